@@ -1,0 +1,162 @@
+// Package backend opens MySQL/MariaDB (or SQLite), Redis, ZooKeeper and etcd
+// for one instance of the service: one set of pools and sessions, all of them
+// dialled through one Dialer and watched by the tap. A service process has one
+// Instance; a test may have several.
+package backend
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"gorm.io/gorm"
+)
+
+// A Capability is what a strategy asks of the backends. Strategies know no
+// tiers: an embedded engine simply offers less.
+type Capability string
+
+const (
+	SQL         Capability = "SQL"         // transactions on a SQL database
+	RowLocks    Capability = "RowLocks"    // SELECT … FOR UPDATE that locks a row
+	Redis       Capability = "Redis"       // one Redis
+	RedisQuorum Capability = "RedisQuorum" // five independent Redis nodes
+	ZooKeeper   Capability = "ZooKeeper"
+	Etcd        Capability = "Etcd"
+)
+
+// A Tier says where a backend came from. It is shown wherever a result is.
+type Tier string
+
+const (
+	Given    Tier = "given"    // an address that somebody configured
+	Private  Tier = "private"  // a real server that the lab started for itself
+	Embedded Tier = "embedded" // an engine inside a Go process (SQLite, miniredis)
+)
+
+// Names of backends, as keys of Config.Tiers and in Status.
+const (
+	NameMySQL     = "mysql"
+	NameRedis     = "redis"
+	NameRedlock   = "redlock"
+	NameZooKeeper = "zookeeper"
+	NameEtcd      = "etcd"
+)
+
+// A Config says which backends an instance uses. Empty: not configured.
+type Config struct {
+	MySQLDSN       string   // go-sql-driver form: user:password@tcp(host:port)/database
+	SQLitePath     string   // a file, instead of MySQLDSN
+	RedisAddrs     []string // one: stand-alone; several: a Cluster
+	RedlockAddrs   []string // independent nodes, five of them
+	ZooKeeperAddrs []string
+	EtcdEndpoints  []string
+
+	// Tiers by backend name; a backend that is missing here was given.
+	Tiers map[string]Tier
+
+	// MaxSQLConns bounds the SQL pool. 0 means 32.
+	MaxSQLConns int
+	// RowLockWait bounds how long the SQL server lets a statement wait for a
+	// row; MySQL counts in whole seconds, so it is rounded up. 0 means 3 s.
+	RowLockWait time.Duration
+	// ZooKeeperSession is the session time-out asked for. 0 means 6 s.
+	ZooKeeperSession time.Duration
+}
+
+// An Instance is one set of pools and sessions. What is not configured is nil.
+type Instance struct {
+	Config     Config
+	Dialer     *Dialer
+	DB         *gorm.DB
+	Redis      redis.UniversalClient
+	RedisNodes []*redis.Client // the independent nodes of RedlockAddrs
+	ZooKeeper  *ZooKeeperClient
+	Etcd       *clientv3.Client
+
+	versions map[string]string
+	closers  []func() error
+}
+
+// A Status is the state of one configured backend.
+type Status struct {
+	Name    string `json:"name"`
+	Tier    Tier   `json:"tier"`
+	Address string `json:"address"`
+	Version string `json:"version"`
+	OK      bool   `json:"ok"`
+	Error   string `json:"error,omitempty"`
+}
+
+// Open connects to every configured backend and fails with the name and the
+// address of the first that cannot be reached. After a success each client
+// reconnects by itself whenever its server comes back.
+func Open(ctx context.Context, c Config) (_ *Instance, err error) {
+	in := &Instance{Config: c, Dialer: &Dialer{}, versions: map[string]string{}}
+	defer func() {
+		if err != nil {
+			in.Close()
+		}
+	}()
+	if c.MySQLDSN != "" && c.SQLitePath != "" {
+		return nil, errors.New("both a MySQL address and a SQLite file are configured: give one of them")
+	}
+	for _, open := range []func(context.Context) error{
+		in.openSQL, in.openRedis, in.openRedlock, in.openZooKeeper, in.openEtcd,
+	} {
+		if err := open(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return in, nil
+}
+
+// Has reports whether the instance offers a capability, and if not, why.
+func (in *Instance) Has(c Capability) (ok bool, why string) {
+	switch c {
+	case SQL:
+		return in.DB != nil, "no SQL database is configured: give --mysql-dsn or --sqlite-path"
+	case RowLocks:
+		if in.Config.SQLitePath != "" {
+			return false, "SQLite has no row locks: install MariaDB or MySQL (seckill deps), or give --mysql-dsn"
+		}
+		return in.DB != nil, "no MySQL or MariaDB is configured: install one (seckill deps), or give --mysql-dsn"
+	case Redis:
+		return in.Redis != nil, "no Redis is configured: install one (seckill deps), or give --redis-addrs"
+	case RedisQuorum:
+		return len(in.RedisNodes) >= 5, "five independent Redis nodes are needed: give --redlock-addrs"
+	case ZooKeeper:
+		return in.ZooKeeper != nil, "no ZooKeeper is configured: install one (seckill deps), or give --zookeeper-addrs"
+	case Etcd:
+		return in.Etcd != nil, "no etcd is configured: install one (seckill deps), or give --etcd-endpoints"
+	}
+	return false, fmt.Sprintf("unknown capability %q", c)
+}
+
+// Tier of a backend by name.
+func (in *Instance) Tier(name string) Tier {
+	if t := in.Config.Tiers[name]; t != "" {
+		return t
+	}
+	if name == NameMySQL && in.Config.SQLitePath != "" {
+		return Embedded
+	}
+	return Given
+}
+
+// Kill plays the death of this instance's process: its sockets close without
+// a word, and every later command fails. Close must still be called.
+func (in *Instance) Kill() { in.Dialer.Kill() }
+
+// Close ends every session and pool.
+func (in *Instance) Close() error {
+	var errs []error
+	for i := len(in.closers) - 1; i >= 0; i-- {
+		errs = append(errs, in.closers[i]())
+	}
+	in.closers = nil
+	return errors.Join(errs...)
+}

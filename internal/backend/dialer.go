@@ -1,0 +1,73 @@
+package backend
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+	"time"
+)
+
+// ErrKilled is what every dial answers after Kill.
+var ErrKilled = errors.New("this instance was killed")
+
+// A Dialer opens every network connection of one instance, so that the death
+// of its process can be played: Kill closes the sockets as a crash would
+// (nothing is said to the servers) and refuses every later connection.
+type Dialer struct {
+	mu    sync.Mutex
+	conns map[net.Conn]struct{}
+	dead  bool
+}
+
+const dialTimeout = 3 * time.Second
+
+// DialContext connects like net.Dialer.DialContext.
+func (d *Dialer) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
+	d.mu.Lock()
+	dead := d.dead
+	d.mu.Unlock()
+	if dead {
+		return nil, ErrKilled
+	}
+	c, err := (&net.Dialer{Timeout: dialTimeout}).DialContext(ctx, network, addr)
+	if err != nil {
+		return nil, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.dead {
+		c.Close()
+		return nil, ErrKilled
+	}
+	if d.conns == nil {
+		d.conns = map[net.Conn]struct{}{}
+	}
+	tracked := &trackedConn{Conn: c, dialer: d}
+	d.conns[tracked] = struct{}{}
+	return tracked, nil
+}
+
+// Kill closes every open connection and refuses new ones for ever.
+func (d *Dialer) Kill() {
+	d.mu.Lock()
+	d.dead = true
+	open := d.conns
+	d.conns = nil
+	d.mu.Unlock()
+	for c := range open {
+		c.(*trackedConn).Conn.Close()
+	}
+}
+
+type trackedConn struct {
+	net.Conn
+	dialer *Dialer
+}
+
+func (c *trackedConn) Close() error {
+	c.dialer.mu.Lock()
+	delete(c.dialer.conns, c)
+	c.dialer.mu.Unlock()
+	return c.Conn.Close()
+}

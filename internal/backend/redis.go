@@ -1,0 +1,70 @@
+package backend
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"seckill/internal/tap"
+)
+
+func (in *Instance) openRedis(ctx context.Context) error {
+	if len(in.Config.RedisAddrs) == 0 {
+		return nil
+	}
+	c := redis.NewUniversalClient(&redis.UniversalOptions{
+		Addrs: in.Config.RedisAddrs, Dialer: in.Dialer.DialContext,
+		MaxRetries:            -1, // a silent retry deducts twice
+		DialTimeout:           dialTimeout,
+		ReadTimeout:           3 * time.Second,
+		WriteTimeout:          3 * time.Second,
+		ContextTimeoutEnabled: true,
+		PoolSize:              64,
+		DisableIdentity:       true,
+	})
+	c.AddHook(tap.RedisHook{})
+	in.closers = append(in.closers, c.Close)
+	info, err := c.Info(ctx, "server").Result()
+	if err != nil {
+		return unreachable(NameRedis, strings.Join(in.Config.RedisAddrs, ","), err)
+	}
+	in.Redis = c
+	in.versions[NameRedis] = redisVersion(info)
+	return nil
+}
+
+func (in *Instance) openRedlock(ctx context.Context) error {
+	for _, addr := range in.Config.RedlockAddrs {
+		c := redis.NewClient(&redis.Options{
+			Addr: addr, Dialer: in.Dialer.DialContext,
+			MaxRetries:            -1,
+			DialTimeout:           dialTimeout,
+			ReadTimeout:           time.Second,
+			WriteTimeout:          time.Second,
+			ContextTimeoutEnabled: true, // redsync bounds each node by its context
+			PoolSize:              64,
+			DisableIdentity:       true,
+		})
+		c.AddHook(tap.RedisHook{})
+		in.closers = append(in.closers, c.Close)
+		info, err := c.Info(ctx, "server").Result()
+		if err != nil {
+			return unreachable(NameRedlock, addr, err)
+		}
+		in.RedisNodes = append(in.RedisNodes, c)
+		in.versions[NameRedlock] = redisVersion(info)
+	}
+	return nil
+}
+
+// redisVersion reads INFO's redis_version line.
+func redisVersion(info string) string {
+	for line := range strings.Lines(info) {
+		if v, ok := strings.CutPrefix(strings.TrimSpace(line), "redis_version:"); ok {
+			return "Redis " + v
+		}
+	}
+	return "Redis"
+}

@@ -1,0 +1,186 @@
+package backend
+
+import (
+	"context"
+	"database/sql"
+	sqldriver "database/sql/driver"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/ncruces/go-sqlite3"
+	sqlitedriver "github.com/ncruces/go-sqlite3/driver"
+	_ "github.com/ncruces/go-sqlite3/embed" // the SQLite library itself
+	"github.com/ncruces/go-sqlite3/gormlite"
+	gormmysql "gorm.io/driver/mysql"
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
+
+	"seckill/internal/tap"
+)
+
+func (in *Instance) openSQL(ctx context.Context) error {
+	switch {
+	case in.Config.MySQLDSN != "":
+		return in.openMySQL(ctx)
+	case in.Config.SQLitePath != "":
+		return in.openSQLite(ctx)
+	}
+	return nil
+}
+
+func (in *Instance) openMySQL(ctx context.Context) error {
+	cfg, err := mysql.ParseDSN(in.Config.MySQLDSN)
+	if err != nil {
+		return fmt.Errorf("the MySQL address %q is not of the form user:password@tcp(host:port)/database: %w",
+			Redact(in.Config.MySQLDSN), err)
+	}
+	if cfg.DBName == "" {
+		cfg.DBName = "seckill"
+	}
+	if err := in.createDatabase(ctx, cfg); err != nil {
+		return err
+	}
+	db := sql.OpenDB(tap.Connector(in.mysqlConnector(cfg), tap.SQLOptions{}))
+	conns := in.Config.MaxSQLConns
+	if conns == 0 {
+		conns = 32
+	}
+	db.SetMaxOpenConns(conns)
+	db.SetMaxIdleConns(conns) // a purchase never pays for a new connection
+	db.SetConnMaxIdleTime(5 * time.Minute)
+	in.closers = append(in.closers, db.Close)
+	return in.openGorm(ctx, gormmysql.New(gormmysql.Config{Conn: db}), "SELECT VERSION()", func(v string) string {
+		if strings.Contains(v, "MariaDB") {
+			return "MariaDB " + v[:strings.IndexByte(v+"-", '-')]
+		}
+		return "MySQL " + v
+	})
+}
+
+// mysqlConnector sets what every strategy relies on.
+func (in *Instance) mysqlConnector(cfg *mysql.Config) sqldriver.Connector {
+	wait := in.Config.RowLockWait
+	if wait <= 0 {
+		wait = 3 * time.Second
+	}
+	cfg = cfg.Clone()
+	cfg.DialFunc = in.Dialer.DialContext
+	cfg.Timeout = dialTimeout
+	cfg.ReadTimeout = wait + 10*time.Second
+	cfg.WriteTimeout = 5 * time.Second
+	cfg.ParseTime = true
+	cfg.Loc = time.UTC
+	// One round trip a statement instead of two (prepare, execute).
+	cfg.InterpolateParams = true
+	// RowsAffected counts the rows that matched, as SQLite does. Otherwise a
+	// write of an equal value reports none, and a check of that number would
+	// quietly repair strategies that are broken on purpose.
+	cfg.ClientFoundRows = true
+	// A buyer who has gone leaves his statement waiting in the server: only
+	// the server's own limit takes it out of the queue.
+	if cfg.Params == nil {
+		cfg.Params = map[string]string{}
+	}
+	cfg.Params["innodb_lock_wait_timeout"] = strconv.Itoa(int(math.Ceil(wait.Seconds())))
+	cfg.Params["time_zone"] = "'+00:00'"
+	connector, err := mysql.NewConnector(cfg)
+	if err != nil { // the DSN was parsed before: a mistake in this file
+		panic(err)
+	}
+	return connector
+}
+
+func (in *Instance) createDatabase(ctx context.Context, cfg *mysql.Config) error {
+	server := cfg.Clone()
+	server.DBName = ""
+	db := sql.OpenDB(in.mysqlConnector(server))
+	defer db.Close()
+	_, err := db.ExecContext(ctx, "CREATE DATABASE IF NOT EXISTS `"+strings.ReplaceAll(cfg.DBName, "`", "``")+"`")
+	var denied *mysql.MySQLError
+	if errors.As(err, &denied) && denied.Number == 1044 {
+		return nil // may not create databases: it may exist all the same
+	}
+	if err != nil {
+		return unreachable(NameMySQL, Redact(in.Config.MySQLDSN), err)
+	}
+	return nil
+}
+
+func (in *Instance) openSQLite(ctx context.Context) error {
+	// An immediate transaction takes the database's one write lock at BEGIN: a
+	// deferred one fails half-way when somebody else writes first.
+	dsn := "file:" + in.Config.SQLitePath +
+		"?_txlock=immediate&_pragma=busy_timeout(5000)&_pragma=journal_mode(wal)&_pragma=synchronous(normal)"
+	inner, err := (&sqlitedriver.SQLite{}).OpenConnector(dsn)
+	if err != nil {
+		return fmt.Errorf("open SQLite file %s: %w", in.Config.SQLitePath, err)
+	}
+	db := sql.OpenDB(tap.Connector(inner, tap.SQLOptions{
+		PreparesArgs: true,
+		OnConnect: func(c sqldriver.Conn) error {
+			return addLastInsertID(c.(sqlitedriver.Conn).Raw())
+		},
+	}))
+	db.SetMaxOpenConns(8)
+	db.SetMaxIdleConns(8)
+	in.closers = append(in.closers, db.Close)
+	return in.openGorm(ctx, gormlite.OpenDB(db), "SELECT sqlite_version()", func(v string) string { return "SQLite " + v })
+}
+
+// addLastInsertID gives SQLite MySQL's LAST_INSERT_ID(expr), by which an
+// UPDATE hands its new value back in the reply.
+func addLastInsertID(c *sqlite3.Conn) error {
+	return c.CreateFunction("LAST_INSERT_ID", 1, sqlite3.INNOCUOUS,
+		func(ctx sqlite3.Context, arg ...sqlite3.Value) {
+			c.SetLastInsertRowID(arg[0].Int64())
+			ctx.ResultInt64(arg[0].Int64())
+		})
+}
+
+func (in *Instance) openGorm(ctx context.Context, d gorm.Dialector, version string, name func(string) string) error {
+	address := in.sqlAddress()
+	db, err := gorm.Open(d, &gorm.Config{
+		Logger:                 logger.Discard, // errors are returned, and logged once, above
+		SkipDefaultTransaction: true,           // a strategy says itself where its transaction is
+	})
+	if err != nil {
+		return unreachable(NameMySQL, address, err)
+	}
+	var v string
+	if err := db.WithContext(ctx).Raw(version).Scan(&v).Error; err != nil {
+		return unreachable(NameMySQL, address, err)
+	}
+	in.DB = db
+	in.versions[NameMySQL] = name(v)
+	return nil
+}
+
+func (in *Instance) sqlAddress() string {
+	if in.Config.SQLitePath != "" {
+		return in.Config.SQLitePath
+	}
+	cfg, err := mysql.ParseDSN(in.Config.MySQLDSN)
+	if err != nil {
+		return Redact(in.Config.MySQLDSN)
+	}
+	return cfg.Addr
+}
+
+// Redact hides the password of a MySQL address.
+func Redact(dsn string) string {
+	at := strings.LastIndexByte(dsn, '@')
+	if at < 0 {
+		return dsn
+	}
+	user, _, _ := strings.Cut(dsn[:at], ":")
+	return user + dsn[at:]
+}
+
+func unreachable(name, address string, err error) error {
+	return fmt.Errorf("%s at %s cannot be used: %w (is it running, and is the address right?)", name, address, err)
+}

@@ -1,0 +1,99 @@
+package ledger
+
+// A Verdict is the audit's judgement of one run.
+type Verdict string
+
+const (
+	Held     Verdict = "held"      // nothing oversold, lost or invented
+	Oversold Verdict = "oversold"  // more was sold than there was (also when both)
+	Lost     Verdict = "lost"      // units or orders vanished, appeared from nowhere, or stayed unsold
+	NotValid Verdict = "not_valid" // the run itself proves nothing
+)
+
+// Rules, by the names that violations carry.
+const (
+	RuleOversold         = "oversold"               // Σ active ≤ initial
+	RuleNegative         = "negative_stock"         // remaining ≥ 0
+	RuleLostUpdate       = "lost_update"            // remaining + Σ active ≤ initial
+	RuleLostUnits        = "lost_units"             // remaining + Σ active ≥ initial
+	RuleTwice            = "bought_twice"           // one active order a user
+	RuleBadOrder         = "bad_order"              // an order has a quantity of at least 1 and a known state
+	RuleMissingOrder     = "missing_order"          // every acknowledged sale has its order
+	RuleWrongReceipt     = "wrong_receipt"          // … and the order says what the buyer was told
+	RuleUnacknowledged   = "unacknowledged_order"   // every order was acknowledged or unknown
+	RuleInvented         = "invented_order"         // every order was asked for
+	RuleUndersold        = "undersold"              // nobody is told sold out while his quantity stays
+	RuleNothingSold      = "nothing_sold"           // demand without any order
+	RuleInitialChanged   = "initial_changed"        // the ledger's initial stock is the one that was set
+	RuleMixedHomes       = "mixed_homes"            // one run, one home of the stock
+	RuleStraggler        = "straggler"              // orders belong to this run
+	RuleUnknownHome      = "unknown_home"           // the home's own count could be read
+	RuleCounterDisagrees = "counter_and_row_differ" // a counter's home agrees with the row that follows it
+)
+
+// verdictOf names the rules whose breach is worse or other than Lost.
+var verdictOf = map[string]Verdict{
+	RuleOversold: Oversold, RuleNegative: Oversold,
+	RuleMixedHomes: NotValid, RuleStraggler: NotValid, RuleUnknownHome: NotValid, RuleInitialChanged: NotValid,
+}
+
+// A Violation is one broken rule with a few examples.
+type Violation struct {
+	Rule     string   `json:"rule"`
+	Verdict  Verdict  `json:"verdict"` // what this violation alone makes of the run
+	Message  string   `json:"message"`
+	Count    int      `json:"count"`
+	Examples []string `json:"examples,omitempty"` // order ids, users, requests
+}
+
+// Told is what one buyer was told about one request, as the judge needs it.
+type Told struct {
+	RequestID string
+	User      int64
+	Quantity  int64
+	Outcome   Outcome
+	OrderID   string // when Outcome is OutcomeSold
+	Remaining int64  // when Outcome is OutcomeSold
+	Cancelled bool   // this buyer cancelled his order, or may have
+}
+
+// An Outcome is what a buyer was told.
+type Outcome string
+
+const (
+	OutcomeSold      Outcome = "sold"
+	OutcomeSoldOut   Outcome = "sold_out"
+	OutcomeBusy      Outcome = "busy"
+	OutcomeConflict  Outcome = "conflict"
+	OutcomeDuplicate Outcome = "duplicate"
+	OutcomeUnknown   Outcome = "unknown" // no answer, or one that says so
+	OutcomeError     Outcome = "error"   // an answer that says that nothing was taken
+)
+
+// Evidence is everything the judge looks at.
+type Evidence struct {
+	Snapshot Snapshot
+	// Initial is the stock that was *set* for this run, by whoever set it.
+	Initial int64
+	// Run is the number of the run that is judged; 0: whichever is current.
+	Run int64
+	// HomeOf says where a strategy keeps its stock.
+	HomeOf func(strategy string) (Home, bool)
+	// Told holds what every buyer of the run was told; nil when the ledger is
+	// judged alone. An empty, non-nil slice is a run without demand.
+	Told []Told
+}
+
+// A Report is the judge's finding.
+type Report struct {
+	Verdict    Verdict     `json:"verdict"`
+	SKU        int64       `json:"sku_id"`
+	Run        int64       `json:"run"`
+	Initial    int64       `json:"initial"`
+	Remaining  int64       `json:"remaining"`
+	Sold       int64       `json:"sold"`      // Σ quantity of active orders
+	Orders     int         `json:"orders"`    // active ones
+	Cancelled  int         `json:"cancelled"` // cancelled ones
+	Home       Home        `json:"home"`
+	Violations []Violation `json:"violations"`
+}

@@ -1,0 +1,231 @@
+package ledger
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+)
+
+// Judge is the one judge of the project. It is pure: the same evidence always
+// gets the same report, with every violation in it, not only the first.
+func Judge(e Evidence) Report {
+	j := &judge{Evidence: e}
+	j.report = Report{Violations: []Violation{}, SKU: e.Snapshot.Stock.ID, Run: e.Snapshot.Stock.Run, Initial: e.Initial}
+	j.sumOrders()
+	j.checkRun()
+	j.checkBalance()
+	if e.Told != nil {
+		j.checkTold()
+	}
+	j.report.Verdict = Held
+	for _, v := range j.report.Violations {
+		if rank(v.Verdict) > rank(j.report.Verdict) {
+			j.report.Verdict = v.Verdict
+		}
+	}
+	return j.report
+}
+
+// A run that proves nothing outranks what it seems to prove.
+func rank(v Verdict) int {
+	return slices.Index([]Verdict{Held, Lost, Oversold, NotValid}, v)
+}
+
+type judge struct {
+	Evidence
+	report      Report
+	gaveBack    int64 // Σ quantity of cancelled orders
+	homesDiffer bool
+}
+
+const maxExamples = 5
+
+func (j *judge) violate(rule, message string, examples ...string) {
+	verdict, ok := verdictOf[rule]
+	if !ok {
+		verdict = Lost
+	}
+	v := Violation{Rule: rule, Verdict: verdict, Message: message, Count: max(1, len(examples)), Examples: examples}
+	if len(v.Examples) > maxExamples {
+		v.Examples = v.Examples[:maxExamples]
+	}
+	j.report.Violations = append(j.report.Violations, v)
+}
+
+func (j *judge) sumOrders() {
+	var bad, twice []string
+	holders := map[int64]int{}
+	for _, o := range j.Snapshot.Orders {
+		switch {
+		case o.Quantity < 1 || o.Status != Active && o.Status != Cancelled:
+			bad = append(bad, fmt.Sprintf("order %s: quantity %d, state %q", o.PublicID, o.Quantity, o.Status))
+		case o.Status == Cancelled:
+			j.report.Cancelled++
+			j.gaveBack += o.Quantity
+		default:
+			j.report.Orders++
+			j.report.Sold += o.Quantity
+			if holders[o.UserID]++; holders[o.UserID] == 2 {
+				twice = append(twice, "user "+strconv.FormatInt(o.UserID, 10))
+			}
+		}
+	}
+	if bad != nil {
+		j.violate(RuleBadOrder, "orders that cannot be: no units, or an unknown state", bad...)
+	}
+	if twice != nil {
+		j.violate(RuleTwice, "users with more than one active order", twice...)
+	}
+}
+
+// checkRun asks whether the ledger is about one run of one kind at all.
+func (j *judge) checkRun() {
+	s := j.Snapshot.Stock
+	if s.Initial != j.Initial || j.Run != 0 && s.Run != j.Run {
+		j.violate(RuleInitialChanged, fmt.Sprintf(
+			"the sale was reset by somebody else: it was set to %d units in run %d, the ledger says %d units in run %d",
+			j.Initial, j.Run, s.Initial, s.Run))
+	}
+	var stragglers []string
+	homes := map[Home]string{} // with a strategy that uses it
+	for _, o := range j.Snapshot.Orders {
+		if o.Run != s.Run {
+			stragglers = append(stragglers, fmt.Sprintf("order %s of run %d", o.PublicID, o.Run))
+		}
+		home, ok := HomeRow, true
+		if j.HomeOf != nil {
+			home, ok = j.HomeOf(o.Strategy)
+		}
+		if !ok {
+			home = Home("of " + o.Strategy)
+		}
+		homes[home] = o.Strategy
+	}
+	if stragglers != nil {
+		j.violate(RuleStraggler, fmt.Sprintf("orders of other runs than %d", s.Run), stragglers...)
+	}
+	j.report.Home = HomeRow
+	var used []string
+	for home, strategy := range homes {
+		j.report.Home = home
+		used = append(used, fmt.Sprintf("%s keeps its stock in %s", strategy, home))
+	}
+	if len(used) > 1 {
+		slices.Sort(used)
+		j.homesDiffer = true
+		j.violate(RuleMixedHomes, "strategies that keep their stock in different places sold in one run", used...)
+	}
+}
+
+// checkBalance is the equation: what is left and what was sold make up what
+// was there.
+func (j *judge) checkBalance() {
+	j.report.Remaining = j.Snapshot.Stock.Num
+	if j.homesDiffer {
+		return
+	}
+	if j.report.Home != HomeRow {
+		left, ok := j.Snapshot.Homes[j.report.Home]
+		if !ok {
+			j.violate(RuleUnknownHome, fmt.Sprintf("what is left in %s could not be read", j.report.Home))
+			return
+		}
+		j.report.Remaining = left
+		if left != j.Snapshot.Stock.Num {
+			j.violate(RuleCounterDisagrees, fmt.Sprintf("%s says that %d are left, the stock row says %d",
+				j.report.Home, left, j.Snapshot.Stock.Num))
+		}
+	}
+	initial, left, sold := j.Initial, j.report.Remaining, j.report.Sold
+	if sold > initial {
+		j.violate(RuleOversold, fmt.Sprintf("%d units sold out of %d: %d too many", sold, initial, sold-initial))
+	}
+	if left < 0 {
+		j.violate(RuleNegative, fmt.Sprintf("the stock is %d", left))
+	}
+	switch sum := left + sold; {
+	case sum > initial:
+		j.violate(RuleLostUpdate, fmt.Sprintf(
+			"%d left + %d sold = %d, %d more than the %d there were: deductions were overwritten",
+			left, sold, sum, sum-initial, initial))
+	case sum < initial:
+		j.violate(RuleLostUnits, fmt.Sprintf(
+			"%d left + %d sold = %d, %d fewer than the %d there were: units vanished without an order",
+			left, sold, sum, initial-sum, initial))
+	}
+}
+
+// asked is one request with everything that was said about it; a buyer may
+// send the same request again.
+type asked struct {
+	user      int64
+	requestID string
+}
+
+// checkTold compares the ledger with what the buyers were told, both ways.
+func (j *judge) checkTold() {
+	orders := make(map[asked]*Order, len(j.Snapshot.Orders))
+	for i := range j.Snapshot.Orders {
+		o := &j.Snapshot.Orders[i]
+		orders[asked{o.UserID, o.RequestID}] = o
+	}
+	settled := make(map[asked]bool, len(j.Told)) // acknowledged or unknown
+	demand, cancelledLater := false, int64(0)
+	var missing, wrong []string
+	for _, t := range j.Told {
+		demand = demand || t.Quantity <= j.Initial
+		k := asked{t.User, t.RequestID}
+		settled[k] = settled[k] || t.Outcome == OutcomeSold || t.Outcome == OutcomeUnknown
+		if t.Cancelled {
+			cancelledLater += t.Quantity
+		}
+		if t.Outcome != OutcomeSold {
+			continue
+		}
+		switch o := orders[k]; {
+		case o == nil:
+			missing = append(missing, fmt.Sprintf("user %d was given order %s", t.User, t.OrderID))
+		case o.Status != Active && !t.Cancelled:
+			missing = append(missing, fmt.Sprintf("order %s of user %d is %s, and he never cancelled it", t.OrderID, t.User, o.Status))
+		case o.PublicID != t.OrderID || o.Quantity != t.Quantity || o.Remaining != t.Remaining:
+			wrong = append(wrong, fmt.Sprintf("user %d was told order %s, %d units, %d left; the ledger has order %s, %d units, %d left",
+				t.User, t.OrderID, t.Quantity, t.Remaining, o.PublicID, o.Quantity, o.Remaining))
+		}
+	}
+	var unacknowledged, invented []string
+	for i := range j.Snapshot.Orders {
+		o := &j.Snapshot.Orders[i]
+		switch ok, known := settled[asked{o.UserID, o.RequestID}]; {
+		case !known:
+			invented = append(invented, fmt.Sprintf("order %s of user %d", o.PublicID, o.UserID))
+		case !ok:
+			unacknowledged = append(unacknowledged, fmt.Sprintf("order %s of user %d", o.PublicID, o.UserID))
+		}
+	}
+	// A stock only shrinks, but for cancellations: what is left at the end and
+	// was not given back has been there all the time.
+	always := j.report.Remaining - max(j.gaveBack, cancelledLater)
+	var turnedAway []string
+	for _, t := range j.Told {
+		if t.Outcome == OutcomeSoldOut && t.Quantity <= always && !j.homesDiffer {
+			turnedAway = append(turnedAway, fmt.Sprintf("user %d wanted %d", t.User, t.Quantity))
+		}
+	}
+	for _, v := range []struct {
+		rule, message string
+		examples      []string
+	}{
+		{RuleMissingOrder, "sales that buyers were told of and the ledger does not have", missing},
+		{RuleWrongReceipt, "sales that the ledger has otherwise than the buyer was told", wrong},
+		{RuleUnacknowledged, "orders of buyers who were told that they got nothing", unacknowledged},
+		{RuleInvented, "orders that no buyer of this run asked for", invented},
+		{RuleUndersold, fmt.Sprintf("buyers told sold out while at least %d units were there to the end", always), turnedAway},
+	} {
+		if v.examples != nil {
+			j.violate(v.rule, v.message, v.examples...)
+		}
+	}
+	if demand && len(j.Snapshot.Orders) == 0 {
+		j.violate(RuleNothingSold, fmt.Sprintf("%d requests for a stock of %d, and not one order", len(j.Told), j.Initial))
+	}
+}

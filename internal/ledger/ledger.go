@@ -1,0 +1,72 @@
+// Package ledger keeps stock and orders in SQL, and holds the audit: one pure
+// judge over a snapshot of them that the service, the tests and the load
+// generator share.
+package ledger
+
+import (
+	"time"
+
+	"seckill/internal/seckill"
+)
+
+// A Home is where a strategy keeps the stock it sells from.
+type Home string
+
+const (
+	HomeRow       Home = "row"        // stock.num
+	HomeRedis     Home = "redis"      // a number in Redis; stock.num follows from the orders
+	HomeLockTable Home = "lock-table" // the count column of a MySQL lock table
+)
+
+// Order states.
+const (
+	Active    = "active"
+	Cancelled = "cancelled"
+)
+
+// Stock is one SKU's row. Num is signed: `atomic` takes it below zero.
+type Stock struct {
+	ID        int64     `json:"id" gorm:"primaryKey"`
+	Name      string    `json:"name"`
+	Initial   int64     `json:"initial"` // what the last reset set
+	Num       int64     `json:"num"`     // what is left
+	Version   int64     `json:"version"`
+	Fence     int64     `json:"fence"`
+	Run       int64     `json:"run"` // grows with every reset
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+func (Stock) TableName() string { return "stock" }
+
+// An Order is one sale.
+type Order struct {
+	ID        int64     `json:"-" gorm:"primaryKey"`
+	PublicID  string    `json:"order_id"`
+	RequestID string    `json:"request_id"`
+	Run       int64     `json:"run"`
+	UserID    int64     `json:"user_id"`
+	SKUID     int64     `json:"sku_id" gorm:"column:sku_id"`
+	Quantity  int64     `json:"quantity"`
+	Remaining int64     `json:"remaining"` // as told to the buyer
+	Status    string    `json:"status"`
+	Strategy  string    `json:"strategy"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+func (Order) TableName() string { return "orders" }
+
+// Receipt is what the buyer of o was told, and is told again when he asks
+// again with the same request id.
+func (o Order) Receipt() seckill.Receipt {
+	return seckill.Receipt{OrderID: o.PublicID, SKU: o.SKUID, Quantity: o.Quantity,
+		Remaining: o.Remaining, Strategy: o.Strategy}
+}
+
+// A Snapshot is one SKU's stock and all its orders, read in one consistent
+// view of the database.
+type Snapshot struct {
+	Stock  Stock   `json:"stock"`
+	Orders []Order `json:"orders"`
+	// Homes holds what other homes than the row say is left, by home.
+	Homes map[Home]int64 `json:"homes,omitempty"`
+}

@@ -1,0 +1,261 @@
+package ledger
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"gorm.io/gorm"
+
+	"seckill/internal/seckill"
+)
+
+// A Store is the ledger as one strategy uses it. Strategies write their own
+// SQL on the stock row; the Store supplies the transaction, the order and the
+// meaning of errors.
+type Store struct {
+	db       *gorm.DB
+	strategy string
+	observe  seckill.Observer
+}
+
+// NewStore is the ledger in db. For binds it to a strategy.
+func NewStore(db *gorm.DB) *Store {
+	return &Store{db: db, observe: seckill.NopObserver{}}
+}
+
+// For returns the same ledger, writing orders in the name of strategy.
+func (s *Store) For(strategy string, o seckill.Observer) *Store {
+	return &Store{db: s.db, strategy: strategy, observe: o}
+}
+
+// On returns the same ledger on another session (a lock's own connection).
+func (s *Store) On(session *gorm.DB) *Store {
+	return &Store{db: session, strategy: s.strategy, observe: s.observe}
+}
+
+// DB runs statements outside any transaction.
+func (s *Store) DB(ctx context.Context) *gorm.DB { return s.db.WithContext(ctx) }
+
+// Strategy is the name that the Store writes into orders.
+func (s *Store) Strategy() string { return s.strategy }
+
+// A deadlock undoes the transaction and says so: it is run again, so often.
+const deadlockRetries = 5
+
+// Tx runs f in a transaction and commits it, and says in the domain's errors
+// what that came to: before COMMIT is sent every failure proves that nothing
+// was taken; a COMMIT without an answer is ErrUnknown.
+func (s *Store) Tx(ctx context.Context, f func(tx *gorm.DB) error) error {
+	for attempt := 0; ; attempt++ {
+		err := s.try(ctx, f)
+		if !retriable(err) || attempt == deadlockRetries || ctx.Err() != nil {
+			return err
+		}
+		s.observe.Retried()
+	}
+}
+
+func (s *Store) try(ctx context.Context, f func(tx *gorm.DB) error) error {
+	tx := s.db.WithContext(ctx).Begin()
+	if tx.Error != nil {
+		return before(tx.Error)
+	}
+	committed := false
+	defer func() {
+		if !committed { // an error, or a panic in f
+			tx.Rollback()
+		}
+	}()
+	if err := f(tx); err != nil {
+		return before(err)
+	}
+	committed = true // or it will be settled by the server; a ROLLBACK has no meaning any more
+	return after(tx.Commit().Error)
+}
+
+// Read runs one statement outside a transaction and returns its domain error.
+// No row is ErrUnknownSKU.
+func (s *Store) Read(ctx context.Context, dest any, query string, args ...any) error {
+	return scan(s.db.WithContext(ctx), dest, query, args...)
+}
+
+// ReadIn is Read in a transaction.
+func (s *Store) ReadIn(tx *gorm.DB, dest any, query string, args ...any) error {
+	return scan(tx, dest, query, args...)
+}
+
+func scan(db *gorm.DB, dest any, query string, args ...any) error {
+	res := db.Raw(query, args...).Scan(dest)
+	if res.Error != nil {
+		return before(res.Error)
+	}
+	if res.RowsAffected == 0 {
+		return seckill.ErrUnknownSKU
+	}
+	return nil
+}
+
+// Exec runs one statement in tx and returns how many rows it matched and what
+// LAST_INSERT_ID(expr) it left.
+func (s *Store) Exec(tx *gorm.DB, statement string, args ...any) (rows, last int64, err error) {
+	res := gorm.WithResult()
+	if err := tx.Clauses(res).Exec(statement, args...).Error; err != nil {
+		return 0, 0, err
+	}
+	last, err = res.Result.LastInsertId()
+	return res.RowsAffected, last, err
+}
+
+// AnyRun lets Record take the run from the stock row as it is.
+const AnyRun = 0
+
+// Record writes p's order in the transaction that takes its units. run is the
+// run in which the stock was read: a purchase that began before a reset is
+// refused with ErrConflict and cannot write into the next sale. (It is no
+// guard between buyers of one run.)
+func (s *Store) Record(tx *gorm.DB, p seckill.Purchase, run, remaining int64) (seckill.Receipt, error) {
+	id := rand.Text()
+	current, args := "(SELECT run FROM stock WHERE id = ?)", []any{p.SKU}
+	if run != AnyRun {
+		current, args = "(SELECT run FROM stock WHERE id = ? AND run = ?)", []any{p.SKU, run}
+	}
+	args = append([]any{id, p.RequestID, p.User, p.SKU, p.Quantity, remaining, Active, s.strategy}, args...)
+	err := tx.Exec("INSERT INTO orders (public_id, request_id, user_id, sku_id, quantity, remaining, status, strategy, run) "+
+		"VALUES (?, ?, ?, ?, ?, ?, ?, ?, "+current+")", args...).Error
+	if err != nil {
+		switch brokenKey(err) {
+		case "orders_one_active", "orders_request":
+			return seckill.Receipt{}, seckill.ErrDuplicate
+		case "run":
+			return seckill.Receipt{}, fmt.Errorf("%w: the sale was reset meanwhile", seckill.ErrConflict)
+		}
+		return seckill.Receipt{}, err
+	}
+	return seckill.Receipt{OrderID: id, SKU: p.SKU, Quantity: p.Quantity,
+		Remaining: remaining, Strategy: s.strategy}, nil
+}
+
+// Cancel marks an order cancelled in the transaction that gives its units
+// back. back is false when there is nothing to give back: it was cancelled
+// before, or it belongs to an earlier run.
+func (s *Store) Cancel(tx *gorm.DB, orderID string) (o Order, back bool, err error) {
+	res := tx.Exec("UPDATE orders SET status = ? WHERE public_id = ? AND status = ?", Cancelled, orderID, Active)
+	if res.Error != nil {
+		return Order{}, false, res.Error
+	}
+	err = scan(tx, &o, "SELECT * FROM orders WHERE public_id = ?", orderID)
+	if errors.Is(err, seckill.ErrUnknownSKU) {
+		return Order{}, false, seckill.ErrUnknownOrder
+	}
+	return o, res.RowsAffected == 1, err
+}
+
+// Order finds an order by its public id; ErrUnknownOrder if there is none.
+func (s *Store) Order(ctx context.Context, id string) (Order, error) {
+	var o Order
+	err := s.Read(ctx, &o, "SELECT * FROM orders WHERE public_id = ?", id)
+	if errors.Is(err, seckill.ErrUnknownSKU) {
+		return Order{}, seckill.ErrUnknownOrder
+	}
+	return o, err
+}
+
+// Requested finds the order that a request led to; ErrUnknownOrder if none.
+func (s *Store) Requested(ctx context.Context, user int64, requestID string) (Order, error) {
+	var o Order
+	err := s.Read(ctx, &o, "SELECT * FROM orders WHERE user_id = ? AND request_id = ?", user, requestID)
+	if errors.Is(err, seckill.ErrUnknownSKU) {
+		return Order{}, seckill.ErrUnknownOrder
+	}
+	return o, err
+}
+
+// A Filter selects orders; zero fields select all.
+type Filter struct {
+	SKU, User int64
+	RequestID string
+	After     int64 // internal id: only later ones
+	Limit     int   // 0: no limit
+}
+
+// Orders lists orders by age.
+func (s *Store) Orders(ctx context.Context, f Filter) ([]Order, error) {
+	q := s.db.WithContext(ctx).Order("id")
+	if f.SKU != 0 {
+		q = q.Where("sku_id = ?", f.SKU)
+	}
+	if f.User != 0 {
+		q = q.Where("user_id = ?", f.User)
+	}
+	if f.RequestID != "" {
+		q = q.Where("request_id = ?", f.RequestID)
+	}
+	if f.After != 0 {
+		q = q.Where("id > ?", f.After)
+	}
+	if f.Limit != 0 {
+		q = q.Limit(f.Limit)
+	}
+	orders := []Order{}
+	err := q.Find(&orders).Error
+	return orders, before(err)
+}
+
+// SKU reads one stock row; ErrUnknownSKU if there is none.
+func (s *Store) SKU(ctx context.Context, id int64) (Stock, error) {
+	var st Stock
+	err := s.Read(ctx, &st, "SELECT * FROM stock WHERE id = ?", id)
+	return st, err
+}
+
+// SKUs lists every stock row by id.
+func (s *Store) SKUs(ctx context.Context) ([]Stock, error) {
+	all := []Stock{}
+	err := s.db.WithContext(ctx).Order("id").Find(&all).Error
+	return all, before(err)
+}
+
+// Reset creates the SKU or starts its next run: stock and initial are set, its
+// orders are removed, its run is raised. It waits for transactions that hold
+// the row; purchases that read the stock before it are refused by Record.
+func (s *Store) Reset(ctx context.Context, id int64, name string, stock int64) (Stock, error) {
+	var st Stock
+	err := s.Tx(ctx, func(tx *gorm.DB) error {
+		rows, _, err := s.Exec(tx, "UPDATE stock SET name = ?, initial = ?, num = ?, version = version + 1, run = run + 1 WHERE id = ?",
+			name, stock, stock, id)
+		if err != nil {
+			return err
+		}
+		if rows == 0 {
+			if _, _, err := s.Exec(tx, "INSERT INTO stock (id, name, initial, num, run) VALUES (?, ?, ?, ?, 1)",
+				id, name, stock, stock); err != nil {
+				return err
+			}
+		}
+		if err := tx.Exec("DELETE FROM orders WHERE sku_id = ?", id).Error; err != nil {
+			return err
+		}
+		return scan(tx, &st, "SELECT * FROM stock WHERE id = ?", id)
+	})
+	return st, err
+}
+
+// Snapshot reads one SKU's stock and orders in one consistent view.
+func (s *Store) Snapshot(ctx context.Context, sku int64) (Snapshot, error) {
+	var snap Snapshot
+	view := &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
+	if s.db.Name() == "sqlite" { // every SQLite transaction is one consistent view
+		view.Isolation = sql.LevelDefault
+	}
+	err := s.db.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
+		if err := scan(tx, &snap.Stock, "SELECT * FROM stock WHERE id = ?", sku); err != nil {
+			return err
+		}
+		snap.Orders = []Order{}
+		return tx.Where("sku_id = ?", sku).Order("id").Find(&snap.Orders).Error
+	}, view)
+	return snap, before(err)
+}

@@ -1,0 +1,122 @@
+package lock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"gorm.io/gorm"
+
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+)
+
+// Guarded is a Strategy: under a lock it reads the stock, computes, and writes
+// the result and the order in one transaction. Without the lock this is
+// `naive` and loses updates; whatever the lock lets through shows in the
+// ledger.
+//
+// The transaction runs under the lease's context, so it is rolled back when
+// the lock is known to be lost before COMMIT is sent. Nothing more: a holder
+// who has not heard of his loss yet writes over his successor.
+type Guarded struct {
+	Locker  Locker
+	Key     func(sku int64) string
+	Options Options
+	Ledger  *ledger.Store
+	Observe seckill.Observer
+}
+
+// Releasing must not hang on a dead backend, and must happen although the
+// buyer has gone.
+const releaseTimeout = 2 * time.Second
+
+func (g *Guarded) Deduct(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
+	var r seckill.Receipt
+	err := g.under(ctx, p.SKU, func(ctx context.Context, store *ledger.Store) error {
+		var now struct{ Num, Run int64 }
+		err := store.Read(ctx, &now, "SELECT num, run FROM stock WHERE id = ?", p.SKU)
+		if err != nil {
+			return err
+		}
+		left := now.Num - p.Quantity
+		if left < 0 {
+			return seckill.ErrSoldOut
+		}
+		return store.Tx(ctx, func(tx *gorm.DB) (err error) {
+			if _, _, err = store.Exec(tx, "UPDATE stock SET num = ? WHERE id = ?", left, p.SKU); err != nil {
+				return err
+			}
+			r, err = store.Record(tx, p, now.Run, left)
+			return err
+		})
+	})
+	return r, err
+}
+
+func (g *Guarded) Restore(ctx context.Context, orderID string) error {
+	o, err := g.Ledger.Order(ctx, orderID)
+	if err != nil {
+		return err
+	}
+	return g.under(ctx, o.SKUID, func(ctx context.Context, store *ledger.Store) error {
+		num := int64(0)
+		if err := store.Read(ctx, &num, "SELECT num FROM stock WHERE id = ?", o.SKUID); err != nil {
+			return err
+		}
+		return store.Tx(ctx, func(tx *gorm.DB) error {
+			o, back, err := store.Cancel(tx, orderID)
+			if err != nil || !back {
+				return err
+			}
+			_, _, err = store.Exec(tx, "UPDATE stock SET num = ? WHERE id = ?", num+o.Quantity, o.SKUID)
+			return err
+		})
+	})
+}
+
+// Reset frees the SKU's lock where the lock can be freed from outside.
+func (g *Guarded) Reset(ctx context.Context, sku, stock int64) error {
+	if r, ok := g.Locker.(interface {
+		Clear(ctx context.Context, key string) error
+	}); ok {
+		return r.Clear(ctx, g.Key(sku))
+	}
+	return nil
+}
+
+// under runs f while the SKU's lock is held.
+func (g *Guarded) under(ctx context.Context, sku int64, f func(context.Context, *ledger.Store) error) error {
+	asked := time.Now()
+	lease, err := g.Locker.Acquire(ctx, g.Key(sku), g.Options)
+	g.Observe.LockWaited(time.Since(asked).Seconds())
+	if err != nil {
+		return notAcquired(err)
+	}
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
+		defer cancel()
+		_ = lease.Release(ctx) // lost or unreachable: its lease or session ends it
+	}()
+	store := g.Ledger
+	if s, ok := lease.(SessionLease); ok {
+		store = store.On(s.Session())
+	}
+	err = f(lease.Context(), store)
+	if err != nil && errors.Is(context.Cause(lease.Context()), ErrLost) && !errors.Is(err, seckill.ErrUnknown) {
+		return fmt.Errorf("%w: %w", seckill.ErrConflict, ErrLost)
+	}
+	return err
+}
+
+// notAcquired: without the lock nothing was tried, so nothing was taken.
+func notAcquired(err error) error {
+	switch {
+	case seckill.NothingTaken(err):
+		return err
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("%w: %w", seckill.ErrBusy, err)
+	}
+	return fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
+}

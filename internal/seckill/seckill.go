@@ -1,0 +1,106 @@
+// Package seckill is the domain of a flash sale: what a buyer asks for, what
+// he gets, and what every way of deducting stock must answer. It imports the
+// standard library only; everything else in the program imports it.
+package seckill
+
+import (
+	"context"
+	"errors"
+)
+
+// MaxQuantity is the largest quantity one purchase may ask for, and MaxStock
+// the largest stock a SKU may have. Both keep every sum the ledger and its
+// audit ever compute far away from the limits of a signed 64-bit integer.
+const (
+	MaxQuantity = 1_000_000
+	MaxStock    = 1_000_000_000
+)
+
+// A Purchase is one buyer's request for some units of one SKU.
+type Purchase struct {
+	SKU      int64
+	User     int64
+	Quantity int64 // units, 1 … MaxQuantity
+
+	// RequestID is the idempotency key: unique per user, never empty once the
+	// purchase reaches a Strategy. The same purchase sent again carries the
+	// same RequestID.
+	RequestID string
+}
+
+// A Receipt is what a buyer holds after a sale.
+type Receipt struct {
+	OrderID   string // opaque
+	SKU       int64
+	Quantity  int64
+	Remaining int64 // units left right after this sale; negative if oversold
+	Strategy  string
+}
+
+// A Strategy is one way of deducting stock.
+type Strategy interface {
+	// Deduct sells p.Quantity units of p.SKU to p.User and records the order.
+	//
+	// ErrInvalid, ErrUnknownSKU, ErrSoldOut, ErrDuplicate, ErrBusy, ErrConflict
+	// and ErrUnavailable mean that provably nothing was taken. Any other error
+	// means that the outcome is unknown: the sale may have happened.
+	Deduct(ctx context.Context, p Purchase) (Receipt, error)
+
+	// Restore cancels an order and gives its units back, once, under the same
+	// guard (lock, version) as Deduct: giving back behind a lock's or a
+	// version's back loses updates. ErrUnknownOrder when there is no such
+	// order; cancelling a cancelled order again changes nothing and is not an
+	// error. Other errors are as for Deduct.
+	Restore(ctx context.Context, orderID string) error
+}
+
+// A Resetter is a Strategy (or Locker) that keeps state outside the stock row:
+// a counter in Redis, a lock's key or node. Reset makes that state match a
+// freshly seeded SKU with stock units and frees its locks.
+type Resetter interface {
+	Reset(ctx context.Context, sku, stock int64) error
+}
+
+// The outcomes a Strategy may report. They are wrapped with %w and tested
+// with errors.Is.
+var (
+	ErrInvalid      = errors.New("invalid purchase")
+	ErrUnknownSKU   = errors.New("unknown SKU")
+	ErrUnknownOrder = errors.New("unknown order")
+	ErrSoldOut      = errors.New("sold out")
+	ErrDuplicate    = errors.New("this user already has an active order for this SKU")
+	ErrBusy         = errors.New("busy: waited as long as allowed") // try again later
+	ErrConflict     = errors.New("conflict: somebody else changed the stock meanwhile")
+	ErrUnavailable  = errors.New("a backend is unavailable") // and provably nothing was taken
+
+	// ErrUnknown marks an outcome that nobody knows yet, such as a COMMIT
+	// whose answer was lost. Look the order up by its RequestID.
+	ErrUnknown = errors.New("the outcome is unknown")
+)
+
+// NothingTaken reports whether err proves that the purchase took nothing.
+func NothingTaken(err error) bool {
+	if errors.Is(err, ErrUnknown) {
+		return false
+	}
+	for _, known := range []error{ErrInvalid, ErrUnknownSKU, ErrUnknownOrder,
+		ErrSoldOut, ErrDuplicate, ErrBusy, ErrConflict, ErrUnavailable} {
+		if errors.Is(err, known) {
+			return true
+		}
+	}
+	return false
+}
+
+// An Observer is told what a strategy does while it works; the service turns
+// it into metrics. Its methods must be safe for concurrent use and cheap.
+type Observer interface {
+	LockWaited(seconds float64) // how long a lock's Acquire took, won or not
+	Retried()                   // one more attempt after a conflict or a deadlock
+}
+
+// NopObserver observes nothing.
+type NopObserver struct{}
+
+func (NopObserver) LockWaited(float64) {}
+func (NopObserver) Retried()           {}

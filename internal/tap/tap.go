@@ -1,0 +1,113 @@
+// Package tap sees every command that one purchase sends to every backend:
+// each SQL statement with BEGIN, COMMIT and ROLLBACK, each Redis, ZooKeeper
+// and etcd command, and each wait that is not a command (a mutex, a message, a
+// back-off).
+//
+// A Tap travels in the context. Without one a command pays for a single
+// context look-up (BenchmarkAbsent). With one, the Tap can count, trace, hold
+// (block in Before), stop (an error from Before: the command is never sent)
+// and lose replies (another error from After: the command took effect, the
+// caller sees a failure).
+package tap
+
+import (
+	"context"
+	"time"
+)
+
+// Backends a Command goes to.
+const (
+	SQL       = "sql"
+	Redis     = "redis"
+	ZooKeeper = "zookeeper"
+	Etcd      = "etcd"
+	Waiting   = "wait" // not a backend: the caller waits without a command
+)
+
+// A Command is one command on its way to a backend, or one wait.
+type Command struct {
+	Backend string // SQL, Redis, ZooKeeper, Etcd or Waiting
+	Name    string // the verb: "BEGIN", "UPDATE", "SET", "create", "txn", "back-off"
+	Text    string // the whole command, arguments as the backend's own syntax has them
+	Args    []any  // values that Text leaves as placeholders
+}
+
+// A Tap sees commands. Its methods are called from the goroutine that sends
+// the command and must be safe for concurrent use: one purchase may use
+// several goroutines (a lock's renewer).
+type Tap interface {
+	// Before is called when c is about to be sent. It may block. An error
+	// stops the command: it is never sent and the caller sees that error.
+	Before(ctx context.Context, c *Command) error
+	// After is called with what came back. The error it returns is what the
+	// caller sees.
+	After(ctx context.Context, c *Command, err error) error
+}
+
+// A Sleeper is a Tap that owns the clock: Sleep replaces a real back-off.
+type Sleeper interface {
+	Sleep(ctx context.Context, d time.Duration) error
+}
+
+type key struct{}
+
+// With returns a context in which every command passes t.
+func With(ctx context.Context, t Tap) context.Context {
+	return context.WithValue(ctx, key{}, t)
+}
+
+// From returns the context's Tap, or nil.
+func From(ctx context.Context) Tap {
+	t, _ := ctx.Value(key{}).(Tap)
+	return t
+}
+
+// Do sends a command past the context's Tap. The command is described only
+// when somebody looks, so describe must not change anything.
+func Do(ctx context.Context, describe func() *Command, send func() error) error {
+	t := From(ctx)
+	if t == nil {
+		return send()
+	}
+	c := describe()
+	if err := t.Before(ctx, c); err != nil {
+		return err
+	}
+	return t.After(ctx, c, send())
+}
+
+// Wait waits until done yields or is closed, or until ctx ends (its error is
+// returned then). what names what is waited for: "mutex stock 1".
+func Wait[T any](ctx context.Context, what string, done <-chan T) (T, error) {
+	var got T
+	err := Do(ctx, func() *Command {
+		return &Command{Backend: Waiting, Name: "wait", Text: what}
+	}, func() error {
+		select {
+		case got = <-done:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	})
+	return got, err
+}
+
+// Sleep backs off for d, or until ctx ends (its error is returned then).
+func Sleep(ctx context.Context, d time.Duration) error {
+	return Do(ctx, func() *Command {
+		return &Command{Backend: Waiting, Name: "back-off", Text: d.String()}
+	}, func() error {
+		if s, ok := From(ctx).(Sleeper); ok {
+			return s.Sleep(ctx, d)
+		}
+		timer := time.NewTimer(d)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	})
+}

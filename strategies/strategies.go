@@ -1,0 +1,9 @@
+// Package strategies lists every way of deducting stock in teaching order.
+package strategies
+
+import "seckill/internal/catalog"
+
+// All strategies, in the order in which they are taught.
+func All() []catalog.Info {
+	return []catalog.Info{}
+}
