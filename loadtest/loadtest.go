@@ -5,9 +5,13 @@ package loadtest
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"net/url"
 	"time"
 
 	"seckill/internal/ledger"
+	"seckill/internal/seckill"
 )
 
 // A Config is one load run.
@@ -28,22 +32,54 @@ type Config struct {
 	// OnProgress, if not nil, is called about ten times a second and once at
 	// the end, from one goroutine.
 	OnProgress func(Progress)
+
+	patience patience // zero: the default; tests have less
 }
 
-// A Ledger is where the verdict comes from.
+// A Ledger is where the verdict comes from; *ledger.Store is one.
 type Ledger interface {
 	Snapshot(ctx context.Context, sku int64) (ledger.Snapshot, error)
 }
 
-// Progress is a run as it stands now.
-type Progress struct {
-	Elapsed  time.Duration          `json:"elapsed_ns"`
-	Requests int                    `json:"requests"` // answered or given up
-	Buyers   int                    `json:"buyers"`   // in all
-	Counts   map[ledger.Outcome]int `json:"counts"`
-	Units    int64                  `json:"units"` // told sold, so far
-	Left     int64                  `json:"left"`  // stock as last told
-	Rate     float64                `json:"rate"`  // requests a second, over the last interval
-	P50      float64                `json:"p50_ms"`
-	P99      float64                `json:"p99_ms"`
+// ErrConfig marks a run that was not started because of what was asked for.
+var ErrConfig = errors.New("the run cannot be started")
+
+// check finds what makes a run impossible or pointless before it touches a
+// service.
+func (c Config) check() error {
+	demand := int64(c.Buyers) * c.Quantity
+	switch {
+	case len(c.Targets) == 0:
+		return configError("no target: give the address of at least one service")
+	case c.Strategy == "":
+		return configError("no strategy: name one")
+	case c.SKU < 1:
+		return configError("SKU %d: ids start at 1", c.SKU)
+	case c.Stock < 1 || c.Stock > seckill.MaxStock:
+		return configError("a stock of %d: give 1 to %d units", c.Stock, seckill.MaxStock)
+	case c.Quantity < 1 || c.Quantity > seckill.MaxQuantity:
+		return configError("a quantity of %d: give 1 to %d units", c.Quantity, seckill.MaxQuantity)
+	case c.Buyers < 1 || c.Buyers > maxBuyers:
+		return configError("%d buyers: give 1 to %d", c.Buyers, maxBuyers)
+	case c.Concurrency < 1:
+		return configError("a concurrency of %d: let at least one buyer in at a time", c.Concurrency)
+	case c.Timeout <= 0:
+		return configError("a time-out of %s: give the buyers some time", c.Timeout)
+	case c.Quantity > c.Stock:
+		return configError("every buyer asks for %d units of a stock of %d: nobody could buy anything", c.Quantity, c.Stock)
+	case demand <= c.Stock:
+		return configError("%d buyers × %d = %d units wanted of a stock of %d: nothing could be oversold, so nothing would be proven; "+
+			"give more than %d buyers, or less stock", c.Buyers, c.Quantity, demand, c.Stock, c.Stock/c.Quantity)
+	}
+	for _, t := range c.Targets {
+		u, err := url.Parse(t)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+			return configError("target %q is not an address such as http://127.0.0.1:8081", t)
+		}
+	}
+	return nil
+}
+
+func configError(format string, args ...any) error {
+	return fmt.Errorf("%w: "+format, append([]any{ErrConfig}, args...)...)
 }

@@ -1,9 +1,14 @@
 // Package strategies lists every way of deducting stock in teaching order.
 package strategies
 
-import "seckill/internal/catalog"
+import (
+	"seckill/internal/catalog"
+	"seckill/strategies/sqlrow"
+)
 
 // All strategies, in the order in which they are taught.
 func All() []catalog.Info {
-	return []catalog.Info{}
+	return []catalog.Info{
+		sqlrow.Naive, sqlrow.Atomic, sqlrow.Conditional, sqlrow.Version, sqlrow.ForUpdate,
+	}
 }

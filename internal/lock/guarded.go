@@ -76,14 +76,26 @@ func (g *Guarded) Restore(ctx context.Context, orderID string) error {
 	})
 }
 
-// Reset frees the SKU's lock where the lock can be freed from outside.
+// A Clearer is a Locker that can remove a lock by force, for locks that have
+// no expiry: a dead holder's would stay for ever.
+type Clearer interface {
+	Clear(ctx context.Context, key string) error
+}
+
+// Reset waits until the SKU's lock is free: whoever held it when the sale was
+// reset has left. Taking the lock away instead would let a holder who has not
+// read the stock yet read the new sale's, side by side with his successor. A
+// lock that outlives every lease is cleared by force if it can be.
 func (g *Guarded) Reset(ctx context.Context, sku, stock int64) error {
-	if r, ok := g.Locker.(interface {
-		Clear(ctx context.Context, key string) error
-	}); ok {
-		return r.Clear(ctx, g.Key(sku))
+	lease, err := g.Locker.Acquire(ctx, g.Key(sku),
+		Options{Wait: g.Options.Wait + g.Options.Lease, Lease: g.Options.Lease})
+	if c, ok := g.Locker.(Clearer); ok && errors.Is(err, seckill.ErrBusy) {
+		return c.Clear(ctx, g.Key(sku))
 	}
-	return nil
+	if err != nil {
+		return fmt.Errorf("the lock %s is still held: %w", g.Key(sku), err)
+	}
+	return lease.Release(ctx)
 }
 
 // under runs f while the SKU's lock is held.

@@ -1,0 +1,33 @@
+# Two commands: make demo and make test. Both install what is missing.
+GO      ?= go
+BIN     := bin/seckill
+SOURCES := $(shell git ls-files -co --exclude-standard 'cmd' 'internal' 'strategies' 'web' 'loadtest' go.mod go.sum 2>/dev/null)
+
+.PHONY: demo test build check bench deps clean
+
+## demo: install what is missing, start everything, show the page
+demo: build
+	@$(BIN) deps --best-effort
+	@exec $(BIN) up
+
+## test: install what is missing, run everything with the race detector
+test: build
+	$(BIN) deps --browser
+	$(GO) vet ./...
+	$(GO) tool staticcheck ./...
+	$(GO) test -race -timeout 14m ./...
+
+## bench: the benchmarks, on real servers
+bench: build
+	$(BIN) deps
+	$(GO) test -run '^$$' -bench . -benchtime 2s ./...
+
+build: $(BIN)
+$(BIN): $(SOURCES)
+	$(GO) build -o $@ ./cmd/seckill
+
+deps: build
+	$(BIN) deps
+
+clean:
+	rm -rf bin

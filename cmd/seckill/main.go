@@ -1,0 +1,100 @@
+// Command seckill is the flash-sale lab: the service, the private servers it
+// runs on, the load generator and the page, in one binary. Flags and the
+// environment are read in this package and nowhere else.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"seckill/internal/lab"
+)
+
+type commands struct {
+	Up     UpCmd     `cmd:"" help:"Start the lab: backends, two service processes and the page."`
+	Serve  ServeCmd  `cmd:"" help:"Run one service process on configured backends."`
+	Load   LoadCmd   `cmd:"" help:"Storm a sale with buyers and judge it from the ledger."`
+	Deps   DepsCmd   `cmd:"" help:"Install the servers that are missing, with the system's package manager."`
+	Doctor DoctorCmd `cmd:"" help:"Say what is found, in which version, and what to do about the rest."`
+}
+
+// An exitStatus is an error that ends the program with this status. Whatever
+// there was to say has been said.
+type exitStatus int
+
+func (s exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
+
+const (
+	statusFailed = 1 // the command could not do its work
+	statusUsage  = 2 // the command line is wrong
+)
+
+func main() {
+	lab.RunKeeperIfAsked()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	status := run(ctx, stop, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(status)
+}
+
+// run is the program, as tests call it. stop restores the default handling of
+// signals, so that a second Ctrl-C ends a shutdown that hangs.
+func run(ctx context.Context, stop func(), args []string, stdout, stderr io.Writer) (status int) {
+	parser, err := kong.New(&commands{},
+		kong.Name("seckill"),
+		kong.Description("Every way of deducting stock and every distributed lock, side by side, on real servers. "+
+			"Start with: seckill up"),
+		kong.UsageOnError(),
+		kong.Writers(stdout, stderr),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.Exit(func(code int) { panic(exitStatus(code)) }), // --help
+		kong.BindTo(ctx, (*context.Context)(nil)),
+		kong.BindTo(stdout, (*io.Writer)(nil)),
+		kong.Bind(stderrWriter{stderr}),
+	)
+	if err != nil {
+		panic(err) // a mistake in the commands' own tags
+	}
+	defer func() { // kong's exit after --help
+		switch r := recover().(type) {
+		case nil:
+		case exitStatus:
+			status = int(r)
+		default:
+			panic(r)
+		}
+	}()
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	command, err := parser.Parse(args)
+	if err != nil {
+		fmt.Fprintf(stderr, "seckill: %v\nTry: seckill --help\n", err)
+		return statusUsage
+	}
+	go func() {
+		<-ctx.Done()
+		stop()
+	}()
+	err = command.Run()
+	var code exitStatus
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &code):
+		return int(code)
+	default:
+		fmt.Fprintf(stderr, "seckill: %v\n", err)
+		return statusFailed
+	}
+}
+
+// stderrWriter is where commands write what is not their result.
+type stderrWriter struct{ io.Writer }

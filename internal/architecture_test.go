@@ -1,0 +1,77 @@
+package internal_test
+
+import (
+	"encoding/json"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Imports run one way; a package may import those named beside it and below
+// them, of this module. Test files are free to look everywhere.
+var mayImport = map[string][]string{
+	"internal/seckill": {},
+	"internal/tap":     {},
+	"internal/backend": {"internal/tap"},
+	"internal/ledger":  {"internal/seckill"},
+	"internal/lock":    {"internal/seckill", "internal/ledger"},
+	"internal/problem": {},
+	"internal/catalog": {"internal/seckill", "internal/backend", "internal/ledger", "internal/lock"},
+	"internal/lab":     {"internal/backend"},
+	"internal/httpapi": {"internal/seckill", "internal/backend", "internal/ledger", "internal/catalog",
+		"internal/tap", "internal/problem", "internal/lock"},
+	"internal/labapi": {"internal/backend", "internal/ledger", "internal/lab", "internal/catalog",
+		"internal/problem", "internal/httpapi", "loadtest", "web"},
+	"loadtest": {"internal/ledger", "internal/backend"},
+	"web":      {},
+}
+
+// A family of strategies imports the contracts, and no other family.
+var strategyMayImport = []string{"internal/seckill", "internal/backend", "internal/ledger", "internal/lock",
+	"internal/catalog", "internal/tap"}
+
+func TestImportsRunOneWay(t *testing.T) {
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "seckill/...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	packages := json.NewDecoder(strings.NewReader(string(out)))
+	seen := 0
+	for {
+		var p struct {
+			ImportPath string
+			Imports    []string
+		}
+		if err := packages.Decode(&p); err == io.EOF {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		seen++
+		name := strings.TrimPrefix(p.ImportPath, "seckill/")
+		allowed, known := mayImport[name]
+		switch {
+		case strings.HasPrefix(name, "strategies/"):
+			allowed, known = strategyMayImport, true
+		case name == "strategies", strings.HasPrefix(name, "cmd/"), strings.HasSuffix(name, "test"), name == "web/e2e", name == "internal":
+			continue // lists all families; wires everything; serves tests only
+		}
+		if !known {
+			t.Errorf("%s is not in this test's list: say what it may import", name)
+			continue
+		}
+		for _, imported := range p.Imports {
+			inner, ours := strings.CutPrefix(imported, "seckill/")
+			if ours && !slices.Contains(allowed, inner) {
+				t.Errorf("%s imports %s: imports run cmd → httpapi, lab, loadtest → catalog, lock, ledger, backend → tap, seckill",
+					name, inner)
+			}
+		}
+	}
+	if seen < len(mayImport)/2 {
+		t.Fatalf("go list named %d packages only", seen)
+	}
+}
+

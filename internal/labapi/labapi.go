@@ -1,0 +1,132 @@
+// Package labapi is the server of `seckill up`: the page, the lab's own calls
+// under /api/lab/v1, and a way through to the service processes under
+// /api/v1, all at one address.
+package labapi
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"sync"
+
+	"github.com/gin-gonic/gin"
+
+	"seckill/internal/catalog"
+	"seckill/loadtest"
+)
+
+// A Config says what the server shows and drives.
+type Config struct {
+	Lab        Lab
+	Strategies []catalog.Info
+	// Missing says why a strategy cannot run here; nil if it can.
+	Missing func(catalog.Info) []string
+	// Load performs a run: loadtest.Run, but for tests.
+	Load   func(context.Context, loadtest.Config) (*loadtest.Result, error)
+	Ledger loadtest.Ledger // where verdicts come from
+	Page   fs.FS           // index.html and what it loads
+
+	// Addr is the address that is listened on; requests must be addressed to
+	// it or to this machine.
+	Addr string
+	// Token, if not empty, must come with every call that changes something.
+	// Without one only this machine may make such calls.
+	Token   string
+	Version string // of this program
+	Log     *slog.Logger
+}
+
+// A Server is the http.Handler of a lab.
+type Server struct {
+	Config
+	id      string // of this process, so that a page sees that it was restarted
+	router  *gin.Engine
+	book    *book
+	runs    sync.WaitGroup
+	closing chan struct{}
+	close   func() // closes closing, once
+}
+
+// New makes the server. Close must be called when its listener ends.
+func New(c Config) *Server {
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	closing := make(chan struct{})
+	s := &Server{Config: c, id: rand.Text(), router: gin.New(), book: newBook(), closing: closing,
+		close: sync.OnceFunc(func() { close(closing) })}
+	s.route()
+	return s
+}
+
+func (s *Server) route() {
+	r := s.router
+	r.HandleMethodNotAllowed = true
+	r.RedirectTrailingSlash = false
+	r.Use(s.recover, headers, s.checkHost, checkOrigin, s.checkAdmin)
+
+	r.GET("/healthz", func(c *gin.Context) { c.JSON(http.StatusOK, gin.H{"status": "ok"}) })
+	r.GET("/readyz", s.ready)
+	lab := r.Group("/api/lab/v1")
+	lab.GET("/status", s.status)
+	lab.GET("/events", s.events)
+	lab.GET("/runs", s.listRuns)
+	lab.POST("/runs", s.startRun)
+	lab.GET("/runs/:id", s.showRun)
+	lab.DELETE("/runs/:id", s.stopRun)
+
+	r.Any("/api/v1/*path", gin.WrapH(s.proxy()))
+	page := newPage(s.Page)
+	r.GET("/", page.serve)
+	r.HEAD("/", page.serve)
+	r.GET("/static/*path", page.serve)
+	r.HEAD("/static/*path", page.serve)
+	r.NoRoute(notFound)
+	r.NoMethod(func(c *gin.Context) {
+		refuse(c, problem{Code: "method_not_allowed", Status: http.StatusMethodNotAllowed,
+			Detail: c.Request.Method + " does not work here; Allow says what does."})
+	})
+}
+
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.router.ServeHTTP(w, r) }
+
+// EndStreams ends every event stream, so that a graceful shutdown of the HTTP
+// server need not wait for pages that are open.
+func (s *Server) EndStreams() { s.close() }
+
+// Close ends the streams, stops a run that is on, and waits until its audit
+// is done or ctx ends.
+func (s *Server) Close(ctx context.Context) error {
+	s.close()
+	s.book.stop(nil)
+	done := make(chan struct{})
+	go func() {
+		s.runs.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return errors.New("a load run did not end in time; its verdict is lost")
+	}
+}
+
+// recover turns a panic into an answer without a stack trace, which goes to
+// the log.
+func (s *Server) recover(c *gin.Context) {
+	defer func() {
+		switch p := recover(); p {
+		case nil:
+		case http.ErrAbortHandler: // an answer that broke off must not look whole
+			panic(p)
+		default:
+			s.Log.Error("panic", "panic", p, "path", c.Request.URL.Path)
+			refuse(c, problem{Code: "internal", Status: http.StatusInternalServerError, Detail: "Something is wrong in the lab itself; its log has more."})
+		}
+	}()
+	c.Next()
+}

@@ -1,0 +1,54 @@
+package labapi
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"io/fs"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+)
+
+// A page is a folder of files that are sent again only when they changed.
+type page struct {
+	files map[string][]byte
+	tags  map[string]string
+}
+
+func newPage(dir fs.FS) *page {
+	p := &page{files: map[string][]byte{}, tags: map[string]string{}}
+	if dir == nil {
+		return p
+	}
+	err := fs.WalkDir(dir, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(dir, path)
+		sum := sha256.Sum256(text)
+		p.files[path], p.tags[path] = text, `"`+base64.RawURLEncoding.EncodeToString(sum[:12])+`"`
+		return err
+	})
+	if err != nil { // embedded files cannot fail
+		panic(err)
+	}
+	return p
+}
+
+func (p *page) serve(c *gin.Context) {
+	name := strings.TrimPrefix(c.Param("path"), "/")
+	if c.Request.URL.Path == "/" {
+		name = "index.html"
+	}
+	text, ok := p.files[name]
+	if !ok {
+		notFound(c)
+		return
+	}
+	c.Header("Cache-Control", "no-cache") // ask whether it changed
+	c.Header("ETag", p.tags[name])
+	http.ServeContent(c.Writer, c.Request, name, time.Time{}, bytes.NewReader(text))
+}

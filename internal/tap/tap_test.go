@@ -1,0 +1,298 @@
+package tap_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	sqlite "github.com/ncruces/go-sqlite3/driver"
+	_ "github.com/ncruces/go-sqlite3/embed"
+	"github.com/redis/go-redis/v9"
+
+	"seckill/internal/tap"
+)
+
+// recorder is a Tap whose two decisions a test can replace.
+type recorder struct {
+	mu     sync.Mutex
+	seen   []string
+	before func(c *tap.Command) error
+	after  func(c *tap.Command, err error) error
+}
+
+func (r *recorder) Before(_ context.Context, c *tap.Command) error {
+	r.mu.Lock()
+	r.seen = append(r.seen, c.Backend+" "+c.Name)
+	r.mu.Unlock()
+	if r.before != nil {
+		return r.before(c)
+	}
+	return nil
+}
+
+func (r *recorder) After(_ context.Context, c *tap.Command, err error) error {
+	if r.after != nil {
+		return r.after(c, err)
+	}
+	return err
+}
+
+func (r *recorder) want(t *testing.T, want ...string) {
+	t.Helper()
+	if !slices.Equal(r.seen, want) {
+		t.Errorf("the tap saw %q, want %q", r.seen, want)
+	}
+}
+
+func openSQL(t testing.TB) *sql.DB {
+	t.Helper()
+	inner, err := (&sqlite.SQLite{}).OpenConnector("file:" + t.TempDir() + "/tap.db")
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := sql.OpenDB(tap.Connector(inner, tap.SQLOptions{PreparesArgs: true}))
+	t.Cleanup(func() { db.Close() })
+	if _, err := db.Exec("CREATE TABLE t (n INTEGER)"); err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+func rows(t *testing.T, db *sql.DB) (n int) {
+	t.Helper()
+	if err := db.QueryRow("SELECT count(*) FROM t").Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestSQLTransactionPassesCommandByCommand(t *testing.T) {
+	db, r := openSQL(t), &recorder{}
+	ctx := tap.With(t.Context(), r)
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.ExecContext(ctx, "INSERT INTO t VALUES (?)", 1); err != nil {
+		t.Fatal(err)
+	}
+	var n int
+	if err := tx.QueryRowContext(ctx, "select n from t where n = ?", 1).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	if err := tx.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	tx, _ = db.BeginTx(ctx, nil)
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	r.want(t, "sql BEGIN", "sql INSERT", "sql SELECT", "sql COMMIT", "sql BEGIN", "sql ROLLBACK")
+}
+
+func TestSQLPinnedConnectionPasses(t *testing.T) {
+	db, r := openSQL(t), &recorder{}
+	ctx := tap.With(t.Context(), r)
+	c, err := db.Conn(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := c.ExecContext(ctx, "DELETE FROM t"); err != nil {
+		t.Fatal(err)
+	}
+	r.want(t, "sql DELETE")
+}
+
+func TestStoppedCommandIsNeverSent(t *testing.T) {
+	db, stop := openSQL(t), errors.New("stopped")
+	r := &recorder{before: func(*tap.Command) error { return stop }}
+	_, err := db.ExecContext(tap.With(t.Context(), r), "INSERT INTO t VALUES (1)")
+	if !errors.Is(err, stop) || rows(t, db) != 0 {
+		t.Errorf("error %v with %d rows, want %v with none", err, rows(t, db), stop)
+	}
+}
+
+func TestLostReplyOfCommitLeavesTheCommit(t *testing.T) {
+	db, lost := openSQL(t), errors.New("reply lost")
+	r := &recorder{after: func(c *tap.Command, err error) error {
+		if c.Name == "COMMIT" {
+			return lost
+		}
+		return err
+	}}
+	tx, err := db.BeginTx(tap.With(t.Context(), r), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec("INSERT INTO t VALUES (1)"); err != nil {
+		t.Fatal(err)
+	}
+	if err := tx.Commit(); !errors.Is(err, lost) || rows(t, db) != 1 {
+		t.Errorf("COMMIT said %v with %d rows, want %v with 1", err, rows(t, db), lost)
+	}
+}
+
+func TestLostReplyOfBeginLeavesNothingOpen(t *testing.T) {
+	db, lost := openSQL(t), errors.New("reply lost")
+	r := &recorder{after: func(*tap.Command, error) error { return lost }}
+	if _, err := db.BeginTx(tap.With(t.Context(), r), nil); !errors.Is(err, lost) {
+		t.Fatalf("BEGIN said %v, want %v", err, lost)
+	}
+	// Were the transaction still open, this would meet it on its connection.
+	if _, err := db.Exec("BEGIN IMMEDIATE; ROLLBACK"); err != nil {
+		t.Errorf("after a BEGIN whose reply was lost: %v", err)
+	}
+}
+
+func TestRedisCommandsPassWithoutTheHandshake(t *testing.T) {
+	c, r := openRedis(t), &recorder{}
+	ctx := tap.With(t.Context(), r)
+	if err := c.Set(ctx, "k", "v", 0).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.TxPipelined(ctx, func(p redis.Pipeliner) error {
+		p.Incr(ctx, "n")
+		p.Del(ctx, "k")
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	r.want(t, "redis SET", "redis MULTI")
+}
+
+func TestRedisLostReply(t *testing.T) {
+	c, lost := openRedis(t), errors.New("reply lost")
+	r := &recorder{after: func(*tap.Command, error) error { return lost }}
+	if err := c.Set(tap.With(t.Context(), r), "k", "v", 0).Err(); !errors.Is(err, lost) {
+		t.Fatalf("SET said %v, want %v", err, lost)
+	}
+	if got := c.Get(t.Context(), "k").Val(); got != "v" {
+		t.Errorf("the key holds %q, want %q: the command took effect", got, "v")
+	}
+}
+
+func TestRedisSubscriptionPasses(t *testing.T) {
+	c, r := openRedis(t), &recorder{}
+	ctx := tap.With(t.Context(), r)
+	sub, err := tap.Subscribe(ctx, c, "news")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sub.Close()
+	c.Publish(t.Context(), "news", "hello")
+	m, err := tap.Receive(ctx, sub)
+	if err != nil || m.Payload != "hello" {
+		t.Fatalf("received %v, %v, want hello", m, err)
+	}
+	r.want(t, "redis SUBSCRIBE", "wait wait")
+}
+
+func openRedis(t testing.TB) *redis.Client {
+	c := redis.NewClient(&redis.Options{Addr: miniredis.RunT(t).Addr(), MaxRetries: -1})
+	c.AddHook(tap.RedisHook{})
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+func TestSleepEndsWithTheContext(t *testing.T) {
+	gone := errors.New("buyer has gone")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(gone)
+	if err := tap.Sleep(ctx, time.Hour); !errors.Is(err, gone) {
+		t.Errorf("Sleep said %v, want %v", err, gone)
+	}
+	if _, err := tap.Wait(ctx, "nothing", make(chan int)); !errors.Is(err, gone) {
+		t.Errorf("Wait said %v, want %v", err, gone)
+	}
+}
+
+type clock struct {
+	recorder
+	slept time.Duration
+}
+
+func (c *clock) Sleep(_ context.Context, d time.Duration) error { c.slept += d; return nil }
+
+func TestSleeperOwnsTheClock(t *testing.T) {
+	c := &clock{}
+	if err := tap.Sleep(tap.With(t.Context(), c), time.Hour); err != nil || c.slept != time.Hour {
+		t.Errorf("slept %v with %v, want the tap's own hour", c.slept, err)
+	}
+}
+
+func TestCounter(t *testing.T) {
+	db, n := openSQL(t), &tap.Counter{}
+	ctx := tap.With(t.Context(), n)
+	for range 3 {
+		db.ExecContext(ctx, "DELETE FROM t")
+	}
+	tap.Sleep(ctx, time.Nanosecond)
+	if n.Count(tap.SQL) != 3 || n.Count(tap.Waiting) != 1 || n.Count(tap.Redis) != 0 {
+		t.Errorf("counted %d sql, %d waits, %d redis, want 3, 1, 0",
+			n.Count(tap.SQL), n.Count(tap.Waiting), n.Count(tap.Redis))
+	}
+}
+
+// BenchmarkAbsent shows what the tap costs a command: nothing to speak of when
+// there is none in the context (compare bare and absent), little when there is.
+func BenchmarkAbsent(b *testing.B) {
+	send := func() error { return nil }
+	describe := func() *tap.Command { return &tap.Command{Backend: tap.SQL, Name: "SELECT"} }
+	b.Run("do/bare", func(b *testing.B) {
+		for b.Loop() {
+			_ = send()
+		}
+	})
+	for name, ctx := range map[string]context.Context{
+		"do/absent":   b.Context(),
+		"do/counting": tap.With(b.Context(), &tap.Counter{}),
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				_ = tap.Do(ctx, describe, send)
+			}
+		})
+	}
+	inner, err := (&sqlite.SQLite{}).OpenConnector("file:" + b.TempDir() + "/bare.db")
+	if err != nil {
+		b.Fatal(err)
+	}
+	bare := sql.OpenDB(inner)
+	defer bare.Close()
+	tapped := openSQL(b)
+	for _, c := range []struct {
+		name string
+		db   *sql.DB
+		ctx  context.Context
+	}{
+		{"sqlite/bare", bare, b.Context()},
+		{"sqlite/absent", tapped, b.Context()},
+		{"sqlite/counting", tapped, tap.With(b.Context(), &tap.Counter{})},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			var n int
+			for b.Loop() {
+				if err := c.db.QueryRowContext(c.ctx, "SELECT 1").Scan(&n); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func TestVerbIsTheFirstWord(t *testing.T) {
+	db, r := openSQL(t), &recorder{}
+	for _, q := range []string{"\n select 1", "SELECT(1)", "select\t1"} {
+		db.QueryRowContext(tap.With(t.Context(), r), q).Scan(new(int))
+	}
+	if got := strings.Join(r.seen, ","); got != "sql SELECT,sql SELECT,sql SELECT" {
+		t.Errorf("verbs %q", got)
+	}
+}

@@ -1,0 +1,166 @@
+package loadtest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"seckill/internal/backend"
+	"seckill/internal/ledger"
+)
+
+// A service is one target's interface beside purchases: what the run needs to
+// prepare the sale and to judge it.
+type service struct {
+	base       string
+	adminToken string
+	http       *http.Client
+}
+
+// A reset waits for purchases in flight.
+const (
+	askTimeout   = 5 * time.Second
+	resetTimeout = 30 * time.Second
+)
+
+// ready lists the target's backends, also those that are down.
+func (s service) ready(ctx context.Context) ([]backend.Status, error) {
+	var answer struct {
+		Backends []backend.Status `json:"backends"`
+	}
+	err := s.ask(ctx, http.MethodGet, "/readyz", nil, &answer)
+	var refused *refusal
+	if errors.As(err, &refused) && refused.status == http.StatusServiceUnavailable {
+		err = json.Unmarshal(refused.body, &answer) // alive, and a backend is not
+	}
+	return answer.Backends, err
+}
+
+// A strategy is the target's account of one.
+type strategy struct {
+	StrategyInfo
+	Available bool     `json:"available"`
+	Missing   []string `json:"missing"`
+}
+
+func (s service) strategies(ctx context.Context) ([]strategy, error) {
+	var answer struct {
+		Strategies []strategy `json:"strategies"`
+	}
+	err := s.ask(ctx, http.MethodGet, "/api/v1/strategies", nil, &answer)
+	return answer.Strategies, err
+}
+
+// reset starts the SKU's next run.
+func (s service) reset(ctx context.Context, sku, stock int64) (ledger.Stock, error) {
+	var set ledger.Stock
+	body, _ := json.Marshal(map[string]any{"name": fmt.Sprintf("SKU %d", sku), "stock": stock})
+	err := s.ask(ctx, http.MethodPut, skuPath(sku), body, &set)
+	return set, err
+}
+
+func (s service) stock(ctx context.Context, sku int64) (ledger.Snapshot, error) {
+	var answer struct {
+		ledger.Stock
+		Homes map[ledger.Home]int64 `json:"homes"`
+	}
+	err := s.ask(ctx, http.MethodGet, skuPath(sku), nil, &answer)
+	return ledger.Snapshot{Stock: answer.Stock, Homes: answer.Homes}, err
+}
+
+// orders reads all of the SKU's orders, page by page.
+func (s service) orders(ctx context.Context, sku int64) ([]ledger.Order, error) {
+	const page = 1000
+	all := []ledger.Order{}
+	for after := int64(0); ; {
+		var answer struct {
+			Orders []ledger.Order `json:"orders"`
+			Next   int64          `json:"next"` // 0: that was the last page
+		}
+		query := url.Values{"sku_id": {strconv.FormatInt(sku, 10)}, "limit": {strconv.Itoa(page)}}
+		if after != 0 {
+			query.Set("after", strconv.FormatInt(after, 10))
+		}
+		if err := s.ask(ctx, http.MethodGet, "/api/v1/orders?"+query.Encode(), nil, &answer); err != nil {
+			return nil, err
+		}
+		all = append(all, answer.Orders...)
+		if answer.Next == 0 {
+			return all, nil
+		}
+		if answer.Next <= after {
+			return nil, fmt.Errorf("%s: the pages of orders do not end: after %d comes %d", s.base, after, answer.Next)
+		}
+		after = answer.Next
+	}
+}
+
+func skuPath(sku int64) string { return "/api/v1/skus/" + strconv.FormatInt(sku, 10) }
+
+// A refusal is any other answer than 200.
+type refusal struct {
+	what   string
+	status int
+	body   []byte
+}
+
+func (r *refusal) Error() string {
+	var p problem
+	if json.Unmarshal(r.body, &p) == nil && p.Code != "" {
+		return fmt.Sprintf("%s was answered %d %s: %s", r.what, r.status, p.Code, p.message())
+	}
+	return fmt.Sprintf("%s was answered %d: %s", r.what, r.status, excerpt(r.body))
+}
+
+// ask sends one request and decodes its answer.
+func (s service) ask(ctx context.Context, method, path string, body []byte, into any) error {
+	data, err := s.fetch(ctx, method, path, body)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(data, into); err != nil {
+		return fmt.Errorf("%s %s%s was answered with something else than expected: %w (%s)",
+			method, s.base, path, err, excerpt(data))
+	}
+	return nil
+}
+
+func (s service) fetch(ctx context.Context, method, path string, body []byte) ([]byte, error) {
+	timeout := askTimeout
+	if method == http.MethodPut {
+		timeout = resetTimeout
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, method, s.base+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+		if s.adminToken != "" {
+			req.Header.Set("Authorization", "Bearer "+s.adminToken)
+		}
+	}
+	resp, err := s.http.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	const most = 64 << 20
+	data, err := io.ReadAll(io.LimitReader(resp.Body, most))
+	if err != nil {
+		return nil, fmt.Errorf("%s %s%s: %w", method, s.base, path, err)
+	}
+	if resp.StatusCode != http.StatusOK {
+		return nil, &refusal{what: method + " " + s.base + path, status: resp.StatusCode, body: data}
+	}
+	return data, nil
+}

@@ -1,0 +1,49 @@
+package loadtest
+
+import (
+	"bytes"
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"seckill/internal/ledger"
+)
+
+// When a run is interrupted, buyers that are waiting get this much longer: an
+// answer says more than an unknown outcome.
+const interruptGrace = time.Second
+
+// storm sends every buyer once, c.Concurrency at a time, and returns what each
+// was told. When ctx ends it sends no more.
+func storm(ctx context.Context, c Config, crowd crowd, t *tally) []ledger.Told {
+	cl := newClient(c)
+	defer cl.close()
+	waiting, giveUp := context.WithCancel(context.WithoutCancel(ctx))
+	defer giveUp()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(interruptGrace, giveUp) })()
+
+	told := make([]ledger.Told, c.Buyers)
+	var next atomic.Int64
+	var buyers sync.WaitGroup
+	for range min(c.Concurrency, c.Buyers) {
+		buyers.Go(func() {
+			var answer bytes.Buffer
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= c.Buyers {
+					return
+				}
+				user, key := crowd.user(i), crowd.key(i)
+				sent := time.Now()
+				r := cl.buy(waiting, i, user, key, &answer)
+				t.record(r, time.Since(sent))
+				told[i] = ledger.Told{RequestID: key, User: user, Quantity: c.Quantity,
+					Outcome: r.outcome, OrderID: r.orderID, Remaining: r.remaining}
+			}
+		})
+	}
+	buyers.Wait()
+	// Buyers are sent in order, so those who were not are the last.
+	return told[:min(int(next.Load()), c.Buyers)]
+}

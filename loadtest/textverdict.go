@@ -1,0 +1,92 @@
+package loadtest
+
+import (
+	"fmt"
+	"strings"
+
+	"seckill/internal/ledger"
+)
+
+// verdict writes what nobody may overlook, and everything it rests on.
+func (t *text) verdict(r *Result) {
+	if a := r.Audit; a != nil {
+		cancelled := ""
+		if a.Cancelled > 0 {
+			cancelled = fmt.Sprintf(", %d cancelled", a.Cancelled)
+		}
+		t.row("ledger", "%s sold in %s%s, %s left of %s (from %s, run %d)", count(a.Sold, "unit"), count(a.Orders, "order"),
+			cancelled, thousands(a.Remaining), thousands(a.Initial), r.LedgerSource, a.Run)
+	}
+	fmt.Fprintf(t, "\n%s  %s\n", t.stamp(r.Verdict), r.summary())
+	if r.Audit != nil {
+		for _, v := range r.Audit.Violations {
+			fmt.Fprintf(t, "  %-22s %s\n", v.Rule, v.Message)
+			for _, example := range v.Examples {
+				fmt.Fprintf(t, "  %-22s   %s\n", "", example)
+			}
+			if more := v.Count - len(v.Examples); more > 0 && len(v.Examples) > 0 {
+				fmt.Fprintf(t, "  %-22s   … and %s more\n", "", thousands(more))
+			}
+		}
+	}
+	for _, p := range r.Problems {
+		fmt.Fprintf(t, "  %-22s %s\n", "problem", p)
+	}
+	if r.Strategy.Broken {
+		switch r.Verdict {
+		case ledger.Oversold, ledger.Lost:
+			fmt.Fprintf(t, "\n%s is shipped to break like this: compare it with the strategies that hold.\n", r.Strategy.Name)
+		case ledger.Held:
+			fmt.Fprintf(t, "\n%s is shipped to break, and this time it had luck: run it again with more buyers at a time.\n", r.Strategy.Name)
+		}
+	}
+}
+
+var stamps = map[ledger.Verdict]struct{ word, color string }{
+	ledger.Held:     {"HELD", "\x1b[1;97;42m"},
+	ledger.Oversold: {"OVERSOLD", "\x1b[1;97;41m"},
+	ledger.Lost:     {"LOST", "\x1b[1;97;41m"},
+	ledger.NotValid: {"NOT VALID", "\x1b[1;30;43m"},
+}
+
+func (t *text) stamp(v ledger.Verdict) string {
+	s := stamps[v]
+	if t.color {
+		return s.color + " " + s.word + " \x1b[0m"
+	}
+	return s.word
+}
+
+// summary is the verdict in one sentence.
+func (r *Result) summary() string {
+	a := r.Audit
+	switch r.Verdict {
+	case ledger.Held:
+		sold := fmt.Sprintf("%s of %s sold; the ledger agrees with what %s were told",
+			thousands(a.Sold), count(a.Initial, "unit"), count(r.Requests, "buyer"))
+		if a.Remaining > 0 {
+			sold += fmt.Sprintf("; %s left: %s", thousands(a.Remaining), r.refusals())
+		}
+		return sold
+	case ledger.Oversold:
+		if over := a.Sold - a.Initial; over > 0 {
+			return fmt.Sprintf("%s sold of %s: %s too many", thousands(a.Sold), count(a.Initial, "unit"), thousands(over))
+		}
+		return fmt.Sprintf("the stock of %s went to %s", thousands(a.Initial), thousands(a.Remaining))
+	case ledger.Lost:
+		return fmt.Sprintf("not oversold, but the ledger does not add up: %s sold and %s left of %s",
+			thousands(a.Sold), thousands(a.Remaining), count(a.Initial, "unit"))
+	}
+	return "this run proves nothing"
+}
+
+// refusals says why units stayed although they were wanted.
+func (r *Result) refusals() string {
+	var why []string
+	for _, o := range outcomes {
+		if n := r.Counts[o]; n > 0 && o != ledger.OutcomeSold {
+			why = append(why, fmt.Sprintf("%s told %s", count(n, "buyer"), strings.ReplaceAll(string(o), "_", " ")))
+		}
+	}
+	return strings.Join(why, ", ")
+}

@@ -1,0 +1,369 @@
+package strategies_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/lab/labtest"
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+	"seckill/internal/tap"
+	"seckill/strategies"
+)
+
+func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
+
+// Short limits, so that a lock that was left behind ends within a test.
+var settings = catalog.Settings{LockWait: 3 * time.Second, LockLease: 2 * time.Second, Retries: 64}
+
+// The one suite that every strategy passes, or is seen to fail, on the real
+// servers.
+func TestConformance(t *testing.T) {
+	for _, info := range strategies.All() {
+		t.Run(info.Name, func(t *testing.T) {
+			h := newHarness(t, info)
+			t.Run("one buyer after the other", h.oneByOne)
+			t.Run("cancelling gives back once", h.givesBackOnce)
+			t.Run("storm over two processes", h.storm)
+			t.Run("cancelling beside buyers", h.cancelStorm)
+			t.Run("buyer goes before any command", h.buyerGoes)
+			t.Run("reply lost after any command", h.replyLost)
+			t.Run("reset before any command", h.resetMeanwhile)
+		})
+	}
+}
+
+type harness struct {
+	info catalog.Info
+	// Two instances are two service processes: nothing in memory is shared.
+	strategies [2]seckill.Strategy
+	store      *ledger.Store
+	sku        int64
+	run        int64
+}
+
+var nextSKU int64 // tests of one binary do not meet on a SKU
+
+func newHarness(t *testing.T, info catalog.Info) *harness {
+	nextSKU++
+	h := &harness{info: info, sku: nextSKU}
+	for i := range h.strategies {
+		in := labtest.Instance(t, append([]backend.Capability{backend.SQL}, info.Needs...)...)
+		if err := ledger.Migrate(t.Context(), in.DB); err != nil {
+			t.Fatal(err)
+		}
+		h.store = ledger.NewStore(in.DB)
+		s, err := catalog.Build(info, catalog.Deps{Instance: in, Ledger: h.store, Settings: settings})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.strategies[i] = s
+	}
+	return h
+}
+
+func (h *harness) reset(t *testing.T, stock int64) {
+	t.Helper()
+	row, err := h.store.Reset(t.Context(), h.sku, h.info.Name, stock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.run = row.Run
+	if r, ok := h.strategies[0].(seckill.Resetter); ok {
+		if err := r.Reset(t.Context(), h.sku, stock); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func (h *harness) purchase(user, quantity int64) seckill.Purchase {
+	return seckill.Purchase{SKU: h.sku, User: user, Quantity: quantity, RequestID: fmt.Sprintf("r%d", user)}
+}
+
+func (h *harness) judge(t *testing.T, stock int64, told []ledger.Told) ledger.Report {
+	t.Helper()
+	snap, err := h.store.Snapshot(t.Context(), h.sku)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ledger.Judge(ledger.Evidence{Snapshot: snap, Initial: stock, Run: h.run, Told: told})
+}
+
+func held(t *testing.T, what string, r ledger.Report) {
+	t.Helper()
+	if r.Verdict != ledger.Held {
+		t.Errorf("%s: the audit says %s, want held: %+v", what, r.Verdict, r.Violations)
+	}
+}
+
+func (h *harness) oneByOne(t *testing.T) {
+	h.reset(t, 5)
+	s := h.strategies[0]
+	r, err := s.Deduct(t.Context(), h.purchase(1, 3))
+	if err != nil || r.OrderID == "" || r.SKU != h.sku || r.Quantity != 3 || r.Remaining != 2 || r.Strategy != h.info.Name {
+		t.Fatalf("buying 3 of 5 gave %+v, %v", r, err)
+	}
+	o, err := h.store.Order(t.Context(), r.OrderID)
+	if err != nil || o.Receipt() != r || o.UserID != 1 || o.RequestID != "r1" {
+		t.Errorf("the ledger has %+v, %v, want what the receipt says: %+v", o, err, r)
+	}
+	for what, c := range map[string]struct {
+		p    seckill.Purchase
+		want error
+	}{
+		"more than there are":                   {h.purchase(2, 3), seckill.ErrSoldOut},
+		"the same user again":                   {seckill.Purchase{SKU: h.sku, User: 1, Quantity: 1, RequestID: "again"}, seckill.ErrDuplicate},
+		"the same request again":                {h.purchase(1, 1), seckill.ErrDuplicate},
+		"a SKU that is not there":               {seckill.Purchase{SKU: 1 << 40, User: 9, Quantity: 1, RequestID: "r"}, seckill.ErrUnknownSKU},
+		"the same user in another request's id": {seckill.Purchase{SKU: h.sku, User: 1, Quantity: 2, RequestID: "r2"}, seckill.ErrDuplicate},
+	} {
+		if _, err := s.Deduct(t.Context(), c.p); !errors.Is(err, c.want) {
+			t.Errorf("%s: got %v, want %v", what, err, c.want)
+		}
+	}
+	if _, err := s.Deduct(t.Context(), h.purchase(3, 2)); err != nil {
+		t.Errorf("buying the last 2: %v", err)
+	}
+	held(t, "after five units for two buyers", h.judge(t, 5, nil))
+}
+
+func (h *harness) givesBackOnce(t *testing.T) {
+	h.reset(t, 5)
+	r, err := h.strategies[0].Deduct(t.Context(), h.purchase(1, 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var g errgroup.Group
+	for i := range 8 {
+		g.Go(func() error { return h.strategies[i%2].Restore(t.Context(), r.OrderID) })
+	}
+	if err := g.Wait(); err != nil {
+		t.Errorf("cancelling the same order eight times at once: %v", err)
+	}
+	report := h.judge(t, 5, nil)
+	held(t, "after cancelling", report)
+	if report.Remaining != 5 || report.Cancelled != 1 {
+		t.Errorf("%d left and %d cancelled, want 5 and 1", report.Remaining, report.Cancelled)
+	}
+	if _, err := h.strategies[1].Deduct(t.Context(), seckill.Purchase{SKU: h.sku, User: 1, Quantity: 1, RequestID: "anew"}); err != nil {
+		t.Errorf("buying again after cancelling: %v", err)
+	}
+	if err := h.strategies[0].Restore(t.Context(), "no-such-order"); !errors.Is(err, seckill.ErrUnknownOrder) {
+		t.Errorf("cancelling an order that is not there: %v, want %v", err, seckill.ErrUnknownOrder)
+	}
+}
+
+// told is what a caller of Deduct knows afterwards.
+func told(p seckill.Purchase, r seckill.Receipt, err error) ledger.Told {
+	t := ledger.Told{RequestID: p.RequestID, User: p.User, Quantity: p.Quantity,
+		OrderID: r.OrderID, Remaining: r.Remaining, Outcome: ledger.OutcomeUnknown}
+	switch {
+	case err == nil:
+		t.Outcome = ledger.OutcomeSold
+	case errors.Is(err, seckill.ErrSoldOut):
+		t.Outcome = ledger.OutcomeSoldOut
+	case seckill.NothingTaken(err):
+		t.Outcome = ledger.OutcomeError
+	}
+	return t
+}
+
+const stormStock = 200
+
+func (h *harness) storm(t *testing.T) {
+	seed := rand.Uint64()
+	quantities := rand.New(rand.NewPCG(seed, 0))
+	h.reset(t, stormStock)
+	heard := make([]ledger.Told, 600)
+	var g errgroup.Group
+	g.SetLimit(64)
+	for i := range heard {
+		p := h.purchase(int64(i+1), 1+quantities.Int64N(2))
+		g.Go(func() error {
+			r, err := h.strategies[i%2].Deduct(t.Context(), p)
+			heard[i] = told(p, r, err)
+			if heard[i].Outcome == ledger.OutcomeUnknown {
+				return fmt.Errorf("user %d: an unknown outcome with every server alive: %w", p.User, err)
+			}
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		t.Error(err)
+	}
+	report := h.judge(t, stormStock, heard)
+	if !h.info.Broken() {
+		held(t, fmt.Sprintf("storm with seed %d", seed), report)
+		return
+	}
+	if report.Verdict != ledger.Oversold {
+		t.Errorf("%s is shipped as broken and was not seen to oversell: %+v", h.info.Name, report)
+	}
+}
+
+// Giving back needs the same guard as taking: buyers who cancel at once must
+// not lose anybody's update.
+func (h *harness) cancelStorm(t *testing.T) {
+	if h.info.Broken() {
+		t.Log("shipped as broken: nothing is promised here")
+		return
+	}
+	h.reset(t, stormStock)
+	var g errgroup.Group
+	g.SetLimit(32)
+	for i := range 200 {
+		g.Go(func() error {
+			r, err := h.strategies[i%2].Deduct(t.Context(), h.purchase(int64(i+1), 1))
+			if err != nil {
+				if seckill.NothingTaken(err) {
+					return nil
+				}
+				return err
+			}
+			if i%2 == 0 {
+				err = h.strategies[i/2%2].Restore(t.Context(), r.OrderID)
+				if seckill.NothingTaken(err) {
+					err = nil
+				}
+			}
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		t.Error(err)
+	}
+	report := h.judge(t, stormStock, nil)
+	held(t, "buying and cancelling at once", report)
+	if report.Cancelled == 0 {
+		t.Error("nobody managed to cancel, so nothing was tested")
+	}
+}
+
+// at is a Tap that acts on the nth command of a purchase, counted from 0.
+type at struct {
+	n      int
+	before func(*tap.Command)
+	after  func(*tap.Command, error) error
+
+	mu   sync.Mutex
+	seen []string
+	hit  *tap.Command
+}
+
+func (a *at) Before(_ context.Context, c *tap.Command) error {
+	if c.Backend == tap.Waiting {
+		return nil
+	}
+	a.mu.Lock()
+	if len(a.seen) == a.n {
+		a.hit = c
+	}
+	a.seen = append(a.seen, c.Name)
+	a.mu.Unlock()
+	if a.hit == c && a.before != nil {
+		a.before(c)
+	}
+	return nil
+}
+
+func (a *at) After(_ context.Context, c *tap.Command, err error) error {
+	if a.hit == c && a.after != nil {
+		return a.after(c, err)
+	}
+	return err
+}
+
+// everyCommand lets one purchase meet act at its first command, another at its
+// second, and so on until a purchase ends without reaching that many, and
+// checks each time that the ledger agrees with what the buyer was told and
+// that the next buyer gets through.
+func (h *harness) everyCommand(t *testing.T, act func(n int, cancel context.CancelFunc) *at) {
+	for n := 0; ; n++ {
+		h.reset(t, 5)
+		ctx, cancel := context.WithCancel(t.Context())
+		a := act(n, cancel)
+		first := h.purchase(1, 2)
+		r, err := h.strategies[0].Deduct(tap.With(ctx, a), first)
+		cancel()
+		reached := fmt.Sprintf("command %d of %s", n, strings.Join(a.seen, ", "))
+		heard := []ledger.Told{told(first, r, err)}
+		second := h.purchase(2, 1)
+		next, cancelNext := context.WithTimeout(t.Context(), 20*time.Second)
+		for { // as a buyer does who is told to try again later
+			r, err = h.strategies[1].Deduct(next, second)
+			if !errors.Is(err, seckill.ErrBusy) || next.Err() != nil {
+				break
+			}
+		}
+		cancelNext()
+		if err != nil {
+			t.Errorf("%s: the next buyer was told %v", reached, err)
+		}
+		heard = append(heard, told(second, r, err))
+		held(t, reached, h.judge(t, 5, heard))
+		if a.hit == nil {
+			if n == 0 {
+				t.Fatal("no command passed the tap")
+			}
+			return
+		}
+	}
+}
+
+func (h *harness) buyerGoes(t *testing.T) {
+	h.everyCommand(t, func(n int, cancel context.CancelFunc) *at {
+		return &at{n: n, before: func(*tap.Command) { cancel() }}
+	})
+}
+
+var errReplyLost = errors.New("connection lost before the reply came")
+
+func (h *harness) replyLost(t *testing.T) {
+	h.everyCommand(t, func(n int, _ context.CancelFunc) *at {
+		return &at{n: n, after: func(*tap.Command, error) error { return errReplyLost }}
+	})
+}
+
+// A reset in the middle of a purchase: the purchase of the old sale must not
+// write into the new one, whatever the strategy. A purchase that has taken the
+// row or the lock makes the reset wait; the purchase goes on then, and ends in
+// the old sale.
+func (h *harness) resetMeanwhile(t *testing.T) {
+	for n := 0; ; n++ {
+		h.reset(t, 5)
+		done := make(chan struct{})
+		a := &at{n: n, before: func(*tap.Command) {
+			go func() {
+				defer close(done)
+				h.reset(t, 40)
+			}()
+			select {
+			case <-done:
+			case <-time.After(200 * time.Millisecond): // it waits for this purchase
+			}
+		}}
+		_, err := h.strategies[0].Deduct(tap.With(t.Context(), a), h.purchase(1, 2))
+		if a.hit == nil {
+			return
+		}
+		<-done
+		if err != nil && !seckill.NothingTaken(err) {
+			t.Errorf("command %d of %s: %v", n, strings.Join(a.seen, ", "), err)
+		}
+		if _, err := h.strategies[1].Deduct(t.Context(), h.purchase(2, 1)); err != nil {
+			t.Errorf("after a reset before command %d of %s: the next buyer was told %v", n, strings.Join(a.seen, ", "), err)
+		}
+		held(t, fmt.Sprintf("reset before command %d of %s", n, strings.Join(a.seen, ", ")), h.judge(t, 40, nil))
+	}
+}

@@ -1,0 +1,85 @@
+package sqlrow
+
+import (
+	"context"
+	"embed"
+
+	"gorm.io/gorm"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+)
+
+//go:embed atomic.go
+var atomicFiles embed.FS
+
+// Atomic lets the database subtract, without a condition.
+var Atomic = catalog.Info{
+	Name:   "atomic",
+	Title:  "Atomic decrement, no guard",
+	Family: "sqlrow",
+	Source: "A, first idea: the database computes",
+	Idea: "The program looks whether enough is left, then " +
+		"UPDATE num = num - quantity, whatever num is by then.",
+	Promises: "No update is lost: the stock and the orders always add " +
+		"up to what there was.",
+	Breaks: "Between the look and the update others buy. With one unit " +
+		"left, everybody who saw it takes it, and the stock goes " +
+		"below zero.",
+	Guarantees: catalog.Guarantees{
+		catalog.S: catalog.Breaks, catalog.M: catalog.Breaks,
+	},
+	Needs: []backend.Capability{backend.SQL},
+	Stock: ledger.HomeRow,
+	Files: atomicFiles,
+	New: func(d catalog.Deps) (seckill.Strategy, error) {
+		return &atomic{d.Ledger}, nil
+	},
+}
+
+type atomic struct{ store *ledger.Store }
+
+func (s *atomic) Deduct(
+	ctx context.Context, p seckill.Purchase,
+) (r seckill.Receipt, err error) {
+	var now struct{ Num, Run int64 }
+	err = s.store.Read(ctx, &now,
+		"SELECT num, run FROM stock WHERE id = ?", p.SKU)
+	if err != nil {
+		return r, err
+	}
+	if now.Num < p.Quantity {
+		return r, seckill.ErrSoldOut
+	}
+	err = s.store.Tx(ctx, func(tx *gorm.DB) error {
+		err := tx.Exec("UPDATE stock SET num = num - ? WHERE id = ?",
+			p.Quantity, p.SKU).Error
+		if err != nil {
+			return err
+		}
+		// Read back: LAST_INSERT_ID(num - ?) would be cheaper, but MySQL
+		// refuses it a negative number, and so would mend this strategy.
+		var left int64
+		err = s.store.ReadIn(tx, &left,
+			"SELECT num FROM stock WHERE id = ?", p.SKU)
+		if err != nil {
+			return err
+		}
+		r, err = s.store.Record(tx, p, now.Run, left)
+		return err
+	})
+	return r, err
+}
+
+func (s *atomic) Restore(ctx context.Context, orderID string) error {
+	return s.store.Tx(ctx, func(tx *gorm.DB) error {
+		o, back, err := s.store.Cancel(tx, orderID)
+		if err != nil || !back {
+			return err
+		}
+		return tx.Exec("UPDATE stock SET num = num + ? WHERE id = ?",
+			o.Quantity, o.SKUID).Error
+	})
+}

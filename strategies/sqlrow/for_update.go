@@ -1,0 +1,102 @@
+package sqlrow
+
+import (
+	"context"
+	"embed"
+
+	"gorm.io/gorm"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+)
+
+//go:embed for_update.go
+var forUpdateFiles embed.FS
+
+// ForUpdate is pessimistic locking: the row is locked before it is read.
+var ForUpdate = catalog.Info{
+	Name:   "for-update",
+	Title:  "SELECT … FOR UPDATE",
+	Family: "sqlrow",
+	Source: "A, third idea; D: pessimistic locking",
+	Idea: "In one transaction: SELECT num … FOR UPDATE, check, write, " +
+		"record the order, COMMIT. Others wait at the SELECT.",
+	Promises: "Never oversells and never loses an update, across any " +
+		"number of processes: nobody reads the row between another's " +
+		"read and his COMMIT. A buyer who dies is rolled back when " +
+		"the server sees his connection close.",
+	Breaks: "Nothing breaks it while business and lock share one " +
+		"transaction. Waiting costs a connection each; a holder that " +
+		"hangs, or loses power without a closing packet, blocks the " +
+		"others until the server gives up on him, and each of them " +
+		"is told busy when his own wait is over.",
+	Guarantees: catalog.Guarantees{
+		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
+		catalog.C: catalog.Holds, catalog.I: catalog.Holds,
+	},
+	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
+	Stock: ledger.HomeRow,
+	Options: []catalog.Option{{Flag: "--lock-wait",
+		Doc: "how long the server lets a buyer wait for the row, " +
+			"in whole seconds (innodb_lock_wait_timeout)"}},
+	Files: forUpdateFiles,
+	New: func(d catalog.Deps) (seckill.Strategy, error) {
+		return &forUpdate{d.Ledger}, nil
+	},
+}
+
+type forUpdate struct{ store *ledger.Store }
+
+func (s *forUpdate) Deduct(
+	ctx context.Context, p seckill.Purchase,
+) (r seckill.Receipt, err error) {
+	err = s.store.Tx(ctx, func(tx *gorm.DB) error {
+		// The lock comes first: a plain read before it would fix the
+		// transaction's snapshot, and show the row of that moment.
+		num, err := s.lock(tx, p.SKU)
+		if err != nil {
+			return err
+		}
+		left := num - p.Quantity
+		if left < 0 {
+			return seckill.ErrSoldOut
+		}
+		if err := s.write(tx, p.SKU, left); err != nil {
+			return err
+		}
+		r, err = s.store.Record(tx, p, ledger.AnyRun, left)
+		return err
+	})
+	return r, err
+}
+
+func (s *forUpdate) Restore(ctx context.Context, orderID string) error {
+	o, err := s.store.Order(ctx, orderID)
+	if err != nil {
+		return err
+	}
+	return s.store.Tx(ctx, func(tx *gorm.DB) error {
+		num, err := s.lock(tx, o.SKUID)
+		if err != nil {
+			return err
+		}
+		o, back, err := s.store.Cancel(tx, orderID)
+		if err != nil || !back {
+			return err
+		}
+		return s.write(tx, o.SKUID, num+o.Quantity)
+	})
+}
+
+func (s *forUpdate) lock(tx *gorm.DB, sku int64) (num int64, err error) {
+	err = s.store.ReadIn(tx, &num,
+		"SELECT num FROM stock WHERE id = ? FOR UPDATE", sku)
+	return num, err
+}
+
+func (s *forUpdate) write(tx *gorm.DB, sku, num int64) error {
+	return tx.Exec("UPDATE stock SET num = ? WHERE id = ?",
+		num, sku).Error
+}

@@ -1,0 +1,91 @@
+package sqlrow
+
+import (
+	"context"
+	"embed"
+
+	"gorm.io/gorm"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+)
+
+//go:embed naive.go
+var naiveFiles embed.FS
+
+// Naive reads the stock, computes what is left in the program, and
+// writes the result.
+var Naive = catalog.Info{
+	Name:   "naive",
+	Title:  "Read, compute, write",
+	Family: "sqlrow",
+	Source: "A, first idea: where it starts",
+	Idea: "SELECT num; subtract in the program; UPDATE num = the result. " +
+		"The order is written in the same transaction as the stock.",
+	Promises: "Nothing once two buyers overlap.",
+	Breaks: "Two buyers read the same number, and the second write " +
+		"buries the first: a lost update. Both hold an order, the " +
+		"stock went down once, and in the end more is sold than " +
+		"there was. A transaction does not help: both commit.",
+	Guarantees: catalog.Guarantees{
+		catalog.S: catalog.Breaks, catalog.M: catalog.Breaks,
+	},
+	Needs: []backend.Capability{backend.SQL},
+	Stock: ledger.HomeRow,
+	Files: naiveFiles,
+	New: func(d catalog.Deps) (seckill.Strategy, error) {
+		return &naive{d.Ledger}, nil
+	},
+}
+
+type naive struct{ store *ledger.Store }
+
+func (s *naive) Deduct(
+	ctx context.Context, p seckill.Purchase,
+) (r seckill.Receipt, err error) {
+	var now struct{ Num, Run int64 }
+	err = s.store.Read(ctx, &now,
+		"SELECT num, run FROM stock WHERE id = ?", p.SKU)
+	if err != nil {
+		return r, err
+	}
+	// From here on, now.Num is a rumour.
+	left := now.Num - p.Quantity
+	if left < 0 {
+		return r, seckill.ErrSoldOut
+	}
+	err = s.store.Tx(ctx, func(tx *gorm.DB) error {
+		err := tx.Exec("UPDATE stock SET num = ? WHERE id = ?",
+			left, p.SKU).Error
+		if err != nil {
+			return err
+		}
+		r, err = s.store.Record(tx, p, now.Run, left)
+		return err
+	})
+	return r, err
+}
+
+// Restore gives back in the same way, and loses updates in the same way.
+func (s *naive) Restore(ctx context.Context, orderID string) error {
+	o, err := s.store.Order(ctx, orderID)
+	if err != nil {
+		return err
+	}
+	var num int64
+	err = s.store.Read(ctx, &num,
+		"SELECT num FROM stock WHERE id = ?", o.SKUID)
+	if err != nil {
+		return err
+	}
+	return s.store.Tx(ctx, func(tx *gorm.DB) error {
+		o, back, err := s.store.Cancel(tx, orderID)
+		if err != nil || !back {
+			return err
+		}
+		return tx.Exec("UPDATE stock SET num = ? WHERE id = ?",
+			num+o.Quantity, o.SKUID).Error
+	})
+}

@@ -1,0 +1,146 @@
+package sqlrow
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"gorm.io/gorm"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+	"seckill/internal/tap"
+)
+
+//go:embed version.go
+var versionFiles embed.FS
+
+// Version is optimistic locking by a version number.
+var Version = catalog.Info{
+	Name:   "version",
+	Title:  "Version number",
+	Family: "sqlrow",
+	Source: "A, fourth idea: optimistic locking by a version number",
+	Idea: "SELECT num, version; compute; UPDATE both WHERE version is " +
+		"still the one that was read. No matched row: somebody was " +
+		"faster, so wait a random moment and start over.",
+	Promises: "Never oversells and never loses an update, across any " +
+		"number of processes: every write raises the version, so no " +
+		"write is based on an old number. Nobody holds a lock while " +
+		"he thinks.",
+	Breaks: "Not the stock, but the patience: under contention most " +
+		"attempts are wasted, and after the last retry a buyer is " +
+		"told conflict although units are left. A writer who does " +
+		"not raise the version (a hand-written UPDATE, a careless " +
+		"give-back) brings the lost update back.",
+	Guarantees: catalog.Guarantees{
+		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
+		catalog.C: catalog.Holds, catalog.I: catalog.Holds,
+	},
+	Needs: []backend.Capability{backend.SQL},
+	Stock: ledger.HomeRow,
+	Options: []catalog.Option{{Flag: "--retries",
+		Doc: "further attempts after a conflict; 0 reports the first"}},
+	Files: versionFiles,
+	New: func(d catalog.Deps) (seckill.Strategy, error) {
+		return &version{d.Ledger, d.Settings.Retries, d.Observe}, nil
+	},
+}
+
+type version struct {
+	store   *ledger.Store
+	retries int
+	observe seckill.Observer
+}
+
+// versioned is the row as it was read.
+type versioned struct{ Num, Version, Run int64 }
+
+func (s *version) Deduct(
+	ctx context.Context, p seckill.Purchase,
+) (r seckill.Receipt, err error) {
+	err = s.retry(ctx, func() error {
+		now, err := s.read(ctx, p.SKU)
+		if err != nil {
+			return err
+		}
+		left := now.Num - p.Quantity
+		if left < 0 {
+			return seckill.ErrSoldOut
+		}
+		return s.store.Tx(ctx, func(tx *gorm.DB) error {
+			err := s.write(tx, p.SKU, left, now.Version)
+			if err != nil {
+				return err
+			}
+			r, err = s.store.Record(tx, p, now.Run, left)
+			return err
+		})
+	})
+	return r, err
+}
+
+func (s *version) Restore(ctx context.Context, orderID string) error {
+	o, err := s.store.Order(ctx, orderID)
+	if err != nil {
+		return err
+	}
+	return s.retry(ctx, func() error {
+		now, err := s.read(ctx, o.SKUID)
+		if err != nil {
+			return err
+		}
+		return s.store.Tx(ctx, func(tx *gorm.DB) error {
+			o, back, err := s.store.Cancel(tx, orderID)
+			if err != nil || !back {
+				return err
+			}
+			return s.write(tx, o.SKUID, now.Num+o.Quantity, now.Version)
+		})
+	})
+}
+
+// The read stays outside the transaction: inside, REPEATABLE READ would
+// show the same old row to every attempt.
+func (s *version) read(
+	ctx context.Context, sku int64,
+) (now versioned, err error) {
+	err = s.store.Read(ctx, &now,
+		"SELECT num, version, run FROM stock WHERE id = ?", sku)
+	return now, err
+}
+
+func (s *version) write(tx *gorm.DB, sku, num, old int64) error {
+	rows, _, err := s.store.Exec(tx,
+		"UPDATE stock SET num = ?, version = version + 1 "+
+			"WHERE id = ? AND version = ?", num, sku, old)
+	if err == nil && rows == 0 {
+		err = seckill.ErrConflict
+	}
+	return err
+}
+
+const (
+	firstPause = 2 * time.Millisecond
+	maxPause   = 64 * time.Millisecond
+)
+
+// retry runs attempt again after a conflict. Pauses double and are drawn at
+// random ("full jitter"), or the losers would meet again at once.
+func (s *version) retry(ctx context.Context, attempt func() error) error {
+	for n := 0; ; n++ {
+		err := attempt()
+		if !errors.Is(err, seckill.ErrConflict) || n >= s.retries {
+			return err
+		}
+		s.observe.Retried()
+		pause := rand.N(min(firstPause<<min(n, 10), maxPause))
+		if tap.Sleep(ctx, pause) != nil {
+			return err // the buyer's time is up: conflict, as it stands
+		}
+	}
+}
