@@ -19,6 +19,7 @@ const (
 	carriageReturn = "\r"
 	clearLine      = "\r\x1b[K"
 	widestBar      = 30
+	narrowestBar   = 5
 )
 
 // Show draws the run as it stands over what was drawn before.
@@ -30,14 +31,27 @@ func (b Bar) Show(p Progress) {
 // Clear removes the line, for what is written next.
 func (b Bar) Clear() { fmt.Fprint(b.W, clearLine) }
 
-// line is p in at most width columns: the less room, the fewer facts.
+// line is p in at most width columns: the less room, the fewer facts. Of the
+// width alone follows the bar's, so that it stands still.
 func line(p Progress, width int) string {
 	share := 0.0
 	if p.Buyers > 0 {
 		share = float64(p.Requests) / float64(p.Buyers)
 	}
 	text := fmt.Sprintf("%3.0f%%", 100*share)
+	if room := min(width/3, widestBar); room >= narrowestBar {
+		full := int(share * float64(room))
+		text = strings.Repeat("█", full) + strings.Repeat("░", room-full) + " " + text
+	}
+	if utf8.RuneCountInString(text) > width {
+		return ""
+	}
+	waits := ""
+	if p.Settling && p.Counts[ledger.OutcomeUnknown] > 0 {
+		waits = "waiting for purchases without an answer"
+	}
 	for _, fact := range []string{
+		waits,
 		fmt.Sprintf("sold %s", thousands(p.Counts[ledger.OutcomeSold])),
 		fmt.Sprintf("left %s", thousands(p.Left)),
 		fmt.Sprintf("%s/s", thousands(int64(p.Rate))),
@@ -48,13 +62,6 @@ func line(p Progress, width int) string {
 		if fact != "" && utf8.RuneCountInString(text)+2+len(fact) <= width {
 			text += "  " + fact
 		}
-	}
-	if room := min(width-utf8.RuneCountInString(text)-1, widestBar); room >= 5 {
-		full := int(share * float64(room))
-		text = strings.Repeat("█", full) + strings.Repeat("░", room-full) + " " + text
-	}
-	if len(text) > width && utf8.RuneCountInString(text) > width {
-		return ""
 	}
 	return text
 }

@@ -44,6 +44,7 @@ var contract = map[string]struct {
 	"not_started":            {http.StatusConflict, ledger.OutcomeError},
 	"invalid":                {http.StatusBadRequest, ledger.OutcomeError},
 	"forbidden":              {http.StatusForbidden, ledger.OutcomeError},
+	"not_found":              {http.StatusNotFound, ledger.OutcomeError},
 	"unknown_strategy":       {http.StatusNotFound, ledger.OutcomeError},
 	"unknown_sku":            {http.StatusNotFound, ledger.OutcomeError},
 	"method_not_allowed":     {http.StatusMethodNotAllowed, ledger.OutcomeError},

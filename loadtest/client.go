@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -31,8 +32,7 @@ func newClient(c Config) *client {
 		},
 	}
 	for _, t := range c.Targets {
-		u, _ := url.Parse(t) // checked
-		u = u.JoinPath("/api/v1/seckill")
+		u, _ := url.Parse(strings.TrimRight(t, "/") + "/api/v1/seckill") // checked
 		u.RawQuery = url.Values{"strategy": {c.Strategy}}.Encode()
 		cl.endpoints = append(cl.endpoints, u)
 	}

@@ -44,13 +44,12 @@ type Ledger interface {
 // ErrConfig marks a run that was not started because of what was asked for.
 var ErrConfig = errors.New("the run cannot be started")
 
-// check finds what makes a run impossible or pointless before it touches a
-// service.
-func (c Config) check() error {
+// Check finds what makes a run impossible or pointless, without touching any
+// service; the error is an ErrConfig. Run checks too: this is for those who
+// have yet to start the targets.
+func (c Config) Check() error {
 	demand := int64(c.Buyers) * c.Quantity
 	switch {
-	case len(c.Targets) == 0:
-		return configError("no target: give the address of at least one service")
 	case c.Strategy == "":
 		return configError("no strategy: name one")
 	case c.SKU < 1:

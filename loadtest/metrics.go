@@ -2,6 +2,7 @@ package loadtest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -10,12 +11,15 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
+
+	"seckill/internal/tap"
 )
 
 // The services' own numbers that a run reads.
 const (
-	metricCommands = "seckill_backend_commands_total" // by strategy and backend
-	metricInFlight = "seckill_purchases_in_flight"
+	metricCommands  = "seckill_backend_commands_total" // by strategy and backend
+	metricPurchases = "seckill_purchases_total"        // by strategy
+	metricInFlight  = "seckill_purchases_in_flight"
 )
 
 type metrics map[string]*dto.MetricFamily
@@ -43,26 +47,42 @@ func (m metrics) inFlight() (n float64, ok bool) {
 	return n, family != nil
 }
 
-// commands counts what the target sent for one strategy, by backend.
-func (m metrics) commands(strategy string) map[string]int64 {
-	sent := map[string]int64{}
-	for _, metric := range m[metricCommands].GetMetric() {
-		labels := map[string]string{}
-		for _, l := range metric.GetLabel() {
-			labels[l.GetName()] = l.GetValue()
-		}
-		if labels["strategy"] == strategy {
-			sent[labels["backend"]] += int64(metric.GetCounter().GetValue())
-		}
-	}
-	return sent
+// A cost is what a strategy's purchases came to, at one target or at all.
+type cost struct {
+	purchases int64
+	commands  map[string]int64 // by backend
 }
 
-// meter reads every target's count of commands before and after a storm.
+func (m metrics) cost(strategy string) cost {
+	c := cost{commands: map[string]int64{}}
+	for _, metric := range m[metricPurchases].GetMetric() {
+		if label(metric, "strategy") == strategy {
+			c.purchases += int64(metric.GetCounter().GetValue())
+		}
+	}
+	for _, metric := range m[metricCommands].GetMetric() {
+		backend := label(metric, "backend")
+		if label(metric, "strategy") == strategy && backend != tap.Waiting {
+			c.commands[backend] += int64(metric.GetCounter().GetValue())
+		}
+	}
+	return c
+}
+
+func label(m *dto.Metric, name string) string {
+	for _, l := range m.GetLabel() {
+		if l.GetName() == name {
+			return l.GetValue()
+		}
+	}
+	return ""
+}
+
+// A meter reads every target's costs before and after a storm.
 type meter struct {
 	services []service
 	strategy string
-	before   []map[string]int64
+	before   []cost
 	err      error
 }
 
@@ -72,45 +92,50 @@ func startMeter(ctx context.Context, services []service, strategy string) *meter
 	return m
 }
 
-func (m *meter) read(ctx context.Context) ([]map[string]int64, error) {
-	var all []map[string]int64
+func (m *meter) read(ctx context.Context) ([]cost, error) {
+	var all []cost
 	for _, s := range m.services {
 		now, err := s.metrics(ctx)
 		if err != nil {
 			return nil, err
 		}
-		if now[metricCommands] == nil && m.before != nil {
-			return nil, fmt.Errorf("%s has no metric %s", s.base, metricCommands)
-		}
-		all = append(all, now.commands(m.strategy))
+		all = append(all, now.cost(m.strategy))
 	}
 	return all, nil
 }
 
 // stop writes the difference into the result.
 func (m *meter) stop(ctx context.Context, r *Result) {
-	var after []map[string]int64
+	var after []cost
 	if m.err == nil {
 		after, m.err = m.read(ctx)
 	}
-	if m.err != nil {
+	sum := cost{commands: map[string]int64{}}
+	for i, now := range after {
+		before := m.before[i]
+		if now.purchases < before.purchases { // a new process, that counts from zero
+			before = cost{}
+		}
+		sum.purchases += now.purchases - before.purchases
+		for backend, n := range now.commands {
+			sum.commands[backend] += n - before.commands[backend]
+		}
+	}
+	switch {
+	case m.err != nil:
 		r.CommandsMissing = m.err.Error()
+	case sum.purchases == 0:
+		r.CommandsMissing = "the targets count no purchases of " + m.strategy
+	}
+	if r.CommandsMissing != "" {
 		return
 	}
-	sum := map[string]int64{}
-	for i, counts := range after {
-		for backend, n := range counts {
-			before := m.before[i][backend]
-			if n < before { // the process is a new one and counts from zero
-				before = 0
-			}
-			sum[backend] += n - before
+	for backend, n := range sum.commands {
+		if n > 0 {
+			r.Commands = append(r.Commands, Commands{backend, n, float64(n) / float64(sum.purchases)})
 		}
 	}
-	for backend, n := range sum {
-		if n > 0 && r.Requests > 0 {
-			r.Commands = append(r.Commands, Commands{backend, n, float64(n) / float64(r.Requests)})
-		}
-	}
-	slices.SortFunc(r.Commands, func(a, b Commands) int { return int(b.Count - a.Count) })
+	slices.SortFunc(r.Commands, func(a, b Commands) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Backend, b.Backend))
+	})
 }

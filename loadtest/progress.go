@@ -9,6 +9,7 @@ import (
 // Progress is a run as it stands now.
 type Progress struct {
 	Elapsed  time.Duration          `json:"elapsed_ns"`
+	Settling bool                   `json:"settling"` // the storm is over, the audit waits for purchases without an answer
 	Requests int                    `json:"requests"` // answered or given up
 	Buyers   int                    `json:"buyers"`   // in all
 	Counts   map[ledger.Outcome]int `json:"counts"`

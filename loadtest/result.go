@@ -98,5 +98,5 @@ type Latency struct {
 type Commands struct {
 	Backend     string  `json:"backend"`
 	Count       int64   `json:"count"`
-	PerPurchase float64 `json:"per_purchase"` // per request, sold or not
+	PerPurchase float64 `json:"per_purchase"` // per request that reached the strategy, sold or not
 }

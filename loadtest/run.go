@@ -18,8 +18,11 @@ import (
 // happened until then is audited. Whatever becomes of a run, it has a Result;
 // the error is an ErrConfig, and then nothing was touched.
 func Run(ctx context.Context, c Config) (*Result, error) {
-	if err := c.check(); err != nil {
+	if err := c.Check(); err != nil {
 		return nil, err
+	}
+	if len(c.Targets) == 0 {
+		return nil, configError("no target: give the address of at least one service")
 	}
 	if c.patience == (patience{}) {
 		c.patience = defaultPatience
@@ -42,13 +45,14 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 		return nil, err
 	}
 	if ready {
-		r.storm(ctx)
+		tally := newTally(r.Config)
+		finish := report(tally, r.Buyers, r.OnProgress)
+		r.storm(ctx, tally)
+		r.audit(context.WithoutCancel(ctx))
+		finish()
 	}
 	if r.result.Interrupted = ctx.Err() != nil && r.result.Requests < r.Buyers; r.result.Interrupted {
-		r.problem("interrupted after %d of %d buyers", r.result.Requests, r.Buyers)
-	}
-	if ready {
-		r.audit(context.WithoutCancel(ctx))
+		r.problem("interrupted after %s of %s buyers", thousands(r.result.Requests), thousands(r.Buyers))
 	}
 	r.result.conclude()
 	return r.result, nil
@@ -70,7 +74,7 @@ func (r *run) prepare(ctx context.Context) (ready bool, err error) {
 	for i, s := range r.services {
 		backends, err := s.ready(ctx)
 		if err != nil {
-			r.problem("%s cannot be used: %v", s.base, err)
+			r.problem("%s cannot be used: %v (is it running, and is the address right?)", s.base, err)
 			continue
 		}
 		r.result.Targets[i].Backends = backends
@@ -137,15 +141,11 @@ func (r *run) agree(ctx context.Context) {
 	}
 }
 
-func (r *run) storm(ctx context.Context) {
-	tally := newTally(r.Config)
+func (r *run) storm(ctx context.Context, tally *tally) {
 	meter := startMeter(ctx, r.services, r.Strategy)
-	finish := report(tally, r.Buyers, r.OnProgress)
 	r.result.Start = time.Now()
 	r.told = storm(ctx, r.Config, crowd{seed: r.Seed, run: r.set.Run}, tally)
-	took := time.Since(r.result.Start)
-	finish()
-	tally.summarize(r.result, took)
+	tally.summarize(r.result, time.Since(r.result.Start))
 	meter.stop(context.WithoutCancel(ctx), r.result)
 }
 
@@ -174,7 +174,7 @@ func (r *run) audit(ctx context.Context) {
 		r.problem("no buyer got a definite answer")
 	}
 	if n := r.result.answered(codeNonsense); n > 0 {
-		r.problem("%d answers were not what the service's contract allows", n)
+		r.problem("%s not what the service's contract allows", wasOrWere(n, "answer"))
 	}
 }
 
@@ -187,7 +187,7 @@ func (r *run) strangers(snap ledger.Snapshot) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(others)) {
-		r.problem("%d orders were written by strategy %q instead of %q", others[name], name, r.Strategy)
+		r.problem("%s written by strategy %q instead of %q", wasOrWere(others[name], "order"), name, r.Strategy)
 	}
 }
 

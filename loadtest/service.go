@@ -61,7 +61,7 @@ func (s service) strategies(ctx context.Context) ([]strategy, error) {
 // reset starts the SKU's next run.
 func (s service) reset(ctx context.Context, sku, stock int64) (ledger.Stock, error) {
 	var set ledger.Stock
-	body, _ := json.Marshal(map[string]any{"name": fmt.Sprintf("SKU %d", sku), "stock": stock})
+	body, _ := json.Marshal(map[string]int64{"stock": stock}) // a name that it has stays
 	err := s.ask(ctx, http.MethodPut, skuPath(sku), body, &set)
 	return set, err
 }

@@ -22,6 +22,7 @@ type tally struct {
 	quantity int64
 
 	mu        sync.Mutex
+	over      bool // nobody is on the way any more
 	requests  int
 	counts    map[ledger.Outcome]int
 	answers   map[string]*Answer // by code
@@ -68,17 +69,18 @@ func (t *tally) progress() Progress {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return Progress{
-		Requests: t.requests, Counts: maps.Clone(t.counts), Left: t.left,
+		Settling: t.over, Requests: t.requests, Counts: maps.Clone(t.counts), Left: t.left,
 		Units: int64(t.counts[ledger.OutcomeSold]) * t.quantity,
 		P50:   float64(t.all.ValueAtQuantile(50)) / 1000,
 		P99:   float64(t.all.ValueAtQuantile(99)) / 1000,
 	}
 }
 
-// summarize writes what was counted into the result.
+// summarize ends the storm and writes what was counted into the result.
 func (t *tally) summarize(r *Result, took time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.over = true
 	r.Requests, r.Counts = t.requests, maps.Clone(t.counts)
 	r.Units = int64(t.counts[ledger.OutcomeSold]) * t.quantity
 	for _, a := range t.answers {

@@ -88,7 +88,7 @@ func (t *text) speed(r *Result) {
 			sum += c.PerPurchase
 			each = append(each, fmt.Sprintf("%s %.2f", c.Backend, c.PerPurchase))
 		}
-		t.row("commands", "%.2f a request%s", sum, prefix(": ", strings.Join(each, " · ")))
+		t.row("commands", "%.2f a purchase%s", sum, prefix(": ", strings.Join(each, " · ")))
 	}
 }
 
@@ -101,7 +101,7 @@ func (l Latency) String() string {
 func millis(us int64) string {
 	ms := float64(us) / 1000
 	switch {
-	case ms >= 1000:
+	case ms >= 999.5:
 		return strconv.FormatFloat(ms/1000, 'f', 2, 64) + " s"
 	case ms >= 100:
 		return strconv.FormatFloat(ms, 'f', 0, 64) + " ms"
@@ -130,6 +130,13 @@ func count[N int | int64](n N, thing string) string {
 		return "1 " + thing
 	}
 	return thousands(n) + " " + thing + "s"
+}
+
+func wasOrWere(n int, thing string) string {
+	if n == 1 {
+		return count(n, thing) + " was"
+	}
+	return count(n, thing) + " were"
 }
 
 // join leaves out what is empty.

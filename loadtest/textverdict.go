@@ -74,8 +74,11 @@ func (r *Result) summary() string {
 		}
 		return fmt.Sprintf("the stock of %s went to %s", thousands(a.Initial), thousands(a.Remaining))
 	case ledger.Lost:
-		return fmt.Sprintf("not oversold, but the ledger does not add up: %s sold and %s left of %s",
-			thousands(a.Sold), thousands(a.Remaining), count(a.Initial, "unit"))
+		var broken []string
+		for _, v := range a.Violations {
+			broken = append(broken, strings.ReplaceAll(v.Rule, "_", " "))
+		}
+		return "not oversold, but the ledger or the buyers were wronged: " + strings.Join(broken, ", ")
 	}
 	return "this run proves nothing"
 }

@@ -88,7 +88,7 @@ func (h *harness) reset(t *testing.T, stock int64) {
 }
 
 func (h *harness) purchase(user, quantity int64) seckill.Purchase {
-	return seckill.Purchase{SKU: h.sku, User: user, Quantity: quantity, RequestID: fmt.Sprintf("r%d", user)}
+	return seckill.Purchase{SKU: h.sku, User: user, Quantity: quantity, RequestID: fmt.Sprintf("r%d-%d", h.sku, user)}
 }
 
 func (h *harness) judge(t *testing.T, stock int64, told []ledger.Told) ledger.Report {
@@ -115,7 +115,7 @@ func (h *harness) oneByOne(t *testing.T) {
 		t.Fatalf("buying 3 of 5 gave %+v, %v", r, err)
 	}
 	o, err := h.store.Order(t.Context(), r.OrderID)
-	if err != nil || o.Receipt() != r || o.UserID != 1 || o.RequestID != "r1" {
+	if err != nil || o.Receipt() != r || o.UserID != 1 || o.RequestID != h.purchase(1, 3).RequestID {
 		t.Errorf("the ledger has %+v, %v, want what the receipt says: %+v", o, err, r)
 	}
 	for what, c := range map[string]struct {
@@ -123,10 +123,10 @@ func (h *harness) oneByOne(t *testing.T) {
 		want error
 	}{
 		"more than there are":                   {h.purchase(2, 3), seckill.ErrSoldOut},
-		"the same user again":                   {seckill.Purchase{SKU: h.sku, User: 1, Quantity: 1, RequestID: "again"}, seckill.ErrDuplicate},
+		"the same user again":                   {seckill.Purchase{SKU: h.sku, User: 1, Quantity: 1, RequestID: fmt.Sprint("again", h.sku)}, seckill.ErrDuplicate},
 		"the same request again":                {h.purchase(1, 1), seckill.ErrDuplicate},
 		"a SKU that is not there":               {seckill.Purchase{SKU: 1 << 40, User: 9, Quantity: 1, RequestID: "r"}, seckill.ErrUnknownSKU},
-		"the same user in another request's id": {seckill.Purchase{SKU: h.sku, User: 1, Quantity: 2, RequestID: "r2"}, seckill.ErrDuplicate},
+		"the same user in another request's id": {seckill.Purchase{SKU: h.sku, User: 1, Quantity: 2, RequestID: fmt.Sprint("other", h.sku)}, seckill.ErrDuplicate},
 	} {
 		if _, err := s.Deduct(t.Context(), c.p); !errors.Is(err, c.want) {
 			t.Errorf("%s: got %v, want %v", what, err, c.want)
@@ -156,7 +156,7 @@ func (h *harness) givesBackOnce(t *testing.T) {
 	if report.Remaining != 5 || report.Cancelled != 1 {
 		t.Errorf("%d left and %d cancelled, want 5 and 1", report.Remaining, report.Cancelled)
 	}
-	if _, err := h.strategies[1].Deduct(t.Context(), seckill.Purchase{SKU: h.sku, User: 1, Quantity: 1, RequestID: "anew"}); err != nil {
+	if _, err := h.strategies[1].Deduct(t.Context(), seckill.Purchase{SKU: h.sku, User: 1, Quantity: 1, RequestID: fmt.Sprint("anew", h.sku)}); err != nil {
 		t.Errorf("buying again after cancelling: %v", err)
 	}
 	if err := h.strategies[0].Restore(t.Context(), "no-such-order"); !errors.Is(err, seckill.ErrUnknownOrder) {
@@ -266,22 +266,34 @@ func (a *at) Before(_ context.Context, c *tap.Command) error {
 		return nil
 	}
 	a.mu.Lock()
-	if len(a.seen) == a.n {
+	hit := len(a.seen) == a.n
+	if hit {
 		a.hit = c
 	}
 	a.seen = append(a.seen, c.Name)
 	a.mu.Unlock()
-	if a.hit == c && a.before != nil {
+	if hit && a.before != nil {
 		a.before(c)
 	}
 	return nil
 }
 
 func (a *at) After(_ context.Context, c *tap.Command, err error) error {
-	if a.hit == c && a.after != nil {
+	a.mu.Lock()
+	hit := a.hit == c
+	a.mu.Unlock()
+	if hit && a.after != nil {
 		return a.after(c, err)
 	}
 	return err
+}
+
+// reached says whether there was an nth command, and names those before it.
+// A rolled-back transaction may still be passing the tap.
+func (a *at) reached() (bool, string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.hit != nil, fmt.Sprintf("command %d of %s", a.n, strings.Join(a.seen, ", "))
 }
 
 // everyCommand lets one purchase meet act at its first command, another at its
@@ -296,7 +308,7 @@ func (h *harness) everyCommand(t *testing.T, act func(n int, cancel context.Canc
 		first := h.purchase(1, 2)
 		r, err := h.strategies[0].Deduct(tap.With(ctx, a), first)
 		cancel()
-		reached := fmt.Sprintf("command %d of %s", n, strings.Join(a.seen, ", "))
+		hit, reached := a.reached()
 		heard := []ledger.Told{told(first, r, err)}
 		second := h.purchase(2, 1)
 		next, cancelNext := context.WithTimeout(t.Context(), 20*time.Second)
@@ -312,7 +324,7 @@ func (h *harness) everyCommand(t *testing.T, act func(n int, cancel context.Canc
 		}
 		heard = append(heard, told(second, r, err))
 		held(t, reached, h.judge(t, 5, heard))
-		if a.hit == nil {
+		if !hit {
 			if n == 0 {
 				t.Fatal("no command passed the tap")
 			}
@@ -354,16 +366,17 @@ func (h *harness) resetMeanwhile(t *testing.T) {
 			}
 		}}
 		_, err := h.strategies[0].Deduct(tap.With(t.Context(), a), h.purchase(1, 2))
-		if a.hit == nil {
+		hit, reached := a.reached()
+		if !hit {
 			return
 		}
 		<-done
 		if err != nil && !seckill.NothingTaken(err) {
-			t.Errorf("command %d of %s: %v", n, strings.Join(a.seen, ", "), err)
+			t.Errorf("%s: %v", reached, err)
 		}
 		if _, err := h.strategies[1].Deduct(t.Context(), h.purchase(2, 1)); err != nil {
-			t.Errorf("after a reset before command %d of %s: the next buyer was told %v", n, strings.Join(a.seen, ", "), err)
+			t.Errorf("after a reset before %s: the next buyer was told %v", reached, err)
 		}
-		held(t, fmt.Sprintf("reset before command %d of %s", n, strings.Join(a.seen, ", ")), h.judge(t, 40, nil))
+		held(t, "reset before "+reached, h.judge(t, 40, nil))
 	}
 }

@@ -3,12 +3,16 @@ package strategies
 
 import (
 	"seckill/internal/catalog"
+	"seckill/strategies/redislock"
 	"seckill/strategies/sqlrow"
+	"seckill/strategies/zklock"
 )
 
 // All strategies, in the order in which they are taught.
 func All() []catalog.Info {
 	return []catalog.Info{
 		sqlrow.Naive, sqlrow.Atomic, sqlrow.Conditional, sqlrow.Version, sqlrow.ForUpdate,
+		redislock.Redsync,
+		zklock.ZK,
 	}
 }

@@ -1,5 +1,76 @@
 package backend
 
-import "context"
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+	"sync/atomic"
+	"time"
 
-func (in *Instance) openEtcd(ctx context.Context) error { return nil }
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
+
+	"seckill/internal/tap"
+)
+
+// etcd's own client never repeats a write that may have reached the server,
+// so what passes the tap once was sent once.
+func (in *Instance) openEtcd(ctx context.Context) error {
+	endpoints := in.Config.EtcdEndpoints
+	if len(endpoints) == 0 {
+		return nil
+	}
+	// While we open, a refused connection ends the attempt. Later the client
+	// tries again for ever.
+	var refused atomic.Pointer[context.CancelCauseFunc]
+	dial := func(ctx context.Context, addr string) (net.Conn, error) {
+		conn, err := in.Dialer.DialContext(ctx, "tcp", addr)
+		if giveUp := refused.Load(); err != nil && giveUp != nil {
+			(*giveUp)(err)
+		}
+		return conn, err
+	}
+	soon := backoff.DefaultConfig
+	soon.MaxDelay = time.Second // not two minutes: a server that is back is used at once
+	c, err := clientv3.New(clientv3.Config{
+		Endpoints:   endpoints,
+		DialTimeout: dialTimeout,
+		// A server that lost its power says nothing: ask it now and then.
+		DialKeepAliveTime:    10 * time.Second,
+		DialKeepAliveTimeout: dialTimeout,
+		Logger:               zap.NewNop(), // errors are returned
+		DialOptions: []grpc.DialOption{
+			grpc.WithContextDialer(dial),
+			grpc.WithConnectParams(grpc.ConnectParams{Backoff: soon, MinConnectTimeout: dialTimeout}),
+		},
+	})
+	if err != nil {
+		return unreachable(NameEtcd, strings.Join(endpoints, ","), err)
+	}
+	in.closers = append(in.closers, c.Close)
+	for _, endpoint := range endpoints {
+		var status *clientv3.StatusResponse
+		trying, giveUp := context.WithCancelCause(ctx)
+		refused.Store(&giveUp)
+		timer := time.AfterFunc(5*time.Second, func() { giveUp(errors.New("it did not answer in time")) })
+		if status, err = c.Status(trying, endpoint); err != nil && trying.Err() != nil {
+			err = context.Cause(trying)
+		}
+		refused.Store(nil)
+		timer.Stop()
+		giveUp(nil)
+		if err == nil {
+			in.versions[NameEtcd] = "etcd " + status.Version
+			break
+		}
+	}
+	if err != nil {
+		return unreachable(NameEtcd, strings.Join(endpoints, ","), err)
+	}
+	tap.WrapEtcd(c)
+	in.Etcd = c
+	return nil
+}

@@ -12,6 +12,7 @@ type book struct {
 	mu      sync.Mutex
 	entries []*entry // oldest first
 	edition int      // counts changes of state, of any run
+	lab     int      // counts changes of what they run on
 	changed chan struct{}
 }
 
@@ -73,6 +74,13 @@ func (b *book) announce(e *entry) {
 	b.wake()
 }
 
+func (b *book) announceLab() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.lab++
+	b.wake()
+}
+
 func (b *book) wake() {
 	close(b.changed)
 	b.changed = make(chan struct{})
@@ -117,11 +125,12 @@ func (b *book) summaries() []Run {
 func (b *book) open() ([]Run, reader) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.summaries(), reader{edition: b.edition - 1}
+	return b.summaries(), reader{edition: b.edition - 1, lab: b.lab}
 }
 
 // news is what a watcher has not seen yet.
 type news struct {
+	lab      bool      // what the runs run on has changed
 	runs     []Run     // whose state changed, oldest first
 	snapshot *snapshot // the newest run's progress since
 	changed  <-chan struct{}
@@ -135,16 +144,18 @@ type snapshot struct {
 
 // A reader remembers what one watcher has seen.
 type reader struct {
+	lab     int
 	edition int
 	run     string
-	points  int
+	points  int // of that run
 }
 
 // next returns the news for r and remembers them as seen.
 func (b *book) next(r *reader) news {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	n := news{changed: b.changed}
+	n := news{changed: b.changed, lab: b.lab > r.lab}
+	r.lab = b.lab
 	for _, e := range b.entries {
 		if e.edition > r.edition {
 			run := e.Run

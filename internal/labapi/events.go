@@ -18,8 +18,9 @@ const (
 )
 
 // events is the one stream of a page: `hello` with what there is, `run` with
-// a whole run whenever its state changes, `snapshot` with its progress. A new
-// page is told the same as one that was there all along.
+// a whole run whenever its state changes, `snapshot` with its progress, `lab`
+// when the status should be asked for again. A new page is told the same as
+// one that was there all along.
 func (s *Server) events(c *gin.Context) {
 	c.Header("Content-Type", "text/event-stream")
 	c.Header("Cache-Control", "no-store")
@@ -33,6 +34,9 @@ func (s *Server) events(c *gin.Context) {
 	defer beat.Stop()
 	for {
 		n := s.book.next(&reader)
+		if n.lab {
+			out.event("lab", gin.H{})
+		}
 		for _, r := range n.runs {
 			out.event("run", r)
 		}

@@ -55,6 +55,7 @@ func New(c Config) *Server {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
+	gin.SetMode(gin.ReleaseMode) // no chatter on standard output
 	closing := make(chan struct{})
 	s := &Server{Config: c, id: rand.Text(), router: gin.New(), book: newBook(), closing: closing,
 		close: sync.OnceFunc(func() { close(closing) })}

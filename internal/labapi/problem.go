@@ -1,7 +1,10 @@
 package labapi
 
 import (
+	"crypto/rand"
+	"encoding/json"
 	"net/http"
+	"strings"
 
 	"github.com/gin-gonic/gin"
 )
@@ -9,31 +12,47 @@ import (
 // A problem is an answer of type application/problem+json, in the form that
 // the service uses too.
 type problem struct {
-	Type   string  `json:"type"`
-	Title  string  `json:"title"`
-	Status int     `json:"status"`
-	Code   string  `json:"code"`
-	Detail string  `json:"detail"`
-	Errors []field `json:"errors,omitempty"`
+	Type      string  `json:"type"`
+	Title     string  `json:"title"`
+	Status    int     `json:"status"`
+	Code      string  `json:"code"`
+	Detail    string  `json:"detail"`
+	RequestID string  `json:"request_id"`
+	Errors    []blame `json:"errors,omitempty"`
 }
 
-// A field of a request that is wrong, and how.
-type field struct {
+// A blame names a field of a request that is wrong, and how.
+type blame struct {
 	Field  string `json:"field"`
 	Detail string `json:"detail"`
 }
 
+// blame adds a wrong field.
+func (p *problem) blame(name, detail string) {
+	p.Errors = append(p.Errors, blame{name, detail})
+	var all []string
+	for _, e := range p.Errors {
+		all = append(all, e.Field+": "+e.Detail)
+	}
+	p.Detail = strings.Join(all, "; ")
+}
+
 const problemType = "application/problem+json"
 
-func (p *problem) fill() {
+// write answers with p, which is a copy: some problems are variables.
+func (p problem) write(w http.ResponseWriter) {
 	p.Type = "urn:seckill:problem:" + p.Code
 	p.Title = http.StatusText(p.Status)
+	p.RequestID = rand.Text()
+	w.Header().Set("Content-Type", problemType)
+	w.Header().Set("X-Request-Id", p.RequestID)
+	w.WriteHeader(p.Status)
+	_ = json.NewEncoder(w).Encode(p) // whoever has hung up needs no answer
 }
 
 func refuse(c *gin.Context, p problem) {
-	p.fill()
-	c.Header("Content-Type", problemType)
-	c.AbortWithStatusJSON(p.Status, p)
+	p.write(c.Writer)
+	c.Abort()
 }
 
 func notFound(c *gin.Context) {

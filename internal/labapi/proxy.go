@@ -2,7 +2,6 @@ package labapi
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
@@ -81,8 +80,5 @@ func (s *Server) proxyFailed(w http.ResponseWriter, r *http.Request, err error) 
 			Detail: "The service process went away before it answered: this may have happened or not. Look for the order by its request_id."}
 	}
 	s.Log.Warn("proxy", "method", r.Method, "path", r.URL.Path, "error", err)
-	p.fill()
-	w.Header().Set("Content-Type", problemType)
-	w.WriteHeader(p.Status)
-	json.NewEncoder(w).Encode(p)
+	p.write(w)
 }

@@ -52,7 +52,10 @@ func (s *Server) find(c *gin.Context) *entry {
 
 func (s *Server) startRun(c *gin.Context) {
 	var wanted Settings
-	if p := decode(c, &wanted); p != nil {
+	if p := decode(c, map[string]any{
+		"strategy": &wanted.Strategy, "stock": &wanted.Stock, "buyers": &wanted.Buyers,
+		"concurrency": &wanted.Concurrency, "quantity": &wanted.Quantity,
+	}); p != nil {
 		refuse(c, *p)
 		return
 	}
@@ -106,7 +109,7 @@ func (s *Server) perform(ctx context.Context, e *entry, targets []string) {
 func (s *Server) check(w Settings) *problem {
 	p := &problem{Code: "invalid", Status: http.StatusBadRequest}
 	wrong := func(name, format string, args ...any) {
-		p.Errors = append(p.Errors, field{name, fmt.Sprintf(format, args...)})
+		p.blame(name, fmt.Sprintf(format, args...))
 	}
 	i := slices.IndexFunc(s.Strategies, func(i catalog.Info) bool { return i.Name == w.Strategy })
 	switch {
@@ -142,10 +145,5 @@ func (s *Server) check(w Settings) *problem {
 	if p.Errors == nil {
 		return nil
 	}
-	var all []string
-	for _, e := range p.Errors {
-		all = append(all, e.Field+": "+e.Detail)
-	}
-	p.Detail = strings.Join(all, "; ")
 	return p
 }

@@ -1,29 +1,22 @@
 package labapi
 
 import (
-	"context"
 	"net/http"
 
 	"github.com/gin-gonic/gin"
 
 	"seckill/internal/backend"
-	"seckill/internal/seckill"
+	"seckill/internal/lab"
 )
 
-// A Lab is what runs behind the page.
+// A Lab is what runs behind the page; *lab.Lab is one.
 type Lab interface {
-	Backends(context.Context) []backend.Status
-	Services() []Service
+	Backends() []backend.Status
+	Services() []lab.Service
 }
 
-// A Service is one service process.
-type Service struct {
-	URL   string `json:"url"`
-	Up    bool   `json:"up"`
-	Error string `json:"error,omitempty"` // why it is not, and where its log is
-}
-
-// Limits of a run, which the page checks before it asks.
+// Limits of a run, which the page checks before it asks. They are narrower
+// than the service's own: a run is kept in memory and watched by people.
 type Limits struct {
 	Stock       int64 `json:"stock"`
 	Buyers      int   `json:"buyers"`
@@ -31,12 +24,12 @@ type Limits struct {
 	Quantity    int64 `json:"quantity"`
 }
 
-var limits = Limits{Stock: seckill.MaxStock, Buyers: 200_000, Concurrency: 1024, Quantity: seckill.MaxQuantity}
+var limits = Limits{Stock: 1_000_000, Buyers: 200_000, Concurrency: 1024, Quantity: 1000}
 
 func (s *Server) status(c *gin.Context) {
 	c.JSON(http.StatusOK, gin.H{
 		"lab": s.id, "version": s.Version, "limits": limits, "token_needed": s.Token != "",
-		"backends": s.Lab.Backends(c.Request.Context()), "services": s.Lab.Services(),
+		"backends": s.Lab.Backends(), "services": s.Lab.Services(),
 	})
 }
 
@@ -59,3 +52,6 @@ func (s *Server) live() []string {
 	}
 	return urls
 }
+
+// LabChanged tells the pages to ask for the status again.
+func (s *Server) LabChanged() { s.book.announceLab() }

@@ -1,0 +1,14 @@
+# A small image of the one binary: it serves, loads and audits; the servers
+# are other containers (docker-compose.yml).
+FROM golang:1.26 AS build
+WORKDIR /src
+COPY go.mod go.sum ./
+RUN go mod download
+COPY . .
+RUN CGO_ENABLED=0 go build -trimpath -ldflags="-s -w" -o /seckill ./cmd/seckill
+
+FROM gcr.io/distroless/static-debian12:nonroot
+COPY --from=build /seckill /seckill
+USER nonroot:nonroot
+EXPOSE 8080
+ENTRYPOINT ["/seckill"]

@@ -1,0 +1,20 @@
+package main
+
+import "seckill/internal/backend"
+
+// BackendFlags are the addresses of backends that run already.
+type BackendFlags struct {
+	MySQLDSN       string   `name:"mysql-dsn" env:"SECKILL_MYSQL_DSN" placeholder:"DSN" help:"MySQL or MariaDB: user:password@tcp(host:port)/database."`
+	SQLitePath     string   `name:"sqlite-path" env:"SECKILL_SQLITE_PATH" placeholder:"FILE" help:"SQLite, instead of MySQL."`
+	RedisAddrs     []string `env:"SECKILL_REDIS_ADDRS" placeholder:"HOST:PORT" help:"Redis; several addresses are a Cluster."`
+	RedlockAddrs   []string `env:"SECKILL_REDLOCK_ADDRS" placeholder:"HOST:PORT" help:"Five independent Redis nodes."`
+	ZooKeeperAddrs []string `name:"zookeeper-addrs" env:"SECKILL_ZOOKEEPER_ADDRS" placeholder:"HOST:PORT" help:"ZooKeeper."`
+	EtcdEndpoints  []string `env:"SECKILL_ETCD_ENDPOINTS" placeholder:"HOST:PORT" help:"etcd."`
+}
+
+func (f BackendFlags) config() backend.Config {
+	return backend.Config{
+		MySQLDSN: f.MySQLDSN, SQLitePath: f.SQLitePath, RedisAddrs: given(f.RedisAddrs),
+		RedlockAddrs: given(f.RedlockAddrs), ZooKeeperAddrs: given(f.ZooKeeperAddrs), EtcdEndpoints: given(f.EtcdEndpoints),
+	}
+}

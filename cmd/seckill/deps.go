@@ -1,0 +1,205 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+
+	"github.com/mattn/go-isatty"
+
+	"seckill/internal/lab"
+)
+
+// DepsCmd installs what is missing, and only that.
+type DepsCmd struct {
+	Yes        bool `short:"y" help:"Install without asking."`
+	DryRun     bool `help:"Print the commands and run none."`
+	BestEffort bool `help:"Succeed even if something could not be installed; the lab then uses what there is."`
+	Browser    bool `help:"Also a browser, for the tests of the page."`
+}
+
+// Run installs with the system's package manager. It asks when somebody is at
+// the terminal.
+func (c DepsCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
+	terminal := isatty.IsTerminal(os.Stdin.Fd())
+	i := installer{
+		DepsCmd: c, out: stdout,
+		missing: func() []lab.Need { return missing(c.Browser) },
+		situation: lab.Situation{
+			OnPath: func(program string) bool { _, err := exec.LookPath(program); return err == nil },
+			Knows: func(question []string) bool {
+				said, err := exec.CommandContext(ctx, question[0], question[1:]...).Output()
+				return err == nil && len(said) > 0
+			},
+			Root: os.Geteuid() == 0, Sudo: findSudo(ctx), Terminal: terminal, Yes: c.Yes,
+		},
+		run: func(command []string) error { return runShown(ctx, command, stderr) },
+		yes: func() bool { return saysYes(ctx, os.Stdin) },
+	}
+	err := i.install()
+	if err != nil && c.BestEffort && ctx.Err() == nil {
+		fmt.Fprintf(stdout, "%v\nGoing on without: the lab uses its embedded engines, and says which strategies cannot run.\n", err)
+		return nil
+	}
+	return err
+}
+
+func missing(browser bool) []lab.Need {
+	needs := lab.Find().Missing()
+	if browser && !lab.FindBrowser().Found() {
+		needs = append(needs, lab.NeedBrowser)
+	}
+	return needs
+}
+
+func findSudo(ctx context.Context) lab.Sudo {
+	if _, err := exec.LookPath("sudo"); err != nil {
+		return lab.NoSudo
+	}
+	if exec.CommandContext(ctx, "sudo", "-n", "true").Run() == nil {
+		return lab.SudoFree
+	}
+	return lab.SudoAsks
+}
+
+// runShown runs a command and shows what it says. At Ctrl-C it is asked to
+// end, not killed, so that it can put back what it changed.
+func runShown(ctx context.Context, command []string, out io.Writer) error {
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, out, out
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	return cmd.Run()
+}
+
+// saysYes reads an answer, of which an empty one means yes and an end of the
+// input no.
+func saysYes(ctx context.Context, in io.Reader) bool {
+	answer := make(chan string, 1)
+	go func() {
+		line, err := bufio.NewReader(in).ReadString('\n')
+		if err != nil && line == "" {
+			line = "no"
+		}
+		answer <- strings.ToLower(strings.TrimSpace(line))
+	}()
+	select {
+	case <-ctx.Done():
+		return false
+	case a := <-answer:
+		return a == "" || a == "y" || a == "yes"
+	}
+}
+
+// An installer carries out what lab.Decide says.
+type installer struct {
+	DepsCmd
+	out       io.Writer
+	missing   func() []lab.Need
+	situation lab.Situation
+	run       func(command []string) error
+	yes       func() bool
+}
+
+var errDeclined = errors.New("nothing was installed, as you wished; seckill up --embedded needs nothing")
+
+func (i installer) install() error {
+	i.situation.Missing = i.missing()
+	if len(i.situation.Missing) == 0 {
+		fmt.Fprintln(i.out, "Everything that is needed is installed (seckill doctor shows it).")
+		return nil
+	}
+	fmt.Fprintf(i.out, "Missing: %s.\n", list(i.situation.Missing))
+	plan, err := lab.Decide(i.situation)
+	if err != nil {
+		return i.failed(err, plan.ByHand)
+	}
+	if i.DryRun {
+		return i.show(plan)
+	}
+	if plan.Ask && (plan.Install != nil || plan.Stale) {
+		fmt.Fprintf(i.out, "Install %s now? No service is started. [Y/n] ", list(i.situation.Missing))
+		if !i.yes() {
+			return errDeclined
+		}
+	}
+	if err := i.carryOut(plan); err != nil {
+		return err
+	}
+	if left := i.missing(); len(left) > 0 {
+		return i.failed(fmt.Errorf("still missing: %s", list(left)), lab.Advise(left))
+	}
+	fmt.Fprintf(i.out, "Installed: %s.\n", list(i.situation.Missing))
+	return nil
+}
+
+// carryOut fetches the lists of packages only when something is not known, or
+// when the lists turn out to be too old to install from.
+func (i installer) carryOut(plan lab.Plan) (err error) {
+	fresh := false
+	refresh := func() error {
+		fresh = true
+		return i.step(plan.Refresh)
+	}
+	if plan.Stale {
+		if err := refresh(); err != nil {
+			fmt.Fprintf(i.out, "Going on with the lists of packages that are there: %v.\n", err)
+		}
+		if plan, err = lab.Decide(i.situation); err != nil {
+			return err
+		}
+	}
+	if plan.Install == nil {
+		return nil
+	}
+	err = i.step(plan.Install)
+	if err != nil && !fresh && plan.Refresh != nil && refresh() == nil {
+		err = i.step(plan.Install)
+	}
+	if err != nil {
+		return i.failed(err, lab.Advise(i.missing()))
+	}
+	return nil
+}
+
+func (i installer) step(command []string) error {
+	if err := i.run(command); err != nil {
+		return fmt.Errorf("%s failed: %w (what it said is above)", lab.Shell(command[:min(2, len(command))]), err)
+	}
+	return nil
+}
+
+func (i installer) show(plan lab.Plan) error {
+	if plan.Stale {
+		fmt.Fprintln(i.out, lab.Shell(plan.Refresh))
+	}
+	if plan.Install != nil {
+		fmt.Fprintln(i.out, lab.Shell(plan.Install))
+	}
+	i.advise(plan.ByHand)
+	return nil
+}
+
+func (i installer) failed(err error, byHand []lab.Advice) error {
+	i.advise(byHand)
+	return err
+}
+
+func (i installer) advise(byHand []lab.Advice) {
+	for _, a := range byHand {
+		fmt.Fprintf(i.out, "%s: %s.\n", a.Need, a.How)
+	}
+}
+
+func list(needs []lab.Need) string {
+	names := make([]string, len(needs))
+	for n, need := range needs {
+		names[n] = string(need)
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"text/tabwriter"
+	"time"
+
+	"seckill/internal/lab"
+)
+
+// DoctorCmd says what is found, in which version, and what to do.
+type DoctorCmd struct {
+	JSON bool `help:"For machines."`
+}
+
+// A finding is one line of the doctor's table.
+type finding struct {
+	What    string `json:"what"`
+	For     string `json:"for"` // why one wants it
+	Found   bool   `json:"found"`
+	Version string `json:"version,omitempty"`
+	Where   string `json:"where,omitempty"`
+	ToDo    string `json:"to_do,omitempty"`
+}
+
+const versionLimit = 5 * time.Second
+
+// Run changes nothing, and succeeds whatever is missing: the lab has embedded
+// engines.
+func (c DoctorCmd) Run(ctx context.Context, stdout io.Writer) error {
+	findings := examine(ctx)
+	if c.JSON {
+		out := json.NewEncoder(stdout)
+		out.SetIndent("", "  ")
+		return out.Encode(findings)
+	}
+	return writeFindings(stdout, findings)
+}
+
+func examine(ctx context.Context) []finding {
+	programs := lab.Find()
+	return []finding{
+		program(ctx, programs.MySQL, "every strategy; without it SQLite, which has no row locks", lab.NeedSQL),
+		program(ctx, programs.Redis, "redsync and other Redis locks; without it an embedded one", lab.NeedRedis),
+		program(ctx, programs.ZooKeeper, "zk", zookeeperNeeds(programs)...),
+		program(ctx, programs.Etcd, "etcd locks", lab.NeedEtcd),
+		program(ctx, lab.FindBrowser(), "the tests of the page only", lab.NeedBrowser),
+		temporaryFolder(),
+		runningLab(),
+	}
+}
+
+func zookeeperNeeds(p lab.Programs) (needs []lab.Need) {
+	for _, need := range p.Missing() {
+		if need == lab.NeedZooKeeper || need == lab.NeedJava {
+			needs = append(needs, need)
+		}
+	}
+	return needs
+}
+
+func program(ctx context.Context, p lab.Program, why string, needs ...lab.Need) finding {
+	f := finding{What: p.Name, For: why, Found: p.Found(), Where: p.Path}
+	if !f.Found {
+		f.ToDo = p.Missing()
+		for _, a := range lab.Advise(needs) {
+			f.ToDo += ", or " + a.How
+		}
+		return f
+	}
+	ctx, cancel := context.WithTimeout(ctx, versionLimit)
+	defer cancel()
+	version, err := p.Version(ctx)
+	if err != nil {
+		f.ToDo = fmt.Sprintf("it does not run (%v): install it again", err)
+	}
+	f.Version = version
+	return f
+}
+
+// temporaryFolder is where the lab puts its own.
+func temporaryFolder() finding {
+	f := finding{What: "a folder", For: "the lab's data and logs, while it runs", Where: os.TempDir()}
+	probe, err := os.MkdirTemp("", "seckill-doctor-*")
+	if err != nil {
+		f.ToDo = fmt.Sprintf("%v: give a folder that can be written to: seckill up --folder", err)
+		return f
+	}
+	os.Remove(probe)
+	f.Found = true
+	return f
+}
+
+func runningLab() finding {
+	f := finding{What: "a running lab", For: "seckill load takes it; without it, it starts one"}
+	switch state, err := lab.Running(); {
+	case err != nil:
+		f.ToDo = err.Error()
+	case state == nil:
+		f.ToDo = "none runs now: seckill up"
+	default:
+		f.Found, f.Where = true, state.Page
+	}
+	return f
+}
+
+func writeFindings(out io.Writer, findings []finding) error {
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "\tWHAT\tVERSION\tWHERE\tFOR")
+	for _, f := range findings {
+		mark, version, where := "ok", f.Version, f.Where
+		if !f.Found {
+			mark = "--"
+		}
+		if version == "" {
+			version = "-"
+		}
+		if where == "" {
+			where = "-"
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", mark, f.What, version, where, f.For)
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	for _, f := range findings {
+		if f.ToDo != "" {
+			fmt.Fprintf(out, "\n%s: %s.", f.What, f.ToDo)
+		}
+	}
+	_, err := fmt.Fprintln(out)
+	return err
+}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/httpapi"
+	"seckill/internal/ledger"
+	"seckill/strategies"
+)
+
+// ServeCmd is one service process on backends that run already.
+type ServeCmd struct {
+	Addr     string `default:"127.0.0.1:8081" env:"SECKILL_ADDR" help:"Address to listen on."`
+	Strategy string `default:"conditional" env:"SECKILL_STRATEGY" help:"Strategy of purchases that name none."`
+
+	MySQLDSN       string                  `name:"mysql-dsn" env:"SECKILL_MYSQL_DSN" placeholder:"USER:PASSWORD@tcp(HOST:PORT)/DATABASE" help:"MySQL or MariaDB."`
+	SQLitePath     string                  `name:"sqlite-path" env:"SECKILL_SQLITE_PATH" placeholder:"FILE" help:"SQLite file, instead of MySQL."`
+	RedisAddrs     []string                `env:"SECKILL_REDIS_ADDRS" placeholder:"HOST:PORT" help:"Redis; several are a Cluster."`
+	RedlockAddrs   []string                `env:"SECKILL_REDLOCK_ADDRS" placeholder:"HOST:PORT" help:"Five independent Redis nodes."`
+	ZooKeeperAddrs []string                `name:"zookeeper-addrs" env:"SECKILL_ZOOKEEPER_ADDRS" placeholder:"HOST:PORT" help:"ZooKeeper."`
+	EtcdEndpoints  []string                `env:"SECKILL_ETCD_ENDPOINTS" placeholder:"HOST:PORT" help:"etcd."`
+	Tiers          map[string]backend.Tier `mapsep:"," env:"SECKILL_TIERS" placeholder:"mysql=private" help:"Where backends come from (given, private, embedded), to be shown."`
+	MySQLConns     int                     `name:"mysql-conns" default:"32" env:"SECKILL_MYSQL_CONNS" help:"Most connections to the SQL database."`
+
+	Token           string        `env:"SECKILL_TOKEN" help:"Admin calls need this token; without one they must come from this machine."`
+	LockWait        time.Duration `default:"3s" env:"SECKILL_LOCK_WAIT" help:"How long a buyer waits for a lock or a row."`
+	LockLease       time.Duration `default:"8s" env:"SECKILL_LOCK_LEASE" help:"How long a lock lives unrenewed."`
+	Retries         int           `default:"32" env:"SECKILL_RETRIES" help:"Further attempts of an optimistic strategy."`
+	PurchaseTimeout time.Duration `default:"10s" env:"SECKILL_PURCHASE_TIMEOUT" help:"How long a purchase may take."`
+	ShutdownTimeout time.Duration `default:"15s" env:"SECKILL_SHUTDOWN_TIMEOUT" help:"How long a shutdown waits for purchases in flight."`
+
+	LogLevel  slog.Level `default:"info" env:"SECKILL_LOG_LEVEL" help:"debug (with an access log), info, warn or error."`
+	LogFormat string     `default:"text" enum:"text,json" env:"SECKILL_LOG_FORMAT" help:"text or json."`
+}
+
+// Validate finds what is wrong with the flags alone, before anything is
+// touched.
+func (c *ServeCmd) Validate() error {
+	if c.MySQLDSN == "" && c.SQLitePath == "" {
+		return errors.New("the ledger needs a SQL database: give --mysql-dsn (SECKILL_MYSQL_DSN), " +
+			"or --sqlite-path (SECKILL_SQLITE_PATH) to try it without a server")
+	}
+	for _, flag := range []struct {
+		name string
+		ok   bool
+		want string
+	}{
+		{"--mysql-conns", c.MySQLConns >= 1, "at least 1"},
+		{"--lock-wait", c.LockWait > 0, "longer than 0, such as 3s"},
+		{"--lock-lease", c.LockLease > 0, "longer than 0, such as 8s"},
+		{"--retries", c.Retries >= 0, "0 or more"},
+		{"--purchase-timeout", c.PurchaseTimeout > 0, "longer than 0, such as 10s"},
+		{"--shutdown-timeout", c.ShutdownTimeout > 0, "longer than 0, such as 15s"},
+		{"--token", !strings.ContainsFunc(c.Token, func(r rune) bool { return r <= ' ' || r > '~' }),
+			"of visible ASCII characters, as a header has"},
+	} {
+		if !flag.ok {
+			return fmt.Errorf("%s must be %s", flag.name, flag.want)
+		}
+	}
+	names := []string{backend.NameMySQL, backend.NameRedis, backend.NameRedlock, backend.NameZooKeeper, backend.NameEtcd}
+	tiers := []backend.Tier{backend.Given, backend.Private, backend.Embedded}
+	for name, tier := range c.Tiers {
+		if !slices.Contains(names, name) || !slices.Contains(tiers, tier) {
+			return fmt.Errorf("--tiers %s=%s: give BACKEND=TIER with a backend of %v and a tier of %v", name, tier, names, tiers)
+		}
+	}
+	return c.validateAddr()
+}
+
+// validateAddr keeps a service that anybody could reset off the network.
+func (c *ServeCmd) validateAddr() error {
+	addr, err := net.ResolveTCPAddr("tcp", c.Addr)
+	if err != nil {
+		return fmt.Errorf("--addr %q is no address to listen on, such as 127.0.0.1:8081: %w", c.Addr, err)
+	}
+	if !addr.IP.IsLoopback() && c.Token == "" {
+		return fmt.Errorf("--addr %s can be reached from other machines: give a --token (SECKILL_TOKEN) for admin calls, "+
+			"or listen on 127.0.0.1", c.Addr)
+	}
+	return nil
+}
+
+// Run serves until ctx ends, and then until the purchases in flight are done.
+func (c *ServeCmd) Run(ctx context.Context, stderr stderrWriter) error {
+	log := c.logger(stderr)
+	slog.SetDefault(log)
+	l, err := net.Listen("tcp", c.Addr)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return fmt.Errorf("%s is in use: end the program that listens there, or give another --addr", c.Addr)
+	case err != nil:
+		return fmt.Errorf("cannot listen on --addr %s: %w", c.Addr, err)
+	}
+	defer l.Close()
+	in, err := backend.Open(ctx, backend.Config{
+		MySQLDSN: c.MySQLDSN, SQLitePath: c.SQLitePath,
+		RedisAddrs: given(c.RedisAddrs), RedlockAddrs: given(c.RedlockAddrs),
+		ZooKeeperAddrs: given(c.ZooKeeperAddrs), EtcdEndpoints: given(c.EtcdEndpoints),
+		Tiers: c.Tiers, MaxSQLConns: c.MySQLConns, RowLockWait: c.LockWait,
+	})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err := in.Close(); err != nil {
+			log.Warn("close the backends", "error", err)
+		}
+	}()
+	if err := ledger.Migrate(ctx, in.DB); err != nil {
+		return err
+	}
+	server, err := httpapi.New(httpapi.Config{
+		Instance: in, Infos: strategies.All(), Default: c.Strategy, Token: c.Token, Log: log,
+		Settings:        catalog.Settings{LockWait: c.LockWait, LockLease: c.LockLease, Retries: c.Retries},
+		PurchaseTimeout: c.PurchaseTimeout, ShutdownTimeout: c.ShutdownTimeout,
+	})
+	if err != nil {
+		return err
+	}
+	log.Info("serving", "address", "http://"+l.Addr().String(), "strategy", c.Strategy)
+	return server.Serve(ctx, l)
+}
+
+func (c *ServeCmd) logger(stderr stderrWriter) *slog.Logger {
+	options := &slog.HandlerOptions{Level: c.LogLevel}
+	if c.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(stderr, options))
+	}
+	return slog.New(slog.NewTextHandler(stderr, options))
+}
+
+// given drops the empty entries that an empty variable or a stray comma makes.
+func given(addrs []string) []string {
+	return slices.DeleteFunc(addrs, func(addr string) bool { return strings.TrimSpace(addr) == "" })
+}

@@ -1,0 +1,233 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/lab"
+	"seckill/internal/labapi"
+	"seckill/internal/ledger"
+	"seckill/loadtest"
+	"seckill/strategies"
+	"seckill/web"
+)
+
+// UpCmd is the lab: backends, service processes and the page.
+type UpCmd struct {
+	Addr     string `default:"127.0.0.1:8080" env:"SECKILL_PAGE_ADDR" help:"Where the page listens. Port 0 takes a free one."`
+	Services int    `default:"2" help:"Number of service processes."`
+	Strategy string `default:"conditional" env:"SECKILL_STRATEGY" help:"Strategy of purchases that name none."`
+	Embedded bool   `help:"Use the embedded engines even where servers are installed."`
+	Folder   string `aliases:"dir" env:"SECKILL_FOLDER" help:"Where the lab makes its folder. Default: the system's folder for temporary files."`
+	Token    string `env:"SECKILL_TOKEN" help:"Token that every call must have that changes something. Needed to listen on other addresses than this machine's own."`
+
+	BackendFlags
+}
+
+const (
+	readyTimeout = time.Minute      // until the whole lab answers
+	stopTimeout  = 30 * time.Second // until all of it has ended
+)
+
+// Run starts everything, says where it is, and waits for Ctrl-C.
+func (u *UpCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
+	if err := u.check(); err != nil {
+		return err
+	}
+	listener, err := u.listen()
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+
+	fmt.Fprintln(stderr, "Starting …")
+	l, err := u.startLab(ctx)
+	switch {
+	case ctx.Err() != nil:
+		return errors.New("stopped before everything was up; nothing is left behind")
+	case err != nil:
+		return err
+	}
+	err = u.host(ctx, l, listener, stdout, stderr)
+	fmt.Fprintln(stderr, "Stopping …")
+	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+	defer cancel()
+	if err := errors.Join(err, l.Stop(stopping)); err != nil {
+		return err
+	}
+	fmt.Fprintln(stderr, "Everything has stopped; nothing is left behind.")
+	return nil
+}
+
+func (u *UpCmd) check() error {
+	host, _, err := net.SplitHostPort(u.Addr)
+	switch {
+	case err != nil:
+		return fmt.Errorf("--addr %q is not of the form host:port", u.Addr)
+	case u.Services < 1 || u.Services > 16:
+		return fmt.Errorf("--services %d: give 1 to 16", u.Services)
+	case u.Token == "" && !isLoopback(host):
+		return fmt.Errorf("--addr %s lets other machines in: set --token (or SECKILL_TOKEN) as well, "+
+			"which they then need to change anything", u.Addr)
+	}
+	return nil
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// listen takes the page's port before anything is started that would have to
+// be stopped again.
+func (u *UpCmd) listen() (net.Listener, error) {
+	listener, err := net.Listen("tcp", u.Addr)
+	if err == nil {
+		return listener, nil
+	}
+	who := "Another program may have it."
+	if other, _ := lab.Running(); other != nil && strings.Contains(other.Page, u.Addr) {
+		who = fmt.Sprintf("The lab at %s has it (process %d).", other.Page, other.PID)
+	}
+	return nil, fmt.Errorf("the page cannot listen on %s: %w\n%s Use or stop that one, or start this one beside it: "+
+		"seckill up --addr 127.0.0.1:0", u.Addr, err, who)
+}
+
+// startLab leaves nothing behind when it fails.
+func (u *UpCmd) startLab(ctx context.Context) (*lab.Lab, error) {
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	defer cancel()
+	var env []string
+	if u.Token != "" {
+		env = append(env, "SECKILL_TOKEN="+u.Token) // not as a flag: everybody can read those
+	}
+	l, err := lab.Start(ctx, lab.Options{Given: u.config(), Embedded: u.Embedded, Folder: u.Folder, Env: env})
+	if err != nil {
+		return nil, err
+	}
+	if err = l.StartServices(ctx, u.Services, "--strategy", u.Strategy); err == nil {
+		err = u.seed(ctx, l.Services()[0].URL)
+	}
+	if err != nil {
+		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+		defer cancel()
+		return nil, errors.Join(err, l.Stop(stopping))
+	}
+	return l, nil
+}
+
+// seed puts something on sale, for those who try the service by hand.
+func (u *UpCmd) seed(ctx context.Context, service string) error {
+	body := strings.NewReader(`{"name":"demo","stock":100}`)
+	request, err := http.NewRequestWithContext(ctx, http.MethodPut, service+"/api/v1/skus/1", body)
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	if u.Token != "" {
+		request.Header.Set("Authorization", "Bearer "+u.Token)
+	}
+	answer, err := (&http.Client{Transport: &http.Transport{Proxy: nil, DisableKeepAlives: true}}).Do(request)
+	if err != nil {
+		return fmt.Errorf("put SKU 1 on sale: %w", err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		said, _ := io.ReadAll(io.LimitReader(answer.Body, 1000))
+		return fmt.Errorf("put SKU 1 on sale: %s: %s", answer.Status, said)
+	}
+	return nil
+}
+
+// host serves the page of a running lab until ctx ends.
+func (u *UpCmd) host(ctx context.Context, l *lab.Lab, listener net.Listener, stdout io.Writer, stderr stderrWriter) error {
+	// The verdict is read from the database directly, not through those who
+	// are judged.
+	c := l.Config()
+	c.MaxSQLConns = 4
+	in, err := backend.Open(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+
+	missing := func(i catalog.Info) []string { return i.Missing(in) }
+	api := labapi.New(labapi.Config{
+		Lab: l, Strategies: strategies.All(), Missing: missing,
+		Load: loadtest.Run, Ledger: ledger.NewStore(in.DB), Page: web.Files(),
+		Addr: u.Addr, Token: u.Token, Version: buildVersion(),
+		Log: slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+	})
+	server := &http.Server{Handler: api, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute}
+	server.RegisterOnShutdown(api.EndStreams)
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	defer func() {
+		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout/2)
+		defer cancel()
+		if err := errors.Join(api.Close(stopping), server.Shutdown(stopping)); err != nil {
+			fmt.Fprintln(stderr, err)
+		}
+	}()
+
+	page := u.pageURL(listener.Addr())
+	if err := l.Announce(lab.State{Page: page}); err != nil {
+		return err
+	}
+	printTable(stdout, l, unavailable(missing), page, u.Token)
+	tellOfDeaths(ctx, l, api, stderr)
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-served:
+		return err
+	case <-l.Lost():
+		return errors.New("the lab's servers are gone: their keeper process was killed; start it again")
+	}
+}
+
+// tellOfDeaths reports processes that end by themselves. They are not started
+// again: what a crash does to a sale is what this lab is there to show.
+func tellOfDeaths(ctx context.Context, l *lab.Lab, api *labapi.Server, stderr io.Writer) {
+	for _, service := range l.Services() {
+		p, err := l.Process(service.Name)
+		if err != nil {
+			continue
+		}
+		go func() {
+			<-p.Done()
+			if ctx.Err() == nil {
+				fmt.Fprintf(stderr, "%s ended with %s; its log is %s\n", p.Name, p.Ended(), p.Log)
+				api.LabChanged()
+			}
+		}()
+	}
+}
+
+// pageURL is an address that a browser on this machine can open.
+func (u *UpCmd) pageURL(listening net.Addr) string {
+	host, _, _ := net.SplitHostPort(u.Addr)
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	_, port, _ := net.SplitHostPort(listening.String())
+	return (&url.URL{Scheme: "http", Host: net.JoinHostPort(host, port), Path: "/"}).String()
+}
+
+func buildVersion() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return strings.Trim(info.Main.Version, "()")
+	}
+	return "devel"
+}

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net/url"
+	"strings"
+	"text/tabwriter"
+
+	"seckill/internal/catalog"
+	"seckill/internal/lab"
+	"seckill/strategies"
+)
+
+// reasons are strategies that cannot run, with why.
+type reasons [][2]string
+
+func unavailable(missing func(catalog.Info) []string) (list reasons) {
+	for _, i := range strategies.All() {
+		if why := missing(i); why != nil {
+			list = append(list, [2]string{i.Name, strings.Join(why, "; ")})
+		}
+	}
+	return list
+}
+
+// printTable says what runs on what, and where the page is.
+func printTable(out io.Writer, l *lab.Lab, not reasons, page, token string) {
+	t := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
+	fmt.Fprintln(t, "BACKEND\tTIER\tVERSION\tADDRESS")
+	for _, b := range l.Backends() {
+		if b.OK {
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", b.Name, b.Tier, b.Version, b.Address)
+		} else {
+			fmt.Fprintf(t, "%s\t-\t-\t%s\n", b.Name, b.Error)
+		}
+	}
+	for _, s := range l.Services() {
+		fmt.Fprintf(t, "%s\tprivate\tseckill %s\t%s\n", s.Name, buildVersion(), s.URL)
+	}
+	t.Flush()
+	for _, n := range not {
+		fmt.Fprintf(out, "\nNot available: %s: %s", n[0], n[1])
+	}
+	if not != nil {
+		fmt.Fprintln(out)
+	}
+	fmt.Fprintf(out, "\nLogs: %s (until the lab is stopped)\n", l.Folder())
+	if token != "" {
+		page += "#token=" + url.QueryEscape(token)
+	}
+	fmt.Fprintf(out, "Page: %s   (Ctrl-C stops everything)\n", page)
+}

@@ -1,0 +1,157 @@
+package backend_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/client/v3/concurrency"
+
+	"seckill/internal/backend"
+	"seckill/internal/backend/backendtest"
+	"seckill/internal/lab/labtest"
+	"seckill/internal/tap"
+)
+
+func TestEtcdCommandsPassTheTap(t *testing.T) {
+	c, r := labtest.Instance(t, backend.Etcd).Etcd, &recorder{}
+	key := "/test/" + t.Name()
+	ctx := tap.With(t.Context(), r)
+	t.Cleanup(func() { c.Delete(context.Background(), key, clientv3.WithPrefix()) })
+
+	changes := c.Watch(ctx, key, clientv3.WithPrefix(), clientv3.WithCreatedNotify())
+	if made, err := tap.Wait(ctx, "watch", changes); err != nil || !made.Created {
+		t.Fatalf("the watch began with %+v, %v", made, err)
+	}
+	lease, err := c.Grant(ctx, 60)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := fmt.Sprintf("%x", int64(lease.ID))
+	put, err := c.Txn(ctx).If(clientv3.Compare(clientv3.CreateRevision(key), "=", 0)).
+		Then(clientv3.OpPut(key, "v", clientv3.WithLease(lease.ID)), clientv3.OpGet(key)).
+		Else(clientv3.OpGet(key)).Commit()
+	if err != nil || !put.Succeeded {
+		t.Fatalf("txn: %+v, %v", put, err)
+	}
+	if change, err := tap.Wait(ctx, "watch", changes); err != nil || len(change.Events) != 1 {
+		t.Errorf("the watch brought %+v, %v", change, err)
+	}
+	if got, err := c.Get(ctx, key, clientv3.WithRev(put.Header.Revision)); err != nil || got.Count != 1 {
+		t.Errorf("get: %+v, %v", got, err)
+	}
+	if _, err := c.Put(ctx, key+"/b", "w"); err != nil {
+		t.Error(err)
+	}
+	if _, err := c.Do(ctx, clientv3.OpTxn(nil, []clientv3.Op{clientv3.OpDelete(key + "/b")}, nil)); err != nil {
+		t.Error(err)
+	}
+	if _, err := c.Delete(ctx, key, clientv3.WithPrefix()); err != nil {
+		t.Error(err)
+	}
+	if _, err := c.KeepAliveOnce(ctx, lease.ID); err != nil {
+		t.Error(err)
+	}
+	if left, err := c.TimeToLive(ctx, lease.ID); err != nil || left.TTL <= 0 {
+		t.Errorf("time to live: %+v, %v", left, err)
+	}
+	if _, err := c.Revoke(ctx, lease.ID); err != nil {
+		t.Error(err)
+	}
+	want := []string{
+		"etcd watch " + key + " --prefix", "wait watch", "etcd grant 60s",
+		"etcd txn if create(" + key + ") = 0 then put " + key + ` "v"; get ` + key + " else get " + key,
+		"wait watch", fmt.Sprint("etcd get ", key, " --rev=", put.Header.Revision),
+		"etcd put " + key + `/b "w"`, "etcd txn then delete " + key + "/b", "etcd delete " + key + " --prefix",
+		"etcd keepalive " + id, "etcd timetolive " + id, "etcd revoke " + id,
+	}
+	if !slices.Equal(r.seen, want) {
+		t.Errorf("the tap saw\n%s\nwant\n%s", strings.Join(r.seen, "\n"), strings.Join(want, "\n"))
+	}
+
+	// What is built on the client passes, too.
+	n := &tap.Counter{}
+	ctx = tap.With(t.Context(), n)
+	s, err := concurrency.NewSession(c, concurrency.WithContext(ctx), concurrency.WithTTL(5))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := concurrency.NewMutex(s, key)
+	if err := m.Lock(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Unlock(ctx); err != nil {
+		t.Error(err)
+	}
+	s.Close()
+	if n.Count(tap.Etcd) < 4 {
+		t.Errorf("the tap saw %d commands of a lock with its session, want grant, keepalive, txn, delete at least",
+			n.Count(tap.Etcd))
+	}
+
+	stopped := errors.New("stopped")
+	r.before = func(*tap.Command) error { return stopped }
+	if _, err := c.Put(tap.With(t.Context(), r), key, "x"); !errors.Is(err, stopped) {
+		t.Errorf("a command that the tap stops gave %v", err)
+	}
+	if got, err := c.Get(t.Context(), key); err != nil || got.Count != 0 {
+		t.Errorf("a command that the tap stopped was sent: %+v, %v", got, err)
+	}
+	if _, open := <-c.Watch(tap.With(t.Context(), r), key); open {
+		t.Error("a watch that the tap stops is open")
+	}
+}
+
+func TestEtcdDiesAndComesBack(t *testing.T) {
+	target := labtest.Instance(t, backend.Etcd).Config.EtcdEndpoints[0]
+	wire := backendtest.NewWire(t, strings.TrimPrefix(target, "http://"))
+	in, err := backend.Open(t.Context(), backend.Config{EtcdEndpoints: []string{wire.Addr}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := in.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	if v := backend.Version(in, backend.NameEtcd); !strings.HasPrefix(v, "etcd 3.") {
+		t.Errorf("the version is %q", v)
+	}
+	get := func() error {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := in.Etcd.Get(ctx, "/test/nothing")
+		return err
+	}
+	if err := get(); err != nil {
+		t.Fatal(err)
+	}
+	wire.Cut()
+	if get() == nil {
+		t.Error("etcd is away and answered")
+	}
+	wire.Pass()
+	soon(t, "etcd is back", func() bool { return get() == nil })
+	in.Kill()
+	if get() == nil {
+		t.Error("a killed instance was answered")
+	}
+}
+
+func TestEtcdUnreachable(t *testing.T) {
+	gone, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone.Close()
+	_, err = backend.Open(t.Context(), backend.Config{EtcdEndpoints: []string{gone.Addr().String()}})
+	if err == nil || !strings.Contains(err.Error(), "etcd at "+gone.Addr().String()) {
+		t.Errorf("nobody there: %v", err)
+	}
+}

@@ -1,0 +1,371 @@
+package backend_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"seckill/internal/backend"
+	"seckill/internal/backend/backendtest"
+	"seckill/internal/lab/labtest"
+	"seckill/internal/tap"
+)
+
+func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
+
+const (
+	shortSession = 100 * time.Millisecond
+	longSession  = time.Minute
+)
+
+// onWire opens an instance whose way to ZooKeeper is a wire, and says who else
+// can look. The server bounds the session time-out that is asked for.
+func onWire(t *testing.T, session time.Duration) (*backend.Instance, *backendtest.Wire, *backend.ZooKeeperClient) {
+	t.Helper()
+	other := labtest.Instance(t, backend.ZooKeeper)
+	w := backendtest.NewWire(t, other.Config.ZooKeeperAddrs[0])
+	in, err := backend.Open(t.Context(), backend.Config{
+		ZooKeeperAddrs: []string{w.Addr}, ZooKeeperSession: session})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := in.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return in, w, other.ZooKeeper
+}
+
+// freshDir is a node of this test's own; its parents are there.
+func freshDir(t *testing.T, c *backend.ZooKeeperClient) string {
+	t.Helper()
+	dir := "/test/" + strings.ReplaceAll(t.Name(), "/", "-")
+	if err := c.EnsurePath(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Sweep(t.Context(), dir, ""); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = c.Sweep(context.Background(), dir, "")
+		_ = c.Delete(context.Background(), dir)
+	})
+	return dir
+}
+
+// soon polls for what the server will do by itself, without any limit but the
+// test's own.
+func soon(t *testing.T, what string, f func() bool) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); !f(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("still waiting after a minute: %s", what)
+		}
+	}
+}
+
+func over(t *testing.T, s *backend.ZooKeeperSession) error {
+	t.Helper()
+	select {
+	case <-s.Alive().Done():
+		return context.Cause(s.Alive())
+	case <-time.After(time.Minute):
+		t.Fatal("the session is still said to be alive after a minute")
+		return nil
+	}
+}
+
+type recorder struct {
+	mu     sync.Mutex
+	seen   []string
+	before func(*tap.Command) error
+}
+
+func (r *recorder) Before(_ context.Context, c *tap.Command) error {
+	r.mu.Lock()
+	r.seen = append(r.seen, c.Backend+" "+c.Text)
+	r.mu.Unlock()
+	if r.before != nil {
+		return r.before(c)
+	}
+	return nil
+}
+
+func (r *recorder) After(_ context.Context, _ *tap.Command, err error) error { return err }
+
+func TestZooKeeperCommandsPassTheTap(t *testing.T) {
+	c, r := labtest.Instance(t, backend.ZooKeeper).ZooKeeper, &recorder{}
+	dir, ctx := freshDir(t, c), tap.With(t.Context(), r)
+
+	node, err := c.Create(ctx, dir+"/n-", []byte("data"), zk.FlagEphemeralSequential)
+	if err != nil || node != dir+"/n-0000000000" {
+		t.Fatalf("created %q, %v", node, err)
+	}
+	data, stat, change, err := c.GetW(ctx, node)
+	if err != nil || string(data) != "data" || stat.Czxid == 0 {
+		t.Fatalf("got %q, %+v, %v", data, stat, err)
+	}
+	if s, err := c.Session(ctx); err != nil || stat.EphemeralOwner != s.ID || s.ID == 0 || s.Timeout < time.Second {
+		t.Errorf("the node's owner is %x, the session %+v, %v", stat.EphemeralOwner, s, err)
+	}
+	names, stat, err := c.Children(ctx, dir)
+	if err != nil || len(names) != 1 || stat.Pzxid == 0 {
+		t.Errorf("children %q, %+v, %v", names, stat, err)
+	}
+	if _, _, _, err := c.ChildrenW(ctx, dir); err != nil {
+		t.Error(err)
+	}
+	if _, _, err := c.ExistsW(ctx, node); err != nil {
+		t.Error(err)
+	}
+	if err := c.Delete(ctx, node); err != nil {
+		t.Error(err)
+	}
+	if ev, err := tap.Wait(ctx, "node", change); err != nil || ev.Type != zk.EventNodeDeleted {
+		t.Errorf("the watch brought %+v, %v", ev, err)
+	}
+	if stat, err := c.Exists(ctx, node); stat != nil || err != nil {
+		t.Errorf("a node that is gone: %+v, %v", stat, err)
+	}
+	want := []string{
+		"zookeeper create " + dir + "/n- ephemeral sequential",
+		"zookeeper getData " + node + " watch", "zookeeper getChildren " + dir,
+		"zookeeper getChildren " + dir + " watch", "zookeeper exists " + node + " watch",
+		"zookeeper delete " + node, "wait node", "zookeeper exists " + node,
+	}
+	if !slices.Equal(r.seen, want) {
+		t.Errorf("the tap saw\n%s\nwant\n%s", strings.Join(r.seen, "\n"), strings.Join(want, "\n"))
+	}
+
+	stopped := errors.New("stopped")
+	r.before = func(*tap.Command) error { return stopped }
+	if _, err := c.Create(ctx, dir+"/never", nil, zk.FlagPersistent); !errors.Is(err, stopped) {
+		t.Errorf("a command that the tap stops gave %v", err)
+	}
+	if stat, err := c.Exists(t.Context(), dir+"/never"); stat != nil || err != nil {
+		t.Errorf("a command that the tap stopped was sent: %+v, %v", stat, err)
+	}
+}
+
+func TestZooKeeperVersion(t *testing.T) {
+	in := labtest.Instance(t, backend.ZooKeeper)
+	if v := backend.Version(in, backend.NameZooKeeper); !strings.HasPrefix(v, "ZooKeeper 3.") {
+		t.Errorf("the version is %q", v)
+	}
+}
+
+// A command that was left reaches the server all the same, late: its caller's
+// context ends at once, and Forget cleans up after it.
+func TestZooKeeperCommandEndsWithItsContext(t *testing.T) {
+	in, wire, other := onWire(t, longSession)
+	dir := freshDir(t, other)
+	wire.Freeze()
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(20*time.Millisecond, cancel)
+	if _, err := in.ZooKeeper.Create(ctx, dir+"/mark-", nil, zk.FlagEphemeralSequential); !errors.Is(err, context.Canceled) {
+		t.Fatalf("a command whose context ended gave %v", err)
+	}
+	if err := in.ZooKeeper.Forget(ctx, dir, "mark"); !errors.Is(err, context.Canceled) {
+		t.Errorf("forgetting under a context that has ended gave %v", err)
+	}
+	wire.Pass()
+	soon(t, "the node comes and goes", func() bool {
+		stat, err := other.Exists(t.Context(), dir)
+		return err == nil && stat.Cversion >= 2 && stat.NumChildren == 0
+	})
+}
+
+func TestZooKeeperLostConnectionIsNotALostSession(t *testing.T) {
+	in, wire, other := onWire(t, longSession)
+	dir, c := freshDir(t, other), in.ZooKeeper
+	before, err := c.Session(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	node, err := c.Create(t.Context(), dir+"/n", nil, zk.FlagEphemeral)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wire.Cut()
+	soon(t, "the client notices", func() bool { return !c.Connected() })
+	wire.Pass()
+	after, err := c.Session(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after != before || before.Alive().Err() != nil {
+		t.Fatalf("session %x was followed by %x, %v", before.ID, after.ID, context.Cause(before.Alive()))
+	}
+	if stat, err := c.Exists(t.Context(), node); stat == nil || err != nil {
+		t.Errorf("the session is the same, its node is gone: %v", err)
+	}
+}
+
+func TestZooKeeperSessionEnds(t *testing.T) {
+	for name, fault := range map[string]func(*backendtest.Wire){
+		"connection cut":   (*backendtest.Wire).Cut,
+		"server is silent": (*backendtest.Wire).Freeze,
+	} {
+		t.Run(name, func(t *testing.T) {
+			in, wire, other := onWire(t, shortSession)
+			dir, c := freshDir(t, other), in.ZooKeeper
+			s, err := c.Session(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			node, err := c.Create(t.Context(), dir+"/n", nil, zk.FlagEphemeral)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fault(wire)
+			t.Logf("over: %v", over(t, s))
+			soon(t, "the server ends the session", func() bool {
+				stat, err := other.Exists(t.Context(), node)
+				return err == nil && stat == nil
+			})
+			wire.Pass()
+			next, err := c.Session(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if next == s || next.Alive().Err() != nil {
+				t.Errorf("the session that followed is %+v, alive: %v", next, next.Alive().Err())
+			}
+			soon(t, "the client works again", func() bool {
+				_, err := c.Create(t.Context(), node, nil, zk.FlagEphemeral)
+				return err == nil
+			})
+		})
+	}
+}
+
+// What a session promised stays true for those who were told that it is over,
+// also if the server took it up again.
+func TestZooKeeperSessionGivenUpStaysGivenUp(t *testing.T) {
+	in, wire, _ := onWire(t, shortSession)
+	s, err := in.ZooKeeper.Session(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	wire.Freeze()
+	over(t, s)
+	wire.Pass()
+	next, err := in.ZooKeeper.Session(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Alive().Err() == nil || next.Alive().Err() != nil {
+		t.Errorf("over: %v, the next: %v", s.Alive().Err(), next.Alive().Err())
+	}
+}
+
+func TestZooKeeperUnreachable(t *testing.T) {
+	before := goroutines("go-zookeeper")
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts, says nothing
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	other, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	go func() {
+		for {
+			c, err := other.Accept()
+			if err != nil {
+				return
+			}
+			c.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n"))
+			defer c.Close()
+		}
+	}()
+	gone, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone.Close()
+	for name, c := range map[string]struct{ addr, says string }{
+		"nobody":            {gone.Addr().String(), "connection refused"},
+		"nothing said":      {silent.Addr().String(), "session"},
+		"not ZooKeeper":     {other.Addr().String(), "not ZooKeeper"},
+		"no such host":      {"no-such-host.invalid:2181", "no-such-host.invalid"},
+		"a port without it": {"127.0.0.1:1", "refused"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			begin := time.Now()
+			in, err := backend.Open(t.Context(), backend.Config{ZooKeeperAddrs: []string{c.addr}})
+			if err == nil {
+				in.Close()
+				t.Fatal("opened")
+			}
+			if took := time.Since(begin); took > 20*time.Second {
+				t.Errorf("it took %v to say so", took)
+			}
+			for _, want := range []string{"zookeeper at " + c.addr, c.says} {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%q does not say %q", err, want)
+				}
+			}
+		})
+	}
+	soon(t, "no goroutine is left", func() bool { return goroutines("go-zookeeper") <= before })
+}
+
+func TestZooKeeperCloseLeavesNothing(t *testing.T) {
+	for name, prepare := range map[string]func(*backend.Instance, *backendtest.Wire){
+		"connected": func(*backend.Instance, *backendtest.Wire) {},
+		"cut":       func(_ *backend.Instance, w *backendtest.Wire) { w.Cut() },
+		"frozen":    func(_ *backend.Instance, w *backendtest.Wire) { w.Freeze() },
+		"killed":    func(in *backend.Instance, _ *backendtest.Wire) { in.Kill() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			other := labtest.Instance(t, backend.ZooKeeper)
+			if _, err := other.ZooKeeper.Exists(t.Context(), "/"); err != nil { // all its goroutines run
+				t.Fatal(err)
+			}
+			target, before := other.Config.ZooKeeperAddrs[0], goroutines("go-zookeeper")
+			w := backendtest.NewWire(t, target)
+			in, err := backend.Open(t.Context(), backend.Config{ZooKeeperAddrs: []string{w.Addr}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			prepare(in, w)
+			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+			defer cancel()
+			in.ZooKeeper.Create(ctx, "/test/close", nil, zk.FlagEphemeral)
+			_ = in.ZooKeeper.Forget(ctx, "/test", "close") // goes on in the background
+			if err := in.Close(); err != nil {
+				t.Error(err)
+			}
+			soon(t, "no goroutine is left", func() bool {
+				return goroutines("go-zookeeper") <= before
+			})
+			if _, err := in.ZooKeeper.Session(t.Context()); err == nil {
+				t.Error("a closed client has a session")
+			}
+		})
+	}
+}
+
+func goroutines(in string) (n int) {
+	all := make([]byte, 1<<20)
+	all = all[:runtime.Stack(all, true)]
+	for one := range strings.SplitSeq(string(all), "\n\n") {
+		if strings.Contains(one, in) {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,211 @@
+package httpapi_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"mime"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/httpapi"
+	"seckill/internal/lab/labtest"
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+	"seckill/strategies"
+)
+
+func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
+
+// A fake is a strategy that does as it is told.
+type fake struct {
+	deduct  func(context.Context, seckill.Purchase) (seckill.Receipt, error)
+	restore func(context.Context, string) error
+	reset   func(ctx context.Context, sku, stock int64) error
+	observe seckill.Observer
+	ledger  *ledger.Store
+}
+
+func (f *fake) Deduct(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
+	return f.deduct(ctx, p)
+}
+
+func (f *fake) Restore(ctx context.Context, id string) error { return f.restore(ctx, id) }
+
+func (f *fake) Reset(ctx context.Context, sku, stock int64) error {
+	if f.reset == nil {
+		return nil
+	}
+	return f.reset(ctx, sku, stock)
+}
+
+const fakeName = "fake"
+
+func (f *fake) info() catalog.Info {
+	return catalog.Info{Name: fakeName, Title: "Does as it is told", Stock: ledger.HomeRow,
+		New: func(d catalog.Deps) (seckill.Strategy, error) {
+			f.observe, f.ledger = d.Observe, d.Ledger
+			return f, nil
+		}}
+}
+
+// sells is a fake that always sells and keeps nothing.
+func sells() *fake {
+	return &fake{
+		deduct: func(_ context.Context, p seckill.Purchase) (seckill.Receipt, error) {
+			return seckill.Receipt{OrderID: "order-1", SKU: p.SKU, Quantity: p.Quantity, Remaining: 7, Strategy: fakeName}, nil
+		},
+		restore: func(context.Context, string) error { return seckill.ErrUnknownOrder },
+	}
+}
+
+// answers is a fake that always answers err.
+func answers(err error) *fake {
+	f := sells()
+	f.deduct = func(context.Context, seckill.Purchase) (seckill.Receipt, error) { return seckill.Receipt{}, err }
+	return f
+}
+
+var settings = catalog.DefaultSettings()
+
+// embedded is an instance on a SQLite file of its own: enough for everything
+// that is about HTTP.
+func embedded(t testing.TB) *backend.Instance {
+	t.Helper()
+	in, err := backend.Open(context.Background(), backend.Config{SQLitePath: filepath.Join(t.TempDir(), "ledger.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { in.Close() })
+	migrate(t, in)
+	return in
+}
+
+func migrate(t testing.TB, in *backend.Instance) {
+	t.Helper()
+	if err := ledger.Migrate(context.Background(), in.DB); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// serverWith serves f, or else the real strategies.
+func serverWith(t testing.TB, f *fake, c httpapi.Config) *httpapi.Server {
+	t.Helper()
+	c.Settings = settings
+	if c.Instance == nil {
+		c.Instance = embedded(t)
+	}
+	if c.Infos == nil {
+		c.Infos = strategies.All()
+	}
+	if c.Default == "" {
+		c.Default = "conditional"
+	}
+	if f != nil {
+		c.Infos, c.Default = []catalog.Info{f.info()}, fakeName
+	}
+	s, err := httpapi.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// A reply is an answer that has been checked for what every answer has.
+type reply struct {
+	status int
+	header http.Header
+	body   []byte
+	problem
+}
+
+type problem struct {
+	Type      string `json:"type"`
+	Title     string `json:"title"`
+	Status    int    `json:"status"`
+	Code      string `json:"code"`
+	Detail    string `json:"detail"`
+	RequestID string `json:"request_id"`
+	Ask       string `json:"ask"`
+	Errors    []struct{ Field, Detail string }
+}
+
+func (r reply) into(t testing.TB, v any) {
+	t.Helper()
+	if r.status != http.StatusOK {
+		t.Fatalf("answered %d %s, want 200", r.status, r.body)
+	}
+	if err := json.Unmarshal(r.body, v); err != nil {
+		t.Fatalf("%v: %s", err, r.body)
+	}
+}
+
+func (r reply) want(t testing.TB, what string, status int, code string) {
+	t.Helper()
+	if r.status != status || r.Code != code {
+		t.Errorf("%s: answered %d %s, want %d with code %q", what, r.status, r.body, status, code)
+	}
+}
+
+const (
+	here      = "127.0.0.1:40000"
+	elsewhere = "192.0.2.7:40000"
+)
+
+// newRequest comes from this machine. headers are "Name: value".
+func newRequest(method, target, body string, headers ...string) *http.Request {
+	r := httptest.NewRequest(method, target, strings.NewReader(body))
+	r.RemoteAddr, r.Host = here, "127.0.0.1:8081"
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for _, h := range headers {
+		name, value, _ := strings.Cut(h, ": ")
+		r.Header[name] = append(r.Header[name], value)
+	}
+	return r
+}
+
+func ask(t testing.TB, s *httpapi.Server, method, target, body string, headers ...string) reply {
+	t.Helper()
+	return do(t, s, newRequest(method, target, body, headers...))
+}
+
+func do(t testing.TB, s *httpapi.Server, r *http.Request) reply {
+	t.Helper()
+	w := httptest.NewRecorder()
+	s.Handler().ServeHTTP(w, r)
+	return checked(t, w.Result())
+}
+
+func checked(t testing.TB, resp *http.Response) reply {
+	t.Helper()
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := reply{status: resp.StatusCode, header: resp.Header, body: body}
+	if resp.Header.Get("X-Request-Id") == "" {
+		t.Errorf("answer without an X-Request-Id: %d %s", resp.StatusCode, body)
+	}
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	if resp.StatusCode == http.StatusOK || kind == "application/json" {
+		return got
+	}
+	p := &got.problem
+	if err := json.Unmarshal(body, p); err != nil || kind != "application/problem+json" {
+		t.Errorf("answered %d as %q, want problem+json (%v): %s", resp.StatusCode, kind, err, body)
+	}
+	if p.Status != resp.StatusCode || p.Type != "urn:seckill:problem:"+p.Code || p.Code == "" || p.Title == "" ||
+		p.Detail == "" || p.RequestID == "" {
+		t.Errorf("a problem that lacks something: %d %s", resp.StatusCode, body)
+	}
+	return got
+}

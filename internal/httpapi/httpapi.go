@@ -1,0 +1,130 @@
+// Package httpapi is the service over HTTP: purchases, orders, SKUs, the audit,
+// the catalog, health and metrics. It knows strategies by their catalog entry
+// only.
+package httpapi
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/ledger"
+)
+
+// A Config says what a Server serves.
+type Config struct {
+	Instance *backend.Instance
+	Ledger   *ledger.Store // nil: the one in the instance's database
+	Infos    []catalog.Info
+	Default  string // the strategy of purchases that name none
+	Settings catalog.Settings
+
+	// Token, if not empty, must come with every admin call, also with those
+	// from this machine. Without one, only this machine may make admin calls.
+	Token string
+
+	PurchaseTimeout time.Duration // a purchase ends after this long; 0 means 10 s
+	ShutdownTimeout time.Duration // requests in flight have so long to end; 0 means 15 s
+	Log             *slog.Logger
+}
+
+// A Server answers requests. It neither opens nor closes the instance.
+type Server struct {
+	Config
+	engine   *gin.Engine
+	metrics  *metrics
+	sellers  []*seller // in the catalog's order
+	byName   map[string]*seller
+	standard *seller
+	inFlight atomic.Int64  // purchases
+	resets   chan struct{} // holds a token while a SKU is being reset
+}
+
+var quiet = sync.OnceFunc(func() { gin.SetMode(gin.ReleaseMode) })
+
+// New builds every strategy that has its backends. It fails when the default
+// strategy is not one of them, or when one cannot be built.
+func New(c Config) (*Server, error) {
+	if c.Instance == nil || c.Instance.DB == nil {
+		return nil, errors.New("no SQL database is configured for the ledger: give --mysql-dsn or --sqlite-path")
+	}
+	if c.Ledger == nil {
+		c.Ledger = ledger.NewStore(c.Instance.DB)
+	}
+	if c.PurchaseTimeout <= 0 {
+		c.PurchaseTimeout = 10 * time.Second
+	}
+	if c.ShutdownTimeout <= 0 {
+		c.ShutdownTimeout = 15 * time.Second
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	s := &Server{Config: c, byName: map[string]*seller{}, resets: make(chan struct{}, 1)}
+	s.metrics = newMetrics(s)
+	for _, info := range c.Infos {
+		if s.byName[info.Name] != nil {
+			return nil, fmt.Errorf("two strategies are called %q", info.Name)
+		}
+		seller, err := s.newSeller(info)
+		if err != nil {
+			return nil, err
+		}
+		s.sellers = append(s.sellers, seller)
+		s.byName[info.Name] = seller
+	}
+	var err error
+	if s.standard, err = s.available(c.Default); err != nil {
+		return nil, fmt.Errorf("the default strategy: %w", err)
+	}
+	s.route()
+	return s, nil
+}
+
+// Handler is the whole interface.
+func (s *Server) Handler() http.Handler { return s.engine }
+
+func (s *Server) route() {
+	quiet()
+	r := gin.New()
+	s.engine = r
+	r.HandleMethodNotAllowed = true
+	r.RedirectTrailingSlash = false
+	r.ForwardedByClientIP = false // a header is hearsay: the peer is the socket's
+	r.Use(s.identify, s.recover)
+	r.NoRoute(s.handle(notFound))
+	r.NoMethod(s.handle(methodNotAllowed))
+
+	r.GET("/healthz", func(c *gin.Context) { c.JSON(http.StatusOK, gin.H{"status": "ok"}) })
+	r.GET("/readyz", s.ready)
+	r.GET("/metrics", gin.WrapH(s.metrics.handler()))
+	r.GET("/openapi.json", serveOpenAPI)
+
+	v1 := r.Group("/api/v1")
+	v1.POST("/seckill", s.handle(s.purchase))
+	v1.GET("/strategies", s.handle(s.listStrategies))
+	v1.GET("/strategies/:name", s.handle(s.showStrategy))
+	v1.GET("/skus", s.handle(s.listSKUs))
+	v1.GET("/skus/:id", s.handle(s.showSKU))
+	v1.PUT("/skus/:id", s.handle(s.putSKU))
+	v1.GET("/orders", s.handle(s.listOrders))
+	v1.DELETE("/orders/:id", s.handle(s.cancelOrder))
+	v1.GET("/audit", s.handle(s.audit))
+}
+
+// handle turns the error of h, if any, into its answer.
+func (s *Server) handle(h func(*gin.Context) error) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		if err := h(c); err != nil {
+			s.refuse(c, err)
+		}
+	}
+}

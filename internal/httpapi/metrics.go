@@ -1,0 +1,119 @@
+package httpapi
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/redis/go-redis/v9"
+
+	"seckill/internal/tap"
+)
+
+// metrics are one server's own: two servers in one process do not mix.
+type metrics struct {
+	registry  *prometheus.Registry
+	requests  *prometheus.CounterVec
+	purchases *prometheus.CounterVec
+	duration  *prometheus.HistogramVec
+	lockWait  *prometheus.HistogramVec
+	retries   *prometheus.CounterVec
+}
+
+// From half a millisecond, a statement on an idle server, to beyond the time
+// that a purchase may take.
+var seconds = prometheus.ExponentialBuckets(0.0005, 2, 16)
+
+func newMetrics(s *Server) *metrics {
+	byStrategy := []string{"strategy"}
+	m := &metrics{
+		registry: prometheus.NewRegistry(),
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "seckill_requests_total",
+			Help: "Requests to buy by what they came to."}, []string{"strategy", "outcome"}),
+		purchases: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "seckill_purchases_total",
+			Help: "Requests that reached the strategy; what seckill_backend_commands_total is spread over."}, byStrategy),
+		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "seckill_request_duration_seconds",
+			Help: "How long the strategy took, sold or not.", Buckets: seconds}, byStrategy),
+		lockWait: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "seckill_lock_wait_seconds",
+			Help: "How long taking the lock took, won or not.", Buckets: seconds}, byStrategy),
+		retries: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "seckill_retries_total",
+			Help: "Further attempts after a conflict or a deadlock."}, byStrategy),
+	}
+	m.registry.MustRegister(m.requests, m.purchases, m.duration, m.lockWait, m.retries,
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "seckill_purchases_in_flight",
+			Help: "Purchases that have not been answered yet."}, func() float64 { return float64(s.inFlight.Load()) }),
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	if db, err := s.Instance.DB.DB(); err == nil {
+		m.registry.MustRegister(collectors.NewDBStatsCollector(db, "ledger"))
+	}
+	if s.Instance.Redis != nil {
+		m.registerPool(strings.Join(s.Instance.Config.RedisAddrs, ","), s.Instance.Redis.PoolStats)
+	}
+	for i, node := range s.Instance.RedisNodes {
+		m.registerPool(s.Instance.Config.RedlockAddrs[i], node.PoolStats)
+	}
+	return m
+}
+
+func (m *metrics) handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+}
+
+// refused counts what never got as far as a strategy.
+func (m *metrics) refused(code string) { m.requests.WithLabelValues("none", code).Inc() }
+
+// sellerMetrics are looked up once, so that a purchase pays for additions
+// only. It is the seckill.Observer of its strategy.
+type sellerMetrics struct {
+	outcomes  map[string]prometheus.Counter // all there are; never written again
+	purchases prometheus.Counter
+	duration  prometheus.Observer
+	lockWait  prometheus.Observer
+	retries   prometheus.Counter
+}
+
+func (m *sellerMetrics) LockWaited(seconds float64) { m.lockWait.Observe(seconds) }
+func (m *sellerMetrics) Retried()                   { m.retries.Inc() }
+func (m *sellerMetrics) count(outcome string)       { m.outcomes[outcome].Inc() }
+
+func (m *metrics) register(sl *seller) {
+	name := sl.info.Name
+	sl.metrics = sellerMetrics{
+		outcomes:  map[string]prometheus.Counter{},
+		purchases: m.purchases.WithLabelValues(name),
+		duration:  m.duration.WithLabelValues(name),
+		lockWait:  m.lockWait.WithLabelValues(name),
+		retries:   m.retries.WithLabelValues(name),
+	}
+	outcomes := []string{outcomeSold, outcomeReplayed, outcomeGone, internal.code}
+	for _, a := range answers {
+		outcomes = append(outcomes, a.code)
+	}
+	for _, o := range outcomes {
+		sl.metrics.outcomes[o] = m.requests.WithLabelValues(name, o)
+	}
+	for _, to := range []string{tap.SQL, tap.Redis, tap.ZooKeeper, tap.Etcd, tap.Waiting} {
+		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "seckill_backend_commands_total", Help: "Commands that purchases sent, and waits without a command.",
+			ConstLabels: prometheus.Labels{"strategy": name, "backend": to},
+		}, func() float64 { return float64(sl.commands.Count(to)) }))
+	}
+}
+
+func (m *metrics) registerPool(address string, stats func() *redis.PoolStats) {
+	for state, read := range map[string]func(*redis.PoolStats) uint32{
+		"open": func(s *redis.PoolStats) uint32 { return s.TotalConns },
+		"idle": func(s *redis.PoolStats) uint32 { return s.IdleConns },
+	} {
+		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "seckill_redis_pool_connections", Help: "Connections to Redis.",
+			ConstLabels: prometheus.Labels{"address": address, "state": state},
+		}, func() float64 { return float64(read(stats())) }))
+	}
+	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "seckill_redis_pool_timeouts_total", Help: "Commands that found no free connection in time.",
+		ConstLabels: prometheus.Labels{"address": address},
+	}, func() float64 { return float64(stats().Timeouts) }))
+}

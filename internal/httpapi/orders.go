@@ -1,0 +1,123 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+)
+
+const (
+	usualOrders = 100
+	mostOrders  = 10_000
+)
+
+// deadline bounds what a call may cost; it also ends when the caller hangs up.
+func (s *Server) deadline(c *gin.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(c.Request.Context(), s.PurchaseTimeout)
+}
+
+// A page of orders; Next is what the next page comes after, 0 when this is the
+// last.
+type page struct {
+	Orders []ledger.Order `json:"orders"`
+	Next   int64          `json:"next,omitempty"`
+}
+
+func (s *Server) listOrders(c *gin.Context) error {
+	f, err := readFilter(c)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := s.deadline(c)
+	defer cancel()
+	limit := f.Limit
+	f.Limit++ // one more tells whether there is a next page
+	orders, err := s.Ledger.Orders(ctx, f)
+	if err != nil {
+		return err
+	}
+	p := page{Orders: orders}
+	if len(orders) > limit {
+		p.Orders = orders[:limit]
+		p.Next = orders[limit-1].ID
+	}
+	c.JSON(http.StatusOK, p)
+	return nil
+}
+
+func readFilter(c *gin.Context) (f ledger.Filter, err error) {
+	q, err := readQuery(c, "sku_id", "user_id", "request_id", "after", "limit")
+	if err != nil {
+		return f, err
+	}
+	if f.RequestID = q.Get("request_id"); q.Has("request_id") && !isKey(f.RequestID) {
+		return f, invalid("request_id", "must have 1 to 128 visible ASCII characters")
+	}
+	limit := int64(0)
+	for _, number := range []struct {
+		name                string
+		into                *int64
+		fallback, low, high int64
+	}{
+		{"sku_id", &f.SKU, 0, 1, maxID},
+		{"user_id", &f.User, 0, 1, maxID},
+		{"after", &f.After, 0, 0, maxID},
+		{"limit", &limit, usualOrders, 1, mostOrders},
+	} {
+		*number.into, err = queryInteger(q, number.name, number.fallback, number.low, number.high)
+		if err != nil {
+			return f, err
+		}
+	}
+	f.Limit = int(limit)
+	return f, nil
+}
+
+// cancelOrder goes the way of the strategy that sold: only that knows the
+// guard under which units may be given back.
+func (s *Server) cancelOrder(c *gin.Context) error {
+	if _, err := readQuery(c); err != nil {
+		return err
+	}
+	id := c.Param("id")
+	if !isKey(id) {
+		return seckill.ErrUnknownOrder
+	}
+	ctx, cancel := s.deadline(c)
+	defer cancel()
+	o, err := s.Ledger.Order(ctx, id)
+	if err != nil {
+		return err
+	}
+	sl, err := s.available(o.Strategy)
+	if errors.Is(err, errUnknownStrategy) {
+		return refused(errStrategyUnavailable, fmt.Sprintf("The order was sold by the strategy %q, which is not here.", o.Strategy))
+	}
+	if err != nil {
+		return err
+	}
+	if err := sl.strategy.Restore(ctx, id); err != nil && (seckill.NothingTaken(err) || !s.cancelled(c, id, err)) {
+		return err
+	}
+	if o, err = s.Ledger.Order(ctx, id); err != nil {
+		return err
+	}
+	c.JSON(http.StatusOK, o)
+	return nil
+}
+
+// cancelled asks the ledger what became of a cancellation that is unknown.
+func (s *Server) cancelled(c *gin.Context, id string, cause error) bool {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), lookTimeout)
+	defer cancel()
+	o, err := s.Ledger.Order(ctx, id)
+	s.log(c, slog.LevelWarn, "unknown outcome of a cancellation", "error", cause, "status", o.Status, "look-up", err)
+	return err == nil && o.Status == ledger.Cancelled
+}

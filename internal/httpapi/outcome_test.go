@@ -1,0 +1,217 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"gorm.io/gorm"
+
+	"seckill/internal/httpapi"
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+)
+
+const secret = "dial tcp 10.1.2.3:3306 as root with hunter2"
+
+// Each error of the domain has one answer, and none shows what it wraps.
+func TestWhatErrorsComeTo(t *testing.T) {
+	for _, c := range []struct {
+		err    error
+		status int
+		code   string
+	}{
+		{seckill.ErrInvalid, 400, "invalid"},
+		{seckill.ErrUnknownSKU, 404, "unknown_sku"},
+		{seckill.ErrSoldOut, 409, "sold_out"},
+		{seckill.ErrDuplicate, 409, "duplicate"},
+		{seckill.ErrConflict, 409, "conflict"},
+		{seckill.ErrBusy, 429, "busy"},
+		{seckill.ErrUnavailable, 503, "backend_unavailable"},
+		{seckill.ErrUnknown, 504, "unknown_outcome"},
+		{fmt.Errorf("%w: %w", seckill.ErrUnknown, seckill.ErrSoldOut), 504, "unknown_outcome"},
+		{errors.New("nobody knows this error"), 504, "unknown_outcome"},
+		{context.DeadlineExceeded, 504, "unknown_outcome"},
+	} {
+		s := serverWith(t, answers(fmt.Errorf("%w: %s", c.err, secret)), httpapi.Config{})
+		r := ask(t, s, "POST", "/api/v1/seckill", good)
+		r.want(t, c.err.Error(), c.status, c.code)
+		if strings.Contains(string(r.body), "hunter2") {
+			t.Errorf("%v: the answer shows what it wraps: %s", c.err, r.body)
+		}
+		after, _ := strconv.Atoi(r.header.Get("Retry-After"))
+		if (after >= 1) != (c.code == "busy") {
+			t.Errorf("%s: Retry-After is %q", c.code, r.header.Get("Retry-After"))
+		}
+	}
+}
+
+// record writes p's order into the ledger, as a strategy whose COMMIT got
+// through and whose answer did not.
+func (f *fake) record(ctx context.Context, p seckill.Purchase) error {
+	return f.ledger.Tx(ctx, func(tx *gorm.DB) error {
+		_, err := f.ledger.Record(tx, p, ledger.AnyRun, 3)
+		return err
+	})
+}
+
+func TestUnknownOutcomeThatTheLedgerKnows(t *testing.T) {
+	f := sells()
+	f.deduct = func(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
+		if err := f.record(ctx, p); err != nil {
+			t.Error(err)
+		}
+		return seckill.Receipt{}, seckill.ErrUnknown
+	}
+	s := serverWith(t, f, httpapi.Config{})
+	ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":4}`)
+	var got sale
+	ask(t, s, "POST", "/api/v1/seckill", good).into(t, &got)
+	if got.OrderID == "" || got.SKU != 1 || got.Quantity != 1 || got.Remaining != 3 || got.Strategy != fakeName {
+		t.Errorf("an order that is in the ledger was answered %+v", got)
+	}
+}
+
+func TestUnknownOutcomeThatTheLedgerDoesNotKnow(t *testing.T) {
+	f := answers(seckill.ErrUnknown)
+	s := serverWith(t, f, httpapi.Config{})
+	ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":4}`)
+	for _, headers := range [][]string{nil, {"Idempotency-Key: a&b"}, {"X-Request-Id: not-unique"}} {
+		r := ask(t, s, "POST", "/api/v1/seckill", good, headers...)
+		r.want(t, fmt.Sprint(headers), 504, "unknown_outcome")
+		if r.RequestID == "not-unique" || headers != nil && strings.Contains(headers[0], "a&b") && r.RequestID != "a&b" {
+			t.Errorf("%v: the purchase is known as %q", headers, r.RequestID)
+		}
+		// What was unknown becomes known where the answer says to ask.
+		p := seckill.Purchase{SKU: 1, User: 42, Quantity: 1, RequestID: r.RequestID}
+		if err := f.record(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		var page orders
+		ask(t, s, "GET", r.Ask, "").into(t, &page)
+		if len(page.Orders) != 1 || page.Orders[0].RequestID != r.RequestID {
+			t.Errorf("%v: %s shows %+v", headers, r.Ask, page.Orders)
+		}
+		// And the same request, sent again with that key, is not sold twice.
+		again := ask(t, s, "POST", "/api/v1/seckill", good, "Idempotency-Key: "+r.RequestID)
+		if again.status != 200 || again.header.Get("Idempotency-Replayed") != "true" {
+			t.Errorf("%v: sent again it is answered %d %s", headers, again.status, again.body)
+		}
+		ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":4}`)
+	}
+}
+
+func TestAPurchaseHasADeadline(t *testing.T) {
+	f := sells()
+	f.deduct = func(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
+		<-ctx.Done()
+		return seckill.Receipt{}, fmt.Errorf("%w: %w", seckill.ErrBusy, ctx.Err())
+	}
+	s := serverWith(t, f, httpapi.Config{PurchaseTimeout: 10 * time.Millisecond})
+	ask(t, s, "POST", "/api/v1/seckill", good).want(t, "a purchase that takes too long", 429, "busy")
+}
+
+func TestPanicsAreAnsweredAndLogged(t *testing.T) {
+	var log bytes.Buffer
+	f := sells()
+	f.deduct = func(_ context.Context, p seckill.Purchase) (seckill.Receipt, error) {
+		if p.User == 13 {
+			panic(secret)
+		}
+		return seckill.Receipt{OrderID: "o"}, nil
+	}
+	s := serverWith(t, f, httpapi.Config{Log: slog.New(slog.NewTextHandler(&log, nil))})
+	r := ask(t, s, "POST", "/api/v1/seckill", purchase(13, 1), "X-Request-Id: my-id")
+	r.want(t, "a panic", 500, "internal")
+	if text := string(r.body); strings.Contains(text, "hunter2") || strings.Contains(text, "goroutine") || r.RequestID != "my-id" {
+		t.Errorf("the answer shows too much or has the wrong id: %s", text)
+	}
+	if text := log.String(); !strings.Contains(text, "hunter2") || !strings.Contains(text, "outcome_test.go") || !strings.Contains(text, "my-id") {
+		t.Errorf("the log lacks the panic, its stack or its id: %s", text)
+	}
+	if r := ask(t, s, "POST", "/api/v1/seckill", purchase(1, 1)); r.status != http.StatusOK {
+		t.Errorf("after a panic the next buyer is answered %d %s", r.status, r.body)
+	}
+	if n := metric(t, s, `seckill_requests_total{outcome="internal",strategy="fake"}`); n != 1 {
+		t.Errorf("%v internal outcomes are counted, want 1", n)
+	}
+	if n := metric(t, s, `seckill_purchases_in_flight`); n != 0 {
+		t.Errorf("%v purchases are in flight, want 0", n)
+	}
+}
+
+func TestRequestIDs(t *testing.T) {
+	s := serverWith(t, sells(), httpapi.Config{})
+	seen := map[string]bool{}
+	for given, kept := range map[string]bool{
+		"abc-123": true, strings.Repeat("x", 128): true,
+		"": false, "two words": false, "nul\x00": false, "é": false, strings.Repeat("x", 129): false,
+	} {
+		r := newRequest("GET", "/healthz", "")
+		r.Header.Set("X-Request-Id", given)
+		id := do(t, s, r).header.Get("X-Request-Id")
+		if kept != (id == given) || seen[id] {
+			t.Errorf("%q became %q, kept should be %t", given, id, kept)
+		}
+		seen[id] = true
+	}
+}
+
+func TestCancellingWhenItsOutcomeIsUnknown(t *testing.T) {
+	f := sells()
+	s := serverWith(t, f, httpapi.Config{})
+	ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":4}`)
+	p := seckill.Purchase{SKU: 1, User: 42, Quantity: 1, RequestID: "r"}
+	if err := f.record(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	o, err := f.ledger.Requested(t.Context(), 42, "r")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.restore = func(context.Context, string) error { return seckill.ErrUnknown }
+	ask(t, s, "DELETE", "/api/v1/orders/"+o.PublicID, "").want(t, "nothing happened, or not yet", 504, "unknown_outcome")
+	f.restore = func(ctx context.Context, id string) error {
+		err := f.ledger.Tx(ctx, func(tx *gorm.DB) error {
+			_, _, err := f.ledger.Cancel(tx, id)
+			return err
+		})
+		return errors.Join(err, seckill.ErrUnknown)
+	}
+	var got ledger.Order
+	ask(t, s, "DELETE", "/api/v1/orders/"+o.PublicID, "").into(t, &got)
+	if got.Status != ledger.Cancelled {
+		t.Errorf("a cancellation that got through is answered %+v", got)
+	}
+	f.restore = func(context.Context, string) error { return seckill.ErrBusy }
+	ask(t, s, "DELETE", "/api/v1/orders/"+o.PublicID, "").want(t, "a lock that is held", 429, "busy")
+}
+
+func TestAResetThatStopsHalfWaySaysSo(t *testing.T) {
+	f := sells()
+	s := serverWith(t, f, httpapi.Config{})
+	for err, want := range map[error]string{
+		seckill.ErrBusy: "busy", seckill.ErrUnavailable: "backend_unavailable", errors.New(secret): "backend_unavailable",
+	} {
+		f.reset = func(context.Context, int64, int64) error { return err }
+		r := ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":4}`)
+		if r.Code != want || !strings.Contains(r.Detail, "Repeat the call") || strings.Contains(string(r.body), "hunter2") {
+			t.Errorf("%v: %d %s, want %s", err, r.status, r.body, want)
+		}
+	}
+	var sku, stock int64
+	f.reset = func(_ context.Context, id, n int64) error {
+		sku, stock = id, n
+		return nil
+	}
+	if r := ask(t, s, "PUT", "/api/v1/skus/6", `{"stock":4}`); r.status != 200 || sku != 6 || stock != 4 {
+		t.Errorf("a reset told the strategy of SKU %d with %d units, want 6 and 4: %s", sku, stock, r.body)
+	}
+}

@@ -1,0 +1,69 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"seckill/internal/catalog"
+	"seckill/internal/seckill"
+	"seckill/internal/tap"
+)
+
+// A seller is a strategy as this server offers it.
+type seller struct {
+	info     catalog.Info
+	missing  []string         // why it cannot run here, and how it could
+	strategy seckill.Strategy // nil if anything is missing
+	commands tap.Counter      // what its purchases cost the backends
+	metrics  sellerMetrics
+}
+
+func (s *Server) newSeller(info catalog.Info) (*seller, error) {
+	sl := &seller{info: info, missing: info.Missing(s.Instance)}
+	s.metrics.register(sl)
+	if len(sl.missing) > 0 {
+		return sl, nil
+	}
+	strategy, err := catalog.Build(info, catalog.Deps{
+		Instance: s.Instance, Ledger: s.Ledger, Settings: s.Settings,
+		Observe: &sl.metrics, Log: s.Log.With("strategy", info.Name),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("the strategy %s: %w", info.Name, err)
+	}
+	sl.strategy = strategy
+	return sl, nil
+}
+
+// available finds a strategy that can run.
+func (s *Server) available(name string) (*seller, error) {
+	sl := s.byName[name]
+	switch {
+	case sl == nil:
+		return nil, refused(errUnknownStrategy, fmt.Sprintf("There is no strategy %.64q; there are: %s.", name, s.names()))
+	case sl.strategy == nil:
+		return nil, refused(errStrategyUnavailable,
+			fmt.Sprintf("The strategy %s cannot run here: %s.", name, strings.Join(sl.missing, "; ")))
+	}
+	return sl, nil
+}
+
+func (s *Server) names() string {
+	names := make([]string, len(s.sellers))
+	for i, sl := range s.sellers {
+		names[i] = sl.info.Name
+	}
+	return strings.Join(names, ", ")
+}
+
+// deduct sells, counts what it costs and takes its time.
+func (sl *seller) deduct(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
+	begun := time.Now()
+	defer func() {
+		sl.metrics.duration.Observe(time.Since(begun).Seconds())
+		sl.metrics.purchases.Inc()
+	}()
+	return sl.strategy.Deduct(tap.With(ctx, &sl.commands), p)
+}

@@ -1,0 +1,50 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+)
+
+const (
+	readHeaderTimeout = 5 * time.Second
+	idleTimeout       = 2 * time.Minute
+	maxHeaderBytes    = 32 << 10
+)
+
+// Serve answers requests on l until ctx ends, then finishes those in flight
+// and returns nil. What is not done after ShutdownTimeout is cut off, and the
+// error says how much that was.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	// net/http ends a request's context when its read time-out passes, also
+	// while the handler is at work: it must be longer than any handler.
+	longest := max(s.PurchaseTimeout, resetTimeout) + lookTimeout + 5*time.Second
+	server := &http.Server{
+		Handler:           s.Handler(),
+		ReadHeaderTimeout: readHeaderTimeout,
+		ReadTimeout:       longest,
+		WriteTimeout:      longest + 5*time.Second,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeaderBytes,
+		ErrorLog:          slog.NewLogLogger(s.Log.Handler(), slog.LevelWarn),
+	}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(l) }()
+	select {
+	case err := <-served:
+		return err
+	case <-ctx.Done():
+	}
+	s.Log.Info("shutting down", "purchases_in_flight", s.inFlight.Load())
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.ShutdownTimeout)
+	defer cancel()
+	if err := server.Shutdown(end); err != nil {
+		cut := s.inFlight.Load()
+		server.Close()
+		return fmt.Errorf("cut off after %s with %d purchases in flight: %w", s.ShutdownTimeout, cut, err)
+	}
+	return nil
+}

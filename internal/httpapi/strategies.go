@@ -1,0 +1,95 @@
+package httpapi
+
+import (
+	"fmt"
+	"io/fs"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/ledger"
+)
+
+// A strategy is a catalog entry with what this server can say about it.
+type strategy struct {
+	Name       string               `json:"name"`
+	Title      string               `json:"title"`
+	Family     string               `json:"family"`
+	Source     string               `json:"source"` // the article it comes from
+	Idea       string               `json:"idea"`
+	Promises   string               `json:"promises"`
+	Breaks     string               `json:"breaks"`
+	Guarantees catalog.Guarantees   `json:"guarantees"`
+	Needs      []backend.Capability `json:"needs"`
+	Stock      ledger.Home          `json:"stock"`
+	Options    []option             `json:"options"`
+	Broken     bool                 `json:"broken"`
+	Default    bool                 `json:"default"`
+	Available  bool                 `json:"available"`
+	Missing    []string             `json:"missing"`         // why it is not available, and what to do
+	Files      []file               `json:"files,omitempty"` // only when one strategy is asked for
+}
+
+type option struct {
+	Flag string `json:"flag"`
+	Doc  string `json:"doc"`
+}
+
+type file struct {
+	Name    string `json:"name"`
+	Content string `json:"content"`
+}
+
+func (s *Server) describe(sl *seller) strategy {
+	i := sl.info
+	d := strategy{
+		Name: i.Name, Title: i.Title, Family: i.Family, Source: i.Source, Idea: i.Idea,
+		Promises: i.Promises, Breaks: i.Breaks, Guarantees: i.Guarantees, Stock: i.Stock,
+		Needs:   append([]backend.Capability{}, i.Needs...),
+		Options: []option{}, Missing: append([]string{}, sl.missing...),
+		Broken: i.Broken(), Default: sl == s.standard, Available: sl.strategy != nil,
+	}
+	for _, o := range i.Options {
+		d.Options = append(d.Options, option(o))
+	}
+	return d
+}
+
+func (s *Server) listStrategies(c *gin.Context) error {
+	if _, err := readQuery(c); err != nil {
+		return err
+	}
+	all := []strategy{}
+	for _, sl := range s.sellers {
+		all = append(all, s.describe(sl))
+	}
+	c.JSON(http.StatusOK, gin.H{"strategies": all})
+	return nil
+}
+
+// showStrategy adds the source that runs, and the lesson beside it.
+func (s *Server) showStrategy(c *gin.Context) error {
+	if _, err := readQuery(c); err != nil {
+		return err
+	}
+	sl := s.byName[c.Param("name")]
+	if sl == nil {
+		return refused(errUnknownStrategy, fmt.Sprintf("There is no strategy %.64q; there are: %s.", c.Param("name"), s.names()))
+	}
+	d := s.describe(sl)
+	err := fs.WalkDir(sl.info.Files, ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(sl.info.Files, path)
+		d.Files = append(d.Files, file{path, string(text)})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	c.JSON(http.StatusOK, d)
+	return nil
+}

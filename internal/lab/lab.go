@@ -1,0 +1,302 @@
+// Package lab finds the server programs of this machine, runs private copies
+// of them and the service's own processes in a folder of its own, and leaves
+// nothing behind, however it ends. What is not installed is replaced by an
+// engine inside this process where there is one (SQLite for plain SQL,
+// miniredis for one Redis), and is otherwise missing with a reason.
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"seckill/internal/backend"
+)
+
+// AllBackends are the names of what a lab can run, in the order of tables.
+var AllBackends = []string{
+	backend.NameMySQL, backend.NameRedis, backend.NameRedlock, backend.NameZooKeeper, backend.NameEtcd,
+}
+
+// Options say what a lab is made of. The zero value is all of it, privately.
+type Options struct {
+	// Given are backends that run already: they are used, not started.
+	Given backend.Config
+	// Backends limits the lab to these names. Nil means all.
+	Backends []string
+	// Embedded takes the embedded engines even where servers are installed.
+	Embedded bool
+	// RedlockNodes is the number of independent Redis nodes. 0 means 5.
+	RedlockNodes int
+	// Folder is where the lab makes a folder of its own. "" means the
+	// system's folder for temporary files.
+	Folder string
+	// Programs are the servers to use. Nil means those that Find finds.
+	Programs *Programs
+	// Executable is this program, which is run again as the lab's keeper and
+	// as service processes. "" means os.Executable().
+	Executable string
+	// Env is added to the environment of service processes.
+	Env []string
+	// Progress is told of each backend and service once it answers, or is
+	// known to be missing.
+	Progress func(name string, took time.Duration)
+	Log      *slog.Logger
+}
+
+// A Lab is a set of running backends and service processes.
+type Lab struct {
+	options  Options
+	programs Programs
+	keeper   *keeper
+	folder   string
+	ports    ports
+	telling  sync.Mutex
+
+	mu        sync.Mutex
+	config    backend.Config
+	statuses  map[string]backend.Status
+	processes []*Process
+	closers   []func() error
+	state     *announcement
+	stopped   bool
+}
+
+// Start starts a lab and waits until everything in it answers. When it fails,
+// or ctx ends first, nothing is left of it.
+func Start(ctx context.Context, o Options) (*Lab, error) {
+	if o.Backends == nil {
+		o.Backends = AllBackends
+	}
+	if o.RedlockNodes == 0 {
+		o.RedlockNodes = 5
+	}
+	if o.Folder == "" {
+		o.Folder = os.TempDir()
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Progress == nil {
+		o.Progress = func(string, time.Duration) {}
+	}
+	if o.Executable == "" {
+		executable, err := os.Executable()
+		if err != nil {
+			return nil, fmt.Errorf("find this program's own file, to run it again: %w", err)
+		}
+		o.Executable = executable
+	}
+	if o.Given.MySQLDSN != "" && o.Given.SQLitePath != "" {
+		return nil, errors.New("both a MySQL address and a SQLite file are given: give one of them")
+	}
+	l := &Lab{options: o, config: o.Given, statuses: map[string]backend.Status{}}
+	l.config.Tiers = map[string]backend.Tier{}
+	if o.Programs != nil {
+		l.programs = *o.Programs
+	} else {
+		l.programs = Find()
+	}
+	if err := l.open(ctx); err != nil {
+		return nil, err
+	}
+	if err := l.Add(ctx, o.Backends...); err != nil {
+		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), 15*time.Second)
+		defer cancel()
+		return nil, errors.Join(err, l.Stop(stopping))
+	}
+	return l, nil
+}
+
+// open starts the keeper and has it make the folder.
+func (l *Lab) open(ctx context.Context) (err error) {
+	if l.keeper, err = startKeeper(l.options.Executable); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	made, err := l.keeper.ask(ctx, order{Folder: l.options.Folder})
+	if err != nil {
+		l.keeper.cmd.Process.Kill()
+		<-l.keeper.lost
+		return fmt.Errorf("make the lab's folder in %s: %w (name another place with --folder or TMPDIR)",
+			l.options.Folder, err)
+	}
+	l.folder = made.Folder
+	return nil
+}
+
+// Add starts the backends that are not there yet, side by side.
+func (l *Lab) Add(ctx context.Context, names ...string) error {
+	together, ctx := errgroup.WithContext(ctx)
+	for _, name := range names {
+		l.mu.Lock()
+		_, there := l.statuses[name]
+		l.mu.Unlock()
+		if there {
+			continue
+		}
+		together.Go(func() error {
+			begun := time.Now()
+			status, err := l.add(ctx, name)
+			if err != nil {
+				return err
+			}
+			l.mu.Lock()
+			l.statuses[name] = status
+			if status.OK {
+				l.config.Tiers[name] = status.Tier
+			}
+			l.mu.Unlock()
+			l.progress(name, time.Since(begun))
+			return nil
+		})
+	}
+	return together.Wait()
+}
+
+// progress tells of one thing at a time.
+func (l *Lab) progress(name string, took time.Duration) {
+	l.telling.Lock()
+	defer l.telling.Unlock()
+	l.options.Log.Info("started", "name", name, "took", took)
+	l.options.Progress(name, took)
+}
+
+// add takes a backend from where the house says: an address that was given, a
+// program of this machine, an embedded engine. Else the status says why not.
+func (l *Lab) add(ctx context.Context, name string) (backend.Status, error) {
+	if address := givenAddress(l.options.Given, name); address != "" {
+		return l.checkGiven(ctx, name, address)
+	}
+	program, known := l.programs.For(name)
+	if !known {
+		return backend.Status{}, fmt.Errorf("no backend is called %q: choose from %v", name, AllBackends)
+	}
+	if program.Found() && !l.options.Embedded {
+		return l.addPrivate(ctx, name, program)
+	}
+	switch name {
+	case backend.NameMySQL:
+		return l.addSQLite(ctx)
+	case backend.NameRedis:
+		return l.addMiniredis()
+	}
+	why := program.Missing()
+	if program.Found() {
+		why = "there is no embedded engine for it, and none but those were asked for"
+	}
+	return backend.Status{Name: name, Error: why}, nil
+}
+
+func (l *Lab) addPrivate(ctx context.Context, name string, program Program) (backend.Status, error) {
+	servers := l.servers(name, program)
+	processes := make([]*Process, len(servers))
+	together, ctx := errgroup.WithContext(ctx)
+	for i, s := range servers {
+		together.Go(func() (err error) {
+			processes[i], err = l.launch(ctx, s)
+			return err
+		})
+	}
+	if err := together.Wait(); err != nil {
+		return backend.Status{}, err
+	}
+	status := backend.Status{Name: name, Tier: backend.Private, OK: true}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i, p := range processes {
+		if i > 0 {
+			status.Address += ","
+		}
+		status.Address += p.Addr
+		status.Version = p.version
+		l.processes = append(l.processes, p)
+	}
+	setAddress(&l.config, name, status.Address)
+	return status, nil
+}
+
+// Config is what an instance of the service needs to use this lab.
+func (l *Lab) Config() backend.Config {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c := l.config
+	c.Tiers = make(map[string]backend.Tier, len(l.config.Tiers))
+	for name, tier := range l.config.Tiers {
+		c.Tiers[name] = tier
+	}
+	return c
+}
+
+// Backends says what runs where, in which version, and why something does not.
+func (l *Lab) Backends() []backend.Status {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var list []backend.Status
+	for _, name := range AllBackends {
+		status, there := l.statuses[name]
+		if !there {
+			continue
+		}
+		for _, p := range l.processes {
+			if p.server.backend == name && status.OK && !p.Alive() {
+				status.OK, status.Error = false, p.Name+" has ended: "+p.Ended()
+			}
+		}
+		list = append(list, status)
+	}
+	return list
+}
+
+// Process finds a private server or a service by its name: mysql, redis,
+// redlock-1 …, zookeeper, etcd, service-1 …
+func (l *Lab) Process(name string) (*Process, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var names []string
+	for _, p := range l.processes {
+		if p.Name == name {
+			return p, nil
+		}
+		names = append(names, p.Name)
+	}
+	slices.Sort(names)
+	return nil, fmt.Errorf("the lab runs no process called %q, only %v", name, names)
+}
+
+// Folder is where the data and the logs are, until Stop.
+func (l *Lab) Folder() string { return l.folder }
+
+// Lost is closed when the lab's keeper has gone, and every process with it.
+func (l *Lab) Lost() <-chan struct{} { return l.keeper.lost }
+
+// Stop lets the services finish, ends everything and removes the folder. Who
+// has an instance open on the lab closes it before.
+func (l *Lab) Stop(ctx context.Context) error {
+	l.mu.Lock()
+	if l.stopped {
+		l.mu.Unlock()
+		return nil
+	}
+	l.stopped = true
+	closers, state := l.closers, l.state
+	l.mu.Unlock()
+	errs := []error{state.withdraw()}
+	err := l.keeper.goodbye(ctx)
+	errs = append(errs, err)
+	for _, c := range closers {
+		errs = append(errs, c())
+	}
+	if err == nil || errors.Is(err, errKeeperLost) {
+		errs = append(errs, os.RemoveAll(l.folder)) // a killed keeper has not
+	}
+	return errors.Join(errs...)
+}

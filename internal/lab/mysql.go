@@ -1,0 +1,209 @@
+package lab
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/go-sql-driver/mysql"
+
+	"seckill/internal/backend"
+)
+
+func (l *Lab) mysqlServer(program Program) server {
+	data := filepath.Join(l.folder, "mysql")
+	m := mysqlServer{path: program.Path, data: data, mariadb: isMariaDB(program.Path), root: os.Geteuid() == 0}
+	return server{
+		name: backend.NameMySQL, backend: backend.NameMySQL, ports: 1,
+		prepare: func(ctx context.Context) error { return l.prepareMySQL(ctx, m) },
+		command: func(ports []int) (command, error) {
+			return command{Args: m.serveArgs(ports[0]), Env: l.serverEnv(), Dir: l.folder}, nil
+		},
+		check: func(ctx context.Context, addr string, _ int) (string, error) {
+			version, folder, err := askMySQL(ctx, "root@tcp("+addr+")/")
+			if err == nil && !sameFolder(folder, data) {
+				return "", errors.New("another server has this port")
+			}
+			return version, err
+		},
+	}
+}
+
+// A mysqlServer is MariaDB or Oracle's MySQL, which differ in their options.
+// What is not set here has the server's own default, above all the flush of
+// the log at every commit: results are those of a durable server.
+type mysqlServer struct {
+	path    string
+	data    string
+	mariadb bool
+	root    bool // neither runs as root unless told to
+}
+
+func (m mysqlServer) commonArgs() []string {
+	args := []string{m.path, "--no-defaults", "--datadir=" + m.data}
+	if m.root {
+		args = append(args, "--user=root")
+	}
+	return args
+}
+
+func (m mysqlServer) serveArgs(port int) []string {
+	args := append(m.commonArgs(),
+		"--port="+strconv.Itoa(port),
+		"--bind-address=127.0.0.1",
+		"--socket=mysql.sock", // in the data folder: a socket's whole path has hardly 100 bytes
+		"--pid-file=mysql.pid",
+		"--max-connections=1000",
+	)
+	if m.mariadb {
+		return append(args, "--skip-name-resolve") // MySQL's only account is then out of reach
+	}
+	return append(args, "--mysqlx=OFF", "--secure-file-priv=")
+}
+
+// bootstrapArgs are for a first run that makes the data folder and ends.
+func (m mysqlServer) bootstrapArgs() []string {
+	if m.mariadb { // reads SQL from its standard input
+		return append(m.commonArgs(), "--bootstrap", "--log-warnings=0", "--enforce-storage-engine=",
+			"--max-allowed-packet=8M", "--net-buffer-length=16K")
+	}
+	return append(m.commonArgs(), "--initialize-insecure")
+}
+
+func (l *Lab) prepareMySQL(ctx context.Context, m mysqlServer) error {
+	if err := os.RemoveAll(m.data); err != nil { // of an attempt that was broken off
+		return err
+	}
+	c := command{Args: m.bootstrapArgs(), Env: l.serverEnv(), Log: l.logFile("mysql-bootstrap")}
+	if m.mariadb {
+		tables, err := mariadbTables(m.path)
+		if err != nil {
+			return err
+		}
+		if err := os.Mkdir(m.data, 0o700); err != nil {
+			return err
+		}
+		c.Stdin = filepath.Join(l.folder, "bootstrap.sql")
+		if err := concatenate(c.Stdin, tables); err != nil {
+			return err
+		}
+	}
+	run, err := l.keeper.start(ctx, c)
+	if err != nil {
+		return fmt.Errorf("start %s: %w", m.path, err)
+	}
+	select {
+	case <-run.done:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if run.ended != "exit status 0" {
+		return withLog(fmt.Errorf("mysql could not make its data folder %s: %s", m.data, run.ended), "mysql", c.Log)
+	}
+	return nil
+}
+
+// mariadbTables are the server's own scripts for its system tables. This is
+// what mariadb-install-db runs too, which Debian's server package has without
+// the program that it calls, and which also loads 3 MB of help texts.
+func mariadbTables(path string) ([]string, error) {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	prefix := filepath.Dir(filepath.Dir(path))
+	for _, share := range []string{"share/mysql", "share/mariadb", "share"} {
+		for _, brand := range []string{"mysql", "mariadb"} {
+			base := filepath.Join(prefix, share, brand)
+			files := []string{base + "_system_tables.sql", base + "_performance_tables.sql", base + "_system_tables_data.sql"}
+			if isFile(files[0]) && isFile(files[1]) && isFile(files[2]) {
+				return files, nil
+			}
+		}
+	}
+	return nil, fmt.Errorf("%s has no mysql_system_tables.sql in %s/share/mysql: its installation is not complete, install it again",
+		path, prefix)
+}
+
+const bootstrapHead = `CREATE DATABASE IF NOT EXISTS mysql;
+USE mysql;
+SET @auth_root_socket = NULL;
+`
+
+func concatenate(file string, parts []string) error {
+	out, err := os.OpenFile(file, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	if _, err := io.WriteString(out, bootstrapHead); err != nil {
+		return err
+	}
+	for _, part := range parts {
+		in, err := os.Open(part)
+		if err != nil {
+			return err
+		}
+		_, err = io.Copy(out, in)
+		in.Close()
+		if err != nil {
+			return err
+		}
+	}
+	return out.Close()
+}
+
+// isMariaDB: a program called mysqld can be either.
+func isMariaDB(path string) bool {
+	if real, err := filepath.EvalSymlinks(path); err == nil && strings.HasPrefix(filepath.Base(real), "mariadbd") {
+		return true
+	}
+	version, _ := exec.Command(path, "--version").Output()
+	return strings.Contains(string(version), "MariaDB")
+}
+
+func mysqlVersion(ctx context.Context, dsn string) (string, error) {
+	version, _, err := askMySQL(ctx, dsn)
+	return version, err
+}
+
+func askMySQL(ctx context.Context, dsn string) (version, folder string, err error) {
+	config, err := mysql.ParseDSN(dsn)
+	if err != nil {
+		return "", "", err
+	}
+	config.Logger = &mysql.NopLogger{} // while a server starts, broken connections are no news
+	connector, err := mysql.NewConnector(config)
+	if err != nil {
+		return "", "", err
+	}
+	db := sql.OpenDB(connector)
+	defer db.Close()
+	if err := db.QueryRowContext(ctx, "SELECT VERSION(), @@datadir").Scan(&version, &folder); err != nil {
+		return "", "", err
+	}
+	if short, _, is := strings.Cut(version, "-MariaDB"); is {
+		return "MariaDB " + short, folder, nil
+	}
+	return "MySQL " + version, folder, nil
+}
+
+func sameFolder(a, b string) bool {
+	first, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	second, err := os.Stat(b)
+	return err == nil && os.SameFile(first, second)
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}

@@ -1,0 +1,43 @@
+//go:build unix
+
+package lab
+
+import (
+	"errors"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+var endingSignals = []os.Signal{syscall.SIGTERM}
+
+// ignoreTerminal: Ctrl-C is for the lab, which stops in order; and the pipes
+// to a lab that was killed are broken.
+func ignoreTerminal() {
+	signal.Ignore(syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGPIPE)
+}
+
+// keeperAttributes: a group of its own, so that the terminal's Ctrl-C and
+// whoever kills the lab's group do not reach the keeper.
+func keeperAttributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+
+func instruct(p *os.Process, what instruction) error {
+	return p.Signal(map[instruction]syscall.Signal{
+		pause:     syscall.SIGSTOP,
+		resume:    syscall.SIGCONT,
+		terminate: syscall.SIGTERM,
+		kill:      syscall.SIGKILL,
+	}[what])
+}
+
+var errLocked = errors.New("somebody else holds the lock")
+
+// tryLock takes a lock that the system gives back when the process ends,
+// however it ends.
+func tryLock(f *os.File) error {
+	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return errLocked
+	}
+	return err
+}

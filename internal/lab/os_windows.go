@@ -1,0 +1,44 @@
+package lab
+
+import (
+	"errors"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/windows"
+)
+
+var endingSignals = []os.Signal{os.Interrupt}
+
+func ignoreTerminal() {}
+
+func keeperAttributes() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
+}
+
+func childAttributes() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
+}
+
+func instruct(p *os.Process, what instruction) error {
+	switch what {
+	case terminate, kill:
+		return p.Kill()
+	case pause:
+		return errors.New("Windows cannot pause a process")
+	}
+	return nil
+}
+
+var errLocked = errors.New("somebody else holds the lock")
+
+// tryLock takes a lock that the system gives back when the process ends. It
+// is on a byte far behind the end, because a locked byte cannot be read.
+func tryLock(f *os.File) error {
+	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY,
+		0, 1, 0, &windows.Overlapped{OffsetHigh: 1})
+	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) {
+		return errLocked
+	}
+	return err
+}

@@ -1,0 +1,64 @@
+package lab
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"strconv"
+	"sync"
+)
+
+// Ports are taken from below the range that systems take for outgoing
+// connections. Otherwise a client that redials a server which is down may be
+// given that very port and find itself connected to itself, and the server
+// could not come back.
+const (
+	lowestPort  = 10000
+	highestPort = 32767
+)
+
+// ports remembers what was handed out, since a server takes its port later.
+type ports struct {
+	mu    sync.Mutex
+	given map[int]bool
+}
+
+// free finds n ports of 127.0.0.1 that nobody listens on at this moment.
+func (p *ports) free(n int) ([]int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.given == nil {
+		p.given = map[int]bool{}
+	}
+	var found []int
+	for range 1000 {
+		port := lowestPort + rand.IntN(highestPort-lowestPort+1)
+		if p.given[port] || taken(port) {
+			continue
+		}
+		p.given[port] = true
+		if found = append(found, port); len(found) == n {
+			return found, nil
+		}
+	}
+	return nil, fmt.Errorf("no free port on 127.0.0.1 between %d and %d: may this program listen at all?",
+		lowestPort, highestPort)
+}
+
+func taken(port int) bool {
+	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if err != nil {
+		return true
+	}
+	l.Close()
+	return false
+}
+
+func anyTaken(ports []int) bool {
+	for _, port := range ports {
+		if taken(port) {
+			return true
+		}
+	}
+	return false
+}

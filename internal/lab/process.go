@@ -1,0 +1,208 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// A server is what the lab must know to run one process.
+type server struct {
+	name    string
+	backend string // of backend.Name…; empty for a service
+	ports   int    // how many it listens on; its address is the first
+	// prepare, unless nil, is what has to be done once before the first start.
+	prepare func(context.Context) error
+	command func(ports []int) (command, error)
+	// check talks to the server at addr, makes sure that it is the process
+	// pid and not a stranger on the same port, and asks for its version.
+	check func(ctx context.Context, addr string, pid int) (version string, err error)
+}
+
+// A Process is a private server or a service process. It keeps its name, its
+// address and its data over restarts.
+type Process struct {
+	Name string
+	Addr string // host:port
+	Log  string // a file
+
+	lab     *Lab
+	server  server
+	ports   []int
+	version string
+
+	mu  sync.Mutex
+	run *running
+}
+
+const (
+	// patience is how long a server may take to answer: far more than any
+	// needs, for machines that have much else to do.
+	patience   = 30 * time.Second
+	checkEvery = 10 * time.Millisecond
+	checkLimit = time.Second
+)
+
+// launch starts a server on free ports. Between finding a port free and the
+// server's taking it somebody else may: then others are tried.
+func (l *Lab) launch(ctx context.Context, s server) (*Process, error) {
+	if s.prepare != nil {
+		if err := s.prepare(ctx); err != nil {
+			return nil, err
+		}
+	}
+	for attempt := 1; ; attempt++ {
+		ports, err := l.ports.free(s.ports)
+		if err != nil {
+			return nil, err
+		}
+		p := &Process{Name: s.name, lab: l, server: s, ports: ports, Log: l.logFile(s.name),
+			Addr: net.JoinHostPort("127.0.0.1", strconv.Itoa(ports[0]))}
+		if err = p.start(ctx); err == nil {
+			return p, nil
+		}
+		if attempt == 5 || !anyTaken(ports) {
+			return nil, err
+		}
+		l.options.Log.Warn("somebody took the port first; trying another", "name", s.name, "port", ports)
+	}
+}
+
+func (l *Lab) logFile(name string) string { return filepath.Join(l.folder, name+".log") }
+
+// start runs the process and waits until it answers.
+func (p *Process) start(ctx context.Context) error {
+	c, err := p.server.command(p.ports)
+	if err != nil {
+		return err
+	}
+	c.Log = p.Log
+	run, err := p.lab.keeper.start(ctx, c)
+	if err != nil {
+		return fmt.Errorf("start %s (%s): %w", p.Name, c.Args[0], err)
+	}
+	p.mu.Lock()
+	p.run = run
+	p.mu.Unlock()
+	err = p.awaitAnswer(ctx, run)
+	if err == nil {
+		return nil
+	}
+	killing, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkLimit)
+	defer cancel()
+	p.end(killing, kill)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return withLog(fmt.Errorf("%s did not start: %w", p.Name, err), p.Name, p.Log)
+}
+
+func (p *Process) awaitAnswer(ctx context.Context, run *running) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, patience,
+		fmt.Errorf("no answer on %s in %v", p.Addr, patience))
+	defer cancel()
+	again := time.NewTicker(checkEvery)
+	defer again.Stop()
+	var last error
+	for {
+		checking, cancel := context.WithTimeout(ctx, checkLimit)
+		version, err := p.server.check(checking, p.Addr, run.pid)
+		cancel()
+		if err == nil {
+			p.version = version
+			return nil
+		}
+		if ctx.Err() == nil {
+			last = err
+		}
+		select {
+		case <-run.done:
+			return errors.New("it ended with " + run.ended)
+		case <-ctx.Done():
+			return fmt.Errorf("%w; the last answer was: %w", context.Cause(ctx), last)
+		case <-again.C:
+		}
+	}
+}
+
+func (p *Process) current() *running {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.run
+}
+
+// PID of the current run.
+func (p *Process) PID() int { return p.current().pid }
+
+// Done is closed when the current run ends.
+func (p *Process) Done() <-chan struct{} { return p.current().done }
+
+// Alive: the process has not ended. It may be paused.
+func (p *Process) Alive() bool {
+	select {
+	case <-p.Done():
+		return false
+	default:
+		return true
+	}
+}
+
+// Ended says how the process ended; empty while it has not.
+func (p *Process) Ended() string {
+	if p.Alive() {
+		return ""
+	}
+	return p.current().ended
+}
+
+// Pause stops the process where it stands: its sockets stay open, and nothing
+// answers. Not on Windows.
+func (p *Process) Pause(ctx context.Context) error { return p.instruct(ctx, pause) }
+
+// Resume lets a paused process go on.
+func (p *Process) Resume(ctx context.Context) error { return p.instruct(ctx, resume) }
+
+// Kill ends the process as a crash does, and waits for its end.
+func (p *Process) Kill(ctx context.Context) error { return p.end(ctx, kill) }
+
+// Terminate asks the process to end, and waits for its end.
+func (p *Process) Terminate(ctx context.Context) error { return p.end(ctx, terminate) }
+
+// Restart starts the process again, on its old port and data, and waits until
+// it answers. A Redis of the lab keeps no data.
+func (p *Process) Restart(ctx context.Context) error {
+	if p.Alive() {
+		if err := p.Terminate(ctx); err != nil {
+			return err
+		}
+	}
+	return p.start(ctx)
+}
+
+func (p *Process) instruct(ctx context.Context, what instruction) error {
+	if err := p.lab.keeper.instruct(ctx, p.current(), what); err != nil {
+		return fmt.Errorf("%s %s: %w", what, p.Name, err)
+	}
+	return nil
+}
+
+func (p *Process) end(ctx context.Context, how instruction) error {
+	run := p.current()
+	if how == terminate {
+		p.lab.keeper.instruct(ctx, run, resume) // a paused process cannot end by itself
+	}
+	if err := p.lab.keeper.instruct(ctx, run, how); err != nil && p.Alive() {
+		return fmt.Errorf("%s %s: %w", how, p.Name, err)
+	}
+	select {
+	case <-run.done:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("%s has not ended yet: %w", p.Name, ctx.Err())
+	}
+}

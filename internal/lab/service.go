@@ -1,0 +1,139 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"seckill/internal/backend"
+)
+
+// A Service is one service process.
+type Service struct {
+	Name  string `json:"name"`
+	URL   string `json:"url"`
+	Up    bool   `json:"up"`
+	Error string `json:"error,omitempty"` // how it ended, and where its log is
+}
+
+// finishing is how long a service may take for the purchases in flight.
+const finishing = 10 * time.Second
+
+// StartServices starts n more service processes on the lab's backends, side by
+// side, and waits until they are ready. args go to `seckill serve`.
+func (l *Lab) StartServices(ctx context.Context, n int, args ...string) error {
+	first := len(l.Services()) + 1
+	processes := make([]*Process, n)
+	together, ctx := errgroup.WithContext(ctx)
+	for i := range processes {
+		together.Go(func() (err error) {
+			begun := time.Now()
+			name := fmt.Sprintf("service-%d", first+i)
+			if processes[i], err = l.launch(ctx, l.service(name, args)); err == nil {
+				l.progress(name, time.Since(begun))
+			}
+			return err
+		})
+	}
+	if err := together.Wait(); err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.processes = append(l.processes, processes...)
+	return nil
+}
+
+func (l *Lab) service(name string, args []string) server {
+	return server{
+		name: name, ports: 1,
+		command: func(ports []int) (command, error) {
+			return command{
+				Args: append([]string{l.options.Executable, "serve", "--addr", fmt.Sprintf("127.0.0.1:%d", ports[0])}, args...),
+				Env:  append(l.serviceEnv(os.Environ()), l.options.Env...), Grace: finishing}, nil
+		},
+		check: func(ctx context.Context, addr string, _ int) (string, error) { return "", checkReady(ctx, addr) },
+	}
+}
+
+// serviceEnv is ours, with the lab's backends instead of any that it names.
+func (l *Lab) serviceEnv(ours []string) []string {
+	backends := environment(l.Config())
+	return append(slices.DeleteFunc(slices.Clone(ours), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		_, replaced := backends[name]
+		return replaced || name == keeperEnv
+	}), entries(backends)...)
+}
+
+// environment is a configuration as `seckill serve` reads it. Every variable
+// is there; those of backends that are not configured are empty.
+func environment(c backend.Config) map[string]string {
+	var tiers []string
+	for name, tier := range c.Tiers {
+		tiers = append(tiers, name+"="+string(tier))
+	}
+	slices.Sort(tiers)
+	return map[string]string{
+		"SECKILL_MYSQL_DSN":       c.MySQLDSN,
+		"SECKILL_SQLITE_PATH":     c.SQLitePath,
+		"SECKILL_REDIS_ADDRS":     strings.Join(c.RedisAddrs, ","),
+		"SECKILL_REDLOCK_ADDRS":   strings.Join(c.RedlockAddrs, ","),
+		"SECKILL_ZOOKEEPER_ADDRS": strings.Join(c.ZooKeeperAddrs, ","),
+		"SECKILL_ETCD_ENDPOINTS":  strings.Join(c.EtcdEndpoints, ","),
+		"SECKILL_TIERS":           strings.Join(tiers, ","),
+	}
+}
+
+func entries(env map[string]string) []string {
+	var list []string
+	for name, value := range env {
+		if value != "" {
+			list = append(list, name+"="+value)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+func checkReady(ctx context.Context, addr string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+"/readyz", nil)
+	if err != nil {
+		return err
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		said, _ := io.ReadAll(io.LimitReader(response.Body, 500))
+		return fmt.Errorf("/readyz says %s: %s", response.Status, strings.TrimSpace(string(said)))
+	}
+	return nil
+}
+
+// Services are the service processes, in the order they were started in.
+func (l *Lab) Services() []Service {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var list []Service
+	for _, p := range l.processes {
+		if p.server.backend != "" {
+			continue
+		}
+		s := Service{Name: p.Name, URL: "http://" + p.Addr, Up: p.Alive()}
+		if !s.Up {
+			s.Error = "it ended with " + p.Ended() + "; its log is " + p.Log
+		}
+		list = append(list, s)
+	}
+	return list
+}

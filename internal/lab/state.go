@@ -1,0 +1,143 @@
+package lab
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"seckill/internal/backend"
+)
+
+// A State is what a running lab tells other programs of the same user.
+type State struct {
+	PID      int              `json:"pid"`
+	Started  time.Time        `json:"started"`
+	Page     string           `json:"page"`     // its address
+	Services []string         `json:"services"` // their addresses
+	Config   backend.Config   `json:"config"`
+	Backends []backend.Status `json:"backends"`
+}
+
+// runFolder is the user's own. SECKILL_STATE names another, for tests.
+func runFolder() (string, error) {
+	if folder := os.Getenv("SECKILL_STATE"); folder != "" {
+		return folder, nil
+	}
+	if folder := os.Getenv("XDG_RUNTIME_DIR"); folder != "" && isFolder(folder) {
+		return filepath.Join(folder, "seckill"), nil
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("find a folder for what is running: %w (set SECKILL_STATE to a folder of yours)", err)
+	}
+	return filepath.Join(cache, "seckill", "running"), nil
+}
+
+// An announcement is the file of a running lab. It is locked while the lab
+// lives: a file whose lock is free was left by one that was killed.
+type announcement struct {
+	path string
+	file *os.File
+}
+
+// Announce lets Running find this lab, until it stops. PID, Config, Backends
+// and, unless they are set, Services are filled in.
+func (l *Lab) Announce(s State) error {
+	s.PID, s.Config, s.Backends = os.Getpid(), l.Config(), l.Backends()
+	if s.Started.IsZero() {
+		s.Started = time.Now()
+	}
+	if s.Services == nil {
+		for _, service := range l.Services() {
+			s.Services = append(s.Services, service.URL)
+		}
+	}
+	text, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return err
+	}
+	a, err := announce(text)
+	if err != nil {
+		return fmt.Errorf("announce the lab: %w", err)
+	}
+	l.mu.Lock()
+	before := l.state
+	l.state = a
+	l.mu.Unlock()
+	return before.withdraw()
+}
+
+func announce(text []byte) (*announcement, error) {
+	folder, err := runFolder()
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return nil, err
+	}
+	for {
+		path := filepath.Join(folder, fmt.Sprintf("lab-%d-%d.json", os.Getpid(), time.Now().UnixNano()))
+		file, err := createLocked(path)
+		if err != nil {
+			return nil, err
+		}
+		if file == nil {
+			continue
+		}
+		if _, err := file.Write(text); err != nil {
+			file.Close()
+			return nil, errors.Join(err, os.Remove(path))
+		}
+		return &announcement{path, file}, nil
+	}
+}
+
+func (a *announcement) withdraw() error {
+	if a == nil {
+		return nil
+	}
+	a.file.Close() // first: Windows removes no open file
+	err := os.Remove(a.path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// Running finds the lab of this user that started last; nil if none runs. It
+// removes what labs left that were killed.
+func Running() (*State, error) {
+	folder, err := runFolder()
+	if err != nil {
+		return nil, err
+	}
+	files, err := filepath.Glob(filepath.Join(folder, "lab-*.json"))
+	if err != nil {
+		return nil, err
+	}
+	var newest *State
+	for _, path := range files {
+		if lock := lockDead(path); lock != nil {
+			lock.Close()
+			os.Remove(path)
+			continue
+		}
+		var s State
+		text, err := os.ReadFile(path)
+		if err != nil || json.Unmarshal(text, &s) != nil {
+			continue // it is being written, or withdrawn, at this moment
+		}
+		if newest == nil || s.Started.After(newest.Started) {
+			newest = &s
+		}
+	}
+	return newest, nil
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}

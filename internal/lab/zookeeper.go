@@ -1,0 +1,106 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"seckill/internal/backend"
+)
+
+func (l *Lab) zookeeperServer(program Program) server {
+	home := filepath.Join(l.folder, "zookeeper")
+	return server{
+		name: backend.NameZooKeeper, backend: backend.NameZooKeeper, ports: 1,
+		command: func(ports []int) (command, error) {
+			c := command{Args: zookeeperArgs(program, home), Env: l.serverEnv(), Dir: l.folder}
+			return c, configureZooKeeper(home, ports[0])
+		},
+		check: func(ctx context.Context, addr string, _ int) (string, error) {
+			conf, err := askZooKeeper(ctx, addr, "conf")
+			if err == nil && !strings.Contains(conf, home) {
+				err = errors.New("another server has this port")
+			}
+			if err != nil {
+				return "", err
+			}
+			return zookeeperVersion(ctx, addr)
+		},
+	}
+}
+
+// zookeeperArgs start the server's main class without zkServer.sh, so that
+// Debian's jars do as well as a whole ZooKeeper.
+func zookeeperArgs(program Program, home string) []string {
+	return []string{program.Java,
+		"-Xmx256m", "-XX:+UseSerialGC",
+		"-XX:TieredStopAtLevel=1", "-Xshare:auto", // quick to start rather than quick in the end
+		"-XX:-UsePerfData",                     // which would leave a file in /tmp
+		"-Dzookeeper.admin.enableServer=false", // which would take port 8080
+		"-Dzookeeper.jmx.log4j.disable=true",
+		"-Djava.net.preferIPv4Stack=true",
+		"-cp", home + string(os.PathListSeparator) + program.Classpath,
+		"org.apache.zookeeper.server.ZooKeeperServerMain", filepath.Join(home, "zoo.cfg")}
+}
+
+// Sessions live between 2 and 20 ticks: 1 to 10 seconds.
+const zookeeperConfig = `tickTime=500
+dataDir=%s
+clientPort=%d
+clientPortAddress=127.0.0.1
+maxClientCnxns=0
+4lw.commands.whitelist=ruok,srvr,conf,stat,mntr,cons
+`
+
+// Releases differ in the logger they bring; each takes its own file.
+var zookeeperLogging = map[string]string{
+	"logback.xml": `<configuration><appender name="out" class="ch.qos.logback.core.ConsoleAppender">
+<encoder><pattern>%d %p %c: %m%n</pattern></encoder></appender>
+<root level="INFO"><appender-ref ref="out"/></root></configuration>
+`,
+	"log4j.properties": `log4j.rootLogger=INFO, out
+log4j.appender.out=org.apache.log4j.ConsoleAppender
+log4j.appender.out.layout=org.apache.log4j.PatternLayout
+log4j.appender.out.layout.ConversionPattern=%d %p %c: %m%n
+`,
+}
+
+func configureZooKeeper(home string, port int) error {
+	data := filepath.Join(home, "data")
+	if err := os.MkdirAll(data, 0o700); err != nil {
+		return err
+	}
+	files := map[string]string{"zoo.cfg": fmt.Sprintf(zookeeperConfig, filepath.ToSlash(data), port)}
+	for name, text := range zookeeperLogging {
+		files[name] = text
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(home, name), []byte(text), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var zookeeperSays = regexp.MustCompile(`version: (\d[\d.]*)`)
+
+func zookeeperVersion(ctx context.Context, addr string) (string, error) {
+	answer, err := askZooKeeper(ctx, addr, "srvr")
+	if err != nil {
+		return "", err
+	}
+	version := zookeeperSays.FindStringSubmatch(answer)
+	if version == nil {
+		return "", fmt.Errorf("srvr says %q", strings.TrimSpace(answer))
+	}
+	return "ZooKeeper " + version[1], nil
+}
+
+// askZooKeeper sends one of the four-letter words.
+func askZooKeeper(ctx context.Context, addr, word string) (string, error) {
+	return talk(ctx, addr, word, readAll)
+}

@@ -1,0 +1,419 @@
+package labapi
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/lab"
+	"seckill/internal/ledger"
+	"seckill/loadtest"
+)
+
+// fakeLab has backends on paper only.
+type fakeLab struct {
+	mu       sync.Mutex
+	services []lab.Service
+}
+
+func (*fakeLab) Backends() []backend.Status {
+	return []backend.Status{{Name: "mysql", Tier: backend.Private, Address: "127.0.0.1:3306", Version: "MariaDB 10.11", OK: true}}
+}
+
+func (l *fakeLab) Services() []lab.Service {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.services
+}
+
+// fakeLoad is a load run that goes as far as the test lets it.
+type fakeLoad struct {
+	configs  chan loadtest.Config
+	progress chan loadtest.Progress
+	results  chan *loadtest.Result
+}
+
+func newFakeLoad() *fakeLoad {
+	return &fakeLoad{make(chan loadtest.Config, 9), make(chan loadtest.Progress), make(chan *loadtest.Result, 9)}
+}
+
+func (f *fakeLoad) run(ctx context.Context, c loadtest.Config) (*loadtest.Result, error) {
+	f.configs <- c
+	for {
+		select {
+		case p := <-f.progress:
+			c.OnProgress(p)
+		case r := <-f.results:
+			return r, nil
+		case <-ctx.Done():
+			return &loadtest.Result{Interrupted: true, Verdict: ledger.NotValid}, nil
+		}
+	}
+}
+
+// start serves a lab on a real socket, because peers and Hosts matter here.
+func start(t *testing.T, change func(*Config)) (*Server, *httptest.Server, *fakeLoad) {
+	t.Helper()
+	load := newFakeLoad()
+	c := Config{
+		Lab: &fakeLab{services: []lab.Service{{URL: "http://127.0.0.1:1", Up: true}}},
+		Strategies: []catalog.Info{
+			{Name: "good"}, {Name: "far", Needs: []backend.Capability{backend.Etcd}},
+		},
+		Missing: func(i catalog.Info) []string {
+			if len(i.Needs) > 0 {
+				return []string{"no etcd"}
+			}
+			return nil
+		},
+		Load: load.run,
+		Page: fstest.MapFS{"index.html": {Data: []byte("<!doctype html>")}, "app.mjs": {Data: []byte("export {}")}},
+		Addr: "127.0.0.1:8080",
+	}
+	if change != nil {
+		change(&c)
+	}
+	s := New(c)
+	h := httptest.NewServer(s)
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		if err := s.Close(ctx); err != nil {
+			t.Error(err)
+		}
+		h.Close()
+	})
+	return s, h, load
+}
+
+type call struct {
+	method, path, body string
+	header             map[string]string
+}
+
+func (c call) do(t *testing.T, base string) (status int, body string, header http.Header) {
+	t.Helper()
+	req, err := http.NewRequest(c.method, base+c.path, strings.NewReader(c.body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for name, value := range c.header {
+		req.Header.Set(name, value)
+		if name == "Host" {
+			req.Host = value
+		}
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(text), resp.Header
+}
+
+const goodRun = `{"strategy":"good","stock":100,"buyers":2000,"concurrency":64,"quantity":1}`
+
+func TestWrongSettingsAreRefusedByField(t *testing.T) {
+	_, h, _ := start(t, nil)
+	for _, c := range []struct {
+		body   string
+		status int
+		code   string
+		says   string // in the answer
+	}{
+		{``, 415, "unsupported_media_type", ""},
+		{`{`, 400, "invalid", "whole JSON object"},
+		{`[]`, 400, "invalid", "whole JSON object"},
+		{`null`, 400, "invalid", "whole JSON object"},
+		{goodRun + `x`, 400, "invalid", "whole JSON object"},
+		{`{"strategy":"good","colour":1}`, 400, "invalid", "colour"},
+		{`{"strategy":"good","STOCK":1}`, 400, "invalid", "STOCK"},
+		{`{"strategy":"good","stock":1,"stock":2}`, 400, "invalid", "more than once"},
+		{`{"strategy":"good","stock":null}`, 400, "invalid", `"field":"stock"`},
+		{`{"strategy":"good","stock":{"a":[1,{}]}}`, 400, "invalid", `"field":"stock"`},
+		{`{"strategy":"good","stock":"many"}`, 400, "invalid", `"field":"stock"`},
+		{`{"strategy":"good","stock":1.5}`, 400, "invalid", `"field":"stock"`},
+		{`{"strategy":"good","stock":99999999999999999999}`, 400, "invalid", `"field":"stock"`},
+		{`{"strategy":7}`, 400, "invalid", `"field":"strategy"`},
+		{`{"stock":1,"buyers":2,"concurrency":1,"quantity":1}`, 400, "invalid", `"field":"strategy"`},
+		{`{"strategy":"nope","stock":1,"buyers":2,"concurrency":1,"quantity":1}`, 404, "unknown_strategy", "nope"},
+		{`{"strategy":"far","stock":1,"buyers":2,"concurrency":1,"quantity":1}`, 503, "strategy_unavailable", "no etcd"},
+		{`{"strategy":"good","stock":0,"buyers":2,"concurrency":1,"quantity":1}`, 400, "invalid", `"field":"stock"`},
+		{`{"strategy":"good","stock":1,"buyers":200001,"concurrency":1,"quantity":1}`, 400, "invalid", `"field":"buyers"`},
+		{`{"strategy":"good","stock":1,"buyers":2,"concurrency":1025,"quantity":1}`, 400, "invalid", `"field":"concurrency"`},
+		{`{"strategy":"good","stock":1,"buyers":2,"concurrency":1,"quantity":-1}`, 400, "invalid", `"field":"quantity"`},
+		{`{"strategy":"good","stock":5,"buyers":9,"concurrency":1,"quantity":6}`, 400, "invalid", `"field":"quantity"`},
+		{`{"strategy":"good","stock":100,"buyers":100,"concurrency":1,"quantity":1}`, 400, "invalid", `"field":"buyers"`},
+		{`{"strategy":"` + strings.Repeat("x", 20000) + `"}`, 413, "too_large", ""},
+	} {
+		status, body, header := call{method: "POST", path: "/api/lab/v1/runs", body: c.body}.do(t, h.URL)
+		var p problem
+		json.Unmarshal([]byte(body), &p)
+		if status != c.status || p.Code != c.code || p.Detail == "" || !strings.Contains(body, c.says) ||
+			header.Get("Content-Type") != problemType {
+			t.Errorf("POST %.80s: got %d %s, want %d %s that says %q", c.body, status, body, c.status, c.code, c.says)
+		}
+	}
+}
+
+func TestGuard(t *testing.T) {
+	_, open, _ := start(t, nil)
+	_, closed, load := start(t, func(c *Config) { c.Token = "s3cret" })
+	run := func(header ...string) call {
+		c := call{method: "POST", path: "/api/lab/v1/runs", body: goodRun, header: map[string]string{}}
+		for i := 0; i < len(header); i += 2 {
+			c.header[header[i]] = header[i+1]
+		}
+		return c
+	}
+	host := strings.TrimPrefix(open.URL, "http://")
+	for _, c := range []struct {
+		name string
+		base string
+		call call
+		want int
+	}{
+		{"foreign name", open.URL, call{"GET", "/", "", map[string]string{"Host": "evil.example"}}, 403},
+		{"foreign address", open.URL, call{"GET", "/", "", map[string]string{"Host": "10.1.2.3:8080"}}, 403},
+		{"localhost", open.URL, call{"GET", "/", "", map[string]string{"Host": "localhost:9999"}}, 200},
+		{"IPv6 loopback", open.URL, call{"GET", "/", "", map[string]string{"Host": "[::1]:8080"}}, 200},
+		{"foreign page", open.URL, run("Origin", "http://evil.example"), 403},
+		{"page of nowhere", open.URL, run("Origin", "null"), 403},
+		{"page of another port", open.URL, run("Origin", "http://127.0.0.1:1"), 403},
+		{"foreign page buys", open.URL, call{"POST", "/api/v1/seckill", "{}", map[string]string{"Origin": "http://evil.example"}}, 403},
+		{"dotted path", open.URL, call{"DELETE", "/api/v1/orders/../skus/1", "", nil}, 400},
+		{"own page", open.URL, run("Origin", "http://"+host), 201},
+		{"no token", closed.URL, run(), 403},
+		{"wrong token", closed.URL, run("Authorization", "Bearer s3cre"), 403},
+		{"reset without token", closed.URL, call{"PUT", "/api/v1/skus/1", "{}", nil}, 403},
+		{"reset with token", closed.URL, call{"PUT", "/api/v1/skus/1", "{}", map[string]string{"Authorization": "Bearer s3cret"}}, 503},
+		{"purchase without token", closed.URL, call{"POST", "/api/v1/seckill", "{}", nil}, 503},
+		{"token", closed.URL, run("Authorization", "Bearer s3cret"), 201},
+	} {
+		if got, body, _ := c.call.do(t, c.base); got != c.want {
+			t.Errorf("%s: got %d %s, want %d", c.name, got, body, c.want)
+		}
+	}
+	if c := <-load.configs; c.AdminToken != "s3cret" {
+		t.Errorf("the run was given the token %q", c.AdminToken)
+	}
+}
+
+func TestOnlyThisMachineChangesThingsWithoutToken(t *testing.T) {
+	s, _, _ := start(t, nil)
+	r := httptest.NewRequest("PUT", "/api/v1/skus/1", nil)
+	r.Host, r.RemoteAddr = "127.0.0.1:8080", "10.0.0.7:4711"
+	r.Header.Set("X-Forwarded-For", "127.0.0.1")
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	if w.Code != 403 {
+		t.Errorf("a reset from another machine was answered %d %s", w.Code, w.Body)
+	}
+}
+
+func TestPageAndItsHeaders(t *testing.T) {
+	_, h, _ := start(t, nil)
+	for path, want := range map[string]string{
+		"/": "text/html; charset=utf-8", "/static/app.mjs": "text/javascript; charset=utf-8",
+	} {
+		status, _, header := call{method: "GET", path: path}.do(t, h.URL)
+		if status != 200 || header.Get("Content-Type") != want {
+			t.Errorf("GET %s: %d %s, want %s", path, status, header.Get("Content-Type"), want)
+		}
+		if !strings.Contains(header.Get("Content-Security-Policy"), "default-src 'self'") || header.Get("X-Content-Type-Options") != "nosniff" {
+			t.Errorf("GET %s has headers %v", path, header)
+		}
+		again, _, _ := call{"GET", path, "", map[string]string{"If-None-Match": header.Get("ETag")}}.do(t, h.URL)
+		if again != http.StatusNotModified {
+			t.Errorf("GET %s again: %d, want 304", path, again)
+		}
+	}
+	for path, want := range map[string]int{"/static/nope": 404, "/nope": 404, "/healthz": 200, "/readyz": 200} {
+		if status, body, _ := (call{method: "GET", path: path}).do(t, h.URL); status != want {
+			t.Errorf("GET %s: %d %s, want %d", path, status, body, want)
+		}
+	}
+	if status, body, _ := (call{method: "POST", path: "/api/lab/v1/status"}).do(t, h.URL); status != 405 || !strings.Contains(body, "method_not_allowed") {
+		t.Errorf("POST status: %d %s", status, body)
+	}
+}
+
+// events reads a page's stream.
+type events struct {
+	t    *testing.T
+	body io.ReadCloser
+	in   *bufio.Scanner
+}
+
+func watch(t *testing.T, base string) *events {
+	t.Helper()
+	resp, err := http.Get(base + "/api/lab/v1/events")
+	if err != nil || resp.StatusCode != 200 || resp.Header.Get("Content-Type") != "text/event-stream" {
+		t.Fatal(resp, err)
+	}
+	t.Cleanup(func() { resp.Body.Close() })
+	in := bufio.NewScanner(resp.Body)
+	in.Buffer(nil, 1<<20)
+	return &events{t, resp.Body, in}
+}
+
+// next is the next event's data; it must be of this name.
+func (e *events) next(name string) map[string]any {
+	e.t.Helper()
+	event := ""
+	for e.in.Scan() {
+		line := e.in.Text()
+		if v, ok := strings.CutPrefix(line, "event: "); ok {
+			event = v
+		}
+		if v, ok := strings.CutPrefix(line, "data: "); ok {
+			if event != name {
+				e.t.Fatalf("got event %s %s, want %s", event, v, name)
+			}
+			var data map[string]any
+			if err := json.Unmarshal([]byte(v), &data); err != nil {
+				e.t.Fatal(err)
+			}
+			return data
+		}
+	}
+	e.t.Fatalf("the stream ended instead of %s: %v", name, e.in.Err())
+	return nil
+}
+
+func TestRunIsSeenByAllPages(t *testing.T) {
+	s, h, load := start(t, nil)
+	first := watch(t, h.URL)
+	if hello := first.next("hello"); len(hello["runs"].([]any)) != 0 {
+		t.Fatalf("hello %v", hello)
+	}
+	status, body, header := call{method: "POST", path: "/api/lab/v1/runs", body: goodRun}.do(t, h.URL)
+	var begun Run
+	json.Unmarshal([]byte(body), &begun)
+	if status != 201 || begun.ID == "" || header.Get("Location") != "/api/lab/v1/runs/"+begun.ID {
+		t.Fatalf("POST runs: %d %s %v", status, body, header)
+	}
+	if c := <-load.configs; c.SKU != 1 || c.Stock != 100 || c.Buyers != 2000 || c.Concurrency != 64 || c.Quantity != 1 ||
+		len(c.Targets) != 1 || c.Timeout <= 0 {
+		t.Errorf("the load run was started with %+v", c)
+	}
+	if status, body, _ := (call{method: "POST", path: "/api/lab/v1/runs", body: goodRun}).do(t, h.URL); status != 409 || !strings.Contains(body, "run_in_progress") {
+		t.Errorf("a second run: %d %s", status, body)
+	}
+	if r := first.next("run"); r["id"] != begun.ID || r["state"] != "running" {
+		t.Errorf("run event %v", r)
+	}
+	load.progress <- loadtest.Progress{Elapsed: time.Second, Requests: 7, Left: 93}
+	if snap := first.next("snapshot"); snap["from"] != 0.0 || len(snap["points"].([]any)) != 1 || snap["progress"].(map[string]any)["left"] != 93.0 {
+		t.Errorf("snapshot %v", snap)
+	}
+
+	late := watch(t, h.URL)
+	if hello := late.next("hello"); len(hello["runs"].([]any)) != 1 {
+		t.Errorf("late hello %v", hello)
+	}
+	if r := late.next("run"); len(r["points"].([]any)) != 1 || r["progress"].(map[string]any)["left"] != 93.0 {
+		t.Errorf("a page that opens late is told %v", r)
+	}
+	load.progress <- loadtest.Progress{Elapsed: 2 * time.Second, Requests: 9, Left: -3}
+	for _, e := range []*events{first, late} {
+		if snap := e.next("snapshot"); snap["from"] != 1.0 || len(snap["points"].([]any)) != 1 {
+			t.Errorf("snapshot %v", snap)
+		}
+	}
+	load.results <- &loadtest.Result{Verdict: ledger.Held}
+	for _, e := range []*events{first, late} {
+		if r := e.next("run"); r["state"] != "done" || r["result"].(map[string]any)["verdict"] != "held" {
+			t.Errorf("last event %v", r)
+		}
+	}
+	_, body, _ = call{method: "GET", path: "/api/lab/v1/runs/" + begun.ID}.do(t, h.URL)
+	if !strings.Contains(body, `"verdict":"held"`) || !strings.Contains(body, `"points":[{`) {
+		t.Errorf("GET run: %s", body)
+	}
+	if status, body, _ := (call{method: "GET", path: "/api/lab/v1/runs/none"}).do(t, h.URL); status != 404 || !strings.Contains(body, "unknown_run") {
+		t.Errorf("GET of no run: %d %s", status, body)
+	}
+
+	s.EndStreams()
+	for first.in.Scan() { // ends, or the test times out
+	}
+}
+
+func TestPagesAreToldThatTheLabChanged(t *testing.T) {
+	s, h, _ := start(t, nil)
+	page := watch(t, h.URL)
+	page.next("hello")
+	s.LabChanged()
+	page.next("lab")
+}
+
+func TestStopAudits(t *testing.T) {
+	_, h, load := start(t, nil)
+	page := watch(t, h.URL)
+	page.next("hello")
+	_, body, _ := call{method: "POST", path: "/api/lab/v1/runs", body: goodRun}.do(t, h.URL)
+	var begun Run
+	json.Unmarshal([]byte(body), &begun)
+	<-load.configs
+	page.next("run")
+	if status, body, _ := (call{method: "DELETE", path: "/api/lab/v1/runs/" + begun.ID}).do(t, h.URL); status != 202 {
+		t.Errorf("DELETE: %d %s", status, body)
+	}
+	r := page.next("run")
+	if r["state"] == "stopping" {
+		r = page.next("run")
+	}
+	if r["state"] != "done" || r["stopped"] != true || r["result"].(map[string]any)["interrupted"] != true {
+		t.Errorf("a stopped run ends as %v", r)
+	}
+}
+
+// A page that reads nothing must not hold up a run.
+func TestSlowPage(t *testing.T) {
+	s, h, load := start(t, nil)
+	watch(t, h.URL) // and never reads
+	call{method: "POST", path: "/api/lab/v1/runs", body: goodRun}.do(t, h.URL)
+	<-load.configs
+	for i := range 3 * maxPoints {
+		load.progress <- loadtest.Progress{Elapsed: time.Duration(i) * time.Millisecond}
+	}
+	if r := s.book.list()[0]; r.Progress == nil {
+		t.Error("the run has no progress")
+	}
+	if e := s.book.entries[0]; len(e.Points) > maxPoints {
+		t.Errorf("%d points are kept, want at most %d", len(e.Points), maxPoints)
+	}
+}
+
+func TestOnlyTheLastRunsAreKept(t *testing.T) {
+	b := newBook()
+	for i := range maxRuns + 5 {
+		e, other := b.begin(Run{ID: fmt.Sprint(i), State: Running}, func() {})
+		if other != nil {
+			t.Fatalf("run %d: %v is on", i, other)
+		}
+		b.change(e, func(r *Run) bool { r.State = Done; return true })
+	}
+	if runs := b.list(); len(runs) != maxRuns || runs[0].ID != fmt.Sprint(maxRuns+4) {
+		t.Errorf("%d runs are kept, the newest is %s", len(runs), runs[0].ID)
+	}
+}

@@ -1,0 +1,91 @@
+package labapi
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"seckill/internal/lab"
+)
+
+// service is a process that tells who answered, and what it was sent.
+func service(t *testing.T, name string, asked *atomic.Int64) string {
+	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		body, _ := io.ReadAll(r.Body)
+		if strings.HasSuffix(r.URL.Path, "/crash") || string(body) == "crash" {
+			panic(http.ErrAbortHandler)
+		}
+		io.WriteString(w, name+" "+r.Method+" "+r.URL.Path+" "+string(body)+" "+r.Header.Get("X-Forwarded-For"))
+	}))
+	t.Cleanup(h.Close)
+	return h.URL
+}
+
+// nobody is an address that refuses connections.
+func nobody(t *testing.T) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	return "http://" + l.Addr().String()
+}
+
+func TestProxySkipsTheDead(t *testing.T) {
+	var a, b atomic.Int64
+	_, h, _ := start(t, func(c *Config) {
+		c.Lab = &fakeLab{services: []lab.Service{
+			{URL: service(t, "a", &a), Up: true}, {URL: nobody(t), Up: true}, {URL: service(t, "b", &b), Up: true},
+			{URL: "http://127.0.0.1:1", Up: false},
+		}}
+	})
+	for range 30 {
+		status, body, _ := call{"POST", "/api/v1/seckill", `{"x":1}`, map[string]string{"X-Forwarded-For": "1.2.3.4"}}.do(t, h.URL)
+		if status != 200 || !strings.HasSuffix(body, `POST /api/v1/seckill {"x":1} `) {
+			t.Fatalf("got %d %q", status, body)
+		}
+	}
+	if a.Load() < 10 || b.Load() < 10 || a.Load()+b.Load() != 30 {
+		t.Errorf("a was asked %d times and b %d times, 30 requests were sent", a.Load(), b.Load())
+	}
+}
+
+func TestProxyNeverSendsTwice(t *testing.T) {
+	var a, b atomic.Int64
+	_, h, _ := start(t, func(c *Config) {
+		c.Lab = &fakeLab{services: []lab.Service{{URL: service(t, "a", &a), Up: true}, {URL: service(t, "b", &b), Up: true}}}
+	})
+	for _, c := range []struct {
+		call   call
+		status int
+		code   string
+	}{
+		{call{"POST", "/api/v1/seckill", "crash", map[string]string{"Idempotency-Key": "k"}}, 504, "unknown_outcome"},
+		{call{"DELETE", "/api/v1/orders/crash", "", nil}, 504, "unknown_outcome"},
+	} {
+		a.Store(0)
+		b.Store(0)
+		status, body, _ := c.call.do(t, h.URL)
+		if status != c.status || !strings.Contains(body, c.code) || a.Load()+b.Load() != 1 {
+			t.Errorf("%v: got %d %s after %d attempts, want %d %s after one", c.call, status, body, a.Load()+b.Load(), c.status, c.code)
+		}
+	}
+	if status, body, _ := (call{method: "GET", path: "/api/v1/crash"}).do(t, h.URL); status != 502 || !strings.Contains(body, "service_failed") {
+		t.Errorf("GET: got %d %s", status, body)
+	}
+}
+
+func TestProxyWithoutServices(t *testing.T) {
+	_, h, _ := start(t, func(c *Config) {
+		c.Lab = &fakeLab{services: []lab.Service{{URL: nobody(t), Up: true}, {URL: nobody(t), Up: true}}}
+	})
+	status, body, _ := call{method: "POST", path: "/api/v1/seckill", body: "{}"}.do(t, h.URL)
+	if status != 503 || !strings.Contains(body, "backend_unavailable") {
+		t.Errorf("got %d %s", status, body)
+	}
+}

@@ -1,0 +1,190 @@
+package ledger_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+	"gorm.io/gorm"
+
+	"seckill/internal/backend"
+	"seckill/internal/lab/labtest"
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+	"seckill/internal/tap"
+)
+
+func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
+
+// Both kinds of database the ledger runs on.
+func onEachDatabase(t *testing.T, f func(t *testing.T, s *ledger.Store)) {
+	for name, open := range map[string]func(t *testing.T) *backend.Instance{
+		"server": func(t *testing.T) *backend.Instance { return labtest.Instance(t, backend.SQL, backend.RowLocks) },
+		"sqlite": func(t *testing.T) *backend.Instance {
+			in, err := backend.Open(t.Context(), backend.Config{SQLitePath: t.TempDir() + "/ledger.db"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { in.Close() })
+			return in
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := open(t)
+			for range 2 { // the tables may be there already
+				if err := ledger.Migrate(t.Context(), in.DB); err != nil {
+					t.Fatal(err)
+				}
+			}
+			f(t, ledger.NewStore(in.DB).For("test", seckill.NopObserver{}))
+		})
+	}
+}
+
+const sku = 7001
+
+func sell(ctx context.Context, s *ledger.Store, p seckill.Purchase, run int64) (r seckill.Receipt, err error) {
+	err = s.Tx(ctx, func(tx *gorm.DB) error {
+		rows, left, err := s.Exec(tx, "UPDATE stock SET num = LAST_INSERT_ID(num - ?) WHERE id = ?", p.Quantity, p.SKU)
+		if err != nil {
+			return err
+		}
+		if rows == 0 {
+			return seckill.ErrUnknownSKU
+		}
+		r, err = s.Record(tx, p, run, left)
+		return err
+	})
+	return r, err
+}
+
+func TestRecordKeepsTheReceipt(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, s *ledger.Store) {
+		st, err := s.Reset(t.Context(), sku, "thing", 10)
+		if err != nil || st.Num != 10 || st.Initial != 10 || st.Name != "thing" {
+			t.Fatalf("reset gave %+v, %v", st, err)
+		}
+		r, err := sell(t.Context(), s, seckill.Purchase{SKU: sku, User: 1, Quantity: 4, RequestID: "a"}, st.Run)
+		if err != nil || r.Remaining != 6 {
+			t.Fatalf("sold %+v, %v, want 6 left", r, err)
+		}
+		o, err := s.Requested(t.Context(), 1, "a")
+		if err != nil || o.Receipt() != r || o.Run != st.Run || o.CreatedAt.IsZero() {
+			t.Errorf("the ledger has %+v, %v, want %+v", o, err, r)
+		}
+		if _, err := s.Requested(t.Context(), 2, "a"); !errors.Is(err, seckill.ErrUnknownOrder) {
+			t.Errorf("another user's request: %v, want %v", err, seckill.ErrUnknownOrder)
+		}
+	})
+}
+
+func TestRefusedOrderTakesNothing(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, s *ledger.Store) {
+		st, _ := s.Reset(t.Context(), sku, "", 10)
+		if _, err := sell(t.Context(), s, seckill.Purchase{SKU: sku, User: 1, Quantity: 1, RequestID: "a"}, st.Run); err != nil {
+			t.Fatal(err)
+		}
+		for what, c := range map[string]struct {
+			p    seckill.Purchase
+			run  int64
+			want error
+		}{
+			"second order of a user": {seckill.Purchase{SKU: sku, User: 1, Quantity: 1, RequestID: "b"}, st.Run, seckill.ErrDuplicate},
+			"second use of a key":    {seckill.Purchase{SKU: sku, User: 1, Quantity: 1, RequestID: "a"}, st.Run, seckill.ErrDuplicate},
+			"another run":            {seckill.Purchase{SKU: sku, User: 2, Quantity: 1, RequestID: "c"}, st.Run + 1, seckill.ErrConflict},
+		} {
+			if _, err := sell(t.Context(), s, c.p, c.run); !errors.Is(err, c.want) {
+				t.Errorf("%s: %v, want %v", what, err, c.want)
+			}
+		}
+		if now, _ := s.SKU(t.Context(), sku); now.Num != 9 {
+			t.Errorf("%d left, want 9: refused orders were not rolled back", now.Num)
+		}
+	})
+}
+
+func TestResetRaisesTheRunAndRemovesOrders(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, s *ledger.Store) {
+		first, _ := s.Reset(t.Context(), sku, "", 5)
+		if _, err := sell(t.Context(), s, seckill.Purchase{SKU: sku, User: 1, Quantity: 5, RequestID: "a"}, first.Run); err != nil {
+			t.Fatal(err)
+		}
+		second, err := s.Reset(t.Context(), sku, "", 8)
+		if err != nil || second.Run <= first.Run || second.Version <= first.Version {
+			t.Fatalf("reset from %+v to %+v, %v: run and version must grow", first, second, err)
+		}
+		snap, err := s.Snapshot(t.Context(), sku)
+		if err != nil || len(snap.Orders) != 0 || snap.Stock.Num != 8 || snap.Stock.Initial != 8 {
+			t.Errorf("after the reset: %+v, %v", snap, err)
+		}
+	})
+}
+
+func TestResetsAtOnceOfANewSKU(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, s *ledger.Store) {
+		s.DB(t.Context()).Exec("DELETE FROM stock WHERE id = ?", sku+1)
+		var g errgroup.Group
+		for i := range 8 {
+			g.Go(func() error {
+				_, err := s.Reset(t.Context(), sku+1, fmt.Sprint(i), 5)
+				return err
+			})
+		}
+		if err := g.Wait(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestUnknownCommitIsUnknown(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, s *ledger.Store) {
+		st, _ := s.Reset(t.Context(), sku, "", 5)
+		p := seckill.Purchase{SKU: sku, User: 1, Quantity: 1, RequestID: "a"}
+		_, err := sell(tap.With(t.Context(), loses("COMMIT")), s, p, st.Run)
+		if !errors.Is(err, seckill.ErrUnknown) || seckill.NothingTaken(err) {
+			t.Errorf("a COMMIT without an answer: %v, want %v", err, seckill.ErrUnknown)
+		}
+		if _, err := s.Requested(t.Context(), 1, "a"); err != nil {
+			t.Errorf("the order was committed and cannot be found: %v", err)
+		}
+		p = seckill.Purchase{SKU: sku, User: 2, Quantity: 1, RequestID: "b"}
+		if _, err = sell(tap.With(t.Context(), loses("INSERT")), s, p, st.Run); !seckill.NothingTaken(err) {
+			t.Errorf("an INSERT without an answer is rolled back: %v, want one that proves it", err)
+		}
+	})
+}
+
+// loses is a Tap that loses the replies of one kind of command.
+type loses string
+
+func (loses) Before(context.Context, *tap.Command) error { return nil }
+
+func (l loses) After(_ context.Context, c *tap.Command, err error) error {
+	if c.Name == string(l) {
+		return errors.New("connection lost")
+	}
+	return err
+}
+
+func TestCancelledBuyerTakesNothing(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, s *ledger.Store) {
+		st, _ := s.Reset(t.Context(), sku, "", 5)
+		ctx, cancel := context.WithCancel(t.Context())
+		err := s.Tx(ctx, func(tx *gorm.DB) error {
+			if _, _, err := s.Exec(tx, "UPDATE stock SET num = 0 WHERE id = ?", sku); err != nil {
+				return err
+			}
+			cancel()
+			return nil
+		})
+		if !seckill.NothingTaken(err) {
+			t.Errorf("COMMIT after the buyer had gone: %v, want an error that proves that nothing was taken", err)
+		}
+		if now, err := s.SKU(t.Context(), sku); err != nil || now.Num != st.Num {
+			t.Errorf("%+v, %v, want %d left", now, err, st.Num)
+		}
+	})
+}

@@ -1,0 +1,236 @@
+package tap
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+)
+
+// WrapEtcd lets every command of c pass the Tap of its context, those of
+// packages built on c (concurrency) too. What the client does by itself (the
+// heartbeats of a KeepAlive, a watch taken up again) belongs to no purchase
+// and is left out.
+func WrapEtcd(c *clientv3.Client) {
+	c.KV = etcdKV{c.KV}
+	c.Lease = etcdLease{c.Lease}
+	c.Watcher = etcdWatcher{c.Watcher}
+}
+
+func etcdDo[T any](ctx context.Context, describe func() (name, text string), send func() (T, error)) (T, error) {
+	var got T
+	err := Do(ctx, func() *Command {
+		name, text := describe()
+		return &Command{Backend: Etcd, Name: name, Text: text}
+	}, func() (err error) {
+		got, err = send()
+		return err
+	})
+	return got, err
+}
+
+type etcdKV struct{ clientv3.KV }
+
+func (kv etcdKV) Put(
+	ctx context.Context, key, val string, opts ...clientv3.OpOption,
+) (*clientv3.PutResponse, error) {
+	return etcdDo(ctx, func() (string, string) { return describeOp(clientv3.OpPut(key, val, opts...)) },
+		func() (*clientv3.PutResponse, error) { return kv.KV.Put(ctx, key, val, opts...) })
+}
+
+func (kv etcdKV) Get(
+	ctx context.Context, key string, opts ...clientv3.OpOption,
+) (*clientv3.GetResponse, error) {
+	return etcdDo(ctx, func() (string, string) { return describeOp(clientv3.OpGet(key, opts...)) },
+		func() (*clientv3.GetResponse, error) { return kv.KV.Get(ctx, key, opts...) })
+}
+
+func (kv etcdKV) GetStream(
+	ctx context.Context, key string, opts ...clientv3.OpOption,
+) (clientv3.GetStreamChan, error) {
+	return etcdDo(ctx, func() (string, string) { return describeOp(clientv3.OpGet(key, opts...)) },
+		func() (clientv3.GetStreamChan, error) { return kv.KV.GetStream(ctx, key, opts...) })
+}
+
+func (kv etcdKV) Delete(
+	ctx context.Context, key string, opts ...clientv3.OpOption,
+) (*clientv3.DeleteResponse, error) {
+	return etcdDo(ctx, func() (string, string) { return describeOp(clientv3.OpDelete(key, opts...)) },
+		func() (*clientv3.DeleteResponse, error) { return kv.KV.Delete(ctx, key, opts...) })
+}
+
+func (kv etcdKV) Compact(
+	ctx context.Context, rev int64, opts ...clientv3.CompactOption,
+) (*clientv3.CompactResponse, error) {
+	return etcdDo(ctx, func() (string, string) { return "compact", fmt.Sprint("compact ", rev) },
+		func() (*clientv3.CompactResponse, error) { return kv.KV.Compact(ctx, rev, opts...) })
+}
+
+func (kv etcdKV) Do(ctx context.Context, op clientv3.Op) (clientv3.OpResponse, error) {
+	return etcdDo(ctx, func() (string, string) { return describeOp(op) },
+		func() (clientv3.OpResponse, error) { return kv.KV.Do(ctx, op) })
+}
+
+// A transaction is one command: it passes the Tap when it is committed.
+func (kv etcdKV) Txn(ctx context.Context) clientv3.Txn {
+	return &etcdTxn{Txn: kv.KV.Txn(ctx), ctx: ctx}
+}
+
+type etcdTxn struct {
+	clientv3.Txn
+	ctx                 context.Context
+	cmps                []clientv3.Cmp
+	onSuccess, onFailed []clientv3.Op
+}
+
+func (t *etcdTxn) If(cs ...clientv3.Cmp) clientv3.Txn {
+	t.Txn, t.cmps = t.Txn.If(cs...), cs
+	return t
+}
+
+func (t *etcdTxn) Then(ops ...clientv3.Op) clientv3.Txn {
+	t.Txn, t.onSuccess = t.Txn.Then(ops...), ops
+	return t
+}
+
+func (t *etcdTxn) Else(ops ...clientv3.Op) clientv3.Txn {
+	t.Txn, t.onFailed = t.Txn.Else(ops...), ops
+	return t
+}
+
+func (t *etcdTxn) Commit() (*clientv3.TxnResponse, error) {
+	return etcdDo(t.ctx, func() (string, string) {
+		return "txn", describeTxn(t.cmps, t.onSuccess, t.onFailed)
+	}, t.Txn.Commit)
+}
+
+type etcdLease struct{ clientv3.Lease }
+
+func (l etcdLease) Grant(ctx context.Context, ttl int64) (*clientv3.LeaseGrantResponse, error) {
+	return etcdDo(ctx, func() (string, string) { return "grant", fmt.Sprint("grant ", ttl, "s") },
+		func() (*clientv3.LeaseGrantResponse, error) { return l.Lease.Grant(ctx, ttl) })
+}
+
+func (l etcdLease) Revoke(ctx context.Context, id clientv3.LeaseID) (*clientv3.LeaseRevokeResponse, error) {
+	return etcdDo(ctx, describeLease("revoke", id),
+		func() (*clientv3.LeaseRevokeResponse, error) { return l.Lease.Revoke(ctx, id) })
+}
+
+func (l etcdLease) TimeToLive(
+	ctx context.Context, id clientv3.LeaseID, opts ...clientv3.LeaseOption,
+) (*clientv3.LeaseTimeToLiveResponse, error) {
+	return etcdDo(ctx, describeLease("timetolive", id),
+		func() (*clientv3.LeaseTimeToLiveResponse, error) { return l.Lease.TimeToLive(ctx, id, opts...) })
+}
+
+func (l etcdLease) Leases(ctx context.Context) (*clientv3.LeaseLeasesResponse, error) {
+	return etcdDo(ctx, func() (string, string) { return "leases", "leases" },
+		func() (*clientv3.LeaseLeasesResponse, error) { return l.Lease.Leases(ctx) })
+}
+
+// KeepAlive passes once, when it begins.
+func (l etcdLease) KeepAlive(
+	ctx context.Context, id clientv3.LeaseID,
+) (<-chan *clientv3.LeaseKeepAliveResponse, error) {
+	return etcdDo(ctx, describeLease("keepalive", id),
+		func() (<-chan *clientv3.LeaseKeepAliveResponse, error) { return l.Lease.KeepAlive(ctx, id) })
+}
+
+func (l etcdLease) KeepAliveOnce(
+	ctx context.Context, id clientv3.LeaseID,
+) (*clientv3.LeaseKeepAliveResponse, error) {
+	return etcdDo(ctx, describeLease("keepalive", id),
+		func() (*clientv3.LeaseKeepAliveResponse, error) { return l.Lease.KeepAliveOnce(ctx, id) })
+}
+
+type etcdWatcher struct{ clientv3.Watcher }
+
+// Watch passes when it begins; waiting for what it brings is Wait's business.
+// A Tap's error shows as a channel that is closed, as the client's own does
+// when the context has ended; a watch that began all the same ends with ctx.
+func (w etcdWatcher) Watch(ctx context.Context, key string, opts ...clientv3.OpOption) clientv3.WatchChan {
+	changes, err := etcdDo(ctx, func() (string, string) {
+		_, text := describeOp(clientv3.OpGet(key, opts...))
+		return "watch", "watch" + strings.TrimPrefix(text, "get")
+	}, func() (clientv3.WatchChan, error) { return w.Watcher.Watch(ctx, key, opts...), nil })
+	if err != nil {
+		closed := make(chan clientv3.WatchResponse)
+		close(closed)
+		return closed
+	}
+	return changes
+}
+
+func describeLease(verb string, id clientv3.LeaseID) func() (string, string) {
+	return func() (string, string) { return verb, fmt.Sprintf("%s %x", verb, int64(id)) }
+}
+
+// describeOp writes an operation as etcdctl would.
+func describeOp(op clientv3.Op) (verb, text string) {
+	key := string(op.KeyBytes())
+	switch {
+	case op.IsTxn():
+		return "txn", describeTxn(op.Txn())
+	case op.IsPut():
+		return "put", fmt.Sprintf("put %s %q", key, op.ValueBytes())
+	case op.IsDelete():
+		verb = "delete"
+	default:
+		verb = "get"
+	}
+	text = verb + " " + key
+	switch {
+	case op.IsOptsWithPrefix():
+		text += " --prefix"
+	case op.IsOptsWithFromKey():
+		text += " --from-key"
+	case len(op.RangeBytes()) > 0:
+		text += " " + string(op.RangeBytes())
+	}
+	if op.Rev() > 0 {
+		text += fmt.Sprint(" --rev=", op.Rev())
+	}
+	return verb, text
+}
+
+func describeTxn(cmps []clientv3.Cmp, onSuccess, onFailed []clientv3.Op) string {
+	var b strings.Builder
+	b.WriteString("txn")
+	for i, cmp := range cmps {
+		b.WriteString([]string{" if ", " and "}[min(i, 1)])
+		b.WriteString(describeCmp(cmp.GetCompare()))
+	}
+	for _, branch := range []struct {
+		word string
+		ops  []clientv3.Op
+	}{{" then ", onSuccess}, {" else ", onFailed}} {
+		for i, op := range branch.ops {
+			_, text := describeOp(op)
+			b.WriteString([]string{branch.word, "; "}[min(i, 1)])
+			b.WriteString(text)
+		}
+	}
+	return b.String()
+}
+
+func describeCmp(c *pb.Compare) string {
+	sign := map[pb.Compare_CompareResult]string{
+		pb.Compare_EQUAL: "=", pb.Compare_GREATER: ">", pb.Compare_LESS: "<", pb.Compare_NOT_EQUAL: "!=",
+	}[c.Result]
+	var value any
+	switch v := c.TargetUnion.(type) {
+	case *pb.Compare_Version:
+		value = v.Version
+	case *pb.Compare_CreateRevision:
+		value = v.CreateRevision
+	case *pb.Compare_ModRevision:
+		value = v.ModRevision
+	case *pb.Compare_Lease:
+		value = v.Lease
+	case *pb.Compare_Value:
+		value = fmt.Sprintf("%q", v.Value)
+	}
+	return fmt.Sprintf("%s(%s) %s %v", strings.ToLower(c.Target.String()), c.Key, sign, value)
+}

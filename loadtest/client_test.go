@@ -1,0 +1,127 @@
+package loadtest
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"seckill/internal/ledger"
+)
+
+// net/http sends a request with an Idempotency-Key again by itself when a kept
+// connection breaks. A buyer must not: the service would be asked twice, and
+// nobody would know.
+func TestClientNeverSendsTwice(t *testing.T) {
+	const sold = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 80\r\n\r\n" +
+		`{"order_id":"a","sku_id":1,"quantity":1,"remaining":5,"strategy":"conditional" }`
+	for _, test := range []struct {
+		name string
+		drop func(conn net.Conn) // deals with the second request of a connection
+	}{
+		{"closed", func(net.Conn) {}},
+		{"closed in mid-answer", func(conn net.Conn) { _, _ = io.WriteString(conn, sold[:70]) }},
+		{"reset", func(conn net.Conn) { _ = conn.(*net.TCPConn).SetLinger(0) }},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var mu sync.Mutex
+			arrived := map[string]int{} // by key
+			target := listen(t, func(conn net.Conn) {
+				requests := bufio.NewReader(conn)
+				for _, then := range []func(net.Conn){
+					func(conn net.Conn) { _, _ = io.WriteString(conn, sold) },
+					test.drop,
+				} {
+					key, err := readPurchase(requests)
+					if err != nil {
+						return
+					}
+					mu.Lock()
+					arrived[key]++
+					mu.Unlock()
+					then(conn)
+				}
+			})
+			c := newClient(Config{Targets: []string{target}, Strategy: testStrategy, SKU: 1, Quantity: 1, Concurrency: 1, Timeout: 5 * time.Second})
+			defer c.close()
+			var answer bytes.Buffer
+			crowd := crowd{run: 1}
+			const purchases = 20
+			for i := range purchases {
+				// The first of a connection is sold, the second is dropped.
+				want := []ledger.Outcome{ledger.OutcomeSold, ledger.OutcomeUnknown}[i%2]
+				if r := c.buy(t.Context(), i, crowd.user(i), crowd.key(i), &answer); r.outcome != want {
+					t.Errorf("purchase %d: %+v, want %s", i, r, want)
+				}
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if len(arrived) != purchases {
+				t.Errorf("%d of %d purchases arrived", len(arrived), purchases)
+			}
+			for key, times := range arrived {
+				if times > 1 {
+					t.Errorf("%s arrived %d times", key, times)
+				}
+			}
+		})
+	}
+}
+
+func TestClientWithATooLongAnswer(t *testing.T) {
+	target := listen(t, func(conn net.Conn) {
+		_, _ = readPurchase(bufio.NewReader(conn))
+		_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")
+		for {
+			if _, err := io.WriteString(conn, "[[[[[[[["); err != nil {
+				return
+			}
+		}
+	})
+	c := newClient(Config{Targets: []string{target}, Strategy: testStrategy, SKU: 1, Quantity: 1, Concurrency: 1, Timeout: 5 * time.Second})
+	defer c.close()
+	var answer bytes.Buffer
+	if r := c.buy(t.Context(), 0, 1, "key", &answer); r.code != codeNonsense {
+		t.Errorf("got %+v, want nonsense", r)
+	}
+}
+
+func readPurchase(r *bufio.Reader) (key string, err error) {
+	req, err := http.ReadRequest(r)
+	if err != nil {
+		return "", err
+	}
+	_, err = io.Copy(io.Discard, req.Body)
+	return req.Header.Get("Idempotency-Key"), err
+}
+
+// listen serves every connection with f, and closes it after that.
+func listen(t *testing.T, f func(net.Conn)) (target string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var open sync.WaitGroup
+	t.Cleanup(func() {
+		_ = l.Close()
+		open.Wait()
+	})
+	open.Go(func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			open.Go(func() {
+				defer conn.Close()
+				f(conn)
+			})
+		}
+	})
+	return "http://" + l.Addr().String()
+}

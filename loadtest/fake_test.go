@@ -1,0 +1,224 @@
+package loadtest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"seckill/internal/ledger"
+)
+
+// A fake is a flash-sale service in memory that keeps the whole contract,
+// until a test plants a fault in it.
+type fake struct {
+	// purchase, if not nil, sees every purchase first, holding mu, and says
+	// whether it has dealt with it. n counts them from 0.
+	purchase func(n int, p asked, w http.ResponseWriter) (done bool)
+	// outside is the same before mu is taken: for what takes long.
+	outside func(n int, w http.ResponseWriter, r *http.Request) (done bool)
+	read    func(*ledger.Snapshot) // changes what the ledger shows
+	mute    bool                   // no metric tells what is in flight
+	token   string                 // admin token, if one is needed
+	pretend int64                  // purchases in flight that never end
+
+	mu       sync.Mutex
+	stock    ledger.Stock
+	orders   []ledger.Order
+	seen     int
+	inFlight int64
+}
+
+// asked is a purchase as the fake received it.
+type asked struct {
+	SKU      int64 `json:"sku_id"`
+	User     int64 `json:"user_id"`
+	Quantity int64 `json:"quantity"`
+	key      string
+	strategy string
+}
+
+const (
+	testStrategy = "conditional"
+	testStock    = 20
+	testBuyers   = 60
+)
+
+func (f *fake) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /api/v1/seckill", f.sell)
+	mux.HandleFunc("PUT /api/v1/skus/1", f.reset)
+	mux.HandleFunc("GET /api/v1/skus/1", func(w http.ResponseWriter, _ *http.Request) { answer(w, f.view().Stock) })
+	mux.HandleFunc("GET /api/v1/orders", f.page)
+	mux.HandleFunc("GET /api/v1/strategies", func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, map[string]any{"strategies": []any{
+			map[string]any{"name": testStrategy, "title": "One conditional UPDATE", "stock": "row", "available": true},
+			map[string]any{"name": "redis-lua", "stock": "redis", "available": true},
+			map[string]any{"name": "zk", "stock": "row", "available": false, "missing": []string{"no ZooKeeper is configured"}},
+		}})
+	})
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, map[string]any{"backends": []any{
+			map[string]any{"name": "mysql", "tier": "private", "version": "MariaDB 10.11.6", "ok": true},
+		}})
+	})
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if !f.mute {
+			fmt.Fprintf(w, "# TYPE %s gauge\n%[1]s %d\n", metricInFlight, f.inFlight+f.pretend)
+		}
+		fmt.Fprintf(w, `# TYPE seckill_backend_commands_total counter
+seckill_backend_commands_total{backend="sql",strategy="conditional"} %d
+seckill_backend_commands_total{backend="wait",strategy="conditional"} 99
+seckill_backend_commands_total{backend="sql",strategy="naive"} 77
+# TYPE seckill_purchases_total counter
+seckill_purchases_total{strategy="conditional"} %d
+seckill_purchases_total{strategy="naive"} 33
+`, 3*f.seen, f.seen)
+	})
+	return mux
+}
+
+func (f *fake) sell(w http.ResponseWriter, r *http.Request) {
+	p := asked{key: r.Header.Get("Idempotency-Key"), strategy: r.URL.Query().Get("strategy")}
+	if err := json.NewDecoder(r.Body).Decode(&p); err != nil {
+		refuse(w, http.StatusBadRequest, "invalid")
+		return
+	}
+	f.mu.Lock()
+	n := f.seen
+	f.seen++
+	f.inFlight++
+	f.mu.Unlock()
+	defer func() {
+		f.mu.Lock()
+		f.inFlight--
+		f.mu.Unlock()
+	}()
+	if f.outside != nil && f.outside(n, w, r) {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.purchase != nil && f.purchase(n, p, w) {
+		return
+	}
+	if f.stock.Num < p.Quantity {
+		refuse(w, http.StatusConflict, "sold_out")
+		return
+	}
+	answer(w, f.take(p))
+}
+
+// take sells without asking whether there is anything left.
+func (f *fake) take(p asked) sale {
+	f.stock.Num -= p.Quantity
+	return f.record(p)
+}
+
+// record writes an order without taking units.
+func (f *fake) record(p asked) sale {
+	o := ledger.Order{ID: int64(len(f.orders) + 1), PublicID: fmt.Sprintf("order-%d", len(f.orders)+1), RequestID: p.key,
+		Run: f.stock.Run, UserID: p.User, SKUID: p.SKU, Quantity: p.Quantity, Remaining: f.stock.Num,
+		Status: ledger.Active, Strategy: p.strategy, CreatedAt: time.Now()}
+	f.orders = append(f.orders, o)
+	return sale{o.PublicID, o.SKUID, o.Quantity, o.Remaining, o.Strategy}
+}
+
+type sale struct {
+	OrderID   string `json:"order_id"`
+	SKU       int64  `json:"sku_id"`
+	Quantity  int64  `json:"quantity"`
+	Remaining int64  `json:"remaining"`
+	Strategy  string `json:"strategy"`
+}
+
+func (f *fake) reset(w http.ResponseWriter, r *http.Request) {
+	if f.token != "" && r.Header.Get("Authorization") != "Bearer "+f.token {
+		refuse(w, http.StatusForbidden, "forbidden")
+		return
+	}
+	var body struct{ Stock int64 }
+	_ = json.NewDecoder(r.Body).Decode(&body)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.resetTo(body.Stock)
+	answer(w, f.stock)
+}
+
+func (f *fake) resetTo(stock int64) {
+	f.stock = ledger.Stock{ID: 1, Initial: stock, Num: stock, Run: f.stock.Run + 1}
+	f.orders = nil
+}
+
+func (f *fake) page(w http.ResponseWriter, r *http.Request) {
+	after, _ := strconv.ParseInt(r.URL.Query().Get("after"), 10, 64)
+	const most = 7 // fewer than were asked for: a service may
+	page := struct {
+		Orders []ledger.Order `json:"orders"`
+		Next   int64          `json:"next,omitempty"`
+	}{Orders: []ledger.Order{}}
+	for i, o := range f.view().Orders {
+		if id := int64(i + 1); id > after {
+			if len(page.Orders) == most {
+				page.Next = id - 1
+				break
+			}
+			page.Orders = append(page.Orders, o)
+		}
+	}
+	answer(w, page)
+}
+
+func (f *fake) view() ledger.Snapshot {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s := ledger.Snapshot{Stock: f.stock, Orders: append([]ledger.Order{}, f.orders...)}
+	if f.read != nil {
+		f.read(&s)
+	}
+	return s
+}
+
+// Snapshot makes the fake a Ledger as the database behind it would be.
+func (f *fake) Snapshot(context.Context, int64) (ledger.Snapshot, error) { return f.view(), nil }
+
+func answer(w http.ResponseWriter, body any) {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	_ = json.NewEncoder(w).Encode(body)
+}
+
+func refuse(w http.ResponseWriter, status int, code string) {
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(map[string]any{"type": "/problems/" + code, "code": code, "title": code, "detail": "because of " + code})
+}
+
+// hangUp closes the connection, after sending what is given.
+func hangUp(w http.ResponseWriter, sent string) {
+	conn, buffered, err := w.(http.Hijacker).Hijack()
+	if err != nil {
+		panic(err)
+	}
+	_, _ = buffered.WriteString(sent)
+	_ = buffered.Flush()
+	_ = conn.Close()
+}
+
+// serve starts the fake and returns a run against it.
+func serve(t *testing.T, f *fake) Config {
+	t.Helper()
+	server := httptest.NewServer(f.handler())
+	t.Cleanup(server.Close)
+	return Config{
+		Targets: []string{server.URL}, Strategy: testStrategy, SKU: 1, Stock: testStock, Buyers: testBuyers,
+		Concurrency: 8, Quantity: 1, Timeout: 5 * time.Second, Seed: 1, AdminToken: "secret",
+		patience: patience{limit: 2 * time.Second, poll: 5 * time.Millisecond, quiet: 50 * time.Millisecond},
+	}
+}

@@ -1,0 +1,514 @@
+package loadtest
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"seckill/internal/ledger"
+)
+
+// Every way in which a service can fail its buyers, one at a time: a run must
+// find it, name it, and end with its exit status.
+func TestRunJudgesTheService(t *testing.T) {
+	tests := []struct {
+		name    string
+		plant   func(*fake)
+		adjust  func(*Config)
+		verdict ledger.Verdict
+		exit    int
+		rules   []string // all violated ones
+		problem string   // in one of the problems
+	}{
+		{name: "correct", plant: func(*fake) {}, verdict: ledger.Held},
+		{name: "correct, three units each", plant: func(*fake) {},
+			adjust:  func(c *Config) { c.Quantity = 3 },
+			verdict: ledger.Held},
+		{name: "sells too many", plant: func(f *fake) {
+			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
+				answer(w, f.take(p))
+				return true
+			}
+		}, verdict: ledger.Oversold, exit: ExitOversold, rules: []string{ledger.RuleOversold, ledger.RuleNegative}},
+		{name: "overwrites deductions", plant: func(f *fake) {
+			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
+				if n%5 == 0 && f.stock.Num > 0 {
+					answer(w, f.record(p))
+					return true
+				}
+				return false
+			}
+		}, verdict: ledger.Oversold, exit: ExitOversold, rules: []string{ledger.RuleOversold, ledger.RuleLostUpdate}},
+		{name: "forgets an acknowledged order", plant: func(f *fake) {
+			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
+				if n == 5 {
+					answer(w, f.take(p))
+					f.orders = f.orders[:len(f.orders)-1]
+				}
+				return n == 5
+			}
+		}, verdict: ledger.Lost, exit: ExitLost, rules: []string{ledger.RuleLostUnits, ledger.RuleMissingOrder}},
+		{name: "invents an order", plant: func(f *fake) {
+			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
+				if n == 5 {
+					f.take(asked{SKU: 1, User: -7, Quantity: 1, key: "nobody", strategy: testStrategy})
+				}
+				return false
+			}
+		}, verdict: ledger.Lost, exit: ExitLost, rules: []string{ledger.RuleInvented}},
+		{name: "sells and says busy", plant: func(f *fake) {
+			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
+				if n == 5 {
+					f.take(p)
+					refuse(w, http.StatusTooManyRequests, "busy")
+				}
+				return n == 5
+			}
+		}, verdict: ledger.Lost, exit: ExitLost, rules: []string{ledger.RuleUnacknowledged}},
+		{name: "says sold out with stock left", plant: func(f *fake) {
+			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
+				if f.stock.Num <= testStock/2 {
+					refuse(w, http.StatusConflict, "sold_out")
+					return true
+				}
+				return false
+			}
+		}, verdict: ledger.Lost, exit: ExitLost, rules: []string{ledger.RuleUndersold}},
+		{name: "sells nothing", plant: func(f *fake) {
+			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
+				refuse(w, http.StatusTooManyRequests, "busy")
+				return true
+			}
+		}, verdict: ledger.Lost, exit: ExitLost, rules: []string{ledger.RuleNothingSold}},
+		{name: "lies about what is left", plant: func(f *fake) {
+			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
+				if n == 5 {
+					s := f.take(p)
+					s.Remaining++
+					answer(w, s)
+				}
+				return n == 5
+			}
+		}, verdict: ledger.Lost, exit: ExitLost, rules: []string{ledger.RuleWrongReceipt}},
+		{name: "refuses some with busy and conflict", plant: func(f *fake) {
+			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
+				switch {
+				case n >= 10 && n%2 == 0:
+					refuse(w, http.StatusTooManyRequests, "busy")
+				case n >= 10:
+					refuse(w, http.StatusConflict, "conflict")
+				}
+				return n >= 10
+			}
+		}, verdict: ledger.Held},
+		{name: "answers nonsense to all", plant: func(f *fake) {
+			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
+				answer(w, map[string]string{"hello": "world"})
+				return true
+			}
+		}, verdict: ledger.NotValid, exit: ExitNotValid, rules: []string{ledger.RuleNothingSold}, problem: "no buyer got a definite answer"},
+		{name: "answers nonsense once", plant: func(f *fake) {
+			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
+				if n == 5 {
+					f.take(p)
+					answer(w, map[string]string{"hello": "world"})
+				}
+				return n == 5
+			}
+		}, verdict: ledger.NotValid, exit: ExitNotValid, problem: "1 answer was not what"},
+		{name: "answers for another strategy", plant: func(f *fake) {
+			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
+				if f.stock.Num == 0 {
+					return false
+				}
+				s := f.take(p)
+				s.Strategy = "naive"
+				answer(w, s)
+				return true
+			}
+		}, verdict: ledger.NotValid, exit: ExitNotValid, problem: "were not what"},
+		{name: "writes orders for another strategy", plant: func(f *fake) {
+			f.read = func(s *ledger.Snapshot) {
+				if len(s.Orders) > 0 {
+					s.Orders[0].Strategy = "redis-lua"
+				}
+			}
+		}, verdict: ledger.NotValid, exit: ExitNotValid, rules: []string{ledger.RuleMixedHomes}, problem: `1 order was written by strategy "redis-lua"`},
+		{name: "hangs, sold or not", plant: func(f *fake) {
+			f.outside = func(n int, w http.ResponseWriter, r *http.Request) bool {
+				if n%20 == 3 {
+					<-r.Context().Done()
+				}
+				return n == 23 // the others go on selling although their buyer has gone
+			}
+		}, adjust: func(c *Config) { c.Timeout = 200 * time.Millisecond }, verdict: ledger.Held},
+		{name: "hangs for ever", plant: func(f *fake) {
+			f.pretend = 1
+			f.outside = func(n int, w http.ResponseWriter, r *http.Request) bool {
+				if n == 3 {
+					<-r.Context().Done()
+				}
+				return n == 3
+			}
+		}, adjust: func(c *Config) { c.Timeout, c.patience.limit = 200*time.Millisecond, 300*time.Millisecond },
+			verdict: ledger.NotValid, exit: ExitNotValid, problem: "still running"},
+		{name: "hangs, and oversells", plant: func(f *fake) {
+			f.pretend = 1
+			f.outside = func(n int, w http.ResponseWriter, r *http.Request) bool {
+				if n == 3 {
+					<-r.Context().Done()
+				}
+				return n == 3
+			}
+			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
+				answer(w, f.take(p))
+				return true
+			}
+		}, adjust: func(c *Config) { c.Timeout, c.patience.limit = 200*time.Millisecond, 300*time.Millisecond },
+			verdict: ledger.Oversold, exit: ExitOversold, rules: []string{ledger.RuleOversold, ledger.RuleNegative}, problem: "still running"},
+		{name: "does not tell what is in flight", plant: func(f *fake) {
+			f.mute = true
+			f.outside = func(n int, w http.ResponseWriter, r *http.Request) bool {
+				if n == 3 {
+					<-r.Context().Done()
+				}
+				return false
+			}
+		}, adjust: func(c *Config) { c.Timeout = 200 * time.Millisecond }, verdict: ledger.Held},
+		{name: "breaks connections after selling", plant: func(f *fake) {
+			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
+				if n%5 == 0 && f.stock.Num > 0 {
+					f.take(p)
+					hangUp(w, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"order_id\":")
+					return true
+				}
+				return false
+			}
+		}, verdict: ledger.Held},
+		{name: "breaks connections before selling", plant: func(f *fake) {
+			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
+				if n%5 == 0 {
+					hangUp(w, "")
+				}
+				return n%5 == 0
+			}
+		}, verdict: ledger.Held},
+		{name: "fails with 500 always", plant: func(f *fake) {
+			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
+				http.Error(w, "boom", http.StatusInternalServerError)
+				return true
+			}
+		}, verdict: ledger.NotValid, exit: ExitNotValid, rules: []string{ledger.RuleNothingSold}, problem: "no buyer got a definite answer"},
+		{name: "fails with 500 now and then", plant: func(f *fake) {
+			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
+				if n%10 == 0 {
+					http.Error(w, "boom", http.StatusInternalServerError)
+				}
+				return n%10 == 0
+			}
+		}, verdict: ledger.Held},
+		{name: "is reset in mid-run", plant: func(f *fake) {
+			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
+				if n == 10 {
+					f.resetTo(testStock)
+				}
+				return false
+			}
+		}, verdict: ledger.NotValid, exit: ExitNotValid,
+			rules: []string{ledger.RuleInitialChanged, ledger.RuleMissingOrder}},
+		{name: "a ledger that never stands still", plant: func(f *fake) {
+			f.read = func(s *ledger.Snapshot) {
+				if len(s.Orders) > 0 {
+					s.Stock.Version += time.Now().UnixNano() // never twice the same
+				}
+			}
+			f.outside = func(n int, w http.ResponseWriter, r *http.Request) bool {
+				if n == 3 {
+					hangUp(w, "")
+				}
+				return n == 3
+			}
+		}, adjust: func(c *Config) { c.patience.limit = 300 * time.Millisecond },
+			verdict: ledger.NotValid, exit: ExitNotValid},
+	}
+	for _, test := range tests {
+		for _, source := range []string{SourceSQL, SourceService} {
+			t.Run(test.name+", by "+source, func(t *testing.T) {
+				t.Parallel()
+				f := &fake{token: "secret"}
+				test.plant(f)
+				c := serve(t, f)
+				if test.adjust != nil {
+					test.adjust(&c)
+				}
+				if source == SourceSQL {
+					c.Ledger = f
+				}
+				r, err := Run(t.Context(), c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if r.Verdict != test.verdict || r.ExitStatus() != test.exit {
+					t.Errorf("verdict %s, exit status %d; want %s, %d\n%s", r.Verdict, r.ExitStatus(), test.verdict, test.exit, show(r))
+				}
+				if got := rules(r); !slices.Equal(got, test.rules) {
+					t.Errorf("violated rules %v, want %v\n%s", got, test.rules, show(r))
+				}
+				if all := strings.Join(r.Problems, "\n"); !strings.Contains(all, test.problem) {
+					t.Errorf("problems %q, want one with %q", all, test.problem)
+				}
+				if test.verdict == ledger.Held && len(r.Problems) > 0 {
+					t.Errorf("held, with problems %q", r.Problems)
+				}
+				if r.Requests != c.Buyers || f.seen != c.Buyers {
+					t.Errorf("%d buyers sent %d requests, of which the service saw %d", c.Buyers, r.Requests, f.seen)
+				}
+				if r.LedgerSource != source {
+					t.Errorf("ledger from %q, want %q", r.LedgerSource, source)
+				}
+			})
+		}
+	}
+}
+
+func rules(r *Result) (names []string) {
+	if r.Audit != nil {
+		for _, v := range r.Audit.Violations {
+			names = append(names, v.Rule)
+		}
+	}
+	return names
+}
+
+func show(r *Result) string {
+	var b strings.Builder
+	_ = r.WriteText(&b, false)
+	return b.String()
+}
+
+// A run that cannot even begin touches nothing and says why.
+func TestRunDoesNotStart(t *testing.T) {
+	gone := func(c *Config) { c.Targets = append(c.Targets, "http://127.0.0.1:1") }
+	for _, test := range []struct {
+		name    string
+		adjust  func(*Config)
+		problem string
+	}{
+		{"one target is unreachable", gone, "http://127.0.0.1:1 cannot be used"},
+		{"no admin token", func(c *Config) { c.AdminToken = "" }, "could not be reset: PUT"},
+		{"the SQL ledger is another one", func(c *Config) { c.Ledger = &fake{} }, "do they share a database?"},
+		{"the SQL ledger is down", func(c *Config) { c.Ledger = brokenLedger{} }, "cannot be read from the SQL ledger: no such luck"},
+		{"the targets sell different stocks", func(c *Config) {
+			c.Targets = append(c.Targets, serve(t, &fake{}).Targets[0])
+		}, "do they share a database?"},
+		{"the target is something else", func(c *Config) {
+			c.Targets = []string{c.Targets[0] + "/elsewhere"}
+		}, "cannot be used"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f := &fake{token: "secret"}
+			c := serve(t, f)
+			test.adjust(&c)
+			r, err := Run(t.Context(), c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if all := strings.Join(r.Problems, "\n"); r.ExitStatus() != ExitNotValid || !strings.Contains(all, test.problem) {
+				t.Errorf("exit status %d, problems %q; want %d, one with %q", r.ExitStatus(), all, ExitNotValid, test.problem)
+			}
+			if f.seen != 0 {
+				t.Errorf("the service saw %d purchases", f.seen)
+			}
+		})
+	}
+}
+
+type brokenLedger struct{}
+
+func (brokenLedger) Snapshot(context.Context, int64) (ledger.Snapshot, error) {
+	return ledger.Snapshot{}, errors.New("no such luck")
+}
+
+func TestRunRefusesWhatProvesNothing(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		adjust func(*Config)
+		want   string
+	}{
+		{"demand that the stock can meet", func(c *Config) { c.Buyers = testStock }, "nothing could be oversold"},
+		{"nobody can buy", func(c *Config) { c.Quantity = testStock + 1 }, "nobody could buy anything"},
+		{"no target", func(c *Config) { c.Targets = nil }, "no target"},
+		{"a target without a scheme", func(c *Config) { c.Targets[0] = "127.0.0.1:8080" }, "is not an address such as"},
+		{"no strategy", func(c *Config) { c.Strategy = "" }, "no strategy"},
+		{"an unknown strategy", func(c *Config) { c.Strategy = "hope" }, `which has: conditional, redis-lua, zk`},
+		{"an unavailable strategy", func(c *Config) { c.Strategy = "zk" }, "no ZooKeeper is configured"},
+		{"no stock", func(c *Config) { c.Stock = 0 }, "stock of 0"},
+		{"too much stock", func(c *Config) { c.Stock = 1 << 40 }, "stock of 1099511627776"},
+		{"no buyers", func(c *Config) { c.Buyers = 0 }, "0 buyers"},
+		{"more buyers than ids", func(c *Config) { c.Buyers = maxBuyers + 1 }, "buyers: give"},
+		{"no quantity", func(c *Config) { c.Quantity = -1 }, "quantity of -1"},
+		{"nobody at a time", func(c *Config) { c.Concurrency = 0 }, "concurrency of 0"},
+		{"no time", func(c *Config) { c.Timeout = 0 }, "time-out of 0s"},
+		{"no SKU", func(c *Config) { c.SKU = 0 }, "SKU 0"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f := &fake{token: "secret"}
+			c := serve(t, f)
+			test.adjust(&c)
+			_, err := Run(t.Context(), c)
+			if !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("error %v, want an ErrConfig with %q", err, test.want)
+			}
+			if f.stock.Run != 0 {
+				t.Error("the sale was reset all the same")
+			}
+		})
+	}
+}
+
+// Without a ledger there is no verdict, whatever the buyers were told.
+func TestRunWithoutALedger(t *testing.T) {
+	c := serve(t, &fake{})
+	c.patience.limit = 50 * time.Millisecond
+	c.Ledger = dyingLedger{c.Targets[0], new(atomic.Int64)}
+	r, err := Run(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.ExitStatus() != ExitNotValid || r.Audit != nil || r.Counts[ledger.OutcomeSold] != testStock ||
+		!strings.Contains(strings.Join(r.Problems, "\n"), "the ledger could not be read from SQL: no such luck") {
+		t.Errorf("exit status %d, want %d\n%s", r.ExitStatus(), ExitNotValid, show(r))
+	}
+}
+
+// A dyingLedger can be read once, before the storm.
+type dyingLedger struct {
+	target string
+	reads  *atomic.Int64
+}
+
+func (l dyingLedger) Snapshot(ctx context.Context, sku int64) (ledger.Snapshot, error) {
+	if l.reads.Add(1) > 1 {
+		return brokenLedger{}.Snapshot(ctx, sku)
+	}
+	return service{base: l.target, http: http.DefaultClient}.stock(ctx, sku)
+}
+
+// Ctrl-C ends the storm, not the audit.
+func TestRunInterrupted(t *testing.T) {
+	for _, oversells := range []bool{false, true} {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		f := &fake{}
+		f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
+			if n == 2*testStock {
+				cancel()
+			}
+			if oversells {
+				answer(w, f.take(p))
+			}
+			return oversells
+		}
+		c := serve(t, f)
+		c.Buyers = 10_000
+		r, err := Run(ctx, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := ExitNotValid
+		if oversells {
+			want = ExitOversold
+		}
+		if !r.Interrupted || r.ExitStatus() != want || r.Audit == nil || r.Audit.Orders < testStock {
+			t.Errorf("oversells %t: interrupted %t, exit status %d, want true, %d\n%s", oversells, r.Interrupted, r.ExitStatus(), want, show(r))
+		}
+		if r.Requests != f.seen || r.Requests >= c.Buyers {
+			t.Errorf("%d requests reported, %d seen", r.Requests, f.seen)
+		}
+	}
+}
+
+// A buyer who waits when Ctrl-C comes is given up after a while.
+func TestRunInterruptedWhileBuyersHang(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	f := &fake{}
+	f.outside = func(n int, w http.ResponseWriter, r *http.Request) bool {
+		cancel()
+		<-r.Context().Done()
+		return true
+	}
+	c := serve(t, f)
+	c.Timeout = time.Hour
+	r, err := Run(ctx, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.answered(codeInterrupted) != r.Requests || r.ExitStatus() != ExitNotValid {
+		t.Errorf("%d of %d interrupted, exit status %d", r.answered(codeInterrupted), r.Requests, r.ExitStatus())
+	}
+}
+
+// A process that is killed answers some buyers with a broken connection and
+// refuses the others: that is no reason to doubt the rest.
+func TestRunWithATargetThatDies(t *testing.T) {
+	f := &fake{}
+	c := serve(t, f)
+	c.Buyers = 200
+	dying := httptest.NewServer(nil)
+	defer dying.Close()
+	seen := atomic.Int64{}
+	dying.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost && seen.Add(1) == 5 {
+			_ = dying.Listener.Close()
+			hangUp(w, "")
+			go dying.CloseClientConnections()
+			return
+		}
+		f.handler().ServeHTTP(w, r)
+	})
+	c.Targets = append(c.Targets, dying.URL)
+	r, err := Run(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Verdict != ledger.Held || r.answered(codeUnreachable) == 0 || r.answered(codeLost) == 0 || r.CommandsMissing == "" {
+		t.Errorf("verdict %s, answers %v; want held, some unreachable and some lost\n%s", r.Verdict, r.Answers, show(r))
+	}
+}
+
+func TestRunMeasures(t *testing.T) {
+	f := &fake{}
+	f.outside = func(int, http.ResponseWriter, *http.Request) bool {
+		time.Sleep(2 * time.Millisecond) // what is measured
+		return false
+	}
+	c := serve(t, f)
+	var last Progress
+	c.OnProgress = func(p Progress) { last = p }
+	r, err := Run(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Commands) != 1 || r.Commands[0] != (Commands{"sql", 3 * testBuyers, 3}) {
+		t.Errorf("commands %v, want 3 of SQL a purchase", r.Commands)
+	}
+	l, s := r.Latency, r.SoldLatency
+	if l.P50 < 2000 || l.P50 > l.P90 || l.P90 > l.P99 || l.P99 > l.P999 || l.P999 > l.Max || l.Mean < 2000 || s.P50 < 2000 || s.Max > l.Max {
+		t.Errorf("latencies %v and %v of a service that takes at least 2 ms", l, s)
+	}
+	if r.RequestsPerSec <= 0 || r.SalesPerSec <= 0 || r.RequestsPerSec < r.SalesPerSec {
+		t.Errorf("%f requests/s, %f sales/s", r.RequestsPerSec, r.SalesPerSec)
+	}
+	if last.Requests != testBuyers || last.Buyers != testBuyers || last.Units != testStock || last.Counts[ledger.OutcomeSold] != testStock {
+		t.Errorf("the last progress was %+v", last)
+	}
+	if r.Strategy.Title != "One conditional UPDATE" || r.Targets[0].Backends[0].Version != "MariaDB 10.11.6" {
+		t.Errorf("strategy %v, targets %v", r.Strategy, r.Targets)
+	}
+}

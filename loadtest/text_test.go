@@ -1,0 +1,149 @@
+package loadtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"seckill/internal/backend"
+	"seckill/internal/ledger"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s differs (go test -update writes it anew):\n%s\nwant:\n%s", path, got, want)
+	}
+}
+
+// example is a run as it should be; the tests break copies of it.
+func example() *Result {
+	backends := []backend.Status{
+		{Name: "mysql", Tier: backend.Private, Address: "127.0.0.1:34567", Version: "MariaDB 10.11.6", OK: true},
+		{Name: "redis", Tier: backend.Embedded, Address: "127.0.0.1:45678", Version: "miniredis", OK: true},
+	}
+	return &Result{
+		Settings: Settings{Strategy: "conditional", SKU: 1, Stock: 500, Buyers: 3000, Concurrency: 64, Quantity: 1, TimeoutSeconds: 10, Seed: 42},
+		Strategy: StrategyInfo{Name: "conditional", Title: "One conditional UPDATE", Home: ledger.HomeRow},
+		Targets:  []Target{{"http://127.0.0.1:8081", backends}, {"http://127.0.0.1:8082", backends}},
+		Start:    time.Date(2026, 11, 11, 0, 0, 0, 0, time.UTC), Seconds: 1.25, Requests: 3000,
+		Counts: map[ledger.Outcome]int{
+			ledger.OutcomeSold: 500, ledger.OutcomeSoldOut: 2500, ledger.OutcomeBusy: 0, ledger.OutcomeConflict: 0,
+			ledger.OutcomeDuplicate: 0, ledger.OutcomeUnknown: 0, ledger.OutcomeError: 0,
+		},
+		Units:          500,
+		Answers:        []Answer{{Code: "sold_out", Outcome: ledger.OutcomeSoldOut, Count: 2500, Sample: "sold out"}},
+		RequestsPerSec: 2400, SalesPerSec: 400,
+		Latency:     Latency{P50: 3210, P90: 12_340, P99: 123_456, P999: 999_999, Max: 1_234_567, Mean: 4321.5},
+		SoldLatency: Latency{P50: 5210, P90: 13_340, P99: 223_456, P999: 999_999, Max: 1_034_567, Mean: 6321.5},
+		Commands:    []Commands{{"sql", 7500, 2.5}, {"redis", 3000, 1}},
+		Audit: &ledger.Report{Verdict: ledger.Held, SKU: 1, Run: 7, Initial: 500, Remaining: 0, Sold: 500, Orders: 500,
+			Home: ledger.HomeRow, Violations: []ledger.Violation{}},
+		LedgerSource: SourceSQL, Settled: true, Problems: []string{}, Verdict: ledger.Held,
+	}
+}
+
+func TestWriteText(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		change func(*Result)
+		color  bool
+	}{
+		{"held", func(*Result) {}, false},
+		{"held-color", func(*Result) {}, true},
+		{"held-with-refusals", func(r *Result) {
+			r.Counts[ledger.OutcomeSold], r.Counts[ledger.OutcomeSoldOut] = 497, 0
+			r.Counts[ledger.OutcomeBusy], r.Counts[ledger.OutcomeConflict] = 2502, 1
+			r.Audit.Sold, r.Audit.Orders, r.Audit.Remaining = 497, 497, 3
+		}, false},
+		{"held-by-luck", func(r *Result) { r.Strategy = StrategyInfo{Name: "naive", Title: "Read, compute, write", Broken: true} }, false},
+		{"oversold", func(r *Result) {
+			r.Strategy = StrategyInfo{Name: "naive", Title: "Read, compute, write", Broken: true}
+			r.Counts[ledger.OutcomeSold], r.Counts[ledger.OutcomeSoldOut] = 1523, 1477
+			r.Audit.Sold, r.Audit.Orders = 1523, 1523
+			r.Audit.Violations = []ledger.Violation{
+				{Rule: ledger.RuleOversold, Verdict: ledger.Oversold, Message: "1523 units sold out of 500: 1023 too many", Count: 1},
+				{Rule: ledger.RuleLostUpdate, Verdict: ledger.Lost, Message: "0 left + 1523 sold = 1523, 1023 more than the 500 there were: deductions were overwritten", Count: 1},
+			}
+			r.Verdict = ledger.Oversold
+		}, false},
+		{"negative", func(r *Result) {
+			r.Strategy = StrategyInfo{Name: "atomic", Title: "num = num - 1, unchecked", Broken: true}
+			r.Audit.Remaining = -64
+			r.Audit.Violations = []ledger.Violation{{Rule: ledger.RuleNegative, Verdict: ledger.Oversold, Message: "the stock is -64", Count: 1}}
+			r.Verdict = ledger.Oversold
+		}, false},
+		{"lost", func(r *Result) {
+			r.LedgerSource = SourceService
+			r.Counts[ledger.OutcomeUnknown], r.Counts[ledger.OutcomeError], r.Counts[ledger.OutcomeSoldOut] = 2, 3, 2495
+			r.Answers = append(r.Answers,
+				Answer{Code: "backend_unavailable", Outcome: ledger.OutcomeError, Count: 3, Sample: "mysql cannot be reached"},
+				Answer{Code: codeTimeout, Outcome: ledger.OutcomeUnknown, Count: 2, Sample: "context deadline exceeded"})
+			r.Commands, r.CommandsMissing = nil, "http://127.0.0.1:8082 has no metric seckill_backend_commands_total"
+			r.Targets[1].Backends = []backend.Status{{Name: "mysql", Tier: backend.Given, Address: "db:3306", Error: "connection refused"}}
+			r.Audit.Cancelled = 1
+			r.Audit.Violations = []ledger.Violation{
+				{Rule: ledger.RuleMissingOrder, Verdict: ledger.Lost, Message: "sales that buyers were told of and the ledger does not have",
+					Count: 1234, Examples: []string{"user 5 was given order A", "user 6 was given order B"}},
+			}
+			r.Verdict = ledger.Lost
+		}, false},
+		{"not-valid", func(r *Result) {
+			r.Interrupted = true
+			r.Requests = 1500
+			r.Problems = []string{"interrupted after 1500 of 3000 buyers"}
+			r.Verdict = ledger.NotValid
+		}, true},
+		{"unreachable", func(r *Result) {
+			*r = *newResult(Config{Targets: []string{"http://127.0.0.1:1"}, Strategy: "version", SKU: 1, Stock: 1, Buyers: 2, Concurrency: 1, Quantity: 1, Timeout: time.Second})
+			r.Problems = []string{"http://127.0.0.1:1 cannot be used: connection refused"}
+			r.conclude()
+		}, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := example()
+			test.change(r)
+			var b bytes.Buffer
+			if err := r.WriteText(&b, test.color); err != nil {
+				t.Fatal(err)
+			}
+			golden(t, test.name+".txt", b.Bytes())
+		})
+	}
+}
+
+// The JSON form is what other programs read.
+func TestResultJSON(t *testing.T) {
+	data, err := json.MarshalIndent(example(), "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "held.json", append(data, '\n'))
+}
+
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
+
+func TestWriteTextSaysThatItCannot(t *testing.T) {
+	if err := example().WriteText(full{}, false); err == nil {
+		t.Error("no error on a full disk")
+	}
+}

@@ -1,0 +1,457 @@
+package zklock
+
+import (
+	"context"
+	"crypto/rand"
+	"embed"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/ledger"
+	"seckill/internal/lock"
+	"seckill/internal/seckill"
+	"seckill/internal/tap"
+)
+
+//go:embed zk.go
+var zkFiles embed.FS
+
+// ZK is the queue of ephemeral sequential nodes.
+var ZK = catalog.Info{
+	Name:   "zk",
+	Title:  "ZooKeeper queue",
+	Family: "zklock",
+	Source: "A (eighth idea), C, D: ephemeral sequential nodes, as " +
+		"Curator's InterProcessMutex has them",
+	Idea: "Everybody creates an ephemeral sequential node under the " +
+		"lock's node. The smallest number holds the lock; each of the " +
+		"others watches the one node before his own, and looks again " +
+		"when he is told.",
+	Promises: "One holder at a time across any number of processes, in " +
+		"the order in which they came, and a release wakes one " +
+		"waiter only. A dead holder's or waiter's node goes with his " +
+		"session: after the session time-out at most, however he " +
+		"died (ZooKeeper sees a closed socket and still waits, for " +
+		"he may come back). A majority of servers keeps the queue.",
+	Breaks: "A holder that is paused past the session time-out works " +
+		"on beside his successor: he cannot be told while he sleeps. " +
+		"One that runs is told in time, unless his COMMIT is already " +
+		"on its way. A hung holder whose session is kept alive by " +
+		"its own process blocks the others for ever; --lock-lease " +
+		"means nothing here. Whoever deletes a holder's node gives " +
+		"the lock away behind his back: he learns it when he " +
+		"releases.",
+	Guarantees: catalog.Guarantees{
+		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
+		catalog.C: catalog.Holds, catalog.P: catalog.Breaks,
+		catalog.O: catalog.Holds, catalog.I: catalog.Holds,
+		catalog.N: catalog.Holds,
+	},
+	Needs: []backend.Capability{backend.ZooKeeper},
+	Stock: ledger.HomeRow,
+	Options: []catalog.Option{
+		{Flag: "--lock-wait",
+			Doc: "how long a buyer queues before he is told busy"},
+		{Flag: "--zookeeper-session",
+			Doc: "session time-out: how long a dead holder blocks"},
+	},
+	Files: zkFiles,
+	Locker: func(d catalog.Deps) (lock.Locker, error) {
+		return &zkLock{d.ZooKeeper}, nil
+	},
+	Key: func(sku int64) string {
+		return fmt.Sprint("/seckill/locks/stock-", sku)
+	},
+}
+
+type zkLock struct{ zk *backend.ZooKeeperClient }
+
+const (
+	// A command is asked again so often when the connection breaks.
+	zkRetries = 2
+	// An acquisition takes so much longer than its wait, at most, when the
+	// server answers late or not at all; so long it tries to clean up.
+	zkPatience = 2 * time.Second
+)
+
+var (
+	errZKBusy = errors.New("the wait is over")
+	errZKGone = errors.New("our node is gone, or our session")
+	errZKDown = errors.New("there is no connection to ZooKeeper")
+)
+
+// Acquire queues for key. Who holds key already and passes his lease's context
+// on acquires it again at once, as often as he likes (reentrancy): Go has no
+// thread that could own a lock, so the context says who asks. It belongs to
+// whoever is given it: a lock is no protection between two goroutines that
+// work under the same lease.
+func (l *zkLock) Acquire(
+	ctx context.Context, key string, o lock.Options,
+) (lock.Lease, error) {
+	if h, ok := ctx.Value(zkHeld{l, key}).(*zkHold); ok && h.enter() {
+		return newZKLease(ctx, h), nil
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	end := time.Now().Add(o.Wait)
+	asking, cancel := ctx, context.CancelFunc(func() {})
+	if o.Wait >= 0 {
+		asking, cancel = context.WithDeadline(ctx, end.Add(zkPatience))
+	}
+	defer cancel()
+	for {
+		lease, err := l.queue(ctx, asking, key, o.Wait, end)
+		switch {
+		case err == nil:
+			return lease, nil
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		case errors.Is(err, errZKBusy):
+			return nil, seckill.ErrBusy
+		case !errors.Is(err, errZKGone):
+			return nil, fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
+		case o.Wait >= 0 && time.Now().After(end):
+			return nil, seckill.ErrBusy
+		}
+		// A new session, or somebody cleared the lock: queue again.
+	}
+}
+
+// queue creates one node and sees it through to the front. Unless it gets
+// there, it takes the node away again.
+func (l *zkLock) queue(
+	ctx, asking context.Context, key string,
+	wait time.Duration, end time.Time,
+) (_ lock.Lease, err error) {
+	// The session comes first: should it end between the two, the node is
+	// the next one's and stays, and the lease only ends too early.
+	session, err := l.session(asking)
+	if err != nil {
+		return nil, err
+	}
+	h := &zkHold{lock: l, key: key, guid: newGUID(), depth: 1}
+	defer func() {
+		if err != nil {
+			if left := h.leave(ctx); left != nil && ctx.Err() == nil {
+				err = left // whether we were busy, nobody can tell
+			}
+		}
+	}()
+	if h.node, err = l.create(asking, key, h.guid); err != nil {
+		return nil, err
+	}
+
+	// While we wait we want to hear of the end of our session, too.
+	waiting, stop := context.WithCancelCause(asking)
+	defer stop(nil)
+	defer context.AfterFunc(session.Alive(), func() { stop(errZKGone) })()
+	if wait >= 0 {
+		timer := time.AfterFunc(time.Until(end), func() { stop(errZKBusy) })
+		defer timer.Stop()
+	}
+
+	for failures := 0; ; {
+		fence, gone, err := l.look(asking, key, h.node)
+		switch {
+		case err == nil && gone == nil: // nobody is ahead of us
+			h.fence = fence
+			h.alive = session.Alive()
+			if h.alive.Err() != nil {
+				return nil, errZKGone
+			}
+			return newZKLease(ctx, h), nil
+		case err == nil && wait == 0:
+			return nil, errZKBusy
+		case err == nil:
+			// Being told is not being first: the node ahead may have been
+			// a waiter who gave up, with others still ahead of him.
+			_, err = tap.Wait(waiting, "node ahead in "+key, gone)
+			if err != nil {
+				return nil, err
+			}
+			failures = 0
+		case errors.Is(err, errZKGone), failures == zkRetries:
+			return nil, err
+		default:
+			// Our node keeps its place while the connection is down.
+			failures++
+			if _, err := l.session(asking); err != nil {
+				return nil, err
+			}
+		}
+	}
+}
+
+// session returns at once while there is a connection. Otherwise it waits a
+// moment: a server that was restarted is taken up again within that.
+func (l *zkLock) session(
+	ctx context.Context,
+) (*backend.ZooKeeperSession, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, zkPatience, errZKDown)
+	defer cancel()
+	return l.zk.Session(ctx)
+}
+
+// create makes our node and returns its name. The guid in the name is the
+// protection: when the connection breaks while we create, the node may be
+// there all the same, and is found by it instead of being made twice, which
+// would have us wait for ourselves.
+func (l *zkLock) create(
+	ctx context.Context, key, guid string,
+) (name string, err error) {
+	prefix := key + "/_c_" + guid + "-lock-"
+	for failures := 0; ; {
+		path, err := l.zk.Create(ctx, prefix, nil,
+			zk.FlagEphemeralSequential)
+		if err == nil {
+			return path[len(key)+1:], nil
+		}
+		if failures++; failures > zkRetries || ctx.Err() != nil {
+			return "", err
+		}
+		if errors.Is(err, zk.ErrNoNode) { // the first buyer ever
+			if err := l.zk.EnsurePath(ctx, key); err != nil {
+				return "", err
+			}
+			continue
+		}
+		if _, err := l.session(ctx); err != nil {
+			return "", err
+		}
+		names, _, err := l.zk.Children(ctx, key)
+		if err != nil && !errors.Is(err, zk.ErrNoNode) {
+			return "", err
+		}
+		for _, name := range names {
+			if strings.Contains(name, guid) {
+				return name, nil
+			}
+		}
+	}
+}
+
+// look lists the queue. If somebody is ahead of us, gone yields when the last
+// of those has gone (or their node changed, or our session ended).
+//
+// Otherwise the lock is ours, and the fencing token is the transaction that
+// last changed the list. It costs no command of its own, as the node's czxid
+// would, and it grows with every grant: the next holder's list lacks our node,
+// so it was changed after this one was read.
+func (l *zkLock) look(
+	ctx context.Context, key, node string,
+) (fence uint64, gone <-chan zk.Event, err error) {
+	for {
+		names, stat, err := l.zk.Children(ctx, key)
+		if errors.Is(err, zk.ErrNoNode) {
+			return 0, nil, errZKGone
+		}
+		if err != nil {
+			return 0, nil, err
+		}
+		ahead, here := predecessor(names, node)
+		if !here { // its session ended, or somebody removed it
+			return 0, nil, errZKGone
+		}
+		if ahead == "" {
+			return uint64(stat.Pzxid), nil, nil
+		}
+		// Not exists: its watch on a node that is gone stays for ever.
+		_, _, gone, err := l.zk.GetW(ctx, key+"/"+ahead)
+		if errors.Is(err, zk.ErrNoNode) {
+			continue
+		}
+		return 0, gone, err
+	}
+}
+
+// predecessor finds who is right ahead of own, and whether own is in the list.
+// The sequence number alone decides, so that clients which put something else
+// in front of it queue with ours. It is a signed 32-bit counter that the
+// server lets overflow: of two numbers the earlier is the one from which the
+// other is less than half a round away.
+func predecessor(names []string, own string) (ahead string, here bool) {
+	mine, _ := sequence(own)
+	var nearest int32
+	for _, name := range names {
+		if name == own {
+			here = true
+			continue
+		}
+		n, ok := sequence(name)
+		if !ok {
+			continue // no contender
+		}
+		behind := n - mine // wraps round like the server's counter
+		if behind < 0 && (ahead == "" || behind > nearest) {
+			ahead, nearest = name, behind
+		}
+	}
+	return ahead, here
+}
+
+// sequence reads the number that the server put behind a node's name: ten
+// digits, or a minus and at least nine.
+func sequence(name string) (n int32, ok bool) {
+	front := strings.TrimRight(name, "0123456789")
+	digits := name[len(front):]
+	switch {
+	case len(digits) < 9:
+		return 0, false
+	case len(digits) == 9: // -123456789
+		if !strings.HasSuffix(front, "-") {
+			return 0, false
+		}
+		digits = "-" + digits
+	case len(digits) == 10 && digits[0] != '0' &&
+		strings.HasSuffix(front, "--"): // lock--1234567890
+		digits = "-" + digits
+	default: // the prefix may end in digits of its own
+		digits = digits[len(digits)-10:]
+	}
+	v, err := strconv.ParseInt(digits, 10, 32)
+	return int32(v), err == nil
+}
+
+// Clear removes every contender, the last first: those who wait queue again
+// when they find that they are gone, and none of them is let in only to be
+// removed. The holder finds out when he releases.
+func (l *zkLock) Clear(ctx context.Context, key string) error {
+	names, _, err := l.zk.Children(ctx, key)
+	if errors.Is(err, zk.ErrNoNode) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		m, _ := sequence(a)
+		n, _ := sequence(b)
+		return int(n - m)
+	})
+	for _, name := range names {
+		err := l.zk.Delete(ctx, key+"/"+name)
+		if err != nil && !errors.Is(err, zk.ErrNoNode) {
+			return err
+		}
+	}
+	return nil
+}
+
+// A zkHold is a node at the front of the queue. Every Acquire that reaches it
+// through the context has a lease of its own; the last one's release ends it.
+type zkHold struct {
+	lock            *zkLock
+	key, guid, node string
+	fence           uint64
+	alive           context.Context // the session
+
+	mu    sync.Mutex
+	depth int
+}
+
+// zkHeld is where a lease's context carries the hold of a key.
+type zkHeld struct {
+	lock *zkLock
+	key  string
+}
+
+func (h *zkHold) enter() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.depth == 0 || h.alive.Err() != nil {
+		return false
+	}
+	h.depth++
+	return true
+}
+
+// leave takes our node out of the queue, also when the buyer has gone. What
+// cannot be done at once the client does in the background: as long as our
+// session is alive, nobody else would.
+func (h *zkHold) leave(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(
+		context.WithoutCancel(ctx), zkPatience)
+	defer cancel()
+	if h.node != "" && h.lock.zk.Connected() {
+		err := h.lock.zk.Delete(ctx, h.key+"/"+h.node)
+		if err == nil || errors.Is(err, zk.ErrNoNode) {
+			return nil
+		}
+	}
+	return h.lock.zk.Forget(ctx, h.key, h.guid)
+}
+
+type zkLease struct {
+	hold *zkHold
+	ctx  context.Context
+	end  context.CancelCauseFunc
+	deaf func() bool // stops listening to the session
+
+	release sync.Once
+}
+
+// The lease's context ends with the session. The client's judgement of that
+// comes before the server's: it counts from the last request that was
+// answered, so a holder that runs is told before his successor gets in.
+func newZKLease(ctx context.Context, h *zkHold) *zkLease {
+	l := &zkLease{hold: h}
+	l.ctx, l.end = context.WithCancelCause(
+		context.WithValue(ctx, zkHeld{h.lock, h.key}, h))
+	l.deaf = context.AfterFunc(h.alive, func() { l.end(lock.ErrLost) })
+	return l
+}
+
+func (l *zkLease) Context() context.Context { return l.ctx }
+func (l *zkLease) Fence() uint64            { return l.hold.fence }
+
+// Release deletes the node when this is the last lease on it. An error other
+// than ErrNotHeld says that the server could not be reached: the client goes
+// on trying while the session lives.
+func (l *zkLease) Release(ctx context.Context) error {
+	err := error(lock.ErrNotHeld) // a second time
+	l.release.Do(func() {
+		l.deaf()
+		defer l.end(context.Canceled)
+		err = l.hold.exit(ctx)
+	})
+	return err
+}
+
+func (h *zkHold) exit(ctx context.Context) error {
+	h.mu.Lock()
+	h.depth--
+	last := h.depth == 0
+	h.mu.Unlock()
+	if !last {
+		return nil
+	}
+	err := h.lock.zk.Delete(ctx, h.key+"/"+h.node)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, zk.ErrNoNode):
+		return lock.ErrNotHeld
+	}
+	err = h.lock.zk.Forget(ctx, h.key, h.guid)
+	if err != nil {
+		err = fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
+	}
+	return err
+}
+
+// newGUID has 32 hexadecimal digits, as Curator's has.
+func newGUID() string {
+	var b [16]byte
+	rand.Read(b[:])
+	return fmt.Sprintf("%x", b)
+}

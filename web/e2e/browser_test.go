@@ -1,0 +1,284 @@
+//go:build unix
+
+// Package e2e drives the page in a real browser, first against a small fake,
+// then against a real lab.
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// A browser is one Chromium with an empty profile of its own.
+type browser struct {
+	t   *testing.T
+	ctx context.Context
+}
+
+func findBrowser(t *testing.T) string {
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	t.Fatal("no Chromium was found; run: seckill deps --browser")
+	return ""
+}
+
+func startBrowser(t *testing.T) *browser {
+	t.Helper()
+	profile, err := os.MkdirTemp("", "seckill-browser-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var process *exec.Cmd
+	allocator, cancelAllocator := chromedp.NewExecAllocator(context.Background(),
+		chromedp.ExecPath(findBrowser(t)), chromedp.UserDataDir(profile),
+		chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun, chromedp.NoDefaultBrowserCheck,
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
+		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
+		chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("hide-scrollbars", true),
+		chromedp.ModifyCmdFunc(func(cmd *exec.Cmd) {
+			process = cmd
+			cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		}),
+	)
+	ctx, _ := chromedp.NewContext(allocator)
+	t.Cleanup(func() {
+		if err := chromedp.Cancel(ctx); err != nil { // waits until the process has ended
+			t.Errorf("close the browser: %v", err)
+		}
+		cancelAllocator()
+		_ = syscall.Kill(-process.Process.Pid, syscall.SIGKILL) // what it started ends a little later by itself
+		if err := os.RemoveAll(profile); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := chromedp.Do(ctx); err != nil {
+		t.Fatalf("start the browser: %v", err)
+	}
+	return &browser{t, ctx}
+}
+
+// A tab is one page. Whatever goes wrong inside fails the test.
+type tab struct {
+	t   *testing.T
+	ctx context.Context
+
+	mu       sync.Mutex
+	problems []string
+	forgiven func(problem string) bool
+}
+
+// A look is how the page is looked at.
+type look struct {
+	name          string
+	width, height int64
+	dark          bool
+}
+
+var wide = look{"wide", 1440, 1000, false}
+
+// open shows an address in a window of its own: a hidden tab is slowed down.
+func (b *browser) open(address string, l look) *tab {
+	b.t.Helper()
+	ctx, cancel := chromedp.NewContext(b.ctx, chromedp.WithNewWindow(true))
+	b.t.Cleanup(cancel)
+	tb := &tab{t: b.t, ctx: ctx, forgiven: func(string) bool { return false }}
+	home, err := url.Parse(address)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if err := chromedp.Listen(ctx, tb.listen(home.Host)); err != nil {
+		b.t.Fatal(err)
+	}
+	b.t.Cleanup(func() {
+		tb.mu.Lock()
+		defer tb.mu.Unlock()
+		for _, p := range tb.problems {
+			b.t.Errorf("the page at %s: %s", address, p)
+		}
+	})
+	tb.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		if _, err := cdp.Call(ctx, t, log.Enable, cdp.Empty{}); err != nil {
+			return err
+		}
+		_, err := cdp.Call(ctx, t, network.Enable, network.EnableParams{})
+		return err
+	}), l.set(), chromedp.Navigate(address))
+	return tb
+}
+
+// listen collects errors of any kind and requests to any other host.
+func (tb *tab) listen(host string) func(any) {
+	return func(event any) {
+		switch e := event.(type) {
+		case *runtime.EventExceptionThrown:
+			text := e.ExceptionDetails.Text
+			if e.ExceptionDetails.Exception != nil {
+				text += " " + e.ExceptionDetails.Exception.Description
+			}
+			tb.complain("exception: %s", text)
+		case *runtime.EventConsoleAPICalled:
+			if e.Type == runtime.ConsoleAPICalledTypeError || e.Type == runtime.ConsoleAPICalledTypeWarning {
+				tb.complain("console %s: %s", e.Type, e.Args[0].Value)
+			}
+		case *log.EventEntryAdded: // also violations of the Content-Security-Policy
+			if e.Entry.Level == log.EntryLevelError || e.Entry.Level == log.EntryLevelWarning {
+				tb.complain("%s: %s %s", e.Entry.Source, e.Entry.Text, e.Entry.URL)
+			}
+		case *network.EventRequestWillBeSent:
+			if u, err := url.Parse(e.Request.URL); err != nil || u.Host != host && u.Scheme != "data" {
+				tb.complain("a request to %s", e.Request.URL)
+			}
+		}
+	}
+}
+
+func (tb *tab) complain(format string, args ...any) {
+	tb.mu.Lock()
+	defer tb.mu.Unlock()
+	if p := fmt.Sprintf(format, args...); !tb.forgiven(p) {
+		tb.problems = append(tb.problems, p)
+	}
+}
+
+// forgive leaves out problems that a test brings about on purpose.
+func (tb *tab) forgive(containing string) {
+	tb.mu.Lock()
+	defer tb.mu.Unlock()
+	before := tb.forgiven
+	tb.forgiven = func(p string) bool { return before(p) || strings.Contains(p, containing) }
+}
+
+func (l look) set() chromedp.Action[chromedp.Void] {
+	theme := "light"
+	if l.dark {
+		theme = "dark"
+	}
+	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}}
+	return chromedp.Steps(
+		chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+			_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, media)
+			return err
+		}),
+		chromedp.EmulateViewport(l.width, l.height),
+	)
+}
+
+// patience is how long a step in the browser may take.
+const patience = time.Minute
+
+func (tb *tab) do(actions ...chromedp.Action[chromedp.Void]) {
+	tb.t.Helper()
+	ctx, cancel := context.WithTimeout(tb.ctx, patience)
+	defer cancel()
+	if err := chromedp.Do(ctx, actions...); err != nil {
+		tb.fail(err.Error())
+	}
+}
+
+func (tb *tab) fail(why string) {
+	tb.t.Helper()
+	tb.shot("failed-" + tb.t.Name())
+	tb.t.Fatalf("%s\nthe page says:\n%s", why, tb.text("body"))
+}
+
+// text is what the page shows at a place.
+func (tb *tab) text(selector string) string {
+	text, err := chromedp.Run(tb.ctx, chromedp.Evaluate[string](
+		fmt.Sprintf(`document.querySelector(%q)?.innerText ?? "(not there)"`, selector)))
+	if err != nil {
+		return err.Error()
+	}
+	return text
+}
+
+// await waits until an expression is true in the page. (The library's own way
+// compiles a function in the page, which a strict policy forbids.)
+func (tb *tab) await(expression string) {
+	tb.t.Helper()
+	ctx, cancel := context.WithTimeout(tb.ctx, patience)
+	defer cancel()
+	until := fmt.Sprintf(`new Promise((done) => { const look = () => (%s) ? done(true) : setTimeout(look, 20); look(); })`, expression)
+	for {
+		_, err := chromedp.Run(ctx, chromedp.Evaluate[bool](until, chromedp.EvalAwaitPromise))
+		switch {
+		case err == nil:
+			return
+		case ctx.Err() != nil:
+			tb.fail("never true: " + expression)
+		case !strings.Contains(err.Error(), "context"): // the page was left meanwhile: look in the next
+			tb.fail(err.Error())
+		}
+	}
+}
+
+// says waits until a place shows a text.
+func (tb *tab) says(selector, text string) {
+	tb.t.Helper()
+	tb.await(fmt.Sprintf(`document.querySelector(%q)?.innerText.includes(%q)`, selector, text))
+}
+
+func (tb *tab) eval(script string) {
+	tb.t.Helper()
+	tb.do(func(ctx context.Context, t *chromedp.Target) (none chromedp.Void, err error) {
+		_, err = chromedp.Evaluate[chromedp.Void](script)(ctx, t)
+		return none, err
+	})
+}
+
+// fill replaces what an input holds, key by key.
+func (tb *tab) fill(selector, text string) {
+	tb.t.Helper()
+	tb.eval(fmt.Sprintf(`document.querySelector(%q).select()`, selector))
+	tb.do(chromedp.SendKeys(chromedp.CSS(selector), text))
+}
+
+// choose selects a strategy.
+func (tb *tab) choose(strategy string) {
+	tb.t.Helper()
+	tb.await(fmt.Sprintf(`[...document.querySelectorAll("#strategy option:enabled")].some((o) => o.value === %q)`, strategy))
+	tb.eval(fmt.Sprintf(`{
+		const list = document.querySelector("#strategy");
+		list.value = %q;
+		list.dispatchEvent(new Event("change", {bubbles: true}));
+	}`, strategy))
+}
+
+func (tb *tab) click(selector string) {
+	tb.t.Helper()
+	tb.do(chromedp.Click(chromedp.CSS(selector)))
+}
+
+// shot keeps a picture of the page, for people to look at, in the folder that
+// SECKILL_SCREENSHOTS names.
+func (tb *tab) shot(name string) {
+	dir := os.Getenv("SECKILL_SCREENSHOTS")
+	if dir == "" {
+		return
+	}
+	png, err := chromedp.Run(tb.ctx, chromedp.CaptureScreenshot())
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644)
+	}
+	if err != nil {
+		tb.t.Error(err)
+	}
+}

@@ -1,0 +1,143 @@
+//go:build unix
+
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/lab"
+	"seckill/internal/labapi"
+	"seckill/internal/ledger"
+	"seckill/loadtest"
+	"seckill/web"
+)
+
+// A fake is a lab whose runs go as the test says.
+type fake struct {
+	url      string
+	progress chan loadtest.Progress
+	results  chan *loadtest.Result
+
+	mu       sync.Mutex
+	services []lab.Service
+}
+
+var fakeBackends = []backend.Status{
+	{Name: "mysql", Tier: backend.Private, Address: "127.0.0.1:41573", Version: "MariaDB 10.11.14", OK: true},
+	{Name: "redis", Tier: backend.Embedded, Address: "127.0.0.1:39011", Version: "miniredis 2.40", OK: true},
+}
+
+func startFake(t *testing.T) *fake {
+	f, _ := startFakeAt(t, "127.0.0.1:0")
+	return f
+}
+
+// startFakeAt serves a fake at an address until stop is called or the test
+// ends.
+func startFakeAt(t *testing.T, address string) (f *fake, stop func()) {
+	f = &fake{progress: make(chan loadtest.Progress), results: make(chan *loadtest.Result)}
+	service := httptest.NewServer(http.HandlerFunc(fakeService))
+	f.services = []lab.Service{{URL: service.URL, Up: true}}
+	server := labapi.New(labapi.Config{
+		Lab: f, Load: f.load, Page: web.Files(), Version: "test",
+		Strategies: []catalog.Info{{Name: "naive"}, {Name: "conditional"}},
+		Missing:    func(catalog.Info) []string { return nil },
+	})
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	host := httptest.NewUnstartedServer(server)
+	host.Listener.Close()
+	host.Listener = listener
+	host.Start()
+	f.url = host.URL
+	stop = sync.OnceFunc(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		if err := server.Close(ctx); err != nil {
+			t.Error(err)
+		}
+		host.Close()
+		service.Close()
+	})
+	t.Cleanup(stop)
+	return f, stop
+}
+
+func (f *fake) Backends() []backend.Status { return fakeBackends }
+
+func (f *fake) Services() []lab.Service {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.services
+}
+
+func (f *fake) load(ctx context.Context, c loadtest.Config) (*loadtest.Result, error) {
+	for {
+		select {
+		case p := <-f.progress:
+			c.OnProgress(p)
+		case r := <-f.results:
+			r.Strategy.Name, r.Strategy.Broken = c.Strategy, c.Strategy == "naive"
+			return r, nil
+		case <-ctx.Done():
+			return fakeResult(ledger.NotValid), nil
+		}
+	}
+}
+
+func fakeProgress(i, left, sold int) loadtest.Progress {
+	return loadtest.Progress{
+		Elapsed: time.Duration(i) * 100 * time.Millisecond, Requests: 20 * i, Buyers: 2000,
+		Counts: map[ledger.Outcome]int{ledger.OutcomeSold: sold, ledger.OutcomeSoldOut: 20*i - sold},
+		Units:  int64(sold), Left: int64(left), Rate: 900 + float64(i%7)*40, P50: 11.2, P99: 38 + float64(i)/4,
+	}
+}
+
+func fakeResult(v ledger.Verdict, violations ...ledger.Violation) *loadtest.Result {
+	audit := &ledger.Report{Verdict: v, Initial: 100, Sold: 100, Orders: 100, Violations: violations}
+	if v == ledger.Oversold {
+		audit.Sold, audit.Orders = 131, 131
+	}
+	return &loadtest.Result{
+		Targets:  []loadtest.Target{{Backends: fakeBackends}},
+		Requests: 2000, RequestsPerSec: 1033, SalesPerSec: 52, Seconds: 1.94, Verdict: v, Audit: audit,
+		Counts:   map[ledger.Outcome]int{ledger.OutcomeSold: int(audit.Sold), ledger.OutcomeSoldOut: 2000 - int(audit.Sold)},
+		Latency:  loadtest.Latency{P50: 11200, P99: 61000},
+		Commands: []loadtest.Commands{{Backend: "mysql", Count: 8100, PerPurchase: 4.05}},
+	}
+}
+
+func fakeService(w http.ResponseWriter, r *http.Request) {
+	naive := map[string]any{
+		"name": "naive", "title": "Read, compute, write", "family": "sqlrow", "broken": true, "available": true,
+		"idea": "SELECT num; subtract in the program; UPDATE.", "promises": "Nothing.", "breaks": "Two buyers overlap.",
+		"needs": []string{"SQL"}, "missing": []string{}, "files": []map[string]string{{"name": "naive.go", "content": "package sqlrow // <b>"}},
+	}
+	if r.URL.Path == "/api/v1/strategies/naive" {
+		json.NewEncoder(w).Encode(naive)
+		return
+	}
+	json.NewEncoder(w).Encode(map[string]any{"strategies": []any{naive,
+		map[string]any{
+			"name": "conditional", "title": "Conditional update", "family": "sqlrow", "available": true,
+			"idea": "One statement checks and subtracts.", "promises": "Never oversells.", "breaks": "Nothing, with one database.",
+			"needs": []string{"SQL"}, "missing": []string{},
+		},
+		map[string]any{
+			"name": "zk", "title": "ZooKeeper lock", "family": "zklock", "available": false,
+			"idea": "The lowest sequence number holds the lock.", "promises": "One holder at a time.", "breaks": "A paused holder.",
+			"needs": []string{"SQL", "ZooKeeper"}, "missing": []string{"no ZooKeeper is configured: install one (seckill deps)"},
+		},
+	}})
+}

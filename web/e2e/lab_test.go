@@ -1,0 +1,221 @@
+//go:build unix
+
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"seckill/loadtest"
+)
+
+// buildProgram makes the very program that people run.
+func buildProgram(t *testing.T) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "seckill")
+	if said, err := exec.Command("go", "build", "-o", program, "seckill/cmd/seckill").CombinedOutput(); err != nil {
+		t.Fatalf("build the program: %v\n%s", err, said)
+	}
+	return program
+}
+
+// An up is `seckill up`, running.
+type up struct {
+	t       *testing.T
+	command *exec.Cmd
+	page    string
+	table   string
+	said    bytes.Buffer
+}
+
+func startUp(t *testing.T, program string, args ...string) *up {
+	t.Helper()
+	u := &up{t: t, command: exec.Command(program, append([]string{"up"}, args...)...)}
+	u.command.Env = append(os.Environ(), "SECKILL_STATE="+t.TempDir())
+	u.command.Stderr = &u.said
+	out, err := u.command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := u.command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(u.stop)
+	lines := bufio.NewScanner(out)
+	for u.page == "" && lines.Scan() {
+		u.table += lines.Text() + "\n"
+		if page, ok := strings.CutPrefix(lines.Text(), "Page: "); ok {
+			u.page = strings.Fields(page)[0]
+		}
+	}
+	if u.page == "" {
+		u.stop()
+		t.Fatalf("seckill up named no page:\n%s%s", u.table, u.said.String())
+	}
+	return u
+}
+
+// stop ends it as Ctrl-C does, and makes sure that it ends well.
+func (u *up) stop() {
+	if u.command.ProcessState != nil {
+		return
+	}
+	u.command.Process.Signal(syscall.SIGINT)
+	giveUp := time.AfterFunc(patience, func() { u.command.Process.Kill() })
+	defer giveUp.Stop()
+	if err := u.command.Wait(); err != nil || !strings.Contains(u.said.String(), "nothing is left behind") {
+		u.t.Errorf("seckill up ended with %v and said:\n%s", err, u.said.String())
+	}
+}
+
+// get asks the lab itself.
+func (u *up) get(path string, into any) {
+	u.t.Helper()
+	answer, err := http.Get(strings.TrimSuffix(u.page, "/") + path)
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if err := json.NewDecoder(answer.Body).Decode(into); err != nil {
+		u.t.Fatal(err)
+	}
+}
+
+// killService kills the first service process as a crash does.
+func (u *up) killService() {
+	u.t.Helper()
+	var status struct{ Services []struct{ URL string } }
+	u.get("/api/lab/v1/status", &status)
+	out, err := exec.Command("pgrep", "-f", "serve --addr "+strings.TrimPrefix(status.Services[0].URL, "http://")).Output()
+	pid, bad := strconv.Atoi(strings.TrimSpace(string(out)))
+	if err != nil || bad != nil {
+		u.t.Fatalf("find the service process: %v %q", err, out)
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		u.t.Fatal(err)
+	}
+}
+
+var looks = []look{
+	{"wide-light", 1440, 1200, false}, {"wide-dark", 1440, 1200, true},
+	{"narrow-light", 390, 2400, false}, {"narrow-dark", 390, 2400, true},
+}
+
+func (tb *tab) shots(moment string) {
+	if os.Getenv("SECKILL_SCREENSHOTS") == "" {
+		return
+	}
+	for _, l := range looks {
+		tb.do(l.set())
+		tb.await(`document.getAnimations().length === 0`)
+		tb.shot(moment + "-" + l.name)
+	}
+	tb.do(wide.set())
+}
+
+// The page of a real lab, as a newcomer uses it.
+func TestRealLab(t *testing.T) {
+	program := buildProgram(t)
+	u := startUp(t, program, "--addr", "127.0.0.1:0")
+	for _, name := range []string{"mysql", "redis", "zookeeper"} {
+		if !strings.Contains(u.table, name+" ") || strings.Contains(u.table, "embedded") {
+			t.Fatalf("this test needs real servers; run: seckill deps\n%s", u.table)
+		}
+	}
+	b := startBrowser(t)
+	tb := b.open(u.page, wide)
+	tb.await(`!document.querySelector('#strategy option:disabled')`)
+	tb.says(".machines", "MariaDB")
+	tb.shots("before")
+
+	t.Log("conditional holds")
+	tb.run("conditional", "100", "2000")
+	tb.await(`document.querySelector('[data-verdict="held"]') !== null`)
+	tb.says(".banner", "HELD")
+	tb.says(".banner", "100 of 100 units sold")
+	tb.says(".ran-on", "MariaDB")
+	tb.says(".ran-on", "private")
+	tb.await(`document.querySelector("[data-left]").dataset.left === "0"`)
+	tb.shots("held")
+
+	t.Log("naive does not")
+	tb.run("naive", "100", "2000")
+	tb.await(`document.querySelector('[data-verdict="oversold"], [data-verdict="lost"]') !== null`)
+	tb.says(".rules", "lost_update")
+	tb.shots("oversold")
+	var all struct {
+		Runs []struct{ Result *loadtest.Result }
+	}
+	u.get("/api/lab/v1/runs", &all)
+	if len(all.Runs) != 2 || all.Runs[0].Result.ExitStatus() == loadtest.ExitHeld {
+		t.Errorf("the lab has %d runs; the page says otherwise", len(all.Runs))
+	}
+
+	t.Log("atomic goes below zero")
+	tb.run("atomic", "100", "2000")
+	tb.await(`document.querySelector('[data-verdict="oversold"]') !== null`)
+	tb.says(".left", "below zero")
+	tb.says(".rules", "negative_stock")
+	tb.shots("below-zero")
+
+	t.Log("the source is shown")
+	tb.eval(`[...document.querySelectorAll(".strategies button")].find((b) => b.innerText === "conditional").click()`)
+	tb.says(".source pre", "package sqlrow")
+
+	t.Log("reload and second tab in mid-run")
+	tb.run("conditional", "1000", "200000")
+	tb.says(".banner.busy", "conditional is selling")
+	second := b.open(u.page, wide)
+	tb.do(chromedp.Reload())
+	for _, each := range []*tab{tb, second} {
+		each.says(".banner.busy", "200,000 buyers answered")
+		each.await(`Number(document.querySelector("progress").value) > 100`)
+	}
+	tb.shots("during")
+	second.click("button.stop")
+	for _, each := range []*tab{tb, second} {
+		each.says(".banner .word", "NOT VALID") // interrupted, and audited all the same
+		each.says(".rules", "interrupted")
+	}
+
+	t.Log("a service that dies is shown")
+	u.killService()
+	tb.says(".machines", "down")
+	tb.says(".machines", "its log is")
+	tb.run("conditional", "100", "2000")
+	tb.says(".banner .word", "HELD")
+
+	t.Log("the lab is restarted under the page")
+	tb.forgive("net::ERR_")
+	address := strings.TrimSuffix(strings.TrimPrefix(u.page, "http://"), "/")
+	u.stop()
+	tb.says(".lost-connection", "lost")
+	startUp(t, program, "--addr", address)
+	tb.await(`!document.querySelector(".lost-connection")`)
+	tb.run("conditional", "100", "2000")
+	tb.says(".banner .word", "HELD")
+}
+
+// run fills in the form and starts it.
+func (tb *tab) run(strategy, stock, buyers string) {
+	tb.t.Helper()
+	tb.await(`!document.querySelector("button.stop")`)
+	tb.choose(strategy)
+	tb.fill("#stock", stock)
+	tb.fill("#buyers", buyers)
+	tb.eval(`window.rows = document.querySelectorAll(".history tbody tr").length`)
+	tb.click("button.run")
+	tb.await(`document.querySelectorAll(".history tbody tr").length === window.rows + 1`)
+}

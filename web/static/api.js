@@ -1,0 +1,39 @@
+// Calls to the lab and, through it, to the service.
+
+// A lab with a token prints its address with #token=…; it is kept for this tab
+// and taken out of the address bar.
+const given = new URLSearchParams(location.hash.slice(1)).get('token');
+if (given) {
+  sessionStorage.setItem('token', given);
+  history.replaceState(null, '', location.pathname + location.search);
+}
+
+/** @param {string} token */
+export const keepToken = (token) => sessionStorage.setItem('token', token);
+
+/** An answer that is not a success, in the form of problem+json. */
+export class Refused extends Error {
+  /** @param {{status: number, code?: string, detail?: string, errors?: {field: string, detail: string}[]}} problem */
+  constructor(problem) {
+    super(problem.detail || `HTTP ${problem.status}`);
+    this.code = problem.code || '';
+    this.fields = Object.fromEntries((problem.errors || []).map((e) => [e.field, e.detail]));
+  }
+}
+
+/**
+ * @param {string} method
+ * @param {string} path
+ * @param {unknown} [body]
+ */
+export async function call(method, path, body) {
+  /** @type {Record<string, string>} */
+  const headers = {};
+  const token = sessionStorage.getItem('token');
+  if (token && method !== 'GET') headers.Authorization = `Bearer ${token}`;
+  if (body !== undefined) headers['Content-Type'] = 'application/json';
+  const answer = await fetch(path, { method, headers, body: body && JSON.stringify(body) });
+  if (answer.ok) return answer.json();
+  const problem = await answer.json().catch(() => ({}));
+  throw new Refused({ ...problem, status: answer.status });
+}

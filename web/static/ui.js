@@ -1,0 +1,18 @@
+// The page's dialect: Preact's elements, written as htm templates.
+import { h, render } from './vendor/preact.mjs';
+import htm from './vendor/htm.mjs';
+
+export { render };
+export { useEffect, useMemo, useRef, useState } from './vendor/preact-hooks.mjs';
+export const html = htm.bind(h);
+
+const numbers = new Intl.NumberFormat('en');
+
+/** 12345.6 → "12,346", and a true minus sign. @param {number} n */
+export const count = (n) => numbers.format(Math.round(n)).replace('-', '−');
+
+/** Milliseconds as people say them. @param {number} ms */
+export const ms = (ms) => (ms < 10 ? ms.toFixed(1) : count(ms)) + ' ms';
+
+/** Class names of what is true. @param {...(string|false|null|undefined)} names */
+export const classes = (...names) => names.filter(Boolean).join(' ');
