@@ -33,7 +33,9 @@ func newClient(c Config) *client {
 	}
 	for _, t := range c.Targets {
 		u, _ := url.Parse(strings.TrimRight(t, "/") + "/api/v1/seckill") // checked
-		u.RawQuery = url.Values{"strategy": {c.Strategy}}.Encode()
+		if !c.ByDefault {
+			u.RawQuery = url.Values{"strategy": {c.Strategy}}.Encode()
+		}
 		cl.endpoints = append(cl.endpoints, u)
 	}
 	return cl

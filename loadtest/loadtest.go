@@ -16,8 +16,11 @@ import (
 
 // A Config is one load run.
 type Config struct {
-	Targets     []string // base URLs of service processes; requests go round-robin
-	Strategy    string
+	Targets  []string // base URLs of service processes; requests go round-robin
+	Strategy string
+	// ByDefault names no strategy in the requests: Strategy must be the one
+	// that the targets were started with, and every answer is checked for it.
+	ByDefault   bool
 	SKU         int64
 	Stock       int64 // the SKU is reset to this many units first
 	Buyers      int   // distinct users, one purchase each

@@ -162,10 +162,15 @@ func (u *UpCmd) host(ctx context.Context, l *lab.Lab, listener net.Listener, std
 	}
 	defer in.Close()
 
+	store := ledger.NewStore(in.DB)
 	missing := func(i catalog.Info) []string { return i.Missing(in) }
 	api := labapi.New(labapi.Config{
 		Lab: l, Strategies: strategies.All(), Missing: missing,
-		Load: loadtest.Run, Ledger: ledger.NewStore(in.DB), Page: web.Files(),
+		Load: loadtest.Run, Ledger: store, Page: web.Files(),
+		Left: func(ctx context.Context, sku int64) (int64, error) {
+			stock, err := store.SKU(ctx, sku)
+			return stock.Num, err
+		},
 		Addr: u.Addr, Token: u.Token, Version: buildVersion(),
 		Log: slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})

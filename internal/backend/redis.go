@@ -26,7 +26,7 @@ func (in *Instance) openRedis(ctx context.Context) error {
 	})
 	c.AddHook(tap.RedisHook{})
 	in.closers = append(in.closers, c.Close)
-	info, err := c.Info(ctx, "server").Result()
+	info, err := c.Info(ctx).Result()
 	if err != nil {
 		return unreachable(NameRedis, strings.Join(in.Config.RedisAddrs, ","), err)
 	}
@@ -49,7 +49,7 @@ func (in *Instance) openRedlock(ctx context.Context) error {
 		})
 		c.AddHook(tap.RedisHook{})
 		in.closers = append(in.closers, c.Close)
-		info, err := c.Info(ctx, "server").Result()
+		info, err := c.Info(ctx).Result()
 		if err != nil {
 			return unreachable(NameRedlock, addr, err)
 		}
@@ -59,12 +59,13 @@ func (in *Instance) openRedlock(ctx context.Context) error {
 	return nil
 }
 
-// redisVersion reads INFO's redis_version line.
+// redisVersion reads INFO's redis_version line. INFO is asked for as a whole:
+// the embedded engine knows no section "server", and no version.
 func redisVersion(info string) string {
 	for line := range strings.Lines(info) {
 		if v, ok := strings.CutPrefix(strings.TrimSpace(line), "redis_version:"); ok {
 			return "Redis " + v
 		}
 	}
-	return "Redis"
+	return "miniredis"
 }

@@ -435,6 +435,8 @@ func (c *ZooKeeperClient) established() {
 		s.alive, s.over = context.WithCancelCause(context.Background())
 		s.watchdog = time.AfterFunc(timeout, func() { c.watch(s) })
 		c.session = s
+	} else {
+		c.link.watchesFirst()
 	}
 	c.connected = true
 	close(c.up)
@@ -551,6 +553,10 @@ type zkLink struct {
 
 	mu   sync.Mutex
 	head []byte // the beginning of the server's first answer
+
+	watchesSent chan struct{} // nil: nobody waits for that
+	sentOnce    sync.Once
+	waited      bool
 }
 
 // The first answer: length, protocol version and time-out in four bytes each,
@@ -562,8 +568,30 @@ const (
 	maxAnswer   = 1 << 10
 )
 
+// A request: length, number and operation in four bytes each.
+const (
+	requestOp    = 8
+	requestHead  = 12
+	opSetWatches = 101
+	watchesSoon  = 50 * time.Millisecond
+)
+
+// watchesFirst holds the answers back until the library has sent its watches,
+// when it takes up a session again: they go with the last change that it
+// knows of, so that the server can say what it missed, and it reads that
+// number without a lock while the first answer may already overwrite it. If it
+// has no watches, a moment passes.
+func (l *zkLink) watchesFirst() { l.watchesSent = make(chan struct{}) }
+
 func (l *zkLink) Read(p []byte) (int, error) {
 	n, err := l.Conn.Read(p)
+	if l.watchesSent != nil && !l.waited {
+		select {
+		case <-l.watchesSent:
+		case <-time.After(watchesSoon):
+		}
+		l.waited = true
+	}
 	if n > 0 {
 		l.clock.received()
 		l.mu.Lock()
@@ -580,7 +608,11 @@ func (l *zkLink) Read(p []byte) (int, error) {
 
 func (l *zkLink) Write(p []byte) (int, error) {
 	l.clock.sent()
-	return l.Conn.Write(p)
+	n, err := l.Conn.Write(p)
+	if l.watchesSent != nil && len(p) >= requestHead && binary.BigEndian.Uint32(p[requestOp:]) == opSetWatches {
+		l.sentOnce.Do(func() { close(l.watchesSent) })
+	}
+	return n, err
 }
 
 // SetReadDeadline keeps a handshake with a server that hangs from lasting

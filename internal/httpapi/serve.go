@@ -11,6 +11,7 @@ import (
 
 const (
 	readHeaderTimeout = 5 * time.Second
+	readTimeout       = 10 * time.Second
 	idleTimeout       = 2 * time.Minute
 	maxHeaderBytes    = 32 << 10
 )
@@ -19,14 +20,12 @@ const (
 // and returns nil. What is not done after ShutdownTimeout is cut off, and the
 // error says how much that was.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
-	// net/http ends a request's context when its read time-out passes, also
-	// while the handler is at work: it must be longer than any handler.
-	longest := max(s.PurchaseTimeout, resetTimeout) + lookTimeout + 5*time.Second
+	longest := max(s.PurchaseTimeout, resetTimeout) + lookTimeout // any handler takes
 	server := &http.Server{
 		Handler:           s.Handler(),
 		ReadHeaderTimeout: readHeaderTimeout,
-		ReadTimeout:       longest,
-		WriteTimeout:      longest + 5*time.Second,
+		ReadTimeout:       readTimeout,
+		WriteTimeout:      longest + readTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,
 		ErrorLog:          slog.NewLogLogger(s.Log.Handler(), slog.LevelWarn),

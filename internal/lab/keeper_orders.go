@@ -46,3 +46,6 @@ type report struct {
 	Error  string `json:"error,omitempty"`
 	Ended  string `json:"ended,omitempty"`
 }
+
+// endedWell is how a process ends that did what it should.
+const endedWell = "exit status 0"

@@ -1,18 +1,134 @@
 package lab_test
 
 import (
-	"os"
+	"context"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"seckill/internal/backend"
+	"seckill/internal/lab"
 	"seckill/internal/lab/labtest"
 )
 
-func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
+var everything = []backend.Capability{backend.RowLocks, backend.Redis, backend.RedisQuorum, backend.ZooKeeper, backend.Etcd}
 
-func TestEverythingStarts(t *testing.T) {
-	l := labtest.Start(t, backend.SQL, backend.Redis, backend.RedisQuorum, backend.ZooKeeper, backend.Etcd)
+func TestEverythingStartsPrivately(t *testing.T) {
+	l := labtest.Start(t, everything...)
+	var names []string
 	for _, s := range l.Backends() {
-		t.Log(s.Name, s.Tier, s.Address, s.Version)
+		names = append(names, s.Name)
+		if !s.OK || s.Tier != backend.Private || s.Address == "" || !strings.ContainsAny(s.Version, "0123456789") {
+			t.Errorf("%+v: want it private, with an address and a version", s)
+		}
+	}
+	if !slices.Equal(names, lab.AllBackends) {
+		t.Errorf("the lab has %v, want %v", names, lab.AllBackends)
+	}
+	in := labtest.Instance(t, everything...)
+	for _, need := range everything {
+		if ok, why := in.Has(need); !ok {
+			t.Errorf("an instance on the lab lacks %s: %s", need, why)
+		}
+	}
+	if len(in.RedisNodes) != 5 {
+		t.Errorf("%d independent Redis nodes, want 5", len(in.RedisNodes))
+	}
+}
+
+func TestMySQLIsDurableAndRoomy(t *testing.T) {
+	in := labtest.Instance(t, backend.RowLocks)
+	var flush, connections int
+	row := in.DB.Raw("SELECT @@innodb_flush_log_at_trx_commit, @@max_connections").Row()
+	if err := row.Scan(&flush, &connections); err != nil {
+		t.Fatal(err)
+	}
+	if flush != 1 || connections < 1000 {
+		t.Errorf("flush at commit %d and %d connections, want 1 and 1000", flush, connections)
+	}
+}
+
+// What runs is what was asked for; the rest comes when it is.
+func TestAdd(t *testing.T) {
+	l, err := lab.Start(t.Context(), lab.Options{Folder: t.TempDir(), Backends: []string{backend.NameRedis}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Stop(context.Background())
+	if c := l.Config(); c.RedisAddrs == nil || c.MySQLDSN != "" {
+		t.Errorf("configuration %+v, want Redis alone", c)
+	}
+	first := l.Config().RedisAddrs
+	if err := l.Add(t.Context(), backend.NameRedis, backend.NameEtcd); err != nil {
+		t.Fatal(err)
+	}
+	if c := l.Config(); c.EtcdEndpoints == nil || !slices.Equal(c.RedisAddrs, first) {
+		t.Errorf("configuration %+v, want etcd beside the same Redis", c)
+	}
+	if err := l.Add(t.Context(), "oracle"); err == nil || !strings.Contains(err.Error(), "zookeeper") {
+		t.Errorf("an unknown backend: %v, want the names there are", err)
+	}
+	if _, err := l.Process("mysql"); err == nil || !strings.Contains(err.Error(), "etcd") {
+		t.Errorf("a process that is not there: %v, want the names there are", err)
+	}
+}
+
+func TestGivenBackendsAreUsedNotStarted(t *testing.T) {
+	shared := labtest.Start(t, everything...).Config()
+	l, err := lab.Start(t.Context(), lab.Options{Folder: t.TempDir(), Given: shared})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Stop(context.Background())
+	for _, s := range l.Backends() {
+		if s.Tier != backend.Given || !s.OK || s.Version == "" {
+			t.Errorf("%+v: want it given, with a version", s)
+		}
+	}
+	if p, err := l.Process("redis"); err == nil {
+		t.Errorf("process %d was started for a Redis that was given", p.PID())
+	}
+}
+
+func TestGivenBackendThatDoesNotAnswer(t *testing.T) {
+	for name, c := range map[string]backend.Config{
+		backend.NameMySQL:     {MySQLDSN: "root:secret@tcp(127.0.0.1:1)/x"},
+		backend.NameRedis:     {RedisAddrs: []string{"127.0.0.1:1"}},
+		backend.NameRedlock:   {RedlockAddrs: []string{"127.0.0.1:1"}},
+		backend.NameZooKeeper: {ZooKeeperAddrs: []string{"127.0.0.1:1"}},
+		backend.NameEtcd:      {EtcdEndpoints: []string{"127.0.0.1:1"}},
+	} {
+		l, err := lab.Start(t.Context(), lab.Options{Folder: t.TempDir(), Given: c, Backends: []string{name}})
+		if err == nil {
+			l.Stop(context.Background())
+			t.Errorf("%s at a closed port was accepted", name)
+			continue
+		}
+		if text := err.Error(); !strings.Contains(text, name+" at") || !strings.Contains(text, "127.0.0.1:1") ||
+			!strings.Contains(text, "is it running") || strings.Contains(text, "secret") {
+			t.Errorf("%s: %v, want its name and address, what to do, and no password", name, err)
+		}
+	}
+	both := backend.Config{MySQLDSN: "root@tcp(127.0.0.1:1)/x", SQLitePath: "y"}
+	if _, err := lab.Start(t.Context(), lab.Options{Given: both}); err == nil || !strings.Contains(err.Error(), "give one") {
+		t.Errorf("both MySQL and SQLite: %v", err)
+	}
+}
+
+func BenchmarkStart(b *testing.B) {
+	for b.Loop() {
+		var slowest time.Duration
+		var name string
+		l, err := lab.Start(b.Context(), lab.Options{Folder: b.TempDir(), Progress: func(n string, took time.Duration) {
+			if took > slowest {
+				slowest, name = took, n
+			}
+		}})
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(slowest.Milliseconds()), name+"-ms")
+		l.Stop(context.Background())
 	}
 }

@@ -28,7 +28,7 @@ func (l *Lab) mysqlServer(program Program) server {
 		},
 		check: func(ctx context.Context, addr string, _ int) (string, error) {
 			version, folder, err := askMySQL(ctx, "root@tcp("+addr+")/")
-			if err == nil && !sameFolder(folder, data) {
+			if err == nil && !sameFile(folder, data) {
 				return "", errors.New("another server has this port")
 			}
 			return version, err
@@ -104,7 +104,7 @@ func (l *Lab) prepareMySQL(ctx context.Context, m mysqlServer) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	if run.ended != "exit status 0" {
+	if run.ended != endedWell {
 		return withLog(fmt.Errorf("mysql could not make its data folder %s: %s", m.data, run.ended), "mysql", c.Log)
 	}
 	return nil
@@ -194,7 +194,7 @@ func askMySQL(ctx context.Context, dsn string) (version, folder string, err erro
 	return "MySQL " + version, folder, nil
 }
 
-func sameFolder(a, b string) bool {
+func sameFile(a, b string) bool {
 	first, err := os.Stat(a)
 	if err != nil {
 		return false

@@ -19,6 +19,7 @@ type book struct {
 type entry struct {
 	Run
 	edition int // the book's when this run's state last changed
+	steps   int // counts changes of this run, of any kind
 	stop    func()
 }
 
@@ -47,6 +48,7 @@ func (b *book) begin(r Run, stop func()) (e *entry, other *Run) {
 func (b *book) change(e *entry, edit func(*Run) (announce bool)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	e.steps++
 	if edit(&e.Run) {
 		b.announce(e)
 	} else {
@@ -147,7 +149,8 @@ type reader struct {
 	lab     int
 	edition int
 	run     string
-	points  int // of that run
+	steps   int // of that run, as the points
+	points  int
 }
 
 // next returns the news for r and remembers them as seen.
@@ -161,17 +164,17 @@ func (b *book) next(r *reader) news {
 			run := e.Run
 			run.Points = slices.Clone(run.Points)
 			n.runs = append(n.runs, run)
-			r.run, r.points = run.ID, len(run.Points)
+			r.run, r.steps, r.points = run.ID, e.steps, len(run.Points)
 		}
 	}
 	r.edition = b.edition
 	if len(b.entries) == 0 {
 		return n
 	}
-	if e := b.entries[len(b.entries)-1]; e.ID == r.run && len(e.Points) > r.points {
+	if e := b.entries[len(b.entries)-1]; e.ID == r.run && e.steps > r.steps {
 		s := &snapshot{Run: e.Run, From: r.points}
 		s.Points = slices.Clone(e.Points[r.points:])
-		r.points = len(e.Points)
+		r.steps, r.points = e.steps, len(e.Points)
 		n.snapshot = s
 	}
 	return n

@@ -27,7 +27,10 @@ type Config struct {
 	// Load performs a run: loadtest.Run, but for tests.
 	Load   func(context.Context, loadtest.Config) (*loadtest.Result, error)
 	Ledger loadtest.Ledger // where verdicts come from
-	Page   fs.FS           // index.html and what it loads
+	// Left reads a SKU's stock row while a run is on. Nil: pages are shown
+	// what buyers were told last, which answers that overtake each other blur.
+	Left func(ctx context.Context, sku int64) (int64, error)
+	Page fs.FS // index.html and what it loads
 
 	// Addr is the address that is listened on; requests must be addressed to
 	// it or to this machine.

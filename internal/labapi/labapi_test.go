@@ -339,6 +339,13 @@ func TestRunIsSeenByAllPages(t *testing.T) {
 			t.Errorf("snapshot %v", snap)
 		}
 	}
+	// The last report may follow at once: it counts, and is no point of a chart.
+	load.progress <- loadtest.Progress{Elapsed: 2*time.Second + time.Millisecond, Requests: 2000}
+	for _, e := range []*events{first, late} {
+		if snap := e.next("snapshot"); snap["points"] != nil || snap["progress"].(map[string]any)["requests"] != 2000.0 {
+			t.Errorf("snapshot %v", snap)
+		}
+	}
 	load.results <- &loadtest.Result{Verdict: ledger.Held}
 	for _, e := range []*events{first, late} {
 		if r := e.next("run"); r["state"] != "done" || r["result"].(map[string]any)["verdict"] != "held" {
@@ -355,6 +362,25 @@ func TestRunIsSeenByAllPages(t *testing.T) {
 
 	s.EndStreams()
 	for first.in.Scan() { // ends, or the test times out
+	}
+}
+
+func TestStockIsReadFromTheLedger(t *testing.T) {
+	_, h, load := start(t, func(c *Config) {
+		c.Left = func(context.Context, int64) (int64, error) { return -7, nil }
+		c.Strategies = []catalog.Info{{Name: "good", Stock: ledger.HomeRow}, {Name: "elsewhere", Stock: ledger.HomeRedis}}
+	})
+	page := watch(t, h.URL)
+	page.next("hello")
+	for strategy, want := range map[string]float64{"good": -7, "elsewhere": 93} {
+		call{method: "POST", path: "/api/lab/v1/runs", body: strings.Replace(goodRun, "good", strategy, 1)}.do(t, h.URL)
+		page.next("run")
+		load.progress <- loadtest.Progress{Left: 93}
+		if snap := page.next("snapshot"); snap["progress"].(map[string]any)["left"] != want {
+			t.Errorf("%s: snapshot %v, want %v left", strategy, snap, want)
+		}
+		load.results <- &loadtest.Result{}
+		page.next("run")
 	}
 }
 
@@ -394,7 +420,7 @@ func TestSlowPage(t *testing.T) {
 	call{method: "POST", path: "/api/lab/v1/runs", body: goodRun}.do(t, h.URL)
 	<-load.configs
 	for i := range 3 * maxPoints {
-		load.progress <- loadtest.Progress{Elapsed: time.Duration(i) * time.Millisecond}
+		load.progress <- loadtest.Progress{Elapsed: time.Duration(i) * 100 * time.Millisecond}
 	}
 	if r := s.book.list()[0]; r.Progress == nil {
 		t.Error("the run has no progress")

@@ -57,11 +57,19 @@ type Point struct {
 // a chart has about as many pixels.
 const maxPoints = 1200
 
+// shortest is how many seconds two points are apart at least: the last report
+// of a run may come right after the one before it, and its rate means nothing.
+const shortest = 0.03
+
 // add takes the next progress. Past maxPoints every second point goes, which
 // it reports, because indexes into Points have changed then.
 func (r *Run) add(p loadtest.Progress) (thinned bool) {
 	r.Progress = &p
-	r.Points = append(r.Points, Point{p.Elapsed.Seconds(), p.Rate, p.P50, p.P99})
+	at := p.Elapsed.Seconds()
+	if n := len(r.Points); n > 0 && at-r.Points[n-1].At < shortest {
+		return false
+	}
+	r.Points = append(r.Points, Point{at, p.Rate, p.P50, p.P99})
 	if len(r.Points) <= maxPoints {
 		return false
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"seckill/internal/catalog"
+	"seckill/internal/ledger"
 	"seckill/loadtest"
 )
 
@@ -92,6 +93,7 @@ func (s *Server) perform(ctx context.Context, e *entry, targets []string) {
 		Buyers: w.Buyers, Concurrency: w.Concurrency, Quantity: w.Quantity,
 		AdminToken: s.Token, Timeout: patience, Seed: randv2.Uint64(), Ledger: s.Ledger,
 		OnProgress: func(p loadtest.Progress) {
+			s.look(ctx, &p, w.Strategy)
 			s.book.change(e, func(r *Run) bool { return r.add(p) })
 		},
 	})
@@ -103,6 +105,20 @@ func (s *Server) perform(ctx context.Context, e *entry, targets []string) {
 		return true
 	})
 	s.Log.Info("run ended", "run", e.ID, "strategy", w.Strategy, "state", e.State, "error", err)
+}
+
+// look replaces what buyers were told by what the database says, if it says so
+// at once and keeps the stock of this strategy at all.
+func (s *Server) look(ctx context.Context, p *loadtest.Progress, strategy string) {
+	i := slices.IndexFunc(s.Strategies, func(i catalog.Info) bool { return i.Name == strategy })
+	if s.Left == nil || s.Strategies[i].Stock != ledger.HomeRow {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pace)
+	defer cancel()
+	if left, err := s.Left(ctx, sku); err == nil {
+		p.Left = left
+	}
 }
 
 // check finds everything that is wrong with a run's settings.

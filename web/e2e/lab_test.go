@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -169,6 +170,10 @@ func TestRealLab(t *testing.T) {
 	tb.says(".left", "below zero")
 	tb.says(".rules", "negative_stock")
 	tb.shots("below-zero")
+	tb.do(look{"", 1180, 800, false}.set())
+	tb.await(`document.getAnimations().length === 0`)
+	tb.shot("page")
+	tb.do(wide.set())
 
 	t.Log("the source is shown")
 	tb.eval(`[...document.querySelectorAll(".strategies button")].find((b) => b.innerText === "conditional").click()`)
@@ -218,4 +223,41 @@ func (tb *tab) run(strategy, stock, buyers string) {
 	tb.eval(`window.rows = document.querySelectorAll(".history tbody tr").length`)
 	tb.click("button.run")
 	tb.await(`document.querySelectorAll(".history tbody tr").length === window.rows + 1`)
+}
+
+func TestUpWithoutServers(t *testing.T) {
+	u := startUp(t, buildProgram(t), "--addr", "127.0.0.1:0", "--embedded")
+	tb := startBrowser(t).open(u.page, wide)
+	tb.says(".machines", "SQLite")
+	tb.says(".machines", "embedded")
+	tb.says(".strategies", "not available")
+	tb.run("conditional", "20", "200")
+	tb.says(".banner .word", "HELD")
+	tb.says(".ran-on", "embedded")
+}
+
+func TestUpWhereItCannot(t *testing.T) {
+	program := buildProgram(t)
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	for _, c := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"--addr", taken.Addr().String()}, "--addr 127.0.0.1:0"},
+		{[]string{"--addr", "0.0.0.0:0"}, "--token"},
+		{[]string{"--addr", "nonsense"}, "host:port"},
+		{[]string{"--services", "0"}, "--services"},
+		{[]string{"--addr", "127.0.0.1:0", "--folder", "/proc/none"}, "/proc/none"},
+		{[]string{"--addr", "127.0.0.1:0", "--embedded", "--strategy", "nope"}, "nope"},
+		{[]string{"--addr", "127.0.0.1:0", "--redis-addrs", "127.0.0.1:1"}, "127.0.0.1:1"},
+	} {
+		said, err := exec.Command(program, append([]string{"up"}, c.args...)...).CombinedOutput()
+		if err == nil || !strings.Contains(string(said), c.says) || strings.Contains(string(said), "goroutine") {
+			t.Errorf("seckill up %v: %v\n%s\nwant an error that says %q", c.args, err, said, c.says)
+		}
+	}
 }

@@ -87,7 +87,7 @@ function changed(run) {
   if (!isOn(run)) refresh(); // a service may have died in it
 }
 
-function advance({ from, points, ...run }) {
+function advance({ from, points = [], ...run }) {
   const before = state.newest?.id === run.id ? state.newest.points : [];
   set({ newest: { ...run, points: [...before.slice(0, from), ...points] } });
 }

@@ -4,7 +4,7 @@ import { Charts } from './charts.js';
 import { isOn, start } from './lab.js';
 import { t } from './text.js';
 import { classes, count, html } from './ui.js';
-import { Facts, Findings, Verdict } from './verdict.js';
+import { Facts, Findings, Sign, Verdict } from './verdict.js';
 
 export function Stage({ run, lab }) {
   if (!run) {
@@ -36,6 +36,10 @@ function Idle({ lab }) {
       ${ready.length > 0 && html`<p>${t.idle.text}</p>`}
       ${offer('naive', t.idle.breaksHint)}
       ${offer('conditional', t.idle.holdsHint)}
+      <dl>
+        ${['held', 'oversold', 'lost', 'not_valid'].map((v) => html`
+          <div key=${v}><dt><span class="badge ${v}"><${Sign} verdict=${v} />${t.verdicts[v]}</span></dt><dd>${t.idle.meaning[v]}</dd></div>`)}
+      </dl>
     </div>`;
 }
 

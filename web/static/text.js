@@ -50,6 +50,12 @@ const en = {
     holds: (name) => `Run ${name}`,
     breaksHint: 'reads the stock, subtracts, writes it back',
     holdsHint: 'one statement that checks and subtracts',
+    meaning: {
+      held: 'Nothing was sold that was not there, and the ledger agrees with what every buyer was told.',
+      oversold: 'More was sold than there was, or the stock went below zero.',
+      lost: 'The ledger does not add up: units or orders vanished, or stayed although they were wanted.',
+      not_valid: 'Something disturbed the run, so that it proves nothing.',
+    },
   },
   running: (name) => `${name} is selling …`,
   stoppingRun: (name) => `${name}: stopped, counting what was sold …`,

@@ -1,0 +1,218 @@
+package main
+
+import (
+	"context"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"seckill/internal/backend"
+	"seckill/internal/lab"
+	"seckill/internal/lab/labtest"
+	"seckill/internal/ledger"
+	"seckill/loadtest"
+	"seckill/strategies"
+)
+
+// asProgram makes this test binary the seckill program, so that the lab can
+// start it again as a service process.
+const asProgram = "SECKILL_TEST_AS_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		main()
+		return
+	}
+	os.Setenv(asProgram, "1")
+	os.Exit(labtest.Main(m))
+}
+
+var everything = []backend.Capability{backend.SQL, backend.RowLocks, backend.Redis, backend.ZooKeeper}
+
+// services starts two service processes on the test's lab and returns their
+// URLs and how to reach their processes.
+func services(t *testing.T, args ...string) (l *lab.Lab, urls []string, processes []*lab.Process) {
+	t.Helper()
+	l = labtest.Start(t, everything...)
+	before := len(l.Services())
+	if err := l.StartServices(t.Context(), 2, args...); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range l.Services()[before:] {
+		p, err := l.Process(s.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		urls, processes = append(urls, s.URL), append(processes, p)
+	}
+	t.Cleanup(func() {
+		for _, p := range processes {
+			if p.Alive() {
+				if err := p.Terminate(context.Background()); err != nil {
+					t.Errorf("end a service process: %v", err)
+				}
+			}
+		}
+	})
+	return l, urls, processes
+}
+
+func books(t *testing.T) *ledger.Store {
+	return ledger.NewStore(labtest.Instance(t, backend.SQL).DB)
+}
+
+func storm(t *testing.T, c loadtest.Config) *loadtest.Result {
+	t.Helper()
+	if c.SKU == 0 {
+		c.SKU = 1
+	}
+	if c.Concurrency == 0 {
+		c.Concurrency = 64
+	}
+	c.Quantity, c.Timeout, c.Seed = 1, 20*time.Second, uint64(time.Now().UnixNano())
+	r, err := loadtest.Run(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// 3,000 buyers for 500 units, 64 at a time, over two service processes, with
+// each strategy, chosen by the services' flag and by each request.
+func TestStormOverTwoProcesses(t *testing.T) {
+	store := books(t)
+	for _, info := range strategies.All() {
+		for _, byFlag := range []bool{true, false} {
+			how, args := "by request", []string{}
+			if byFlag {
+				how, args = "by flag", []string{"--strategy", info.Name}
+			}
+			t.Run(info.Name+"/"+how, func(t *testing.T) {
+				_, urls, _ := services(t, args...)
+				r := storm(t, loadtest.Config{Targets: urls, Strategy: info.Name, ByDefault: byFlag,
+					Stock: 500, Buyers: 3000, Ledger: store})
+				if info.Broken() {
+					if r.ExitStatus() != loadtest.ExitOversold {
+						t.Errorf("shipped as broken, and the run says %s: %+v", r.Verdict, r.Audit)
+					}
+					return
+				}
+				if r.ExitStatus() != loadtest.ExitHeld {
+					t.Fatalf("the run says %s: %v %+v", r.Verdict, r.Problems, r.Audit.Violations)
+				}
+				refused := r.Counts[ledger.OutcomeBusy] + r.Counts[ledger.OutcomeConflict]
+				if r.Audit.Sold != 500 && (refused == 0 || r.Audit.Sold > 500) {
+					t.Errorf("%d sold of 500, and %d buyers were told busy or conflict", r.Audit.Sold, refused)
+				}
+				if r.Counts[ledger.OutcomeUnknown] != 0 {
+					t.Errorf("%d unknown outcomes with every server alive", r.Counts[ledger.OutcomeUnknown])
+				}
+			})
+		}
+	}
+}
+
+// midway calls f once, when a third of the buyers have been answered.
+func midway(buyers int, f func()) func(loadtest.Progress) {
+	var once sync.Once
+	return func(p loadtest.Progress) {
+		if p.Requests > buyers/3 {
+			once.Do(f)
+		}
+	}
+}
+
+// clean checks what must hold whatever was stopped: the ledger is in order and
+// agrees with what the buyers were told.
+func clean(t *testing.T, r *loadtest.Result) {
+	t.Helper()
+	if r.Audit == nil {
+		t.Fatalf("the ledger was not read: %v", r.Problems)
+	}
+	for _, v := range r.Audit.Violations {
+		t.Errorf("%s: %s %v", v.Rule, v.Message, v.Examples)
+	}
+	if !r.Settled {
+		t.Errorf("purchases were still running at the end: %v", r.Problems)
+	}
+}
+
+func TestKilledServiceLosesNoAcknowledgedOrder(t *testing.T) {
+	store := books(t)
+	_, urls, processes := services(t)
+	const buyers = 6000
+	r := storm(t, loadtest.Config{Targets: urls, Strategy: "conditional", Stock: 3000, Buyers: buyers, Ledger: store,
+		OnProgress: midway(buyers, func() {
+			if err := processes[0].Kill(context.Background()); err != nil {
+				t.Error(err)
+			}
+		})})
+	if processes[0].Alive() {
+		t.Fatal("the run ended before a service was killed")
+	}
+	if r.Counts[ledger.OutcomeSold] == 0 || r.Counts[ledger.OutcomeError]+r.Counts[ledger.OutcomeUnknown] == 0 {
+		t.Errorf("nobody noticed: %v", r.Counts)
+	}
+	for _, v := range r.Audit.Violations {
+		t.Errorf("%s: %s %v", v.Rule, v.Message, v.Examples)
+	}
+}
+
+// A server that stops in mid-run gives clear errors, or unknown where that is
+// the truth; the services recover by themselves when it is back.
+func TestStoppedServerComesBack(t *testing.T) {
+	for _, c := range []struct{ server, strategy string }{
+		{backend.NameMySQL, "conditional"},
+		{backend.NameRedis, "redsync"},
+		{backend.NameZooKeeper, "zk"},
+	} {
+		t.Run(c.server, func(t *testing.T) {
+			if c.server == backend.NameMySQL && os.Getenv("SECKILL_TEST_MYSQL_DSN") != "" {
+				t.Log("this MySQL was given: it is not ours to stop")
+				return
+			}
+			l, urls, _ := services(t)
+			server, err := l.Process(c.server)
+			if err != nil {
+				t.Fatal(err)
+			}
+			const buyers = 3000
+			var stop, start sync.Once
+			restarted := make(chan error, 1)
+			r := storm(t, loadtest.Config{Targets: urls, Strategy: c.strategy, Stock: 1500, Buyers: buyers,
+				OnProgress: func(p loadtest.Progress) {
+					if p.Requests > buyers/3 {
+						stop.Do(func() {
+							if err := server.Kill(context.Background()); err != nil {
+								t.Error(err)
+							}
+						})
+					}
+					if p.Counts[ledger.OutcomeError]+p.Counts[ledger.OutcomeUnknown]+p.Counts[ledger.OutcomeBusy] > 0 {
+						start.Do(func() { // somebody has noticed
+							go func() { restarted <- server.Restart(context.Background()) }()
+						})
+					}
+				}})
+			start.Do(func() {
+				t.Errorf("nobody noticed: %v", r.Counts)
+				restarted <- server.Restart(context.Background())
+			})
+			if err := <-restarted; err != nil {
+				t.Fatal(err)
+			}
+			for _, a := range r.Answers {
+				if strings.Contains(a.Code, "internal") {
+					t.Errorf("%d buyers were told %s: %s", a.Count, a.Code, a.Sample)
+				}
+			}
+			clean(t, r)
+			again := storm(t, loadtest.Config{Targets: urls, Strategy: c.strategy, Stock: 50, Buyers: 200})
+			if again.ExitStatus() != loadtest.ExitHeld {
+				t.Errorf("after the server came back, a run says %s: %v %v", again.Verdict, again.Problems, again.Counts)
+			}
+		})
+	}
+}

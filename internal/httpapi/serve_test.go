@@ -1,0 +1,190 @@
+package httpapi_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"seckill/internal/httpapi"
+	"seckill/internal/seckill"
+)
+
+// A running server, on a port of its own.
+type running struct {
+	*httpapi.Server
+	t     testing.TB
+	url   string
+	stop  context.CancelFunc
+	ended chan error
+}
+
+func serve(t testing.TB, f *fake, c httpapi.Config) *running {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	t.Cleanup(cancel)
+	r := &running{Server: serverWith(t, f, c), t: t, url: "http://" + l.Addr().String(), stop: cancel, ended: make(chan error, 1)}
+	go func() { r.ended <- r.Serve(ctx, l) }()
+	return r
+}
+
+func (r *running) buy(ctx context.Context, user int) (reply, error) {
+	request, err := http.NewRequestWithContext(ctx, "POST", r.url+"/api/v1/seckill", strings.NewReader(purchase(user, 1)))
+	if err != nil {
+		return reply{}, err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	client := &http.Client{Transport: &http.Transport{}}
+	defer client.CloseIdleConnections()
+	response, err := client.Do(request)
+	if err != nil {
+		return reply{}, err
+	}
+	return checked(r.t, response), nil
+}
+
+// end waits for Serve to return.
+func (r *running) end() error {
+	r.t.Helper()
+	select {
+	case err := <-r.ended:
+		return err
+	case <-time.After(20 * time.Second):
+		r.t.Fatal("the server does not end")
+		return nil
+	}
+}
+
+// refusesConnections waits until nobody listens any more.
+func (r *running) refusesConnections() {
+	r.t.Helper()
+	for begun := time.Now(); ; {
+		c, err := net.Dial("tcp", strings.TrimPrefix(r.url, "http://"))
+		if err != nil {
+			return
+		}
+		c.Close()
+		if time.Since(begun) > 20*time.Second {
+			r.t.Fatal("the server still takes connections")
+		}
+	}
+}
+
+func TestShutdownFinishesPurchasesInFlight(t *testing.T) {
+	began, goOn := make(chan struct{}), make(chan struct{})
+	f := sells()
+	f.deduct = func(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
+		close(began)
+		<-goOn
+		return seckill.Receipt{OrderID: "o", SKU: p.SKU, Quantity: 1}, ctx.Err()
+	}
+	s := serve(t, f, httpapi.Config{})
+	answered := make(chan reply, 1)
+	go func() {
+		r, err := s.buy(context.Background(), 1)
+		if err != nil {
+			t.Error(err)
+		}
+		answered <- r
+	}()
+	<-began
+	if n := metric(t, s.Server, "seckill_purchases_in_flight"); n != 1 {
+		t.Errorf("%v purchases are in flight, want 1", n)
+	}
+	s.stop()
+	s.refusesConnections()
+	select {
+	case err := <-s.ended:
+		t.Fatalf("the server ended (%v) before the purchase did", err)
+	default:
+	}
+	close(goOn)
+	if r := <-answered; r.status != http.StatusOK {
+		t.Errorf("the purchase in flight was answered %d %s", r.status, r.body)
+	}
+	if err := s.end(); err != nil {
+		t.Errorf("Serve: %v", err)
+	}
+}
+
+func TestShutdownHasALimit(t *testing.T) {
+	began := make(chan struct{})
+	f := sells()
+	f.deduct = func(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
+		close(began)
+		<-ctx.Done() // it is told that its buyer has gone
+		return seckill.Receipt{}, fmt.Errorf("%w: %w", seckill.ErrUnavailable, ctx.Err())
+	}
+	s := serve(t, f, httpapi.Config{ShutdownTimeout: 20 * time.Millisecond, PurchaseTimeout: time.Hour})
+	go func() { _, _ = s.buy(context.Background(), 1) }()
+	<-began
+	s.stop()
+	if err := s.end(); err == nil || !strings.Contains(err.Error(), "1 purchases in flight") {
+		t.Errorf("Serve: %v, want it to say that one purchase was cut off", err)
+	}
+}
+
+// The strategy of a buyer who hangs up is told, and what it makes of that is
+// nobody's failure.
+func TestABuyerHangsUp(t *testing.T) {
+	began := make(chan struct{})
+	f := sells()
+	f.deduct = func(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
+		close(began)
+		<-ctx.Done()
+		if !errors.Is(ctx.Err(), context.Canceled) {
+			t.Errorf("the purchase ended with %v, not with its buyer", ctx.Err())
+		}
+		return seckill.Receipt{}, fmt.Errorf("%w: %w", seckill.ErrUnavailable, ctx.Err())
+	}
+	s := serve(t, f, httpapi.Config{PurchaseTimeout: time.Minute})
+	ctx, hangUp := context.WithCancel(context.Background())
+	go func() {
+		<-began
+		hangUp()
+	}()
+	if _, err := s.buy(ctx, 1); err == nil {
+		t.Fatal("a buyer who hung up was answered")
+	}
+	s.stop()
+	if err := s.end(); err != nil { // every handler has returned
+		t.Fatal(err)
+	}
+	if n := metric(t, s.Server, `seckill_requests_total{outcome="gone",strategy="fake"}`); n != 1 {
+		t.Errorf("%v buyers are counted as gone, want 1", n)
+	}
+	if n := metric(t, s.Server, `seckill_requests_total{outcome="backend_unavailable",strategy="fake"}`); n != 0 {
+		t.Errorf("%v requests are counted as failures of a backend, want 0", n)
+	}
+}
+
+// An answer that breaks off must not look whole, and a body that is too long
+// must not be waited for.
+func TestOverTheWire(t *testing.T) {
+	s := serve(t, sells(), httpapi.Config{})
+	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
+	fmt.Fprintf(conn, "POST /api/v1/seckill HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"+
+		"Transfer-Encoding: chunked\r\n\r\n8000\r\n%s\r\n", strings.Repeat(" ", 0x8000)) // and no end
+	answer := make([]byte, 512)
+	n, err := conn.Read(answer)
+	if err != nil || !strings.HasPrefix(string(answer[:n]), "HTTP/1.1 413 ") {
+		t.Errorf("a chunked body without an end is answered %q, %v", answer[:n], err)
+	}
+	s.stop()
+	if err := s.end(); err != nil {
+		t.Error(err)
+	}
+}

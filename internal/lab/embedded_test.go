@@ -1,0 +1,90 @@
+package lab_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"seckill/internal/backend"
+	"seckill/internal/lab"
+)
+
+// On a machine without any server there are the embedded engines, and reasons.
+func TestEmbeddedTier(t *testing.T) {
+	for name, o := range map[string]lab.Options{
+		"nothing installed": {Programs: &lab.Programs{}},
+		"asked for":         {Embedded: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o.Folder = t.TempDir()
+			l, err := lab.Start(t.Context(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer l.Stop(context.Background())
+			embedded := map[string]string{backend.NameMySQL: "SQLite 3", backend.NameRedis: "miniredis"}
+			for _, s := range l.Backends() {
+				version, there := embedded[s.Name]
+				switch {
+				case s.OK != there:
+					t.Errorf("%+v: OK should be %v", s, there)
+				case there && (s.Tier != backend.Embedded || !strings.HasPrefix(s.Version, version)):
+					t.Errorf("%+v: want it embedded, %s", s, version)
+				case !there && s.Error == "":
+					t.Errorf("%+v: want a reason", s)
+				}
+			}
+			in, err := backend.Open(t.Context(), l.Config())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer in.Close()
+			if in.Tier(backend.NameMySQL) != backend.Embedded || in.Tier(backend.NameRedis) != backend.Embedded {
+				t.Errorf("tiers %v, want both embedded", in.Config.Tiers)
+			}
+			if ok, _ := in.Has(backend.RedisQuorum); ok {
+				t.Error("one miniredis passes for five independent nodes")
+			}
+		})
+	}
+}
+
+func TestMissingSaysWhatToDo(t *testing.T) {
+	l, err := lab.Start(t.Context(), lab.Options{Folder: t.TempDir(), Programs: &lab.Programs{},
+		Backends: []string{backend.NameZooKeeper}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Stop(context.Background())
+	if s := l.Backends()[0]; s.OK || !strings.Contains(s.Error, "seckill deps") {
+		t.Errorf("%+v: want it to name seckill deps", s)
+	}
+}
+
+// Miniredis alone never lets a lease end.
+func TestEmbeddedRedisHasAClock(t *testing.T) {
+	l, err := lab.Start(t.Context(), lab.Options{Folder: t.TempDir(), Embedded: true, Backends: []string{backend.NameRedis}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Stop(context.Background())
+	in, err := backend.Open(t.Context(), l.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	begun := time.Now()
+	if err := in.Redis.Set(t.Context(), "lease", "held", 200*time.Millisecond).Err(); err != nil {
+		t.Fatal(err)
+	}
+	for in.Redis.Exists(t.Context(), "lease").Val() == 1 {
+		if time.Since(begun) > 5*time.Second {
+			t.Fatal("a lease of 200 ms lives after 5 s")
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	if lived := time.Since(begun); lived < 150*time.Millisecond {
+		t.Errorf("a lease of 200 ms lived for %v", lived)
+	}
+}

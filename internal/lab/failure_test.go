@@ -1,0 +1,113 @@
+//go:build unix
+
+package lab_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"seckill/internal/backend"
+	"seckill/internal/lab"
+)
+
+// script makes a program of shell commands.
+func script(t *testing.T, name, commands string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	must(t, "write "+path, os.WriteFile(path, []byte("#!/bin/sh\n"+commands+"\n"), 0o755))
+	return path
+}
+
+var logInError = regexp.MustCompile(`its log (\S+) ends:`)
+
+// A server that ends at once: the message has its last words and a log file
+// that is still there, although the lab's folder is not.
+func TestFailedStartNamesTheLog(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Setenv("HOME", t.TempDir())
+	broken := script(t, "redis-server", "echo out of luck >&2; exit 3")
+	base := t.TempDir()
+	l, err := lab.Start(t.Context(), lab.Options{Folder: base, Backends: []string{backend.NameRedis, backend.NameEtcd},
+		Programs: &lab.Programs{Redis: lab.Program{Path: broken}, Etcd: lab.Find().Etcd}})
+	if err == nil {
+		l.Stop(context.Background())
+		t.Fatal("a Redis that ends at once was accepted")
+	}
+	for _, want := range []string{"redis did not start", "exit status 3", "out of luck"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q does not say %q", err, want)
+		}
+	}
+	named := logInError.FindStringSubmatch(err.Error())
+	if named == nil {
+		t.Fatalf("%q names no log", err)
+	}
+	if text, err := os.ReadFile(named[1]); err != nil || !strings.Contains(string(text), "out of luck") {
+		t.Errorf("the log %s has %q, %v", named[1], text, err)
+	}
+	if left, _ := os.ReadDir(base); len(left) > 0 {
+		t.Errorf("%v is left in the folder", left)
+	}
+}
+
+func TestMySQLThatCannotMakeItsData(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Setenv("HOME", t.TempDir())
+	broken := script(t, "mysqld", "echo No space left on device >&2; exit 1")
+	_, err := lab.Start(t.Context(), lab.Options{Folder: t.TempDir(), Backends: []string{backend.NameMySQL},
+		Programs: &lab.Programs{MySQL: lab.Program{Path: broken}}})
+	if err == nil || !strings.Contains(err.Error(), "data folder") || !strings.Contains(err.Error(), "No space left") {
+		t.Errorf("%v: want it to tell of the data folder, with what the server said", err)
+	}
+}
+
+func TestProgramThatCannotRun(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "etcd")
+	must(t, "write", os.WriteFile(path, []byte("no program"), 0o755))
+	_, err := lab.Start(t.Context(), lab.Options{Folder: t.TempDir(), Backends: []string{backend.NameEtcd},
+		Programs: &lab.Programs{Etcd: lab.Program{Path: path}}})
+	if err == nil || !strings.Contains(err.Error(), path) {
+		t.Errorf("%v: want the program's path", err)
+	}
+}
+
+func TestFolderThatCannotBeUsed(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	must(t, "write", os.WriteFile(file, nil, 0o600))
+	readOnly := "/proc" // nobody makes folders there, not even root
+	if _, err := os.Stat(readOnly); err != nil {
+		readOnly = filepath.Join(t.TempDir(), "read-only")
+		must(t, "mkdir", os.Mkdir(readOnly, 0o500))
+	}
+	for _, folder := range []string{file, readOnly, filepath.Join(t.TempDir(), "no", "such", "folder")} {
+		l, err := lab.Start(t.Context(), lab.Options{Folder: folder, Backends: []string{}})
+		if err == nil {
+			l.Stop(context.Background())
+			t.Errorf("a lab in %s was started", folder)
+			continue
+		}
+		if !strings.Contains(err.Error(), folder) || !strings.Contains(err.Error(), "--folder") {
+			t.Errorf("%q: want the folder %s and what to do", err, folder)
+		}
+	}
+}
+
+// A Unix socket's path has hardly 100 bytes, a folder's may have thousands.
+func TestLongFolder(t *testing.T) {
+	base := filepath.Join(t.TempDir(), strings.Repeat("long/", 30), "with a space")
+	must(t, "mkdir", os.MkdirAll(base, 0o700))
+	l, err := lab.Start(t.Context(), lab.Options{Folder: base, RedlockNodes: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Stop(context.Background())
+	for _, s := range l.Backends() {
+		if !s.OK {
+			t.Errorf("%+v", s)
+		}
+	}
+}

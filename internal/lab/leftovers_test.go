@@ -1,0 +1,211 @@
+//go:build unix
+
+package lab_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"seckill/internal/lab"
+)
+
+// startVictim runs this test program again as one that has a lab.
+func startVictim(t *testing.T) (*exec.Cmd, victim) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), victimEnv+"="+t.TempDir(), "SECKILL_STATE="+t.TempDir())
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill() })
+	var v victim
+	if err := json.NewDecoder(out).Decode(&v); err != nil {
+		t.Fatalf("the victim did not report: %v", err)
+	}
+	if len(v.PIDs) != 9 { // keeper, MySQL, three Redis, ZooKeeper, etcd, two services
+		t.Fatalf("the victim reported %d processes, want 9", len(v.PIDs))
+	}
+	return cmd, v
+}
+
+// gone waits until nothing is left, and says what still was when the time was
+// up.
+func (v victim) gone(folderToo bool) error {
+	var left []string
+	for deadline := time.Now().Add(15 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		left = nil
+		for _, pid := range v.PIDs {
+			if processLives(pid) {
+				left = append(left, fmt.Sprint("process ", pid))
+			}
+		}
+		for _, addr := range v.Addrs {
+			if c, err := net.Dial("tcp", addr); err == nil {
+				c.Close()
+				left = append(left, "port "+addr)
+			}
+		}
+		if _, err := os.Stat(v.Folder); folderToo && !errors.Is(err, fs.ErrNotExist) {
+			left = append(left, "folder "+v.Folder)
+		}
+		if left == nil {
+			return nil
+		}
+	}
+	return fmt.Errorf("left behind: %s", strings.Join(left, ", "))
+}
+
+// processLives: a zombie, which nobody has reaped yet, does not.
+func processLives(pid int) bool {
+	if syscall.Kill(pid, 0) != nil {
+		return false
+	}
+	state, err := exec.Command("ps", "-o", "state=", "-p", fmt.Sprint(pid)).Output()
+	return err == nil && !strings.HasPrefix(string(state), "Z")
+}
+
+func TestStopLeavesNothing(t *testing.T) {
+	l, err := lab.Start(t.Context(), lab.Options{Folder: t.TempDir(), RedlockNodes: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.StartServices(t.Context(), 2); err != nil {
+		t.Fatal(err)
+	}
+	v := observe(l)
+	if err := l.Stop(context.Background()); err != nil {
+		t.Error(err)
+	}
+	if err := v.gone(true); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestKill9OfTheParentLeavesNothing(t *testing.T) {
+	cmd, v := startVictim(t)
+	cmd.Process.Kill()
+	cmd.Wait()
+	if err := v.gone(true); err != nil {
+		t.Error(err)
+	}
+}
+
+// The terminal's Ctrl-C goes to a whole group of processes; the servers must
+// not be in it, or they would go before the services have finished.
+func TestNobodyIsInTheParentsGroup(t *testing.T) {
+	cmd, v := startVictim(t)
+	own, _ := syscall.Getpgid(cmd.Process.Pid)
+	for _, pid := range v.PIDs {
+		if group, err := syscall.Getpgid(pid); err != nil || group == own {
+			t.Errorf("process %d is in group %d (%v), which the terminal's Ctrl-C reaches", pid, group, err)
+		}
+	}
+	cmd.Process.Kill()
+	cmd.Wait()
+	if err := v.gone(true); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestKill9OfTheKeeperLeavesNoProcess(t *testing.T) {
+	l, err := lab.Start(t.Context(), lab.Options{Folder: t.TempDir(), RedlockNodes: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := observe(l)
+	syscall.Kill(l.KeeperPID(), syscall.SIGKILL)
+	if err := v.gone(false); err != nil {
+		t.Error(err)
+	}
+	select {
+	case <-l.Lost():
+	case <-time.After(5 * time.Second):
+		t.Error("the lab has not noticed that its keeper is gone")
+	}
+	for _, s := range l.Backends() {
+		if s.OK {
+			t.Errorf("%s is said to run", s.Name)
+		}
+	}
+	if p, err := l.Process("redis"); err != nil || p.Alive() || p.Restart(t.Context()) == nil {
+		t.Errorf("redis is said to be alive, or could be restarted without a keeper (%v)", err)
+	}
+	l.Stop(context.Background())
+	if err := v.gone(true); err != nil {
+		t.Error(err)
+	}
+}
+
+// Nobody is left to remove the folder when both are killed at once; the next
+// lab does.
+func TestDoubleKillIsSweptByTheNextStart(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Log("only Linux kills the servers of a keeper that was killed together with its lab")
+		return
+	}
+	cmd, v := startVictim(t)
+	cmd.Process.Signal(syscall.SIGSTOP) // so that it cannot tidy up in between
+	syscall.Kill(v.PIDs[0], syscall.SIGKILL)
+	cmd.Process.Kill()
+	cmd.Wait()
+	if err := v.gone(false); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(v.Folder); err != nil {
+		t.Fatalf("the folder should be left: %v", err)
+	}
+	base := filepath.Dir(v.Folder)
+	alive, err := lab.Start(t.Context(), lab.Options{Folder: base, Backends: []string{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := lab.Start(t.Context(), lab.Options{Folder: base, Backends: []string{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(v.Folder); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the dead lab's folder is still there: %v", err)
+	}
+	if _, err := os.Stat(alive.Folder()); err != nil {
+		t.Errorf("a living lab's folder was swept: %v", err)
+	}
+	alive.Stop(context.Background())
+	second.Stop(context.Background())
+}
+
+func TestCancelledStartLeavesNothing(t *testing.T) {
+	for _, after := range []time.Duration{0, 50 * time.Millisecond, 150 * time.Millisecond, 400 * time.Millisecond} {
+		base := t.TempDir()
+		ctx, cancel := context.WithTimeout(t.Context(), after)
+		l, err := lab.Start(ctx, lab.Options{Folder: base})
+		cancel()
+		if err == nil {
+			l.Stop(context.Background())
+		} else if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("cancelled after %v: %v, want %v", after, err, context.DeadlineExceeded)
+		}
+		if out, _ := exec.Command("pgrep", "-f", base).Output(); len(out) > 0 {
+			t.Errorf("cancelled after %v: processes are left: %s", after, out)
+		}
+		if left, _ := os.ReadDir(base); len(left) > 0 {
+			t.Errorf("cancelled after %v: %v is left", after, left)
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package lab_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"testing"
+
+	"seckill/internal/lab"
+	"seckill/internal/lab/labtest"
+)
+
+// The test program is also, as it is asked, a keeper, a service process of a
+// lab, and a program with a lab that the tests kill.
+func TestMain(m *testing.M) {
+	lab.RunKeeperIfAsked()
+	if len(os.Args) > 1 && os.Args[1] == "serve" {
+		serve(os.Args[2:])
+	}
+	if os.Getenv(victimEnv) != "" {
+		beVictim()
+	}
+	os.Exit(labtest.Main(m))
+}
+
+// serve is `seckill serve --addr HOST:PORT`, as far as a lab can see. It tells
+// its environment, and ends when it is asked to.
+func serve(args []string) {
+	if len(args) > 2 && args[2] == "--broken" {
+		fmt.Fprintln(os.Stderr, "serve: --broken it is")
+		os.Exit(3)
+	}
+	asked, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	http.HandleFunc("/readyz", func(http.ResponseWriter, *http.Request) {})
+	http.HandleFunc("/environment", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, strings.Join(os.Environ(), "\n"))
+	})
+	go http.ListenAndServe(args[1], nil)
+	<-asked.Done()
+	fmt.Fprintln(os.Stderr, "finished the purchases in flight")
+	os.Exit(0)
+}
+
+const victimEnv = "SECKILL_TEST_VICTIM"
+
+// A victim is what a program with a lab reports before it is killed.
+type victim struct {
+	Folder string
+	PIDs   []int
+	Addrs  []string
+}
+
+func beVictim() {
+	ctx := context.Background()
+	l, err := lab.Start(ctx, lab.Options{Folder: os.Getenv(victimEnv), RedlockNodes: 2})
+	if err == nil {
+		err = l.StartServices(ctx, 2)
+	}
+	if err == nil {
+		err = l.Announce(lab.State{Page: "http://victim"})
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	v := observe(l)
+	v.PIDs = append([]int{l.KeeperPID()}, v.PIDs...)
+	json.NewEncoder(os.Stdout).Encode(v)
+	select {}
+}
+
+// observe notes what must be gone when the lab is.
+func observe(l *lab.Lab) victim {
+	v := victim{Folder: l.Folder()}
+	for _, name := range []string{"mysql", "redis", "redlock-1", "redlock-2", "zookeeper", "etcd", "service-1", "service-2"} {
+		if p, err := l.Process(name); err == nil {
+			v.PIDs = append(v.PIDs, p.PID())
+			v.Addrs = append(v.Addrs, p.Addr)
+		}
+	}
+	return v
+}

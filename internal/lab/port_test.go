@@ -1,0 +1,123 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"testing"
+
+	"seckill/internal/backend"
+)
+
+// A port that the system may give to an outgoing connection can connect to
+// itself while its server is down.
+func TestPortsAreNotThoseOfOutgoingConnections(t *testing.T) {
+	var p ports
+	seen := map[int]bool{}
+	for range 50 {
+		two, err := p.free(2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, port := range two {
+			if port < 1024 || port >= 32768 || seen[port] {
+				t.Errorf("port %d: want one below 32768 that was not given before", port)
+			}
+			seen[port] = true
+		}
+	}
+}
+
+// Somebody takes the port between our finding it free and the server's start,
+// and even answers as a Redis would.
+func TestAPortThatIsLostIsReplaced(t *testing.T) {
+	hooked = true
+	l, err := Start(t.Context(), Options{Folder: t.TempDir(), Backends: []string{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Stop(context.Background())
+	s := l.redisServer(Find().Redis, "redis", backend.NameRedis)
+	var lost []int
+	original := s.command
+	s.command = func(ports []int) (_ command, err error) {
+		if len(lost) < 2 {
+			lost = append(lost, ports[0])
+			stranger, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", ports[0]))
+			if err != nil {
+				t.Error(err)
+			} else {
+				t.Cleanup(func() { stranger.Close() })
+				go answerAsRedis(stranger)
+			}
+		}
+		return original(ports)
+	}
+	p, err := l.launch(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(lost) != 2 || p.ports[0] == lost[0] || p.ports[0] == lost[1] {
+		t.Errorf("it runs on %v after losing %v: want a third port", p.ports, lost)
+	}
+	info, err := askRedis(t.Context(), p.Addr)
+	if err != nil || info["process_id"] != fmt.Sprint(p.PID()) {
+		t.Errorf("process %s answers (%v), want %d", info["process_id"], err, p.PID())
+	}
+}
+
+func answerAsRedis(l net.Listener) {
+	const info = "process_id:1\r\nredis_version:9.9.9\r\n"
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		io.ReadFull(c, make([]byte, len("INFO server\r\n")))
+		fmt.Fprintf(c, "$%d\r\n%s\r\n", len(info), info)
+		c.Close()
+	}
+}
+
+func TestMainMustCallTheHook(t *testing.T) {
+	defer func(before bool) { hooked = before }(hooked)
+	hooked = false
+	if _, err := Start(t.Context(), Options{Folder: t.TempDir()}); err == nil || !strings.Contains(err.Error(), "RunKeeperIfAsked") {
+		t.Errorf("%v: want what main must call", err)
+	}
+}
+
+func TestExecutableThatIsNoKeeper(t *testing.T) {
+	for _, program := range []string{"/bin/true", "/bin/echo", "/no/such/program"} {
+		l, err := Start(t.Context(), Options{Folder: t.TempDir(), Executable: program})
+		if err == nil {
+			l.Stop(context.Background())
+			t.Errorf("%s passes for a keeper", program)
+		}
+	}
+}
+
+func TestSweepLeavesTheLivingAndTheUnborn(t *testing.T) {
+	base := t.TempDir()
+	unborn, _ := os.MkdirTemp(base, folderPattern)
+	living, err := makeFolder(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dead, err := makeFolder(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dead.lock.Close()
+	if _, err := makeFolder(base); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]bool{unborn: true, living.path: true, dead.path: false} {
+		if _, err := os.Stat(path); (err == nil) != want {
+			t.Errorf("%s is there: %v, want %v", path, err == nil, want)
+		}
+	}
+}

@@ -1,0 +1,135 @@
+//go:build unix
+
+package lab_test
+
+import (
+	"context"
+	"net"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"seckill/internal/backend"
+	"seckill/internal/lab"
+)
+
+// ownLab is for tests that break it.
+func ownLab(t *testing.T, backends ...string) *lab.Lab {
+	t.Helper()
+	l, err := lab.Start(t.Context(), lab.Options{Folder: t.TempDir(), Backends: backends})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := l.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return l
+}
+
+func process(t *testing.T, l *lab.Lab, name string) *lab.Process {
+	t.Helper()
+	p, err := l.Process(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func must(t *testing.T, what string, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+}
+
+func TestPauseAndResume(t *testing.T) {
+	l := ownLab(t, backend.NameRedis)
+	p := process(t, l, "redis")
+	client := redis.NewClient(&redis.Options{Addr: p.Addr, MaxRetries: -1, ReadTimeout: 300 * time.Millisecond})
+	defer client.Close()
+	must(t, "ping", client.Ping(t.Context()).Err())
+	must(t, "pause", p.Pause(t.Context()))
+	if err := client.Ping(t.Context()).Err(); err == nil || !strings.Contains(err.Error(), "timeout") {
+		t.Errorf("a paused Redis: %v, want a time-out", err)
+	}
+	if !p.Alive() {
+		t.Error("a paused process is said to have ended")
+	}
+	must(t, "resume", p.Resume(t.Context()))
+	must(t, "ping after resume", client.Ping(t.Context()).Err())
+
+	must(t, "pause", p.Pause(t.Context()))
+	must(t, "terminate a paused process", p.Terminate(t.Context()))
+	if p.Alive() || p.Ended() == "" {
+		t.Error("it ended, and says that it is alive")
+	}
+	if err := p.Pause(t.Context()); err == nil {
+		t.Error("a process that has ended could be paused")
+	}
+	must(t, "terminate what has ended", p.Terminate(t.Context()))
+}
+
+func TestBackendsTellOfADeath(t *testing.T) {
+	l := ownLab(t, backend.NameRedlock)
+	must(t, "kill", process(t, l, "redlock-3").Kill(t.Context()))
+	s := l.Backends()[0]
+	if s.OK || !strings.Contains(s.Error, "redlock-3") || !strings.Contains(s.Error, "killed") {
+		t.Errorf("%+v: want it not OK, because redlock-3 was killed", s)
+	}
+	must(t, "restart", process(t, l, "redlock-3").Restart(t.Context()))
+	if s := l.Backends()[0]; !s.OK {
+		t.Errorf("%+v after the restart: want it OK", s)
+	}
+}
+
+// A server that comes back has its address and its data, however it ended.
+func TestRestartKeepsAddressAndData(t *testing.T) {
+	l := ownLab(t, backend.NameMySQL, backend.NameZooKeeper, backend.NameEtcd)
+	in, err := backend.Open(t.Context(), l.Config())
+	must(t, "open", err)
+	must(t, "write to MySQL", in.DB.Exec("CREATE TABLE kept (id INT PRIMARY KEY)").Error)
+	must(t, "write to MySQL", in.DB.Exec("INSERT INTO kept VALUES (42)").Error)
+	_, err = in.Etcd.Put(t.Context(), "kept", "42")
+	must(t, "write to etcd", err)
+	must(t, "close", in.Close())
+
+	for _, name := range []string{"mysql", "zookeeper", "etcd"} {
+		p := process(t, l, name)
+		before, pid := p.Addr, p.PID()
+		must(t, "kill "+name, p.Kill(t.Context()))
+		if c, err := net.Dial("tcp", p.Addr); err == nil {
+			c.Close()
+			t.Errorf("%s was killed and still takes connections", name)
+		}
+		must(t, "restart "+name, p.Restart(t.Context()))
+		if p.Addr != before || p.PID() == pid {
+			t.Errorf("%s is process %d at %s, was %d at %s: want another process at the same address", name, p.PID(), p.Addr, pid, before)
+		}
+	}
+	must(t, "restart what runs", process(t, l, "mysql").Restart(t.Context()))
+
+	again, err := backend.Open(t.Context(), l.Config())
+	must(t, "open again", err)
+	defer again.Close()
+	var id int
+	must(t, "read from MySQL", again.DB.Raw("SELECT id FROM kept").Row().Scan(&id))
+	kept, err := again.Etcd.Get(t.Context(), "kept")
+	must(t, "read from etcd", err)
+	if id != 42 || len(kept.Kvs) != 1 {
+		t.Errorf("after kill and restart MySQL has %d and etcd %d keys, want 42 and 1", id, len(kept.Kvs))
+	}
+}
+
+func TestLogIsWhereItIsSaid(t *testing.T) {
+	l := ownLab(t, backend.NameRedis)
+	text, err := os.ReadFile(process(t, l, "redis").Log)
+	must(t, "read the log", err)
+	if !strings.Contains(string(text), "Ready to accept connections") {
+		t.Errorf("the log of Redis says %q", text)
+	}
+}

@@ -1,0 +1,91 @@
+package lab_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"seckill/internal/backend"
+	"seckill/internal/lab"
+)
+
+func running(t *testing.T) *lab.State {
+	t.Helper()
+	s, err := lab.Running()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestRunningLabIsFound(t *testing.T) {
+	folder := t.TempDir()
+	t.Setenv("SECKILL_STATE", folder)
+	if s := running(t); s != nil {
+		t.Fatalf("%+v runs before anything does", s)
+	}
+	start := func(page string) *lab.Lab {
+		l, err := lab.Start(t.Context(), lab.Options{Folder: t.TempDir(), Embedded: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := l.StartServices(t.Context(), 1); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Announce(lab.State{Page: page}); err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	first := start("http://first")
+	s := running(t)
+	if s == nil || s.Page != "http://first" || s.PID != os.Getpid() || s.Config.SQLitePath != first.Config().SQLitePath ||
+		s.Config.Tiers[backend.NameMySQL] != backend.Embedded || len(s.Backends) != len(lab.AllBackends) ||
+		!slices.Equal(s.Services, []string{first.Services()[0].URL}) {
+		t.Errorf("found %+v, want what the first lab announced", s)
+	}
+	if err := first.Announce(lab.State{Page: "http://moved"}); err != nil {
+		t.Fatal(err)
+	}
+	if s := running(t); s == nil || s.Page != "http://moved" {
+		t.Errorf("found %+v, want the lab's second announcement", s)
+	}
+	second := start("http://second")
+	if s := running(t); s == nil || s.Page != "http://second" {
+		t.Errorf("found %+v, want the lab that started last", s)
+	}
+	files, _ := filepath.Glob(filepath.Join(folder, "*"))
+	for _, file := range files {
+		if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s has mode %v (%v): it can hold a password", file, info.Mode(), err)
+		}
+	}
+	second.Stop(context.Background())
+	if s := running(t); s == nil || s.Page != "http://moved" {
+		t.Errorf("found %+v, want the first lab, which still runs", s)
+	}
+	first.Stop(context.Background())
+	if s := running(t); s != nil {
+		t.Errorf("found %+v after both have stopped", s)
+	}
+	if files, _ := os.ReadDir(folder); len(files) > 0 {
+		t.Errorf("%v is left", files)
+	}
+}
+
+func TestStaleStateIsNoLab(t *testing.T) {
+	folder := t.TempDir()
+	t.Setenv("SECKILL_STATE", folder)
+	stale := filepath.Join(folder, "lab-1-1.json") // whose process lives, under another name
+	if err := os.WriteFile(stale, []byte(`{"pid":1,"page":"http://stale"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if s := running(t); s != nil {
+		t.Errorf("found %+v, which nobody holds", s)
+	}
+	if _, err := os.Stat(stale); err == nil {
+		t.Error("the stale file is still there")
+	}
+}
