@@ -180,18 +180,22 @@ func TestStoppedServerComesBack(t *testing.T) {
 			}
 			const buyers = 3000
 			var stop, start sync.Once
-			restarted := make(chan error, 1)
+			restarted, noticed := make(chan error, 1), 0
+			troubled := func(p loadtest.Progress) int {
+				return p.Counts[ledger.OutcomeError] + p.Counts[ledger.OutcomeUnknown] + p.Counts[ledger.OutcomeBusy]
+			}
 			r := storm(t, loadtest.Config{Targets: urls, Strategy: c.strategy, Stock: 1500, Buyers: buyers,
 				OnProgress: func(p loadtest.Progress) {
 					if p.Requests > buyers/3 {
 						stop.Do(func() {
+							noticed = troubled(p) + 1 // one more than before
 							if err := server.Kill(context.Background()); err != nil {
 								t.Error(err)
 							}
 						})
 					}
-					if p.Counts[ledger.OutcomeError]+p.Counts[ledger.OutcomeUnknown]+p.Counts[ledger.OutcomeBusy] > 0 {
-						start.Do(func() { // somebody has noticed
+					if noticed > 0 && troubled(p) >= noticed {
+						start.Do(func() { // somebody has met the stopped server
 							go func() { restarted <- server.Restart(context.Background()) }()
 						})
 					}

@@ -42,9 +42,6 @@ const (
 
 // Run starts everything, says where it is, and waits for Ctrl-C.
 func (u *UpCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
-	if err := u.check(); err != nil {
-		return err
-	}
 	listener, err := u.listen()
 	if err != nil {
 		return err
@@ -70,7 +67,8 @@ func (u *UpCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) 
 	return nil
 }
 
-func (u *UpCmd) check() error {
+// Validate finds what is wrong with the flags alone.
+func (u *UpCmd) Validate() error {
 	host, _, err := net.SplitHostPort(u.Addr)
 	switch {
 	case err != nil:

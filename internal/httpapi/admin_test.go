@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"fmt"
 	"net/http"
 	"testing"
 
@@ -8,7 +9,8 @@ import (
 )
 
 func TestWhoMayReset(t *testing.T) {
-	for _, c := range []struct {
+	in := embedded(t)
+	for i, c := range []struct {
 		what, token, peer, host, header string
 		allowed                         bool
 	}{
@@ -33,19 +35,20 @@ func TestWhoMayReset(t *testing.T) {
 		{"an empty token", "s3cret", here, "127.0.0.1", "Authorization: Bearer ", false},
 		{"a token where none is needed", "", elsewhere, "192.0.2.1", "Authorization: Bearer x", false},
 	} {
-		s := serverWith(t, sells(), httpapi.Config{Token: c.token})
+		s := serverWith(t, sells(), httpapi.Config{Instance: in, Token: c.token})
+		sku := fmt.Sprintf("/api/v1/skus/%d", i+1)
 		var headers []string
 		if c.header != "" {
 			headers = append(headers, c.header)
 		}
-		request := newRequest("PUT", "/api/v1/skus/1", `{"stock":1}`, headers...)
+		request := newRequest("PUT", sku, `{"stock":1}`, headers...)
 		request.RemoteAddr, request.Host = c.peer, c.host
 		r := do(t, s, request)
 		if c.allowed {
 			r.want(t, c.what, http.StatusOK, "")
 		} else {
 			r.want(t, c.what, http.StatusForbidden, "forbidden")
-			if stock := ask(t, s, "GET", "/api/v1/skus/1", ""); stock.status != http.StatusNotFound {
+			if stock := ask(t, s, "GET", sku, ""); stock.status != http.StatusNotFound {
 				t.Errorf("%s: the SKU was made all the same", c.what)
 			}
 		}

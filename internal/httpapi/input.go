@@ -32,6 +32,7 @@ func readBody(c *gin.Context) ([]byte, error) {
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
+		c.Header("Connection", "close") // or net/http would wait for the rest before it answers
 		return nil, refused(errTooLarge, fmt.Sprintf("Send at most %d bytes.", maxBody))
 	case err != nil:
 		return nil, invalid("", "The body could not be read to its end.")

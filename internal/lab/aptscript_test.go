@@ -12,8 +12,7 @@ import (
 	"time"
 )
 
-// apt runs the script with an apt-get of commands, and gives what that saw of
-// the policy and the arguments.
+// startApt starts the script with an apt-get made of shell commands.
 func startApt(t *testing.T, policy, aptGet string) *exec.Cmd {
 	t.Helper()
 	bin := t.TempDir()

@@ -46,7 +46,7 @@ function Idle({ lab }) {
 function Busy({ run }) {
   const { strategy, buyers } = run.settings;
   const answered = run.progress?.requests ?? 0;
-  const title = run.state === 'stopping' ? t.stoppingRun : answered === buyers ? t.auditing : t.running;
+  const title = run.state === 'stopping' ? t.stoppingRun : run.progress?.settling ? t.auditing : t.running;
   return html`
     <div class="banner busy">
       <p class="word">${title(strategy)}</p>
