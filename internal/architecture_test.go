@@ -74,4 +74,3 @@ func TestImportsRunOneWay(t *testing.T) {
 		t.Fatalf("go list named %d packages only", seen)
 	}
 }
-

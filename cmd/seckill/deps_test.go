@@ -148,7 +148,7 @@ func TestDoctor(t *testing.T) {
 }
 
 func TestDoctorsTable(t *testing.T) {
-	missing := program(t.Context(), lab.Program{Name: "ZooKeeper"}, "zk", lab.NeedZooKeeper, lab.NeedJava)
+	missing := program(t.Context(), lab.Program{Name: "ZooKeeper", Get: "seckill deps"}, "zk", lab.NeedZooKeeper, lab.NeedJava)
 	var out bytes.Buffer
 	if err := writeFindings(&out, []finding{missing, {What: "Redis", Found: true, Version: "Redis 7", Where: "/bin/redis"}}); err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -67,9 +68,11 @@ func program(ctx context.Context, p lab.Program, why string, needs ...lab.Need) 
 	f := finding{What: p.Name, For: why, Found: p.Found(), Where: p.Path}
 	if !f.Found {
 		f.ToDo = p.Missing()
+		how := make([]string, 0, len(needs))
 		for _, a := range lab.Advise(needs) {
-			f.ToDo += ", or " + a.How
+			how = append(how, a.How)
 		}
+		f.ToDo += "; or " + strings.Join(how, ", and ")
 		return f
 	}
 	ctx, cancel := context.WithTimeout(ctx, versionLimit)

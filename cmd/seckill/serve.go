@@ -11,6 +11,9 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/go-sql-driver/mysql"
+	"github.com/redis/go-redis/v9"
+
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/httpapi"
@@ -95,6 +98,9 @@ func (c *ServeCmd) validateAddr() error {
 func (c *ServeCmd) Run(ctx context.Context, stderr stderrWriter) error {
 	log := c.logger(stderr)
 	slog.SetDefault(log)
+	// What goes wrong on a connection is returned, and logged once above it.
+	mysql.SetLogger(slog.NewLogLogger(log.Handler(), slog.LevelDebug))
+	redis.SetLogger(redisLog{log})
 	l, err := net.Listen("tcp", c.Addr)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
@@ -138,6 +144,13 @@ func (c *ServeCmd) logger(stderr stderrWriter) *slog.Logger {
 		return slog.New(slog.NewJSONHandler(stderr, options))
 	}
 	return slog.New(slog.NewTextHandler(stderr, options))
+}
+
+// redisLog takes the remarks of go-redis.
+type redisLog struct{ *slog.Logger }
+
+func (l redisLog) Printf(ctx context.Context, format string, args ...any) {
+	l.DebugContext(ctx, fmt.Sprintf(format, args...))
 }
 
 // given drops the empty entries that an empty variable or a stray comma makes.

@@ -51,7 +51,7 @@ func (u *UpCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) 
 	fmt.Fprintln(stderr, "Starting …")
 	l, err := u.startLab(ctx)
 	switch {
-	case ctx.Err() != nil:
+	case err != nil && ctx.Err() != nil:
 		return errors.New("stopped before everything was up; nothing is left behind")
 	case err != nil:
 		return err

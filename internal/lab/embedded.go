@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
@@ -41,8 +42,12 @@ func sqliteVersion(ctx context.Context, file string) (version string, err error)
 // of them would die together, which is what a quorum is there to survive.
 func (l *Lab) addMiniredis() (backend.Status, error) {
 	m := miniredis.NewMiniRedis()
-	if err := m.StartAddr("127.0.0.1:0"); err != nil {
+	free, err := l.ports.free(1)
+	if err != nil {
 		return backend.Status{}, err
+	}
+	if err := m.StartAddr(fmt.Sprintf("127.0.0.1:%d", free[0])); err != nil {
+		return backend.Status{}, fmt.Errorf("start the embedded Redis: %w", err)
 	}
 	stop := make(chan struct{})
 	go runClock(m, stop)

@@ -51,7 +51,7 @@ func TestEmbeddedTier(t *testing.T) {
 }
 
 func TestMissingSaysWhatToDo(t *testing.T) {
-	l, err := lab.Start(t.Context(), lab.Options{Folder: t.TempDir(), Programs: &lab.Programs{},
+	l, err := lab.Start(t.Context(), lab.Options{Folder: t.TempDir(), Programs: &lab.Programs{ZooKeeper: lab.Program{Get: "seckill deps"}},
 		Backends: []string{backend.NameZooKeeper}})
 	if err != nil {
 		t.Fatal(err)

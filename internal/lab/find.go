@@ -19,8 +19,13 @@ type Program struct {
 	// Java and Classpath run ZooKeeper, which is no program by itself.
 	Java, Classpath string
 
+	// Get is the command that installs it.
+	Get string
+
 	missing string // what was looked for
 }
+
+const getServers = "seckill deps"
 
 // Found: it is there.
 func (p Program) Found() bool { return p.Path != "" }
@@ -30,7 +35,7 @@ func (p Program) Missing() string {
 	if p.Found() {
 		return ""
 	}
-	return p.missing + " was not found on this machine: run seckill deps"
+	return "no " + p.missing + " was found on this machine: run " + p.Get
 }
 
 // Programs are the servers of this machine.
@@ -81,7 +86,7 @@ func systemFolders() search {
 
 // program finds the first of several names.
 func (s search) program(what string, names ...string) Program {
-	p := Program{Name: what, missing: what + " (" + strings.Join(names, " or ") + ")"}
+	p := Program{Name: what, Get: getServers, missing: strings.Join(names[:min(2, len(names))], " or ")}
 	for _, name := range names {
 		if path, found := s.find(name); found {
 			p.Path = path

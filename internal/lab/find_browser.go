@@ -5,6 +5,8 @@ func FindBrowser() Program {
 	s := append(systemFolders(),
 		"/Applications/Chromium.app/Contents/MacOS",
 		"/Applications/Google Chrome.app/Contents/MacOS")
-	return s.program("Chromium", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable",
+	p := s.program("Chromium", "chromium", "google-chrome", "chromium-browser", "google-chrome-stable",
 		"Chromium", "Google Chrome")
+	p.Get = getServers + " --browser"
+	return p
 }

@@ -10,7 +10,7 @@ import (
 // zookeeper finds Java and a ZooKeeper: a whole one, as it is unpacked or as
 // Homebrew puts it, or Debian's jars. It takes both to be found.
 func (s search) zookeeper() Program {
-	p := Program{Name: "ZooKeeper"}
+	p := Program{Name: "ZooKeeper", Get: getServers}
 	p.Java, _ = s.java()
 	jars := debianJars("/usr/share/java")
 	for _, home := range s.zookeeperHomes() {

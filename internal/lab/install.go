@@ -46,7 +46,7 @@ type Advice struct {
 var (
 	ErrNoManager  = errors.New("no package manager that seckill knows (apt, dnf, pacman, apk, Homebrew) is on the PATH")
 	ErrMayNot     = errors.New("installing needs root, and neither this user nor sudo without a password has it: run seckill deps as root, or at a terminal")
-	ErrBrewAsRoot = errors.New("Homebrew refuses to run as root: run seckill deps as the user it belongs to")
+	ErrBrewAsRoot = errors.New("brew refuses to run as root: run seckill deps as the user it belongs to")
 )
 
 // Decide plans an installation. It runs nothing but s.Knows. Even with an

@@ -41,3 +41,13 @@ func tryLock(f *os.File) error {
 	}
 	return err
 }
+
+// isOurs: the folder is there, and nobody else can have put something in it.
+func isOurs(folder string) bool {
+	info, err := os.Lstat(folder)
+	if err != nil || !info.IsDir() {
+		return false
+	}
+	owner, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(owner.Uid) == os.Getuid() && info.Mode().Perm()&0o022 == 0
+}

@@ -42,3 +42,9 @@ func tryLock(f *os.File) error {
 	}
 	return err
 }
+
+// isOurs: a user's folders are his own here.
+func isOurs(folder string) bool {
+	info, err := os.Stat(folder)
+	return err == nil && info.IsDir()
+}

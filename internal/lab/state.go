@@ -21,19 +21,36 @@ type State struct {
 	Backends []backend.Status `json:"backends"`
 }
 
-// runFolder is the user's own. SECKILL_STATE names another, for tests.
-func runFolder() (string, error) {
+// runFolders are where a lab may be announced, best first. SECKILL_STATE names
+// another place, for tests. A user without a home has the last one.
+func runFolders() []string {
 	if folder := os.Getenv("SECKILL_STATE"); folder != "" {
-		return folder, nil
+		return []string{folder}
 	}
-	if folder := os.Getenv("XDG_RUNTIME_DIR"); folder != "" && isFolder(folder) {
-		return filepath.Join(folder, "seckill"), nil
+	var folders []string
+	if folder := os.Getenv("XDG_RUNTIME_DIR"); folder != "" {
+		folders = append(folders, filepath.Join(folder, "seckill"))
 	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return "", fmt.Errorf("find a folder for what is running: %w (set SECKILL_STATE to a folder of yours)", err)
+	if cache, err := os.UserCacheDir(); err == nil {
+		folders = append(folders, filepath.Join(cache, "seckill", "running"))
 	}
-	return filepath.Join(cache, "seckill", "running"), nil
+	return append(folders, filepath.Join(os.TempDir(), fmt.Sprintf("seckill-%d", os.Getuid())))
+}
+
+// makeRunFolder takes the first that can be made and is nobody else's.
+func makeRunFolder() (string, error) {
+	var errs []error
+	for _, folder := range runFolders() {
+		err := os.MkdirAll(folder, 0o700)
+		if err == nil && !isOurs(folder) {
+			err = fmt.Errorf("%s belongs to another user", folder)
+		}
+		if err == nil {
+			return folder, nil
+		}
+		errs = append(errs, err)
+	}
+	return "", fmt.Errorf("%w (set SECKILL_STATE to a folder that can be written to)", errors.Join(errs...))
 }
 
 // An announcement is the file of a running lab. It is locked while the lab
@@ -71,11 +88,8 @@ func (l *Lab) Announce(s State) error {
 }
 
 func announce(text []byte) (*announcement, error) {
-	folder, err := runFolder()
+	folder, err := makeRunFolder()
 	if err != nil {
-		return nil, err
-	}
-	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, err
 	}
 	for {
@@ -110,13 +124,16 @@ func (a *announcement) withdraw() error {
 // Running finds the lab of this user that started last; nil if none runs. It
 // removes what labs left that were killed.
 func Running() (*State, error) {
-	folder, err := runFolder()
-	if err != nil {
-		return nil, err
-	}
-	files, err := filepath.Glob(filepath.Join(folder, "lab-*.json"))
-	if err != nil {
-		return nil, err
+	var files []string
+	for _, folder := range runFolders() {
+		if !isOurs(folder) {
+			continue
+		}
+		some, err := filepath.Glob(filepath.Join(folder, "lab-*.json"))
+		if err != nil {
+			return nil, fmt.Errorf("look for a running lab in %s: %w", folder, err)
+		}
+		files = append(files, some...)
 	}
 	var newest *State
 	for _, path := range files {
@@ -135,9 +152,4 @@ func Running() (*State, error) {
 		}
 	}
 	return newest, nil
-}
-
-func isFolder(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
 }

@@ -89,3 +89,34 @@ func TestStaleStateIsNoLab(t *testing.T) {
 		t.Error("the stale file is still there")
 	}
 }
+
+// A user without a home can have a lab too; another user's folder is no place
+// to believe in.
+func TestStateWithoutAHome(t *testing.T) {
+	for _, name := range []string{"SECKILL_STATE", "XDG_RUNTIME_DIR", "XDG_CACHE_HOME", "HOME"} {
+		t.Setenv(name, "")
+	}
+	temporary := t.TempDir()
+	t.Setenv("TMPDIR", temporary)
+	l, err := lab.Start(t.Context(), lab.Options{Backends: []string{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Stop(context.Background())
+	if err := l.Announce(lab.State{Page: "http://homeless"}); err != nil {
+		t.Fatal(err)
+	}
+	if s := running(t); s == nil || s.Page != "http://homeless" {
+		t.Errorf("found %+v, want the lab", s)
+	}
+	folders, _ := filepath.Glob(filepath.Join(temporary, "seckill-[0-9]*"))
+	if len(folders) != 1 {
+		t.Fatalf("it is announced in %v, want one folder", folders)
+	}
+	if err := os.Chmod(folders[0], 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if s := running(t); s != nil {
+		t.Errorf("found %+v in a folder that everybody can write to", s)
+	}
+}

@@ -9,7 +9,8 @@ import (
 // Connector puts the tap under database/sql: every connection it opens, a
 // pooled one or a pinned *sql.Conn, lets each statement pass the Tap of the
 // context it is called with. COMMIT and ROLLBACK carry no context, so they use
-// the one their transaction was begun with.
+// the one their transaction was begun with. The inner driver must know contexts
+// (ConnBeginTx, StmtExecContext, StmtQueryContext), as both of ours do.
 func Connector(inner driver.Connector, o SQLOptions) driver.Connector {
 	return &connector{inner, o}
 }
@@ -54,11 +55,7 @@ func (c *conn) Raw() driver.Conn { return c.Conn }
 
 func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (tx driver.Tx, err error) {
 	err = Do(ctx, fixed("BEGIN"), func() error {
-		if b, ok := c.Conn.(driver.ConnBeginTx); ok {
-			tx, err = b.BeginTx(ctx, o)
-		} else {
-			tx, err = c.Conn.Begin() //nolint:staticcheck // the only way for such a driver
-		}
+		tx, err = c.Conn.(driver.ConnBeginTx).BeginTx(ctx, o)
 		return err
 	})
 	if err != nil {
@@ -145,11 +142,7 @@ type stmt struct {
 
 func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (res driver.Result, err error) {
 	err = Do(ctx, statement(s.text, args), func() error {
-		if e, ok := s.Stmt.(driver.StmtExecContext); ok {
-			res, err = e.ExecContext(ctx, args)
-		} else {
-			res, err = s.Stmt.Exec(values(args)) //nolint:staticcheck // the only way for such a driver
-		}
+		res, err = s.Stmt.(driver.StmtExecContext).ExecContext(ctx, args)
 		return err
 	})
 	return res, err
@@ -157,11 +150,7 @@ func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (res d
 
 func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (rows driver.Rows, err error) {
 	err = Do(ctx, statement(s.text, args), func() error {
-		if e, ok := s.Stmt.(driver.StmtQueryContext); ok {
-			rows, err = e.QueryContext(ctx, args)
-		} else {
-			rows, err = s.Stmt.Query(values(args)) //nolint:staticcheck // the only way for such a driver
-		}
+		rows, err = s.Stmt.(driver.StmtQueryContext).QueryContext(ctx, args)
 		return err
 	})
 	if err != nil && rows != nil {
@@ -207,12 +196,4 @@ func verb(q string) string {
 		q = q[:end]
 	}
 	return strings.ToUpper(q)
-}
-
-func values(args []driver.NamedValue) []driver.Value {
-	vs := make([]driver.Value, len(args))
-	for i, a := range args {
-		vs[i] = a.Value
-	}
-	return vs
 }

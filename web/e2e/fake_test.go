@@ -37,18 +37,18 @@ var fakeBackends = []backend.Status{
 }
 
 func startFake(t *testing.T) *fake {
-	f, _ := startFakeAt(t, "127.0.0.1:0")
+	f, _ := startFakeAt(t, "127.0.0.1:0", "")
 	return f
 }
 
 // startFakeAt serves a fake at an address until stop is called or the test
 // ends.
-func startFakeAt(t *testing.T, address string) (f *fake, stop func()) {
+func startFakeAt(t *testing.T, address, token string) (f *fake, stop func()) {
 	f = &fake{progress: make(chan loadtest.Progress), results: make(chan *loadtest.Result)}
 	service := httptest.NewServer(http.HandlerFunc(fakeService))
 	f.services = []lab.Service{{URL: service.URL, Up: true}}
 	server := labapi.New(labapi.Config{
-		Lab: f, Load: f.load, Page: web.Files(), Version: "test",
+		Lab: f, Load: f.load, Page: web.Files(), Version: "test", Token: token,
 		Strategies: []catalog.Info{{Name: "naive"}, {Name: "conditional"}},
 		Missing:    func(catalog.Info) []string { return nil },
 	})

@@ -126,7 +126,7 @@ func TestReloadAndSecondTabShowTheSameRun(t *testing.T) {
 }
 
 func TestLabThatIsRestarted(t *testing.T) {
-	f, stop := startFakeAt(t, "127.0.0.1:0")
+	f, stop := startFakeAt(t, "127.0.0.1:0", "")
 	tb := startBrowser(t).open(f.url, wide)
 	tb.forgive("net::ERR_")
 	tb.choose("conditional")
@@ -136,7 +136,7 @@ func TestLabThatIsRestarted(t *testing.T) {
 	stop()
 	tb.says(".lost-connection", "lost")
 	tb.shot("fake-lost-connection")
-	startFakeAt(t, strings.TrimPrefix(f.url, "http://"))
+	startFakeAt(t, strings.TrimPrefix(f.url, "http://"), "")
 	tb.await(`!document.querySelector(".lost-connection")`)
 	tb.says(".stage", "Nothing has run yet")
 }
@@ -151,4 +151,28 @@ func TestKeyboardAlone(t *testing.T) {
 	tb.says(".banner.busy", "conditional is selling")
 	tb.do(chromedp.KeyEvent("\t"), chromedp.KeyEvent("\r"))
 	tb.says(".banner .word", "NOT VALID")
+}
+
+func TestLabWithToken(t *testing.T) {
+	f, _ := startFakeAt(t, "127.0.0.1:0", "s3cret")
+	b := startBrowser(t)
+	stranger := b.open(f.url, wide)
+	stranger.forgive("status of 403")
+	stranger.choose("naive")
+	stranger.click("button.run")
+	stranger.says("#token-wrong", "Give the token")
+	stranger.fill("#token", "s3cret")
+	stranger.click("button.run")
+	stranger.says(".banner.busy", "naive is selling")
+	f.results <- fakeResult(ledger.Held)
+	stranger.says(".banner .word", "HELD")
+
+	// The address that the lab prints has the token.
+	owner := b.open(f.url+"/#token=s3cret", wide)
+	owner.await(`location.hash === ""`)
+	owner.choose("conditional")
+	owner.click("button.run")
+	owner.says(".banner.busy", "conditional is selling")
+	f.results <- fakeResult(ledger.Held)
+	owner.says(".banner .word", "HELD")
 }

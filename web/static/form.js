@@ -62,8 +62,10 @@ export function RunForm({ lab }) {
       await start({ strategy: form.strategy, ...Object.fromEntries(numbers.map((name) => [name, Number(form[name])])) });
       showStage();
     } catch (error) {
-      setWrong(error instanceof Refused ? error.fields : {});
-      if (!(error instanceof Refused) || !Object.keys(error.fields).length) setFailure(error.message);
+      const blamed = error instanceof Refused ? error.fields : {};
+      if (error.code === 'forbidden' && lab.status?.token_needed) blamed.token = t.wrong.token;
+      setWrong(blamed);
+      if (!Object.keys(blamed).length) setFailure(error.message);
     } finally {
       setSending(false);
     }
@@ -78,7 +80,7 @@ export function RunForm({ lab }) {
         ${numbers.map((name) => html`
           <${NumberField} key=${name} name=${name} value=${form[name]} wrong=${wrong[name]} onInput=${edit(name)} />`)}
       </div>
-      ${lab.status?.token_needed && html`<${TokenField} />`}
+      ${lab.status?.token_needed && html`<${TokenField} wrong=${wrong.token} />`}
       <div class="buttons">
         <button type="submit" class="run" aria-disabled=${isOn(run) || sending ? 'true' : undefined}>${t.form.run}</button>
         ${isOn(run) && html`
@@ -132,13 +134,15 @@ function NumberField({ name, value, wrong, onInput }) {
     </div>`;
 }
 
-function TokenField() {
+function TokenField({ wrong }) {
   return html`
     <div class="field">
       <label for="token">${t.form.token}</label>
-      <input id="token" type="password" autocomplete="off" aria-describedby="token-hint"
+      <input id="token" type="password" autocomplete="off"
+        aria-invalid=${wrong ? 'true' : undefined} aria-describedby="token-hint token-wrong"
         onInput=${(e) => keepToken(e.currentTarget.value)} />
       <p id="token-hint" class="hint">${t.form.tokenHint}</p>
+      <${Wrong} id="token-wrong" text=${wrong} />
     </div>`;
 }
 

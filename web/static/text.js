@@ -34,6 +34,7 @@ const en = {
   },
   wrong: {
     strategy: 'Choose a strategy.',
+    token: 'Give the token that this lab was started with.',
     number: (limit) => `Give a whole number from 1 to ${count(limit)}.`,
     tooMuch: (stock) => `Nobody could buy anything: the stock is ${count(stock)}.`,
     noDemand: (least) => `Give more than ${count(least)}: when there is enough for everybody, nothing can go wrong, and nothing is proven.`,

@@ -5,11 +5,15 @@ package labtest
 
 import (
 	"context"
+	"database/sql"
+	"fmt"
 	"os"
 	"slices"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/go-sql-driver/mysql"
 
 	"seckill/internal/backend"
 	"seckill/internal/lab"
@@ -31,7 +35,43 @@ func stop() {
 	shared.mu.Lock()
 	defer shared.mu.Unlock()
 	if shared.lab != nil {
+		dropGivenMySQL(shared.lab.Config().MySQLDSN)
 		shared.lab.Stop(context.Background())
+	}
+}
+
+const givenMySQLEnv = "SECKILL_TEST_MYSQL_DSN"
+
+// givenMySQL is the server that the environment names, with a database that no
+// other test program uses; empty if it names none.
+func givenMySQL(t testing.TB) string {
+	given := os.Getenv(givenMySQLEnv)
+	if given == "" {
+		return ""
+	}
+	dsn, err := mysql.ParseDSN(given)
+	if err != nil {
+		t.Fatalf("%s: %v", givenMySQLEnv, err)
+	}
+	dsn.DBName = fmt.Sprintf("seckill_test_%d", os.Getpid())
+	return dsn.FormatDSN()
+}
+
+func dropGivenMySQL(dsn string) {
+	if os.Getenv(givenMySQLEnv) == "" || dsn == "" {
+		return
+	}
+	config, err := mysql.ParseDSN(dsn)
+	if err != nil {
+		return
+	}
+	db, err := sql.Open("mysql", dsn)
+	if err != nil {
+		return
+	}
+	defer db.Close()
+	if _, err := db.Exec("DROP DATABASE IF EXISTS " + config.DBName); err != nil {
+		fmt.Fprintf(os.Stderr, "drop the test's database: %v\n", err)
 	}
 }
 
@@ -57,7 +97,8 @@ func backendsOf(needs []backend.Capability) []string {
 // Start gives the test program's lab, with what is needed running in it. It is
 // shared with the other tests and stays until Main ends.
 //
-// SECKILL_TEST_MYSQL_DSN names a MySQL server to use instead of a private one.
+// SECKILL_TEST_MYSQL_DSN names a MySQL server to use instead of a private one;
+// each test program makes a database of its own there, and drops it.
 func Start(t testing.TB, needs ...backend.Capability) *lab.Lab {
 	t.Helper()
 	shared.mu.Lock()
@@ -67,7 +108,7 @@ func Start(t testing.TB, needs ...backend.Capability) *lab.Lab {
 	if shared.lab == nil {
 		l, err := lab.Start(ctx, lab.Options{
 			Backends: []string{},
-			Given:    backend.Config{MySQLDSN: os.Getenv("SECKILL_TEST_MYSQL_DSN")},
+			Given:    backend.Config{MySQLDSN: givenMySQL(t)},
 		})
 		if err != nil {
 			t.Fatalf("start the lab: %v", err)
