@@ -14,8 +14,39 @@ import (
 
 var everything = []backend.Capability{backend.RowLocks, backend.Redis, backend.RedisQuorum, backend.ZooKeeper, backend.Etcd}
 
+// ownLab is for tests that break it.
+func ownLab(t *testing.T, backends ...string) *lab.Lab {
+	t.Helper()
+	l, err := lab.Start(t.Context(), lab.Options{Folder: t.TempDir(), Backends: backends})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := l.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return l
+}
+
+func process(t *testing.T, l *lab.Lab, name string) *lab.Process {
+	t.Helper()
+	p, err := l.Process(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func must(t *testing.T, what string, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+}
+
 func TestEverythingStartsPrivately(t *testing.T) {
-	l := labtest.Start(t, everything...)
+	l := ownLab(t, lab.AllBackends...)
 	var names []string
 	for _, s := range l.Backends() {
 		names = append(names, s.Name)
@@ -26,7 +57,9 @@ func TestEverythingStartsPrivately(t *testing.T) {
 	if !slices.Equal(names, lab.AllBackends) {
 		t.Errorf("the lab has %v, want %v", names, lab.AllBackends)
 	}
-	in := labtest.Instance(t, everything...)
+	in, err := backend.Open(t.Context(), l.Config())
+	must(t, "open an instance on the lab", err)
+	defer in.Close()
 	for _, need := range everything {
 		if ok, why := in.Has(need); !ok {
 			t.Errorf("an instance on the lab lacks %s: %s", need, why)
@@ -35,17 +68,11 @@ func TestEverythingStartsPrivately(t *testing.T) {
 	if len(in.RedisNodes) != 5 {
 		t.Errorf("%d independent Redis nodes, want 5", len(in.RedisNodes))
 	}
-}
-
-func TestMySQLIsDurableAndRoomy(t *testing.T) {
-	in := labtest.Instance(t, backend.RowLocks)
+	// Results are to be those of a durable server with room for everybody.
 	var flush, connections int
-	row := in.DB.Raw("SELECT @@innodb_flush_log_at_trx_commit, @@max_connections").Row()
-	if err := row.Scan(&flush, &connections); err != nil {
-		t.Fatal(err)
-	}
+	must(t, "ask MySQL", in.DB.Raw("SELECT @@innodb_flush_log_at_trx_commit, @@max_connections").Row().Scan(&flush, &connections))
 	if flush != 1 || connections < 1000 {
-		t.Errorf("flush at commit %d and %d connections, want 1 and 1000", flush, connections)
+		t.Errorf("flush at commit is %d and max_connections %d, want 1 and 1000", flush, connections)
 	}
 }
 

@@ -179,6 +179,7 @@ func askMySQL(ctx context.Context, dsn string) (version, folder string, err erro
 		return "", "", err
 	}
 	config.DBName = ""                 // the services create it where it is missing
+	config.DBName = ""                 // it may not exist yet
 	config.Logger = &mysql.NopLogger{} // while a server starts, broken connections are no news
 	connector, err := mysql.NewConnector(config)
 	if err != nil {

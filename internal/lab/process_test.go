@@ -3,7 +3,6 @@
 package lab_test
 
 import (
-	"context"
 	"net"
 	"os"
 	"strings"
@@ -13,39 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"seckill/internal/backend"
-	"seckill/internal/lab"
 )
-
-// ownLab is for tests that break it.
-func ownLab(t *testing.T, backends ...string) *lab.Lab {
-	t.Helper()
-	l, err := lab.Start(t.Context(), lab.Options{Folder: t.TempDir(), Backends: backends})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := l.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
-	return l
-}
-
-func process(t *testing.T, l *lab.Lab, name string) *lab.Process {
-	t.Helper()
-	p, err := l.Process(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
-func must(t *testing.T, what string, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatalf("%s: %v", what, err)
-	}
-}
 
 func TestPauseAndResume(t *testing.T) {
 	l := ownLab(t, backend.NameRedis)

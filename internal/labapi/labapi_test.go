@@ -425,6 +425,8 @@ func TestSlowPage(t *testing.T) {
 	if r := s.book.list()[0]; r.Progress == nil {
 		t.Error("the run has no progress")
 	}
+	s.book.mu.Lock() // the last report may still be on its way in
+	defer s.book.mu.Unlock()
 	if e := s.book.entries[0]; len(e.Points) > maxPoints {
 		t.Errorf("%d points are kept, want at most %d", len(e.Points), maxPoints)
 	}

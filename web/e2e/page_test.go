@@ -159,6 +159,8 @@ func TestLabWithToken(t *testing.T) {
 	stranger := b.open(f.url, wide)
 	stranger.forgive("status of 403")
 	stranger.choose("naive")
+	stranger.click("button.offer")
+	stranger.says(".idle .wrong", "token")
 	stranger.click("button.run")
 	stranger.says("#token-wrong", "Give the token")
 	stranger.fill("#token", "s3cret")

@@ -3,7 +3,7 @@
 import { Charts } from './charts.js';
 import { isOn, start } from './lab.js';
 import { t } from './text.js';
-import { classes, count, html } from './ui.js';
+import { classes, count, html, useState } from './ui.js';
 import { Facts, Findings, Sign, Verdict } from './verdict.js';
 
 export function Stage({ run, lab }) {
@@ -25,17 +25,19 @@ export function Stage({ run, lab }) {
 }
 
 function Idle({ lab }) {
+  const [failure, setFailure] = useState('');
   const ready = lab.strategies.filter((s) => s.available);
   const settings = { stock: 100, buyers: 2000, concurrency: 64, quantity: 1 };
   const offer = (name, hint) => ready.some((s) => s.name === name) && html`
-    <p><button type="button" class="offer" onClick=${() => start({ strategy: name, ...settings }).catch(() => {})}>
-      ${t.idle.breaks(name)}</button> <span class="hint">${hint}</span></p>`;
+    <p><button type="button" class="offer" onClick=${() => start({ strategy: name, ...settings }).catch((error) => setFailure(error.message))}>
+      ${t.idle.run(name)}</button> <span class="hint">${hint}</span></p>`;
   return html`
     <div class="idle">
       <h2>${t.idle.title}</h2>
       ${ready.length > 0 && html`<p>${t.idle.text}</p>`}
       ${offer('naive', t.idle.breaksHint)}
       ${offer('conditional', t.idle.holdsHint)}
+      <div role="alert">${failure && html`<p class="wrong">${failure}</p>`}</div>
       <dl>
         ${['held', 'oversold', 'lost', 'not_valid'].map((v) => html`
           <div key=${v}><dt><span class="badge ${v}"><${Sign} verdict=${v} />${t.verdicts[v]}</span></dt><dd>${t.idle.meaning[v]}</dd></div>`)}

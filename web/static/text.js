@@ -47,8 +47,7 @@ const en = {
   idle: {
     title: 'Nothing has run yet',
     text: 'First see it go wrong, then see it hold:',
-    breaks: (name) => `Run ${name}`,
-    holds: (name) => `Run ${name}`,
+    run: (name) => `Run ${name}`,
     breaksHint: 'reads the stock, subtracts, writes it back',
     holdsHint: 'one statement that checks and subtracts',
     meaning: {

@@ -22,56 +22,27 @@ import (
 // Main is for TestMain: func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 func Main(m *testing.M) (status int) {
 	lab.RunKeeperIfAsked()
+	// A program that the race detector watches sleeps a second before it
+	// exits: every keeper and every service process would.
+	os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE"))
 	defer stop()
 	return m.Run()
 }
 
 var shared struct {
-	mu  sync.Mutex
-	lab *lab.Lab
+	mu   sync.Mutex
+	lab  *lab.Lab
+	drop func() // what was made on a server that was given
 }
 
 func stop() {
 	shared.mu.Lock()
 	defer shared.mu.Unlock()
+	if shared.drop != nil {
+		shared.drop()
+	}
 	if shared.lab != nil {
-		dropGivenMySQL(shared.lab.Config().MySQLDSN)
 		shared.lab.Stop(context.Background())
-	}
-}
-
-const givenMySQLEnv = "SECKILL_TEST_MYSQL_DSN"
-
-// givenMySQL is the server that the environment names, with a database that no
-// other test program uses; empty if it names none.
-func givenMySQL(t testing.TB) string {
-	given := os.Getenv(givenMySQLEnv)
-	if given == "" {
-		return ""
-	}
-	dsn, err := mysql.ParseDSN(given)
-	if err != nil {
-		t.Fatalf("%s: %v", givenMySQLEnv, err)
-	}
-	dsn.DBName = fmt.Sprintf("seckill_test_%d", os.Getpid())
-	return dsn.FormatDSN()
-}
-
-func dropGivenMySQL(dsn string) {
-	if os.Getenv(givenMySQLEnv) == "" || dsn == "" {
-		return
-	}
-	config, err := mysql.ParseDSN(dsn)
-	if err != nil {
-		return
-	}
-	db, err := sql.Open("mysql", dsn)
-	if err != nil {
-		return
-	}
-	defer db.Close()
-	if _, err := db.Exec("DROP DATABASE IF EXISTS " + config.DBName); err != nil {
-		fmt.Fprintf(os.Stderr, "drop the test's database: %v\n", err)
 	}
 }
 
@@ -98,7 +69,7 @@ func backendsOf(needs []backend.Capability) []string {
 // shared with the other tests and stays until Main ends.
 //
 // SECKILL_TEST_MYSQL_DSN names a MySQL server to use instead of a private one;
-// each test program makes a database of its own there, and drops it.
+// there each test program makes a database of its own, and drops it.
 func Start(t testing.TB, needs ...backend.Capability) *lab.Lab {
 	t.Helper()
 	shared.mu.Lock()
@@ -106,25 +77,65 @@ func Start(t testing.TB, needs ...backend.Capability) *lab.Lab {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	if shared.lab == nil {
-		l, err := lab.Start(ctx, lab.Options{
-			Backends: []string{},
-			Given:    backend.Config{MySQLDSN: givenMySQL(t)},
-		})
-		if err != nil {
-			t.Fatalf("start the lab: %v", err)
-		}
-		shared.lab = l
+		start(ctx, t)
 	}
 	names := backendsOf(needs)
 	if err := shared.lab.Add(ctx, names...); err != nil {
 		t.Fatalf("start %v: %v", names, err)
 	}
-	for _, status := range shared.lab.Backends() {
-		if slices.Contains(names, status.Name) && (!status.OK || status.Tier == backend.Embedded) {
-			t.Fatalf("this test needs a real %s, and there is %s %s: run: seckill deps", status.Name, status.Version, status.Error)
-		}
+	if lacks := lacking(names, shared.lab.Backends()); lacks != "" {
+		t.Fatal(lacks)
 	}
 	return shared.lab
+}
+
+func start(ctx context.Context, t testing.TB) {
+	t.Helper()
+	var given backend.Config
+	if dsn := os.Getenv("SECKILL_TEST_MYSQL_DSN"); dsn != "" {
+		own, drop, err := ownDatabase(dsn)
+		if err != nil {
+			t.Fatalf("SECKILL_TEST_MYSQL_DSN=%s: %v", backend.Redact(dsn), err)
+		}
+		given.MySQLDSN, shared.drop = own, drop
+	}
+	l, err := lab.Start(ctx, lab.Options{Backends: []string{}, Given: given})
+	if err != nil {
+		t.Fatalf("start the lab: %v", err)
+	}
+	shared.lab = l
+}
+
+// lacking says which of the backends is not a real server; empty if all are.
+func lacking(names []string, statuses []backend.Status) string {
+	for _, s := range statuses {
+		if !slices.Contains(names, s.Name) {
+			continue
+		}
+		if !s.OK || s.Tier == backend.Embedded {
+			return fmt.Sprintf("this test needs a real %s; there is %q (%s); run: seckill deps", s.Name, s.Version, s.Error)
+		}
+	}
+	return ""
+}
+
+// ownDatabase is one that no other test program uses at the same time.
+func ownDatabase(dsn string) (own string, drop func(), err error) {
+	c, err := mysql.ParseDSN(dsn)
+	if err != nil {
+		return "", nil, err
+	}
+	name := fmt.Sprintf("seckill_test_%d_%d", os.Getpid(), time.Now().UnixNano())
+	c.DBName = ""
+	db, err := sql.Open("mysql", c.FormatDSN())
+	if err != nil {
+		return "", nil, err
+	}
+	c.DBName = name
+	return c.FormatDSN(), func() {
+		db.Exec("DROP DATABASE IF EXISTS " + name)
+		db.Close()
+	}, nil
 }
 
 // Instance opens an instance on what is needed, and nothing else, for the

@@ -1,0 +1,94 @@
+package backend_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"seckill/internal/backend"
+	"seckill/internal/lab/labtest"
+)
+
+func TestStatus(t *testing.T) {
+	needs := []backend.Capability{backend.SQL, backend.Redis, backend.RedisQuorum, backend.ZooKeeper, backend.Etcd}
+	lab := labtest.Start(t, needs...)
+	in := labtest.Instance(t, needs...)
+	// until waits until Status says of every backend whether it is well.
+	until := func(what string, down ...string) {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		defer cancel()
+		for {
+			all, wrong := in.Status(ctx), ""
+			for _, s := range all {
+				want := true
+				for _, name := range down {
+					want = want && s.Name != name
+				}
+				if s.OK != want || s.OK != (s.Error == "") || s.Address == "" || s.Version == "" || s.Tier == "" {
+					wrong += fmt.Sprintf("\n%+v", s)
+				}
+			}
+			if len(all) != len(needs) {
+				t.Fatalf("%s: %d backends, want %d", what, len(all), len(needs))
+			}
+			if wrong == "" {
+				return
+			}
+			if ctx.Err() != nil {
+				t.Fatalf("%s: want only %v down, got%s", what, down, wrong)
+			}
+		}
+	}
+	kill := func(name string) func() {
+		p, err := lab.Process(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Kill(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return func() {
+			if err := p.Restart(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	until("all are well")
+	for _, name := range []string{"redis", "zookeeper", "etcd"} {
+		restart := kill(name)
+		until(name+" is down", name)
+		restart()
+		until(name + " is back")
+	}
+	var restarts []func()
+	for n := 1; n <= 3; n++ {
+		restarts = append(restarts, kill(fmt.Sprintf("redlock-%d", n)))
+		if n < 3 {
+			until(fmt.Sprintf("%d of 5 nodes are down", n))
+		}
+	}
+	until("the majority is down", "redlock")
+	for _, restart := range restarts {
+		restart()
+	}
+	until("the nodes are back")
+
+	p, err := lab.Process("redis")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Pause(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	begun := time.Now()
+	until("redis hangs", "redis")
+	if took := time.Since(begun); took > 5*time.Second {
+		t.Errorf("a server that hangs holds the answer up for %s", took)
+	}
+	if err := p.Resume(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	until("redis goes on")
+}
