@@ -21,7 +21,7 @@ type DepsCmd struct {
 	Yes        bool `short:"y" help:"Install without asking."`
 	DryRun     bool `help:"Print the commands and run none."`
 	BestEffort bool `help:"Succeed even if something could not be installed; the lab then uses what there is."`
-	Browser    bool `help:"Also a browser, for the tests of the page."`
+	Tests      bool `help:"Also what the tests need: a browser, and a C compiler for the race detector."`
 }
 
 // Run installs with the system's package manager. It asks when somebody is at
@@ -30,7 +30,7 @@ func (c DepsCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter)
 	terminal := isatty.IsTerminal(os.Stdin.Fd())
 	i := installer{
 		DepsCmd: c, out: stdout,
-		missing: func() []lab.Need { return missing(c.Browser) },
+		missing: func() []lab.Need { return missing(c.Tests) },
 		situation: lab.Situation{
 			OnPath: func(program string) bool { _, err := exec.LookPath(program); return err == nil },
 			Knows: func(question []string) bool {
@@ -50,10 +50,13 @@ func (c DepsCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter)
 	return err
 }
 
-func missing(browser bool) []lab.Need {
+func missing(tests bool) []lab.Need {
 	needs := lab.Find().Missing()
-	if browser && !lab.FindBrowser().Found() {
+	if tests && !lab.FindBrowser().Found() {
 		needs = append(needs, lab.NeedBrowser)
+	}
+	if tests && !lab.FindCompiler().Found() {
+		needs = append(needs, lab.NeedCompiler)
 	}
 	return needs
 }

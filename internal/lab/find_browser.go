@@ -7,6 +7,13 @@ func FindBrowser() Program {
 		"/Applications/Google Chrome.app/Contents/MacOS")
 	p := s.program("Chromium", "chromium", "google-chrome", "chromium-browser", "google-chrome-stable",
 		"Chromium", "Google Chrome")
-	p.Get = getServers + " --browser"
+	p.Get = getServers + " --tests"
+	return p
+}
+
+// FindCompiler finds the C compiler that Go's race detector is linked with.
+func FindCompiler() Program {
+	p := systemFolders().program("C compiler", "gcc", "clang", "cc")
+	p.Get = getServers + " --tests"
 	return p
 }

@@ -135,14 +135,17 @@ func (l *Lab) open(ctx context.Context) (err error) {
 
 // Add starts the backends that are not there yet, side by side.
 func (l *Lab) Add(ctx context.Context, names ...string) error {
+	l.mu.Lock()
+	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		_, there := l.statuses[name]
+		return there
+	})
+	l.mu.Unlock()
+	if err := l.checkRoom(names); err != nil {
+		return err
+	}
 	together, ctx := errgroup.WithContext(ctx)
 	for _, name := range names {
-		l.mu.Lock()
-		_, there := l.statuses[name]
-		l.mu.Unlock()
-		if there {
-			continue
-		}
 		together.Go(func() error {
 			begun := time.Now()
 			status, err := l.add(ctx, name)
@@ -180,7 +183,7 @@ func (l *Lab) add(ctx context.Context, name string) (backend.Status, error) {
 	if !known {
 		return backend.Status{}, fmt.Errorf("no backend is called %q: choose from %v", name, AllBackends)
 	}
-	if program.Found() && !l.options.Embedded {
+	if l.isPrivate(name, program) {
 		return l.addPrivate(ctx, name, program)
 	}
 	switch name {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -22,9 +24,21 @@ func withLog(err error, name, file string) error {
 	if kept, ok := keepLog(name, text); ok {
 		file = kept
 	}
-	lines := strings.Split(string(text), "\n")
-	lines = lines[max(0, len(lines)-12):]
-	return fmt.Errorf("%w; its log %s ends:\n    %s", err, file, strings.Join(lines, "\n    "))
+	return fmt.Errorf("%w; its log %s ends:\n    %s", err, file, strings.Join(lastWords(string(text)), "\n    "))
+}
+
+var goStack = regexp.MustCompile(`(?m)^goroutine \d+ \[`)
+
+// lastWords are the last lines without stack traces, Go's or Java's, which say
+// nothing to somebody who only wants a lab.
+func lastWords(text string) []string {
+	if stack := goStack.FindStringIndex(text); stack != nil {
+		text = text[:stack[0]]
+	}
+	lines := slices.DeleteFunc(strings.Split(strings.TrimSpace(text), "\n"), func(line string) bool {
+		return strings.TrimSpace(line) == "" || strings.HasPrefix(line, "\tat ")
+	})
+	return lines[max(0, len(lines)-8):]
 }
 
 // keepLog has one file a name, so that failures do not pile up.

@@ -10,6 +10,7 @@ const (
 	NeedZooKeeper Need = "ZooKeeper"
 	NeedJava      Need = "Java"
 	NeedBrowser   Need = "Chromium"
+	NeedCompiler  Need = "a C compiler"
 )
 
 // byHand is how to get what no package manager here has.
@@ -20,6 +21,7 @@ var byHand = map[Need]string{
 	NeedZooKeeper: "unpack a release of https://zookeeper.apache.org/releases.html and set ZOOKEEPER_HOME to its folder",
 	NeedJava:      "get a Java 17 or later from https://adoptium.net and put java on the PATH",
 	NeedBrowser:   "get Chromium or Chrome and put it on the PATH; the browser tests need it, nothing else does",
+	NeedCompiler:  "install gcc or clang with its C library's headers; the race detector of the tests needs it, nothing else does",
 }
 
 // A manager is a package manager, as a table.
@@ -42,6 +44,7 @@ var managers = []manager{
 			NeedZooKeeper: {"libzookeeper-java"},
 			NeedJava:      {"default-jre-headless"},
 			NeedBrowser:   {"chromium", "chromium-browser"},
+			NeedCompiler:  {"build-essential"},
 		},
 		install: []string{"sh", "-c", aptScript, "apt", policyFile},
 		refresh: []string{"apt-get", "update", "-q"},
@@ -50,11 +53,12 @@ var managers = []manager{
 	{
 		name: "dnf", asRoot: true,
 		packages: map[Need][]string{
-			NeedSQL:     {"mariadb-server"},
-			NeedRedis:   {"redis", "valkey"},
-			NeedEtcd:    {"etcd"},
-			NeedJava:    {"java-latest-openjdk-headless", "java-21-openjdk-headless", "java-17-openjdk-headless"},
-			NeedBrowser: {"chromium"},
+			NeedSQL:      {"mariadb-server"},
+			NeedRedis:    {"redis", "valkey"},
+			NeedEtcd:     {"etcd"},
+			NeedJava:     {"java-latest-openjdk-headless", "java-21-openjdk-headless", "java-17-openjdk-headless"},
+			NeedBrowser:  {"chromium"},
+			NeedCompiler: {"gcc"},
 		},
 		install: []string{"dnf", "install", "-y"},
 		knows:   []string{"dnf", "-q", "info"},
@@ -62,11 +66,12 @@ var managers = []manager{
 	{
 		name: "pacman", asRoot: true,
 		packages: map[Need][]string{
-			NeedSQL:     {"mariadb"},
-			NeedRedis:   {"valkey", "redis"},
-			NeedEtcd:    {"etcd"},
-			NeedJava:    {"jre-openjdk-headless"},
-			NeedBrowser: {"chromium"},
+			NeedSQL:      {"mariadb"},
+			NeedRedis:    {"valkey", "redis"},
+			NeedEtcd:     {"etcd"},
+			NeedJava:     {"jre-openjdk-headless"},
+			NeedBrowser:  {"chromium"},
+			NeedCompiler: {"gcc"},
 		},
 		install: []string{"pacman", "-S", "--needed", "--noconfirm"},
 		refresh: []string{"pacman", "-Sy", "--noconfirm"},
@@ -75,11 +80,12 @@ var managers = []manager{
 	{
 		name: "apk", asRoot: true,
 		packages: map[Need][]string{
-			NeedSQL:     {"mariadb"},
-			NeedRedis:   {"redis", "valkey"},
-			NeedEtcd:    {"etcd"},
-			NeedJava:    {"openjdk21-jre-headless", "openjdk17-jre-headless"},
-			NeedBrowser: {"chromium"},
+			NeedSQL:      {"mariadb"},
+			NeedRedis:    {"redis", "valkey"},
+			NeedEtcd:     {"etcd"},
+			NeedJava:     {"openjdk21-jre-headless", "openjdk17-jre-headless"},
+			NeedBrowser:  {"chromium"},
+			NeedCompiler: {"build-base"},
 		},
 		install: []string{"apk", "add"},
 		refresh: []string{"apk", "update"},
@@ -94,6 +100,7 @@ var managers = []manager{
 			NeedZooKeeper: {"zookeeper"},
 			NeedJava:      {"openjdk"},
 			NeedBrowser:   {"chromium", "google-chrome"},
+			NeedCompiler:  {"gcc"},
 		},
 		install: []string{"brew", "install"},
 		knows:   []string{"brew", "info"},

@@ -48,3 +48,13 @@ func isOurs(folder string) bool {
 	info, err := os.Stat(folder)
 	return err == nil && info.IsDir()
 }
+
+// freeBytes of the disk that a folder is on.
+func freeBytes(folder string) (free uint64, err error) {
+	path, err := windows.UTF16PtrFromString(folder)
+	if err != nil {
+		return 0, err
+	}
+	err = windows.GetDiskFreeSpaceEx(path, &free, nil, nil)
+	return free, err
+}

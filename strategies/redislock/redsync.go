@@ -166,11 +166,6 @@ func taken(err error) bool {
 	return errors.As(err, &quorum) || errors.As(err, &node)
 }
 
-// Clear removes a lock, whoever holds it.
-func (l *redsyncLock) Clear(ctx context.Context, key string) error {
-	return l.redis.Del(ctx, key).Err()
-}
-
 type redsyncLease struct {
 	mutex *redsync.Mutex
 	ctx   context.Context

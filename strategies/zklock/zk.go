@@ -6,7 +6,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -86,7 +85,7 @@ const (
 var (
 	errZKBusy = errors.New("the wait is over")
 	errZKGone = errors.New("our node is gone, or our session")
-	errZKDown = errors.New("there is no connection to ZooKeeper")
+	errZKDown = errors.New("ZooKeeper does not answer")
 )
 
 // Acquire queues for key. Who holds key already and passes his lease's context
@@ -94,6 +93,8 @@ var (
 // thread that could own a lock, so the context says who asks. It belongs to
 // whoever is given it: a lock is no protection between two goroutines that
 // work under the same lease.
+//
+// o.Lease means nothing here: the lock lives as long as the session.
 func (l *zkLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
@@ -106,7 +107,8 @@ func (l *zkLock) Acquire(
 	end := time.Now().Add(o.Wait)
 	asking, cancel := ctx, context.CancelFunc(func() {})
 	if o.Wait >= 0 {
-		asking, cancel = context.WithDeadline(ctx, end.Add(zkPatience))
+		asking, cancel = context.WithDeadlineCause(
+			ctx, end.Add(zkPatience), errZKDown)
 	}
 	defer cancel()
 	for {
@@ -320,31 +322,6 @@ func sequence(name string) (n int32, ok bool) {
 	}
 	v, err := strconv.ParseInt(digits, 10, 32)
 	return int32(v), err == nil
-}
-
-// Clear removes every contender, the last first: those who wait queue again
-// when they find that they are gone, and none of them is let in only to be
-// removed. The holder finds out when he releases.
-func (l *zkLock) Clear(ctx context.Context, key string) error {
-	names, _, err := l.zk.Children(ctx, key)
-	if errors.Is(err, zk.ErrNoNode) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	slices.SortFunc(names, func(a, b string) int {
-		m, _ := sequence(a)
-		n, _ := sequence(b)
-		return int(n - m)
-	})
-	for _, name := range names {
-		err := l.zk.Delete(ctx, key+"/"+name)
-		if err != nil && !errors.Is(err, zk.ErrNoNode) {
-			return err
-		}
-	}
-	return nil
 }
 
 // A zkHold is a node at the front of the queue. Every Acquire that reaches it

@@ -39,7 +39,7 @@ func TestInfoSaysEverything(t *testing.T) {
 			t.Errorf("%s does not show its source: %v", i.Name, err)
 		}
 		for n, line := range strings.Split(string(source), "\n") {
-			if len(strings.ReplaceAll(line, "\t", "    ")) > 84 {
+			if len(strings.ReplaceAll(line, "\t", "    ")) > 80 {
 				t.Errorf("%s, line %d, is too wide for the page: %s", i.Name, n+1, line)
 			}
 		}
@@ -97,9 +97,6 @@ func benchOn(t *testing.T, in *backend.Instance) *bench {
 		t.Fatal(err)
 	}
 	b := &bench{l, in.ZooKeeper, in, "/test/locks/" + strings.ReplaceAll(t.Name(), "/", "-")}
-	if err := l.(lock.Clearer).Clear(t.Context(), b.key); err != nil {
-		t.Fatal(err)
-	}
 	return b
 }
 
@@ -611,6 +608,35 @@ func TestZooKeeperIsAway(t *testing.T) {
 	})
 }
 
+// The server itself dies and comes back, with its queue and its sessions.
+func TestServerRestarts(t *testing.T) {
+	b, _ := longLived(t)
+	process, err := labtest.Start(t, backend.ZooKeeper).Process(backend.NameZooKeeper)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := b.acquire(t, 0)
+	if err := process.Kill(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Acquire(t.Context(), b.key, lock.Options{}); !errors.Is(err, seckill.ErrUnavailable) {
+		t.Errorf("without a server it said %v", err)
+	}
+	if err := process.Restart(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	soon(t, "the server is there again", b.zk.Connected)
+	if l.Context().Err() == nil { // the session was taken up again in time
+		release(t, l)
+	}
+	next := b.acquire(t, long)
+	if next.Fence() <= l.Fence() {
+		t.Errorf("the fencing token %d follows %d", next.Fence(), l.Fence())
+	}
+	release(t, next)
+	b.queued(t, 0)
+}
+
 func TestReentrant(t *testing.T) {
 	b, other := newBench(t), newBench(t)
 	outer := b.acquire(t, 0)
@@ -650,13 +676,13 @@ func TestReentrant(t *testing.T) {
 	release(t, other.acquire(t, 0))
 }
 
-func TestClear(t *testing.T) {
+// Nodes that somebody else removes, as an operator may: those who wait queue
+// again, and the holder finds out when he releases.
+func TestRemovedByHand(t *testing.T) {
 	b, other := newBench(t), newBench(t)
 	holder := b.acquire(t, 0)
 	waiter := other.contend(t, 1)
-	if err := other.Locker.(lock.Clearer).Clear(t.Context(), b.key); err != nil {
-		t.Fatal(err)
-	}
+	removeAll(t, b)
 	next := <-waiter.in // he queued again
 	if err := holder.Release(t.Context()); !errors.Is(err, lock.ErrNotHeld) {
 		t.Errorf("releasing what was cleared gave %v", err)
@@ -665,6 +691,26 @@ func TestClear(t *testing.T) {
 		t.Errorf("the fencing token %d follows %d", next.Fence(), holder.Fence())
 	}
 	release(t, next)
+}
+
+// removeAll removes every contender, the last first, so that none is let in
+// only to be removed.
+func removeAll(t *testing.T, b *bench) {
+	t.Helper()
+	names, _, err := b.zk.Children(t.Context(), b.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		m, _ := sequence(a)
+		n, _ := sequence(b)
+		return int(n - m)
+	})
+	for _, name := range names {
+		if err := b.zk.Delete(t.Context(), b.key+"/"+name); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 func TestCommands(t *testing.T) {

@@ -37,7 +37,7 @@ func findBrowser(t *testing.T) string {
 			return path
 		}
 	}
-	t.Fatal("no Chromium was found; run: seckill deps --browser")
+	t.Fatal("no Chromium was found; run: seckill deps --tests")
 	return ""
 }
 

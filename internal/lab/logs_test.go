@@ -1,0 +1,34 @@
+package lab
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestLastWordsHaveNoStackTrace(t *testing.T) {
+	for name, c := range map[string]struct{ log, want string }{
+		"Go": {"starting\npanic: no space left\n\ngoroutine 1 [running]:\nmain.main()\n\t/src/main.go:28 +0x17\n",
+			"starting|panic: no space left"},
+		"Java": {"starting\njava.io.IOException: disk full\n\tat java.base/x.Y(Z.java:1)\n\tat main\n",
+			"starting|java.io.IOException: disk full"},
+		"long": {strings.Repeat("old\n", 100) + "1\n2\n3\n4\n5\n6\n7\n8\n", "1|2|3|4|5|6|7|8"},
+	} {
+		if got := strings.Join(lastWords(c.log), "|"); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+func TestRoom(t *testing.T) {
+	megabytes["mysql"] = 1 << 40
+	defer func() { megabytes["mysql"] = 256 }()
+	folder := t.TempDir()
+	l := &Lab{folder: folder, options: Options{Folder: folder}, programs: Programs{MySQL: Program{Path: "x"}}}
+	if err := l.checkRoom(AllBackends); err == nil || !strings.Contains(err.Error(), folder) || !strings.Contains(err.Error(), "--folder") {
+		t.Errorf("a server that needs more than there is: %v, want where and what to do", err)
+	}
+	l.options.Embedded = true
+	if err := l.checkRoom(AllBackends); err != nil {
+		t.Errorf("the embedded tier: %v", err)
+	}
+}
