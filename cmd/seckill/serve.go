@@ -26,21 +26,17 @@ type ServeCmd struct {
 	Addr     string `default:"127.0.0.1:8081" env:"SECKILL_ADDR" help:"Address to listen on."`
 	Strategy string `default:"conditional" env:"SECKILL_STRATEGY" help:"Strategy of purchases that name none."`
 
-	MySQLDSN       string                  `name:"mysql-dsn" env:"SECKILL_MYSQL_DSN" placeholder:"USER:PASSWORD@tcp(HOST:PORT)/DATABASE" help:"MySQL or MariaDB."`
-	SQLitePath     string                  `name:"sqlite-path" env:"SECKILL_SQLITE_PATH" placeholder:"FILE" help:"SQLite file, instead of MySQL."`
-	RedisAddrs     []string                `env:"SECKILL_REDIS_ADDRS" placeholder:"HOST:PORT" help:"Redis; several are a Cluster."`
-	RedlockAddrs   []string                `env:"SECKILL_REDLOCK_ADDRS" placeholder:"HOST:PORT" help:"Five independent Redis nodes."`
-	ZooKeeperAddrs []string                `name:"zookeeper-addrs" env:"SECKILL_ZOOKEEPER_ADDRS" placeholder:"HOST:PORT" help:"ZooKeeper."`
-	EtcdEndpoints  []string                `env:"SECKILL_ETCD_ENDPOINTS" placeholder:"HOST:PORT" help:"etcd."`
-	Tiers          map[string]backend.Tier `mapsep:"," env:"SECKILL_TIERS" placeholder:"mysql=private" help:"Where backends come from (given, private, embedded), to be shown."`
-	MySQLConns     int                     `name:"mysql-conns" default:"32" env:"SECKILL_MYSQL_CONNS" help:"Most connections to the SQL database."`
+	BackendFlags
+	Tiers      map[string]backend.Tier `mapsep:"," env:"SECKILL_TIERS" placeholder:"mysql=private" help:"Where backends come from (given, private, embedded), to be shown."`
+	MySQLConns int                     `name:"mysql-conns" default:"32" env:"SECKILL_MYSQL_CONNS" help:"Most connections to the SQL database."`
 
-	Token           string        `env:"SECKILL_TOKEN" help:"Admin calls need this token; without one they must come from this machine."`
-	LockWait        time.Duration `default:"3s" env:"SECKILL_LOCK_WAIT" help:"How long a buyer waits for a lock or a row."`
-	LockLease       time.Duration `default:"8s" env:"SECKILL_LOCK_LEASE" help:"How long a lock lives unrenewed."`
-	Retries         int           `default:"32" env:"SECKILL_RETRIES" help:"Further attempts of an optimistic strategy."`
-	PurchaseTimeout time.Duration `default:"10s" env:"SECKILL_PURCHASE_TIMEOUT" help:"How long a purchase may take."`
-	ShutdownTimeout time.Duration `default:"15s" env:"SECKILL_SHUTDOWN_TIMEOUT" help:"How long a shutdown waits for purchases in flight."`
+	Token            string        `env:"SECKILL_TOKEN" help:"Admin calls need this token; without one they must come from this machine."`
+	LockWait         time.Duration `default:"3s" env:"SECKILL_LOCK_WAIT" help:"How long a buyer waits for a lock or a row."`
+	LockLease        time.Duration `default:"8s" env:"SECKILL_LOCK_LEASE" help:"How long a lock lives unrenewed."`
+	ZooKeeperSession time.Duration `name:"zookeeper-session" default:"6s" env:"SECKILL_ZOOKEEPER_SESSION" help:"Session time-out to ask ZooKeeper for: how long a dead holder blocks the others."`
+	Retries          int           `default:"32" env:"SECKILL_RETRIES" help:"Further attempts of an optimistic strategy."`
+	PurchaseTimeout  time.Duration `default:"10s" env:"SECKILL_PURCHASE_TIMEOUT" help:"How long a purchase may take."`
+	ShutdownTimeout  time.Duration `default:"15s" env:"SECKILL_SHUTDOWN_TIMEOUT" help:"How long a shutdown waits for purchases in flight."`
 
 	LogLevel  slog.Level `default:"info" env:"SECKILL_LOG_LEVEL" help:"debug (with an access log), info, warn or error."`
 	LogFormat string     `default:"text" enum:"text,json" env:"SECKILL_LOG_FORMAT" help:"text or json."`
@@ -61,6 +57,7 @@ func (c *ServeCmd) Validate() error {
 		{"--mysql-conns", c.MySQLConns >= 1, "at least 1"},
 		{"--lock-wait", c.LockWait > 0, "longer than 0, such as 3s"},
 		{"--lock-lease", c.LockLease > 0, "longer than 0, such as 8s"},
+		{"--zookeeper-session", c.ZooKeeperSession > 0, "longer than 0, such as 6s"},
 		{"--retries", c.Retries >= 0, "0 or more"},
 		{"--purchase-timeout", c.PurchaseTimeout > 0, "longer than 0, such as 10s"},
 		{"--shutdown-timeout", c.ShutdownTimeout > 0, "longer than 0, such as 15s"},
@@ -109,12 +106,10 @@ func (c *ServeCmd) Run(ctx context.Context, stderr stderrWriter) error {
 		return fmt.Errorf("cannot listen on --addr %s: %w", c.Addr, err)
 	}
 	defer l.Close()
-	in, err := backend.Open(ctx, backend.Config{
-		MySQLDSN: c.MySQLDSN, SQLitePath: c.SQLitePath,
-		RedisAddrs: given(c.RedisAddrs), RedlockAddrs: given(c.RedlockAddrs),
-		ZooKeeperAddrs: given(c.ZooKeeperAddrs), EtcdEndpoints: given(c.EtcdEndpoints),
-		Tiers: c.Tiers, MaxSQLConns: c.MySQLConns, RowLockWait: c.LockWait,
-	})
+	config := c.config()
+	config.Tiers, config.MaxSQLConns = c.Tiers, c.MySQLConns
+	config.RowLockWait, config.ZooKeeperSession = c.LockWait, c.ZooKeeperSession
+	in, err := backend.Open(ctx, config)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/go-redsync/redsync/v4"
 	"github.com/go-redsync/redsync/v4/redis/goredis/v9"
-	"github.com/redis/go-redis/v9"
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
@@ -66,9 +65,8 @@ var Redsync = catalog.Info{
 	Files: redsyncFiles,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
 		return &redsyncLock{
-			redis: d.Redis,
-			sync:  redsync.New(goredis.NewPool(d.Redis)),
-			ttl:   d.Settings.LockLease,
+			sync: redsync.New(goredis.NewPool(d.Redis)),
+			ttl:  d.Settings.LockLease,
 		}, nil
 	},
 	Key: func(sku int64) string {
@@ -77,9 +75,8 @@ var Redsync = catalog.Info{
 }
 
 type redsyncLock struct {
-	redis redis.UniversalClient
-	sync  *redsync.Redsync
-	ttl   time.Duration // of a lock that is renewed
+	sync *redsync.Redsync
+	ttl  time.Duration // of a lock that is renewed
 }
 
 // Acquire tries, and pauses, by itself: the library's own loop would sleep
