@@ -34,6 +34,12 @@ type ServeCmd struct {
 	LockWait         time.Duration `default:"3s" env:"SECKILL_LOCK_WAIT" help:"How long a buyer waits for a lock or a row."`
 	LockLease        time.Duration `default:"8s" env:"SECKILL_LOCK_LEASE" help:"How long a lock lives unrenewed."`
 	ZooKeeperSession time.Duration `name:"zookeeper-session" default:"6s" env:"SECKILL_ZOOKEEPER_SESSION" help:"Session time-out to ask ZooKeeper for: how long a dead holder blocks the others."`
+	LockPoll         time.Duration `default:"10ms" env:"SECKILL_LOCK_POLL" help:"About how long a lock that polls pauses between two attempts."`
+	LockNoRenewal    bool          `name:"lock-no-renewal" env:"SECKILL_LOCK_NO_RENEWAL" help:"Locks that renew themselves live for one lease only."`
+	LockMaxHold      time.Duration `default:"0" env:"SECKILL_LOCK_MAX_HOLD" help:"Renew a lock for so long and no longer, for a holder that hangs; 0: without end."`
+	LockNowait       bool          `name:"lock-nowait" env:"SECKILL_LOCK_NOWAIT" help:"lock-row: a lock that is held is busy at once."`
+	LockRecord       bool          `name:"lock-record-for-update" env:"SECKILL_LOCK_RECORD_FOR_UPDATE" help:"lock-table-…: read the lock record FOR UPDATE, too; deadlocks."`
+	MicrosecondTS    bool          `name:"timestamp-microseconds" env:"SECKILL_TIMESTAMP_MICROSECONDS" help:"timestamp: compare microseconds, not whole seconds."`
 	Retries          int           `default:"32" env:"SECKILL_RETRIES" help:"Further attempts of an optimistic strategy."`
 	PurchaseTimeout  time.Duration `default:"10s" env:"SECKILL_PURCHASE_TIMEOUT" help:"How long a purchase may take."`
 	ShutdownTimeout  time.Duration `default:"15s" env:"SECKILL_SHUTDOWN_TIMEOUT" help:"How long a shutdown waits for purchases in flight."`
@@ -57,6 +63,8 @@ func (c *ServeCmd) Validate() error {
 		{"--mysql-conns", c.MySQLConns >= 1, "at least 1"},
 		{"--lock-wait", c.LockWait > 0, "longer than 0, such as 3s"},
 		{"--lock-lease", c.LockLease > 0, "longer than 0, such as 8s"},
+		{"--lock-poll", c.LockPoll > 0, "longer than 0, such as 10ms"},
+		{"--lock-max-hold", c.LockMaxHold >= 0, "0 or longer, such as 1m"},
 		{"--zookeeper-session", c.ZooKeeperSession > 0, "longer than 0, such as 6s"},
 		{"--retries", c.Retries >= 0, "0 or more"},
 		{"--purchase-timeout", c.PurchaseTimeout > 0, "longer than 0, such as 10s"},
@@ -123,7 +131,9 @@ func (c *ServeCmd) Run(ctx context.Context, stderr stderrWriter) error {
 	}
 	server, err := httpapi.New(httpapi.Config{
 		Instance: in, Infos: strategies.All(), Default: c.Strategy, Token: c.Token, Log: log,
-		Settings:        catalog.Settings{LockWait: c.LockWait, LockLease: c.LockLease, Retries: c.Retries},
+		Settings: catalog.Settings{LockWait: c.LockWait, LockLease: c.LockLease, LockPoll: c.LockPoll, Retries: c.Retries,
+			NoRenewal: c.LockNoRenewal, MaxHold: c.LockMaxHold, NoWait: c.LockNowait, RecordLock: c.LockRecord,
+			MicrosecondTS: c.MicrosecondTS},
 		PurchaseTimeout: c.PurchaseTimeout, ShutdownTimeout: c.ShutdownTimeout,
 	})
 	if err != nil {

@@ -267,6 +267,18 @@ func (c *ZooKeeperClient) GetW(ctx context.Context, path string) ([]byte, *zk.St
 	return a.data, a.stat, a.change, err
 }
 
+// Wait waits for a watch of this client to fire, or until ctx ends.
+//
+// Its barrier: a server sends a watch's event before its answer to anything
+// that was asked after the change.
+func (c *ZooKeeperClient) Wait(ctx context.Context, what string, fired <-chan zk.Event) error {
+	_, err := tap.WaitFor(ctx, what, fired, func(context.Context) error {
+		_, _, err := c.conn.Exists("/")
+		return err
+	})
+	return err
+}
+
 // Delete removes a node in whatever version it is.
 func (c *ZooKeeperClient) Delete(ctx context.Context, path string) error {
 	_, err := zkDo(ctx, c, "delete", path, func() (struct{}, error) {

@@ -35,6 +35,10 @@ type Info struct {
 	// page shows the very code that runs.
 	Files embed.FS
 
+	// Renews: a lock that is taken without a lease and renewed while it is held
+	// (unless Settings.NoRenewal).
+	Renews bool
+
 	// New builds the strategy. Nil for a lock: Locker and Key are used then.
 	New func(Deps) (seckill.Strategy, error)
 	// Locker builds the lock; Key names a SKU's lock in the backend's own form.
@@ -79,16 +83,24 @@ func (i Info) Broken() bool {
 	return i.Guarantees[S] == Breaks
 }
 
-// Settings are the options of all strategies.
+// Settings are the options of all strategies. The zero value of each field
+// that DefaultSettings leaves out is its default.
 type Settings struct {
 	LockWait  time.Duration // how long a buyer waits for a lock or a row; > 0
 	LockLease time.Duration // how long a lock lives unrenewed; > 0
+	LockPoll  time.Duration // about how long a lock that polls pauses between attempts; > 0
 	Retries   int           // further attempts of an optimistic strategy; >= 0
+
+	NoRenewal     bool          // locks that could renew themselves live for one lease only
+	MaxHold       time.Duration // a lock is renewed for so long, for a holder that hangs; 0: without end
+	NoWait        bool          // lock-row: a lock that is held is busy at once
+	RecordLock    bool          // lock-table-…: read the lock record FOR UPDATE, too
+	MicrosecondTS bool          // timestamp: the column counts microseconds, not whole seconds
 }
 
 // DefaultSettings suit a demo on one machine.
 func DefaultSettings() Settings {
-	return Settings{LockWait: 3 * time.Second, LockLease: 8 * time.Second, Retries: 32}
+	return Settings{LockWait: 3 * time.Second, LockLease: 8 * time.Second, LockPoll: 10 * time.Millisecond, Retries: 32}
 }
 
 // Deps is what a strategy is built from.
@@ -98,6 +110,11 @@ type Deps struct {
 	Settings Settings
 	Observe  seckill.Observer
 	Log      *slog.Logger
+
+	// Now is the clock of this process, for strategies that compare times of
+	// day: clocks of different machines differ. Nil means time.Now. Waiting is
+	// measured with time.Now, whose monotonic clock nobody sets.
+	Now func() time.Time
 }
 
 // Missing says why a strategy cannot run on an instance; nil if it can.
@@ -114,20 +131,53 @@ func (i Info) Missing(in *backend.Instance) []string {
 // Build makes the strategy on d. A lock is wrapped round the unprotected
 // read–compute–write.
 func Build(i Info, d Deps) (seckill.Strategy, error) {
+	d = d.complete()
+	d.Ledger = d.Ledger.For(i.Name, d.Observe)
+	if i.New != nil {
+		return i.New(d)
+	}
+	locker, err := NewLocker(i, d)
+	if err != nil {
+		return nil, err
+	}
+	return &lock.Guarded{Locker: locker, Key: i.Key, Outlives: d.Settings.LockLease,
+		Options: i.LockOptions(d.Settings), Ledger: d.Ledger, Observe: d.Observe}, nil
+}
+
+// NewLocker makes the lock of a strategy that is one, without anything to
+// protect; d.Ledger may be nil.
+func NewLocker(i Info, d Deps) (lock.Locker, error) {
+	if i.Locker == nil {
+		return nil, fmt.Errorf("%s deducts stock by itself: it is not a lock", i.Name)
+	}
+	locker, err := i.Locker(d.complete())
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", i.Name, err)
+	}
+	return locker, nil
+}
+
+// LockOptions are what a purchase asks of the lock.
+func (i Info) LockOptions(s Settings) lock.Options {
+	o := lock.Options{Wait: s.LockWait, Lease: s.LockLease}
+	if i.Renews && !s.NoRenewal {
+		o.Lease = 0
+	}
+	return o
+}
+
+func (d Deps) complete() Deps {
 	if d.Observe == nil {
 		d.Observe = seckill.NopObserver{}
 	}
 	if d.Log == nil {
 		d.Log = slog.New(slog.DiscardHandler)
 	}
-	d.Ledger = d.Ledger.For(i.Name, d.Observe)
-	if i.New != nil {
-		return i.New(d)
+	if d.Now == nil {
+		d.Now = time.Now
 	}
-	locker, err := i.Locker(d)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", i.Name, err)
+	if d.Settings.LockPoll <= 0 {
+		d.Settings.LockPoll = DefaultSettings().LockPoll
 	}
-	return &lock.Guarded{Locker: locker, Key: i.Key, Ledger: d.Ledger, Observe: d.Observe,
-		Options: lock.Options{Wait: d.Settings.LockWait, Lease: d.Settings.LockLease}}, nil
+	return d
 }

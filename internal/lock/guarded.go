@@ -24,8 +24,11 @@ type Guarded struct {
 	Locker  Locker
 	Key     func(sku int64) string
 	Options Options
-	Ledger  *ledger.Store
-	Observe seckill.Observer
+	// Outlives is how long a dead holder's lock lives at most; a lock that
+	// never ends is left to Clearer.
+	Outlives time.Duration
+	Ledger   *ledger.Store
+	Observe  seckill.Observer
 }
 
 // Releasing must not hang on a dead backend, and must happen although the
@@ -88,7 +91,7 @@ type Clearer interface {
 // lock that outlives every lease is cleared by force if it can be.
 func (g *Guarded) Reset(ctx context.Context, sku, stock int64) error {
 	lease, err := g.Locker.Acquire(ctx, g.Key(sku),
-		Options{Wait: g.Options.Wait + g.Options.Lease, Lease: g.Options.Lease})
+		Options{Wait: g.Options.Wait + g.Outlives, Lease: g.Options.Lease})
 	if c, ok := g.Locker.(Clearer); ok && errors.Is(err, seckill.ErrBusy) {
 		return c.Clear(ctx, g.Key(sku))
 	}

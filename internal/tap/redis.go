@@ -2,9 +2,11 @@ package tap
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"net"
 	"strings"
+	"sync"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -81,26 +83,104 @@ func text(cmd redis.Cmder) string {
 	return b.String()
 }
 
-// Receive waits for the next message of a subscription. Subscribing itself
-// does not pass go-redis's hooks, so use Subscribe below.
-func Receive(ctx context.Context, sub *redis.PubSub) (*redis.Message, error) {
-	return Wait(ctx, "message", sub.Channel())
+// A Subscription is one Redis channel, listened to. Messages beyond its buffer
+// are dropped: they are wake-up calls, and one of them is enough.
+type Subscription struct {
+	// Messages is closed when the connection is.
+	Messages <-chan *redis.Message
+
+	channel string
+	pubsub  *redis.PubSub
+	done    chan struct{}
+
+	mu    sync.Mutex
+	pongs map[string]chan struct{}
 }
 
+const subscriptionBuffer = 16
+
 // Subscribe subscribes and waits for the server's confirmation, so that
-// nothing published afterwards is missed.
-func Subscribe(ctx context.Context, c redis.UniversalClient, channel string) (*redis.PubSub, error) {
+// nothing published afterwards is missed. Close the Subscription.
+func Subscribe(ctx context.Context, c redis.UniversalClient, channel string) (*Subscription, error) {
 	var sub *redis.PubSub
 	err := Do(ctx, func() *Command {
 		return &Command{Backend: Redis, Name: "SUBSCRIBE", Text: "SUBSCRIBE " + channel}
 	}, func() error {
-		sub = c.Subscribe(ctx, channel)
+		sub = c.Subscribe(context.WithoutCancel(ctx), channel)
 		_, err := sub.Receive(ctx)
 		return err
 	})
-	if err != nil && sub != nil {
-		sub.Close()
-		sub = nil
+	if err != nil {
+		if sub != nil {
+			sub.Close()
+		}
+		return nil, err
 	}
-	return sub, err
+	messages := make(chan *redis.Message, subscriptionBuffer)
+	s := &Subscription{Messages: messages, channel: channel, pubsub: sub,
+		done: make(chan struct{}), pongs: map[string]chan struct{}{}}
+	go s.read(messages)
+	return s, nil
+}
+
+func (s *Subscription) read(messages chan<- *redis.Message) {
+	defer close(s.done)
+	defer close(messages)
+	for {
+		news, err := s.pubsub.Receive(context.Background())
+		switch m := news.(type) {
+		case *redis.Message:
+			select {
+			case messages <- m:
+			default:
+			}
+		case *redis.Pong:
+			s.pong(m.Payload)
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (s *Subscription) pong(token string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c := s.pongs[token]; c != nil {
+		close(c)
+		delete(s.pongs, token)
+	}
+}
+
+// Receive waits for the next message, nil when the connection is lost, or
+// until ctx ends (its error is returned then).
+func (s *Subscription) Receive(ctx context.Context) (*redis.Message, error) {
+	return WaitFor(ctx, "message on "+s.channel, s.Messages, s.barrier)
+}
+
+// barrier: Redis answers in order, so with the PONG every message that was
+// published before the PING has come.
+func (s *Subscription) barrier(ctx context.Context) error {
+	token, pong := rand.Text(), make(chan struct{})
+	s.mu.Lock()
+	s.pongs[token] = pong
+	s.mu.Unlock()
+	if err := s.pubsub.Ping(ctx, token); err != nil {
+		return err
+	}
+	select {
+	case <-pong:
+		return nil
+	case <-s.done:
+		return nil // nothing will come any more
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// Close ends the subscription.
+func (s *Subscription) Close() error {
+	err := s.pubsub.Close()
+	<-s.done
+	return err
 }

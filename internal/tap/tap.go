@@ -30,6 +30,11 @@ type Command struct {
 	Name    string // the verb: "BEGIN", "UPDATE", "SET", "create", "txn", "back-off"
 	Text    string // the whole command, arguments as the backend's own syntax has them
 	Args    []any  // values that Text leaves as placeholders
+
+	// Barrier, on a wait for news from a server: once it has returned, all
+	// that the server had to say before is in the channel that is waited for.
+	// Nil where nothing is under way on a wire (a mutex).
+	Barrier func(context.Context) error
 }
 
 // A Tap sees commands. Its methods are called from the goroutine that sends
@@ -62,6 +67,33 @@ func From(ctx context.Context) Tap {
 	return t
 }
 
+type backgroundKey struct{}
+
+// Background marks the commands of a helper goroutine, such as a lock's
+// renewer, that works beside the purchase it belongs to.
+func Background(ctx context.Context) context.Context {
+	return context.WithValue(ctx, backgroundKey{}, true)
+}
+
+// IsBackground reports whether ctx was marked by Background.
+func IsBackground(ctx context.Context) bool { return ctx.Value(backgroundKey{}) != nil }
+
+type fanKey struct{}
+
+// Fan announces that the next n commands under ctx are sent side by side, one
+// goroutine each (a quorum's nodes), so that a Tap knows for how many to wait.
+func Fan(ctx context.Context, n int) context.Context {
+	return context.WithValue(ctx, fanKey{}, n)
+}
+
+// FanOf is the n of Fan; 1 without.
+func FanOf(ctx context.Context) int {
+	if n, ok := ctx.Value(fanKey{}).(int); ok {
+		return n
+	}
+	return 1
+}
+
 // Do sends a command past the context's Tap. The command is described only
 // when somebody looks, so describe must not change anything.
 func Do(ctx context.Context, describe func() *Command, send func() error) error {
@@ -79,9 +111,16 @@ func Do(ctx context.Context, describe func() *Command, send func() error) error 
 // Wait waits until done yields or is closed, or until ctx ends (its error is
 // returned then). what names what is waited for: "mutex stock 1".
 func Wait[T any](ctx context.Context, what string, done <-chan T) (T, error) {
+	return WaitFor(ctx, what, done, nil)
+}
+
+// WaitFor is Wait for news from a server, with the wait's Command.Barrier.
+func WaitFor[T any](
+	ctx context.Context, what string, done <-chan T, barrier func(context.Context) error,
+) (T, error) {
 	var got T
 	err := Do(ctx, func() *Command {
-		return &Command{Backend: Waiting, Name: "wait", Text: what}
+		return &Command{Backend: Waiting, Name: "wait", Text: what, Barrier: barrier}
 	}, func() error {
 		select {
 		case got = <-done:

@@ -187,7 +187,7 @@ func TestRedisSubscriptionPasses(t *testing.T) {
 	}
 	defer sub.Close()
 	c.Publish(t.Context(), "news", "hello")
-	m, err := tap.Receive(ctx, sub)
+	m, err := sub.Receive(ctx)
 	if err != nil || m.Payload != "hello" {
 		t.Fatalf("received %v, %v, want hello", m, err)
 	}

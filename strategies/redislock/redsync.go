@@ -181,7 +181,8 @@ func newRedsyncLease(
 ) *redsyncLease {
 	l := &redsyncLease{mutex: m}
 	l.ctx, l.end = context.WithCancelCause(ctx)
-	renewer, stop := context.WithCancel(context.WithoutCancel(ctx))
+	renewer, stop := context.WithCancel(
+		tap.Background(context.WithoutCancel(ctx)))
 	l.stop = stop
 	l.timer = time.AfterFunc(time.Until(m.Until()), func() {
 		l.end(lock.ErrLost)

@@ -18,7 +18,6 @@ import (
 	"seckill/internal/ledger"
 	"seckill/internal/lock"
 	"seckill/internal/seckill"
-	"seckill/internal/tap"
 )
 
 //go:embed zk.go
@@ -177,7 +176,7 @@ func (l *zkLock) queue(
 		case err == nil:
 			// Being told is not being first: the node ahead may have been
 			// a waiter who gave up, with others still ahead of him.
-			_, err = tap.Wait(waiting, "node ahead in "+key, gone)
+			err = l.zk.Wait(waiting, "node ahead in "+key, gone)
 			if err != nil {
 				return nil, err
 			}
