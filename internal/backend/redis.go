@@ -2,6 +2,7 @@ package backend
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -36,7 +37,7 @@ func (in *Instance) openRedis(ctx context.Context) error {
 }
 
 func (in *Instance) openRedlock(ctx context.Context) error {
-	for _, addr := range in.Config.RedlockAddrs {
+	for i, addr := range in.Config.RedlockAddrs {
 		c := redis.NewClient(&redis.Options{
 			Addr: addr, Dialer: in.Dialer.DialContext,
 			MaxRetries:            -1,
@@ -47,7 +48,7 @@ func (in *Instance) openRedlock(ctx context.Context) error {
 			PoolSize:              64,
 			DisableIdentity:       true,
 		})
-		c.AddHook(tap.RedisHook{})
+		c.AddHook(tap.RedisHook{Node: fmt.Sprint("node ", i+1)})
 		in.closers = append(in.closers, c.Close)
 		info, err := c.Info(ctx).Result()
 		if err != nil {

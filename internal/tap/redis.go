@@ -16,7 +16,9 @@ import (
 // SELECT) belongs to no purchase and is left out. Use it with
 // redis.Options.MaxRetries -1: a retry below the hook is invisible here, and
 // deducts twice when only the reply was lost.
-type RedisHook struct{}
+type RedisHook struct {
+	Node string // becomes Command.Node
+}
 
 func (RedisHook) DialHook(next redis.DialHook) redis.DialHook {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -24,13 +26,13 @@ func (RedisHook) DialHook(next redis.DialHook) redis.DialHook {
 	}
 }
 
-func (RedisHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+func (h RedisHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		if From(ctx) == nil || handshake(cmd) {
 			return next(ctx, cmd)
 		}
 		err := Do(ctx, func() *Command {
-			return &Command{Backend: Redis, Name: strings.ToUpper(cmd.Name()), Text: text(cmd)}
+			return &Command{Backend: Redis, Node: h.Node, Name: strings.ToUpper(cmd.Name()), Text: text(cmd)}
 		}, func() error { return next(ctx, cmd) })
 		return settle(err, cmd)
 	}
@@ -38,7 +40,7 @@ func (RedisHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 
 // A pipeline is one round trip and one command here: nothing can come between
 // its parts from this client.
-func (RedisHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+func (h RedisHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {
 		if From(ctx) == nil || len(cmds) == 0 || handshake(cmds[0]) {
 			return next(ctx, cmds)
@@ -48,7 +50,8 @@ func (RedisHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proce
 			for i, cmd := range cmds {
 				parts[i] = text(cmd)
 			}
-			return &Command{Backend: Redis, Name: strings.ToUpper(cmds[0].Name()), Text: strings.Join(parts, "; ")}
+			return &Command{Backend: Redis, Node: h.Node,
+				Name: strings.ToUpper(cmds[0].Name()), Text: strings.Join(parts, "; ")}
 		}, func() error { return next(ctx, cmds) })
 		return settle(err, cmds...)
 	}

@@ -30,6 +30,7 @@ type Command struct {
 	Name    string // the verb: "BEGIN", "UPDATE", "SET", "create", "txn", "back-off"
 	Text    string // the whole command, arguments as the backend's own syntax has them
 	Args    []any  // values that Text leaves as placeholders
+	Node    string // which of several like servers; empty where there is one
 
 	// Barrier, on a wait for news from a server: once it has returned, all
 	// that the server had to say before is in the channel that is waited for.
