@@ -19,6 +19,8 @@ var mayImport = map[string][]string{
 	"internal/lock":    {"internal/seckill", "internal/ledger"},
 	"internal/catalog": {"internal/seckill", "internal/backend", "internal/ledger", "internal/lock"},
 	"internal/lab":     {"internal/backend"},
+	"internal/explore": {"internal/seckill", "internal/backend", "internal/ledger", "internal/lock", "internal/catalog",
+		"internal/tap"},
 	"internal/httpapi": {"internal/seckill", "internal/backend", "internal/ledger", "internal/catalog",
 		"internal/tap", "internal/lock"},
 	"internal/labapi": {"internal/backend", "internal/ledger", "internal/lab", "internal/catalog",

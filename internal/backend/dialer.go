@@ -71,3 +71,15 @@ func (c *trackedConn) Close() error {
 	c.dialer.mu.Unlock()
 	return c.Conn.Close()
 }
+
+// LocalAddrs are this side's addresses of the open connections, by which a
+// server's list of its clients names them.
+func (d *Dialer) LocalAddrs() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var addrs []string
+	for c := range d.conns {
+		addrs = append(addrs, c.LocalAddr().String())
+	}
+	return addrs
+}

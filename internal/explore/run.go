@@ -1,0 +1,551 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"seckill/internal/seckill"
+	"seckill/internal/tap"
+)
+
+// A run is one order on its way.
+type run struct {
+	world    *World
+	scenario *Scenario
+	order    *Order
+	actors   []*actor
+	events   chan event
+	over     chan struct{} // closed when the scheduler has gone
+	programs sync.WaitGroup
+
+	mu      sync.Mutex
+	current map[*tap.Command]*stop // commands under way
+
+	last   *actor // whose turn it was last
+	faults int
+	moves  map[string]int // turns so far, by backend
+	peek   bool
+}
+
+func (r *run) track(s *stop) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.current[s.command] = s
+}
+
+func (r *run) untrack(c *tap.Command) *stop {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := r.current[c]
+	delete(r.current, c)
+	return s
+}
+
+const (
+	// A buyer who computes is heard of within this, or something of his does
+	// not pass the tap.
+	computeLimit = 20 * time.Second
+	// A command that is sent is back, or its server says that it waits,
+	// within this.
+	commandLimit = 30 * time.Second
+	// quiet is how long goroutines that were just woken need to be heard of.
+	// It decides nothing by itself: a server's word or a barrier comes first.
+	quiet = time.Millisecond
+)
+
+// settle waits until every buyer stands before a command, waits inside a
+// server, backs off, or has finished.
+func (r *run) settle(ctx context.Context) error {
+	begun := time.Now()
+	for barriers := false; ; {
+		for drained := false; !drained; {
+			select {
+			case e := <-r.events:
+				r.heed(e)
+			default:
+				drained = true
+			}
+		}
+		if slices.ContainsFunc(r.actors, (*actor).computing) {
+			if err := r.await(ctx, computeLimit); err != nil {
+				return fmt.Errorf("a buyer neither sends a command nor ends: %w", err)
+			}
+			continue
+		}
+		var waits, sent []*stop
+		for _, a := range r.actors {
+			for s := range a.inside {
+				if s.wait {
+					waits = append(waits, s)
+				} else {
+					sent = append(sent, s)
+				}
+			}
+		}
+		if len(waits)+len(sent) == 0 {
+			return nil
+		}
+		if r.await(ctx, quiet) == nil {
+			continue // something happened: look again
+		}
+		if !barriers && len(waits) > 0 {
+			barriers = true
+			for _, s := range waits {
+				if s.command.Barrier == nil {
+					continue
+				}
+				if err := s.command.Barrier(ctx); err != nil && !s.actor.dead {
+					return fmt.Errorf("ask whether news are under way for %s: %w", s, err)
+				}
+			}
+			continue
+		}
+		if len(sent) > 0 {
+			n, err := r.world.waiting(ctx)
+			if err != nil {
+				return err
+			}
+			if n < len(sent) {
+				if time.Since(begun) > commandLimit {
+					return fmt.Errorf("%v has no answer, and no server says that it waits", sent)
+				}
+				continue
+			}
+		}
+		for _, s := range append(waits, sent...) {
+			s.blocked = true
+		}
+		return ctx.Err()
+	}
+}
+
+// await heeds one event.
+func (r *run) await(ctx context.Context, limit time.Duration) error {
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case e := <-r.events:
+		r.heed(e)
+		return nil
+	case <-timer.C:
+		return errNothing
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+var errNothing = errors.New("nothing happened")
+
+func (r *run) heed(e event) {
+	a, s := e.actor, e.stop
+	switch e.kind {
+	case evStopped:
+		if a.dead {
+			s.answer <- errDead
+			return
+		}
+		if s.fan > 1 && a.fan != s.fan {
+			a.fan, a.arrived = s.fan, 0
+		}
+		if s.fan > 1 {
+			a.arrived++
+		}
+		a.stops = append(a.stops, s)
+	case evEntered:
+		a.inside[s] = true
+	case evLeft:
+		delete(a.inside, s)
+		if a.fan > 1 && a.arrived == a.fan && len(a.stops) == 0 && len(a.inside) == 0 {
+			a.fan, a.arrived = 0, 0
+		}
+		if s.wait || s.passing {
+			if s.blocked {
+				r.woke(a)
+			}
+			return
+		}
+		step := &r.order.Steps[s.step]
+		if e.err != nil {
+			step.Result = r.world.anonymous(e.err.Error())
+		} else if !s.blocked {
+			step.Result = ""
+		}
+		if s.blocked {
+			r.woke(a)
+		}
+	case evAsleep:
+		if a.dead {
+			s.answer <- errDead
+			return
+		}
+		if !s.background { // a renewer's time never comes: no time passes
+			a.sleeping = s
+		}
+	case evAwake:
+		if a.sleeping == s {
+			a.sleeping = nil
+		}
+	case evHolds:
+		for _, other := range r.actors {
+			if other != a && other.holds {
+				r.order.Overlaps = append(r.order.Overlaps, Overlap{Step: len(r.order.Steps) - 1,
+					First: other.Name, Second: a.Name, Excused: other.expired})
+			}
+		}
+		a.holds, a.expired = true, false
+	case evFrees:
+		a.holds = false
+	case evDone:
+		a.done, a.holds = true, false
+	}
+}
+
+func (r *run) woke(a *actor) {
+	if n := len(r.order.Steps); n > 0 && r.last != a {
+		step := &r.order.Steps[n-1]
+		if !slices.Contains(step.Woke, a.Name) {
+			step.Woke = append(step.Woke, a.Name)
+		}
+	}
+}
+
+// wake lets those try again who back off and for whom something may have
+// changed since their attempt began.
+func (r *run) wake() (any bool) {
+	for _, a := range r.actors {
+		if a.sleeping == nil {
+			continue
+		}
+		for backend := range a.used {
+			if r.others(a, backend) > a.moved[backend] {
+				r.begin(a)
+				a.sleeping.answer <- nil
+				a.sleeping = nil
+				any = true
+				break
+			}
+		}
+	}
+	return any
+}
+
+// begin notes the state of the world as an attempt of a begins.
+func (r *run) begin(a *actor) {
+	a.moved, a.used = map[string]int{}, map[string]bool{}
+	for backend := range r.moves {
+		a.moved[backend] = r.others(a, backend)
+	}
+}
+
+func (r *run) others(a *actor, backend string) int {
+	return r.moves[backend] - r.moves[a.Name+"/"+backend]
+}
+
+// An option is a choice that could be made, and whether it takes the turn from
+// a buyer who could go on.
+type option struct {
+	Choice
+	preempts bool
+}
+
+func (r *run) options() []option {
+	var can []*actor
+	for _, a := range r.actors {
+		if !a.done && !a.dead && len(a.stops) > 0 {
+			can = append(can, a)
+		}
+	}
+	if len(can) == 0 {
+		return nil
+	}
+	// Whoever went last goes on, unless he cannot.
+	if i := slices.Index(can, r.last); i > 0 {
+		can = append([]*actor{r.last}, slices.Delete(can, i, i+1)...)
+	}
+	var list []option
+	for _, a := range can {
+		list = append(list, option{Choice{Who: a.Name}, a != r.last && can[0] == r.last})
+	}
+	if r.faults >= r.scenario.MaxFaults {
+		return list
+	}
+	for _, f := range r.scenario.Faults {
+		switch f {
+		case LeaseEnds:
+			if slices.ContainsFunc(r.actors, func(a *actor) bool { return a.holds && !a.expired }) || r.world.info.Locker == nil {
+				list = append(list, option{Choice{Fault: f}, false})
+			}
+		case Dies:
+			for _, a := range r.actors {
+				if !a.done && !a.dead {
+					list = append(list, option{Choice{a.Name, f}, false})
+				}
+			}
+		default:
+			for _, a := range can {
+				list = append(list, option{Choice{a.Name, f}, a != r.last && can[0] == r.last})
+			}
+		}
+	}
+	return list
+}
+
+func (r *run) actor(name string) *actor {
+	for _, a := range r.actors {
+		if a.Name == name {
+			return a
+		}
+	}
+	return nil
+}
+
+// take makes one choice. The servers have settled before.
+func (r *run) take(ctx context.Context, c option) error {
+	if c.preempts {
+		r.order.Preemptions++
+	}
+	step := Step{Choice: c.Choice, chosen: true}
+	if c.Fault != "" {
+		r.faults++
+	}
+	a := r.actor(c.Who)
+	switch c.Fault {
+	case LeaseEnds:
+		what, err := r.endLease(ctx)
+		if err != nil {
+			return err
+		}
+		step.Command = what
+		r.order.Steps = append(r.order.Steps, step)
+		return nil
+	case Dies:
+		r.order.Steps = append(r.order.Steps, step)
+		r.die(a)
+		return nil
+	}
+	s := a.next()
+	a.stops = slices.DeleteFunc(a.stops, func(other *stop) bool { return other == s })
+	s.step = len(r.order.Steps)
+	step.Backend, step.Command = a.describe(s)
+	step.Result = "waits"
+	r.order.Steps = append(r.order.Steps, step)
+	r.last = a
+	r.move(a, s.command.Backend)
+	if c.Fault == CommandLost {
+		s.answer <- errCommandLost
+		r.order.Steps[s.step].Result = "never arrives"
+		return nil
+	}
+	s.loseReply = c.Fault == ReplyLost
+	a.inside[s] = true
+	s.answer <- nil
+	return nil
+}
+
+func (r *run) move(a *actor, backend string) {
+	r.moves[backend]++
+	r.moves[a.Name+"/"+backend]++
+	a.used[backend] = true
+}
+
+// die closes the sockets of a's process; whatever he does from now on fails
+// without reaching a server.
+func (r *run) die(a *actor) {
+	a.process.tainted = true
+	a.dead, a.holds = true, false
+	a.outcome.Dead = true
+	a.process.in.Kill()
+	a.cancel(errDead)
+	for _, s := range a.stops {
+		s.answer <- errDead
+	}
+	a.stops = nil
+	if a.sleeping != nil {
+		a.sleeping.answer <- errDead
+		a.sleeping = nil
+	}
+	r.everythingMoved()
+}
+
+// everythingMoved: a fault may have changed anything.
+func (r *run) everythingMoved() {
+	for _, b := range []string{tap.SQL, tap.Redis, tap.ZooKeeper, tap.Etcd} {
+		r.moves[b]++
+	}
+}
+
+// endLease ends the lease of whoever holds the lock.
+func (r *run) endLease(ctx context.Context) (what string, err error) {
+	var holder *actor
+	for _, a := range r.actors {
+		if a.holds && !a.expired {
+			holder = a
+		}
+	}
+	var of *process
+	if holder != nil {
+		holder.expired = true
+		of = holder.process
+	}
+	what, err = r.world.endLease(ctx, of)
+	r.everythingMoved()
+	return what, err
+}
+
+// stuck is called when nobody can go and somebody has not finished: time
+// passes. First a lease that is still there ends; when none is left, those who
+// wait give up.
+func (r *run) stuck(ctx context.Context) error {
+	var waiting []*actor
+	for _, a := range r.actors {
+		if !a.done {
+			waiting = append(waiting, a)
+		}
+	}
+	what, err := r.endLease(ctx)
+	if err != nil {
+		return err
+	}
+	if what != "" {
+		r.order.Steps = append(r.order.Steps, Step{Choice: Choice{Fault: LeaseEnds}, Command: "time passes: " + what})
+		for _, a := range waiting {
+			a.outcome.WaitedFor++
+		}
+		if r.settleAndWake(ctx) {
+			return nil
+		}
+	}
+	for _, a := range waiting {
+		if a.dead || a.outcome.GaveUp {
+			continue
+		}
+		a.outcome.GaveUp = true
+		a.process.tainted = true
+		r.order.Steps = append(r.order.Steps, Step{Choice: Choice{Who: a.Name}, Result: "gives up: nobody will ever wake him"})
+		a.cancel(fmt.Errorf("%w: the buyer's time is up", context.DeadlineExceeded))
+	}
+	return r.settle(ctx)
+}
+
+func (r *run) settleAndWake(ctx context.Context) (goes bool) {
+	if r.settle(ctx) != nil {
+		return false
+	}
+	if r.wake() {
+		return true
+	}
+	return slices.ContainsFunc(r.actors, func(a *actor) bool { return len(a.stops) > 0 }) || r.finished()
+}
+
+func (r *run) finished() bool {
+	return !slices.ContainsFunc(r.actors, func(a *actor) bool { return !a.done })
+}
+
+// chooser picks one of the options; an error ends the order.
+type chooser func(options []option, preemptions int) (int, error)
+
+// play runs one order to its end.
+func (w *World) play(ctx context.Context, s *Scenario, peek bool, choose chooser) (_ *Order, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, time.Minute, errors.New("one order took a minute"))
+	defer cancel()
+	r := &run{world: w, scenario: s, order: &Order{Scenario: s}, peek: peek,
+		events: make(chan event, 64), over: make(chan struct{}), current: map[*tap.Command]*stop{}, moves: map[string]int{}}
+	defer func() {
+		close(r.over)
+		for _, a := range r.actors {
+			a.cancel(errDead)
+		}
+		r.programs.Wait()
+		w.recycle()
+	}()
+	if err := w.fresh(ctx, s); err != nil {
+		return nil, err
+	}
+	for _, b := range s.Buyers {
+		if err := r.enter(ctx, b); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.through(ctx, choose); err != nil {
+		return r.order, err
+	}
+	if s.Next {
+		next := Buyer{Name: NextBuyer, Process: nextProcess, Quantity: 1, Does: s.Buyers[0].Does}
+		if next.Does == Cancels {
+			next.Does = Buys
+		}
+		if err := r.enter(ctx, next); err != nil {
+			return r.order, err
+		}
+		if err := r.through(ctx, func([]option, int) (int, error) { return 0, nil }); err != nil {
+			return r.order, err
+		}
+	}
+	for _, a := range r.actors {
+		r.order.Buyers = append(r.order.Buyers, a.outcome)
+	}
+	return r.order, r.judge(ctx)
+}
+
+// NextBuyer is the name of the one who comes when all others are done.
+const (
+	NextBuyer   = "next"
+	nextProcess = 1000
+)
+
+// through goes on until every actor has finished.
+func (r *run) through(ctx context.Context, choose chooser) error {
+	for {
+		if err := r.settle(ctx); err != nil {
+			return err
+		}
+		if r.peek && len(r.order.Steps) > 0 {
+			last := &r.order.Steps[len(r.order.Steps)-1]
+			last.Values = r.world.peek(ctx)
+		}
+		if r.wake() {
+			continue
+		}
+		options := r.options()
+		switch {
+		case len(options) > 0:
+			i, err := choose(options, r.order.Preemptions)
+			if err != nil {
+				return err
+			}
+			if err := r.take(ctx, options[i]); err != nil {
+				return err
+			}
+		case r.finished():
+			return nil
+		default:
+			if err := r.stuck(ctx); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// enter starts a buyer; he stops before his first command.
+func (r *run) enter(ctx context.Context, b Buyer) error {
+	p, err := r.world.process(ctx, b.Process)
+	if err != nil {
+		return err
+	}
+	a := &actor{Buyer: b, run: r, process: p, inside: map[*stop]bool{}, outcome: Outcome{Buyer: b}}
+	a.ctx, a.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+	r.actors = append(r.actors, a)
+	r.begin(a)
+	r.programs.Go(func() {
+		a.outcome.Receipt, a.outcome.Err = r.world.perform(tap.With(a.ctx, a), p, b)
+		a.tell(event{kind: evDone})
+	})
+	return nil
+}
+
+// NothingTaken reports whether the buyer was told for sure that he got nothing.
+func (o Outcome) NothingTaken() bool { return o.Err != nil && !o.Dead && seckill.NothingTaken(o.Err) }

@@ -1,0 +1,236 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+)
+
+// A turn not taken yet: the choices up to it, and it. Prefixes share memory.
+type turn struct {
+	parent *turn
+	choice Choice
+	length int
+}
+
+func (t *turn) choices() []Choice {
+	if t == nil {
+		return nil
+	}
+	list := make([]Choice, t.length)
+	for ; t != nil; t = t.parent {
+		list[t.length-1] = t.choice
+	}
+	return list
+}
+
+func (t *turn) then(c Choice) *turn {
+	n := 1
+	if t != nil {
+		n = t.length + 1
+	}
+	return &turn{t, c, n}
+}
+
+// Search runs the orders of s within the limits, those with the fewest
+// preemptions first. It fails when a server does, or when ctx ends; what was
+// found so far is returned, too.
+func (w *World) Search(ctx context.Context, s *Scenario, l Limits) (Result, error) {
+	begun := time.Now()
+	res := Result{Preemptions: -1}
+	// todo[n] holds the turns whose orders have n preemptions at least.
+	todo := [][]*turn{{nil}}
+	take := func() (*turn, int) {
+		for n := range todo {
+			if len(todo[n]) > 0 && (l.Preemptions < 0 || n <= l.Preemptions) {
+				t := todo[n][0]
+				todo[n] = todo[n][1:]
+				return t, n
+			}
+		}
+		return nil, -1
+	}
+	stopped := func() bool {
+		return l.Orders > 0 && res.Orders >= l.Orders || l.Time > 0 && time.Since(begun) >= l.Time ||
+			res.First != nil && !l.All
+	}
+	reached := 0
+	for !stopped() {
+		t, n := take()
+		if n < 0 {
+			break
+		}
+		reached = n
+		add := func(at *turn, o option, preemptions int) {
+			if o.preempts {
+				preemptions++
+			}
+			for len(todo) <= preemptions {
+				todo = append(todo, nil)
+			}
+			todo[preemptions] = append(todo[preemptions], at.then(o.Choice))
+		}
+		order, err := w.attempt(ctx, s, t, add)
+		switch {
+		case errors.Is(err, ErrDiverged):
+			res.Diverged++
+			res.Cut++
+			continue
+		case err != nil:
+			return res, fmt.Errorf("after %d orders of %q: %w", res.Orders, s.Name, err)
+		}
+		res.count(order)
+	}
+	open := 0
+	for n := range todo {
+		open += len(todo[n])
+		if len(todo[n]) > 0 && (l.Preemptions < 0 || n <= l.Preemptions) {
+			// Not everything with n preemptions was run.
+			reached = min(reached, n-1)
+		}
+	}
+	res.Cut += open
+	if open > 0 {
+		res.Preemptions = reached
+		if l.Preemptions >= 0 && reached >= l.Preemptions {
+			res.Preemptions = l.Preemptions
+		}
+	}
+	if open == 0 || res.First != nil && !l.All || l.RandomTime == 0 {
+		return res, nil
+	}
+	return res, w.random(ctx, s, l, &res)
+}
+
+func (res *Result) count(o *Order) {
+	res.Orders++
+	if len(o.Problems) == 0 {
+		return
+	}
+	res.Broken++
+	if res.First == nil {
+		res.First = o
+	}
+}
+
+// attempt runs the order that t begins. Servers are asked a second and a third
+// time when they do not repeat themselves.
+func (w *World) attempt(ctx context.Context, s *Scenario, t *turn, add func(*turn, option, int)) (o *Order, err error) {
+	for range 3 {
+		type other struct {
+			at          *turn
+			o           option
+			preemptions int
+		}
+		var others []other
+		at := 0
+		prefix, here := t.choices(), (*turn)(nil)
+		o, err = w.play(ctx, s, false, func(options []option, preemptions int) (int, error) {
+			i := 0
+			if at < len(prefix) {
+				i = slices.IndexFunc(options, func(o option) bool { return o.Choice == prefix[at] })
+				if i < 0 {
+					return 0, fmt.Errorf("%w: step %d is %s's, and there is only %v", ErrDiverged, at+1, prefix[at], options)
+				}
+			} else {
+				for _, alternative := range options[1:] {
+					others = append(others, other{here, alternative, preemptions})
+				}
+			}
+			at++
+			here = here.then(options[i].Choice)
+			return i, nil
+		})
+		if err == nil {
+			for _, x := range others {
+				add(x.at, x.o, x.preemptions)
+			}
+		}
+		if !errors.Is(err, ErrDiverged) {
+			return o, err
+		}
+	}
+	return o, err
+}
+
+// random runs orders that are drawn at random, for as long as it may.
+func (w *World) random(ctx context.Context, s *Scenario, l Limits, res *Result) error {
+	rng := rand.New(rand.NewPCG(l.Random, 1))
+	for begun := time.Now(); time.Since(begun) < l.RandomTime && (res.First == nil || l.All); {
+		o, err := w.play(ctx, s, false, func(options []option, _ int) (int, error) {
+			// Faults are one in eight of the choices, however many there are.
+			turns := slices.IndexFunc(options, func(o option) bool { return o.Fault != "" })
+			if turns < 0 {
+				return rng.IntN(len(options)), nil
+			}
+			if turns == 0 || rng.IntN(8) == 0 {
+				return turns + rng.IntN(len(options)-turns), nil
+			}
+			return rng.IntN(turns), nil
+		})
+		if err != nil {
+			return err
+		}
+		res.Random++
+		res.count(o)
+	}
+	return nil
+}
+
+// Again runs one order, choice by choice, and looks at the servers' values
+// after each step. ErrDiverged when the strategy does something else by now.
+func (w *World) Again(ctx context.Context, s *Scenario, choices []Choice) (o *Order, err error) {
+	for range 3 {
+		at := 0
+		o, err = w.play(ctx, s, true, func(options []option, _ int) (int, error) {
+			if at >= len(choices) {
+				return 0, nil
+			}
+			i := slices.IndexFunc(options, func(o option) bool { return o.Choice == choices[at] })
+			if i < 0 {
+				return 0, fmt.Errorf("%w: step %d should be %s's, and there is only %v", ErrDiverged, at+1, choices[at], options)
+			}
+			at++
+			return i, nil
+		})
+		if !errors.Is(err, ErrDiverged) {
+			break
+		}
+	}
+	return o, err
+}
+
+// Choices are the choices that an order was made of.
+func (o *Order) Choices() (list []Choice) {
+	for _, s := range o.Steps {
+		if s.chosen {
+			list = append(list, s.Choice)
+		}
+	}
+	return list
+}
+
+// Shorten finds the fewest choices that still lead to problems when everybody
+// goes on undisturbed after them, and runs them again with the values shown.
+func (w *World) Shorten(ctx context.Context, o *Order) (*Order, error) {
+	choices := o.Choices()
+	for n := range choices {
+		shorter, err := w.Again(ctx, o.Scenario, choices[:n])
+		if err != nil {
+			return nil, err
+		}
+		if sameRule(shorter.Problems, o.Problems) {
+			return shorter, nil
+		}
+	}
+	return w.Again(ctx, o.Scenario, choices)
+}
+
+func sameRule(a, b []Problem) bool {
+	return slices.ContainsFunc(a, func(p Problem) bool {
+		return slices.ContainsFunc(b, func(q Problem) bool { return p.Rule == q.Rule })
+	})
+}

@@ -1,0 +1,263 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/ledger"
+	"seckill/internal/lock"
+	"seckill/internal/seckill"
+	"seckill/internal/tap"
+)
+
+// A World is one strategy on real servers, with as many processes (instances)
+// as a scenario asks for. The servers must be its own while it explores: it
+// asks them how many of their clients wait.
+type World struct {
+	info     catalog.Info
+	config   backend.Config
+	settings catalog.Settings
+	admin    *backend.Instance // looks, and ends leases; no buyer uses it
+	store    *ledger.Store
+	numbers  map[int]*process
+	closing  sync.WaitGroup // instances of processes that have died
+	clock    atomic.Int64   // how far the processes' clocks were moved on, in ns
+	mysql    bool           // Oracle's, not MariaDB
+
+	sku    int64 // of the order that runs; every order has one of its own
+	run    int64
+	placed map[string]seckill.Receipt // orders to be cancelled, by buyer
+	zk     string                     // the lock's node that fresh made ready
+}
+
+// Settings of a world: nothing ends by itself while an order runs.
+func worldSettings() catalog.Settings {
+	s := catalog.DefaultSettings()
+	s.LockWait, s.LockLease, s.Retries = 40*time.Second, time.Minute, 8
+	return s
+}
+
+// The first SKU of a world: a number that is found in any command's text.
+const firstSKU = 7_000_000_001
+
+// Open makes a world for one strategy on the backends of config that it
+// needs. change, if not nil, alters its settings.
+func Open(ctx context.Context, info catalog.Info, config backend.Config, change func(*catalog.Settings)) (*World, error) {
+	w := &World{info: info, config: config, settings: worldSettings(), numbers: map[int]*process{}, sku: firstSKU - 1}
+	if change != nil {
+		change(&w.settings)
+	}
+	w.config.RowLockWait, w.config.MaxSQLConns, w.config.ZooKeeperSession = 40*time.Second, 8, 40*time.Second
+	var err error
+	if w.admin, err = backend.Open(ctx, w.config); err != nil {
+		return nil, err
+	}
+	if err := ledger.Migrate(ctx, w.admin.DB); err != nil {
+		return nil, errors.Join(err, w.admin.Close())
+	}
+	w.store = ledger.NewStore(w.admin.DB)
+	var version string
+	if err := w.store.Read(ctx, &version, "SELECT VERSION()"); err != nil {
+		return nil, errors.Join(err, w.admin.Close())
+	}
+	w.mysql = !strings.Contains(version, "MariaDB")
+	return w, nil
+}
+
+// Close ends every process of the world.
+func (w *World) Close() error {
+	var errs []error
+	for _, p := range w.numbers {
+		errs = append(errs, p.in.Close())
+	}
+	w.closing.Wait()
+	return errors.Join(append(errs, w.admin.Close())...)
+}
+
+// A process is one instance with the strategy on it.
+type process struct {
+	in       *backend.Instance
+	strategy seckill.Strategy
+	locker   lock.Locker
+	options  lock.Options
+	tainted  bool // not to be used for another order
+}
+
+func (w *World) process(ctx context.Context, number int) (*process, error) {
+	if p := w.numbers[number]; p != nil {
+		return p, nil
+	}
+	in, err := backend.Open(ctx, w.config)
+	if err != nil {
+		return nil, err
+	}
+	p := &process{in: in, options: w.info.LockOptions(w.settings)}
+	info := w.info
+	if info.Locker != nil {
+		info.Locker = func(d catalog.Deps) (lock.Locker, error) {
+			inner, err := w.info.Locker(d)
+			p.locker = &seen{inner}
+			return p.locker, err
+		}
+	}
+	p.strategy, err = catalog.Build(info, catalog.Deps{Instance: in, Ledger: ledger.NewStore(in.DB), Settings: w.settings,
+		Now: func() time.Time { return time.Now().Add(time.Duration(w.clock.Load())) }})
+	if err != nil {
+		return nil, errors.Join(err, in.Close())
+	}
+	w.numbers[number] = p
+	return p, nil
+}
+
+// recycle forgets the processes that an order has spoilt.
+func (w *World) recycle() {
+	for number, p := range w.numbers {
+		if !p.tainted {
+			continue
+		}
+		delete(w.numbers, number)
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		// A statement that was left waiting would be taken for a buyer.
+		_, _ = w.killConnections(ctx, p)
+		cancel()
+		w.closing.Go(func() { _ = p.in.Close() })
+	}
+}
+
+// seen tells the scheduler who holds the lock.
+type seen struct{ lock.Locker }
+
+func (l *seen) Acquire(ctx context.Context, key string, o lock.Options) (lock.Lease, error) {
+	lease, err := l.Locker.Acquire(ctx, key, o)
+	a, ok := tap.From(ctx).(*actor)
+	if err != nil || !ok {
+		return lease, err
+	}
+	a.tell(event{kind: evHolds})
+	if s, ok := lease.(lock.SessionLease); ok {
+		return &seenSession{s, a}, nil
+	}
+	return &seenLease{lease, a}, nil
+}
+
+func (l *seen) Clear(ctx context.Context, key string) error {
+	if c, ok := l.Locker.(lock.Clearer); ok {
+		return c.Clear(ctx, key)
+	}
+	return seckill.ErrBusy
+}
+
+type seenLease struct {
+	lock.Lease
+	actor *actor
+}
+
+func (l *seenLease) Release(ctx context.Context) error {
+	l.actor.tell(event{kind: evFrees})
+	return l.Lease.Release(ctx)
+}
+
+type seenSession struct {
+	lock.SessionLease
+	actor *actor
+}
+
+func (l *seenSession) Release(ctx context.Context) error {
+	l.actor.tell(event{kind: evFrees})
+	return l.SessionLease.Release(ctx)
+}
+
+// fresh makes a SKU that nobody has seen, ready for s.
+func (w *World) fresh(ctx context.Context, s *Scenario) error {
+	if w.sku >= firstSKU { // or strategies that scan the table would see them all
+		if err := w.admin.DB.WithContext(ctx).Exec("DELETE FROM stock WHERE id = ?", w.sku).Error; err != nil {
+			return fmt.Errorf("clear the table of SKUs: %w", err)
+		}
+	}
+	w.sku++
+	stock := s.Stock
+	row, err := w.store.Reset(ctx, w.sku, "explored", stock)
+	if err != nil {
+		return fmt.Errorf("make a fresh SKU: %w", err)
+	}
+	w.run = row.Run
+	first, err := w.process(ctx, s.Buyers[0].Process)
+	if err != nil {
+		return err
+	}
+	// A counter is seeded; ZooKeeper's parent nodes are there, as after any
+	// reset. Other locks begin as their very first use finds them.
+	if r, ok := first.strategy.(seckill.Resetter); ok && (w.info.Locker == nil || w.admin.ZooKeeper != nil) {
+		if err := r.Reset(ctx, w.sku, stock); err != nil {
+			return fmt.Errorf("make a fresh SKU: %w", err)
+		}
+	}
+	w.placed = map[string]seckill.Receipt{}
+	for _, b := range s.Buyers {
+		if b.Does != Cancels {
+			continue
+		}
+		if w.placed[b.Name], err = first.strategy.Deduct(ctx, w.purchase(b)); err != nil {
+			return fmt.Errorf("place the order that %s cancels: %w", b.Name, err)
+		}
+	}
+	return nil
+}
+
+func (w *World) purchase(b Buyer) seckill.Purchase {
+	user := int64(99)
+	if b.Name != NextBuyer {
+		user = int64(b.Name[0]-'A') + 1
+	}
+	return seckill.Purchase{SKU: w.sku, User: user, Quantity: b.Quantity, RequestID: fmt.Sprintf("%s-%d", b.Name, w.sku)}
+}
+
+// Key is the lock of the order that runs.
+func (w *World) key() string {
+	if w.info.Key != nil {
+		return w.info.Key(w.sku)
+	}
+	return fmt.Sprint("seckill:lock:stock:", w.sku)
+}
+
+// perform is what a buyer does, from the first command to the last.
+func (w *World) perform(ctx context.Context, p *process, b Buyer) (seckill.Receipt, error) {
+	switch b.Does {
+	case Cancels:
+		return seckill.Receipt{}, p.strategy.Restore(ctx, w.placed[b.Name].OrderID)
+	case Locks:
+		return seckill.Receipt{}, w.hold(ctx, p)
+	}
+	return p.strategy.Deduct(ctx, w.purchase(b))
+}
+
+// Work is the backend of the one step that a buyer does under a lock that
+// protects nothing.
+const Work = "work"
+
+func (w *World) hold(ctx context.Context, p *process) error {
+	lease, err := p.locker.Acquire(ctx, w.key(), p.options)
+	if err != nil {
+		return err
+	}
+	err = tap.Do(lease.Context(), func() *tap.Command {
+		return &tap.Command{Backend: Work, Name: "work", Text: "works under the lock"}
+	}, func() error { return nil })
+	if left := lease.Release(context.WithoutCancel(ctx)); err == nil {
+		err = left
+	}
+	return err
+}
+
+// anonymous writes the SKU's number as 1, so that two orders can be compared.
+func (w *World) anonymous(text string) string {
+	return strings.ReplaceAll(text, strconv.FormatInt(w.sku, 10), "1")
+}
