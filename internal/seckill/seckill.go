@@ -61,6 +61,13 @@ type Resetter interface {
 	Reset(ctx context.Context, sku, stock int64) error
 }
 
+// A Counter is a Strategy that keeps the stock somewhere else than in the stock
+// row, or in two places: Count is what that home says is left of sku. A counter
+// that was never seeded, or that its server lost, is ErrUnknownSKU.
+type Counter interface {
+	Count(ctx context.Context, sku int64) (int64, error)
+}
+
 // The outcomes a Strategy may report. They are wrapped with %w and tested
 // with errors.Is.
 var (
