@@ -11,7 +11,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
 	"github.com/redis/go-redis/v9"
 
 	"seckill/internal/backend"
@@ -104,7 +103,6 @@ func (c *ServeCmd) Run(ctx context.Context, stderr stderrWriter) error {
 	log := c.logger(stderr)
 	slog.SetDefault(log)
 	// What goes wrong on a connection is returned, and logged once above it.
-	mysql.SetLogger(slog.NewLogLogger(log.Handler(), slog.LevelDebug))
 	redis.SetLogger(redisLog{log})
 	l, err := net.Listen("tcp", c.Addr)
 	switch {

@@ -69,6 +69,7 @@ func (in *Instance) mysqlConnector(cfg *mysql.Config) sqldriver.Connector {
 		wait = 3 * time.Second
 	}
 	cfg = cfg.Clone()
+	cfg.Logger = &mysql.NopLogger{} // errors are returned
 	cfg.DialFunc = in.Dialer.DialContext
 	cfg.Timeout = dialTimeout
 	cfg.ReadTimeout = wait + 10*time.Second

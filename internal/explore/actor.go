@@ -28,17 +28,17 @@ type actor struct {
 	cancel  context.CancelCauseFunc
 
 	// All below belongs to the scheduler's goroutine.
-	stops    []*stop         // before commands, waiting for their turn
-	inside   map[*stop]bool  // sent, or waiting, and not back yet
-	sleeping *stop           // backing off
-	fan      int             // commands that are expected side by side
-	arrived  int             // of them
-	moved    map[string]int  // moves of others when his attempt began, by backend
-	used     map[string]bool // backends of this attempt
+	stops    []*stop        // before commands, waiting for their turn
+	inside   map[*stop]bool // sent, or waiting, and not back yet
+	sleeping *stop          // backing off
+	fan      int            // commands that are expected side by side
+	arrived  int            // of them
 	done     bool
 	dead     bool
 	holds    bool
-	expired  bool // his lease was ended by a fault
+	passed   bool     // he has the lock, or had it
+	attempt  *attempt // since he came, or since his last back-off
+	expired  bool     // his lease was ended by a fault
 	outcome  Outcome
 }
 

@@ -27,7 +27,7 @@ type run struct {
 
 	last   *actor // whose turn it was last
 	faults int
-	moves  map[string]int // turns so far, by backend
+	moves  []move
 	peek   bool
 }
 
@@ -183,7 +183,7 @@ func (r *run) heed(e event) {
 			return
 		}
 		if !s.background { // a renewer's time never comes: no time passes
-			a.sleeping = s
+			a.sleeping, a.attempt.failed = s, true
 		}
 	case evAwake:
 		if a.sleeping == s {
@@ -196,7 +196,7 @@ func (r *run) heed(e event) {
 					First: other.Name, Second: a.Name, Excused: other.expired})
 			}
 		}
-		a.holds, a.expired = true, false
+		a.holds, a.expired, a.passed = true, false, true
 	case evFrees:
 		a.holds = false
 	case evDone:
@@ -213,36 +213,55 @@ func (r *run) woke(a *actor) {
 	}
 }
 
-// wake lets those try again who back off and for whom something may have
-// changed since their attempt began.
+// A move is a turn that may have changed something for those who back off.
+type move struct {
+	by      *attempt // nil: a fault
+	backend string
+}
+
+// An attempt is what a buyer does between two back-offs.
+type attempt struct {
+	began  int // index in moves
+	used   map[string]bool
+	failed bool // it ended in a back-off, so it changed nothing for anybody
+}
+
+func (r *run) begin(a *actor) { a.attempt = &attempt{began: len(r.moves), used: map[string]bool{}} }
+
+// moved notes a turn. Somebody who is still trying to get a lock changes
+// nothing for others who try: they would wake each other for ever.
+func (r *run) moved(a *actor, backend string) {
+	a.attempt.used[backend] = true
+	if r.world.info.Locker == nil || a.passed {
+		r.moves = append(r.moves, move{a.attempt, backend})
+	}
+}
+
+// everythingMoved: a fault may have changed anything.
+func (r *run) everythingMoved() {
+	for _, b := range []string{tap.SQL, tap.Redis, tap.ZooKeeper, tap.Etcd} {
+		r.moves = append(r.moves, move{nil, b})
+	}
+}
+
+// wake lets those try again who back off and for whom somebody may have
+// changed something since their attempt began: a poll that nobody moved before
+// fails as the last one did.
 func (r *run) wake() (any bool) {
 	for _, a := range r.actors {
 		if a.sleeping == nil {
 			continue
 		}
-		for backend := range a.used {
-			if r.others(a, backend) > a.moved[backend] {
-				r.begin(a)
-				a.sleeping.answer <- nil
-				a.sleeping = nil
-				any = true
-				break
-			}
+		if slices.ContainsFunc(r.moves[a.attempt.began:], func(m move) bool {
+			return m.by == nil || m.by != a.attempt && !m.by.failed && a.attempt.used[m.backend]
+		}) {
+			r.begin(a)
+			a.sleeping.answer <- nil
+			a.sleeping = nil
+			any = true
 		}
 	}
 	return any
-}
-
-// begin notes the state of the world as an attempt of a begins.
-func (r *run) begin(a *actor) {
-	a.moved, a.used = map[string]int{}, map[string]bool{}
-	for backend := range r.moves {
-		a.moved[backend] = r.others(a, backend)
-	}
-}
-
-func (r *run) others(a *actor, backend string) int {
-	return r.moves[backend] - r.moves[a.Name+"/"+backend]
 }
 
 // An option is a choice that could be made, and whether it takes the turn from
@@ -334,7 +353,7 @@ func (r *run) take(ctx context.Context, c option) error {
 	step.Result = "waits"
 	r.order.Steps = append(r.order.Steps, step)
 	r.last = a
-	r.move(a, s.command.Backend)
+	r.moved(a, s.command.Backend)
 	if c.Fault == CommandLost {
 		s.answer <- errCommandLost
 		r.order.Steps[s.step].Result = "never arrives"
@@ -344,12 +363,6 @@ func (r *run) take(ctx context.Context, c option) error {
 	a.inside[s] = true
 	s.answer <- nil
 	return nil
-}
-
-func (r *run) move(a *actor, backend string) {
-	r.moves[backend]++
-	r.moves[a.Name+"/"+backend]++
-	a.used[backend] = true
 }
 
 // die closes the sockets of a's process; whatever he does from now on fails
@@ -369,13 +382,6 @@ func (r *run) die(a *actor) {
 		a.sleeping = nil
 	}
 	r.everythingMoved()
-}
-
-// everythingMoved: a fault may have changed anything.
-func (r *run) everythingMoved() {
-	for _, b := range []string{tap.SQL, tap.Redis, tap.ZooKeeper, tap.Etcd} {
-		r.moves[b]++
-	}
 }
 
 // endLease ends the lease of whoever holds the lock.
@@ -453,7 +459,7 @@ func (w *World) play(ctx context.Context, s *Scenario, peek bool, choose chooser
 	ctx, cancel := context.WithTimeoutCause(ctx, time.Minute, errors.New("one order took a minute"))
 	defer cancel()
 	r := &run{world: w, scenario: s, order: &Order{Scenario: s}, peek: peek,
-		events: make(chan event, 64), over: make(chan struct{}), current: map[*tap.Command]*stop{}, moves: map[string]int{}}
+		events: make(chan event, 64), over: make(chan struct{}), current: map[*tap.Command]*stop{}}
 	defer func() {
 		close(r.over)
 		for _, a := range r.actors {
@@ -481,7 +487,7 @@ func (w *World) play(ctx context.Context, s *Scenario, peek bool, choose chooser
 		if err := r.enter(ctx, next); err != nil {
 			return r.order, err
 		}
-		if err := r.through(ctx, func([]option, int) (int, error) { return 0, nil }); err != nil {
+		if err := r.through(ctx, undisturbed); err != nil {
 			return r.order, err
 		}
 	}
