@@ -20,30 +20,30 @@ import (
 	"seckill/internal/seckill"
 )
 
-// A Scenario is what is explored: who buys what, what may go wrong, and what
-// counts as broken.
+// A Scenario is what is explored: who buys what, and what may go wrong.
 type Scenario struct {
-	Name   string
-	Stock  int64 // units of the fresh SKU
-	Buyers []Buyer
+	Name   string  `json:"name"`
+	Stock  int64   `json:"stock"` // units of the fresh SKU
+	Buyers []Buyer `json:"buyers"`
 	// Faults that may happen, each at any moment; at most MaxFaults of them in
 	// one order.
-	Faults    []Fault
-	MaxFaults int
+	Faults    []Fault `json:"faults,omitempty"`
+	MaxFaults int     `json:"max_faults,omitempty"`
 	// Next sends one more buyer through when all others are done: a lock that
 	// was left behind shows by him.
-	Next bool
-	// Check finds what is wrong with an order that has ended. Nil means
-	// Sound: the audit, and whatever must not happen without a fault.
-	Check func(*Order) []Problem
+	Next bool `json:"next,omitempty"`
+	// Clears: LeaseEnds also removes a lock that has no lease, as an operator
+	// would who thinks its holder dead.
+	Clears bool `json:"clears,omitempty"`
 }
 
 // A Buyer is one actor.
 type Buyer struct {
-	Name     string // "A"
-	Process  int    // buyers of one process share an instance
-	Quantity int64
-	Does     Does
+	Name     string `json:"name"`    // "A"
+	Process  int    `json:"process"` // buyers of one process share an instance
+	Quantity int64  `json:"quantity,omitempty"`
+	Does     Does   `json:"does"`
+	Other    bool   `json:"other,omitempty"` // he wants another SKU than the buyers who do not say so
 }
 
 // Does is what a buyer does.
@@ -119,6 +119,9 @@ type Order struct {
 	Audit       ledger.Report
 	// Overlaps are moments at which two buyers held the lock.
 	Overlaps []Overlap
+	// Left is what the servers still kept for the lock after a death, before
+	// the next buyer came.
+	Left     []Value
 	Problems []Problem
 }
 
@@ -132,6 +135,8 @@ type Outcome struct {
 	// up. WaitedFor counts leases that had to end before he got through.
 	GaveUp    bool
 	WaitedFor int
+	// Waited: at some moment he could not go on until somebody else moved.
+	Waited bool
 }
 
 // An Overlap is two holders of one lock.
@@ -151,11 +156,11 @@ type Problem struct {
 
 // Rules beside the ledger's.
 const (
-	RuleOverlap = "two_holders"   // one holder at a time
-	RuleUnknown = "unknown"       // without a fault every buyer is told what he got
-	RuleStuck   = "blocked"       // the next buyer gets through
-	RuleError   = "error"         // without a fault no buyer sees a backend's error
-	RuleMissed  = "lock_survives" // a lease that ended lets the next in
+	RuleOverlap  = "two_holders" // one holder at a time
+	RuleUnknown  = "unknown"     // without a fault every buyer is told what he got
+	RuleStuck    = "blocked"     // the next buyer gets through
+	RuleError    = "error"       // without a fault no buyer sees a backend's error
+	RuleHindered = "hindered"    // buyers of different SKUs do not wait for each other
 )
 
 // Limits bound a search. The zero value is no limit.

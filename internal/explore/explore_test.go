@@ -2,6 +2,7 @@ package explore_test
 
 import (
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -76,10 +77,9 @@ func TestTry(t *testing.T) {
 		if res.First != nil {
 			o, err := w.Shorten(t.Context(), res.First)
 			t.Log(err)
-			for _, s := range o.Steps {
-				t.Logf("%-5s %-12s %.90s %s %v %v", s.Who, s.Fault, s.Command, s.Result, s.Woke, s.Values)
-			}
-			t.Log(o.Problems)
+			var b strings.Builder
+			explore.NewExample(os.Getenv("TRY"), kind, o).WriteTable(&b)
+			t.Log("\n" + b.String())
 		}
 	}
 }

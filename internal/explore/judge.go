@@ -18,11 +18,7 @@ func (r *run) judge(ctx context.Context) error {
 	o := r.order
 	o.Audit = ledger.Judge(ledger.Evidence{Snapshot: snap, Initial: r.scenario.Stock, Run: r.world.run,
 		HomeOf: func(string) (ledger.Home, bool) { return r.world.info.Stock, true }, Told: r.world.told(o)})
-	check := r.scenario.Check
-	if check == nil {
-		check = Sound
-	}
-	o.Problems = check(o)
+	o.Problems = problems(o)
 	return nil
 }
 
@@ -51,7 +47,7 @@ func (w *World) snapshot(ctx context.Context) (ledger.Snapshot, error) {
 func (w *World) told(o *Order) []ledger.Told {
 	told := []ledger.Told{}
 	for _, b := range o.Buyers {
-		if b.Does == Locks {
+		if b.Does == Locks || b.Other {
 			continue
 		}
 		p := w.purchase(b.Buyer)
@@ -76,76 +72,52 @@ func (w *World) told(o *Order) []ledger.Told {
 // Faulty reports whether a fault happened in the order.
 func (o *Order) Faulty() bool {
 	for _, s := range o.Steps {
-		if s.Fault != "" {
+		if s.Fault != "" && s.Fault != timePasses {
 			return true
 		}
 	}
 	return false
 }
 
-// Sound finds whatever must not happen: what the audit says, two holders of a
-// lock whose lease had not ended, and, as long as nothing went wrong, a buyer
-// who was left in the dark, failed for no reason, or waited in vain.
-func Sound(o *Order) []Problem {
-	problems := append(Ledger(o), Overlapped(o)...)
-	if !o.Faulty() {
-		problems = append(problems, Served(o)...)
+// problems finds whatever must not happen: what the audit says; two holders of
+// a lock whose lease had not ended; somebody who is blocked for ever; and, as
+// long as nothing went wrong, a buyer who was left in the dark, failed for no
+// reason, or waited until a lease ended though everybody had left.
+func problems(o *Order) (list []Problem) {
+	add := func(rule, format string, args ...any) {
+		list = append(list, Problem{rule, fmt.Sprintf(format, args...)})
 	}
-	return append(problems, Passed(o)...)
-}
-
-// Ledger finds what the audit says.
-func Ledger(o *Order) (problems []Problem) {
-	locksOnly := true
+	sells, otherSKUs := false, false
 	for _, b := range o.Buyers {
-		locksOnly = locksOnly && b.Does == Locks
-	}
-	if locksOnly {
-		return nil
+		sells = sells || b.Does != Locks
+		otherSKUs = otherSKUs || b.Other
 	}
 	for _, v := range o.Audit.Violations {
-		if v.Rule == ledger.RuleNothingSold && o.Faulty() {
+		if !sells || v.Rule == ledger.RuleNothingSold && o.Faulty() {
 			continue // the only buyer who could have may be the one who died
 		}
-		problems = append(problems, Problem{v.Rule, v.Message})
+		add(v.Rule, "%s", v.Message)
 	}
-	return problems
-}
-
-// Overlapped finds two holders of one lock, unless the first one's lease had
-// ended.
-func Overlapped(o *Order) (problems []Problem) {
 	for _, v := range o.Overlaps {
 		if !v.Excused {
-			problems = append(problems, Problem{RuleOverlap, fmt.Sprintf("after step %d both %s and %s hold the lock", v.Step+1, v.First, v.Second)})
+			add(RuleOverlap, "after step %d both %s and %s hold the lock", v.Step+1, v.First, v.Second)
 		}
 	}
-	return problems
-}
-
-// Served finds buyers who did not get a clear answer though nothing failed.
-func Served(o *Order) (problems []Problem) {
 	for _, b := range o.Buyers {
 		switch {
 		case b.GaveUp:
-			problems = append(problems, Problem{RuleStuck, b.Name + " waited, and nobody could ever have woken him"})
+			add(RuleStuck, "%s waits, and nobody will ever wake him", b.Name)
+		case o.Faulty():
 		case b.WaitedFor > 0:
-			problems = append(problems, Problem{RuleStuck, b.Name + " waited until a lease ended, though everybody had left"})
-		case b.Err != nil && errors.Is(b.Err, seckill.ErrUnavailable):
-			problems = append(problems, Problem{RuleError, fmt.Sprintf("%s: %v", b.Name, b.Err)})
+			add(RuleStuck, "%s waited until a lease ended, though everybody had left", b.Name)
+		case errors.Is(b.Err, seckill.ErrUnavailable):
+			add(RuleError, "%s: %v", b.Name, b.Err)
 		case b.Err != nil && !seckill.NothingTaken(b.Err):
-			problems = append(problems, Problem{RuleUnknown, fmt.Sprintf("%s: %v", b.Name, b.Err)})
+			add(RuleUnknown, "%s: %v", b.Name, b.Err)
+		}
+		if otherSKUs && b.Waited && b.Name != NextBuyer {
+			add(RuleHindered, "%s had to wait for the buyer of another SKU", b.Name)
 		}
 	}
-	return problems
-}
-
-// Passed finds a next buyer who did not get through, however many leases ended.
-func Passed(o *Order) (problems []Problem) {
-	for _, b := range o.Buyers {
-		if b.Name == NextBuyer && b.GaveUp {
-			problems = append(problems, Problem{RuleStuck, "the next buyer is blocked for ever: what is left behind never ends"})
-		}
-	}
-	return problems
+	return list
 }

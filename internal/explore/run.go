@@ -118,6 +118,7 @@ func (r *run) settle(ctx context.Context) error {
 		}
 		for _, s := range append(waits, sent...) {
 			s.blocked = true
+			s.actor.outcome.Waited = s.actor.outcome.Waited || !s.background
 		}
 		return ctx.Err()
 	}
@@ -184,6 +185,7 @@ func (r *run) heed(e event) {
 		}
 		if !s.background { // a renewer's time never comes: no time passes
 			a.sleeping, a.attempt.failed = s, true
+			a.outcome.Waited = true
 		}
 	case evAwake:
 		if a.sleeping == s {
@@ -215,8 +217,16 @@ func (r *run) woke(a *actor) {
 
 // A move is a turn that may have changed something for those who back off.
 type move struct {
-	by      *attempt // nil: a fault
+	who     *actor // nil: a fault
+	by      *attempt
 	backend string
+}
+
+// counts: it may have changed something for others who try. As long as
+// somebody is still trying himself he has not: they would wake each other for
+// ever.
+func (m move) counts() bool {
+	return m.who == nil || !m.by.failed && (m.who.run.world.info.Locker == nil || m.who.passed || m.who.done)
 }
 
 // An attempt is what a buyer does between two back-offs.
@@ -228,19 +238,15 @@ type attempt struct {
 
 func (r *run) begin(a *actor) { a.attempt = &attempt{began: len(r.moves), used: map[string]bool{}} }
 
-// moved notes a turn. Somebody who is still trying to get a lock changes
-// nothing for others who try: they would wake each other for ever.
 func (r *run) moved(a *actor, backend string) {
 	a.attempt.used[backend] = true
-	if r.world.info.Locker == nil || a.passed {
-		r.moves = append(r.moves, move{a.attempt, backend})
-	}
+	r.moves = append(r.moves, move{a, a.attempt, backend})
 }
 
 // everythingMoved: a fault may have changed anything.
 func (r *run) everythingMoved() {
 	for _, b := range []string{tap.SQL, tap.Redis, tap.ZooKeeper, tap.Etcd} {
-		r.moves = append(r.moves, move{nil, b})
+		r.moves = append(r.moves, move{backend: b})
 	}
 }
 
@@ -253,7 +259,7 @@ func (r *run) wake() (any bool) {
 			continue
 		}
 		if slices.ContainsFunc(r.moves[a.attempt.began:], func(m move) bool {
-			return m.by == nil || m.by != a.attempt && !m.by.failed && a.attempt.used[m.backend]
+			return m.counts() && m.who != a && (m.who == nil || a.attempt.used[m.backend])
 		}) {
 			r.begin(a)
 			a.sleeping.answer <- nil
@@ -397,10 +403,16 @@ func (r *run) endLease(ctx context.Context) (what string, err error) {
 		holder.expired = true
 		of = holder.process
 	}
-	what, err = r.world.endLease(ctx, of)
+	what, err = r.world.endLease(ctx, of, r.scenario.Clears)
 	r.everythingMoved()
 	return what, err
 }
+
+// What the world comes to by itself, as steps of an order show it.
+const (
+	timePasses Fault = "time passes"
+	gaveUp           = "gives up: nobody will ever wake him"
+)
 
 // stuck is called when nobody can go and somebody has not finished: time
 // passes. First a lease that is still there ends; when none is left, those who
@@ -417,7 +429,7 @@ func (r *run) stuck(ctx context.Context) error {
 		return err
 	}
 	if what != "" {
-		r.order.Steps = append(r.order.Steps, Step{Choice: Choice{Fault: LeaseEnds}, Command: "time passes: " + what})
+		r.order.Steps = append(r.order.Steps, Step{Choice: Choice{Fault: timePasses}, Command: what})
 		for _, a := range waiting {
 			a.outcome.WaitedFor++
 		}
@@ -431,7 +443,7 @@ func (r *run) stuck(ctx context.Context) error {
 		}
 		a.outcome.GaveUp = true
 		a.process.tainted = true
-		r.order.Steps = append(r.order.Steps, Step{Choice: Choice{Who: a.Name}, Result: "gives up: nobody will ever wake him"})
+		r.order.Steps = append(r.order.Steps, Step{Choice: Choice{Who: a.Name}, Result: gaveUp})
 		a.cancel(fmt.Errorf("%w: the buyer's time is up", context.DeadlineExceeded))
 	}
 	return r.settle(ctx)
@@ -478,6 +490,9 @@ func (w *World) play(ctx context.Context, s *Scenario, peek bool, choose chooser
 	}
 	if err := r.through(ctx, choose); err != nil {
 		return r.order, err
+	}
+	if slices.ContainsFunc(r.actors, func(a *actor) bool { return a.dead }) {
+		r.order.Left = w.peek(ctx)
 	}
 	if s.Next {
 		next := Buyer{Name: NextBuyer, Process: nextProcess, Quantity: 1, Does: s.Buyers[0].Does}

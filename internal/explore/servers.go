@@ -14,6 +14,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"seckill/internal/backend"
+	"seckill/internal/lock"
 )
 
 // waiting counts the commands that wait inside the servers, by the servers'
@@ -50,8 +51,8 @@ func (w *World) waiting(ctx context.Context) (int, error) {
 
 // endLease ends the lease of the lock's holder, as its server sees it, and
 // says what it did; "" if there was no lease. of is the holder's process, if
-// it is known.
-func (w *World) endLease(ctx context.Context, of *process) (what string, err error) {
+// it is known. With force it removes a lock that never ends, too.
+func (w *World) endLease(ctx context.Context, of *process, force bool) (what string, err error) {
 	w.clock.Add(int64(w.settings.LockLease + time.Second))
 	var did []string
 	for _, end := range []func(context.Context, string) (string, error){
@@ -73,6 +74,11 @@ func (w *World) endLease(ctx context.Context, of *process) (what string, err err
 		if n > 0 {
 			of.tainted = true
 			did = append(did, "the server closes the holder's connections")
+		}
+	}
+	if did == nil && of != nil && force {
+		if c, ok := of.locker.(lock.Clearer); ok && c.Clear(ctx, w.key()) == nil {
+			did = append(did, "an operator removes the lock")
 		}
 	}
 	return w.anonymous(strings.Join(did, "; ")), nil

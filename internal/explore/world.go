@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -35,7 +37,7 @@ type World struct {
 	sku    int64 // of the order that runs; every order has one of its own
 	run    int64
 	placed map[string]seckill.Receipt // orders to be cancelled, by buyer
-	zk     string                     // the lock's node that fresh made ready
+	tokens map[string]string          // short names of random ones
 }
 
 // Settings of a world: nothing ends by itself while an order runs.
@@ -177,27 +179,22 @@ func (l *seenSession) Release(ctx context.Context) error {
 
 // fresh makes a SKU that nobody has seen, ready for s.
 func (w *World) fresh(ctx context.Context, s *Scenario) error {
-	if w.sku >= firstSKU { // or strategies that scan the table would see them all
-		if err := w.admin.DB.WithContext(ctx).Exec("DELETE FROM stock WHERE id = ?", w.sku).Error; err != nil {
-			return fmt.Errorf("clear the table of SKUs: %w", err)
-		}
+	// Or strategies that scan the table would meet all that ever were.
+	if err := w.admin.DB.WithContext(ctx).Exec("DELETE FROM stock WHERE id IN ?", []int64{w.sku, w.other()}).Error; err != nil {
+		return fmt.Errorf("clear the table of SKUs: %w", err)
 	}
 	w.sku++
-	stock := s.Stock
-	row, err := w.store.Reset(ctx, w.sku, "explored", stock)
-	if err != nil {
-		return fmt.Errorf("make a fresh SKU: %w", err)
-	}
-	w.run = row.Run
+	w.tokens = map[string]string{}
 	first, err := w.process(ctx, s.Buyers[0].Process)
 	if err != nil {
 		return err
 	}
-	// A counter is seeded; ZooKeeper's parent nodes are there, as after any
-	// reset. Other locks begin as their very first use finds them.
-	if r, ok := first.strategy.(seckill.Resetter); ok && (w.info.Locker == nil || w.admin.ZooKeeper != nil) {
-		if err := r.Reset(ctx, w.sku, stock); err != nil {
-			return fmt.Errorf("make a fresh SKU: %w", err)
+	if w.run, err = w.seed(ctx, first, w.sku, s.Stock); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(s.Buyers, func(b Buyer) bool { return b.Other }) {
+		if _, err := w.seed(ctx, first, w.other(), s.Stock); err != nil {
+			return err
 		}
 	}
 	w.placed = map[string]seckill.Receipt{}
@@ -212,12 +209,34 @@ func (w *World) fresh(ctx context.Context, s *Scenario) error {
 	return nil
 }
 
+// other is the second SKU of an order.
+func (w *World) other() int64 { return w.sku + 1_000_000_000 }
+
+func (w *World) seed(ctx context.Context, first *process, sku, stock int64) (run int64, err error) {
+	row, err := w.store.Reset(ctx, sku, "explored", stock)
+	if err != nil {
+		return 0, fmt.Errorf("make a fresh SKU: %w", err)
+	}
+	// A counter is seeded; ZooKeeper's parent nodes are there, as after any
+	// reset. Other locks begin as their very first use finds them.
+	if r, ok := first.strategy.(seckill.Resetter); ok && (w.info.Locker == nil || w.admin.ZooKeeper != nil) {
+		if err := r.Reset(ctx, sku, stock); err != nil {
+			return 0, fmt.Errorf("make a fresh SKU: %w", err)
+		}
+	}
+	return row.Run, nil
+}
+
 func (w *World) purchase(b Buyer) seckill.Purchase {
 	user := int64(99)
 	if b.Name != NextBuyer {
 		user = int64(b.Name[0]-'A') + 1
 	}
-	return seckill.Purchase{SKU: w.sku, User: user, Quantity: b.Quantity, RequestID: fmt.Sprintf("%s-%d", b.Name, w.sku)}
+	sku := w.sku
+	if b.Other {
+		sku = w.other()
+	}
+	return seckill.Purchase{SKU: sku, User: user, Quantity: b.Quantity, RequestID: fmt.Sprintf("%s-%d", b.Name, w.sku)}
 }
 
 // Key is the lock of the order that runs.
@@ -257,7 +276,23 @@ func (w *World) hold(ctx context.Context, p *process) error {
 	return err
 }
 
-// anonymous writes the SKU's number as 1, so that two orders can be compared.
+// random finds what is drawn anew in each order: tokens, order numbers,
+// ZooKeeper's and etcd's ids; sha finds a script's name.
+var (
+	random = regexp.MustCompile(`\b[A-Z2-7]{26}\b|[0-9a-f]{32}\b|\b[0-9a-f]{15,16}\b|[0-9A-Za-z+/]{22}==|` +
+		`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`)
+	sha = regexp.MustCompile(`\b([0-9a-f]{6})[0-9a-f]{34}\b`)
+)
+
+// anonymous writes the SKU's number as 1 and random tokens as t1, t2, … in the
+// order in which they came, so that two orders can be compared, and read.
 func (w *World) anonymous(text string) string {
-	return strings.ReplaceAll(text, strconv.FormatInt(w.sku, 10), "1")
+	text = strings.NewReplacer(strconv.FormatInt(w.sku, 10), "1", strconv.FormatInt(w.other(), 10), "2").Replace(text)
+	text = sha.ReplaceAllString(text, "$1…")
+	return random.ReplaceAllStringFunc(text, func(token string) string {
+		if w.tokens[token] == "" {
+			w.tokens[token] = fmt.Sprint("t", len(w.tokens)+1)
+		}
+		return w.tokens[token]
+	})
 }
