@@ -28,7 +28,8 @@ const (
 	RuleMixedHomes       = "mixed_homes"            // one run, one home of the stock
 	RuleStraggler        = "straggler"              // orders belong to this run
 	RuleUnknownHome      = "unknown_home"           // the home's own count could be read
-	RuleCounterDisagrees = "counter_and_row_differ" // a counter's home agrees with the row that follows it
+	RuleCounterDisagrees = "counter_and_row_differ" // a counter agrees with the row that follows it, or stands behind it
+	RuleUnusedCounter    = "unused_counter_changed" // a counter that no order of the run used has what was set
 )
 
 // verdictOf names the rules whose breach is worse or other than Lost.

@@ -1,7 +1,9 @@
 package ledger
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 )
@@ -118,41 +120,105 @@ func (j *judge) checkRun() {
 }
 
 // checkBalance is the equation: what is left and what was sold make up what
-// was there.
+// was there. What is left is what the run's home says: the row, or a counter.
+//
+// A counter is compared with the row besides, and each comparison can fail by
+// itself. Where the row is written by every purchase (a lock table's count, the
+// row behind a number in Redis) the two are two witnesses. Where the counter
+// alone is sold from (HomeRedis) the row was written from the orders, just
+// before they were read: a row that differs then says in units of stock what
+// the equation says in orders, and alone it says that somebody wrote the row
+// besides, or went on selling.
 func (j *judge) checkBalance() {
 	j.report.Remaining = j.Snapshot.Stock.Num
+	initial, sold := j.Initial, j.report.Sold
+	if sold > initial { // wherever the stock is kept
+		j.violate(RuleOversold, fmt.Sprintf("%d units sold out of %d: %d too many", sold, initial, sold-initial), j.beyond()...)
+	}
 	if j.homesDiffer {
 		return
 	}
-	if j.report.Home != HomeRow {
-		left, ok := j.Snapshot.Homes[j.report.Home]
+	j.checkUnused()
+	if c := j.report.Home.Counter(); c != "" {
+		counted, ok := j.Snapshot.Homes[c]
 		if !ok {
-			j.violate(RuleUnknownHome, fmt.Sprintf("what is left in %s could not be read", j.report.Home))
+			j.violate(RuleUnknownHome, fmt.Sprintf("what is left in %s could not be read", c))
 			return
 		}
-		j.report.Remaining = left
-		if left != j.Snapshot.Stock.Num {
+		if counted != j.Snapshot.Stock.Num {
 			j.violate(RuleCounterDisagrees, fmt.Sprintf("%s says that %d are left, the stock row says %d",
-				j.report.Home, left, j.Snapshot.Stock.Num))
+				c, counted, j.Snapshot.Stock.Num))
+		}
+		if j.report.Home != HomeRowRedis { // there the row has the last word
+			j.report.Remaining = counted
 		}
 	}
-	initial, left, sold := j.Initial, j.report.Remaining, j.report.Sold
-	if sold > initial {
-		j.violate(RuleOversold, fmt.Sprintf("%d units sold out of %d: %d too many", sold, initial, sold-initial))
-	}
+	left := j.report.Remaining
 	if left < 0 {
 		j.violate(RuleNegative, fmt.Sprintf("the stock is %d", left))
 	}
 	switch sum := left + sold; {
 	case sum > initial:
 		j.violate(RuleLostUpdate, fmt.Sprintf(
-			"%d left + %d sold = %d, %d more than the %d there were: deductions were overwritten",
-			left, sold, sum, sum-initial, initial))
+			"%d left + %d sold = %d, %d more than the %d there were: deductions were overwritten, or units given back twice",
+			left, sold, sum, sum-initial, initial), j.soldTwice()...)
 	case sum < initial:
 		j.violate(RuleLostUnits, fmt.Sprintf(
 			"%d left + %d sold = %d, %d fewer than the %d there were: units vanished without an order",
 			left, sold, sum, initial-sum, initial))
 	}
+}
+
+// checkUnused looks at the counters that no order of the run was sold from: a
+// buyer who took units there and died before his order was written left no
+// other trace.
+func (j *judge) checkUnused() {
+	for _, home := range slices.Sorted(maps.Keys(j.Snapshot.Homes)) {
+		if counted := j.Snapshot.Homes[home]; home != j.report.Home.Counter() && counted != j.Initial {
+			j.violate(RuleUnusedCounter, fmt.Sprintf("%s was set to %d and says %d, but no order of this run was sold from there",
+				home, j.Initial, counted))
+		}
+	}
+}
+
+// beyond names the orders past the initial stock, in the order of the ledger.
+func (j *judge) beyond() (examples []string) {
+	sold := int64(0)
+	for _, o := range j.Snapshot.Orders {
+		if o.Status != Active || o.Quantity < 1 {
+			continue
+		}
+		if sold += o.Quantity; sold > j.Initial {
+			examples = append(examples, fmt.Sprintf("order %s of user %d sold units %d to %d of %d",
+				o.PublicID, o.UserID, sold-o.Quantity+1, sold, j.Initial))
+		}
+	}
+	return examples
+}
+
+// soldTwice names orders that sold the same unit: who was told that r are left
+// after his q got the units r+1 to r+q, counted from the last. Units that were
+// given back may be sold again, so with cancellations this proves nothing.
+func (j *judge) soldTwice() (examples []string) {
+	if j.gaveBack > 0 {
+		return nil
+	}
+	byUnit := slices.Clone(j.Snapshot.Orders)
+	slices.SortStableFunc(byUnit, func(a, b Order) int {
+		return cmp.Compare(b.Remaining+b.Quantity, a.Remaining+a.Quantity)
+	})
+	var last *Order // the one that went furthest down
+	for i := range byUnit {
+		o := &byUnit[i]
+		if last != nil && o.Remaining+o.Quantity > last.Remaining {
+			examples = append(examples, fmt.Sprintf("orders %s and %s both sold unit %d: they were told %d and %d left",
+				last.PublicID, o.PublicID, min(o.Remaining+o.Quantity, last.Remaining+last.Quantity), last.Remaining, o.Remaining))
+		}
+		if last == nil || o.Remaining < last.Remaining {
+			last = o
+		}
+	}
+	return examples
 }
 
 // asked is one request with everything that was said about it; a buyer may

@@ -38,7 +38,7 @@ func clean() Evidence {
 			},
 		},
 		HomeOf: func(strategy string) (Home, bool) {
-			home, ok := map[string]Home{"conditional": HomeRow, "version": HomeRow, "redis-lua": HomeRedis}[strategy]
+			home, ok := map[string]Home{"conditional": HomeRow, "version": HomeRow, "redis-lua": HomeRedis, "front": HomeRowRedis}[strategy]
 			return home, ok
 		},
 		Told: []Told{
@@ -56,6 +56,14 @@ func inRedis(e *Evidence) {
 	e.Snapshot.Homes = map[Home]int64{HomeRedis: 0}
 }
 
+// behindRedis is the same sale from the row, with a number in Redis in front.
+func behindRedis(e *Evidence) {
+	inRedis(e)
+	for i := range e.Snapshot.Orders {
+		e.Snapshot.Orders[i].Strategy = "front"
+	}
+}
+
 func TestJudgeCleanSales(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -67,6 +75,16 @@ func TestJudgeCleanSales(t *testing.T) {
 		{"two strategies with one home", func(e *Evidence) { e.Snapshot.Orders[1].Strategy = "version" }},
 		{"all strategies have one home", func(e *Evidence) { e.HomeOf = nil }},
 		{"stock in Redis", inRedis},
+		{"stock in the row, Redis in front", behindRedis},
+		{"a counter that nobody used", func(e *Evidence) { e.Snapshot.Homes = map[Home]int64{HomeRedis: 10, HomeLockTable: 10} }},
+		{"stock in Redis, another counter unused", func(e *Evidence) {
+			inRedis(e)
+			e.Snapshot.Homes[HomeLockTable] = 10
+		}},
+		{"nobody came, nor to the counters", func(e *Evidence) {
+			e.Snapshot.Orders, e.Snapshot.Stock.Num, e.Told = nil, 10, []Told{}
+			e.Snapshot.Homes = map[Home]int64{HomeRedis: 10}
+		}},
 		{"an acknowledged sale asked for again", func(e *Evidence) { e.Told = append(e.Told, e.Told[1]) }},
 		{"unknown, then acknowledged", func(e *Evidence) {
 			e.Told[6], e.Told = Told{RequestID: "r6", User: 6, Quantity: 1, Outcome: OutcomeSold, OrderID: "o6"}, append(e.Told, e.Told[6])
@@ -194,6 +212,53 @@ func TestJudgeViolations(t *testing.T) {
 			inRedis(e)
 			e.Snapshot.Homes[HomeRedis] = -2
 		}, Oversold, []string{RuleCounterDisagrees, RuleNegative, RuleLostUnits}},
+		{"Redis went back to an older number", func(e *Evidence) {
+			inRedis(e)
+			e.Snapshot.Homes[HomeRedis] = 4
+		}, Lost, []string{RuleCounterDisagrees, RuleLostUpdate, RuleUndersold}},
+		{"Redis went back, and it was sold again; the row follows", func(e *Evidence) {
+			inRedis(e)
+			e.sell(9, 4)
+			e.Snapshot.Orders[5].Strategy = "redis-lua"
+		}, Oversold, []string{RuleOversold, RuleCounterDisagrees, RuleLostUpdate}},
+		{"oversold, and Redis cannot be read", func(e *Evidence) {
+			inRedis(e)
+			e.sell(9, 1)
+			e.Snapshot.Orders[5].Strategy, e.Snapshot.Homes = "redis-lua", nil
+		}, NotValid, []string{RuleOversold, RuleUnknownHome}},
+		{"taken from Redis in front, not from the row", func(e *Evidence) {
+			behindRedis(e)
+			e.Snapshot.Homes[HomeRedis] = -1
+		}, Lost, []string{RuleCounterDisagrees}},
+		{"given back to Redis in front, not to the row", func(e *Evidence) {
+			behindRedis(e)
+			e.Snapshot.Homes[HomeRedis] = 1
+		}, Lost, []string{RuleCounterDisagrees}},
+		{"the row behind Redis lost an update", func(e *Evidence) {
+			behindRedis(e)
+			e.Snapshot.Stock.Num = 1
+			e.Told[4].Outcome = OutcomeBusy
+		}, Lost, []string{RuleCounterDisagrees, RuleLostUpdate}},
+		{"both sold too much", func(e *Evidence) {
+			behindRedis(e)
+			e.sell(9, 1)
+			e.Snapshot.Orders[5].Strategy, e.Snapshot.Homes[HomeRedis] = "front", -1
+		}, Oversold, []string{RuleOversold, RuleNegative}},
+		{"front and no front in one run", func(e *Evidence) {
+			behindRedis(e)
+			e.Snapshot.Orders[4].Strategy = "conditional"
+		}, NotValid, []string{RuleMixedHomes}},
+		{"the number in front could not be read", func(e *Evidence) {
+			behindRedis(e)
+			e.Snapshot.Homes = nil
+		}, NotValid, []string{RuleUnknownHome}},
+		{"units vanished from a counter that no order used", func(e *Evidence) {
+			e.Snapshot.Homes = map[Home]int64{HomeRedis: 8}
+		}, Lost, []string{RuleUnusedCounter}},
+		{"units vanished from a counter, and no order at all", func(e *Evidence) {
+			e.Snapshot.Orders, e.Snapshot.Stock.Num = nil, 10
+			e.Snapshot.Homes, e.Told = map[Home]int64{HomeRedis: 8}, e.Told[5:6]
+		}, Lost, []string{RuleUnusedCounter, RuleNothingSold}},
 		{"oversold and lost", func(e *Evidence) {
 			e.sell(9, 1)
 			e.Told[1].OrderID = "another"
@@ -255,6 +320,49 @@ func TestJudgeCountsAllAndShowsFew(t *testing.T) {
 	i := slices.IndexFunc(Judge(e).Violations, func(v Violation) bool { return v.Rule == RuleInvented })
 	if v := Judge(e).Violations[i]; v.Count != 30 || len(v.Examples) != maxExamples {
 		t.Errorf("%d counted, %d shown; want 30 and %d", v.Count, len(v.Examples), maxExamples)
+	}
+}
+
+// The orders that a violation is about are named.
+func TestJudgeNamesOrders(t *testing.T) {
+	for _, test := range []struct {
+		name, rule string
+		plant      func(*Evidence)
+		want       []string
+	}{
+		{"past the initial stock", RuleOversold, func(e *Evidence) {
+			e.sell(9, 1)
+			e.sell(10, 2)
+		}, []string{"order o9 of user 9 sold units 11 to 11 of 10", "order o10 of user 10 sold units 12 to 13 of 10"}},
+		{"half of it past the initial stock", RuleOversold, func(e *Evidence) {
+			e.Initial, e.Snapshot.Stock.Initial = 8, 8
+		}, []string{"order o3 of user 3 sold units 7 to 9 of 8", "order o6 of user 6 sold units 10 to 10 of 8"}},
+		{"the same number left told twice", RuleLostUpdate, func(e *Evidence) {
+			e.Snapshot.Orders, e.Snapshot.Stock.Num = e.Snapshot.Orders[1:], 3
+			e.Snapshot.Orders[1].Remaining = 7 // as o1: both read 10
+		}, []string{"orders o1 and o2 both sold unit 10: they were told 7 and 7 left"}},
+		{"quantities that differ", RuleLostUpdate, func(e *Evidence) {
+			e.Snapshot.Orders, e.Snapshot.Stock.Num = e.Snapshot.Orders[1:], 3
+			e.Snapshot.Orders[3].Remaining = 6 // one of 7, beside o2, which went from 7 to 4
+		}, []string{"orders o2 and o6 both sold unit 7: they were told 4 and 6 left"}},
+		{"after a cancellation units may be sold again", RuleLostUpdate, func(e *Evidence) {
+			e.Snapshot.Stock.Num = 3
+			e.Snapshot.Orders[2].Remaining = 7
+		}, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			e := clean()
+			test.plant(&e)
+			e.Told = nil
+			r := Judge(e)
+			i := slices.IndexFunc(r.Violations, func(v Violation) bool { return v.Rule == test.rule })
+			if i < 0 {
+				t.Fatalf("%s was not noticed: %+v", test.rule, r.Violations)
+			}
+			if v := r.Violations[i]; !slices.Equal(v.Examples, test.want) || v.Count != max(1, len(test.want)) {
+				t.Errorf("%d counted, examples %q, want %q", v.Count, v.Examples, test.want)
+			}
+		})
 	}
 }
 

@@ -14,9 +14,22 @@ type Home string
 
 const (
 	HomeRow       Home = "row"        // stock.num
-	HomeRedis     Home = "redis"      // a number in Redis; stock.num follows from the orders
-	HomeLockTable Home = "lock-table" // the count column of a MySQL lock table
+	HomeRedis     Home = "redis"      // a number in Redis; stock.num follows from the orders (Follow)
+	HomeLockTable Home = "lock-table" // the count column of a MySQL lock table; stock.num follows in the same transaction
+	HomeRowRedis  Home = "row+redis"  // stock.num, with the number in Redis in front of it
 )
+
+// Counter is the home outside the row whose count belongs to h, as the key of
+// Snapshot.Homes; "" if there is none.
+func (h Home) Counter() Home {
+	switch h {
+	case HomeRow:
+		return ""
+	case HomeRowRedis:
+		return HomeRedis
+	}
+	return h
+}
 
 // Order states.
 const (
@@ -67,6 +80,7 @@ func (o Order) Receipt() seckill.Receipt {
 type Snapshot struct {
 	Stock  Stock   `json:"stock"`
 	Orders []Order `json:"orders"`
-	// Homes holds what other homes than the row say is left, by home.
+	// Homes holds what the counters outside the row say is left, by home, also
+	// those that this run did not use. One that could not be read is missing.
 	Homes map[Home]int64 `json:"homes,omitempty"`
 }

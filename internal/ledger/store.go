@@ -243,6 +243,18 @@ func (s *Store) Reset(ctx context.Context, id int64, name string, stock int64) (
 	return st, err
 }
 
+// Follow writes stock.num from the orders of a sale whose stock is in Redis:
+// what was set less what was sold. Purchases of such a sale do not touch the
+// row, so this may be done at any time; what is sold later is not in it. The
+// version rises with it, as with every write.
+func (s *Store) Follow(ctx context.Context, sku int64) error {
+	const left = "(initial - (SELECT COALESCE(SUM(quantity), 0) FROM orders WHERE sku_id = ? AND status = ?))"
+	return s.Tx(ctx, func(tx *gorm.DB) error {
+		return tx.Exec("UPDATE stock SET num = "+left+", version = version + 1 WHERE id = ? AND num <> "+left,
+			sku, Active, sku, sku, Active).Error
+	})
+}
+
 // Snapshot reads one SKU's stock and orders in one consistent view.
 func (s *Store) Snapshot(ctx context.Context, sku int64) (Snapshot, error) {
 	var snap Snapshot

@@ -188,3 +188,52 @@ func TestCancelledBuyerTakesNothing(t *testing.T) {
 		}
 	})
 }
+
+// The row of a sale from Redis is written from its orders, whenever asked.
+func TestFollow(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, s *ledger.Store) {
+		ctx := t.Context()
+		set, err := s.Reset(ctx, sku, "followed", 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		record := func(user, quantity int64) (r seckill.Receipt) {
+			err := s.Tx(ctx, func(tx *gorm.DB) (err error) {
+				p := seckill.Purchase{SKU: sku, User: user, Quantity: quantity, RequestID: fmt.Sprint("f", user)}
+				r, err = s.Record(tx, p, set.Run, 0)
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r
+		}
+		follows := func(what string, num, version int64) {
+			t.Helper()
+			if err := s.Follow(ctx, sku); err != nil {
+				t.Fatal(err)
+			}
+			now, err := s.SKU(ctx, sku)
+			if err != nil || now.Num != num || now.Version != set.Version+version || now.Initial != 10 || now.Run != set.Run {
+				t.Errorf("%s: the row is %+v (%v), want num %d and version %d", what, now, err, num, set.Version+version)
+			}
+		}
+		follows("nothing sold", 10, 0)
+		first := record(1, 3)
+		record(2, 4)
+		follows("two orders", 3, 1)
+		follows("asked again", 3, 1)
+		if err := s.Tx(ctx, func(tx *gorm.DB) error {
+			_, _, err := s.Cancel(tx, first.OrderID)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		follows("one cancelled", 6, 2)
+		record(3, 9)
+		follows("oversold", -3, 3)
+		if err := s.Follow(ctx, sku+1); err != nil {
+			t.Errorf("a SKU that is not there: %v", err)
+		}
+	})
+}
