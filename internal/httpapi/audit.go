@@ -5,11 +5,13 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"seckill/internal/catalog"
 	"seckill/internal/ledger"
 )
 
-// audit judges the run from the ledger alone. What buyers were told is known
-// to whoever sent them, and to nobody here.
+// audit judges the run from the ledger and the counters alone. What buyers
+// were told is known to whoever sent them, and to nobody here. A sale from
+// Redis is closed by it: its row is written from its orders.
 func (s *Server) audit(c *gin.Context) error {
 	q, err := readQuery(c, "sku_id")
 	if err != nil {
@@ -24,20 +26,22 @@ func (s *Server) audit(c *gin.Context) error {
 	}
 	ctx, cancel := s.deadline(c)
 	defer cancel()
-	snap, err := s.Ledger.Snapshot(ctx, sku)
+	sellers := s.catalogued()
+	snap, err := catalog.Snapshot(ctx, s.Ledger, sku, sellers)
 	if err != nil {
 		return err
 	}
 	c.JSON(http.StatusOK, ledger.Judge(ledger.Evidence{
-		Snapshot: snap, Initial: snap.Stock.Initial, Run: snap.Stock.Run, HomeOf: s.homeOf,
+		Snapshot: snap, Initial: snap.Stock.Initial, Run: snap.Stock.Run, HomeOf: catalog.HomeOf(sellers),
 	}))
 	return nil
 }
 
-func (s *Server) homeOf(strategy string) (ledger.Home, bool) {
-	sl := s.byName[strategy]
-	if sl == nil {
-		return "", false
+// catalogued is what the judge must know of the strategies here.
+func (s *Server) catalogued() []catalog.Seller {
+	all := make([]catalog.Seller, len(s.sellers))
+	for i, sl := range s.sellers {
+		all[i] = catalog.Seller{Info: sl.info, Strategy: sl.strategy}
 	}
-	return sl.info.Stock, true
+	return all
 }

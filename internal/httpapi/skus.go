@@ -13,6 +13,8 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"seckill/internal/catalog"
+	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 )
 
@@ -44,8 +46,14 @@ func (s *Server) showSKU(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	c.JSON(http.StatusOK, stock)
+	c.JSON(http.StatusOK, shelf{stock, catalog.Homes(ctx, id, s.catalogued())})
 	return nil
+}
+
+// A shelf is a SKU's row and what the counters outside of it say.
+type shelf struct {
+	ledger.Stock
+	Homes map[ledger.Home]int64 `json:"homes,omitempty"`
 }
 
 const maxName = 255 // characters

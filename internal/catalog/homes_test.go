@@ -1,0 +1,127 @@
+package catalog_test
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"testing"
+
+	"gorm.io/gorm"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+)
+
+// counting is a strategy of which only the counter matters.
+type counting struct {
+	seckill.Strategy
+	left  int64
+	err   error
+	asked *int
+}
+
+func (c counting) Count(context.Context, int64) (int64, error) {
+	if c.asked != nil {
+		*c.asked++
+	}
+	return c.left, c.err
+}
+
+type plain struct{ seckill.Strategy }
+
+func seller(name string, home ledger.Home, s seckill.Strategy) catalog.Seller {
+	return catalog.Seller{Info: catalog.Info{Name: name, Stock: home}, Strategy: s}
+}
+
+func TestHomes(t *testing.T) {
+	down := errors.New("down")
+	asked := 0
+	for name, c := range map[string]struct {
+		sellers []catalog.Seller
+		want    map[ledger.Home]int64
+	}{
+		"none": {nil, map[ledger.Home]int64{}},
+		"the row is no counter": {[]catalog.Seller{seller("conditional", ledger.HomeRow, plain{})},
+			map[ledger.Home]int64{}},
+		"strategies of one home are asked once": {[]catalog.Seller{
+			seller("a", ledger.HomeRedis, counting{left: 3, asked: &asked}),
+			seller("b", ledger.HomeRowRedis, counting{left: 4, asked: &asked}),
+			seller("c", ledger.HomeLockTable, counting{left: 5})},
+			map[ledger.Home]int64{ledger.HomeRedis: 3, ledger.HomeLockTable: 5}},
+		"one that fails is missing": {[]catalog.Seller{
+			seller("a", ledger.HomeRedis, counting{err: down}), seller("c", ledger.HomeLockTable, counting{left: 5})},
+			map[ledger.Home]int64{ledger.HomeLockTable: 5}},
+		"the next of the same home may know": {[]catalog.Seller{
+			seller("a", ledger.HomeRedis, counting{err: down}), seller("b", ledger.HomeRedis, counting{left: 2})},
+			map[ledger.Home]int64{ledger.HomeRedis: 2}},
+		"one that cannot run here": {[]catalog.Seller{seller("a", ledger.HomeRedis, nil)}, map[ledger.Home]int64{}},
+	} {
+		if got := catalog.Homes(t.Context(), 1, c.sellers); !maps.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+	if asked != 1 {
+		t.Errorf("one home was asked %d times", asked)
+	}
+}
+
+// Only the row of a sale from Redis follows the orders; any other row is what
+// was sold from, and must stay the witness that it is.
+func TestSnapshotWritesTheRowOfASaleFromRedisOnly(t *testing.T) {
+	in, err := backend.Open(t.Context(), backend.Config{SQLitePath: t.TempDir() + "/ledger.db"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	if err := ledger.Migrate(t.Context(), in.DB); err != nil {
+		t.Fatal(err)
+	}
+	store := ledger.NewStore(in.DB)
+	sellers := []catalog.Seller{
+		seller("row", ledger.HomeRow, plain{}), seller("front", ledger.HomeRowRedis, counting{left: 7}),
+		seller("redis", ledger.HomeRedis, counting{left: 7}), seller("table", ledger.HomeLockTable, counting{left: 10}),
+	}
+	for name, c := range map[string]struct {
+		orders  []string // strategies, each of which sells one unit and leaves the row alone
+		num     int64
+		verdict ledger.Verdict
+	}{
+		"redis":                        {[]string{"redis", "redis", "redis"}, 7, ledger.Held},
+		"redis, too few":               {[]string{"redis", "redis"}, 8, ledger.Lost},
+		"row":                          {[]string{"row"}, 10, ledger.Lost},
+		"row and redis":                {[]string{"row", "redis"}, 10, ledger.NotValid},
+		"behind redis":                 {[]string{"front", "front", "front"}, 10, ledger.Lost},
+		"lock table":                   {[]string{"table"}, 10, ledger.Lost},
+		"unknown":                      {[]string{"redis", "magic"}, 10, ledger.NotValid},
+		"nobody, but the counter fell": {nil, 10, ledger.Lost},
+	} {
+		set, err := store.Reset(t.Context(), 1, name, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, strategy := range c.orders {
+			s := store.For(strategy, seckill.NopObserver{})
+			p := seckill.Purchase{SKU: 1, User: int64(i + 1), Quantity: 1, RequestID: name + strategy + string(rune('a'+i))}
+			if err := s.Tx(t.Context(), func(tx *gorm.DB) error {
+				_, err := s.Record(tx, p, set.Run, 9-int64(i))
+				return err
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		snap, err := catalog.Snapshot(t.Context(), store, 1, sellers)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := ledger.Judge(ledger.Evidence{Snapshot: snap, Initial: 10, Run: set.Run, HomeOf: catalog.HomeOf(sellers)})
+		if snap.Stock.Num != c.num || r.Verdict != c.verdict {
+			t.Errorf("%s: the row says %d, the judge %s; want %d and %s: %+v",
+				name, snap.Stock.Num, r.Verdict, c.num, c.verdict, r.Violations)
+		}
+	}
+	if _, err := catalog.Snapshot(t.Context(), store, 2, sellers); !errors.Is(err, seckill.ErrUnknownSKU) {
+		t.Errorf("a SKU that is not there: %v", err)
+	}
+}
