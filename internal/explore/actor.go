@@ -34,6 +34,8 @@ type actor struct {
 	fan      int            // commands that are expected side by side
 	arrived  int            // of them
 	done     bool
+	buried   bool     // dead, and his session or lease ended
+	keys     []string // that he put into etcd
 	dead     bool
 	holds    bool
 	passed   bool     // he has the lock, or had it

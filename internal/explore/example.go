@@ -94,7 +94,7 @@ func (e Example) check() error {
 		}
 	}
 	for i, step := range e.Steps {
-		if step.Fault == "" && step.Who == "" || step.Fault != "" && !slices.Contains([]Fault{LeaseEnds, Dies, ReplyLost, CommandLost, timePasses}, step.Fault) {
+		if step.Fault == "" && step.Who == "" || step.Fault != "" && !slices.Contains([]Fault{LeaseEnds, Dies, GivenUp, ReplyLost, CommandLost, timePasses}, step.Fault) {
 			return fmt.Errorf("step %d of the counterexample makes no sense: who %q, fault %q", i+1, step.Who, step.Fault)
 		}
 	}
@@ -116,7 +116,7 @@ func (w *World) Replay(ctx context.Context, e Example) (*Order, error) {
 	var choices []Choice
 	var want []Step
 	for _, s := range e.Steps {
-		if s.Who != NextBuyer && s.Fault != timePasses && s.Result != gaveUp {
+		if s.Who != NextBuyer && s.Fault != timePasses && s.Result != gaveUp && !s.ByItself {
 			choices, want = append(choices, s.Choice), append(want, s)
 		}
 	}
@@ -204,6 +204,8 @@ func (s Step) text() string {
 	switch {
 	case s.Fault == Dies:
 		return "† dies"
+	case s.Fault == GivenUp:
+		return "† " + s.Command
 	case s.Fault == ReplyLost:
 		return s.Command + " [reply lost]"
 	case s.Fault == CommandLost:

@@ -66,6 +66,9 @@ const (
 	// Dies: the buyer's process ends before his next command. Nothing of his
 	// clean-up runs, his connections close.
 	Dies Fault = "dies"
+	// GivenUp: the server ends the session or the lease of a process that has
+	// died. It follows Dies, at any later moment, and is no fault of its own.
+	GivenUp Fault = "given up by the server"
 	// ReplyLost: the next command takes effect, the buyer sees an error.
 	ReplyLost Fault = "reply lost"
 	// CommandLost: the next command never arrives, the buyer sees an error.
@@ -100,7 +103,10 @@ type Step struct {
 	// Values after the step, when they were looked at: the row, the key.
 	Values []Value `json:"values,omitempty"`
 
-	chosen bool // by the search, not by what the world came to
+	// ByItself: nobody chose it. Time passed until it had to happen.
+	ByItself bool `json:"by_itself,omitempty"`
+
+	chosen bool // by the search
 }
 
 // A Value is something that the servers keep.
@@ -174,6 +180,8 @@ type Limits struct {
 	RandomTime time.Duration
 	// All goes on after the first broken order.
 	All bool
+	// Stop says which rules make an order broken. Nil means every one.
+	Stop func(rule string) bool
 }
 
 // A Result is what a search found.
@@ -188,7 +196,10 @@ type Result struct {
 	// themselves (Diverged).
 	Cut      int    `json:"cut"`
 	Diverged int    `json:"diverged"`
-	First    *Order `json:"-"` // the first broken order
+	Faulty   int    `json:"faulty"` // orders in which a fault happened
+	First    *Order `json:"-"`      // the first broken order
+	// Rules are the first orders that broke each rule.
+	Rules map[string]*Order `json:"-"`
 }
 
 // ErrDiverged: a replay met another command than the one it was made of.

@@ -75,7 +75,7 @@ func TestTry(t *testing.T) {
 		res, err := w.Search(t.Context(), scenario(kind), explore.Limits{Preemptions: p, All: true, Time: 20 * time.Second})
 		t.Logf("%s: %+v %v in %v", kind, res, err, time.Since(begun))
 		if res.First != nil {
-			o, err := w.Shorten(t.Context(), res.First)
+			o, err := w.Shorten(t.Context(), res.First, func(string) bool { return true })
 			t.Log(err)
 			var b strings.Builder
 			explore.NewExample(os.Getenv("TRY"), kind, o).WriteTable(&b)

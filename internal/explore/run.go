@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"sync"
 	"time"
@@ -220,13 +221,14 @@ type move struct {
 	who     *actor // nil: a fault
 	by      *attempt
 	backend string
+	holding bool // he had the lock already
 }
 
-// counts: it may have changed something for others who try. As long as
-// somebody is still trying himself he has not: they would wake each other for
-// ever.
+// counts: it may have changed something for others who try. What somebody did
+// to get the lock has not, unless he left without it: they would wake each
+// other for ever.
 func (m move) counts() bool {
-	return m.who == nil || !m.by.failed && (m.who.run.world.info.Locker == nil || m.who.passed || m.who.done)
+	return m.who == nil || !m.by.failed && (m.who.run.world.info.Locker == nil || m.holding || m.who.done && !m.who.passed)
 }
 
 // An attempt is what a buyer does between two back-offs.
@@ -240,7 +242,7 @@ func (r *run) begin(a *actor) { a.attempt = &attempt{began: len(r.moves), used: 
 
 func (r *run) moved(a *actor, backend string) {
 	a.attempt.used[backend] = true
-	r.moves = append(r.moves, move{a, a.attempt, backend})
+	r.moves = append(r.moves, move{a, a.attempt, backend, a.passed})
 }
 
 // everythingMoved: a fault may have changed anything.
@@ -295,6 +297,11 @@ func (r *run) options() []option {
 	for _, a := range can {
 		list = append(list, option{Choice{Who: a.Name}, a != r.last && can[0] == r.last})
 	}
+	for _, a := range r.actors {
+		if a.dead && !a.buried && (r.world.admin.ZooKeeper != nil || r.world.admin.Etcd != nil) {
+			list = append(list, option{Choice{a.Name, GivenUp}, false})
+		}
+	}
 	if r.faults >= r.scenario.MaxFaults {
 		return list
 	}
@@ -334,7 +341,7 @@ func (r *run) take(ctx context.Context, c option) error {
 		r.order.Preemptions++
 	}
 	step := Step{Choice: c.Choice, chosen: true}
-	if c.Fault != "" {
+	if c.Fault != "" && c.Fault != GivenUp {
 		r.faults++
 	}
 	a := r.actor(c.Who)
@@ -352,10 +359,16 @@ func (r *run) take(ctx context.Context, c option) error {
 		r.die(a)
 		return nil
 	}
+	if c.Fault == GivenUp {
+		return r.bury(ctx, a, true)
+	}
 	s := a.next()
 	a.stops = slices.DeleteFunc(a.stops, func(other *stop) bool { return other == s })
 	s.step = len(r.order.Steps)
 	step.Backend, step.Command = a.describe(s)
+	if put := etcdPut.FindStringSubmatch(s.command.Text); put != nil && s.command.Backend == tap.Etcd {
+		a.keys = append(a.keys, put[1])
+	}
 	step.Result = "waits"
 	r.order.Steps = append(r.order.Steps, step)
 	r.last = a
@@ -390,6 +403,17 @@ func (r *run) die(a *actor) {
 	r.everythingMoved()
 }
 
+var etcdPut = regexp.MustCompile(`\bput (\S+)`)
+
+// bury has the servers end what a dead buyer's process still has there.
+func (r *run) bury(ctx context.Context, a *actor, chosen bool) error {
+	a.buried = true
+	what, err := r.world.giveUp(ctx, a.process, a.keys)
+	r.order.Steps = append(r.order.Steps, Step{Choice: Choice{a.Name, GivenUp}, Command: what, chosen: chosen, ByItself: !chosen})
+	r.everythingMoved()
+	return err
+}
+
 // endLease ends the lease of whoever holds the lock.
 func (r *run) endLease(ctx context.Context) (what string, err error) {
 	var holder *actor
@@ -422,6 +446,14 @@ func (r *run) stuck(ctx context.Context) error {
 	for _, a := range r.actors {
 		if !a.done {
 			waiting = append(waiting, a)
+		}
+	}
+	for _, a := range r.actors {
+		if a.dead && !a.buried && (r.world.admin.ZooKeeper != nil || r.world.admin.Etcd != nil) {
+			for _, w := range waiting {
+				w.outcome.WaitedFor++
+			}
+			return r.bury(ctx, a, false)
 		}
 	}
 	what, err := r.endLease(ctx)

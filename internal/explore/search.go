@@ -39,12 +39,15 @@ func (t *turn) then(c Choice) *turn {
 // preemptions first. It fails when a server does, or when ctx ends; what was
 // found so far is returned, too.
 func (w *World) Search(ctx context.Context, s *Scenario, l Limits) (Result, error) {
+	if w.info.Locker == nil && slices.ContainsFunc(s.Buyers, func(b Buyer) bool { return b.Does == Locks }) {
+		return Result{}, fmt.Errorf("%s is not a lock: nobody can only lock it", w.info.Name)
+	}
 	// The first order ever is another: Redis learns the scripts.
 	if _, err := w.play(ctx, s, false, undisturbed); err != nil {
 		return Result{}, fmt.Errorf("before the search of %q: %w", s.Name, err)
 	}
 	begun := time.Now()
-	res := Result{Preemptions: -1}
+	res := Result{Preemptions: -1, Rules: map[string]*Order{}}
 	// todo[n] holds the turns whose orders have n preemptions at least.
 	todo := [][]*turn{{nil}}
 	take := func() (*turn, int) {
@@ -86,7 +89,7 @@ func (w *World) Search(ctx context.Context, s *Scenario, l Limits) (Result, erro
 		case err != nil:
 			return res, fmt.Errorf("after %d orders of %q: %w", res.Orders, s.Name, err)
 		}
-		res.count(order)
+		res.count(order, l)
 	}
 	open := 0
 	for n := range todo {
@@ -109,9 +112,19 @@ func (w *World) Search(ctx context.Context, s *Scenario, l Limits) (Result, erro
 	return res, w.random(ctx, s, l, &res)
 }
 
-func (res *Result) count(o *Order) {
+func (res *Result) count(o *Order, l Limits) {
 	res.Orders++
-	if len(o.Problems) == 0 {
+	if o.Faulty() {
+		res.Faulty++
+	}
+	broken := false
+	for _, p := range o.Problems {
+		if res.Rules[p.Rule] == nil {
+			res.Rules[p.Rule] = o
+		}
+		broken = broken || l.Stop == nil || l.Stop(p.Rule)
+	}
+	if !broken {
 		return
 	}
 	res.Broken++
@@ -181,7 +194,7 @@ func (w *World) random(ctx context.Context, s *Scenario, l Limits, res *Result) 
 			return err
 		}
 		res.Random++
-		res.count(o)
+		res.count(o, l)
 	}
 	return nil
 }
@@ -219,24 +232,19 @@ func (o *Order) Choices() (list []Choice) {
 	return list
 }
 
-// Shorten finds the fewest choices that still lead to problems when everybody
-// goes on undisturbed after them, and runs them again with the values shown.
-func (w *World) Shorten(ctx context.Context, o *Order) (*Order, error) {
+// Shorten finds the fewest choices that still break a rule that counts when
+// everybody goes on undisturbed after them, and shows the values after each
+// step.
+func (w *World) Shorten(ctx context.Context, o *Order, counts func(rule string) bool) (*Order, error) {
 	choices := o.Choices()
 	for n := range choices {
 		shorter, err := w.Again(ctx, o.Scenario, choices[:n])
 		if err != nil {
 			return nil, err
 		}
-		if sameRule(shorter.Problems, o.Problems) {
+		if slices.ContainsFunc(shorter.Problems, func(p Problem) bool { return counts(p.Rule) }) {
 			return shorter, nil
 		}
 	}
 	return w.Again(ctx, o.Scenario, choices)
-}
-
-func sameRule(a, b []Problem) bool {
-	return slices.ContainsFunc(a, func(p Problem) bool {
-		return slices.ContainsFunc(b, func(q Problem) bool { return p.Rule == q.Rule })
-	})
 }

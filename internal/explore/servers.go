@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +15,8 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/ledger"
 	"seckill/internal/lock"
 )
 
@@ -86,7 +89,7 @@ func (w *World) endLease(ctx context.Context, of *process, force bool) (what str
 
 func (w *World) expireKeys(ctx context.Context, key string) (string, error) {
 	did := ""
-	for _, c := range w.redises() {
+	for _, c := range redises(w.admin) {
 		ttl, err := c.PTTL(ctx, key).Result()
 		if err != nil {
 			return "", err
@@ -102,11 +105,11 @@ func (w *World) expireKeys(ctx context.Context, key string) (string, error) {
 	return did, nil
 }
 
-func (w *World) redises() (all []redis.UniversalClient) {
-	if w.admin.Redis != nil {
-		all = append(all, w.admin.Redis)
+func redises(in *backend.Instance) (all []redis.UniversalClient) {
+	if in.Redis != nil {
+		all = append(all, in.Redis)
 	}
-	for _, c := range w.admin.RedisNodes {
+	for _, c := range in.RedisNodes {
 		all = append(all, c)
 	}
 	return all
@@ -119,7 +122,7 @@ func (w *World) removeNode(ctx context.Context, key string) (string, error) {
 		return "", nil
 	}
 	path := key
-	names, err := w.queue(ctx, key)
+	names, err := zkQueue(ctx, w.admin.ZooKeeper, key)
 	if err != nil {
 		return "", err
 	}
@@ -137,9 +140,9 @@ func (w *World) removeNode(ctx context.Context, key string) (string, error) {
 	return "the session of " + path + " ends", err
 }
 
-// queue lists the children of a lock's node by their number.
-func (w *World) queue(ctx context.Context, key string) ([]string, error) {
-	names, _, err := w.admin.ZooKeeper.Children(ctx, key)
+// zkQueue lists the children of a lock's node by their number.
+func zkQueue(ctx context.Context, c *backend.ZooKeeperClient, key string) ([]string, error) {
+	names, _, err := c.Children(ctx, key)
 	if errors.Is(err, zk.ErrNoNode) {
 		return nil, nil
 	}
@@ -149,8 +152,52 @@ func (w *World) queue(ctx context.Context, key string) ([]string, error) {
 	return names, err
 }
 
+// giveUp ends the session and the leases of a process that has died.
+func (w *World) giveUp(ctx context.Context, p *process, keys []string) (what string, err error) {
+	var did []string
+	if c := w.admin.ZooKeeper; c != nil {
+		names, err := zkQueue(ctx, c, w.key())
+		if err != nil {
+			return "", err
+		}
+		paths := []string{w.key()}
+		for _, name := range names {
+			paths = append(paths, w.key()+"/"+name)
+		}
+		for _, path := range paths {
+			stat, err := c.Exists(ctx, path)
+			if err != nil {
+				return "", err
+			}
+			if stat == nil || stat.EphemeralOwner == 0 || stat.EphemeralOwner != p.session {
+				continue
+			}
+			if err := c.Delete(ctx, path); err != nil && !errors.Is(err, zk.ErrNoNode) {
+				return "", err
+			}
+			did = append(did, "the session of "+path+" ends")
+		}
+	}
+	for _, key := range keys {
+		got, err := w.admin.Etcd.Get(ctx, key)
+		if err != nil {
+			return "", err
+		}
+		if len(got.Kvs) == 1 && got.Kvs[0].Lease != 0 {
+			if _, err := w.admin.Etcd.Revoke(ctx, clientv3.LeaseID(got.Kvs[0].Lease)); err != nil {
+				return "", err
+			}
+			did = append(did, "the lease of "+key+" ends")
+		}
+	}
+	if did == nil {
+		did = []string{"nothing of his is left"}
+	}
+	return w.anonymous(strings.Join(did, "; ")), nil
+}
+
 func (w *World) revokeLease(ctx context.Context, key string) (string, error) {
-	kvs, err := w.etcdQueue(ctx, key)
+	kvs, err := etcdQueue(ctx, w.admin.Etcd, key)
 	if err != nil || len(kvs) == 0 || kvs[0].lease == 0 {
 		return "", err
 	}
@@ -164,11 +211,11 @@ type etcdKey struct {
 }
 
 // etcdQueue lists a lock's keys by their age.
-func (w *World) etcdQueue(ctx context.Context, key string) (all []etcdKey, err error) {
-	if w.admin.Etcd == nil {
+func etcdQueue(ctx context.Context, c *clientv3.Client, key string) (all []etcdKey, err error) {
+	if c == nil {
 		return nil, nil
 	}
-	got, err := w.admin.Etcd.Get(ctx, key, clientv3.WithPrefix(),
+	got, err := c.Get(ctx, key, clientv3.WithPrefix(),
 		clientv3.WithSort(clientv3.SortByCreateRevision, clientv3.SortAscend))
 	if err != nil {
 		return nil, err
@@ -227,31 +274,61 @@ func (w *World) expireRows(ctx context.Context, key string) (string, error) {
 
 // peek reads what the servers keep for the order that runs.
 func (w *World) peek(ctx context.Context) []Value {
+	values := Peek(ctx, w.admin, w.info, w.sku)
+	for i, v := range values {
+		values[i] = Value{w.anonymous(v.Name), w.anonymous(v.Value)}
+	}
+	return values
+}
+
+// Peek reads what the servers of in keep for a SKU and its lock: the row, the
+// key, the queue. What cannot be read is left out.
+func Peek(ctx context.Context, in *backend.Instance, info catalog.Info, sku int64) []Value {
 	var values []Value
-	add := func(name, value string) { values = append(values, Value{w.anonymous(name), w.anonymous(value)}) }
-	row, err := w.store.SKU(ctx, w.sku)
-	if err == nil {
+	add := func(name, value string) { values = append(values, Value{name, value}) }
+	key := lockKey(info, sku)
+	if row, err := ledger.NewStore(in.DB).SKU(ctx, sku); err == nil {
 		add("stock.num", strconv.FormatInt(row.Num, 10))
 	}
-	for i, c := range w.redises() {
-		name := w.key()
-		if i > 0 {
-			name = fmt.Sprintf("%s on node %d", name, i)
+	for i, c := range redises(in) {
+		name := key
+		if i > 0 || in.Redis == nil {
+			name = fmt.Sprintf("%s on node %d", key, i+1)
 		}
-		for _, v := range redisValues(ctx, c, name, w.key(), fmt.Sprint("seckill:stock:", w.sku)) {
-			add(v.Name, v.Value)
+		values = append(values, redisValues(ctx, c, name, key, fmt.Sprint("seckill:stock:", sku))...)
+	}
+	if in.ZooKeeper != nil {
+		names, _ := zkQueue(ctx, in.ZooKeeper, key)
+		add(key, strings.Join(names, " "))
+		if stat, err := in.ZooKeeper.Exists(ctx, key); err == nil && stat != nil && stat.EphemeralOwner != 0 {
+			add(key, "there")
 		}
 	}
-	if w.admin.ZooKeeper != nil {
-		names, _ := w.queue(ctx, w.key())
-		add(w.key(), strings.Join(names, " "))
-	}
-	if keys, _ := w.etcdQueue(ctx, w.key()); keys != nil {
+	if keys, _ := etcdQueue(ctx, in.Etcd, key); keys != nil {
 		var names []string
 		for _, k := range keys {
 			names = append(names, k.key)
 		}
-		add(w.key(), strings.Join(names, " "))
+		add(key, strings.Join(names, " "))
+	}
+	if info.Family == "mysqllock" {
+		for _, t := range lockTables {
+			values = append(values, tableValues(ctx, in, t.table, key)...)
+		}
+	}
+	return values
+}
+
+// tableValues shows the record of a lock in one table.
+func tableValues(ctx context.Context, in *backend.Instance, table, key string) (values []Value) {
+	row := map[string]any{}
+	if in.DB.WithContext(ctx).Raw("SELECT * FROM "+table+" WHERE name = ?", key).Scan(&row).Error != nil {
+		return nil // there is no such table
+	}
+	for _, column := range slices.Sorted(maps.Keys(row)) {
+		if slices.Contains([]string{"owner", "count", "deadline", "expire", "status"}, column) {
+			values = append(values, Value{table + "." + column, fmt.Sprint(row[column])})
+		}
 	}
 	return values
 }

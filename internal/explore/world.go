@@ -90,7 +90,8 @@ type process struct {
 	strategy seckill.Strategy
 	locker   lock.Locker
 	options  lock.Options
-	tainted  bool // not to be used for another order
+	session  int64 // in ZooKeeper
+	tainted  bool  // not to be used for another order
 }
 
 func (w *World) process(ctx context.Context, number int) (*process, error) {
@@ -114,6 +115,13 @@ func (w *World) process(ctx context.Context, number int) (*process, error) {
 		Now: func() time.Time { return time.Now().Add(time.Duration(w.clock.Load())) }})
 	if err != nil {
 		return nil, errors.Join(err, in.Close())
+	}
+	if in.ZooKeeper != nil {
+		session, err := in.ZooKeeper.Session(ctx)
+		if err != nil {
+			return nil, errors.Join(err, in.Close())
+		}
+		p.session = session.ID
 	}
 	w.numbers[number] = p
 	return p, nil
@@ -239,12 +247,14 @@ func (w *World) purchase(b Buyer) seckill.Purchase {
 	return seckill.Purchase{SKU: sku, User: user, Quantity: b.Quantity, RequestID: fmt.Sprintf("%s-%d", b.Name, w.sku)}
 }
 
-// Key is the lock of the order that runs.
-func (w *World) key() string {
-	if w.info.Key != nil {
-		return w.info.Key(w.sku)
+// key is the lock of the order that runs.
+func (w *World) key() string { return lockKey(w.info, w.sku) }
+
+func lockKey(i catalog.Info, sku int64) string {
+	if i.Key != nil {
+		return i.Key(sku)
 	}
-	return fmt.Sprint("seckill:lock:stock:", w.sku)
+	return fmt.Sprint("seckill:lock:stock:", sku)
 }
 
 // perform is what a buyer does, from the first command to the last.

@@ -3,7 +3,9 @@ package tap
 import (
 	"context"
 	"database/sql/driver"
+	"errors"
 	"strings"
+	"sync/atomic"
 )
 
 // Connector puts the tap under database/sql: every connection it opens, a
@@ -40,7 +42,7 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 			return nil, err
 		}
 	}
-	return &conn{inner, c.options.PreparesArgs}, nil
+	return &conn{Conn: inner, preparesArgs: c.options.PreparesArgs}, nil
 }
 
 // conn forwards every optional interface of database/sql/driver; what the
@@ -48,23 +50,42 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 type conn struct {
 	driver.Conn
 	preparesArgs bool
+	cut          atomic.Bool
 }
+
+// do sends a command past the tap. When the Tap puts an error in the place of
+// an answer (the command was stopped, or its reply was lost), the connection
+// is cut, as it would be: the server rolls back what is open on it, and nobody
+// uses it again.
+func (c *conn) do(ctx context.Context, describe func() *Command, send func() error) error {
+	if c.cut.Load() {
+		return driver.ErrBadConn
+	}
+	answered := errNotSent
+	err := Do(ctx, describe, func() error {
+		answered = send()
+		return answered
+	})
+	if err != nil && (answered == nil || answered == errNotSent) && !c.cut.Swap(true) {
+		c.Conn.Close()
+	}
+	return err
+}
+
+var errNotSent = errors.New("not sent")
 
 // Raw is the inner driver's connection.
 func (c *conn) Raw() driver.Conn { return c.Conn }
 
 func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (tx driver.Tx, err error) {
-	err = Do(ctx, fixed("BEGIN"), func() error {
+	err = c.do(ctx, fixed("BEGIN"), func() error {
 		tx, err = c.Conn.(driver.ConnBeginTx).BeginTx(ctx, o)
 		return err
 	})
 	if err != nil {
-		if tx != nil { // began, but its reply was lost: leave nothing open
-			_ = tx.Rollback()
-		}
 		return nil, err
 	}
-	return &transaction{tx, ctx}, nil
+	return &transaction{tx, ctx, c}, nil
 }
 
 func (c *conn) ExecContext(ctx context.Context, q string, args []driver.NamedValue) (res driver.Result, err error) {
@@ -72,7 +93,7 @@ func (c *conn) ExecContext(ctx context.Context, q string, args []driver.NamedVal
 	if !ok || c.preparesArgs && len(args) > 0 {
 		return nil, driver.ErrSkip
 	}
-	err = Do(ctx, statement(q, args), func() error {
+	err = c.do(ctx, statement(q, args), func() error {
 		res, err = e.ExecContext(ctx, q, args)
 		return err
 	})
@@ -84,7 +105,7 @@ func (c *conn) QueryContext(ctx context.Context, q string, args []driver.NamedVa
 	if !ok || c.preparesArgs && len(args) > 0 {
 		return nil, driver.ErrSkip
 	}
-	err = Do(ctx, statement(q, args), func() error {
+	err = c.do(ctx, statement(q, args), func() error {
 		rows, err = e.QueryContext(ctx, q, args)
 		return err
 	})
@@ -104,7 +125,14 @@ func (c *conn) PrepareContext(ctx context.Context, q string) (s driver.Stmt, err
 	if err != nil {
 		return nil, err
 	}
-	return &stmt{s, q}, nil
+	return &stmt{s, q, c}, nil
+}
+
+func (c *conn) Close() error {
+	if c.cut.Swap(true) {
+		return nil
+	}
+	return c.Conn.Close()
 }
 
 func (c *conn) Ping(ctx context.Context) error {
@@ -115,6 +143,9 @@ func (c *conn) Ping(ctx context.Context) error {
 }
 
 func (c *conn) ResetSession(ctx context.Context) error {
+	if c.cut.Load() {
+		return driver.ErrBadConn
+	}
 	if r, ok := c.Conn.(driver.SessionResetter); ok {
 		return r.ResetSession(ctx)
 	}
@@ -122,6 +153,9 @@ func (c *conn) ResetSession(ctx context.Context) error {
 }
 
 func (c *conn) IsValid() bool {
+	if c.cut.Load() {
+		return false
+	}
 	if v, ok := c.Conn.(driver.Validator); ok {
 		return v.IsValid()
 	}
@@ -138,10 +172,11 @@ func (c *conn) CheckNamedValue(v *driver.NamedValue) error {
 type stmt struct {
 	driver.Stmt
 	text string
+	conn *conn
 }
 
 func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (res driver.Result, err error) {
-	err = Do(ctx, statement(s.text, args), func() error {
+	err = s.conn.do(ctx, statement(s.text, args), func() error {
 		res, err = s.Stmt.(driver.StmtExecContext).ExecContext(ctx, args)
 		return err
 	})
@@ -149,7 +184,7 @@ func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (res d
 }
 
 func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (rows driver.Rows, err error) {
-	err = Do(ctx, statement(s.text, args), func() error {
+	err = s.conn.do(ctx, statement(s.text, args), func() error {
 		rows, err = s.Stmt.(driver.StmtQueryContext).QueryContext(ctx, args)
 		return err
 	})
@@ -169,11 +204,12 @@ func (s *stmt) CheckNamedValue(v *driver.NamedValue) error {
 
 type transaction struct {
 	driver.Tx
-	ctx context.Context
+	ctx  context.Context
+	conn *conn
 }
 
-func (t *transaction) Commit() error   { return Do(t.ctx, fixed("COMMIT"), t.Tx.Commit) }
-func (t *transaction) Rollback() error { return Do(t.ctx, fixed("ROLLBACK"), t.Tx.Rollback) }
+func (t *transaction) Commit() error   { return t.conn.do(t.ctx, fixed("COMMIT"), t.Tx.Commit) }
+func (t *transaction) Rollback() error { return t.conn.do(t.ctx, fixed("ROLLBACK"), t.Tx.Rollback) }
 
 func fixed(verb string) func() *Command {
 	return func() *Command { return &Command{Backend: SQL, Name: verb, Text: verb} }

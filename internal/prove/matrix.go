@@ -1,0 +1,136 @@
+package prove
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+)
+
+// An Answer to a question.
+type Answer string
+
+const (
+	Holds    Answer = "holds"
+	Breaks   Answer = "breaks"
+	Measured Answer = "measured" // no promise: what was seen
+	NotAsked Answer = "n/a"      // does not apply, and why
+	Failed   Answer = "failed"   // could not be found out, and why
+	Missing  Answer = ""         // not computed (yet)
+)
+
+// A Cell is the answer to one question about one strategy.
+type Cell struct {
+	Answer Answer `json:"answer"`
+	Text   string `json:"text,omitempty"` // what was seen, or why not
+	Rule   string `json:"rule,omitempty"` // that was broken
+
+	// Orders that were run to their end, of them Random ones drawn at random.
+	Orders int `json:"orders,omitempty"`
+	Random int `json:"random,omitempty"`
+	// Preemptions: all orders with at most so many; -1: all orders.
+	Preemptions int `json:"preemptions,omitempty"`
+	Cut         int `json:"cut,omitempty"` // turns that were left out
+
+	// Wait is how long the next buyer had to wait, in seconds, at worst.
+	Wait    float64 `json:"wait_s,omitempty"`
+	Example string  `json:"example,omitempty"` // the counterexample's file
+	Seconds float64 `json:"took_s"`
+}
+
+// A Row is a strategy.
+type Row struct {
+	Strategy string          `json:"strategy"`
+	Title    string          `json:"title"`
+	Family   string          `json:"family"`
+	Expected map[string]bool `json:"expected"` // by letter: whether it was thought to hold
+	Cells    map[string]Cell `json:"cells"`    // by question
+}
+
+// A Matrix is every answer to every question.
+type Matrix struct {
+	Format    int              `json:"format"`
+	Questions []Question       `json:"questions"`
+	Rows      []Row            `json:"rows"`
+	Backends  []backend.Status `json:"backends"`
+	Seed      uint64           `json:"seed"`
+	Budget    string           `json:"budget"`
+	Took      string           `json:"took"`
+}
+
+const matrixFormat = 1
+
+func newMatrix(infos []catalog.Info, questions []Question) *Matrix {
+	m := &Matrix{Format: matrixFormat, Questions: questions}
+	for _, i := range infos {
+		row := Row{Strategy: i.Name, Title: i.Title, Family: i.Family, Expected: map[string]bool{}, Cells: map[string]Cell{}}
+		for letter, e := range i.Guarantees {
+			row.Expected[string(letter)] = e == catalog.Holds
+		}
+		m.Rows = append(m.Rows, row)
+	}
+	return m
+}
+
+// A Difference is a guarantee that a strategy is said to have, or to lack, and
+// that came out otherwise.
+type Difference struct {
+	Strategy string
+	Question Question
+	Expected string
+	Cell     Cell
+}
+
+func (d Difference) String() string {
+	return fmt.Sprintf("%s, %s: it is said that it %s, and it %s: %s", d.Strategy, d.Question.Title, d.Expected,
+		d.Cell.Answer, d.Cell.Text)
+}
+
+// Differences compares the answers with what the strategies say of themselves.
+// A letter with several questions holds when all of them hold.
+func (m *Matrix) Differences() (list []Difference) {
+	for _, row := range m.Rows {
+		broken := map[catalog.Letter]bool{}
+		for _, q := range m.Questions {
+			broken[q.Letter] = broken[q.Letter] || row.Cells[q.ID].Answer == Breaks
+		}
+		for _, q := range m.Questions {
+			c := row.Cells[q.ID]
+			holds, said := row.Expected[string(q.Letter)]
+			switch {
+			case c.Answer == Failed:
+				list = append(list, Difference{row.Strategy, q, "can be asked", c})
+			case !said || q.Letter == "":
+			case holds && c.Answer == Breaks:
+				list = append(list, Difference{row.Strategy, q, "holds", c})
+			case !holds && c.Answer == Holds && !broken[q.Letter]:
+				list = append(list, Difference{row.Strategy, q, "breaks", c})
+			}
+		}
+	}
+	return list
+}
+
+// WriteJSON writes the matrix for programs.
+func (m *Matrix) WriteJSON(w io.Writer) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", " ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(m)
+}
+
+// ReadMatrix reads what WriteJSON wrote.
+func ReadMatrix(r io.Reader) (*Matrix, error) {
+	var m Matrix
+	dec := json.NewDecoder(r)
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&m); err != nil {
+		return nil, fmt.Errorf("this is no matrix of seckill prove: %w", err)
+	}
+	if m.Format != matrixFormat {
+		return nil, fmt.Errorf("the matrix has format %d, this program knows %d", m.Format, matrixFormat)
+	}
+	return &m, nil
+}

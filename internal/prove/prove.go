@@ -1,0 +1,222 @@
+// Package prove asks every strategy the same questions and has the real
+// servers answer: does it oversell, does it lose updates, what happens when a
+// buyer dies, when a lease ends, when a reply is lost. What depends on the
+// order of commands is explored (package explore), what depends on time is
+// measured. The answers make the guarantee matrix; every "breaks" comes with a
+// counterexample that can be replayed.
+package prove
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/explore"
+)
+
+// Options say what is proved, on what, and how thoroughly.
+type Options struct {
+	Infos     []catalog.Info
+	Questions []string // by ID; nil means all
+	// Servers starts a set of servers of its own for one worker. What is
+	// explored on it must be alone there.
+	Servers func(context.Context) (Servers, error)
+	Workers int // strategies that are proved side by side; 0 means 2
+	// Budget bounds each search that faults make large. 0 means 8 s.
+	Budget time.Duration
+	Seed   uint64 // of the random orders
+	// Example keeps a counterexample and returns where. Nil keeps none.
+	Example func(explore.Example) (string, error)
+	// Progress is told of each cell that was computed.
+	Progress func(done, total int, strategy string, q Question, c Cell)
+	Log      *slog.Logger
+}
+
+// Servers are what one worker has to itself.
+type Servers interface {
+	// Config is what an instance needs to use them.
+	Config() backend.Config
+	Backends() []backend.Status
+	// Pair is a Redis with a replica that lags, Three an ensemble of three
+	// ZooKeeper or etcd servers; see NodeLoss.
+	NodeLoss
+	Close() error
+}
+
+// Run computes the matrix. When ctx ends or a server fails in the middle, what
+// was computed so far is returned with the error, and the cells that are
+// missing say so.
+func Run(ctx context.Context, o Options) (*Matrix, error) {
+	if o.Workers <= 0 {
+		o.Workers = 2
+	}
+	if o.Budget <= 0 {
+		o.Budget = 8 * time.Second
+	}
+	if o.Progress == nil {
+		o.Progress = func(int, int, string, Question, Cell) {}
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Example == nil {
+		o.Example = func(explore.Example) (string, error) { return "", nil }
+	}
+	questions, err := choose(o.Questions)
+	if err != nil {
+		return nil, err
+	}
+	m := newMatrix(o.Infos, questions)
+	m.Seed, m.Budget = o.Seed, o.Budget.String()
+	begun := time.Now()
+	defer func() { m.Took = time.Since(begun).Round(time.Second).String() }()
+
+	var mu sync.Mutex
+	done, total := 0, len(o.Infos)*len(questions)
+	record := func(row int, q Question, c Cell) {
+		mu.Lock()
+		defer mu.Unlock()
+		m.Rows[row].Cells[q.ID] = c
+		done++
+		o.Progress(done, total, m.Rows[row].Strategy, q, c)
+	}
+	rows := make(chan int, len(o.Infos))
+	for i := range o.Infos {
+		rows <- i
+	}
+	close(rows)
+	workers, ctx := errgroup.WithContext(ctx)
+	for range min(o.Workers, len(o.Infos)) {
+		workers.Go(func() error {
+			servers, err := o.Servers(ctx)
+			if err != nil {
+				return err
+			}
+			defer servers.Close()
+			mu.Lock()
+			m.Backends = servers.Backends()
+			mu.Unlock()
+			for i := range rows {
+				if ctx.Err() != nil {
+					return context.Cause(ctx)
+				}
+				b := &bench{info: o.Infos[i], servers: servers, options: o}
+				err := b.row(ctx, questions, func(q Question, c Cell) { record(i, q, c) })
+				b.close()
+				if err != nil {
+					return fmt.Errorf("%s: %w", o.Infos[i].Name, err)
+				}
+			}
+			return nil
+		})
+	}
+	return m, workers.Wait()
+}
+
+// A bench is one strategy while it is being asked.
+type bench struct {
+	info    catalog.Info
+	servers Servers
+	options Options
+	world   *explore.World // opened at the first question that explores
+	plain   *soundness     // what the searches without faults found, by processes
+	spread  *soundness
+}
+
+func (b *bench) row(ctx context.Context, questions []Question, record func(Question, Cell)) error {
+	for _, q := range questions {
+		if missing := b.missing(); missing != "" {
+			record(q, Cell{Answer: NotAsked, Text: missing})
+			continue
+		}
+		begun := time.Now()
+		c, err := q.ask(b, ctx)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil {
+			// One try again on a fresh world: a server may have been restarted
+			// under us. Twice is an answer of its own.
+			b.options.Log.Warn("a question failed and is asked again", "strategy", b.info.Name, "question", q.ID, "error", err)
+			b.close()
+			if c, err = q.ask(b, ctx); err != nil {
+				if errors.Is(err, context.Canceled) {
+					return err
+				}
+				c = Cell{Answer: Failed, Text: err.Error()}
+				b.close()
+			}
+		}
+		c.Seconds = time.Since(begun).Seconds()
+		record(q, c)
+	}
+	return nil
+}
+
+func (b *bench) missing() string {
+	config := b.servers.Config()
+	for _, need := range b.info.Needs {
+		if ok, why := provides(config, need); !ok {
+			return why
+		}
+	}
+	return ""
+}
+
+func provides(c backend.Config, need backend.Capability) (bool, string) {
+	switch need {
+	case backend.Redis:
+		return len(c.RedisAddrs) > 0, "there is no Redis"
+	case backend.RedisQuorum:
+		return len(c.RedlockAddrs) >= 5, "there are no five Redis nodes"
+	case backend.ZooKeeper:
+		return len(c.ZooKeeperAddrs) > 0, "there is no ZooKeeper"
+	case backend.Etcd:
+		return len(c.EtcdEndpoints) > 0, "there is no etcd"
+	}
+	return c.MySQLDSN != "", "there is no MySQL or MariaDB"
+}
+
+func (b *bench) open(ctx context.Context) (*explore.World, error) {
+	if b.world != nil {
+		return b.world, nil
+	}
+	w, err := explore.Open(ctx, b.info, only(b.servers.Config(), b.info.Needs), nil)
+	b.world = w
+	return w, err
+}
+
+func (b *bench) close() {
+	if b.world != nil {
+		_ = b.world.Close() // its servers may have died
+		b.world = nil
+	}
+}
+
+// only forgets the backends that a strategy does not need.
+func only(c backend.Config, needs []backend.Capability) backend.Config {
+	has := map[backend.Capability]bool{}
+	for _, need := range needs {
+		has[need] = true
+	}
+	if !has[backend.Redis] {
+		c.RedisAddrs = nil
+	}
+	if !has[backend.RedisQuorum] {
+		c.RedlockAddrs = nil
+	}
+	if !has[backend.ZooKeeper] {
+		c.ZooKeeperAddrs = nil
+	}
+	if !has[backend.Etcd] {
+		c.EtcdEndpoints = nil
+	}
+	return c
+}

@@ -1,0 +1,330 @@
+package prove
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/explore"
+	"seckill/internal/ledger"
+)
+
+// A Question is a column of the matrix.
+type Question struct {
+	ID     string         `json:"id"`
+	Title  string         `json:"title"`
+	Asks   string         `json:"asks"`
+	Letter catalog.Letter `json:"letter,omitempty"` // the guarantee that it decides
+
+	ask func(*bench, context.Context) (Cell, error)
+}
+
+// Questions are all columns, in order.
+func Questions() []Question {
+	return []Question{
+		{"oversell", "no oversell", "Two buyers in one process, all orders of their commands: is ever more sold than there was?", catalog.S, (*bench).oversell},
+		{"lost-update", "no lost update", "The same, and one who cancels: do stock and orders agree in the end, and does everybody get through?", catalog.S, (*bench).lostUpdate},
+		{"processes", "across processes", "The same with the buyers in two processes.", catalog.M, (*bench).processes},
+		{"dead-holder", "dead holder", "A buyer's process dies before any of his commands: is the stock right, and do the others get through, after how long?", catalog.C, (*bench).deadHolder},
+		{"lease-end", "lease ends under a holder", "The lease (or session, or connection) ends at any moment while its holder is paused: is the stock right?", catalog.P, (*bench).leaseEnd},
+		{"owner", "only the owner releases", "Three contenders, a lease that ends at any moment: does somebody's release ever free the lock of another?", catalog.O, (*bench).owner},
+		{"lost-reply", "lost reply", "Any one command takes effect and its reply is lost, or it never arrives: is the stock right, and is nobody blocked for ever?", "", (*bench).lostReply},
+		{"other-skus", "other SKUs unhindered", "Two buyers of different SKUs: does one ever wait for the other?", catalog.I, (*bench).otherSKUs},
+		{"waits", "how it waits", "What a buyer does while another holds the stock, and how many commands it costs him in 300 ms.", "", (*bench).waits},
+		{"order", "first come first served", "Six buyers come one after another while a seventh holds the stock: are they served in that order?", "", (*bench).order},
+		{"reentrant", "reentrant", "Does the holder get the lock again when he passes his lease's context on?", "", (*bench).reentrant},
+		{"node-loss", "loss of one node", "One server of the lock's backend is lost while the lock is held.", catalog.N, (*bench).nodeLoss},
+	}
+}
+
+func choose(ids []string) ([]Question, error) {
+	all := Questions()
+	if ids == nil {
+		return all, nil
+	}
+	var chosen []Question
+	for _, q := range all {
+		if slices.Contains(ids, q.ID) {
+			chosen = append(chosen, q)
+		}
+	}
+	for _, id := range ids {
+		if !slices.ContainsFunc(all, func(q Question) bool { return q.ID == id }) {
+			var names []string
+			for _, q := range all {
+				names = append(names, q.ID)
+			}
+			return nil, fmt.Errorf("there is no question %q, only %s", id, strings.Join(names, ", "))
+		}
+	}
+	return chosen, nil
+}
+
+// Buyers of the scenarios. Their quantities differ: writing an equal value
+// twice would hide a lost update.
+func buyers(processes int, does ...explore.Does) []explore.Buyer {
+	list := make([]explore.Buyer, len(does))
+	for i, d := range does {
+		list[i] = explore.Buyer{Name: string(rune('A' + i)), Quantity: int64(2 - i%2), Does: d}
+		if processes > 1 {
+			list[i].Process = i
+		}
+	}
+	return list
+}
+
+func faultless(processes int) []*explore.Scenario {
+	where := map[int]string{1: "one process", 2: "two processes"}[processes]
+	return []*explore.Scenario{
+		{Name: "two buyers, enough for one, " + where, Stock: 2, Next: true,
+			Buyers: buyers(processes, explore.Buys, explore.Buys)},
+		{Name: "two buyers, enough for both, " + where, Stock: 5, Next: true,
+			Buyers: buyers(processes, explore.Buys, explore.Buys)},
+		{Name: "one buys, one cancels, " + where, Stock: 4, Next: true,
+			Buyers: buyers(processes, explore.Buys, explore.Cancels)},
+	}
+}
+
+// soundness is what the searches without faults found.
+type soundness struct {
+	cell Cell                      // their bounds, added up
+	by   map[string]*explore.Order // the first broken order of each rule
+}
+
+// sound explores what happens without any fault, once for a bench.
+func (b *bench) sound(ctx context.Context, processes int) (*soundness, error) {
+	cache := &b.plain
+	if processes > 1 {
+		cache = &b.spread
+	}
+	if *cache != nil {
+		return *cache, nil
+	}
+	w, err := b.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := &soundness{cell: Cell{Answer: Holds, Preemptions: -1}, by: map[string]*explore.Order{}}
+	for _, scenario := range faultless(processes) {
+		res, err := w.Search(ctx, scenario, explore.Limits{Preemptions: -1, All: true, Time: b.options.Budget})
+		if err != nil {
+			return nil, err
+		}
+		s.cell.add(res)
+		for rule, o := range res.Rules {
+			if s.by[rule] == nil {
+				s.by[rule] = o
+			}
+		}
+	}
+	*cache = s
+	return s, nil
+}
+
+var oversellRules = []string{ledger.RuleOversold, ledger.RuleNegative}
+
+func (b *bench) oversell(ctx context.Context) (Cell, error) {
+	s, err := b.sound(ctx, 1)
+	if err != nil {
+		return Cell{}, err
+	}
+	return b.verdict(ctx, "oversell", s, func(rule string) bool { return slices.Contains(oversellRules, rule) })
+}
+
+func (b *bench) lostUpdate(ctx context.Context) (Cell, error) {
+	s, err := b.sound(ctx, 1)
+	if err != nil {
+		return Cell{}, err
+	}
+	return b.verdict(ctx, "lost-update", s, func(rule string) bool {
+		return !slices.Contains(oversellRules, rule) && rule != explore.RuleOverlap
+	})
+}
+
+func (b *bench) processes(ctx context.Context) (Cell, error) {
+	s, err := b.sound(ctx, 2)
+	if err != nil {
+		return Cell{}, err
+	}
+	return b.verdict(ctx, "processes", s, func(rule string) bool { return rule != explore.RuleOverlap })
+}
+
+// verdict breaks when one of the rules was broken, with the shortest order
+// that shows it.
+func (b *bench) verdict(ctx context.Context, question string, s *soundness, counts func(rule string) bool) (Cell, error) {
+	c := s.cell
+	var first *explore.Order
+	for rule, o := range s.by {
+		if counts(rule) && (first == nil || o.Preemptions < first.Preemptions ||
+			o.Preemptions == first.Preemptions && len(o.Steps) < len(first.Steps)) {
+			first = o
+		}
+	}
+	if first == nil {
+		return c, nil
+	}
+	return b.broken(ctx, question, c, first, counts)
+}
+
+// broken keeps a counterexample.
+func (b *bench) broken(ctx context.Context, question string, c Cell, o *explore.Order, counts func(string) bool) (Cell, error) {
+	w, err := b.open(ctx)
+	if err != nil {
+		return c, err
+	}
+	shown, err := w.Shorten(ctx, o, counts)
+	if err != nil {
+		return c, fmt.Errorf("replay the counterexample: %w", err)
+	}
+	c.Answer = Breaks
+	for _, p := range shown.Problems {
+		if counts(p.Rule) {
+			c.Rule, c.Text = p.Rule, p.Message
+			break
+		}
+	}
+	c.Example, err = b.options.Example(explore.NewExample(b.info.Name, question, shown))
+	return c, err
+}
+
+// faulty searches scenarios in which things go wrong: all orders with at most
+// so many preemptions and one fault, then random ones while time is left. It
+// stops at the first that breaks.
+func (b *bench) faulty(
+	ctx context.Context, question string, preemptions int, counts func(string) bool, scenarios ...*explore.Scenario,
+) (Cell, error) {
+	w, err := b.open(ctx)
+	if err != nil {
+		return Cell{}, err
+	}
+	c := Cell{Answer: Holds, Preemptions: preemptions}
+	for _, s := range scenarios {
+		s.MaxFaults = 1
+		res, err := w.Search(ctx, s, explore.Limits{Preemptions: preemptions, Time: b.options.Budget,
+			Random: b.options.Seed, RandomTime: b.options.Budget / 16, Stop: counts})
+		if err != nil {
+			return c, err
+		}
+		c.add(res)
+		if res.First != nil {
+			return b.broken(ctx, question, c, res.First, counts)
+		}
+		if res.Faulty == 0 {
+			c.Answer, c.Text = NotAsked, "there is nothing that could end or be lost"
+		}
+	}
+	return c, nil
+}
+
+func anyRule(string) bool { return true }
+
+// ledgerRule leaves two holders out: the question is whether the stock is right.
+func notOverlap(rule string) bool { return rule != explore.RuleOverlap }
+
+func (b *bench) deadHolder(ctx context.Context) (Cell, error) {
+	if b.info.Guarantees[catalog.S] == catalog.Breaks {
+		return Cell{Answer: NotAsked, Text: "it breaks with everybody alive"}, nil
+	}
+	if inProcess(b.info) {
+		return Cell{Answer: NotAsked, Text: "a dead process takes the lock with it; across processes it locks nothing"}, nil
+	}
+	c, err := b.faulty(ctx, "dead-holder", 2, anyRule, &explore.Scenario{Name: "two buyers, one may die", Stock: 5, Next: true,
+		Buyers: buyers(2, explore.Buys, explore.Buys), Faults: []explore.Fault{explore.Dies}})
+	if err != nil || c.Answer != Holds {
+		return c, err
+	}
+	if b.info.Locker != nil {
+		three, err := b.faulty(ctx, "dead-holder", 1, anyRule, &explore.Scenario{Name: "three contenders, one may die",
+			Buyers: buyers(3, explore.Locks, explore.Locks, explore.Locks), Faults: []explore.Fault{explore.Dies}})
+		if err != nil || three.Answer == Breaks {
+			return three, err
+		}
+		c.Orders += three.Orders
+		c.Random += three.Random
+	}
+	return b.timeAfterDeath(ctx, c)
+}
+
+// inProcess: the lock lives in memory.
+func inProcess(i catalog.Info) bool { return i.Family == "local" }
+
+// hasLease: something in the servers can end under its holder. A transaction
+// that holds a row ends with its connection.
+func hasLease(i catalog.Info) bool {
+	return i.Locker != nil && !inProcess(i) || slices.Contains(i.Needs, backend.RowLocks) || i.Guarantees[catalog.P] != ""
+}
+
+func (b *bench) leaseEnd(ctx context.Context) (Cell, error) {
+	switch {
+	case b.info.Guarantees[catalog.S] == catalog.Breaks:
+		return Cell{Answer: NotAsked, Text: "it breaks with every lease alive"}, nil
+	case !hasLease(b.info):
+		return Cell{Answer: NotAsked, Text: "it holds nothing between two commands that could end"}, nil
+	}
+	return b.faulty(ctx, "lease-end", 2, notOverlap, &explore.Scenario{Name: "two buyers, the holder's lease ends", Stock: 2, Next: true,
+		Buyers: buyers(2, explore.Buys, explore.Buys), Faults: []explore.Fault{explore.LeaseEnds}},
+		&explore.Scenario{Name: "two buyers, enough for both, the holder's lease ends", Stock: 5, Next: true,
+			Buyers: buyers(2, explore.Buys, explore.Buys), Faults: []explore.Fault{explore.LeaseEnds}})
+}
+
+func (b *bench) owner(ctx context.Context) (Cell, error) {
+	if b.info.Locker == nil {
+		return Cell{Answer: NotAsked, Text: "it is not a lock that could be released"}, nil
+	}
+	if s, err := b.sound(ctx, 1); err != nil || s.by[explore.RuleOverlap] != nil {
+		return Cell{Answer: NotAsked, Text: "it excludes nobody in the first place"}, err
+	}
+	processes := 3
+	if inProcess(b.info) {
+		processes = 1
+	}
+	c, err := b.faulty(ctx, "owner", 2, func(rule string) bool { return rule == explore.RuleOverlap },
+		&explore.Scenario{Name: "three contenders, the lock is lost under its holder", Clears: true,
+			Buyers: buyers(processes, explore.Locks, explore.Locks, explore.Locks), Faults: []explore.Fault{explore.LeaseEnds}})
+	if err != nil || c.Answer == Breaks {
+		return c, err
+	}
+	return b.releasedTwice(ctx, c)
+}
+
+func (b *bench) lostReply(ctx context.Context) (Cell, error) {
+	if b.info.Guarantees[catalog.S] == catalog.Breaks {
+		return Cell{Answer: NotAsked, Text: "it breaks with every reply heard"}, nil
+	}
+	return b.faulty(ctx, "lost-reply", 2, notOverlap, &explore.Scenario{Name: "two buyers, a reply or a command is lost", Stock: 5, Next: true,
+		Buyers: buyers(2, explore.Buys, explore.Buys), Faults: []explore.Fault{explore.ReplyLost, explore.CommandLost}})
+}
+
+func (b *bench) otherSKUs(ctx context.Context) (Cell, error) {
+	two := buyers(1, explore.Buys, explore.Buys)
+	two[1].Other = true
+	w, err := b.open(ctx)
+	if err != nil {
+		return Cell{}, err
+	}
+	hindered := func(rule string) bool { return rule == explore.RuleHindered }
+	res, err := w.Search(ctx, &explore.Scenario{Name: "two buyers of different SKUs", Stock: 5, Buyers: two},
+		explore.Limits{Preemptions: 1, Time: b.options.Budget, Stop: hindered})
+	if err != nil {
+		return Cell{}, err
+	}
+	c := Cell{Answer: Holds, Preemptions: 1}
+	c.add(res)
+	if res.First != nil {
+		return b.broken(ctx, "other-skus", c, res.First, hindered)
+	}
+	return c, nil
+}
+
+// add adds a search's bounds to a cell.
+func (c *Cell) add(r explore.Result) {
+	c.Orders += r.Orders
+	c.Random += r.Random
+	c.Cut += r.Cut
+	if r.Preemptions >= 0 && (c.Preemptions < 0 || r.Preemptions < c.Preemptions) {
+		c.Preemptions = r.Preemptions
+	}
+}
