@@ -3,6 +3,7 @@ package strategies
 
 import (
 	"seckill/internal/catalog"
+	"seckill/strategies/counter"
 	"seckill/strategies/redislock"
 	"seckill/strategies/sqlrow"
 	"seckill/strategies/zklock"
@@ -14,5 +15,6 @@ func All() []catalog.Info {
 		sqlrow.Naive, sqlrow.Atomic, sqlrow.Conditional, sqlrow.Version, sqlrow.ForUpdate,
 		redislock.Redsync,
 		zklock.ZK,
+		counter.RedisCounter, counter.RedisMulti, counter.RedisCounterMySQL,
 	}
 }

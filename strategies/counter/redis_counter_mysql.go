@@ -1,0 +1,338 @@
+package counter
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"gorm.io/gorm"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+	"seckill/internal/tap"
+)
+
+//go:embed redis_counter_mysql.go take.lua settle.lua open.lua
+//go:embed number.go seed.lua count.lua
+var redisCounterMySQLFiles embed.FS
+
+//go:embed take.lua
+var takeLua string
+
+//go:embed settle.lua
+var settleLua string
+
+//go:embed open.lua
+var openLua string
+
+var (
+	takeScript   = redis.NewScript(takeLua)
+	settleScript = redis.NewScript(settleLua)
+	openScript   = redis.NewScript(openLua)
+)
+
+// RedisCounterMySQL thins the crowd in Redis and decides in MySQL.
+var RedisCounterMySQL = catalog.Info{
+	Name:   "redis-counter-mysql",
+	Title:  "A number in Redis, the row behind it",
+	Family: "counter",
+	Source: "B, choice 4: counter and counter",
+	Idea: "One Lua script looks whether the buyer was seen before and " +
+		"enough is left, and takes; most buyers go no further. Who got " +
+		"through buys from the row as conditional does. What MySQL " +
+		"refuses goes back to Redis.",
+	Promises: "Never oversells and never loses an update, whatever " +
+		"becomes of Redis: the row has the last word, and Redis may only " +
+		"turn buyers away. What a buyer took in Redis stays open until " +
+		"MySQL has decided. If he dies by a crash or a power cut, if " +
+		"he hangs, or if a reply is lost, the next buyer who depends on " +
+		"it looks his request up once it has been open for a lease, and " +
+		"gives back what has no order. Until then nobody is told sold " +
+		"out because of it: he waits, and is told busy in the end. A " +
+		"Redis that lost the number is given a new one from the row.",
+	Breaks: "Redis holds sales up, not the stock: while it is down nobody " +
+		"buys. When it comes back with an older number, or with one " +
+		"made from the row while purchases were on their way, the " +
+		"number is too high: buyers go through in vain, MySQL tells " +
+		"them sold out, and the audit shows that the two differ. So it " +
+		"is after one buyer who hung for longer than a lease, was given " +
+		"up and bought after all, if he asked again meanwhile or died " +
+		"right then. A clock that goes wrong by more than a lease costs " +
+		"look-ups, not units.",
+	Guarantees: catalog.Guarantees{
+		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
+		catalog.C: catalog.Holds, catalog.P: catalog.Holds,
+		catalog.I: catalog.Holds,
+	},
+	Needs: []backend.Capability{backend.SQL, backend.Redis},
+	Stock: ledger.HomeRowRedis,
+	Options: []catalog.Option{
+		{Flag: "--lock-lease",
+			Doc: "how long a purchase may be open before it is looked up"},
+		{Flag: "--lock-wait",
+			Doc: "how long a buyer waits for purchases that are open"},
+		{Flag: "--lock-poll",
+			Doc: "about how long he pauses between two looks"}},
+	Files: redisCounterMySQLFiles,
+	New: func(d catalog.Deps) (seckill.Strategy, error) {
+		return &redisCounterMySQL{number{d.Redis, d.Ledger}, d}, nil
+	},
+}
+
+type redisCounterMySQL struct {
+	number
+	deps catalog.Deps
+}
+
+// What is known of a purchase, as settle.lua is told.
+const (
+	sold   = "sold"
+	void   = "void"
+	absent = "absent"
+)
+
+func (s *redisCounterMySQL) Deduct(
+	ctx context.Context, p seckill.Purchase,
+) (r seckill.Receipt, err error) {
+	run, err := s.admit(ctx, p)
+	if err != nil {
+		return r, err
+	}
+	err = s.store.Tx(ctx, func(tx *gorm.DB) error {
+		rows, left, err := s.store.Exec(tx,
+			"UPDATE stock SET num = LAST_INSERT_ID(num - ?) "+
+				"WHERE id = ? AND run = ? AND num - ? >= 0",
+			p.Quantity, p.SKU, run, p.Quantity)
+		if err != nil {
+			return err
+		}
+		if rows == 0 {
+			return s.refuse(tx, p, run)
+		}
+		r, err = s.store.Record(tx, p, run, left)
+		return err
+	})
+	switch {
+	case err == nil:
+		s.settle(ctx, p, run, sold)
+		return r, nil
+	case seckill.NothingTaken(err):
+		s.settle(ctx, p, run, void)
+		return seckill.Receipt{}, err
+	}
+	return s.lookUp(ctx, p, run, err)
+}
+
+// refuse tells a SKU that is sold out from one that is not there, or not in
+// the sale whose number let the buyer through.
+func (s *redisCounterMySQL) refuse(
+	tx *gorm.DB, p seckill.Purchase, run int64,
+) error {
+	var current int64
+	err := s.store.ReadIn(tx, &current,
+		"SELECT run FROM stock WHERE id = ?", p.SKU)
+	switch {
+	case err != nil:
+		return err
+	case current != run:
+		return fmt.Errorf("%w: the sale was reset meanwhile",
+			seckill.ErrConflict)
+	}
+	return seckill.ErrSoldOut
+}
+
+// lookUp asks what became of a COMMIT without an answer. An order that is
+// there is a sale. One that is not there may still come: the purchase stays
+// open, and whoever depends on it asks again later.
+func (s *redisCounterMySQL) lookUp(
+	ctx context.Context, p seckill.Purchase, run int64, unknown error,
+) (seckill.Receipt, error) {
+	asking, cancel := after(ctx)
+	defer cancel()
+	o, err := s.store.Requested(asking, p.User, p.RequestID)
+	if err != nil || o.Run != run {
+		return seckill.Receipt{}, unknown
+	}
+	s.settle(ctx, p, run, sold)
+	return o.Receipt(), nil
+}
+
+// admit takes from the number. While the answer depends on purchases that are
+// open it waits for them, and looks up those that are open for too long.
+func (s *redisCounterMySQL) admit(
+	ctx context.Context, p seckill.Purchase,
+) (run int64, err error) {
+	end := time.Now().Add(s.deps.Settings.LockWait)
+	for {
+		state, run, err := s.take(ctx, p)
+		if err != nil {
+			// He may be through without knowing, and does not go on.
+			s.settle(ctx, p, anyRun, void)
+			return 0, fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
+		}
+		switch state {
+		case "taken":
+			return run, nil
+		case "seen":
+			return 0, seckill.ErrDuplicate
+		case "sold out":
+			return 0, seckill.ErrSoldOut
+		case "missing":
+			if err := s.rebuild(ctx, p.SKU); err != nil {
+				return 0, err
+			}
+			continue
+		}
+		closed, err := s.reconcile(ctx, p.SKU)
+		if err != nil {
+			return 0, err
+		}
+		if closed {
+			continue
+		}
+		left := time.Until(end)
+		if left <= 0 {
+			return 0, fmt.Errorf("%w: purchases before this one are open",
+				seckill.ErrBusy)
+		}
+		pause := min(s.deps.Settings.LockPoll, left)
+		if err := tap.Sleep(ctx, pause); err != nil {
+			return 0, fmt.Errorf("%w: %w", seckill.ErrBusy, err)
+		}
+	}
+}
+
+func (s *redisCounterMySQL) take(
+	ctx context.Context, p seckill.Purchase,
+) (state string, run int64, err error) {
+	answer, err := takeScript.Run(ctx, s.redis, s.keys(p.SKU),
+		p.Quantity, p.User, p.RequestID, s.deps.Now().UnixMilli()).Slice()
+	if err != nil {
+		return "", 0, err
+	}
+	state, _ = answer[0].(string)
+	if state == "taken" {
+		text, _ := answer[2].(string)
+		run, err = strconv.ParseInt(text, 10, 64)
+	}
+	return state, run, err
+}
+
+func (s *redisCounterMySQL) keys(sku int64) []string {
+	return []string{numberKey(sku), runKey(sku), buyersKey(sku),
+		openKey(sku)}
+}
+
+// A reply that was lost did not say of which run the number is.
+const anyRun = 0
+
+// settle closes p in Redis. If that fails p stays open, and is closed by
+// whoever depends on it.
+func (s *redisCounterMySQL) settle(
+	ctx context.Context, p seckill.Purchase, run int64, known string,
+) {
+	ctx, cancel := after(ctx)
+	defer cancel()
+	of := any(run)
+	if run == anyRun {
+		of = ""
+	}
+	err := settleScript.Run(ctx, s.redis, s.keys(p.SKU),
+		of, p.User, p.Quantity, p.RequestID, known).Err()
+	if err != nil {
+		s.deps.Log.WarnContext(ctx, "a purchase stays open in Redis",
+			"sku", p.SKU, "user", p.User, "error", err)
+	}
+}
+
+// So many leftovers are looked up at a time.
+const fewLeftovers = 10
+
+// reconcile asks the ledger about purchases that have been open for a lease.
+// It is safe at any time, also while such a purchase still runs: MySQL decides
+// about that one when it comes, and settle takes its units again.
+func (s *redisCounterMySQL) reconcile(
+	ctx context.Context, sku int64,
+) (closed bool, err error) {
+	before := s.deps.Now().Add(-s.deps.Settings.LockLease).UnixMilli()
+	_, of, open, err := s.look(ctx, sku,
+		strconv.FormatInt(before, 10), fewLeftovers)
+	if err != nil {
+		return false, fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
+	}
+	run, err := strconv.ParseInt(of, 10, 64)
+	if err != nil {
+		return false, fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
+	}
+	for _, h := range open {
+		known := sold
+		o, err := s.store.Requested(ctx, h.user, h.request)
+		switch {
+		case errors.Is(err, seckill.ErrUnknownOrder):
+			known = absent
+		case err != nil:
+			return closed, err
+		case o.Status != ledger.Active:
+			known = void
+		}
+		s.settle(ctx, seckill.Purchase{SKU: sku, User: h.user,
+			Quantity: h.quantity, RequestID: h.request}, run, known)
+		closed = true
+	}
+	return closed, nil
+}
+
+// rebuild makes a number that Redis has lost from the row. Purchases that were
+// under way are not in it; MySQL decides about them all the same, and about
+// buyers whom Redis does not remember.
+func (s *redisCounterMySQL) rebuild(ctx context.Context, sku int64) error {
+	var now struct{ Num, Run int64 }
+	err := s.store.Read(ctx, &now,
+		"SELECT num, run FROM stock WHERE id = ?", sku)
+	if err != nil {
+		return err
+	}
+	if err := s.seed(ctx, sku, now.Num, now.Run, true); err != nil {
+		return fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
+	}
+	return nil
+}
+
+// Restore cancels in MySQL, as conditional does, and then in Redis. The
+// purchase is marked open first: if this process dies in between, its units
+// are found and go back.
+func (s *redisCounterMySQL) Restore(
+	ctx context.Context, orderID string,
+) error {
+	o, err := s.store.Order(ctx, orderID)
+	if err != nil {
+		return err
+	}
+	err = openScript.Run(ctx, s.redis,
+		[]string{runKey(o.SKUID), buyersKey(o.SKUID), openKey(o.SKUID)},
+		o.Run, o.UserID, fmt.Sprint(o.Quantity, " ", o.RequestID),
+		s.deps.Now().UnixMilli()).Err()
+	if err != nil {
+		return fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
+	}
+	err = s.store.Tx(ctx, func(tx *gorm.DB) error {
+		o, back, err := s.store.Cancel(tx, orderID)
+		if err != nil || !back {
+			return err
+		}
+		return tx.Exec("UPDATE stock SET num = num + ? WHERE id = ?",
+			o.Quantity, o.SKUID).Error
+	})
+	if err != nil {
+		return err // it stays open, and the ledger knows
+	}
+	s.settle(ctx, seckill.Purchase{SKU: o.SKUID, User: o.UserID,
+		Quantity: o.Quantity, RequestID: o.RequestID}, o.Run, void)
+	return nil
+}
