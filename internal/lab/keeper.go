@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"sync"
+	"time"
 )
 
 // A keeper is the lab's end of its keeper process.
@@ -168,6 +169,17 @@ func (k *keeper) goodbye(ctx context.Context) error {
 	case <-ctx.Done():
 		return fmt.Errorf("the lab's processes have not ended yet (their keeper, process %d, goes on ending them): %w",
 			k.cmd.Process.Pid, ctx.Err())
+	}
+}
+
+// dismiss ends a keeper that has nothing to keep, though it may be about to
+// make a folder, and kills what only looked like one.
+func (k *keeper) dismiss() {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	if k.goodbye(ctx) != nil {
+		k.cmd.Process.Kill()
+		<-k.lost
 	}
 }
 

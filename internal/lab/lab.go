@@ -11,11 +11,10 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"seckill/internal/backend"
 )
@@ -81,6 +80,11 @@ func Start(ctx context.Context, o Options) (*Lab, error) {
 	if o.Folder == "" {
 		o.Folder = os.TempDir()
 	}
+	absolute, err := filepath.Abs(o.Folder) // servers have another working folder
+	if err != nil {
+		return nil, fmt.Errorf("find the folder %s: %w", o.Folder, err)
+	}
+	o.Folder = absolute
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -124,107 +128,12 @@ func (l *Lab) open(ctx context.Context) (err error) {
 	defer cancel()
 	made, err := l.keeper.ask(ctx, order{Folder: l.options.Folder})
 	if err != nil {
-		l.keeper.cmd.Process.Kill()
-		<-l.keeper.lost
+		l.keeper.dismiss()
 		return fmt.Errorf("make the lab's folder in %s: %w (name another place with --folder or TMPDIR)",
 			l.options.Folder, err)
 	}
 	l.folder = made.Folder
 	return nil
-}
-
-// Add starts the backends that are not there yet, side by side.
-func (l *Lab) Add(ctx context.Context, names ...string) error {
-	l.mu.Lock()
-	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool {
-		_, there := l.statuses[name]
-		return there
-	})
-	l.mu.Unlock()
-	if err := l.checkRoom(names); err != nil {
-		return err
-	}
-	together, ctx := errgroup.WithContext(ctx)
-	for _, name := range names {
-		together.Go(func() error {
-			begun := time.Now()
-			status, err := l.add(ctx, name)
-			if err != nil {
-				return err
-			}
-			l.mu.Lock()
-			l.statuses[name] = status
-			if status.OK {
-				l.config.Tiers[name] = status.Tier
-			}
-			l.mu.Unlock()
-			l.progress(name, time.Since(begun))
-			return nil
-		})
-	}
-	return together.Wait()
-}
-
-// progress tells of one thing at a time.
-func (l *Lab) progress(name string, took time.Duration) {
-	l.telling.Lock()
-	defer l.telling.Unlock()
-	l.options.Log.Info("started", "name", name, "took", took)
-	l.options.Progress(name, took)
-}
-
-// add takes a backend from where the house says: an address that was given, a
-// program of this machine, an embedded engine. Else the status says why not.
-func (l *Lab) add(ctx context.Context, name string) (backend.Status, error) {
-	if address := givenAddress(l.options.Given, name); address != "" {
-		return l.checkGiven(ctx, name, address)
-	}
-	program, known := l.programs.For(name)
-	if !known {
-		return backend.Status{}, fmt.Errorf("no backend is called %q: choose from %v", name, AllBackends)
-	}
-	if l.isPrivate(name, program) {
-		return l.addPrivate(ctx, name, program)
-	}
-	switch name {
-	case backend.NameMySQL:
-		return l.addSQLite(ctx)
-	case backend.NameRedis:
-		return l.addMiniredis()
-	}
-	why := program.Missing()
-	if program.Found() {
-		why = "there is no embedded engine for it, and none but those were asked for"
-	}
-	return backend.Status{Name: name, Error: why}, nil
-}
-
-func (l *Lab) addPrivate(ctx context.Context, name string, program Program) (backend.Status, error) {
-	servers := l.servers(name, program)
-	processes := make([]*Process, len(servers))
-	together, ctx := errgroup.WithContext(ctx)
-	for i, s := range servers {
-		together.Go(func() (err error) {
-			processes[i], err = l.launch(ctx, s)
-			return err
-		})
-	}
-	if err := together.Wait(); err != nil {
-		return backend.Status{}, err
-	}
-	status := backend.Status{Name: name, Tier: backend.Private, OK: true}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for i, p := range processes {
-		if i > 0 {
-			status.Address += ","
-		}
-		status.Address += p.Addr
-		status.Version = p.version
-		l.processes = append(l.processes, p)
-	}
-	setAddress(&l.config, name, status.Address)
-	return status, nil
 }
 
 // Config is what an instance of the service needs to use this lab.

@@ -178,7 +178,6 @@ func askMySQL(ctx context.Context, dsn string) (version, folder string, err erro
 	if err != nil {
 		return "", "", err
 	}
-	config.DBName = ""                 // the services create it where it is missing
 	config.DBName = ""                 // it may not exist yet
 	config.Logger = &mysql.NopLogger{} // while a server starts, broken connections are no news
 	connector, err := mysql.NewConnector(config)
