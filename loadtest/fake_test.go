@@ -23,9 +23,11 @@ type fake struct {
 	// outside is the same before mu is taken: for what takes long.
 	outside func(n int, w http.ResponseWriter, r *http.Request) (done bool)
 	read    func(*ledger.Snapshot) // changes what the ledger shows
-	mute    bool                   // no metric tells what is in flight
-	token   string                 // admin token, if one is needed
-	pretend int64                  // purchases in flight that never end
+	homes   func() map[ledger.Home]int64
+	closed  int    // how often the sale was closed by an audit
+	mute    bool   // no metric tells what is in flight
+	token   string // admin token, if one is needed
+	pretend int64  // purchases in flight that never end
 
 	mu       sync.Mutex
 	stock    ledger.Stock
@@ -53,7 +55,22 @@ func (f *fake) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /api/v1/seckill", f.sell)
 	mux.HandleFunc("PUT /api/v1/skus/1", f.reset)
-	mux.HandleFunc("GET /api/v1/skus/1", func(w http.ResponseWriter, _ *http.Request) { answer(w, f.view().Stock) })
+	mux.HandleFunc("GET /api/v1/skus/1", func(w http.ResponseWriter, _ *http.Request) {
+		shelf := struct {
+			ledger.Stock
+			Homes map[ledger.Home]int64 `json:"homes,omitempty"`
+		}{Stock: f.view().Stock}
+		if f.homes != nil {
+			shelf.Homes = f.homes()
+		}
+		answer(w, shelf)
+	})
+	mux.HandleFunc("GET /api/v1/audit", func(w http.ResponseWriter, _ *http.Request) {
+		f.mu.Lock()
+		f.closed++
+		f.mu.Unlock()
+		answer(w, map[string]string{"verdict": "held"})
+	})
 	mux.HandleFunc("GET /api/v1/orders", f.page)
 	mux.HandleFunc("GET /api/v1/strategies", func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, map[string]any{"strategies": []any{

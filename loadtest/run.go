@@ -152,7 +152,11 @@ func (r *run) storm(ctx context.Context, tally *tally) {
 // audit judges the run from the ledger, the reset, and what buyers were told.
 func (r *run) audit(ctx context.Context) {
 	everybodyAnswered := r.result.Counts[ledger.OutcomeUnknown] == 0
-	snap, settled, err := r.patience.settle(ctx, r.services, r.Ledger, r.SKU, everybodyAnswered)
+	from := r.Ledger
+	if counter := r.homes[r.Strategy].Counter(); counter != "" {
+		from = countedLedger{r.Ledger, r.services, counter}
+	}
+	snap, settled, err := r.patience.settle(ctx, r.services, from, r.SKU, everybodyAnswered)
 	r.result.Settled = settled
 	if err != nil {
 		r.problem("the ledger could not be read from %s: %v", r.source, err)

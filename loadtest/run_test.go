@@ -512,3 +512,65 @@ func TestRunMeasures(t *testing.T) {
 		t.Errorf("strategy %v, targets %v", r.Strategy, r.Targets)
 	}
 }
+
+// The stock of a sale from Redis is what the counter says. Only a service can
+// ask it, and its row is written when the service closes the sale.
+func TestSaleFromRedis(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		homes   map[ledger.Home]int64
+		follows bool
+		verdict ledger.Verdict
+		rules   []string
+	}{
+		{"as it should be", map[ledger.Home]int64{ledger.HomeRedis: 0}, true, ledger.Held, nil},
+		{"units stayed in the counter", map[ledger.Home]int64{ledger.HomeRedis: 2}, true, ledger.Lost,
+			[]string{ledger.RuleCounterDisagrees, ledger.RuleLostUpdate}},
+		{"the counter cannot be read", nil, true, ledger.NotValid, []string{ledger.RuleUnknownHome}},
+		{"the row does not follow", map[ledger.Home]int64{ledger.HomeRedis: 0}, false, ledger.Lost,
+			[]string{ledger.RuleCounterDisagrees}},
+	} {
+		for _, source := range []string{SourceSQL, SourceService} {
+			t.Run(test.name+" by "+source, func(t *testing.T) {
+				f := &fake{homes: func() map[ledger.Home]int64 { return test.homes }}
+				f.read = func(s *ledger.Snapshot) { // called with mu held
+					if f.closed == 0 || !test.follows {
+						s.Stock.Num = s.Stock.Initial
+					}
+				}
+				c := serve(t, f)
+				c.Strategy = "redis-lua"
+				if source == SourceSQL {
+					c.Ledger = f
+				}
+				r, err := Run(t.Context(), c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var rules []string
+				for _, v := range r.Audit.Violations {
+					if v.Rule != ledger.RuleUndersold {
+						rules = append(rules, v.Rule)
+					}
+				}
+				if r.Verdict != test.verdict || !slices.Equal(rules, test.rules) || f.closed == 0 {
+					t.Errorf("%s by %v, closed %d times; want %s by %v: %v", r.Verdict, rules, f.closed, test.verdict, test.rules, r.Problems)
+				}
+			})
+		}
+	}
+}
+
+// A counter that only the second service can read is read there.
+func TestCounterOfTheOtherService(t *testing.T) {
+	f := &fake{}
+	c := serve(t, f)
+	blind := c.Targets[0]
+	f.homes = func() map[ledger.Home]int64 { return nil }
+	sees := &fake{homes: func() map[ledger.Home]int64 { return map[ledger.Home]int64{ledger.HomeRedis: 3} }}
+	l := countedLedger{f, []service{{base: blind, http: http.DefaultClient}, {base: serve(t, sees).Targets[0], http: http.DefaultClient}}, ledger.HomeRedis}
+	snap, err := l.Snapshot(t.Context(), 1)
+	if err != nil || snap.Homes[ledger.HomeRedis] != 3 || sees.closed != 1 {
+		t.Errorf("%v, %v, closed %d times", snap.Homes, err, sees.closed)
+	}
+}

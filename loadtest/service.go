@@ -75,6 +75,13 @@ func (s service) stock(ctx context.Context, sku int64) (ledger.Snapshot, error) 
 	return ledger.Snapshot{Stock: answer.Stock, Homes: answer.Homes}, err
 }
 
+// close has the service audit the SKU. Its verdict is not asked for: it does
+// not know what the buyers were told.
+func (s service) close(ctx context.Context, sku int64) error {
+	var verdict json.RawMessage
+	return s.ask(ctx, http.MethodGet, "/api/v1/audit?sku_id="+strconv.FormatInt(sku, 10), nil, &verdict)
+}
+
 // orders reads all of the SKU's orders, page by page.
 func (s service) orders(ctx context.Context, sku int64) ([]ledger.Order, error) {
 	const page = 1000

@@ -43,3 +43,37 @@ func readTwice(ctx context.Context, s service, sku int64) (ledger.Snapshot, erro
 	}
 	return ledger.Snapshot{}, errors.New(s.base + ": the ledger changed while it was read, again and again")
 }
+
+// A countedLedger is the ledger of a sale whose stock is counted outside the
+// row, too. Only a service can read that counter; its audit closes the sale,
+// which writes the row from the orders where no purchase does.
+type countedLedger struct {
+	Ledger
+	services []service
+	home     ledger.Home // the counter
+}
+
+func (l countedLedger) Snapshot(ctx context.Context, sku int64) (ledger.Snapshot, error) {
+	var errs []error
+	for _, s := range l.services { // any that is alive and has the counter
+		if err := s.close(ctx, sku); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		snap, err := l.Ledger.Snapshot(ctx, sku)
+		if err != nil {
+			return snap, err
+		}
+		shelf, err := s.stock(ctx, sku)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		if _, ok := shelf.Homes[l.home]; !ok && s != l.services[len(l.services)-1] {
+			continue
+		}
+		snap.Homes = shelf.Homes
+		return snap, nil
+	}
+	return ledger.Snapshot{}, errors.Join(errs...)
+}
