@@ -172,7 +172,10 @@ func (r *run) heed(e event) {
 		}
 		step := &r.order.Steps[s.step]
 		if e.err != nil {
-			step.Result = r.world.anonymous(e.err.Error())
+			step.Result = "error"
+			if r.peek {
+				step.Result = r.world.anonymous(e.err.Error())
+			}
 		} else if !s.blocked {
 			step.Result = ""
 		}
@@ -365,7 +368,9 @@ func (r *run) take(ctx context.Context, c option) error {
 	s := a.next()
 	a.stops = slices.DeleteFunc(a.stops, func(other *stop) bool { return other == s })
 	s.step = len(r.order.Steps)
-	step.Backend, step.Command = a.describe(s)
+	if r.peek {
+		step.Backend, step.Command = a.describe(s)
+	}
 	if put := etcdPut.FindStringSubmatch(s.command.Text); put != nil && s.command.Backend == tap.Etcd {
 		a.keys = append(a.keys, put[1])
 	}

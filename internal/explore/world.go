@@ -30,6 +30,7 @@ type World struct {
 	admin    *backend.Instance // looks, and ends leases; no buyer uses it
 	store    *ledger.Store
 	numbers  map[int]*process
+	spare    chan opened    // a process that is made ready while an order runs
 	closing  sync.WaitGroup // instances of processes that have died
 	clock    atomic.Int64   // how far the processes' clocks were moved on, in ns
 	mysql    bool           // Oracle's, not MariaDB
@@ -77,6 +78,11 @@ func Open(ctx context.Context, info catalog.Info, config backend.Config, change 
 // Close ends every process of the world.
 func (w *World) Close() error {
 	var errs []error
+	if w.spare != nil {
+		if next := <-w.spare; next.err == nil {
+			errs = append(errs, next.process.in.Close())
+		}
+	}
 	for _, p := range w.numbers {
 		errs = append(errs, p.in.Close())
 	}
@@ -94,10 +100,46 @@ type process struct {
 	tainted  bool  // not to be used for another order
 }
 
+// opened is a process, or why there is none.
+type opened struct {
+	process *process
+	err     error
+}
+
 func (w *World) process(ctx context.Context, number int) (*process, error) {
 	if p := w.numbers[number]; p != nil {
 		return p, nil
 	}
+	var next opened
+	if w.spare != nil {
+		next = <-w.spare
+		w.spare = nil
+	} else {
+		next.process, next.err = w.start(ctx)
+	}
+	if next.err != nil {
+		return nil, next.err
+	}
+	w.numbers[number] = next.process
+	return next.process, nil
+}
+
+// prepare makes a process ready in the background: orders in which one dies
+// need a new one each.
+func (w *World) prepare() {
+	if w.spare != nil {
+		return
+	}
+	w.spare = make(chan opened, 1)
+	go func(ready chan<- opened) {
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		p, err := w.start(ctx)
+		ready <- opened{p, err}
+	}(w.spare)
+}
+
+func (w *World) start(ctx context.Context) (*process, error) {
 	in, err := backend.Open(ctx, w.config)
 	if err != nil {
 		return nil, err
@@ -123,7 +165,6 @@ func (w *World) process(ctx context.Context, number int) (*process, error) {
 		}
 		p.session = session.ID
 	}
-	w.numbers[number] = p
 	return p, nil
 }
 
@@ -139,6 +180,7 @@ func (w *World) recycle() {
 		_, _ = w.killConnections(ctx, p)
 		cancel()
 		w.closing.Go(func() { _ = p.in.Close() })
+		w.prepare()
 	}
 }
 
