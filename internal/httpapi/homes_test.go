@@ -1,0 +1,132 @@
+package httpapi_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"gorm.io/gorm"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/httpapi"
+	"seckill/internal/lab/labtest"
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+)
+
+// A counter is a fake that keeps the stock in a variable.
+type counter struct {
+	*fake
+	left int64
+}
+
+func (c *counter) Count(context.Context, int64) (int64, error) { return c.left, nil }
+
+// counts is a fake that sells from a counter and writes the order.
+func counts() (*counter, catalog.Info) {
+	c := &counter{fake: sells()}
+	c.reset = func(_ context.Context, _, stock int64) error {
+		c.left = stock
+		return nil
+	}
+	c.deduct = func(ctx context.Context, p seckill.Purchase) (r seckill.Receipt, err error) {
+		c.left -= p.Quantity
+		err = c.ledger.Tx(ctx, func(tx *gorm.DB) error {
+			r, err = c.ledger.Record(tx, p, ledger.AnyRun, c.left)
+			return err
+		})
+		return r, err
+	}
+	info := c.info()
+	info.Stock = ledger.HomeRedis
+	info.New = func(d catalog.Deps) (seckill.Strategy, error) {
+		c.ledger = d.Ledger
+		return c, nil
+	}
+	return c, info
+}
+
+type shelf struct {
+	Num   int64                 `json:"num"`
+	Homes map[ledger.Home]int64 `json:"homes"`
+}
+
+// A sale from a counter: the SKU shows it, the audit writes the row from the
+// orders and compares both.
+func TestStockOutsideTheRow(t *testing.T) {
+	c, info := counts()
+	s := serverWith(t, nil, httpapi.Config{Infos: []catalog.Info{info}, Default: fakeName})
+	if r := ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":10}`); r.status != 200 {
+		t.Fatalf("%d %s", r.status, r.body)
+	}
+	shows := func(what string, num, counted int64) {
+		t.Helper()
+		var got shelf
+		ask(t, s, "GET", "/api/v1/skus/1", "").into(t, &got)
+		if got.Num != num || got.Homes[ledger.HomeRedis] != counted {
+			t.Errorf("%s: %+v, want %d in the row and %d counted", what, got, num, counted)
+		}
+	}
+	judged := func(what string, remaining int64, rules ...string) {
+		t.Helper()
+		var got ledger.Report
+		ask(t, s, "GET", "/api/v1/audit?sku_id=1", "").into(t, &got)
+		var broken []string
+		for _, v := range got.Violations {
+			broken = append(broken, v.Rule)
+		}
+		if got.Home != ledger.HomeRedis && got.Orders > 0 || got.Remaining != remaining || !slices.Equal(broken, rules) {
+			t.Errorf("%s: %+v, want %d left and %v broken", what, got, remaining, rules)
+		}
+	}
+	shows("after the reset", 10, 10)
+	judged("nothing sold", 10)
+	c.left = 8
+	judged("units taken, and no order at all", 10, ledger.RuleUnusedCounter)
+	c.left = 10
+	for user := range 3 {
+		ask(t, s, "POST", "/api/v1/seckill", fmt.Sprintf(`{"sku_id":1,"user_id":%d,"quantity":2}`, user+1))
+	}
+	shows("before the audit", 10, 4)
+	judged("three orders", 4)
+	shows("after the audit", 4, 4)
+	c.left = 3
+	judged("a unit vanished", 3, ledger.RuleCounterDisagrees, ledger.RuleLostUnits)
+	c.left = 5
+	judged("a unit came from nowhere", 5, ledger.RuleCounterDisagrees, ledger.RuleLostUpdate)
+}
+
+// With the real strategies and a real Redis: a reset sets the counter, a sale
+// from Redis and one from the row with Redis in front are held.
+func TestCountersOfTheRealStrategies(t *testing.T) {
+	in := labtest.Instance(t, backend.SQL, backend.Redis)
+	migrate(t, in)
+	s := serverWith(t, nil, httpapi.Config{Instance: in})
+	for i, name := range []string{"redis-counter", "redis-multi", "redis-counter-mysql", "conditional"} {
+		if r := ask(t, s, "PUT", "/api/v1/skus/77", `{"stock":10}`); r.status != 200 {
+			t.Fatalf("%d %s", r.status, r.body)
+		}
+		for user := range int64(4) {
+			r := ask(t, s, "POST", "/api/v1/seckill?strategy="+name, fmt.Sprintf(`{"sku_id":77,"user_id":%d,"quantity":3}`, user+1))
+			if want := 200; user < 3 && r.status != want || user == 3 && r.Code != "sold_out" {
+				t.Errorf("%s: buyer %d was answered %d %s", name, user+1, r.status, r.body)
+			}
+		}
+		var report ledger.Report
+		ask(t, s, "GET", "/api/v1/audit?sku_id=77", "").into(t, &report)
+		if report.Verdict != ledger.Held || report.Remaining != 1 || report.Sold != 9 || report.Run != int64(i+1) {
+			t.Errorf("%s: %+v", name, report)
+		}
+		counted := int64(1)
+		if name == "conditional" {
+			counted = 10
+		}
+		var got shelf
+		ask(t, s, "GET", "/api/v1/skus/77", "").into(t, &got)
+		if got.Num != 1 || got.Homes[ledger.HomeRedis] != counted {
+			t.Errorf("%s: %+v, want 1 in the row and %d counted", name, got, counted)
+		}
+	}
+}
