@@ -21,6 +21,8 @@ var mayImport = map[string][]string{
 	"internal/lab":     {"internal/backend"},
 	"internal/explore": {"internal/seckill", "internal/backend", "internal/ledger", "internal/lock", "internal/catalog",
 		"internal/tap"},
+	"internal/prove": {"internal/seckill", "internal/backend", "internal/ledger", "internal/lock", "internal/catalog",
+		"internal/tap", "internal/lab", "internal/explore"},
 	"internal/httpapi": {"internal/seckill", "internal/backend", "internal/ledger", "internal/catalog",
 		"internal/tap", "internal/lock"},
 	"internal/labapi": {"internal/backend", "internal/ledger", "internal/lab", "internal/catalog",

@@ -21,6 +21,7 @@ type commands struct {
 	Up     UpCmd     `cmd:"" help:"Start the lab: backends, two service processes and the page."`
 	Serve  ServeCmd  `cmd:"" help:"Run one service process on configured backends."`
 	Load   LoadCmd   `cmd:"" help:"Storm a sale with buyers and judge it from the ledger."`
+	Prove  ProveCmd  `cmd:"" help:"Compute the guarantee matrix: run every strategy through the orders of its commands."`
 	Deps   DepsCmd   `cmd:"" help:"Install the servers that are missing, with the system's package manager."`
 	Doctor DoctorCmd `cmd:"" help:"Say what is found, in which version, and what to do about the rest."`
 }

@@ -41,7 +41,7 @@ type party struct {
 }
 
 func (b *bench) party(ctx context.Context) (*party, error) {
-	return openParty(ctx, b.info, only(b.servers.Config(), b.info.Needs))
+	return openParty(ctx, b.info, Only(b.servers.Config(), b.info.Needs))
 }
 
 func openParty(ctx context.Context, info catalog.Info, config backend.Config) (*party, error) {

@@ -188,7 +188,7 @@ func (b *bench) open(ctx context.Context) (*explore.World, error) {
 	if b.world != nil {
 		return b.world, nil
 	}
-	w, err := explore.Open(ctx, b.info, only(b.servers.Config(), b.info.Needs), nil)
+	w, err := explore.Open(ctx, b.info, Only(b.servers.Config(), b.info.Needs), nil)
 	b.world = w
 	return w, err
 }
@@ -200,8 +200,8 @@ func (b *bench) close() {
 	}
 }
 
-// only forgets the backends that a strategy does not need.
-func only(c backend.Config, needs []backend.Capability) backend.Config {
+// Only forgets the backends that a strategy does not need.
+func Only(c backend.Config, needs []backend.Capability) backend.Config {
 	has := map[backend.Capability]bool{}
 	for _, need := range needs {
 		has[need] = true

@@ -1,0 +1,268 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/explore"
+	"seckill/internal/lab"
+	"seckill/internal/prove"
+	"seckill/strategies"
+)
+
+// ProveCmd computes the guarantee matrix, or replays one counterexample.
+type ProveCmd struct {
+	Strategies []string      `placeholder:"NAME" help:"Strategies to prove, by comma; all by default."`
+	Questions  []string      `placeholder:"ID" help:"Columns to compute, by comma; all by default."`
+	Budget     time.Duration `default:"8s" help:"How long one search with faults may take."`
+	Workers    int           `default:"2" help:"Strategies that are proved side by side, each on servers of its own."`
+	Seed       uint64        `default:"1" help:"Seed of the orders that are drawn at random."`
+
+	JSON     string `name:"json" placeholder:"FILE" help:"Write the matrix as JSON; - is standard output, in place of the table."`
+	HTML     string `name:"html" placeholder:"FILE" help:"Write the matrix as one page."`
+	Readme   string `placeholder:"FILE" help:"Put the matrix between the <!-- matrix --> marks of a Markdown file."`
+	Examples string `default:"counterexamples" placeholder:"FOLDER" help:"Where counterexamples are kept."`
+
+	Replay string `placeholder:"FILE" help:"Run one counterexample again, step by step, and show it."`
+	Quiet  bool   `short:"q" help:"No progress."`
+
+	MySQLDSN string `name:"mysql-dsn" env:"SECKILL_PROVE_MYSQL_DSN" placeholder:"DSN" help:"Use this MySQL instead of a private one. Nobody else may use it meanwhile."`
+}
+
+// Exit statuses of seckill prove, beside 1 and 2.
+const (
+	statusDiffers  = 10 // the proof says other than a strategy does of itself; the replayed order is sound now
+	statusDiverged = 11 // the replayed order does not fit any more
+)
+
+// Help is what seckill prove --help says below its flags.
+func (ProveCmd) Help() string {
+	return fmt.Sprintf(`Exit status: 0 when every strategy came out as it says of itself (or a replayed counterexample still breaks),
+1 when the proof could not be finished, 2 for a wrong command line, %d when a strategy came out otherwise than it says
+(or a replayed counterexample does not break any more), %d when a replayed counterexample does not fit any more.`,
+		statusDiffers, statusDiverged)
+}
+
+func (c *ProveCmd) Validate() error {
+	switch {
+	case c.Budget <= 0:
+		return errors.New("--budget must be longer than 0, such as 8s")
+	case c.Workers < 1 || c.Workers > 16:
+		return errors.New("--workers must be 1 to 16")
+	case c.Examples == "":
+		return errors.New("--examples must name a folder")
+	}
+	return nil
+}
+
+func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
+	redis.SetLogger(redisLog{slog.New(slog.DiscardHandler)}) // instances are killed on purpose
+	if c.Replay != "" {
+		return c.replay(ctx, stdout)
+	}
+	infos, err := chooseStrategies(c.Strategies)
+	if err != nil {
+		return err
+	}
+	// Where the results go is tried before the work, not after it.
+	for _, file := range []string{c.JSON, c.HTML, c.Readme} {
+		if err := writable(file); err != nil {
+			return err
+		}
+	}
+	if err := os.MkdirAll(c.Examples, 0o777); err != nil {
+		return fmt.Errorf("the folder for counterexamples: %w (give another with --examples)", err)
+	}
+	workers := c.Workers
+	if c.MySQLDSN != "" {
+		workers = 1 // it must be alone there
+	}
+	m, err := prove.Run(ctx, prove.Options{
+		Infos: infos, Questions: c.questions(), Budget: c.Budget, Workers: workers, Seed: c.Seed,
+		Servers: func(ctx context.Context) (prove.Servers, error) { return c.servers(ctx, infos) },
+		Example: c.keep,
+		Progress: func(done, total int, strategy string, q prove.Question, cell prove.Cell) {
+			if !c.Quiet {
+				fmt.Fprintf(stderr, "%4d/%d  %-22s %-26s %s\n", done, total, strategy, q.Title, cell.Summary())
+			}
+		},
+	})
+	if m == nil {
+		return err
+	}
+	if werr := c.write(m, stdout); werr != nil {
+		return errors.Join(err, werr)
+	}
+	switch {
+	case err != nil:
+		return fmt.Errorf("the proof was not finished: %w", err)
+	case len(m.Differences()) > 0:
+		return exitStatus(statusDiffers)
+	}
+	return nil
+}
+
+func (c *ProveCmd) questions() []string {
+	if len(c.Questions) == 0 {
+		return nil
+	}
+	return c.Questions
+}
+
+func chooseStrategies(names []string) ([]catalog.Info, error) {
+	all := strategies.All()
+	if len(names) == 0 || slices.Equal(names, []string{"all"}) {
+		return all, nil
+	}
+	var chosen []catalog.Info
+	for _, name := range names {
+		i := slices.IndexFunc(all, func(i catalog.Info) bool { return i.Name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("there is no strategy %q; seckill doctor and the page list them all", name)
+		}
+		if !slices.ContainsFunc(chosen, func(i catalog.Info) bool { return i.Name == name }) {
+			chosen = append(chosen, all[i])
+		}
+	}
+	return chosen, nil
+}
+
+func writable(file string) error {
+	if file == "" || file == "-" {
+		return nil
+	}
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE, 0o666)
+	if err != nil {
+		return fmt.Errorf("the result could not be written: %w", err)
+	}
+	return f.Close()
+}
+
+// keep writes a counterexample and returns its file's name.
+func (c *ProveCmd) keep(e explore.Example) (string, error) {
+	file := filepath.Join(c.Examples, e.Strategy+"."+e.Question+".json")
+	f, err := os.Create(file)
+	if err != nil {
+		return "", fmt.Errorf("keep a counterexample: %w", err)
+	}
+	return filepath.ToSlash(file), errors.Join(e.Write(f), f.Close())
+}
+
+func (c *ProveCmd) write(m *prove.Matrix, stdout io.Writer) error {
+	write := func(file string, to func(io.Writer) error) error {
+		if file == "" {
+			return nil
+		}
+		if file == "-" {
+			return to(stdout)
+		}
+		f, err := os.Create(file)
+		if err != nil {
+			return err
+		}
+		return errors.Join(to(f), f.Close())
+	}
+	errs := []error{write(c.HTML, m.WriteHTML), write(c.JSON, m.WriteJSON)}
+	if c.Readme != "" {
+		errs = append(errs, m.PutIntoReadme(c.Readme))
+	}
+	if c.JSON != "-" {
+		errs = append(errs, m.WriteText(stdout))
+	}
+	return errors.Join(errs...)
+}
+
+// provers is the lab of one worker.
+type provers struct{ *lab.Lab }
+
+func (p provers) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
+	defer cancel()
+	return p.Stop(ctx)
+}
+
+func (c *ProveCmd) servers(ctx context.Context, infos []catalog.Info) (prove.Servers, error) {
+	names := []string{backend.NameMySQL}
+	for need, name := range map[backend.Capability]string{backend.Redis: backend.NameRedis, backend.RedisQuorum: backend.NameRedlock,
+		backend.ZooKeeper: backend.NameZooKeeper, backend.Etcd: backend.NameEtcd} {
+		if slices.ContainsFunc(infos, func(i catalog.Info) bool { return slices.Contains(i.Needs, need) }) {
+			names = append(names, name)
+		}
+	}
+	l, err := lab.Start(ctx, lab.Options{Backends: names, Given: backend.Config{MySQLDSN: c.MySQLDSN}})
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range l.Backends() {
+		if s.Name == backend.NameMySQL && (!s.OK || s.Tier == backend.Embedded) {
+			return nil, errors.Join(errors.New("a proof needs a real MySQL or MariaDB: install one (seckill deps), or give --mysql-dsn"),
+				provers{l}.Close())
+		}
+	}
+	return provers{l}, nil
+}
+
+// replay runs one counterexample again.
+func (c *ProveCmd) replay(ctx context.Context, stdout io.Writer) error {
+	f, err := os.Open(c.Replay)
+	if err != nil {
+		return fmt.Errorf("the counterexample cannot be read: %w", err)
+	}
+	e, err := explore.ReadExample(io.LimitReader(f, math.MaxInt32))
+	f.Close()
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.Replay, err)
+	}
+	infos, err := chooseStrategies([]string{e.Strategy})
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.Replay, err)
+	}
+	servers, err := c.servers(ctx, infos)
+	if err != nil {
+		return err
+	}
+	defer servers.Close()
+	w, err := explore.Open(ctx, infos[0], prove.Only(servers.Config(), infos[0].Needs), nil)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	o, err := w.Replay(ctx, e)
+	if errors.Is(err, explore.ErrDiverged) {
+		fmt.Fprintf(stdout, "%s does not fit any more: %v\nCompute it anew: seckill prove --strategies %s --questions %s\n",
+			c.Replay, err, e.Strategy, e.Question)
+		return exitStatus(statusDiverged)
+	}
+	if err != nil {
+		return err
+	}
+	now := explore.NewExample(e.Strategy, e.Question, o)
+	if err := now.WriteTable(stdout); err != nil {
+		return err
+	}
+	for _, p := range e.Problems {
+		if slices.ContainsFunc(now.Problems, func(q explore.Problem) bool { return q.Rule == p.Rule }) {
+			fmt.Fprintf(stdout, "It still breaks: %s.\n", p.Rule)
+			return nil
+		}
+	}
+	var rules []string
+	for _, p := range e.Problems {
+		rules = append(rules, p.Rule)
+	}
+	fmt.Fprintf(stdout, "It does not break any more: the file says %s.\n", strings.Join(rules, ", "))
+	return exitStatus(statusDiffers)
+}

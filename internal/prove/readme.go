@@ -1,0 +1,43 @@
+package prove
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// The marks in a Markdown file between which the matrix stands.
+const (
+	matrixBegins = "<!-- matrix: computed by make prove, do not edit -->"
+	matrixEnds   = "<!-- /matrix -->"
+)
+
+// PutIntoReadme writes the matrix between the marks of a Markdown file.
+func (m *Matrix) PutIntoReadme(file string) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	before, _, after, err := splitReadme(string(text))
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	var b bytes.Buffer
+	b.WriteString(before)
+	if err := m.WriteMarkdown(&b); err != nil {
+		return err
+	}
+	b.WriteString(after)
+	return os.WriteFile(file, b.Bytes(), 0o666)
+}
+
+// splitReadme cuts a file at the marks, which stay with what is around them.
+func splitReadme(text string) (before, matrix, after string, err error) {
+	i, j := strings.Index(text, matrixBegins), strings.Index(text, matrixEnds)
+	if i < 0 || j < i {
+		return "", "", "", fmt.Errorf("there are no lines %q and %q to put the matrix between", matrixBegins, matrixEnds)
+	}
+	i += len(matrixBegins) + 1
+	return text[:i], text[i:j], text[j:], nil
+}

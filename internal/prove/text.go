@@ -1,0 +1,167 @@
+package prove
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// Sign is a cell in a few characters.
+func (c Cell) Sign() string {
+	switch c.Answer {
+	case Holds:
+		return "✓"
+	case Breaks:
+		return "✗"
+	case Measured:
+		return "•"
+	case NotAsked:
+		return "–"
+	case Failed:
+		return "!"
+	}
+	return "?"
+}
+
+// Bound says how much was tried.
+func (c Cell) Bound() string {
+	if c.Orders == 0 {
+		return ""
+	}
+	bound := fmt.Sprintf("all %d orders", c.Orders)
+	if c.Preemptions >= 0 {
+		bound = fmt.Sprintf("%d orders, all with at most %d preemptions", c.Orders-c.Random, c.Preemptions)
+		if c.Answer == Breaks {
+			bound = fmt.Sprintf("found in %d orders", c.Orders)
+		}
+		if c.Random > 0 {
+			bound += fmt.Sprintf(", and %d at random", c.Random)
+		}
+		if c.Cut > 0 && c.Answer != Breaks {
+			bound += fmt.Sprintf("; %d turns cut", c.Cut)
+		}
+	}
+	return bound
+}
+
+// Summary is a cell in a line.
+func (c Cell) Summary() string {
+	words := map[Answer]string{Holds: "holds", Breaks: "breaks", Measured: "measured", NotAsked: "does not apply",
+		Failed: "failed", Missing: "not computed"}[c.Answer]
+	if c.Text != "" {
+		words += ": " + c.Text
+	}
+	if b := c.Bound(); b != "" {
+		words += " (" + b + ")"
+	}
+	return words
+}
+
+// WriteText writes the matrix for a terminal: a table of signs, and under it
+// what broke, with its file, and what was measured.
+func (m *Matrix) WriteText(w io.Writer) error {
+	var b strings.Builder
+	width := len("strategy")
+	for _, r := range m.Rows {
+		width = max(width, len(r.Strategy))
+	}
+	for i, q := range m.Questions {
+		fmt.Fprintf(&b, "%s  %s%s\n", strings.Repeat(" ", width), strings.Repeat("│ ", i)+"┌ ", q.Title)
+	}
+	for _, r := range m.Rows {
+		b.WriteString(pad(r.Strategy, width) + "  ")
+		for _, q := range m.Questions {
+			b.WriteString(r.Cells[q.ID].Sign() + " ")
+		}
+		b.WriteString("\n")
+	}
+	b.WriteString("\n✓ holds   ✗ breaks   • measured   – does not apply   ! failed   ? not computed\n")
+	m.list(&b, "\nWhat breaks, and the file that replays it\n", Breaks)
+	m.list(&b, "\nWhat was measured\n", Measured)
+	m.list(&b, "\nWhat could not be found out\n", Failed)
+	if d := m.Differences(); len(d) > 0 {
+		b.WriteString("\nWhat came out otherwise than the strategies say of themselves\n")
+		for _, x := range d {
+			fmt.Fprintf(&b, "  %s\n", x)
+		}
+	}
+	fmt.Fprintf(&b, "\nSeed %d, %s a search, %s in all, on %s\n", m.Seed, m.Budget, m.Took, m.servers())
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (m *Matrix) list(b *strings.Builder, title string, answer Answer) {
+	begun := false
+	for _, r := range m.Rows {
+		for _, q := range m.Questions {
+			c := r.Cells[q.ID]
+			if c.Answer != answer {
+				continue
+			}
+			if !begun {
+				b.WriteString(title)
+				begun = true
+			}
+			fmt.Fprintf(b, "  %s · %s: %s", r.Strategy, q.Title, c.Text)
+			if bound := c.Bound(); bound != "" {
+				fmt.Fprintf(b, " (%s)", bound)
+			}
+			if c.Example != "" {
+				fmt.Fprintf(b, "  %s", c.Example)
+			}
+			b.WriteString("\n")
+		}
+	}
+}
+
+func (m *Matrix) servers() string {
+	var names []string
+	for _, s := range m.Backends {
+		if s.OK && s.Version != "" {
+			name := s.Version
+			if s.Name == "redlock" {
+				name += " (five nodes)"
+			}
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+func pad(s string, width int) string {
+	return s + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(s)))
+}
+
+// WriteMarkdown writes the matrix for a README. Times are left out, so that
+// two runs give the same text.
+func (m *Matrix) WriteMarkdown(w io.Writer) error {
+	var b strings.Builder
+	b.WriteString("| strategy |")
+	for _, q := range m.Questions {
+		fmt.Fprintf(&b, " %s |", q.Title)
+	}
+	b.WriteString("\n|---|" + strings.Repeat("---|", len(m.Questions)) + "\n")
+	for _, r := range m.Rows {
+		fmt.Fprintf(&b, "| `%s` |", r.Strategy)
+		for _, q := range m.Questions {
+			fmt.Fprintf(&b, " %s |", r.Cells[q.ID].markdown())
+		}
+		b.WriteString("\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (c Cell) markdown() string {
+	switch {
+	case c.Answer == Holds && c.Wait > 0:
+		return fmt.Sprintf("✓ after %.0f s", c.Wait)
+	case c.Answer == Breaks && c.Example != "":
+		return fmt.Sprintf("[✗](%s)", c.Example)
+	case c.Answer == Measured:
+		short, _, _ := strings.Cut(c.Text, ";")
+		return short
+	}
+	return c.Sign()
+}
