@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"seckill/internal/catalog"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 )
@@ -17,30 +18,17 @@ func (r *run) judge(ctx context.Context) error {
 	}
 	o := r.order
 	o.Audit = ledger.Judge(ledger.Evidence{Snapshot: snap, Initial: r.scenario.Stock, Run: r.world.run,
-		HomeOf: func(string) (ledger.Home, bool) { return r.world.info.Stock, true }, Told: r.world.told(o)})
+		HomeOf: catalog.HomeOf([]catalog.Seller{{Info: r.world.info}}), Told: r.world.told(o)})
 	o.Problems = problems(o)
 	return nil
 }
 
 func (w *World) snapshot(ctx context.Context) (ledger.Snapshot, error) {
-	snap, err := w.store.Snapshot(ctx, w.sku)
-	if err != nil {
-		return snap, err
-	}
 	p, err := w.process(ctx, nextProcess)
 	if err != nil {
-		return snap, err
+		return ledger.Snapshot{}, err
 	}
-	if c, ok := p.strategy.(interface {
-		Count(ctx context.Context, sku int64) (int64, error)
-	}); ok {
-		left, err := c.Count(ctx, w.sku)
-		if err != nil {
-			return snap, err
-		}
-		snap.Homes = map[ledger.Home]int64{w.info.Stock: left}
-	}
-	return snap, nil
+	return catalog.Snapshot(ctx, w.store, w.sku, []catalog.Seller{{Info: w.info, Strategy: p.strategy}})
 }
 
 // told is what the buyers know.

@@ -48,13 +48,16 @@ func worldSettings() catalog.Settings {
 	return s
 }
 
-// The first SKU of a world: a number that is found in any command's text.
-const firstSKU = 7_000_000_001
+// lastSKU was given to an order last, in any world: a number that is found in
+// any command's text, and that no server has seen before.
+var lastSKU atomic.Int64
+
+func init() { lastSKU.Store(7_000_000_000) }
 
 // Open makes a world for one strategy on the backends of config that it
 // needs. change, if not nil, alters its settings.
 func Open(ctx context.Context, info catalog.Info, config backend.Config, change func(*catalog.Settings)) (*World, error) {
-	w := &World{info: info, config: config, settings: worldSettings(), numbers: map[int]*process{}, sku: firstSKU - 1}
+	w := &World{info: info, config: config, settings: worldSettings(), numbers: map[int]*process{}}
 	if change != nil {
 		change(&w.settings)
 	}
@@ -233,7 +236,7 @@ func (w *World) fresh(ctx context.Context, s *Scenario) error {
 	if err := w.admin.DB.WithContext(ctx).Exec("DELETE FROM stock WHERE id IN ?", []int64{w.sku, w.other()}).Error; err != nil {
 		return fmt.Errorf("clear the table of SKUs: %w", err)
 	}
-	w.sku++
+	w.sku = lastSKU.Add(1)
 	w.tokens = map[string]string{}
 	first, err := w.process(ctx, s.Buyers[0].Process)
 	if err != nil {
