@@ -16,7 +16,7 @@ var mayImport = map[string][]string{
 	"internal/tap":     {},
 	"internal/backend": {"internal/tap"},
 	"internal/ledger":  {"internal/seckill"},
-	"internal/lock":    {"internal/seckill", "internal/ledger"},
+	"internal/lock":    {"internal/seckill", "internal/ledger", "internal/tap"},
 	"internal/catalog": {"internal/seckill", "internal/backend", "internal/ledger", "internal/lock"},
 	"internal/lab":     {"internal/backend"},
 	"internal/explore": {"internal/seckill", "internal/backend", "internal/ledger", "internal/lock", "internal/catalog",

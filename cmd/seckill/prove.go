@@ -36,6 +36,8 @@ type ProveCmd struct {
 	Readme   string `placeholder:"FILE" help:"Put the matrix between the <!-- matrix --> marks of a Markdown file."`
 	Examples string `default:"counterexamples" placeholder:"FOLDER" help:"Where counterexamples are kept."`
 
+	Histories string `placeholder:"FOLDER" help:"Keep the history of each storm there, as a page that shows how it was, or was not, explained."`
+
 	Replay string `placeholder:"FILE" help:"Run one counterexample again, step by step, and show it."`
 	Quiet  bool   `short:"q" help:"No progress."`
 
@@ -86,6 +88,11 @@ func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 	if err := os.MkdirAll(c.Examples, 0o777); err != nil {
 		return fmt.Errorf("the folder for counterexamples: %w (give another with --examples)", err)
 	}
+	if c.Histories != "" {
+		if err := os.MkdirAll(c.Histories, 0o777); err != nil {
+			return fmt.Errorf("the folder for histories: %w", err)
+		}
+	}
 	workers := c.Workers
 	if c.MySQLDSN != "" {
 		workers = 1 // it must be alone there
@@ -93,7 +100,7 @@ func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 	m, err := prove.Run(ctx, prove.Options{
 		Infos: infos, Questions: c.questions(), Budget: c.Budget, Workers: workers, Seed: c.Seed,
 		Servers: func(ctx context.Context) (prove.Servers, error) { return c.servers(ctx, infos) },
-		Example: c.keep,
+		Example: c.keep, History: c.keepHistory,
 		Progress: func(done, total int, strategy string, q prove.Question, cell prove.Cell) {
 			if !c.Quiet {
 				fmt.Fprintf(stderr, "%4d/%d  %-22s %-26s %s\n", done, total, strategy, q.Title, cell.Summary())
@@ -159,6 +166,19 @@ func (c *ProveCmd) keep(e explore.Example) (string, error) {
 		return "", fmt.Errorf("keep a counterexample: %w", err)
 	}
 	return filepath.ToSlash(file), errors.Join(e.Write(f), f.Close())
+}
+
+// keepHistory writes the view of a storm and returns its file's name.
+func (c *ProveCmd) keepHistory(strategy string, page func(io.Writer) error) (string, error) {
+	if c.Histories == "" {
+		return "", nil
+	}
+	file := filepath.Join(c.Histories, strategy+".history.html")
+	f, err := os.Create(file)
+	if err != nil {
+		return "", fmt.Errorf("keep a history: %w", err)
+	}
+	return filepath.ToSlash(file), errors.Join(page(f), f.Close())
 }
 
 func (c *ProveCmd) write(m *prove.Matrix, stdout io.Writer) error {

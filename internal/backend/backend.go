@@ -58,7 +58,8 @@ type Config struct {
 	// Tiers by backend name; a backend that is missing here was given.
 	Tiers map[string]Tier
 
-	// MaxSQLConns bounds the SQL pool. 0 means 32.
+	// MaxSQLConns bounds each of the two SQL pools, the business's and the
+	// locks'. 0 means 32.
 	MaxSQLConns int
 	// RowLockWait bounds how long the SQL server lets a statement wait for a
 	// row; MySQL counts in whole seconds, so it is rounded up. 0 means 3 s.
@@ -72,6 +73,7 @@ type Instance struct {
 	Config     Config
 	Dialer     *Dialer
 	DB         *gorm.DB
+	LockDB     *gorm.DB // MySQL and MariaDB only: a pool for locks, beside the business's
 	Redis      redis.UniversalClient
 	RedisNodes []*redis.Client // the independent nodes of RedlockAddrs
 	ZooKeeper  *ZooKeeperClient

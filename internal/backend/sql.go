@@ -45,21 +45,42 @@ func (in *Instance) openMySQL(ctx context.Context) error {
 	if err := in.createDatabase(ctx, cfg); err != nil {
 		return err
 	}
-	db := sql.OpenDB(tap.Connector(in.mysqlConnector(cfg), tap.SQLOptions{}))
-	conns := in.Config.MaxSQLConns
-	if conns == 0 {
-		conns = 32
-	}
-	db.SetMaxOpenConns(conns)
-	db.SetMaxIdleConns(conns) // a purchase never pays for a new connection
-	db.SetConnMaxIdleTime(5 * time.Minute)
-	in.closers = append(in.closers, db.Close)
-	return in.openGorm(ctx, gormmysql.New(gormmysql.Config{Conn: db}), "SELECT VERSION()", func(v string) string {
+	connector := tap.Connector(in.mysqlConnector(cfg), tap.SQLOptions{})
+	db := in.openPool(connector)
+	err = in.openGorm(ctx, gormmysql.New(gormmysql.Config{Conn: db}), "SELECT VERSION()", func(v string) string {
 		if strings.Contains(v, "MariaDB") {
 			return "MariaDB " + v[:strings.IndexByte(v+"-", '-')]
 		}
 		return "MySQL " + v
 	})
+	if err != nil {
+		return err
+	}
+	return in.openLockPool(connector)
+}
+
+func (in *Instance) openPool(c sqldriver.Connector) *sql.DB {
+	conns := in.Config.MaxSQLConns
+	if conns == 0 {
+		conns = 32
+	}
+	db := sql.OpenDB(c)
+	db.SetMaxOpenConns(conns)
+	db.SetMaxIdleConns(conns) // a purchase never pays for a new connection
+	db.SetConnMaxIdleTime(5 * time.Minute)
+	in.closers = append(in.closers, db.Close)
+	return db
+}
+
+// openLockPool: whoever holds a lock needs a connection for his business, and
+// whoever waits for it may sit on one meanwhile. Were they of one pool, the
+// waiters would take them all and the holder would never be done. Nothing is
+// dialled before the first lock is.
+func (in *Instance) openLockPool(c sqldriver.Connector) (err error) {
+	in.LockDB, err = gorm.Open(
+		gormmysql.New(gormmysql.Config{Conn: in.openPool(c), SkipInitializeWithVersion: true}),
+		&gorm.Config{Logger: logger.Discard, SkipDefaultTransaction: true, DisableAutomaticPing: true})
+	return err
 }
 
 // mysqlConnector sets what every strategy relies on.

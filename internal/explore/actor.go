@@ -89,8 +89,6 @@ func (a *actor) tell(e event) {
 	}
 }
 
-type stopKey struct{}
-
 // Before implements tap.Tap.
 func (a *actor) Before(ctx context.Context, c *tap.Command) error {
 	s := &stop{actor: a, command: c, background: tap.IsBackground(ctx), fan: tap.FanOf(ctx), answer: make(chan error, 1)}
@@ -171,16 +169,6 @@ func (a *actor) computing() bool {
 		}
 	}
 	return true
-}
-
-// waits: a command or wait of his is blocked.
-func (a *actor) waits() bool {
-	for s := range a.inside {
-		if s.blocked && !s.background {
-			return true
-		}
-	}
-	return false
 }
 
 // next is the stop whose turn it would be. Commands that are sent side by side

@@ -439,8 +439,8 @@ func (r *run) endLease(ctx context.Context) (what string, err error) {
 
 // What the world comes to by itself, as steps of an order show it.
 const (
-	timePasses Fault = "time passes"
-	gaveUp           = "gives up: nobody will ever wake him"
+	timePasses Fault  = "time passes"
+	gaveUp     string = "gives up: nobody will ever wake him"
 )
 
 // stuck is called when nobody can go and somebody has not finished: time

@@ -84,6 +84,9 @@ func (w *World) endLease(ctx context.Context, of *process, force bool) (what str
 			did = append(did, "an operator removes the lock")
 		}
 	}
+	if did == nil && w.info.Locker == nil {
+		did = append(did, "the processes' clocks move on by the time of a lease")
+	}
 	return w.anonymous(strings.Join(did, "; ")), nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"seckill/internal/backend"
@@ -18,29 +19,42 @@ func (l *Lab) etcdServer(program Program) server {
 		name: backend.NameEtcd, backend: backend.NameEtcd, ports: 2,
 		command: func(ports []int) (command, error) {
 			return command{Env: l.serverEnv(), Dir: l.folder,
-				Args: etcdArgs(program.Path, member, filepath.Join(l.folder, "etcd"), ports)}, nil
+				Args: etcdArgs(program.Path, member, filepath.Join(l.folder, "etcd"), ports,
+					member+"="+etcdURL(ports[1]))}, nil
 		},
 		check: func(ctx context.Context, addr string, _ int) (string, error) {
-			var cluster struct{ Members []struct{ Name string } }
-			if err := askEtcd(ctx, http.MethodPost, addr+"/v3/cluster/member/list", &cluster); err != nil {
-				return "", err
-			}
-			if len(cluster.Members) != 1 || cluster.Members[0].Name != member {
-				return "", errors.New("another server has this port")
-			}
-			return etcdVersion(ctx, addr)
+			return checkEtcd(ctx, addr, member)
 		},
 	}
 }
 
-// etcdArgs make a cluster of one, which listens for peers all the same.
-func etcdArgs(path, member, data string, ports []int) []string {
-	clients := fmt.Sprintf("http://127.0.0.1:%d", ports[0])
-	peers := fmt.Sprintf("http://127.0.0.1:%d", ports[1])
+// etcdArgs make a member of a cluster, which may be of one and listens for
+// peers all the same.
+func etcdArgs(path, member, data string, ports []int, cluster string) []string {
+	clients, peers := etcdURL(ports[0]), etcdURL(ports[1])
 	return []string{path, "--name", member, "--data-dir", data,
 		"--listen-client-urls", clients, "--advertise-client-urls", clients,
 		"--listen-peer-urls", peers, "--initial-advertise-peer-urls", peers,
-		"--initial-cluster", member + "=" + peers}
+		"--initial-cluster", cluster}
+}
+
+func etcdURL(port int) string { return fmt.Sprintf("http://127.0.0.1:%d", port) }
+
+// checkEtcd makes sure that these, and no others, are the cluster's members.
+func checkEtcd(ctx context.Context, addr string, members ...string) (version string, err error) {
+	var cluster struct{ Members []struct{ Name string } }
+	if err := askEtcd(ctx, http.MethodPost, addr+"/v3/cluster/member/list", &cluster); err != nil {
+		return "", err
+	}
+	ours := len(cluster.Members) == len(members)
+	for _, m := range cluster.Members {
+		// One that has not joined yet has no name.
+		ours = ours && (m.Name == "" || slices.Contains(members, m.Name))
+	}
+	if !ours {
+		return "", errors.New("another server has this port")
+	}
+	return etcdVersion(ctx, addr)
 }
 
 // etcdVersion asks whether it is healthy too: before there is a leader it

@@ -11,16 +11,16 @@ import (
 )
 
 // redisServer keeps nothing on disk: one that starts again is empty.
-func (l *Lab) redisServer(program Program, name, of string) server {
+func (l *Lab) redisServer(program Program, name, of string, more ...string) server {
 	return server{
 		name: name, backend: of, ports: 1,
 		command: func(ports []int) (command, error) {
-			return command{Env: l.serverEnv(), Dir: l.folder, Args: []string{program.Path,
+			return command{Env: l.serverEnv(), Dir: l.folder, Args: append([]string{program.Path,
 				"--port", strconv.Itoa(ports[0]), "--bind", "127.0.0.1",
-				"--save", "", "--appendonly", "no", "--dbfilename", name + ".rdb"}}, nil
+				"--save", "", "--appendonly", "no", "--dbfilename", name + ".rdb"}, more...)}, nil
 		},
 		check: func(ctx context.Context, addr string, pid int) (string, error) {
-			info, err := askRedis(ctx, addr)
+			info, err := askRedis(ctx, addr, "server")
 			if err == nil && info["process_id"] != strconv.Itoa(pid) {
 				return "", errors.New("another server has this port")
 			}
@@ -30,7 +30,7 @@ func (l *Lab) redisServer(program Program, name, of string) server {
 }
 
 func redisVersion(ctx context.Context, addr string) (string, error) {
-	info, err := askRedis(ctx, addr)
+	info, err := askRedis(ctx, addr, "server")
 	return redisName(info), err
 }
 
@@ -41,9 +41,9 @@ func redisName(info map[string]string) string {
 	return "Redis " + info["redis_version"]
 }
 
-// askRedis sends INFO server and reads its lines.
-func askRedis(ctx context.Context, addr string) (map[string]string, error) {
-	answer, err := talk(ctx, addr, "INFO server\r\n", func(r *bufio.Reader) (string, error) {
+// askRedis sends INFO for one section and reads its lines.
+func askRedis(ctx context.Context, addr, section string) (map[string]string, error) {
+	answer, err := talk(ctx, addr, "INFO "+section+"\r\n", func(r *bufio.Reader) (string, error) {
 		head, err := r.ReadString('\n') // $1234, the length of what follows
 		if err != nil {
 			return "", err

@@ -17,25 +17,31 @@ func (l *Lab) zookeeperServer(program Program) server {
 	return server{
 		name: backend.NameZooKeeper, backend: backend.NameZooKeeper, ports: 1,
 		command: func(ports []int) (command, error) {
-			c := command{Args: zookeeperArgs(program, home), Env: l.serverEnv(), Dir: l.folder}
-			return c, configureZooKeeper(home, ports[0])
+			args := zookeeperArgs(program, home, "org.apache.zookeeper.server.ZooKeeperServerMain")
+			return command{Args: args, Env: l.serverEnv(), Dir: l.folder}, configureZooKeeper(home, ports[0])
 		},
 		check: func(ctx context.Context, addr string, _ int) (string, error) {
-			conf, err := askZooKeeper(ctx, addr, "conf")
-			if err == nil && !strings.Contains(conf, home) {
-				err = errors.New("another server has this port")
-			}
-			if err != nil {
-				return "", err
-			}
-			return zookeeperVersion(ctx, addr)
+			return checkZooKeeper(ctx, addr, home)
 		},
 	}
 }
 
-// zookeeperArgs start the server's main class without zkServer.sh, so that
+// checkZooKeeper: a server that waits for the others of its ensemble answers
+// that it is not serving, which is no version.
+func checkZooKeeper(ctx context.Context, addr, home string) (version string, err error) {
+	conf, err := askZooKeeper(ctx, addr, "conf")
+	if err != nil {
+		return "", err
+	}
+	if version, err = zookeeperVersion(ctx, addr); err == nil && !strings.Contains(conf, home) {
+		return "", errors.New("another server has this port")
+	}
+	return version, err
+}
+
+// zookeeperArgs start a server's main class without zkServer.sh, so that
 // Debian's jars do as well as a whole ZooKeeper.
-func zookeeperArgs(program Program, home string) []string {
+func zookeeperArgs(program Program, home, class string) []string {
 	return []string{program.Java,
 		"-Xmx256m", "-XX:+UseSerialGC",
 		"-XX:TieredStopAtLevel=1", "-Xshare:auto", // quick to start rather than quick in the end
@@ -44,7 +50,7 @@ func zookeeperArgs(program Program, home string) []string {
 		"-Dzookeeper.jmx.log4j.disable=true",
 		"-Djava.net.preferIPv4Stack=true",
 		"-cp", home + string(os.PathListSeparator) + program.Classpath,
-		"org.apache.zookeeper.server.ZooKeeperServerMain", filepath.Join(home, "zoo.cfg")}
+		class, filepath.Join(home, "zoo.cfg")}
 }
 
 // Sessions live between 2 and 20 ticks: 1 to 10 seconds.
@@ -69,12 +75,15 @@ log4j.appender.out.layout.ConversionPattern=%d %p %c: %m%n
 `,
 }
 
-func configureZooKeeper(home string, port int) error {
+// configureZooKeeper writes a server's files; more is what its configuration
+// has beyond that of one which stands alone.
+func configureZooKeeper(home string, port int, more ...string) error {
 	data := filepath.Join(home, "data")
 	if err := os.MkdirAll(data, 0o700); err != nil {
 		return err
 	}
-	files := map[string]string{"zoo.cfg": fmt.Sprintf(zookeeperConfig, filepath.ToSlash(data), port)}
+	files := map[string]string{"zoo.cfg": fmt.Sprintf(zookeeperConfig, filepath.ToSlash(data), port) +
+		strings.Join(more, "")}
 	for name, text := range zookeeperLogging {
 		files[name] = text
 	}

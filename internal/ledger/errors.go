@@ -18,6 +18,7 @@ import (
 const (
 	errDuplicateEntry   = 1062
 	errNullColumn       = 1048
+	errDuplicateColumn  = 1060
 	errLockWaitTimeout  = 1205
 	errDeadlock         = 1213
 	errSnapshotConflict = 1020 // MariaDB 11.6 and later, where older ones lose an update

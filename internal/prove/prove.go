@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"sync"
 	"time"
@@ -34,6 +35,9 @@ type Options struct {
 	Seed   uint64 // of the random orders
 	// Example keeps a counterexample and returns where. Nil keeps none.
 	Example func(explore.Example) (string, error)
+	// History keeps the view of a storm's history, a page, and returns where.
+	// Nil keeps none.
+	History func(strategy string, page func(io.Writer) error) (string, error)
 	// Progress is told of each cell that was computed.
 	Progress func(done, total int, strategy string, q Question, c Cell)
 	Log      *slog.Logger

@@ -32,6 +32,7 @@ func Questions() []Question {
 		{"lease-end", "lease ends under a holder", "The lease (or session, or connection) ends at any moment while its holder is paused: is the stock right?", catalog.P, (*bench).leaseEnd},
 		{"owner", "only the owner releases", "Three contenders, a lease that ends at any moment: does somebody's release ever free the lock of another?", catalog.O, (*bench).owner},
 		{"lost-reply", "lost reply", "Any one command takes effect and its reply is lost, or it never arrives: is the stock right, and is nobody blocked for ever?", "", (*bench).lostReply},
+		{"history", "linearizable", "A storm over two processes: is there an order of the purchases, one at a time, that explains every answer?", "", (*bench).history},
 		{"other-skus", "other SKUs unhindered", "Two buyers of different SKUs: does one ever wait for the other?", catalog.I, (*bench).otherSKUs},
 		{"waits", "how it waits", "What a buyer does while another holds the stock, and how many commands it costs him in 300 ms.", "", (*bench).waits},
 		{"order", "first come first served", "Six buyers come one after another while a seventh holds the stock: are they served in that order?", "", (*bench).order},

@@ -96,15 +96,39 @@ func (n *number) Count(ctx context.Context, sku int64) (int64, error) {
 			seckill.ErrUnknownSKU, numberKey(sku), current)
 	}
 	for _, h := range open {
-		switch o, err := n.store.Requested(ctx, h.user, h.request); {
-		case errors.Is(err, seckill.ErrUnknownOrder),
-			err == nil && o.Status != ledger.Active:
-			left += h.quantity
-		case err != nil:
+		known, err := n.known(ctx, sku, h)
+		if err != nil {
 			return 0, err
+		}
+		if known != sold {
+			left += h.quantity
 		}
 	}
 	return left, nil
+}
+
+// What the ledger knows of a holding.
+const (
+	sold   = "sold"   // its order is there
+	void   = "void"   // it has none and never will, or it is cancelled
+	absent = "absent" // it has none now: its COMMIT may be on its way
+)
+
+// known asks the ledger about h. A request that has bought another SKU will
+// not buy this one: its id is used up.
+func (n *number) known(
+	ctx context.Context, sku int64, h holding,
+) (string, error) {
+	o, err := n.store.Requested(ctx, h.user, h.request)
+	switch {
+	case errors.Is(err, seckill.ErrUnknownOrder):
+		return absent, nil
+	case err != nil:
+		return "", err
+	case o.SKUID != sku || o.Status != ledger.Active:
+		return void, nil
+	}
+	return sold, nil
 }
 
 // A holding is what a buyer has taken from the number.

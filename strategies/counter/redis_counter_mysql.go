@@ -3,7 +3,6 @@ package counter
 import (
 	"context"
 	"embed"
-	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -90,13 +89,6 @@ type redisCounterMySQL struct {
 	deps catalog.Deps
 }
 
-// What is known of a purchase, as settle.lua is told.
-const (
-	sold   = "sold"
-	void   = "void"
-	absent = "absent"
-)
-
 func (s *redisCounterMySQL) Deduct(
 	ctx context.Context, p seckill.Purchase,
 ) (r seckill.Receipt, err error) {
@@ -156,7 +148,7 @@ func (s *redisCounterMySQL) lookUp(
 	asking, cancel := after(ctx)
 	defer cancel()
 	o, err := s.store.Requested(asking, p.User, p.RequestID)
-	if err != nil || o.Run != run {
+	if err != nil || o.SKUID != p.SKU || o.Run != run {
 		return seckill.Receipt{}, unknown
 	}
 	s.settle(ctx, p, run, sold)
@@ -271,15 +263,9 @@ func (s *redisCounterMySQL) reconcile(
 		return false, fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
 	}
 	for _, h := range open {
-		known := sold
-		o, err := s.store.Requested(ctx, h.user, h.request)
-		switch {
-		case errors.Is(err, seckill.ErrUnknownOrder):
-			known = absent
-		case err != nil:
+		known, err := s.known(ctx, sku, h)
+		if err != nil {
 			return closed, err
-		case o.Status != ledger.Active:
-			known = void
 		}
 		s.settle(ctx, seckill.Purchase{SKU: sku, User: h.user,
 			Quantity: h.quantity, RequestID: h.request}, run, known)

@@ -1,0 +1,773 @@
+package counter_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/lab/labtest"
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+	"seckill/internal/tap"
+	"seckill/strategies/counter"
+)
+
+func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
+
+var all = []catalog.Info{counter.RedisCounter, counter.RedisMulti, counter.RedisCounterMySQL}
+
+func onEach(t *testing.T, f func(t *testing.T, info catalog.Info)) {
+	for _, info := range all {
+		t.Run(info.Name, func(t *testing.T) { f(t, info) })
+	}
+}
+
+func TestSourceFitsThePage(t *testing.T) {
+	onEach(t, func(t *testing.T, info catalog.Info) {
+		for _, name := range []string{strings.ReplaceAll(info.Name, "-", "_") + ".go", "number.go", "seed.lua", "count.lua"} {
+			source, err := info.Files.ReadFile(name)
+			if err != nil {
+				t.Error(err)
+			}
+			for i, line := range strings.Split(string(source), "\n") {
+				if len([]rune(strings.ReplaceAll(line, "\t", "    "))) > 80 {
+					t.Errorf("%s:%d is too wide: %s", name, i+1, line)
+				}
+			}
+		}
+	})
+}
+
+const lease = time.Minute
+
+// A shop is one service process's strategy, with a clock of its own.
+type shop struct {
+	seckill.Strategy
+	info  catalog.Info
+	in    *backend.Instance
+	store *ledger.Store
+	ahead *atomic.Int64 // of the real clock
+	sku   int64
+	run   int64
+	told  []ledger.Told
+}
+
+var nextSKU atomic.Int64
+
+func open(t *testing.T, info catalog.Info, stock int64) *shop {
+	t.Helper()
+	sh := openOn(t, labtest.Instance(t, backend.SQL, backend.Redis), info)
+	sh.sku = nextSKU.Add(1)
+	sh.reset(t, stock)
+	return sh
+}
+
+func openOn(t *testing.T, in *backend.Instance, info catalog.Info) *shop {
+	t.Helper()
+	if err := ledger.Migrate(t.Context(), in.DB); err != nil {
+		t.Fatal(err)
+	}
+	sh := &shop{info: info, in: in, store: ledger.NewStore(in.DB), ahead: &atomic.Int64{}}
+	sh.build(t, catalog.Settings{LockWait: 20 * time.Millisecond, LockPoll: time.Millisecond, LockLease: lease, Retries: 8})
+	return sh
+}
+
+func (sh *shop) build(t *testing.T, settings catalog.Settings) {
+	t.Helper()
+	s, err := catalog.Build(sh.info, catalog.Deps{Instance: sh.in, Ledger: sh.store, Settings: settings,
+		Now: func() time.Time { return time.Now().Add(time.Duration(sh.ahead.Load())) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sh.Strategy = s
+}
+
+// other is another process that sells the same.
+func (sh *shop) other(t *testing.T) *shop {
+	t.Helper()
+	o := openOn(t, labtest.Instance(t, backend.SQL, backend.Redis), sh.info)
+	o.sku, o.run = sh.sku, sh.run
+	return o
+}
+
+func (sh *shop) reset(t *testing.T, stock int64) {
+	t.Helper()
+	row, err := sh.store.Reset(t.Context(), sh.sku, "tested", stock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sh.run = row.Run
+	if err := sh.Strategy.(seckill.Resetter).Reset(t.Context(), sh.sku, stock); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (sh *shop) later() { sh.ahead.Store(int64(lease + time.Second)) }
+
+func (sh *shop) purchase(user, quantity int64) seckill.Purchase {
+	return seckill.Purchase{SKU: sh.sku, User: user, Quantity: quantity, RequestID: fmt.Sprintf("r%d-%d", sh.sku, user)}
+}
+
+// buy remembers what the buyer is told.
+func (sh *shop) buy(ctx context.Context, user, quantity int64) (seckill.Receipt, error) {
+	p := sh.purchase(user, quantity)
+	r, err := sh.Deduct(ctx, p)
+	told := ledger.Told{RequestID: p.RequestID, User: user, Quantity: quantity, OrderID: r.OrderID, Remaining: r.Remaining,
+		Outcome: ledger.OutcomeUnknown}
+	switch {
+	case err == nil:
+		told.Outcome = ledger.OutcomeSold
+	case errors.Is(err, seckill.ErrUnknown):
+	case errors.Is(err, seckill.ErrSoldOut):
+		told.Outcome = ledger.OutcomeSoldOut
+	case seckill.NothingTaken(err):
+		told.Outcome = ledger.OutcomeError
+	}
+	sh.told = append(sh.told, told)
+	return r, err
+}
+
+func (sh *shop) mustBuy(t *testing.T, user, quantity int64) seckill.Receipt {
+	t.Helper()
+	r, err := sh.buy(t.Context(), user, quantity)
+	if err != nil {
+		t.Fatalf("user %d wanted %d: %v", user, quantity, err)
+	}
+	return r
+}
+
+func (sh *shop) refused(t *testing.T, user, quantity int64, want error) {
+	t.Helper()
+	if _, err := sh.buy(t.Context(), user, quantity); !errors.Is(err, want) {
+		t.Errorf("user %d wanted %d and was told %v, want %v", user, quantity, err, want)
+	}
+}
+
+// reconnect drops the connections to a Redis that has ended meanwhile: who
+// sends on one of them gets no answer, and cannot know why. It ends when Redis
+// answers, or refuses to be dialled.
+func (sh *shop) reconnect(t *testing.T) {
+	t.Helper()
+	for range 1000 {
+		err := sh.in.Redis.Ping(t.Context()).Err()
+		if dial := (*net.OpError)(nil); err == nil || errors.As(err, &dial) && dial.Op == "dial" {
+			return
+		}
+	}
+	t.Fatal("Redis neither answers nor refuses")
+}
+
+// audit judges the sale with what was heard in these shops; if nothing was,
+// the ledger alone.
+func (sh *shop) audit(t *testing.T, heard ...*shop) ledger.Report {
+	t.Helper()
+	sellers := []catalog.Seller{{Info: sh.info, Strategy: sh.Strategy}}
+	snap, err := catalog.Snapshot(t.Context(), sh.store, sh.sku, sellers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := slices.Clone(sh.told)
+	for _, o := range heard {
+		told = append(told, o.told...)
+	}
+	return ledger.Judge(ledger.Evidence{Snapshot: snap, Initial: snap.Stock.Initial, Run: sh.run, Told: told,
+		HomeOf: catalog.HomeOf(sellers)})
+}
+
+func judged(t *testing.T, r ledger.Report, verdict ledger.Verdict, rules ...string) {
+	t.Helper()
+	var broken []string
+	for _, v := range r.Violations {
+		broken = append(broken, v.Rule)
+	}
+	if r.Verdict != verdict || !slices.Equal(broken, rules) {
+		t.Errorf("the audit says %s by %v, want %s by %v: %+v", r.Verdict, broken, verdict, rules, r)
+	}
+}
+
+func (sh *shop) number(t *testing.T) string {
+	t.Helper()
+	return sh.in.Redis.Get(t.Context(), fmt.Sprintf("seckill:stock:%d", sh.sku)).Val()
+}
+
+// settled: number and row agree, and nothing is open.
+func (sh *shop) settled(t *testing.T, left int64) {
+	t.Helper()
+	row, err := sh.store.SKU(t.Context(), sh.sku)
+	open := sh.in.Redis.ZCard(t.Context(), fmt.Sprintf("{seckill:stock:%d}:open", sh.sku)).Val()
+	if got := sh.number(t); err != nil || got != fmt.Sprint(left) || row.Num != left || open != 0 {
+		t.Errorf("the number is %s, the row %d, %d purchases are open (%v); want %d, %[4]d and 0", got, row.Num, open, err, left)
+	}
+}
+
+// A meddler acts once: on the nth command, from 1, that fits.
+type meddler struct {
+	fits          func(*tap.Command) bool
+	nth           int
+	before, after func() error
+
+	mu  sync.Mutex
+	hit *tap.Command
+	n   int
+}
+
+func (m *meddler) Before(_ context.Context, c *tap.Command) error {
+	m.mu.Lock()
+	hit := false
+	if m.fits(c) {
+		m.n++
+		if hit = m.n == max(1, m.nth) && m.hit == nil; hit {
+			m.hit = c
+		}
+	}
+	m.mu.Unlock()
+	if hit && m.before != nil {
+		return m.before()
+	}
+	return nil
+}
+
+func (m *meddler) After(_ context.Context, c *tap.Command, err error) error {
+	m.mu.Lock()
+	hit := m.hit == c
+	m.mu.Unlock()
+	if hit && m.after != nil {
+		if meant := m.after(); meant != nil {
+			return meant
+		}
+	}
+	return err
+}
+
+// with meddles, and fails the test if the command was never sent.
+func (m *meddler) with(t *testing.T) context.Context {
+	t.Cleanup(func() {
+		if m.hit == nil {
+			t.Error("the command that was to be meddled with was never sent")
+		}
+	})
+	return tap.With(t.Context(), m)
+}
+
+func named(name string) func(*tap.Command) bool {
+	return func(c *tap.Command) bool { return c.Name == name }
+}
+
+func toRedis(c *tap.Command) bool { return c.Backend == tap.Redis }
+
+// takes is the command with which a strategy takes from the number.
+func takes(info catalog.Info) func(*tap.Command) bool {
+	if info.Name == counter.RedisCounterMySQL.Name {
+		return named("EVALSHA")
+	}
+	return named("MULTI")
+}
+
+var errLost = errors.New("the reply was lost")
+
+func lost() error { return errLost }
+
+func behindRow(info catalog.Info) bool { return info.Stock == ledger.HomeRowRedis }
+
+// Dead between the number and the order: the units are nobody's. Behind the
+// row they go back, once the purchase has been open for a lease.
+func TestDeadBeforeTheOrder(t *testing.T) {
+	onEach(t, func(t *testing.T, info catalog.Info) {
+		sh := open(t, info, 5)
+		alive := sh.other(t)
+		m := &meddler{fits: named("BEGIN"), before: func() error {
+			sh.in.Kill()
+			return nil
+		}}
+		if _, err := sh.buy(m.with(t), 1, 2); err == nil {
+			t.Error("the dead bought")
+		}
+		alive.told = sh.told
+		alive.told[0].Outcome = ledger.OutcomeUnknown // nobody heard him
+		if n := alive.number(t); n != "3" {
+			t.Errorf("the number is %s, want 3", n)
+		}
+		if !behindRow(info) {
+			// No order at all, and the row still full: only the counter tells.
+			judged(t, alive.audit(t), ledger.Lost, ledger.RuleUnusedCounter, ledger.RuleNothingSold)
+			alive.mustBuy(t, 2, 3)
+			judged(t, alive.audit(t), ledger.Lost, ledger.RuleCounterDisagrees, ledger.RuleLostUnits)
+			alive.refused(t, 3, 1, seckill.ErrSoldOut)
+			return
+		}
+		alive.mustBuy(t, 2, 1)
+		judged(t, alive.audit(t), ledger.Held)
+		alive.refused(t, 3, 3, seckill.ErrBusy) // 2 left, 2 open: not sold out
+		alive.refused(t, 3, 5, seckill.ErrSoldOut)
+		alive.refused(t, 1, 1, seckill.ErrBusy) // the dead, anew: it is not known what he has
+		alive.later()
+		alive.mustBuy(t, 4, 4)
+		alive.settled(t, 0)
+		judged(t, alive.audit(t), ledger.Held)
+	})
+}
+
+// The dead buyer himself comes back, too.
+func TestDeadComesBack(t *testing.T) {
+	sh := open(t, counter.RedisCounterMySQL, 5)
+	alive := sh.other(t)
+	m := &meddler{fits: named("BEGIN"), before: func() error {
+		sh.in.Kill()
+		return nil
+	}}
+	_, _ = sh.buy(m.with(t), 1, 2)
+	alive.later()
+	p := alive.purchase(1, 2)
+	if _, err := alive.Deduct(t.Context(), p); err != nil {
+		t.Errorf("the same request again: %v", err)
+	}
+	alive.settled(t, 3)
+	alive.told = nil
+	judged(t, alive.audit(t), ledger.Held)
+}
+
+// A lost reply of what takes: redis-counter and redis-multi cannot know.
+func TestReplyOfTakingIsLost(t *testing.T) {
+	onEach(t, func(t *testing.T, info catalog.Info) {
+		sh := open(t, info, 5)
+		sh.mustBuy(t, 9, 1) // loads the scripts
+		m := &meddler{fits: takes(info), after: lost}
+		_, err := sh.buy(m.with(t), 1, 2)
+		if behindRow(info) {
+			if !errors.Is(err, seckill.ErrUnavailable) || errors.Is(err, seckill.ErrUnknown) {
+				t.Errorf("told %v: MySQL was never asked", err)
+			}
+			sh.settled(t, 4)
+			judged(t, sh.audit(t), ledger.Held)
+			return
+		}
+		if !errors.Is(err, seckill.ErrUnknown) {
+			t.Errorf("told %v, want unknown", err)
+		}
+		judged(t, sh.audit(t), ledger.Lost, ledger.RuleCounterDisagrees, ledger.RuleLostUnits)
+	})
+}
+
+// A command of taking that never came: nothing is lost, whatever is told.
+func TestTakingIsLost(t *testing.T) {
+	onEach(t, func(t *testing.T, info catalog.Info) {
+		sh := open(t, info, 5)
+		sh.mustBuy(t, 9, 1)
+		m := &meddler{fits: takes(info), before: lost}
+		if _, err := sh.buy(m.with(t), 1, 2); err == nil {
+			t.Error("bought without having taken")
+		}
+		judged(t, sh.audit(t), ledger.Held)
+	})
+}
+
+// What was to be given back never arrives: below zero, or lost.
+func TestGivingBackIsLost(t *testing.T) {
+	t.Run("too many wanted", func(t *testing.T) {
+		sh := open(t, counter.RedisCounter, 5)
+		m := &meddler{fits: named("EVALSHA"), before: lost}
+		if _, err := sh.buy(m.with(t), 1, 6); !errors.Is(err, seckill.ErrUnknown) {
+			t.Errorf("told %v, want unknown: the units did not come back", err)
+		}
+		sh.refused(t, 2, 5, seckill.ErrSoldOut)
+		if n := sh.number(t); n != "-1" {
+			t.Errorf("the number is %s, want -1", n)
+		}
+		judged(t, sh.audit(t), ledger.Lost, ledger.RuleUnusedCounter, ledger.RuleUndersold, ledger.RuleNothingSold)
+	})
+	onEach(t, func(t *testing.T, info catalog.Info) {
+		sh := open(t, info, 5)
+		sh.mustBuy(t, 1, 2)
+		// The user has an order: MySQL refuses another, if Redis lets him through.
+		sh.in.Redis.HDel(t.Context(), fmt.Sprintf("{seckill:stock:%d}:buyers", sh.sku), "1")
+		again := seckill.Purchase{SKU: sh.sku, User: 1, Quantity: 1, RequestID: fmt.Sprint("again", sh.sku)}
+		ended := false // the transaction, before what gives back
+		m := &meddler{fits: func(c *tap.Command) bool {
+			ended = ended || c.Name == "ROLLBACK"
+			return ended && toRedis(c)
+		}, before: lost}
+		_, err := sh.Deduct(m.with(t), again)
+		if behindRow(info) {
+			if !errors.Is(err, seckill.ErrDuplicate) {
+				t.Errorf("told %v: the row was not touched", err)
+			}
+			judged(t, sh.audit(t), ledger.Held) // it is open, and has no order
+			sh.later()
+			sh.mustBuy(t, 2, 3)
+			sh.settled(t, 0)
+			return
+		}
+		if !errors.Is(err, seckill.ErrUnknown) {
+			t.Errorf("told %v, want unknown: the units did not come back", err)
+		}
+		judged(t, sh.audit(t), ledger.Lost, ledger.RuleCounterDisagrees, ledger.RuleLostUnits)
+	})
+}
+
+// A COMMIT whose reply is lost, and one that is lost itself. Nothing is given
+// back blindly: it may be sold.
+func TestUnknownCommit(t *testing.T) {
+	onEach(t, func(t *testing.T, info catalog.Info) {
+		sh := open(t, info, 5)
+		m := &meddler{fits: named("COMMIT"), after: lost}
+		_, err := sh.buy(m.with(t), 1, 2)
+		if behindRow(info) != (err == nil) || err != nil && !errors.Is(err, seckill.ErrUnknown) {
+			t.Errorf("with its order in the ledger: %v", err)
+		}
+		judged(t, sh.audit(t), ledger.Held)
+
+		sh.reset(t, 5)
+		sh.told = nil
+		sh.mustBuy(t, 9, 1)
+		m = &meddler{fits: named("COMMIT"), before: lost}
+		if _, err := sh.buy(m.with(t), 1, 2); !errors.Is(err, seckill.ErrUnknown) {
+			t.Errorf("without an order: %v, want unknown", err)
+		}
+		if !behindRow(info) {
+			judged(t, sh.audit(t), ledger.Lost, ledger.RuleCounterDisagrees, ledger.RuleLostUnits)
+			return
+		}
+		judged(t, sh.audit(t), ledger.Held)
+		sh.later()
+		sh.mustBuy(t, 2, 4)
+		sh.settled(t, 0)
+	})
+}
+
+// Ten prizes, fourteen given: Redis crashes and comes back with its last
+// snapshot, in which nothing is sold yet. The row behind it sells ten.
+func TestRedisComesBackWithAnOlderNumber(t *testing.T) {
+	onEach(t, func(t *testing.T, info catalog.Info) {
+		sh := open(t, info, 10)
+		process, err := labtest.Start(t, backend.Redis).Process(backend.NameRedis)
+		if err != nil {
+			t.Fatal(err)
+		}
+		where := sh.in.Redis.ConfigGet(t.Context(), "dir").Val()["dir"]
+		file := sh.in.Redis.ConfigGet(t.Context(), "dbfilename").Val()["dbfilename"]
+		t.Cleanup(func() { os.Remove(filepath.Join(where, file)) })
+		if err := sh.in.Redis.Save(t.Context()).Err(); err != nil {
+			t.Fatal(err)
+		}
+		for user := range int64(4) {
+			sh.mustBuy(t, user+1, 1)
+		}
+		if err := process.Kill(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		sh.reconnect(t)
+		sh.refused(t, 50, 1, seckill.ErrUnavailable)
+		if err := process.Restart(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		sh.reconnect(t)
+		if n := sh.number(t); n != "10" {
+			t.Fatalf("Redis came back with %s", n)
+		}
+		for user := range int64(12) {
+			_, _ = sh.buy(t.Context(), user+100, 1)
+		}
+		r := sh.audit(t)
+		if behindRow(info) {
+			// The stock is unhurt; that Redis is wrong about it is seen.
+			judged(t, r, ledger.Lost, ledger.RuleCounterDisagrees)
+			if r.Sold != 10 || r.Remaining != 0 {
+				t.Errorf("%d of ten sold, %d left", r.Sold, r.Remaining)
+			}
+			return
+		}
+		judged(t, r, ledger.Oversold, ledger.RuleOversold, ledger.RuleCounterDisagrees, ledger.RuleLostUpdate)
+		if r.Sold != 14 {
+			t.Errorf("%d given of ten, want 14", r.Sold)
+		}
+	})
+}
+
+// Redis comes back empty: nobody sells from a number that is not there. Behind
+// the row a new one is made from it.
+func TestRedisComesBackEmpty(t *testing.T) {
+	onEach(t, func(t *testing.T, info catalog.Info) {
+		sh := open(t, info, 10)
+		sh.mustBuy(t, 1, 4)
+		process, err := labtest.Start(t, backend.Redis).Process(backend.NameRedis)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := process.Restart(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		sh.reconnect(t)
+		if behindRow(info) {
+			sh.mustBuy(t, 2, 6)
+			sh.refused(t, 3, 1, seckill.ErrSoldOut)
+			sh.settled(t, 0)
+			judged(t, sh.audit(t), ledger.Held)
+			return
+		}
+		sh.refused(t, 2, 1, seckill.ErrUnavailable)
+		if left := sh.in.Redis.DBSize(t.Context()).Val(); left != 0 {
+			t.Errorf("a refused purchase left %d keys behind", left)
+		}
+		judged(t, sh.audit(t), ledger.NotValid, ledger.RuleUnknownHome)
+		sh.reset(t, 10)
+		sh.mustBuy(t, 2, 10)
+	})
+}
+
+// A number that was deleted or made a text by hand sells to nobody for ever
+// without an error, and does not hang.
+func TestNumberIsNone(t *testing.T) {
+	onEach(t, func(t *testing.T, info catalog.Info) {
+		sh := open(t, info, 10)
+		key := fmt.Sprintf("seckill:stock:%d", sh.sku)
+		sh.in.Redis.Set(t.Context(), key, "many", 0)
+		_, err := sh.buy(t.Context(), 1, 1)
+		if behindRow(info) != (err == nil) || err != nil && !errors.Is(err, seckill.ErrUnavailable) {
+			t.Errorf("a number that is a text: %v", err)
+		}
+		sh.in.Redis.Del(t.Context(), key)
+		sh.in.Redis.RPush(t.Context(), key, "one", "two")
+		sh.refused(t, 2, 1, seckill.ErrUnavailable)
+	})
+}
+
+// A hung buyer is given up after a lease. Whatever he does then, number and
+// row agree in the end, and nothing is sold twice.
+func TestHungBuyerIsGivenUp(t *testing.T) {
+	for name, c := range map[string]struct {
+		meanwhile func(t *testing.T, other *shop)
+		want      error
+		left      int64
+	}{
+		"the units are sold": {func(t *testing.T, other *shop) { other.mustBuy(t, 2, 4) }, seckill.ErrSoldOut, 1},
+		"the units come back": {func(t *testing.T, other *shop) {
+			if err := other.Restore(t.Context(), other.mustBuy(t, 2, 4).OrderID); err != nil {
+				t.Error(err)
+			}
+			other.told = nil
+		}, nil, 3},
+		"he is the next as well": {func(t *testing.T, other *shop) {
+			other.refused(t, 3, 4, seckill.ErrBusy) // too early: nobody looks
+			other.later()
+			other.mustBuy(t, 2, 4)
+		}, seckill.ErrSoldOut, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sh := open(t, counter.RedisCounterMySQL, 5)
+			other := sh.other(t)
+			if name != "he is the next as well" {
+				other.later()
+			}
+			m := &meddler{fits: named("BEGIN"), before: func() error {
+				c.meanwhile(t, other)
+				return nil
+			}}
+			if _, err := sh.buy(m.with(t), 1, 2); !errors.Is(err, c.want) {
+				t.Errorf("the hung buyer was told %v, want %v", err, c.want)
+			}
+			sh.settled(t, c.left)
+			if c.want != nil {
+				judged(t, sh.audit(t, other), ledger.Held)
+			}
+		})
+	}
+}
+
+// Dead between the cancellation and giving back.
+func TestDeadWhileCancelling(t *testing.T) {
+	onEach(t, func(t *testing.T, info catalog.Info) {
+		sh := open(t, info, 5)
+		alive := sh.other(t)
+		alive.mustBuy(t, 9, 1) // loads the scripts
+		r := sh.mustBuy(t, 1, 2)
+		m := &meddler{fits: named("COMMIT"), after: func() error {
+			sh.in.Kill()
+			return nil
+		}}
+		_ = sh.Restore(m.with(t), r.OrderID)
+		alive.told = nil
+		report := alive.audit(t)
+		if !behindRow(info) {
+			judged(t, report, ledger.Lost, ledger.RuleCounterDisagrees, ledger.RuleLostUnits)
+			return
+		}
+		if report.Verdict != ledger.Held || report.Cancelled != 1 {
+			t.Errorf("%+v", report)
+		}
+		alive.later()
+		alive.mustBuy(t, 3, 4)
+		alive.settled(t, 0)
+		// Cancelling the same order again gives nothing back.
+		if err := alive.Restore(t.Context(), r.OrderID); err != nil {
+			t.Error(err)
+		}
+		alive.settled(t, 0)
+	})
+}
+
+// Units of the old sale do not come back to the new one.
+func TestGivingBackAcrossAReset(t *testing.T) {
+	onEach(t, func(t *testing.T, info catalog.Info) {
+		sh := open(t, info, 5)
+		other := sh.other(t)
+		reset := func() error {
+			other.reset(t, 40)
+			return nil
+		}
+		m := &meddler{fits: named("BEGIN"), before: reset}
+		if _, err := sh.buy(m.with(t), 1, 2); !errors.Is(err, seckill.ErrConflict) {
+			t.Errorf("a purchase of the old sale was told %v", err)
+		}
+		other.settled(t, 40)
+		if info.Name != counter.RedisCounter.Name {
+			return
+		}
+		m = &meddler{fits: named("EVALSHA"), before: reset}
+		if _, err := sh.buy(m.with(t), 2, 41); !errors.Is(err, seckill.ErrSoldOut) {
+			t.Errorf("told %v", err)
+		}
+		other.settled(t, 40)
+	})
+}
+
+// Who asks for too much hides the rest from others until he has given back.
+func TestRestIsHidden(t *testing.T) {
+	sh := open(t, counter.RedisCounter, 1)
+	other := sh.other(t)
+	sh.mustBuy(t, 9, 1)
+	sh.reset(t, 1)
+	sh.told = nil
+	m := &meddler{fits: named("EVALSHA"), before: func() error {
+		other.refused(t, 2, 1, seckill.ErrSoldOut)
+		return nil
+	}}
+	if _, err := sh.buy(m.with(t), 1, 2); !errors.Is(err, seckill.ErrSoldOut) {
+		t.Errorf("told %v", err)
+	}
+	judged(t, sh.audit(t, other), ledger.Lost, ledger.RuleUndersold, ledger.RuleNothingSold)
+}
+
+// EXEC is refused when the number changed since it was read.
+func TestWatchedNumberChanges(t *testing.T) {
+	for retries, want := range map[int]error{0: seckill.ErrConflict, 1: nil} {
+		sh := open(t, counter.RedisMulti, 5)
+		other := sh.other(t)
+		sh.build(t, catalog.Settings{Retries: retries})
+		m := &meddler{fits: named("MULTI"), before: func() error {
+			other.mustBuy(t, 2, 1)
+			return nil
+		}}
+		if _, err := sh.buy(m.with(t), 1, 2); !errors.Is(err, want) {
+			t.Errorf("with %d retries: %v, want %v", retries, err, want)
+		}
+		judged(t, sh.audit(t, other), ledger.Held)
+	}
+}
+
+// The strategies share the number: each seeds it at a reset, and the second to
+// do so must not overwrite what has been sold since the first.
+func TestOneResetSeedsOnce(t *testing.T) {
+	sh := open(t, counter.RedisCounter, 5)
+	sh.mustBuy(t, 1, 2)
+	for _, info := range all {
+		s, err := catalog.Build(info, catalog.Deps{Instance: sh.in, Ledger: sh.store})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.(seckill.Resetter).Reset(t.Context(), sh.sku, 5); err != nil {
+			t.Error(err)
+		}
+		judged(t, sh.audit(t), ledger.Held)
+	}
+	sh.reset(t, 7)
+	if n := sh.number(t); n != "7" {
+		t.Errorf("the next reset left %s", n)
+	}
+	if _, err := sh.store.Reset(t.Context(), sh.sku, "reset by somebody without Redis", 9); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sh.Strategy.(seckill.Counter).Count(t.Context(), sh.sku); !errors.Is(err, seckill.ErrUnknownSKU) {
+		t.Errorf("the count of another run: %v, want unknown SKU", err)
+	}
+}
+
+// The same user twice at once: the second waits for what becomes of the first.
+func TestSecondPurchaseOfAUserWaits(t *testing.T) {
+	for name, fails := range map[string]bool{"sold": false, "refused": true} {
+		t.Run(name, func(t *testing.T) {
+			sh := open(t, counter.RedisCounterMySQL, 5)
+			other := sh.other(t)
+			other.build(t, catalog.Settings{LockWait: time.Minute, LockPoll: time.Millisecond, LockLease: lease})
+			second := make(chan error, 1)
+			waits := make(chan struct{})
+			var once sync.Once
+			waiter := &meddler{fits: func(c *tap.Command) bool {
+				if c.Backend == tap.Waiting {
+					once.Do(func() { close(waits) })
+				}
+				return false
+			}}
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			m := &meddler{fits: named("BEGIN"), before: func() error {
+				go func() {
+					_, err := other.Deduct(tap.With(t.Context(), waiter),
+						seckill.Purchase{SKU: sh.sku, User: 1, Quantity: 1, RequestID: fmt.Sprint("second", sh.sku)})
+					second <- err
+				}()
+				<-waits
+				if fails {
+					cancel()
+				}
+				return nil
+			}}
+			_, err := sh.Deduct(tap.With(ctx, m), sh.purchase(1, 2))
+			sh.told = nil
+			if fails != (err != nil) {
+				t.Errorf("the first was told %v", err)
+			}
+			want := seckill.ErrDuplicate
+			if fails {
+				want = nil
+			}
+			if err := <-second; !errors.Is(err, want) {
+				t.Errorf("the second was told %v, want %v", err, want)
+			}
+			judged(t, sh.audit(t), ledger.Held)
+		})
+	}
+}
+
+// A request's id belongs to a user, not to a SKU: what it bought elsewhere is
+// not what is open here.
+func TestOpenRequestBoughtAnotherSKU(t *testing.T) {
+	sh := open(t, counter.RedisCounterMySQL, 5)
+	elsewhere := open(t, counter.RedisCounterMySQL, 5)
+	p := elsewhere.purchase(1, 2)
+	if _, err := elsewhere.Deduct(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	alive := sh.other(t)
+	p.SKU = sh.sku
+	m := &meddler{fits: named("BEGIN"), before: func() error {
+		sh.in.Kill()
+		return nil
+	}}
+	_, _ = sh.Deduct(m.with(t), p)
+	alive.mustBuy(t, 2, 1)
+	judged(t, alive.audit(t), ledger.Held)
+	alive.later()
+	alive.mustBuy(t, 3, 4)
+	alive.settled(t, 0)
+}
