@@ -1,0 +1,108 @@
+package local
+
+import (
+	"context"
+	"embed"
+	"time"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/ledger"
+	"seckill/internal/lock"
+	"seckill/internal/seckill"
+	"seckill/internal/tap"
+)
+
+//go:embed mutex.go
+var mutexFiles embed.FS
+
+// Mutex is one mutex for the whole process.
+var Mutex = catalog.Info{
+	Name:   "mutex",
+	Title:  "One mutex for the process",
+	Family: "local",
+	Source: "A, second idea: locking in code",
+	Idea: "One mutex in the program. Whoever has it reads, computes, " +
+		"writes and commits; everybody else in this process waits, " +
+		"whatever he wants to buy.",
+	Promises: "Never oversells and never loses an update while there is " +
+		"one process: one buyer at a time, from his read to his " +
+		"COMMIT, in the order in which they came. It costs no round " +
+		"trip. A process that dies, by a crash or a power loss, takes " +
+		"its mutex with it: nobody is left to be blocked.",
+	Breaks: "A second process has a second mutex: a buyer here and a " +
+		"buyer there read the same number, and the second write " +
+		"buries the first. After a power loss the process that is " +
+		"started anew may meet its predecessor's open transaction: " +
+		"it waits for the row until the server notices. Buyers of " +
+		"different SKUs wait for each other. There is no lease, so a " +
+		"holder that hangs blocks the process until his own " +
+		"time-outs end him; the others are told busy.",
+	Guarantees: catalog.Guarantees{
+		catalog.S: catalog.Holds, catalog.M: catalog.Breaks,
+		catalog.I: catalog.Breaks,
+	},
+	Needs: []backend.Capability{backend.SQL},
+	Stock: ledger.HomeRow,
+	Options: []catalog.Option{{Flag: "--lock-wait",
+		Doc: "how long a buyer waits before he is told busy"}},
+	Files: mutexFiles,
+	Locker: func(catalog.Deps) (lock.Locker, error) {
+		return newMutex(), nil
+	},
+	Key: func(int64) string { return "stock" },
+}
+
+// A mutex is a channel with one token in it: whoever has taken the token out
+// has the lock. Unlike sync.Mutex it can be waited for with a limit. Waiters
+// are served in the order in which they came, as receivers of a channel are.
+type mutex chan bool
+
+func newMutex() mutex {
+	m := make(mutex, 1)
+	m <- true
+	return m
+}
+
+// Acquire takes the one mutex, whatever the key. There is no lease: the lock
+// ends when it is released, or with the process.
+func (m mutex) Acquire(
+	ctx context.Context, key string, o lock.Options,
+) (lock.Lease, error) {
+	if err := m.take(ctx, key, o.Wait); err != nil {
+		return nil, err
+	}
+	return lock.NewHold(ctx, 0, func(context.Context) error {
+		m <- true
+		return nil
+	}), nil
+}
+
+func (m mutex) take(
+	ctx context.Context, key string, wait time.Duration,
+) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if wait == 0 {
+		select {
+		case <-m:
+			return nil
+		default:
+			return seckill.ErrBusy
+		}
+	}
+	if wait > 0 {
+		var done context.CancelFunc
+		ctx, done = context.WithTimeoutCause(ctx, wait, seckill.ErrBusy)
+		defer done()
+	}
+	taken, err := tap.Wait(ctx, "the mutex "+key, m)
+	if err != nil && taken {
+		m <- true // granted, but the buyer was told otherwise
+	}
+	if err != nil {
+		return lock.Unavailable(ctx, err)
+	}
+	return nil
+}
