@@ -4,6 +4,7 @@ package strategies
 import (
 	"seckill/internal/catalog"
 	"seckill/strategies/counter"
+	"seckill/strategies/local"
 	"seckill/strategies/redislock"
 	"seckill/strategies/sqlrow"
 	"seckill/strategies/zklock"
@@ -13,6 +14,7 @@ import (
 func All() []catalog.Info {
 	return []catalog.Info{
 		sqlrow.Naive, sqlrow.Atomic, sqlrow.Conditional, sqlrow.Version, sqlrow.ForUpdate,
+		local.MutexPerRequest, local.Mutex, local.MutexPerSKU,
 		redislock.Redsync,
 		zklock.ZK,
 		counter.RedisCounter, counter.RedisMulti, counter.RedisCounterMySQL,

@@ -34,10 +34,12 @@ var Mutex = catalog.Info{
 		"buyer there read the same number, and the second write " +
 		"buries the first. After a power loss the process that is " +
 		"started anew may meet its predecessor's open transaction: " +
-		"it waits for the row until the server notices. Buyers of " +
-		"different SKUs wait for each other. There is no lease, so a " +
-		"holder that hangs blocks the process until his own " +
-		"time-outs end him; the others are told busy.",
+		"it waits for the row until the server notices. A COMMIT " +
+		"that got no answer may still be under way when the mutex " +
+		"is freed, and the next buyer reads the row as it was. " +
+		"Buyers of different SKUs wait for each other. There is no " +
+		"lease, so a holder that hangs blocks the process until his " +
+		"own time-outs end him; the others are told busy.",
 	Guarantees: catalog.Guarantees{
 		catalog.S: catalog.Holds, catalog.M: catalog.Breaks,
 		catalog.I: catalog.Breaks,
