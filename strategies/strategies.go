@@ -13,7 +13,8 @@ import (
 // All strategies, in the order in which they are taught.
 func All() []catalog.Info {
 	return []catalog.Info{
-		sqlrow.Naive, sqlrow.Atomic, sqlrow.Conditional, sqlrow.Version, sqlrow.ForUpdate,
+		sqlrow.Naive, sqlrow.Atomic, sqlrow.Conditional, sqlrow.ConditionalScan, sqlrow.Version, sqlrow.Timestamp,
+		sqlrow.ForUpdate, sqlrow.ForUpdateNowait, sqlrow.ForUpdateAutocommit, sqlrow.ForUpdateScan,
 		local.MutexPerRequest, local.Mutex, local.MutexPerSKU,
 		redislock.Redsync,
 		zklock.ZK,

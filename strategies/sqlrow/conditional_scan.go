@@ -1,0 +1,98 @@
+package sqlrow
+
+import (
+	"context"
+	"embed"
+
+	"gorm.io/gorm"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+)
+
+//go:embed conditional_scan.go
+var conditionalScanFiles embed.FS
+
+// ConditionalScan is conditional, and finds its row the hard way.
+var ConditionalScan = catalog.Info{
+	Name:   "conditional-scan",
+	Title:  "Conditional update without an index",
+	Family: "sqlrow",
+	Source: "A, fourth idea: why to update by a primary or unique key",
+	Idea: "The conditional update, but the row is found by a column " +
+		"that has no index (stock.code, the id once more).",
+	Promises: "Never oversells and never loses an update, across any " +
+		"number of processes, as the conditional update: check and " +
+		"subtraction are one statement. A buyer who dies is rolled " +
+		"back with his connection.",
+	Breaks: "Not the stock, but everybody's speed. The server reads the " +
+		"whole table to find the row, and REPEATABLE READ, the " +
+		"default, keeps every row that it read locked until the " +
+		"COMMIT, and the gaps between them: buyers of every SKU " +
+		"queue behind each other, a new SKU cannot be put in, and a " +
+		"holder that hangs, or loses power without a closing packet, " +
+		"stops the whole shop until the server gives up on him. It " +
+		"is no table lock, though it looks like one: READ COMMITTED " +
+		"keeps the matching row alone.",
+	Guarantees: catalog.Guarantees{
+		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
+		catalog.I: catalog.Breaks,
+	},
+	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
+	Stock: ledger.HomeRow,
+	Options: []catalog.Option{{Flag: "--lock-wait",
+		Doc: "how long the server lets a buyer wait for the rows, " +
+			"in whole seconds (innodb_lock_wait_timeout)"}},
+	Files: conditionalScanFiles,
+	New: func(d catalog.Deps) (seckill.Strategy, error) {
+		return &conditionalScan{d.Ledger}, nil
+	},
+}
+
+type conditionalScan struct{ store *ledger.Store }
+
+func (s *conditionalScan) Deduct(
+	ctx context.Context, p seckill.Purchase,
+) (r seckill.Receipt, err error) {
+	err = s.store.Tx(ctx, func(tx *gorm.DB) error {
+		rows, left, err := s.store.Exec(tx,
+			"UPDATE stock SET num = LAST_INSERT_ID(num - ?) "+
+				"WHERE code = ? AND num - ? >= 0",
+			p.Quantity, p.SKU, p.Quantity)
+		if err != nil {
+			return err
+		}
+		if rows == 0 {
+			return s.refuse(tx, p)
+		}
+		r, err = s.store.Record(tx, p, ledger.AnyRun, left)
+		return err
+	})
+	return r, err
+}
+
+// refuse tells a SKU that is sold out from one that is not there.
+func (s *conditionalScan) refuse(tx *gorm.DB, p seckill.Purchase) error {
+	var num int64
+	err := s.store.ReadIn(tx, &num,
+		"SELECT num FROM stock WHERE code = ?", p.SKU)
+	if err != nil {
+		return err
+	}
+	return seckill.ErrSoldOut
+}
+
+func (s *conditionalScan) Restore(
+	ctx context.Context, orderID string,
+) error {
+	return s.store.Tx(ctx, func(tx *gorm.DB) error {
+		o, back, err := s.store.Cancel(tx, orderID)
+		if err != nil || !back {
+			return err
+		}
+		return tx.Exec("UPDATE stock SET num = num + ? WHERE code = ?",
+			o.Quantity, o.SKUID).Error
+	})
+}

@@ -1,0 +1,102 @@
+package sqlrow
+
+import (
+	"context"
+	"embed"
+
+	"gorm.io/gorm"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+)
+
+//go:embed for_update_autocommit.go
+var forUpdateAutocommitFiles embed.FS
+
+// ForUpdateAutocommit locks the row for as long as the SELECT takes.
+var ForUpdateAutocommit = catalog.Info{
+	Name:   "for-update-autocommit",
+	Title:  "FOR UPDATE outside the transaction",
+	Family: "sqlrow",
+	Source: "A, third idea: why the business code must be in the " +
+		"transaction",
+	Idea: "SELECT num … FOR UPDATE on the pool, and only then a " +
+		"transaction that writes the stock and the order.",
+	Promises: "Nothing once two buyers overlap. The SELECT does wait for " +
+		"a row that somebody is writing, which makes it look right.",
+	Breaks: "A statement outside a transaction is a transaction of its " +
+		"own: the lock ends with the SELECT, before the program has " +
+		"seen the number. From there on it is a read, a computation " +
+		"and a write, and updates are lost. Code that says FOR " +
+		"UPDATE on the global handle, inside a function that was " +
+		"given a transaction, does just this by accident (and needs " +
+		"two connections a buyer, until the pool has none left). " +
+		"Demos that report that pessimistic locking oversells had " +
+		"this.",
+	Guarantees: catalog.Guarantees{
+		catalog.S: catalog.Breaks, catalog.M: catalog.Breaks,
+	},
+	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
+	Stock: ledger.HomeRow,
+	Options: []catalog.Option{{Flag: "--lock-wait",
+		Doc: "how long the server lets a buyer wait for the row, " +
+			"in whole seconds (innodb_lock_wait_timeout)"}},
+	Files: forUpdateAutocommitFiles,
+	New: func(d catalog.Deps) (seckill.Strategy, error) {
+		return &forUpdateAutocommit{d.Ledger}, nil
+	},
+}
+
+type forUpdateAutocommit struct{ store *ledger.Store }
+
+func (s *forUpdateAutocommit) Deduct(
+	ctx context.Context, p seckill.Purchase,
+) (r seckill.Receipt, err error) {
+	var now struct{ Num, Run int64 }
+	err = s.store.Read(ctx, &now,
+		"SELECT num, run FROM stock WHERE id = ? FOR UPDATE", p.SKU)
+	if err != nil {
+		return r, err
+	}
+	// The row has been free again since the SELECT was answered.
+	left := now.Num - p.Quantity
+	if left < 0 {
+		return r, seckill.ErrSoldOut
+	}
+	err = s.store.Tx(ctx, func(tx *gorm.DB) error {
+		err := tx.Exec("UPDATE stock SET num = ? WHERE id = ?",
+			left, p.SKU).Error
+		if err != nil {
+			return err
+		}
+		r, err = s.store.Record(tx, p, now.Run, left)
+		return err
+	})
+	return r, err
+}
+
+// Restore gives back in the same way, and loses updates in the same way.
+func (s *forUpdateAutocommit) Restore(
+	ctx context.Context, orderID string,
+) error {
+	o, err := s.store.Order(ctx, orderID)
+	if err != nil {
+		return err
+	}
+	var num int64
+	err = s.store.Read(ctx, &num,
+		"SELECT num FROM stock WHERE id = ? FOR UPDATE", o.SKUID)
+	if err != nil {
+		return err
+	}
+	return s.store.Tx(ctx, func(tx *gorm.DB) error {
+		o, back, err := s.store.Cancel(tx, orderID)
+		if err != nil || !back {
+			return err
+		}
+		return tx.Exec("UPDATE stock SET num = ? WHERE id = ?",
+			num+o.Quantity, o.SKUID).Error
+	})
+}

@@ -1,0 +1,108 @@
+package sqlrow
+
+import (
+	"context"
+	"embed"
+
+	"gorm.io/gorm"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+)
+
+//go:embed for_update_scan.go
+var forUpdateScanFiles embed.FS
+
+// ForUpdateScan locks every row on its way to the one it wants.
+var ForUpdateScan = catalog.Info{
+	Name:   "for-update-scan",
+	Title:  "FOR UPDATE without an index",
+	Family: "sqlrow",
+	Source: "A, third idea; D: row lock or table lock",
+	Idea: "SELECT num … FOR UPDATE in a transaction, but the row is " +
+		"found by a column that has no index (stock.code, the id " +
+		"once more).",
+	Promises: "Never oversells and never loses an update, across any " +
+		"number of processes: the row is locked before it is read, " +
+		"with all the others. A buyer who dies is rolled back when " +
+		"the server sees his connection close.",
+	Breaks: "Not the stock, but everybody's speed. The server reads the " +
+		"whole table to find the row, and REPEATABLE READ, the " +
+		"default, keeps every row that it read locked until the " +
+		"COMMIT, and the gaps between them: buyers of every SKU " +
+		"queue behind each other, a new SKU cannot be put in, and a " +
+		"holder that hangs, or loses power without a closing packet, " +
+		"stops the whole shop until the server gives up on him. " +
+		"Asking for a SKU that is not there locks as much. It is no " +
+		"table lock, though it looks like one: READ COMMITTED keeps " +
+		"the matching row alone.",
+	Guarantees: catalog.Guarantees{
+		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
+		catalog.I: catalog.Breaks,
+	},
+	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
+	Stock: ledger.HomeRow,
+	Options: []catalog.Option{{Flag: "--lock-wait",
+		Doc: "how long the server lets a buyer wait for the rows, " +
+			"in whole seconds (innodb_lock_wait_timeout)"}},
+	Files: forUpdateScanFiles,
+	New: func(d catalog.Deps) (seckill.Strategy, error) {
+		return &forUpdateScan{d.Ledger}, nil
+	},
+}
+
+type forUpdateScan struct{ store *ledger.Store }
+
+func (s *forUpdateScan) Deduct(
+	ctx context.Context, p seckill.Purchase,
+) (r seckill.Receipt, err error) {
+	err = s.store.Tx(ctx, func(tx *gorm.DB) error {
+		num, err := s.lock(tx, p.SKU)
+		if err != nil {
+			return err
+		}
+		left := num - p.Quantity
+		if left < 0 {
+			return seckill.ErrSoldOut
+		}
+		if err := s.write(tx, p.SKU, left); err != nil {
+			return err
+		}
+		r, err = s.store.Record(tx, p, ledger.AnyRun, left)
+		return err
+	})
+	return r, err
+}
+
+func (s *forUpdateScan) Restore(ctx context.Context, orderID string) error {
+	o, err := s.store.Order(ctx, orderID)
+	if err != nil {
+		return err
+	}
+	return s.store.Tx(ctx, func(tx *gorm.DB) error {
+		num, err := s.lock(tx, o.SKUID)
+		if err != nil {
+			return err
+		}
+		o, back, err := s.store.Cancel(tx, orderID)
+		if err != nil || !back {
+			return err
+		}
+		return s.write(tx, o.SKUID, num+o.Quantity)
+	})
+}
+
+func (s *forUpdateScan) lock(
+	tx *gorm.DB, sku int64,
+) (num int64, err error) {
+	err = s.store.ReadIn(tx, &num,
+		"SELECT num FROM stock WHERE code = ? FOR UPDATE", sku)
+	return num, err
+}
+
+func (s *forUpdateScan) write(tx *gorm.DB, sku, num int64) error {
+	return tx.Exec("UPDATE stock SET num = ? WHERE code = ?",
+		num, sku).Error
+}

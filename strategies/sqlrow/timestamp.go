@@ -1,0 +1,172 @@
+package sqlrow
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"gorm.io/gorm"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+	"seckill/internal/tap"
+)
+
+//go:embed timestamp.go
+var timestampFiles embed.FS
+
+// Timestamp is optimistic locking by the time of the last change.
+var Timestamp = catalog.Info{
+	Name:   "timestamp",
+	Title:  "Time of the last change",
+	Family: "sqlrow",
+	Source: "A, fourth idea: the timestamp instead of a version number",
+	Idea: "SELECT num, updated_at; compute; UPDATE num and updated_at = " +
+		"now WHERE updated_at is still the one that was read. No " +
+		"matched row: start over, as with a version number.",
+	Promises: "Notices every write of an earlier second, across any " +
+		"number of processes whose clocks agree. A buyer who dies is " +
+		"rolled back with his connection, and nobody holds a lock " +
+		"while he thinks.",
+	Breaks: "A clock is no counter. Two writes in one second leave the " +
+		"same time, so whoever read before the second of them finds " +
+		"his old time unchanged and buries both: lost updates, and " +
+		"more sold than there was. A driver that counts changed rows " +
+		"instead of matched ones hides it while there are two buyers " +
+		"of equal quantities, because the second write then changes " +
+		"nothing and looks like a conflict; three buyers or unequal " +
+		"quantities show it. With microseconds a buyer's round trip " +
+		"is longer than a tick, so one process with a clock that " +
+		"only goes forward does not repeat a time; two processes " +
+		"whose clocks differ, or a clock that is set back, can, by " +
+		"a rare coincidence. Seconds break every day, microseconds " +
+		"once in a while; only a counter does not.",
+	Guarantees: catalog.Guarantees{
+		catalog.S: catalog.Breaks, catalog.M: catalog.Breaks,
+	},
+	Needs: []backend.Capability{backend.SQL},
+	Stock: ledger.HomeRow,
+	Options: []catalog.Option{
+		{Flag: "--timestamp-microseconds",
+			Doc: "the time counts microseconds, not whole seconds"},
+		{Flag: "--retries",
+			Doc: "further attempts after a conflict; " +
+				"0 reports the first"},
+	},
+	Files: timestampFiles,
+	New: func(d catalog.Deps) (seckill.Strategy, error) {
+		s := &timestamp{d.Ledger, d.Settings.Retries, d.Observe,
+			d.Now, wholeSeconds}
+		if d.Settings.MicrosecondTS {
+			s.layout = microseconds
+		}
+		return s, nil
+	},
+}
+
+type timestamp struct {
+	store   *ledger.Store
+	retries int
+	observe seckill.Observer
+	now     func() time.Time // this process's clock
+	layout  string
+}
+
+// How the time is written. The column itself keeps microseconds; of what it
+// keeps, as many characters are compared as the layout has: the one with whole
+// seconds sees a column of type TIMESTAMP without a fraction.
+const (
+	wholeSeconds = "2006-01-02 15:04:05"
+	microseconds = "2006-01-02 15:04:05.000000"
+)
+
+// stamped is the row as it was read.
+type stamped struct {
+	Num, Run int64
+	At       string
+}
+
+func (s *timestamp) Deduct(
+	ctx context.Context, p seckill.Purchase,
+) (r seckill.Receipt, err error) {
+	err = s.retry(ctx, func() error {
+		old, err := s.read(ctx, p.SKU)
+		if err != nil {
+			return err
+		}
+		left := old.Num - p.Quantity
+		if left < 0 {
+			return seckill.ErrSoldOut
+		}
+		return s.store.Tx(ctx, func(tx *gorm.DB) error {
+			err := s.write(tx, p.SKU, left, old.At)
+			if err != nil {
+				return err
+			}
+			r, err = s.store.Record(tx, p, old.Run, left)
+			return err
+		})
+	})
+	return r, err
+}
+
+func (s *timestamp) Restore(ctx context.Context, orderID string) error {
+	o, err := s.store.Order(ctx, orderID)
+	if err != nil {
+		return err
+	}
+	return s.retry(ctx, func() error {
+		old, err := s.read(ctx, o.SKUID)
+		if err != nil {
+			return err
+		}
+		return s.store.Tx(ctx, func(tx *gorm.DB) error {
+			o, back, err := s.store.Cancel(tx, orderID)
+			if err != nil || !back {
+				return err
+			}
+			return s.write(tx, o.SKUID, old.Num+o.Quantity, old.At)
+		})
+	})
+}
+
+func (s *timestamp) read(
+	ctx context.Context, sku int64,
+) (old stamped, err error) {
+	err = s.store.Read(ctx, &old,
+		"SELECT num, run, SUBSTR(updated_at, 1, ?) AS at "+
+			"FROM stock WHERE id = ?", len(s.layout), sku)
+	return old, err
+}
+
+// The clock is read after the row was: that is what makes a new time later
+// than the one that was read, wherever a clock can tell the two apart.
+func (s *timestamp) write(tx *gorm.DB, sku, num int64, old string) error {
+	at := s.now().UTC().Format(s.layout)
+	rows, _, err := s.store.Exec(tx,
+		"UPDATE stock SET num = ?, updated_at = ? "+
+			"WHERE id = ? AND SUBSTR(updated_at, 1, ?) = ?",
+		num, at, sku, len(s.layout), old)
+	if err == nil && rows == 0 {
+		err = seckill.ErrConflict
+	}
+	return err
+}
+
+func (s *timestamp) retry(ctx context.Context, attempt func() error) error {
+	for n := 0; ; n++ {
+		err := attempt()
+		if !errors.Is(err, seckill.ErrConflict) || n >= s.retries {
+			return err
+		}
+		s.observe.Retried()
+		most := min(2*time.Millisecond<<min(n, 10), 64*time.Millisecond)
+		if tap.Sleep(ctx, rand.N(most)) != nil {
+			return err // the buyer's time is up: conflict, as it stands
+		}
+	}
+}
