@@ -59,6 +59,11 @@ type Lab struct {
 	ports    ports
 	telling  sync.Mutex
 
+	ensembles struct {
+		mu  sync.Mutex
+		all map[string]*Ensemble
+	}
+
 	mu        sync.Mutex
 	config    backend.Config
 	statuses  map[string]backend.Status

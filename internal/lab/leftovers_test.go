@@ -18,14 +18,21 @@ import (
 	"testing"
 	"time"
 
+	"seckill/internal/backend"
 	"seckill/internal/lab"
 )
 
-// startVictim runs this test program again as one that has a lab.
+// startVictim runs this test program again as one that has a lab of a keeper,
+// MySQL, three Redis, ZooKeeper, etcd and two services.
 func startVictim(t *testing.T) (*exec.Cmd, victim) {
 	t.Helper()
+	return startVictimOf(t, 9)
+}
+
+func startVictimOf(t *testing.T, processes int, env ...string) (*exec.Cmd, victim) {
+	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), victimEnv+"="+t.TempDir(), "SECKILL_STATE="+t.TempDir())
+	cmd.Env = append(append(os.Environ(), victimEnv+"="+t.TempDir(), "SECKILL_STATE="+t.TempDir()), env...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -39,8 +46,8 @@ func startVictim(t *testing.T) (*exec.Cmd, victim) {
 	if err := json.NewDecoder(out).Decode(&v); err != nil {
 		t.Fatalf("the victim did not report: %v", err)
 	}
-	if len(v.PIDs) != 9 { // keeper, MySQL, three Redis, ZooKeeper, etcd, two services
-		t.Fatalf("the victim reported %d processes, want 9", len(v.PIDs))
+	if len(v.PIDs) != processes {
+		t.Fatalf("the victim reported %d processes, want %d", len(v.PIDs), processes)
 	}
 	return cmd, v
 }
@@ -207,5 +214,50 @@ func TestCancelledStartLeavesNothing(t *testing.T) {
 		if left, _ := os.ReadDir(base); len(left) > 0 {
 			t.Errorf("cancelled after %v: %v is left", after, left)
 		}
+	}
+}
+
+func TestStopLeavesNothingOfEnsembles(t *testing.T) {
+	l, err := lab.Start(t.Context(), lab.Options{Folder: t.TempDir(), Backends: []string{}})
+	must(t, "start a lab", err)
+	for _, name := range ensembleNames {
+		ensemble(t, l, name)
+	}
+	v := observe(l)
+	if len(v.PIDs) != 13 {
+		t.Errorf("%d processes, want 2 + 5 + 3 + 3", len(v.PIDs))
+	}
+	pair := ensemble(t, l, backend.NameRedis)
+	v.Addrs = append(v.Addrs, pair.Config(backend.Config{}, nil).RedisAddrs...)
+	must(t, "stop", l.Stop(context.Background()))
+	if err := v.gone(true); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestKill9LeavesNothingOfEnsembles(t *testing.T) {
+	cmd, v := startVictimOf(t, 1+13, ensemblesEnv+"=1")
+	cmd.Process.Kill()
+	cmd.Wait()
+	if err := v.gone(true); err != nil {
+		t.Error(err)
+	}
+}
+
+// A start that is given up halfway leaves nothing either.
+func TestCancelledEnsembleLeavesNothing(t *testing.T) {
+	l, err := lab.Start(t.Context(), lab.Options{Folder: t.TempDir(), Backends: []string{}})
+	must(t, "start a lab", err)
+	for _, name := range ensembleNames {
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+		if _, err := l.Ensemble(ctx, name); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%s: %v", name, err)
+		}
+		cancel()
+	}
+	v := observe(l)
+	must(t, "stop", l.Stop(context.Background()))
+	if err := v.gone(true); err != nil {
+		t.Error(err)
 	}
 }

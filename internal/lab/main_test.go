@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"seckill/internal/backend"
 	"seckill/internal/lab"
 	"seckill/internal/lab/labtest"
 )
@@ -47,7 +48,12 @@ func serve(args []string) {
 	os.Exit(0)
 }
 
-const victimEnv = "SECKILL_TEST_VICTIM"
+const (
+	victimEnv    = "SECKILL_TEST_VICTIM"
+	ensemblesEnv = "SECKILL_TEST_VICTIM_ENSEMBLES" // it has these instead of the usual
+)
+
+var ensembleNames = []string{backend.NameRedis, backend.NameRedlock, backend.NameZooKeeper, backend.NameEtcd}
 
 // A victim is what a program with a lab reports before it is killed.
 type victim struct {
@@ -58,8 +64,18 @@ type victim struct {
 
 func beVictim() {
 	ctx := context.Background()
-	l, err := lab.Start(ctx, lab.Options{Folder: os.Getenv(victimEnv), RedlockNodes: 2})
-	if err == nil {
+	o := lab.Options{Folder: os.Getenv(victimEnv), RedlockNodes: 2}
+	var ensembles []string
+	if os.Getenv(ensemblesEnv) != "" {
+		o.Backends, ensembles = []string{}, ensembleNames
+	}
+	l, err := lab.Start(ctx, o)
+	for _, name := range ensembles {
+		if err == nil {
+			_, err = l.Ensemble(ctx, name)
+		}
+	}
+	if err == nil && ensembles == nil {
 		err = l.StartServices(ctx, 2)
 	}
 	if err == nil {
@@ -78,7 +94,9 @@ func beVictim() {
 // observe notes what must be gone when the lab is.
 func observe(l *lab.Lab) victim {
 	v := victim{Folder: l.Folder()}
-	for _, name := range []string{"mysql", "redis", "redlock-1", "redlock-2", "zookeeper", "etcd", "service-1", "service-2"} {
+	for _, name := range []string{"mysql", "redis", "redlock-1", "redlock-2", "zookeeper", "etcd", "service-1", "service-2",
+		"redis-primary", "redis-replica", "quorum-1", "quorum-2", "quorum-3", "quorum-4", "quorum-5",
+		"zookeeper-1", "zookeeper-2", "zookeeper-3", "etcd-1", "etcd-2", "etcd-3"} {
 		if p, err := l.Process(name); err == nil {
 			v.PIDs = append(v.PIDs, p.PID())
 			v.Addrs = append(v.Addrs, p.Addr)

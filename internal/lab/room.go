@@ -19,6 +19,10 @@ func (l *Lab) checkRoom(names []string) error {
 			needed += megabytes[name]
 		}
 	}
+	return l.hasRoom(needed)
+}
+
+func (l *Lab) hasRoom(needed uint64) error {
 	free, err := freeBytes(l.folder)
 	if err != nil || free>>20 >= needed { // where it cannot be asked, the servers will find out
 		return nil

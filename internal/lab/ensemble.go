@@ -1,0 +1,302 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"seckill/internal/backend"
+)
+
+// An Ensemble is servers of one backend that stand in for one another, so that
+// one of them can be lost: a Redis with a replica, five Redis that know nothing
+// of each other, three ZooKeeper or etcd servers that vote. They run beside the
+// lab's other servers, and end with them.
+type Ensemble struct {
+	Nodes []*Process
+	// Roles name the kinds of node that it makes a difference to lose.
+	Roles []string
+
+	backend string
+	turn    chan struct{} // has room for one user
+	kind    interface {
+		// node finds one that has a role now.
+		node(ctx context.Context, role string) (*Process, error)
+		// heal is called when every node runs again.
+		heal(context.Context) error
+	}
+}
+
+// ErrNoServer: this machine has not got the program of an ensemble.
+var ErrNoServer = errors.New("there is no server for it")
+
+// Ensemble starts the ensemble of a backend when it is asked for the first
+// time, and is the same one after that.
+func (l *Lab) Ensemble(ctx context.Context, name string) (*Ensemble, error) {
+	l.ensembles.mu.Lock()
+	defer l.ensembles.mu.Unlock()
+	if e := l.ensembles.all[name]; e != nil {
+		return e, nil
+	}
+	program, known := l.programs.For(name)
+	if !known {
+		return nil, fmt.Errorf("no backend is called %q: choose from %v", name, AllBackends)
+	}
+	if !program.Found() {
+		return nil, fmt.Errorf("%w: %s", ErrNoServer, program.Missing())
+	}
+	begun := time.Now()
+	var e *Ensemble
+	var err error
+	switch name {
+	case backend.NameRedis:
+		e, err = l.redisPair(ctx, program)
+	case backend.NameRedlock:
+		e, err = l.redisFive(ctx, program)
+	case backend.NameZooKeeper:
+		e, err = l.zookeeperThree(ctx, program)
+	case backend.NameEtcd:
+		e, err = l.etcdThree(ctx, program)
+	default:
+		return nil, fmt.Errorf("%w: there is no ensemble of %s", ErrNoServer, name)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("start an ensemble of %s: %w", name, err)
+	}
+	e.backend, e.turn = name, make(chan struct{}, 1)
+	if l.ensembles.all == nil {
+		l.ensembles.all = map[string]*Ensemble{}
+	}
+	l.ensembles.all[name] = e
+	l.progress(name+" ensemble", time.Since(begun))
+	return e, nil
+}
+
+// Take lends the whole ensemble to one user at a time: what was lost is started
+// again. The user gives it back as he left it.
+func (e *Ensemble) Take(ctx context.Context) (give func(), err error) {
+	select {
+	case e.turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	give = func() { <-e.turn }
+	healing, failed := errgroup.WithContext(ctx)
+	for _, p := range e.Nodes {
+		if !p.Alive() {
+			healing.Go(func() error { return p.Restart(failed) })
+		}
+	}
+	if err = healing.Wait(); err == nil {
+		err = e.kind.heal(ctx)
+	}
+	if err != nil {
+		give()
+		return nil, fmt.Errorf("make the ensemble of %s whole again: %w", e.backend, err)
+	}
+	return give, nil
+}
+
+// Node finds one that has a role at this moment.
+func (e *Ensemble) Node(ctx context.Context, role string) (*Process, error) {
+	return e.kind.node(ctx, role)
+}
+
+// Config is c with the ensemble as its backend; clients try first before the
+// others.
+func (e *Ensemble) Config(c backend.Config, first *Process) backend.Config {
+	addrs := make([]string, len(e.Nodes))
+	for i, p := range e.Nodes {
+		addrs[i] = p.Addr
+	}
+	if i := slices.Index(e.Nodes, first); i > 0 && e.backend != backend.NameRedlock {
+		addrs[0], addrs[i] = addrs[i], addrs[0]
+	}
+	if pair, ok := e.kind.(*redisPair); ok {
+		addrs = []string{pair.door.Addr()}
+	}
+	setAddress(&c, e.backend, strings.Join(addrs, ","))
+	return c
+}
+
+// Lag is the moment from which on a write that is acknowledged is not
+// replicated any more, where replication is behind the client's back. Servers
+// that vote acknowledge nothing that a majority has not got.
+func (e *Ensemble) Lag(ctx context.Context) error {
+	if pair, ok := e.kind.(*redisPair); ok {
+		return pair.lag(ctx)
+	}
+	return nil
+}
+
+// Lose kills a node, and has another take over where that does not happen by
+// itself.
+func (e *Ensemble) Lose(ctx context.Context, p *Process) error {
+	if err := p.Kill(ctx); err != nil {
+		return err
+	}
+	if pair, ok := e.kind.(*redisPair); ok {
+		return pair.failOver(ctx)
+	}
+	return nil
+}
+
+// launchAll starts servers that must know each other's ports before the first
+// of them starts. When somebody takes one of these, all begin anew.
+func (l *Lab) launchAll(
+	ctx context.Context, n, each int, servers func(ports [][]int) []server,
+) ([]*Process, error) {
+	for attempt := 1; ; attempt++ {
+		free, err := l.ports.free(n * each)
+		if err != nil {
+			return nil, err
+		}
+		made := servers(slices.Collect(slices.Chunk(free, each)))
+		processes := make([]*Process, n)
+		together, failed := errgroup.WithContext(ctx)
+		for i, s := range made {
+			ports := free[i*each : (i+1)*each]
+			p := &Process{Name: s.name, lab: l, server: s, ports: ports, Log: l.logFile(s.name),
+				Addr: net.JoinHostPort("127.0.0.1", strconv.Itoa(ports[0]))}
+			processes[i] = p
+			together.Go(func() error { return p.start(failed) })
+		}
+		if err = together.Wait(); err == nil {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			l.processes = append(l.processes, processes...)
+			return processes, nil
+		}
+		taken := anyTakenBy(processes, free)
+		if attempt == 5 || !taken {
+			return nil, err
+		}
+		l.options.Log.Warn("somebody took a port first; trying others", "ports", free)
+	}
+}
+
+// anyTakenBy a stranger: ours are killed first.
+func anyTakenBy(processes []*Process, ports []int) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*checkLimit)
+	defer cancel()
+	for _, p := range processes {
+		if p.current() != nil {
+			p.end(ctx, kill)
+		}
+	}
+	return anyTaken(ports)
+}
+
+// ensembleOf is the backend of an ensemble's processes: their death is no
+// failure of the lab's own backend.
+func ensembleOf(name string) string { return name + " ensemble" }
+
+// member names a node.
+func member(of string, i int) string { return fmt.Sprintf("%s-%d", of, i+1) }
+
+// Roles of nodes.
+const (
+	Primary  = "primary"
+	Leader   = "leader"
+	Follower = "follower"
+	AnyOne   = "any one"
+)
+
+// A quorum's nodes are all alike.
+type quorum struct{ nodes []*Process }
+
+// redisFive are five beside the lab's own, which others may be using.
+func (l *Lab) redisFive(ctx context.Context, program Program) (*Ensemble, error) {
+	const n = 5
+	nodes, err := l.launchAll(ctx, n, 1, func([][]int) []server {
+		five := make([]server, n)
+		for i := range five {
+			five[i] = l.redisServer(program, member("quorum", i), ensembleOf(backend.NameRedlock))
+		}
+		return five
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Ensemble{Nodes: nodes, Roles: []string{AnyOne}, kind: &quorum{nodes}}, nil
+}
+
+func (q *quorum) node(context.Context, string) (*Process, error) { return q.nodes[len(q.nodes)/2], nil }
+func (q *quorum) heal(context.Context) error                     { return nil }
+
+// Voters elect a leader.
+type voters struct {
+	nodes []*Process
+	leads func(ctx context.Context, p *Process) (bool, error)
+}
+
+const elected = 20 * time.Second
+
+func (v *voters) node(ctx context.Context, role string) (*Process, error) {
+	leader, err := v.leader(ctx)
+	if err != nil || role == Leader {
+		return leader, err
+	}
+	i := slices.IndexFunc(v.nodes, func(p *Process) bool { return p != leader && p.Alive() })
+	if i < 0 {
+		return nil, errors.New("nobody follows the leader")
+	}
+	return v.nodes[i], nil
+}
+
+func (v *voters) heal(ctx context.Context) error {
+	_, err := v.leader(ctx)
+	return err
+}
+
+// leader waits until there is one.
+func (v *voters) leader(ctx context.Context) (leader *Process, err error) {
+	err = await(ctx, elected, func(ctx context.Context) error {
+		leader = nil
+		var errs []error
+		for _, p := range v.nodes {
+			leads, err := v.leads(ctx, p)
+			if leads {
+				leader = p
+			}
+			errs = append(errs, err)
+		}
+		if leader == nil {
+			return errors.Join(append(errs, errors.New("nobody leads"))...)
+		}
+		return nil
+	})
+	return leader, err
+}
+
+// await asks until it is so.
+func await(ctx context.Context, limit time.Duration, so func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	again := time.NewTicker(checkEvery)
+	defer again.Stop()
+	var last error
+	for {
+		asking, cancel := context.WithTimeout(ctx, checkLimit)
+		err := so(asking)
+		cancel()
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() == nil {
+			last = err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%w: %w", context.Cause(ctx), last)
+		case <-again.C:
+		}
+	}
+}

@@ -1,0 +1,121 @@
+package lab
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+
+	"seckill/internal/backend"
+)
+
+// A redisPair is a primary and a replica. Clients know the door's address,
+// as they would know a virtual one: it leads to whoever is the primary. The
+// replica follows through link, where what the primary sends can be held back:
+// Redis acknowledges a write before its replica has it.
+type redisPair struct {
+	primary, replica *Process
+	door, link       *relay
+}
+
+func (l *Lab) redisPair(ctx context.Context, program Program) (_ *Ensemble, err error) {
+	pair := &redisPair{}
+	defer func() {
+		if err != nil {
+			pair.close()
+		}
+	}()
+	for _, r := range []**relay{&pair.door, &pair.link} {
+		free, err := l.ports.free(1)
+		if err != nil {
+			return nil, err
+		}
+		if *r, err = listenRelay(free[0]); err != nil {
+			return nil, err
+		}
+	}
+	// A replica that waits five seconds for others to come along would only
+	// make everybody wait.
+	soon := []string{"--repl-diskless-sync", "no", "--repl-diskless-sync-delay", "0"}
+	nodes, err := l.launchAll(ctx, 2, 1, func([][]int) []server {
+		of := ensembleOf(backend.NameRedis)
+		return []server{l.redisServer(program, "redis-primary", of, soon...), l.redisServer(program, "redis-replica", of, soon...)}
+	})
+	if err != nil {
+		return nil, err
+	}
+	pair.primary, pair.replica = nodes[0], nodes[1]
+	l.mu.Lock()
+	l.closers = append(l.closers, pair.close)
+	l.mu.Unlock()
+	return &Ensemble{Nodes: nodes, Roles: []string{Primary}, kind: pair}, nil
+}
+
+func (r *redisPair) close() error {
+	return errors.Join(r.door.Close(), r.link.Close())
+}
+
+func (r *redisPair) node(context.Context, string) (*Process, error) { return r.primary, nil }
+
+// heal gives the roles back. A primary that was restarted is empty, and so is
+// its replica then.
+func (r *redisPair) heal(ctx context.Context) error {
+	r.link.Point(r.primary.Addr)
+	host, port, _ := net.SplitHostPort(r.link.Addr())
+	if err := tellRedis(ctx, r.replica.Addr, "REPLICAOF "+host+" "+port); err != nil {
+		return err
+	}
+	r.door.Point(r.primary.Addr)
+	return r.caughtUp(ctx)
+}
+
+// caughtUp waits until the replica has all that the primary has.
+func (r *redisPair) caughtUp(ctx context.Context) error {
+	return await(ctx, patience, func(ctx context.Context) error {
+		of, err := askRedis(ctx, r.primary.Addr, "replication")
+		if err != nil {
+			return err
+		}
+		by, err := askRedis(ctx, r.replica.Addr, "replication")
+		switch {
+		case err != nil:
+			return err
+		case by["master_link_status"] != "up" || by["slave_repl_offset"] != of["master_repl_offset"]:
+			return fmt.Errorf("the replica is %s and at %s, the primary at %s",
+				by["master_link_status"], by["slave_repl_offset"], of["master_repl_offset"])
+		}
+		return nil
+	})
+}
+
+func (r *redisPair) lag(ctx context.Context) error {
+	if err := r.caughtUp(ctx); err != nil {
+		return err
+	}
+	r.link.Hold()
+	return nil
+}
+
+// failOver is what a Sentinel does. What was held back is lost.
+func (r *redisPair) failOver(ctx context.Context) error {
+	r.link.Cut()
+	if err := tellRedis(ctx, r.replica.Addr, "REPLICAOF NO ONE"); err != nil {
+		return err
+	}
+	r.door.Point(r.replica.Addr)
+	return nil
+}
+
+// tellRedis sends a command whose answer is OK.
+func tellRedis(ctx context.Context, addr, command string) error {
+	answer, err := talk(ctx, addr, command+"\r\n", func(r *bufio.Reader) (string, error) { return r.ReadString('\n') })
+	if err != nil {
+		return fmt.Errorf("tell Redis at %s %s: %w", addr, command, err)
+	}
+	if !strings.HasPrefix(answer, "+OK") {
+		return fmt.Errorf("tell Redis at %s %s: it says %q", addr, command, strings.TrimSpace(answer))
+	}
+	return nil
+}

@@ -1,0 +1,180 @@
+package lab_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"seckill/internal/backend"
+	"seckill/internal/lab"
+)
+
+// emptyLab has nothing but what the test asks for.
+func emptyLab(t *testing.T) *lab.Lab {
+	t.Helper()
+	return ownLab(t, []string{}...)
+}
+
+func ensemble(t *testing.T, l *lab.Lab, name string) *lab.Ensemble {
+	t.Helper()
+	e, err := l.Ensemble(t.Context(), name)
+	must(t, "start the ensemble of "+name, err)
+	return e
+}
+
+func take(t *testing.T, e *lab.Ensemble) (give func()) {
+	t.Helper()
+	give, err := e.Take(t.Context())
+	must(t, "take the ensemble", err)
+	return give
+}
+
+func node(t *testing.T, e *lab.Ensemble, role string) *lab.Process {
+	t.Helper()
+	p, err := e.Node(t.Context(), role)
+	must(t, "find the "+role, err)
+	return p
+}
+
+// What Redis acknowledged and had not replicated is lost in a failover; what it
+// had replicated is not. Clients keep their address.
+func TestRedisFailsOverWithoutTheLastWrites(t *testing.T) {
+	e := ensemble(t, emptyLab(t), backend.NameRedis)
+	var before []string
+	for round := range 2 { // the second on a pair that was made whole again
+		give := take(t, e)
+		addrs := e.Config(backend.Config{}, nil).RedisAddrs
+		if round > 0 && !slices.Equal(addrs, before) {
+			t.Errorf("the pair is at %v, and was at %v", addrs, before)
+		}
+		before = addrs
+		c := redis.NewClient(&redis.Options{Addr: addrs[0], MaxRetries: 3})
+		if n, err := c.DBSize(t.Context()).Result(); err != nil || n != 0 {
+			t.Errorf("round %d begins with %d keys, %v; want none", round, n, err)
+		}
+		must(t, "write", c.Set(t.Context(), "replicated", "yes", 0).Err())
+		must(t, "let the replica lag", e.Lag(t.Context()))
+		must(t, "write", c.Set(t.Context(), "acknowledged", "yes", 0).Err())
+		must(t, "lose the primary", e.Lose(t.Context(), node(t, e, lab.Primary)))
+		got, err := c.MGet(t.Context(), "replicated", "acknowledged").Result()
+		if err != nil || got[0] != "yes" || got[1] != nil {
+			t.Errorf("after the failover: %v, %v; want the first write and not the second", got, err)
+		}
+		must(t, "write to the new primary", c.Set(t.Context(), "new", "yes", 0).Err())
+		c.Close()
+		give()
+	}
+}
+
+func TestFourOfFiveRedisGoOn(t *testing.T) {
+	e := ensemble(t, emptyLab(t), backend.NameRedlock)
+	give := take(t, e)
+	c := e.Config(backend.Config{}, nil)
+	lost := node(t, e, lab.AnyOne)
+	must(t, "lose one", e.Lose(t.Context(), lost))
+	if answer := answering(c.RedlockAddrs); len(answer) != 4 || slices.Contains(answer, lost.Addr) {
+		t.Errorf("%v answer, without %s; want four", answer, lost.Addr)
+	}
+	give()
+	defer take(t, e)()
+	if answer := answering(c.RedlockAddrs); len(answer) != 5 {
+		t.Errorf("%v answer when it was made whole, want five", answer)
+	}
+}
+
+func answering(addrs []string) (answer []string) {
+	for _, addr := range addrs {
+		if c, err := net.Dial("tcp", addr); err == nil {
+			c.Close()
+			answer = append(answer, addr)
+		}
+	}
+	return answer
+}
+
+// Two of three elect a leader, know what was written and take more.
+func TestTwoOfThreeGoOn(t *testing.T) {
+	l := emptyLab(t)
+	for name, writer := range map[string]func(*testing.T, *backend.Instance, string) error{
+		backend.NameZooKeeper: func(t *testing.T, in *backend.Instance, key string) error {
+			_, err := in.ZooKeeper.Create(t.Context(), "/"+key, nil, 0)
+			return err
+		},
+		backend.NameEtcd: func(t *testing.T, in *backend.Instance, key string) error {
+			_, err := in.Etcd.Put(t.Context(), key, "")
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := ensemble(t, l, name)
+			for _, role := range e.Roles {
+				give := take(t, e)
+				lost := node(t, e, role)
+				in, err := backend.Open(t.Context(), e.Config(backend.Config{}, lost))
+				must(t, "open an instance", err)
+				must(t, "write", writer(t, in, role+"-before"))
+				must(t, "lose the "+role, e.Lose(t.Context(), lost))
+				begun := time.Now()
+				for err = errors.New("not yet"); err != nil && time.Since(begun) < 20*time.Second; {
+					err = writer(t, in, role+"-after")
+				}
+				if err != nil {
+					t.Errorf("nothing can be written without the %s: %v", role, err)
+				}
+				t.Logf("written %v after the loss of the %s", time.Since(begun).Round(time.Millisecond), role)
+				if p := node(t, e, lab.Leader); p == lost {
+					t.Errorf("%s leads, and is dead", p.Name)
+				}
+				in.Close()
+				give()
+			}
+			defer take(t, e)()
+			for _, p := range e.Nodes {
+				if !p.Alive() {
+					t.Errorf("%s is dead in an ensemble that was made whole", p.Name)
+				}
+			}
+		})
+	}
+}
+
+// Servers of an ensemble are neither backends nor services of the lab.
+func TestEnsemblesStandBeside(t *testing.T) {
+	l := emptyLab(t)
+	e := ensemble(t, l, backend.NameRedis)
+	if again := ensemble(t, l, backend.NameRedis); again != e {
+		t.Error("a second ensemble was started")
+	}
+	if len(l.Backends()) != 0 || len(l.Services()) != 0 || l.Config().RedisAddrs != nil {
+		t.Errorf("the lab has backends %v and services %v, want none", l.Backends(), l.Services())
+	}
+	give := take(t, e)
+	waiting, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := e.Take(waiting); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a second user is told %v, want that he has to wait", err)
+	}
+	give()
+	take(t, e)()
+	if _, err := l.Ensemble(t.Context(), backend.NameMySQL); !errors.Is(err, lab.ErrNoServer) {
+		t.Errorf("an ensemble of MySQL: %v, want %v", err, lab.ErrNoServer)
+	}
+	without := ownLabWith(t, lab.Programs{Etcd: lab.Program{Get: "seckill deps"}})
+	if _, err := without.Ensemble(t.Context(), backend.NameEtcd); !errors.Is(err, lab.ErrNoServer) || !strings.Contains(err.Error(), "seckill deps") {
+		t.Errorf("an ensemble without its program: %v, want %v and how to get it", err, lab.ErrNoServer)
+	}
+}
+
+func ownLabWith(t *testing.T, p lab.Programs) *lab.Lab {
+	t.Helper()
+	l, err := lab.Start(t.Context(), lab.Options{Folder: t.TempDir(), Backends: []string{}, Programs: &p})
+	must(t, "start a lab", err)
+	t.Cleanup(func() { l.Stop(context.Background()) })
+	return l
+}

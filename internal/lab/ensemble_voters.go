@@ -1,0 +1,115 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"seckill/internal/backend"
+)
+
+const three = 3
+
+// zookeeperThree are three ZooKeeper servers. Each has a port for clients, one
+// for its followers, should it lead, and one for elections.
+func (l *Lab) zookeeperThree(ctx context.Context, program Program) (*Ensemble, error) {
+	nodes, err := l.launchAll(ctx, three, 3, func(ports [][]int) []server {
+		config := "initLimit=20\nsyncLimit=10\n"
+		for i, p := range ports {
+			config += fmt.Sprintf("server.%d=127.0.0.1:%d:%d\n", i+1, p[1], p[2])
+		}
+		servers := make([]server, three)
+		for i := range servers {
+			servers[i] = l.zookeeperMember(program, i, config)
+		}
+		return servers
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Ensemble{Nodes: nodes, Roles: []string{Leader, Follower},
+		kind: &voters{nodes, zookeeperLeads}}, nil
+}
+
+func (l *Lab) zookeeperMember(program Program, i int, ensemble string) server {
+	name := member(backend.NameZooKeeper, i)
+	home := filepath.Join(l.folder, name)
+	return server{
+		name: name, backend: ensembleOf(backend.NameZooKeeper), ports: 3,
+		command: func(ports []int) (command, error) {
+			args := zookeeperArgs(program, home, "org.apache.zookeeper.server.quorum.QuorumPeerMain")
+			c := command{Args: args, Env: l.serverEnv(), Dir: l.folder}
+			if err := configureZooKeeper(home, ports[0], ensemble); err != nil {
+				return c, err
+			}
+			return c, os.WriteFile(filepath.Join(home, "data", "myid"), fmt.Appendln(nil, i+1), 0o600)
+		},
+		check: func(ctx context.Context, addr string, _ int) (string, error) {
+			return checkZooKeeper(ctx, addr, home)
+		},
+	}
+}
+
+func zookeeperLeads(ctx context.Context, p *Process) (bool, error) {
+	answer, err := askZooKeeper(ctx, p.Addr, "srvr")
+	return strings.Contains(answer, "Mode: leader"), err
+}
+
+// etcdThree are three etcd servers.
+func (l *Lab) etcdThree(ctx context.Context, program Program) (*Ensemble, error) {
+	if err := l.hasRoom(three * megabytes[backend.NameEtcd]); err != nil {
+		return nil, err
+	}
+	nodes, err := l.launchAll(ctx, three, 2, func(ports [][]int) []server {
+		// The peers' ports tell clusters apart, and so one attempt to start
+		// from another.
+		var names, cluster []string
+		for i, p := range ports {
+			name := fmt.Sprintf("%s-%d-%d", filepath.Base(l.folder), i+1, p[1])
+			names, cluster = append(names, name), append(cluster, name+"="+etcdURL(p[1]))
+		}
+		servers := make([]server, three)
+		for i := range servers {
+			servers[i] = l.etcdMember(program, i, names, strings.Join(cluster, ","))
+		}
+		return servers
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Ensemble{Nodes: nodes, Roles: []string{Leader, Follower},
+		kind: &voters{nodes, etcdLeads}}, nil
+}
+
+func (l *Lab) etcdMember(program Program, i int, names []string, cluster string) server {
+	return server{
+		name: member(backend.NameEtcd, i), backend: ensembleOf(backend.NameEtcd), ports: 2,
+		command: func(ports []int) (command, error) {
+			return command{Env: l.serverEnv(), Dir: l.folder,
+				Args: etcdArgs(program.Path, names[i], filepath.Join(l.folder, names[i]), ports, cluster)}, nil
+		},
+		check: func(ctx context.Context, addr string, _ int) (string, error) {
+			return checkEtcd(ctx, addr, names...)
+		},
+	}
+}
+
+func etcdLeads(ctx context.Context, p *Process) (bool, error) {
+	var status struct {
+		Header struct {
+			Member string `json:"member_id"`
+		}
+		Leader string
+	}
+	if err := askEtcd(ctx, http.MethodPost, p.Addr+"/v3/maintenance/status", &status); err != nil {
+		return false, err
+	}
+	if status.Leader == "" || status.Leader == "0" {
+		return false, errors.New("it knows no leader")
+	}
+	return status.Leader == status.Header.Member, nil
+}
