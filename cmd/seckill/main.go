@@ -22,6 +22,7 @@ type commands struct {
 	Serve  ServeCmd  `cmd:"" help:"Run one service process on configured backends."`
 	Load   LoadCmd   `cmd:"" help:"Storm a sale with buyers and judge it from the ledger."`
 	Prove  ProveCmd  `cmd:"" help:"Compute the guarantee matrix: run every strategy through the orders of its commands."`
+	Lock   LockCmd   `cmd:"" help:"Hold a lock while a command runs."`
 	Deps   DepsCmd   `cmd:"" help:"Install the servers that are missing, with the system's package manager."`
 	Doctor DoctorCmd `cmd:"" help:"Say what is found, in which version, and what to do about the rest."`
 }
@@ -34,12 +35,16 @@ func (s exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)
 
 const (
 	statusFailed = 1 // the command could not do its work
-	statusUsage  = 2 // the command line is wrong
+	statusUsage  = 2 // the command line is wrong; a command with a usageStatus has its own
 )
 
 func main() {
 	lab.RunKeeperIfAsked()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ends := []os.Signal{syscall.SIGTERM}
+	if !signal.Ignored(os.Interrupt) { // as it is in the background of a script
+		ends = append(ends, os.Interrupt)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	status := run(ctx, stop, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	os.Exit(status)
@@ -78,7 +83,7 @@ func run(ctx context.Context, stop func(), args []string, stdout, stderr io.Writ
 	command, err := parser.Parse(args)
 	if err != nil {
 		fmt.Fprintf(stderr, "seckill: %v\nTry: seckill --help\n", err)
-		return statusUsage
+		return usageStatus(err)
 	}
 	go func() {
 		<-ctx.Done()
@@ -95,6 +100,20 @@ func run(ctx context.Context, stop func(), args []string, stdout, stderr io.Writ
 		fmt.Fprintf(stderr, "seckill: %v\n", err)
 		return statusFailed
 	}
+}
+
+// usageStatus is the exit status for a command line that is wrong: the one of
+// the command that was meant, if it has one.
+func usageStatus(err error) int {
+	var wrong *kong.ParseError
+	if errors.As(err, &wrong) && wrong.Context != nil {
+		if meant := wrong.Context.Selected(); meant != nil {
+			if c, ok := meant.Target.Addr().Interface().(interface{ usageStatus() int }); ok {
+				return c.usageStatus()
+			}
+		}
+	}
+	return statusUsage
 }
 
 // stderrWriter is where commands write what is not their result.

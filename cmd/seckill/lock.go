@@ -1,0 +1,476 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/lab"
+	"seckill/internal/lock"
+	"seckill/internal/seckill"
+	"seckill/strategies"
+)
+
+// LockCmd holds a lock while a command runs, as flock(1) and etcdctl lock do.
+type LockCmd struct {
+	Name    string   `arg:"" help:"The lock: a strategy's name, such as redsync or zk."`
+	Key     string   `arg:"" help:"What is locked: the backend's own key, path or name, taken as it is."`
+	Command []string `arg:"" passthrough:"partial" help:"What runs while the lock is held."`
+
+	Wait       *time.Duration `xor:"wait" placeholder:"DURATION" help:"Wait so long for the lock; 0 tries once. Without it: until the lock is ours."`
+	NoWait     bool           `short:"n" xor:"wait" help:"Try once, as --wait=0 does."`
+	Lease      time.Duration  `default:"0" help:"How long the lock lives, if it has an end. 0: it is renewed while the command runs; a lock that cannot be renewed lives for --ttl."`
+	TTL        time.Duration  `name:"ttl" default:"8s" env:"SECKILL_LOCK_LEASE" help:"How long a lock that is renewed outlives a holder who has died."`
+	Poll       time.Duration  `default:"10ms" env:"SECKILL_LOCK_POLL" help:"About how long a lock that polls pauses between two attempts."`
+	Session    time.Duration  `name:"zookeeper-session" default:"6s" env:"SECKILL_ZOOKEEPER_SESSION" help:"Session time-out to ask ZooKeeper for: what --ttl is to the others."`
+	Grace      time.Duration  `default:"5s" help:"When the lock is lost: how long after SIGTERM the command gets SIGKILL."`
+	BusyStatus int            `short:"E" default:"115" help:"Exit status for a lock that was not ours in time."`
+	Verbose    bool           `short:"v" xor:"talk" help:"Say when the lock was taken and given back."`
+	Quiet      bool           `short:"q" xor:"talk" help:"Say nothing but what is wrong with the command line."`
+
+	Lab bool `help:"Use the servers of the lab that is running (seckill up) where no address is given."`
+	BackendFlags
+}
+
+// Exit statuses of seckill lock, where the command's own is not. They are
+// those of nobody else: not of flock, timeout and env, nor of curl and xargs.
+// 126 and 127 mean what they mean to every shell.
+const (
+	statusBusy        = 115
+	statusLost        = 116
+	statusUnavailable = 117
+	statusLockUsage   = 118
+	statusNoExec      = 126
+	statusNotFound    = 127
+	statusSignal      = 128 // and its number
+)
+
+// The command's environment. The token is absent if the lock has none: an
+// empty one or a 0 would pass for the smallest.
+const (
+	envLockName = "SECKILL_LOCK_NAME"
+	envLockKey  = "SECKILL_LOCK_KEY"
+	envFence    = "SECKILL_FENCE"
+)
+
+// Help is what seckill lock --help says below its flags.
+func (LockCmd) Help() string {
+	return fmt.Sprintf(`NAME is one of: %s.
+
+COMMAND finds %s and %s in its environment, and in %s the fencing token, if the lock has one: a number that grows with every
+grant of the same key. Whoever stores something under the lock refuses it when he has seen a greater number.
+
+COMMAND runs in a process group of its own. SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 are passed on to it, and the lock is
+given back when COMMAND has ended, however it ends. What it leaves in the background runs on without the lock. When the lock is lost, the
+group gets SIGTERM, and SIGKILL after --grace. A lock without an end, a renewal or a session cannot be lost, nor can a lock know what
+happened while this process was stopped: only the fencing token protects from that.
+
+Exit status: COMMAND's own, 128+N if signal N ended it (or ended the wait for the lock), or
+  %d  busy: the lock was not ours in time (--busy-status sets another)
+  %d  the lock was lost while COMMAND ran, whatever became of COMMAND
+  %d  the lock's backend is unavailable; COMMAND was not started
+  %d  wrong command line, or the lock's backend was not given
+  %d  COMMAND cannot be executed
+  %d  COMMAND was not found`,
+		strings.Join(lockNames(), ", "), envLockName, envLockKey, envFence,
+		statusBusy, statusLost, statusUnavailable, statusLockUsage, statusNoExec, statusNotFound)
+}
+
+// usageStatus is the exit status of a command line that is wrong.
+func (LockCmd) usageStatus() int { return statusLockUsage }
+
+// Validate finds what is wrong with the command line alone.
+func (c *LockCmd) Validate() error {
+	if len(c.Command) > 0 && c.Command[0] == "--" {
+		c.Command = c.Command[1:]
+	}
+	if len(c.Command) == 0 || c.Command[0] == "" {
+		return errors.New("give the COMMAND that runs while the lock is held: seckill lock NAME KEY -- COMMAND")
+	}
+	if _, err := findLock(c.Name); err != nil {
+		return err
+	}
+	if c.Key == "" {
+		return errors.New("KEY is empty: give the key, path or name to lock")
+	}
+	for _, flag := range []struct {
+		name string
+		ok   bool
+		want string
+	}{
+		{"--lease", c.Lease >= 0, "0 or longer, such as 1m"},
+		{"--ttl", c.TTL > 0, "longer than 0, such as 8s"},
+		{"--poll", c.Poll > 0, "longer than 0, such as 10ms"},
+		{"--zookeeper-session", c.Session > 0, "longer than 0, such as 6s"},
+		{"--grace", c.Grace >= 0, "0 or longer, such as 5s"},
+		{"--busy-status", c.BusyStatus >= 0 && c.BusyStatus <= 255, "from 0 to 255"},
+	} {
+		if !flag.ok {
+			return fmt.Errorf("%s must be %s", flag.name, flag.want)
+		}
+	}
+	return nil
+}
+
+// findLock finds a strategy that is a lock and can be one between processes.
+func findLock(name string) (catalog.Info, error) {
+	for _, info := range strategies.All() {
+		switch {
+		case info.Name != name:
+		case info.Locker == nil:
+			return info, fmt.Errorf("%s deducts stock by itself: it is not a lock; locks are: %s", name, strings.Join(lockNames(), ", "))
+		case inProcess(info):
+			return info, fmt.Errorf("%s is a lock inside one process: around a command it would exclude nobody; locks are: %s",
+				name, strings.Join(lockNames(), ", "))
+		default:
+			return info, nil
+		}
+	}
+	return catalog.Info{}, fmt.Errorf("there is no lock %q; there are: %s", name, strings.Join(lockNames(), ", "))
+}
+
+func inProcess(i catalog.Info) bool { return i.Family == "local" }
+
+func lockNames() (names []string) {
+	for _, info := range strategies.All() {
+		if info.Locker != nil && !inProcess(info) {
+			names = append(names, info.Name)
+		}
+	}
+	return names
+}
+
+// Run takes the lock, runs the command and gives the lock back.
+func (c *LockCmd) Run(ctx context.Context, stderr stderrWriter) error {
+	signals := make(chan os.Signal, 16)
+	signal.Notify(signals, heeded()...)
+	defer signal.Stop(signals)
+	if ctx.Err() != nil { // before we listened
+		return exitStatus(statusSignal + int(syscall.SIGINT))
+	}
+	h := holder{LockCmd: c, said: stderr, signals: signals}
+	if c.Quiet {
+		h.said = io.Discard
+	}
+	return h.run(context.WithoutCancel(ctx))
+}
+
+// A holder is one run of LockCmd.
+type holder struct {
+	*LockCmd
+	said    io.Writer
+	signals <-chan os.Signal // passed on while the command runs; else the end
+}
+
+func (h *holder) say(format string, args ...any) {
+	fmt.Fprintf(h.said, "seckill: "+format+"\n", args...)
+}
+
+// fail says what went wrong and is the exit status for it.
+func (h *holder) fail(status int, format string, args ...any) error {
+	h.say(format, args...)
+	return exitStatus(status)
+}
+
+func (h *holder) run(ctx context.Context) error {
+	// A command that cannot be run needs no lock.
+	path, status, err := findCommand(h.Command[0])
+	if err != nil {
+		return h.fail(status, "%s: %v", h.Command[0], err)
+	}
+	var in *backend.Instance
+	defer func() {
+		if in != nil {
+			_ = in.Close() // what it could not say, its sessions' ends do
+		}
+	}()
+	var lease lock.Lease
+	asking, cancel := context.WithCancel(ctx)
+	defer cancel() // not earlier: the lease lives under it
+	asked := time.Now()
+	err = h.unlessSignalled(cancel, func() (err error) {
+		var locker lock.Locker
+		if in, locker, err = h.open(asking); err != nil {
+			return err
+		}
+		lease, err = locker.Acquire(asking, h.Key, lock.Options{Wait: h.wait(), Lease: h.Lease})
+		return err
+	})
+	waited := time.Since(asked).Round(time.Millisecond)
+	if err != nil {
+		if lease != nil { // it came together with the signal
+			_ = h.release(ctx, lease)
+		}
+		return h.notTaken(err, waited)
+	}
+	fence := ""
+	if lease.Fence() != 0 {
+		fence = fmt.Sprintf(", fencing token %d", lease.Fence())
+	}
+	h.verbose("took %s %s after %v%s", h.Name, h.Key, waited, fence)
+
+	status, err = h.command(path, lease)
+	lost := errors.Is(context.Cause(lease.Context()), lock.ErrLost)
+	released := h.release(ctx, lease)
+	switch {
+	case err != nil: // it never ran
+		return h.fail(notStarted(err), "%s: %v", h.Command[0], err)
+	case lost:
+		return exitStatus(statusLost) // it was said when it happened
+	case errors.Is(released, lock.ErrNotHeld):
+		return h.fail(statusLost, "%s %s was not ours any more when the command ended", h.Name, h.Key)
+	case released != nil:
+		h.say("could not give %s %s back; it ends with its lease or session, if it has one: %v", h.Name, h.Key, released)
+	default:
+		h.verbose("gave %s %s back", h.Name, h.Key)
+	}
+	if status != 0 {
+		return exitStatus(status)
+	}
+	return nil
+}
+
+func (h *holder) verbose(format string, args ...any) {
+	if h.Verbose {
+		h.say(format, args...)
+	}
+}
+
+func (h *holder) wait() time.Duration {
+	switch {
+	case h.NoWait:
+		return 0
+	case h.Wait == nil:
+		return -1
+	}
+	return *h.Wait
+}
+
+// A signalled is the end of waiting by a signal.
+type signalled struct{ syscall.Signal }
+
+func (s signalled) Error() string { return s.String() }
+
+// unlessSignalled runs f, which the first signal cancels. It returns when f
+// does, so that f can clean up; a second signal ends the program.
+func (h *holder) unlessSignalled(cancel func(), f func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- f() }()
+	var got error
+	for {
+		select {
+		case err := <-done:
+			return cmp.Or(got, err)
+		case s := <-h.signals:
+			n, ends := ending(s)
+			switch {
+			case !ends:
+			case got != nil:
+				os.Exit(statusSignal + int(n)) // it hangs, and so would closing
+			default:
+				got = signalled{n}
+				cancel()
+			}
+		}
+	}
+}
+
+// open connects to what the lock needs, and to nothing else.
+func (h *holder) open(ctx context.Context) (*backend.Instance, lock.Locker, error) {
+	info, err := findLock(h.Name)
+	if err != nil {
+		return nil, nil, err
+	}
+	if info.Broken() {
+		h.say("warning: %s is a bad example, which lets several holders in at a time", h.Name)
+	}
+	all, err := h.backends()
+	if err != nil {
+		return nil, nil, err
+	}
+	config := needed(all, info)
+	config.MaxSQLConns, config.ZooKeeperSession = 4, h.Session
+	in, err := backend.Open(ctx, config)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
+	}
+	for _, need := range info.Needs {
+		if ok, why := in.Has(need); !ok {
+			_ = in.Close()
+			return nil, nil, notGiven{fmt.Sprintf("%s: %s (%s), or --lab while seckill up is running", h.Name, why, variable[need])}
+		}
+	}
+	settings := catalog.DefaultSettings()
+	settings.LockLease, settings.LockPoll = h.TTL, h.Poll
+	locker, err := catalog.NewLocker(info, catalog.Deps{Instance: in, Settings: settings})
+	if err != nil {
+		_ = in.Close()
+		return nil, nil, err
+	}
+	return in, locker, nil
+}
+
+// notGiven: the command line lacks a backend.
+type notGiven struct{ what string }
+
+func (e notGiven) Error() string { return e.what }
+
+// variable is the environment's way to give a backend.
+var variable = map[backend.Capability]string{
+	backend.SQL: "SECKILL_MYSQL_DSN", backend.RowLocks: "SECKILL_MYSQL_DSN", backend.Redis: "SECKILL_REDIS_ADDRS",
+	backend.RedisQuorum: "SECKILL_REDLOCK_ADDRS", backend.ZooKeeper: "SECKILL_ZOOKEEPER_ADDRS", backend.Etcd: "SECKILL_ETCD_ENDPOINTS",
+}
+
+// backends are those that were given. The lab's are taken when they are asked
+// for, never by themselves: a lock on the wrong server excludes nobody.
+func (h *holder) backends() (backend.Config, error) {
+	config := h.config()
+	if !h.Lab {
+		return config, nil
+	}
+	running, err := lab.Running()
+	if err != nil {
+		return config, err
+	}
+	if running == nil {
+		return config, notGiven{"--lab: no lab is running: start one with seckill up"}
+	}
+	if config.MySQLDSN == "" && config.SQLitePath == "" {
+		config.MySQLDSN, config.SQLitePath = running.Config.MySQLDSN, running.Config.SQLitePath
+	}
+	for _, list := range []struct{ given, lab *[]string }{
+		{&config.RedisAddrs, &running.Config.RedisAddrs},
+		{&config.RedlockAddrs, &running.Config.RedlockAddrs},
+		{&config.ZooKeeperAddrs, &running.Config.ZooKeeperAddrs},
+		{&config.EtcdEndpoints, &running.Config.EtcdEndpoints},
+	} {
+		if len(*list.given) == 0 {
+			*list.given = *list.lab
+		}
+	}
+	return config, nil
+}
+
+// needed is a configuration without what the lock does not use.
+func needed(all backend.Config, info catalog.Info) (c backend.Config) {
+	for _, need := range info.Needs {
+		switch need {
+		case backend.SQL, backend.RowLocks:
+			c.MySQLDSN, c.SQLitePath = all.MySQLDSN, all.SQLitePath
+		case backend.Redis:
+			c.RedisAddrs = all.RedisAddrs
+		case backend.RedisQuorum:
+			c.RedlockAddrs = all.RedlockAddrs
+		case backend.ZooKeeper:
+			c.ZooKeeperAddrs = all.ZooKeeperAddrs
+		case backend.Etcd:
+			c.EtcdEndpoints = all.EtcdEndpoints
+		}
+	}
+	return c
+}
+
+// notTaken is the exit status for a lock that is not ours.
+func (h *holder) notTaken(err error, waited time.Duration) error {
+	var by signalled
+	var lacks notGiven
+	switch {
+	case errors.As(err, &by):
+		return exitStatus(statusSignal + int(by.Signal))
+	case errors.Is(err, seckill.ErrBusy):
+		return h.fail(h.BusyStatus, "%s %s is held by somebody else (waited %v)", h.Name, h.Key, waited)
+	case errors.As(err, &lacks):
+		return h.fail(statusLockUsage, "%v", err)
+	case errors.Is(err, seckill.ErrInvalid): // the key, as there is no purchase
+		return h.fail(statusLockUsage, "%s: %s", h.Name, strings.TrimPrefix(err.Error(), seckill.ErrInvalid.Error()+": "))
+	case errors.Is(err, zk.ErrInvalidPath):
+		return h.fail(statusLockUsage, "%q is no ZooKeeper path: it begins with a slash, does not end in one, and has no empty part", h.Key)
+	}
+	return h.fail(statusUnavailable, "%s %s: %v", h.Name, h.Key, err)
+}
+
+func (h *holder) release(ctx context.Context, l lock.Lease) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	return l.Release(ctx)
+}
+
+// command runs the command until it ends, and is its exit status. It gets the
+// signals that we get, and its end when the lock is lost.
+func (h *holder) command(path string, l lock.Lease) (status int, err error) {
+	lost := make(chan struct{})
+	defer context.AfterFunc(l.Context(), func() {
+		if errors.Is(context.Cause(l.Context()), lock.ErrLost) {
+			close(lost)
+		}
+	})()
+	j := job{path: path, args: h.Command, env: h.environment(l.Fence()), signals: h.signals, lost: lost, grace: h.Grace,
+		onLost: func() { h.say("lost %s %s: ending the command", h.Name, h.Key) }}
+	return j.run()
+}
+
+// environment is ours, without the token of a lock around us.
+func (h *holder) environment(fence uint64) []string {
+	env := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, envFence+"=") })
+	env = append(env, envLockName+"="+h.Name, envLockKey+"="+h.Key)
+	if fence != 0 {
+		env = append(env, fmt.Sprint(envFence, "=", fence))
+	}
+	return env
+}
+
+// A job is the command while it runs.
+type job struct {
+	path      string
+	args, env []string
+	signals   <-chan os.Signal
+	lost      <-chan struct{} // the lock is
+	grace     time.Duration
+	onLost    func()
+}
+
+// findCommand looks for the command as a shell does.
+func findCommand(name string) (path string, status int, err error) {
+	path, err = exec.LookPath(name)
+	switch {
+	case err == nil, errors.Is(err, exec.ErrDot): // PATH says so
+		return path, 0, nil
+	case !strings.ContainsRune(name, filepath.Separator) && onPath(name):
+		return "", statusNoExec, fs.ErrPermission
+	}
+	var wrapped *exec.Error
+	if errors.As(err, &wrapped) {
+		err = wrapped.Err
+	}
+	return "", notStarted(err), err
+}
+
+// onPath: it is there, though it is no program. exec.LookPath does not tell.
+func onPath(name string) bool {
+	return slices.ContainsFunc(filepath.SplitList(os.Getenv("PATH")), func(folder string) bool {
+		info, err := os.Stat(filepath.Join(folder, name))
+		return err == nil && !info.IsDir()
+	})
+}
+
+func notStarted(err error) (status int) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, exec.ErrNotFound) {
+		return statusNotFound
+	}
+	return statusNoExec
+}
