@@ -16,7 +16,11 @@ func All() []catalog.Info {
 		sqlrow.Naive, sqlrow.Atomic, sqlrow.Conditional, sqlrow.ConditionalScan, sqlrow.Version, sqlrow.Timestamp,
 		sqlrow.ForUpdate, sqlrow.ForUpdateNowait, sqlrow.ForUpdateAutocommit, sqlrow.ForUpdateScan,
 		local.MutexPerRequest, local.Mutex, local.MutexPerSKU,
-		redislock.Redsync,
+		redislock.RedisGetSet, redislock.RedisRandomKey, redislock.RedisSetNX, redislock.RedisSetNXExpire,
+		redislock.RedisSetEX, redislock.RedisSetNXTimestamp, redislock.RedisGETSET, redislock.RedisSetNXPX,
+		redislock.RedisRenew, redislock.RedisToken, redislock.RedisLua, redislock.RedisRegistry,
+		redislock.RedisWatchdog, redislock.RedisBLPOP, redislock.Redsync, redislock.Redlock,
+		redislock.RedisMultiLock, redislock.RedisLockMySQL,
 		zklock.ZK,
 		counter.RedisCounter, counter.RedisMulti, counter.RedisCounterMySQL,
 	}

@@ -56,6 +56,8 @@ type stop struct {
 	answer     chan error
 	loseReply  bool
 	blocked    bool
+	timer      chan time.Time // of a wait with a limit; the scheduler rings it
+	rung       bool
 	step       int // index of the order's step that let it go
 }
 
@@ -99,6 +101,7 @@ func (a *actor) Before(ctx context.Context, c *tap.Command) error {
 		return nil // Sleep is next
 	case c.Backend == tap.Waiting:
 		s.wait = true
+		s.timer = a.run.timerOf(c)
 		a.tell(event{kind: evEntered, stop: s})
 		return nil
 	case c.Name == "ROLLBACK" && ctx.Err() != nil:
@@ -150,6 +153,16 @@ func (a *actor) Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
+// Timer implements tap.Sleeper: a wait's limit is over when the scheduler says
+// so.
+func (a *actor) Timer(c *tap.Command, _ time.Duration) <-chan time.Time {
+	ring := make(chan time.Time, 1)
+	a.run.mu.Lock()
+	defer a.run.mu.Unlock()
+	a.run.timers[c] = ring
+	return ring
+}
+
 // computing: he runs between two commands, and will be heard of soon.
 func (a *actor) computing() bool {
 	if a.done || a.sleeping != nil {
@@ -158,10 +171,15 @@ func (a *actor) computing() bool {
 	if a.fan > 1 && a.arrived < a.fan {
 		return true
 	}
+	waits := false
 	for s := range a.inside {
-		if !s.background && !s.passing {
-			return false
+		if s.rung {
+			return true
 		}
+		waits = waits || !s.background && !s.passing
+	}
+	if waits {
+		return false
 	}
 	for _, s := range a.stops {
 		if !s.background {

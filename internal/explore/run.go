@@ -25,12 +25,18 @@ type run struct {
 
 	mu      sync.Mutex
 	current map[*tap.Command]*stop // commands under way
+	timers  map[*tap.Command]chan time.Time
 
 	last   *actor // whose turn it was last
 	faults int
 	moves  []move
 	peek   bool
+
+	idleRings int
 }
+
+// Somebody who waits for no lease looks again so often before he gives up.
+const maxIdleRings = 3
 
 func (r *run) track(s *stop) {
 	r.mu.Lock()
@@ -44,6 +50,29 @@ func (r *run) untrack(c *tap.Command) *stop {
 	s := r.current[c]
 	delete(r.current, c)
 	return s
+}
+
+func (r *run) timerOf(c *tap.Command) chan time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	ring := r.timers[c]
+	delete(r.timers, c)
+	return ring
+}
+
+// ringTimers ends every wait that has a limit: a lease has ended, and whoever
+// waits no longer than that looks again.
+func (r *run) ringTimers() (any bool) {
+	for _, a := range r.actors {
+		for s := range a.inside {
+			if s.timer != nil && !s.rung {
+				s.rung = true
+				s.timer <- time.Time{}
+				any = true
+			}
+		}
+	}
+	return any
 }
 
 const (
@@ -434,6 +463,9 @@ func (r *run) endLease(ctx context.Context) (what string, err error) {
 	}
 	what, err = r.world.endLease(ctx, of, r.scenario.Clears)
 	r.everythingMoved()
+	if what != "" {
+		r.ringTimers()
+	}
 	return what, err
 }
 
@@ -464,6 +496,10 @@ func (r *run) stuck(ctx context.Context) error {
 	what, err := r.endLease(ctx)
 	if err != nil {
 		return err
+	}
+	if what == "" && r.idleRings < maxIdleRings && r.ringTimers() {
+		r.idleRings++
+		what = "the limit of a wait is over"
 	}
 	if what != "" {
 		r.order.Steps = append(r.order.Steps, Step{Choice: Choice{Fault: timePasses}, Command: what})
@@ -508,7 +544,8 @@ func (w *World) play(ctx context.Context, s *Scenario, peek bool, choose chooser
 	ctx, cancel := context.WithTimeoutCause(ctx, time.Minute, errors.New("one order took a minute"))
 	defer cancel()
 	r := &run{world: w, scenario: s, order: &Order{Scenario: s}, peek: peek,
-		events: make(chan event, 64), over: make(chan struct{}), current: map[*tap.Command]*stop{}}
+		events: make(chan event, 64), over: make(chan struct{}), current: map[*tap.Command]*stop{},
+		timers: map[*tap.Command]chan time.Time{}}
 	defer func() {
 		close(r.over)
 		for _, a := range r.actors {

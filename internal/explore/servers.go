@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -84,6 +85,11 @@ func (w *World) endLease(ctx context.Context, of *process, force bool) (what str
 			did = append(did, "an operator removes the lock")
 		}
 	}
+	if did != nil {
+		if err := w.unblock(ctx); err != nil {
+			return "", err
+		}
+	}
 	if did == nil && w.info.Locker == nil {
 		did = append(did, "the processes' clocks move on by the time of a lease")
 	}
@@ -107,6 +113,30 @@ func (w *World) expireKeys(ctx context.Context, key string) (string, error) {
 	}
 	return did, nil
 }
+
+// unblock ends the time-out of whoever blocks in Redis (BLPOP): it is no longer
+// than the lease that has ended.
+func (w *World) unblock(ctx context.Context) error {
+	if w.admin.Redis == nil {
+		return nil
+	}
+	clients, err := w.admin.Redis.ClientList(ctx).Result()
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(clients) {
+		if m := blockedClient.FindStringSubmatch(line); m != nil {
+			id, _ := strconv.ParseInt(m[1], 10, 64)
+			if err := w.admin.Redis.ClientUnblock(ctx, id).Err(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// blockedClient finds the flag b in a line of CLIENT LIST.
+var blockedClient = regexp.MustCompile(`^id=(\d+) .* flags=\w*b`)
 
 func redises(in *backend.Instance) (all []redis.UniversalClient) {
 	if in.Redis != nil {

@@ -37,7 +37,7 @@ const releaseTimeout = 2 * time.Second
 
 func (g *Guarded) Deduct(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
 	var r seckill.Receipt
-	err := g.under(ctx, p.SKU, func(ctx context.Context, store *ledger.Store) error {
+	err := g.Under(ctx, p.SKU, func(ctx context.Context, store *ledger.Store) error {
 		var now struct{ Num, Run int64 }
 		err := store.Read(ctx, &now, "SELECT num, run FROM stock WHERE id = ?", p.SKU)
 		if err != nil {
@@ -63,7 +63,7 @@ func (g *Guarded) Restore(ctx context.Context, orderID string) error {
 	if err != nil {
 		return err
 	}
-	return g.under(ctx, o.SKUID, func(ctx context.Context, store *ledger.Store) error {
+	return g.Under(ctx, o.SKUID, func(ctx context.Context, store *ledger.Store) error {
 		num := int64(0)
 		if err := store.Read(ctx, &num, "SELECT num FROM stock WHERE id = ?", o.SKUID); err != nil {
 			return err
@@ -101,8 +101,9 @@ func (g *Guarded) Reset(ctx context.Context, sku, stock int64) error {
 	return lease.Release(ctx)
 }
 
-// under runs f while the SKU's lock is held.
-func (g *Guarded) under(ctx context.Context, sku int64, f func(context.Context, *ledger.Store) error) error {
+// Under runs f while the SKU's lock is held, under the lease's context and on
+// the ledger that f has to use.
+func (g *Guarded) Under(ctx context.Context, sku int64, f func(context.Context, *ledger.Store) error) error {
 	asked := time.Now()
 	lease, err := g.Locker.Acquire(ctx, g.Key(sku), g.Options)
 	g.Observe.LockWaited(time.Since(asked).Seconds())

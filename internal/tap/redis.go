@@ -7,6 +7,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -155,10 +156,10 @@ func (s *Subscription) pong(token string) {
 	}
 }
 
-// Receive waits for the next message, nil when the connection is lost, or
-// until ctx ends (its error is returned then).
-func (s *Subscription) Receive(ctx context.Context) (*redis.Message, error) {
-	return WaitFor(ctx, "message on "+s.channel, s.Messages, s.barrier)
+// Receive waits for the next message, nil when the connection is lost; for so
+// long at most (ErrTimeUp), and until ctx ends (its error is returned then).
+func (s *Subscription) Receive(ctx context.Context, limit time.Duration) (*redis.Message, error) {
+	return WaitAtMost(ctx, "message on "+s.channel, limit, s.Messages, s.barrier)
 }
 
 // barrier: Redis answers in order, so with the PONG every message that was

@@ -12,6 +12,7 @@ package tap
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
@@ -50,9 +51,11 @@ type Tap interface {
 	After(ctx context.Context, c *Command, err error) error
 }
 
-// A Sleeper is a Tap that owns the clock: Sleep replaces a real back-off.
+// A Sleeper is a Tap that owns the clock: Sleep replaces a real back-off, and
+// Timer the timer that ends the wait c after d.
 type Sleeper interface {
 	Sleep(ctx context.Context, d time.Duration) error
+	Timer(c *Command, d time.Duration) <-chan time.Time
 }
 
 type key struct{}
@@ -119,18 +122,48 @@ func Wait[T any](ctx context.Context, what string, done <-chan T) (T, error) {
 func WaitFor[T any](
 	ctx context.Context, what string, done <-chan T, barrier func(context.Context) error,
 ) (T, error) {
+	return WaitAtMost(ctx, what, Forever, done, barrier)
+}
+
+// Forever is a wait without a limit of its own.
+const Forever time.Duration = -1
+
+// ErrTimeUp ends a wait whose limit is over.
+var ErrTimeUp = errors.New("the limit of this wait is over")
+
+// WaitAtMost is WaitFor with a limit, such as what a lock has left to live:
+// ErrTimeUp when it is over. (A context with a deadline would do the same, on
+// a clock that no Tap can own.)
+func WaitAtMost[T any](
+	ctx context.Context, what string, limit time.Duration,
+	done <-chan T, barrier func(context.Context) error,
+) (T, error) {
 	var got T
-	err := Do(ctx, func() *Command {
-		return &Command{Backend: Waiting, Name: "wait", Text: what, Barrier: barrier}
-	}, func() error {
+	c := &Command{Backend: Waiting, Name: "wait", Text: what, Barrier: barrier}
+	timer, stop := timer(ctx, c, limit)
+	defer stop()
+	err := Do(ctx, func() *Command { return c }, func() error {
 		select {
 		case got = <-done:
 			return nil
+		case <-timer:
+			return ErrTimeUp
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
 	})
 	return got, err
+}
+
+func timer(ctx context.Context, c *Command, limit time.Duration) (<-chan time.Time, func() bool) {
+	if limit < 0 {
+		return nil, func() bool { return false }
+	}
+	if s, ok := From(ctx).(Sleeper); ok {
+		return s.Timer(c, limit), func() bool { return false }
+	}
+	t := time.NewTimer(limit)
+	return t.C, t.Stop
 }
 
 // Sleep backs off for d, or until ctx ends (its error is returned then).

@@ -187,7 +187,7 @@ func TestRedisSubscriptionPasses(t *testing.T) {
 	}
 	defer sub.Close()
 	c.Publish(t.Context(), "news", "hello")
-	m, err := sub.Receive(ctx)
+	m, err := sub.Receive(ctx, tap.Forever)
 	if err != nil || m.Payload != "hello" {
 		t.Fatalf("received %v, %v, want hello", m, err)
 	}

@@ -1,13 +1,13 @@
 package redislock
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"embed"
 	"errors"
 	"fmt"
 	mathrand "math/rand/v2"
-	"strings"
 	"time"
 
 	"github.com/go-redsync/redsync/v4"
@@ -21,7 +21,7 @@ import (
 	"seckill/internal/tap"
 )
 
-//go:embed redsync.go
+//go:embed redsync.go answers.go
 var redsyncFiles embed.FS
 
 // Redsync is the library go-redsync on one Redis.
@@ -64,19 +64,20 @@ var Redsync = catalog.Info{
 	},
 	Files: redsyncFiles,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
-		return &redsyncLock{
-			sync: redsync.New(goredis.NewPool(d.Redis)),
-			ttl:  d.Settings.LockLease,
-		}, nil
+		// An attempt may last a quarter of the lease. The library's own
+		// limit, a twentieth, is made for five nodes of which some may be
+		// dead: with one, giving up early turns a slow answer into none.
+		return &redsyncLock{redsync.New(goredis.NewPool(d.Redis)), 1, 0.25,
+			d.Settings.LockLease}, nil
 	},
-	Key: func(sku int64) string {
-		return fmt.Sprint("seckill:lock:stock:", sku)
-	},
+	Key: stockKey,
 }
 
 type redsyncLock struct {
-	sync *redsync.Redsync
-	ttl  time.Duration // of a lock that is renewed
+	sync  *redsync.Redsync
+	nodes int
+	limit float64       // of an attempt, as a part of the lease
+	ttl   time.Duration // of a lock that is renewed
 }
 
 // Acquire tries, and pauses, by itself: the library's own loop would sleep
@@ -87,51 +88,50 @@ type redsyncLock struct {
 func (l *redsyncLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
-	ttl := o.Lease
-	if ttl <= 0 {
-		ttl = l.ttl
-	}
+	ttl := cmp.Or(o.Lease, l.ttl)
 	m := l.mutex(key, ttl)
-	end := time.Now().Add(o.Wait)
-	for try := 0; ; try++ {
-		err := m.TryLockContext(ctx)
-		if err == nil {
-			return newRedsyncLease(ctx, m, ttl, o.Lease <= 0), nil
+	err := lock.Poll(ctx, o.Wait, redsyncPauses(), func() (bool, error) {
+		err := m.TryLockContext(tap.Fan(ctx, l.nodes))
+		if ctx.Err() == nil && taken(err) {
+			return false, nil
 		}
-		if ctx.Err() != nil {
+		if err != nil {
 			l.undo(ctx, m)
-			return nil, context.Cause(ctx)
 		}
-		if !taken(err) {
-			l.undo(ctx, m)
-			return nil, fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
-		}
-		pause := redsyncPause(try)
-		if o.Wait >= 0 {
-			left := time.Until(end)
-			if left <= 0 {
-				return nil, seckill.ErrBusy
-			}
-			pause = min(pause, left) // and one last try at the end
-		}
-		if err := tap.Sleep(ctx, pause); err != nil {
-			return nil, err
-		}
+		return err == nil, err
+	})
+	if err != nil {
+		return nil, err
 	}
+	h := lock.NewHold(ctx, 0, func(ctx context.Context) error {
+		return l.free(ctx, m)
+	})
+	h.Until(m.Until())
+	if o.Lease == 0 {
+		// At a third, so that two renewals may fail. The key is never set
+		// anew: it may have been somebody else's meanwhile.
+		h.Renew(ttl/3, 0, func(ctx context.Context) (bool, error) {
+			ok, err := m.ExtendContext(tap.Fan(ctx, l.nodes))
+			if ok {
+				h.Until(m.Until())
+			}
+			if ctx.Err() == nil && taken(err) {
+				err = nil // and so it is lost
+			}
+			return ok, err
+		})
+	}
+	return h, nil
 }
 
 // Every buyer has a mutex of his own, with a token of his own: a mutex that is
 // shared would be every buyer's at once. The token is ours, so that undo knows
 // it: the library keeps it only once it has won.
-//
-// An attempt may last a quarter of the lease. The library's own limit, a
-// twentieth, is made for five nodes of which some may be dead: with one
-// node, giving up early only turns a slow answer into none.
 func (l *redsyncLock) mutex(key string, ttl time.Duration) *redsync.Mutex {
 	token := rand.Text()
 	return l.sync.NewMutex(key,
 		redsync.WithExpiry(ttl),
-		redsync.WithTimeoutFactor(0.25),
+		redsync.WithTimeoutFactor(l.limit),
 		redsync.WithValue(token),
 		redsync.WithGenValueFunc(func() (string, error) {
 			return token, nil
@@ -140,20 +140,35 @@ func (l *redsyncLock) mutex(key string, ttl time.Duration) *redsync.Mutex {
 
 // undo frees what an attempt may have taken although its reply was lost. The
 // library does the same, but under the buyer's context, which may be the very
-// reason why the reply was lost. If Redis cannot be reached now either, the
-// key ends with its lease.
+// reason why the reply was lost.
 func (l *redsyncLock) undo(ctx context.Context, m *redsync.Mutex) {
-	ctx, cancel := context.WithTimeout(
-		context.WithoutCancel(ctx), time.Second)
+	ctx, cancel := undoing(ctx)
 	defer cancel()
-	_, _ = m.UnlockContext(ctx)
+	_ = l.free(ctx, m)
+}
+
+func (l *redsyncLock) free(ctx context.Context, m *redsync.Mutex) error {
+	ok, err := m.UnlockContext(tap.Fan(ctx, l.nodes))
+	switch {
+	case ok:
+		return nil
+	case err == nil, errors.Is(err, redsync.ErrLockAlreadyExpired),
+		taken(err), otherType(err):
+		return lock.ErrNotHeld
+	}
+	return fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
 }
 
 // Pauses double from 4 to 32 ms and are drawn at random, at least half: a
 // shorter one only asks Redis more often, a longer one leaves the lock unused.
-func redsyncPause(try int) time.Duration {
-	pause := 4 * time.Millisecond << min(try, 3)
-	return pause/2 + mathrand.N(pause/2)
+// Two who have split the nodes between them do not meet again at once.
+func redsyncPauses() func() time.Duration {
+	try := 0
+	return func() time.Duration {
+		pause := 4 * time.Millisecond << min(try, 3)
+		try++
+		return pause/2 + mathrand.N(pause/2)
+	}
 }
 
 // taken: somebody else's token (or none, when it is freed) is in the key.
@@ -161,81 +176,4 @@ func taken(err error) bool {
 	var node *redsync.ErrNodeTaken
 	var quorum *redsync.ErrTaken
 	return errors.As(err, &quorum) || errors.As(err, &node)
-}
-
-type redsyncLease struct {
-	mutex *redsync.Mutex
-	ctx   context.Context
-	end   context.CancelCauseFunc
-	timer *time.Timer // warns the holder when his lease is over
-
-	stop    context.CancelFunc // the renewer, if there is one
-	stopped chan struct{}
-}
-
-// The deadline counts from the moment before the command was sent, on the
-// monotonic clock, less a hundredth for clocks that differ: Redis began to
-// count later, so the holder is told before anybody else can get the lock.
-func newRedsyncLease(
-	ctx context.Context, m *redsync.Mutex, ttl time.Duration, renew bool,
-) *redsyncLease {
-	l := &redsyncLease{mutex: m}
-	l.ctx, l.end = context.WithCancelCause(ctx)
-	renewer, stop := context.WithCancel(
-		tap.Background(context.WithoutCancel(ctx)))
-	l.stop = stop
-	l.timer = time.AfterFunc(time.Until(m.Until()), func() {
-		l.end(lock.ErrLost)
-		stop() // what was called lost is not taken up again
-	})
-	if renew {
-		l.stopped = make(chan struct{})
-		go l.renew(renewer, ttl)
-	}
-	return l
-}
-
-// renew extends the lease at a third of it, so that two renewals may fail.
-// "Not yours" means lost: the holder is told. Any other failure may pass, and
-// the timer has the last word. The key is never set anew: it may have been
-// somebody else's meanwhile.
-func (l *redsyncLease) renew(ctx context.Context, ttl time.Duration) {
-	defer close(l.stopped)
-	for tap.Sleep(ctx, ttl/3) == nil {
-		ok, err := l.mutex.ExtendContext(ctx)
-		switch {
-		case ok:
-			l.timer.Reset(time.Until(l.mutex.Until()))
-		case ctx.Err() == nil && taken(err):
-			l.end(lock.ErrLost)
-			return
-		}
-	}
-}
-
-func (l *redsyncLease) Context() context.Context { return l.ctx }
-
-// Fence is 0: Redis hands out no number that grows with every holder.
-func (l *redsyncLease) Fence() uint64 { return 0 }
-
-// Release joins the renewer first, or it could extend what is being freed.
-func (l *redsyncLease) Release(ctx context.Context) error {
-	l.stop()
-	if l.stopped != nil {
-		_, err := tap.Wait(ctx, "the lock's renewer", l.stopped)
-		if err != nil {
-			return err // the key ends with its lease
-		}
-	}
-	l.timer.Stop()
-	defer l.end(context.Canceled)
-	ok, err := l.mutex.UnlockContext(ctx)
-	switch {
-	case ok:
-		return nil
-	case errors.Is(err, redsync.ErrLockAlreadyExpired),
-		taken(err), strings.Contains(err.Error(), "WRONGTYPE"):
-		return lock.ErrNotHeld
-	}
-	return fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
 }

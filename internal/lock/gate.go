@@ -1,0 +1,93 @@
+package lock
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"seckill/internal/seckill"
+	"seckill/internal/tap"
+)
+
+// A Gate admits one goroutine of this process at a time to each key, in the
+// order in which they came (Go's channels serve waiters first come, first
+// served). The zero value is ready.
+//
+// R is what those at one key share; it belongs to whoever is inside.
+type Gate[R any] struct {
+	// Close ends what was shared at a key, when its last goroutine has left.
+	Close func(R)
+
+	mu    sync.Mutex
+	rooms map[string]*Room[R]
+}
+
+// A Room is one key's.
+type Room[R any] struct {
+	Shared R
+
+	gate *Gate[R]
+	key  string
+	refs int           // inside or waiting
+	free chan struct{} // holds one token while nobody is inside
+}
+
+// Enter waits as Options.Wait says: ErrBusy when the time is up, ctx's error
+// when that ends first. Leave the Room.
+func (g *Gate[R]) Enter(ctx context.Context, key string, wait time.Duration) (*Room[R], error) {
+	r := g.room(key)
+	select {
+	case <-r.free:
+		return r, nil
+	default:
+	}
+	err := error(seckill.ErrBusy)
+	if wait != 0 {
+		if wait > 0 {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeoutCause(ctx, wait, seckill.ErrBusy)
+			defer cancel()
+		}
+		_, err = tap.Wait(ctx, "this process's turn at "+key, r.free)
+	}
+	if err != nil {
+		r.drop()
+		return nil, err
+	}
+	return r, nil
+}
+
+// Leave lets the next one in.
+func (r *Room[R]) Leave() {
+	r.free <- struct{}{}
+	r.drop()
+}
+
+func (g *Gate[R]) room(key string) *Room[R] {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	r := g.rooms[key]
+	if r == nil {
+		if g.rooms == nil {
+			g.rooms = map[string]*Room[R]{}
+		}
+		r = &Room[R]{gate: g, key: key, free: make(chan struct{}, 1)}
+		r.free <- struct{}{}
+		g.rooms[key] = r
+	}
+	r.refs++
+	return r
+}
+
+func (r *Room[R]) drop() {
+	r.gate.mu.Lock()
+	r.refs--
+	last := r.refs == 0
+	if last {
+		delete(r.gate.rooms, r.key)
+	}
+	r.gate.mu.Unlock()
+	if last && r.gate.Close != nil {
+		r.gate.Close(r.Shared)
+	}
+}

@@ -1,0 +1,8 @@
+-- Frees a lock if it is still the caller's.
+-- KEYS[1]  the lock
+-- ARGV[1]  the caller's token
+-- Answers how many keys are gone by it: 1, or 0 if the lock was not his.
+if redis.call('GET', KEYS[1]) == ARGV[1] then
+	return redis.call('DEL', KEYS[1])
+end
+return 0

@@ -1,0 +1,9 @@
+-- Extends a lock if it is still the caller's.
+-- KEYS[1]  the lock
+-- ARGV[1]  the caller's token
+-- ARGV[2]  the lease in milliseconds
+-- Answers 1, or 0 if it is not his any more.
+if redis.call('GET', KEYS[1]) == ARGV[1] then
+	return redis.call('PEXPIRE', KEYS[1], ARGV[2])
+end
+return 0

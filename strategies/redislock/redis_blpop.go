@@ -1,0 +1,173 @@
+package redislock
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"embed"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/ledger"
+	"seckill/internal/lock"
+	"seckill/internal/seckill"
+)
+
+//go:embed redis_blpop.go blpop_unlock.lua compare_and_extend.lua answers.go
+var blpopFiles embed.FS
+
+//go:embed blpop_unlock.lua
+var blpopUnlockLua string
+
+//go:embed compare_and_extend.lua
+var compareAndExtendLua string
+
+var (
+	blpopUnlock      = redis.NewScript(blpopUnlockLua)
+	compareAndExtend = redis.NewScript(compareAndExtendLua)
+)
+
+// RedisBLPOP tells waiters in another way: the releaser puts a signal into a
+// list, and the one who has waited longest takes it out. Unlike a published
+// message a signal waits for somebody to come; unlike it, it wakes one only.
+var RedisBLPOP = catalog.Info{
+	Name:   "redis-blpop",
+	Title:  "A token, waiters blocked on a list",
+	Family: "redislock",
+	Source: "A, seventh idea: the Python library redis-lock",
+	Idea: "SET key token NX PX lease. Taken: BLPOP on a second key, into " +
+		"which the one who frees the lock pushes a signal, in the " +
+		"same Lua script. The lease is renewed at two thirds of it.",
+	Promises: "One holder at a time across any number of processes, " +
+		"while Redis keeps the key and the renewer is on time. Nobody " +
+		"frees or renews another's lock; the holder is told when it " +
+		"is lost. A release wakes one waiter, the one who has waited " +
+		"longest, and buyers of one process stand in one line. A dead " +
+		"holder, by closed sockets or a power cut, blocks the others " +
+		"for one lease at most, and a waiter who dies with the signal " +
+		"in his hand for a second.",
+	Breaks: "A process that is paused past its lease works on beside its " +
+		"successor. A holder that hangs while his renewer lives blocks " +
+		"the others for ever (A: mind this), unless renewal is off or " +
+		"--lock-max-hold bounds it. Renewed at two thirds, one renewal " +
+		"that fails is one too many. Whoever comes while a waiter is " +
+		"being woken may be faster. A Redis that loses its data " +
+		"forgets the lock.",
+	Guarantees: catalog.Guarantees{
+		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
+		catalog.C: catalog.Holds, catalog.P: catalog.Breaks,
+		catalog.O: catalog.Holds, catalog.N: catalog.Breaks,
+		catalog.I: catalog.Holds,
+	},
+	Needs: []backend.Capability{backend.Redis},
+	Stock: ledger.HomeRow,
+	Options: []catalog.Option{
+		{Flag: "--lock-wait",
+			Doc: "how long a buyer waits before he is told busy"},
+		{Flag: "--lock-lease",
+			Doc: "how long the key lives unrenewed; A: 15 s"},
+		{Flag: "--lock-no-renewal",
+			Doc: "nobody renews: A's optional parameter"},
+		{Flag: "--lock-max-hold",
+			Doc: "renewal ends after so long, for a holder that hangs"},
+	},
+	Files:  blpopFiles,
+	Renews: true,
+	Locker: func(d catalog.Deps) (lock.Locker, error) {
+		return &blpopLock{redis: d.Redis, ttl: d.Settings.LockLease,
+			maxHold: d.Settings.MaxHold}, nil
+	},
+	Key: stockKey,
+}
+
+type blpopLock struct {
+	redis   redis.UniversalClient
+	ttl     time.Duration // of a lock that is renewed
+	maxHold time.Duration
+
+	// A BLPOP sits on a connection: one a process and key is enough.
+	gate lock.Gate[struct{}]
+}
+
+// A BLPOP lasts so long at most: then its buyer looks whether the holder died
+// without a signal, and whether he himself is still wanted, which nobody can
+// tell a connection that is blocked.
+const blpopRound = time.Second
+
+func (l *blpopLock) Acquire(
+	ctx context.Context, key string, o lock.Options,
+) (lock.Lease, error) {
+	ttl, token := cmp.Or(o.Lease, l.ttl), rand.Text()
+	end := time.Now().Add(o.Wait)
+	room, err := l.gate.Enter(ctx, key, o.Wait)
+	if err != nil {
+		return nil, err
+	}
+	defer room.Leave()
+	for {
+		asked := time.Now()
+		ok, err := l.redis.SetNX(ctx, key, token, ttl).Result()
+		switch {
+		case err != nil: // it may have been set all the same
+			l.undo(ctx, key, token)
+			return nil, lock.Unavailable(ctx, err)
+		case ok:
+			return l.lease(ctx, key, token, asked, ttl, o.Lease == 0), nil
+		}
+		round := blpopRound
+		if o.Wait >= 0 {
+			round = min(round, time.Until(end))
+		}
+		if round <= 0 {
+			return nil, seckill.ErrBusy
+		}
+		// Do, because the client's own BLPop counts in whole seconds. Zero
+		// would block for ever.
+		err = l.redis.Do(ctx, "BLPOP", blpopSignal(key),
+			max(round.Seconds(), 0.001)).Err()
+		if err != nil && err != redis.Nil && !otherType(err) {
+			return nil, lock.Unavailable(ctx, err)
+		}
+	}
+}
+
+// blpopSignal is the list; the braces keep it in its lock's Cluster slot.
+func blpopSignal(key string) string { return "{" + key + "}:signal" }
+
+func (l *blpopLock) lease(
+	ctx context.Context, key, token string,
+	asked time.Time, ttl time.Duration, renewed bool,
+) lock.Lease {
+	h := lock.NewHold(ctx, 0, func(ctx context.Context) error {
+		return l.free(ctx, key, token)
+	})
+	h.Until(asked.Add(ttl))
+	if renewed {
+		h.Renew(ttl*2/3, l.maxHold,
+			func(ctx context.Context) (bool, error) {
+				asked := time.Now()
+				n, err := compareAndExtend.Run(ctx, l.redis,
+					[]string{key}, token, ttl.Milliseconds()).Int64()
+				if n == 1 {
+					h.Until(asked.Add(ttl))
+				}
+				return n == 1, err
+			})
+	}
+	return h
+}
+
+func (l *blpopLock) free(ctx context.Context, key, token string) error {
+	return freed(blpopUnlock.Run(ctx, l.redis,
+		[]string{key, blpopSignal(key)},
+		token, blpopRound.Milliseconds()).Int64())
+}
+
+func (l *blpopLock) undo(ctx context.Context, key, token string) {
+	ctx, cancel := undoing(ctx)
+	defer cancel()
+	_ = l.free(ctx, key, token)
+}

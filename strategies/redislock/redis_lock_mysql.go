@@ -1,0 +1,134 @@
+package redislock
+
+import (
+	"context"
+	"embed"
+
+	"gorm.io/gorm"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/ledger"
+	"seckill/internal/lock"
+	"seckill/internal/seckill"
+)
+
+//go:embed redis_lock_mysql.go redis_lua.go compare_and_delete.lua answers.go
+var lockMySQLFiles embed.FS
+
+// RedisLockMySQL puts the two together: the lock in Redis thins the crowd, so
+// that the database does not carry a connection for every waiter, and the lock
+// on the row has the last word, so that nothing that happens to the first one
+// can harm the stock.
+var RedisLockMySQL = catalog.Info{
+	Name:   "redis-lock-mysql",
+	Title:  "A Redis lock in front, the row's lock behind",
+	Family: "redislock",
+	Source: "B, choice 4: lock and lock",
+	Idea: "Take the lock of redis-lua, then buy as for-update does: " +
+		"SELECT … FOR UPDATE, check, write, order, COMMIT. Free the " +
+		"lock in Redis.",
+	Promises: "Never oversells and never loses an update, whatever " +
+		"becomes of Redis and of the lease: a buyer who is slower " +
+		"than his lease meets his successor at the row, and one of " +
+		"them waits. At most one buyer of a SKU is in the database. A " +
+		"dead buyer is rolled back when the server sees his connection " +
+		"close, and his lock in Redis ends with its lease.",
+	Breaks: "Nothing breaks the stock. While Redis is down nobody buys, " +
+		"though the row alone would do. A holder that hangs, or loses " +
+		"power without a closing packet, blocks the others at the row " +
+		"until the server gives up on him, whatever his lease says.",
+	Guarantees: catalog.Guarantees{
+		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
+		catalog.C: catalog.Holds, catalog.P: catalog.Holds,
+		catalog.O: catalog.Holds, catalog.I: catalog.Holds,
+	},
+	Needs: []backend.Capability{backend.RowLocks, backend.Redis},
+	Stock: ledger.HomeRow,
+	Options: []catalog.Option{
+		{Flag: "--lock-wait",
+			Doc: "how long a buyer tries before he is told busy"},
+		{Flag: "--lock-lease",
+			Doc: "how long the key lives"},
+		{Flag: "--lock-poll",
+			Doc: "how long he pauses between two attempts"},
+	},
+	Files: lockMySQLFiles,
+	New: func(d catalog.Deps) (seckill.Strategy, error) {
+		front, err := RedisLua.Locker(d)
+		if err != nil {
+			return nil, err
+		}
+		return &lockMySQL{&lock.Guarded{Locker: front, Key: stockKey,
+			Options:  RedisLua.LockOptions(d.Settings),
+			Outlives: d.Settings.LockLease,
+			Ledger:   d.Ledger, Observe: d.Observe}}, nil
+	},
+}
+
+type lockMySQL struct{ front *lock.Guarded }
+
+func (s *lockMySQL) Deduct(
+	ctx context.Context, p seckill.Purchase,
+) (r seckill.Receipt, err error) {
+	err = s.front.Under(ctx, p.SKU, func(
+		ctx context.Context, store *ledger.Store,
+	) error {
+		return store.Tx(ctx, func(tx *gorm.DB) error {
+			num, err := s.lock(store, tx, p.SKU)
+			if err != nil {
+				return err
+			}
+			left := num - p.Quantity
+			if left < 0 {
+				return seckill.ErrSoldOut
+			}
+			if err := s.write(tx, p.SKU, left); err != nil {
+				return err
+			}
+			r, err = store.Record(tx, p, ledger.AnyRun, left)
+			return err
+		})
+	})
+	return r, err
+}
+
+func (s *lockMySQL) Restore(ctx context.Context, orderID string) error {
+	o, err := s.front.Ledger.Order(ctx, orderID)
+	if err != nil {
+		return err
+	}
+	return s.front.Under(ctx, o.SKUID, func(
+		ctx context.Context, store *ledger.Store,
+	) error {
+		return store.Tx(ctx, func(tx *gorm.DB) error {
+			num, err := s.lock(store, tx, o.SKUID)
+			if err != nil {
+				return err
+			}
+			o, back, err := store.Cancel(tx, orderID)
+			if err != nil || !back {
+				return err
+			}
+			return s.write(tx, o.SKUID, num+o.Quantity)
+		})
+	})
+}
+
+// Reset waits for the buyer who is in.
+func (s *lockMySQL) Reset(ctx context.Context, sku, stock int64) error {
+	return s.front.Reset(ctx, sku, stock)
+}
+
+func (s *lockMySQL) lock(
+	store *ledger.Store, tx *gorm.DB, sku int64,
+) (num int64, err error) {
+	err = store.ReadIn(tx, &num,
+		"SELECT num FROM stock WHERE id = ? FOR UPDATE", sku)
+	return num, err
+}
+
+func (s *lockMySQL) write(tx *gorm.DB, sku, num int64) error {
+	return tx.Exec("UPDATE stock SET num = ? WHERE id = ?",
+		num, sku).Error
+}

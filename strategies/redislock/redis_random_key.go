@@ -1,0 +1,78 @@
+package redislock
+
+import (
+	"context"
+	"crypto/rand"
+	"embed"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/ledger"
+	"seckill/internal/lock"
+)
+
+//go:embed redis_random_key.go answers.go
+var randomKeyFiles embed.FS
+
+// RedisRandomKey makes looking and putting one command: SETNX sets a key only
+// if it is not there, and says whether it did. What is left: the random number
+// went into the key instead of the value, so there is no key that two buyers
+// could meet on.
+var RedisRandomKey = catalog.Info{
+	Name:   "redis-random-key",
+	Title:  "SETNX on a random key",
+	Family: "redislock",
+	Source: "D, 1.2.1: the native code, which overwrites lockKey with a " +
+		"fresh UUID where lockValue was meant",
+	Idea: "SETNX puts the key there only if it is not there yet, in one " +
+		"command. But the key is drawn anew for every buyer.",
+	Promises: "Nothing: everybody locks something else. (Each buyer does " +
+		"free his own key and no other's.)",
+	Breaks: "Every SETNX succeeds, at once and always: no buyer ever " +
+		"meets another, and the stock is as unprotected as without a " +
+		"lock. It looks healthy: never busy, never an error, no wait " +
+		"at all. Whoever dies, by a crash or a power cut alike, " +
+		"leaves a key of which nobody knows the name; D gives it an " +
+		"end of 60 s, which only hides the litter. Nothing is " +
+		"renewed, and a hung holder blocks nobody.",
+	Guarantees: catalog.Guarantees{
+		catalog.S: catalog.Breaks, catalog.M: catalog.Breaks,
+		catalog.N: catalog.Breaks, catalog.I: catalog.Holds,
+	},
+	Needs: []backend.Capability{backend.Redis},
+	Stock: ledger.HomeRow,
+	Options: []catalog.Option{
+		{Flag: "--lock-wait",
+			Doc: "how long a buyer tries before he is told busy"},
+		{Flag: "--lock-poll",
+			Doc: "how long he pauses between two attempts; D: 10 ms"},
+	},
+	Files: randomKeyFiles,
+	Locker: func(d catalog.Deps) (lock.Locker, error) {
+		return &randomKeyLock{d.Redis, d.Settings.LockPoll}, nil
+	},
+	Key: stockKey,
+}
+
+type randomKeyLock struct {
+	redis redis.UniversalClient
+	poll  time.Duration
+}
+
+func (l *randomKeyLock) Acquire(
+	ctx context.Context, _ string, o lock.Options,
+) (lock.Lease, error) {
+	key := rand.Text() // the mistake
+	err := lock.Poll(ctx, o.Wait, lock.Every(l.poll), func() (bool, error) {
+		return l.redis.SetNX(ctx, key, 1, 0).Result()
+	})
+	if err != nil {
+		return nil, err
+	}
+	return lock.NewHold(ctx, 0, func(ctx context.Context) error {
+		return freed(l.redis.Del(ctx, key).Result()) // his own, at least
+	}), nil
+}

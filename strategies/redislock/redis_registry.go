@@ -1,0 +1,199 @@
+package redislock
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"embed"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/ledger"
+	"seckill/internal/lock"
+)
+
+//go:embed redis_registry.go registry.lua compare_and_delete.lua answers.go
+var registryFiles embed.FS
+
+//go:embed registry.lua
+var registryLua string
+
+var registryScript = redis.NewScript(registryLua)
+
+// RedisRegistry gives the token to the process instead of the buyer, as
+// Spring's RedisLockRegistry does: whoever asks again with it extends the
+// lease. For Redis all buyers of a process are one, so a lock in the process
+// has to stand in front: without it, every one of them is let in.
+var RedisRegistry = catalog.Info{
+	Name:   "redis-registry",
+	Title:  "One owner a process, a local lock in front",
+	Family: "redislock",
+	Source: "D, 1.2.1 and 1.2.2: the Lua of Spring's RedisLockRegistry",
+	Idea: "First a lock within the process, in the order in which buyers " +
+		"come; then a Lua script: nothing there, set the process's " +
+		"id with a lease; its own id there, extend; else poll. " +
+		"Compare-and-delete frees.",
+	Promises: "One holder at a time across any number of processes, " +
+		"while Redis keeps the key and every holder is done before " +
+		"his lease is. At most one buyer a process asks Redis. Whoever " +
+		"holds the lock and passes his lease's context on gets it " +
+		"again at once, with a fresh lease. A dead or hung process " +
+		"blocks others for one lease at most, whichever way it died.",
+	Breaks: "A holder slower than his lease works on beside his " +
+		"successor in another process, and since the token is his " +
+		"process's, a neighbour who got the lock back to it extends " +
+		"and frees what both take for theirs. Within the process a " +
+		"hung holder blocks his neighbours as long as he hangs: the " +
+		"local lock has no lease. A Redis that loses its data forgets " +
+		"the lock.",
+	Guarantees: catalog.Guarantees{
+		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
+		catalog.C: catalog.Holds, catalog.P: catalog.Breaks,
+		catalog.O: catalog.Holds, catalog.N: catalog.Breaks,
+		catalog.I: catalog.Holds,
+	},
+	Needs: []backend.Capability{backend.Redis},
+	Stock: ledger.HomeRow,
+	Options: []catalog.Option{
+		{Flag: "--lock-wait",
+			Doc: "how long a buyer tries before he is told busy"},
+		{Flag: "--lock-lease",
+			Doc: "how long the key lives; D: 10 min"},
+		{Flag: "--lock-poll",
+			Doc: "how long the process pauses between two attempts"},
+	},
+	Files: registryFiles,
+	Locker: func(d catalog.Deps) (lock.Locker, error) {
+		return &registryLock{redis: d.Redis, poll: d.Settings.LockPoll,
+			ttl: d.Settings.LockLease, client: rand.Text()}, nil
+	},
+	Key: stockKey,
+}
+
+type registryLock struct {
+	redis  redis.UniversalClient
+	poll   time.Duration
+	ttl    time.Duration // when the buyer names none
+	client string
+	local  lock.Gate[struct{}]
+}
+
+// Acquire takes the local lock, then the one in Redis. The wait is for both.
+func (l *registryLock) Acquire(
+	ctx context.Context, key string, o lock.Options,
+) (lock.Lease, error) {
+	ttl := cmp.Or(o.Lease, l.ttl)
+	if h, ok := ctx.Value(registryHeld{l, key}).(*registryHold); ok {
+		if lease, err := h.again(ctx, ttl); lease != nil || err != nil {
+			return lease, err
+		}
+	}
+	end := time.Now().Add(o.Wait)
+	room, err := l.local.Enter(ctx, key, o.Wait)
+	if err != nil {
+		return nil, err
+	}
+	wait := o.Wait
+	if wait > 0 {
+		wait = max(0, time.Until(end))
+	}
+	h := &registryHold{lock: l, key: key, room: room, depth: 1}
+	var asked time.Time
+	err = lock.Poll(ctx, wait, lock.Every(l.poll), func() (bool, error) {
+		asked = time.Now()
+		ok, err := h.take(ctx, ttl)
+		if err != nil { // it may have been taken all the same
+			ctx, cancel := undoing(ctx)
+			defer cancel()
+			_ = h.free(ctx)
+		}
+		return ok, err
+	})
+	if err != nil {
+		room.Leave()
+		return nil, err
+	}
+	return h.lease(ctx, asked.Add(ttl)), nil
+}
+
+// registryHeld is where a lease's context carries the hold of a key.
+type registryHeld struct {
+	lock *registryLock
+	key  string
+}
+
+// A registryHold is the lock, held once or more often.
+type registryHold struct {
+	lock *registryLock
+	key  string
+	room *lock.Room[struct{}]
+
+	mu    sync.Mutex
+	depth int
+}
+
+func (h *registryHold) take(
+	ctx context.Context, ttl time.Duration,
+) (bool, error) {
+	n, err := registryScript.Run(ctx, h.lock.redis, []string{h.key},
+		h.lock.client, max(1, ttl.Milliseconds())).Int64()
+	return n == 1, err
+}
+
+func (h *registryHold) free(ctx context.Context) error {
+	return freed(compareAndDelete.Run(ctx, h.lock.redis,
+		[]string{h.key}, h.lock.client).Int64())
+}
+
+// again is the reentry: no lease if the hold is over, or lost.
+func (h *registryHold) again(
+	ctx context.Context, ttl time.Duration,
+) (lock.Lease, error) {
+	h.mu.Lock()
+	over := h.depth == 0
+	if !over {
+		h.depth++
+	}
+	h.mu.Unlock()
+	if over {
+		return nil, nil
+	}
+	asked := time.Now()
+	ok, err := h.take(ctx, ttl)
+	if err == nil && ok {
+		return h.lease(ctx, asked.Add(ttl)), nil
+	}
+	h.mu.Lock()
+	h.depth--
+	h.mu.Unlock()
+	if err != nil {
+		return nil, lock.Unavailable(ctx, err)
+	}
+	return nil, lock.ErrLost
+}
+
+func (h *registryHold) lease(
+	ctx context.Context, until time.Time,
+) lock.Lease {
+	lease := lock.NewHold(context.WithValue(ctx,
+		registryHeld{h.lock, h.key}, h), 0, h.leave)
+	lease.Until(until)
+	return lease
+}
+
+// leave frees the lock with the last lease on it: in Redis first.
+func (h *registryHold) leave(ctx context.Context) error {
+	h.mu.Lock()
+	h.depth--
+	last := h.depth == 0
+	h.mu.Unlock()
+	if !last {
+		return nil
+	}
+	defer h.room.Leave()
+	return h.free(ctx)
+}

@@ -1,0 +1,97 @@
+package redislock
+
+import (
+	"cmp"
+	"context"
+	"embed"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/ledger"
+	"seckill/internal/lock"
+)
+
+//go:embed redis_renew.go answers.go
+var renewFiles embed.FS
+
+// RedisRenew lets the holder be slow: while he works, a renewer pushes the
+// lock's end away from him. What is left: it does not look whose lock it
+// pushes, and the release does not look either.
+var RedisRenew = catalog.Info{
+	Name:   "redis-renew",
+	Title:  "SET NX PX, renewed by EXPIRE",
+	Family: "redislock",
+	Source: "A, seventh idea; E: periodic renewal by SETEX or EXPIRE",
+	Idea: "As redis-set-nx-px, but at each third of the lease EXPIRE " +
+		"sets the key's end anew, until the lock is freed.",
+	Promises: "One holder at a time across any number of processes, " +
+		"while Redis keeps the key and the renewer is on time; a slow " +
+		"task is no danger any more. The renewer dies with its " +
+		"process, so a dead holder, by closed sockets or a power cut, " +
+		"blocks the others for one lease at most.",
+	Breaks: "A process that is paused past the lease loses the lock, and " +
+		"wakes up none the wiser: its renewer renews the successor's " +
+		"lock, it works on beside him, and its DEL frees what is his. " +
+		"A holder that hangs while its renewer lives blocks the " +
+		"others for ever, unless --lock-max-hold bounds that. A Redis " +
+		"that loses its data forgets the lock.",
+	Guarantees: catalog.Guarantees{
+		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
+		catalog.C: catalog.Holds, catalog.P: catalog.Breaks,
+		catalog.O: catalog.Breaks, catalog.N: catalog.Breaks,
+		catalog.I: catalog.Holds,
+	},
+	Needs: []backend.Capability{backend.Redis},
+	Stock: ledger.HomeRow,
+	Options: []catalog.Option{
+		{Flag: "--lock-wait",
+			Doc: "how long a buyer tries before he is told busy"},
+		{Flag: "--lock-lease",
+			Doc: "how long the key lives unrenewed; A: 15 s or 30 s"},
+		{Flag: "--lock-poll",
+			Doc: "how long he pauses between two attempts; A: 1 s"},
+		{Flag: "--lock-no-renewal",
+			Doc: "for comparison: nobody renews"},
+		{Flag: "--lock-max-hold",
+			Doc: "renewal ends after so long, for a holder that hangs"},
+	},
+	Files:  renewFiles,
+	Renews: true,
+	Locker: func(d catalog.Deps) (lock.Locker, error) {
+		return &renewLock{d.Redis, d.Settings.LockPoll,
+			d.Settings.LockLease, d.Settings.MaxHold}, nil
+	},
+	Key: stockKey,
+}
+
+type renewLock struct {
+	redis   redis.UniversalClient
+	poll    time.Duration
+	ttl     time.Duration // unrenewed
+	maxHold time.Duration
+}
+
+func (l *renewLock) Acquire(
+	ctx context.Context, key string, o lock.Options,
+) (lock.Lease, error) {
+	ttl := cmp.Or(o.Lease, l.ttl)
+	err := lock.Poll(ctx, o.Wait, lock.Every(l.poll), func() (bool, error) {
+		return l.redis.SetNX(ctx, key, 1, ttl).Result()
+	})
+	if err != nil {
+		return nil, err
+	}
+	h := lock.NewHold(ctx, 0, func(ctx context.Context) error {
+		return freed(l.redis.Del(ctx, key).Result()) // whoever's it is
+	})
+	if o.Lease == 0 {
+		h.Renew(ttl/3, l.maxHold, func(ctx context.Context) (bool, error) {
+			err := l.redis.PExpire(ctx, key, ttl).Err()
+			return true, err // ours, it believes: it does not look
+		})
+	}
+	return h, nil
+}

@@ -1,0 +1,85 @@
+package redislock
+
+import (
+	"cmp"
+	"context"
+	"embed"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/ledger"
+	"seckill/internal/lock"
+)
+
+//go:embed redis_set_nx_px.go answers.go
+var setNXPXFiles embed.FS
+
+// RedisSetNXPX is the repair that the last three were looking for: one command
+// that sets a key only if it is not there, together with its end. What is left:
+// the lock does not say whose it is.
+var RedisSetNXPX = catalog.Info{
+	Name:   "redis-set-nx-px",
+	Title:  "SET NX PX",
+	Family: "redislock",
+	Source: "A, sixth idea; E, scheme 3",
+	Idea: "SET key 1 NX PX lease takes the lock and gives it an end, in " +
+		"one command. DEL frees.",
+	Promises: "One holder at a time across any number of processes, " +
+		"while Redis keeps the key and every holder is done before " +
+		"his lease is. However a holder dies, between two commands or " +
+		"in one, by closed sockets or a power cut, or hangs: the " +
+		"others are blocked for one lease at most.",
+	Breaks: "A holder who is slower than his lease works on beside his " +
+		"successor, and nothing tells him. When he is done, his DEL " +
+		"frees his successor's lock, so a third comes in beside the " +
+		"second: one slow buyer can keep the lock broken as long as " +
+		"the crowd lasts. A Redis that restarts without its data, or " +
+		"fails over before it has replicated the key, forgets the " +
+		"lock.",
+	Guarantees: catalog.Guarantees{
+		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
+		catalog.C: catalog.Holds, catalog.P: catalog.Breaks,
+		catalog.O: catalog.Breaks, catalog.N: catalog.Breaks,
+		catalog.I: catalog.Holds,
+	},
+	Needs: []backend.Capability{backend.Redis},
+	Stock: ledger.HomeRow,
+	Options: []catalog.Option{
+		{Flag: "--lock-wait",
+			Doc: "how long a buyer tries before he is told busy"},
+		{Flag: "--lock-lease",
+			Doc: "how long the key lives; E: several times the task"},
+		{Flag: "--lock-poll",
+			Doc: "how long he pauses between two attempts; A: 1 s"},
+	},
+	Files: setNXPXFiles,
+	Locker: func(d catalog.Deps) (lock.Locker, error) {
+		return &setNXPXLock{d.Redis, d.Settings.LockPoll,
+			d.Settings.LockLease}, nil
+	},
+	Key: stockKey,
+}
+
+type setNXPXLock struct {
+	redis redis.UniversalClient
+	poll  time.Duration
+	ttl   time.Duration // when the buyer names none
+}
+
+func (l *setNXPXLock) Acquire(
+	ctx context.Context, key string, o lock.Options,
+) (lock.Lease, error) {
+	ttl := cmp.Or(o.Lease, l.ttl)
+	err := lock.Poll(ctx, o.Wait, lock.Every(l.poll), func() (bool, error) {
+		return l.redis.SetNX(ctx, key, 1, ttl).Result()
+	})
+	if err != nil {
+		return nil, err
+	}
+	return lock.NewHold(ctx, 0, func(ctx context.Context) error {
+		return freed(l.redis.Del(ctx, key).Result()) // whoever's it is
+	}), nil
+}

@@ -1,0 +1,127 @@
+package redislock
+
+import (
+	"cmp"
+	"context"
+	"embed"
+	"strconv"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/ledger"
+	"seckill/internal/lock"
+)
+
+//go:embed redis_setnx_timestamp.go answers.go
+var timestampFiles embed.FS
+
+// RedisSetNXTimestamp goes back to SETNX and EXPIRE, and puts a net under the
+// window between them: the value says until when the lock is good, and whoever
+// finds that this is past removes the key. What is left: between his look and
+// his DEL somebody else may have done the same and be in already.
+var RedisSetNXTimestamp = catalog.Info{
+	Name:   "redis-setnx-timestamp",
+	Title:  "SETNX with the end as value",
+	Family: "redislock",
+	Source: "B: the lock kept in Redis. B shows no release; this is its " +
+		"neighbours'",
+	Idea: "GET the key; if the time in it is past by the program's " +
+		"clock, DEL it. Then SETNX with the time at which the lease " +
+		"will be over, then EXPIRE.",
+	Promises: "One holder at a time across any number of processes, " +
+		"while nobody dies, every holder is done before his lease is, " +
+		"the clocks agree, and Redis keeps the key. A dead holder " +
+		"blocks the others for one lease at most, also when he died " +
+		"between SETNX and EXPIRE: closed sockets, power cut and a " +
+		"process that hangs are all the same.",
+	Breaks: "Two buyers find the same dead lock. The first deletes it " +
+		"and takes the lock; then the DEL of the second arrives, " +
+		"deletes the first one's fresh lock, and his SETNX succeeds: " +
+		"two holders. A clock that is ahead by a lease takes every " +
+		"lock for dead, one that is behind waits too long. A holder " +
+		"slower than his lease works on beside his successor and can " +
+		"free his lock. A foreign key whose value is a number, such " +
+		"as 1, is taken for a time long past; any other text is a " +
+		"lock held. A Redis that loses its data forgets the lock.",
+	Guarantees: catalog.Guarantees{
+		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
+		catalog.C: catalog.Breaks, catalog.P: catalog.Breaks,
+		catalog.O: catalog.Breaks, catalog.N: catalog.Breaks,
+		catalog.I: catalog.Holds,
+	},
+	Needs: []backend.Capability{backend.Redis},
+	Stock: ledger.HomeRow,
+	Options: []catalog.Option{
+		{Flag: "--lock-wait",
+			Doc: "how long a buyer tries before he is told busy"},
+		{Flag: "--lock-lease",
+			Doc: "how long the lock is good, and the key lives"},
+		{Flag: "--lock-poll",
+			Doc: "how long he pauses between two attempts"},
+	},
+	Files: timestampFiles,
+	Locker: func(d catalog.Deps) (lock.Locker, error) {
+		return &timestampLock{d.Redis, d.Settings.LockPoll,
+			d.Settings.LockLease, d.Now}, nil
+	},
+	Key: stockKey,
+}
+
+type timestampLock struct {
+	redis redis.UniversalClient
+	poll  time.Duration
+	ttl   time.Duration // when the buyer names none
+	now   func() time.Time
+}
+
+func (l *timestampLock) Acquire(
+	ctx context.Context, key string, o lock.Options,
+) (lock.Lease, error) {
+	ttl := cmp.Or(o.Lease, l.ttl)
+	var until time.Time // by the clock of this process
+	err := lock.Poll(ctx, o.Wait, lock.Every(l.poll), func() (bool, error) {
+		value, err := l.redis.Get(ctx, key).Result()
+		if otherType(err) {
+			return false, nil
+		}
+		if err != nil && err != redis.Nil {
+			return false, err
+		}
+		if endedBefore(value, l.now()) {
+			// By now it may be the fresh lock of somebody who was faster.
+			if err := l.redis.Del(ctx, key).Err(); err != nil {
+				return false, err
+			}
+		}
+		until = l.now().Add(ttl)
+		ok, err := l.redis.SetNX(ctx, key, until.UnixMilli(), 0).Result()
+		if err != nil || !ok {
+			return false, err
+		}
+		err = l.redis.PExpire(ctx, key, ttl).Err()
+		return err == nil, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return lock.NewHold(ctx, 0, func(ctx context.Context) error {
+		if !l.now().Before(until) {
+			return lock.ErrNotHeld // timed out, says our clock
+		}
+		return freed(l.redis.Del(ctx, key).Result()) // whoever's it is
+	}), nil
+}
+
+// endedBefore: the value is a time, in milliseconds, that is over.
+func endedBefore(value string, now time.Time) bool {
+	until, err := strconv.ParseInt(value, 10, 64)
+	return err == nil && until < now.UnixMilli()
+}
+
+// Clear removes a lock that nobody will free.
+func (l *timestampLock) Clear(ctx context.Context, key string) error {
+	return l.redis.Del(ctx, key).Err()
+}

@@ -1,0 +1,21 @@
+-- Takes a lock, or takes it once more.
+-- KEYS[1]  the lock: a hash of its owner and how often he has it
+-- ARGV[1]  the owner who asks
+-- ARGV[2]  the lease in milliseconds
+-- ARGV[3]  how often he has it with this one
+-- Answers -4 if he has it now. Otherwise how long the other's lease has to
+-- live, in milliseconds; -1 without an end; -3 if the key is no hash, and so
+-- nobody will publish when it goes.
+local kind = redis.call('TYPE', KEYS[1]).ok
+if kind == 'none'
+	or kind == 'hash' and redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then
+	redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
+	if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[2]) then
+		redis.call('PEXPIRE', KEYS[1], ARGV[2])
+	end
+	return -4
+end
+if kind ~= 'hash' then
+	return -3
+end
+return redis.call('PTTL', KEYS[1])
