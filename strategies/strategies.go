@@ -4,6 +4,7 @@ package strategies
 import (
 	"seckill/internal/catalog"
 	"seckill/strategies/counter"
+	"seckill/strategies/etcdlock"
 	"seckill/strategies/local"
 	"seckill/strategies/redislock"
 	"seckill/strategies/sqlrow"
@@ -22,6 +23,7 @@ func All() []catalog.Info {
 		redislock.RedisWatchdog, redislock.RedisBLPOP, redislock.Redsync, redislock.Redlock,
 		redislock.RedisMultiLock, redislock.RedisLockMySQL,
 		zklock.ZK,
+		etcdlock.Etcd, etcdlock.EtcdNode,
 		counter.RedisCounter, counter.RedisMulti, counter.RedisCounterMySQL,
 	}
 }

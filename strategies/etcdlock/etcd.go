@@ -1,0 +1,132 @@
+package etcdlock
+
+import (
+	"context"
+	"embed"
+	"fmt"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/ledger"
+	"seckill/internal/lock"
+)
+
+//go:embed etcd.go session.go
+var etcdFiles embed.FS
+
+// Etcd is the queue of keys, in the order of their create revisions.
+var Etcd = catalog.Info{
+	Name:   "etcd",
+	Title:  "etcd queue",
+	Family: "etcdlock",
+	Source: "C: lease, transaction on the create revision, wait for the " +
+		"earlier keys to go, as etcd's own concurrency.Mutex has it",
+	Idea: "Everybody puts a key of his own under the lock's name. The " +
+		"one with the lowest create revision holds the lock; each of " +
+		"the others watches the one key right before his own, and " +
+		"looks again when it has gone.",
+	Promises: "One holder at a time across any number of processes, in " +
+		"the order in which they came, and a release wakes one " +
+		"waiter only. All keys of a process belong to one lease that " +
+		"it keeps alive. A dead holder's or waiter's key goes when " +
+		"the lease has run out, however he died: etcd does not look " +
+		"at sockets, so a crash and a power loss are the same to it. " +
+		"A majority of servers keeps the queue.",
+	Breaks: "A holder that is paused past his lease works on beside his " +
+		"successor: he cannot be told while he sleeps. One that runs " +
+		"is told in time, unless his COMMIT is already on its way; " +
+		"if the lease was revoked, he is told at its next renewal. A " +
+		"hung holder whose process lives keeps its lease alive and " +
+		"blocks the others for ever. Whoever deletes a holder's key " +
+		"gives the lock away behind his back: he learns it when he " +
+		"releases.",
+	Guarantees: catalog.Guarantees{
+		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
+		catalog.C: catalog.Holds, catalog.P: catalog.Breaks,
+		catalog.O: catalog.Holds, catalog.I: catalog.Holds,
+		catalog.N: catalog.Holds,
+	},
+	Needs: []backend.Capability{backend.Etcd},
+	Stock: ledger.HomeRow,
+	Options: []catalog.Option{
+		{Flag: "--lock-wait",
+			Doc: "how long a buyer queues before he is told busy"},
+		{Flag: "--lock-lease",
+			Doc: "lease of a process, in whole seconds and at least " +
+				"two: how long a dead holder blocks"},
+	},
+	Files: etcdFiles,
+	Locker: func(d catalog.Deps) (lock.Locker, error) {
+		return &etcdLock{newSessions(d.Etcd, d.Settings.LockLease)}, nil
+	},
+	Key: func(sku int64) string {
+		return fmt.Sprint("/seckill/locks/stock-", sku)
+	},
+}
+
+type etcdLock struct{ *sessions }
+
+// Acquire queues under key, where `etcdctl lock` and concurrency.Mutex queue,
+// too. Their keys end in their lease's number. Ours has a number more: two
+// buyers of one process share the lease, and two of that library's mutexes
+// that share a session are one contender, so both get the lock.
+//
+// The fencing token is our key's create revision: a lower one is served first.
+func (l *etcdLock) Acquire(
+	ctx context.Context, key string, o lock.Options,
+) (lock.Lease, error) {
+	return l.contend(ctx, o, func(me *contender) (uint64, error) {
+		return l.queue(me, key+"/", o.Wait == 0)
+	})
+}
+
+func (l *etcdLock) queue(
+	me *contender, dir string, once bool,
+) (fence uint64, err error) {
+	me.key = dir + me.name
+	// Who tries once gets no key if there is another's: it would turn away
+	// the next who tries once, when the lock is free already.
+	var nobody []clientv3.Cmp
+	if once {
+		nobody = append(nobody, clientv3.Compare(
+			clientv3.CreateRevision(dir), "=", 0).WithPrefix())
+	}
+	// Who came last before us, and our key: in one round trip.
+	got, err := me.put(nobody,
+		[]clientv3.Op{clientv3.OpGet(dir, clientv3.WithLastCreate()...)},
+		nil)
+	if err != nil {
+		return 0, err
+	}
+	if !got.Succeeded {
+		return 0, errBusy
+	}
+	mine := got.Header.Revision
+	for {
+		ahead := got.Responses[0].GetResponseRange().Kvs
+		if len(ahead) == 0 {
+			return uint64(mine), nil
+		}
+		err := me.untilGone(string(ahead[0].Key), got.Header.Revision)
+		if err != nil {
+			return 0, err
+		}
+		// Being told is not being first: the key ahead may have been a
+		// waiter's who gave up, with others still ahead of him. Nor is it
+		// having a key: ours may have gone as well.
+		got, err = l.etcd.Txn(me.asking).
+			If(clientv3.Compare(
+				clientv3.CreateRevision(me.key), "=", mine)).
+			Then(clientv3.OpGet(dir, append(clientv3.WithLastCreate(),
+				clientv3.WithMaxCreateRev(mine-1))...)).
+			Commit()
+		if err != nil {
+			return 0, err
+		}
+		if !got.Succeeded {
+			return 0, errGone
+		}
+	}
+}

@@ -1,0 +1,4 @@
+// Package etcdlock holds the locks that are kept in etcd. Every file is one
+// strategy and reads like its neighbour, so that the difference between two
+// files is the lesson. session.go keeps the lease that both live under.
+package etcdlock
