@@ -6,6 +6,7 @@ import (
 	"seckill/strategies/counter"
 	"seckill/strategies/etcdlock"
 	"seckill/strategies/local"
+	"seckill/strategies/mysqllock"
 	"seckill/strategies/redislock"
 	"seckill/strategies/sqlrow"
 	"seckill/strategies/zklock"
@@ -17,6 +18,8 @@ func All() []catalog.Info {
 		sqlrow.Naive, sqlrow.Atomic, sqlrow.Conditional, sqlrow.ConditionalScan, sqlrow.Version, sqlrow.Timestamp,
 		sqlrow.ForUpdate, sqlrow.ForUpdateNowait, sqlrow.ForUpdateAutocommit, sqlrow.ForUpdateScan,
 		local.MutexPerRequest, local.Mutex, local.MutexPerSKU,
+		mysqllock.LockInsertPlain, mysqllock.LockInsertByName, mysqllock.LockInsert, mysqllock.LockRow,
+		mysqllock.GetLock,
 		redislock.RedisGetSet, redislock.RedisRandomKey, redislock.RedisSetNX, redislock.RedisSetNXExpire,
 		redislock.RedisSetEX, redislock.RedisSetNXTimestamp, redislock.RedisGETSET, redislock.RedisSetNXPX,
 		redislock.RedisRenew, redislock.RedisToken, redislock.RedisLua, redislock.RedisRegistry,

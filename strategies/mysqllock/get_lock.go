@@ -1,0 +1,165 @@
+package mysqllock
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"gorm.io/gorm"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/ledger"
+	"seckill/internal/lock"
+	"seckill/internal/seckill"
+)
+
+//go:embed get_lock.go session.go tables.go
+var getLockFiles embed.FS
+
+// GetLock is the lock that MySQL and MariaDB have by themselves: no table, no
+// row, no transaction. It belongs to a connection, so the connection is pinned,
+// and the business runs on it.
+var GetLock = catalog.Info{
+	Name:   "get-lock",
+	Title:  "GET_LOCK, RELEASE_LOCK",
+	Family: "mysqllock",
+	Source: "ours",
+	Idea: "GET_LOCK on a pinned connection; others wait in the server. " +
+		"The business runs on the same connection, in a transaction of " +
+		"its own. RELEASE_LOCK frees; COMMIT does not.",
+	Promises: "One holder at a time across any number of processes on one " +
+		"server. The lock ends with its connection and not before, and " +
+		"so does every statement of the business: who has lost the " +
+		"lock cannot write any more. A holder who dies frees it when " +
+		"the server sees his connection close. Nobody can release " +
+		"another's.",
+	Breaks: "Nothing breaks it while lock and business share a " +
+		"connection; through a proxy that spreads statements over " +
+		"connections it is no lock. There is no lease: a holder that " +
+		"hangs, or loses power without a closing packet, blocks the " +
+		"others until the server gives up on his connection (its " +
+		"keep-alive, or wait_timeout: eight hours by default). Who " +
+		"waits sits on a connection. One who leaves while he waits is " +
+		"noticed by the server within a second or so. A standby knows " +
+		"nothing of the lock. Names have 64 characters, and MySQL does " +
+		"not tell capitals from small letters.",
+	Guarantees: catalog.Guarantees{
+		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
+		catalog.C: catalog.Holds, catalog.P: catalog.Holds,
+		catalog.O: catalog.Holds, catalog.I: catalog.Holds,
+	},
+	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
+	Stock: ledger.HomeRow,
+	Options: []catalog.Option{{Flag: "--lock-wait",
+		Doc: "how long the server lets a buyer wait for the lock"}},
+	Files: getLockFiles,
+	Locker: func(d catalog.Deps) (lock.Locker, error) {
+		limit, err := rowWait(d.LockDB)
+		return &userLock{d.LockDB, limit, d.Settings.LockLease / 3}, err
+	},
+	Key: stockKey,
+}
+
+type userLock struct {
+	db    *gorm.DB
+	limit time.Duration // for one statement: the pool waits little longer
+	check time.Duration // how often a holder without lease is looked after
+}
+
+// Acquire takes no notice of o.Lease: the lock lives as long as its
+// connection. Without a lease its holder is told when that has ended.
+func (l *userLock) Acquire(
+	ctx context.Context, key string, o lock.Options,
+) (lock.Lease, error) {
+	if err := checkName(key, getLock); err != nil {
+		return nil, err
+	}
+	end := time.Now().Add(o.Wait)
+	conn, err := connect(ctx, l.db, o.Wait)
+	if err != nil {
+		return nil, err
+	}
+	var id int64
+	if o.Lease <= 0 {
+		id, err = sessionID(ctx, conn)
+	}
+	if err == nil {
+		err = l.wait(ctx, conn, key, o.Wait, end)
+	}
+	switch {
+	case err == errUserLockHeld: // and the connection is as it was
+		conn.Close()
+		return nil, seckill.ErrBusy
+	case err != nil: // we may have it without knowing
+		disconnect(conn)
+		return nil, refused(ctx, err)
+	}
+	lease := &sessionLease{session: on(ctx, l.db, conn)}
+	lease.Hold = lock.NewHold(ctx, 0, func(ctx context.Context) error {
+		return releaseUserLock(ctx, conn, key)
+	})
+	if o.Lease <= 0 {
+		lease.watch(l.db, id, l.check)
+	}
+	return lease, nil
+}
+
+var errUserLockHeld = errors.New("GET_LOCK answered 0")
+
+// wait asks until the buyer's time is over. The server counts in whole seconds,
+// and is never asked to wait for ever: MySQL takes -1 for that, MariaDB answers
+// NULL at once.
+func (l *userLock) wait(
+	ctx context.Context, conn *sql.Conn, key string,
+	wait time.Duration, end time.Time,
+) error {
+	for {
+		limit := l.limit
+		if wait >= 0 {
+			seconds := math.Ceil(max(0, time.Until(end)).Seconds())
+			limit = min(limit, time.Duration(seconds)*time.Second)
+		}
+		asking, cancel := patience(ctx, wait, end, limit)
+		var got sql.NullInt64
+		err := conn.QueryRowContext(asking, "SELECT GET_LOCK(?, ?)",
+			key, int(limit.Seconds())).Scan(&got)
+		cancel()
+		switch {
+		case err != nil && ctx.Err() == nil && asking.Err() != nil:
+			return fmt.Errorf("%w: %w", seckill.ErrBusy, err)
+		case err != nil:
+			return err
+		case !got.Valid:
+			return errors.New("GET_LOCK answered NULL: the server " +
+				"could not even try")
+		case got.Int64 == 1:
+			return nil
+		case wait >= 0 && time.Until(end) <= 0:
+			return errUserLockHeld
+		}
+	}
+}
+
+// releaseUserLock gives the connection back to the pool only when the lock is
+// certainly not on it any more.
+func releaseUserLock(
+	ctx context.Context, conn *sql.Conn, key string,
+) error {
+	var freed sql.NullInt64
+	err := conn.QueryRowContext(ctx,
+		"SELECT RELEASE_LOCK(?)", key).Scan(&freed)
+	if err != nil { // the lock goes with its connection, if not before
+		disconnect(conn)
+		return fmt.Errorf("%w: %w", lock.ErrNotHeld, err)
+	}
+	conn.Close()
+	if freed.Int64 != 1 {
+		return lock.ErrNotHeld
+	}
+	return nil
+}

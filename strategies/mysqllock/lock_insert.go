@@ -1,0 +1,242 @@
+package mysqllock
+
+import (
+	"context"
+	"crypto/rand"
+	"embed"
+	"sync"
+	"time"
+
+	"gorm.io/gorm"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/ledger"
+	"seckill/internal/lock"
+	"seckill/internal/seckill"
+)
+
+//go:embed lock_insert.go tables.go
+var insertFiles embed.FS
+
+// LockInsert has the row say whose it is, too: nobody frees or extends what is
+// not his. What is left: a holder who outlives his lease and does not know.
+var LockInsert = catalog.Info{
+	Name:   "lock-insert",
+	Title:  "INSERT with owner and expire, DELETE one's own",
+	Family: "mysqllock",
+	Source: "C, unique index, with the repairs that it names; D, method 1",
+	Idea: "Look first: a plain read waits for nobody. INSERT name, a " +
+		"random owner and the end of the lease if there is no row; " +
+		"UPDATE the row to one's own if it is past, in one conditional " +
+		"statement. DELETE WHERE owner is one's own frees.",
+	Promises: "One holder at a time across any number of processes, " +
+		"while every holder is done before his lease is; nobody frees " +
+		"another's lock. A dead holder blocks the others for one " +
+		"lease at most, wherever he died: closed sockets, power cut " +
+		"and a process that hangs are the same, since nothing but the " +
+		"time in the row counts, set and read by the database's clock. " +
+		"An INSERT whose reply was lost is taken back by its owner's " +
+		"name. Reentrant for whoever passes the lease's context on.",
+	Breaks: "A holder who is paused past his lease (a long collection, " +
+		"a laptop's lid) writes over his successor: his process warns " +
+		"him when the lease is over, but a statement on its way is on " +
+		"its way, and nothing in the stock row asks for a token. A " +
+		"renewed lock (only where no lease is named) that hangs with " +
+		"its renewer alive blocks the others until --lock-max-hold. A " +
+		"database clock that jumps ahead ends every lease. A row " +
+		"without an end, such as lock-insert-plain's, is a lock held.",
+	Guarantees: catalog.Guarantees{
+		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
+		catalog.C: catalog.Holds, catalog.P: catalog.Breaks,
+		catalog.O: catalog.Holds, catalog.I: catalog.Holds,
+	},
+	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
+	Stock: ledger.HomeRow,
+	Options: []catalog.Option{
+		{Flag: "--lock-wait",
+			Doc: "how long a buyer tries before he is told busy"},
+		{Flag: "--lock-lease",
+			Doc: "how long the lock is good; C: 30 s"},
+		{Flag: "--lock-poll",
+			Doc: "how long he pauses between two attempts"},
+		{Flag: "--lock-max-hold",
+			Doc: "how long a lock without a lease is renewed"},
+	},
+	Files: insertFiles,
+	Locker: func(d catalog.Deps) (lock.Locker, error) {
+		return &insertLock{d.LockDB, d.Settings.LockLease,
+				d.Settings.LockPoll, d.Settings.MaxHold, d.Observe},
+			create(d.LockDB, distributedLock)
+	},
+	Key: stockKey,
+}
+
+type insertLock struct {
+	db      *gorm.DB
+	ttl     time.Duration // when the buyer names none
+	poll    time.Duration
+	maxHold time.Duration
+	observe seckill.Observer
+}
+
+func (l *insertLock) Acquire(
+	ctx context.Context, key string, o lock.Options,
+) (lock.Lease, error) {
+	if err := checkName(key, tableName); err != nil {
+		return nil, err
+	}
+	if h, ok := ctx.Value(insertKey{l, key}).(*insertHold); ok && h.enter() {
+		return lock.NewHold(ctx, 0, h.leave), nil
+	}
+	ttl := o.Lease
+	if ttl <= 0 {
+		ttl = l.ttl
+	}
+	h := &insertHold{lock: l, key: key, owner: rand.Text(), depth: 1}
+	var until time.Time
+	err := lock.Poll(ctx, o.Wait, lock.Every(l.poll),
+		func() (bool, error) {
+			until = time.Now().Add(ttl)
+			return l.try(ctx, key, h.owner, ttl)
+		})
+	if err != nil {
+		return nil, err
+	}
+	lease := lock.NewHold(
+		context.WithValue(ctx, insertKey{l, key}, h), 0, h.leave)
+	lease.Until(until)
+	h.alive = lease.Context()
+	if o.Lease <= 0 {
+		lease.Renew(ttl/3, l.maxHold,
+			func(ctx context.Context) (ours bool, err error) {
+				until := time.Now().Add(ttl)
+				ours, err = l.extend(ctx, key, h.owner, ttl)
+				if ours {
+					lease.Until(until)
+				}
+				return ours, err
+			})
+	}
+	return lease, nil
+}
+
+// try looks first, because a refused INSERT would leave a shared lock on the
+// row: two of them, and the holder's DELETE, are a deadlock.
+func (l *insertLock) try(
+	ctx context.Context, key, owner string, ttl time.Duration,
+) (ok bool, err error) {
+	var row struct{ Past bool }
+	res := l.db.WithContext(ctx).Raw(
+		"SELECT COALESCE(expire <= NOW(6), FALSE) AS past "+
+			"FROM distributed_lock WHERE name = ?", key).Scan(&row)
+	switch {
+	case res.Error != nil:
+		return false, res.Error
+	case res.RowsAffected == 0:
+		ok, err = l.insert(ctx, key, owner, ttl)
+	case row.Past:
+		ok, err = l.takeOver(ctx, key, owner, ttl)
+	}
+	if undone(err) || held(err) {
+		l.observe.Retried()
+		return false, nil
+	}
+	if err != nil { // it may have been done all the same
+		ctx, cancel := context.WithTimeout(
+			context.WithoutCancel(ctx), insertPatience)
+		defer cancel()
+		_, _ = l.delete(ctx, key, owner) // or it ends with its lease
+	}
+	return ok, err
+}
+
+// What may be taken without our knowing is given back within this time.
+const insertPatience = 2 * time.Second
+
+func (l *insertLock) insert(
+	ctx context.Context, key, owner string, ttl time.Duration,
+) (bool, error) {
+	err := l.db.WithContext(ctx).Exec(
+		"INSERT INTO distributed_lock (name, owner, expire) "+
+			"VALUES (?, ?, NOW(6) + INTERVAL ? MICROSECOND)",
+		key, owner, ttl.Microseconds()).Error
+	if number(err) == errDuplicate { // somebody was faster
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// takeOver: of any number who found the row past, the first makes it present.
+func (l *insertLock) takeOver(
+	ctx context.Context, key, owner string, ttl time.Duration,
+) (bool, error) {
+	res := l.db.WithContext(ctx).Exec("UPDATE distributed_lock "+
+		"SET owner = ?, expire = NOW(6) + INTERVAL ? MICROSECOND "+
+		"WHERE name = ? AND expire <= NOW(6)",
+		owner, ttl.Microseconds(), key)
+	return res.RowsAffected == 1, res.Error
+}
+
+// extend renews a lock that is still ours; one that is past and that nobody
+// has taken is.
+func (l *insertLock) extend(
+	ctx context.Context, key, owner string, ttl time.Duration,
+) (bool, error) {
+	res := l.db.WithContext(ctx).Exec("UPDATE distributed_lock "+
+		"SET expire = NOW(6) + INTERVAL ? MICROSECOND "+
+		"WHERE name = ? AND owner = ?",
+		ttl.Microseconds(), key, owner)
+	return res.RowsAffected == 1, res.Error
+}
+
+func (l *insertLock) delete(
+	ctx context.Context, key, owner string,
+) (rows int64, err error) {
+	for {
+		res := l.db.WithContext(ctx).Exec("DELETE FROM distributed_lock "+
+			"WHERE name = ? AND owner = ?", key, owner)
+		if !undone(res.Error) || ctx.Err() != nil {
+			return res.RowsAffected, res.Error
+		}
+		l.observe.Retried()
+	}
+}
+
+// An insertHold is a row that is ours. Every Acquire that reaches it through
+// the context has a lease of its own; the last one's release deletes the row.
+type insertHold struct {
+	lock       *insertLock
+	key, owner string
+	alive      context.Context // until the lock is released or lost
+
+	mu    sync.Mutex
+	depth int
+}
+
+// insertKey is where a lease's context carries the hold of a key.
+type insertKey struct {
+	lock *insertLock
+	key  string
+}
+
+func (h *insertHold) enter() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.depth == 0 || h.alive.Err() != nil {
+		return false
+	}
+	h.depth++
+	return true
+}
+
+func (h *insertHold) leave(ctx context.Context) error {
+	h.mu.Lock()
+	h.depth--
+	last := h.depth == 0
+	h.mu.Unlock()
+	if !last {
+		return nil
+	}
+	return freed(h.lock.delete(ctx, h.key, h.owner))
+}

@@ -1,0 +1,162 @@
+package mysqllock
+
+import (
+	"context"
+	"embed"
+	"time"
+
+	"gorm.io/gorm"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/ledger"
+	"seckill/internal/lock"
+	"seckill/internal/seckill"
+)
+
+//go:embed lock_insert_by_name.go tables.go
+var insertByNameFiles embed.FS
+
+// LockInsertByName has the row say when it is past, and sweeps out what is.
+// What is left: the row does not say whose it is.
+var LockInsertByName = catalog.Info{
+	Name:   "lock-insert-by-name",
+	Title:  "INSERT with an expire column and a reaper",
+	Family: "mysqllock",
+	Source: "C, unique index",
+	Idea: "INSERT the name with the time at which the lock will be " +
+		"past. Who finds the name taken plays the reaper: he deletes " +
+		"the row if it is past, by the database's clock, and tries " +
+		"again. DELETE by name frees.",
+	Promises: "One holder at a time across any number of processes, " +
+		"while every holder is done before his lease is. A dead " +
+		"holder blocks the others for one lease, wherever he died: " +
+		"closed sockets, power cut and a process that hangs are all " +
+		"the same, since nothing but the time in the row counts. That " +
+		"time is set and read by one clock, the database's.",
+	Breaks: "A holder slower than his lease works on beside his " +
+		"successor, and writes over what that one wrote. Then he " +
+		"deletes the row by name, which by now is his successor's: a " +
+		"third gets in beside that one. An INSERT whose reply was " +
+		"lost blocks everybody for one lease. A database clock that " +
+		"jumps ahead ends every lease. (C has the reaper delete rows " +
+		"whose expire is greater than now; those are the locks that " +
+		"are held.)",
+	Guarantees: catalog.Guarantees{
+		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
+		catalog.C: catalog.Holds, catalog.P: catalog.Breaks,
+		catalog.O: catalog.Breaks, catalog.I: catalog.Holds,
+	},
+	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
+	Stock: ledger.HomeRow,
+	Options: []catalog.Option{
+		{Flag: "--lock-wait",
+			Doc: "how long a buyer tries before he is told busy"},
+		{Flag: "--lock-lease",
+			Doc: "when a lock is past; C: 30 s"},
+		{Flag: "--lock-poll",
+			Doc: "how long he pauses between two attempts"},
+	},
+	Files: insertByNameFiles,
+	Locker: func(d catalog.Deps) (lock.Locker, error) {
+		return &insertByName{d.LockDB, d.Settings.LockLease,
+				d.Settings.LockPoll, d.Observe},
+			create(d.LockDB, distributedLock)
+	},
+	Key: stockKey,
+}
+
+type insertByName struct {
+	db      *gorm.DB
+	ttl     time.Duration // when the buyer names none
+	poll    time.Duration
+	observe seckill.Observer
+}
+
+func (l *insertByName) Acquire(
+	ctx context.Context, key string, o lock.Options,
+) (lock.Lease, error) {
+	if err := checkName(key, tableName); err != nil {
+		return nil, err
+	}
+	ttl := o.Lease
+	if ttl <= 0 {
+		ttl = l.ttl
+	}
+	err := lock.Poll(ctx, o.Wait, lock.Every(l.poll),
+		func() (bool, error) { return l.try(ctx, key, ttl) })
+	if err != nil {
+		return nil, err
+	}
+	held, end := context.WithCancel(ctx)
+	return &insertByNameLease{l, key, held, end}, nil
+}
+
+func (l *insertByName) try(
+	ctx context.Context, key string, ttl time.Duration,
+) (bool, error) {
+	for {
+		err := l.db.WithContext(ctx).Exec(
+			"INSERT INTO distributed_lock (name, expire) "+
+				"VALUES (?, NOW(6) + INTERVAL ? MICROSECOND)",
+			key, ttl.Microseconds()).Error
+		if err == nil {
+			return true, nil
+		}
+		past := int64(0)
+		if number(err) == errDuplicate {
+			past, err = l.reap(ctx, key)
+		}
+		switch {
+		case undone(err), held(err):
+			l.observe.Retried()
+			return false, nil
+		case err != nil || past == 0:
+			return false, err
+		}
+	}
+}
+
+// reap is C's periodic clean-up, done by whoever needs it.
+func (l *insertByName) reap(
+	ctx context.Context, key string,
+) (past int64, err error) {
+	res := l.db.WithContext(ctx).Exec("DELETE FROM distributed_lock "+
+		"WHERE name = ? AND expire <= NOW(6)", key)
+	return res.RowsAffected, res.Error
+}
+
+// Clear removes a lock that nobody will free.
+func (l *insertByName) Clear(ctx context.Context, key string) error {
+	_, err := l.delete(ctx, key)
+	return err
+}
+
+func (l *insertByName) delete(
+	ctx context.Context, key string,
+) (rows int64, err error) {
+	for {
+		res := l.db.WithContext(ctx).Exec(
+			"DELETE FROM distributed_lock WHERE name = ?", key)
+		if !undone(res.Error) || ctx.Err() != nil {
+			return res.RowsAffected, res.Error
+		}
+		l.observe.Retried()
+	}
+}
+
+type insertByNameLease struct {
+	lock *insertByName
+	key  string
+	ctx  context.Context
+	end  context.CancelFunc
+}
+
+func (l *insertByNameLease) Context() context.Context { return l.ctx }
+func (l *insertByNameLease) Fence() uint64            { return 0 }
+
+// Release frees whoever's lock it is.
+func (l *insertByNameLease) Release(ctx context.Context) error {
+	defer l.end()
+	return freed(l.lock.delete(ctx, l.key))
+}

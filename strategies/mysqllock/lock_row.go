@@ -1,0 +1,243 @@
+package mysqllock
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"gorm.io/gorm"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/ledger"
+	"seckill/internal/lock"
+	"seckill/internal/seckill"
+)
+
+//go:embed lock_row.go session.go tables.go
+var rowFiles embed.FS
+
+// LockRow is no row that comes and goes, but a lock on one that is always
+// there. It lives in a transaction, and the business lives in the same one.
+//
+// On two connections, one for the lock and one for the business, it would be a
+// lease like any other: when the lock's connection alone is lost, the business
+// goes on beside a successor. And of one pool, holders would wait for a second
+// connection while all are taken by those who wait for the lock.
+var LockRow = catalog.Info{
+	Name:   "lock-row",
+	Title:  "A lock row, SELECT … FOR UPDATE",
+	Family: "mysqllock",
+	Source: "B, the common recipe; D, database lock, method 2",
+	Idea: "The row of the lock's name is made beforehand, outside the " +
+		"lock. SELECT … FOR UPDATE on it takes the lock; others wait " +
+		"in the server, or are told at once (NOWAIT). The business " +
+		"runs in the same transaction, and its COMMIT frees.",
+	Promises: "One holder at a time across any number of processes. Lock, " +
+		"stock and order are one transaction on one connection: who " +
+		"loses the lock loses what he wrote. A holder who dies is " +
+		"rolled back when the server sees his connection close.",
+	Breaks: "Nothing breaks it while lock and business share a " +
+		"transaction. There is no lease: a holder that hangs, or loses " +
+		"power without a closing packet, blocks the others until the " +
+		"server gives up on his connection (its keep-alive, or " +
+		"wait_timeout: eight hours by default). Who waits sits on a " +
+		"connection; a buyer who leaves while he waits stays in the " +
+		"queue until his turn or the server's limit, and lets go then. " +
+		"Without the row FOR UPDATE locks a gap, which excludes " +
+		"nobody: a row that somebody deleted is made again.",
+	Guarantees: catalog.Guarantees{
+		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
+		catalog.C: catalog.Holds, catalog.P: catalog.Holds,
+		catalog.O: catalog.Holds, catalog.I: catalog.Holds,
+	},
+	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
+	Stock: ledger.HomeRow,
+	Options: []catalog.Option{
+		{Flag: "--lock-wait", Doc: "how long the server lets a buyer wait " +
+			"for the row, in whole seconds (innodb_lock_wait_timeout)"},
+		{Flag: "--lock-nowait", Doc: "a lock that is held is busy at once"},
+	},
+	Files: rowFiles,
+	Locker: func(d catalog.Deps) (lock.Locker, error) {
+		if err := create(d.LockDB, lockRow); err != nil {
+			return nil, err
+		}
+		limit, err := rowWait(d.LockDB)
+		return &rowLock{db: d.LockDB, noWait: d.Settings.NoWait,
+			limit: limit, check: d.Settings.LockLease / 3}, err
+	},
+	Key: stockKey,
+}
+
+type rowLock struct {
+	db     *gorm.DB
+	noWait bool
+	limit  time.Duration // of the server, for one statement
+	check  time.Duration // how often a holder without lease is looked after
+	made   sync.Map      // names whose rows are there
+}
+
+// Acquire takes no notice of o.Lease: the lock lives as long as its
+// transaction. Without a lease its holder is told when that has ended.
+func (l *rowLock) Acquire(
+	ctx context.Context, key string, o lock.Options,
+) (lock.Lease, error) {
+	if err := checkName(key, tableName); err != nil {
+		return nil, err
+	}
+	wait := o.Wait
+	if l.noWait {
+		wait = 0
+	}
+	end := time.Now().Add(wait)
+	conn, err := connect(ctx, l.db, wait)
+	if err != nil {
+		return nil, err
+	}
+	var id int64
+	if o.Lease <= 0 {
+		id, err = sessionID(ctx, conn)
+	}
+	var tx *rowTx
+	if err == nil {
+		tx, err = l.begin(ctx, conn, key, wait, end)
+	}
+	switch {
+	case held(err): // and the connection is as it was
+		conn.Close()
+		return nil, refused(ctx, err)
+	case err != nil:
+		disconnect(conn)
+		return nil, refused(ctx, err)
+	}
+	lease := &sessionLease{session: on(ctx, l.db, tx)}
+	lease.Hold = lock.NewHold(ctx, 0, func(context.Context) error {
+		defer conn.Close()
+		return tx.end()
+	})
+	if o.Lease <= 0 {
+		lease.watch(l.db, id, l.check)
+	}
+	return lease, nil
+}
+
+// begin opens the transaction that holds the lock.
+func (l *rowLock) begin(
+	ctx context.Context, conn *sql.Conn, key string,
+	wait time.Duration, end time.Time,
+) (*rowTx, error) {
+	for {
+		if err := l.make(ctx, conn, key); err != nil {
+			return nil, err
+		}
+		tx, err := conn.BeginTx(ctx, nil)
+		if err != nil {
+			return nil, err
+		}
+		err = l.lock(ctx, tx, key, wait, end)
+		if err == nil {
+			return &rowTx{Tx: tx}, nil
+		}
+		_ = tx.Rollback()
+		if !errors.Is(err, sql.ErrNoRows) {
+			return nil, err
+		}
+		l.made.Delete(key)
+	}
+}
+
+// make puts the lock's row there, the first time this process hears of it. It
+// looks first: an INSERT into a name that is held would wait for its holder.
+func (l *rowLock) make(
+	ctx context.Context, conn *sql.Conn, key string,
+) error {
+	if _, ok := l.made.Load(key); ok {
+		return nil
+	}
+	var there int
+	err := conn.QueryRowContext(ctx,
+		"SELECT COUNT(*) FROM lock_row WHERE name = ?", key).Scan(&there)
+	if err == nil && there == 0 {
+		_, err = conn.ExecContext(ctx,
+			"INSERT IGNORE INTO lock_row (name) VALUES (?)", key)
+	}
+	if err == nil {
+		l.made.Store(key, true)
+	}
+	return err
+}
+
+// lock asks the server for the row. A wait that the server has ended is the
+// statement's end only, and the transaction may ask again. It reads nothing
+// else: a plain read before the lock would fix the transaction's snapshot.
+func (l *rowLock) lock(
+	ctx context.Context, tx *sql.Tx, key string,
+	wait time.Duration, end time.Time,
+) error {
+	query := "SELECT name FROM lock_row WHERE name = ? FOR UPDATE"
+	if wait == 0 {
+		query += " NOWAIT"
+	}
+	for {
+		asking, cancel := ctx, context.CancelFunc(func() {})
+		if wait != 0 {
+			asking, cancel = patience(ctx, wait, end, l.limit)
+		}
+		var name string
+		err := tx.QueryRowContext(asking, query, key).Scan(&name)
+		cancel()
+		late := wait >= 0 && time.Until(end) <= 0
+		switch {
+		case held(err) && !late:
+			continue
+		case ctx.Err() == nil && asking.Err() != nil && err != nil:
+			return fmt.Errorf("%w: %w", seckill.ErrBusy, err)
+		}
+		return err
+	}
+}
+
+// A rowTx is the transaction that holds the lock, as the business sees it: to
+// begin is to go on with it, and to commit it frees the lock.
+type rowTx struct {
+	*sql.Tx
+	over atomic.Bool
+}
+
+// BeginTx implements gorm.ConnPoolBeginner. After a deadlock the business
+// would like to begin again, but the lock has gone with its transaction.
+func (t *rowTx) BeginTx(
+	context.Context, *sql.TxOptions,
+) (gorm.ConnPool, error) {
+	if t.over.Load() {
+		return nil, fmt.Errorf("%w: %w", seckill.ErrConflict, lock.ErrLost)
+	}
+	return t, nil
+}
+
+func (t *rowTx) Commit() error {
+	t.over.Store(true)
+	return t.Tx.Commit()
+}
+
+func (t *rowTx) Rollback() error {
+	t.over.Store(true)
+	return t.Tx.Rollback()
+}
+
+// end frees the lock if the business has not: it failed, or there was none.
+func (t *rowTx) end() error {
+	if t.over.Swap(true) {
+		return nil
+	}
+	if err := t.Tx.Rollback(); err != nil {
+		return fmt.Errorf("%w: %w", lock.ErrNotHeld, err)
+	}
+	return nil
+}

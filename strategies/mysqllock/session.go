@@ -1,0 +1,108 @@
+package mysqllock
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"time"
+
+	"gorm.io/gorm"
+
+	"seckill/internal/lock"
+	"seckill/internal/seckill"
+)
+
+// A sessionLease is a lock that lives in a database session: the business runs
+// on the same connection, and none of the two outlives the other.
+type sessionLease struct {
+	*lock.Hold
+	session *gorm.DB
+}
+
+func (l *sessionLease) Session() *gorm.DB { return l.session }
+
+// watch tells the holder of a lock without a lease when the server has ended
+// its session. He may have nothing to do there for long, and so would not hear
+// of it. It asks on another connection: the lock's own may be at work.
+func (l *sessionLease) watch(db *gorm.DB, id int64, every time.Duration) {
+	l.Renew(every, 0, func(ctx context.Context) (alive bool, err error) {
+		err = db.WithContext(ctx).Raw("SELECT COUNT(*) > 0 "+
+			"FROM information_schema.PROCESSLIST WHERE ID = ?", id).
+			Scan(&alive).Error
+		return alive, err
+	})
+}
+
+// on is db with every statement sent to pool, which is one connection.
+func on(ctx context.Context, db *gorm.DB, pool gorm.ConnPool) *gorm.DB {
+	session := db.WithContext(ctx)
+	session.Statement.ConnPool = pool
+	return session
+}
+
+// connect takes a connection out of the pool for as long as a lock is waited
+// for and held. Waiting for one is waiting for the lock.
+func connect(
+	ctx context.Context, db *gorm.DB, wait time.Duration,
+) (*sql.Conn, error) {
+	pool, err := db.DB()
+	if err != nil {
+		return nil, err
+	}
+	asking, cancel := ctx, context.CancelFunc(func() {})
+	if wait >= 0 { // to dial takes a moment, too
+		asking, cancel = context.WithTimeout(ctx, max(wait, time.Second))
+	}
+	defer cancel()
+	conn, err := pool.Conn(asking)
+	switch {
+	case err == nil:
+		return conn, nil
+	case ctx.Err() == nil && asking.Err() != nil:
+		return nil, fmt.Errorf("%w: no connection was free: %w",
+			seckill.ErrBusy, err)
+	}
+	return nil, refused(ctx, err)
+}
+
+// sessionID is the number that the server knows a connection by.
+func sessionID(ctx context.Context, conn *sql.Conn) (id int64, err error) {
+	err = conn.QueryRowContext(ctx, "SELECT CONNECTION_ID()").Scan(&id)
+	return id, err
+}
+
+// disconnect closes the connection itself: whatever the server still keeps or
+// does for it ends with it.
+func disconnect(conn *sql.Conn) {
+	_ = conn.Raw(func(any) error { return driver.ErrBadConn })
+	_ = conn.Close()
+}
+
+// rowWait is how long the server lets a statement wait for a row. The pool's
+// limit for an answer is longer than that, and no statement may wait longer.
+func rowWait(db *gorm.DB) (time.Duration, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	var seconds int64
+	err := db.WithContext(ctx).
+		Raw("SELECT @@innodb_lock_wait_timeout").Scan(&seconds).Error
+	return time.Duration(seconds) * time.Second, err
+}
+
+// patience is the context of one statement that the server lets wait for
+// limit, when the buyer's own time is over at end. The server has the word,
+// unless it would keep the buyer waiting for clearly longer than he has: then
+// his end costs him the connection.
+func patience(
+	ctx context.Context, wait time.Duration, end time.Time,
+	limit time.Duration,
+) (context.Context, context.CancelFunc) {
+	if wait < 0 || limit-time.Until(end) < 200*time.Millisecond {
+		return ctx, func() {}
+	}
+	return context.WithDeadlineCause(ctx, end, errOutOfTime)
+}
+
+var errOutOfTime = errors.New("the buyer's own time is over")

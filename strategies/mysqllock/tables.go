@@ -1,0 +1,146 @@
+package mysqllock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+	"gorm.io/gorm"
+
+	"seckill/internal/lock"
+	"seckill/internal/seckill"
+)
+
+// stockKey names a SKU's lock in every table, and for GET_LOCK.
+func stockKey(sku int64) string {
+	return fmt.Sprint("seckill:lock:stock:", sku)
+}
+
+// distributed_lock is C's and D's table: whoever gets his row in has the lock.
+// A row without an expire never ends.
+const distributedLock = `CREATE TABLE IF NOT EXISTS distributed_lock (
+	id         BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
+	name       VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
+	owner      VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin
+	           NOT NULL DEFAULT '',
+	expire     TIMESTAMP(6) NULL DEFAULT NULL,
+	updated_at TIMESTAMP(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6)
+	           ON UPDATE CURRENT_TIMESTAMP(6),
+	UNIQUE KEY distributed_lock_name (name)
+) ENGINE=InnoDB`
+
+// lock_row has one row a lock, there for ever; it is the row that is locked.
+const lockRow = `CREATE TABLE IF NOT EXISTS lock_row (
+	name VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin
+	     NOT NULL PRIMARY KEY
+) ENGINE=InnoDB`
+
+// lock_record is B's table, with B's columns: a lock or a counter, or both.
+// B's deadline counts whole seconds; here it must tell shorter leases apart.
+const lockRecord = `CREATE TABLE IF NOT EXISTS lock_record (
+	id          BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
+	name        VARCHAR(128) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin
+	            NOT NULL,
+	count       BIGINT NOT NULL DEFAULT 0,
+	deadline    DATETIME(6) NOT NULL DEFAULT '1970-01-01 00:00:00',
+	description VARCHAR(255) NOT NULL DEFAULT '',
+	create_time DATETIME(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
+	modify_time DATETIME(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6)
+	            ON UPDATE CURRENT_TIMESTAMP(6),
+	status      TINYINT NOT NULL DEFAULT 1,
+	UNIQUE KEY lock_record_name (name),
+	KEY lock_record_modify_time (modify_time)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4`
+
+// lock_central has the rows that are locked before a lock_record is touched:
+// center_lock, and center_lock_00 to center_lock_99. B has them in the same
+// table; apart, nobody takes one for a lock of that name.
+const lockCentral = `CREATE TABLE IF NOT EXISTS lock_central (
+	name VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin
+	     NOT NULL PRIMARY KEY
+) ENGINE=InnoDB`
+
+// How long a name may be: B's table, the others, and MySQL's GET_LOCK.
+const (
+	recordName = 128
+	tableName  = 255
+	getLock    = 64
+)
+
+// create makes tables that are missing, once, when a lock is built. Several
+// processes may do so at once. A table that is there costs no wait: nothing of
+// it is changed.
+func create(db *gorm.DB, tables ...string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	for _, table := range tables {
+		if err := db.WithContext(ctx).Exec(table).Error; err != nil {
+			return fmt.Errorf("create the locks' tables: %w "+
+				"(may this database user create tables?)", err)
+		}
+	}
+	return nil
+}
+
+// checkName refuses a name that a table would cut or the server refuse.
+func checkName(name string, most int) error {
+	if n := len([]rune(name)); n < 1 || n > most {
+		return fmt.Errorf("%w: a lock's name has 1 to %d characters, "+
+			"this one has %d", seckill.ErrInvalid, most, n)
+	}
+	return nil
+}
+
+// MySQL's and MariaDB's error numbers.
+const (
+	errDuplicate   = 1062 // the name is taken
+	errWaited      = 1205 // for a row; MariaDB's answer to NOWAIT, too
+	errNowait      = 3572 // MySQL's
+	errDeadlock    = 1213 // the transaction was undone
+	errOutOfDate   = 1020 // MariaDB 11.6: so was this one
+	errNameRefused = 3057 // GET_LOCK
+)
+
+func number(err error) uint16 {
+	var e *mysql.MySQLError
+	if errors.As(err, &e) {
+		return e.Number
+	}
+	return 0
+}
+
+// held: the statement waited as long as the server lets it.
+func held(err error) bool {
+	n := number(err)
+	return n == errWaited || n == errNowait
+}
+
+// undone: the server chose this transaction to end a deadlock.
+func undone(err error) bool {
+	n := number(err)
+	return n == errDeadlock || n == errOutOfDate
+}
+
+// refused says in the domain's words why Acquire has no lock.
+func refused(ctx context.Context, err error) error {
+	switch {
+	case held(err):
+		return fmt.Errorf("%w: %w", seckill.ErrBusy, err)
+	case undone(err):
+		return fmt.Errorf("%w: %w", seckill.ErrConflict, err)
+	}
+	return lock.Unavailable(ctx, err)
+}
+
+// freed is what a release comes to: rows is how many locks are gone by it.
+func freed(rows int64, err error) error {
+	switch {
+	case err != nil:
+		return fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
+	case rows == 0:
+		return lock.ErrNotHeld
+	}
+	return nil
+}
