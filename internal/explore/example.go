@@ -94,7 +94,7 @@ func (e Example) check() error {
 		}
 	}
 	for i, step := range e.Steps {
-		if step.Fault == "" && step.Who == "" || step.Fault != "" && !slices.Contains([]Fault{LeaseEnds, Dies, GivenUp, ReplyLost, CommandLost, timePasses}, step.Fault) {
+		if step.Fault == "" && step.Who == "" || step.Fault != "" && !slices.Contains([]Fault{LeaseEnds, Dies, GivenUp, ReplyLost, CommandLost, NodeLost, timePasses}, step.Fault) {
 			return fmt.Errorf("step %d of the counterexample makes no sense: who %q, fault %q", i+1, step.Who, step.Fault)
 		}
 	}
@@ -112,6 +112,9 @@ func (w *World) Replay(ctx context.Context, e Example) (*Order, error) {
 		if b.Does == Locks && w.info.Locker == nil {
 			return nil, fmt.Errorf("%w: %s is not a lock", ErrDiverged, e.Strategy)
 		}
+	}
+	if slices.Contains(e.Scenario.Faults, NodeLost) {
+		return nil, errors.New("the counterexample needs servers of which one can be lost")
 	}
 	var choices []Choice
 	var want []Step

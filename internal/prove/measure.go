@@ -41,17 +41,19 @@ type party struct {
 }
 
 func (b *bench) party(ctx context.Context) (*party, error) {
-	return openParty(ctx, b.info, Only(b.servers.Config(), b.info.Needs))
+	return openParty(ctx, b.info, Only(b.servers.Config(), b.info.Needs), realSettings(), realSession)
 }
 
-func openParty(ctx context.Context, info catalog.Info, config backend.Config) (*party, error) {
-	config.RowLockWait, config.ZooKeeperSession, config.MaxSQLConns = realWait, realSession, 24
+func openParty(
+	ctx context.Context, info catalog.Info, config backend.Config, settings catalog.Settings, session time.Duration,
+) (*party, error) {
+	config.RowLockWait, config.ZooKeeperSession, config.MaxSQLConns = realWait, session, 24
 	in, err := backend.Open(ctx, config)
 	if err != nil {
 		return nil, err
 	}
 	p := &party{in: in, store: ledger.NewStore(in.DB)}
-	deps := catalog.Deps{Instance: in, Ledger: p.store, Settings: realSettings()}
+	deps := catalog.Deps{Instance: in, Ledger: p.store, Settings: settings}
 	if err := ledger.Migrate(ctx, in.DB); err != nil {
 		return nil, errors.Join(err, in.Close())
 	}

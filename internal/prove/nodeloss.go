@@ -1,10 +1,348 @@
 package prove
 
-import "context"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/explore"
+	"seckill/internal/lab"
+	"seckill/internal/ledger"
+	"seckill/internal/lock"
+	"seckill/internal/seckill"
+)
 
 // NodeLoss is what the question "loss of one node" needs.
-type NodeLoss interface{}
+type NodeLoss interface {
+	// Ensemble is servers of a backend of which one can be lost. It may be the
+	// same for several workers; each takes it when it is his turn.
+	Ensemble(ctx context.Context, name string) (*lab.Ensemble, error)
+}
 
-func (b *bench) nodeLoss(context.Context) (Cell, error) {
-	return Cell{Answer: NotAsked, Text: "not asked yet"}, nil
+// NodeLossQuestion is the question's ID. Its counterexamples are not replayed
+// by the explorer, but by LoseNode.
+const NodeLossQuestion = "node-loss"
+
+// ensembles are the backends that have more than one node, by what a strategy
+// needs of them.
+var ensembles = []struct {
+	need backend.Capability
+	name string
+}{
+	{backend.Redis, backend.NameRedis},
+	{backend.RedisQuorum, backend.NameRedlock},
+	{backend.ZooKeeper, backend.NameZooKeeper},
+	{backend.Etcd, backend.NameEtcd},
+}
+
+// ensembleOf names the backend of which a strategy can lose a node, or says
+// why there is none.
+func ensembleOf(i catalog.Info) (name, whyNot string) {
+	for _, e := range ensembles {
+		if slices.Contains(i.Needs, e.need) {
+			return e.name, ""
+		}
+	}
+	if inProcess(i) {
+		return "", "the lock lives in one process: there is no node but itself"
+	}
+	return "", "its only server is the one that holds the stock: if that is lost, so is the stock"
+}
+
+// nodeLoss lets a node be lost while a buyer is inside, once for each role
+// that nodes have.
+func (b *bench) nodeLoss(ctx context.Context) (Cell, error) {
+	name, whyNot := ensembleOf(b.info)
+	if name != "" && b.info.Guarantees[catalog.S] == catalog.Breaks {
+		whyNot = "it breaks with every node alive"
+	}
+	if whyNot != "" {
+		return Cell{Answer: NotAsked, Text: whyNot}, nil
+	}
+	losses, err := b.losses(ctx, name)
+	if errors.Is(err, lab.ErrNoServer) {
+		return Cell{Answer: NotAsked, Text: err.Error()}, nil
+	}
+	if err != nil {
+		return Cell{}, err
+	}
+	var seen []string
+	for _, l := range losses {
+		seen = append(seen, l.summary())
+	}
+	last := losses[len(losses)-1]
+	if len(last.story.order.Problems) == 0 {
+		return Cell{Answer: Holds, Text: strings.Join(seen, "; ")}, nil
+	}
+	p := last.story.order.Problems[0]
+	c := Cell{Answer: Breaks, Rule: p.Rule, Text: last.loses() + ": " + p.Message}
+	c.Example, err = b.options.Example(explore.NewExample(b.info.Name, NodeLossQuestion, &last.story.order))
+	return c, err
+}
+
+// LoseNode asks the question of one strategy and tells the story of the loss
+// that broke it, or of the last, if none did.
+func LoseNode(ctx context.Context, info catalog.Info, servers Servers) (explore.Example, error) {
+	name, whyNot := ensembleOf(info)
+	if whyNot != "" {
+		return explore.Example{}, fmt.Errorf("%s cannot lose a node: %s", info.Name, whyNot)
+	}
+	b := &bench{info: info, servers: servers}
+	losses, err := b.losses(ctx, name)
+	if err != nil {
+		return explore.Example{}, err
+	}
+	return explore.NewExample(info.Name, NodeLossQuestion, &losses[len(losses)-1].story.order), nil
+}
+
+// losses go on until one breaks the strategy.
+func (b *bench) losses(ctx context.Context, name string) (list []*loss, err error) {
+	e, err := b.servers.Ensemble(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	for _, role := range e.Roles {
+		l := &loss{bench: b, ensemble: e, name: name, role: role}
+		if err := l.play(ctx); err != nil {
+			return nil, fmt.Errorf("lose %s of %s: %w", role, name, err)
+		}
+		if list = append(list, l); len(l.story.order.Problems) > 0 {
+			break
+		}
+	}
+	return list, nil
+}
+
+// Times of a loss. No lease ends meanwhile, and none is renewed between the
+// loss and the next buyer's purchase: an answer must not depend on how fast
+// this machine is.
+const (
+	lossLease   = 12 * time.Second
+	lossSession = 9 * time.Second
+	lossWait    = 40 * time.Second
+	// lossPatience is how long A stays inside for the others' sake when they
+	// get no answer.
+	lossPatience = 10 * time.Second
+)
+
+// Stock and quantities: A takes two of three, B and the next one each. Served
+// one at a time, two of them get what they want. When B reads what A read, A
+// writes over his sale, and the next sale is one too many.
+const lossStock = 3
+
+var lossBuyers = []explore.Buyer{
+	{Name: "A", Process: 0, Quantity: 2, Does: explore.Buys},
+	{Name: "B", Process: 1, Quantity: 1, Does: explore.Buys},
+	{Name: explore.NextBuyer, Process: 2, Quantity: 1, Does: explore.Buys},
+}
+
+// lastLossSKU: no server has seen it before, in any bench.
+var lastLossSKU atomic.Int64
+
+func init() { lastLossSKU.Store(6_500_000_000) }
+
+// A loss is one node lost while buyer A is inside. B comes when it is lost, the
+// next one when both have left; each in a process that lives through the loss.
+type loss struct {
+	bench    *bench
+	ensemble *lab.Ensemble
+	name     string // of the backend
+	role     string
+	story    *story
+	outage   time.Duration // until the servers answered B
+	next     time.Duration // that the next buyer needed
+	told     error         // what A was told
+}
+
+func (l *loss) play(ctx context.Context) error {
+	give, err := l.ensemble.Take(ctx)
+	if err != nil {
+		return err
+	}
+	defer give()
+	lost, err := l.ensemble.Node(ctx, l.role)
+	if err != nil {
+		return err
+	}
+	l.story = newStory(lastLossSKU.Add(1), &explore.Scenario{Name: l.loses() + ", while A is inside", Stock: lossStock,
+		Buyers: lossBuyers[:2], Faults: []explore.Fault{explore.NodeLost}, MaxFaults: 1, Next: true})
+	var all []*shopper
+	for _, b := range lossBuyers {
+		s, err := l.enter(ctx, b, lost)
+		if err != nil {
+			return err
+		}
+		defer s.in.Close()
+		all = append(all, s)
+	}
+	run, err := l.open(ctx, all[0])
+	if err != nil {
+		return err
+	}
+	if err := l.shop(ctx, lost, all[0], all[1], all[2]); err != nil {
+		return err
+	}
+	return l.judge(ctx, run, all)
+}
+
+// describe says what is lost, and what with it.
+func (l *loss) describe() (what, with string) {
+	switch l.role {
+	case lab.Primary:
+		return "the primary", " with what it had not replicated"
+	case lab.AnyOne:
+		return "one of five", ""
+	case lab.Leader:
+		return "the leader of three", ""
+	}
+	return "a follower of three", ""
+}
+
+// loses is describe as a sentence.
+func (l *loss) loses() string {
+	what, with := l.describe()
+	return what + " is lost" + with
+}
+
+// enter starts a process for one buyer. Its clients try the node that will be
+// lost before any other.
+func (l *loss) enter(ctx context.Context, b explore.Buyer, lost *lab.Process) (*shopper, error) {
+	info := l.bench.info
+	if inner := info.Locker; inner != nil {
+		info.Locker = func(d catalog.Deps) (lock.Locker, error) {
+			locker, err := inner(d)
+			return &watched{locker, l.story, b.Name}, err
+		}
+	}
+	settings := realSettings()
+	settings.LockLease, settings.LockWait = lossLease, lossWait
+	p, err := openParty(ctx, info, l.config(lost), settings, lossSession)
+	if err != nil {
+		return nil, err
+	}
+	return newShopper(b, p, l.story), nil
+}
+
+func (l *loss) config(first *lab.Process) backend.Config {
+	return l.ensemble.Config(Only(l.bench.servers.Config(), l.bench.info.Needs), first)
+}
+
+// open begins the sale.
+func (l *loss) open(ctx context.Context, s *shopper) (run int64, err error) {
+	row, err := s.store.Reset(ctx, l.story.sku, "lost node", lossStock)
+	if err != nil {
+		return 0, err
+	}
+	if r, ok := s.strategy.(seckill.Resetter); ok {
+		err = r.Reset(ctx, l.story.sku, lossStock)
+	}
+	return row.Run, err
+}
+
+func (l *loss) shop(ctx context.Context, lost *lab.Process, a, b, next *shopper) error {
+	if err := l.ensemble.Lag(ctx); err != nil {
+		return err
+	}
+	a.open = make(chan struct{})
+	goOn := sync.OnceFunc(func() { close(a.open) })
+	defer func() { goOn(); <-a.done }()
+	go a.goShopping(ctx, lossWait)
+	select {
+	case <-a.reached:
+	case <-a.done:
+		return fmt.Errorf("A never came to a write: %w", a.outcome.Err)
+	}
+	l.look(ctx)
+
+	begun := time.Now()
+	what, with := l.describe()
+	l.story.tell(explore.Step{Choice: explore.Choice{Fault: explore.NodeLost}, Command: what + with})
+	if err := l.ensemble.Lose(ctx, lost); err != nil {
+		return err
+	}
+	l.look(ctx)
+	go b.goShopping(ctx, lossWait)
+	patience := time.After(lossPatience)
+	select {
+	case <-b.answered:
+		l.outage = time.Since(begun)
+		select { // he gets through now, or he waits
+		case <-b.done:
+		case <-time.After(settling):
+		}
+	case <-b.done:
+	case <-patience:
+		l.outage = time.Since(begun)
+	}
+	goOn()
+	<-a.done
+	<-b.done
+	l.look(ctx)
+	next.goShopping(ctx, lossWait)
+	l.look(ctx)
+	l.next, l.told = next.took, a.outcome.Err
+	return ctx.Err()
+}
+
+// look shows what Redis keeps after the last step. Servers that vote may be
+// doing so at this moment.
+func (l *loss) look(ctx context.Context) {
+	if l.name != backend.NameRedis {
+		return
+	}
+	in, err := backend.Open(ctx, l.config(nil))
+	if err != nil {
+		return
+	}
+	defer in.Close()
+	l.story.look(explore.Peek(ctx, in, l.bench.info, l.story.sku))
+}
+
+// judge says what was wrong: with the stock, with who was inside, with who got
+// through.
+func (l *loss) judge(ctx context.Context, run int64, all []*shopper) error {
+	last := all[len(all)-1]
+	sellers := []catalog.Seller{{Info: l.bench.info, Strategy: last.strategy}}
+	snap, err := catalog.Snapshot(ctx, last.store, l.story.sku, sellers)
+	if err != nil {
+		return fmt.Errorf("audit the sale: %w", err)
+	}
+	o := &l.story.order
+	told := []ledger.Told{}
+	for _, s := range all {
+		o.Buyers = append(o.Buyers, s.outcome)
+		told = append(told, s.told())
+	}
+	o.Audit = ledger.Judge(ledger.Evidence{Snapshot: snap, Initial: lossStock, Run: run,
+		HomeOf: catalog.HomeOf(sellers), Told: told})
+	for _, v := range o.Audit.Violations {
+		o.Problems = append(o.Problems, explore.Problem{Rule: v.Rule, Message: v.Message})
+	}
+	for _, v := range o.Overlaps {
+		o.Problems = append(o.Problems, explore.Problem{Rule: explore.RuleOverlap,
+			Message: fmt.Sprintf("%s gets the lock while %s has it", v.Second, v.First)})
+	}
+	for _, s := range all[1:] {
+		if !s.served() {
+			o.Problems = append(o.Problems, explore.Problem{Rule: explore.RuleStuck,
+				Message: fmt.Sprintf("%s is still told after %.0f s: %v", s.Name, s.took.Seconds(), s.outcome.Err)})
+		}
+	}
+	return nil
+}
+
+// summary of a loss that broke nothing.
+func (l *loss) summary() string {
+	text := fmt.Sprintf("%s: the next is answered after %.1f s", l.loses(), max(l.outage, l.next).Seconds())
+	if l.told != nil {
+		text += ", and who was inside is told: " + l.told.Error()
+	}
+	return text
 }

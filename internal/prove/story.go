@@ -1,0 +1,231 @@
+package prove
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"seckill/internal/explore"
+	"seckill/internal/ledger"
+	"seckill/internal/lock"
+	"seckill/internal/seckill"
+	"seckill/internal/tap"
+)
+
+// A story is what several buyers did in real time, in the order in which they
+// did it, and who had the lock meanwhile.
+type story struct {
+	sku int64
+
+	mu     sync.Mutex
+	order  explore.Order
+	tokens map[string]string
+	inside map[string]context.Context // their leases'
+	said   map[string]string          // what each did last
+}
+
+func newStory(sku int64, s *explore.Scenario) *story {
+	return &story{sku: sku, order: explore.Order{Scenario: s}, tokens: map[string]string{},
+		inside: map[string]context.Context{}, said: map[string]string{}}
+}
+
+// storyLimit keeps somebody who polls from filling a book.
+const storyLimit = 200
+
+// tell adds a step and returns its number; -1 if it is a repetition.
+func (s *story) tell(step explore.Step) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	step.Command = explore.Anonymous(step.Command, s.sku, s.tokens)
+	if step.Who != "" && s.said[step.Who] == step.Command || len(s.order.Steps) == storyLimit {
+		return -1
+	}
+	s.said[step.Who] = step.Command
+	s.order.Steps = append(s.order.Steps, step)
+	return len(s.order.Steps) - 1
+}
+
+func (s *story) result(step int, result string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if step >= 0 {
+		s.order.Steps[step].Result = explore.Anonymous(result, s.sku, s.tokens)
+	}
+}
+
+// look adds what the servers keep to the last step.
+func (s *story) look(values []explore.Value) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, v := range values {
+		values[i] = explore.Value{Name: explore.Anonymous(v.Name, s.sku, s.tokens), Value: explore.Anonymous(v.Value, s.sku, s.tokens)}
+	}
+	if n := len(s.order.Steps); n > 0 {
+		s.order.Steps[n-1].Values = values
+	}
+}
+
+// enters notes that somebody has the lock, beside whom he has it. Who was told
+// that his lease is over is no holder any more.
+func (s *story) enters(who string, lease context.Context) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for other, theirs := range s.inside {
+		if theirs.Err() == nil {
+			s.order.Overlaps = append(s.order.Overlaps,
+				explore.Overlap{Step: len(s.order.Steps) - 1, First: other, Second: who})
+		}
+	}
+	s.inside[who] = lease
+}
+
+func (s *story) leaves(who string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.inside, who)
+}
+
+// watched is a lock of one buyer in a story.
+type watched struct {
+	lock.Locker
+	story *story
+	who   string
+}
+
+func (w *watched) Acquire(ctx context.Context, key string, o lock.Options) (lock.Lease, error) {
+	lease, err := w.Locker.Acquire(ctx, key, o)
+	if _, ok := lease.(lock.SessionLease); ok || err != nil {
+		return lease, err
+	}
+	w.story.enters(w.who, lease.Context())
+	return &watchedLease{lease, w}, nil
+}
+
+type watchedLease struct {
+	lock.Lease
+	lock *watched
+}
+
+func (l *watchedLease) Release(ctx context.Context) error {
+	l.lock.story.leaves(l.lock.who)
+	return l.Lease.Release(ctx)
+}
+
+// A shopper is a buyer in a story, as the tap of his own commands. One who is
+// held stands before his first write to the database until he may go on.
+type shopper struct {
+	explore.Buyer
+	*party
+	story    *story
+	answered chan struct{} // closed at the first answer that he gets from the lock's servers
+	reached  chan struct{} // closed when he stands before his write
+	open     chan struct{} // nil: he is not held
+	done     chan struct{} // closed when outcome is known
+	outcome  explore.Outcome
+	took     time.Duration
+
+	mu    sync.Mutex
+	heard bool
+	held  bool
+	steps map[*tap.Command]int
+}
+
+func newShopper(b explore.Buyer, p *party, s *story) *shopper {
+	return &shopper{Buyer: b, party: p, story: s, answered: make(chan struct{}), reached: make(chan struct{}),
+		done: make(chan struct{}), steps: map[*tap.Command]int{}}
+}
+
+// Before implements tap.Tap.
+func (s *shopper) Before(ctx context.Context, c *tap.Command) error {
+	if c.Name == "back-off" {
+		return nil
+	}
+	if s.open != nil && c.Backend == tap.SQL && slices.Contains([]string{"INSERT", "UPDATE"}, c.Name) {
+		s.mu.Lock()
+		first := !s.held
+		s.held = true
+		s.mu.Unlock()
+		if first {
+			close(s.reached)
+		}
+		<-s.open
+	}
+	text := explore.Describe(c)
+	if tap.IsBackground(ctx) {
+		text = "(renewer) " + text
+	}
+	n := s.story.tell(explore.Step{Choice: explore.Choice{Who: s.Name}, Backend: c.Backend, Command: text})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.steps[c] = n
+	return nil
+}
+
+// After implements tap.Tap.
+func (s *shopper) After(_ context.Context, c *tap.Command, err error) error {
+	s.mu.Lock()
+	n, told := s.steps[c]
+	delete(s.steps, c)
+	if answer := err == nil || errors.Is(err, redis.Nil); answer && !s.heard && c.Backend != tap.SQL && c.Backend != tap.Waiting {
+		s.heard = true
+		close(s.answered)
+	}
+	s.mu.Unlock()
+	if told && err != nil && !errors.Is(err, redis.Nil) {
+		s.story.result(n, err.Error())
+	}
+	return err
+}
+
+func (s *shopper) purchase() seckill.Purchase {
+	return seckill.Purchase{SKU: s.story.sku, User: int64(s.Process + 1), Quantity: s.Quantity,
+		RequestID: fmt.Sprintf("%s-%d", s.Name, s.story.sku)}
+}
+
+// goShopping buys, and comes again while he is told that nothing was taken, for
+// reasons that may pass.
+func (s *shopper) goShopping(ctx context.Context, patience time.Duration) {
+	defer close(s.done)
+	ctx, cancel := context.WithTimeout(tap.With(ctx, s), patience)
+	defer cancel()
+	begun := time.Now()
+	s.outcome = explore.Outcome{Buyer: s.Buyer}
+	for {
+		s.outcome.Receipt, s.outcome.Err = s.strategy.Deduct(ctx, s.purchase())
+		s.took = time.Since(begun)
+		if !s.mayPass() || tap.Sleep(ctx, 20*time.Millisecond) != nil {
+			return
+		}
+	}
+}
+
+func (s *shopper) mayPass() bool {
+	return slices.ContainsFunc([]error{seckill.ErrBusy, seckill.ErrUnavailable, seckill.ErrConflict},
+		func(e error) bool { return errors.Is(s.outcome.Err, e) })
+}
+
+// served: he got a unit, or was told that there is none for him.
+func (s *shopper) served() bool {
+	return s.outcome.Err == nil || errors.Is(s.outcome.Err, seckill.ErrSoldOut)
+}
+
+// told is what he can say to the judge.
+func (s *shopper) told() ledger.Told {
+	p, o := s.purchase(), s.outcome
+	t := ledger.Told{RequestID: p.RequestID, User: p.User, Quantity: p.Quantity, OrderID: o.Receipt.OrderID,
+		Remaining: o.Receipt.Remaining, Outcome: ledger.OutcomeUnknown}
+	switch {
+	case o.Err == nil:
+		t.Outcome = ledger.OutcomeSold
+	case errors.Is(o.Err, seckill.ErrSoldOut):
+		t.Outcome = ledger.OutcomeSoldOut
+	case o.NothingTaken():
+		t.Outcome = ledger.OutcomeError
+	}
+	return t
+}
