@@ -1,0 +1,62 @@
+package mysqllock
+
+import (
+	"context"
+	"fmt"
+	"hash/crc32"
+	"strings"
+	"time"
+
+	"gorm.io/gorm"
+)
+
+const (
+	center   = "center_lock"
+	segments = 100
+)
+
+// segment names the central row of a key: center_lock_00 to center_lock_99.
+// It is the last two digits of the key's CRC-32 (IEEE), as in B.
+func segment(key string) string {
+	return fmt.Sprintf("%s_%02d", center,
+		crc32.ChecksumIEEE([]byte(key))%segments)
+}
+
+// passCentral locks a central row until the transaction ends. It comes first.
+func passCentral(tx *gorm.DB, row string) error {
+	var name string
+	res := tx.Raw("SELECT name FROM lock_central "+
+		"WHERE name = ? FOR UPDATE", row).Scan(&name)
+	if res.Error == nil && res.RowsAffected == 0 {
+		return fmt.Errorf("the row %s of lock_central is gone", row)
+	}
+	return res.Error
+}
+
+// createCentral makes B's tables and the central rows. It looks first: to
+// insert a row that is there waits for whoever has locked it.
+func createCentral(db *gorm.DB) error {
+	if err := create(db, lockRecord, lockCentral); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	rows := []any{center}
+	for n := range segments {
+		rows = append(rows, fmt.Sprintf("%s_%02d", center, n))
+	}
+	for {
+		var there int
+		err := db.WithContext(ctx).
+			Raw("SELECT COUNT(*) FROM lock_central").Scan(&there).Error
+		if err != nil || there >= len(rows) {
+			return err
+		}
+		err = db.WithContext(ctx).Exec("INSERT IGNORE INTO lock_central "+
+			"(name) VALUES (?)"+strings.Repeat(", (?)", segments),
+			rows...).Error
+		if !undone(err) && !held(err) {
+			return err
+		}
+	}
+}

@@ -1,0 +1,207 @@
+package mysqllock
+
+import (
+	"context"
+	"embed"
+	"time"
+
+	"gorm.io/gorm"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/ledger"
+	"seckill/internal/lock"
+	"seckill/internal/seckill"
+)
+
+//go:embed lock_table_central.go tables.go central.go
+var tableCentralFiles embed.FS
+
+// LockTableCentral has everybody pass one row that is always there, and only
+// then look for the record: gaps are locked by one at a time. A record is
+// never deleted, it has a status and a deadline. What is left: the one row is
+// everybody's, and the record does not say whose it is.
+var LockTableCentral = catalog.Info{
+	Name:   "lock-table-central",
+	Title:  "Lock table, version 2: one central row",
+	Family: "mysqllock",
+	Source: "B, version 2",
+	Idea: "In one transaction: SELECT the row center_lock FOR UPDATE, " +
+		"read the lock's record plainly, INSERT it if it is missing, " +
+		"UPDATE it if it is free or past its deadline by this " +
+		"program's clock. Freeing sets the status to 0, in the same " +
+		"way, by name. Who finds it taken pauses and tries again.",
+	Promises: "One holder at a time across any number of processes, " +
+		"while every holder is done before his deadline and all clocks " +
+		"agree; no deadlocks. A dead holder blocks the others until " +
+		"his deadline, wherever he died: closed sockets, power cut " +
+		"and a process that hangs are all the same. (Dead in the " +
+		"middle of taking it, he is rolled back when the server sees " +
+		"his connection close; a power cut there keeps the central row " +
+		"until the server gives up on the connection.)",
+	Breaks: "The central row is everybody's: all SKUs wait for each " +
+		"other while somebody takes or frees any lock. A holder slower " +
+		"than his deadline works on beside his successor, and then " +
+		"frees that one's lock, since he frees by name. Whoever's " +
+		"clock is ahead takes locks that are alive. Without a lease " +
+		"the deadline is B's, a year from now: a dead holder is as " +
+		"good as for ever. So is a COMMIT whose answer was lost.",
+	Guarantees: catalog.Guarantees{
+		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
+		catalog.C: catalog.Holds, catalog.P: catalog.Breaks,
+		catalog.O: catalog.Breaks, catalog.I: catalog.Breaks,
+	},
+	Needs:   []backend.Capability{backend.SQL, backend.RowLocks},
+	Stock:   ledger.HomeRow,
+	Options: tableOptions,
+	Files:   tableCentralFiles,
+	Locker: func(d catalog.Deps) (lock.Locker, error) {
+		l := &tableLock{d.LockDB, func(string) string { return center },
+			d.Settings.RecordLock, d.Settings.LockPoll, d.Now, d.Observe}
+		return l, createCentral(d.LockDB)
+	},
+	Key: stockKey,
+}
+
+var tableOptions = []catalog.Option{
+	{Flag: "--lock-wait",
+		Doc: "how long a buyer tries before he is told busy"},
+	{Flag: "--lock-lease",
+		Doc: "how far the deadline is; B: 31536000 s"},
+	{Flag: "--lock-poll",
+		Doc: "how long he pauses between two attempts"},
+	{Flag: "--lock-record-for-update",
+		Doc: "read the record FOR UPDATE, too, as B's pseudo-code has it"},
+}
+
+// year is B's deadline for whoever names none.
+const year = 31_536_000 * time.Second
+
+type tableLock struct {
+	db        *gorm.DB
+	central   func(key string) string // the row that is passed first
+	forUpdate bool                    // the record is read so, too
+	poll      time.Duration
+	now       func() time.Time
+	observe   seckill.Observer
+}
+
+func (l *tableLock) Acquire(
+	ctx context.Context, key string, o lock.Options,
+) (lock.Lease, error) {
+	if err := checkName(key, recordName); err != nil {
+		return nil, err
+	}
+	ttl := o.Lease
+	if ttl <= 0 {
+		ttl = year
+	}
+	err := lock.Poll(ctx, o.Wait, lock.Every(l.poll),
+		func() (bool, error) {
+			ok, err := l.try(ctx, key, ttl)
+			switch {
+			case undone(err):
+				l.observe.Retried()
+				return false, nil
+			case held(err):
+				return false, nil
+			}
+			return ok, err
+		})
+	if err != nil {
+		return nil, err
+	}
+	held, end := context.WithCancel(ctx)
+	return &tableLease{l, key, held, end}, nil
+}
+
+// try is B's getLock. The plain read comes after the central row, and so shows
+// what the last one who had that row committed.
+func (l *tableLock) try(
+	ctx context.Context, key string, ttl time.Duration,
+) (ok bool, err error) {
+	err = l.db.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
+		if err := passCentral(tx, l.central(key)); err != nil {
+			return err
+		}
+		now := l.now().UTC()
+		record, err := l.init(tx, key)
+		if err != nil {
+			return err
+		}
+		if record.Status == 1 && record.Deadline.After(now) {
+			return nil // somebody has it
+		}
+		ok = true
+		return tx.Exec("UPDATE lock_record SET deadline = ?, count = 0, "+
+			"description = '', status = 1 WHERE name = ?",
+			now.Add(ttl), key).Error
+	})
+	return ok && err == nil, err
+}
+
+type tableRecord struct {
+	Status   int
+	Deadline time.Time
+}
+
+// init reads the record, and makes one that is long past if there is none.
+func (l *tableLock) init(
+	tx *gorm.DB, key string,
+) (record tableRecord, err error) {
+	query := "SELECT status, deadline FROM lock_record WHERE name = ?"
+	if l.forUpdate {
+		query += " FOR UPDATE"
+	}
+	res := tx.Raw(query, key).Scan(&record)
+	if res.Error != nil || res.RowsAffected == 1 {
+		return record, res.Error
+	}
+	record = tableRecord{Status: 1, Deadline: time.Unix(0, 0).UTC()}
+	return record, tx.Exec("INSERT INTO lock_record "+
+		"(name, count, deadline, description, status) "+
+		"VALUES (?, 0, ?, '', ?)",
+		key, record.Deadline, record.Status).Error
+}
+
+// Clear ends a lock that nobody will free before its deadline.
+func (l *tableLock) Clear(ctx context.Context, key string) error {
+	_, err := l.free(ctx, key)
+	return err
+}
+
+func (l *tableLock) free(
+	ctx context.Context, key string,
+) (rows int64, err error) {
+	for {
+		err = l.db.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
+			if err := passCentral(tx, l.central(key)); err != nil {
+				return err
+			}
+			res := tx.Exec("UPDATE lock_record SET status = 0 "+
+				"WHERE name = ? AND status = 1", key)
+			rows = res.RowsAffected
+			return res.Error
+		})
+		if !undone(err) || ctx.Err() != nil {
+			return rows, err
+		}
+		l.observe.Retried()
+	}
+}
+
+type tableLease struct {
+	lock *tableLock
+	key  string
+	ctx  context.Context
+	end  context.CancelFunc
+}
+
+func (l *tableLease) Context() context.Context { return l.ctx }
+func (l *tableLease) Fence() uint64            { return 0 }
+
+// Release frees whoever's lock it is.
+func (l *tableLease) Release(ctx context.Context) error {
+	defer l.end()
+	return freed(l.lock.free(ctx, l.key))
+}

@@ -1,0 +1,166 @@
+package mysqllock
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"time"
+
+	"gorm.io/gorm"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/ledger"
+	"seckill/internal/lock"
+	"seckill/internal/seckill"
+)
+
+//go:embed lock_table_v1.go tables.go
+var tableV1Files embed.FS
+
+// LockTableV1 avoids the error of a refused INSERT: it looks with FOR UPDATE
+// first. A row that is there is locked by that. One that is not there cannot
+// be: what is locked is the gap, and a gap may be locked by many. Each of them
+// then waits with his INSERT for the others to leave it.
+var LockTableV1 = catalog.Info{
+	Name:   "lock-table-v1",
+	Title:  "Lock table, version 1: FOR UPDATE, then UPDATE or INSERT",
+	Family: "mysqllock",
+	Source: "B, version 1",
+	Idea: "In one transaction SELECT the lock's record FOR UPDATE; if " +
+		"it is there and free UPDATE it, if it is not there INSERT " +
+		"it. DELETE frees. Who finds it taken pauses and tries again.",
+	Promises: "One holder at a time across any number of processes, " +
+		"while every holder lives to delete the record: the row's " +
+		"lock, or else the deadlock, lets one transaction through.",
+	Breaks: "Two buyers who both find no record lock the same gap, both " +
+		"INSERT, both wait for the other: the server ends the deadlock " +
+		"by undoing one of them (error 1213). As the record is deleted " +
+		"at each release this is no accident of the first use, but " +
+		"what contention is like. In B's program the error goes up to " +
+		"the caller; here it is one more attempt, counted, and " +
+		"reported as a conflict if it was the last. A holder who dies " +
+		"blocks the others for ever, however he died: there is no " +
+		"deadline. So does one whose COMMIT had no answer. A hung one " +
+		"blocks them as long as he hangs. Whoever deletes the record " +
+		"of somebody who was only slow lets that one's DELETE free " +
+		"his successor's lock. Gaps lie between names: buyers of " +
+		"different SKUs wait for each other's, and deadlock, too.",
+	Guarantees: catalog.Guarantees{
+		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
+		catalog.C: catalog.Breaks, catalog.O: catalog.Breaks,
+		catalog.I: catalog.Breaks,
+	},
+	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
+	Stock: ledger.HomeRow,
+	Options: []catalog.Option{
+		{Flag: "--lock-wait",
+			Doc: "how long a buyer tries before he is told busy"},
+		{Flag: "--lock-poll",
+			Doc: "how long he pauses between two attempts"},
+	},
+	Files: tableV1Files,
+	Locker: func(d catalog.Deps) (lock.Locker, error) {
+		return &tableV1{d.LockDB, d.Settings.LockPoll, d.Observe},
+			create(d.LockDB, lockRecord)
+	},
+	Key: stockKey,
+}
+
+type tableV1 struct {
+	db      *gorm.DB
+	poll    time.Duration
+	observe seckill.Observer
+}
+
+func (l *tableV1) Acquire(
+	ctx context.Context, key string, o lock.Options,
+) (lock.Lease, error) {
+	if err := checkName(key, recordName); err != nil {
+		return nil, err
+	}
+	var deadlock error
+	err := lock.Poll(ctx, o.Wait, lock.Every(l.poll),
+		func() (ok bool, err error) {
+			deadlock = nil
+			ok, err = l.try(ctx, key)
+			if undone(err) {
+				l.observe.Retried()
+				deadlock, err = err, nil
+			}
+			if held(err) {
+				err = nil
+			}
+			return ok, err
+		})
+	if errors.Is(err, seckill.ErrBusy) && deadlock != nil {
+		return nil, fmt.Errorf("%w: %w", seckill.ErrConflict, deadlock)
+	}
+	if err != nil {
+		return nil, err
+	}
+	held, end := context.WithCancel(ctx)
+	return &tableV1Lease{l, key, held, end}, nil
+}
+
+func (l *tableV1) try(
+	ctx context.Context, key string,
+) (ok bool, err error) {
+	err = l.db.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
+		var status int
+		res := tx.Raw("SELECT status FROM lock_record "+
+			"WHERE name = ? FOR UPDATE", key).Scan(&status)
+		switch {
+		case res.Error != nil:
+			return res.Error
+		case res.RowsAffected == 0:
+			ok = true
+			return tx.Exec("INSERT INTO lock_record (name, status) "+
+				"VALUES (?, 1)", key).Error
+		case status == 0:
+			ok = true
+			return tx.Exec("UPDATE lock_record SET status = 1 "+
+				"WHERE name = ?", key).Error
+		}
+		return nil // somebody has it
+	})
+	return ok && err == nil, err
+}
+
+// Clear removes a lock that nobody will free.
+func (l *tableV1) Clear(ctx context.Context, key string) error {
+	_, err := l.delete(ctx, key)
+	return err
+}
+
+// delete is tried again when it is undone by a deadlock: the record of a
+// holder who gave up here would stay for ever.
+func (l *tableV1) delete(
+	ctx context.Context, key string,
+) (rows int64, err error) {
+	for {
+		res := l.db.WithContext(ctx).Exec(
+			"DELETE FROM lock_record WHERE name = ?", key)
+		if !undone(res.Error) || ctx.Err() != nil {
+			return res.RowsAffected, res.Error
+		}
+		l.observe.Retried()
+	}
+}
+
+type tableV1Lease struct {
+	lock *tableV1
+	key  string
+	ctx  context.Context
+	end  context.CancelFunc
+}
+
+func (l *tableV1Lease) Context() context.Context { return l.ctx }
+func (l *tableV1Lease) Fence() uint64            { return 0 }
+
+// Release frees whoever's lock it is.
+func (l *tableV1Lease) Release(ctx context.Context) error {
+	defer l.end()
+	return freed(l.lock.delete(ctx, l.key))
+}

@@ -1,0 +1,186 @@
+package mysqllock
+
+import (
+	"context"
+	"embed"
+	"fmt"
+
+	"gorm.io/gorm"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+)
+
+//go:embed mysql_counter.go central.go tables.go
+var counterFiles embed.FS
+
+// MySQLCounter is B's other use of the lock table: a number that is counted
+// up and down as in Redis, but in the database that has the orders, too.
+var MySQLCounter = catalog.Info{
+	Name:   "mysql-counter",
+	Title:  "The lock table's count as stock",
+	Family: "mysqllock",
+	Source: "B, counter",
+	Idea: "In one transaction: SELECT the central row of the counter's " +
+		"segment FOR UPDATE, read the count, take from it if enough is " +
+		"left, take as much from stock.num, record the order.",
+	Promises: "Never oversells and never loses an update, across any " +
+		"number of processes: nobody reads a count between another's " +
+		"read and his COMMIT. Count, row and order are one " +
+		"transaction: a buyer who dies is rolled back when the server " +
+		"sees his connection close.",
+	Breaks: "Nothing breaks the count while everybody passes the central " +
+		"row. One in a hundred pairs of SKUs share that row, and wait " +
+		"for each other. A holder that hangs, or loses power without a " +
+		"closing packet, blocks his segment until the server gives up " +
+		"on his connection. A sale that was reset and whose counter " +
+		"was not is refused as a conflict until it is.",
+	Guarantees: catalog.Guarantees{
+		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
+		catalog.C: catalog.Holds, catalog.P: catalog.Holds,
+	},
+	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
+	Stock: ledger.HomeLockTable,
+	Options: []catalog.Option{{Flag: "--lock-wait",
+		Doc: "how long the server lets a buyer wait for the central " +
+			"row, in whole seconds (innodb_lock_wait_timeout)"}},
+	Files: counterFiles,
+	New: func(d catalog.Deps) (seckill.Strategy, error) {
+		return &mysqlCounter{d.Ledger}, createCentral(d.DB)
+	},
+}
+
+type mysqlCounter struct{ store *ledger.Store }
+
+// counterKey is the record that counts; the SKU's lock has another.
+func counterKey(sku int64) string {
+	return fmt.Sprint("seckill:stock:", sku)
+}
+
+func (s *mysqlCounter) Deduct(
+	ctx context.Context, p seckill.Purchase,
+) (r seckill.Receipt, err error) {
+	err = s.store.Tx(ctx, func(tx *gorm.DB) error {
+		key := counterKey(p.SKU)
+		if err := passCentral(tx, segment(key)); err != nil {
+			return err
+		}
+		count, run, err := s.read(tx, key)
+		if err != nil {
+			return err
+		}
+		left := count - p.Quantity
+		if left < 0 {
+			return seckill.ErrSoldOut
+		}
+		if err := s.add(tx, p.SKU, -p.Quantity); err != nil {
+			return err
+		}
+		r, err = s.store.Record(tx, p, run, left)
+		return err
+	})
+	return r, err
+}
+
+func (s *mysqlCounter) Restore(ctx context.Context, orderID string) error {
+	o, err := s.store.Order(ctx, orderID)
+	if err != nil {
+		return err
+	}
+	return s.store.Tx(ctx, func(tx *gorm.DB) error {
+		err := passCentral(tx, segment(counterKey(o.SKUID)))
+		if err != nil {
+			return err
+		}
+		o, back, err := s.store.Cancel(tx, orderID)
+		if err != nil || !back {
+			return err
+		}
+		return s.add(tx, o.SKUID, o.Quantity)
+	})
+}
+
+// add counts up or down, and the stock row with it. Both statements are
+// relative, so that the audit can compare two witnesses.
+func (s *mysqlCounter) add(tx *gorm.DB, sku, units int64) error {
+	err := tx.Exec("UPDATE lock_record SET count = count + ? "+
+		"WHERE name = ?", units, counterKey(sku)).Error
+	if err != nil {
+		return err
+	}
+	return tx.Exec("UPDATE stock SET num = num + ? WHERE id = ?",
+		units, sku).Error
+}
+
+// read reads the count, and from the description which sale it was set for.
+func (s *mysqlCounter) read(
+	tx *gorm.DB, key string,
+) (count, run int64, err error) {
+	var record struct {
+		Count       int64
+		Description string
+	}
+	err = s.store.ReadIn(tx, &record, "SELECT count, description "+
+		"FROM lock_record WHERE name = ?", key)
+	if err != nil {
+		return 0, 0, err
+	}
+	if _, err := fmt.Sscanf(record.Description, runText, &run); err != nil {
+		return 0, 0, fmt.Errorf("%w: the record %s is no counter: %w",
+			seckill.ErrUnknownSKU, key, err)
+	}
+	return record.Count, run, nil
+}
+
+const runText = "stock of run %d"
+
+// Reset sets the count to what the ledger has set, once a run: the reset that
+// it belongs to may have been overtaken, and the new sale may have begun.
+func (s *mysqlCounter) Reset(ctx context.Context, sku, _ int64) error {
+	return s.store.Tx(ctx, func(tx *gorm.DB) error {
+		key := counterKey(sku)
+		if err := passCentral(tx, segment(key)); err != nil {
+			return err
+		}
+		var set struct{ Initial, Run int64 }
+		err := s.store.ReadIn(tx, &set,
+			"SELECT initial, run FROM stock WHERE id = ?", sku)
+		if err != nil {
+			return err
+		}
+		_, run, err := s.read(tx, key)
+		if err == nil && run == set.Run {
+			return nil
+		}
+		return tx.Exec("INSERT INTO lock_record "+
+			"(name, count, description, status) VALUES (?, ?, ?, 1) "+
+			"ON DUPLICATE KEY UPDATE count = VALUES(count), "+
+			"description = VALUES(description), status = 1",
+			key, set.Initial, fmt.Sprintf(runText, set.Run)).Error
+	})
+}
+
+// Count is what the lock table says is left.
+func (s *mysqlCounter) Count(
+	ctx context.Context, sku int64,
+) (left int64, err error) {
+	err = s.store.Tx(ctx, func(tx *gorm.DB) error {
+		var current, run int64
+		err := s.store.ReadIn(tx, &current,
+			"SELECT run FROM stock WHERE id = ?", sku)
+		if err != nil {
+			return err
+		}
+		if left, run, err = s.read(tx, counterKey(sku)); err != nil {
+			return err
+		}
+		if run != current {
+			return fmt.Errorf("%w: %s was not set for run %d",
+				seckill.ErrUnknownSKU, counterKey(sku), current)
+		}
+		return nil
+	})
+	return left, err
+}
