@@ -1,0 +1,105 @@
+package sqlrow
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"seckill/internal/catalog"
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+)
+
+// The row is held; the server would let a waiter wait for a minute.
+func TestNowaitIsBusyAtOnce(t *testing.T) {
+	in := instance(t, time.Minute)
+	s := open(t, ForUpdateNowait, 5, catalog.Deps{Instance: in})
+	holder := in.DB.WithContext(t.Context()).Begin()
+	defer holder.Rollback()
+	if err := holder.Exec("SELECT num FROM stock WHERE id = ? FOR UPDATE", s.sku).Error; err != nil {
+		t.Fatal(err)
+	}
+	begun := time.Now()
+	err := s.buy(t.Context(), 0, 1, 1)
+	var answer *mysql.MySQLError
+	if !errors.Is(err, seckill.ErrBusy) || !errors.As(err, &answer) ||
+		answer.Number != 3572 && answer.Number != 1205 || time.Since(begun) > 20*time.Second {
+		t.Errorf("got %v after %v, want busy at once with 3572 (MySQL) or 1205 (MariaDB)", err, time.Since(begun))
+	}
+	holder.Rollback()
+	if err := s.buy(t.Context(), 0, 1, 1); err != nil {
+		t.Errorf("the row is free, and a buyer is told %v", err)
+	}
+	if got := s.judge(t); got.Verdict != ledger.Held || got.Remaining != 4 {
+		t.Errorf("the audit says %s, %d left, want held and 4", got.Verdict, got.Remaining)
+	}
+}
+
+// B comes when A has read the row and is about to begin his transaction, or,
+// where the read belongs to the transaction, to write.
+func TestALockOutsideTheTransactionEndsWithItsStatement(t *testing.T) {
+	for _, c := range []struct {
+		info    catalog.Info
+		before  string
+		b       error
+		verdict ledger.Verdict
+	}{
+		{ForUpdateAutocommit, "BEGIN", nil, ledger.Lost},
+		{ForUpdate, "UPDATE stock", seckill.ErrBusy, ledger.Held},
+		{ForUpdateNowait, "UPDATE stock", seckill.ErrBusy, ledger.Held},
+		{ForUpdateScan, "UPDATE stock", seckill.ErrBusy, ledger.Held},
+	} {
+		t.Run(c.info.Name, func(t *testing.T) {
+			s := open(t, c.info, 10, catalog.Deps{Instance: instance(t, time.Second)})
+			err := s.buy(before(t.Context(), c.before, func() {
+				if err := s.buy(t.Context(), 0, 2, 2); !errors.Is(err, c.b) {
+					t.Errorf("B was told %v, want %v", err, c.b)
+				}
+			}), 0, 1, 1)
+			if got := s.judge(t); err != nil || got.Verdict != c.verdict {
+				t.Errorf("A was told %v, and the audit says %s, want %s: %+v", err, got.Verdict, c.verdict, got.Violations)
+			}
+		})
+	}
+}
+
+// What makes it look right: the SELECT does wait for somebody who writes.
+func TestAutocommitWaitsForAWriter(t *testing.T) {
+	s := open(t, ForUpdateAutocommit, 10, catalog.Deps{Instance: instance(t, time.Second)})
+	err := s.buy(before(t.Context(), "COMMIT", func() {
+		seen := ""
+		ctx := before(t.Context(), "BEGIN", func() { seen = "it got past the SELECT" })
+		if err := s.buy(ctx, 0, 2, 2); !errors.Is(err, seckill.ErrBusy) || seen != "" {
+			t.Errorf("a buyer beside one who is about to commit: %v %s, want busy", err, seen)
+		}
+	}), 0, 1, 1)
+	if got := s.judge(t); err != nil || got.Verdict != ledger.Held {
+		t.Errorf("got %v, and the audit says %s", err, got.Verdict)
+	}
+}
+
+// A buyer who gives up leaves nothing behind.
+func TestABuyerWhoGivesUpHoldsNothing(t *testing.T) {
+	for _, i := range []catalog.Info{ConditionalScan, ForUpdateNowait, ForUpdateScan} {
+		s := open(t, i, 10, catalog.Deps{})
+		ctx, leave := context.WithCancel(t.Context())
+		if err := s.buy(before(ctx, "INSERT", leave), 0, 1, 1); err == nil || !seckill.NothingTaken(err) {
+			t.Errorf("%s: a buyer who left was told %v, want that nothing was taken", i.Name, err)
+		}
+		for deadline := time.Now().Add(time.Minute); ; { // until the server has seen him go
+			err := s.buy(t.Context(), 0, 2, 1)
+			if err == nil {
+				break
+			}
+			if !errors.Is(err, seckill.ErrBusy) || time.Now().After(deadline) {
+				t.Fatalf("%s: the next was told %v", i.Name, err)
+			}
+		}
+		if got := s.judge(t); got.Verdict != ledger.Held || got.Remaining != 9 {
+			t.Errorf("%s: the audit says %s, %d left, want held and 9", i.Name, got.Verdict, got.Remaining)
+		}
+	}
+}

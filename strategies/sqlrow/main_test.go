@@ -1,0 +1,141 @@
+package sqlrow
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/lab/labtest"
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+	"seckill/internal/tap"
+)
+
+func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
+
+// A sale is one SKU with its strategy in several processes. Its run ends with
+// the audit.
+type sale struct {
+	info      catalog.Info
+	store     *ledger.Store
+	processes []seckill.Strategy
+	sku, run  int64
+	stock     int64
+}
+
+var lastSKU int64 // every sale has one of its own
+
+// open starts a sale with one process for each of deps.
+func open(t *testing.T, i catalog.Info, stock int64, deps ...catalog.Deps) *sale {
+	t.Helper()
+	lastSKU++
+	s := &sale{info: i, sku: lastSKU, stock: stock}
+	for _, d := range deps {
+		if d.Instance == nil {
+			d.Instance = instance(t, 0)
+		}
+		d.Ledger = ledger.NewStore(d.DB)
+		built, err := catalog.Build(i, d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.store, s.processes = d.Ledger, append(s.processes, built)
+	}
+	set, err := s.store.Reset(t.Context(), s.sku, i.Name, stock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.run = set.Run
+	return s
+}
+
+// instance is one process; its statements wait for a row for so long, or for
+// the default if that is 0.
+func instance(t *testing.T, wait time.Duration) *backend.Instance {
+	t.Helper()
+	c := labtest.Only(labtest.Start(t, backend.RowLocks).Config(), backend.RowLocks)
+	c.RowLockWait = wait
+	in, err := backend.Open(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { in.Close() })
+	if err := ledger.Migrate(t.Context(), in.DB); err != nil {
+		t.Fatal(err)
+	}
+	return in
+}
+
+// buy buys in a process; every user buys once.
+func (s *sale) buy(ctx context.Context, process int, user, quantity int64) error {
+	_, err := s.processes[process].Deduct(ctx, seckill.Purchase{SKU: s.sku, User: user, Quantity: quantity,
+		RequestID: fmt.Sprint(s.sku, "-", user)})
+	return err
+}
+
+func (s *sale) judge(t *testing.T) ledger.Report {
+	t.Helper()
+	snap, err := s.store.Snapshot(t.Context(), s.sku)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ledger.Judge(ledger.Evidence{Snapshot: snap, Initial: s.stock, Run: s.run,
+		HomeOf: func(string) (ledger.Home, bool) { return s.info.Stock, true }})
+}
+
+// before does something once, before the first command that begins with verb.
+func before(ctx context.Context, verb string, do func()) context.Context {
+	return tap.With(ctx, &interloper{verb: verb, do: do})
+}
+
+type interloper struct {
+	verb string
+	do   func()
+	once sync.Once
+}
+
+func (i *interloper) Before(_ context.Context, c *tap.Command) error {
+	if strings.HasPrefix(c.Text, i.verb) {
+		i.once.Do(i.do)
+	}
+	return nil
+}
+
+func (i *interloper) After(_ context.Context, _ *tap.Command, err error) error { return err }
+
+// retries counts further attempts.
+type retries struct {
+	seckill.NopObserver
+	mu sync.Mutex
+	n  int
+}
+
+func (r *retries) Retried() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.n++
+}
+
+func TestInfoSaysEverything(t *testing.T) {
+	for _, i := range []catalog.Info{Naive, Atomic, Conditional, ConditionalScan, Version, Timestamp,
+		ForUpdate, ForUpdateNowait, ForUpdateAutocommit, ForUpdateScan} {
+		source, err := i.Files.ReadFile(strings.ReplaceAll(i.Name, "-", "_") + ".go")
+		if err != nil || !strings.Contains(string(source), "package sqlrow") {
+			t.Errorf("%s does not show its source: %v", i.Name, err)
+		}
+		for n, line := range strings.Split(string(source), "\n") {
+			if len([]rune(strings.ReplaceAll(line, "\t", "    "))) > 80 {
+				t.Errorf("%s, line %d, is too wide for the page: %s", i.Name, n+1, line)
+			}
+		}
+		if i.Family != "sqlrow" || i.Stock != ledger.HomeRow {
+			t.Errorf("%s: family %q, stock in %q", i.Name, i.Family, i.Stock)
+		}
+	}
+}

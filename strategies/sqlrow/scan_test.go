@@ -1,0 +1,235 @@
+package sqlrow
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/go-sql-driver/mysql"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+)
+
+// A session is one connection that waits for a row no longer than it must.
+type session struct {
+	*testing.T
+	*sql.Conn
+}
+
+func newSession(t *testing.T, in *backend.Instance) session {
+	t.Helper()
+	db, err := in.DB.DB()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	s := session{t, c}
+	s.do("SET SESSION innodb_lock_wait_timeout = 1")
+	return s
+}
+
+func (s session) do(statement string, args ...any) {
+	s.Helper()
+	if _, err := s.ExecContext(s.Context(), statement, args...); err != nil {
+		s.Fatalf("%s: %v", statement, err)
+	}
+}
+
+// waits says whether a statement has to wait for somebody.
+func (s session) waits(statement string, args ...any) bool {
+	s.Helper()
+	_, err := s.ExecContext(s.Context(), statement, args...)
+	var answer *mysql.MySQLError
+	if errors.As(err, &answer) && (answer.Number == 1205 || answer.Number == 3572) {
+		return true
+	}
+	if err != nil {
+		s.Fatalf("%s: %v", statement, err)
+	}
+	return false
+}
+
+// locked are the rows of a table that somebody else holds.
+func (s session) locked(table string, ids ...int64) (held []int64) {
+	s.Helper()
+	for _, id := range ids {
+		if s.waits(fmt.Sprintf("SELECT id FROM %s WHERE id = %d FOR UPDATE NOWAIT", table, id)) {
+			held = append(held, id)
+		}
+	}
+	return held
+}
+
+// A buyer is about to commit. Whom does he hold up?
+func TestAScanLocksEverySKU(t *testing.T) {
+	for _, c := range []struct {
+		info  catalog.Info
+		scans bool
+	}{{Conditional, false}, {ConditionalScan, true}, {ForUpdate, false}, {ForUpdateScan, true}} {
+		t.Run(c.info.Name, func(t *testing.T) {
+			other := open(t, c.info, 5, catalog.Deps{}) // another SKU
+			s := open(t, c.info, 5, catalog.Deps{})
+			look := newSession(t, instance(t, 0))
+			want := []int64{s.sku}
+			if c.scans {
+				want = []int64{other.sku, s.sku}
+			}
+			looked := false
+			err := s.buy(before(t.Context(), "COMMIT", func() {
+				looked = true
+				if got := look.locked("stock", other.sku, s.sku); !slices.Equal(got, want) {
+					t.Errorf("he holds the SKUs %v, want %v", got, want)
+				}
+				look.do("BEGIN")
+				if got := look.waits("INSERT INTO stock (id, name, initial, num, run) VALUES (?, '', 0, 0, 1)",
+					s.sku+1000); got != c.scans {
+					t.Errorf("a new SKU has to wait: %v, want %v", got, c.scans)
+				}
+				look.do("ROLLBACK")
+				var num int64 // no table lock: whoever only looks is not held up
+				if err := look.QueryRowContext(t.Context(), "SELECT num FROM stock WHERE id = ?", other.sku).Scan(&num); err != nil {
+					t.Errorf("a plain read beside him: %v", err)
+				}
+			}), 0, 1, 1)
+			if err != nil || !looked {
+				t.Errorf("he was told %v, and was looked at: %v", err, looked)
+			}
+			if got := look.locked("stock", other.sku, s.sku); got != nil {
+				t.Errorf("after his COMMIT he holds %v", got)
+			}
+		})
+	}
+}
+
+// Asking for a SKU that is not there holds up the whole shop, until the answer.
+func TestAScanForNothingLocksEverySKU(t *testing.T) {
+	s := open(t, ForUpdateScan, 5, catalog.Deps{})
+	look := newSession(t, instance(t, 0))
+	real := s.sku
+	s.sku = 1 << 40
+	looked := false
+	err := s.buy(before(t.Context(), "ROLLBACK", func() {
+		looked = true
+		if got := look.locked("stock", real); len(got) != 1 {
+			t.Error("another SKU is free")
+		}
+	}), 0, 1, 1)
+	if !looked || err == nil {
+		t.Errorf("he was told %v, and was looked at: %v", err, looked)
+	}
+	if got := look.locked("stock", real); got != nil {
+		t.Errorf("and afterwards he holds %v", got)
+	}
+}
+
+// "Row locks are only used when the query goes through an index, otherwise the
+// table is locked; and if it finds nothing, the table is locked as well; row
+// locks are not reliable when the table is small." What is true of that: what
+// is read is locked, so the plan decides. A key that finds one row is the plan
+// for tables of any size; what finds nothing locks the gap that it looked at;
+// and no table is ever locked as a whole.
+func TestWhatForUpdateLocks(t *testing.T) {
+	in := instance(t, 0)
+	holder, other := newSession(t, in), newSession(t, in)
+	const repeatable, committed = "REPEATABLE READ", "READ COMMITTED"
+	type locks struct {
+		rows    []int64 // of 10, 20 and 30, that nobody else gets
+		inserts bool    // a new row between 10 and 20 has to wait
+	}
+	everything := locks{[]int64{10, 20, 30}, true}
+	for _, c := range []struct {
+		claim     string
+		isolation string
+		from      string
+		want      map[string]locks // by the type that EXPLAIN names; where the servers differ, by more than one
+	}{
+		{"primary key: the row", repeatable, "shelf WHERE id = 20", map[string]locks{"const": {[]int64{20}, false}}},
+		{"unique key: the row", repeatable, "shelf WHERE name = 'b'", map[string]locks{"const": {[]int64{20}, false}}},
+		{"index: the rows found", repeatable, "shelf WHERE kind = 2", map[string]locks{"ref": {[]int64{20}, false}}},
+		{"no index: everything", repeatable, "shelf WHERE note = 'b'", map[string]locks{"ALL": everything}},
+		{"no index, and no table lock either", committed, "shelf WHERE note = 'b'", map[string]locks{"ALL": {[]int64{20}, false}}},
+
+		{"nothing found by a key: that gap, no row", repeatable, "shelf WHERE id = 17", map[string]locks{"": {nil, true}}},
+		{"nothing found by a key: another gap", repeatable, "shelf WHERE id = 27", map[string]locks{"": {nil, false}}},
+		{"nothing found without an index: everything", repeatable, "shelf WHERE note = 'x'", map[string]locks{"ALL": everything}},
+		{"nothing found: nothing", committed, "shelf WHERE note = 'x'", map[string]locks{"ALL": {nil, false}}},
+
+		// With three rows, MariaDB finds a scan cheaper than the index here.
+		{"small table: an index that is not worth while", repeatable, "shelf WHERE name <> 'b'",
+			map[string]locks{"ALL": everything, "range": {[]int64{10, 30}, true}}},
+		{"an index that is not used", repeatable, "shelf IGNORE INDEX (name) WHERE name = 'b'", map[string]locks{"ALL": everything}},
+	} {
+		t.Run(c.claim, func(t *testing.T) {
+			holder.do("DROP TABLE IF EXISTS shelf")
+			holder.do("CREATE TABLE shelf (id BIGINT PRIMARY KEY, name VARCHAR(30) NOT NULL, note VARCHAR(30) NOT NULL, " +
+				"kind INT NOT NULL, UNIQUE KEY name (name), KEY kind (kind)) ENGINE=InnoDB")
+			holder.do("INSERT INTO shelf VALUES (10, 'a', 'a', 1), (20, 'b', 'b', 2), (30, 'c', 'c', 3)")
+			holder.do("ANALYZE TABLE shelf")
+			query := "SELECT * FROM " + c.from + " FOR UPDATE"
+			plan := explain(t, holder, query)
+			holder.do("SET SESSION TRANSACTION ISOLATION LEVEL " + c.isolation)
+			holder.do("BEGIN")
+			holder.do(query)
+			got := locks{rows: other.locked("shelf", 10, 20, 30)}
+			other.do("BEGIN")
+			got.inserts = other.waits("INSERT INTO shelf VALUES (15, 'z', 'z', 9)")
+			other.do("ROLLBACK")
+			holder.do("ROLLBACK")
+			want, known := c.want[plan]
+			if !known || !slices.Equal(got.rows, want.rows) || got.inserts != want.inserts {
+				t.Errorf("EXPLAIN says %q, locked are %+v; want %+v", plan, got, c.want)
+			}
+		})
+	}
+}
+
+// explain is the access type of a query's one table; empty if it needs none.
+func explain(t *testing.T, s session, query string) string {
+	t.Helper()
+	rows, err := s.QueryContext(t.Context(), "EXPLAIN FORMAT=TRADITIONAL "+query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields := make([]any, len(columns))
+	for i := range fields {
+		fields[i] = new(sql.NullString)
+	}
+	if !rows.Next() {
+		t.Fatalf("EXPLAIN %s says nothing", query)
+	}
+	if err := rows.Scan(fields...); err != nil {
+		t.Fatal(err)
+	}
+	return fields[slices.Index(columns, "type")].(*sql.NullString).String
+}
+
+// Two sessions look FOR UPDATE for the same row, which is not there: both get
+// the gap, so it locks nobody out, and neither can insert.
+func TestTwoHoldTheSameGap(t *testing.T) {
+	in := instance(t, 0)
+	a, b := newSession(t, in), newSession(t, in)
+	const missing = "SELECT id FROM stock WHERE id = 1099511627776 FOR UPDATE NOWAIT"
+	for _, s := range []session{a, b} {
+		s.do("BEGIN")
+		defer s.ExecContext(context.WithoutCancel(t.Context()), "ROLLBACK")
+		if s.waits(missing) {
+			t.Error("the lock on a missing row excludes somebody")
+		}
+	}
+	if !a.waits("INSERT INTO stock (id, name, initial, num, run) VALUES (1099511627776, '', 0, 0, 1)") {
+		t.Error("the gap of another does not stop an insert")
+	}
+}

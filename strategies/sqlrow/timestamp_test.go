@@ -1,0 +1,156 @@
+package sqlrow
+
+import (
+	"database/sql"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+	"golang.org/x/sync/errgroup"
+
+	"seckill/internal/catalog"
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+)
+
+// A clock that stands, or moves on by a step each time it is read.
+type clock struct {
+	mu   sync.Mutex
+	at   time.Time
+	step time.Duration
+}
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at = c.at.Add(c.step)
+	return c.at
+}
+
+// One buyer has come and gone. Another, A, has read the row when B buys, and
+// goes on. A must notice B; he can if B's time differs from the first buyer's.
+func TestTwoWritesAtTheSameTime(t *testing.T) {
+	const tick = time.Microsecond
+	noon := time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
+	for name, c := range map[string]struct {
+		micro           bool
+		first, then     time.Duration // the clock's offset in the first buyer's process, and in the others'
+		step            time.Duration // how far their clock moves on with each look
+		quantityA, andB int64
+		lost            bool
+	}{
+		"seconds, pinned clock":                      {false, 0, 0, 0, 1, 2, true},
+		"seconds, pinned clock, equal quantities":    {false, 0, 0, 0, 1, 1, true},
+		"seconds, ticking within the second":         {false, 0, 0, tick, 1, 2, true},
+		"seconds, a second later":                    {false, 0, time.Second, 0, 1, 2, false},
+		"microseconds, pinned clock":                 {true, 0, 0, 0, 1, 2, true},
+		"microseconds, a tick later":                 {true, 0, 0, tick, 1, 2, false},
+		"microseconds, a process that runs ahead":    {true, time.Minute, time.Minute - tick, tick, 1, 2, true},
+		"microseconds, a process ahead by something": {true, time.Minute, 0, tick, 1, 2, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			again := &retries{}
+			deps := func(offset, step time.Duration, o seckill.Observer) catalog.Deps {
+				return catalog.Deps{Now: (&clock{at: noon.Add(offset), step: step}).now, Observe: o,
+					Settings: catalog.Settings{MicrosecondTS: c.micro, Retries: 3}}
+			}
+			s := open(t, Timestamp, 10, deps(c.first, 0, nil), deps(c.then, c.step, again))
+			if err := s.buy(t.Context(), 0, 1, 1); err != nil {
+				t.Fatal(err)
+			}
+			a := before(t.Context(), "BEGIN", func() {
+				if err := s.buy(t.Context(), 1, 2, c.andB); err != nil {
+					t.Errorf("B: %v", err)
+				}
+			})
+			if err := s.buy(a, 1, 3, c.quantityA); err != nil {
+				t.Errorf("A: %v", err)
+			}
+			want, retried := ledger.Held, 1
+			if c.lost {
+				want, retried = ledger.Lost, 0
+			}
+			if got := s.judge(t); got.Verdict != want || again.n != retried {
+				t.Errorf("the audit says %s after %d retries, want %s after %d: %+v",
+					got.Verdict, again.n, want, retried, got.Violations)
+			}
+		})
+	}
+}
+
+// The same in the same second, seen by a client that counts changed rows, as
+// MySQL does unless it is told otherwise. B has bought. A writes an equal
+// value, nothing changes, and he takes that for a conflict.
+func TestEqualWritesHideIt(t *testing.T) {
+	in := instance(t, 0)
+	cfg, err := mysql.ParseDSN(in.Config.MySQLDSN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.ClientFoundRows = false
+	db, err := sql.Open("mysql", cfg.FormatDSN())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	const at = "2026-07-01 12:00:00"
+	write := func(sku, num int64) int64 {
+		res, err := db.Exec("UPDATE stock SET num = ?, updated_at = ? WHERE id = ? AND updated_at = ?", num, at, sku, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := res.RowsAffected()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rows
+	}
+	for name, c := range map[string]struct {
+		writes []int64 // into a stock of 10; all but A's, the last, follow one another
+		rows   int64   // that A is told
+	}{
+		"two buyers, one unit each":      {[]int64{9, 9}, 0},
+		"two buyers, unequal quantities": {[]int64{8, 9}, 1},
+		"three buyers, one unit each":    {[]int64{9, 8, 9}, 1},
+	} {
+		sku := open(t, Timestamp, 10, catalog.Deps{Instance: in}).sku
+		if _, err := db.Exec("UPDATE stock SET updated_at = ? WHERE id = ?", at, sku); err != nil {
+			t.Fatal(err)
+		}
+		for n, num := range c.writes {
+			rows := write(sku, num)
+			if last := n == len(c.writes)-1; last && rows != c.rows || !last && rows != 1 {
+				t.Errorf("%s: write %d (%d) changed %d rows, want %d for the last and 1 before", name, n+1, num, rows, c.rows)
+			}
+		}
+	}
+}
+
+// In one process, under a clock that goes forward, nobody is faster than a
+// microsecond: the storm that breaks whole seconds leaves microseconds whole.
+func TestStorm(t *testing.T) {
+	for micro, want := range map[bool]ledger.Verdict{false: ledger.Oversold, true: ledger.Held} {
+		t.Run(fmt.Sprintf("microseconds %v", micro), func(t *testing.T) {
+			s := open(t, Timestamp, 50, catalog.Deps{Settings: catalog.Settings{MicrosecondTS: micro, Retries: 64}})
+			var g errgroup.Group
+			g.SetLimit(32)
+			for user := range int64(300) {
+				g.Go(func() error {
+					err := s.buy(t.Context(), 0, user+1, 1+user%2)
+					if seckill.NothingTaken(err) {
+						return nil
+					}
+					return err
+				})
+			}
+			if err := g.Wait(); err != nil {
+				t.Error(err)
+			}
+			if got := s.judge(t); got.Verdict != want {
+				t.Errorf("the audit says %s, want %s: %+v", got.Verdict, want, got)
+			}
+		})
+	}
+}
