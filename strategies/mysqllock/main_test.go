@@ -1,0 +1,190 @@
+package mysqllock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/lab/labtest"
+	"seckill/internal/ledger"
+	"seckill/internal/lock"
+	"seckill/internal/seckill"
+	"seckill/internal/tap"
+)
+
+func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
+
+var lockInfos = []catalog.Info{LockInsertPlain, LockInsertByName, LockInsert, LockRow, LockTableV1, LockTableCentral,
+	LockTableSegmented, GetLock}
+
+// eachLock runs a test for every lock of the family.
+func eachLock(t *testing.T, f func(t *testing.T, info catalog.Info)) {
+	for _, info := range lockInfos {
+		t.Run(info.Name, func(t *testing.T) { f(t, info) })
+	}
+}
+
+// A bench is a lock on an instance of its own.
+type bench struct {
+	lock.Locker
+	in      *backend.Instance
+	key     string
+	retried *counted
+}
+
+type counted struct{ n atomic.Int64 }
+
+func (*counted) LockWaited(float64) {}
+func (c *counted) Retried()         { c.n.Add(1) }
+
+var testSettings = catalog.Settings{LockWait: 3 * time.Second, LockLease: time.Minute, LockPoll: 2 * time.Millisecond}
+
+func newBench(t *testing.T, info catalog.Info, change ...func(*catalog.Deps)) *bench {
+	t.Helper()
+	in := labtest.Instance(t, backend.SQL, backend.RowLocks)
+	b := &bench{in: in, key: "test:" + strings.ReplaceAll(t.Name(), "/", ":"), retried: &counted{}}
+	d := catalog.Deps{Instance: in, Settings: testSettings, Observe: b.retried}
+	for _, c := range change {
+		c(&d)
+	}
+	l, err := catalog.NewLocker(info, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Locker = l
+	return b
+}
+
+func (b *bench) acquire(t *testing.T, o lock.Options) lock.Lease {
+	t.Helper()
+	l, err := b.Acquire(t.Context(), b.key, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// busy checks that nobody else gets in.
+func (b *bench) busy(t *testing.T) {
+	t.Helper()
+	if _, err := b.Acquire(t.Context(), b.key, lock.Options{Lease: time.Minute}); !errors.Is(err, seckill.ErrBusy) {
+		t.Errorf("the lock is held, and another was told %v, want busy", err)
+	}
+}
+
+func release(t *testing.T, l lock.Lease) {
+	t.Helper()
+	if err := l.Release(context.Background()); err != nil {
+		t.Errorf("release: %v", err)
+	}
+}
+
+// exec runs a statement on the side of the database's operator.
+func (b *bench) exec(t *testing.T, statement string, args ...any) int64 {
+	t.Helper()
+	res := b.in.DB.WithContext(context.Background()).Exec(statement, args...)
+	if res.Error != nil {
+		t.Fatal(res.Error)
+	}
+	return res.RowsAffected
+}
+
+func (b *bench) ask(t *testing.T, query string, args ...any) (answer int64) {
+	t.Helper()
+	if err := b.in.DB.WithContext(context.Background()).Raw(query, args...).Scan(&answer).Error; err != nil {
+		t.Fatal(err)
+	}
+	return answer
+}
+
+// expire plays the end of a lease.
+func (b *bench) expire(t *testing.T) {
+	t.Helper()
+	n := b.exec(t, "UPDATE distributed_lock SET expire = '2000-01-01' WHERE name = ?", b.key)
+	if b.in.DB.Migrator().HasTable("lock_record") {
+		n += b.exec(t, "UPDATE lock_record SET deadline = '2000-01-01' WHERE name = ?", b.key)
+	}
+	if n != 1 {
+		t.Fatalf("%d rows expired, want 1", n)
+	}
+}
+
+// A meddler does something before and after chosen commands.
+type meddler struct {
+	before, after func(c *tap.Command) error
+}
+
+func (m *meddler) Before(_ context.Context, c *tap.Command) error {
+	if m.before != nil {
+		return m.before(c)
+	}
+	return nil
+}
+
+func (m *meddler) After(_ context.Context, c *tap.Command, err error) error {
+	if m.after != nil {
+		if meant := m.after(c); meant != nil {
+			return meant
+		}
+	}
+	return err
+}
+
+var errLostReply = errors.New("the reply was lost")
+
+// eventually waits for something the server does by itself.
+func eventually(t *testing.T, what string, limit time.Duration, f func() bool) {
+	t.Helper()
+	for end := time.Now().Add(limit); !f(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("not within %v: %s", limit, what)
+		}
+	}
+}
+
+func ended(t *testing.T, l lock.Lease) error {
+	t.Helper()
+	select {
+	case <-l.Context().Done():
+		return context.Cause(l.Context())
+	case <-time.After(time.Minute):
+		t.Fatal("nobody told the holder")
+		return nil
+	}
+}
+
+// sale is a ledger with one SKU in it.
+func sale(t *testing.T, info catalog.Info, sku, stock int64) (seckill.Strategy, *ledger.Store) {
+	t.Helper()
+	in := labtest.Instance(t, backend.SQL, backend.RowLocks)
+	if err := ledger.Migrate(t.Context(), in.DB); err != nil {
+		t.Fatal(err)
+	}
+	store := ledger.NewStore(in.DB)
+	s, err := catalog.Build(info, catalog.Deps{Instance: in, Ledger: store, Settings: testSettings})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if stock >= 0 {
+		if _, err := store.Reset(t.Context(), sku, "test", stock); err != nil {
+			t.Fatal(err)
+		}
+		if r, ok := s.(seckill.Resetter); ok {
+			if err := r.Reset(t.Context(), sku, stock); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return s, store
+}
+
+func purchase(sku, user, quantity int64) seckill.Purchase {
+	return seckill.Purchase{SKU: sku, User: user, Quantity: quantity, RequestID: fmt.Sprint("r", sku, "-", user)}
+}
