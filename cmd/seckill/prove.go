@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -97,9 +98,11 @@ func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 	if c.MySQLDSN != "" {
 		workers = 1 // it must be alone there
 	}
+	var losing ensembles
+	defer losing.stop()
 	m, err := prove.Run(ctx, prove.Options{
 		Infos: infos, Questions: c.questions(), Budget: c.Budget, Workers: workers, Seed: c.Seed,
-		Servers: func(ctx context.Context) (prove.Servers, error) { return c.servers(ctx, infos) },
+		Servers: func(ctx context.Context) (prove.Servers, error) { return c.servers(ctx, infos, &losing) },
 		Example: c.keep, History: c.keepHistory,
 		Progress: func(done, total int, strategy string, q prove.Question, cell prove.Cell) {
 			if !c.Quiet {
@@ -206,15 +209,53 @@ func (c *ProveCmd) write(m *prove.Matrix, stdout io.Writer) error {
 }
 
 // provers is the lab of one worker.
-type provers struct{ *lab.Lab }
-
-func (p provers) Close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
-	defer cancel()
-	return p.Stop(ctx)
+type provers struct {
+	*lab.Lab
+	losing *ensembles
 }
 
-func (c *ProveCmd) servers(ctx context.Context, infos []catalog.Info) (prove.Servers, error) {
+func (p provers) Close() error { return stopLab(p.Lab) }
+
+// Ensemble is one for all workers: it would be a dozen servers for each.
+func (p provers) Ensemble(ctx context.Context, name string) (*lab.Ensemble, error) {
+	return p.losing.start(ctx, name)
+}
+
+func stopLab(l *lab.Lab) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
+	defer cancel()
+	return l.Stop(ctx)
+}
+
+// ensembles is a lab of servers that nodes are lost of. It is started when the
+// first is asked for.
+type ensembles struct {
+	mu  sync.Mutex
+	lab *lab.Lab
+}
+
+func (e *ensembles) start(ctx context.Context, name string) (*lab.Ensemble, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.lab == nil {
+		l, err := lab.Start(ctx, lab.Options{Backends: []string{}})
+		if err != nil {
+			return nil, err
+		}
+		e.lab = l
+	}
+	return e.lab.Ensemble(ctx, name)
+}
+
+func (e *ensembles) stop() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.lab != nil {
+		_ = stopLab(e.lab) // the keeper goes on ending what has not ended yet
+	}
+}
+
+func (c *ProveCmd) servers(ctx context.Context, infos []catalog.Info, losing *ensembles) (prove.Servers, error) {
 	names := []string{backend.NameMySQL}
 	for need, name := range map[backend.Capability]string{backend.Redis: backend.NameRedis, backend.RedisQuorum: backend.NameRedlock,
 		backend.ZooKeeper: backend.NameZooKeeper, backend.Etcd: backend.NameEtcd} {
@@ -229,10 +270,10 @@ func (c *ProveCmd) servers(ctx context.Context, infos []catalog.Info) (prove.Ser
 	for _, s := range l.Backends() {
 		if s.Name == backend.NameMySQL && (!s.OK || s.Tier == backend.Embedded) {
 			return nil, errors.Join(errors.New("a proof needs a real MySQL or MariaDB: install one (seckill deps), or give --mysql-dsn"),
-				provers{l}.Close())
+				stopLab(l))
 		}
 	}
-	return provers{l}, nil
+	return provers{l, losing}, nil
 }
 
 // replay runs one counterexample again.
@@ -250,17 +291,7 @@ func (c *ProveCmd) replay(ctx context.Context, stdout io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.Replay, err)
 	}
-	servers, err := c.servers(ctx, infos)
-	if err != nil {
-		return err
-	}
-	defer servers.Close()
-	w, err := explore.Open(ctx, infos[0], prove.Only(servers.Config(), infos[0].Needs), nil)
-	if err != nil {
-		return err
-	}
-	defer w.Close()
-	o, err := w.Replay(ctx, e)
+	now, err := c.again(ctx, infos[0], e)
 	if errors.Is(err, explore.ErrDiverged) {
 		fmt.Fprintf(stdout, "%s does not fit any more: %v\nCompute it anew: seckill prove --strategies %s --questions %s\n",
 			c.Replay, err, e.Strategy, e.Question)
@@ -269,7 +300,6 @@ func (c *ProveCmd) replay(ctx context.Context, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	now := explore.NewExample(e.Strategy, e.Question, o)
 	if err := now.WriteTable(stdout); err != nil {
 		return err
 	}
@@ -285,4 +315,29 @@ func (c *ProveCmd) replay(ctx context.Context, stdout io.Writer) error {
 	}
 	fmt.Fprintf(stdout, "It does not break any more: the file says %s.\n", strings.Join(rules, ", "))
 	return exitStatus(statusDiffers)
+}
+
+// again does what an example tells of: the explorer step by step; a node is
+// lost at the same moment, and the buyers do what they do now.
+func (c *ProveCmd) again(ctx context.Context, info catalog.Info, e explore.Example) (now explore.Example, err error) {
+	var losing ensembles
+	defer losing.stop()
+	servers, err := c.servers(ctx, []catalog.Info{info}, &losing)
+	if err != nil {
+		return now, err
+	}
+	defer servers.Close()
+	if e.Question == prove.NodeLossQuestion {
+		return prove.LoseNode(ctx, info, servers)
+	}
+	w, err := explore.Open(ctx, info, prove.Only(servers.Config(), info.Needs), nil)
+	if err != nil {
+		return now, err
+	}
+	defer w.Close()
+	o, err := w.Replay(ctx, e)
+	if err != nil {
+		return now, err
+	}
+	return explore.NewExample(e.Strategy, e.Question, o), nil
 }

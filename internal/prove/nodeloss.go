@@ -127,8 +127,9 @@ const (
 	lossLease   = 12 * time.Second
 	lossSession = 9 * time.Second
 	lossWait    = 40 * time.Second
-	// lossPatience is how long A stays inside for the others' sake when they
-	// get no answer.
+	// A goes on when B is through, or has waited for so long; and when B gets
+	// no answer at all.
+	lossQuiet    = 600 * time.Millisecond
 	lossPatience = 10 * time.Second
 )
 
@@ -257,7 +258,7 @@ func (l *loss) shop(ctx context.Context, lost *lab.Process, a, b, next *shopper)
 	select {
 	case <-a.reached:
 	case <-a.done:
-		return fmt.Errorf("A never came to a write: %w", a.outcome.Err)
+		return fmt.Errorf("buyer A never came to a write: %w", a.outcome.Err)
 	}
 	l.look(ctx)
 
@@ -269,25 +270,17 @@ func (l *loss) shop(ctx context.Context, lost *lab.Process, a, b, next *shopper)
 	}
 	l.look(ctx)
 	go b.goShopping(ctx, lossWait)
-	patience := time.After(lossPatience)
-	select {
-	case <-b.answered:
-		l.outage = time.Since(begun)
-		select { // he gets through now, or he waits
-		case <-b.done:
-		case <-time.After(settling):
-		}
-	case <-b.done:
-	case <-patience:
-		l.outage = time.Since(begun)
-	}
+	b.settle(lossQuiet, lossPatience)
 	goOn()
 	<-a.done
 	<-b.done
 	l.look(ctx)
 	next.goShopping(ctx, lossWait)
 	l.look(ctx)
-	l.next, l.told = next.took, a.outcome.Err
+	l.outage, l.next, l.told = b.took, next.took, a.outcome.Err
+	if !b.heard.IsZero() {
+		l.outage = b.heard.Sub(begun)
+	}
 	return ctx.Err()
 }
 

@@ -48,8 +48,6 @@ type Servers interface {
 	// Config is what an instance needs to use them.
 	Config() backend.Config
 	Backends() []backend.Status
-	// Pair is a Redis with a replica that lags, Three an ensemble of three
-	// ZooKeeper or etcd servers; see NodeLoss.
 	NodeLoss
 	Close() error
 }

@@ -121,23 +121,30 @@ func (l *watchedLease) Release(ctx context.Context) error {
 type shopper struct {
 	explore.Buyer
 	*party
-	story    *story
-	answered chan struct{} // closed at the first answer that he gets from the lock's servers
-	reached  chan struct{} // closed when he stands before his write
-	open     chan struct{} // nil: he is not held
-	done     chan struct{} // closed when outcome is known
-	outcome  explore.Outcome
-	took     time.Duration
+	story   *story
+	reached chan struct{} // closed when he stands before his write
+	open    chan struct{} // nil: he is not held
+	done    chan struct{} // closed when outcome is known
+	outcome explore.Outcome
+	took    time.Duration
 
-	mu    sync.Mutex
-	heard bool
-	held  bool
-	steps map[*tap.Command]int
+	mu     sync.Mutex
+	held   bool
+	sent   map[string]bool
+	under  map[*tap.Command]sending
+	newest time.Time // when he sent what he had not sent before, or had its answer
+	heard  time.Time // when a server other than the database first answered
+}
+
+// A sending is a command under way.
+type sending struct {
+	step  int
+	fresh bool // he had not sent it before
 }
 
 func newShopper(b explore.Buyer, p *party, s *story) *shopper {
-	return &shopper{Buyer: b, party: p, story: s, answered: make(chan struct{}), reached: make(chan struct{}),
-		done: make(chan struct{}), steps: map[*tap.Command]int{}}
+	return &shopper{Buyer: b, party: p, story: s, reached: make(chan struct{}), done: make(chan struct{}),
+		sent: map[string]bool{}, under: map[*tap.Command]sending{}}
 }
 
 // Before implements tap.Tap.
@@ -146,40 +153,77 @@ func (s *shopper) Before(ctx context.Context, c *tap.Command) error {
 		return nil
 	}
 	if s.open != nil && c.Backend == tap.SQL && slices.Contains([]string{"INSERT", "UPDATE"}, c.Name) {
-		s.mu.Lock()
-		first := !s.held
-		s.held = true
-		s.mu.Unlock()
-		if first {
-			close(s.reached)
-		}
-		<-s.open
+		s.stand()
 	}
 	text := explore.Describe(c)
 	if tap.IsBackground(ctx) {
 		text = "(renewer) " + text
 	}
-	n := s.story.tell(explore.Step{Choice: explore.Choice{Who: s.Name}, Backend: c.Backend, Command: text})
+	step := s.story.tell(explore.Step{Choice: explore.Choice{Who: s.Name}, Backend: c.Backend, Command: text})
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.steps[c] = n
+	s.under[c] = sending{step, !s.sent[text]}
+	if !s.sent[text] {
+		s.sent[text], s.newest = true, time.Now()
+	}
 	return nil
+}
+
+func (s *shopper) stand() {
+	s.mu.Lock()
+	first := !s.held
+	s.held = true
+	s.mu.Unlock()
+	if first {
+		close(s.reached)
+	}
+	<-s.open
 }
 
 // After implements tap.Tap.
 func (s *shopper) After(_ context.Context, c *tap.Command, err error) error {
+	answer := err == nil || errors.Is(err, redis.Nil)
 	s.mu.Lock()
-	n, told := s.steps[c]
-	delete(s.steps, c)
-	if answer := err == nil || errors.Is(err, redis.Nil); answer && !s.heard && c.Backend != tap.SQL && c.Backend != tap.Waiting {
-		s.heard = true
-		close(s.answered)
+	defer s.mu.Unlock()
+	sent, told := s.under[c]
+	delete(s.under, c)
+	if !told {
+		return err
 	}
-	s.mu.Unlock()
-	if told && err != nil && !errors.Is(err, redis.Nil) {
-		s.story.result(n, err.Error())
+	if sent.fresh {
+		s.newest = time.Now()
+	}
+	if answer && s.heard.IsZero() && c.Backend != tap.SQL && c.Backend != tap.Waiting {
+		s.heard = time.Now()
+	}
+	if !answer {
+		s.story.result(sent.step, err.Error())
 	}
 	return err
+}
+
+// settle returns when he is through, or has been answered and then, for quiet,
+// only waited or asked again what he had asked before; and when his patience
+// is at an end.
+func (s *shopper) settle(quiet, patience time.Duration) {
+	end := time.After(patience)
+	look := time.NewTicker(quiet / 20)
+	defer look.Stop()
+	for {
+		select {
+		case <-s.done:
+			return
+		case <-end:
+			return
+		case <-look.C:
+		}
+		s.mu.Lock()
+		waits := !s.heard.IsZero() && time.Since(s.newest) > quiet
+		s.mu.Unlock()
+		if waits {
+			return
+		}
+	}
 }
 
 func (s *shopper) purchase() seckill.Purchase {
@@ -190,14 +234,16 @@ func (s *shopper) purchase() seckill.Purchase {
 // goShopping buys, and comes again while he is told that nothing was taken, for
 // reasons that may pass.
 func (s *shopper) goShopping(ctx context.Context, patience time.Duration) {
-	defer close(s.done)
+	begun := time.Now()
+	defer func() {
+		s.took = time.Since(begun)
+		close(s.done)
+	}()
 	ctx, cancel := context.WithTimeout(tap.With(ctx, s), patience)
 	defer cancel()
-	begun := time.Now()
 	s.outcome = explore.Outcome{Buyer: s.Buyer}
 	for {
 		s.outcome.Receipt, s.outcome.Err = s.strategy.Deduct(ctx, s.purchase())
-		s.took = time.Since(begun)
 		if !s.mayPass() || tap.Sleep(ctx, 20*time.Millisecond) != nil {
 			return
 		}

@@ -1,0 +1,199 @@
+package prove_test
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/explore"
+	"seckill/internal/lab/labtest"
+	"seckill/internal/ledger"
+	"seckill/internal/lock"
+	"seckill/internal/prove"
+	"seckill/strategies"
+	"seckill/strategies/redislock"
+	"seckill/strategies/zklock"
+)
+
+// losing has what the strategies of these tests need; ensembles come by
+// themselves.
+func losing(t *testing.T, needs ...backend.Capability) func(context.Context) (prove.Servers, error) {
+	l := labtest.Start(t, append(needs, backend.SQL)...)
+	return func(context.Context) (prove.Servers, error) { return servers{l}, nil }
+}
+
+// loseNodes asks the question of each, side by side, and keeps the stories.
+func loseNodes(
+	t *testing.T, on func(context.Context) (prove.Servers, error), infos ...catalog.Info,
+) (map[string]prove.Cell, map[string]explore.Example) {
+	t.Helper()
+	var mu sync.Mutex
+	examples := map[string]explore.Example{}
+	m, err := prove.Run(t.Context(), prove.Options{Infos: infos, Servers: on, Questions: []string{prove.NodeLossQuestion},
+		Example: func(e explore.Example) (string, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			examples[e.Strategy] = e
+			return e.Strategy + ".json", nil
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cells := map[string]prove.Cell{}
+	for _, r := range m.Rows {
+		cells[r.Strategy] = r.Cells[prove.NodeLossQuestion]
+		t.Logf("%s: %s", r.Strategy, r.Cells[prove.NodeLossQuestion].Summary())
+	}
+	return cells, examples
+}
+
+// A lock on one Redis is lost with its primary. Two workers share the pair.
+func TestFailoverLosesTheLock(t *testing.T) {
+	on := losing(t, backend.Redis)
+	cells, examples := loseNodes(t, on, redislock.Redsync, redislock.RedisLua)
+	for _, name := range []string{"redsync", "redis-lua"} {
+		c, e := cells[name], examples[name]
+		if c.Answer != prove.Breaks || c.Rule != ledger.RuleOversold || c.Example == "" {
+			t.Errorf("%s: %+v, want that it breaks by %s, with a story", name, c, ledger.RuleOversold)
+			continue
+		}
+		if !slices.ContainsFunc(e.Problems, func(p explore.Problem) bool { return p.Rule == explore.RuleOverlap }) {
+			t.Errorf("%s: problems %+v, want two holders among them", name, e.Problems)
+		}
+		lost := slices.IndexFunc(e.Steps, func(s explore.Step) bool { return s.Fault == explore.NodeLost })
+		if lost < 1 {
+			t.Fatalf("%s: no node is lost in %+v", name, e.Steps)
+		}
+		before, after := keyOf(e.Steps[lost-1]), keyOf(e.Steps[lost])
+		if before == "" || before == "—" || after != "—" {
+			t.Errorf("%s: the lock's key is %q before the loss and %q after it, want a token and none", name, before, after)
+		}
+	}
+}
+
+// keyOf is what Redis kept for the lock after a step.
+func keyOf(s explore.Step) string {
+	for _, v := range s.Values {
+		if v.Name == "seckill:lock:stock:1" {
+			return v.Value
+		}
+	}
+	return ""
+}
+
+// A story is a file like any counterexample, and is told again when asked.
+func TestLossIsToldAgain(t *testing.T) {
+	on, err := losing(t, backend.Redis)(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	told, err := prove.LoseNode(t.Context(), redislock.Redsync, on)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file, table bytes.Buffer
+	if err := told.Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	read, err := explore.ReadExample(&file)
+	if err != nil {
+		t.Fatalf("the story cannot be read: %v", err)
+	}
+	if err := read.WriteTable(&table); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"a node is lost: the primary", "buyer A", "buyer next", "A was told: sold 2, 1 left", "oversold"} {
+		if !strings.Contains(table.String(), want) {
+			t.Errorf("the table does not say %q:\n%s", want, table.String())
+		}
+	}
+	w, err := explore.Open(t.Context(), redislock.Redsync, prove.Only(on.Config(), redislock.Redsync.Needs), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	if _, err := w.Replay(t.Context(), read); err == nil {
+		t.Error("the explorer claims to replay the loss of a node")
+	}
+	if _, err := prove.LoseNode(t.Context(), named(t, "version"), on); err == nil {
+		t.Error("version lost a node that it has not got")
+	}
+}
+
+// A majority keeps the lock; and the row has the last word where it is asked.
+func TestOneOfManyIsLost(t *testing.T) {
+	on := losing(t, backend.Redis, backend.RedisQuorum, backend.ZooKeeper)
+	cells, _ := loseNodes(t, on, zklock.ZK, redislock.Redlock, redislock.RedisLockMySQL)
+	for name, parts := range map[string][]string{
+		"zk":               {"the leader of three is lost", "a follower of three is lost"},
+		"redlock":          {"one of five is lost"},
+		"redis-lock-mysql": {"the primary is lost"},
+	} {
+		if cells[name].Answer != prove.Holds {
+			t.Errorf("%s: %+v, want that it holds", name, cells[name])
+		}
+		for _, part := range parts {
+			if !strings.Contains(cells[name].Text, part) {
+				t.Errorf("%s: %q does not say that %s", name, cells[name].Text, part)
+			}
+		}
+	}
+}
+
+// leaky is a lock that is free again as soon as it is taken.
+type leaky struct{ lock.Locker }
+
+func (l leaky) Acquire(ctx context.Context, key string, o lock.Options) (lock.Lease, error) {
+	lease, err := l.Locker.Acquire(ctx, key, o)
+	if err == nil {
+		err = lease.Release(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return lock.NewHold(ctx, 0, func(context.Context) error { return nil }), nil
+}
+
+// What holds in the test above could have come out otherwise.
+func TestLeakySeenOnThree(t *testing.T) {
+	info := zklock.ZK
+	info.Locker = func(d catalog.Deps) (lock.Locker, error) {
+		inner, err := zklock.ZK.Locker(d)
+		return leaky{inner}, err
+	}
+	cells, examples := loseNodes(t, losing(t, backend.ZooKeeper), info)
+	if c := cells["zk"]; c.Answer != prove.Breaks || c.Rule != ledger.RuleOversold {
+		t.Errorf("a lock that holds nothing: %+v, want that it breaks", c)
+	}
+	if !slices.ContainsFunc(examples["zk"].Problems, func(p explore.Problem) bool { return p.Rule == explore.RuleOverlap }) {
+		t.Errorf("problems %+v, want two holders among them", examples["zk"].Problems)
+	}
+}
+
+func TestNoNodeToLose(t *testing.T) {
+	for name, why := range map[string]string{
+		"version": "holds the stock", "for-update": "holds the stock", "get-lock": "holds the stock",
+		"mutex": "one process", "redis-setex": "every node alive",
+	} {
+		cells, _ := loseNodes(t, losing(t, backend.Redis), named(t, name))
+		if c := cells[name]; c.Answer != prove.NotAsked || !strings.Contains(c.Text, why) {
+			t.Errorf("%s: %+v, want that it does not apply, because of %q", name, c, why)
+		}
+	}
+}
+
+func named(t *testing.T, name string) catalog.Info {
+	t.Helper()
+	for _, i := range strategies.All() {
+		if i.Name == name {
+			return i
+		}
+	}
+	t.Fatalf("there is no strategy %q", name)
+	return catalog.Info{}
+}
