@@ -86,17 +86,15 @@ func (l *etcdLock) queue(
 	me *contender, dir string, once bool,
 ) (fence uint64, err error) {
 	me.key = dir + me.name
-	// Who tries once gets no key if there is another's: it would turn away
-	// the next who tries once, when the lock is free already.
-	var nobody []clientv3.Cmp
+	conditions := []clientv3.Cmp{none(me.key)}
 	if once {
-		nobody = append(nobody, clientv3.Compare(
-			clientv3.CreateRevision(dir), "=", 0).WithPrefix())
+		// No key beside another's: it would turn away the next who tries
+		// once, though the lock may be free by then.
+		conditions = append(conditions, none(dir).WithPrefix())
 	}
 	// Who came last before us, and our key: in one round trip.
-	got, err := me.put(nobody,
-		[]clientv3.Op{clientv3.OpGet(dir, clientv3.WithLastCreate()...)},
-		nil)
+	got, err := me.put(conditions,
+		clientv3.OpGet(dir, clientv3.WithLastCreate()...))
 	if err != nil {
 		return 0, err
 	}
@@ -116,12 +114,7 @@ func (l *etcdLock) queue(
 		// Being told is not being first: the key ahead may have been a
 		// waiter's who gave up, with others still ahead of him. Nor is it
 		// having a key: ours may have gone as well.
-		got, err = l.etcd.Txn(me.asking).
-			If(clientv3.Compare(
-				clientv3.CreateRevision(me.key), "=", mine)).
-			Then(clientv3.OpGet(dir, append(clientv3.WithLastCreate(),
-				clientv3.WithMaxCreateRev(mine-1))...)).
-			Commit()
+		got, err = l.look(me, dir, mine)
 		if err != nil {
 			return 0, err
 		}
@@ -129,4 +122,18 @@ func (l *etcdLock) queue(
 			return 0, errGone
 		}
 	}
+}
+
+// look asks who came last before mine, if our key is still there.
+func (l *etcdLock) look(
+	me *contender, dir string, mine int64,
+) (*clientv3.TxnResponse, error) {
+	ctx, cancel := me.command()
+	defer cancel()
+	before := append(clientv3.WithLastCreate(),
+		clientv3.WithMaxCreateRev(mine-1))
+	return l.etcd.Txn(ctx).
+		If(clientv3.Compare(clientv3.CreateRevision(me.key), "=", mine)).
+		Then(clientv3.OpGet(dir, before...)).
+		Commit()
 }

@@ -81,10 +81,8 @@ func (l *etcdNode) Acquire(
 ) (lock.Lease, error) {
 	return l.contend(ctx, o, func(me *contender) (uint64, error) {
 		me.key = key
-		nobody := []clientv3.Cmp{clientv3.Compare(
-			clientv3.CreateRevision(key), "=", 0)}
 		for {
-			got, err := me.put(nobody, nil, nil)
+			got, err := me.put([]clientv3.Cmp{none(key)})
 			switch {
 			case err != nil:
 				return 0, err

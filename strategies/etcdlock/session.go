@@ -48,8 +48,8 @@ type session struct {
 	left []*contender // whose keys could not be deleted yet
 }
 
-// Something takes so much longer than it has to, at most, when the server
-// answers late or not at all; so long we try to clean up.
+// patience is how long a command may take: without a connection, the client
+// waits for one for as long as it is let.
 const patience = 2 * time.Second
 
 var (
@@ -160,8 +160,8 @@ type contender struct {
 	key  string // that he makes, or tries to
 	name string // its value, and nobody else's
 
-	asking  context.Context // of his commands
-	waiting context.Context // of his waits: ends with his time, or the lease
+	buyer   context.Context
+	waiting context.Context // ends with his time, too, or with the lease
 
 	there bool // his key may be there
 	late  bool // it may still come: nobody knows what became of it
@@ -179,14 +179,8 @@ func (c *sessions) contend(
 		return nil, context.Cause(ctx)
 	}
 	end := time.Now().Add(o.Wait)
-	asking, cancel := ctx, context.CancelFunc(func() {})
-	if o.Wait >= 0 {
-		asking, cancel = context.WithDeadlineCause(
-			ctx, end.Add(patience), errDown)
-	}
-	defer cancel()
-	for {
-		lease, err := c.attempt(ctx, asking, o.Wait, end, try)
+	for again := false; ; again = true {
+		lease, err := c.attempt(ctx, o.Wait, end, try)
 		switch {
 		case err == nil:
 			return lease, nil
@@ -196,7 +190,7 @@ func (c *sessions) contend(
 			return nil, seckill.ErrBusy
 		case !errors.Is(err, errGone):
 			return nil, fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
-		case o.Wait >= 0 && time.Now().After(end):
+		case again && o.Wait >= 0 && time.Now().After(end):
 			return nil, seckill.ErrBusy
 		}
 		// A new lease, or somebody deleted our key: line up again.
@@ -204,21 +198,21 @@ func (c *sessions) contend(
 }
 
 func (c *sessions) attempt(
-	ctx, asking context.Context, wait time.Duration, end time.Time,
+	ctx context.Context, wait time.Duration, end time.Time,
 	try func(*contender) (fence uint64, err error),
 ) (lock.Lease, error) {
-	s, err := c.get(asking)
+	s, err := c.get(ctx)
 	if err != nil {
 		return nil, err
 	}
-	waiting, stop := context.WithCancelCause(asking)
+	waiting, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	defer context.AfterFunc(s.alive, func() { stop(errGone) })()
 	if wait >= 0 {
 		timer := time.AfterFunc(time.Until(end), func() { stop(errBusy) })
 		defer timer.Stop()
 	}
-	me := &contender{session: s, asking: asking, waiting: waiting,
+	me := &contender{session: s, buyer: ctx, waiting: waiting,
 		name: fmt.Sprintf("%x-%d", int64(s.id), s.names.Add(1))}
 	fence, err := try(me)
 	if err == nil && s.alive.Err() != nil {
@@ -239,21 +233,31 @@ func (c *sessions) attempt(
 	return hold, nil
 }
 
-// put sends the transaction that makes our key, if all of the conditions hold;
-// before it does, it asks first, and if they do not, it asks otherwise.
+// command is the context of one command.
+func (me *contender) command() (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(me.buyer, patience, errDown)
+}
+
+// none: there is no such key.
+func none(key string) clientv3.Cmp {
+	return clientv3.Compare(clientv3.CreateRevision(key), "=", 0)
+}
+
+// put sends the transaction that makes our key if the conditions hold; in the
+// same step, but before, it does what comes first.
 //
 // The client never sends it twice. But if its answer is lost, it may still be
 // on its way when we have left; so it makes no key for one who has a grave.
 func (me *contender) put(
-	conditions []clientv3.Cmp, first, otherwise []clientv3.Op,
+	conditions []clientv3.Cmp, first ...clientv3.Op,
 ) (*clientv3.TxnResponse, error) {
 	me.there, me.late = true, true
 	put := clientv3.OpPut(me.key, me.name, clientv3.WithLease(me.id))
-	got, err := me.etcd.Txn(me.asking).
-		If(append(conditions, clientv3.Compare(
-			clientv3.CreateRevision(me.grave()), "=", 0))...).
-		Then(append(first, put)...).
-		Else(otherwise...).Commit()
+	ctx, cancel := me.command()
+	defer cancel()
+	got, err := me.etcd.Txn(ctx).
+		If(append(conditions, none(me.grave()))...).
+		Then(append(first, put)...).Commit()
 	switch {
 	case err == nil:
 		me.there, me.late = got.Succeeded, false
@@ -284,7 +288,9 @@ func (me *contender) untilGone(key string, rev int64) error {
 		clientv3.WithCreatedNotify(), clientv3.WithFilterPut())
 	begun, ok := <-changes
 	if ok && begun.Created && begun.Header.Revision != rev {
-		got, err := me.etcd.Get(me.asking, key)
+		ctx, cancel := me.command()
+		defer cancel()
+		got, err := me.etcd.Get(ctx, key)
 		if err != nil || !isThere(got, rev) {
 			return err
 		}
@@ -341,12 +347,13 @@ func (me *contender) leave(ctx context.Context) error {
 // free gives the lock back.
 func (me *contender) free(ctx context.Context) error {
 	was, err := me.remove(ctx)
-	if err != nil { // once more, and then in the background
-		me.late = true
-		was, err = true, me.leave(ctx)
+	if err != nil {
+		_, err = me.remove(ctx) // the first may have done it
+		was = true
 	}
 	switch {
 	case err != nil:
+		me.forget(me)
 		return fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
 	case !was:
 		return lock.ErrNotHeld
