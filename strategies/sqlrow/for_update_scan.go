@@ -37,7 +37,10 @@ var ForUpdateScan = catalog.Info{
 		"stops the whole shop until the server gives up on him. " +
 		"Asking for a SKU that is not there locks as much. It is no " +
 		"table lock, though it looks like one: READ COMMITTED keeps " +
-		"the matching row alone.",
+		"the matching row alone. Nor does a small table bring it " +
+		"about: a key that finds one row is used in a table of any " +
+		"size. But wherever EXPLAIN says ALL, index or not, all is " +
+		"locked.",
 	Guarantees: catalog.Guarantees{
 		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
 		catalog.I: catalog.Breaks,
