@@ -46,9 +46,14 @@ func (c *counted) Retried()         { c.n.Add(1) }
 
 var testSettings = catalog.Settings{LockWait: 3 * time.Second, LockLease: time.Minute, LockPoll: 2 * time.Millisecond}
 
+func instance(t testing.TB) *backend.Instance {
+	t.Helper()
+	return labtest.Instance(t, backend.SQL, backend.RowLocks)
+}
+
 func newBench(t *testing.T, info catalog.Info, change ...func(*catalog.Deps)) *bench {
 	t.Helper()
-	in := labtest.Instance(t, backend.SQL, backend.RowLocks)
+	in := instance(t)
 	b := &bench{in: in, key: "test:" + strings.ReplaceAll(t.Name(), "/", ":"), retried: &counted{}}
 	d := catalog.Deps{Instance: in, Settings: testSettings, Observe: b.retried}
 	for _, c := range change {
@@ -163,7 +168,7 @@ func ended(t *testing.T, l lock.Lease) error {
 // sale is a ledger with one SKU in it.
 func sale(t *testing.T, info catalog.Info, sku, stock int64) (seckill.Strategy, *ledger.Store) {
 	t.Helper()
-	in := labtest.Instance(t, backend.SQL, backend.RowLocks)
+	in := instance(t)
 	if err := ledger.Migrate(t.Context(), in.DB); err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,259 @@
+package mysqllock
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"gorm.io/gorm"
+
+	"seckill/internal/catalog"
+	"seckill/internal/ledger"
+	"seckill/internal/lock"
+	"seckill/internal/seckill"
+	"seckill/internal/tap"
+)
+
+var sessionInfos = []catalog.Info{LockRow, GetLock}
+
+func connectionOf(t *testing.T, l lock.Lease) (id int64) {
+	t.Helper()
+	session := l.(lock.SessionLease).Session()
+	if err := session.WithContext(t.Context()).Raw("SELECT CONNECTION_ID()").Scan(&id).Error; err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// Two holders at once have two connections, and each his own all the time.
+func TestBusinessRunsOnTheLocksConnection(t *testing.T) {
+	for _, info := range sessionInfos {
+		t.Run(info.Name, func(t *testing.T) {
+			b := newBench(t, info)
+			l := b.acquire(t, lock.Options{Lease: time.Minute})
+			other, err := b.Acquire(t.Context(), b.key+"x", lock.Options{Lease: time.Minute})
+			if err != nil {
+				t.Fatal(err)
+			}
+			id := connectionOf(t, l)
+			if id == connectionOf(t, other) || id != connectionOf(t, l) {
+				t.Error("two holders share a connection, or one has two")
+			}
+			in := ledger.NewStore(nil).On(l.(lock.SessionLease).Session())
+			err = in.Tx(t.Context(), func(tx *gorm.DB) error {
+				var inside int64
+				if err := tx.Raw("SELECT CONNECTION_ID()").Scan(&inside).Error; err != nil {
+					return err
+				}
+				if inside != id {
+					t.Errorf("the transaction is on connection %d, the lock on %d", inside, id)
+				}
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+			release(t, l)
+			release(t, other)
+		})
+	}
+}
+
+// The lock of the row is over with COMMIT; GET_LOCK's is not.
+func TestCommit(t *testing.T) {
+	for _, info := range sessionInfos {
+		t.Run(info.Name, func(t *testing.T) {
+			b := newBench(t, info)
+			l := b.acquire(t, lock.Options{Lease: time.Minute})
+			in := ledger.NewStore(nil).On(l.(lock.SessionLease).Session())
+			nothing := func(*gorm.DB) error { return nil }
+			if err := in.Tx(t.Context(), nothing); err != nil {
+				t.Fatal(err)
+			}
+			err := in.Tx(t.Context(), nothing)
+			if info.Name == "get-lock" {
+				b.busy(t)
+				if err != nil {
+					t.Errorf("a second transaction under the lock: %v", err)
+				}
+			} else {
+				release(t, b.acquire(t, lock.Options{Lease: time.Minute}))
+				if !errors.Is(err, seckill.ErrConflict) || !errors.Is(err, lock.ErrLost) {
+					t.Errorf("a second transaction after the lock has gone: %v, want a conflict", err)
+				}
+			}
+			release(t, l)
+			release(t, b.acquire(t, lock.Options{Lease: time.Minute}))
+		})
+	}
+}
+
+// A spy knows which connection has the lock.
+type spy struct {
+	lock.Locker
+	t      *testing.T
+	holder *int64
+}
+
+func (s *spy) Acquire(ctx context.Context, key string, o lock.Options) (lock.Lease, error) {
+	l, err := s.Locker.Acquire(ctx, key, o)
+	if err == nil {
+		*s.holder = connectionOf(s.t, l)
+	}
+	return l, err
+}
+
+// A server that closes the connection ends lock and business together.
+func TestConnectionIsKilledUnderAPurchase(t *testing.T) {
+	for i, info := range sessionInfos {
+		t.Run(info.Name, func(t *testing.T) {
+			sku := int64(100 + i)
+			holder := int64(0)
+			inner := info.Locker
+			info.Locker = func(d catalog.Deps) (lock.Locker, error) {
+				l, err := inner(d)
+				return &spy{l, t, &holder}, err
+			}
+			s, store := sale(t, info, sku, 5)
+			killed := false
+			m := &meddler{before: func(c *tap.Command) error {
+				if c.Name == "COMMIT" && !killed {
+					killed = true
+					if err := store.DB(t.Context()).Exec("KILL ?", holder).Error; err != nil {
+						t.Error(err)
+					}
+				}
+				return nil
+			}}
+			r, err := s.Deduct(tap.With(t.Context(), m), purchase(sku, 1, 2))
+			if err == nil {
+				t.Errorf("a purchase without its lock: %+v", r)
+			}
+			if _, err := s.Deduct(t.Context(), purchase(sku, 2, 3)); err != nil {
+				t.Errorf("the next buyer: %v", err)
+			}
+			if row, err := store.SKU(t.Context(), sku); err != nil || row.Num != 2 {
+				t.Errorf("%d left of 5 after one sale of 3, %v", row.Num, err)
+			}
+		})
+	}
+}
+
+// Without a lease nobody asks the connection anything: its holder is told.
+func TestHolderIsToldThatHisConnectionIsKilled(t *testing.T) {
+	for _, info := range sessionInfos {
+		t.Run(info.Name, func(t *testing.T) {
+			b := newBench(t, info, func(d *catalog.Deps) { d.Settings.LockLease = 300 * time.Millisecond })
+			l := b.acquire(t, lock.Options{})
+			id := connectionOf(t, l)
+			time.Sleep(time.Second) // several looks at a session that is well
+			if l.Context().Err() != nil {
+				t.Fatal("the holder of a session that is alive was told that it is not")
+			}
+			b.exec(t, "KILL ?", id)
+			if err := ended(t, l); err != lock.ErrLost {
+				t.Errorf("the holder was told %v", err)
+			}
+			if err := l.Release(t.Context()); !errors.Is(err, lock.ErrNotHeld) {
+				t.Errorf("release: %v", err)
+			}
+			release(t, b.acquire(t, lock.Options{Wait: 5 * time.Second, Lease: time.Minute}))
+		})
+	}
+}
+
+// Waiters need connections, too: as many as the pool has. The next one waits
+// for a connection as long as he would for the lock, and holders are not hurt.
+func TestMoreWaitersThanConnections(t *testing.T) {
+	for i, info := range sessionInfos {
+		t.Run(info.Name, func(t *testing.T) {
+			sku := int64(110 + i)
+			s, store := sale(t, info, sku, 100)
+			errs := make(chan error, 100)
+			for user := range int64(100) {
+				go func() {
+					_, err := s.Deduct(t.Context(), purchase(sku, user+1, 1))
+					errs <- err
+				}()
+			}
+			for range 100 {
+				if err := <-errs; err != nil {
+					t.Error(err)
+				}
+			}
+			if row, err := store.SKU(t.Context(), sku); err != nil || row.Num != 0 {
+				t.Errorf("%d left, %v", row.Num, err)
+			}
+		})
+	}
+}
+
+func TestForeignClientsOfGetLock(t *testing.T) {
+	b := newBench(t, GetLock)
+	l := b.acquire(t, lock.Options{Lease: time.Minute})
+	if b.ask(t, "SELECT GET_LOCK(?, 0)", b.key) != 0 || b.ask(t, "SELECT RELEASE_LOCK(?)", b.key) != 0 {
+		t.Error("another client of GET_LOCK got in, or freed our lock")
+	}
+	release(t, l)
+	if b.ask(t, "SELECT IS_FREE_LOCK(?)", b.key) != 1 {
+		t.Error("the lock is not free after its release")
+	}
+	err := b.in.DB.WithContext(t.Context()).Connection(func(foreign *gorm.DB) error {
+		var got int
+		if err := foreign.Raw("SELECT GET_LOCK(?, 0)", b.key).Scan(&got).Error; err != nil || got != 1 {
+			t.Errorf("a foreign client got %d, %v", got, err)
+		}
+		b.busy(t)
+		return foreign.Raw("SELECT RELEASE_LOCK(?)", b.key).Scan(&got).Error
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	release(t, b.acquire(t, lock.Options{Lease: time.Minute}))
+}
+
+// A row that an operator has deleted would leave a gap, which excludes nobody.
+func TestLockRowIsMadeAgain(t *testing.T) {
+	b := newBench(t, LockRow)
+	release(t, b.acquire(t, lock.Options{Lease: time.Minute}))
+	if n := b.exec(t, "DELETE FROM lock_row WHERE name = ?", b.key); n != 1 {
+		t.Fatalf("%d rows are there after the first use, want 1", n)
+	}
+	l := b.acquire(t, lock.Options{Lease: time.Minute})
+	b.busy(t)
+	release(t, l)
+}
+
+func TestNoWait(t *testing.T) {
+	b := newBench(t, LockRow, func(d *catalog.Deps) { d.Settings.NoWait = true })
+	l := b.acquire(t, lock.Options{Wait: time.Minute, Lease: time.Minute})
+	begun := time.Now()
+	_, err := b.Acquire(t.Context(), b.key, lock.Options{Wait: time.Minute, Lease: time.Minute})
+	if took := time.Since(begun); !errors.Is(err, seckill.ErrBusy) || took > time.Second {
+		t.Errorf("with NOWAIT: %v after %v, want busy at once", err, took)
+	}
+	release(t, l)
+}
+
+// The plain read of the stock comes after the lock, or it would show the row
+// as it was before the last holder's COMMIT.
+func TestLockRowReadsNothingBeforeTheLock(t *testing.T) {
+	b := newBench(t, LockRow)
+	var inside []string
+	m := &meddler{before: func(c *tap.Command) error {
+		if c.Name == "BEGIN" || inside != nil {
+			inside = append(inside, c.Text)
+		}
+		return nil
+	}}
+	l, err := b.Acquire(tap.With(t.Context(), m), b.key, lock.Options{Lease: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(inside) != 2 || !strings.Contains(inside[1], "FOR UPDATE") {
+		t.Errorf("the transaction began with %q", inside)
+	}
+	release(t, l)
+}

@@ -1,0 +1,230 @@
+package mysqllock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"sync"
+	"testing"
+	"time"
+
+	"gorm.io/gorm"
+
+	"seckill/internal/catalog"
+	"seckill/internal/lock"
+	"seckill/internal/seckill"
+	"seckill/internal/tap"
+)
+
+func TestSegment(t *testing.T) {
+	for key, want := range map[string]string{
+		"":                     "center_lock_00",
+		"123456789":            "center_lock_62", // CRC-32/IEEE's check value is 3421780262
+		"sale_invite_lock":     "",
+		"seckill:lock:stock:1": "",
+	} {
+		if want == "" { // B: the last two digits of the decimal number
+			text := fmt.Sprintf("%02d", crc32.ChecksumIEEE([]byte(key)))
+			want = "center_lock_" + text[len(text)-2:]
+		}
+		if got := segment(key); got != want {
+			t.Errorf("%q is in %s, want %s", key, got, want)
+		}
+	}
+}
+
+// together runs an attempt on each key side by side: each has looked for the
+// record before any of them inserts one.
+func together(t *testing.T, l lock.Locker, keys ...string) []error {
+	t.Helper()
+	var looked, done sync.WaitGroup
+	looked.Add(len(keys))
+	errs := make([]error, len(keys))
+	for i, key := range keys {
+		done.Go(func() {
+			m := &meddler{before: func(c *tap.Command) error {
+				if c.Name == "INSERT" {
+					looked.Done()
+					looked.Wait()
+				}
+				return nil
+			}}
+			lease, err := l.Acquire(tap.With(t.Context(), m), key, lock.Options{Lease: time.Minute})
+			if errs[i] = err; err == nil {
+				errs[i] = lease.Release(context.Background())
+			}
+		})
+	}
+	done.Wait()
+	return errs
+}
+
+// Two who find no record lock the same gap, and one of them is undone.
+func TestVersion1Deadlocks(t *testing.T) {
+	b := newBench(t, LockTableV1)
+	for name, keys := range map[string][]string{"one name": {b.key, b.key}, "two names": {b.key + "a", b.key + "b"}} {
+		before := b.retried.n.Load()
+		deadlocks := 0
+		for _, err := range together(t, b, keys...) {
+			switch {
+			case undone(err) && errors.Is(err, seckill.ErrConflict):
+				deadlocks++
+			case err != nil:
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if counted := b.retried.n.Load() - before; deadlocks != 1 || counted != 1 {
+			t.Errorf("%s: %d conflicts and %d deadlocks counted, want 1 and 1", name, deadlocks, counted)
+		}
+	}
+}
+
+// apart are two names, next to each other, of different segments.
+func apart(key string) (one, other string) {
+	for i := 0; ; i++ {
+		one, other = fmt.Sprint(key, i, "a"), fmt.Sprint(key, i, "b")
+		if segment(one) != segment(other) {
+			return one, other
+		}
+	}
+}
+
+// B's pseudo-code reads the record FOR UPDATE as well. Segments do not guard
+// the gap between names of different segments.
+func TestSegmentsDeadlockWhenTheRecordIsReadForUpdate(t *testing.T) {
+	for _, forUpdate := range []bool{false, true} {
+		b := newBench(t, LockTableSegmented, func(d *catalog.Deps) { d.Settings.RecordLock = forUpdate })
+		one, other := apart(b.key + fmt.Sprint(forUpdate))
+		want := 0
+		if forUpdate {
+			want = 1
+		}
+		failed := 0
+		for _, err := range together(t, b, one, other) {
+			if errors.Is(err, seckill.ErrBusy) {
+				failed++
+			} else if err != nil {
+				t.Error(err)
+			}
+		}
+		if n := int(b.retried.n.Load()); n != want || failed != want {
+			t.Errorf("for update %v: %d deadlocks, and %d without the lock, want %d", forUpdate, n, failed, want)
+		}
+	}
+}
+
+// The central row is passed while a lock is taken, not while it is held: who
+// stands there keeps out everybody, or his segment.
+func TestWhoWaitsAtTheCentralRow(t *testing.T) {
+	for _, c := range []struct {
+		info  catalog.Info
+		waits bool // although it is another segment
+	}{{LockTableCentral, true}, {LockTableSegmented, false}} {
+		t.Run(c.info.Name, func(t *testing.T) {
+			b := newBench(t, c.info)
+			one, other := apart(b.key)
+			row := segment(one)
+			if c.info.Name == LockTableCentral.Name {
+				row = center
+			}
+			err := b.in.DB.WithContext(t.Context()).Transaction(func(tx *gorm.DB) error {
+				if err := passCentral(tx, row); err != nil {
+					return err
+				}
+				for key, waits := range map[string]bool{one: true, other: c.waits} {
+					l, err := b.Acquire(t.Context(), key, lock.Options{Lease: time.Minute})
+					if errors.Is(err, seckill.ErrBusy) != waits {
+						t.Errorf("while somebody is at %s, %s: %v", row, key, err)
+					}
+					if l != nil {
+						release(t, l)
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+func TestRecord(t *testing.T) {
+	for _, info := range []catalog.Info{LockTableCentral, LockTableSegmented} {
+		t.Run(info.Name, func(t *testing.T) {
+			clock := time.Date(2030, 1, 2, 3, 4, 5, 678901000, time.UTC)
+			at := func(now time.Time) func(*catalog.Deps) {
+				return func(d *catalog.Deps) { d.Now = func() time.Time { return now } }
+			}
+			b := newBench(t, info, at(clock))
+			type record struct {
+				Count, Status                    int
+				Description                      string
+				Deadline, CreateTime, ModifyTime time.Time
+			}
+			read := func() (r record) {
+				if err := b.in.DB.Raw("SELECT * FROM lock_record WHERE name = ?", b.key).Scan(&r).Error; err != nil {
+					t.Fatal(err)
+				}
+				return r
+			}
+			l := b.acquire(t, lock.Options{}) // B's deadline
+			held := read()
+			if held.Status != 1 || !held.Deadline.Equal(clock.Add(31_536_000*time.Second)) || held.CreateTime.IsZero() {
+				t.Errorf("held for a year: %+v", held)
+			}
+			b.busy(t)
+			release(t, l)
+			if free := read(); free.Status != 0 || free.ModifyTime.Before(held.CreateTime) {
+				t.Errorf("freed, and not deleted: %+v", free)
+			}
+			l = b.acquire(t, lock.Options{Lease: 1500 * time.Microsecond})
+			if again := read(); again.Status != 1 || !again.Deadline.Equal(clock.Add(1500*time.Microsecond)) {
+				t.Errorf("taken again for 1.5 ms: %+v", again)
+			}
+			b.busy(t)
+			// Whose clock is ahead takes a lock that is alive.
+			ahead := newBench(t, info, at(clock.Add(time.Second)))
+			ahead.acquire(t, lock.Options{Lease: time.Minute})
+			release(t, l)
+		})
+	}
+}
+
+func TestExperimentSmall(t *testing.T) {
+	b := newBench(t, LockTableCentral)
+	c, err := Experiment(t.Context(), catalog.Deps{Instance: b.in, Settings: testSettings}, 5, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Log(c)
+	if c.V1.Took <= 0 || c.Central.Took <= 0 || c.Segmented.Took <= 0 || c.Ratio() <= 0 {
+		t.Errorf("something took no time: %+v", c)
+	}
+	if c.Workers != 5 || c.Each != 10 || c.Central.Deadlocks+c.Segmented.Deadlocks > 0 {
+		t.Errorf("deadlocks behind the central rows: %+v", c)
+	}
+	if n := b.ask(t, "SELECT COUNT(*) FROM lock_record WHERE name LIKE 'seckill:experiment:%'"); n != 0 {
+		t.Errorf("%d records are left behind", n)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Experiment(ctx, catalog.Deps{Instance: b.in, Settings: testSettings}, 2, 2); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// go test -bench Experiment -benchtime 1x ./strategies/mysqllock
+func BenchmarkExperiment(b *testing.B) {
+	in := instance(b)
+	for b.Loop() {
+		c, err := Experiment(b.Context(), catalog.Deps{Instance: in, Settings: testSettings}, 50, 100)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Log(c)
+		b.ReportMetric(c.Ratio(), "central/segmented")
+		b.ReportMetric(float64(c.V1.Deadlocks), "v1-deadlocks")
+	}
+}
