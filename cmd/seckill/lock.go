@@ -13,10 +13,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
 	"github.com/go-zookeeper/zk"
+	"gorm.io/gorm"
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
@@ -35,7 +37,7 @@ type LockCmd struct {
 	Wait       *time.Duration `xor:"wait" placeholder:"DURATION" help:"Wait so long for the lock; 0 tries once. Without it: until the lock is ours."`
 	NoWait     bool           `short:"n" xor:"wait" help:"Try once, as --wait=0 does."`
 	Lease      time.Duration  `default:"0" help:"How long the lock lives, if it has an end. 0: it is renewed while the command runs; a lock that cannot be renewed lives for --ttl."`
-	TTL        time.Duration  `name:"ttl" default:"8s" env:"SECKILL_LOCK_LEASE" help:"How long a lock that is renewed outlives a holder who has died."`
+	TTL        time.Duration  `name:"ttl" default:"8s" env:"SECKILL_LOCK_LEASE" help:"How long a lock that is renewed outlives a holder who has died; every third of it is looked whether the lock is ours still."`
 	Poll       time.Duration  `default:"10ms" env:"SECKILL_LOCK_POLL" help:"About how long a lock that polls pauses between two attempts."`
 	Session    time.Duration  `name:"zookeeper-session" default:"6s" env:"SECKILL_ZOOKEEPER_SESSION" help:"Session time-out to ask ZooKeeper for: what --ttl is to the others."`
 	Grace      time.Duration  `default:"5s" help:"When the lock is lost: how long after SIGTERM the command gets SIGKILL."`
@@ -77,8 +79,8 @@ grant of the same key. Whoever stores something under the lock refuses it when h
 
 COMMAND runs in a process group of its own. SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 are passed on to it, and the lock is
 given back when COMMAND has ended, however it ends. What it leaves in the background runs on without the lock. When the lock is lost, the
-group gets SIGTERM, and SIGKILL after --grace. A lock without an end, a renewal or a session cannot be lost, nor can a lock know what
-happened while this process was stopped: only the fencing token protects from that.
+group gets SIGTERM, and SIGKILL after --grace. The bad examples among the locks do not watch themselves, and
+no lock knows what happened while this process was stopped: only the fencing token protects from that.
 
 Exit status: COMMAND's own, 128+N if signal N ended it (or ended the wait for the lock), or
   %d  busy: the lock was not ours in time (--busy-status sets another)
@@ -224,8 +226,7 @@ func (h *holder) run(ctx context.Context) error {
 	}
 	h.verbose("took %s %s after %v%s", h.Name, h.Key, waited, fence)
 
-	status, err = h.command(path, lease)
-	lost := errors.Is(context.Cause(lease.Context()), lock.ErrLost)
+	status, lost, err := h.command(path, lease)
 	released := h.release(ctx, lease)
 	switch {
 	case err != nil: // it never ran
@@ -412,16 +413,42 @@ func (h *holder) release(ctx context.Context, l lock.Lease) error {
 
 // command runs the command until it ends, and is its exit status. It gets the
 // signals that we get, and its end when the lock is lost.
-func (h *holder) command(path string, l lock.Lease) (status int, err error) {
-	lost := make(chan struct{})
-	defer context.AfterFunc(l.Context(), func() {
-		if errors.Is(context.Cause(l.Context()), lock.ErrLost) {
-			close(lost)
-		}
-	})()
-	j := job{path: path, args: h.Command, env: h.environment(l.Fence()), signals: h.signals, lost: lost, grace: h.Grace,
+func (h *holder) command(path string, l lock.Lease) (status int, lost bool, err error) {
+	held, lose := context.WithCancelCause(l.Context())
+	var watching sync.WaitGroup
+	if s, ok := l.(lock.SessionLease); ok {
+		watching.Go(func() { h.watch(held, s.Session(), lose) })
+	}
+	j := job{path: path, args: h.Command, env: h.environment(l.Fence()), signals: h.signals, lost: held.Done(), grace: h.Grace,
 		onLost: func() { h.say("lost %s %s: ending the command", h.Name, h.Key) }}
-	return j.run()
+	status, err = j.run()
+	lost = errors.Is(context.Cause(held), lock.ErrLost)
+	lose(nil)
+	watching.Wait() // the session is for one at a time
+	return status, lost, err
+}
+
+// watch asks the session that a lock lives in now and then: it ends unheard,
+// for a purchase would notice with its next statement, and a command sends
+// none. It also keeps the server from ending a session that is idle.
+func (h *holder) watch(held context.Context, session *gorm.DB, lose context.CancelCauseFunc) {
+	again := time.NewTicker(max(h.TTL/3, time.Millisecond))
+	defer again.Stop()
+	for {
+		select {
+		case <-held.Done():
+			return
+		case <-again.C:
+		}
+		// A statement that is cancelled would end the session.
+		asking, cancel := context.WithTimeout(context.WithoutCancel(held), h.TTL)
+		err := session.WithContext(asking).Exec("DO 1").Error
+		cancel()
+		if err != nil {
+			lose(lock.ErrLost)
+			return
+		}
+	}
 }
 
 // environment is ours, without the token of a lock around us.
