@@ -26,7 +26,7 @@ func All() []catalog.Info {
 		redislock.RedisRenew, redislock.RedisToken, redislock.RedisLua, redislock.RedisRegistry,
 		redislock.RedisWatchdog, redislock.RedisBLPOP, redislock.Redsync, redislock.Redlock,
 		redislock.RedisMultiLock, redislock.RedisLockMySQL,
-		zklock.ZK,
+		zklock.ZK, zklock.ZKNoRecheck, zklock.ZKHerd, zklock.ZKNode,
 		etcdlock.Etcd, etcdlock.EtcdNode,
 		counter.RedisCounter, counter.RedisMulti, counter.RedisCounterMySQL,
 	}

@@ -252,6 +252,19 @@ func (c *ZooKeeperClient) ExistsW(ctx context.Context, path string) (*zk.Stat, <
 	return a.stat, a.change, err
 }
 
+// Get returns a node's data and stat.
+func (c *ZooKeeperClient) Get(ctx context.Context, path string) ([]byte, *zk.Stat, error) {
+	type answer struct {
+		data []byte
+		stat *zk.Stat
+	}
+	a, err := zkDo(ctx, c, "getData", path, func() (a answer, err error) {
+		a.data, a.stat, err = c.conn.Get(path)
+		return a, err
+	})
+	return a.data, a.stat, err
+}
+
 // GetW returns a node's data and stat, and a channel that yields when the node
 // changes or goes, or when its session does. zk.ErrNoNode leaves no watch.
 func (c *ZooKeeperClient) GetW(ctx context.Context, path string) ([]byte, *zk.Stat, <-chan zk.Event, error) {
@@ -305,22 +318,27 @@ func (c *ZooKeeperClient) Sweep(ctx context.Context, dir, mark string) error {
 }
 
 // Forget sweeps for a create whose answer was lost and a delete that did not
-// get through: otherwise a node that nobody knows of would stay for as long as
-// the session lives. It begins when every command that its caller has left has
-// been answered: a create may still be on its way to the server when its buyer
-// is long gone.
+// get through: see CleanUp.
+func (c *ZooKeeperClient) Forget(ctx context.Context, dir, mark string) error {
+	return c.CleanUp(ctx, dir+" marked "+mark, func(ctx context.Context) error { return c.Sweep(ctx, dir, mark) })
+}
+
+// CleanUp removes what would otherwise stay for as long as the session lives,
+// though nobody knows of it. It begins when every command that its caller has
+// left has been answered: a create may still be on its way to the server when
+// its buyer is long gone.
 //
 // An error means that it could not be done under ctx. It goes on in the
 // background then, past no tap, until it is done or the client is closed
 // (which removes the node, too).
-func (c *ZooKeeperClient) Forget(ctx context.Context, dir, mark string) error {
+func (c *ZooKeeperClient) CleanUp(ctx context.Context, what string, remove func(context.Context) error) error {
 	c.mu.Lock()
 	c.pruneLate()
 	late, connected := slices.Clone(c.late), c.connected
 	c.mu.Unlock()
 	err := errZooKeeperDown
 	if connected {
-		err = c.forget(ctx, late, dir, mark)
+		err = c.cleanUp(ctx, late, remove)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -331,25 +349,27 @@ func (c *ZooKeeperClient) Forget(ctx context.Context, dir, mark string) error {
 		// Whatever fails a hundred times on a living connection is not the
 		// network.
 		for tries, pause := 0, 20*time.Millisecond; tries < 100; tries, pause = tries+1, min(2*pause, time.Second) {
-			if _, err := c.Session(c.life); err == nil && c.forget(c.life, late, dir, mark) == nil {
+			if _, err := c.Session(c.life); err == nil && c.cleanUp(c.life, late, remove) == nil {
 				return
 			}
 			if tap.Sleep(c.life, pause) != nil {
 				return
 			}
 		}
-		slog.Warn("a ZooKeeper node could not be removed and stays until the session ends", "under", dir, "marked", mark)
+		slog.Warn("a ZooKeeper node could not be removed and stays until the session ends", "node", what)
 	})
 	return err
 }
 
-func (c *ZooKeeperClient) forget(ctx context.Context, late []chan struct{}, dir, mark string) error {
+func (c *ZooKeeperClient) cleanUp(
+	ctx context.Context, late []chan struct{}, remove func(context.Context) error,
+) error {
 	for _, answered := range late {
 		if _, err := tap.Wait(ctx, "a ZooKeeper command that was left", answered); err != nil {
 			return err
 		}
 	}
-	return c.Sweep(ctx, dir, mark)
+	return remove(ctx)
 }
 
 // zkDo sends a command past the tap and waits for its answer or the end of ctx.

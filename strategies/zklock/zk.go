@@ -64,14 +64,28 @@ var ZK = catalog.Info{
 	},
 	Files: zkFiles,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
-		return &zkLock{d.ZooKeeper}, nil
+		return &zkLock{d.ZooKeeper, zkFirst}, nil
 	},
 	Key: func(sku int64) string {
 		return fmt.Sprint("/seckill/locks/stock-", sku)
 	},
 }
 
-type zkLock struct{ zk *backend.ZooKeeperClient }
+// A zkLock is a queue of nodes. Its turn is what a contender does from the
+// moment his node is there until it is at the front.
+type zkLock struct {
+	zk   *backend.ZooKeeperClient
+	turn func(*zkPlace) (fence uint64, err error)
+}
+
+// A zkPlace is a contender's node in the queue.
+type zkPlace struct {
+	*zkLock
+	key, node string
+	once      bool            // he does not wait
+	asking    context.Context // of his commands
+	waiting   context.Context // of his waits: ends with his time, too
+}
 
 const (
 	// A command is asked again so often when the connection breaks.
@@ -82,9 +96,10 @@ const (
 )
 
 var (
-	errZKBusy = errors.New("the wait is over")
-	errZKGone = errors.New("our node is gone, or our session")
-	errZKDown = errors.New("ZooKeeper does not answer")
+	errZKBusy  = errors.New("the wait is over")
+	errZKGone  = errors.New("our node is gone, or our session")
+	errZKAgain = errors.New("something changed while we looked")
+	errZKDown  = errors.New("ZooKeeper does not answer")
 )
 
 // Acquire queues for key. Who holds key already and passes his lease's context
@@ -100,18 +115,30 @@ func (l *zkLock) Acquire(
 	if h, ok := ctx.Value(zkHeld{l, key}).(*zkHold); ok && h.enter() {
 		return newZKLease(ctx, h), nil
 	}
+	return zkContend(ctx, o.Wait, func(
+		asking context.Context, end time.Time,
+	) (lock.Lease, error) {
+		return l.queue(ctx, asking, key, o.Wait, end)
+	})
+}
+
+// zkContend makes attempts until one succeeds or the wait is over.
+func zkContend(
+	ctx context.Context, wait time.Duration,
+	attempt func(asking context.Context, end time.Time) (lock.Lease, error),
+) (lock.Lease, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	end := time.Now().Add(o.Wait)
+	end := time.Now().Add(wait)
 	asking, cancel := ctx, context.CancelFunc(func() {})
-	if o.Wait >= 0 {
+	if wait >= 0 {
 		asking, cancel = context.WithDeadlineCause(
 			ctx, end.Add(zkPatience), errZKDown)
 	}
 	defer cancel()
 	for {
-		lease, err := l.queue(ctx, asking, key, o.Wait, end)
+		lease, err := attempt(asking, end)
 		switch {
 		case err == nil:
 			return lease, nil
@@ -121,10 +148,31 @@ func (l *zkLock) Acquire(
 			return nil, seckill.ErrBusy
 		case !errors.Is(err, errZKGone):
 			return nil, fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
-		case o.Wait >= 0 && time.Now().After(end):
+		case wait >= 0 && time.Now().After(end):
 			return nil, seckill.ErrBusy
 		}
-		// A new session, or somebody cleared the lock: queue again.
+		// A new session, or somebody cleared the lock: once more.
+	}
+}
+
+// zkWaiting is the context of a wait. It ends with its time, and with the
+// session: while we wait we want to hear of that, too.
+func zkWaiting(
+	asking context.Context, session *backend.ZooKeeperSession,
+	wait time.Duration, end time.Time,
+) (context.Context, context.CancelFunc) {
+	ctx, stop := context.WithCancelCause(asking)
+	deaf := context.AfterFunc(session.Alive(), func() { stop(errZKGone) })
+	var timer *time.Timer
+	if wait >= 0 {
+		timer = time.AfterFunc(time.Until(end), func() { stop(errZKBusy) })
+	}
+	return ctx, func() {
+		deaf()
+		if timer != nil {
+			timer.Stop()
+		}
+		stop(nil)
 	}
 }
 
@@ -152,43 +200,36 @@ func (l *zkLock) queue(
 		return nil, err
 	}
 
-	// While we wait we want to hear of the end of our session, too.
-	waiting, stop := context.WithCancelCause(asking)
-	defer stop(nil)
-	defer context.AfterFunc(session.Alive(), func() { stop(errZKGone) })()
-	if wait >= 0 {
-		timer := time.AfterFunc(time.Until(end), func() { stop(errZKBusy) })
-		defer timer.Stop()
+	waiting, stop := zkWaiting(asking, session, wait, end)
+	defer stop()
+	h.fence, err = l.turn(&zkPlace{l, key, h.node, wait == 0, asking, waiting})
+	if err != nil {
+		return nil, err
 	}
+	h.alive = session.Alive()
+	if h.alive.Err() != nil {
+		return nil, errZKGone
+	}
+	return newZKLease(ctx, h), nil
+}
 
-	for failures := 0; ; {
-		fence, gone, err := l.look(asking, key, h.node)
+// zkFirst waits until nobody is ahead.
+func zkFirst(p *zkPlace) (fence uint64, err error) {
+	for {
+		fence, gone, err := p.look()
 		switch {
-		case err == nil && gone == nil: // nobody is ahead of us
-			h.fence = fence
-			h.alive = session.Alive()
-			if h.alive.Err() != nil {
-				return nil, errZKGone
-			}
-			return newZKLease(ctx, h), nil
-		case err == nil && wait == 0:
-			return nil, errZKBusy
-		case err == nil:
-			// Being told is not being first: the node ahead may have been
-			// a waiter who gave up, with others still ahead of him.
-			err = l.zk.Wait(waiting, "node ahead in "+key, gone)
-			if err != nil {
-				return nil, err
-			}
-			failures = 0
-		case errors.Is(err, errZKGone), failures == zkRetries:
-			return nil, err
-		default:
-			// Our node keeps its place while the connection is down.
-			failures++
-			if _, err := l.session(asking); err != nil {
-				return nil, err
-			}
+		case err != nil:
+			return 0, err
+		case gone == nil: // nobody is ahead of us
+			return fence, nil
+		case p.once:
+			return 0, errZKBusy
+		}
+		// Being told is not being first: the node ahead may have been a
+		// waiter who gave up, with others still ahead of him.
+		err = p.zk.Wait(p.waiting, "node ahead in "+p.key, gone)
+		if err != nil {
+			return 0, err
 		}
 	}
 }
@@ -248,30 +289,48 @@ func (l *zkLock) create(
 // last changed the list. It costs no command of its own, as the node's czxid
 // would, and it grows with every grant: the next holder's list lacks our node,
 // so it was changed after this one was read.
-func (l *zkLock) look(
-	ctx context.Context, key, node string,
-) (fence uint64, gone <-chan zk.Event, err error) {
-	for {
-		names, stat, err := l.zk.Children(ctx, key)
+func (p *zkPlace) look() (fence uint64, gone <-chan zk.Event, err error) {
+	err = p.patiently(p.asking, func() error {
+		names, stat, err := p.zk.Children(p.asking, p.key)
 		if errors.Is(err, zk.ErrNoNode) {
-			return 0, nil, errZKGone
+			return errZKGone
 		}
 		if err != nil {
-			return 0, nil, err
+			return err
 		}
-		ahead, here := predecessor(names, node)
+		ahead, here := predecessor(names, p.node)
 		if !here { // its session ended, or somebody removed it
-			return 0, nil, errZKGone
+			return errZKGone
 		}
 		if ahead == "" {
-			return uint64(stat.Pzxid), nil, nil
+			fence, gone = uint64(stat.Pzxid), nil
+			return nil
 		}
 		// Not exists: its watch on a node that is gone stays for ever.
-		_, _, gone, err := l.zk.GetW(ctx, key+"/"+ahead)
+		_, _, gone, err = p.zk.GetW(p.asking, p.key+"/"+ahead)
 		if errors.Is(err, zk.ErrNoNode) {
-			continue
+			return errZKAgain
 		}
-		return 0, gone, err
+		return err
+	})
+	return fence, gone, err
+}
+
+// patiently asks again when the connection breaks: our node keeps its place
+// while it is down.
+func (l *zkLock) patiently(ctx context.Context, ask func() error) error {
+	for failures := 0; ; {
+		err := ask()
+		switch {
+		case errors.Is(err, errZKAgain):
+			continue
+		case err == nil, errors.Is(err, errZKGone), failures == zkRetries:
+			return err
+		}
+		failures++
+		if _, err := l.session(ctx); err != nil {
+			return err
+		}
 	}
 }
 

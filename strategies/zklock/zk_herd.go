@@ -1,0 +1,93 @@
+package zklock
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+
+	"github.com/go-zookeeper/zk"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/ledger"
+	"seckill/internal/lock"
+)
+
+//go:embed zk_herd.go zk.go
+var zkHerdFiles embed.FS
+
+// ZKHerd is the queue in which everybody watches everything.
+var ZKHerd = catalog.Info{
+	Name:   "zk-herd",
+	Title:  "ZooKeeper queue, all watch the directory",
+	Family: "zklock",
+	Source: "C: listen for changes of the lock's directory",
+	Idea: "As `zk`: ephemeral sequential nodes, the smallest number " +
+		"holds the lock. But each waiter watches the whole directory, " +
+		"and lists it again whenever anybody comes or goes.",
+	Promises: "What `zk` promises: one holder at a time across any number " +
+		"of processes, first come first served. A dead holder's node " +
+		"goes with his session: after the session time-out at most, " +
+		"closed sockets or power loss alike. A majority of servers " +
+		"keeps the queue.",
+	Breaks: "It thunders: one who comes or goes wakes all n waiters, and " +
+		"each reads a list of n names, for one of them to go on. A " +
+		"queue of n costs n² names a round where `zk` reads the list " +
+		"once. Besides, all that breaks `zk`: a holder that is paused " +
+		"past his session, and a hung one whose process keeps the " +
+		"session alive and blocks all.",
+	Guarantees: catalog.Guarantees{
+		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
+		catalog.C: catalog.Holds, catalog.P: catalog.Breaks,
+		catalog.O: catalog.Holds, catalog.I: catalog.Holds,
+		catalog.N: catalog.Holds,
+	},
+	Needs: []backend.Capability{backend.ZooKeeper},
+	Stock: ledger.HomeRow,
+	Options: []catalog.Option{
+		{Flag: "--lock-wait",
+			Doc: "how long a buyer queues before he is told busy"},
+		{Flag: "--zookeeper-session",
+			Doc: "session time-out: how long a dead holder blocks"},
+	},
+	Files: zkHerdFiles,
+	Locker: func(d catalog.Deps) (lock.Locker, error) {
+		return &zkLock{d.ZooKeeper, zkAllWatch}, nil
+	},
+	Key: func(sku int64) string {
+		return fmt.Sprint("/seckill/locks/stock-", sku)
+	},
+}
+
+// zkAllWatch lists the queue after every change until nobody is ahead. The
+// fencing token is the transaction that last changed the list, as in `zk`.
+func zkAllWatch(p *zkPlace) (fence uint64, err error) {
+	for {
+		var names []string
+		var stat *zk.Stat
+		var change <-chan zk.Event
+		err := p.patiently(p.asking, func() (err error) {
+			names, stat, change, err = p.zk.ChildrenW(p.asking, p.key)
+			if errors.Is(err, zk.ErrNoNode) {
+				return errZKGone
+			}
+			return err
+		})
+		if err != nil {
+			return 0, err
+		}
+		ahead, here := predecessor(names, p.node)
+		switch {
+		case !here: // its session ended, or somebody removed it
+			return 0, errZKGone
+		case ahead == "":
+			return uint64(stat.Pzxid), nil
+		case p.once:
+			return 0, errZKBusy
+		}
+		err = p.zk.Wait(p.waiting, "change in "+p.key, change)
+		if err != nil {
+			return 0, err
+		}
+	}
+}

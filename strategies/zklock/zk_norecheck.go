@@ -1,0 +1,73 @@
+package zklock
+
+import (
+	"embed"
+	"fmt"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/ledger"
+	"seckill/internal/lock"
+)
+
+//go:embed zk_norecheck.go zk.go
+var zkNoRecheckFiles embed.FS
+
+// ZKNoRecheck is the queue whose waiters do not look again.
+var ZKNoRecheck = catalog.Info{
+	Name:   "zk-norecheck",
+	Title:  "ZooKeeper queue, told is taken",
+	Family: "zklock",
+	Source: "C (\"when the notification comes, it has succeeded\"), D " +
+		"(gets the lock after the node before it is deleted)",
+	Idea: "As `zk`: an ephemeral sequential node, a watch on the node " +
+		"before one's own. But who is told that it has gone takes the " +
+		"lock for his, without looking again.",
+	Promises: "One holder at a time, first come first served, as long as " +
+		"nobody but a holder ever leaves the queue. A dead holder's " +
+		"node goes with his session: after the session time-out at " +
+		"most, closed sockets or power loss alike.",
+	Breaks: "A holds the lock, B and C wait. B dies, or his patience " +
+		"ends: his node goes, C is told, and C walks in beside A. The " +
+		"node ahead can go for two reasons, and only a look at the " +
+		"queue tells them apart. Besides, all that breaks `zk`: a " +
+		"holder that is paused past his session, and a hung one " +
+		"whose process keeps the session alive and blocks all.",
+	Guarantees: catalog.Guarantees{
+		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
+		catalog.C: catalog.Breaks, catalog.P: catalog.Breaks,
+		catalog.O: catalog.Holds, catalog.I: catalog.Holds,
+		catalog.N: catalog.Holds,
+	},
+	Needs: []backend.Capability{backend.ZooKeeper},
+	Stock: ledger.HomeRow,
+	Options: []catalog.Option{
+		{Flag: "--lock-wait",
+			Doc: "how long a buyer queues before he is told busy; " +
+				"when one gives up, the next walks in"},
+		{Flag: "--zookeeper-session",
+			Doc: "session time-out: how long a dead holder blocks"},
+	},
+	Files: zkNoRecheckFiles,
+	Locker: func(d catalog.Deps) (lock.Locker, error) {
+		return &zkLock{d.ZooKeeper, zkToldIsTaken}, nil
+	},
+	Key: func(sku int64) string {
+		return fmt.Sprint("/seckill/locks/stock-", sku)
+	},
+}
+
+// zkToldIsTaken waits for the node ahead to go: once. There is no fencing
+// token: the list that would give one is not read.
+func zkToldIsTaken(p *zkPlace) (fence uint64, err error) {
+	_, gone, err := p.look()
+	switch {
+	case err != nil:
+		return 0, err
+	case gone == nil: // nobody is ahead of us
+		return 0, nil
+	case p.once:
+		return 0, errZKBusy
+	}
+	return 0, p.zk.Wait(p.waiting, "node ahead in "+p.key, gone)
+}
