@@ -37,7 +37,8 @@ type actor struct {
 	buried   bool     // dead, and his session or lease ended
 	keys     []string // that he put into etcd
 	dead     bool
-	holds    bool
+	holds    bool     // he is between taking the lock and freeing it
+	leased   bool     // the lock is his until it is freed
 	passed   bool     // he has the lock, or had it
 	attempt  *attempt // since he came, or since his last back-off
 	expired  bool     // his lease was ended by a fault
@@ -73,6 +74,7 @@ const (
 	evAwake                    // the back-off ended by itself: its context did
 	evHolds                    // has the lock
 	evFrees                    // is about to free it
+	evFreed                    // has freed it, or tried to
 	evDone                     // the program has returned
 )
 

@@ -141,6 +141,8 @@ type Outcome struct {
 	// up. WaitedFor counts leases that had to end before he got through.
 	GaveUp    bool
 	WaitedFor int
+	// Expired: the lease was ended under him.
+	Expired bool
 	// Waited: at some moment he could not go on until somebody else moved.
 	Waited bool
 }
@@ -167,6 +169,7 @@ const (
 	RuleStuck    = "blocked"     // the next buyer gets through
 	RuleError    = "error"       // without a fault no buyer sees a backend's error
 	RuleHindered = "hindered"    // buyers of different SKUs do not wait for each other
+	RuleStolen   = "stolen"      // nobody else frees the lock of a holder
 )
 
 // Limits bound a search. The zero value is no limit.

@@ -7,6 +7,7 @@ import (
 
 	"seckill/internal/catalog"
 	"seckill/internal/ledger"
+	"seckill/internal/lock"
 	"seckill/internal/seckill"
 )
 
@@ -93,6 +94,9 @@ func problems(o *Order) (list []Problem) {
 		}
 	}
 	for _, b := range o.Buyers {
+		if errors.Is(b.Err, lock.ErrNotHeld) && !b.Expired {
+			add(RuleStolen, "%s held the lock, his lease had not ended, and when he was done it was gone", b.Name)
+		}
 		switch {
 		case b.GaveUp:
 			add(RuleStuck, "%s waits, and nobody will ever wake him", b.Name)

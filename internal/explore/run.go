@@ -29,14 +29,17 @@ type run struct {
 
 	last   *actor // whose turn it was last
 	faults int
+	cut    *process // whose connections a fault has cut, perhaps
+	open   []string // his connections before it
 	moves  []move
 	peek   bool
 
-	idleRings int
+	idleTries int
 }
 
-// Somebody who waits for no lease looks again so often before he gives up.
-const maxIdleRings = 3
+// When nobody can go and no lease is left to end, whoever waits looks again so
+// often before he gives up.
+const maxIdleTries = 3
 
 func (r *run) track(s *stop) {
 	r.mu.Lock()
@@ -60,9 +63,9 @@ func (r *run) timerOf(c *tap.Command) chan time.Time {
 	return ring
 }
 
-// ringTimers ends every wait that has a limit: a lease has ended, and whoever
-// waits no longer than that looks again.
-func (r *run) ringTimers() (any bool) {
+// ringTimers ends every wait that has a limit, here or in Redis: a lease has
+// ended, and whoever waits no longer than that looks again.
+func (r *run) ringTimers(ctx context.Context) (any bool, err error) {
 	for _, a := range r.actors {
 		for s := range a.inside {
 			if s.timer != nil && !s.rung {
@@ -72,7 +75,8 @@ func (r *run) ringTimers() (any bool) {
 			}
 		}
 	}
-	return any
+	blocked, err := r.world.unblock(ctx)
+	return any || blocked, err
 }
 
 const (
@@ -85,6 +89,8 @@ const (
 	// quiet is how long goroutines that were just woken need to be heard of.
 	// It decides nothing by itself: a server's word or a barrier comes first.
 	quiet = time.Millisecond
+	// lateness is waited for before anybody is called stuck.
+	lateness = 50 * time.Millisecond
 )
 
 // settle waits until every buyer stands before a command, waits inside a
@@ -117,7 +123,7 @@ func (r *run) settle(ctx context.Context) error {
 			}
 		}
 		if len(waits)+len(sent) == 0 {
-			return nil
+			return r.rolledBack(ctx)
 		}
 		if r.await(ctx, quiet) == nil {
 			continue // something happened: look again
@@ -131,6 +137,12 @@ func (r *run) settle(ctx context.Context) error {
 				if err := s.command.Barrier(ctx); err != nil && !s.actor.dead {
 					return fmt.Errorf("ask whether news are under way for %s: %w", s, err)
 				}
+			}
+			continue
+		}
+		if r.cut != nil && !slices.ContainsFunc(sent, func(s *stop) bool { return s.loseReply }) {
+			if err := r.rolledBack(ctx); err != nil {
+				return err
 			}
 			continue
 		}
@@ -152,6 +164,22 @@ func (r *run) settle(ctx context.Context) error {
 		}
 		return ctx.Err()
 	}
+}
+
+// cuts is called before a fault that may cut connections of p.
+func (r *run) cuts(p *process) { r.cut, r.open = p, p.in.Dialer.LocalAddrs() }
+
+// rolledBack waits until the SQL server has noticed the connections that a
+// fault has cut, and has rolled back what they had begun: until then others
+// wait for rows that nobody holds any more.
+func (r *run) rolledBack(ctx context.Context) error {
+	if r.cut == nil {
+		return nil
+	}
+	now := r.cut.in.Dialer.LocalAddrs()
+	closed := slices.DeleteFunc(r.open, func(addr string) bool { return slices.Contains(now, addr) })
+	r.cut = nil
+	return r.world.gone(ctx, closed, true)
 }
 
 // await heeds one event.
@@ -231,11 +259,13 @@ func (r *run) heed(e event) {
 					First: other.Name, Second: a.Name, Excused: other.expired})
 			}
 		}
-		a.holds, a.expired, a.passed = true, false, true
+		a.holds, a.leased, a.expired, a.passed = true, true, false, true
 	case evFrees:
 		a.holds = false
+	case evFreed:
+		a.leased = false
 	case evDone:
-		a.done, a.holds = true, false
+		a.done, a.holds, a.leased = true, false, false
 	}
 }
 
@@ -304,6 +334,19 @@ func (r *run) wake() (any bool) {
 	return any
 }
 
+// wakeAll lets everybody try again who backs off.
+func (r *run) wakeAll() (any bool) {
+	for _, a := range r.actors {
+		if a.sleeping != nil {
+			r.begin(a)
+			a.sleeping.answer <- nil
+			a.sleeping = nil
+			any = true
+		}
+	}
+	return any
+}
+
 // An option is a choice that could be made, and whether it takes the turn from
 // a buyer who could go on.
 type option struct {
@@ -340,7 +383,7 @@ func (r *run) options() []option {
 	for _, f := range r.scenario.Faults {
 		switch f {
 		case LeaseEnds:
-			if slices.ContainsFunc(r.actors, func(a *actor) bool { return a.holds && !a.expired }) || r.world.info.Locker == nil {
+			if slices.ContainsFunc(r.actors, func(a *actor) bool { return a.leased && !a.expired }) || r.world.info.Locker == nil {
 				list = append(list, option{Choice{Fault: f}, false})
 			}
 		case Dies:
@@ -377,6 +420,9 @@ func (r *run) take(ctx context.Context, c option) error {
 		r.faults++
 	}
 	a := r.actor(c.Who)
+	if a != nil && c.Fault != "" {
+		r.cuts(a.process)
+	}
 	switch c.Fault {
 	case LeaseEnds:
 		what, err := r.endLease(ctx)
@@ -422,7 +468,7 @@ func (r *run) take(ctx context.Context, c option) error {
 // without reaching a server.
 func (r *run) die(a *actor) {
 	a.process.tainted = true
-	a.dead, a.holds = true, false
+	a.dead, a.holds, a.leased = true, false, false
 	a.outcome.Dead = true
 	a.process.in.Kill()
 	a.cancel(errDead)
@@ -437,7 +483,8 @@ func (r *run) die(a *actor) {
 	r.everythingMoved()
 }
 
-var etcdPut = regexp.MustCompile(`\bput (\S+)`)
+// etcdPut finds a key and its value.
+var etcdPut = regexp.MustCompile(`\bput (\S+ "(?:[^"\\]|\\.)*")`)
 
 // bury has the servers end what a dead buyer's process still has there.
 func (r *run) bury(ctx context.Context, a *actor, chosen bool) error {
@@ -452,19 +499,19 @@ func (r *run) bury(ctx context.Context, a *actor, chosen bool) error {
 func (r *run) endLease(ctx context.Context) (what string, err error) {
 	var holder *actor
 	for _, a := range r.actors {
-		if a.holds && !a.expired {
+		if a.leased && !a.expired {
 			holder = a
 		}
 	}
 	var of *process
 	if holder != nil {
-		holder.expired = true
+		holder.expired, holder.outcome.Expired = true, true
 		of = holder.process
 	}
 	what, err = r.world.endLease(ctx, of, r.scenario.Clears)
 	r.everythingMoved()
-	if what != "" {
-		r.ringTimers()
+	if err == nil && what != "" {
+		_, err = r.ringTimers(ctx)
 	}
 	return what, err
 }
@@ -475,10 +522,27 @@ const (
 	gaveUp     string = "gives up: nobody will ever wake him"
 )
 
+// wakesLate: somebody who seemed to wait was on his way. A thread of the SQL
+// server that was given its row counts as waiting until it runs, and a busy
+// machine lets it wait for that.
+func (r *run) wakesLate(ctx context.Context) bool {
+	for _, a := range r.actors {
+		for s := range a.inside {
+			if !s.background && (!s.wait || s.command.Barrier == nil) {
+				return r.await(ctx, lateness) == nil
+			}
+		}
+	}
+	return false
+}
+
 // stuck is called when nobody can go and somebody has not finished: time
 // passes. First a lease that is still there ends; when none is left, those who
 // wait give up.
 func (r *run) stuck(ctx context.Context) error {
+	if r.wakesLate(ctx) {
+		return nil
+	}
 	var waiting []*actor
 	for _, a := range r.actors {
 		if !a.done {
@@ -497,9 +561,15 @@ func (r *run) stuck(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if what == "" && r.idleRings < maxIdleRings && r.ringTimers() {
-		r.idleRings++
-		what = "the limit of a wait is over"
+	if what == "" && r.idleTries < maxIdleTries {
+		r.idleTries++
+		rang, err := r.ringTimers(ctx)
+		if err != nil {
+			return err
+		}
+		if r.wakeAll() || rang {
+			what = "clocks move on by a lease, and those who wait look again"
+		}
 	}
 	if what != "" {
 		r.order.Steps = append(r.order.Steps, Step{Choice: Choice{Fault: timePasses}, Command: what})
@@ -559,6 +629,10 @@ func (w *World) play(ctx context.Context, s *Scenario, peek bool, choose chooser
 	}
 	for _, b := range s.Buyers {
 		if err := r.enter(ctx, b); err != nil {
+			return nil, err
+		}
+		// One after the other: what he does without a command, he does now.
+		if err := r.settle(ctx); err != nil {
 			return nil, err
 		}
 	}

@@ -70,6 +70,13 @@ func (w *World) endLease(ctx context.Context, of *process, force bool) (what str
 			did = append(did, done)
 		}
 	}
+	if did != nil && w.admin.Etcd != nil {
+		// A lease is its process's, which finds out by and by: that would be
+		// another step of some later order.
+		for _, p := range w.numbers {
+			p.tainted = p.tainted || of == nil || p == of
+		}
+	}
 	if did == nil && of != nil && slices.Contains(w.info.Needs, backend.RowLocks) {
 		n, err := w.killConnections(ctx, of)
 		if err != nil {
@@ -83,11 +90,6 @@ func (w *World) endLease(ctx context.Context, of *process, force bool) (what str
 	if did == nil && of != nil && force {
 		if c, ok := of.locker.(lock.Clearer); ok && c.Clear(ctx, w.key()) == nil {
 			did = append(did, "an operator removes the lock")
-		}
-	}
-	if did != nil {
-		if err := w.unblock(ctx); err != nil {
-			return "", err
 		}
 	}
 	if did == nil && w.info.Locker == nil {
@@ -114,25 +116,25 @@ func (w *World) expireKeys(ctx context.Context, key string) (string, error) {
 	return did, nil
 }
 
-// unblock ends the time-out of whoever blocks in Redis (BLPOP): it is no longer
-// than the lease that has ended.
-func (w *World) unblock(ctx context.Context) error {
+// unblock ends the time-out of whoever blocks in Redis (BLPOP).
+func (w *World) unblock(ctx context.Context) (any bool, err error) {
 	if w.admin.Redis == nil {
-		return nil
+		return false, nil
 	}
 	clients, err := w.admin.Redis.ClientList(ctx).Result()
 	if err != nil {
-		return err
+		return false, err
 	}
 	for line := range strings.Lines(clients) {
 		if m := blockedClient.FindStringSubmatch(line); m != nil {
 			id, _ := strconv.ParseInt(m[1], 10, 64)
 			if err := w.admin.Redis.ClientUnblock(ctx, id).Err(); err != nil {
-				return err
+				return any, err
 			}
+			any = true
 		}
 	}
-	return nil
+	return any, nil
 }
 
 // blockedClient finds the flag b in a line of CLIENT LIST.
@@ -185,8 +187,9 @@ func zkQueue(ctx context.Context, c *backend.ZooKeeperClient, key string) ([]str
 	return names, err
 }
 
-// giveUp ends the session and the leases of a process that has died.
-func (w *World) giveUp(ctx context.Context, p *process, keys []string) (what string, err error) {
+// giveUp ends the session and the leases of a process that has died. puts are
+// the keys and values that it put into etcd, or tried to.
+func (w *World) giveUp(ctx context.Context, p *process, puts []string) (what string, err error) {
 	var did []string
 	if c := w.admin.ZooKeeper; c != nil {
 		names, err := zkQueue(ctx, c, w.key())
@@ -211,12 +214,14 @@ func (w *World) giveUp(ctx context.Context, p *process, keys []string) (what str
 			did = append(did, "the session of "+path+" ends")
 		}
 	}
-	for _, key := range keys {
+	for _, put := range puts {
+		key, value, _ := strings.Cut(put, " ")
 		got, err := w.admin.Etcd.Get(ctx, key)
 		if err != nil {
 			return "", err
 		}
-		if len(got.Kvs) == 1 && got.Kvs[0].Lease != 0 {
+		// Somebody else's by now, or in the first place, has another value.
+		if len(got.Kvs) == 1 && got.Kvs[0].Lease != 0 && strconv.Quote(string(got.Kvs[0].Value)) == value {
 			if _, err := w.admin.Etcd.Revoke(ctx, clientv3.LeaseID(got.Kvs[0].Lease)); err != nil {
 				return "", err
 			}
@@ -275,7 +280,30 @@ func (w *World) killConnections(ctx context.Context, p *process) (killed int, er
 			killed++
 		}
 	}
-	return killed, nil
+	return killed, w.gone(ctx, addrs, false)
+}
+
+// gone waits until the SQL server does not know these connections any more:
+// it forgets them when it has rolled back. With idle it does not wait for those
+// that wait for a row: such a one notices nothing before it has it.
+func (w *World) gone(ctx context.Context, addrs []string, idle bool) error {
+	if len(addrs) == 0 {
+		return nil
+	}
+	query := "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE HOST IN ?"
+	if idle {
+		query += " AND COMMAND = 'Sleep'"
+	}
+	for begun := time.Now(); ; {
+		var n int
+		if err := w.admin.DB.WithContext(ctx).Raw(query, addrs).Scan(&n).Error; err != nil {
+			return fmt.Errorf("ask the SQL server for its connections: %w", err)
+		}
+		if n == 0 || time.Since(begun) > commandLimit {
+			return nil
+		}
+		time.Sleep(200 * time.Microsecond)
+	}
 }
 
 // lockTables are the tables that locks are kept in, with the column that says

@@ -217,6 +217,7 @@ type seenLease struct {
 
 func (l *seenLease) Release(ctx context.Context) error {
 	l.actor.tell(event{kind: evFrees})
+	defer l.actor.tell(event{kind: evFreed})
 	return l.Lease.Release(ctx)
 }
 
@@ -227,6 +228,7 @@ type seenSession struct {
 
 func (l *seenSession) Release(ctx context.Context) error {
 	l.actor.tell(event{kind: evFrees})
+	defer l.actor.tell(event{kind: evFreed})
 	return l.SessionLease.Release(ctx)
 }
 

@@ -157,17 +157,30 @@ func (b *bench) processes(ctx context.Context) (Cell, error) {
 // that shows it.
 func (b *bench) verdict(ctx context.Context, question string, s *soundness, counts func(rule string) bool) (Cell, error) {
 	c := s.cell
-	var first *explore.Order
-	for rule, o := range s.by {
-		if counts(rule) && (first == nil || o.Preemptions < first.Preemptions ||
-			o.Preemptions == first.Preemptions && len(o.Steps) < len(first.Steps)) {
-			first = o
+	// What the ledger shows says more than that somebody was left waiting.
+	for _, counts := range []func(string) bool{
+		func(rule string) bool { return counts(rule) && ledgerRule(rule) }, counts,
+	} {
+		var first *explore.Order
+		for rule, o := range s.by {
+			if counts(rule) && (first == nil || shorter(o, first)) {
+				first = o
+			}
+		}
+		if first != nil {
+			return b.broken(ctx, question, c, first, counts)
 		}
 	}
-	if first == nil {
-		return c, nil
-	}
-	return b.broken(ctx, question, c, first, counts)
+	return c, nil
+}
+
+func shorter(a, b *explore.Order) bool {
+	return a.Preemptions < b.Preemptions || a.Preemptions == b.Preemptions && len(a.Steps) < len(b.Steps)
+}
+
+func ledgerRule(rule string) bool {
+	return !slices.Contains([]string{explore.RuleOverlap, explore.RuleUnknown, explore.RuleStuck, explore.RuleError,
+		explore.RuleHindered, explore.RuleStolen}, rule)
 }
 
 // broken keeps a counterexample.
@@ -181,12 +194,11 @@ func (b *bench) broken(ctx context.Context, question string, c Cell, o *explore.
 		return c, fmt.Errorf("replay the counterexample: %w", err)
 	}
 	c.Answer = Breaks
-	for _, p := range shown.Problems {
-		if counts(p.Rule) {
-			c.Rule, c.Text = p.Rule, p.Message
-			break
-		}
+	i := slices.IndexFunc(shown.Problems, func(p explore.Problem) bool { return counts(p.Rule) })
+	if i < 0 {
+		return c, fmt.Errorf("an order broke a rule once and not again: %+v; its choices were %v", o.Problems, o.Choices())
 	}
+	c.Rule, c.Text = shown.Problems[i].Rule, shown.Problems[i].Message
 	c.Example, err = b.options.Example(explore.NewExample(b.info.Name, question, shown))
 	return c, err
 }
@@ -222,8 +234,8 @@ func (b *bench) faulty(
 
 func anyRule(string) bool { return true }
 
-// ledgerRule leaves two holders out: the question is whether the stock is right.
-func notOverlap(rule string) bool { return rule != explore.RuleOverlap }
+// notOverlap leaves two holders out: the question is whether the stock is right.
+func notOverlap(rule string) bool { return rule != explore.RuleOverlap && rule != explore.RuleStolen }
 
 func (b *bench) deadHolder(ctx context.Context) (Cell, error) {
 	if b.info.Guarantees[catalog.S] == catalog.Breaks {
@@ -282,7 +294,11 @@ func (b *bench) owner(ctx context.Context) (Cell, error) {
 	if inProcess(b.info) {
 		processes = 1
 	}
-	c, err := b.faulty(ctx, "owner", 2, func(rule string) bool { return rule == explore.RuleOverlap },
+	// Two show it where the victim is told at his release; where he is not, a
+	// third gets in beside him.
+	c, err := b.faulty(ctx, "owner", 2, func(rule string) bool { return rule == explore.RuleOverlap || rule == explore.RuleStolen },
+		&explore.Scenario{Name: "two contenders, the lock is lost under its holder", Clears: true,
+			Buyers: buyers(processes, explore.Locks, explore.Locks), Faults: []explore.Fault{explore.LeaseEnds}},
 		&explore.Scenario{Name: "three contenders, the lock is lost under its holder", Clears: true,
 			Buyers: buyers(processes, explore.Locks, explore.Locks, explore.Locks), Faults: []explore.Fault{explore.LeaseEnds}})
 	if err != nil || c.Answer == Breaks {
