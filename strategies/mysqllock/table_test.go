@@ -202,7 +202,8 @@ func TestExperimentSmall(t *testing.T) {
 	if c.V1.Took <= 0 || c.Central.Took <= 0 || c.Segmented.Took <= 0 || c.Ratio() <= 0 {
 		t.Errorf("something took no time: %+v", c)
 	}
-	if c.Workers != 5 || c.Each != 10 || c.Central.Deadlocks+c.Segmented.Deadlocks > 0 {
+	if c.Workers != 5 || c.Each != 10 || c.Central.Deadlocks+c.Segmented.Deadlocks > 0 ||
+		c.Central.Done != 50 || c.Segmented.Done != 50 {
 		t.Errorf("deadlocks behind the central rows: %+v", c)
 	}
 	if n := b.ask(t, "SELECT COUNT(*) FROM lock_record WHERE name LIKE 'seckill:experiment:%'"); n != 0 {
