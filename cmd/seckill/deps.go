@@ -21,7 +21,7 @@ type DepsCmd struct {
 	Yes        bool `short:"y" help:"Install without asking."`
 	DryRun     bool `help:"Print the commands and run none."`
 	BestEffort bool `help:"Succeed even if something could not be installed; the lab then uses what there is."`
-	Tests      bool `help:"Also what the tests need: a browser, and a C compiler for the race detector."`
+	Tests      bool `help:"Also what the tests need: a browser, etcdctl, and a C compiler for the race detector."`
 }
 
 // Run installs with the system's package manager. It asks when somebody is at
@@ -54,6 +54,9 @@ func missing(tests bool) []lab.Need {
 	needs := lab.Find().Missing()
 	if tests && !lab.FindBrowser().Found() {
 		needs = append(needs, lab.NeedBrowser)
+	}
+	if tests && !lab.FindEtcdctl().Found() {
+		needs = append(needs, lab.NeedEtcdctl)
 	}
 	if tests && !lab.FindCompiler().Found() {
 		needs = append(needs, lab.NeedCompiler)

@@ -428,9 +428,9 @@ func (h *holder) command(path string, l lock.Lease) (status int, lost bool, err 
 	return status, lost, err
 }
 
-// watch asks the session that a lock lives in now and then: it ends unheard,
-// for a purchase would notice with its next statement, and a command sends
-// none. It also keeps the server from ending a session that is idle.
+// watch sends something on the session that a lock lives in now and then, as a
+// purchase would: the server ends a session that is idle, and the lock with
+// it. No answer means the same.
 func (h *holder) watch(held context.Context, session *gorm.DB, lose context.CancelCauseFunc) {
 	again := time.NewTicker(max(h.TTL/3, time.Millisecond))
 	defer again.Stop()

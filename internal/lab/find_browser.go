@@ -17,3 +17,10 @@ func FindCompiler() Program {
 	p.Get = getServers + " --tests"
 	return p
 }
+
+// FindEtcdctl finds etcd's own client, with which the etcd lock is tested.
+func FindEtcdctl() Program {
+	p := systemFolders().program("etcdctl", "etcdctl")
+	p.Get = getServers + " --tests"
+	return p
+}

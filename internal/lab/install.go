@@ -68,7 +68,9 @@ func Decide(s Situation) (Plan, error) {
 	var without []Need
 	for _, need := range s.Missing {
 		if name := m.choose(need, s.Knows); name != "" {
-			p.Packages = append(p.Packages, name)
+			if !slices.Contains(p.Packages, name) { // one may bring two things
+				p.Packages = append(p.Packages, name)
+			}
 			continue
 		}
 		p.Stale = p.Stale || (m.refresh != nil && m.packages[need] != nil)

@@ -9,6 +9,7 @@ const (
 	NeedEtcd      Need = "etcd"
 	NeedZooKeeper Need = "ZooKeeper"
 	NeedJava      Need = "Java"
+	NeedEtcdctl   Need = "etcdctl"
 	NeedBrowser   Need = "Chromium"
 	NeedCompiler  Need = "a C compiler"
 )
@@ -20,6 +21,7 @@ var byHand = map[Need]string{
 	NeedEtcd:      "get it from https://github.com/etcd-io/etcd/releases and put etcd on the PATH",
 	NeedZooKeeper: "unpack a release of https://zookeeper.apache.org/releases.html and set ZOOKEEPER_HOME to its folder",
 	NeedJava:      "get a Java 17 or later from https://adoptium.net and put java on the PATH",
+	NeedEtcdctl:   "get it from https://github.com/etcd-io/etcd/releases and put etcdctl on the PATH; a test of the etcd lock needs it, nothing else does",
 	NeedBrowser:   "get Chromium or Chrome and put it on the PATH; the browser tests need it, nothing else does",
 	NeedCompiler:  "install gcc or clang with its C library's headers; the race detector of the tests needs it, nothing else does",
 }
@@ -41,6 +43,7 @@ var managers = []manager{
 			NeedSQL:       {"mariadb-server-core", "mariadb-server-core-10.6", "mariadb-server-core-10.5"},
 			NeedRedis:     {"redis-server", "valkey-server"},
 			NeedEtcd:      {"etcd-server"},
+			NeedEtcdctl:   {"etcd-client"},
 			NeedZooKeeper: {"libzookeeper-java"},
 			NeedJava:      {"default-jre-headless"},
 			NeedBrowser:   {"chromium", "chromium-browser"},
@@ -56,6 +59,7 @@ var managers = []manager{
 			NeedSQL:      {"mariadb-server"},
 			NeedRedis:    {"redis", "valkey"},
 			NeedEtcd:     {"etcd"},
+			NeedEtcdctl:  {"etcd"},
 			NeedJava:     {"java-latest-openjdk-headless", "java-21-openjdk-headless", "java-17-openjdk-headless"},
 			NeedBrowser:  {"chromium"},
 			NeedCompiler: {"gcc"},
@@ -69,6 +73,7 @@ var managers = []manager{
 			NeedSQL:      {"mariadb"},
 			NeedRedis:    {"valkey", "redis"},
 			NeedEtcd:     {"etcd"},
+			NeedEtcdctl:  {"etcd"},
 			NeedJava:     {"jre-openjdk-headless"},
 			NeedBrowser:  {"chromium"},
 			NeedCompiler: {"gcc"},
@@ -83,6 +88,7 @@ var managers = []manager{
 			NeedSQL:      {"mariadb"},
 			NeedRedis:    {"redis", "valkey"},
 			NeedEtcd:     {"etcd"},
+			NeedEtcdctl:  {"etcd-ctl", "etcd"},
 			NeedJava:     {"openjdk21-jre-headless", "openjdk17-jre-headless"},
 			NeedBrowser:  {"chromium"},
 			NeedCompiler: {"build-base"},
@@ -97,6 +103,7 @@ var managers = []manager{
 			NeedSQL:       {"mariadb"},
 			NeedRedis:     {"redis"},
 			NeedEtcd:      {"etcd"},
+			NeedEtcdctl:   {"etcd"},
 			NeedZooKeeper: {"zookeeper"},
 			NeedJava:      {"openjdk"},
 			NeedBrowser:   {"chromium", "google-chrome"},
