@@ -28,7 +28,7 @@ import (
 func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 
 func TestInfoSaysEverything(t *testing.T) {
-	for _, i := range []catalog.Info{ZK} {
+	for _, i := range []catalog.Info{ZK, ZKNoRecheck, ZKHerd, ZKNode} {
 		if i.Name == "" || i.Title == "" || i.Family != "zklock" || i.Source == "" || i.Idea == "" ||
 			i.Promises == "" || i.Breaks == "" || len(i.Guarantees) == 0 || len(i.Needs) == 0 ||
 			i.Stock != ledger.HomeRow || len(i.Options) == 0 || i.Locker == nil || i.Key == nil {
