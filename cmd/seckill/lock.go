@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -18,6 +19,7 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+	"github.com/redis/go-redis/v9"
 	"gorm.io/gorm"
 
 	"seckill/internal/backend"
@@ -159,6 +161,7 @@ func lockNames() (names []string) {
 
 // Run takes the lock, runs the command and gives the lock back.
 func (c *LockCmd) Run(ctx context.Context, stderr stderrWriter) error {
+	redis.SetLogger(redisLog{slog.New(slog.DiscardHandler)}) // errors are returned
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, heeded()...)
 	defer signal.Stop(signals)

@@ -196,9 +196,6 @@ func (l *locking) signal(s os.Signal) {
 	}
 }
 
-// until is a command that says that it is in, and ends when its input does.
-var until = []string{"sh", "-c", "echo in; cat"}
-
 // free makes sure that nobody holds or waits for the lock.
 func free(t *testing.T, env []string, info catalog.Info, key string) {
 	t.Helper()
