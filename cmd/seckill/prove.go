@@ -263,7 +263,7 @@ func (c *ProveCmd) servers(ctx context.Context, infos []catalog.Info, losing *en
 			names = append(names, name)
 		}
 	}
-	l, err := lab.Start(ctx, lab.Options{Backends: names, Given: backend.Config{MySQLDSN: c.MySQLDSN}})
+	l, err := lab.Start(ctx, lab.Options{Backends: names, Volatile: true, Given: backend.Config{MySQLDSN: c.MySQLDSN}})
 	if err != nil {
 		return nil, err
 	}

@@ -39,6 +39,7 @@ type actor struct {
 	dead     bool
 	holds    bool     // he is between taking the lock and freeing it
 	leased   bool     // the lock is his until it is freed
+	commits  bool     // the lock is a transaction's, and over with it
 	passed   bool     // he has the lock, or had it
 	attempt  *attempt // since he came, or since his last back-off
 	expired  bool     // his lease was ended by a fault
@@ -83,6 +84,7 @@ type event struct {
 	actor *actor
 	stop  *stop
 	err   error
+	tx    bool // evHolds: the lock is a transaction's
 }
 
 func (a *actor) tell(e event) {

@@ -29,6 +29,9 @@ type Scenario struct {
 	// one order.
 	Faults    []Fault `json:"faults,omitempty"`
 	MaxFaults int     `json:"max_faults,omitempty"`
+	// DiesFirst: the first buyer is alone, and dies before any of his commands;
+	// a lease later the others come.
+	DiesFirst bool `json:"dies_first,omitempty"`
 	// Next sends one more buyer through when all others are done: a lock that
 	// was left behind shows by him.
 	Next bool `json:"next,omitempty"`
@@ -44,6 +47,8 @@ type Buyer struct {
 	Quantity int64  `json:"quantity,omitempty"`
 	Does     Does   `json:"does"`
 	Other    bool   `json:"other,omitempty"` // he wants another SKU than the buyers who do not say so
+	// Ahead is how far the clock of his process goes before the others'.
+	Ahead time.Duration `json:"clock_ahead_ns,omitempty"`
 }
 
 // Does is what a buyer does.

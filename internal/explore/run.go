@@ -259,7 +259,7 @@ func (r *run) heed(e event) {
 					First: other.Name, Second: a.Name, Excused: other.expired})
 			}
 		}
-		a.holds, a.leased, a.expired, a.passed = true, true, false, true
+		a.holds, a.leased, a.expired, a.passed, a.commits = true, true, false, true, e.tx
 	case evFrees:
 		a.holds = false
 	case evFreed:
@@ -453,6 +453,9 @@ func (r *run) take(ctx context.Context, c option) error {
 	r.order.Steps = append(r.order.Steps, step)
 	r.last = a
 	r.moved(a, s.command.Backend)
+	if a.commits && (s.command.Name == "COMMIT" || s.command.Name == "ROLLBACK") {
+		a.holds = false
+	}
 	if c.Fault == CommandLost {
 		s.answer <- errCommandLost
 		r.order.Steps[s.step].Result = "never arrives"
@@ -627,9 +630,14 @@ func (w *World) play(ctx context.Context, s *Scenario, peek bool, choose chooser
 	if err := w.fresh(ctx, s); err != nil {
 		return nil, err
 	}
-	for _, b := range s.Buyers {
+	for i, b := range s.Buyers {
 		if err := r.enter(ctx, b); err != nil {
 			return nil, err
+		}
+		if i == 0 && s.DiesFirst {
+			if err := r.untilDeath(ctx, choose); err != nil {
+				return r.order, err
+			}
 		}
 		// One after the other: what he does without a command, he does now.
 		if err := r.settle(ctx); err != nil {
@@ -658,6 +666,42 @@ func (w *World) play(ctx context.Context, s *Scenario, peek bool, choose chooser
 		r.order.Buyers = append(r.order.Buyers, a.outcome)
 	}
 	return r.order, r.judge(ctx)
+}
+
+// untilDeath lets the only buyer go on until he dies, or is done. Then his
+// connections, sessions and leases end.
+func (r *run) untilDeath(ctx context.Context, choose chooser) error {
+	a := r.actors[0]
+	for {
+		if err := r.settle(ctx); err != nil {
+			return err
+		}
+		if a.dead || len(a.stops) == 0 {
+			break
+		}
+		options := []option{{Choice: Choice{Who: a.Name}}, {Choice: Choice{a.Name, Dies}}}
+		i, err := choose(options, r.order.Preemptions)
+		if err != nil {
+			return err
+		}
+		if err := r.take(ctx, options[i]); err != nil {
+			return err
+		}
+	}
+	if !a.dead {
+		return nil
+	}
+	if r.world.admin.ZooKeeper != nil || r.world.admin.Etcd != nil {
+		if err := r.bury(ctx, a, false); err != nil {
+			return err
+		}
+	}
+	what, err := r.endLease(ctx)
+	if what == "" {
+		what = "clocks move on by a lease"
+	}
+	r.order.Steps = append(r.order.Steps, Step{Choice: Choice{Fault: timePasses}, Command: what})
+	return err
 }
 
 // NextBuyer is the name of the one who comes when all others are done.
@@ -705,6 +749,7 @@ func (r *run) enter(ctx context.Context, b Buyer) error {
 	if err != nil {
 		return err
 	}
+	p.ahead.Store(int64(b.Ahead))
 	a := &actor{Buyer: b, run: r, process: p, inside: map[*stop]bool{}, outcome: Outcome{Buyer: b}}
 	a.ctx, a.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	r.actors = append(r.actors, a)

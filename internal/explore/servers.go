@@ -321,6 +321,15 @@ func (w *World) expireRows(ctx context.Context, key string) (string, error) {
 		if t.until == "" || !w.admin.DB.Migrator().HasColumn(t.table, t.until) {
 			continue
 		}
+		// Look first: a buyer may stand there with the row locked.
+		var leases int
+		where := t.table + " WHERE name = ? AND " + t.until + " > '2000-01-02'"
+		if err := w.store.Read(ctx, &leases, "SELECT COUNT(*) FROM "+where, key); err != nil {
+			return "", err
+		}
+		if leases == 0 {
+			continue
+		}
 		res := w.admin.DB.WithContext(ctx).Exec("UPDATE "+t.table+" SET "+t.until+" = '2000-01-01' WHERE name = ? AND "+
 			t.until+" > '2000-01-02'", key)
 		if res.Error != nil {

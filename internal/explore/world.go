@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"gorm.io/gorm"
+
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/ledger"
@@ -33,6 +35,7 @@ type World struct {
 	spare    chan opened    // a process that is made ready while an order runs
 	closing  sync.WaitGroup // instances of processes that have died
 	clock    atomic.Int64   // how far the processes' clocks were moved on, in ns
+	asksTime atomic.Bool    // the strategy has looked at its process's clock
 	mysql    bool           // Oracle's, not MariaDB
 
 	sku    int64 // of the order that runs; every order has one of its own
@@ -78,6 +81,12 @@ func Open(ctx context.Context, info catalog.Info, config backend.Config, change 
 	return w, nil
 }
 
+// Lease is how long a lock lives in this world.
+func (w *World) Lease() time.Duration { return w.settings.LockLease }
+
+// AsksTime reports whether the strategy has looked at its process's clock yet.
+func (w *World) AsksTime() bool { return w.asksTime.Load() }
+
 // Close ends every process of the world.
 func (w *World) Close() error {
 	var errs []error
@@ -99,8 +108,9 @@ type process struct {
 	strategy seckill.Strategy
 	locker   lock.Locker
 	options  lock.Options
-	session  int64 // in ZooKeeper
-	tainted  bool  // not to be used for another order
+	session  int64        // in ZooKeeper
+	tainted  bool         // not to be used for another order
+	ahead    atomic.Int64 // of the true time, in ns
 }
 
 // opened is a process, or why there is none.
@@ -157,7 +167,10 @@ func (w *World) start(ctx context.Context) (*process, error) {
 		}
 	}
 	p.strategy, err = catalog.Build(info, catalog.Deps{Instance: in, Ledger: ledger.NewStore(in.DB), Settings: w.settings,
-		Now: func() time.Time { return time.Now().Add(time.Duration(w.clock.Load())) }})
+		Now: func() time.Time {
+			w.asksTime.Store(true)
+			return time.Now().Add(time.Duration(w.clock.Load() + p.ahead.Load()))
+		}})
 	if err != nil {
 		return nil, errors.Join(err, in.Close())
 	}
@@ -196,10 +209,12 @@ func (l *seen) Acquire(ctx context.Context, key string, o lock.Options) (lock.Le
 	if err != nil || !ok {
 		return lease, err
 	}
-	a.tell(event{kind: evHolds})
 	if s, ok := lease.(lock.SessionLease); ok {
+		_, tx := s.Session().Statement.ConnPool.(gorm.TxCommitter)
+		a.tell(event{kind: evHolds, tx: tx})
 		return &seenSession{s, a}, nil
 	}
+	a.tell(event{kind: evHolds})
 	return &seenLease{lease, a}, nil
 }
 

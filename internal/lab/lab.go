@@ -37,6 +37,9 @@ type Options struct {
 	// Folder is where the lab makes a folder of its own. "" means the
 	// system's folder for temporary files.
 	Folder string
+	// Volatile: the database need not survive a crash. For what is explored,
+	// not measured: it saves a flush at every commit.
+	Volatile bool
 	// Programs are the servers to use. Nil means those that Find finds.
 	Programs *Programs
 	// Executable is this program, which is run again as the lab's keeper and

@@ -19,7 +19,8 @@ import (
 
 func (l *Lab) mysqlServer(program Program) server {
 	data := filepath.Join(l.folder, "mysql")
-	m := mysqlServer{path: program.Path, data: data, mariadb: isMariaDB(program.Path), root: os.Geteuid() == 0}
+	m := mysqlServer{path: program.Path, data: data, mariadb: isMariaDB(program.Path), root: os.Geteuid() == 0,
+		volatile: l.options.Volatile}
 	return server{
 		name: backend.NameMySQL, backend: backend.NameMySQL, ports: 1,
 		prepare: func(ctx context.Context) error { return l.prepareMySQL(ctx, m) },
@@ -44,6 +45,8 @@ type mysqlServer struct {
 	data    string
 	mariadb bool
 	root    bool // neither runs as root unless told to
+
+	volatile bool // does not flush its log at every commit
 }
 
 func (m mysqlServer) commonArgs() []string {
@@ -62,6 +65,9 @@ func (m mysqlServer) serveArgs(port int) []string {
 		"--pid-file=mysql.pid",
 		"--max-connections=1000",
 	)
+	if m.volatile {
+		args = append(args, "--innodb-flush-log-at-trx-commit=0", "--sync-binlog=0")
+	}
 	if m.mariadb {
 		return append(args, "--skip-name-resolve") // MySQL's only account is then out of reach
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
@@ -30,6 +31,7 @@ func Questions() []Question {
 		{"processes", "across processes", "The same with the buyers in two processes.", catalog.M, (*bench).processes},
 		{"dead-holder", "dead holder", "A buyer's process dies before any of his commands: is the stock right, and do the others get through, after how long?", catalog.C, (*bench).deadHolder},
 		{"lease-end", "lease ends under a holder", "The lease (or session, or connection) ends at any moment while its holder is paused: is the stock right?", catalog.P, (*bench).leaseEnd},
+		{"clocks", "clocks disagree", "The clock of the second buyer's process is ahead by more than a lease: is the stock right?", "", (*bench).clocks},
 		{"owner", "only the owner releases", "Three contenders, a lease that ends at any moment: does somebody's release ever free the lock of another?", catalog.O, (*bench).owner},
 		{"lost-reply", "lost reply", "Any one command takes effect and its reply is lost, or it never arrives: is the stock right, and is nobody blocked for ever?", "", (*bench).lostReply},
 		{"history", "linearizable", "A storm over two processes: is there an order of the purchases, one at a time, that explains every answer?", "", (*bench).history},
@@ -204,20 +206,21 @@ func (b *bench) broken(ctx context.Context, question string, c Cell, o *explore.
 }
 
 // faulty searches scenarios in which things go wrong: all orders with at most
-// so many preemptions and one fault, then random ones while time is left. It
-// stops at the first that breaks.
+// two preemptions and one fault, in the time that there is, then some random
+// ones. It stops at the first that breaks.
 func (b *bench) faulty(
-	ctx context.Context, question string, preemptions int, counts func(string) bool, scenarios ...*explore.Scenario,
+	ctx context.Context, question string, counts func(string) bool, scenarios ...*explore.Scenario,
 ) (Cell, error) {
 	w, err := b.open(ctx)
 	if err != nil {
 		return Cell{}, err
 	}
+	const preemptions = 2
 	c := Cell{Answer: Holds, Preemptions: preemptions}
 	for _, s := range scenarios {
 		s.MaxFaults = 1
 		res, err := w.Search(ctx, s, explore.Limits{Preemptions: preemptions, Time: b.options.Budget,
-			Random: b.options.Seed, RandomTime: b.options.Budget / 16, Stop: counts})
+			Random: b.options.Seed, RandomTime: b.options.Budget / 4, Stop: counts})
 		if err != nil {
 			return c, err
 		}
@@ -244,14 +247,16 @@ func (b *bench) deadHolder(ctx context.Context) (Cell, error) {
 	if inProcess(b.info) {
 		return Cell{Answer: NotAsked, Text: "a dead process takes the lock with it; across processes it locks nothing"}, nil
 	}
-	c, err := b.faulty(ctx, "dead-holder", 2, anyRule, &explore.Scenario{Name: "two buyers, one may die", Stock: 5, Next: true,
+	c, err := b.faulty(ctx, "dead-holder", anyRule, &explore.Scenario{Name: "two buyers, one may die", Stock: 5, Next: true,
 		Buyers: buyers(2, explore.Buys, explore.Buys), Faults: []explore.Fault{explore.Dies}})
 	if err != nil || c.Answer != Holds {
 		return c, err
 	}
 	if b.info.Locker != nil {
-		three, err := b.faulty(ctx, "dead-holder", 1, anyRule, &explore.Scenario{Name: "three contenders, one may die",
-			Buyers: buyers(3, explore.Locks, explore.Locks, explore.Locks), Faults: []explore.Fault{explore.Dies}})
+		contenders := buyers(3, explore.Locks, explore.Locks, explore.Locks)
+		three, err := b.faulty(ctx, "dead-holder", anyRule,
+			&explore.Scenario{Name: "two contenders find what a third has left behind who died", Buyers: contenders, DiesFirst: true},
+			&explore.Scenario{Name: "three contenders, one may die", Buyers: contenders, Faults: []explore.Fault{explore.Dies}})
 		if err != nil || three.Answer == Breaks {
 			return three, err
 		}
@@ -277,10 +282,36 @@ func (b *bench) leaseEnd(ctx context.Context) (Cell, error) {
 	case !hasLease(b.info):
 		return Cell{Answer: NotAsked, Text: "it holds nothing between two commands that could end"}, nil
 	}
-	return b.faulty(ctx, "lease-end", 2, notOverlap, &explore.Scenario{Name: "two buyers, the holder's lease ends", Stock: 2, Next: true,
+	return b.faulty(ctx, "lease-end", notOverlap, &explore.Scenario{Name: "two buyers, the holder's lease ends", Stock: 2, Next: true,
 		Buyers: buyers(2, explore.Buys, explore.Buys), Faults: []explore.Fault{explore.LeaseEnds}},
 		&explore.Scenario{Name: "two buyers, enough for both, the holder's lease ends", Stock: 5, Next: true,
 			Buyers: buyers(2, explore.Buys, explore.Buys), Faults: []explore.Fault{explore.LeaseEnds}})
+}
+
+func (b *bench) clocks(ctx context.Context) (Cell, error) {
+	if b.info.Guarantees[catalog.M] == catalog.Breaks {
+		return Cell{Answer: NotAsked, Text: "it breaks across processes whatever their clocks say"}, nil
+	}
+	w, err := b.open(ctx)
+	if err != nil {
+		return Cell{}, err
+	}
+	two := buyers(2, explore.Buys, explore.Buys)
+	two[1].Ahead = w.Lease() + time.Second
+	c := Cell{Answer: Holds, Preemptions: -1}
+	res, err := w.Search(ctx, &explore.Scenario{Name: "two buyers, the second one's clock is ahead by more than a lease",
+		Stock: 2, Buyers: two}, explore.Limits{Preemptions: -1, Time: b.options.Budget, Stop: ledgerRule})
+	if err != nil {
+		return c, err
+	}
+	c.add(res)
+	switch {
+	case !w.AsksTime():
+		return Cell{Answer: NotAsked, Text: "it asks no clock of its own"}, nil
+	case res.First != nil:
+		return b.broken(ctx, "clocks", c, res.First, ledgerRule)
+	}
+	return c, nil
 }
 
 func (b *bench) owner(ctx context.Context) (Cell, error) {
@@ -296,7 +327,7 @@ func (b *bench) owner(ctx context.Context) (Cell, error) {
 	}
 	// Two show it where the victim is told at his release; where he is not, a
 	// third gets in beside him.
-	c, err := b.faulty(ctx, "owner", 2, func(rule string) bool { return rule == explore.RuleOverlap || rule == explore.RuleStolen },
+	c, err := b.faulty(ctx, "owner", func(rule string) bool { return rule == explore.RuleOverlap || rule == explore.RuleStolen },
 		&explore.Scenario{Name: "two contenders, the lock is lost under its holder", Clears: true,
 			Buyers: buyers(processes, explore.Locks, explore.Locks), Faults: []explore.Fault{explore.LeaseEnds}},
 		&explore.Scenario{Name: "three contenders, the lock is lost under its holder", Clears: true,
@@ -315,7 +346,7 @@ func (b *bench) lostReply(ctx context.Context) (Cell, error) {
 	if inProcess(b.info) { // across processes it breaks with every reply heard
 		processes = 1
 	}
-	return b.faulty(ctx, "lost-reply", 2, notOverlap, &explore.Scenario{Name: "two buyers, a reply or a command is lost", Stock: 5, Next: true,
+	return b.faulty(ctx, "lost-reply", notOverlap, &explore.Scenario{Name: "two buyers, a reply or a command is lost", Stock: 5, Next: true,
 		Buyers: buyers(processes, explore.Buys, explore.Buys), Faults: []explore.Fault{explore.ReplyLost, explore.CommandLost}})
 }
 
