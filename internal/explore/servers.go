@@ -57,7 +57,7 @@ func (w *World) waiting(ctx context.Context) (int, error) {
 // says what it did; "" if there was no lease. of is the holder's process, if
 // it is known. With force it removes a lock that never ends, too.
 func (w *World) endLease(ctx context.Context, of *process, force bool) (what string, err error) {
-	w.clock.Add(int64(w.settings.LockLease + time.Second))
+	w.clock.Add(int64(leaseEnd(w.settings)))
 	var did []string
 	for _, end := range []func(context.Context, string) (string, error){
 		w.expireKeys, w.expireRows, w.removeNode, w.revokeLease,
@@ -306,41 +306,45 @@ func (w *World) gone(ctx context.Context, addrs []string, idle bool) error {
 	}
 }
 
-// lockTables are the tables that locks are kept in, with the column that says
-// until when, if they have one.
-var lockTables = []struct{ table, until string }{
-	{"distributed_lock", "expire"}, {"lock_record", "deadline"}, {"lock_row", ""},
-}
+// lockTables are the tables that locks are kept in.
+var lockTables = []string{"distributed_lock", "lock_record", "lock_row"}
 
+// expireRows ends leases that are kept in tables. The end of one in
+// distributed_lock is compared with the database's clock, so it is written. A
+// deadline in lock_record is compared with the processes' own, which have been
+// moved on: nothing is written, as a buyer may stand there with the row locked.
 func (w *World) expireRows(ctx context.Context, key string) (string, error) {
 	if w.info.Family != "mysqllock" {
 		return "", nil
 	}
 	did := ""
-	for _, t := range lockTables {
-		if t.until == "" || !w.admin.DB.Migrator().HasColumn(t.table, t.until) {
-			continue
-		}
-		// Look first: a buyer may stand there with the row locked.
-		var leases int
-		where := t.table + " WHERE name = ? AND " + t.until + " > '2000-01-02'"
-		if err := w.store.Read(ctx, &leases, "SELECT COUNT(*) FROM "+where, key); err != nil {
-			return "", err
-		}
-		if leases == 0 {
-			continue
-		}
-		res := w.admin.DB.WithContext(ctx).Exec("UPDATE "+t.table+" SET "+t.until+" = '2000-01-01' WHERE name = ? AND "+
-			t.until+" > '2000-01-02'", key)
+	if w.admin.DB.Migrator().HasTable("distributed_lock") {
+		res := w.admin.DB.WithContext(ctx).Exec("UPDATE distributed_lock SET expire = '2000-01-01' "+
+			"WHERE name = ? AND expire > '2000-01-02'", key)
 		if res.Error != nil {
 			return "", res.Error
 		}
 		if res.RowsAffected > 0 {
-			did = "the " + t.until + " of " + t.table + " is past"
+			did = "the expire of distributed_lock is past"
+		}
+	}
+	if w.admin.DB.Migrator().HasTable("lock_record") {
+		var leases int
+		before := time.Now().Add(time.Duration(w.clock.Load()) - leaseEnd(w.settings)).UTC()
+		err := w.store.Read(ctx, &leases, "SELECT COUNT(*) FROM lock_record WHERE name = ? AND status = 1 AND deadline > ?",
+			key, before)
+		if err != nil {
+			return "", err
+		}
+		if leases > 0 {
+			did = "the deadline of lock_record is past"
 		}
 	}
 	return did, nil
 }
+
+// leaseEnd is how far the processes' clocks move when a lease ends.
+func leaseEnd(s catalog.Settings) time.Duration { return s.LockLease + time.Second }
 
 // peek reads what the servers keep for the order that runs.
 func (w *World) peek(ctx context.Context) []Value {
@@ -382,8 +386,8 @@ func Peek(ctx context.Context, in *backend.Instance, info catalog.Info, sku int6
 		add(key, strings.Join(names, " "))
 	}
 	if info.Family == "mysqllock" {
-		for _, t := range lockTables {
-			values = append(values, tableValues(ctx, in, t.table, key)...)
+		for _, table := range lockTables {
+			values = append(values, tableValues(ctx, in, table, key)...)
 		}
 	}
 	return values

@@ -55,8 +55,10 @@ func (c Comparison) String() string {
 //
 // A worker polls until his operation is done. Version 1 is stopped after
 // v1Limit: with some dozens of workers it does little else than deadlock, and
-// its operations are not comparable, only its deadlocks are. Of d.Settings
-// RecordLock and LockPoll matter.
+// its operations are not comparable, only its deadlocks are. (MariaDB 10.11,
+// left alone with 32 connections of it, ended 48,000 deadlocks in three
+// minutes, and one INSERT waited through all of them, far past
+// innodb_lock_wait_timeout.) Of d.Settings RecordLock and LockPoll matter.
 func Experiment(
 	ctx context.Context, d catalog.Deps, workers, each int,
 ) (c Comparison, err error) {

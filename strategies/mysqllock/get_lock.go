@@ -155,7 +155,7 @@ func releaseUserLock(
 		"SELECT RELEASE_LOCK(?)", key).Scan(&freed)
 	if err != nil { // the lock goes with its connection, if not before
 		disconnect(conn)
-		return fmt.Errorf("%w: %w", lock.ErrNotHeld, err)
+		return notFreed(err)
 	}
 	conn.Close()
 	if freed.Int64 != 1 {

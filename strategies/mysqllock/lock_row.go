@@ -237,7 +237,7 @@ func (t *rowTx) end() error {
 		return nil
 	}
 	if err := t.Tx.Rollback(); err != nil {
-		return fmt.Errorf("%w: %w", lock.ErrNotHeld, err)
+		return notFreed(err)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/go-sql-driver/mysql"
 	"gorm.io/gorm"
 
 	"seckill/internal/lock"
@@ -78,6 +79,18 @@ func sessionID(ctx context.Context, conn *sql.Conn) (id int64, err error) {
 func disconnect(conn *sql.Conn) {
 	_ = conn.Raw(func(any) error { return driver.ErrBadConn })
 	_ = conn.Close()
+}
+
+// notFreed is what it means that a session could not be told to let go. When
+// its connection is gone, so is the lock; otherwise nobody has heard of it yet,
+// and the lock goes with the connection that is given up now.
+func notFreed(err error) error {
+	if errors.Is(err, driver.ErrBadConn) ||
+		errors.Is(err, mysql.ErrInvalidConn) ||
+		errors.Is(err, sql.ErrTxDone) || errors.Is(err, sql.ErrConnDone) {
+		return fmt.Errorf("%w: %w", lock.ErrNotHeld, err)
+	}
+	return fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
 }
 
 // rowWait is how long the server lets a statement wait for a row. The pool's
