@@ -36,12 +36,17 @@ func (in *Instance) openRedis(ctx context.Context) error {
 	return nil
 }
 
+// openRedlock needs a majority of the nodes: a lock that survives the loss of
+// one would be none if nobody could start without it.
 func (in *Instance) openRedlock(ctx context.Context) error {
+	var lost error
+	reached := 0
 	for i, addr := range in.Config.RedlockAddrs {
 		c := redis.NewClient(&redis.Options{
 			Addr: addr, Dialer: in.Dialer.DialContext,
 			MaxRetries:            -1,
 			DialTimeout:           dialTimeout,
+			DialerRetries:         1, // a node that is down is one vote less, not a wait
 			ReadTimeout:           time.Second,
 			WriteTimeout:          time.Second,
 			ContextTimeoutEnabled: true, // redsync bounds each node by its context
@@ -50,12 +55,17 @@ func (in *Instance) openRedlock(ctx context.Context) error {
 		})
 		c.AddHook(tap.RedisHook{Node: fmt.Sprint("node ", i+1)})
 		in.closers = append(in.closers, c.Close)
+		in.RedisNodes = append(in.RedisNodes, c)
 		info, err := c.Info(ctx).Result()
 		if err != nil {
-			return unreachable(NameRedlock, addr, err)
+			lost = unreachable(NameRedlock, addr, err)
+			continue
 		}
-		in.RedisNodes = append(in.RedisNodes, c)
+		reached++
 		in.versions[NameRedlock] = redisVersion(info)
+	}
+	if reached <= len(in.Config.RedlockAddrs)/2 {
+		return lost
 	}
 	return nil
 }

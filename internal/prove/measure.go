@@ -357,6 +357,61 @@ func (b *bench) reentrant(ctx context.Context) (Cell, error) {
 	return Cell{Answer: Measured, Text: "yes"}, nil
 }
 
+// hungHolder lets a holder hang for longer than a lease, with everything around
+// him alive, and looks whether the next one gets in.
+func (b *bench) hungHolder(ctx context.Context) (Cell, error) {
+	if b.info.Guarantees[catalog.S] == catalog.Breaks {
+		return Cell{Answer: NotAsked, Text: "nobody waits for a holder"}, nil
+	}
+	p, err := b.party(ctx)
+	if err != nil {
+		return Cell{}, err
+	}
+	defer p.in.Close()
+	sku, err := p.sale(ctx, 45, 10)
+	if err != nil {
+		return Cell{}, err
+	}
+	_, hold, err := p.plan(ctx, sku)
+	if err != nil {
+		return Cell{}, err
+	}
+	next := p
+	if !inProcess(b.info) {
+		if next, err = b.party(ctx); err != nil {
+			return Cell{}, err
+		}
+		defer next.in.Close()
+	}
+	first, done, err := p.holder(ctx, sku, 2, hold)
+	if err != nil {
+		return Cell{}, err
+	}
+	// A buyer sends his own COMMIT when the row is not held, too: what tells
+	// the two apart is whether the next one's purchase ends.
+	waiting, cancel := context.WithTimeout(ctx, hungFor)
+	begun := time.Now()
+	_, err = next.strategy.Deduct(waiting, buy(sku, 3))
+	took := time.Since(begun)
+	cancel()
+	close(first.open)
+	<-done
+	switch {
+	case ctx.Err() != nil:
+		return Cell{}, context.Cause(ctx)
+	case err == nil && took < settling:
+		return Cell{Answer: Measured, Text: "the next gets in at once"}, nil
+	case err == nil:
+		return Cell{Answer: Measured, Text: fmt.Sprintf("the next gets in after %.1f s, beside him", took.Seconds())}, nil
+	case took < settling && errors.Is(err, seckill.ErrBusy):
+		return Cell{Answer: Measured, Text: "the next is told busy at once"}, nil
+	}
+	return Cell{Answer: Measured, Text: "the next waits as long as he hangs"}, nil
+}
+
+// hungFor is longer than a lease, and so short that thirty locks can be asked.
+const hungFor = realLease * 7 / 4
+
 // releasedTwice asks whether releasing a second time, when somebody else has
 // the lock, frees his.
 func (b *bench) releasedTwice(ctx context.Context, c Cell) (Cell, error) {

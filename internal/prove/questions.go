@@ -30,6 +30,7 @@ func Questions() []Question {
 		{"lost-update", "no lost update", "The same, and one who cancels: do stock and orders agree in the end, and does everybody get through?", catalog.S, (*bench).lostUpdate},
 		{"processes", "across processes", "The same with the buyers in two processes.", catalog.M, (*bench).processes},
 		{"dead-holder", "dead holder", "A buyer's process dies before any of his commands: is the stock right, and do the others get through, after how long?", catalog.C, (*bench).deadHolder},
+		{"hung-holder", "hung holder", "A holder hangs before his COMMIT for longer than a lease while his renewer, session and connections live: does the next get in?", "", (*bench).hungHolder},
 		{"lease-end", "lease ends under a holder", "The lease (or session, or connection) ends at any moment while its holder is paused: is the stock right?", catalog.P, (*bench).leaseEnd},
 		{"clocks", "clocks disagree", "The clock of the second buyer's process is ahead by more than a lease: is the stock right?", "", (*bench).clocks},
 		{"owner", "only the owner releases", "Three contenders, a lease that ends at any moment: does somebody's release ever free the lock of another?", catalog.O, (*bench).owner},

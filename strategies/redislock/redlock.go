@@ -41,8 +41,8 @@ var Redlock = catalog.Info{
 		"distributed locking\"): five nodes make the lock survive, " +
 		"not the stock safe; that would take a fence, and Redlock has " +
 		"none. A node that restarts without its data has forgotten " +
-		"its vote: two of them in one lease, and a second holder gets " +
-		"three. A clock that jumps ends a vote early. Five servers " +
+		"its vote: where the holder had just three, one such node is " +
+		"enough for a second holder. A clock that jumps ends a vote early. Five servers " +
 		"are five commands for each one of the others.",
 	Guarantees: catalog.Guarantees{
 		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
