@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
+	"path"
 
 	"github.com/gin-gonic/gin"
 
@@ -28,8 +29,11 @@ type strategy struct {
 	Broken     bool                 `json:"broken"`
 	Default    bool                 `json:"default"`
 	Available  bool                 `json:"available"`
-	Missing    []string             `json:"missing"`         // why it is not available, and what to do
-	Files      []file               `json:"files,omitempty"` // only when one strategy is asked for
+	Missing    []string             `json:"missing"` // why it is not available, and what to do
+
+	// Only when one strategy is asked for.
+	Files  []file            `json:"files,omitempty"`  // the source that runs
+	Lesson map[string]string `json:"lesson,omitempty"` // by language, as Markdown
 }
 
 type option struct {
@@ -79,17 +83,29 @@ func (s *Server) showStrategy(c *gin.Context) error {
 		return refused(errUnknownStrategy, fmt.Sprintf("There is no strategy %.64q; there are: %s.", c.Param("name"), s.names()))
 	}
 	d := s.describe(sl)
-	err := fs.WalkDir(sl.info.Files, ".", func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
+	err := fs.WalkDir(sl.info.Files, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || path.Ext(name) == ".md" {
 			return err
 		}
-		text, err := fs.ReadFile(sl.info.Files, path)
-		d.Files = append(d.Files, file{path, string(text)})
+		text, err := fs.ReadFile(sl.info.Files, name)
+		d.Files = append(d.Files, file{name, string(text)})
 		return err
 	})
 	if err != nil {
 		return err
 	}
+	d.Lesson = lesson(sl.info)
 	c.JSON(http.StatusOK, d)
 	return nil
+}
+
+// lesson is empty for a strategy that teaches nothing.
+func lesson(i catalog.Info) map[string]string {
+	texts := map[string]string{}
+	for _, language := range catalog.Languages {
+		if text, err := i.Lesson(language); err == nil {
+			texts[language] = text
+		}
+	}
+	return texts
 }
