@@ -13,6 +13,7 @@ import (
 )
 
 //go:embed atomic.go
+//go:embed atomic.en.md atomic.zh.md
 var atomicFiles embed.FS
 
 // Atomic lets the database subtract, without a condition.

@@ -13,6 +13,7 @@ import (
 )
 
 //go:embed conditional.go
+//go:embed conditional.en.md conditional.zh.md
 var conditionalFiles embed.FS
 
 // Conditional puts the check into the UPDATE itself.

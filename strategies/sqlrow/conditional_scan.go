@@ -13,6 +13,7 @@ import (
 )
 
 //go:embed conditional_scan.go
+//go:embed conditional_scan.en.md conditional_scan.zh.md
 var conditionalScanFiles embed.FS
 
 // ConditionalScan is conditional, and finds its row the hard way.

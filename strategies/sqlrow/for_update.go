@@ -13,6 +13,7 @@ import (
 )
 
 //go:embed for_update.go
+//go:embed for_update.en.md for_update.zh.md
 var forUpdateFiles embed.FS
 
 // ForUpdate is pessimistic locking: the row is locked before it is read.

@@ -13,6 +13,7 @@ import (
 )
 
 //go:embed for_update_autocommit.go
+//go:embed for_update_autocommit.en.md for_update_autocommit.zh.md
 var forUpdateAutocommitFiles embed.FS
 
 // ForUpdateAutocommit locks the row for as long as the SELECT takes.

@@ -13,6 +13,7 @@ import (
 )
 
 //go:embed for_update_nowait.go
+//go:embed for_update_nowait.en.md for_update_nowait.zh.md
 var forUpdateNowaitFiles embed.FS
 
 // ForUpdateNowait locks the row or gives up at once.

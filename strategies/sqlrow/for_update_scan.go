@@ -13,6 +13,7 @@ import (
 )
 
 //go:embed for_update_scan.go
+//go:embed for_update_scan.en.md for_update_scan.zh.md
 var forUpdateScanFiles embed.FS
 
 // ForUpdateScan locks every row on its way to the one it wants.

@@ -13,6 +13,7 @@ import (
 )
 
 //go:embed naive.go
+//go:embed naive.en.md naive.zh.md
 var naiveFiles embed.FS
 
 // Naive reads the stock, computes what is left in the program, and

@@ -17,6 +17,7 @@ import (
 )
 
 //go:embed timestamp.go
+//go:embed timestamp.en.md timestamp.zh.md
 var timestampFiles embed.FS
 
 // Timestamp is optimistic locking by the time of the last change.

@@ -17,6 +17,7 @@ import (
 )
 
 //go:embed version.go
+//go:embed version.en.md version.zh.md
 var versionFiles embed.FS
 
 // Version is optimistic locking by a version number.
