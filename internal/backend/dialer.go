@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -63,6 +64,17 @@ func (d *Dialer) Kill() {
 type trackedConn struct {
 	net.Conn
 	dialer *Dialer
+}
+
+// SyscallConn lets go-redis and the MySQL driver look, before they send on a
+// connection that has been idle, whether the server has closed it: a command
+// on one that it has closed is lost, and nobody can know when.
+func (c *trackedConn) SyscallConn() (syscall.RawConn, error) {
+	s, ok := c.Conn.(syscall.Conn)
+	if !ok {
+		return nil, errors.ErrUnsupported
+	}
+	return s.SyscallConn()
 }
 
 func (c *trackedConn) Close() error {

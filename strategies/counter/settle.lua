@@ -16,6 +16,10 @@ local user, quantity = ARGV[2], tonumber(ARGV[3])
 local mine = ARGV[3] .. ' ' .. ARGV[4]
 local held = redis.call('HGET', KEYS[3], user)
 
+if held == mine and ARGV[5] == 'absent'
+	and not redis.call('ZSCORE', KEYS[4], user) then
+	return 0 -- looked up too early: its COMMIT came, and closed it
+end
 if held == mine then
 	if ARGV[5] ~= 'sold' then
 		redis.call('INCRBY', KEYS[1], quantity)

@@ -334,10 +334,7 @@ func (me *contender) leave(ctx context.Context) error {
 	if !me.there {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(
-		context.WithoutCancel(ctx), patience)
-	defer cancel()
-	_, err := me.remove(ctx)
+	_, err := me.remove(context.WithoutCancel(ctx))
 	if err != nil {
 		me.forget(me)
 	}
@@ -364,6 +361,8 @@ func (me *contender) free(ctx context.Context) error {
 // remove deletes our key if it is ours, and says whether it was. A grave keeps
 // it from coming later.
 func (me *contender) remove(ctx context.Context) (was bool, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, errDown)
+	defer cancel()
 	ours := clientv3.Compare(clientv3.Value(me.key), "=", me.name)
 	then := []clientv3.Op{clientv3.OpDelete(me.key)}
 	var otherwise []clientv3.Op
@@ -399,10 +398,7 @@ func (s *session) sweep() {
 		s.mu.Lock()
 		one := s.left[0]
 		s.mu.Unlock()
-		ctx, cancel := context.WithTimeout(s.alive, patience)
-		_, err := one.remove(ctx)
-		cancel()
-		if err != nil {
+		if _, err := one.remove(s.alive); err != nil {
 			select {
 			case <-time.After(patience / 10):
 			case <-s.alive.Done():

@@ -42,8 +42,9 @@ var Redlock = catalog.Info{
 		"not the stock safe; that would take a fence, and Redlock has " +
 		"none. A node that restarts without its data has forgotten " +
 		"its vote: where the holder had just three, one such node is " +
-		"enough for a second holder. A clock that jumps ends a vote early. Five servers " +
-		"are five commands for each one of the others.",
+		"enough for a second holder. A clock that jumps ends a vote " +
+		"early. Five servers are five commands for each one of the " +
+		"others.",
 	Guarantees: catalog.Guarantees{
 		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
 		catalog.C: catalog.Holds, catalog.P: catalog.Breaks,

@@ -1,0 +1,29 @@
+package backend_test
+
+import (
+	"testing"
+
+	"github.com/alicebob/miniredis/v2"
+
+	"seckill/internal/backend"
+)
+
+// A server that was restarted has closed the pool's connections: the next
+// command goes out on a new one instead of being lost on an old one.
+func TestNoCommandIsSentOnAConnectionThatTheServerHasClosed(t *testing.T) {
+	m := miniredis.RunT(t)
+	in, err := backend.Open(t.Context(), backend.Config{SQLitePath: t.TempDir() + "/ledger.db", RedisAddrs: []string{m.Addr()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	for range 20 {
+		if err := in.Redis.Ping(t.Context()).Err(); err != nil {
+			t.Fatal(err)
+		}
+		m.Close()
+		if err := m.Restart(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
