@@ -1,12 +1,14 @@
 package loadtest
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 
 	"seckill/internal/ledger"
@@ -25,17 +27,20 @@ const (
 type reply struct {
 	outcome   ledger.Outcome
 	code      string // empty for a sale
-	message   string
-	orderID   string
+	message   []byte // lasts as long as the answer, as does orderID
+	orderID   []byte
 	remaining int64
 }
 
-// contract is every refusal the service may answer: its status, and whether
-// it proves that nothing was taken.
-var contract = map[string]struct {
+// A meaning of a code: the status it comes with, and whether it proves that
+// nothing was taken.
+type meaning struct {
 	status  int
 	outcome ledger.Outcome
-}{
+}
+
+// contract is every refusal the service may answer.
+var contract = map[string]meaning{
 	"sold_out":               {http.StatusConflict, ledger.OutcomeSoldOut},
 	"duplicate":              {http.StatusConflict, ledger.OutcomeDuplicate},
 	"conflict":               {http.StatusConflict, ledger.OutcomeConflict},
@@ -47,6 +52,7 @@ var contract = map[string]struct {
 	"not_found":              {http.StatusNotFound, ledger.OutcomeError},
 	"unknown_strategy":       {http.StatusNotFound, ledger.OutcomeError},
 	"unknown_sku":            {http.StatusNotFound, ledger.OutcomeError},
+	"unknown_order":          {http.StatusNotFound, ledger.OutcomeError},
 	"method_not_allowed":     {http.StatusMethodNotAllowed, ledger.OutcomeError},
 	"too_large":              {http.StatusRequestEntityTooLarge, ledger.OutcomeError},
 	"unsupported_media_type": {http.StatusUnsupportedMediaType, ledger.OutcomeError},
@@ -57,10 +63,40 @@ var contract = map[string]struct {
 	"internal":               {http.StatusInternalServerError, ledger.OutcomeUnknown},
 }
 
+// codes are the contract's, so that a code that is read from an answer needs
+// no string of its own.
+var codes = func() map[string]string {
+	all := map[string]string{}
+	for code := range contract {
+		all[code] = code
+	}
+	return all
+}()
+
 // An order is what a buyer asks for, and so what a sale must say.
 type order struct {
 	sku, quantity int64
 	strategy      string
+}
+
+// means is classify, for the answers that are as our service writes them.
+func (o order) means(a answer) reply {
+	var f fields
+	if isType(a.contentType, "application/json") && a.status == http.StatusOK && f.read(a.body) {
+		if len(f.orderID) > 0 && f.sku == (number{o.sku, true}) && f.quantity == (number{o.quantity, true}) &&
+			f.remaining.seen && string(f.strategy) == o.strategy {
+			return reply{outcome: ledger.OutcomeSold, orderID: f.orderID, remaining: f.remaining.value}
+		}
+	} else if isType(a.contentType, "application/problem+json") && a.status != http.StatusOK && f.read(a.body) {
+		if known, ok := contract[string(f.code)]; ok && known.status == a.status {
+			r := reply{outcome: known.outcome, code: codes[string(f.code)], message: f.detail}
+			if len(f.detail) == 0 {
+				r.message = f.title
+			}
+			return r
+		}
+	}
+	return o.classify(a.status, string(a.contentType), a.body)
 }
 
 // classify says what an answer means. What is not exactly as the contract has
@@ -81,7 +117,7 @@ func (o order) classify(status int, contentType string, body []byte) reply {
 	if !ok || known.status != status {
 		return nonsense("status %d with code %q: %s", status, p.Code, p.message())
 	}
-	return reply{outcome: known.outcome, code: p.Code, message: p.message()}
+	return reply{outcome: known.outcome, code: codes[p.Code], message: []byte(p.message())}
 }
 
 func (o order) classifySale(contentType string, body []byte) reply {
@@ -106,25 +142,26 @@ func (o order) classifySale(contentType string, body []byte) reply {
 	case sale.Strategy != o.strategy:
 		return nonsense("asked for strategy %q, was served by %q", o.strategy, sale.Strategy)
 	}
-	return reply{outcome: ledger.OutcomeSold, orderID: sale.OrderID, remaining: *sale.Remaining}
+	return reply{outcome: ledger.OutcomeSold, orderID: []byte(sale.OrderID), remaining: *sale.Remaining}
 }
 
 // noAnswer says what it means that a request ended with err.
 func noAnswer(err error) reply {
 	var op *net.OpError
 	switch {
-	case errors.Is(err, context.DeadlineExceeded):
-		return unknown(codeTimeout, err.Error())
 	case errors.Is(err, context.Canceled):
 		return unknown(codeInterrupted, err.Error())
 	case errors.As(err, &op) && op.Op == "dial":
-		return reply{outcome: ledger.OutcomeError, code: codeUnreachable, message: err.Error()}
+		return reply{outcome: ledger.OutcomeError, code: codeUnreachable, message: []byte(err.Error())}
+	}
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
+		return unknown(codeTimeout, "no answer in time")
 	}
 	return unknown(codeLost, err.Error())
 }
 
 func unknown(code, message string) reply {
-	return reply{outcome: ledger.OutcomeUnknown, code: code, message: message}
+	return reply{outcome: ledger.OutcomeUnknown, code: code, message: []byte(message)}
 }
 
 func nonsense(format string, args ...any) reply {
@@ -148,6 +185,26 @@ func (p problem) message() string {
 func mediaType(contentType string) string {
 	t, _, _ := strings.Cut(contentType, ";")
 	return strings.ToLower(strings.TrimSpace(t))
+}
+
+// isType is mediaType for what has been received, without a string of its own.
+func isType(contentType []byte, want string) bool {
+	t, _, _ := bytes.Cut(contentType, []byte(";"))
+	return is(bytes.TrimSpace(t), want)
+}
+
+// cancelled says what became of a cancellation: sold stands for done.
+func cancelled(a answer) reply {
+	var o struct {
+		Status string `json:"status"`
+	}
+	if a.status == http.StatusOK && isType(a.contentType, "application/json") && json.Unmarshal(a.body, &o) == nil {
+		if o.Status == ledger.Cancelled {
+			return reply{outcome: ledger.OutcomeSold}
+		}
+		return nonsense("a cancelled order with status %q: %s", o.Status, excerpt(a.body))
+	}
+	return order{}.classify(a.status, string(a.contentType), a.body)
 }
 
 // excerpt makes any body fit into one line of a report.

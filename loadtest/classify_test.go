@@ -72,12 +72,12 @@ func TestClassify(t *testing.T) {
 		{503, problem, `{}`, ledger.OutcomeUnknown, "http_503"},
 	} {
 		o := order{sku: 1, quantity: 2, strategy: "version"}
-		r := o.classify(test.status, test.contentType, []byte(test.body))
+		r := o.means(answer{status: test.status, contentType: []byte(test.contentType), body: []byte(test.body)})
 		if r.outcome != test.outcome || r.code != test.code {
 			t.Errorf("%d %s %s\n\tis %s %q (%s), want %s %q", test.status, test.contentType, test.body,
 				r.outcome, r.code, r.message, test.outcome, test.code)
 		}
-		if r.outcome == ledger.OutcomeSold && r.orderID != "a1" {
+		if r.outcome == ledger.OutcomeSold && string(r.orderID) != "a1" {
 			t.Errorf("order %q", r.orderID)
 		}
 	}

@@ -1,89 +1,208 @@
 package loadtest
 
 import (
-	"bytes"
 	"context"
-	"io"
-	"net/http"
+	"crypto/tls"
+	"errors"
+	"net"
 	"net/url"
-	"strconv"
+	"os"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 )
 
-// A client sends purchases, each exactly once: what became of a request whose
-// connection broke is for the ledger to say, not for a second try.
+// A client knows the targets and how to ask them. Each of its buyers has
+// connections of his own.
 type client struct {
-	transport *http.Transport
-	endpoints []*url.URL // one a target
-	order     order
-	timeout   time.Duration
+	protocol *protocol
+	targets  []*endpoint
+	strategy string
+	timeout  time.Duration
+
+	interrupted atomic.Bool
+	mu          sync.Mutex
+	open        map[net.Conn]bool
+}
+
+// An endpoint is one target.
+type endpoint struct {
+	addr   string // to connect to
+	host   string // as requests name it
+	prefix string // of every path
+	tls    *tls.Config
 }
 
 func newClient(c Config) *client {
-	cl := &client{
-		order:   order{c.SKU, c.Quantity, c.Strategy},
-		timeout: c.Timeout,
-		// A Transport of its own, without HTTP/2, proxies, compression or
-		// Expect: 100-continue: one connection a buyer at a time, kept alive.
-		transport: &http.Transport{
-			MaxIdleConnsPerHost: c.Concurrency,
-			DisableCompression:  true,
-		},
-	}
+	cl := &client{protocol: ours(c.Strategy, c.ByDefault), strategy: c.Strategy, timeout: c.Timeout, open: map[net.Conn]bool{}}
 	for _, t := range c.Targets {
-		u, _ := url.Parse(strings.TrimRight(t, "/") + "/api/v1/seckill") // checked
-		if !c.ByDefault {
-			u.RawQuery = url.Values{"strategy": {c.Strategy}}.Encode()
-		}
-		cl.endpoints = append(cl.endpoints, u)
+		cl.targets = append(cl.targets, newEndpoint(t))
 	}
 	return cl
 }
 
-func (c *client) close() { c.transport.CloseIdleConnections() }
+// newEndpoint takes an address that has been checked.
+func newEndpoint(target string) *endpoint {
+	u, _ := url.Parse(target)
+	e := &endpoint{addr: u.Host, host: u.Host, prefix: strings.TrimRight(u.EscapedPath(), "/")}
+	port := "80"
+	if u.Scheme == "https" {
+		port = "443"
+		e.tls = &tls.Config{ServerName: u.Hostname(), NextProtos: []string{"http/1.1"}, MinVersion: tls.VersionTLS12}
+	}
+	if u.Port() == "" {
+		e.addr = net.JoinHostPort(u.Hostname(), port)
+	}
+	return e
+}
 
-// once is a body that cannot be rewound. net/http takes a request with an
-// Idempotency-Key for one that it may send again by itself, unless its body
-// cannot be had twice.
-type once struct{ *bytes.Reader }
+// interrupt ends the wait of every buyer.
+func (c *client) interrupt() {
+	c.interrupted.Store(true)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for conn := range c.open {
+		_ = conn.SetDeadline(longAgo)
+	}
+}
 
-func (once) Close() error { return nil }
+var longAgo = time.Unix(1, 0)
 
-// No answer of the service is longer.
-const maxAnswer = 64 << 10
+// A buyer sends purchases one after the other, each exactly once: what became
+// of a request whose connection broke is for the ledger to say, not for a
+// second try.
+type buyer struct {
+	client *client
+	lines  []kept // one a target
+	out    []byte // the request that is being sent
+	body   []byte
+}
 
-// buy sends one purchase and says what the buyer was told. answer is a buffer
-// for the reply's body, reused from purchase to purchase.
-func (c *client) buy(ctx context.Context, i int, user int64, key string, answer *bytes.Buffer) reply {
-	ctx, cancel := context.WithTimeout(ctx, c.timeout)
-	defer cancel()
-	body := strconv.AppendInt([]byte(`{"sku_id":`), c.order.sku, 10)
-	body = strconv.AppendInt(append(body, `,"user_id":`...), user, 10)
-	body = strconv.AppendInt(append(body, `,"quantity":`...), c.order.quantity, 10)
-	body = append(body, '}')
-	endpoint := c.endpoints[i%len(c.endpoints)]
-	req := (&http.Request{
-		Method: http.MethodPost, URL: endpoint, Host: endpoint.Host,
-		Header: http.Header{
-			"Content-Type":    {"application/json"},
-			"Idempotency-Key": {key},
-		},
-		Body: once{bytes.NewReader(body)}, ContentLength: int64(len(body)),
-	}).WithContext(ctx)
+// A kept connection stays open from purchase to purchase.
+type kept struct {
+	conn net.Conn // nil when there is none
+	wire wire
+	used time.Time // last
+}
 
-	resp, err := c.transport.RoundTrip(req)
+func (c *client) newBuyer() *buyer {
+	return &buyer{client: c, lines: make([]kept, len(c.targets))}
+}
+
+// close hangs up everywhere.
+func (b *buyer) close() {
+	for i := range b.lines {
+		b.hangUp(&b.lines[i])
+	}
+}
+
+// buy sends one purchase and says what the buyer was told. Its reply lasts
+// until the next request.
+func (b *buyer) buy(p purchase, key []byte) reply {
+	a, err := b.exchange(&b.client.protocol.buy, p, key, "")
 	if err != nil {
-		return noAnswer(err)
+		return b.noAnswer(err)
 	}
-	defer resp.Body.Close()
-	answer.Reset()
-	n, err := answer.ReadFrom(io.LimitReader(resp.Body, maxAnswer+1))
-	switch {
-	case err != nil:
-		return noAnswer(err)
-	case n > maxAnswer:
-		return nonsense("status %d with more than %d bytes: %s", resp.StatusCode, maxAnswer, excerpt(answer.Bytes()))
+	return b.client.protocol.means(order{p.sku, p.quantity, b.client.strategy}, a)
+}
+
+// cancel gives an order back.
+func (b *buyer) cancel(p purchase, key []byte, orderID string) reply {
+	a, err := b.exchange(&b.client.protocol.cancel, p, key, orderID)
+	if err != nil {
+		return b.noAnswer(err)
 	}
-	return c.order.classify(resp.StatusCode, resp.Header.Get("Content-Type"), answer.Bytes())
+	return b.client.protocol.cancelled(a)
+}
+
+func (b *buyer) noAnswer(err error) reply {
+	var o oddity
+	if errors.As(err, &o) {
+		return nonsense("%s", o)
+	}
+	if b.client.interrupted.Load() && errors.Is(err, os.ErrDeadlineExceeded) {
+		err = context.Canceled
+	}
+	return noAnswer(err)
+}
+
+// exchange sends a request to the target whose turn it is.
+func (b *buyer) exchange(m *message, p purchase, key []byte, orderID string) (a answer, err error) {
+	turn := p.index % len(b.lines)
+	at, l := b.client.targets[turn], &b.lines[turn]
+	begun := time.Now()
+	deadline := begun.Add(b.client.timeout)
+	if l.conn != nil && begun.Sub(l.used) > idle && hasEnded(l.conn) {
+		b.hangUp(l)
+	}
+	if l.conn == nil {
+		if err := b.dial(at, l, deadline); err != nil {
+			return a, err
+		}
+	}
+	_ = l.conn.SetDeadline(deadline)
+	if b.client.interrupted.Load() { // perhaps before the line above
+		_ = l.conn.SetDeadline(longAgo)
+	}
+	b.out, b.body = m.append(b.out[:0], b.body, at, p, key, orderID)
+	l.wire.forget()
+	if _, err = l.conn.Write(b.out); err == nil {
+		a, err = l.wire.receive()
+	}
+	if err != nil || a.last {
+		b.hangUp(l)
+	}
+	l.used = begun
+	return a, err
+}
+
+// idle is how long ago a connection must have been used to be looked at
+// before it is used again: a service may close one that is quiet.
+const idle = 50 * time.Millisecond
+
+func (b *buyer) dial(at *endpoint, l *kept, deadline time.Time) error {
+	d := net.Dialer{Deadline: deadline}
+	ctx := context.Background()
+	conn, err := d.DialContext(ctx, "tcp", at.addr)
+	if err != nil {
+		return err
+	}
+	if at.tls != nil {
+		secure := tls.Client(conn, at.tls)
+		_ = conn.SetDeadline(deadline)
+		if err := secure.HandshakeContext(ctx); err != nil {
+			conn.Close()
+			return &net.OpError{Op: "dial", Net: "tcp", Addr: conn.RemoteAddr(), Err: err} // nothing was sent
+		}
+		conn = secure
+	}
+	l.conn, l.wire.from = conn, conn
+	b.client.mu.Lock()
+	b.client.open[conn] = true
+	b.client.mu.Unlock()
+	return nil
+}
+
+func (b *buyer) hangUp(l *kept) {
+	if l.conn == nil {
+		return
+	}
+	b.client.mu.Lock()
+	delete(b.client.open, l.conn)
+	b.client.mu.Unlock()
+	_ = l.conn.Close()
+	l.conn = nil
+}
+
+// connect opens the connection to the first target that the buyer will ask,
+// so that a storm does not begin with handshakes. It is no matter if it fails:
+// the first purchase tries again, and counts.
+func (b *buyer) connect(turn int) {
+	turn %= len(b.lines)
+	if l := &b.lines[turn]; l.conn == nil {
+		if b.dial(b.client.targets[turn], l, time.Now().Add(b.client.timeout)) == nil {
+			l.used = time.Now()
+		}
+	}
 }

@@ -2,7 +2,6 @@ package loadtest
 
 import (
 	"bufio"
-	"bytes"
 	"io"
 	"net"
 	"net/http"
@@ -47,14 +46,14 @@ func TestClientNeverSendsTwice(t *testing.T) {
 				}
 			})
 			c := newClient(Config{Targets: []string{target}, Strategy: testStrategy, SKU: 1, Quantity: 1, Concurrency: 1, Timeout: 5 * time.Second})
-			defer c.close()
-			var answer bytes.Buffer
+			b := c.newBuyer()
+			defer b.close()
 			crowd := crowd{run: 1}
 			const purchases = 20
 			for i := range purchases {
 				// The first of a connection is sold, the second is dropped.
 				want := []ledger.Outcome{ledger.OutcomeSold, ledger.OutcomeUnknown}[i%2]
-				if r := c.buy(t.Context(), i, crowd.user(i), crowd.key(i), &answer); r.outcome != want {
+				if r := b.buy(purchase{index: i, sku: 1, quantity: 1, user: crowd.user(i)}, []byte(crowd.key(i))); r.outcome != want {
 					t.Errorf("purchase %d: %+v, want %s", i, r, want)
 				}
 			}
@@ -83,9 +82,9 @@ func TestClientWithATooLongAnswer(t *testing.T) {
 		}
 	})
 	c := newClient(Config{Targets: []string{target}, Strategy: testStrategy, SKU: 1, Quantity: 1, Concurrency: 1, Timeout: 5 * time.Second})
-	defer c.close()
-	var answer bytes.Buffer
-	if r := c.buy(t.Context(), 0, 1, "key", &answer); r.code != codeNonsense {
+	b := c.newBuyer()
+	defer b.close()
+	if r := b.buy(purchase{sku: 1, quantity: 1, user: 1}, []byte("key")); r.code != codeNonsense {
 		t.Errorf("got %+v, want nonsense", r)
 	}
 }

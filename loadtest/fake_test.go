@@ -63,24 +63,24 @@ func (f *fake) handler() http.Handler {
 		if f.homes != nil {
 			shelf.Homes = f.homes()
 		}
-		answer(w, shelf)
+		respond(w, shelf)
 	})
 	mux.HandleFunc("GET /api/v1/audit", func(w http.ResponseWriter, _ *http.Request) {
 		f.mu.Lock()
 		f.closed++
 		f.mu.Unlock()
-		answer(w, map[string]string{"verdict": "held"})
+		respond(w, map[string]string{"verdict": "held"})
 	})
 	mux.HandleFunc("GET /api/v1/orders", f.page)
 	mux.HandleFunc("GET /api/v1/strategies", func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, map[string]any{"strategies": []any{
+		respond(w, map[string]any{"strategies": []any{
 			map[string]any{"name": testStrategy, "title": "One conditional UPDATE", "stock": "row", "available": true},
 			map[string]any{"name": "redis-lua", "stock": "redis", "available": true},
 			map[string]any{"name": "zk", "stock": "row", "available": false, "missing": []string{"no ZooKeeper is configured"}},
 		}})
 	})
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, map[string]any{"backends": []any{
+		respond(w, map[string]any{"backends": []any{
 			map[string]any{"name": "mysql", "tier": "private", "version": "MariaDB 10.11.6", "ok": true},
 		}})
 	})
@@ -130,7 +130,7 @@ func (f *fake) sell(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusConflict, "sold_out")
 		return
 	}
-	answer(w, f.take(p))
+	respond(w, f.take(p))
 }
 
 // take sells without asking whether there is anything left.
@@ -166,7 +166,7 @@ func (f *fake) reset(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.resetTo(body.Stock)
-	answer(w, f.stock)
+	respond(w, f.stock)
 }
 
 func (f *fake) resetTo(stock int64) {
@@ -190,7 +190,7 @@ func (f *fake) page(w http.ResponseWriter, r *http.Request) {
 			page.Orders = append(page.Orders, o)
 		}
 	}
-	answer(w, page)
+	respond(w, page)
 }
 
 func (f *fake) view() ledger.Snapshot {
@@ -206,7 +206,7 @@ func (f *fake) view() ledger.Snapshot {
 // Snapshot makes the fake a Ledger as the database behind it would be.
 func (f *fake) Snapshot(context.Context, int64) (ledger.Snapshot, error) { return f.view(), nil }
 
-func answer(w http.ResponseWriter, body any) {
+func respond(w http.ResponseWriter, body any) {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	_ = json.NewEncoder(w).Encode(body)
 }

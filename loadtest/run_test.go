@@ -32,14 +32,14 @@ func TestRunJudgesTheService(t *testing.T) {
 			verdict: ledger.Held},
 		{name: "sells too many", plant: func(f *fake) {
 			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
-				answer(w, f.take(p))
+				respond(w, f.take(p))
 				return true
 			}
 		}, verdict: ledger.Oversold, exit: ExitOversold, rules: []string{ledger.RuleOversold, ledger.RuleNegative}},
 		{name: "overwrites deductions", plant: func(f *fake) {
 			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
 				if n%5 == 0 && f.stock.Num > 0 {
-					answer(w, f.record(p))
+					respond(w, f.record(p))
 					return true
 				}
 				return false
@@ -48,7 +48,7 @@ func TestRunJudgesTheService(t *testing.T) {
 		{name: "forgets an acknowledged order", plant: func(f *fake) {
 			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
 				if n == 5 {
-					answer(w, f.take(p))
+					respond(w, f.take(p))
 					f.orders = f.orders[:len(f.orders)-1]
 				}
 				return n == 5
@@ -91,7 +91,7 @@ func TestRunJudgesTheService(t *testing.T) {
 				if n == 5 {
 					s := f.take(p)
 					s.Remaining++
-					answer(w, s)
+					respond(w, s)
 				}
 				return n == 5
 			}
@@ -109,7 +109,7 @@ func TestRunJudgesTheService(t *testing.T) {
 		}, verdict: ledger.Held},
 		{name: "answers nonsense to all", plant: func(f *fake) {
 			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
-				answer(w, map[string]string{"hello": "world"})
+				respond(w, map[string]string{"hello": "world"})
 				return true
 			}
 		}, verdict: ledger.NotValid, exit: ExitNotValid, rules: []string{ledger.RuleNothingSold}, problem: "no buyer got a definite answer"},
@@ -117,7 +117,7 @@ func TestRunJudgesTheService(t *testing.T) {
 			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
 				if n == 5 {
 					f.take(p)
-					answer(w, map[string]string{"hello": "world"})
+					respond(w, map[string]string{"hello": "world"})
 				}
 				return n == 5
 			}
@@ -129,7 +129,7 @@ func TestRunJudgesTheService(t *testing.T) {
 				}
 				s := f.take(p)
 				s.Strategy = "naive"
-				answer(w, s)
+				respond(w, s)
 				return true
 			}
 		}, verdict: ledger.NotValid, exit: ExitNotValid, problem: "were not what"},
@@ -167,7 +167,7 @@ func TestRunJudgesTheService(t *testing.T) {
 				return n == 3
 			}
 			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
-				answer(w, f.take(p))
+				respond(w, f.take(p))
 				return true
 			}
 		}, adjust: func(c *Config) { c.Timeout, c.patience.limit = 200*time.Millisecond, 300*time.Millisecond },
@@ -411,7 +411,7 @@ func TestRunInterrupted(t *testing.T) {
 				cancel()
 			}
 			if oversells {
-				answer(w, f.take(p))
+				respond(w, f.take(p))
 			}
 			return oversells
 		}

@@ -1,7 +1,6 @@
 package loadtest
 
 import (
-	"bytes"
 	"context"
 	"sync"
 	"sync/atomic"
@@ -18,17 +17,15 @@ const interruptGrace = time.Second
 // was told. When ctx ends it sends no more.
 func storm(ctx context.Context, c Config, crowd crowd, t *tally) []ledger.Told {
 	cl := newClient(c)
-	defer cl.close()
-	waiting, giveUp := context.WithCancel(context.WithoutCancel(ctx))
-	defer giveUp()
-	defer context.AfterFunc(ctx, func() { time.AfterFunc(interruptGrace, giveUp) })()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(interruptGrace, cl.interrupt) })()
 
 	told := make([]ledger.Told, c.Buyers)
 	var next atomic.Int64
 	var buyers sync.WaitGroup
 	for range min(c.Concurrency, c.Buyers) {
 		buyers.Go(func() {
-			var answer bytes.Buffer
+			b := cl.newBuyer()
+			defer b.close()
 			for ctx.Err() == nil {
 				i := int(next.Add(1)) - 1
 				if i >= c.Buyers {
@@ -36,10 +33,10 @@ func storm(ctx context.Context, c Config, crowd crowd, t *tally) []ledger.Told {
 				}
 				user, key := crowd.user(i), crowd.key(i)
 				sent := time.Now()
-				r := cl.buy(waiting, i, user, key, &answer)
+				r := b.buy(purchase{index: i, sku: c.SKU, quantity: c.Quantity, user: user}, []byte(key))
 				t.record(r, time.Since(sent))
 				told[i] = ledger.Told{RequestID: key, User: user, Quantity: c.Quantity,
-					Outcome: r.outcome, OrderID: r.orderID, Remaining: r.remaining}
+					Outcome: r.outcome, OrderID: string(r.orderID), Remaining: r.remaining}
 			}
 		})
 	}

@@ -59,7 +59,7 @@ func (t *tally) record(r reply, took time.Duration) {
 	if a := t.answers[r.code]; a != nil {
 		a.Count++
 	} else {
-		t.answers[r.code] = &Answer{Code: r.code, Outcome: r.outcome, Count: 1, Sample: r.message}
+		t.answers[r.code] = &Answer{Code: r.code, Outcome: r.outcome, Count: 1, Sample: string(r.message)}
 	}
 }
 
