@@ -3,7 +3,7 @@ GO      ?= go
 BIN     := bin/seckill
 SOURCES := $(shell git ls-files -co --exclude-standard 'cmd' 'internal' 'strategies' 'web' 'loadtest' go.mod go.sum 2>/dev/null)
 
-.PHONY: demo test build check bench deps clean
+.PHONY: demo test prove build bench deps clean
 
 ## demo: install what is missing, start everything, show the page
 demo: build
@@ -16,6 +16,12 @@ test: build
 	$(GO) vet ./...
 	$(GO) tool staticcheck ./...
 	$(GO) test -race -timeout 14m ./...
+
+## prove: compute the guarantee matrix anew, with its counterexamples (a quarter of an hour)
+prove: build
+	$(BIN) deps
+	rm -rf web/guarantees && mkdir -p web/guarantees
+	$(BIN) prove --examples web/guarantees --json web/guarantees/matrix.json --readme README.md
 
 ## bench: the benchmarks, on real servers
 bench: build

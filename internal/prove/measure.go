@@ -306,7 +306,7 @@ func (b *bench) queue(ctx context.Context, processes int) (Cell, error) {
 	pairs := rounds * queued * (queued - 1) / 2
 	text := "in order"
 	if overtaken > 0 {
-		text = fmt.Sprintf("%d of %d pairs the wrong way round", overtaken, pairs)
+		text = fmt.Sprintf("luck decides; %d of %d pairs the wrong way round", overtaken, pairs)
 	}
 	return Cell{Answer: Measured, Text: text}, ctx.Err()
 }
@@ -334,7 +334,7 @@ func (b *bench) reentrant(ctx context.Context) (Cell, error) {
 	inner, err := p.locker.Acquire(outer.Context(), key, o)
 	switch {
 	case errors.Is(err, seckill.ErrBusy):
-		return Cell{Answer: Measured, Text: "no: he would wait for himself"}, nil
+		return Cell{Answer: Measured, Text: "no; he would wait for himself"}, nil
 	case err != nil:
 		return Cell{}, err
 	}
@@ -352,7 +352,7 @@ func (b *bench) reentrant(ctx context.Context) (Cell, error) {
 		if inProcess(b.info) {
 			return Cell{Answer: Measured, Text: "yes"}, nil
 		}
-		return Cell{Answer: Measured, Text: "no: the inner lock excludes nobody, or its release freed the outer one"}, nil
+		return Cell{Answer: Measured, Text: "no; the inner lock excludes nobody, or its release freed the outer one"}, nil
 	}
 	return Cell{Answer: Measured, Text: "yes"}, nil
 }
@@ -400,13 +400,13 @@ func (b *bench) hungHolder(ctx context.Context) (Cell, error) {
 	case ctx.Err() != nil:
 		return Cell{}, context.Cause(ctx)
 	case err == nil && took < settling:
-		return Cell{Answer: Measured, Text: "the next gets in at once"}, nil
+		return Cell{Answer: Measured, Text: "the next gets in"}, nil
 	case err == nil:
-		return Cell{Answer: Measured, Text: fmt.Sprintf("the next gets in after %.1f s, beside him", took.Seconds())}, nil
+		return Cell{Answer: Measured, Text: fmt.Sprintf("the next gets in beside him; after %.1f s", took.Seconds())}, nil
 	case took < settling && errors.Is(err, seckill.ErrBusy):
-		return Cell{Answer: Measured, Text: "the next is told busy at once"}, nil
+		return Cell{Answer: Measured, Text: "the next is told busy"}, nil
 	}
-	return Cell{Answer: Measured, Text: "the next waits as long as he hangs"}, nil
+	return Cell{Answer: Measured, Text: "the next waits"}, nil
 }
 
 // hungFor is longer than a lease, and so short that thirty locks can be asked.

@@ -141,7 +141,7 @@ func (m *Matrix) WriteMarkdown(w io.Writer) error {
 	for _, q := range m.Questions {
 		fmt.Fprintf(&b, " %s |", q.Title)
 	}
-	b.WriteString("\n|---|" + strings.Repeat("---|", len(m.Questions)) + "\n")
+	b.WriteString("\n|---|" + strings.Repeat(":-:|", len(m.Questions)) + "\n")
 	for _, r := range m.Rows {
 		fmt.Fprintf(&b, "| `%s` |", r.Strategy)
 		for _, q := range m.Questions {
