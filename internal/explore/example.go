@@ -137,6 +137,9 @@ func (w *World) Replay(ctx context.Context, e Example) (*Order, error) {
 		}
 		at++
 	}
+	if at < len(want) {
+		return o, fmt.Errorf("%w: step %d was %q, and everybody has finished by now", ErrDiverged, at+1, want[at].Command)
+	}
 	return o, nil
 }
 

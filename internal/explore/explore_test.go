@@ -2,31 +2,28 @@ package explore_test
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
 	"seckill/internal/lab/labtest"
+	"seckill/internal/ledger"
 	"seckill/strategies"
+	"seckill/strategies/local"
+	"seckill/strategies/mysqllock"
+	"seckill/strategies/redislock"
+	"seckill/strategies/sqlrow"
+	"seckill/strategies/zklock"
 )
 
 func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 
-func open(t *testing.T, name string) *explore.World {
-	t.Helper()
-	for _, info := range strategies.All() {
-		if info.Name == name {
-			return openInfo(t, info)
-		}
-	}
-	t.Fatalf("there is no strategy %q", name)
-	return nil
-}
-
-func openInfo(t *testing.T, info catalog.Info) *explore.World {
+// open makes a world on servers that are this test program's alone. Worlds ask
+// them who waits, so no two of them explore at a time: no test here is parallel.
+func open(t *testing.T, info catalog.Info) *explore.World {
 	t.Helper()
 	needs := append([]backend.Capability{backend.SQL}, info.Needs...)
 	w, err := explore.Open(t.Context(), info, labtest.Only(labtest.Start(t, needs...).Config(), needs...), nil)
@@ -41,45 +38,216 @@ func openInfo(t *testing.T, info catalog.Info) *explore.World {
 	return w
 }
 
-func scenario(kind string) *explore.Scenario {
-	s := &explore.Scenario{Name: kind, Stock: 3, Buyers: []explore.Buyer{
-		{Name: "A", Quantity: 1, Does: explore.Buys}, {Name: "B", Process: 1, Quantity: 2, Does: explore.Buys},
-	}, Next: true}
-	switch kind {
-	case "S":
-		s.Buyers[1].Process = 0
-	case "C":
-		s.Faults, s.MaxFaults = []explore.Fault{explore.Dies}, 1
-	case "P":
-		s.Faults, s.MaxFaults = []explore.Fault{explore.LeaseEnds}, 1
-	case "R":
-		s.Faults, s.MaxFaults = []explore.Fault{explore.ReplyLost}, 1
-	case "O":
-		s.Buyers = append(s.Buyers, explore.Buyer{Name: "C", Process: 2})
-		for i := range s.Buyers {
-			s.Buyers[i].Does = explore.Locks
+func named(t *testing.T, name string) catalog.Info {
+	t.Helper()
+	for _, info := range strategies.All() {
+		if info.Name == name {
+			return info
 		}
-		s.Faults, s.MaxFaults, s.Next = []explore.Fault{explore.LeaseEnds}, 1, false
 	}
+	t.Fatalf("there is no strategy %q", name)
+	return catalog.Info{}
+}
+
+// two is a scenario of two buyers, each in a process of his own, with enough
+// for both.
+func two(does explore.Does) *explore.Scenario {
+	return &explore.Scenario{Name: "two buyers", Stock: 5, Buyers: []explore.Buyer{
+		{Name: "A", Quantity: 2, Does: does}, {Name: "B", Quantity: 1, Process: 1, Does: does},
+	}}
+}
+
+func withFault(s *explore.Scenario, faults ...explore.Fault) *explore.Scenario {
+	s.Faults, s.MaxFaults = faults, 1
 	return s
 }
 
-func TestTry(t *testing.T) {
-	w := open(t, os.Getenv("TRY"))
-	for _, kind := range []string{"S", "M", "C", "P", "R", "O"}[len(os.Getenv("FROM")):] {
-		begun := time.Now()
-		p := 2
-		if kind == "S" || kind == "M" {
-			p = -1
+func search(t *testing.T, w *explore.World, s *explore.Scenario, l explore.Limits) explore.Result {
+	t.Helper()
+	res, err := w.Search(t.Context(), s, l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+func again(t *testing.T, w *explore.World, s *explore.Scenario, choices ...explore.Choice) *explore.Order {
+	t.Helper()
+	o, err := w.Again(t.Context(), s, choices)
+	if err != nil {
+		t.Fatalf("%v: %v", choices, err)
+	}
+	return o
+}
+
+// turns are choices without a fault: "AAB".
+func turns(who string) (list []explore.Choice) {
+	for _, name := range who {
+		list = append(list, explore.Choice{Who: string(name)})
+	}
+	return list
+}
+
+func everything(string) bool { return true }
+
+// fromLedger: the rule is one of the audit's.
+func fromLedger(rule string) bool {
+	return !slices.Contains([]string{explore.RuleOverlap, explore.RuleUnknown, explore.RuleStuck, explore.RuleError,
+		explore.RuleHindered, explore.RuleStolen}, rule)
+}
+
+func broke(o *explore.Order, rule string) bool {
+	return slices.ContainsFunc(o.Problems, func(p explore.Problem) bool { return p.Rule == rule })
+}
+
+func table(o *explore.Order) string {
+	if o == nil {
+		return "(no order)"
+	}
+	var b strings.Builder
+	_ = explore.NewExample("as it came", "", o).WriteTable(&b)
+	return b.String()
+}
+
+// Conditional is four commands a buyer: BEGIN, UPDATE, INSERT, COMMIT. Two of
+// them could go in 8!/(4!·4!) = 70 orders, if nobody waited for the row from
+// the other's UPDATE to his COMMIT. The numbers say that no order is missing,
+// none is run twice, and that a waiter takes no turn.
+func TestTreesOfKnownSize(t *testing.T) {
+	for _, c := range []struct {
+		info   catalog.Info
+		orders int
+	}{{sqlrow.Conditional, 24}, {sqlrow.ForUpdate, 36}} {
+		w := open(t, c.info)
+		for n := range 2 {
+			res := search(t, w, two(explore.Buys), explore.Limits{Preemptions: -1, All: true})
+			if res.Orders != c.orders || res.Preemptions != -1 || res.Cut+res.Diverged+res.Faulty+res.Random != 0 {
+				t.Errorf("%s, search %d: %+v, want all of %d orders, and nothing else", c.info.Name, n+1, res, c.orders)
+			}
+			if res.Broken != 0 || res.First != nil {
+				t.Errorf("%s, search %d: %d orders broke:\n%s", c.info.Name, n+1, res.Broken, table(res.First))
+			}
 		}
-		res, err := w.Search(t.Context(), scenario(kind), explore.Limits{Preemptions: p, All: true, Time: 20 * time.Second})
-		t.Logf("%s: %+v %v in %v", kind, res, err, time.Since(begun))
-		if res.First != nil {
-			o, err := w.Shorten(t.Context(), res.First, func(string) bool { return true })
-			t.Log(err)
-			var b strings.Builder
-			explore.NewExample(os.Getenv("TRY"), kind, o).WriteTable(&b)
-			t.Log("\n" + b.String())
+	}
+}
+
+// A lost update takes one turn away, and no fewer will do.
+func TestCounterexampleHasFewestPreemptions(t *testing.T) {
+	w := open(t, sqlrow.Naive)
+	res := search(t, w, two(explore.Buys), explore.Limits{Preemptions: 0, All: true})
+	if res.Broken != 0 || res.Orders != 2 || res.Preemptions != 0 || res.Cut == 0 {
+		t.Errorf("one buyer after the other: %+v, want two clean orders, with turns cut", res)
+	}
+	res = search(t, w, two(explore.Buys), explore.Limits{Preemptions: -1})
+	if res.First == nil || res.First.Preemptions != 1 || res.Broken != 1 || res.Orders > 10 {
+		t.Fatalf("%+v, want a counterexample with one preemption among the first ten orders", res)
+	}
+	if !broke(res.First, ledger.RuleLostUpdate) {
+		t.Errorf("problems %+v, want that the balance is wrong", res.First.Problems)
+	}
+	short, err := w.Shorten(t.Context(), res.First, fromLedger)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(short.Choices()) > len(res.First.Choices()) || short.Preemptions != 1 || !broke(short, ledger.RuleLostUpdate) {
+		t.Errorf("shortened it is\n%s", table(short))
+	}
+}
+
+// Who waits inside a server is taken for that, by the server's word, and the
+// step that woke him says so.
+func TestWaitersAreBlocked(t *testing.T) {
+	for _, c := range []struct {
+		info catalog.Info
+		at   string // what he waits in
+	}{
+		{sqlrow.ForUpdate, "SELECT num FROM stock WHERE id = 1 FOR UPDATE"},
+		{sqlrow.Conditional, "UPDATE stock"},
+		{mysqllock.GetLock, "SELECT GET_LOCK("},
+		{redislock.RedisBLPOP, "BLPOP "},
+		{zklock.ZK, "getData /"},
+	} {
+		t.Run(c.info.Name, func(t *testing.T) {
+			w := open(t, c.info)
+			var o *explore.Order
+			for n := 1; n < 10; n++ {
+				o = again(t, w, two(explore.Buys), turns(strings.Repeat("A", n)+"B")...)
+				if o.Buyers[1].Waited {
+					break
+				}
+			}
+			if len(o.Problems) > 0 || !o.Buyers[1].Waited || o.Buyers[1].WaitedFor > 0 {
+				t.Fatalf("B is to wait until A has finished, and no longer:\n%s", table(o))
+			}
+			last, woken := "", false // B's last command before he was woken
+			for _, s := range o.Steps {
+				if s.Who == "B" && !woken {
+					last = s.Command
+				}
+				woken = woken || slices.Contains(s.Woke, "B")
+			}
+			if !woken || !strings.HasPrefix(last, c.at) {
+				t.Errorf("B waited in %q (woken: %v), want %q:\n%s", last, woken, c.at, table(o))
+			}
+		})
+	}
+}
+
+// A poll that nobody moved before fails as the last one did: it is no new turn.
+func TestPollersTreeIsFinite(t *testing.T) {
+	w := open(t, redislock.RedisLua)
+	first := search(t, w, two(explore.Buys), explore.Limits{Preemptions: -1, All: true})
+	if first.Broken != 0 || first.Preemptions != -1 || first.Cut != 0 || first.Orders < 2 {
+		t.Errorf("%+v, want that all orders hold", first)
+	}
+	if second := search(t, w, two(explore.Buys), explore.Limits{Preemptions: -1, All: true}); second.Orders != first.Orders {
+		t.Errorf("%d orders, and %d in the second search", first.Orders, second.Orders)
+	}
+}
+
+func TestLimits(t *testing.T) {
+	w := open(t, sqlrow.Conditional)
+	res := search(t, w, two(explore.Buys), explore.Limits{Preemptions: -1, All: true, Orders: 7})
+	if res.Orders != 7 || res.Cut == 0 || res.Preemptions == -1 {
+		t.Errorf("%+v, want seven orders, and a search that does not claim to have done all", res)
+	}
+	bounded := search(t, w, two(explore.Buys), explore.Limits{Preemptions: 1, All: true})
+	if bounded.Preemptions != 1 || bounded.Cut == 0 || bounded.Orders >= 24 {
+		t.Errorf("%+v, want all orders with one preemption, fewer than 24, and the others cut", bounded)
+	}
+	random := search(t, w, two(explore.Buys), explore.Limits{Preemptions: 0, All: true, Random: 1, RandomTime: 100e6})
+	if random.Random == 0 || random.Orders != 2+random.Random {
+		t.Errorf("%+v, want two orders, and some at random", random)
+	}
+	if _, err := w.Search(t.Context(), two(explore.Locks), explore.Limits{}); err == nil ||
+		!strings.Contains(err.Error(), "is not a lock") {
+		t.Errorf("somebody locks what is no lock: %v", err)
+	}
+}
+
+// Buyers of one process share a mutex, and buyers of two do not.
+func TestProcessesShareNothing(t *testing.T) {
+	w := open(t, local.Mutex)
+	apart := search(t, w, two(explore.Buys), explore.Limits{Preemptions: 1})
+	if apart.First == nil {
+		t.Errorf("a mutex guards two processes: %+v", apart)
+	}
+	together := two(explore.Buys)
+	together.Buyers[1].Process = 0
+	if res := search(t, w, together, explore.Limits{Preemptions: -1, All: true}); res.Broken != 0 {
+		t.Errorf("a mutex does not guard one process:\n%s", table(res.First))
+	}
+}
+
+// One mutex for all SKUs makes their buyers wait for each other; one each does
+// not.
+func TestHindered(t *testing.T) {
+	s := two(explore.Buys)
+	s.Buyers[1].Process, s.Buyers[1].Other = 0, true
+	for name, want := range map[string]bool{"mutex": true, "mutex-per-sku": false} {
+		res := search(t, open(t, named(t, name)), s, explore.Limits{Preemptions: 1, All: true})
+		if got := res.Rules[explore.RuleHindered] != nil; got != want {
+			t.Errorf("%s: buyers of different SKUs hinder each other: %v, want %v", name, got, want)
 		}
 	}
 }

@@ -1,0 +1,175 @@
+package explore_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"seckill/internal/explore"
+	"seckill/internal/ledger"
+	"seckill/strategies/sqlrow"
+)
+
+// counterexample is naive's, as seckill prove would keep it.
+func counterexample(t *testing.T) (explore.Example, string) {
+	t.Helper()
+	w := open(t, sqlrow.Naive)
+	res := search(t, w, two(explore.Buys), explore.Limits{Preemptions: 1})
+	if res.First == nil {
+		t.Fatal("naive has no counterexample")
+	}
+	o, err := w.Shorten(t.Context(), res.First, fromLedger)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := explore.NewExample("naive", "processes", o)
+	var file bytes.Buffer
+	if err := e.Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	return e, file.String()
+}
+
+func TestExampleIsReplayed(t *testing.T) {
+	e, file := counterexample(t)
+	read, err := explore.ReadExample(strings.NewReader(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want, got := asJSON(t, e), asJSON(t, read); !reflect.DeepEqual(want, got) {
+		t.Errorf("read back it is\n%v\nwant\n%v", got, want)
+	}
+	o, err := open(t, sqlrow.Naive).Replay(t.Context(), read)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !broke(o, ledger.RuleLostUpdate) || !reflect.DeepEqual(o.Problems, read.Problems) {
+		t.Errorf("replayed it breaks %+v, want %+v", o.Problems, read.Problems)
+	}
+	again := explore.NewExample("naive", "processes", o)
+	if want, got := asJSON(t, read), asJSON(t, again); !reflect.DeepEqual(want, got) {
+		t.Errorf("replayed it is\n%v\nwant\n%v", got, want)
+	}
+}
+
+func asJSON(t *testing.T, e explore.Example) (v any) {
+	t.Helper()
+	text, err := json.Marshal(e)
+	if err == nil {
+		err = json.Unmarshal(text, &v)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// Two lanes, each command in its buyer's, and the row's value after each step.
+func TestExampleAsTable(t *testing.T) {
+	e, _ := counterexample(t)
+	var b strings.Builder
+	if err := e.WriteTable(&b); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(b.String(), "\n")
+	if lines[0] != "naive: two buyers" {
+		t.Errorf("the title is %q", lines[0])
+	}
+	lane := strings.Index(lines[1], "buyer B")
+	if strings.Index(lines[1], "buyer A") != 4 || lane < 0 || !strings.Contains(lines[1], "after it") {
+		t.Fatalf("the heading is %q, want two lanes", lines[1])
+	}
+	for i, s := range e.Steps {
+		if line := []rune(lines[2+i]); strings.TrimSpace(string(line[4:lane])) != "" != (s.Who == "A") ||
+			!strings.Contains(string(line), "stock.num=") {
+			t.Errorf("step %d is %s's: %q", i+1, s.Who, string(line))
+		}
+	}
+	for _, want := range []string{"A was told: sold 2, 3 left", "B was told: sold 1, 4 left", ledger.RuleLostUpdate + ": "} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("the table does not say %q:\n%s", want, b.String())
+		}
+	}
+}
+
+// A file is made of choices for one strategy. When another answers, it says at
+// which step.
+func TestReplayDiverges(t *testing.T) {
+	e, _ := counterexample(t)
+	w := open(t, sqlrow.Conditional)
+	if _, err := w.Replay(t.Context(), e); err == nil || !strings.Contains(err.Error(), "of naive, not of conditional") {
+		t.Errorf("naive's file is replayed with conditional: %v", err)
+	}
+	e.Strategy = "conditional"
+	if _, err := w.Replay(t.Context(), e); !errors.Is(err, explore.ErrDiverged) || !strings.Contains(err.Error(), "step ") {
+		t.Errorf("got %v, want that it does not fit, and from which step on", err)
+	}
+	for i := range e.Scenario.Buyers {
+		e.Scenario.Buyers[i].Does = explore.Locks
+	}
+	if _, err := w.Replay(t.Context(), e); !errors.Is(err, explore.ErrDiverged) || !strings.Contains(err.Error(), "not a lock") {
+		t.Errorf("conditional is to be locked: %v", err)
+	}
+	// Somebody's turn who is not there, or who has long finished.
+	naive := open(t, sqlrow.Naive)
+	for _, who := range []string{"C", "A"} {
+		longer, _ := counterexample(t)
+		longer.Steps = append(longer.Steps, explore.Step{Choice: explore.Choice{Who: who}})
+		if _, err := naive.Replay(t.Context(), longer); !errors.Is(err, explore.ErrDiverged) {
+			t.Errorf("one more step of %s: %v, want that it does not fit", who, err)
+		}
+	}
+}
+
+func TestUnreadableExamples(t *testing.T) {
+	const good = `{"format":1,"strategy":"naive","scenario":{"name":"s","stock":5,"buyers":[` +
+		`{"name":"A","process":0,"quantity":1,"does":"buys"}]},"steps":[{"who":"A"}],"problems":[],"told":[]}`
+	if _, err := explore.ReadExample(strings.NewReader(good)); err != nil {
+		t.Fatalf("what the others are made of cannot be read: %v", err)
+	}
+	replace := func(old, with string) string {
+		if !strings.Contains(good, old) {
+			t.Fatalf("there is no %q", old)
+		}
+		return strings.Replace(good, old, with, 1)
+	}
+	for name, c := range map[string]struct{ file, want string }{
+		"empty":                 {"", "no counterexample"},
+		"cut off":               {good[:len(good)/2], "no counterexample"},
+		"cut off at the end":    {good[:len(good)-1], "no counterexample"},
+		"no JSON":               {"naive: two buyers\n", "no counterexample"},
+		"another JSON":          {`[1, 2, 3]`, "no counterexample"},
+		"a matrix":              {`{"format":1,"questions":[]}`, "unknown field"},
+		"two files in one":      {good + good, "something follows"},
+		"a newer format":        {replace(`"format":1`, `"format":2`), "format 2"},
+		"no format":             {replace(`"format":1,`, ``), "format 0"},
+		"an unknown field":      {replace(`"stock":5`, `"stock":5,"colour":"red"`), "unknown field"},
+		"negative stock":        {replace(`"stock":5`, `"stock":-5`), "stock of -5"},
+		"a stock past counting": {replace(`"stock":5`, `"stock":92233720368547758070`), "no counterexample"},
+		"half a unit":           {replace(`"quantity":1`, `"quantity":1.5`), "no counterexample"},
+		"a negative quantity":   {replace(`"quantity":1`, `"quantity":-1`), "buyer 1"},
+		"nobody":                {replace(`{"name":"A","process":0,"quantity":1,"does":"buys"}`, ``), "0 buyers"},
+		"ten thousand buyers": {replace(`{"name":"A","process":0,"quantity":1,"does":"buys"}`,
+			strings.TrimSuffix(strings.Repeat(`{"name":"A","process":0,"quantity":1,"does":"buys"},`, 10_000), ",")), "10000 buyers"},
+		"a buyer without a name":  {replace(`"name":"A"`, `"name":""`), "buyer 1"},
+		"a buyer named next":      {replace(`"name":"A"`, `"name":"next"`), "buyer 1"},
+		"a thief":                 {replace(`"does":"buys"`, `"does":"steals"`), "buyer 1"},
+		"a billionth process":     {replace(`"process":0`, `"process":1000000000`), "buyer 1"},
+		"process -1":              {replace(`"process":0`, `"process":-1`), "buyer 1"},
+		"a step of nobody":        {replace(`{"who":"A"}`, `{}`), "step 1"},
+		"a fault that is unknown": {replace(`{"who":"A"}`, `{"who":"A","fault":"sulks"}`), "step 1"},
+		"not UTF-8":               {"\xff\xfe" + good, "no counterexample"},
+	} {
+		_, err := explore.ReadExample(strings.NewReader(c.file))
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want an error that says %q", name, err, c.want)
+			continue
+		}
+		if len(err.Error()) > 300 {
+			t.Errorf("%s: the error has %d characters", name, len(err.Error()))
+		}
+	}
+}

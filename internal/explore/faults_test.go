@@ -1,0 +1,177 @@
+package explore_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"seckill/internal/explore"
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+	"seckill/strategies/redislock"
+	"seckill/strategies/sqlrow"
+)
+
+// before are A's turns up to, and without, his first command that begins with
+// one of words.
+func before(t *testing.T, w *explore.World, s *explore.Scenario, words ...string) []explore.Choice {
+	t.Helper()
+	n := 0
+	for _, step := range again(t, w, s).Steps {
+		if step.Who != "A" {
+			continue
+		}
+		for _, word := range words {
+			if strings.HasPrefix(step.Command, word) {
+				return turns(strings.Repeat("A", n))
+			}
+		}
+		n++
+	}
+	t.Fatalf("A sends no %q:\n%s", words, table(again(t, w, s)))
+	return nil
+}
+
+func happens(choices []explore.Choice, who string, f explore.Fault) []explore.Choice {
+	return append(choices, explore.Choice{Who: who, Fault: f})
+}
+
+// sent are the commands of one buyer from step i on.
+func sent(o *explore.Order, who string, i int) (list []string) {
+	for _, s := range o.Steps[i:] {
+		if s.Who == who && s.Fault == "" {
+			list = append(list, s.Command)
+		}
+	}
+	return list
+}
+
+// A process that dies sends nothing more, no ROLLBACK and no release: what it
+// had in the servers stays until they end it.
+func TestTheDeadDoNotCleanUp(t *testing.T) {
+	s := withFault(two(explore.Buys), explore.Dies)
+	s.Next = true
+	t.Run("a lock with a lease", func(t *testing.T) {
+		w := open(t, redislock.RedisLua)
+		choices := before(t, w, s, "COMMIT")
+		o := again(t, w, s, happens(choices, "A", explore.Dies)...)
+		if !o.Buyers[0].Dead || len(sent(o, "A", len(choices))) > 0 {
+			t.Errorf("A died, and then sent %q:\n%s", sent(o, "A", len(choices)), table(o))
+		}
+		died := o.Steps[len(choices)]
+		if !slices.ContainsFunc(died.Values, func(v explore.Value) bool { return v.Name == "seckill:lock:stock:1" && v.Value != "—" }) {
+			t.Errorf("his lock is not there any more: %+v", died.Values)
+		}
+		if b := o.Buyers[1]; b.Err != nil || b.WaitedFor != 1 || b.Receipt.Remaining != 4 || len(o.Problems) > 0 {
+			t.Errorf("B: %+v, want one unit after one lease:\n%s", b, table(o))
+		}
+	})
+	t.Run("a row", func(t *testing.T) {
+		w := open(t, sqlrow.ForUpdate)
+		choices := before(t, w, s, "COMMIT")
+		o := again(t, w, s, happens(choices, "A", explore.Dies)...)
+		if len(sent(o, "A", len(choices))) > 0 {
+			t.Errorf("A died, and then sent %q", sent(o, "A", len(choices)))
+		}
+		if b := o.Buyers[1]; b.Err != nil || b.WaitedFor != 0 || b.Receipt.Remaining != 4 || len(o.Problems) > 0 {
+			t.Errorf("B: %+v, want one unit of five as soon as the server has rolled A back:\n%s", b, table(o))
+		}
+	})
+	t.Run("a lock without a lease", func(t *testing.T) {
+		w := open(t, redislock.RedisSetNX)
+		o := again(t, w, s, happens(before(t, w, s, "COMMIT"), "A", explore.Dies)...)
+		left := slices.ContainsFunc(o.Left, func(v explore.Value) bool { return v.Name == "seckill:lock:stock:1" && v.Value != "—" })
+		if b := o.Buyers[1]; !left || !b.GaveUp || !broke(o, explore.RuleStuck) {
+			t.Errorf("B: %+v (left: %v), want that he waits for ever:\n%s", b, o.Left, table(o))
+		}
+	})
+}
+
+// A search that lets buyers die finds the lock that stays, and none where the
+// server cleans up; and it has let them die.
+func TestSearchLetsThemDie(t *testing.T) {
+	s := withFault(two(explore.Buys), explore.Dies)
+	s.Next = true
+	res := search(t, open(t, redislock.RedisSetNX), s, explore.Limits{Preemptions: 2})
+	if res.First == nil || !broke(res.First, explore.RuleStuck) || res.Faulty == 0 {
+		t.Errorf("redis-setnx: %+v, want somebody stuck", res)
+	}
+	res = search(t, open(t, sqlrow.Conditional), s, explore.Limits{Preemptions: 0})
+	if res.Broken != 0 || res.Faulty < 8 {
+		t.Errorf("conditional: %+v, want a death before each of A's four commands and B's four, and no harm", res)
+	}
+}
+
+// The reply to COMMIT is lost: the buyer must not be told that he got nothing.
+// COMMIT itself is lost: he gets nothing, and cannot know it either.
+func TestLostCommit(t *testing.T) {
+	w := open(t, sqlrow.Conditional)
+	for fault, left := range map[explore.Fault]int64{explore.ReplyLost: 2, explore.CommandLost: 4} {
+		s := withFault(two(explore.Buys), fault)
+		o := again(t, w, s, happens(before(t, w, s, "COMMIT"), "A", fault)...)
+		a, b := o.Buyers[0], o.Buyers[1]
+		if !errors.Is(a.Err, seckill.ErrUnknown) || b.Err != nil || len(o.Problems) > 0 || !o.Faulty() {
+			t.Errorf("%s: A was told %v, want unknown; B %v:\n%s", fault, a.Err, b.Err, table(o))
+		}
+		if b.Receipt.Remaining != left {
+			t.Errorf("%s: %d are left after B, want %d", fault, b.Receipt.Remaining, left)
+		}
+		if b.Waited && b.WaitedFor > 0 {
+			t.Errorf("%s: B waited for a lease to end", fault)
+		}
+	}
+}
+
+// The reply to UPDATE is lost: the transaction is rolled back, and nobody waits
+// for its row.
+func TestLostReplyRollsBack(t *testing.T) {
+	w := open(t, sqlrow.Conditional)
+	s := withFault(two(explore.Buys), explore.ReplyLost)
+	o := again(t, w, s, happens(before(t, w, s, "UPDATE"), "A", explore.ReplyLost)...)
+	if a := o.Buyers[0]; a.Err == nil || !a.NothingTaken() || o.Buyers[1].Receipt.Remaining != 4 || len(o.Problems) > 0 {
+		t.Errorf("A was told %v, want that he got nothing; B's receipt is %+v:\n%s", a.Err, o.Buyers[1].Receipt, table(o))
+	}
+}
+
+// The lease ends while the holder is paused before his write: his successor
+// gets in, and one of them writes over the other. Two holders are no lie of the
+// lock's then.
+func TestLeaseEndsUnderItsHolder(t *testing.T) {
+	w := open(t, redislock.RedisLua)
+	s := withFault(two(explore.Buys), explore.LeaseEnds)
+	choices := append(happens(before(t, w, s, "BEGIN"), "", explore.LeaseEnds), turns(strings.Repeat("B", 6))...)
+	o := again(t, w, s, choices...)
+	if !broke(o, ledger.RuleLostUpdate) || broke(o, explore.RuleOverlap) || broke(o, explore.RuleStuck) {
+		t.Errorf("problems %+v, want a lost update alone:\n%s", o.Problems, table(o))
+	}
+	if len(o.Overlaps) != 1 || !o.Overlaps[0].Excused || !o.Buyers[0].Expired || o.Buyers[1].Expired {
+		t.Errorf("overlaps %+v, A expired: %v; want one, excused by the end of A's lease", o.Overlaps, o.Buyers[0].Expired)
+	}
+	res := search(t, w, s, explore.Limits{Preemptions: 2, Stop: fromLedger})
+	if res.First == nil || res.First.Preemptions > 1 {
+		t.Errorf("the search did not find it, or not with one preemption: %+v", res)
+	}
+}
+
+// Of two who find the timestamp of a third, who has died, each removes what he
+// takes for the third's.
+func TestTwoCleanUpAfterTheDead(t *testing.T) {
+	s := &explore.Scenario{Name: "two find what a third has left", DiesFirst: true, Buyers: []explore.Buyer{
+		{Name: "A", Does: explore.Locks}, {Name: "B", Process: 1, Does: explore.Locks}, {Name: "C", Process: 2, Does: explore.Locks},
+	}}
+	res := search(t, open(t, redislock.RedisSetNXTimestamp), s, explore.Limits{Preemptions: 2,
+		Stop: func(rule string) bool { return rule == explore.RuleOverlap }})
+	if res.First == nil || !broke(res.First, explore.RuleOverlap) || !res.First.Buyers[0].Dead {
+		t.Fatalf("redis-setnx-timestamp: %+v, want two holders after a death", res)
+	}
+	for _, v := range res.First.Overlaps {
+		if v.Excused || v.First == "A" || v.Second == "A" {
+			t.Errorf("overlap %+v, want B and C:\n%s", v, table(res.First))
+		}
+	}
+	res = search(t, open(t, redislock.RedisLua), s, explore.Limits{Preemptions: 2, All: true, Orders: 200})
+	if res.Broken > 0 || res.Faulty == 0 {
+		t.Errorf("redis-lua: %+v, want that nobody is harmed:\n%s", res, table(res.First))
+	}
+}
