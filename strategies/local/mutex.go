@@ -14,6 +14,7 @@ import (
 )
 
 //go:embed mutex.go
+//go:embed mutex.en.md mutex.zh.md
 var mutexFiles embed.FS
 
 // Mutex is one mutex for the whole process.

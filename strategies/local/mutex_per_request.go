@@ -11,6 +11,7 @@ import (
 )
 
 //go:embed mutex_per_request.go
+//go:embed mutex_per_request.en.md mutex_per_request.zh.md
 var mutexPerRequestFiles embed.FS
 
 // MutexPerRequest locks a mutex that nobody else knows.

@@ -13,6 +13,7 @@ import (
 )
 
 //go:embed mutex_per_sku.go
+//go:embed mutex_per_sku.en.md mutex_per_sku.zh.md
 var mutexPerSKUFiles embed.FS
 
 // MutexPerSKU is one mutex a SKU.

@@ -14,6 +14,7 @@ import (
 )
 
 //go:embed redis_get_set.go answers.go
+//go:embed redis_get_set.en.md redis_get_set.zh.md
 var getSetFiles embed.FS
 
 // RedisGetSet is where it starts: look whether the lock is there; if not, put

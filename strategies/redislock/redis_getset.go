@@ -16,6 +16,7 @@ import (
 )
 
 //go:embed redis_getset.go answers.go
+//go:embed redis_getset.en.md redis_getset.zh.md
 var getsetLockFiles embed.FS
 
 // RedisGETSET takes a dead lock over in one command: GETSET writes the new end

@@ -15,6 +15,7 @@ import (
 )
 
 //go:embed redis_random_key.go answers.go
+//go:embed redis_random_key.en.md redis_random_key.zh.md
 var randomKeyFiles embed.FS
 
 // RedisRandomKey makes looking and putting one command: SETNX sets a key only

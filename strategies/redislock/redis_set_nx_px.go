@@ -15,6 +15,7 @@ import (
 )
 
 //go:embed redis_set_nx_px.go answers.go
+//go:embed redis_set_nx_px.en.md redis_set_nx_px.zh.md
 var setNXPXFiles embed.FS
 
 // RedisSetNXPX is the repair that the last three were looking for: one command

@@ -15,6 +15,7 @@ import (
 )
 
 //go:embed redis_setex.go answers.go
+//go:embed redis_setex.en.md redis_setex.zh.md
 var setexFiles embed.FS
 
 // RedisSetEX closes the window between the two commands by making them one:

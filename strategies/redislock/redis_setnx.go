@@ -14,6 +14,7 @@ import (
 )
 
 //go:embed redis_setnx.go answers.go
+//go:embed redis_setnx.en.md redis_setnx.zh.md
 var setnxFiles embed.FS
 
 // RedisSetNX uses one key for all: of any number of buyers exactly one puts it

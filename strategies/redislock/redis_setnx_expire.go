@@ -15,6 +15,7 @@ import (
 )
 
 //go:embed redis_setnx_expire.go answers.go
+//go:embed redis_setnx_expire.en.md redis_setnx_expire.zh.md
 var setnxExpireFiles embed.FS
 
 // RedisSetNXExpire gives the key an end, so that a dead holder's goes away.

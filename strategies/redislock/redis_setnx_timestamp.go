@@ -16,6 +16,7 @@ import (
 )
 
 //go:embed redis_setnx_timestamp.go answers.go
+//go:embed redis_setnx_timestamp.en.md redis_setnx_timestamp.zh.md
 var timestampFiles embed.FS
 
 // RedisSetNXTimestamp goes back to SETNX and EXPIRE, and puts a net under the
