@@ -17,6 +17,7 @@ import (
 )
 
 //go:embed redis_blpop.go blpop_unlock.lua compare_and_extend.lua answers.go
+//go:embed redis_blpop.en.md redis_blpop.zh.md
 var blpopFiles embed.FS
 
 //go:embed blpop_unlock.lua

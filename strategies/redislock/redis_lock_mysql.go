@@ -14,6 +14,7 @@ import (
 )
 
 //go:embed redis_lock_mysql.go redis_lua.go compare_and_delete.lua answers.go
+//go:embed redis_lock_mysql.en.md redis_lock_mysql.zh.md
 var lockMySQLFiles embed.FS
 
 // RedisLockMySQL puts the two together: the lock in Redis thins the crowd, so

@@ -16,6 +16,7 @@ import (
 )
 
 //go:embed redis_lua.go compare_and_delete.lua answers.go
+//go:embed redis_lua.en.md redis_lua.zh.md
 var luaFiles embed.FS
 
 //go:embed compare_and_delete.lua

@@ -16,6 +16,7 @@ import (
 )
 
 //go:embed redis_multi_lock.go answers.go
+//go:embed redis_multi_lock.en.md redis_multi_lock.zh.md
 var multiLockFiles embed.FS
 
 // RedisMultiLock does with a Redis transaction what SET NX PX does in one

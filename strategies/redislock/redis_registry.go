@@ -17,6 +17,7 @@ import (
 )
 
 //go:embed redis_registry.go registry.lua compare_and_delete.lua answers.go
+//go:embed redis_registry.en.md redis_registry.zh.md
 var registryFiles embed.FS
 
 //go:embed registry.lua

@@ -15,6 +15,7 @@ import (
 )
 
 //go:embed redis_renew.go answers.go
+//go:embed redis_renew.en.md redis_renew.zh.md
 var renewFiles embed.FS
 
 // RedisRenew lets the holder be slow: while he works, a renewer pushes the

@@ -16,6 +16,7 @@ import (
 )
 
 //go:embed redis_token.go answers.go
+//go:embed redis_token.en.md redis_token.zh.md
 var tokenFiles embed.FS
 
 // RedisToken writes down whose the lock is: a random token as the value, and

@@ -20,6 +20,7 @@ import (
 )
 
 //go:embed redis_watchdog.go answers.go
+//go:embed redis_watchdog.en.md redis_watchdog.zh.md
 //go:embed watchdog_lock.lua watchdog_renew.lua watchdog_unlock.lua
 var watchdogFiles embed.FS
 

@@ -14,6 +14,7 @@ import (
 )
 
 //go:embed redlock.go redsync.go answers.go
+//go:embed redlock.en.md redlock.zh.md
 var redlockFiles embed.FS
 
 // Redlock asks five Redis servers that know nothing of each other, and has the

@@ -22,6 +22,7 @@ import (
 )
 
 //go:embed redsync.go answers.go
+//go:embed redsync.en.md redsync.zh.md
 var redsyncFiles embed.FS
 
 // Redsync is the library go-redsync on one Redis.
