@@ -51,6 +51,9 @@ func checkFiles(t *testing.T, info catalog.Info) {
 		if err != nil {
 			t.Error(err)
 		}
+		if strings.HasSuffix(path, ".md") { // prose, which the page folds
+			return nil
+		}
 		for i, line := range strings.Split(string(text), "\n") {
 			if wide := len([]rune(strings.ReplaceAll(line, "\t", "    "))); wide > 84 {
 				t.Errorf("%s:%d is %d columns wide: the page shows it", path, i+1, wide)
