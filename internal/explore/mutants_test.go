@@ -1,0 +1,390 @@
+package explore_test
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/redis/go-redis/v9"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"gorm.io/gorm"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/ledger"
+	"seckill/internal/lock"
+	"seckill/internal/seckill"
+	"seckill/internal/tap"
+	"seckill/strategies/counter"
+	"seckill/strategies/redislock"
+)
+
+// final: nobody cancels in these scenarios.
+type final struct{}
+
+func (final) Restore(context.Context, string) error { return errors.ErrUnsupported }
+
+// careless is conditional without its look at the affected rows.
+type careless struct {
+	final
+	store *ledger.Store
+}
+
+func (s *careless) Deduct(ctx context.Context, p seckill.Purchase) (r seckill.Receipt, err error) {
+	err = s.store.Tx(ctx, func(tx *gorm.DB) error {
+		_, left, err := s.store.Exec(tx, "UPDATE stock SET num = LAST_INSERT_ID(num - ?) WHERE id = ? AND num - ? >= 0",
+			p.Quantity, p.SKU, p.Quantity)
+		if err != nil {
+			return err
+		}
+		r, err = s.store.Record(tx, p, ledger.AnyRun, left)
+		return err
+	})
+	return r, err
+}
+
+// hopeful is version: it looks at the affected rows the first time.
+type hopeful struct {
+	final
+	store *ledger.Store
+}
+
+func (s *hopeful) Deduct(ctx context.Context, p seckill.Purchase) (r seckill.Receipt, err error) {
+	for n := range 2 {
+		var now struct{ Num, Version, Run int64 }
+		if err := s.store.Read(ctx, &now, "SELECT num, version, run FROM stock WHERE id = ?", p.SKU); err != nil {
+			return r, err
+		}
+		if now.Num < p.Quantity {
+			return r, seckill.ErrSoldOut
+		}
+		err = s.store.Tx(ctx, func(tx *gorm.DB) error {
+			rows, _, err := s.store.Exec(tx, "UPDATE stock SET num = ?, version = version + 1 WHERE id = ? AND version = ?",
+				now.Num-p.Quantity, p.SKU, now.Version)
+			if err != nil {
+				return err
+			}
+			if rows == 0 && n == 0 {
+				return seckill.ErrConflict
+			}
+			r, err = s.store.Record(tx, p, now.Run, now.Num-p.Quantity)
+			return err
+		})
+		if !errors.Is(err, seckill.ErrConflict) {
+			return r, err
+		}
+	}
+	return r, err
+}
+
+// snapshot is for-update with a plain read before its lock, which it believes.
+type snapshot struct {
+	final
+	store *ledger.Store
+}
+
+func (s *snapshot) Deduct(ctx context.Context, p seckill.Purchase) (r seckill.Receipt, err error) {
+	err = s.store.Tx(ctx, func(tx *gorm.DB) error {
+		var num, locked int64
+		err := s.store.ReadIn(tx, &num, "SELECT num FROM stock WHERE id = ?", p.SKU)
+		if err != nil || num < p.Quantity {
+			return cmp.Or(err, error(seckill.ErrSoldOut))
+		}
+		if err := s.store.ReadIn(tx, &locked, "SELECT num FROM stock WHERE id = ? FOR UPDATE", p.SKU); err != nil {
+			return err
+		}
+		if err := tx.Exec("UPDATE stock SET num = ? WHERE id = ?", num-p.Quantity, p.SKU).Error; err != nil {
+			return err
+		}
+		r, err = s.store.Record(tx, p, ledger.AnyRun, num-p.Quantity)
+		return err
+	})
+	return r, err
+}
+
+// unwatching is redis-multi without WATCH.
+func unwatching() catalog.Info {
+	i := counter.RedisMulti
+	i.New = func(d catalog.Deps) (seckill.Strategy, error) {
+		inner, err := counter.RedisMulti.New(d)
+		if err != nil {
+			return nil, err
+		}
+		return &unwatched{inner, inner.(counting), d.Redis, d.Ledger}, nil
+	}
+	return i
+}
+
+// counting is what belongs to a number beside its purchases.
+type counting interface {
+	seckill.Resetter
+	seckill.Counter
+}
+
+type unwatched struct {
+	seckill.Strategy
+	counting
+	redis redis.UniversalClient
+	store *ledger.Store
+}
+
+func (s *unwatched) Deduct(ctx context.Context, p seckill.Purchase) (r seckill.Receipt, err error) {
+	number := fmt.Sprint("seckill:stock:", p.SKU)
+	num, err := s.redis.Get(ctx, number).Int64()
+	if err != nil || num < p.Quantity {
+		return r, cmp.Or(err, error(seckill.ErrSoldOut))
+	}
+	if err := s.redis.Set(ctx, number, num-p.Quantity, 0).Err(); err != nil {
+		return r, err
+	}
+	err = s.store.Tx(ctx, func(tx *gorm.DB) error {
+		r, err = s.store.Record(tx, p, ledger.AnyRun, num-p.Quantity)
+		return err
+	})
+	return r, err
+}
+
+// byDelete frees a key without a look at whose it is.
+func byDelete(l lock.Locker, in *backend.Instance) lock.Locker { return deleting{l, in.Redis} }
+
+type deleting struct {
+	lock.Locker
+	redis redis.UniversalClient
+}
+
+func (l deleting) Acquire(ctx context.Context, key string, o lock.Options) (lock.Lease, error) {
+	lease, err := l.Locker.Acquire(ctx, key, o)
+	if err != nil {
+		return nil, err
+	}
+	return deletingLease{lease, l.redis, key}, nil
+}
+
+type deletingLease struct {
+	lock.Lease
+	redis redis.UniversalClient
+	key   string
+}
+
+func (l deletingLease) Release(ctx context.Context) error {
+	gone, err := l.redis.Del(ctx, l.key).Result()
+	_ = l.Lease.Release(ctx) // ends the renewer
+	if err == nil && gone == 0 {
+		return lock.ErrNotHeld
+	}
+	return err
+}
+
+// deaf does not wait, and takes busy for yes.
+func deaf(l lock.Locker, _ *backend.Instance) lock.Locker { return deafLock{l} }
+
+type deafLock struct{ lock.Locker }
+
+func (l deafLock) Acquire(ctx context.Context, key string, o lock.Options) (lock.Lease, error) {
+	o.Wait = 0
+	lease, err := l.Locker.Acquire(ctx, key, o)
+	if errors.Is(err, seckill.ErrBusy) {
+		return lock.NewHold(ctx, 0, func(context.Context) error { return nil }), nil
+	}
+	return lease, err
+}
+
+// ungated is redis-registry without the local lock: all buyers of a process
+// have its one name in Redis.
+func ungated() catalog.Info {
+	return recipe(redislock.RedisRegistry, func(d catalog.Deps) lock.Locker {
+		return &ungatedLock{d.Redis, rand.Text()}
+	})
+}
+
+type ungatedLock struct {
+	redis  redis.UniversalClient
+	client string
+}
+
+var (
+	takeOrExtend = redis.NewScript(`if redis.call('GET', KEYS[1]) == ARGV[1] then return 1 end
+return redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', 60000) and 1 or 0`)
+	compareAndDelete = redis.NewScript(`return redis.call('GET', KEYS[1]) == ARGV[1] and redis.call('DEL', KEYS[1]) or 0`)
+)
+
+func (l *ungatedLock) Acquire(ctx context.Context, key string, o lock.Options) (lock.Lease, error) {
+	err := lock.Poll(ctx, o.Wait, lock.Every(time.Millisecond), func() (bool, error) {
+		n, err := takeOrExtend.Run(ctx, l.redis, []string{key}, l.client).Int64()
+		return n == 1, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return lock.NewHold(ctx, 0, func(ctx context.Context) error {
+		return compareAndDelete.Run(ctx, l.redis, []string{key}, l.client).Err()
+	}), nil
+}
+
+// byBuyer takes a lock that nobody else takes.
+func byBuyer(g *lock.Guarded) seckill.Strategy { return &buyersOwn{g} }
+
+type buyersOwn struct{ *lock.Guarded }
+
+func (s *buyersOwn) Deduct(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
+	own := *s.Guarded
+	own.Key = func(sku int64) string { return fmt.Sprint(s.Key(sku), "-", p.User) }
+	return own.Deduct(ctx, p)
+}
+
+// tooEarly frees the lock as the last thing before COMMIT.
+func tooEarly(g *lock.Guarded) seckill.Strategy { return &hasty{g} }
+
+type hasty struct{ *lock.Guarded }
+
+func (s *hasty) Deduct(ctx context.Context, p seckill.Purchase) (r seckill.Receipt, err error) {
+	key := s.Key(p.SKU)
+	lease, err := s.Locker.Acquire(ctx, key, s.Options)
+	if err != nil {
+		return r, err
+	}
+	store, free := s.Ledger, func(*gorm.DB) error { return lease.Release(ctx) }
+	if session, ok := lease.(lock.SessionLease); ok {
+		store, free = store.On(session.Session()), func(tx *gorm.DB) error { return tx.Exec("DO RELEASE_LOCK(?)", key).Error }
+	}
+	defer func() { _ = lease.Release(context.WithoutCancel(ctx)) }()
+	var now struct{ Num, Run int64 }
+	err = store.Read(ctx, &now, "SELECT num, run FROM stock WHERE id = ?", p.SKU)
+	if err != nil || now.Num < p.Quantity {
+		return r, cmp.Or(err, error(seckill.ErrSoldOut))
+	}
+	err = store.Tx(ctx, func(tx *gorm.DB) error {
+		if err := tx.Exec("UPDATE stock SET num = ? WHERE id = ?", now.Num-p.Quantity, p.SKU).Error; err != nil {
+			return err
+		}
+		if r, err = store.Record(tx, p, now.Run, now.Num-p.Quantity); err != nil {
+			return err
+		}
+		return free(tx)
+	})
+	return r, err
+}
+
+// A zkQueue is the recipe in few lines, and two ways to get it wrong.
+type zkQueue struct {
+	zk         *backend.ZooKeeperClient
+	watchesOwn bool // off by one: the node that it watches is its own
+	believes   bool // told once, it does not look again
+}
+
+func (l *zkQueue) Acquire(ctx context.Context, key string, _ lock.Options) (lock.Lease, error) {
+	path, err := l.zk.Create(ctx, key+"/lock-", nil, zk.FlagEphemeralSequential)
+	if errors.Is(err, zk.ErrNoNode) { // the first buyer ever
+		if err = l.zk.EnsurePath(ctx, key); err == nil {
+			path, err = l.zk.Create(ctx, key+"/lock-", nil, zk.FlagEphemeralSequential)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	own, told := strings.TrimPrefix(path, key+"/"), false
+	for !told || !l.believes {
+		names, _, err := l.zk.Children(ctx, key)
+		if err != nil {
+			return nil, err
+		}
+		slices.Sort(names)
+		i := slices.Index(names, own)
+		if i < 0 {
+			return nil, lock.ErrLost
+		}
+		if i == 0 {
+			break
+		}
+		if !l.watchesOwn {
+			i--
+		}
+		_, _, gone, err := l.zk.GetW(ctx, key+"/"+names[i])
+		if errors.Is(err, zk.ErrNoNode) {
+			continue
+		}
+		if err == nil {
+			err = l.zk.Wait(ctx, "node ahead", gone)
+		}
+		if err != nil {
+			_ = l.zk.Delete(context.WithoutCancel(ctx), path)
+			return nil, err
+		}
+		told = true
+	}
+	return lock.NewHold(ctx, 0, func(ctx context.Context) error {
+		err := l.zk.Delete(ctx, path)
+		if errors.Is(err, zk.ErrNoNode) {
+			return lock.ErrNotHeld
+		}
+		return err
+	}), nil
+}
+
+// An etcdQueue is the recipe in few lines, and one way to get it wrong.
+type etcdQueue struct {
+	etcd        *clientv3.Client
+	looksBehind bool
+}
+
+func (l *etcdQueue) Acquire(ctx context.Context, key string, _ lock.Options) (lock.Lease, error) {
+	lease, err := l.etcd.Grant(ctx, 60)
+	if err != nil {
+		return nil, err
+	}
+	put, err := l.etcd.Put(ctx, fmt.Sprintf("%s/%x", key, lease.ID), "", clientv3.WithLease(lease.ID))
+	if err != nil {
+		return nil, err
+	}
+	before := clientv3.WithMaxCreateRev(put.Header.Revision - 1)
+	if l.looksBehind {
+		before = clientv3.WithMinCreateRev(put.Header.Revision + 1)
+	}
+	for {
+		got, err := l.etcd.Get(ctx, key+"/", append(clientv3.WithLastCreate(), before)...)
+		if err == nil && len(got.Kvs) > 0 {
+			err = l.untilGone(ctx, string(got.Kvs[0].Key), got.Header.Revision+1)
+		} else if err == nil {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return lock.NewHold(ctx, 0, func(ctx context.Context) error {
+		_, err := l.etcd.Revoke(ctx, lease.ID)
+		return err
+	}), nil
+}
+
+func (l *etcdQueue) untilGone(ctx context.Context, key string, from int64) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	gone, changes := make(chan struct{}), l.etcd.Watch(ctx, key, clientv3.WithRev(from), clientv3.WithFilterPut())
+	go func() {
+		defer close(gone)
+		for change := range changes {
+			if len(change.Events) > 0 {
+				return
+			}
+		}
+	}()
+	_, err := tap.WaitFor(ctx, "key ahead", gone, func(ctx context.Context) error {
+		got, err := l.etcd.Get(ctx, key)
+		if err != nil || len(got.Kvs) > 0 {
+			return err
+		}
+		select { // the news is under way
+		case <-gone:
+		case <-ctx.Done():
+		}
+		return ctx.Err()
+	})
+	return err
+}
