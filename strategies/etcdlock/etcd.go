@@ -14,6 +14,7 @@ import (
 )
 
 //go:embed etcd.go session.go
+//go:embed etcd.en.md etcd.zh.md
 var etcdFiles embed.FS
 
 // Etcd is the queue of keys, in the order of their create revisions.

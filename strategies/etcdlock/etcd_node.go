@@ -14,6 +14,7 @@ import (
 )
 
 //go:embed etcd_node.go session.go
+//go:embed etcd_node.en.md etcd_node.zh.md
 var etcdNodeFiles embed.FS
 
 // EtcdNode is one key that only one can create.

@@ -21,6 +21,7 @@ import (
 )
 
 //go:embed zk.go
+//go:embed zk.en.md zk.zh.md
 var zkFiles embed.FS
 
 // ZK is the queue of ephemeral sequential nodes.

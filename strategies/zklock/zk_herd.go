@@ -14,6 +14,7 @@ import (
 )
 
 //go:embed zk_herd.go zk.go
+//go:embed zk_herd.en.md zk_herd.zh.md
 var zkHerdFiles embed.FS
 
 // ZKHerd is the queue in which everybody watches everything.

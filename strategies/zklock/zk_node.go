@@ -18,6 +18,7 @@ import (
 )
 
 //go:embed zk_node.go zk.go
+//go:embed zk_node.en.md zk_node.zh.md
 var zkNodeFiles embed.FS
 
 // ZKNode is one node that only one can create.

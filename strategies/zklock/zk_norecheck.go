@@ -11,6 +11,7 @@ import (
 )
 
 //go:embed zk_norecheck.go zk.go
+//go:embed zk_norecheck.en.md zk_norecheck.zh.md
 var zkNoRecheckFiles embed.FS
 
 // ZKNoRecheck is the queue whose waiters do not look again.
