@@ -23,6 +23,8 @@ var mayImport = map[string][]string{
 		"internal/tap"},
 	"internal/prove": {"internal/seckill", "internal/backend", "internal/ledger", "internal/lock", "internal/catalog",
 		"internal/tap", "internal/lab", "internal/explore"},
+	"internal/bench": {"internal/seckill", "internal/backend", "internal/lock", "internal/catalog", "internal/tap",
+		"internal/lab"},
 	"internal/httpapi": {"internal/seckill", "internal/backend", "internal/ledger", "internal/catalog",
 		"internal/tap", "internal/lock"},
 	"internal/labapi": {"internal/backend", "internal/ledger", "internal/lab", "internal/catalog",

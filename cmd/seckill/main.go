@@ -22,6 +22,7 @@ type commands struct {
 	Serve  ServeCmd  `cmd:"" help:"Run one service process on configured backends."`
 	Load   LoadCmd   `cmd:"" help:"Storm a sale with buyers and judge it from the ledger."`
 	Prove  ProveCmd  `cmd:"" help:"Compute the guarantee matrix: run every strategy through the orders of its commands."`
+	Bench  BenchCmd  `cmd:"" help:"Measure the locks, ours beside those that others have made."`
 	Lock   LockCmd   `cmd:"" help:"Hold a lock while a command runs."`
 	Deps   DepsCmd   `cmd:"" help:"Install the servers that are missing, with the system's package manager."`
 	Doctor DoctorCmd `cmd:"" help:"Say what is found, in which version, and what to do about the rest."`

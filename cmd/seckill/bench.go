@@ -1,0 +1,252 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"seckill/internal/backend"
+	"seckill/internal/bench"
+	"seckill/internal/catalog"
+	"seckill/internal/lab"
+	"seckill/strategies"
+)
+
+// BenchCmd measures parts of the program by themselves.
+type BenchCmd struct {
+	Locks BenchLocksCmd `cmd:"" help:"Measure locks, ours beside those that others have made."`
+}
+
+// BenchOutput is where a benchmark's results go.
+type BenchOutput struct {
+	JSON     string `name:"json" placeholder:"FILE" help:"Write the figures as JSON; - is standard output, in place of the table."`
+	Markdown string `placeholder:"FILE" help:"Write the table as Markdown; - is standard output."`
+	Quiet    bool   `short:"q" help:"No progress."`
+}
+
+// BenchLocksCmd runs our locks and foreign ones side by side.
+type BenchLocksCmd struct {
+	Locks      []string      `placeholder:"NAME" help:"Our locks to measure, by comma. Without it: all but those that exclude nobody."`
+	NoForeign  bool          `help:"Leave out the locks that others have made."`
+	Contenders []int         `default:"8,64" help:"How many wait for one lock at a time, by comma."`
+	Hold       time.Duration `default:"5ms" help:"How long each of them holds it."`
+	Instances  int           `default:"1" help:"Spread the contenders over the connections of so many processes."`
+	Rounds     int           `default:"3" help:"How often everything is measured, in alternating order."`
+	For        time.Duration `default:"2s" help:"How long one lock is measured at a time; longer where its contenders would not all have their turns."`
+	Poll       time.Duration `default:"10ms" help:"About how long a lock that polls pauses between two attempts."`
+	Lease      time.Duration `default:"8s" help:"How long a lock lives unrenewed."`
+	BenchOutput
+	BackendFlags
+}
+
+// statusOverlap is the exit status when a lock let two in at a time.
+const statusOverlap = 10
+
+// Help is what seckill bench locks --help says below its flags.
+func (BenchLocksCmd) Help() string {
+	return fmt.Sprintf(`Servers that are not given are started for this run and stopped after it. Nobody else may use those that are given meanwhile.
+
+Every holder increments a counter that only the lock protects. A lock under which it is not exact is not valid.
+
+Exit status: 0 when everything was measured, 1 when it could not be finished, 2 for a wrong command line,
+%d when a lock let two in at a time.`, statusOverlap)
+}
+
+// Validate finds what is wrong with the flags alone.
+func (c *BenchLocksCmd) Validate() error {
+	for _, n := range c.Contenders {
+		if n < 2 || n > 512 {
+			return fmt.Errorf("--contenders must be numbers from 2 to 512, such as 8,64, not %d", n)
+		}
+	}
+	if slices.Sort(c.Contenders); len(slices.Compact(slices.Clone(c.Contenders))) < len(c.Contenders) {
+		return errors.New("--contenders names a number twice")
+	}
+	switch {
+	case c.Hold < 0 || c.Hold > time.Second:
+		return errors.New("--hold must be from 0 to 1s, such as 5ms")
+	case c.Instances < 1 || c.Instances > 16:
+		return errors.New("--instances must be 1 to 16")
+	case c.Rounds < 1 || c.Rounds > 100:
+		return errors.New("--rounds must be 1 to 100")
+	case c.For < 10*time.Millisecond || c.For > time.Hour:
+		return errors.New("--for must be from 10ms to 1h, such as 2s")
+	case c.Poll <= 0:
+		return errors.New("--poll must be longer than 0, such as 10ms")
+	case c.Lease < time.Second:
+		return errors.New("--lease must be 1s or longer: etcd grants nothing less than two")
+	}
+	if c.SQLitePath != "" {
+		return errors.New("--sqlite-path: no lock lives in SQLite; give --mysql-dsn, or nothing")
+	}
+	if _, err := c.ours(); err != nil {
+		return err
+	}
+	return c.BenchOutput.check()
+}
+
+// check: - can be one of them.
+func (o BenchOutput) check() error {
+	if o.JSON == "-" && o.Markdown == "-" {
+		return errors.New("--json and --markdown cannot both be standard output")
+	}
+	return nil
+}
+
+func (c *BenchLocksCmd) ours() (chosen []catalog.Info, err error) {
+	for _, name := range c.Locks {
+		i := slices.IndexFunc(strategies.All(), func(i catalog.Info) bool { return i.Name == name && i.Locker != nil })
+		switch {
+		case i < 0:
+			return nil, fmt.Errorf("--locks: there is no lock %q; there are: %s", name, strings.Join(benchable(), ", "))
+		case slices.ContainsFunc(chosen, func(i catalog.Info) bool { return i.Name == name }):
+			return nil, fmt.Errorf("--locks names %s twice", name)
+		}
+		if info := strategies.All()[i]; inProcess(info) && c.Instances > 1 {
+			return nil, fmt.Errorf("--locks: %s is a lock inside one process; leave out --instances", name)
+		} else {
+			chosen = append(chosen, info)
+		}
+	}
+	if len(c.Locks) > 0 {
+		return chosen, nil
+	}
+	for _, info := range strategies.All() {
+		if info.Locker != nil && !info.Broken() && (!inProcess(info) || c.Instances == 1) {
+			chosen = append(chosen, info)
+		}
+	}
+	return chosen, nil
+}
+
+func benchable() (names []string) {
+	for _, info := range strategies.All() {
+		if info.Locker != nil {
+			names = append(names, info.Name)
+		}
+	}
+	return names
+}
+
+func (c *BenchLocksCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
+	redis.SetLogger(redisLog{slog.New(slog.DiscardHandler)}) // errors are returned
+	if err := c.writable(); err != nil {
+		return err
+	}
+	infos, err := c.ours()
+	if err != nil {
+		return err
+	}
+	settings := catalog.DefaultSettings()
+	settings.LockPoll, settings.LockLease = c.Poll, c.Lease
+	options := bench.Options{
+		Contenders: c.Contenders, Instances: c.Instances, Hold: c.Hold, Rounds: c.Rounds, For: c.For,
+		Progress: c.progress(stderr),
+	}
+	for _, info := range infos {
+		options.Contestants = append(options.Contestants, bench.Ours(info, settings))
+	}
+	if !c.NoForeign {
+		options.Contestants = append(options.Contestants, bench.Foreign(settings)...)
+	}
+	l, err := startServers(ctx, options.Contestants, c.config())
+	if err != nil {
+		return err
+	}
+	defer stopLab(l)
+	options.Backends = l.Config()
+	report, err := bench.Run(ctx, options)
+	report.Command, report.Servers = commandLine(), l.Backends()
+	if written := c.write(stdout, report.Tables(), report.WriteJSON); written != nil {
+		return errors.Join(err, written)
+	}
+	switch {
+	case err != nil:
+		return fmt.Errorf("broken off, the figures are those up to then: %w", err)
+	case len(report.Overlaps()) > 0:
+		return exitStatus(statusOverlap)
+	case len(report.Failed()) > 0:
+		return fmt.Errorf("not everything could be measured: %s", strings.Join(report.Failed(), ", "))
+	}
+	return nil
+}
+
+// startServers starts what the contestants need and was not given; as it is
+// used, with every commit flushed.
+func startServers(ctx context.Context, contestants []bench.Contestant, given backend.Config) (*lab.Lab, error) {
+	var names []string
+	for _, c := range contestants {
+		for _, need := range c.Needs {
+			names = append(names, backendName[need])
+		}
+	}
+	slices.Sort(names)
+	l, err := lab.Start(ctx, lab.Options{Backends: slices.Compact(names), Given: given})
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range l.Backends() {
+		if !s.OK || s.Tier == backend.Embedded {
+			return nil, errors.Join(fmt.Errorf("a benchmark needs a real %s: install one (seckill deps), or give its address %s",
+				s.Name, s.Error), stopLab(l))
+		}
+	}
+	return l, nil
+}
+
+var backendName = map[backend.Capability]string{
+	backend.SQL: backend.NameMySQL, backend.RowLocks: backend.NameMySQL, backend.Redis: backend.NameRedis,
+	backend.RedisQuorum: backend.NameRedlock, backend.ZooKeeper: backend.NameZooKeeper, backend.Etcd: backend.NameEtcd,
+}
+
+func commandLine() string {
+	line := "seckill"
+	for _, arg := range os.Args[1:] {
+		line += " " + backend.Redact(arg)
+	}
+	return line
+}
+
+func (o BenchOutput) progress(stderr stderrWriter) func(done, total int, what string) {
+	began := time.Now()
+	return func(done, total int, what string) {
+		if !o.Quiet {
+			fmt.Fprintf(stderr, "%6s  %4d/%d  %s\n", time.Since(began).Round(time.Second), done+1, total, what)
+		}
+	}
+}
+
+// writable tries where the results go before the work, not after it.
+func (o BenchOutput) writable() error {
+	return errors.Join(writable(o.JSON), writable(o.Markdown))
+}
+
+func (o BenchOutput) write(stdout io.Writer, tables []bench.Table, figures func(io.Writer) error) error {
+	to := func(file string, write func(io.Writer) error) error {
+		switch file {
+		case "":
+			return nil
+		case "-":
+			return write(stdout)
+		}
+		f, err := os.Create(file)
+		if err != nil {
+			return fmt.Errorf("the result could not be written: %w", err)
+		}
+		return errors.Join(write(f), f.Close())
+	}
+	errs := []error{to(o.JSON, figures),
+		to(o.Markdown, func(w io.Writer) error { return bench.WriteMarkdown(w, tables) })}
+	if o.JSON != "-" && o.Markdown != "-" {
+		errs = append(errs, bench.WriteText(stdout, tables))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,179 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"seckill/internal/tap"
+)
+
+// A Pass is one measurement of one lock. Times are in milliseconds.
+type Pass struct {
+	Round int     `json:"round"`
+	Locks int     `json:"locks"` // taken within the time that was measured
+	Rate  float64 `json:"locks_per_second"`
+
+	// How long an acquisition took, of all that were begun within the time,
+	// those that came to their end later included.
+	WaitP50 float64 `json:"wait_p50_ms"`
+	WaitP99 float64 `json:"wait_p99_ms"`
+
+	// From the moment a holder began to give the lock back until the next one
+	// had it, who had been waiting for it by then.
+	HandoverP50 float64 `json:"handover_p50_ms"`
+	HandoverP99 float64 `json:"handover_p99_ms"`
+
+	Fewest int `json:"fewest_per_contender"`
+	Most   int `json:"most_per_contender"`
+
+	// Lost is how many increments of an unprotected counter, each made under
+	// the lock, were overwritten: not 0 means that two held it at a time.
+	Lost int `json:"lost_updates"`
+	// Gone is how many holders found that the lock was not theirs any more
+	// when they gave it back.
+	Gone int `json:"gone_before_release"`
+}
+
+// Fairness is fewest/most per contender: 1 is even, 0 means that somebody got
+// nothing.
+func (p Pass) Fairness() float64 {
+	if p.Most == 0 {
+		return 0
+	}
+	return float64(p.Fewest) / float64(p.Most)
+}
+
+// A shape is what the contenders of a pass do, and for how long.
+type shape struct {
+	contenders, instances int
+	hold                  func() time.Duration // nil: give back at once
+	warm, measured        time.Duration
+}
+
+// A race is a pass that runs.
+type race struct {
+	shape
+	begin, end time.Time
+	counter    unprotected
+	all, gone  atomic.Int64
+	freed      atomic.Int64 // when the last holder began to give it back, since begin
+}
+
+// A lane is what one contender has seen.
+type lane struct {
+	locks           int
+	waits, handover []time.Duration
+}
+
+// run measures a lock at a place.
+func (s shape) run(ctx context.Context, p *place) (Pass, uint64, error) {
+	now := time.Now()
+	r := &race{shape: s, begin: now.Add(s.warm), end: now.Add(s.warm + s.measured)}
+	lanes := make([]lane, len(p.takers))
+	all, racing := errgroup.WithContext(ctx)
+	// What is held is given back although the race is over, or broken off.
+	freeing, cancel := context.WithDeadline(context.WithoutCancel(ctx), r.end.Add(time.Minute))
+	defer cancel()
+	for i, take := range p.takers {
+		all.Go(func() error { return r.contend(racing, freeing, take, &lanes[i]) })
+	}
+	err := all.Wait()
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return r.result(lanes), uint64(r.all.Load()), err
+}
+
+func (r *race) contend(ctx, freeing context.Context, take taker, l *lane) error {
+	for {
+		asked := time.Now()
+		if asked.After(r.end) {
+			return nil
+		}
+		free, err := take(ctx)
+		if err != nil {
+			return err
+		}
+		got := time.Now()
+		if freed := r.begin.Add(time.Duration(r.freed.Load())); asked.After(r.begin) {
+			l.waits = append(l.waits, got.Sub(asked))
+			if asked.Before(freed) {
+				l.handover = append(l.handover, got.Sub(freed))
+			}
+		}
+		if got.After(r.begin) && got.Before(r.end) {
+			l.locks++
+		}
+		r.all.Add(1)
+		r.counter.increment(func() {
+			if r.hold != nil {
+				time.Sleep(r.hold())
+			}
+		})
+		r.freed.Store(int64(time.Since(r.begin)))
+		switch err := free(freeing); {
+		case errors.Is(err, errNotHeld):
+			r.gone.Add(1)
+		case err != nil:
+			return err
+		}
+	}
+}
+
+func (r *race) result(lanes []lane) Pass {
+	pass := Pass{Fewest: lanes[0].locks, Lost: int(r.all.Load() - r.counter.n.Load()), Gone: int(r.gone.Load())}
+	var waits, handover []time.Duration
+	for _, l := range lanes {
+		pass.Locks += l.locks
+		pass.Fewest, pass.Most = min(pass.Fewest, l.locks), max(pass.Most, l.locks)
+		waits, handover = append(waits, l.waits...), append(handover, l.handover...)
+	}
+	pass.Rate = float64(pass.Locks) / r.measured.Seconds()
+	pass.WaitP50, pass.WaitP99 = percentile(waits, 50), percentile(waits, 99)
+	pass.HandoverP50, pass.HandoverP99 = percentile(handover, 50), percentile(handover, 99)
+	return pass
+}
+
+// percentile is the smallest value that at least p percent do not exceed, in
+// milliseconds; 0 of none.
+func percentile(all []time.Duration, p int) float64 {
+	if len(all) == 0 {
+		return 0
+	}
+	slices.Sort(all)
+	return float64(all[(len(all)*p+99)/100-1]) / float64(time.Millisecond)
+}
+
+// pass measures a lock once.
+func (c Contestant) pass(ctx context.Context, o Options, s shape) (Pass, error) {
+	p, err := c.at(ctx, o.Backends, s.contenders, s.instances)
+	if err != nil {
+		return Pass{}, err
+	}
+	pass, _, err := s.run(ctx, p)
+	return pass, errors.Join(err, p.close())
+}
+
+// commands counts what is sent to the backends for each acquisition. It is a
+// pass apart: counting takes time.
+func (c Contestant) commands(ctx context.Context, o Options, s shape) (float64, error) {
+	p, err := c.at(ctx, o.Backends, s.contenders, s.instances)
+	if err != nil {
+		return 0, err
+	}
+	var seen tap.Counter
+	_, locks, err := s.run(tap.With(ctx, &seen), p)
+	sent := p.sent.commands.Load()
+	for _, backend := range []string{tap.SQL, tap.Redis, tap.ZooKeeper, tap.Etcd} {
+		sent += seen.Count(backend)
+	}
+	if locks == 0 {
+		return 0, errors.Join(err, p.close())
+	}
+	return float64(sent) / float64(locks), errors.Join(err, p.close())
+}

@@ -1,0 +1,133 @@
+package bench
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Tables are the report for people: a table for each number of contenders, and
+// one of ratios.
+func (r *Report) Tables() []Table {
+	var all []Table
+	for _, n := range r.crowds() {
+		all = append(all, r.sceneTable(n))
+	}
+	if len(r.Ratios) > 0 {
+		all = append(all, r.ratioTable())
+	}
+	if len(all) > 0 {
+		last := &all[len(all)-1]
+		last.Notes = append(last.Notes, r.remarks()...)
+	}
+	return all
+}
+
+func (r *Report) sceneTable(n int) Table {
+	t := Table{
+		Title: "Uncontended: acquire and release, one after the other",
+		Head:  []string{"lock", "locks/s", "p50 ms", "p99 ms", "commands"},
+	}
+	if n > 1 {
+		t.Title = fmt.Sprintf("%d contenders, each holding %v ms", n, r.HoldMS)
+		if r.Instances > 1 {
+			t.Title += fmt.Sprintf(", with the connections of %d processes", min(n, r.Instances))
+		}
+		t.Head = []string{"lock", "locks/s", "p50 wait ms", "p99 wait ms", "hand-over ms", "fewest/most", "commands"}
+	}
+	for _, l := range r.Locks {
+		for _, s := range l.Scenes {
+			if s.Contenders == n {
+				t.Rows = append(t.Rows, s.row(l.Name, len(t.Head)))
+			}
+		}
+	}
+	return t
+}
+
+func (s Scene) row(name string, width int) []string {
+	row := []string{name}
+	measures := []measure{rate, waitP50, waitP99}
+	if s.Contenders > 1 {
+		measures = append(measures, handover, fairness)
+	}
+	switch {
+	case s.Error != "":
+		row = append(row, "failed")
+	case s.lost() > 0:
+		row = append(row, fmt.Sprintf("invalid: overlap seen, %d updates lost", s.lost()))
+	case len(s.Passes) > 0:
+		for _, m := range measures {
+			row = append(row, s.spread(m).String())
+		}
+		if s.Commands > 0 {
+			row = append(row, number(s.Commands))
+		}
+	}
+	for len(row) < width {
+		row = append(row, none)
+	}
+	return row
+}
+
+func (r *Report) ratioTable() Table {
+	t := Table{
+		Title: "Ratios within this run",
+		Head:  []string{"ours", "beside", "contenders", "figure", "ratio", "goal", "met"},
+	}
+	for _, x := range r.Ratios {
+		beside, goal, met := x.Foreign, none, none
+		if beside == "" {
+			beside = "itself"
+		}
+		if x.Goal > 0 {
+			goal, met = fmt.Sprintf("≥ %v", x.Goal), "yes"
+			if x.AtMost {
+				goal = fmt.Sprintf("≤ %v", x.Goal)
+			}
+			if !x.Met() {
+				met = "no"
+			}
+		}
+		t.Rows = append(t.Rows, []string{x.Ours, beside, fmt.Sprint(x.Contenders), x.Measure, x.Ratio.String(), goal, met})
+	}
+	return t
+}
+
+// remarks say under what conditions it was measured.
+func (r *Report) remarks() (notes []string) {
+	figures := fmt.Sprintf("Figures are medians of %d rounds in alternating order, with the lowest and the highest.", r.Rounds)
+	if r.Rounds == 1 {
+		figures = "One round only: nothing says how far these figures spread."
+	}
+	notes = append(notes, figures+" Ratios are taken round by round.")
+	var terms []string
+	for _, l := range r.Locks {
+		if l.Terms != "" {
+			terms = append(terms, l.Name+": "+l.Terms)
+		}
+		for _, s := range l.Scenes {
+			if s.Error != "" {
+				notes = append(notes, fmt.Sprintf("Failed: %s, %s: %s", l.Name, crowd(s.Contenders), s.Error))
+			}
+		}
+	}
+	if len(terms) > 0 {
+		notes = append(notes, "Terms: "+strings.Join(terms, "; ")+".")
+	}
+	for _, name := range r.Overlaps() {
+		notes = append(notes, fmt.Sprintf(
+			"NOT VALID: %s let two in at a time, the counter under it lost updates. Its figures are those of no lock.", name))
+	}
+	return append(notes, r.where())
+}
+
+func (r *Report) where() string {
+	var servers []string
+	for _, s := range r.Servers {
+		if s.OK {
+			servers = append(servers, fmt.Sprintf("%s (%s)", s.Version, s.Tier))
+		}
+	}
+	return fmt.Sprintf("%s; %d CPUs, %s/%s, %s; %s.\n%s", r.Began.Format("2006-01-02 15:04"), r.Machine.CPUs,
+		r.Machine.OS, r.Machine.Arch, r.Machine.Go, strings.Join(servers, ", "), r.Command)
+}
