@@ -19,6 +19,7 @@ import (
 )
 
 //go:embed get_lock.go session.go tables.go
+//go:embed get_lock.en.md get_lock.zh.md
 var getLockFiles embed.FS
 
 // GetLock is the lock that MySQL and MariaDB have by themselves: no table, no

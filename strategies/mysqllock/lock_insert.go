@@ -17,6 +17,7 @@ import (
 )
 
 //go:embed lock_insert.go tables.go
+//go:embed lock_insert.en.md lock_insert.zh.md
 var insertFiles embed.FS
 
 // LockInsert has the row say whose it is, too: nobody frees or extends what is

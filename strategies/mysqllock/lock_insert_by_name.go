@@ -15,6 +15,7 @@ import (
 )
 
 //go:embed lock_insert_by_name.go tables.go
+//go:embed lock_insert_by_name.en.md lock_insert_by_name.zh.md
 var insertByNameFiles embed.FS
 
 // LockInsertByName has the row say when it is past, and sweeps out what is.

@@ -15,6 +15,7 @@ import (
 )
 
 //go:embed lock_insert_plain.go tables.go
+//go:embed lock_insert_plain.en.md lock_insert_plain.zh.md
 var insertPlainFiles embed.FS
 
 // LockInsertPlain is a unique key and nothing else: of any number of INSERTs

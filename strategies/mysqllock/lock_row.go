@@ -20,6 +20,7 @@ import (
 )
 
 //go:embed lock_row.go session.go tables.go
+//go:embed lock_row.en.md lock_row.zh.md
 var rowFiles embed.FS
 
 // LockRow is no row that comes and goes, but a lock on one that is always

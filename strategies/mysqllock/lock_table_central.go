@@ -15,6 +15,7 @@ import (
 )
 
 //go:embed lock_table_central.go tables.go central.go
+//go:embed lock_table_central.en.md lock_table_central.zh.md
 var tableCentralFiles embed.FS
 
 // LockTableCentral has everybody pass one row that is always there, and only

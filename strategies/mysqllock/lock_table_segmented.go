@@ -10,6 +10,7 @@ import (
 )
 
 //go:embed lock_table_segmented.go lock_table_central.go central.go tables.go
+//go:embed lock_table_segmented.en.md lock_table_segmented.zh.md
 var tableSegmentedFiles embed.FS
 
 // LockTableSegmented is lock-table-central with a hundred central rows, and

@@ -17,6 +17,7 @@ import (
 )
 
 //go:embed lock_table_v1.go tables.go
+//go:embed lock_table_v1.en.md lock_table_v1.zh.md
 var tableV1Files embed.FS
 
 // LockTableV1 avoids the error of a refused INSERT: it looks with FOR UPDATE

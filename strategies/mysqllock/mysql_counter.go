@@ -14,6 +14,7 @@ import (
 )
 
 //go:embed mysql_counter.go central.go tables.go
+//go:embed mysql_counter.en.md mysql_counter.zh.md
 var counterFiles embed.FS
 
 // MySQLCounter is B's other use of the lock table: a number that is counted
