@@ -15,6 +15,7 @@ import (
 )
 
 //go:embed redis_counter.go give_back.lua number.go seed.lua count.lua
+//go:embed redis_counter.en.md redis_counter.zh.md
 var redisCounterFiles embed.FS
 
 //go:embed give_back.lua

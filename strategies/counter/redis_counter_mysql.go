@@ -18,6 +18,7 @@ import (
 )
 
 //go:embed redis_counter_mysql.go take.lua settle.lua open.lua
+//go:embed redis_counter_mysql.en.md redis_counter_mysql.zh.md
 //go:embed number.go seed.lua count.lua
 var redisCounterMySQLFiles embed.FS
 

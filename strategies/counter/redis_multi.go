@@ -20,6 +20,7 @@ import (
 )
 
 //go:embed redis_multi.go number.go seed.lua count.lua
+//go:embed redis_multi.en.md redis_multi.zh.md
 var redisMultiFiles embed.FS
 
 // RedisMulti is optimistic locking of the number in Redis.
