@@ -92,11 +92,11 @@ func stockRedislock(s catalog.Settings) Contestant {
 func stockRueidislock(s catalog.Settings) Contestant {
 	return Contestant{
 		Name: Rueidislock, Foreign: true, Needs: []backend.Capability{backend.Redis},
-		Terms: "one key, told by client-side caching (NOLOOP)",
+		Terms: "one key, told by client-side caching",
 		open: func(_ context.Context, p *place) error {
 			return p.each(func(in *backend.Instance) (func() (taker, error), error) {
 				locker, err := rueidislock.NewLocker(rueidislock.LockerOption{
-					KeyMajority: 1, KeyValidity: s.LockLease, NoLoopTracking: true,
+					KeyMajority: 1, KeyValidity: s.LockLease,
 					ClientOption: rueidis.ClientOption{
 						InitAddress: in.Config.RedisAddrs,
 						DialCtxFn: func(ctx context.Context, addr string, d *net.Dialer, _ *tls.Config) (net.Conn, error) {

@@ -149,8 +149,21 @@ func percentile(all []time.Duration, p int) float64 {
 	return float64(all[(len(all)*p+99)/100-1]) / float64(time.Millisecond)
 }
 
+// patience is how much longer than planned a pass may take: to connect, and to
+// hand the lock round once more at its end. Some locks forget to wake the last
+// who wait.
+const patience = 20 * time.Second
+
+var errStalled = errors.New("it stalled: some contender did not get the lock, or could not give it back")
+
+func (s shape) limit(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, s.warm+s.measured+patience, errStalled)
+}
+
 // pass measures a lock once.
 func (c Contestant) pass(ctx context.Context, o Options, s shape) (Pass, error) {
+	ctx, cancel := s.limit(ctx)
+	defer cancel()
 	p, err := c.at(ctx, o.Backends, s.contenders, s.instances)
 	if err != nil {
 		return Pass{}, err
@@ -162,6 +175,8 @@ func (c Contestant) pass(ctx context.Context, o Options, s shape) (Pass, error) 
 // commands counts what is sent to the backends for each acquisition. It is a
 // pass apart: counting takes time.
 func (c Contestant) commands(ctx context.Context, o Options, s shape) (float64, error) {
+	ctx, cancel := s.limit(ctx)
+	defer cancel()
 	p, err := c.at(ctx, o.Backends, s.contenders, s.instances)
 	if err != nil {
 		return 0, err
