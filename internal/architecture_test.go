@@ -14,6 +14,7 @@ import (
 var mayImport = map[string][]string{
 	"internal/seckill": {},
 	"internal/tap":     {},
+	"internal/linear":  {},
 	"internal/backend": {"internal/tap"},
 	"internal/ledger":  {"internal/seckill"},
 	"internal/lock":    {"internal/seckill", "internal/ledger", "internal/tap"},
@@ -22,14 +23,14 @@ var mayImport = map[string][]string{
 	"internal/explore": {"internal/seckill", "internal/backend", "internal/ledger", "internal/lock", "internal/catalog",
 		"internal/tap"},
 	"internal/prove": {"internal/seckill", "internal/backend", "internal/ledger", "internal/lock", "internal/catalog",
-		"internal/tap", "internal/lab", "internal/explore"},
+		"internal/tap", "internal/lab", "internal/explore", "internal/linear"},
 	"internal/bench": {"internal/seckill", "internal/backend", "internal/lock", "internal/catalog", "internal/tap",
 		"internal/lab"},
 	"internal/httpapi": {"internal/seckill", "internal/backend", "internal/ledger", "internal/catalog",
 		"internal/tap", "internal/lock"},
 	"internal/labapi": {"internal/backend", "internal/ledger", "internal/lab", "internal/catalog",
 		"internal/httpapi", "loadtest", "web"},
-	"loadtest": {"internal/ledger", "internal/backend"},
+	"loadtest": {"internal/seckill", "internal/ledger", "internal/backend", "internal/linear", "internal/tap"},
 	"web":      {},
 }
 

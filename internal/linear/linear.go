@@ -1,0 +1,189 @@
+// Package linear asks of a history of purchases whether one stock that serves
+// one buyer at a time could have given all its answers, each at some moment
+// between the question and the answer: linearizability (Herlihy and Wing,
+// 1990). An audit looks at the ledger's end alone; this looks at every
+// `remaining` on the way.
+package linear
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+)
+
+// A Kind is what an operation came to.
+type Kind string
+
+const (
+	Sold     Kind = "sold"
+	SoldOut  Kind = "sold out"
+	GaveBack Kind = "gave back" // a cancellation
+	Nothing  Kind = "nothing"   // nothing was taken, for whatever other reason
+)
+
+// Never is the Return of an operation that got no answer.
+const Never = math.MaxInt64
+
+// An Op is one operation of a history. Times are of one clock, in nanoseconds.
+type Op struct {
+	Client       int
+	Kind         Kind
+	Quantity     int64
+	Remaining    int64 // as told, when Sold
+	Call, Return int64
+	Name         string // for messages
+	optional     bool   // at the edge of a window: it may have happened outside
+}
+
+// Model is a stock that serves one buyer at a time.
+func Model(initial int64) porcupine.Model {
+	m := porcupine.NondeterministicModel{
+		Init: func() []any { return []any{initial} },
+		Step: func(state, input, _ any) []any { return step(state.(int64), input.(Op)) },
+		DescribeOperation: func(input, _ any) string {
+			switch o := input.(Op); o.Kind {
+			case Sold:
+				return fmt.Sprintf("buy %d: %d left", o.Quantity, o.Remaining)
+			case GaveBack:
+				return fmt.Sprintf("give back %d", o.Quantity)
+			default:
+				return fmt.Sprintf("buy %d: %s", o.Quantity, o.Kind)
+			}
+		},
+		DescribeState: func(state any) string { return fmt.Sprint(state, " left") },
+	}
+	return m.ToModel()
+}
+
+// step is every stock that may be left after o; none when o cannot be.
+func step(left int64, o Op) (after []any) {
+	switch o.Kind {
+	case Sold:
+		if left >= o.Quantity && left-o.Quantity == o.Remaining {
+			after = append(after, left-o.Quantity)
+		}
+	case SoldOut:
+		if left < o.Quantity {
+			after = append(after, left)
+		}
+	case GaveBack:
+		after = append(after, left+o.Quantity)
+	default:
+		return []any{left}
+	}
+	if o.optional && !slices.Contains(after, any(left)) {
+		after = append(after, left)
+	}
+	return after
+}
+
+// Operations is a history as porcupine has it.
+func Operations(ops []Op) (all []porcupine.Operation) {
+	for _, o := range ops {
+		all = append(all, porcupine.Operation{ClientId: o.Client, Input: o, Call: o.Call, Output: nil, Return: o.Return})
+	}
+	return all
+}
+
+// A Finding is what a check came to.
+type Finding struct {
+	Linearizable bool
+	Decided      bool   // false: not within the limit
+	Checked      int    // operations that were looked at
+	Why          string // when not linearizable: what cannot be
+}
+
+// largest is how many operations a window has in which units come back.
+const largest = 1000
+
+// Check looks at a whole history if units were only ever taken. Then every
+// sale says by its `remaining` which units it took, so that their order is
+// known and one pass decides. When units come back the order has to be
+// searched for, and the first window of the history is.
+func Check(initial int64, ops []Op, limit time.Duration) Finding {
+	ops = slices.DeleteFunc(slices.Clone(ops), func(o Op) bool { return o.Kind == Nothing })
+	if !slices.ContainsFunc(ops, func(o Op) bool { return o.Kind == GaveBack }) {
+		why := inOrder(initial, ops)
+		return Finding{Linearizable: why == "", Decided: true, Checked: len(ops), Why: why}
+	}
+	ops = window(ops, largest)
+	f := Finding{Checked: len(ops)}
+	switch porcupine.CheckOperationsTimeout(Model(initial), Operations(ops), limit) {
+	case porcupine.Ok:
+		f.Linearizable, f.Decided = true, true
+	case porcupine.Illegal:
+		f.Decided = true
+		f.Why = fmt.Sprintf("no order of the first %d operations explains all their answers", len(ops))
+	}
+	return f
+}
+
+// inOrder decides a history without cancellations; "" when it is linearizable.
+// Sale after sale takes place as early as it can: when it was asked for, or
+// right after the one before.
+func inOrder(initial int64, ops []Op) (why string) {
+	var sales []Op
+	for _, o := range ops {
+		if o.Kind == Sold {
+			sales = append(sales, o)
+		}
+	}
+	slices.SortStableFunc(sales, func(a, b Op) int {
+		return cmp.Or(cmp.Compare(b.Remaining+b.Quantity, a.Remaining+a.Quantity), cmp.Compare(b.Remaining, a.Remaining))
+	})
+	left, now := initial, int64(math.MinInt64)
+	type moment struct{ left, at int64 }
+	course := []moment{{left, now}}
+	var before Op // the sale that now comes from
+	for _, s := range sales {
+		switch {
+		case s.Remaining+s.Quantity != left:
+			return fmt.Sprintf("%s was told %d left after %d, when there were %d", s.Name, s.Remaining, s.Quantity, left)
+		case s.Remaining < 0:
+			return fmt.Sprintf("%s was sold %d of %d", s.Name, s.Quantity, left)
+		case s.Call >= now:
+			now, before = s.Call, s
+		}
+		if s.Return < now {
+			return fmt.Sprintf("%s had his answer, %d left, %v before %s, whose units come before his, even asked",
+				s.Name, s.Remaining, time.Duration(now-s.Return), before.Name)
+		}
+		left = s.Remaining
+		course = append(course, moment{left, now})
+	}
+	for _, o := range ops {
+		if o.Kind != SoldOut {
+			continue
+		}
+		first := sort.Search(len(course), func(i int) bool { return course[i].left < o.Quantity })
+		switch {
+		case first == len(course):
+			return fmt.Sprintf("%s was told sold out of %d, and %d were left to the end", o.Name, o.Quantity, left)
+		case course[first].at > o.Return:
+			return fmt.Sprintf("%s was told sold out of %d, %v before so few were left that this is true", o.Name, o.Quantity,
+				time.Duration(course[first].at-o.Return))
+		}
+	}
+	return ""
+}
+
+// window is the first n operations by their call. Of those that were still
+// under way when the next was called nobody knows whether that one came first,
+// so they may or may not have happened.
+func window(ops []Op, n int) []Op {
+	slices.SortStableFunc(ops, func(a, b Op) int { return cmp.Compare(a.Call, b.Call) })
+	if len(ops) <= n {
+		return ops
+	}
+	end := ops[n].Call
+	ops = ops[:n]
+	for i := range ops {
+		ops[i].optional = ops[i].Return >= end
+	}
+	return ops
+}

@@ -1,0 +1,141 @@
+package linear
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+)
+
+// good is a history of a stock of 10:
+//
+//	a ├─ buys 4 ─┤            e ├─ gets nothing ─┤
+//	    b ├─ buys 3 ─┤   c ├─ buys 3 ─┤
+//	                          d ├─ wants 2: sold out ─┤
+func good() []Op {
+	return []Op{
+		{Client: 1, Name: "a", Kind: Sold, Quantity: 4, Remaining: 6, Call: 10, Return: 30},
+		{Client: 2, Name: "b", Kind: Sold, Quantity: 3, Remaining: 3, Call: 20, Return: 50},
+		{Client: 3, Name: "c", Kind: Sold, Quantity: 3, Remaining: 0, Call: 60, Return: 80},
+		{Client: 4, Name: "d", Kind: SoldOut, Quantity: 2, Call: 70, Return: 90},
+		{Client: 5, Name: "e", Kind: Nothing, Quantity: 9, Call: 0, Return: 1},
+	}
+}
+
+// Each violation, planted by itself, both with the order known and searched.
+func TestPlantedViolations(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		plant func(o []Op)
+		why   string // part of it; empty: linearizable
+	}{
+		{"none", func([]Op) {}, ""},
+		{"concurrent sales, the other way round", func(o []Op) { o[0].Remaining, o[1].Remaining = 3, 7 }, ""},
+		{"sold out asked early, answered in time", func(o []Op) { o[3].Call = 0 }, ""},
+		{"no answer at all", func(o []Op) { o[2].Return = Never }, ""},
+		{"the same moment", func(o []Op) { o[3].Call, o[3].Return = 60, 60 }, ""},
+		{"units sold twice", func(o []Op) { o[1].Remaining = 6 - 2 }, "b was told 4 left after 3, when there were 6"},
+		{"units skipped", func(o []Op) { o[1].Remaining = 2 }, "b was told 2 left after 3, when there were 6"},
+		{"an answer before the sale it counts", func(o []Op) { o[1].Call, o[1].Return = 0, 5 }, "b had his answer, 3 left, 5ns before a"},
+		{"sold out too early", func(o []Op) { o[3].Call, o[3].Return = 20, 40 }, "d was told sold out of 2, 20ns before"},
+		{"sold out of what stayed", func(o []Op) { o[2].Kind = Nothing }, "d was told sold out of 2, and 3 were left"},
+		{"below zero", func(o []Op) { o[2].Quantity, o[2].Remaining = 4, -1 }, "c was sold 4 of 3"},
+	} {
+		ops := good()
+		test.plant(ops)
+		f := Check(10, ops, time.Minute)
+		if !f.Decided || f.Linearizable != (test.why == "") || !strings.Contains(f.Why, test.why) {
+			t.Errorf("%s: %+v, want %q", test.name, f, test.why)
+		}
+		searched := append(ops, Op{Client: 9, Kind: GaveBack, Quantity: 1, Call: 1000, Return: 1001})
+		if f := Check(10, searched, time.Minute); !f.Decided || f.Linearizable != (test.why == "") {
+			t.Errorf("%s, with a cancellation afterwards: %+v", test.name, f)
+		}
+	}
+}
+
+// The one pass says of any history what the search says.
+func TestOnePassAgreesWithTheSearch(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	rng := rand.New(rand.NewPCG(seed, 0))
+	said := map[bool]int{}
+	for range 3000 {
+		initial := rng.Int64N(6)
+		ops := random(rng, initial)
+		why := inOrder(initial, ops)
+		searched := porcupine.CheckOperations(Model(initial), Operations(ops))
+		said[searched]++
+		if (why == "") != searched {
+			t.Fatalf("seed %d: of a stock of %d, one pass says %q, the search %t:\n%+v", seed, initial, why, searched, ops)
+		}
+	}
+	if said[true] < 300 || said[false] < 300 {
+		t.Errorf("seed %d: %v: too few of a kind to mean anything", seed, said)
+	}
+}
+
+// random is a true history of a few buyers, in which a little is then changed.
+func random(rng *rand.Rand, left int64) (ops []Op) {
+	for i := range 1 + rng.IntN(7) {
+		at := int64(10 * i)
+		o := Op{Client: i, Name: fmt.Sprint("buyer ", i), Quantity: 1 + rng.Int64N(2), Call: at - rng.Int64N(25), Return: at + rng.Int64N(25)}
+		if o.Kind = SoldOut; left >= o.Quantity {
+			left -= o.Quantity
+			o.Kind, o.Remaining = Sold, left
+		}
+		ops = append(ops, o)
+	}
+	switch o := &ops[rng.IntN(len(ops))]; rng.IntN(6) {
+	case 0:
+		o.Remaining += rng.Int64N(3) - 1
+	case 1:
+		o.Return = o.Call + rng.Int64N(10)
+	case 2:
+		o.Kind = []Kind{SoldOut, Sold, Nothing}[rng.IntN(3)]
+	}
+	return ops
+}
+
+// A window of a true history is true, whatever lies over its edge; and what is
+// planted before its end is found.
+func TestWindow(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	rng := rand.New(rand.NewPCG(seed, 0))
+	history := func() (ops []Op) {
+		left := int64(50)
+		for i := range 200 {
+			at := int64(10 * i)
+			o := Op{Client: i, Quantity: 1 + rng.Int64N(3), Call: at - rng.Int64N(40), Return: at + rng.Int64N(40)}
+			switch {
+			case rng.IntN(3) == 0:
+				o.Kind = GaveBack
+				left += o.Quantity
+			case left >= o.Quantity:
+				left -= o.Quantity
+				o.Kind, o.Remaining = Sold, left
+			default:
+				o.Kind = SoldOut
+			}
+			ops = append(ops, o)
+		}
+		return ops
+	}
+	for n := 20; n < 200; n += 20 {
+		ops := window(history(), n)
+		if !porcupine.CheckOperations(Model(50), Operations(ops)) {
+			t.Errorf("seed %d: the first %d of a true history are said to be wrong", seed, n)
+		}
+		for i := range ops {
+			if ops[i].Kind == Sold && !ops[i].optional {
+				ops[i].Remaining += 1000
+				break
+			}
+		}
+		if porcupine.CheckOperations(Model(50), Operations(ops)) {
+			t.Errorf("seed %d: a planted violation among the first %d was not found", seed, n)
+		}
+	}
+}
