@@ -271,11 +271,10 @@ func (s *hasty) Deduct(ctx context.Context, p seckill.Purchase) (r seckill.Recei
 	return r, err
 }
 
-// A zkQueue is the recipe in few lines, and two ways to get it wrong.
+// A zkQueue is the recipe in few lines, and one way to get it wrong.
 type zkQueue struct {
 	zk         *backend.ZooKeeperClient
 	watchesOwn bool // off by one: the node that it watches is its own
-	believes   bool // told once, it does not look again
 }
 
 func (l *zkQueue) Acquire(ctx context.Context, key string, _ lock.Options) (lock.Lease, error) {
@@ -288,8 +287,8 @@ func (l *zkQueue) Acquire(ctx context.Context, key string, _ lock.Options) (lock
 	if err != nil {
 		return nil, err
 	}
-	own, told := strings.TrimPrefix(path, key+"/"), false
-	for !told || !l.believes {
+	own := strings.TrimPrefix(path, key+"/")
+	for {
 		names, _, err := l.zk.Children(ctx, key)
 		if err != nil {
 			return nil, err
@@ -316,7 +315,6 @@ func (l *zkQueue) Acquire(ctx context.Context, key string, _ lock.Options) (lock
 			_ = l.zk.Delete(context.WithoutCancel(ctx), path)
 			return nil, err
 		}
-		told = true
 	}
 	return lock.NewHold(ctx, 0, func(ctx context.Context) error {
 		err := l.zk.Delete(ctx, path)

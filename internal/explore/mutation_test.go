@@ -31,10 +31,6 @@ func TestMutationsAreCaught(t *testing.T) {
 	crowd.Buyers = append(crowd.Buyers, explore.Buyer{Name: "C", Quantity: 1, Process: 2, Does: explore.Buys})
 	expiring := withFault(two(explore.Locks), explore.LeaseEnds)
 	expiring.Name = "two contenders, a lease ends"
-	dying := withFault(two(explore.Locks), explore.Dies)
-	dying.Name = "three contenders, one may die"
-	dying.Buyers = append(dying.Buyers, explore.Buyer{Name: "C", Process: 2, Does: explore.Locks})
-
 	all, twice, once := explore.Limits{Preemptions: -1}, explore.Limits{Preemptions: 2}, explore.Limits{Preemptions: 1}
 	const early, always, forAll = "unlocks before its COMMIT", "takes a busy lock for its own", "names the lock after the buyer"
 	const blind = "deletes the key, whoever's it is"
@@ -80,9 +76,6 @@ func TestMutationsAreCaught(t *testing.T) {
 		{zk, "watches its own node", recipe(zk, func(d catalog.Deps) lock.Locker {
 			return &zkQueue{zk: d.ZooKeeper, watchesOwn: true}
 		}), buy, twice, []string{explore.RuleStuck}},
-		{zk, "takes being told for being first", recipe(zk, func(d catalog.Deps) lock.Locker {
-			return &zkQueue{zk: d.ZooKeeper, believes: true}
-		}), dying, explore.Limits{Preemptions: 1, Orders: 600}, []string{explore.RuleOverlap}},
 		{etcd, "waits for the key behind", recipe(etcd, func(d catalog.Deps) lock.Locker {
 			return &etcdQueue{etcd: d.Etcd, looksBehind: true}
 		}), buy, all, nil},
