@@ -158,6 +158,7 @@ func TestStrategies(t *testing.T) {
 		Options                                                    []struct{ Flag, Doc string }
 		Broken, Available, Default                                 bool
 		Files                                                      []struct{ Name, Content string }
+		Lesson                                                     map[string]string
 	}
 	var list struct{ Strategies []strategy }
 	ask(t, s, "GET", "/api/v1/strategies", "").into(t, &list)
@@ -168,7 +169,8 @@ func TestStrategies(t *testing.T) {
 		got := list.Strategies[i]
 		if got.Name != info.Name || got.Title != info.Title || got.Idea == "" || got.Promises == "" || got.Breaks == "" ||
 			got.Stock != string(info.Stock) || got.Broken != info.Broken() || got.Default != (info.Name == "conditional") ||
-			len(got.Guarantees) != len(info.Guarantees) || len(got.Options) != len(info.Options) || got.Files != nil {
+			len(got.Guarantees) != len(info.Guarantees) || len(got.Options) != len(info.Options) ||
+			got.Files != nil || got.Lesson != nil {
 			t.Errorf("%s is listed as %+v", info.Name, got)
 		}
 		// SQLite has no row locks, and nothing else is configured.
@@ -180,6 +182,16 @@ func TestStrategies(t *testing.T) {
 		ask(t, s, "GET", "/api/v1/strategies/"+info.Name, "").into(t, &one)
 		if len(one.Files) == 0 || !strings.Contains(one.Files[0].Content, info.Name) {
 			t.Errorf("%s comes without the source that runs", info.Name)
+		}
+		for _, f := range one.Files {
+			if strings.HasSuffix(f.Name, ".md") {
+				t.Errorf("%s: its lesson %s is shown as source", info.Name, f.Name)
+			}
+		}
+		for _, language := range catalog.Languages {
+			if want, err := info.Lesson(language); err != nil || one.Lesson[language] != want {
+				t.Errorf("%s in %s: the lesson is %.40q, want %.40q (%v)", info.Name, language, one.Lesson[language], want, err)
+			}
 		}
 	}
 	r := ask(t, s, "POST", "/api/v1/seckill?strategy=for-update", good)

@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"net/http"
 	"path"
+	"slices"
+	"strings"
 
 	"github.com/gin-gonic/gin"
 
@@ -83,12 +85,18 @@ func (s *Server) showStrategy(c *gin.Context) error {
 		return refused(errUnknownStrategy, fmt.Sprintf("There is no strategy %.64q; there are: %s.", c.Param("name"), s.names()))
 	}
 	d := s.describe(sl)
+	own := strings.ReplaceAll(sl.info.Name, "-", "_") + ".go"
 	err := fs.WalkDir(sl.info.Files, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || path.Ext(name) == ".md" {
 			return err
 		}
 		text, err := fs.ReadFile(sl.info.Files, name)
-		d.Files = append(d.Files, file{name, string(text)})
+		shown := file{name, string(text)}
+		if name == own { // before what it shares with its neighbours
+			d.Files = slices.Insert(d.Files, 0, shown)
+		} else {
+			d.Files = append(d.Files, shown)
+		}
 		return err
 	})
 	if err != nil {

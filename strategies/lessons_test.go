@@ -1,0 +1,95 @@
+package strategies_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"seckill/internal/catalog"
+	"seckill/strategies"
+)
+
+// The sections of a lesson. How it breaks, or why it does not: one of the two.
+var sections = map[string][]string{
+	"en": {"The problem", "What it sends", "What it gets right", "How it breaks", "What comes next", "To think about"},
+	"zh": {"要解决的问题", "实际发出的命令", "它做对了什么", "它怎样出错", "下一步", "想一想"},
+}
+
+var unbroken = map[string]string{"en": "Why it does not break", "zh": "它为什么不出错"}
+
+func TestEveryStrategyHasItsLesson(t *testing.T) {
+	for _, info := range strategies.All() {
+		t.Run(info.Name, func(t *testing.T) {
+			sound := map[string]bool{}
+			for _, language := range catalog.Languages {
+				text, err := info.Lesson(language)
+				if err != nil {
+					t.Error(err)
+					continue
+				}
+				l := readLesson(t, language, text)
+				want := slices.Clone(sections[language])
+				if slices.Contains(l.sections, unbroken[language]) {
+					sound[language] = true
+					want[3] = unbroken[language]
+				}
+				if !slices.Equal(l.sections, want) {
+					t.Errorf("in %s: the sections are %q, want %q", language, l.sections, want)
+				}
+				if l.commands == 0 {
+					t.Errorf("in %s: it shows no command", language)
+				}
+			}
+			if sound["en"] != sound["zh"] {
+				t.Errorf("whether it breaks: the languages differ: %v", sound)
+			}
+			if sound["en"] && slices.ContainsFunc([]catalog.Letter{catalog.S, catalog.M, catalog.C, catalog.P, catalog.O},
+				func(g catalog.Letter) bool { return info.Guarantees[g] == catalog.Breaks }) {
+				t.Errorf("the lesson says that it does not break, the catalog says %v", info.Guarantees)
+			}
+		})
+	}
+}
+
+// A lesson's Markdown is what the page can show: one title, sections,
+// paragraphs, lists of "- ", fenced commands.
+type lesson struct {
+	sections []string
+	commands int
+}
+
+func readLesson(t *testing.T, language, text string) (l lesson) {
+	fenced, empty := false, true
+	for i, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
+		section, isSection := strings.CutPrefix(line, "## ")
+		switch {
+		case strings.HasPrefix(line, "```"):
+			fenced, empty = !fenced, false
+		case fenced:
+			l.commands++
+			if wide := len([]rune(line)); wide > 84 {
+				t.Errorf("in %s, line %d: %d columns: the page shows commands narrow", language, i+1, wide)
+			}
+		case i == 0:
+			if len(line) < 3 || !strings.HasPrefix(line, "# ") {
+				t.Errorf("in %s: the first line is %q, want a title", language, line)
+			}
+		case isSection:
+			if empty && len(l.sections) > 0 {
+				t.Errorf("in %s: %q is empty", language, l.sections[len(l.sections)-1])
+			}
+			l.sections, empty = append(l.sections, section), true
+		case strings.HasPrefix(line, "#"):
+			t.Errorf("in %s, line %d: %q: one title and its sections, nothing deeper", language, i+1, line)
+		case line != "":
+			empty = false
+		}
+	}
+	if fenced {
+		t.Errorf("in %s: a ``` is not closed", language)
+	}
+	if empty {
+		t.Errorf("in %s: the last section is empty", language)
+	}
+	return l
+}
