@@ -634,6 +634,11 @@ func (w *World) play(ctx context.Context, s *Scenario, peek bool, choose chooser
 		if err := r.enter(ctx, b); err != nil {
 			return nil, err
 		}
+		if i == 0 && s.HoldsFirst {
+			if err := r.untilHolds(ctx, choose); err != nil {
+				return r.order, err
+			}
+		}
 		if i == 0 && s.DiesFirst {
 			if err := r.untilDeath(ctx, choose); err != nil {
 				return r.order, err
@@ -666,6 +671,26 @@ func (w *World) play(ctx context.Context, s *Scenario, peek bool, choose chooser
 		r.order.Buyers = append(r.order.Buyers, a.outcome)
 	}
 	return r.order, r.judge(ctx)
+}
+
+// untilHolds lets the only buyer go on until he has the lock.
+func (r *run) untilHolds(ctx context.Context, choose chooser) error {
+	a := r.actors[0]
+	for {
+		if err := r.settle(ctx); err != nil {
+			return err
+		}
+		if a.holds || len(a.stops) == 0 {
+			return nil
+		}
+		only := []option{{Choice: Choice{Who: a.Name}}}
+		if _, err := choose(only, r.order.Preemptions); err != nil {
+			return err
+		}
+		if err := r.take(ctx, only[0]); err != nil {
+			return err
+		}
+	}
 }
 
 // untilDeath lets the only buyer go on until he dies, or is done. Then his

@@ -47,7 +47,7 @@ type World struct {
 // Settings of a world: nothing ends by itself while an order runs.
 func worldSettings() catalog.Settings {
 	s := catalog.DefaultSettings()
-	s.LockWait, s.LockLease, s.Retries = 40*time.Second, time.Minute, 8
+	s.LockWait, s.LockLease, s.Retries = 40*time.Second, 5*time.Minute, 8
 	return s
 }
 

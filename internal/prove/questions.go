@@ -257,7 +257,8 @@ func (b *bench) deadHolder(ctx context.Context) (Cell, error) {
 		contenders := buyers(3, explore.Locks, explore.Locks, explore.Locks)
 		three, err := b.faulty(ctx, "dead-holder", anyRule,
 			&explore.Scenario{Name: "two contenders find what a third has left behind who died", Buyers: contenders, DiesFirst: true},
-			&explore.Scenario{Name: "three contenders, one may die", Buyers: contenders, Faults: []explore.Fault{explore.Dies}})
+			&explore.Scenario{Name: "one has the lock, two come, one may die", Buyers: contenders, HoldsFirst: true,
+				Faults: []explore.Fault{explore.Dies}})
 		if err != nil || three.Answer == Breaks {
 			return three, err
 		}
@@ -331,7 +332,7 @@ func (b *bench) owner(ctx context.Context) (Cell, error) {
 	c, err := b.faulty(ctx, "owner", func(rule string) bool { return rule == explore.RuleOverlap || rule == explore.RuleStolen },
 		&explore.Scenario{Name: "two contenders, the lock is lost under its holder", Clears: true,
 			Buyers: buyers(processes, explore.Locks, explore.Locks), Faults: []explore.Fault{explore.LeaseEnds}},
-		&explore.Scenario{Name: "three contenders, the lock is lost under its holder", Clears: true,
+		&explore.Scenario{Name: "three contenders, the lock is lost under its holder", Clears: true, HoldsFirst: true,
 			Buyers: buyers(processes, explore.Locks, explore.Locks, explore.Locks), Faults: []explore.Fault{explore.LeaseEnds}})
 	if err != nil || c.Answer == Breaks {
 		return c, err
@@ -360,11 +361,11 @@ func (b *bench) otherSKUs(ctx context.Context) (Cell, error) {
 	}
 	hindered := func(rule string) bool { return rule == explore.RuleHindered }
 	res, err := w.Search(ctx, &explore.Scenario{Name: "two buyers of different SKUs", Stock: 5, Buyers: two},
-		explore.Limits{Preemptions: 1, Time: b.options.Budget, Stop: hindered})
+		explore.Limits{Preemptions: 2, Time: b.options.Budget, Stop: hindered})
 	if err != nil {
 		return Cell{}, err
 	}
-	c := Cell{Answer: Holds, Preemptions: 1}
+	c := Cell{Answer: Holds, Preemptions: 2}
 	c.add(res)
 	if res.First != nil {
 		return b.broken(ctx, "other-skus", c, res.First, hindered)

@@ -90,8 +90,9 @@ func (l *redsyncLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
 	ttl := cmp.Or(o.Lease, l.ttl)
-	m := l.mutex(key, ttl)
+	var m *redsync.Mutex
 	err := lock.Poll(ctx, o.Wait, redsyncPauses(), func() (bool, error) {
+		m = l.mutex(key, ttl)
 		err := m.TryLockContext(tap.Fan(ctx, l.nodes))
 		if ctx.Err() == nil && taken(err) {
 			return false, nil
@@ -125,9 +126,10 @@ func (l *redsyncLock) Acquire(
 	return h, nil
 }
 
-// Every buyer has a mutex of his own, with a token of his own: a mutex that is
-// shared would be every buyer's at once. The token is ours, so that undo knows
-// it: the library keeps it only once it has won.
+// Every attempt has a mutex of its own, with a token of its own: one that is
+// shared would be every buyer's at once, and what an attempt that failed still
+// has on its way to a node would free what the next one took there. The token
+// is ours, so that undo knows it: the library keeps it only once it has won.
 func (l *redsyncLock) mutex(key string, ttl time.Duration) *redsync.Mutex {
 	token := rand.Text()
 	return l.sync.NewMutex(key,
