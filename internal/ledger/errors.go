@@ -80,6 +80,7 @@ func brokenKey(err error) string {
 		{"orders_one_active", "orders_one_active"}, {"orders.sku_id, orders.user_id", "orders_one_active"},
 		{"orders_request", "orders_request"}, {"orders.user_id, orders.request_id", "orders_request"},
 		{"'run' cannot be null", "run"}, {"NOT NULL constraint failed: orders.run", "run"},
+		{"'status' cannot be null", "status"}, {"NOT NULL constraint failed: orders.status", "status"},
 	} {
 		if strings.Contains(text, key.in) {
 			return key.name

@@ -12,8 +12,10 @@ import (
 // generated column: it is 1 while the order is active and NULL afterwards, and
 // a unique key ignores NULL. That works on MySQL, MariaDB and SQLite.
 //
-// stock.code (addCode) is the id under another name, on purpose without an
-// index: strategies that find their row by it show what a scan locks.
+// Two columns of stock are younger than the table (later): code is the id under
+// another name, on purpose without an index: strategies that find their row by
+// it show what a scan locks. Being generated, it is right in every row, whoever
+// writes the row. starts_at is a Moment; without one the sale is on.
 var mysqlSchema = []string{
 	`CREATE TABLE IF NOT EXISTS stock (
 	id         BIGINT       NOT NULL PRIMARY KEY,
@@ -86,26 +88,32 @@ func Migrate(ctx context.Context, db *gorm.DB) error {
 			return fmt.Errorf("create the ledger's tables: %w (may this database user create tables?)", err)
 		}
 	}
-	if err := addCode(db.WithContext(ctx)); err != nil {
-		return fmt.Errorf("add the column code to the table stock: %w (may this database user alter tables?)", err)
+	for _, column := range later {
+		if err := addColumn(db.WithContext(ctx), column.name, column.definition); err != nil {
+			return fmt.Errorf("add the column %s to the table stock: %w (may this database user alter tables?)", column.name, err)
+		}
 	}
 	return nil
 }
 
-// addCode adds stock.code to tables of every age. It looks first: ALTER TABLE
-// waits for every purchase under way, even when there is nothing to alter.
-// Being generated, the column is right in every row, whoever writes the row.
-func addCode(db *gorm.DB) error {
+var later = []struct{ name, definition string }{
+	{"code", "BIGINT GENERATED ALWAYS AS (id) VIRTUAL"},
+	{"starts_at", "BIGINT NULL"},
+}
+
+// addColumn adds a column to stock tables of every age. It looks first: ALTER
+// TABLE waits for every purchase under way, even when there is nothing to alter.
+func addColumn(db *gorm.DB, name, definition string) error {
 	look := "SELECT COUNT(*) FROM information_schema.columns " +
-		"WHERE table_schema = DATABASE() AND table_name = 'stock' AND column_name = 'code'"
+		"WHERE table_schema = DATABASE() AND table_name = 'stock' AND column_name = ?"
 	if db.Name() == "sqlite" { // table_info hides generated columns
-		look = "SELECT COUNT(*) FROM pragma_table_xinfo('stock') WHERE name = 'code'"
+		look = "SELECT COUNT(*) FROM pragma_table_xinfo('stock') WHERE name = ?"
 	}
 	var there int
-	if err := db.Raw(look).Scan(&there).Error; err != nil || there > 0 {
+	if err := db.Raw(look, name).Scan(&there).Error; err != nil || there > 0 {
 		return err
 	}
-	err := db.Exec("ALTER TABLE stock ADD COLUMN code BIGINT GENERATED ALWAYS AS (id) VIRTUAL").Error
+	err := db.Exec("ALTER TABLE stock ADD COLUMN " + name + " " + definition).Error
 	if err == nil || mysqlNumber(err) == errDuplicateColumn || strings.Contains(err.Error(), "duplicate column name") {
 		return nil // another process was faster
 	}

@@ -8,16 +8,18 @@ import (
 	"seckill/internal/ledger"
 )
 
-// A ledger that is older than stock.code, and several processes that start on
-// it at once.
-func TestCodeIsAddedToATableThatIsThere(t *testing.T) {
+// A ledger that is older than stock.code and stock.starts_at, and several
+// processes that start on it at once.
+func TestColumnsAreAddedToATableThatIsThere(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, s *ledger.Store) {
 		db := s.DB(t.Context())
-		if err := db.Exec("ALTER TABLE stock DROP COLUMN code").Error; err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.Reset(t.Context(), sku+2, "from before", 5); err != nil {
-			t.Fatal(err)
+		for _, statement := range []string{
+			"ALTER TABLE stock DROP COLUMN code", "ALTER TABLE stock DROP COLUMN starts_at",
+			"INSERT INTO stock (id, name, initial, num, run) VALUES (7003, 'from before', 5, 5, 1)",
+		} {
+			if err := db.Exec(statement).Error; err != nil {
+				t.Fatal(err)
+			}
 		}
 		var g errgroup.Group
 		for range 8 {
@@ -25,6 +27,9 @@ func TestCodeIsAddedToATableThatIsThere(t *testing.T) {
 		}
 		if err := g.Wait(); err != nil {
 			t.Fatal(err)
+		}
+		if old, err := s.Start(t.Context(), sku+2); err != nil || old.StartsAt != nil {
+			t.Errorf("a sale from before starts at %+v (%v), want at once", old, err)
 		}
 		if _, err := s.Reset(t.Context(), sku+3, "from after", 5); err != nil {
 			t.Fatal(err)

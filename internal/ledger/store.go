@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 
 	"gorm.io/gorm"
 
@@ -116,21 +117,28 @@ const AnyRun = 0
 // run in which the stock was read: a purchase that began before a reset is
 // refused with ErrConflict and cannot write into the next sale. (It is no
 // guard between buyers of one run.)
+//
+// The very statement looks at the start of the sale, by the database's clock:
+// an order before it would have no status, and is refused with ErrNotStarted,
+// however long ago anybody else looked.
 func (s *Store) Record(tx *gorm.DB, p seckill.Purchase, run, remaining int64) (seckill.Receipt, error) {
 	id := rand.Text()
 	current, args := "(SELECT run FROM stock WHERE id = ?)", []any{p.SKU}
 	if run != AnyRun {
 		current, args = "(SELECT run FROM stock WHERE id = ? AND run = ?)", []any{p.SKU, run}
 	}
-	args = append([]any{id, p.RequestID, p.User, p.SKU, p.Quantity, remaining, Active, s.strategy}, args...)
-	err := tx.Exec("INSERT INTO orders (public_id, request_id, user_id, sku_id, quantity, remaining, status, strategy, run) "+
-		"VALUES (?, ?, ?, ?, ?, ?, ?, ?, "+current+")", args...).Error
+	started := "(SELECT CASE WHEN starts_at IS NULL OR starts_at <= " + nowIn(tx) + " THEN ? END FROM stock WHERE id = ?)"
+	args = slices.Concat([]any{id, p.RequestID, p.User, p.SKU, p.Quantity, remaining, s.strategy}, args, []any{Active, p.SKU})
+	err := tx.Exec("INSERT INTO orders (public_id, request_id, user_id, sku_id, quantity, remaining, strategy, run, status) "+
+		"VALUES (?, ?, ?, ?, ?, ?, ?, "+current+", "+started+")", args...).Error
 	if err != nil {
 		switch brokenKey(err) {
 		case "orders_one_active", "orders_request":
 			return seckill.Receipt{}, seckill.ErrDuplicate
 		case "run":
 			return seckill.Receipt{}, fmt.Errorf("%w: the sale was reset meanwhile", seckill.ErrConflict)
+		case "status":
+			return seckill.Receipt{}, seckill.ErrNotStarted
 		}
 		return seckill.Receipt{}, err
 	}
@@ -218,20 +226,25 @@ func (s *Store) SKUs(ctx context.Context) ([]Stock, error) {
 	return all, before(err)
 }
 
-// Reset creates the SKU or starts its next run: stock and initial are set, its
-// orders are removed, its run is raised. It waits for transactions that hold
-// the row; purchases that read the stock before it are refused by Record.
+// Reset is Schedule for a sale that starts at once.
 func (s *Store) Reset(ctx context.Context, id int64, name string, stock int64) (Stock, error) {
+	return s.Schedule(ctx, id, name, stock, nil)
+}
+
+// Schedule creates the SKU or starts its next run: stock, initial and start are
+// set, its orders are removed, its run is raised. It waits for transactions that
+// hold the row; purchases that read the stock before it are refused by Record.
+func (s *Store) Schedule(ctx context.Context, id int64, name string, stock int64, starts *Moment) (Stock, error) {
 	var st Stock
 	err := s.Tx(ctx, func(tx *gorm.DB) error {
-		rows, _, err := s.Exec(tx, "UPDATE stock SET name = ?, initial = ?, num = ?, version = version + 1, run = run + 1 WHERE id = ?",
-			name, stock, stock, id)
+		rows, _, err := s.Exec(tx, "UPDATE stock SET name = ?, initial = ?, num = ?, starts_at = ?, version = version + 1, run = run + 1 "+
+			"WHERE id = ?", name, stock, stock, starts, id)
 		if err != nil {
 			return err
 		}
 		if rows == 0 {
-			if _, _, err := s.Exec(tx, "INSERT INTO stock (id, name, initial, num, run) VALUES (?, ?, ?, ?, 1)",
-				id, name, stock, stock); err != nil {
+			if _, _, err := s.Exec(tx, "INSERT INTO stock (id, name, initial, num, starts_at, run) VALUES (?, ?, ?, ?, ?, 1)",
+				id, name, stock, stock, starts); err != nil {
 				return err
 			}
 		}

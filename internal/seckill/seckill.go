@@ -41,9 +41,10 @@ type Receipt struct {
 type Strategy interface {
 	// Deduct sells p.Quantity units of p.SKU to p.User and records the order.
 	//
-	// ErrInvalid, ErrUnknownSKU, ErrSoldOut, ErrDuplicate, ErrBusy, ErrConflict
-	// and ErrUnavailable mean that provably nothing was taken. Any other error
-	// means that the outcome is unknown: the sale may have happened.
+	// ErrInvalid, ErrUnknownSKU, ErrNotStarted, ErrSoldOut, ErrDuplicate,
+	// ErrBusy, ErrConflict and ErrUnavailable mean that provably nothing was
+	// taken. Any other error means that the outcome is unknown: the sale may
+	// have happened.
 	Deduct(ctx context.Context, p Purchase) (Receipt, error)
 
 	// Restore cancels an order and gives its units back, once, under the same
@@ -74,6 +75,7 @@ var (
 	ErrInvalid      = errors.New("invalid purchase")
 	ErrUnknownSKU   = errors.New("unknown SKU")
 	ErrUnknownOrder = errors.New("unknown order")
+	ErrNotStarted   = errors.New("the sale has not started")
 	ErrSoldOut      = errors.New("sold out")
 	ErrDuplicate    = errors.New("this user already has an active order for this SKU")
 	ErrBusy         = errors.New("busy: waited as long as allowed") // try again later
@@ -91,7 +93,7 @@ func NothingTaken(err error) bool {
 		return false
 	}
 	for _, known := range []error{ErrInvalid, ErrUnknownSKU, ErrUnknownOrder,
-		ErrSoldOut, ErrDuplicate, ErrBusy, ErrConflict, ErrUnavailable} {
+		ErrNotStarted, ErrSoldOut, ErrDuplicate, ErrBusy, ErrConflict, ErrUnavailable} {
 		if errors.Is(err, known) {
 			return true
 		}

@@ -1,0 +1,66 @@
+package ledger
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"gorm.io/gorm"
+)
+
+// A Moment is a time of the database's clock in milliseconds since 1970, UTC.
+// One clock decides when a sale starts: those of the service processes differ.
+type Moment int64
+
+// MomentOf is t, or the first moment after it: a sale never starts early.
+func MomentOf(t time.Time) Moment {
+	return Moment(t.Add(time.Millisecond - time.Nanosecond).UnixMilli())
+}
+
+// Time is m in UTC.
+func (m Moment) Time() time.Time { return time.UnixMilli(int64(m)).UTC() }
+
+// MarshalJSON writes RFC 3339, with milliseconds.
+func (m Moment) MarshalJSON() ([]byte, error) {
+	return json.Marshal(m.Time().Format("2006-01-02T15:04:05.000Z07:00"))
+}
+
+// UnmarshalJSON reads RFC 3339.
+func (m *Moment) UnmarshalJSON(text []byte) error {
+	var t time.Time
+	if err := json.Unmarshal(text, &t); err != nil {
+		return fmt.Errorf("a moment: %w", err)
+	}
+	*m = MomentOf(t)
+	return nil
+}
+
+// nowIn is the database's clock as an expression of its SQL.
+func nowIn(db *gorm.DB) string {
+	if db.Name() == "sqlite" {
+		return "CAST(unixepoch('now', 'subsec') * 1000 AS INTEGER)"
+	}
+	return "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) DIV 1000)"
+}
+
+// A Start is when a SKU's sale starts, and what time it was when that was read.
+type Start struct {
+	StartsAt *Moment // nil: it is on
+	Now      Moment
+}
+
+// In is how long the sale has yet to wait; 0 when it is on.
+func (s Start) In() time.Duration {
+	if s.StartsAt == nil || *s.StartsAt <= s.Now {
+		return 0
+	}
+	return time.Duration(*s.StartsAt-s.Now) * time.Millisecond
+}
+
+// Start reads when the sale of a SKU starts; ErrUnknownSKU if there is none.
+func (s *Store) Start(ctx context.Context, sku int64) (Start, error) {
+	var st Start
+	err := s.Read(ctx, &st, "SELECT starts_at, "+nowIn(s.db)+" AS now FROM stock WHERE id = ?", sku)
+	return st, err
+}

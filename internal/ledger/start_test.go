@@ -1,0 +1,101 @@
+package ledger_test
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+	"time"
+
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+)
+
+// The order's own statement refuses what comes before the start, and takes what
+// comes after it.
+func TestNoOrderBeforeTheStart(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, s *ledger.Store) {
+		buy := func(run int64) error {
+			_, err := sell(t.Context(), s, seckill.Purchase{SKU: sku, User: 1, Quantity: 1, RequestID: "early"}, run)
+			return err
+		}
+		clock := func() ledger.Start {
+			st, err := s.Start(t.Context(), sku)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return st
+		}
+		if _, err := s.Reset(t.Context(), sku, "thing", 10); err != nil {
+			t.Fatal(err)
+		}
+		if off := time.Since(clock().Now.Time()).Abs(); off > time.Minute {
+			t.Errorf("the database's clock is read %s off this machine's", off)
+		}
+		starts := clock().Now + 600
+		st, err := s.Schedule(t.Context(), sku, "thing", 10, &starts)
+		if err != nil || st.StartsAt == nil || *st.StartsAt != starts {
+			t.Fatalf("scheduling at %d gave %+v, %v", starts, st, err)
+		}
+		refused := 0
+		for {
+			before := clock()
+			err := buy([]int64{st.Run, ledger.AnyRun}[refused%2])
+			after := clock()
+			switch {
+			case errors.Is(err, seckill.ErrNotStarted) && before.In() > 0:
+				refused++
+				continue
+			case err != nil || after.In() > 0:
+				t.Fatalf("buying between %d ms and %d ms from the start: %v", before.Now-starts, after.Now-starts, err)
+			}
+			break
+		}
+		if refused == 0 {
+			t.Error("nobody was refused: nothing is proven")
+		}
+		snap, err := s.Snapshot(t.Context(), sku)
+		if err != nil || snap.Stock.Num != 9 || len(snap.Orders) != 1 {
+			t.Errorf("%d units and %d orders after %d early purchases and one in time (%v)", snap.Stock.Num, len(snap.Orders), refused, err)
+		}
+		if st, err = s.Reset(t.Context(), sku, "thing", 10); err != nil || st.StartsAt != nil {
+			t.Errorf("a reset left the start %v, %v", st.StartsAt, err)
+		}
+		if _, err := s.Start(t.Context(), 1<<40); !errors.Is(err, seckill.ErrUnknownSKU) {
+			t.Errorf("the start of no SKU: %v", err)
+		}
+	})
+}
+
+// A purchase of the run before is told so, also when the new sale waits.
+func TestResetToALaterStartIsAConflictForTheRunBefore(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, s *ledger.Store) {
+		old, err := s.Reset(t.Context(), sku, "thing", 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		later := ledger.MomentOf(time.Now().Add(time.Hour))
+		if _, err := s.Schedule(t.Context(), sku, "thing", 10, &later); err != nil {
+			t.Fatal(err)
+		}
+		_, err = sell(t.Context(), s, seckill.Purchase{SKU: sku, User: 1, Quantity: 1, RequestID: "old"}, old.Run)
+		if !errors.Is(err, seckill.ErrConflict) {
+			t.Errorf("a purchase of the run before: %v", err)
+		}
+	})
+}
+
+func TestMomentsRoundUp(t *testing.T) {
+	for text, want := range map[string]string{
+		`"2026-11-11T00:00:00Z"`:                `"2026-11-11T00:00:00.000Z"`,
+		`"2026-11-11T08:00:00.000000001+08:00"`: `"2026-11-11T00:00:00.001Z"`,
+		`"2026-11-11T08:00:00.999+08:00"`:       `"2026-11-11T00:00:00.999Z"`,
+	} {
+		var m ledger.Moment
+		if err := json.Unmarshal([]byte(text), &m); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := json.Marshal(m); err != nil || string(got) != want {
+			t.Errorf("%s is written as %s (%v), want %s", text, got, err, want)
+		}
+	}
+}
