@@ -125,13 +125,12 @@ func TestLostLockEndsTheDeaf(t *testing.T) {
 	for what, script := range map[string]string{
 		"the command":  `trap '' TERM; echo $$; while :; do sleep 0.05; done`,
 		"its child":    `(trap '' TERM; while :; do sleep 0.05; done) & echo $$; wait`,
-		"one stopped":  `echo $$; kill -STOP $$`,
 		"its leftover": `trap 'exit 0' TERM; (trap '' TERM; exec >/dev/null; while :; do sleep 0.05; done) & echo $$; wait; exit 0`,
 	} {
 		t.Run(what, func(t *testing.T) {
 			key := "test:" + t.Name()
 			l := lockWith(t, env, "redsync", key, "--ttl=600ms", "--grace=300ms", "--", "sh", "-c", script)
-			pid := <-l.lines
+			pid := l.line()
 			if err := in.Redis.Set(t.Context(), key, "a stranger", time.Minute).Err(); err != nil {
 				t.Fatal(err)
 			}
@@ -143,6 +142,20 @@ func TestLostLockEndsTheDeaf(t *testing.T) {
 			in.Redis.Del(t.Context(), key)
 		})
 	}
+}
+
+// Somebody who is stopped hears of the end, too: he is let go on.
+func TestLostLockWakesTheStopped(t *testing.T) {
+	in := labtest.Instance(t, backend.Redis)
+	key := "test:" + t.Name()
+	l := lockWith(t, onRedis(t), "redsync", key, "--ttl=600ms", "--grace=1m", "--", "sh", "-c",
+		`trap 'echo term; exit 0' TERM; echo in; kill -STOP $$; while :; do sleep 0.05; done`)
+	l.reads("in")
+	if err := in.Redis.Del(t.Context(), key).Err(); err != nil {
+		t.Fatal(err)
+	}
+	l.reads("term")
+	l.wants(statusLost, "lost redsync")
 }
 
 // A lock that was gone when the command ended is said, though nobody noticed.
