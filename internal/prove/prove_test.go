@@ -3,16 +3,21 @@ package prove_test
 import (
 	"context"
 	"os"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
 	"seckill/internal/lab"
 	"seckill/internal/lab/labtest"
+	"seckill/internal/ledger"
 	"seckill/internal/prove"
-	"seckill/strategies"
+	"seckill/strategies/redislock"
+	"seckill/strategies/sqlrow"
 )
 
 func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
@@ -21,39 +26,216 @@ type servers struct{ *lab.Lab }
 
 func (servers) Close() error { return nil }
 
+// shared are the test program's servers; one worker at a time may explore there.
 func shared(t *testing.T) func(context.Context) (prove.Servers, error) {
-	l := labtest.Start(t, backend.SQL, backend.Redis, backend.RedisQuorum, backend.ZooKeeper, backend.Etcd)
+	l := labtest.Start(t, backend.SQL, backend.Redis)
 	return func(context.Context) (prove.Servers, error) { return servers{l}, nil }
 }
 
-func TestTry(t *testing.T) {
-	names := strings.Split(os.Getenv("TRY"), ",")
-	var infos []catalog.Info
-	for _, i := range strategies.All() {
-		for _, n := range names {
-			if i.Name == n {
-				infos = append(infos, i)
-			}
-		}
-	}
-	var qs []string
-	if q := os.Getenv("ASK"); q != "" {
-		qs = strings.Split(q, ",")
-	}
-	m, err := prove.Run(t.Context(), prove.Options{Infos: infos, Servers: shared(t), Workers: 1, Questions: qs,
-		Progress: func(done, total int, s string, q prove.Question, c prove.Cell) {
-			t.Logf("%d/%d %s %s: %+v", done, total, s, q.ID, c)
-		},
-		Example: func(e explore.Example) (string, error) {
-			var b strings.Builder
-			e.WriteTable(&b)
-			t.Log("\n" + b.String())
-			return "x", nil
-		}})
+func compute(t *testing.T, o prove.Options) *prove.Matrix {
+	t.Helper()
+	o.Servers, o.Workers, o.Budget, o.Seed = shared(t), 1, time.Second, 1
+	m, err := prove.Run(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return m
+}
+
+// A small matrix on the real servers comes out as the strategies say, and every
+// "breaks" that was explored comes with its file.
+func TestMatrixIsAsTheyShouldBe(t *testing.T) {
+	kept, told := map[string]explore.Example{}, 0
+	m := compute(t, prove.Options{
+		Infos:     []catalog.Info{sqlrow.Naive, sqlrow.Conditional, redislock.RedisToken, redislock.RedisLua},
+		Questions: []string{"oversell", "lost-update", "processes", "owner", "history", "other-skus"},
+		Example: func(e explore.Example) (string, error) {
+			name := e.Strategy + "." + e.Question
+			kept[name] = e
+			return name, nil
+		},
+		Progress: func(done, total int, strategy string, q prove.Question, c prove.Cell) {
+			if told++; done != told || total != 24 || c.Answer == prove.Missing {
+				t.Errorf("progress says %d of %d, %s, %s: %+v; want %d of 24", done, total, strategy, q.ID, c, told)
+			}
+		},
+	})
+	const yes, no, none = prove.Holds, prove.Breaks, prove.NotAsked
+	for _, want := range []struct {
+		strategy string
+		answers  []prove.Answer // in the order of the columns
+	}{ //                oversell, lost update, processes, owner, history, other SKUs
+		{"naive", []prove.Answer{no, no, no, none, no, yes}},
+		{"conditional", []prove.Answer{yes, yes, yes, none, yes, yes}},
+		{"redis-token", []prove.Answer{yes, yes, yes, no, yes, yes}},
+		{"redis-lua", []prove.Answer{yes, yes, yes, yes, yes, yes}},
+	} {
+		i := slices.IndexFunc(m.Rows, func(r prove.Row) bool { return r.Strategy == want.strategy })
+		for n, q := range m.Questions {
+			c := m.Rows[i].Cells[q.ID]
+			if c.Answer != want.answers[n] {
+				t.Errorf("%s, %s: %s, want %s", want.strategy, q.ID, c.Summary(), want.answers[n])
+			}
+			switch e := kept[c.Example]; {
+			case c.Answer == prove.NotAsked && c.Text == "":
+				t.Errorf("%s, %s does not apply, and nobody says why", want.strategy, q.ID)
+			case q.ID == "history" || c.Answer == prove.NotAsked:
+			case c.Orders == 0:
+				t.Errorf("%s, %s: %+v, want a number of orders", want.strategy, q.ID, c)
+			case c.Answer == prove.Breaks && (e.Strategy != want.strategy || e.Question != q.ID ||
+				!slices.ContainsFunc(e.Problems, func(p explore.Problem) bool { return p.Rule == c.Rule })):
+				t.Errorf("%s, %s breaks %s, and its file says %+v", want.strategy, q.ID, c.Rule, e)
+			}
+		}
+	}
+	if d := m.Differences(); len(d) > 0 {
+		t.Errorf("differences: %v", d)
+	}
+	if len(m.Backends) == 0 || m.Seed != 1 || m.Budget != "1s" {
+		t.Errorf("the matrix does not say what it was made with: %+v, seed %d, budget %s", m.Backends, m.Seed, m.Budget)
+	}
+	if e := kept["naive.oversell"]; e.Problems[0].Rule != ledger.RuleOversold {
+		t.Errorf("naive oversells, and its file says %+v", e.Problems)
+	}
+}
+
+// Only times differ, and how far a search got that its budget ended.
+func TestSameSeedSameMatrix(t *testing.T) {
+	var both []*prove.Matrix
+	for range 2 {
+		m := compute(t, prove.Options{Infos: []catalog.Info{sqlrow.Conditional, redislock.RedisToken},
+			Questions: []string{"processes", "owner"}})
+		for _, r := range m.Rows {
+			for id, c := range r.Cells {
+				c.Seconds = 0
+				if c.Preemptions >= 0 {
+					c.Orders, c.Random, c.Cut, c.Preemptions = 0, 0, 0, 0
+				}
+				r.Cells[id] = c
+			}
+		}
+		both = append(both, m)
+	}
+	if !reflect.DeepEqual(both[0].Rows, both[1].Rows) {
+		t.Errorf("the same seed gave\n%+v\nand\n%+v", both[0].Rows, both[1].Rows)
+	}
+	if c := both[0].Rows[0].Cells["processes"]; c.Orders == 0 {
+		t.Errorf("conditional: %+v, want that all its orders fit into the budget", c)
+	}
+}
+
+// What a strategy says of itself is checked both ways.
+func TestPlantedGuaranteesDiffer(t *testing.T) {
+	braggart, modest := sqlrow.Naive, sqlrow.Conditional
+	braggart.Guarantees = catalog.Guarantees{catalog.S: catalog.Holds}
+	modest.Guarantees = catalog.Guarantees{catalog.S: catalog.Breaks}
+	m := compute(t, prove.Options{Infos: []catalog.Info{braggart, modest}, Questions: []string{"oversell"}})
+	said := map[string]int{}
 	for _, d := range m.Differences() {
-		t.Log(d)
+		said[d.Strategy+" "+d.Expected]++
+		if !strings.Contains(d.String(), d.Strategy+", "+d.Question.Title+": it is said that it "+d.Expected) {
+			t.Errorf("the difference says %q", d)
+		}
+	}
+	if want := map[string]int{"naive holds": 1, "conditional breaks": 1}; !reflect.DeepEqual(said, want) {
+		t.Errorf("differences %v, want %v", said, want)
+	}
+}
+
+func TestUnknownQuestion(t *testing.T) {
+	for _, ids := range [][]string{{"oversel"}, {"oversell", "everything"}, {""}} {
+		m, err := prove.Run(t.Context(), prove.Options{Infos: []catalog.Info{sqlrow.Naive}, Questions: ids,
+			Servers: func(context.Context) (prove.Servers, error) {
+				t.Error("servers are started for a question that is not there")
+				return nil, context.Canceled
+			}})
+		if err == nil || m != nil || !strings.Contains(err.Error(), "no question") || !strings.Contains(err.Error(), "lost-reply") {
+			t.Errorf("%q: %v, want an error that names the questions", ids, err)
+		}
+	}
+}
+
+// Without its backend a strategy says so, cell by cell.
+func TestMissingBackend(t *testing.T) {
+	l := labtest.Start(t, backend.SQL)
+	m, err := prove.Run(t.Context(), prove.Options{Infos: []catalog.Info{redislock.RedisLua}, Questions: []string{"oversell", "owner"},
+		Servers: func(context.Context) (prove.Servers, error) { return sqlOnly{servers{l}}, nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, c := range m.Rows[0].Cells {
+		if c.Answer != prove.NotAsked || c.Text != "there is no Redis" {
+			t.Errorf("%s: %+v, want that there is no Redis", id, c)
+		}
+	}
+}
+
+type sqlOnly struct{ servers }
+
+func (s sqlOnly) Config() backend.Config { return labtest.Only(s.servers.Config(), backend.SQL) }
+
+// A server that dies in mid-proof ends neither the proof nor what it has found.
+func TestServerDiesInMidProof(t *testing.T) {
+	for _, victim := range []string{backend.NameRedis, backend.NameMySQL} {
+		t.Run(victim, func(t *testing.T) {
+			own, err := lab.Start(t.Context(), lab.Options{Backends: []string{backend.NameMySQL, backend.NameRedis}, Volatile: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer own.Stop(context.Background())
+			p, err := own.Process(victim)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			m, err := prove.Run(ctx, prove.Options{Infos: []catalog.Info{redislock.RedisLua},
+				Questions: []string{"oversell", "processes", "other-skus"}, Workers: 1, Budget: time.Second,
+				Servers: func(context.Context) (prove.Servers, error) { return servers{own}, nil },
+				Progress: func(done, _ int, _ string, _ prove.Question, _ prove.Cell) {
+					if done == 1 {
+						if err := p.Kill(t.Context()); err != nil {
+							t.Error(err)
+						}
+					}
+				}})
+			if err != nil {
+				t.Fatalf("%v, want that the proof ends by itself", err)
+			}
+			cells := m.Rows[0].Cells
+			if cells["oversell"].Answer != prove.Holds || cells["oversell"].Orders == 0 {
+				t.Errorf("what was computed before: %+v, want that it is kept", cells["oversell"])
+			}
+			for _, id := range []string{"processes", "other-skus"} {
+				if c := cells[id]; c.Answer != prove.Failed || c.Text == "" || c.Orders > 0 {
+					t.Errorf("%s: %+v, want failed, and why", id, c)
+				}
+			}
+			failed := 0
+			for _, d := range m.Differences() {
+				if d.Cell.Answer == prove.Failed {
+					failed++
+				}
+			}
+			if failed != 2 {
+				t.Errorf("%d failures among the differences, want 2: a proof with holes is no proof", failed)
+			}
+		})
+	}
+}
+
+// When the caller has had enough, what was computed is his.
+func TestProofIsInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	m, err := prove.Run(ctx, prove.Options{Infos: []catalog.Info{sqlrow.Conditional}, Questions: []string{"oversell", "processes"},
+		Servers: shared(t), Workers: 1,
+		Progress: func(int, int, string, prove.Question, prove.Cell) { cancel() }})
+	if err == nil || m == nil {
+		t.Fatalf("matrix %v, error %v; want both", m, err)
+	}
+	cells := m.Rows[0].Cells
+	if cells["oversell"].Answer != prove.Holds || cells["processes"].Answer != prove.Missing || cells["processes"].Sign() != "?" {
+		t.Errorf("%+v, want the first, and the second not computed", cells)
 	}
 }

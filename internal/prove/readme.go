@@ -34,9 +34,12 @@ func (m *Matrix) PutIntoReadme(file string) error {
 
 // splitReadme cuts a file at the marks, which stay with what is around them.
 func splitReadme(text string) (before, matrix, after string, err error) {
-	i, j := strings.Index(text, matrixBegins), strings.Index(text, matrixEnds)
-	if i < 0 || j < i {
+	i, j := strings.Index(text, matrixBegins+"\n"), strings.Index(text, matrixEnds)
+	switch {
+	case i < 0 || j < i:
 		return "", "", "", fmt.Errorf("there are no lines %q and %q to put the matrix between", matrixBegins, matrixEnds)
+	case strings.Count(text, matrixBegins) > 1 || strings.Count(text, matrixEnds) > 1:
+		return "", "", "", fmt.Errorf("the lines %q and %q are there more than once: leave one of each", matrixBegins, matrixEnds)
 	}
 	i += len(matrixBegins) + 1
 	return text[:i], text[i:j], text[j:], nil

@@ -1,0 +1,192 @@
+package prove_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"seckill/internal/backend"
+	"seckill/internal/prove"
+)
+
+// byHand is a matrix with each kind of answer.
+func byHand() *prove.Matrix {
+	questions := []prove.Question{{ID: "oversell", Title: "no oversell", Asks: "Is ever more sold than there was?", Letter: "S"},
+		{ID: "dead-holder", Title: "dead holder", Letter: "C"}, {ID: "waits", Title: "how it waits"}}
+	return &prove.Matrix{Format: 1, Questions: questions, Seed: 7, Budget: "8s", Took: "12m0s",
+		Backends: []backend.Status{{Name: "mysql", OK: true, Version: "MariaDB 11"}, {Name: "redlock", OK: true, Version: "Redis 7"},
+			{Name: "etcd", Error: "not found", Version: ""}},
+		Rows: []prove.Row{
+			{Strategy: "naive", Title: "Read, <b>compute</b>, write", Expected: map[string]bool{"S": false}, Cells: map[string]prove.Cell{
+				"oversell": {Answer: prove.Breaks, Text: "3 units sold out of 2", Rule: "oversold", Orders: 9, Preemptions: 1,
+					Example: "counterexamples/naive.oversell.json"},
+				"dead-holder": {Answer: prove.NotAsked, Text: "it breaks with everybody alive"},
+				"waits":       {Answer: prove.Measured, Text: "polls; 30 commands in 300 ms"},
+			}},
+			{Strategy: "redis-lua", Expected: map[string]bool{"S": true, "C": true}, Cells: map[string]prove.Cell{
+				"oversell":    {Answer: prove.Holds, Orders: 24, Preemptions: -1},
+				"dead-holder": {Answer: prove.Holds, Orders: 90, Random: 10, Preemptions: 2, Cut: 5, Wait: 8.04},
+				"waits":       {Answer: prove.Failed, Text: "the server <died>"},
+			}},
+			{Strategy: "zk", Cells: map[string]prove.Cell{}},
+		}}
+}
+
+func written(t *testing.T, write func(*bytes.Buffer) error) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestText(t *testing.T) {
+	got := written(t, func(b *bytes.Buffer) error { return byHand().WriteText(b) })
+	const want = `           ┌ no oversell
+           │ ┌ dead holder
+           │ │ ┌ how it waits
+naive      ✗ – • 
+redis-lua  ✓ ✓ ! 
+zk         ? ? ? 
+
+✓ holds   ✗ breaks   • measured   – does not apply   ! failed   ? not computed
+
+What breaks, and the file that replays it
+  naive · no oversell: 3 units sold out of 2 (found in 9 orders)  counterexamples/naive.oversell.json
+
+What was measured
+  naive · how it waits: polls; 30 commands in 300 ms
+
+What could not be found out
+  redis-lua · how it waits: the server <died>
+
+What came out otherwise than the strategies say of themselves
+  redis-lua, how it waits: it is said that it can be asked, and it failed: the server <died>
+
+Seed 7, 8s a search, 12m0s in all, on MariaDB 11, Redis 7 (five nodes)
+`
+	if got != want {
+		t.Errorf("the table is\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestSummaries(t *testing.T) {
+	for want, c := range map[string]prove.Cell{
+		"holds (all 24 orders)": {Answer: prove.Holds, Orders: 24, Preemptions: -1},
+		"holds (80 orders, all with at most 2 preemptions, and 10 at random; 5 turns cut)": {Answer: prove.Holds, Orders: 90,
+			Random: 10, Preemptions: 2, Cut: 5},
+		"breaks: sold twice (found in 9 orders)": {Answer: prove.Breaks, Text: "sold twice", Orders: 9, Preemptions: 1, Cut: 5},
+		"does not apply: no lock":                {Answer: prove.NotAsked, Text: "no lock"},
+		"not computed":                           {},
+	} {
+		if got := c.Summary(); got != want {
+			t.Errorf("%+v is %q, want %q", c, got, want)
+		}
+	}
+}
+
+func TestJSON(t *testing.T) {
+	text := written(t, func(b *bytes.Buffer) error { return byHand().WriteJSON(b) })
+	m, err := prove.ReadMatrix(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(m, byHand()) {
+		t.Errorf("read back it is\n%+v\nwant\n%+v", m, byHand())
+	}
+	for name, bad := range map[string]string{"empty": "", "cut off": text[:len(text)/2], "no JSON": "| strategy |",
+		"another format": strings.Replace(text, `"format": 1`, `"format": 9`, 1), "unknown fields": `{"format":1,"colour":"red"}`} {
+		if m, err := prove.ReadMatrix(strings.NewReader(bad)); err == nil || m != nil || !strings.Contains(err.Error(), "matrix") {
+			t.Errorf("%s: %v, %v; want an error", name, m, err)
+		}
+	}
+}
+
+func TestHTML(t *testing.T) {
+	got := written(t, func(b *bytes.Buffer) error { return byHand().WriteHTML(b) })
+	for _, want := range []string{"MariaDB 11, Redis 7 (five nodes)", "Seed 7", "Read, &lt;b&gt;compute", "the server &lt;died&gt;",
+		`href="counterexamples/naive.oversell.json"`, `class="breaks">✗ breaks`, `class="none">– n/a`, "all 24 orders",
+		"said that it can be asked", `title="Is ever more sold than there was?"`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+	if n := strings.Count(got, "<td>"); n != 9 {
+		t.Errorf("%d cells, want 9: one that was not computed has its place, too", n)
+	}
+	if strings.Contains(got, "<died>") || strings.Contains(got, "src=") {
+		t.Error("the page holds somebody else's markup, or needs another file")
+	}
+}
+
+const (
+	begins = "<!-- matrix: computed by make prove, do not edit -->\n"
+	ends   = "<!-- /matrix -->"
+)
+
+func TestReadme(t *testing.T) {
+	const table = `| strategy | no oversell | dead holder | how it waits |
+|---|:-:|:-:|:-:|
+| ` + "`naive`" + ` | [✗](counterexamples/naive.oversell.json) | – | polls |
+| ` + "`redis-lua`" + ` | ✓ | ✓ after 8 s | ! |
+| ` + "`zk`" + ` | ? | ? | ? |
+`
+	file := filepath.Join(t.TempDir(), "README.md")
+	for _, old := range []string{"", "| what was there before |\n", table} {
+		write(t, file, "# Title\n\n"+begins+old+ends+"\n\nThe rest.\n")
+		if err := byHand().PutIntoReadme(file); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := read(t, file), "# Title\n\n"+begins+table+ends+"\n\nThe rest.\n"; got != want {
+			t.Errorf("the file is\n%s\nwant\n%s", got, want)
+		}
+	}
+}
+
+// A README in which the matrix has no place stays as it is.
+func TestReadmeWithoutAPlace(t *testing.T) {
+	for name, c := range map[string]struct{ text, want string }{
+		"no marks":          {"# Title\n", "there are no lines"},
+		"no end":            {begins + "| a |\n", "there are no lines"},
+		"no beginning":      {"| a |\n" + ends, "there are no lines"},
+		"the end first":     {ends + "\n" + begins, "there are no lines"},
+		"all on one line":   {strings.TrimSpace(begins) + ends, "there are no lines"},
+		"cut off":           {strings.TrimSpace(begins), "there are no lines"},
+		"begins twice":      {begins + "Between.\n" + begins + ends, "more than once"},
+		"ends twice":        {begins + ends + "\nBetween.\n" + ends, "more than once"},
+		"two of everything": {begins + ends + "\nBetween.\n" + begins + ends, "more than once"},
+	} {
+		file := filepath.Join(t.TempDir(), "README.md")
+		write(t, file, c.text)
+		err := byHand().PutIntoReadme(file)
+		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), file) {
+			t.Errorf("%s: %v, want an error that names the file and says %q", name, err, c.want)
+		}
+		if got := read(t, file); got != c.text {
+			t.Errorf("%s: the file was changed to %q", name, got)
+		}
+	}
+	if err := byHand().PutIntoReadme(filepath.Join(t.TempDir(), "nowhere.md")); err == nil {
+		t.Error("a file that is not there was written")
+	}
+}
+
+func write(t *testing.T, file, text string) {
+	t.Helper()
+	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func read(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
