@@ -103,22 +103,3 @@ func TestNoAnswer(t *testing.T) {
 		}
 	}
 }
-
-// Everybody is somebody else, and a seed always brings the same people.
-func TestCrowd(t *testing.T) {
-	const buyers = 100_000
-	for _, seed := range []uint64{0, 1, 1 << 63, 0xffffffffffffffff} {
-		c := crowd{seed: seed, run: 3}
-		seen := make(map[int64]bool, buyers)
-		for i := range buyers {
-			u := c.user(i)
-			if u < 1 || seen[u] {
-				t.Fatalf("seed %d: buyer %d is user %d, who is not new or cannot be", seed, i, u)
-			}
-			seen[u] = true
-		}
-		if c.user(7) != (crowd{seed: seed, run: 4}).user(7) || c.key(7) == (crowd{seed: seed, run: 4}).key(7) {
-			t.Errorf("seed %d: another run needs the same users and other keys", seed)
-		}
-	}
-}

@@ -35,7 +35,14 @@ type endpoint struct {
 }
 
 func newClient(c Config) *client {
-	cl := &client{protocol: ours(c.Strategy, c.ByDefault), strategy: c.Strategy, timeout: c.Timeout, open: map[net.Conn]bool{}}
+	cl := &client{protocol: c.protocol, strategy: c.Strategy, timeout: c.Timeout, open: map[net.Conn]bool{}}
+	switch {
+	case cl.protocol != nil:
+	case c.Service != nil:
+		cl.protocol, _ = c.Service.protocol(c.Cancellations > 0) // checked
+	default:
+		cl.protocol = ours(c.Strategy, c.ByDefault)
+	}
 	for _, t := range c.Targets {
 		cl.targets = append(cl.targets, newEndpoint(t))
 	}
@@ -74,20 +81,20 @@ var longAgo = time.Unix(1, 0)
 // second try.
 type buyer struct {
 	client *client
-	lines  []kept // one a target
+	lines  []link // one a target
 	out    []byte // the request that is being sent
 	body   []byte
 }
 
-// A kept connection stays open from purchase to purchase.
-type kept struct {
+// A link is a connection that stays open from purchase to purchase.
+type link struct {
 	conn net.Conn // nil when there is none
 	wire wire
 	used time.Time // last
 }
 
 func (c *client) newBuyer() *buyer {
-	return &buyer{client: c, lines: make([]kept, len(c.targets))}
+	return &buyer{client: c, lines: make([]link, len(c.targets))}
 }
 
 // close hangs up everywhere.
@@ -161,7 +168,7 @@ func (b *buyer) exchange(m *message, p purchase, key []byte, orderID string) (a 
 // before it is used again: a service may close one that is quiet.
 const idle = 50 * time.Millisecond
 
-func (b *buyer) dial(at *endpoint, l *kept, deadline time.Time) error {
+func (b *buyer) dial(at *endpoint, l *link, deadline time.Time) error {
 	d := net.Dialer{Deadline: deadline}
 	ctx := context.Background()
 	conn, err := d.DialContext(ctx, "tcp", at.addr)
@@ -184,7 +191,7 @@ func (b *buyer) dial(at *endpoint, l *kept, deadline time.Time) error {
 	return nil
 }
 
-func (b *buyer) hangUp(l *kept) {
+func (b *buyer) hangUp(l *link) {
 	if l.conn == nil {
 		return
 	}

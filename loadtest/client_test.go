@@ -45,15 +45,15 @@ func TestClientNeverSendsTwice(t *testing.T) {
 					then(conn)
 				}
 			})
-			c := newClient(Config{Targets: []string{target}, Strategy: testStrategy, SKU: 1, Quantity: 1, Concurrency: 1, Timeout: 5 * time.Second})
+			c := newClient(Config{Targets: []string{target}, Scenario: Scenario{Strategy: testStrategy, SKU: 1, Quantity: 1, Concurrency: 1, Timeout: 5 * time.Second}})
 			b := c.newBuyer()
 			defer b.close()
-			crowd := crowd{run: 1}
+			plan := newPlan(Scenario{SKU: 1, Quantity: 1, Buyers: 20}, []int64{1})
 			const purchases = 20
 			for i := range purchases {
 				// The first of a connection is sold, the second is dropped.
 				want := []ledger.Outcome{ledger.OutcomeSold, ledger.OutcomeUnknown}[i%2]
-				if r := b.buy(purchase{index: i, sku: 1, quantity: 1, user: crowd.user(i)}, []byte(crowd.key(i))); r.outcome != want {
+				if r := b.buy(plan.purchase(i), plan.key(nil, i, 1)); r.outcome != want {
 					t.Errorf("purchase %d: %+v, want %s", i, r, want)
 				}
 			}
@@ -81,7 +81,7 @@ func TestClientWithATooLongAnswer(t *testing.T) {
 			}
 		}
 	})
-	c := newClient(Config{Targets: []string{target}, Strategy: testStrategy, SKU: 1, Quantity: 1, Concurrency: 1, Timeout: 5 * time.Second})
+	c := newClient(Config{Targets: []string{target}, Scenario: Scenario{Strategy: testStrategy, SKU: 1, Quantity: 1, Concurrency: 1, Timeout: 5 * time.Second}})
 	b := c.newBuyer()
 	defer b.close()
 	if r := b.buy(purchase{sku: 1, quantity: 1, user: 1}, []byte("key")); r.code != codeNonsense {

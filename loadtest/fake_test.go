@@ -234,8 +234,9 @@ func serve(t *testing.T, f *fake) Config {
 	server := httptest.NewServer(f.handler())
 	t.Cleanup(server.Close)
 	return Config{
-		Targets: []string{server.URL}, Strategy: testStrategy, SKU: 1, Stock: testStock, Buyers: testBuyers,
-		Concurrency: 8, Quantity: 1, Timeout: 5 * time.Second, Seed: 1, AdminToken: "secret",
+		Scenario: Scenario{Strategy: testStrategy, SKU: 1, Stock: testStock, Buyers: testBuyers,
+			Concurrency: 8, Quantity: 1, Timeout: 5 * time.Second, Seed: 1},
+		Targets: []string{server.URL}, AdminToken: "secret",
 		patience: patience{limit: 2 * time.Second, poll: 5 * time.Millisecond, quiet: 50 * time.Millisecond},
 	}
 }

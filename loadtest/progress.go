@@ -15,6 +15,7 @@ type Progress struct {
 	Counts   map[ledger.Outcome]int `json:"counts"`
 	Units    int64                  `json:"units"` // told sold, so far
 	Left     int64                  `json:"left"`  // stock as last told
+	Late     int                    `json:"late"`  // sent more than 1 ms after they were due
 	Rate     float64                `json:"rate"`  // requests a second, over the last interval
 	P50      float64                `json:"p50_ms"`
 	P99      float64                `json:"p99_ms"`
@@ -22,22 +23,31 @@ type Progress struct {
 
 const progressEvery = 100 * time.Millisecond
 
-// report calls on with the run's progress from a goroutine of its own. finish
-// reports once more and ends it.
-func report(t *tally, buyers int, on func(Progress)) (finish func()) {
-	if on == nil {
-		return func() {}
-	}
+// mostPoints bounds what a long run keeps of its course; a chart has about as
+// many pixels.
+const mostPoints = 1200
+
+// report watches the run from a goroutine of its own and tells OnProgress.
+// finish tells it once more and returns the course.
+func (r *run) report() (finish func() []Point) {
 	start := time.Now()
 	last, lastAt := 0, start
+	course := []Point{}
 	show := func() {
-		p, now := t.progress(), time.Now()
-		p.Buyers, p.Elapsed = buyers, now.Sub(start)
+		p, p50, p99 := r.tally.progress()
+		now := time.Now()
+		p.Buyers, p.Elapsed = r.plan.requests, now.Sub(start)
 		if since := now.Sub(lastAt).Seconds(); since > 0 {
 			p.Rate = float64(p.Requests-last) / since
 		}
 		last, lastAt = p.Requests, now
-		on(p)
+		if !p.Settling {
+			course = thin(append(course, Point{At: p.Elapsed.Seconds(), Requests: p.Requests, Rate: p.Rate, Left: p.Left, P50: p50, P99: p99,
+				Troubled: p.Counts[ledger.OutcomeUnknown] + p.Counts[ledger.OutcomeError]}))
+		}
+		if r.OnProgress != nil {
+			r.OnProgress(p)
+		}
 	}
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -54,8 +64,23 @@ func report(t *tally, buyers int, on func(Progress)) (finish func()) {
 			}
 		}
 	}()
-	return func() {
+	return func() []Point {
 		close(stop)
 		<-stopped
+		return course
 	}
+}
+
+// thin joins points two by two when there are too many.
+func thin(course []Point) []Point {
+	if len(course) <= mostPoints {
+		return course
+	}
+	kept := course[:0]
+	for i := 1; i < len(course); i += 2 {
+		a, b := course[i-1], course[i]
+		b.Rate, b.P50, b.P99 = (a.Rate+b.Rate)/2, max(a.P50, b.P50), max(a.P99, b.P99)
+		kept = append(kept, b)
+	}
+	return kept
 }

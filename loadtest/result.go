@@ -24,29 +24,56 @@ type Result struct {
 	Answers        []Answer               `json:"answers"`  // every other answer than a sale, by code
 	RequestsPerSec float64                `json:"requests_per_second"`
 	SalesPerSec    float64                `json:"sales_per_second"`
-	Latency        Latency                `json:"latency_us"`      // of all answers
-	SoldLatency    Latency                `json:"sold_latency_us"` // of sales alone
+	// Latency counts from when a request was due, which in a closed loop is
+	// when it was sent; ServiceTime from when it was sent. Where they differ,
+	// ServiceTime hides what buyers waited.
+	Latency     Latency `json:"latency_us"`      // of all answers
+	SoldLatency Latency `json:"sold_latency_us"` // of sales alone
+	ServiceTime Latency `json:"service_time_us"`
+	// Late requests were sent more than 1 ms after they were due, for whatever
+	// reason; Dropped ones were due and never sent. Lag is what the generator
+	// itself was late: requests that waited for a free connection are not in it.
+	Late         int     `json:"late"`
+	Dropped      int     `json:"dropped"`
+	Lag          Latency `json:"generator_lag_us"`
+	GeneratorCPU float64 `json:"generator_cpu_cores"` // processors it used, on average
+	// Curves of Latency and ServiceTime, and the run's course.
+	LatencyCurve  []Percentile  `json:"latency_curve"`
+	ServiceCurve  []Percentile  `json:"service_curve"`
+	Course        []Point       `json:"course"`
+	Cancellations Cancellations `json:"cancellations"`
 
 	// Commands is what the purchases cost the backends, as the services count
 	// it; CommandsMissing says why it is not known.
 	Commands        []Commands `json:"commands"`
 	CommandsMissing string     `json:"commands_missing,omitempty"`
 
-	// Audit is the judge's finding; nil when the ledger could not be read.
-	Audit        *ledger.Report `json:"audit"`
-	LedgerSource string         `json:"ledger_source"` // SourceSQL or SourceService
+	// Audit is the judge's finding; nil when the ledger could not be read. Of
+	// several SKUs it is their sum, and Audits has each.
+	Audit        *ledger.Report  `json:"audit"`
+	Audits       []ledger.Report `json:"audits"`
+	LedgerSource string          `json:"ledger_source"` // SourceSQL, SourceService or SourceQuery
+	// Told is what buyers were told, added up by SKU: told sold ≤ sold ≤ told
+	// sold + unknown. History: every request was recorded besides, and the
+	// verdict looks at each; else it is from sums and the ledger alone.
+	Told         []ledger.Sums   `json:"told"`
+	History      bool            `json:"history"`
+	Linearizable Linearizability `json:"linearizable"`
 	// Settled: no purchase was still running when the ledger was read.
 	Settled bool `json:"settled"`
 	// Problems are the reasons why this run by itself proves nothing.
 	Problems []string `json:"problems"`
 
 	Verdict ledger.Verdict `json:"verdict"`
+	// Checks are the scenario's requirements; ExitStatus has all of it.
+	Checks []Check `json:"requirements"`
 }
 
 // Where the verdict was taken from.
 const (
 	SourceSQL     = "SQL"         // the database itself
 	SourceService = "the service" // what the service says of its database
+	SourceQuery   = "its query"   // the scenario's own query on the database
 )
 
 // Settings repeat what was asked for, so that a run can be run again.
@@ -59,7 +86,59 @@ type Settings struct {
 	Quantity       int64   `json:"quantity"`
 	TimeoutSeconds float64 `json:"timeout_seconds"`
 	Seed           uint64  `json:"seed"`
+
+	Profile         Profile  `json:"profile"`
+	SKUs            int      `json:"skus"`
+	Zipf            float64  `json:"zipf,omitempty"`
+	Quantities      []Share  `json:"quantities,omitempty"`
+	Duplicates      float64  `json:"duplicates,omitempty"`
+	Cancellations   float64  `json:"cancellations,omitempty"`
+	Connections     int      `json:"connections,omitempty"`      // at most, of an open loop
+	Rate            float64  `json:"rate,omitempty"`             // requests a second
+	ToRate          float64  `json:"to_rate,omitempty"`          // of a ramp
+	DurationSeconds float64  `json:"duration_seconds,omitempty"` // of a constant rate or a ramp
+	Steps           []Step   `json:"steps,omitempty"`
+	Require         []string `json:"require,omitempty"`
 }
+
+// Cancellations are what became of the orders that buyers gave back.
+type Cancellations struct {
+	Done    int `json:"done"`
+	Refused int `json:"refused"`
+	Unknown int `json:"unknown"`
+}
+
+// A Percentile is one point of a curve: so many percent took no longer.
+type Percentile struct {
+	Percent float64 `json:"percent"`
+	Micros  int64   `json:"us"`
+}
+
+// A Point is a tenth of a second of a run, or what such tenths were thinned to.
+type Point struct {
+	At       float64 `json:"at"` // seconds since the start
+	Requests int     `json:"requests"`
+	Rate     float64 `json:"rate"`   // answers a second, since the point before
+	Left     int64   `json:"left"`   // stock of all SKUs, as last told
+	P50      float64 `json:"p50_ms"` // of answers since the point before
+	P99      float64 `json:"p99_ms"`
+	Troubled int     `json:"troubled"` // unknown outcomes and errors so far
+}
+
+// Linearizability is what is known of the answers of a run taken together (see
+// internal/linear).
+type Linearizability struct {
+	Answer  string `json:"answer"`
+	Checked int    `json:"checked"` // answers that were looked at
+	Why     string `json:"why,omitempty"`
+}
+
+// Answers to whether a history is linearizable.
+const (
+	LinearYes        = "yes"
+	LinearNo         = "no"
+	LinearNotChecked = "not_checked"
+)
 
 // StrategyInfo is what the first target says of the strategy.
 type StrategyInfo struct {

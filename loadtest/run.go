@@ -3,9 +3,7 @@ package loadtest
 import (
 	"context"
 	"fmt"
-	"maps"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -13,7 +11,7 @@ import (
 	"seckill/internal/ledger"
 )
 
-// Run resets the SKU, lets the buyers storm, waits until the service has
+// Run resets the sale, lets the buyers storm, waits until the service has
 // settled, and judges. When ctx ends no more buyers are sent, and what
 // happened until then is audited. Whatever becomes of a run, it has a Result;
 // the error is an ErrConfig, and then nothing was touched.
@@ -24,174 +22,113 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	if len(c.Targets) == 0 {
 		return nil, configError("no target: give the address of at least one service")
 	}
+	if c.Service != nil && c.Totals == nil {
+		return nil, configError("no database for the audit of this service: give its address")
+	}
 	if c.patience == (patience{}) {
 		c.patience = defaultPatience
 	}
-	r := &run{Config: c, source: SourceSQL, result: newResult(c)}
-	transport := &http.Transport{Proxy: nil, DisableCompression: true}
-	defer transport.CloseIdleConnections()
-	for _, t := range c.Targets {
-		r.services = append(r.services, service{
-			base: strings.TrimRight(t, "/"), adminToken: c.AdminToken, http: &http.Client{Transport: transport},
-		})
-	}
-	if c.Ledger == nil {
-		r.source, r.Ledger = SourceService, serviceLedger(r.services)
-	}
-	r.result.LedgerSource = r.source
+	c.Scenario = c.normal()
+	r := newRun(c)
+	defer r.transport.CloseIdleConnections()
 
-	ready, err := r.prepare(ctx)
+	var shop shop = &ourShop{run: r, homes: map[string]ledger.Home{}}
+	if c.Service != nil {
+		shop = &foreignShop{run: r}
+	}
+	ready, err := shop.prepare(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if ready {
-		tally := newTally(r.Config)
-		finish := report(tally, r.Buyers, r.OnProgress)
-		r.storm(ctx, tally)
-		r.audit(context.WithoutCancel(ctx))
-		finish()
+		finish := r.report()
+		r.storm(ctx)
+		r.judge(context.WithoutCancel(ctx), shop)
+		r.result.Course = finish()
 	}
-	if r.result.Interrupted = ctx.Err() != nil && r.result.Requests < r.Buyers; r.result.Interrupted {
-		r.problem("interrupted after %s of %s buyers", thousands(r.result.Requests), thousands(r.Buyers))
+	if r.result.Interrupted = ctx.Err() != nil && r.result.Requests < r.plan.requests; r.result.Interrupted {
+		r.problem("interrupted after %s of %s buyers", thousands(r.result.Requests), thousands(r.plan.requests))
 	}
-	r.result.conclude()
+	if err := r.result.conclude(c.Require); err != nil {
+		return nil, err
+	}
 	return r.result, nil
+}
+
+// A shop is what the buyers storm: ours, or somebody else's.
+type shop interface {
+	// prepare looks at the targets and resets the sale, and sets the runs. ready
+	// is false, with the reasons among the result's problems, when there is
+	// nothing to storm.
+	prepare(ctx context.Context) (ready bool, err error)
+	// audit judges each SKU once nothing changes any more. nil: it could not.
+	audit(ctx context.Context, told [][]ledger.Told) []ledger.Report
 }
 
 type run struct {
 	Config
-	services []service
-	source   string
-	homes    map[string]ledger.Home // by strategy
-	set      ledger.Stock           // what the reset answered
-	told     []ledger.Told
-	result   *Result
+	plan      *plan
+	transport *http.Transport
+	services  []service
+	tally     *tally
+	history   history
+	result    *Result
 }
 
-// prepare looks at the targets and resets the sale. ready is false, with the
-// reasons among the result's problems, when there is nothing to storm.
-func (r *run) prepare(ctx context.Context) (ready bool, err error) {
-	for i, s := range r.services {
-		backends, err := s.ready(ctx)
-		if err != nil {
-			r.problem("%s cannot be used: %v (is it running, and is the address right?)", s.base, err)
-			continue
-		}
-		r.result.Targets[i].Backends = backends
-		if err := r.learn(ctx, s); err != nil {
-			return false, err
-		}
-	}
-	if len(r.result.Problems) > 0 {
-		return false, nil
-	}
-	if r.set, err = r.services[0].reset(ctx, r.SKU, r.Stock); err != nil {
-		r.problem("SKU %d could not be reset: %v", r.SKU, err)
-		return false, nil
-	}
-	r.agree(ctx)
-	return len(r.result.Problems) == 0, nil
-}
-
-// learn asks one target about the strategies.
-func (r *run) learn(ctx context.Context, s service) error {
-	all, err := s.strategies(ctx)
-	if err != nil {
-		r.problem("%s does not tell its strategies: %v", s.base, err)
-		return nil
-	}
-	homes := map[string]ledger.Home{}
-	for _, known := range all {
-		homes[known.Name] = known.Home
-		if known.Name != r.Strategy {
-			continue
-		}
-		if !known.Available {
-			return configError("strategy %q is not available at %s: %s", r.Strategy, s.base, strings.Join(known.Missing, "; "))
-		}
-		r.result.Strategy = known.StrategyInfo
-	}
-	if _, ok := homes[r.Strategy]; !ok {
-		return configError("strategy %q is not known at %s, which has: %s",
-			r.Strategy, s.base, strings.Join(slices.Sorted(maps.Keys(homes)), ", "))
-	}
-	r.homes = homes
-	return nil
-}
-
-// agree makes sure that the reset arrived wherever this run will sell or look:
-// services on different databases would each sell a stock of their own.
-func (r *run) agree(ctx context.Context) {
-	isSet := func(where string, now ledger.Stock, err error) {
-		switch {
-		case err != nil:
-			r.problem("SKU %d cannot be read from %s: %v", r.SKU, where, err)
-		case now.Run != r.set.Run || now.Initial != r.Stock || now.Num != r.Stock:
-			r.problem("%s reset SKU %d to %d units in run %d, but %s says %d of %d units in run %d: do they share a database?",
-				r.services[0].base, r.SKU, r.Stock, r.set.Run, where, now.Num, now.Initial, now.Run)
-		}
-	}
-	for _, s := range r.services {
-		now, err := s.stock(ctx, r.SKU)
-		isSet(s.base, now.Stock, err)
-	}
-	if r.source == SourceSQL {
-		now, err := r.Ledger.Snapshot(ctx, r.SKU)
-		isSet("the SQL ledger", now.Stock, err)
-	}
-}
-
-func (r *run) storm(ctx context.Context, tally *tally) {
-	meter := startMeter(ctx, r.services, r.Strategy)
-	r.result.Start = time.Now()
-	r.told = storm(ctx, r.Config, crowd{seed: r.Seed, run: r.set.Run}, tally)
-	tally.summarize(r.result, time.Since(r.result.Start))
-	meter.stop(context.WithoutCancel(ctx), r.result)
-}
-
-// audit judges the run from the ledger, the reset, and what buyers were told.
-func (r *run) audit(ctx context.Context) {
-	everybodyAnswered := r.result.Counts[ledger.OutcomeUnknown] == 0
-	from := r.Ledger
-	if counter := r.homes[r.Strategy].Counter(); counter != "" {
-		from = countedLedger{r.Ledger, r.services, counter}
-	}
-	snap, settled, err := r.patience.settle(ctx, r.services, from, r.SKU, everybodyAnswered)
-	r.result.Settled = settled
-	if err != nil {
-		r.problem("the ledger could not be read from %s: %v", r.source, err)
-	} else {
-		report := ledger.Judge(ledger.Evidence{
-			Snapshot: snap, Initial: r.Stock, Run: r.set.Run, Told: r.told,
-			HomeOf: func(strategy string) (ledger.Home, bool) {
-				home, ok := r.homes[strategy]
-				return home, ok
-			},
+func newRun(c Config) *run {
+	r := &run{Config: c, plan: newPlan(c.Scenario, make([]int64, c.SKUs)), tally: newTally(c.Scenario), result: newResult(c),
+		transport: &http.Transport{Proxy: nil, DisableCompression: true}}
+	for _, t := range c.Targets {
+		r.services = append(r.services, service{
+			base: strings.TrimRight(t, "/"), adminToken: c.AdminToken, http: &http.Client{Transport: r.transport},
 		})
-		r.result.Audit = &report
-		r.strangers(snap)
-		if !settled {
-			r.problem("purchases without an answer were still running %s after the storm, so the ledger was read too early", r.patience.limit)
-		}
+	}
+	return r
+}
+
+func (r *run) storm(ctx context.Context) {
+	meter := startMeter(ctx, r.services, r.Strategy)
+	client := newClient(r.Config)
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(interruptGrace, client.interrupt) })()
+	s := &storm{plan: r.plan, tally: r.tally, open: func() caller { return client.newBuyer() }}
+	r.result.Start = time.Now()
+	cpu := startCPU()
+	s.blow(ctx)
+	took := time.Since(s.begun)
+	r.result.GeneratorCPU = cpu.cores()
+	r.tally.summarize(r.result, took)
+	r.history = s.diaries
+	meter.stop(context.WithoutCancel(ctx), r.result)
+	if why := r.result.bottleneck(); why != "" {
+		r.problem("the generator was the bottleneck: %s", why)
+	}
+	if r.result.Dropped > 0 && ctx.Err() == nil {
+		r.problem("%s never sent, %s after the last was due: the service cannot keep up, and the latencies lack the worst",
+			wasOrWere(r.result.Dropped, "request"), r.Drain)
+	}
+}
+
+// judge has the sale audited, with whatever was recorded of the buyers.
+func (r *run) judge(ctx context.Context, shop shop) {
+	var told [][]ledger.Told
+	if r.result.History = !r.NoHistory; r.result.History {
+		told = r.history.told(r.plan)
+	} else {
+		told = make([][]ledger.Told, r.SKUs)
+		r.result.Linearizable = Linearizability{Answer: LinearNotChecked, Why: "no history was kept"}
+	}
+	r.result.Told = r.tally.sums
+	if r.result.Audits = shop.audit(ctx, told); r.result.Audits != nil {
+		all := ledger.Sum(r.result.Audits)
+		r.result.Audit = &all
 	}
 	if r.result.definite() == 0 {
 		r.problem("no buyer got a definite answer")
 	}
-	if n := r.result.answered(codeNonsense); n > 0 {
-		r.problem("%s not what the service's contract allows", wasOrWere(n, "answer"))
-	}
-}
-
-// strangers are orders that a strategy wrote which this run did not ask for.
-func (r *run) strangers(snap ledger.Snapshot) {
-	others := map[string]int{}
-	for _, o := range snap.Orders {
-		if o.Strategy != r.Strategy {
-			others[o.Strategy]++
+	for _, a := range r.result.Answers {
+		if a.Code == codeNonsense || a.Code == "cancel_"+codeNonsense {
+			r.problem("%s not what the service's contract allows: %s", wasOrWere(a.Count, "answer"), a.Sample)
 		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(others)) {
-		r.problem("%s written by strategy %q instead of %q", wasOrWere(others[name], "order"), name, r.Strategy)
 	}
 }
 
@@ -202,13 +139,21 @@ func (r *run) problem(format string, args ...any) {
 func newResult(c Config) *Result {
 	r := &Result{
 		Settings: Settings{
-			Strategy: c.Strategy, SKU: c.SKU, Stock: c.Stock, Buyers: c.Buyers, Concurrency: c.Concurrency,
+			Strategy: c.Strategy, SKU: c.SKU, Stock: c.Stock, Buyers: c.Requests(), Concurrency: c.Concurrency,
 			Quantity: c.Quantity, TimeoutSeconds: c.Timeout.Seconds(), Seed: c.Seed,
+			Profile: c.Profile, SKUs: c.SKUs, Zipf: c.Zipf, Quantities: c.Quantities, Duplicates: c.Duplicates,
+			Cancellations: c.Cancellations, Rate: c.Rate, ToRate: c.ToRate, DurationSeconds: c.Duration.Seconds(),
+			Steps: c.Steps, Require: c.Require,
 		},
 		Strategy: StrategyInfo{Name: c.Strategy},
 		Counts:   map[ledger.Outcome]int{},
 		Answers:  []Answer{}, Commands: []Commands{}, Problems: []string{},
-		Start: time.Now(),
+		LatencyCurve: []Percentile{}, ServiceCurve: []Percentile{}, Course: []Point{}, Told: []ledger.Sums{},
+		Linearizable: Linearizability{Answer: LinearNotChecked},
+		Start:        time.Now(),
+	}
+	if c.Open() {
+		r.Settings.Connections = c.Connections
 	}
 	for _, o := range outcomes {
 		r.Counts[o] = 0

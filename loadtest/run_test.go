@@ -53,7 +53,7 @@ func TestRunJudgesTheService(t *testing.T) {
 				}
 				return n == 5
 			}
-		}, verdict: ledger.Lost, exit: ExitLost, rules: []string{ledger.RuleLostUnits, ledger.RuleMissingOrder}},
+		}, verdict: ledger.Lost, exit: ExitLost, rules: []string{ledger.RuleLostUnits, ledger.RuleMissingOrder, ledger.RuleFewerThanTold}},
 		{name: "invents an order", plant: func(f *fake) {
 			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
 				if n == 5 {
@@ -61,7 +61,7 @@ func TestRunJudgesTheService(t *testing.T) {
 				}
 				return false
 			}
-		}, verdict: ledger.Lost, exit: ExitLost, rules: []string{ledger.RuleInvented}},
+		}, verdict: ledger.Lost, exit: ExitLost, rules: []string{ledger.RuleInvented, ledger.RuleMoreThanTold}},
 		{name: "sells and says busy", plant: func(f *fake) {
 			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
 				if n == 5 {
@@ -70,7 +70,7 @@ func TestRunJudgesTheService(t *testing.T) {
 				}
 				return n == 5
 			}
-		}, verdict: ledger.Lost, exit: ExitLost, rules: []string{ledger.RuleUnacknowledged}},
+		}, verdict: ledger.Lost, exit: ExitLost, rules: []string{ledger.RuleUnacknowledged, ledger.RuleMoreThanTold}},
 		{name: "says sold out with stock left", plant: func(f *fake) {
 			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
 				if f.stock.Num <= testStock/2 {
@@ -221,7 +221,7 @@ func TestRunJudgesTheService(t *testing.T) {
 				return false
 			}
 		}, verdict: ledger.NotValid, exit: ExitNotValid,
-			rules: []string{ledger.RuleInitialChanged, ledger.RuleMissingOrder}},
+			rules: []string{ledger.RuleInitialChanged, ledger.RuleMissingOrder, ledger.RuleFewerThanTold}},
 		{name: "a ledger that never stands still", plant: func(f *fake) {
 			f.read = func(s *ledger.Snapshot) {
 				if len(s.Orders) > 0 {

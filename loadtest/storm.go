@@ -13,34 +13,99 @@ import (
 // answer says more than an unknown outcome.
 const interruptGrace = time.Second
 
-// storm sends every buyer once, c.Concurrency at a time, and returns what each
-// was told. When ctx ends it sends no more.
-func storm(ctx context.Context, c Config, crowd crowd, t *tally) []ledger.Told {
-	cl := newClient(c)
-	defer context.AfterFunc(ctx, func() { time.AfterFunc(interruptGrace, cl.interrupt) })()
+// A caller asks the service for one buyer after the other, over connections of
+// its own; *buyer is one.
+type caller interface {
+	buy(p purchase, key []byte) reply
+	cancel(p purchase, key []byte, orderID string) reply
+	connect(turn int) // in advance; it may fail
+	close()
+}
 
-	told := make([]ledger.Told, c.Buyers)
+// A storm sends a plan's requests.
+type storm struct {
+	*plan
+	tally *tally
+	open  func() caller
+	begun time.Time
+
+	mu      sync.Mutex
+	diaries history
+
+	all  sync.WaitGroup
+	line waitingLine // of an open loop
+}
+
+type worker struct {
+	*storm
+	caller
+	diary *diary
+	key   []byte
+}
+
+// blow sends every request that ctx allows, each once, and returns when all
+// have an answer or were given up.
+func (s *storm) blow(ctx context.Context) {
+	if s.Open() {
+		s.blowOpen(ctx)
+	} else {
+		s.blowClosed(ctx)
+	}
+}
+
+func (s *storm) elapsed() time.Duration { return time.Since(s.begun) }
+
+func (s *storm) worker() *worker {
+	w := &worker{storm: s, caller: s.open()}
+	if !s.NoHistory {
+		w.diary = &diary{}
+		s.mu.Lock()
+		s.diaries = append(s.diaries, w.diary)
+		s.mu.Unlock()
+	}
+	return w
+}
+
+// blowClosed has every worker send when it has its answer.
+func (s *storm) blowClosed(ctx context.Context) {
 	var next atomic.Int64
-	var buyers sync.WaitGroup
-	for range min(c.Concurrency, c.Buyers) {
-		buyers.Go(func() {
-			b := cl.newBuyer()
-			defer b.close()
+	s.begun = time.Now()
+	for range min(s.Concurrency, s.requests) {
+		s.all.Go(func() {
+			w := s.worker()
+			defer w.close()
 			for ctx.Err() == nil {
 				i := int(next.Add(1)) - 1
-				if i >= c.Buyers {
+				if i >= s.requests {
 					return
 				}
-				user, key := crowd.user(i), crowd.key(i)
-				sent := time.Now()
-				r := b.buy(purchase{index: i, sku: c.SKU, quantity: c.Quantity, user: user}, []byte(key))
-				t.record(r, time.Since(sent))
-				told[i] = ledger.Told{RequestID: key, User: user, Quantity: c.Quantity,
-					Outcome: r.outcome, OrderID: string(r.orderID), Remaining: r.remaining}
+				now := s.elapsed()
+				w.send(i, timing{due: now, sent: now, waited: true}) // nothing is due in a closed loop
 			}
 		})
 	}
-	buyers.Wait()
-	// Buyers are sent in order, so those who were not are the last.
-	return told[:min(int(next.Load()), c.Buyers)]
+	s.all.Wait()
+}
+
+// send makes request i and writes down what came of it.
+func (w *worker) send(i int, at timing) {
+	p := w.purchase(i)
+	w.key = w.plan.key(w.key[:0], i, p.sku)
+	r := w.buy(p, w.key)
+	at.answered = w.elapsed()
+	w.tally.record(p, r, at)
+	var note *record
+	if w.diary != nil {
+		note = w.diary.next()
+		*note = record{index: i, outcome: outcomeIndex(r.outcome), remaining: r.remaining,
+			orderID: string(r.orderID), call: int64(at.sent), answered: int64(at.answered)}
+	}
+	if !p.cancels || r.outcome != ledger.OutcomeSold {
+		return
+	}
+	call := w.elapsed()
+	state := w.tally.cancelled(p, w.cancel(p, w.key, string(r.orderID)))
+	if note != nil {
+		note.cancel, note.cancelCall, note.back = state, int64(call), int64(w.elapsed())
+	}
 }

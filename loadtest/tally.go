@@ -17,63 +17,160 @@ var outcomes = []ledger.Outcome{
 	ledger.OutcomeDuplicate, ledger.OutcomeUnknown, ledger.OutcomeError,
 }
 
-// A tally counts a storm while it blows.
+// A tally counts a storm while it blows. Its size does not depend on how long
+// that is.
 type tally struct {
-	quantity int64
+	firstSKU int64
 
-	mu        sync.Mutex
-	over      bool // nobody is on the way any more
-	requests  int
-	counts    map[ledger.Outcome]int
-	answers   map[string]*Answer // by code
-	left      int64
-	all, sold *hdrhistogram.Histogram // microseconds
+	mu       sync.Mutex
+	over     bool // nobody is on the way any more
+	requests int
+	counts   [8]int             // by index of outcomes
+	answers  map[string]*Answer // by code
+	sums     []ledger.Sums      // by SKU
+	left     []int64            // by SKU, as last told
+	units    int64
+	late     int
+	dropped  int
+	cancels  Cancellations
+
+	// Microseconds. all and sold count from when the request was due, service
+	// from when it was sent; lag is what the generator itself was late.
+	all, sold, service, lag, recent *hdrhistogram.Histogram
 }
 
-func newTally(c Config) *tally {
-	// A request may take a little longer than its time-out.
-	longest := (c.Timeout + time.Minute).Microseconds()
-	t := &tally{
-		quantity: c.Quantity, left: c.Stock,
-		counts: map[ledger.Outcome]int{}, answers: map[string]*Answer{},
-		all: hdrhistogram.New(1, longest, 3), sold: hdrhistogram.New(1, longest, 3),
-	}
-	for _, o := range outcomes {
-		t.counts[o] = 0
+// longest is the longest time that a histogram tells apart, in microseconds.
+var longest = (2 * time.Hour).Microseconds()
+
+func newTally(s Scenario) *tally {
+	s = s.normal()
+	h := func() *hdrhistogram.Histogram { return hdrhistogram.New(1, longest, 3) }
+	t := &tally{firstSKU: s.SKU, answers: map[string]*Answer{}, sums: make([]ledger.Sums, s.SKUs), left: make([]int64, s.SKUs),
+		all: h(), sold: h(), service: h(), lag: h(), recent: h()}
+	for k := range t.left {
+		t.left[k] = s.Stock
 	}
 	return t
 }
 
-func (t *tally) record(r reply, took time.Duration) {
-	us := min(max(took.Microseconds(), 1), t.all.HighestTrackableValue())
+// lateAfter is how much later than due a request may be sent and still be on
+// time.
+const lateAfter = time.Millisecond
+
+// A timing says when a request was due, was sent, and was answered.
+type timing struct {
+	due, sent, answered time.Duration
+	// waited: every connection was busy when it was due. Else what it is late
+	// is the generator's own fault.
+	waited bool
+}
+
+func micros(d time.Duration) int64 { return min(max(d.Microseconds(), 1), longest) }
+
+func (t *tally) record(p purchase, r reply, at timing) {
+	us := micros(at.answered - at.due)
+	k := p.sku - t.firstSKU
+	outcome := outcomeIndex(r.outcome)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.requests++
-	t.counts[r.outcome]++
-	_ = t.all.RecordValue(us) // us is in range
-	if r.outcome == ledger.OutcomeSold {
-		t.left = r.remaining
+	t.counts[outcome]++
+	_ = t.all.RecordValue(us) // in range
+	_ = t.recent.RecordValue(us)
+	_ = t.service.RecordValue(micros(at.answered - at.sent))
+	if at.sent-at.due > lateAfter {
+		t.late++
+	}
+	if !at.waited {
+		_ = t.lag.RecordValue(micros(at.sent - at.due))
+	}
+	s := &t.sums[k]
+	s.Requests++
+	if s.Wanted == 0 || p.quantity < s.Wanted {
+		s.Wanted = p.quantity
+	}
+	switch r.outcome {
+	case ledger.OutcomeSold:
+		s.Sold += p.quantity
+		t.units += p.quantity
+		t.left[k] = r.remaining
 		_ = t.sold.RecordValue(us)
 		return
+	case ledger.OutcomeSoldOut:
+		if s.SoldOut == 0 || p.quantity < s.SoldOut {
+			s.SoldOut = p.quantity
+		}
+	case ledger.OutcomeUnknown:
+		s.Unknown += p.quantity
 	}
-	if a := t.answers[r.code]; a != nil {
-		a.Count++
-	} else {
-		t.answers[r.code] = &Answer{Code: r.code, Outcome: r.outcome, Count: 1, Sample: string(r.message)}
-	}
+	t.answer(r, "")
 }
 
-// progress is the storm as it stands; Elapsed, Buyers and Rate are the
-// caller's.
-func (t *tally) progress() Progress {
+// answer counts what is no sale by its code.
+func (t *tally) answer(r reply, prefix string) {
+	if a := t.answers[r.code]; a != nil && prefix == "" {
+		a.Count++
+		return
+	}
+	code := prefix + r.code
+	if a := t.answers[code]; a != nil {
+		a.Count++
+		return
+	}
+	t.answers[code] = &Answer{Code: code, Outcome: r.outcome, Count: 1, Sample: string(r.message)}
+}
+
+// cancelled counts what became of a cancellation.
+func (t *tally) cancelled(p purchase, r reply) cancelState {
+	s := &t.sums[p.sku-t.firstSKU]
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return Progress{
-		Settling: t.over, Requests: t.requests, Counts: maps.Clone(t.counts), Left: t.left,
-		Units: int64(t.counts[ledger.OutcomeSold]) * t.quantity,
-		P50:   float64(t.all.ValueAtQuantile(50)) / 1000,
-		P99:   float64(t.all.ValueAtQuantile(99)) / 1000,
+	switch r.outcome {
+	case ledger.OutcomeSold:
+		t.cancels.Done++
+		s.Cancelled += p.quantity
+		return gaveBack
+	case ledger.OutcomeUnknown:
+		t.cancels.Unknown++
+		s.MaybeCancelled += p.quantity
+		t.answer(r, "cancel_")
+		return mayHaveBroken
 	}
+	t.cancels.Refused++
+	t.answer(r, "cancel_")
+	return kept
+}
+
+func (t *tally) drop(n int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.dropped += n
+}
+
+func (t *tally) byOutcome() map[ledger.Outcome]int {
+	counts := map[ledger.Outcome]int{}
+	for i, o := range outcomes {
+		counts[o] = t.counts[i]
+	}
+	return counts
+}
+
+// progress is the storm as it stands, and the latency since the last call;
+// Elapsed, Buyers and Rate are the caller's.
+func (t *tally) progress() (p Progress, p50, p99 float64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p = Progress{
+		Settling: t.over, Requests: t.requests, Counts: t.byOutcome(), Units: t.units, Late: t.late,
+		P50: float64(t.all.ValueAtQuantile(50)) / 1000,
+		P99: float64(t.all.ValueAtQuantile(99)) / 1000,
+	}
+	for _, left := range t.left {
+		p.Left += left
+	}
+	p50, p99 = float64(t.recent.ValueAtQuantile(50))/1000, float64(t.recent.ValueAtQuantile(99))/1000
+	t.recent.Reset()
+	return p, p50, p99
 }
 
 // summarize ends the storm and writes what was counted into the result.
@@ -81,9 +178,9 @@ func (t *tally) summarize(r *Result, took time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.over = true
-	r.Requests, r.Counts = t.requests, maps.Clone(t.counts)
-	r.Units = int64(t.counts[ledger.OutcomeSold]) * t.quantity
-	for _, a := range t.answers {
+	r.Requests, r.Counts, r.Units = t.requests, t.byOutcome(), t.units
+	r.Late, r.Dropped, r.Cancellations = t.late, t.dropped, t.cancels
+	for a := range maps.Values(t.answers) {
 		r.Answers = append(r.Answers, *a)
 	}
 	slices.SortFunc(r.Answers, func(a, b Answer) int {
@@ -94,7 +191,8 @@ func (t *tally) summarize(r *Result, took time.Duration) {
 		r.RequestsPerSec = float64(r.Requests) / r.Seconds
 		r.SalesPerSec = float64(r.Counts[ledger.OutcomeSold]) / r.Seconds
 	}
-	r.Latency, r.SoldLatency = latency(t.all), latency(t.sold)
+	r.Latency, r.SoldLatency, r.ServiceTime, r.Lag = latency(t.all), latency(t.sold), latency(t.service), latency(t.lag)
+	r.LatencyCurve, r.ServiceCurve = curve(t.all), curve(t.service)
 }
 
 func latency(h *hdrhistogram.Histogram) Latency {
@@ -102,4 +200,20 @@ func latency(h *hdrhistogram.Histogram) Latency {
 		P50: h.ValueAtQuantile(50), P90: h.ValueAtQuantile(90), P99: h.ValueAtQuantile(99),
 		P999: h.ValueAtQuantile(99.9), Max: h.Max(), Mean: h.Mean(),
 	}
+}
+
+// curve is a histogram as percentiles, closer the nearer they are to 100.
+func curve(h *hdrhistogram.Histogram) []Percentile {
+	all := []Percentile{}
+	if h.TotalCount() == 0 {
+		return all
+	}
+	for _, b := range h.CumulativeDistribution() {
+		if n := len(all); n > 0 && all[n-1].Micros == b.ValueAt {
+			all[n-1].Percent = b.Quantile
+			continue
+		}
+		all = append(all, Percentile{b.Quantile, b.ValueAt})
+	}
+	return all
 }

@@ -17,10 +17,11 @@ const (
 	blankQuantity
 	blankRequestID
 	blankOrderID
+	blankStock
 )
 
 var blanks = map[string]blank{"SKU": blankSKU, "User": blankUser, "Quantity": blankQuantity,
-	"RequestID": blankRequestID, "OrderID": blankOrderID}
+	"RequestID": blankRequestID, "OrderID": blankOrderID, "Stock": blankStock}
 
 // A form is a text with blanks, ready to be filled in many times a second.
 type form []part
@@ -83,7 +84,8 @@ type purchase struct {
 	index         int
 	sku, quantity int64
 	user          int64
-	cancels       bool // the buyer gives back what he gets
+	cancels       bool  // the buyer gives back what he gets
+	stock         int64 // of a reset
 }
 
 // fill appends the text with its blanks filled in.
@@ -100,6 +102,8 @@ func (f form) fill(to []byte, p purchase, key []byte, orderID string) []byte {
 			to = strconv.AppendInt(to, p.quantity, 10)
 		case blankRequestID:
 			to = append(to, key...)
+		case blankStock:
+			to = strconv.AppendInt(to, p.stock, 10)
 		case blankOrderID:
 			to = append(to, orderID...)
 		}

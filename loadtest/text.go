@@ -39,8 +39,11 @@ func (t *text) row(name, format string, args ...any) {
 func (t *text) header(r *Result) {
 	s := r.Settings
 	t.row("strategy", "%s", join(" · ", r.Strategy.Name, r.Strategy.Title))
-	t.row("sale", "SKU %d · %s · %s × %d, %s at a time · seed %d", s.SKU, count(s.Stock, "unit"),
-		count(s.Buyers, "buyer"), s.Quantity, thousands(s.Concurrency), s.Seed)
+	t.row("sale", "%s · %s · %s × %s, %s · seed %d", s.skus(), count(s.Stock, "unit"),
+		count(s.Buyers, "buyer"), s.quantity(), s.pace(), s.Seed)
+	if mix := s.mix(); mix != "" {
+		t.row("", "%s", mix)
+	}
 	for i, target := range r.Targets {
 		t.row("target", "%s", target.URL)
 		if i+1 < len(r.Targets) && sameBackends(target.Backends, r.Targets[i+1].Backends) {
@@ -77,6 +80,13 @@ func (t *text) speed(r *Result) {
 	t.row("latency", "%s", r.Latency)
 	if r.Counts[ledger.OutcomeSold] > 0 {
 		t.row("  of sales", "%s", r.SoldLatency)
+	}
+	if r.Settings.open() { // above: from when a request was due
+		t.row("  once sent", "%s", r.ServiceTime)
+		t.row("lateness", "%s sent late · %s dropped · the generator's own p99 %s", thousands(r.Late), thousands(r.Dropped), millis(r.Lag.P99))
+	}
+	if c := r.Cancellations; c != (Cancellations{}) {
+		t.row("cancelled", "%s · refused %s · unknown %s", thousands(c.Done), thousands(c.Refused), thousands(c.Unknown))
 	}
 	switch {
 	case r.CommandsMissing != "":

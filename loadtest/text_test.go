@@ -40,7 +40,8 @@ func example() *Result {
 		{Name: "redis", Tier: backend.Embedded, Address: "127.0.0.1:45678", Version: "miniredis", OK: true},
 	}
 	return &Result{
-		Settings: Settings{Strategy: "conditional", SKU: 1, Stock: 500, Buyers: 3000, Concurrency: 64, Quantity: 1, TimeoutSeconds: 10, Seed: 42},
+		Settings: Settings{Strategy: "conditional", SKU: 1, Stock: 500, Buyers: 3000, Concurrency: 64, Quantity: 1, TimeoutSeconds: 10, Seed: 42,
+			Profile: Closed, SKUs: 1},
 		Strategy: StrategyInfo{Name: "conditional", Title: "One conditional UPDATE", Home: ledger.HomeRow},
 		Targets:  []Target{{"http://127.0.0.1:8081", backends}, {"http://127.0.0.1:8082", backends}},
 		Start:    time.Date(2026, 11, 11, 0, 0, 0, 0, time.UTC), Seconds: 1.25, Requests: 3000,
@@ -56,6 +57,11 @@ func example() *Result {
 		Commands:    []Commands{{"sql", 7500, 2.5}, {"redis", 3000, 1}},
 		Audit: &ledger.Report{Verdict: ledger.Held, SKU: 1, Run: 7, Initial: 500, Remaining: 0, Sold: 500, Orders: 500,
 			Home: ledger.HomeRow, Violations: []ledger.Violation{}},
+		ServiceTime:  Latency{P50: 3200, P90: 12_300, P99: 120_000, P999: 900_000, Max: 1_200_000, Mean: 4300},
+		GeneratorCPU: 0.25, LatencyCurve: []Percentile{{50, 3210}, {100, 1_234_567}}, ServiceCurve: []Percentile{{50, 3200}, {100, 1_200_000}},
+		Course:  []Point{{At: 0.1, Requests: 240, Rate: 2400, Left: 260, P50: 3.2, P99: 12.3}},
+		Told:    []ledger.Sums{{Requests: 3000, Sold: 500, SoldOut: 1, Wanted: 1}},
+		History: true, Linearizable: Linearizability{Answer: LinearYes, Checked: 3000}, Checks: []Check{},
 		LedgerSource: SourceSQL, Settled: true, Problems: []string{}, Verdict: ledger.Held,
 	}
 }
@@ -111,10 +117,23 @@ func TestWriteText(t *testing.T) {
 			r.Problems = []string{"interrupted after 1500 of 3000 buyers"}
 			r.Verdict = ledger.NotValid
 		}, true},
+		{"open-loop", func(r *Result) {
+			r.Settings.Profile, r.Settings.Rate, r.Settings.DurationSeconds, r.Settings.Connections = Constant, 2400, 1.25, 1000
+			r.Settings.SKUs, r.Settings.Zipf, r.Settings.Duplicates, r.Settings.Cancellations = 3, 1.1, 0.2, 0.05
+			r.Settings.Quantities = []Share{{1, 9}, {3, 1}}
+			r.Late, r.Dropped, r.Lag, r.Cancellations = 12, 3, Latency{P99: 850}, Cancellations{20, 1, 2}
+			r.Told = []ledger.Sums{{Sold: 520, Unknown: 4, Cancelled: 20, MaybeCancelled: 2}}
+			r.History, r.Linearizable = false, Linearizability{Answer: LinearNotChecked}
+			r.Checks = []Check{{"p99<50ms", 123_456, unitMicros, false}, {"rate>=1000", 2400, unitRate, true}, {"errors<0.1%", 0, "", true}}
+		}, false},
+		{"not-linearizable", func(r *Result) {
+			r.Linearizable = Linearizability{Answer: LinearNo, Checked: 3000, Why: "user 7 was told sold out of 1, 2ms before so few were left that this is true"}
+		}, false},
 		{"unreachable", func(r *Result) {
-			*r = *newResult(Config{Targets: []string{"http://127.0.0.1:1"}, Strategy: "version", SKU: 1, Stock: 1, Buyers: 2, Concurrency: 1, Quantity: 1, Timeout: time.Second})
+			*r = *newResult(Config{Targets: []string{"http://127.0.0.1:1"}, Scenario: Scenario{Strategy: "version", SKU: 1, Stock: 1, Buyers: 2,
+				Concurrency: 1, Quantity: 1, Timeout: time.Second}.normal()})
 			r.Problems = []string{"http://127.0.0.1:1 cannot be used: connection refused"}
-			r.conclude()
+			_ = r.conclude(nil)
 		}, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -17,6 +17,16 @@ func (t *text) verdict(r *Result) {
 		t.row("ledger", "%s sold in %s%s, %s left of %s (from %s, run %d)", count(a.Sold, "unit"), count(a.Orders, "order"),
 			cancelled, thousands(a.Remaining), thousands(a.Initial), r.LedgerSource, a.Run)
 	}
+	if r.Audit != nil && len(r.Told) > 0 {
+		least, most, unknown := int64(0), int64(0), int64(0)
+		for _, told := range r.Told {
+			least, most, unknown = least+told.Least(), most+told.Most(), unknown+told.Unknown
+		}
+		t.row("buyers say", "%s at least, %s at most (%s unknown)%s", thousands(least), thousands(most), thousands(unknown), r.historyNote())
+	}
+	if r.Linearizable.Answer != LinearNotChecked && r.Linearizable.Answer != "" {
+		t.row("answers", "%s", r.Linearizable)
+	}
 	fmt.Fprintf(t, "\n%s  %s\n", t.stamp(r.Verdict), r.summary())
 	if r.Audit != nil {
 		for _, v := range r.Audit.Violations {
@@ -31,6 +41,13 @@ func (t *text) verdict(r *Result) {
 	}
 	for _, p := range r.Problems {
 		fmt.Fprintf(t, "  %-22s %s\n", "problem", p)
+	}
+	for _, c := range r.Checks {
+		met := "met"
+		if !c.Met {
+			met = "NOT MET"
+		}
+		fmt.Fprintf(t, "  %-22s %s: %s\n", met, c.Requirement, c)
 	}
 	if r.Strategy.Broken {
 		switch r.Verdict {
@@ -92,4 +109,21 @@ func (r *Result) refusals() string {
 		}
 	}
 	return strings.Join(why, ", ")
+}
+
+func (r *Result) historyNote() string {
+	if r.History {
+		return ""
+	}
+	return "; no history was kept: the verdict is from these sums and the ledger alone"
+}
+
+func (l Linearizability) String() string {
+	switch l.Answer {
+	case LinearYes:
+		return fmt.Sprintf("linearizable: one buyer at a time explains all of %s", count(l.Checked, "answer"))
+	case LinearNo:
+		return "not linearizable: " + l.Why
+	}
+	return "not looked at: " + l.Why
 }

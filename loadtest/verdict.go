@@ -7,6 +7,7 @@ const (
 	ExitHeld     = 0
 	ExitOversold = 10 // also when units or orders were lost besides
 	ExitLost     = 11 // lost or undersold
+	ExitUnmet    = 12 // held, and a requirement was not met
 	ExitNotValid = 20 // the run itself proves nothing
 )
 
@@ -14,6 +15,11 @@ const (
 func (r *Result) ExitStatus() int {
 	switch r.Verdict {
 	case ledger.Held:
+		for _, c := range r.Checks {
+			if !c.Met {
+				return ExitUnmet
+			}
+		}
 		return ExitHeld
 	case ledger.Oversold:
 		return ExitOversold
@@ -26,7 +32,15 @@ func (r *Result) ExitStatus() int {
 // conclude gives the verdict. A problem with the run takes away what it seems
 // to prove, but not what was proven in spite of it: units that were sold
 // twice stay sold twice when somebody presses Ctrl-C.
-func (r *Result) conclude() {
+func (r *Result) conclude(require []string) error {
+	r.Checks = []Check{}
+	for _, text := range require {
+		q, err := ParseRequirement(text)
+		if err != nil {
+			return wrong("require", "%v", err)
+		}
+		r.Checks = append(r.Checks, q.check(r))
+	}
 	switch {
 	case r.Audit == nil || r.Audit.Verdict == ledger.NotValid:
 		r.Verdict = ledger.NotValid
@@ -44,6 +58,7 @@ func (r *Result) conclude() {
 			}
 		}
 	}
+	return nil
 }
 
 // proven: a violation that no problem of the run can explain.
@@ -52,7 +67,7 @@ func (r *Result) proven(v ledger.Violation) bool {
 	case v.Rule == ledger.RuleNothingSold: // nobody may have got through
 		return false
 	case !r.Settled: // what still runs can take units, but not make orders vanish
-		return v.Rule == ledger.RuleOversold
+		return v.Rule == ledger.RuleOversold || v.Rule == ledger.RuleMoreThanTold
 	}
 	return true
 }

@@ -43,7 +43,9 @@ func TestConclude(t *testing.T) {
 			if test.problem {
 				r.Problems = []string{"something"}
 			}
-			r.conclude()
+			if err := r.conclude(nil); err != nil {
+				t.Fatal(err)
+			}
 			if r.ExitStatus() != test.want {
 				t.Errorf("verdict %s, exit status %d, want %d", r.Verdict, r.ExitStatus(), test.want)
 			}

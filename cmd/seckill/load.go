@@ -82,8 +82,11 @@ func (c *LoadCmd) run() loadtest.Config {
 		seed = *c.Seed
 	}
 	return loadtest.Config{
-		Targets: c.Target, Strategy: c.Strategy, SKU: c.SKU, Stock: c.Stock, Buyers: c.Buyers, Concurrency: c.Concurrency,
-		Quantity: c.Quantity, AdminToken: c.Token, Timeout: c.Timeout, Seed: seed,
+		Scenario: loadtest.Scenario{
+			Strategy: c.Strategy, SKU: c.SKU, Stock: c.Stock, Buyers: c.Buyers, Concurrency: c.Concurrency,
+			Quantity: c.Quantity, Timeout: c.Timeout, Seed: seed,
+		},
+		Targets: c.Target, AdminToken: c.Token,
 	}
 }
 

@@ -91,8 +91,8 @@ func TestStormOverTwoProcesses(t *testing.T) {
 			}
 			t.Run(info.Name+"/"+how, func(t *testing.T) {
 				_, urls, _ := services(t, args...)
-				r := storm(t, loadtest.Config{Targets: urls, Strategy: info.Name, ByDefault: byFlag,
-					Stock: 500, Buyers: 3000, Ledger: store})
+				r := storm(t, loadtest.Config{Targets: urls, Ledger: store,
+					Scenario: loadtest.Scenario{Strategy: info.Name, ByDefault: byFlag, Stock: 500, Buyers: 3000}})
 				if info.Broken() {
 					if r.ExitStatus() != loadtest.ExitOversold {
 						t.Errorf("shipped as broken, and the run says %s: %+v", r.Verdict, r.Audit)
@@ -143,7 +143,8 @@ func TestKilledServiceLosesNoAcknowledgedOrder(t *testing.T) {
 	store := books(t)
 	_, urls, processes := services(t)
 	const buyers = 6000
-	r := storm(t, loadtest.Config{Targets: urls, Strategy: "conditional", Stock: 3000, Buyers: buyers, Ledger: store,
+	r := storm(t, loadtest.Config{Targets: urls, Ledger: store,
+		Scenario: loadtest.Scenario{Strategy: "conditional", Stock: 3000, Buyers: buyers},
 		OnProgress: midway(buyers, func() {
 			if err := processes[0].Kill(context.Background()); err != nil {
 				t.Error(err)
@@ -184,7 +185,8 @@ func TestStoppedServerComesBack(t *testing.T) {
 			troubled := func(p loadtest.Progress) int {
 				return p.Counts[ledger.OutcomeError] + p.Counts[ledger.OutcomeUnknown] + p.Counts[ledger.OutcomeBusy]
 			}
-			r := storm(t, loadtest.Config{Targets: urls, Strategy: c.strategy, Stock: 1500, Buyers: buyers,
+			r := storm(t, loadtest.Config{Targets: urls,
+				Scenario: loadtest.Scenario{Strategy: c.strategy, Stock: 1500, Buyers: buyers},
 				OnProgress: func(p loadtest.Progress) {
 					if p.Requests > buyers/3 {
 						stop.Do(func() {
@@ -213,7 +215,8 @@ func TestStoppedServerComesBack(t *testing.T) {
 				}
 			}
 			clean(t, r)
-			again := storm(t, loadtest.Config{Targets: urls, Strategy: c.strategy, Stock: 50, Buyers: 200})
+			again := storm(t, loadtest.Config{Targets: urls,
+				Scenario: loadtest.Scenario{Strategy: c.strategy, Stock: 50, Buyers: 200}})
 			if again.ExitStatus() != loadtest.ExitHeld {
 				t.Errorf("after the server came back, a run says %s: %v %v", again.Verdict, again.Problems, again.Counts)
 			}

@@ -89,9 +89,11 @@ func (s *Server) startRun(c *gin.Context) {
 func (s *Server) perform(ctx context.Context, e *entry, targets []string) {
 	w := e.Settings
 	result, err := s.Load(ctx, loadtest.Config{
-		Targets: targets, Strategy: w.Strategy, SKU: sku, Stock: w.Stock,
-		Buyers: w.Buyers, Concurrency: w.Concurrency, Quantity: w.Quantity,
-		AdminToken: s.Token, Timeout: patience, Seed: randv2.Uint64(), Ledger: s.Ledger,
+		Scenario: loadtest.Scenario{
+			Strategy: w.Strategy, SKU: sku, Stock: w.Stock, Buyers: w.Buyers, Concurrency: w.Concurrency,
+			Quantity: w.Quantity, Timeout: patience, Seed: randv2.Uint64(),
+		},
+		Targets: targets, AdminToken: s.Token, Ledger: s.Ledger,
 		OnProgress: func(p loadtest.Progress) {
 			s.look(ctx, &p, w.Strategy)
 			s.book.change(e, func(r *Run) bool { return r.add(p) })

@@ -83,6 +83,9 @@ type Evidence struct {
 	// Told holds what every buyer of the run was told; nil when the ledger is
 	// judged alone. An empty, non-nil slice is a run without demand.
 	Told []Told
+	// Sums add up what buyers were told, counted apart from Told; nil when
+	// nobody counted.
+	Sums *Sums
 }
 
 // A Report is the judge's finding.

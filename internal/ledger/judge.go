@@ -19,6 +19,14 @@ func Judge(e Evidence) Report {
 	if e.Told != nil {
 		j.checkTold()
 	}
+	if e.Sums != nil {
+		j.checkSums(j.report.Sold)
+	}
+	return j.conclude()
+}
+
+// conclude gives the verdict: that of the worst violation.
+func (j *judge) conclude() Report {
 	j.report.Verdict = Held
 	for _, v := range j.report.Violations {
 		if rank(v.Verdict) > rank(j.report.Verdict) {

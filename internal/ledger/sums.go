@@ -1,0 +1,103 @@
+package ledger
+
+import "fmt"
+
+// Rules about sums. They need no record of single requests: where one was
+// kept, they are a second opinion from other numbers.
+const (
+	RuleFewerThanTold = "fewer_than_told" // Σ told sold ≤ Σ active
+	RuleMoreThanTold  = "more_than_told"  // Σ active ≤ Σ told sold + Σ unknown
+)
+
+// Sums are what all buyers of one run were told, added up. Units are those
+// that were asked for.
+type Sums struct {
+	Requests int64 `json:"requests"`
+	Sold     int64 `json:"sold"`    // units told sold
+	Unknown  int64 `json:"unknown"` // units of requests whose outcome is unknown
+	// Cancelled units were told sold and are told cancelled; MaybeCancelled
+	// ones were told sold, and whether they were given back is unknown. Units
+	// of unknown requests are in neither.
+	Cancelled      int64 `json:"cancelled"`
+	MaybeCancelled int64 `json:"maybe_cancelled"`
+	// SoldOut is the smallest quantity that was refused as sold out; 0: none.
+	SoldOut int64 `json:"least_sold_out"`
+	// Wanted is the smallest quantity that was asked for.
+	Wanted int64 `json:"least_wanted"`
+}
+
+// Least is how many units must have been sold, and Most how many may have.
+func (s Sums) Least() int64 { return s.Sold - s.Cancelled - s.MaybeCancelled }
+func (s Sums) Most() int64  { return s.Sold - s.Cancelled + s.Unknown }
+
+// Totals are what somebody else's service says of one SKU.
+type Totals struct {
+	Initial   int64 `json:"initial"`
+	Remaining int64 `json:"remaining"`
+	Sold      int64 `json:"sold"` // units
+}
+
+// JudgeTotals judges a service whose orders cannot be read: from its totals
+// after the run, those before, and what buyers were told. initial is the stock
+// that was set for the run.
+func JudgeTotals(sku, initial int64, before, after Totals, told Sums) Report {
+	j := &judge{Evidence: Evidence{Snapshot: Snapshot{Stock: Stock{ID: sku, Initial: after.Initial, Num: after.Remaining}},
+		Initial: initial, Sums: &told}}
+	j.report = Report{Violations: []Violation{}, SKU: sku, Initial: initial, Sold: after.Sold}
+	j.checkRun()
+	j.checkBalance()
+	j.checkSums(after.Sold - before.Sold)
+	return j.conclude()
+}
+
+// checkSums compares what was sold during the run with what buyers were told.
+func (j *judge) checkSums(sold int64) {
+	s := *j.Sums
+	if least := s.Least(); sold < least {
+		j.violate(RuleFewerThanTold, fmt.Sprintf("buyers were told of %d units sold, and %d were: %d fewer", least, sold, least-sold))
+	}
+	if most := s.Most(); sold > most {
+		j.violate(RuleMoreThanTold, fmt.Sprintf("%d units were sold, and buyers were told of %d at most, with %d whose outcome is unknown: %d more",
+			sold, most, s.Unknown, sold-most))
+	}
+	if j.Told != nil { // says the same of single buyers
+		return
+	}
+	// A stock only shrinks, but for cancellations, of which those of unknown
+	// requests may be some.
+	always := j.report.Remaining - max(j.gaveBack, s.Cancelled+s.MaybeCancelled)
+	if s.SoldOut > 0 && s.SoldOut <= always && !j.homesDiffer {
+		j.violate(RuleUndersold, fmt.Sprintf("buyers who wanted %d were told sold out while at least %d units were there to the end",
+			s.SoldOut, always))
+	}
+	if s.Requests > 0 && s.Wanted <= j.Initial && sold == 0 && j.gaveBack == 0 && s.Cancelled+s.MaybeCancelled == 0 {
+		j.violate(RuleNothingSold, fmt.Sprintf("%d requests for a stock of %d, and nothing was sold", s.Requests, j.Initial))
+	}
+}
+
+// Sum is the report on a sale of several SKUs: the worst verdict, and every
+// violation with its SKU.
+func Sum(reports []Report) Report {
+	if len(reports) == 1 {
+		return reports[0]
+	}
+	all := Report{Verdict: Held, Violations: []Violation{}}
+	for i, r := range reports {
+		if i == 0 {
+			all.SKU, all.Run, all.Home = r.SKU, r.Run, r.Home
+		}
+		all.Initial += r.Initial
+		all.Remaining += r.Remaining
+		all.Sold += r.Sold
+		all.Orders += r.Orders
+		all.Cancelled += r.Cancelled
+		if rank(r.Verdict) > rank(all.Verdict) {
+			all.Verdict = r.Verdict
+		}
+		for _, v := range r.Violations {
+			v.Message = fmt.Sprintf("SKU %d: %s", r.SKU, v.Message)
+			all.Violations = append(all.Violations, v)
+		}
+	}
+	return all
+}

@@ -1,0 +1,148 @@
+package loadtest
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"seckill/internal/ledger"
+	"seckill/internal/linear"
+)
+
+// audit judges each SKU from the ledger, the reset, and what buyers were told.
+func (r *ourShop) audit(ctx context.Context, told [][]ledger.Told) (reports []ledger.Report) {
+	from := r.Ledger
+	if counter := r.homes[r.Strategy].Counter(); counter != "" {
+		from = countedLedger{r.Ledger, r.services, counter}
+	}
+	r.result.Settled = true
+	var linear lines
+	for k := range r.SKUs {
+		sums := r.tally.sums[k]
+		everybodyAnswered := sums.Unknown == 0 && sums.MaybeCancelled == 0
+		sku := r.SKU + int64(k)
+		snap, settled, err := r.patience.settle(ctx, r.services, from, sku, everybodyAnswered)
+		if r.result.Settled = r.result.Settled && settled; err != nil {
+			r.problem("the ledger could not be read from %s: %v", r.source, err)
+			return nil
+		}
+		reports = append(reports, ledger.Judge(ledger.Evidence{
+			Snapshot: snap, Initial: r.Stock, Run: r.plan.runs[k], Told: told[k], Sums: &sums,
+			HomeOf: func(strategy string) (ledger.Home, bool) {
+				home, ok := r.homes[strategy]
+				return home, ok
+			},
+		}))
+		r.strangers(snap)
+		if !settled {
+			r.problem("purchases without an answer were still running %s after the storm, so the ledger was read too early", r.patience.limit)
+		} else if r.result.History {
+			linear.add(r.Stock, r.history.ops(r.plan, sku, ordersOf(snap)))
+		}
+	}
+	if r.result.History {
+		r.result.Linearizable = linear.verdict()
+	}
+	return reports
+}
+
+// strangers are orders that a strategy wrote which this run did not ask for.
+func (r *ourShop) strangers(snap ledger.Snapshot) {
+	others := map[string]int{}
+	for _, o := range snap.Orders {
+		if o.Strategy != r.Strategy {
+			others[o.Strategy]++
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(others)) {
+		r.problem("%s written by strategy %q instead of %q", wasOrWere(others[name], "order"), name, r.Strategy)
+	}
+}
+
+// ordersOf finds what became of requests without an answer.
+func ordersOf(snap ledger.Snapshot) func(user int64, requestID string) (remaining int64, sold bool) {
+	type request struct {
+		user int64
+		id   string
+	}
+	orders := make(map[request]int64, len(snap.Orders))
+	for _, o := range snap.Orders {
+		orders[request{o.UserID, o.RequestID}] = o.Remaining
+	}
+	return func(user int64, id string) (int64, bool) {
+		remaining, sold := orders[request{user, id}]
+		return remaining, sold
+	}
+}
+
+// lines gathers what the histories of several SKUs come to.
+type lines struct {
+	Linearizability
+	undecided int
+}
+
+const linearLimit = 10 * time.Second
+
+func (l *lines) add(stock int64, ops []linear.Op) {
+	f := linear.Check(stock, ops, linearLimit)
+	l.Checked += f.Checked
+	switch {
+	case !f.Decided:
+		l.undecided++
+	case !f.Linearizable && l.Answer != LinearNo:
+		l.Answer, l.Why = LinearNo, f.Why
+	case f.Linearizable && l.Answer == "":
+		l.Answer = LinearYes
+	}
+}
+
+func (l *lines) verdict() Linearizability {
+	if l.Answer != LinearNo && (l.Answer == "" || l.undecided > 0) {
+		l.Answer, l.Why = LinearNotChecked, "the search did not end in time"
+	}
+	return l.Linearizability
+}
+
+// ops is the history of one SKU as far as it says anything about its stock. A
+// request without an answer did what the ledger says that it did, at some time
+// after it was sent.
+func (h history) ops(p *plan, sku int64, became func(user int64, id string) (remaining int64, sold bool)) (ops []linear.Op) {
+	var key []byte
+	for r := range h.records {
+		asked := p.purchase(r.index)
+		if asked.sku != sku {
+			continue
+		}
+		o := linear.Op{Client: r.index, Quantity: asked.quantity, Remaining: r.remaining, Call: r.call, Return: r.answered}
+		switch outcomes[r.outcome] {
+		case ledger.OutcomeSold:
+			o.Kind = linear.Sold
+		case ledger.OutcomeSoldOut:
+			o.Kind = linear.SoldOut
+		case ledger.OutcomeUnknown:
+			key = p.key(key[:0], r.index, sku)
+			left, sold := became(asked.user, string(key))
+			if !sold {
+				continue
+			}
+			o.Kind, o.Remaining, o.Return = linear.Sold, left, linear.Never
+		default:
+			continue
+		}
+		o.Name = buyerName(asked.user)
+		ops = append(ops, o)
+		if r.cancel == kept {
+			continue
+		}
+		back := linear.Op{Client: r.index, Kind: linear.GaveBack, Quantity: asked.quantity, Call: r.cancelCall, Return: r.back, Name: o.Name}
+		if r.cancel == mayHaveBroken {
+			back.Return = linear.Never // what the ledger says of it is not asked here: it may also come later
+		}
+		ops = append(ops, back)
+	}
+	return ops
+}
+
+func buyerName(user int64) string { return "user " + strconv.FormatInt(user, 10) }

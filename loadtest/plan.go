@@ -1,0 +1,129 @@
+package loadtest
+
+import (
+	"math"
+	"sort"
+	"strconv"
+)
+
+// A plan is every request of one run. Which user asks for what in request i
+// follows from the seed and i alone, so that a plan needs no memory, and
+// neither the number of workers nor their order changes it.
+type plan struct {
+	Scenario
+	schedule
+	runs  []int64   // of each SKU
+	sku   []float64 // cumulated shares
+	units []float64 // of Quantities
+}
+
+func newPlan(s Scenario, runs []int64) *plan {
+	p := &plan{Scenario: s, schedule: s.schedule(), runs: runs}
+	if s.SKUs > 1 {
+		sum := 0.0
+		for k := range s.SKUs {
+			sum += math.Pow(float64(k+1), -s.Zipf)
+			p.sku = append(p.sku, sum)
+		}
+	}
+	sum := 0.0
+	for _, q := range s.Quantities {
+		sum += q.Share
+		p.units = append(p.units, sum)
+	}
+	return p
+}
+
+// What is drawn for a request, each from its own stream.
+const (
+	drawSKU = iota + 1
+	drawQuantity
+	drawDuplicate
+	drawOriginal
+	drawCancel
+)
+
+// draw is a number that follows from the seed, i, and what it is for:
+// SplitMix64 (Steele, Lea and Flood, 2014).
+func (p *plan) draw(i int, what uint64) uint64 {
+	z := p.Seed + uint64(i)*0x9e3779b97f4a7c15 + what*0xd1342543de82ef95
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+// share is a draw from 0 up to 1.
+func (p *plan) share(i int, what uint64) float64 {
+	return float64(p.draw(i, what)>>11) / (1 << 53)
+}
+
+// recent is how far back the one may be who asks again: as far as he may still
+// be waiting for his first answer.
+const recent = 16
+
+// original is the request whose user asks again in request i; i itself when he
+// has not asked before.
+func (p *plan) original(i int) int {
+	for p.Duplicates > 0 && i > 0 && p.share(i, drawDuplicate) < p.Duplicates {
+		i -= 1 + int(p.draw(i, drawOriginal)%uint64(min(i, recent)))
+	}
+	return i
+}
+
+func (p *plan) purchase(i int) purchase {
+	o := p.original(i)
+	return purchase{index: i, user: p.user(o), sku: p.SKU + int64(p.shelf(o)), quantity: p.quantity(o),
+		cancels: p.Cancellations > 0 && p.share(i, drawCancel) < p.Cancellations}
+}
+
+// shelf is which of the SKUs the user of request o wants, from 0.
+func (p *plan) shelf(o int) int { return pick(p.sku, p.share(o, drawSKU)) }
+
+func (p *plan) quantity(o int) int64 {
+	if len(p.Quantities) == 0 {
+		return p.Quantity
+	}
+	return p.Quantities[pick(p.units, p.share(o, drawQuantity))].Quantity
+}
+
+// pick finds share among cumulated shares.
+func pick(cumulated []float64, share float64) int {
+	if len(cumulated) == 0 {
+		return 0
+	}
+	last := len(cumulated) - 1
+	return min(last, sort.SearchFloat64s(cumulated, math.Nextafter(share*cumulated[last], math.Inf(1))))
+}
+
+const userBits = 31
+
+// user spreads the buyers over 2³¹ ids. An odd factor makes i ↦ i·factor a
+// permutation of them, so no two buyers are the same user.
+func (p *plan) user(i int) int64 {
+	const factor = 0x9e3779b97f4a7c15
+	return 1 + int64((p.Seed+uint64(i)*factor)&(1<<userBits-1))
+}
+
+// key appends request i's idempotency key. The run is part of it: a request
+// that arrives after a later reset must not pass for one of the later run.
+func (p *plan) key(to []byte, i int, sku int64) []byte {
+	to = append(to, "load-"...)
+	to = append(strconv.AppendUint(to, p.Seed, 16), '-')
+	to = append(strconv.AppendInt(to, p.runs[sku-p.SKU], 10), '-')
+	return strconv.AppendInt(to, int64(i), 10)
+}
+
+// demand is how many units are wanted of the SKU that is wanted most.
+func (p *plan) demand() int64 {
+	wanted := make([]int64, p.SKUs)
+	for i := range p.requests {
+		if p.original(i) == i {
+			wanted[p.shelf(i)] += p.quantity(i)
+		}
+	}
+	most := int64(0)
+	for _, w := range wanted {
+		most = max(most, w)
+	}
+	return most
+}

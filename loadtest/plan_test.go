@@ -1,0 +1,100 @@
+package loadtest
+
+import (
+	"fmt"
+	"math"
+	"testing"
+	"time"
+)
+
+var seeds = []uint64{0, 1, 42, 1 << 63, math.MaxUint64}
+
+// Everybody is somebody else, and a seed always brings the same people.
+func TestUsers(t *testing.T) {
+	const buyers = 100_000
+	for _, seed := range seeds {
+		s := Scenario{SKU: 1, SKUs: 1, Quantity: 1, Seed: seed, Buyers: buyers}
+		p, again := newPlan(s, []int64{3}), newPlan(s, []int64{4})
+		seen := make(map[int64]bool, buyers)
+		for i := range buyers {
+			u := p.user(i)
+			if u < 1 || seen[u] {
+				t.Fatalf("seed %d: buyer %d is user %d, who is not new or cannot be", seed, i, u)
+			}
+			seen[u] = true
+		}
+		if p.purchase(7) != again.purchase(7) || string(p.key(nil, 7, 1)) == string(again.key(nil, 7, 1)) {
+			t.Errorf("seed %d: another run needs the same users and other keys", seed)
+		}
+	}
+}
+
+// What is drawn comes in the proportions that were asked for.
+func TestMix(t *testing.T) {
+	const n = 200_000
+	for _, seed := range seeds {
+		p := newPlan(Scenario{SKU: 5, SKUs: 4, Zipf: 1, Quantities: []Share{{1, 6}, {3, 3}, {7, 1}}, Duplicates: 0.25,
+			Cancellations: 0.1, Buyers: n, Seed: seed}, make([]int64, 4))
+		got := map[string]int{}
+		for i := range n {
+			a := p.purchase(i)
+			got[fmt.Sprint("sku ", a.sku)]++
+			got[fmt.Sprint("quantity ", a.quantity)]++
+			if a.cancels {
+				got["cancels"]++
+			}
+			if o := p.original(i); o != i {
+				got["duplicate"]++
+				if b := p.purchase(o); o > i || a.user != b.user || a.sku != b.sku || a.quantity != b.quantity ||
+					string(p.key(nil, i, a.sku)) == string(p.key(nil, o, b.sku)) {
+					t.Fatalf("seed %d: request %d asks again as %d: %+v, %+v", seed, i, o, a, b)
+				}
+			}
+		}
+		harmonic := 1 + 1./2 + 1./3 + 1./4
+		for what, share := range map[string]float64{"sku 5": 1 / harmonic, "sku 6": 1 / harmonic / 2, "sku 8": 1 / harmonic / 4,
+			"quantity 1": .6, "quantity 3": .3, "quantity 7": .1, "duplicate": .25, "cancels": .1} {
+			if is := float64(got[what]) / n; math.Abs(is-share) > 0.01 {
+				t.Errorf("seed %d: %s in the share %.3f, want %.3f", seed, what, is, share)
+			}
+		}
+	}
+}
+
+func TestSchedule(t *testing.T) {
+	const s = time.Second
+	for _, test := range []struct {
+		name     string
+		scenario Scenario
+		requests int
+		due      map[int]time.Duration
+	}{
+		{"closed", Scenario{Profile: Closed, Buyers: 7}, 7, map[int]time.Duration{6: 0}},
+		{"spike", Scenario{Profile: Spike, Buyers: 7}, 7, map[int]time.Duration{0: 0, 6: 0}},
+		{"constant", Scenario{Profile: Constant, Rate: 10, Duration: 3 * s}, 30, map[int]time.Duration{0: 0, 1: s / 10, 29: 29 * s / 10}},
+		{"a rate that is no whole number", Scenario{Profile: Constant, Rate: 0.1, Duration: 30 * s}, 3, map[int]time.Duration{2: 20 * s}},
+		{"half a request", Scenario{Profile: Constant, Rate: 1, Duration: 1500 * time.Millisecond}, 2, map[int]time.Duration{1: s}},
+		// After t seconds t² requests are due.
+		{"ramp up from almost nothing", Scenario{Profile: Ramp, Rate: 1e-12, ToRate: 20, Duration: 10 * s}, 100,
+			map[int]time.Duration{0: 0, 4: 2 * s, 81: 9 * s}},
+		{"ramp down", Scenario{Profile: Ramp, Rate: 20, ToRate: 1e-12, Duration: 10 * s}, 100, map[int]time.Duration{0: 0, 19: s, 75: 5 * s, 99: 9 * s}},
+		{"ramp that is none", Scenario{Profile: Ramp, Rate: 5, ToRate: 5, Duration: 2 * s}, 10, map[int]time.Duration{9: 1800 * time.Millisecond}},
+		{"steps", Scenario{Profile: Stepped, Steps: []Step{{10, s}, {1, 2 * s}, {4, s}}}, 16,
+			map[int]time.Duration{9: 900 * time.Millisecond, 10: s, 11: 2 * s, 12: 3 * s, 13: 3250 * time.Millisecond}},
+	} {
+		sc := test.scenario.schedule()
+		if sc.requests != test.requests {
+			t.Errorf("%s: %d requests, want %d", test.name, sc.requests, test.requests)
+		}
+		for i, want := range test.due {
+			if got := sc.due(i); (got - want).Abs() > 10*time.Microsecond {
+				t.Errorf("%s: request %d is due after %v, want %v", test.name, i, got, want)
+			}
+		}
+		for i := 1; i < sc.requests; i++ {
+			if sc.due(i) < sc.due(i-1) {
+				t.Errorf("%s: request %d is due before the one before it", test.name, i)
+			}
+		}
+	}
+}
