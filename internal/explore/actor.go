@@ -35,6 +35,7 @@ type actor struct {
 	arrived  int            // of them
 	done     bool
 	buried   bool     // dead, and his session or lease ended
+	votes    []string // tokens that he set on one of several Redis nodes
 	keys     []string // that he put into etcd
 	dead     bool
 	holds    bool     // he is between taking the lock and freeing it

@@ -449,6 +449,9 @@ func (r *run) take(ctx context.Context, c option) error {
 	if put := etcdPut.FindStringSubmatch(s.command.Text); put != nil && s.command.Backend == tap.Etcd {
 		a.keys = append(a.keys, put[1])
 	}
+	if set := redisVote.FindStringSubmatch(s.command.Text); set != nil && s.command.Node != "" {
+		a.votes = append(a.votes, set[1])
+	}
 	step.Result = "waits"
 	r.order.Steps = append(r.order.Steps, step)
 	r.last = a
@@ -486,6 +489,9 @@ func (r *run) die(a *actor) {
 	r.everythingMoved()
 }
 
+// redisVote finds the token that is set on one of several nodes.
+var redisVote = regexp.MustCompile(`^set \S+ (\S+) .*nx$`)
+
 // etcdPut finds a key and its value.
 var etcdPut = regexp.MustCompile(`\bput (\S+ "(?:[^"\\]|\\.)*")`)
 
@@ -507,11 +513,12 @@ func (r *run) endLease(ctx context.Context) (what string, err error) {
 		}
 	}
 	var of *process
+	var votes []string
 	if holder != nil {
 		holder.expired, holder.outcome.Expired = true, true
-		of = holder.process
+		of, votes = holder.process, holder.votes
 	}
-	what, err = r.world.endLease(ctx, of, r.scenario.Clears)
+	what, err = r.world.endLease(ctx, of, votes, r.scenario.Clears)
 	r.everythingMoved()
 	if err == nil && what != "" {
 		_, err = r.ringTimers(ctx)

@@ -56,11 +56,11 @@ func (w *World) waiting(ctx context.Context) (int, error) {
 // endLease ends the lease of the lock's holder, as its server sees it, and
 // says what it did; "" if there was no lease. of is the holder's process, if
 // it is known. With force it removes a lock that never ends, too.
-func (w *World) endLease(ctx context.Context, of *process, force bool) (what string, err error) {
+func (w *World) endLease(ctx context.Context, of *process, votes []string, force bool) (what string, err error) {
 	w.clock.Add(int64(leaseEnd(w.settings)))
 	var did []string
 	for _, end := range []func(context.Context, string) (string, error){
-		w.expireKeys, w.expireRows, w.removeNode, w.revokeLease,
+		func(ctx context.Context, key string) (string, error) { return w.expireKeys(ctx, key, votes) }, w.expireRows, w.removeNode, w.revokeLease,
 	} {
 		done, err := end(ctx, w.key())
 		if err != nil {
@@ -98,7 +98,9 @@ func (w *World) endLease(ctx context.Context, of *process, force bool) (what str
 	return w.anonymous(strings.Join(did, "; ")), nil
 }
 
-func (w *World) expireKeys(ctx context.Context, key string) (string, error) {
+// expireKeys: on each of several nodes, only what one of the holder's votes
+// put there ends with his lease.
+func (w *World) expireKeys(ctx context.Context, key string, votes []string) (string, error) {
 	did := ""
 	for _, c := range redises(w.admin) {
 		ttl, err := c.PTTL(ctx, key).Result()
@@ -106,6 +108,9 @@ func (w *World) expireKeys(ctx context.Context, key string) (string, error) {
 			return "", err
 		}
 		if ttl < 0 { // no key, or no lease
+			continue
+		}
+		if len(votes) > 0 && !slices.Contains(votes, c.Get(ctx, key).Val()) {
 			continue
 		}
 		if err := c.Del(ctx, key).Err(); err != nil {

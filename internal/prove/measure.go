@@ -542,7 +542,7 @@ func (b *bench) dieBefore(
 	begun := time.Now()
 	for {
 		_, err = probe.strategy.Deduct(ctx, buy(sku, 2))
-		if !errors.Is(err, seckill.ErrBusy) || time.Since(begun) > realWait {
+		if !errors.Is(err, seckill.ErrBusy) && !errors.Is(err, seckill.ErrConflict) || time.Since(begun) > realWait {
 			break
 		}
 	}
