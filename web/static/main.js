@@ -1,32 +1,66 @@
 import { connect, useLab } from './lab.js';
-import { History } from './history.js';
-import { Machines } from './machines.js';
-import { RunForm } from './form.js';
-import { Stage } from './stage.js';
-import { Strategies } from './strategies.js';
+import { Lab } from './lab/screen.js';
+import { usePreferences } from './preferences.js';
+import { link, useRoute } from './route.js';
+import { Header } from './shell.js';
 import { t } from './text.js';
-import { html, render } from './ui.js';
+import { html, render, useEffect, useRef, useState } from './ui.js';
+
+// The lab is what people see first; the others come when they are asked for.
+const load = {
+  lab: async () => Lab,
+};
+const loaded = { lab: Lab };
 
 function App() {
   const lab = useLab();
-  const run = lab.chosen ?? lab.newest;
+  const route = useRoute();
+  const { language } = usePreferences();
+  const main = useRef(null);
+  const before = useRef(route.screen);
+
+  useEffect(() => {
+    document.title = load[route.screen] ? `${t.nav[route.screen]} · ${t.name}` : t.name;
+    if (before.current === route.screen) return;
+    before.current = route.screen;
+    scrollTo(0, 0);
+    main.current.focus(); // so that the next Tab starts in the new screen
+  }, [route.screen, language]);
+
+  const skip = (e) => {
+    e.preventDefault(); // the hash is the route
+    (document.getElementById('stage') ?? main.current).focus();
+  };
   return html`
-    <a class="skip" href="#stage">${t.skip}</a>
-    <header class="top">
-      <h1><img src="/static/icon.svg" alt="" width="34" height="34" />${t.name}</h1>
-      <p>${t.what}</p>
-    </header>
+    <a class="skip" href="#content" onClick=${skip}>${route.screen === 'lab' ? t.skip : t.nav.main}</a>
+    <${Header} screen=${route.screen} />
     <div role="alert">${lab.connected === false && html`<p class="lost-connection">${t.lostConnection}</p>`}</div>
-    <main>
-      <div class="lab">
-        <${RunForm} lab=${lab} />
-        <${Stage} run=${run} lab=${lab} />
-        <${Machines} status=${lab.status} />
-      </div>
-      <${History} lab=${lab} shown=${run} />
-      <${Strategies} strategies=${lab.strategies} />
-    </main>
+    <main id="content" tabindex="-1" ref=${main}><${Screen} key=${route.screen} route=${route} /></main>
     <footer>${t.footer}${lab.status && html` · ${t.version(lab.status.version)}`}</footer>`;
+}
+
+function Screen({ route }) {
+  const name = route.screen;
+  const [state, setState] = useState(loaded[name] ? 'here' : 'loading');
+  const fetchIt = () => {
+    setState('loading');
+    load[name]().then((screen) => {
+      loaded[name] = screen;
+      setState('here');
+    }, () => setState('failed'));
+  };
+  useEffect(() => {
+    if (load[name] && !loaded[name]) fetchIt();
+  }, []);
+  if (!load[name]) {
+    return html`<section class="panel"><p>${t.nav.unknown(name)}</p><p><a href=${link('lab')}>${t.nav.home}</a></p></section>`;
+  }
+  if (state === 'failed') {
+    return html`<section class="panel" role="alert"><p>${t.nav.failed}</p>
+      <p><button type="button" class="offer" onClick=${fetchIt}>${t.nav.again}</button></p></section>`;
+  }
+  if (state === 'loading') return html`<p class="hint">${t.nav.loading}</p>`;
+  return html`<${loaded[name]} route=${route} />`;
 }
 
 render(html`<${App} />`, document.body);

@@ -1,11 +1,18 @@
 // Live charts. uPlot draws on a canvas, so its colours are read from the
 // stylesheet, again whenever the theme changes.
-import { t } from './text.js';
-import { count, html, ms, useEffect, useRef } from './ui.js';
-import uPlot from './vendor/uplot.mjs';
+import { onLookChange } from '../preferences.js';
+import { t } from '../text.js';
+import { count, html, ms, useEffect, useRef } from '../ui.js';
+import uPlot from '../vendor/uplot.mjs';
 
-const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-const dark = matchMedia('(prefers-color-scheme: dark)');
+/** A token of the stylesheet as a canvas knows colours. */
+function color(name) {
+  const probe = document.body.appendChild(document.createElement('i'));
+  probe.style.color = `var(${name})`;
+  const value = getComputedStyle(probe).color;
+  probe.remove();
+  return value;
+}
 
 export function Charts({ points, progress }) {
   const at = points.map((p) => p.at);
@@ -35,10 +42,10 @@ function Chart({ title, summary, data, lines }) {
     const resized = new ResizeObserver(() => node.clientWidth && plot.current.setSize({ width: node.clientWidth, height }));
     draw();
     resized.observe(node);
-    dark.addEventListener('change', draw);
+    const forget = onLookChange(draw);
     return () => {
       resized.disconnect();
-      dark.removeEventListener('change', draw);
+      forget();
       plot.current.destroy();
     };
   }, []);

@@ -1,7 +1,7 @@
-import { Refused, keepToken } from './api.js';
-import { isOn, start, stop } from './lab.js';
-import { t } from './text.js';
-import { classes, html, useEffect, useState } from './ui.js';
+import { Refused, keepToken } from '../api.js';
+import { isOn, start, stop } from '../lab.js';
+import { t } from '../text.js';
+import { classes, html, useEffect, useState } from '../ui.js';
 
 const numbers = ['stock', 'buyers', 'concurrency', 'quantity'];
 const defaults = { strategy: 'conditional', stock: '100', buyers: '2000', concurrency: '64', quantity: '1' };

@@ -1,5 +1,5 @@
-import { t } from './text.js';
-import { html } from './ui.js';
+import { t } from '../text.js';
+import { html } from '../ui.js';
 
 /** What everything runs on: a result means nothing without it. */
 export function Machines({ status }) {

@@ -1,6 +1,6 @@
-import { choose, isOn } from './lab.js';
-import { t } from './text.js';
-import { classes, count, html, ms } from './ui.js';
+import { choose, isOn } from '../lab.js';
+import { t } from '../text.js';
+import { classes, count, html, ms } from '../ui.js';
 import { Sign, verdictOf } from './verdict.js';
 
 const clock = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' });

@@ -1,6 +1,6 @@
-import { call } from './api.js';
-import { t } from './text.js';
-import { html, useEffect, useState } from './ui.js';
+import { call } from '../api.js';
+import { t } from '../text.js';
+import { html, useEffect, useState } from '../ui.js';
 
 export function Strategies({ strategies }) {
   const [open, setOpen] = useState('');

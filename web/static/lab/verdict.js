@@ -1,6 +1,6 @@
 // The verdict that nobody can miss, and everything it rests on.
-import { t } from './text.js';
-import { count, html, ms } from './ui.js';
+import { t } from '../text.js';
+import { count, html, ms } from '../ui.js';
 
 const signs = {
   held: 'M5 13l5 5L20 6', // a tick

@@ -1,9 +1,9 @@
 // The run that is looked at: what is left, what was sold, what buyers were
 // told, and in the end the verdict.
 import { Charts } from './charts.js';
-import { isOn, start } from './lab.js';
-import { t } from './text.js';
-import { classes, count, html, useState } from './ui.js';
+import { isOn, start } from '../lab.js';
+import { t } from '../text.js';
+import { classes, count, html, useState } from '../ui.js';
 import { Facts, Findings, Sign, Verdict } from './verdict.js';
 
 export function Stage({ run, lab }) {

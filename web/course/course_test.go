@@ -1,0 +1,189 @@
+package course_test
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"seckill/internal/catalog"
+	"seckill/internal/prove"
+	"seckill/strategies"
+	"seckill/web/course"
+)
+
+var sections = map[string][]string{
+	"en": {"The problem", "The steps", "Break it", "What comes next", "To think about"},
+	"zh": {"要解决的问题", "一步一步看", "动手弄坏它", "下一步", "想一想"},
+}
+
+func chapters(t *testing.T) []course.Chapter {
+	t.Helper()
+	all, err := course.Chapters()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func infos() map[string]catalog.Info {
+	byName := map[string]catalog.Info{}
+	for _, i := range strategies.All() {
+		byName[i.Name] = i
+	}
+	return byName
+}
+
+func TestTheCourseReachesEveryStrategy(t *testing.T) {
+	known, reached := infos(), map[string]bool{}
+	for _, c := range chapters(t) {
+		for _, name := range c.Strategies {
+			if _, ok := known[name]; !ok {
+				t.Errorf("%s shows %s, which is no strategy", c.Name, name)
+			}
+			reached[name] = true
+		}
+	}
+	for name := range known {
+		if !reached[name] {
+			t.Errorf("no chapter shows %s", name)
+		}
+	}
+}
+
+// A button that breaks nothing would teach the opposite.
+func TestWhatTheButtonBreaksIsBroken(t *testing.T) {
+	known := infos()
+	for _, c := range chapters(t) {
+		b := c.Break
+		info, ok := known[b.Strategy]
+		if !ok {
+			t.Errorf("%s breaks %q, which is no strategy", c.Name, b.Strategy)
+			continue
+		}
+		if b.Question == "" {
+			// A run goes through two service processes.
+			if info.Guarantees[catalog.S] != catalog.Breaks && info.Guarantees[catalog.M] != catalog.Breaks {
+				t.Errorf("%s runs %s, which does not oversell: %v", c.Name, b.Strategy, info.Guarantees)
+			}
+			if b.Stock < 1 || b.Buyers <= b.Stock {
+				t.Errorf("%s: %d buyers and a stock of %d: nothing can be oversold", c.Name, b.Buyers, b.Stock)
+			}
+			continue
+		}
+		i := slices.IndexFunc(prove.Questions(), func(q prove.Question) bool { return q.ID == b.Question })
+		if i < 0 {
+			t.Errorf("%s asks %q, which is no question", c.Name, b.Question)
+		} else if q := prove.Questions()[i]; info.Guarantees[q.Letter] != catalog.Breaks {
+			t.Errorf("%s: %s does not break %q: there is no counterexample", c.Name, b.Strategy, q.Title)
+		}
+		if b.Stock != 0 || b.Buyers != 0 {
+			t.Errorf("%s: a counterexample brings its own stock and buyers", c.Name)
+		}
+	}
+}
+
+// Both languages say the same: the same sections, commands, strategies and
+// places for figures.
+func TestTheLanguagesAgree(t *testing.T) {
+	for _, c := range chapters(t) {
+		for _, language := range course.Languages {
+			if got := headings(c.Text[language]); !slices.Equal(got, sections[language]) {
+				t.Errorf("%s in %s has the sections %q, want %q", c.Name, language, got, sections[language])
+			}
+			if c.Title[language] == "" || !strings.HasPrefix(c.Text[language], "# "+c.Title[language]+"\n") {
+				t.Errorf("%s in %s has the title %q", c.Name, language, c.Title[language])
+			}
+		}
+		if en, zh := marks(c.Text["en"]), marks(c.Text["zh"]); !slices.Equal(en, zh) {
+			t.Errorf("%s: English has %q, Chinese %q", c.Name, en, zh)
+		}
+	}
+}
+
+func headings(text string) (found []string) {
+	body := map[string]int{}
+	for _, line := range strings.Split(text, "\n") {
+		if h, ok := strings.CutPrefix(line, "## "); ok {
+			found = append(found, h)
+		} else if len(found) > 0 {
+			body[found[len(found)-1]] += len(line)
+		}
+	}
+	return slices.DeleteFunc(found, func(h string) bool { return body[h] == 0 })
+}
+
+var strategyName = regexp.MustCompile("`([a-z]+(?:-[a-z0-9]+)*)`")
+
+// marks are the strategies that a text names and its places for figures.
+func marks(text string) (found []string) {
+	known := infos()
+	for _, line := range strings.Split(text, "\n") {
+		if strings.HasPrefix(line, ">") {
+			found = append(found, line)
+		}
+	}
+	for _, m := range strategyName.FindAllStringSubmatch(text, -1) {
+		if _, ok := known[m[1]]; ok {
+			found = append(found, m[1])
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+// Every place for figures names a command, and only what that can measure.
+func TestFiguresCanBeMeasured(t *testing.T) {
+	known, places := infos(), 0
+	command := regexp.MustCompile(`^> figures: seckill (compare|bench locks|prove) --(strategies|locks|questions) ([a-z0-9,-]+)( --contenders 8,64)?$`)
+	for _, c := range chapters(t) {
+		for _, line := range strings.Split(c.Text["en"], "\n") {
+			if !strings.HasPrefix(line, ">") {
+				continue
+			}
+			places++
+			m := command.FindStringSubmatch(line)
+			if m == nil {
+				t.Errorf("%s: %q names no command", c.Name, line)
+				continue
+			}
+			for _, name := range strings.Split(m[3], ",") {
+				info, ok := known[name]
+				switch m[1] {
+				case "compare":
+					if !ok {
+						t.Errorf("%s compares %s, which is no strategy", c.Name, name)
+					}
+				case "bench locks":
+					if !ok || info.Locker == nil {
+						t.Errorf("%s measures %s, which is no lock", c.Name, name)
+					}
+				case "prove":
+					if !slices.ContainsFunc(prove.Questions(), func(q prove.Question) bool { return q.ID == name }) {
+						t.Errorf("%s asks %s, which is no question", c.Name, name)
+					}
+				}
+			}
+		}
+	}
+	if places == 0 {
+		t.Error("no chapter has a place for figures")
+	}
+}
+
+// A file that no chapter names would be shipped and never read.
+func TestEveryFileIsAChapters(t *testing.T) {
+	entries, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		name, isText := strings.CutSuffix(e.Name(), ".md")
+		if isText && !slices.ContainsFunc(chapters(t), func(c course.Chapter) bool {
+			return name == c.Name+".en" || name == c.Name+".zh"
+		}) {
+			t.Errorf("%s belongs to no chapter", e.Name())
+		}
+	}
+}

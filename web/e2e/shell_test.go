@@ -1,0 +1,66 @@
+//go:build unix
+
+package e2e
+
+import (
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// Whoever adds a text adds it twice.
+func TestDictionariesHaveTheSameKeys(t *testing.T) {
+	tb := startBrowser(t).open(startFake(t).url, wide)
+	differences, err := chromedp.Run(tb.ctx, chromedp.Evaluate[[]string](`import("/static/text.js").then(({ dictionaries: { en, zh } }) => {
+		const walk = (value, at) => typeof value === "object" && value !== null
+			? Object.keys(value).flatMap((key) => walk(value[key], at + "." + key))
+			: [at + ": " + typeof value + (typeof value === "function" ? " of " + value.length : "")];
+		const [here, there] = [walk(en, "t"), walk(zh, "t")];
+		window.words = here.length;
+		return [...here.filter((k) => !there.includes(k)).map((k) => "only en: " + k),
+			...there.filter((k) => !here.includes(k)).map((k) => "only zh: " + k)];
+	})`, chromedp.EvalAwaitPromise))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range differences {
+		t.Error(d)
+	}
+	tb.await(`window.words > 100`)
+}
+
+func TestPreferencesAreRemembered(t *testing.T) {
+	f := startFake(t)
+	b := startBrowser(t)
+	tb := b.open(f.url, wide)
+	tb.says(".sale", "Strategy")
+	tb.click("#language")
+	tb.says(".sale", "策略")
+	tb.await(`document.documentElement.lang === "zh-CN" && document.title.startsWith("实验室")`)
+	tb.eval(`{ const s = document.querySelector("#theme"); s.value = "dark"; s.dispatchEvent(new Event("change", {bubbles: true})); }`)
+	tb.await(`getComputedStyle(document.documentElement).backgroundColor === "rgb(15, 18, 22)"`)
+	tb.click("#large")
+	tb.await(`getComputedStyle(document.documentElement).fontSize === "21px"`)
+	tb.accessible("lab, Chinese, dark, large")
+	tb.shot("lab-zh-dark-large")
+
+	tb.do(chromedp.Reload())
+	tb.says(".sale", "策略")
+	tb.await(`getComputedStyle(document.documentElement).backgroundColor === "rgb(15, 18, 22)"`)
+	tb.await(`document.querySelector("#theme").value === "dark" && document.querySelector("#large").ariaPressed === "true"`)
+	tb.click("#language")
+	tb.says(".sale", "Strategy")
+}
+
+func TestUnknownScreen(t *testing.T) {
+	tb := startBrowser(t).open(startFake(t).url+"/#/nowhere", wide)
+	tb.says("main", "There is no screen “nowhere”")
+	tb.click("main a")
+	tb.says(".sale", "Strategy")
+}
+
+func TestLabIsAccessible(t *testing.T) {
+	tb := startBrowser(t).open(startFake(t).url, wide)
+	tb.choose("naive")
+	tb.inEveryLook("lab")
+}

@@ -1,0 +1,24 @@
+// The lab: a sale is set up, run and judged here.
+import { useLab } from '../lab.js';
+import { t } from '../text.js';
+import { html } from '../ui.js';
+import { RunForm } from './form.js';
+import { History } from './history.js';
+import { Machines } from './machines.js';
+import { Stage } from './stage.js';
+import { Strategies } from './strategies.js';
+
+export function Lab() {
+  const lab = useLab();
+  const run = lab.chosen ?? lab.newest;
+  return html`
+    <p class="intro">${t.what}</p>
+    <h1 class="hidden">${t.nav.lab}</h1>
+    <div class="lab">
+      <${RunForm} lab=${lab} />
+      <${Stage} run=${run} lab=${lab} />
+      <${Machines} status=${lab.status} />
+    </div>
+    <${History} lab=${lab} shown=${run} />
+    <${Strategies} strategies=${lab.strategies} />`;
+}

@@ -1,0 +1,64 @@
+// What a visitor chose: language, theme, size of type. The document's root
+// carries it, for the stylesheet; this browser remembers it.
+import { speak } from './text.js';
+import { useEffect, useState } from './ui.js';
+
+const root = document.documentElement;
+const changed = new EventTarget();
+
+export const preferences = () => ({
+  language: root.lang.startsWith('zh') ? 'zh' : 'en',
+  theme: root.dataset.theme ?? 'auto',
+  type: root.dataset.type ?? 'normal',
+});
+
+speak(preferences().language);
+
+/** @param {'language'|'theme'|'type'} name @param {string} value */
+export function prefer(name, value) {
+  if (name === 'language') {
+    root.lang = value === 'zh' ? 'zh-CN' : 'en';
+    speak(value);
+  } else {
+    root.dataset[name] = value;
+  }
+  remember(name, value);
+  changed.dispatchEvent(new Event('change'));
+}
+
+/** Kept by this browser, if it keeps anything. */
+export function remember(name, value) {
+  try {
+    localStorage.setItem(name, value);
+  } catch { /* it is forgotten at the next visit, and nothing else */ }
+}
+
+export function remembered(name) {
+  try {
+    return localStorage.getItem(name);
+  } catch {
+    return null;
+  }
+}
+
+/** Calls look whenever colours or sizes may have changed; returns how to stop. */
+export function onLookChange(look) {
+  const dark = matchMedia('(prefers-color-scheme: dark)');
+  changed.addEventListener('change', look);
+  dark.addEventListener('change', look);
+  return () => {
+    changed.removeEventListener('change', look);
+    dark.removeEventListener('change', look);
+  };
+}
+
+/** The preferences, in a component. */
+export function usePreferences() {
+  const [now, setNow] = useState(preferences());
+  useEffect(() => {
+    const look = () => setNow(preferences());
+    changed.addEventListener('change', look);
+    return () => changed.removeEventListener('change', look);
+  }, []);
+  return now;
+}

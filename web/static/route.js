@@ -1,0 +1,47 @@
+// Where the page is: #/screen/part?key=value. A hash needs nothing of the
+// server, survives a reload, and can be sent to somebody.
+import { useEffect, useState } from './ui.js';
+
+/** @typedef {{screen: string, part: string, query: Record<string, string>}} Route */
+
+/** @returns {Route} */
+export function read(hash = location.hash) {
+  const [path, query] = hash.replace(/^#\/?/, '').split('?');
+  const [screen = '', ...rest] = path.split('/');
+  return { screen: decode(screen) || 'lab', part: decode(rest.join('/')), query: Object.fromEntries(new URLSearchParams(query)) };
+}
+
+function decode(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text; // a stray % that somebody typed
+  }
+}
+
+/** The address of a place. Empty values are left out. */
+export function link(screen, part = '', query = {}) {
+  const said = new URLSearchParams(Object.entries(query).filter(([, v]) => v !== '' && v !== undefined)).toString();
+  const path = [screen === 'lab' ? '' : screen, part].filter(Boolean).map(encodeURIComponent).join('/');
+  return `#/${path}${said && `?${said}`}`;
+}
+
+export const go = (...place) => { location.hash = link(...place); };
+
+/** Goes there without another entry in the browser's history: a filter, a step. */
+export function stay(...place) {
+  if (link(...place) === location.hash) return;
+  history.replaceState(null, '', link(...place));
+  dispatchEvent(new Event('hashchange'));
+}
+
+/** The route, in a component. */
+export function useRoute() {
+  const [route, setRoute] = useState(read());
+  useEffect(() => {
+    const moved = () => setRoute(read());
+    addEventListener('hashchange', moved);
+    return () => removeEventListener('hashchange', moved);
+  }, []);
+  return route;
+}

@@ -1,0 +1,40 @@
+// The frame round every screen: where one can go, and how the page looks.
+import { preferences, prefer, usePreferences } from './preferences.js';
+import { link } from './route.js';
+import { t } from './text.js';
+import { html } from './ui.js';
+
+/** In the order of the navigation. */
+export const screens = ['lab'];
+
+export function Header({ screen }) {
+  return html`
+    <header class="top">
+      <a class="brand" href=${link('lab')}><img src="/static/icon.svg" alt="" width="30" height="30" />${t.name}</a>
+      <nav aria-label=${t.nav.label}>
+        <ul>
+          ${screens.map((name) => html`
+            <li key=${name}><a href=${link(name)} aria-current=${name === screen ? 'page' : undefined}>${t.nav[name]}</a></li>`)}
+          <li><a href="/shop">${t.nav.shop}</a></li>
+        </ul>
+      </nav>
+      <${Preferences} />
+    </header>`;
+}
+
+function Preferences() {
+  const { language, theme, type } = usePreferences();
+  const large = type === 'large';
+  return html`
+    <div class="preferences">
+      <button type="button" class="quiet" id="language" lang=${language === 'zh' ? 'en' : 'zh-CN'} title=${t.nav.languageHint}
+        onClick=${() => prefer('language', language === 'zh' ? 'en' : 'zh')}>${t.nav.language}</button>
+      <label class="hidden" for="theme">${t.nav.theme}</label>
+      <select id="theme" class="quiet" title=${t.nav.theme} onChange=${(e) => prefer('theme', e.currentTarget.value)}>
+        ${['auto', 'light', 'dark'].map((name) => html`
+          <option key=${name} value=${name} selected=${name === preferences().theme}>${t.nav.themes[name]}</option>`)}
+      </select>
+      <button type="button" class="quiet" id="large" aria-pressed=${String(large)} title=${t.nav.largeHint}
+        onClick=${() => prefer('type', large ? 'normal' : 'large')}>${t.nav.large}</button>
+    </div>`;
+}
