@@ -136,7 +136,8 @@ func marks(text string) (found []string) {
 // Every place for figures names a command, and only what that can measure.
 func TestFiguresCanBeMeasured(t *testing.T) {
 	known, places := infos(), 0
-	command := regexp.MustCompile(`^> figures: seckill (compare|bench locks|prove) --(strategies|locks|questions) ([a-z0-9,-]+)( --contenders 8,64)?$`)
+	command := regexp.MustCompile(`^> figures: seckill (compare|bench locks|prove) ` +
+		`--(strategies|locks|questions) ([a-z0-9,-]+)( --contenders 8,64)?$`)
 	for _, c := range chapters(t) {
 		for _, line := range strings.Split(c.Text["en"], "\n") {
 			if !strings.HasPrefix(line, ">") {
