@@ -81,6 +81,11 @@ func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 		return err
 	}
 	// Where the results go is tried before the work, not after it.
+	if c.Readme != "" {
+		if err := prove.CheckReadme(c.Readme); err != nil {
+			return err
+		}
+	}
 	for _, file := range []string{c.JSON, c.HTML, c.Readme} {
 		if err := writable(file); err != nil {
 			return err

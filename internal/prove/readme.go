@@ -32,6 +32,18 @@ func (m *Matrix) PutIntoReadme(file string) error {
 	return os.WriteFile(file, b.Bytes(), 0o666)
 }
 
+// CheckReadme says why a Markdown file has no place for the matrix.
+func CheckReadme(file string) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	if _, _, _, err = splitReadme(string(text)); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return nil
+}
+
 // splitReadme cuts a file at the marks, which stay with what is around them.
 func splitReadme(text string) (before, matrix, after string, err error) {
 	i, j := strings.Index(text, matrixBegins+"\n"), strings.Index(text, matrixEnds)
