@@ -31,6 +31,8 @@ type Config struct {
 	// what buyers were told last, which answers that overtake each other blur.
 	Left func(ctx context.Context, sku int64) (int64, error)
 	Page fs.FS // index.html and what it loads
+	// Guarantees are the matrix of `seckill prove` and its counterexamples.
+	Guarantees fs.FS
 
 	// Addr is the address that is listened on; requests must be addressed to
 	// it or to this machine.
@@ -77,6 +79,8 @@ func (s *Server) route() {
 	lab := r.Group("/api/lab/v1")
 	lab.GET("/status", s.status)
 	lab.GET("/events", s.events)
+	lab.GET("/course", s.course)
+	lab.GET("/course", showCourse)
 	lab.GET("/runs", s.listRuns)
 	lab.POST("/runs", s.startRun)
 	lab.GET("/runs/:id", s.showRun)
@@ -88,6 +92,9 @@ func (s *Server) route() {
 	r.HEAD("/", page.serve)
 	r.GET("/static/*path", page.serve)
 	r.HEAD("/static/*path", page.serve)
+	guarantees := newPage(s.Guarantees)
+	r.GET("/guarantees/*path", guarantees.serve)
+	r.HEAD("/guarantees/*path", guarantees.serve)
 	r.NoRoute(notFound)
 	r.NoMethod(func(c *gin.Context) {
 		refuse(c, problem{Code: "method_not_allowed", Status: http.StatusMethodNotAllowed,
