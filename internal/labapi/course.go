@@ -8,9 +8,9 @@ import (
 	"seckill/web/course"
 )
 
-// showCourse: all chapters in all languages, so that turning a page or
+// course answers with all chapters in all languages, so that turning a page or
 // switching the language asks nothing more.
-func showCourse(c *gin.Context) {
+func (s *Server) course(c *gin.Context) {
 	chapters, err := course.Chapters()
 	if err != nil { // its own tests see to it that no file is missing
 		panic(err)

@@ -80,7 +80,6 @@ func (s *Server) route() {
 	lab.GET("/status", s.status)
 	lab.GET("/events", s.events)
 	lab.GET("/course", s.course)
-	lab.GET("/course", showCourse)
 	lab.GET("/runs", s.listRuns)
 	lab.POST("/runs", s.startRun)
 	lab.GET("/runs/:id", s.showRun)
