@@ -19,8 +19,7 @@ type Hold struct {
 
 	timer *time.Timer // warns the holder when the lease is over
 
-	stop    context.CancelFunc // the renewer, if there is one
-	stopped chan struct{}
+	stop func() (stopped <-chan struct{}) // the renewer, if there is one
 }
 
 // NewHold is a lease under ctx. free gives the lock back; it is called once.
@@ -57,26 +56,49 @@ func (h *Hold) Renew(
 	period, limit time.Duration, renew func(context.Context) (ours bool, err error),
 ) {
 	ctx, stop := context.WithCancel(tap.Background(context.WithoutCancel(h.ctx)))
-	h.stop, h.stopped = stop, make(chan struct{})
-	lost := context.AfterFunc(h.ctx, func() {
+	stopped := make(chan struct{})
+	deaf := context.AfterFunc(h.ctx, func() {
 		if context.Cause(h.ctx) == ErrLost { // not when only the buyer has gone
 			stop()
 		}
 	})
 	began := time.Now()
-	go func() {
-		defer close(h.stopped)
-		defer lost()
-		for tap.Sleep(ctx, period) == nil {
-			if limit > 0 && time.Since(began) >= limit {
-				return
-			}
+	work := func() {
+		defer close(stopped)
+		defer deaf()
+		for ctx.Err() == nil && (limit <= 0 || time.Since(began) < limit) {
 			ours, err := renew(ctx)
 			if err == nil && !ours {
 				h.Lost()
 				return
 			}
+			if tap.Sleep(ctx, period) != nil {
+				return
+			}
 		}
+	}
+	var asleep *time.Timer
+	h.stop = func() <-chan struct{} {
+		stop()
+		if asleep != nil && asleep.Stop() { // it had nothing to do yet
+			deaf()
+			close(stopped)
+		}
+		return stopped
+	}
+	if tap.From(ctx) == nil {
+		// Most leases are over before the first period is. A goroutine that
+		// only sleeps until then would cost them two switches.
+		asleep = time.AfterFunc(period, work)
+		return
+	}
+	go func() {
+		if tap.Sleep(ctx, period) != nil {
+			deaf()
+			close(stopped)
+			return
+		}
+		work()
 	}()
 }
 
@@ -97,8 +119,7 @@ func (h *Hold) Release(ctx context.Context) error {
 func (h *Hold) release(ctx context.Context) error {
 	defer h.end(context.Canceled)
 	if h.stop != nil {
-		h.stop()
-		if _, err := tap.Wait(ctx, "the lock's renewer", h.stopped); err != nil {
+		if _, err := tap.Wait(ctx, "the lock's renewer", h.stop()); err != nil {
 			return err // the lock ends with its lease
 		}
 	}

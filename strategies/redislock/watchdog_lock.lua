@@ -6,16 +6,20 @@
 -- Answers -4 if he has it now. Otherwise how long the other's lease has to
 -- live, in milliseconds; -1 without an end; -3 if the key is no hash, and so
 -- nobody will publish when it goes.
-local kind = redis.call('TYPE', KEYS[1]).ok
-if kind == 'none'
-	or kind == 'hash' and redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then
+local left = redis.call('PTTL', KEYS[1])
+if left == -2 then -- there is no such key
 	redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
-	if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[2]) then
-		redis.call('PEXPIRE', KEYS[1], ARGV[2])
-	end
+	redis.call('PEXPIRE', KEYS[1], ARGV[2])
 	return -4
 end
-if kind ~= 'hash' then
+if redis.call('TYPE', KEYS[1]).ok ~= 'hash' then
 	return -3
 end
-return redis.call('PTTL', KEYS[1])
+if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then
+	return left
+end
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
+if left < tonumber(ARGV[2]) then
+	redis.call('PEXPIRE', KEYS[1], ARGV[2])
+end
+return -4
