@@ -113,6 +113,7 @@ const (
 	maxRate        = 1_000_000
 	maxDuration    = 24 * time.Hour
 
+	shortest         = time.Millisecond // less is a number whose unit was forgotten
 	usualConnections = 1000
 	usualDrain       = time.Minute
 )
@@ -166,12 +167,12 @@ func (s Scenario) Check() error {
 		return wrong("quantity", "a quantity of %d: give 1 to %d units", s.Quantity, seckill.MaxQuantity)
 	case n < 1 || n > maxBuyers:
 		return wrong("buyers", "%d buyers: give 1 to %d", n, maxBuyers)
-	case s.Timeout <= 0:
-		return wrong("timeout", "a time-out of %s: give the buyers some time", s.Timeout)
+	case s.Timeout < shortest:
+		return wrong("timeout", "a time-out of %s: give the buyers some time, with its unit: 10s", s.Timeout)
 	case s.Timeout > maxDuration:
 		return wrong("timeout", "a time-out of %s: give at most %s", s.Timeout, maxDuration)
-	case s.Drain < 0 || s.Drain > maxDuration:
-		return wrong("drain", "%s for late requests: give 0 to %s", s.Drain, maxDuration)
+	case s.Drain < shortest || s.Drain > maxDuration:
+		return wrong("drain", "%s for late requests: give 1ms to %s", s.Drain, maxDuration)
 	}
 	for _, text := range s.Require {
 		if _, err := ParseRequirement(text); err != nil {
@@ -199,13 +200,13 @@ func (s Scenario) checkProfile() error {
 		return wrong("rate", "a rate of %g: give more than 0 and at most %d requests a second", s.Rate, maxRate)
 	case s.Profile == Ramp && !within(s.ToRate, maxRate):
 		return wrong("to_rate", "a ramp to %g: give more than 0 and at most %d requests a second", s.ToRate, maxRate)
-	case rated && (s.Duration <= 0 || s.Duration > maxDuration):
-		return wrong("duration", "a duration of %s: give more than 0 and at most %s", s.Duration, maxDuration)
+	case rated && (s.Duration < shortest || s.Duration > maxDuration):
+		return wrong("duration", "a duration of %s: give 1ms to %s, with its unit: 10s", s.Duration, maxDuration)
 	case s.Profile == Stepped && len(s.Steps) == 0:
 		return wrong("steps", "no steps: give at least one, such as 100x10s")
 	}
 	for i, step := range s.Steps {
-		if !within(step.Rate, maxRate) || step.For <= 0 || step.For > maxDuration {
+		if !within(step.Rate, maxRate) || step.For < shortest || step.For > maxDuration {
 			return wrong(fmt.Sprintf("steps[%d]", i), "%g requests a second for %s: give more than 0 and at most %d, for at most %s",
 				step.Rate, step.For, maxRate, maxDuration)
 		}

@@ -1,12 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
@@ -19,42 +19,73 @@ import (
 	"seckill/strategies"
 )
 
-// LoadCmd storms a sale and judges it; its exit status is the verdict.
+// LoadCmd storms a sale and judges it; its exit status is the verdict. What
+// shapes the load is a pointer: what is not given comes from the scenario
+// file, or else from loadtest.DefaultScenario.
 type LoadCmd struct {
-	Target      []string      `help:"Addresses of service processes, by comma. Without any: the lab that is running, else one for this run." placeholder:"URL,…"`
-	Strategy    string        `help:"How the stock is deducted." default:"conditional"`
-	Stock       int64         `help:"Units for sale: the SKU is reset to them." default:"100"`
-	Buyers      int           `help:"Distinct users, one purchase each." default:"2000"`
-	Concurrency int           `help:"Buyers at a time." default:"64"`
-	Quantity    int64         `help:"Units that each buyer asks for." default:"1"`
-	SKU         int64         `name:"sku" help:"What is sold." default:"1"`
-	Timeout     time.Duration `help:"A buyer gives up after this long." default:"10s"`
-	Seed        *uint64       `help:"Repeats a run's buyers in their order. Without it: another seed each time."`
-	Token       string        `help:"The targets' admin token, if they have one." env:"SECKILL_TOKEN"`
-	JSON        bool          `name:"json" help:"Write the result as JSON."`
+	Target   []string `help:"Addresses of service processes, by comma. Without any: the lab that is running, else one for this run." placeholder:"URL,…"`
+	Scenario string   `help:"A YAML file that says what load; flags that are given besides go before it." type:"existingfile" placeholder:"FILE"`
+
+	Strategy      *string        `help:"How the stock is deducted (conditional)." group:"sale" placeholder:"NAME"`
+	Stock         *int64         `help:"Units for sale: each SKU is reset to them (100)." group:"sale" placeholder:"N"`
+	SKU           *int64         `name:"sku" help:"What is sold (1)." group:"sale" placeholder:"ID"`
+	SKUs          *int           `name:"skus" help:"How many SKUs are sold, from --sku on (1)." group:"sale" placeholder:"N"`
+	Zipf          *float64       `help:"The k-th SKU is wanted in proportion to 1/k^S: 0 all alike, 1 one hot key (0)." group:"sale" placeholder:"S"`
+	Buyers        *int           `help:"Distinct users, one purchase each (2000)." group:"sale" placeholder:"N"`
+	Quantity      *int64         `help:"Units that each buyer asks for (1)." group:"sale" placeholder:"N"`
+	Quantities    *string        `help:"Units that buyers ask for, with shares: 1:9,3:1." group:"sale" placeholder:"N:SHARE,…"`
+	Duplicates    *float64       `help:"Share of requests in which one who has just asked asks once more (0)." group:"sale" placeholder:"SHARE"`
+	Cancellations *float64       `help:"Share of sales that are cancelled at once (0)." group:"sale" placeholder:"SHARE"`
+	Profile       *string        `help:"closed (--concurrency workers), spike (all --buyers at once), constant (--rate for --duration), ramp (--rate to --to-rate in --duration) or steps." group:"time" placeholder:"NAME"`
+	Concurrency   *int           `help:"Buyers at a time, of the profile closed (64)." group:"time" placeholder:"N"`
+	Rate          *float64       `help:"Requests a second." group:"time" placeholder:"R"`
+	ToRate        *float64       `help:"Where a ramp ends." group:"time" placeholder:"R"`
+	Duration      *time.Duration `help:"How long requests become due." group:"time" placeholder:"D"`
+	Steps         *string        `help:"Rates one after the other: 100x10s,200x10s." group:"time" placeholder:"RxD,…"`
+	Connections   *int           `help:"The most that an open loop opens (1000)." group:"time" placeholder:"N"`
+	Timeout       *time.Duration `help:"A buyer gives up after this long (10s)." group:"time" placeholder:"D"`
+	Drain         *time.Duration `help:"How long late requests are still sent after the last was due (1m)." group:"time" placeholder:"D"`
+	Seed          *uint64        `help:"Repeats a run's buyers in their order. Without it: another seed each time." group:"time" placeholder:"N"`
+
+	Require   []string `help:"What the run must meet besides: p99<50ms, rate>=1000, errors==0, unknown<0.1%; may be given several times." placeholder:"METRIC<VALUE"`
+	NoHistory bool     `help:"Keep no record of single requests: the verdict is from sums and the ledger alone."`
+	Token     string   `help:"The targets' admin token, if they have one." env:"SECKILL_TOKEN"`
+	JSON      bool     `name:"json" help:"Write the result as JSON."`
 
 	// With --target: what the verdict is read from. Else what the lab that is
 	// started for the run does not start itself.
 	BackendFlags
+
+	wanted loadtest.Scenario
 }
 
 func (c *LoadCmd) Help() string {
-	return fmt.Sprintf("Exit status: %d held, %d oversold, %d lost or undersold, %d the run itself was not valid, %d wrong command line.",
-		loadtest.ExitHeld, loadtest.ExitOversold, loadtest.ExitLost, loadtest.ExitNotValid, statusUsage)
+	return fmt.Sprintf("Exit status: %d held, %d oversold, %d lost or undersold, %d held but a requirement was not met, "+
+		"%d the run itself was not valid, %d wrong command line or scenario.",
+		loadtest.ExitHeld, loadtest.ExitOversold, loadtest.ExitLost, loadtest.ExitUnmet, loadtest.ExitNotValid, statusUsage)
 }
 
-// Validate finds what is wrong with the flags alone.
-func (c *LoadCmd) Validate() error { return c.run().Check() }
+// Validate reads the scenario and finds what is wrong with it and the flags
+// alone.
+func (c *LoadCmd) Validate() (err error) {
+	if c.wanted, err = c.scenario(); err != nil {
+		return err
+	}
+	if c.wanted.Service != nil && len(c.Target) == 0 {
+		return errors.New("the scenario describes a service of somebody else: say with --target where it is")
+	}
+	return loadtest.Config{Scenario: c.wanted, Targets: c.Target}.Check()
+}
 
 func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
-	config := c.run()
+	config := loadtest.Config{Scenario: c.wanted, AdminToken: c.Token}
 	where, err := c.where(ctx, stderr)
 	if err != nil {
 		return err
 	}
 	defer where.leave()
 	config.Targets = where.targets
-	if config.Ledger, err = where.openLedger(ctx); err != nil {
+	if err := where.openLedger(ctx, &config); err != nil {
 		return err
 	}
 	watch, done := progress(stderr, config)
@@ -74,20 +105,6 @@ func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 		return exitStatus(status)
 	}
 	return nil
-}
-
-func (c *LoadCmd) run() loadtest.Config {
-	seed := rand.Uint64()
-	if c.Seed != nil {
-		seed = *c.Seed
-	}
-	return loadtest.Config{
-		Scenario: loadtest.Scenario{
-			Strategy: c.Strategy, SKU: c.SKU, Stock: c.Stock, Buyers: c.Buyers, Concurrency: c.Concurrency,
-			Quantity: c.Quantity, Timeout: c.Timeout, Seed: seed,
-		},
-		Targets: c.Target, AdminToken: c.Token,
-	}
 }
 
 // A place is where a run takes place, and how to leave it.
@@ -116,8 +133,8 @@ func (c *LoadCmd) where(ctx context.Context, stderr io.Writer) (*place, error) {
 	if running != nil {
 		return &place{targets: running.Services, sql: running.Config}, nil
 	}
-	if !slices.Contains(names(), c.Strategy) {
-		return nil, usage(stderr, fmt.Errorf("there is no strategy %q; there are: %s", c.Strategy, strings.Join(names(), ", ")))
+	if !slices.Contains(names(), c.wanted.Strategy) {
+		return nil, usage(stderr, fmt.Errorf("there is no strategy %q; there are: %s", c.wanted.Strategy, strings.Join(names(), ", ")))
 	}
 	fmt.Fprintln(stderr, "No lab is running: starting one for this run. (seckill up keeps one.)")
 	own, err := lab.Start(ctx, lab.Options{Given: c.BackendFlags.config()})
@@ -149,24 +166,32 @@ func names() (all []string) {
 	return all
 }
 
-// openLedger connects to the database that the verdict is taken from. Nil:
-// none is known, so the service will be asked.
-func (p *place) openLedger(ctx context.Context) (loadtest.Ledger, error) {
+// openLedger connects to the database that the verdict is taken from. None is
+// known: the service will be asked.
+func (p *place) openLedger(ctx context.Context, c *loadtest.Config) error {
 	sql := backend.Config{MySQLDSN: p.sql.MySQLDSN, SQLitePath: p.sql.SQLitePath, MaxSQLConns: 2}
 	if sql.MySQLDSN == "" && sql.SQLitePath == "" {
-		return nil, nil
+		return nil
 	}
 	if sql.SQLitePath != "" {
 		if _, err := os.Stat(sql.SQLitePath); err != nil { // opening it would create it
-			return nil, fmt.Errorf("the ledger: %w", err)
+			return fmt.Errorf("the ledger: %w", err)
 		}
 	}
 	in, err := backend.Open(ctx, sql)
 	if err != nil {
-		return nil, fmt.Errorf("the ledger: %w", err)
+		return fmt.Errorf("the ledger: %w", err)
 	}
 	p.closers = append(p.closers, func() { _ = in.Close() })
-	return ledger.NewStore(in.DB), nil
+	c.Ledger = ledger.NewStore(in.DB)
+	c.Totals = func(ctx context.Context, query string) (t ledger.Totals, err error) {
+		row := in.DB.WithContext(ctx).Raw(query).Row()
+		if err = row.Scan(&t.Initial, &t.Remaining, &t.Sold); err != nil {
+			err = fmt.Errorf("the query must answer initial, remaining and sold: %w", err)
+		}
+		return t, err
+	}
+	return nil
 }
 
 func (c *LoadCmd) write(w io.Writer, r *loadtest.Result) error {
@@ -182,7 +207,7 @@ func (c *LoadCmd) write(w io.Writer, r *loadtest.Result) error {
 // progress shows a bar on a terminal; a file gets one line at the start.
 func progress(stderr stderrWriter, c loadtest.Config) (watch func(loadtest.Progress), done func()) {
 	if _, terminal := columns(stderr.Writer); !terminal {
-		fmt.Fprintf(stderr, "%s: %d buyers for %d units at %s\n", c.Strategy, c.Buyers, c.Stock, strings.Join(c.Targets, ", "))
+		fmt.Fprintf(stderr, "%s: %d buyers for %d units at %s, seed %d\n", cmp.Or(c.Strategy, "a foreign service"), c.Requests(), c.Stock, strings.Join(c.Targets, ", "), c.Seed)
 		return nil, func() {}
 	}
 	bar := loadtest.Bar{W: stderr, Width: func() int {

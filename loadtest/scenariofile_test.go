@@ -1,0 +1,136 @@
+package loadtest
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"seckill/internal/ledger"
+)
+
+const wholeFile = `# a foreign shop
+sku: 7
+skus: 3
+zipf: 1.1
+stock: 50
+quantity: 1
+quantities:
+  - {quantity: 1, share: 9}
+  - {quantity: 3, share: 1}
+duplicates: 0.1
+profile: steps
+steps:
+  - {rate: 100, for: 2s}
+  - {rate: 200.5, for: 1500ms}
+connections: 32
+timeout: 3s
+drain: 5s
+seed: 18446744073709551615
+no_history: true
+require: ["p99<50ms", "errors==0"]
+service:
+  request:
+    method: POST
+    path: /buy/{{.SKU}}
+    headers: {Content-Type: application/json, X-Request: "{{.RequestID}}"}
+    body: '{"user": {{.User}}, "n": {{.Quantity}}}'
+  answers:
+    - {status: 200, json: {code: 0}, means: sold}
+    - {status: 200, json: {code: 1}, means: sold_out}
+  order_id: data.id
+  remaining: data.left
+  audit: SELECT 50, left_over, 50 - left_over FROM shelf WHERE id = {{.SKU}}
+`
+
+func TestParseScenario(t *testing.T) {
+	f, err := ParseScenario("shop.yaml", []byte(wholeFile), Scenario{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Scenario{SKU: 7, SKUs: 3, Zipf: 1.1, Stock: 50, Quantity: 1, Quantities: []Share{{1, 9}, {3, 1}}, Duplicates: 0.1,
+		Profile: Stepped, Steps: []Step{{100, 2 * time.Second}, {200.5, 1500 * time.Millisecond}}, Connections: 32,
+		Timeout: 3 * time.Second, Drain: 5 * time.Second, Seed: 1<<64 - 1, NoHistory: true, Require: []string{"p99<50ms", "errors==0"},
+		Service: &Adapter{
+			Request: Request{Method: "POST", Path: "/buy/{{.SKU}}", Headers: map[string]string{"Content-Type": "application/json",
+				"X-Request": "{{.RequestID}}"}, Body: `{"user": {{.User}}, "n": {{.Quantity}}}`},
+			Answers: []AnswerRule{{200, map[string]any{"code": uint64(0)}, ledger.OutcomeSold},
+				{200, map[string]any{"code": uint64(1)}, ledger.OutcomeSoldOut}},
+			OrderID: "data.id", Remaining: "data.left", Audit: "SELECT 50, left_over, 50 - left_over FROM shelf WHERE id = {{.SKU}}"}}
+	if !reflect.DeepEqual(f.Scenario, want) {
+		t.Errorf("read\n%+v, want\n%+v", f.Scenario, want)
+	}
+	if err := f.Scenario.Check(); err != nil {
+		t.Error(err)
+	}
+	base := DefaultScenario()
+	if f, err = ParseScenario("x", []byte("stock: 3"), base); err != nil || f.Scenario.Buyers != base.Buyers || f.Scenario.Stock != 3 {
+		t.Errorf("%+v, %v: what is left out must stay", f, err)
+	}
+}
+
+// Whatever is wrong in a file is said with its line and its field.
+func TestWrongScenarioFiles(t *testing.T) {
+	for _, test := range []struct{ name, file, want string }{
+		{"empty", "", "shop.yaml: there is nothing in it"},
+		{"comments only", "# nothing\n", "shop.yaml: there is nothing in it"},
+		{"an unknown field", "stock: 5\nstok: 6\n", `shop.yaml:2: unknown field "stok"`},
+		{"an unknown field inside", "service:\n  request:\n    url: /x\n", `shop.yaml:3: unknown field "url"`},
+		{"a field twice", "stock: 5\nbuyers: 9\nstock: 6\n", `shop.yaml:3: mapping key "stock" already defined`},
+		{"a text for a number", "buyers: 9\nstock: many\n", "shop.yaml:2: "},
+		{"a number for a time", "buyers: 9\n\ntimeout: soon\n", "shop.yaml:3: timeout: time: invalid duration"},
+		{"a time without its unit", "timeout: 10\n", "shop.yaml:1: cannot unmarshal uint64 into Go struct field Scenario.Timeout"},
+		{"a list", "- stock\n", "shop.yaml:1: "},
+		{"not YAML", "stock: [1\n", "shop.yaml:"},
+		{"two documents", "stock: 5\n---\nstock: 6\n", "shop.yaml: 2 documents"},
+		{"too long", strings.Repeat("#", maxScenarioFile+1), "bytes are no scenario"},
+
+		{"an impossible number", "buyers: 500\nstock: -4\n", "shop.yaml:2: stock: a stock of -4"},
+		{"an impossible share", "duplicates: 1.5\n", "shop.yaml:1: duplicates: duplicates of 1.5"},
+		{"not a number", "zipf: .nan\n", "shop.yaml:1: zipf: a Zipf exponent of NaN"},
+		{"an impossible step", "profile: steps\nsteps:\n  - {rate: 10, for: 1s}\n  - {rate: -1, for: 1s}\n", "shop.yaml:4: steps[1]: -1 requests"},
+		{"no step", "profile: steps\n", "no steps"},
+		{"a rate of nothing", "rate: 5\n", `shop.yaml:1: rate: rate means nothing with the profile "closed"`},
+		{"an unknown profile", "profile: wave\n", `shop.yaml:1: profile: a profile "wave"`},
+		{"too little demand", "stock: 100\nbuyers: 100\n", "shop.yaml:2: buyers: 100 buyers × 1 = 100"},
+		{"too much", "profile: constant\nrate: 1000000\nduration: 24h\n", "buyers: give 1 to 10000000"},
+		{"a wrong requirement", "require: [p98<1ms]\n", `shop.yaml:1: require: a requirement on "p98"`},
+		{"a strategy of theirs", "strategy: x\nservice: {request: {path: /}}\n", "strategy: a foreign service has no"},
+		{"an unknown blank", "strategy: ''\nservice:\n  request:\n    path: /{{.Sku}}\n", "shop.yaml:4: service.request.path: {{.Sku}} is not known here"},
+		{"no sale", "strategy: ''\nservice:\n  request: {path: /}\n  answers:\n  - {status: 200, means: busy}\n",
+			`service.answers: no answer means "sold"`},
+		{"no audit", "strategy: ''\nservice:\n  request: {path: /}\n  answers:\n  - {status: 200, means: sold}\n", "service.audit: no query"},
+		{"an unknown meaning", "strategy: ''\nservice:\n  request: {path: /}\n  answers:\n  - {status: 200, means: gone}\n",
+			`shop.yaml:5: service.answers[0].means: an answer that means "gone"`},
+		{"a header of ours", "strategy: ''\nservice:\n  request: {path: /, headers: {Host: x}}\n", `the header "Host" cannot be given`},
+		{"two lines in a header", "strategy: ''\nservice:\n  request: {path: /, headers: {A: \"x\\r\\nB: y\"}}\n", "more than one line"},
+		{"no cancellation", "cancellations: 0.5\nstrategy: ''\nservice:\n  request: {path: /}\n  answers:\n  - {status: 200, means: sold}\n  audit: x\n",
+			"service.cancel: cancellations are asked for"},
+	} {
+		f, err := ParseScenario("shop.yaml", []byte(test.file), DefaultScenario())
+		if err == nil {
+			err = f.Explain(f.Scenario.Check())
+		}
+		if !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v, want %q", test.name, err, test.want)
+		}
+	}
+}
+
+func FuzzParseScenario(f *testing.F) {
+	f.Add([]byte(wholeFile))
+	f.Add([]byte("steps: [{rate: 1e300, for: 1h}]\nprofile: steps"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		file, err := ParseScenario("f", data, DefaultScenario())
+		if err == nil {
+			if file.Scenario.SKUs > 100 || file.Scenario.Requests() > 100_000 {
+				t.Skip("checked elsewhere")
+			}
+			err = file.Explain(file.Scenario.Check())
+		}
+		if err != nil && !errors.Is(err, ErrConfig) {
+			t.Errorf("%v is no ErrConfig", err)
+		}
+	})
+}
