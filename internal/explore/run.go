@@ -688,6 +688,7 @@ func (r *run) untilHolds(ctx context.Context, choose chooser) error {
 			return err
 		}
 		if a.holds || len(a.stops) == 0 {
+			r.last = nil // whoever goes next takes nobody's turn
 			return nil
 		}
 		only := []option{{Choice: Choice{Who: a.Name}}}
