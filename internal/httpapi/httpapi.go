@@ -44,6 +44,7 @@ type Server struct {
 	sellers  []*seller // in the catalog's order
 	byName   map[string]*seller
 	standard *seller
+	starts   *starts
 	inFlight atomic.Int64  // purchases
 	resets   chan struct{} // holds a token while a SKU is being reset
 }
@@ -70,6 +71,7 @@ func New(c Config) (*Server, error) {
 	}
 	s := &Server{Config: c, byName: map[string]*seller{}, resets: make(chan struct{}, 1)}
 	s.metrics = newMetrics(s)
+	s.starts = newStarts(s.Ledger.Start, s.Log)
 	for _, info := range c.Infos {
 		if s.byName[info.Name] != nil {
 			return nil, fmt.Errorf("two strategies are called %q", info.Name)

@@ -208,6 +208,12 @@ func TestBadHeadersAndQueries(t *testing.T) {
 		{"PUT /api/v1/skus/1", `{"name":"a\u0000b","stock":1}`, nil, 400, "invalid", "control"},
 		{"PUT /api/v1/skus/1", `{"name":"` + strings.Repeat("é", 256) + `","stock":1}`, nil, 400, "invalid", "255"},
 		{"PUT /api/v1/skus/1", `{"stock":1,"num":5}`, nil, 400, "invalid", "num"},
+		{"PUT /api/v1/skus/1", `{"stock":1,"starts_at":1762790400}`, nil, 400, "invalid", "starts_at must be a text"},
+		{"PUT /api/v1/skus/1", `{"stock":1,"starts_at":null}`, nil, 400, "invalid", "starts_at must be a text"},
+		{"PUT /api/v1/skus/1", `{"stock":1,"starts_at":"tomorrow"}`, nil, 400, "invalid", "2026-11-11T00:00:00+08:00"},
+		{"PUT /api/v1/skus/1", `{"stock":1,"starts_at":"2026-11-11T00:00:00"}`, nil, 400, "invalid", "with its zone"},
+		{"PUT /api/v1/skus/1", `{"stock":1,"starts_at":"2026-02-30T00:00:00Z"}`, nil, 400, "invalid", "starts_at"},
+		{"PUT /api/v1/skus/1", `{"stock":1,"starts_at":""}`, nil, 400, "invalid", "starts_at"},
 		{"PUT /api/v1/skus/0", `{"stock":1}`, nil, 400, "invalid", "at least 1"},
 		{"PUT /api/v1/skus/1", `{"stock":1}`, []string{"Content-Type: text/plain"}, 415, "unsupported_media_type", ""},
 	} {

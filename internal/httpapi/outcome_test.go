@@ -30,6 +30,7 @@ func TestWhatErrorsComeTo(t *testing.T) {
 	}{
 		{seckill.ErrInvalid, 400, "invalid"},
 		{seckill.ErrUnknownSKU, 404, "unknown_sku"},
+		{seckill.ErrNotStarted, 409, "not_started"},
 		{seckill.ErrSoldOut, 409, "sold_out"},
 		{seckill.ErrDuplicate, 409, "duplicate"},
 		{seckill.ErrConflict, 409, "conflict"},
@@ -47,7 +48,7 @@ func TestWhatErrorsComeTo(t *testing.T) {
 			t.Errorf("%v: the answer shows what it wraps: %s", c.err, r.body)
 		}
 		after, _ := strconv.Atoi(r.header.Get("Retry-After"))
-		if (after >= 1) != (c.code == "busy") {
+		if (after >= 1) != (c.code == "busy" || c.code == "not_started") {
 			t.Errorf("%s: Retry-After is %q", c.code, r.header.Get("Retry-After"))
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"strconv"
 
 	"github.com/gin-gonic/gin"
 
@@ -44,6 +45,7 @@ var answers = []answer{
 		"There is no such SKU. PUT /api/v1/skus/ID creates one."},
 	{seckill.ErrUnknownOrder, http.StatusNotFound, "unknown_order", "There is no such order."},
 	{errMethod, http.StatusMethodNotAllowed, "method_not_allowed", ""},
+	{seckill.ErrNotStarted, http.StatusConflict, "not_started", "The sale has not started. Nothing was taken."},
 	{seckill.ErrSoldOut, http.StatusConflict, "sold_out", "Fewer units are left than were asked for."},
 	{seckill.ErrDuplicate, http.StatusConflict, "duplicate",
 		"This user has an active order for this SKU already. Cancelling it makes room for another."},
@@ -74,11 +76,12 @@ func answerTo(err error) answer {
 // A refusal is an error with words for the caller. All other errors may hold
 // what is none of his business, and are logged.
 type refusal struct {
-	is        error
-	detail    string
-	field     string // of the body, the query or the header, when one is to blame
-	requestID string // by which an unknown order is looked up
-	ask       string // where that is done
+	is         error
+	detail     string
+	field      string // of the body, the query or the header, when one is to blame
+	requestID  string // by which an unknown order is looked up
+	ask        string // where that is done
+	retryAfter int64  // seconds; 0: as usual
 }
 
 func (r *refusal) Error() string { return r.detail }
@@ -111,9 +114,9 @@ type blame struct {
 	Detail string `json:"detail"`
 }
 
-// retryAfter is in seconds, and no promise: a queue that was full for as long
+// busyAfter is in seconds, and no promise: a queue that was full for as long
 // as a buyer may wait is rarely empty at once.
-const retryAfter = "1"
+const busyAfter = "1"
 
 func (s *Server) refuse(c *gin.Context, err error) {
 	a := answerTo(err)
@@ -125,6 +128,9 @@ func (s *Server) refuse(c *gin.Context, err error) {
 	switch {
 	case errors.As(err, &r):
 		p.Detail, p.Ask = r.detail, r.ask
+		if r.retryAfter > 0 {
+			c.Header("Retry-After", strconv.FormatInt(r.retryAfter, 10))
+		}
 		if r.requestID != "" {
 			p.RequestID = r.requestID
 		}
@@ -138,7 +144,7 @@ func (s *Server) refuse(c *gin.Context, err error) {
 		s.log(c, slog.LevelWarn, a.code, "error", err)
 	}
 	if a.err == seckill.ErrBusy {
-		c.Header("Retry-After", retryAfter)
+		c.Header("Retry-After", busyAfter)
 	}
 	c.Header("Content-Type", "application/problem+json")
 	c.AbortWithStatusJSON(a.status, p)

@@ -88,6 +88,9 @@ func (s *Server) sell(c *gin.Context, sl *seller) (r seckill.Receipt, replayed b
 	}
 	ctx, cancel := context.WithTimeout(c.Request.Context(), s.PurchaseTimeout)
 	defer cancel()
+	if err := s.started(ctx, p.SKU); err != nil {
+		return r, false, err
+	}
 	if keyed {
 		if r, replayed, err = s.replay(ctx, p); replayed || err != nil {
 			return r, replayed, err
@@ -96,6 +99,8 @@ func (s *Server) sell(c *gin.Context, sl *seller) (r seckill.Receipt, replayed b
 	r, err = sl.deduct(ctx, p)
 	switch {
 	case err == nil:
+	case errors.Is(err, seckill.ErrNotStarted):
+		return r, false, s.late(ctx, p.SKU)
 	case keyed && errors.Is(err, seckill.ErrDuplicate):
 		// Perhaps by this very request, sent twice at once.
 		if first, found, lookup := s.replay(ctx, p); found || lookup != nil {

@@ -46,13 +46,20 @@ func (s *Server) showSKU(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	c.JSON(http.StatusOK, shelf{stock, catalog.Homes(ctx, id, s.catalogued())})
+	homes := catalog.Homes(ctx, id, s.catalogued())
+	clock, err := s.Ledger.Start(ctx, id) // last: a caller sets his clock by it
+	if err != nil {
+		return err
+	}
+	c.JSON(http.StatusOK, shelf{stock, clock.Now, homes})
 	return nil
 }
 
-// A shelf is a SKU's row and what the counters outside of it say.
+// A shelf is a SKU's row, the time, and what the counters outside of the row
+// say.
 type shelf struct {
 	ledger.Stock
+	Now   ledger.Moment         `json:"now"` // by the clock that StartsAt is judged by
 	Homes map[ledger.Home]int64 `json:"homes,omitempty"`
 }
 
@@ -75,7 +82,7 @@ func (s *Server) putSKU(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	name, stock, err := readSKU(c)
+	want, err := readSKU(c)
 	if err != nil {
 		return err
 	}
@@ -87,53 +94,86 @@ func (s *Server) putSKU(c *gin.Context) error {
 	case <-ctx.Done():
 		return refused(seckill.ErrBusy, "Other resets are under way. Nothing was changed: try again.")
 	}
-	if name == "" {
-		if name, err = s.currentName(ctx, id); err != nil {
+	if want.name == "" {
+		if want.name, err = s.currentName(ctx, id); err != nil {
 			return err
 		}
 	}
-	if _, err := s.Ledger.Reset(ctx, id, name, stock); err != nil {
+	_, err = s.Ledger.Schedule(ctx, id, want.name, want.stock, want.startsAt)
+	s.starts.forget(id)
+	if err != nil {
 		return err
 	}
 	for _, sl := range s.sellers {
 		if r, ok := sl.strategy.(seckill.Resetter); ok {
-			if err := r.Reset(ctx, id, stock); err != nil {
+			if err := r.Reset(ctx, id, want.stock); err != nil {
 				return s.halfReset(c, sl, err)
 			}
 		}
 	}
-	now, err := s.Ledger.SKU(ctx, id)
+	stock, err := s.Ledger.SKU(ctx, id)
 	if err != nil {
 		return err
 	}
-	c.JSON(http.StatusOK, now)
+	clock, err := s.Ledger.Start(ctx, id)
+	if err != nil {
+		return err
+	}
+	c.JSON(http.StatusOK, shelf{Stock: stock, Now: clock.Now})
 	return nil
 }
 
-func readSKU(c *gin.Context) (name string, stock int64, err error) {
+// A setting is what a SKU is to be set to.
+type setting struct {
+	name     string // "": as it was
+	stock    int64
+	startsAt *ledger.Moment // nil: at once
+}
+
+func readSKU(c *gin.Context) (want setting, err error) {
 	body, err := readBody(c)
 	if err != nil {
-		return "", 0, err
+		return want, err
 	}
-	stock = -1
+	want.stock = -1
 	err = readObject(body, func(field string, v value) (err error) {
 		switch field {
 		case "stock":
-			stock, err = v.integer(field, 0, seckill.MaxStock)
+			want.stock, err = v.integer(field, 0, seckill.MaxStock)
 		case "name":
-			name, err = v.text(field)
-			if err == nil && (name == "" || utf8.RuneCountInString(name) > maxName || strings.ContainsFunc(name, unicode.IsControl)) {
-				err = invalid(field, fmt.Sprintf("must have 1 to %d characters and no control characters", maxName))
-			}
+			want.name, err = readName(field, v)
+		case "starts_at":
+			want.startsAt, err = readMoment(field, v)
 		default:
-			err = unknownField(field, "name", "stock")
+			err = unknownField(field, "name", "stock", "starts_at")
 		}
 		return err
 	})
-	if err == nil && stock < 0 {
+	if err == nil && want.stock < 0 {
 		err = invalid("stock", "is missing")
 	}
-	return name, stock, err
+	return want, err
+}
+
+func readName(field string, v value) (string, error) {
+	name, err := v.text(field)
+	if err == nil && (name == "" || utf8.RuneCountInString(name) > maxName || strings.ContainsFunc(name, unicode.IsControl)) {
+		err = invalid(field, fmt.Sprintf("must have 1 to %d characters and no control characters", maxName))
+	}
+	return name, err
+}
+
+func readMoment(field string, v value) (*ledger.Moment, error) {
+	text, err := v.text(field)
+	if err != nil {
+		return nil, err
+	}
+	var t time.Time
+	if t.UnmarshalText([]byte(text)) != nil { // stricter than time.Parse
+		return nil, invalid(field, "must be a date and a time with its zone, such as 2026-11-11T00:00:00+08:00")
+	}
+	m := ledger.MomentOf(t)
+	return &m, nil
 }
 
 func (s *Server) currentName(ctx context.Context, id int64) (string, error) {

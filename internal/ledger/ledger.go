@@ -45,8 +45,8 @@ type Stock struct {
 	Num       int64     `json:"num"`     // what is left
 	Version   int64     `json:"version"`
 	Fence     int64     `json:"fence"`
-	Run       int64     `json:"run"`                 // grows with every reset
-	StartsAt  *Moment   `json:"starts_at,omitempty"` // nobody buys before; nil: the sale is on
+	Run       int64     `json:"run"`       // grows with every reset
+	StartsAt  *Moment   `json:"starts_at"` // nobody buys before; nil: the sale is on
 	UpdatedAt time.Time `json:"updated_at"`
 }
 

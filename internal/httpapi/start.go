@@ -1,0 +1,164 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+)
+
+const (
+	// startFresh is how long the start of a sale is taken from memory. Another
+	// process may set it: a buyer is refused, at worst, on a word this old.
+	startFresh = 250 * time.Millisecond
+	// startTimeout bounds a reading that nobody waits for.
+	startTimeout = 2 * time.Second
+	// mostStarts bounds the memory that buyers of SKUs that do not exist cost.
+	mostStarts = 4096
+)
+
+// starts turns early buyers away before they reach a strategy, without asking
+// the database each time. It only spares work: whoever slips past an old word
+// is refused by the statement that writes his order (ledger.Store.Record), so
+// that no process sells early because it had not heard of a new start, or
+// because it slept between this look and the sale.
+type starts struct {
+	read func(ctx context.Context, sku int64) (ledger.Start, error)
+	log  *slog.Logger
+
+	mu    sync.Mutex
+	bySKU map[int64]*start
+}
+
+// A start is what is known of one SKU's.
+type start struct {
+	word    atomic.Pointer[word]
+	reading chan struct{} // holds a token while somebody reads it
+}
+
+// A word is what the database said.
+type word struct {
+	asked time.Time
+	opens time.Time // by this process's monotonic clock; in the past: the sale is on
+}
+
+func (w *word) fresh(now time.Time) bool { return w != nil && now.Sub(w.asked) < startFresh }
+
+func newStarts(read func(context.Context, int64) (ledger.Start, error), log *slog.Logger) *starts {
+	return &starts{read: read, log: log, bySKU: map[int64]*start{}}
+}
+
+// in is how long buyers of sku have to wait; 0 when the sale is on. A fresh
+// word decides. On an old one the sale goes on while somebody reads the next;
+// nobody is refused on an old one.
+func (s *starts) in(ctx context.Context, sku int64) (time.Duration, error) {
+	st := s.of(sku)
+	w := st.word.Load()
+	switch now := time.Now(); {
+	case w.fresh(now):
+	case w != nil && !w.opens.After(now):
+		s.readAside(st, sku)
+	default:
+		var err error
+		if w, err = s.readNow(ctx, st, sku); err != nil {
+			return 0, err
+		}
+	}
+	return max(0, time.Until(w.opens)), nil
+}
+
+// forget lets the next buyer read sku's start anew. A reading that is under way
+// ends in what was forgotten.
+func (s *starts) forget(sku int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.bySKU, sku)
+}
+
+func (s *starts) of(sku int64) *start {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := s.bySKU[sku]
+	if st == nil {
+		if len(s.bySKU) == mostStarts {
+			clear(s.bySKU)
+		}
+		st = &start{reading: make(chan struct{}, 1)}
+		s.bySKU[sku] = st
+	}
+	return st
+}
+
+// readNow lets one buyer ask; the others wait for what he hears.
+func (s *starts) readNow(ctx context.Context, st *start, sku int64) (*word, error) {
+	select {
+	case st.reading <- struct{}{}:
+		defer func() { <-st.reading }()
+	case <-ctx.Done():
+		return nil, fmt.Errorf("%w: waited for the start of the sale: %w", seckill.ErrBusy, ctx.Err())
+	}
+	if w := st.word.Load(); w.fresh(time.Now()) {
+		return w, nil
+	}
+	return s.ask(ctx, st, sku)
+}
+
+func (s *starts) readAside(st *start, sku int64) {
+	select {
+	case st.reading <- struct{}{}:
+	default:
+		return // somebody does
+	}
+	go func() {
+		defer func() { <-st.reading }()
+		ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+		defer cancel()
+		if _, err := s.ask(ctx, st, sku); err != nil {
+			s.log.Debug("read the start of a sale", "sku", sku, "error", err)
+		}
+	}()
+}
+
+// ask counts the wait from the moment the answer is here: the database's clock
+// is then as late as it said, or later, and nobody is let in early.
+func (s *starts) ask(ctx context.Context, st *start, sku int64) (*word, error) {
+	w := &word{asked: time.Now()}
+	said, err := s.read(ctx, sku)
+	if err != nil && !errors.Is(err, seckill.ErrUnknownSKU) { // that is for the strategy to say
+		return nil, err
+	}
+	w.opens = time.Now().Add(said.In())
+	st.word.Store(w)
+	return w, nil
+}
+
+// started refuses purchases of a sale that has not.
+func (s *Server) started(ctx context.Context, sku int64) error {
+	wait, err := s.starts.in(ctx, sku)
+	if err != nil || wait <= 0 {
+		return err
+	}
+	return notStarted(wait)
+}
+
+// late is for a purchase that the ledger refused as too early: what this
+// process knew of the start was old.
+func (s *Server) late(ctx context.Context, sku int64) error {
+	s.starts.forget(sku)
+	if err := s.started(ctx, sku); errors.Is(err, seckill.ErrNotStarted) {
+		return err
+	}
+	return notStarted(0) // it started meanwhile, or nobody can say
+}
+
+func notStarted(wait time.Duration) error {
+	seconds := max(1, int64((wait+time.Second-1)/time.Second))
+	return &refusal{is: seckill.ErrNotStarted, retryAfter: seconds,
+		detail: fmt.Sprintf("The sale has not started. Nothing was taken: come back in %d s.", seconds)}
+}

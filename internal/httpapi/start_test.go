@@ -1,0 +1,190 @@
+package httpapi_test
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"seckill/internal/backend"
+	"seckill/internal/httpapi"
+	"seckill/internal/lab/labtest"
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+	"seckill/strategies"
+)
+
+// A product is what the SKU says of itself.
+type product struct {
+	ledger.Stock
+	Now   ledger.Moment         `json:"now"`
+	Homes map[ledger.Home]int64 `json:"homes"`
+}
+
+const ahead = time.Hour
+
+func scheduled(stock int, start time.Time) string {
+	return fmt.Sprintf(`{"stock":%d,"starts_at":%q}`, stock, start.Format(time.RFC3339Nano))
+}
+
+func TestStartOfASale(t *testing.T) {
+	s := serverWith(t, sells(), httpapi.Config{})
+	var set, got product
+	ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":5,"starts_at":"2126-11-11T00:00:00+08:00"}`).into(t, &set)
+	ask(t, s, "GET", "/api/v1/skus/1", "").into(t, &got)
+	want := time.Date(2126, 11, 10, 16, 0, 0, 0, time.UTC)
+	for _, p := range []product{set, got} {
+		if p.StartsAt == nil || !p.StartsAt.Time().Equal(want) || time.Since(p.Now.Time()).Abs() > time.Minute {
+			t.Errorf("the sale starts at %v, and it is %v; want %v and now", p.StartsAt, p.Now.Time(), want)
+		}
+	}
+	r := ask(t, s, "POST", "/api/v1/seckill", good, "Idempotency-Key: early")
+	r.want(t, "buying a century early", 409, "not_started")
+	after, _ := strconv.ParseFloat(r.header.Get("Retry-After"), 64)
+	if left := want.Sub(got.Now.Time()).Seconds(); after < left-60 || after > left+1 {
+		t.Errorf("Retry-After is %s s, the sale starts in %.0f s", r.header.Get("Retry-After"), left)
+	}
+	ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":5}`).into(t, &set)
+	if set.StartsAt != nil {
+		t.Errorf("a sale without a start starts at %v", set.StartsAt.Time())
+	}
+	ask(t, s, "POST", "/api/v1/seckill", good, "Idempotency-Key: early").want(t, "buying at once", 200, "")
+	ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":5,"starts_at":"1970-01-01T00:00:00Z"}`)
+	ask(t, s, "POST", "/api/v1/seckill", good).want(t, "buying long after the start", 200, "")
+}
+
+// What the ledger refused is answered as what this process refuses itself.
+func TestStartThatOnlyTheLedgerKnew(t *testing.T) {
+	s := serverWith(t, answers(fmt.Errorf("order: %w", seckill.ErrNotStarted)), httpapi.Config{})
+	r := ask(t, s, "POST", "/api/v1/seckill", good)
+	r.want(t, "a purchase that the ledger finds early", 409, "not_started")
+	if r.header.Get("Retry-After") != "1" {
+		t.Errorf("Retry-After is %q", r.header.Get("Retry-After"))
+	}
+}
+
+// everything is every backend there is, for one more process.
+func everything(t *testing.T) *backend.Instance {
+	in := labtest.Instance(t, backend.SQL, backend.RowLocks, backend.Redis, backend.RedisQuorum, backend.ZooKeeper, backend.Etcd)
+	migrate(t, in)
+	return in
+}
+
+// Two processes. One has just sold and believes that the sale is on when the
+// other sets a start: nobody buys early, by any strategy, at either of them;
+// and both sell once it has started.
+func TestNobodyBuysEarlyAtAnotherProcess(t *testing.T) {
+	first := serverWith(t, nil, httpapi.Config{Instance: everything(t)})
+	second := serverWith(t, nil, httpapi.Config{Instance: everything(t)})
+	for n, i := range strategies.All() {
+		t.Run(i.Name, func(t *testing.T) {
+			buy, sku := "/api/v1/seckill?strategy="+i.Name, n+1 // one of which nobody has an old word
+			path := fmt.Sprintf("/api/v1/skus/%d", sku)
+			wants := func(user int) string { return fmt.Sprintf(`{"sku_id":%d,"user_id":%d}`, sku, user) }
+			ask(t, first, "PUT", path, `{"stock":100}`).want(t, "opening the sale", 200, "")
+			ask(t, second, "POST", buy, wants(1)).want(t, "buying while it is on", 200, "")
+			ask(t, first, "PUT", path, scheduled(100, time.Now().Add(ahead))).want(t, "setting a start", 200, "")
+
+			var early sync.WaitGroup
+			for user := range 16 {
+				s := []*httpapi.Server{first, second}[user%2]
+				early.Go(func() {
+					r := ask(t, s, "POST", buy, wants(2+user))
+					for r.Code == "busy" || r.Code == "conflict" { // who slipped past an old word queues with the others
+						r = ask(t, s, "POST", buy, wants(2+user))
+					}
+					r.want(t, "buying an hour early", 409, "not_started")
+				})
+			}
+			early.Wait()
+			var p product
+			var o orders
+			ask(t, second, "GET", path, "").into(t, &p)
+			ask(t, second, "GET", fmt.Sprintf("/api/v1/orders?sku_id=%d", sku), "").into(t, &o)
+			if len(o.Orders) > 0 {
+				t.Errorf("%d orders before the start", len(o.Orders))
+			}
+			if left := left(p, i.Stock); left != 100 && !i.Broken() {
+				t.Errorf("%d units are left before the start, want 100", left)
+			}
+		})
+	}
+}
+
+func left(p product, home ledger.Home) int64 {
+	if n, ok := p.Homes[home.Counter()]; ok {
+		return n
+	}
+	return p.Num
+}
+
+// Buyers hammer two processes across the start that one of them sets. No order
+// is older than the start, by the database's clock, and there are orders.
+func TestHammeringAcrossTheStart(t *testing.T) {
+	var servers []*httpapi.Server
+	ins := []*backend.Instance{everything(t), everything(t)}
+	for _, in := range ins {
+		servers = append(servers, serverWith(t, nil, httpapi.Config{Instance: in}))
+	}
+	for _, name := range []string{"conditional", "redis-counter", "redis-lua", "naive"} {
+		t.Run(name, func(t *testing.T) {
+			for _, s := range servers { // both have a word that the sale is on
+				ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":1000}`)
+				ask(t, s, "POST", "/api/v1/seckill?strategy="+name, purchase(1, 1))
+			}
+			ask(t, servers[0], "PUT", "/api/v1/skus/1", scheduled(1000, time.Now().Add(400*time.Millisecond))).want(t, "setting a start", 200, "")
+			var buyers sync.WaitGroup
+			var refused [2]atomic.Int64 // by process
+			for user := range 8 {
+				s := servers[user%2]
+				buyers.Go(func() {
+					for {
+						r := ask(t, s, "POST", "/api/v1/seckill?strategy="+name, purchase(2+user, 1))
+						switch {
+						case r.Code == "not_started":
+							refused[user%2].Add(1)
+						case r.status == http.StatusOK:
+							return
+						case r.Code != "busy" && r.Code != "conflict":
+							t.Errorf("answered %d %s", r.status, r.body)
+							return
+						}
+					}
+				})
+			}
+			buyers.Wait()
+			if refused[0].Load() == 0 || refused[1].Load() == 0 {
+				t.Error("a process refused nobody: nothing is proven")
+			}
+			var count struct{ Early, Total int }
+			err := ins[0].DB.Raw("SELECT COUNT(*) AS total, " +
+				"COALESCE(SUM(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', o.created_at) < s.starts_at * 1000), 0) AS early " +
+				"FROM orders o JOIN stock s ON s.id = o.sku_id WHERE o.sku_id = 1").Scan(&count).Error
+			if err != nil || count.Total != 8 || count.Early > 0 {
+				t.Errorf("%d orders, %d of them before the start (%v); want 8 and none", count.Total, count.Early, err)
+			}
+		})
+	}
+}
+
+// A sale that another process has opened meanwhile is soon on here.
+func TestSaleThatAnotherProcessOpens(t *testing.T) {
+	first := serverWith(t, nil, httpapi.Config{Instance: everything(t)})
+	second := serverWith(t, nil, httpapi.Config{Instance: everything(t)})
+	ask(t, first, "PUT", "/api/v1/skus/1", scheduled(9, time.Now().Add(ahead))).want(t, "setting a start", 200, "")
+	ask(t, second, "POST", "/api/v1/seckill", purchase(1, 1)).want(t, "buying early", 409, "not_started")
+	ask(t, first, "PUT", "/api/v1/skus/1", `{"stock":9}`).want(t, "opening the sale", 200, "")
+	giveUp := time.Now().Add(time.Minute)
+	for {
+		r := ask(t, second, "POST", "/api/v1/seckill", purchase(1, 1))
+		if r.status == http.StatusOK {
+			return
+		}
+		if r.Code != "not_started" || time.Now().After(giveUp) {
+			t.Fatalf("a sale that is open is answered %s", r.body)
+		}
+	}
+}
