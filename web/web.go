@@ -10,11 +10,24 @@ import (
 //go:embed static
 var static embed.FS
 
+//go:embed guarantees/*.json
+var guarantees embed.FS
+
 // Files are index.html and whatever it loads from /static/.
 func Files() fs.FS {
-	files, err := fs.Sub(static, "static")
+	return folder(static, "static")
+}
+
+// Guarantees are what `make prove` computed: matrix.json, and a counterexample
+// for every broken cell that has one.
+func Guarantees() fs.FS {
+	return folder(guarantees, "guarantees")
+}
+
+func folder(files embed.FS, name string) fs.FS {
+	inner, err := fs.Sub(files, name)
 	if err != nil {
 		panic(err) // the folder is embedded above
 	}
-	return files
+	return inner
 }

@@ -164,7 +164,7 @@ func (u *UpCmd) host(ctx context.Context, l *lab.Lab, listener net.Listener, std
 	missing := func(i catalog.Info) []string { return i.Missing(in) }
 	api := labapi.New(labapi.Config{
 		Lab: l, Strategies: strategies.All(), Missing: missing,
-		Load: loadtest.Run, Ledger: store, Page: web.Files(),
+		Load: loadtest.Run, Ledger: store, Page: web.Files(), Guarantees: web.Guarantees(),
 		Left: func(ctx context.Context, sku int64) (int64, error) {
 			stock, err := store.SKU(ctx, sku)
 			return stock.Num, err

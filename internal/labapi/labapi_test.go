@@ -77,9 +77,10 @@ func start(t *testing.T, change func(*Config)) (*Server, *httptest.Server, *fake
 			}
 			return nil
 		},
-		Load: load.run,
-		Page: fstest.MapFS{"index.html": {Data: []byte("<!doctype html>")}, "app.mjs": {Data: []byte("export {}")}},
-		Addr: "127.0.0.1:8080",
+		Load:       load.run,
+		Page:       fstest.MapFS{"index.html": {Data: []byte("<!doctype html>")}, "app.mjs": {Data: []byte("export {}")}},
+		Guarantees: fstest.MapFS{"matrix.json": {Data: []byte(`{"format":1}`)}},
+		Addr:       "127.0.0.1:8080",
 	}
 	if change != nil {
 		change(&c)

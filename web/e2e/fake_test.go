@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"sync"
 	"testing"
 	"time"
@@ -48,7 +49,8 @@ func startFakeAt(t *testing.T, address, token string) (f *fake, stop func()) {
 	service := httptest.NewServer(http.HandlerFunc(fakeService))
 	f.services = []lab.Service{{URL: service.URL, Up: true}}
 	server := labapi.New(labapi.Config{
-		Lab: f, Load: f.load, Page: web.Files(), Version: "test", Token: token,
+		Lab: f, Load: f.load, Page: web.Files(), Guarantees: os.DirFS("testdata/guarantees"),
+		Version: "test", Token: token,
 		Strategies: []catalog.Info{{Name: "naive"}, {Name: "conditional"}},
 		Missing:    func(catalog.Info) []string { return nil },
 	})

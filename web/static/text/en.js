@@ -135,6 +135,8 @@ export default {
     initial_changed: 'Somebody reset the sale', mixed_homes: 'Stock in two places',
     straggler: 'Orders of another run', unknown_home: 'The stock could not be read',
     counter_and_row_differ: 'Counter and row differ',
+    two_holders: 'Two holders of one lock', unknown: 'Left in the dark', blocked: 'Blocked for ever',
+    error: 'An error for no reason', hindered: 'Hindered by another SKU', stolen: 'Lock taken from its holder',
   },
 
   history: {
@@ -161,5 +163,24 @@ export default {
       given: 'an address somebody configured', private: 'a real server, started for this lab alone',
       embedded: 'an engine inside the program, instead of a real server',
     },
+  },
+
+  guarantees: {
+    title: 'Guarantees',
+    what: 'Nobody filled in this table. For every cell, two or three buyers were run through the orders of their commands on '
+      + 'real servers, and the ledger was judged. What breaks has a counterexample: choose it and watch it step by step.',
+    filter: 'Filter', family: 'Family', question: 'Question', answer: 'Answer', name: 'Strategy', any: 'any',
+    answers: { holds: 'holds', breaks: 'breaks', measured: 'measured, no promise', 'n/a': 'does not apply', failed: 'could not be found out', '': 'not computed' },
+    shown: (n, all) => (n === all ? plural(all, 'strategy', 'strategies') : n === 0 ? 'No strategy is like that.' : `${count(n)} of ${plural(all, 'strategy', 'strategies')}`),
+    titleOf: (q) => q.title,
+    asksOf: (q) => q.asks,
+    bounds: (c) => (c.answer === 'breaks' ? `Found after ${plural(c.orders, 'order')}.`
+      : c.preemptions === -1 ? `All ${plural(c.orders, 'order')} were run, to their end.`
+        : `${plural(c.orders - (c.random ?? 0), 'order')} were run to their end: all with at most ${plural(c.preemptions ?? 0, 'preemption')}`
+          + `${c.random ? `, and ${count(c.random)} drawn at random` : ''}.`),
+    cut: (n) => `${plural(n, 'turn')} left out: the time was up, or they need more preemptions. An order among them could still break it.`,
+    play: 'play the counterexample',
+    close: 'Close',
+    computed: (took, budget, seed) => `Computed by seckill prove in ${took}, ${budget} a search, seed ${seed}, on`,
   },
 };

@@ -1,6 +1,25 @@
 // 页面上的全部文字（中文）。键与 en.js 相同。
 import { count } from '../ui.js';
 
+/** 矩阵的问题：标题和问法。 */
+const questions = {
+  oversell: ['不超卖', '一个进程里的两个买家，命令的所有顺序：卖出的会不会比有的多？'],
+  'lost-update': ['不丢更新', '同上，再加一个退单的：最后库存和订单对得上吗，人人都走得完吗？'],
+  processes: ['跨进程', '同样的问题，两个买家在两个进程里。'],
+  'dead-holder': ['持有者死亡', '买家的进程死在任意一条命令之前：库存对吗，别人还能继续吗，要等多久？'],
+  'hung-holder': ['持有者挂起', '持有者在 COMMIT 之前挂起，超过一个租约，而续期、会话和连接都还活着：下一个进得来吗？'],
+  'lease-end': ['租约在持有者手里到期', '租约（或会话、连接）在任意时刻结束，而持有者正停着：库存还对吗？'],
+  clocks: ['时钟不一致', '第二个买家所在进程的时钟快了不止一个租约：库存还对吗？'],
+  owner: ['只有持有者能释放', '三个竞争者，租约在任意时刻结束：谁的释放会不会放掉别人的锁？'],
+  'lost-reply': ['丢失答复', '任意一条命令生效了而答复丢了，或者根本没送到：库存对吗，会不会有人永远被挡住？'],
+  history: ['可线性化', '两个进程上的一阵风暴：能不能把所有购买排成一次一个的顺序，解释每个答复？'],
+  'other-skus': ['不妨碍别的商品', '两个买家买不同的商品：一个会不会等另一个？'],
+  waits: ['怎样等待', '别人占着库存时，买家在做什么，300 毫秒里花掉多少条命令。'],
+  order: ['先到先得', '第七个买家占着库存时，六个买家先后到来：是按这个顺序轮到的吗？'],
+  reentrant: ['可重入', '持有者带着租约的 context 再来一次，拿得到锁吗？'],
+  'node-loss': ['丢一个节点', '锁还被持有时，锁所在后端的一台服务器没了。'],
+};
+
 export default {
   name: 'seckill lab',
   what: '秒杀：几百件商品，成千上万的买家，全挤在同一秒。选一种扣减库存的办法，放一群真实的买家冲向真实的数据库，再从账本上看有没有东西被卖了两次。',
@@ -132,6 +151,8 @@ export default {
     initial_changed: '有人重置了这场销售', mixed_homes: '库存放在两处',
     straggler: '属于另一次运行的订单', unknown_home: '库存读不出来',
     counter_and_row_differ: '计数器与库存行不一致',
+    two_holders: '一把锁，两个持有者', unknown: '买家不知道结果', blocked: '永远被挡住',
+    error: '无缘无故的错误', hindered: '被别的商品妨碍', stolen: '锁被别人放掉',
   },
 
   history: {
@@ -158,5 +179,22 @@ export default {
       given: '有人配置的地址', private: '真实的服务器，只为这个实验室启动',
       embedded: '程序内置的引擎，代替真实的服务器',
     },
+  },
+
+  guarantees: {
+    title: '保证',
+    what: '这张表不是谁填出来的。每一格都是让两三个买家在真实的服务器上按各种命令顺序跑一遍，再由账本来判。出错的格子都有反例：点开它，一步一步看。',
+    filter: '筛选', family: '类别', question: '问题', answer: '答案', name: '策略', any: '不限',
+    answers: { holds: '成立', breaks: '被打破', measured: '只测量，不承诺', 'n/a': '不适用', failed: '没能查明', '': '没有算' },
+    shown: (n, all) => (n === all ? `${count(all)} 个策略` : n === 0 ? '没有这样的策略。' : `${count(all)} 个策略中的 ${count(n)} 个`),
+    titleOf: (q) => questions[q.id]?.[0] ?? q.title,
+    asksOf: (q) => questions[q.id]?.[1] ?? q.asks,
+    bounds: (c) => (c.answer === 'breaks' ? `跑到第 ${count(c.orders)} 种顺序时发现。`
+      : c.preemptions === -1 ? `全部 ${count(c.orders)} 种顺序都跑完了。`
+        : `跑完了 ${count(c.orders - (c.random ?? 0))} 种顺序：抢占不超过 ${count(c.preemptions ?? 0)} 次的全部在内${c.random ? `，另有 ${count(c.random)} 种随机抽取` : ''}。`),
+    cut: (n) => `有 ${count(n)} 个分支没有走：时间到了，或者需要更多次抢占。其中仍可能有一种会打破它。`,
+    play: '播放反例',
+    close: '关闭',
+    computed: (took, budget, seed) => `由 seckill prove 用时 ${took} 算出，每次搜索 ${budget}，种子 ${seed}，运行于`,
   },
 };
