@@ -108,8 +108,9 @@ func TestSameSeedSameMatrix(t *testing.T) {
 		for _, r := range m.Rows {
 			for id, c := range r.Cells {
 				c.Seconds = 0
+				c.Cut = 0 // a turn that the servers offered once and not again
 				if c.Preemptions >= 0 {
-					c.Orders, c.Random, c.Cut, c.Preemptions = 0, 0, 0, 0
+					c.Orders, c.Random, c.Preemptions = 0, 0, 0
 				}
 				r.Cells[id] = c
 			}
@@ -119,8 +120,8 @@ func TestSameSeedSameMatrix(t *testing.T) {
 	if !reflect.DeepEqual(both[0].Rows, both[1].Rows) {
 		t.Errorf("the same seed gave\n%+v\nand\n%+v", both[0].Rows, both[1].Rows)
 	}
-	if c := both[0].Rows[0].Cells["processes"]; c.Orders == 0 {
-		t.Errorf("conditional: %+v, want that all its orders fit into the budget", c)
+	if c := both[0].Rows[1].Cells["owner"]; c.Answer != prove.Breaks || c.Rule == "" {
+		t.Errorf("redis-token: %+v, want something to compare", c)
 	}
 }
 
