@@ -22,7 +22,8 @@ import (
 
 // BenchCmd measures parts of the program by themselves.
 type BenchCmd struct {
-	Locks BenchLocksCmd `cmd:"" help:"Measure locks, ours beside those that others have made."`
+	Locks  BenchLocksCmd  `cmd:"" help:"Measure locks, ours beside those that others have made."`
+	Claims BenchClaimsCmd `cmd:"" help:"Measure what the articles say of locks."`
 }
 
 // BenchOutput is where a benchmark's results go.
@@ -103,18 +104,16 @@ func (o BenchOutput) check() error {
 
 func (c *BenchLocksCmd) ours() (chosen []catalog.Info, err error) {
 	for _, name := range c.Locks {
-		i := slices.IndexFunc(strategies.All(), func(i catalog.Info) bool { return i.Name == name && i.Locker != nil })
+		info, ok := lockNamed(name)
 		switch {
-		case i < 0:
+		case !ok:
 			return nil, fmt.Errorf("--locks: there is no lock %q; there are: %s", name, strings.Join(benchable(), ", "))
 		case slices.ContainsFunc(chosen, func(i catalog.Info) bool { return i.Name == name }):
 			return nil, fmt.Errorf("--locks names %s twice", name)
-		}
-		if info := strategies.All()[i]; inProcess(info) && c.Instances > 1 {
+		case inProcess(info) && c.Instances > 1:
 			return nil, fmt.Errorf("--locks: %s is a lock inside one process; leave out --instances", name)
-		} else {
-			chosen = append(chosen, info)
 		}
+		chosen = append(chosen, info)
 	}
 	if len(c.Locks) > 0 {
 		return chosen, nil

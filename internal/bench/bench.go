@@ -65,10 +65,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		}
 		r.Locks = append(r.Locks, result)
 	}
-	order := make([]int, len(o.Contestants))
-	for i := range order {
-		order[i] = i
-	}
+	order := ascending(len(o.Contestants))
 	for round := range o.Rounds + 1 { // the last one counts commands
 		for s, n := range scenes {
 			for _, i := range order {
@@ -103,6 +100,13 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	}
 	r.compare()
 	return r, nil
+}
+
+func ascending(n int) (order []int) {
+	for i := range n {
+		order = append(order, i)
+	}
+	return order
 }
 
 func crowd(contenders int) string {

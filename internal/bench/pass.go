@@ -31,6 +31,8 @@ type Pass struct {
 	Fewest int `json:"fewest_per_contender"`
 	Most   int `json:"most_per_contender"`
 
+	// Taken counts all acquisitions, those before and after that time included.
+	Taken int `json:"taken"`
 	// Lost is how many increments of an unprotected counter, each made under
 	// the lock, were overwritten: not 0 means that two held it at a time.
 	Lost int `json:"lost_updates"`
@@ -71,7 +73,7 @@ type lane struct {
 }
 
 // run measures a lock at a place.
-func (s shape) run(ctx context.Context, p *place) (Pass, uint64, error) {
+func (s shape) run(ctx context.Context, p *place) (Pass, error) {
 	now := time.Now()
 	r := &race{shape: s, begin: now.Add(s.warm), end: now.Add(s.warm + s.measured)}
 	lanes := make([]lane, len(p.takers))
@@ -86,7 +88,7 @@ func (s shape) run(ctx context.Context, p *place) (Pass, uint64, error) {
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
-	return r.result(lanes), uint64(r.all.Load()), err
+	return r.result(lanes), err
 }
 
 func (r *race) contend(ctx, freeing context.Context, take taker, l *lane) error {
@@ -126,7 +128,8 @@ func (r *race) contend(ctx, freeing context.Context, take taker, l *lane) error 
 }
 
 func (r *race) result(lanes []lane) Pass {
-	pass := Pass{Fewest: lanes[0].locks, Lost: int(r.all.Load() - r.counter.n.Load()), Gone: int(r.gone.Load())}
+	pass := Pass{Fewest: lanes[0].locks, Taken: int(r.all.Load()),
+		Lost: int(r.all.Load() - r.counter.n.Load()), Gone: int(r.gone.Load())}
 	var waits, handover []time.Duration
 	for _, l := range lanes {
 		pass.Locks += l.locks
@@ -146,7 +149,7 @@ func percentile(all []time.Duration, p int) float64 {
 		return 0
 	}
 	slices.Sort(all)
-	return float64(all[(len(all)*p+99)/100-1]) / float64(time.Millisecond)
+	return milliseconds(all[(len(all)*p+99)/100-1])
 }
 
 // patience is how much longer than planned a pass may take: to connect, and to
@@ -168,7 +171,7 @@ func (c Contestant) pass(ctx context.Context, o Options, s shape) (Pass, error) 
 	if err != nil {
 		return Pass{}, err
 	}
-	pass, _, err := s.run(ctx, p)
+	pass, err := s.run(ctx, p)
 	return pass, errors.Join(err, p.close())
 }
 
@@ -182,13 +185,13 @@ func (c Contestant) commands(ctx context.Context, o Options, s shape) (float64, 
 		return 0, err
 	}
 	var seen tap.Counter
-	_, locks, err := s.run(tap.With(ctx, &seen), p)
+	pass, err := s.run(tap.With(ctx, &seen), p)
 	sent := p.sent.commands.Load()
 	for _, backend := range []string{tap.SQL, tap.Redis, tap.ZooKeeper, tap.Etcd} {
 		sent += seen.Count(backend)
 	}
-	if locks == 0 {
+	if pass.Taken == 0 {
 		return 0, errors.Join(err, p.close())
 	}
-	return float64(sent) / float64(locks), errors.Join(err, p.close())
+	return float64(sent) / float64(pass.Taken), errors.Join(err, p.close())
 }

@@ -108,5 +108,5 @@ func ratios(a, b Scene, m measure) Spread {
 			}
 		}
 	}
-	return spread(values)
+	return SpreadOf(values)
 }

@@ -34,7 +34,7 @@ type Machine struct {
 func newReport(o Options) *Report {
 	return &Report{
 		Began: time.Now(), Machine: Machine{runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version()},
-		HoldMS: float64(o.Hold) / float64(time.Millisecond), Instances: o.Instances, Rounds: o.Rounds,
+		HoldMS: milliseconds(o.Hold), Instances: o.Instances, Rounds: o.Rounds,
 		Ratios: []Ratio{},
 	}
 }
@@ -80,9 +80,9 @@ type Spread struct {
 	High   float64 `json:"high"`
 }
 
-// spread of an even number of values has the mean of the middle two as its
-// median.
-func spread(values []float64) Spread {
+// SpreadOf several figures. Of an even number of them the median is the mean
+// of the middle two.
+func SpreadOf(values []float64) Spread {
 	if len(values) == 0 {
 		return Spread{}
 	}
@@ -110,7 +110,7 @@ func (s Scene) spread(m measure) Spread {
 	for _, p := range s.Passes {
 		values = append(values, m.of(p))
 	}
-	return spread(values)
+	return SpreadOf(values)
 }
 
 func (r *Report) scene(lock string, contenders int) (Scene, bool) {

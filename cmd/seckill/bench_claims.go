@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"seckill/internal/backend"
+	"seckill/internal/bench"
+	"seckill/internal/catalog"
+	"seckill/strategies"
+	"seckill/strategies/mysqllock"
+)
+
+// BenchClaimsCmd measures what the articles say of locks.
+type BenchClaimsCmd struct {
+	Lock    string        `default:"redis-lua" help:"The lock that polls, for the sweeps over pause and lease."`
+	Task    time.Duration `default:"5ms" help:"How long each holder works: the sweeps' pauses and leases are multiples of it."`
+	Rounds  int           `default:"3" help:"How often everything is measured, in alternating order."`
+	For     time.Duration `default:"1s" help:"How long one setting is measured at a time."`
+	Workers int           `default:"50" help:"Goroutines of B's experiment with the lock table."`
+	Each    int           `default:"50" help:"Lock operations of each of them."`
+	BenchOutput
+	BackendFlags
+}
+
+// Validate finds what is wrong with the flags alone.
+func (c *BenchClaimsCmd) Validate() error {
+	if _, err := c.polling(); err != nil {
+		return err
+	}
+	switch {
+	case c.Task < time.Millisecond || c.Task > time.Second:
+		return errors.New("--task must be from 1ms to 1s, such as 5ms")
+	case c.Rounds < 1 || c.Rounds > 100:
+		return errors.New("--rounds must be 1 to 100")
+	case c.For < 10*time.Millisecond || c.For > time.Hour:
+		return errors.New("--for must be from 10ms to 1h, such as 1s")
+	case c.Workers < 1 || c.Workers > 100:
+		return errors.New("--workers must be 1 to 100")
+	case c.Each < 1 || c.Each > 100_000:
+		return errors.New("--each must be 1 to 100000")
+	case c.SQLitePath != "":
+		return errors.New("--sqlite-path: no lock lives in SQLite; give --mysql-dsn, or nothing")
+	}
+	return c.BenchOutput.check()
+}
+
+func lockNamed(name string) (catalog.Info, bool) {
+	i := slices.IndexFunc(strategies.All(), func(i catalog.Info) bool { return i.Name == name && i.Locker != nil })
+	if i < 0 {
+		return catalog.Info{}, false
+	}
+	return strategies.All()[i], true
+}
+
+func (c *BenchClaimsCmd) polling() (catalog.Info, error) {
+	info, ok := lockNamed(c.Lock)
+	takes := func(flag string) bool {
+		return slices.ContainsFunc(info.Options, func(o catalog.Option) bool { return o.Flag == flag })
+	}
+	if !ok || info.Broken() || !takes("--lock-poll") || !takes("--lock-lease") {
+		return info, fmt.Errorf("--lock: %q is no lock that polls and has a lease; redis-lua and redis-set-nx-px are", c.Lock)
+	}
+	return info, nil
+}
+
+// claimed are the locks that the articles' words are about.
+var claimed = []string{"redis-lua", "redis-watchdog", "zk", "lock-insert", "lock-row"}
+
+func (c *BenchClaimsCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
+	redis.SetLogger(redisLog{slog.New(slog.DiscardHandler)}) // errors are returned
+	if err := c.writable(); err != nil {
+		return err
+	}
+	polling, err := c.polling()
+	if err != nil {
+		return err
+	}
+	settings := catalog.DefaultSettings()
+	options := bench.Options{Contenders: []int{8, 64}, Instances: 1, Hold: c.Task, Rounds: c.Rounds, For: c.For,
+		Progress: c.progress(stderr)}
+	for _, name := range claimed {
+		if info, ok := lockNamed(name); ok {
+			options.Contestants = append(options.Contestants, bench.Ours(info, settings))
+		}
+	}
+	l, err := startServers(ctx, append(options.Contestants, bench.Ours(polling, settings)), c.config())
+	if err != nil {
+		return err
+	}
+	defer stopLab(l)
+	options.Backends = l.Config()
+	claims := bench.Claims{Swept: fmt.Sprintf("%s, 8 contenders, a task of %v", polling.Name, c.Task)}
+	claims.Report, err = bench.Run(ctx, options)
+	claims.Report.Command, claims.Report.Servers = commandLine(), l.Backends()
+	if err == nil {
+		claims.Tables, claims.Runs, err = c.experiment(ctx, options.Backends, settings, options.Progress)
+	}
+	sweeps := bench.Sweeps{Backends: options.Backends, Info: polling, Contenders: 8, Hold: c.Task, For: c.For,
+		Rounds: c.Rounds, Progress: options.Progress}
+	if err == nil {
+		claims.Polls, err = sweeps.Polls(ctx)
+	}
+	if err == nil {
+		claims.Leases, err = sweeps.Leases(ctx)
+	}
+	claims.Judge(c.Task)
+	if written := c.write(stdout, claims.AsTables(), claims.WriteJSON); written != nil {
+		return errors.Join(err, written)
+	}
+	if err != nil {
+		return fmt.Errorf("broken off, the figures are those up to then: %w", err)
+	}
+	if len(claims.Report.Overlaps()) > 0 {
+		return exitStatus(statusOverlap)
+	}
+	return nil
+}
+
+// experiment is B's, so many times: how many times longer one central row took
+// than a hundred segments.
+func (c *BenchClaimsCmd) experiment(
+	ctx context.Context, all backend.Config, settings catalog.Settings, progress func(done, total int, what string),
+) (ratio bench.Spread, runs []string, err error) {
+	in, err := backend.Open(ctx, backend.Config{MySQLDSN: all.MySQLDSN, Tiers: all.Tiers})
+	if err != nil {
+		return ratio, nil, err
+	}
+	defer in.Close()
+	var ratios []float64
+	for i := range c.Rounds {
+		progress(i, c.Rounds, "the lock table: version 1, one central row, a hundred")
+		result, err := mysqllock.Experiment(ctx, catalog.Deps{Instance: in, Settings: settings}, c.Workers, c.Each)
+		if err != nil {
+			return ratio, runs, err
+		}
+		ratios, runs = append(ratios, result.Ratio()), append(runs, result.String())
+	}
+	return bench.SpreadOf(ratios), runs, nil
+}

@@ -1,0 +1,118 @@
+package bench
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestPercentile(t *testing.T) {
+	var all []time.Duration
+	for i := 100; i > 0; i-- {
+		all = append(all, time.Duration(i)*time.Millisecond)
+	}
+	for _, c := range []struct {
+		all  []time.Duration
+		p    int
+		want float64
+	}{{all, 50, 50}, {all, 99, 99}, {all[:1], 99, 1}, {nil, 50, 0}} {
+		if got := percentile(c.all, c.p); got != c.want {
+			t.Errorf("p%d of %d values is %v, want %v", c.p, len(c.all), got, c.want)
+		}
+	}
+}
+
+func TestSpread(t *testing.T) {
+	for _, c := range []struct {
+		values []float64
+		want   Spread
+	}{
+		{nil, Spread{}},
+		{[]float64{3}, Spread{3, 3, 3}},
+		{[]float64{5, 1, 2}, Spread{2, 1, 5}},
+		{[]float64{4, 1, 2, 3}, Spread{2.5, 1, 4}},
+	} {
+		if got := SpreadOf(c.values); got != c.want {
+			t.Errorf("spread of %v is %+v, want %+v", c.values, got, c.want)
+		}
+	}
+}
+
+// Ratios are taken round by round, and judged by the median.
+func TestRatiosOfARun(t *testing.T) {
+	passes := func(rates ...float64) (all []Pass) {
+		for i, r := range rates {
+			all = append(all, Pass{Round: i + 1, Rate: r})
+		}
+		return all
+	}
+	r := Report{Locks: []*Result{
+		{Name: "zk", Scenes: []Scene{{Contenders: 1, Passes: passes(10, 300, 20)}}},
+		{Name: GoZooKeeper, Foreign: true, Scenes: []Scene{{Contenders: 1, Passes: passes(20, 100, 10)}}},
+	}}
+	r.compare()
+	if len(r.Ratios) != 1 || r.Ratios[0].Ratio != (Spread{2, 0.5, 3}) || !r.Ratios[0].Met() {
+		t.Errorf("ratios %+v, want one: 2 (0.5 to 3), met", r.Ratios)
+	}
+	r.Locks[0].Scenes[0].Passes = passes(10, 300, 9)
+	r.compare()
+	if r.Ratios[0].Met() {
+		t.Errorf("%+v is met", r.Ratios[0])
+	}
+	bound := Ratio{Goal: 1.3, AtMost: true, Ratio: Spread{Median: 1.4}}
+	if bound.Met() {
+		t.Errorf("%+v is met", bound)
+	}
+}
+
+// A lost update is one whose read was older than another's write.
+func TestUnprotectedCounterLosesUpdates(t *testing.T) {
+	var u unprotected
+	u.increment(func() { u.increment(func() {}) })
+	if u.n.Load() != 1 {
+		t.Errorf("two overlapping increments made %d, want 1", u.n.Load())
+	}
+}
+
+// Commands are counted wherever the stream is cut.
+func TestWireCountsCommands(t *testing.T) {
+	const get = "*2\r\n$3\r\nGET\r\n$7\r\n*1\r\n$5x\r\n"
+	stream := []byte(strings.Repeat(get, 3) + "*1\r\n$4\r\nPING\r\n")
+	for size := 1; size <= len(stream); size++ {
+		count, n := redisRequests(), 0
+		for rest := stream; len(rest) > 0; {
+			cut := min(size, len(rest))
+			n, rest = n+count(rest[:cut]), rest[cut:]
+		}
+		if n != 4 {
+			t.Errorf("in pieces of %d bytes %d commands were counted, want 4", size, n)
+		}
+	}
+	request := func(op byte) []byte { return []byte{0, 0, 0, 8, 0, 0, 0, 1, 0, 0, 0, op} }
+	for op, want := range map[byte]int{0: 0, 1: 1, 4: 1, 8: 1, 11: 0, 101: 0} {
+		if got := zooKeeperRequests()(request(op)); got != want {
+			t.Errorf("ZooKeeper's operation %d counts as %d, want %d", op, got, want)
+		}
+	}
+}
+
+func TestTables(t *testing.T) {
+	tables := []Table{{Title: "Locks", Head: []string{"lock", "locks/s"},
+		Rows: [][]string{{"a|b", "5.00"}, {"ü", "100"}}, Notes: []string{"It rained."}}}
+	for _, c := range []struct {
+		write func(*bytes.Buffer) error
+		want  string
+	}{
+		{func(b *bytes.Buffer) error { return WriteText(b, tables) },
+			"Locks\n\n  lock  locks/s\n  a|b      5.00\n  ü         100\n\nIt rained.\n"},
+		{func(b *bytes.Buffer) error { return WriteMarkdown(b, tables) },
+			"### Locks\n\n| lock | locks/s |\n|---|--:|\n| a\\|b | 5.00 |\n| ü | 100 |\n\nIt rained.\n"},
+	} {
+		var b bytes.Buffer
+		if err := c.write(&b); err != nil || b.String() != c.want {
+			t.Errorf("%v, got\n%s\nwant\n%s", err, fmt.Sprintf("%q", b.String()), fmt.Sprintf("%q", c.want))
+		}
+	}
+}
