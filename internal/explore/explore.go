@@ -32,9 +32,9 @@ type Scenario struct {
 	// DiesFirst: the first buyer is alone, and dies before any of his commands;
 	// a lease later the others come.
 	DiesFirst bool `json:"dies_first,omitempty"`
-	// HoldsFirst: the first buyer is alone until he has the lock; then the
-	// others come.
-	HoldsFirst bool `json:"holds_first,omitempty"`
+	// InLine: before anything is chosen the first buyer takes the lock, and the
+	// others come, one after the other, and wait for it.
+	InLine bool `json:"in_line,omitempty"`
 	// Next sends one more buyer through when all others are done: a lock that
 	// was left behind shows by him.
 	Next bool `json:"next,omitempty"`

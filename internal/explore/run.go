@@ -641,8 +641,8 @@ func (w *World) play(ctx context.Context, s *Scenario, peek bool, choose chooser
 		if err := r.enter(ctx, b); err != nil {
 			return nil, err
 		}
-		if i == 0 && s.HoldsFirst {
-			if err := r.untilHolds(ctx, choose); err != nil {
+		if s.InLine {
+			if err := r.intoLine(ctx, r.actors[i], choose); err != nil {
 				return r.order, err
 			}
 		}
@@ -680,9 +680,8 @@ func (w *World) play(ctx context.Context, s *Scenario, peek bool, choose chooser
 	return r.order, r.judge(ctx)
 }
 
-// untilHolds lets the only buyer go on until he has the lock.
-func (r *run) untilHolds(ctx context.Context, choose chooser) error {
-	a := r.actors[0]
+// intoLine lets a buyer go on until he has the lock, or waits for it.
+func (r *run) intoLine(ctx context.Context, a *actor, choose chooser) error {
 	for {
 		if err := r.settle(ctx); err != nil {
 			return err

@@ -257,7 +257,7 @@ func (b *bench) deadHolder(ctx context.Context) (Cell, error) {
 		contenders := buyers(3, explore.Locks, explore.Locks, explore.Locks)
 		three, err := b.faulty(ctx, "dead-holder", anyRule,
 			&explore.Scenario{Name: "two contenders find what a third has left behind who died", Buyers: contenders, DiesFirst: true},
-			&explore.Scenario{Name: "one has the lock, two come, one may die", Buyers: contenders, HoldsFirst: true,
+			&explore.Scenario{Name: "one has the lock, two wait for it, one may die", Buyers: contenders, InLine: true,
 				Faults: []explore.Fault{explore.Dies}})
 		if err != nil || three.Answer == Breaks {
 			return three, err
@@ -332,7 +332,7 @@ func (b *bench) owner(ctx context.Context) (Cell, error) {
 	c, err := b.faulty(ctx, "owner", func(rule string) bool { return rule == explore.RuleOverlap || rule == explore.RuleStolen },
 		&explore.Scenario{Name: "two contenders, the lock is lost under its holder", Clears: true,
 			Buyers: buyers(processes, explore.Locks, explore.Locks), Faults: []explore.Fault{explore.LeaseEnds}},
-		&explore.Scenario{Name: "three contenders, the lock is lost under its holder", Clears: true, HoldsFirst: true,
+		&explore.Scenario{Name: "one has the lock, two wait for it, and it is lost under its holder", Clears: true, InLine: true,
 			Buyers: buyers(processes, explore.Locks, explore.Locks, explore.Locks), Faults: []explore.Fault{explore.LeaseEnds}})
 	if err != nil || c.Answer == Breaks {
 		return c, err
