@@ -115,7 +115,9 @@ func (u *UpCmd) startLab(ctx context.Context) (*lab.Lab, error) {
 		return nil, err
 	}
 	if err = l.StartServices(ctx, u.Services, "--strategy", u.Strategy); err == nil {
-		err = u.seed(ctx, l.Services()[0].URL)
+		for sku := 1; sku <= 2 && err == nil; sku++ { // what the lab's runs sell, and the shop
+			err = u.seed(ctx, l.Services()[0].URL, sku)
+		}
 	}
 	if err != nil {
 		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
@@ -126,9 +128,9 @@ func (u *UpCmd) startLab(ctx context.Context) (*lab.Lab, error) {
 }
 
 // seed puts something on sale, for those who try the service by hand.
-func (u *UpCmd) seed(ctx context.Context, service string) error {
+func (u *UpCmd) seed(ctx context.Context, service string, sku int) error {
 	body := strings.NewReader(`{"name":"demo","stock":100}`)
-	request, err := http.NewRequestWithContext(ctx, http.MethodPut, service+"/api/v1/skus/1", body)
+	request, err := http.NewRequestWithContext(ctx, http.MethodPut, fmt.Sprintf("%s/api/v1/skus/%d", service, sku), body)
 	if err != nil {
 		return err
 	}
@@ -138,12 +140,12 @@ func (u *UpCmd) seed(ctx context.Context, service string) error {
 	}
 	answer, err := (&http.Client{Transport: &http.Transport{Proxy: nil, DisableKeepAlives: true}}).Do(request)
 	if err != nil {
-		return fmt.Errorf("put SKU 1 on sale: %w", err)
+		return fmt.Errorf("put SKU %d on sale: %w", sku, err)
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
 		said, _ := io.ReadAll(io.LimitReader(answer.Body, 1000))
-		return fmt.Errorf("put SKU 1 on sale: %s: %s", answer.Status, said)
+		return fmt.Errorf("put SKU %d on sale: %s: %s", sku, answer.Status, said)
 	}
 	return nil
 }
@@ -164,7 +166,7 @@ func (u *UpCmd) host(ctx context.Context, l *lab.Lab, listener net.Listener, std
 	missing := func(i catalog.Info) []string { return i.Missing(in) }
 	api := labapi.New(labapi.Config{
 		Lab: l, Strategies: strategies.All(), Missing: missing,
-		Load: loadtest.Run, Ledger: store, Page: web.Files(), Guarantees: web.Guarantees(),
+		Load: loadtest.Run, Ledger: store, Page: web.Files(), Guarantees: web.Guarantees(), Strategy: u.Strategy,
 		Left: func(ctx context.Context, sku int64) (int64, error) {
 			stock, err := store.SKU(ctx, sku)
 			return stock.Num, err

@@ -33,6 +33,8 @@ type Config struct {
 	Page fs.FS // index.html and what it loads
 	// Guarantees are the matrix of `seckill prove` and its counterexamples.
 	Guarantees fs.FS
+	// Strategy is how the shop sells until the operator says otherwise.
+	Strategy string
 
 	// Addr is the address that is listened on; requests must be addressed to
 	// it or to this machine.
@@ -50,6 +52,7 @@ type Server struct {
 	id      string // of this process, so that a page sees that it was restarted
 	router  *gin.Engine
 	book    *book
+	shop    shop
 	runs    sync.WaitGroup
 	closing chan struct{}
 	close   func() // closes closing, once
@@ -64,6 +67,7 @@ func New(c Config) *Server {
 	closing := make(chan struct{})
 	s := &Server{Config: c, id: rand.Text(), router: gin.New(), book: newBook(), closing: closing,
 		close: sync.OnceFunc(func() { close(closing) })}
+	s.openShop()
 	s.route()
 	return s
 }
@@ -80,6 +84,8 @@ func (s *Server) route() {
 	lab.GET("/status", s.status)
 	lab.GET("/events", s.events)
 	lab.GET("/course", s.course)
+	lab.GET("/shop", s.showShop)
+	lab.PUT("/shop", s.setShop)
 	lab.GET("/runs", s.listRuns)
 	lab.POST("/runs", s.startRun)
 	lab.GET("/runs/:id", s.showRun)
@@ -87,10 +93,12 @@ func (s *Server) route() {
 
 	r.Any("/api/v1/*path", gin.WrapH(s.proxy()))
 	page := newPage(s.Page)
-	r.GET("/", page.serve)
-	r.HEAD("/", page.serve)
 	r.GET("/static/*path", page.serve)
 	r.HEAD("/static/*path", page.serve)
+	for path := range entrances {
+		r.GET(path, page.serve)
+		r.HEAD(path, page.serve)
+	}
 	guarantees := newPage(s.Guarantees)
 	r.GET("/guarantees/*path", guarantees.serve)
 	r.HEAD("/guarantees/*path", guarantees.serve)

@@ -38,10 +38,17 @@ func newPage(dir fs.FS) *page {
 	return p
 }
 
+// entrances are the addresses that people open.
+var entrances = map[string]string{
+	"/":           "index.html",
+	"/shop":       "shop/index.html",
+	"/shop/admin": "shop/admin.html",
+}
+
 func (p *page) serve(c *gin.Context) {
-	name := strings.TrimPrefix(c.Param("path"), "/")
-	if c.Request.URL.Path == "/" {
-		name = "index.html"
+	name, ok := entrances[c.Request.URL.Path]
+	if !ok {
+		name = strings.TrimPrefix(c.Param("path"), "/")
 	}
 	text, ok := p.files[name]
 	if !ok {

@@ -1,0 +1,76 @@
+package labapi
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/gin-gonic/gin"
+
+	"seckill/internal/catalog"
+	"seckill/internal/ledger"
+)
+
+// shopSKU is what the shop sells: another than the lab's runs, which remove
+// the orders of theirs.
+const shopSKU = 2
+
+// A shop is what all buyers' pages must agree on. What it sells, how many and
+// from when is the SKU's, and so the service's.
+type shop struct {
+	mu       sync.Mutex
+	strategy catalog.Info
+}
+
+func (s *Server) openShop() {
+	i := slices.IndexFunc(s.Strategies, func(i catalog.Info) bool { return i.Name == s.Strategy })
+	if i < 0 && len(s.Strategies) > 0 {
+		i = 0
+	}
+	if i >= 0 {
+		s.shop.strategy = s.Strategies[i]
+	}
+}
+
+func (s *Server) showShop(c *gin.Context) {
+	s.shop.mu.Lock()
+	defer s.shop.mu.Unlock()
+	c.JSON(http.StatusOK, gin.H{"sku_id": shopSKU, "strategy": s.shop.strategy.Name, "stock": countedIn(s.shop.strategy)})
+}
+
+// countedIn is where the number of units is that buyers are shown: the row, or
+// the home that comes with the SKU.
+func countedIn(i catalog.Info) ledger.Home {
+	if i.Stock == ledger.HomeRowRedis {
+		return ledger.HomeRow
+	}
+	return i.Stock
+}
+
+// setShop changes the strategy of purchases to come. The SKU must be reset
+// afterwards: a sale from two places at once cannot be judged.
+func (s *Server) setShop(c *gin.Context) {
+	var name string
+	if p := decode(c, map[string]any{"strategy": &name}); p != nil {
+		refuse(c, *p)
+		return
+	}
+	i := slices.IndexFunc(s.Strategies, func(i catalog.Info) bool { return i.Name == name })
+	if i < 0 {
+		p := problem{Code: "unknown_strategy", Status: http.StatusNotFound}
+		p.blame("strategy", "there is no such strategy")
+		refuse(c, p)
+		return
+	}
+	if why := s.Missing(s.Strategies[i]); why != nil {
+		p := problem{Code: "strategy_unavailable", Status: http.StatusServiceUnavailable}
+		p.blame("strategy", name+" cannot run here: "+strings.Join(why, "; "))
+		refuse(c, p)
+		return
+	}
+	s.shop.mu.Lock()
+	s.shop.strategy = s.Strategies[i]
+	s.shop.mu.Unlock()
+	s.showShop(c)
+}

@@ -1,0 +1,59 @@
+package labapi
+
+import (
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"seckill/internal/catalog"
+)
+
+func TestShop(t *testing.T) {
+	_, h, _ := start(t, func(c *Config) {
+		c.Strategy, c.Strategies = "conditional", []catalog.Info{{Name: "naive"}, {Name: "conditional"}}
+		c.Page = fstest.MapFS{
+			"index.html":      {Data: []byte("<!doctype html>lab")},
+			"shop/index.html": {Data: []byte("<!doctype html>shop")},
+			"shop/admin.html": {Data: []byte("<!doctype html>admin")},
+		}
+	})
+	for _, c := range []struct {
+		call   call
+		status int
+		says   string
+	}{
+		{call{"GET", "/shop", "", nil}, 200, "shop"},
+		{call{"GET", "/shop/admin", "", nil}, 200, "admin"},
+		{call{"POST", "/shop", "", nil}, 405, "method_not_allowed"},
+		{call{"GET", "/shop/", "", nil}, 404, "not_found"},
+		{call{"GET", "/api/lab/v1/shop", "", nil}, 200, `"sku_id":2,"stock":"","strategy":"conditional"`},
+		{call{"PUT", "/api/lab/v1/shop", `{"strategy":"no-such"}`, nil}, 404, "unknown_strategy"},
+		{call{"PUT", "/api/lab/v1/shop", `{"strategy":7}`, nil}, 400, "must be a text"},
+		{call{"PUT", "/api/lab/v1/shop", `{"sku_id":7}`, nil}, 400, "is not a field"},
+		{call{"PUT", "/api/lab/v1/shop", `{"strategy":"naive"}`, map[string]string{"Origin": "http://evil.example"}}, 403, "may not drive"},
+		{call{"GET", "/shop", "", map[string]string{"Host": "evil.example"}}, 403, "does not answer"},
+		{call{"PUT", "/api/lab/v1/shop", `{"strategy":"naive"}`, nil}, 200, `"strategy":"naive"`},
+		{call{"GET", "/api/lab/v1/shop", "", nil}, 200, `"strategy":"naive"`},
+	} {
+		status, body, _ := c.call.do(t, h.URL)
+		if status != c.status || !strings.Contains(body, c.says) {
+			t.Errorf("%s %s %s: answered %d %s, want %d with %q", c.call.method, c.call.path, c.call.body, status, body, c.status, c.says)
+		}
+	}
+}
+
+// The operator's calls need the token, the buyers' do not.
+func TestShopWithToken(t *testing.T) {
+	_, h, _ := start(t, func(c *Config) { c.Token, c.Strategies = "s3cret", []catalog.Info{{Name: "naive"}} })
+	set := call{"PUT", "/api/lab/v1/shop", `{"strategy":"naive"}`, nil}
+	if status, body, _ := set.do(t, h.URL); status != 403 {
+		t.Errorf("without the token: %d %s", status, body)
+	}
+	set.header = map[string]string{"Authorization": "Bearer s3cret"}
+	if status, body, _ := set.do(t, h.URL); status != 200 {
+		t.Errorf("with the token: %d %s", status, body)
+	}
+	if status, body, _ := (call{"GET", "/api/lab/v1/shop", "", nil}).do(t, h.URL); status != 200 {
+		t.Errorf("a buyer: %d %s", status, body)
+	}
+}
