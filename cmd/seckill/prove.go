@@ -28,7 +28,7 @@ import (
 type ProveCmd struct {
 	Strategies []string      `placeholder:"NAME" help:"Strategies to prove, by comma; all by default."`
 	Questions  []string      `placeholder:"ID" help:"Columns to compute, by comma; all by default."`
-	Budget     time.Duration `default:"8s" help:"How long one search with faults may take."`
+	Budget     time.Duration `default:"5s" help:"How long one search with faults may take."`
 	Workers    int           `default:"2" help:"Strategies that are proved side by side, each on servers of its own."`
 	Seed       uint64        `default:"1" help:"Seed of the orders that are drawn at random."`
 

@@ -30,7 +30,7 @@ type Options struct {
 	// explored on it must be alone there.
 	Servers func(context.Context) (Servers, error)
 	Workers int // strategies that are proved side by side; 0 means 2
-	// Budget bounds each search that faults make large. 0 means 8 s.
+	// Budget bounds each search that faults make large. 0 means 5 s.
 	Budget time.Duration
 	Seed   uint64 // of the random orders
 	// Example keeps a counterexample and returns where. Nil keeps none.
@@ -60,7 +60,7 @@ func Run(ctx context.Context, o Options) (*Matrix, error) {
 		o.Workers = 2
 	}
 	if o.Budget <= 0 {
-		o.Budget = 8 * time.Second
+		o.Budget = 5 * time.Second
 	}
 	if o.Progress == nil {
 		o.Progress = func(int, int, string, Question, Cell) {}

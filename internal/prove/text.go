@@ -30,6 +30,9 @@ func (c Cell) Bound() string {
 		return ""
 	}
 	bound := fmt.Sprintf("all %d orders", c.Orders)
+	if c.Preemptions < 0 && c.Cut > 0 { // the servers did not repeat themselves
+		bound = fmt.Sprintf("%d orders; %d turns cut", c.Orders, c.Cut)
+	}
 	if c.Preemptions >= 0 {
 		bound = fmt.Sprintf("%d orders, all with at most %d preemptions", c.Orders-c.Random, c.Preemptions)
 		if c.Answer == Breaks {
