@@ -10,8 +10,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
+	"time"
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
@@ -78,8 +78,8 @@ func startService(t testing.TB, name string) (target string, p *os.Process) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = c.Process.Signal(syscall.SIGCONT)
 		_ = stdin.Close()
+		defer time.AfterFunc(10*time.Second, func() { _ = c.Process.Kill() }).Stop()
 		_ = c.Wait()
 	})
 	target, err = bufio.NewReader(stdout).ReadString('\n')

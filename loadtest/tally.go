@@ -202,13 +202,17 @@ func latency(h *hdrhistogram.Histogram) Latency {
 	}
 }
 
+// curveTicks is how many points a curve has on each half of the way that is
+// left to 100 %.
+const curveTicks = 10
+
 // curve is a histogram as percentiles, closer the nearer they are to 100.
 func curve(h *hdrhistogram.Histogram) []Percentile {
 	all := []Percentile{}
 	if h.TotalCount() == 0 {
 		return all
 	}
-	for _, b := range h.CumulativeDistribution() {
+	for _, b := range h.CumulativeDistributionWithTicks(curveTicks) {
 		if n := len(all); n > 0 && all[n-1].Micros == b.ValueAt {
 			all[n-1].Percent = b.Quantile
 			continue

@@ -1,0 +1,156 @@
+package loadtest
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"seckill/internal/ledger"
+)
+
+// Each answer, whole and byte by byte; what is odd is never guessed at.
+func TestReceive(t *testing.T) {
+	const ok = "HTTP/1.1 200 OK\r\n"
+	long := strings.Repeat("x", maxAnswer)
+	for _, test := range []struct {
+		name, sent string
+		status     int
+		body       string
+		last       bool
+		odd        string // part of the oddity
+		err        error
+	}{
+		{"with a length", ok + "Content-Length: 5\r\n\r\nhello", 200, "hello", false, "", nil},
+		{"names in any case", "HTTP/1.1 404 Not Found\r\ncOnTeNt-LeNgTh:5\r\n\r\nhello", 404, "hello", false, "", nil},
+		{"without a reason", "HTTP/1.1 200\r\nContent-Length: 0\r\n\r\n", 200, "", false, "", nil},
+		{"bare line feeds", "HTTP/1.1 200 OK\nContent-Length: 2\n\nok", 200, "ok", false, "", nil},
+		{"chunks", ok + "Transfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2;a=b\r\nlo\r\n0\r\n\r\n", 200, "hello", false, "", nil},
+		{"chunks with a trailer", ok + "Transfer-Encoding: chunked\r\n\r\nA\r\n0123456789\r\n0\r\nX: y\r\n\r\n", 200, "0123456789", false, "", nil},
+		{"no body", "HTTP/1.1 204 No Content\r\n\r\n", 204, "", false, "", nil},
+		{"after early hints", "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n" + ok + "Content-Length: 1\r\n\r\nx", 200, "x", false, "", nil},
+		{"up to the end", ok + "\r\nhello", 200, "hello", true, "", nil},
+		{"closing", ok + "Connection: Close\r\nContent-Length: 2\r\n\r\nok", 200, "ok", true, "", nil},
+		{"HTTP/1.0", "HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok", 200, "ok", true, "", nil},
+		{"HTTP/1.0 that stays", "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nok", 200, "ok", false, "", nil},
+		{"the longest", ok + "Content-Length: 65536\r\n\r\n" + long, 200, long, false, "", nil},
+		{"the same length twice", ok + "Content-Length: 2\r\nContent-Length: 2\r\n\r\nok", 200, "ok", false, "", nil},
+
+		{"nothing", "", 0, "", false, "", io.EOF},
+		{"cut in the status", "HTTP/1.1 20", 0, "", false, "", io.ErrUnexpectedEOF},
+		{"cut in a header", ok + "Content-Le", 0, "", false, "", io.ErrUnexpectedEOF},
+		{"cut in the body", ok + "Content-Length: 5\r\n\r\nhell", 0, "", false, "", io.ErrUnexpectedEOF},
+		{"cut in a chunk", ok + "Transfer-Encoding: chunked\r\n\r\n5\r\nhel", 0, "", false, "", io.ErrUnexpectedEOF},
+		{"without the last chunk", ok + "Transfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n", 0, "", false, "", io.ErrUnexpectedEOF},
+
+		{"another protocol", "SSH-2.0-OpenSSH_9.2\r\n", 0, "", false, "this is not HTTP/1.1: SSH-2.0-OpenSSH_9.2", nil},
+		{"HTTP/2", "HTTP/2 200\r\n\r\n", 0, "", false, "this is not HTTP/1.1", nil},
+		{"no status", "HTTP/1.1 OK\r\n\r\n", 0, "", false, "this is no status", nil},
+		{"a status of four digits", "HTTP/1.1 2000 OK\r\n\r\n", 0, "", false, "this is no status", nil},
+		{"a status out of range", "HTTP/1.1 600 X\r\n\r\n", 0, "", false, "this is no status", nil},
+		{"switching", "HTTP/1.1 101 Switching Protocols\r\n\r\n", 0, "", false, "switched protocols", nil},
+		{"no header", ok + "hello\r\n\r\n", 0, "", false, "a header without a colon: hello", nil},
+		{"a wrong length", ok + "Content-Length: -1\r\n\r\n", 0, "", false, "a Content-Length of -1", nil},
+		{"a huge length", ok + "Content-Length: 99999999999999999999\r\n\r\n", 0, "", false, "a Content-Length of 999", nil},
+		{"two lengths", ok + "Content-Length: 1\r\nContent-Length: 2\r\n\r\nok", 0, "", false, "a Content-Length of 2", nil},
+		{"too long", ok + "Content-Length: 65537\r\n\r\n", 0, "", false, "with 65537 bytes", nil},
+		{"too long up to the end", ok + "\r\n" + long + "x", 0, "", false, "with more than 65536 bytes", nil},
+		{"too long in chunks", ok + "Transfer-Encoding: chunked\r\n\r\n10001\r\n" + long + "x\r\n0\r\n\r\n", 0, "", false, "more than 65536 bytes", nil},
+		{"a chunk without a size", ok + "Transfer-Encoding: chunked\r\n\r\nxyz\r\n", 0, "", false, "a chunk of size xyz", nil},
+		{"a chunk that is longer", ok + "Transfer-Encoding: chunked\r\n\r\n2\r\nhello\r\n", 0, "", false, "longer than its size", nil},
+		{"gzip", ok + "Content-Encoding: gzip\r\nContent-Length: 1\r\n\r\nx", 0, "", false, "a Content-Encoding of gzip", nil},
+		{"another coding", ok + "Transfer-Encoding: gzip, chunked\r\n\r\n", 0, "", false, "a Transfer-Encoding of gzip, chunked", nil},
+		{"headers without an end", ok + strings.Repeat("X: y\r\n", 20_000), 0, "", false, "headers without an end", nil},
+	} {
+		for how, from := range map[string]io.Reader{
+			"whole": strings.NewReader(test.sent), "byte by byte": iotest.OneByteReader(strings.NewReader(test.sent))} {
+			a, err := (&wire{from: from}).receive()
+			var o oddity
+			switch {
+			case test.odd != "":
+				if !errors.As(err, &o) || !strings.Contains(err.Error(), test.odd) {
+					t.Errorf("%s, %s: %v, want an oddity with %q", test.name, how, err, test.odd)
+				}
+			case test.err != nil:
+				if !errors.Is(err, test.err) || errors.As(err, &o) {
+					t.Errorf("%s, %s: %v, want %v", test.name, how, err, test.err)
+				}
+			case err != nil || a.status != test.status || string(a.body) != test.body || a.last != test.last:
+				t.Errorf("%s, %s: %d %.40q last %t, %v; want %d %.40q last %t", test.name, how, a.status, a.body, a.last, err,
+					test.status, test.body, test.last)
+			}
+		}
+	}
+}
+
+// Whatever comes over a connection: no panic, no endless reading, and where
+// net/http reads a whole answer of the usual kind, the same one.
+func FuzzReceive(f *testing.F) {
+	f.Add([]byte("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Type: a\r\n\r\nhello"))
+	f.Add([]byte("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"))
+	f.Fuzz(func(t *testing.T, sent []byte) {
+		a, err := (&wire{from: bytes.NewReader(sent)}).receive()
+		if err != nil {
+			return
+		}
+		resp, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(sent)), nil)
+		if err != nil || resp.StatusCode < 200 { // net/http is stricter in places that do not matter here
+			return
+		}
+		body, err := io.ReadAll(resp.Body)
+		if err == nil && (resp.StatusCode != a.status || !bytes.Equal(body, a.body)) {
+			t.Errorf("%q is %d %q, net/http says %d %q", sent, a.status, a.body, resp.StatusCode, body)
+		}
+	})
+}
+
+// The short cut says of every answer what encoding/json says, or nothing.
+func FuzzShortCut(f *testing.F) {
+	f.Add(200, "application/json", []byte(`{"order_id":"a1","sku_id":1,"quantity":2,"remaining":-3,"strategy":"version"}`))
+	f.Add(409, "application/problem+json", []byte(`{"code":"sold_out","detail":"x","title":"y","status":409}`))
+	f.Add(409, "application/problem+json; charset=utf-8", []byte(` { "code" : "busy" } `))
+	f.Fuzz(func(t *testing.T, status int, contentType string, body []byte) {
+		o := order{1, 2, "version"}
+		fast, slow := o.means(answer{status: status, contentType: []byte(contentType), body: body}), o.classify(status, contentType, body)
+		if fmt.Sprintf("%+v", fast) != fmt.Sprintf("%+v", slow) {
+			t.Errorf("%d %s %q: %+v, want %+v", status, contentType, body, fast, slow)
+		}
+	})
+}
+
+// An answer costs no memory of its own.
+func TestReceiveAllocatesNothing(t *testing.T) {
+	const body = `{"order_id":"JBSWY3DPEHPK3PXPJBSWY3DPEH","sku_id":1,"quantity":2,"remaining":7,"strategy":"version"}`
+	sent := fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+	from := strings.NewReader(sent)
+	w := &wire{from: from}
+	plan := newPlan(Scenario{SKU: 1, Quantity: 2, Buyers: 9}, []int64{1})
+	protocol, at := ours("version", false), newEndpoint("http://127.0.0.1:1")
+	var out, scratch, key []byte
+	got := testing.AllocsPerRun(100, func() {
+		p := plan.purchase(5)
+		key = plan.key(key[:0], 5, 1)
+		out, scratch = protocol.buy.append(out[:0], scratch, at, p, key, "")
+		from.Reset(sent)
+		w.forget()
+		a, err := w.receive()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := (order{1, 2, "version"}).means(a); r.outcome != ledger.OutcomeSold || r.remaining != 7 {
+			t.Fatalf("%+v", r)
+		}
+	})
+	if got > 0 {
+		t.Errorf("%g allocations a purchase, want none", got)
+	}
+	if want := "POST /api/v1/seckill?strategy=version HTTP/1.1\r\nHost: 127.0.0.1:1\r\nContent-Type: application/json\r\n" +
+		"Idempotency-Key: load-0-1-5\r\nContent-Length: "; !strings.HasPrefix(string(out), want) {
+		t.Errorf("sent %q, want %q…", out, want)
+	}
+}
