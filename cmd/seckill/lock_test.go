@@ -55,8 +55,8 @@ func inEnvironment(c backend.Config) []string {
 	}
 }
 
-// over puts a wire before each server, which cut cuts.
-func over(t *testing.T, c backend.Config) (_ backend.Config, cut func()) {
+// wired puts a wire before each server, which cut cuts.
+func wired(t *testing.T, c backend.Config) (_ backend.Config, cut func()) {
 	var wires []*backendtest.Wire
 	wired := func(addrs []string) (list []string) {
 		for _, addr := range addrs {
@@ -389,7 +389,7 @@ var untold = []string{
 
 // endsWhatLostItsLock cuts the holder off his backend.
 func endsWhatLostItsLock(t *testing.T, info catalog.Info) {
-	config, cut := over(t, labtest.Only(labtest.Start(t, info.Needs...).Config(), info.Needs...))
+	config, cut := wired(t, labtest.Only(labtest.Start(t, info.Needs...).Config(), info.Needs...))
 	key := keyOf(t, info)
 	l := lockWith(t, inEnvironment(config), slices.Concat([]string{info.Name, key}, soonOver(info), []string{"--", "sh", "-c",
 		`trap 'echo term; exit 0' TERM; echo $$; while :; do sleep 0.05; done`})...)

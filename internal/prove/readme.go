@@ -44,6 +44,26 @@ func CheckReadme(file string) error {
 	return nil
 }
 
+// InReadme says why a Markdown file does not show this matrix.
+func (m *Matrix) InReadme(file string) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	_, shown, _, err := splitReadme(string(text))
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	var b bytes.Buffer
+	if err := m.WriteMarkdown(&b); err != nil {
+		return err
+	}
+	if shown != b.String() {
+		return fmt.Errorf("%s shows another matrix: make prove", file)
+	}
+	return nil
+}
+
 // splitReadme cuts a file at the marks, which stay with what is around them.
 func splitReadme(text string) (before, matrix, after string, err error) {
 	i, j := strings.Index(text, matrixBegins+"\n"), strings.Index(text, matrixEnds)
