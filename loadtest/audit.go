@@ -83,7 +83,7 @@ type lines struct {
 	undecided int
 }
 
-const linearLimit = 10 * time.Second
+const linearLimit = 3 * time.Second
 
 func (l *lines) add(stock int64, ops []linear.Op) {
 	f := linear.Check(stock, ops, linearLimit)

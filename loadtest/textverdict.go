@@ -24,7 +24,7 @@ func (t *text) verdict(r *Result) {
 		}
 		t.row("buyers say", "%s at least, %s at most (%s unknown)%s", thousands(least), thousands(most), thousands(unknown), r.historyNote())
 	}
-	if r.Linearizable.Answer != LinearNotChecked && r.Linearizable.Answer != "" {
+	if r.Linearizable.Answer != LinearNotChecked || r.History && r.Linearizable.Why != "" {
 		t.row("answers", "%s", r.Linearizable)
 	}
 	fmt.Fprintf(t, "\n%s  %s\n", t.stamp(r.Verdict), r.summary())

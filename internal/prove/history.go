@@ -11,49 +11,16 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
+	"seckill/internal/linear"
 	"seckill/internal/seckill"
 )
 
 // A history is a storm as its buyers saw it: who asked when, and what he was
-// told when. It is linearizable when all answers could have come from a stock
-// that serves one buyer at a time, each at some moment between his question
-// and his answer (Herlihy and Wing, 1990). The audit looks at the ledger's end
-// alone; this looks at every `remaining` on the way.
+// told when. The audit looks at the ledger's end alone; this looks at every
+// `remaining` on the way.
 type history struct {
 	mu  sync.Mutex
-	ops []porcupine.Operation
-}
-
-type asked struct{ quantity int64 }
-
-type told struct {
-	outcome   string // "sold", "sold out", or "nothing": he got nothing, for whatever reason
-	remaining int64
-}
-
-// stockModel is a stock that serves one buyer at a time.
-func stockModel(initial int64) porcupine.Model {
-	return porcupine.Model{
-		Init: func() any { return initial },
-		Step: func(state, input, output any) (bool, any) {
-			left, q, out := state.(int64), input.(asked).quantity, output.(told)
-			switch out.outcome {
-			case "sold":
-				return left-q == out.remaining && left >= q, left - q
-			case "sold out":
-				return left < q, left
-			}
-			return true, left
-		},
-		DescribeOperation: func(input, output any) string {
-			out := output.(told)
-			if out.outcome == "sold" {
-				return fmt.Sprintf("buy %d: %d left", input.(asked).quantity, out.remaining)
-			}
-			return fmt.Sprintf("buy %d: %s", input.(asked).quantity, out.outcome)
-		},
-		DescribeState: func(state any) string { return fmt.Sprint(state, " left") },
-	}
+	ops []linear.Op
 }
 
 const (
@@ -86,8 +53,8 @@ func (b *bench) history(ctx context.Context) (Cell, error) {
 	if err != nil {
 		return Cell{}, err
 	}
-	model := stockModel(historyStock)
-	result, info := porcupine.CheckOperationsVerbose(model, h.ops, historyLimit)
+	model := linear.Model(historyStock)
+	result, info := porcupine.CheckOperationsVerbose(model, linear.Operations(h.ops), historyLimit)
 	c := Cell{Text: fmt.Sprintf("%d answers of %d buyers at a time", len(h.ops), historyWorkers)}
 	switch result {
 	case porcupine.Ok:
@@ -118,13 +85,13 @@ func storm(ctx context.Context, parties []*party, sku int64, seed uint64) (*hist
 				p.Quantity = 1 + rng.Int64N(2)
 				call := time.Since(begun)
 				r, err := parties[worker%len(parties)].strategy.Deduct(ctx, p)
-				op := porcupine.Operation{ClientId: worker, Input: asked{p.Quantity}, Call: int64(call),
-					Return: int64(time.Since(begun)), Output: told{outcome: "nothing"}}
+				op := linear.Op{Client: worker, Quantity: p.Quantity, Kind: linear.Nothing, Remaining: r.Remaining,
+					Call: int64(call), Return: int64(time.Since(begun))}
 				switch {
 				case err == nil:
-					op.Output = told{"sold", r.Remaining}
+					op.Kind = linear.Sold
 				case errors.Is(err, seckill.ErrSoldOut):
-					op.Output = told{outcome: "sold out"}
+					op.Kind = linear.SoldOut
 				}
 				h.mu.Lock()
 				h.ops = append(h.ops, op)
