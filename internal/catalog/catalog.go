@@ -32,7 +32,7 @@ type Info struct {
 	Stock      ledger.Home
 	Options    []Option
 	// Files is the strategy's own source (and its Lua), embedded, so that the
-	// page shows the very code that runs.
+	// page shows the very code that runs, and its Lesson.
 	Files embed.FS
 
 	// Renews: a lock that is taken without a lease and renewed while it is held
