@@ -99,7 +99,7 @@ type Finding struct {
 }
 
 // largest is how many operations a window has in which units come back.
-const largest = 300
+const largest = 5000
 
 // Check looks at a whole history if units were only ever taken. Then every
 // sale says by its `remaining` which units it took, so that their order is
