@@ -25,14 +25,14 @@ export class Refused extends Error {
  * @param {string} method
  * @param {string} path
  * @param {unknown} [body]
+ * @param {{headers?: Record<string, string>, signal?: AbortSignal}} [more]
  */
-export async function call(method, path, body) {
-  /** @type {Record<string, string>} */
-  const headers = {};
+export async function call(method, path, body, more = {}) {
+  const headers = { ...more.headers };
   const token = sessionStorage.getItem('token');
   if (token && method !== 'GET') headers.Authorization = `Bearer ${token}`;
   if (body !== undefined) headers['Content-Type'] = 'application/json';
-  const answer = await fetch(path, { method, headers, body: body && JSON.stringify(body) });
+  const answer = await fetch(path, { method, headers, signal: more.signal, body: body && JSON.stringify(body) });
   if (answer.ok) return answer.json();
   const problem = await answer.json().catch(() => ({}));
   throw new Refused({ ...problem, status: answer.status });

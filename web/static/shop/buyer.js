@@ -1,0 +1,34 @@
+// Who buys. This is a lab: anybody is whoever he says he is.
+import { remember, remembered } from '../preferences.js';
+import { useEffect, useState } from '../ui.js';
+
+const most = Number.MAX_SAFE_INTEGER;
+const watchers = new Set();
+
+/** @param {string} text @returns {number | null} the user id, if it is one */
+export function userId(text) {
+  const n = Number(text);
+  return /^[0-9]{1,16}$/.test(text.trim()) && n >= 1 && n <= most ? n : null;
+}
+
+let user = userId(remembered('shop.user') ?? '');
+if (user === null) become(100_000 + crypto.getRandomValues(new Uint32Array(1))[0] % 900_000);
+
+export const buyer = () => user;
+
+/** @param {number} id */
+export function become(id) {
+  user = id;
+  remember('shop.user', String(id));
+  watchers.forEach((look) => look(id));
+}
+
+/** The buyer, in a component. */
+export function useBuyer() {
+  const [now, setNow] = useState(user);
+  useEffect(() => {
+    watchers.add(setNow);
+    return () => watchers.delete(setNow);
+  }, []);
+  return now;
+}

@@ -1,0 +1,55 @@
+// What this buyer has bought in this sale.
+import { call } from '../api.js';
+import { html, useEffect, useState } from '../ui.js';
+import { refresh } from './sale.js';
+import { clockTime, words } from './text.js';
+
+export function Orders({ user, sale, news }) {
+  const [orders, setOrders] = useState(null);
+  const [lost, setLost] = useState(false);
+  const [note, setNote] = useState(null);
+  const w = words();
+
+  const read = async () => {
+    try {
+      setOrders((await call('GET', `/api/v1/orders?sku_id=${sale.sku}&user_id=${user}`)).orders.reverse());
+      setLost(false);
+    } catch {
+      setLost(true);
+    }
+  };
+  useEffect(() => { read(); }, [news]);
+
+  const cancel = async (order) => {
+    setNote({ under: order.order_id });
+    try {
+      await call('DELETE', `/api/v1/orders/${order.order_id}`);
+      setNote({ said: (w) => w.wasCancelled });
+    } catch (e) {
+      setNote({ failed: true, said: (w) => w.cancelFailed(e.message) });
+    }
+    read();
+    refresh();
+  };
+  return html`
+    <section class="panel orders" aria-labelledby="orders">
+      <h2 id="orders">${w.orders}</h2>
+      ${lost && html`<p class="wrong">${w.ordersLost}</p>`}
+      ${orders?.length === 0 && html`<p class="hint">${w.none}</p>`}
+      <ul>
+        ${orders?.map((o) => html`
+          <li key=${o.order_id} data-status=${o.status}>
+            <div>
+              <code>${o.order_id}</code>
+              <p class="hint">${clockTime(o.created_at)} · <code>${o.strategy}</code></p>
+            </div>
+            <span class="badge ${o.status === 'active' ? 'good' : ''}">${w[o.status] ?? o.status}</span>
+            ${o.status === 'active' && html`
+              <button type="button" class="quiet cancel" aria-label=${w.cancelOrder(o.order_id)}
+                aria-disabled=${note?.under === o.order_id ? 'true' : undefined}
+                onClick=${() => note?.under !== o.order_id && cancel(o)}>${note?.under === o.order_id ? w.cancelling : w.cancel}</button>`}
+          </li>`)}
+      </ul>
+      <p class=${note?.failed ? 'wrong' : 'hint'} role="status">${note?.said?.(w)}</p>
+    </section>`;
+}

@@ -1,0 +1,58 @@
+// One purchase, from the press of the button to an answer that is certain.
+import { call, Refused } from '../api.js';
+
+/**
+ * An attempt is one wish to buy. Its key goes with every request for it, so
+ * that the wish is granted once, however often it is sent.
+ * @typedef {{key: string, sku: number, user: number, strategy: string}} Attempt
+ * @typedef {{code: string, order?: any, detail?: string, after?: number}} Result
+ */
+
+const patience = 20_000; // ms; longer than the service gives itself
+const lookups = 5;
+const pause = (ms) => new Promise((done) => { setTimeout(done, ms); });
+
+/** @returns {Attempt} */
+export const attempt = (sale, user) => ({ key: crypto.randomUUID?.() ?? unique(), sku: sale.sku, user, strategy: sale.strategy });
+
+// Without https, and not on this machine, browsers have no randomUUID.
+const unique = () => [...crypto.getRandomValues(new Uint8Array(16))].map((b) => b.toString(16).padStart(2, '0')).join('');
+
+/** Refusals that prove that nothing was taken. */
+const refusals = new Set(['sold_out', 'duplicate', 'busy', 'rate_limited', 'conflict', 'not_started', 'backend_unavailable',
+  'strategy_unavailable', 'unknown_sku', 'unknown_strategy', 'invalid', 'forbidden', 'idempotency_mismatch']);
+
+/**
+ * Sends an attempt. Sending one again is safe.
+ * @param {Attempt} a
+ * @returns {Promise<Result>} with code "sold", that of a refusal, or "unknown"
+ */
+export async function send(a) {
+  try {
+    const order = await call('POST', `/api/v1/seckill?strategy=${encodeURIComponent(a.strategy)}`,
+      { sku_id: a.sku, user_id: a.user, quantity: 1 },
+      { headers: { 'Idempotency-Key': a.key }, signal: AbortSignal.timeout(patience) });
+    return { code: 'sold', order };
+  } catch (e) {
+    if (e instanceof Refused && refusals.has(e.code)) return { code: e.code, detail: e.message };
+    return { code: 'unknown', detail: e.message }; // no answer, or one that proves nothing
+  }
+}
+
+/**
+ * Asks the ledger what became of an attempt whose answer was lost. An order
+ * that is not there may still come, so that this never says "not sold".
+ * @param {Attempt} a
+ * @returns {Promise<Result>}
+ */
+export async function lookUp(a) {
+  for (let n = 0; n < lookups; n++) {
+    await pause(n && 1000);
+    try {
+      const query = new URLSearchParams({ user_id: String(a.user), request_id: a.key });
+      const { orders } = await call('GET', `/api/v1/orders?${query}`);
+      if (orders.length > 0) return { code: 'sold', order: orders[0] };
+    } catch { /* nobody answers yet */ }
+  }
+  return { code: 'unknown' };
+}

@@ -1,0 +1,26 @@
+// What the shop says to a purchase.
+import { html } from '../ui.js';
+import { words } from './text.js';
+
+const kinds = { rate_limited: 'busy', conflict: 'busy', backend_unavailable: 'unavailable', strategy_unavailable: 'unavailable' };
+const looks = { sold: 'good', looking: 'open', unknown: 'open', busy: 'open', unavailable: 'open', not_started: 'open' };
+const signs = { good: 'M5 13l5 5L20 6', bad: 'M6 6l12 12M18 6L6 18', open: 'M12 5v9M12 18.5v.1' };
+
+export function Result({ purchase: { result, again, busy } }) {
+  const w = words();
+  const kind = result && (kinds[result.code] ?? result.code);
+  const said = result && (w.results[kind] ?? w.results.refused);
+  const look = looks[kind] ?? 'bad';
+  return html`
+    <div class="answer" role="status" data-code=${result?.code}>
+      ${result && html`
+        <div class="said ${look}">
+          <p class="word"><svg class="sign" viewBox="0 0 24 24" aria-hidden="true"><path d=${signs[look]} /></svg>${said.title}</p>
+          <p>${said.text}</p>
+          ${result.order && html`<p>${w.order} <code>${result.order.order_id}</code></p>`}
+          ${!w.results[kind] && result.detail && html`<p lang="en">${result.detail}</p>`}
+          ${result.code === 'unknown' && !busy && html`
+            <p><button type="button" class="offer" onClick=${again}>${w.ask}</button></p>`}
+        </div>`}
+    </div>`;
+}

@@ -1,0 +1,106 @@
+// The shop as a buyer meets it.
+import { usePreferences } from '../preferences.js';
+import { classes, count, html, render, useEffect, useRef, useState } from '../ui.js';
+import { Buyer } from './buyer-form.js';
+import { useBuyer } from './buyer.js';
+import { Frame } from './frame.js';
+import { Orders } from './orders.js';
+import { usePurchase } from './purchase-state.js';
+import { Result } from './result.js';
+import { refresh, useCountdown, useSale } from './sale.js';
+import { clockTime, words } from './text.js';
+
+function Shop() {
+  usePreferences();
+  const { sale, lost, missing } = useSale();
+  const user = useBuyer();
+  const purchase = usePurchase(sale, user);
+  const w = words();
+  return html`
+    <${Frame} title=${() => words().title} here="shop">
+      <div role="alert">${lost && html`<p class="lost-connection">${w.lost}</p>`}</div>
+      ${sale ? html`<${Product} sale=${sale} purchase=${purchase} />`
+    : html`<section class="panel product"><p>${missing ? w.nothing : w.loading}</p></section>`}
+      <aside class="side">
+        <${Buyer} user=${user} />
+        ${sale && html`<${Orders} key=${`${user}/${sale.run}`} user=${user} sale=${sale} news=${purchase.result} />`}
+      </aside>
+    <//>`;
+}
+
+function Product({ sale, purchase }) {
+  const left = useCountdown(sale);
+  const w = words();
+  return html`
+    <section class="panel product" aria-labelledby="name">
+      <${Picture} />
+      <div class="words">
+        <h1 id="name">${sale.name}</h1>
+        ${left > 0 ? html`<${Countdown} left=${left} startsAt=${sale.startsAt} />` : html`<p class="badge good on">${w.on}</p>`}
+        <${Shelf} sale=${sale} />
+        <${BuyButton} waits=${left > 0} purchase=${purchase} />
+        <p class="hint">${w.onePerPerson} ${w.soldBy(sale.strategy)}</p>
+        <${Result} purchase=${purchase} />
+      </div>
+    </section>`;
+}
+
+/** Hours and more only when there are any. */
+function Countdown({ left, startsAt }) {
+  const w = words();
+  const seconds = Math.ceil(left / 1000);
+  const parts = [
+    ['days', Math.floor(seconds / 86400)], ['hours', Math.floor(seconds / 3600) % 24],
+    ['minutes', Math.floor(seconds / 60) % 60], ['seconds', seconds % 60],
+  ];
+  const first = Math.min(2, parts.findIndex(([, n]) => n > 0) >>> 0);
+  return html`
+    <div class="countdown">
+      <p id="starts">${w.startsIn}</p>
+      <p class="clock" role="timer" aria-labelledby="starts" data-seconds=${seconds}>
+        ${parts.slice(first).map(([unit, n]) => html`
+          <span key=${unit}><b>${String(n).padStart(2, '0')}</b> <small>${w.units[unit]}</small></span>`)}
+      </p>
+      <p class="hint">${w.startsAt(clockTime(startsAt))}</p>
+    </div>`;
+}
+
+function Shelf({ sale }) {
+  const w = words();
+  const { left, initial } = sale;
+  const part = initial > 0 ? Math.min(1, Math.max(0, left / initial)) : 0;
+  return html`
+    <div class=${classes('shelf', left < 0 && 'negative', left > 0 && part <= 0.1 && 'few')} data-left=${left}>
+      <p><strong>${left < 0 ? w.below(left) : left === 0 ? w.gone : w.left(left, initial)}</strong></p>
+      <svg class="bar" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">
+        <rect class="all" width="100" height="1" /><rect class="rest" width=${100 * part} height="1" />
+      </svg>
+    </div>`;
+}
+
+function BuyButton({ waits, purchase }) {
+  const w = words();
+  const button = useRef(null);
+  const was = useRef(waits);
+  useEffect(() => {
+    if (was.current && !waits) refresh(); // the start: see at once how the stock falls
+    was.current = waits;
+  }, [waits]);
+  const idle = !waits && !purchase.busy;
+  return html`
+    <button type="button" class="run buy" ref=${button} aria-disabled=${idle ? undefined : 'true'}
+      onClick=${() => idle && purchase.buy()}>${waits ? w.wait : purchase.busy ? w.buying : w.buy}</button>`;
+}
+
+const Picture = () => html`
+  <svg class="picture" viewBox="0 0 320 240" aria-hidden="true">
+    <path class="back" d="M0 0h320v240H0z" />
+    <path class="shade" d="M160 74l84 40v74l-84 40z" />
+    <path class="face" d="M160 74L76 114v74l84 40z" />
+    <path class="lid" d="M76 114l84-40 84 40-84 40z" />
+    <path class="band" d="M112 96.9l84 40v22l-18 8.6v-22l-84-40z" />
+    <path class="flash" d="M176 18l-46 66h30l-12 44 50-70h-31z" />
+  </svg>`;
+
+render(html`<${Shop} />`, document.body);
+refresh();
