@@ -9,6 +9,7 @@ import { html, render, useEffect, useRef, useState } from './ui.js';
 // The lab is what people see first; the others come when they are asked for.
 const load = {
   lab: async () => Lab,
+  trace: async () => (await import('./trace/screen.js')).Trace,
   guarantees: async () => (await import('./guarantees/screen.js')).Guarantees,
 };
 const loaded = { lab: Lab };

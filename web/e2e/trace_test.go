@@ -1,0 +1,138 @@
+//go:build unix
+
+package e2e
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+func TestCounterexampleIsPlayed(t *testing.T) {
+	f := startFake(t)
+	tb := startBrowser(t).open(f.url+"/#/guarantees", wide)
+	tb.click(`.mark[aria-label="naive, no oversell: breaks"]`)
+	tb.says("h2", "naive · no oversell")
+	tb.says(".where", "Before the first step of 11")
+	tb.await(`document.querySelector(".state .number").dataset.num === "2"`)
+	tb.await(`!document.querySelector(".ending")`)
+
+	t.Log("forwards with the keyboard, to its end")
+	for range 11 {
+		tb.do(chromedp.KeyEvent(kb.ArrowRight))
+	}
+	tb.says(".where", "Step 11 of 11")
+	tb.says(".ending", "Sold more than there was")
+	tb.says(".ending", "3 units sold out of 2")
+	tb.says(".ending", "A: sold 2, 0 left")
+	tb.await(`document.querySelector(".state .number").dataset.num === "0"`)
+	tb.inEveryLook("trace end")
+
+	t.Log("backwards")
+	for range 5 {
+		tb.do(chromedp.KeyEvent(kb.ArrowLeft))
+	}
+	tb.says(".where", "Step 6 of 11")
+	tb.says(".step.current", "COMMIT")
+	tb.await(`document.querySelector(".state .number").dataset.num === "1" && !document.querySelector(".ending")`)
+	tb.await(`document.querySelectorAll(".lane .bar.row").length > 0`)
+
+	t.Log("a reload stays where it was")
+	tb.do(chromedp.Reload())
+	tb.says(".where", "Step 6 of 11")
+
+	t.Log("a step is chosen, and shows its command")
+	tb.click(".step:nth-child(4) > button")
+	tb.says(".details", "UPDATE stock SET num = 1 WHERE id = 1")
+	tb.await(`document.querySelector(".details .hl-word").innerText === "UPDATE"`)
+	tb.inEveryLook("trace middle")
+	tb.click("#language")
+	tb.says(".where", "第 4 步")
+
+	t.Log("it plays by itself")
+	tb.eval(`document.querySelector(".step:nth-child(10) > button").click()`)
+	tb.click(".play")
+	tb.says(".where", "第 11 步")
+}
+
+// The bars say who holds what, and who thinks so no more.
+func TestLocksAreBars(t *testing.T) {
+	f := startFake(t)
+	tb := startBrowser(t).open(f.url+"/#/trace/redis-lua.lease-end?step=99", wide)
+	tb.says(".ending", "Broken")
+	tb.await(`document.querySelectorAll(".lane .bar.key.first").length >= 2`)
+	tb.says(".steps", "lease ends")
+	tb.says(".bars-key", "as this buyer wrote it")
+	tb.inEveryLook("trace lock")
+}
+
+func TestHostileFiles(t *testing.T) {
+	f := startFake(t)
+	tb := startBrowser(t).open(f.url+"/#/trace", wide)
+	good, err := os.ReadFile("testdata/guarantees/naive.oversell.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	change := func(edit func(map[string]any)) string {
+		var e map[string]any
+		if err := json.Unmarshal(good, &e); err != nil {
+			t.Fatal(err)
+		}
+		edit(e)
+		text, _ := json.Marshal(e)
+		return string(text)
+	}
+	dir := t.TempDir()
+	for name, c := range map[string]struct{ text, says string }{
+		"empty":     {"", "is not JSON"},
+		"html":      {"<script>alert(1)</script>", "is not JSON"},
+		"null":      {"null", "no counterexample"},
+		"list":      {"[]", "no counterexample"},
+		"other":     {`{"format":1,"rows":[]}`, "no counterexample"},
+		"new":       {change(func(e map[string]any) { e["format"] = 2 }), "format 2"},
+		"stock":     {change(func(e map[string]any) { e["scenario"].(map[string]any)["stock"] = "many" }), "stock is not a whole number"},
+		"nobody":    {change(func(e map[string]any) { e["scenario"].(map[string]any)["buyers"] = []any{} }), "every one needs a name"},
+		"idle":      {change(func(e map[string]any) { e["steps"] = []any{} }), "1 to 2,000 steps"},
+		"number":    {change(func(e map[string]any) { e["steps"].([]any)[2].(map[string]any)["command"] = 7 }), "Step 3 makes no sense: look at its “command”"},
+		"values":    {change(func(e map[string]any) { e["steps"].([]any)[0].(map[string]any)["values"] = []any{nil} }), "Step 1 makes no sense: look at its “values”"},
+		"fault":     {change(func(e map[string]any) { e["steps"].([]any)[0].(map[string]any)["fault"] = "__proto__" }), "look at its “fault”"},
+		"large":     {`{"format":1,"x":"` + strings.Repeat("x", 2_100_000) + `"}`, "too large"},
+		"very long": {change(func(e map[string]any) { e["steps"] = make([]any, 2001) }), "1 to 2,000 steps"},
+	} {
+		path := filepath.Join(dir, name+".json")
+		if err := os.WriteFile(path, []byte(c.text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		tb.do(chromedp.SetUploadFiles(chromedp.CSS("#file"), []string{path}))
+		tb.says(`[role="alert"] .wrong`, c.says)
+		tb.await(`!document.querySelector(".steps")`)
+	}
+	tb.shot("trace-wrong-file")
+
+	t.Log("what a file says is text, never markup")
+	path := filepath.Join(dir, "markup.json")
+	nasty := change(func(e map[string]any) {
+		e["strategy"] = "<img src=x onerror=alert(1)>"
+		e["steps"].([]any)[0].(map[string]any)["command"] = "<b>SELECT</b> " + strings.Repeat("long", 5000)
+	})
+	if err := os.WriteFile(path, []byte(nasty), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	tb.do(chromedp.SetUploadFiles(chromedp.CSS("#file"), []string{path}))
+	tb.says(".title-of", "<img src=x onerror=alert(1)>")
+	tb.click(".step:first-child > button")
+	tb.says(".details", "<b>SELECT</b>")
+	tb.await(`document.documentElement.scrollWidth <= innerWidth`)
+
+	t.Log("an address that names no counterexample")
+	tb.forgive("404")
+	tb.eval(`location.hash = "#/trace/..%2F..%2Fetc"`)
+	tb.says(`[role="alert"] .wrong`, "There is no counterexample “../../etc”")
+	tb.eval(`location.hash = "#/trace/naive.nothing"`)
+	tb.says(`[role="alert"] .wrong`, "There is no counterexample “naive.nothing”")
+}

@@ -1,0 +1,83 @@
+// One step as a row: who sent what to which server, with the locks that are
+// held meanwhile as bars along the lanes.
+import { highlight, languageOf } from '../highlight.js';
+import { servers } from './model.js';
+import { t } from '../text.js';
+import { classes, html } from '../ui.js';
+
+/** What the stylesheet must know: how many lanes there are. */
+export const onLanes = (m) => ({ style: { '--lanes': m.buyers.length + m.servers.length } });
+
+export function LaneHeads({ model: m, buyers }) {
+  const process = (name) => buyers.find((b) => b.name === name)?.process;
+  const several = new Set(buyers.map((b) => b.process)).size > 1;
+  return html`
+    <div class="heads">
+      <span class="n"></span>
+      <span class="lanes">
+        ${m.buyers.map((name) => html`<span key=${name} class="head buyer"><b>${t.trace.who(name)}</b>
+          ${several && process(name) !== undefined && html`<small title=${t.trace.process(process(name) + 1)}>P${process(name) + 1}</small>`}</span>`)}
+        ${m.servers.map((name) => html`<span key=${name} class="head"><b>${servers[name]}</b></span>`)}
+      </span>
+    </div>`;
+}
+
+export function Step({ step: s, index, model: m, total, current, past, choose }) {
+  const after = m.states[index + 1];
+  const before = m.states[index];
+  return html`
+    <li class=${classes('step', past && 'past', current && 'current', s.fault && 'fault')}>
+      <button type="button" aria-current=${current ? 'step' : undefined} onClick=${choose}>
+        <span class="n">${index + 1}</span>
+        <${Lanes} step=${s} index=${index} model=${m} />
+        <span class="says">
+          <span class="hidden">${s.who ? t.trace.who(s.who) : ''}${servers[s.backend] ? ` → ${servers[s.backend]}` : ''}: </span>
+          ${s.fault && html`<span class="badge bad">${t.trace.faults[s.fault] ?? s.fault}</span> `}
+          ${s.background && html`<span class="badge">${t.trace.background}</span> `}
+          ${s.command && html`<code>${s.command.slice(0, 300)}</code>`}
+          ${s.result && html` <span class=${classes('badge', s.result !== 'waits' && 'bad')}>${s.result === 'waits' ? t.trace.waits : s.result.slice(0, 60)}</span>`}
+          ${s.woke.length > 0 && html` <span class="badge">${t.trace.woke(s.woke.map(t.trace.who).join(', '))}</span>`}
+        </span>
+        ${s.took !== undefined ? html`<${Clock} step=${s} total=${total} />` : html`
+          <span class="after">${[...after].filter(([, v]) => v !== '').map(([name, value]) => html`
+            <span key=${name} class=${classes(before.get(name) !== value && 'changed')}>${t.trace.short(name)} <b>${value}</b></span>`)}</span>`}
+      </button>
+      ${current && html`<${Details} step=${s} />`}
+    </li>`;
+}
+
+function Lanes({ step: s, index, model: m }) {
+  const from = m.buyers.indexOf(s.who);
+  const to = m.servers.includes(s.backend) ? m.buyers.length + m.servers.indexOf(s.backend) : -1;
+  const count = m.buyers.length + m.servers.length;
+  const lost = s.fault === 'command lost' || s.fault === 'dies';
+  return html`
+    <span class="lanes" aria-hidden="true">
+      ${Array.from({ length: count }, (_, lane) => html`
+        <span key=${lane} class="lane">
+          ${m.bars.filter((b) => m.buyers[lane] === b.who && b.from <= index && index <= b.to).map((b) => html`
+            <span key=${b.kind + b.name} class=${classes('bar', b.kind, b.from === index && 'first', b.to === index && 'last')}></span>`)}
+          ${lane === from && html`<span class="dot">${s.fault === 'dies' ? '†' : s.who === 'next' ? '…' : s.who.slice(0, 1)}</span>`}
+          ${s.woke.includes(m.buyers[lane]) && html`<span class="woken"></span>`}
+        </span>`)}
+      ${from >= 0 && to >= 0 && s.fault !== 'dies' && html`
+        <span class=${classes('arrow', s.result === 'waits' && 'waits', lost && 'lost')} style=${{ '--from': from, '--to': to }}></span>`}
+      ${from < 0 && html`<span class="everywhere"></span>`}
+    </span>`;
+}
+
+function Clock({ step: s, total }) {
+  const share = (us) => `${(100 * us) / Math.max(total, 1)}%`;
+  return html`
+    <span class="after clock"><span>${t.trace.took(s.start / 1000, s.took / 1000)}</span>
+      <span class="span" aria-hidden="true"><span style=${{ left: share(s.start), width: share(s.took) }}></span></span></span>`;
+}
+
+function Details({ step: s }) {
+  return html`
+    <div class="details">
+      ${s.fault && html`<p>${t.trace.faultHints[s.fault] ?? s.fault}</p>`}
+      ${s.command && html`<pre tabindex="0"><code>${highlight(s.command, languageOf(s.backend))}</code></pre>`}
+      <p class="hint">${t.trace.result}: ${s.result === 'waits' ? t.trace.waitsHint : s.result || t.trace.ok}</p>
+    </div>`;
+}

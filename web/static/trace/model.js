@@ -1,0 +1,144 @@
+// What a trace shows: who and what has a lane, what the servers keep after each
+// step, and which locks are held meanwhile. Computed once, drawn often.
+
+export const servers = { sql: 'MySQL', redis: 'Redis', zookeeper: 'ZooKeeper', etcd: 'etcd' };
+
+/**
+ * @typedef {{who: string, kind: 'key'|'row', from: number, to: number, name: string}} Bar indexes of steps, to included
+ * @typedef {{buyers: string[], servers: string[], states: Map<string, string>[], bars: Bar[]}} Model
+ */
+
+/** @returns {Model} */
+export function model(trace) {
+  const named = [...trace.buyers.map((b) => b.name), ...trace.steps.map((s) => s.who).filter(Boolean)];
+  const states = statesOf(trace);
+  return {
+    buyers: [...new Set(named)],
+    servers: Object.keys(servers).filter((name) => trace.steps.some((s) => s.backend === name)),
+    states,
+    bars: [...rows(trace.steps), ...(trace.held ? timed(trace) : keys(trace.steps, states))],
+  };
+}
+
+/** states[n] is what the servers keep after n steps. Where nobody looked, it is what was seen last. */
+function statesOf({ stock, steps, before }) {
+  const states = [new Map(before ? before.map((v) => [v.name, v.value]) : [['stock.num', String(stock)]])];
+  for (const s of steps) {
+    states.push(s.values.length ? new Map(s.values.map((v) => [v.name, v.value])) : states.at(-1));
+  }
+  return states;
+}
+
+const writes = /^\s*(UPDATE|DELETE|INSERT|REPLACE)\b/i;
+const locksRow = /\bFOR UPDATE\b|\bLOCK IN SHARE MODE\b|\bFOR SHARE\b/i;
+const named = /\bGET_LOCK\s*\(/i;
+
+/** Rows that an open transaction has locked, and locks that a SQL session holds. */
+function rows(steps) {
+  /** @type {Bar[]} */
+  const bars = [];
+  const open = new Map(); // by buyer: his bars, by name
+  const inside = new Set(); // whose transaction is open
+  const waits = new Map(); // by buyer: what he gets when he goes on
+  const take = (who, name, at) => {
+    const his = open.get(who) ?? new Map();
+    open.set(who, his);
+    if (his.has(name)) return;
+    const bar = { who, kind: 'row', from: at, to: steps.length - 1, name };
+    his.set(name, bar);
+    bars.push(bar);
+  };
+  const free = (who, at, only) => {
+    for (const [name, bar] of open.get(who) ?? []) {
+      if (only && name !== only) continue;
+      bar.to = at;
+      open.get(who).delete(name);
+    }
+  };
+  steps.forEach((s, at) => {
+    for (const who of s.woke) {
+      if (waits.has(who)) take(who, waits.get(who), at);
+      waits.delete(who);
+    }
+    if (s.fault === 'dies' || s.fault === 'command lost' || s.fault === 'reply lost') {
+      free(s.who, at); // his connection is closed, and the server rolls back
+      inside.delete(s.who);
+    }
+    if (s.fault === 'lease ends' && /connections/.test(s.command)) {
+      for (const who of [...open.keys()]) free(who, at);
+    }
+    if (s.fault || s.backend !== 'sql') return;
+    const command = s.command.replace(/^\(renewer\) /, '');
+    if (/^BEGIN\b|^START TRANSACTION\b/i.test(command)) inside.add(s.who);
+    else if (/^(COMMIT|ROLLBACK)\b/i.test(command)) {
+      free(s.who, at, 'rows');
+      inside.delete(s.who);
+    } else if (/\bRELEASE_LOCK\s*\(/i.test(command)) free(s.who, at, 'GET_LOCK');
+    else {
+      const what = named.test(command) ? 'GET_LOCK' : inside.has(s.who) && (writes.test(command) || locksRow.test(command)) ? 'rows' : '';
+      if (!what || (s.result && s.result !== 'waits')) return;
+      if (s.result === 'waits') waits.set(s.who, what);
+      else take(s.who, what, at);
+    }
+  });
+  return bars;
+}
+
+const isFree = (value) => value === undefined || ['', '—', '<nil>', 'NULL', '0'].includes(value);
+
+/** Whether a value is a lock's: its key, its node, its record. */
+function lockOf(name) {
+  const base = name.replace(/ on node \d+$/, '');
+  if (/^(distributed_lock|lock_record)\./.test(base)) return /\.(owner|status)$/.test(base) ? base.split('.')[0] : '';
+  return /lock/.test(base) && !base.includes('lock_row') ? base : '';
+}
+
+/** Who wrote the key (node, record) that is there: a bar says no more than the server does. */
+function keys(steps, states) {
+  /** @type {Bar[]} */
+  const bars = [];
+  const owner = new Map(); // of each value, by its place
+  const places = new Set(states.flatMap((s) => [...s.keys()]).filter(lockOf));
+  const held = new Map(); // by buyer and lock: the open bar
+  steps.forEach((s, at) => {
+    const now = new Map(); // buyer and lock of every key that is there
+    for (const place of places) {
+      const before = first(states[at].get(place));
+      const after = first(states[at + 1].get(place));
+      for (const value of queue(states[at + 1].get(place))) {
+        if (!owner.has(`${place} ${value}`) && s.who && !s.fault.startsWith('given')) owner.set(`${place} ${value}`, s.who);
+      }
+      if (isFree(after)) {
+        for (const k of [...owner.keys()]) if (k.startsWith(`${place} `)) owner.delete(k);
+        continue;
+      }
+      if (isFree(before) && !place.startsWith('/')) owner.set(`${place} ${after}`, s.who || owner.get(`${place} ${after}`));
+      const who = owner.get(`${place} ${after}`);
+      if (who) now.set(`${who} ${lockOf(place)}`, { who, name: lockOf(place) });
+    }
+    for (const [key, bar] of held) {
+      if (now.has(key)) continue;
+      bar.to = at;
+      held.delete(key);
+    }
+    for (const [key, { who, name }] of now) {
+      if (held.has(key)) continue;
+      const bar = { who, kind: 'key', from: at, to: steps.length - 1, name };
+      held.set(key, bar);
+      bars.push(bar);
+    }
+  });
+  return bars;
+}
+
+/** The members of a queue in ZooKeeper or etcd; any other value is one. */
+const queue = (value) => (value?.startsWith('/') || /^\S+-\d{10}( |$)|^_c_/.test(value ?? '') ? value.split(' ') : isFree(value) ? [] : [value]);
+const first = (value) => queue(value)[0] ?? value;
+
+/** A live trace was told by the lock itself who held it, and when. */
+function timed({ steps, held }) {
+  return held.flatMap(({ who, from_us: from, to_us: to }) => {
+    const during = steps.map((s, i) => i).filter((i) => steps[i].start + steps[i].took > from && steps[i].start < to);
+    return during.length ? [{ who, kind: 'key', from: during[0], to: during.at(-1), name: 'lock' }] : [];
+  });
+}

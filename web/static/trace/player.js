@@ -1,0 +1,103 @@
+// Plays a trace forwards and backwards. Position n is after n steps.
+import { onLanes, Step, LaneHeads } from './lanes.js';
+import { model } from './model.js';
+import { Ending, State } from './state.js';
+import { t } from '../text.js';
+import { html, useEffect, useMemo, useRef, useState } from '../ui.js';
+
+const pace = 1100; // milliseconds a step
+
+const icons = {
+  toStart: 'M5 5v14M19 5l-10 7 10 7z', back: 'M17 5L7 12l10 7z', forth: 'M7 5l10 7-10 7z', toEnd: 'M19 5v14M5 5l10 7-10 7z',
+  play: 'M4 5l8 7-8 7zM13 5l8 7-8 7z', pause: 'M7 5h3v14h-3zM14 5h3v14h-3z',
+};
+
+const Icon = ({ name }) => html`<svg class="icon" viewBox="0 0 24 24" aria-hidden="true"><path d=${icons[name]} /></svg>`;
+
+export function Player({ trace, at, move }) {
+  const m = useMemo(() => model(trace), [trace]);
+  const last = trace.steps.length;
+  const now = Math.min(Math.max(at, 0), last);
+  const [playing, setPlaying] = useState(false);
+  const list = useRef(null);
+  const place = useRef(now); // keys come faster than drawings
+  place.current = now;
+  const to = (n) => {
+    place.current = Math.min(Math.max(n, 0), last);
+    move(place.current);
+  };
+
+  useEffect(() => {
+    if (!playing) return undefined;
+    if (now === last) {
+      setPlaying(false);
+      return undefined;
+    }
+    const timer = setTimeout(() => to(now + 1), pace);
+    return () => clearTimeout(timer);
+  }, [playing, now]);
+
+  useEffect(() => {
+    const pressed = (e) => {
+      const typing = e.target.closest?.('input, select, textarea, dialog, pre');
+      if (typing || e.altKey || e.ctrlKey || e.metaKey || e.shiftKey) return;
+      const inList = list.current?.contains(e.target);
+      const step = { ArrowRight: 1, ArrowLeft: -1, ...(inList && { ArrowDown: 1, ArrowUp: -1 }) }[e.key];
+      if (step) to(place.current + step);
+      else if (e.key === 'Home' && inList) to(0);
+      else if (e.key === 'End' && inList) to(last);
+      else return;
+      e.preventDefault();
+      setPlaying(false);
+    };
+    addEventListener('keydown', pressed);
+    return () => removeEventListener('keydown', pressed);
+  }, [last, move]);
+
+  // The current step stays in sight; whoever walks with the keyboard takes the focus along.
+  useEffect(() => {
+    const shown = list.current?.querySelector('[aria-current]');
+    if (!shown) return;
+    if (list.current.contains(document.activeElement)) shown.focus({ preventScroll: true });
+    const bar = document.querySelector('.controls').getBoundingClientRect().bottom;
+    const place = shown.closest('li').getBoundingClientRect();
+    if (place.top < bar) scrollBy(0, place.top - bar - 8);
+    else if (place.bottom > innerHeight) scrollBy(0, place.bottom - innerHeight + 8);
+  }, [now]);
+
+  const p = t.trace;
+  const button = (name, n, disabled) => html`
+    <button type="button" class="quiet" aria-label=${p[name]} title=${p[name]} aria-disabled=${disabled ? 'true' : undefined}
+      onClick=${() => { setPlaying(false); to(n); }}><${Icon} name=${name} /></button>`;
+  return html`
+    <div class="controls panel">
+      ${button('toStart', 0, now === 0)}${button('back', now - 1, now === 0)}
+      <button type="button" class="quiet play" aria-pressed=${String(playing)} aria-label=${playing ? p.pause : p.play} title=${playing ? p.pause : p.play}
+        onClick=${() => { if (!playing && now === last) to(0); setPlaying(!playing); }}><${Icon} name=${playing ? 'pause' : 'play'} /></button>
+      ${button('forth', now + 1, now === last)}${button('toEnd', last, now === last)}
+      <input type="range" min="0" max=${last} value=${now} aria-label=${p.position} aria-valuetext=${p.at(now, last)}
+        onInput=${(e) => { setPlaying(false); to(Number(e.currentTarget.value)); }} />
+      <span class="where" role="status">${p.at(now, last)}</span>
+    </div>
+    <div class="trace">
+      <div class="steps panel" ref=${list} ...${onLanes(m)}>
+        <${LaneHeads} model=${m} buyers=${trace.buyers} />
+        <ol>
+          ${trace.steps.map((s, i) => html`
+            <${Step} key=${i} step=${s} index=${i} model=${m} total=${trace.took} current=${i === now - 1} past=${i < now}
+              choose=${() => { setPlaying(false); to(i + 1); }} />`)}
+        </ol>
+        <${Key} bars=${m.bars} />
+      </div>
+      <div class="aside">
+        <${State} trace=${trace} before=${m.states[Math.max(now - 1, 0)]} after=${m.states[now]} />
+        ${now === last && html`<${Ending} trace=${trace} />`}
+      </div>
+    </div>`;
+}
+
+const Key = ({ bars }) => html`
+  <ul class="hint bars-key">
+    ${['key', 'row'].filter((kind) => bars.some((b) => b.kind === kind)).map((kind) => html`
+      <li key=${kind}><span class=${`bar-sample ${kind}`}></span> ${t.trace.bars[kind]}</li>`)}
+  </ul>`;

@@ -1,0 +1,68 @@
+// Reads a counterexample of `seckill prove`. The text may come from anywhere:
+// nothing in it is believed before it was looked at.
+
+export const maxFile = 2_000_000; // characters
+const maxSteps = 2000;
+const maxLanes = 12;
+const faults = ['lease ends', 'dies', 'given up by the server', 'reply lost', 'command lost', 'a node is lost', 'time passes'];
+
+/** Says what is wrong: a key of t.trace.wrong, and what to fill in. */
+export class Unreadable extends Error {
+  constructor(code, ...args) {
+    super(code);
+    this.code = code;
+    this.args = args;
+  }
+}
+
+/** @param {string} text @returns {object} the counterexample, complete and of the right types */
+export function readExample(text) {
+  if (text.length > maxFile) throw new Unreadable('tooLarge', maxFile);
+  let e;
+  try {
+    e = JSON.parse(text);
+  } catch {
+    throw new Unreadable('notJSON');
+  }
+  if (!isObject(e) || !isObject(e.scenario) || !Array.isArray(e.steps)) throw new Unreadable('notExample');
+  if (e.format !== 1) throw new Unreadable('format', String(e.format).slice(0, 20));
+  if (!isText(e.strategy) || !e.strategy) throw new Unreadable('notExample');
+  if (!Number.isSafeInteger(e.scenario.stock) || e.scenario.stock < 0) throw new Unreadable('stock');
+  const buyers = list(e.scenario.buyers).map((b) => {
+    if (!isObject(b) || !isText(b.name) || !b.name) throw new Unreadable('buyers');
+    return { name: b.name, quantity: Number(b.quantity) || 0, process: Number(b.process) || 0, does: text_(b.does), ahead: Number(b.clock_ahead_ns) || 0 };
+  });
+  if (!buyers.length || new Set(buyers.map((b) => b.name)).size !== buyers.length) throw new Unreadable('buyers');
+  if (!e.steps.length || e.steps.length > maxSteps) throw new Unreadable('steps', maxSteps);
+  const steps = e.steps.map((s, i) => readStep(s, i + 1));
+  if (new Set([...buyers.map((b) => b.name), ...steps.map((s) => s.who)]).size > maxLanes) throw new Unreadable('buyers');
+  return {
+    strategy: e.strategy, question: text_(e.question), name: text_(e.scenario.name), stock: e.scenario.stock, buyers, steps,
+    told: list(e.told).filter(isObject).map((a) => ({ who: text_(a.who), answer: text_(a.answer) })),
+    problems: list(e.problems).filter(isObject).map((p) => ({ rule: text_(p.rule), message: text_(p.message) })),
+  };
+}
+
+function readStep(s, number) {
+  const bad = (what) => new Unreadable('step', number, what);
+  if (!isObject(s)) throw bad('{}');
+  for (const name of ['who', 'fault', 'backend', 'command', 'result']) {
+    if (s[name] !== undefined && !isText(s[name])) throw bad(name);
+  }
+  if (!s.who && !s.fault) throw bad('who');
+  if (s.fault && !faults.includes(s.fault)) throw bad('fault');
+  for (const name of ['values', 'woke']) {
+    if (s[name] !== undefined && s[name] !== null && !Array.isArray(s[name])) throw bad(name);
+  }
+  if (list(s.values).some((v) => !isObject(v) || !isText(v.name) || !isText(v.value))) throw bad('values');
+  if (list(s.woke).some((w) => !isText(w))) throw bad('woke');
+  return {
+    who: text_(s.who), fault: text_(s.fault), backend: text_(s.backend), command: text_(s.command), result: text_(s.result),
+    woke: list(s.woke), values: list(s.values).map((v) => ({ name: v.name, value: v.value })), byItself: s.by_itself === true,
+  };
+}
+
+const isObject = (v) => typeof v === 'object' && v !== null && !Array.isArray(v);
+const isText = (v) => typeof v === 'string';
+const text_ = (v) => (isText(v) ? v : '');
+const list = (v) => (Array.isArray(v) ? v : []);

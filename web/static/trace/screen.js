@@ -1,0 +1,109 @@
+// The trace: a counterexample of `seckill prove`, or a purchase of this moment,
+// command by command.
+import { call } from '../api.js';
+import { Found } from '../guarantees/cell.js';
+import { exampleOf, examplesOf, loadMatrix } from '../guarantees/matrix.js';
+import { go, link, stay } from '../route.js';
+import { t } from '../text.js';
+import { classes, html, useEffect, useState } from '../ui.js';
+import { Player } from './player.js';
+import { maxFile, readExample, Unreadable } from './read.js';
+
+const said = (error) => (error instanceof Unreadable ? t.trace.wrong[error.code](...error.args) : error.message);
+
+export function Trace({ route }) {
+  const [matrix, setMatrix] = useState(null);
+  const [trace, setTrace] = useState(null); // what is played
+  const [own, setOwn] = useState(null); // not of the collection: a file, a live one
+  const [wrong, setWrong] = useState(null);
+  const name = route.part;
+  const [at, setAt] = useState(0); // of one's own, which no address names
+
+  useEffect(() => { loadMatrix().then(setMatrix, setWrong); }, []);
+  useEffect(() => {
+    setTrace(null);
+    setWrong(null);
+    if (!name) return undefined;
+    setOwn(null);
+    let left = false;
+    fetchExample(name).then((e) => left || setTrace(e), (error) => left || setWrong(error));
+    return () => { left = true; };
+  }, [name]);
+
+  const show = (title, read) => {
+    try {
+      setOwn({ title, trace: read() });
+      setAt(0);
+      setWrong(null);
+      if (name) go('trace');
+    } catch (error) {
+      setWrong(error);
+    }
+  };
+  const openFile = async (file) => {
+    if (file.size > 4 * maxFile) {
+      setWrong(new Unreadable('tooLarge', maxFile));
+      return;
+    }
+    const text = await file.text();
+    show(file.name, () => readExample(text));
+  };
+  const played = name ? trace : own?.trace;
+  return html`
+    <h1>${t.trace.title}</h1>
+    <p class="intro">${t.trace.what}</p>
+    <${Chooser} matrix=${matrix} name=${name} openFile=${openFile} />
+    <div role="alert">${wrong && html`<p class="panel wrong">${said(wrong)}</p>`}</div>
+    ${played && html`
+      <${Title} trace=${played} title=${name ? '' : own.title} matrix=${matrix} />
+      <${Player} key=${name || own.title} trace=${played} at=${name ? Number(route.query.step) || 0 : at}
+        move=${(n) => (name ? stay('trace', name, { step: n || '' }) : setAt(n))} />`}`;
+}
+
+async function fetchExample(name) {
+  if (!/^[\w-]+(\.[\w-]+)+$/.test(name)) throw new Unreadable('unknown', name);
+  const answer = await fetch(`/guarantees/${name}.json`);
+  if (answer.status === 404) throw new Unreadable('unknown', name);
+  if (!answer.ok) throw new Error(`HTTP ${answer.status}`);
+  return readExample(await answer.text());
+}
+
+function Chooser({ matrix, name, openFile }) {
+  const [over, setOver] = useState(false);
+  const drop = (e) => {
+    e.preventDefault();
+    setOver(false);
+    if (e.dataTransfer.files[0]) openFile(e.dataTransfer.files[0]);
+  };
+  return html`
+    <div class=${classes('panel chooser', over && 'over')} onDrop=${drop}
+      onDragOver=${(e) => { e.preventDefault(); setOver(true); }} onDragLeave=${() => setOver(false)}>
+      <div class="field"><label for="example">${t.trace.example}</label>
+        <select id="example" onChange=${(e) => go('trace', e.currentTarget.value)}>
+          <option value="" selected=${!name}>${t.trace.choose}</option>
+          ${matrix && examplesOf(matrix).map(({ row, examples }) => html`
+            <optgroup key=${row.strategy} label=${row.strategy}>
+              ${examples.map((q) => {
+    const example = exampleOf(row.cells[q.id]);
+    return html`<option key=${example} value=${example} selected=${example === name}>${row.strategy}: ${t.guarantees.titleOf(q)}</option>`;
+  })}
+            </optgroup>`)}
+        </select></div>
+      <div class="field"><label for="file">${t.trace.file}</label>
+        <input id="file" type="file" accept=".json,application/json" aria-describedby="file-hint"
+          onChange=${(e) => { const [file] = e.currentTarget.files; e.currentTarget.value = ''; if (file) openFile(file); }} />
+        <p id="file-hint" class="hint">${t.trace.fileHint}</p></div>
+    </div>`;
+}
+
+function Title({ trace, title, matrix }) {
+  const row = matrix?.rows.find((r) => r.strategy === trace.strategy);
+  const question = matrix?.questions.find((q) => q.id === trace.question);
+  const cell = question && row?.cells[question.id];
+  return html`
+    <section class="title-of">
+      <h2><a href=${link('lessons', trace.strategy)}><code>${trace.strategy}</code></a>${question && ` · ${t.guarantees.titleOf(question)}`}</h2>
+      <p class="hint">${title && `${title} · `}${trace.name}${question && `. ${t.guarantees.asksOf(question)}`}</p>
+      ${cell && !title && html`<${Found} cell=${cell} />`}
+    </section>`;
+}

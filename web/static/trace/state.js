@@ -1,0 +1,35 @@
+// What the servers keep at this moment, and in the end what was wrong with it.
+import { t } from '../text.js';
+import { classes, count, html } from '../ui.js';
+
+export function State({ trace, before, after }) {
+  const num = Number(after.get('stock.num'));
+  const others = [...after].filter(([name]) => name !== 'stock.num');
+  const changed = (name) => before.get(name) !== after.get(name);
+  return html`
+    <section class="panel state" aria-labelledby="state-title">
+      <h2 id="state-title">${t.trace.state}</h2>
+      ${after.has('stock.num') && html`
+        <p class=${classes('row', num < 0 && 'negative', changed('stock.num') && 'changed')}>
+          <span class="number" data-num=${num}>${Number.isFinite(num) ? count(num) : after.get('stock.num')}</span>
+          <span class="hint">${t.trace.row(trace.stock)}</span></p>`}
+      ${others.length > 0 && html`<dl>
+        ${others.map(([name, value]) => html`
+          <div key=${name} class=${classes(changed(name) && 'changed')}><dt><code>${name}</code></dt>
+            <dd>${value === '' || value === '—' ? t.trace.nothing : html`<code>${value}</code>`}</dd></div>`)}
+      </dl>`}
+    </section>`;
+}
+
+export function Ending({ trace }) {
+  const broken = trace.problems.length > 0;
+  return html`
+    <section class=${classes('ending banner', broken ? 'oversold' : 'held')} role="status">
+      <h2>${broken ? t.trace.broken : t.trace.unbroken}</h2>
+      <ul>${trace.problems.map((p, i) => html`
+        <li key=${i}><strong>${t.rules[p.rule] ?? p.rule}</strong><br />${p.message}</li>`)}</ul>
+      ${trace.told.length > 0 && html`
+        <h3>${t.trace.told}</h3>
+        <ul>${trace.told.map((a, i) => html`<li key=${i}><b>${t.trace.who(a.who)}</b>: ${a.answer}</li>`)}</ul>`}
+    </section>`;
+}
