@@ -25,7 +25,7 @@ type BenchClaimsCmd struct {
 	Rounds  int           `default:"3" help:"How often everything is measured, in alternating order."`
 	For     time.Duration `default:"1s" help:"How long one setting is measured at a time."`
 	Workers int           `default:"50" help:"Goroutines of B's experiment with the lock table."`
-	Each    int           `default:"50" help:"Lock operations of each of them."`
+	Each    int           `default:"100" help:"Lock operations of each of them."`
 	BenchOutput
 	BackendFlags
 }
