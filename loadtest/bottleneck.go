@@ -46,10 +46,10 @@ type cpuMeter struct {
 func startCPU() cpuMeter { return cpuMeter{time.Now(), cpuTime()} }
 
 // cores is how many processors were used on average; 0 where that is not
-// known.
+// known, or the run was too short to tell.
 func (m cpuMeter) cores() float64 {
 	wall := time.Since(m.begun)
-	if wall < 100*time.Millisecond { // the clock of processor time ticks slowly
+	if wall < 2*time.Second { // a burst of so short a time says nothing
 		return 0
 	}
 	return (cpuTime() - m.used).Seconds() / wall.Seconds()

@@ -36,7 +36,7 @@ type Result struct {
 	Late         int     `json:"late"`
 	Dropped      int     `json:"dropped"`
 	Lag          Latency `json:"generator_lag_us"`
-	GeneratorCPU float64 `json:"generator_cpu_cores"` // processors it used, on average
+	GeneratorCPU float64 `json:"generator_cpu_cores"` // processors it used, on average; 0: not known
 	// Curves of Latency and ServiceTime, and the run's course.
 	LatencyCurve  []Percentile  `json:"latency_curve"`
 	ServiceCurve  []Percentile  `json:"service_curve"`
