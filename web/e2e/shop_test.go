@@ -105,7 +105,7 @@ func TestShop(t *testing.T) {
 	buyer.says(".orders", "None yet")
 	buyer.click("button.buy")
 	buyer.answer("sold_out")
-	buyer.says(".shelf", "Sold out")
+	buyer.says(".shelf", "None left")
 	buyer.inEveryLook("shop sold out")
 
 	t.Log("an answer that is lost is looked up")

@@ -1,15 +1,18 @@
 // A purchase as the page sees it: what is under way, and what came of it.
 import { remember, remembered } from '../preferences.js';
 import { useEffect, useState } from '../ui.js';
+import { buyer } from './buyer.js';
 import { attempt, lookUp, send } from './purchase.js';
 import { refresh, untilStart } from './sale.js';
 
 // An attempt is kept while its outcome is not known: a reload, or a phone that
 // ran out of power, does not lose it.
-const keep = (a) => remember('shop.attempt', a ? JSON.stringify(a) : '');
-const kept = () => {
+const place = (user) => `shop.attempt.${user}`;
+const keep = (a) => remember(place(a.user), JSON.stringify(a));
+const drop = (a) => remember(place(a.user), '');
+const kept = (user) => {
   try {
-    return JSON.parse(remembered('shop.attempt') || 'null');
+    return JSON.parse(remembered(place(user)) || 'null');
   } catch {
     return null;
   }
@@ -24,17 +27,20 @@ const pause = (ms) => new Promise((done) => { setTimeout(done, ms); });
 export function usePurchase(sale, user) {
   const [state, setState] = useState({ busy: false, result: null, attempt: null });
 
+  const show = (a, busy, result) => { // to him whose purchase it is
+    if (a.user === buyer()) setState({ busy, result, attempt: a });
+  };
   const finish = (a, result) => {
-    if (result.code !== 'unknown') keep(null);
-    setState({ busy: false, result, attempt: a });
+    if (result.code !== 'unknown') drop(a);
+    show(a, false, result);
     refresh();
   };
   const look = async (a) => {
-    setState({ busy: true, result: { code: 'looking' }, attempt: a });
+    show(a, true, { code: 'looking' });
     finish(a, await lookUp(a));
   };
   const go = async (a) => {
-    setState({ busy: true, result: null, attempt: a });
+    show(a, true, null);
     keep(a);
     const until = performance.now() + momentary;
     let result = await send(a);
@@ -47,7 +53,7 @@ export function usePurchase(sale, user) {
   };
 
   useEffect(() => {
-    const open = kept();
+    const open = kept(user);
     if (open?.key && open.user === user) look(open);
     else setState({ busy: false, result: null, attempt: null });
   }, [user]);

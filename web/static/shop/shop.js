@@ -1,13 +1,13 @@
 // The shop as a buyer meets it.
 import { usePreferences } from '../preferences.js';
-import { classes, count, html, render, useEffect, useRef, useState } from '../ui.js';
+import { classes, html, render, useEffect, useRef, useState } from '../ui.js';
 import { Buyer } from './buyer-form.js';
 import { useBuyer } from './buyer.js';
 import { Frame } from './frame.js';
 import { Orders } from './orders.js';
 import { usePurchase } from './purchase-state.js';
 import { Result } from './result.js';
-import { refresh, useCountdown, useSale } from './sale.js';
+import { clockError, refresh, useCountdown, useSale } from './sale.js';
 import { clockTime, words } from './text.js';
 
 function Shop() {
@@ -36,10 +36,11 @@ function Product({ sale, purchase }) {
       <${Picture} />
       <div class="words">
         <h1 id="name">${sale.name}</h1>
-        ${left > 0 ? html`<${Countdown} left=${left} startsAt=${sale.startsAt} />` : html`<p class="badge good on">${w.on}</p>`}
+        ${left > 0 ? html`<${Countdown} left=${left} startsAt=${sale.startsAt} />`
+    : sale.left > 0 ? html`<p class="badge good on">${w.on}</p>` : html`<p class="badge bad on">${w.over}</p>`}
         <${Shelf} sale=${sale} />
         <${BuyButton} waits=${left > 0} purchase=${purchase} />
-        <p class="hint">${w.onePerPerson} ${w.soldBy(sale.strategy)}</p>
+        <p class="hint">${w.onePerPerson} ${w.soldBy} <code>${sale.strategy}</code></p>
         <${Result} purchase=${purchase} />
       </div>
     </section>`;
@@ -61,7 +62,7 @@ function Countdown({ left, startsAt }) {
         ${parts.slice(first).map(([unit, n]) => html`
           <span key=${unit}><b>${String(n).padStart(2, '0')}</b> <small>${w.units[unit]}</small></span>`)}
       </p>
-      <p class="hint">${w.startsAt(clockTime(startsAt))}</p>
+      <p class="hint">${w.startsAt(clockTime(startsAt), clockError())}</p>
     </div>`;
 }
 
@@ -80,7 +81,6 @@ function Shelf({ sale }) {
 
 function BuyButton({ waits, purchase }) {
   const w = words();
-  const button = useRef(null);
   const was = useRef(waits);
   useEffect(() => {
     if (was.current && !waits) refresh(); // the start: see at once how the stock falls
@@ -88,12 +88,12 @@ function BuyButton({ waits, purchase }) {
   }, [waits]);
   const idle = !waits && !purchase.busy;
   return html`
-    <button type="button" class="run buy" ref=${button} aria-disabled=${idle ? undefined : 'true'}
+    <button type="button" class="run buy" aria-disabled=${idle ? undefined : 'true'}
       onClick=${() => idle && purchase.buy()}>${waits ? w.wait : purchase.busy ? w.buying : w.buy}</button>`;
 }
 
 const Picture = () => html`
-  <svg class="picture" viewBox="0 0 320 240" aria-hidden="true">
+  <svg class="picture" viewBox="0 0 320 240" preserveAspectRatio="xMidYMid slice" aria-hidden="true">
     <path class="back" d="M0 0h320v240H0z" />
     <path class="shade" d="M160 74l84 40v74l-84 40z" />
     <path class="face" d="M160 74L76 114v74l84 40z" />

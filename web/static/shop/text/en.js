@@ -12,21 +12,21 @@ export default {
   loading: 'Looking what is on sale …',
   nothing: 'Nothing is on sale yet.',
   lost: 'The shop does not answer. Trying again …',
-  soldBy: (strategy) => `Sold by the strategy ${strategy}.`,
+  soldBy: 'Sold by the strategy',
 
   startsIn: 'The sale starts in',
-  startsAt: (time) => `on ${time}, by the shop’s clock`,
+  startsAt: (time, off) => `on ${time}, by the shop’s clock (± ${Math.ceil(off)} ms)`,
   units: { days: 'days', hours: 'hours', minutes: 'minutes', seconds: 'seconds' },
   on: 'The sale is on',
   left: (n, all) => `${count(n)} of ${count(all)} left`,
   below: (n) => `${count(-n)} more sold than there were`,
-  gone: 'Sold out. When somebody cancels, a unit comes back.',
+  over: 'Sold out',
+  gone: 'None left. When somebody cancels, a unit comes back.',
   onePerPerson: 'One per person.',
 
   buy: 'Buy one',
   buying: 'Buying …',
   wait: 'Not yet',
-  again: 'Try again',
   ask: 'Ask again: it will not be sold twice',
 
   results: {

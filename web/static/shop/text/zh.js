@@ -12,21 +12,21 @@ export default {
   loading: '正在看有什么在卖……',
   nothing: '还没有商品在卖。',
   lost: '商店没有回应，正在重试……',
-  soldBy: (strategy) => `扣减库存的策略：${strategy}。`,
+  soldBy: '扣减库存的策略：',
 
   startsIn: '距离开抢还有',
-  startsAt: (time) => `${time} 开始，以商店的时钟为准`,
+  startsAt: (time, off) => `${time} 开始，以商店的时钟为准（± ${Math.ceil(off)} 毫秒）`,
   units: { days: '天', hours: '时', minutes: '分', seconds: '秒' },
   on: '正在抢购',
   left: (n, all) => `还剩 ${count(n)} 件，共 ${count(all)} 件`,
   below: (n) => `超卖了 ${count(-n)} 件`,
-  gone: '已售罄。有人退单，就会回来一件。',
+  over: '已售罄',
+  gone: '一件不剩。有人退单，就会回来一件。',
   onePerPerson: '每人限购一件。',
 
   buy: '抢一件',
   buying: '正在下单……',
   wait: '还没开始',
-  again: '再试一次',
   ask: '再问一次：不会卖两次',
 
   results: {
