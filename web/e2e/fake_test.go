@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -125,8 +126,10 @@ func fakeService(w http.ResponseWriter, r *http.Request) {
 		"name": "naive", "title": "Read, compute, write", "family": "sqlrow", "broken": true, "available": true,
 		"idea": "SELECT num; subtract in the program; UPDATE.", "promises": "Nothing.", "breaks": "Two buyers overlap.",
 		"needs": []string{"SQL"}, "missing": []string{}, "files": []map[string]string{{"name": "naive.go", "content": "package sqlrow // <b>"}},
+		"lesson": map[string]string{"en": "# Naive\n\n## The problem\n\nTwo *read* `2`, see `conditional`.\n\n```sql\nSELECT num\n```\n", "zh": "# 朴素\n\n## 要解决的问题\n\n两个人\n都读到 2。\n"},
 	}
-	if r.URL.Path == "/api/v1/strategies/naive" {
+	if name, one := strings.CutPrefix(r.URL.Path, "/api/v1/strategies/"); one {
+		naive["name"] = name
 		json.NewEncoder(w).Encode(naive)
 		return
 	}

@@ -11,6 +11,7 @@ const load = {
   lab: async () => Lab,
   trace: async () => (await import('./trace/screen.js')).Trace,
   guarantees: async () => (await import('./guarantees/screen.js')).Guarantees,
+  lessons: async () => (await import('./lessons/screen.js')).Lessons,
 };
 const loaded = { lab: Lab };
 

@@ -4,11 +4,10 @@ import { link, stay } from '../route.js';
 import { t } from '../text.js';
 import { classes, html, useEffect, useState } from '../ui.js';
 import { CellDialog } from './cell.js';
+import { kinds, signs } from './marks.js';
 import { exampleOf, filtered, loadMatrix } from './matrix.js';
 
 const answers = ['holds', 'breaks', 'measured', 'n/a', 'failed'];
-export const signs = { holds: '✓', breaks: '✗', measured: '•', 'n/a': '–', failed: '!', '': '?' };
-export const kinds = { holds: 'good', breaks: 'bad', measured: 'seen', 'n/a': 'void', failed: 'fault', '': 'void' };
 
 export function Guarantees({ route }) {
   const [matrix, setMatrix] = useState(null);

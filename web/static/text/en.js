@@ -228,4 +228,19 @@ export default {
     state: 'What the servers keep', row: (stock) => `in the stock row, of ${plural(stock, 'unit')}`, nothing: 'nothing',
     broken: 'Broken', unbroken: 'Nothing broke', told: 'What the buyers were told',
   },
+
+  lessons: {
+    title: 'Lessons', chapters: 'Chapters', turn: 'Turn the page',
+    chapter: (n, all) => `Chapter ${count(n)} of ${count(all)}`,
+    progress: (n, all) => `${count(n)} of ${plural(all, 'chapter')} read`,
+    read: 'read',
+    unknown: (name) => `There is no chapter and no strategy “${name}”. This is the first chapter.`,
+    source: 'The very source that runs',
+    breakIt: (name, stock, buyers) => `Break it: ${plural(buyers, 'buyer')}, ${plural(stock, 'unit')}, ${name}`,
+    play: (name, title) => `Break it: ${name}, “${title}”, step by step`,
+    noExample: 'The matrix of this program has no such counterexample. It is found by',
+    traces: 'With two buyers, step by step:',
+    other: (name) => `A run of ${name} is on. Wait for its verdict.`,
+    measure: 'Figures are of your machine. Measure them:',
+  },
 };

@@ -241,4 +241,19 @@ export default {
     state: '服务器里现在有什么', row: (stock) => `库存行，共 ${count(stock)} 件`, nothing: '没有',
     broken: '被打破', unbroken: '没有出错', told: '买家得到的答复',
   },
+
+  lessons: {
+    title: '课程', chapters: '章节', turn: '翻页',
+    chapter: (n, all) => `第 ${count(n)} 章，共 ${count(all)} 章`,
+    progress: (n, all) => `${count(all)} 章中已读 ${count(n)} 章`,
+    read: '已读',
+    unknown: (name) => `没有叫“${name}”的章节或策略。这是第一章。`,
+    source: '真正在运行的源码',
+    breakIt: (name, stock, buyers) => `弄坏它：${count(buyers)} 位买家，${count(stock)} 件，${name}`,
+    play: (name, title) => `弄坏它：${name}，“${title}”，一步一步看`,
+    noExample: '这个程序的矩阵里没有这个反例。可以这样找到：',
+    traces: '两个买家，一步一步看：',
+    other: (name) => `${name} 正在运行，请等它的结论。`,
+    measure: '数字取决于你的机器，请自己测：',
+  },
 };

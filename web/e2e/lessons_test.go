@@ -1,0 +1,70 @@
+//go:build unix
+
+package e2e
+
+import (
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"seckill/internal/ledger"
+)
+
+func TestLessons(t *testing.T) {
+	f := startFake(t)
+	tb := startBrowser(t).open(f.url+"/#/lessons", wide)
+	tb.says(".chapter h1", "The lost update")
+	tb.await(`location.hash === "#/lessons/01-lost-update"`)
+	tb.await(`document.querySelectorAll(".chapters li").length === 12`)
+
+	t.Log("the very source, highlighted, and its lesson")
+	tb.says(".sources pre", "package sqlrow // <b>")
+	tb.await(`document.querySelector(".sources .hl-word")?.innerText === "package" && document.querySelector(".sources .hl-comment").innerText === "// <b>"`)
+	tb.says(".lesson-text", "Two read 2, see conditional.")
+	tb.await(`document.querySelector(".lesson-text .hl-word")?.innerText === "SELECT"`)
+	tb.inEveryLook("lesson")
+
+	t.Log("broken before one's eyes")
+	tb.click(".break-it .run")
+	tb.says(".banner.busy", "naive is selling")
+	f.progress <- fakeProgress(30, 10, 90)
+	tb.says(".left .number", "10")
+	f.results <- fakeResult(ledger.Oversold, ledger.Violation{Rule: ledger.RuleOversold, Verdict: ledger.Oversold, Message: "31 too many", Count: 1})
+	tb.says(".break-it .banner", "OVERSOLD")
+
+	t.Log("pages are turned, and remembered")
+	tb.click(".turn [rel=next]")
+	tb.says(".chapter h1", "One statement")
+	tb.await(`document.querySelector(".chapters li:first-child .tick") !== null`)
+	tb.click("#language")
+	tb.says(".chapters", "丢失更新")
+	tb.do(chromedp.Reload())
+	tb.await(`document.querySelector(".chapters li:nth-child(2) a")?.ariaCurrent === "page"`)
+	tb.says(".chapters", "12 章中已读")
+	tb.eval(`location.hash = "#/lessons"`)
+	tb.await(`location.hash === "#/lessons/02-one-statement"`)
+	tb.click("#language")
+
+	t.Log("a strategy has a chapter")
+	tb.eval(`location.hash = "#/lessons/naive"`)
+	tb.says(".chapter h1", "The lost update")
+	tb.await(`document.querySelector(".choices [aria-pressed=true]")?.innerText === "naive"`)
+
+	t.Log("a chapter that opens its counterexample")
+	tb.eval(`location.hash = "#/lessons/09-redis-owner"`)
+	tb.says(".break-it", "redis-token")
+	tb.click(".break-it .run")
+	tb.says(".title-of", "redis-token · only the owner releases")
+	tb.eval(`history.back()`)
+
+	t.Log("the last chapter has the proofs, and says how to measure")
+	tb.eval(`location.hash = "#/lessons/12-which"`)
+	tb.says(".proven", "redis-lua")
+	tb.says(".figures-place", "seckill compare --strategies")
+	tb.await(`!document.querySelector(".turn [rel=next]")`)
+	tb.inEveryLook("lesson last")
+
+	t.Log("no such chapter")
+	tb.eval(`location.hash = "#/lessons/13-nothing"`)
+	tb.says(`.chapter [role="alert"]`, "There is no chapter and no strategy “13-nothing”")
+}

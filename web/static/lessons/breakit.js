@@ -1,0 +1,52 @@
+// The button that breaks it: a run on the lab, or the counterexample.
+import { exampleOf } from '../guarantees/matrix.js';
+import { Stage } from '../lab/stage.js';
+import { isOn, start } from '../lab.js';
+import { link } from '../route.js';
+import { t } from '../text.js';
+import { html, useState } from '../ui.js';
+
+export function BreakIt({ chapter, lab, matrix }) {
+  const { strategy, question } = chapter.break;
+  const row = matrix?.rows.find((r) => r.strategy === strategy);
+  const broken = (matrix?.questions ?? []).filter((q) => exampleOf(row?.cells[q.id]));
+  return html`
+    <div class="break-it">
+      ${question ? html`<${Counterexample} strategy=${strategy} question=${question} row=${row} matrix=${matrix} />`
+    : html`<${Run} settings=${chapter.break} lab=${lab} />
+      ${broken.length > 0 && html`<p>${t.lessons.traces} ${broken.map((q, i) => html`${i > 0 && ', '}<a key=${q.id} href=${link('trace', exampleOf(row.cells[q.id]))}>${t.guarantees.titleOf(q)}</a>`)}</p>`}`}
+    </div>`;
+}
+
+function Counterexample({ strategy, question, row, matrix }) {
+  const q = matrix?.questions.find((one) => one.id === question);
+  const example = q && exampleOf(row?.cells[question]);
+  if (example) return html`<a class="run" href=${link('trace', example)}>${t.lessons.play(strategy, t.guarantees.titleOf(q))}</a>`;
+  return matrix && html`<p class="hint">${t.lessons.noExample} <code>seckill prove --strategies ${strategy} --questions ${question}</code></p>`;
+}
+
+/** The run is the lab's: every tab sees it, and it is in the history. */
+function Run({ settings: { strategy, stock, buyers }, lab }) {
+  const [started, setStarted] = useState('');
+  const [failure, setFailure] = useState('');
+  const [sending, setSending] = useState(false);
+  const on = isOn(lab.newest) || sending;
+  const run = lab.newest?.id === started ? lab.newest : null;
+  const go = async () => {
+    if (on) return;
+    setFailure('');
+    setSending(true);
+    try {
+      setStarted((await start({ strategy, stock, buyers, concurrency: 64, quantity: 1 })).id);
+    } catch (error) {
+      setFailure(error.code === 'forbidden' && lab.status?.token_needed ? t.wrong.token : error.message);
+    } finally {
+      setSending(false);
+    }
+  };
+  return html`
+    <button type="button" class="run" aria-disabled=${on ? 'true' : undefined} onClick=${go}>${t.lessons.breakIt(strategy, stock, buyers)}</button>
+    ${isOn(lab.newest) && !run && html`<p class="hint">${t.lessons.other(lab.newest.settings.strategy)}</p>`}
+    <div role="alert">${failure && html`<p class="wrong">${failure}</p>`}</div>
+    ${run && html`<${Stage} run=${run} lab=${lab} />`}`;
+}

@@ -1,0 +1,28 @@
+// The place of measured figures in a chapter. What is proven is in the matrix
+// and is shown; what must be measured is of one machine, and has its command.
+import { exampleOf } from '../guarantees/matrix.js';
+import { kinds, signs } from '../guarantees/marks.js';
+import { link } from '../route.js';
+import { t } from '../text.js';
+import { html } from '../ui.js';
+
+export function Figures({ command, chapter, matrix }) {
+  const asked = command.match(/^seckill prove --questions ([\w,-]+)$/)?.[1].split(',') ?? [];
+  const questions = (matrix?.questions ?? []).filter((q) => asked.includes(q.id));
+  const rows = (matrix?.rows ?? []).filter((r) => chapter.strategies.includes(r.strategy));
+  if (questions.length && rows.length) {
+    return html`
+      <div class="scroll" tabindex="0" role="region" aria-label=${t.guarantees.title}><table class="proven">
+        <thead><tr><th scope="col">${t.history.strategy}</th>${questions.map((q) => html`<th key=${q.id} scope="col">${t.guarantees.titleOf(q)}</th>`)}</tr></thead>
+        <tbody>${rows.map((r) => html`<tr key=${r.strategy}><th scope="row"><code>${r.strategy}</code></th>
+          ${questions.map((q) => html`<td key=${q.id}><${Mark} cell=${r.cells[q.id] ?? { answer: '' }} /></td>`)}</tr>`)}</tbody>
+      </table></div>`;
+  }
+  return html`<p class="figures-place">${t.lessons.measure} <code tabindex="0">${command}</code></p>`;
+}
+
+function Mark({ cell }) {
+  const look = { class: `mark ${kinds[cell.answer]}`, 'aria-label': t.guarantees.answers[cell.answer] };
+  return exampleOf(cell) ? html`<a ...${look} href=${link('trace', exampleOf(cell))}>${signs[cell.answer]}</a>`
+    : html`<span ...${look} role="img" title=${cell.text}>${signs[cell.answer]}</span>`;
+}

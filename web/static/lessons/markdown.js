@@ -1,0 +1,90 @@
+// The Markdown that chapters and lessons are written in: titles, paragraphs,
+// fenced commands, lists, `code`, **bold**, *emphasis*, and places for figures.
+import { highlight, languageOf } from '../highlight.js';
+import { link } from '../route.js';
+import { html } from '../ui.js';
+
+/** @typedef {{kind: 'title'|'heading'|'text'|'code'|'list'|'figures', text: string, language?: string, items?: string[]}} Block */
+
+/** @param {string} source @returns {Block[]} */
+export function parse(source) {
+  const blocks = [];
+  const lines = source.replace(/\r/g, '').split('\n');
+  let text = [];
+  const flush = () => {
+    if (text.length) blocks.push({ kind: 'text', text: text.join('\n') });
+    text = [];
+  };
+  for (let i = 0; i < lines.length; i++) {
+    const line = lines[i];
+    const fence = line.match(/^```\s*(\w*)/);
+    const item = line.match(/^(?:[-*]|\d+\.)\s+(.*)/);
+    if (fence) {
+      flush();
+      const code = [];
+      while (++i < lines.length && !lines[i].startsWith('```')) code.push(lines[i]);
+      blocks.push({ kind: 'code', text: code.join('\n'), language: fence[1] });
+    } else if (/^# /.test(line)) {
+      flush();
+      blocks.push({ kind: 'title', text: line.slice(2) });
+    } else if (/^## /.test(line)) {
+      flush();
+      blocks.push({ kind: 'heading', text: line.slice(3) });
+    } else if (/^> figures: /.test(line)) {
+      flush();
+      blocks.push({ kind: 'figures', text: line.slice('> figures: '.length) });
+    } else if (item) {
+      flush();
+      if (blocks.at(-1)?.kind === 'list' && lines[i - 1] !== '') blocks.at(-1).items.push(item[1]);
+      else blocks.push({ kind: 'list', text: '', items: [item[1]] });
+    } else if (!line.trim()) flush();
+    else text.push(line);
+  }
+  flush();
+  return blocks;
+}
+
+/** The blocks between headings: [[heading, blocks], …]; what comes first has none. */
+export function sections(source) {
+  const found = [['', []]];
+  for (const block of parse(source)) {
+    if (block.kind === 'heading') found.push([block.text, []]);
+    else found.at(-1)[1].push(block);
+  }
+  return found;
+}
+
+/** Lines of Chinese are joined without a space. */
+const joined = (text) => text.replace(/([\u2e80-\uffef]) *\n *(?=[\u2e80-\uffef])/g, '$1').replace(/ *\n */g, ' ');
+
+const spans = /`([^`]+)`|\*\*([^*]+)\*\*|\*([^*\s][^*]*)\*/g;
+
+/** @param {string} text @param {Set<string>} [strategies] whose names become links */
+export function inline(text, strategies = new Set()) {
+  const parts = [];
+  let end = 0;
+  text = joined(text);
+  for (const m of text.matchAll(spans)) {
+    parts.push(text.slice(end, m.index));
+    end = m.index + m[0].length;
+    if (m[1]) parts.push(strategies.has(m[1]) ? html`<a href=${link('lessons', m[1])}><code>${m[1]}</code></a>` : html`<code>${m[1]}</code>`);
+    else if (m[2]) parts.push(html`<strong>${m[2]}</strong>`);
+    else parts.push(html`<em>${m[3]}</em>`);
+  }
+  return [...parts, text.slice(end)];
+}
+
+export function Blocks({ blocks, strategies, Figures }) {
+  return blocks.map((b, i) => {
+    switch (b.kind) {
+      case 'code': return html`<pre key=${i} tabindex="0"><code>${highlight(b.text, languageOf(b.language || guess(b.text)))}</code></pre>`;
+      case 'list': return html`<ul key=${i} class="items">${b.items.map((item, n) => html`<li key=${n}>${inline(item, strategies)}</li>`)}</ul>`;
+      case 'figures': return Figures ? html`<${Figures} key=${i} command=${b.text} />` : null;
+      case 'title': return null; // the screen has its own
+      default: return html`<p key=${i}>${inline(b.text, strategies)}</p>`;
+    }
+  });
+}
+
+/** A fence without a language shows commands, mostly of Redis. */
+const guess = (text) => (/^\s*(SET|GET|DEL|SETNX|EVAL|BLPOP|MULTI|DECRBY|EXPIRE|GETSET)\b/m.test(text) ? 'redis' : '');

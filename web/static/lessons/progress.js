@@ -1,0 +1,18 @@
+// How far a reader has come; this browser remembers it.
+import { remember, remembered } from '../preferences.js';
+
+/** @returns {Set<string>} names of chapters that were read to their end */
+export function chaptersRead() {
+  try {
+    const names = JSON.parse(remembered('lessons-read') ?? '[]');
+    return new Set(Array.isArray(names) ? names.filter((n) => typeof n === 'string') : []);
+  } catch {
+    return new Set();
+  }
+}
+
+export const finish = (name) => remember('lessons-read', JSON.stringify([...chaptersRead().add(name)]));
+
+export const lastOpened = () => remembered('lessons-last');
+
+export const opened = (name) => remember('lessons-last', name);

@@ -1,0 +1,113 @@
+// The course: twelve chapters, each with the very source that runs, and a button
+// that breaks it.
+import { call } from '../api.js';
+import { loadMatrix } from '../guarantees/matrix.js';
+import { useLab } from '../lab.js';
+import { preferences } from '../preferences.js';
+import { link, stay } from '../route.js';
+import { t } from '../text.js';
+import { classes, html, useEffect, useRef, useState } from '../ui.js';
+import { BreakIt } from './breakit.js';
+import { Figures } from './figures.js';
+import { Blocks, inline, sections } from './markdown.js';
+import { chaptersRead, finish, lastOpened, opened } from './progress.js';
+import { StrategyLesson } from './strategy.js';
+
+const breaks = ['Break it', '动手弄坏它']; // the section that the button belongs to
+
+export function Lessons({ route }) {
+  const lab = useLab();
+  const [chapters, setChapters] = useState(null);
+  const [matrix, setMatrix] = useState(null);
+  const [failure, setFailure] = useState('');
+  const [read, setRead] = useState(chaptersRead());
+  useEffect(() => {
+    call('GET', '/api/lab/v1/course').then((c) => setChapters(c.chapters), (error) => setFailure(error.message));
+    loadMatrix().then(setMatrix, () => { /* the chapters are readable without */ });
+  }, []);
+
+  // An address may name a chapter, or a strategy: then it is that one's chapter.
+  const at = chapters ? find(chapters, route.part || lastOpened() || '') : -1;
+  const chapter = chapters?.[Math.max(at, 0)];
+  useEffect(() => {
+    if (!chapter) return;
+    if (!route.part) stay('lessons', chapter.name);
+    opened(chapter.name);
+  }, [chapter?.name, route.part]);
+
+  const l = t.lessons;
+  if (failure) return html`<section class="panel" role="alert"><h1>${l.title}</h1><p class="wrong">${failure}</p></section>`;
+  if (!chapters) return html`<p class="hint">${t.nav.loading}</p>`;
+  const done = () => {
+    finish(chapter.name);
+    setRead(chaptersRead());
+  };
+  return html`
+    <div class="lessons">
+      <nav class="chapters panel" aria-label=${l.chapters}>
+        <p class="hint">${l.progress(chapters.filter((c) => read.has(c.name)).length, chapters.length)}</p>
+        <ol>${chapters.map((c, i) => html`
+          <li key=${c.name}><a href=${link('lessons', c.name)} aria-current=${c === chapter ? 'page' : undefined} class=${classes(read.has(c.name) && 'read')}>
+            <span class="n">${i + 1}</span> ${titleOf(c)}${read.has(c.name) && html`<span class="tick" role="img" aria-label=${l.read}>✓</span>`}</a></li>`)}</ol>
+      </nav>
+      <${Chapter} key=${chapter.name} chapter=${chapter} chapters=${chapters} part=${route.part} unknown=${at < 0} lab=${lab} matrix=${matrix} done=${done} />
+    </div>`;
+}
+
+const titleOf = (c) => c.title[preferences().language] ?? c.title.en;
+
+function find(chapters, part) {
+  const named = chapters.findIndex((c) => c.name === part);
+  return named >= 0 || !part ? named : chapters.findIndex((c) => c.strategies.includes(part));
+}
+
+function Chapter({ chapter, chapters, part, unknown, lab, matrix, done }) {
+  const number = chapters.indexOf(chapter);
+  const [before, after] = [chapters[number - 1], chapters[number + 1]];
+  const known = new Set(chapters.flatMap((c) => c.strategies));
+  const [intro, ...rest] = sections(chapter.text[preferences().language] ?? chapter.text.en);
+  const end = useRef(null);
+  const l = t.lessons;
+  useEffect(() => {
+    const seen = new IntersectionObserver(([e]) => e.isIntersecting && done());
+    seen.observe(end.current);
+    return () => seen.disconnect();
+  }, []);
+  const blocks = (list) => html`<${Blocks} blocks=${list} strategies=${known} Figures=${(p) => html`<${Figures} ...${p} chapter=${chapter} matrix=${matrix} />`} />`;
+  return html`
+    <article class="chapter">
+      ${unknown && part && html`<p class="panel wrong" role="alert">${l.unknown(part)}</p>`}
+      <header><p class="hint">${l.chapter(number + 1, chapters.length)}</p><h1>${titleOf(chapter)}</h1></header>
+      ${blocks(intro[1])}
+      ${rest.map(([heading, list], i) => html`
+        <section key=${i} class=${classes(i === rest.length - 1 && 'think')}>
+          <h2>${inline(heading)}</h2>
+          ${blocks(list)}
+          ${breaks.includes(heading) && html`<${BreakIt} chapter=${chapter} lab=${lab} matrix=${matrix} />`}
+        </section>`)}
+      <${Strategies} chapter=${chapter} lab=${lab} matrix=${matrix} part=${part} known=${known} />
+      <nav class="turn" ref=${end} aria-label=${l.turn}>
+        ${before ? html`<a class="offer" rel="prev" href=${link('lessons', before.name)}>← ${titleOf(before)}</a>` : html`<span></span>`}
+        ${after && html`<a class="offer next" rel="next" href=${link('lessons', after.name)}>${titleOf(after)} →</a>`}
+      </nav>
+    </article>`;
+}
+
+function Strategies({ chapter, lab, matrix, part, known }) {
+  const [chosen, setChosen] = useState(chapter.strategies.includes(part) ? part : chapter.strategies[0]);
+  const box = useRef(null);
+  useEffect(() => {
+    if (!chapter.strategies.includes(part)) return;
+    setChosen(part);
+    box.current.scrollIntoView();
+  }, [part]);
+  return html`
+    <section class="of-chapter" ref=${box} aria-labelledby="source-title">
+      <h2 id="source-title">${t.lessons.source}</h2>
+      <div class="choices" role="group" aria-label=${t.history.strategy}>
+        ${chapter.strategies.map((name) => html`
+          <button key=${name} type="button" class="quiet" aria-pressed=${String(name === chosen)} onClick=${() => setChosen(name)}>${name}</button>`)}
+      </div>
+      <${StrategyLesson} key=${chosen} name=${chosen} matrix=${matrix} known=${known} listed=${lab.strategies.find((s) => s.name === chosen)} />
+    </section>`;
+}

@@ -1,0 +1,46 @@
+// One strategy: its lesson, and the very source that runs.
+import { call } from '../api.js';
+import { exampleOf } from '../guarantees/matrix.js';
+import { kinds, signs } from '../guarantees/marks.js';
+import { highlight, languageOf } from '../highlight.js';
+import { preferences } from '../preferences.js';
+import { link } from '../route.js';
+import { t } from '../text.js';
+import { html, useEffect, useState } from '../ui.js';
+import { Blocks, inline, sections } from './markdown.js';
+
+export function StrategyLesson({ name, matrix, known, listed }) {
+  const [strategy, setStrategy] = useState(null);
+  const [failure, setFailure] = useState('');
+  useEffect(() => {
+    call('GET', `/api/v1/strategies/${encodeURIComponent(name)}`).then(setStrategy, (error) => setFailure(error.message));
+  }, [name]);
+  if (failure) return html`<p class="wrong" role="alert">${failure}</p>`;
+  if (!strategy) return html`<p class="hint">${t.strategies.loading}</p>`;
+  const row = matrix?.rows.find((r) => r.strategy === name);
+  const lesson = strategy.lesson?.[preferences().language] ?? strategy.lesson?.en ?? '';
+  return html`
+    <h3 class="name"><code>${name}</code> ${strategy.title} ${strategy.broken && html`<span class="badge bad">${t.form.broken}</span>`}</h3>
+    ${listed && !listed.available && html`<p class="hint">${t.form.unavailable}: ${listed.missing.join('; ')}</p>`}
+    ${row && html`<${Marks} row=${row} questions=${matrix.questions} />`}
+    <div class="lesson-and-source">
+      <div class="lesson-text">${sections(lesson).map(([heading, blocks], i) => html`
+        <section key=${i}>${heading && html`<h4>${inline(heading)}</h4>`}<${Blocks} blocks=${blocks} strategies=${known} /></section>`)}</div>
+      <div class="sources">${(strategy.files ?? []).filter((f) => !f.name.endsWith('.md')).map((f) => html`
+        <figure key=${f.name} class="source">
+          <figcaption><code>${f.name}</code></figcaption>
+          <pre tabindex="0"><code>${highlight(f.content, languageOf(f.name))}</code></pre>
+        </figure>`)}</div>
+    </div>`;
+}
+
+/** A row of the matrix in small; what breaks can be played. */
+export function Marks({ row, questions }) {
+  const g = t.guarantees;
+  return html`
+    <ul class="marks" aria-label=${g.title}>
+      ${questions.map((q) => [q, row.cells[q.id]]).filter(([, c]) => ['holds', 'breaks'].includes(c?.answer)).map(([q, c]) => html`
+        <li key=${q.id}><span class=${`mark ${kinds[c.answer]}`} role="img" aria-label=${g.answers[c.answer]}>${signs[c.answer]}</span>
+          ${exampleOf(c) ? html`<a href=${link('trace', exampleOf(c))}>${g.titleOf(q)}</a>` : g.titleOf(q)}</li>`)}
+    </ul>`;
+}
