@@ -88,8 +88,6 @@ func turns(who string) (list []explore.Choice) {
 	return list
 }
 
-func everything(string) bool { return true }
-
 // fromLedger: the rule is one of the audit's.
 func fromLedger(rule string) bool {
 	return !slices.Contains([]string{explore.RuleOverlap, explore.RuleUnknown, explore.RuleStuck, explore.RuleError,
