@@ -113,7 +113,7 @@ func TestForgettingAStart(t *testing.T) {
 		in(t, s)
 		time.Sleep(startFresh)
 		in(t, s) // reads aside
-		time.Sleep(time.Millisecond)
+		synctest.Wait()
 		c.startsAt = time.Now().Add(time.Hour)
 		s.forget(1)
 		if wait := in(t, s); wait < time.Hour-time.Second {

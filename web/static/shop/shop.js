@@ -93,8 +93,7 @@ function BuyButton({ waits, purchase }) {
 }
 
 const Picture = () => html`
-  <svg class="picture" viewBox="0 0 320 240" preserveAspectRatio="xMidYMid slice" aria-hidden="true">
-    <path class="back" d="M0 0h320v240H0z" />
+  <svg class="picture" viewBox="0 0 320 240" aria-hidden="true">
     <path class="shade" d="M160 74l84 40v74l-84 40z" />
     <path class="face" d="M160 74L76 114v74l84 40z" />
     <path class="lid" d="M76 114l84-40 84 40-84 40z" />

@@ -27,7 +27,7 @@ export default {
   buy: 'Buy one',
   buying: 'Buying …',
   wait: 'Not yet',
-  ask: 'Ask again: it will not be sold twice',
+  ask: 'Ask again',
 
   results: {
     sold: { title: 'It is yours', text: 'The order is in the ledger.' },

@@ -27,7 +27,7 @@ export default {
   buy: '抢一件',
   buying: '正在下单……',
   wait: '还没开始',
-  ask: '再问一次：不会卖两次',
+  ask: '再问一次',
 
   results: {
     sold: { title: '抢到了', text: '订单已经记入账本。' },
