@@ -18,6 +18,7 @@ import (
 	"seckill/internal/lab"
 	"seckill/internal/labapi"
 	"seckill/internal/ledger"
+	"seckill/internal/trace"
 	"seckill/loadtest"
 	"seckill/strategies"
 	"seckill/web"
@@ -167,6 +168,9 @@ func (u *UpCmd) host(ctx context.Context, l *lab.Lab, listener net.Listener, std
 	api := labapi.New(labapi.Config{
 		Lab: l, Strategies: strategies.All(), Missing: missing,
 		Load: loadtest.Run, Ledger: store, Page: web.Files(), Guarantees: web.Guarantees(), Strategy: u.Strategy,
+		Trace: func(ctx context.Context, info catalog.Info, buyers int) (*trace.Trace, error) {
+			return trace.Run(ctx, l.Config(), info, buyers)
+		},
 		Left: func(ctx context.Context, sku int64) (int64, error) {
 			stock, err := store.SKU(ctx, sku)
 			return stock.Num, err

@@ -31,9 +31,8 @@ func newBook() *book { return &book{changed: make(chan struct{})} }
 func (b *book) begin(r Run, stop func()) (e *entry, other *Run) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if n := len(b.entries); n > 0 && !b.entries[n-1].State.Ended() {
-		busy := b.entries[n-1].summary()
-		return nil, &busy
+	if other := b.running(); other != nil {
+		return nil, other
 	}
 	if len(b.entries) == maxRuns {
 		b.entries = slices.Delete(b.entries, 0, 1)
@@ -68,6 +67,21 @@ func (b *book) stop(e *entry) {
 		e.stop()
 		b.announce(e)
 	}
+}
+
+// on is the run that has not ended; nil: there is none.
+func (b *book) on() *Run {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.running()
+}
+
+func (b *book) running() *Run {
+	if n := len(b.entries); n > 0 && !b.entries[n-1].State.Ended() {
+		r := b.entries[n-1].summary()
+		return &r
+	}
+	return nil
 }
 
 func (b *book) announce(e *entry) {

@@ -15,6 +15,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"seckill/internal/catalog"
+	"seckill/internal/trace"
 	"seckill/loadtest"
 )
 
@@ -27,6 +28,8 @@ type Config struct {
 	// Load performs a run: loadtest.Run, but for tests.
 	Load   func(context.Context, loadtest.Config) (*loadtest.Result, error)
 	Ledger loadtest.Ledger // where verdicts come from
+	// Trace records one purchase, or two that race: trace.Run, but for tests.
+	Trace func(ctx context.Context, info catalog.Info, buyers int) (*trace.Trace, error)
 	// Left reads a SKU's stock row while a run is on. Nil: pages are shown
 	// what buyers were told last, which answers that overtake each other blur.
 	Left func(ctx context.Context, sku int64) (int64, error)
@@ -54,6 +57,7 @@ type Server struct {
 	book    *book
 	shop    shop
 	runs    sync.WaitGroup
+	tracing sync.Mutex // by one trace at a time
 	closing chan struct{}
 	close   func() // closes closing, once
 }
@@ -84,6 +88,7 @@ func (s *Server) route() {
 	lab.GET("/status", s.status)
 	lab.GET("/events", s.events)
 	lab.GET("/course", s.course)
+	lab.POST("/traces", s.makeTrace)
 	lab.GET("/shop", s.showShop)
 	lab.PUT("/shop", s.setShop)
 	lab.GET("/runs", s.listRuns)

@@ -5,6 +5,7 @@ package e2e
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -16,9 +17,11 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
+	"seckill/internal/explore"
 	"seckill/internal/lab"
 	"seckill/internal/labapi"
 	"seckill/internal/ledger"
+	"seckill/internal/trace"
 	"seckill/loadtest"
 	"seckill/web"
 )
@@ -52,8 +55,8 @@ func startFakeAt(t *testing.T, address, token string) (f *fake, stop func()) {
 	server := labapi.New(labapi.Config{
 		Lab: f, Load: f.load, Page: web.Files(), Guarantees: os.DirFS("testdata/guarantees"),
 		Version: "test", Token: token,
-		Strategies: []catalog.Info{{Name: "naive"}, {Name: "conditional"}},
-		Missing:    func(catalog.Info) []string { return nil },
+		Strategies: []catalog.Info{{Name: "naive"}, {Name: "conditional"}}, Trace: fakeTrace,
+		Missing: func(catalog.Info) []string { return nil },
 	})
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
@@ -119,6 +122,22 @@ func fakeResult(v ledger.Verdict, violations ...ledger.Violation) *loadtest.Resu
 		Latency:  loadtest.Latency{P50: 11200, P99: 61000},
 		Commands: []loadtest.Commands{{Backend: "mysql", Count: 8100, PerPurchase: 4.05}},
 	}
+}
+
+func fakeTrace(_ context.Context, info catalog.Info, buyers int) (*trace.Trace, error) {
+	if info.Name == "conditional" {
+		return nil, errors.New("the wire is cut")
+	}
+	return &trace.Trace{Strategy: info.Name, Stock: 2, Buyers: []explore.Buyer{{Name: "A"}, {Name: "B"}}[:buyers],
+		Before: []explore.Value{{Name: "stock.num", Value: "2"}}, After: []explore.Value{{Name: "stock.num", Value: "-1"}},
+		Steps: []trace.Step{
+			{Who: "A", Backend: "redis", Command: "set seckill:lock:stock:1 t1 nx", Start: 10, Took: 300},
+			{Who: "A", Backend: "sql", Command: "SELECT num FROM stock", Start: 350, Took: 200},
+			{Who: "A", Backend: "sql", Command: "UPDATE stock SET num = 0", Start: 600, Took: 900, Result: "Error 1205"},
+		},
+		Held: []trace.Hold{{Who: "A", From: 310, To: 1600}}, Told: []explore.Answer{{Who: "A", Answer: "sold 2, 0 left"}},
+		Problems: []explore.Problem{{Rule: "negative_stock", Message: "-1 left"}},
+	}, nil
 }
 
 func fakeService(w http.ResponseWriter, r *http.Request) {

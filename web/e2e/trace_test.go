@@ -136,3 +136,24 @@ func TestHostileFiles(t *testing.T) {
 	tb.eval(`location.hash = "#/trace/naive.nothing"`)
 	tb.says(`[role="alert"] .wrong`, "There is no counterexample “naive.nothing”")
 }
+
+func TestLiveTrace(t *testing.T) {
+	f := startFake(t)
+	tb := startBrowser(t).open(f.url+"/#/trace", wide)
+	tb.await(`document.querySelectorAll("#live option").length === 2`)
+	tb.click(".live .offer:last-child")
+	tb.says(".title-of", "naive")
+	tb.says(".title-of", "Two purchases that raced at")
+	tb.says(".ending", "Stock below zero")
+	tb.says(".state .number", "−1")
+	tb.says(".step:nth-child(3)", "at 0.60 ms, took 0.90 ms")
+	tb.says(".step:nth-child(3)", "Error 1205")
+	tb.await(`document.querySelectorAll(".lane .bar.key").length === 2`) // steps 2 and 3
+	tb.inEveryLook("trace live")
+
+	t.Log("a trace that cannot be made")
+	tb.forgive("503")
+	tb.eval(`{ const s = document.querySelector("#live"); s.value = "conditional"; s.dispatchEvent(new Event("change", {bubbles: true})); }`)
+	tb.click(".live .offer")
+	tb.says(".live [role=alert]", "the wire is cut")
+}

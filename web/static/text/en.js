@@ -190,6 +190,10 @@ export default {
       + 'play it forwards and backwards, and watch the row and the key beside every step.',
     example: 'A counterexample of seckill prove', choose: 'choose one …',
     file: 'Or one from a file', fileHint: 'what seckill prove --examples has written; drop it anywhere here',
+    live: 'Or a purchase now, on this lab', one: 'One buyer', two: 'Two that race',
+    liveHint: 'on a product of its own: A wants 2 of 2 units, B wants 1',
+    liveTitle: (n, time) => `${n === 1 ? 'One purchase' : 'Two purchases that raced'} at ${time}`,
+    cut: (n) => `Only the first ${count(n)} commands were kept.`,
     wrong: {
       tooLarge: (most) => `That file is too large: a counterexample has at most ${count(most)} characters.`,
       notJSON: () => 'That file is not JSON. Choose one that seckill prove --examples has written.',

@@ -203,6 +203,10 @@ export default {
     what: '一次购买，或两次抢购，一条命令一条命令地看。反例就是让策略出错的那个顺序：前进、后退，看每一步旁边的库存行和 key。',
     example: 'seckill prove 找到的反例', choose: '请选一个……',
     file: '或者打开文件', fileHint: 'seckill prove --examples 写出的文件；也可以直接拖到这里',
+    live: '或者现在就在实验室里买一次', one: '一个买家', two: '两人抢购',
+    liveHint: '用单独的商品：共 2 件，A 要 2 件，B 要 1 件',
+    liveTitle: (n, time) => `${time} 的${n === 1 ? '一次购买' : '两人抢购'}`,
+    cut: (n) => `只保留了前 ${count(n)} 条命令。`,
     wrong: {
       tooLarge: (most) => `文件太大：反例最多 ${count(most)} 个字符。`,
       notJSON: () => '这个文件不是 JSON。请选 seckill prove --examples 写出的文件。',

@@ -1,11 +1,11 @@
 // The trace: a counterexample of `seckill prove`, or a purchase of this moment,
 // command by command.
-import { call } from '../api.js';
 import { Found } from '../guarantees/cell.js';
 import { exampleOf, examplesOf, loadMatrix } from '../guarantees/matrix.js';
 import { go, link, stay } from '../route.js';
 import { t } from '../text.js';
 import { classes, html, useEffect, useState } from '../ui.js';
+import { Live } from './live.js';
 import { Player } from './player.js';
 import { maxFile, readExample, Unreadable } from './read.js';
 
@@ -32,8 +32,9 @@ export function Trace({ route }) {
 
   const show = (title, read) => {
     try {
-      setOwn({ title, trace: read() });
-      setAt(0);
+      const shown = read();
+      setOwn({ title, trace: shown });
+      setAt(shown.live ? shown.steps.length : 0); // what has happened is seen whole
       setWrong(null);
       if (name) go('trace');
     } catch (error) {
@@ -52,7 +53,7 @@ export function Trace({ route }) {
   return html`
     <h1>${t.trace.title}</h1>
     <p class="intro">${t.trace.what}</p>
-    <${Chooser} matrix=${matrix} name=${name} openFile=${openFile} />
+    <${Chooser} matrix=${matrix} name=${name} openFile=${openFile} show=${show} />
     <div role="alert">${wrong && html`<p class="panel wrong">${said(wrong)}</p>`}</div>
     ${played && html`
       <${Title} trace=${played} title=${name ? '' : own.title} matrix=${matrix} />
@@ -68,7 +69,7 @@ async function fetchExample(name) {
   return readExample(await answer.text());
 }
 
-function Chooser({ matrix, name, openFile }) {
+function Chooser({ matrix, name, openFile, show }) {
   const [over, setOver] = useState(false);
   const drop = (e) => {
     e.preventDefault();
@@ -93,6 +94,7 @@ function Chooser({ matrix, name, openFile }) {
         <input id="file" type="file" accept=".json,application/json" aria-describedby="file-hint"
           onChange=${(e) => { const [file] = e.currentTarget.files; e.currentTarget.value = ''; if (file) openFile(file); }} />
         <p id="file-hint" class="hint">${t.trace.fileHint}</p></div>
+      <${Live} show=${show} chosen=${name.split('.')[0] || 'naive'} />
     </div>`;
 }
 
@@ -104,6 +106,7 @@ function Title({ trace, title, matrix }) {
     <section class="title-of">
       <h2><a href=${link('lessons', trace.strategy)}><code>${trace.strategy}</code></a>${question && ` · ${t.guarantees.titleOf(question)}`}</h2>
       <p class="hint">${title && `${title} · `}${trace.name}${question && `. ${t.guarantees.asksOf(question)}`}</p>
+      ${trace.cut && html`<p class="hint">${t.trace.cut(trace.steps.length)}</p>`}
       ${cell && !title && html`<${Found} cell=${cell} />`}
     </section>`;
 }

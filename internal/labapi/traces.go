@@ -1,0 +1,86 @@
+package labapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"seckill/internal/catalog"
+)
+
+// traceTimeout is longer than anybody waits for a lock.
+const traceTimeout = 20 * time.Second
+
+// makeTrace has one buyer purchase, or two at once, and answers with every
+// command they sent. It is done beside the service processes, on a SKU of its
+// own, while no other trace and no run is on: neither should disturb the
+// other's times.
+func (s *Server) makeTrace(c *gin.Context) {
+	var wanted struct {
+		strategy string
+		buyers   int
+	}
+	if p := decode(c, map[string]any{"strategy": &wanted.strategy, "buyers": &wanted.buyers}); p != nil {
+		refuse(c, *p)
+		return
+	}
+	info, p := s.traceable(wanted.strategy, wanted.buyers)
+	if p != nil {
+		refuse(c, *p)
+		return
+	}
+	if !s.tracing.TryLock() {
+		refuse(c, problem{Code: "trace_in_progress", Status: http.StatusConflict, Detail: "Another trace is being made. Try again in a moment."})
+		return
+	}
+	defer s.tracing.Unlock()
+	if other := s.book.on(); other != nil {
+		refuse(c, problem{Code: "run_in_progress", Status: http.StatusConflict,
+			Detail: fmt.Sprintf("A run of %s is on. Stop it, or wait for its verdict.", other.Settings.Strategy)})
+		return
+	}
+	ctx, cancel := context.WithTimeout(c.Request.Context(), traceTimeout)
+	defer cancel()
+	made, err := s.Trace(ctx, info, wanted.buyers)
+	switch {
+	case err == nil:
+		c.JSON(http.StatusOK, made)
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		refuse(c, problem{Code: "trace_failed", Status: http.StatusGatewayTimeout,
+			Detail: fmt.Sprintf("The purchase was not over in %s: somebody may hold its lock, or a backend does not answer.", traceTimeout)})
+	default:
+		s.Log.Warn("trace", "strategy", wanted.strategy, "error", err)
+		refuse(c, problem{Code: "trace_failed", Status: http.StatusServiceUnavailable, Detail: "The trace could not be made: " + err.Error()})
+	}
+}
+
+// traceable finds the strategy, or everything that is wrong with what was asked.
+func (s *Server) traceable(strategy string, buyers int) (catalog.Info, *problem) {
+	p := &problem{Code: "invalid", Status: http.StatusBadRequest}
+	i := slices.IndexFunc(s.Strategies, func(i catalog.Info) bool { return i.Name == strategy })
+	switch {
+	case strategy == "":
+		p.blame("strategy", "name a strategy")
+	case i < 0:
+		p.Code, p.Status = "unknown_strategy", http.StatusNotFound
+		p.blame("strategy", fmt.Sprintf("there is no strategy %q", strategy))
+	default:
+		if why := s.Missing(s.Strategies[i]); why != nil {
+			p.Code, p.Status = "strategy_unavailable", http.StatusServiceUnavailable
+			p.blame("strategy", fmt.Sprintf("%s cannot run here: %s", strategy, strings.Join(why, "; ")))
+		}
+	}
+	if buyers < 1 || buyers > 2 {
+		p.blame("buyers", "give 1 or 2")
+	}
+	if p.Errors != nil {
+		return catalog.Info{}, p
+	}
+	return s.Strategies[i], nil
+}

@@ -1,0 +1,69 @@
+package labapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"seckill/internal/catalog"
+	"seckill/internal/trace"
+)
+
+func TestTraces(t *testing.T) {
+	under, made := make(chan bool, 9), make(chan error)
+	_, h, load := start(t, func(c *Config) {
+		c.Trace = func(_ context.Context, i catalog.Info, buyers int) (*trace.Trace, error) {
+			under <- true
+			if err := <-made; err != nil {
+				return nil, err
+			}
+			return &trace.Trace{Strategy: i.Name, Steps: make([]trace.Step, buyers)}, nil
+		}
+	})
+	for _, c := range []struct {
+		body   string
+		status int
+		says   string
+	}{
+		{`{"strategy":"good"}`, 400, "buyers: give 1 or 2"},
+		{`{"strategy":"good","buyers":3}`, 400, "buyers: give 1 or 2"},
+		{`{"strategy":"","buyers":1}`, 400, "name a strategy"},
+		{`{"strategy":"nope","buyers":0}`, 404, "buyers: give 1 or 2"},
+		{`{"strategy":"far","buyers":1}`, 503, "no etcd"},
+		{`{"strategy":"good","buyers":1,"stock":9}`, 400, "is not a field here"},
+		{`[]`, 400, "not one whole JSON object"},
+	} {
+		status, body, _ := call{method: "POST", path: "/api/lab/v1/traces", body: c.body}.do(t, h.URL)
+		if status != c.status || !strings.Contains(body, c.says) {
+			t.Errorf("%s: %d %s; want %d and %q", c.body, status, body, c.status, c.says)
+		}
+	}
+
+	ask := call{method: "POST", path: "/api/lab/v1/traces", body: `{"strategy":"good","buyers":2}`}
+	first := make(chan string)
+	go func() {
+		_, body, _ := ask.do(t, h.URL)
+		first <- body
+	}()
+	<-under
+	if status, body, _ := ask.do(t, h.URL); status != http.StatusConflict || !strings.Contains(body, "trace_in_progress") {
+		t.Errorf("a second trace: %d %s", status, body)
+	}
+	made <- nil
+	if body := <-first; !strings.Contains(body, `"strategy":"good"`) {
+		t.Errorf("the trace is %s", body)
+	}
+
+	go func() { made <- errors.New("the wire is cut") }()
+	if status, body, _ := ask.do(t, h.URL); status != 503 || !strings.Contains(body, "the wire is cut") {
+		t.Errorf("a trace that fails: %d %s", status, body)
+	}
+
+	call{method: "POST", path: "/api/lab/v1/runs", body: goodRun}.do(t, h.URL)
+	<-load.configs
+	if status, body, _ := ask.do(t, h.URL); status != 409 || !strings.Contains(body, "run_in_progress") {
+		t.Errorf("a trace during a run: %d %s", status, body)
+	}
+}

@@ -1,0 +1,221 @@
+// Package trace runs one purchase, or several that race, and records every
+// command it sends: when it was sent, how long it took, what came back, and
+// from when to when the lock was held. Package explore asks what could happen;
+// a trace shows what did.
+package trace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/explore"
+	"seckill/internal/ledger"
+	"seckill/internal/lock"
+	"seckill/internal/seckill"
+	"seckill/internal/tap"
+)
+
+// A Trace is what was recorded. Times are microseconds since the buyers were
+// let go; SKU numbers are written as 1 and random tokens as t1, t2, ….
+type Trace struct {
+	Strategy string            `json:"strategy"`
+	Stock    int64             `json:"stock"`
+	Buyers   []explore.Buyer   `json:"buyers"`
+	Before   []explore.Value   `json:"before"` // what the servers kept
+	After    []explore.Value   `json:"after"`
+	Steps    []Step            `json:"steps"` // in the order in which they were sent
+	Held     []Hold            `json:"held"`
+	Told     []explore.Answer  `json:"told"`
+	Problems []explore.Problem `json:"problems"` // what the ledger's judge says
+	Cut      bool              `json:"cut"`      // there were more steps than maxSteps
+}
+
+// A Step is one command, or one wait that is not a command.
+type Step struct {
+	Who        string `json:"who"`
+	Backend    string `json:"backend"` // as the tap names them
+	Command    string `json:"command"`
+	Result     string `json:"result,omitempty"` // an error
+	Start      int64  `json:"start_us"`
+	Took       int64  `json:"took_us"`
+	Background bool   `json:"background,omitempty"` // of a lock's renewer
+}
+
+// A Hold is a time during which a buyer surely had the lock: from Acquire's return to
+// the call of Release. Two that overlap are a lock that failed.
+type Hold struct {
+	Who  string `json:"who"`
+	From int64  `json:"from_us"`
+	To   int64  `json:"to_us"`
+}
+
+const (
+	// sku is sold in traces only: a number that is found in any command.
+	sku = 8_000_000_001
+	// stock is enough for the first buyer, or for the second, not for both.
+	stock     = 2
+	maxBuyers = 2
+	// maxSteps keeps a buyer who polls from filling a page.
+	maxSteps = 500
+)
+
+// Run has buyers (1 or 2) buy at once by a strategy of its own instance on the
+// backends of config. An error means that nothing could be recorded; a buyer's
+// own error is part of the Trace. Traces on one database must take turns.
+func Run(ctx context.Context, config backend.Config, info catalog.Info, buyers int) (*Trace, error) {
+	if buyers < 1 || buyers > maxBuyers {
+		return nil, fmt.Errorf("trace %d buyers: give 1 to %d", buyers, maxBuyers)
+	}
+	config.MaxSQLConns = 8
+	in, err := backend.Open(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	if err := ledger.Migrate(ctx, in.DB); err != nil {
+		return nil, err
+	}
+	s := &sale{in: in, info: info, store: ledger.NewStore(in.DB), recorder: newRecorder()}
+	watched := info
+	if info.Locker != nil {
+		watched.Locker = func(d catalog.Deps) (lock.Locker, error) {
+			inner, err := info.Locker(d)
+			return &watchedLocker{inner, s.recorder}, err
+		}
+	}
+	if s.strategy, err = catalog.Build(watched, catalog.Deps{Instance: in, Ledger: s.store, Settings: catalog.DefaultSettings()}); err != nil {
+		return nil, err
+	}
+	t := &Trace{Strategy: info.Name, Stock: stock}
+	for i := range buyers {
+		t.Buyers = append(t.Buyers, explore.Buyer{Name: string(rune('A' + i)), Quantity: int64(buyers - i), Does: explore.Buys})
+	}
+	if err := s.warm(ctx, t.Buyers); err != nil {
+		return nil, err
+	}
+	err = s.record(ctx, t)
+	return t, errors.Join(err, s.forget(context.WithoutCancel(ctx)))
+}
+
+// A sale is the SKU that a trace is made of.
+type sale struct {
+	in       *backend.Instance
+	info     catalog.Info
+	store    *ledger.Store
+	strategy seckill.Strategy
+	recorder *recorder
+	run      int64
+}
+
+// open starts the next run of the SKU.
+func (s *sale) open(ctx context.Context) error {
+	row, err := s.store.Reset(ctx, sku, "trace", stock)
+	if err != nil {
+		return fmt.Errorf("put the trace's SKU on sale: %w", err)
+	}
+	s.run = row.Run
+	if r, ok := s.strategy.(seckill.Resetter); ok {
+		if err := r.Reset(ctx, sku, stock); err != nil {
+			return fmt.Errorf("put the trace's SKU on sale: %w", err)
+		}
+	}
+	return nil
+}
+
+// warm lets the buyers buy once unrecorded, so that connections are open and
+// servers know the scripts. How it ends does not matter.
+func (s *sale) warm(ctx context.Context, buyers []explore.Buyer) error {
+	if err := s.open(ctx); err != nil {
+		return err
+	}
+	var all sync.WaitGroup
+	for i, b := range buyers {
+		all.Go(func() { _, _ = s.strategy.Deduct(ctx, purchase(i, b, "warm")) })
+	}
+	all.Wait()
+	return s.open(ctx)
+}
+
+func purchase(i int, b explore.Buyer, request string) seckill.Purchase {
+	return seckill.Purchase{SKU: sku, User: int64(i + 1), Quantity: b.Quantity, RequestID: fmt.Sprintf("%s-%s", b.Name, request)}
+}
+
+func (s *sale) record(ctx context.Context, t *Trace) error {
+	t.Before = s.look(ctx)
+	told := make([]ledger.Told, len(t.Buyers))
+	t.Told = make([]explore.Answer, len(t.Buyers))
+	gate := newGate(len(t.Buyers))
+	s.recorder.start()
+	var all sync.WaitGroup
+	for i, b := range t.Buyers {
+		all.Go(func() {
+			p, enter := purchase(i, b, "1"), sync.OnceFunc(gate.pass)
+			r, err := s.strategy.Deduct(tap.With(ctx, &buyer{s.recorder, b.Name, enter}), p)
+			enter() // who sends nothing keeps nobody waiting
+			told[i] = tell(p, r, err)
+			t.Told[i] = explore.Answer{Who: b.Name, Answer: s.recorder.anonymous(answer(r, err))}
+		})
+	}
+	all.Wait()
+	t.After = s.look(ctx)
+	t.Steps, t.Held, t.Cut = s.recorder.result()
+	snap, err := catalog.Snapshot(ctx, s.store, sku, []catalog.Seller{{Info: s.info, Strategy: s.strategy}})
+	if err != nil {
+		return fmt.Errorf("audit the trace: %w", err)
+	}
+	report := ledger.Judge(ledger.Evidence{Snapshot: snap, Initial: stock, Run: s.run, Told: told,
+		HomeOf: catalog.HomeOf([]catalog.Seller{{Info: s.info}})})
+	t.Problems = []explore.Problem{}
+	for _, v := range report.Violations {
+		t.Problems = append(t.Problems, explore.Problem{Rule: v.Rule, Message: v.Message})
+	}
+	return nil
+}
+
+// look reads what the servers keep, in the words of the steps.
+func (s *sale) look(ctx context.Context) []explore.Value {
+	values := explore.Peek(ctx, s.in, s.info, sku)
+	for i, v := range values {
+		values[i] = explore.Value{Name: s.recorder.anonymous(v.Name), Value: s.recorder.anonymous(v.Value)}
+	}
+	return values
+}
+
+// forget takes the SKU off the shelf: shops list what is there.
+func (s *sale) forget(ctx context.Context) error {
+	for _, q := range []string{"DELETE FROM orders WHERE sku_id = ?", "DELETE FROM stock WHERE id = ?"} {
+		if err := s.in.DB.WithContext(ctx).Exec(q, int64(sku)).Error; err != nil {
+			return fmt.Errorf("remove the trace's SKU: %w", err)
+		}
+	}
+	return nil
+}
+
+func tell(p seckill.Purchase, r seckill.Receipt, err error) ledger.Told {
+	t := ledger.Told{RequestID: p.RequestID, User: p.User, Quantity: p.Quantity, OrderID: r.OrderID, Remaining: r.Remaining,
+		Outcome: ledger.OutcomeUnknown}
+	switch {
+	case err == nil:
+		t.Outcome = ledger.OutcomeSold
+	case errors.Is(err, seckill.ErrSoldOut):
+		t.Outcome = ledger.OutcomeSoldOut
+	case errors.Is(err, seckill.ErrBusy):
+		t.Outcome = ledger.OutcomeBusy
+	case errors.Is(err, seckill.ErrConflict):
+		t.Outcome = ledger.OutcomeConflict
+	case seckill.NothingTaken(err):
+		t.Outcome = ledger.OutcomeError
+	}
+	return t
+}
+
+func answer(r seckill.Receipt, err error) string {
+	if err != nil {
+		return err.Error()
+	}
+	return fmt.Sprintf("sold %d, %d left", r.Quantity, r.Remaining)
+}

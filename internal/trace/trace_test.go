@@ -1,0 +1,118 @@
+package trace_test
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/explore"
+	"seckill/internal/lab/labtest"
+	"seckill/internal/ledger"
+	"seckill/internal/trace"
+	"seckill/strategies"
+)
+
+func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
+
+func record(t *testing.T, name string, buyers int) *trace.Trace {
+	t.Helper()
+	all := strategies.All()
+	i := slices.IndexFunc(all, func(i catalog.Info) bool { return i.Name == name })
+	needs := append([]backend.Capability{backend.SQL}, all[i].Needs...)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	got, err := trace.Run(ctx, labtest.Only(labtest.Start(t, needs...).Config(), needs...), all[i], buyers)
+	if err != nil {
+		t.Fatalf("trace %s: %v", name, err)
+	}
+	return got
+}
+
+func commands(tr *trace.Trace, who string) (list []string) {
+	for _, s := range tr.Steps {
+		if s.Who == who {
+			list = append(list, strings.Fields(s.Command)[0])
+		}
+	}
+	return list
+}
+
+func TestOnePurchase(t *testing.T) {
+	tr := record(t, "conditional", 1)
+	if got := strings.Join(commands(tr, "A"), " "); !strings.HasPrefix(got, "BEGIN UPDATE") || !strings.HasSuffix(got, "INSERT COMMIT") {
+		t.Errorf("conditional sends %s", got)
+	}
+	if len(tr.Problems) > 0 || tr.Told[0].Answer != "sold 1, 1 left" || tr.Cut {
+		t.Errorf("told %v, problems %v", tr.Told, tr.Problems)
+	}
+	if tr.Before[0].Value != "2" || tr.After[0].Value != "1" {
+		t.Errorf("the row before %v and after %v", tr.Before, tr.After)
+	}
+	last := int64(0)
+	for _, s := range tr.Steps {
+		if s.Start < last || s.Took <= 0 || strings.Contains(s.Command, "8000000001") || strings.Contains(s.Command, "?") {
+			t.Errorf("step %+v after %d µs", s, last)
+		}
+		last = s.Start
+	}
+}
+
+// Nothing between read and write: with both let go at once, both read before
+// either writes, nearly always.
+func TestRaceIsLost(t *testing.T) {
+	for range 20 {
+		tr := record(t, "naive", 2)
+		if slices.ContainsFunc(tr.Problems, func(p explore.Problem) bool { return p.Rule == ledger.RuleLostUpdate }) {
+			return
+		}
+	}
+	t.Error("naive lost no update in 20 races")
+}
+
+// Who holds a lock holds it alone, and works within.
+func TestLocksAreHeldInTurn(t *testing.T) {
+	for _, name := range []string{"redis-lua", "get-lock", "mutex", "zk", "etcd", "redlock"} {
+		tr := record(t, name, 2)
+		if len(tr.Problems) > 0 {
+			t.Errorf("%s: %v", name, tr.Problems)
+		}
+		if len(tr.Held) != 2 || tr.Held[0].To > tr.Held[1].From || tr.Held[0].From >= tr.Held[0].To {
+			t.Errorf("%s is held %+v", name, tr.Held)
+			continue
+		}
+		for _, s := range tr.Steps {
+			if !strings.HasPrefix(s.Command, "UPDATE stock") {
+				continue
+			}
+			if !slices.ContainsFunc(tr.Held, func(h trace.Hold) bool {
+				return h.Who == s.Who && h.From <= s.Start && s.Start+s.Took <= h.To+1
+			}) {
+				t.Errorf("%s: %+v outside of %+v", name, s, tr.Held)
+			}
+		}
+	}
+}
+
+func TestSKUIsTakenOffTheShelf(t *testing.T) {
+	record(t, "naive", 2)
+	in := labtest.Instance(t, backend.SQL)
+	rows := -1
+	for _, q := range []string{"SELECT COUNT(*) FROM stock WHERE id > 8000000000", "SELECT COUNT(*) FROM orders WHERE sku_id > 8000000000"} {
+		if err := in.DB.Raw(q).Scan(&rows).Error; err != nil || rows != 0 {
+			t.Errorf("%s: %d, %v", q, rows, err)
+		}
+	}
+}
+
+func TestTooManyBuyers(t *testing.T) {
+	for _, n := range []int{0, 3} {
+		if _, err := trace.Run(t.Context(), backend.Config{}, catalog.Info{}, n); err == nil || !strings.Contains(err.Error(), "1 to 2") {
+			t.Errorf("%d buyers: %v", n, err)
+		}
+	}
+}

@@ -1,0 +1,51 @@
+// A purchase of this moment, recorded on the lab.
+import { call } from '../api.js';
+import { useLab } from '../lab.js';
+import { t } from '../text.js';
+import { html, useState } from '../ui.js';
+
+/** The answer of the lab, as the player knows traces. */
+function playable(a) {
+  const steps = (a.steps ?? []).map((s) => ({
+    who: s.who, fault: '', backend: s.backend, command: s.command, result: s.result ?? '', woke: [], values: [],
+    start: s.start_us, took: s.took_us, background: s.background,
+  }));
+  if (steps.length) steps.at(-1).values = a.after ?? []; // nobody looked in between
+  return {
+    strategy: a.strategy, question: '', name: '', stock: a.stock, buyers: a.buyers, steps, before: a.before ?? [], held: a.held ?? [],
+    told: a.told, problems: a.problems, cut: a.cut, took: Math.max(1, ...steps.map((s) => s.start + s.took)), live: true,
+  };
+}
+
+export function Live({ show, chosen }) {
+  const lab = useLab();
+  const ready = lab.strategies.filter((s) => s.available);
+  const [strategy, setStrategy] = useState(chosen);
+  const [asking, setAsking] = useState(false);
+  const [failure, setFailure] = useState('');
+  const name = ready.some((s) => s.name === strategy) ? strategy : (ready[0]?.name ?? '');
+  const make = async (buyers) => {
+    if (asking || !name) return;
+    setAsking(true);
+    setFailure('');
+    try {
+      const made = playable(await call('POST', '/api/lab/v1/traces', { strategy: name, buyers }));
+      show(t.trace.liveTitle(buyers, new Date().toLocaleTimeString('en-GB')), () => made);
+    } catch (error) {
+      setFailure(error.code === 'forbidden' && lab.status?.token_needed ? t.wrong.token : error.message);
+    } finally {
+      setAsking(false);
+    }
+  };
+  return html`
+    <div class="field live"><label for="live">${t.trace.live}</label>
+      <select id="live" onChange=${(e) => setStrategy(e.currentTarget.value)} aria-describedby="live-hint">
+        ${ready.map((s) => html`<option key=${s.name} value=${s.name} selected=${s.name === name}>${s.name}</option>`)}
+      </select>
+      <p class="buttons">
+        ${[1, 2].map((n) => html`<button key=${n} type="button" class="offer" aria-disabled=${asking || !name ? 'true' : undefined} onClick=${() => make(n)}>
+          ${n === 1 ? t.trace.one : t.trace.two}</button>`)}</p>
+      <p id="live-hint" class="hint">${ready.length ? t.trace.liveHint : t.form.noStrategies}</p>
+      <div role="alert">${failure && html`<p class="wrong">${failure}</p>`}</div>
+    </div>`;
+}
