@@ -68,7 +68,8 @@ func TestStartThatOnlyTheLedgerKnew(t *testing.T) {
 
 // everything is every backend there is, for one more process.
 func everything(t *testing.T) *backend.Instance {
-	in := labtest.Instance(t, backend.SQL, backend.RowLocks, backend.Redis, backend.RedisQuorum, backend.ZooKeeper, backend.Etcd)
+	in := labtest.Instance(t, backend.SQL, backend.RowLocks, backend.Redis, backend.RedisQuorum,
+		backend.ZooKeeper, backend.Etcd)
 	migrate(t, in)
 	return in
 }
@@ -135,7 +136,8 @@ func TestHammeringAcrossTheStart(t *testing.T) {
 				ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":1000}`)
 				ask(t, s, "POST", "/api/v1/seckill?strategy="+name, purchase(1, 1))
 			}
-			ask(t, servers[0], "PUT", "/api/v1/skus/1", scheduled(1000, time.Now().Add(400*time.Millisecond))).want(t, "setting a start", 200, "")
+			soon := scheduled(1000, time.Now().Add(400*time.Millisecond))
+			ask(t, servers[0], "PUT", "/api/v1/skus/1", soon).want(t, "setting a start", 200, "")
 			var buyers sync.WaitGroup
 			var refused [2]atomic.Int64 // by process
 			for user := range 8 {

@@ -30,14 +30,16 @@ func TestShop(t *testing.T) {
 		{call{"PUT", "/api/lab/v1/shop", `{"strategy":"no-such"}`, nil}, 404, "unknown_strategy"},
 		{call{"PUT", "/api/lab/v1/shop", `{"strategy":7}`, nil}, 400, "must be a text"},
 		{call{"PUT", "/api/lab/v1/shop", `{"sku_id":7}`, nil}, 400, "is not a field"},
-		{call{"PUT", "/api/lab/v1/shop", `{"strategy":"naive"}`, map[string]string{"Origin": "http://evil.example"}}, 403, "may not drive"},
+		{call{"PUT", "/api/lab/v1/shop", `{"strategy":"naive"}`, map[string]string{"Origin": "http://evil.example"}},
+			403, "may not drive"},
 		{call{"GET", "/shop", "", map[string]string{"Host": "evil.example"}}, 403, "does not answer"},
 		{call{"PUT", "/api/lab/v1/shop", `{"strategy":"naive"}`, nil}, 200, `"strategy":"naive"`},
 		{call{"GET", "/api/lab/v1/shop", "", nil}, 200, `"strategy":"naive"`},
 	} {
 		status, body, _ := c.call.do(t, h.URL)
 		if status != c.status || !strings.Contains(body, c.says) {
-			t.Errorf("%s %s %s: answered %d %s, want %d with %q", c.call.method, c.call.path, c.call.body, status, body, c.status, c.says)
+			t.Errorf("%s %s %s: answered %d %s, want %d with %q",
+				c.call.method, c.call.path, c.call.body, status, body, c.status, c.says)
 		}
 	}
 }

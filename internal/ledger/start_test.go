@@ -55,7 +55,8 @@ func TestNoOrderBeforeTheStart(t *testing.T) {
 		}
 		snap, err := s.Snapshot(t.Context(), sku)
 		if err != nil || snap.Stock.Num != 9 || len(snap.Orders) != 1 {
-			t.Errorf("%d units and %d orders after %d early purchases and one in time (%v)", snap.Stock.Num, len(snap.Orders), refused, err)
+			t.Errorf("%d units and %d orders after %d early purchases and one in time (%v)",
+				snap.Stock.Num, len(snap.Orders), refused, err)
 		}
 		if st, err = s.Reset(t.Context(), sku, "thing", 10); err != nil || st.StartsAt != nil {
 			t.Errorf("a reset left the start %v, %v", st.StartsAt, err)

@@ -237,8 +237,8 @@ func (s *Store) Reset(ctx context.Context, id int64, name string, stock int64) (
 func (s *Store) Schedule(ctx context.Context, id int64, name string, stock int64, starts *Moment) (Stock, error) {
 	var st Stock
 	err := s.Tx(ctx, func(tx *gorm.DB) error {
-		rows, _, err := s.Exec(tx, "UPDATE stock SET name = ?, initial = ?, num = ?, starts_at = ?, version = version + 1, run = run + 1 "+
-			"WHERE id = ?", name, stock, stock, starts, id)
+		rows, _, err := s.Exec(tx, "UPDATE stock SET name = ?, initial = ?, num = ?, starts_at = ?, "+
+			"version = version + 1, run = run + 1 WHERE id = ?", name, stock, stock, starts, id)
 		if err != nil {
 			return err
 		}
