@@ -1,0 +1,75 @@
+package main
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"seckill/internal/catalog"
+	"seckill/internal/explore"
+	"seckill/internal/prove"
+	"seckill/strategies"
+)
+
+const root = "../.."
+
+// What the README shows, what was computed last, and what the strategies say
+// of themselves are one thing. When this fails: make prove.
+func TestMatrixReadmeAndStrategiesAgree(t *testing.T) {
+	f, err := os.Open(filepath.Join(root, "web/guarantees/matrix.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	m, err := prove.ReadMatrix(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.InReadme(filepath.Join(root, "README.md")); err != nil {
+		t.Error(err)
+	}
+	for _, d := range m.Differences() {
+		t.Error(d)
+	}
+	if !slices.EqualFunc(m.Questions, prove.Questions(), func(a, b prove.Question) bool {
+		return a.ID == b.ID && a.Title == b.Title && a.Asks == b.Asks && a.Letter == b.Letter
+	}) {
+		t.Error("other questions were asked than are asked today")
+	}
+	all := strategies.All()
+	if !slices.EqualFunc(m.Rows, all, func(r prove.Row, i catalog.Info) bool { return r.Strategy == i.Name }) {
+		t.Fatal("other strategies were asked than there are today")
+	}
+	for i, row := range m.Rows {
+		said := map[string]bool{}
+		for letter, e := range all[i].Guarantees {
+			said[string(letter)] = e == catalog.Holds
+		}
+		if row.Title != all[i].Title || !maps.Equal(row.Expected, said) {
+			t.Errorf("%s says %v of itself today, and said %v", row.Strategy, said, row.Expected)
+		}
+		for id, c := range row.Cells {
+			if c.Answer == prove.Failed || c.Answer == prove.Missing {
+				t.Errorf("%s, %s: %s", row.Strategy, id, c.Summary())
+			}
+			if c.Example != "" {
+				checkExample(t, c.Example, row.Strategy, id)
+			}
+		}
+	}
+}
+
+// A "breaks" can be replayed.
+func checkExample(t *testing.T, file, strategy, question string) {
+	f, err := os.Open(filepath.Join(root, file))
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer f.Close()
+	if e, err := explore.ReadExample(f); err != nil || e.Strategy != strategy || e.Question != question || len(e.Problems) == 0 {
+		t.Errorf("%s: %s, %s (%v): want a counterexample of %s, %s", file, e.Strategy, e.Question, err, strategy, question)
+	}
+}
