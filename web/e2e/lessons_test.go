@@ -35,6 +35,7 @@ func TestLessons(t *testing.T) {
 	t.Log("pages are turned, and remembered")
 	tb.click(".turn [rel=next]")
 	tb.says(".chapter h1", "One statement")
+	tb.await(`scrollY === 0 && document.activeElement === document.querySelector(".chapter h1")`)
 	tb.await(`document.querySelector(".chapters li:first-child .tick") !== null`)
 	tb.click("#language")
 	tb.says(".chapters", "丢失更新")

@@ -35,6 +35,17 @@ export function Lessons({ route }) {
     opened(chapter.name);
   }, [chapter?.name, route.part]);
 
+  // A page that is turned begins at its top, for eyes and for readers of screens.
+  const before = useRef('');
+  useEffect(() => {
+    if (!chapter) return;
+    if (before.current && before.current !== chapter.name && !chapter.strategies.includes(route.part)) {
+      scrollTo(0, 0);
+      document.querySelector('.chapter h1').focus({ preventScroll: true });
+    }
+    before.current = chapter.name;
+  }, [chapter?.name]);
+
   const l = t.lessons;
   if (failure) return html`<section class="panel" role="alert"><h1>${l.title}</h1><p class="wrong">${failure}</p></section>`;
   if (!chapters) return html`<p class="hint">${t.nav.loading}</p>`;
@@ -77,7 +88,7 @@ function Chapter({ chapter, chapters, part, unknown, lab, matrix, done }) {
   return html`
     <article class="chapter">
       ${unknown && part && html`<p class="panel wrong" role="alert">${l.unknown(part)}</p>`}
-      <header><p class="hint">${l.chapter(number + 1, chapters.length)}</p><h1>${titleOf(chapter)}</h1></header>
+      <header><p class="hint">${l.chapter(number + 1, chapters.length)}</p><h1 tabindex="-1">${titleOf(chapter)}</h1></header>
       ${blocks(intro[1])}
       ${rest.map(([heading, list], i) => html`
         <section key=${i} class=${classes(i === rest.length - 1 && 'think')}>

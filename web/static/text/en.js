@@ -228,7 +228,7 @@ export default {
     result: 'Result', ok: 'ok',
     short: (name) => (name === 'stock.num' ? 'stock' : name.replace(/^seckill:lock:stock:\d+/, 'lock').replace(/^seckill:stock:\d+/, 'counter').replace(/^\/seckill\/locks\/stock-\d+/, 'queue')),
     took: (at, took) => `at ${at.toFixed(2)} ms, took ${took.toFixed(2)} ms`,
-    bars: { key: 'the lock’s key, node or record, as this buyer wrote it', row: 'rows (or a named lock) that his session has locked' },
+    bars: { held: 'from the moment he was told that he has the lock until he gives it back', key: 'the lock’s key, node or record, as this buyer wrote it', row: 'rows (or a named lock) that his session has locked' },
     state: 'What the servers keep', row: (stock) => `in the stock row, of ${plural(stock, 'unit')}`, nothing: 'nothing',
     broken: 'Broken', unbroken: 'Nothing broke', told: 'What the buyers were told',
   },

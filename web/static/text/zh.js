@@ -241,7 +241,7 @@ export default {
     result: '结果', ok: '成功',
     short: (name) => (name === 'stock.num' ? '库存' : name.replace(/^seckill:lock:stock:\d+/, '锁').replace(/^seckill:stock:\d+/, '计数器').replace(/^\/seckill\/locks\/stock-\d+/, '队列')),
     took: (at, took) => `${at.toFixed(2)} 毫秒时，用时 ${took.toFixed(2)} 毫秒`,
-    bars: { key: '锁的 key、节点或记录，由这个买家写入', row: '他的会话锁住的行（或命名锁）' },
+    bars: { held: '从得知拿到锁，到交还锁为止', key: '锁的 key、节点或记录，由这个买家写入', row: '他的会话锁住的行（或命名锁）' },
     state: '服务器里现在有什么', row: (stock) => `库存行，共 ${count(stock)} 件`, nothing: '没有',
     broken: '被打破', unbroken: '没有出错', told: '买家得到的答复',
   },

@@ -87,7 +87,7 @@ export function Player({ trace, at, move }) {
             <${Step} key=${i} step=${s} index=${i} model=${m} total=${trace.took} current=${i === now - 1} past=${i < now}
               choose=${() => { setPlaying(false); to(i + 1); }} />`)}
         </ol>
-        <${Key} bars=${m.bars} />
+        <${Key} bars=${m.bars} live=${trace.live} />
       </div>
       <div class="aside">
         <${State} trace=${trace} before=${m.states[Math.max(now - 1, 0)]} after=${m.states[now]} />
@@ -96,8 +96,8 @@ export function Player({ trace, at, move }) {
     </div>`;
 }
 
-const Key = ({ bars }) => html`
+const Key = ({ bars, live }) => html`
   <ul class="hint bars-key">
     ${['key', 'row'].filter((kind) => bars.some((b) => b.kind === kind)).map((kind) => html`
-      <li key=${kind}><span class=${`bar-sample ${kind}`}></span> ${t.trace.bars[kind]}</li>`)}
+      <li key=${kind}><span class=${`bar-sample ${kind}`}></span> ${t.trace.bars[live && kind === 'key' ? 'held' : kind]}</li>`)}
   </ul>`;

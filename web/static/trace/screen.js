@@ -105,7 +105,7 @@ function Title({ trace, title, matrix }) {
   return html`
     <section class="title-of">
       <h2><a href=${link('lessons', trace.strategy)}><code>${trace.strategy}</code></a>${question && ` · ${t.guarantees.titleOf(question)}`}</h2>
-      <p class="hint">${title && `${title} · `}${trace.name}${question && `. ${t.guarantees.asksOf(question)}`}</p>
+      <p class="hint">${[title, trace.name, question && t.guarantees.asksOf(question)].filter(Boolean).join(' · ')}</p>
       ${trace.cut && html`<p class="hint">${t.trace.cut(trace.steps.length)}</p>`}
       ${cell && !title && html`<${Found} cell=${cell} />`}
     </section>`;
