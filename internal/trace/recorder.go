@@ -94,8 +94,16 @@ type buyer struct {
 
 func (b *buyer) Before(ctx context.Context, c *tap.Command) error {
 	b.enter()
-	b.sent(Step{Who: b.name, Backend: c.Backend, Command: explore.Describe(c), Background: tap.IsBackground(ctx)}, c)
+	b.sent(Step{Who: b.name, Backend: c.Backend, Command: describe(c), Background: tap.IsBackground(ctx)}, c)
 	return nil
+}
+
+// describe says of a wait what kind it is: its text is a time, or a name.
+func describe(c *tap.Command) string {
+	if c.Backend == tap.Waiting {
+		return c.Name + ": " + c.Text
+	}
+	return explore.Describe(c)
 }
 
 func (b *buyer) After(_ context.Context, c *tap.Command, err error) error {

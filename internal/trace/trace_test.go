@@ -26,7 +26,7 @@ func record(t *testing.T, name string, buyers int) *trace.Trace {
 	needs := append([]backend.Capability{backend.SQL}, all[i].Needs...)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	got, err := trace.Run(ctx, labtest.Only(labtest.Start(t, needs...).Config(), needs...), all[i], buyers)
+	got, err := trace.Run(ctx, labtest.Start(t, needs...).Config(), all[i], buyers)
 	if err != nil {
 		t.Fatalf("trace %s: %v", name, err)
 	}
@@ -80,6 +80,9 @@ func TestLocksAreHeldInTurn(t *testing.T) {
 		tr := record(t, name, 2)
 		if len(tr.Problems) > 0 {
 			t.Errorf("%s: %v", name, tr.Problems)
+		}
+		if len(tr.After) > 6 || name == "zk" && len(tr.After) != 2 {
+			t.Errorf("%s: what it does not use is looked into: %v", name, tr.After)
 		}
 		if len(tr.Held) != 2 || tr.Held[0].To > tr.Held[1].From || tr.Held[0].From >= tr.Held[0].To {
 			t.Errorf("%s is held %+v", name, tr.Held)

@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -63,4 +64,27 @@ func TestLabIsAccessible(t *testing.T) {
 	tb := startBrowser(t).open(startFake(t).url, wide)
 	tb.choose("naive")
 	tb.inEveryLook("lab")
+}
+
+// The Tab key goes through the page as eyes do, and past the frame at a wish.
+func TestFocusOrder(t *testing.T) {
+	tb := startBrowser(t).open(startFake(t).url+"/#/guarantees", wide)
+	tb.says("main", "5 strategies")
+	for _, want := range []string{"Skip to the content", "seckill lab", "Lab", "Trace", "Guarantees", "Lessons", "Shop", "中文", "as the system", "Large type"} {
+		tb.do(chromedp.KeyEvent("\t"))
+		tb.await(fmt.Sprintf(`document.activeElement.innerText.includes(%q)`, want))
+		tb.await(`(() => { const s = getComputedStyle(document.activeElement); return s.outlineStyle === "solid" && parseFloat(s.outlineWidth) >= 2; })()`)
+	}
+	tb.do(chromedp.KeyEvent("\t"))
+	tb.await(`document.activeElement.id === "family"`)
+
+	tb.eval(`document.querySelector(".skip").focus()`)
+	tb.do(chromedp.KeyEvent("\r"))
+	tb.await(`document.activeElement.id === "content" && location.hash === "#/guarantees"`)
+
+	t.Log("another screen takes the focus along")
+	tb.eval(`document.querySelector("nav a").focus()`)
+	tb.do(chromedp.KeyEvent("\r"))
+	tb.says(".sale", "Strategy")
+	tb.await(`document.activeElement.id === "content" && document.title.startsWith("Lab")`)
 }

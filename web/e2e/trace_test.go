@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -128,6 +129,21 @@ func TestHostileFiles(t *testing.T) {
 	tb.click(".step:first-child > button")
 	tb.says(".details", "<b>SELECT</b>")
 	tb.await(`document.documentElement.scrollWidth <= innerWidth`)
+
+	t.Log("a file is dropped, anywhere")
+	drop := func(text string) {
+		tb.eval(fmt.Sprintf(`{
+			const data = new DataTransfer();
+			data.items.add(new File([%q], "dropped.json"));
+			document.querySelector("footer").dispatchEvent(new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true}));
+		}`, text))
+	}
+	drop("nothing")
+	tb.says(`[role="alert"] .wrong`, "is not JSON")
+	drop(string(good))
+	tb.says(".title-of", "dropped.json")
+	tb.says(".title-of", "naive")
+	tb.await(`!document.querySelector("main > [role=alert] .wrong")`)
 
 	t.Log("an address that names no counterexample")
 	tb.forgive("404")

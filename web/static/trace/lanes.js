@@ -5,6 +5,8 @@ import { servers } from './model.js';
 import { t } from '../text.js';
 import { classes, html } from '../ui.js';
 
+const brief = { sql: 'SQL', redis: 'Redis', zookeeper: 'ZK', etcd: 'etcd' }; // where there is little room
+
 /** What the stylesheet must know: how many lanes there are. */
 export const onLanes = (m) => ({ style: { '--lanes': m.buyers.length + m.servers.length } });
 
@@ -17,7 +19,7 @@ export function LaneHeads({ model: m, buyers }) {
       <span class="lanes">
         ${m.buyers.map((name) => html`<span key=${name} class="head buyer"><b>${t.trace.who(name)}</b>
           ${several && process(name) !== undefined && html`<small title=${t.trace.process(process(name) + 1)}>P${process(name) + 1}</small>`}</span>`)}
-        ${m.servers.map((name) => html`<span key=${name} class="head"><b>${servers[name]}</b></span>`)}
+        ${m.servers.map((name) => html`<span key=${name} class="head"><b class="full">${servers[name]}</b><b class="brief" aria-hidden="true">${brief[name]}</b></span>`)}
       </span>
     </div>`;
 }

@@ -4,7 +4,7 @@ import { Found } from '../guarantees/cell.js';
 import { exampleOf, examplesOf, loadMatrix } from '../guarantees/matrix.js';
 import { go, link, stay } from '../route.js';
 import { t } from '../text.js';
-import { classes, html, useEffect, useState } from '../ui.js';
+import { classes, html, useEffect, useRef, useState } from '../ui.js';
 import { Live } from './live.js';
 import { Player } from './player.js';
 import { maxFile, readExample, Unreadable } from './read.js';
@@ -71,14 +71,20 @@ async function fetchExample(name) {
 
 function Chooser({ matrix, name, openFile, show }) {
   const [over, setOver] = useState(false);
-  const drop = (e) => {
-    e.preventDefault();
-    setOver(false);
-    if (e.dataTransfer.files[0]) openFile(e.dataTransfer.files[0]);
-  };
+  const open = useRef(openFile);
+  open.current = openFile;
+  useEffect(() => { // a file that misses would be opened by the browser instead
+    const drag = (e) => {
+      e.preventDefault();
+      setOver(e.type === 'dragover');
+      if (e.type === 'drop' && e.dataTransfer.files[0]) open.current(e.dataTransfer.files[0]);
+    };
+    const kinds = ['dragover', 'dragleave', 'drop'];
+    for (const kind of kinds) addEventListener(kind, drag);
+    return () => kinds.forEach((kind) => removeEventListener(kind, drag));
+  }, []);
   return html`
-    <div class=${classes('panel chooser', over && 'over')} onDrop=${drop}
-      onDragOver=${(e) => { e.preventDefault(); setOver(true); }} onDragLeave=${() => setOver(false)}>
+    <div class=${classes('panel chooser', over && 'over')}>
       <div class="field"><label for="example">${t.trace.example}</label>
         <select id="example" onChange=${(e) => go('trace', e.currentTarget.value)}>
           <option value="" selected=${!name}>${t.trace.choose}</option>
