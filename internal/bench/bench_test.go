@@ -37,7 +37,7 @@ func short(t testing.TB, contestants ...Contestant) Options {
 	}
 	return Options{
 		Backends: labtest.Start(t, needs...).Config(), Contestants: contestants, Contenders: []int{4}, Instances: 2,
-		Hold: time.Millisecond, Rounds: 2, For: 100 * time.Millisecond, Progress: func(int, int, string) {},
+		Hold: time.Millisecond, Rounds: 2, For: 400 * time.Millisecond, Progress: func(int, int, string) {},
 	}
 }
 

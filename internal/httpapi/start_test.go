@@ -136,7 +136,7 @@ func TestHammeringAcrossTheStart(t *testing.T) {
 				ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":1000}`)
 				ask(t, s, "POST", "/api/v1/seckill?strategy="+name, purchase(1, 1))
 			}
-			soon := scheduled(1000, time.Now().Add(400*time.Millisecond))
+			soon := scheduled(1000, time.Now().Add(2*time.Second))
 			ask(t, servers[0], "PUT", "/api/v1/skus/1", soon).want(t, "setting a start", 200, "")
 			var buyers sync.WaitGroup
 			var refused [2]atomic.Int64 // by process
