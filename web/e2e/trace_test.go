@@ -70,6 +70,18 @@ func TestLocksAreBars(t *testing.T) {
 	tb.says(".steps", "lease ends")
 	tb.says(".bars-key", "as this buyer wrote it")
 	tb.inEveryLook("trace lock")
+
+	t.Log("whoever wrote the record last has it")
+	holders, err := chromedp.Run(tb.ctx, chromedp.Evaluate[string](`import("/static/trace/model.js").then(({ model }) => {
+		const step = (who, status, deadline) => ({ who, fault: "", backend: "sql", command: "COMMIT", result: "", woke: [],
+			values: [{ name: "lock_record.deadline", value: deadline }, { name: "lock_record.status", value: status }] });
+		const { bars } = model({ stock: 1, buyers: [{ name: "A" }, { name: "B" }],
+			steps: [step("A", "1", "10:00"), step("B", "1", "10:00"), step("B", "1", "11:00"), step("A", "0", "11:00")] });
+		return bars.map((b) => b.who + b.from + b.to).join(" ");
+	})`, chromedp.EvalAwaitPromise))
+	if err != nil || holders != "A02 B23" {
+		t.Errorf("the record is held %q, %v", holders, err)
+	}
 }
 
 func TestHostileFiles(t *testing.T) {

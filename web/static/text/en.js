@@ -17,7 +17,7 @@ export default {
     lab: 'Lab', trace: 'Trace', guarantees: 'Guarantees', lessons: 'Lessons', shop: 'Shop',
     main: 'Skip to the content',
     language: '中文', languageHint: 'Show the page in Chinese',
-    theme: 'Theme', themes: { auto: 'as the system', light: 'light', dark: 'dark' },
+    theme: 'Theme', themes: { auto: 'auto', light: 'light', dark: 'dark' },
     large: 'Large type', largeHint: 'for a projector',
     loading: 'Loading …',
     failed: 'This screen could not be loaded: the lab does not answer.',

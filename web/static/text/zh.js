@@ -33,7 +33,7 @@ export default {
     lab: '实验室', trace: '轨迹', guarantees: '保证', lessons: '课程', shop: '商店',
     main: '跳到正文',
     language: 'English', languageHint: '用英文显示',
-    theme: '主题', themes: { auto: '跟随系统', light: '浅色', dark: '深色' },
+    theme: '主题', themes: { auto: '自动', light: '浅色', dark: '深色' },
     large: '大字', largeHint: '适合投影',
     loading: '正在加载……',
     failed: '这个页面加载不了：实验室没有回应。',

@@ -41,11 +41,24 @@ export function Step({ step: s, index, model: m, total, current, past, choose })
           ${s.woke.length > 0 && html` <span class="badge">${t.trace.woke(s.woke.map(t.trace.who).join(', '))}</span>`}
         </span>
         ${s.took !== undefined ? html`<${Clock} step=${s} total=${total} />` : html`
-          <span class="after">${[...after].filter(([, v]) => v !== '').map(([name, value]) => html`
-            <span key=${name} class=${classes(before.get(name) !== value && 'changed')}>${t.trace.short(name)} <b>${value}</b></span>`)}</span>`}
+          <span class="after">${inBrief(before, after).map(({ name, values, changed }) => html`
+            <span key=${name} class=${classes(changed && 'changed')}>${t.trace.short(name)} <b>${values.join(' ')}</b></span>`)}</span>`}
       </button>
       ${current && html`<${Details} step=${s} />`}
     </li>`;
+}
+
+/** The same key on several nodes is one; of a record, only what changes and who has it. */
+function inBrief(before, after) {
+  const found = new Map();
+  for (const [name, value] of after) {
+    const changed = before.get(name) !== value;
+    if (value === '' || (/\.(deadline|expire|count)$/.test(name) && !changed)) continue;
+    const base = name.replace(/ on node \d+$/, '');
+    const entry = found.get(base) ?? { name: base, values: [], changed: false };
+    found.set(base, { name: base, values: [...entry.values, value], changed: entry.changed || changed });
+  }
+  return [...found.values()];
 }
 
 function Lanes({ step: s, index, model: m }) {

@@ -86,15 +86,31 @@ function rows(steps) {
 
 const isFree = (value) => value === undefined || ['', '—', '<nil>', 'NULL', '0'].includes(value);
 
-/** Whether a value is a lock's: its key, its node, its record. */
+/** Which lock a value is of, if of any: its key, its node, its record. */
 function lockOf(name) {
   const base = name.replace(/ on node \d+$/, '');
-  if (/^(distributed_lock|lock_record)\./.test(base)) return /\.(owner|status)$/.test(base) ? base.split('.')[0] : '';
-  return /lock/.test(base) && !base.includes('lock_row') ? base : '';
+  return /lock/.test(base) && !/^lock_(row|central)/.test(base) ? base : '';
+}
+
+/** A state in which a lock's record is one value, and none while it is free. */
+function whole(state) {
+  const merged = new Map();
+  for (const [name, value] of state) {
+    const table = name.match(/^(distributed_lock|lock_record)\.(\w+)$/);
+    if (!table) merged.set(name, value);
+    else if (!['status', 'owner'].includes(table[2]) || !isFree(value)) {
+      merged.set(table[1], `${merged.get(table[1]) ?? ''} ${table[2]}=${value}`);
+    }
+  }
+  for (const [name, value] of merged) {
+    if (/^(distributed_lock|lock_record)$/.test(name) && !/ (status|owner)=/.test(value)) merged.set(name, '—');
+  }
+  return merged;
 }
 
 /** Who wrote the key (node, record) that is there: a bar says no more than the server does. */
-function keys(steps, states) {
+function keys(steps, looked) {
+  const states = looked.map(whole);
   /** @type {Bar[]} */
   const bars = [];
   const owner = new Map(); // of each value, by its place
