@@ -32,9 +32,10 @@ var mayImport = map[string][]string{
 		"internal/tap", "internal/lock"},
 	"internal/labapi": {"internal/backend", "internal/ledger", "internal/lab", "internal/catalog",
 		"internal/httpapi", "internal/trace", "loadtest", "web", "web/course"},
-	"loadtest":   {"internal/seckill", "internal/ledger", "internal/backend", "internal/linear", "internal/tap"},
-	"web":        {},
-	"web/course": {},
+	"loadtest":         {"internal/seckill", "internal/ledger", "internal/backend", "internal/linear", "internal/tap"},
+	"loadtest/compare": {"internal/ledger", "internal/backend", "loadtest"},
+	"web":              {},
+	"web/course":       {},
 }
 
 // A family of strategies imports the contracts, and no other family.

@@ -20,6 +20,7 @@ const (
 	metricCommands  = "seckill_backend_commands_total" // by strategy and backend
 	metricPurchases = "seckill_purchases_total"        // by strategy
 	metricInFlight  = "seckill_purchases_in_flight"
+	metricLockWait  = "seckill_lock_wait_seconds" // by strategy
 )
 
 type metrics map[string]*dto.MetricFamily
@@ -51,6 +52,8 @@ func (m metrics) inFlight() (n float64, ok bool) {
 type cost struct {
 	purchases int64
 	commands  map[string]int64 // by backend
+	locks     int64
+	waited    float64 // seconds, for all locks
 }
 
 func (m metrics) cost(strategy string) cost {
@@ -64,6 +67,12 @@ func (m metrics) cost(strategy string) cost {
 		backend := label(metric, "backend")
 		if label(metric, "strategy") == strategy && backend != tap.Waiting {
 			c.commands[backend] += int64(metric.GetCounter().GetValue())
+		}
+	}
+	for _, metric := range m[metricLockWait].GetMetric() {
+		if label(metric, "strategy") == strategy {
+			c.locks += int64(metric.GetHistogram().GetSampleCount())
+			c.waited += metric.GetHistogram().GetSampleSum()
 		}
 	}
 	return c
@@ -117,6 +126,7 @@ func (m *meter) stop(ctx context.Context, r *Result) {
 			before = cost{}
 		}
 		sum.purchases += now.purchases - before.purchases
+		sum.locks, sum.waited = sum.locks+now.locks-before.locks, sum.waited+now.waited-before.waited
 		for backend, n := range now.commands {
 			sum.commands[backend] += n - before.commands[backend]
 		}
@@ -129,6 +139,9 @@ func (m *meter) stop(ctx context.Context, r *Result) {
 	}
 	if r.CommandsMissing != "" {
 		return
+	}
+	if sum.locks > 0 {
+		r.LockWait = &LockWait{sum.locks, 1000 * sum.waited / float64(sum.locks)}
 	}
 	for backend, n := range sum.commands {
 		if n > 0 {

@@ -24,6 +24,7 @@ type Result struct {
 	Answers        []Answer               `json:"answers"`  // every other answer than a sale, by code
 	RequestsPerSec float64                `json:"requests_per_second"`
 	SalesPerSec    float64                `json:"sales_per_second"`
+	SellingSeconds float64                `json:"selling_seconds"` // first request to last sale; 0: none
 	// Latency counts from when a request was due, which in a closed loop is
 	// when it was sent; ServiceTime from when it was sent. Where they differ,
 	// ServiceTime hides what buyers waited.
@@ -47,6 +48,9 @@ type Result struct {
 	// it; CommandsMissing says why it is not known.
 	Commands        []Commands `json:"commands"`
 	CommandsMissing string     `json:"commands_missing,omitempty"`
+	// LockWait is what taking the lock took, won or not, as the services count
+	// it; nil: no lock was taken, or they do not say.
+	LockWait *LockWait `json:"lock_wait,omitempty"`
 
 	// Audit is the judge's finding; nil when the ledger could not be read. Of
 	// several SKUs it is their sum, and Audits has each.
@@ -178,4 +182,10 @@ type Commands struct {
 	Backend     string  `json:"backend"`
 	Count       int64   `json:"count"`
 	PerPurchase float64 `json:"per_purchase"` // per request that reached the strategy, sold or not
+}
+
+// LockWait sums up how long purchases waited for their lock.
+type LockWait struct {
+	Count  int64   `json:"count"`   // locks that were asked for
+	MeanMS float64 `json:"mean_ms"` // each
 }

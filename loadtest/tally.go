@@ -33,6 +33,7 @@ type tally struct {
 	late     int
 	dropped  int
 	cancels  Cancellations
+	lastSale time.Duration // since the start
 
 	// Microseconds. all and sold count from when the request was due, service
 	// from when it was sent; lag is what the generator itself was late.
@@ -94,6 +95,7 @@ func (t *tally) record(p purchase, r reply, at timing) {
 		s.Sold += p.quantity
 		t.units += p.quantity
 		t.left[k] = r.remaining
+		t.lastSale = max(t.lastSale, at.answered)
 		_ = t.sold.RecordValue(us)
 		return
 	case ledger.OutcomeSoldOut:
@@ -186,7 +188,7 @@ func (t *tally) summarize(r *Result, took time.Duration) {
 	slices.SortFunc(r.Answers, func(a, b Answer) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Code, b.Code))
 	})
-	r.Seconds = took.Seconds()
+	r.Seconds, r.SellingSeconds = took.Seconds(), t.lastSale.Seconds()
 	if r.Seconds > 0 {
 		r.RequestsPerSec = float64(r.Requests) / r.Seconds
 		r.SalesPerSec = float64(r.Counts[ledger.OutcomeSold]) / r.Seconds

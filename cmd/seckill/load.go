@@ -136,8 +136,13 @@ func (c *LoadCmd) where(ctx context.Context, stderr io.Writer) (*place, error) {
 	if !slices.Contains(names(), c.wanted.Strategy) {
 		return nil, usage(stderr, fmt.Errorf("there is no strategy %q; there are: %s", c.wanted.Strategy, strings.Join(names(), ", ")))
 	}
+	return startPlace(ctx, stderr, c.BackendFlags.config())
+}
+
+// startPlace starts a lab that ends when the place is left.
+func startPlace(ctx context.Context, stderr io.Writer, given backend.Config) (*place, error) {
 	fmt.Fprintln(stderr, "No lab is running: starting one for this run. (seckill up keeps one.)")
-	own, err := lab.Start(ctx, lab.Options{Given: c.BackendFlags.config()})
+	own, err := lab.Start(ctx, lab.Options{Given: given})
 	if err != nil {
 		return nil, fmt.Errorf("start a lab for this run: %w", err)
 	}

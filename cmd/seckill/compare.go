@@ -1,0 +1,239 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/lab"
+	"seckill/loadtest"
+	"seckill/loadtest/compare"
+	"seckill/strategies"
+)
+
+// CompareCmd holds the same sale with one strategy after the other.
+type CompareCmd struct {
+	Target     []string `help:"Addresses of service processes, by comma. Without any: the lab that is running, else one for this run." placeholder:"URL,…"`
+	Strategies []string `default:"all" help:"Strategies by comma, or all." placeholder:"NAME"`
+
+	Stock       int64         `default:"400" help:"Units for sale." group:"sale"`
+	Buyers      int           `default:"500" help:"Distinct users, one purchase each." group:"sale"`
+	Concurrency int           `default:"64" help:"Buyers at a time." group:"sale"`
+	Few         int           `default:"2" help:"Buyers at a time of the second run, of strategies that the articles' words are about; 0: no such run." group:"sale"`
+	Quantity    int64         `default:"1" help:"Units that each buyer asks for." group:"sale"`
+	SKU         int64         `name:"sku" default:"1" help:"What is sold." group:"sale"`
+	Timeout     time.Duration `default:"10s" help:"A buyer gives up after this long." group:"sale"`
+	Seed        *uint64       `help:"Repeats the buyers in their order. Without it: another seed each time." group:"sale" placeholder:"N"`
+
+	Repeats int           `default:"3" help:"Rounds, every other one the other way round." group:"rounds"`
+	Turn    time.Duration `default:"500ms" help:"In its turn a strategy holds the sale again and again until so much was measured, once at least." group:"rounds"`
+
+	Against string  `placeholder:"FILE" help:"A result of --json to compare with." group:"older"`
+	Limit   float64 `default:"20" help:"Fail when a strategy is slower than in --against by more than so many percent." group:"older"`
+
+	CompareOutput
+	Token string `help:"The targets' admin token, if they have one." env:"SECKILL_TOKEN"`
+
+	// With --target: what the verdict is read from, and the floors are measured
+	// on. Else what the lab that is started for the run does not start itself.
+	BackendFlags
+
+	chosen []catalog.Info
+	sale   loadtest.Scenario
+	older  *compare.Result
+}
+
+// Help is what seckill compare --help says below its flags.
+func (CompareCmd) Help() string {
+	return fmt.Sprintf(`Each strategy is also shown as a ratio to floors, measured in turn with the strategies at the same concurrency: a bare gin handler, a bare
+Redis INCR, a bare UPDATE of one row, and the transaction of the strategy conditional without HTTP.
+
+--against compares ratios to the floor where both results have one, because machines have good and bad days; else rates.
+
+Exit status: %d the correct ones held and the broken ones were caught, %d one that is to hold oversold, %d one lost or undersold,
+%d a broken one was not caught, %d slower than --against by more than --limit, or another verdict, %d interrupted, or a run was not valid,
+%d the result could not be written where it should be (it is on standard output or in the file that is named then), %d wrong command line.`,
+		compare.ExitAsKnown, compare.ExitOversold, compare.ExitLost, compare.ExitMissed, compare.ExitChanged, compare.ExitNotValid,
+		statusFailed, statusUsage)
+}
+
+// Validate finds what is wrong with the flags and the files they name.
+func (c *CompareCmd) Validate() (err error) {
+	if c.chosen, err = chosenStrategies(c.Strategies); err != nil {
+		return err
+	}
+	switch {
+	case c.Few < 0 || c.Few > c.Concurrency && c.Few != 2:
+		return errors.New("--few must be from 0 (no such run) to less than --concurrency")
+	case c.Repeats < 1 || c.Repeats > 100:
+		return errors.New("--repeats must be 1 to 100")
+	case c.Turn < 0 || c.Turn > 10*time.Minute:
+		return errors.New("--turn must be from 0 (the sale once) to 10m, such as 500ms")
+	case !(c.Limit >= 0 && c.Limit <= 100):
+		return errors.New("--limit must be from 0 to 100 percent")
+	}
+	c.sale = loadtest.DefaultScenario()
+	c.sale.Stock, c.sale.Buyers, c.sale.Concurrency, c.sale.Quantity = c.Stock, c.Buyers, c.Concurrency, c.Quantity
+	c.sale.SKU, c.sale.Timeout, c.sale.Seed = c.SKU, c.Timeout, rand.Uint64()
+	over(&c.sale.Seed, c.Seed)
+	if err := (loadtest.Config{Scenario: c.sale, Targets: c.Target}).Check(); err != nil {
+		return err
+	}
+	if c.Against != "" {
+		if c.older, err = c.readOlder(); err != nil {
+			return err
+		}
+	}
+	return c.CompareOutput.check()
+}
+
+func chosenStrategies(named []string) (chosen []catalog.Info, err error) {
+	all := strategies.All()
+	if slices.Equal(named, []string{"all"}) {
+		return all, nil
+	}
+	for _, name := range named {
+		i := slices.IndexFunc(all, func(info catalog.Info) bool { return info.Name == name })
+		switch {
+		case i < 0:
+			return nil, fmt.Errorf("--strategies: there is no strategy %q; there are: all, or some of %s", name, strings.Join(names(), ", "))
+		case slices.ContainsFunc(chosen, func(info catalog.Info) bool { return info.Name == name }):
+			return nil, fmt.Errorf("--strategies names %s twice", name)
+		}
+		chosen = append(chosen, all[i])
+	}
+	if len(chosen) == 0 {
+		return nil, errors.New("--strategies names none: give all, or some by comma")
+	}
+	return chosen, nil
+}
+
+func (c *CompareCmd) readOlder() (*compare.Result, error) {
+	f, err := os.Open(c.Against)
+	if err != nil {
+		return nil, fmt.Errorf("--against: %w", err)
+	}
+	defer f.Close()
+	older, err := compare.Read(f)
+	if err == nil {
+		err = older.Comparable(c.Stock, c.Buyers, c.Concurrency, c.Quantity)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--against %s: %w", c.Against, err)
+	}
+	older.Strategies = slices.DeleteFunc(older.Strategies, func(e *compare.Entry) bool { return !c.chose(e.Strategy) })
+	return older, nil
+}
+
+// chose: strategies that were left out on purpose are not missed.
+func (c *CompareCmd) chose(name string) bool {
+	return slices.ContainsFunc(c.chosen, func(i catalog.Info) bool { return i.Name == name })
+}
+
+func (c *CompareCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
+	if err := c.CompareOutput.prepare(); err != nil {
+		return err
+	}
+	where, err := c.where(ctx, stderr)
+	if err != nil {
+		return err
+	}
+	defer where.leave()
+	options := compare.Options{
+		Sale:    loadtest.Config{Scenario: c.sale, Targets: where.targets, AdminToken: c.Token},
+		Repeats: c.Repeats, Turn: c.Turn, Few: c.Few, OnStep: c.steps(stderr),
+	}
+	if err := where.openLedger(ctx, &options.Sale); err != nil {
+		return err
+	}
+	var chosen []string
+	for _, i := range c.chosen {
+		breaks := i.Broken() || len(where.targets) > 1 && i.Guarantees[catalog.M] == catalog.Breaks
+		options.Contenders = append(options.Contenders, compare.Contender{Name: i.Name, Title: i.Title, Family: i.Family, Breaks: breaks})
+		chosen = append(chosen, i.Name)
+	}
+	options.Sparse = compare.Claimed(chosen)
+	floors, settings, problem := where.floors(ctx, options.Sale)
+	options.Floors = floors
+	result := compare.Run(ctx, options)
+	result.Command, result.Version, result.Durability = commandLine(), buildVersion(), settings
+	if problem != nil {
+		result.Problems = append(result.Problems, problem.Error())
+	}
+	if c.older != nil {
+		result.CompareWith(c.older, c.Limit)
+	}
+	if err := c.CompareOutput.write(stdout, result); err != nil {
+		return err
+	}
+	if status := result.ExitStatus(); status != 0 {
+		return exitStatus(status)
+	}
+	return nil
+}
+
+func (c *CompareCmd) where(ctx context.Context, stderr io.Writer) (*place, error) {
+	if len(c.Target) > 0 {
+		return &place{targets: c.Target, sql: c.BackendFlags.config()}, nil
+	}
+	running, err := lab.Running()
+	if err != nil {
+		return nil, err
+	}
+	if running != nil {
+		return &place{targets: running.Services, sql: running.Config}, nil
+	}
+	return startPlace(ctx, stderr, c.BackendFlags.config())
+}
+
+// floors opens what the floors are measured on; what cannot be opened is a
+// problem of the report, and no reason not to compare.
+func (p *place) floors(ctx context.Context, sale loadtest.Config) (all []compare.Floor, settings []compare.Setting, problem error) {
+	settings = []compare.Setting{}
+	bare, stop, err := compare.ServeHTTPFloor(sale)
+	if err != nil {
+		problem = fmt.Errorf("the floors: %w", err)
+	} else {
+		p.closers = append(p.closers, stop)
+		all = append(all, bare)
+	}
+	in, err := backend.Open(ctx, backend.Config{MySQLDSN: p.sql.MySQLDSN, SQLitePath: p.sql.SQLitePath, RedisAddrs: p.sql.RedisAddrs,
+		MaxSQLConns: max(sale.Concurrency, 2)})
+	if err != nil {
+		return all, settings, errors.Join(problem, fmt.Errorf("the floors: %w", err))
+	}
+	p.closers = append(p.closers, func() { _ = in.Close() })
+	servers, drop := compare.ServerFloors(ctx, in, sale.Concurrency)
+	p.closers = append(p.closers, func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+		defer cancel()
+		_ = drop(ctx) // the database may be gone
+	})
+	return append(all, servers...), compare.Durability(ctx, in), problem
+}
+
+// steps says what is being done: one line that changes on a terminal.
+func (c *CompareCmd) steps(stderr stderrWriter) func(done, total int, what string) {
+	if c.Quiet {
+		return nil
+	}
+	begun := time.Now()
+	_, terminal := columns(stderr.Writer)
+	return func(done, total int, what string) {
+		line := fmt.Sprintf("%6s  %4d/%d  %s", time.Since(begun).Round(time.Second), done+1, total, what)
+		if terminal {
+			fmt.Fprintf(stderr, "\r\x1b[K%s%s", line, cmp.Or(map[bool]string{true: "\r\x1b[K"}[done+1 == total], ""))
+			return
+		}
+		fmt.Fprintln(stderr, line)
+	}
+}

@@ -1,0 +1,126 @@
+package compare
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+)
+
+// Against is what changed since an older result.
+type Against struct {
+	Command string   `json:"command"` // of the older one
+	Limit   float64  `json:"limit_percent"`
+	Changes []Change `json:"changes"`
+	Gone    []string `json:"gone"`  // strategies of the older result that this one lacks
+	Added   []string `json:"added"` // strategies that the older one lacks
+}
+
+// A Change of one strategy. Percent is that of its ratio to the floor, which
+// takes out how fast the machine was on that day; without a floor in both
+// results it is that of its sales a second.
+type Change struct {
+	Strategy string  `json:"strategy"`
+	By       string  `json:"by"` // the floor's id, or sales_per_second
+	Was      float64 `json:"was"`
+	Is       float64 `json:"is"`
+	Percent  float64 `json:"percent"` // below 0: slower
+	Verdict  string  `json:"verdict,omitempty"`
+	Failed   bool    `json:"failed"`
+}
+
+// Failed: something is slower by more than the limit, has another verdict, or
+// is gone.
+func (a *Against) Failed() bool {
+	return len(a.Gone) > 0 || slices.ContainsFunc(a.Changes, func(c Change) bool { return c.Failed })
+}
+
+// maxResult bounds a file that is read; a result of all strategies has a tenth.
+const maxResult = 64 << 20
+
+// Read reads what WriteJSON wrote.
+func Read(r io.Reader) (*Result, error) {
+	data, err := io.ReadAll(io.LimitReader(r, maxResult+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > maxResult {
+		return nil, fmt.Errorf("more than %d MiB are no result of seckill compare", maxResult>>20)
+	}
+	var result Result
+	if err := json.Unmarshal(data, &result); err != nil {
+		return nil, fmt.Errorf("this is no result of seckill compare --json: %w", err)
+	}
+	switch {
+	case result.Format == 0 || result.Strategies == nil:
+		return nil, fmt.Errorf("this is no result of seckill compare --json: it has no format and strategies")
+	case result.Format != Format:
+		return nil, fmt.Errorf("the result has format %d, this program knows %d", result.Format, Format)
+	case slices.Contains(result.Strategies, nil):
+		return nil, fmt.Errorf("this is no result of seckill compare --json: a strategy is null")
+	}
+	return &result, nil
+}
+
+// Comparable says why two sales cannot be held against each other; nil if they
+// can. The seed may differ: it decides who buys, not how much work that is.
+func (r *Result) Comparable(stock int64, buyers, concurrency int, quantity int64) error {
+	s := r.Settings
+	for _, d := range []struct {
+		name    string
+		was, is int64
+	}{{"--stock", s.Stock, stock}, {"--buyers", int64(s.Buyers), int64(buyers)},
+		{"--concurrency", int64(s.Concurrency), int64(concurrency)}, {"--quantity", s.Quantity, quantity}} {
+		if d.was != d.is {
+			return fmt.Errorf("the older result is of %s %d, not %d: give %[1]s %[2]d to compare like with like", d.name, d.was, d.is)
+		}
+	}
+	return nil
+}
+
+// CompareWith fills in what changed since old; limit is in percent.
+func (r *Result) CompareWith(old *Result, limit float64) {
+	a := &Against{Command: old.Command, Limit: limit, Changes: []Change{}, Gone: []string{}, Added: []string{}}
+	for _, was := range old.Strategies {
+		is := r.entry(was.Strategy)
+		if is == nil {
+			a.Gone = append(a.Gone, was.Strategy)
+			continue
+		}
+		a.Changes = append(a.Changes, change(was, is, limit))
+	}
+	for _, is := range r.Strategies {
+		if old.entry(is.Strategy) == nil {
+			a.Added = append(a.Added, is.Strategy)
+		}
+	}
+	r.Against = a
+}
+
+func change(was, is *Entry, limit float64) Change {
+	c := Change{Strategy: is.Strategy, By: "sales_per_second", Was: was.Sales.Median, Is: is.Sales.Median}
+	for _, floor := range []string{FloorTransaction, FloorUpdate, FloorHTTP} {
+		if then, now := was.Ratios[floor].Median, is.Ratios[floor].Median; then > 0 && now > 0 {
+			c.By, c.Was, c.Is = floor, then, now
+			break
+		}
+	}
+	if c.Was > 0 {
+		c.Percent = 100 * (c.Is/c.Was - 1)
+	}
+	c.Failed = c.Percent < -limit
+	// Which rule a broken one breaks is luck; that it breaks is not.
+	if was.Broken() != is.Broken() || was.Verdict != is.Verdict && !is.Broken() {
+		c.Verdict = fmt.Sprintf("%s, was %s", is.Verdict, was.Verdict)
+		c.Failed = true
+	}
+	return c
+}
+
+func (r *Result) entry(strategy string) *Entry {
+	i := slices.IndexFunc(r.Strategies, func(e *Entry) bool { return e.Strategy == strategy })
+	if i < 0 {
+		return nil
+	}
+	return r.Strategies[i]
+}

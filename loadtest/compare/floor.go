@@ -1,0 +1,121 @@
+package compare
+
+import (
+	"context"
+	"encoding/json"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"seckill/loadtest"
+)
+
+// A Floor is work that no strategy can do without, alone: what a strategy
+// reaches of it is what the strategy costs.
+type Floor struct {
+	ID, Title string
+	// Measure does it as often as it can for so long, and returns how often a
+	// second.
+	Measure func(ctx context.Context, d time.Duration) (perSecond float64, err error)
+	Missing string // not empty: why it cannot be measured
+}
+
+// The floors, by their ids.
+const (
+	FloorHTTP        = "gin"         // bare handler that decodes the same JSON
+	FloorRedis       = "redis_incr"  // INCR of one key
+	FloorUpdate      = "hot_row"     // UPDATE of one row, committed each
+	FloorTransaction = "transaction" // update and order in one transaction, without HTTP
+)
+
+// perSecond has workers do work for so long.
+func perSecond(ctx context.Context, workers int, d time.Duration, work func(context.Context) error) (float64, error) {
+	var done atomic.Int64
+	var first error
+	var once sync.Once
+	var all sync.WaitGroup
+	begun := time.Now()
+	for range workers {
+		all.Go(func() {
+			for time.Since(begun) < d && ctx.Err() == nil {
+				if err := work(ctx); err != nil {
+					once.Do(func() { first = err })
+					return
+				}
+				done.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	if first == nil {
+		first = ctx.Err()
+	}
+	return float64(done.Load()) / time.Since(begun).Seconds(), first
+}
+
+// ServeHTTPFloor starts the bare handler on a loopback port, in this process.
+func ServeHTTPFloor(sale loadtest.Config) (f Floor, stop func(), err error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return Floor{}, nil, err
+	}
+	server := &http.Server{Handler: bareHandler(), ReadHeaderTimeout: 5 * time.Second}
+	go func() { _ = server.Serve(listener) }() // ends with stop
+	sale.Targets, sale.Strategy = []string{"http://" + listener.Addr().String()}, bareStrategy
+	return Floor{ID: FloorHTTP, Title: "bare gin handler", Measure: func(ctx context.Context, d time.Duration) (float64, error) {
+		return blow(ctx, sale, d)
+	}}, func() { _ = server.Close() }, nil
+}
+
+// blow sends ever more purchases until they take at least d.
+func blow(ctx context.Context, sale loadtest.Config, d time.Duration) (float64, error) {
+	sale.Stock, sale.Buyers = 1, max(1000, 2*sale.Concurrency)
+	sale.Quantity = 1
+	for {
+		r, err := loadtest.Blow(ctx, sale)
+		switch {
+		case err != nil:
+			return 0, err
+		case ctx.Err() != nil:
+			return 0, ctx.Err()
+		case r.Seconds >= d.Seconds() || sale.Buyers >= mostBlown:
+			return r.RequestsPerSec, nil
+		}
+		sale.Buyers = min(mostBlown, int(1.2*r.RequestsPerSec*d.Seconds())+sale.Buyers)
+	}
+}
+
+const (
+	mostBlown    = 2_000_000
+	bareStrategy = "bare"
+)
+
+func bareHandler() http.Handler {
+	gin.SetMode(gin.ReleaseMode)
+	g := gin.New()
+	g.POST("/api/v1/seckill", func(c *gin.Context) {
+		var body struct {
+			SKU      int64 `json:"sku_id"`
+			User     int64 `json:"user_id"`
+			Quantity int64 `json:"quantity"`
+		}
+		if err := json.NewDecoder(c.Request.Body).Decode(&body); err != nil {
+			c.JSON(http.StatusBadRequest, gin.H{"error": err.Error()})
+			return
+		}
+		c.JSON(http.StatusOK, bareSale{"order-1", body.SKU, body.Quantity, 7, bareStrategy})
+	})
+	return g
+}
+
+type bareSale struct {
+	OrderID   string `json:"order_id"`
+	SKU       int64  `json:"sku_id"`
+	Quantity  int64  `json:"quantity"`
+	Remaining int64  `json:"remaining"`
+	Strategy  string `json:"strategy"`
+}

@@ -1,0 +1,57 @@
+package compare
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+)
+
+// A Matrix is what the report shows of one that `seckill prove --json` wrote.
+type Matrix struct {
+	Format    int `json:"format"`
+	Questions []struct {
+		ID    string `json:"id"`
+		Title string `json:"title"`
+		Asks  string `json:"asks"`
+	} `json:"questions"`
+	Rows []struct {
+		Strategy string          `json:"strategy"`
+		Cells    map[string]Cell `json:"cells"`
+	} `json:"rows"`
+}
+
+// A Cell is the answer to one question about one strategy.
+type Cell struct {
+	Answer string  `json:"answer"`
+	Text   string  `json:"text"`
+	Wait   float64 `json:"wait_s"`
+}
+
+const matrixFormat = 1
+
+// ReadMatrix reads one.
+func ReadMatrix(r io.Reader) (*Matrix, error) {
+	var m Matrix
+	if err := json.NewDecoder(io.LimitReader(r, maxResult)).Decode(&m); err != nil {
+		return nil, fmt.Errorf("this is no matrix of seckill prove --json: %w", err)
+	}
+	if m.Format != matrixFormat || len(m.Questions) == 0 {
+		return nil, fmt.Errorf("this is no matrix of seckill prove --json of format %d", matrixFormat)
+	}
+	return &m, nil
+}
+
+// Sign is the answer in one character.
+func (c Cell) Sign() string {
+	switch c.Answer {
+	case "holds":
+		return "✓"
+	case "breaks":
+		return "✗"
+	case "measured":
+		return c.Text
+	case "failed":
+		return "!"
+	}
+	return none
+}

@@ -1,0 +1,94 @@
+package compare
+
+import (
+	"slices"
+
+	"seckill/internal/ledger"
+	"seckill/loadtest"
+)
+
+// A turn adds up the sales of one strategy in one round.
+type turn struct {
+	Round
+	entry *Entry
+
+	took, selling  float64 // seconds
+	sold, requests int
+	p50, p99       []float64
+	locks          int64
+	waited         float64 // milliseconds
+	last           *loadtest.Result
+}
+
+// worse orders verdicts: what is proven goes before what proves nothing.
+var worse = []ledger.Verdict{"", ledger.Held, ledger.NotValid, ledger.Lost, ledger.Oversold}
+
+func worst(a, b ledger.Verdict) ledger.Verdict {
+	if slices.Index(worse, b) > slices.Index(worse, a) {
+		return b
+	}
+	return a
+}
+
+// judge takes a sale's verdict, whether or not it is measured.
+func (t *turn) judge(r *loadtest.Result) {
+	if r.Interrupted { // it proves nothing, but for what it has proven
+		t.Interrupted = true
+		if r.Verdict == ledger.NotValid {
+			return
+		}
+	}
+	t.Verdict = worst(t.Verdict, r.Verdict)
+	if r.Audit != nil {
+		if over := r.Audit.Sold - r.Audit.Initial; r.Settings.Stock == r.Audit.Initial {
+			t.Sold = max(t.Sold, r.Audit.Initial+over)
+		}
+		for _, v := range r.Audit.Violations {
+			t.entry.violated(v)
+		}
+	}
+	for _, p := range r.Problems {
+		if !slices.Contains(t.entry.Problems, p) {
+			t.entry.Problems = append(t.entry.Problems, p)
+		}
+	}
+}
+
+func (e *Entry) violated(v ledger.Violation) {
+	i := slices.IndexFunc(e.Violations, func(known Violation) bool { return known.Rule == v.Rule })
+	if i < 0 {
+		i = len(e.Violations)
+		e.Violations = append(e.Violations, Violation{Rule: v.Rule, Message: v.Message})
+	}
+	e.Violations[i].Rounds++
+}
+
+func (t *turn) add(r *loadtest.Result) {
+	t.Sales++
+	t.took, t.selling = t.took+r.Seconds, t.selling+r.SellingSeconds
+	t.sold, t.requests = t.sold+r.Counts[ledger.OutcomeSold], t.requests+r.Requests
+	t.p50 = append(t.p50, float64(r.Latency.P50)/1000)
+	t.p99 = append(t.p99, float64(r.Latency.P99)/1000)
+	if w := r.LockWait; w != nil {
+		t.locks, t.waited = t.locks+w.Count, t.waited+w.MeanMS*float64(w.Count)
+	}
+	t.last = r
+}
+
+func (t *turn) finish() Round {
+	r := t.Round
+	if t.selling > 0 {
+		r.SalesRate = float64(t.sold) / t.selling
+	}
+	if t.took > 0 {
+		r.RequestRate = float64(t.requests) / t.took
+	}
+	r.P50, r.P99 = spreadOf(t.p50).Median, spreadOf(t.p99).Median
+	if t.locks > 0 {
+		r.LockWait = t.waited / float64(t.locks)
+	}
+	if t.last != nil {
+		r.curve, r.course, r.commands = t.last.LatencyCurve, t.last.Course, t.last.Commands
+	}
+	return r
+}
