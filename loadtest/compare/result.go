@@ -41,7 +41,8 @@ const Format = 1
 // and of its rounds the medians: sales_per_second, requests_per_second, p50_ms,
 // p99_ms, each {median, low, high}; ratios by the id of a floor; lock_wait_ms,
 // commands. latency_curve and course are those of its median round; rounds has
-// every round's figures, and violations what the judge found, by rule.
+// every round's figures; violations what the judge found, by rule; problems why
+// a run by itself proves nothing.
 type Result struct {
 	Format      int       `json:"format"`
 	Command     string    `json:"command"`

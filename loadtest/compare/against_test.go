@@ -1,0 +1,100 @@
+package compare
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+
+	"seckill/internal/ledger"
+)
+
+func canceled(t *testing.T) context.Context {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return ctx
+}
+
+func entryAt(rate, ratio float64, v ledger.Verdict, breaks bool) *Entry {
+	e := &Entry{Strategy: "a", Verdict: v, Breaks: breaks, Sales: Spread{rate, rate, rate}, Ratios: map[string]Spread{}}
+	if ratio > 0 {
+		e.Ratios[FloorTransaction] = Spread{ratio, ratio, ratio}
+	}
+	e.Expected = e.Broken() == breaks
+	return e
+}
+
+func TestChanges(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		was, is *Entry
+		by      string
+		percent float64
+		failed  bool
+	}{
+		{"as fast", entryAt(100, .5, ledger.Held, false), entryAt(100, .5, ledger.Held, false), FloorTransaction, 0, false},
+		{"a slower machine", entryAt(100, .5, ledger.Held, false), entryAt(50, .5, ledger.Held, false), FloorTransaction, 0, false},
+		{"slower on a faster machine", entryAt(100, .5, ledger.Held, false), entryAt(150, .25, ledger.Held, false), FloorTransaction, -50, true},
+		{"slower within the limit", entryAt(100, .5, ledger.Held, false), entryAt(100, .45, ledger.Held, false), FloorTransaction, -10, false},
+		{"without a floor", entryAt(100, .5, ledger.Held, false), entryAt(75, 0, ledger.Held, false), "sales_per_second", -25, true},
+		{"faster", entryAt(100, 0, ledger.Held, false), entryAt(300, 0, ledger.Held, false), "sales_per_second", 200, false},
+		{"oversells now", entryAt(100, .5, ledger.Held, false), entryAt(100, .5, ledger.Oversold, false), FloorTransaction, 0, true},
+		{"not valid now", entryAt(100, .5, ledger.Held, false), entryAt(100, .5, ledger.NotValid, false), FloorTransaction, 0, true},
+		{"broken in another way", entryAt(100, .5, ledger.Oversold, true), entryAt(100, .5, ledger.Lost, true), FloorTransaction, 0, false},
+		{"nothing is sold", entryAt(100, 0, ledger.Held, false), entryAt(0, 0, ledger.Held, false), "sales_per_second", -100, true},
+	} {
+		r := &Result{Strategies: []*Entry{c.is}}
+		r.CompareWith(&Result{Strategies: []*Entry{c.was}}, 20)
+		got := r.Against.Changes[0]
+		if got.By != c.by || got.Percent < c.percent-1e-9 || got.Percent > c.percent+1e-9 || got.Failed != c.failed || r.Against.Failed() != c.failed {
+			t.Errorf("%s: %+v", c.name, got)
+		}
+	}
+}
+
+func TestGoneAndAdded(t *testing.T) {
+	held := func(name string) *Entry {
+		e := entryAt(1, 1, ledger.Held, false)
+		e.Strategy = name
+		return e
+	}
+	r := &Result{Strategies: []*Entry{held("new"), held("both")}}
+	r.CompareWith(&Result{Strategies: []*Entry{held("both"), held("old")}}, 20)
+	a := r.Against
+	if strings.Join(a.Gone, ",") != "old" || strings.Join(a.Added, ",") != "new" || len(a.Changes) != 1 || r.ExitStatus() != ExitChanged {
+		t.Errorf("%+v, exit status %d", a, r.ExitStatus())
+	}
+}
+
+func TestReadWhatWasWritten(t *testing.T) {
+	var data bytes.Buffer
+	r := fixed(t)
+	if err := r.WriteJSON(&data); err != nil {
+		t.Fatal(err)
+	}
+	again, err := Read(&data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again.CompareWith(r, 0)
+	if again.Against.Failed() || len(again.Against.Changes) != len(r.Strategies) {
+		t.Errorf("a result differs from itself: %+v", again.Against)
+	}
+	if err := again.Comparable(testStock, testBuyers, testCrowd, 1); err != nil {
+		t.Error(err)
+	}
+	if err := again.Comparable(testStock, testBuyers+1, testCrowd, 1); err == nil || !strings.Contains(err.Error(), "give --buyers 50") {
+		t.Errorf("another number of buyers: %v", err)
+	}
+}
+
+func TestReadRefuses(t *testing.T) {
+	for _, text := range []string{"", "{}", "[]", "null", `{"format":2,"strategies":[]}`, `{"format":1,"strategies":[null]}`, `{"format":1}`, "\x00", `{"format":1,"strategies":[`} {
+		if _, err := Read(strings.NewReader(text)); err == nil {
+			t.Errorf("%q was read as a result", text)
+		}
+		if _, err := ReadMatrix(strings.NewReader(text)); err == nil {
+			t.Errorf("%q was read as a matrix", text)
+		}
+	}
+}

@@ -1,0 +1,175 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// bars is a chart of a row for each strategy. Positions are percentages of its
+// width, so that it fits every page without its words being scaled.
+type bars struct {
+	Rows  []bar
+	Ticks []tick
+}
+
+type bar struct {
+	Name, Text string
+	Class      string // of the stylesheet
+	Parts      []part
+	// A whisker from Low to High; Dot marks a point on it.
+	Whisker        bool
+	Low, High, Dot float64
+}
+
+type part struct {
+	X, Width    float64
+	Class, Text string
+}
+
+type tick struct {
+	X    float64
+	Text string
+}
+
+// salesBars has the fastest first, between the floors that sell.
+func (r *Result) salesBars() *bars {
+	b := &bars{}
+	type row struct {
+		bar
+		s Spread
+	}
+	var rows []row
+	for _, e := range r.Strategies {
+		if e.Sales.Median > 0 {
+			rows = append(rows, row{bar{Name: e.Strategy, Class: badge(e)}, e.Sales})
+		}
+	}
+	for _, f := range r.floors() {
+		if f.ID == FloorUpdate || f.ID == FloorTransaction {
+			rows = append(rows, row{bar{Name: f.Title, Class: "floor"}, f.Rate})
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(b.s.Median, a.s.Median) })
+	most := 0.0
+	for _, x := range rows {
+		most = max(most, x.s.High)
+	}
+	if most == 0 {
+		return nil
+	}
+	b.Ticks, most = linearTicks(most)
+	for _, x := range rows {
+		x.Text = x.s.String()
+		x.Parts = []part{{Width: 100 * x.s.Median / most, Class: x.Class}}
+		x.Whisker, x.Low, x.High = x.s.Low < x.s.High, 100*x.s.Low/most, 100*x.s.High/most
+		b.Rows = append(b.Rows, x.bar)
+	}
+	return b
+}
+
+// linearTicks are at most six round numbers from 0, and the end of the axis.
+func linearTicks(most float64) (ticks []tick, end float64) {
+	unit := math.Pow(10, math.Floor(math.Log10(most)))
+	for _, k := range []float64{.2, .5, 1, 2, 5} {
+		if most <= 5*k*unit {
+			unit *= k
+			break
+		}
+	}
+	end = unit * math.Ceil(most/unit)
+	for x := 0.0; x <= end+unit/2; x += unit {
+		ticks = append(ticks, tick{100 * x / end, thousands(int64(math.Round(x)))})
+	}
+	return ticks, end
+}
+
+// latencyBars go from the median to p99, on a logarithmic axis.
+func (r *Result) latencyBars() *bars {
+	b := &bars{}
+	least, most := math.Inf(1), 0.0
+	for _, e := range r.Strategies {
+		if e.P50.Median > 0 {
+			least, most = min(least, e.P50.Median), max(most, e.P99.Median)
+		}
+	}
+	if most == 0 {
+		return nil
+	}
+	axis := newLogAxis(least, most)
+	for _, d := range axis.decades() {
+		b.Ticks = append(b.Ticks, tick{100 * axis.at(d), milliseconds(d)})
+	}
+	sorted := slices.SortedStableFunc(slices.Values(r.Strategies), func(a, b *Entry) int { return cmp.Compare(a.P99.Median, b.P99.Median) })
+	for _, e := range sorted {
+		if e.P50.Median > 0 {
+			from, to := 100*axis.at(e.P50.Median), 100*axis.at(e.P99.Median)
+			b.Rows = append(b.Rows, bar{Name: e.Strategy, Class: badge(e), Text: number(e.P50.Median) + " – " + number(e.P99.Median),
+				Parts: []part{{X: from, Width: max(to-from, .5), Class: badge(e)}}})
+		}
+	}
+	return b
+}
+
+// backends in the order and with the classes of the stylesheet.
+var backendClass = map[string]string{"sql": "k1", "redis": "k2", "zookeeper": "k3", "etcd": "k4"}
+
+func (r *Result) commandBars() *bars {
+	b := &bars{}
+	sorted := slices.SortedStableFunc(slices.Values(r.Strategies), func(a, b *Entry) int { return cmp.Compare(a.CommandsEach(), b.CommandsEach()) })
+	most := 0.0
+	for _, e := range sorted {
+		most = max(most, e.CommandsEach())
+	}
+	if most == 0 {
+		return nil
+	}
+	b.Ticks, most = linearTicks(most)
+	for _, e := range sorted {
+		if e.CommandsEach() == 0 {
+			continue
+		}
+		row := bar{Name: e.Strategy, Text: number(e.CommandsEach())}
+		if e.LockWait != nil {
+			row.Text += fmt.Sprintf(" · %s ms", number(e.LockWait.Median))
+		}
+		at := 0.0
+		for _, c := range e.Commands {
+			row.Parts = append(row.Parts, part{at, 100 * c.PerPurchase / most, backendClass[c.Backend], c.Backend + " " + number(c.PerPurchase)})
+			at += 100 * c.PerPurchase / most
+		}
+		b.Rows = append(b.Rows, row)
+	}
+	return b
+}
+
+// A logAxis is whole decades.
+type logAxis struct{ low, high float64 } // log10
+
+func newLogAxis(least, most float64) logAxis {
+	a := logAxis{math.Floor(math.Log10(least)), math.Ceil(math.Log10(most))}
+	if a.high == a.low {
+		a.high++
+	}
+	return a
+}
+
+// at is from 0 to 1.
+func (a logAxis) at(x float64) float64 {
+	return min(1, max(0, (math.Log10(max(x, 1e-9))-a.low)/(a.high-a.low)))
+}
+
+func (a logAxis) decades() (all []float64) {
+	for d := a.low; d <= a.high; d++ {
+		all = append(all, math.Pow(10, d))
+	}
+	return all
+}
+
+func milliseconds(ms float64) string {
+	if ms >= 1000 {
+		return fmt.Sprintf("%g s", ms/1000)
+	}
+	return fmt.Sprintf("%g ms", ms)
+}

@@ -1,0 +1,183 @@
+package compare
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"seckill/internal/ledger"
+	"seckill/loadtest"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// fixed is a result with everything in it, and text that must be escaped.
+func fixed(t *testing.T) *Result {
+	t.Helper()
+	slow := func(_ loadtest.Config, r *loadtest.Result) error {
+		r.SellingSeconds, r.Seconds = 1.6, 2
+		r.Latency.P99, r.LockWait = 1_500_000, &loadtest.LockWait{Count: 50, MeanMS: 12.5}
+		r.Commands = append(r.Commands, loadtest.Commands{Backend: "redis", Count: 210, PerPurchase: 4.2})
+		return nil
+	}
+	b := &book{plays: map[string]func(loadtest.Config, *loadtest.Result) error{"naive": oversells, "for-update": slow, "evil|<b>_x_": oversells,
+		"version": func(c loadtest.Config, r *loadtest.Result) error {
+			r.SellingSeconds = .4 + .1*float64(c.Concurrency)
+			return nil
+		},
+		"lucky": func(_ loadtest.Config, r *loadtest.Result) error { r.Verdict = ledger.Held; return nil }}}
+	o := options(b, Contender{Name: "naive", Title: "Naive", Breaks: true}, Contender{Name: "conditional", Title: "Conditional update"},
+		Contender{Name: "version", Title: "Version"}, Contender{Name: "for-update", Title: "FOR UPDATE <one row>"},
+		Contender{Name: "evil|<b>_x_", Title: "oversells, and must not"}, Contender{Name: "lucky", Title: "Lucky", Breaks: true})
+	o.Floors = []Floor{steady(FloorHTTP, "bare gin handler", 20_000, 16_000), steady(FloorTransaction, "the same transaction without HTTP", 200, 160),
+		{ID: FloorRedis, Title: "bare Redis INCR", Missing: "no Redis is known"}}
+	o.Sparse, o.Few = []string{"conditional", "version", "for-update"}, 2
+	o.NotRun = []NotRun{{"zk", "no ZooKeeper is configured: install one (seckill deps), or give --zookeeper-addrs"}}
+	r := Run(t.Context(), o)
+	r.Begun, r.Seconds = time.Date(2026, 11, 11, 0, 0, 0, 0, time.UTC), 42.4
+	r.Machine, r.Version = Machine{"linux", "amd64", 2, "go1.26"}, "v1.0.0"
+	r.Command = "seckill compare --strategies <all>"
+	r.Durability = []Setting{{"mysql", "sync_binlog", "0"}, {"redis", "appendonly", "no"}}
+	r.Problems = []string{"the floors: a <problem>"}
+	old := Run(t.Context(), options(&book{}, Contender{Name: "conditional"}, Contender{Name: "for-update"}, Contender{Name: "gone"}))
+	old.Command = "seckill compare, long ago"
+	r.CompareWith(old, 20)
+	return r
+}
+
+func TestGolden(t *testing.T) {
+	r := fixed(t)
+	matrix, err := ReadMatrix(strings.NewReader(`{"format":1,"questions":[{"id":"oversell","title":"no oversell","asks":"Is it <ever>?"}],
+		"rows":[{"strategy":"naive","cells":{"oversell":{"answer":"breaks","text":"a lost update"}}},
+		{"strategy":"conditional","cells":{"oversell":{"answer":"holds"}}},{"strategy":"unrelated","cells":{}}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, write := range map[string]func(io.Writer) error{
+		"result.txt": r.WriteText, "result.md": r.WriteMarkdown, "result.csv": r.WriteCSV, "result.json": r.WriteJSON,
+		"result.html": func(w io.Writer) error { return r.WriteHTML(w, matrix) },
+	} {
+		var got bytes.Buffer
+		if err := write(&got); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		file := filepath.Join("testdata", name)
+		if *update {
+			if err := os.WriteFile(file, got.Bytes(), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got.Bytes(), want) {
+			t.Errorf("%s is another now: look at it, and if it is right: go test ./loadtest/compare -run Golden -update\n%s",
+				file, firstDifference(want, got.Bytes()))
+		}
+	}
+}
+
+func firstDifference(want, got []byte) string {
+	a, b := strings.Split(string(want), "\n"), strings.Split(string(got), "\n")
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return "was: " + a[i] + "\nis:  " + b[i]
+		}
+	}
+	return "one ends where the other goes on"
+}
+
+// The page needs nothing from anywhere, and nobody's name becomes markup.
+func TestHTMLIsSelfContained(t *testing.T) {
+	var page bytes.Buffer
+	if err := fixed(t).WriteHTML(&page, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, bad := range []string{`<script`, `<link`, ` src=`, `@import`, `url(`, `<b>`, `<one row>`, `<problem>`, `ZgotmplZ`, "NaN", "Inf"} {
+		if strings.Contains(page.String(), bad) {
+			t.Errorf("the page has %q", bad)
+		}
+	}
+}
+
+// An empty result is a report, too: Ctrl-C may come at once.
+func TestNothingMeasured(t *testing.T) {
+	ctx := canceled(t)
+	r := Run(ctx, options(&book{}, Contender{Name: "a"}))
+	for _, write := range []func(io.Writer) error{r.WriteText, r.WriteMarkdown, r.WriteCSV, r.WriteJSON,
+		func(w io.Writer) error { return r.WriteHTML(w, nil) }} {
+		var out bytes.Buffer
+		if err := write(&out); err != nil || out.Len() == 0 {
+			t.Errorf("%v, %d bytes", err, out.Len())
+		}
+		if strings.Contains(out.String(), "NaN") || strings.Contains(out.String(), "Inf") {
+			t.Errorf("%s", out.String())
+		}
+	}
+	if r.ExitStatus() != ExitNotValid {
+		t.Errorf("exit status %d", r.ExitStatus())
+	}
+}
+
+// Every field of Result's JSON form is in its doc comment, and the other way
+// round, at the first level and of an Entry.
+func TestSchemaIsDocumented(t *testing.T) {
+	var data bytes.Buffer
+	if err := fixed(t).WriteJSON(&data); err != nil {
+		t.Fatal(err)
+	}
+	var top map[string]json.RawMessage
+	if err := json.Unmarshal(data.Bytes(), &top); err != nil {
+		t.Fatal(err)
+	}
+	doc := commentOf(t, "result.go", "Result")
+	schema, entry, _ := strings.Cut(doc, "An Entry has")
+	documented := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^\t([a-z_]+) |; ([a-z_]+):`).FindAllStringSubmatch(schema, -1) {
+		documented[m[1]+m[2]] = true
+	}
+	if got, want := slices.Sorted(maps.Keys(documented)), slices.Sorted(maps.Keys(top)); !slices.Equal(got, want) {
+		t.Errorf("documented are %v, and there are %v", got, want)
+	}
+	var strategies []map[string]json.RawMessage
+	if err := json.Unmarshal(top["strategies"], &strategies); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range strategies {
+		for field := range s {
+			if !regexp.MustCompile(`\b` + field + `\b`).MatchString(entry) {
+				t.Errorf("an entry's field %s is not documented", field)
+			}
+		}
+	}
+}
+
+func commentOf(t *testing.T, file, name string) string {
+	t.Helper()
+	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range parsed.Decls {
+		if g, ok := d.(*ast.GenDecl); ok && len(g.Specs) == 1 {
+			if spec, ok := g.Specs[0].(*ast.TypeSpec); ok && spec.Name.Name == name {
+				return g.Doc.Text()
+			}
+		}
+	}
+	t.Fatalf("%s has no type %s", file, name)
+	return ""
+}
