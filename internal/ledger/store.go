@@ -236,17 +236,14 @@ func (s *Store) Reset(ctx context.Context, id int64, name string, stock int64) (
 // hold the row; purchases that read the stock before it are refused by Record.
 func (s *Store) Schedule(ctx context.Context, id int64, name string, stock int64, starts *Moment) (Stock, error) {
 	var st Stock
+	if err := s.create(ctx, id); err != nil {
+		return st, err
+	}
 	err := s.Tx(ctx, func(tx *gorm.DB) error {
-		rows, _, err := s.Exec(tx, "UPDATE stock SET name = ?, initial = ?, num = ?, starts_at = ?, "+
+		_, _, err := s.Exec(tx, "UPDATE stock SET name = ?, initial = ?, num = ?, starts_at = ?, "+
 			"version = version + 1, run = run + 1 WHERE id = ?", name, stock, stock, starts, id)
 		if err != nil {
 			return err
-		}
-		if rows == 0 {
-			if _, _, err := s.Exec(tx, "INSERT INTO stock (id, name, initial, num, starts_at, run) VALUES (?, ?, ?, ?, ?, 1)",
-				id, name, stock, stock, starts); err != nil {
-				return err
-			}
 		}
 		if err := tx.Exec("DELETE FROM orders WHERE sku_id = ?", id).Error; err != nil {
 			return err
@@ -254,6 +251,18 @@ func (s *Store) Schedule(ctx context.Context, id int64, name string, stock int64
 		return scan(tx, &st, "SELECT * FROM stock WHERE id = ?", id)
 	})
 	return st, err
+}
+
+// create makes sure that the row is there, in a statement of its own: in one
+// transaction with the UPDATE, two who both found it missing would hold the gap
+// in which each of them waits to insert it.
+func (s *Store) create(ctx context.Context, id int64) error {
+	insert := "INSERT IGNORE"
+	if s.db.Name() == "sqlite" {
+		insert = "INSERT OR IGNORE"
+	}
+	return before(s.db.WithContext(ctx).Exec(
+		insert+" INTO stock (id, name, initial, num, run) VALUES (?, '', 0, 0, 0)", id).Error)
 }
 
 // Follow writes stock.num from the orders of a sale whose stock is in Redis:
