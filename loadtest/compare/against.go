@@ -82,7 +82,7 @@ func (r *Result) Comparable(stock int64, buyers, concurrency int, quantity int64
 func (r *Result) CompareWith(old *Result, limit float64) {
 	a := &Against{Command: old.Command, Limit: limit, Changes: []Change{}, Gone: []string{}, Added: []string{}}
 	for _, was := range old.Strategies {
-		is := r.entry(was.Strategy)
+		is := r.Entry(was.Strategy)
 		if is == nil {
 			a.Gone = append(a.Gone, was.Strategy)
 			continue
@@ -90,7 +90,7 @@ func (r *Result) CompareWith(old *Result, limit float64) {
 		a.Changes = append(a.Changes, change(was, is, limit))
 	}
 	for _, is := range r.Strategies {
-		if old.entry(is.Strategy) == nil {
+		if old.Entry(is.Strategy) == nil {
 			a.Added = append(a.Added, is.Strategy)
 		}
 	}
@@ -117,7 +117,8 @@ func change(was, is *Entry, limit float64) Change {
 	return c
 }
 
-func (r *Result) entry(strategy string) *Entry {
+// Entry is the strategy at the comparison's own concurrency; nil: it was not run.
+func (r *Result) Entry(strategy string) *Entry {
 	i := slices.IndexFunc(r.Strategies, func(e *Entry) bool { return e.Strategy == strategy })
 	if i < 0 {
 		return nil

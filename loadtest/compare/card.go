@@ -41,7 +41,7 @@ func (r *Result) cards() (all []card) {
 		}
 	}
 	for _, e := range r.Strategies {
-		c := card{Entry: e, Finding: e.Why(r.Settings.Stock)}
+		c := card{Entry: e, Finding: e.Why()}
 		if len(e.Curve) > 1 && most > 0 {
 			c.Curve = curvePlot(e.Curve, newLogAxis(max(least, .1), most))
 		}

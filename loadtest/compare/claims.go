@@ -43,7 +43,7 @@ func (r *Result) claims() []Claim {
 	for _, w := range words {
 		var parts []string
 		for _, name := range w.strategies {
-			few, many := r.sparse(name), r.entry(name)
+			few, many := r.sparse(name), r.Entry(name)
 			if few == nil || many == nil || few.Sales.Median == 0 || many.Sales.Median == 0 {
 				break
 			}

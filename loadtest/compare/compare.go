@@ -138,12 +138,19 @@ func (c *comparison) steps() (all []step) {
 	return append(all, floors[next:]...)
 }
 
+// A floor has no sale that ends by itself: it is measured for a turn, within
+// these bounds.
+const (
+	leastFloor = 200 * time.Millisecond
+	mostFloor  = 2 * time.Second
+)
+
 func (c *comparison) floor(ctx context.Context, i, round int) {
 	f := &c.result.Floors[i]
 	if f.Missing != "" {
 		return
 	}
-	rate, err := c.Floors[i].Measure(ctx, c.Turn)
+	rate, err := c.Floors[i].Measure(ctx, min(max(c.Turn, leastFloor), mostFloor))
 	switch {
 	case err == nil:
 		f.Rounds = append(f.Rounds, FloorRound{round, rate})

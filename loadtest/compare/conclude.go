@@ -23,16 +23,16 @@ func (c *comparison) conclude() {
 	r.Strategies = slices.DeleteFunc(r.Strategies, ran)
 	r.Sparse = slices.DeleteFunc(r.Sparse, ran)
 	for _, e := range r.Strategies {
-		e.conclude(r.Floors)
+		e.conclude(r.Floors, r.Settings.Stock)
 	}
 	for _, e := range r.Sparse {
-		e.conclude(nil) // floors are measured at the other concurrency
+		e.conclude(nil, r.Settings.Stock) // floors are measured at the other concurrency
 	}
 	r.Claims = r.claims()
 }
 
-func (e *Entry) conclude(floors []FloorResult) {
-	var sales, requests, p50, p99, waits []float64
+func (e *Entry) conclude(floors []FloorResult, stock int64) {
+	var sales, requests, p50, p99, waits, sold []float64
 	ratios := map[string][]float64{}
 	for _, round := range e.Rounds {
 		e.Verdict = worst(e.Verdict, round.Verdict)
@@ -40,6 +40,7 @@ func (e *Entry) conclude(floors []FloorResult) {
 			continue
 		}
 		sales, requests = append(sales, round.SalesRate), append(requests, round.RequestRate)
+		sold = append(sold, float64(round.Sold)/float64(stock))
 		p50, p99 = append(p50, round.P50), append(p99, round.P99)
 		if round.LockWait > 0 {
 			waits = append(waits, round.LockWait)
@@ -55,6 +56,7 @@ func (e *Entry) conclude(floors []FloorResult) {
 	}
 	e.Expected = e.Verdict == ledger.Held && !e.Breaks || e.Broken() && e.Breaks
 	e.Sales, e.Requests, e.P50, e.P99 = spreadOf(sales), spreadOf(requests), spreadOf(p50), spreadOf(p99)
+	e.Sold = spreadOf(sold).Median
 	for id, all := range ratios {
 		e.Ratios[id] = spreadOf(all)
 	}

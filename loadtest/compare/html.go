@@ -73,7 +73,7 @@ func (r *Result) html(t table) *htmlTable {
 		h.Head = append(h.Head, htmlCell{Text: text, Right: i >= t.words})
 	}
 	for _, row := range t.rows {
-		line := htmlRow{Name: row[0], Entry: r.entry(row[0])}
+		line := htmlRow{Name: row[0], Entry: r.Entry(row[0])}
 		for i, text := range row[1:] {
 			line.Cells = append(line.Cells, htmlCell{Text: text, Right: i+1 >= t.words, Badge: t.head[i+1] == "verdict"})
 		}
@@ -101,7 +101,7 @@ func (r *Result) matrixView(m *Matrix) *matrixView {
 		v.Head, v.Asks = append(v.Head, htmlCell{Text: q.Title}), append(v.Asks, q.Asks)
 	}
 	for _, row := range m.Rows {
-		if r.entry(row.Strategy) == nil {
+		if r.Entry(row.Strategy) == nil {
 			continue
 		}
 		line := struct {

@@ -40,7 +40,7 @@ const Format = 1
 // An Entry has strategy, title, family, breaks, concurrency, verdict, expected,
 // and of its rounds the medians: sales_per_second, requests_per_second, p50_ms,
 // p99_ms, each {median, low, high}; ratios by the id of a floor; lock_wait_ms,
-// commands. latency_curve and course are those of its median round; rounds has
+// commands, sold_share. latency_curve and course are those of its median round; rounds has
 // every round's figures; violations what the judge found, by rule; problems why
 // a run by itself proves nothing.
 type Result struct {
@@ -107,6 +107,9 @@ type Entry struct {
 	Ratios   map[string]Spread   `json:"ratios"` // by floor, round by round
 	LockWait *Spread             `json:"lock_wait_ms,omitempty"`
 	Commands []loadtest.Commands `json:"commands"` // of the median round
+	// Sold is the share of the stock that was sold, by the ledger: less than 1
+	// where buyers were told busy or conflict instead, more where it oversold.
+	Sold float64 `json:"sold_share"`
 
 	Curve  []loadtest.Percentile `json:"latency_curve"`
 	Course []loadtest.Point      `json:"course"`
@@ -123,7 +126,8 @@ type Round struct {
 	RequestRate float64        `json:"requests_per_second"`
 	P50         float64        `json:"p50_ms"`
 	P99         float64        `json:"p99_ms"`
-	Sold        int64          `json:"sold"` // units, by the ledger, in the worst sale
+	Sold        int64          `json:"sold"` // units, by the ledger, in the last sale
+	Over        int64          `json:"over"` // units more than there were, at worst
 	LockWait    float64        `json:"lock_wait_ms,omitempty"`
 
 	curve    []loadtest.Percentile
@@ -159,11 +163,10 @@ type FloorRound struct {
 	Rate  float64 `json:"per_second"`
 }
 
-// Oversold reports how many units more than there were the worst round sold.
-func (e *Entry) Oversold(stock int64) int64 {
-	most := int64(0)
+// Oversold is how many units more than there were the worst sale sold.
+func (e *Entry) Oversold() (most int64) {
 	for _, r := range e.Rounds {
-		most = max(most, r.Sold-stock)
+		most = max(most, r.Over)
 	}
 	return most
 }

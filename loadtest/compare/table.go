@@ -33,6 +33,17 @@ func number(x float64) string {
 	return fmt.Sprintf("%.2f", x)
 }
 
+// share is a ratio with two digits that count.
+func share(x float64) string {
+	switch {
+	case x >= .0995:
+		return fmt.Sprintf("%.2f", x)
+	case x >= .00995:
+		return fmt.Sprintf("%.3f", x)
+	}
+	return fmt.Sprintf("%.4f", x)
+}
+
 func thousands(n int64) string {
 	digits := fmt.Sprint(n)
 	for i := len(digits) - 3; i > 0; i -= 3 {
@@ -67,9 +78,9 @@ func (e *Entry) Word() string {
 }
 
 // Why says what the judge found, in a sentence.
-func (e *Entry) Why(stock int64) string {
+func (e *Entry) Why() string {
 	var parts []string
-	if over := e.Oversold(stock); over > 0 {
+	if over := e.Oversold(); over > 0 {
 		parts = append(parts, fmt.Sprintf("%s units too many", thousands(over)))
 	}
 	for _, v := range e.Violations {
@@ -92,29 +103,29 @@ var shortFloor = map[string]string{FloorHTTP: "of gin", FloorRedis: "of INCR", F
 
 func (r *Result) strategyTable() table {
 	t := table{title: "Strategies", words: 2,
-		head: []string{"strategy", "verdict", "sales/s", "p50 ms", "p99 ms", "lock wait ms", "commands"}}
+		head: []string{"strategy", "verdict", "sold", "sales/s", "p50 ms", "p99 ms", "lock wait ms", "commands"}}
 	floors := r.floors()
 	for _, f := range floors {
 		t.head = append(t.head, shortFloor[f.ID])
 	}
 	for _, e := range r.Strategies {
-		row := []string{e.Strategy, e.Word(), e.Sales.String(), number(e.P50.Median), number(e.P99.Median), none, none}
+		row := []string{e.Strategy, e.Word(), fmt.Sprintf("%.0f %%", 100*e.Sold), e.Sales.String(), number(e.P50.Median), number(e.P99.Median), none, none}
 		if e.LockWait != nil {
-			row[5] = number(e.LockWait.Median)
+			row[6] = number(e.LockWait.Median)
 		}
 		if c := e.CommandsEach(); c > 0 {
-			row[6] = number(c)
+			row[7] = number(c)
 		}
 		for _, f := range floors {
 			cell := none
 			if ratio, ok := e.Ratios[f.ID]; ok {
-				cell = number(ratio.Median)
+				cell = share(ratio.Median)
 			}
 			row = append(row, cell)
 		}
 		t.rows = append(t.rows, row)
 	}
-	t.notes = []string{"Median of the rounds (lowest–highest). Sales are counted until the last one; a ratio is to the floor of the same round: " +
+	t.notes = []string{"Median of the rounds (lowest–highest). Sold: of the stock, the rest was refused as busy or conflict. Sales are counted until the last one; a ratio is to the floor of the same round: " +
 		"requests to gin and INCR, sales to UPDATE and the transaction. Lock wait and commands are what a purchase came to."}
 	return t
 }
@@ -135,7 +146,7 @@ func (r *Result) floorTable() table {
 func (r *Result) findingTable() table {
 	t := table{title: "What the judge found", head: []string{"strategy", "verdict", "why"}, words: 3}
 	for _, e := range append(append([]*Entry{}, r.Strategies...), r.Sparse...) {
-		if why := e.Why(r.Settings.Stock); why != "" {
+		if why := e.Why(); why != "" {
 			name := e.Strategy
 			if e.Concurrency != r.Settings.Concurrency {
 				name += fmt.Sprintf(" × %d", e.Concurrency)
@@ -165,7 +176,11 @@ func (r *Result) changeTable() table {
 		if by == "" {
 			by = "sales/s"
 		}
-		t.rows = append(t.rows, []string{c.Strategy, fmt.Sprintf("%+.1f %%", c.Percent), by, number(c.Was), number(c.Is), mark})
+		show := number
+		if c.By != "sales_per_second" {
+			show = share
+		}
+		t.rows = append(t.rows, []string{c.Strategy, fmt.Sprintf("%+.1f %%", c.Percent), by, show(c.Was), show(c.Is), mark})
 	}
 	if len(r.Against.Gone) > 0 {
 		t.notes = append(t.notes, "Not in this result: "+strings.Join(r.Against.Gone, ", "))

@@ -40,9 +40,7 @@ func (t *turn) judge(r *loadtest.Result) {
 	}
 	t.Verdict = worst(t.Verdict, r.Verdict)
 	if r.Audit != nil {
-		if over := r.Audit.Sold - r.Audit.Initial; r.Settings.Stock == r.Audit.Initial {
-			t.Sold = max(t.Sold, r.Audit.Initial+over)
-		}
+		t.Over = max(t.Over, r.Audit.Sold-r.Audit.Initial)
 		for _, v := range r.Audit.Violations {
 			t.entry.violated(v)
 		}
@@ -71,6 +69,9 @@ func (t *turn) add(r *loadtest.Result) {
 	t.p99 = append(t.p99, float64(r.Latency.P99)/1000)
 	if w := r.LockWait; w != nil {
 		t.locks, t.waited = t.locks+w.Count, t.waited+w.MeanMS*float64(w.Count)
+	}
+	if r.Audit != nil {
+		t.Sold = r.Audit.Sold
 	}
 	t.last = r
 }
