@@ -36,8 +36,9 @@ func (r *Result) cards() (all []card) {
 	least, most := math.Inf(1), 0.0
 	for _, e := range r.Strategies {
 		for _, p := range e.Curve {
-			ms := float64(p.Micros) / 1000
-			least, most = min(least, ms), max(most, ms)
+			if ms := float64(p.Micros) / 1000; p.Percent >= 10 { // the quickest few would stretch the axis
+				least, most = min(least, ms), max(most, ms)
+			}
 		}
 	}
 	for _, e := range r.Strategies {
@@ -97,7 +98,7 @@ func coursePlot(points []loadtest.Point, stock int64) *plot {
 		x := plotWidth * point.At / end
 		command := "L"
 		if i == 0 {
-			command = "M0 " + fmt.Sprintf("%.1fL", plotHeight)
+			command = "M"
 		}
 		fmt.Fprintf(&rate, "%s%.1f %.1f", command, x, plotHeight*(1-point.Rate/most))
 		fmt.Fprintf(&units, "L%.1f %.1f", x, left(point.Left))

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 )
 
 // A Matrix is what the report shows of one that `seckill prove --json` wrote.
@@ -41,7 +42,7 @@ func ReadMatrix(r io.Reader) (*Matrix, error) {
 	return &m, nil
 }
 
-// Sign is the answer in one character.
+// Sign is the answer in one character, or what was seen in a few words.
 func (c Cell) Sign() string {
 	switch c.Answer {
 	case "holds":
@@ -49,7 +50,8 @@ func (c Cell) Sign() string {
 	case "breaks":
 		return "✗"
 	case "measured":
-		return c.Text
+		first, _, _ := strings.Cut(c.Text, ";")
+		return first
 	case "failed":
 		return "!"
 	}
