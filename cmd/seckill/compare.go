@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -165,6 +164,9 @@ func (c *CompareCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWri
 	floors, settings, problem := where.floors(ctx, options.Sale)
 	options.Floors = floors
 	result := compare.Run(ctx, options)
+	if _, terminal := columns(stderr.Writer); terminal && !c.Quiet {
+		fmt.Fprint(stderr, "\r\x1b[K") // what the steps left
+	}
 	result.Command, result.Version, result.Durability = commandLine(), buildVersion(), settings
 	if problem != nil {
 		result.Problems = append(result.Problems, problem.Error())
@@ -231,7 +233,7 @@ func (c *CompareCmd) steps(stderr stderrWriter) func(done, total int, what strin
 	return func(done, total int, what string) {
 		line := fmt.Sprintf("%6s  %4d/%d  %s", time.Since(begun).Round(time.Second), done+1, total, what)
 		if terminal {
-			fmt.Fprintf(stderr, "\r\x1b[K%s%s", line, cmp.Or(map[bool]string{true: "\r\x1b[K"}[done+1 == total], ""))
+			fmt.Fprintf(stderr, "\r\x1b[K%s", line)
 			return
 		}
 		fmt.Fprintln(stderr, line)
