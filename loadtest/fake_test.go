@@ -97,7 +97,14 @@ seckill_backend_commands_total{backend="sql",strategy="naive"} 77
 # TYPE seckill_purchases_total counter
 seckill_purchases_total{strategy="conditional"} %d
 seckill_purchases_total{strategy="naive"} 33
-`, 3*f.seen, f.seen)
+# TYPE seckill_lock_wait_seconds histogram
+seckill_lock_wait_seconds_bucket{strategy="conditional",le="+Inf"} %[2]d
+seckill_lock_wait_seconds_sum{strategy="conditional"} %[3]g
+seckill_lock_wait_seconds_count{strategy="conditional"} %[2]d
+seckill_lock_wait_seconds_bucket{strategy="naive",le="+Inf"} 1
+seckill_lock_wait_seconds_sum{strategy="naive"} 9
+seckill_lock_wait_seconds_count{strategy="naive"} 1
+`, 3*f.seen, f.seen, .005*float64(f.seen))
 	})
 	return mux
 }

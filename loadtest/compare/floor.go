@@ -3,6 +3,7 @@ package compare
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net"
 	"net/http"
 	"sync"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"seckill/internal/ledger"
 	"seckill/loadtest"
 )
 
@@ -82,6 +84,8 @@ func blow(ctx context.Context, sale loadtest.Config, d time.Duration) (float64, 
 			return 0, err
 		case ctx.Err() != nil:
 			return 0, ctx.Err()
+		case r.Counts[ledger.OutcomeSold] < r.Requests:
+			return 0, fmt.Errorf("the bare handler did not answer every request: %v", r.Answers)
 		case r.Seconds >= d.Seconds() || sale.Buyers >= mostBlown:
 			return r.RequestsPerSec, nil
 		}

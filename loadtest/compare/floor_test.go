@@ -1,0 +1,49 @@
+package compare
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"seckill/loadtest"
+)
+
+func TestHTTPFloor(t *testing.T) {
+	f, stop, err := ServeHTTPFloor(sale())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rate, err := f.Measure(t.Context(), 20*time.Millisecond); err != nil || rate <= 0 {
+		t.Errorf("%g a second, %v", rate, err)
+	}
+	if _, err := f.Measure(canceled(t), time.Minute); !errors.Is(err, context.Canceled) {
+		t.Errorf("after its end: %v", err)
+	}
+	stop()
+	if rate, err := f.Measure(t.Context(), 20*time.Millisecond); err == nil {
+		t.Errorf("nobody listens, and that is done %g times a second", rate)
+	}
+}
+
+// Refusals are fast, and no measure of anything.
+func TestAFloorIsAnswered(t *testing.T) {
+	server := httptest.NewServer(http.NotFoundHandler())
+	defer server.Close()
+	c := loadtest.Config{Scenario: sale().Scenario, Targets: []string{server.URL}}
+	if rate, err := blow(t.Context(), c, time.Millisecond); err == nil {
+		t.Errorf("404 was taken for work done %g times a second", rate)
+	}
+}
+
+func TestPerSecond(t *testing.T) {
+	if _, err := perSecond(t.Context(), 4, time.Minute, func(context.Context) error { return errors.New("gone") }); err == nil {
+		t.Error("work that fails was measured")
+	}
+	rate, err := perSecond(t.Context(), 2, 20*time.Millisecond, func(context.Context) error { time.Sleep(time.Millisecond); return nil })
+	if err != nil || rate <= 0 || rate > 2000 {
+		t.Errorf("two that need a millisecond each came to %g a second, %v", rate, err)
+	}
+}
