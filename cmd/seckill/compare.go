@@ -53,16 +53,17 @@ type CompareCmd struct {
 
 // Help is what seckill compare --help says below its flags.
 func (CompareCmd) Help() string {
-	return fmt.Sprintf(`Each strategy is also shown as a ratio to floors, measured in turn with the strategies at the same concurrency: a bare gin handler, a bare
-Redis INCR, a bare UPDATE of one row, and the transaction of the strategy conditional without HTTP.
+	return fmt.Sprintf(`Each strategy is also shown as a ratio to floors, measured in turn with the strategies at the same concurrency:
+a bare gin handler, a bare Redis INCR, a bare UPDATE of one row, and the transaction of the strategy conditional without HTTP.
 
 --against compares ratios to the floor where both results have one, because machines have good and bad days; else rates.
 
-Exit status: %d the correct ones held and the broken ones were caught, %d one that is to hold oversold, %d one lost or undersold,
-%d a broken one was not caught, %d slower than --against by more than --limit, or another verdict, %d interrupted, or a run was not valid,
-%d the result could not be written where it should be (it is on standard output or in the file that is named then), %d wrong command line.`,
-		compare.ExitAsKnown, compare.ExitOversold, compare.ExitLost, compare.ExitMissed, compare.ExitChanged, compare.ExitNotValid,
-		statusFailed, statusUsage)
+Exit status: %d the correct ones held and the broken ones were caught, %d one that is to hold oversold,
+%d one lost or undersold, %d a broken one was not caught, %d slower than --against by more than --limit, or another
+verdict, %d interrupted, or a run was not valid, %d the result could not be written where it should be (it is on standard
+output or in the file that is named then), %d wrong command line.`,
+		compare.ExitAsKnown, compare.ExitOversold, compare.ExitLost, compare.ExitMissed,
+		compare.ExitChanged, compare.ExitNotValid, statusFailed, statusUsage)
 }
 
 // Validate finds what is wrong with the flags and the files they name.
@@ -104,7 +105,8 @@ func chosenStrategies(named []string) (chosen []catalog.Info, err error) {
 		i := slices.IndexFunc(all, func(info catalog.Info) bool { return info.Name == name })
 		switch {
 		case i < 0:
-			return nil, fmt.Errorf("--strategies: there is no strategy %q; there are: all, or some of %s", name, strings.Join(names(), ", "))
+			return nil, fmt.Errorf("--strategies: there is no strategy %q; there are: all, or some of %s",
+				name, strings.Join(names(), ", "))
 		case slices.ContainsFunc(chosen, func(info catalog.Info) bool { return info.Name == name }):
 			return nil, fmt.Errorf("--strategies names %s twice", name)
 		}
@@ -157,7 +159,8 @@ func (c *CompareCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWri
 	var chosen []string
 	for _, i := range c.chosen {
 		breaks := i.Broken() || len(where.targets) > 1 && i.Guarantees[catalog.M] == catalog.Breaks
-		options.Contenders = append(options.Contenders, compare.Contender{Name: i.Name, Title: i.Title, Family: i.Family, Breaks: breaks})
+		options.Contenders = append(options.Contenders,
+			compare.Contender{Name: i.Name, Title: i.Title, Family: i.Family, Breaks: breaks})
 		chosen = append(chosen, i.Name)
 	}
 	options.Sparse = compare.Claimed(chosen)
@@ -199,7 +202,9 @@ func (c *CompareCmd) where(ctx context.Context, stderr io.Writer) (*place, error
 
 // floors opens what the floors are measured on; what cannot be opened is a
 // problem of the report, and no reason not to compare.
-func (p *place) floors(ctx context.Context, sale loadtest.Config) (all []compare.Floor, settings []compare.Setting, problem error) {
+func (p *place) floors(ctx context.Context, sale loadtest.Config) (
+	all []compare.Floor, settings []compare.Setting, problem error,
+) {
 	settings = []compare.Setting{}
 	bare, stop, err := compare.ServeHTTPFloor(sale)
 	if err != nil {
@@ -208,7 +213,8 @@ func (p *place) floors(ctx context.Context, sale loadtest.Config) (all []compare
 		p.closers = append(p.closers, stop)
 		all = append(all, bare)
 	}
-	in, err := backend.Open(ctx, backend.Config{MySQLDSN: p.sql.MySQLDSN, SQLitePath: p.sql.SQLitePath, RedisAddrs: p.sql.RedisAddrs,
+	in, err := backend.Open(ctx, backend.Config{MySQLDSN: p.sql.MySQLDSN, SQLitePath: p.sql.SQLitePath,
+		RedisAddrs:  p.sql.RedisAddrs,
 		MaxSQLConns: max(sale.Concurrency, 2)})
 	if err != nil {
 		return all, settings, errors.Join(problem, fmt.Errorf("the floors: %w", err))

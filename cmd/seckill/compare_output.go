@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"seckill/loadtest/compare"
 	"seckill/web"
@@ -46,9 +45,6 @@ func (o *CompareOutput) check() (err error) {
 			return fmt.Errorf("%s and %s are both %q: give each a place of its own", other, out.flag, out.file)
 		}
 		seen[out.file] = out.flag
-	}
-	if seen["-"] != "" && len(slices.DeleteFunc(o.outputs(&compare.Result{}), func(out output) bool { return out.file != "-" })) > 1 {
-		return errors.New("only one of --json, --html, --markdown and --csv can be standard output")
 	}
 	o.matrix, err = o.readMatrix()
 	return err

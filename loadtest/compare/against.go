@@ -72,7 +72,8 @@ func (r *Result) Comparable(stock int64, buyers, concurrency int, quantity int64
 	}{{"--stock", s.Stock, stock}, {"--buyers", int64(s.Buyers), int64(buyers)},
 		{"--concurrency", int64(s.Concurrency), int64(concurrency)}, {"--quantity", s.Quantity, quantity}} {
 		if d.was != d.is {
-			return fmt.Errorf("the older result is of %s %d, not %d: give %[1]s %[2]d to compare like with like", d.name, d.was, d.is)
+			return fmt.Errorf("the older result is of %s %d, not %d: give %[1]s %[2]d to compare like with like",
+				d.name, d.was, d.is)
 		}
 	}
 	return nil

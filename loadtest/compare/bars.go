@@ -103,11 +103,12 @@ func (r *Result) latencyBars() *bars {
 	for _, d := range axis.decades() {
 		b.Ticks = append(b.Ticks, tick{100 * axis.at(d), milliseconds(d)})
 	}
-	sorted := slices.SortedStableFunc(slices.Values(r.Strategies), func(a, b *Entry) int { return cmp.Compare(a.P99.Median, b.P99.Median) })
+	sorted := r.sorted(func(e *Entry) float64 { return e.P99.Median })
 	for _, e := range sorted {
 		if e.P50.Median > 0 {
 			from, to := 100*axis.at(e.P50.Median), 100*axis.at(e.P99.Median)
-			b.Rows = append(b.Rows, bar{Name: e.Strategy, Class: badge(e), Text: number(e.P50.Median) + " – " + number(e.P99.Median),
+			b.Rows = append(b.Rows, bar{Name: e.Strategy, Class: badge(e),
+				Text:  number(e.P50.Median) + " – " + number(e.P99.Median),
 				Parts: []part{{X: from, Width: max(to-from, .5), Class: badge(e)}}})
 		}
 	}
@@ -119,7 +120,7 @@ var backendClass = map[string]string{"sql": "k1", "redis": "k2", "zookeeper": "k
 
 func (r *Result) commandBars() *bars {
 	b := &bars{}
-	sorted := slices.SortedStableFunc(slices.Values(r.Strategies), func(a, b *Entry) int { return cmp.Compare(a.CommandsEach(), b.CommandsEach()) })
+	sorted := r.sorted((*Entry).CommandsEach)
 	most := 0.0
 	for _, e := range sorted {
 		most = max(most, e.CommandsEach())
@@ -138,12 +139,18 @@ func (r *Result) commandBars() *bars {
 		}
 		at := 0.0
 		for _, c := range e.Commands {
-			row.Parts = append(row.Parts, part{at, 100 * c.PerPurchase / most, backendClass[c.Backend], c.Backend + " " + number(c.PerPurchase)})
-			at += 100 * c.PerPurchase / most
+			width := 100 * c.PerPurchase / most
+			row.Parts = append(row.Parts, part{at, width, backendClass[c.Backend], c.Backend + " " + number(c.PerPurchase)})
+			at += width
 		}
 		b.Rows = append(b.Rows, row)
 	}
 	return b
+}
+
+// sorted are the strategies, the least first.
+func (r *Result) sorted(by func(*Entry) float64) []*Entry {
+	return slices.SortedStableFunc(slices.Values(r.Strategies), func(a, b *Entry) int { return cmp.Compare(by(a), by(b)) })
 }
 
 // A logAxis is whole decades.

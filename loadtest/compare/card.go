@@ -67,7 +67,8 @@ func curvePlot(points []loadtest.Percentile, axis logAxis) *plot {
 		if i == 0 {
 			command = "M"
 		}
-		fmt.Fprintf(&b, "%s%.1f %.1f", command, plotWidth*nines(point.Percent)/3, plotHeight*(1-axis.at(float64(point.Micros)/1000)))
+		y := plotHeight * (1 - axis.at(float64(point.Micros)/1000))
+		fmt.Fprintf(&b, "%s%.1f %.1f", command, plotWidth*nines(point.Percent)/3, y)
 		if point.Percent >= 99.9 {
 			break
 		}

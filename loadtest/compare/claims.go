@@ -47,7 +47,8 @@ func (r *Result) claims() []Claim {
 			if few == nil || many == nil || few.Sales.Median == 0 || many.Sales.Median == 0 {
 				break
 			}
-			parts = append(parts, fmt.Sprintf("%s %s → %s (p99 %s → %s ms)%s", name, number(few.Sales.Median), number(many.Sales.Median),
+			parts = append(parts, fmt.Sprintf("%s %s → %s (p99 %s → %s ms)%s", name,
+				number(few.Sales.Median), number(many.Sales.Median),
 				number(few.P99.Median), number(many.P99.Median), unless(worst(few.Verdict, many.Verdict))))
 		}
 		if len(parts) < len(w.strategies) {

@@ -80,12 +80,14 @@ type comparison struct {
 func newComparison(o Options) *comparison {
 	sale := o.Sale
 	c := &comparison{Options: o, gone: map[string]bool{}, result: &Result{
-		Format: Format, Begun: time.Now().Round(time.Second), Targets: sale.Targets, Repeats: o.Repeats, TurnSeconds: o.Turn.Seconds(),
+		Format: Format, Begun: time.Now().Round(time.Second), Targets: sale.Targets,
+		Repeats: o.Repeats, TurnSeconds: o.Turn.Seconds(),
 		Machine: Machine{runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version()},
 		Settings: loadtest.Settings{SKU: sale.SKU, SKUs: max(sale.SKUs, 1), Stock: sale.Stock, Buyers: sale.Requests(),
 			Concurrency: sale.Concurrency, Quantity: sale.Quantity, TimeoutSeconds: sale.Timeout.Seconds(), Seed: sale.Seed,
 			Profile: loadtest.Closed},
-		Strategies: []*Entry{}, Sparse: []*Entry{}, NotRun: append([]NotRun{}, o.NotRun...), Problems: []string{}, Claims: []Claim{},
+		Strategies: []*Entry{}, Sparse: []*Entry{}, NotRun: append([]NotRun{}, o.NotRun...),
+		Problems: []string{}, Claims: []Claim{},
 		Floors: []FloorResult{}, Servers: []backend.Status{}, Durability: []Setting{},
 	}}
 	for _, k := range o.Contenders {
@@ -97,7 +99,8 @@ func newComparison(o Options) *comparison {
 		}
 	}
 	for _, f := range o.Floors {
-		c.result.Floors = append(c.result.Floors, FloorResult{ID: f.ID, Title: f.Title, Missing: f.Missing, Rounds: []FloorRound{}})
+		floor := FloorResult{ID: f.ID, Title: f.Title, Missing: f.Missing, Rounds: []FloorRound{}}
+		c.result.Floors = append(c.result.Floors, floor)
 	}
 	return c
 }
@@ -201,7 +204,8 @@ func (c *comparison) turn(ctx context.Context, e *Entry, round int) {
 	switch {
 	case errors.Is(err, loadtest.ErrConfig):
 		c.gone[e.Strategy] = true
-		c.result.NotRun = append(c.result.NotRun, NotRun{e.Strategy, strings.TrimPrefix(err.Error(), loadtest.ErrConfig.Error()+": ")})
+		why := strings.TrimPrefix(err.Error(), loadtest.ErrConfig.Error()+": ")
+		c.result.NotRun = append(c.result.NotRun, NotRun{e.Strategy, why})
 		return
 	case err != nil:
 		e.Problems = append(e.Problems, err.Error())

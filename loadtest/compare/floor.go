@@ -68,9 +68,9 @@ func ServeHTTPFloor(sale loadtest.Config) (f Floor, stop func(), err error) {
 	server := &http.Server{Handler: bareHandler(), ReadHeaderTimeout: 5 * time.Second}
 	go func() { _ = server.Serve(listener) }() // ends with stop
 	sale.Targets, sale.Strategy = []string{"http://" + listener.Addr().String()}, bareStrategy
-	return Floor{ID: FloorHTTP, Title: "bare gin handler", Measure: func(ctx context.Context, d time.Duration) (float64, error) {
-		return blow(ctx, sale, d)
-	}}, func() { _ = server.Close() }, nil
+	f = Floor{ID: FloorHTTP, Title: "bare gin handler"}
+	f.Measure = func(ctx context.Context, d time.Duration) (float64, error) { return blow(ctx, sale, d) }
+	return f, func() { _ = server.Close() }, nil
 }
 
 // blow sends ever more purchases until they take at least d.

@@ -14,7 +14,9 @@ import (
 // ServerFloors are the floors on the servers of an instance, which must have as
 // many connections as there are workers. What is not configured is missing. stop
 // removes what they made.
-func ServerFloors(ctx context.Context, in *backend.Instance, workers int) (floors []Floor, stop func(context.Context) error) {
+func ServerFloors(ctx context.Context, in *backend.Instance, workers int) (
+	floors []Floor, stop func(context.Context) error,
+) {
 	incr := Floor{ID: FloorRedis, Title: "bare Redis INCR", Missing: "no Redis is known"}
 	if in.Redis != nil {
 		key := "seckill:compare:" + rand.Text()
@@ -30,7 +32,8 @@ func ServerFloors(ctx context.Context, in *backend.Instance, workers int) (floor
 		return []Floor{incr, update, tx}, stop
 	}
 	db, err := in.DB.DB()
-	tables := bareTables{db: db, stock: "compare_stock_" + rand.Text(), orders: "compare_orders_" + rand.Text(), users: new(atomic.Int64)}
+	tables := bareTables{db: db, users: new(atomic.Int64),
+		stock: "compare_stock_" + rand.Text(), orders: "compare_orders_" + rand.Text()}
 	if err == nil {
 		err = tables.create(ctx)
 	}
@@ -85,7 +88,8 @@ func (t bareTables) sell(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }() // after a commit it does nothing
-	result, err := tx.ExecContext(ctx, "UPDATE "+t.stock+" SET num = LAST_INSERT_ID(num - ?) WHERE id = ? AND num - ? >= 0", 1, 1, 1)
+	result, err := tx.ExecContext(ctx,
+		"UPDATE "+t.stock+" SET num = LAST_INSERT_ID(num - ?) WHERE id = ? AND num - ? >= 0", 1, 1, 1)
 	if err != nil {
 		return err
 	}
@@ -93,9 +97,11 @@ func (t bareTables) sell(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, "INSERT INTO "+t.orders+" (public_id, request_id, user_id, sku_id, quantity, remaining, strategy, run, status) "+
+	_, err = tx.ExecContext(ctx, "INSERT INTO "+t.orders+
+		" (public_id, request_id, user_id, sku_id, quantity, remaining, strategy, run, status) "+
 		"VALUES (?, ?, ?, ?, ?, ?, ?, (SELECT run FROM "+t.stock+" WHERE id = ?), (SELECT CASE WHEN starts_at IS NULL OR "+
-		"starts_at <= (TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) DIV 1000) THEN ? END FROM "+t.stock+" WHERE id = ?))",
+		"starts_at <= (TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) DIV 1000) THEN ? END "+
+		"FROM "+t.stock+" WHERE id = ?))",
 		rand.Text(), rand.Text(), t.users.Add(1), 1, 1, left, "bare", 1, "active", 1)
 	if err != nil {
 		return err

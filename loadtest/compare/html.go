@@ -27,7 +27,8 @@ func (r *Result) WriteHTML(w io.Writer, m *Matrix) error {
 		Commands               *bars
 		Cards                  []card
 		Matrix                 *matrixView
-	}{Result: r, Table: r.html(all), Sales: r.salesBars(), Latency: r.latencyBars(), Commands: r.commandBars(), Cards: r.cards(),
+	}{Result: r, Table: r.html(all), Sales: r.salesBars(), Latency: r.latencyBars(), Commands: r.commandBars(),
+		Cards:  r.cards(),
 		Matrix: r.matrixView(m)}
 	if r.Against != nil {
 		page.Changes = r.html(r.changeTable())

@@ -99,7 +99,9 @@ func (r *Result) floors() (all []FloorResult) {
 	return all
 }
 
-var shortFloor = map[string]string{FloorHTTP: "of gin", FloorRedis: "of INCR", FloorUpdate: "of UPDATE", FloorTransaction: "of transaction"}
+var shortFloor = map[string]string{
+	FloorHTTP: "of gin", FloorRedis: "of INCR", FloorUpdate: "of UPDATE", FloorTransaction: "of transaction",
+}
 
 func (r *Result) strategyTable() table {
 	t := table{title: "Strategies", words: 2,
@@ -109,7 +111,8 @@ func (r *Result) strategyTable() table {
 		t.head = append(t.head, shortFloor[f.ID])
 	}
 	for _, e := range r.Strategies {
-		row := []string{e.Strategy, e.Word(), fmt.Sprintf("%.0f %%", 100*e.Sold), e.Sales.String(), number(e.P50.Median), number(e.P99.Median), none, none}
+		row := []string{e.Strategy, e.Word(), fmt.Sprintf("%.0f %%", 100*e.Sold), e.Sales.String(),
+			number(e.P50.Median), number(e.P99.Median), none, none}
 		if e.LockWait != nil {
 			row[6] = number(e.LockWait.Median)
 		}
@@ -125,7 +128,8 @@ func (r *Result) strategyTable() table {
 		}
 		t.rows = append(t.rows, row)
 	}
-	t.notes = []string{"Median of the rounds (lowest–highest). Sold: of the stock, the rest was refused as busy or conflict. Sales are counted until the last one; a ratio is to the floor of the same round: " +
+	t.notes = []string{"Median of the rounds (lowest–highest). Sold: of the stock, the rest was refused as busy or conflict. " +
+		"Sales are counted until the last one; a ratio is to the floor of the same round: " +
 		"requests to gin and INCR, sales to UPDATE and the transaction. Lock wait and commands are what a purchase came to."}
 	return t
 }
@@ -158,7 +162,8 @@ func (r *Result) findingTable() table {
 }
 
 func (r *Result) claimTable() table {
-	t := table{title: "The articles' words, and what this run says", head: []string{"article", "says", "measured", "command"}, words: 4}
+	t := table{title: "The articles' words, and what this run says", words: 4,
+		head: []string{"article", "says", "measured", "command"}}
 	for _, c := range r.Claims {
 		t.rows = append(t.rows, []string{c.Article, c.Says, c.Measured, c.Command})
 	}
@@ -188,7 +193,8 @@ func (r *Result) changeTable() table {
 	if len(r.Against.Added) > 0 {
 		t.notes = append(t.notes, "Not in the older one: "+strings.Join(r.Against.Added, ", "))
 	}
-	t.notes = append(t.notes, fmt.Sprintf("More than %g %% slower, or another verdict, fails. It was: %s", r.Against.Limit, r.Against.Command))
+	t.notes = append(t.notes, fmt.Sprintf("More than %g %% slower, or another verdict, fails. It was: %s",
+		r.Against.Limit, r.Against.Command))
 	return t
 }
 
@@ -197,10 +203,14 @@ func (r *Result) Facts() [][2]string {
 	s := r.Settings
 	facts := [][2]string{
 		{"command", r.Command},
-		{"sale", fmt.Sprintf("%s units, %s buyers × %d, %d at a time, seed %d", thousands(s.Stock), thousands(int64(s.Buyers)), s.Quantity, s.Concurrency, s.Seed)},
-		{"rounds", fmt.Sprintf("%d in alternating order, at least %s measured of each in each", r.Repeats, time.Duration(r.TurnSeconds*float64(time.Second)))},
-		{"when", fmt.Sprintf("%s, %s", r.Begun.UTC().Format("2006-01-02 15:04 MST"), time.Duration(r.Seconds*float64(time.Second)).Round(time.Second))},
-		{"machine", fmt.Sprintf("%d processors, %s/%s, %s, seckill %s", r.Machine.CPUs, r.Machine.OS, r.Machine.Arch, r.Machine.Go, r.Version)},
+		{"sale", fmt.Sprintf("%s units, %s buyers × %d, %d at a time, seed %d",
+			thousands(s.Stock), thousands(int64(s.Buyers)), s.Quantity, s.Concurrency, s.Seed)},
+		{"rounds", fmt.Sprintf("%d in alternating order, at least %s measured of each in each",
+			r.Repeats, time.Duration(r.TurnSeconds*float64(time.Second)))},
+		{"when", fmt.Sprintf("%s, %s", r.Begun.UTC().Format("2006-01-02 15:04 MST"),
+			time.Duration(r.Seconds*float64(time.Second)).Round(time.Second))},
+		{"machine", fmt.Sprintf("%d processors, %s/%s, %s, seckill %s",
+			r.Machine.CPUs, r.Machine.OS, r.Machine.Arch, r.Machine.Go, r.Version)},
 		{"services", fmt.Sprintf("%d: %s", len(r.Targets), strings.Join(r.Targets, ", "))},
 	}
 	for _, b := range r.Servers {

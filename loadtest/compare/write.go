@@ -142,16 +142,20 @@ func (r *Result) WriteCSV(w io.Writer) error {
 	c := csv.NewWriter(w)
 	line := func(cells ...string) { _ = c.Write(cells) } // kept until Error
 	figure := func(x float64) string { return strconv.FormatFloat(x, 'f', 3, 64) }
-	line("kind", "name", "concurrency", "round", "verdict", "runs", "sold", "sales_per_second", "requests_per_second", "p50_ms", "p99_ms", "lock_wait_ms")
+	line("kind", "name", "concurrency", "round", "verdict", "runs", "sold",
+		"sales_per_second", "requests_per_second", "p50_ms", "p99_ms", "lock_wait_ms")
 	for _, e := range append(append([]*Entry{}, r.Strategies...), r.Sparse...) {
 		for _, round := range e.Rounds {
-			line("strategy", e.Strategy, strconv.Itoa(e.Concurrency), strconv.Itoa(round.Round), string(round.Verdict), strconv.Itoa(round.Sales),
-				strconv.FormatInt(round.Sold, 10), figure(round.SalesRate), figure(round.RequestRate), figure(round.P50), figure(round.P99), figure(round.LockWait))
+			line("strategy", e.Strategy, strconv.Itoa(e.Concurrency), strconv.Itoa(round.Round),
+				string(round.Verdict), strconv.Itoa(round.Sales),
+				strconv.FormatInt(round.Sold, 10), figure(round.SalesRate), figure(round.RequestRate),
+				figure(round.P50), figure(round.P99), figure(round.LockWait))
 		}
 	}
 	for _, f := range r.Floors {
 		for _, round := range f.Rounds {
-			line("floor", f.ID, strconv.Itoa(r.Settings.Concurrency), strconv.Itoa(round.Round), "", "", "", "", figure(round.Rate), "", "", "")
+			line("floor", f.ID, strconv.Itoa(r.Settings.Concurrency), strconv.Itoa(round.Round), "", "", "", "",
+				figure(round.Rate), "", "", "")
 		}
 	}
 	c.Flush()
