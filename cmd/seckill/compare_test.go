@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"seckill/internal/ledger"
 	"seckill/loadtest/compare"
@@ -156,7 +155,7 @@ func TestCompareInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	t.Setenv("SECKILL_STATE", t.TempDir())
-	watch := &cancelsOn{what: []byte("conditional\n"), cancel: func() { time.AfterFunc(300*time.Millisecond, cancel) }}
+	watch := &cancelsOn{what: []byte("for-update\n"), cancel: cancel} // its turn comes after that of conditional
 	var stdout bytes.Buffer
 	status := run(ctx, func() {}, append([]string{"compare"}, here...), &stdout, watch)
 	r, err := compare.Read(&stdout)

@@ -215,3 +215,14 @@ func TestSpread(t *testing.T) {
 		}
 	}
 }
+
+// Who had no turn is not judged.
+func TestInterruptedBeforeTheLast(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	b := &book{plays: map[string]func(loadtest.Config, *loadtest.Result) error{"a": func(loadtest.Config, *loadtest.Result) error { cancel(); return nil }}}
+	r := Run(ctx, options(b, Contender{Name: "a"}, Contender{Name: "b", Breaks: true}))
+	if len(r.Strategies) != 1 || len(r.NotRun) != 1 || r.NotRun[0].Strategy != "b" || !r.Interrupted || r.ExitStatus() != ExitNotValid {
+		t.Errorf("%d strategies, not run %v, interrupted %v, exit status %d", len(r.Strategies), r.NotRun, r.Interrupted, r.ExitStatus())
+	}
+}

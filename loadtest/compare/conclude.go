@@ -19,9 +19,13 @@ func (c *comparison) conclude() {
 		}
 		f.Rate = spreadOf(rates)
 	}
-	ran := func(e *Entry) bool { return len(e.Rounds) == 0 && c.gone[e.Strategy] }
-	r.Strategies = slices.DeleteFunc(r.Strategies, ran)
-	r.Sparse = slices.DeleteFunc(r.Sparse, ran)
+	for _, e := range r.Strategies {
+		if r.Interrupted && e.idle() {
+			r.NotRun = append(r.NotRun, NotRun{e.Strategy, "interrupted before its turn was over"})
+		}
+	}
+	left := func(e *Entry) bool { return e.idle() && (c.gone[e.Strategy] || r.Interrupted) }
+	r.Strategies, r.Sparse = slices.DeleteFunc(r.Strategies, left), slices.DeleteFunc(r.Sparse, left)
 	for _, e := range r.Strategies {
 		e.conclude(r.Floors, r.Settings.Stock)
 	}
@@ -30,6 +34,9 @@ func (c *comparison) conclude() {
 	}
 	r.Claims = r.claims()
 }
+
+// idle: it never had a turn that says anything.
+func (e *Entry) idle() bool { return len(e.Rounds) == 0 && len(e.Problems) == 0 }
 
 func (e *Entry) conclude(floors []FloorResult, stock int64) {
 	var sales, requests, p50, p99, waits, sold []float64
