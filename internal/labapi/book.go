@@ -27,20 +27,17 @@ const maxRuns = 50
 
 func newBook() *book { return &book{changed: make(chan struct{})} }
 
-// begin enters a run, unless another one is on: then it returns that one.
-func (b *book) begin(r Run, stop func()) (e *entry, other *Run) {
+// begin enters a run.
+func (b *book) begin(r Run, stop func()) *entry {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if other := b.running(); other != nil {
-		return nil, other
-	}
 	if len(b.entries) == maxRuns {
 		b.entries = slices.Delete(b.entries, 0, 1)
 	}
-	e = &entry{Run: r, stop: stop}
+	e := &entry{Run: r, stop: stop}
 	b.entries = append(b.entries, e)
 	b.announce(e)
-	return e, nil
+	return e
 }
 
 // change edits a run under the lock. announce says that its state is another.
@@ -67,21 +64,6 @@ func (b *book) stop(e *entry) {
 		e.stop()
 		b.announce(e)
 	}
-}
-
-// on is the run that has not ended; nil: there is none.
-func (b *book) on() *Run {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.running()
-}
-
-func (b *book) running() *Run {
-	if n := len(b.entries); n > 0 && !b.entries[n-1].State.Ended() {
-		r := b.entries[n-1].summary()
-		return &r
-	}
-	return nil
 }
 
 func (b *book) announce(e *entry) {

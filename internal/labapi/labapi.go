@@ -56,8 +56,8 @@ type Server struct {
 	router  *gin.Engine
 	book    *book
 	shop    shop
-	runs    sync.WaitGroup
-	tracing sync.Mutex // by one trace at a time
+	turn    turn           // at driving the lab
+	runs    sync.WaitGroup // what goes on after its request: Close waits for it
 	closing chan struct{}
 	close   func() // closes closing, once
 }

@@ -436,10 +436,7 @@ func TestSlowPage(t *testing.T) {
 func TestOnlyTheLastRunsAreKept(t *testing.T) {
 	b := newBook()
 	for i := range maxRuns + 5 {
-		e, other := b.begin(Run{ID: fmt.Sprint(i), State: Running}, func() {})
-		if other != nil {
-			t.Fatalf("run %d: %v is on", i, other)
-		}
+		e := b.begin(Run{ID: fmt.Sprint(i), State: Running}, func() {})
 		b.change(e, func(r *Run) bool { r.State = Done; return true })
 	}
 	if runs := b.list(); len(runs) != maxRuns || runs[0].ID != fmt.Sprint(maxRuns+4) {

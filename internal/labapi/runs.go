@@ -69,17 +69,17 @@ func (s *Server) startRun(c *gin.Context) {
 		refuse(c, noService)
 		return
 	}
-	// The run lives in this process, not in this request.
-	ctx, stop := context.WithCancel(context.Background())
-	e, other := s.book.begin(Run{ID: rand.Text(), Settings: wanted, State: Running, Started: time.Now()}, stop)
-	if other != nil {
-		stop()
-		refuse(c, problem{Code: "run_in_progress", Status: http.StatusConflict,
-			Detail: fmt.Sprintf("A run of %s is on. Stop it, or wait for its verdict.", other.Settings.Strategy)})
+	release, other := s.turn.take("a run of " + wanted.Strategy)
+	if release == nil {
+		refuse(c, inProgress(other))
 		return
 	}
+	// The run lives in this process, not in this request.
+	ctx, stop := context.WithCancel(context.Background())
+	e := s.book.begin(Run{ID: rand.Text(), Settings: wanted, State: Running, Started: time.Now()}, stop)
 	s.runs.Go(func() {
 		defer stop()
+		defer release()
 		s.perform(ctx, e, targets)
 	})
 	c.Header("Location", "/api/lab/v1/runs/"+e.ID)

@@ -19,8 +19,8 @@ const traceTimeout = 20 * time.Second
 
 // makeTrace has one buyer purchase, or two at once, and answers with every
 // command they sent. It is done beside the service processes, on a SKU of its
-// own, while no other trace and no run is on: neither should disturb the
-// other's times.
+// own, while nothing else drives the lab: neither should disturb the other's
+// times.
 func (s *Server) makeTrace(c *gin.Context) {
 	var wanted struct {
 		strategy string
@@ -35,16 +35,12 @@ func (s *Server) makeTrace(c *gin.Context) {
 		refuse(c, *p)
 		return
 	}
-	if !s.tracing.TryLock() {
-		refuse(c, problem{Code: "trace_in_progress", Status: http.StatusConflict, Detail: "Another trace is being made. Try again in a moment."})
+	release, other := s.turn.take("a trace of " + info.Name)
+	if release == nil {
+		refuse(c, inProgress(other))
 		return
 	}
-	defer s.tracing.Unlock()
-	if other := s.book.on(); other != nil {
-		refuse(c, problem{Code: "run_in_progress", Status: http.StatusConflict,
-			Detail: fmt.Sprintf("A run of %s is on. Stop it, or wait for its verdict.", other.Settings.Strategy)})
-		return
-	}
+	defer release()
 	ctx, cancel := context.WithTimeout(c.Request.Context(), traceTimeout)
 	defer cancel()
 	made, err := s.Trace(ctx, info, wanted.buyers)

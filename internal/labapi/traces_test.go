@@ -48,7 +48,7 @@ func TestTraces(t *testing.T) {
 		first <- body
 	}()
 	<-under
-	if status, body, _ := ask.do(t, h.URL); status != http.StatusConflict || !strings.Contains(body, "trace_in_progress") {
+	if status, body, _ := ask.do(t, h.URL); status != http.StatusConflict || !strings.Contains(body, "a trace of good") {
 		t.Errorf("a second trace: %d %s", status, body)
 	}
 	made <- nil
