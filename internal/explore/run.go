@@ -102,6 +102,7 @@ func (r *run) settle(ctx context.Context) error {
 			select {
 			case e := <-r.events:
 				r.heed(e)
+				barriers = false
 			default:
 				drained = true
 			}
@@ -110,6 +111,7 @@ func (r *run) settle(ctx context.Context) error {
 			if err := r.await(ctx, computeLimit); err != nil {
 				return fmt.Errorf("a buyer neither sends a command nor ends: %w", err)
 			}
+			barriers = false
 			continue
 		}
 		var waits, sent []*stop
@@ -126,7 +128,8 @@ func (r *run) settle(ctx context.Context) error {
 			return r.rolledBack(ctx)
 		}
 		if r.await(ctx, quiet) == nil {
-			continue // something happened: look again
+			barriers = false // what happened may have made news
+			continue
 		}
 		if !barriers && len(waits) > 0 {
 			barriers = true
