@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lab"
 	"seckill/loadtest"
@@ -126,7 +125,10 @@ func (c *CompareCmd) readOlder() (*compare.Result, error) {
 	defer f.Close()
 	older, err := compare.Read(f)
 	if err == nil {
-		err = older.Comparable(c.Stock, c.Buyers, c.Concurrency, c.Quantity)
+		sale := loadtest.Settings{Stock: c.Stock, Buyers: c.Buyers, Concurrency: c.Concurrency, Quantity: c.Quantity}
+		if different := older.Differences(sale); different != nil {
+			err = different[0]
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("--against %s: %w", c.Against, err)
@@ -156,24 +158,11 @@ func (c *CompareCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWri
 	if err := where.openLedger(ctx, &options.Sale); err != nil {
 		return err
 	}
-	var chosen []string
-	for _, i := range c.chosen {
-		breaks := i.Broken() || len(where.targets) > 1 && i.Guarantees[catalog.M] == catalog.Breaks
-		options.Contenders = append(options.Contenders,
-			compare.Contender{Name: i.Name, Title: i.Title, Family: i.Family, Breaks: breaks})
-		chosen = append(chosen, i.Name)
-	}
-	options.Sparse = compare.Claimed(chosen)
-	floors, settings, problem := where.floors(ctx, options.Sale)
-	options.Floors = floors
-	result := compare.Run(ctx, options)
+	result := where.compare(ctx, c.chosen, options)
 	if _, terminal := columns(stderr.Writer); terminal && !c.Quiet {
 		fmt.Fprint(stderr, "\r\x1b[K") // what the steps left
 	}
-	result.Command, result.Version, result.Durability = commandLine(), buildVersion(), settings
-	if problem != nil {
-		result.Problems = append(result.Problems, problem.Error())
-	}
+	result.Command = commandLine()
 	if c.older != nil {
 		result.CompareWith(c.older, c.Limit)
 	}
@@ -198,35 +187,6 @@ func (c *CompareCmd) where(ctx context.Context, stderr io.Writer) (*place, error
 		return &place{targets: running.Services, sql: running.Config}, nil
 	}
 	return startPlace(ctx, stderr, c.BackendFlags.config())
-}
-
-// floors opens what the floors are measured on; what cannot be opened is a
-// problem of the report, and no reason not to compare.
-func (p *place) floors(ctx context.Context, sale loadtest.Config) (
-	all []compare.Floor, settings []compare.Setting, problem error,
-) {
-	settings = []compare.Setting{}
-	bare, stop, err := compare.ServeHTTPFloor(sale)
-	if err != nil {
-		problem = fmt.Errorf("the floors: %w", err)
-	} else {
-		p.closers = append(p.closers, stop)
-		all = append(all, bare)
-	}
-	in, err := backend.Open(ctx, backend.Config{MySQLDSN: p.sql.MySQLDSN, SQLitePath: p.sql.SQLitePath,
-		RedisAddrs:  p.sql.RedisAddrs,
-		MaxSQLConns: max(sale.Concurrency, 2)})
-	if err != nil {
-		return all, settings, errors.Join(problem, fmt.Errorf("the floors: %w", err))
-	}
-	p.closers = append(p.closers, func() { _ = in.Close() })
-	servers, drop := compare.ServerFloors(ctx, in, sale.Concurrency)
-	p.closers = append(p.closers, func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
-		defer cancel()
-		_ = drop(ctx) // the database may be gone
-	})
-	return append(all, servers...), compare.Durability(ctx, in), problem
 }
 
 // steps says what is being done: one line that changes on a terminal.

@@ -83,6 +83,12 @@ func (i Info) Broken() bool {
 	return i.Guarantees[S] == Breaks
 }
 
+// BreaksIn reports whether the strategy is known to oversell with so many
+// service processes: a lock inside one process does nothing for another.
+func (i Info) BreaksIn(processes int) bool {
+	return i.Broken() || processes > 1 && i.Guarantees[M] == Breaks
+}
+
 // Settings are the options of all strategies. The zero value of each field
 // that DefaultSettings leaves out is its default.
 type Settings struct {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"seckill/loadtest"
 )
 
 // Against is what changed since an older result.
@@ -62,21 +64,28 @@ func Read(r io.Reader) (*Result, error) {
 	return &result, nil
 }
 
-// Comparable says why two sales cannot be held against each other; nil if they
-// can. The seed may differ: it decides who buys, not how much work that is.
-func (r *Result) Comparable(stock int64, buyers, concurrency int, quantity int64) error {
-	s := r.Settings
-	for _, d := range []struct {
-		name    string
-		was, is int64
-	}{{"--stock", s.Stock, stock}, {"--buyers", int64(s.Buyers), int64(buyers)},
-		{"--concurrency", int64(s.Concurrency), int64(concurrency)}, {"--quantity", s.Quantity, quantity}} {
-		if d.was != d.is {
-			return fmt.Errorf("the older result is of %s %d, not %d: give %[1]s %[2]d to compare like with like",
-				d.name, d.was, d.is)
+// A Difference of two sales is why they cannot be held against each other.
+type Difference struct {
+	Setting string // as flags and JSON name it
+	Was, Is int64
+}
+
+func (d Difference) Error() string {
+	return fmt.Sprintf("the older result is of --%s %d, not %d: give --%[1]s %[2]d to compare like with like",
+		d.Setting, d.Was, d.Is)
+}
+
+// Differences of r, the older, to another sale. The seed may differ: it
+// decides who buys, not how much work that is.
+func (r *Result) Differences(is loadtest.Settings) (all []Difference) {
+	was := r.Settings
+	for _, d := range []Difference{{"stock", was.Stock, is.Stock}, {"buyers", int64(was.Buyers), int64(is.Buyers)},
+		{"concurrency", int64(was.Concurrency), int64(is.Concurrency)}, {"quantity", was.Quantity, is.Quantity}} {
+		if d.Was != d.Is {
+			all = append(all, d)
 		}
 	}
-	return nil
+	return all
 }
 
 // CompareWith fills in what changed since old; limit is in percent.

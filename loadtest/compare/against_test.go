@@ -80,11 +80,17 @@ func TestReadWhatWasWritten(t *testing.T) {
 	if again.Against.Failed() || len(again.Against.Changes) != len(r.Strategies) {
 		t.Errorf("a result differs from itself: %+v", again.Against)
 	}
-	if err := again.Comparable(testStock, testBuyers, testCrowd, 1); err != nil {
-		t.Error(err)
+	same := again.Settings
+	if d := again.Differences(same); d != nil {
+		t.Errorf("a sale differs from itself: %v", d)
 	}
-	if err := again.Comparable(testStock, testBuyers+1, testCrowd, 1); err == nil || !strings.Contains(err.Error(), "give --buyers 50") {
-		t.Errorf("another number of buyers: %v", err)
+	same.Buyers++
+	if d := again.Differences(same); len(d) != 1 || !strings.Contains(d[0].Error(), "give --buyers 50") {
+		t.Errorf("another number of buyers: %v", d)
+	}
+	same.Stock, same.Quantity, same.Concurrency = 1, 2, 3
+	if d := again.Differences(same); len(d) != 4 {
+		t.Errorf("another sale: %v", d)
 	}
 }
 

@@ -28,6 +28,8 @@ type Options struct {
 
 	// OnStep, if not nil, hears what is about to be done.
 	OnStep func(done, total int, what string)
+	// OnTurn, if not nil, hears how a strategy stands after each of its turns.
+	OnTurn func(Standing)
 
 	load func(context.Context, loadtest.Config) (*loadtest.Result, error) // nil: loadtest.Run
 }
@@ -136,7 +138,12 @@ func (c *comparison) steps() (all []step) {
 		if e.Concurrency != c.Sale.Concurrency {
 			what = fmt.Sprintf("%s, %d at a time", e.Strategy, e.Concurrency)
 		}
-		all = append(all, step{what, func(ctx context.Context, round int) { c.turn(ctx, e, round) }})
+		all = append(all, step{what, func(ctx context.Context, round int) {
+			c.turn(ctx, e, round)
+			if c.OnTurn != nil {
+				c.OnTurn(c.standing(e))
+			}
+		}})
 	}
 	return append(all, floors[next:]...)
 }

@@ -1,0 +1,34 @@
+package compare
+
+import "seckill/internal/ledger"
+
+// A Standing is how a strategy stands while a comparison is on.
+type Standing struct {
+	Strategy    string         `json:"strategy"`
+	Concurrency int            `json:"concurrency"`
+	Rounds      int            `json:"rounds"`  // that are over
+	Verdict     ledger.Verdict `json:"verdict"` // the worst so far; empty: no sale could be judged
+	Breaks      bool           `json:"breaks"`  // it is known to
+	Expected    bool           `json:"expected"`
+	Sales       float64        `json:"sales_per_second"` // median so far, as P99
+	P99         float64        `json:"p99_ms"`
+	NotRun      string         `json:"not_run,omitempty"` // why it is not
+}
+
+// standing sums up what there is of e, and leaves e as it is.
+func (c *comparison) standing(e *Entry) Standing {
+	so := *e
+	so.Ratios = map[string]Spread{}
+	so.conclude(nil, c.result.Settings.Stock)
+	s := Standing{Strategy: e.Strategy, Concurrency: e.Concurrency, Rounds: len(e.Rounds), Verdict: so.Verdict, Breaks: e.Breaks,
+		Expected: so.Expected, Sales: so.Sales.Median, P99: so.P99.Median}
+	if e.idle() {
+		s.Verdict = ""
+		for _, n := range c.result.NotRun {
+			if n.Strategy == e.Strategy {
+				s.NotRun = n.Why
+			}
+		}
+	}
+	return s
+}
