@@ -19,3 +19,15 @@ func (i Info) Lesson(language string) (string, error) {
 	}
 	return string(text), nil
 }
+
+// TitleIn is the strategy's name in a language: the heading of its lesson, or
+// Title if it has none.
+func (i Info) TitleIn(language string) string {
+	text, err := i.Lesson(language)
+	first, _, _ := strings.Cut(text, "\n")
+	heading, found := strings.CutPrefix(first, "# ")
+	if err != nil || !found {
+		return i.Title
+	}
+	return heading
+}

@@ -158,7 +158,7 @@ func TestStrategies(t *testing.T) {
 		Options                                                    []struct{ Flag, Doc string }
 		Broken, Available, Default                                 bool
 		Files                                                      []struct{ Name, Content string }
-		Lesson                                                     map[string]string
+		Titles, Lesson                                             map[string]string
 	}
 	var list struct{ Strategies []strategy }
 	ask(t, s, "GET", "/api/v1/strategies", "").into(t, &list)
@@ -170,6 +170,7 @@ func TestStrategies(t *testing.T) {
 		if got.Name != info.Name || got.Title != info.Title || got.Idea == "" || got.Promises == "" || got.Breaks == "" ||
 			got.Stock != string(info.Stock) || got.Broken != info.Broken() || got.Default != (info.Name == "conditional") ||
 			len(got.Guarantees) != len(info.Guarantees) || len(got.Options) != len(info.Options) ||
+			got.Titles["en"] != info.Title || got.Titles["zh"] == "" || got.Titles["zh"] != info.TitleIn("zh") ||
 			got.Files != nil || got.Lesson != nil {
 			t.Errorf("%s is listed as %+v", info.Name, got)
 		}

@@ -19,6 +19,7 @@ import (
 type strategy struct {
 	Name       string               `json:"name"`
 	Title      string               `json:"title"`
+	Titles     map[string]string    `json:"titles"` // by language
 	Family     string               `json:"family"`
 	Source     string               `json:"source"` // the article it comes from
 	Idea       string               `json:"idea"`
@@ -51,11 +52,14 @@ type file struct {
 func (s *Server) describe(sl *seller) strategy {
 	i := sl.info
 	d := strategy{
-		Name: i.Name, Title: i.Title, Family: i.Family, Source: i.Source, Idea: i.Idea,
+		Name: i.Name, Title: i.Title, Titles: map[string]string{}, Family: i.Family, Source: i.Source, Idea: i.Idea,
 		Promises: i.Promises, Breaks: i.Breaks, Guarantees: i.Guarantees, Stock: i.Stock,
 		Needs:   append([]backend.Capability{}, i.Needs...),
 		Options: []option{}, Missing: append([]string{}, sl.missing...),
 		Broken: i.Broken(), Default: sl == s.standard, Available: sl.strategy != nil,
+	}
+	for _, language := range catalog.Languages {
+		d.Titles[language] = i.TitleIn(language)
 	}
 	for _, o := range i.Options {
 		d.Options = append(d.Options, option(o))
