@@ -27,6 +27,9 @@ func (in *Instance) Status(ctx context.Context) []Status {
 			if err != nil {
 				all[i].Error = err.Error()
 			}
+			if b.name == NameZooKeeper {
+				all[i].Session = in.ZooKeeper.sessionName()
+			}
 		})
 	}
 	asking.Wait()

@@ -154,6 +154,16 @@ func (c *ZooKeeperClient) Connected() bool {
 	return c.connected
 }
 
+// sessionName is empty before the first session.
+func (c *ZooKeeperClient) sessionName() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.session == nil {
+		return ""
+	}
+	return fmt.Sprintf("0x%x", uint64(c.session.ID))
+}
+
 // Session returns the session, after waiting for the connection if it is down.
 func (c *ZooKeeperClient) Session(ctx context.Context) (*ZooKeeperSession, error) {
 	for {

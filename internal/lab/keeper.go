@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -38,6 +39,7 @@ type running struct {
 	pid   int
 	done  chan struct{} // closed when it ended
 	ended string        // how, when done is closed
+	asked atomic.Bool   // the lab told it to end
 }
 
 var errKeeperLost = errors.New("the lab's keeper process is gone, and all its servers with it: start the lab again")

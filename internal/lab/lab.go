@@ -47,6 +47,8 @@ type Options struct {
 	Executable string
 	// Env is added to the environment of service processes.
 	Env []string
+	// ServiceArgs are further arguments of the service processes of Serve.
+	ServiceArgs []string
 	// Progress is told of each backend and service once it answers, or is
 	// known to be missing.
 	Progress func(name string, took time.Duration)
@@ -73,6 +75,9 @@ type Lab struct {
 	processes []*Process
 	closers   []func() error
 	state     *announcement
+	announced *State // as it was given; nil: not yet
+	serving   ServiceSettings
+	died      func(Service) // see WhenServiceDies
 	stopped   bool
 }
 

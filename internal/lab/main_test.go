@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -32,8 +33,8 @@ func TestMain(m *testing.M) {
 // serve is `seckill serve --addr HOST:PORT`, as far as a lab can see. It tells
 // its environment, and ends when it is asked to.
 func serve(args []string) {
-	if len(args) > 2 && args[2] == "--broken" {
-		fmt.Fprintln(os.Stderr, "serve: --broken it is")
+	if slices.Contains(args, "--broken") || slices.Contains(args, "13ms") {
+		fmt.Fprintln(os.Stderr, "serve:", strings.Join(args[2:], " "), "it is")
 		os.Exit(3)
 	}
 	asked, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
@@ -41,6 +42,9 @@ func serve(args []string) {
 	http.HandleFunc("/readyz", func(http.ResponseWriter, *http.Request) {})
 	http.HandleFunc("/environment", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, strings.Join(os.Environ(), "\n"))
+	})
+	http.HandleFunc("/arguments", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, strings.Join(args[2:], " "))
 	})
 	go http.ListenAndServe(args[1], nil)
 	<-asked.Done()

@@ -36,8 +36,9 @@ type Process struct {
 	ports   []int
 	version string
 
-	mu  sync.Mutex
-	run *running
+	mu     sync.Mutex
+	run    *running
+	paused *running // the run that was paused and not resumed; nil: none
 }
 
 const (
@@ -91,6 +92,9 @@ func (p *Process) start(ctx context.Context) error {
 	p.mu.Unlock()
 	err = p.awaitAnswer(ctx, run)
 	if err == nil {
+		if p.server.backend == "" {
+			go p.lab.awaitDeath(p, run)
+		}
 		return nil
 	}
 	killing, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkLimit)
@@ -162,10 +166,35 @@ func (p *Process) Ended() string {
 
 // Pause stops the process where it stands: its sockets stay open, and nothing
 // answers. Not on Windows.
-func (p *Process) Pause(ctx context.Context) error { return p.instruct(ctx, pause) }
+func (p *Process) Pause(ctx context.Context) error {
+	run := p.current()
+	if err := p.instruct(ctx, run, pause); err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.paused = run
+	return nil
+}
 
 // Resume lets a paused process go on.
-func (p *Process) Resume(ctx context.Context) error { return p.instruct(ctx, resume) }
+func (p *Process) Resume(ctx context.Context) error {
+	run := p.current()
+	if err := p.instruct(ctx, run, resume); err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.paused = nil
+	return nil
+}
+
+// Paused reports whether the process stands still because of Pause.
+func (p *Process) Paused() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.paused != nil && p.paused == p.run
+}
 
 // Kill ends the process as a crash does, and waits for its end.
 func (p *Process) Kill(ctx context.Context) error { return p.end(ctx, kill) }
@@ -184,8 +213,20 @@ func (p *Process) Restart(ctx context.Context) error {
 	return p.start(ctx)
 }
 
-func (p *Process) instruct(ctx context.Context, what instruction) error {
-	if err := p.lab.keeper.instruct(ctx, p.current(), what); err != nil {
+// endSurely gives the process its time to end by itself, and kills it then.
+func (p *Process) endSurely(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, finishing+checkLimit)
+	defer cancel()
+	gently, stop := context.WithTimeout(ctx, finishing)
+	defer stop()
+	if p.Terminate(gently) == nil {
+		return nil
+	}
+	return p.Kill(ctx)
+}
+
+func (p *Process) instruct(ctx context.Context, run *running, what instruction) error {
+	if err := p.lab.keeper.instruct(ctx, run, what); err != nil {
 		return fmt.Errorf("%s %s: %w", what, p.Name, err)
 	}
 	return nil
@@ -193,6 +234,7 @@ func (p *Process) instruct(ctx context.Context, what instruction) error {
 
 func (p *Process) end(ctx context.Context, how instruction) error {
 	run := p.current()
+	run.asked.Store(true)
 	if how == terminate {
 		p.lab.keeper.instruct(ctx, run, resume) // a paused process cannot end by itself
 	}

@@ -17,10 +17,12 @@ import (
 
 // A Service is one service process.
 type Service struct {
-	Name  string `json:"name"`
-	URL   string `json:"url"`
-	Up    bool   `json:"up"`
-	Error string `json:"error,omitempty"` // how it ended, and where its log is
+	Name string `json:"name"`
+	URL  string `json:"url"`
+	Up   bool   `json:"up"`
+	// Paused: it stands still, and its sockets are open.
+	Paused bool   `json:"paused,omitempty"`
+	Error  string `json:"error,omitempty"` // how it ended, and where its log is
 }
 
 // finishing is how long a service may take for the purchases in flight.
@@ -29,20 +31,8 @@ const finishing = 10 * time.Second
 // StartServices starts n more service processes on the lab's backends, side by
 // side, and waits until they are ready. args go to `seckill serve`.
 func (l *Lab) StartServices(ctx context.Context, n int, args ...string) error {
-	first := len(l.Services()) + 1
-	processes := make([]*Process, n)
-	together, ctx := errgroup.WithContext(ctx)
-	for i := range processes {
-		together.Go(func() (err error) {
-			begun := time.Now()
-			name := fmt.Sprintf("service-%d", first+i)
-			if processes[i], err = l.launch(ctx, l.service(name, args)); err == nil {
-				l.progress(name, time.Since(begun))
-			}
-			return err
-		})
-	}
-	if err := together.Wait(); err != nil {
+	processes, err := l.launchServices(ctx, len(l.Services()), n, args)
+	if err != nil {
 		return err
 	}
 	l.mu.Lock()
@@ -50,6 +40,35 @@ func (l *Lab) StartServices(ctx context.Context, n int, args ...string) error {
 	l.processes = append(l.processes, processes...)
 	return nil
 }
+
+// launchServices starts n beside those there are. All or none of them run when
+// it returns.
+func (l *Lab) launchServices(ctx context.Context, there, n int, args []string) ([]*Process, error) {
+	processes := make([]*Process, n)
+	together, starting := errgroup.WithContext(ctx)
+	for i := range processes {
+		together.Go(func() (err error) {
+			begun := time.Now()
+			name := serviceName(there + i + 1)
+			if processes[i], err = l.launch(starting, l.service(name, args)); err == nil {
+				l.progress(name, time.Since(begun))
+			}
+			return err
+		})
+	}
+	err := together.Wait()
+	if err == nil {
+		return processes, nil
+	}
+	for _, p := range processes {
+		if p != nil {
+			p.endSurely(context.WithoutCancel(ctx))
+		}
+	}
+	return nil, err
+}
+
+func serviceName(i int) string { return fmt.Sprintf("service-%d", i) }
 
 func (l *Lab) service(name string, args []string) server {
 	return server{
@@ -122,18 +141,51 @@ func checkReady(ctx context.Context, addr string) error {
 
 // Services are the service processes, in the order they were started in.
 func (l *Lab) Services() []Service {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	var list []Service
-	for _, p := range l.processes {
-		if p.server.backend != "" {
-			continue
-		}
-		s := Service{Name: p.Name, URL: "http://" + p.Addr, Up: p.Alive()}
-		if !s.Up {
-			s.Error = "it ended with " + p.Ended() + "; its log is " + p.Log
-		}
-		list = append(list, s)
+	for _, p := range l.serviceProcesses() {
+		list = append(list, p.asService())
 	}
 	return list
+}
+
+func (l *Lab) serviceProcesses() (list []*Process) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, p := range l.processes {
+		if p.server.backend == "" {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+func (p *Process) asService() Service {
+	s := Service{Name: p.Name, URL: "http://" + p.Addr, Up: p.Alive(), Paused: p.Paused()}
+	if !s.Up {
+		s.Error = "it ended with " + p.Ended() + "; its log is " + p.Log
+	}
+	return s
+}
+
+// WhenServiceDies has tell called each time that a service process ends though
+// the lab has not asked it to, also for those that have by now.
+func (l *Lab) WhenServiceDies(tell func(Service)) {
+	l.mu.Lock()
+	l.died = tell
+	l.mu.Unlock()
+	for _, p := range l.serviceProcesses() {
+		if !p.Alive() && !p.current().asked.Load() {
+			tell(p.asService())
+		}
+	}
+}
+
+func (l *Lab) awaitDeath(p *Process, run *running) {
+	<-run.done
+	l.mu.Lock()
+	tell, stopped := l.died, l.stopped
+	l.mu.Unlock()
+	if tell != nil && !stopped && !run.asked.Load() {
+		tell(p.asService())
+	}
 }

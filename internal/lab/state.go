@@ -67,6 +67,7 @@ func (l *Lab) Announce(s State) error {
 	if s.Started.IsZero() {
 		s.Started = time.Now()
 	}
+	again := s
 	if s.Services == nil {
 		for _, service := range l.Services() {
 			s.Services = append(s.Services, service.URL)
@@ -82,7 +83,7 @@ func (l *Lab) Announce(s State) error {
 	}
 	l.mu.Lock()
 	before := l.state
-	l.state = a
+	l.state, l.announced = a, &again
 	l.mu.Unlock()
 	return before.withdraw()
 }

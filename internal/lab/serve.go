@@ -1,0 +1,99 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// ServiceSettings are what a lab's service processes run with, as far as it
+// can be changed while the lab runs. Times are in milliseconds.
+type ServiceSettings struct {
+	Services int `json:"services"` // how many processes
+	Lease    int `json:"lease_ms"` // how long a lock lives unrenewed
+	Wait     int `json:"wait_ms"`  // how long a buyer waits for a lock
+	Poll     int `json:"poll_ms"`  // about how long a lock that polls pauses
+}
+
+// args are those of `seckill serve`.
+func (s ServiceSettings) args() []string {
+	ms := func(n int) string { return fmt.Sprint(n, "ms") }
+	return []string{"--lock-lease", ms(s.Lease), "--lock-wait", ms(s.Wait), "--lock-poll", ms(s.Poll)}
+}
+
+// ServiceSettings are those of the last Serve that succeeded.
+func (l *Lab) ServiceSettings() ServiceSettings {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.serving
+}
+
+// Serve has the lab run service processes with these settings, and waits until
+// all of them are ready. Those that run so already stay; others end with the
+// purchases that they have in flight, and are started again under their names
+// and addresses. It is for one caller at a time.
+//
+// When that fails, the error says why, and the processes run as they did
+// before, unless the error says that they do not.
+func (l *Lab) Serve(ctx context.Context, s ServiceSettings) error {
+	before := l.ServiceSettings()
+	err := l.serve(ctx, s, s != before)
+	if err != nil && before.Services > 0 {
+		restoring, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+		defer cancel()
+		if again := l.serve(restoring, before, s != before); again != nil {
+			err = errors.Join(err, fmt.Errorf("nor could the service processes be started as they were before: %w", again))
+		}
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	l.mu.Lock()
+	l.serving = s
+	announced := l.announced
+	l.mu.Unlock()
+	if announced == nil {
+		return nil
+	}
+	return l.Announce(*announced) // there may be more of them now
+}
+
+// serve starts what is missing, and anew what runs otherwise.
+func (l *Lab) serve(ctx context.Context, s ServiceSettings, anew bool) error {
+	args := append(slices.Clone(l.options.ServiceArgs), s.args()...)
+	there := l.serviceProcesses()
+	keep := min(len(there), s.Services)
+	together, starting := errgroup.WithContext(ctx)
+	for _, p := range there[keep:] {
+		together.Go(func() error { return p.endSurely(starting) })
+	}
+	for _, p := range there[:keep] {
+		if !anew && p.Alive() {
+			continue
+		}
+		together.Go(func() error {
+			if err := p.endSurely(starting); err != nil {
+				return err
+			}
+			l.mu.Lock()
+			p.server = l.service(p.Name, args)
+			l.mu.Unlock()
+			return p.start(starting)
+		})
+	}
+	var more []*Process
+	together.Go(func() (err error) {
+		more, err = l.launchServices(starting, keep, s.Services-keep, args)
+		return err
+	})
+	err := together.Wait()
+	l.mu.Lock()
+	l.processes = slices.DeleteFunc(l.processes, func(p *Process) bool { return slices.Contains(there[keep:], p) && !p.Alive() })
+	l.processes = append(l.processes, more...)
+	l.mu.Unlock()
+	return err
+}

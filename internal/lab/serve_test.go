@@ -1,0 +1,128 @@
+//go:build unix
+
+package lab_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"seckill/internal/lab"
+)
+
+func served(l *lab.Lab) (urls []string, pids []int) {
+	for _, s := range l.Services() {
+		p, _ := l.Process(s.Name)
+		urls, pids = append(urls, s.URL), append(pids, p.PID())
+	}
+	return urls, pids
+}
+
+func TestServicesRunAsTheyAreSet(t *testing.T) {
+	l, err := lab.Start(t.Context(), lab.Options{Folder: t.TempDir(), Backends: []string{}, ServiceArgs: []string{"--strategy", "naive"}})
+	must(t, "start", err)
+	defer l.Stop(context.Background())
+	two := lab.ServiceSettings{Services: 2, Lease: 8000, Wait: 3000, Poll: 10}
+	must(t, "serve", l.Serve(t.Context(), two))
+	urls, pids := served(l)
+	if len(urls) != 2 || l.ServiceSettings() != two {
+		t.Fatalf("services %v run with %+v, want two with %+v", urls, l.ServiceSettings(), two)
+	}
+
+	must(t, "serve the same", l.Serve(t.Context(), two))
+	if _, now := served(l); !slices.Equal(now, pids) {
+		t.Errorf("processes %v were started anew as %v, though nothing is different", pids, now)
+	}
+
+	p := process(t, l, "service-2")
+	must(t, "kill", p.Kill(t.Context()))
+	must(t, "serve the same, one being dead", l.Serve(t.Context(), two))
+	if _, now := served(l); now[0] != pids[0] || now[1] == pids[1] || !p.Alive() {
+		t.Errorf("processes %v became %v: want only the dead one anew", pids, now)
+	}
+
+	three := lab.ServiceSettings{Services: 3, Lease: 500, Wait: 200, Poll: 5}
+	must(t, "serve others", l.Serve(t.Context(), three))
+	now, _ := served(l)
+	if len(now) != 3 || !slices.Equal(now[:2], urls) {
+		t.Fatalf("services at %v, want a third beside %v", now, urls)
+	}
+	for _, url := range now {
+		if args := get(t, url+"/arguments"); args != "--strategy naive --lock-lease 500ms --lock-wait 200ms --lock-poll 5ms" {
+			t.Errorf("%s was started with %s", url, args)
+		}
+	}
+
+	unlucky := three
+	unlucky.Poll = 13
+	err = l.Serve(t.Context(), unlucky)
+	if err == nil || !strings.Contains(err.Error(), "--lock-poll 13ms it is") {
+		t.Errorf("settings that no service starts with: %v, want what it said", err)
+	}
+	if l.ServiceSettings() != three {
+		t.Errorf("they run with %+v, want %+v as before", l.ServiceSettings(), three)
+	}
+	for _, url := range now {
+		if args := get(t, url+"/arguments"); !strings.Contains(args, "--lock-poll 5ms") {
+			t.Errorf("%s runs with %s, want it as before", url, args)
+		}
+	}
+
+	one := three
+	one.Services = 1
+	must(t, "serve with one", l.Serve(t.Context(), one))
+	if now, _ := served(l); !slices.Equal(now, urls[:1]) {
+		t.Errorf("services at %v, want the first alone, %v", now, urls[0])
+	}
+}
+
+func TestWhoDiesByItselfIsTold(t *testing.T) {
+	l, err := lab.Start(t.Context(), lab.Options{Folder: t.TempDir(), Backends: []string{}})
+	must(t, "start", err)
+	defer l.Stop(context.Background())
+	one := lab.ServiceSettings{Services: 1, Lease: 500, Wait: 200, Poll: 5}
+	must(t, "serve", l.Serve(t.Context(), one))
+	died := make(chan lab.Service, 9)
+	l.WhenServiceDies(func(s lab.Service) { died <- s })
+	p := process(t, l, "service-1")
+
+	must(t, "kill it as the lab", p.Kill(t.Context()))
+	one.Wait++
+	must(t, "start it anew", l.Serve(t.Context(), one))
+	must(t, "kill it as somebody else", syscall.Kill(p.PID(), syscall.SIGKILL))
+	select {
+	case s := <-died:
+		if s.Up || !strings.Contains(s.Error, p.Log) {
+			t.Errorf("told of %+v, want it down, with its log", s)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("nobody was told that the restarted process died")
+	}
+	if len(died) != 0 {
+		t.Errorf("told also of %+v, which the lab has ended itself", <-died)
+	}
+}
+
+// Each kind of fault is there, or says why not.
+func TestFaultsThatCannotBeHad(t *testing.T) {
+	l, err := lab.Start(t.Context(), lab.Options{Folder: t.TempDir(), Embedded: true, Backends: []string{"redis"}})
+	must(t, "start", err)
+	defer l.Stop(context.Background())
+	must(t, "start a service", l.StartServices(t.Context(), 1))
+	for _, f := range l.Faults() {
+		_, err := l.Inject(t.Context(), f.Kind, 2)
+		if err == nil || f.Available == (f.Missing != "") || !f.Available && !strings.Contains(err.Error(), f.Missing) {
+			t.Errorf("%+v, at a service that is not there: %v", f, err)
+		}
+		want := map[lab.FaultKind]string{lab.RestartRedis: "embedded", lab.CutZooKeeperSession: "no zookeeper"}[f.Kind]
+		if !strings.Contains(f.Missing, want) || want == "" && !f.Available {
+			t.Errorf("%+v: want it to say %q", f, want)
+		}
+	}
+	if _, err := l.Inject(t.Context(), "earthquake", 1); err == nil || !strings.Contains(err.Error(), "earthquake") {
+		t.Errorf("an unknown fault: %v", err)
+	}
+}
