@@ -21,20 +21,30 @@ type problem struct {
 	Errors    []blame `json:"errors,omitempty"`
 }
 
-// A blame names a field of a request that is wrong, and how.
+// A blame names a field of a request that is wrong, and how: in words, and as
+// a stable code with what it is about, from which a page makes words of its own.
 type blame struct {
-	Field  string `json:"field"`
-	Detail string `json:"detail"`
+	Field  string         `json:"field"`
+	Detail string         `json:"detail"`
+	Code   string         `json:"code"`
+	Params map[string]any `json:"params,omitempty"`
 }
 
 // blame adds a wrong field.
-func (p *problem) blame(name, detail string) {
-	p.Errors = append(p.Errors, blame{name, detail})
+func (p *problem) blame(field, code string, params map[string]any, detail string) {
+	p.Errors = append(p.Errors, blame{field, detail, code, params})
 	var all []string
 	for _, e := range p.Errors {
 		all = append(all, e.Field+": "+e.Detail)
 	}
 	p.Detail = strings.Join(all, "; ")
+}
+
+// invalid is a request with one wrong field.
+func invalid(field, code string, params map[string]any, detail string) *problem {
+	p := &problem{Code: "invalid", Status: http.StatusBadRequest}
+	p.blame(field, code, params, detail)
+	return p
 }
 
 const problemType = "application/problem+json"

@@ -127,7 +127,7 @@ func (s *Server) look(ctx context.Context, p *loadtest.Progress, strategy string
 func (s *Server) check(w Settings) *problem {
 	p := &problem{Code: "invalid", Status: http.StatusBadRequest}
 	wrong := func(name, format string, args ...any) {
-		p.blame(name, fmt.Sprintf(format, args...))
+		p.blame(name, "", nil, fmt.Sprintf(format, args...))
 	}
 	i := slices.IndexFunc(s.Strategies, func(i catalog.Info) bool { return i.Name == w.Strategy })
 	switch {

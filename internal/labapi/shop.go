@@ -3,7 +3,6 @@ package labapi
 import (
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/gin-gonic/gin"
@@ -56,21 +55,14 @@ func (s *Server) setShop(c *gin.Context) {
 		refuse(c, *p)
 		return
 	}
-	i := slices.IndexFunc(s.Strategies, func(i catalog.Info) bool { return i.Name == name })
-	if i < 0 {
-		p := problem{Code: "unknown_strategy", Status: http.StatusNotFound}
-		p.blame("strategy", "there is no such strategy")
-		refuse(c, p)
-		return
-	}
-	if why := s.Missing(s.Strategies[i]); why != nil {
-		p := problem{Code: "strategy_unavailable", Status: http.StatusServiceUnavailable}
-		p.blame("strategy", name+" cannot run here: "+strings.Join(why, "; "))
-		refuse(c, p)
+	p := &problem{Code: "invalid", Status: http.StatusBadRequest}
+	info := s.strategy("strategy", name, p)
+	if p.Errors != nil {
+		refuse(c, *p)
 		return
 	}
 	s.shop.mu.Lock()
-	s.shop.strategy = s.Strategies[i]
+	s.shop.strategy = info
 	s.shop.mu.Unlock()
 	s.showShop(c)
 }

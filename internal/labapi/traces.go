@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -59,24 +57,12 @@ func (s *Server) makeTrace(c *gin.Context) {
 // traceable finds the strategy, or everything that is wrong with what was asked.
 func (s *Server) traceable(strategy string, buyers int) (catalog.Info, *problem) {
 	p := &problem{Code: "invalid", Status: http.StatusBadRequest}
-	i := slices.IndexFunc(s.Strategies, func(i catalog.Info) bool { return i.Name == strategy })
-	switch {
-	case strategy == "":
-		p.blame("strategy", "name a strategy")
-	case i < 0:
-		p.Code, p.Status = "unknown_strategy", http.StatusNotFound
-		p.blame("strategy", fmt.Sprintf("there is no strategy %q", strategy))
-	default:
-		if why := s.Missing(s.Strategies[i]); why != nil {
-			p.Code, p.Status = "strategy_unavailable", http.StatusServiceUnavailable
-			p.blame("strategy", fmt.Sprintf("%s cannot run here: %s", strategy, strings.Join(why, "; ")))
-		}
-	}
+	info := s.strategy("strategy", strategy, p)
 	if buyers < 1 || buyers > 2 {
-		p.blame("buyers", "give 1 or 2")
+		p.blame("buyers", "range", map[string]any{"min": 1, "max": 2}, "give 1 or 2")
 	}
 	if p.Errors != nil {
 		return catalog.Info{}, p
 	}
-	return s.Strategies[i], nil
+	return info, nil
 }
