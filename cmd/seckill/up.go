@@ -20,18 +20,20 @@ import (
 	"seckill/internal/ledger"
 	"seckill/internal/trace"
 	"seckill/loadtest"
+	"seckill/loadtest/compare"
 	"seckill/strategies"
 	"seckill/web"
 )
 
 // UpCmd is the lab: backends, service processes and the page.
 type UpCmd struct {
-	Addr     string `default:"127.0.0.1:8080" env:"SECKILL_PAGE_ADDR" help:"Where the page listens. Port 0 takes a free one."`
-	Services int    `default:"2" help:"Number of service processes."`
-	Strategy string `default:"conditional" env:"SECKILL_STRATEGY" help:"Strategy of purchases that name none."`
-	Embedded bool   `help:"Use the embedded engines even where servers are installed."`
-	Folder   string `aliases:"dir" env:"SECKILL_FOLDER" help:"Where the lab makes its folder. Default: the system's folder for temporary files."`
-	Token    string `env:"SECKILL_TOKEN" help:"Token that every call must have that changes something. Needed to listen on other addresses than this machine's own."`
+	Addr     string  `default:"127.0.0.1:8080" env:"SECKILL_PAGE_ADDR" help:"Where the page listens. Port 0 takes a free one."`
+	Services int     `default:"2" help:"Number of service processes."`
+	Strategy string  `default:"conditional" env:"SECKILL_STRATEGY" help:"Strategy of purchases that name none."`
+	Embedded bool    `help:"Use the embedded engines even where servers are installed."`
+	Folder   string  `aliases:"dir" env:"SECKILL_FOLDER" help:"Where the lab makes its folder. Default: the system's folder for temporary files."`
+	History  *string `env:"SECKILL_HISTORY" placeholder:"DIR" help:"Where runs and comparisons are kept. Default: seckill in $$XDG_DATA_HOME or in ~/.local/share. Empty: nowhere."`
+	Token    string  `env:"SECKILL_TOKEN" help:"Token that every call must have that changes something. Needed to listen on other addresses than this machine's own."`
 
 	BackendFlags
 }
@@ -168,6 +170,12 @@ func (u *UpCmd) host(ctx context.Context, l *lab.Lab, listener net.Listener, std
 	api := labapi.New(labapi.Config{
 		Lab: l, Strategies: strategies.All(), Missing: missing,
 		Load: loadtest.Run, Ledger: store, Page: web.Files(), Guarantees: web.Guarantees(), Strategy: u.Strategy,
+		Compare: func(ctx context.Context, chosen []catalog.Info, o compare.Options) *compare.Result {
+			p := &place{targets: o.Sale.Targets, sql: l.Config()}
+			defer p.leave()
+			return p.compare(ctx, chosen, o)
+		},
+		History: u.history(stderr),
 		Trace: func(ctx context.Context, info catalog.Info, buyers int) (*trace.Trace, error) {
 			return trace.Run(ctx, l.Config(), info, buyers)
 		},

@@ -79,6 +79,13 @@ func (b *book) announceLab() {
 	b.wake()
 }
 
+// nudge has watchers look again, for what is not in the book.
+func (b *book) nudge() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.wake()
+}
+
 func (b *book) wake() {
 	close(b.changed)
 	b.changed = make(chan struct{})

@@ -18,8 +18,9 @@ const (
 )
 
 // events is the one stream of a page: `hello` with what there is, `run` with
-// a whole run whenever its state changes, `snapshot` with its progress, `lab`
-// when the status should be asked for again. A new page is told the same as
+// a whole run whenever its state changes, `snapshot` with its progress,
+// `comparison` with the summary of one that has come further, `lab` when the
+// status should be asked for again. A new page is told the same as
 // one that was there all along.
 func (s *Server) events(c *gin.Context) {
 	c.Header("Content-Type", "text/event-stream")
@@ -27,6 +28,7 @@ func (s *Server) events(c *gin.Context) {
 	c.Header("X-Accel-Buffering", "no")
 	out := &stream{w: c.Writer, control: http.NewResponseController(c.Writer)}
 	runs, reader := s.book.open()
+	compared := s.comparisons.open()
 	out.send("retry: 1000\n\n")
 	out.event("hello", gin.H{"lab": s.id, "runs": runs})
 
@@ -42,6 +44,9 @@ func (s *Server) events(c *gin.Context) {
 		}
 		if n.snapshot != nil {
 			out.event("snapshot", n.snapshot)
+		}
+		for _, c := range s.comparisons.next(&compared) {
+			out.event("comparison", c)
 		}
 		if out.err != nil {
 			return

@@ -15,8 +15,10 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"seckill/internal/catalog"
+	"seckill/internal/history"
 	"seckill/internal/trace"
 	"seckill/loadtest"
+	"seckill/loadtest/compare"
 )
 
 // A Config says what the server shows and drives.
@@ -28,6 +30,11 @@ type Config struct {
 	// Load performs a run: loadtest.Run, but for tests.
 	Load   func(context.Context, loadtest.Config) (*loadtest.Result, error)
 	Ledger loadtest.Ledger // where verdicts come from
+	// Compare holds the sale of the options with each of the chosen strategies,
+	// beside floors: compare.Run on the lab's servers, but for tests.
+	Compare func(ctx context.Context, chosen []catalog.Info, o compare.Options) *compare.Result
+	// History outlives the lab. Nil: nothing does.
+	History *history.Folder
 	// Trace records one purchase, or two that race: trace.Run, but for tests.
 	Trace func(ctx context.Context, info catalog.Info, buyers int) (*trace.Trace, error)
 	// Left reads a SKU's stock row while a run is on. Nil: pages are shown
@@ -52,14 +59,15 @@ type Config struct {
 // A Server is the http.Handler of a lab.
 type Server struct {
 	Config
-	id      string // of this process, so that a page sees that it was restarted
-	router  *gin.Engine
-	book    *book
-	shop    shop
-	turn    turn           // at driving the lab
-	runs    sync.WaitGroup // what goes on after its request: Close waits for it
-	closing chan struct{}
-	close   func() // closes closing, once
+	id          string // of this process, so that a page sees that it was restarted
+	router      *gin.Engine
+	book        *book
+	shop        shop
+	turn        turn // at driving the lab
+	comparisons *shelf
+	runs        sync.WaitGroup // what goes on after its request: Close waits for it
+	closing     chan struct{}
+	close       func() // closes closing, once
 }
 
 // New makes the server. Close must be called when its listener ends.
@@ -71,6 +79,13 @@ func New(c Config) *Server {
 	closing := make(chan struct{})
 	s := &Server{Config: c, id: rand.Text(), router: gin.New(), book: newBook(), closing: closing,
 		close: sync.OnceFunc(func() { close(closing) })}
+	if s.History == nil {
+		s.History = history.Open("")
+	}
+	s.comparisons = openShelf(s.History, s.book.nudge)
+	for _, skipped := range s.comparisons.skipped {
+		s.Log.Warn("a file of the history is left out", "why", skipped)
+	}
 	s.openShop()
 	s.route()
 	return s
@@ -95,6 +110,7 @@ func (s *Server) route() {
 	lab.POST("/runs", s.startRun)
 	lab.GET("/runs/:id", s.showRun)
 	lab.DELETE("/runs/:id", s.stopRun)
+	s.routeComparisons(lab)
 
 	r.Any("/api/v1/*path", gin.WrapH(s.proxy()))
 	page := newPage(s.Page)
@@ -120,11 +136,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.router.Se
 // server need not wait for pages that are open.
 func (s *Server) EndStreams() { s.close() }
 
-// Close ends the streams, stops a run that is on, and waits until its audit
-// is done or ctx ends.
+// Close ends the streams, stops a run or a comparison that is on, and waits
+// until its audit is done or ctx ends.
 func (s *Server) Close(ctx context.Context) error {
 	s.close()
 	s.book.stop(nil)
+	s.comparisons.stop(nil)
 	done := make(chan struct{})
 	go func() {
 		s.runs.Wait()
@@ -134,7 +151,7 @@ func (s *Server) Close(ctx context.Context) error {
 	case <-done:
 		return nil
 	case <-ctx.Done():
-		return errors.New("a load run did not end in time; its verdict is lost")
+		return errors.New("a run or a comparison did not end in time; its verdict is lost")
 	}
 }
 

@@ -44,7 +44,7 @@ type up struct {
 func startUp(t *testing.T, program string, args ...string) *up {
 	t.Helper()
 	u := &up{t: t, command: exec.Command(program, append([]string{"up"}, args...)...)}
-	u.command.Env = append(os.Environ(), "SECKILL_STATE="+t.TempDir())
+	u.command.Env = append(os.Environ(), "SECKILL_STATE="+t.TempDir(), "SECKILL_HISTORY="+t.TempDir())
 	u.command.Stderr = &u.said
 	out, err := u.command.StdoutPipe()
 	if err != nil {

@@ -1,0 +1,145 @@
+package labapi
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/gin-gonic/gin"
+
+	"seckill/loadtest/compare"
+)
+
+// A download is one form of a result.
+type download struct {
+	name, mime string
+	write      func(s *Server, r *compare.Result, w io.Writer) error
+}
+
+var downloads = []download{
+	{"report.html", "text/html; charset=utf-8", (*Server).writeReport},
+	{"result.json", "application/json", func(_ *Server, r *compare.Result, w io.Writer) error { return r.WriteJSON(w) }},
+	{"table.csv", "text/csv; charset=utf-8", func(_ *Server, r *compare.Result, w io.Writer) error { return r.WriteCSV(w) }},
+	{"table.md", "text/markdown; charset=utf-8", func(_ *Server, r *compare.Result, w io.Writer) error { return r.WriteMarkdown(w) }},
+}
+
+// reportPolicy: the report brings its own style and nothing else, and it is
+// made of what services and servers said. So it may do nothing: no script, no
+// request, and no origin whose lab it could drive.
+const reportPolicy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox"
+
+func (s *Server) downloadComparison(c *gin.Context) {
+	i := slices.IndexFunc(downloads, func(d download) bool { return d.name == c.Param("file") })
+	if i < 0 {
+		notFound(c)
+		return
+	}
+	whole, ok := s.findResult(c, c.Param("id"))
+	if !ok {
+		return
+	}
+	var text bytes.Buffer // an answer that broke off would look whole
+	if err := downloads[i].write(s, whole.Result, &text); err != nil {
+		s.Log.Error("write a result", "comparison", whole.ID, "as", downloads[i].name, "error", err)
+		refuse(c, problem{Code: "internal", Status: http.StatusInternalServerError,
+			Detail: "The result could not be written in this form: " + err.Error() + "."})
+		return
+	}
+	place := "attachment"
+	if downloads[i].name == "report.html" {
+		place = "inline"
+		c.Header("Content-Security-Policy", reportPolicy)
+	}
+	c.Header("Content-Disposition", fmt.Sprintf(`%s; filename="seckill-compare-%s-%s"`, place,
+		whole.Started.UTC().Format("20060102-150405"), downloads[i].name))
+	c.Data(http.StatusOK, downloads[i].mime, text.Bytes())
+}
+
+func (s *Server) writeReport(r *compare.Result, w io.Writer) error {
+	return r.WriteHTML(w, s.matrix())
+}
+
+// matrix is the guarantee matrix that the program was built with, if any.
+func (s *Server) matrix() *compare.Matrix {
+	if s.Guarantees == nil {
+		return nil
+	}
+	f, err := s.Guarantees.Open("matrix.json")
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	m, err := compare.ReadMatrix(f)
+	if err != nil {
+		return nil // the report goes without it
+	}
+	return m
+}
+
+const defaultLimit = 20 // percent
+
+// compareComparisons says what changed from an older comparison to another, or
+// why the two cannot be held against each other.
+func (s *Server) compareComparisons(c *gin.Context) {
+	limit := float64(defaultLimit)
+	if text := c.Query("limit"); text != "" {
+		given, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(given >= 0 && given <= 100) {
+			refuse(c, *invalid("limit", "range", map[string]any{"min": 0, "max": 100}, "give a percentage from 0 to 100"))
+			return
+		}
+		limit = given
+	}
+	is, ok := s.findResult(c, c.Param("id"))
+	if !ok {
+		return
+	}
+	was, ok := s.findResult(c, c.Param("older"))
+	if !ok {
+		return
+	}
+	type difference struct {
+		Setting string `json:"setting"`
+		Was     int64  `json:"was"`
+		Is      int64  `json:"is"`
+	}
+	differences := []difference{}
+	for _, d := range was.Result.Differences(is.Result.Settings) {
+		differences = append(differences, difference(d))
+	}
+	is.Result.CompareWith(was.Result, limit)
+	against := is.Result.Against
+	c.JSON(http.StatusOK, gin.H{
+		"comparable":  len(differences) == 0 && len(against.Changes) > 0,
+		"differences": differences, "against": against, "caveats": caveats(was.Result, is.Result),
+	})
+}
+
+// caveats are what else is not the same about two results: a change may come
+// from there.
+func caveats(was, is *compare.Result) []string {
+	all := []string{}
+	note := func(what string, same bool) {
+		if !same {
+			all = append(all, what)
+		}
+	}
+	versions := func(r *compare.Result) (all []string) {
+		for _, b := range r.Servers {
+			all = append(all, b.Name+" "+string(b.Tier)+" "+b.Version)
+		}
+		slices.Sort(all)
+		return all
+	}
+	note("machine", was.Machine == is.Machine)
+	note("version", was.Version == is.Version)
+	note("servers", slices.Equal(versions(was), versions(is)))
+	note("durability", slices.Equal(was.Durability, is.Durability))
+	note("services", len(was.Targets) == len(is.Targets))
+	note("turns", was.Repeats == is.Repeats && was.TurnSeconds == is.TurnSeconds)
+	note("interrupted", !was.Interrupted && !is.Interrupted)
+	return all
+}
