@@ -8,14 +8,12 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"seckill/internal/catalog"
 	"seckill/internal/lab"
 	"seckill/loadtest"
 	"seckill/loadtest/compare"
-	"seckill/strategies"
 )
 
 // CompareCmd holds the same sale with one strategy after the other.
@@ -93,28 +91,6 @@ func (c *CompareCmd) Validate() (err error) {
 		}
 	}
 	return c.CompareOutput.check()
-}
-
-func chosenStrategies(named []string) (chosen []catalog.Info, err error) {
-	all := strategies.All()
-	if slices.Equal(named, []string{"all"}) {
-		return all, nil
-	}
-	for _, name := range named {
-		i := slices.IndexFunc(all, func(info catalog.Info) bool { return info.Name == name })
-		switch {
-		case i < 0:
-			return nil, fmt.Errorf("--strategies: there is no strategy %q; there are: all, or some of %s",
-				name, strings.Join(names(), ", "))
-		case slices.ContainsFunc(chosen, func(info catalog.Info) bool { return info.Name == name }):
-			return nil, fmt.Errorf("--strategies names %s twice", name)
-		}
-		chosen = append(chosen, all[i])
-	}
-	if len(chosen) == 0 {
-		return nil, errors.New("--strategies names none: give all, or some by comma")
-	}
-	return chosen, nil
 }
 
 func (c *CompareCmd) readOlder() (*compare.Result, error) {

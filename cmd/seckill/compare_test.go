@@ -201,7 +201,7 @@ func TestCompareRefuses(t *testing.T) {
 		args []string
 		says string
 	}{
-		{[]string{"--strategies", "nothing"}, `there is no strategy "nothing"; there are: all, or some of naive`},
+		{[]string{"--strategies", "nothing"}, `there is no strategy "nothing"; seckill strategies lists them`},
 		{[]string{"--strategies", "naive,naive"}, "names naive twice"},
 		{[]string{"--strategies", ""}, "give all, or some"},
 		{[]string{"--buyers", "10"}, "nothing could be oversold"},

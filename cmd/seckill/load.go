@@ -16,7 +16,6 @@ import (
 	"seckill/internal/lab"
 	"seckill/internal/ledger"
 	"seckill/loadtest"
-	"seckill/strategies"
 )
 
 // LoadCmd storms a sale and judges it; its exit status is the verdict. What
@@ -133,8 +132,8 @@ func (c *LoadCmd) where(ctx context.Context, stderr io.Writer) (*place, error) {
 	if running != nil {
 		return &place{targets: running.Services, sql: running.Config}, nil
 	}
-	if !slices.Contains(names(), c.wanted.Strategy) {
-		return nil, usage(stderr, fmt.Errorf("there is no strategy %q; there are: %s", c.wanted.Strategy, strings.Join(names(), ", ")))
+	if _, err := strategyNamed("--strategy", c.wanted.Strategy); err != nil {
+		return nil, usage(stderr, err)
 	}
 	return startPlace(ctx, stderr, c.BackendFlags.config())
 }
@@ -162,13 +161,6 @@ func startPlace(ctx context.Context, stderr io.Writer, given backend.Config) (*p
 	}
 	p.sql = own.Config()
 	return p, nil
-}
-
-func names() (all []string) {
-	for _, s := range strategies.All() {
-		all = append(all, s.Name)
-	}
-	return all
 }
 
 // openLedger connects to the database that the verdict is taken from. None is

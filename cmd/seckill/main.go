@@ -18,15 +18,16 @@ import (
 )
 
 type commands struct {
-	Up      UpCmd      `cmd:"" help:"Start the lab: backends, two service processes and the page."`
-	Serve   ServeCmd   `cmd:"" help:"Run one service process on configured backends."`
-	Load    LoadCmd    `cmd:"" help:"Storm a sale with buyers and judge it from the ledger."`
-	Compare CompareCmd `cmd:"" help:"Hold the same sale with every strategy, beside floors, and write a report."`
-	Prove   ProveCmd   `cmd:"" help:"Compute the guarantee matrix: run every strategy through the orders of its commands."`
-	Bench   BenchCmd   `cmd:"" help:"Measure the locks, ours beside those that others have made."`
-	Lock    LockCmd    `cmd:"" help:"Hold a lock while a command runs."`
-	Deps    DepsCmd    `cmd:"" help:"Install the servers that are missing, with the system's package manager."`
-	Doctor  DoctorCmd  `cmd:"" help:"Say what is found, in which version, and what to do about the rest."`
+	Up         UpCmd         `cmd:"" help:"Start the lab: backends, two service processes and the page."`
+	Serve      ServeCmd      `cmd:"" help:"Run one service process on configured backends."`
+	Load       LoadCmd       `cmd:"" help:"Storm a sale with buyers and judge it from the ledger."`
+	Compare    CompareCmd    `cmd:"" help:"Hold the same sale with every strategy, beside floors, and write a report."`
+	Prove      ProveCmd      `cmd:"" help:"Compute the guarantee matrix: run every strategy through the orders of its commands."`
+	Bench      BenchCmd      `cmd:"" help:"Measure the locks, ours beside those that others have made."`
+	Lock       LockCmd       `cmd:"" help:"Hold a lock while a command runs."`
+	Strategies StrategiesCmd `cmd:"" help:"List the strategies: what each needs, which are broken."`
+	Deps       DepsCmd       `cmd:"" help:"Install the servers that are missing, with the system's package manager."`
+	Doctor     DoctorCmd     `cmd:"" help:"Say what is found, in which version, and what to do about the rest."`
 }
 
 // An exitStatus is an error that ends the program with this status. Whatever

@@ -21,12 +21,11 @@ import (
 	"seckill/internal/explore"
 	"seckill/internal/lab"
 	"seckill/internal/prove"
-	"seckill/strategies"
 )
 
 // ProveCmd computes the guarantee matrix, or replays one counterexample.
 type ProveCmd struct {
-	Strategies []string      `placeholder:"NAME" help:"Strategies to prove, by comma; all by default."`
+	Strategies []string      `default:"all" placeholder:"NAME" help:"Strategies to prove, by comma, or all."`
 	Questions  []string      `placeholder:"ID" help:"Columns to compute, by comma; all by default."`
 	Budget     time.Duration `default:"5s" help:"How long one search with faults may take."`
 	Workers    int           `default:"2" help:"Strategies that are proved side by side, each on servers of its own."`
@@ -41,6 +40,8 @@ type ProveCmd struct {
 
 	Replay string `placeholder:"FILE" help:"Run one counterexample again, step by step, and show it."`
 	Quiet  bool   `short:"q" help:"No progress."`
+
+	chosen []catalog.Info
 
 	MySQLDSN string `name:"mysql-dsn" env:"SECKILL_PROVE_MYSQL_DSN" placeholder:"DSN" help:"Use this MySQL instead of a private one. Nobody else may use it meanwhile."`
 }
@@ -59,7 +60,10 @@ func (ProveCmd) Help() string {
 		statusDiffers, statusDiverged)
 }
 
-func (c *ProveCmd) Validate() error {
+func (c *ProveCmd) Validate() (err error) {
+	if c.chosen, err = chosenStrategies(c.Strategies); err != nil {
+		return err
+	}
 	switch {
 	case c.Budget <= 0:
 		return errors.New("--budget must be longer than 0, such as 8s")
@@ -76,10 +80,7 @@ func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 	if c.Replay != "" {
 		return c.replay(ctx, stdout)
 	}
-	infos, err := chooseStrategies(c.Strategies)
-	if err != nil {
-		return err
-	}
+	infos := c.chosen
 	// Where the results go is tried before the work, not after it.
 	if c.Readme != "" {
 		if err := prove.CheckReadme(c.Readme); err != nil {
@@ -135,24 +136,6 @@ func (c *ProveCmd) questions() []string {
 		return nil
 	}
 	return c.Questions
-}
-
-func chooseStrategies(names []string) ([]catalog.Info, error) {
-	all := strategies.All()
-	if len(names) == 0 || slices.Equal(names, []string{"all"}) {
-		return all, nil
-	}
-	var chosen []catalog.Info
-	for _, name := range names {
-		i := slices.IndexFunc(all, func(i catalog.Info) bool { return i.Name == name })
-		if i < 0 {
-			return nil, fmt.Errorf("there is no strategy %q; seckill doctor and the page list them all", name)
-		}
-		if !slices.ContainsFunc(chosen, func(i catalog.Info) bool { return i.Name == name }) {
-			chosen = append(chosen, all[i])
-		}
-	}
-	return chosen, nil
 }
 
 func writable(file string) error {
@@ -292,11 +275,11 @@ func (c *ProveCmd) replay(ctx context.Context, stdout io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.Replay, err)
 	}
-	infos, err := chooseStrategies([]string{e.Strategy})
+	info, err := strategyNamed("strategy", e.Strategy)
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.Replay, err)
 	}
-	now, err := c.again(ctx, infos[0], e)
+	now, err := c.again(ctx, info, e)
 	if errors.Is(err, explore.ErrDiverged) {
 		fmt.Fprintf(stdout, "%s does not fit any more: %v\nCompute it anew: seckill prove --strategies %s --questions %s\n",
 			c.Replay, err, e.Strategy, e.Question)

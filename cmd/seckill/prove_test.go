@@ -52,8 +52,8 @@ func TestProveSaysWhatIsWrong(t *testing.T) {
 		{"a negative seed", []string{"--seed=-1"}, statusUsage, "seed"},
 		{"an unknown flag", []string{"--fast"}, statusUsage, "--fast"},
 		{"an argument too many", []string{"naive"}, statusUsage, "naive"},
-		{"an unknown strategy", []string{"--strategies=luck"}, statusFailed, `no strategy "luck"`},
-		{"one unknown strategy of two", []string{"--strategies=naive,Naive"}, statusFailed, `no strategy "Naive"`},
+		{"an unknown strategy", []string{"--strategies=luck"}, statusUsage, `no strategy "luck"`},
+		{"one unknown strategy of two", []string{"--strategies=naive,Naive"}, statusUsage, `no strategy "Naive"; there are naive`},
 		{"an unknown question", []string{"--strategies=naive", "--questions=oversel", examples}, statusFailed, `no question "oversel", only oversell`},
 		{"JSON into a folder that is not there", []string{"--json=" + nowhere}, statusFailed, "nowhere"},
 		{"HTML into a folder", []string{"--html=" + folder}, statusFailed, folder},
@@ -69,7 +69,7 @@ func TestProveSaysWhatIsWrong(t *testing.T) {
 		{"a replay of the future", []string{"--replay=" + in("new.json", strings.Replace(good, `"format":1`, `"format":2`, 1))},
 			statusFailed, "format 2, this program knows 1"},
 		{"a replay of an unknown strategy", []string{"--replay=" + in("luck.json", strings.Replace(good, "naive", "luck", 1))},
-			statusFailed, `luck.json: there is no strategy "luck"`},
+			statusFailed, `luck.json: strategy: there is no strategy "luck"`},
 		{"a replay of nobody", []string{"--replay=" + in("nobody.json", `{"format":1,"strategy":"naive"}`)}, statusFailed, "0 buyers"},
 	} {
 		t.Run(c.what, func(t *testing.T) {

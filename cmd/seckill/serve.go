@@ -54,6 +54,9 @@ func (c *ServeCmd) Validate() error {
 		return errors.New("the ledger needs a SQL database: give --mysql-dsn (SECKILL_MYSQL_DSN), " +
 			"or --sqlite-path (SECKILL_SQLITE_PATH) to try it without a server")
 	}
+	if _, err := strategyNamed("--strategy", c.Strategy); err != nil {
+		return err
+	}
 	for _, flag := range []struct {
 		name string
 		ok   bool

@@ -65,7 +65,7 @@ func TestServeSaysWhatIsWrong(t *testing.T) {
 		{"an unreachable ZooKeeper", []string{anyPort, sqlite, "--zookeeper-addrs=" + nobody}, 1, "zookeeper at " + nobody},
 		{"an unreachable etcd", []string{anyPort, sqlite, "--etcd-endpoints=" + nobody}, 1, "etcd at " + nobody},
 		{"a folder that cannot be", []string{anyPort, "--sqlite-path=" + notAFolder + "/ledger.db"}, 1, notAFolder},
-		{"an unknown strategy", []string{anyPort, sqlite, "--strategy=luck"}, 1, `no strategy "luck"; there are: naive`},
+		{"an unknown strategy", []string{anyPort, sqlite, "--strategy=luck"}, 2, `no strategy "luck"; seckill strategies lists them`},
 		{"a strategy without its backend", []string{anyPort, sqlite, "--strategy=redsync"}, 1, "no Redis is configured"},
 	} {
 		t.Run(c.what, func(t *testing.T) {
