@@ -50,6 +50,8 @@ func examine(ctx context.Context) []finding {
 		program(ctx, programs.ZooKeeper, "zk", zookeeperNeeds(programs)...),
 		program(ctx, programs.Etcd, "etcd locks", lab.NeedEtcd),
 		program(ctx, lab.FindBrowser(), "the tests of the page only", lab.NeedBrowser),
+		program(ctx, lab.FindEtcdctl(), "a test of the etcd lock only", lab.NeedEtcdctl),
+		program(ctx, lab.FindCompiler(), "the race detector, in tests, only", lab.NeedCompiler),
 		temporaryFolder(),
 		runningLab(),
 	}

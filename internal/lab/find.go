@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -21,6 +22,8 @@ type Program struct {
 
 	// Get is the command that installs it.
 	Get string
+
+	ask string // what it is asked for its version with; "": --version
 
 	missing string // what was looked for
 }
@@ -109,7 +112,7 @@ func (s search) find(name string) (path string, found bool) {
 	return "", false
 }
 
-var versionNumber = regexp.MustCompile(`(?:Ver |v=|Version: |version |Chromium |Chrome )(\d+(?:\.\d+)+)`)
+var versionNumber = regexp.MustCompile(`(?:Ver |v=|Version: |version:? |Chromium |Chrome |gcc \([^)]*\) )(\d+(?:\.\d+)+)`)
 
 // Version asks the program itself, without starting a server.
 func (p Program) Version(ctx context.Context) (string, error) {
@@ -119,9 +122,10 @@ func (p Program) Version(ctx context.Context) (string, error) {
 	if p.Classpath != "" {
 		return zookeeperJarVersion(p.Path), nil
 	}
-	said, err := exec.CommandContext(ctx, p.Path, "--version").Output()
+	ask := cmp.Or(p.ask, "--version")
+	said, err := exec.CommandContext(ctx, p.Path, ask).Output()
 	if err != nil {
-		return "", errors.New(p.Path + " --version: " + err.Error())
+		return "", errors.New(p.Path + " " + ask + ": " + err.Error())
 	}
 	name := p.Name
 	switch {

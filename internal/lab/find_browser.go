@@ -21,6 +21,7 @@ func FindCompiler() Program {
 // FindEtcdctl finds etcd's own client, with which the etcd lock is tested.
 func FindEtcdctl() Program {
 	p := systemFolders().program("etcdctl", "etcdctl")
+	p.ask = "version"
 	p.Get = getServers + " --tests"
 	return p
 }
