@@ -92,7 +92,7 @@ func BenchmarkConditional(b *testing.B) {
 	versus(b, 500, over(b, s.Handler(), next), func(requests int) error {
 		return shared(requests, func(n int) error {
 			for range n {
-				if err := bareTransaction(db, user.Add(1)); err != nil {
+				if err := bareTransaction(b.Context(), db, user.Add(1)); err != nil {
 					return err
 				}
 			}
@@ -126,20 +126,28 @@ func bareDB(b *testing.B, in *backend.Instance) *sql.DB {
 	return db
 }
 
-func bareTransaction(db *sql.DB, user int64) error {
-	tx, err := db.BeginTx(context.Background(), nil)
+// bareTransaction sends what conditional sends, statement by statement, for a
+// buyer who can hang up.
+func bareTransaction(ctx context.Context, db *sql.DB, user int64) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer tx.Rollback()
-	res, err := tx.Exec("UPDATE stock SET num = LAST_INSERT_ID(num - ?) WHERE id = ? AND num - ? >= 0", 1, 1, 1)
+	res, err := tx.ExecContext(ctx, "UPDATE stock SET num = LAST_INSERT_ID(num - ?) WHERE id = ? AND num - ? >= 0", 1, 1, 1)
 	if err != nil {
 		return err
 	}
-	left, _ := res.LastInsertId()
-	_, err = tx.Exec("INSERT INTO orders (public_id, request_id, user_id, sku_id, quantity, remaining, status, strategy, run) "+
-		"VALUES (?, ?, ?, ?, ?, ?, ?, ?, (SELECT run FROM stock WHERE id = ?))",
-		rand.Text(), rand.Text(), user, 1, 1, left, "active", "bare", 1)
+	left, err := res.LastInsertId()
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, "INSERT INTO orders (public_id, request_id, user_id, sku_id, quantity, remaining, strategy, run, status) "+
+		"VALUES (?, ?, ?, ?, ?, ?, ?, (SELECT run FROM stock WHERE id = ?), (SELECT CASE WHEN starts_at IS NULL OR starts_at <= "+
+		"(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) DIV 1000) THEN ? END FROM stock WHERE id = ?))",
+		rand.Text(), rand.Text(), user, 1, 1, left, "bare", 1, "active", 1)
 	if err != nil {
 		return err
 	}

@@ -32,7 +32,7 @@ type starts struct {
 	read func(ctx context.Context, sku int64) (ledger.Start, error)
 	log  *slog.Logger
 
-	mu    sync.Mutex
+	mu    sync.RWMutex
 	bySKU map[int64]*start
 }
 
@@ -82,10 +82,15 @@ func (s *starts) forget(sku int64) {
 }
 
 func (s *starts) of(sku int64) *start {
+	s.mu.RLock()
+	st := s.bySKU[sku]
+	s.mu.RUnlock()
+	if st != nil {
+		return st
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	st := s.bySKU[sku]
-	if st == nil {
+	if st = s.bySKU[sku]; st == nil {
 		if len(s.bySKU) == mostStarts {
 			clear(s.bySKU)
 		}

@@ -102,12 +102,21 @@ func scan(db *gorm.DB, dest any, query string, args ...any) error {
 // Exec runs one statement in tx and returns how many rows it matched and what
 // LAST_INSERT_ID(expr) it left.
 func (s *Store) Exec(tx *gorm.DB, statement string, args ...any) (rows, last int64, err error) {
-	res := gorm.WithResult()
-	if err := tx.Clauses(res).Exec(statement, args...).Error; err != nil {
+	res, err := execute(tx, statement, args...)
+	if err != nil {
 		return 0, 0, err
 	}
-	last, err = res.Result.LastInsertId()
-	return res.RowsAffected, last, err
+	if rows, err = res.RowsAffected(); err != nil {
+		return 0, 0, err
+	}
+	last, err = res.LastInsertId()
+	return rows, last, err
+}
+
+// execute sends a statement as it is. gorm would put it together anew, byte by
+// byte, while everybody else waits for the row that this buyer holds.
+func execute(tx *gorm.DB, statement string, args ...any) (sql.Result, error) {
+	return tx.Statement.ConnPool.ExecContext(tx.Statement.Context, statement, args...)
 }
 
 // AnyRun lets Record take the run from the stock row as it is.
@@ -129,8 +138,8 @@ func (s *Store) Record(tx *gorm.DB, p seckill.Purchase, run, remaining int64) (s
 	}
 	started := "(SELECT CASE WHEN starts_at IS NULL OR starts_at <= " + nowIn(tx) + " THEN ? END FROM stock WHERE id = ?)"
 	args = slices.Concat([]any{id, p.RequestID, p.User, p.SKU, p.Quantity, remaining, s.strategy}, args, []any{Active, p.SKU})
-	err := tx.Exec("INSERT INTO orders (public_id, request_id, user_id, sku_id, quantity, remaining, strategy, run, status) "+
-		"VALUES (?, ?, ?, ?, ?, ?, ?, "+current+", "+started+")", args...).Error
+	_, err := execute(tx, "INSERT INTO orders (public_id, request_id, user_id, sku_id, quantity, remaining, strategy, run, status) "+
+		"VALUES (?, ?, ?, ?, ?, ?, ?, "+current+", "+started+")", args...)
 	if err != nil {
 		switch brokenKey(err) {
 		case "orders_one_active", "orders_request":
