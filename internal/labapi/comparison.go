@@ -54,12 +54,16 @@ var comparisonDefaults = ComparisonSettings{Stock: 400, Buyers: 500, Concurrency
 
 // ComparisonLimits are the most of each setting.
 type ComparisonLimits struct {
-	Limits
-	Repeats int `json:"repeats"`
-	TurnMS  int `json:"turn_ms"`
+	Stock       int64 `json:"stock"`
+	Buyers      int   `json:"buyers"`
+	Concurrency int   `json:"concurrency"`
+	Quantity    int64 `json:"quantity"`
+	Repeats     int   `json:"repeats"`
+	TurnMS      int   `json:"turn_ms"`
 }
 
-var comparisonLimits = ComparisonLimits{Limits: limits, Repeats: 100, TurnMS: 600_000}
+var comparisonLimits = ComparisonLimits{Stock: limits.Stock, Buyers: limits.Buyers, Concurrency: limits.Concurrency,
+	Quantity: limits.Quantity, Repeats: 100, TurnMS: 600_000}
 
 const everyStrategy = "all"
 

@@ -65,14 +65,17 @@ func (s *Server) startComparison(c *gin.Context) {
 	s.runs.Go(func() {
 		defer stop()
 		defer release()
-		s.compare(ctx, e, chosen, targets)
+		ended := s.compare(ctx, e, chosen, targets)
+		release() // before anybody hears that it is over, and begins another
+		s.comparisons.end(e, ended)
 	})
 	begun, _ := s.comparisons.read(e) // it has no result that could be missing
 	c.Header("Location", "/api/lab/v1/comparisons/"+e.ID)
 	c.JSON(http.StatusCreated, begun)
 }
 
-func (s *Server) compare(ctx context.Context, e *shelved, chosen []catalog.Info, targets []string) {
+// compare performs a comparison and keeps what it came to.
+func (s *Server) compare(ctx context.Context, e *shelved, chosen []catalog.Info, targets []string) Comparison {
 	w := e.Settings
 	sale := loadtest.DefaultScenario()
 	sale.SKU, sale.Stock, sale.Buyers, sale.Concurrency, sale.Quantity = sku, w.Stock, w.Buyers, w.Concurrency, w.Quantity
@@ -89,13 +92,12 @@ func (s *Server) compare(ctx context.Context, e *shelved, chosen []catalog.Info,
 	})
 	result.Command = e.Command
 	tally := result.Tally()
-	s.comparisons.change(e, func(c *Comparison) {
-		c.State, c.Step, c.Seconds, c.Verdicts, c.Result = Done, "", result.Seconds, &tally, result
-		if !result.Interrupted {
-			c.Done = c.Total
-		}
-	})
-	s.comparisons.keep(e)
+	c, _ := s.comparisons.read(e) // it is still on
+	c.State, c.Step, c.Standings, c.Seconds, c.Verdicts, c.Result = Done, "", nil, result.Seconds, &tally, result
+	if !result.Interrupted {
+		c.Done = c.Total
+	}
+	return s.comparisons.keep(c)
 }
 
 func (s *Server) showComparison(c *gin.Context) {

@@ -69,21 +69,24 @@ func (s *shelf) change(e *shelved, edit func(*Comparison)) {
 	s.announce(e)
 }
 
-// keep writes a comparison that has ended into the history. It is shown from
-// there, so that memory does not grow with it.
-func (s *shelf) keep(e *shelved) {
-	c, _ := s.read(e) // it has its result with it
+// keep writes a comparison that has ended into the history, and returns what
+// stays of it in memory: not the result, unless it could not be written.
+func (s *shelf) keep(c Comparison) Comparison {
 	err := s.folder.Put(history.Comparison, c.ID, c)
-	s.change(e, func(c *Comparison) {
-		switch {
-		case err != nil:
-			c.NotKept = err.Error()
-		case s.folder.Dir() == "":
-			c.NotKept = "the lab was started without a folder for its history"
-		default:
-			c.Result = nil
-		}
-	})
+	switch {
+	case err != nil:
+		c.NotKept = err.Error()
+	case s.folder.Dir() == "":
+		c.NotKept = "the lab was started without a folder for its history"
+	default:
+		c.Result = nil
+	}
+	return c
+}
+
+// end is the last change of a comparison that was on.
+func (s *shelf) end(e *shelved, c Comparison) {
+	s.change(e, func(it *Comparison) { *it = c })
 	s.makeRoom()
 }
 

@@ -1,0 +1,412 @@
+package labapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"seckill/internal/catalog"
+	"seckill/internal/history"
+	"seckill/internal/ledger"
+	"seckill/loadtest/compare"
+)
+
+// A fakeComparing is a comparison that goes as far as the test lets it.
+type fakeComparing struct {
+	options chan compare.Options // as it was started
+	chosen  []string
+	turns   chan compare.Standing
+	end     chan *compare.Result
+}
+
+func newComparing() *fakeComparing {
+	return &fakeComparing{options: make(chan compare.Options, 9), turns: make(chan compare.Standing), end: make(chan *compare.Result)}
+}
+
+func (f *fakeComparing) run(ctx context.Context, chosen []catalog.Info, o compare.Options) *compare.Result {
+	f.chosen = nil
+	for _, i := range chosen {
+		f.chosen = append(f.chosen, i.Name)
+	}
+	f.options <- o
+	for done := 0; ; done++ {
+		o.OnStep(done, 9, "step")
+		select {
+		case s := <-f.turns:
+			o.OnTurn(s)
+		case r := <-f.end:
+			return r
+		case <-ctx.Done():
+			r := measured(o.Sale.Stock)
+			r.Interrupted = true
+			return r
+		}
+	}
+}
+
+// measured is a result as it would be of such a sale, so far.
+func measured(stock int64) *compare.Result {
+	f, err := os.Open("../../loadtest/compare/testdata/result.json")
+	if err != nil {
+		panic(err)
+	}
+	defer f.Close()
+	r, err := compare.Read(f)
+	if err != nil {
+		panic(err)
+	}
+	r.Settings.Stock = stock
+	return r
+}
+
+func startComparing(t *testing.T, folder *history.Folder) (*Server, *httptest.Server, *fakeComparing) {
+	f := newComparing()
+	s, h, _ := start(t, func(c *Config) { c.Compare, c.History = f.run, folder })
+	return s, h, f
+}
+
+const comparisonsPath = "/api/lab/v1/comparisons"
+
+// begin starts a small comparison and waits until it is on.
+func (f *fakeComparing) begin(t *testing.T, base, body string) (begun Comparison, o compare.Options) {
+	t.Helper()
+	status, answer, header := call{method: "POST", path: comparisonsPath, body: body}.do(t, base)
+	json.Unmarshal([]byte(answer), &begun)
+	if status != 201 || begun.State != Running || header.Get("Location") != comparisonsPath+"/"+begun.ID {
+		t.Fatalf("POST %s: %d %s %v", body, status, answer, header)
+	}
+	return begun, <-f.options
+}
+
+// ended waits until a page is told that it has.
+func (e *events) ended() (last map[string]any) {
+	for last == nil || last["state"] != string(Done) {
+		last = e.next("comparison")
+	}
+	return last
+}
+
+const goodComparison = `{"strategies":["good"],"stock":100,"buyers":200,"concurrency":8,"repeats":2,"turn_ms":0,"few":0,"seed":"18446744073709551615"}`
+
+func TestWrongComparisonsAreRefusedByField(t *testing.T) {
+	_, h, _ := startComparing(t, nil)
+	for _, c := range []struct {
+		body        string
+		status      int
+		field, code string
+		says        string
+	}{
+		{`{}`, 400, "strategies", "none", "all"},
+		{`{"strategies":[]}`, 400, "strategies", "none", ""},
+		{`{"strategies":"all"}`, 400, "strategies", "", ""},
+		{`{"strategies":["nope"]}`, 404, "strategies", "unknown_strategy", `\"nope\"`},
+		{`{"strategies":["all","good"]}`, 404, "strategies", "unknown_strategy", ""},
+		{`{"strategies":["good","good"]}`, 400, "strategies", "repeated", `"name":"good"`},
+		{`{"strategies":["good","far"]}`, 503, "strategies", "strategy_unavailable", "no etcd"},
+		{`{"strategies":["good"],"stock":0}`, 400, "stock", "range", `"max":1000000`},
+		{`{"strategies":["good"],"buyers":200001}`, 400, "buyers", "range", ""},
+		{`{"strategies":["good"],"concurrency":1025}`, 400, "concurrency", "range", ""},
+		{`{"strategies":["good"],"quantity":-1}`, 400, "quantity", "range", ""},
+		{`{"strategies":["good"],"repeats":0}`, 400, "repeats", "range", `"min":1`},
+		{`{"strategies":["good"],"turn_ms":600001}`, 400, "turn_ms", "range", ""},
+		{`{"strategies":["good"],"few":-1}`, 400, "few", "range", ""},
+		{`{"strategies":["good"],"few":64}`, 400, "few", "few", ""},
+		{`{"strategies":["good"],"seed":"-1"}`, 400, "seed", "seed", ""},
+		{`{"strategies":["good"],"seed":7}`, 400, "seed", "", "text"},
+		{`{"strategies":["good"],"quantity":401}`, 400, "quantity", "too_much", ""},
+		{`{"strategies":["good"],"buyers":400}`, 400, "buyers", "no_demand", `"least":400`},
+		{`{"strategies":["good"],"colour":1}`, 400, "colour", "", ""},
+	} {
+		status, body, header := call{method: "POST", path: comparisonsPath, body: c.body}.do(t, h.URL)
+		var p problem
+		json.Unmarshal([]byte(body), &p)
+		if status != c.status || len(p.Errors) != 1 || p.Errors[0].Field != c.field ||
+			c.code != "" && p.Errors[0].Code != c.code || !strings.Contains(body, c.says) || header.Get("Content-Type") != problemType {
+			t.Errorf("POST %s: got %d %s, want %d %s %s that says %q", c.body, status, body, c.status, c.field, c.code, c.says)
+		}
+	}
+}
+
+func TestAllStrategiesMayBeCompared(t *testing.T) {
+	_, h, f := startComparing(t, nil)
+	begun, o := f.begin(t, h.URL, `{"strategies":["all"]}`)
+	if len(f.chosen) != 2 || o.Sale.Stock != 400 || o.Sale.Buyers != 500 || o.Repeats != 3 || o.Sale.Seed != begun.Settings.Seed {
+		t.Errorf("compared %v with %+v, and %+v was said", f.chosen, o, begun.Settings)
+	}
+}
+
+func TestComparisonIsSeenByAllPages(t *testing.T) {
+	s, h, f := startComparing(t, history.Open(t.TempDir()))
+	page := watch(t, h.URL)
+	page.next("hello")
+	begun, o := f.begin(t, h.URL, goodComparison)
+	if o.Sale.Stock != 100 || o.Sale.Buyers != 200 || o.Sale.Concurrency != 8 || o.Sale.Quantity != 1 || o.Sale.SKU != 1 ||
+		o.Sale.Seed != 1<<64-1 || o.Repeats != 2 || o.Turn != 0 || o.Few != 0 || len(o.Sale.Targets) != 1 {
+		t.Errorf("started with %+v", o)
+	}
+	want := "seckill compare --strategies good --stock 100 --buyers 200 --concurrency 8 --quantity 1 --repeats 2 --turn 0s --few 0 --seed 18446744073709551615"
+	if begun.Command != want {
+		t.Errorf("the command is\n%s, want\n%s", begun.Command, want)
+	}
+
+	t.Log("nothing else may drive the lab meanwhile")
+	for path, body := range map[string]string{comparisonsPath: goodComparison, "/api/lab/v1/runs": goodRun} {
+		status, answer, _ := call{method: "POST", path: path, body: body}.do(t, h.URL)
+		if status != 409 || !strings.Contains(answer, "run_in_progress") || !strings.Contains(answer, "a comparison of good") {
+			t.Errorf("POST %s: %d %s", path, status, answer)
+		}
+	}
+	for _, file := range []string{"report.html", "result.json"} {
+		if status, answer, _ := (call{method: "GET", path: comparisonsPath + "/" + begun.ID + "/" + file}).do(t, h.URL); status != 409 || !strings.Contains(answer, "not_ended") {
+			t.Errorf("GET %s: %d %s", file, status, answer)
+		}
+	}
+
+	t.Log("how it goes")
+	f.turns <- compare.Standing{Strategy: "good", Rounds: 1, Verdict: ledger.Held, Sales: 100}
+	f.turns <- compare.Standing{Strategy: "good", Rounds: 2, Verdict: ledger.Lost, Sales: 50}
+	late := watch(t, h.URL)
+	late.next("hello")
+	for _, e := range []*events{page, late} {
+		var now map[string]any
+		for now == nil || now["done"] != 2.0 {
+			now = e.next("comparison")
+		}
+		standings := now["standings"].([]any)
+		if now["id"] != begun.ID || now["state"] != "running" || now["total"] != 9.0 || now["step"] != "step" ||
+			len(standings) != 1 || standings[0].(map[string]any)["verdict"] != "lost" {
+			t.Errorf("progress %v", now)
+		}
+	}
+	f.end <- measured(100)
+	for _, e := range []*events{page, late} {
+		last := e.ended()
+		if last["result"] != nil || last["done"] != 9.0 || last["verdicts"].(map[string]any)["caught"] != 1.0 || last["stopped"] != false {
+			t.Errorf("the last event is %v", last)
+		}
+	}
+
+	t.Log("what it came to")
+	_, answer, _ := call{method: "GET", path: comparisonsPath + "/" + begun.ID}.do(t, h.URL)
+	var whole Comparison
+	if err := json.Unmarshal([]byte(answer), &whole); err != nil || whole.Result == nil || whole.Result.Command != want || whole.NotKept != "" {
+		t.Errorf("GET: %v %.300s", err, answer)
+	}
+	if status, answer, _ := (call{method: "GET", path: comparisonsPath + "/none"}).do(t, h.URL); status != 404 || !strings.Contains(answer, "unknown_comparison") {
+		t.Errorf("GET of no comparison: %d %s", status, answer)
+	}
+	if len(s.comparisons.entries) != 1 || s.comparisons.entries[0].Result != nil {
+		t.Errorf("the result is kept in memory, too")
+	}
+}
+
+func TestStoppedComparisonKeepsWhatWasMeasured(t *testing.T) {
+	_, h, f := startComparing(t, nil)
+	page := watch(t, h.URL)
+	page.next("hello")
+	begun, _ := f.begin(t, h.URL, goodComparison)
+	path := comparisonsPath + "/" + begun.ID
+	if status, answer, _ := (call{method: "DELETE", path: path}).do(t, h.URL); status != 202 {
+		t.Errorf("DELETE: %d %s", status, answer)
+	}
+	if last := page.ended(); last["stopped"] != true || last["done"] == 9.0 {
+		t.Errorf("it ends as %v", last)
+	}
+	for _, want := range []int{200, 404} {
+		if want == 200 {
+			if _, answer, _ := (call{method: "GET", path: path}).do(t, h.URL); !strings.Contains(answer, `"interrupted":true`) {
+				t.Errorf("GET: %.300s", answer)
+			}
+		}
+		if status, answer, _ := (call{method: "DELETE", path: path}).do(t, h.URL); status != want {
+			t.Errorf("DELETE of one that has ended: %d %s, want %d", status, answer, want)
+		}
+	}
+	for {
+		if page.next("comparison")["state"] == string(Removed) {
+			break
+		}
+	}
+	if _, answer, _ := (call{method: "GET", path: comparisonsPath}).do(t, h.URL); !strings.Contains(answer, `"comparisons":[]`) {
+		t.Errorf("the list is %s", answer)
+	}
+}
+
+func TestDownloads(t *testing.T) {
+	_, h, f := startComparing(t, history.Open(t.TempDir()))
+	page := watch(t, h.URL)
+	page.next("hello")
+	begun, _ := f.begin(t, h.URL, goodComparison)
+	f.end <- measured(100)
+	page.ended()
+	for file, want := range map[string]struct{ mime, place, says string }{
+		"report.html": {"text/html; charset=utf-8", "inline", "<!doctype html>"},
+		"result.json": {"application/json", "attachment", `"format": 1`},
+		"table.csv":   {"text/csv; charset=utf-8", "attachment", "kind,name,concurrency"},
+		"table.md":    {"text/markdown; charset=utf-8", "attachment", "## Strategies compared"},
+	} {
+		status, body, header := call{method: "GET", path: comparisonsPath + "/" + begun.ID + "/" + file}.do(t, h.URL)
+		name := want.place + `; filename="seckill-compare-` + begun.Started.UTC().Format("20060102-150405") + "-" + file + `"`
+		if status != 200 || header.Get("Content-Type") != want.mime || header.Get("Content-Disposition") != name ||
+			!strings.Contains(body, want.says) {
+			t.Errorf("GET %s: %d %v %.200s", file, status, header, body)
+		}
+		policy := header.Get("Content-Security-Policy")
+		if file == "report.html" && (!strings.Contains(policy, "default-src 'none'") || !strings.HasSuffix(policy, "sandbox") || strings.Contains(policy, "script-src")) {
+			t.Errorf("the report may do what %q allows", policy)
+		}
+	}
+	for _, path := range []string{"/" + begun.ID + "/nope.exe", "/none/report.html"} {
+		if status, body, _ := (call{method: "GET", path: comparisonsPath + path}).do(t, h.URL); status != 404 {
+			t.Errorf("GET %s: %d %s", path, status, body)
+		}
+	}
+}
+
+func TestTwoComparisonsSideBySide(t *testing.T) {
+	_, h, f := startComparing(t, nil)
+	page := watch(t, h.URL)
+	page.next("hello")
+	var ids []string
+	for _, stock := range []int64{100, 100, 150} {
+		begun, _ := f.begin(t, h.URL, goodComparison)
+		r := measured(stock)
+		r.Strategies[0].Sales.Median *= float64(1 + len(ids)) // no floor, so that rates are compared
+		r.Strategies[0].Ratios = nil
+		if len(ids) == 1 {
+			r.Targets = r.Targets[:1]
+		}
+		f.end <- r
+		page.ended()
+		ids = append(ids, begun.ID)
+	}
+	type answer struct {
+		Comparable  bool
+		Against     compare.Against
+		Differences []struct {
+			Setting string
+			Was, Is int64
+		}
+		Caveats []string
+	}
+	ask := func(path string) (status int, a answer) {
+		status, body, _ := call{method: "GET", path: comparisonsPath + path}.do(t, h.URL)
+		json.Unmarshal([]byte(body), &a)
+		return status, a
+	}
+	status, a := ask("/" + ids[1] + "/against/" + ids[0])
+	if c := a.Against.Changes; status != 200 || !a.Comparable || len(c) != 6 || c[0].Percent < 99.9 || c[0].Percent > 100.1 || c[0].By != "sales_per_second" {
+		t.Errorf("a strategy twice as fast: %d %+v", status, a)
+	}
+	if strings.Join(a.Caveats, ",") != "services" {
+		t.Errorf("caveats %v, want services: it was another number", a.Caveats)
+	}
+	_, a = ask("/" + ids[2] + "/against/" + ids[0])
+	if a.Comparable || len(a.Differences) != 1 || a.Differences[0].Setting != "stock" || a.Differences[0].Was != 100 || a.Differences[0].Is != 150 {
+		t.Errorf("another stock: %+v", a)
+	}
+	if _, a = ask("/" + ids[0] + "/against/" + ids[1] + "?limit=60"); a.Against.Failed() {
+		t.Errorf("half as fast, within a limit of 60 percent: %+v", a.Against)
+	}
+	for path, want := range map[string]int{
+		"/" + ids[0] + "/against/none": 404, "/none/against/" + ids[0]: 404, "/" + ids[0] + "/against/" + ids[1] + "?limit=x": 400,
+	} {
+		if status, _ := ask(path); status != want {
+			t.Errorf("GET %s: %d, want %d", path, status, want)
+		}
+	}
+}
+
+func TestHistoryOutlivesTheLab(t *testing.T) {
+	dir := t.TempDir()
+	folder := history.Open(dir)
+	_, h, f := startComparing(t, folder)
+	page := watch(t, h.URL)
+	page.next("hello")
+	begun, _ := f.begin(t, h.URL, goodComparison)
+	f.end <- measured(100)
+	page.ended()
+	for name, text := range map[string]string{
+		"comparison-cut.json": `{"seckill_history":1,"kind":"comparison","id":"cut","entry":{`, "holiday.jpg": "x",
+		"comparison-on.json":  `{"seckill_history":1,"kind":"comparison","id":"on","entry":{"state":"running"}}`,
+		"comparison-odd.json": `{"seckill_history":1,"kind":"comparison","id":"odd","entry":{"state":"done","result":{"format":1,"strategies":[null]}}}`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	_, again, _ := startComparing(t, history.Open(dir))
+	_, body, _ := call{method: "GET", path: comparisonsPath}.do(t, again.URL)
+	var list struct {
+		Comparisons []Comparison
+		History     struct {
+			Folder  string
+			Skipped []string
+		}
+	}
+	json.Unmarshal([]byte(body), &list)
+	if len(list.Comparisons) != 1 || list.Comparisons[0].ID != begun.ID || list.Comparisons[0].Verdicts.Caught != 1 || list.History.Folder != dir {
+		t.Fatalf("the next lab lists %s", body)
+	}
+	if len(list.History.Skipped) != 4 {
+		t.Errorf("skipped %v, want 4 files", list.History.Skipped)
+	}
+	path := comparisonsPath + "/" + begun.ID
+	if status, body, _ := (call{method: "GET", path: path + "/report.html"}).do(t, again.URL); status != 200 || !strings.Contains(body, "conditional") {
+		t.Errorf("the report in the next lab: %d %.200s", status, body)
+	}
+	if err := folder.Remove(history.Comparison, begun.ID); err != nil {
+		t.Fatal(err)
+	}
+	if status, body, _ := (call{method: "GET", path: path}).do(t, again.URL); status != 410 || !strings.Contains(body, "result_gone") {
+		t.Errorf("a result that somebody deleted: %d %s", status, body)
+	}
+}
+
+// The folder cannot be written: what was measured is there until the lab ends.
+func TestResultThatCannotBeKeptStaysInMemory(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, h, f := startComparing(t, history.Open(file))
+	page := watch(t, h.URL)
+	page.next("hello")
+	begun, _ := f.begin(t, h.URL, goodComparison)
+	f.end <- measured(100)
+	last := page.ended()
+	if why, _ := last["not_kept"].(string); !strings.Contains(why, file) {
+		t.Errorf("the last event is %v, want it to say why it was not kept", last)
+	}
+	status, body, _ := call{method: "GET", path: comparisonsPath + "/" + begun.ID + "/table.md"}.do(t, h.URL)
+	if status != 200 || !strings.Contains(body, "conditional") {
+		t.Errorf("the table: %d %.200s", status, body)
+	}
+}
+
+func TestOnlyTheLastComparisonsAreKept(t *testing.T) {
+	folder := history.Open(t.TempDir())
+	s := openShelf(folder, func() {})
+	for i := range maxComparisons + 2 {
+		e := s.begin(Comparison{ID: fmt.Sprint(i), State: Running}, func() {})
+		c := e.Comparison
+		c.State, c.Result = Done, &compare.Result{Format: compare.Format, Strategies: []*compare.Entry{}}
+		s.end(e, s.keep(c))
+	}
+	if all := s.list(); len(all) != maxComparisons || all[0].ID != fmt.Sprint(maxComparisons+1) {
+		t.Errorf("%d are listed, the newest is %s", len(all), all[0].ID)
+	}
+	for _, gone := range []string{"0", "1"} {
+		if s.find(gone) != nil || !errors.Is(folder.Get(history.Comparison, gone, &Comparison{}), fs.ErrNotExist) {
+			t.Errorf("the oldest, %s, is still there", gone)
+		}
+	}
+}
