@@ -39,7 +39,7 @@ func (r *ourShop) audit(ctx context.Context, told [][]ledger.Told) (reports []le
 		if !settled {
 			r.problem("purchases without an answer were still running %s after the storm, so the ledger was read too early", r.patience.limit)
 		} else if r.result.History {
-			linear.add(r.Stock, r.history.ops(r.plan, sku, ordersOf(snap)))
+			linear.add(&reports[k], r.Stock, r.history.ops(r.plan, sku, ordersOf(snap)))
 		}
 	}
 	if r.result.History {
@@ -85,8 +85,13 @@ type lines struct {
 
 const linearLimit = 3 * time.Second
 
-func (l *lines) add(stock int64, ops []linear.Op) {
+// add looks at the answers about one SKU. What they cannot all be is a violation
+// like any other, even where the ledger balances in the end.
+func (l *lines) add(sale *ledger.Report, stock int64, ops []linear.Op) {
 	f := linear.Check(stock, ops, linearLimit)
+	if f.Decided && !f.Linearizable {
+		*sale = sale.Add(ledger.RuleNotLinearizable, f.Why)
+	}
 	l.Checked += f.Checked
 	switch {
 	case !f.Decided:

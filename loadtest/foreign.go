@@ -106,12 +106,12 @@ func (r *foreignShop) audit(ctx context.Context, _ [][]ledger.Told) (reports []l
 		reports = append(reports, ledger.JudgeTotals(sku, r.Stock, r.before[k], now, sums))
 	}
 	if r.result.History {
-		r.result.Linearizable = r.linear(unknown)
+		r.result.Linearizable = r.linear(reports, unknown)
 	}
 	return reports
 }
 
-func (r *foreignShop) linear(unknown bool) Linearizability {
+func (r *foreignShop) linear(reports []ledger.Report, unknown bool) Linearizability {
 	switch {
 	case r.Service.Remaining == "":
 		return Linearizability{Answer: LinearNotChecked, Why: "sales do not say what remains"}
@@ -120,7 +120,7 @@ func (r *foreignShop) linear(unknown bool) Linearizability {
 	}
 	var all lines
 	for k := range r.SKUs {
-		all.add(r.before[k].Remaining, r.history.ops(r.plan, r.SKU+int64(k), nil))
+		all.add(&reports[k], r.before[k].Remaining, r.history.ops(r.plan, r.SKU+int64(k), nil))
 	}
 	return all.verdict()
 }

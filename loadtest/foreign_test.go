@@ -91,8 +91,8 @@ func TestForeignService(t *testing.T) {
 		{"correct", func(*foreignFake, *Scenario) {}, ledger.Held, nil, LinearYes},
 		{"without history", func(_ *foreignFake, s *Scenario) { s.NoHistory = true }, ledger.Held, nil, LinearNotChecked},
 		{"oversells", func(f *foreignFake, _ *Scenario) { f.oversells = true }, ledger.Oversold,
-			[]string{ledger.RuleOversold, ledger.RuleNegative}, LinearNo},
-		{"says busy and sells", func(f *foreignFake, _ *Scenario) { f.forgets = true }, ledger.Lost, []string{ledger.RuleMoreThanTold}, LinearNo},
+			[]string{ledger.RuleOversold, ledger.RuleNegative, ledger.RuleNotLinearizable}, LinearNo},
+		{"says busy and sells", func(f *foreignFake, _ *Scenario) { f.forgets = true }, ledger.Lost, []string{ledger.RuleMoreThanTold, ledger.RuleNotLinearizable}, LinearNo},
 		{"an answer that no rule knows", func(_ *foreignFake, s *Scenario) { s.Service.Answers = s.Service.Answers[:1] },
 			ledger.NotValid, nil, LinearNotChecked},
 	} {

@@ -35,7 +35,7 @@ func TestRunJudgesTheService(t *testing.T) {
 				respond(w, f.take(p))
 				return true
 			}
-		}, verdict: ledger.Oversold, exit: ExitOversold, rules: []string{ledger.RuleOversold, ledger.RuleNegative}},
+		}, verdict: ledger.Oversold, exit: ExitOversold, rules: []string{ledger.RuleOversold, ledger.RuleNegative, ledger.RuleNotLinearizable}},
 		{name: "overwrites deductions", plant: func(f *fake) {
 			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
 				if n%5 == 0 && f.stock.Num > 0 {
@@ -44,7 +44,7 @@ func TestRunJudgesTheService(t *testing.T) {
 				}
 				return false
 			}
-		}, verdict: ledger.Oversold, exit: ExitOversold, rules: []string{ledger.RuleOversold, ledger.RuleLostUpdate}},
+		}, verdict: ledger.Oversold, exit: ExitOversold, rules: []string{ledger.RuleOversold, ledger.RuleLostUpdate, ledger.RuleNotLinearizable}},
 		{name: "forgets an acknowledged order", plant: func(f *fake) {
 			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
 				if n == 5 {
@@ -61,7 +61,7 @@ func TestRunJudgesTheService(t *testing.T) {
 				}
 				return false
 			}
-		}, verdict: ledger.Lost, exit: ExitLost, rules: []string{ledger.RuleInvented, ledger.RuleMoreThanTold}},
+		}, verdict: ledger.Lost, exit: ExitLost, rules: []string{ledger.RuleInvented, ledger.RuleMoreThanTold, ledger.RuleNotLinearizable}},
 		{name: "sells and says busy", plant: func(f *fake) {
 			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
 				if n == 5 {
@@ -70,7 +70,7 @@ func TestRunJudgesTheService(t *testing.T) {
 				}
 				return n == 5
 			}
-		}, verdict: ledger.Lost, exit: ExitLost, rules: []string{ledger.RuleUnacknowledged, ledger.RuleMoreThanTold}},
+		}, verdict: ledger.Lost, exit: ExitLost, rules: []string{ledger.RuleUnacknowledged, ledger.RuleMoreThanTold, ledger.RuleNotLinearizable}},
 		{name: "says sold out with stock left", plant: func(f *fake) {
 			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
 				if f.stock.Num <= testStock/2 {
@@ -79,7 +79,7 @@ func TestRunJudgesTheService(t *testing.T) {
 				}
 				return false
 			}
-		}, verdict: ledger.Lost, exit: ExitLost, rules: []string{ledger.RuleUndersold}},
+		}, verdict: ledger.Lost, exit: ExitLost, rules: []string{ledger.RuleUndersold, ledger.RuleNotLinearizable}},
 		{name: "sells nothing", plant: func(f *fake) {
 			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
 				refuse(w, http.StatusTooManyRequests, "busy")
@@ -95,7 +95,35 @@ func TestRunJudgesTheService(t *testing.T) {
 				}
 				return n == 5
 			}
-		}, verdict: ledger.Lost, exit: ExitLost, rules: []string{ledger.RuleWrongReceipt}},
+		}, verdict: ledger.Lost, exit: ExitLost, rules: []string{ledger.RuleWrongReceipt, ledger.RuleNotLinearizable}},
+		{name: "says sold out too early, and sells all", plant: func(f *fake) {
+			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
+				if n == 5 {
+					refuse(w, http.StatusConflict, "sold_out")
+				}
+				return n == 5
+			}
+		}, adjust: func(c *Config) { c.Concurrency = 1 }, // his answer comes before the next sale
+			verdict: ledger.Lost, exit: ExitLost, rules: []string{ledger.RuleNotLinearizable}},
+		{name: "hands out receipts of two sales the other way round", plant: func(f *fake) {
+			var kept sale
+			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
+				switch n {
+				case 5: // is sold the unit after the next one's
+					f.stock.Num--
+					kept = f.take(p)
+					f.stock.Num++
+					respond(w, kept)
+				case 6:
+					f.stock.Num++
+					s := f.take(p)
+					f.stock.Num--
+					respond(w, s)
+				}
+				return n == 5 || n == 6
+			}
+		}, adjust: func(c *Config) { c.Concurrency = 1 },
+			verdict: ledger.Lost, exit: ExitLost, rules: []string{ledger.RuleNotLinearizable}},
 		{name: "refuses some with busy and conflict", plant: func(f *fake) {
 			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
 				switch {
@@ -221,7 +249,7 @@ func TestRunJudgesTheService(t *testing.T) {
 				return false
 			}
 		}, verdict: ledger.NotValid, exit: ExitNotValid,
-			rules: []string{ledger.RuleInitialChanged, ledger.RuleMissingOrder, ledger.RuleFewerThanTold}},
+			rules: []string{ledger.RuleInitialChanged, ledger.RuleMissingOrder, ledger.RuleFewerThanTold, ledger.RuleNotLinearizable}},
 		{name: "a ledger that never stands still", plant: func(f *fake) {
 			f.read = func(s *ledger.Snapshot) {
 				if len(s.Orders) > 0 {

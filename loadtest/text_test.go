@@ -127,7 +127,11 @@ func TestWriteText(t *testing.T) {
 			r.Checks = []Check{{"p99<50ms", 123_456, unitMicros, false}, {"rate>=1000", 2400, unitRate, true}, {"errors<0.1%", 0, "", true}}
 		}, false},
 		{"not-linearizable", func(r *Result) {
-			r.Linearizable = Linearizability{Answer: LinearNo, Checked: 3000, Why: "user 7 was told sold out of 1, 2ms before so few were left that this is true"}
+			why := "user 7 was told sold out of 1, 2ms before so few were left that this is true"
+			r.Linearizable = Linearizability{Answer: LinearNo, Checked: 3000, Why: why}
+			audit := r.Audit.Add(ledger.RuleNotLinearizable, why)
+			r.Audit = &audit
+			_ = r.conclude(nil)
 		}, false},
 		{"unreachable", func(r *Result) {
 			*r = *newResult(Config{Targets: []string{"http://127.0.0.1:1"}, Scenario: Scenario{Strategy: "version", SKU: 1, Stock: 1, Buyers: 2,

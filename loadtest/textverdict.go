@@ -24,8 +24,8 @@ func (t *text) verdict(r *Result) {
 		}
 		t.row("buyers say", "%s at least, %s at most (%s unknown)%s", thousands(least), thousands(most), thousands(unknown), r.historyNote())
 	}
-	if r.Linearizable.Answer != LinearNotChecked || r.History && r.Linearizable.Why != "" {
-		t.row("answers", "%s", r.Linearizable)
+	if l := r.Linearizable; l.Answer == LinearYes || l.Answer == LinearNotChecked && r.History && l.Why != "" {
+		t.row("answers", "%s", l) // not linearizable is a violation, below
 	}
 	fmt.Fprintf(t, "\n%s  %s\n", t.stamp(r.Verdict), r.summary())
 	if r.Audit != nil {

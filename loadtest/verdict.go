@@ -6,7 +6,7 @@ import "seckill/internal/ledger"
 const (
 	ExitHeld     = 0
 	ExitOversold = 10 // also when units or orders were lost besides
-	ExitLost     = 11 // lost or undersold
+	ExitLost     = 11 // lost or undersold, or answers that cannot all be true
 	ExitUnmet    = 12 // held, and a requirement was not met
 	ExitNotValid = 20 // the run itself proves nothing
 )

@@ -59,7 +59,7 @@ type LoadCmd struct {
 }
 
 func (c *LoadCmd) Help() string {
-	return fmt.Sprintf("Exit status: %d held, %d oversold, %d lost or undersold, %d held but a requirement was not met, "+
+	return fmt.Sprintf("Exit status: %d held, %d oversold, %d lost or undersold or answers that cannot all be true, %d held but a requirement was not met, "+
 		"%d the run itself was not valid, %d wrong command line or scenario.",
 		loadtest.ExitHeld, loadtest.ExitOversold, loadtest.ExitLost, loadtest.ExitUnmet, loadtest.ExitNotValid, statusUsage)
 }

@@ -30,6 +30,7 @@ const (
 	RuleUnknownHome      = "unknown_home"           // the home's own count could be read
 	RuleCounterDisagrees = "counter_and_row_differ" // a counter agrees with the row that follows it, or stands behind it
 	RuleUnusedCounter    = "unused_counter_changed" // a counter that no order of the run used has what was set
+	RuleNotLinearizable  = "not_linearizable"       // some order of the purchases, one at a time, explains every answer
 )
 
 // verdictOf names the rules whose breach is worse or other than Lost.
@@ -100,4 +101,12 @@ type Report struct {
 	Cancelled  int         `json:"cancelled"` // cancelled ones
 	Home       Home        `json:"home"`
 	Violations []Violation `json:"violations"`
+}
+
+// Add is r with a violation that was found in what the judge does not look at:
+// the times of the answers.
+func (r Report) Add(rule, message string) Report {
+	j := &judge{report: r}
+	j.violate(rule, message)
+	return j.conclude()
 }
