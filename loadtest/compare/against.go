@@ -2,6 +2,7 @@ package compare
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -53,15 +54,23 @@ func Read(r io.Reader) (*Result, error) {
 	if err := json.Unmarshal(data, &result); err != nil {
 		return nil, fmt.Errorf("this is no result of seckill compare --json: %w", err)
 	}
-	switch {
-	case result.Format == 0 || result.Strategies == nil:
-		return nil, fmt.Errorf("this is no result of seckill compare --json: it has no format and strategies")
-	case result.Format != Format:
-		return nil, fmt.Errorf("the result has format %d, this program knows %d", result.Format, Format)
-	case slices.Contains(result.Strategies, nil):
-		return nil, fmt.Errorf("this is no result of seckill compare --json: a strategy is null")
+	if err := result.Check(); err != nil {
+		return nil, err
 	}
 	return &result, nil
+}
+
+// Check tells a result that was read from what merely has the same form.
+func (r *Result) Check() error {
+	switch {
+	case r.Format == 0 || r.Strategies == nil:
+		return errors.New("this is no result of seckill compare --json: it has no format and strategies")
+	case r.Format != Format:
+		return fmt.Errorf("the result has format %d, this program knows %d", r.Format, Format)
+	case slices.Contains(r.Strategies, nil) || slices.Contains(r.Sparse, nil):
+		return errors.New("this is no result of seckill compare --json: a strategy is null")
+	}
+	return nil
 }
 
 // A Difference of two sales is why they cannot be held against each other.

@@ -234,22 +234,36 @@ func server(b backend.Status) string {
 	return text
 }
 
-// Summary is the outcome in a sentence.
-func (r *Result) Summary() string {
-	held, caught, other := 0, 0, 0
+// A Tally counts what the strategies of a result came to.
+type Tally struct {
+	Held   int `json:"held"`   // as they must
+	Caught int `json:"caught"` // broken, and known to be
+	Other  int `json:"other"`  // otherwise than known
+	NotRun int `json:"not_run"`
+}
+
+// Tally counts the strategies by what they came to.
+func (r *Result) Tally() Tally {
+	t := Tally{NotRun: len(r.NotRun)}
 	for _, e := range r.Strategies {
 		switch {
 		case e.Expected && !e.Breaks:
-			held++
+			t.Held++
 		case e.Expected:
-			caught++
+			t.Caught++
 		default:
-			other++
+			t.Other++
 		}
 	}
-	text := fmt.Sprintf("%d held as they must, %d broken ones were caught", held, caught)
-	if other > 0 {
-		text += fmt.Sprintf(", %d CAME OUT OTHERWISE", other)
+	return t
+}
+
+// Summary is the outcome in a sentence.
+func (r *Result) Summary() string {
+	t := r.Tally()
+	text := fmt.Sprintf("%d held as they must, %d broken ones were caught", t.Held, t.Caught)
+	if t.Other > 0 {
+		text += fmt.Sprintf(", %d CAME OUT OTHERWISE", t.Other)
 	}
 	if len(r.NotRun) > 0 {
 		text += fmt.Sprintf(", %d not run", len(r.NotRun))
