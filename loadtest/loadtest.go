@@ -27,6 +27,11 @@ type Config struct {
 	// OnProgress, if not nil, is called about ten times a second and once at
 	// the end, from one goroutine.
 	OnProgress func(Progress)
+	// Begin and End, if not nil, are for runs that are held beside others. The
+	// storm waits for Begin, which is called when the sale is reset; the audit
+	// waits for End, because while another storm is on, nobody can tell whose
+	// purchases are still running. Neither is called if there is no storm.
+	Begin, End func()
 
 	protocol *protocol // nil: what the scenario says
 	patience patience  // zero: the default; tests have less

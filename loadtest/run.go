@@ -41,8 +41,10 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 		return nil, err
 	}
 	if ready {
+		call(c.Begin)
 		finish := r.report()
 		r.storm(ctx)
+		call(c.End)
 		r.judge(context.WithoutCancel(ctx), shop)
 		r.result.Course = finish()
 	}
@@ -53,6 +55,12 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 		return nil, err
 	}
 	return r.result, nil
+}
+
+func call(f func()) {
+	if f != nil {
+		f()
+	}
 }
 
 // A shop is what the buyers storm: ours, or somebody else's.

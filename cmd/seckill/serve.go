@@ -29,11 +29,9 @@ type ServeCmd struct {
 	Tiers      map[string]backend.Tier `mapsep:"," env:"SECKILL_TIERS" placeholder:"mysql=private" help:"Where backends come from (given, private, embedded), to be shown."`
 	MySQLConns int                     `name:"mysql-conns" default:"32" env:"SECKILL_MYSQL_CONNS" help:"Most connections to the SQL database."`
 
+	LockTimes
 	Token            string        `env:"SECKILL_TOKEN" help:"Admin calls need this token; without one they must come from this machine."`
-	LockWait         time.Duration `default:"3s" env:"SECKILL_LOCK_WAIT" help:"How long a buyer waits for a lock or a row."`
-	LockLease        time.Duration `default:"8s" env:"SECKILL_LOCK_LEASE" help:"How long a lock lives unrenewed."`
 	ZooKeeperSession time.Duration `name:"zookeeper-session" default:"6s" env:"SECKILL_ZOOKEEPER_SESSION" help:"Session time-out to ask ZooKeeper for: how long a dead holder blocks the others."`
-	LockPoll         time.Duration `default:"10ms" env:"SECKILL_LOCK_POLL" help:"About how long a lock that polls pauses between two attempts."`
 	LockNoRenewal    bool          `name:"lock-no-renewal" env:"SECKILL_LOCK_NO_RENEWAL" help:"Locks that renew themselves live for one lease only."`
 	LockMaxHold      time.Duration `default:"0" env:"SECKILL_LOCK_MAX_HOLD" help:"Renew a lock for so long and no longer, for a holder that hangs; 0: without end."`
 	LockNowait       bool          `name:"lock-nowait" env:"SECKILL_LOCK_NOWAIT" help:"lock-row: a lock that is held is busy at once."`
@@ -63,9 +61,6 @@ func (c *ServeCmd) Validate() error {
 		want string
 	}{
 		{"--mysql-conns", c.MySQLConns >= 1, "at least 1"},
-		{"--lock-wait", c.LockWait > 0, "longer than 0, such as 3s"},
-		{"--lock-lease", c.LockLease > 0, "longer than 0, such as 8s"},
-		{"--lock-poll", c.LockPoll > 0, "longer than 0, such as 10ms"},
 		{"--lock-max-hold", c.LockMaxHold >= 0, "0 or longer, such as 1m"},
 		{"--zookeeper-session", c.ZooKeeperSession > 0, "longer than 0, such as 6s"},
 		{"--retries", c.Retries >= 0, "0 or more"},
@@ -77,6 +72,9 @@ func (c *ServeCmd) Validate() error {
 		if !flag.ok {
 			return fmt.Errorf("%s must be %s", flag.name, flag.want)
 		}
+	}
+	if err := c.LockTimes.check(); err != nil {
+		return err
 	}
 	names := []string{backend.NameMySQL, backend.NameRedis, backend.NameRedlock, backend.NameZooKeeper, backend.NameEtcd}
 	tiers := []backend.Tier{backend.Given, backend.Private, backend.Embedded}

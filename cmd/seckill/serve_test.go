@@ -47,7 +47,7 @@ func TestServeSaysWhatIsWrong(t *testing.T) {
 		{"open to the network without a token", []string{sqlite, "--addr=0.0.0.0:0"}, 2, "give a --token"},
 		{"open to the network, no host", []string{sqlite, "--addr=:0"}, 2, "give a --token"},
 		{"a token that no header can carry", []string{sqlite, "--token=a b"}, 2, "visible ASCII"},
-		{"no patience", []string{sqlite, "--lock-wait=0s"}, 2, "--lock-wait must be longer than 0"},
+		{"no patience", []string{sqlite, "--lock-wait=0s"}, 2, "--lock-wait must be 1ms or longer"},
 		{"a duration without a unit", []string{sqlite, "--lock-wait=3"}, 2, "--lock-wait"},
 		{"negative retries", []string{sqlite, "--retries=-1"}, 2, "--retries must be 0 or more"},
 		{"no connections", []string{sqlite, "--mysql-conns=0"}, 2, "at least 1"},

@@ -35,6 +35,7 @@ type UpCmd struct {
 	History  *string `env:"SECKILL_HISTORY" placeholder:"DIR" help:"Where runs and comparisons are kept. Default: seckill in $$XDG_DATA_HOME or in ~/.local/share. Empty: nowhere."`
 	Token    string  `env:"SECKILL_TOKEN" help:"Token that every call must have that changes something. Needed to listen on other addresses than this machine's own."`
 
+	LockTimes
 	BackendFlags
 }
 
@@ -82,7 +83,7 @@ func (u *UpCmd) Validate() error {
 		return fmt.Errorf("--addr %s lets other machines in: set --token (or SECKILL_TOKEN) as well, "+
 			"which they then need to change anything", u.Addr)
 	}
-	return nil
+	return u.LockTimes.check()
 }
 
 func isLoopback(host string) bool {
@@ -113,11 +114,12 @@ func (u *UpCmd) startLab(ctx context.Context) (*lab.Lab, error) {
 	if u.Token != "" {
 		env = append(env, "SECKILL_TOKEN="+u.Token) // not as a flag: everybody can read those
 	}
-	l, err := lab.Start(ctx, lab.Options{Given: u.config(), Embedded: u.Embedded, Folder: u.Folder, Env: env})
+	l, err := lab.Start(ctx, lab.Options{Given: u.config(), Embedded: u.Embedded, Folder: u.Folder, Env: env,
+		ServiceArgs: []string{"--strategy", u.Strategy}})
 	if err != nil {
 		return nil, err
 	}
-	if err = l.StartServices(ctx, u.Services, "--strategy", u.Strategy); err == nil {
+	if err = l.Serve(ctx, u.serving()); err == nil {
 		for sku := 1; sku <= 2 && err == nil; sku++ { // what the lab's runs sell, and the shop
 			err = u.seed(ctx, l.Services()[0].URL, sku)
 		}
@@ -128,6 +130,12 @@ func (u *UpCmd) startLab(ctx context.Context) (*lab.Lab, error) {
 		return nil, errors.Join(err, l.Stop(stopping))
 	}
 	return l, nil
+}
+
+// serving is how the service processes run until a run wants it otherwise.
+func (u *UpCmd) serving() lab.ServiceSettings {
+	return lab.ServiceSettings{Services: u.Services, Lease: int(u.LockLease.Milliseconds()),
+		Wait: int(u.LockWait.Milliseconds()), Poll: int(u.LockPoll.Milliseconds())}
 }
 
 // seed puts something on sale, for those who try the service by hand.
@@ -214,22 +222,16 @@ func (u *UpCmd) host(ctx context.Context, l *lab.Lab, listener net.Listener, std
 	}
 }
 
-// tellOfDeaths reports processes that end by themselves. They are not started
-// again: what a crash does to a sale is what this lab is there to show.
+// tellOfDeaths reports service processes that end by themselves. The next run
+// starts them again, and not before: what a crash does to a sale is what this
+// lab is there to show.
 func tellOfDeaths(ctx context.Context, l *lab.Lab, api *labapi.Server, stderr io.Writer) {
-	for _, service := range l.Services() {
-		p, err := l.Process(service.Name)
-		if err != nil {
-			continue
+	l.WhenServiceDies(func(s lab.Service) {
+		if ctx.Err() == nil {
+			fmt.Fprintf(stderr, "%s at %s is gone: %s. The next run starts it again.\n", s.Name, s.URL, s.Error)
+			api.LabChanged()
 		}
-		go func() {
-			<-p.Done()
-			if ctx.Err() == nil {
-				fmt.Fprintf(stderr, "%s ended with %s; its log is %s\n", p.Name, p.Ended(), p.Log)
-				api.LabChanged()
-			}
-		}()
-	}
+	})
 }
 
 // pageURL is an address that a browser on this machine can open.

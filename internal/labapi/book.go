@@ -1,14 +1,20 @@
 package labapi
 
 import (
+	"errors"
+	"log/slog"
 	"slices"
 	"sync"
+
+	"seckill/internal/history"
 )
 
 // A book keeps the runs of this process. Whoever watches it is woken by a
 // closed channel and reads what is there then: a slow watcher misses steps in
 // between, and never holds up a run.
 type book struct {
+	folder  *history.Folder
+	log     *slog.Logger
 	mu      sync.Mutex
 	entries []*entry // oldest first
 	edition int      // counts changes of state, of any run
@@ -21,23 +27,77 @@ type entry struct {
 	edition int // the book's when this run's state last changed
 	steps   int // counts changes of this run, of any kind
 	stop    func()
+	mishaps *mishaps // nil: it was on in another process
 }
 
 const maxRuns = 50
 
-func newBook() *book { return &book{changed: make(chan struct{})} }
+// openBook reads the runs that the history has.
+func openBook(folder *history.Folder, log *slog.Logger) *book {
+	b := &book{folder: folder, log: log, changed: make(chan struct{})}
+	skipped := history.Load(folder, history.Run, func(id string, r Run) error {
+		if !r.State.Ended() || len(r.Lanes) == 0 {
+			return errors.New("it has no run that ended")
+		}
+		r.ID = id
+		b.entries = append(b.entries, &entry{Run: r})
+		return nil
+	})
+	for _, why := range skipped {
+		log.Warn("a file of the history is left out", "why", why)
+	}
+	slices.SortFunc(b.entries, func(a, b *entry) int { return a.Started.Compare(b.Started) })
+	b.makeRoom(maxRuns)
+	for i, e := range b.entries { // a page that opens is given the newest whole, as ever
+		e.edition = i + 1
+	}
+	b.edition = len(b.entries)
+	return b
+}
 
 // begin enters a run.
 func (b *book) begin(r Run, stop func()) *entry {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if len(b.entries) == maxRuns {
-		b.entries = slices.Delete(b.entries, 0, 1)
-	}
+	b.makeRoom(maxRuns - 1)
 	e := &entry{Run: r, stop: stop}
 	b.entries = append(b.entries, e)
 	b.announce(e)
 	return e
+}
+
+// makeRoom forgets the oldest runs.
+func (b *book) makeRoom(keep int) {
+	for len(b.entries) > keep {
+		_ = b.folder.Remove(history.Run, b.entries[0].ID) // it will be tried again after the next start
+		b.entries = slices.Delete(b.entries, 0, 1)
+	}
+}
+
+// keep writes a run that has ended into the history.
+func (b *book) keep(e *entry) {
+	err := b.folder.Put(history.Run, e.ID, b.read(e))
+	switch {
+	case err != nil:
+		b.log.Warn("a run is not kept", "run", e.ID, "error", err)
+		b.change(e, func(r *Run) bool { r.NotKept = err.Error(); return true })
+	case b.folder.Dir() == "":
+		b.change(e, func(r *Run) bool { r.NotKept = "the lab was started without a folder for its history"; return true })
+	}
+}
+
+// let says through what faults are added to a run.
+func (b *book) let(e *entry, m *mishaps) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	e.mishaps = m
+}
+
+// mishapsOf is nil for a run that was on in another process.
+func (b *book) mishapsOf(e *entry) *mishaps {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return e.mishaps
 }
 
 // change edits a run under the lock. announce says that its state is another.
@@ -59,7 +119,7 @@ func (b *book) stop(e *entry) {
 	if e == nil && len(b.entries) > 0 {
 		e = b.entries[len(b.entries)-1]
 	}
-	if e != nil && e.State == Running {
+	if e != nil && (e.State == Running || e.State == Preparing) {
 		e.State, e.Stopped = Stopping, true
 		e.stop()
 		b.announce(e)
@@ -106,9 +166,7 @@ func (b *book) find(id string) *entry {
 func (b *book) read(e *entry) Run {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	r := e.Run
-	r.Points = slices.Clone(r.Points)
-	return r
+	return e.whole()
 }
 
 // list copies all runs without their course, newest first.
@@ -135,16 +193,10 @@ func (b *book) open() ([]Run, reader) {
 
 // news is what a watcher has not seen yet.
 type news struct {
-	lab      bool      // what the runs run on has changed
-	runs     []Run     // whose state changed, oldest first
-	snapshot *snapshot // the newest run's progress since
+	lab      bool  // what the runs run on has changed
+	runs     []Run // whose state changed, oldest first
+	snapshot *Run  // the newest run, with the points since
 	changed  <-chan struct{}
-}
-
-// A snapshot is how far the newest run has come.
-type snapshot struct {
-	Run
-	From int `json:"from"` // index of the first of Points
 }
 
 // A reader remembers what one watcher has seen.
@@ -152,8 +204,8 @@ type reader struct {
 	lab     int
 	edition int
 	run     string
-	steps   int // of that run, as the points
-	points  int
+	steps   int   // of that run,
+	points  []int // and of its lanes
 }
 
 // next returns the news for r and remembers them as seen.
@@ -164,10 +216,8 @@ func (b *book) next(r *reader) news {
 	r.lab = b.lab
 	for _, e := range b.entries {
 		if e.edition > r.edition {
-			run := e.Run
-			run.Points = slices.Clone(run.Points)
-			n.runs = append(n.runs, run)
-			r.run, r.steps, r.points = run.ID, e.steps, len(run.Points)
+			n.runs = append(n.runs, e.whole())
+			r.run, r.steps, r.points = e.ID, e.steps, e.points()
 		}
 	}
 	r.edition = b.edition
@@ -175,10 +225,9 @@ func (b *book) next(r *reader) news {
 		return n
 	}
 	if e := b.entries[len(b.entries)-1]; e.ID == r.run && e.steps > r.steps {
-		s := &snapshot{Run: e.Run, From: r.points}
-		s.Points = slices.Clone(e.Points[r.points:])
-		r.steps, r.points = e.steps, len(e.Points)
-		n.snapshot = s
+		progress := e.since(r.points)
+		n.snapshot = &progress
+		r.steps, r.points = e.steps, e.points()
 	}
 	return n
 }

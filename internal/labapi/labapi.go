@@ -77,11 +77,12 @@ func New(c Config) *Server {
 	}
 	gin.SetMode(gin.ReleaseMode) // no chatter on standard output
 	closing := make(chan struct{})
-	s := &Server{Config: c, id: rand.Text(), router: gin.New(), book: newBook(), closing: closing,
+	s := &Server{Config: c, id: rand.Text(), router: gin.New(), closing: closing,
 		close: sync.OnceFunc(func() { close(closing) })}
 	if s.History == nil {
 		s.History = history.Open("")
 	}
+	s.book = openBook(s.History, s.Log)
 	s.comparisons = openShelf(s.History, s.book.nudge)
 	for _, skipped := range s.comparisons.skipped {
 		s.Log.Warn("a file of the history is left out", "why", skipped)
@@ -110,6 +111,7 @@ func (s *Server) route() {
 	lab.POST("/runs", s.startRun)
 	lab.GET("/runs/:id", s.showRun)
 	lab.DELETE("/runs/:id", s.stopRun)
+	lab.POST("/runs/:id/faults", s.addFault)
 	s.routeComparisons(lab)
 
 	r.Any("/api/v1/*path", gin.WrapH(s.proxy()))

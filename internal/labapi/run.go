@@ -6,51 +6,69 @@ import (
 	"seckill/loadtest"
 )
 
-// Settings are what a run is started with.
-type Settings struct {
-	Strategy    string `json:"strategy"`
-	Stock       int64  `json:"stock"`
-	Buyers      int    `json:"buyers"`
-	Concurrency int    `json:"concurrency"`
-	Quantity    int64  `json:"quantity"`
-}
-
 // A State of a run. A run that was stopped is audited like any other, so that
 // it ends as Done too.
 type State string
 
 const (
-	Running  State = "running"
-	Stopping State = "stopping" // somebody asked it to; buyers under way are waited for
-	Done     State = "done"     // it has a result
-	Failed   State = "failed"   // it has none, and Error says why
+	Preparing State = "preparing" // the service processes are started as it wants them
+	Running   State = "running"
+	Stopping  State = "stopping" // somebody asked it to; buyers under way are waited for
+	Done      State = "done"     // some lane has a result
+	Failed    State = "failed"   // none has, and Error says why
 )
 
 // Ended reports whether nothing more will happen.
 func (s State) Ended() bool { return s == Done || s == Failed }
 
-// A Run is one load run as it stands now.
+// A Run is the same sale with one strategy or several at once, as it stands
+// now.
 type Run struct {
 	ID       string    `json:"id"`
 	Settings Settings  `json:"settings"`
 	State    State     `json:"state"`
 	Stopped  bool      `json:"stopped"` // it ended early because somebody asked it to
 	Started  time.Time `json:"started"`
+	Error    string    `json:"error,omitempty"`
+
+	Lanes  []Lane  `json:"lanes"` // one for each strategy, in the order asked for
+	Faults []Fault `json:"faults"`
+	// NotKept says why the run will be gone with the lab.
+	NotKept string `json:"not_kept,omitempty"`
+}
+
+// A Lane is the sale with one strategy, on a SKU of its own.
+type Lane struct {
+	Strategy string `json:"strategy"`
+	SKU      int64  `json:"sku"`
 
 	Progress *loadtest.Progress `json:"progress,omitempty"` // the latest
 	Result   *loadtest.Result   `json:"result,omitempty"`
-	Error    string             `json:"error,omitempty"`
+	Error    string             `json:"error,omitempty"` // why it has none
 
+	// From is the place of the first of Points in the lane's course, in news of
+	// its progress; else 0.
+	From int `json:"from"`
 	// Points are what the charts draw; summaries leave them out.
 	Points []Point `json:"points,omitempty"`
 }
 
-// A Point of a run's course.
+// A Point of a lane's course.
 type Point struct {
 	At   float64 `json:"at"`   // seconds since the start
 	Rate float64 `json:"rate"` // answers a second
 	P50  float64 `json:"p50_ms"`
 	P99  float64 `json:"p99_ms"`
+}
+
+// laneSKUs are what the lab's runs sell; the shop has one between.
+var laneSKUs = []int64{sku, 3, 4, 5}
+
+func lanesOf(w Settings) (lanes []Lane) {
+	for i, strategy := range w.Strategies {
+		lanes = append(lanes, Lane{Strategy: strategy, SKU: laneSKUs[i]})
+	}
+	return lanes
 }
 
 // maxPoints bounds what a long run keeps and sends to a page that opens late;
@@ -63,26 +81,60 @@ const shortest = 0.03
 
 // add takes the next progress. Past maxPoints every second point goes, which
 // it reports, because indexes into Points have changed then.
-func (r *Run) add(p loadtest.Progress) (thinned bool) {
-	r.Progress = &p
+func (l *Lane) add(p loadtest.Progress) (thinned bool) {
+	l.Progress = &p
 	at := p.Elapsed.Seconds()
-	if n := len(r.Points); n > 0 && at-r.Points[n-1].At < shortest {
+	if n := len(l.Points); n > 0 && at-l.Points[n-1].At < shortest {
 		return false
 	}
-	r.Points = append(r.Points, Point{at, p.Rate, p.P50, p.P99})
-	if len(r.Points) <= maxPoints {
+	l.Points = append(l.Points, Point{at, p.Rate, p.P50, p.P99})
+	if len(l.Points) <= maxPoints {
 		return false
 	}
 	kept := make([]Point, 0, maxPoints)
-	for i := 1; i < len(r.Points); i += 2 {
-		kept = append(kept, r.Points[i])
+	for i := 1; i < len(l.Points); i += 2 {
+		kept = append(kept, l.Points[i])
 	}
-	r.Points = kept
+	l.Points = kept
 	return true
 }
 
-// summary is r without its course.
+// since copies r with the points of its lanes from these places on.
+func (r Run) since(places []int) Run {
+	lanes := make([]Lane, len(r.Lanes))
+	for i, l := range r.Lanes {
+		l.From = places[i]
+		l.Points = append([]Point(nil), l.Points[places[i]:]...)
+		lanes[i] = l
+	}
+	r.Lanes = lanes
+	r.Faults = append([]Fault{}, r.Faults...)
+	return r
+}
+
+// whole copies r.
+func (r Run) whole() Run { return r.since(make([]int, len(r.Lanes))) }
+
+// points are how many each lane has.
+func (r Run) points() (n []int) {
+	for _, l := range r.Lanes {
+		n = append(n, len(l.Points))
+	}
+	return n
+}
+
+// summary copies r without its course and without the curves of its results,
+// which are most of them.
 func (r Run) summary() Run {
-	r.Points = nil
+	r = r.since(r.points())
+	for i := range r.Lanes {
+		l := &r.Lanes[i]
+		l.From, l.Points = 0, nil
+		if l.Result != nil {
+			result := *l.Result
+			result.Course, result.LatencyCurve, result.ServiceCurve = nil, nil, nil
+			l.Result = &result
+		}
+	}
 	return r
 }

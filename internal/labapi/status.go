@@ -1,6 +1,7 @@
 package labapi
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/gin-gonic/gin"
@@ -13,23 +14,21 @@ import (
 type Lab interface {
 	Backends() []backend.Status
 	Services() []lab.Service
+	// Serve makes the service processes run with these settings, of which
+	// ServiceSettings are those that they run with.
+	ServiceSettings() lab.ServiceSettings
+	Serve(context.Context, lab.ServiceSettings) error
+	// Inject makes something go wrong, of what Faults says that it can; undo,
+	// unless nil, ends it.
+	Faults() []lab.FaultStatus
+	Inject(ctx context.Context, kind lab.FaultKind, service int) (undo func(context.Context) error, err error)
 }
-
-// Limits of a run, which the page checks before it asks. They are narrower
-// than the service's own: a run is kept in memory and watched by people.
-type Limits struct {
-	Stock       int64 `json:"stock"`
-	Buyers      int   `json:"buyers"`
-	Concurrency int   `json:"concurrency"`
-	Quantity    int64 `json:"quantity"`
-}
-
-var limits = Limits{Stock: 1_000_000, Buyers: 200_000, Concurrency: 1024, Quantity: 1000}
 
 func (s *Server) status(c *gin.Context) {
 	c.JSON(http.StatusOK, gin.H{
 		"lab": s.id, "version": s.Version, "limits": limits, "token_needed": s.Token != "",
 		"backends": s.Lab.Backends(), "services": s.Lab.Services(),
+		"services_settings": s.Lab.ServiceSettings(), "faults": s.Lab.Faults(),
 	})
 }
 

@@ -88,6 +88,23 @@ func (f *fake) Services() []lab.Service {
 	return f.services
 }
 
+func (f *fake) ServiceSettings() lab.ServiceSettings {
+	return lab.ServiceSettings{Services: 2, Lease: 8000, Wait: 3000, Poll: 10}
+}
+
+func (f *fake) Serve(context.Context, lab.ServiceSettings) error { return nil }
+
+func (f *fake) Faults() []lab.FaultStatus {
+	return []lab.FaultStatus{
+		{Kind: lab.PauseService, Available: true}, {Kind: lab.KillService, Available: true},
+		{Kind: lab.RestartRedis, Missing: "redis is embedded in the lab"}, {Kind: lab.CutZooKeeperSession, Missing: "the lab has no zookeeper"},
+	}
+}
+
+func (f *fake) Inject(context.Context, lab.FaultKind, int) (func(context.Context) error, error) {
+	return func(context.Context) error { return nil }, nil
+}
+
 func (f *fake) load(ctx context.Context, c loadtest.Config) (*loadtest.Result, error) {
 	for {
 		select {

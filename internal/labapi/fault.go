@@ -1,0 +1,189 @@
+package labapi
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"seckill/internal/lab"
+)
+
+// A Fault of a run, as it came about.
+type Fault struct {
+	Kind    lab.FaultKind `json:"kind"`
+	Service int           `json:"service"`
+	At      int           `json:"at_ms"` // after the storm began: planned, then real
+	Until   int           `json:"until_ms,omitempty"`
+	State   FaultState    `json:"state"`
+	Error   string        `json:"error,omitempty"`
+}
+
+// A FaultState is how far a fault has come.
+type FaultState string
+
+const (
+	FaultPlanned FaultState = "planned"
+	FaultOn      FaultState = "on"
+	FaultOver    FaultState = "over"
+	FaultFailed  FaultState = "failed" // it did not happen, or did not end; Error says why
+)
+
+// mostMishaps bounds what goes wrong in one run.
+const mostMishaps = 50
+
+// injecting bounds how long it may take to inject a fault or to undo it; a
+// server that is started again is given 30 s to answer.
+const injecting = 40 * time.Second
+
+// mishaps are the faults of a run that is on. Whatever lasts of them is undone
+// when they end.
+type mishaps struct {
+	lab  Lab
+	told func(i int, f Fault) // how far a fault has come
+	ctx  context.Context      // done: the run was stopped
+
+	mu    sync.Mutex
+	count int
+	over  bool
+	all   sync.WaitGroup
+
+	storm time.Time     // when it began,
+	began chan struct{} // and this is closed
+	ended chan struct{} // closed when nobody buys any more, and the ledger has been read
+	begin func()        // the storm begins now; once
+}
+
+func newMishaps(ctx context.Context, l Lab, told func(int, Fault)) *mishaps {
+	m := &mishaps{lab: l, told: told, ctx: ctx, began: make(chan struct{}), ended: make(chan struct{})}
+	m.begin = sync.OnceFunc(func() {
+		m.storm = time.Now()
+		close(m.began)
+	})
+	return m
+}
+
+// add plans one more, for now if its time is over; ok is false if it is too
+// late for that, or one too many.
+func (m *mishaps) add(p PlannedFault) (f Fault, ok bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.over || m.ctx.Err() != nil || m.count == mostMishaps {
+		return f, false
+	}
+	select {
+	case <-m.began:
+		p.At = max(p.At, m.elapsed())
+	default:
+	}
+	f = Fault{Kind: p.Kind, Service: p.Service, At: p.At, State: FaultPlanned}
+	if p.For > 0 {
+		f.Until = p.At + p.For
+	}
+	i := m.count
+	m.count++
+	m.told(i, f)
+	m.all.Go(func() { m.befall(i, f, p) })
+	return f, true
+}
+
+// end undoes what lasts, and returns when nothing does.
+func (m *mishaps) end() {
+	m.mu.Lock()
+	m.over = true
+	m.mu.Unlock()
+	close(m.ended)
+	m.all.Wait()
+}
+
+func (m *mishaps) elapsed() int { return int(time.Since(m.storm).Milliseconds()) }
+
+// befall waits for the time of a fault, injects it, and undoes what lasts: a
+// pause when its time is over, or when the run was stopped; else after the run.
+func (m *mishaps) befall(i int, f Fault, p PlannedFault) {
+	if !m.awaitStorm() || !m.wait(time.Until(m.storm.Add(time.Duration(p.At)*time.Millisecond))) {
+		f.State, f.Error, f.Until = FaultFailed, "the run ended before", 0
+		m.told(i, f)
+		return
+	}
+	f.State, f.At, f.Until = FaultOn, m.elapsed(), 0
+	if p.For > 0 {
+		f.Until = f.At + p.For
+	}
+	m.told(i, f)
+	undo, err := m.inject(p)
+	if err == nil && undo != nil {
+		if p.For > 0 {
+			m.wait(time.Duration(p.For) * time.Millisecond)
+		} else {
+			<-m.ended
+		}
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(m.ctx), injecting)
+		defer cancel()
+		err = undo(ctx)
+	}
+	f.State, f.Until = FaultOver, m.elapsed()
+	if err != nil {
+		f.State, f.Error = FaultFailed, err.Error()
+	}
+	m.told(i, f)
+}
+
+// inject does not end with the run: half a fault could not be undone.
+func (m *mishaps) inject(p PlannedFault) (undo func(context.Context) error, err error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(m.ctx), injecting)
+	defer cancel()
+	return m.lab.Inject(ctx, p.Kind, p.Service)
+}
+
+func (m *mishaps) awaitStorm() bool {
+	select {
+	case <-m.began:
+		return true
+	case <-m.ended:
+	case <-m.ctx.Done():
+	}
+	return false
+}
+
+// wait is false if the run ended, or was stopped, before d was over.
+func (m *mishaps) wait(d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-m.ended:
+	case <-m.ctx.Done():
+	case <-timer.C:
+		return m.ctx.Err() == nil
+	}
+	return false
+}
+
+// checkFault finds what is wrong with a fault, and sets how long it lasts; at
+// is what stands before the names of its fields.
+func (s *Server) checkFault(at string, f *PlannedFault, of lab.ServiceSettings, p *problem) {
+	all := s.Lab.Faults()
+	i := slices.IndexFunc(all, func(here lab.FaultStatus) bool { return here.Kind == f.Kind })
+	switch {
+	case i < 0:
+		var kinds []string
+		for _, here := range all {
+			kinds = append(kinds, string(here.Kind))
+		}
+		p.blame(at+"kind", "one_of", map[string]any{"values": kinds}, "give one of "+strings.Join(kinds, ", "))
+	case !all[i].Available:
+		p.blame(at+"kind", "fault_unavailable", map[string]any{"kind": f.Kind, "why": all[i].Missing},
+			"cannot be had here: "+all[i].Missing)
+	}
+	p.within(at+"service", int64(f.Service), 1, int64(max(1, of.Services)))
+	p.within(at+"at_ms", int64(f.At), 0, int64(limits.At))
+	switch {
+	case f.Kind == lab.PauseService && f.For == 0:
+		f.For = min(of.Lease+beyond, limits.For)
+	case f.Kind == lab.PauseService:
+		p.within(at+"for_ms", int64(f.For), 1, int64(limits.For))
+	case f.For != 0:
+		p.blame(at+"for_ms", "unused", map[string]any{"kind": f.Kind}, "only a pause has an end of its own: leave it out")
+	}
+}

@@ -1,0 +1,168 @@
+package labapi
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"seckill/internal/catalog"
+	"seckill/internal/history"
+	"seckill/internal/lab"
+	"seckill/loadtest"
+)
+
+func begin(t *testing.T, base, body string) (begun Run) {
+	t.Helper()
+	status, answer, _ := call{method: "POST", path: "/api/lab/v1/runs", body: body}.do(t, base)
+	json.Unmarshal([]byte(answer), &begun)
+	if status != 201 {
+		t.Fatalf("POST %s: %d %s", body, status, answer)
+	}
+	return begun
+}
+
+func withFaults(more string) string { return goodRun[:len(goodRun)-1] + more + "}" }
+
+// until reads a run's news until they say so.
+func (e *events) until(so func(Run) bool) (last Run) {
+	e.t.Helper()
+	for last.ID == "" || !so(last) {
+		data, _ := json.Marshal(e.anyOf("run", "snapshot", "lab"))
+		last = Run{}
+		json.Unmarshal(data, &last)
+	}
+	return last
+}
+
+func ended(r Run) bool { return r.State.Ended() }
+
+// Faults come when they are due, are undone, and a run ends after all of that.
+func TestFaults(t *testing.T) {
+	l := newFakeLab()
+	_, h, load := start(t, func(c *Config) { c.Lab = l })
+	page := watch(t, h.URL)
+	page.next("hello")
+	begun := begin(t, h.URL, withFaults(`,"faults":[{"kind":"kill_service","at_ms":1},{"kind":"pause_service","at_ms":90000},
+		{"kind":"pause_service","service":2}]`))
+	if len(begun.Faults) != 3 || begun.Faults[0].State != FaultPlanned {
+		t.Errorf("the faults are %+v, want three that are planned", begun.Faults)
+	}
+	<-load.configs
+	if did := <-l.did; did != "kill_service 1" {
+		t.Errorf("the lab did %s", did)
+	}
+	on := page.until(func(r Run) bool { return r.Faults[0].State == FaultOn && r.Faults[2].State == FaultFailed })
+	if f := on.Faults[2]; f.Error != "it is dead already" {
+		t.Errorf("the fault that cannot be: %+v", f)
+	}
+	load.results <- &loadtest.Result{}
+	if did := <-l.did; did != "undo kill_service 1" {
+		t.Errorf("the lab did %s", did)
+	}
+	r := page.until(ended)
+	if f := r.Faults; f[0].State != FaultOver || f[0].Until < f[0].At || f[1].State != FaultFailed || !strings.Contains(f[1].Error, "ended before") {
+		t.Errorf("at the end the faults are %+v", f)
+	}
+	status, body, _ := call{method: "POST", path: "/api/lab/v1/runs/" + begun.ID + "/faults", body: `{"kind":"kill_service"}`}.do(t, h.URL)
+	if status != 409 || !strings.Contains(body, "run_ended") {
+		t.Errorf("a fault after the end: %d %s", status, body)
+	}
+}
+
+// A pause ends when it should, or when the run is stopped.
+func TestPausesByHand(t *testing.T) {
+	l := newFakeLab()
+	_, h, load := start(t, func(c *Config) { c.Lab = l })
+	page := watch(t, h.URL)
+	page.next("hello")
+	begun := begin(t, h.URL, goodRun)
+	<-load.configs
+	faults := "/api/lab/v1/runs/" + begun.ID + "/faults"
+	for _, body := range []string{`{"kind":"pause_service","for_ms":1}`, `{"kind":"pause_service"}`} {
+		if status, answer, _ := (call{method: "POST", path: faults, body: body}).do(t, h.URL); status != 201 {
+			t.Fatalf("POST %s: %d %s", body, status, answer)
+		}
+		if did := <-l.did; did != "pause_service 1" {
+			t.Errorf("the lab did %s", did)
+		}
+		if strings.Contains(body, "for_ms") {
+			<-l.did
+			page.until(func(r Run) bool { return r.Faults[0].State == FaultOver })
+		}
+	}
+	if r := page.until(func(r Run) bool { return len(r.Faults) == 2 && r.Faults[1].State == FaultOn }); r.Faults[1].Until < 10000 {
+		t.Errorf("a pause of no length given: %+v, want one longer than the lease", r.Faults[1])
+	}
+	for body, field := range map[string]string{`{"kind":"flood"}`: "kind", `{"kind":"restart_redis"}`: "kind",
+		`{"kind":"kill_service","service":9}`: "service", `{"kind":"kill_service","at_ms":5}`: "at_ms"} {
+		if status, answer, _ := (call{method: "POST", path: faults, body: body}).do(t, h.URL); status != 400 || !strings.Contains(answer, `"field":"`+field+`"`) {
+			t.Errorf("POST %s: %d %s, want %s blamed", body, status, answer, field)
+		}
+	}
+	call{method: "DELETE", path: "/api/lab/v1/runs/" + begun.ID}.do(t, h.URL)
+	if did := <-l.did; did != "undo pause_service 1" {
+		t.Errorf("the lab did %s when the run was stopped", did)
+	}
+	if r := page.until(ended); !r.Stopped || r.Faults[1].State != FaultOver {
+		t.Errorf("the run ended as %+v", r)
+	}
+}
+
+// Runs wait until the services run as they want; what fails there says why.
+func TestServicesAreMadeReady(t *testing.T) {
+	l := newFakeLab()
+	_, h, load := start(t, func(c *Config) { c.Lab = l })
+	page := watch(t, h.URL)
+	page.next("hello")
+	if r := begin(t, h.URL, withFaults(`,"services":3,"lease_ms":500`)); r.State != Preparing {
+		t.Errorf("the run begins %s, want preparing", r.State)
+	}
+	<-load.configs
+	if got := l.ServiceSettings(); got != (lab.ServiceSettings{Services: 3, Lease: 500, Wait: 3000, Poll: 10}) {
+		t.Errorf("the services were made %+v", got)
+	}
+	load.results <- &loadtest.Result{}
+	page.until(ended)
+
+	if r := begin(t, h.URL, goodRun); r.State != Running || r.Settings.Services != 3 {
+		t.Errorf("a run that says nothing of services begins %s with %+v", r.State, r.Settings.ServiceSettings)
+	}
+	<-load.configs
+	load.results <- &loadtest.Result{}
+	page.until(ended)
+
+	begin(t, h.URL, withFaults(`,"poll_ms":13`))
+	if r := page.until(func(r Run) bool { return ended(r) && r.Settings.Poll == unluckyPoll }); r.State != Failed || !strings.Contains(r.Error, "its last words") {
+		t.Errorf("a run whose services do not start ends %s: %s", r.State, r.Error)
+	}
+	begin(t, h.URL, goodRun) // and the next is welcome
+}
+
+func TestRunsOutliveTheLab(t *testing.T) {
+	folder := history.Open(t.TempDir())
+	_, h, load := start(t, func(c *Config) {
+		c.History, c.Strategies = folder, []catalog.Info{{Name: "good"}, {Name: "other"}}
+	})
+	page := watch(t, h.URL)
+	page.next("hello")
+	begun := begin(t, h.URL, strings.Replace(goodRun, `"good"`, `"good","other"`, 1))
+	for range 2 {
+		<-load.configs
+		load.results <- &loadtest.Result{Requests: 2000, Course: []loadtest.Point{{At: 1}}}
+	}
+	page.until(ended)
+
+	_, again, _ := start(t, func(c *Config) { c.History = folder })
+	page = watch(t, again.URL)
+	hello := page.next("hello")["runs"].([]any)
+	if len(hello) != 1 || lane(hello[0].(map[string]any), 1)["result"].(map[string]any)["course"] != nil {
+		t.Errorf("the next lab begins with the runs %v, want the one, without its course", hello)
+	}
+	if r := page.next("run"); r["id"] != begun.ID || len(lane(r, 1)["result"].(map[string]any)["course"].([]any)) != 1 {
+		t.Errorf("and shows %v, want the whole run", r)
+	}
+	status, body, _ := call{method: "POST", path: "/api/lab/v1/runs/" + begun.ID + "/faults", body: `{"kind":"kill_service"}`}.do(t, again.URL)
+	if status != 409 {
+		t.Errorf("a fault of a run of long ago: %d %s", status, body)
+	}
+}

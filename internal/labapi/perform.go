@@ -1,0 +1,150 @@
+package labapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"seckill/internal/catalog"
+	"seckill/internal/lab"
+	"seckill/internal/ledger"
+	"seckill/loadtest"
+)
+
+const (
+	// patience is how long a buyer of the lab waits for an answer.
+	patience = 15 * time.Second
+	// restarting bounds how long the service processes may take to end with
+	// their purchases and to start again.
+	restarting = time.Minute
+)
+
+// perform has the lanes of a run storm their sales at once, and has done with
+// whatever went wrong meanwhile before the run has ended.
+func (s *Server) perform(ctx context.Context, e *entry, m *mishaps) {
+	err := s.serve(ctx, e)
+	if err == nil {
+		s.storm(ctx, e, m)
+	}
+	m.end()
+	s.book.change(e, func(r *Run) bool {
+		r.State = Done
+		if !slices.ContainsFunc(r.Lanes, func(l Lane) bool { return l.Result != nil }) {
+			r.State, r.Error = Failed, r.Lanes[0].Error
+			if err != nil {
+				r.Error = err.Error()
+			}
+		}
+		return true
+	})
+	s.book.keep(e)
+	ended := s.book.read(e)
+	s.Log.Info("run ended", "run", e.ID, "strategies", e.Settings.Strategies, "state", ended.State, "error", ended.Error)
+}
+
+// serves reports whether the service processes run, and as they should.
+func (s *Server) serves(w lab.ServiceSettings) bool {
+	return s.Lab.ServiceSettings() == w &&
+		!slices.ContainsFunc(s.Lab.Services(), func(service lab.Service) bool { return !service.Up })
+}
+
+// serve makes the service processes what the run wants. Once begun it is done,
+// so that a run that is stopped leaves a lab that works.
+func (s *Server) serve(ctx context.Context, e *entry) error {
+	if w := e.Settings.ServiceSettings; !s.serves(w) {
+		starting, cancel := context.WithTimeout(context.WithoutCancel(ctx), restarting)
+		defer cancel()
+		err := s.Lab.Serve(starting, w)
+		s.LabChanged()
+		if err != nil {
+			return fmt.Errorf("the service processes could not be started: %w", err)
+		}
+	}
+	if ctx.Err() != nil {
+		return errors.New("it was stopped before the sale began")
+	}
+	s.book.change(e, func(r *Run) bool {
+		if r.State == Preparing {
+			r.State = Running
+		}
+		return true
+	})
+	return nil
+}
+
+func (s *Server) storm(ctx context.Context, e *entry, m *mishaps) {
+	targets, lanes := s.live(), len(e.Settings.Strategies)
+	begin, end := newLine(lanes), newLine(lanes)
+	var all sync.WaitGroup
+	for i := range lanes {
+		all.Go(func() {
+			comes, goes := sync.OnceFunc(begin.pass), sync.OnceFunc(end.pass)
+			defer goes()
+			defer comes() // also one that does not come is not waited for
+			c := s.config(ctx, e, i, targets)
+			c.Begin = func() {
+				comes()
+				<-begin.open
+				m.begin()
+			}
+			c.End = func() {
+				goes()
+				<-end.open
+			}
+			result, err := s.Load(ctx, c)
+			s.book.change(e, func(r *Run) bool {
+				r.Lanes[i].Result = result
+				if err != nil {
+					r.Lanes[i].Error = err.Error()
+				}
+				return true
+			})
+		})
+	}
+	all.Wait()
+}
+
+func (s *Server) config(ctx context.Context, e *entry, lane int, targets []string) loadtest.Config {
+	scenario := e.Settings.scenario(lane)
+	return loadtest.Config{
+		Scenario: scenario, Targets: targets, AdminToken: s.Token, Ledger: s.Ledger,
+		OnProgress: func(p loadtest.Progress) {
+			s.look(ctx, &p, scenario)
+			s.book.change(e, func(r *Run) bool { return r.Lanes[lane].add(p) })
+		},
+	}
+}
+
+// mishap writes down how far a fault of a run has come.
+func (s *Server) mishap(e *entry, i int, f Fault) {
+	s.book.change(e, func(r *Run) bool {
+		if i == len(r.Faults) {
+			r.Faults = append(r.Faults, f)
+		}
+		r.Faults[i] = f
+		return true
+	})
+	if f.State != FaultPlanned {
+		s.LabChanged()
+	}
+	if f.State == FaultFailed {
+		s.Log.Warn("a fault failed", "run", e.ID, "kind", f.Kind, "service", f.Service, "error", f.Error)
+	}
+}
+
+// look replaces what buyers were told by what the database says, if it says so
+// at once and keeps the stock of this strategy at all.
+func (s *Server) look(ctx context.Context, p *loadtest.Progress, sale loadtest.Scenario) {
+	i := slices.IndexFunc(s.Strategies, func(i catalog.Info) bool { return i.Name == sale.Strategy })
+	if s.Left == nil || s.Strategies[i].Stock != ledger.HomeRow {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pace)
+	defer cancel()
+	if left, err := s.Left(ctx, sale.SKU); err == nil {
+		p.Left = left
+	}
+}

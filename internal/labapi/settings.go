@@ -1,0 +1,236 @@
+package labapi
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"seckill/internal/lab"
+	"seckill/loadtest"
+)
+
+// Settings are what a run is started with, and repeat it.
+type Settings struct {
+	Strategies []string `json:"strategies"`
+	Stock      int64    `json:"stock"`
+	Quantity   int64    `json:"quantity"`
+
+	Profile     loadtest.Profile `json:"profile"`
+	Buyers      int              `json:"buyers,omitempty"`      // of Closed and Spike
+	Concurrency int              `json:"concurrency,omitempty"` // of Closed
+	Rate        int              `json:"rate,omitempty"`        // requests a second, of Constant and where Ramp begins
+	ToRate      int              `json:"to_rate,omitempty"`     // where Ramp ends
+	Seconds     int              `json:"seconds,omitempty"`     // of Constant and Ramp
+
+	// Seed makes all lanes have the same buyers in the same order.
+	Seed uint64 `json:"seed,string"` // more than JavaScript's numbers hold
+
+	lab.ServiceSettings
+	Faults []PlannedFault `json:"faults"`
+}
+
+// A PlannedFault goes wrong at a time of the run.
+type PlannedFault struct {
+	Kind    lab.FaultKind `json:"kind"`
+	Service int           `json:"service"`          // which service process it befalls, from 1
+	At      int           `json:"at_ms"`            // after the storm began
+	For     int           `json:"for_ms,omitempty"` // how long a pause lasts
+}
+
+// Limits of a run, which the page checks before it asks. They are narrower
+// than the service's own: a run is kept in memory and watched by people.
+type Limits struct {
+	Stock       int64 `json:"stock"`
+	Buyers      int   `json:"buyers"` // also requests, where a rate says how many
+	Concurrency int   `json:"concurrency"`
+	Quantity    int64 `json:"quantity"`
+	Strategies  int   `json:"strategies"`
+	Rate        int   `json:"rate"`
+	Seconds     int   `json:"seconds"`
+	Services    int   `json:"services"`
+	Lease       int   `json:"lease_ms"`
+	Wait        int   `json:"wait_ms"`
+	Poll        int   `json:"poll_ms"`
+	Faults      int   `json:"faults"`
+	At          int   `json:"at_ms"`
+	For         int   `json:"for_ms"`
+}
+
+// The longest pause is over before a run's audit loses its patience with
+// purchases that have no answer; the longest lease is shorter, so that a pause
+// can outlast it.
+var limits = Limits{Stock: 1_000_000, Buyers: 200_000, Concurrency: 1024, Quantity: 1000,
+	Strategies: len(laneSKUs), Rate: 50_000, Seconds: 120,
+	Services: 8, Lease: 20_000, Wait: 10_000, Poll: 1000, Faults: 8, At: 120_000, For: 25_000}
+
+const (
+	leastLease = 100
+	// beyond is how much longer than the lease a pause is by default.
+	beyond = 2000
+)
+
+// readSettings takes a run's settings from a request. What it does not say is
+// as usual, and as the service processes run now.
+func (s *Server) readSettings(c *gin.Context) (Settings, *problem) {
+	w := Settings{Profile: loadtest.Closed, Quantity: 1, ServiceSettings: s.Lab.ServiceSettings(), Faults: []PlannedFault{}}
+	seed := ""
+	if p := decode(c, fields{
+		"strategies": &w.Strategies, "stock": &w.Stock, "buyers": &w.Buyers, "quantity": &w.Quantity,
+		"profile": (*string)(&w.Profile), "concurrency": &w.Concurrency,
+		"rate": &w.Rate, "to_rate": &w.ToRate, "seconds": &w.Seconds, "seed": &seed,
+		"services": &w.Services, "lease_ms": &w.Lease, "wait_ms": &w.Wait, "poll_ms": &w.Poll,
+		"faults": objects(func() fields {
+			w.Faults = append(w.Faults, PlannedFault{Service: 1})
+			f := &w.Faults[len(w.Faults)-1]
+			return fields{"kind": (*string)(&f.Kind), "service": &f.Service, "at_ms": &f.At, "for_ms": &f.For}
+		}),
+	}); p != nil {
+		return w, p
+	}
+	p := &problem{Code: "invalid", Status: http.StatusBadRequest}
+	w.Seed = readSeed(seed, p)
+	s.check(&w, p)
+	if p.Errors != nil {
+		return w, p
+	}
+	return w, nil
+}
+
+// readSeed draws one where none is given.
+func readSeed(text string, p *problem) uint64 {
+	if text == "" {
+		return rand.Uint64()
+	}
+	seed, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		p.blame("seed", "seed", nil, "give a whole number from 0 to 18446744073709551615, as a text; or none, for a new one")
+	}
+	return seed
+}
+
+// check finds everything that is wrong with a run's settings.
+func (s *Server) check(w *Settings, p *problem) {
+	s.checkStrategies(w.Strategies, p)
+	p.within("stock", w.Stock, 1, limits.Stock)
+	p.within("quantity", w.Quantity, 1, limits.Quantity)
+	w.checkProfile(p)
+	running := s.Lab.ServiceSettings()
+	for _, f := range []struct {
+		name            string
+		value, now      int
+		smallest, limit int
+	}{
+		{"services", w.Services, running.Services, 1, limits.Services},
+		{"lease_ms", w.Lease, running.Lease, leastLease, limits.Lease},
+		{"wait_ms", w.Wait, running.Wait, 1, limits.Wait},
+		{"poll_ms", w.Poll, running.Poll, 1, limits.Poll},
+	} {
+		if f.value != f.now { // what runs was set when the lab was started
+			p.within(f.name, int64(f.value), int64(f.smallest), int64(f.limit))
+		}
+	}
+	if len(w.Faults) > limits.Faults {
+		p.blame("faults", "too_many", map[string]any{"max": limits.Faults}, fmt.Sprintf("give at most %d", limits.Faults))
+	}
+	for i := range w.Faults {
+		s.checkFault(fmt.Sprintf("faults[%d].", i), &w.Faults[i], w.ServiceSettings, p)
+	}
+	if p.Errors == nil {
+		w.checkDemand(p)
+	}
+}
+
+func (s *Server) checkStrategies(names []string, p *problem) {
+	switch n := len(names); {
+	case n == 0:
+		p.blame("strategies", "none", nil, "name a strategy")
+	case n > limits.Strategies:
+		p.blame("strategies", "too_many", map[string]any{"max": limits.Strategies},
+			fmt.Sprintf("give at most %d at once", limits.Strategies))
+		return
+	}
+	for i, name := range names {
+		if slices.Index(names, name) < i {
+			p.blame("strategies", "repeated", map[string]any{"name": name}, name+" is named more than once")
+			continue
+		}
+		s.strategy("strategies", name, p)
+	}
+}
+
+var labProfiles = []string{string(loadtest.Closed), string(loadtest.Spike), string(loadtest.Constant), string(loadtest.Ramp)}
+
+// checkProfile: each has fields of its own, and no others.
+func (w *Settings) checkProfile(p *problem) {
+	if !slices.Contains(labProfiles, string(w.Profile)) {
+		p.blame("profile", "one_of", map[string]any{"values": labProfiles}, "give one of "+strings.Join(labProfiles, ", "))
+		return
+	}
+	rated := w.Profile == loadtest.Constant || w.Profile == loadtest.Ramp
+	for _, f := range []struct {
+		name  string
+		value int
+		limit int
+		used  bool
+	}{
+		{"buyers", w.Buyers, limits.Buyers, !rated},
+		{"concurrency", w.Concurrency, limits.Concurrency, w.Profile == loadtest.Closed},
+		{"rate", w.Rate, limits.Rate, rated}, {"seconds", w.Seconds, limits.Seconds, rated},
+		{"to_rate", w.ToRate, limits.Rate, w.Profile == loadtest.Ramp},
+	} {
+		switch {
+		case f.used:
+			p.within(f.name, int64(f.value), 1, int64(f.limit))
+		case f.value != 0:
+			p.blame(f.name, "unused", map[string]any{"profile": w.Profile},
+				fmt.Sprintf("means nothing with the profile %s: leave it out", w.Profile))
+		}
+	}
+}
+
+// checkDemand refuses a sale in which nothing can go wrong, or too much to keep.
+func (w *Settings) checkDemand(p *problem) {
+	n, field := int64(w.scenario(0).Requests()), "buyers"
+	if w.Buyers == 0 {
+		field = "rate"
+	}
+	least := w.Stock / w.Quantity
+	switch {
+	case n > int64(limits.Buyers):
+		p.blame(field, "too_many_requests", map[string]any{"requests": n, "max": limits.Buyers},
+			fmt.Sprintf("these are %d requests: give at most %d, by a lower rate or for fewer seconds", n, limits.Buyers))
+	case w.Quantity > w.Stock:
+		p.blame("quantity", "too_much", map[string]any{"stock": w.Stock},
+			fmt.Sprintf("nobody could buy anything: the stock is %d", w.Stock))
+	case n <= least && field == "rate":
+		p.blame(field, "no_demand_rate", map[string]any{"requests": n, "least": least},
+			fmt.Sprintf("these are %d requests: give more than %d, by a higher rate or for more seconds; "+
+				"with less demand than stock nothing can be oversold, and nothing is proven", n, least))
+	case n <= least:
+		p.blame(field, "no_demand", map[string]any{"least": least},
+			fmt.Sprintf("give more than %d: with less demand than stock nothing can be oversold, and nothing is proven", least))
+	}
+}
+
+func (p *problem) within(field string, value, least, most int64) {
+	if value < least || value > most {
+		p.blame(field, "range", map[string]any{"min": least, "max": most},
+			fmt.Sprintf("give a whole number from %d to %d", least, most))
+	}
+}
+
+// scenario is what a lane's buyers do.
+func (w *Settings) scenario(lane int) loadtest.Scenario {
+	return loadtest.Scenario{
+		Strategy: w.Strategies[lane], SKU: laneSKUs[lane], Stock: w.Stock, Quantity: w.Quantity,
+		Profile: w.Profile, Buyers: w.Buyers, Concurrency: w.Concurrency,
+		Rate: float64(w.Rate), ToRate: float64(w.ToRate), Duration: time.Duration(w.Seconds) * time.Second,
+		Timeout: patience, Seed: w.Seed,
+	}
+}

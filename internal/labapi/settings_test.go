@@ -1,0 +1,143 @@
+package labapi
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"seckill/internal/catalog"
+)
+
+func TestWrongSettingsAreRefusedByField(t *testing.T) {
+	_, h, _ := start(t, nil)
+	sale := func(more string) string {
+		return `{"strategies":["good"],"stock":100,"buyers":2000,"concurrency":64` + more + `}`
+	}
+	rated := func(more string) string { return `{"strategies":["good"],"stock":100` + more + `}` }
+	many := strings.Repeat(`{"kind":"kill_service"},`, 9)
+	for _, c := range []struct {
+		body        string
+		status      int
+		field, code string // of the first blame; no field: of the problem
+		says        string // in the answer
+	}{
+		{``, 415, "", "unsupported_media_type", ""},
+		{`{`, 400, "", "invalid", "whole JSON object"},
+		{`[]`, 400, "", "invalid", "whole JSON object"},
+		{`null`, 400, "", "invalid", "whole JSON object"},
+		{sale(``) + `x`, 400, "", "invalid", "whole JSON object"},
+		{`{"strategies":["` + strings.Repeat("x", 20000) + `"]}`, 413, "", "too_large", ""},
+		{sale(`,"colour":1`), 400, "colour", "unknown_field", ""},
+		{sale(`,"STOCK":1`), 400, "STOCK", "unknown_field", ""},
+		{sale(`,"strategy":"good"`), 400, "strategy", "unknown_field", ""},
+		{sale(`,"stock":2`), 400, "stock", "repeated_field", "more than once"},
+		{sale(`,"quantity":null`), 400, "quantity", "not_whole", ""},
+		{sale(`,"quantity":{"a":[1,{}]}`), 400, "quantity", "not_whole", ""},
+		{sale(`,"quantity":"many"`), 400, "quantity", "not_whole", ""},
+		{sale(`,"quantity":1.5`), 400, "quantity", "not_whole", ""},
+		{sale(`,"quantity":99999999999999999999`), 400, "quantity", "not_whole", ""},
+		{sale(`,"seed":7`), 400, "seed", "not_text", ""},
+		{sale(`,"seed":"-7"`), 400, "seed", "seed", ""},
+		{sale(`,"seed":"18446744073709551616"`), 400, "seed", "seed", ""},
+		{`{"strategies":"good"}`, 400, "strategies", "not_texts", ""},
+		{`{"strategies":[7]}`, 400, "strategies", "not_texts", ""},
+		{`{"stock":1,"buyers":2,"concurrency":1}`, 400, "strategies", "none", ""},
+		{`{"strategies":[],"stock":1,"buyers":2,"concurrency":1}`, 400, "strategies", "none", ""},
+		{`{"strategies":["a","b","c","d","e"],"stock":1,"buyers":2,"concurrency":1}`, 400, "strategies", "too_many", `"max":4`},
+		{`{"strategies":["good","good"],"stock":1,"buyers":2,"concurrency":1}`, 400, "strategies", "repeated", ""},
+		{`{"strategies":["good","nope"],"stock":1,"buyers":2,"concurrency":1}`, 404, "strategies", "unknown_strategy", `\"nope\"`},
+		{`{"strategies":["good","far"],"stock":1,"buyers":2,"concurrency":1}`, 503, "strategies", "strategy_unavailable", "no etcd"},
+		{`{"strategies":["good"],"stock":0,"buyers":2,"concurrency":1}`, 400, "stock", "range", `"max":1000000`},
+		{`{"strategies":["good"],"stock":1,"buyers":200001,"concurrency":1}`, 400, "buyers", "range", ""},
+		{`{"strategies":["good"],"stock":1,"buyers":2,"concurrency":1025}`, 400, "concurrency", "range", ""},
+		{`{"strategies":["good"],"stock":1,"buyers":2}`, 400, "concurrency", "range", ""},
+		{sale(`,"quantity":-1`), 400, "quantity", "range", ""},
+		{sale(`,"quantity":101`), 400, "quantity", "too_much", `"stock":100`},
+		{`{"strategies":["good"],"stock":100,"buyers":100,"concurrency":1}`, 400, "buyers", "no_demand", `"least":100`},
+		{sale(`,"profile":"steps"`), 400, "profile", "one_of", "spike"},
+		{sale(`,"profile":"spike"`), 400, "concurrency", "unused", "spike"},
+		{sale(`,"rate":5`), 400, "rate", "unused", "closed"},
+		{rated(`,"profile":"constant"`), 400, "rate", "range", `"max":50000`},
+		{rated(`,"profile":"constant","rate":100,"seconds":121`), 400, "seconds", "range", ""},
+		{rated(`,"profile":"constant","rate":100,"seconds":2,"to_rate":5`), 400, "to_rate", "unused", ""},
+		{rated(`,"profile":"constant","rate":100,"seconds":2,"buyers":5`), 400, "buyers", "unused", ""},
+		{rated(`,"profile":"constant","rate":100,"seconds":1`), 400, "rate", "no_demand_rate", `"least":100`},
+		{rated(`,"profile":"constant","rate":5000,"seconds":100`), 400, "rate", "too_many_requests", `"requests":500000`},
+		{rated(`,"profile":"ramp","rate":100,"seconds":2`), 400, "to_rate", "range", ""},
+		{sale(`,"services":9`), 400, "services", "range", `"max":8`},
+		{sale(`,"services":0`), 400, "services", "range", ""},
+		{sale(`,"lease_ms":99`), 400, "lease_ms", "range", `"min":100`},
+		{sale(`,"wait_ms":10001`), 400, "wait_ms", "range", ""},
+		{sale(`,"poll_ms":0`), 400, "poll_ms", "range", ""},
+		{sale(`,"faults":{}`), 400, "faults", "not_list", ""},
+		{sale(`,"faults":null`), 400, "faults", "not_list", ""},
+		{sale(`,"faults":[7]`), 400, "faults[0]", "not_object", ""},
+		{sale(`,"faults":[{"kind":"kill_service"},{"kind":7}]`), 400, "faults[1].kind", "not_text", ""},
+		{sale(`,"faults":[{"kind":"kill_service","colour":7}]`), 400, "faults[0].colour", "unknown_field", ""},
+		{sale(`,"faults":[{"kind":"kill_service","at_ms":1,"at_ms":2}]`), 400, "faults[0].at_ms", "repeated_field", ""},
+		{sale(`,"faults":[{}]`), 400, "faults[0].kind", "one_of", "pause_service"},
+		{sale(`,"faults":[{"kind":"flood"}]`), 400, "faults[0].kind", "one_of", ""},
+		{sale(`,"faults":[{"kind":"restart_redis"}]`), 400, "faults[0].kind", "fault_unavailable", "redis was given"},
+		{sale(`,"faults":[{"kind":"kill_service","service":3}]`), 400, "faults[0].service", "range", `"max":2`},
+		{sale(`,"faults":[{"kind":"kill_service","at_ms":-1}]`), 400, "faults[0].at_ms", "range", ""},
+		{sale(`,"faults":[{"kind":"kill_service","for_ms":1}]`), 400, "faults[0].for_ms", "unused", ""},
+		{sale(`,"faults":[{"kind":"pause_service","for_ms":25001}]`), 400, "faults[0].for_ms", "range", ""},
+		{sale(`,"faults":[` + many[:len(many)-1] + `]`), 400, "faults", "too_many", `"max":8`},
+	} {
+		status, body, header := call{method: "POST", path: "/api/lab/v1/runs", body: c.body}.do(t, h.URL)
+		var p problem
+		json.Unmarshal([]byte(body), &p)
+		got := blame{Code: p.Code}
+		if len(p.Errors) > 0 {
+			got = p.Errors[0]
+		}
+		if status != c.status || got.Field != c.field || got.Code != c.code || p.Detail == "" || !strings.Contains(body, c.says) ||
+			header.Get("Content-Type") != problemType {
+			t.Errorf("POST %.150s:\ngot %d %s\nwant %d %s %s that says %q", c.body, status, body, c.status, c.field, c.code, c.says)
+		}
+	}
+}
+
+// All that is wrong is said at once.
+func TestEveryWrongFieldIsBlamed(t *testing.T) {
+	_, h, _ := start(t, nil)
+	_, body, _ := call{method: "POST", path: "/api/lab/v1/runs",
+		body: `{"strategies":["nope"],"stock":0,"poll_ms":-1,"faults":[{"kind":"flood"}]}`}.do(t, h.URL)
+	for _, field := range []string{"strategies", "stock", "buyers", "concurrency", "poll_ms", "faults[0].kind"} {
+		if !strings.Contains(body, `"field":"`+field+`"`) {
+			t.Errorf("%s is not blamed in %s", field, body)
+		}
+	}
+}
+
+// A run says what it was started with, also what it was not told.
+func TestSettingsThatAreUsed(t *testing.T) {
+	_, h, load := start(t, func(c *Config) { c.Strategies = []catalog.Info{{Name: "good"}, {Name: "other"}} })
+	_, body, _ := call{method: "POST", path: "/api/lab/v1/runs", body: `{"strategies":["good","other"],"stock":100,
+		"profile":"ramp","rate":100,"to_rate":300,"seconds":2,"seed":"18446744073709551615","lease_ms":500,
+		"faults":[{"kind":"pause_service","at_ms":300}]}`}.do(t, h.URL)
+	var begun struct {
+		Settings json.RawMessage
+		Lanes    []Lane
+	}
+	json.Unmarshal([]byte(body), &begun)
+	want := `{"strategies":["good","other"],"stock":100,"quantity":1,"profile":"ramp","rate":100,"to_rate":300,"seconds":2,` +
+		`"seed":"18446744073709551615","services":2,"lease_ms":500,"wait_ms":3000,"poll_ms":10,` +
+		`"faults":[{"kind":"pause_service","service":1,"at_ms":300,"for_ms":2500}]}`
+	if string(begun.Settings) != want {
+		t.Errorf("the settings are\n%s, want\n%s", begun.Settings, want)
+	}
+	for i, sku := range []int64{1, 3} {
+		c := <-load.configs
+		at := 0
+		if c.Strategy == "other" {
+			at = 1
+		}
+		if l := begun.Lanes[at]; l.Strategy != c.Strategy || l.SKU != c.SKU || at == i && c.SKU != sku {
+			t.Errorf("lane %+v sells SKU %d with %s", l, c.SKU, c.Strategy)
+		}
+		if c.Seed != 1<<64-1 || c.Requests() != 400 || c.Rate != 100 || c.ToRate != 300 {
+			t.Errorf("a lane was started with %+v", c.Scenario)
+		}
+	}
+}
