@@ -138,21 +138,31 @@ func WaitAtMost[T any](
 	ctx context.Context, what string, limit time.Duration,
 	done <-chan T, barrier func(context.Context) error,
 ) (T, error) {
-	var got T
+	if From(ctx) == nil {
+		timer, stop := timer(ctx, nil, limit)
+		defer stop()
+		return await(ctx, timer, done)
+	}
 	c := &Command{Backend: Waiting, Name: "wait", Text: what, Barrier: barrier}
 	timer, stop := timer(ctx, c, limit)
 	defer stop()
-	err := Do(ctx, func() *Command { return c }, func() error {
-		select {
-		case got = <-done:
-			return nil
-		case <-timer:
-			return ErrTimeUp
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
+	var got T
+	err := Do(ctx, func() *Command { return c }, func() (err error) {
+		got, err = await(ctx, timer, done)
+		return err
 	})
 	return got, err
+}
+
+func await[T any](ctx context.Context, timer <-chan time.Time, done <-chan T) (got T, err error) {
+	select {
+	case got = <-done:
+		return got, nil
+	case <-timer:
+		return got, ErrTimeUp
+	case <-ctx.Done():
+		return got, context.Cause(ctx)
+	}
 }
 
 func timer(ctx context.Context, c *Command, limit time.Duration) (<-chan time.Time, func() bool) {

@@ -1,0 +1,112 @@
+package lock
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"seckill/internal/tap"
+)
+
+// With and without somebody who watches: a lease is renewed until it is
+// released, and never after that.
+func TestRenewedUntilReleased(t *testing.T) {
+	for name, ctx := range map[string]context.Context{
+		"free": t.Context(), "watched": tap.With(t.Context(), &tap.Counter{}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			for range 50 {
+				var renewed atomic.Int64
+				third := make(chan struct{})
+				h := NewHold(ctx, 0, func(context.Context) error { return nil })
+				h.Until(time.Now().Add(time.Hour))
+				h.Renew(time.Millisecond, 0, func(ctx context.Context) (bool, error) {
+					if !tap.IsBackground(ctx) {
+						t.Error("the renewer is taken for the buyer himself")
+					}
+					if renewed.Add(1) == 3 {
+						close(third)
+					}
+					return true, nil
+				})
+				<-third
+				if err := h.Release(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				was := renewed.Load()
+				time.Sleep(3 * time.Millisecond)
+				if n := renewed.Load(); n != was {
+					t.Fatalf("renewed %d times after the release", n-was)
+				}
+				if !errors.Is(h.Release(t.Context()), ErrNotHeld) {
+					t.Error("released twice")
+				}
+			}
+		})
+	}
+}
+
+// Released when the first renewal is just due: it comes before the release, or
+// not at all.
+func TestReleasedWhenRenewalIsDue(t *testing.T) {
+	for range 300 {
+		var over atomic.Bool
+		h := NewHold(t.Context(), 0, func(context.Context) error {
+			over.Store(true)
+			return nil
+		})
+		h.Renew(50*time.Microsecond, 0, func(context.Context) (bool, error) {
+			if over.Load() {
+				t.Error("renewed after the lock was given back")
+			}
+			return true, nil
+		})
+		time.Sleep(50 * time.Microsecond)
+		if err := h.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// The holder is told, by the renewer or by his own clock.
+func TestLost(t *testing.T) {
+	for name, watch := range map[string]func(*Hold){
+		"renewer": func(h *Hold) {
+			h.Renew(time.Millisecond, 0, func(context.Context) (bool, error) { return false, nil })
+		},
+		"clock": func(h *Hold) { h.Until(time.Now().Add(time.Millisecond)) },
+		"clock, while a renewal hangs": func(h *Hold) {
+			h.Until(time.Now().Add(20 * time.Millisecond))
+			h.Renew(time.Millisecond, 0, func(ctx context.Context) (bool, error) {
+				<-ctx.Done() // until the lease is lost
+				return true, context.Cause(ctx)
+			})
+		},
+	} {
+		h := NewHold(t.Context(), 0, func(context.Context) error { return ErrNotHeld })
+		watch(h)
+		<-h.Context().Done()
+		if context.Cause(h.Context()) != ErrLost {
+			t.Errorf("%s: the lease ended with %v, want %v", name, context.Cause(h.Context()), ErrLost)
+		}
+		if err := h.Release(t.Context()); !errors.Is(err, ErrNotHeld) {
+			t.Errorf("%s: the release says %v, want %v", name, err, ErrNotHeld)
+		}
+	}
+}
+
+// A holder that hangs is renewed for so long and no longer.
+func TestRenewalHasALimit(t *testing.T) {
+	h := NewHold(t.Context(), 0, func(context.Context) error { return nil })
+	h.Until(time.Now().Add(30 * time.Millisecond))
+	h.Renew(10*time.Millisecond, 15*time.Millisecond, func(context.Context) (bool, error) {
+		h.Until(time.Now().Add(30 * time.Millisecond))
+		return true, nil
+	})
+	<-h.Context().Done()
+	if context.Cause(h.Context()) != ErrLost {
+		t.Errorf("the lease ended with %v, want %v", context.Cause(h.Context()), ErrLost)
+	}
+}
