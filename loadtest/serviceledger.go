@@ -55,7 +55,8 @@ type countedLedger struct {
 
 func (l countedLedger) Snapshot(ctx context.Context, sku int64) (ledger.Snapshot, error) {
 	var errs []error
-	for _, s := range l.services { // any that is alive and has the counter
+	var without *ledger.Snapshot // from one that is alive and has no such counter
+	for _, s := range l.services {
 		if err := s.close(ctx, sku); err != nil {
 			errs = append(errs, err)
 			continue
@@ -69,11 +70,14 @@ func (l countedLedger) Snapshot(ctx context.Context, sku int64) (ledger.Snapshot
 			errs = append(errs, err)
 			continue
 		}
-		if _, ok := shelf.Homes[l.home]; !ok && s != l.services[len(l.services)-1] {
-			continue
-		}
 		snap.Homes = shelf.Homes
-		return snap, nil
+		if _, ok := shelf.Homes[l.home]; ok {
+			return snap, nil
+		}
+		without = &snap
+	}
+	if without != nil {
+		return *without, nil
 	}
 	return ledger.Snapshot{}, errors.Join(errs...)
 }
