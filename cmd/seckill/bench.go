@@ -146,9 +146,10 @@ func (c *BenchLocksCmd) Run(ctx context.Context, stdout io.Writer, stderr stderr
 	}
 	settings := catalog.DefaultSettings()
 	settings.LockPoll, settings.LockLease = c.Poll, c.Lease
+	onStep, clear := steps(stderr, c.Quiet)
 	options := bench.Options{
 		Contenders: c.Contenders, Instances: c.Instances, Hold: c.Hold, Rounds: c.Rounds, For: c.For,
-		Progress: c.progress(stderr),
+		Progress: onStep,
 	}
 	for _, info := range infos {
 		options.Contestants = append(options.Contestants, bench.Ours(info, settings))
@@ -163,6 +164,7 @@ func (c *BenchLocksCmd) Run(ctx context.Context, stdout io.Writer, stderr stderr
 	defer stopLab(l)
 	options.Backends = l.Config()
 	report, err := bench.Run(ctx, options)
+	clear()
 	report.Command, report.Servers = commandLine(), l.Backends()
 	if written := c.write(stdout, report.Tables(), report.WriteJSON); written != nil {
 		return errors.Join(err, written)
@@ -212,15 +214,6 @@ func commandLine() string {
 		line += " " + backend.Redact(arg)
 	}
 	return line
-}
-
-func (o BenchOutput) progress(stderr stderrWriter) func(done, total int, what string) {
-	began := time.Now()
-	return func(done, total int, what string) {
-		if !o.Quiet {
-			fmt.Fprintf(stderr, "%6s  %4d/%d  %s\n", time.Since(began).Round(time.Second), done+1, total, what)
-		}
-	}
 }
 
 // writable tries where the results go before the work, not after it.

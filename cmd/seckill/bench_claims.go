@@ -84,8 +84,9 @@ func (c *BenchClaimsCmd) Run(ctx context.Context, stdout io.Writer, stderr stder
 		return err
 	}
 	settings := catalog.DefaultSettings()
+	onStep, clear := steps(stderr, c.Quiet)
 	options := bench.Options{Contenders: []int{8, 64}, Instances: 1, Hold: c.Task, Rounds: c.Rounds, For: c.For,
-		Progress: c.progress(stderr)}
+		Progress: onStep}
 	for _, name := range claimed {
 		if info, ok := lockNamed(name); ok {
 			options.Contestants = append(options.Contestants, bench.Ours(info, settings))
@@ -111,6 +112,7 @@ func (c *BenchClaimsCmd) Run(ctx context.Context, stdout io.Writer, stderr stder
 	if err == nil {
 		claims.Leases, err = sweeps.Leases(ctx)
 	}
+	clear()
 	claims.Judge(c.Task)
 	if written := c.write(stdout, claims.AsTables(), claims.WriteJSON); written != nil {
 		return errors.Join(err, written)

@@ -127,17 +127,16 @@ func (c *CompareCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWri
 		return err
 	}
 	defer where.leave()
+	onStep, clear := steps(stderr, c.Quiet)
 	options := compare.Options{
 		Sale:    loadtest.Config{Scenario: c.sale, Targets: where.targets, AdminToken: c.Token},
-		Repeats: c.Repeats, Turn: c.Turn, Few: c.Few, OnStep: c.steps(stderr),
+		Repeats: c.Repeats, Turn: c.Turn, Few: c.Few, OnStep: onStep,
 	}
 	if err := where.openLedger(ctx, &options.Sale); err != nil {
 		return err
 	}
 	result := where.compare(ctx, c.chosen, options)
-	if _, terminal := columns(stderr.Writer); terminal && !c.Quiet {
-		fmt.Fprint(stderr, "\r\x1b[K") // what the steps left
-	}
+	clear()
 	result.Command = commandLine()
 	if c.older != nil {
 		result.CompareWith(c.older, c.Limit)
@@ -163,21 +162,4 @@ func (c *CompareCmd) where(ctx context.Context, stderr io.Writer) (*place, error
 		return &place{targets: running.Services, sql: running.Config}, nil
 	}
 	return startPlace(ctx, stderr, c.BackendFlags.config())
-}
-
-// steps says what is being done: one line that changes on a terminal.
-func (c *CompareCmd) steps(stderr stderrWriter) func(done, total int, what string) {
-	if c.Quiet {
-		return nil
-	}
-	begun := time.Now()
-	_, terminal := columns(stderr.Writer)
-	return func(done, total int, what string) {
-		line := fmt.Sprintf("%6s  %4d/%d  %s", time.Since(begun).Round(time.Second), done+1, total, what)
-		if terminal {
-			fmt.Fprintf(stderr, "\r\x1b[K%s", line)
-			return
-		}
-		fmt.Fprintln(stderr, line)
-	}
 }

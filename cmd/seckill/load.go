@@ -201,17 +201,18 @@ func (c *LoadCmd) write(w io.Writer, r *loadtest.Result) error {
 	return encoder.Encode(r)
 }
 
-// progress shows a bar on a terminal; a file gets one line at the start.
+// progress shows the run while it is on.
 func progress(stderr stderrWriter, c loadtest.Config) (watch func(loadtest.Progress), done func()) {
+	stock := c.Stock * int64(max(1, c.SKUs))
 	if _, terminal := columns(stderr.Writer); !terminal {
 		fmt.Fprintf(stderr, "%s: %d buyers for %d units at %s, seed %d\n", cmp.Or(c.Strategy, "a foreign service"), c.Requests(), c.Stock, strings.Join(c.Targets, ", "), c.Seed)
-		return nil, func() {}
+		return (&loadtest.Lines{W: stderr, Stock: stock}).Show, func() {}
 	}
-	bar := loadtest.Bar{W: stderr, Width: func() int {
+	live := &loadtest.Live{W: stderr, Color: os.Getenv("NO_COLOR") == "", Stock: stock, Width: func() int {
 		n, _ := columns(stderr.Writer)
 		return n
 	}}
-	return bar.Show, bar.Clear
+	return live.Show, live.Clear
 }
 
 // columns is the width of w, if it is a terminal that can move its cursor.

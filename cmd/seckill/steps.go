@@ -1,0 +1,32 @@
+package main
+
+import (
+	"fmt"
+	"time"
+)
+
+// steps says what is being done: one line that changes on a terminal, else a
+// line each. clear removes what is left of it.
+func steps(stderr stderrWriter, quiet bool) (show func(done, total int, what string), clear func()) {
+	if quiet {
+		return func(int, int, string) {}, func() {}
+	}
+	begun := time.Now()
+	_, terminal := columns(stderr.Writer)
+	show = func(done, total int, what string) {
+		line := fmt.Sprintf("%6s  %4d/%d  %s", time.Since(begun).Round(time.Second), done+1, total, what)
+		if !terminal {
+			fmt.Fprintln(stderr, line)
+			return
+		}
+		if width, _ := columns(stderr.Writer); width > 0 { // a line that wraps cannot be written over
+			line = string([]rune(line)[:min(len([]rune(line)), width-1)])
+		}
+		fmt.Fprint(stderr, "\r\x1b[K"+line)
+	}
+	return show, func() {
+		if terminal {
+			fmt.Fprint(stderr, "\r\x1b[K")
+		}
+	}
+}
