@@ -12,7 +12,7 @@ import (
 // Whoever adds a text adds it twice.
 func TestDictionariesHaveTheSameKeys(t *testing.T) {
 	tb := startBrowser(t).open(startFake(t).url, wide)
-	differences, err := chromedp.Run(tb.ctx, chromedp.Evaluate[[]string](`import("/static/text.js").then(({ dictionaries: { en, zh } }) => {
+	differences, err := chromedp.Run(tb.ctx, chromedp.Evaluate[[]string](`Promise.all(["en", "zh"].map((language) => import("/static/text/" + language + ".js"))).then(([{ default: en }, { default: zh }]) => {
 		const walk = (value, at) => typeof value === "object" && value !== null
 			? Object.keys(value).flatMap((key) => walk(value[key], at + "." + key))
 			: [at + ": " + typeof value + (typeof value === "function" ? " of " + value.length : "")];
@@ -70,7 +70,7 @@ func TestLabIsAccessible(t *testing.T) {
 func TestFocusOrder(t *testing.T) {
 	tb := startBrowser(t).open(startFake(t).url+"/#/guarantees", wide)
 	tb.says("main", "5 strategies")
-	for _, want := range []string{"Skip to the content", "seckill lab", "Lab", "Trace", "Guarantees", "Lessons", "Shop", "中文", "auto", "Large type"} {
+	for _, want := range []string{"Skip to the content", "seckill lab", "Lab", "Compare", "Trace", "Guarantees", "Lessons", "Shop", "中文", "auto", "Large type"} {
 		tb.do(chromedp.KeyEvent("\t"))
 		tb.await(fmt.Sprintf(`document.activeElement.innerText.includes(%q)`, want))
 		tb.await(`(() => { const s = getComputedStyle(document.activeElement); return s.outlineStyle === "solid" && parseFloat(s.outlineWidth) >= 2; })()`)

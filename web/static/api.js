@@ -13,11 +13,12 @@ export const keepToken = (token) => sessionStorage.setItem('token', token);
 
 /** An answer that is not a success, in the form of problem+json. */
 export class Refused extends Error {
-  /** @param {{status: number, code?: string, detail?: string, errors?: {field: string, detail: string}[]}} problem */
+  /** @param {{status: number, code?: string, detail?: string, errors?: {field: string, code: string, params?: object, detail: string}[]}} problem */
   constructor(problem) {
     super(problem.detail || `HTTP ${problem.status}`);
     this.code = problem.code || '';
-    this.fields = Object.fromEntries((problem.errors || []).map((e) => [e.field, e.detail]));
+    /** What is wrong, by field; blame.js says it. */
+    this.blames = Object.fromEntries((problem.errors || []).map((e) => [e.field, e]));
   }
 }
 

@@ -14,6 +14,10 @@ let state = {
   chosen: null, // an older run that is looked at instead
 };
 
+/** What the stream tells of what is none of this module's: `comparison`, with
+ * its detail, and `connected`, after which anything may be another. */
+export const news = new EventTarget();
+
 const listeners = new Set();
 
 function set(change) {
@@ -33,10 +37,12 @@ export function useLab() {
 }
 
 /** @param {{state: string}|null} run */
-export const isOn = (run) => run?.state === 'running' || run?.state === 'stopping';
+export const isOn = (run) => ['preparing', 'running', 'stopping'].includes(run?.state);
 
 export const start = (settings) => call('POST', '/api/lab/v1/runs', settings);
 export const stop = (run) => call('DELETE', `/api/lab/v1/runs/${run.id}`);
+/** Makes something go wrong in a run that is on. */
+export const inject = (run, fault) => call('POST', `/api/lab/v1/runs/${run.id}/faults`, fault);
 
 /** Look at a run of the history; null: at the newest again. */
 export async function choose(id) {
@@ -51,6 +57,7 @@ export function connect() {
   events.addEventListener('run', (e) => changed(JSON.parse(e.data)));
   events.addEventListener('snapshot', (e) => advance(JSON.parse(e.data)));
   events.addEventListener('lab', refresh);
+  events.addEventListener('comparison', (e) => news.dispatchEvent(new CustomEvent('comparison', { detail: JSON.parse(e.data) })));
   events.onerror = () => {
     set({ connected: false });
     if (events.readyState !== EventSource.CLOSED) return; // the browser tries again itself
@@ -62,6 +69,7 @@ function welcome({ runs }) {
   const still = (run) => (runs.some((r) => r.id === run?.id) ? run : null); // it may be another lab
   set({ connected: true, runs, newest: still(state.newest), chosen: still(state.chosen) });
   refresh();
+  news.dispatchEvent(new Event('connected'));
 }
 
 /** Asks for what no event tells: what the lab runs on. */
@@ -76,18 +84,17 @@ export async function refresh() {
 }
 
 function changed(run) {
-  const { points, ...summary } = run;
+  const summary = { ...run, lanes: run.lanes.map(({ points, ...lane }) => lane) };
   const others = state.runs.filter((r) => r.id !== run.id);
   const isNew = others.length === state.runs.length;
-  set({
-    newest: { ...run, points: points ?? [] },
-    runs: [summary, ...others],
-    chosen: isNew ? null : state.chosen,
-  });
-  if (!isOn(run)) refresh(); // a service may have died in it
+  const wasOn = isOn(state.newest);
+  set({ newest: withPoints(run, []), runs: [summary, ...others], chosen: isNew ? null : state.chosen });
+  if (wasOn && !isOn(run)) refresh(); // a service may have died in it
 }
 
-function advance({ from, points = [], ...run }) {
-  const before = state.newest?.id === run.id ? state.newest.points : [];
-  set({ newest: { ...run, points: [...before.slice(0, from), ...points] } });
-}
+const advance = (run) => set({ newest: withPoints(run, state.newest?.id === run.id ? state.newest.lanes : []) });
+
+/** The run, its new points after those of the lanes that are known already. */
+const withPoints = (run, known) => ({
+  ...run, lanes: run.lanes.map((lane, i) => ({ ...lane, points: [...(known[i]?.points ?? []).slice(0, lane.from), ...(lane.points ?? [])] })),
+});

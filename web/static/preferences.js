@@ -12,13 +12,17 @@ export const preferences = () => ({
   type: root.dataset.type ?? 'normal',
 });
 
-speak(preferences().language);
+await speak(preferences().language);
 
 /** @param {'language'|'theme'|'type'} name @param {string} value */
-export function prefer(name, value) {
+export async function prefer(name, value) {
   if (name === 'language') {
+    try {
+      await speak(value);
+    } catch {
+      return; // the lab is away; main.js says so
+    }
     root.lang = value === 'zh' ? 'zh-CN' : 'en';
-    speak(value);
   } else {
     root.dataset[name] = value;
   }

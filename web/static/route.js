@@ -22,7 +22,7 @@ function decode(text) {
 /** The address of a place. Empty values are left out. */
 export function link(screen, part = '', query = {}) {
   const said = new URLSearchParams(Object.entries(query).filter(([, v]) => v !== '' && v !== undefined)).toString();
-  const path = [screen === 'lab' ? '' : screen, part].filter(Boolean).map(encodeURIComponent).join('/');
+  const path = [screen === 'lab' && !said ? '' : screen, part].filter(Boolean).map(encodeURIComponent).join('/');
   return `#/${path}${said && `?${said}`}`;
 }
 

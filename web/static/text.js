@@ -1,11 +1,17 @@
 // The words of the page, in the language that was chosen. Modules see t change,
 // and whoever draws again draws the new words.
-import en from './text/en.js';
-import zh from './text/zh.js';
 
-export const dictionaries = { en, zh };
+export const languages = ['en', 'zh'];
+const learned = {};
 
-export let t = en;
+/** A language's words; they are loaded when they are first wanted. */
+export const learn = async (language) => {
+  learned[language] ??= (await import(`./text/${language}.js`)).default;
+  return learned[language];
+};
+
+/** @type {typeof import('./text/en.js').default} */
+export let t;
 
 /** @param {string} language */
-export const speak = (language) => { t = dictionaries[language] ?? en; };
+export const speak = async (language) => { t = await learn(language); };

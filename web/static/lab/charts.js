@@ -1,43 +1,50 @@
-// Live charts. uPlot draws on a canvas, so its colours are read from the
-// stylesheet, again whenever the theme changes.
+// Live charts: one line a strategy, and what went wrong meanwhile as numbered
+// bands. uPlot draws on a canvas, so its colours are read from the stylesheet,
+// again whenever the theme changes.
 import { onLookChange } from '../preferences.js';
 import { t } from '../text.js';
-import { count, html, ms, useEffect, useRef } from '../ui.js';
+import { count, html, ms, useEffect, useMemo, useRef } from '../ui.js';
 import uPlot from '../vendor/uplot.mjs';
 
-/** A token of the stylesheet as a canvas knows colours. */
-function color(name) {
-  const probe = document.body.appendChild(document.createElement('i'));
-  probe.style.color = `var(${name})`;
-  const value = getComputedStyle(probe).color;
-  probe.remove();
-  return value;
-}
+/** How lines differ, by more than their colour. */
+const dashes = [[], [9, 4], [2, 3], [12, 4, 2, 4]];
+const line = (i, more) => ({ color: `--stroke-${i + 1}`, dash: dashes[i], at: i, ...more });
 
-export function Charts({ points, progress }) {
-  const at = points.map((p) => p.at);
+/** The look of a strategy's line, where its name is. */
+export const LineSample = ({ line: i }) => html`
+  <svg viewBox="0 0 28 4" aria-hidden="true" class=${`line-sample stroke-${i + 1}`}><path d="M0 2h28" stroke-dasharray=${dashes[i].join(' ')} /></svg>`;
+
+export function Charts({ lanes, faults }) {
+  const courses = lanes.map((lane) => lane.points ?? []);
+  const data = (...values) => uPlot.join(courses.flatMap((points) => values.map((value) => [points.map((p) => p.at), points.map((p) => p[value])])));
+  const alone = lanes.length === 1;
+  const [rates, latencies] = useMemo(() => [data('rate'), alone ? data('p50_ms', 'p99_ms') : data('p99_ms')], courses);
+  const named = lanes.map((lane, i) => line(i, { label: lane.strategy }));
+  const now = (say) => lanes.map((lane, i) => `${alone ? '' : `${lane.strategy}: `}${say(courses[i].at(-1) ?? { rate: 0, p50_ms: 0, p99_ms: 0 })}`).join('; ');
+  const happened = faults.map((fault, i) => ({ ...fault, number: i + 1 })).filter((f) => f.state === 'on' || f.state === 'over');
+  const marks = happened.length ? `. ${t.charts.marks(happened.length)}` : '';
   return html`
     <div class="charts">
-      <${Chart} title=${t.charts.rate} data=${[at, points.map((p) => p.rate)]}
-        summary=${t.charts.rateSummary(points.at(-1)?.rate ?? 0)}
-        lines=${[{ color: '--accent', fill: '--accent-soft' }]} />
-      <${Chart} title=${`${t.charts.latency}, ${t.charts.ms}`} data=${[at, points.map((p) => p.p50_ms), points.map((p) => p.p99_ms)]}
-        summary=${t.charts.latencySummary(ms(progress?.p50_ms ?? 0), ms(progress?.p99_ms ?? 0))}
-        lines=${[{ label: t.charts.p50, color: '--accent' }, { label: t.charts.p99, color: '--second', dash: [6, 4] }]} />
+      <${Chart} title=${t.charts.rate} data=${rates} faults=${happened}
+        summary=${now((p) => t.charts.rateSummary(p.rate)) + marks}
+        lines=${alone ? [line(0, { fill: '--accent-soft' })] : named} />
+      <${Chart} title=${alone ? t.charts.latency : t.charts.p99Title} data=${latencies} faults=${happened}
+        summary=${now((p) => t.charts.latencySummary(ms(p.p50_ms), ms(p.p99_ms))) + marks}
+        lines=${alone ? [line(0, { label: t.charts.p50 }), line(1, { label: t.charts.p99 })] : named} />
     </div>`;
 }
 
-function Chart({ title, summary, data, lines }) {
+function Chart({ title, summary, data, lines, faults }) {
   const box = useRef(null);
   const plot = useRef(null);
-  const latest = useRef(data);
-  latest.current = data;
+  const latest = useRef(null);
+  latest.current = { data, faults };
 
   useEffect(() => {
     const node = box.current;
     const draw = () => {
       plot.current?.destroy();
-      plot.current = new uPlot(options(node.clientWidth, lines), latest.current, node);
+      plot.current = new uPlot(options(node.clientWidth, lines, () => latest.current.faults), latest.current.data, node);
     };
     const resized = new ResizeObserver(() => node.clientWidth && plot.current.setSize({ width: node.clientWidth, height }));
     draw();
@@ -49,38 +56,67 @@ function Chart({ title, summary, data, lines }) {
       plot.current.destroy();
     };
   }, []);
-  useEffect(() => plot.current.setData(data), [data[0].length, data[0].at(-1)]);
+  useEffect(() => plot.current.setData(data), [data, JSON.stringify(faults)]);
 
   return html`
     <figure class="panel chart">
       <figcaption><h3>${title}</h3>
-        <span class="legend">${lines.filter((l) => l.label).map((l) => html`
-          <span key=${l.label}><svg viewBox="0 0 28 4" aria-hidden="true" class=${l.dash ? 'second' : 'first'}><path d="M0 2h28" /></svg>${l.label}</span>`)}
-        </span>
+        <span class="legend">${lines.filter((l) => l.label).map((l) => html`<span key=${l.label}><${LineSample} line=${l.at} />${l.label}</span>`)}</span>
       </figcaption>
       <div ref=${box} role="img" aria-label=${summary}></div>
     </figure>`;
 }
 
+/** A token of the stylesheet as a canvas knows colours. */
+function color(name) {
+  const probe = document.body.appendChild(document.createElement('i'));
+  probe.style.color = `var(${name})`;
+  const value = getComputedStyle(probe).color;
+  probe.remove();
+  return value;
+}
+
 const height = 190;
 
-function options(width, lines) {
+function options(width, lines, faults) {
   const axis = {
     stroke: color('--muted'), font: '12px system-ui', grid: { stroke: color('--line'), width: 1 }, ticks: { show: false },
   };
+  const marks = { line: color('--warn'), band: color('--mark') };
   return {
     width, height,
     cursor: { show: false }, legend: { show: false }, select: { show: false },
+    hooks: { drawClear: [(plot) => mark(plot, faults(), marks)] },
     scales: {
       x: { time: false, range: (_, low, high) => [0, Math.max(high ?? 0, 1)] },
       y: { range: (_, low, high) => [0, Math.max((high ?? 0) * 1.1, 1)] },
     },
     axes: [
-      { ...axis, size: 30, values: (_, ticks) => ticks.map((s) => `${s} s`) },
+      { ...axis, size: 30, values: (_, ticks) => ticks.map(t.charts.axis) },
       { ...axis, size: 56, values: (_, ticks) => ticks.map((n) => (Number.isInteger(n) ? count(n) : n)) },
     ],
     series: [{}, ...lines.map((l) => ({
-      stroke: color(l.color), width: 2, dash: l.dash, fill: l.fill && color(l.fill), points: { show: (plot) => plot.data[0].length < 3 },
+      stroke: color(l.color), width: 2, dash: l.dash, fill: l.fill && color(l.fill), spanGaps: true, points: { show: (p) => p.data[0].length < 3 },
     }))],
   };
+}
+
+/** A band from a fault's beginning to its end, and its number. */
+function mark(plot, faults, { line: stroke, band }) {
+  const { ctx, bbox } = plot;
+  const dots = devicePixelRatio;
+  const right = bbox.left + bbox.width;
+  ctx.save();
+  ctx.font = `bold ${11 * dots}px system-ui`;
+  for (const fault of faults) {
+    const from = plot.valToPos(fault.at_ms / 1000, 'x', true);
+    if (from > right) continue;
+    const until = fault.state === 'on' ? right : Math.min(right, plot.valToPos(fault.until_ms / 1000, 'x', true));
+    ctx.fillStyle = band;
+    ctx.fillRect(from, bbox.top, Math.max(until - from, dots), bbox.height);
+    ctx.fillStyle = stroke;
+    ctx.fillRect(from, bbox.top, 1.5 * dots, bbox.height);
+    ctx.fillText(String(fault.number), from + 4 * dots, bbox.top + 11 * dots);
+  }
+  ctx.restore();
 }

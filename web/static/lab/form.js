@@ -1,86 +1,88 @@
-import { Refused, keepToken } from '../api.js';
+// The sale is set up here. Its settings are in the address too, so that a link
+// repeats them; without any, the form starts from what ran last.
+import { Refused } from '../api.js';
 import { isOn, start, stop } from '../lab.js';
+import { link, stay } from '../route.js';
 import { t } from '../text.js';
-import { classes, html, useEffect, useState } from '../ui.js';
+import { html, useEffect, useRef, useState } from '../ui.js';
+import { NumberField, ProfileField, TokenField } from './fields.js';
+import { More } from './more.js';
+import { StrategyPicker } from './picker.js';
+import { address, another, defaultLimits, defaults, findWrong, fromAddress, profiles, request } from './settings.js';
 
-const numbers = ['stock', 'buyers', 'concurrency', 'quantity'];
-const defaults = { strategy: 'conditional', stock: '100', buyers: '2000', concurrency: '64', quantity: '1' };
-const defaultLimits = { stock: 1000000, buyers: 200000, concurrency: 1024, quantity: 1000 };
-
-/** What is wrong with the settings, by field. The lab checks the same again. */
-export function findWrong(form, limits) {
-  const wrong = {};
-  if (!form.strategy) wrong.strategy = t.wrong.strategy;
-  for (const name of numbers) {
-    const text = form[name].trim();
-    const n = Number(text);
-    if (!/^\d+$/.test(text) || n < 1 || n > limits[name]) wrong[name] = t.wrong.number(limits[name]);
-  }
-  if (Object.keys(wrong).length) return wrong;
-  const [stock, buyers, , quantity] = numbers.map((name) => Number(form[name]));
-  if (quantity > stock) wrong.quantity = t.wrong.tooMuch(stock);
-  else if (buyers * quantity <= stock) wrong.buyers = t.wrong.noDemand(Math.floor(stock / quantity));
-  return wrong;
+/** The form, and how to change it: what somebody types, an address, or the newest run. */
+function useForm(query, run) {
+  const said = JSON.stringify(query);
+  const [form, setForm] = useState(() => fromAddress(query) ?? defaults);
+  const own = useRef(said); // the address that this form has written itself
+  useEffect(() => {
+    if (own.current === said) return;
+    own.current = said;
+    setForm(fromAddress(query) ?? (run ? another(run.settings) : defaults));
+  }, [said]);
+  useEffect(() => {
+    if (run && !fromAddress(query)) setForm(another(run.settings));
+  }, [run?.id]);
+  const change = (next) => {
+    setForm(next);
+    const place = ['lab', '', address(next)];
+    own.current = JSON.stringify(Object.fromEntries(new URLSearchParams(link(...place).split('?')[1])));
+    stay(...place);
+  };
+  return [form, change];
 }
 
-export function RunForm({ lab }) {
-  const [form, setForm] = useState(defaults);
-  const [touched, setTouched] = useState(false);
+export function RunForm({ lab, query }) {
+  const run = lab.newest;
+  const [form, change] = useForm(query, run);
   const [wrong, setWrong] = useState({});
   const [failure, setFailure] = useState('');
   const [sending, setSending] = useState(false);
-  const run = lab.newest;
-  const limits = lab.status?.limits ?? defaultLimits;
+  const node = useRef(null);
+  const limits = { ...defaultLimits, ...lab.status?.limits };
 
-  // A reload and a second tab start from what ran last.
-  useEffect(() => {
-    if (!run || touched) return;
-    const { strategy, ...rest } = run.settings;
-    setForm({ strategy, ...Object.fromEntries(numbers.map((name) => [name, String(rest[name])])) });
-  }, [run?.id]);
-
-  const edit = (name) => (e) => {
-    const next = { ...form, [name]: e.currentTarget.value };
-    setTouched(true);
-    setForm(next);
-    if (wrong[name]) setWrong({ ...wrong, [name]: findWrong(next, limits)[name] });
+  const set = (name, value) => {
+    change({ ...form, [name]: value });
+    // What was wrong is checked as it is mended; all else waits for Run.
+    const found = findWrong({ ...form, [name]: value }, limits);
+    setWrong(Object.fromEntries(Object.keys(wrong).filter((field) => found[field]).map((field) => [field, found[field]])));
+  };
+  const refuse = (blames) => {
+    setWrong(blames);
+    if (Object.keys(blames).length) requestAnimationFrame(() => node.current?.querySelector('[aria-invalid]')?.focus());
   };
 
   async function submit(e) {
     e.preventDefault();
     if (isOn(run) || sending) return;
-    const found = findWrong(form, limits);
-    setWrong(found);
     setFailure('');
-    const first = ['strategy', ...numbers].find((name) => found[name]);
-    if (first) {
-      document.getElementById(first).focus();
-      return;
-    }
+    const found = findWrong(form, limits);
+    refuse(found);
+    if (Object.keys(found).length) return;
     setSending(true);
     try {
-      await start({ strategy: form.strategy, ...Object.fromEntries(numbers.map((name) => [name, Number(form[name])])) });
+      await start(request(form));
       showStage();
     } catch (error) {
-      const blamed = error instanceof Refused ? error.fields : {};
-      if (error.code === 'forbidden' && lab.status?.token_needed) blamed.token = t.wrong.token;
-      setWrong(blamed);
-      if (!Object.keys(blamed).length) setFailure(error.message);
+      const blames = error instanceof Refused ? error.blames : {};
+      if (error.code === 'forbidden' && lab.status?.token_needed) blames.token = { code: 'token', detail: t.wrong.token };
+      refuse(blames);
+      if (!Object.keys(blames).length) setFailure(error.message);
     } finally {
       setSending(false);
     }
   }
 
   return html`
-    <form class="panel sale" novalidate onSubmit=${submit} aria-labelledby="sale-title">
+    <form class="panel sale" ref=${node} novalidate onSubmit=${submit} aria-labelledby="sale-title">
       <h2 id="sale-title">${t.form.title}</h2>
-      <${StrategyField} strategies=${lab.strategies} value=${form.strategy} wrong=${wrong.strategy} onChange=${edit('strategy')}
-        answering=${lab.status !== null} />
-      <div class="numbers">
-        ${numbers.map((name) => html`
-          <${NumberField} key=${name} name=${name} value=${form[name]} wrong=${wrong[name]} onInput=${edit(name)} />`)}
-      </div>
-      ${lab.status?.token_needed && html`<${TokenField} wrong=${wrong.token} />`}
+      <${StrategyPicker} strategies=${lab.strategies} chosen=${form.strategies} most=${limits.strategies} blame=${wrong.strategies}
+        answering=${lab.status !== null} onChange=${(strategies) => set('strategies', strategies)} />
+      <${Numbers} names=${['stock', 'quantity']} form=${form} wrong=${wrong} set=${set} />
+      <${ProfileField} value=${form.profile} options=${Object.keys(profiles)} onChange=${(profile) => set('profile', profile)} />
+      <${Numbers} names=${profiles[form.profile]} form=${form} wrong=${wrong} set=${set} />
+      <${More} form=${form} wrong=${wrong} status=${lab.status} limits=${limits} set=${set} />
+      ${lab.status?.token_needed && html`<${TokenField} blame=${wrong.token} />`}
       <div class="buttons">
         <button type="submit" class="run" aria-disabled=${isOn(run) || sending ? 'true' : undefined}>${t.form.run}</button>
         ${isOn(run) && html`
@@ -90,7 +92,33 @@ export function RunForm({ lab }) {
           </button>`}
       </div>
       <div role="alert">${failure && html`<p class="wrong">${failure}</p>`}</div>
+      <${CopyLink} form=${form} />
     </form>`;
+}
+
+const Numbers = ({ names, form, wrong, set }) => html`
+  <div class="numbers">
+    ${names.map((name) => html`
+      <${NumberField} key=${name} name=${name} label=${t.form[name]} hint=${t.form[`${name}Hint`]} value=${form[name]}
+        blame=${wrong[name]} onInput=${(text) => set(name, text)} />`)}
+  </div>`;
+
+/** The address of these settings, for somebody else or for later. */
+function CopyLink({ form }) {
+  const [copied, setCopied] = useState(null);
+  const url = `${location.origin}${location.pathname}${link('lab', '', address(form))}`;
+  // Browsers lend the clipboard to https and to this machine only.
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(url);
+      setCopied(url);
+    } catch {
+      setCopied('');
+    }
+  };
+  return html`
+    <p class="copy"><button type="button" class="link" onClick=${copy}>${t.form.copy}</button>
+      <span role="status">${copied === url ? t.form.copied : copied === '' && html`${t.form.copyYourself} <code>${url}</code>`}</span></p>`;
 }
 
 /** On a phone the run is below the form. */
@@ -98,52 +126,3 @@ function showStage() {
   const stage = document.getElementById('stage');
   if (stage.getBoundingClientRect().top > innerHeight / 2) stage.scrollIntoView();
 }
-
-function StrategyField({ strategies, value, wrong, onChange, answering }) {
-  const families = [...new Set(strategies.map((s) => s.family))];
-  const chosen = strategies.find((s) => s.name === value);
-  return html`
-    <div class="field">
-      <label for="strategy">${t.form.strategy}</label>
-      <select id="strategy" value=${value} onChange=${onChange} aria-invalid=${wrong ? 'true' : undefined}
-        aria-describedby="strategy-about strategy-wrong">
-        ${families.map((family) => html`
-          <optgroup key=${family} label=${t.families[family] ?? family}>
-            ${strategies.filter((s) => s.family === family).map((s) => html`
-              <option key=${s.name} value=${s.name} selected=${s.name === value} disabled=${!s.available}>
-                ${s.name}${s.broken && ` (${t.form.broken})`}${!s.available && ` (${t.form.unavailable}: ${s.missing.join('; ')})`}
-              </option>`)}
-          </optgroup>`)}
-      </select>
-      <p id="strategy-about" class="hint">
-        ${chosen?.broken && html`<span class="badge bad">${t.form.broken}</span> `}
-        ${chosen?.idea}${!strategies.length && answering && t.form.noStrategies}
-      </p>
-      <${Wrong} id="strategy-wrong" text=${wrong} />
-    </div>`;
-}
-
-function NumberField({ name, value, wrong, onInput }) {
-  return html`
-    <div class="field">
-      <label for=${name}>${t.form[name]}</label>
-      <input id=${name} name=${name} value=${value} onInput=${onInput} inputmode="numeric" autocomplete="off"
-        aria-invalid=${wrong ? 'true' : undefined} aria-describedby=${`${name}-hint ${name}-wrong`} />
-      <p id=${`${name}-hint`} class="hint">${t.form[name + 'Hint']}</p>
-      <${Wrong} id=${`${name}-wrong`} text=${wrong} />
-    </div>`;
-}
-
-function TokenField({ wrong }) {
-  return html`
-    <div class="field">
-      <label for="token">${t.form.token}</label>
-      <input id="token" type="password" autocomplete="off"
-        aria-invalid=${wrong ? 'true' : undefined} aria-describedby="token-hint token-wrong"
-        onInput=${(e) => keepToken(e.currentTarget.value)} />
-      <p id="token-hint" class="hint">${t.form.tokenHint}</p>
-      <${Wrong} id="token-wrong" text=${wrong} />
-    </div>`;
-}
-
-const Wrong = ({ id, text }) => html`<p id=${id} class=${classes('wrong', !text && 'none')}>${text}</p>`;

@@ -1,9 +1,17 @@
+// The runs that were, a row a strategy. Those that ran together stay together.
 import { choose, isOn } from '../lab.js';
 import { t } from '../text.js';
 import { classes, count, html, ms } from '../ui.js';
 import { Sign, verdictOf } from './verdict.js';
 
 const clock = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' });
+const day = new Intl.DateTimeFormat('sv'); // 2026-11-21
+
+/** The time, and the day if it is another one. */
+function when(started) {
+  const at = new Date(started);
+  return `${day.format(at) === day.format(new Date()) ? '' : `${day.format(at)} `}${clock.format(at)}`;
+}
 
 export function History({ lab, shown }) {
   return html`
@@ -14,35 +22,41 @@ export function History({ lab, shown }) {
           <table class="history">
             <thead><tr>
               <th scope="col">${t.history.verdict}</th><th scope="col">${t.history.strategy}</th>
-              ${['stock', 'buyers', 'atATime', 'sold', 'left', 'rate', 'p99'].map((name) => html`
+              <th scope="col" class="n">${t.history.stock}</th><th scope="col">${t.history.load}</th>
+              ${['sold', 'left', 'rate', 'p99'].map((name) => html`
                 <th key=${name} scope="col" class="n">${t.history[name]}</th>`)}
               <th scope="col">${t.history.time}</th>
             </tr></thead>
-            <tbody>${lab.runs.map((run) => html`<${Row} key=${run.id} run=${run} shown=${run.id === shown?.id} />`)}</tbody>
+            ${lab.runs.map((run) => html`<${Rows} key=${run.id} run=${run} shown=${run.id === shown?.id} />`)}
           </table>
         </div>`}
     </section>`;
 }
 
-function Row({ run, shown }) {
-  const { settings, result } = run;
-  const audit = result?.audit;
-  const verdict = verdictOf(run);
-  const time = clock.format(new Date(run.started));
-  const known = (value, show = count) => (value === undefined ? '–' : show(value));
+const Rows = ({ run, shown }) => html`
+  <tbody class=${classes(shown && 'shown')} aria-current=${shown ? 'true' : undefined} data-run=${run.id}>
+    ${run.lanes.map((lane, i) => html`<${Row} key=${lane.strategy} run=${run} lane=${lane} first=${i === 0} />`)}
+  </tbody>`;
+
+const known = (value, show = count) => (value === undefined ? '–' : show(value));
+
+function Row({ run, lane, first }) {
+  const { settings } = run;
+  const { audit } = lane.result ?? {};
+  const verdict = verdictOf(run, lane);
+  const time = when(run.started);
   return html`
-    <tr class=${classes(shown && 'shown')} aria-current=${shown ? 'true' : undefined}>
+    <tr>
       <td><span class="badge ${verdict}"><${Sign} verdict=${verdict} />${t.verdicts[verdict]}</span></td>
-      <td>${isOn(run) ? settings.strategy : html`
-        <button type="button" class="link" aria-label=${t.history.show(settings.strategy, time)}
-          onClick=${() => choose(run.id)}>${settings.strategy}</button>`}</td>
+      <td>${isOn(run) ? lane.strategy : html`
+        <button type="button" class="link" aria-label=${t.history.show(lane.strategy, time)}
+          onClick=${() => choose(run.id)}>${lane.strategy}</button>`}</td>
       <td class="n">${count(settings.stock)}</td>
-      <td class="n">${count(settings.buyers)}</td>
-      <td class="n">${count(settings.concurrency)}</td>
+      <td>${t.about.load(settings)}${first && run.faults.length > 0 && html` · ${t.faults.so(run.faults.length)}`}</td>
       <td class="n">${known(audit?.sold)}</td>
       <td class="n">${known(audit?.remaining)}</td>
-      <td class="n">${known(result?.requests_per_second)}</td>
-      <td class="n">${known(result?.latency_us.p99, (us) => ms(us / 1000))}</td>
+      <td class="n">${known(lane.result?.requests_per_second)}</td>
+      <td class="n">${known(lane.result?.latency_us.p99, (us) => ms(us / 1000))}</td>
       <td>${time}</td>
     </tr>`;
 }

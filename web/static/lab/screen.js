@@ -6,19 +6,17 @@ import { RunForm } from './form.js';
 import { History } from './history.js';
 import { Machines } from './machines.js';
 import { Stage } from './stage.js';
-import { Strategies } from './strategies.js';
 
-export function Lab() {
+export function Lab({ route }) {
   const lab = useLab();
   const run = lab.chosen ?? lab.newest;
   return html`
     <p class="intro">${t.what}</p>
     <h1 class="hidden">${t.nav.lab}</h1>
     <div class="lab">
-      <${RunForm} lab=${lab} />
+      <${RunForm} lab=${lab} query=${route.query} />
       <${Stage} run=${run} lab=${lab} />
       <${Machines} status=${lab.status} />
     </div>
-    <${History} lab=${lab} shown=${run} />
-    <${Strategies} strategies=${lab.strategies} />`;
+    <${History} lab=${lab} shown=${run} />`;
 }

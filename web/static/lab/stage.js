@@ -1,108 +1,87 @@
-// The run that is looked at: what is left, what was sold, what buyers were
-// told, and in the end the verdict.
-import { Charts } from './charts.js';
-import { isOn, start } from '../lab.js';
+// The run that is looked at: one strategy large, or up to four side by side,
+// and in the end a verdict on each.
+import { isOn } from '../lab.js';
 import { t } from '../text.js';
-import { classes, count, html, useState } from '../ui.js';
-import { Facts, Findings, Sign, Verdict } from './verdict.js';
+import { classes, html } from '../ui.js';
+import { Charts, LineSample } from './charts.js';
+import { Faults } from './faults.js';
+import { Idle } from './idle.js';
+import { Outcomes, Stock } from './lane.js';
+import { About, Facts, Figures, Lesson, Problems, Rules, Verdict, announcement } from './verdict.js';
 
 export function Stage({ run, lab }) {
   if (!run) {
     return html`<section id="stage" class="panel stage" tabindex="-1"><${Idle} lab=${lab} /></section>`;
   }
+  const { lanes } = run;
   return html`
     <section id="stage" class="stage" tabindex="-1">
-      ${isOn(run) ? html`<${Busy} run=${run} />` : html`<${Verdict} run=${run} />`}
       <${Announcer} run=${lab.newest} />
-      <div class="panel figures">
-        <${Stock} run=${run} />
-        <${Outcomes} counts=${run.result?.counts ?? run.progress?.counts ?? {}} />
-      </div>
-      <${Findings} result=${run.result} />
-      <${Charts} key=${run.id} points=${run.points ?? []} progress=${run.progress} />
-      <${Facts} result=${run.result} />
+      ${isOn(run) && html`<${Busy} run=${run} />`}
+      ${!isOn(run) && run.error && html`<${Verdict} run=${run} lane=${{ ...lanes[0], error: run.error }} />`}
+      ${lanes.length === 1 ? html`<${Alone} run=${run} lane=${lanes[0]} />` : html`<${Abreast} run=${run} />`}
+      <${Faults} key=${`faults-${run.id}`} run=${run} status=${lab.status} />
+      <${Charts} key=${run.id} lanes=${lanes} faults=${run.faults} />
+      ${lanes.length === 1 && lanes[0].result && html`<${Facts} result=${lanes[0].result} />`}
+      <${About} run=${run} />
     </section>`;
 }
 
-function Idle({ lab }) {
-  const [failure, setFailure] = useState('');
-  const ready = lab.strategies.filter((s) => s.available);
-  const settings = { stock: 100, buyers: 2000, concurrency: 64, quantity: 1 };
-  const offer = (name, hint) => ready.some((s) => s.name === name) && html`
-    <p><button type="button" class="offer" onClick=${() => start({ strategy: name, ...settings }).catch((error) => setFailure(error.message))}>
-      ${t.idle.run(name)}</button> <span class="hint">${hint}</span></p>`;
+function Alone({ run, lane }) {
   return html`
-    <div class="idle">
-      <h2>${t.idle.title}</h2>
-      ${ready.length > 0 && html`<p>${t.idle.text}</p>`}
-      ${offer('naive', t.idle.breaksHint)}
-      ${offer('conditional', t.idle.holdsHint)}
-      <div role="alert">${failure && html`<p class="wrong">${failure}</p>`}</div>
-      <dl>
-        ${['held', 'oversold', 'lost', 'not_valid'].map((v) => html`
-          <div key=${v}><dt><span class="badge ${v}"><${Sign} verdict=${v} />${t.verdicts[v]}</span></dt><dd>${t.idle.meaning[v]}</dd></div>`)}
-      </dl>
+    ${!isOn(run) && !run.error && html`<${Verdict} run=${run} lane=${lane} />`}
+    <div class="panel figures">
+      <${Stock} stock=${run.settings.stock} lane=${lane} />
+      <${Outcomes} lane=${lane} />
+    </div>
+    ${lane.result && html`
+      <${Rules} result=${lane.result} /><${Problems} result=${lane.result} /><${Lesson} result=${lane.result} />`}`;
+}
+
+function Abreast({ run }) {
+  return html`
+    <div class=${classes('lanes-abreast', `of-${run.lanes.length}`)}>
+      ${run.lanes.map((lane, i) => html`
+        <article key=${lane.strategy} class="panel lane-card" aria-labelledby=${`lane-${i}`}>
+          <header>
+            <h3 id=${`lane-${i}`} class="name"><${LineSample} line=${i} />${lane.strategy}</h3>
+            ${lane.result || lane.error || !isOn(run) ? html`<${Verdict} run=${run} lane=${lane} />` : html`<${Answered} run=${run} lane=${lane} />`}
+          </header>
+          <${Stock} stock=${run.settings.stock} lane=${lane} />
+          <${Outcomes} lane=${lane} />
+          <div>${lane.result && html`
+            <${Figures} result=${lane.result} />
+            <${Rules} result=${lane.result} brief /><${Problems} result=${lane.result} /><${Lesson} result=${lane.result} />`}</div>
+        </article>`)}
     </div>`;
 }
 
+const names = (run) => run.settings.strategies.join(t.and);
+/** How many buyers a run has, before its first report too. */
+const buyersOf = ({ settings: s }, lane) => lane.progress?.buyers ?? s.buyers ?? Math.round(((s.rate + (s.to_rate || s.rate)) / 2) * s.seconds);
+
 function Busy({ run }) {
-  const { strategy, buyers } = run.settings;
-  const answered = run.progress?.requests ?? 0;
-  const title = run.state === 'stopping' ? t.stoppingRun : run.progress?.settling ? t.auditing : t.running;
+  const settling = run.lanes.every((lane) => lane.result || lane.progress?.settling);
+  const title = { preparing: t.preparing, stopping: t.stoppingRun }[run.state] ?? (settling ? t.auditing : t.running);
   return html`
-    <div class="banner busy">
-      <p class="word">${title(strategy)}</p>
-      <p>${t.answered(answered, buyers)}</p>
-      <progress max=${buyers} value=${answered} aria-label=${t.answered(answered, buyers)}></progress>
+    <div class=${classes('banner busy', run.lanes.length > 1 && 'short')}>
+      <p class="word">${title(names(run))}</p>
+      ${run.lanes.length === 1 && html`<${Answered} run=${run} lane=${run.lanes[0]} />`}
     </div>`;
+}
+
+function Answered({ run, lane }) {
+  const answered = lane.progress?.requests ?? 0;
+  const all = buyersOf(run, lane);
+  const text = t.answered(answered, all);
+  return html`<div class="answered"><p>${text}</p><progress max=${all} value=${answered} aria-label=${text}></progress></div>`;
 }
 
 /** Says starts and verdicts, and nothing in between, to those who listen. */
 function Announcer({ run }) {
   let text = '';
-  if (isOn(run)) text = t.startedAnnouncement(run.settings.strategy);
-  else if (run) text = Verdict.announcement(run);
+  if (isOn(run)) text = t.startedAnnouncement(names(run));
+  else if (run) text = run.lanes.map((lane) => announcement(run, lane)).join(' ');
   return html`<p class="hidden" role="status">${text}</p>`;
 }
 
-function Stock({ run }) {
-  const { stock } = run.settings;
-  const audit = run.result?.audit;
-  const left = audit?.remaining ?? run.progress?.left ?? stock;
-  const sold = audit?.sold ?? run.progress?.units ?? 0;
-  const over = Math.max(0, sold - stock);
-  const all = Math.max(stock, sold, 1);
-  return html`
-    <div class="stock">
-      <div class=${classes('left', left < 0 && 'negative')}>
-        <h3>${t.stock.label}</h3>
-        <p class="number" data-left=${left}>${count(left)}</p>
-        <p>${left < 0 && html`<strong>${t.stock.below}</strong> · `}${t.stock.of(stock)}</p>
-      </div>
-      <div class="sold">
-        <h3>${t.stock.sold}</h3>
-        <p><span class="number" data-sold=${sold}>${count(sold)}</span> ${t.stock.of(stock)}
-          ${over > 0 && html` · <strong class="over">${t.stock.tooMany(over)}</strong>`}</p>
-        <svg class="bar" viewBox="0 0 1000 24" preserveAspectRatio="none" role="img" aria-label=${t.stock.bar(sold, stock)}>
-          <rect class="all" width="1000" height="24" />
-          <rect class="good" width=${(1000 * Math.min(sold, stock)) / all} height="24" />
-          ${over > 0 && html`<rect class="over" x=${(1000 * stock) / all} width=${(1000 * over) / all} height="24" />
-            <rect class="mark" x=${(1000 * stock) / all - 2} width="4" height="24" />`}
-        </svg>
-      </div>
-    </div>`;
-}
-
-const always = ['sold', 'sold_out'];
-
-function Outcomes({ counts }) {
-  const shown = Object.keys(t.outcomes).filter((o) => o !== 'title' && (always.includes(o) || counts[o] > 0));
-  return html`
-    <div class="outcomes">
-      <h3>${t.outcomes.title}</h3>
-      <dl>
-        ${shown.map((o) => html`
-          <div key=${o} class=${o}><dt>${t.outcomes[o]}</dt><dd>${count(counts[o] ?? 0)}</dd></div>`)}
-      </dl>
-    </div>`;
-}

@@ -1,6 +1,8 @@
 // The verdict that nobody can miss, and everything it rests on.
+import { link } from '../route.js';
 import { t } from '../text.js';
 import { count, html, ms } from '../ui.js';
+import { address, fromRun } from './settings.js';
 
 const signs = {
   held: 'M5 13l5 5L20 6', // a tick
@@ -10,79 +12,76 @@ const signs = {
   failed: 'M8.5 9a3.5 3.5 0 1 1 5 3.2c-1 .5-1.5 1.1-1.5 2.3M12 18.5v.1',
 };
 
-/** @returns {keyof signs | 'running' | 'stopping'} */
-export const verdictOf = (run) => run.result?.verdict ?? run.state;
+/** @returns {keyof signs | 'preparing' | 'running' | 'stopping'} */
+export const verdictOf = (run, lane) => lane.result?.verdict
+  ?? (lane.error || run.state === 'done' ? 'failed' : run.state);
 
 export const Sign = ({ verdict }) => signs[verdict] && html`
   <svg class="sign" viewBox="0 0 24 24" aria-hidden="true"><path d=${signs[verdict]} /></svg>`;
 
-function sentence(run) {
-  const audit = run.result?.audit;
-  const verdict = verdictOf(run);
-  if (!t.verdict[verdict]) return run.error ?? '';
+function sentence(run, lane) {
+  const audit = lane.result?.audit;
+  const verdict = verdictOf(run, lane);
+  if (!t.verdict[verdict]) return lane.error ?? run.error ?? '';
   if (!audit && verdict !== 'not_valid') return '';
-  const text = t.verdict[verdict](audit, run.result.requests);
+  const text = t.verdict[verdict](audit, lane.result.requests);
   return verdict === 'held' && audit.remaining > 0 ? `${text} ${t.verdict.left(audit.remaining)}` : text;
 }
 
-export function Verdict({ run }) {
-  const verdict = verdictOf(run);
+export function Verdict({ run, lane }) {
+  const verdict = verdictOf(run, lane);
   return html`
     <div class="banner ${verdict}" data-verdict=${verdict}>
       <p class="word"><${Sign} verdict=${verdict} />${t.verdicts[verdict]}</p>
-      <p><strong>${run.settings.strategy}</strong> · ${sentence(run)}</p>
+      <p>${run.lanes.length === 1 && html`<strong>${lane.strategy}</strong> · `}${sentence(run, lane)}</p>
     </div>`;
 }
 
-Verdict.announcement = (run) => t.verdict.announcement(t.verdicts[verdictOf(run)], sentence(run));
+export const announcement = (run, lane) => t.verdict.announcement(lane.strategy, t.verdicts[verdictOf(run, lane)], sentence(run, lane));
 
-/** What broke, with the very orders, and what to make of it. */
-export function Findings({ result }) {
-  return result && html`
-    <${Rules} violations=${result.audit?.violations ?? []} />
-    <${Problems} problems=${result.problems ?? []} />
-    <${Lesson} result=${result} />`;
-}
-
-function Lesson({ result: { strategy, verdict } }) {
+/** What to make of a bad example. */
+export function Lesson({ result: { strategy, verdict } }) {
   if (!strategy.broken || verdict === 'not_valid') return null;
   const say = verdict === 'held' ? t.verdict.brokenHeld : t.verdict.brokenBroke;
-  return html`<p class="lesson">${say(strategy.name)}</p>`;
+  return html`<p class="lesson">${say(strategy.name)} <a href=${link('lessons', strategy.name)}>${t.verdict.why}</a></p>`;
 }
 
-const Rules = ({ violations }) => violations.length > 0 && html`
-  <div class="panel rules">
-    <h3>${t.verdict.rules}</h3>
-    <ul>
-      ${violations.map((v) => html`
-        <li key=${v.rule}>
-          <p><strong>${t.rules[v.rule] ?? v.rule}</strong> <code>${v.rule}</code></p>
-          <p>${v.message}</p>
-          ${v.examples && html`
-            <ul class="examples">
-              ${v.examples.map((e) => html`<li><code>${e}</code></li>`)}
-              ${v.count > v.examples.length && html`<li>${t.verdict.more(v.count - v.examples.length)}</li>`}
-            </ul>`}
-        </li>`)}
-    </ul>
-  </div>`;
-
-const Problems = ({ problems }) => problems.length > 0 && html`
-  <div class="panel rules">
-    <h3>${t.verdict.problems}</h3>
-    <ul>${problems.map((p) => html`<li>${p}</li>`)}</ul>
-  </div>`;
-
-/** The figures, and what they were measured on: neither means much alone. */
-export function Facts({ result }) {
-  return result && html`
-    <div class="panel">
-      <${Figures} result=${result} />
-      <${RanOn} result=${result} />
+/** What broke, with the very orders; brief: with those of the first rule. */
+export function Rules({ result, brief }) {
+  const violations = result.audit?.violations ?? [];
+  return violations.length > 0 && html`
+    <div class="panel rules">
+      <h3>${t.verdict.rules}</h3>
+      <ul>
+        ${violations.map((v, i) => html`
+          <li key=${v.rule}>
+            <p><strong>${t.rules[v.rule] ?? v.rule}</strong> <code>${v.rule}</code></p>
+            <p>${v.message}</p>
+            ${v.examples && html`
+              <details open=${!brief || i === 0}><summary>${t.verdict.orders}</summary>
+                <ul class="examples">
+                  ${v.examples.map((e) => html`<li><code>${e}</code></li>`)}
+                  ${v.count > v.examples.length && html`<li>${t.verdict.more(v.count - v.examples.length)}</li>`}
+                </ul>
+              </details>`}
+          </li>`)}
+      </ul>
     </div>`;
 }
 
-function Figures({ result }) {
+export function Problems({ result: { problems } }) {
+  return problems?.length > 0 && html`
+    <div class="panel rules">
+      <h3>${t.verdict.problems}</h3>
+      <ul>${problems.map((p) => html`<li>${p}</li>`)}</ul>
+    </div>`;
+}
+
+/** The figures, and what they were measured on: neither means much alone. */
+export const Facts = ({ result }) => html`
+  <div class="panel"><${Figures} result=${result} /><${RanOn} result=${result} /></div>`;
+
+export function Figures({ result }) {
   const { figures } = t.verdict;
   return html`
     <dl class="facts">
@@ -104,4 +103,12 @@ function RanOn({ result }) {
       ${result.commands?.length > 0 && html`<br />${t.verdict.commands}: ${result.commands
     .map((c) => `${c.backend} ${c.per_purchase.toFixed(1)}`).join(', ')}`}
     </p>`;
+}
+
+/** With what the run was made, and how to make it again. */
+export function About({ run: { settings: s, not_kept: notKept } }) {
+  return html`
+    <p class="hint about-run">${t.about.load(s)} · ${t.about.services(s)} · ${t.about.seed(s.seed, s.strategies.length)}
+      · <a href=${link('lab', '', address(fromRun(s)))}>${t.about.again}</a>
+      ${notKept && html`<br />${t.about.notKept(notKept)}`}</p>`;
 }

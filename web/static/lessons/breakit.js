@@ -37,7 +37,7 @@ function Run({ settings: { strategy, stock, buyers }, lab }) {
     setFailure('');
     setSending(true);
     try {
-      setStarted((await start({ strategy, stock, buyers, concurrency: 64, quantity: 1 })).id);
+      setStarted((await start({ strategies: [strategy], stock, buyers, concurrency: 64 })).id);
     } catch (error) {
       setFailure(error.code === 'forbidden' && lab.status?.token_needed ? t.wrong.token : error.message);
     } finally {
@@ -46,7 +46,7 @@ function Run({ settings: { strategy, stock, buyers }, lab }) {
   };
   return html`
     <button type="button" class="run" aria-disabled=${on ? 'true' : undefined} onClick=${go}>${t.lessons.breakIt(strategy, stock, buyers)}</button>
-    ${isOn(lab.newest) && !run && html`<p class="hint">${t.lessons.other(lab.newest.settings.strategy)}</p>`}
+    ${isOn(lab.newest) && !run && html`<p class="hint">${t.lessons.other(lab.newest.settings.strategies.join(t.and))}</p>`}
     <div role="alert">${failure && html`<p class="wrong">${failure}</p>`}</div>
     ${run && html`<${Stage} run=${run} lab=${lab} />`}`;
 }

@@ -4,17 +4,19 @@ import { count } from '../ui.js';
 const plural = (n, one, many = one + 's') => `${count(n)} ${n === 1 ? one : many}`;
 
 export default {
+  code: 'en',
   name: 'seckill lab',
   what: 'A flash sale: a few hundred units, thousands of buyers, all in the same second. Pick how the stock is deducted, '
     + 'let a real crowd loose on real databases, and see from the ledger whether anything was sold twice.',
   skip: 'Skip to the result',
   footer: 'seckill lab',
   version: (v) => `version ${v}`,
+  and: ' and ',
   lostConnection: 'Connection to the lab lost. Trying again …',
 
   nav: {
     label: 'Screens',
-    lab: 'Lab', trace: 'Trace', guarantees: 'Guarantees', lessons: 'Lessons', shop: 'Shop',
+    lab: 'Lab', compare: 'Compare', trace: 'Trace', guarantees: 'Guarantees', lessons: 'Lessons', shop: 'Shop',
     main: 'Skip to the content',
     language: '中文', languageHint: 'Show the page in Chinese',
     theme: 'Theme', themes: { auto: 'auto', light: 'light', dark: 'dark' },
@@ -28,30 +30,56 @@ export default {
 
   form: {
     title: 'The sale',
-    strategy: 'Strategy',
-    stock: 'Stock',
-    stockHint: 'units for sale',
-    buyers: 'Buyers',
-    buyersHint: 'one purchase each',
-    concurrency: 'At a time',
-    concurrencyHint: 'buyers under way at once',
-    quantity: 'Units each',
-    quantityHint: 'asked for by every buyer',
-    run: 'Run',
-    stop: 'Stop',
-    stopping: 'Stopping …',
-    token: 'Token',
-    tokenHint: 'this lab was started with one',
-    broken: 'broken on purpose',
-    unavailable: 'not available',
+    stock: 'Stock', stockHint: 'units for sale',
+    quantity: 'Units each', quantityHint: 'asked for by every buyer',
+    profile: 'When they come',
+    profiles: {
+      closed: { name: 'Closed', hint: 'So many at a time: the next comes when one has his answer.' },
+      spike: { name: 'Spike', hint: 'All in the same instant.' },
+      constant: { name: 'Constant', hint: 'So many every second, however long answers take.' },
+      ramp: { name: 'Ramp', hint: 'More and more every second, however long answers take.' },
+    },
+    buyers: 'Buyers', buyersHint: 'one purchase each',
+    concurrency: 'At a time', concurrencyHint: 'buyers under way at once',
+    rate: 'Rate', rateHint: 'buyers a second',
+    to_rate: 'Up to', to_rateHint: 'buyers a second, at the end',
+    seconds: 'For', secondsHint: 'seconds',
+    more: 'More: lease, processes, seed, faults',
+    services: 'Service processes', lease_ms: 'Lease, ms', wait_ms: 'Wait, ms', poll_ms: 'Poll, ms',
+    servicesHint: 'How long a lock lives unrenewed, a buyer waits for it, and pauses between two looks. Empty: as the service processes run now. '
+      + 'Anything else starts them anew.',
+    seed: 'Seed', seedHint: 'the same seed, the same buyers; empty: a new one',
+    run: 'Run', stop: 'Stop', stopping: 'Stopping …',
+    copy: 'Copy a link to these settings', copied: 'Copied.', copyYourself: 'The browser does not allow it. Copy it yourself:',
+    token: 'Token', tokenHint: 'this lab was started with one',
+    broken: 'broken on purpose', unavailable: 'not available',
     noStrategies: 'No service process answers: there is nothing to choose from.',
   },
-  wrong: {
-    strategy: 'Choose a strategy.',
-    token: 'Give the token that this lab was started with.',
-    number: (limit) => `Give a whole number from 1 to ${count(limit)}.`,
-    tooMuch: (stock) => `Nobody could buy anything: the stock is ${count(stock)}.`,
-    noDemand: (least) => `Give more than ${count(least)}: when there is enough for everybody, nothing can go wrong, and nothing is proven.`,
+  picker: {
+    label: 'Strategies', search: 'Search …', chosen: 'Chosen strategies',
+    hint: (most) => `Up to ${most}, side by side. Search by name, idea, family, or what is guaranteed.`,
+    found: (n, all) => (n === all ? plural(all, 'strategy', 'strategies') : `${count(n)} of ${plural(all, 'strategy', 'strategies')}`),
+    remove: (name) => `Remove ${name}`, read: (name) => `${name}: its lesson and its source`,
+  },
+  wrong: { token: 'Give the token that this lab was started with.' },
+  /** What the lab finds wrong, by its code. */
+  blamed: {
+    range: ({ min, max }) => `Give a whole number from ${count(min)} to ${count(max)}.`,
+    none: () => 'Choose a strategy.',
+    too_many: ({ max }) => `At most ${count(max)}.`,
+    repeated: ({ name }) => `${name} is there twice.`,
+    unknown_strategy: ({ name }) => `There is no strategy ${name}. Remove it.`,
+    strategy_unavailable: ({ name, why }) => `${name} cannot run here: ${why}`,
+    fault_unavailable: ({ why }) => `Not to be had here: ${why}`,
+    one_of: ({ values }) => `Choose one of ${values.join(', ')}.`,
+    unused: () => 'This means nothing here: leave it out.',
+    seed: () => 'Give a whole number from 0 to 18446744073709551615, or nothing.',
+    too_much: ({ stock }) => `Nobody could buy anything: the stock is ${count(stock)}.`,
+    no_demand: ({ least }) => `Give more than ${count(least)}: when there is enough for everybody, nothing can go wrong, and nothing is proven.`,
+    no_demand_rate: ({ requests, least }) => `These are ${plural(requests, 'buyer')}. Let more than ${count(least)} come, or nothing can go wrong, and nothing is proven.`,
+    too_many_requests: ({ requests, max }) => `These are ${plural(requests, 'buyer')}, and ${count(max)} are the most: a lower rate, or fewer seconds.`,
+    run_ended: () => 'The run is over.',
+    too_late: () => 'The run is over.',
   },
   families: {
     sqlrow: 'One SQL row', local: 'Inside one process', mysqllock: 'Locks in MySQL', redislock: 'Locks in Redis',
@@ -64,6 +92,7 @@ export default {
     run: (name) => `Run ${name}`,
     breaksHint: 'reads the stock, subtracts, writes it back',
     holdsHint: 'one statement that checks and subtracts',
+    bothHint: 'side by side, for the same buyers',
     meaning: {
       held: 'Nothing was sold that was not there, and the ledger agrees with what every buyer was told.',
       oversold: 'More was sold than there was, or the stock went below zero.',
@@ -71,11 +100,12 @@ export default {
       not_valid: 'Something disturbed the run, so that it proves nothing.',
     },
   },
-  running: (name) => `${name} is selling …`,
-  stoppingRun: (name) => `${name}: stopped, counting what was sold …`,
-  auditing: (name) => `${name}: everybody has his answer, auditing the ledger …`,
+  preparing: () => 'Starting the service processes anew …',
+  running: (names) => `${names}: selling …`,
+  stoppingRun: (names) => `${names}: stopped, counting what was sold …`,
+  auditing: (names) => `${names}: everybody has an answer, auditing the ledger …`,
   answered: (n, all) => `${count(n)} of ${plural(all, 'buyer')} answered`,
-  startedAnnouncement: (name) => `Run of ${name} started.`,
+  startedAnnouncement: (names) => `Run of ${names} started.`,
 
   stock: {
     label: 'Stock left',
@@ -92,18 +122,48 @@ export default {
   },
   charts: {
     rate: 'Answers a second',
-    latency: 'Latency so far',
-    seconds: 'seconds',
-    p50: 'median',
-    p99: '99th percentile',
-    ms: 'ms',
-    rateSummary: (n) => `Answers a second, ${count(n)} now`,
-    latencySummary: (p50, p99) => `Latency: median ${p50}, 99th percentile ${p99}`,
+    latency: 'Latency so far, ms', p99Title: '99th percentile so far, ms',
+    p50: 'median', p99: '99th percentile',
+    axis: (s) => `${s} s`,
+    rateSummary: (n) => `${count(n)} answers a second`,
+    latencySummary: (p50, p99) => `median ${p50}, 99th percentile ${p99}`,
+    marks: (n) => `${plural(n, 'fault')} marked`,
+  },
+  faults: {
+    title: 'Break something',
+    planned: 'Faults, at a time',
+    service: 'Service process', at_ms: 'At, ms', for_ms: 'For, ms', pastLease: 'past the lease',
+    number: (n) => `Fault ${n}`, add: 'Add a fault', remove: (n) => `Remove fault ${n}`,
+    none: 'Real faults, on the lab’s own processes. They are undone when the run ends.',
+    happened: 'What happened when',
+    kinds: {
+      pause_service: 'Pause past the lease', kill_service: 'Kill the service', restart_redis: 'Restart Redis',
+      cut_zookeeper_session: 'Cut ZooKeeper’s session',
+    },
+    hints: {
+      pause_service: 'The process stands still, as in a long garbage collection. It does not know.',
+      kill_service: 'The process is gone, with whatever it was doing.',
+      restart_redis: 'It comes back without its data.',
+      cut_zookeeper_session: 'ZooKeeper ends the session of this service: its locks are gone.',
+    },
+    unavailable: (kind) => `${kind}: not here`,
+    past: ({ kind, service }) => ({
+      pause_service: `Service process ${service} paused`, kill_service: `Service process ${service} killed`,
+      restart_redis: 'Redis restarted, without its data', cut_zookeeper_session: `ZooKeeper session of service process ${service} cut`,
+    })[kind] ?? kind,
+    when: ({ state, at_ms: at, until_ms: until, kind }) => {
+      const from = `${(at / 1000).toFixed(1)} s`;
+      if (state === 'planned') return `planned for ${from}`;
+      if (state === 'failed') return 'did not happen';
+      if (state === 'on') return `since ${from}`;
+      return { pause_service: `${from} to ${(until / 1000).toFixed(1)} s`, kill_service: `${from}, dead to the end` }[kind] ?? `at ${from}`;
+    },
+    so: (n) => plural(n, 'fault'),
   },
 
   verdicts: {
     held: 'HELD', oversold: 'OVERSOLD', lost: 'LOST', not_valid: 'NOT VALID', failed: 'NOT STARTED',
-    running: 'running', stopping: 'stopping',
+    preparing: 'preparing', running: 'running', stopping: 'stopping',
   },
   verdict: {
     held: (a, asked) => `${count(a.sold)} of ${plural(a.initial, 'unit')} sold, and the ledger agrees with what ${plural(asked, 'buyer')} were told.`,
@@ -113,10 +173,11 @@ export default {
     lost: (a) => `Not oversold, but the ledger does not add up: ${count(a.sold)} sold and ${count(a.remaining)} left of ${plural(a.initial, 'unit')}.`,
     not_valid: () => 'This run proves nothing, neither good nor bad.',
     left: (n) => `${plural(n, 'unit')} stayed: those buyers were told to try again.`,
-    announcement: (word, text) => `Verdict: ${word}. ${text}`,
+    announcement: (name, word, text) => `${name}: ${word}. ${text}`,
+    why: 'Read why.',
     brokenBroke: (name) => `${name} is in this lab to break like that. Now run one that holds.`,
     brokenHeld: (name) => `${name} is in this lab to break, and was lucky this time. Let in more buyers at a time.`,
-    rules: 'Rules that broke',
+    rules: 'Rules that broke', orders: 'The very orders',
     problems: 'Why it proves nothing',
     more: (n) => `… and ${count(n)} more`,
     ranOn: 'Ran on',
@@ -141,21 +202,24 @@ export default {
     error: 'An error for no reason', hindered: 'Hindered by another SKU', stolen: 'Lock taken from its holder',
   },
 
+  about: {
+    load: ({ profile, buyers, concurrency, rate, to_rate: to, seconds }) => ({
+      closed: `${plural(buyers, 'buyer')}, ${count(concurrency)} at a time`, spike: `${plural(buyers, 'buyer')} in the same instant`,
+      constant: `${count(rate)} a second for ${count(seconds)} s`, ramp: `${count(rate)} to ${count(to)} a second in ${count(seconds)} s`,
+    })[profile],
+    services: ({ services, lease_ms: lease, wait_ms: wait, poll_ms: poll }) =>
+      `${plural(services, 'service process', 'service processes')}, lease ${count(lease)} ms, wait ${count(wait)} ms, poll ${count(poll)} ms`,
+    seed: (seed, lanes) => `${lanes > 1 ? 'the same buyers, seed' : 'seed'} ${seed}`,
+    again: 'Take these settings',
+    notKept: (why) => `This run is not kept: ${why}`,
+  },
   history: {
-    title: 'Runs of this session',
-    empty: 'Runs are listed here until the lab is stopped.',
-    verdict: 'Verdict', strategy: 'Strategy', stock: 'Stock', buyers: 'Buyers', atATime: 'At a time',
+    title: 'Runs', empty: 'Runs are listed here, and kept.',
+    verdict: 'Verdict', strategy: 'Strategy', stock: 'Stock', load: 'Load',
     sold: 'Sold', left: 'Left', rate: 'Answers/s', p99: 'p99', time: 'Started',
     show: (name, time) => `Show the run of ${name} of ${time}`,
   },
-  strategies: {
-    title: 'Strategies',
-    hint: 'Choose a name to read the very source that runs.',
-    name: 'Name', promises: 'Promises', breaks: 'Breaks when', needs: 'Needs', state: 'Here',
-    available: 'available',
-    loading: 'Loading the source …',
-    none: 'No service process answers.',
-  },
+  strategies: { loading: 'Loading the source …' },
   machines: {
     title: 'What it runs on',
     service: (n) => `Service process ${n}`,

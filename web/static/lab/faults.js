@@ -1,0 +1,60 @@
+// What goes wrong in a run: made to by hand while it is on, and what happened
+// when. The signs are those of the charts.
+import { Refused } from '../api.js';
+import { say } from '../blame.js';
+import { isOn, inject } from '../lab.js';
+import { t } from '../text.js';
+import { html, useState } from '../ui.js';
+import { ofFault } from './settings.js';
+
+export function Faults({ run, status }) {
+  const byHand = run.state === 'running';
+  if (!byHand && !run.faults.length) return null;
+  return html`
+    <div class="panel faults">
+      <h3>${t.faults.title}</h3>
+      ${byHand && html`<${ByHand} run=${run} status=${status} />`}
+      <${Happened} faults=${run.faults} running=${isOn(run)} />
+    </div>`;
+}
+
+function ByHand({ run, status }) {
+  const [service, setService] = useState(1);
+  const [failure, setFailure] = useState('');
+  const f = t.faults;
+  const make = async ({ kind, available }) => {
+    if (!available) return;
+    setFailure('');
+    try {
+      await inject(run, { kind, ...(ofFault(kind).includes('service') && { service }) });
+    } catch (error) {
+      const blamed = error instanceof Refused && Object.values(error.blames)[0];
+      setFailure((blamed && say(blamed)) || t.blamed[error.code]?.({}) || error.message);
+    }
+  };
+  const all = status?.faults ?? [];
+  return html`
+    <div class="by-hand">
+      ${run.settings.services > 1 && html`
+        <label>${f.service} <select class="quiet" id="victim" onChange=${(e) => setService(Number(e.currentTarget.value))}>
+          ${Array.from({ length: run.settings.services }, (_, i) => html`<option key=${i} value=${i + 1} selected=${i + 1 === service}>${i + 1}</option>`)}
+        </select></label>`}
+      ${all.map((fault) => html`
+        <button key=${fault.kind} type="button" class="offer small" data-fault=${fault.kind} aria-disabled=${fault.available ? undefined : 'true'}
+          aria-describedby=${fault.available ? undefined : `missing-${fault.kind}`} title=${f.hints[fault.kind]}
+          onClick=${() => make(fault)}>${f.kinds[fault.kind] ?? fault.kind}</button>`)}
+    </div>
+    ${all.filter((fault) => !fault.available).map((fault) => html`
+      <p key=${fault.kind} id=${`missing-${fault.kind}`} class="hint">${f.unavailable(f.kinds[fault.kind] ?? fault.kind)}: ${fault.missing}</p>`)}
+    <div role="alert">${failure && html`<p class="wrong">${failure}</p>`}</div>`;
+}
+
+const Happened = ({ faults, running }) => (faults.length === 0 ? html`<p class="hint">${t.faults.none}</p>` : html`
+  <ol class="happened" role="log" aria-label=${t.faults.happened}>
+    ${faults.map((fault, i) => html`
+      <li key=${i} class=${fault.state}>
+        <span class="fault-sign" aria-hidden="true">${i + 1}</span>
+        <span><strong>${t.faults.past(fault)}</strong> · ${t.faults.when(fault, running)}
+          ${fault.error && html` <span class="wrong">${fault.error}</span>`}</span>
+      </li>`)}
+  </ol>`);

@@ -1,0 +1,108 @@
+// What a sale is set up with: as the form holds it (texts, as they were typed),
+// as an address says it, as a run repeats it, and as the lab is asked for it.
+
+/** @typedef {{kind: string, service: string, at_ms: string, for_ms: string}} PlannedFault */
+/** @typedef {{strategies: string[], profile: string, faults: PlannedFault[]} & Record<string, any>} Form */
+/** @typedef {{code: string, params?: Record<string, any>, detail?: string}} Blame */
+
+/** When buyers come, and the numbers that say it. */
+export const profiles = {
+  closed: ['buyers', 'concurrency'], spike: ['buyers'], constant: ['rate', 'seconds'], ramp: ['rate', 'to_rate', 'seconds'],
+};
+const sale = ['stock', 'quantity'];
+/** How the service processes run; empty: as they do now. */
+export const services = ['services', 'lease_ms', 'wait_ms', 'poll_ms'];
+/** What there is to say of a fault: Redis is everybody's, and only a pause has an end of its own. */
+export const ofFault = (kind) => ['at_ms', ...(kind === 'restart_redis' ? [] : ['service']), ...(kind === 'pause_service' ? ['for_ms'] : [])];
+
+/** @type {Form} */
+export const defaults = {
+  strategies: ['conditional'], stock: '100', quantity: '1', profile: 'closed', buyers: '2000', concurrency: '64',
+  rate: '1000', to_rate: '3000', seconds: '5', seed: '', services: '', lease_ms: '', wait_ms: '', poll_ms: '', faults: [],
+};
+
+/** Until the lab has said its own. */
+export const defaultLimits = {
+  strategies: 4, stock: 1000000, buyers: 200000, concurrency: 1024, quantity: 1000, rate: 50000, seconds: 120,
+  services: 8, lease_ms: 20000, wait_ms: 10000, poll_ms: 1000, faults: 8, at_ms: 120000, for_ms: 25000,
+};
+
+const smallest = { at_ms: 0, lease_ms: 100 };
+
+/** Every number, where it is in the form; those of More may be empty. */
+function numbers(form) {
+  const needed = [...sale, ...(profiles[form.profile] ?? [])].map((name) => ({ field: name, name, text: form[name], needed: true }));
+  const more = services.map((name) => ({ field: name, name, text: form[name] }));
+  const faults = form.faults.flatMap((fault, i) => ofFault(fault.kind).map((name) => ({
+    field: `faults[${i}].${name}`, name: name === 'service' ? 'services' : name, text: fault[name], needed: name === 'at_ms',
+  })));
+  return [...needed, ...more, ...faults];
+}
+
+/** What cannot be sent, by field. What a sale must be beyond that, the lab knows and says. */
+export function findWrong(form, limits) {
+  const wrong = /** @type {Record<string, Blame>} */ ({});
+  if (!form.strategies.length) wrong.strategies = { code: 'none' };
+  if (!/^\d{0,20}$/.test(form.seed.trim())) wrong.seed = { code: 'seed' };
+  for (const { field, name, text, needed } of numbers(form)) {
+    const least = smallest[name] ?? 1;
+    const typed = text.trim();
+    if (!typed && !needed) continue;
+    if (!/^\d+$/.test(typed) || Number(typed) < least || Number(typed) > limits[name]) {
+      wrong[field] = { code: 'range', params: { min: least, max: limits[name] } };
+    }
+  }
+  return wrong;
+}
+
+/** The body that asks for the run. */
+export function request(form) {
+  const given = (from, names) => Object.fromEntries(names.filter((name) => from[name].trim()).map((name) => [name, Number(from[name])]));
+  return {
+    strategies: form.strategies, profile: form.profile,
+    ...given(form, [...sale, ...profiles[form.profile], ...services]),
+    ...(form.seed.trim() && { seed: form.seed.trim() }),
+    faults: form.faults.map((fault) => ({ kind: fault.kind, ...given(fault, ofFault(fault.kind)) })),
+  };
+}
+
+/** The part of an address that says it all. */
+export const address = (form) => ({
+  strategies: form.strategies.join(','), profile: form.profile,
+  ...Object.fromEntries([...sale, ...profiles[form.profile], 'seed', ...services].map((name) => [name, form[name].trim()])),
+  faults: form.faults.map((f) => [f.kind, f.service, f.at_ms, f.for_ms].join('.')).join(','),
+});
+
+/** The form of an address; null if it has no settings. @returns {Form|null} */
+export function fromAddress(query) {
+  const known = Object.keys(defaults).filter((name) => name in query);
+  if (!known.length) return null;
+  const list = (text = '') => text.split(',').filter(Boolean);
+  const form = { ...defaults, ...Object.fromEntries(known.map((name) => [name, query[name]])) };
+  return {
+    ...form,
+    profile: form.profile in profiles ? form.profile : defaults.profile,
+    strategies: 'strategies' in query ? [...new Set(list(query.strategies))] : defaults.strategies,
+    faults: list(query.faults).map((text) => {
+      const [kind = '', service = '', at_ms = '', for_ms = ''] = text.split('.');
+      return { kind, service, at_ms, for_ms };
+    }),
+  };
+}
+
+/** The form that would repeat a run. */
+export function fromRun(settings) {
+  const text = (value, otherwise) => (value === undefined || value === 0 ? otherwise : String(value));
+  return {
+    ...Object.fromEntries(Object.keys(defaults).map((name) => [name, text(settings[name], defaults[name])])),
+    strategies: settings.strategies, profile: settings.profile,
+    faults: (settings.faults ?? []).map((f) => ({
+      kind: f.kind, service: text(f.service, '1'), at_ms: String(f.at_ms), for_ms: text(f.for_ms, ''),
+    })),
+  };
+}
+
+/** The same sale, with nothing said of what the lab chooses or has chosen already. */
+export const another = (settings) => ({
+  ...fromRun(settings), seed: '', faults: [], ...Object.fromEntries(services.map((name) => [name, ''])),
+});

@@ -1,0 +1,39 @@
+// A strategy's guarantees as small signs: what the matrix has computed, and
+// where it has not, what the strategy's own file expects.
+import { kinds, signs } from '../guarantees/marks.js';
+import { loadMatrix } from '../guarantees/matrix.js';
+import { t } from '../text.js';
+import { html, useEffect, useState } from '../ui.js';
+
+/** The questions that a strategy has a promise about; [] until the matrix is here. */
+const promised = (matrix) => (matrix?.questions ?? []).filter((q) => q.letter);
+
+/** @returns {string} holds, breaks, n/a …, or '' */
+function answerOf(strategy, question, matrix) {
+  const cell = matrix.rows.find((row) => row.strategy === strategy.name)?.cells[question.id];
+  return cell?.answer || strategy.guarantees?.[question.letter] || '';
+}
+
+/** The matrix, once it is wanted. It is larger than the rest of the screen. */
+export function useMatrix(wanted) {
+  const [matrix, setMatrix] = useState(null);
+  useEffect(() => {
+    if (wanted && !matrix) loadMatrix().then(setMatrix, () => { /* the list works without signs */ });
+  }, [wanted]);
+  return matrix;
+}
+
+/** What a strategy can be searched by: the titles of what it holds, in every language. */
+export const heldBy = (strategy, matrix, dictionaries) => promised(matrix)
+  .filter((q) => answerOf(strategy, q, matrix) === 'holds')
+  .flatMap((q) => dictionaries.map((d) => d.guarantees.titleOf(q)));
+
+export const SignHeads = ({ matrix }) => html`
+  <div class="sign-heads" aria-hidden="true">${promised(matrix).map((q) => html`<span key=${q.id}>${t.guarantees.titleOf(q)}</span>`)}</div>`;
+
+export const Signs = ({ strategy, matrix }) => html`
+  <span class="signs">${promised(matrix).map((q) => {
+    const answer = answerOf(strategy, q, matrix);
+    const words = `${t.guarantees.titleOf(q)}: ${t.guarantees.answers[answer]}`;
+    return html`<span key=${q.id} class=${`mark ${kinds[answer]}`} title=${words}><span aria-hidden="true">${signs[answer]}</span><span class="hidden">${words}. </span></span>`;
+  })}</span>`;
