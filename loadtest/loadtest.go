@@ -8,6 +8,7 @@ package loadtest
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 
@@ -19,6 +20,9 @@ type Config struct {
 	Scenario
 	Targets    []string // base URLs of service processes; requests go round-robin
 	AdminToken string
+	// Authorities are whose certificates https targets must show; nil: those
+	// that the system trusts.
+	Authorities *x509.CertPool
 
 	// Ledger reads the stores. Nil: the service is asked for its ledger.
 	Ledger Ledger
@@ -28,8 +32,8 @@ type Config struct {
 	// the end, from one goroutine.
 	OnProgress func(Progress)
 	// Begin and End, if not nil, are for runs that are held beside others. The
-	// storm waits for Begin, which is called when the sale is reset; the audit
-	// waits for End, because while another storm is on, nobody can tell whose
+	// storm waits for Begin, which is called when all is ready; the audit waits
+	// for End, because while another storm is on, nobody can tell whose
 	// purchases are still running. Neither is called if there is no storm.
 	Begin, End func()
 

@@ -2,6 +2,7 @@ package loadtest
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"net/http"
 	"strings"
@@ -41,10 +42,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 		return nil, err
 	}
 	if ready {
-		call(c.Begin)
-		finish := r.report()
-		r.storm(ctx)
-		call(c.End)
+		finish := r.storm(ctx)
 		r.judge(context.WithoutCancel(ctx), shop)
 		r.result.Course = finish()
 	}
@@ -85,7 +83,8 @@ type run struct {
 
 func newRun(c Config) *run {
 	r := &run{Config: c, plan: newPlan(c.Scenario, make([]int64, c.SKUs)), tally: newTally(c.Scenario), result: newResult(c),
-		transport: &http.Transport{Proxy: nil, DisableCompression: true}}
+		transport: &http.Transport{Proxy: nil, DisableCompression: true,
+			TLSClientConfig: &tls.Config{RootCAs: c.Authorities, MinVersion: tls.VersionTLS12}}}
 	for _, t := range c.Targets {
 		r.services = append(r.services, service{
 			base: strings.TrimRight(t, "/"), adminToken: c.AdminToken, http: &http.Client{Transport: r.transport},
@@ -94,11 +93,15 @@ func newRun(c Config) *run {
 	return r
 }
 
-func (r *run) storm(ctx context.Context) {
-	meter := startMeter(ctx, r.services, r.Strategy)
+// storm lets the buyers in. The run goes on being reported until finish, which
+// returns its course.
+func (r *run) storm(ctx context.Context) (finish func() []Point) {
+	meter := r.startMeter(ctx)
 	client := newClient(r.Config)
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(interruptGrace, client.interrupt) })()
 	s := &storm{plan: r.plan, tally: r.tally, open: func() caller { return client.newBuyer() }}
+	call(r.Begin)
+	finish = r.report()
 	r.result.Start = time.Now()
 	cpu := startCPU()
 	s.blow(ctx)
@@ -106,6 +109,7 @@ func (r *run) storm(ctx context.Context) {
 	r.result.GeneratorCPU = cpu.cores()
 	r.tally.summarize(r.result, took)
 	r.history = s.diaries
+	call(r.End)
 	meter.stop(context.WithoutCancel(ctx), r.result)
 	if why := r.result.bottleneck(); why != "" {
 		r.problem("the generator was the bottleneck: %s", why)
@@ -114,6 +118,7 @@ func (r *run) storm(ctx context.Context) {
 		r.problem("%s never sent, %s after the last was due: the service cannot keep up, and the latencies lack the worst",
 			wasOrWere(r.result.Dropped, "request"), r.Drain)
 	}
+	return finish
 }
 
 // judge has the sale audited, with whatever was recorded of the buyers.
