@@ -3,6 +3,7 @@ package loadtest
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"net"
 	"net/url"
@@ -44,19 +45,20 @@ func newClient(c Config) *client {
 		cl.protocol = ours(c.Strategy, c.ByDefault)
 	}
 	for _, t := range c.Targets {
-		cl.targets = append(cl.targets, newEndpoint(t))
+		cl.targets = append(cl.targets, newEndpoint(t, c.Authorities))
 	}
 	return cl
 }
 
 // newEndpoint takes an address that has been checked.
-func newEndpoint(target string) *endpoint {
+func newEndpoint(target string, authorities *x509.CertPool) *endpoint {
 	u, _ := url.Parse(target)
 	e := &endpoint{addr: u.Host, host: u.Host, prefix: strings.TrimRight(u.EscapedPath(), "/")}
 	port := "80"
 	if u.Scheme == "https" {
 		port = "443"
-		e.tls = &tls.Config{ServerName: u.Hostname(), NextProtos: []string{"http/1.1"}, MinVersion: tls.VersionTLS12}
+		e.tls = &tls.Config{ServerName: u.Hostname(), NextProtos: []string{"http/1.1"}, MinVersion: tls.VersionTLS12,
+			RootCAs: authorities}
 	}
 	if u.Port() == "" {
 		e.addr = net.JoinHostPort(u.Hostname(), port)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -99,6 +100,17 @@ func startMeter(ctx context.Context, services []service, strategy string) *meter
 	m := &meter{services: services, strategy: strategy}
 	m.before, m.err = m.read(ctx)
 	return m
+}
+
+var errForeign = errors.New("only our own service counts them")
+
+// startMeter asks nothing of somebody else's service that the scenario does not
+// describe.
+func (r *run) startMeter(ctx context.Context) *meter {
+	if r.Service != nil {
+		return &meter{err: errForeign}
+	}
+	return startMeter(ctx, r.services, r.Strategy)
 }
 
 func (m *meter) read(ctx context.Context) ([]cost, error) {

@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
 )
 
 // A ScenarioFile is a Scenario as it was written down in YAML, with the fields
@@ -71,33 +74,91 @@ func ParseScenario(name string, data []byte, base Scenario) (*ScenarioFile, erro
 	return f, nil
 }
 
-// inLine finds the line of a value that could not be read: goccy does not say
-// it of what is a text to it, and a time to us.
+// inLine says which field could not be read, in words that are not the
+// decoder's.
 func (f *ScenarioFile) inLine(err error) error {
-	m := quoted.FindStringSubmatch(err.Error())
-	if m == nil || position.MatchString(err.Error()) {
-		return inLine(f.name, err)
+	var wrong *yaml.TypeError
+	var large *yaml.OverflowError
+	var form *yaml.UnexpectedNodeTypeError
+	switch m := duration.FindStringSubmatch(err.Error()); {
+	case errors.As(err, &wrong):
+		return f.wants(wrong.DstType, wrong.Token.Position, wrong.Token.Value)
+	case errors.As(err, &large):
+		return configError("%s%s is too large or too small", f.place(large.Token.Position), large.Token.Value)
+	case errors.As(err, &form) && form.Expected == ast.SequenceType:
+		return f.wants(reflect.TypeFor[[]any](), form.Token.Position, form.Token.Value)
+	case errors.As(err, &form) && form.Expected == ast.MappingType:
+		return f.wants(reflect.TypeFor[map[string]any](), form.Token.Position, form.Token.Value)
+	case m != nil: // what is a text to goccy, which does not say where it is, and a time to us
+		n := f.find(func(n ast.Node) bool {
+			text, ok := n.(*ast.StringNode)
+			return ok && text.Value == m[1]
+		})
+		if n != nil {
+			return f.wants(reflect.TypeFor[time.Duration](), n.GetToken().Position, m[1])
+		}
 	}
-	v := &finder{value: m[1]}
+	return inLine(f.name, err)
+}
+
+var duration = regexp.MustCompile(`^time: .*duration "([^"\n]*)"$`)
+
+func (f *ScenarioFile) wants(t reflect.Type, at *token.Position, got string) error {
+	return configError("%s%q is %s", f.place(at), got, inWords(t))
+}
+
+// place is the line and the field of what stands at a position.
+func (f *ScenarioFile) place(at *token.Position) string {
+	field := ""
+	n := f.find(func(n ast.Node) bool {
+		p := n.GetToken().Position
+		return p.Line == at.Line && p.Column == at.Column
+	})
+	if n != nil {
+		field = strings.TrimPrefix(strings.TrimPrefix(n.GetPath(), "$"), ".")
+	}
+	if field != "" {
+		field += ": "
+	}
+	return fmt.Sprintf("%s:%d: %s", f.name, at.Line, field)
+}
+
+// inWords is what a value is not.
+func inWords(t reflect.Type) string {
+	if t == reflect.TypeFor[time.Duration]() {
+		return "no time with its unit, such as 1500ms, 10s or 2m"
+	}
+	switch t.Kind() {
+	case reflect.Bool:
+		return "neither true nor false"
+	case reflect.String:
+		return "no text"
+	case reflect.Slice:
+		return "no list"
+	case reflect.Struct, reflect.Map:
+		return "no set of fields"
+	case reflect.Float64:
+		return "no number"
+	}
+	return "no whole number"
+}
+
+// find is the innermost of the nodes that it is, or nil.
+func (f *ScenarioFile) find(is func(ast.Node) bool) ast.Node {
+	v := &finder{is: is}
 	for _, d := range f.file.Docs {
 		ast.Walk(v, d)
 	}
-	if v.found == nil {
-		return inLine(f.name, err)
-	}
-	return configError("%s:%d: %s: %v", f.name, v.found.GetToken().Position.Line, strings.TrimPrefix(v.found.GetPath(), "$."), err)
+	return v.found
 }
 
-var quoted = regexp.MustCompile(`^time: .*duration "([^"\n]*)"$`)
-
-// A finder finds the first text of a value.
 type finder struct {
-	value string
+	is    func(ast.Node) bool
 	found ast.Node
 }
 
 func (f *finder) Visit(n ast.Node) ast.Visitor {
-	if s, ok := n.(*ast.StringNode); ok && f.found == nil && s.Value == f.value {
+	if f.is(n) {
 		f.found = n
 	}
 	return f

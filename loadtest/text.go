@@ -1,6 +1,7 @@
 package loadtest
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -38,7 +39,7 @@ func (t *text) row(name, format string, args ...any) {
 
 func (t *text) header(r *Result) {
 	s := r.Settings
-	t.row("strategy", "%s", join(" · ", r.Strategy.Name, r.Strategy.Title))
+	t.row("strategy", "%s", join(" · ", cmp.Or(r.Strategy.Name, "a foreign service's own"), r.Strategy.Title))
 	t.row("sale", "%s · %s · %s × %s, %s · seed %d", s.skus(), count(s.Stock, "unit"),
 		count(s.Buyers, "buyer"), s.quantity(), s.pace(), s.Seed)
 	if mix := s.mix(); mix != "" {

@@ -14,8 +14,12 @@ func (t *text) verdict(r *Result) {
 		if a.Cancelled > 0 {
 			cancelled = fmt.Sprintf(", %d cancelled", a.Cancelled)
 		}
-		t.row("ledger", "%s sold in %s%s, %s left of %s (from %s, run %d)", count(a.Sold, "unit"), count(a.Orders, "order"),
-			cancelled, thousands(a.Remaining), thousands(a.Initial), r.LedgerSource, a.Run)
+		orders, from := " in "+count(a.Orders, "order"), fmt.Sprintf("%s, run %d", r.LedgerSource, a.Run)
+		if r.LedgerSource == SourceQuery { // which knows sums only
+			orders, from = "", r.LedgerSource
+		}
+		t.row("ledger", "%s sold%s%s, %s left of %s (from %s)", count(a.Sold, "unit"), orders,
+			cancelled, thousands(a.Remaining), thousands(a.Initial), from)
 	}
 	if r.Audit != nil && len(r.Told) > 0 {
 		least, most, unknown := int64(0), int64(0), int64(0)

@@ -130,7 +130,7 @@ func TestReceiveAllocatesNothing(t *testing.T) {
 	from := strings.NewReader(sent)
 	w := &wire{from: from}
 	plan := newPlan(Scenario{SKU: 1, Quantity: 2, Buyers: 9}, []int64{1})
-	protocol, at := ours("version", false), newEndpoint("http://127.0.0.1:1")
+	protocol, at := ours("version", false), newEndpoint("http://127.0.0.1:1", nil)
 	var out, scratch, key []byte
 	got := testing.AllocsPerRun(100, func() {
 		p := plan.purchase(5)

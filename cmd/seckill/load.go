@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -48,6 +49,7 @@ type LoadCmd struct {
 
 	Require   []string `help:"What the run must meet besides: p99<50ms, rate>=1000, errors==0, unknown<0.1%; may be given several times." placeholder:"METRIC<VALUE"`
 	NoHistory bool     `help:"Keep no record of single requests: the verdict is from sums and the ledger alone."`
+	CA        string   `name:"ca" type:"existingfile" help:"Certificates (PEM) that https targets must come from, in place of those that the system trusts." placeholder:"FILE"`
 	Token     string   `help:"The targets' admin token, if they have one." env:"SECKILL_TOKEN"`
 	JSON      bool     `name:"json" help:"Write the result as JSON."`
 
@@ -55,7 +57,8 @@ type LoadCmd struct {
 	// started for the run does not start itself.
 	BackendFlags
 
-	wanted loadtest.Scenario
+	wanted      loadtest.Scenario
+	authorities *x509.CertPool
 }
 
 func (c *LoadCmd) Help() string {
@@ -73,11 +76,30 @@ func (c *LoadCmd) Validate() (err error) {
 	if c.wanted.Service != nil && len(c.Target) == 0 {
 		return errors.New("the scenario describes a service of somebody else: say with --target where it is")
 	}
+	if c.authorities, err = readAuthorities(c.CA); err != nil {
+		return err
+	}
 	return loadtest.Config{Scenario: c.wanted, Targets: c.Target}.Check()
 }
 
+// readAuthorities reads a file of --ca; none is nil.
+func readAuthorities(file string) (*x509.CertPool, error) {
+	if file == "" {
+		return nil, nil
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("--ca: %w", err)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(data) {
+		return nil, fmt.Errorf("--ca: there is no certificate in %s: give a file in PEM, as -----BEGIN CERTIFICATE-----", file)
+	}
+	return pool, nil
+}
+
 func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
-	config := loadtest.Config{Scenario: c.wanted, AdminToken: c.Token}
+	config := loadtest.Config{Scenario: c.wanted, AdminToken: c.Token, Authorities: c.authorities}
 	where, err := c.where(ctx, stderr)
 	if err != nil {
 		return err
@@ -98,12 +120,29 @@ func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 		return err
 	}
 	if err := c.write(stdout, result); err != nil {
-		return fmt.Errorf("the result could not be written: %w (the verdict was: %s)", err, result.Verdict)
+		return c.rescue(stderr, result, err)
 	}
 	if status := result.ExitStatus(); status != 0 {
 		return exitStatus(status)
 	}
 	return nil
+}
+
+// rescue keeps a result that standard output did not take: what was measured is
+// not lost with a full disk.
+func (c *LoadCmd) rescue(stderr io.Writer, r *loadtest.Result, because error) error {
+	because = fmt.Errorf("the result could not be written to standard output: %w (the verdict was: %s)", because, r.Verdict)
+	f, err := os.CreateTemp("", "seckill-load-*.json")
+	if err == nil {
+		if err = errors.Join(writeJSON(f, r), f.Close()); err == nil {
+			return fmt.Errorf("%w; it is in %s", because, f.Name())
+		}
+		_ = os.Remove(f.Name())
+	}
+	if err := r.WriteText(stderr, false); err != nil {
+		return errors.Join(because, err)
+	}
+	return fmt.Errorf("%w; it is above, because it could not be written to a file of its own either: %w", because, err)
 }
 
 // A place is where a run takes place, and how to leave it.
@@ -196,6 +235,10 @@ func (c *LoadCmd) write(w io.Writer, r *loadtest.Result) error {
 		_, terminal := columns(w)
 		return r.WriteText(w, terminal && os.Getenv("NO_COLOR") == "")
 	}
+	return writeJSON(w, r)
+}
+
+func writeJSON(w io.Writer, r *loadtest.Result) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(r)
