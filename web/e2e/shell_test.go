@@ -12,22 +12,29 @@ import (
 // Whoever adds a text adds it twice.
 func TestDictionariesHaveTheSameKeys(t *testing.T) {
 	tb := startBrowser(t).open(startFake(t).url, wide)
-	differences, err := chromedp.Run(tb.ctx, chromedp.Evaluate[[]string](`Promise.all(["en", "zh"].map((language) => import("/static/text/" + language + ".js"))).then(([{ default: en }, { default: zh }]) => {
+	for _, folder := range []string{"text", "compare/text", "shop/text"} {
+		tb.sameKeys("/static/" + folder + "/")
+	}
+	tb.await(`window.words > 400`)
+}
+
+func (tb *tab) sameKeys(folder string) {
+	tb.t.Helper()
+	differences, err := chromedp.Run(tb.ctx, chromedp.Evaluate[[]string](`Promise.all(["en", "zh"].map((language) => import("`+folder+`" + language + ".js"))).then(([{ default: en }, { default: zh }]) => {
 		const walk = (value, at) => typeof value === "object" && value !== null
 			? Object.keys(value).flatMap((key) => walk(value[key], at + "." + key))
 			: [at + ": " + typeof value + (typeof value === "function" ? " of " + value.length : "")];
 		const [here, there] = [walk(en, "t"), walk(zh, "t")];
-		window.words = here.length;
+		window.words = here.length + (window.words ?? 0);
 		return [...here.filter((k) => !there.includes(k)).map((k) => "only en: " + k),
 			...there.filter((k) => !here.includes(k)).map((k) => "only zh: " + k)];
 	})`, chromedp.EvalAwaitPromise))
 	if err != nil {
-		t.Fatal(err)
+		tb.t.Fatal(err)
 	}
 	for _, d := range differences {
-		t.Error(d)
+		tb.t.Error(folder, d)
 	}
-	tb.await(`window.words > 100`)
 }
 
 func TestPreferencesAreRemembered(t *testing.T) {

@@ -9,6 +9,7 @@ import { html, render, useEffect, useRef, useState } from './ui.js';
 // The lab is what people see first; the others come when they are asked for.
 const load = {
   lab: async () => Lab,
+  compare: async () => (await import('./compare/screen.js')).Compare,
   trace: async () => (await import('./trace/screen.js')).Trace,
   guarantees: async () => (await import('./guarantees/screen.js')).Guarantees,
   lessons: async () => (await import('./lessons/screen.js')).Lessons,

@@ -1,0 +1,271 @@
+//go:build unix
+
+package e2e
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"seckill/internal/catalog"
+	"seckill/internal/history"
+	"seckill/internal/lab"
+	"seckill/internal/labapi"
+	"seckill/internal/ledger"
+	"seckill/loadtest/compare"
+	"seckill/web"
+)
+
+// A fakeComparing is a comparison that goes as the test says.
+type fakeComparing struct {
+	turns chan compare.Standing
+	ends  chan *compare.Result
+}
+
+func (f *fakeComparing) compare(ctx context.Context, _ []catalog.Info, o compare.Options) *compare.Result {
+	for done := 0; ; done++ {
+		o.OnStep(done, 6, "conditional")
+		select {
+		case s := <-f.turns:
+			o.OnTurn(s)
+		case r := <-f.ends:
+			return r
+		case <-ctx.Done():
+			return &compare.Result{Format: compare.Format, Interrupted: true, Strategies: []*compare.Entry{}}
+		}
+	}
+}
+
+// startComparing serves a page whose comparisons are fakes, kept in a folder.
+func startComparing(t *testing.T, folder string) (url string, f *fakeComparing) {
+	f = &fakeComparing{make(chan compare.Standing), make(chan *compare.Result)}
+	service := httptest.NewServer(http.HandlerFunc(fakeService))
+	server := labapi.New(labapi.Config{
+		Lab: &fake{services: []lab.Service{{URL: service.URL, Up: true}}}, Compare: f.compare, History: history.Open(folder),
+		Page: web.Files(), Guarantees: os.DirFS("testdata/guarantees"), Version: "test",
+		Strategies: []catalog.Info{{Name: "naive"}, {Name: "conditional"}}, Missing: func(catalog.Info) []string { return nil },
+	})
+	host := httptest.NewServer(server)
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		if err := server.Close(ctx); err != nil {
+			t.Error(err)
+		}
+		host.Close()
+		service.Close()
+	})
+	return host.URL, f
+}
+
+// goldenResult is the one that the reports are tested with; a strategy of it
+// tries to write HTML.
+func goldenResult(t *testing.T) *compare.Result {
+	t.Helper()
+	f, err := os.Open("../../loadtest/compare/testdata/result.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r, err := compare.Read(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestComparisonIsWatched(t *testing.T) {
+	url, f := startComparing(t, t.TempDir())
+	b := startBrowser(t)
+	tb := b.open(url+"/#/compare", wide)
+	tb.says(".compare-form", "2 of 3 chosen")
+	tb.says(".idle", "Nothing is being compared")
+	tb.says(".estimate", "Takes about")
+	tb.inEveryLook("compare-empty")
+
+	t.Log("what is wrong is said in place, in the language chosen")
+	tb.forgive("404 (Not Found)")
+	tb.fill("#stock", "0")
+	tb.fill("#seed", "-3")
+	tb.click(".search .quiet:last-child")
+	tb.click(".compare-form .run")
+	tb.says("#strategies-wrong", "Choose at least one strategy")
+	tb.says("#stock-wrong", "from 1 to 1,000,000")
+	tb.says("#seed-wrong", "18446744073709551615")
+	tb.await(`document.activeElement.id === "strategies"`)
+	tb.click("#language")
+	tb.says("#stock-wrong", "请填 1 到 1,000,000 之间的整数")
+	tb.inEveryLook("compare-wrong-zh")
+	tb.click("#language")
+
+	t.Log("strategies by search, family and all")
+	tb.fill("#wanted", "condit")
+	tb.await(`document.querySelectorAll(".choice li").length === 1`)
+	tb.click(`.choice input[value="conditional"]`)
+	tb.fill("#wanted", "no such")
+	tb.says(".boxes", "No strategy is like “no such”")
+	tb.eval(`{ const i = document.querySelector("#wanted"); i.value = ""; i.dispatchEvent(new Event("input", {bubbles: true})); }`)
+	tb.await(`document.querySelector(".choice .whole input").indeterminate`)
+	tb.click(".choice .whole input")
+	tb.says(".compare-form", "2 of 3 chosen")
+	tb.says(".command", "--strategies all")
+
+	t.Log("a link brings the settings back")
+	tb.fill("#stock", "150")
+	tb.fill("#buyers", "200")
+	tb.fill("#seed", "18446744073709551615")
+	tb.click(`.choice input[value="naive"]`)
+	tb.says(".command", "seckill compare --strategies conditional --stock 150 --buyers 200 --concurrency 64 --quantity 1 --repeats 3 --turn 500ms --few 2 --seed 18446744073709551615")
+	tb.await(`location.hash === "#/compare?strategies=conditional&stock=150&buyers=200&seed=18446744073709551615"`)
+	tb.do(chromedp.Reload())
+	tb.says(".command", "--strategies conditional --stock 150 --buyers 200")
+	tb.await(`document.querySelector("#seed").value === "18446744073709551615" && !document.querySelector('.choice input[value="naive"]').checked`)
+
+	t.Log("it is on, in every tab")
+	tb.click(".compare-form .run")
+	tb.says(".banner.busy", "conditional has its turn")
+	second := b.open(url+"/#/compare", wide)
+	second.says(".banner.busy", "conditional has its turn")
+	f.turns <- compare.Standing{Strategy: "naive", Concurrency: 64, Rounds: 1, Verdict: ledger.Oversold, Breaks: true, Expected: true, Sales: 812, P99: 40}
+	f.turns <- compare.Standing{Strategy: "conditional", Concurrency: 64, Rounds: 1, Verdict: ledger.Held, Expected: true, Sales: 4810, P99: 12}
+	f.turns <- compare.Standing{Strategy: "conditional", Concurrency: 2, Rounds: 1, Verdict: ledger.Held, Expected: true, Sales: 1, P99: 1}
+	for _, tab := range []*tab{tb, second} {
+		tab.says(".standings", "OVERSOLD, as known")
+		tab.says(".standings", "4,810")
+		tab.says(".banner.busy", "3 of 6 turns")
+		tab.await(`document.querySelectorAll(".standings tbody tr").length === 2`)
+	}
+	tb.inEveryLook("compare-running")
+	tb.forgive("409 (Conflict)")
+	tb.await(`document.querySelector(".compare-form .run").ariaDisabled === "true"`)
+	f.ends <- goldenResult(t)
+	for _, tab := range []*tab{tb, second} {
+		tab.says("[data-outcome]", "otherwise than known")
+		tab.await(`document.querySelectorAll(".results tbody tr").length === 6 && !document.querySelector(".results b")`)
+	}
+	tb.says(".estimate", "Takes about")
+	tb.inEveryLook("compare-result")
+
+	t.Log("a column's head sorts")
+	tb.eval(`window.names = () => [...document.querySelectorAll(".results tbody th")].map((th) => th.innerText).join()`)
+	tb.click(".results thead th:nth-child(4) .sort")
+	tb.await(`names().startsWith("conditional,") && document.querySelector("[aria-sort]").ariaSort === "descending"`)
+	tb.click(".results thead th:nth-child(1) .sort")
+	tb.await(`names().startsWith("conditional,evil") && document.querySelector("[aria-sort]").ariaSort === "ascending"`)
+	tb.click(".results thead th:nth-child(1) .sort")
+	tb.await(`names().startsWith("version,")`)
+
+	t.Log("stopped, and removed")
+	tb.click(".compare-form .run")
+	tb.says(".banner.busy", "conditional has its turn")
+	tb.click(".compare-form .stop")
+	tb.says("[data-outcome]", "Nothing was measured")
+	tb.await(`document.querySelectorAll(".history tbody tr").length === 2`)
+	tb.click(".history tbody tr:first-child .row-buttons button")
+	tb.says(".history tbody tr:first-child .row-buttons", "Really remove?")
+	tb.click(".history tbody tr:first-child .row-buttons button")
+	tb.await(`document.querySelectorAll(".history tbody tr").length === 1`)
+	second.await(`document.querySelectorAll(".history tbody tr").length === 1`)
+	tb.says("#stage", "There is no such comparison here")
+}
+
+// A disk that is full, or a folder that may not be written: nothing is lost
+// while the lab lives, and the page says so.
+func TestComparisonThatCannotBeKept(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "in the way")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	url, f := startComparing(t, file)
+	tb := startBrowser(t).open(url+"/#/compare?strategies=naive,gone", wide)
+	tb.says(".compare-form", "This lab does not know gone")
+	tb.forgive("404 (Not Found)")
+	tb.click(".compare-form .run")
+	tb.says("#strategies-wrong", "There is no strategy gone")
+	tb.click(".choice .link")
+	tb.click(".compare-form .run")
+	f.ends <- goldenResult(t)
+	tb.says("#stage", "in memory only, and is gone when the lab ends")
+	tb.says(".history", "not on disk")
+	tb.says(".results", "conditional")
+}
+
+// Comparisons of a real lab, which are there again after a restart.
+func TestComparisonsOfRealLab(t *testing.T) {
+	program, folder := buildProgram(t), t.TempDir()
+	u := startUp(t, program, "--addr", "127.0.0.1:0", "--history", folder)
+	b := startBrowser(t)
+	const tiny = "strategies=naive,conditional&stock=60&buyers=90&concurrency=16&repeats=2&turn_ms=0&few=0"
+	tb := b.open(u.page+"#/compare?"+tiny, wide)
+	tb.says(".compare-form", "2 of ")
+	tb.click(".compare-form .run")
+	tb.says(".standings", "conditional")
+	tb.says("[data-outcome]", "1 held")
+	tb.says("[data-outcome]", "1 broken one caught")
+	tb.await(`document.querySelectorAll(".sales-bars li").length === 3`) // and the floor
+	tb.says(".results", "of transaction")
+	tb.says("#stage", "innodb_flush_log_at_trx_commit=1")
+	tb.eval(`scrollTo(0, 0)`)
+	tb.shots("compare-real")
+
+	t.Log("every form of it")
+	for file, says := range map[string]string{"report.html": "Strategies compared", "result.json": `"command": "seckill compare --strategies naive,conditional --stock 60`,
+		"table.csv": "strategy,naive,16,1,oversold", "table.md": "| conditional | HELD |"} {
+		got, err := chromedp.Run(tb.ctx, chromedp.Evaluate[string](`fetch(document.querySelector('.downloads a[download][href$="`+file+`"]').href).then((r) => r.text())`, chromedp.EvalAwaitPromise))
+		if err != nil || !strings.Contains(got, says) {
+			t.Errorf("%s does not say %q: %v\n%.400s", file, says, err, got)
+		}
+	}
+	report, err := chromedp.Run(tb.ctx, chromedp.Evaluate[string](`document.querySelector(".downloads .report").href`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	paper := b.open(report, wide)
+	paper.says("body", "OVERSOLD, as known")
+	paper.await(`document.querySelectorAll("script").length === 0 && self.origin === "null"`)
+	paper.shots("compare-report")
+
+	t.Log("once more, and both side by side")
+	tb.click(".compare-form .run")
+	tb.await(`document.querySelectorAll(".history .pick").length === 2`)
+	tb.says("[data-outcome]", "1 held")
+	tb.click(".history tbody tr:nth-child(1) .pick")
+	tb.click(".history tbody tr:nth-child(2) .pick")
+	tb.click(".list-head .offer")
+	tb.await(`document.querySelector('[data-comparable="yes"]') !== null && document.querySelectorAll(".changes tbody tr").length === 2`)
+	tb.says(".changes", "transaction")
+	tb.accessible("side by side")
+	tb.shots("compare-side")
+
+	t.Log("another lab knows them, and what cannot be compared is said")
+	tb.forgive("ERR_CONNECTION_REFUSED") // this tab asks for the lab that is gone
+	u.stop()
+	if err := os.WriteFile(filepath.Join(folder, "comparison-cut.json"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	again := startUp(t, program, "--addr", "127.0.0.1:0", "--history", folder)
+	tb = b.open(again.page+"#/compare", wide)
+	tb.await(`document.querySelectorAll(".history tbody tr").length === 2`)
+	tb.says("main", "1 file in the history’s folder could not be read")
+	tb.click(".history tbody tr:last-child a")
+	tb.says("[data-outcome]", "1 held")
+	tb.says(".results", "naive")
+	tb.eval(`location.hash = "#/compare?` + strings.Replace(tiny, "stock=60", "stock=61", 1) + `"`)
+	tb.says(".command", "--stock 61")
+	tb.click(".compare-form .run")
+	tb.await(`document.querySelectorAll(".history .pick").length === 3`)
+	tb.click(".history tbody tr:nth-child(1) .pick")
+	tb.click(".history tbody tr:nth-child(3) .pick")
+	tb.click(".list-head .offer")
+	tb.says(`[data-comparable="no"]`, "Stock: 60, then 61")
+	tb.click("#language")
+	tb.says(`[data-comparable="no"]`, "库存：先是 60，后是 61")
+	tb.shot("compare-not-comparable-zh")
+}

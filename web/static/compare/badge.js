@@ -1,0 +1,20 @@
+// The verdict of a strategy in a comparison. A broken one that is caught does
+// what it is there for: that is another matter than one that fails.
+import { Sign } from '../lab/verdict.js';
+import { html } from '../ui.js';
+import { words } from './text.js';
+
+/** @returns {'held' | 'caught' | 'wrong' | 'missed' | 'void'} */
+export function kindOf({ verdict, breaks, expected }) {
+  if (verdict === 'not_valid') return 'void';
+  if (expected) return breaks ? 'caught' : 'held';
+  return verdict === 'held' ? 'missed' : 'wrong';
+}
+
+const signs = { held: 'held', caught: 'held', wrong: 'oversold', missed: 'not_valid', void: 'not_valid' };
+const looks = { held: 'held', caught: 'caught', wrong: 'oversold', missed: 'warn', void: '' };
+
+export function Badge({ entry }) {
+  const kind = kindOf(entry);
+  return html`<span class=${`badge ${looks[kind]}`} data-kind=${kind}><${Sign} verdict=${signs[kind]} />${words().verdicts[kind](entry.verdict)}</span>`;
+}

@@ -1,0 +1,47 @@
+// Sales a second, the fastest first: the bar is the median of the rounds, the
+// whisker goes from the slowest round to the fastest.
+import { count, html } from '../ui.js';
+import { Badge, kindOf } from './badge.js';
+import { words } from './text.js';
+
+export function Bars({ result }) {
+  const w = words();
+  const measured = result.strategies.filter((e) => e.sales_per_second.median > 0);
+  if (!measured.length) return null;
+  const floor = result.floors.find((f) => f.id === 'transaction' && f.per_second.median > 0);
+  const rows = [
+    ...measured.map((entry) => ({ name: entry.strategy, entry, kind: kindOf(entry), spread: entry.sales_per_second })),
+    ...(floor ? [{ name: w.floorNames.transaction, kind: 'floor', spread: floor.per_second }] : []),
+  ].sort((a, b) => b.spread.median - a.spread.median);
+  const end = axisEnd(Math.max(...rows.map((r) => r.spread.high)));
+  return html`
+    <section class="panel" aria-labelledby="bars-title">
+      <h2 id="bars-title">${w.bars.title}</h2>
+      <p class="hint">${w.bars.hint(Math.max(...measured.map((e) => e.rounds.length)))}</p>
+      <ul class="sales-bars">
+        ${rows.map((r) => html`<${Bar} key=${r.name} row=${r} end=${end} />`)}
+      </ul>
+      <p class="axis" aria-hidden="true"><span>0</span><span>${count(end / 2)}</span><span>${count(end)}</span></p>
+    </section>`;
+}
+
+function Bar({ row: { name, entry, kind, spread }, end }) {
+  const at = (rate) => (1000 * rate) / end;
+  return html`
+    <li class=${kind}>
+      <span class="name">${entry ? html`<code>${name}</code>` : name}</span>
+      <svg viewBox="0 0 1000 20" preserveAspectRatio="none" aria-hidden="true">
+        <rect class="median" y="3" width=${at(spread.median)} height="14" />
+        ${spread.low < spread.high && html`
+          <path class="whisker" d=${`M${at(spread.low)} 10H${at(spread.high)}M${at(spread.low)} 6v8M${at(spread.high)} 6v8`} />`}
+      </svg>
+      <span class="figure">${count(spread.median)}<small>${spread.low < spread.high && html` ${count(spread.low)}–${count(spread.high)}`}</small></span>
+      <span class="is">${entry && html`<${Badge} entry=${entry} />`}</span>
+    </li>`;
+}
+
+/** A round number at or above most. */
+function axisEnd(most) {
+  const unit = 10 ** Math.floor(Math.log10(most));
+  return [1, 1.5, 2, 3, 4, 5, 6, 8, 10].map((k) => k * unit).find((n) => n >= most);
+}

@@ -1,0 +1,17 @@
+// A button that copies a text, and says that it did.
+import { html, useEffect, useState } from '../ui.js';
+import { words } from './text.js';
+
+export function Copy({ text, label }) {
+  const [said, setSaid] = useState('');
+  const w = words();
+  useEffect(() => {
+    if (!said) return undefined;
+    const forget = setTimeout(() => setSaid(''), 2500);
+    return () => clearTimeout(forget);
+  }, [said]);
+  // Without TLS a page of another machine has no clipboard.
+  const copy = () => (navigator.clipboard ? navigator.clipboard.writeText(text) : Promise.reject(new Error()))
+    .then(() => setSaid(w.copied), () => setSaid(w.notCopied));
+  return html`<button type="button" class="quiet" onClick=${copy}>${label}</button> <span class="hint" role="status">${said}</span>`;
+}

@@ -1,0 +1,107 @@
+// What is compared: the strategies, the sale, the rounds. It is in the address,
+// so that a link brings it back.
+import { Refused } from '../api.js';
+import { NumberField, TokenField } from '../lab/fields.js';
+import { link, read, stay } from '../route.js';
+import { html, useEffect, useRef, useState } from '../ui.js';
+import { Choice } from './choice.js';
+import { Copy } from './copy.js';
+import { command, estimate, findWrong, fromQuery, named, numbers, toQuery, toSettings, worded } from './settings.js';
+import { end, running, start } from './store.js';
+import { words } from './text.js';
+
+export function CompareForm({ route, lab, comparisons, opened }) {
+  const { defaults, limits } = comparisons;
+  const [form, setForm] = useState(() => fromQuery(route.query, defaults, lab.strategies));
+  const [wrong, setWrong] = useState({});
+  const [failure, setFailure] = useState('');
+  const [sending, setSending] = useState(false);
+  const on = running(comparisons.all);
+  const busy = on || lab.newest && ['preparing', 'running', 'stopping'].includes(lab.newest.state);
+  const w = words();
+
+  // A link with settings, or strategies that have only now become known. What
+  // the form itself puts into the address it has already.
+  const [touched, put] = [useRef(false), useRef('')];
+  useEffect(() => {
+    const { query } = read(); // as it is by now: somebody may be typing
+    if (query.strategies === undefined ? touched.current : JSON.stringify(query) === put.current) return;
+    setForm(fromQuery(query, defaults, lab.strategies));
+    setWrong({});
+  }, [JSON.stringify(route.query), lab.strategies.length]);
+
+  const query = toQuery({ ...form, strategies: named(form, lab.strategies) }, defaults);
+  const edit = (change) => {
+    const next = { ...form, ...change };
+    setForm(next);
+    const after = toQuery({ ...next, strategies: named(next, lab.strategies) }, defaults);
+    touched.current = true;
+    stay('compare', route.part, after);
+    put.current = JSON.stringify(read().query);
+    const found = findWrong(next, limits, defaults);
+    setWrong(Object.fromEntries(Object.keys(wrong).map((name) => [name, found[name]])));
+  };
+
+  async function submit(e) {
+    e.preventDefault();
+    if (busy || sending) return;
+    const found = findWrong(form, limits, defaults);
+    setFailure('');
+    if (blame(found)) return;
+    setSending(true);
+    try {
+      opened(await start(toSettings(form, lab.strategies)));
+    } catch (error) {
+      const blamed = { ...(error instanceof Refused && error.blames) };
+      if (error.code === 'forbidden' && lab.status?.token_needed) blamed.token = { code: 'token' };
+      if (!blame(blamed)) setFailure(w.refused[error.code] ?? error.message);
+    } finally {
+      setSending(false);
+    }
+  }
+
+  /** Shows what is wrong, and goes to the first. */
+  function blame(found) {
+    setWrong(found);
+    const first = ['strategies', ...numbers, 'seed', 'token'].find((name) => found[name]);
+    if (first) document.getElementById(first).focus();
+    return first;
+  }
+
+  return html`
+    <form class="panel sale compare-form" novalidate onSubmit=${submit} aria-labelledby="compare-form-title">
+      <h2 id="compare-form-title">${w.form}</h2>
+      <${Choice} strategies=${lab.strategies} chosen=${form.strategies} blame=${worded(wrong.strategies)}
+        choose=${(strategies) => edit({ strategies })} />
+      <div class="numbers">
+        ${[...numbers, 'seed'].map((name) => html`
+          <${NumberField} key=${name} name=${name} label=${w.fields[name][0]} hint=${w.fields[name][1]} value=${form[name]}
+            placeholder=${name === 'seed' ? w.anySeed : undefined} blame=${worded(wrong[name])} onInput=${(value) => edit({ [name]: value })} />`)}
+      </div>
+      ${lab.status?.token_needed && html`<${TokenField} blame=${worded(wrong.token)} />`}
+      <${Estimate} form=${form} lab=${lab} comparisons=${comparisons} />
+      <div class="buttons">
+        <button type="submit" class="run" aria-disabled=${busy || sending ? 'true' : undefined}>${w.start}</button>
+        ${on && html`
+          <button type="button" class="stop" disabled=${on.state === 'stopping'}
+            onClick=${() => end(on).catch((error) => setFailure(error.message))}>${on.state === 'stopping' ? w.stopping : w.stop}</button>`}
+      </div>
+      ${!on && busy && html`<p class="hint">${w.refused.run_in_progress}</p>`}
+      <div role="alert">${failure && html`<p class="wrong">${failure}</p>`}</div>
+      <div class="same">
+        <p class="hint">${w.sameCommand}</p>
+        <pre tabindex="0" class="command"><code>${command(form, lab.strategies)}</code></pre>
+        <p class="buttons"><${Copy} text=${command(form, lab.strategies)} label=${w.copyCommand} />
+          <${Copy} text=${location.origin + location.pathname + link('compare', '', query)} label=${w.copyLink} /></p>
+      </div>
+    </form>`;
+}
+
+function Estimate({ form, lab, comparisons }) {
+  const w = words();
+  const sound = !Object.keys(findWrong(form, comparisons.limits, comparisons.defaults)).length;
+  if (!sound) return null;
+  const { from, to, measured } = estimate(form, lab.strategies, comparisons.all);
+  return html`<p class="estimate">${measured ? w.estimate.measured(from) : w.estimate.guessed(from, to)}</p>`;
+}
+

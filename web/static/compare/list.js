@@ -1,0 +1,77 @@
+// The history: comparisons of this lab and of those before it. Two of them can
+// be put side by side.
+import { go, link } from '../route.js';
+import { classes, html, useState } from '../ui.js';
+import { toQuery } from './settings.js';
+import { end, isOn } from './store.js';
+import { moment, words } from './text.js';
+
+export function List({ comparisons, shown }) {
+  const [picked, setPicked] = useState([]);
+  const [failure, setFailure] = useState('');
+  const { all, history, defaults } = comparisons;
+  const w = words();
+  const pair = all.filter((c) => picked.includes(c.id)); // newest first
+  const pick = (id) => setPicked(picked.includes(id) ? picked.filter((p) => p !== id) : [...picked, id].slice(-2));
+  return html`
+    <section class="panel list" aria-labelledby="list-title">
+      <div class="list-head">
+        <h2 id="list-title">${w.list.title}</h2>
+        ${all.length > 1 && html`
+          <p class="hint" id="pair-hint">${w.list.pickTwo(pair.length)}</p>
+          <button type="button" class="offer" aria-disabled=${pair.length === 2 ? undefined : 'true'} aria-describedby="pair-hint"
+            onClick=${() => pair.length === 2 && go('compare', pair[0].id, { with: pair[1].id })}>${w.list.sideBySide}</button>`}
+      </div>
+      ${all.length === 0 ? html`<p class="hint">${w.list.empty}</p>` : html`
+        <div class="scroll" tabindex="0" role="region" aria-labelledby="list-title">
+          <table class="history">
+            <thead><tr>
+              <th scope="col"><span class="hidden">${w.list.sideBySide}</span></th>
+              ${['started', 'strategies', 'sale', 'rounds', 'verdicts', 'took'].map((name) => html`<th key=${name} scope="col">${w.list[name]}</th>`)}
+              <th scope="col"><span class="hidden">${w.list.remove}</span></th>
+            </tr></thead>
+            <tbody>${all.map((c) => html`
+              <${Row} key=${c.id} c=${c} shown=${c.id === shown} picked=${picked.includes(c.id)} pick=${() => pick(c.id)}
+                query=${toQuery(c.settings, defaults)} failed=${setFailure} />`)}</tbody>
+          </table>
+        </div>`}
+      <div role="alert">${failure && html`<p class="wrong">${failure}</p>`}</div>
+      <p class="hint">${history.folder ? w.list.kept(history.folder, history.most) : w.list.notKept}</p>
+      ${history.skipped?.length > 0 && html`
+        <details class="hint"><summary>${w.list.skipped(history.skipped.length)}</summary>
+          <ul lang="en">${history.skipped.map((why) => html`<li key=${why}>${why}</li>`)}</ul></details>`}
+    </section>`;
+}
+
+function Row({ c, shown, picked, pick, query, failed }) {
+  const [sure, setSure] = useState(false);
+  const w = words();
+  const s = c.settings;
+  const time = moment(c.started);
+  const on = isOn(c);
+  const remove = () => (sure ? end(c).catch((error) => failed(w.refused[error.code] ?? error.message)) : setSure(true));
+  return html`
+    <tr class=${classes(shown && 'shown')} aria-current=${shown ? 'true' : undefined}>
+      <td>${!on && html`<input type="checkbox" class="pick" checked=${picked} onChange=${pick} aria-label=${w.list.pick(time)} />`}</td>
+      <td><a href=${link('compare', on ? '' : c.id)}>${time}</a></td>
+      <td class="wrapping" title=${s.strategies.join(', ')}>${w.list.names(s.strategies)}</td>
+      <td>${w.list.saleOf(s)}</td>
+      <td>${w.list.roundsOf(s.repeats, s.turn_ms)}</td>
+      <td>${on ? w.list.on : html`<${Counts} verdicts=${c.verdicts} />${c.stopped && ` ${w.list.stopped}`}${c.not_kept && html` <span class="badge warn" title=${c.not_kept}>${w.list.inMemory}</span>`}`}</td>
+      <td>${on ? '' : w.duration(c.seconds)}</td>
+      <td class="row-buttons">
+        <a class="quiet" href=${link('compare', '', query)}>${w.list.reuse}</a>
+        ${!on && html`<button type="button" class=${classes('quiet', sure && 'sure')} onClick=${remove} onBlur=${() => setSure(false)}
+          aria-label=${`${sure ? w.list.sure : w.list.remove}: ${time}`}>${sure ? w.list.sure : w.list.remove}</button>`}
+      </td>
+    </tr>`;
+}
+
+function Counts({ verdicts: v }) {
+  const w = words();
+  return html`
+    ${v.held > 0 && html`<span class="badge held">${w.list.held(v.held)}</span> `}
+    ${v.caught > 0 && html`<span class="badge caught">${w.list.caught(v.caught)}</span> `}
+    ${v.other > 0 && html`<span class="badge oversold">${w.list.other(v.other)}</span> `}
+    ${v.not_run > 0 && html`<span class="badge">${w.list.notRun(v.not_run)}</span>`}`;
+}

@@ -1,0 +1,75 @@
+// What a comparison came to: a sentence, the chart, the table, and the ways out.
+import { t } from '../text.js';
+import { count, html, useEffect, useState } from '../ui.js';
+import { Bars } from './bars.js';
+import { file, whole } from './store.js';
+import { Table } from './table.js';
+import { moment, words } from './text.js';
+
+/** Fetches a comparison that has ended, by its id. */
+export function useWhole(id) {
+  const [got, setGot] = useState({ id: '', comparison: null, failure: '' });
+  useEffect(() => {
+    let wanted = true;
+    if (id) {
+      whole(id).then((comparison) => wanted && setGot({ id, comparison, failure: '' }),
+        (error) => wanted && setGot({ id, comparison: null, failure: words().refused[error.code] ?? error.message }));
+    }
+    return () => { wanted = false; };
+  }, [id]);
+  return got.id === id ? got : { id, comparison: null, failure: '' };
+}
+
+export function Result({ summary }) {
+  const { comparison, failure } = useWhole(summary.id);
+  const w = words();
+  const { verdicts } = summary;
+  return html`
+    <div class=${`banner ${verdicts.other ? 'oversold' : summary.stopped || !(verdicts.held + verdicts.caught) ? '' : 'held'}`} data-outcome>
+      <p class="word small">${w.outcome(verdicts)}</p>
+      <p>${moment(summary.started)} · ${w.duration(summary.seconds)}${summary.stopped && html` · ${w.wasStopped}`}</p>
+      <${Downloads} id=${summary.id} />
+    </div>
+    ${summary.not_kept && html`<p class="lesson" role="status">${w.notKept} <span lang="en">${summary.not_kept}</span></p>`}
+    ${failure && html`<p class="panel wrong" role="alert">${failure}</p>`}
+    ${comparison?.result ? html`<${Measured} result=${comparison.result} />` : !failure && html`<p class="hint">${t.nav.loading}</p>`}`;
+}
+
+function Downloads({ id }) {
+  const w = words();
+  return html`
+    <p class="downloads">
+      <a class="report" href=${file(id, 'report.html')} target="_blank" rel="noopener">${w.report}</a>
+      <span>${w.download}</span>
+      ${[['report.html', 'HTML'], ['result.json', 'JSON'], ['table.csv', 'CSV'], ['table.md', 'Markdown']].map(([name, label]) => html`
+        <a key=${name} href=${file(id, name)} download="">${label}</a>`)}
+    </p>`;
+}
+
+function Measured({ result }) {
+  const w = words();
+  return html`
+    <${Bars} result=${result} />
+    <${Table} result=${result} />
+    ${result.not_run.length > 0 && html`
+      <section class="panel rules"><h3>${w.notRun}</h3>
+        <ul>${result.not_run.map((n) => html`<li key=${n.strategy}><code>${n.strategy}</code> <span lang="en">${n.why}</span></li>`)}</ul></section>`}
+    ${result.problems.length > 0 && html`
+      <section class="panel rules"><h3>${w.problems}</h3><ul lang="en">${result.problems.map((p) => html`<li>${p}</li>`)}</ul></section>`}
+    <${RanOn} result=${result} />`;
+}
+
+function RanOn({ result }) {
+  const w = words();
+  const { machine } = result;
+  return html`
+    <section class="panel"><h3>${t.verdict.ranOn}</h3>
+      <p class="ran-on">${w.machine(machine.cpus, `${machine.os}/${machine.arch}`)}, ${machine.go}
+        ${result.servers.map((b) => html`, <span key=${b.name} class="backend">${b.version || b.name} <span class="tier">(${b.name}, ${t.machines.tiers[b.tier] ?? b.tier})</span></span>`)},
+        ${' '}${w.services(result.targets.length)}</p>
+      ${result.durability.length > 0 && html`
+        <p class="ran-on hint">${result.durability.map((d, i) => html`${i > 0 && ' · '}<code key=${i}>${d.name}=${d.value}</code>`)}</p>`}
+      <p class="hint">${w.floors}: ${result.floors.map((f, i) => html`${i > 0 && ' · '}<span key=${f.id}>${w.floorNames[f.id] ?? f.title} ${
+  f.missing ? html`<span lang="en">(${f.missing})</span>` : w.perSecond(count(f.per_second.median))}</span>`)}</p>
+    </section>`;
+}

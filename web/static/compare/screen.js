@@ -1,0 +1,82 @@
+// Comparisons: the same sale with one strategy after the other, in rounds,
+// beside floors; watched while it is on, kept when it is over.
+import { useLab } from '../lab.js';
+import { go, stay } from '../route.js';
+import { t } from '../text.js';
+import { html, useEffect, useRef } from '../ui.js';
+import { CompareForm } from './form.js';
+import { List } from './list.js';
+import { Progress } from './progress.js';
+import { Result } from './result.js';
+import { Side } from './side.js';
+import { isOn, load, running, useComparisons } from './store.js';
+import { words } from './text.js';
+
+// Its style comes with it, before anything is drawn.
+await new Promise((done) => {
+  const sheet = Object.assign(document.createElement('link'), { rel: 'stylesheet', href: '/static/compare/compare.css', onload: done, onerror: done });
+  document.head.append(sheet);
+});
+
+export function Compare({ route }) {
+  const lab = useLab();
+  const comparisons = useComparisons();
+  const w = words();
+  const { all, failure } = comparisons;
+  const on = running(all);
+  const shown = all?.find((c) => c.id === route.part) ?? (route.part ? null : on);
+  const other = all?.find((c) => c.id === route.query.with);
+
+  // When one ends that was watched, its result takes its place.
+  const watched = useRef(null);
+  useEffect(() => {
+    const ended = all?.find((c) => c.id === watched.current && !isOn(c));
+    if (ended && (!route.part || route.part === ended.id)) stay('compare', ended.id, route.query);
+    watched.current = on?.id ?? null;
+  }, [on?.id]);
+
+  if (!all || !lab.status) {
+    return failure ? html`
+      <section class="panel" role="alert"><h1>${w.title}</h1><p class="wrong">${failure}</p>
+        <p><button type="button" class="offer" onClick=${load}>${t.nav.again}</button></p></section>`
+      : html`<p class="hint">${t.nav.loading}</p>`;
+  }
+  return html`
+    <h1>${w.title}</h1>
+    <p class="intro">${w.what}</p>
+    <div class="compare">
+      <${CompareForm} route=${route} lab=${lab} comparisons=${comparisons} opened=${() => watch(route.query)} />
+      <div id="stage" class="stage" tabindex="-1">
+        <p class="hidden" role="status">${on ? w.announce.on : shown?.verdicts ? w.announce.over(w.outcome(shown.verdicts)) : ''}</p>
+        ${on && shown !== on && html`<p class="lesson"><a href="#/compare">${w.isOn}</a></p>`}
+        <${Stage} shown=${shown} other=${other} route=${route} />
+      </div>
+    </div>
+    <${List} comparisons=${comparisons} shown=${shown?.id} />`;
+}
+
+/** On a phone what is on is below the form. */
+function watch(query) {
+  go('compare', '', query);
+  const stage = document.getElementById('stage');
+  if (stage.getBoundingClientRect().top > innerHeight / 2) stage.scrollIntoView();
+}
+
+function Stage({ shown, other, route }) {
+  const w = words();
+  if (route.part && !shown || route.query.with && !other) return html`<section class="panel"><p>${w.unknown}</p></section>`;
+  if (!shown) return html`<${Empty} />`;
+  if (isOn(shown)) return html`<${Progress} comparison=${shown} />`;
+  if (other) return html`<${Side} one=${shown} other=${other} />`;
+  return html`<${Result} key=${shown.id} summary=${shown} />`;
+}
+
+function Empty() {
+  const { empty } = words();
+  return html`
+    <section class="panel idle">
+      <h2>${empty.title}</h2>
+      ${empty.text.map((p) => html`<p key=${p}>${p}</p>`)}
+      <ul class="items">${empty.points.map((p) => html`<li key=${p}>${p}</li>`)}</ul>
+    </section>`;
+}

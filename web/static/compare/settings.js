@@ -1,0 +1,109 @@
+// The settings of a comparison: as the form holds them (texts), as the address
+// has them, as the lab wants them, and as a command.
+import { words } from './text.js';
+
+export const numbers = ['stock', 'buyers', 'concurrency', 'quantity', 'repeats', 'turn_ms', 'few'];
+
+/** What the form offers at first: one of each kind, so that it is over soon. */
+const offered = ['naive', 'conditional', 'for-update', 'redis-watchdog', 'redis-counter-mysql'];
+
+/** @typedef {{strategies: string[], seed: string, [number: string]: any}} Form */
+
+/** @param {Record<string, string>} query @returns {Form} */
+export function fromQuery(query, defaults, strategies) {
+  const here = strategies.filter((s) => s.available).map((s) => s.name);
+  const named = query.strategies === undefined ? offered.filter((name) => here.includes(name)) : query.strategies.split(',').filter(Boolean);
+  return {
+    strategies: named.join() === 'all' ? here : [...new Set(named)],
+    seed: query.seed ?? '',
+    ...Object.fromEntries(numbers.map((name) => [name, query[name] ?? String(defaults[name])])),
+  };
+}
+
+/** @param {import('./store.js').Settings} settings */
+export const toQuery = (settings, defaults) => ({
+  strategies: settings.strategies.join(),
+  ...Object.fromEntries(numbers.filter((name) => String(settings[name]) !== String(defaults[name])).map((name) => [name, String(settings[name])])),
+  seed: settings.seed,
+});
+
+/** The names, or "all" if nothing that runs here is left out. */
+export function named(form, strategies) {
+  const here = strategies.filter((s) => s.available);
+  return here.length && here.length === form.strategies.length && here.every((s) => form.strategies.includes(s.name)) ? ['all'] : form.strategies;
+}
+
+/** As the lab wants them. @param {Form} form */
+export const toSettings = (form, strategies) => ({
+  strategies: named(form, strategies),
+  ...Object.fromEntries(numbers.map((name) => [name, Number(form[name])])),
+  ...(form.seed.trim() && { seed: form.seed.trim() }),
+});
+
+const lowest = { turn_ms: 0, few: 0 };
+const mostSeed = 18446744073709551615n;
+
+/** @typedef {{code: string, params?: Record<string, any>, detail?: string}} Blame */
+
+/** What is wrong, by field. The lab checks the same again. @returns {Record<string, Blame>} */
+export function findWrong(form, limits, defaults) {
+  const wrong = {};
+  if (!form.strategies.length) wrong.strategies = { code: 'none' };
+  for (const name of numbers) {
+    const [min, max] = [lowest[name] ?? 1, limits[name] ?? limits.concurrency];
+    const text = form[name].trim();
+    if (!/^\d+$/.test(text) || Number(text) < min || Number(text) > max) wrong[name] = { code: 'range', params: { min, max } };
+  }
+  const seed = form.seed.trim();
+  if (seed && (!/^\d{1,20}$/.test(seed) || BigInt(seed) > mostSeed)) wrong.seed = { code: 'seed' };
+  if (Object.keys(wrong).length) return wrong;
+  const [stock, buyers, concurrency, quantity, , , few] = numbers.map((name) => Number(form[name]));
+  if (quantity > stock) wrong.quantity = { code: 'too_much', params: { stock } };
+  else if (buyers * quantity <= stock) wrong.buyers = { code: 'no_demand', params: { least: Math.floor(stock / quantity) } };
+  else if (few >= concurrency && few !== defaults.few) wrong.few = { code: 'few', params: { concurrency } };
+  return wrong;
+}
+
+/** A blame in words of comparisons, in the language chosen; those of all forms are left. @param {Blame | undefined} blame */
+export function worded(blame) {
+  const say = blame && words().wrong[blame.code];
+  return say ? { code: '', detail: say(blame.params ?? {}) } : blame;
+}
+
+/** The same on the command line. */
+export function command(form, strategies) {
+  const s = toSettings(form, strategies);
+  return `seckill compare --strategies ${s.strategies.join()} --stock ${s.stock} --buyers ${s.buyers} --concurrency ${s.concurrency}`
+    + ` --quantity ${s.quantity} --repeats ${s.repeats} --turn ${duration(s.turn_ms)} --few ${s.few}${s.seed ? ` --seed ${s.seed}` : ''}`;
+}
+
+/** Milliseconds as Go writes them. */
+function duration(ms) {
+  if (ms === 0 || ms >= 60_000) {
+    const [m, s] = [Math.floor(ms / 60_000), (ms % 60_000) / 1000];
+    return m ? `${m}m${s}s` : '0s';
+  }
+  return ms < 1000 ? `${ms}ms` : `${ms / 1000}s`;
+}
+
+const floors = 4;
+
+/** Seconds that a comparison will take, from and to; measured: as one with such a sale did. */
+export function estimate(form, strategies, all) {
+  const s = toSettings(form, strategies);
+  const turn = s.turn_ms / 1000;
+  const turns = s.repeats * form.strategies.length;
+  const bare = s.repeats * floors * Math.min(Math.max(turn, 0.2), 2) * 1.6;
+  const like = all.find((c) => c.state === 'done' && !c.stopped && c.done > 0
+    && ['stock', 'buyers', 'concurrency', 'quantity', 'turn_ms'].every((name) => c.settings[name] === s[name])
+    && named(form, strategies).join() === c.settings.strategies.join());
+  if (like) {
+    const seconds = (like.seconds / like.settings.repeats) * s.repeats;
+    return { from: seconds, to: seconds, measured: true };
+  }
+  // A sale is answered at some hundred requests a second by slow locks, at some
+  // thousand by one statement; before and after it come a reset, a small sale
+  // as warm-up, and an audit.
+  const each = (rate) => 0.25 + (1.5 * s.concurrency) / rate + Math.max(turn, s.buyers / rate);
+  return { from: bare + turns * each(4000), to: bare + turns * each(500) * 1.3, measured: false };
+}

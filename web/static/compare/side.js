@@ -1,0 +1,81 @@
+// Two comparisons side by side: what changed from the older to the newer, as
+// --against says it, or why the two cannot be held against each other.
+import { link } from '../route.js';
+import { t } from '../text.js';
+import { classes, count, html, useEffect, useState } from '../ui.js';
+import { Badge } from './badge.js';
+import { against } from './store.js';
+import { useWhole } from './result.js';
+import { moment, words } from './text.js';
+
+export function Side({ one, other }) {
+  const [older, newer] = [one, other].sort((a, b) => new Date(a.started) - new Date(b.started));
+  const [answer, setAnswer] = useState(null);
+  const [failure, setFailure] = useState('');
+  const [was, is] = [useWhole(older.id), useWhole(newer.id)];
+  const w = words();
+  useEffect(() => {
+    setAnswer(null);
+    setFailure('');
+    against(newer.id, older.id).then(setAnswer, (error) => setFailure(words().refused[error.code] ?? error.message));
+  }, [older.id, newer.id]);
+  if (failure) return html`<section class="panel" role="alert"><p class="wrong">${failure}</p></section>`;
+  if (!answer || !was.comparison || !is.comparison) return html`<p class="hint">${t.nav.loading}</p>`;
+  return html`
+    <section class="panel side" aria-labelledby="side-title">
+      <h2 id="side-title">${w.side.title}</h2>
+      <p>${w.side.from} <a href=${link('compare', older.id)}>${moment(older.started)}</a> (${w.list.saleOf(older.settings)})
+        ${' '}${w.side.to} <a href=${link('compare', newer.id)}>${moment(newer.started)}</a> (${w.list.saleOf(newer.settings)})</p>
+      <${Verdict} answer=${answer} />
+      ${answer.caveats.length > 0 && html`
+        <p class="lesson">${w.side.caveats} ${answer.caveats.map((c) => w.side.caveat[c] ?? c).join(w.side.comma)}</p>`}
+      <${Changes} answer=${answer} was=${was.comparison.result} is=${is.comparison.result} />
+      <${Only} title=${w.side.onlyIn(moment(older.started))} names=${answer.against.gone} />
+      <${Only} title=${w.side.onlyIn(moment(newer.started))} names=${answer.against.added} />
+    </section>`;
+}
+
+const Only = ({ title, names }) => names.length > 0 && html`<p class="hint">${title} ${names.map((n, i) => html`${i > 0 && ', '}<code key=${n}>${n}</code>`)}</p>`;
+
+function Verdict({ answer: { comparable, differences, against: a } }) {
+  const w = words();
+  if (comparable) {
+    const failed = a.changes.filter((c) => c.failed).length;
+    return html`<p class=${`verdict-line ${failed ? 'bad' : 'good'}`} data-comparable="yes">${failed ? w.side.slower(failed, a.limit_percent) : w.side.fine(a.limit_percent)}</p>`;
+  }
+  return html`
+    <div class="verdict-line bad" data-comparable="no">
+      <p>${w.side.notComparable}</p>
+      <ul>${differences.map((d) => html`<li key=${d.setting}>${w.side.differs(w.fields[d.setting][0], d.was, d.is)}</li>`)}
+        ${a.changes.length === 0 && html`<li>${w.side.nothingCommon}</li>`}</ul>
+    </div>`;
+}
+
+const share = (x) => (x >= 0.0995 ? x.toFixed(2) : x.toFixed(3));
+
+function Changes({ answer: { comparable, against: a }, was, is }) {
+  const w = words();
+  if (!a.changes.length) return null;
+  const entry = (result, name) => result.strategies.find((e) => e.strategy === name);
+  const figure = (c, x) => (c.by === 'sales_per_second' ? w.perSecond(count(x)) : share(x));
+  return html`
+    <div class="scroll" tabindex="0" role="region" aria-labelledby="side-title">
+      <table class="changes">
+        <thead><tr><th scope="col">${t.history.strategy}</th>
+          ${[w.side.was, w.side.is].map((text) => html`<th key=${text} scope="col">${text}</th><th scope="col" class="n">${w.columns.sales}</th>`)}
+          ${comparable && html`<th scope="col">${w.side.by}</th><th scope="col" class="n">${w.side.was}</th><th scope="col" class="n">${w.side.is}</th>
+            <th scope="col" class="n">${w.side.change}</th>`}</tr></thead>
+        <tbody>${a.changes.map((c) => {
+    const [before, after] = [entry(was, c.strategy), entry(is, c.strategy)];
+    return html`
+          <tr key=${c.strategy}>
+            <th scope="row"><code>${c.strategy}</code></th>
+            ${[before, after].map((e, i) => html`<td key=${i}><${Badge} entry=${e} /></td><td class="n">${count(e.sales_per_second.median)}</td>`)}
+            ${comparable && html`<td>${w.side.floors[c.by]}</td><td class="n">${figure(c, c.was)}</td><td class="n">${figure(c, c.is)}</td>
+              <td class=${classes('n', c.failed && 'failed')}>${w.side.percent(c.percent)}${c.failed && html` <span class="badge oversold">${c.verdict ? w.side.otherVerdict : w.side.isSlower}</span>`}</td>`}
+          </tr>`;
+  })}</tbody>
+      </table>
+    </div>
+    ${comparable && html`<p class="hint">${w.side.note}</p>`}`;
+}

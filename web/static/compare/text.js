@@ -1,0 +1,13 @@
+// The words of the comparisons, in the language that was chosen: words().start.
+import { preferences } from '../preferences.js';
+import en from './text/en.js';
+import zh from './text/zh.js';
+
+export const dictionaries = { en, zh };
+
+export const words = () => dictionaries[preferences().language];
+
+const format = (options) => (time) => new Date(time).toLocaleString(document.documentElement.lang, { ...options, hour12: false });
+
+/** A day and a time as people here write them. @type {(time: number | string) => string} */
+export const moment = format({ month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' });

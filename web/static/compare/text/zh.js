@@ -1,0 +1,151 @@
+// 对比页面的全部文字（中文）。键与 en.js 相同。
+import { count } from '../../ui.js';
+
+const tidy = (s) => (s < 90 ? `${Math.max(1, Math.round(s))} 秒` : `${count(Math.round(s / 60))} 分钟`);
+
+export default {
+  title: '对比',
+  what: '同一场秒杀，同样的买家按同样的顺序，轮流交给每一种策略：一轮正着排，一轮倒着排，机器时快时慢对谁都一样；'
+    + '旁边还量着“底线”，也就是不用任何策略、只做同样工作的速度。',
+
+  form: '比什么',
+  strategies: '策略',
+  chosen: (n, all) => `${count(all)} 种里选了 ${count(n)} 种`,
+  search: '搜索名称、标题或类别',
+  all: '全选', none: '全不选',
+  notFound: (text) => `没有和“${text}”相符的策略。`,
+  foreign: (names) => `这个实验室不认识 ${names}。`,
+  dropThem: '去掉它们',
+  fields: {
+    stock: ['库存', '待售件数'],
+    buyers: ['买家', '每人买一次'],
+    concurrency: ['并发', '同时在下单的买家'],
+    quantity: ['每人件数', '每个买家要买几件'],
+    repeats: ['轮数', '每隔一轮倒着排'],
+    turn_ms: ['每次，毫秒', '每轮至少量这么久'],
+    few: ['低并发', '再跑一遍的并发；0：不跑'],
+    seed: ['种子', '让买家按同样的顺序再来一遍'],
+  },
+  anySeed: '每次另取一个',
+  wrong: {
+    none: () => '请至少选一种策略。',
+    few: ({ concurrency }) => `请填比对比本身的并发 ${count(concurrency)} 小的数，或者填 0。`,
+    token: () => '请填实验室启动时设的令牌。',
+  },
+  refused: {
+    run_in_progress: '实验室正忙着别的：一次运行、一场对比或一条轨迹。请等它结束，或者让它停下。',
+    unknown_comparison: '这场对比已经不在了。',
+    result_gone: '这场对比的结果已经不在历史文件夹里，或者读不出来了。',
+    not_ended: '这场对比还没有结束。',
+    backend_unavailable: '没有服务进程回应，没法对比。',
+  },
+  estimate: {
+    guessed: (from, to) => `大约要 ${tidy(from)}到 ${tidy(to)}，看机器，也看策略。`,
+    measured: (s) => `大约要 ${tidy(s)}：以前同样的对比就用了这么久。`,
+  },
+  start: '开始对比', stop: '停止', stopping: '正在停止……',
+  sameCommand: '在命令行里这样做：',
+  copyCommand: '复制命令', copyLink: '复制链接',
+  copied: '已复制', notCopied: '这个浏览器不让网页复制',
+
+  progress: {
+    begins: '开始测量……',
+    on: (step) => `轮到 ${step}……`,
+    stopping: '已停止：正在评判量到的部分……',
+    turns: (done, total) => (total ? `${count(total)} 次中的第 ${count(Math.min(done + 1, total))} 次` : '第一次'),
+    standings: '目前的结论',
+    nothing: '第一种策略还没有跑完。',
+    rounds: '轮数',
+  },
+  verdicts: {
+    held: () => '守住了',
+    caught: (v) => (v === 'lost' ? '账不平，果然' : '超卖，果然'),
+    wrong: (v) => (v === 'lost' ? '账不平' : '超卖'),
+    missed: () => '没抓到',
+    void: () => '无效',
+    notRun: '没跑',
+  },
+  announce: { on: '正在对比。', over: (text) => `对比结束：${text}` },
+  isOn: '有一场对比正在进行：去看看',
+
+  outcome: (v) => [
+    v.held && `${count(v.held)} 种守住了`,
+    v.caught && `${count(v.caught)} 种本来就有错的被抓住了`,
+    v.other && `${count(v.other)} 种和已知的不一样`,
+    v.not_run && `${count(v.not_run)} 种没跑`,
+  ].filter(Boolean).join('，') || '什么也没量到',
+  wasStopped: '提前停止：这里是停止之前量到的',
+  duration: (s) => (s < 60 ? `${s < 10 ? s.toFixed(1) : Math.round(s)} 秒` : `${Math.floor(s / 60)} 分 ${Math.floor(s % 60)} 秒`),
+  notKept: '这个结果只在内存里，实验室一停就没了：请先下载。原因：',
+  report: '完整报告', download: '下载：',
+  bars: {
+    title: '每秒售出',
+    hint: (rounds) => (rounds > 1 ? `条形是 ${count(rounds)} 轮的中位数，细线从最慢的一轮到最快的一轮。` : '只有一轮。'),
+  },
+  table: '所有策略',
+  columns: {
+    strategy: '策略', verdict: '结论', sold: '售出', sales: '售出/秒', p50: 'p50', p99: 'p99', wait: '等锁', commands: '命令数',
+    gin: '比 gin', transaction: '比事务',
+  },
+  columnHints: {
+    sold: '占库存的多少，以账本为准；其余的买家被告知繁忙或冲突', sales: '各轮的中位数，算到卖出最后一件为止',
+    wait: '一次购买等锁的时间', commands: '一次购买向后端发的命令',
+    gin: '每秒请求数，与空的 gin 处理器之比', transaction: '每秒售出，与不经 HTTP 的同一个事务之比',
+  },
+  tableNote: '都是各轮的中位数；比值用的是同一轮的底线。点表头排序。',
+  notRun: '没有跑的', problems: '还出了什么问题',
+  machine: (cpus, os) => `${count(cpus)} 个处理器，${os}`,
+  services: (n) => `${count(n)} 个服务进程`,
+  floors: '底线',
+  floorNames: { gin: '空的 gin 处理器', redis_incr: '单纯的 Redis INCR', hot_row: '单纯 UPDATE 同一行', transaction: '同一个事务，不经 HTTP' },
+  perSecond: (n) => `${n}/秒`,
+  unknown: '这里没有这场对比：它也许属于别的实验室，也许已经删掉了。现有的都在下面。',
+
+  empty: {
+    title: '现在没有在对比',
+    text: ['选好策略，开始。每一种都把同一场秒杀跑上许多遍，每一遍都查账：会超卖的策略，跑得再快也没有意义。'],
+    points: [
+      '结论会一个一个出来；其间实验室不做别的。',
+      '最后得到：每秒售出及其波动、延迟、等锁时间、每次购买的命令数，以及与底线之比。',
+      '结果保存在下面，重启以后也在。任意两场可以并排看。',
+    ],
+  },
+
+  list: {
+    title: '历史',
+    empty: '还没有做过对比。',
+    pickTwo: (n) => ['选两场，并排看。', '再选一场。', '选好了两场。'][n],
+    sideBySide: '并排看',
+    pick: (time) => `选中 ${time} 的对比`,
+    started: '开始', strategies: '策略', sale: '秒杀', rounds: '轮数', verdicts: '结论', took: '用时',
+    names: (names) => (names.join() === 'all' ? '全部' : names.length > 3 ? `${names.slice(0, 2).join('、')} 等 ${count(names.length)} 种` : names.join('、')),
+    saleOf: (s) => `${count(s.stock)} 件，${count(s.buyers)} 位买家${s.quantity > 1 ? `各买 ${count(s.quantity)} 件` : ''}，并发 ${count(s.concurrency)}`,
+    roundsOf: (n, ms) => `${count(n)} × ${count(ms)} 毫秒`,
+    on: '进行中', stopped: '提前停止', inMemory: '没有存盘',
+    held: (n) => `${count(n)} 守住`, caught: (n) => `${count(n)} 抓住`, other: (n) => `${count(n)} 不一样`, notRun: (n) => `${count(n)} 没跑`,
+    reuse: '用这设置', remove: '删除', sure: '真的删除？',
+    kept: (folder, most) => `最近的 ${count(most)} 场保存在 ${folder}。`,
+    notKept: '这个实验室没有存历史的文件夹：它一停，这些就没了。',
+    skipped: (n) => `历史文件夹里有 ${count(n)} 个文件读不出来`,
+  },
+
+  side: {
+    title: '并排看',
+    from: '从', to: '到', was: '之前', is: '之后', by: '对照', change: '变化', comma: '、',
+    notComparable: '这两场没法比：不是同一场秒杀。',
+    differs: (name, was, is) => `${name}：先是 ${count(was)}，后是 ${count(is)}`,
+    nothingCommon: '没有一种策略两场都有。',
+    slower: (n, limit) => `有 ${count(n)} 种策略慢了 ${count(limit)}% 以上，或者结论变了。`,
+    fine: (limit) => `没有哪种策略慢了 ${count(limit)}% 以上，结论也都没变。`,
+    caveats: '两场之间还有不同，变化也可能由此而来：',
+    caveat: {
+      machine: '机器', version: 'seckill 的版本', servers: '服务器', durability: '提交有多持久',
+      services: '服务进程数', turns: '轮数和每次时长', interrupted: '有一场提前停止',
+    },
+    onlyIn: (time) => `只在 ${time} 那场里：`,
+    floors: { gin: 'gin 处理器', redis_incr: 'INCR', hot_row: 'UPDATE', transaction: '事务', sales_per_second: '每秒售出' },
+    percent: (p) => `${p > 0 ? '+' : p < 0 ? '−' : '±'}${Math.abs(p).toFixed(1)}%`,
+    otherVerdict: '结论变了', isSlower: '慢了',
+    note: '两场都有底线时，比的是与各自底线之比：这样就去掉了机器当天的快慢。',
+  },
+};
