@@ -108,14 +108,15 @@ func (l *etcdLock) queue(
 		if len(ahead) == 0 {
 			return uint64(mine), nil
 		}
-		err := me.untilGone(string(ahead[0].Key), got.Header.Revision)
+		told, err := me.untilGone(
+			string(ahead[0].Key), got.Header.Revision)
 		if err != nil {
 			return 0, err
 		}
 		// Being told is not being first: the key ahead may have been a
 		// waiter's who gave up, with others still ahead of him. Nor is it
 		// having a key: ours may have gone as well.
-		got, err = l.look(me, dir, mine)
+		got, err = l.look(me, dir, mine, told)
 		if err != nil {
 			return 0, err
 		}
@@ -126,12 +127,28 @@ func (l *etcdLock) queue(
 }
 
 // look asks who came last before mine, if our key is still there.
+//
+// It asks the one server that it has at hand: those before us can only go, so
+// whoever knows as much as we were told cannot make us first too early. (To
+// ask the majority is to wait for the next write to be flushed: usually the
+// key with which our predecessor lines up again.) And no server can say
+// whether our lease ends the moment after: our own clock does.
 func (l *etcdLock) look(
-	me *contender, dir string, mine int64,
+	me *contender, dir string, mine, told int64,
+) (*clientv3.TxnResponse, error) {
+	got, err := l.ask(me, dir, mine, clientv3.WithSerializable())
+	if err == nil && got.Header.Revision < told { // it lags behind
+		got, err = l.ask(me, dir, mine)
+	}
+	return got, err
+}
+
+func (l *etcdLock) ask(
+	me *contender, dir string, mine int64, how ...clientv3.OpOption,
 ) (*clientv3.TxnResponse, error) {
 	ctx, cancel := me.command()
 	defer cancel()
-	before := append(clientv3.WithLastCreate(),
+	before := append(append(how, clientv3.WithLastCreate()...),
 		clientv3.WithMaxCreateRev(mine-1))
 	return l.etcd.Txn(ctx).
 		If(clientv3.Compare(clientv3.CreateRevision(me.key), "=", mine)).

@@ -92,7 +92,7 @@ func (l *etcdNode) Acquire(
 			case o.Wait == 0:
 				return 0, errBusy
 			}
-			err = me.untilGone(key, got.Header.Revision)
+			_, err = me.untilGone(key, got.Header.Revision)
 			if err != nil {
 				return 0, err
 			}

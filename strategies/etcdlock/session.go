@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -39,13 +38,14 @@ type session struct {
 	ready chan struct{} // closed when it is granted, or refused with err
 	id    clientv3.LeaseID
 	err   error
-	names atomic.Int64
 
 	alive context.Context
 	end   context.CancelCauseFunc
 
-	mu   sync.Mutex
-	left []*contender // whose keys could not be deleted yet
+	mu    sync.Mutex
+	names int          // made so far
+	spare []int        // of those, free to be used again
+	left  []*contender // whose keys could not be deleted yet
 }
 
 // patience is how long a command may take: without a connection, the client
@@ -157,14 +157,45 @@ func (s *session) renew(limit time.Duration) (left time.Duration, err error) {
 // A contender is one attempt to get a lock, under one session.
 type contender struct {
 	*session
-	key  string // that he makes, or tries to
-	name string // its value, and nobody else's
+	key    string // that he makes, or tries to
+	number int    // of his name
+	name   string // its value, and nobody else's
 
 	buyer   context.Context
 	waiting context.Context // ends with his time, too, or with the lease
 
-	there bool // his key may be there
-	late  bool // it may still come: nobody knows what became of it
+	there  bool // his key may be there
+	late   bool // it may still come: nobody knows what became of it
+	unsure bool // a command of his was not answered, and may still come
+}
+
+// contender names one among those of this session. A name is used again once
+// its key is gone: etcd remembers every key that ever was until somebody
+// compacts it, and goes through all of them to look into a lock's directory.
+// After 5,000 locks under names of their own that took longer than a commit.
+func (s *session) contender(buyer, waiting context.Context) *contender {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	me := &contender{session: s, buyer: buyer, waiting: waiting}
+	if last := len(s.spare) - 1; last >= 0 {
+		me.number, s.spare = s.spare[last], s.spare[:last]
+	} else {
+		s.names++
+		me.number = s.names
+	}
+	me.name = fmt.Sprintf("%x-%d", int64(s.id), me.number)
+	return me
+}
+
+// retire gives a contender's name back, unless something that he has sent may
+// still meet the next one's key.
+func (me *contender) retire() {
+	if me.unsure {
+		return
+	}
+	me.mu.Lock()
+	defer me.mu.Unlock()
+	me.spare = append(me.spare, me.number)
 }
 
 // contend makes attempts until one succeeds or the wait is over. try takes the
@@ -212,8 +243,7 @@ func (c *sessions) attempt(
 		timer := time.AfterFunc(time.Until(end), func() { stop(errBusy) })
 		defer timer.Stop()
 	}
-	me := &contender{session: s, buyer: ctx, waiting: waiting,
-		name: fmt.Sprintf("%x-%d", int64(s.id), s.names.Add(1))}
+	me := s.contender(ctx, waiting)
 	fence, err := try(me)
 	if err == nil && s.alive.Err() != nil {
 		err = errGone
@@ -235,7 +265,7 @@ func (c *sessions) attempt(
 
 // command is the context of one command.
 func (me *contender) command() (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(me.buyer, patience, errDown)
+	return lock.Within(me.buyer, patience, errDown)
 }
 
 // none: there is no such key.
@@ -251,7 +281,7 @@ func none(key string) clientv3.Cmp {
 func (me *contender) put(
 	conditions []clientv3.Cmp, first ...clientv3.Op,
 ) (*clientv3.TxnResponse, error) {
-	me.there, me.late = true, true
+	me.there, me.late, me.unsure = true, true, true
 	put := clientv3.OpPut(me.key, me.name, clientv3.WithLease(me.id))
 	ctx, cancel := me.command()
 	defer cancel()
@@ -260,9 +290,9 @@ func (me *contender) put(
 		Then(append(first, put)...).Commit()
 	switch {
 	case err == nil:
-		me.there, me.late = got.Succeeded, false
+		me.there, me.late, me.unsure = got.Succeeded, false, false
 	case errors.Is(err, rpctypes.ErrLeaseNotFound):
-		me.there, me.late = false, false
+		me.there, me.late, me.unsure = false, false, false
 		me.end(errGone) // all who hold a lock under it are told
 		err = errGone
 	}
@@ -273,15 +303,18 @@ func (me *contender) put(
 // outside every lock's directory, and goes with the lease.
 func (me *contender) grave() string { return "/seckill/graves/" + me.name }
 
-// untilGone waits for a key to be deleted that was there at revision rev. It
-// may also return early: whoever was told looks again.
+// untilGone waits for a key to be deleted that was there at revision rev, and
+// says at which revision it was told. It may also return early: whoever was
+// told looks again.
 //
 // It watches from now on, and looks at the key once more if anything at all
 // was written since rev. To watch from rev + 1 would save that, but a watch
 // that begins behind the others waits for the server's next round, up to
 // 100 ms: with other locks written beside, we had 31 hand-overs a second that
 // way, and 200 this way. (concurrency.Mutex watches from rev: it always waits.)
-func (me *contender) untilGone(key string, rev int64) error {
+func (me *contender) untilGone(
+	key string, rev int64,
+) (told int64, _ error) {
 	ctx, cancel := context.WithCancel(me.waiting)
 	defer cancel()
 	changes := me.etcd.Watch(ctx, key,
@@ -291,19 +324,22 @@ func (me *contender) untilGone(key string, rev int64) error {
 		ctx, cancel := me.command()
 		defer cancel()
 		got, err := me.etcd.Get(ctx, key)
-		if err != nil || !isThere(got, rev) {
-			return err
+		if err != nil {
+			return 0, err
+		}
+		if !isThere(got, rev) {
+			return got.Header.Revision, nil
 		}
 	}
 
-	gone, broken := make(chan struct{}), errDown
+	gone, broken, at := make(chan struct{}), errDown, int64(0)
 	go func() {
 		defer close(gone)
 		for change := range changes {
 			if change.Err() != nil {
 				broken = change.Err()
 			} else if len(change.Events) > 0 {
-				broken = nil
+				at, broken = change.Header.Revision, nil
 				return
 			}
 		}
@@ -317,9 +353,9 @@ func (me *contender) untilGone(key string, rev int64) error {
 			return err
 		})
 	if err != nil {
-		return err
+		return 0, err
 	}
-	return broken
+	return at, broken
 }
 
 // isThere: the key is still the one that was there at rev.
@@ -332,13 +368,16 @@ func isThere(got *clientv3.GetResponse, rev int64) bool {
 // would.
 func (me *contender) leave(ctx context.Context) error {
 	if !me.there {
+		me.retire()
 		return nil
 	}
 	_, err := me.remove(context.WithoutCancel(ctx))
 	if err != nil {
 		me.forget(me)
+		return err
 	}
-	return err
+	me.retire()
+	return nil
 }
 
 // free gives the lock back.
@@ -353,15 +392,16 @@ func (me *contender) free(ctx context.Context) error {
 		me.forget(me)
 		return fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
 	case !was:
-		return lock.ErrNotHeld
+		err = lock.ErrNotHeld
 	}
-	return nil
+	me.retire()
+	return err
 }
 
 // remove deletes our key if it is ours, and says whether it was. A grave keeps
 // it from coming later.
 func (me *contender) remove(ctx context.Context) (was bool, err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, errDown)
+	ctx, cancel := lock.Within(ctx, patience, errDown)
 	defer cancel()
 	ours := clientv3.Compare(clientv3.Value(me.key), "=", me.name)
 	then := []clientv3.Op{clientv3.OpDelete(me.key)}
@@ -377,6 +417,7 @@ func (me *contender) remove(ctx context.Context) (was bool, err error) {
 		return false, nil // and our key went with the lease
 	}
 	if err != nil {
+		me.unsure = true
 		return false, err
 	}
 	return got.Succeeded, nil

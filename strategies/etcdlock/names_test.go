@@ -1,0 +1,73 @@
+package etcdlock
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"seckill/internal/backend"
+	"seckill/internal/lab/labtest"
+	"seckill/internal/lock"
+	"seckill/internal/tap"
+)
+
+// etcd remembers every name until somebody compacts it: one contender at a
+// time uses one name. One of whom nobody knows whether something of his is
+// still on its way keeps his name for himself.
+func TestNamesAreUsedAgain(t *testing.T) {
+	b := newBench(t, Etcd, long)
+	held := func(ctx context.Context) string {
+		l, err := b.Acquire(ctx, b.key, lock.Options{Wait: long})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer release(t, l)
+		return b.keys(t)[0]
+	}
+	first := held(t.Context())
+	for range 5 {
+		if key := held(t.Context()); key != first {
+			t.Errorf("the key is %s, want %s again", key, first)
+		}
+	}
+	commands := 0
+	lost := tap.With(t.Context(), &meddler{after: func(c *tap.Command, err error) error {
+		if commands++; err == nil && commands == 1 {
+			return errLostReply
+		}
+		return err
+	}})
+	if l, err := b.Acquire(lost, b.key, lock.Options{Wait: long}); err == nil {
+		t.Fatalf("acquired without a reply: %v", l)
+	}
+	if key := held(t.Context()); key == first {
+		t.Errorf("%s is used again, though its put may still come", key)
+	}
+}
+
+// What a server knows that lags behind what we were told is not enough: the
+// majority is asked.
+func TestLookAsksTheMajorityWhenItsServerLags(t *testing.T) {
+	in := labtest.Instance(t, backend.Etcd)
+	b := benchOn(t, Etcd, in, long)
+	l := b.Locker.(*etcdLock)
+	s, err := l.get(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for told, want := range map[int64]int{1: 1, math.MaxInt64: 2} {
+		asked := 0
+		ctx := tap.With(t.Context(), &meddler{before: func(*tap.Command) error {
+			asked++
+			return nil
+		}})
+		me := s.contender(ctx, ctx)
+		me.key = b.key + "/" + me.name
+		if _, err := l.look(me, b.key+"/", 1, told); err != nil {
+			t.Fatal(err)
+		}
+		if asked != want {
+			t.Errorf("told at revision %d it asked %d times, want %d", told, asked, want)
+		}
+	}
+}
