@@ -76,6 +76,9 @@ func (c *LoadCmd) Validate() (err error) {
 	if c.wanted.Service != nil && len(c.Target) == 0 {
 		return errors.New("the scenario describes a service of somebody else: say with --target where it is")
 	}
+	if c.wanted.Service != nil && c.MySQLDSN == "" && c.SQLitePath == "" {
+		return errors.New("the verdict is read from the service's own database: say with --mysql-dsn or --sqlite-path where it is")
+	}
 	if c.authorities, err = readAuthorities(c.CA); err != nil {
 		return err
 	}

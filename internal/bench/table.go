@@ -14,6 +14,7 @@ type Table struct {
 	Notes []string
 	Head  []string
 	Rows  [][]string
+	Prose bool // cells are sentences: on a terminal they stand below each other
 }
 
 // WriteText writes tables for a terminal.
@@ -24,6 +25,10 @@ func WriteText(w io.Writer, tables []Table) error {
 			b.WriteString("\n")
 		}
 		fmt.Fprintf(&b, "%s\n\n", t.Title)
+		if t.Prose {
+			writeProse(&b, t)
+			continue
+		}
 		widths := make([]int, len(t.Head))
 		for _, row := range append([][]string{t.Head}, t.Rows...) {
 			for i, cell := range row {

@@ -42,6 +42,20 @@ func ReadMatrix(r io.Reader) (*Matrix, error) {
 	return &m, nil
 }
 
+// Cell is the answer to a question about a strategy; an empty one if the matrix
+// has none.
+func (m *Matrix) Cell(strategy, question string) Cell {
+	if m == nil {
+		return Cell{}
+	}
+	for _, row := range m.Rows {
+		if row.Strategy == strategy {
+			return row.Cells[question]
+		}
+	}
+	return Cell{}
+}
+
 // Sign is the answer in one character, or what was seen in a few words.
 func (c Cell) Sign() string {
 	switch c.Answer {
