@@ -24,12 +24,14 @@ const (
 
 // perform has the lanes of a run storm their sales at once, and has done with
 // whatever went wrong meanwhile before the run has ended.
-func (s *Server) perform(ctx context.Context, e *entry, m *mishaps) {
+// Whoever is told of that may start the next.
+func (s *Server) perform(ctx context.Context, e *entry, m *mishaps, release func()) {
 	err := s.serve(ctx, e)
 	if err == nil {
 		s.storm(ctx, e, m)
 	}
 	m.end()
+	release()
 	s.book.change(e, func(r *Run) bool {
 		r.State = Done
 		if !slices.ContainsFunc(r.Lanes, func(l Lane) bool { return l.Result != nil }) {

@@ -67,8 +67,7 @@ func (s *Server) startRun(c *gin.Context) {
 	}
 	s.runs.Go(func() {
 		defer stop()
-		defer release()
-		s.perform(ctx, e, m)
+		s.perform(ctx, e, m, release)
 	})
 	c.Header("Location", "/api/lab/v1/runs/"+e.ID)
 	c.JSON(http.StatusCreated, s.book.read(e).summary())

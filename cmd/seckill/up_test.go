@@ -1,0 +1,325 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"seckill/internal/backend"
+	"seckill/internal/lab"
+	"seckill/internal/labapi"
+	"seckill/internal/ledger"
+)
+
+// An upLab is `seckill up`, in this process.
+type upLab struct {
+	t      *testing.T
+	folder string // in which it makes its own
+	page   string
+	stop   func() (status int, said string) // Ctrl-C
+}
+
+func startUp(t *testing.T) *upLab {
+	t.Helper()
+	t.Setenv("SECKILL_STATE", t.TempDir())
+	ctx, cancel := context.WithCancel(t.Context())
+	u := &upLab{t: t, folder: t.TempDir()}
+	out, in := io.Pipe()
+	var said bytes.Buffer
+	ended := make(chan int, 1)
+	go func() {
+		status := run(ctx, cancel, []string{"up", "--addr", "127.0.0.1:0", "--folder", u.folder, "--history", t.TempDir()}, in, &said)
+		in.Close()
+		ended <- status
+	}()
+	u.stop = sync.OnceValues(func() (int, string) {
+		cancel()
+		return <-ended, said.String()
+	})
+	t.Cleanup(func() {
+		if status, said := u.stop(); status != 0 {
+			t.Errorf("seckill up ended with %d: %s", status, said)
+		}
+	})
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if page, ok := strings.CutPrefix(lines.Text(), "Page: "); ok {
+			u.page = strings.Fields(page)[0]
+			go io.Copy(io.Discard, out)
+			return u
+		}
+	}
+	status, text := u.stop()
+	t.Fatalf("seckill up ended with %d before it had a page: %s", status, text)
+	return nil
+}
+
+// ask makes a call and decodes its answer, which must have the status.
+func (u *upLab) ask(method, path, body string, want int, into any) {
+	u.t.Helper()
+	request, err := http.NewRequestWithContext(u.t.Context(), method, strings.TrimSuffix(u.page, "/")+path, strings.NewReader(body))
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err == nil && answer.StatusCode == want {
+		err = json.Unmarshal(text, into)
+	}
+	if err != nil || answer.StatusCode != want {
+		u.t.Fatalf("%s %s %s: %d %.500s %v, want %d", method, path, body, answer.StatusCode, text, err, want)
+	}
+}
+
+func (u *upLab) begin(settings string) (r labapi.Run) {
+	u.t.Helper()
+	u.ask("POST", "/api/lab/v1/runs", settings, http.StatusCreated, &r)
+	return r
+}
+
+// until waits for news of the run, from the lab's events, that are so.
+func (u *upLab) until(id string, so func(labapi.Run) bool) (r labapi.Run) {
+	u.t.Helper()
+	ctx, cancel := context.WithTimeout(u.t.Context(), 2*time.Minute)
+	defer cancel()
+	request, _ := http.NewRequestWithContext(ctx, "GET", u.page+"api/lab/v1/events", nil)
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	lines := bufio.NewScanner(answer.Body)
+	lines.Buffer(nil, 16<<20)
+	for lines.Scan() {
+		data, ok := strings.CutPrefix(lines.Text(), "data: ")
+		r = labapi.Run{}
+		if ok && json.Unmarshal([]byte(data), &r) == nil && r.ID == id && so(r) {
+			return r
+		}
+	}
+	u.t.Fatalf("the run %s never came so far: %v", id, lines.Err())
+	return r
+}
+
+// perform has a run from its beginning to its end.
+func (u *upLab) perform(settings string) labapi.Run {
+	u.t.Helper()
+	r := u.until(u.begin(settings).ID, func(r labapi.Run) bool { return r.State.Ended() })
+	if r.State != labapi.Done {
+		u.t.Fatalf("the run ended %s: %s", r.State, r.Error)
+	}
+	for _, f := range r.Faults {
+		if f.State != labapi.FaultOver || f.Until < f.At {
+			u.t.Errorf("fault %+v, want it over", f)
+		}
+	}
+	return r
+}
+
+type upStatus struct {
+	Backends []backend.Status
+	Services []lab.Service
+	Settings lab.ServiceSettings `json:"services_settings"`
+	Faults   []lab.FaultStatus
+}
+
+func (u *upLab) status() (s upStatus) {
+	u.t.Helper()
+	u.ask("GET", "/api/lab/v1/status", "", http.StatusOK, &s)
+	return s
+}
+
+// says that a lane was judged, and from what.
+func (u *upLab) judged(l labapi.Lane, want ...ledger.Verdict) {
+	u.t.Helper()
+	if l.Result == nil || !slices.Contains(want, l.Result.Verdict) {
+		u.t.Errorf("%s: %s, %+v; want it %v", l.Strategy, l.Error, l.Result, want)
+	}
+}
+
+// One lab, whose faults are real; each leaves it as it was.
+func TestRunsOfARealLab(t *testing.T) {
+	u := startUp(t)
+	before := u.status()
+	for _, f := range before.Faults {
+		if !f.Available {
+			t.Errorf("%s is not to be had on a private lab: %s", f.Kind, f.Missing)
+		}
+	}
+	anything := []ledger.Verdict{ledger.Held, ledger.Oversold, ledger.Lost}
+
+	t.Run("two strategies have the same buyers", func(t *testing.T) {
+		u.t = t
+		r := u.perform(`{"strategies":["naive","conditional"],"stock":100,"buyers":600,"concurrency":32,"seed":"12345678901234567890"}`)
+		u.judged(r.Lanes[0], ledger.Oversold)
+		u.judged(r.Lanes[1], ledger.Held)
+		var users [2][]int64
+		for i, l := range r.Lanes {
+			if l.SKU != []int64{1, 3}[i] || l.Result.Settings.Seed != 12345678901234567890 {
+				t.Errorf("lane %d sells SKU %d with seed %d", i, l.SKU, l.Result.Settings.Seed)
+			}
+			var page struct{ Orders []ledger.Order }
+			u.ask("GET", fmt.Sprintf("/api/v1/orders?sku_id=%d&limit=1000", l.SKU), "", http.StatusOK, &page)
+			for _, o := range page.Orders {
+				users[i] = append(users[i], o.UserID)
+			}
+		}
+		shared := slices.ContainsFunc(users[0], func(user int64) bool { return slices.Contains(users[1], user) })
+		if !shared { // each was won by the first of the same thousand
+			t.Errorf("nobody bought in both sales: %v and %v", users[0][:5], users[1][:5])
+		}
+	})
+
+	t.Run("pause", func(t *testing.T) {
+		u.t = t
+		begun := u.begin(`{"strategies":["conditional","redis-token"],"stock":100,"buyers":500,"concurrency":16,"lease_ms":300,
+			"faults":[{"kind":"pause_service","service":2,"at_ms":0,"for_ms":1500}]}`)
+		u.until(begun.ID, func(r labapi.Run) bool { return r.Faults[0].State == labapi.FaultOn })
+		seen := false
+		for r := (labapi.Run{}); !seen && !r.State.Ended(); u.ask("GET", "/api/lab/v1/runs/"+begun.ID, "", http.StatusOK, &r) {
+			services := u.status().Services
+			seen = services[1].Paused && services[1].Up && !services[0].Paused
+		}
+		r := u.until(begun.ID, func(r labapi.Run) bool { return r.State.Ended() })
+		if f := r.Faults[0]; !seen || f.State != labapi.FaultOver || f.Until-f.At < 1500 {
+			t.Errorf("service 2 was seen paused: %v; the fault is %+v", seen, f)
+		}
+		u.judged(r.Lanes[0], ledger.Held)
+		u.judged(r.Lanes[1], anything...) // its locks may have ended under their holders
+		if took := r.Lanes[0].Result.Latency.Max; took < 1_000_000 {
+			t.Errorf("no buyer waited longer than %d µs for a service that stood still for 1.5 s", took)
+		}
+	})
+
+	t.Run("kill", func(t *testing.T) {
+		u.t = t
+		r := u.perform(`{"strategies":["conditional"],"stock":100,"buyers":500,"concurrency":16,"faults":[{"kind":"kill_service"}]}`)
+		u.judged(r.Lanes[0], ledger.Held)
+		if counts := r.Lanes[0].Result.Counts; counts[ledger.OutcomeError] == 0 {
+			t.Errorf("nobody met the dead process: %v", counts)
+		}
+		for _, s := range u.status().Services {
+			if !s.Up {
+				t.Errorf("%s is not started again: %s", s.Name, s.Error)
+			}
+		}
+	})
+
+	t.Run("restart of Redis", func(t *testing.T) {
+		u.t = t
+		client := redis.NewClient(&redis.Options{Addr: addressOf(before, backend.NameRedis)})
+		defer client.Close()
+		if err := client.Set(t.Context(), "probe", 1, 0).Err(); err != nil {
+			t.Fatal(err)
+		}
+		r := u.perform(`{"strategies":["conditional","redis-counter"],"stock":400,"buyers":500,"concurrency":16,"faults":[{"kind":"restart_redis"}]}`)
+		u.judged(r.Lanes[0], ledger.Held)
+		u.judged(r.Lanes[1], ledger.Lost, ledger.NotValid) // its counter is gone, in mid-sale or before
+		if n, err := client.Exists(t.Context(), "probe").Result(); n != 0 || err != nil {
+			t.Errorf("Redis has %d of what it had before its restart, %v", n, err)
+		}
+	})
+
+	t.Run("cut of a ZooKeeper session", func(t *testing.T) {
+		u.t = t
+		first := u.status().Services
+		sessions := []string{session(t, first[0].URL), session(t, first[1].URL)}
+		r := u.perform(`{"strategies":["zk"],"stock":50,"buyers":150,"concurrency":16,"faults":[{"kind":"cut_zookeeper_session","service":2}]}`)
+		u.judged(r.Lanes[0], anything...)
+		now := []string{session(t, first[0].URL), session(t, first[1].URL)}
+		if now[0] != sessions[0] || now[1] == sessions[1] {
+			t.Errorf("the sessions %v became %v, want another of service 2 alone", sessions, now)
+		}
+	})
+
+	t.Run("other services", func(t *testing.T) {
+		u.t = t
+		r := u.perform(`{"strategies":["conditional"],"stock":50,"buyers":200,"concurrency":8,"services":3,"lease_ms":900,"wait_ms":700,"poll_ms":5}`)
+		u.judged(r.Lanes[0], ledger.Held)
+		s := u.status()
+		if want := (lab.ServiceSettings{Services: 3, Lease: 900, Wait: 700, Poll: 5}); s.Settings != want || len(s.Services) != 3 || len(r.Lanes[0].Result.Targets) != 3 {
+			t.Errorf("%d services run with %+v, want %+v", len(s.Services), s.Settings, want)
+		}
+		if s.Services[0].URL != before.Services[0].URL {
+			t.Errorf("service-1 moved from %s to %s", before.Services[0].URL, s.Services[0].URL)
+		}
+		var receipt struct{ Strategy string }
+		u.ask("POST", "/api/v1/seckill", `{"sku_id":2,"user_id":7,"quantity":1}`, http.StatusOK, &receipt)
+		if receipt.Strategy != "conditional" {
+			t.Errorf("the shop sold with %s after the restart", receipt.Strategy)
+		}
+	})
+
+	const longPause = `{"strategies":["conditional"],"stock":1000,"buyers":100000,"concurrency":8,
+		"faults":[{"kind":"pause_service","at_ms":0,"for_ms":25000}]}`
+	paused := func(r labapi.Run) bool { return len(r.Faults) > 0 && r.Faults[0].State == labapi.FaultOn }
+
+	t.Run("stop in mid-fault", func(t *testing.T) {
+		u.t = t
+		begun := u.begin(longPause)
+		u.until(begun.ID, paused)
+		var stopping labapi.Run
+		u.ask("DELETE", "/api/lab/v1/runs/"+begun.ID, "", http.StatusAccepted, &stopping)
+		r := u.until(begun.ID, func(r labapi.Run) bool { return r.State.Ended() })
+		if f := r.Faults[0]; !r.Stopped || f.State != labapi.FaultOver || f.Until-f.At > 20_000 {
+			t.Errorf("stopped: %v, fault %+v; want the pause cut short", r.Stopped, f)
+		}
+		if s := u.status().Services[0]; s.Paused || !s.Up {
+			t.Errorf("%+v is left paused", s)
+		}
+	})
+
+	t.Run("shutdown in mid-fault", func(t *testing.T) {
+		u.t = t
+		u.until(u.begin(longPause).ID, paused)
+		services := u.status().Services
+		status, said := u.stop()
+		if status != 0 || !strings.Contains(said, "nothing is left behind") {
+			t.Errorf("seckill up ended with %d: %s", status, said)
+		}
+		for _, s := range services { // one that stands still would have its socket open
+			if conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://")); err == nil {
+				conn.Close()
+				t.Errorf("%s is left behind", s.Name)
+			}
+		}
+		if left, err := os.ReadDir(u.folder); err != nil || len(left) > 0 {
+			t.Errorf("%v, %v are left in the lab's folder", left, err)
+		}
+	})
+}
+
+func addressOf(s upStatus, name string) string {
+	i := slices.IndexFunc(s.Backends, func(b backend.Status) bool { return b.Name == name })
+	return s.Backends[i].Address
+}
+
+// session is what a service says that its ZooKeeper session is.
+func session(t *testing.T, service string) string {
+	t.Helper()
+	u := &upLab{t: t, page: service}
+	var s upStatus
+	u.ask("GET", "/readyz", "", http.StatusOK, &s)
+	i := slices.IndexFunc(s.Backends, func(b backend.Status) bool { return b.Name == backend.NameZooKeeper })
+	return s.Backends[i].Session
+}
