@@ -1,0 +1,46 @@
+package loadtest
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"seckill/internal/ledger"
+)
+
+// Who holds several runs beside each other stands between the reset and the
+// storm, and between the storm and the audit.
+func TestRunWaitsForThoseBesideIt(t *testing.T) {
+	f := &fake{}
+	c := serve(t, f)
+	var atBegin, atEnd ledger.Snapshot
+	c.Begin = func() { atBegin = f.view() }
+	c.End = func() { atEnd = f.view() }
+	r, err := Run(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if atBegin.Stock.Num != testStock || len(atBegin.Orders) != 0 {
+		t.Errorf("it began with %d units and %d orders, want a fresh sale", atBegin.Stock.Num, len(atBegin.Orders))
+	}
+	if len(atEnd.Orders) != testStock || r.Verdict != ledger.Held {
+		t.Errorf("it ended with %d orders, %s; want all %d, judged afterwards", len(atEnd.Orders), r.Verdict, testStock)
+	}
+}
+
+// A counter that is gone is judged as gone, though a service is dead besides.
+func TestLostCounterAndDeadService(t *testing.T) {
+	f := &fake{homes: func() map[ledger.Home]int64 { return nil }}
+	alive := serve(t, f).Targets[0]
+	dead := httptest.NewServer(http.NotFoundHandler())
+	dead.Close()
+	for _, order := range [][]string{{alive, dead.URL}, {dead.URL, alive}} {
+		l := countedLedger{Ledger: f, home: ledger.HomeRedis}
+		for _, base := range order {
+			l.services = append(l.services, service{base: base, http: http.DefaultClient})
+		}
+		if snap, err := l.Snapshot(t.Context(), 1); err != nil || len(snap.Homes) != 0 {
+			t.Errorf("%v: %v, %v; want the snapshot without a counter", order, snap.Homes, err)
+		}
+	}
+}
