@@ -461,3 +461,37 @@ func TestOnlyTheLastRunsAreKept(t *testing.T) {
 		t.Errorf("%d runs are kept, the newest is %s", len(runs), runs[0].ID)
 	}
 }
+
+// A page that puts the news of a run together has what the lab has, of each
+// lane.
+func TestNewsOfLanesAddUp(t *testing.T) {
+	_, h, load := start(t, func(c *Config) { c.Strategies = []catalog.Info{{Name: "good"}, {Name: "other"}} })
+	page := watch(t, h.URL)
+	page.next("hello")
+	begun := begin(t, h.URL, strings.Replace(goodRun, `"good"`, `"good","other"`, 1))
+	go func() {
+		for i := range 2 * maxPoints { // more than one lane keeps, so that points are thinned
+			load.progress <- loadtest.Progress{Elapsed: time.Duration(i) * time.Second}
+		}
+		load.results <- &loadtest.Result{}
+		load.results <- &loadtest.Result{}
+	}()
+	var put [2][]Point
+	page.until(func(r Run) bool {
+		for i, l := range r.Lanes {
+			if l.From > len(put[i]) {
+				t.Fatalf("lane %d goes on at %d, and %d points are known", i, l.From, len(put[i]))
+			}
+			put[i] = append(put[i][:l.From], l.Points...)
+		}
+		return ended(r)
+	})
+	var whole Run
+	_, body, _ := call{method: "GET", path: "/api/lab/v1/runs/" + begun.ID}.do(t, h.URL)
+	json.Unmarshal([]byte(body), &whole)
+	for i, l := range whole.Lanes {
+		if !slices.Equal(put[i], l.Points) || len(l.Points) == 0 {
+			t.Errorf("lane %d: %d points were put together, the lab has %d", i, len(put[i]), len(l.Points))
+		}
+	}
+}
