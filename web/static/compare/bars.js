@@ -28,7 +28,7 @@ export function Bars({ result }) {
 function Bar({ row: { name, entry, kind, spread }, end }) {
   const at = (rate) => (1000 * rate) / end;
   return html`
-    <li class=${kind}>
+    <li class=${`kind-${kind}`}>
       <span class="name">${entry ? html`<code>${name}</code>` : name}</span>
       <svg viewBox="0 0 1000 20" preserveAspectRatio="none" aria-hidden="true">
         <rect class="median" y="3" width=${at(spread.median)} height="14" />

@@ -44,11 +44,12 @@ export function Choice({ strategies, chosen, blame, choose }) {
 const titleOf = (s) => s.titles?.[preferences().language] ?? s.title;
 
 function matches(s, wanted) {
-  const text = `${s.name} ${titleOf(s)} ${t.families[s.family] ?? s.family}`.toLowerCase();
+  const text = [s.name, s.title, ...Object.values(s.titles ?? {}), t.families[s.family] ?? s.family].join(' ').toLowerCase();
   return wanted.toLowerCase().split(/\s+/).every((word) => text.includes(word));
 }
 
 function Family({ name, members, chosen, set }) {
+  const w = words();
   const able = members.filter((s) => s.available);
   const on = able.filter((s) => chosen.includes(s.name)).length;
   return html`
@@ -60,7 +61,7 @@ function Family({ name, members, chosen, set }) {
           <li key=${s.name}>
             <label title=${titleOf(s)}><input type="checkbox" value=${s.name} checked=${chosen.includes(s.name)}
               disabled=${!s.available && !chosen.includes(s.name)} onChange=${(e) => set([s.name], e.currentTarget.checked)} /><code>${s.name}</code></label>
-            ${s.broken && html` <span class="badge bad">${t.form.broken}</span>`}
+            ${s.broken && html` <span class="badge bad" title=${t.form.broken}>${w.broken}</span>`}
             ${!s.available && html` <span class="badge" title=${s.missing.join('; ')}>${t.form.unavailable}</span>`}
           </li>`)}
       </ul>

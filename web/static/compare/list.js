@@ -6,7 +6,7 @@ import { toQuery } from './settings.js';
 import { end, isOn } from './store.js';
 import { moment, words } from './text.js';
 
-export function List({ comparisons, shown }) {
+export function List({ comparisons, shown, look }) {
   const [picked, setPicked] = useState([]);
   const [failure, setFailure] = useState('');
   const { all, history, defaults } = comparisons;
@@ -20,7 +20,7 @@ export function List({ comparisons, shown }) {
         ${all.length > 1 && html`
           <p class="hint" id="pair-hint">${w.list.pickTwo(pair.length)}</p>
           <button type="button" class="offer" aria-disabled=${pair.length === 2 ? undefined : 'true'} aria-describedby="pair-hint"
-            onClick=${() => pair.length === 2 && go('compare', pair[0].id, { with: pair[1].id })}>${w.list.sideBySide}</button>`}
+            onClick=${() => pair.length === 2 && (go('compare', pair[0].id, { with: pair[1].id }), look())}>${w.list.sideBySide}</button>`}
       </div>
       ${all.length === 0 ? html`<p class="hint">${w.list.empty}</p>` : html`
         <div class="scroll" tabindex="0" role="region" aria-labelledby="list-title">
@@ -31,7 +31,7 @@ export function List({ comparisons, shown }) {
               <th scope="col"><span class="hidden">${w.list.remove}</span></th>
             </tr></thead>
             <tbody>${all.map((c) => html`
-              <${Row} key=${c.id} c=${c} shown=${c.id === shown} picked=${picked.includes(c.id)} pick=${() => pick(c.id)}
+              <${Row} key=${c.id} c=${c} shown=${c.id === shown} picked=${picked.includes(c.id)} pick=${() => pick(c.id)} look=${look}
                 query=${toQuery(c.settings, defaults)} failed=${setFailure} />`)}</tbody>
           </table>
         </div>`}
@@ -43,7 +43,7 @@ export function List({ comparisons, shown }) {
     </section>`;
 }
 
-function Row({ c, shown, picked, pick, query, failed }) {
+function Row({ c, shown, picked, pick, look, query, failed }) {
   const [sure, setSure] = useState(false);
   const w = words();
   const s = c.settings;
@@ -53,7 +53,7 @@ function Row({ c, shown, picked, pick, query, failed }) {
   return html`
     <tr class=${classes(shown && 'shown')} aria-current=${shown ? 'true' : undefined}>
       <td>${!on && html`<input type="checkbox" class="pick" checked=${picked} onChange=${pick} aria-label=${w.list.pick(time)} />`}</td>
-      <td><a href=${link('compare', on ? '' : c.id)}>${time}</a></td>
+      <td><a href=${link('compare', on ? '' : c.id)} onClick=${look}>${time}</a></td>
       <td class="wrapping" title=${s.strategies.join(', ')}>${w.list.names(s.strategies)}</td>
       <td>${w.list.saleOf(s)}</td>
       <td>${w.list.roundsOf(s.repeats, s.turn_ms)}</td>

@@ -52,14 +52,20 @@ export function Compare({ route }) {
         <${Stage} shown=${shown} other=${other} route=${route} />
       </div>
     </div>
-    <${List} comparisons=${comparisons} shown=${shown?.id} />`;
+    <${List} comparisons=${comparisons} shown=${shown?.id} look=${toStage} />`;
 }
 
 /** On a phone what is on is below the form. */
 function watch(query) {
   go('compare', '', query);
+  if (document.getElementById('stage').getBoundingClientRect().top > innerHeight / 2) toStage();
+}
+
+/** To what was chosen, which may be far from where it was chosen. */
+function toStage() {
   const stage = document.getElementById('stage');
-  if (stage.getBoundingClientRect().top > innerHeight / 2) stage.scrollIntoView();
+  stage.focus({ preventScroll: true });
+  stage.scrollIntoView();
 }
 
 function Stage({ shown, other, route }) {

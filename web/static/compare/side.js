@@ -57,25 +57,24 @@ function Changes({ answer: { comparable, against: a }, was, is }) {
   const w = words();
   if (!a.changes.length) return null;
   const entry = (result, name) => result.strategies.find((e) => e.strategy === name);
-  const figure = (c, x) => (c.by === 'sales_per_second' ? w.perSecond(count(x)) : share(x));
   return html`
     <div class="scroll" tabindex="0" role="region" aria-labelledby="side-title">
       <table class="changes">
         <thead><tr><th scope="col">${t.history.strategy}</th>
-          ${[w.side.was, w.side.is].map((text) => html`<th key=${text} scope="col">${text}</th><th scope="col" class="n">${w.columns.sales}</th>`)}
-          ${comparable && html`<th scope="col">${w.side.by}</th><th scope="col" class="n">${w.side.was}</th><th scope="col" class="n">${w.side.is}</th>
-            <th scope="col" class="n">${w.side.change}</th>`}</tr></thead>
-        <tbody>${a.changes.map((c) => {
-    const [before, after] = [entry(was, c.strategy), entry(is, c.strategy)];
-    return html`
+          ${comparable && html`<th scope="col">${w.side.change}</th><th scope="col">${w.side.by}</th>`}
+          <th scope="col">${w.side.was}</th><th scope="col">${w.side.is}</th></tr></thead>
+        <tbody>${a.changes.map((c) => html`
           <tr key=${c.strategy}>
             <th scope="row"><code>${c.strategy}</code></th>
-            ${[before, after].map((e, i) => html`<td key=${i}><${Badge} entry=${e} /></td><td class="n">${count(e.sales_per_second.median)}</td>`)}
-            ${comparable && html`<td>${w.side.floors[c.by]}</td><td class="n">${figure(c, c.was)}</td><td class="n">${figure(c, c.is)}</td>
-              <td class=${classes('n', c.failed && 'failed')}>${w.side.percent(c.percent)}${c.failed && html` <span class="badge oversold">${c.verdict ? w.side.otherVerdict : w.side.isSlower}</span>`}</td>`}
-          </tr>`;
-  })}</tbody>
+            ${comparable && html`
+              <td class=${classes(c.failed && 'failed')}>${w.side.percent(c.percent)}${c.failed && html` <span class="badge oversold">${c.verdict ? w.side.otherVerdict : w.side.isSlower}</span>`}</td>
+              <td>${w.side.floors[c.by]} <span class="figure">${figure(c, c.was)} → ${figure(c, c.is)}</span></td>`}
+            ${[entry(was, c.strategy), entry(is, c.strategy)].map((e, i) => html`
+              <td key=${i}>${w.perSecond(count(e.sales_per_second.median))}<br /><${Badge} entry=${e} /></td>`)}
+          </tr>`)}</tbody>
       </table>
     </div>
     ${comparable && html`<p class="hint">${w.side.note}</p>`}`;
 }
+
+const figure = (c, x) => (c.by === 'sales_per_second' ? count(x) : share(x));

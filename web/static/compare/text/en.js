@@ -12,7 +12,7 @@ export default {
   form: 'What is compared',
   strategies: 'Strategies',
   chosen: (n, all) => `${count(n)} of ${count(all)} chosen`,
-  search: 'Search name, title or family',
+  search: 'Search', broken: 'broken',
   all: 'All', none: 'None',
   notFound: (text) => `No strategy is like “${text}”.`,
   foreign: (names) => `This lab does not know ${names}.`,
@@ -27,7 +27,7 @@ export default {
     few: ['Few', 'buyers at a time, again; 0: no'],
     seed: ['Seed', 'repeats the buyers in their order'],
   },
-  anySeed: 'another each time',
+  anySeed: 'random',
   wrong: {
     none: () => 'Choose at least one strategy.',
     few: ({ concurrency }) => `Give fewer than the ${count(concurrency)} at a time of the comparison itself, or 0.`,
@@ -132,7 +132,7 @@ export default {
 
   side: {
     title: 'Side by side',
-    from: 'From', to: 'to', was: 'was', is: 'is', by: 'held against', change: 'change', comma: ', ',
+    from: 'From', to: 'to', was: 'was', is: 'is', by: 'of the floor', change: 'change', comma: ', ',
     notComparable: 'These two cannot be compared: it was not the same sale.',
     differs: (name, was, is) => `${name}: ${count(was)}, then ${count(is)}`,
     nothingCommon: 'No strategy is in both.',

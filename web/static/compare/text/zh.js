@@ -11,7 +11,7 @@ export default {
   form: '比什么',
   strategies: '策略',
   chosen: (n, all) => `${count(all)} 种里选了 ${count(n)} 种`,
-  search: '搜索名称、标题或类别',
+  search: '搜索', broken: '故意写错',
   all: '全选', none: '全不选',
   notFound: (text) => `没有和“${text}”相符的策略。`,
   foreign: (names) => `这个实验室不认识 ${names}。`,
@@ -26,7 +26,7 @@ export default {
     few: ['低并发', '再跑一遍的并发；0：不跑'],
     seed: ['种子', '让买家按同样的顺序再来一遍'],
   },
-  anySeed: '每次另取一个',
+  anySeed: '随机',
   wrong: {
     none: () => '请至少选一种策略。',
     few: ({ concurrency }) => `请填比对比本身的并发 ${count(concurrency)} 小的数，或者填 0。`,
@@ -131,7 +131,7 @@ export default {
 
   side: {
     title: '并排看',
-    from: '从', to: '到', was: '之前', is: '之后', by: '对照', change: '变化', comma: '、',
+    from: '从', to: '到', was: '之前', is: '之后', by: '与底线之比', change: '变化', comma: '、',
     notComparable: '这两场没法比：不是同一场秒杀。',
     differs: (name, was, is) => `${name}：先是 ${count(was)}，后是 ${count(is)}`,
     nothingCommon: '没有一种策略两场都有。',
