@@ -36,7 +36,8 @@ type BenchOutput struct {
 // BenchLocksCmd runs our locks and foreign ones side by side.
 type BenchLocksCmd struct {
 	Locks      []string      `placeholder:"NAME" help:"Our locks to measure, by comma. Without it: all but those that exclude nobody."`
-	NoForeign  bool          `help:"Leave out the locks that others have made."`
+	Foreign    []string      `placeholder:"NAME" xor:"foreign" help:"Locks of others to measure beside them, by comma. Without it: all."`
+	NoForeign  bool          `xor:"foreign" help:"Leave out the locks that others have made."`
 	Contenders []int         `default:"8,64" help:"How many wait for one lock at a time, by comma."`
 	Hold       time.Duration `default:"5ms" help:"How long each of them holds it."`
 	Instances  int           `default:"1" help:"Spread the contenders over the connections of so many processes."`
@@ -55,10 +56,13 @@ const statusOverlap = 10
 func (BenchLocksCmd) Help() string {
 	return fmt.Sprintf(`Servers that are not given are started for this run and stopped after it. Nobody else may use those that are given meanwhile.
 
+Locks of others: %s. What ours aim at beside them is the report's table of goals: with few locks
+it is there soon, as in --locks etcd --foreign etcd-mutex --contenders 8.
+
 Every holder increments a counter that only the lock protects. A lock under which it is not exact is not valid.
 
 Exit status: 0 when everything was measured, 1 when it could not be finished, 2 for a wrong command line,
-%d when a lock let two in at a time.`, statusOverlap)
+%d when a lock let two in at a time.`, strings.Join(foreignKeys(), ", "), statusOverlap)
 }
 
 // Validate finds what is wrong with the flags alone.
@@ -89,6 +93,9 @@ func (c *BenchLocksCmd) Validate() error {
 		return errors.New("--sqlite-path: no lock lives in SQLite; give --mysql-dsn, or nothing")
 	}
 	if _, err := c.ours(); err != nil {
+		return err
+	}
+	if _, err := c.foreign(catalog.DefaultSettings()); err != nil {
 		return err
 	}
 	return c.BenchOutput.check()
@@ -126,6 +133,34 @@ func (c *BenchLocksCmd) ours() (chosen []catalog.Info, err error) {
 	return chosen, nil
 }
 
+func (c *BenchLocksCmd) foreign(settings catalog.Settings) (chosen []bench.Contestant, err error) {
+	if c.NoForeign {
+		return nil, nil
+	}
+	all := bench.Foreign(settings)
+	if len(c.Foreign) == 0 {
+		return all, nil
+	}
+	for _, key := range c.Foreign {
+		i := slices.IndexFunc(all, func(f bench.Contestant) bool { return f.Key == key })
+		switch {
+		case i < 0:
+			return nil, fmt.Errorf("--foreign: there is no lock %q of others; there are: %s", key, strings.Join(foreignKeys(), ", "))
+		case slices.ContainsFunc(chosen, func(f bench.Contestant) bool { return f.Key == key }):
+			return nil, fmt.Errorf("--foreign names %s twice", key)
+		}
+		chosen = append(chosen, all[i])
+	}
+	return chosen, nil
+}
+
+func foreignKeys() (keys []string) {
+	for _, f := range bench.Foreign(catalog.DefaultSettings()) {
+		keys = append(keys, f.Key)
+	}
+	return keys
+}
+
 func benchable() (names []string) {
 	for _, info := range strategies.All() {
 		if info.Locker != nil {
@@ -154,9 +189,11 @@ func (c *BenchLocksCmd) Run(ctx context.Context, stdout io.Writer, stderr stderr
 	for _, info := range infos {
 		options.Contestants = append(options.Contestants, bench.Ours(info, settings))
 	}
-	if !c.NoForeign {
-		options.Contestants = append(options.Contestants, bench.Foreign(settings)...)
+	foreign, err := c.foreign(settings)
+	if err != nil {
+		return err
 	}
+	options.Contestants = append(options.Contestants, foreign...)
 	l, err := startServers(ctx, options.Contestants, c.config())
 	if err != nil {
 		return err

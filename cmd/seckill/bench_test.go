@@ -21,6 +21,9 @@ func TestBenchSaysWhatIsWrong(t *testing.T) {
 	}{
 		{"locks --locks=naive", 2, `there is no lock "naive"; there are: `},
 		{"locks --locks=zk,zk", 2, "names zk twice"},
+		{"locks --foreign=etcd", 2, `there is no lock "etcd" of others; there are: redsync, `},
+		{"locks --foreign=redsync,redsync", 2, "names redsync twice"},
+		{"locks --foreign=redsync --no-foreign", 2, "--foreign and --no-foreign can't be used together"},
 		{"locks --locks=mutex --instances=2", 2, "leave out --instances"},
 		{"locks --contenders=1", 2, "--contenders must be numbers from 2 to 512"},
 		{"locks --contenders=8,8", 2, "names a number twice"},

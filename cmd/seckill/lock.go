@@ -38,7 +38,7 @@ type LockCmd struct {
 
 	Wait       *time.Duration `xor:"wait" placeholder:"DURATION" help:"Wait so long for the lock; 0 tries once. Without it: until the lock is ours."`
 	NoWait     bool           `short:"n" xor:"wait" help:"Try once, as --wait=0 does."`
-	Lease      time.Duration  `default:"0" help:"How long the lock lives, if it has an end. 0: it is renewed while the command runs; a lock that cannot be renewed lives for --ttl."`
+	Lease      time.Duration  `default:"0" help:"How long the lock lives, if it has an end. 0: it is renewed while the command runs; a lock that cannot be renewed lives for --ttl, or as said below."`
 	TTL        time.Duration  `name:"ttl" default:"8s" env:"SECKILL_LOCK_LEASE" help:"How long a lock that is renewed outlives a holder who has died; every third of it is looked whether the lock is ours still."`
 	Poll       time.Duration  `default:"10ms" env:"SECKILL_LOCK_POLL" help:"About how long a lock that polls pauses between two attempts."`
 	Session    time.Duration  `name:"zookeeper-session" default:"6s" env:"SECKILL_ZOOKEEPER_SESSION" help:"Session time-out to ask ZooKeeper for: what --ttl is to the others."`
@@ -84,6 +84,10 @@ given back when COMMAND has ended, however it ends. What it leaves in the backgr
 group gets SIGTERM, and SIGKILL after --grace. The bad examples among the locks do not watch themselves, and
 no lock knows what happened while this process was stopped: only the fencing token protects from that.
 
+A holder that dies (kill -9, power) blocks the others for --ttl or --lease; with a lock that lives in a session, until the server has
+noticed. Not so: lock-table-central and lock-table-segmented, without --lease, for a year (31536000 s, as their article has it);
+%s, for ever.
+
 Exit status: COMMAND's own, 128+N if signal N ended it (or ended the wait for the lock), or
   %d  busy: the lock was not ours in time (--busy-status sets another)
   %d  the lock was lost while COMMAND ran, whatever became of COMMAND
@@ -91,9 +95,12 @@ Exit status: COMMAND's own, 128+N if signal N ended it (or ended the wait for th
   %d  wrong command line, or the lock's backend was not given
   %d  COMMAND cannot be executed
   %d  COMMAND was not found`,
-		strings.Join(lockNames(), ", "), envLockName, envLockKey, envFence,
+		strings.Join(lockNames(), ", "), envLockName, envLockKey, envFence, strings.Join(endless, ", "),
 		statusBusy, statusLost, statusUnavailable, statusLockUsage, statusNoExec, statusNotFound)
 }
+
+// endless are the locks that a dead holder never gives back.
+var endless = []string{"lock-insert-plain", "lock-table-v1", "redis-setnx"}
 
 // usageStatus is the exit status of a command line that is wrong.
 func (LockCmd) usageStatus() int { return statusLockUsage }

@@ -16,6 +16,7 @@ import (
 // A Contestant is a lock that is measured, ours or somebody else's.
 type Contestant struct {
 	Name    string
+	Key     string // how a command line names it
 	Foreign bool
 	// Terms say how it is used, where it could be used otherwise.
 	Terms string
@@ -67,6 +68,7 @@ func (c Contestant) at(ctx context.Context, config backend.Config, contenders, i
 			}
 		}
 	}
+	p.closers = append(p.closers, p.tidy) // when its own clients are gone
 	return p, c.open(ctx, p)
 }
 
@@ -104,7 +106,7 @@ func (p *place) each(open func(*backend.Instance) (func() (taker, error), error)
 func Ours(info catalog.Info, s catalog.Settings) Contestant {
 	o := info.LockOptions(s)
 	o.Wait = -1
-	return Contestant{Name: info.Name, Needs: info.Needs, open: func(_ context.Context, p *place) error {
+	return Contestant{Name: info.Name, Key: info.Name, Needs: info.Needs, open: func(_ context.Context, p *place) error {
 		return p.each(func(in *backend.Instance) (func() (taker, error), error) {
 			locker, err := catalog.NewLocker(info, catalog.Deps{Instance: in, Settings: s})
 			take := func(ctx context.Context) (func(context.Context) error, error) {

@@ -42,7 +42,7 @@ const (
 
 func stockRedsync(s catalog.Settings) Contestant {
 	return Contestant{
-		Name: Redsync, Foreign: true, Needs: []backend.Capability{backend.Redis},
+		Name: Redsync, Key: "redsync", Foreign: true, Needs: []backend.Capability{backend.Redis},
 		Terms: "its own pause of 50 to 250 ms between two attempts",
 		open: func(_ context.Context, p *place) error {
 			return p.each(func(in *backend.Instance) (func() (taker, error), error) {
@@ -64,7 +64,7 @@ func stockRedsync(s catalog.Settings) Contestant {
 
 func stockRedislock(s catalog.Settings) Contestant {
 	return Contestant{
-		Name: Redislock, Foreign: true, Needs: []backend.Capability{backend.Redis},
+		Name: Redislock, Key: "redislock", Foreign: true, Needs: []backend.Capability{backend.Redis},
 		Terms: fmt.Sprintf("LinearBackoff of %v", s.LockPoll),
 		open: func(_ context.Context, p *place) error {
 			return p.each(func(in *backend.Instance) (func() (taker, error), error) {
@@ -91,7 +91,7 @@ func stockRedislock(s catalog.Settings) Contestant {
 
 func stockRueidislock(s catalog.Settings) Contestant {
 	return Contestant{
-		Name: Rueidislock, Foreign: true, Needs: []backend.Capability{backend.Redis},
+		Name: Rueidislock, Key: "rueidislock", Foreign: true, Needs: []backend.Capability{backend.Redis},
 		Terms: "one key, told by client-side caching",
 		open: func(_ context.Context, p *place) error {
 			return p.each(func(in *backend.Instance) (func() (taker, error), error) {
@@ -120,7 +120,7 @@ func stockRueidislock(s catalog.Settings) Contestant {
 
 func stockGetLock() Contestant {
 	return Contestant{
-		Name: MySQLGetLock, Foreign: true, Needs: []backend.Capability{backend.RowLocks},
+		Name: MySQLGetLock, Key: "get-lock", Foreign: true, Needs: []backend.Capability{backend.RowLocks},
 		Terms: "a pinned connection for each contender, and nothing watched",
 		open: func(ctx context.Context, p *place) error {
 			take, free := fmt.Sprintf("SELECT GET_LOCK('%s', 3600)", lockName(p.sku)),
@@ -158,7 +158,7 @@ func one(ctx context.Context, conn *sql.Conn, query string) error {
 
 func stockZooKeeper() Contestant {
 	return Contestant{
-		Name: GoZooKeeper, Foreign: true, Needs: []backend.Capability{backend.ZooKeeper},
+		Name: GoZooKeeper, Key: "go-zookeeper", Foreign: true, Needs: []backend.Capability{backend.ZooKeeper},
 		Terms: "one connection for all contenders of an instance",
 		open: func(ctx context.Context, p *place) error {
 			return p.each(func(in *backend.Instance) (func() (taker, error), error) {
@@ -189,7 +189,7 @@ func (silent) Printf(string, ...any) {}
 
 func stockEtcd(s catalog.Settings) Contestant {
 	return Contestant{
-		Name: EtcdMutex, Foreign: true, Needs: []backend.Capability{backend.Etcd},
+		Name: EtcdMutex, Key: "etcd-mutex", Foreign: true, Needs: []backend.Capability{backend.Etcd},
 		Terms: "a session for each contender",
 		open: func(_ context.Context, p *place) error {
 			return p.each(func(in *backend.Instance) (func() (taker, error), error) {

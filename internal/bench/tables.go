@@ -5,15 +5,17 @@ import (
 	"strings"
 )
 
-// Tables are the report for people: a table for each number of contenders, and
-// one of ratios.
+// Tables are the report for people: a table for each number of contenders, one
+// of the goals, and one of the other ratios.
 func (r *Report) Tables() []Table {
 	var all []Table
 	for _, n := range r.crowds() {
 		all = append(all, r.sceneTable(n))
 	}
-	if len(r.Ratios) > 0 {
-		all = append(all, r.ratioTable())
+	for _, t := range []Table{r.goalTable(), r.ratioTable()} {
+		if len(t.Rows) > 0 {
+			all = append(all, t)
+		}
 	}
 	if len(all) > 0 {
 		last := &all[len(all)-1]
@@ -69,28 +71,47 @@ func (s Scene) row(name string, width int) []string {
 	return row
 }
 
-func (r *Report) ratioTable() Table {
+// goalTable is what our locks aim at, beside others in this run.
+func (r *Report) goalTable() Table {
 	t := Table{
-		Title: "Ratios within this run",
-		Head:  []string{"ours", "beside", "contenders", "figure", "ratio", "goal", "met"},
+		Title: "Goals: ratios within this run",
+		Head:  []string{"ratio", "of", "contenders", "measured", "goal", "met"},
 	}
 	for _, x := range r.Ratios {
-		beside, goal, met := x.Foreign, none, none
-		if beside == "" {
-			beside = "itself"
+		if x.Goal == 0 {
+			continue
 		}
-		if x.Goal > 0 {
-			goal, met = fmt.Sprintf("≥ %v", x.Goal), "yes"
-			if x.AtMost {
-				goal = fmt.Sprintf("≤ %v", x.Goal)
-			}
-			if !x.Met() {
-				met = "no"
-			}
+		bound, met := "≥", "yes"
+		if x.AtMost {
+			bound = "≤"
 		}
-		t.Rows = append(t.Rows, []string{x.Ours, beside, fmt.Sprint(x.Contenders), x.Measure, x.Ratio.String(), goal, met})
+		if !x.Met() {
+			met = "no"
+		}
+		t.Rows = append(t.Rows, append(x.row(), fmt.Sprintf("%s %v", bound, x.Goal), met))
 	}
 	return t
+}
+
+func (r *Report) ratioTable() Table {
+	t := Table{
+		Title: "Other ratios within this run",
+		Head:  []string{"ratio", "of", "contenders", "measured"},
+	}
+	for _, x := range r.Ratios {
+		if x.Goal == 0 {
+			t.Rows = append(t.Rows, x.row())
+		}
+	}
+	return t
+}
+
+func (x Ratio) row() []string {
+	pair := x.Ours
+	if x.Foreign != "" {
+		pair += " / " + x.Foreign
+	}
+	return []string{pair, x.Measure, fmt.Sprint(x.Contenders), x.Ratio.String()}
 }
 
 // remarks say under what conditions it was measured.

@@ -1,0 +1,64 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"seckill/internal/backend"
+)
+
+// tidy removes what locks leave at a place although they were given back: the
+// node over a queue of nodes, and the rows that stay for the next time.
+func (p *place) tidy() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if len(p.instances) == 0 {
+		return nil
+	}
+	in := p.instances[0]
+	err := errors.Join(p.tidyNodes(ctx, in.ZooKeeper), p.tidyRows(ctx, in))
+	if err != nil {
+		return fmt.Errorf("something is left behind on the servers: %w", err)
+	}
+	return nil
+}
+
+func (p *place) tidyNodes(ctx context.Context, c *backend.ZooKeeperClient) error {
+	if c == nil {
+		return nil
+	}
+	queue := lockPath(p.sku)
+	if err := c.Sweep(ctx, queue, ""); err != nil { // of those who were left waiting
+		return err
+	}
+	for _, node := range []string{queue, "/seckill/locks", "/seckill"} {
+		err := c.Delete(ctx, node)
+		switch {
+		case errors.Is(err, zk.ErrNotEmpty): // others' locks
+			return nil
+		case err != nil && !errors.Is(err, zk.ErrNoNode):
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *place) tidyRows(ctx context.Context, in *backend.Instance) error {
+	if in.LockDB == nil {
+		return nil
+	}
+	db := in.LockDB.WithContext(ctx)
+	for _, table := range []string{"distributed_lock", "lock_row", "lock_record"} {
+		if !db.Migrator().HasTable(table) {
+			continue
+		}
+		if err := db.Exec("DELETE FROM "+table+" WHERE name = ?", lockName(p.sku)).Error; err != nil {
+			return err
+		}
+	}
+	return nil
+}
