@@ -73,7 +73,7 @@ func TestCompare(t *testing.T) {
 			t.Errorf("%s lacks %q: %v", name, text, err)
 		}
 	}
-	if !strings.Contains(stdout, "1 held as they must, 1 broken ones were caught.") {
+	if !strings.Contains(stdout, "1 held as they must, 1 broken one was caught.") {
 		t.Errorf("%s", stdout)
 	}
 	if tables := leftTables(t); len(tables) > 0 {

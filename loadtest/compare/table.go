@@ -261,7 +261,11 @@ func (r *Result) Tally() Tally {
 // Summary is the outcome in a sentence.
 func (r *Result) Summary() string {
 	t := r.Tally()
-	text := fmt.Sprintf("%d held as they must, %d broken ones were caught", t.Held, t.Caught)
+	broken := "broken ones were"
+	if t.Caught == 1 {
+		broken = "broken one was"
+	}
+	text := fmt.Sprintf("%d held as they must, %d %s caught", t.Held, t.Caught, broken)
 	if t.Other > 0 {
 		text += fmt.Sprintf(", %d CAME OUT OTHERWISE", t.Other)
 	}

@@ -10,4 +10,4 @@ export const words = () => dictionaries[preferences().language];
 const format = (options) => (time) => new Date(time).toLocaleString(document.documentElement.lang, { ...options, hour12: false });
 
 /** A day and a time as people here write them. @type {(time: number | string) => string} */
-export const moment = format({ month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' });
+export const moment = format({ month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit' });
