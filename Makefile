@@ -3,7 +3,7 @@ GO      ?= go
 BIN     := bin/seckill
 SOURCES := $(shell git ls-files -co --exclude-standard 'cmd' 'internal' 'strategies' 'web' 'loadtest' go.mod go.sum 2>/dev/null)
 
-.PHONY: demo test prove build bench deps clean
+.PHONY: demo test prove build bench figures deps clean
 
 ## demo: install what is missing, start everything, show the page
 demo: build
@@ -23,6 +23,15 @@ prove: build
 	@touch bin/prove.begun
 	$(BIN) prove --examples web/guarantees --json web/guarantees/matrix.json --readme README.md
 	@find web/guarantees -name '*.json' ! -newer bin/prove.begun -delete
+
+## figures: measure the figures of the README and the lessons anew (half an hour, on a machine that does nothing else)
+figures: build
+	$(BIN) deps
+	$(BIN) compare --strategies all --html bin/compare.html --json bin/compare.json
+	$(BIN) bench locks --json bin/locks.json
+	$(BIN) bench claims --json bin/claims.json
+	$(BIN) figures --compare bin/compare.json --locks bin/locks.json --claims bin/claims.json \
+		--json web/static/figures.json --readme README.md
 
 ## bench: the benchmarks, on real servers
 bench: build

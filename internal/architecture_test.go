@@ -27,6 +27,7 @@ var mayImport = map[string][]string{
 		"internal/tap", "internal/lab", "internal/explore", "internal/linear"},
 	"internal/bench": {"internal/seckill", "internal/backend", "internal/lock", "internal/catalog", "internal/tap",
 		"internal/lab"},
+	"internal/figures": {"internal/backend", "internal/bench", "loadtest/compare"},
 	"internal/trace": {"internal/seckill", "internal/backend", "internal/ledger", "internal/lock", "internal/catalog",
 		"internal/tap", "internal/explore"},
 	"internal/httpapi": {"internal/seckill", "internal/backend", "internal/ledger", "internal/catalog",

@@ -24,6 +24,7 @@ type commands struct {
 	Compare    CompareCmd    `cmd:"" help:"Hold the same sale with every strategy, beside floors, and write a report."`
 	Prove      ProveCmd      `cmd:"" help:"Compute the guarantee matrix: run every strategy through the orders of its commands."`
 	Bench      BenchCmd      `cmd:"" help:"Measure the locks, ours beside those that others have made."`
+	Figures    FiguresCmd    `cmd:"" help:"Put results that were measured into the lessons and a README."`
 	Lock       LockCmd       `cmd:"" help:"Hold a lock while a command runs."`
 	Strategies StrategiesCmd `cmd:"" help:"List the strategies: what each needs, which are broken."`
 	Deps       DepsCmd       `cmd:"" help:"Install the servers that are missing, with the system's package manager."`

@@ -43,6 +43,19 @@ type Scene struct {
 	Error      string  `json:"error,omitempty"` // what kept it from being measured
 }
 
+// SceneFigures are what a Scene's rounds come to.
+type SceneFigures struct {
+	Rate, WaitP50, WaitP99, Fairness Spread
+}
+
+// Figures of a scene; ok is false where it could not be measured.
+func (s Scene) Figures() (f SceneFigures, ok bool) {
+	if s.Error != "" || len(s.Passes) == 0 || s.lost() > 0 {
+		return f, false
+	}
+	return SceneFigures{s.spread(rate), s.spread(waitP50), s.spread(waitP99), s.spread(fairness)}, true
+}
+
 // A Result is what was measured of one lock.
 type Result struct {
 	Name    string  `json:"name"`

@@ -1,9 +1,11 @@
 package bench
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 )
 
@@ -63,6 +65,7 @@ func (c *Claims) Judge(hold time.Duration) {
 		{"E", "a lease several times the task", leaseSays(c.Leases, hold), claims},
 	}
 	c.All = append(c.All, c.proven()...)
+	slices.SortStableFunc(c.All, func(a, b Claim) int { return cmp.Compare(a.Article, b.Article) })
 }
 
 func pauseSays(all []Setting, hold time.Duration) string {

@@ -1,10 +1,11 @@
-// The place of measured figures in a chapter. What is proven is in the matrix
-// and is shown; what must be measured is of one machine, and has its command.
+// The place of figures in a chapter. What is proven is in the matrix; what must
+// be measured is of one machine, and has its command for others.
 import { exampleOf } from '../guarantees/matrix.js';
 import { kinds, signs } from '../guarantees/marks.js';
 import { link } from '../route.js';
 import { t } from '../text.js';
 import { html } from '../ui.js';
+import { Measured } from './measured.js';
 
 export function Figures({ command, chapter, matrix }) {
   const asked = command.match(/^seckill prove --questions ([\w,-]+)$/)?.[1].split(',') ?? [];
@@ -18,7 +19,9 @@ export function Figures({ command, chapter, matrix }) {
           ${questions.map((q) => html`<td key=${q.id}><${Mark} cell=${r.cells[q.id] ?? { answer: '' }} /></td>`)}</tr>`)}</tbody>
       </table></div>`;
   }
-  return html`<p class="figures-place">${t.lessons.measure} <code tabindex="0">${command}</code></p>`;
+  return html`
+    <${Measured} command=${command} />
+    <p class="figures-place">${t.lessons.measure} <code tabindex="0">${command}</code></p>`;
 }
 
 function Mark({ cell }) {

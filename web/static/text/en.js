@@ -311,6 +311,17 @@ export default {
     noExample: 'The matrix of this program has no such counterexample. It is found by',
     traces: 'With two buyers, step by step:',
     other: (name) => `A run of ${name} is on. Wait for its verdict.`,
-    measure: 'Figures are of your machine. Measure them:',
+    measure: 'Figures are of one machine. Measure yours:',
+    measured: {
+      strategy: 'Strategy', sales: 'Sales/s', share: 'Of the bare transaction',
+      lock: 'Lock', alone: 'Alone, locks/s', crowd: (n) => `${n} at once, locks/s`, wait: (n) => `${n}: p99 wait, ms`,
+      pause: 'Pause between attempts', lease: 'Lease', rate: 'Locks/s', commands: 'Commands a lock', lost: 'Updates lost',
+      on: (date, cpus, servers) => `Measured on ${date} with ${plural(cpus, 'processor')}: ${servers}. Medians of the rounds, with the lowest and the highest.`,
+      how: {
+        compare: (run) => `${count(run.at_once)} buyers at a time.`,
+        'bench locks': (run) => `Contenders hold the lock for ${run.hold_ms} ms.`,
+        'bench claims': (run) => `${run.lock}, 8 contenders, tasks of ${run.task_ms} ms. One central row took ${run.central_over_segmented[0]} times as long as a hundred segments.`,
+      },
+    },
   },
 };

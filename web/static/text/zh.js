@@ -323,6 +323,17 @@ export default {
     noExample: '这个程序的矩阵里没有这个反例。可以这样找到：',
     traces: '两个买家，一步一步看：',
     other: (name) => `${name} 正在运行，请等它的结论。`,
-    measure: '数字取决于你的机器，请自己测：',
+    measure: '数字只属于一台机器，请测你自己的：',
+    measured: {
+      strategy: '策略', sales: '每秒售出', share: '相当于裸事务的比例',
+      lock: '锁', alone: '无竞争，每秒加锁', crowd: (n) => `${n} 个竞争者，每秒加锁`, wait: (n) => `${n} 个，等待 p99 毫秒`,
+      pause: '两次尝试之间的停顿', lease: '租期', rate: '每秒加锁', commands: '每次加锁的命令数', lost: '丢失的更新',
+      on: (date, cpus, servers) => `${date} 测于 ${count(cpus)} 个处理器的机器：${servers}。取各轮的中位数，括号里是最低与最高。`,
+      how: {
+        compare: (run) => `同时 ${count(run.at_once)} 位买家。`,
+        'bench locks': (run) => `每个竞争者持锁 ${run.hold_ms} 毫秒。`,
+        'bench claims': (run) => `${run.lock}，8 个竞争者，任务 ${run.task_ms} 毫秒。一行中央锁用的时间是一百个分段的 ${run.central_over_segmented[0]} 倍。`,
+      },
+    },
   },
 };

@@ -1,0 +1,112 @@
+package figures
+
+import (
+	"fmt"
+	"os"
+	"strings"
+)
+
+// The marks in a Markdown file between which the figures stand.
+const (
+	begins = "<!-- figures: measured by make figures, do not edit -->"
+	ends   = "<!-- /figures -->"
+)
+
+// Those that the README shows: one or two of each kind.
+var (
+	shownSales = []string{"naive", "conditional", "version", "for-update", "mutex-per-sku", "get-lock", "lock-row", "lock-insert",
+		"redis-lua", "redis-watchdog", "redlock", "zk", "etcd", "redis-counter", "redis-counter-mysql", "redis-lock-mysql"}
+	shownLocks = []string{"get-lock", "lock-row", "lock-insert", "redis-lua", "redis-watchdog", "redsync", "redlock", "zk", "etcd"}
+)
+
+// PutIntoReadme writes the figures between the marks of a Markdown file.
+func (s *Set) PutIntoReadme(file string) error {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	text := string(data)
+	before, rest, ok := strings.Cut(text, begins+"\n")
+	_, after, closed := strings.Cut(rest, ends)
+	if !ok || !closed {
+		return fmt.Errorf("%s has no lines %q and %q to put the figures between", file, begins, ends)
+	}
+	return os.WriteFile(file, []byte(before+begins+"\n"+s.markdown()+ends+after), 0o666)
+}
+
+func (s *Set) markdown() string {
+	var b strings.Builder
+	if s.Compare != nil {
+		s.Compare.markdown(&b)
+	}
+	if s.Locks != nil {
+		s.Locks.markdown(&b)
+	}
+	return b.String()
+}
+
+func (s *Sales) markdown(b *strings.Builder) {
+	fmt.Fprintf(b, "\n`%s`, %s; %d buyers at a time. *of transaction*: of the same transaction without HTTP.\n\n", s.Command, s.Run, s.AtOnce)
+	b.WriteString("| strategy | verdict | sales/s | p50 ms | p99 ms | commands | of transaction |\n|---|---|--:|--:|--:|--:|--:|\n")
+	for _, name := range shownSales {
+		if x, ok := s.Strategies[name]; ok {
+			fmt.Fprintf(b, "| `%s` | %s | %s | %s | %s | %s | %s |\n", name, strings.ReplaceAll(x.Verdict, "_", " "), x.Rate,
+				number(x.P50[0]), number(x.P99[0]), number(x.Sent), share(x.Share[0]))
+		}
+	}
+}
+
+func (s *Locks) markdown(b *strings.Builder) {
+	const crowd = 8
+	fmt.Fprintf(b, "\n`%s`, %s. Alone: taken and given back without a pause; then %d contenders who hold the lock for %v ms each.\n\n",
+		s.Command, s.Run, crowd, s.HoldMS)
+	b.WriteString("| lock | alone, locks/s | commands | 8, locks/s | p50 wait ms | p99 wait ms | fewest/most |\n|---|--:|--:|--:|--:|--:|--:|\n")
+	row := func(name, shown string) {
+		if x, ok := s.Locks[name]; ok {
+			alone, eight := x.Crowds[1], x.Crowds[crowd]
+			fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n", shown, alone.Rate, number(alone.Sent), eight.Rate,
+				number(eight.P50[0]), number(eight.P99[0]), share(eight.Fairness[0]))
+		}
+	}
+	for _, name := range shownLocks {
+		row(name, "`"+name+"`")
+	}
+	for _, name := range s.order {
+		if s.Locks[name].Foreign {
+			row(name, name+" (not ours)")
+		}
+	}
+}
+
+// String says when and where.
+func (r Run) String() string {
+	text := fmt.Sprintf("%s, %d processors, %s", r.Begun.UTC().Format("2006-01-02"), r.CPUs, r.OS)
+	if len(r.Servers) > 0 {
+		text += ", " + strings.Join(r.Servers, ", ")
+	}
+	return text
+}
+
+func (s Spread) String() string {
+	if s[1] == s[2] {
+		return number(s[0])
+	}
+	return fmt.Sprintf("%s (%s–%s)", number(s[0]), number(s[1]), number(s[2]))
+}
+
+func number(x float64) string {
+	switch {
+	case x == 0:
+		return "–"
+	case x >= 1000:
+		return fmt.Sprintf("%d,%03d", int(x+.5)/1000, int(x+.5)%1000)
+	case x >= 100:
+		return fmt.Sprintf("%.0f", x)
+	case x >= 10:
+		return fmt.Sprintf("%.1f", x)
+	}
+	return fmt.Sprintf("%.2f", x)
+}
+
+// share is 0 too where somebody got nothing.
+func share(x float64) string { return fmt.Sprintf("%.2f", x) }
