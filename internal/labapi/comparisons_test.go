@@ -371,6 +371,23 @@ func TestHistoryOutlivesTheLab(t *testing.T) {
 	}
 }
 
+// Ctrl-C in the middle of a comparison: what was measured is judged and kept.
+func TestClosingKeepsWhatWasMeasured(t *testing.T) {
+	dir := t.TempDir()
+	s, h, f := startComparing(t, history.Open(dir))
+	begun, _ := f.begin(t, h.URL, goodComparison)
+	if err := s.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var kept Comparison
+	if err := history.Open(dir).Get(history.Comparison, begun.ID, &kept); err != nil {
+		t.Fatal(err)
+	}
+	if kept.State != Done || !kept.Stopped || kept.Result == nil || !kept.Result.Interrupted {
+		t.Errorf("kept %+v", kept)
+	}
+}
+
 // The folder cannot be written: what was measured is there until the lab ends.
 func TestResultThatCannotBeKeptStaysInMemory(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a file")

@@ -105,5 +105,5 @@ export function estimate(form, strategies, all) {
   // thousand by one statement; before and after it come a reset, a small sale
   // as warm-up, and an audit.
   const each = (rate) => 0.25 + (1.5 * s.concurrency) / rate + Math.max(turn, s.buyers / rate);
-  return { from: bare + turns * each(4000), to: bare + turns * each(500) * 1.3, measured: false };
+  return { from: bare + turns * each(4000), to: bare + turns * each(300) * 1.3, measured: false };
 }
