@@ -21,7 +21,7 @@ type DepsCmd struct {
 	Yes        bool `short:"y" help:"Install without asking."`
 	DryRun     bool `help:"Print the commands and run none."`
 	BestEffort bool `help:"Succeed even if something could not be installed; the lab then uses what there is."`
-	Tests      bool `help:"Also what the tests need: a browser, etcdctl, and a C compiler for the race detector."`
+	Tests      bool `help:"Also what the tests need: a browser, etcdctl, a C compiler for the race detector, and TypeScript for the page."`
 }
 
 // Run installs with the system's package manager. It asks when somebody is at
@@ -60,6 +60,9 @@ func missing(tests bool) []lab.Need {
 	}
 	if tests && !lab.FindCompiler().Found() {
 		needs = append(needs, lab.NeedCompiler)
+	}
+	if tests && !lab.FindTypeChecker().Found() {
+		needs = append(needs, lab.NeedTypes)
 	}
 	return needs
 }

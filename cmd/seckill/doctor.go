@@ -52,6 +52,7 @@ func examine(ctx context.Context) []finding {
 		program(ctx, lab.FindBrowser(), "the tests of the page only", lab.NeedBrowser),
 		program(ctx, lab.FindEtcdctl(), "a test of the etcd lock only", lab.NeedEtcdctl),
 		program(ctx, lab.FindCompiler(), "the race detector, in tests, only", lab.NeedCompiler),
+		program(ctx, lab.FindTypeChecker(), "the test of the page's types only", lab.NeedTypes),
 		temporaryFolder(),
 		runningLab(),
 	}

@@ -18,6 +18,13 @@ func FindCompiler() Program {
 	return p
 }
 
+// FindTypeChecker finds TypeScript's compiler, which checks the page's types.
+func FindTypeChecker() Program {
+	p := systemFolders().program("TypeScript", "tsc")
+	p.Get = getServers + " --tests"
+	return p
+}
+
 // FindEtcdctl finds etcd's own client, with which the etcd lock is tested.
 func FindEtcdctl() Program {
 	p := systemFolders().program("etcdctl", "etcdctl")

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-var all = []Need{NeedSQL, NeedRedis, NeedEtcd, NeedZooKeeper, NeedJava, NeedBrowser}
+var all = []Need{NeedSQL, NeedRedis, NeedEtcd, NeedZooKeeper, NeedJava, NeedBrowser, NeedTypes}
 
 // on is a situation on a system with one package manager, as root, where
 // everything is missing and the manager knows its first choices.
@@ -43,7 +43,7 @@ func TestDecide(t *testing.T) {
 	}{
 		{name: "nothing is missing", s: on("apt-get").with(func(s *Situation) { s.Missing = nil })},
 		{name: "apt", s: on("apt-get"), command: "sh -c",
-			packages: "mariadb-server-core redis-server etcd-server libzookeeper-java default-jre-headless chromium"},
+			packages: "mariadb-server-core redis-server etcd-server libzookeeper-java default-jre-headless chromium node-typescript"},
 		{name: "apt, one thing", s: on("apt-get").with(func(s *Situation) { s.Missing = []Need{NeedEtcd} }),
 			command: "sh -c", packages: "etcd-server"},
 		{name: "apt, an older release", s: on("apt-get").with(func(s *Situation) {
@@ -54,7 +54,7 @@ func TestDecide(t *testing.T) {
 			byHand: all, stale: true},
 		{name: "apt, a user with sudo", s: on("apt-get").with(user).with(func(s *Situation) { s.Sudo = SudoFree }),
 			command:  "sudo -n sh -c",
-			packages: "mariadb-server-core redis-server etcd-server libzookeeper-java default-jre-headless chromium"},
+			packages: "mariadb-server-core redis-server etcd-server libzookeeper-java default-jre-headless chromium node-typescript"},
 		{name: "apt, a user at a terminal", s: on("apt-get").with(user).with(func(s *Situation) {
 			s.Missing, s.Sudo, s.Terminal = []Need{NeedRedis}, SudoAsks, true
 		}), command: "sudo sh -c", packages: "redis-server", ask: true},
@@ -65,20 +65,20 @@ func TestDecide(t *testing.T) {
 			byHand: all, err: ErrMayNot},
 		{name: "apt, no sudo", s: on("apt-get").with(user).with(func(s *Situation) { s.Terminal = true }),
 			byHand: all, err: ErrMayNot},
-		{name: "dnf", s: on("dnf"), command: "dnf install -y", byHand: []Need{NeedZooKeeper},
+		{name: "dnf", s: on("dnf"), command: "dnf install -y", byHand: []Need{NeedZooKeeper, NeedTypes},
 			packages: "mariadb-server redis etcd java-latest-openjdk-headless chromium"},
 		{name: "dnf without Redis", s: on("dnf").with(func(s *Situation) {
 			s.Missing, s.Knows = []Need{NeedRedis}, knowsOnly("valkey")
 		}), command: "dnf install -y", packages: "valkey"},
 		{name: "pacman", s: on("pacman"), command: "pacman -S --needed --noconfirm", byHand: []Need{NeedZooKeeper},
-			packages: "mariadb valkey etcd jre-openjdk-headless chromium"},
+			packages: "mariadb valkey etcd jre-openjdk-headless chromium typescript"},
 		{name: "apk", s: on("apk"), command: "apk add", byHand: []Need{NeedZooKeeper},
-			packages: "mariadb redis etcd openjdk21-jre-headless chromium"},
+			packages: "mariadb redis etcd openjdk21-jre-headless chromium typescript"},
 		{name: "apk without etcd, lists fetched", s: on("apk").with(func(s *Situation) {
 			s.Missing, s.Knows = []Need{NeedEtcd, NeedSQL}, knowsOnly("mariadb")
 		}), command: "apk add", packages: "mariadb", byHand: []Need{NeedEtcd}, stale: true},
 		{name: "Homebrew", s: on("brew"), command: "brew install",
-			packages: "mariadb redis etcd zookeeper openjdk chromium"},
+			packages: "mariadb redis etcd zookeeper openjdk chromium typescript"},
 		{name: "Homebrew at a terminal", s: on("brew").with(func(s *Situation) { s.Missing, s.Terminal = []Need{NeedEtcd}, true }),
 			command: "brew install", packages: "etcd", ask: true},
 		{name: "Homebrew as root", s: on("brew").with(func(s *Situation) { s.Root = true }), byHand: all, err: ErrBrewAsRoot},

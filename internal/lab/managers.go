@@ -12,6 +12,7 @@ const (
 	NeedEtcdctl   Need = "etcdctl"
 	NeedBrowser   Need = "Chromium"
 	NeedCompiler  Need = "a C compiler"
+	NeedTypes     Need = "TypeScript"
 )
 
 // byHand is how to get what no package manager here has.
@@ -24,6 +25,7 @@ var byHand = map[Need]string{
 	NeedEtcdctl:   "get it from https://github.com/etcd-io/etcd/releases and put etcdctl on the PATH; a test of the etcd lock needs it, nothing else does",
 	NeedBrowser:   "get Chromium or Chrome and put it on the PATH; the browser tests need it, nothing else does",
 	NeedCompiler:  "install gcc or clang with its C library's headers; the race detector of the tests needs it, nothing else does",
+	NeedTypes:     "get Node.js from https://nodejs.org and run npm install -g typescript; the test of the page's types needs it, nothing else does",
 }
 
 // A manager is a package manager, as a table.
@@ -48,6 +50,7 @@ var managers = []manager{
 			NeedJava:      {"default-jre-headless"},
 			NeedBrowser:   {"chromium", "chromium-browser"},
 			NeedCompiler:  {"build-essential"},
+			NeedTypes:     {"node-typescript"},
 		},
 		install: []string{"sh", "-c", aptScript, "apt", policyFile},
 		refresh: []string{"apt-get", "update", "-q"},
@@ -77,6 +80,7 @@ var managers = []manager{
 			NeedJava:     {"jre-openjdk-headless"},
 			NeedBrowser:  {"chromium"},
 			NeedCompiler: {"gcc"},
+			NeedTypes:    {"typescript"},
 		},
 		install: []string{"pacman", "-S", "--needed", "--noconfirm"},
 		refresh: []string{"pacman", "-Sy", "--noconfirm"},
@@ -92,6 +96,7 @@ var managers = []manager{
 			NeedJava:     {"openjdk21-jre-headless", "openjdk17-jre-headless"},
 			NeedBrowser:  {"chromium"},
 			NeedCompiler: {"build-base"},
+			NeedTypes:    {"typescript"},
 		},
 		install: []string{"apk", "add"},
 		refresh: []string{"apk", "update"},
@@ -108,6 +113,7 @@ var managers = []manager{
 			NeedJava:      {"openjdk"},
 			NeedBrowser:   {"chromium", "google-chrome"},
 			NeedCompiler:  {"gcc"},
+			NeedTypes:     {"typescript"},
 		},
 		install: []string{"brew", "install"},
 		knows:   []string{"brew", "info"},
