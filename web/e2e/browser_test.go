@@ -23,6 +23,7 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // A browser is one Chromium with an empty profile of its own.
@@ -251,16 +252,30 @@ func (tb *tab) fill(selector, text string) {
 	tb.do(chromedp.SendKeys(chromedp.CSS(selector), text))
 }
 
-// choose selects a strategy.
-func (tb *tab) choose(strategy string) {
+// choose selects these strategies and no others, as people do who type.
+func (tb *tab) choose(strategies ...string) {
 	tb.t.Helper()
-	tb.await(fmt.Sprintf(`[...document.querySelectorAll("#strategy option:enabled")].some((o) => o.value === %q)`, strategy))
-	tb.eval(fmt.Sprintf(`{
-		const list = document.querySelector("#strategy");
-		list.value = %q;
-		list.dispatchEvent(new Event("change", {bubbles: true}));
-	}`, strategy))
+	tb.await(`document.querySelector("#strategies") !== null`)
+	tb.eval(`document.querySelector("#strategies").focus()`)
+	chosen := func(n int) string {
+		return fmt.Sprintf(`document.querySelectorAll(".picker .chosen li").length === %d`, n)
+	}
+	for left := maxStrategies - 1; left >= 0; left-- {
+		tb.do(chromedp.KeyEvent(kb.Backspace)) // takes the last one away
+		tb.await(fmt.Sprintf(`document.querySelectorAll(".picker .chosen li").length <= %d`, left))
+	}
+	for i, name := range strategies {
+		tb.do(chromedp.SendKeys(chromedp.CSS("#strategies"), name))
+		tb.await(fmt.Sprintf(`document.querySelector("#option-%s:not([aria-disabled])") !== null`, name))
+		tb.eval(fmt.Sprintf(`document.querySelector("#option-%s").click()`, name))
+		tb.await(chosen(i + 1))
+	}
+	tb.do(chromedp.KeyEvent(kb.Escape))
+	tb.await(`!document.querySelector("#strategy-list")`)
 }
+
+// maxStrategies can be side by side.
+const maxStrategies = 4
 
 func (tb *tab) click(selector string) {
 	tb.t.Helper()

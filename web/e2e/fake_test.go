@@ -55,8 +55,13 @@ func startFakeAt(t *testing.T, address, token string) (f *fake, stop func()) {
 	server := labapi.New(labapi.Config{
 		Lab: f, Load: f.load, Page: web.Files(), Guarantees: os.DirFS("testdata/guarantees"),
 		Version: "test", Token: token,
-		Strategies: []catalog.Info{{Name: "naive"}, {Name: "conditional"}}, Trace: fakeTrace,
-		Missing: func(catalog.Info) []string { return nil },
+		Strategies: []catalog.Info{{Name: "naive"}, {Name: "conditional"}, {Name: "zk"}}, Trace: fakeTrace,
+		Missing: func(info catalog.Info) []string {
+			if info.Name == "zk" {
+				return []string{"no ZooKeeper is configured"}
+			}
+			return nil
+		},
 	})
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
@@ -106,6 +111,7 @@ func (f *fake) Inject(context.Context, lab.FaultKind, int) (func(context.Context
 }
 
 func (f *fake) load(ctx context.Context, c loadtest.Config) (*loadtest.Result, error) {
+	c.Begin()
 	for {
 		select {
 		case p := <-f.progress:
@@ -171,7 +177,7 @@ func fakeService(w http.ResponseWriter, r *http.Request) {
 	}
 	json.NewEncoder(w).Encode(map[string]any{"strategies": []any{naive,
 		map[string]any{
-			"name": "conditional", "title": "Conditional update", "family": "sqlrow", "available": true,
+			"name": "conditional", "title": "Conditional update", "titles": map[string]string{"en": "Conditional update", "zh": "带条件的更新"}, "family": "sqlrow", "available": true,
 			"idea": "One statement checks and subtracts.", "promises": "Never oversells.", "breaks": "Nothing, with one database.",
 			"needs": []string{"SQL"}, "missing": []string{},
 		},

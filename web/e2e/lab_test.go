@@ -137,7 +137,7 @@ func TestRealLab(t *testing.T) {
 	}
 	b := startBrowser(t)
 	tb := b.open(u.page, wide)
-	tb.await(`!document.querySelector('#strategy option:disabled')`)
+	tb.await(`document.querySelector(".idle .offer") !== null`)
 	tb.says(".machines", "MariaDB")
 	tb.shots("before")
 
@@ -157,10 +157,12 @@ func TestRealLab(t *testing.T) {
 	tb.says(".rules", "lost_update")
 	tb.shots("oversold")
 	var all struct {
-		Runs []struct{ Result *loadtest.Result }
+		Runs []struct {
+			Lanes []struct{ Result *loadtest.Result }
+		}
 	}
 	u.get("/api/lab/v1/runs", &all)
-	if len(all.Runs) != 2 || all.Runs[0].Result.ExitStatus() == loadtest.ExitHeld {
+	if len(all.Runs) != 2 || all.Runs[0].Lanes[0].Result.ExitStatus() == loadtest.ExitHeld {
 		t.Errorf("the lab has %d runs; the page says otherwise", len(all.Runs))
 	}
 
@@ -175,13 +177,32 @@ func TestRealLab(t *testing.T) {
 	tb.shot("page")
 	tb.do(wide.set())
 
-	t.Log("the source is shown")
-	tb.eval(`[...document.querySelectorAll(".strategies button")].find((b) => b.innerText === "conditional").click()`)
-	tb.says(".source pre", "package sqlrow")
+	t.Log("side by side, with a fault, and both keep what they promise")
+	tb.eval(`location.hash = "#/lab?strategies=redis-lua,naive&stock=50&buyers=1000&lease_ms=500&faults=pause_service.1.200."`)
+	tb.await(`document.querySelectorAll(".picker .chosen .title").length === 2`)
+	tb.click("button.run")
+	tb.says(".banner.busy", "Starting the service processes anew")
+	tb.await(`document.querySelector(".happened li.on") !== null`)
+	tb.shots("fault")
+	tb.await(`document.querySelectorAll(".lane-card [data-verdict]").length === 2`)
+	tb.says(".happened", "Service process 1 paused")
+	tb.await(`document.querySelector(".happened li.over") !== null`)
+	tb.await(`["oversold", "lost"].includes(document.querySelector(".lane-card:nth-child(2) [data-verdict]").dataset.verdict)`)
+	tb.says(".about-run", "lease 500 ms")
+	tb.shots("side-by-side")
+	var last struct {
+		Runs []struct {
+			Lanes []struct{ Result *loadtest.Result }
+		}
+	}
+	u.get("/api/lab/v1/runs", &last)
+	if lanes := last.Runs[0].Lanes; len(lanes) != 2 || lanes[0].Result.Settings.Seed != lanes[1].Result.Settings.Seed {
+		t.Errorf("the two did not have the same buyers: %+v", lanes)
+	}
 
 	t.Log("reload and second tab in mid-run")
 	tb.run("conditional", "1000", "200000")
-	tb.says(".banner.busy", "conditional is selling")
+	tb.says(".banner.busy", "conditional: selling")
 	second := b.open(u.page, wide)
 	tb.do(chromedp.Reload())
 	for _, each := range []*tab{tb, second} {
@@ -220,11 +241,12 @@ func (tb *tab) run(strategy, stock, buyers string) {
 	tb.t.Helper()
 	tb.await(`!document.querySelector("button.stop")`)
 	tb.choose(strategy)
+	tb.click(".segments label:first-child")
 	tb.fill("#stock", stock)
 	tb.fill("#buyers", buyers)
-	tb.eval(`window.rows = document.querySelectorAll(".history tbody tr").length`)
+	tb.eval(`window.rows = document.querySelectorAll(".history tbody").length`)
 	tb.click("button.run")
-	tb.await(`document.querySelectorAll(".history tbody tr").length === window.rows + 1`)
+	tb.await(`document.querySelectorAll(".history tbody").length === window.rows + 1`)
 }
 
 func TestUpWithoutServers(t *testing.T) {
@@ -232,7 +254,8 @@ func TestUpWithoutServers(t *testing.T) {
 	tb := startBrowser(t).open(u.page, wide)
 	tb.says(".machines", "SQLite")
 	tb.says(".machines", "embedded")
-	tb.says(".strategies", "not available")
+	tb.fill("#strategies", "zk")
+	tb.says("#option-zk", "not available")
 	tb.run("conditional", "20", "200")
 	tb.says(".banner .word", "HELD")
 	tb.says(".ran-on", "embedded")

@@ -3,39 +3,184 @@
 package e2e
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"seckill/internal/ledger"
 )
 
+// formHasAddress: what the address says is in the form.
+const formHasAddress = `(() => {
+	const said = Object.fromEntries(new URLSearchParams(location.hash.split("?")[1]));
+	const value = (id) => document.getElementById(id)?.value;
+	const chosen = [...document.querySelectorAll(".picker .chosen a")].map((a) => a.innerText).join();
+	const fault = ["kind", "service", "at_ms"].map((name) => value("faults[0]." + name));
+	return chosen === said.strategies && Object.entries(said).every(([name, text]) => (value(name) ?? text) === text || name === "strategies")
+		&& (said.faults ?? "").split(".").slice(0, 3).every((text, i) => (fault[i] ?? text) === text);
+})()`
+
 func TestWrongInputIsSaidInPlace(t *testing.T) {
 	f := startFake(t)
 	tb := startBrowser(t).open(f.url, wide)
+	tb.forgive("status of ") // what only the lab can know
 	tb.choose("conditional")
-	tb.shot("fake-idle")
-	for _, c := range []struct{ field, text, says string }{
-		{"stock", "many", "whole number from 1 to 1,000,000"},
-		{"stock", "1.5", "whole number"},
-		{"stock", "0", "whole number"},
-		{"buyers", "999999999999999999999", "from 1 to 200,000"},
-		{"concurrency", "-1", "from 1 to 1,024"},
-		{"buyers", "100", "more than 100"},
-		{"quantity", "101", "the stock is 100"},
+	good := "stock=100&buyers=2000&concurrency=64&quantity=1"
+	for _, c := range []struct{ settings, field, en, zh string }{
+		{good + "&stock=many", "stock", "whole number from 1 to 1,000,000", "1 到 1,000,000 之间的整数"},
+		{good + "&stock=1.5", "stock", "whole number", "整数"},
+		{good + "&buyers=999999999999999999999", "buyers", "from 1 to 200,000", "1 到 200,000"},
+		{good + "&concurrency=-1", "concurrency", "from 1 to 1,024", "1 到 1,024"},
+		{good + "&buyers=100", "buyers", "more than 100", "大于 100"},
+		{good + "&quantity=101", "quantity", "the stock is 100", "库存只有 100"},
+		{good + "&lease_ms=99", "lease_ms", "from 100 to 20,000", "100 到 20,000"},
+		{good + "&services=9", "services", "from 1 to 8", "1 到 8"},
+		{good + "&seed=dice", "seed", "or nothing", "或者留空"},
+		{good + "&seed=99999999999999999999", "seed", "or nothing", "或者留空"},
+		{"profile=constant&rate=10&seconds=5", "rate", "These are 50 buyers", "只来 50 位买家"},
+		{"profile=ramp&rate=50000&to_rate=50000&seconds=100", "rate", "200,000 are the most", "最多 200,000 位"},
+		{"profile=ramp&rate=10&to_rate=20&seconds=0", "seconds", "from 1 to 120", "1 到 120"},
+		{good + "&faults=pause_service.3.100.", "faults[0].service", "from 1 to 2", "1 到 2"},
+		{good + "&faults=pause_service.1.soon.", "faults[0].at_ms", "from 0 to 120,000", "0 到 120,000"},
+		{good + "&faults=restart_redis.1.100.", "faults[0].kind", "redis is embedded", "这里做不到"},
+		{good + "&strategies=nope", "strategies", "no strategy nope", "没有 nope 这个策略"},
+		{good + "&strategies=zk,naive", "strategies", "cannot run here", "在这里跑不了"},
 	} {
-		for field, text := range map[string]string{"stock": "100", "buyers": "2000", "concurrency": "64", "quantity": "1"} {
-			tb.fill("#"+field, text)
-		}
-		tb.fill("#"+c.field, c.text)
+		tb.eval(`location.hash = "#/lab?strategies=conditional&` + c.settings + `"`)
+		wrong := fmt.Sprintf(`document.getElementById(%q)`, c.field+"-wrong")
+		tb.await(formHasAddress)
 		tb.click("button.run")
-		tb.says("#"+c.field+"-wrong", c.says)
-		tb.await(`document.activeElement.id === "` + c.field + `" && document.activeElement.ariaInvalid === "true"`)
+		tb.await(fmt.Sprintf(`%s?.innerText.includes(%q)`, wrong, c.en))
+		tb.await(fmt.Sprintf(`document.activeElement.id === %q && document.activeElement.ariaInvalid === "true"`, c.field))
+		tb.eval(`document.querySelector("#language").click()`)
+		tb.await(fmt.Sprintf(`%s.innerText.includes(%q)`, wrong, c.zh))
+		tb.eval(`document.querySelector("#language").click()`)
+		tb.says(".sale", "Strategies")
 	}
+	tb.accessible("wrong input")
 	tb.shot("fake-wrong-input")
+
+	t.Log("it goes when it is mended")
+	tb.eval(`location.hash = "#/lab?strategies=conditional&stock=100&quantity=0"`)
+	tb.await(formHasAddress)
+	tb.click("button.run")
+	tb.says("#quantity-wrong", "whole number")
 	tb.fill("#quantity", "1")
 	tb.await(`document.querySelector("#quantity-wrong").innerText === ""`)
+	tb.await(`location.hash.includes("quantity=1")`)
+}
+
+// Strategies are found and chosen without a mouse, by what people call them in
+// either language.
+func TestStrategiesAreChosenByKeyboard(t *testing.T) {
+	tb := startBrowser(t).open(startFake(t).url, wide)
+	tb.await(`document.querySelector(".picker .chosen .title") !== null`)
+	tb.eval(`document.querySelector("#strategies").focus()`)
+	press := func(keys ...string) {
+		for _, key := range keys {
+			tb.do(chromedp.KeyEvent(key))
+		}
+	}
+	option := func(name string) {
+		tb.await(fmt.Sprintf(`document.querySelector("#strategies").getAttribute("aria-activedescendant") === "option-%s"`, name))
+	}
+	press(kb.ArrowDown)
+	option("naive")
+	tb.await(`document.querySelector("#option-naive .mark.bad .hidden").innerText.includes("no oversell: breaks")`) // computed
+	tb.says(".options [role=status]", "3 strategies")
+	press(kb.Enter)
+	tb.await(`document.querySelector("#option-naive").ariaSelected === "true"`)
+	tb.inEveryLook("strategies open")
+	press(kb.ArrowDown, kb.ArrowDown)
+	option("zk")
+	tb.says("#option-zk", "no ZooKeeper is configured")
+	press(kb.Enter) // it cannot run here
+	tb.await(`document.querySelector("#option-zk").ariaSelected === "false"`)
+	press(kb.Escape)
+	tb.await(`!document.querySelector("#strategy-list") && document.activeElement.id === "strategies"`)
+	tb.await(`location.hash.includes("strategies=conditional%2Cnaive")`)
+	press(kb.Backspace)
+	tb.await(`location.hash.includes("strategies=conditional&")`)
+
+	for search, found := range map[string]string{"带条件": "conditional", "zookeeper 里": "zk", "UPDATE": "conditional", "broken": "naive"} {
+		tb.fill("#strategies", search)
+		option(found)
+	}
+	tb.says(".options [role=status]", "of 3 strategies")
+	tb.fill("#strategies", "nothing like this")
+	tb.says(".options [role=status]", "0 of 3 strategies")
+	press(kb.Escape)
+	tb.says(".picker .chosen", "conditional")
+	press("\t")
+	tb.await(`document.activeElement.id === "stock"`)
+}
+
+func TestSettingsAreInTheAddress(t *testing.T) {
+	f := startFake(t)
+	b := startBrowser(t)
+	tb := b.open(f.url+"/#/lab?strategies=naive,conditional&profile=ramp&rate=200&to_rate=900&seconds=7&seed=18446744073709551615"+
+		"&faults=pause_service.2.300.4000,kill_service.1.900.", wide)
+	tb.await(`document.querySelectorAll(".picker .chosen .title").length === 2`)
+	tb.await(`document.querySelector("#to_rate").value === "900" && document.querySelector("#seed").value === "18446744073709551615"`)
+	tb.await(`document.querySelectorAll(".fault-row").length === 2 && document.getElementById("faults[0].for_ms").value === "4000"`)
+	tb.await(`!document.querySelector("#buyers") && !document.getElementById("faults[1].for_ms")`)
+	tb.inEveryLook("settings")
+	tb.click(".segments label:nth-child(2)")
+	tb.fill("#stock", "77")
+	tb.click(".fault-row .link")
+	tb.await(`location.hash.includes("profile=spike") && location.hash.includes("stock=77") && !location.hash.includes("pause_service")`)
+
+	t.Log("the link brings it back, to somebody else too")
+	tb.eval(`navigator.clipboard.writeText = async (text) => { window.copied = text; }`)
+	tb.click(".copy button")
+	tb.says(".copy", "Copied")
+	link, err := chromedp.Run(tb.ctx, chromedp.Evaluate[string](`window.copied`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := b.open(link, wide)
+	other.await(`document.querySelector("#stock")?.value === "77" && document.querySelector(".segments :checked").value === "spike"`)
+	other.await(`document.querySelectorAll(".fault-row").length === 1 && document.getElementById("faults[0].kind").value === "kill_service"`)
+
+	t.Log("without a clipboard it is shown")
+	tb.eval(`navigator.clipboard.writeText = async () => { throw new Error("no"); }`)
+	tb.click(".copy button")
+	tb.says(".copy code", "stock=77")
+}
+
+func TestSideBySide(t *testing.T) {
+	f := startFake(t)
+	tb := startBrowser(t).open(f.url, wide)
+	tb.choose("naive", "conditional")
+	tb.click("button.run")
+	tb.says(".banner.busy", "naive and conditional: selling")
+	for i := range 60 { // either of them gets some
+		f.progress <- fakeProgress(i+1, 70-2*i, 30+i)
+	}
+	tb.await(`[...document.querySelectorAll(".lane-card progress")].filter((p) => p.value > 0).length === 2`)
+
+	t.Log("a fault by hand")
+	tb.says(".faults", "redis is embedded in the lab")
+	tb.click("[data-fault=restart_redis]") // cannot be done here
+	tb.click("[data-fault=kill_service]")
+	tb.says(".happened", "Service process 1 killed")
+	tb.inEveryLook("side by side on")
+	for range 2 {
+		f.results <- fakeResult(ledger.Oversold, ledger.Violation{Rule: ledger.RuleOversold, Verdict: ledger.Oversold,
+			Message: "31 too many", Count: 31, Examples: []string{"order ABC"}})
+	}
+	tb.await(`document.querySelectorAll('.lane-card [data-verdict="oversold"]').length === 2`)
+	tb.await(`document.querySelectorAll(".happened li").length === 1`)
+	tb.says(".happened", "dead to the end")
+	tb.says(".lane-card .rules", "order ABC")
+	tb.says(".about-run", "the same buyers, seed")
+	tb.await(`document.querySelectorAll(".history tbody tr").length === 2`)
+	tb.inEveryLook("side by side")
+	tb.click("#language")
+	tb.says(".happened", "服务进程 1 被杀死")
 }
 
 func TestRunAsTheLabTellsIt(t *testing.T) {
@@ -43,7 +188,7 @@ func TestRunAsTheLabTellsIt(t *testing.T) {
 	tb := startBrowser(t).open(f.url, wide)
 	tb.choose("naive")
 	tb.click("button.run")
-	tb.says(".banner.busy", "naive is selling")
+	tb.says(".banner.busy", "naive: selling")
 	for i := range 60 {
 		f.progress <- fakeProgress(i, 70-2*i, 30+i)
 	}
@@ -61,7 +206,7 @@ func TestRunAsTheLabTellsIt(t *testing.T) {
 		{ledger.Held, "HELD"}, {ledger.Lost, "LOST"}, {ledger.Oversold, "OVERSOLD"},
 	} {
 		tb.click("button.run")
-		tb.says(".banner.busy", "naive is selling")
+		tb.says(".banner.busy", "naive: selling")
 		f.progress <- fakeProgress(99, 0, 100)
 		var violations []ledger.Violation
 		if v.verdict != ledger.Held {
@@ -75,12 +220,10 @@ func TestRunAsTheLabTellsIt(t *testing.T) {
 	tb.says(".rules", "Lost updates lost_update")
 	tb.says(".rules", "order <i>ABC</i>")
 	tb.says(".rules", "and 29 more")
-	tb.says(".history tbody tr:nth-child(4)", "NOT VALID")
-	tb.click(".history tbody tr:nth-child(3) button")
+	tb.says(".history tbody:nth-of-type(4)", "NOT VALID")
+	tb.click(".history tbody:nth-of-type(3) button")
 	tb.says(".banner .word", "HELD")
 
-	tb.click(".strategies button")
-	tb.says(".source pre", "package sqlrow // <b>")
 	tb.shot("fake-history")
 	tb.do(look{"narrow", 390, 844, true}.set())
 	tb.shot("fake-narrow-dark")
@@ -111,9 +254,9 @@ func TestReloadAndSecondTabShowTheSameRun(t *testing.T) {
 	second := b.open(f.url, wide)
 	first.do(chromedp.Reload())
 	for _, tb := range []*tab{first, second} {
-		tb.says(".banner.busy", "naive is selling")
+		tb.says(".banner.busy", "naive: selling")
 		tb.says(".left .number", "62")
-		tb.await(`document.querySelector("#stock").value === "70" && document.querySelector("#strategy").value === "naive"`)
+		tb.await(`document.querySelector("#stock").value === "70" && document.querySelector(".picker .chosen a").innerText === "naive"`)
 	}
 	f.progress <- fakeProgress(10, 1, 69)
 	for _, tb := range []*tab{first, second} {
@@ -146,9 +289,9 @@ func TestKeyboardAlone(t *testing.T) {
 	f := startFake(t)
 	tb := startBrowser(t).open(f.url, wide)
 	tb.choose("conditional")
-	tb.eval(`document.querySelector("#quantity").focus()`)
+	tb.eval(`document.querySelector(".more summary").focus()`)
 	tb.do(chromedp.KeyEvent("\t"), chromedp.KeyEvent("\r"))
-	tb.says(".banner.busy", "conditional is selling")
+	tb.says(".banner.busy", "conditional: selling")
 	tb.do(chromedp.KeyEvent("\t"), chromedp.KeyEvent("\r"))
 	tb.says(".banner .word", "NOT VALID")
 }
@@ -159,13 +302,13 @@ func TestLabWithToken(t *testing.T) {
 	stranger := b.open(f.url, wide)
 	stranger.forgive("status of 403")
 	stranger.choose("naive")
-	stranger.click("button.offer")
+	stranger.click(".idle .offer")
 	stranger.says(".idle .wrong", "token")
 	stranger.click("button.run")
 	stranger.says("#token-wrong", "Give the token")
 	stranger.fill("#token", "s3cret")
 	stranger.click("button.run")
-	stranger.says(".banner.busy", "naive is selling")
+	stranger.says(".banner.busy", "naive: selling")
 	f.results <- fakeResult(ledger.Held)
 	stranger.says(".banner .word", "HELD")
 
@@ -174,7 +317,7 @@ func TestLabWithToken(t *testing.T) {
 	owner.await(`location.hash === ""`)
 	owner.choose("conditional")
 	owner.click("button.run")
-	owner.says(".banner.busy", "conditional is selling")
+	owner.says(".banner.busy", "conditional: selling")
 	f.results <- fakeResult(ledger.Held)
 	owner.says(".banner .word", "HELD")
 }

@@ -41,7 +41,7 @@ func TestPreferencesAreRemembered(t *testing.T) {
 	f := startFake(t)
 	b := startBrowser(t)
 	tb := b.open(f.url, wide)
-	tb.says(".sale", "Strategy")
+	tb.says(".sale", "Strategies")
 	tb.click("#language")
 	tb.says(".sale", "策略")
 	tb.await(`document.documentElement.lang === "zh-CN" && document.title.startsWith("实验室")`)
@@ -57,14 +57,14 @@ func TestPreferencesAreRemembered(t *testing.T) {
 	tb.await(`getComputedStyle(document.documentElement).backgroundColor === "rgb(15, 18, 22)"`)
 	tb.await(`document.querySelector("#theme").value === "dark" && document.querySelector("#large").ariaPressed === "true"`)
 	tb.click("#language")
-	tb.says(".sale", "Strategy")
+	tb.says(".sale", "Strategies")
 }
 
 func TestUnknownScreen(t *testing.T) {
 	tb := startBrowser(t).open(startFake(t).url+"/#/nowhere", wide)
 	tb.says("main", "There is no screen “nowhere”")
 	tb.click("main a")
-	tb.says(".sale", "Strategy")
+	tb.says(".sale", "Strategies")
 }
 
 func TestLabIsAccessible(t *testing.T) {
@@ -92,6 +92,6 @@ func TestFocusOrder(t *testing.T) {
 	t.Log("another screen takes the focus along")
 	tb.eval(`document.querySelector("nav a").focus()`)
 	tb.do(chromedp.KeyEvent("\r"))
-	tb.says(".sale", "Strategy")
+	tb.says(".sale", "Strategies")
 	tb.await(`document.activeElement.id === "content" && document.title.startsWith("Lab")`)
 }

@@ -108,6 +108,8 @@ function mark(plot, faults, { line: stroke, band }) {
   const right = bbox.left + bbox.width;
   ctx.save();
   ctx.font = `bold ${11 * dots}px system-ui`;
+  ctx.textAlign = 'left';
+  ctx.textBaseline = 'top';
   for (const fault of faults) {
     const from = plot.valToPos(fault.at_ms / 1000, 'x', true);
     if (from > right) continue;
@@ -116,7 +118,7 @@ function mark(plot, faults, { line: stroke, band }) {
     ctx.fillRect(from, bbox.top, Math.max(until - from, dots), bbox.height);
     ctx.fillStyle = stroke;
     ctx.fillRect(from, bbox.top, 1.5 * dots, bbox.height);
-    ctx.fillText(String(fault.number), from + 4 * dots, bbox.top + 11 * dots);
+    ctx.fillText(String(fault.number), from + 4 * dots, bbox.top + 2 * dots);
   }
   ctx.restore();
 }

@@ -12,7 +12,7 @@ export function Faults({ run, status }) {
   if (!byHand && !run.faults.length) return null;
   return html`
     <div class="panel faults">
-      <h3>${t.faults.title}</h3>
+      <h3>${byHand ? t.faults.title : t.faults.happened}</h3>
       ${byHand && html`<${ByHand} run=${run} status=${status} />`}
       <${Happened} faults=${run.faults} running=${isOn(run)} />
     </div>`;
@@ -50,11 +50,11 @@ function ByHand({ run, status }) {
 }
 
 const Happened = ({ faults, running }) => (faults.length === 0 ? html`<p class="hint">${t.faults.none}</p>` : html`
-  <ol class="happened" role="log" aria-label=${t.faults.happened}>
+  <div role="log" aria-label=${t.faults.happened}><ol class="happened">
     ${faults.map((fault, i) => html`
       <li key=${i} class=${fault.state}>
         <span class="fault-sign" aria-hidden="true">${i + 1}</span>
         <span><strong>${t.faults.past(fault)}</strong> · ${t.faults.when(fault, running)}
           ${fault.error && html` <span class="wrong">${fault.error}</span>`}</span>
       </li>`)}
-  </ol>`);
+  </ol></div>`);

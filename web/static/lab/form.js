@@ -2,7 +2,7 @@
 // repeats them; without any, the form starts from what ran last.
 import { Refused } from '../api.js';
 import { isOn, start, stop } from '../lab.js';
-import { link, stay } from '../route.js';
+import { link, read, stay } from '../route.js';
 import { t } from '../text.js';
 import { html, useEffect, useRef, useState } from '../ui.js';
 import { NumberField, ProfileField, TokenField } from './fields.js';
@@ -10,23 +10,26 @@ import { More } from './more.js';
 import { StrategyPicker } from './picker.js';
 import { address, another, defaultLimits, defaults, findWrong, fromAddress, profiles, request } from './settings.js';
 
-/** The form, and how to change it: what somebody types, an address, or the newest run. */
-function useForm(query, run) {
-  const said = JSON.stringify(query);
+const said = (query) => JSON.stringify(query);
+
+/** The form, and how to change it: what somebody types, an address that he opens, or the newest run. */
+function useForm(query, run, taken) {
   const [form, setForm] = useState(() => fromAddress(query) ?? defaults);
-  const own = useRef(said); // the address that this form has written itself
+  const own = useRef(said(query)); // the address that this form has written itself
   useEffect(() => {
-    if (own.current === said) return;
-    own.current = said;
-    setForm(fromAddress(query) ?? (run ? another(run.settings) : defaults));
-  }, [said]);
+    const now = read().query; // who types fast is ahead of the address that was drawn
+    if (own.current === said(now)) return;
+    own.current = said(now);
+    taken();
+    setForm(fromAddress(now) ?? (run ? another(run.settings) : defaults));
+  }, [said(query)]);
   useEffect(() => {
     if (run && !fromAddress(query)) setForm(another(run.settings));
   }, [run?.id]);
   const change = (next) => {
     setForm(next);
     const place = ['lab', '', address(next)];
-    own.current = JSON.stringify(Object.fromEntries(new URLSearchParams(link(...place).split('?')[1])));
+    own.current = said(read(link(...place)).query);
     stay(...place);
   };
   return [form, change];
@@ -34,8 +37,8 @@ function useForm(query, run) {
 
 export function RunForm({ lab, query }) {
   const run = lab.newest;
-  const [form, change] = useForm(query, run);
   const [wrong, setWrong] = useState({});
+  const [form, change] = useForm(query, run, () => setWrong({}));
   const [failure, setFailure] = useState('');
   const [sending, setSending] = useState(false);
   const node = useRef(null);

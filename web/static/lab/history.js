@@ -22,10 +22,9 @@ export function History({ lab, shown }) {
           <table class="history">
             <thead><tr>
               <th scope="col">${t.history.verdict}</th><th scope="col">${t.history.strategy}</th>
-              <th scope="col" class="n">${t.history.stock}</th><th scope="col">${t.history.load}</th>
               ${['sold', 'left', 'rate', 'p99'].map((name) => html`
                 <th key=${name} scope="col" class="n">${t.history[name]}</th>`)}
-              <th scope="col">${t.history.time}</th>
+              <th scope="col" class="n">${t.history.stock}</th><th scope="col">${t.history.load}</th><th scope="col">${t.history.time}</th>
             </tr></thead>
             ${lab.runs.map((run) => html`<${Rows} key=${run.id} run=${run} shown=${run.id === shown?.id} />`)}
           </table>
@@ -51,12 +50,13 @@ function Row({ run, lane, first }) {
       <td>${isOn(run) ? lane.strategy : html`
         <button type="button" class="link" aria-label=${t.history.show(lane.strategy, time)}
           onClick=${() => choose(run.id)}>${lane.strategy}</button>`}</td>
-      <td class="n">${count(settings.stock)}</td>
-      <td>${t.about.load(settings)}${first && run.faults.length > 0 && html` · ${t.faults.so(run.faults.length)}`}</td>
       <td class="n">${known(audit?.sold)}</td>
       <td class="n">${known(audit?.remaining)}</td>
       <td class="n">${known(lane.result?.requests_per_second)}</td>
       <td class="n">${known(lane.result?.latency_us.p99, (us) => ms(us / 1000))}</td>
-      <td>${time}</td>
+      ${first && html`
+        <td class="n" rowspan=${run.lanes.length}>${count(settings.stock)}</td>
+        <td rowspan=${run.lanes.length}>${t.about.load(settings)}${run.faults.length > 0 && html` · ${t.faults.so(run.faults.length)}`}</td>
+        <td rowspan=${run.lanes.length}>${time}</td>`}
     </tr>`;
 }

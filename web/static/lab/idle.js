@@ -11,7 +11,7 @@ export function Idle({ lab }) {
   const ready = lab.strategies.filter((s) => s.available).map((s) => s.name);
   const offer = (names, hint) => names.every((name) => ready.includes(name)) && html`
     <p><button type="button" class="offer" onClick=${() => start({ strategies: names, ...sale }).catch((error) => setFailure(error.message))}>
-      ${t.idle.run(names.join(t.and))}</button> <span class="hint">${hint}</span></p>`;
+      ${t.idle.run(t.list(names))}</button> <span class="hint">${hint}</span></p>`;
   return html`
     <div class="idle">
       <h2>${t.idle.title}</h2>

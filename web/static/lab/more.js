@@ -9,9 +9,10 @@ import { ofFault, services } from './settings.js';
 const concerns = (field) => services.includes(field) || field === 'seed' || field.startsWith('faults');
 
 export function More({ form, wrong, status, limits, set }) {
-  const [open, setOpen] = useState(services.some((name) => form[name]) || form.seed !== '' || form.faults.length > 0);
+  const [open, setOpen] = useState(false);
+  const isUsed = services.some((name) => form[name]) || form.seed !== '' || form.faults.length > 0;
   const isWrong = Object.keys(wrong).some(concerns);
-  useEffect(() => { if (isWrong) setOpen(true); }, [isWrong]); // what is wrong must be seen
+  useEffect(() => { if (isUsed || isWrong) setOpen(true); }, [isUsed, isWrong]); // what is set, or wrong, must be seen
   const now = status?.services_settings;
   return html`
     <details class="more" open=${open} onToggle=${(e) => setOpen(e.currentTarget.open)}>

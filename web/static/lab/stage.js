@@ -51,12 +51,12 @@ function Abreast({ run }) {
           <${Outcomes} lane=${lane} />
           <div>${lane.result && html`
             <${Figures} result=${lane.result} />
-            <${Rules} result=${lane.result} brief /><${Problems} result=${lane.result} /><${Lesson} result=${lane.result} />`}</div>
+            <${Rules} result=${lane.result} open=${run.lanes.length === 2 ? 1 : 0} /><${Problems} result=${lane.result} /><${Lesson} result=${lane.result} />`}</div>
         </article>`)}
     </div>`;
 }
 
-const names = (run) => run.settings.strategies.join(t.and);
+const names = (run) => t.list(run.settings.strategies);
 /** How many buyers a run has, before its first report too. */
 const buyersOf = ({ settings: s }, lane) => lane.progress?.buyers ?? s.buyers ?? Math.round(((s.rate + (s.to_rate || s.rate)) / 2) * s.seconds);
 

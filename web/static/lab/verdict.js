@@ -46,8 +46,8 @@ export function Lesson({ result: { strategy, verdict } }) {
   return html`<p class="lesson">${say(strategy.name)} <a href=${link('lessons', strategy.name)}>${t.verdict.why}</a></p>`;
 }
 
-/** What broke, with the very orders; brief: with those of the first rule. */
-export function Rules({ result, brief }) {
+/** What broke, with the very orders; those of the first rules are open. */
+export function Rules({ result, open = Infinity }) {
   const violations = result.audit?.violations ?? [];
   return violations.length > 0 && html`
     <div class="panel rules">
@@ -58,7 +58,7 @@ export function Rules({ result, brief }) {
             <p><strong>${t.rules[v.rule] ?? v.rule}</strong> <code>${v.rule}</code></p>
             <p>${v.message}</p>
             ${v.examples && html`
-              <details open=${!brief || i === 0}><summary>${t.verdict.orders}</summary>
+              <details open=${i < open}><summary>${t.verdict.orders}</summary>
                 <ul class="examples">
                   ${v.examples.map((e) => html`<li><code>${e}</code></li>`)}
                   ${v.count > v.examples.length && html`<li>${t.verdict.more(v.count - v.examples.length)}</li>`}
@@ -108,7 +108,7 @@ function RanOn({ result }) {
 /** With what the run was made, and how to make it again. */
 export function About({ run: { settings: s, not_kept: notKept } }) {
   return html`
-    <p class="hint about-run">${t.about.load(s)} · ${t.about.services(s)} · ${t.about.seed(s.seed, s.strategies.length)}
-      · <a href=${link('lab', '', address(fromRun(s)))}>${t.about.again}</a>
+    <p class="hint about-run">${t.about.load(s)} · ${t.about.services(s)} · ${t.about.seed(s.seed, s.strategies.length)}${' · '}
+      <a href=${link('lab', '', address(fromRun(s)))}>${t.about.again}</a>
       ${notKept && html`<br />${t.about.notKept(notKept)}`}</p>`;
 }

@@ -46,7 +46,7 @@ function Run({ settings: { strategy, stock, buyers }, lab }) {
   };
   return html`
     <button type="button" class="run" aria-disabled=${on ? 'true' : undefined} onClick=${go}>${t.lessons.breakIt(strategy, stock, buyers)}</button>
-    ${isOn(lab.newest) && !run && html`<p class="hint">${t.lessons.other(lab.newest.settings.strategies.join(t.and))}</p>`}
+    ${isOn(lab.newest) && !run && html`<p class="hint">${t.lessons.other(t.list(lab.newest.settings.strategies))}</p>`}
     <div role="alert">${failure && html`<p class="wrong">${failure}</p>`}</div>
     ${run && html`<${Stage} run=${run} lab=${lab} />`}`;
 }

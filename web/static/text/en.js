@@ -11,7 +11,7 @@ export default {
   skip: 'Skip to the result',
   footer: 'seckill lab',
   version: (v) => `version ${v}`,
-  and: ' and ',
+  list: (names) => new Intl.ListFormat('en').format(names),
   lostConnection: 'Connection to the lab lost. Trying again …',
 
   nav: {

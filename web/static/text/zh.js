@@ -27,7 +27,7 @@ export default {
   skip: '跳到结果',
   footer: 'seckill lab',
   version: (v) => `版本 ${v}`,
-  and: '、',
+  list: (names) => names.join('、'),
   lostConnection: '与实验室的连接断了，正在重连……',
 
   nav: {
