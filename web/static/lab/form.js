@@ -124,8 +124,9 @@ function CopyLink({ form }) {
       <span role="status">${copied === url ? t.form.copied : copied === '' && html`${t.form.copyYourself} <code>${url}</code>`}</span></p>`;
 }
 
-/** On a phone the run is below the form. */
+/** On a phone the run is below the form; beside a long form it is above. */
 function showStage() {
   const stage = document.getElementById('stage');
-  if (stage.getBoundingClientRect().top > innerHeight / 2) stage.scrollIntoView();
+  const { top } = stage.getBoundingClientRect();
+  if (top < 0 || top > innerHeight / 2) stage.scrollIntoView();
 }
