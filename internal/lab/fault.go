@@ -29,16 +29,17 @@ type fault struct {
 	kind FaultKind
 	// missing says why it cannot be done in this lab; "" if it can.
 	missing func(*Lab) string
-	// inject returns when it has happened. victim is a living service. undo
-	// ends what lasts of it; nil: nothing does.
+	server  string // whom it befalls; "": a service
+	// inject returns when it has happened. victim is a living service, or the
+	// server. undo ends what lasts of it; nil: nothing does.
 	inject func(ctx context.Context, l *Lab, victim *Process) (undo func(context.Context) error, err error)
 }
 
 var faults = []fault{
-	{PauseService, cannotPause, pauseService},
-	{KillService, func(*Lab) string { return "" }, killService},
-	{RestartRedis, isNotPrivate(backend.NameRedis), restartRedis},
-	{CutZooKeeperSession, isNotPrivate(backend.NameZooKeeper), cutZooKeeperSession},
+	{PauseService, cannotPause, "", pauseService},
+	{KillService, func(*Lab) string { return "" }, "", killService},
+	{RestartRedis, isNotPrivate(backend.NameRedis), backend.NameRedis, restartRedis},
+	{CutZooKeeperSession, isNotPrivate(backend.NameZooKeeper), "", cutZooKeeperSession},
 }
 
 // A FaultStatus says whether a kind of fault can be injected here.
@@ -60,7 +61,8 @@ func (l *Lab) Faults() (list []FaultStatus) {
 // Inject makes something go wrong, for real, and returns when it has. service
 // is the number of the process that it befalls, from 1; Redis is everybody's.
 // What lasts does so until undo, which is nil where nothing lasts. undo is no
-// error when what it should undo is over already.
+// error when what it should undo is over already. Faults may be injected at
+// once; those of one process come after each other.
 func (l *Lab) Inject(ctx context.Context, kind FaultKind, service int) (undo func(context.Context) error, err error) {
 	for _, f := range faults {
 		if f.kind != kind {
@@ -69,17 +71,37 @@ func (l *Lab) Inject(ctx context.Context, kind FaultKind, service int) (undo fun
 		if why := f.missing(l); why != "" {
 			return nil, fmt.Errorf("%s is not to be had here: %s", kind, why)
 		}
-		all := l.serviceProcesses()
-		if service < 1 || service > len(all) {
-			return nil, fmt.Errorf("there is no service process %d: the lab runs %d", service, len(all))
+		victim, err := l.victim(f, service)
+		if err != nil {
+			return nil, err
 		}
-		victim := all[service-1]
-		if kind != RestartRedis && !victim.Alive() {
+		victim.harm.Lock()
+		defer victim.harm.Unlock()
+		if f.server == "" && !victim.Alive() {
 			return nil, fmt.Errorf("%s is dead already", victim.Name)
 		}
-		return f.inject(ctx, l, victim)
+		undo, err := f.inject(ctx, l, victim)
+		if undo == nil || err != nil {
+			return nil, err
+		}
+		return func(ctx context.Context) error {
+			victim.harm.Lock()
+			defer victim.harm.Unlock()
+			return undo(ctx)
+		}, nil
 	}
 	return nil, fmt.Errorf("there is no fault called %q", kind)
+}
+
+func (l *Lab) victim(f fault, service int) (*Process, error) {
+	if f.server != "" {
+		return l.Process(f.server)
+	}
+	all := l.serviceProcesses()
+	if service < 1 || service > len(all) {
+		return nil, fmt.Errorf("there is no service process %d: the lab runs %d", service, len(all))
+	}
+	return all[service-1], nil
 }
 
 func cannotPause(*Lab) string {
@@ -135,11 +157,7 @@ func killService(ctx context.Context, _ *Lab, victim *Process) (undo func(contex
 	}, nil
 }
 
-func restartRedis(ctx context.Context, l *Lab, _ *Process) (undo func(context.Context) error, err error) {
-	redis, err := l.Process(backend.NameRedis)
-	if err != nil {
-		return nil, err
-	}
+func restartRedis(ctx context.Context, _ *Lab, redis *Process) (undo func(context.Context) error, err error) {
 	if err := redis.Kill(ctx); err != nil {
 		return nil, err
 	}

@@ -35,6 +35,7 @@ type Process struct {
 	server  server
 	ports   []int
 	version string
+	harm    sync.Mutex // held while a fault is injected into it, or undone
 
 	mu     sync.Mutex
 	run    *running

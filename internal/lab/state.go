@@ -82,9 +82,12 @@ func (l *Lab) Announce(s State) error {
 		return fmt.Errorf("announce the lab: %w", err)
 	}
 	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.stopped {
+		return errors.Join(errors.New("announce the lab: it has been stopped"), a.withdraw())
+	}
 	before := l.state
 	l.state, l.announced = a, &again
-	l.mu.Unlock()
 	return before.withdraw()
 }
 
