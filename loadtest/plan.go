@@ -105,10 +105,12 @@ func (p *plan) user(i int) int64 {
 }
 
 // key appends request i's idempotency key. The run is part of it: a request
-// that arrives after a later reset must not pass for one of the later run.
+// that arrives after a later reset must not pass for one of the later run. So
+// is the SKU: the same buyers may storm another one meanwhile.
 func (p *plan) key(to []byte, i int, sku int64) []byte {
 	to = append(to, "load-"...)
 	to = append(strconv.AppendUint(to, p.Seed, 16), '-')
+	to = append(strconv.AppendInt(to, sku, 10), '-')
 	to = append(strconv.AppendInt(to, p.runs[sku-p.SKU], 10), '-')
 	return strconv.AppendInt(to, int64(i), 10)
 }

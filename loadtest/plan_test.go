@@ -61,6 +61,16 @@ func TestMix(t *testing.T) {
 	}
 }
 
+// The same buyers at two sales at once are not taken for somebody who asks
+// again, although both SKUs were reset as often.
+func TestKeysOfTwoSales(t *testing.T) {
+	one := newPlan(Scenario{SKU: 3, Seed: 1, Buyers: 2}, []int64{5})
+	other := newPlan(Scenario{SKU: 4, Seed: 1, Buyers: 2}, []int64{5})
+	if a, b := string(one.key(nil, 1, 3)), string(other.key(nil, 1, 4)); a == b {
+		t.Errorf("both sales send the key %q", a)
+	}
+}
+
 func TestSchedule(t *testing.T) {
 	const s = time.Second
 	for _, test := range []struct {
