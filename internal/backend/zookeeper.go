@@ -2,6 +2,7 @@ package backend
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -33,7 +34,6 @@ type ZooKeeperClient struct {
 	end    context.CancelFunc
 	work   sync.WaitGroup // Forget's goroutines
 	wire   wireClock
-	seen   atomic.Int64  // the last transaction in an answer that the library does not get
 	asked  time.Duration // the session time-out we ask for
 
 	mu        sync.Mutex
@@ -186,8 +186,9 @@ func (c *ZooKeeperClient) Session(ctx context.Context) (*ZooKeeperSession, error
 // sequence number if flags ask for one. An error other than ZooKeeper's own
 // refusals (zk.ErrNoNode, zk.ErrNodeExists, …) says nothing about the outcome.
 func (c *ZooKeeperClient) Create(ctx context.Context, path string, data []byte, flags int32) (string, error) {
-	return zkAsk(ctx, c, "create", path+createKind(flags), createRequest(path, data, flags), (*juteReader).text,
-		func() (string, error) { return c.conn.Create(path, data, flags, zk.WorldACL(zk.PermAll)) })
+	return zkDo(ctx, c, "create", path+createKind(flags), func() (string, error) {
+		return c.conn.Create(path, data, flags, zk.WorldACL(zk.PermAll))
+	})
 }
 
 // EnsurePath makes path and its parents as persistent nodes.
@@ -206,11 +207,14 @@ func (c *ZooKeeperClient) EnsurePath(ctx context.Context, path string) error {
 
 // Children lists the names (not paths) of a node's children, with its stat.
 func (c *ZooKeeperClient) Children(ctx context.Context, path string) ([]string, *zk.Stat, error) {
-	a, err := zkAsk(ctx, c, "getChildren", path, childrenRequest(path), (*juteReader).listing,
-		func() (a zkListing, err error) {
-			a.names, a.stat, err = c.conn.Children(path)
-			return a, err
-		})
+	type answer struct {
+		names []string
+		stat  *zk.Stat
+	}
+	a, err := zkDo(ctx, c, "getChildren", path, func() (a answer, err error) {
+		a.names, a.stat, err = c.conn.Children(path)
+		return a, err
+	})
 	return a.names, a.stat, err
 }
 
@@ -300,8 +304,9 @@ func (c *ZooKeeperClient) Wait(ctx context.Context, what string, fired <-chan zk
 
 // Delete removes a node in whatever version it is.
 func (c *ZooKeeperClient) Delete(ctx context.Context, path string) error {
-	_, err := zkAsk(ctx, c, "delete", path, deleteRequest(path), (*juteReader).nothing,
-		func() (struct{}, error) { return struct{}{}, c.conn.Delete(path, -1) })
+	_, err := zkDo(ctx, c, "delete", path, func() (struct{}, error) {
+		return struct{}{}, c.conn.Delete(path, -1)
+	})
 	return err
 }
 
@@ -378,55 +383,36 @@ func (c *ZooKeeperClient) cleanUp(
 }
 
 // zkDo sends a command past the tap and waits for its answer or the end of ctx.
-func zkDo[T any](ctx context.Context, c *ZooKeeperClient, name, text string, send func() (T, error)) (value T, err error) {
-	err = zkTap(ctx, name, text, func() (err error) {
-		value, err = zkSend(ctx, c, send)
-		return err
-	})
-	return value, err
-}
-
-func zkTap(ctx context.Context, name, text string, send func() error) error {
-	return tap.Do(ctx, func() *tap.Command {
+func zkDo[T any](ctx context.Context, c *ZooKeeperClient, name, text string, send func() (T, error)) (T, error) {
+	type answer struct {
+		value T
+		err   error
+	}
+	var a answer
+	err := tap.Do(ctx, func() *tap.Command {
 		return &tap.Command{Backend: tap.ZooKeeper, Name: name, Text: name + " " + text}
 	}, func() error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		return send()
+		answers, done := make(chan answer, 1), make(chan struct{})
+		go func() {
+			defer close(done)
+			value, err := send()
+			answers <- answer{value, err}
+		}()
+		select {
+		case a = <-answers:
+			return a.err
+		case <-ctx.Done():
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.pruneLate()
+			c.late = append(c.late, done)
+			return context.Cause(ctx)
+		}
 	})
-}
-
-// zkSend sends in a goroutine of its own, because the library knows no context.
-func zkSend[T any](ctx context.Context, c *ZooKeeperClient, send func() (T, error)) (T, error) {
-	var answer struct {
-		value T
-		err   error
-	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		answer.value, answer.err = send()
-	}()
-	if err := c.answered(ctx, done); err != nil {
-		var none T
-		return none, err
-	}
-	return answer.value, answer.err
-}
-
-// answered waits for the end of a command. An error says that its caller left.
-func (c *ZooKeeperClient) answered(ctx context.Context, done chan struct{}) error {
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.pruneLate()
-		c.late = append(c.late, done)
-		return context.Cause(ctx)
-	}
+	return a.value, err
 }
 
 func (c *ZooKeeperClient) pruneLate() {
@@ -534,7 +520,7 @@ func (c *ZooKeeperClient) dial(network, addr string, timeout time.Duration) (net
 		return nil, errZooKeeperClosed
 	}
 	c.wire.asked.Store(0) // what the old connection owed us will never come
-	c.link = newZKLink(conn, &c.wire, &c.seen, c.asked)
+	c.link = &zkLink{Conn: conn, clock: &c.wire, patience: c.asked}
 	return c.link, nil
 }
 
@@ -598,6 +584,109 @@ func (w *wireClock) received() {
 
 func (w *wireClock) silence() time.Duration {
 	return time.Since(w.start) - time.Duration(w.heard.Load())
+}
+
+// A zkLink is one TCP connection to a server. It notes what the library keeps
+// to itself: the session that the server granted, and when it last answered.
+type zkLink struct {
+	net.Conn
+	clock    *wireClock
+	patience time.Duration
+
+	mu   sync.Mutex
+	head []byte // the beginning of the server's first answer
+
+	watchesSent chan struct{} // nil: nobody waits for that
+	sentOnce    sync.Once
+	waited      bool
+}
+
+// The first answer: length, protocol version and time-out in four bytes each,
+// the session's id in eight, a password.
+const (
+	headTimeout = 8
+	headID      = 12
+	headLen     = 20
+	maxAnswer   = 1 << 10
+)
+
+// A request: length, number and operation in four bytes each.
+const (
+	requestOp    = 8
+	requestHead  = 12
+	opSetWatches = 101
+	watchesSoon  = 50 * time.Millisecond
+)
+
+// watchesFirst holds the answers back until the library has sent its watches,
+// when it takes up a session again: they go with the last change that it
+// knows of, so that the server can say what it missed, and it reads that
+// number without a lock while the first answer may already overwrite it. If it
+// has no watches, a moment passes.
+func (l *zkLink) watchesFirst() { l.watchesSent = make(chan struct{}) }
+
+func (l *zkLink) Read(p []byte) (int, error) {
+	n, err := l.Conn.Read(p)
+	if l.watchesSent != nil && !l.waited {
+		select {
+		case <-l.watchesSent:
+		case <-time.After(watchesSoon):
+		}
+		l.waited = true
+	}
+	if n > 0 {
+		l.clock.received()
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if missing := headLen - len(l.head); missing > 0 {
+			l.head = append(l.head, p[:min(n, missing)]...)
+			if l.garbled() { // the library would make room for its "length"
+				return 0, errNotZooKeeper
+			}
+		}
+	}
+	return n, err
+}
+
+func (l *zkLink) Write(p []byte) (int, error) {
+	l.clock.sent()
+	n, err := l.Conn.Write(p)
+	if l.watchesSent != nil && len(p) >= requestHead && binary.BigEndian.Uint32(p[requestOp:]) == opSetWatches {
+		l.sentOnce.Do(func() { close(l.watchesSent) })
+	}
+	return n, err
+}
+
+// SetReadDeadline keeps a handshake with a server that hangs from lasting
+// longer than the session: the library allows ten times its usual limit.
+func (l *zkLink) SetReadDeadline(t time.Time) error {
+	if latest := time.Now().Add(l.patience); t.After(latest) {
+		t = latest
+	}
+	return l.Conn.SetReadDeadline(t)
+}
+
+func (l *zkLink) garbled() bool {
+	return len(l.head) >= 4 && binary.BigEndian.Uint32(l.head) > maxAnswer
+}
+
+func (l *zkLink) refused() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.garbled() {
+		return errNotZooKeeper
+	}
+	return nil
+}
+
+func (l *zkLink) granted() (id int64, timeout time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.head) < headLen {
+		return 0, 0
+	}
+	return int64(binary.BigEndian.Uint64(l.head[headID:])),
+		time.Duration(binary.BigEndian.Uint32(l.head[headTimeout:])) * time.Millisecond
 }
 
 // zkHosts goes round the servers. Unlike the library's own list it resolves
