@@ -26,7 +26,7 @@ func TestLessons(t *testing.T) {
 
 	t.Log("broken before one's eyes")
 	tb.click(".break-it .run")
-	tb.says(".banner.busy", "naive is selling")
+	tb.says(".banner.busy", "naive: selling")
 	f.progress <- fakeProgress(30, 10, 90)
 	tb.says(".left .number", "10")
 	f.results <- fakeResult(ledger.Oversold, ledger.Violation{Rule: ledger.RuleOversold, Verdict: ledger.Oversold, Message: "31 too many", Count: 1})
