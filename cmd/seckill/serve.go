@@ -66,14 +66,12 @@ func (c *ServeCmd) Validate() error {
 		{"--retries", c.Retries >= 0, "0 or more"},
 		{"--purchase-timeout", c.PurchaseTimeout > 0, "longer than 0, such as 10s"},
 		{"--shutdown-timeout", c.ShutdownTimeout > 0, "longer than 0, such as 15s"},
-		{"--token", !strings.ContainsFunc(c.Token, func(r rune) bool { return r <= ' ' || r > '~' }),
-			"of visible ASCII characters, as a header has"},
 	} {
 		if !flag.ok {
 			return fmt.Errorf("%s must be %s", flag.name, flag.want)
 		}
 	}
-	if err := c.LockTimes.check(); err != nil {
+	if err := errors.Join(checkToken(c.Token), c.LockTimes.check()); err != nil {
 		return err
 	}
 	names := []string{backend.NameMySQL, backend.NameRedis, backend.NameRedlock, backend.NameZooKeeper, backend.NameEtcd}
@@ -84,6 +82,14 @@ func (c *ServeCmd) Validate() error {
 		}
 	}
 	return c.validateAddr()
+}
+
+// checkToken: it is sent in a header.
+func checkToken(token string) error {
+	if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return errors.New("--token must be of visible ASCII characters, as a header has")
+	}
+	return nil
 }
 
 // validateAddr keeps a service that anybody could reset off the network.

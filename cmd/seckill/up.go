@@ -83,7 +83,10 @@ func (u *UpCmd) Validate() error {
 		return fmt.Errorf("--addr %s lets other machines in: set --token (or SECKILL_TOKEN) as well, "+
 			"which they then need to change anything", u.Addr)
 	}
-	return u.LockTimes.check()
+	if _, err := strategyNamed("--strategy", u.Strategy); err != nil {
+		return err
+	}
+	return errors.Join(checkToken(u.Token), u.LockTimes.check())
 }
 
 func isLoopback(host string) bool {
