@@ -1,7 +1,6 @@
 package labapi
 
 import (
-	"errors"
 	"log/slog"
 	"slices"
 	"sync"
@@ -36,8 +35,8 @@ const maxRuns = 50
 func openBook(folder *history.Folder, log *slog.Logger) *book {
 	b := &book{folder: folder, log: log, changed: make(chan struct{})}
 	skipped := history.Load(folder, history.Run, func(id string, r Run) error {
-		if !r.State.Ended() || len(r.Lanes) == 0 {
-			return errors.New("it has no run that ended")
+		if err := r.check(); err != nil {
+			return err
 		}
 		r.ID = id
 		b.entries = append(b.entries, &entry{Run: r})
@@ -74,16 +73,17 @@ func (b *book) makeRoom(keep int) {
 	}
 }
 
-// keep writes a run that has ended into the history.
-func (b *book) keep(e *entry) {
-	err := b.folder.Put(history.Run, e.ID, b.read(e))
+// keep writes a run that has ended into the history, or says why it could not.
+func (b *book) keep(ended Run) (notKept string) {
+	err := b.folder.Put(history.Run, ended.ID, ended)
 	switch {
 	case err != nil:
-		b.log.Warn("a run is not kept", "run", e.ID, "error", err)
-		b.change(e, func(r *Run) bool { r.NotKept = err.Error(); return true })
+		b.log.Warn("a run is not kept", "run", ended.ID, "error", err)
+		return err.Error()
 	case b.folder.Dir() == "":
-		b.change(e, func(r *Run) bool { r.NotKept = "the lab was started without a folder for its history"; return true })
+		return "the lab was started without a folder for its history"
 	}
+	return ""
 }
 
 // let says through what faults are added to a run.
@@ -188,7 +188,11 @@ func (b *book) summaries() []Run {
 func (b *book) open() ([]Run, reader) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.summaries(), reader{edition: b.edition - 1, lab: b.lab}
+	r := reader{edition: b.edition, lab: b.lab}
+	if n := len(b.entries); n > 0 {
+		r.edition = b.entries[n-1].edition - 1
+	}
+	return b.summaries(), r
 }
 
 // news is what a watcher has not seen yet.
@@ -203,8 +207,7 @@ type news struct {
 type reader struct {
 	lab     int
 	edition int
-	run     string
-	steps   int   // of that run,
+	steps   int   // of the newest run,
 	points  []int // and of its lanes
 }
 
@@ -214,20 +217,19 @@ func (b *book) next(r *reader) news {
 	defer b.mu.Unlock()
 	n := news{changed: b.changed, lab: b.lab > r.lab}
 	r.lab = b.lab
-	for _, e := range b.entries {
-		if e.edition > r.edition {
+	for i, e := range b.entries {
+		newest := i == len(b.entries)-1
+		switch {
+		case e.edition > r.edition:
 			n.runs = append(n.runs, e.whole())
-			r.run, r.steps, r.points = e.ID, e.steps, e.points()
+		case newest && e.steps > r.steps:
+			progress := e.since(r.points)
+			n.snapshot = &progress
+		}
+		if newest {
+			r.steps, r.points = e.steps, e.points()
 		}
 	}
 	r.edition = b.edition
-	if len(b.entries) == 0 {
-		return n
-	}
-	if e := b.entries[len(b.entries)-1]; e.ID == r.run && e.steps > r.steps {
-		progress := e.since(r.points)
-		n.snapshot = &progress
-		r.steps, r.points = e.steps, e.points()
-	}
 	return n
 }

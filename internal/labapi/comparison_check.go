@@ -61,8 +61,12 @@ func (s *Server) chosen(w ComparisonSettings, p *problem) (chosen []catalog.Info
 	if w.all() { // what cannot run here is listed as not run
 		return s.Strategies
 	}
-	if len(w.Strategies) == 0 {
+	switch n, most := len(w.Strategies), len(s.Strategies); {
+	case n == 0:
 		p.blame("strategies", "none", nil, "name some, or all")
+	case n > most: // some are wrong, and need not all be blamed
+		p.blame("strategies", "too_many", map[string]any{"max": most}, fmt.Sprintf("give at most %d, or all", most))
+		return nil
 	}
 	for n, name := range w.Strategies {
 		if slices.Index(w.Strategies, name) < n {

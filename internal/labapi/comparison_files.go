@@ -139,6 +139,7 @@ func caveats(was, is *compare.Result) []string {
 	note("servers", slices.Equal(versions(was), versions(is)))
 	note("durability", slices.Equal(was.Durability, is.Durability))
 	note("services", len(was.Targets) == len(is.Targets))
+	note("locks", was.Locks == nil || is.Locks == nil || *was.Locks == *is.Locks)
 	note("turns", was.Repeats == is.Repeats && was.TurnSeconds == is.TurnSeconds)
 	note("interrupted", !was.Interrupted && !is.Interrupted)
 	return all

@@ -48,14 +48,26 @@ func (s *Server) startComparison(c *gin.Context) {
 		return
 	}
 	wanted.Seed = number
-	targets := s.live()
-	if len(targets) == 0 {
-		refuse(c, noService)
-		return
-	}
 	release, other := s.turn.take(wanted.what())
 	if release == nil {
 		refuse(c, inProgress(other))
+		return
+	}
+	// Which ended by themselves are started again: strategies are known by what
+	// they do with so many processes.
+	err := s.haveServing(c.Request.Context(), s.Lab.ServiceSettings())
+	targets := s.live()
+	if err != nil || len(targets) == 0 {
+		release()
+		s.Log.Warn("start the service processes for a comparison", "error", err)
+		refuse(c, noService)
+		return
+	}
+	s.beginning.Lock()
+	defer s.beginning.Unlock()
+	if s.isClosing() {
+		release()
+		refuse(c, labCloses)
 		return
 	}
 	// It lives in this process, not in this request.
@@ -80,7 +92,9 @@ func (s *Server) compare(ctx context.Context, e *shelved, chosen []catalog.Info,
 	sale := loadtest.DefaultScenario()
 	sale.SKU, sale.Stock, sale.Buyers, sale.Concurrency, sale.Quantity = sku, w.Stock, w.Buyers, w.Concurrency, w.Quantity
 	sale.Seed = w.Seed
+	serving := s.Lab.ServiceSettings()
 	result := s.Compare(ctx, chosen, compare.Options{
+		Locks:   &compare.Locks{Lease: serving.Lease, Wait: serving.Wait, Poll: serving.Poll},
 		Sale:    loadtest.Config{Scenario: sale, Targets: targets, AdminToken: s.Token, Ledger: s.Ledger},
 		Repeats: w.Repeats, Turn: time.Duration(w.TurnMS) * time.Millisecond, Few: w.Few,
 		OnStep: func(done, total int, what string) {

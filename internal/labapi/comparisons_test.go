@@ -14,6 +14,7 @@ import (
 
 	"seckill/internal/catalog"
 	"seckill/internal/history"
+	"seckill/internal/lab"
 	"seckill/internal/ledger"
 	"seckill/loadtest/compare"
 )
@@ -131,6 +132,29 @@ func TestWrongComparisonsAreRefusedByField(t *testing.T) {
 			c.code != "" && p.Errors[0].Code != c.code || !strings.Contains(body, c.says) || header.Get("Content-Type") != problemType {
 			t.Errorf("POST %s: got %d %s, want %d %s %s that says %q", c.body, status, body, c.status, c.field, c.code, c.says)
 		}
+	}
+}
+
+// A comparison is held with as many service processes as there should be, and
+// its result says how they ran.
+func TestComparedServicesAreAllThere(t *testing.T) {
+	l, f := newFakeLab(), newComparing()
+	l.services = append(l.services, lab.Service{URL: "http://127.0.0.1:2"}) // it has died
+	_, h, _ := start(t, func(c *Config) { c.Lab, c.Compare = l, f.run })
+	_, o := f.begin(t, h.URL, goodComparison)
+	if len(o.Sale.Targets) != 2 || *o.Locks != (compare.Locks{Lease: 8000, Wait: 3000, Poll: 10}) {
+		t.Errorf("it runs on %v with %+v, want both, and the lab's lock times", o.Sale.Targets, *o.Locks)
+	}
+
+	l, f = newFakeLab(), newComparing()
+	l.serving.Poll, l.services[0].Up = unluckyPoll, false
+	s, h, _ := start(t, func(c *Config) { c.Lab, c.Compare = l, f.run })
+	status, answer, _ := call{method: "POST", path: comparisonsPath, body: goodComparison}.do(t, h.URL)
+	if status != 503 || !strings.Contains(answer, "backend_unavailable") {
+		t.Errorf("a service that cannot be started: %d %s", status, answer)
+	}
+	if release, other := s.turn.take("anything"); release == nil {
+		t.Errorf("the turn is still had by %s", other)
 	}
 }
 

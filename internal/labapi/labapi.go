@@ -65,7 +65,8 @@ type Server struct {
 	shop        shop
 	turn        turn // at driving the lab
 	comparisons *shelf
-	runs        sync.WaitGroup // what goes on after its request: Close waits for it
+	beginning   sync.Mutex     // held while something begins that goes on after its request,
+	runs        sync.WaitGroup // for which Close waits
 	closing     chan struct{}
 	close       func() // closes closing, once
 }
@@ -141,7 +142,9 @@ func (s *Server) EndStreams() { s.close() }
 // Close ends the streams, stops a run or a comparison that is on, and waits
 // until its audit is done or ctx ends.
 func (s *Server) Close(ctx context.Context) error {
+	s.beginning.Lock() // what is beginning is stopped, too; nothing begins afterwards
 	s.close()
+	s.beginning.Unlock()
 	s.book.stop(nil)
 	s.comparisons.stop(nil)
 	done := make(chan struct{})
@@ -154,6 +157,16 @@ func (s *Server) Close(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 		return errors.New("a run or a comparison did not end in time; its verdict is lost")
+	}
+}
+
+// isClosing: nothing may begin any more.
+func (s *Server) isClosing() bool {
+	select {
+	case <-s.closing:
+		return true
+	default:
+		return false
 	}
 }
 

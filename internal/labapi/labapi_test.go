@@ -62,6 +62,10 @@ func (l *fakeLab) Serve(_ context.Context, s lab.ServiceSettings) error {
 		return errors.New("its last words")
 	}
 	l.serving = s
+	l.services = slices.Clone(l.services) // some may be being read
+	for i := range l.services {
+		l.services[i].Up = true
+	}
 	return nil
 }
 

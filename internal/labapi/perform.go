@@ -23,27 +23,25 @@ const (
 )
 
 // perform has the lanes of a run storm their sales at once, and has done with
-// whatever went wrong meanwhile before the run has ended.
-// Whoever is told of that may start the next.
+// whatever went wrong meanwhile before the run has ended. Whoever is told of
+// that finds it in the history, and may start the next.
 func (s *Server) perform(ctx context.Context, e *entry, m *mishaps, release func()) {
 	err := s.serve(ctx, e)
 	if err == nil {
 		s.storm(ctx, e, m)
 	}
 	m.end()
-	release()
-	s.book.change(e, func(r *Run) bool {
-		r.State = Done
-		if !slices.ContainsFunc(r.Lanes, func(l Lane) bool { return l.Result != nil }) {
-			r.State, r.Error = Failed, r.Lanes[0].Error
-			if err != nil {
-				r.Error = err.Error()
-			}
-		}
-		return true
-	})
-	s.book.keep(e)
 	ended := s.book.read(e)
+	ended.State = Done
+	if !ended.measured() {
+		ended.State, ended.Error = Failed, ended.Lanes[0].Error
+		if err != nil {
+			ended.Error = err.Error()
+		}
+	}
+	ended.NotKept = s.book.keep(ended)
+	release()
+	s.book.change(e, func(r *Run) bool { *r = ended; return true })
 	s.Log.Info("run ended", "run", e.ID, "strategies", e.Settings.Strategies, "state", ended.State, "error", ended.Error)
 }
 
@@ -53,17 +51,22 @@ func (s *Server) serves(w lab.ServiceSettings) bool {
 		!slices.ContainsFunc(s.Lab.Services(), func(service lab.Service) bool { return !service.Up })
 }
 
-// serve makes the service processes what the run wants. Once begun it is done,
-// so that a run that is stopped leaves a lab that works.
+// haveServing starts the service processes that do not run, or not so. Once
+// begun it is done, so that who is stopped leaves a lab that works.
+func (s *Server) haveServing(ctx context.Context, w lab.ServiceSettings) error {
+	if s.serves(w) {
+		return nil
+	}
+	starting, cancel := context.WithTimeout(context.WithoutCancel(ctx), restarting)
+	defer cancel()
+	defer s.LabChanged()
+	return s.Lab.Serve(starting, w)
+}
+
+// serve makes the service processes what the run wants.
 func (s *Server) serve(ctx context.Context, e *entry) error {
-	if w := e.Settings.ServiceSettings; !s.serves(w) {
-		starting, cancel := context.WithTimeout(context.WithoutCancel(ctx), restarting)
-		defer cancel()
-		err := s.Lab.Serve(starting, w)
-		s.LabChanged()
-		if err != nil {
-			return fmt.Errorf("the service processes could not be started: %w", err)
-		}
+	if err := s.haveServing(ctx, e.Settings.ServiceSettings); err != nil {
+		return fmt.Errorf("the service processes could not be started: %w", err)
 	}
 	if ctx.Err() != nil {
 		return errors.New("it was stopped before the sale began")

@@ -1,6 +1,8 @@
 package labapi
 
 import (
+	"errors"
+	"slices"
 	"time"
 
 	"seckill/loadtest"
@@ -110,6 +112,25 @@ func (r Run) since(places []int) Run {
 	r.Lanes = lanes
 	r.Faults = append([]Fault{}, r.Faults...)
 	return r
+}
+
+// measured: some lane has a result.
+func (r Run) measured() bool {
+	return slices.ContainsFunc(r.Lanes, func(l Lane) bool { return l.Result != nil })
+}
+
+// check refuses what was read and is no run that ended, whoever wrote it.
+func (r Run) check() error {
+	same := slices.EqualFunc(r.Lanes, r.Settings.Strategies, func(l Lane, name string) bool { return l.Strategy == name })
+	switch {
+	case !r.State.Ended() || len(r.Lanes) == 0:
+		return errors.New("it has no run that ended")
+	case !same:
+		return errors.New("its lanes are not those of its settings")
+	case r.measured() != (r.State == Done):
+		return errors.New("its state is not that of its results")
+	}
+	return nil
 }
 
 // whole copies r.

@@ -48,6 +48,12 @@ func (s *Server) startRun(c *gin.Context) {
 		refuse(c, *p)
 		return
 	}
+	s.beginning.Lock()
+	defer s.beginning.Unlock()
+	if s.isClosing() {
+		refuse(c, labCloses)
+		return
+	}
 	release, other := s.turn.take("a run of " + strings.Join(wanted.Strategies, ", "))
 	if release == nil {
 		refuse(c, inProgress(other))

@@ -138,7 +138,7 @@ func (s *Server) check(w *Settings, p *problem) {
 	if len(w.Faults) > limits.Faults {
 		p.blame("faults", "too_many", map[string]any{"max": limits.Faults}, fmt.Sprintf("give at most %d", limits.Faults))
 	}
-	for i := range w.Faults {
+	for i := range min(len(w.Faults), limits.Faults) {
 		s.checkFault(fmt.Sprintf("faults[%d].", i), &w.Faults[i], w.ServiceSettings, p)
 	}
 	if p.Errors == nil {

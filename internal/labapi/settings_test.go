@@ -110,6 +110,20 @@ func TestEveryWrongFieldIsBlamed(t *testing.T) {
 	}
 }
 
+// However much is wrong, the answer stays short, and is made at once.
+func TestBlameIsBounded(t *testing.T) {
+	_, h, _ := startComparing(t, nil)
+	for path, body := range map[string]string{
+		"/api/lab/v1/runs": withFaults(`,"faults":[` + strings.Repeat("{},", 4000) + `{}]`),
+		comparisonsPath:    `{"strategies":[` + strings.Repeat(`"",`, 5000) + `""]}`,
+	} {
+		status, answer, _ := call{method: "POST", path: path, body: body}.do(t, h.URL)
+		if status != 400 || !strings.Contains(answer, "too_many") || len(answer) > 16<<10 {
+			t.Errorf("POST %s…: %d with %d bytes, %.300s", body[:90], status, len(answer), answer)
+		}
+	}
+}
+
 // A run says what it was started with, also what it was not told.
 func TestSettingsThatAreUsed(t *testing.T) {
 	_, h, load := start(t, func(c *Config) { c.Strategies = []catalog.Info{{Name: "good"}, {Name: "other"}} })

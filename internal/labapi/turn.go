@@ -30,6 +30,9 @@ func (t *turn) take(what string) (release func(), other string) {
 	}), ""
 }
 
+var labCloses = problem{Code: "lab_closes", Status: http.StatusServiceUnavailable,
+	Detail: "The lab is being stopped, so nothing begins any more."}
+
 // inProgress refuses what would need the turn while other has it.
 func inProgress(other string) problem {
 	return problem{Code: "run_in_progress", Status: http.StatusConflict,

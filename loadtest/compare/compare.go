@@ -19,6 +19,7 @@ type Options struct {
 	Contenders []Contender
 	NotRun     []NotRun // chosen, and known not to be available
 	Floors     []Floor
+	Locks      *Locks // of the service processes; nil: not known
 
 	Repeats int           // rounds
 	Turn    time.Duration // a turn holds the sale again and again until so much was measured
@@ -82,7 +83,7 @@ type comparison struct {
 func newComparison(o Options) *comparison {
 	sale := o.Sale
 	c := &comparison{Options: o, gone: map[string]bool{}, result: &Result{
-		Format: Format, Begun: time.Now().Round(time.Second), Targets: sale.Targets,
+		Format: Format, Begun: time.Now().Round(time.Second), Targets: sale.Targets, Locks: o.Locks,
 		Repeats: o.Repeats, TurnSeconds: o.Turn.Seconds(),
 		Machine: Machine{runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version()},
 		Settings: loadtest.Settings{SKU: sale.SKU, SKUs: max(sale.SKUs, 1), Stock: sale.Stock, Buyers: sale.Requests(),

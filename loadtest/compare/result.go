@@ -27,6 +27,7 @@ const Format = 1
 //	durability   [{backend, name, value}] as read from the servers
 //	settings     the sale, as in the result of `seckill load`; strategy is empty
 //	targets      addresses of the service processes
+//	locks        {lease_ms, wait_ms, poll_ms} that these ran with; absent: not known
 //	repeats      rounds that were asked for; turn_seconds: the least that is measured
 //	             of one strategy in one round
 //	floors       [{id, title, per_second: {median, low, high}, rounds: [{round, per_second}], missing}]
@@ -57,6 +58,7 @@ type Result struct {
 
 	Settings    loadtest.Settings `json:"settings"`
 	Targets     []string          `json:"targets"`
+	Locks       *Locks            `json:"locks,omitempty"`
 	Repeats     int               `json:"repeats"`
 	TurnSeconds float64           `json:"turn_seconds"`
 
@@ -67,6 +69,13 @@ type Result struct {
 	Claims     []Claim       `json:"claims"`
 	Problems   []string      `json:"problems"`
 	Against    *Against      `json:"against,omitempty"`
+}
+
+// Locks are the times of the locks of the service processes, in milliseconds.
+type Locks struct {
+	Lease int `json:"lease_ms"` // how long one lives unrenewed
+	Wait  int `json:"wait_ms"`  // how long a buyer waits for one
+	Poll  int `json:"poll_ms"`  // about how long one that polls pauses
 }
 
 // A Machine is where it ran.

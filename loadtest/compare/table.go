@@ -213,6 +213,10 @@ func (r *Result) Facts() [][2]string {
 			r.Machine.CPUs, r.Machine.OS, r.Machine.Arch, r.Machine.Go, r.Version)},
 		{"services", fmt.Sprintf("%d: %s", len(r.Targets), strings.Join(r.Targets, ", "))},
 	}
+	if l := r.Locks; l != nil {
+		ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
+		facts = append(facts, [2]string{"locks", fmt.Sprintf("lease %s, wait %s, poll %s", ms(l.Lease), ms(l.Wait), ms(l.Poll))})
+	}
 	for _, b := range r.Servers {
 		facts = append(facts, [2]string{b.Name, server(b)})
 	}

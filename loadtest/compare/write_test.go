@@ -44,6 +44,7 @@ func fixed(t *testing.T) *Result {
 	o.Floors = []Floor{steady(FloorHTTP, "bare gin handler", 20_000, 16_000), steady(FloorTransaction, "the same transaction without HTTP", 200, 160),
 		{ID: FloorRedis, Title: "bare Redis INCR", Missing: "no Redis is known"}}
 	o.Sparse, o.Few = []string{"conditional", "version", "for-update"}, 2
+	o.Locks = &Locks{Lease: 8000, Wait: 3000, Poll: 10}
 	o.NotRun = []NotRun{{"zk", "no ZooKeeper is configured: install one (seckill deps), or give --zookeeper-addrs"}}
 	r := Run(t.Context(), o)
 	r.Begun, r.Seconds = time.Date(2026, 11, 11, 0, 0, 0, 0, time.UTC), 42.4

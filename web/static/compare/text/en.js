@@ -97,6 +97,7 @@ export default {
   notRun: 'Not run', problems: 'What else went wrong',
   machine: (cpus, os) => `${plural(cpus, 'processor')}, ${os}`,
   services: (n) => plural(n, 'service process', 'service processes'),
+  locks: (l) => `locks with lease ${count(l.lease_ms)} ms, wait ${count(l.wait_ms)} ms, poll ${count(l.poll_ms)} ms`,
   floors: 'Floors',
   floorNames: { gin: 'bare gin handler', redis_incr: 'bare Redis INCR', hot_row: 'bare hot-row UPDATE', transaction: 'same transaction, no HTTP' },
   perSecond: (n) => `${n}/s`,
@@ -141,7 +142,7 @@ export default {
     caveats: 'Not the same in both, so that a change may come from there:',
     caveat: {
       machine: 'the machine', version: 'the version of seckill', servers: 'the servers', durability: 'how durable commits are',
-      services: 'the number of service processes', turns: 'rounds and turns', interrupted: 'one was stopped early',
+      services: 'the number of service processes', locks: 'the lock times of the service processes', turns: 'rounds and turns', interrupted: 'one was stopped early',
     },
     onlyIn: (time) => `Only in that of ${time}:`,
     floors: { gin: 'gin handler', redis_incr: 'INCR', hot_row: 'UPDATE', transaction: 'transaction', sales_per_second: 'sales a second' },

@@ -96,6 +96,7 @@ export default {
   notRun: '没有跑的', problems: '还出了什么问题',
   machine: (cpus, os) => `${count(cpus)} 个处理器，${os}`,
   services: (n) => `${count(n)} 个服务进程`,
+  locks: (l) => `锁：租约 ${count(l.lease_ms)} 毫秒，等待 ${count(l.wait_ms)} 毫秒，轮询间隔 ${count(l.poll_ms)} 毫秒`,
   floors: '底线',
   floorNames: { gin: '空的 gin 处理器', redis_incr: '单纯的 Redis INCR', hot_row: '单纯 UPDATE 同一行', transaction: '同一个事务，不经 HTTP' },
   perSecond: (n) => `${n}/秒`,
@@ -140,7 +141,7 @@ export default {
     caveats: '两场之间还有不同，变化也可能由此而来：',
     caveat: {
       machine: '机器', version: 'seckill 的版本', servers: '服务器', durability: '提交有多持久',
-      services: '服务进程数', turns: '轮数和每次时长', interrupted: '有一场提前停止',
+      services: '服务进程数', locks: '服务进程的锁时间', turns: '轮数和每次时长', interrupted: '有一场提前停止',
     },
     onlyIn: (time) => `只在 ${time} 那场里：`,
     floors: { gin: 'gin 处理器', redis_incr: 'INCR', hot_row: 'UPDATE', transaction: '事务', sales_per_second: '每秒售出' },
