@@ -123,6 +123,9 @@ func (w *World) Replay(ctx context.Context, e Example) (*Order, error) {
 			choices, want = append(choices, s.Choice), append(want, s)
 		}
 	}
+	if err := w.rehearse(ctx, &e.Scenario); err != nil {
+		return nil, err
+	}
 	o, err := w.Again(ctx, &e.Scenario, choices)
 	if err != nil {
 		return o, err

@@ -35,6 +35,15 @@ func (t *turn) then(c Choice) *turn {
 	return &turn{t, c, n}
 }
 
+// rehearse plays one order for nothing: the first that a Redis sees is another,
+// because it has yet to learn the scripts.
+func (w *World) rehearse(ctx context.Context, s *Scenario) error {
+	if _, err := w.play(ctx, s, false, undisturbed); err != nil {
+		return fmt.Errorf("before the first order of %q: %w", s.Name, err)
+	}
+	return nil
+}
+
 // Search runs the orders of s within the limits, those with the fewest
 // preemptions first. It fails when a server does, or when ctx ends; what was
 // found so far is returned, too.
@@ -42,9 +51,8 @@ func (w *World) Search(ctx context.Context, s *Scenario, l Limits) (Result, erro
 	if w.info.Locker == nil && slices.ContainsFunc(s.Buyers, func(b Buyer) bool { return b.Does == Locks }) {
 		return Result{}, fmt.Errorf("%s is not a lock: nobody can only lock it", w.info.Name)
 	}
-	// The first order ever is another: Redis learns the scripts.
-	if _, err := w.play(ctx, s, false, undisturbed); err != nil {
-		return Result{}, fmt.Errorf("before the search of %q: %w", s.Name, err)
+	if err := w.rehearse(ctx, s); err != nil {
+		return Result{}, err
 	}
 	begun := time.Now()
 	res := Result{Preemptions: -1, Rules: map[string]*Order{}}
