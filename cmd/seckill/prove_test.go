@@ -54,6 +54,7 @@ func TestProveSaysWhatIsWrong(t *testing.T) {
 		{"an argument too many", []string{"naive"}, statusUsage, "naive"},
 		{"an unknown strategy", []string{"--strategies=luck"}, statusUsage, `no strategy "luck"`},
 		{"one unknown strategy of two", []string{"--strategies=naive,Naive"}, statusUsage, `no strategy "Naive"; there are naive`},
+		{"a strategy twice", []string{"--strategies=naive,naive"}, statusUsage, "names naive twice"},
 		{"an unknown question", []string{"--strategies=naive", "--questions=oversel", examples}, statusFailed, `no question "oversel", only oversell`},
 		{"JSON into a folder that is not there", []string{"--json=" + nowhere}, statusFailed, "nowhere"},
 		{"HTML into a folder", []string{"--html=" + folder}, statusFailed, folder},
@@ -100,7 +101,7 @@ func TestProveAndReplay(t *testing.T) {
 	if err := os.WriteFile(file("README.md"), []byte("Before.\n"+begins+ends+"After.\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	status, stdout, said := proving(t, "--strategies=naive,naive", "--questions=lost-update", "--budget=500ms", "--examples="+file("kept"),
+	status, stdout, said := proving(t, "--strategies=naive", "--questions=lost-update", "--budget=500ms", "--examples="+file("kept"),
 		"--json="+file("matrix.json"), "--html="+file("matrix.html"), "--readme="+file("README.md"))
 	if status != 0 || !strings.Contains(stdout, "naive     ✗") || !strings.Contains(stdout, "naive.lost-update.json") {
 		t.Fatalf("status %d, want 0 and a table:\n%s%s", status, stdout, said)
