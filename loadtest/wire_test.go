@@ -150,7 +150,7 @@ func TestReceiveAllocatesNothing(t *testing.T) {
 		t.Errorf("%g allocations a purchase, want none", got)
 	}
 	if want := "POST /api/v1/seckill?strategy=version HTTP/1.1\r\nHost: 127.0.0.1:1\r\nContent-Type: application/json\r\n" +
-		"Idempotency-Key: load-0-1-5\r\nContent-Length: "; !strings.HasPrefix(string(out), want) {
+		"Idempotency-Key: load-0-1-1-5\r\nContent-Length: "; !strings.HasPrefix(string(out), want) {
 		t.Errorf("sent %q, want %q…", out, want)
 	}
 }
