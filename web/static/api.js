@@ -13,23 +13,23 @@ export const keepToken = (token) => sessionStorage.setItem('token', token);
 
 /** An answer that is not a success, in the form of problem+json. */
 export class Refused extends Error {
-  /** @param {{status: number, code?: string, detail?: string, errors?: {field: string, code: string, params?: object, detail: string}[]}} problem */
+  /** @param {Json.Problem} problem */
   constructor(problem) {
     super(problem.detail || `HTTP ${problem.status}`);
     this.code = problem.code || '';
     /** What is wrong, by field; blame.js says it. */
-    this.blames = Object.fromEntries((problem.errors || []).map((e) => [e.field, e]));
+    this.blames = /** @type {Record<string, Json.Blame>} */ (Object.fromEntries((problem.errors || []).map((e) => [e.field, e])));
   }
 }
 
 /**
  * @param {string} method
  * @param {string} path
- * @param {unknown} [body]
+ * @param {object} [body]
  * @param {{headers?: Record<string, string>, signal?: AbortSignal}} [more]
  */
 export async function call(method, path, body, more = {}) {
-  const headers = { ...more.headers };
+  const headers = /** @type {Record<string, string>} */ ({ ...more.headers });
   const token = sessionStorage.getItem('token');
   if (token && method !== 'GET') headers.Authorization = `Bearer ${token}`;
   if (body !== undefined) headers['Content-Type'] = 'application/json';

@@ -28,10 +28,12 @@ export function highlight(text, language) {
   for (const m of text.matchAll(token)) {
     const kind = m[1] ? 'comment' : m[2] ? 'string' : m[4] ? 'num' : isKnown(m[3], language) ? 'word' : '';
     if (!kind) continue;
-    parts.push(text.slice(end, m.index), html`<span class=${`hl-${kind}`}>${m[0]}</span>`);
-    end = m.index + m[0].length;
+    const at = m.index ?? 0;
+    parts.push(text.slice(end, at), html`<span class=${`hl-${kind}`}>${m[0]}</span>`);
+    end = at + m[0].length;
   }
   return [...parts, text.slice(end)];
 }
 
+/** @param {string} word @param {string} language */
 const isKnown = (word, language) => known[language].has(anyCase.includes(language) ? word.toUpperCase() : word);

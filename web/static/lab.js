@@ -4,22 +4,27 @@
 import { call } from './api.js';
 import { useEffect, useState } from './ui.js';
 
-let state = {
-  /** null: not yet; false: lost, and trying again */
-  connected: /** @type {boolean|null} */ (null),
-  status: null, // GET /status
-  strategies: /** @type {any[]} */ ([]),
-  runs: /** @type {any[]} */ ([]), // newest first, without their course
-  newest: null, // the newest run with its course
-  chosen: null, // an older run that is looked at instead
-};
+/**
+ * @typedef {object} State
+ * @property {boolean | null} connected null: not yet; false: lost, and trying again
+ * @property {Json.Status | null} status
+ * @property {Json.Strategy[]} strategies
+ * @property {Json.Run[]} runs newest first, without their course
+ * @property {Json.Run | null} newest the newest run with its course
+ * @property {Json.Run | null} chosen an older run that is looked at instead
+ */
+
+/** @type {State} */
+let state = { connected: null, status: null, strategies: [], runs: [], newest: null, chosen: null };
 
 /** What the stream tells of what is none of this module's: `comparison`, with
  * its detail, and `connected`, after which anything may be another. */
 export const news = new EventTarget();
 
+/** @type {Set<(now: State) => void>} */
 const listeners = new Set();
 
+/** @param {Partial<State>} change */
 function set(change) {
   state = { ...state, ...change };
   for (const listener of listeners) listener(state);
@@ -31,20 +36,28 @@ export function useLab() {
   useEffect(() => {
     listeners.add(setNow);
     setNow(state); // it may have changed since the first drawing
-    return () => listeners.delete(setNow);
+    return () => { listeners.delete(setNow); };
   }, []);
   return now;
 }
 
 /** @param {{state: string}|null} run */
-export const isOn = (run) => ['preparing', 'running', 'stopping'].includes(run?.state);
+export const isOn = (run) => ['preparing', 'running', 'stopping'].includes(run?.state ?? '');
 
+/** @param {object} settings @returns {Promise<Json.Run>} */
 export const start = (settings) => call('POST', '/api/lab/v1/runs', settings);
+/** @param {Json.Run} run */
 export const stop = (run) => call('DELETE', `/api/lab/v1/runs/${run.id}`);
-/** Makes something go wrong in a run that is on. */
+/**
+ * Makes something go wrong in a run that is on.
+ * @param {Json.Run} run @param {Partial<Json.PlannedFault>} fault
+ */
 export const inject = (run, fault) => call('POST', `/api/lab/v1/runs/${run.id}/faults`, fault);
 
-/** Look at a run of the history; null: at the newest again. */
+/**
+ * Look at a run of the history; null: at the newest again.
+ * @param {string|null} id
+ */
 export async function choose(id) {
   const newest = id === null || id === state.newest?.id;
   set({ chosen: newest ? null : await call('GET', `/api/lab/v1/runs/${id}`) });
@@ -65,8 +78,9 @@ export function connect() {
   };
 }
 
+/** @param {{runs: Json.Run[]}} hello */
 function welcome({ runs }) {
-  const still = (run) => (runs.some((r) => r.id === run?.id) ? run : null); // it may be another lab
+  const still = (/** @type {Json.Run|null} */ run) => (runs.some((r) => r.id === run?.id) ? run : null); // it may be another lab
   set({ connected: true, runs, newest: still(state.newest), chosen: still(state.chosen) });
   refresh();
   news.dispatchEvent(new Event('connected'));
@@ -77,12 +91,11 @@ export async function refresh() {
   const [status, known] = await Promise.allSettled([
     call('GET', '/api/lab/v1/status'), call('GET', '/api/v1/strategies'),
   ]);
-  set({
-    status: status.value ?? state.status,
-    strategies: known.value?.strategies ?? state.strategies,
-  });
+  if (status.status === 'fulfilled') set({ status: status.value });
+  if (known.status === 'fulfilled') set({ strategies: known.value.strategies });
 }
 
+/** @param {Json.Run} run */
 function changed(run) {
   const summary = { ...run, lanes: run.lanes.map(({ points, ...lane }) => lane) };
   const others = state.runs.filter((r) => r.id !== run.id);
@@ -92,9 +105,13 @@ function changed(run) {
   if (wasOn && !isOn(run)) refresh(); // a service may have died in it
 }
 
+/** @param {Json.Run} run */
 const advance = (run) => set({ newest: withPoints(run, state.newest?.id === run.id ? state.newest.lanes : []) });
 
-/** The run, its new points after those of the lanes that are known already. */
+/**
+ * The run, its new points after those of the lanes that are known already.
+ * @param {Json.Run} run @param {Json.Lane[]} known @returns {Json.Run}
+ */
 const withPoints = (run, known) => ({
   ...run, lanes: run.lanes.map((lane, i) => ({ ...lane, points: [...(known[i]?.points ?? []).slice(0, lane.from), ...(lane.points ?? [])] })),
 });

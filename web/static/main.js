@@ -7,6 +7,7 @@ import { t } from './text.js';
 import { html, render, useEffect, useRef, useState } from './ui.js';
 
 // The lab is what people see first; the others come when they are asked for.
+/** @type {Record<string, () => Promise<(props: {route: import('./route.js').Route}) => unknown>>} */
 const load = {
   lab: async () => Lab,
   compare: async () => (await import('./compare/screen.js')).Compare,
@@ -14,13 +15,14 @@ const load = {
   guarantees: async () => (await import('./guarantees/screen.js')).Guarantees,
   lessons: async () => (await import('./lessons/screen.js')).Lessons,
 };
+/** @type {Record<string, unknown>} */
 const loaded = { lab: Lab };
 
 function App() {
   const lab = useLab();
   const route = useRoute();
   const { language } = usePreferences();
-  const main = useRef(null);
+  const main = useRef(/** @type {HTMLElement | null} */ (null));
   const before = useRef(route.screen);
 
   useEffect(() => {
@@ -31,7 +33,7 @@ function App() {
     main.current.focus(); // so that the next Tab starts in the new screen
   }, [route.screen, language]);
 
-  const skip = (e) => {
+  const skip = (/** @type {Event} */ e) => {
     e.preventDefault(); // the hash is the route
     (document.getElementById('stage') ?? main.current).focus();
   };
@@ -43,6 +45,7 @@ function App() {
     <footer>${t.footer}${lab.status && html` · ${t.version(lab.status.version)}`}</footer>`;
 }
 
+/** @param {{route: import('./route.js').Route}} props */
 function Screen({ route }) {
   const name = route.screen;
   const [state, setState] = useState(loaded[name] ? 'here' : 'loading');

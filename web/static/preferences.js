@@ -7,7 +7,7 @@ const root = document.documentElement;
 const changed = new EventTarget();
 
 export const preferences = () => ({
-  language: root.lang.startsWith('zh') ? 'zh' : 'en',
+  language: /** @type {'en'|'zh'} */ (root.lang.startsWith('zh') ? 'zh' : 'en'),
   theme: root.dataset.theme ?? 'auto',
   type: root.dataset.type ?? 'normal',
 });
@@ -30,13 +30,17 @@ export async function prefer(name, value) {
   changed.dispatchEvent(new Event('change'));
 }
 
-/** Kept by this browser, if it keeps anything. */
+/**
+ * Kept by this browser, if it keeps anything.
+ * @param {string} name @param {string} value
+ */
 export function remember(name, value) {
   try {
     localStorage.setItem(name, value);
   } catch { /* it is forgotten at the next visit, and nothing else */ }
 }
 
+/** @param {string} name */
 export function remembered(name) {
   try {
     return localStorage.getItem(name);
@@ -45,7 +49,10 @@ export function remembered(name) {
   }
 }
 
-/** Calls look whenever colours or sizes may have changed; returns how to stop. */
+/**
+ * Calls look whenever colours or sizes may have changed; returns how to stop.
+ * @param {() => void} look
+ */
 export function onLookChange(look) {
   const dark = matchMedia('(prefers-color-scheme: dark)');
   changed.addEventListener('change', look);

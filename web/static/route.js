@@ -11,6 +11,7 @@ export function read(hash = location.hash) {
   return { screen: decode(screen) || 'lab', part: decode(rest.join('/')), query: Object.fromEntries(new URLSearchParams(query)) };
 }
 
+/** @param {string} text */
 function decode(text) {
   try {
     return decodeURIComponent(text);
@@ -19,16 +20,23 @@ function decode(text) {
   }
 }
 
-/** The address of a place. Empty values are left out. */
+/**
+ * The address of a place. Empty values are left out.
+ * @param {string} screen @param {string} [part] @param {Record<string, any>} [query]
+ */
 export function link(screen, part = '', query = {}) {
   const said = new URLSearchParams(Object.entries(query).filter(([, v]) => v !== '' && v !== undefined)).toString();
   const path = [screen === 'lab' && !said ? '' : screen, part].filter(Boolean).map(encodeURIComponent).join('/');
   return `#/${path}${said && `?${said}`}`;
 }
 
+/** @param {Parameters<typeof link>} place */
 export const go = (...place) => { location.hash = link(...place); };
 
-/** Goes there without another entry in the browser's history: a filter, a step. */
+/**
+ * Goes there without another entry in the browser's history: a filter, a step.
+ * @param {Parameters<typeof link>} place
+ */
 export function stay(...place) {
   if (link(...place) === location.hash) return;
   history.replaceState(null, '', link(...place));

@@ -1,5 +1,5 @@
 // The frame round every screen: where one can go, and how the page looks.
-import { preferences, prefer, usePreferences } from './preferences.js';
+import { prefer, usePreferences } from './preferences.js';
 import { link } from './route.js';
 import { t } from './text.js';
 import { html } from './ui.js';
@@ -7,6 +7,7 @@ import { html } from './ui.js';
 /** In the order of the navigation. */
 export const screens = ['lab', 'compare', 'trace', 'guarantees', 'lessons'];
 
+/** @param {{screen: string}} props */
 export function Header({ screen }) {
   return html`
     <header class="top">
@@ -32,7 +33,7 @@ function Preferences() {
       <label class="hidden" for="theme">${t.nav.theme}</label>
       <select id="theme" class="quiet" title=${t.nav.theme} onChange=${(e) => prefer('theme', e.currentTarget.value)}>
         ${['auto', 'light', 'dark'].map((name) => html`
-          <option key=${name} value=${name} selected=${name === preferences().theme}>${t.nav.themes[name]}</option>`)}
+          <option key=${name} value=${name} selected=${name === theme}>${t.nav.themes[name]}</option>`)}
       </select>
       <button type="button" class="quiet" id="large" aria-pressed=${String(large)} title=${t.nav.largeHint}
         onClick=${() => prefer('type', large ? 'normal' : 'large')}>${t.nav.large}</button>

@@ -2,15 +2,20 @@
 // and whoever draws again draws the new words.
 
 export const languages = ['en', 'zh'];
+/** @typedef {typeof import('./text/en.js').default} Words */
+/** @type {Record<string, Words>} */
 const learned = {};
 
-/** A language's words; they are loaded when they are first wanted. */
+/**
+ * A language's words; they are loaded when they are first wanted.
+ * @param {string} language @returns {Promise<Words>}
+ */
 export const learn = async (language) => {
   learned[language] ??= (await import(`./text/${language}.js`)).default;
   return learned[language];
 };
 
-/** @type {typeof import('./text/en.js').default} */
+/** @type {Words} */
 export let t;
 
 /** @param {string} language */

@@ -8,11 +8,20 @@ export const html = htm.bind(h);
 
 const numbers = new Intl.NumberFormat('en');
 
-/** 12345.6 → "12,346", and a true minus sign. @param {number} n */
+/**
+ * 12345.6 → "12,346", and a true minus sign.
+ * @param {number} n
+ */
 export const count = (n) => numbers.format(Math.round(n)).replace('-', '−');
 
-/** Milliseconds as people say them. @param {number} ms */
+/**
+ * Milliseconds as people say them.
+ * @param {number} ms
+ */
 export const ms = (ms) => (ms < 10 ? ms.toFixed(1) : count(ms)) + ' ms';
 
-/** Class names of what is true. @param {...(string|false|null|undefined)} names */
+/**
+ * Class names of what is true.
+ * @param {...(string|false|null|undefined)} names
+ */
 export const classes = (...names) => names.filter(Boolean).join(' ');

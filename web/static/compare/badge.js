@@ -4,7 +4,9 @@ import { Sign } from '../lab/verdict.js';
 import { html } from '../ui.js';
 import { words } from './text.js';
 
-/** @returns {'held' | 'caught' | 'wrong' | 'missed' | 'void'} */
+/** @typedef {Pick<Json.Entry, 'breaks' | 'expected'> & {verdict: Json.Verdict | ''}} Judged an entry of a result, or a standing */
+
+/** @param {Judged} judged @returns {'held' | 'caught' | 'wrong' | 'missed' | 'void'} */
 export function kindOf({ verdict, breaks, expected }) {
   if (verdict === 'not_valid') return 'void';
   if (expected) return breaks ? 'caught' : 'held';
@@ -14,6 +16,7 @@ export function kindOf({ verdict, breaks, expected }) {
 const signs = { held: 'held', caught: 'held', wrong: 'oversold', missed: 'not_valid', void: 'not_valid' };
 const looks = { held: 'held', caught: 'caught', wrong: 'oversold', missed: 'warn', void: '' };
 
+/** @param {{entry: Judged}} props */
 export function Badge({ entry }) {
   const kind = kindOf(entry);
   return html`<span class=${`badge ${looks[kind]}`} data-kind=${kind}><${Sign} verdict=${signs[kind]} />${words().verdicts[kind](entry.verdict)}</span>`;

@@ -4,11 +4,15 @@ import { count, html } from '../ui.js';
 import { Badge, kindOf } from './badge.js';
 import { words } from './text.js';
 
+/** @typedef {{name: string, kind: string, spread: Json.Spread, entry?: Json.Entry}} Row */
+
+/** @param {{result: Json.ComparisonResult}} props */
 export function Bars({ result }) {
   const w = words();
   const measured = result.strategies.filter((e) => e.sales_per_second.median > 0);
   if (!measured.length) return null;
   const floor = result.floors.find((f) => f.id === 'transaction' && f.per_second.median > 0);
+  /** @type {Row[]} */
   const rows = [
     ...measured.map((entry) => ({ name: entry.strategy, entry, kind: kindOf(entry), spread: entry.sales_per_second })),
     ...(floor ? [{ name: w.floorNames.transaction, kind: 'floor', spread: floor.per_second }] : []),
@@ -25,8 +29,9 @@ export function Bars({ result }) {
     </section>`;
 }
 
+/** @param {{row: Row, end: number}} props */
 function Bar({ row: { name, entry, kind, spread }, end }) {
-  const at = (rate) => (1000 * rate) / end;
+  const at = (/** @type {number} */ rate) => (1000 * rate) / end;
   return html`
     <li class=${`kind-${kind}`}>
       <span class="name">${entry ? html`<code>${name}</code>` : name}</span>
@@ -40,8 +45,11 @@ function Bar({ row: { name, entry, kind, spread }, end }) {
     </li>`;
 }
 
-/** A round number at or above most. */
+/**
+ * A round number at or above most.
+ * @param {number} most
+ */
 function axisEnd(most) {
   const unit = 10 ** Math.floor(Math.log10(most));
-  return [1, 1.5, 2, 3, 4, 5, 6, 8, 10].map((k) => k * unit).find((n) => n >= most);
+  return [1, 1.5, 2, 3, 4, 5, 6, 8, 10].map((k) => k * unit).find((n) => n >= most) ?? most;
 }

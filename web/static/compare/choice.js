@@ -5,7 +5,7 @@ import { t } from '../text.js';
 import { classes, html, useState } from '../ui.js';
 import { words } from './text.js';
 
-/** @param {{strategies: any[], chosen: string[], blame?: import('./settings.js').Blame, choose: (names: string[]) => void}} props */
+/** @param {{strategies: Json.Strategy[], chosen: string[], blame?: Json.Blame, choose: (names: string[]) => void}} props */
 export function Choice({ strategies, chosen, blame, choose }) {
   const [wanted, setWanted] = useState('');
   const w = words();
@@ -13,7 +13,7 @@ export function Choice({ strategies, chosen, blame, choose }) {
   const found = strategies.filter((s) => matches(s, wanted));
   const families = [...new Set(strategies.map((s) => s.family))];
   /** Adds or takes away, and keeps the lab's order. */
-  const set = (names, yes) => choose(strategies.map((s) => s.name)
+  const set = (/** @type {string[]} */ names, /** @type {boolean} */ yes) => choose(strategies.map((s) => s.name)
     .filter((name) => (names.includes(name) ? yes : chosen.includes(name)))
     .concat(yes ? [] : chosen.filter((name) => !names.includes(name) && !strategies.some((s) => s.name === name))));
   return html`
@@ -41,13 +41,16 @@ export function Choice({ strategies, chosen, blame, choose }) {
     </fieldset>`;
 }
 
+/** @param {Json.Strategy} s */
 const titleOf = (s) => s.titles?.[preferences().language] ?? s.title;
 
+/** @param {Json.Strategy} s @param {string} wanted */
 function matches(s, wanted) {
   const text = [s.name, s.title, ...Object.values(s.titles ?? {}), t.families[s.family] ?? s.family].join(' ').toLowerCase();
   return wanted.toLowerCase().split(/\s+/).every((word) => text.includes(word));
 }
 
+/** @param {{name: string, members: Json.Strategy[], chosen: string[], set: (names: string[], yes: boolean) => void}} props */
 function Family({ name, members, chosen, set }) {
   const w = words();
   const able = members.filter((s) => s.available);

@@ -2,6 +2,7 @@
 import { html, useEffect, useState } from '../ui.js';
 import { words } from './text.js';
 
+/** @param {{text: string, label: string}} props */
 export function Copy({ text, label }) {
   const [said, setSaid] = useState('');
   const w = words();

@@ -10,10 +10,14 @@ import { command, estimate, findWrong, fromQuery, named, numbers, toQuery, toSet
 import { end, running, start } from './store.js';
 import { words } from './text.js';
 
+/** @typedef {import('./settings.js').Form} Form */
+/** @typedef {Extract<import('./store.js').State, {all: Json.Comparison[]}>} Ready */
+
+/** @param {{route: import('../route.js').Route, lab: import('../lab.js').State, comparisons: Ready, opened: (begun: Json.Comparison) => void}} props */
 export function CompareForm({ route, lab, comparisons, opened }) {
   const { defaults, limits } = comparisons;
   const [form, setForm] = useState(() => fromQuery(route.query, defaults, lab.strategies));
-  const [wrong, setWrong] = useState({});
+  const [wrong, setWrong] = useState(/** @type {Record<string, Json.Blame | undefined>} */ ({}));
   const [failure, setFailure] = useState('');
   const [sending, setSending] = useState(false);
   const on = running(comparisons.all);
@@ -31,7 +35,7 @@ export function CompareForm({ route, lab, comparisons, opened }) {
   }, [JSON.stringify(route.query), lab.strategies.length]);
 
   const query = toQuery({ ...form, strategies: named(form, lab.strategies) }, defaults);
-  const edit = (change) => {
+  const edit = (/** @type {Partial<Form>} */ change) => {
     const next = { ...form, ...change };
     setForm(next);
     const after = toQuery({ ...next, strategies: named(next, lab.strategies) }, defaults);
@@ -42,6 +46,7 @@ export function CompareForm({ route, lab, comparisons, opened }) {
     setWrong(Object.fromEntries(Object.keys(wrong).map((name) => [name, found[name]])));
   };
 
+  /** @param {Event} e */
   async function submit(e) {
     e.preventDefault();
     if (busy || sending) return;
@@ -52,7 +57,7 @@ export function CompareForm({ route, lab, comparisons, opened }) {
     try {
       opened(await start(toSettings(form, lab.strategies)));
     } catch (error) {
-      const blamed = { ...(error instanceof Refused && error.blames) };
+      const blamed = error instanceof Refused ? error.blames : {};
       if (error.code === 'forbidden' && lab.status?.token_needed) blamed.token = { code: 'token' };
       if (!blame(blamed)) setFailure(w.refused[error.code] ?? error.message);
     } finally {
@@ -60,11 +65,14 @@ export function CompareForm({ route, lab, comparisons, opened }) {
     }
   }
 
-  /** Shows what is wrong, and goes to the first. */
+  /**
+   * Shows what is wrong, and goes to the first.
+   * @param {Record<string, Json.Blame>} found
+   */
   function blame(found) {
     setWrong(found);
     const first = ['strategies', ...numbers, 'seed', 'token'].find((name) => found[name]);
-    if (first) document.getElementById(first).focus();
+    if (first) document.getElementById(first)?.focus();
     return first;
   }
 
@@ -97,6 +105,7 @@ export function CompareForm({ route, lab, comparisons, opened }) {
     </form>`;
 }
 
+/** @param {{form: Form, lab: import('../lab.js').State, comparisons: Ready}} props */
 function Estimate({ form, lab, comparisons }) {
   const w = words();
   const sound = !Object.keys(findWrong(form, comparisons.limits, comparisons.defaults)).length;

@@ -6,13 +6,14 @@ import { toQuery } from './settings.js';
 import { end, isOn } from './store.js';
 import { moment, words } from './text.js';
 
+/** @param {{comparisons: import('./form.js').Ready, shown?: string, look: () => void}} props */
 export function List({ comparisons, shown, look }) {
-  const [picked, setPicked] = useState([]);
+  const [picked, setPicked] = useState(/** @type {string[]} */ ([]));
   const [failure, setFailure] = useState('');
   const { all, history, defaults } = comparisons;
   const w = words();
   const pair = all.filter((c) => picked.includes(c.id)); // newest first
-  const pick = (id) => setPicked(picked.includes(id) ? picked.filter((p) => p !== id) : [...picked, id].slice(-2));
+  const pick = (/** @type {string} */ id) => setPicked(picked.includes(id) ? picked.filter((p) => p !== id) : [...picked, id].slice(-2));
   return html`
     <section class="panel list" aria-labelledby="list-title">
       <div class="list-head">
@@ -37,12 +38,13 @@ export function List({ comparisons, shown, look }) {
         </div>`}
       <div role="alert">${failure && html`<p class="wrong">${failure}</p>`}</div>
       <p class="hint">${history.folder ? w.list.kept(history.folder, history.most) : w.list.notKept}</p>
-      ${history.skipped?.length > 0 && html`
+      ${history.skipped && history.skipped.length > 0 && html`
         <details class="hint"><summary>${w.list.skipped(history.skipped.length)}</summary>
           <ul lang="en">${history.skipped.map((why) => html`<li key=${why}>${why}</li>`)}</ul></details>`}
     </section>`;
 }
 
+/** @param {{c: Json.Comparison, shown: boolean, picked: boolean, pick: () => void, look: () => void, query: Record<string, string>, failed: (why: string) => void}} props */
 function Row({ c, shown, picked, pick, look, query, failed }) {
   const [sure, setSure] = useState(false);
   const w = words();
@@ -67,6 +69,7 @@ function Row({ c, shown, picked, pick, look, query, failed }) {
     </tr>`;
 }
 
+/** @param {{verdicts: NonNullable<Json.Comparison['verdicts']>}} props */
 function Counts({ verdicts: v }) {
   const w = words();
   return html`

@@ -5,6 +5,7 @@ import { count, html, ms, useEffect, useState } from '../ui.js';
 import { Badge } from './badge.js';
 import { words } from './text.js';
 
+/** @param {{comparison: Json.Comparison}} props */
 export function Progress({ comparison }) {
   const w = words();
   const { done, total, step, settings, state } = comparison;
@@ -38,7 +39,10 @@ export function Progress({ comparison }) {
     </section>`;
 }
 
-/** Seconds since the start, also between two events. */
+/**
+ * Seconds since the start, also between two events.
+ * @param {Json.Comparison} comparison
+ */
 function useElapsed({ seconds }) {
   const [now, setNow] = useState({ said: seconds, at: performance.now(), more: 0 });
   useEffect(() => {

@@ -6,9 +6,15 @@ import { file, whole } from './store.js';
 import { Table } from './table.js';
 import { moment, words } from './text.js';
 
-/** Fetches a comparison that has ended, by its id. */
+/** @typedef {Json.Comparison & Required<Pick<Json.Comparison, 'verdicts'>>} Ended */
+/** @typedef {{id: string, comparison: Json.Comparison | null, failure: string}} Fetched */
+
+/**
+ * Fetches a comparison that has ended, by its id.
+ * @param {string} id @returns {Fetched}
+ */
 export function useWhole(id) {
-  const [got, setGot] = useState({ id: '', comparison: null, failure: '' });
+  const [got, setGot] = useState(/** @type {Fetched} */ ({ id: '', comparison: null, failure: '' }));
   useEffect(() => {
     let wanted = true;
     if (id) {
@@ -20,6 +26,7 @@ export function useWhole(id) {
   return got.id === id ? got : { id, comparison: null, failure: '' };
 }
 
+/** @param {{summary: Ended}} props */
 export function Result({ summary }) {
   const { comparison, failure } = useWhole(summary.id);
   const w = words();
@@ -35,6 +42,7 @@ export function Result({ summary }) {
     ${comparison?.result ? html`<${Measured} result=${comparison.result} />` : !failure && html`<p class="hint">${t.nav.loading}</p>`}`;
 }
 
+/** @param {{id: string}} props */
 function Downloads({ id }) {
   const w = words();
   return html`
@@ -46,6 +54,7 @@ function Downloads({ id }) {
     </p>`;
 }
 
+/** @param {{result: Json.ComparisonResult}} props */
 function Measured({ result }) {
   const w = words();
   return html`
@@ -59,6 +68,7 @@ function Measured({ result }) {
     <${RanOn} result=${result} />`;
 }
 
+/** @param {{result: Json.ComparisonResult}} props */
 function RanOn({ result }) {
   const w = words();
   const { machine } = result;
@@ -66,7 +76,7 @@ function RanOn({ result }) {
     <section class="panel"><h3>${t.verdict.ranOn}</h3>
       <p class="ran-on">${w.machine(machine.cpus, `${machine.os}/${machine.arch}`)}, ${machine.go}
         ${result.servers.map((b) => html`, <span key=${b.name} class="backend">${b.version || b.name} <span class="tier">(${b.name}, ${t.machines.tiers[b.tier] ?? b.tier})</span></span>`)},
-        ${' '}${w.services(result.targets.length)}</p>
+        ${' '}${w.services(result.targets.length)}${result.locks && html`, ${w.locks(result.locks)}`}</p>
       ${result.durability.length > 0 && html`
         <p class="ran-on hint">${result.durability.map((d, i) => html`${i > 0 && ' · '}<code key=${i}>${d.name}=${d.value}</code>`)}</p>`}
       <p class="hint">${w.floors}: ${result.floors.map((f, i) => html`${i > 0 && ' · '}<span key=${f.id}>${w.floorNames[f.id] ?? f.title} ${

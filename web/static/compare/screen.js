@@ -18,6 +18,7 @@ await new Promise((done) => {
   document.head.append(sheet);
 });
 
+/** @param {{route: import('../route.js').Route}} props */
 export function Compare({ route }) {
   const lab = useLab();
   const comparisons = useComparisons();
@@ -28,11 +29,11 @@ export function Compare({ route }) {
   const other = all?.find((c) => c.id === route.query.with);
 
   // When one ends that was watched, its result takes its place.
-  const watched = useRef(null);
+  const watched = useRef('');
   useEffect(() => {
     const ended = all?.find((c) => c.id === watched.current && !isOn(c));
     if (ended && (!route.part || route.part === ended.id)) stay('compare', ended.id, route.query);
-    watched.current = on?.id ?? null;
+    watched.current = on?.id ?? '';
   }, [on?.id]);
 
   if (!all || !lab.status) {
@@ -55,19 +56,24 @@ export function Compare({ route }) {
     <${List} comparisons=${comparisons} shown=${shown?.id} look=${toStage} />`;
 }
 
-/** On a phone what is on is below the form. */
+/**
+ * On a phone what is on is below the form.
+ * @param {Record<string, string>} query
+ */
 function watch(query) {
   go('compare', '', query);
-  if (document.getElementById('stage').getBoundingClientRect().top > innerHeight / 2) toStage();
+  const stage = document.getElementById('stage');
+  if (stage && stage.getBoundingClientRect().top > innerHeight / 2) toStage();
 }
 
 /** To what was chosen, which may be far from where it was chosen. */
 function toStage() {
   const stage = document.getElementById('stage');
-  stage.focus({ preventScroll: true });
-  stage.scrollIntoView();
+  stage?.focus({ preventScroll: true });
+  stage?.scrollIntoView();
 }
 
+/** @param {{shown?: Json.Comparison | null, other?: Json.Comparison, route: import('../route.js').Route}} props */
 function Stage({ shown, other, route }) {
   const w = words();
   if (route.part && !shown || route.query.with && !other) return html`<section class="panel"><p>${w.unknown}</p></section>`;

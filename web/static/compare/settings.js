@@ -2,52 +2,70 @@
 // has them, as the lab wants them, and as a command.
 import { words } from './text.js';
 
+/** @typedef {keyof Json.Comparisons['defaults']} Name of a number */
+/** @typedef {Record<Name, number>} Numbers */
+/** @type {Name[]} */
 export const numbers = ['stock', 'buyers', 'concurrency', 'quantity', 'repeats', 'turn_ms', 'few'];
+
+/**
+ * The same of each.
+ * @template T
+ * @param {(name: Name) => T} of
+ * @returns {Record<Name, T>}
+ */
+const each = (of) => /** @type {Record<Name, T>} */ (Object.fromEntries(numbers.map((name) => [name, of(name)])));
 
 /** What the form offers at first: one of each kind, so that it is over soon. */
 const offered = ['naive', 'conditional', 'for-update', 'redis-watchdog', 'redis-counter-mysql'];
 
-/** @typedef {{strategies: string[], seed: string, [number: string]: any}} Form */
+/** @typedef {Record<Name, string> & {strategies: string[], seed: string}} Form */
 
-/** @param {Record<string, string>} query @returns {Form} */
+/** @param {Record<string, string>} query @param {Numbers} defaults @param {Json.Strategy[]} strategies @returns {Form} */
 export function fromQuery(query, defaults, strategies) {
   const here = strategies.filter((s) => s.available).map((s) => s.name);
   const named = query.strategies === undefined ? offered.filter((name) => here.includes(name)) : query.strategies.split(',').filter(Boolean);
   return {
     strategies: named.join() === 'all' ? here : [...new Set(named)],
     seed: query.seed ?? '',
-    ...Object.fromEntries(numbers.map((name) => [name, query[name] ?? String(defaults[name])])),
+    ...each((name) => query[name] ?? String(defaults[name])),
   };
 }
 
-/** @param {import('./store.js').Settings} settings */
+/** @param {Form | Json.ComparisonSettings} settings @param {Numbers} defaults */
 export const toQuery = (settings, defaults) => ({
   strategies: settings.strategies.join(),
   ...Object.fromEntries(numbers.filter((name) => String(settings[name]) !== String(defaults[name])).map((name) => [name, String(settings[name])])),
   seed: settings.seed,
 });
 
-/** The names, or "all" if nothing that runs here is left out. */
+/**
+ * The names, or "all" if nothing that runs here is left out.
+ * @param {Form} form @param {Json.Strategy[]} strategies
+ */
 export function named(form, strategies) {
   const here = strategies.filter((s) => s.available);
   return here.length && here.length === form.strategies.length && here.every((s) => form.strategies.includes(s.name)) ? ['all'] : form.strategies;
 }
 
-/** As the lab wants them. @param {Form} form */
+/**
+ * As the lab wants them.
+ * @param {Form} form @param {Json.Strategy[]} strategies @returns {Numbers & {strategies: string[], seed?: string}}
+ */
 export const toSettings = (form, strategies) => ({
   strategies: named(form, strategies),
-  ...Object.fromEntries(numbers.map((name) => [name, Number(form[name])])),
+  ...each((name) => Number(form[name])),
   ...(form.seed.trim() && { seed: form.seed.trim() }),
 });
 
+/** @type {Partial<Numbers>} */
 const lowest = { turn_ms: 0, few: 0 };
 const mostSeed = 18446744073709551615n;
 
-/** @typedef {{code: string, params?: Record<string, any>, detail?: string}} Blame */
-
-/** What is wrong, by field. The lab checks the same again. @returns {Record<string, Blame>} */
+/** What is wrong, by field. The lab checks the same again.
+ * @param {Form} form @param {Record<string, number>} limits @param {Numbers} defaults
+ */
 export function findWrong(form, limits, defaults) {
-  const wrong = {};
+  const wrong = /** @type {Record<string, Json.Blame>} */ ({});
   if (!form.strategies.length) wrong.strategies = { code: 'none' };
   for (const name of numbers) {
     const [min, max] = [lowest[name] ?? 1, limits[name] ?? limits.concurrency];
@@ -64,20 +82,29 @@ export function findWrong(form, limits, defaults) {
   return wrong;
 }
 
-/** A blame in words of comparisons, in the language chosen; those of all forms are left. @param {Blame | undefined} blame */
+/**
+ * A blame in words of comparisons, in the language chosen; those of all forms are left.
+ * @param {Json.Blame | undefined} blame
+ */
 export function worded(blame) {
   const say = blame && words().wrong[blame.code];
   return say ? { code: '', detail: say(blame.params ?? {}) } : blame;
 }
 
-/** The same on the command line. */
+/**
+ * The same on the command line.
+ * @param {Form} form @param {Json.Strategy[]} strategies
+ */
 export function command(form, strategies) {
   const s = toSettings(form, strategies);
   return `seckill compare --strategies ${s.strategies.join()} --stock ${s.stock} --buyers ${s.buyers} --concurrency ${s.concurrency}`
     + ` --quantity ${s.quantity} --repeats ${s.repeats} --turn ${duration(s.turn_ms)} --few ${s.few}${s.seed ? ` --seed ${s.seed}` : ''}`;
 }
 
-/** Milliseconds as Go writes them. */
+/**
+ * Milliseconds as Go writes them.
+ * @param {number} ms
+ */
 function duration(ms) {
   if (ms === 0 || ms >= 60_000) {
     const [m, s] = [Math.floor(ms / 60_000), (ms % 60_000) / 1000];
@@ -87,15 +114,19 @@ function duration(ms) {
 }
 
 const floors = 4;
+/** @type {Name[]} */
+const alike = ['stock', 'buyers', 'concurrency', 'quantity', 'turn_ms']; // what two comparisons take their time for
 
-/** Seconds that a comparison will take, from and to; measured: as one with such a sale did. */
+/** Seconds that a comparison will take, from and to; measured: as one with such a sale did.
+ * @param {Form} form @param {Json.Strategy[]} strategies @param {Json.Comparison[]} all
+ */
 export function estimate(form, strategies, all) {
   const s = toSettings(form, strategies);
   const turn = s.turn_ms / 1000;
   const turns = s.repeats * form.strategies.length;
   const bare = s.repeats * floors * Math.min(Math.max(turn, 0.2), 2) * 1.6;
   const like = all.find((c) => c.state === 'done' && !c.stopped && c.done > 0
-    && ['stock', 'buyers', 'concurrency', 'quantity', 'turn_ms'].every((name) => c.settings[name] === s[name])
+    && alike.every((name) => c.settings[name] === s[name])
     && named(form, strategies).join() === c.settings.strategies.join());
   if (like) {
     const seconds = (like.seconds / like.settings.repeats) * s.repeats;
@@ -104,6 +135,6 @@ export function estimate(form, strategies, all) {
   // A sale is answered at some hundred requests a second by slow locks, at some
   // thousand by one statement; before and after it come a reset, a small sale
   // as warm-up, and an audit.
-  const each = (rate) => 0.25 + (1.5 * s.concurrency) / rate + Math.max(turn, s.buyers / rate);
-  return { from: bare + turns * each(4000), to: bare + turns * each(300) * 1.3, measured: false };
+  const sale = (/** @type {number} */ rate) => 0.25 + (1.5 * s.concurrency) / rate + Math.max(turn, s.buyers / rate);
+  return { from: bare + turns * sale(4000), to: bare + turns * sale(300) * 1.3, measured: false };
 }

@@ -8,9 +8,10 @@ import { against } from './store.js';
 import { useWhole } from './result.js';
 import { moment, words } from './text.js';
 
+/** @param {{one: Json.Comparison, other: Json.Comparison}} props */
 export function Side({ one, other }) {
-  const [older, newer] = [one, other].sort((a, b) => new Date(a.started) - new Date(b.started));
-  const [answer, setAnswer] = useState(null);
+  const [older, newer] = [one, other].sort((a, b) => Date.parse(a.started) - Date.parse(b.started));
+  const [answer, setAnswer] = useState(/** @type {Json.Against | null} */ (null));
   const [failure, setFailure] = useState('');
   const [was, is] = [useWhole(older.id), useWhole(newer.id)];
   const w = words();
@@ -20,7 +21,7 @@ export function Side({ one, other }) {
     against(newer.id, older.id).then(setAnswer, (error) => setFailure(words().refused[error.code] ?? error.message));
   }, [older.id, newer.id]);
   if (failure) return html`<section class="panel" role="alert"><p class="wrong">${failure}</p></section>`;
-  if (!answer || !was.comparison || !is.comparison) return html`<p class="hint">${t.nav.loading}</p>`;
+  if (!answer || !was.comparison?.result || !is.comparison?.result) return html`<p class="hint">${t.nav.loading}</p>`;
   return html`
     <section class="panel side" aria-labelledby="side-title">
       <h2 id="side-title">${w.side.title}</h2>
@@ -35,8 +36,10 @@ export function Side({ one, other }) {
     </section>`;
 }
 
+/** @param {{title: string, names: string[]}} props */
 const Only = ({ title, names }) => names.length > 0 && html`<p class="hint">${title} ${names.map((n, i) => html`${i > 0 && ', '}<code key=${n}>${n}</code>`)}</p>`;
 
+/** @param {{answer: Json.Against}} props */
 function Verdict({ answer: { comparable, differences, against: a } }) {
   const w = words();
   if (comparable) {
@@ -51,12 +54,14 @@ function Verdict({ answer: { comparable, differences, against: a } }) {
     </div>`;
 }
 
+/** @param {number} x */
 const share = (x) => (x >= 0.0995 ? x.toFixed(2) : x.toFixed(3));
 
+/** @param {{answer: Json.Against, was: Json.ComparisonResult, is: Json.ComparisonResult}} props */
 function Changes({ answer: { comparable, against: a }, was, is }) {
   const w = words();
   if (!a.changes.length) return null;
-  const entry = (result, name) => result.strategies.find((e) => e.strategy === name);
+  const both = (/** @type {string} */ name) => [was, is].flatMap((result) => result.strategies.filter((e) => e.strategy === name));
   return html`
     <div class="scroll" tabindex="0" role="region" aria-labelledby="side-title">
       <table class="changes">
@@ -69,7 +74,7 @@ function Changes({ answer: { comparable, against: a }, was, is }) {
             ${comparable && html`
               <td class=${classes(c.failed && 'failed')}>${w.side.percent(c.percent)}${c.failed && html` <span class="badge oversold">${c.verdict ? w.side.otherVerdict : w.side.isSlower}</span>`}</td>
               <td>${w.side.floors[c.by]} <span class="figure">${figure(c, c.was)} → ${figure(c, c.is)}</span></td>`}
-            ${[entry(was, c.strategy), entry(is, c.strategy)].map((e, i) => html`
+            ${both(c.strategy).map((e, i) => html`
               <td key=${i}>${w.perSecond(count(e.sales_per_second.median))}<br /><${Badge} entry=${e} /></td>`)}
           </tr>`)}</tbody>
       </table>
@@ -77,4 +82,5 @@ function Changes({ answer: { comparable, against: a }, was, is }) {
     ${comparable && html`<p class="hint">${w.side.note}</p>`}`;
 }
 
+/** @param {Json.Change} c @param {number} x */
 const figure = (c, x) => (c.by === 'sales_per_second' ? count(x) : share(x));

@@ -6,32 +6,31 @@ import { useEffect, useState } from '../ui.js';
 
 const path = '/api/lab/v1/comparisons';
 
-/** @typedef {{strategies: string[], stock: number, buyers: number, concurrency: number, quantity: number,
- *   repeats: number, turn_ms: number, few: number, seed: string}} Settings */
-/** @typedef {{strategy: string, concurrency: number, rounds: number, verdict: string, breaks: boolean, expected: boolean,
- *   sales_per_second: number, p99_ms: number, not_run?: string}} Standing */
-/** @typedef {{id: string, settings: Settings, command: string, state: string, stopped: boolean, started: string, done: number,
- *   total: number, step: string, standings?: Standing[], seconds: number, not_kept?: string, result?: any,
- *   verdicts?: {held: number, caught: number, other: number, not_run: number}}} Comparison */
+/**
+ * @typedef {{all: null} | {all: Json.Comparison[]} & Omit<Json.Comparisons, 'comparisons'>} Known
+ *   newest first, without results; null: not asked for yet
+ * @typedef {Known & {failure: string}} State
+ */
 
-let state = {
-  /** newest first, without results; null: not asked for yet */
-  all: /** @type {Comparison[] | null} */ (null),
-  limits: null, defaults: null, history: null,
-  failure: '',
-};
+/** @type {State} */
+let state = { all: null, failure: '' };
 
+/** @type {Set<(now: State) => void>} */
 const listeners = new Set();
 
+/** @param {Partial<State>} change */
 function set(change) {
-  state = { ...state, ...change };
+  state = /** @type {State} */ ({ ...state, ...change });
   for (const listener of listeners) listener(state);
 }
 
 /** @param {{state: string} | null | undefined} comparison */
 export const isOn = (comparison) => comparison?.state === 'running' || comparison?.state === 'stopping';
 
-/** The comparison that is on, if any. */
+/**
+ * The comparison that is on, if any.
+ * @param {Json.Comparison[] | null} all
+ */
 export const running = (all) => all?.find(isOn) ?? null;
 
 /** The state, in a component. The first to use it asks the lab. */
@@ -41,7 +40,7 @@ export function useComparisons() {
     listeners.add(setNow);
     if (state.all) setNow(state);
     else load();
-    return () => listeners.delete(setNow);
+    return () => { listeners.delete(setNow); };
   }, []);
   return now;
 }
@@ -57,9 +56,9 @@ export async function load() {
 }
 
 news.addEventListener('connected', () => { if (state.all) load(); }); // it may be another lab
-news.addEventListener('comparison', ({ detail }) => take(detail));
+news.addEventListener('comparison', (e) => { if (e instanceof CustomEvent) take(e.detail); });
 
-/** @param {Comparison} changed */
+/** @param {Json.Comparison} changed */
 function take(changed) {
   if (!state.all) return;
   const known = state.all.some((c) => c.id === changed.id);
@@ -67,24 +66,31 @@ function take(changed) {
   else set({ all: known ? state.all.map((c) => (c.id === changed.id ? changed : c)) : [changed, ...state.all] });
 }
 
-/** @param {Partial<Settings>} settings @returns {Promise<Comparison>} */
+/** @param {Partial<Json.ComparisonSettings>} settings @returns {Promise<Json.Comparison>} */
 export async function start(settings) {
   const begun = await call('POST', path, settings);
   take(begun);
   return begun;
 }
 
-/** Stops one that is on, removes one that has ended. @param {Comparison} comparison */
+/**
+ * Stops one that is on, removes one that has ended.
+ * @param {Json.Comparison} comparison
+ */
 export const end = async (comparison) => {
   const left = await call('DELETE', `${path}/${comparison.id}`);
   take(left);
   return left;
 };
 
-/** @param {string} id @returns {Promise<Comparison>} */
+/** @param {string} id @returns {Promise<Json.Comparison>} */
 export const whole = (id) => call('GET', `${path}/${encodeURIComponent(id)}`);
 
+/** @param {string} id @param {string} older @returns {Promise<Json.Against>} */
 export const against = (id, older) => call('GET', `${path}/${encodeURIComponent(id)}/against/${encodeURIComponent(older)}`);
 
-/** Where a form of the result is: report.html, result.json, table.csv, table.md. */
+/**
+ * Where a form of the result is: report.html, result.json, table.csv, table.md.
+ * @param {string} id @param {string} name
+ */
 export const file = (id, name) => `${path}/${encodeURIComponent(id)}/${name}`;

@@ -5,18 +5,24 @@ import { Badge, kindOf } from './badge.js';
 import { words } from './text.js';
 
 const kinds = ['wrong', 'missed', 'void', 'caught', 'held'];
+/** @param {number} x */
 const ratio = (x) => (x >= 0.0995 ? x.toFixed(2) : x.toFixed(3));
+/** @param {Json.Entry} e */
 const commands = (e) => e.commands.reduce((sum, c) => sum + c.per_purchase, 0);
 
-/** id, what a row is sorted by, what it shows; figures begin with the most. */
+/**
+ * by: what a row is sorted by; show: what it shows. Figures begin with the most, words with the first.
+ * @typedef {{id: string, by: (e: Json.Entry) => string | number | undefined, show: (e: Json.Entry) => unknown, words?: boolean, floor?: boolean}} Column
+ */
+/** @type {Column[]} */
 const columns = [
-  { id: 'strategy', by: (e) => e.strategy, words: true },
+  { id: 'strategy', by: (e) => e.strategy, show: (e) => e.strategy, words: true },
   { id: 'verdict', by: (e) => kinds.indexOf(kindOf(e)), show: (e) => html`<${Badge} entry=${e} />`, words: true },
   { id: 'sold', by: (e) => e.sold_share, show: (e) => `${Math.round(100 * e.sold_share)} %` },
   { id: 'sales', by: (e) => e.sales_per_second.median, show: (e) => count(e.sales_per_second.median) },
   { id: 'p50', by: (e) => e.p50_ms.median, show: (e) => ms(e.p50_ms.median) },
   { id: 'p99', by: (e) => e.p99_ms.median, show: (e) => ms(e.p99_ms.median) },
-  { id: 'wait', by: (e) => e.lock_wait_ms?.median, show: (e) => ms(e.lock_wait_ms.median) },
+  { id: 'wait', by: (e) => e.lock_wait_ms?.median, show: (e) => e.lock_wait_ms && ms(e.lock_wait_ms.median) },
   { id: 'commands', by: (e) => commands(e) || undefined, show: (e) => commands(e).toFixed(1) },
   ...['transaction', 'gin'].map((id) => ({
     id, floor: true, by: (e) => e.ratios[id]?.median, show: (e) => ratio(e.ratios[id].median),
@@ -24,13 +30,14 @@ const columns = [
 ];
 
 // The other floors are in the report: their ratios say much the same.
+/** @param {{result: Json.ComparisonResult}} props */
 export function Table({ result }) {
   const [order, setOrder] = useState({ id: '', down: true });
   const w = words();
   const shown = columns.filter((c) => !c.floor || result.strategies.some((e) => e.ratios[c.id]));
   const column = shown.find((c) => c.id === order.id);
   const rows = column ? sorted(result.strategies, column, order.down) : result.strategies;
-  const sort = (c) => setOrder({ id: c.id, down: order.id === c.id ? !order.down : !c.words });
+  const sort = (/** @type {Column} */ c) => setOrder({ id: c.id, down: order.id === c.id ? !order.down : !c.words });
   return html`
     <section class="panel" aria-labelledby="table-title">
       <h2 id="table-title">${w.table}</h2>
@@ -52,9 +59,15 @@ export function Table({ result }) {
     </section>`;
 }
 
-/** What has no figure comes last, either way. */
+/**
+ * What has no figure comes last, either way.
+ * @param {Json.Entry[]} entries @param {Column} column @param {boolean} down
+ */
 function sorted(entries, { by }, down) {
   const known = entries.filter((e) => by(e) !== undefined);
-  known.sort((a, b) => (by(a) < by(b) ? -1 : by(a) > by(b) ? 1 : 0) * (down ? -1 : 1));
+  known.sort((one, other) => {
+    const [a, b] = [by(one) ?? '', by(other) ?? ''];
+    return (a < b ? -1 : a > b ? 1 : 0) * (down ? -1 : 1);
+  });
   return [...known, ...entries.filter((e) => by(e) === undefined)];
 }

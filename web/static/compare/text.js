@@ -7,7 +7,8 @@ export const dictionaries = { en, zh };
 
 export const words = () => dictionaries[preferences().language];
 
+/** @param {Intl.DateTimeFormatOptions} options @returns {(time: number | string) => string} */
 const format = (options) => (time) => new Date(time).toLocaleString(document.documentElement.lang, { ...options, hour12: false });
 
-/** A day and a time as people here write them. @type {(time: number | string) => string} */
+/** A day and a time as people here write them. */
 export const moment = format({ month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit' });

@@ -4,8 +4,9 @@ import { t } from '../text.js';
 import { html, useEffect, useRef } from '../ui.js';
 import { exampleOf } from './matrix.js';
 
+/** @param {{row: Json.Row, question: Json.Question, cell: Json.Cell, close: () => void}} props */
 export function CellDialog({ row, question, cell, close }) {
-  const dialog = useRef(null);
+  const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null));
   useEffect(() => dialog.current.showModal(), []);
   const g = t.guarantees;
   return html`
@@ -21,12 +22,15 @@ export function CellDialog({ row, question, cell, close }) {
     </dialog>`;
 }
 
-/** The answer and its bounds. */
+/**
+ * The answer and its bounds.
+ * @param {{cell: Json.Cell}} props
+ */
 export function Found({ cell }) {
   const g = t.guarantees;
   return html`
     <p><strong>${g.answers[cell.answer] ?? cell.answer}</strong>${cell.rule && html` · ${t.rules[cell.rule] ?? cell.rule}`}
       ${cell.text && html`<br />${cell.text}`}</p>
-    ${cell.orders > 0 && html`<p>${g.bounds(cell)}</p>`}
-    ${cell.cut > 0 && cell.answer === 'holds' && html`<p class="hint">${g.cut(cell.cut)}</p>`}`;
+    ${(cell.orders ?? 0) > 0 && html`<p>${g.bounds(cell)}</p>`}
+    ${cell.answer === 'holds' && (cell.cut ?? 0) > 0 && html`<p class="hint">${g.cut(cell.cut)}</p>`}`;
 }

@@ -7,12 +7,15 @@ import { CellDialog } from './cell.js';
 import { kinds, signs } from './marks.js';
 import { exampleOf, filtered, loadMatrix } from './matrix.js';
 
+/** @typedef {{row: Json.Row, question: Json.Question, cell: Json.Cell}} Asked */
+
 const answers = ['holds', 'breaks', 'measured', 'n/a', 'failed'];
 
+/** @param {{route: import('../route.js').Route}} props */
 export function Guarantees({ route }) {
-  const [matrix, setMatrix] = useState(null);
+  const [matrix, setMatrix] = useState(/** @type {Json.Matrix | null} */ (null));
   const [failure, setFailure] = useState('');
-  const [open, setOpen] = useState(null);
+  const [open, setOpen] = useState(/** @type {Asked | null} */ (null));
   useEffect(() => { loadMatrix().then(setMatrix, (error) => setFailure(error.message)); }, []);
   const g = t.guarantees;
   if (failure) return html`<section class="panel" role="alert"><h1>${g.title}</h1><p class="wrong">${failure}</p></section>`;
@@ -50,6 +53,7 @@ const Choice = ({ id, label, value = '', onChange, options }) => html`
       ${options.map(([key, text]) => html`<option key=${key} value=${key} selected=${key === value}>${text}</option>`)}
     </select></div>`;
 
+/** @param {{matrix: Json.Matrix, rows: Json.Row[], families: string[], question?: string, open: (asked: Asked) => void}} props */
 function Table({ matrix, rows, families, question, open }) {
   return html`
     <div class="matrix" tabindex="0" role="region" aria-label=${t.guarantees.title}>

@@ -14,6 +14,7 @@ const line = (i, more) => ({ color: `--stroke-${i + 1}`, dash: dashes[i], at: i,
 export const LineSample = ({ line: i }) => html`
   <svg viewBox="0 0 28 4" aria-hidden="true" class=${`line-sample stroke-${i + 1}`}><path d="M0 2h28" stroke-dasharray=${dashes[i].join(' ')} /></svg>`;
 
+/** @param {{lanes: Json.Lane[], faults: Json.Fault[]}} props */
 export function Charts({ lanes, faults }) {
   const courses = lanes.map((lane) => lane.points ?? []);
   const data = (...values) => uPlot.join(courses.flatMap((points) => values.map((value) => [points.map((p) => p.at), points.map((p) => p[value])])));
@@ -35,9 +36,9 @@ export function Charts({ lanes, faults }) {
 }
 
 function Chart({ title, summary, data, lines, faults }) {
-  const box = useRef(null);
-  const plot = useRef(null);
-  const latest = useRef(null);
+  const box = useRef(/** @type {HTMLElement | null} */ (null));
+  const plot = useRef(/** @type {uPlot | undefined} */ (undefined));
+  const latest = useRef({ data, faults });
   latest.current = { data, faults };
 
   useEffect(() => {
@@ -46,17 +47,17 @@ function Chart({ title, summary, data, lines, faults }) {
       plot.current?.destroy();
       plot.current = new uPlot(options(node.clientWidth, lines, () => latest.current.faults), latest.current.data, node);
     };
-    const resized = new ResizeObserver(() => node.clientWidth && plot.current.setSize({ width: node.clientWidth, height }));
+    const resized = new ResizeObserver(() => { if (node.clientWidth) plot.current?.setSize({ width: node.clientWidth, height }); });
     draw();
     resized.observe(node);
     const forget = onLookChange(draw);
     return () => {
       resized.disconnect();
       forget();
-      plot.current.destroy();
+      plot.current?.destroy();
     };
   }, []);
-  useEffect(() => plot.current.setData(data), [data, JSON.stringify(faults)]);
+  useEffect(() => plot.current?.setData(data), [data, JSON.stringify(faults)]);
 
   return html`
     <figure class="panel chart">
@@ -88,8 +89,8 @@ function options(width, lines, faults) {
     cursor: { show: false }, legend: { show: false }, select: { show: false },
     hooks: { drawClear: [(plot) => mark(plot, faults(), marks)] },
     scales: {
-      x: { time: false, range: (_, low, high) => [0, Math.max(high ?? 0, 1)] },
-      y: { range: (_, low, high) => [0, Math.max((high ?? 0) * 1.1, 1)] },
+      x: { time: false, range: (_plot, _low, high) => [0, Math.max(high ?? 0, 1)] },
+      y: { range: (_plot, _low, high) => [0, Math.max((high ?? 0) * 1.1, 1)] },
     },
     axes: [
       { ...axis, size: 30, values: (_, ticks) => ticks.map(t.charts.axis) },

@@ -2,11 +2,12 @@
 // when. The signs are those of the charts.
 import { Refused } from '../api.js';
 import { say } from '../blame.js';
-import { isOn, inject } from '../lab.js';
+import { inject } from '../lab.js';
 import { t } from '../text.js';
 import { html, useState } from '../ui.js';
 import { ofFault } from './settings.js';
 
+/** @param {{run: Json.Run, status: Json.Status | null}} props */
 export function Faults({ run, status }) {
   const byHand = run.state === 'running';
   if (!byHand && !run.faults.length) return null;
@@ -14,15 +15,16 @@ export function Faults({ run, status }) {
     <div class="panel faults">
       <h3>${byHand ? t.faults.title : t.faults.happened}</h3>
       ${byHand && html`<${ByHand} run=${run} status=${status} />`}
-      <${Happened} faults=${run.faults} running=${isOn(run)} />
+      <${Happened} faults=${run.faults} />
     </div>`;
 }
 
+/** @param {{run: Json.Run, status: Json.Status | null}} props */
 function ByHand({ run, status }) {
   const [service, setService] = useState(1);
   const [failure, setFailure] = useState('');
   const f = t.faults;
-  const make = async ({ kind, available }) => {
+  const make = async (/** @type {Json.FaultKind} */ { kind, available }) => {
     if (!available) return;
     setFailure('');
     try {
@@ -49,12 +51,13 @@ function ByHand({ run, status }) {
     <div role="alert">${failure && html`<p class="wrong">${failure}</p>`}</div>`;
 }
 
-const Happened = ({ faults, running }) => (faults.length === 0 ? html`<p class="hint">${t.faults.none}</p>` : html`
+/** @param {{faults: Json.Fault[]}} props */
+const Happened = ({ faults }) => (faults.length === 0 ? html`<p class="hint">${t.faults.none}</p>` : html`
   <div role="log" aria-label=${t.faults.happened}><ol class="happened">
     ${faults.map((fault, i) => html`
       <li key=${i} class=${fault.state}>
         <span class="fault-sign" aria-hidden="true">${i + 1}</span>
-        <span><strong>${t.faults.past(fault)}</strong> · ${t.faults.when(fault, running)}
+        <span><strong>${t.faults.past(fault)}</strong> · ${t.faults.when(fault)}
           ${fault.error && html` <span class="wrong">${fault.error}</span>`}</span>
       </li>`)}
   </ol></div>`);

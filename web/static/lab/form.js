@@ -12,7 +12,13 @@ import { address, another, defaultLimits, defaults, findWrong, fromAddress, prof
 
 const said = (query) => JSON.stringify(query);
 
-/** The form, and how to change it: what somebody types, an address that he opens, or the newest run. */
+/** @typedef {import('./settings.js').Form} Form */
+
+/**
+ * The form, and how to change it: what somebody types, an address that he opens, or the newest run.
+ * @param {Record<string, string>} query @param {Json.Run | null} run @param {() => void} taken
+ * @returns {[Form, (next: Form) => void]}
+ */
 function useForm(query, run, taken) {
   const [form, setForm] = useState(() => fromAddress(query) ?? defaults);
   const own = useRef(said(query)); // the address that this form has written itself
@@ -26,22 +32,23 @@ function useForm(query, run, taken) {
   useEffect(() => {
     if (run && !fromAddress(query)) setForm(another(run.settings));
   }, [run?.id]);
-  const change = (next) => {
+  const change = (/** @type {Form} */ next) => {
     setForm(next);
-    const place = ['lab', '', address(next)];
+    const place = /** @type {Parameters<typeof link>} */ (['lab', '', address(next)]);
     own.current = said(read(link(...place)).query);
     stay(...place);
   };
   return [form, change];
 }
 
+/** @param {{lab: import('../lab.js').State, query: Record<string, string>}} props */
 export function RunForm({ lab, query }) {
   const run = lab.newest;
-  const [wrong, setWrong] = useState({});
+  const [wrong, setWrong] = useState(/** @type {Record<string, Json.Blame>} */ ({}));
   const [form, change] = useForm(query, run, () => setWrong({}));
   const [failure, setFailure] = useState('');
   const [sending, setSending] = useState(false);
-  const node = useRef(null);
+  const node = useRef(/** @type {HTMLElement | null} */ (null));
   const limits = { ...defaultLimits, ...lab.status?.limits };
 
   const set = (name, value) => {
@@ -50,11 +57,12 @@ export function RunForm({ lab, query }) {
     const found = findWrong({ ...form, [name]: value }, limits);
     setWrong(Object.fromEntries(Object.keys(wrong).filter((field) => found[field]).map((field) => [field, found[field]])));
   };
-  const refuse = (blames) => {
+  const refuse = (/** @type {Record<string, Json.Blame>} */ blames) => {
     setWrong(blames);
-    if (Object.keys(blames).length) requestAnimationFrame(() => node.current?.querySelector('[aria-invalid]')?.focus());
+    if (Object.keys(blames).length) requestAnimationFrame(() => /** @type {HTMLElement | null} */ (node.current?.querySelector('[aria-invalid]'))?.focus());
   };
 
+  /** @param {Event} e */
   async function submit(e) {
     e.preventDefault();
     if (isOn(run) || sending) return;
@@ -88,7 +96,7 @@ export function RunForm({ lab, query }) {
       ${lab.status?.token_needed && html`<${TokenField} blame=${wrong.token} />`}
       <div class="buttons">
         <button type="submit" class="run" aria-disabled=${isOn(run) || sending ? 'true' : undefined}>${t.form.run}</button>
-        ${isOn(run) && html`
+        ${run && isOn(run) && html`
           <button type="button" class="stop" disabled=${run.state === 'stopping'}
             onClick=${() => stop(run).catch((error) => setFailure(error.message))}>
             ${run.state === 'stopping' ? t.form.stopping : t.form.stop}
@@ -108,7 +116,7 @@ const Numbers = ({ names, form, wrong, set }) => html`
 
 /** The address of these settings, for somebody else or for later. */
 function CopyLink({ form }) {
-  const [copied, setCopied] = useState(null);
+  const [copied, setCopied] = useState(/** @type {string | null} */ (null));
   const url = `${location.origin}${location.pathname}${link('lab', '', address(form))}`;
   // Browsers lend the clipboard to https and to this machine only.
   const copy = async () => {
@@ -127,6 +135,6 @@ function CopyLink({ form }) {
 /** On a phone the run is below the form; beside a long form it is above. */
 function showStage() {
   const stage = document.getElementById('stage');
-  const { top } = stage.getBoundingClientRect();
-  if (top < 0 || top > innerHeight / 2) stage.scrollIntoView();
+  const top = stage?.getBoundingClientRect().top ?? 0;
+  if (top < 0 || top > innerHeight / 2) stage?.scrollIntoView();
 }

@@ -13,6 +13,7 @@ function when(started) {
   return `${day.format(at) === day.format(new Date()) ? '' : `${day.format(at)} `}${clock.format(at)}`;
 }
 
+/** @param {{lab: import('../lab.js').State, shown: Json.Run | null}} props */
 export function History({ lab, shown }) {
   return html`
     <section class="panel" aria-labelledby="history-title">
@@ -32,6 +33,7 @@ export function History({ lab, shown }) {
     </section>`;
 }
 
+/** @param {{run: Json.Run, shown: boolean}} props */
 const Rows = ({ run, shown }) => html`
   <tbody class=${classes(shown && 'shown')} aria-current=${shown ? 'true' : undefined} data-run=${run.id}>
     ${run.lanes.map((lane, i) => html`<${Row} key=${lane.strategy} run=${run} lane=${lane} first=${i === 0} />`)}
@@ -39,6 +41,7 @@ const Rows = ({ run, shown }) => html`
 
 const known = (value, show = count) => (value === undefined ? '–' : show(value));
 
+/** @param {{run: Json.Run, lane: Json.Lane, first: boolean}} props */
 function Row({ run, lane, first }) {
   const { settings } = run;
   const { audit } = lane.result ?? {};

@@ -6,6 +6,7 @@ import { Sign } from './verdict.js';
 
 const sale = { stock: 100, buyers: 2000, concurrency: 64 };
 
+/** @param {{lab: import('../lab.js').State}} props */
 export function Idle({ lab }) {
   const [failure, setFailure] = useState('');
   const ready = lab.strategies.filter((s) => s.available).map((s) => s.name);

@@ -2,6 +2,7 @@
 import { t } from '../text.js';
 import { classes, count, html } from '../ui.js';
 
+/** @param {{stock: number, lane: Json.Lane}} props */
 export function Stock({ stock, lane }) {
   const audit = lane.result?.audit;
   const left = audit?.remaining ?? lane.progress?.left ?? stock;
@@ -31,6 +32,7 @@ export function Stock({ stock, lane }) {
 
 const always = ['sold', 'sold_out'];
 
+/** @param {{lane: Json.Lane}} props */
 export function Outcomes({ lane }) {
   const counts = lane.result?.counts ?? lane.progress?.counts ?? {};
   const shown = Object.keys(t.outcomes).filter((o) => o !== 'title' && (always.includes(o) || counts[o] > 0));

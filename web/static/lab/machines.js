@@ -1,7 +1,10 @@
 import { t } from '../text.js';
 import { html } from '../ui.js';
 
-/** What everything runs on: a result means nothing without it. */
+/**
+ * What everything runs on: a result means nothing without it.
+ * @param {{status: Json.Status | null}} props
+ */
 export function Machines({ status }) {
   if (!status) return null;
   const { machines: m } = t;
@@ -22,6 +25,7 @@ export function Machines({ status }) {
 
 const badges = { up: 'good', down: 'bad', missing: '' };
 
+/** @param {{name: string, state: 'up' | 'down' | 'missing', error?: string, children?: unknown}} props */
 const Machine = ({ name, state, error, children }) => html`
   <li>
     <p><strong>${name}</strong> <span class="badge ${badges[state]}">${t.machines[state]}</span></p>

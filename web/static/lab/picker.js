@@ -14,11 +14,12 @@ const words = (s, matrix, dictionaries) => [
   ...(s.broken ? dictionaries.map((d) => d.form.broken) : []), ...heldBy(s, matrix, dictionaries),
 ].join('\n').toLowerCase();
 
+/** @param {{strategies: Json.Strategy[], chosen: string[], most: number, blame?: Json.Blame, answering: boolean, onChange: (names: string[]) => void}} props */
 export function StrategyPicker({ strategies, chosen, most, blame, onChange, answering }) {
   const [open, setOpen] = useState(false);
   const [query, setQuery] = useState('');
   const [active, setActive] = useState(-1);
-  const root = useRef(null);
+  const root = useRef(/** @type {HTMLElement | null} */ (null));
   const matrix = useMatrix(open);
   const [dictionaries, setDictionaries] = useState([t]);
   useEffect(() => { if (open) Promise.all(languages.map(learn)).then(setDictionaries, () => { /* one language is enough */ }); }, [open]);

@@ -7,6 +7,7 @@ import { History } from './history.js';
 import { Machines } from './machines.js';
 import { Stage } from './stage.js';
 
+/** @param {{route: import('../route.js').Route}} props */
 export function Lab({ route }) {
   const lab = useLab();
   const run = lab.chosen ?? lab.newest;

@@ -3,7 +3,6 @@
 
 /** @typedef {{kind: string, service: string, at_ms: string, for_ms: string}} PlannedFault */
 /** @typedef {{strategies: string[], profile: string, faults: PlannedFault[]} & Record<string, any>} Form */
-/** @typedef {{code: string, params?: Record<string, any>, detail?: string}} Blame */
 
 /** When buyers come, and the numbers that say it. */
 export const profiles = {
@@ -29,19 +28,25 @@ export const defaultLimits = {
 
 const smallest = { at_ms: 0, lease_ms: 100 };
 
-/** Every number, where it is in the form; those of More may be empty. */
+/**
+ * Every number, where it is in the form; those of More may be empty.
+ * @param {Form} form
+ */
 function numbers(form) {
   const needed = [...sale, ...(profiles[form.profile] ?? [])].map((name) => ({ field: name, name, text: form[name], needed: true }));
-  const more = services.map((name) => ({ field: name, name, text: form[name] }));
+  const more = services.map((name) => ({ field: name, name, text: form[name], needed: false }));
   const faults = form.faults.flatMap((fault, i) => ofFault(fault.kind).map((name) => ({
     field: `faults[${i}].${name}`, name: name === 'service' ? 'services' : name, text: fault[name], needed: name === 'at_ms',
   })));
   return [...needed, ...more, ...faults];
 }
 
-/** What cannot be sent, by field. What a sale must be beyond that, the lab knows and says. */
+/**
+ * What cannot be sent, by field. What a sale must be beyond that, the lab knows and says.
+ * @param {Form} form @param {Record<string, number>} limits
+ */
 export function findWrong(form, limits) {
-  const wrong = /** @type {Record<string, Blame>} */ ({});
+  const wrong = /** @type {Record<string, Json.Blame>} */ ({});
   if (!form.strategies.length) wrong.strategies = { code: 'none' };
   if (!/^\d{0,20}$/.test(form.seed.trim())) wrong.seed = { code: 'seed' };
   for (const { field, name, text, needed } of numbers(form)) {
@@ -55,7 +60,10 @@ export function findWrong(form, limits) {
   return wrong;
 }
 
-/** The body that asks for the run. */
+/**
+ * The body that asks for the run.
+ * @param {Form} form
+ */
 export function request(form) {
   const given = (from, names) => Object.fromEntries(names.filter((name) => from[name].trim()).map((name) => [name, Number(from[name])]));
   return {
@@ -66,14 +74,20 @@ export function request(form) {
   };
 }
 
-/** The part of an address that says it all. */
+/**
+ * The part of an address that says it all.
+ * @param {Form} form
+ */
 export const address = (form) => ({
   strategies: form.strategies.join(','), profile: form.profile,
   ...Object.fromEntries([...sale, ...profiles[form.profile], 'seed', ...services].map((name) => [name, form[name].trim()])),
   faults: form.faults.map((f) => [f.kind, f.service, f.at_ms, f.for_ms].join('.')).join(','),
 });
 
-/** The form of an address; null if it has no settings. @returns {Form|null} */
+/**
+ * The form of an address; null if it has no settings.
+ * @returns {Form|null}
+ */
 export function fromAddress(query) {
   const known = Object.keys(defaults).filter((name) => name in query);
   if (!known.length) return null;
@@ -90,7 +104,10 @@ export function fromAddress(query) {
   };
 }
 
-/** The form that would repeat a run. */
+/**
+ * The form that would repeat a run.
+ * @param {Json.Settings} settings @returns {Form}
+ */
 export function fromRun(settings) {
   const text = (value, otherwise) => (value === undefined || value === 0 ? otherwise : String(value));
   return {
@@ -102,7 +119,10 @@ export function fromRun(settings) {
   };
 }
 
-/** The same sale, with nothing said of what the lab chooses or has chosen already. */
+/**
+ * The same sale, with nothing said of what the lab chooses or has chosen already.
+ * @param {Json.Settings} settings @returns {Form}
+ */
 export const another = (settings) => ({
   ...fromRun(settings), seed: '', faults: [], ...Object.fromEntries(services.map((name) => [name, ''])),
 });

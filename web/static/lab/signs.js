@@ -5,18 +5,21 @@ import { loadMatrix } from '../guarantees/matrix.js';
 import { t } from '../text.js';
 import { html, useEffect, useState } from '../ui.js';
 
-/** The questions that a strategy has a promise about; [] until the matrix is here. */
+/**
+ * The questions that a strategy has a promise about; [] until the matrix is here.
+ * @param {Json.Matrix | null} matrix
+ */
 const promised = (matrix) => (matrix?.questions ?? []).filter((q) => q.letter);
 
-/** @returns {string} holds, breaks, n/a …, or '' */
+/** @param {Json.Strategy} strategy @param {Json.Question} question @param {Json.Matrix} matrix @returns {string} holds, breaks, n/a …, or '' */
 function answerOf(strategy, question, matrix) {
   const cell = matrix.rows.find((row) => row.strategy === strategy.name)?.cells[question.id];
-  return cell?.answer || strategy.guarantees?.[question.letter] || '';
+  return cell?.answer || strategy.guarantees?.[question.letter ?? ''] || '';
 }
 
 /** The matrix, once it is wanted. It is larger than the rest of the screen. */
 export function useMatrix(wanted) {
-  const [matrix, setMatrix] = useState(null);
+  const [matrix, setMatrix] = useState(/** @type {Json.Matrix | null} */ (null));
   useEffect(() => {
     if (wanted && !matrix) loadMatrix().then(setMatrix, () => { /* the list works without signs */ });
   }, [wanted]);

@@ -9,6 +9,7 @@ import { Idle } from './idle.js';
 import { Outcomes, Stock } from './lane.js';
 import { About, Facts, Figures, Lesson, Problems, Rules, Verdict, announcement } from './verdict.js';
 
+/** @param {{run: Json.Run | null, lab: import('../lab.js').State}} props */
 export function Stage({ run, lab }) {
   if (!run) {
     return html`<section id="stage" class="panel stage" tabindex="-1"><${Idle} lab=${lab} /></section>`;
@@ -27,6 +28,7 @@ export function Stage({ run, lab }) {
     </section>`;
 }
 
+/** @param {{run: Json.Run, lane: Json.Lane}} props */
 function Alone({ run, lane }) {
   return html`
     ${!isOn(run) && !run.error && html`<${Verdict} run=${run} lane=${lane} />`}
@@ -38,6 +40,7 @@ function Alone({ run, lane }) {
       <${Rules} result=${lane.result} /><${Problems} result=${lane.result} /><${Lesson} result=${lane.result} />`}`;
 }
 
+/** @param {{run: Json.Run}} props */
 function Abreast({ run }) {
   return html`
     <div class=${classes('lanes-abreast', `of-${run.lanes.length}`)}>
@@ -60,6 +63,7 @@ const names = (run) => t.list(run.settings.strategies);
 /** How many buyers a run has, before its first report too. */
 const buyersOf = ({ settings: s }, lane) => lane.progress?.buyers ?? s.buyers ?? Math.round(((s.rate + (s.to_rate || s.rate)) / 2) * s.seconds);
 
+/** @param {{run: Json.Run}} props */
 function Busy({ run }) {
   const settling = run.lanes.every((lane) => lane.result || lane.progress?.settling);
   const title = { preparing: t.preparing, stopping: t.stoppingRun }[run.state] ?? (settling ? t.auditing : t.running);
@@ -70,6 +74,7 @@ function Busy({ run }) {
     </div>`;
 }
 
+/** @param {{run: Json.Run, lane: Json.Lane}} props */
 function Answered({ run, lane }) {
   const answered = lane.progress?.requests ?? 0;
   const all = buyersOf(run, lane);
@@ -78,6 +83,7 @@ function Answered({ run, lane }) {
 }
 
 /** Says starts and verdicts, and nothing in between, to those who listen. */
+/** @param {{run: Json.Run | null}} props */
 function Announcer({ run }) {
   let text = '';
   if (isOn(run)) text = t.startedAnnouncement(names(run));

@@ -12,22 +12,24 @@ const signs = {
   failed: 'M8.5 9a3.5 3.5 0 1 1 5 3.2c-1 .5-1.5 1.1-1.5 2.3M12 18.5v.1',
 };
 
-/** @returns {keyof signs | 'preparing' | 'running' | 'stopping'} */
+/** @param {Json.Run} run @param {Json.Lane} lane @returns {keyof typeof signs | 'preparing' | 'running' | 'stopping'} */
 export const verdictOf = (run, lane) => lane.result?.verdict
   ?? (lane.error || run.state === 'done' ? 'failed' : run.state);
 
 export const Sign = ({ verdict }) => signs[verdict] && html`
   <svg class="sign" viewBox="0 0 24 24" aria-hidden="true"><path d=${signs[verdict]} /></svg>`;
 
+/** @param {Json.Run} run @param {Json.Lane} lane */
 function sentence(run, lane) {
-  const audit = lane.result?.audit;
+  const { audit, requests = 0 } = lane.result ?? {};
   const verdict = verdictOf(run, lane);
   if (!t.verdict[verdict]) return lane.error ?? run.error ?? '';
   if (!audit && verdict !== 'not_valid') return '';
-  const text = t.verdict[verdict](audit, lane.result.requests);
-  return verdict === 'held' && audit.remaining > 0 ? `${text} ${t.verdict.left(audit.remaining)}` : text;
+  const text = t.verdict[verdict](audit, requests);
+  return verdict === 'held' && audit && audit.remaining > 0 ? `${text} ${t.verdict.left(audit.remaining)}` : text;
 }
 
+/** @param {{run: Json.Run, lane: Json.Lane}} props */
 export function Verdict({ run, lane }) {
   const verdict = verdictOf(run, lane);
   return html`
@@ -37,16 +39,23 @@ export function Verdict({ run, lane }) {
     </div>`;
 }
 
+/** @param {Json.Run} run @param {Json.Lane} lane */
 export const announcement = (run, lane) => t.verdict.announcement(lane.strategy, t.verdicts[verdictOf(run, lane)], sentence(run, lane));
 
-/** What to make of a bad example. */
+/**
+ * What to make of a bad example.
+ * @param {{result: Json.Result}} props
+ */
 export function Lesson({ result: { strategy, verdict } }) {
   if (!strategy.broken || verdict === 'not_valid') return null;
   const say = verdict === 'held' ? t.verdict.brokenHeld : t.verdict.brokenBroke;
   return html`<p class="lesson">${say(strategy.name)} <a href=${link('lessons', strategy.name)}>${t.verdict.why}</a></p>`;
 }
 
-/** What broke, with the very orders; those of the first rules are open. */
+/**
+ * What broke, with the very orders; those of the first rules are open.
+ * @param {{result: Json.Result, open?: number}} props
+ */
 export function Rules({ result, open = Infinity }) {
   const violations = result.audit?.violations ?? [];
   return violations.length > 0 && html`
@@ -69,8 +78,9 @@ export function Rules({ result, open = Infinity }) {
     </div>`;
 }
 
+/** @param {{result: Json.Result}} props */
 export function Problems({ result: { problems } }) {
-  return problems?.length > 0 && html`
+  return problems && problems.length > 0 && html`
     <div class="panel rules">
       <h3>${t.verdict.problems}</h3>
       <ul>${problems.map((p) => html`<li>${p}</li>`)}</ul>
@@ -81,6 +91,7 @@ export function Problems({ result: { problems } }) {
 export const Facts = ({ result }) => html`
   <div class="panel"><${Figures} result=${result} /><${RanOn} result=${result} /></div>`;
 
+/** @param {{result: Json.Result}} props */
 export function Figures({ result }) {
   const { figures } = t.verdict;
   return html`
@@ -94,18 +105,23 @@ export function Figures({ result }) {
     </dl>`;
 }
 
+/** @param {{result: Json.Result}} props */
 function RanOn({ result }) {
   const backends = result.targets[0]?.backends ?? [];
+  const commands = result.commands ?? [];
   return html`
     <p class="ran-on">
       ${t.verdict.ranOn}: ${backends.map((b, i) => html`
         ${i > 0 && ', '}<span key=${b.name} class="backend">${b.version || b.name} <span class="tier">(${b.name}, ${t.machines.tiers[b.tier] ?? b.tier})</span></span>`)}
-      ${result.commands?.length > 0 && html`<br />${t.verdict.commands}: ${result.commands
+      ${commands.length > 0 && html`<br />${t.verdict.commands}: ${commands
     .map((c) => `${c.backend} ${c.per_purchase.toFixed(1)}`).join(', ')}`}
     </p>`;
 }
 
-/** With what the run was made, and how to make it again. */
+/**
+ * With what the run was made, and how to make it again.
+ * @param {{run: Json.Run}} props
+ */
 export function About({ run: { settings: s, not_kept: notKept } }) {
   return html`
     <p class="hint about-run">${t.about.load(s)} · ${t.about.services(s)} · ${t.about.seed(s.seed, s.strategies.length)}${' · '}

@@ -6,6 +6,7 @@ import { link } from '../route.js';
 import { t } from '../text.js';
 import { html, useState } from '../ui.js';
 
+/** @param {{chapter: Json.Chapter, lab: import('../lab.js').State, matrix: Json.Matrix | null}} props */
 export function BreakIt({ chapter, lab, matrix }) {
   const { strategy, question } = chapter.break;
   const row = matrix?.rows.find((r) => r.strategy === strategy);
@@ -14,10 +15,11 @@ export function BreakIt({ chapter, lab, matrix }) {
     <div class="break-it">
       ${question ? html`<${Counterexample} strategy=${strategy} question=${question} row=${row} matrix=${matrix} />`
     : html`<${Run} settings=${chapter.break} lab=${lab} />
-      ${broken.length > 0 && html`<p>${t.lessons.traces} ${broken.map((q, i) => html`${i > 0 && ', '}<a key=${q.id} href=${link('trace', exampleOf(row.cells[q.id]))}>${t.guarantees.titleOf(q)}</a>`)}</p>`}`}
+      ${broken.length > 0 && html`<p>${t.lessons.traces} ${broken.map((q, i) => html`${i > 0 && ', '}<a key=${q.id} href=${link('trace', exampleOf(row?.cells[q.id]))}>${t.guarantees.titleOf(q)}</a>`)}</p>`}`}
     </div>`;
 }
 
+/** @param {{strategy: string, question: string, row?: Json.Row, matrix: Json.Matrix | null}} props */
 function Counterexample({ strategy, question, row, matrix }) {
   const q = matrix?.questions.find((one) => one.id === question);
   const example = q && exampleOf(row?.cells[question]);
@@ -25,7 +27,10 @@ function Counterexample({ strategy, question, row, matrix }) {
   return matrix && html`<p class="hint">${t.lessons.noExample} <code>seckill prove --strategies ${strategy} --questions ${question}</code></p>`;
 }
 
-/** The run is the lab's: every tab sees it, and it is in the history. */
+/**
+ * The run is the lab's: every tab sees it, and it is in the history.
+ * @param {{settings: Json.Chapter['break'], lab: import('../lab.js').State}} props
+ */
 function Run({ settings: { strategy, stock, buyers }, lab }) {
   const [started, setStarted] = useState('');
   const [failure, setFailure] = useState('');
@@ -46,7 +51,7 @@ function Run({ settings: { strategy, stock, buyers }, lab }) {
   };
   return html`
     <button type="button" class="run" aria-disabled=${on ? 'true' : undefined} onClick=${go}>${t.lessons.breakIt(strategy, stock, buyers)}</button>
-    ${isOn(lab.newest) && !run && html`<p class="hint">${t.lessons.other(t.list(lab.newest.settings.strategies))}</p>`}
+    ${lab.newest && isOn(lab.newest) && !run && html`<p class="hint">${t.lessons.other(t.list(lab.newest.settings.strategies))}</p>`}
     <div role="alert">${failure && html`<p class="wrong">${failure}</p>`}</div>
     ${run && html`<${Stage} run=${run} lab=${lab} />`}`;
 }

@@ -7,6 +7,7 @@ import { t } from '../text.js';
 import { html } from '../ui.js';
 import { Measured } from './measured.js';
 
+/** @param {{command: string, chapter: Json.Chapter, matrix: Json.Matrix | null}} props */
 export function Figures({ command, chapter, matrix }) {
   const asked = command.match(/^seckill prove --questions ([\w,-]+)$/)?.[1].split(',') ?? [];
   const questions = (matrix?.questions ?? []).filter((q) => asked.includes(q.id));
@@ -24,6 +25,7 @@ export function Figures({ command, chapter, matrix }) {
     <p class="figures-place">${t.lessons.measure} <code tabindex="0">${command}</code></p>`;
 }
 
+/** @param {{cell: Pick<Json.Cell, 'answer' | 'example' | 'text'>}} props */
 function Mark({ cell }) {
   const look = { class: `mark ${kinds[cell.answer]}`, 'aria-label': t.guarantees.answers[cell.answer] };
   return exampleOf(cell) ? html`<a ...${look} href=${link('trace', exampleOf(cell))}>${signs[cell.answer]}</a>`

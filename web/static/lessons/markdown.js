@@ -8,9 +8,10 @@ import { html } from '../ui.js';
 
 /** @param {string} source @returns {Block[]} */
 export function parse(source) {
+  /** @type {Block[]} */
   const blocks = [];
   const lines = source.replace(/\r/g, '').split('\n');
-  let text = [];
+  let text = /** @type {string[]} */ ([]);
   const flush = () => {
     if (text.length) blocks.push({ kind: 'text', text: text.join('\n') });
     text = [];
@@ -35,7 +36,8 @@ export function parse(source) {
       blocks.push({ kind: 'figures', text: line.slice('> figures: '.length) });
     } else if (item) {
       flush();
-      if (blocks.at(-1)?.kind === 'list' && lines[i - 1] !== '') blocks.at(-1).items.push(item[1]);
+      const { items } = blocks.at(-1) ?? {};
+      if (items && lines[i - 1] !== '') items.push(item[1]);
       else blocks.push({ kind: 'list', text: '', items: [item[1]] });
     } else if (!line.trim()) flush();
     else text.push(line);
@@ -44,17 +46,24 @@ export function parse(source) {
   return blocks;
 }
 
-/** The blocks between headings: [[heading, blocks], …]; what comes first has none. */
+/**
+ * The blocks between headings: [[heading, blocks], …]; what comes first has none.
+ * @param {string} source
+ */
 export function sections(source) {
-  const found = [['', []]];
+  let blocks = /** @type {Block[]} */ ([]);
+  const found = /** @type {[string, Block[]][]} */ ([['', blocks]]);
   for (const block of parse(source)) {
-    if (block.kind === 'heading') found.push([block.text, []]);
-    else found.at(-1)[1].push(block);
+    if (block.kind === 'heading') found.push([block.text, blocks = []]);
+    else blocks.push(block);
   }
   return found;
 }
 
-/** Lines of Chinese are joined without a space. */
+/**
+ * Lines of Chinese are joined without a space.
+ * @param {string} text
+ */
 const joined = (text) => text.replace(/([\u2e80-\uffef]) *\n *(?=[\u2e80-\uffef])/g, '$1').replace(/ *\n */g, ' ');
 
 const spans = /`([^`]+)`|\*\*([^*]+)\*\*|\*([^*\s][^*]*)\*/g;
@@ -65,8 +74,9 @@ export function inline(text, strategies = new Set()) {
   let end = 0;
   text = joined(text);
   for (const m of text.matchAll(spans)) {
-    parts.push(text.slice(end, m.index));
-    end = m.index + m[0].length;
+    const at = m.index ?? 0;
+    parts.push(text.slice(end, at));
+    end = at + m[0].length;
     if (m[1]) parts.push(strategies.has(m[1]) ? html`<a href=${link('lessons', m[1])}><code>${m[1]}</code></a>` : html`<code>${m[1]}</code>`);
     else if (m[2]) parts.push(html`<strong>${m[2]}</strong>`);
     else parts.push(html`<em>${m[3]}</em>`);
@@ -74,11 +84,12 @@ export function inline(text, strategies = new Set()) {
   return [...parts, text.slice(end)];
 }
 
+/** @param {{blocks: Block[], strategies: Set<string>, Figures?: unknown}} props */
 export function Blocks({ blocks, strategies, Figures }) {
   return blocks.map((b, i) => {
     switch (b.kind) {
       case 'code': return html`<pre key=${i} tabindex="0"><code>${highlight(b.text, languageOf(b.language || guess(b.text)))}</code></pre>`;
-      case 'list': return html`<ul key=${i} class="items">${b.items.map((item, n) => html`<li key=${n}>${inline(item, strategies)}</li>`)}</ul>`;
+      case 'list': return html`<ul key=${i} class="items">${b.items?.map((item, n) => html`<li key=${n}>${inline(item, strategies)}</li>`)}</ul>`;
       case 'figures': return Figures ? html`<${Figures} key=${i} command=${b.text} />` : null;
       case 'title': return null; // the screen has its own
       default: return html`<p key=${i}>${inline(b.text, strategies)}</p>`;
@@ -86,5 +97,8 @@ export function Blocks({ blocks, strategies, Figures }) {
   });
 }
 
-/** A fence without a language shows commands, mostly of Redis. */
+/**
+ * A fence without a language shows commands, mostly of Redis.
+ * @param {string} text
+ */
 const guess = (text) => (/^\s*(SET|GET|DEL|SETNX|EVAL|BLPOP|MULTI|DECRBY|EXPIRE|GETSET)\b/m.test(text) ? 'redis' : '');

@@ -4,12 +4,16 @@ import { call } from '../api.js';
 import { t } from '../text.js';
 import { count, html, useEffect, useState } from '../ui.js';
 
-/** @typedef {[number, number, number]} Spread the median of the rounds, the lowest, the highest */
-/** @typedef {{command: string, begun: string, os: string, cpus: number, servers: string[]}} Run */
+/** @typedef {Words['lessons']['measured']} Labels */
+/** @typedef {import('../text.js').Words} Words */
 
+/** @type {Promise<Json.Figures> | null} */
 let asked = null;
 
-/** What was not measured is not there. */
+/**
+ * What was not measured is not there.
+ * @returns {Promise<Json.Figures>}
+ */
 function loadFigures() {
   asked ??= call('GET', '/static/figures.json').catch(() => {
     asked = null; // ask again next time
@@ -18,31 +22,43 @@ function loadFigures() {
   return asked;
 }
 
+/** @param {{command: string}} props */
 export function Measured({ command }) {
-  const [figures, setFigures] = useState({});
+  const [figures, setFigures] = useState(/** @type {Json.Figures} */ ({}));
   useEffect(() => {
     let here = true;
-    loadFigures().then((f) => here && setFigures(f));
+    loadFigures().then((f) => { if (here) setFigures(f); });
     return () => { here = false; };
   }, []);
   const [, what, names = '', crowds = '8'] = command.match(
     /^seckill (compare|bench locks|bench claims)(?: --(?:strategies|locks) ([\w,-]+))?(?: --contenders ([\d,]+))?$/) ?? [];
-  const run = { compare: figures.compare, 'bench locks': figures.locks, 'bench claims': figures.claims }[what];
-  if (!run) return null;
   const l = t.lessons.measured;
-  const tables = {
-    compare: () => sales(run, names.split(','), l),
-    'bench locks': () => locks(run, names.split(','), crowds.split(','), l),
-    'bench claims': () => sweeps(run, l),
-  }[what]().filter((table) => table.rows.length);
-  if (!tables.length) return null;
+  const { run, how, tables = [] } = shownOf(what, names.split(','), crowds.split(','), figures, l) ?? {};
+  const full = tables.filter((table) => table.rows.length);
+  if (!run || !full.length) return null;
   return html`
     <figure class="measured">
-      ${tables.map((table) => html`<${Table} key=${table.head[0]} ...${table} />`)}
-      <figcaption class="hint">${l.on(run.begun.slice(0, 10), run.cpus, run.servers.join(', '))} ${l.how[what](run)}</figcaption>
+      ${full.map((table) => html`<${Table} key=${table.head[0]} ...${table} />`)}
+      <figcaption class="hint">${l.on(run.begun.slice(0, 10), run.cpus, run.servers.join(', '))} ${how}</figcaption>
     </figure>`;
 }
 
+/**
+ * The run that a place of figures asks for, and what is shown of it.
+ * @param {string | undefined} what @param {string[]} names @param {string[]} crowds
+ * @param {Json.Figures} figures @param {Labels} l
+ */
+function shownOf(what, names, crowds, figures, l) {
+  const { compare, locks: taken, claims } = figures;
+  switch (what) {
+    case 'compare': return compare && { run: compare, how: l.how.compare(compare), tables: sales(compare, names, l) };
+    case 'bench locks': return taken && { run: taken, how: l.how[what](taken), tables: locks(taken, names, crowds, l) };
+    case 'bench claims': return claims && { run: claims, how: l.how[what](claims), tables: sweeps(claims, l) };
+    default: return undefined;
+  }
+}
+
+/** @param {NonNullable<Json.Figures['compare']>} run @param {string[]} names @param {Labels} l */
 const sales = (run, names, l) => [{
   head: [l.strategy, l.sales, 'p50 ms', 'p99 ms', l.share],
   rows: names.filter((n) => run.strategies[n]).map((n) => {
@@ -51,6 +67,7 @@ const sales = (run, names, l) => [{
   }),
 }];
 
+/** @param {NonNullable<Json.Figures['locks']>} run @param {string[]} names @param {string[]} crowds @param {Labels} l */
 const locks = (run, names, crowds, l) => [{
   head: [l.lock, l.alone, ...crowds.flatMap((n) => [l.crowd(n), l.wait(n)])],
   rows: names.filter((n) => run.locks[n]).map((n) => {
@@ -60,6 +77,7 @@ const locks = (run, names, crowds, l) => [{
   }),
 }];
 
+/** @param {NonNullable<Json.Figures['claims']>} run @param {Labels} l */
 const sweeps = (run, l) => [
   { head: [l.pause, l.rate, 'p99 ms', l.commands],
     rows: run.polls.map((s) => [`${figure(s.ms)} ms`, spread(s.locks_per_second), figure(s.p99_ms[0]), figure(s.commands)]) },
@@ -67,6 +85,7 @@ const sweeps = (run, l) => [
     rows: run.leases.map((s) => [`${figure(s.ms)} ms`, spread(s.locks_per_second), `${figure(s.lost_percent[0])} %`]) },
 ];
 
+/** @param {{head: string[], rows: unknown[][]}} props */
 function Table({ head, rows }) {
   return html`
     <div class="scroll" tabindex="0" role="region" aria-label=${head[0]}><table>
@@ -78,8 +97,9 @@ function Table({ head, rows }) {
 
 /** @param {number} x */
 const figure = (x) => (x >= 100 ? count(x) : x >= 10 ? x.toFixed(1) : x.toFixed(2));
+/** @param {number} x */
 const share = (x) => (x ? x.toFixed(2) : '–');
 
-/** @param {Spread} [s] */
+/** @param {Json.Rounds} [s] */
 const spread = (s) => (!s ? '–' : s[1] === s[2] ? figure(s[0])
   : html`${figure(s[0])} <span class="range">(${figure(s[1])}–${figure(s[2])})</span>`);

@@ -11,8 +11,10 @@ export function chaptersRead() {
   }
 }
 
+/** @param {string} name */
 export const finish = (name) => remember('lessons-read', JSON.stringify([...chaptersRead().add(name)]));
 
 export const lastOpened = () => remembered('lessons-last');
 
+/** @param {string} name */
 export const opened = (name) => remember('lessons-last', name);

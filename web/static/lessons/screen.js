@@ -15,10 +15,11 @@ import { StrategyLesson } from './strategy.js';
 
 const breaks = ['Break it', '动手弄坏它']; // the section that the button belongs to
 
+/** @param {{route: import('../route.js').Route}} props */
 export function Lessons({ route }) {
   const lab = useLab();
-  const [chapters, setChapters] = useState(null);
-  const [matrix, setMatrix] = useState(null);
+  const [chapters, setChapters] = useState(/** @type {Json.Chapter[] | null} */ (null));
+  const [matrix, setMatrix] = useState(/** @type {Json.Matrix | null} */ (null));
   const [failure, setFailure] = useState('');
   const [read, setRead] = useState(chaptersRead());
   useEffect(() => {
@@ -41,14 +42,14 @@ export function Lessons({ route }) {
     if (!chapter) return;
     if (before.current && before.current !== chapter.name && !chapter.strategies.includes(route.part)) {
       scrollTo(0, 0);
-      document.querySelector('.chapter h1').focus({ preventScroll: true });
+      /** @type {HTMLElement | null} */ (document.querySelector('.chapter h1'))?.focus({ preventScroll: true });
     }
     before.current = chapter.name;
   }, [chapter?.name]);
 
   const l = t.lessons;
   if (failure) return html`<section class="panel" role="alert"><h1>${l.title}</h1><p class="wrong">${failure}</p></section>`;
-  if (!chapters) return html`<p class="hint">${t.nav.loading}</p>`;
+  if (!chapters || !chapter) return html`<p class="hint">${t.nav.loading}</p>`;
   const done = () => {
     finish(chapter.name);
     setRead(chaptersRead());
@@ -65,26 +66,32 @@ export function Lessons({ route }) {
     </div>`;
 }
 
+/** @param {Json.Chapter} c */
 const titleOf = (c) => c.title[preferences().language] ?? c.title.en;
 
+/** @param {Json.Chapter[]} chapters @param {string} part */
 function find(chapters, part) {
   const named = chapters.findIndex((c) => c.name === part);
   return named >= 0 || !part ? named : chapters.findIndex((c) => c.strategies.includes(part));
 }
 
+/**
+ * @param {{chapter: Json.Chapter, chapters: Json.Chapter[], part: string, unknown: boolean, lab: import('../lab.js').State,
+ *   matrix: Json.Matrix | null, done: () => void}} props
+ */
 function Chapter({ chapter, chapters, part, unknown, lab, matrix, done }) {
   const number = chapters.indexOf(chapter);
   const [before, after] = [chapters[number - 1], chapters[number + 1]];
   const known = new Set(chapters.flatMap((c) => c.strategies));
   const [intro, ...rest] = sections(chapter.text[preferences().language] ?? chapter.text.en);
-  const end = useRef(null);
+  const end = useRef(/** @type {HTMLElement | null} */ (null));
   const l = t.lessons;
   useEffect(() => {
-    const seen = new IntersectionObserver(([e]) => e.isIntersecting && done());
+    const seen = new IntersectionObserver(([e]) => { if (e.isIntersecting) done(); });
     seen.observe(end.current);
     return () => seen.disconnect();
   }, []);
-  const blocks = (list) => html`<${Blocks} blocks=${list} strategies=${known} Figures=${(p) => html`<${Figures} ...${p} chapter=${chapter} matrix=${matrix} />`} />`;
+  const blocks = (/** @type {import('./markdown.js').Block[]} */ list) => html`<${Blocks} blocks=${list} strategies=${known} Figures=${(/** @type {{command: string}} */ p) => html`<${Figures} ...${p} chapter=${chapter} matrix=${matrix} />`} />`;
   return html`
     <article class="chapter">
       ${unknown && part && html`<p class="panel wrong" role="alert">${l.unknown(part)}</p>`}
@@ -104,9 +111,10 @@ function Chapter({ chapter, chapters, part, unknown, lab, matrix, done }) {
     </article>`;
 }
 
+/** @param {{chapter: Json.Chapter, lab: import('../lab.js').State, matrix: Json.Matrix | null, part: string, known: Set<string>}} props */
 function Strategies({ chapter, lab, matrix, part, known }) {
   const [chosen, setChosen] = useState(chapter.strategies.includes(part) ? part : chapter.strategies[0]);
-  const box = useRef(null);
+  const box = useRef(/** @type {HTMLElement | null} */ (null));
   useEffect(() => {
     if (!chapter.strategies.includes(part)) return;
     setChosen(part);

@@ -9,8 +9,9 @@ import { t } from '../text.js';
 import { html, useEffect, useState } from '../ui.js';
 import { Blocks, inline, sections } from './markdown.js';
 
+/** @param {{name: string, matrix: Json.Matrix | null, known: Set<string>, listed?: Json.Strategy}} props */
 export function StrategyLesson({ name, matrix, known, listed }) {
-  const [strategy, setStrategy] = useState(null);
+  const [strategy, setStrategy] = useState(/** @type {Json.Strategy | null} */ (null));
   const [failure, setFailure] = useState('');
   useEffect(() => {
     call('GET', `/api/v1/strategies/${encodeURIComponent(name)}`).then(setStrategy, (error) => setFailure(error.message));
@@ -22,7 +23,7 @@ export function StrategyLesson({ name, matrix, known, listed }) {
   return html`
     <h3 class="name"><code>${name}</code> ${strategy.title} ${strategy.broken && html`<span class="badge bad">${t.form.broken}</span>`}</h3>
     ${listed && !listed.available && html`<p class="hint">${t.form.unavailable}: ${listed.missing.join('; ')}</p>`}
-    ${row && html`<${Marks} row=${row} questions=${matrix.questions} />`}
+    ${matrix && row && html`<${Marks} row=${row} questions=${matrix.questions} />`}
     <div class="lesson-and-source">
       <div class="lesson-text">${sections(lesson).map(([heading, blocks], i) => html`
         <section key=${i}>${heading && html`<h4>${inline(heading)}</h4>`}<${Blocks} blocks=${blocks} strategies=${known} /></section>`)}</div>
@@ -34,12 +35,15 @@ export function StrategyLesson({ name, matrix, known, listed }) {
     </div>`;
 }
 
-/** A row of the matrix in small; what breaks can be played. */
+/**
+ * A row of the matrix in small; what breaks can be played.
+ * @param {{row: Json.Row, questions: Json.Question[]}} props
+ */
 export function Marks({ row, questions }) {
   const g = t.guarantees;
   return html`
     <ul class="marks" aria-label=${g.title}>
-      ${questions.map((q) => [q, row.cells[q.id]]).filter(([, c]) => ['holds', 'breaks'].includes(c?.answer)).map(([q, c]) => html`
+      ${questions.map((q) => ({ q, c: row.cells[q.id] })).filter(({ c }) => ['holds', 'breaks'].includes(c?.answer)).map(({ q, c }) => html`
         <li key=${q.id}><span class=${`mark ${kinds[c.answer]}`} role="img" aria-label=${g.answers[c.answer]}>${signs[c.answer]}</span>
           ${exampleOf(c) ? html`<a href=${link('trace', exampleOf(c))}>${g.titleOf(q)}</a>` : g.titleOf(q)}</li>`)}
     </ul>`;

@@ -6,13 +6,19 @@ import { Frame } from './frame.js';
 import { refresh, serverNow, useCountdown, useSale } from './sale.js';
 import { clockTime, words } from './text.js';
 
+/**
+ * @typedef {ReturnType<typeof words>['operator']} Words
+ * @typedef {HTMLFormControlsCollection & Record<Exclude<keyof typeof names, 'strategy'>, HTMLInputElement> & {strategy: HTMLSelectElement}} Fields
+ */
+
 /** When the sale starts, in ms from now by the server's clock. */
+/** @type {Record<string, number>} */
 const soon = { now: 0, s10: 10_000, s60: 60_000, s600: 600_000 };
 
 function Admin() {
   usePreferences();
   const { sale, lost } = useSale();
-  const [strategies, setStrategies] = useState(null);
+  const [strategies, setStrategies] = useState(/** @type {Json.Strategy[] | null} */ (null));
   const [guarded, setGuarded] = useState(false);
   const w = words();
   useEffect(() => {
@@ -31,10 +37,11 @@ function Admin() {
     <//>`;
 }
 
+/** @param {{sale: import('./sale.js').Sale}} props */
 function Now({ sale }) {
   useCountdown(sale);
   const w = words().operator;
-  const waits = sale.startsAt > serverNow();
+  const waits = (sale.startsAt ?? 0) > serverNow();
   return html`
     <aside class="side"><section class="panel" aria-labelledby="now">
       <h2 id="now">${w.now}</h2>
@@ -42,15 +49,18 @@ function Now({ sale }) {
       <dl class="facts">
         <div><dt>${w.sold}</dt><dd data-sold>${count(sale.initial - sale.left)}</dd></div>
         <div><dt>${w.left}</dt><dd data-left>${count(sale.left)}</dd></div>
-        <div><dt>${w.starts}</dt><dd>${waits ? clockTime(sale.startsAt) : w.atOnce}</dd></div>
+        <div><dt>${w.starts}</dt><dd>${waits && sale.startsAt ? clockTime(sale.startsAt) : w.atOnce}</dd></div>
         <div><dt>${w.strategyNow}</dt><dd data-strategy>${sale.strategy}</dd></div>
       </dl>
     </section></aside>`;
 }
 
-/** What is wrong with a form, by field. */
+/**
+ * What is wrong with a form, by field.
+ * @param {Fields} form @param {boolean} guarded
+ */
 function check(form, guarded) {
-  const wrong = {};
+  const wrong = /** @type {Record<string, boolean>} */ ({});
   const name = [...form.name.value.trim()].length;
   if (name < 1 || name > 255) wrong.name = true;
   if (!/^[0-9]{1,10}$/.test(form.stock.value.trim()) || Number(form.stock.value) > 1e9) wrong.stock = true;
@@ -60,27 +70,31 @@ function check(form, guarded) {
   return wrong;
 }
 
-/** RFC 3339 for the server; undefined: at once. */
+/**
+ * RFC 3339 for the server; undefined: at once.
+ * @param {Fields} form
+ */
 function startOf(form) {
   if (form.start.value === 'now') return undefined;
   if (form.start.value === 'at') return new Date(form.time.value).toISOString();
   return new Date(serverNow() + soon[form.start.value]).toISOString();
 }
 
+/** @param {{sale: import('./sale.js').Sale | null, strategies: Json.Strategy[], guarded: boolean}} props */
 function Settings({ sale, strategies, guarded }) {
-  const [wrong, setWrong] = useState({});
+  const [wrong, setWrong] = useState(/** @type {Record<string, boolean>} */ ({}));
   const [start, setStart] = useState('now');
-  const [state, setState] = useState({});
+  const [state, setState] = useState(/** @type {{busy?: boolean, failed?: boolean, said?: (w: Words) => string}} */ ({}));
   const w = words().operator;
 
-  const submit = async (e) => {
+  const submit = async (/** @type {Event & {currentTarget: HTMLFormElement}} */ e) => {
     e.preventDefault();
     if (state.busy) return;
-    const form = e.currentTarget.elements;
+    const form = /** @type {Fields} */ (e.currentTarget.elements);
     const bad = check(form, guarded);
     setWrong(bad);
     setState({});
-    const first = Object.keys(bad)[0];
+    const first = /** @type {keyof typeof names | undefined} */ (Object.keys(bad)[0]);
     if (first) {
       form[first].focus();
       return;
@@ -100,14 +114,14 @@ function Settings({ sale, strategies, guarded }) {
     refresh();
   };
 
-  const field = (name, input, hint) => html`
+  const field = (/** @type {keyof typeof names} */ name, /** @type {unknown} */ input, hint = '') => html`
     <div class="field">
       <label for=${name}>${w[names[name]]}</label>
       ${input}
       ${hint && html`<p class="hint" id="${name}-hint">${hint}</p>`}
       <p class="wrong" id="${name}-wrong" role="alert">${wrong[name] && w.wrong[name]}</p>
     </div>`;
-  const about = (name) => ({
+  const about = (/** @type {string} */ name) => ({
     id: name, name, 'aria-describedby': `${name}-hint ${name}-wrong`, 'aria-invalid': wrong[name] ? 'true' : undefined,
     autocomplete: 'off',
   });

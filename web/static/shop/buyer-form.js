@@ -3,11 +3,12 @@ import { html, useEffect, useRef, useState } from '../ui.js';
 import { become, userId } from './buyer.js';
 import { words } from './text.js';
 
+/** @param {{user: number}} props */
 export function Buyer({ user }) {
   const [open, setOpen] = useState(false);
   const [wrong, setWrong] = useState(false);
-  const input = useRef(null);
-  const button = useRef(null);
+  const input = useRef(/** @type {HTMLInputElement | null} */ (null));
+  const button = useRef(/** @type {HTMLButtonElement | null} */ (null));
   const w = words();
   const before = useRef(open);
   useEffect(() => { // the focus goes where the form went
@@ -15,7 +16,7 @@ export function Buyer({ user }) {
     else if (before.current) button.current.focus();
     before.current = open;
   }, [open]);
-  const submit = (e) => {
+  const submit = (/** @type {Event} */ e) => {
     e.preventDefault();
     const id = userId(input.current.value);
     setWrong(id === null);

@@ -3,6 +3,7 @@ import { remember, remembered } from '../preferences.js';
 import { useEffect, useState } from '../ui.js';
 
 const most = Number.MAX_SAFE_INTEGER;
+/** @type {Set<(user: number) => void>} */
 const watchers = new Set();
 
 /** @param {string} text @returns {number | null} the user id, if it is one */
@@ -11,8 +12,8 @@ export function userId(text) {
   return /^[0-9]{1,16}$/.test(text.trim()) && n >= 1 && n <= most ? n : null;
 }
 
-let user = userId(remembered('shop.user') ?? '');
-if (user === null) become(100_000 + crypto.getRandomValues(new Uint32Array(1))[0] % 900_000);
+let user = userId(remembered('shop.user') ?? '') ?? 0;
+if (user === 0) become(100_000 + crypto.getRandomValues(new Uint32Array(1))[0] % 900_000);
 
 export const buyer = () => user;
 
@@ -28,7 +29,7 @@ export function useBuyer() {
   const [now, setNow] = useState(user);
   useEffect(() => {
     watchers.add(setNow);
-    return () => watchers.delete(setNow);
+    return () => { watchers.delete(setNow); };
   }, []);
   return now;
 }

@@ -3,6 +3,7 @@ import { prefer, usePreferences } from '../preferences.js';
 import { html, useEffect } from '../ui.js';
 import { words } from './text.js';
 
+/** @param {{title: () => string, here: 'shop' | 'admin', children?: unknown}} props */
 export function Frame({ title, here, children }) {
   const { language, theme } = usePreferences();
   const w = words();

@@ -4,10 +4,13 @@ import { html, useEffect, useState } from '../ui.js';
 import { refresh } from './sale.js';
 import { clockTime, words } from './text.js';
 
+/** @typedef {ReturnType<typeof words>} Words */
+
+/** @param {{user: number, sale: import('./sale.js').Sale, news: unknown}} props */
 export function Orders({ user, sale, news }) {
-  const [orders, setOrders] = useState(null);
+  const [orders, setOrders] = useState(/** @type {Json.Order[] | null} */ (null));
   const [lost, setLost] = useState(false);
-  const [note, setNote] = useState(null);
+  const [note, setNote] = useState(/** @type {{under?: string, failed?: boolean, said?: (w: Words) => string} | null} */ (null));
   const w = words();
 
   const read = async () => {
@@ -20,7 +23,7 @@ export function Orders({ user, sale, news }) {
   };
   useEffect(() => { read(); }, [news]);
 
-  const cancel = async (order) => {
+  const cancel = async (/** @type {Json.Order} */ order) => {
     setNote({ under: order.order_id });
     try {
       await call('DELETE', `/api/v1/orders/${order.order_id}`);

@@ -7,9 +7,20 @@ import { refresh, untilStart } from './sale.js';
 
 // An attempt is kept while its outcome is not known: a reload, or a phone that
 // ran out of power, does not lose it.
+/** @typedef {import('./purchase.js').Attempt} Attempt */
+/** @typedef {import('./purchase.js').Result} Outcome */
+/** @typedef {{busy: boolean, result: Outcome | null, attempt: Attempt | null}} Purchase */
+
+/** @type {Purchase} */
+const nothing = { busy: false, result: null, attempt: null };
+
+/** @param {number} user */
 const place = (user) => `shop.attempt.${user}`;
+/** @param {Attempt} a */
 const keep = (a) => remember(place(a.user), JSON.stringify(a));
+/** @param {Attempt} a */
 const drop = (a) => remember(place(a.user), '');
+/** @param {number} user @returns {Attempt | null} */
 const kept = (user) => {
   try {
     return JSON.parse(remembered(place(user)) || 'null');
@@ -21,25 +32,26 @@ const kept = (user) => {
 // Both clocks are right to some milliseconds: who presses in the very moment
 // may be early by the server's. For so long, in ms, he is asked in again.
 const momentary = 2000;
+/** @param {number} ms */
 const pause = (ms) => new Promise((done) => { setTimeout(done, ms); });
 
-/** @returns {{busy: boolean, result: any, buy: () => void, again: () => void}} */
+/** @param {import('./sale.js').Sale | null} sale @param {number} user */
 export function usePurchase(sale, user) {
-  const [state, setState] = useState({ busy: false, result: null, attempt: null });
+  const [state, setState] = useState(nothing);
 
-  const show = (a, busy, result) => { // to him whose purchase it is
+  const show = (/** @type {Attempt} */ a, /** @type {boolean} */ busy, /** @type {Outcome | null} */ result) => { // to him whose purchase it is
     if (a.user === buyer()) setState({ busy, result, attempt: a });
   };
-  const finish = (a, result) => {
+  const finish = (/** @type {Attempt} */ a, /** @type {Outcome} */ result) => {
     if (result.code !== 'unknown') drop(a);
     show(a, false, result);
     refresh();
   };
-  const look = async (a) => {
+  const look = async (/** @type {Attempt} */ a) => {
     show(a, true, { code: 'looking' });
     finish(a, await lookUp(a));
   };
-  const go = async (a) => {
+  const go = async (/** @type {Attempt} */ a) => {
     show(a, true, null);
     keep(a);
     const until = performance.now() + momentary;
@@ -55,15 +67,18 @@ export function usePurchase(sale, user) {
   useEffect(() => {
     const open = kept(user);
     if (open?.key && open.user === user) look(open);
-    else setState({ busy: false, result: null, attempt: null });
+    else setState(nothing);
   }, [user]);
   useEffect(() => { // a new sale: what was said of the last one is no longer true
-    setState((now) => (now.busy || now.result?.code === 'unknown' ? now : { busy: false, result: null, attempt: null }));
+    setState((now) => (now.busy || now.result?.code === 'unknown' ? now : nothing));
   }, [sale?.run]);
 
   return {
     ...state,
-    buy: () => go(state.result?.code === 'unknown' ? state.attempt : attempt(sale, user)),
-    again: () => go(state.attempt),
+    buy: () => {
+      if (state.result?.code === 'unknown' && state.attempt) go(state.attempt);
+      else if (sale) go(attempt(sale, user));
+    },
+    again: () => { if (state.attempt) go(state.attempt); },
   };
 }

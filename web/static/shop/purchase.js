@@ -5,14 +5,18 @@ import { call, Refused } from '../api.js';
  * An attempt is one wish to buy. Its key goes with every request for it, so
  * that the wish is granted once, however often it is sent.
  * @typedef {{key: string, sku: number, user: number, strategy: string}} Attempt
- * @typedef {{code: string, order?: any, detail?: string, after?: number}} Result
+ * @typedef {{code: string, order?: Json.Order, detail?: string, after?: number}} Result
  */
+
+// TypeScript 4.8, which Debian 12 has, does not know AbortSignal.timeout.
+const Signal = /** @type {typeof AbortSignal & {timeout(ms: number): AbortSignal}} */ (AbortSignal);
 
 const patience = 20_000; // ms; longer than the service gives itself
 const lookups = 5;
+/** @param {number} ms */
 const pause = (ms) => new Promise((done) => { setTimeout(done, ms); });
 
-/** @returns {Attempt} */
+/** @param {import('./sale.js').Sale} sale @param {number} user @returns {Attempt} */
 export const attempt = (sale, user) => ({ key: crypto.randomUUID?.() ?? unique(), sku: sale.sku, user, strategy: sale.strategy });
 
 // Without https, and not on this machine, browsers have no randomUUID.
@@ -31,7 +35,7 @@ export async function send(a) {
   try {
     const order = await call('POST', `/api/v1/seckill?strategy=${encodeURIComponent(a.strategy)}`,
       { sku_id: a.sku, user_id: a.user, quantity: 1 },
-      { headers: { 'Idempotency-Key': a.key }, signal: AbortSignal.timeout(patience) });
+      { headers: { 'Idempotency-Key': a.key }, signal: Signal.timeout(patience) });
     return { code: 'sold', order };
   } catch (e) {
     if (e instanceof Refused && refusals.has(e.code)) return { code: e.code, detail: e.message };

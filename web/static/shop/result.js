@@ -2,14 +2,17 @@
 import { html } from '../ui.js';
 import { words } from './text.js';
 
+/** @type {Record<string, string>} */
 const kinds = { rate_limited: 'busy', conflict: 'busy', backend_unavailable: 'unavailable', strategy_unavailable: 'unavailable' };
+/** @type {Record<string, keyof typeof signs>} */
 const looks = { sold: 'good', looking: 'open', unknown: 'open', busy: 'open', unavailable: 'open', not_started: 'open' };
 const signs = { good: 'M5 13l5 5L20 6', bad: 'M6 6l12 12M18 6L6 18', open: 'M12 5v9M12 18.5v.1' };
 
+/** @param {{purchase: Pick<ReturnType<typeof import('./purchase-state.js').usePurchase>, 'result' | 'again' | 'busy'>}} props */
 export function Result({ purchase: { result, again, busy } }) {
   const w = words();
-  const kind = result && (kinds[result.code] ?? result.code);
-  const said = result && (w.results[kind] ?? w.results.refused);
+  const kind = kinds[result?.code ?? ''] ?? result?.code ?? '';
+  const said = w.results[kind] ?? w.results.refused;
   const look = looks[kind] ?? 'bad';
   return html`
     <div class="answer" role="status" data-code=${result?.code}>

@@ -12,7 +12,9 @@ const samples = 8; // of the clock
 
 /** @type {{sale: Sale | null, lost: boolean, missing: boolean}} */
 let state = { sale: null, lost: false, missing: false };
+/** @type {Set<(now: typeof state) => void>} */
 const watchers = new Set();
+/** @param {Partial<typeof state>} change */
 const tell = (change) => {
   state = { ...state, ...change };
   watchers.forEach((look) => look(state));
@@ -31,15 +33,17 @@ export const serverNow = () => (clock.length ? performance.now() + best().ahead 
 export const clockError = () => (clock.length ? best().trip / 2 : NaN);
 
 async function look() {
+  /** @type {Json.Shop} */
   const shop = await call('GET', '/api/lab/v1/shop');
   const sent = performance.now();
+  /** @type {Json.SKU} */
   const sku = await call('GET', `/api/v1/skus/${shop.sku_id}`);
   const trip = performance.now() - sent;
   clock = [...clock.slice(1 - samples), { ahead: Date.parse(sku.now) + trip / 2 - performance.now(), trip }];
-  const outside = shop.stock !== 'row' && sku.homes?.[shop.stock];
+  const outside = shop.stock === 'row' ? undefined : sku.homes?.[shop.stock];
   return {
     sku: sku.id, strategy: shop.strategy, name: sku.name, initial: sku.initial, run: sku.run,
-    left: outside === false || outside === undefined ? sku.num : outside,
+    left: outside ?? sku.num,
     startsAt: sku.starts_at ? Date.parse(sku.starts_at) : null,
   };
 }
@@ -68,15 +72,21 @@ export function useSale() {
   useEffect(() => {
     watchers.add(setNow);
     setNow(state);
-    return () => watchers.delete(setNow);
+    return () => { watchers.delete(setNow); };
   }, []);
   return now;
 }
 
-/** How many milliseconds are left until the start; 0 when it is on. */
+/**
+ * How many milliseconds are left until the start; 0 when it is on.
+ * @param {Sale | null} sale
+ */
 export const untilStart = (sale) => (sale?.startsAt ? Math.max(0, sale.startsAt - serverNow()) || 0 : 0);
 
-/** untilStart, in a component that is drawn anew when a second is over. */
+/**
+ * untilStart, in a component that is drawn anew when a second is over.
+ * @param {Sale | null} sale
+ */
 export function useCountdown(sale) {
   const [, draw] = useState(0);
   const left = untilStart(sale);

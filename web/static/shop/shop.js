@@ -1,6 +1,6 @@
 // The shop as a buyer meets it.
 import { usePreferences } from '../preferences.js';
-import { classes, html, render, useEffect, useRef, useState } from '../ui.js';
+import { classes, html, render, useEffect, useRef } from '../ui.js';
 import { Buyer } from './buyer-form.js';
 import { useBuyer } from './buyer.js';
 import { Frame } from './frame.js';
@@ -28,6 +28,10 @@ function Shop() {
     <//>`;
 }
 
+/** @typedef {import('./sale.js').Sale} Sale */
+/** @typedef {ReturnType<typeof usePurchase>} Purchase */
+
+/** @param {{sale: Sale, purchase: Purchase}} props */
 function Product({ sale, purchase }) {
   const left = useCountdown(sale);
   const w = words();
@@ -46,10 +50,14 @@ function Product({ sale, purchase }) {
     </section>`;
 }
 
-/** Hours and more only when there are any. */
+/**
+ * Hours and more only when there are any.
+ * @param {{left: number, startsAt: number}} props
+ */
 function Countdown({ left, startsAt }) {
   const w = words();
   const seconds = Math.ceil(left / 1000);
+  /** @type {[unit: string, n: number][]} */
   const parts = [
     ['days', Math.floor(seconds / 86400)], ['hours', Math.floor(seconds / 3600) % 24],
     ['minutes', Math.floor(seconds / 60) % 60], ['seconds', seconds % 60],
@@ -66,6 +74,7 @@ function Countdown({ left, startsAt }) {
     </div>`;
 }
 
+/** @param {{sale: Sale}} props */
 function Shelf({ sale }) {
   const w = words();
   const { left, initial } = sale;
@@ -79,6 +88,7 @@ function Shelf({ sale }) {
     </div>`;
 }
 
+/** @param {{waits: boolean, purchase: Purchase}} props */
 function BuyButton({ waits, purchase }) {
   const w = words();
   const was = useRef(waits);

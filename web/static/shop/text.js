@@ -7,6 +7,9 @@ const dictionaries = { en, zh };
 
 export const words = () => dictionaries[preferences().language];
 
-/** A time as people here write it. @param {number | string} time */
+/**
+ * A time as people here write it.
+ * @param {number | string} time
+ */
 export const clockTime = (time) => new Date(time).toLocaleString(document.documentElement.lang,
   { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false });

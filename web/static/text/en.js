@@ -151,7 +151,7 @@ export default {
       pause_service: `Service process ${service} paused`, kill_service: `Service process ${service} killed`,
       restart_redis: 'Redis restarted, without its data', cut_zookeeper_session: `ZooKeeper session of service process ${service} cut`,
     })[kind] ?? kind,
-    when: ({ state, at_ms: at, until_ms: until, kind }) => {
+    when: ({ state, at_ms: at, until_ms: until = 0, kind }) => {
       const from = `${(at / 1000).toFixed(1)} s`;
       if (state === 'planned') return `planned for ${from}`;
       if (state === 'failed') return 'did not happen';
@@ -203,7 +203,7 @@ export default {
   },
 
   about: {
-    load: ({ profile, buyers, concurrency, rate, to_rate: to, seconds }) => ({
+    load: ({ profile, buyers = 0, concurrency = 0, rate = 0, to_rate: to = 0, seconds = 0 }) => ({
       closed: `${plural(buyers, 'buyer')}, ${count(concurrency)} at a time`, spike: `${plural(buyers, 'buyer')} in the same instant`,
       constant: `${count(rate)} a second for ${count(seconds)} s`, ramp: `${count(rate)} to ${count(to)} a second in ${count(seconds)} s`,
     })[profile],

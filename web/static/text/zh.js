@@ -166,7 +166,7 @@ export default {
       pause_service: `服务进程 ${service} 被暂停`, kill_service: `服务进程 ${service} 被杀死`,
       restart_redis: 'Redis 重启，数据丢失', cut_zookeeper_session: `服务进程 ${service} 的 ZooKeeper 会话被切断`,
     })[kind] ?? kind,
-    when: ({ state, at_ms: at, until_ms: until, kind }) => {
+    when: ({ state, at_ms: at, until_ms: until = 0, kind }) => {
       const from = `${(at / 1000).toFixed(1)} 秒`;
       if (state === 'planned') return `定在第 ${from}`;
       if (state === 'failed') return '没有发生';
@@ -218,7 +218,7 @@ export default {
   },
 
   about: {
-    load: ({ profile, buyers, concurrency, rate, to_rate: to, seconds }) => ({
+    load: ({ profile, buyers = 0, concurrency = 0, rate = 0, to_rate: to = 0, seconds = 0 }) => ({
       closed: `${count(buyers)} 位买家，并发 ${count(concurrency)}`, spike: `${count(buyers)} 位买家同时涌来`,
       constant: `每秒 ${count(rate)} 位，共 ${count(seconds)} 秒`, ramp: `${count(seconds)} 秒内从每秒 ${count(rate)} 位升到 ${count(to)} 位`,
     })[profile],

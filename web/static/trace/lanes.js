@@ -5,25 +5,37 @@ import { servers } from './model.js';
 import { t } from '../text.js';
 import { classes, html } from '../ui.js';
 
+/** @type {Record<string, string>} */
 const brief = { sql: 'SQL', redis: 'Redis', zookeeper: 'ZK', etcd: 'etcd' }; // where there is little room
 
-/** What the stylesheet must know: how many lanes there are. */
+/** @typedef {import('./model.js').Model} Model */
+/** @typedef {import('./model.js').Kept} Kept */
+/** @typedef {import('./model.js').Step} Sent */
+
+/**
+ * What the stylesheet must know: how many lanes there are.
+ * @param {Model} m
+ */
 export const onLanes = (m) => ({ style: { '--lanes': m.buyers.length + m.servers.length } });
 
+/** @param {{model: Model, buyers: import('./model.js').Trace['buyers']}} props */
 export function LaneHeads({ model: m, buyers }) {
-  const process = (name) => buyers.find((b) => b.name === name)?.process;
+  const process = (/** @type {string} */ name) => buyers.find((b) => b.name === name)?.process ?? -1;
   const several = new Set(buyers.map((b) => b.process)).size > 1;
   return html`
     <div class="heads">
       <span class="n"></span>
       <span class="lanes">
         ${m.buyers.map((name) => html`<span key=${name} class="head buyer"><b>${t.trace.who(name)}</b>
-          ${several && process(name) !== undefined && html`<small title=${t.trace.process(process(name) + 1)}>P${process(name) + 1}</small>`}</span>`)}
+          ${several && process(name) >= 0 && html`<small title=${t.trace.process(process(name) + 1)}>P${process(name) + 1}</small>`}</span>`)}
         ${m.servers.map((name) => html`<span key=${name} class="head"><b class="full">${servers[name]}</b><b class="brief" aria-hidden="true">${brief[name]}</b></span>`)}
       </span>
     </div>`;
 }
 
+/**
+ * @param {{step: Sent, index: number, model: Model, total?: number, current: boolean, past: boolean, choose: () => void}} props
+ */
 export function Step({ step: s, index, model: m, total, current, past, choose }) {
   const after = m.states[index + 1];
   const before = m.states[index];
@@ -48,9 +60,12 @@ export function Step({ step: s, index, model: m, total, current, past, choose })
     </li>`;
 }
 
-/** The same key on several nodes is one; of a record, only what changes and who has it. */
+/**
+ * The same key on several nodes is one; of a record, only what changes and who has it.
+ * @param {Kept} before @param {Kept} after
+ */
 function inBrief(before, after) {
-  const found = new Map();
+  const found = /** @type {Map<string, {name: string, values: string[], changed: boolean}>} */ (new Map());
   for (const [name, value] of after) {
     const changed = before.get(name) !== value;
     if (value === '' || (/\.(deadline|expire|count)$/.test(name) && !changed)) continue;
@@ -61,6 +76,7 @@ function inBrief(before, after) {
   return [...found.values()];
 }
 
+/** @param {{step: Sent, index: number, model: Model}} props */
 function Lanes({ step: s, index, model: m }) {
   const from = m.buyers.indexOf(s.who);
   const to = m.servers.includes(s.backend) ? m.buyers.length + m.servers.indexOf(s.backend) : -1;
@@ -81,13 +97,15 @@ function Lanes({ step: s, index, model: m }) {
     </span>`;
 }
 
-function Clock({ step: s, total }) {
-  const share = (us) => `${(100 * us) / Math.max(total, 1)}%`;
+/** @param {{step: Sent, total?: number}} props */
+function Clock({ step: { start = 0, took = 0 }, total = 1 }) {
+  const share = (/** @type {number} */ us) => `${(100 * us) / Math.max(total, 1)}%`;
   return html`
-    <span class="after clock"><span>${t.trace.took(s.start / 1000, s.took / 1000)}</span>
-      <span class="span" aria-hidden="true"><span style=${{ left: share(s.start), width: share(s.took) }}></span></span></span>`;
+    <span class="after clock"><span>${t.trace.took(start / 1000, took / 1000)}</span>
+      <span class="span" aria-hidden="true"><span style=${{ left: share(start), width: share(took) }}></span></span></span>`;
 }
 
+/** @param {{step: Sent}} props */
 function Details({ step: s }) {
   return html`
     <div class="details">

@@ -4,19 +4,26 @@ import { useLab } from '../lab.js';
 import { t } from '../text.js';
 import { html, useState } from '../ui.js';
 
-/** The answer of the lab, as the player knows traces. */
+/** @typedef {import('./model.js').Step} Step */
+
+/**
+ * The answer of the lab, as the player knows traces.
+ * @param {Json.Trace} a @returns {import('./model.js').Trace}
+ */
 function playable(a) {
-  const steps = (a.steps ?? []).map((s) => ({
+  const steps = (a.steps ?? []).map((s) => /** @type {Step} */ ({
     who: s.who, fault: '', backend: s.backend, command: s.command, result: s.result ?? '', woke: [], values: [],
     start: s.start_us, took: s.took_us, background: s.background,
   }));
-  if (steps.length) steps.at(-1).values = a.after ?? []; // nobody looked in between
+  const last = steps.at(-1);
+  if (last) last.values = a.after ?? []; // nobody looked in between
   return {
     strategy: a.strategy, question: '', name: '', stock: a.stock, buyers: a.buyers, steps, before: a.before ?? [], held: a.held ?? [],
-    told: a.told, problems: a.problems, cut: a.cut, took: Math.max(1, ...steps.map((s) => s.start + s.took)), live: true,
+    told: a.told, problems: a.problems, cut: a.cut, took: Math.max(1, ...steps.map(({ start = 0, took = 0 }) => start + took)), live: true,
   };
 }
 
+/** @param {{show: (title: string, read: () => import('./model.js').Trace) => void, chosen: string}} props */
 export function Live({ show, chosen }) {
   const lab = useLab();
   const ready = lab.strategies.filter((s) => s.available);
@@ -24,7 +31,7 @@ export function Live({ show, chosen }) {
   const [asking, setAsking] = useState(false);
   const [failure, setFailure] = useState('');
   const name = ready.some((s) => s.name === strategy) ? strategy : (ready[0]?.name ?? '');
-  const make = async (buyers) => {
+  const make = async (/** @type {number} */ buyers) => {
     if (asking || !name) return;
     setAsking(true);
     setFailure('');

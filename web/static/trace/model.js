@@ -1,14 +1,39 @@
 // What a trace shows: who and what has a lane, what the servers keep after each
 // step, and which locks are held meanwhile. Computed once, drawn often.
 
+/** @type {Record<string, string>} */
 export const servers = { sql: 'MySQL', redis: 'Redis', zookeeper: 'ZooKeeper', etcd: 'etcd' };
 
 /**
- * @typedef {{who: string, kind: 'key'|'row', from: number, to: number, name: string}} Bar indexes of steps, to included
- * @typedef {{buyers: string[], servers: string[], states: Map<string, string>[], bars: Bar[]}} Model
+ * What is played: a counterexample, or a live trace, whose steps have times in microseconds.
+ * @typedef {object} Trace
+ * @property {string} strategy
+ * @property {string} question
+ * @property {string} name
+ * @property {number} stock
+ * @property {{name: string, process: number}[]} buyers
+ * @property {Step[]} steps
+ * @property {{who: string, answer: string}[]} told
+ * @property {{rule: string, message: string}[]} problems
+ * @property {Value[]} [before] what the servers kept
+ * @property {{who: string, from_us: number, to_us: number}[]} [held]
+ * @property {boolean} [cut]
+ * @property {number} [took]
+ * @property {boolean} [live]
+ *
+ * @typedef {{name: string, value: string}} Value
+ * @typedef {{who: string, fault: string, backend: string, command: string, result: string, woke: string[], values: Value[],
+ *   byItself?: boolean, background?: boolean, start?: number, took?: number}} Step
  */
 
-/** @returns {Model} */
+/** @typedef {Map<string, string>} Kept by the servers, by name */
+
+/**
+ * @typedef {{who: string, kind: 'key'|'row', from: number, to: number, name: string}} Bar indexes of steps, to included
+ * @typedef {{buyers: string[], servers: string[], states: Kept[], bars: Bar[]}} Model
+ */
+
+/** @param {Trace} trace @returns {Model} */
 export function model(trace) {
   const named = [...trace.buyers.map((b) => b.name), ...trace.steps.map((s) => s.who).filter(Boolean)];
   const states = statesOf(trace);
@@ -20,11 +45,17 @@ export function model(trace) {
   };
 }
 
-/** states[n] is what the servers keep after n steps. Where nobody looked, it is what was seen last. */
+/**
+ * states[n] is what the servers keep after n steps. Where nobody looked, it is what was seen last.
+ * @param {Trace} trace
+ */
 function statesOf({ stock, steps, before }) {
-  const states = [new Map(before ? before.map((v) => [v.name, v.value]) : [['stock.num', String(stock)]])];
+  const kept = (/** @type {Value[]} */ values) => new Map(values.map((v) => [v.name, v.value]));
+  let last = kept(before ?? [{ name: 'stock.num', value: String(stock) }]);
+  const states = [last];
   for (const s of steps) {
-    states.push(s.values.length ? new Map(s.values.map((v) => [v.name, v.value])) : states.at(-1));
+    if (s.values.length) last = kept(s.values);
+    states.push(last);
   }
   return states;
 }
@@ -33,31 +64,37 @@ const writes = /^\s*(UPDATE|DELETE|INSERT|REPLACE)\b/i;
 const locksRow = /\bFOR UPDATE\b|\bLOCK IN SHARE MODE\b|\bFOR SHARE\b/i;
 const named = /\bGET_LOCK\s*\(/i;
 
-/** Rows that an open transaction has locked, and locks that a SQL session holds. */
+/**
+ * Rows that an open transaction has locked, and locks that a SQL session holds.
+ * @param {Step[]} steps
+ */
 function rows(steps) {
   /** @type {Bar[]} */
   const bars = [];
-  const open = new Map(); // by buyer: his bars, by name
-  const inside = new Set(); // whose transaction is open
-  const waits = new Map(); // by buyer: what he gets when he goes on
-  const take = (who, name, at) => {
-    const his = open.get(who) ?? new Map();
+  const open = /** @type {Map<string, Map<string, Bar>>} */ (new Map()); // by buyer: his bars, by name
+  const inside = /** @type {Set<string>} */ (new Set()); // whose transaction is open
+  const waits = /** @type {Map<string, string>} */ (new Map()); // by buyer: what he gets when he goes on
+  const take = (/** @type {string} */ who, /** @type {string} */ name, /** @type {number} */ at) => {
+    const his = open.get(who) ?? /** @type {Map<string, Bar>} */ (new Map());
     open.set(who, his);
     if (his.has(name)) return;
+    /** @type {Bar} */
     const bar = { who, kind: 'row', from: at, to: steps.length - 1, name };
     his.set(name, bar);
     bars.push(bar);
   };
-  const free = (who, at, only) => {
-    for (const [name, bar] of open.get(who) ?? []) {
+  const free = (/** @type {string} */ who, /** @type {number} */ at, only = '') => {
+    const his = open.get(who);
+    for (const [name, bar] of his ?? []) {
       if (only && name !== only) continue;
       bar.to = at;
-      open.get(who).delete(name);
+      his?.delete(name);
     }
   };
   steps.forEach((s, at) => {
     for (const who of s.woke) {
-      if (waits.has(who)) take(who, waits.get(who), at);
+      const what = waits.get(who);
+      if (what) take(who, what, at);
       waits.delete(who);
     }
     if (s.fault === 'dies' || s.fault === 'command lost' || s.fault === 'reply lost') {
@@ -84,17 +121,24 @@ function rows(steps) {
   return bars;
 }
 
+/** @param {string | undefined} value */
 const isFree = (value) => value === undefined || ['', '—', '<nil>', 'NULL', '0'].includes(value);
 
-/** Which lock a value is of, if of any: its key, its node, its record. */
+/**
+ * Which lock a value is of, if of any: its key, its node, its record.
+ * @param {string} name
+ */
 function lockOf(name) {
   const base = name.replace(/ on node \d+$/, '');
   return /lock/.test(base) && !/^lock_(row|central)/.test(base) ? base : '';
 }
 
-/** A state in which a lock's record is one value, and none while it is free. */
+/**
+ * A state in which a lock's record is one value, and none while it is free.
+ * @param {Kept} state
+ */
 function whole(state) {
-  const merged = new Map();
+  const merged = /** @type {Kept} */ (new Map());
   for (const [name, value] of state) {
     const table = name.match(/^(distributed_lock|lock_record)\.(\w+)$/);
     if (!table) merged.set(name, value);
@@ -108,16 +152,19 @@ function whole(state) {
   return merged;
 }
 
-/** Who wrote the key (node, record) that is there: a bar says no more than the server does. */
+/**
+ * Who wrote the key (node, record) that is there: a bar says no more than the server does.
+ * @param {Step[]} steps @param {Kept[]} looked
+ */
 function keys(steps, looked) {
   const states = looked.map(whole);
   /** @type {Bar[]} */
   const bars = [];
-  const owner = new Map(); // of each value, by its place
+  const owner = /** @type {Kept} */ (new Map()); // of each value, by its place
   const places = new Set(states.flatMap((s) => [...s.keys()]).filter(lockOf));
-  const held = new Map(); // by buyer and lock: the open bar
+  const held = /** @type {Map<string, Bar>} */ (new Map()); // by buyer and lock: the open bar
   steps.forEach((s, at) => {
-    const now = new Map(); // buyer and lock of every key that is there
+    const now = /** @type {Map<string, {who: string, name: string}>} */ (new Map()); // buyer and lock of every key that is there
     for (const place of places) {
       const before = first(states[at].get(place));
       const after = first(states[at + 1].get(place));
@@ -128,7 +175,7 @@ function keys(steps, looked) {
         for (const k of [...owner.keys()]) if (k.startsWith(`${place} `)) owner.delete(k);
         continue;
       }
-      if (isFree(before) && !place.startsWith('/')) owner.set(`${place} ${after}`, s.who || owner.get(`${place} ${after}`));
+      if (isFree(before) && !place.startsWith('/')) owner.set(`${place} ${after}`, s.who || (owner.get(`${place} ${after}`) ?? ''));
       const who = owner.get(`${place} ${after}`);
       if (who) now.set(`${who} ${lockOf(place)}`, { who, name: lockOf(place) });
     }
@@ -139,6 +186,7 @@ function keys(steps, looked) {
     }
     for (const [key, { who, name }] of now) {
       if (held.has(key)) continue;
+      /** @type {Bar} */
       const bar = { who, kind: 'key', from: at, to: steps.length - 1, name };
       held.set(key, bar);
       bars.push(bar);
@@ -148,13 +196,17 @@ function keys(steps, looked) {
 }
 
 /** The members of a queue in ZooKeeper or etcd; any other value is one. */
-const queue = (value) => (value?.startsWith('/') || /^\S+-\d{10}( |$)|^_c_/.test(value ?? '') ? value.split(' ') : isFree(value) ? [] : [value]);
+const queue = (value = '') => (value.startsWith('/') || /^\S+-\d{10}( |$)|^_c_/.test(value) ? value.split(' ') : isFree(value) ? [] : [value]);
+/** @param {string} [value] */
 const first = (value) => queue(value)[0] ?? value;
 
-/** A live trace was told by the lock itself who held it, and when. */
-function timed({ steps, held }) {
+/**
+ * A live trace was told by the lock itself who held it, and when.
+ * @param {Trace} trace @returns {Bar[]}
+ */
+function timed({ steps, held = [] }) {
   return held.flatMap(({ who, from_us: from, to_us: to }) => {
-    const during = steps.map((s, i) => i).filter((i) => steps[i].start + steps[i].took > from && steps[i].start < to);
-    return during.length ? [{ who, kind: 'key', from: during[0], to: during.at(-1), name: 'lock' }] : [];
+    const during = steps.flatMap(({ start = 0, took = 0 }, i) => (start + took > from && start < to ? [i] : []));
+    return during.length ? [{ who, kind: 'key', from: during[0], to: during[during.length - 1], name: 'lock' }] : [];
   });
 }

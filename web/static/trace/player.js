@@ -12,17 +12,19 @@ const icons = {
   play: 'M4 5l8 7-8 7zM13 5l8 7-8 7z', pause: 'M7 5h3v14h-3zM14 5h3v14h-3z',
 };
 
+/** @param {{name: keyof typeof icons}} props */
 const Icon = ({ name }) => html`<svg class="icon" viewBox="0 0 24 24" aria-hidden="true"><path d=${icons[name]} /></svg>`;
 
+/** @param {{trace: import('./model.js').Trace, at: number, move: (n: number) => void}} props */
 export function Player({ trace, at, move }) {
   const m = useMemo(() => model(trace), [trace]);
   const last = trace.steps.length;
   const now = Math.min(Math.max(at, 0), last);
   const [playing, setPlaying] = useState(false);
-  const list = useRef(null);
+  const list = useRef(/** @type {HTMLElement | null} */ (null));
   const place = useRef(now); // keys come faster than drawings
   place.current = now;
-  const to = (n) => {
+  const to = (/** @type {number} */ n) => {
     place.current = Math.min(Math.max(n, 0), last);
     move(place.current);
   };
@@ -38,11 +40,13 @@ export function Player({ trace, at, move }) {
   }, [playing, now]);
 
   useEffect(() => {
-    const pressed = (e) => {
-      const typing = e.target.closest?.('input, select, textarea, dialog, pre');
+    const pressed = (/** @type {KeyboardEvent} */ e) => {
+      const at = e.target instanceof Element ? e.target : null;
+      const typing = at?.closest('input, select, textarea, dialog, pre');
       if (typing || e.altKey || e.ctrlKey || e.metaKey || e.shiftKey) return;
-      const inList = list.current?.contains(e.target);
-      const step = { ArrowRight: 1, ArrowLeft: -1, ...(inList && { ArrowDown: 1, ArrowUp: -1 }) }[e.key];
+      const inList = list.current?.contains(at);
+      const steps = /** @type {Record<string, number>} */ ({ ArrowRight: 1, ArrowLeft: -1, ...(inList && { ArrowDown: 1, ArrowUp: -1 }) });
+      const step = steps[e.key];
       if (step) to(place.current + step);
       else if (e.key === 'Home' && inList) to(0);
       else if (e.key === 'End' && inList) to(last);
@@ -56,17 +60,19 @@ export function Player({ trace, at, move }) {
 
   // The current step stays in sight; whoever walks with the keyboard takes the focus along.
   useEffect(() => {
-    const shown = list.current?.querySelector('[aria-current]');
-    if (!shown) return;
+    const shown = /** @type {HTMLElement | null} */ (list.current?.querySelector('[aria-current]'));
+    const item = shown?.closest('li');
+    const controls = document.querySelector('.controls');
+    if (!shown || !item || !controls) return;
     if (list.current.contains(document.activeElement)) shown.focus({ preventScroll: true });
-    const bar = document.querySelector('.controls').getBoundingClientRect().bottom;
-    const place = shown.closest('li').getBoundingClientRect();
+    const bar = controls.getBoundingClientRect().bottom;
+    const place = item.getBoundingClientRect();
     if (place.top < bar) scrollBy(0, place.top - bar - 8);
     else if (place.bottom > innerHeight) scrollBy(0, place.bottom - innerHeight + 8);
   }, [now]);
 
   const p = t.trace;
-  const button = (name, n, disabled) => html`
+  const button = (/** @type {'toStart'|'back'|'forth'|'toEnd'} */ name, /** @type {number} */ n, /** @type {boolean} */ disabled) => html`
     <button type="button" class="quiet" aria-label=${p[name]} title=${p[name]} aria-disabled=${disabled ? 'true' : undefined}
       onClick=${() => { setPlaying(false); to(n); }}><${Icon} name=${name} /></button>`;
   return html`
@@ -96,6 +102,7 @@ export function Player({ trace, at, move }) {
     </div>`;
 }
 
+/** @param {{bars: import('./model.js').Bar[], live?: boolean}} props */
 const Key = ({ bars, live }) => html`
   <ul class="hint bars-key">
     ${['key', 'row'].filter((kind) => bars.some((b) => b.kind === kind)).map((kind) => html`

@@ -8,6 +8,7 @@ const faults = ['lease ends', 'dies', 'given up by the server', 'reply lost', 'c
 
 /** Says what is wrong: a key of t.trace.wrong, and what to fill in. */
 export class Unreadable extends Error {
+  /** @param {string} code @param {...(string | number)} args */
   constructor(code, ...args) {
     super(code);
     this.code = code;
@@ -15,7 +16,7 @@ export class Unreadable extends Error {
   }
 }
 
-/** @param {string} text @returns {object} the counterexample, complete and of the right types */
+/** @param {string} text @returns {import('./model.js').Trace} the counterexample, complete and of the right types */
 export function readExample(text) {
   if (text.length > maxFile) throw new Unreadable('tooLarge', maxFile);
   let e;
@@ -43,14 +44,15 @@ export function readExample(text) {
   };
 }
 
+/** @param {Record<string, unknown>} s @param {number} number @returns {import('./model.js').Step} */
 function readStep(s, number) {
-  const bad = (what) => new Unreadable('step', number, what);
+  const bad = (/** @type {string} */ what) => new Unreadable('step', number, what);
   if (!isObject(s)) throw bad('{}');
   for (const name of ['who', 'fault', 'backend', 'command', 'result']) {
     if (s[name] !== undefined && !isText(s[name])) throw bad(name);
   }
   if (!s.who && !s.fault) throw bad('who');
-  if (s.fault && !faults.includes(s.fault)) throw bad('fault');
+  if (s.fault && !faults.includes(text_(s.fault))) throw bad('fault');
   for (const name of ['values', 'woke']) {
     if (s[name] !== undefined && s[name] !== null && !Array.isArray(s[name])) throw bad(name);
   }
@@ -62,7 +64,11 @@ function readStep(s, number) {
   };
 }
 
+/** @param {unknown} v */
 const isObject = (v) => typeof v === 'object' && v !== null && !Array.isArray(v);
+/** @param {unknown} v @returns {v is string} */
 const isText = (v) => typeof v === 'string';
+/** @param {unknown} v */
 const text_ = (v) => (isText(v) ? v : '');
+/** @param {unknown} v */
 const list = (v) => (Array.isArray(v) ? v : []);

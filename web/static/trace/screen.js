@@ -9,13 +9,17 @@ import { Live } from './live.js';
 import { Player } from './player.js';
 import { maxFile, readExample, Unreadable } from './read.js';
 
+/** @typedef {import('./model.js').Trace} Played */
+
+/** @param {Error} error */
 const said = (error) => (error instanceof Unreadable ? t.trace.wrong[error.code](...error.args) : error.message);
 
+/** @param {{route: import('../route.js').Route}} props */
 export function Trace({ route }) {
-  const [matrix, setMatrix] = useState(null);
-  const [trace, setTrace] = useState(null); // what is played
-  const [own, setOwn] = useState(null); // not of the collection: a file, a live one
-  const [wrong, setWrong] = useState(null);
+  const [matrix, setMatrix] = useState(/** @type {Json.Matrix | null} */ (null));
+  const [trace, setTrace] = useState(/** @type {Played | null} */ (null)); // what is played
+  const [own, setOwn] = useState(/** @type {{title: string, trace: Played} | null} */ (null)); // not of the collection: a file, a live one
+  const [wrong, setWrong] = useState(/** @type {Error | null} */ (null));
   const name = route.part;
   const [at, setAt] = useState(0); // of one's own, which no address names
 
@@ -30,7 +34,7 @@ export function Trace({ route }) {
     return () => { left = true; };
   }, [name]);
 
-  const show = (title, read) => {
+  const show = (/** @type {string} */ title, /** @type {() => Played} */ read) => {
     try {
       const shown = read();
       setOwn({ title, trace: shown });
@@ -41,7 +45,7 @@ export function Trace({ route }) {
       setWrong(error);
     }
   };
-  const openFile = async (file) => {
+  const openFile = async (/** @type {File} */ file) => {
     if (file.size > 4 * maxFile) {
       setWrong(new Unreadable('tooLarge', maxFile));
       return;
@@ -56,11 +60,12 @@ export function Trace({ route }) {
     <${Chooser} matrix=${matrix} name=${name} openFile=${openFile} show=${show} />
     <div role="alert">${wrong && html`<p class="panel wrong">${said(wrong)}</p>`}</div>
     ${played && html`
-      <${Title} trace=${played} title=${name ? '' : own.title} matrix=${matrix} />
-      <${Player} key=${name || own.title} trace=${played} at=${name ? Number(route.query.step) || 0 : at}
+      <${Title} trace=${played} title=${name ? '' : own?.title} matrix=${matrix} />
+      <${Player} key=${name || own?.title} trace=${played} at=${name ? Number(route.query.step) || 0 : at}
         move=${(n) => (name ? stay('trace', name, { step: n || '' }) : setAt(n))} />`}`;
 }
 
+/** @param {string} name */
 async function fetchExample(name) {
   if (!/^[\w-]+(\.[\w-]+)+$/.test(name)) throw new Unreadable('unknown', name);
   const answer = await fetch(`/guarantees/${name}.json`);
@@ -69,15 +74,20 @@ async function fetchExample(name) {
   return readExample(await answer.text());
 }
 
+/**
+ * @param {{matrix: Json.Matrix | null, name: string, openFile: (file: File) => void,
+ *   show: (title: string, read: () => Played) => void}} props
+ */
 function Chooser({ matrix, name, openFile, show }) {
   const [over, setOver] = useState(false);
   const open = useRef(openFile);
   open.current = openFile;
   useEffect(() => { // a file that misses would be opened by the browser instead
-    const drag = (e) => {
+    const drag = (/** @type {Event} */ e) => {
       e.preventDefault();
       setOver(e.type === 'dragover');
-      if (e.type === 'drop' && e.dataTransfer.files[0]) open.current(e.dataTransfer.files[0]);
+      const file = e.type === 'drop' && e instanceof DragEvent && e.dataTransfer?.files[0];
+      if (file) open.current(file);
     };
     const kinds = ['dragover', 'dragleave', 'drop'];
     for (const kind of kinds) addEventListener(kind, drag);
@@ -104,6 +114,7 @@ function Chooser({ matrix, name, openFile, show }) {
     </div>`;
 }
 
+/** @param {{trace: Played, title?: string, matrix: Json.Matrix | null}} props */
 function Title({ trace, title, matrix }) {
   const row = matrix?.rows.find((r) => r.strategy === trace.strategy);
   const question = matrix?.questions.find((q) => q.id === trace.question);

@@ -2,10 +2,13 @@
 import { t } from '../text.js';
 import { classes, count, html } from '../ui.js';
 
+/** @typedef {import('./model.js').Kept} Kept */
+
+/** @param {{trace: import('./model.js').Trace, before: Kept, after: Kept}} props */
 export function State({ trace, before, after }) {
   const num = Number(after.get('stock.num'));
   const others = [...after].filter(([name]) => name !== 'stock.num');
-  const changed = (name) => before.get(name) !== after.get(name);
+  const changed = (/** @type {string} */ name) => before.get(name) !== after.get(name);
   return html`
     <section class="panel state" aria-labelledby="state-title">
       <h2 id="state-title">${t.trace.state}</h2>
@@ -21,6 +24,7 @@ export function State({ trace, before, after }) {
     </section>`;
 }
 
+/** @param {{trace: import('./model.js').Trace}} props */
 export function Ending({ trace }) {
   const broken = trace.problems.length > 0;
   return html`

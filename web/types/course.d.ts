@@ -1,0 +1,85 @@
+// The lab's JSON: the guarantee matrix, the course, the figures measured for it, and traces.
+declare namespace Json {
+  interface Cell {
+    answer: string;
+    text?: string;
+    rule?: string;
+    orders?: number;
+    random?: number;
+    preemptions?: number;
+    cut?: number;
+    wait_s?: number;
+    example?: string;
+    took_s: number;
+  }
+
+  interface Question {
+    id: string;
+    title: string;
+    asks: string;
+    letter?: string;
+  }
+
+  interface Row {
+    strategy: string;
+    title: string;
+    family: string;
+    cells: Record<string, Cell>;
+  }
+
+  interface Matrix {
+    questions: Question[];
+    rows: Row[];
+    backends: Backend[];
+    seed: number;
+    budget: string;
+    took: string;
+  }
+
+  interface Chapter {
+    name: string;
+    title: Record<string, string>;
+    text: Record<string, string>;
+    strategies: string[];
+    break: { strategy: string; stock?: number; buyers?: number; question?: string };
+  }
+
+  /** Of rounds: the median, the lowest, the highest. */
+  type Rounds = [median: number, low: number, high: number];
+
+  interface Measurement {
+    command: string;
+    begun: string;
+    os: string;
+    cpus: number;
+    servers: string[];
+  }
+
+  interface Sweep {
+    ms: number;
+    locks_per_second: Rounds;
+    p99_ms: Rounds;
+    commands: number;
+    lost_percent: Rounds;
+  }
+
+  interface Figures {
+    compare?: Measurement & { at_once: number; strategies: Record<string, Record<'sales_per_second' | 'p50_ms' | 'p99_ms' | 'of_transaction', Rounds>> };
+    locks?: Measurement & { hold_ms: number; locks: Record<string, { crowds: Record<string, Record<'locks_per_second' | 'p99_ms', Rounds>> }> };
+    claims?: Measurement & { lock: string; task_ms: number; central_over_segmented: Rounds; polls: Sweep[]; leases: Sweep[] };
+  }
+
+  /** POST /api/lab/v1/traces: purchases of this moment; times are in microseconds. */
+  interface Trace {
+    strategy: string;
+    stock: number;
+    buyers: { name: string; process: number }[];
+    before: { name: string; value: string }[] | null;
+    after: { name: string; value: string }[] | null;
+    steps: { who: string; backend: string; command: string; result?: string; start_us: number; took_us: number; background?: boolean }[] | null;
+    held: { who: string; from_us: number; to_us: number }[] | null;
+    told: { who: string; answer: string }[];
+    problems: { rule: string; message: string }[];
+    cut: boolean;
+  }
+}

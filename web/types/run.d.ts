@@ -1,0 +1,179 @@
+// The lab's JSON, as its Go code writes it: what runs, on what, and what came of it.
+declare namespace Json {
+  interface Backend {
+    name: string;
+    tier: string; // '' where there is none
+    address: string;
+    version: string;
+    ok: boolean;
+    error?: string;
+  }
+
+  interface Service {
+    name: string;
+    url: string;
+    up: boolean;
+    paused?: boolean;
+    error?: string;
+  }
+
+  interface ServiceSettings {
+    services: number;
+    lease_ms: number;
+    wait_ms: number;
+    poll_ms: number;
+  }
+
+  interface FaultKind {
+    kind: string;
+    available: boolean;
+    missing: string; // why not
+  }
+
+  /** GET /api/lab/v1/status */
+  interface Status {
+    lab: string;
+    version: string;
+    limits: Record<string, number>;
+    token_needed: boolean;
+    backends: Backend[];
+    services: Service[];
+    services_settings: ServiceSettings;
+    faults: FaultKind[];
+  }
+
+  /** Of GET /api/v1/strategies; one that is asked for by its name has files and a lesson. */
+  interface Strategy {
+    name: string;
+    title: string;
+    titles: Record<string, string>;
+    family: string;
+    guarantees: Record<string, string>;
+    broken: boolean;
+    available: boolean;
+    missing: string[];
+    files?: { name: string; content: string }[];
+    lesson?: Record<string, string>;
+  }
+
+  interface PlannedFault {
+    kind: string;
+    service: number;
+    at_ms: number;
+    for_ms?: number;
+  }
+
+  interface Fault {
+    kind: string;
+    service: number;
+    at_ms: number;
+    until_ms?: number;
+    state: 'planned' | 'on' | 'over' | 'failed';
+    error?: string;
+  }
+
+  interface Settings extends ServiceSettings {
+    strategies: string[];
+    stock: number;
+    quantity: number;
+    profile: 'closed' | 'spike' | 'constant' | 'ramp';
+    buyers?: number;
+    concurrency?: number;
+    rate?: number;
+    to_rate?: number;
+    seconds?: number;
+    seed: string; // more than a number holds
+    faults: PlannedFault[];
+  }
+
+  type RunState = 'preparing' | 'running' | 'stopping' | 'done' | 'failed';
+  type Verdict = 'held' | 'oversold' | 'lost' | 'not_valid';
+
+  /** What a lane's chart is drawn from, every so often. */
+  interface Point {
+    at: number;
+    rate: number;
+    p50_ms: number;
+    p99_ms: number;
+  }
+
+  interface Progress {
+    settling: boolean;
+    requests: number;
+    buyers: number;
+    counts: Record<string, number>;
+    units: number;
+    left: number;
+  }
+
+  interface Violation {
+    rule: string;
+    verdict: Verdict;
+    message: string;
+    count: number;
+    examples?: string[];
+  }
+
+  interface Audit {
+    verdict: Verdict;
+    initial: number;
+    remaining: number;
+    sold: number;
+    orders: number;
+    cancelled: number;
+    violations: Violation[];
+  }
+
+  interface Result {
+    strategy: { name: string; title: string; stock: string; broken: boolean };
+    targets: { url: string; backends: Backend[] }[];
+    seconds: number;
+    requests: number;
+    counts: Record<string, number>;
+    requests_per_second: number;
+    sales_per_second: number;
+    latency_us: { p50: number; p99: number };
+    commands: { backend: string; count: number; per_purchase: number }[] | null;
+    audit: Audit | null;
+    problems: string[] | null;
+    verdict: Verdict;
+  }
+
+  /** One strategy's part in a run. */
+  interface Lane {
+    strategy: string;
+    sku: number;
+    progress?: Progress;
+    result?: Result;
+    error?: string;
+    from: number; // how many points came before these
+    points?: Point[];
+  }
+
+  interface Run {
+    id: string;
+    settings: Settings;
+    state: RunState;
+    stopped: boolean;
+    started: string;
+    error?: string;
+    lanes: Lane[];
+    faults: Fault[];
+    not_kept?: string;
+  }
+
+  /** What is wrong with a field of what was sent. */
+  interface Blame {
+    code: string;
+    params?: Record<string, any>;
+    detail?: string;
+  }
+
+  /** An answer that is not a success: problem+json. */
+  interface Problem {
+    status: number;
+    code?: string;
+    detail?: string;
+    errors?: (Blame & { field: string })[];
+  }
+}
