@@ -3,11 +3,13 @@
 package e2e
 
 import (
+	"io/fs"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 
 	"seckill/internal/ledger"
+	"seckill/web"
 )
 
 func TestLessons(t *testing.T) {
@@ -62,8 +64,13 @@ func TestLessons(t *testing.T) {
 	tb.eval(`location.hash = "#/lessons/12-which"`)
 	tb.says(".proven", "redis-lua")
 	tb.says(".figures-place", "seckill compare --strategies")
+	if _, err := fs.Stat(web.Files(), "figures.json"); err == nil { // make figures was run
+		tb.says(".measured", "conditional")
+		tb.says(".measured figcaption", "Measured on 2")
+	}
 	tb.await(`!document.querySelector(".turn [rel=next]")`)
 	tb.inEveryLook("lesson last")
+	tb.shots("lesson-last")
 
 	t.Log("no such chapter")
 	tb.eval(`location.hash = "#/lessons/13-nothing"`)
