@@ -116,13 +116,14 @@ func TestDecide(t *testing.T) {
 
 // The tables answer for themselves: every manager has what it can have.
 func TestManagers(t *testing.T) {
+	byHand := map[Need][]string{NeedZooKeeper: {"dnf", "pacman", "apk"}, NeedTypes: {"dnf"}}
 	for _, m := range managers {
 		if len(m.install) == 0 || len(m.knows) == 0 {
 			t.Errorf("%s lacks a command", m.name)
 		}
 		for _, need := range all {
-			if len(m.packages[need]) == 0 && (need != NeedZooKeeper || m.name == "apt-get" || m.name == "brew") {
-				t.Errorf("%s has no package for %s", m.name, need)
+			if has := len(m.packages[need]) > 0; has == slices.Contains(byHand[need], m.name) {
+				t.Errorf("%s has a package for %s: %v", m.name, need, has)
 			}
 		}
 	}
