@@ -18,6 +18,7 @@ func Blow(ctx context.Context, c Config) (*Result, error) {
 	r := newRun(c)
 	r.services = nil // nobody to ask
 	defer r.transport.CloseIdleConnections()
-	r.storm(ctx)
+	finish := r.storm(ctx)
+	r.result.Course = finish()
 	return r.result, nil
 }
