@@ -204,8 +204,12 @@ func (u *UpCmd) host(ctx context.Context, l *lab.Lab, listener net.Listener, std
 	defer func() {
 		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout/2)
 		defer cancel()
-		if err := errors.Join(api.Close(stopping), server.Shutdown(stopping)); err != nil {
+		if err := api.Close(stopping); err != nil {
 			fmt.Fprintln(stderr, err)
+		}
+		if server.Shutdown(stopping) != nil {
+			fmt.Fprintln(stderr, "Requests that were still under way are cut off.")
+			server.Close()
 		}
 	}()
 

@@ -2,6 +2,8 @@ package labapi
 
 import (
 	"encoding/json"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -107,6 +109,24 @@ func TestEveryWrongFieldIsBlamed(t *testing.T) {
 		if !strings.Contains(body, `"field":"`+field+`"`) {
 			t.Errorf("%s is not blamed in %s", field, body)
 		}
+	}
+}
+
+// Who never ends his request is told, and not waited for.
+func TestBodyThatDoesNotEnd(t *testing.T) {
+	t.Parallel()
+	_, h, _ := start(t, nil)
+	body, never := io.Pipe()
+	defer never.Close()
+	req, _ := http.NewRequestWithContext(t.Context(), "POST", h.URL+"/api/lab/v1/runs", body)
+	req.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if said, _ := io.ReadAll(answer.Body); answer.StatusCode != 400 || !strings.Contains(string(said), "to its end") {
+		t.Errorf("%d %s", answer.StatusCode, said)
 	}
 }
 
