@@ -44,9 +44,15 @@ type Violation struct {
 	Rule     string   `json:"rule"`
 	Verdict  Verdict  `json:"verdict"` // what this violation alone makes of the run
 	Message  string   `json:"message"`
+	Params   Params   `json:"params,omitempty"`
 	Count    int      `json:"count"`
 	Examples []string `json:"examples,omitempty"` // order ids, users, requests
 }
+
+// Params are what a violation's message says, for who says it in another
+// language: numbers, and the name of a home. Their names are fixed for each
+// rule; "sku" is there when several were sold.
+type Params map[string]any
 
 // Told is what one buyer was told about one request, as the judge needs it.
 type Told struct {
@@ -107,6 +113,6 @@ type Report struct {
 // the times of the answers.
 func (r Report) Add(rule, message string) Report {
 	j := &judge{report: r}
-	j.violate(rule, message)
+	j.violate(rule, message, nil)
 	return j.conclude()
 }

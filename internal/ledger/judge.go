@@ -50,12 +50,12 @@ type judge struct {
 
 const maxExamples = 5
 
-func (j *judge) violate(rule, message string, examples ...string) {
+func (j *judge) violate(rule, message string, params Params, examples ...string) {
 	verdict, ok := verdictOf[rule]
 	if !ok {
 		verdict = Lost
 	}
-	v := Violation{Rule: rule, Verdict: verdict, Message: message, Count: max(1, len(examples)), Examples: examples}
+	v := Violation{Rule: rule, Verdict: verdict, Message: message, Params: params, Count: max(1, len(examples)), Examples: examples}
 	if len(v.Examples) > maxExamples {
 		v.Examples = v.Examples[:maxExamples]
 	}
@@ -81,10 +81,10 @@ func (j *judge) sumOrders() {
 		}
 	}
 	if bad != nil {
-		j.violate(RuleBadOrder, "orders that cannot be: no units, or an unknown state", bad...)
+		j.violate(RuleBadOrder, "orders that cannot be: no units, or an unknown state", nil, bad...)
 	}
 	if twice != nil {
-		j.violate(RuleTwice, "users with more than one active order", twice...)
+		j.violate(RuleTwice, "users with more than one active order", nil, twice...)
 	}
 }
 
@@ -94,7 +94,8 @@ func (j *judge) checkRun() {
 	if s.Initial != j.Initial || j.Run != 0 && s.Run != j.Run {
 		j.violate(RuleInitialChanged, fmt.Sprintf(
 			"the sale was reset by somebody else: it was set to %d units in run %d, the ledger says %d units in run %d",
-			j.Initial, j.Run, s.Initial, s.Run))
+			j.Initial, j.Run, s.Initial, s.Run),
+			Params{"initial": j.Initial, "run": j.Run, "found": s.Initial, "found_run": s.Run})
 	}
 	var stragglers []string
 	homes := map[Home]string{} // with a strategy that uses it
@@ -112,7 +113,7 @@ func (j *judge) checkRun() {
 		homes[home] = o.Strategy
 	}
 	if stragglers != nil {
-		j.violate(RuleStraggler, fmt.Sprintf("orders of other runs than %d", s.Run), stragglers...)
+		j.violate(RuleStraggler, fmt.Sprintf("orders of other runs than %d", s.Run), Params{"run": s.Run}, stragglers...)
 	}
 	j.report.Home = HomeRow
 	var used []string
@@ -123,7 +124,7 @@ func (j *judge) checkRun() {
 	if len(used) > 1 {
 		slices.Sort(used)
 		j.homesDiffer = true
-		j.violate(RuleMixedHomes, "strategies that keep their stock in different places sold in one run", used...)
+		j.violate(RuleMixedHomes, "strategies that keep their stock in different places sold in one run", nil, used...)
 	}
 }
 
@@ -141,7 +142,8 @@ func (j *judge) checkBalance() {
 	j.report.Remaining = j.Snapshot.Stock.Num
 	initial, sold := j.Initial, j.report.Sold
 	if sold > initial { // wherever the stock is kept
-		j.violate(RuleOversold, fmt.Sprintf("%d units sold out of %d: %d too many", sold, initial, sold-initial), j.beyond()...)
+		j.violate(RuleOversold, fmt.Sprintf("%d units sold out of %d: %d too many", sold, initial, sold-initial),
+			Params{"sold": sold, "stock": initial}, j.beyond()...)
 	}
 	if j.homesDiffer {
 		return
@@ -150,12 +152,12 @@ func (j *judge) checkBalance() {
 	if c := j.report.Home.Counter(); c != "" {
 		counted, ok := j.Snapshot.Homes[c]
 		if !ok {
-			j.violate(RuleUnknownHome, fmt.Sprintf("what is left in %s could not be read", c))
+			j.violate(RuleUnknownHome, fmt.Sprintf("what is left in %s could not be read", c), Params{"home": c})
 			return
 		}
 		if counted != j.Snapshot.Stock.Num {
 			j.violate(RuleCounterDisagrees, fmt.Sprintf("%s says that %d are left, the stock row says %d",
-				c, counted, j.Snapshot.Stock.Num))
+				c, counted, j.Snapshot.Stock.Num), Params{"home": c, "counted": counted, "row": j.Snapshot.Stock.Num})
 		}
 		if j.report.Home != HomeRowRedis { // there the row has the last word
 			j.report.Remaining = counted
@@ -163,17 +165,17 @@ func (j *judge) checkBalance() {
 	}
 	left := j.report.Remaining
 	if left < 0 {
-		j.violate(RuleNegative, fmt.Sprintf("the stock is %d", left))
+		j.violate(RuleNegative, fmt.Sprintf("the stock is %d", left), Params{"left": left})
 	}
 	switch sum := left + sold; {
 	case sum > initial:
 		j.violate(RuleLostUpdate, fmt.Sprintf(
 			"%d left + %d sold = %d, %d more than the %d there were: deductions were overwritten, or units given back twice",
-			left, sold, sum, sum-initial, initial), j.soldTwice()...)
+			left, sold, sum, sum-initial, initial), Params{"left": left, "sold": sold, "stock": initial}, j.soldTwice()...)
 	case sum < initial:
 		j.violate(RuleLostUnits, fmt.Sprintf(
 			"%d left + %d sold = %d, %d fewer than the %d there were: units vanished without an order",
-			left, sold, sum, initial-sum, initial))
+			left, sold, sum, initial-sum, initial), Params{"left": left, "sold": sold, "stock": initial})
 	}
 }
 
@@ -184,7 +186,7 @@ func (j *judge) checkUnused() {
 	for _, home := range slices.Sorted(maps.Keys(j.Snapshot.Homes)) {
 		if counted := j.Snapshot.Homes[home]; home != j.report.Home.Counter() && counted != j.Initial {
 			j.violate(RuleUnusedCounter, fmt.Sprintf("%s was set to %d and says %d, but no order of this run was sold from there",
-				home, j.Initial, counted))
+				home, j.Initial, counted), Params{"home": home, "stock": j.Initial, "counted": counted})
 		}
 	}
 }
@@ -287,19 +289,21 @@ func (j *judge) checkTold() {
 	}
 	for _, v := range []struct {
 		rule, message string
+		params        Params
 		examples      []string
 	}{
-		{RuleMissingOrder, "sales that buyers were told of and the ledger does not have", missing},
-		{RuleWrongReceipt, "sales that the ledger has otherwise than the buyer was told", wrong},
-		{RuleUnacknowledged, "orders of buyers who were told that they got nothing", unacknowledged},
-		{RuleInvented, "orders that no buyer of this run asked for", invented},
-		{RuleUndersold, fmt.Sprintf("buyers told sold out while at least %d units were there to the end", always), turnedAway},
+		{RuleMissingOrder, "sales that buyers were told of and the ledger does not have", nil, missing},
+		{RuleWrongReceipt, "sales that the ledger has otherwise than the buyer was told", nil, wrong},
+		{RuleUnacknowledged, "orders of buyers who were told that they got nothing", nil, unacknowledged},
+		{RuleInvented, "orders that no buyer of this run asked for", nil, invented},
+		{RuleUndersold, fmt.Sprintf("buyers told sold out while at least %d units were there to the end", always), Params{"left": always}, turnedAway},
 	} {
 		if v.examples != nil {
-			j.violate(v.rule, v.message, v.examples...)
+			j.violate(v.rule, v.message, v.params, v.examples...)
 		}
 	}
 	if demand && len(j.Snapshot.Orders) == 0 {
-		j.violate(RuleNothingSold, fmt.Sprintf("%d requests for a stock of %d, and not one order", len(j.Told), j.Initial))
+		j.violate(RuleNothingSold, fmt.Sprintf("%d requests for a stock of %d, and not one order", len(j.Told), j.Initial),
+			Params{"requests": len(j.Told), "stock": j.Initial})
 	}
 }

@@ -1,6 +1,9 @@
 package ledger
 
-import "fmt"
+import (
+	"fmt"
+	"maps"
+)
 
 // Rules about sums. They need no record of single requests: where one was
 // kept, they are a second opinion from other numbers.
@@ -54,11 +57,12 @@ func JudgeTotals(sku, initial int64, before, after Totals, told Sums) Report {
 func (j *judge) checkSums(sold int64) {
 	s := *j.Sums
 	if least := s.Least(); sold < least {
-		j.violate(RuleFewerThanTold, fmt.Sprintf("buyers were told of %d units sold, and %d were: %d fewer", least, sold, least-sold))
+		j.violate(RuleFewerThanTold, fmt.Sprintf("buyers were told of %d units sold, and %d were: %d fewer", least, sold, least-sold),
+			Params{"told": least, "sold": sold})
 	}
 	if most := s.Most(); sold > most {
 		j.violate(RuleMoreThanTold, fmt.Sprintf("%d units were sold, and buyers were told of %d at most, with %d whose outcome is unknown: %d more",
-			sold, most, s.Unknown, sold-most))
+			sold, most, s.Unknown, sold-most), Params{"sold": sold, "told": most, "unknown": s.Unknown})
 	}
 	if j.Told != nil { // says the same of single buyers
 		return
@@ -68,10 +72,11 @@ func (j *judge) checkSums(sold int64) {
 	always := j.report.Remaining - max(j.gaveBack, s.Cancelled+s.MaybeCancelled)
 	if s.SoldOut > 0 && s.SoldOut <= always && !j.homesDiffer {
 		j.violate(RuleUndersold, fmt.Sprintf("buyers who wanted %d were told sold out while at least %d units were there to the end",
-			s.SoldOut, always))
+			s.SoldOut, always), Params{"wanted": s.SoldOut, "left": always})
 	}
 	if s.Requests > 0 && s.Wanted <= j.Initial && sold == 0 && j.gaveBack == 0 && s.Cancelled+s.MaybeCancelled == 0 {
-		j.violate(RuleNothingSold, fmt.Sprintf("%d requests for a stock of %d, and nothing was sold", s.Requests, j.Initial))
+		j.violate(RuleNothingSold, fmt.Sprintf("%d requests for a stock of %d, and nothing was sold", s.Requests, j.Initial),
+			Params{"requests": s.Requests, "stock": j.Initial})
 	}
 }
 
@@ -96,6 +101,11 @@ func Sum(reports []Report) Report {
 		}
 		for _, v := range r.Violations {
 			v.Message = fmt.Sprintf("SKU %d: %s", r.SKU, v.Message)
+			v.Params = maps.Clone(v.Params)
+			if v.Params == nil {
+				v.Params = Params{}
+			}
+			v.Params["sku"] = r.SKU
 			all.Violations = append(all.Violations, v)
 		}
 	}
