@@ -30,12 +30,14 @@ func decode(c *gin.Context, into fields) *problem {
 		return &problem{Code: "unsupported_media_type", Status: http.StatusUnsupportedMediaType,
 			Detail: "Send JSON, with the header Content-Type: application/json."}
 	}
-	// Who never ends his request must not keep the lab from stopping. What the
-	// request asks for may take longer than that.
+	// Who never ends his request must not keep the lab from stopping. What a
+	// whole one asks for may take longer than that.
 	control := http.NewResponseController(c.Writer)
 	_ = control.SetReadDeadline(time.Now().Add(slowest))
 	body, err := io.ReadAll(http.MaxBytesReader(c.Writer, c.Request.Body, maxBody))
-	_ = control.SetReadDeadline(time.Time{})
+	if err == nil {
+		_ = control.SetReadDeadline(time.Time{})
+	}
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
