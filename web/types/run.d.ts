@@ -110,6 +110,7 @@ declare namespace Json {
     rule: string;
     verdict: Verdict;
     message: string;
+    params?: Record<string, any>;
     count: number;
     examples?: string[];
   }

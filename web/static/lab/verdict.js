@@ -53,6 +53,18 @@ export function Lesson({ result: { strategy, verdict } }) {
 }
 
 /**
+ * A violation in the page's language; the judge's own sentence where the page
+ * has none, or the numbers of it are not known: runs of an older lab.
+ * @param {Json.Violation} violation
+ */
+function broken({ rule, message, params }) {
+  const words = t.broken[rule];
+  if (!words || (typeof words === 'function' && !params)) return message;
+  const sentence = typeof words === 'function' ? words(params ?? {}) : words;
+  return params?.sku ? t.brokenOf(params.sku, sentence) : sentence;
+}
+
+/**
  * What broke, with the very orders; those of the first rules are open.
  * @param {{result: Json.Result, open?: number}} props
  */
@@ -65,7 +77,7 @@ export function Rules({ result, open = Infinity }) {
         ${violations.map((v, i) => html`
           <li key=${v.rule}>
             <p><strong>${t.rules[v.rule] ?? v.rule}</strong> <code>${v.rule}</code></p>
-            <p>${v.message}</p>
+            <p>${broken(v)}</p>
             ${v.examples && html`
               <details open=${i < open}><summary>${t.verdict.orders}</summary>
                 <ul class="examples">
