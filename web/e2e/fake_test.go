@@ -31,6 +31,7 @@ type fake struct {
 	url      string
 	progress chan loadtest.Progress
 	results  chan *loadtest.Result
+	serving  chan struct{} // nil: service processes start at once; else when somebody takes it
 
 	mu       sync.Mutex
 	services []lab.Service
@@ -97,7 +98,17 @@ func (f *fake) ServiceSettings() lab.ServiceSettings {
 	return lab.ServiceSettings{Services: 2, Lease: 8000, Wait: 3000, Poll: 10}
 }
 
-func (f *fake) Serve(context.Context, lab.ServiceSettings) error { return nil }
+func (f *fake) Serve(ctx context.Context, _ lab.ServiceSettings) error {
+	if f.serving == nil {
+		return nil
+	}
+	select {
+	case f.serving <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
 
 func (f *fake) Faults() []lab.FaultStatus {
 	return []lab.FaultStatus{

@@ -231,6 +231,19 @@ func TestRunAsTheLabTellsIt(t *testing.T) {
 	tb.shot("fake-wide-dark")
 }
 
+func TestServiceProcessesAreStartedAnew(t *testing.T) {
+	f := startFake(t)
+	f.serving = make(chan struct{})
+	tb := startBrowser(t).open(f.url+"#/lab?strategies=naive&lease_ms=500", wide)
+	tb.await(`document.querySelectorAll(".picker .chosen .title").length === 1`)
+	tb.click("button.run")
+	tb.says(".banner.busy", "Starting the service processes anew")
+	<-f.serving
+	tb.says(".banner.busy", "naive: selling")
+	tb.click("button.stop")
+	tb.says(".banner", "NOT VALID")
+}
+
 func TestServiceThatDied(t *testing.T) {
 	f := startFake(t)
 	f.services = append(f.services, f.services[0])
