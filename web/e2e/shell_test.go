@@ -12,7 +12,7 @@ import (
 // Whoever adds a text adds it twice.
 func TestDictionariesHaveTheSameKeys(t *testing.T) {
 	tb := startBrowser(t).open(startFake(t).url, wide)
-	for _, folder := range []string{"text", "compare/text", "shop/text"} {
+	for _, folder := range []string{"text", "lab/text", "compare/text", "shop/text"} {
 		tb.sameKeys("/static/" + folder + "/")
 	}
 	tb.await(`window.words > 400`)

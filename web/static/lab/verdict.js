@@ -1,7 +1,7 @@
 // The verdict that nobody can miss, and everything it rests on.
 import { link } from '../route.js';
 import { t } from '../text.js';
-import { count, html, ms } from '../ui.js';
+import { count, html, ms, useEffect, useState } from '../ui.js';
 import { address, fromRun } from './settings.js';
 
 const signs = {
@@ -53,41 +53,16 @@ export function Lesson({ result: { strategy, verdict } }) {
 }
 
 /**
- * A violation in the page's language; the judge's own sentence where the page
- * has none, or the numbers of it are not known: runs of an older lab.
- * @param {Json.Violation} violation
- */
-function broken({ rule, message, params }) {
-  const words = t.broken[rule];
-  if (!words || (typeof words === 'function' && !params)) return message;
-  const sentence = typeof words === 'function' ? words(params ?? {}) : words;
-  return params?.sku ? t.brokenOf(params.sku, sentence) : sentence;
-}
-
-/**
- * What broke, with the very orders; those of the first rules are open.
+ * What broke, with the very orders: loaded when something did.
  * @param {{result: Json.Result, open?: number}} props
  */
-export function Rules({ result, open = Infinity }) {
-  const violations = result.audit?.violations ?? [];
-  return violations.length > 0 && html`
-    <div class="panel rules">
-      <h3>${t.verdict.rules}</h3>
-      <ul>
-        ${violations.map((v, i) => html`
-          <li key=${v.rule}>
-            <p><strong>${t.rules[v.rule] ?? v.rule}</strong> <code>${v.rule}</code></p>
-            <p>${broken(v)}</p>
-            ${v.examples && html`
-              <details open=${i < open}><summary>${t.verdict.orders}</summary>
-                <ul class="examples">
-                  ${v.examples.map((e) => html`<li><code>${e}</code></li>`)}
-                  ${v.count > v.examples.length && html`<li>${t.verdict.more(v.count - v.examples.length)}</li>`}
-                </ul>
-              </details>`}
-          </li>`)}
-      </ul>
-    </div>`;
+export function Rules(props) {
+  const [loaded, keep] = useState(/** @type {typeof import('./rules.js') | null} */ (null));
+  const broke = (props.result.audit?.violations ?? []).length > 0;
+  useEffect(() => {
+    if (broke) import('./rules.js').then(keep);
+  }, [broke]);
+  return broke && loaded && html`<${loaded.Rules} ...${props} />`;
 }
 
 /** @param {{result: Json.Result}} props */

@@ -201,36 +201,6 @@ export default {
     two_holders: 'Two holders of one lock', unknown: 'Left in the dark', blocked: 'Blocked for ever',
     error: 'An error for no reason', hindered: 'Hindered by another SKU', stolen: 'Lock taken from its holder',
   },
-  /** @type {Record<string, string | ((p: Record<string, any>) => string)>} */
-  broken: {
-    oversold: ({ sold, stock }) => `${count(sold)} units sold out of ${count(stock)}: ${count(sold - stock)} too many.`,
-    negative_stock: ({ left }) => `The stock is ${count(left)}.`,
-    lost_update: ({ left, sold, stock }) =>
-      `${count(left)} left + ${count(sold)} sold = ${count(left + sold)}, ${count(left + sold - stock)} more than the ${count(stock)} there were: deductions were overwritten, or units given back twice.`,
-    lost_units: ({ left, sold, stock }) =>
-      `${count(left)} left + ${count(sold)} sold = ${count(left + sold)}, ${count(stock - left - sold)} fewer than the ${count(stock)} there were: units vanished without an order.`,
-    bought_twice: 'Users with more than one active order.',
-    bad_order: 'Orders that cannot be: no units, or an unknown state.',
-    missing_order: 'Sales that buyers were told of and the ledger does not have.',
-    wrong_receipt: 'Sales that the ledger has otherwise than the buyer was told.',
-    unacknowledged_order: 'Orders of buyers who were told that they got nothing.',
-    invented_order: 'Orders that no buyer of this run asked for.',
-    undersold: ({ wanted, left }) =>
-      `Buyers ${wanted ? `who wanted ${count(wanted)} ` : ''}were told sold out while at least ${plural(left, 'unit')} stayed to the end.`,
-    nothing_sold: ({ requests, stock }) => `${plural(requests, 'request')} for a stock of ${count(stock)}, and nothing was sold.`,
-    initial_changed: ({ initial, run, found, found_run: foundRun }) =>
-      `Somebody else reset the sale: it was set to ${count(initial)} units in run ${run}, the ledger says ${count(found)} in run ${foundRun}.`,
-    mixed_homes: 'Strategies that keep their stock in different places sold in one run.',
-    straggler: ({ run }) => `Orders of other runs than ${run}.`,
-    unknown_home: ({ home }) => `What is left in ${home} could not be read.`,
-    counter_and_row_differ: ({ home, counted, row }) => `${home} says that ${count(counted)} are left, the stock row says ${count(row)}.`,
-    unused_counter_changed: ({ home, stock, counted }) =>
-      `${home} was set to ${count(stock)} and says ${count(counted)}, but no order of this run was sold from there.`,
-    fewer_than_told: ({ told, sold }) => `Buyers were told of ${count(told)} units sold, and ${count(sold)} were: ${count(told - sold)} fewer.`,
-    more_than_told: ({ sold, told, unknown }) =>
-      `${count(sold)} units were sold, and buyers were told of ${count(told)} at most, with ${count(unknown)} whose outcome is unknown: ${count(sold - told)} more.`,
-  },
-  brokenOf: (sku, sentence) => `SKU ${sku}: ${sentence}`,
 
   about: {
     load: ({ profile, buyers = 0, concurrency = 0, rate = 0, to_rate: to = 0, seconds = 0 }) => ({

@@ -216,36 +216,6 @@ export default {
     two_holders: '一把锁，两个持有者', unknown: '买家不知道结果', blocked: '永远被挡住',
     error: '无缘无故的错误', hindered: '被别的商品妨碍', stolen: '锁被别人放掉',
   },
-  /** @type {Record<string, string | ((p: Record<string, any>) => string)>} */
-  broken: {
-    oversold: ({ sold, stock }) => `库存 ${count(stock)} 件，却卖出了 ${count(sold)} 件：多卖 ${count(sold - stock)} 件。`,
-    negative_stock: ({ left }) => `库存变成了 ${count(left)}。`,
-    lost_update: ({ left, sold, stock }) =>
-      `剩余 ${count(left)} + 已售 ${count(sold)} = ${count(left + sold)}，比原有的 ${count(stock)} 件多出 ${count(left + sold - stock)} 件：有扣减被覆盖，或者同一件退还了两次。`,
-    lost_units: ({ left, sold, stock }) =>
-      `剩余 ${count(left)} + 已售 ${count(sold)} = ${count(left + sold)}，比原有的 ${count(stock)} 件少了 ${count(stock - left - sold)} 件：库存没了，却没有对应的订单。`,
-    bought_twice: '有用户同时持有不止一个有效订单。',
-    bad_order: '有不可能存在的订单：数量不足一件，或者状态未知。',
-    missing_order: '买家被告知已购得，账本里却没有对应的订单。',
-    wrong_receipt: '账本里的订单与告知买家的内容不一致。',
-    unacknowledged_order: '买家被告知没买到，账本里却有他的订单。',
-    invented_order: '账本里有本次运行中没有任何买家请求过的订单。',
-    undersold: ({ wanted, left }) =>
-      `${wanted ? `想买 ${count(wanted)} 件的` : ''}买家被告知售罄，可直到最后至少还有 ${count(left)} 件。`,
-    nothing_sold: ({ requests, stock }) => `库存 ${count(stock)} 件，请求 ${count(requests)} 次，却什么也没卖出。`,
-    initial_changed: ({ initial, run, found, found_run: foundRun }) =>
-      `销售被别人重置了：第 ${run} 次运行设定的库存是 ${count(initial)} 件，账本里却是第 ${foundRun} 次运行的 ${count(found)} 件。`,
-    mixed_homes: '同一次运行里，参与销售的策略把库存放在了不同的地方。',
-    straggler: ({ run }) => `有订单不属于第 ${run} 次运行。`,
-    unknown_home: ({ home }) => `读不出 ${home} 里还剩多少库存。`,
-    counter_and_row_differ: ({ home, counted, row }) => `${home} 记着剩 ${count(counted)} 件，库存行记着剩 ${count(row)} 件。`,
-    unused_counter_changed: ({ home, stock, counted }) =>
-      `${home} 设定为 ${count(stock)}，现在是 ${count(counted)}，可本次运行没有订单从它卖出。`,
-    fewer_than_told: ({ told, sold }) => `告知买家已售 ${count(told)} 件，实际只卖出 ${count(sold)} 件：少了 ${count(told - sold)} 件。`,
-    more_than_told: ({ sold, told, unknown }) =>
-      `卖出了 ${count(sold)} 件，而告知买家的连同 ${count(unknown)} 件结果不明的，最多只有 ${count(told)} 件：多了 ${count(sold - told)} 件。`,
-  },
-  brokenOf: (sku, sentence) => `SKU ${sku}：${sentence}`,
 
   about: {
     load: ({ profile, buyers = 0, concurrency = 0, rate = 0, to_rate: to = 0, seconds = 0 }) => ({

@@ -1,0 +1,47 @@
+// The rules that broke, in the page's language.
+import { preferences } from '../preferences.js';
+import { t } from '../text.js';
+import { html } from '../ui.js';
+import en from './text/en.js';
+import zh from './text/zh.js';
+
+const dictionaries = { en, zh };
+
+/**
+ * A violation in words; in the judge's own where the page has none, or where
+ * the numbers are not known: those of an older lab's runs.
+ * @param {Json.Violation} violation
+ */
+function say({ rule, message, params }) {
+  const words = dictionaries[preferences().language];
+  const sentence = words.broken[rule];
+  if (!sentence || (typeof sentence === 'function' && !params)) return message;
+  const said = typeof sentence === 'function' ? sentence(params ?? {}) : sentence;
+  return params?.sku ? words.of(params.sku, said) : said;
+}
+
+/**
+ * What broke, with the very orders; those of the first rules are open.
+ * @param {{result: Json.Result, open?: number}} props
+ */
+export function Rules({ result, open = Infinity }) {
+  const violations = result.audit?.violations ?? [];
+  return violations.length > 0 && html`
+    <div class="panel rules">
+      <h3>${t.verdict.rules}</h3>
+      <ul>
+        ${violations.map((v, i) => html`
+          <li key=${v.rule}>
+            <p><strong>${t.rules[v.rule] ?? v.rule}</strong> <code>${v.rule}</code></p>
+            <p>${say(v)}</p>
+            ${v.examples && html`
+              <details open=${i < open}><summary>${t.verdict.orders}</summary>
+                <ul class="examples" lang="en">
+                  ${v.examples.map((e) => html`<li><code>${e}</code></li>`)}
+                  ${v.count > v.examples.length && html`<li>${t.verdict.more(v.count - v.examples.length)}</li>`}
+                </ul>
+              </details>`}
+          </li>`)}
+      </ul>
+    </div>`;
+}
