@@ -27,7 +27,7 @@ const Format = 1
 //	durability   [{backend, name, value}] as read from the servers
 //	settings     the sale, as in the result of `seckill load`; strategy is empty
 //	targets      addresses of the service processes
-//	locks        {lease_ms, wait_ms, poll_ms} that these ran with; absent: not known
+//	locks        {lease_ms, wait_ms, poll_ms} that these ran with, if that is known
 //	repeats      rounds that were asked for; turn_seconds: the least that is measured
 //	             of one strategy in one round
 //	floors       [{id, title, per_second: {median, low, high}, rounds: [{round, per_second}], missing}]
