@@ -277,8 +277,17 @@ func (tb *tab) choose(strategies ...string) {
 // maxStrategies can be side by side.
 const maxStrategies = 4
 
+// click clicks with the mouse, once what it clicks stands still: a page that
+// is still being drawn would move it from under the pointer.
 func (tb *tab) click(selector string) {
 	tb.t.Helper()
+	tb.eval(`globalThis.lastBox = ""`)
+	tb.await(fmt.Sprintf(`(() => {
+		const box = JSON.stringify(document.querySelector(%q)?.getBoundingClientRect());
+		const still = box && box === globalThis.lastBox;
+		globalThis.lastBox = box;
+		return still;
+	})()`, selector))
 	tb.do(chromedp.Click(chromedp.CSS(selector)))
 }
 

@@ -19,7 +19,9 @@ const formHasAddress = `(() => {
 	const value = (id) => document.getElementById(id)?.value;
 	const chosen = [...document.querySelectorAll(".picker .chosen a")].map((a) => a.innerText).join();
 	const fault = ["kind", "service", "at_ms"].map((name) => value("faults[0]." + name));
-	return chosen === said.strategies && Object.entries(said).every(([name, text]) => (value(name) ?? text) === text || name === "strategies")
+	const profile = document.querySelector("input[name=profile]:checked")?.value;
+	return chosen === said.strategies && profile === (said.profile ?? "closed")
+		&& Object.entries(said).every(([name, text]) => value(name) === text || ["strategies", "profile", "faults"].includes(name))
 		&& (said.faults ?? "").split(".").slice(0, 3).every((text, i) => (fault[i] ?? text) === text);
 })()`
 
@@ -89,7 +91,7 @@ func TestStrategiesAreChosenByKeyboard(t *testing.T) {
 	}
 	press(kb.ArrowDown)
 	option("naive")
-	tb.await(`document.querySelector("#option-naive .mark.bad .hidden").innerText.includes("no oversell: breaks")`) // computed
+	tb.await(`document.querySelector("#option-naive .mark.bad .hidden")?.innerText.includes("no oversell: breaks")`) // computed
 	tb.says(".options [role=status]", "3 strategies")
 	press(kb.Enter)
 	tb.await(`document.querySelector("#option-naive").ariaSelected === "true"`)

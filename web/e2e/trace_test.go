@@ -57,6 +57,7 @@ func TestCounterexampleIsPlayed(t *testing.T) {
 
 	t.Log("it plays by itself")
 	tb.eval(`document.querySelector(".step:nth-child(10) > button").click()`)
+	tb.says(".where", "第 10 步")
 	tb.click(".play")
 	tb.says(".where", "第 11 步")
 }
