@@ -24,11 +24,11 @@ prove: build
 	$(BIN) prove --examples web/guarantees --json web/guarantees/matrix.json --readme README.md
 	@find web/guarantees -name '*.json' ! -newer bin/prove.begun -delete
 
-## figures: measure the figures of the README and the lessons anew (half an hour, on a machine that does nothing else)
+## figures: measure the figures of the README and the lessons anew (a quarter of an hour, on a machine that does nothing else)
 figures: build
 	$(BIN) deps
 	$(BIN) compare --strategies all --html bin/compare.html --json bin/compare.json
-	$(BIN) bench locks --json bin/locks.json
+	$(BIN) bench locks --contenders 8 --for 1s --json bin/locks.json
 	$(BIN) bench claims --json bin/claims.json
 	$(BIN) figures --compare bin/compare.json --locks bin/locks.json --claims bin/claims.json \
 		--json web/static/figures.json --readme README.md
