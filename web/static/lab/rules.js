@@ -36,8 +36,8 @@ export function Rules({ result, open = Infinity }) {
             <p>${say(v)}</p>
             ${v.examples && html`
               <details open=${i < open}><summary>${t.verdict.orders}</summary>
-                <ul class="examples" lang="en">
-                  ${v.examples.map((e) => html`<li><code>${e}</code></li>`)}
+                <ul class="examples">
+                  ${v.examples.map((e) => html`<li><code lang="en">${e}</code></li>`)}
                   ${v.count > v.examples.length && html`<li>${t.verdict.more(v.count - v.examples.length)}</li>`}
                 </ul>
               </details>`}
