@@ -3,10 +3,13 @@
 package e2e
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -231,6 +234,28 @@ func TestRunAsTheLabTellsIt(t *testing.T) {
 	tb.shot("fake-narrow-dark")
 	tb.do(look{"wide", 1440, 1000, true}.set())
 	tb.shot("fake-wide-dark")
+}
+
+// The sentences are loaded when something broke, and that can fail: what broke
+// is said all the same.
+func TestWhatBrokeIsSaidWhateverCannotBeLoaded(t *testing.T) {
+	f := startFake(t)
+	tb := startBrowser(t).open(f.url, wide)
+	tb.forgive("rules.js")
+	tb.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, network.SetBlockedURLs, network.SetBlockedURLsParams{
+			URLPatterns: []*network.BlockPattern{{URLPattern: "*://*:*/static/lab/rules.js", Block: true}}})
+		return err
+	}))
+	tb.choose("naive")
+	tb.click("button.run")
+	tb.says(".banner.busy", "naive: selling")
+	f.results <- fakeResult(ledger.Oversold, ledger.Violation{Rule: ledger.RuleOversold, Verdict: ledger.Oversold,
+		Message: "131 units sold out of 100", Count: 1})
+	tb.says(".rules", "131 units sold out of 100")
+	if said := tb.text(".rules"); strings.Contains(said, ledger.RuleOversold) {
+		t.Errorf("rules.js was loaded, so nothing was tested: %s", said)
+	}
 }
 
 func TestServiceProcessesAreStartedAnew(t *testing.T) {

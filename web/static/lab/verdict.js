@@ -53,26 +53,36 @@ export function Lesson({ result: { strategy, verdict } }) {
 }
 
 /**
- * What broke, with the very orders: loaded when something did.
+ * What broke, with the very orders: loaded when something did. Where that
+ * fails, because the lab has gone, the judge's own sentences stand for it.
  * @param {{result: Json.Result, open?: number}} props
  */
 export function Rules(props) {
   const [loaded, keep] = useState(/** @type {typeof import('./rules.js') | null} */ (null));
-  const broke = (props.result.audit?.violations ?? []).length > 0;
+  const [failed, fail] = useState(false);
+  const violations = props.result.audit?.violations ?? [];
+  const broke = violations.length > 0;
   useEffect(() => {
-    if (broke) import('./rules.js').then(keep);
+    if (broke) import('./rules.js').then(keep, () => fail(true));
   }, [broke]);
-  return broke && loaded && html`<${loaded.Rules} ...${props} />`;
+  if (loaded && broke) return html`<${loaded.Rules} ...${props} />`;
+  return failed && broke && html`<${Listed} title=${t.verdict.rules} lines=${violations.map((v) => v.message)} />`;
 }
 
 /** @param {{result: Json.Result}} props */
 export function Problems({ result: { problems } }) {
-  return problems && problems.length > 0 && html`
-    <div class="panel rules">
-      <h3>${t.verdict.problems}</h3>
-      <ul>${problems.map((p) => html`<li>${p}</li>`)}</ul>
-    </div>`;
+  return problems && problems.length > 0 && html`<${Listed} title=${t.verdict.problems} lines=${problems} />`;
 }
+
+/**
+ * Sentences of the lab's, which are English.
+ * @param {{title: string, lines: string[]}} props
+ */
+const Listed = ({ title, lines }) => html`
+  <div class="panel rules">
+    <h3>${title}</h3>
+    <ul lang="en">${lines.map((line) => html`<li>${line}</li>`)}</ul>
+  </div>`;
 
 /** The figures, and what they were measured on: neither means much alone. */
 export const Facts = ({ result }) => html`
