@@ -2,6 +2,7 @@ package loadtest
 
 import (
 	"slices"
+	"time"
 
 	"seckill/internal/ledger"
 )
@@ -57,8 +58,18 @@ func (h history) told(p *plan) [][]ledger.Told {
 		asked := p.purchase(r.index)
 		key = p.key(key[:0], r.index, asked.sku)
 		k := asked.sku - p.SKU
-		all[k] = append(all[k], ledger.Told{RequestID: string(key), User: asked.user, Quantity: asked.quantity,
-			Outcome: outcomes[r.outcome], OrderID: r.orderID, Remaining: r.remaining, Cancelled: r.cancel != kept})
+		told := ledger.Told{RequestID: string(key), User: asked.user, Quantity: asked.quantity, Outcome: outcomes[r.outcome],
+			OrderID: r.orderID, Remaining: r.remaining, Sent: time.Duration(r.call), Answered: time.Duration(r.answered)}
+		all[k] = append(all[k], told)
+		if r.cancel == kept {
+			continue
+		}
+		told.Call, told.Outcome, told.Remaining = ledger.CallCancel, ledger.OutcomeCancelled, 0
+		told.Sent, told.Answered = time.Duration(r.cancelCall), time.Duration(r.back)
+		if r.cancel == mayHaveBroken {
+			told.Outcome = ledger.OutcomeUnknown
+		}
+		all[k] = append(all[k], told)
 	}
 	return all
 }

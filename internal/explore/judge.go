@@ -45,7 +45,12 @@ func (w *World) told(o *Order) []ledger.Told {
 		switch {
 		case b.Does == Cancels:
 			placed := w.placed[b.Name]
-			t.Outcome, t.OrderID, t.Remaining, t.Cancelled = ledger.OutcomeSold, placed.OrderID, placed.Remaining, true
+			t.Outcome, t.OrderID, t.Remaining = ledger.OutcomeSold, placed.OrderID, placed.Remaining
+			told = append(told, t)
+			t.Call, t.Outcome = ledger.CallCancel, ledger.OutcomeUnknown
+			if b.Err == nil {
+				t.Outcome = ledger.OutcomeCancelled
+			}
 		case b.Err == nil:
 			t.Outcome = ledger.OutcomeSold
 		case errors.Is(b.Err, seckill.ErrSoldOut):

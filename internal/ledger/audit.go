@@ -54,30 +54,6 @@ type Violation struct {
 // rule; "sku" is there when several were sold.
 type Params map[string]any
 
-// Told is what one buyer was told about one request, as the judge needs it.
-type Told struct {
-	RequestID string
-	User      int64
-	Quantity  int64
-	Outcome   Outcome
-	OrderID   string // when Outcome is OutcomeSold
-	Remaining int64  // when Outcome is OutcomeSold
-	Cancelled bool   // this buyer cancelled his order, or may have
-}
-
-// An Outcome is what a buyer was told.
-type Outcome string
-
-const (
-	OutcomeSold      Outcome = "sold"
-	OutcomeSoldOut   Outcome = "sold_out"
-	OutcomeBusy      Outcome = "busy"
-	OutcomeConflict  Outcome = "conflict"
-	OutcomeDuplicate Outcome = "duplicate"
-	OutcomeUnknown   Outcome = "unknown" // no answer, or one that says so
-	OutcomeError     Outcome = "error"   // an answer that says that nothing was taken
-)
-
 // Evidence is everything the judge looks at.
 type Evidence struct {
 	Snapshot Snapshot
@@ -87,7 +63,7 @@ type Evidence struct {
 	Run int64
 	// HomeOf says where a strategy keeps its stock.
 	HomeOf func(strategy string) (Home, bool)
-	// Told holds what every buyer of the run was told; nil when the ledger is
+	// Told holds what buyers were told, call by call; nil when the ledger is
 	// judged alone. An empty, non-nil slice is a run without demand.
 	Told []Told
 	// Sums add up what buyers were told, counted apart from Told; nil when

@@ -246,13 +246,22 @@ func (j *judge) checkTold() {
 		orders[asked{o.UserID, o.RequestID}] = o
 	}
 	settled := make(map[asked]bool, len(j.Told)) // acknowledged or unknown
+	cancelled := map[asked]bool{}                // told cancelled, or unknown
+	for _, t := range j.Told {
+		if t.Call == CallCancel && (t.Outcome == OutcomeCancelled || t.Outcome == OutcomeUnknown) {
+			cancelled[asked{t.User, t.RequestID}] = true
+		}
+	}
 	demand, cancelledLater := false, int64(0)
 	var missing, wrong []string
 	for _, t := range j.Told {
+		if !t.Call.Is(CallBuy) {
+			continue
+		}
 		demand = demand || t.Quantity <= j.Initial
 		k := asked{t.User, t.RequestID}
 		settled[k] = settled[k] || t.Outcome == OutcomeSold || t.Outcome == OutcomeUnknown
-		if t.Cancelled {
+		if cancelled[k] {
 			cancelledLater += t.Quantity
 		}
 		if t.Outcome != OutcomeSold {
@@ -261,7 +270,7 @@ func (j *judge) checkTold() {
 		switch o := orders[k]; {
 		case o == nil:
 			missing = append(missing, fmt.Sprintf("user %d was given order %s", t.User, t.OrderID))
-		case o.Status != Active && !t.Cancelled:
+		case o.Status != Active && !cancelled[k]:
 			missing = append(missing, fmt.Sprintf("order %s of user %d is %s, and he never cancelled it", t.OrderID, t.User, o.Status))
 		case o.PublicID != t.OrderID || o.Quantity != t.Quantity || o.Remaining != t.Remaining:
 			wrong = append(wrong, fmt.Sprintf("user %d was told order %s, %d units, %d left; the ledger has order %s, %d units, %d left",
@@ -283,7 +292,7 @@ func (j *judge) checkTold() {
 	always := j.report.Remaining - max(j.gaveBack, cancelledLater)
 	var turnedAway []string
 	for _, t := range j.Told {
-		if t.Outcome == OutcomeSoldOut && t.Quantity <= always && !j.homesDiffer {
+		if t.Call.Is(CallBuy) && t.Outcome == OutcomeSoldOut && t.Quantity <= always && !j.homesDiffer {
 			turnedAway = append(turnedAway, fmt.Sprintf("user %d wanted %d", t.User, t.Quantity))
 		}
 	}

@@ -56,7 +56,7 @@ func (s *randomSale) visit(user int64) {
 			s.cancel(bought)
 			s.buy(user, quantity, OutcomeSold)
 		case 4:
-			s.Told[bought].Cancelled = true // asked to, without an answer and without success
+			s.Evidence.cancel(bought, OutcomeUnknown) // and without success
 		}
 	}
 }
@@ -86,7 +86,7 @@ func (s *randomSale) buy(user, quantity int64, o Outcome) bool {
 }
 
 func (s *randomSale) cancel(bought int) {
-	s.Told[bought].Cancelled = true
+	s.Evidence.cancel(bought, OutcomeCancelled)
 	o := &s.Snapshot.Orders[len(s.Snapshot.Orders)-1]
 	o.Status = Cancelled
 	s.Snapshot.Stock.Num += o.Quantity
@@ -158,7 +158,7 @@ var mutations = map[string]func(*randomSale) (changed bool){
 	"a buyer was told busy and has an order": func(s *randomSale) bool {
 		_, o := s.order(func(Order) bool { return true })
 		for i, t := range s.Told {
-			if t.User == o.UserID && t.RequestID == o.RequestID {
+			if t.Call != CallCancel && t.User == o.UserID && t.RequestID == o.RequestID {
 				s.Told[i].Outcome = OutcomeBusy
 			}
 		}
@@ -167,7 +167,7 @@ var mutations = map[string]func(*randomSale) (changed bool){
 	"a buyer was told sold out in vain": func(s *randomSale) bool {
 		back := int64(0)
 		for _, t := range s.Told {
-			if t.Cancelled {
+			if t.Call == CallCancel {
 				back += t.Quantity
 			}
 		}

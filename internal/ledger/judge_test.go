@@ -27,7 +27,7 @@ func clean() Evidence {
 		return t
 	}
 	regret := sold(8, 2, 8)
-	regret.Cancelled = true
+	cancelled := Told{Call: CallCancel, RequestID: "r8", User: 8, Quantity: 2, Outcome: OutcomeCancelled, OrderID: "o8"}
 	return Evidence{
 		Initial: 10, Run: 4,
 		Snapshot: Snapshot{
@@ -43,7 +43,7 @@ func clean() Evidence {
 		},
 		Told: []Told{
 			regret, sold(1, 3, 7), sold(2, 3, 4), sold(3, 3, 1), told(4, 1, OutcomeSoldOut),
-			told(5, 1, OutcomeUnknown), told(6, 1, OutcomeUnknown), told(7, 1, OutcomeBusy),
+			told(5, 1, OutcomeUnknown), told(6, 1, OutcomeUnknown), told(7, 1, OutcomeBusy), cancelled,
 		},
 	}
 }
@@ -89,7 +89,7 @@ func TestJudgeCleanSales(t *testing.T) {
 		{"unknown, then acknowledged", func(e *Evidence) {
 			e.Told[6], e.Told = Told{RequestID: "r6", User: 6, Quantity: 1, Outcome: OutcomeSold, OrderID: "o6"}, append(e.Told, e.Told[6])
 		}},
-		{"a cancellation whose outcome is unknown", func(e *Evidence) { e.Told[1].Cancelled = true }},
+		{"a cancellation whose outcome is unknown", func(e *Evidence) { e.cancel(1, OutcomeUnknown) }},
 		{"bought again after cancelling", func(e *Evidence) {
 			e.Snapshot.Orders[4] = Order{PublicID: "again", RequestID: "again", Run: 4, UserID: 8, SKUID: 1, Quantity: 1, Status: Active, Strategy: "conditional"}
 			e.Told[6] = Told{RequestID: "again", User: 8, Quantity: 1, Outcome: OutcomeSold, OrderID: "again"}
@@ -103,7 +103,8 @@ func TestJudgeCleanSales(t *testing.T) {
 			e.Told[4].Quantity = 2
 		}},
 		{"sold out before a cancellation gave units back", func(e *Evidence) {
-			e.Snapshot.Orders[3].Status, e.Snapshot.Stock.Num, e.Told[3].Cancelled = Cancelled, 3, true
+			e.Snapshot.Orders[3].Status, e.Snapshot.Stock.Num = Cancelled, 3
+			e.cancel(3, OutcomeCancelled)
 		}},
 		{"nobody came", func(e *Evidence) {
 			e.Snapshot.Orders, e.Snapshot.Stock.Num, e.Told = nil, 10, []Told{}
@@ -179,7 +180,7 @@ func TestJudgeViolations(t *testing.T) {
 		{"an order under another request", func(e *Evidence) { e.Snapshot.Orders[4].RequestID = "r99" }, Lost, []string{RuleInvented}},
 		{"sold out with units left", func(e *Evidence) {
 			e.Snapshot.Orders, e.Snapshot.Stock.Num = e.Snapshot.Orders[1:4], 1
-			e.Told[0].Outcome, e.Told[0].Cancelled = OutcomeBusy, false
+			e.Told[0].Outcome, e.Told = OutcomeBusy, e.Told[:8]
 		}, Lost, []string{RuleUndersold}},
 		{"demand, and nothing sold", func(e *Evidence) {
 			e.Snapshot.Orders, e.Snapshot.Stock.Num, e.Told = nil, 10, e.Told[5:6]
@@ -302,6 +303,12 @@ func (e *Evidence) sell(user, quantity int64) {
 	e.Snapshot.Orders = append(e.Snapshot.Orders, Order{PublicID: id, RequestID: "r" + id, Run: e.Snapshot.Stock.Run, UserID: user, SKUID: 1,
 		Quantity: quantity, Remaining: left, Status: Active, Strategy: "conditional"})
 	e.Told = append(e.Told, Told{RequestID: "r" + id, User: user, Quantity: quantity, Outcome: OutcomeSold, OrderID: id, Remaining: left})
+}
+
+// cancel adds a cancellation of what the i-th call bought.
+func (e *Evidence) cancel(i int, o Outcome) {
+	t := e.Told[i]
+	e.Told = append(e.Told, Told{Call: CallCancel, RequestID: t.RequestID, User: t.User, Quantity: t.Quantity, OrderID: t.OrderID, Outcome: o})
 }
 
 func broken(r Report) (rules []string) {
