@@ -50,7 +50,7 @@ const (
 type Config struct {
 	MySQLDSN       string   // go-sql-driver form: user:password@tcp(host:port)/database
 	SQLitePath     string   // a file, instead of MySQLDSN
-	RedisAddrs     []string // one: stand-alone; several: a Cluster
+	RedisAddrs     []string // host:port or redis://:password@host:port; one: stand-alone; several: a Cluster
 	RedlockAddrs   []string // independent nodes, five of them
 	ZooKeeperAddrs []string
 	EtcdEndpoints  []string

@@ -15,8 +15,12 @@ func (in *Instance) openRedis(ctx context.Context) error {
 	if len(in.Config.RedisAddrs) == 0 {
 		return nil
 	}
+	hosts, login, err := parseRedisList(in.Config.RedisAddrs)
+	if err != nil {
+		return err
+	}
 	c := redis.NewUniversalClient(&redis.UniversalOptions{
-		Addrs: in.Config.RedisAddrs, Dialer: in.Dialer.DialContext,
+		Addrs: hosts, Username: login.User, Password: login.Password, Dialer: in.Dialer.DialContext,
 		MaxRetries:            -1, // a silent retry deducts twice
 		DialTimeout:           dialTimeout,
 		ReadTimeout:           3 * time.Second,
@@ -29,7 +33,7 @@ func (in *Instance) openRedis(ctx context.Context) error {
 	in.closers = append(in.closers, c.Close)
 	info, err := c.Info(ctx).Result()
 	if err != nil {
-		return unreachable(NameRedis, strings.Join(in.Config.RedisAddrs, ","), err)
+		return unreachable(NameRedis, ShowRedis(in.Config.RedisAddrs), err)
 	}
 	in.Redis = c
 	in.versions[NameRedis] = redisVersion(info)
@@ -41,9 +45,13 @@ func (in *Instance) openRedis(ctx context.Context) error {
 func (in *Instance) openRedlock(ctx context.Context) error {
 	var lost error
 	reached := 0
-	for i, addr := range in.Config.RedlockAddrs {
+	for i, address := range in.Config.RedlockAddrs {
+		a, err := ParseRedis(address)
+		if err != nil {
+			return err
+		}
 		c := redis.NewClient(&redis.Options{
-			Addr: addr, Dialer: in.Dialer.DialContext,
+			Addr: a.Host, Username: a.User, Password: a.Password, Dialer: in.Dialer.DialContext,
 			MaxRetries:            -1,
 			DialTimeout:           dialTimeout,
 			DialerRetries:         1, // a node that is down is one vote less, not a wait
@@ -58,7 +66,7 @@ func (in *Instance) openRedlock(ctx context.Context) error {
 		in.RedisNodes = append(in.RedisNodes, c)
 		info, err := c.Info(ctx).Result()
 		if err != nil {
-			lost = unreachable(NameRedlock, addr, err)
+			lost = unreachable(NameRedlock, a.Host, err)
 			continue
 		}
 		reached++

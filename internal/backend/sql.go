@@ -193,16 +193,6 @@ func (in *Instance) sqlAddress() string {
 	return cfg.Addr
 }
 
-// Redact hides the password of a MySQL address.
-func Redact(dsn string) string {
-	at := strings.LastIndexByte(dsn, '@')
-	if at < 0 {
-		return dsn
-	}
-	user, _, _ := strings.Cut(dsn[:at], ":")
-	return user + dsn[at:]
-}
-
 func unreachable(name, address string, err error) error {
 	return fmt.Errorf("%s at %s cannot be used: %w (is it running, and is the address right?)", name, address, err)
 }

@@ -2,13 +2,13 @@ package httpapi
 
 import (
 	"net/http"
-	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/redis/go-redis/v9"
 
+	"seckill/internal/backend"
 	"seckill/internal/tap"
 )
 
@@ -49,10 +49,10 @@ func newMetrics(s *Server) *metrics {
 		m.registry.MustRegister(collectors.NewDBStatsCollector(db, "ledger"))
 	}
 	if s.Instance.Redis != nil {
-		m.registerPool(strings.Join(s.Instance.Config.RedisAddrs, ","), s.Instance.Redis.PoolStats)
+		m.registerPool(backend.ShowRedis(s.Instance.Config.RedisAddrs), s.Instance.Redis.PoolStats)
 	}
 	for i, node := range s.Instance.RedisNodes {
-		m.registerPool(s.Instance.Config.RedlockAddrs[i], node.PoolStats)
+		m.registerPool(backend.ShowRedis(s.Instance.Config.RedlockAddrs[i:i+1]), node.PoolStats)
 	}
 	return m
 }
