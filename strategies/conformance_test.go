@@ -46,7 +46,7 @@ func TestConformance(t *testing.T) {
 			h := newHarness(t, info, instances, patient, int64(2*i+1))
 			t.Run("one buyer after the other", h.oneByOne)
 			t.Run("cancelling gives back once", h.givesBackOnce)
-			t.Run("storm over two processes", func(t *testing.T) { h.storm(t, 2, info.Guarantees[catalog.M]) })
+			t.Run("storm over two processes", func(t *testing.T) { h.storm(t, 2, h.expected(t)) })
 			if !info.Broken() && info.Guarantees[catalog.M] == catalog.Breaks {
 				t.Run("storm in one process", func(t *testing.T) { h.storm(t, 1, catalog.Holds) })
 			}
@@ -232,6 +232,20 @@ func told(p seckill.Purchase, r seckill.Receipt, err error) ledger.Told {
 		t.Outcome = ledger.OutcomeError
 	}
 	return t
+}
+
+// expected is what a storm over two processes comes to on this server: MariaDB
+// with innodb_snapshot_isolation refuses the one thing that snapshot-first does
+// wrong.
+func (h *harness) expected(t *testing.T) catalog.Expectation {
+	t.Helper()
+	var refuses int
+	err := h.store.DB(t.Context()).Raw("SELECT COUNT(*) FROM information_schema.SYSTEM_VARIABLES " +
+		"WHERE VARIABLE_NAME = 'INNODB_SNAPSHOT_ISOLATION' AND SESSION_VALUE = 'ON'").Scan(&refuses).Error
+	if h.info.Name == "snapshot-first" && err == nil && refuses > 0 { // MySQL has no such table
+		return catalog.Holds
+	}
+	return h.info.Guarantees[catalog.M]
 }
 
 const stormStock = 200

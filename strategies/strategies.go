@@ -20,6 +20,7 @@ func All() []catalog.Info {
 		local.MutexPerRequest, local.Mutex, local.MutexPerSKU,
 		mysqllock.LockInsertPlain, mysqllock.LockInsertByName, mysqllock.LockInsert, mysqllock.LockRow,
 		mysqllock.LockTableV1, mysqllock.LockTableCentral, mysqllock.LockTableSegmented, mysqllock.GetLock,
+		mysqllock.SnapshotFirst,
 		mysqllock.MySQLCounter,
 		redislock.RedisGetSet, redislock.RedisRandomKey, redislock.RedisSetNX, redislock.RedisSetNXExpire,
 		redislock.RedisSetEX, redislock.RedisSetNXTimestamp, redislock.RedisGETSET, redislock.RedisSetNXPX,

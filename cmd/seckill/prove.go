@@ -21,6 +21,7 @@ import (
 	"seckill/internal/explore"
 	"seckill/internal/lab"
 	"seckill/internal/prove"
+	"seckill/strategies"
 )
 
 // ProveCmd computes the guarantee matrix, or replays one counterexample.
@@ -35,6 +36,8 @@ type ProveCmd struct {
 	HTML     string `name:"html" placeholder:"FILE" help:"Write the matrix as one page."`
 	Readme   string `placeholder:"FILE" help:"Put the matrix between the <!-- matrix --> marks of a Markdown file."`
 	Examples string `default:"counterexamples" placeholder:"FOLDER" help:"Where counterexamples are kept."`
+
+	Merge    string `placeholder:"FILE" help:"Keep the cells of this matrix (JSON) that are not computed now, and write all of them."`
 
 	Histories string `placeholder:"FOLDER" help:"Keep the history of each storm there, as a page that shows how it was, or was not, explained."`
 
@@ -81,6 +84,11 @@ func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 		return c.replay(ctx, stdout)
 	}
 	infos := c.chosen
+	options := prove.Options{Infos: infos, Questions: c.questions(), Budget: c.Budget, Seed: c.Seed}
+	old, err := c.readMerge(options)
+	if err != nil {
+		return err
+	}
 	// Where the results go is tried before the work, not after it.
 	if c.Readme != "" {
 		if err := prove.CheckReadme(c.Readme); err != nil {
@@ -100,27 +108,31 @@ func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 			return fmt.Errorf("the folder for histories: %w", err)
 		}
 	}
-	workers := c.Workers
+	options.Workers = c.Workers
 	if c.MySQLDSN != "" {
-		workers = 1 // it must be alone there
+		options.Workers = 1 // it must be alone there
 	}
 	var losing ensembles
 	defer losing.stop()
-	m, err := prove.Run(ctx, prove.Options{
-		Infos: infos, Questions: c.questions(), Budget: c.Budget, Workers: workers, Seed: c.Seed,
-		Servers: func(ctx context.Context) (prove.Servers, error) { return c.servers(ctx, infos, &losing) },
-		Example: c.keep, History: c.keepHistory,
-		Progress: func(done, total int, strategy string, q prove.Question, cell prove.Cell) {
-			if !c.Quiet {
-				fmt.Fprintf(stderr, "%4d/%d  %-22s %-26s %s\n", done, total, strategy, q.Title, cell.Summary())
-			}
-		},
-	})
+	options.Servers = func(ctx context.Context) (prove.Servers, error) { return c.servers(ctx, infos, &losing) }
+	options.Example, options.History = c.keep, c.keepHistory
+	options.Progress = func(done, total int, strategy string, q prove.Question, cell prove.Cell) {
+		if !c.Quiet {
+			fmt.Fprintf(stderr, "%4d/%d  %-22s %-26s %s\n", done, total, strategy, q.Title, cell.Summary())
+		}
+	}
+	m, err := prove.Run(ctx, options)
 	if m == nil {
 		return err
 	}
+	if old != nil {
+		m = m.Merge(old, strategies.All())
+	}
 	if werr := c.write(m, stdout); werr != nil {
 		return errors.Join(err, werr)
+	}
+	if old != nil && err == nil {
+		c.drop(m.Dropped(old))
 	}
 	switch {
 	case err != nil:
@@ -129,6 +141,36 @@ func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 		return exitStatus(statusDiffers)
 	}
 	return nil
+}
+
+// readMerge reads the matrix that cells are put into; nil if there is none.
+func (c *ProveCmd) readMerge(o prove.Options) (*prove.Matrix, error) {
+	if c.Merge == "" {
+		return nil, nil
+	}
+	f, err := os.Open(c.Merge)
+	if err != nil {
+		return nil, fmt.Errorf("the matrix to merge into: %w", err)
+	}
+	defer f.Close()
+	m, err := prove.ReadMatrix(f)
+	if err == nil {
+		err = m.Mergeable(o)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", c.Merge, err)
+	}
+	return m, nil
+}
+
+// drop removes counterexamples of answers that are none any more, where this
+// run keeps its own.
+func (c *ProveCmd) drop(files []string) {
+	for _, file := range files {
+		if filepath.Dir(filepath.FromSlash(file)) == filepath.Clean(c.Examples) {
+			_ = os.Remove(filepath.FromSlash(file))
+		}
+	}
 }
 
 func (c *ProveCmd) questions() []string {

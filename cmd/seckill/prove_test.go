@@ -60,6 +60,10 @@ func TestProveSaysWhatIsWrong(t *testing.T) {
 		{"HTML into a folder", []string{"--html=" + folder}, statusFailed, folder},
 		{"a README that is not there", []string{"--readme=" + nowhere}, statusFailed, "nowhere"},
 		{"a README without marks", []string{"--readme=" + in("README.md", "# Title\n")}, statusFailed, "there are no lines"},
+		{"merging into nothing", []string{"--merge=" + nowhere}, statusFailed, "the matrix to merge into"},
+		{"merging into something else", []string{"--merge=" + in("other.json", good)}, statusFailed, "other.json: this is no matrix"},
+		{"merging into another seed's", []string{"--merge=" + in("seed.json", `{"format":1,"questions":[],"rows":[],"backends":[],`+
+			`"seed":9,"budget":"5s","took":"1s"}`)}, statusFailed, "seed.json: the matrix was computed with --seed 9"},
 		{"examples into a file", []string{"--examples=" + in("file", "")}, statusFailed, "--examples"},
 		{"histories into a file", []string{"--histories=" + in("file", ""), examples}, statusFailed, "the folder for histories"},
 		{"a replay of nothing", []string{"--replay=" + nowhere}, statusFailed, "the counterexample cannot be read"},
@@ -117,6 +121,15 @@ func TestProveAndReplay(t *testing.T) {
 
 	onServer := "--mysql-dsn=" + labtest.Start(t, backend.SQL).Config().MySQLDSN
 	kept := file("kept/naive.lost-update.json")
+	status, stdout, said = proving(t, "--strategies=conditional", "--questions=reentrant", "--budget=500ms", "--quiet", onServer,
+		"--examples="+file("kept"), "--merge="+file("matrix.json"), "--json="+file("matrix.json"))
+	text, err := os.ReadFile(file("matrix.json"))
+	if status != 0 || err != nil || !strings.Contains(string(text), "naive.lost-update.json") || !strings.Contains(string(text), "not a lock") {
+		t.Errorf("merged: status %d (%v), want 0 and the cells of both runs:\n%s%s", status, err, stdout, said)
+	}
+	if _, err := os.Stat(kept); err != nil {
+		t.Errorf("the counterexample of a cell that was kept: %v", err)
+	}
 	status, stdout, said = proving(t, "--replay="+kept)
 	if status != 0 || !strings.Contains(stdout, "buyer A") || !strings.Contains(stdout, "It still breaks: ") {
 		t.Errorf("replayed: status %d, want 0, with its table:\n%s%s", status, stdout, said)

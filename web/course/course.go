@@ -54,7 +54,7 @@ var chapters = []Chapter{
 	{Name: "06-lock-table", Strategies: []string{"lock-insert-plain", "lock-insert-by-name", "lock-insert",
 		"lock-table-v1", "lock-table-central", "lock-table-segmented"},
 		Break: counterexample("lock-insert-by-name", "owner")},
-	{Name: "07-session-lock", Strategies: []string{"lock-row", "get-lock"},
+	{Name: "07-session-lock", Strategies: []string{"lock-row", "get-lock", "snapshot-first"},
 		Break: counterexample("lock-insert", "lease-end")},
 	{Name: "08-redis-first", Strategies: []string{"redis-get-set", "redis-random-key", "redis-setnx",
 		"redis-setnx-expire", "redis-setex", "redis-setnx-timestamp", "redis-getset", "redis-set-nx-px"},

@@ -1,0 +1,74 @@
+package prove
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+)
+
+// Mergeable says why cells that are computed with o cannot stand beside those
+// of m: a matrix names one seed and one budget.
+func (m *Matrix) Mergeable(o Options) error {
+	if m.Seed != o.Seed || m.Budget != o.Budget.String() {
+		return fmt.Errorf("the matrix was computed with --seed %d --budget %s: use the same, or compute all of it anew", m.Seed, m.Budget)
+	}
+	return nil
+}
+
+// Merge returns a matrix of infos with the cells of m, and where m has none,
+// those of old. What strategies and questions say of themselves is today's.
+func (m *Matrix) Merge(old *Matrix, infos []catalog.Info) *Matrix {
+	all := newMatrix(infos, Questions())
+	all.Seed, all.Budget, all.Took = m.Seed, m.Budget, addTimes(old.Took, m.Took)
+	for _, row := range all.Rows {
+		for _, from := range []*Matrix{old, m} {
+			for _, r := range from.Rows {
+				for _, q := range all.Questions {
+					if c := r.Cells[q.ID]; r.Strategy == row.Strategy && c.Answer != Missing {
+						row.Cells[q.ID] = c
+					}
+				}
+			}
+		}
+	}
+	// Ports change with every run: only another version is news.
+	all.Backends = slices.Clone(old.Backends)
+	for _, s := range m.Backends {
+		i := slices.IndexFunc(all.Backends, func(o backend.Status) bool { return o.Name == s.Name })
+		switch {
+		case i < 0:
+			all.Backends = append(all.Backends, s)
+		case s.OK && s.Version != all.Backends[i].Version:
+			all.Backends[i] = s
+		}
+	}
+	return all
+}
+
+func addTimes(a, b string) string {
+	x, _ := time.ParseDuration(a) // 0 if it is no time
+	y, _ := time.ParseDuration(b)
+	return (x + y).String()
+}
+
+// Dropped lists the counterexamples that old names and m does not.
+func (m *Matrix) Dropped(old *Matrix) (files []string) {
+	kept := map[string]bool{}
+	for _, r := range m.Rows {
+		for _, c := range r.Cells {
+			kept[c.Example] = true
+		}
+	}
+	for _, r := range old.Rows {
+		for _, c := range r.Cells {
+			if c.Example != "" && !kept[c.Example] {
+				files = append(files, c.Example)
+			}
+		}
+	}
+	slices.Sort(files)
+	return files
+}

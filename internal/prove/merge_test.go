@@ -1,0 +1,81 @@
+package prove_test
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/prove"
+	"seckill/strategies/redislock"
+	"seckill/strategies/sqlrow"
+)
+
+// What was computed replaces its cells, the rest stays, and both stand in the
+// order of today's strategies.
+func TestMergeKeepsWhatWasNotComputed(t *testing.T) {
+	old := byHand()
+	now := &prove.Matrix{Seed: 7, Budget: "8s", Took: "1m0s",
+		Backends: []backend.Status{{Name: "mysql", OK: true, Version: "MariaDB 11", Address: "another port"},
+			{Name: "redlock", OK: true, Version: "Redis 8"}, {Name: "zookeeper", OK: true, Version: "ZooKeeper 3.8"}},
+		Rows: []prove.Row{
+			{Strategy: "redis-lua", Cells: map[string]prove.Cell{"waits": {Answer: prove.Measured, Text: "polls"}, "oversell": {}}},
+			{Strategy: "conditional", Cells: map[string]prove.Cell{"oversell": {Answer: prove.Holds}}},
+		}}
+	m := now.Merge(old, []catalog.Info{sqlrow.Naive, sqlrow.Conditional, redislock.RedisLua})
+	var names []string
+	for _, r := range m.Rows {
+		names = append(names, r.Strategy)
+	}
+	if want := []string{"naive", "conditional", "redis-lua"}; !reflect.DeepEqual(names, want) {
+		t.Fatalf("rows %v, want %v", names, want)
+	}
+	for _, c := range []struct {
+		what      string
+		got, want prove.Cell
+	}{
+		{"a row that was not asked", m.Rows[0].Cells["oversell"], old.Rows[0].Cells["oversell"]},
+		{"a new row", m.Rows[1].Cells["oversell"], prove.Cell{Answer: prove.Holds}},
+		{"a new cell of an old row", m.Rows[2].Cells["waits"], prove.Cell{Answer: prove.Measured, Text: "polls"}},
+		{"a cell that was not asked", m.Rows[2].Cells["dead-holder"], old.Rows[1].Cells["dead-holder"]},
+		{"a cell that was asked and not answered", m.Rows[2].Cells["oversell"], old.Rows[1].Cells["oversell"]},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: %+v, want %+v", c.what, c.got, c.want)
+		}
+	}
+	if len(m.Questions) != len(prove.Questions()) || m.Took != "13m0s" || m.Seed != 7 || m.Budget != "8s" {
+		t.Errorf("%d questions, took %s, seed %d, budget %s", len(m.Questions), m.Took, m.Seed, m.Budget)
+	}
+	want := []backend.Status{old.Backends[0], now.Backends[1], old.Backends[2], now.Backends[2]}
+	if !reflect.DeepEqual(m.Backends, want) {
+		t.Errorf("servers %+v, want another only where its version is another: %+v", m.Backends, want)
+	}
+}
+
+func TestMergeableNeedsSeedAndBudget(t *testing.T) {
+	for _, c := range []struct {
+		seed   uint64
+		budget time.Duration
+		want   string
+	}{{7, 8 * time.Second, ""}, {1, 8 * time.Second, "--seed 7"}, {7, time.Second, "--budget 8s"}} {
+		err := byHand().Mergeable(prove.Options{Seed: c.seed, Budget: c.budget})
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("seed %d, budget %v: %v, want %q", c.seed, c.budget, err, c.want)
+		}
+	}
+}
+
+// A counterexample that no cell names any more is named, so that it can go.
+func TestDroppedExamples(t *testing.T) {
+	old, m := byHand(), byHand()
+	if got := m.Dropped(old); got != nil {
+		t.Errorf("the same matrix dropped %v", got)
+	}
+	m.Rows[0].Cells["oversell"] = prove.Cell{Answer: prove.Holds}
+	if got, want := m.Dropped(old), []string{"counterexamples/naive.oversell.json"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("dropped %v, want %v", got, want)
+	}
+}

@@ -1,0 +1,194 @@
+package mysqllock
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"time"
+
+	"gorm.io/gorm"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+)
+
+//go:embed snapshot_first.go get_lock.go session.go tables.go
+//go:embed snapshot_first.en.md snapshot_first.zh.md
+var snapshotFirstFiles embed.FS
+
+// SnapshotFirst takes the lock of get-lock too late: inside a transaction that
+// has already read something.
+var SnapshotFirst = catalog.Info{
+	Name:   "snapshot-first",
+	Title:  "GET_LOCK after the transaction's first read",
+	Family: "mysqllock",
+	Source: "ours: a bug of many programs that lock inside a " +
+		"transaction",
+	Idea: "BEGIN and a plain SELECT, such as a look at the product. Then " +
+		"GET_LOCK, a plain SELECT of the stock, the UPDATE with the " +
+		"computed number, the order, COMMIT, RELEASE_LOCK.",
+	Promises: "One buyer at a time between GET_LOCK and RELEASE_LOCK, and " +
+		"the lock outlives the COMMIT. Nothing else once two buyers " +
+		"overlap. With innodb_snapshot_isolation (MariaDB, on by " +
+		"default from 11.6) the server refuses the stale UPDATE with " +
+		"error 1020 and nothing is lost: the transaction is rolled " +
+		"back and runs again under the lock, with a new snapshot.",
+	Breaks: "Under REPEATABLE READ the first plain SELECT fixes what every " +
+		"later plain SELECT of the transaction sees. A buyer who reads, " +
+		"then waits for the lock, then reads the stock under the lock, " +
+		"gets the number from before the wait and writes over the sales " +
+		"that were committed meanwhile. The lock works, every step is in " +
+		"it, and the stock is oversold. Frameworks hide it: a " +
+		"transaction that is opened round the method that locks does " +
+		"just this. Lock first and begin then, or read with FOR UPDATE.",
+	Guarantees: catalog.Guarantees{
+		catalog.S: catalog.Breaks, catalog.M: catalog.Breaks,
+		catalog.I: catalog.Holds,
+	},
+	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
+	Stock: ledger.HomeRow,
+	Options: []catalog.Option{{Flag: "--lock-wait",
+		Doc: "how long the server lets a buyer wait for the lock"}},
+	Files: snapshotFirstFiles,
+	New: func(d catalog.Deps) (seckill.Strategy, error) {
+		limit, err := rowWait(d.LockDB)
+		return &snapshotFirst{userLock{db: d.LockDB, limit: limit},
+			d.Settings.LockWait, d.Ledger, d.Observe}, err
+	},
+}
+
+type snapshotFirst struct {
+	lock    userLock
+	wait    time.Duration
+	store   *ledger.Store
+	observe seckill.Observer
+}
+
+func (s *snapshotFirst) Deduct(
+	ctx context.Context, p seckill.Purchase,
+) (r seckill.Receipt, err error) {
+	err = s.onSession(ctx, func(own *session) error {
+		return own.store.Tx(ctx, func(tx *gorm.DB) error {
+			// The flaw: this fixes the snapshot before the wait.
+			if _, err := own.look(tx, p.SKU); err != nil {
+				return err
+			}
+			if err := own.getLock(ctx, p.SKU); err != nil {
+				return err
+			}
+			now, err := own.look(tx, p.SKU) // the old snapshot's number
+			if err != nil {
+				return err
+			}
+			left := now.Num - p.Quantity
+			if left < 0 {
+				return seckill.ErrSoldOut
+			}
+			err = tx.Exec("UPDATE stock SET num = ? WHERE id = ?",
+				left, p.SKU).Error
+			if err != nil {
+				return err
+			}
+			r, err = own.store.Record(tx, p, now.Run, left)
+			return err
+		})
+	})
+	return r, err
+}
+
+// Restore gives back in the same way, and loses updates in the same way.
+func (s *snapshotFirst) Restore(ctx context.Context, orderID string) error {
+	o, err := s.store.Order(ctx, orderID)
+	if err != nil {
+		return err
+	}
+	return s.onSession(ctx, func(own *session) error {
+		return own.store.Tx(ctx, func(tx *gorm.DB) error {
+			if _, err := own.look(tx, o.SKUID); err != nil {
+				return err
+			}
+			if err := own.getLock(ctx, o.SKUID); err != nil {
+				return err
+			}
+			now, err := own.look(tx, o.SKUID)
+			if err != nil {
+				return err
+			}
+			o, back, err := own.store.Cancel(tx, orderID)
+			if err != nil || !back {
+				return err
+			}
+			return tx.Exec("UPDATE stock SET num = ? WHERE id = ?",
+				now.Num+o.Quantity, o.SKUID).Error
+		})
+	})
+}
+
+// A session is one buyer's connection: transaction and lock are both on it.
+type session struct {
+	*snapshotFirst
+	conn  *sql.Conn
+	store *ledger.Store
+	key   string // of the lock, once it is ours
+	lost  bool   // whether GET_LOCK took the lock is not known
+}
+
+// onSession pins a connection for f, and frees the lock after f's COMMIT.
+func (s *snapshotFirst) onSession(
+	ctx context.Context, f func(*session) error,
+) error {
+	conn, err := connect(ctx, s.lock.db, s.wait)
+	if err != nil {
+		return err
+	}
+	own := &session{snapshotFirst: s, conn: conn,
+		store: s.store.On(on(ctx, s.lock.db, conn))}
+	err = f(own)
+	switch {
+	case own.lost: // the lock goes with the connection
+		disconnect(conn)
+	case own.key == "":
+		conn.Close()
+	default:
+		ctx, cancel := context.WithTimeout(
+			context.WithoutCancel(ctx), 2*time.Second)
+		defer cancel()
+		_ = releaseUserLock(ctx, conn, own.key) // or its session ends it
+	}
+	return err
+}
+
+// look is the plain SELECT: it reads the transaction's snapshot.
+func (s *session) look(
+	tx *gorm.DB, sku int64,
+) (now struct{ Num, Run int64 }, err error) {
+	err = s.store.ReadIn(tx, &now,
+		"SELECT num, run FROM stock WHERE id = ?", sku)
+	return now, err
+}
+
+// getLock waits for the lock of get-lock. ROLLBACK does not free it: a
+// transaction that is run again (a deadlock, or error 1020) has it still, and
+// has a new snapshot.
+func (s *session) getLock(ctx context.Context, sku int64) error {
+	if s.key != "" {
+		return nil
+	}
+	asked := time.Now()
+	err := s.lock.wait(ctx, s.conn, stockKey(sku), s.wait,
+		asked.Add(s.wait))
+	s.observe.LockWaited(time.Since(asked).Seconds())
+	switch {
+	case errors.Is(err, errUserLockHeld):
+		return fmt.Errorf("%w: %w", seckill.ErrBusy, err)
+	case err != nil:
+		s.lost = true
+		return refused(ctx, err)
+	}
+	s.key = stockKey(sku)
+	return nil
+}
