@@ -37,7 +37,7 @@ type ProveCmd struct {
 	Readme   string `placeholder:"FILE" help:"Put the matrix between the <!-- matrix --> marks of a Markdown file."`
 	Examples string `default:"counterexamples" placeholder:"FOLDER" help:"Where counterexamples are kept."`
 
-	Merge    string `placeholder:"FILE" help:"Keep the cells of this matrix (JSON) that are not computed now, and write all of them."`
+	Merge string `placeholder:"FILE" help:"Keep the cells of this matrix (JSON) that are not computed now, and write all of them."`
 
 	Histories string `placeholder:"FOLDER" help:"Keep the history of each storm there, as a page that shows how it was, or was not, explained."`
 
