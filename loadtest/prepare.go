@@ -2,7 +2,10 @@ package loadtest
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -41,7 +44,7 @@ func (r *ourShop) prepare(ctx context.Context) (ready bool, err error) {
 		sku := r.SKU + int64(k)
 		set, err := r.services[0].reset(ctx, sku, r.Stock)
 		if err != nil {
-			r.problem("SKU %d could not be reset: %v", sku, err)
+			r.problem("SKU %d could not be reset: %v", sku, r.needsToken(err))
 			return false, nil
 		}
 		r.set = append(r.set, set)
@@ -53,6 +56,19 @@ func (r *ourShop) prepare(ctx context.Context) (ready bool, err error) {
 		}
 	}
 	return len(r.result.Problems) == 0, nil
+}
+
+// needsToken says what to do about a reset that the service refused.
+func (r *ourShop) needsToken(err error) error {
+	var refused *refusal
+	switch {
+	case !errors.As(err, &refused) || refused.status != http.StatusForbidden:
+		return err
+	case r.AdminToken == "":
+		return fmt.Errorf("the reset needs the service's token: give it as SECKILL_TOKEN or by --token-file; the service's log names its file (%w)", err)
+	default:
+		return fmt.Errorf("the token that was given is not the service's: the service's log names the file of the right one (%w)", err)
+	}
 }
 
 // learn asks one target about the strategies.

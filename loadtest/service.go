@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"seckill/internal/backend"
@@ -152,9 +153,9 @@ func (s service) fetch(ctx context.Context, method, path string, body []byte) ([
 	}
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
-		if s.adminToken != "" {
-			req.Header.Set("Authorization", "Bearer "+s.adminToken)
-		}
+	}
+	if s.adminToken != "" && strings.HasPrefix(path, "/api/v1/") { // ours, and nothing of a foreign service's
+		req.Header.Set("Authorization", "Bearer "+s.adminToken)
 	}
 	resp, err := s.http.Do(req)
 	if err != nil {

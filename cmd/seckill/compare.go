@@ -37,7 +37,7 @@ type CompareCmd struct {
 	Limit   float64 `default:"20" help:"Fail when a strategy is slower than in --against by more than so many percent." group:"older"`
 
 	CompareOutput
-	Token string `help:"The targets' admin token, if they have one." env:"SECKILL_TOKEN"`
+	TokenFlags
 
 	// With --target: what the verdict is read from, and the floors are measured
 	// on. Else what the lab that is started for the run does not start itself.
@@ -90,7 +90,7 @@ func (c *CompareCmd) Validate() (err error) {
 			return err
 		}
 	}
-	return c.CompareOutput.check()
+	return errors.Join(c.TokenFlags.check(), c.CompareOutput.check())
 }
 
 func (c *CompareCmd) readOlder() (*compare.Result, error) {
@@ -129,7 +129,7 @@ func (c *CompareCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWri
 	defer where.leave()
 	onStep, clear := steps(stderr, c.Quiet)
 	options := compare.Options{
-		Sale:    loadtest.Config{Scenario: c.sale, Targets: where.targets, AdminToken: c.Token},
+		Sale:    loadtest.Config{Scenario: c.sale, Targets: where.targets, AdminToken: where.token},
 		Repeats: c.Repeats, Turn: c.Turn, Few: c.Few, OnStep: onStep,
 	}
 	if err := where.openLedger(ctx, &options.Sale); err != nil {
@@ -152,14 +152,15 @@ func (c *CompareCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWri
 
 func (c *CompareCmd) where(ctx context.Context, stderr io.Writer) (*place, error) {
 	if len(c.Target) > 0 {
-		return &place{targets: c.Target, sql: c.BackendFlags.config()}, nil
+		token, err := c.TokenFlags.read()
+		return &place{targets: c.Target, token: token, sql: c.BackendFlags.config()}, err
 	}
 	running, err := lab.Running()
 	if err != nil {
 		return nil, err
 	}
 	if running != nil {
-		return &place{targets: running.Services, sql: running.Config}, nil
+		return &place{targets: running.Services, token: running.Token, sql: running.Config}, nil
 	}
 	return startPlace(ctx, stderr, c.BackendFlags.config())
 }

@@ -50,8 +50,8 @@ type LoadCmd struct {
 	Require   []string `help:"What the run must meet besides: p99<50ms, rate>=1000, errors==0, unknown<0.1%; may be given several times." placeholder:"METRIC<VALUE"`
 	NoHistory bool     `help:"Keep no record of single requests: the verdict is from sums and the ledger alone."`
 	CA        string   `name:"ca" type:"existingfile" help:"Certificates (PEM) that https targets must come from, in place of those that the system trusts." placeholder:"FILE"`
-	Token     string   `help:"The targets' admin token, if they have one." env:"SECKILL_TOKEN"`
-	JSON      bool     `name:"json" help:"Write the result as JSON."`
+	TokenFlags
+	JSON bool `name:"json" help:"Write the result as JSON."`
 
 	// With --target: what the verdict is read from. Else what the lab that is
 	// started for the run does not start itself.
@@ -82,6 +82,9 @@ func (c *LoadCmd) Validate() (err error) {
 	if c.authorities, err = readAuthorities(c.CA); err != nil {
 		return err
 	}
+	if err := c.TokenFlags.check(); err != nil {
+		return err
+	}
 	return loadtest.Config{Scenario: c.wanted, Targets: c.Target}.Check()
 }
 
@@ -102,13 +105,13 @@ func readAuthorities(file string) (*x509.CertPool, error) {
 }
 
 func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
-	config := loadtest.Config{Scenario: c.wanted, AdminToken: c.Token, Authorities: c.authorities}
+	config := loadtest.Config{Scenario: c.wanted, Authorities: c.authorities}
 	where, err := c.where(ctx, stderr)
 	if err != nil {
 		return err
 	}
 	defer where.leave()
-	config.Targets = where.targets
+	config.Targets, config.AdminToken = where.targets, where.token
 	if err := where.openLedger(ctx, &config); err != nil {
 		return err
 	}
@@ -151,6 +154,7 @@ func (c *LoadCmd) rescue(stderr io.Writer, r *loadtest.Result, because error) er
 // A place is where a run takes place, and how to leave it.
 type place struct {
 	targets []string
+	token   string         // of the targets' admin calls; "": none is known
 	sql     backend.Config // what the ledger is read from, if anything
 	closers []func()       // the last is called first
 }
@@ -165,14 +169,15 @@ func (p *place) leave() {
 // one that is started for this run alone.
 func (c *LoadCmd) where(ctx context.Context, stderr io.Writer) (*place, error) {
 	if len(c.Target) > 0 {
-		return &place{targets: c.Target, sql: c.BackendFlags.config()}, nil
+		token, err := c.TokenFlags.read()
+		return &place{targets: c.Target, token: token, sql: c.BackendFlags.config()}, err
 	}
 	running, err := lab.Running()
 	if err != nil {
 		return nil, err
 	}
 	if running != nil {
-		return &place{targets: running.Services, sql: running.Config}, nil
+		return &place{targets: running.Services, token: running.Token, sql: running.Config}, nil
 	}
 	if _, err := strategyNamed("--strategy", c.wanted.Strategy); err != nil {
 		return nil, usage(stderr, err)
@@ -201,7 +206,7 @@ func startPlace(ctx context.Context, stderr io.Writer, given backend.Config) (*p
 	for _, s := range own.Services() {
 		p.targets = append(p.targets, s.URL)
 	}
-	p.sql = own.Config()
+	p.token, p.sql = own.Token(), own.Config()
 	return p, nil
 }
 

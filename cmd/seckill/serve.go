@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"golang.org/x/sync/errgroup"
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
@@ -30,7 +31,8 @@ type ServeCmd struct {
 	MySQLConns int                     `name:"mysql-conns" default:"32" env:"SECKILL_MYSQL_CONNS" help:"Most connections to the SQL database."`
 
 	LockTimes
-	Token            string        `env:"SECKILL_TOKEN" help:"Admin calls need this token; without one they must come from this machine."`
+	TokenFlags
+	AdminAddr        string        `env:"SECKILL_ADMIN_ADDR" placeholder:"ADDR" help:"Take admin calls without a token here: 127.0.0.1:PORT, for every user of this machine, or unix:/path."`
 	ZooKeeperSession time.Duration `name:"zookeeper-session" default:"6s" env:"SECKILL_ZOOKEEPER_SESSION" help:"Session time-out to ask ZooKeeper for: how long a dead holder blocks the others."`
 	LockNoRenewal    bool          `name:"lock-no-renewal" env:"SECKILL_LOCK_NO_RENEWAL" help:"Locks that renew themselves live for one lease only."`
 	LockMaxHold      time.Duration `default:"0" env:"SECKILL_LOCK_MAX_HOLD" help:"Renew a lock for so long and no longer, for a holder that hangs; 0: without end."`
@@ -71,7 +73,7 @@ func (c *ServeCmd) Validate() error {
 			return fmt.Errorf("%s must be %s", flag.name, flag.want)
 		}
 	}
-	if err := errors.Join(checkToken(c.Token), c.LockTimes.check()); err != nil {
+	if err := errors.Join(c.TokenFlags.check(), c.LockTimes.check()); err != nil {
 		return err
 	}
 	names := []string{backend.NameMySQL, backend.NameRedis, backend.NameRedlock, backend.NameZooKeeper, backend.NameEtcd}
@@ -84,23 +86,15 @@ func (c *ServeCmd) Validate() error {
 	return c.validateAddr()
 }
 
-// checkToken: it is sent in a header.
-func checkToken(token string) error {
-	if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return errors.New("--token must be of visible ASCII characters, as a header has")
-	}
-	return nil
-}
-
-// validateAddr keeps a service that anybody could reset off the network.
 func (c *ServeCmd) validateAddr() error {
-	addr, err := net.ResolveTCPAddr("tcp", c.Addr)
-	if err != nil {
+	if _, err := net.ResolveTCPAddr("tcp", c.Addr); err != nil {
 		return fmt.Errorf("--addr %q is no address to listen on, such as 127.0.0.1:8081: %w", c.Addr, err)
 	}
-	if !addr.IP.IsLoopback() && c.Token == "" {
-		return fmt.Errorf("--addr %s can be reached from other machines: give a --token (SECKILL_TOKEN) for admin calls, "+
-			"or listen on 127.0.0.1", c.Addr)
+	if c.AdminAddr == "" {
+		return nil
+	}
+	if err := httpapi.CheckAdminAddr(c.AdminAddr); err != nil {
+		return fmt.Errorf("--admin-addr: %w", err)
 	}
 	return nil
 }
@@ -112,13 +106,22 @@ func (c *ServeCmd) Run(ctx context.Context, stderr stderrWriter) error {
 	// What goes wrong on a connection is returned, and logged once above it.
 	redis.SetLogger(redisLog{log})
 	l, err := net.Listen("tcp", c.Addr)
-	switch {
-	case errors.Is(err, syscall.EADDRINUSE):
-		return fmt.Errorf("%s is in use: end the program that listens there, or give another --addr", c.Addr)
-	case err != nil:
-		return fmt.Errorf("cannot listen on --addr %s: %w", c.Addr, err)
+	if err != nil {
+		return cannotListen("--addr", c.Addr, err)
 	}
 	defer l.Close()
+	var admin net.Listener
+	if c.AdminAddr != "" {
+		if admin, err = httpapi.ListenAdmin(c.AdminAddr); err != nil {
+			return cannotListen("--admin-addr", c.AdminAddr, err)
+		}
+		defer admin.Close()
+	}
+	token, tokenFile, forget, err := c.serviceToken()
+	if err != nil {
+		return err
+	}
+	defer forget()
 	config := c.config()
 	config.Tiers, config.MaxSQLConns = c.Tiers, c.MySQLConns
 	config.RowLockWait, config.ZooKeeperSession = c.LockWait, c.ZooKeeperSession
@@ -135,7 +138,7 @@ func (c *ServeCmd) Run(ctx context.Context, stderr stderrWriter) error {
 		return err
 	}
 	server, err := httpapi.New(httpapi.Config{
-		Instance: in, Infos: strategies.All(), Default: c.Strategy, Token: c.Token, Log: log,
+		Instance: in, Infos: strategies.All(), Default: c.Strategy, Token: token, Log: log,
 		Settings: catalog.Settings{LockWait: c.LockWait, LockLease: c.LockLease, LockPoll: c.LockPoll, Retries: c.Retries,
 			NoRenewal: c.LockNoRenewal, MaxHold: c.LockMaxHold, NoWait: c.LockNowait, RecordLock: c.LockRecord,
 			MicrosecondTS: c.MicrosecondTS},
@@ -144,8 +147,28 @@ func (c *ServeCmd) Run(ctx context.Context, stderr stderrWriter) error {
 	if err != nil {
 		return err
 	}
+	if tokenFile != "" {
+		log.Info("admin calls need the token in this file", "file", tokenFile)
+	}
+	together, ctx := errgroup.WithContext(ctx)
+	if admin != nil {
+		at := c.AdminAddr
+		if admin.Addr().Network() == "tcp" {
+			at = "http://" + admin.Addr().String() // of port 0, too
+		}
+		log.Info("admin calls without a token", "address", at)
+		together.Go(func() error { return server.ServeAdmin(ctx, admin) })
+	}
+	together.Go(func() error { return server.Serve(ctx, l) })
 	log.Info("serving", "address", "http://"+l.Addr().String(), "strategy", c.Strategy)
-	return server.Serve(ctx, l)
+	return together.Wait()
+}
+
+func cannotListen(flag, addr string, err error) error {
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("%s is in use: end the program that listens there, or give another %s", addr, flag)
+	}
+	return fmt.Errorf("cannot listen on %s %s: %w", flag, addr, err)
 }
 
 func (c *ServeCmd) logger(stderr stderrWriter) *slog.Logger {

@@ -32,6 +32,13 @@ func TestServeSaysWhatIsWrong(t *testing.T) {
 	if err := os.WriteFile(notAFolder, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	readable := filepath.Join(folder, "readable")
+	if err := os.WriteFile(readable, []byte("s3cret"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(readable, 0o644); err != nil { // whatever the umask
+		t.Fatal(err)
+	}
 	sqlite := "--sqlite-path=" + filepath.Join(folder, "ledger.db")
 	const anyPort = "--addr=127.0.0.1:0"
 	for _, c := range []struct {
@@ -44,8 +51,15 @@ func TestServeSaysWhatIsWrong(t *testing.T) {
 		{"an unknown flag", []string{sqlite, "--prot=1"}, 2, "unknown flag --prot"},
 		{"a port that is no number", []string{sqlite, "--addr=127.0.0.1:http!"}, 2, "no address to listen on"},
 		{"an address without a port", []string{sqlite, "--addr=127.0.0.1"}, 2, "no address to listen on"},
-		{"open to the network without a token", []string{sqlite, "--addr=0.0.0.0:0"}, 2, "give a --token"},
-		{"open to the network, no host", []string{sqlite, "--addr=:0"}, 2, "give a --token"},
+		{"an admin listener that is open to the network", []string{sqlite, "--admin-addr=0.0.0.0:0"}, 2, "can be reached from other machines"},
+		{"an admin listener, no host", []string{sqlite, "--admin-addr=:0"}, 2, "can be reached from other machines"},
+		{"an admin listener without a path", []string{sqlite, "--admin-addr=unix:"}, 2, "needs a path"},
+		{"an admin listener in no folder", []string{sqlite, anyPort, "--admin-addr=unix:" + folder + "/no/a"}, 1, "--admin-addr"},
+		{"a busy admin listener", []string{sqlite, anyPort, "--admin-addr=" + busy.Addr().String()}, 1, "give another --admin-addr"},
+		{"two tokens", []string{sqlite, "--token=a", "--token-file=" + notAFolder}, 2, "give one of them"},
+		{"a file without a token", []string{sqlite, anyPort, "--token-file=" + notAFolder}, 1, "there is no token in"},
+		{"a token that everybody can read", []string{sqlite, anyPort, "--token-file=" + readable}, 1, "run chmod 600"},
+		{"a token file in no folder", []string{sqlite, anyPort, "--token-file=" + folder + "/no/token"}, 1, "--token-file"},
 		{"a token that no header can carry", []string{sqlite, "--token=a b"}, 2, "visible ASCII"},
 		{"no patience", []string{sqlite, "--lock-wait=0s"}, 2, "--lock-wait must be 1ms or longer"},
 		{"a duration without a unit", []string{sqlite, "--lock-wait=3"}, 2, "--lock-wait"},

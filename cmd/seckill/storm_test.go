@@ -38,6 +38,7 @@ var everything = []backend.Capability{backend.SQL, backend.RowLocks, backend.Red
 func services(t *testing.T, args ...string) (l *lab.Lab, urls []string, processes []*lab.Process) {
 	t.Helper()
 	l = labtest.Start(t, everything...)
+	t.Setenv("SECKILL_TOKEN", l.Token()) // for commands that the test runs
 	before := len(l.Services())
 	if err := l.StartServices(t.Context(), 2, args...); err != nil {
 		t.Fatal(err)
@@ -73,6 +74,7 @@ func storm(t *testing.T, c loadtest.Config) *loadtest.Result {
 	if c.Concurrency == 0 {
 		c.Concurrency = 64
 	}
+	c.AdminToken = labtest.Start(t).Token()
 	c.Quantity, c.Timeout, c.Seed = 1, 20*time.Second, uint64(time.Now().UnixNano())
 	r, err := loadtest.Run(t.Context(), c)
 	if err != nil {

@@ -113,18 +113,14 @@ func (u *UpCmd) listen() (net.Listener, error) {
 func (u *UpCmd) startLab(ctx context.Context) (*lab.Lab, error) {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
-	var env []string
-	if u.Token != "" {
-		env = append(env, "SECKILL_TOKEN="+u.Token) // not as a flag: everybody can read those
-	}
-	l, err := lab.Start(ctx, lab.Options{Given: u.config(), Embedded: u.Embedded, Folder: u.Folder, Env: env,
+	l, err := lab.Start(ctx, lab.Options{Given: u.config(), Embedded: u.Embedded, Folder: u.Folder, Token: u.Token,
 		ServiceArgs: []string{"--strategy", u.Strategy}})
 	if err != nil {
 		return nil, err
 	}
 	if err = l.Serve(ctx, u.serving()); err == nil {
 		for sku := 1; sku <= 2 && err == nil; sku++ { // what the lab's runs sell, and the shop
-			err = u.seed(ctx, l.Services()[0].URL, sku)
+			err = seed(ctx, l.Services()[0].URL, l.Token(), sku)
 		}
 	}
 	if err != nil {
@@ -142,16 +138,14 @@ func (u *UpCmd) serving() lab.ServiceSettings {
 }
 
 // seed puts something on sale, for those who try the service by hand.
-func (u *UpCmd) seed(ctx context.Context, service string, sku int) error {
+func seed(ctx context.Context, service, token string, sku int) error {
 	body := strings.NewReader(`{"name":"demo","stock":100}`)
 	request, err := http.NewRequestWithContext(ctx, http.MethodPut, fmt.Sprintf("%s/api/v1/skus/%d", service, sku), body)
 	if err != nil {
 		return err
 	}
 	request.Header.Set("Content-Type", "application/json")
-	if u.Token != "" {
-		request.Header.Set("Authorization", "Bearer "+u.Token)
-	}
+	request.Header.Set("Authorization", "Bearer "+token)
 	answer, err := (&http.Client{Transport: &http.Transport{Proxy: nil, DisableKeepAlives: true}}).Do(request)
 	if err != nil {
 		return fmt.Errorf("put SKU %d on sale: %w", sku, err)
@@ -194,7 +188,7 @@ func (u *UpCmd) host(ctx context.Context, l *lab.Lab, listener net.Listener, std
 			stock, err := store.SKU(ctx, sku)
 			return stock.Num, err
 		},
-		Addr: u.Addr, Token: u.Token, Version: buildVersion(),
+		Addr: u.Addr, Token: u.Token, ServiceToken: l.Token(), Version: buildVersion(),
 		Log: slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
 	server := &http.Server{Handler: api, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute}

@@ -98,6 +98,9 @@ func migrate(t testing.TB, in *backend.Instance) {
 func serverWith(t testing.TB, f *fake, c httpapi.Config) *httpapi.Server {
 	t.Helper()
 	c.Settings = settings
+	if c.Token == "" {
+		c.Token = adminToken
+	}
 	if c.Instance == nil {
 		c.Instance = embedded(t)
 	}
@@ -156,9 +159,12 @@ func (r reply) want(t testing.TB, what string, status int, code string) {
 const (
 	here      = "127.0.0.1:40000"
 	elsewhere = "192.0.2.7:40000"
+
+	adminToken = "the-operators"
 )
 
-// newRequest comes from this machine. headers are "Name: value".
+// newRequest comes from this machine and from the operator, unless headers,
+// which are "Name: value", say otherwise.
 func newRequest(method, target, body string, headers ...string) *http.Request {
 	r := httptest.NewRequest(method, target, strings.NewReader(body))
 	r.RemoteAddr, r.Host = here, "127.0.0.1:8081"
@@ -168,6 +174,9 @@ func newRequest(method, target, body string, headers ...string) *http.Request {
 	for _, h := range headers {
 		name, value, _ := strings.Cut(h, ": ")
 		r.Header[name] = append(r.Header[name], value)
+	}
+	if r.Header["Authorization"] == nil {
+		r.Header.Set("Authorization", "Bearer "+adminToken)
 	}
 	return r
 }
@@ -179,8 +188,13 @@ func ask(t testing.TB, s *httpapi.Server, method, target, body string, headers .
 
 func do(t testing.TB, s *httpapi.Server, r *http.Request) reply {
 	t.Helper()
+	return handled(t, s.Handler(), r)
+}
+
+func handled(t testing.TB, h http.Handler, r *http.Request) reply {
+	t.Helper()
 	w := httptest.NewRecorder()
-	s.Handler().ServeHTTP(w, r)
+	h.ServeHTTP(w, r)
 	return checked(t, w.Result())
 }
 

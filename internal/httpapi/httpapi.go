@@ -27,9 +27,11 @@ type Config struct {
 	Default  string // the strategy of purchases that name none
 	Settings catalog.Settings
 
-	// Token, if not empty, must come with every admin call, also with those
-	// from this machine. Without one, only this machine may make admin calls.
+	// Token must come with every admin call to Handler, wherever the call
+	// comes from. Without one there are none, but for AdminHandler's.
 	Token string
+	// AdminRoutes are further admin calls.
+	AdminRoutes []AdminRoute
 
 	PurchaseTimeout time.Duration // a purchase ends after this long; 0 means 10 s
 	ShutdownTimeout time.Duration // requests in flight have so long to end; 0 means 15 s
@@ -39,7 +41,8 @@ type Config struct {
 // A Server answers requests. It neither opens nor closes the instance.
 type Server struct {
 	Config
-	engine   *gin.Engine
+	public   *gin.Engine
+	private  *gin.Engine // for admins
 	metrics  *metrics
 	sellers  []*seller // in the catalog's order
 	byName   map[string]*seller
@@ -87,21 +90,25 @@ func New(c Config) (*Server, error) {
 	if s.standard, err = s.available(c.Default); err != nil {
 		return nil, fmt.Errorf("the default strategy: %w", err)
 	}
-	s.route()
+	s.public, s.private = s.route(), s.route(s.handle(s.asAdmin))
 	return s, nil
 }
 
-// Handler is the whole interface.
-func (s *Server) Handler() http.Handler { return s.engine }
+// Handler is the whole interface; admin calls need the token.
+func (s *Server) Handler() http.Handler { return s.public }
 
-func (s *Server) route() {
+// AdminHandler is the whole interface without a token, for callers on this
+// machine or at the other end of a Unix socket.
+func (s *Server) AdminHandler() http.Handler { return s.private }
+
+func (s *Server) route(guards ...gin.HandlerFunc) *gin.Engine {
 	quiet()
 	r := gin.New()
-	s.engine = r
 	r.HandleMethodNotAllowed = true
 	r.RedirectTrailingSlash = false
 	r.ForwardedByClientIP = false // a header is hearsay: the peer is the socket's
 	r.Use(s.identify, s.recover)
+	r.Use(guards...)
 	r.NoRoute(s.handle(notFound))
 	r.NoMethod(s.handle(methodNotAllowed))
 
@@ -119,7 +126,9 @@ func (s *Server) route() {
 	v1.PUT("/skus/:id", s.handle(s.putSKU))
 	v1.GET("/orders", s.handle(s.listOrders))
 	v1.DELETE("/orders/:id", s.handle(s.cancelOrder))
-	v1.GET("/audit", s.handle(s.audit))
+	v1.GET("/audit", s.guarded(s.audit))
+	s.routeAdmin(r)
+	return r
 }
 
 // handle turns the error of h, if any, into its answer.

@@ -35,6 +35,9 @@ func (s *Server) listOrders(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := s.mayList(c, f.User); err != nil {
+		return err
+	}
 	ctx, cancel := s.deadline(c)
 	defer cancel()
 	limit := f.Limit

@@ -20,9 +20,21 @@ const (
 // and returns nil. What is not done after ShutdownTimeout is cut off, and the
 // error says how much that was.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	return s.serve(ctx, l, s.Handler())
+}
+
+// ServeAdmin does the same for admins, on a listener of ListenAdmin.
+func (s *Server) ServeAdmin(ctx context.Context, l net.Listener) error {
+	if tcp, ok := l.Addr().(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
+		return fmt.Errorf("%s can be reached from other machines: admin calls are not served there", l.Addr())
+	}
+	return s.serve(ctx, l, s.AdminHandler())
+}
+
+func (s *Server) serve(ctx context.Context, l net.Listener, h http.Handler) error {
 	longest := max(s.PurchaseTimeout, resetTimeout) + lookTimeout // any handler takes
 	server := &http.Server{
-		Handler:           s.Handler(),
+		Handler:           h,
 		ReadHeaderTimeout: readHeaderTimeout,
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      longest + readTimeout,

@@ -7,6 +7,7 @@ package lab
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -47,6 +48,8 @@ type Options struct {
 	Executable string
 	// Env is added to the environment of service processes.
 	Env []string
+	// Token is the service processes' admin token. "": one is made.
+	Token string
 	// ServiceArgs are further arguments of the service processes of Serve.
 	ServiceArgs []string
 	// Progress is told of each backend and service once it answers, or is
@@ -113,6 +116,9 @@ func Start(ctx context.Context, o Options) (*Lab, error) {
 	}
 	if o.Given.MySQLDSN != "" && o.Given.SQLitePath != "" {
 		return nil, errors.New("both a MySQL address and a SQLite file are given: give one of them")
+	}
+	if o.Token == "" {
+		o.Token = rand.Text()
 	}
 	l := &Lab{options: o, config: o.Given, statuses: map[string]backend.Status{}}
 	l.config.Tiers = map[string]backend.Tier{}
@@ -199,6 +205,9 @@ func (l *Lab) Process(name string) (*Process, error) {
 
 // Folder is where the data and the logs are, until Stop.
 func (l *Lab) Folder() string { return l.folder }
+
+// Token is the admin token of the lab's service processes.
+func (l *Lab) Token() string { return l.options.Token }
 
 // Lost is closed when the lab's keeper has gone, and every process with it.
 func (l *Lab) Lost() <-chan struct{} { return l.keeper.lost }

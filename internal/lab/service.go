@@ -82,15 +82,24 @@ func (l *Lab) service(name string, args []string) server {
 	}
 }
 
-// serviceEnv is ours, with the lab's backends instead of any that it names.
+// serviceEnv is ours, with the lab's backends and its token instead of any
+// that it names. The token is not an argument: everybody can read those.
 func (l *Lab) serviceEnv(ours []string) []string {
-	backends := environment(l.Config())
+	lab := environment(l.Config())
+	lab["SECKILL_TOKEN"] = l.Token()
+	for _, name := range guards {
+		lab[name] = ""
+	}
 	return append(slices.DeleteFunc(slices.Clone(ours), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
-		_, replaced := backends[name]
+		_, replaced := lab[name]
 		return replaced || name == keeperEnv
-	}), entries(backends)...)
+	}), entries(lab)...)
 }
+
+// guards are variables of one `seckill serve` that must not reach all services
+// of a lab.
+var guards = []string{"SECKILL_TOKEN_FILE", "SECKILL_ADMIN_ADDR", "SECKILL_AUTH_SECRET", "SECKILL_AUTH_JWKS", "SECKILL_AUTH_AUDIENCE"}
 
 // environment is a configuration as `seckill serve` reads it. Every variable
 // is there; those of backends that are not configured are empty.

@@ -15,7 +15,7 @@ import (
 func TestServiceProcesses(t *testing.T) {
 	t.Setenv("SECKILL_ETCD_ENDPOINTS", "stray:1") // not the lab's
 	t.Setenv("SECKILL_STRATEGY", "version")       // a setting
-	l, err := lab.Start(t.Context(), lab.Options{Folder: t.TempDir(), Env: []string{"SECKILL_TOKEN=t"},
+	l, err := lab.Start(t.Context(), lab.Options{Folder: t.TempDir(), Token: "t",
 		Backends: []string{backend.NameRedis, backend.NameRedlock}, RedlockNodes: 2})
 	if err != nil {
 		t.Fatal(err)

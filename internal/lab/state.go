@@ -17,6 +17,7 @@ type State struct {
 	Started  time.Time        `json:"started"`
 	Page     string           `json:"page"`     // its address
 	Services []string         `json:"services"` // their addresses
+	Token    string           `json:"token"`    // of admin calls to them
 	Config   backend.Config   `json:"config"`
 	Backends []backend.Status `json:"backends"`
 }
@@ -60,10 +61,10 @@ type announcement struct {
 	file *os.File
 }
 
-// Announce lets Running find this lab, until it stops. PID, Config, Backends
-// and, unless they are set, Services are filled in.
+// Announce lets Running find this lab, until it stops. PID, Token, Config,
+// Backends and, unless they are set, Services are filled in.
 func (l *Lab) Announce(s State) error {
-	s.PID, s.Config, s.Backends = os.Getpid(), l.Config(), l.Backends()
+	s.PID, s.Token, s.Config, s.Backends = os.Getpid(), l.Token(), l.Config(), l.Backends()
 	if s.Started.IsZero() {
 		s.Started = time.Now()
 	}

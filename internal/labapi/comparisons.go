@@ -95,7 +95,7 @@ func (s *Server) compare(ctx context.Context, e *shelved, chosen []catalog.Info,
 	serving := s.Lab.ServiceSettings()
 	result := s.Compare(ctx, chosen, compare.Options{
 		Locks:   &compare.Locks{Lease: serving.Lease, Wait: serving.Wait, Poll: serving.Poll},
-		Sale:    loadtest.Config{Scenario: sale, Targets: targets, AdminToken: s.Token, Ledger: s.Ledger},
+		Sale:    loadtest.Config{Scenario: sale, Targets: targets, AdminToken: s.ServiceToken, Ledger: s.Ledger},
 		Repeats: w.Repeats, Turn: time.Duration(w.TurnMS) * time.Millisecond, Few: w.Few,
 		OnStep: func(done, total int, what string) {
 			s.comparisons.change(e, func(c *Comparison) { c.Done, c.Total, c.Step = done, total, what })

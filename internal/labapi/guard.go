@@ -1,6 +1,8 @@
 package labapi
 
 import (
+	"context"
+	"crypto/sha256"
 	"crypto/subtle"
 	"net"
 	"net/http"
@@ -66,25 +68,78 @@ func (s *Server) checkAdmin(c *gin.Context) {
 		refuse(c, problem{Code: "invalid", Status: http.StatusBadRequest, Detail: "The path has empty or dotted parts."})
 		return
 	}
-	if safe(r.Method) || isBuyers(r) {
-		return
-	}
-	if s.Token == "" {
-		if !peer(r.RemoteAddr).IsLoopback() {
-			forbid(c, "Only this machine may do that: start the lab with --token to allow others.")
-		}
+	service := strings.HasPrefix(r.URL.Path, "/api/v1/")
+	if service && isBuyers(r) || !service && safe(r.Method) {
 		return
 	}
 	given, _ := strings.CutPrefix(c.GetHeader("Authorization"), "Bearer ")
-	if subtle.ConstantTimeCompare([]byte(given), []byte(s.Token)) != 1 {
-		c.Header("WWW-Authenticate", "Bearer")
-		forbid(c, "That needs the lab's token, as “Authorization: Bearer TOKEN”.")
+	if !same(given, s.Token) && !same(given, s.ServiceToken) {
+		if s.Token != "" {
+			c.Header("WWW-Authenticate", "Bearer")
+			forbid(c, "That needs the lab's token, as “Authorization: Bearer TOKEN”.")
+			return
+		}
+		if why := notFromHere(r); why != "" {
+			forbid(c, "Only this machine may do that, and "+why+": start the lab with --token to allow others.")
+			return
+		}
+	}
+	if service {
+		c.Request = r.WithContext(context.WithValue(r.Context(), adminMark{}, true))
 	}
 }
 
+// adminMark is in the context of calls to the service processes that may carry
+// their token.
+type adminMark struct{}
+
+// same compares in a time that tells nothing about either. An empty token is
+// not anybody's.
+func same(given, want string) bool {
+	a, b := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(want))
+	return subtle.ConstantTimeCompare(a[:], b[:]) == 1 && want != ""
+}
+
+// notFromHere says what shows that a request is not of this machine's own, or
+// that it may not be; "" if nothing does. The socket's peer is not enough: all
+// that a reverse proxy on this machine passes on comes from 127.0.0.1. Proxies
+// tell by a header, by the Host of the site that they serve, or by HTTP/1.0,
+// as nginx speaks when it is told nothing. One that forwards bytes (ssh -R)
+// tells by nothing: who has that needs the token.
+func notFromHere(r *http.Request) string {
+	if !peer(r.RemoteAddr).IsLoopback() {
+		return "this call comes from another one"
+	}
+	for name := range r.Header {
+		if strings.HasPrefix(name, "X-Forwarded-") || name == "Forwarded" || name == "Via" || name == "X-Real-Ip" {
+			return "this call comes through a proxy (" + name + ")"
+		}
+	}
+	if !r.ProtoAtLeast(1, 1) {
+		return "this call seems to come through a proxy (HTTP/1.0)"
+	}
+	name := hostname(r.Host)
+	if ip, err := netip.ParseAddr(name); !strings.EqualFold(name, "localhost") && (err != nil || !ip.Unmap().IsLoopback()) {
+		return "this call is addressed to " + name
+	}
+	return ""
+}
+
+// isBuyers: what buyers call of the service, and everybody may see. Whatever
+// else there is, or will be, is the operator's.
 func isBuyers(r *http.Request) bool {
-	return r.Method == http.MethodPost && r.URL.Path == "/api/v1/seckill" ||
-		r.Method == http.MethodDelete && strings.HasPrefix(r.URL.Path, "/api/v1/orders/")
+	read := r.Method == http.MethodGet || r.Method == http.MethodHead
+	is := func(path string) bool { return r.URL.Path == path || strings.HasPrefix(r.URL.Path, path+"/") }
+	switch {
+	case r.URL.Path == "/api/v1/seckill":
+		return r.Method == http.MethodPost
+	case r.URL.Path == "/api/v1/orders": // of all buyers they are not
+		return read && r.URL.Query().Has("user_id")
+	case is("/api/v1/orders"):
+		return r.Method == http.MethodDelete
+	default:
+		return read && (is("/api/v1/strategies") || is("/api/v1/skus"))
+	}
 }
 
 func safe(method string) bool {

@@ -51,9 +51,11 @@ type Config struct {
 	Addr string
 	// Token, if not empty, must come with every call that changes something.
 	// Without one only this machine may make such calls.
-	Token   string
-	Version string // of this program
-	Log     *slog.Logger
+	Token string
+	// ServiceToken is what the service processes want with admin calls.
+	ServiceToken string
+	Version      string // of this program
+	Log          *slog.Logger
 }
 
 // A Server is the http.Handler of a lab.

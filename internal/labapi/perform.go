@@ -115,7 +115,7 @@ func (s *Server) storm(ctx context.Context, e *entry, m *mishaps) {
 func (s *Server) config(ctx context.Context, e *entry, lane int, targets []string) loadtest.Config {
 	scenario := e.Settings.scenario(lane)
 	return loadtest.Config{
-		Scenario: scenario, Targets: targets, AdminToken: s.Token, Ledger: s.Ledger,
+		Scenario: scenario, Targets: targets, AdminToken: s.ServiceToken, Ledger: s.Ledger,
 		OnProgress: func(p loadtest.Progress) {
 			s.look(ctx, &p, scenario)
 			s.book.change(e, func(r *Run) bool { return r.Lanes[lane].add(p) })

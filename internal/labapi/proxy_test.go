@@ -20,7 +20,7 @@ func service(t *testing.T, name string, asked *atomic.Int64) string {
 		if strings.HasSuffix(r.URL.Path, "/crash") || string(body) == "crash" {
 			panic(http.ErrAbortHandler)
 		}
-		io.WriteString(w, name+" "+r.Method+" "+r.URL.Path+" "+string(body)+" "+r.Header.Get("X-Forwarded-For"))
+		io.WriteString(w, name+" "+r.Method+" "+r.URL.Path+" "+string(body)+" "+r.Header.Get("X-Forwarded-For")+r.Header.Get("Authorization"))
 	}))
 	t.Cleanup(h.Close)
 	return h.URL

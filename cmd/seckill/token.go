@@ -1,0 +1,130 @@
+package main
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// TokenFlags name the token of admin calls. The environment and a file are
+// better places for it than a flag, which every user of the machine can read.
+type TokenFlags struct {
+	Token     string `env:"SECKILL_TOKEN" help:"Token of admin calls. Better in the environment or a file: others can read flags." placeholder:"TOKEN"`
+	TokenFile string `env:"SECKILL_TOKEN_FILE" help:"File that has the token." placeholder:"FILE"`
+}
+
+func (f TokenFlags) check() error {
+	if f.Token != "" && f.TokenFile != "" {
+		return errors.New("--token and --token-file are both given (perhaps as SECKILL_TOKEN or SECKILL_TOKEN_FILE): give one of them")
+	}
+	return checkToken(f.Token)
+}
+
+// read is the token that was given; "" if none was.
+func (f TokenFlags) read() (string, error) {
+	if f.TokenFile == "" {
+		return f.Token, nil
+	}
+	return readToken(f.TokenFile)
+}
+
+// checkToken: it is sent in a header.
+func checkToken(token string) error {
+	if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return errors.New("--token must be of visible ASCII characters, as a header has")
+	}
+	return nil
+}
+
+func readToken(path string) (string, error) {
+	text, err := readSecret("--token-file", path)
+	if err != nil {
+		return "", err
+	}
+	token := strings.TrimSpace(string(text))
+	if token == "" {
+		return "", fmt.Errorf("--token-file: there is no token in %s: put one there, or remove the file", path)
+	}
+	if checkToken(token) != nil {
+		return "", fmt.Errorf("--token-file: %s must hold one line of visible ASCII characters, as a header has", path)
+	}
+	return token, nil
+}
+
+const mostSecret = 64 << 10 // bytes
+
+// readSecret reads a file that only its owner, and perhaps a group, may read.
+func readSecret(flag, path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", flag, err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", flag, err)
+	}
+	if info.Mode().Perm()&0o007 != 0 && runtime.GOOS != "windows" {
+		return nil, fmt.Errorf("%s: every user of this machine can reach %s: run chmod 600 %s, and choose another secret if it was there for long",
+			flag, path, path)
+	}
+	text, err := io.ReadAll(io.LimitReader(file, mostSecret+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", flag, err)
+	case len(text) > mostSecret:
+		return nil, fmt.Errorf("%s: %s is larger than %d bytes, and so no secret", flag, path, mostSecret)
+	}
+	return text, nil
+}
+
+// serviceToken is the token that a service goes by: the one that was given, or
+// one that is made now and written where the operator finds it. keeper removes
+// what nobody can use after the service has ended.
+func (f TokenFlags) serviceToken() (token, file string, keeper func(), err error) {
+	keeper = func() {}
+	if f.Token != "" {
+		return f.Token, "", keeper, nil
+	}
+	file = f.TokenFile
+	if file == "" {
+		folder, err := os.MkdirTemp("", "seckill-serve-*") // mode 0700
+		if err != nil {
+			return "", "", keeper, fmt.Errorf("make a folder for the admin token: %w (give --token-file)", err)
+		}
+		file, keeper = filepath.Join(folder, "token"), func() { os.RemoveAll(folder) }
+	}
+	if err = makeToken(file); err != nil && !errors.Is(err, fs.ErrExist) {
+		keeper()
+		return "", "", func() {}, fmt.Errorf("--token-file: %w", err)
+	}
+	if token, err = readToken(file); err != nil {
+		keeper()
+		return "", "", func() {}, err
+	}
+	return token, file, keeper, nil
+}
+
+// makeToken writes a new token, unless the file is there: services that start
+// at once with one file get one token.
+func makeToken(path string) error {
+	if _, err := os.Lstat(path); err == nil {
+		return fs.ErrExist
+	}
+	draft, err := os.CreateTemp(filepath.Dir(path), ".token-*") // mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(draft.Name())
+	_, err = draft.WriteString(rand.Text() + "\n")
+	if err = errors.Join(err, draft.Close()); err != nil {
+		return err
+	}
+	return os.Link(draft.Name(), path)
+}
