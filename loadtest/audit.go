@@ -14,7 +14,8 @@ import (
 // audit judges each SKU from the ledger, the reset, and what buyers were told.
 func (r *ourShop) audit(ctx context.Context, told [][]ledger.Told) (reports []ledger.Report) {
 	from := r.Ledger
-	if counter := r.homes[r.Strategy].Counter(); counter != "" {
+	counter := r.homes[r.Strategy].Counter()
+	if counter != "" {
 		from = countedLedger{r.Ledger, r.services, counter}
 	}
 	r.result.Settled = true
@@ -29,7 +30,7 @@ func (r *ourShop) audit(ctx context.Context, told [][]ledger.Told) (reports []le
 			return nil
 		}
 		reports = append(reports, ledger.Judge(ledger.Evidence{
-			Snapshot: snap, Initial: r.Stock, Run: r.plan.runs[k], Told: told[k], Sums: &sums,
+			Snapshot: snap, Initial: r.Stock, Run: r.plan.runs[k], Told: told[k], Sums: &sums, Closed: counter != "",
 			HomeOf: func(strategy string) (ledger.Home, bool) {
 				home, ok := r.homes[strategy]
 				return home, ok

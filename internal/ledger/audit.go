@@ -1,5 +1,7 @@
 package ledger
 
+import "time"
+
 // A Verdict is the audit's judgement of one run.
 type Verdict string
 
@@ -31,6 +33,11 @@ const (
 	RuleCounterDisagrees = "counter_and_row_differ" // a counter agrees with the row that follows it, or stands behind it
 	RuleUnusedCounter    = "unused_counter_changed" // a counter that no order of the run used has what was set
 	RuleNotLinearizable  = "not_linearizable"       // some order of the purchases, one at a time, explains every answer
+	RuleTwoAnswers       = "two_answers"            // every acknowledgement of one request says the same
+	RuleKeyRefused       = "key_refused"            // a request that has the order is not refused in a copy
+	RuleFalseDuplicate   = "false_duplicate"        // a buyer who is told duplicate has another order
+	RuleNotCancelled     = "not_cancelled"          // every acknowledged cancellation took place
+	RuleCancelledUnasked = "cancelled_unasked"      // every cancelled order was cancelled by its buyer
 )
 
 // verdictOf names the rules whose breach is worse or other than Lost.
@@ -63,32 +70,47 @@ type Evidence struct {
 	Run int64
 	// HomeOf says where a strategy keeps its stock.
 	HomeOf func(strategy string) (Home, bool)
+	// Closed: the sale was closed (Store.Follow) after it had come to rest, so the
+	// row must say what was left, also where no purchase writes it.
+	Closed bool
 	// Told holds what buyers were told, call by call; nil when the ledger is
 	// judged alone. An empty, non-nil slice is a run without demand.
 	Told []Told
 	// Sums add up what buyers were told, counted apart from Told; nil when
 	// nobody counted.
 	Sums *Sums
+	// Patience is the longest wait for a lock plus the longest lease (and what
+	// else may rightly keep buyers waiting, such as an outage that was planned):
+	// a sale that stands still for longer is blocked. 0: Report.Served is
+	// ServedNotKnown.
+	Patience time.Duration
+	// Started is when the sale was on, by the clock of Told; 0: from the start
+	// of the run. A sale with a start of its own (Stock.StartsAt) and Started 0
+	// is looked at from its first order on.
+	Started time.Duration
 }
 
 // A Report is the judge's finding.
 type Report struct {
-	Verdict    Verdict     `json:"verdict"`
-	SKU        int64       `json:"sku_id"`
-	Run        int64       `json:"run"`
-	Initial    int64       `json:"initial"`
-	Remaining  int64       `json:"remaining"`
-	Sold       int64       `json:"sold"`      // Σ quantity of active orders
-	Orders     int         `json:"orders"`    // active ones
-	Cancelled  int         `json:"cancelled"` // cancelled ones
-	Home       Home        `json:"home"`
+	Verdict   Verdict `json:"verdict"`
+	SKU       int64   `json:"sku_id"`
+	Run       int64   `json:"run"`
+	Initial   int64   `json:"initial"`
+	Remaining int64   `json:"remaining"`
+	Sold      int64   `json:"sold"`      // Σ quantity of active orders
+	Orders    int     `json:"orders"`    // active ones
+	Cancelled int     `json:"cancelled"` // cancelled ones
+	Home      Home    `json:"home"`
+	// Served is the second axis: whether buyers who asked were served while there
+	// were units. nil without Told, and in reports of older versions.
+	Served     *Served     `json:"served,omitempty"`
 	Violations []Violation `json:"violations"`
 }
 
 // Add is r with a violation that was found in what the judge does not look at:
 // the times of the answers.
 func (r Report) Add(rule, message string) Report {
-	j := &judge{report: r}
-	j.violate(rule, message, nil)
-	return j.conclude()
+	t := &Trial{report: r}
+	t.violate(rule, message, nil, examples{})
+	return t.conclude()
 }

@@ -44,39 +44,59 @@ type Totals struct {
 // after the run, those before, and what buyers were told. initial is the stock
 // that was set for the run.
 func JudgeTotals(sku, initial int64, before, after Totals, told Sums) Report {
-	j := &judge{Evidence: Evidence{Snapshot: Snapshot{Stock: Stock{ID: sku, Initial: after.Initial, Num: after.Remaining}},
-		Initial: initial, Sums: &told}}
-	j.report = Report{Violations: []Violation{}, SKU: sku, Initial: initial, Sold: after.Sold}
-	j.checkRun()
-	j.checkBalance()
-	j.checkSums(after.Sold - before.Sold)
-	return j.conclude()
+	t := NewTrial(Evidence{Snapshot: Snapshot{Stock: Stock{ID: sku, Initial: after.Initial, Num: after.Remaining}},
+		Initial: initial, Sums: &told})
+	t.report.Sold, t.totalsOnly = after.Sold, true
+	t.checkRun()
+	t.checkBalance()
+	t.checkSums(after.Sold - before.Sold)
+	return t.conclude()
 }
 
 // checkSums compares what was sold during the run with what buyers were told.
-func (j *judge) checkSums(sold int64) {
-	s := *j.Sums
+func (t *Trial) checkSums(sold int64) {
+	s := *t.Sums
 	if least := s.Least(); sold < least {
-		j.violate(RuleFewerThanTold, fmt.Sprintf("buyers were told of %d units sold, and %d were: %d fewer", least, sold, least-sold),
-			Params{"told": least, "sold": sold})
+		t.violate(RuleFewerThanTold, fmt.Sprintf("buyers were told of %d units sold, and %d were: %d fewer", least, sold, least-sold),
+			Params{"told": least, "sold": sold}, examples{})
 	}
 	if most := s.Most(); sold > most {
-		j.violate(RuleMoreThanTold, fmt.Sprintf("%d units were sold, and buyers were told of %d at most, with %d whose outcome is unknown: %d more",
-			sold, most, s.Unknown, sold-most), Params{"sold": sold, "told": most, "unknown": s.Unknown})
+		t.violate(RuleMoreThanTold, fmt.Sprintf("%d units were sold, and buyers were told of %d at most, with %d whose outcome is unknown: %d more",
+			sold, most, s.Unknown, sold-most), Params{"sold": sold, "told": most, "unknown": s.Unknown}, examples{})
 	}
-	if j.Told != nil { // says the same of single buyers
+	if t.Told != nil { // says the same of single buyers
 		return
 	}
+	t.checkGivenBack()
 	// A stock only shrinks, but for cancellations, of which those of unknown
 	// requests may be some.
-	always := j.report.Remaining - max(j.gaveBack, s.Cancelled+s.MaybeCancelled)
-	if s.SoldOut > 0 && s.SoldOut <= always && !j.homesDiffer {
-		j.violate(RuleUndersold, fmt.Sprintf("buyers who wanted %d were told sold out while at least %d units were there to the end",
-			s.SoldOut, always), Params{"wanted": s.SoldOut, "left": always})
+	always := t.report.Remaining - max(t.gaveBack, s.Cancelled+s.MaybeCancelled)
+	if s.SoldOut > 0 && s.SoldOut <= always && !t.homesDiffer {
+		t.violate(RuleUndersold, fmt.Sprintf("buyers who wanted %d were told sold out while at least %d units were there to the end",
+			s.SoldOut, always), Params{"wanted": s.SoldOut, "left": always}, examples{})
 	}
-	if s.Requests > 0 && s.Wanted <= j.Initial && sold == 0 && j.gaveBack == 0 && s.Cancelled+s.MaybeCancelled == 0 {
-		j.violate(RuleNothingSold, fmt.Sprintf("%d requests for a stock of %d, and nothing was sold", s.Requests, j.Initial),
-			Params{"requests": s.Requests, "stock": j.Initial})
+	if s.Requests > 0 && s.Wanted <= t.Initial && sold == 0 && t.gaveBack == 0 && s.Cancelled+s.MaybeCancelled == 0 {
+		t.violate(RuleNothingSold, fmt.Sprintf("%d requests for a stock of %d, and nothing was sold", s.Requests, t.Initial),
+			Params{"requests": s.Requests, "stock": t.Initial}, examples{})
+	}
+}
+
+// checkGivenBack compares the cancelled orders with what buyers were told of
+// cancellations: an unknown purchase may hide a cancellation that never
+// happened from the sums of what was sold, but not from these. An unknown
+// purchase may have been cancelled besides.
+func (t *Trial) checkGivenBack() {
+	if t.totalsOnly { // which do not say what was given back
+		return
+	}
+	s := *t.Sums
+	if t.gaveBack < s.Cancelled {
+		t.violate(RuleNotCancelled, fmt.Sprintf("buyers were told of %d units given back, and %d were: %d fewer",
+			s.Cancelled, t.gaveBack, s.Cancelled-t.gaveBack), Params{"told": s.Cancelled, "back": t.gaveBack}, examples{})
+	}
+	if most := s.Cancelled + s.MaybeCancelled + s.Unknown; t.gaveBack > most {
+		t.violate(RuleCancelledUnasked, fmt.Sprintf("%d units were given back, and buyers asked for %d at most: %d more",
+			t.gaveBack, most, t.gaveBack-most), Params{"told": most, "back": t.gaveBack}, examples{})
 	}
 }
 
@@ -96,6 +116,7 @@ func Sum(reports []Report) Report {
 		all.Sold += r.Sold
 		all.Orders += r.Orders
 		all.Cancelled += r.Cancelled
+		all.Served = all.Served.and(r.Served)
 		if rank(r.Verdict) > rank(all.Verdict) {
 			all.Verdict = r.Verdict
 		}

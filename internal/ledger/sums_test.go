@@ -35,7 +35,14 @@ func TestJudgeSums(t *testing.T) {
 		{"told cancelled, and is not", func(e *Evidence) {
 			e.Snapshot.Orders[0].Status, e.Initial, e.Snapshot.Stock.Initial = Active, 12, 12
 			e.Sums.Unknown = 1
-		}, []string{RuleMoreThanTold}},
+		}, []string{RuleMoreThanTold, RuleNotCancelled}},
+		{"told cancelled, and is not, beside an unknown one that could explain it", func(e *Evidence) {
+			e.Snapshot.Orders, e.Sums.Unknown = e.Snapshot.Orders[:4], 3
+			e.Snapshot.Orders[0].Status, e.Initial, e.Snapshot.Stock.Initial = Active, 11, 11
+		}, []string{RuleNotCancelled}},
+		{"cancelled, and nobody asked for it", func(e *Evidence) {
+			e.Sums.Cancelled, e.Sums.Sold, e.Sums.Unknown = 0, 9, 1
+		}, []string{RuleCancelledUnasked}},
 		{"told sold out of what stayed", func(e *Evidence) {
 			e.Snapshot.Orders[0].Status, e.Sums.Cancelled = Cancelled, 0
 			e.Snapshot.Orders = e.Snapshot.Orders[1:4]

@@ -115,6 +115,17 @@ declare namespace Json {
     examples?: string[];
   }
 
+  interface Served {
+    state: 'served' | 'blocked' | 'not_known';
+    patience_ms: number;
+    longest_ms: number; // without a sale, while buyers asked for what there was
+    from_ms: number;
+    asked: number; // calls in that time
+    left: number; // units, at least
+    calls: number;
+    answers: Record<string, number>;
+  }
+
   interface Audit {
     verdict: Verdict;
     initial: number;
@@ -122,6 +133,7 @@ declare namespace Json {
     sold: number;
     orders: number;
     cancelled: number;
+    served?: Served;
     violations: Violation[];
   }
 

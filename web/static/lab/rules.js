@@ -15,7 +15,7 @@ const dictionaries = { en, zh };
 function say({ rule, message, params }) {
   const words = dictionaries[preferences().language];
   const sentence = words.broken[rule];
-  if (!sentence || (typeof sentence === 'function' && !params)) return message;
+  if (!sentence || (typeof sentence === 'function' && sentence.length > 0 && !params)) return message;
   const said = typeof sentence === 'function' ? sentence(params ?? {}) : sentence;
   return params?.sku ? words.of(params.sku, said) : said;
 }

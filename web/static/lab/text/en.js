@@ -32,6 +32,15 @@ export default {
     fewer_than_told: ({ told, sold }) => `Buyers were told of ${count(told)} units sold, and ${count(sold)} were: ${count(told - sold)} fewer.`,
     more_than_told: ({ sold, told, unknown }) =>
       `${count(sold)} units were sold, and buyers were told of ${count(told)} at most, with ${count(unknown)} whose outcome is unknown: ${count(sold - told)} more.`,
+    two_answers: 'Requests that were acknowledged twice, with different answers.',
+    key_refused: 'Requests that have an order and were refused in a copy, or when they were sent again.',
+    false_duplicate: 'Buyers who were told that they have an order already, and had none.',
+    not_cancelled: ({ told, back } = {}) => (told === undefined
+      ? 'Cancellations that buyers were told of and that did not take place.'
+      : `Buyers were told of ${plural(told, 'unit')} given back, and ${count(back)} were: ${count(told - back)} fewer.`),
+    cancelled_unasked: ({ told, back } = {}) => (told === undefined
+      ? 'Cancelled orders that their buyers did not cancel.'
+      : `${plural(back, 'unit')} were given back, and buyers asked for ${count(told)} at most: ${count(back - told)} more.`),
   },
   of: (sku, sentence) => `SKU ${sku}: ${sentence}`,
 };

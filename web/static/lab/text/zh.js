@@ -30,6 +30,15 @@ export default {
     fewer_than_told: ({ told, sold }) => `告知买家已售 ${count(told)} 件，实际只卖出 ${count(sold)} 件：少了 ${count(told - sold)} 件。`,
     more_than_told: ({ sold, told, unknown }) =>
       `卖出了 ${count(sold)} 件，而告知买家的连同 ${count(unknown)} 件结果不明的，最多只有 ${count(told)} 件：多了 ${count(sold - told)} 件。`,
+    two_answers: '同一请求得到了两次确认，内容却不同。',
+    key_refused: '有的请求已经有了订单，它的副本或重发却被拒绝。',
+    false_duplicate: '买家被告知已有订单，其实一个也没有。',
+    not_cancelled: ({ told, back } = {}) => (told === undefined
+      ? '买家被告知取消成功，取消却没有发生。'
+      : `买家被告知退还了 ${count(told)} 件，实际只退还了 ${count(back)} 件：少了 ${count(told - back)} 件。`),
+    cancelled_unasked: ({ told, back } = {}) => (told === undefined
+      ? '订单被取消了，买家却没有取消过。'
+      : `退还了 ${count(back)} 件，而买家要求退还的最多只有 ${count(told)} 件：多了 ${count(back - told)} 件。`),
   },
   of: (sku, sentence) => `SKU ${sku}：${sentence}`,
 };

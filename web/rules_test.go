@@ -1,0 +1,47 @@
+package web
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// Every rule of the judge has a name and a sentence in both languages.
+func TestRulesHaveWords(t *testing.T) {
+	files, err := filepath.Glob("../internal/ledger/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rule := regexp.MustCompile(`(?m)^\tRule\w+ += "(\w+)"`)
+	var rules []string
+	for _, file := range files {
+		source, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range rule.FindAllStringSubmatch(string(source), -1) {
+			rules = append(rules, m[1])
+		}
+	}
+	if len(rules) < 20 {
+		t.Fatalf("only %d rules were found: %v", len(rules), rules)
+	}
+	for _, language := range []string{"en", "zh"} {
+		for _, file := range []string{"static/text/", "static/lab/text/"} {
+			words, err := os.ReadFile(file + language + ".js")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, rule := range rules {
+				if rule == "not_linearizable" && file == "static/lab/text/" {
+					continue // the judge's own words say which answers
+				}
+				if !strings.Contains(string(words), " "+rule+": ") {
+					t.Errorf("%s%s.js has no words for %s", file, language, rule)
+				}
+			}
+		}
+	}
+}
