@@ -27,6 +27,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	os.Setenv(asProgram, "1")
+	labtest.HearSignals()
 	os.Exit(labtest.Main(m))
 }
 

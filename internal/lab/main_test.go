@@ -27,6 +27,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(victimEnv) != "" {
 		beVictim()
 	}
+	labtest.HearSignals()
 	os.Exit(labtest.Main(m))
 }
 
