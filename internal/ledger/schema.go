@@ -93,7 +93,7 @@ func Migrate(ctx context.Context, db *gorm.DB) error {
 			return fmt.Errorf("add the column %s to the table stock: %w (may this database user alter tables?)", column.name, err)
 		}
 	}
-	return nil
+	return migrateIdentity(ctx, db)
 }
 
 var later = []struct{ name, definition string }{

@@ -20,21 +20,22 @@ type Store struct {
 	db       *gorm.DB
 	strategy string
 	observe  seckill.Observer
+	identity *identity
 }
 
 // NewStore is the ledger in db. For binds it to a strategy.
 func NewStore(db *gorm.DB) *Store {
-	return &Store{db: db, observe: seckill.NopObserver{}}
+	return &Store{db: db, observe: seckill.NopObserver{}, identity: &identity{}}
 }
 
 // For returns the same ledger, writing orders in the name of strategy.
 func (s *Store) For(strategy string, o seckill.Observer) *Store {
-	return &Store{db: s.db, strategy: strategy, observe: o}
+	return &Store{db: s.db, strategy: strategy, observe: o, identity: s.identity}
 }
 
 // On returns the same ledger on another session (a lock's own connection).
 func (s *Store) On(session *gorm.DB) *Store {
-	return &Store{db: session, strategy: s.strategy, observe: s.observe}
+	return &Store{db: session, strategy: s.strategy, observe: s.observe, identity: s.identity}
 }
 
 // DB runs statements outside any transaction.

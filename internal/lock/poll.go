@@ -2,8 +2,11 @@ package lock
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
@@ -46,13 +49,16 @@ func Every(d time.Duration) func() time.Duration {
 }
 
 // Unavailable is what Acquire says of a backend that did not answer: that the
-// buyer left himself, or that the backend cannot be reached.
+// buyer left, that this process has no connection to spare (busy), or that the
+// backend cannot be reached.
 func Unavailable(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case seckill.NothingTaken(err):
 		return err
+	case errors.Is(err, redis.ErrPoolTimeout):
+		return fmt.Errorf("%w: %w", seckill.ErrBusy, err)
 	}
 	return fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
 }

@@ -35,7 +35,7 @@ func onEach(t *testing.T, f func(t *testing.T, info catalog.Info)) {
 
 func TestSourceFitsThePage(t *testing.T) {
 	onEach(t, func(t *testing.T, info catalog.Info) {
-		for _, name := range []string{strings.ReplaceAll(info.Name, "-", "_") + ".go", "number.go", "seed.lua", "count.lua"} {
+		for _, name := range []string{strings.ReplaceAll(info.Name, "-", "_") + ".go", "number.go", "seed.lua", "count.lua", "give_back.lua"} {
 			source, err := info.Files.ReadFile(name)
 			if err != nil {
 				t.Error(err)
@@ -68,6 +68,7 @@ var nextSKU atomic.Int64
 func open(t *testing.T, info catalog.Info, stock int64) *shop {
 	t.Helper()
 	sh := openOn(t, labtest.Instance(t, backend.SQL, backend.Redis), info)
+	sh.in.Redis.AddHook(repeat{})
 	sh.sku = nextSKU.Add(1)
 	sh.reset(t, stock)
 	return sh

@@ -22,9 +22,10 @@ import (
 // keeps it on the same node; the number's own name needs no braces for that,
 // because a tag is hashed like a whole name.
 //
-// Beside it stands the run that it was set for. It has nothing to do with
-// buyers: a purchase that began in the last sale must not write its order into
-// this one, nor give its units back to it.
+// Beside it stands the sale that it was set for: the database's identity and
+// the run, "IDENTITY RUN". It has nothing to do with buyers: a purchase that
+// began in the last sale, or in another database's, must not write its order
+// into this one, nor give its units back to it.
 type number struct {
 	redis redis.UniversalClient
 	store *ledger.Store
@@ -36,10 +37,11 @@ func companion(sku int64, what string) string {
 	return fmt.Sprintf("{seckill:stock:%d}:%s", sku, what)
 }
 
-func runKey(sku int64) string    { return companion(sku, "run") }
+func saleKey(sku int64) string   { return companion(sku, "run") }
 func buyersKey(sku int64) string { return companion(sku, "buyers") }
 func openKey(sku int64) string   { return companion(sku, "open") }
-func seededKey(sku int64) string { return companion(sku, "seeded") }
+func takenKey(sku int64) string  { return companion(sku, "taken") }
+func newestKey(sku int64) string { return companion(sku, "runs") }
 
 //go:embed seed.lua
 var seedLua string
@@ -52,8 +54,36 @@ var (
 	countScript = redis.NewScript(countLua)
 )
 
-// Resets of one sale follow each other within this time.
-const seededFor = 5 * time.Second
+// sale names a run as the number's companion does.
+func (n *number) sale(ctx context.Context, run int64) (string, error) {
+	id, err := n.store.Identity(ctx)
+	return fmt.Sprint(id, " ", run), err
+}
+
+// runOf is the run of a sale that is this database's. Nobody sells from a
+// number that is another's, or is not there.
+func (n *number) runOf(
+	ctx context.Context, sku int64, sale string,
+) (int64, error) {
+	if sale == "" {
+		return 0, n.missing(ctx, sku)
+	}
+	id, err := n.store.Identity(ctx)
+	if err != nil {
+		return 0, err
+	}
+	of, text, _ := strings.Cut(sale, " ")
+	run, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || of != id {
+		return 0, foreign(sku)
+	}
+	return run, nil
+}
+
+func foreign(sku int64) error {
+	return fmt.Errorf("%w: %s was set for another database: reset the sale",
+		seckill.ErrUnavailable, numberKey(sku))
+}
 
 // Reset sets the number to what the ledger has set: the reset that it belongs
 // to may have been overtaken by another.
@@ -70,10 +100,31 @@ func (n *number) Reset(ctx context.Context, sku, _ int64) error {
 func (n *number) seed(
 	ctx context.Context, sku, stock, run int64, onlyMissing bool,
 ) error {
-	return sent(seedScript.Run(ctx, n.redis,
-		[]string{numberKey(sku), runKey(sku), buyersKey(sku), openKey(sku),
-			seededKey(sku)},
-		stock, run, seededFor.Milliseconds(), onlyMissing).Err())
+	id, err := n.store.Identity(ctx)
+	if err != nil {
+		return err
+	}
+	set, err := seedScript.Run(ctx, n.redis,
+		[]string{numberKey(sku), saleKey(sku), buyersKey(sku), openKey(sku),
+			takenKey(sku), newestKey(sku)},
+		stock, id, run, onlyMissing).Int64()
+	if err == nil && set < 0 {
+		return n.overtaken(ctx, sku, run)
+	}
+	return sent(err)
+}
+
+// overtaken: Redis has seen a newer run. So has the ledger, or its database
+// was set back to an older state.
+func (n *number) overtaken(ctx context.Context, sku, run int64) error {
+	var now int64
+	err := n.store.Read(ctx, &now, "SELECT run FROM stock WHERE id = ?", sku)
+	if err != nil || now > run {
+		return err
+	}
+	return fmt.Errorf("%w: Redis has sold a newer run than %d: if the "+
+		"database was restored, delete %s and reset the sale",
+		seckill.ErrUnavailable, run, newestKey(sku))
 }
 
 // Count is what the number says is left, and with it the units of purchases
@@ -81,7 +132,7 @@ func (n *number) seed(
 // way, or died on it, and go back if no order comes. (Only
 // redis-counter-mysql opens purchases.)
 func (n *number) Count(ctx context.Context, sku int64) (int64, error) {
-	left, run, open, err := n.look(ctx, sku, "+inf", everything)
+	left, sale, open, err := n.look(ctx, sku, "+inf", everything)
 	if err != nil {
 		return 0, err
 	}
@@ -91,7 +142,9 @@ func (n *number) Count(ctx context.Context, sku int64) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if run != strconv.FormatInt(current, 10) {
+	if now, err := n.sale(ctx, current); err != nil {
+		return 0, err
+	} else if sale != now {
 		return 0, fmt.Errorf("%w: %s was not set for run %d",
 			seckill.ErrUnknownSKU, numberKey(sku), current)
 	}
@@ -109,9 +162,10 @@ func (n *number) Count(ctx context.Context, sku int64) (int64, error) {
 
 // What the ledger knows of a holding.
 const (
-	sold   = "sold"   // its order is there
-	void   = "void"   // it has none and never will, or it is cancelled
-	absent = "absent" // it has none now: its COMMIT may be on its way
+	sold      = "sold"      // its order is there
+	void      = "void"      // it has none and never will
+	absent    = "absent"    // it has none now: its COMMIT may be on its way
+	cancelled = "cancelled" // its order is cancelled
 )
 
 // known asks the ledger about h. A request that has bought another SKU will
@@ -125,8 +179,10 @@ func (n *number) known(
 		return absent, nil
 	case err != nil:
 		return "", err
-	case o.SKUID != sku || o.Status != ledger.Active:
+	case o.SKUID != sku:
 		return void, nil
+	case o.Status != ledger.Active:
+		return cancelled, nil
 	}
 	return sold, nil
 }
@@ -139,18 +195,18 @@ type holding struct {
 
 const everything = -1
 
-// look reads the number, its run, and the holdings that are open since before
+// look reads the number, its sale, and the holdings that are open since before
 // some time, so many at most.
 func (n *number) look(
 	ctx context.Context, sku int64, before string, most int,
-) (left int64, run string, open []holding, err error) {
+) (left int64, sale string, open []holding, err error) {
 	found, err := countScript.Run(ctx, n.redis,
-		[]string{numberKey(sku), runKey(sku), buyersKey(sku), openKey(sku)},
+		[]string{numberKey(sku), saleKey(sku), buyersKey(sku), openKey(sku)},
 		before, most).StringSlice()
 	if err != nil {
 		return 0, "", nil, sent(err)
 	}
-	if run = found[1]; run == "" {
+	if sale = found[1]; sale == "" {
 		return 0, "", nil, fmt.Errorf("%w: there is no %s",
 			seckill.ErrUnknownSKU, numberKey(sku))
 	}
@@ -160,13 +216,14 @@ func (n *number) look(
 	}
 	for i := 2; i+1 < len(found); i += 2 {
 		h := holding{}
-		h.user, _ = strconv.ParseInt(found[i], 10, 64)
+		user, _, _ := strings.Cut(found[i], " ")
+		h.user, _ = strconv.ParseInt(user, 10, 64)
 		quantity, request, _ := strings.Cut(found[i+1], " ")
 		h.quantity, _ = strconv.ParseInt(quantity, 10, 64)
 		h.request = request
 		open = append(open, h)
 	}
-	return left, run, open, nil
+	return left, sale, open, nil
 }
 
 // missing says why there is no number: there is no such SKU, or Redis has
@@ -180,6 +237,43 @@ func (n *number) missing(ctx context.Context, sku int64) error {
 	}
 	return fmt.Errorf("%w: %s is gone, Redis has lost it: reset the sale",
 		seckill.ErrUnavailable, numberKey(sku))
+}
+
+//go:embed give_back.lua
+var giveBackLua string
+
+var giveBackScript = redis.NewScript(giveBackLua)
+
+// What units go back for. Each goes back once, however often that is sent.
+const (
+	taken   = "taken"   // a take that was refused later
+	ordered = "ordered" // an order that is cancelled
+)
+
+// giveBack returns why, unless nobody knows whether the units came back.
+func (n *number) giveBack(
+	ctx context.Context, sku, quantity int64, sale, what, id string, why error,
+) error {
+	ctx, cancel := after(ctx)
+	defer cancel()
+	err := giveBackScript.Run(ctx, n.redis,
+		[]string{numberKey(sku), saleKey(sku), takenKey(sku)},
+		quantity, sale, id, what).Err()
+	if err != nil {
+		return fmt.Errorf("%w: the units may not have come back: %w",
+			seckill.ErrUnknown, err)
+	}
+	return why
+}
+
+// giveOrderBack is giveBack for an order that was cancelled.
+func (n *number) giveOrderBack(ctx context.Context, o ledger.Order) error {
+	sale, err := n.sale(ctx, o.Run)
+	if err != nil {
+		return fmt.Errorf("%w: the units did not come back: %w",
+			seckill.ErrUnknown, err)
+	}
+	return n.giveBack(ctx, o.SKUID, o.Quantity, sale, ordered, o.PublicID, nil)
 }
 
 // What was taken goes back although the buyer has gone, but a Redis that
@@ -199,8 +293,9 @@ func sent(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &refused), errors.Is(err, redis.ErrPoolTimeout),
-		errors.Is(err, backend.ErrKilled),
+	case errors.Is(err, redis.ErrPoolTimeout):
+		return fmt.Errorf("%w: %w", seckill.ErrBusy, err)
+	case errors.As(err, &refused), errors.Is(err, backend.ErrKilled),
 		errors.As(err, &network) && network.Op == "dial":
 		return fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
 	}

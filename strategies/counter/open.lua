@@ -1,10 +1,34 @@
--- Marks a purchase as open again: its order is about to be cancelled.
+-- Marks an order as about to be cancelled: its units are open again.
 --
--- KEYS[1] its run   KEYS[2] buyers   KEYS[3] open
--- ARGV[1] run   ARGV[2] user   ARGV[3] "quantity request"   ARGV[4] now, in ms
-if redis.call('GET', KEYS[1]) ~= ARGV[1]
-	or redis.call('HGET', KEYS[2], ARGV[2]) ~= ARGV[3] then
-	return 0
+-- KEYS[1] the number   KEYS[2] its sale   KEYS[3] buyers   KEYS[4] open
+-- ARGV[1] sale       ARGV[2] user
+-- ARGV[3] quantity   ARGV[4] request   ARGV[5] now, in ms
+--
+-- 'marked', 'missing' (there is no number), or 'over' (another sale's).
+local sale = redis.call('GET', KEYS[2])
+if not sale or not tonumber(redis.call('GET', KEYS[1]) or '') then
+	return 'missing'
 end
-redis.call('ZADD', KEYS[3], ARGV[4], ARGV[2])
-return 1
+if sale ~= ARGV[1] then
+	return 'over'
+end
+local mine = ARGV[3] .. ' ' .. ARGV[4]
+local held = redis.call('HGET', KEYS[3], ARGV[2])
+if held == mine then
+	redis.call('ZADD', KEYS[4], ARGV[5], ARGV[2])
+	return 'marked'
+end
+if held == 'back ' .. mine then
+	return 'marked'
+end
+
+-- Redis does not know the order: it lost its data, and its number was made
+-- from the row, where these units were missing. It is taken, then. The entry
+-- is the order's own, as the buyer may be at another purchase. One that says
+-- 'done' stays: that order's units went back before.
+local own = ARGV[2] .. ' ' .. ARGV[4]
+redis.call('HSETNX', KEYS[3], own, mine)
+if redis.call('HGET', KEYS[3], own) == mine then
+	redis.call('ZADD', KEYS[4], ARGV[5], own)
+end
+return 'marked'

@@ -2,8 +2,8 @@ package counter
 
 import (
 	"context"
+	"crypto/rand"
 	"embed"
-	"fmt"
 
 	"github.com/redis/go-redis/v9"
 	"gorm.io/gorm"
@@ -17,11 +17,6 @@ import (
 //go:embed redis_counter.go give_back.lua number.go seed.lua count.lua
 //go:embed redis_counter.en.md redis_counter.zh.md
 var redisCounterFiles embed.FS
-
-//go:embed give_back.lua
-var giveBackLua string
-
-var giveBackScript = redis.NewScript(giveBackLua)
 
 // RedisCounter is the stock as a number in Redis, and nothing behind it.
 var RedisCounter = catalog.Info{
@@ -65,67 +60,46 @@ type redisCounter struct{ number }
 func (s *redisCounter) Deduct(
 	ctx context.Context, p seckill.Purchase,
 ) (r seckill.Receipt, err error) {
-	left, run, err := s.take(ctx, p)
+	me := rand.Text()
+	left, sale, err := s.take(ctx, p, me)
 	if err != nil {
 		return r, err
 	}
-	if left < 0 {
-		refusal := seckill.ErrSoldOut
-		if run == 0 {
-			refusal = s.missing(ctx, p.SKU)
-		}
-		return r, s.giveBack(ctx, p.SKU, p.Quantity, run, refusal)
+	run, err := s.runOf(ctx, p.SKU, sale)
+	if err == nil && left < 0 {
+		err = seckill.ErrSoldOut
 	}
-	// Whoever dies here has taken units that nobody gets.
+	if err != nil {
+		return r, s.giveBack(ctx, p.SKU, p.Quantity, sale, taken, me, err)
+	}
+	// A buyer who dies here has taken units that nobody gets.
 	err = s.store.Tx(ctx, func(tx *gorm.DB) error {
 		r, err = s.store.Record(tx, p, run, left)
 		return err
 	})
 	if seckill.NothingTaken(err) {
-		return r, s.giveBack(ctx, p.SKU, p.Quantity, run, err)
+		return r, s.giveBack(ctx, p.SKU, p.Quantity, sale, taken, me, err)
 	}
 	return r, err // sold; or unknown, and then nothing may be given back
 }
 
-// take lowers the number and reads, in the same breath, which sale's number it
-// is; 0 if there was none.
+// take lowers the number, reads in the same breath whose sale it is ("" if
+// there is none), and leaves a note, so that it can be undone once.
 func (s *redisCounter) take(
-	ctx context.Context, p seckill.Purchase,
-) (left, run int64, err error) {
+	ctx context.Context, p seckill.Purchase, me string,
+) (left int64, sale string, err error) {
 	var number *redis.IntCmd
 	var of *redis.StringCmd
 	_, err = s.redis.TxPipelined(ctx, func(tx redis.Pipeliner) error {
 		number = tx.DecrBy(ctx, numberKey(p.SKU), p.Quantity)
-		of = tx.Get(ctx, runKey(p.SKU))
+		of = tx.Get(ctx, saleKey(p.SKU))
+		tx.HSet(ctx, takenKey(p.SKU), me, p.Quantity)
 		return nil
 	})
 	if err == redis.Nil && number.Err() == nil {
-		return -1, 0, nil // a number without a run is no sale's
+		return number.Val(), "", nil // a number without a sale
 	}
-	if err != nil {
-		return 0, 0, sent(err)
-	}
-	run, err = of.Int64()
-	return number.Val(), run, err
-}
-
-// giveBack returns why, unless nobody knows whether the units came back.
-func (s *redisCounter) giveBack(
-	ctx context.Context, sku, quantity, run int64, why error,
-) error {
-	ctx, cancel := after(ctx)
-	defer cancel()
-	of := any(run)
-	if run == 0 {
-		of = ""
-	}
-	err := giveBackScript.Run(ctx, s.redis,
-		[]string{numberKey(sku), runKey(sku)}, quantity, of).Err()
-	if err != nil {
-		return fmt.Errorf("%w: the units may not have come back: %w",
-			seckill.ErrUnknown, err)
-	}
-	return why
+	return number.Val(), of.Val(), sent(err)
 }
 
 // Restore cancels first: the other way round, whoever fails in between could
@@ -140,5 +114,5 @@ func (s *redisCounter) Restore(ctx context.Context, orderID string) error {
 	if err != nil || !back {
 		return err
 	}
-	return s.giveBack(ctx, o.SKUID, o.Quantity, o.Run, nil)
+	return s.giveOrderBack(ctx, o)
 }

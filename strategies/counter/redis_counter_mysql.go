@@ -3,8 +3,10 @@ package counter
 import (
 	"context"
 	"embed"
+	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -19,7 +21,7 @@ import (
 
 //go:embed redis_counter_mysql.go take.lua settle.lua open.lua
 //go:embed redis_counter_mysql.en.md redis_counter_mysql.zh.md
-//go:embed number.go seed.lua count.lua
+//go:embed number.go seed.lua count.lua give_back.lua
 var redisCounterMySQLFiles embed.FS
 
 //go:embed take.lua
@@ -55,13 +57,16 @@ var RedisCounterMySQL = catalog.Info{
 		"it looks his request up once it has been open for a lease, and " +
 		"gives back what has no order. Until then nobody is told sold " +
 		"out because of it: he waits, and is told busy in the end. A " +
-		"Redis that lost the number is given a new one from the row.",
+		"Redis that lost the number is given a new one from the row, and " +
+		"an order that it does not know goes back to it once when it is " +
+		"cancelled, as any other.",
 	Breaks: "Redis holds sales up, not the stock: while it is down nobody " +
 		"buys. When it comes back with an older number, or with one " +
-		"made from the row while purchases were on their way, the " +
-		"number is too high: buyers go through in vain, MySQL tells " +
-		"them sold out, and the audit shows that the two differ. So it " +
-		"is after one buyer who hung for longer than a lease, was given " +
+		"made from the row while purchases or cancellations were on " +
+		"their way, the number is too high: buyers go through in vain, " +
+		"MySQL tells them sold out, and the audit shows that the two " +
+		"differ. So it is after one buyer who hung for longer than a " +
+		"lease, was given " +
 		"up and bought after all, if he asked again meanwhile or died " +
 		"right then. A clock that goes wrong by more than a lease costs " +
 		"look-ups, not units.",
@@ -164,8 +169,11 @@ func (s *redisCounterMySQL) admit(
 	end := time.Now().Add(s.deps.Settings.LockWait)
 	for {
 		state, run, err := s.take(ctx, p)
+		if errors.Is(err, redis.ErrPoolTimeout) {
+			return 0, sent(err)
+		}
 		if err != nil {
-			// He may be through without knowing, and does not go on.
+			// They may be through without knowing, and do not go on.
 			s.settle(ctx, p, anyRun, void)
 			return 0, fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
 		}
@@ -176,6 +184,8 @@ func (s *redisCounterMySQL) admit(
 			return 0, seckill.ErrDuplicate
 		case "sold out":
 			return 0, seckill.ErrSoldOut
+		case "foreign":
+			return 0, foreign(p.SKU)
 		case "missing":
 			if err := s.rebuild(ctx, p.SKU); err != nil {
 				return 0, err
@@ -204,8 +214,13 @@ func (s *redisCounterMySQL) admit(
 func (s *redisCounterMySQL) take(
 	ctx context.Context, p seckill.Purchase,
 ) (state string, run int64, err error) {
+	id, err := s.store.Identity(ctx)
+	if err != nil {
+		return "", 0, err
+	}
 	answer, err := takeScript.Run(ctx, s.redis, s.keys(p.SKU),
-		p.Quantity, p.User, p.RequestID, s.deps.Now().UnixMilli()).Slice()
+		p.Quantity, p.User, p.RequestID, s.deps.Now().UnixMilli(),
+		id).Slice()
 	if err != nil {
 		return "", 0, err
 	}
@@ -218,7 +233,7 @@ func (s *redisCounterMySQL) take(
 }
 
 func (s *redisCounterMySQL) keys(sku int64) []string {
-	return []string{numberKey(sku), runKey(sku), buyersKey(sku),
+	return []string{numberKey(sku), saleKey(sku), buyersKey(sku),
 		openKey(sku)}
 }
 
@@ -232,12 +247,14 @@ func (s *redisCounterMySQL) settle(
 ) {
 	ctx, cancel := after(ctx)
 	defer cancel()
-	of := any(run)
+	sale, err := s.sale(ctx, run)
 	if run == anyRun {
-		of = ""
+		sale = strings.TrimSuffix(sale, "0")
 	}
-	err := settleScript.Run(ctx, s.redis, s.keys(p.SKU),
-		of, p.User, p.Quantity, p.RequestID, known).Err()
+	if err == nil {
+		err = settleScript.Run(ctx, s.redis, s.keys(p.SKU),
+			sale, p.User, p.Quantity, p.RequestID, known).Err()
+	}
 	if err != nil {
 		s.deps.Log.WarnContext(ctx, "a purchase stays open in Redis",
 			"sku", p.SKU, "user", p.User, "error", err)
@@ -259,9 +276,9 @@ func (s *redisCounterMySQL) reconcile(
 	if err != nil {
 		return false, fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
 	}
-	run, err := strconv.ParseInt(of, 10, 64)
+	run, err := s.runOf(ctx, sku, of)
 	if err != nil {
-		return false, fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
+		return false, err
 	}
 	for _, h := range open {
 		known, err := s.known(ctx, sku, h)
@@ -291,9 +308,9 @@ func (s *redisCounterMySQL) rebuild(ctx context.Context, sku int64) error {
 	return nil
 }
 
-// Restore cancels in MySQL, as conditional does, and then in Redis. The
-// purchase is marked open first: if this process dies in between, its units
-// are found and go back.
+// Restore cancels in MySQL, as conditional does, and then in Redis. The order
+// is marked open first: if this process dies in between, its units are found
+// and go back.
 func (s *redisCounterMySQL) Restore(
 	ctx context.Context, orderID string,
 ) error {
@@ -301,18 +318,18 @@ func (s *redisCounterMySQL) Restore(
 	if err != nil {
 		return err
 	}
-	err = openScript.Run(ctx, s.redis,
-		[]string{runKey(o.SKUID), buyersKey(o.SKUID), openKey(o.SKUID)},
-		o.Run, o.UserID, fmt.Sprint(o.Quantity, " ", o.RequestID),
-		s.deps.Now().UnixMilli()).Err()
-	if err != nil {
-		return fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
+	if o.Status == ledger.Active {
+		if err := s.open(ctx, o); err != nil {
+			return err
+		}
 	}
+	known := cancelled
 	err = s.store.Tx(ctx, func(tx *gorm.DB) error {
 		o, back, err := s.store.Cancel(tx, orderID)
 		if err != nil || !back {
 			return err
 		}
+		known = returned
 		return tx.Exec("UPDATE stock SET num = num + ? WHERE id = ?",
 			o.Quantity, o.SKUID).Error
 	})
@@ -320,6 +337,38 @@ func (s *redisCounterMySQL) Restore(
 		return err // it stays open, and the ledger knows
 	}
 	s.settle(ctx, seckill.Purchase{SKU: o.SKUID, User: o.UserID,
-		Quantity: o.Quantity, RequestID: o.RequestID}, o.Run, void)
+		Quantity: o.Quantity, RequestID: o.RequestID}, o.Run, known)
 	return nil
+}
+
+// returned is cancelled, by the very caller of settle. Even if Redis has
+// forgotten the order meanwhile, its units go back: better a buyer too many at
+// MySQL than units that nobody is let through to.
+const returned = "returned"
+
+// open marks an order that is about to be cancelled. Without a number there
+// would be nothing to mark, and the one that somebody else makes meanwhile
+// might have these units or not: so it is made now.
+func (s *redisCounterMySQL) open(ctx context.Context, o ledger.Order) error {
+	sale, err := s.sale(ctx, o.Run)
+	if err != nil {
+		return err
+	}
+	for range 2 {
+		state, err := openScript.Run(ctx, s.redis, s.keys(o.SKUID), sale,
+			o.UserID, o.Quantity, o.RequestID,
+			s.deps.Now().UnixMilli()).Text()
+		switch {
+		case errors.Is(err, redis.ErrPoolTimeout):
+			return sent(err)
+		case err != nil:
+			return fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
+		case state != "missing":
+			return nil
+		}
+		if err := s.rebuild(ctx, o.SKUID); err != nil {
+			return err
+		}
+	}
+	return s.missing(ctx, o.SKUID)
 }

@@ -2,6 +2,7 @@ package counter
 
 import (
 	"context"
+	crypto "crypto/rand"
 	"embed"
 	"errors"
 	"fmt"
@@ -19,7 +20,7 @@ import (
 	"seckill/internal/tap"
 )
 
-//go:embed redis_multi.go number.go seed.lua count.lua
+//go:embed redis_multi.go number.go seed.lua count.lua give_back.lua
 //go:embed redis_multi.en.md redis_multi.zh.md
 var redisMultiFiles embed.FS
 
@@ -72,77 +73,92 @@ type redisMulti struct {
 func (s *redisMulti) Deduct(
 	ctx context.Context, p seckill.Purchase,
 ) (r seckill.Receipt, err error) {
-	left, run, err := s.retry(ctx, p)
+	me := crypto.Text()
+	got, err := s.retry(ctx, p, me)
 	if err != nil {
 		return r, err
 	}
-	// Whoever dies here has taken units that nobody gets.
+	// A buyer who dies here has taken units that nobody gets.
 	err = s.store.Tx(ctx, func(tx *gorm.DB) error {
-		r, err = s.store.Record(tx, p, run, left)
+		r, err = s.store.Record(tx, p, got.run, got.left)
 		return err
 	})
 	if seckill.NothingTaken(err) {
-		return r, s.giveBack(ctx, p.SKU, p.Quantity, run, err)
+		return r, s.giveBack(ctx, p.SKU, p.Quantity, got.sale, taken, me, err)
 	}
 	return r, err // sold; or unknown, and then nothing may be given back
+}
+
+// multiTaken is what an attempt has taken from.
+type multiTaken struct {
+	left, run int64
+	sale      string
 }
 
 // retry takes again after a conflict. Pauses double and are drawn at random,
 // or the losers would meet again at once.
 func (s *redisMulti) retry(
-	ctx context.Context, p seckill.Purchase,
-) (left, run int64, err error) {
+	ctx context.Context, p seckill.Purchase, me string,
+) (multiTaken, error) {
 	for n := 0; ; n++ {
-		left, run, err = s.take(ctx, p)
+		got, err := s.take(ctx, p, me)
 		if !errors.Is(err, seckill.ErrConflict) || n >= s.retries {
-			return left, run, err
+			return got, err
 		}
 		s.observe.Retried()
 		pause := rand.N(min(time.Millisecond<<min(n, 10), maxPause))
 		if tap.Sleep(ctx, pause) != nil {
-			return 0, 0, err // his time is up: conflict, as it stands
+			return got, err // the time is up: conflict, as it stands
 		}
 	}
 }
 
 const maxPause = 32 * time.Millisecond
 
-// take is one attempt. The run is watched with the number: a reset between
-// the two reads of one MGET is impossible, one before EXEC is a conflict.
+// take is one attempt. The sale is watched with the number: a reset between
+// the two reads of one MGET is impossible, one before EXEC is a conflict. A
+// note of what was taken goes with it, so that it can be undone once.
 func (s *redisMulti) take(
-	ctx context.Context, p seckill.Purchase,
-) (left, run int64, err error) {
+	ctx context.Context, p seckill.Purchase, me string,
+) (got multiTaken, err error) {
 	tried := false // to write: until then nothing can have been taken
 	err = s.redis.Watch(ctx, func(tx *redis.Tx) error {
-		found, err := tx.MGet(ctx, numberKey(p.SKU), runKey(p.SKU)).Result()
+		found, err := tx.MGet(ctx,
+			numberKey(p.SKU), saleKey(p.SKU)).Result()
 		if err != nil {
 			return err
 		}
 		num, isNumber := integer(found[0])
-		of, isSet := integer(found[1])
-		if !isNumber || !isSet {
+		got.sale, _ = found[1].(string)
+		if got.run, err = s.runOf(ctx, p.SKU, got.sale); err != nil {
+			return err
+		}
+		if !isNumber {
 			return s.missing(ctx, p.SKU)
 		}
-		if left, run = num-p.Quantity, of; left < 0 {
+		if got.left = num - p.Quantity; got.left < 0 {
 			return seckill.ErrSoldOut
 		}
 		tried = true
 		_, err = tx.TxPipelined(ctx, func(tx redis.Pipeliner) error {
-			tx.Set(ctx, numberKey(p.SKU), left, 0)
+			tx.Set(ctx, numberKey(p.SKU), got.left, 0)
+			tx.HSet(ctx, takenKey(p.SKU), me, p.Quantity)
 			return nil
 		})
 		return err
-	}, numberKey(p.SKU), runKey(p.SKU))
+	}, numberKey(p.SKU), saleKey(p.SKU))
 	switch {
 	case err == nil || seckill.NothingTaken(err):
-		return left, run, err
+		return got, err
 	case errors.Is(err, redis.TxFailedErr):
-		return 0, 0, fmt.Errorf("%w: the number changed before EXEC",
+		return got, fmt.Errorf("%w: the number changed before EXEC",
 			seckill.ErrConflict)
+	case errors.Is(err, redis.ErrPoolTimeout):
+		return got, fmt.Errorf("%w: %w", seckill.ErrBusy, err)
 	case !tried:
-		return 0, 0, fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
+		return got, fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
 	}
-	return 0, 0, sent(err)
+	return got, sent(err)
 }
 
 func integer(found any) (int64, bool) {
@@ -151,41 +167,8 @@ func integer(found any) (int64, bool) {
 	return n, ok && err == nil
 }
 
-// giveBack returns why, unless nobody knows whether the units came back. Only
-// the run is watched: INCRBY does not care what the number is, but it must be
-// the same sale's. A conflict means a reset, which the next look confirms.
-func (s *redisMulti) giveBack(
-	ctx context.Context, sku, quantity, run int64, why error,
-) error {
-	ctx, cancel := after(ctx)
-	defer cancel()
-	back := func(tx *redis.Tx) error {
-		of, err := tx.Get(ctx, runKey(sku)).Int64()
-		if err == redis.Nil || err == nil && of != run {
-			return nil // that sale is over, and its number with it
-		}
-		if err != nil {
-			return err
-		}
-		_, err = tx.TxPipelined(ctx, func(tx redis.Pipeliner) error {
-			tx.IncrBy(ctx, numberKey(sku), quantity)
-			return nil
-		})
-		return err
-	}
-	err := s.redis.Watch(ctx, back, runKey(sku))
-	if errors.Is(err, redis.TxFailedErr) {
-		err = s.redis.Watch(ctx, back, runKey(sku))
-	}
-	if err != nil {
-		return fmt.Errorf("%w: the units may not have come back: %w",
-			seckill.ErrUnknown, err)
-	}
-	return why
-}
-
-// Restore cancels first: the other way round, whoever fails in between could
-// give the same units back twice. This way they are lost.
+// Restore cancels first: the other way round, a failure in between could give
+// the same units back twice. This way they are lost.
 func (s *redisMulti) Restore(ctx context.Context, orderID string) error {
 	var o ledger.Order
 	var back bool
@@ -196,5 +179,5 @@ func (s *redisMulti) Restore(ctx context.Context, orderID string) error {
 	if err != nil || !back {
 		return err
 	}
-	return s.giveBack(ctx, o.SKUID, o.Quantity, o.Run, nil)
+	return s.giveOrderBack(ctx, o)
 }

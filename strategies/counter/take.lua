@@ -1,16 +1,21 @@
--- Lets a buyer through to MySQL, or turns him away.
+-- Lets a buyer through to MySQL, or turns them away.
 --
--- KEYS[1] the number   KEYS[2] its run
+-- KEYS[1] the number   KEYS[2] its sale, "database run"
 -- KEYS[3] buyers: what each has taken, "quantity request"
 -- KEYS[4] open: buyers whose purchase MySQL has not decided, by their time
 -- ARGV[1] quantity   ARGV[2] user   ARGV[3] request   ARGV[4] now, in ms
+-- ARGV[5] database
 --
--- {'taken', left, run}, or {'missing'}, {'seen'}, {'sold out'}, or
--- {'undecided'}: it depends on purchases that are still open.
-local run = redis.call('GET', KEYS[2])
+-- {'taken', left, run}, or {'missing'}, {'foreign'} (another database's),
+-- {'seen'}, {'sold out'}, or {'undecided'}: it depends on purchases that are
+-- still open.
+local sale = redis.call('GET', KEYS[2])
 local num = tonumber(redis.call('GET', KEYS[1]) or '')
-if not run or not num then
+if not sale or not num then
 	return {'missing'}
+end
+if string.sub(sale, 1, #ARGV[5] + 1) ~= ARGV[5] .. ' ' then
+	return {'foreign'}
 end
 local wanted = tonumber(ARGV[1])
 
@@ -23,8 +28,8 @@ if held and string.sub(held, 1, 4) ~= 'back' then
 end
 
 if num < wanted then
-	for _, user in ipairs(redis.call('ZRANGE', KEYS[4], 0, -1)) do
-		local open = redis.call('HGET', KEYS[3], user) or ''
+	for _, who in ipairs(redis.call('ZRANGE', KEYS[4], 0, -1)) do
+		local open = redis.call('HGET', KEYS[3], who) or ''
 		num = num + tonumber(string.match(open, '^%d+') or 0)
 	end
 	if num < wanted then
@@ -36,4 +41,4 @@ end
 local left = redis.call('DECRBY', KEYS[1], ARGV[1])
 redis.call('HSET', KEYS[3], ARGV[2], ARGV[1] .. ' ' .. ARGV[3])
 redis.call('ZADD', KEYS[4], ARGV[4], ARGV[2])
-return {'taken', left, run}
+return {'taken', left, string.sub(sale, #ARGV[5] + 2)}

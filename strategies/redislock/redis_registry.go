@@ -5,7 +5,9 @@ import (
 	"context"
 	"crypto/rand"
 	"embed"
+	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -28,7 +30,9 @@ var registryScript = redis.NewScript(registryLua)
 // RedisRegistry gives the token to the process instead of the buyer, as
 // Spring's RedisLockRegistry does: whoever asks again with it extends the
 // lease. For Redis all buyers of a process are one, so a lock in the process
-// has to stand in front: without it, every one of them is let in.
+// has to stand in front: without it, every one of them is let in. Beside the
+// process stands the turn: who comes next in the process has another, so that
+// a release that was delayed on its way does not free a neighbour's lock.
 var RedisRegistry = catalog.Info{
 	Name:   "redis-registry",
 	Title:  "One owner a process, a local lock in front",
@@ -36,21 +40,21 @@ var RedisRegistry = catalog.Info{
 	Source: "D, 1.2.1 and 1.2.2: the Lua of Spring's RedisLockRegistry",
 	Idea: "First a lock within the process, in the order in which buyers " +
 		"come; then a Lua script: nothing there, set the process's " +
-		"id with a lease; its own id there, extend; else poll. " +
+		"id and turn with a lease; its own there, extend; else poll. " +
 		"Compare-and-delete frees.",
 	Promises: "One holder at a time across any number of processes, " +
 		"while Redis keeps the key and every holder is done before " +
 		"his lease is. At most one buyer a process asks Redis. Whoever " +
 		"holds the lock and passes his lease's context on gets it " +
 		"again at once, with a fresh lease. A dead or hung process " +
-		"blocks others for one lease at most, whichever way it died.",
-	Breaks: "A holder slower than his lease works on beside his " +
-		"successor in another process, and since the token is his " +
-		"process's, a neighbour who got the lock back to it extends " +
-		"and frees what both take for theirs. Within the process a " +
-		"hung holder blocks his neighbours as long as he hangs: the " +
-		"local lock has no lease. A Redis that loses its data forgets " +
-		"the lock.",
+		"blocks others for one lease at most, whichever way it died. " +
+		"A command that arrives late does nothing to a later turn, " +
+		"not even of the same process.",
+	Breaks: "A holder slower than the lease works on beside their " +
+		"successor in another process. Within the process a hung " +
+		"holder blocks the neighbours as long as it hangs: the local " +
+		"lock has no lease. A Redis that loses its data forgets the " +
+		"lock.",
 	Guarantees: catalog.Guarantees{
 		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
 		catalog.C: catalog.Holds, catalog.P: catalog.Breaks,
@@ -80,6 +84,7 @@ type registryLock struct {
 	poll   time.Duration
 	ttl    time.Duration // when the buyer names none
 	client string
+	turns  atomic.Int64
 	local  lock.Gate[struct{}]
 }
 
@@ -102,7 +107,8 @@ func (l *registryLock) Acquire(
 	if wait > 0 {
 		wait = max(0, time.Until(end))
 	}
-	h := &registryHold{lock: l, key: key, room: room, depth: 1}
+	h := &registryHold{lock: l, key: key, room: room, depth: 1,
+		turn: l.turns.Add(1)}
 	var asked time.Time
 	err = lock.Poll(ctx, wait, lock.Every(l.poll), func() (bool, error) {
 		asked = time.Now()
@@ -132,6 +138,7 @@ type registryHold struct {
 	lock *registryLock
 	key  string
 	room *lock.Room[struct{}]
+	turn int64 // drawn in the room, so that a later holder's is higher
 
 	mu    sync.Mutex
 	depth int
@@ -141,13 +148,13 @@ func (h *registryHold) take(
 	ctx context.Context, ttl time.Duration,
 ) (bool, error) {
 	n, err := registryScript.Run(ctx, h.lock.redis, []string{h.key},
-		h.lock.client, max(1, ttl.Milliseconds())).Int64()
+		h.lock.client, h.turn, max(1, ttl.Milliseconds())).Int64()
 	return n == 1, err
 }
 
 func (h *registryHold) free(ctx context.Context) error {
 	return freed(compareAndDelete.Run(ctx, h.lock.redis,
-		[]string{h.key}, h.lock.client).Int64())
+		[]string{h.key}, fmt.Sprint(h.lock.client, ":", h.turn)).Int64())
 }
 
 // again is the reentry: no lease if the hold is over, or lost.

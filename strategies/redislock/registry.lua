@@ -1,16 +1,26 @@
 -- Takes a lock, or extends one that is the caller's already.
--- KEYS[1]  the lock
+-- KEYS[1]  the lock: "client:turn" of its holder
 -- ARGV[1]  the caller's client, one for all buyers of a process
--- ARGV[2]  the lease in milliseconds
+-- ARGV[2]  the caller's turn; turns of a client rise
+-- ARGV[3]  the lease in milliseconds
 -- Answers 1 if the lock is the caller's now, 0 if it is somebody else's.
+local mine = ARGV[1] .. ':' .. ARGV[2]
 if redis.call('TYPE', KEYS[1]).ok ~= 'string' then
-	if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then
+	if redis.call('SET', KEYS[1], mine, 'NX', 'PX', ARGV[3]) then
 		return 1
 	end
 	return 0 -- a key of another type is somebody else's lock
 end
-if redis.call('GET', KEYS[1]) == ARGV[1] then
-	redis.call('PEXPIRE', KEYS[1], ARGV[2])
+local held = redis.call('GET', KEYS[1])
+if held == mine then
+	redis.call('PEXPIRE', KEYS[1], ARGV[3])
+	return 1
+end
+-- What an earlier turn of this client left behind is taken over, and with it
+-- the turn: a release of that one may still be on its way.
+local turn = string.match(held, '^' .. ARGV[1] .. ':(%d+)$')
+if turn and tonumber(turn) < tonumber(ARGV[2]) then
+	redis.call('SET', KEYS[1], mine, 'PX', ARGV[3])
 	return 1
 end
 return 0

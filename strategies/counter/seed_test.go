@@ -1,0 +1,217 @@
+package counter_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/go-sql-driver/mysql"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/lab/labtest"
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+	"seckill/strategies/counter"
+)
+
+// seedAgain is the reset of the run that is on, as another strategy or process
+// sends it, however much later: what lives for a time is gone by then.
+func (sh *shop) seedAgain(t *testing.T) error {
+	t.Helper()
+	companions := fmt.Sprintf("{seckill:stock:%d}:*", sh.sku)
+	for _, key := range sh.in.Redis.Keys(t.Context(), companions).Val() {
+		if sh.in.Redis.PTTL(t.Context(), key).Val() > 0 {
+			sh.in.Redis.Del(t.Context(), key)
+		}
+	}
+	return sh.Strategy.(seckill.Resetter).Reset(t.Context(), sh.sku, 0)
+}
+
+func (sh *shop) numberIs(t *testing.T, want string) {
+	t.Helper()
+	if got := sh.number(t); got != want {
+		t.Errorf("the number is %s, want %s", got, want)
+	}
+}
+
+func TestALateResetOfTheSameRunChangesNothing(t *testing.T) {
+	onEach(t, func(t *testing.T, info catalog.Info) {
+		sh := open(t, info, 10)
+		other := sh.other(t)
+		sh.mustBuy(t, 1, 4)
+		for _, late := range []*shop{sh, other} {
+			if err := late.seedAgain(t); err != nil {
+				t.Error(err)
+			}
+			sh.numberIs(t, "6")
+		}
+		sh.refused(t, 2, 7, seckill.ErrSoldOut)
+		sh.reset(t, 7)
+		sh.numberIs(t, "7")
+	})
+}
+
+// A reset that was delayed on its way arrives when the next sale is on.
+func TestAResetOfAnOlderRunChangesNothing(t *testing.T) {
+	onEach(t, func(t *testing.T, info catalog.Info) {
+		sh := open(t, info, 10)
+		other := sh.other(t)
+		m := &meddler{fits: named("EVALSHA"), before: func() error {
+			other.reset(t, 7)
+			other.mustBuy(t, 1, 2)
+			return nil
+		}}
+		if _, err := sh.store.Reset(t.Context(), sh.sku, "delayed", 20); err != nil {
+			t.Fatal(err)
+		}
+		if err := sh.Strategy.(seckill.Resetter).Reset(m.with(t), sh.sku, 20); err != nil {
+			t.Errorf("it was overtaken, and that is no failure: %v", err)
+		}
+		other.numberIs(t, "5")
+		judged(t, other.audit(t), ledger.Held)
+	})
+}
+
+// Resets of one run keep coming from two processes while the sale is on.
+func TestResetsDuringTheSale(t *testing.T) {
+	onEach(t, func(t *testing.T, info catalog.Info) {
+		sh := open(t, info, 10)
+		other := sh.other(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		var resets sync.WaitGroup
+		for _, by := range []*shop{sh, other} {
+			resets.Go(func() {
+				for range 300 {
+					if by.seedAgain(t) != nil || ctx.Err() != nil {
+						return
+					}
+				}
+			})
+		}
+		for user := range int64(30) {
+			_, _ = []*shop{sh, other}[user%2].buy(t.Context(), user+1, 1)
+		}
+		cancel()
+		resets.Wait()
+		sh.numberIs(t, "0")
+		judged(t, sh.audit(t, other), ledger.Held)
+	})
+}
+
+// elsewhere sells the same SKU from another database, in a run of the same
+// number, through the same Redis.
+func (sh *shop) elsewhere(t *testing.T) *shop {
+	t.Helper()
+	c := labtest.Only(labtest.Start(t, backend.SQL, backend.Redis).Config(), backend.SQL, backend.Redis)
+	dsn, err := mysql.ParseDSN(c.MySQLDSN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dsn.DBName += "_elsewhere"
+	c.MySQLDSN = dsn.FormatDSN()
+	in, err := backend.Open(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		in.DB.Exec("DROP DATABASE " + dsn.DBName)
+		in.Close()
+	})
+	o := openOn(t, in, sh.info)
+	o.sku = sh.sku
+	for o.run < sh.run {
+		row, err := o.store.Reset(t.Context(), o.sku, "elsewhere", 20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.run = row.Run
+	}
+	return o
+}
+
+func TestAnotherDatabaseTakesOver(t *testing.T) {
+	onEach(t, func(t *testing.T, info catalog.Info) {
+		sh := open(t, info, 10)
+		mine := sh.mustBuy(t, 1, 4)
+		o := sh.elsewhere(t)
+		if o.run != sh.run {
+			t.Fatalf("the runs are %d and %d", sh.run, o.run)
+		}
+		o.refused(t, 5, 1, seckill.ErrUnavailable)
+		sh.numberIs(t, "6")
+		if err := o.seedAgain(t); err != nil {
+			t.Fatal(err)
+		}
+		o.mustBuy(t, 1, 5)
+		o.numberIs(t, "15")
+
+		// What is late of the first database neither sells from the second's
+		// number, nor sets it, nor gives anything back to it.
+		sh.refused(t, 2, 1, seckill.ErrUnavailable)
+		if err := sh.seedAgain(t); err != nil {
+			t.Error(err)
+		}
+		if err := sh.Restore(t.Context(), mine.OrderID); err != nil {
+			t.Error(err)
+		}
+		if _, err := sh.Strategy.(seckill.Counter).Count(t.Context(), sh.sku); !errors.Is(err, seckill.ErrUnknownSKU) {
+			t.Errorf("the count of another database's number: %v, want unknown SKU", err)
+		}
+		o.numberIs(t, "15")
+		o.told = nil
+		judged(t, o.audit(t), ledger.Held)
+
+		sh.reset(t, 3) // and back
+		sh.mustBuy(t, 3, 1)
+		sh.numberIs(t, "2")
+		o.refused(t, 6, 1, seckill.ErrUnavailable)
+	})
+}
+
+// A database that was restored counts its runs anew: that is said.
+func TestADatabaseThatWasSetBack(t *testing.T) {
+	sh := open(t, counter.RedisCounter, 10)
+	sh.reset(t, 10)
+	if err := sh.store.DB(t.Context()).Exec("UPDATE stock SET run = run - 1 WHERE id = ?", sh.sku).Error; err != nil {
+		t.Fatal(err)
+	}
+	if err := sh.seedAgain(t); !errors.Is(err, seckill.ErrUnavailable) {
+		t.Errorf("told %v, want unavailable, and what to do", err)
+	}
+}
+
+// Giving back may be repeated: a lost reply does not tell whether it ran.
+func TestGivingBackTwiceGivesOnce(t *testing.T) {
+	for _, info := range []catalog.Info{counter.RedisCounter, counter.RedisMulti} {
+		for name, gives := range map[string]func(sh *shop, ctx context.Context) error{
+			"an order": func(sh *shop, ctx context.Context) error {
+				return sh.Restore(ctx, sh.mustBuy(t, 1, 2).OrderID)
+			},
+			"a refused purchase": func(sh *shop, ctx context.Context) error {
+				sh.mustBuy(t, 1, 2)
+				if err := sh.Restore(t.Context(), sh.mustBuy(t, 3, 2).OrderID); err != nil {
+					return err
+				}
+				_, err := sh.Deduct(ctx, seckill.Purchase{SKU: sh.sku, User: 1, Quantity: 1,
+					RequestID: fmt.Sprint("again", sh.sku)})
+				if errors.Is(err, seckill.ErrDuplicate) {
+					return nil
+				}
+				return err
+			},
+		} {
+			t.Run(info.Name+": "+name, func(t *testing.T) {
+				sh := open(t, info, 5)
+				r := &repeater{}
+				if err := gives(sh, r.with(t)); err != nil {
+					t.Error(err)
+				}
+				sh.told = nil
+				judged(t, sh.audit(t), ledger.Held)
+			})
+		}
+	}
+}
