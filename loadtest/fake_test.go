@@ -24,7 +24,7 @@ type fake struct {
 	outside func(n int, w http.ResponseWriter, r *http.Request) (done bool)
 	read    func(*ledger.Snapshot) // changes what the ledger shows
 	homes   func() map[ledger.Home]int64
-	closed  int    // how often the sale was closed by an audit
+	closed  int    // how often the sale was closed
 	mute    bool   // no metric tells what is in flight
 	token   string // admin token, if one is needed
 	pretend int64  // purchases in flight that never end
@@ -65,11 +65,11 @@ func (f *fake) handler() http.Handler {
 		}
 		respond(w, shelf)
 	})
-	mux.HandleFunc("GET /api/v1/audit", func(w http.ResponseWriter, _ *http.Request) {
+	mux.HandleFunc("POST /api/v1/skus/1/close", func(w http.ResponseWriter, _ *http.Request) {
 		f.mu.Lock()
 		f.closed++
 		f.mu.Unlock()
-		respond(w, map[string]string{"verdict": "held"})
+		respond(w, map[string]int{"num": 0})
 	})
 	mux.HandleFunc("GET /api/v1/orders", f.page)
 	mux.HandleFunc("GET /api/v1/strategies", func(w http.ResponseWriter, _ *http.Request) {

@@ -76,11 +76,10 @@ func (s service) stock(ctx context.Context, sku int64) (ledger.Snapshot, error) 
 	return ledger.Snapshot{Stock: answer.Stock, Homes: answer.Homes}, err
 }
 
-// close has the service audit the SKU. Its verdict is not asked for: it does
-// not know what the buyers were told.
+// close has the service write the row of a sale from Redis.
 func (s service) close(ctx context.Context, sku int64) error {
-	var verdict json.RawMessage
-	return s.ask(ctx, http.MethodGet, "/api/v1/audit?sku_id="+strconv.FormatInt(sku, 10), nil, &verdict)
+	var shelf json.RawMessage
+	return s.ask(ctx, http.MethodPost, skuPath(sku)+"/close", nil, &shelf)
 }
 
 // orders reads all of the SKU's orders, page by page.
@@ -142,7 +141,7 @@ func (s service) ask(ctx context.Context, method, path string, body []byte, into
 
 func (s service) fetch(ctx context.Context, method, path string, body []byte) ([]byte, error) {
 	timeout := askTimeout
-	if method == http.MethodPut {
+	if method != http.MethodGet {
 		timeout = resetTimeout
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)

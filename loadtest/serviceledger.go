@@ -45,8 +45,8 @@ func readTwice(ctx context.Context, s service, sku int64) (ledger.Snapshot, erro
 }
 
 // A countedLedger is the ledger of a sale whose stock is counted outside the
-// row, too. Only a service can read that counter; its audit closes the sale,
-// which writes the row from the orders where no purchase does.
+// row, too. Only a service can read that counter; it closes the sale, which
+// writes the row from the orders where no purchase does.
 type countedLedger struct {
 	Ledger
 	services []service

@@ -69,7 +69,7 @@ func TestHomes(t *testing.T) {
 
 // Only the row of a sale from Redis follows the orders; any other row is what
 // was sold from, and must stay the witness that it is.
-func TestSnapshotWritesTheRowOfASaleFromRedisOnly(t *testing.T) {
+func TestCloseWritesTheRowOfASaleFromRedisOnly(t *testing.T) {
 	in, err := backend.Open(t.Context(), backend.Config{SQLitePath: t.TempDir() + "/ledger.db"})
 	if err != nil {
 		t.Fatal(err)
@@ -111,11 +111,20 @@ func TestSnapshotWritesTheRowOfASaleFromRedisOnly(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		if _, err := catalog.Audit(t.Context(), store, 1, sellers); err != nil {
+			t.Fatal(err)
+		}
+		if now, err := store.SKU(t.Context(), 1); err != nil || now.Version != set.Version || now.Num != 10 {
+			t.Errorf("%s: the audit left the row at %+v, %v", name, now, err)
+		}
+		if err := catalog.Close(t.Context(), store, 1, sellers); err != nil {
+			t.Fatal(err)
+		}
 		snap, err := catalog.Snapshot(t.Context(), store, 1, sellers)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := ledger.Judge(ledger.Evidence{Snapshot: snap, Initial: 10, Run: set.Run, HomeOf: catalog.HomeOf(sellers)})
+		r := ledger.Judge(ledger.Evidence{Snapshot: snap, Initial: 10, Run: set.Run, HomeOf: catalog.HomeOf(sellers), Closed: true})
 		if snap.Stock.Num != c.num || r.Verdict != c.verdict {
 			t.Errorf("%s: the row says %d, the judge %s; want %d and %s: %+v",
 				name, snap.Stock.Num, r.Verdict, c.num, c.verdict, r.Violations)

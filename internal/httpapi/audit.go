@@ -1,17 +1,27 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
 	"seckill/internal/catalog"
-	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+)
+
+// An audit reads every order of a run, so it has time of its own: a sale of a
+// million orders takes some seconds. mostAudits of them run at a time, since
+// each holds some tens of megabytes of such a sale; others wait for their turn
+// within the same time.
+const (
+	auditTimeout = time.Minute
+	mostAudits   = 2
 )
 
 // audit judges the run from the ledger and the counters alone. What buyers
-// were told is known to whoever sent them, and to nobody here. A sale from
-// Redis is closed by it: its row is written from its orders.
+// were told is known to those who sent the requests, and to nobody here.
 func (s *Server) audit(c *gin.Context) error {
 	q, err := readQuery(c, "sku_id")
 	if err != nil {
@@ -24,17 +34,40 @@ func (s *Server) audit(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := s.deadline(c)
+	ctx, cancel := context.WithTimeout(c.Request.Context(), auditTimeout)
 	defer cancel()
-	sellers := s.catalogued()
-	snap, err := catalog.Snapshot(ctx, s.Ledger, sku, sellers)
+	select {
+	case s.audits <- struct{}{}:
+		defer func() { <-s.audits }()
+	case <-ctx.Done():
+		return refused(seckill.ErrBusy, "Other audits are under way. Try again after Retry-After seconds.")
+	}
+	report, err := catalog.Audit(ctx, s.Ledger, sku, s.catalogued())
 	if err != nil {
 		return err
 	}
-	c.JSON(http.StatusOK, ledger.Judge(ledger.Evidence{
-		Snapshot: snap, Initial: snap.Stock.Initial, Run: snap.Stock.Run, HomeOf: catalog.HomeOf(sellers),
-	}))
+	c.JSON(http.StatusOK, report)
 	return nil
+}
+
+// closeSKU writes the row of a sale from Redis from its orders.
+func (s *Server) closeSKU(c *gin.Context) error {
+	if err := s.admin(c); err != nil {
+		return err
+	}
+	if _, err := readQuery(c); err != nil {
+		return err
+	}
+	id, err := parseInteger("SKU", c.Param("id"), 1, maxID)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(c.Request.Context(), auditTimeout)
+	defer cancel()
+	if err := catalog.Close(ctx, s.Ledger, id, s.catalogued()); err != nil {
+		return err
+	}
+	return s.shelf(c, ctx, id)
 }
 
 // catalogued is what the judge must know of the strategies here.

@@ -50,6 +50,7 @@ type Server struct {
 	starts   *starts
 	inFlight atomic.Int64  // purchases
 	resets   chan struct{} // holds a token while a SKU is being reset
+	audits   chan struct{} // holds a token for each audit under way
 }
 
 var quiet = sync.OnceFunc(func() { gin.SetMode(gin.ReleaseMode) })
@@ -72,7 +73,7 @@ func New(c Config) (*Server, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{Config: c, byName: map[string]*seller{}, resets: make(chan struct{}, 1)}
+	s := &Server{Config: c, byName: map[string]*seller{}, resets: make(chan struct{}, 1), audits: make(chan struct{}, mostAudits)}
 	s.metrics = newMetrics(s)
 	s.starts = newStarts(s.Ledger.Start, s.Log)
 	for _, info := range c.Infos {
@@ -124,6 +125,7 @@ func (s *Server) route(guards ...gin.HandlerFunc) *gin.Engine {
 	v1.GET("/skus", s.handle(s.listSKUs))
 	v1.GET("/skus/:id", s.handle(s.showSKU))
 	v1.PUT("/skus/:id", s.handle(s.putSKU))
+	v1.POST("/skus/:id/close", s.handle(s.closeSKU))
 	v1.GET("/orders", s.handle(s.listOrders))
 	v1.DELETE("/orders/:id", s.handle(s.cancelOrder))
 	v1.GET("/audit", s.guarded(s.audit))

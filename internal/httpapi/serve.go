@@ -32,7 +32,7 @@ func (s *Server) ServeAdmin(ctx context.Context, l net.Listener) error {
 }
 
 func (s *Server) serve(ctx context.Context, l net.Listener, h http.Handler) error {
-	longest := max(s.PurchaseTimeout, resetTimeout) + lookTimeout // any handler takes
+	longest := max(s.PurchaseTimeout, resetTimeout, auditTimeout) + lookTimeout // any handler takes
 	server := &http.Server{
 		Handler:           h,
 		ReadHeaderTimeout: readHeaderTimeout,

@@ -42,6 +42,11 @@ func (s *Server) showSKU(c *gin.Context) error {
 	}
 	ctx, cancel := s.deadline(c)
 	defer cancel()
+	return s.shelf(c, ctx, id)
+}
+
+// shelf answers with the SKU as it is.
+func (s *Server) shelf(c *gin.Context, ctx context.Context, id int64) error {
 	stock, err := s.Ledger.SKU(ctx, id)
 	if err != nil {
 		return err
