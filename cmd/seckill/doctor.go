@@ -110,6 +110,9 @@ func runningLab() finding {
 		f.ToDo = "none runs now: seckill up"
 	default:
 		f.Found, f.Where = true, state.Page
+		if state.Clients != "" {
+			f.ToDo = "to reach its servers with clients of your own, read their addresses and passwords into a shell: . " + state.Clients
+		}
 	}
 	return f
 }

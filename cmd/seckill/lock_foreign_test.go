@@ -118,7 +118,11 @@ func anything() string { return rand.Text() }
 func itsEnd() string   { return strconv.FormatInt(time.Now().Add(time.Minute).UnixMilli(), 10) }
 
 func redisAt(t *testing.T, addr string) *redis.Client {
-	c := redis.NewClient(&redis.Options{Addr: addr})
+	a, err := backend.ParseRedis(addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := redis.NewClient(a.Options())
 	t.Cleanup(func() { c.Close() })
 	return c
 }

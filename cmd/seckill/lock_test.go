@@ -65,7 +65,13 @@ func wired(t *testing.T, c backend.Config) (_ backend.Config, cut func()) {
 		}
 		return list
 	}
-	c.RedisAddrs, c.RedlockAddrs = wired(c.RedisAddrs), wired(c.RedlockAddrs)
+	for _, list := range []*[]string{&c.RedisAddrs, &c.RedlockAddrs} {
+		*list = slices.Clone(*list)
+		for i, addr := range *list {
+			w, address := backendtest.NewRedisWire(t, addr)
+			wires, (*list)[i] = append(wires, w), address
+		}
+	}
 	c.ZooKeeperAddrs, c.EtcdEndpoints = wired(c.ZooKeeperAddrs), wired(c.EtcdEndpoints)
 	if c.MySQLDSN != "" {
 		dsn, err := mysql.ParseDSN(c.MySQLDSN)

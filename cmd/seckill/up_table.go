@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"os"
 	"strings"
 	"text/tabwriter"
 
@@ -45,9 +46,38 @@ func printTable(out io.Writer, l *lab.Lab, not reasons, page, token string) {
 	if not != nil {
 		fmt.Fprintln(out)
 	}
+	printClients(out, l)
 	fmt.Fprintf(out, "\nLogs: %s (until the lab is stopped)\n", l.Folder())
 	if token != "" {
 		page += "#token=" + url.QueryEscape(token)
 	}
 	fmt.Fprintf(out, "Page: %s   (Ctrl-C stops everything)\n", page)
+}
+
+// printClients says how people's own clients get in. Passwords are shown to
+// those who sit at a terminal; elsewhere the output may be kept as a log.
+func printClients(out io.Writer, l *lab.Lab) {
+	clients := l.Clients()
+	if len(clients) == 0 {
+		return
+	}
+	fmt.Fprintf(out, "\nFor clients of your own:   . %s   (addresses and passwords, for your eyes only), then:\n", l.ClientsFile())
+	t := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
+	for _, c := range clients {
+		fmt.Fprintf(t, "  %s\t%s", c.Backend, c.Command)
+		if isTerminal(out) {
+			fmt.Fprintf(t, "\tpassword %s", c.Password)
+		}
+		fmt.Fprintln(t)
+	}
+	t.Flush()
+}
+
+func isTerminal(out io.Writer) bool {
+	file, ok := out.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }

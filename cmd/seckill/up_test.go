@@ -227,7 +227,7 @@ func TestRunsOfARealLab(t *testing.T) {
 
 	t.Run("restart of Redis", func(t *testing.T) {
 		u.t = t
-		client := redis.NewClient(&redis.Options{Addr: addressOf(before, backend.NameRedis)})
+		client := redis.NewClient(redisOptions(t))
 		defer client.Close()
 		if err := client.Set(t.Context(), "probe", 1, 0).Err(); err != nil {
 			t.Fatal(err)
@@ -309,9 +309,19 @@ func TestRunsOfARealLab(t *testing.T) {
 	})
 }
 
-func addressOf(s upStatus, name string) string {
-	i := slices.IndexFunc(s.Backends, func(b backend.Status) bool { return b.Name == name })
-	return s.Backends[i].Address
+// redisOptions are those of a client that somebody else has written, by what
+// the running lab says to programs of the same user.
+func redisOptions(t *testing.T) *redis.Options {
+	t.Helper()
+	running, err := lab.Running()
+	if err != nil || running == nil {
+		t.Fatalf("no lab runs: %v", err)
+	}
+	o, err := redis.ParseURL(running.Config.RedisAddrs[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
 }
 
 // session is what a service says that its ZooKeeper session is.

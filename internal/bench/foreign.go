@@ -95,10 +95,14 @@ func stockRueidislock(s catalog.Settings) Contestant {
 		Terms: "one key, told by client-side caching",
 		open: func(_ context.Context, p *place) error {
 			return p.each(func(in *backend.Instance) (func() (taker, error), error) {
+				login, err := backend.ParseRedis(in.Config.RedisAddrs[0])
+				if err != nil {
+					return nil, err
+				}
 				locker, err := rueidislock.NewLocker(rueidislock.LockerOption{
 					KeyMajority: 1, KeyValidity: s.LockLease,
 					ClientOption: rueidis.ClientOption{
-						InitAddress: in.Config.RedisAddrs,
+						InitAddress: []string{login.Host}, Username: login.User, Password: login.Password,
 						DialCtxFn: func(ctx context.Context, addr string, d *net.Dialer, _ *tls.Config) (net.Conn, error) {
 							return p.sent.dialContext(ctx, d, addr, redisRequests)
 						},

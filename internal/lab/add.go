@@ -101,6 +101,6 @@ func (l *Lab) addPrivate(ctx context.Context, name string, program Program) (bac
 		status.Version = p.version
 		l.processes = append(l.processes, p)
 	}
-	setAddress(&l.config, name, status.Address)
+	l.setPrivate(&l.config, name, status.Address)
 	return status, nil
 }

@@ -42,6 +42,7 @@ func sqliteVersion(ctx context.Context, file string) (version string, err error)
 // of them would die together, which is what a quorum is there to survive.
 func (l *Lab) addMiniredis() (backend.Status, error) {
 	m := miniredis.NewMiniRedis()
+	m.RequireAuth(l.passwords.redis)
 	free, err := l.ports.free(1)
 	if err != nil {
 		return backend.Status{}, err
@@ -58,7 +59,7 @@ func (l *Lab) addMiniredis() (backend.Status, error) {
 		m.Close()
 		return nil
 	})
-	l.config.RedisAddrs = []string{m.Addr()}
+	l.config.RedisAddrs = []string{l.redisURL(m.Addr())}
 	return backend.Status{Name: backend.NameRedis, Tier: backend.Embedded, Address: m.Addr(),
 		Version: moduleVersion("github.com/alicebob/miniredis"), OK: true}, nil
 }

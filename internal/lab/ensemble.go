@@ -122,7 +122,7 @@ func (e *Ensemble) Config(c backend.Config, first *Process) backend.Config {
 	if pair, ok := e.kind.(*redisPair); ok {
 		addrs = []string{pair.door.Addr()}
 	}
-	setAddress(&c, e.backend, strings.Join(addrs, ","))
+	e.Nodes[0].lab.setPrivate(&c, e.backend, strings.Join(addrs, ","))
 	return c
 }
 

@@ -1,12 +1,10 @@
 package lab
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"net"
-	"strings"
 
 	"seckill/internal/backend"
 )
@@ -64,7 +62,7 @@ func (r *redisPair) node(context.Context, string) (*Process, error) { return r.p
 func (r *redisPair) heal(ctx context.Context) error {
 	r.link.Point(r.primary.Addr)
 	host, port, _ := net.SplitHostPort(r.link.Addr())
-	if err := tellRedis(ctx, r.replica.Addr, "REPLICAOF "+host+" "+port); err != nil {
+	if err := tellRedis(ctx, r.replica.Login(), "REPLICAOF", host, port); err != nil {
 		return err
 	}
 	r.door.Point(r.primary.Addr)
@@ -74,11 +72,11 @@ func (r *redisPair) heal(ctx context.Context) error {
 // caughtUp waits until the replica has all that the primary has.
 func (r *redisPair) caughtUp(ctx context.Context) error {
 	return await(ctx, patience, func(ctx context.Context) error {
-		of, err := askRedis(ctx, r.primary.Addr, "replication")
+		of, err := askRedis(ctx, r.primary.Login(), "replication")
 		if err != nil {
 			return err
 		}
-		by, err := askRedis(ctx, r.replica.Addr, "replication")
+		by, err := askRedis(ctx, r.replica.Login(), "replication")
 		switch {
 		case err != nil:
 			return err
@@ -101,21 +99,9 @@ func (r *redisPair) lag(ctx context.Context) error {
 // failOver is what a Sentinel does. What was held back is lost.
 func (r *redisPair) failOver(ctx context.Context) error {
 	r.link.Cut()
-	if err := tellRedis(ctx, r.replica.Addr, "REPLICAOF NO ONE"); err != nil {
+	if err := tellRedis(ctx, r.replica.Login(), "REPLICAOF", "NO", "ONE"); err != nil {
 		return err
 	}
 	r.door.Point(r.replica.Addr)
-	return nil
-}
-
-// tellRedis sends a command whose answer is OK.
-func tellRedis(ctx context.Context, addr, command string) error {
-	answer, err := talk(ctx, addr, command+"\r\n", func(r *bufio.Reader) (string, error) { return r.ReadString('\n') })
-	if err != nil {
-		return fmt.Errorf("tell Redis at %s %s: %w", addr, command, err)
-	}
-	if !strings.HasPrefix(answer, "+OK") {
-		return fmt.Errorf("tell Redis at %s %s: it says %q", addr, command, strings.TrimSpace(answer))
-	}
 	return nil
 }

@@ -36,7 +36,7 @@ func TestFaultsOfOneProcessAtOnce(t *testing.T) {
 	}
 	must(t, "restart Redis so often at once", together.Wait())
 	p := process(t, l, "redis")
-	client := redis.NewClient(&redis.Options{Addr: p.Addr})
+	client := redis.NewClient(redisOptions(t, p.Login()))
 	defer client.Close()
 	must(t, "ping", client.Ping(t.Context()).Err())
 	if !p.Alive() {

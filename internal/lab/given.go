@@ -25,23 +25,6 @@ func givenAddress(c backend.Config, name string) string {
 	return ""
 }
 
-// setAddress enters a private server in a configuration.
-func setAddress(c *backend.Config, name, address string) {
-	list := strings.Split(address, ",")
-	switch name {
-	case backend.NameMySQL:
-		c.MySQLDSN = "root@tcp(" + address + ")/seckill"
-	case backend.NameRedis:
-		c.RedisAddrs = list
-	case backend.NameRedlock:
-		c.RedlockAddrs = list
-	case backend.NameZooKeeper:
-		c.ZooKeeperAddrs = list
-	case backend.NameEtcd:
-		c.EtcdEndpoints = list
-	}
-}
-
 // checkGiven makes sure that a backend which was given answers, because the
 // lab cannot run without what somebody asked for by its address.
 func (l *Lab) checkGiven(ctx context.Context, name, address string) (backend.Status, error) {
@@ -51,7 +34,12 @@ func (l *Lab) checkGiven(ctx context.Context, name, address string) (backend.Sta
 		backend.NameZooKeeper: zookeeperVersion, backend.NameEtcd: etcdVersion,
 	}[name]
 	each := strings.Split(address, ",")
-	if name == backend.NameMySQL {
+	switch name {
+	case backend.NameRedis:
+		status.Address = backend.ShowRedis(l.options.Given.RedisAddrs)
+	case backend.NameRedlock:
+		status.Address = backend.ShowRedis(l.options.Given.RedlockAddrs)
+	case backend.NameMySQL:
 		each = []string{address}
 		status.Address = backend.Redact(address)
 		if l.options.Given.SQLitePath != "" {

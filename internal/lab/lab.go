@@ -64,8 +64,10 @@ type Lab struct {
 	programs Programs
 	keeper   *keeper
 	folder   string
-	ports    ports
-	telling  sync.Mutex
+
+	passwords passwords
+	ports     ports
+	telling   sync.Mutex
 
 	ensembles struct {
 		mu  sync.Mutex
@@ -120,7 +122,7 @@ func Start(ctx context.Context, o Options) (*Lab, error) {
 	if o.Token == "" {
 		o.Token = rand.Text()
 	}
-	l := &Lab{options: o, config: o.Given, statuses: map[string]backend.Status{}}
+	l := &Lab{options: o, config: o.Given, passwords: makePasswords(), statuses: map[string]backend.Status{}}
 	l.config.Tiers = map[string]backend.Tier{}
 	if o.Programs != nil {
 		l.programs = *o.Programs

@@ -228,7 +228,9 @@ func TestStopLeavesNothingOfEnsembles(t *testing.T) {
 		t.Errorf("%d processes, want 2 + 5 + 3 + 3", len(v.PIDs))
 	}
 	pair := ensemble(t, l, backend.NameRedis)
-	v.Addrs = append(v.Addrs, pair.Config(backend.Config{}, nil).RedisAddrs...)
+	door, err := backend.ParseRedis(pair.Config(backend.Config{}, nil).RedisAddrs[0])
+	must(t, "read the pair's address", err)
+	v.Addrs = append(v.Addrs, door.Host)
 	must(t, "stop", l.Stop(context.Background()))
 	if err := v.gone(true); err != nil {
 		t.Error(err)

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/redis/go-redis/v9"
+
 	"seckill/internal/backend"
 	"seckill/internal/lab"
 	"seckill/internal/lab/labtest"
@@ -108,4 +110,14 @@ func observe(l *lab.Lab) victim {
 		}
 	}
 	return v
+}
+
+// redisOptions are those of a client that somebody else has written.
+func redisOptions(t *testing.T, login string) *redis.Options {
+	t.Helper()
+	o, err := redis.ParseURL(login)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
 }

@@ -22,13 +22,14 @@ func (l *Lab) mysqlServer(program Program) server {
 	m := mysqlServer{path: program.Path, data: data, mariadb: isMariaDB(program.Path), root: os.Geteuid() == 0,
 		volatile: l.options.Volatile}
 	return server{
-		name: backend.NameMySQL, backend: backend.NameMySQL, ports: 1,
+		name: backend.NameMySQL, backend: backend.NameMySQL, kind: backend.NameMySQL, ports: 1,
 		prepare: func(ctx context.Context) error { return l.prepareMySQL(ctx, m) },
 		command: func(ports []int) (command, error) {
-			return command{Args: m.serveArgs(ports[0]), Env: l.serverEnv(), Dir: l.folder}, nil
+			err := os.WriteFile(m.accountsFile(), []byte(m.accounts(l.passwords.mysql)), 0o600)
+			return command{Args: m.serveArgs(ports[0]), Env: l.serverEnv(), Dir: l.folder}, err
 		},
 		check: func(ctx context.Context, addr string, _ int) (string, error) {
-			version, folder, err := askMySQL(ctx, "root@tcp("+addr+")/")
+			version, folder, err := askMySQL(ctx, l.mysqlDSN(addr, ""))
 			if err == nil && !sameFile(folder, data) {
 				return "", errors.New("another server has this port")
 			}
@@ -64,15 +65,27 @@ func (m mysqlServer) serveArgs(port int) []string {
 		"--socket=mysql.sock", // in the data folder: a socket's whole path has hardly 100 bytes
 		"--pid-file=mysql.pid",
 		"--max-connections=1000",
+		"--skip-name-resolve", // accounts of localhost are for the socket alone
+		"--init-file="+m.accountsFile(),
+		"--secure-file-priv="+m.filesFolder(), // for those who have the right to write files, too
+		"--local-infile=OFF",
 	)
 	if m.volatile {
 		args = append(args, "--innodb-flush-log-at-trx-commit=0", "--sync-binlog=0")
 	}
 	if m.mariadb {
-		return append(args, "--skip-name-resolve") // MySQL's only account is then out of reach
+		return args
 	}
-	return append(args, "--mysqlx=OFF", "--secure-file-priv=")
+	// Whoever may make a trigger in a database may do so though its binary log is on.
+	return append(args, "--mysqlx=OFF", "--loose-log-bin-trust-function-creators=ON")
 }
+
+// accountsFile is SQL that the server runs when it starts. It is beside the
+// data folder, which MySQL makes only when it is empty.
+func (m mysqlServer) accountsFile() string { return m.data + "-accounts.sql" }
+
+// filesFolder is the only one that the server's SQL could read and write.
+func (m mysqlServer) filesFolder() string { return m.data + "-files" }
 
 // bootstrapArgs are for a first run that makes the data folder and ends.
 func (m mysqlServer) bootstrapArgs() []string {
@@ -87,13 +100,15 @@ func (l *Lab) prepareMySQL(ctx context.Context, m mysqlServer) error {
 	if err := os.RemoveAll(m.data); err != nil { // of an attempt that was broken off
 		return err
 	}
+	for _, folder := range []string{m.data, m.filesFolder()} {
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			return err
+		}
+	}
 	c := command{Args: m.bootstrapArgs(), Env: l.serverEnv(), Log: l.logFile("mysql-bootstrap")}
 	if m.mariadb {
 		tables, err := mariadbTables(m.path)
 		if err != nil {
-			return err
-		}
-		if err := os.Mkdir(m.data, 0o700); err != nil {
 			return err
 		}
 		c.Stdin = filepath.Join(l.folder, "bootstrap.sql")
@@ -137,10 +152,11 @@ func mariadbTables(path string) ([]string, error) {
 		path, prefix)
 }
 
-const bootstrapHead = `CREATE DATABASE IF NOT EXISTS mysql;
-USE mysql;
-SET @auth_root_socket = NULL;
-`
+// bootstrapHead has the server's own script make two accounts, which come in
+// by the socket and without a password: the system's root, and this user.
+func bootstrapHead() string {
+	return "CREATE DATABASE IF NOT EXISTS mysql;\nUSE mysql;\nSET @auth_root_socket = '" + socketUser() + "';\n"
+}
 
 func concatenate(file string, parts []string) error {
 	out, err := os.OpenFile(file, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
@@ -148,7 +164,7 @@ func concatenate(file string, parts []string) error {
 		return err
 	}
 	defer out.Close()
-	if _, err := io.WriteString(out, bootstrapHead); err != nil {
+	if _, err := io.WriteString(out, bootstrapHead()); err != nil {
 		return err
 	}
 	for _, part := range parts {

@@ -15,6 +15,7 @@ import (
 type server struct {
 	name    string
 	backend string // of backend.Name…; empty for a service
+	kind    string // NameMySQL or NameRedis for a server with a password; it may be another backend's
 	ports   int    // how many it listens on; its address is the first
 	// prepare, unless nil, is what has to be done once before the first start.
 	prepare func(context.Context) error

@@ -17,7 +17,9 @@ import (
 func TestPauseAndResume(t *testing.T) {
 	l := ownLab(t, backend.NameRedis)
 	p := process(t, l, "redis")
-	client := redis.NewClient(&redis.Options{Addr: p.Addr, MaxRetries: -1, ReadTimeout: 300 * time.Millisecond})
+	options := redisOptions(t, p.Login())
+	options.MaxRetries, options.ReadTimeout = -1, 300*time.Millisecond
+	client := redis.NewClient(options)
 	defer client.Close()
 	must(t, "ping", client.Ping(t.Context()).Err())
 	must(t, "pause", p.Pause(t.Context()))

@@ -18,6 +18,7 @@ type State struct {
 	Page     string           `json:"page"`     // its address
 	Services []string         `json:"services"` // their addresses
 	Token    string           `json:"token"`    // of admin calls to them
+	Clients  string           `json:"clients"`  // the file from which people's own clients have addresses and passwords
 	Config   backend.Config   `json:"config"`
 	Backends []backend.Status `json:"backends"`
 }
@@ -61,10 +62,15 @@ type announcement struct {
 	file *os.File
 }
 
-// Announce lets Running find this lab, until it stops. PID, Token, Config,
-// Backends and, unless they are set, Services are filled in.
+// Announce lets Running find this lab, until it stops, and writes ClientsFile.
+// PID, Token, Clients, Config, Backends and, unless they are set, Services are
+// filled in.
 func (l *Lab) Announce(s State) error {
-	s.PID, s.Token, s.Config, s.Backends = os.Getpid(), l.Token(), l.Config(), l.Backends()
+	if err := l.writeClients(); err != nil {
+		return err
+	}
+	s.PID, s.Token, s.Clients = os.Getpid(), l.Token(), l.ClientsFile()
+	s.Config, s.Backends = l.Config(), l.Backends()
 	if s.Started.IsZero() {
 		s.Started = time.Now()
 	}

@@ -376,8 +376,8 @@ func TestHolderDies(t *testing.T) {
 }
 
 func TestRedisGoesAndComesBack(t *testing.T) {
-	wire := backendtest.NewWire(t, labtest.Instance(t, backend.Redis).Config.RedisAddrs[0])
-	in, err := backend.Open(t.Context(), backend.Config{RedisAddrs: []string{wire.Addr}})
+	wire, address := backendtest.NewRedisWire(t, labtest.Instance(t, backend.Redis).Config.RedisAddrs[0])
+	in, err := backend.Open(t.Context(), backend.Config{RedisAddrs: []string{address}})
 	if err != nil {
 		t.Fatal(err)
 	}

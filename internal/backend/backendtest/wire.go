@@ -5,6 +5,8 @@ import (
 	"net"
 	"sync"
 	"testing"
+
+	"seckill/internal/backend"
 )
 
 // A Wire passes TCP connections on to a server, until it is told otherwise.
@@ -45,6 +47,19 @@ func NewWire(t testing.TB, target string) *Wire {
 		w.work.Wait()
 	})
 	return w
+}
+
+// NewRedisWire opens a wire to a Redis whose address may have credentials, and
+// gives the address that leads there through the wire.
+func NewRedisWire(t testing.TB, target string) (w *Wire, address string) {
+	t.Helper()
+	a, err := backend.ParseRedis(target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w = NewWire(t, a.Host)
+	a.Host = w.Addr
+	return w, a.String()
 }
 
 // Freeze stops every byte in both directions; Pass lets them through, late.

@@ -1,0 +1,260 @@
+//go:build unix
+
+package lab_test
+
+import (
+	"bytes"
+	"database/sql"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/redis/go-redis/v9"
+
+	"seckill/internal/backend"
+	"seckill/internal/lab"
+)
+
+func mysqlAt(t *testing.T, dsn string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("mysql", dsn)
+	must(t, "open "+backend.Redact(dsn), err)
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+func mysqlNumber(err error) uint16 {
+	if e, ok := err.(*mysql.MySQLError); ok {
+		return e.Number
+	}
+	return 0
+}
+
+// Another user of this machine can connect to 127.0.0.1, and gets no further.
+func TestPrivateMySQLLetsNoStrangerIn(t *testing.T) {
+	l := ownLab(t, backend.NameMySQL)
+	p := process(t, l, "mysql")
+	for _, stranger := range []string{"root", "root:root", "", "seckill", "mysql", "mariadb.sys", os.Getenv("USER")} {
+		err := mysqlAt(t, stranger+"@tcp("+p.Addr+")/").Ping()
+		if n := mysqlNumber(err); n != 1045 && n != 1698 && n != 3118 && n != 4151 {
+			t.Errorf("%q came in: %v", stranger, err)
+		}
+	}
+	db := mysqlAt(t, p.Login())
+	for _, want := range []string{
+		"CREATE DATABASE seckill", "CREATE DATABASE seckill_other", "CREATE TABLE seckill_other.t (a INT)",
+		"CREATE PROCEDURE seckill.p() SELECT 1", "SELECT * FROM information_schema.PROCESSLIST", "SHOW ENGINE INNODB STATUS",
+	} {
+		_, err := db.Exec(want)
+		must(t, want, err)
+	}
+	folder := t.TempDir()
+	must(t, "let everybody write", os.Chmod(folder, 0o777))
+	for _, forbidden := range []string{
+		fmt.Sprintf("SELECT 'x' INTO OUTFILE '%s/written'", folder),
+		fmt.Sprintf("SELECT 'x' INTO DUMPFILE '%s/mysql/written'", l.Folder()),
+		"SET GLOBAL general_log_file = '" + folder + "/written'",
+		"SET GLOBAL general_log = 1",
+		"INSTALL PLUGIN x SONAME 'x.so'",
+		"CREATE FUNCTION x RETURNS STRING SONAME 'x.so'",
+		"CREATE USER x",
+		"GRANT FILE ON *.* TO CURRENT_USER()",
+		"CREATE DATABASE other",
+		"UPDATE mysql.user SET User = 'x'",
+		"SHUTDOWN",
+	} {
+		if _, err := db.Exec(forbidden); err == nil {
+			t.Errorf("%s: the account of services and people may do that", forbidden)
+		}
+	}
+	var own sql.NullString
+	if err := db.QueryRow("SELECT LOAD_FILE(?)", filepath.Join(l.Folder(), "mysql.log")).Scan(&own); err == nil && own.Valid {
+		t.Error("the account may read files")
+	}
+	var allowed string
+	must(t, "ask", db.QueryRow("SELECT @@secure_file_priv").Scan(&allowed))
+	if !strings.HasPrefix(allowed, l.Folder()) || strings.TrimSuffix(allowed, "/") == l.Folder() {
+		t.Errorf("secure_file_priv is %q, want a folder inside %s", allowed, l.Folder())
+	}
+	for _, private := range []string{"", "mysql", filepath.Base(allowed)} {
+		info, err := os.Stat(filepath.Join(l.Folder(), private))
+		if err != nil || info.Mode().Perm() != 0o700 {
+			t.Errorf("the folder %s: %v, %v; want it closed to others", private, info.Mode(), err)
+		}
+	}
+	// Its data and its passwords outlive a restart.
+	must(t, "restart", p.Restart(t.Context()))
+	must(t, "come in again", mysqlAt(t, l.Config().MySQLDSN).Ping())
+}
+
+// Whoever runs the lab may administer it, by the socket.
+func TestSocketIsTheAdministrators(t *testing.T) {
+	l := ownLab(t, backend.NameMySQL)
+	if b := l.Backends()[0]; !strings.HasPrefix(b.Version, "MariaDB") {
+		t.Skip("MySQL's root is locked")
+	}
+	var grants string
+	admin := administrator(t, l)
+	must(t, "ask for grants", admin.QueryRow("SHOW GRANTS").Scan(&grants))
+	if !strings.Contains(grants, "ALL PRIVILEGES ON *.*") {
+		t.Errorf("it may only %s", grants)
+	}
+}
+
+// administrator is this user's session over the socket.
+func administrator(t *testing.T, l *lab.Lab) *sql.DB {
+	t.Helper()
+	return mysqlAt(t, lab.SocketUser()+"@unix("+filepath.Join(l.Folder(), "mysql", "mysql.sock")+")/")
+}
+
+// Every Redis of a lab wants the password, those of ensembles too.
+func TestPrivateRedisLetsNoStrangerIn(t *testing.T) {
+	l := ownLab(t, backend.NameRedis, backend.NameRedlock)
+	c := l.Config()
+	for _, name := range []string{backend.NameRedis, backend.NameRedlock} {
+		e := ensemble(t, l, name)
+		take(t, e)() // a replica that could not log in would not catch up
+		own := e.Config(backend.Config{}, nil)
+		c.RedisAddrs = append(c.RedisAddrs, own.RedisAddrs...)
+		c.RedlockAddrs = append(c.RedlockAddrs, own.RedlockAddrs...)
+	}
+	all := append(c.RedisAddrs, c.RedlockAddrs...)
+	if len(all) != 2+10 {
+		t.Fatalf("%d addresses", len(all))
+	}
+	for _, address := range all {
+		o := redisOptions(t, address)
+		friend := redis.NewClient(o)
+		must(t, "ping "+o.Addr, friend.Ping(t.Context()).Err())
+		for _, setting := range []string{"dir", "dbfilename"} {
+			if err := friend.ConfigSet(t.Context(), setting, "/tmp").Err(); err == nil {
+				t.Errorf("%s can be changed: Redis would write files where a client wants", setting)
+			}
+		}
+		friend.Close()
+		stranger := redis.NewClient(&redis.Options{Addr: o.Addr})
+		if err := stranger.Ping(t.Context()).Err(); err == nil || !strings.Contains(err.Error(), "NOAUTH") {
+			t.Errorf("a stranger at %s: %v, want that it must log in", o.Addr, err)
+		}
+		stranger.Close()
+	}
+}
+
+func TestEmbeddedRedisWantsThePassword(t *testing.T) {
+	l, err := lab.Start(t.Context(), lab.Options{Folder: t.TempDir(), Embedded: true, Backends: []string{backend.NameRedis}})
+	must(t, "start", err)
+	defer l.Stop(t.Context())
+	o := redisOptions(t, l.Config().RedisAddrs[0])
+	friend, stranger := redis.NewClient(o), redis.NewClient(&redis.Options{Addr: o.Addr})
+	defer friend.Close()
+	defer stranger.Close()
+	must(t, "ping", friend.Ping(t.Context()).Err())
+	if err := stranger.Ping(t.Context()).Err(); err == nil {
+		t.Error("a stranger came in")
+	}
+}
+
+// Arguments can be read by every user of the machine, logs are sent around,
+// and the page shows what Backends says.
+func TestPasswordsAreNotShown(t *testing.T) {
+	l := ownLab(t)
+	must(t, "start services", l.StartServices(t.Context(), 2))
+	ensemble(t, l, backend.NameRedis)
+	db, err := mysql.ParseDSN(l.Config().MySQLDSN)
+	must(t, "parse", err)
+	secrets := []string{db.Passwd, redisOptions(t, l.Config().RedisAddrs[0]).Password}
+	for _, secret := range secrets {
+		if len(secret) < 20 {
+			t.Fatalf("the password has %d characters", len(secret))
+		}
+	}
+	if secrets[0] == secrets[1] {
+		t.Error("MySQL and Redis have the same password")
+	}
+	holds := func(text []byte) bool {
+		return bytes.Contains(text, []byte(secrets[0])) || bytes.Contains(text, []byte(secrets[1]))
+	}
+	if said := fmt.Sprintf("%+v %+v", l.Backends(), l.Services()); holds([]byte(said)) {
+		t.Errorf("shown: %s", said)
+	}
+	for _, p := range l.Processes() {
+		args, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.PID()))
+		if os.IsNotExist(err) {
+			t.Skip("no /proc here")
+		}
+		must(t, "read the arguments of "+p.Name, err)
+		if len(args) == 0 || holds(args) {
+			t.Errorf("the arguments of %s: %q", p.Name, args)
+		}
+	}
+	seen := 0
+	must(t, "look through the folder", filepath.WalkDir(l.Folder(), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() || strings.HasPrefix(path, filepath.Join(l.Folder(), "mysql")+"/") {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil || !holds(text) {
+			return nil
+		}
+		seen++
+		info, err := d.Info()
+		if err != nil || info.Mode().Perm() != 0o600 || strings.HasSuffix(path, ".log") {
+			t.Errorf("%s (%v, %v) has a password", path, info.Mode(), err)
+		}
+		return nil
+	}))
+	if seen == 0 {
+		t.Error("no file has a password: this test looks for the wrong thing")
+	}
+}
+
+// People's own clients read a file into their shell and need no password in an
+// argument.
+func TestClientsOfPeople(t *testing.T) {
+	t.Setenv("SECKILL_STATE", t.TempDir())
+	l := ownLab(t, backend.NameMySQL, backend.NameRedis, backend.NameRedlock)
+	must(t, "announce", l.Announce(lab.State{Page: "http://page"}))
+	file := running(t).Clients
+	info, err := os.Stat(file)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Fatalf("%s: %v, %v; want a file that only this user can read", file, info, err)
+	}
+	in := func(command string) string {
+		shell := exec.Command("sh", "-c", ". "+file+" && "+command)
+		shell.Env = []string{"PATH=" + os.Getenv("PATH")}
+		said, err := shell.CombinedOutput()
+		must(t, command+": "+string(said), err)
+		return strings.TrimSpace(string(said))
+	}
+	clients := l.Clients()
+	if len(clients) != 3 {
+		t.Errorf("clients %+v, want three", clients)
+	}
+	for _, c := range clients {
+		if c.Password == "" || strings.Contains(c.Command, c.Password) {
+			t.Errorf("%s: want the password beside the command, not in it", c.Command)
+		}
+		if c.Backend == backend.NameMySQL {
+			if _, err := exec.LookPath("mysql"); err == nil {
+				in(strings.TrimSuffix(c.Command, "seckill") + "-e 'SELECT 1'")
+			}
+			continue
+		}
+		if said := in(c.Command + " PING"); said != "PONG" {
+			t.Errorf("%s PING says %q", c.Command, said)
+		}
+	}
+	o := redisOptions(t, in(`echo "$SECKILL_REDIS_ADDRS"`))
+	client := redis.NewClient(o)
+	defer client.Close()
+	must(t, "ping", client.Ping(t.Context()).Err())
+	must(t, "ping", mysqlAt(t, strings.TrimSuffix(in(`echo "$SECKILL_MYSQL_DSN"`), "seckill")).Ping())
+	if got := in(`echo "$MYSQL_HOST:$MYSQL_TCP_PORT"`); got != process(t, l, "mysql").Addr {
+		t.Errorf("MySQL's clients are led to %s", got)
+	}
+}
