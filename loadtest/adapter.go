@@ -185,7 +185,7 @@ func (a *Adapter) sale(body any, got answer) reply {
 func (a *Adapter) cancelled(got answer) reply {
 	switch {
 	case got.status >= 200 && got.status < 300:
-		return reply{outcome: ledger.OutcomeSold}
+		return reply{outcome: ledger.OutcomeCancelled}
 	case got.status >= 500:
 		return unknown(fmt.Sprintf("http_%d", got.status), excerpt(got.body))
 	}

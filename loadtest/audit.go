@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strconv"
 	"time"
 
 	"seckill/internal/ledger"
@@ -110,45 +109,3 @@ func (l *lines) verdict() Linearizability {
 	}
 	return l.Linearizability
 }
-
-// ops is the history of one SKU as far as it says anything about its stock. A
-// request without an answer did what the ledger says that it did, at some time
-// after it was sent.
-func (h history) ops(p *plan, sku int64, became func(user int64, id string) (remaining int64, sold bool)) (ops []linear.Op) {
-	var key []byte
-	for r := range h.records {
-		asked := p.purchase(r.index)
-		if asked.sku != sku {
-			continue
-		}
-		o := linear.Op{Client: r.index, Quantity: asked.quantity, Remaining: r.remaining, Call: r.call, Return: r.answered}
-		switch outcomes[r.outcome] {
-		case ledger.OutcomeSold:
-			o.Kind = linear.Sold
-		case ledger.OutcomeSoldOut:
-			o.Kind = linear.SoldOut
-		case ledger.OutcomeUnknown:
-			key = p.key(key[:0], r.index, sku)
-			left, sold := became(asked.user, string(key))
-			if !sold {
-				continue
-			}
-			o.Kind, o.Remaining, o.Return = linear.Sold, left, linear.Never
-		default:
-			continue
-		}
-		o.Name = buyerName(asked.user)
-		ops = append(ops, o)
-		if r.cancel == kept {
-			continue
-		}
-		back := linear.Op{Client: r.index, Kind: linear.GaveBack, Quantity: asked.quantity, Call: r.cancelCall, Return: r.back, Name: o.Name}
-		if r.cancel == mayHaveBroken {
-			back.Return = linear.Never // what the ledger says of it is not asked here: it may also come later
-		}
-		ops = append(ops, back)
-	}
-	return ops
-}
-
-func buyerName(user int64) string { return "user " + strconv.FormatInt(user, 10) }

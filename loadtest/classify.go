@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"time"
 
 	"seckill/internal/ledger"
 )
@@ -30,6 +31,8 @@ type reply struct {
 	message   []byte // lasts as long as the answer, as does orderID
 	orderID   []byte
 	remaining int64
+	status    int           // 0: no answer
+	after     time.Duration // as its Retry-After says; 0: it does not
 }
 
 // A meaning of a code: the status it comes with, and whether it proves that
@@ -43,6 +46,7 @@ type meaning struct {
 var contract = map[string]meaning{
 	"sold_out":               {http.StatusConflict, ledger.OutcomeSoldOut},
 	"duplicate":              {http.StatusConflict, ledger.OutcomeDuplicate},
+	"in_progress":            {http.StatusConflict, ledger.OutcomeInProgress},
 	"conflict":               {http.StatusConflict, ledger.OutcomeConflict},
 	"busy":                   {http.StatusTooManyRequests, ledger.OutcomeBusy},
 	"rate_limited":           {http.StatusTooManyRequests, ledger.OutcomeBusy},
@@ -102,8 +106,11 @@ func (o order) means(a answer) reply {
 // classify says what an answer means. What is not exactly as the contract has
 // it proves nothing, so its outcome is unknown.
 func (o order) classify(status int, contentType string, body []byte) reply {
-	if status == http.StatusOK {
+	switch status {
+	case http.StatusOK:
 		return o.classifySale(contentType, body)
+	case http.StatusAccepted:
+		return classifyAccepted(contentType, body)
 	}
 	var p problem
 	isProblem := mediaType(contentType) == "application/problem+json" && json.Unmarshal(body, &p) == nil && p.Code != ""
@@ -143,6 +150,18 @@ func (o order) classifySale(contentType string, body []byte) reply {
 		return nonsense("asked for strategy %q, was served by %q", o.strategy, sale.Strategy)
 	}
 	return reply{outcome: ledger.OutcomeSold, orderID: []byte(sale.OrderID), remaining: *sale.Remaining}
+}
+
+// classifyAccepted reads the first step of an answer in two.
+func classifyAccepted(contentType string, body []byte) reply {
+	var a struct {
+		Status    string `json:"status"`
+		RequestID string `json:"request_id"`
+	}
+	if mediaType(contentType) != "application/json" || json.Unmarshal(body, &a) != nil || a.Status != "accepted" || a.RequestID == "" {
+		return nonsense("status %d, %s: %s", http.StatusAccepted, contentType, excerpt(body))
+	}
+	return reply{outcome: ledger.OutcomeAccepted, code: string(ledger.OutcomeAccepted)}
 }
 
 // noAnswer says what it means that a request ended with err.
@@ -193,14 +212,14 @@ func isType(contentType []byte, want string) bool {
 	return is(bytes.TrimSpace(t), want)
 }
 
-// cancelled says what became of a cancellation: sold stands for done.
+// cancelled says what became of a cancellation.
 func cancelled(a answer) reply {
 	var o struct {
 		Status string `json:"status"`
 	}
 	if a.status == http.StatusOK && isType(a.contentType, "application/json") && json.Unmarshal(a.body, &o) == nil {
 		if o.Status == ledger.Cancelled {
-			return reply{outcome: ledger.OutcomeSold}
+			return reply{outcome: ledger.OutcomeCancelled}
 		}
 		return nonsense("a cancelled order with status %q: %s", o.Status, excerpt(a.body))
 	}

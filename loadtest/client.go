@@ -78,9 +78,9 @@ func (c *client) interrupt() {
 
 var longAgo = time.Unix(1, 0)
 
-// A buyer sends purchases one after the other, each exactly once: what became
-// of a request whose connection broke is for the ledger to say, not for a
-// second try.
+// A buyer sends calls one after the other, each exactly once: what became of
+// one whose connection broke is for the ledger to say, and whether it is made
+// again for the scenario.
 type buyer struct {
 	client *client
 	lines  []link // one a target
@@ -113,7 +113,9 @@ func (b *buyer) buy(p purchase, key []byte) reply {
 	if err != nil {
 		return b.noAnswer(err)
 	}
-	return b.client.protocol.means(order{p.sku, p.quantity, b.client.strategy}, a)
+	r := b.client.protocol.means(order{p.sku, p.quantity, b.client.strategy}, a)
+	r.status, r.after = a.status, a.retryAfter
+	return r
 }
 
 // cancel gives an order back.
@@ -122,7 +124,9 @@ func (b *buyer) cancel(p purchase, key []byte, orderID string) reply {
 	if err != nil {
 		return b.noAnswer(err)
 	}
-	return b.client.protocol.cancelled(a)
+	r := b.client.protocol.cancelled(a)
+	r.status, r.after = a.status, a.retryAfter
+	return r
 }
 
 func (b *buyer) noAnswer(err error) reply {
@@ -138,7 +142,7 @@ func (b *buyer) noAnswer(err error) reply {
 
 // exchange sends a request to the target whose turn it is.
 func (b *buyer) exchange(m *message, p purchase, key []byte, orderID string) (a answer, err error) {
-	turn := p.index % len(b.lines)
+	turn := (p.index + p.turn) % len(b.lines)
 	at, l := b.client.targets[turn], &b.lines[turn]
 	begun := time.Now()
 	deadline := begun.Add(b.client.timeout)

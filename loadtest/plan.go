@@ -41,6 +41,8 @@ const (
 	drawDuplicate
 	drawOriginal
 	drawCancel
+	drawCopies
+	drawPause // and above it, by the number of the call
 )
 
 // draw is a number that follows from the seed, i, and what it is for:
@@ -73,6 +75,7 @@ func (p *plan) original(i int) int {
 func (p *plan) purchase(i int) purchase {
 	o := p.original(i)
 	return purchase{index: i, user: p.user(o), sku: p.SKU + int64(p.shelf(o)), quantity: p.quantity(o),
+		copied:  p.Copies > 0 && p.share(i, drawCopies) < float64(p.Copies),
 		cancels: p.Cancellations > 0 && p.share(i, drawCancel) < p.Cancellations}
 }
 

@@ -18,10 +18,16 @@ type Result struct {
 	Seconds     float64   `json:"seconds"` // first request to last answer
 	Interrupted bool      `json:"interrupted"`
 
-	Requests       int                    `json:"requests"` // buyers who sent theirs
-	Counts         map[ledger.Outcome]int `json:"counts"`   // every outcome, also those with 0
-	Units          int64                  `json:"units"`    // units that buyers were told they got
-	Answers        []Answer               `json:"answers"`  // every other answer than a sale, by code
+	Requests int                    `json:"requests"` // buyers who sent theirs
+	Counts   map[ledger.Outcome]int `json:"counts"`   // of requests by their final answer, every outcome, also those with 0
+	Units    int64                  `json:"units"`    // units that buyers were told they got
+	// Calls counts every answer that was given, Counts every request by its final
+	// answer: a request has further calls where it was sent several times at
+	// once (Copies) or again (Retries).
+	Calls          map[ledger.Outcome]int `json:"calls"`
+	Copies         int                    `json:"copies"`
+	Retries        int                    `json:"retries"`
+	Answers        []Answer               `json:"answers"` // every other answer to a call than a sale, by code
 	RequestsPerSec float64                `json:"requests_per_second"`
 	SalesPerSec    float64                `json:"sales_per_second"`
 	SellingSeconds float64                `json:"selling_seconds"` // first request to last sale; 0: none
@@ -97,6 +103,8 @@ type Settings struct {
 	Quantities      []Share  `json:"quantities,omitempty"`
 	Duplicates      float64  `json:"duplicates,omitempty"`
 	Cancellations   float64  `json:"cancellations,omitempty"`
+	Copies          Fraction `json:"copies,omitempty"`           // share of requests that are sent several times at once
+	Retry           int      `json:"retry,omitempty"`            // how often a call is made again at most
 	Connections     int      `json:"connections,omitempty"`      // at most, of an open loop
 	Rate            float64  `json:"rate,omitempty"`             // requests a second
 	ToRate          float64  `json:"to_rate,omitempty"`          // of a ramp
@@ -110,6 +118,7 @@ type Cancellations struct {
 	Done    int `json:"done"`
 	Refused int `json:"refused"`
 	Unknown int `json:"unknown"`
+	Retries int `json:"retries"` // calls that were made again
 }
 
 // A Percentile is one point of a curve: so many percent took no longer.

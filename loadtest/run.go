@@ -107,6 +107,7 @@ func (r *run) storm(ctx context.Context) (finish func() []Point) {
 	s.blow(ctx)
 	took := time.Since(s.begun)
 	r.result.GeneratorCPU = cpu.cores()
+	s.finish()
 	r.tally.summarize(r.result, took)
 	r.history = s.diaries
 	call(r.End)
@@ -155,11 +156,12 @@ func newResult(c Config) *Result {
 			Strategy: c.Strategy, SKU: c.SKU, Stock: c.Stock, Buyers: c.Requests(), Concurrency: c.Concurrency,
 			Quantity: c.Quantity, TimeoutSeconds: c.Timeout.Seconds(), Seed: c.Seed,
 			Profile: c.Profile, SKUs: c.SKUs, Zipf: c.Zipf, Quantities: c.Quantities, Duplicates: c.Duplicates,
-			Cancellations: c.Cancellations, Rate: c.Rate, ToRate: c.ToRate, DurationSeconds: c.Duration.Seconds(),
+			Cancellations: c.Cancellations, Copies: c.Copies, Retry: c.Retry, Rate: c.Rate, ToRate: c.ToRate, DurationSeconds: c.Duration.Seconds(),
 			Steps: c.Steps, Require: c.Require,
 		},
 		Strategy: StrategyInfo{Name: c.Strategy},
-		Counts:   map[ledger.Outcome]int{},
+		Counts:   named(make([]int, len(outcomes))),
+		Calls:    named(make([]int, len(outcomes))),
 		Answers:  []Answer{}, Commands: []Commands{}, Problems: []string{},
 		LatencyCurve: []Percentile{}, ServiceCurve: []Percentile{}, Course: []Point{}, Told: []ledger.Sums{},
 		Linearizable: Linearizability{Answer: LinearNotChecked},
@@ -167,9 +169,6 @@ func newResult(c Config) *Result {
 	}
 	if c.Open() {
 		r.Settings.Connections = c.Connections
-	}
-	for _, o := range outcomes {
-		r.Counts[o] = 0
 	}
 	for _, t := range c.Targets {
 		r.Targets = append(r.Targets, Target{URL: t, Backends: []backend.Status{}})

@@ -39,6 +39,12 @@ type Scenario struct {
 	Duplicates float64 `yaml:"duplicates"`
 	// Cancellations is the share of sales whose buyer cancels at once.
 	Cancellations float64 `yaml:"cancellations"`
+	// Copies is the share of requests that are sent several times at once, under
+	// one key and to different targets where there are several. Retry is how
+	// often a call, also a cancellation, is made again after no answer, a 5xx,
+	// or 409 in_progress.
+	Copies Fraction `yaml:"copies"`
+	Retry  int      `yaml:"retry"`
 
 	Profile     Profile `yaml:"profile"`     // empty: Closed
 	Concurrency int     `yaml:"concurrency"` // buyers at a time, of Closed
@@ -101,8 +107,15 @@ type Share struct {
 // DefaultScenario is what `seckill load` runs when nothing else is asked for.
 func DefaultScenario() Scenario {
 	return Scenario{Strategy: "conditional", SKU: 1, SKUs: 1, Stock: 100, Buyers: 2000, Quantity: 1,
-		Profile: Closed, Concurrency: 64, Timeout: 10 * time.Second}
+		Profile: Closed, Concurrency: 64, Timeout: 10 * time.Second, Copies: UsualCopies, Retry: UsualRetry}
 }
+
+// What a load test does by default, so that exactly-once is tested in every
+// run. Where rates are compared, neither is done.
+const (
+	UsualCopies = Fraction(0.01)
+	UsualRetry  = 1
+)
 
 // Limits of a scenario: what is beyond is a slip of the pen, and would exhaust
 // the machine before it told anything.
@@ -112,6 +125,7 @@ const (
 	maxConnections = 50_000
 	maxRate        = 1_000_000
 	maxDuration    = 24 * time.Hour
+	maxRetry       = 20
 
 	shortest         = time.Millisecond // less is a number whose unit was forgotten
 	usualConnections = 1000
@@ -183,6 +197,9 @@ func (s Scenario) Check() error {
 		if _, err := s.Service.protocol(s.Cancellations > 0); err != nil {
 			return err
 		}
+		if err := s.checkKeyed(); err != nil {
+			return err
+		}
 	}
 	return s.checkDemand()
 }
@@ -234,10 +251,13 @@ func (s Scenario) checkMix() error {
 	for _, share := range []struct {
 		field string
 		value float64
-	}{{"duplicates", s.Duplicates}, {"cancellations", s.Cancellations}} {
+	}{{"duplicates", s.Duplicates}, {"cancellations", s.Cancellations}, {"copies", float64(s.Copies)}} {
 		if !(share.value >= 0 && share.value <= 1) {
 			return wrong(share.field, "%s of %g: give a share from 0 to 1", share.field, share.value)
 		}
+	}
+	if s.Retry < 0 || s.Retry > maxRetry {
+		return wrong("retry", "%d retries: give 0 to %d", s.Retry, maxRetry)
 	}
 	if !(s.Zipf >= 0 && s.Zipf <= 10) {
 		return wrong("zipf", "a Zipf exponent of %g: give 0 (all alike) to 10", s.Zipf)

@@ -71,7 +71,25 @@ func ParseScenario(name string, data []byte, base Scenario) (*ScenarioFile, erro
 	if err := decoder.Decode(&f.Scenario); err != nil {
 		return nil, f.inLine(err)
 	}
+	if s := &f.Scenario; s.Service != nil && !s.Service.keyed() { // the defaults are for services with keys
+		if !f.says("copies") {
+			s.Copies = 0
+		}
+		if !f.says("retry") {
+			s.Retry = 0
+		}
+	}
 	return f, nil
+}
+
+// says reports whether the file has the field.
+func (f *ScenarioFile) says(field string) bool {
+	p, err := yaml.PathString("$." + field)
+	if err != nil {
+		return false
+	}
+	node, err := p.FilterFile(f.file)
+	return err == nil && node != nil
 }
 
 // inLine says which field could not be read, in words that are not the

@@ -2,6 +2,7 @@ package loadtest
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -31,6 +32,9 @@ type storm struct {
 
 	mu      sync.Mutex
 	diaries history
+	spare   []*worker      // to be lent to copies
+	copies  sync.WaitGroup // on their way
+	stopped <-chan struct{}
 
 	all  sync.WaitGroup
 	line waitingLine // of an open loop
@@ -41,11 +45,14 @@ type worker struct {
 	caller
 	diary *diary
 	key   []byte
+	lent  bool // it makes the calls of copies
 }
 
-// blow sends every request that ctx allows, each once, and returns when all
-// have an answer or were given up.
+// blow sends every request that ctx allows, and returns when every buyer has an
+// answer or has given up. Copies of their requests may still be on their way:
+// see finish.
 func (s *storm) blow(ctx context.Context) {
+	s.stopped = ctx.Done()
 	if s.Open() {
 		s.blowOpen(ctx)
 	} else {
@@ -90,22 +97,45 @@ func (s *storm) blowClosed(ctx context.Context) {
 // send makes request i and writes down what came of it.
 func (w *worker) send(i int, at timing) {
 	p := w.purchase(i)
-	w.key = w.plan.key(w.key[:0], i, p.sku)
-	r := w.buy(p, w.key)
-	at.answered = w.elapsed()
-	w.tally.record(p, r, at)
-	var note *record
-	if w.diary != nil {
-		note = w.diary.next()
-		*note = record{index: i, outcome: outcomeIndex(r.outcome), remaining: r.remaining,
-			orderID: string(r.orderID), call: int64(at.sent), answered: int64(at.answered)}
-	}
-	if !p.cancels || r.outcome != ledger.OutcomeSold {
+	if p.copied {
+		w.sendCopies(p, at)
 		return
 	}
-	call := w.elapsed()
-	state := w.tally.cancelled(p, w.cancel(p, w.key, string(r.orderID)))
-	if note != nil {
-		note.cancel, note.cancelCall, note.back = state, int64(call), int64(w.elapsed())
+	w.key = w.plan.key(w.key[:0], i, p.sku)
+	_, final := w.ask(w, p, w.key, at.sent)
+	at.answered = final.at
+	w.tally.record(p, final, at)
+	w.giveBack(p, w.key, final)
+}
+
+// giveBack cancels what the buyer got, if they are one who cancels. It asks
+// again as for a purchase: a cancellation that is done stays done.
+func (w *worker) giveBack(p purchase, key []byte, final said) {
+	if !p.cancels || final.outcome != ledger.OutcomeSold {
+		return
+	}
+	id := slices.Clone(final.orderID)
+	doubt := false
+	for try := 0; ; try++ {
+		sent := w.elapsed()
+		r := w.cancel(p, key, string(id))
+		at := w.elapsed()
+		if w.diary != nil {
+			note := r
+			note.orderID, note.remaining = id, 0
+			w.diary.note(p, note, flagCancel, sent, at)
+		}
+		if r.outcome != ledger.OutcomeCancelled && r.again() && try < w.Retry {
+			doubt = doubt || r.outcome == ledger.OutcomeUnknown
+			again := r.own()
+			if w.pause(w.before(p.index, try, again)) {
+				w.tally.cancelAgain(again)
+				p.turn++
+				continue
+			}
+			r = again
+		}
+		w.tally.cancelled(p, r, doubt)
+		return
 	}
 }

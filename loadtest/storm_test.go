@@ -40,7 +40,7 @@ func (s *slow) buy(purchase, []byte) reply {
 	return reply{outcome: ledger.OutcomeSoldOut, code: "sold_out"}
 }
 
-func (*slow) cancel(purchase, []byte, string) reply { return reply{outcome: ledger.OutcomeSold} }
+func (*slow) cancel(purchase, []byte, string) reply { return reply{outcome: ledger.OutcomeCancelled} }
 func (*slow) connect(int)                           {}
 func (*slow) close()                                {}
 

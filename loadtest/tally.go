@@ -12,10 +12,15 @@ import (
 	"seckill/internal/ledger"
 )
 
-var outcomes = []ledger.Outcome{
-	ledger.OutcomeSold, ledger.OutcomeSoldOut, ledger.OutcomeBusy, ledger.OutcomeConflict,
-	ledger.OutcomeDuplicate, ledger.OutcomeUnknown, ledger.OutcomeError,
-}
+// outcomes are what a purchase may come to; records know one more, that of a
+// cancellation that is done.
+var (
+	outcomes = []ledger.Outcome{
+		ledger.OutcomeSold, ledger.OutcomeSoldOut, ledger.OutcomeBusy, ledger.OutcomeConflict,
+		ledger.OutcomeDuplicate, ledger.OutcomeInProgress, ledger.OutcomeAccepted, ledger.OutcomeUnknown, ledger.OutcomeError,
+	}
+	recorded = append(slices.Clone(outcomes), ledger.OutcomeCancelled)
+)
 
 // A tally counts a storm while it blows. Its size does not depend on how long
 // that is.
@@ -25,8 +30,11 @@ type tally struct {
 	mu       sync.Mutex
 	over     bool // nobody is on the way any more
 	requests int
-	counts   [8]int             // by index of outcomes
-	answers  map[string]*Answer // by code
+	counts   [10]int            // of requests, by their final answer's index of outcomes
+	calls    [10]int            // of calls
+	copies   int                // calls that went out at once with another of their request
+	retries  int                // calls that came after another of their request
+	answers  map[string]*Answer // of calls, by code
 	sums     []ledger.Sums      // by SKU
 	left     []int64            // by SKU, as last told
 	units    int64
@@ -34,6 +42,7 @@ type tally struct {
 	dropped  int
 	cancels  Cancellations
 	lastSale time.Duration // since the start
+	last     time.Duration // answer to a request
 
 	// Microseconds. all and sold count from when the request was due, service
 	// from when it was sent; lag is what the generator itself was late.
@@ -68,7 +77,8 @@ type timing struct {
 
 func micros(d time.Duration) int64 { return min(max(d.Microseconds(), 1), longest) }
 
-func (t *tally) record(p purchase, r reply, at timing) {
+// record counts a request that has come to its end.
+func (t *tally) record(p purchase, r said, at timing) {
 	us := micros(at.answered - at.due)
 	k := p.sku - t.firstSKU
 	outcome := outcomeIndex(r.outcome)
@@ -76,6 +86,10 @@ func (t *tally) record(p purchase, r reply, at timing) {
 	defer t.mu.Unlock()
 	t.requests++
 	t.counts[outcome]++
+	t.last = max(t.last, at.answered)
+	if !r.counted {
+		t.countCall(p, r.reply, outcome)
+	}
 	_ = t.all.RecordValue(us) // in range
 	_ = t.recent.RecordValue(us)
 	_ = t.service.RecordValue(micros(at.answered - at.sent))
@@ -98,14 +112,38 @@ func (t *tally) record(p purchase, r reply, at timing) {
 		t.lastSale = max(t.lastSale, at.answered)
 		_ = t.sold.RecordValue(us)
 		return
-	case ledger.OutcomeSoldOut:
-		if s.SoldOut == 0 || p.quantity < s.SoldOut {
-			s.SoldOut = p.quantity
-		}
-	case ledger.OutcomeUnknown:
+	case ledger.OutcomeUnknown, ledger.OutcomeAccepted:
+		s.Unknown += p.quantity
+		return
+	}
+	if r.doubt {
 		s.Unknown += p.quantity
 	}
+}
+
+// call counts one call of a request that has several.
+func (t *tally) call(p purchase, r reply) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.countCall(p, r, outcomeIndex(r.outcome))
+}
+
+func (t *tally) countCall(p purchase, r reply, outcome uint8) {
+	t.calls[outcome]++
+	if r.outcome == ledger.OutcomeSold {
+		return
+	}
+	if s := &t.sums[p.sku-t.firstSKU]; r.outcome == ledger.OutcomeSoldOut && (s.SoldOut == 0 || p.quantity < s.SoldOut) {
+		s.SoldOut = p.quantity
+	}
 	t.answer(r, "")
+}
+
+// sentMore counts calls beside the first of a request.
+func (t *tally) sentMore(copies, retries int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.copies, t.retries = t.copies+copies, t.retries+retries
 }
 
 // answer counts what is no sale by its code.
@@ -122,25 +160,32 @@ func (t *tally) answer(r reply, prefix string) {
 	t.answers[code] = &Answer{Code: code, Outcome: r.outcome, Count: 1, Sample: string(r.message)}
 }
 
-// cancelled counts what became of a cancellation.
-func (t *tally) cancelled(p purchase, r reply) cancelState {
+// cancelled counts what became of a cancellation. doubt: one of its calls had
+// no answer and may have done it, whatever the last was told.
+func (t *tally) cancelled(p purchase, r reply, doubt bool) {
 	s := &t.sums[p.sku-t.firstSKU]
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	switch r.outcome {
-	case ledger.OutcomeSold:
+	if r.outcome == ledger.OutcomeCancelled {
 		t.cancels.Done++
 		s.Cancelled += p.quantity
-		return gaveBack
-	case ledger.OutcomeUnknown:
+		return
+	}
+	t.answer(r, "cancel_")
+	if doubt || r.outcome == ledger.OutcomeUnknown {
 		t.cancels.Unknown++
 		s.MaybeCancelled += p.quantity
-		t.answer(r, "cancel_")
-		return mayHaveBroken
+		return
 	}
 	t.cancels.Refused++
+}
+
+// cancelAgain counts a call of a cancellation that is made again.
+func (t *tally) cancelAgain(r reply) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.cancels.Retries++
 	t.answer(r, "cancel_")
-	return kept
 }
 
 func (t *tally) drop(n int) {
@@ -149,12 +194,15 @@ func (t *tally) drop(n int) {
 	t.dropped += n
 }
 
-func (t *tally) byOutcome() map[ledger.Outcome]int {
-	counts := map[ledger.Outcome]int{}
+func (t *tally) byOutcome() map[ledger.Outcome]int { return named(t.counts[:]) }
+
+// named is counts by index of outcomes with the outcomes' names.
+func named(counts []int) map[ledger.Outcome]int {
+	all := make(map[ledger.Outcome]int, len(outcomes))
 	for i, o := range outcomes {
-		counts[o] = t.counts[i]
+		all[o] = counts[i]
 	}
-	return counts
+	return all
 }
 
 // progress is the storm as it stands, and the latency since the last call;
@@ -181,6 +229,7 @@ func (t *tally) summarize(r *Result, took time.Duration) {
 	defer t.mu.Unlock()
 	t.over = true
 	r.Requests, r.Counts, r.Units = t.requests, t.byOutcome(), t.units
+	r.Calls, r.Copies, r.Retries = named(t.calls[:]), t.copies, t.retries
 	r.Late, r.Dropped, r.Cancellations = t.late, t.dropped, t.cancels
 	for a := range maps.Values(t.answers) {
 		r.Answers = append(r.Answers, *a)
@@ -188,7 +237,7 @@ func (t *tally) summarize(r *Result, took time.Duration) {
 	slices.SortFunc(r.Answers, func(a, b Answer) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Code, b.Code))
 	})
-	r.Seconds, r.SellingSeconds = took.Seconds(), t.lastSale.Seconds()
+	r.Seconds, r.SellingSeconds = max(took, t.last).Seconds(), t.lastSale.Seconds()
 	if r.Seconds > 0 {
 		r.RequestsPerSec = float64(r.Requests) / r.Seconds
 		r.SalesPerSec = float64(r.Counts[ledger.OutcomeSold]) / r.Seconds

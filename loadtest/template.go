@@ -84,7 +84,9 @@ type purchase struct {
 	index         int
 	sku, quantity int64
 	user          int64
-	cancels       bool  // the buyer gives back what he gets
+	turn          int   // of the target to ask, counted from the request's first
+	copied        bool  // it is sent several times at once
+	cancels       bool  // the buyer gives back what they get
 	stock         int64 // of a reset
 }
 

@@ -61,18 +61,26 @@ func (t *text) header(r *Result) {
 }
 
 func (t *text) outcomes(r *Result) {
-	var counts []string
-	for _, o := range outcomes {
-		if n := r.Counts[o]; n > 0 || o == ledger.OutcomeSold || o == ledger.OutcomeSoldOut {
-			counts = append(counts, strings.ReplaceAll(string(o), "_", " ")+" "+thousands(n))
-		}
+	t.row("buyers", "%s", told(r.Counts))
+	if r.Copies+r.Retries > 0 { // else each has one call
+		t.row("  by call", "%s · of these %s and %s", told(r.Calls), countOf(r.Copies, "copy", "copies"), countOf(r.Retries, "retry", "retries"))
 	}
-	t.row("buyers", "%s", strings.Join(counts, " · "))
 	for _, a := range r.Answers { // the outcome alone does not explain these
 		if a.Outcome == ledger.OutcomeUnknown || a.Outcome == ledger.OutcomeError {
 			t.row("", "%s %s × %s: %s", a.Outcome, a.Code, thousands(a.Count), a.Sample)
 		}
 	}
+}
+
+// told is how often each outcome was counted.
+func told(counted map[ledger.Outcome]int) string {
+	var counts []string
+	for _, o := range outcomes {
+		if n := counted[o]; n > 0 || o == ledger.OutcomeSold || o == ledger.OutcomeSoldOut {
+			counts = append(counts, strings.ReplaceAll(string(o), "_", " ")+" "+thousands(n))
+		}
+	}
+	return strings.Join(counts, " · ")
 }
 
 func (t *text) speed(r *Result) {
@@ -87,7 +95,11 @@ func (t *text) speed(r *Result) {
 		t.row("lateness", "%s sent late · %s dropped · the generator's own p99 %s", thousands(r.Late), thousands(r.Dropped), millis(r.Lag.P99))
 	}
 	if c := r.Cancellations; c != (Cancellations{}) {
-		t.row("cancelled", "%s · refused %s · unknown %s", thousands(c.Done), thousands(c.Refused), thousands(c.Unknown))
+		again := ""
+		if c.Retries > 0 {
+			again = " · " + countOf(c.Retries, "retry", "retries")
+		}
+		t.row("cancelled", "%s · refused %s · unknown %s%s", thousands(c.Done), thousands(c.Refused), thousands(c.Unknown), again)
 	}
 	switch {
 	case r.CommandsMissing != "":
@@ -136,11 +148,13 @@ func thousands[N int | int64](n N) string {
 }
 
 // count is a number of things.
-func count[N int | int64](n N, thing string) string {
+func count[N int | int64](n N, thing string) string { return countOf(n, thing, thing+"s") }
+
+func countOf[N int | int64](n N, one, many string) string {
 	if n == 1 {
-		return "1 " + thing
+		return "1 " + one
 	}
-	return thousands(n) + " " + thing + "s"
+	return thousands(n) + " " + many
 }
 
 func wasOrWere(n int, thing string) string {

@@ -121,7 +121,7 @@ func TestWriteText(t *testing.T) {
 			r.Settings.Profile, r.Settings.Rate, r.Settings.DurationSeconds, r.Settings.Connections = Constant, 2400, 1.25, 1000
 			r.Settings.SKUs, r.Settings.Zipf, r.Settings.Duplicates, r.Settings.Cancellations = 3, 1.1, 0.2, 0.05
 			r.Settings.Quantities = []Share{{1, 9}, {3, 1}}
-			r.Late, r.Dropped, r.Lag, r.Cancellations = 12, 3, Latency{P99: 850}, Cancellations{20, 1, 2}
+			r.Late, r.Dropped, r.Lag, r.Cancellations = 12, 3, Latency{P99: 850}, Cancellations{20, 1, 2, 0}
 			r.Told = []ledger.Sums{{Sold: 520, Unknown: 4, Cancelled: 20, MaybeCancelled: 2}}
 			r.History, r.Linearizable = false, Linearizability{Answer: LinearNotChecked}
 			r.Checks = []Check{{"p99<50ms", 123_456, unitMicros, false}, {"rate>=1000", 2400, unitRate, true}, {"errors<0.1%", 0, "", true}}

@@ -60,6 +60,12 @@ func (s Settings) mix() string {
 	if s.Cancellations > 0 {
 		parts = append(parts, fmt.Sprintf("%g%% of sales are cancelled", 100*s.Cancellations))
 	}
+	if s.Copies > 0 {
+		parts = append(parts, fmt.Sprintf("%s sent %d times at once", s.Copies, copiesEach))
+	}
+	if s.Retry > 0 {
+		parts = append(parts, "up to "+countOf(s.Retry, "retry", "retries"))
+	}
 	if s.open() {
 		parts = append(parts, fmt.Sprintf("at most %s", count(s.Connections, "connection")))
 	}

@@ -108,7 +108,11 @@ func (r *Result) summary() string {
 func (r *Result) refusals() string {
 	var why []string
 	for _, o := range outcomes {
-		if n := r.Counts[o]; n > 0 && o != ledger.OutcomeSold {
+		switch n := r.Counts[o]; {
+		case n == 0 || o == ledger.OutcomeSold:
+		case o == ledger.OutcomeUnknown:
+			why = append(why, count(n, "buyer")+" without a certain answer")
+		default:
 			why = append(why, fmt.Sprintf("%s told %s", count(n, "buyer"), strings.ReplaceAll(string(o), "_", " ")))
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 )
 
 // A generator must not be what is measured, and net/http's client costs more
@@ -35,7 +36,8 @@ type answer struct {
 	status      int
 	contentType []byte
 	body        []byte
-	last        bool // the connection cannot be used again
+	last        bool          // the connection cannot be used again
+	retryAfter  time.Duration // as the answer asks for; 0: it does not, or by a date
 }
 
 // An oddity is an answer that is not HTTP as we know it.
@@ -112,6 +114,10 @@ func (w *wire) head(a *answer) (f framing, err error) {
 			case is(name, "content-encoding"):
 				if !is(value, "identity") {
 					return f, odd("a Content-Encoding of %s, which was not asked for", excerpt(value))
+				}
+			case is(name, "retry-after"):
+				if n, ok := decimal(value); ok {
+					a.retryAfter = time.Duration(n) * time.Second
 				}
 			case is(name, "connection"):
 				if is(value, "close") {

@@ -79,6 +79,7 @@ func (c *CompareCmd) Validate() (err error) {
 		return errors.New("--limit must be from 0 to 100 percent")
 	}
 	c.sale = loadtest.DefaultScenario()
+	c.sale.Copies, c.sale.Retry = 0, 0 // rates of one call each can be compared
 	c.sale.Stock, c.sale.Buyers, c.sale.Concurrency, c.sale.Quantity = c.Stock, c.Buyers, c.Concurrency, c.Quantity
 	c.sale.SKU, c.sale.Timeout, c.sale.Seed = c.SKU, c.Timeout, rand.Uint64()
 	over(&c.sale.Seed, c.Seed)

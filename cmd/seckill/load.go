@@ -26,26 +26,28 @@ type LoadCmd struct {
 	Target   []string `help:"Addresses of service processes, by comma. Without any: the lab that is running, else one for this run." placeholder:"URL,…"`
 	Scenario string   `help:"A YAML file that says what load; flags that are given besides go before it." type:"existingfile" placeholder:"FILE"`
 
-	Strategy      *string        `help:"How the stock is deducted (conditional)." group:"sale" placeholder:"NAME"`
-	Stock         *int64         `help:"Units for sale: each SKU is reset to them (100)." group:"sale" placeholder:"N"`
-	SKU           *int64         `name:"sku" help:"What is sold (1)." group:"sale" placeholder:"ID"`
-	SKUs          *int           `name:"skus" help:"How many SKUs are sold, from --sku on (1)." group:"sale" placeholder:"N"`
-	Zipf          *float64       `help:"The k-th SKU is wanted in proportion to 1/k^S: 0 all alike, 1 one hot key (0)." group:"sale" placeholder:"S"`
-	Buyers        *int           `help:"Distinct users, one purchase each (2000)." group:"sale" placeholder:"N"`
-	Quantity      *int64         `help:"Units that each buyer asks for (1)." group:"sale" placeholder:"N"`
-	Quantities    *string        `help:"Units that buyers ask for, with shares: 1:9,3:1." group:"sale" placeholder:"N:SHARE,…"`
-	Duplicates    *float64       `help:"Share of requests in which one who has just asked asks once more (0)." group:"sale" placeholder:"SHARE"`
-	Cancellations *float64       `help:"Share of sales that are cancelled at once (0)." group:"sale" placeholder:"SHARE"`
-	Profile       *string        `help:"closed (--concurrency workers), spike (all --buyers at once), constant (--rate for --duration), ramp (--rate to --to-rate in --duration) or steps." group:"time" placeholder:"NAME"`
-	Concurrency   *int           `help:"Buyers at a time, of the profile closed (64)." group:"time" placeholder:"N"`
-	Rate          *float64       `help:"Requests a second." group:"time" placeholder:"R"`
-	ToRate        *float64       `help:"Where a ramp ends." group:"time" placeholder:"R"`
-	Duration      *time.Duration `help:"How long requests become due." group:"time" placeholder:"D"`
-	Steps         *string        `help:"Rates one after the other: 100x10s,200x10s." group:"time" placeholder:"RxD,…"`
-	Connections   *int           `help:"The most that an open loop opens (1000)." group:"time" placeholder:"N"`
-	Timeout       *time.Duration `help:"A buyer gives up after this long (10s)." group:"time" placeholder:"D"`
-	Drain         *time.Duration `help:"How long late requests are still sent after the last was due (1m)." group:"time" placeholder:"D"`
-	Seed          *uint64        `help:"Repeats a run's buyers in their order. Without it: another seed each time." group:"time" placeholder:"N"`
+	Strategy      *string            `help:"How the stock is deducted (conditional)." group:"sale" placeholder:"NAME"`
+	Stock         *int64             `help:"Units for sale: each SKU is reset to them (100)." group:"sale" placeholder:"N"`
+	SKU           *int64             `name:"sku" help:"What is sold (1)." group:"sale" placeholder:"ID"`
+	SKUs          *int               `name:"skus" help:"How many SKUs are sold, from --sku on (1)." group:"sale" placeholder:"N"`
+	Zipf          *float64           `help:"The k-th SKU is wanted in proportion to 1/k^S: 0 all alike, 1 one hot key (0)." group:"sale" placeholder:"S"`
+	Buyers        *int               `help:"Distinct users, one purchase each (2000)." group:"sale" placeholder:"N"`
+	Quantity      *int64             `help:"Units that each buyer asks for (1)." group:"sale" placeholder:"N"`
+	Quantities    *string            `help:"Units that buyers ask for, with shares: 1:9,3:1." group:"sale" placeholder:"N:SHARE,…"`
+	Duplicates    *float64           `help:"Share of requests in which one who has just asked asks once more (0)." group:"sale" placeholder:"SHARE"`
+	Cancellations *float64           `help:"Share of sales that are cancelled at once (0)." group:"sale" placeholder:"SHARE"`
+	Copies        *loadtest.Fraction `help:"Share of requests, 0.01 or 1%, that are sent three times at once under one key, to different processes (1%)." group:"sale" placeholder:"SHARE"`
+	Retry         *int               `help:"How often a call is made again with the same key: after a time-out, a lost connection, a 5xx, or 409 in_progress (1)." group:"sale" placeholder:"N"`
+	Profile       *string            `help:"closed (--concurrency workers), spike (all --buyers at once), constant (--rate for --duration), ramp (--rate to --to-rate in --duration) or steps." group:"time" placeholder:"NAME"`
+	Concurrency   *int               `help:"Buyers at a time, of the profile closed (64)." group:"time" placeholder:"N"`
+	Rate          *float64           `help:"Requests a second." group:"time" placeholder:"R"`
+	ToRate        *float64           `help:"Where a ramp ends." group:"time" placeholder:"R"`
+	Duration      *time.Duration     `help:"How long requests become due." group:"time" placeholder:"D"`
+	Steps         *string            `help:"Rates one after the other: 100x10s,200x10s." group:"time" placeholder:"RxD,…"`
+	Connections   *int               `help:"The most that an open loop opens (1000)." group:"time" placeholder:"N"`
+	Timeout       *time.Duration     `help:"A buyer gives up after this long (10s)." group:"time" placeholder:"D"`
+	Drain         *time.Duration     `help:"How long late requests are still sent after the last was due (1m)." group:"time" placeholder:"D"`
+	Seed          *uint64            `help:"Repeats a run's buyers in their order. Without it: another seed each time." group:"time" placeholder:"N"`
 
 	Require   []string `help:"What the run must meet besides: p99<50ms, rate>=1000, errors==0, unknown<0.1%; may be given several times." placeholder:"METRIC<VALUE"`
 	NoHistory bool     `help:"Keep no record of single requests: the verdict is from sums and the ledger alone."`

@@ -35,6 +35,8 @@ func (c *LoadCmd) scenario() (loadtest.Scenario, error) {
 	over(&s.Quantity, c.Quantity)
 	over(&s.Duplicates, c.Duplicates)
 	over(&s.Cancellations, c.Cancellations)
+	over(&s.Copies, c.Copies)
+	over(&s.Retry, c.Retry)
 	over(&s.Concurrency, c.Concurrency)
 	over(&s.Rate, c.Rate)
 	over(&s.ToRate, c.ToRate)

@@ -90,6 +90,7 @@ func (s *Server) startComparison(c *gin.Context) {
 func (s *Server) compare(ctx context.Context, e *shelved, chosen []catalog.Info, targets []string) Comparison {
 	w := e.Settings
 	sale := loadtest.DefaultScenario()
+	sale.Copies, sale.Retry = 0, 0 // as in seckill compare
 	sale.SKU, sale.Stock, sale.Buyers, sale.Concurrency, sale.Quantity = sku, w.Stock, w.Buyers, w.Concurrency, w.Quantity
 	sale.Seed = w.Seed
 	serving := s.Lab.ServiceSettings()

@@ -231,6 +231,6 @@ func (w *Settings) scenario(lane int) loadtest.Scenario {
 		Strategy: w.Strategies[lane], SKU: laneSKUs[lane], Stock: w.Stock, Quantity: w.Quantity,
 		Profile: w.Profile, Buyers: w.Buyers, Concurrency: w.Concurrency,
 		Rate: float64(w.Rate), ToRate: float64(w.ToRate), Duration: time.Duration(w.Seconds) * time.Second,
-		Timeout: patience, Seed: w.Seed,
+		Timeout: patience, Seed: w.Seed, Copies: loadtest.UsualCopies, Retry: loadtest.UsualRetry,
 	}
 }
