@@ -22,6 +22,9 @@ type fake struct {
 	purchase func(n int, p asked, w http.ResponseWriter) (done bool)
 	// outside is the same before mu is taken: for what takes long.
 	outside func(n int, w http.ResponseWriter, r *http.Request) (done bool)
+	// giveBack is the same for cancellations.
+	giveBack func(n int, w http.ResponseWriter) (done bool)
+
 	read    func(*ledger.Snapshot) // changes what the ledger shows
 	homes   func() map[ledger.Home]int64
 	closed  int    // how often the sale was closed
@@ -29,11 +32,12 @@ type fake struct {
 	token   string // admin token, if one is needed
 	pretend int64  // purchases in flight that never end
 
-	mu       sync.Mutex
-	stock    ledger.Stock
-	orders   []ledger.Order
-	seen     int
-	inFlight int64
+	mu        sync.Mutex
+	stock     ledger.Stock
+	orders    []ledger.Order
+	seen      int
+	cancelled int
+	inFlight  int64
 }
 
 // asked is a purchase as the fake received it.
@@ -54,6 +58,7 @@ const (
 func (f *fake) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /api/v1/seckill", f.sell)
+	mux.HandleFunc("DELETE /api/v1/orders/{id}", f.cancel)
 	mux.HandleFunc("PUT /api/v1/skus/1", f.reset)
 	mux.HandleFunc("GET /api/v1/skus/1", func(w http.ResponseWriter, _ *http.Request) {
 		shelf := struct {
@@ -133,11 +138,47 @@ func (f *fake) sell(w http.ResponseWriter, r *http.Request) {
 	if f.purchase != nil && f.purchase(n, p, w) {
 		return
 	}
+	if s, ok := f.sold(p); ok {
+		respond(w, s)
+		return
+	}
 	if f.stock.Num < p.Quantity {
 		refuse(w, http.StatusConflict, "sold_out")
 		return
 	}
 	respond(w, f.take(p))
+}
+
+// sold is the order that the request already has.
+func (f *fake) sold(p asked) (s sale, ok bool) {
+	for _, o := range f.orders {
+		if o.RequestID == p.key {
+			return sale{o.PublicID, o.SKUID, o.Quantity, o.Remaining, o.Strategy}, true
+		}
+	}
+	return s, false
+}
+
+// cancel gives an order back.
+func (f *fake) cancel(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n := f.cancelled
+	f.cancelled++
+	if f.giveBack != nil && f.giveBack(n, w) {
+		return
+	}
+	for i := range f.orders {
+		if o := &f.orders[i]; o.PublicID == r.PathValue("id") {
+			if o.Status == ledger.Active {
+				o.Status = ledger.Cancelled
+				f.stock.Num += o.Quantity
+			}
+			respond(w, o)
+			return
+		}
+	}
+	refuse(w, http.StatusNotFound, "unknown_order")
 }
 
 // take sells without asking whether there is anything left.

@@ -1,0 +1,262 @@
+package loadtest
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"seckill/internal/ledger"
+)
+
+// inProgress is the answer to a copy while another is under way.
+func inProgress(w http.ResponseWriter, after string) {
+	w.Header().Set("Retry-After", after)
+	refuse(w, http.StatusConflict, "in_progress")
+}
+
+// What clients that send a request again, or several times at once, find out
+// about a service that deals with one call per request and buyer only.
+func TestRetriesAndCopies(t *testing.T) {
+	hangUpAfterSelling := func(f *fake) func(int, asked, http.ResponseWriter) bool {
+		return func(n int, p asked, w http.ResponseWriter) bool {
+			if _, again := f.sold(p); again || n%3 > 0 || f.stock.Num < p.Quantity {
+				return false
+			}
+			f.take(p)
+			hangUp(w, "")
+			return true
+		}
+	}
+	for _, test := range []struct {
+		name    string
+		plant   func(*fake)
+		adjust  func(*Config)
+		verdict ledger.Verdict
+		rules   []string // among those violated; none where it held
+		retries bool     // some calls were made again
+	}{
+		{name: "keeps its word to copies", plant: func(*fake) {}, verdict: ledger.Held},
+		{name: "answers a retry with the order", plant: func(f *fake) { f.purchase = hangUpAfterSelling(f) },
+			verdict: ledger.Held, retries: true},
+		{name: "fails now and then", plant: func(f *fake) {
+			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
+				switch n % 5 {
+				case 0:
+					http.Error(w, "boom", http.StatusInternalServerError)
+				case 1:
+					refuse(w, http.StatusServiceUnavailable, "backend_unavailable")
+				}
+				return n%5 < 2
+			}
+		}, verdict: ledger.Held, retries: true},
+		{name: "tells a copy to wait", plant: func(f *fake) {
+			first := map[string]int{}
+			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
+				if first[p.key]++; first[p.key] == 2 {
+					inProgress(w, "0")
+					return true
+				}
+				return false
+			}
+		}, verdict: ledger.Held, retries: true},
+		{name: "sells once more to a retry", plant: func(f *fake) {
+			lost, again := "", false
+			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
+				switch {
+				case n == 0:
+					lost = p.key
+					f.take(p)
+					hangUp(w, "")
+				case p.key == lost && !again:
+					again = true
+					respond(w, f.take(p))
+				case !again: // the stock is not to end before
+					refuse(w, http.StatusTooManyRequests, "busy")
+				default:
+					return false
+				}
+				return true
+			}
+		}, adjust: func(c *Config) { c.Copies, c.Buyers = 0, 3000 }, verdict: ledger.Lost, rules: []string{ledger.RuleTwice}, retries: true},
+		{name: "sells to every copy", plant: func(f *fake) {
+			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
+				if f.stock.Num < p.Quantity {
+					return false
+				}
+				respond(w, f.take(p))
+				return true
+			}
+		}, verdict: ledger.Lost, rules: []string{ledger.RuleTwice}},
+		{name: "loses cancellations", plant: func(f *fake) {
+			f.giveBack = func(n int, w http.ResponseWriter) bool {
+				if n == 2 {
+					respond(w, map[string]string{"status": ledger.Cancelled})
+				}
+				return n == 2
+			}
+		}, adjust: func(c *Config) { c.Cancellations = .5 }, verdict: ledger.Lost, rules: []string{ledger.RuleMoreThanTold}},
+		{name: "cancels, and hangs up", plant: func(f *fake) {
+			f.giveBack = func(n int, w http.ResponseWriter) bool {
+				if n%2 == 0 {
+					hangUp(w, "")
+				}
+				return n%2 == 0
+			}
+		}, adjust: func(c *Config) { c.Cancellations, c.Copies, c.Retry = .5, 0, 3 }, verdict: ledger.Held},
+	} {
+		for _, noHistory := range []bool{false, true} {
+			name := test.name
+			if noHistory {
+				name += ", without history"
+			}
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				f := &fake{token: "secret"}
+				test.plant(f)
+				c := serve(t, f)
+				c.Targets = append(c.Targets, c.Targets[0]) // two processes, one database
+				c.Ledger, c.Copies, c.Retry, c.NoHistory = f, .5, 2, noHistory
+				if test.adjust != nil {
+					test.adjust(&c)
+				}
+				r, err := Run(t.Context(), c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if r.Verdict != test.verdict {
+					t.Errorf("verdict %s, want %s\n%s", r.Verdict, test.verdict, show(r))
+				}
+				for _, rule := range test.rules {
+					if !slices.Contains(rules(r), rule) {
+						t.Errorf("violated %v, want %s among them\n%s", rules(r), rule, show(r))
+					}
+				}
+				calls := 0
+				for _, n := range r.Calls {
+					calls += n
+				}
+				if r.Requests != c.Buyers || calls != f.seen || calls != r.Requests+r.Copies+r.Retries {
+					t.Errorf("%d requests in %d calls, of them %d copies and %d retries; the service saw %d",
+						r.Requests, calls, r.Copies, r.Retries, f.seen)
+				}
+				if c.Copies > 0 && (r.Copies < 20 || r.Copies%(copiesEach-1) != 0) || test.retries && r.Retries == 0 {
+					t.Errorf("%d copies, %d retries", r.Copies, r.Retries)
+				}
+			})
+		}
+	}
+}
+
+// Copies are at the service at the same time, and go to different processes.
+func TestCopiesAtOnce(t *testing.T) {
+	f := &fake{}
+	var mu sync.Mutex
+	waiting, all := 0, make(chan struct{})
+	f.outside = func(n int, w http.ResponseWriter, r *http.Request) bool {
+		mu.Lock()
+		if waiting++; waiting == copiesEach {
+			close(all)
+		}
+		mu.Unlock()
+		select {
+		case <-all:
+		case <-time.After(10 * time.Second):
+			t.Errorf("call %d waited alone", n)
+		}
+		return false
+	}
+	c := serve(t, f)
+	c.Ledger, c.Copies, c.Concurrency, c.Buyers, c.Stock = f, 1, 1, 2, 1
+	r, err := Run(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Verdict != ledger.Held || r.Counts[ledger.OutcomeSold] != 1 || r.Calls[ledger.OutcomeSold] != copiesEach {
+		t.Errorf("%s", show(r))
+	}
+}
+
+// A client that is told when to ask again asks then, and not before.
+func TestRetryAfter(t *testing.T) {
+	f := &fake{}
+	var sent []time.Time
+	f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
+		sent = append(sent, time.Now())
+		if n == 0 {
+			inProgress(w, "1")
+		}
+		return n == 0
+	}
+	c := serve(t, f)
+	c.Ledger, c.Retry, c.Concurrency, c.Buyers, c.Stock = f, 1, 1, 2, 1
+	r, err := Run(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if gap := sent[1].Sub(sent[0]); gap < time.Second || gap > 1900*time.Millisecond {
+		t.Errorf("asked again after %v, was told 1s", gap)
+	}
+	if r.Counts[ledger.OutcomeSold] != 1 || r.Calls[ledger.OutcomeInProgress] != 1 || r.Counts[ledger.OutcomeInProgress] != 0 {
+		t.Errorf("%v by request, %v by call", r.Counts, r.Calls)
+	}
+}
+
+// No answer, and then a refusal that does not speak of the first call: the
+// request is unknown, not refused.
+func TestNoAnswerAndThenAnError(t *testing.T) {
+	f := &fake{}
+	f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
+		switch n {
+		case 0:
+			f.take(p)
+			hangUp(w, "")
+		case 1:
+			refuse(w, http.StatusServiceUnavailable, "backend_unavailable")
+		}
+		return n < 2
+	}
+	c := serve(t, f)
+	c.Ledger, c.Retry, c.Concurrency = f, 1, 1
+	r, err := Run(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Verdict != ledger.Held || r.Counts[ledger.OutcomeUnknown] != 1 || r.Counts[ledger.OutcomeError] != 0 {
+		t.Errorf("%v\n%s", r.Counts, show(r))
+	}
+}
+
+// Without a key nothing tells a retry from another purchase.
+func TestCopiesNeedAKey(t *testing.T) {
+	const file = `service:
+  request: {path: "/buy/{{.SKU}}/{{.User}}"}
+  answers: [{status: 200, means: sold}]
+  audit: SELECT 1
+`
+	base := DefaultScenario()
+	base.Strategy = ""
+	for text, want := range map[string]string{
+		file:                    "",
+		file + "copies: 5%\n":   "x.yaml:5: copies: the service's request has no {{.RequestID}}",
+		file + "retry: 2\n":     "x.yaml:5: retry: the service's request has no {{.RequestID}}",
+		file + "copies: 150%\n": "no share",
+		file + "copies: 0.5x\n": "no share",
+		file + "retry: 21\n":    "x.yaml:5: retry: 21 retries",
+	} {
+		f, err := ParseScenario("x.yaml", []byte(text), base)
+		if err == nil {
+			err = f.Explain(f.Scenario.Check())
+		}
+		if want == "" && (err != nil || f.Scenario.Copies != 0 || f.Scenario.Retry != 0) ||
+			want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+	f, err := ParseScenario("x.yaml", []byte("copies: 5%\nretry: 3"), base)
+	if err != nil || f.Scenario.Copies != .05 || f.Scenario.Retry != 3 {
+		t.Errorf("%+v: %v", f, err)
+	}
+}
