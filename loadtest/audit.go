@@ -30,6 +30,7 @@ func (r *ourShop) audit(ctx context.Context, told [][]ledger.Told) (reports []le
 		}
 		reports = append(reports, ledger.Judge(ledger.Evidence{
 			Snapshot: snap, Initial: r.Stock, Run: r.plan.runs[k], Told: told[k], Sums: &sums, Closed: counter != "",
+			Patience: r.longestStand(),
 			HomeOf: func(strategy string) (ledger.Home, bool) {
 				home, ok := r.homes[strategy]
 				return home, ok

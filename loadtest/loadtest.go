@@ -11,6 +11,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"time"
 
 	"seckill/internal/ledger"
 )
@@ -28,6 +29,12 @@ type Config struct {
 	Ledger Ledger
 	// Totals sends a scenario's own audit query (see Adapter.Audit).
 	Totals func(ctx context.Context, query string) (ledger.Totals, error)
+	// Patience is for how long a sale may stand still while units are left and
+	// buyers ask for them; 0: as long as a buyer waits for a lock and a lease
+	// lasts, as the targets say. Outage is added: how long faults last that were
+	// planned for the run.
+	Patience, Outage time.Duration
+
 	// OnProgress, if not nil, is called about ten times a second and once at
 	// the end, from one goroutine.
 	OnProgress func(Progress)

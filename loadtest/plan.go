@@ -42,6 +42,7 @@ const (
 	drawOriginal
 	drawCancel
 	drawCopies
+	drawRun
 	drawPause // and above it, by the number of the call
 )
 

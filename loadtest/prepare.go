@@ -73,11 +73,12 @@ func (r *ourShop) needsToken(err error) error {
 
 // learn asks one target about the strategies.
 func (r *ourShop) learn(ctx context.Context, s service) error {
-	all, err := s.strategies(ctx)
+	all, locks, err := s.strategies(ctx)
 	if err != nil {
 		r.problem("%s does not tell its strategies: %v", s.base, err)
 		return nil
 	}
+	r.locks = append(r.locks, locks)
 	homes := map[string]ledger.Home{}
 	for _, known := range all {
 		homes[known.Name] = known.Home

@@ -76,6 +76,7 @@ type run struct {
 	plan      *plan
 	transport *http.Transport
 	services  []service
+	locks     []lockTimes // of the services that say
 	tally     *tally
 	history   history
 	result    *Result

@@ -51,12 +51,13 @@ type strategy struct {
 	Missing   []string `json:"missing"`
 }
 
-func (s service) strategies(ctx context.Context) ([]strategy, error) {
+func (s service) strategies(ctx context.Context) ([]strategy, lockTimes, error) {
 	var answer struct {
 		Strategies []strategy `json:"strategies"`
+		Locks      lockTimes  `json:"locks"`
 	}
 	err := s.ask(ctx, http.MethodGet, "/api/v1/strategies", nil, &answer)
-	return answer.Strategies, err
+	return answer.Strategies, answer.Locks, err
 }
 
 // reset starts the SKU's next run.

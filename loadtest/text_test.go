@@ -56,13 +56,14 @@ func example() *Result {
 		SoldLatency: Latency{P50: 5210, P90: 13_340, P99: 223_456, P999: 999_999, Max: 1_034_567, Mean: 6321.5},
 		Commands:    []Commands{{"sql", 7500, 2.5}, {"redis", 3000, 1}},
 		Audit: &ledger.Report{Verdict: ledger.Held, SKU: 1, Run: 7, Initial: 500, Remaining: 0, Sold: 500, Orders: 500,
-			Home: ledger.HomeRow, Violations: []ledger.Violation{}},
+			Home: ledger.HomeRow, Violations: []ledger.Violation{},
+			Served: &ledger.Served{State: ledger.ServedYes, PatienceMs: 11_000, LongestMs: 40}},
 		ServiceTime:  Latency{P50: 3200, P90: 12_300, P99: 120_000, P999: 900_000, Max: 1_200_000, Mean: 4300},
 		GeneratorCPU: 0.25, LatencyCurve: []Percentile{{50, 3210}, {100, 1_234_567}}, ServiceCurve: []Percentile{{50, 3200}, {100, 1_200_000}},
 		Course:  []Point{{At: 0.1, Requests: 240, Rate: 2400, Left: 260, P50: 3.2, P99: 12.3}},
 		Told:    []ledger.Sums{{Requests: 3000, Sold: 500, SoldOut: 1, Wanted: 1}},
 		History: true, Linearizable: Linearizability{Answer: LinearYes, Checked: 3000}, Checks: []Check{},
-		LedgerSource: SourceSQL, Settled: true, Problems: []string{}, Verdict: ledger.Held,
+		SellingSeconds: 1.1, LedgerSource: SourceSQL, Settled: true, Problems: []string{}, Verdict: ledger.Held,
 	}
 }
 
@@ -79,7 +80,18 @@ func TestWriteText(t *testing.T) {
 			r.Counts[ledger.OutcomeBusy], r.Counts[ledger.OutcomeConflict] = 2502, 1
 			r.Audit.Sold, r.Audit.Orders, r.Audit.Remaining = 497, 497, 3
 		}, false},
-		{"held-by-luck", func(r *Result) { r.Strategy = StrategyInfo{Name: "naive", Title: "Read, compute, write", Broken: true} }, false},
+		{"blocked", func(r *Result) {
+			r.Settings.Copies, r.Settings.Retry, r.Copies, r.Retries = .01, 1, 24, 3
+			r.Counts = map[ledger.Outcome]int{ledger.OutcomeSold: 76, ledger.OutcomeBusy: 2922, ledger.OutcomeUnknown: 2}
+			r.Calls = map[ledger.Outcome]int{ledger.OutcomeSold: 80, ledger.OutcomeBusy: 2943, ledger.OutcomeUnknown: 4}
+			r.Cancellations = Cancellations{Done: 5, Retries: 1}
+			r.Audit.Sold, r.Audit.Orders, r.Audit.Remaining = 76, 76, 424
+			r.Audit.Served = &ledger.Served{State: ledger.ServedBlocked, PatienceMs: 11_000, LongestMs: 92_000, FromMs: 310, Asked: 2943, Left: 424}
+			r.Verdict = Blocked
+		}, false},
+		{"held-by-luck", func(r *Result) {
+			r.Strategy = StrategyInfo{Name: "naive", Title: "Read, compute, write", Broken: true, Guarantees: map[string]string{"S": "breaks", "M": "breaks"}}
+		}, false},
 		{"oversold", func(r *Result) {
 			r.Strategy = StrategyInfo{Name: "naive", Title: "Read, compute, write", Broken: true}
 			r.Counts[ledger.OutcomeSold], r.Counts[ledger.OutcomeSoldOut] = 1523, 1477

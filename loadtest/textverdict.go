@@ -53,12 +53,14 @@ func (t *text) verdict(r *Result) {
 		}
 		fmt.Fprintf(t, "  %-22s %s: %s\n", met, c.Requirement, c)
 	}
-	if r.Strategy.Broken {
-		switch r.Verdict {
-		case ledger.Oversold, ledger.Lost:
+	switch r.Verdict {
+	case ledger.Oversold, ledger.Lost:
+		if r.Strategy.Broken {
 			fmt.Fprintf(t, "\n%s is shipped to break like this: compare it with the strategies that hold.\n", r.Strategy.Name)
-		case ledger.Held:
-			fmt.Fprintf(t, "\n%s is shipped to break, and this time it had luck: run it again with more buyers at a time.\n", r.Strategy.Name)
+		}
+	case ledger.Held:
+		if known := r.knownToBreak(); known != "" {
+			fmt.Fprintf(t, "\n%s\n", known)
 		}
 	}
 }
@@ -67,6 +69,7 @@ var stamps = map[ledger.Verdict]struct{ word, color string }{
 	ledger.Held:     {"HELD", "\x1b[1;97;42m"},
 	ledger.Oversold: {"OVERSOLD", "\x1b[1;97;41m"},
 	ledger.Lost:     {"LOST", "\x1b[1;97;41m"},
+	Blocked:         {"BLOCKED", "\x1b[1;97;41m"},
 	ledger.NotValid: {"NOT VALID", "\x1b[1;30;43m"},
 }
 
@@ -83,12 +86,9 @@ func (r *Result) summary() string {
 	a := r.Audit
 	switch r.Verdict {
 	case ledger.Held:
-		sold := fmt.Sprintf("%s of %s sold; the ledger agrees with what %s were told",
-			thousands(a.Sold), count(a.Initial, "unit"), count(r.Requests, "buyer"))
-		if a.Remaining > 0 {
-			sold += fmt.Sprintf("; %s left: %s", thousands(a.Remaining), r.refusals())
-		}
-		return sold
+		return r.right() + "; " + r.served()
+	case Blocked:
+		return r.blocked()
 	case ledger.Oversold:
 		if over := a.Sold - a.Initial; over > 0 {
 			return fmt.Sprintf("%s sold of %s: %s too many", thousands(a.Sold), count(a.Initial, "unit"), thousands(over))

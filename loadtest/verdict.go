@@ -8,6 +8,7 @@ const (
 	ExitOversold = 10 // also when units or orders were lost besides
 	ExitLost     = 11 // lost or undersold, or answers that cannot all be true
 	ExitUnmet    = 12 // held, and a requirement was not met
+	ExitBlocked  = 15 // nothing oversold, lost or invented, and the sale stood still
 	ExitNotValid = 20 // the run itself proves nothing
 )
 
@@ -21,6 +22,8 @@ func (r *Result) ExitStatus() int {
 			}
 		}
 		return ExitHeld
+	case Blocked:
+		return ExitBlocked
 	case ledger.Oversold:
 		return ExitOversold
 	case ledger.Lost:
@@ -46,6 +49,9 @@ func (r *Result) conclude(require []string) error {
 		r.Verdict = ledger.NotValid
 	case len(r.Problems) == 0:
 		r.Verdict = r.Audit.Verdict
+		if r.Verdict == ledger.Held && r.Audit.Served.Blocked() {
+			r.Verdict = Blocked
+		}
 	default:
 		r.Verdict = ledger.NotValid
 		for _, v := range r.Audit.Violations {

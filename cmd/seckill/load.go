@@ -49,6 +49,7 @@ type LoadCmd struct {
 	Drain         *time.Duration     `help:"How long late requests are still sent after the last was due (1m)." group:"time" placeholder:"D"`
 	Seed          *uint64            `help:"Repeats a run's buyers in their order. Without it: another seed each time." group:"time" placeholder:"N"`
 
+	Repeats   int      `default:"1" help:"Run the sale so often, each time reset and with other buyers, and say how often it held, with an interval." placeholder:"N"`
 	Require   []string `help:"What the run must meet besides: p99<50ms, rate>=1000, errors==0, unknown<0.1%; may be given several times." placeholder:"METRIC<VALUE"`
 	NoHistory bool     `help:"Keep no record of single requests: the verdict is from sums and the ledger alone."`
 	CA        string   `name:"ca" type:"existingfile" help:"Certificates (PEM) that https targets must come from, in place of those that the system trusts." placeholder:"FILE"`
@@ -64,9 +65,10 @@ type LoadCmd struct {
 }
 
 func (c *LoadCmd) Help() string {
-	return fmt.Sprintf("Exit status: %d held, %d oversold, %d lost or undersold or answers that cannot all be true, %d held but a requirement was not met, "+
-		"%d the run itself was not valid, %d wrong command line or scenario.",
-		loadtest.ExitHeld, loadtest.ExitOversold, loadtest.ExitLost, loadtest.ExitUnmet, loadtest.ExitNotValid, statusUsage)
+	return fmt.Sprintf("Exit status: %d held, %d oversold, %d lost or undersold or answers that cannot all be true, "+
+		"%d held but a requirement was not met, %d nothing was oversold or lost and the sale stood still while buyers asked, "+
+		"%d the run itself was not valid, %d wrong command line or scenario. With --repeats: that of the worst run.",
+		loadtest.ExitHeld, loadtest.ExitOversold, loadtest.ExitLost, loadtest.ExitUnmet, loadtest.ExitBlocked, loadtest.ExitNotValid, statusUsage)
 }
 
 // Validate reads the scenario and finds what is wrong with it and the flags
@@ -80,6 +82,9 @@ func (c *LoadCmd) Validate() (err error) {
 	}
 	if c.wanted.Service != nil && c.MySQLDSN == "" && c.SQLitePath == "" {
 		return errors.New("the verdict is read from the service's own database: say with --mysql-dsn or --sqlite-path where it is")
+	}
+	if c.Repeats < 1 || c.Repeats > mostRepeats {
+		return fmt.Errorf("--repeats must be 1 to %d", mostRepeats)
 	}
 	if c.authorities, err = readAuthorities(c.CA); err != nil {
 		return err
@@ -116,6 +121,9 @@ func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 	config.Targets, config.AdminToken = where.targets, where.token
 	if err := where.openLedger(ctx, &config); err != nil {
 		return err
+	}
+	if c.Repeats > 1 {
+		return c.repeat(ctx, config, stdout, stderr)
 	}
 	watch, done := progress(stderr, config)
 	config.OnProgress = watch
@@ -249,9 +257,13 @@ func (c *LoadCmd) write(w io.Writer, r *loadtest.Result) error {
 }
 
 func writeJSON(w io.Writer, r *loadtest.Result) error {
+	return encode(w, r)
+}
+
+func encode(w io.Writer, v any) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetIndent("", "  ")
-	return encoder.Encode(r)
+	return encoder.Encode(v)
 }
 
 // progress shows the run while it is on.

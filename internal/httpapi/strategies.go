@@ -75,7 +75,9 @@ func (s *Server) listStrategies(c *gin.Context) error {
 	for _, sl := range s.sellers {
 		all = append(all, s.describe(sl))
 	}
-	c.JSON(http.StatusOK, gin.H{"strategies": all})
+	c.JSON(http.StatusOK, gin.H{"strategies": all, "locks": gin.H{
+		"lease_ms": s.Settings.LockLease.Milliseconds(), "wait_ms": s.Settings.LockWait.Milliseconds(),
+	}})
 	return nil
 }
 

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"seckill/loadtest"
+)
+
+const mostRepeats = 10_000
+
+// repeat runs the sale --repeats times: a line per run as it ends, then how
+// often each verdict was given.
+func (c *LoadCmd) repeat(ctx context.Context, config loadtest.Config, stdout io.Writer, stderr stderrWriter) error {
+	_, terminal := columns(stdout)
+	lines, color := stdout, terminal && os.Getenv("NO_COLOR") == ""
+	if c.JSON {
+		lines, color = stderr, false
+	}
+	var failed error
+	all, err := loadtest.Repeat(ctx, config, c.Repeats, func(i int, r *loadtest.Result) {
+		_, err := fmt.Fprintln(lines, r.Line(i, c.Repeats, color))
+		failed = errors.Join(failed, err)
+	})
+	switch {
+	case errors.Is(err, loadtest.ErrConfig):
+		return usage(stderr, err)
+	case err != nil:
+		return err
+	case c.JSON:
+		err = encode(stdout, all)
+	default:
+		err = all.WriteText(stdout)
+	}
+	if err = errors.Join(failed, err); err != nil {
+		return fmt.Errorf("the result could not be written to standard output: %w", err)
+	}
+	if all.Exit != 0 {
+		return exitStatus(all.Exit)
+	}
+	return nil
+}

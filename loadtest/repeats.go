@@ -1,0 +1,145 @@
+package loadtest
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"seckill/internal/ledger"
+)
+
+// Repeats are several runs of one sale, each with a reset and buyers of its
+// own. One green run is an anecdote: what n runs show is a rate with an
+// interval. Its JSON form is stable: fields are added, never renamed.
+type Repeats struct {
+	Asked    int            `json:"asked"`
+	Runs     []*Result      `json:"runs"`
+	Verdicts []VerdictShare `json:"verdicts"` // all five, in the order held, oversold, lost, blocked, not_valid
+	Exit     int            `json:"exit_status"`
+}
+
+// A VerdictShare is how often a verdict was given, and between what shares (0
+// to 1) its true rate lies with a confidence of 95 %. Runs that are not valid
+// prove nothing, so the shares of the others are among the valid ones.
+type VerdictShare struct {
+	Verdict ledger.Verdict `json:"verdict"`
+	Runs    int            `json:"runs"`
+	Of      int            `json:"of"`
+	Low     float64        `json:"low"`
+	High    float64        `json:"high"`
+}
+
+var verdicts = []ledger.Verdict{ledger.Held, ledger.Oversold, ledger.Lost, Blocked, ledger.NotValid}
+
+// exitOrder has exit statuses from the one that counts first.
+var exitOrder = []int{ExitNotValid, ExitOversold, ExitLost, ExitBlocked, ExitUnmet, ExitHeld}
+
+// Repeat runs the sale n times. Seeds follow from c.Seed, which is the first
+// run's. It ends early with ctx, or when a run is not started at all; that
+// error is Run's.
+func Repeat(ctx context.Context, c Config, n int, each func(i int, r *Result)) (*Repeats, error) {
+	all := &Repeats{Asked: n}
+	first := plan{Scenario: c.Scenario}
+	for i := range n {
+		if c.Seed = first.Seed; i > 0 {
+			c.Seed = first.draw(i, drawRun)
+		}
+		r, err := Run(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		all.Runs = append(all.Runs, r)
+		if each != nil {
+			each(i, r)
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	all.conclude()
+	return all, nil
+}
+
+func (a *Repeats) conclude() {
+	counted := map[ledger.Verdict]int{}
+	a.Exit = ExitHeld
+	for _, r := range a.Runs {
+		counted[r.Verdict]++
+		if status := r.ExitStatus(); slices.Index(exitOrder, status) < slices.Index(exitOrder, a.Exit) {
+			a.Exit = status
+		}
+	}
+	a.Verdicts = nil
+	for _, v := range verdicts {
+		of := len(a.Runs)
+		if v != ledger.NotValid {
+			of -= counted[ledger.NotValid]
+		}
+		low, high := wilson(counted[v], of)
+		a.Verdicts = append(a.Verdicts, VerdictShare{v, counted[v], of, low, high})
+	}
+}
+
+// wilson is the score interval of k successes in n trials with a confidence of
+// 95 % (E. B. Wilson, "Probable Inference, the Law of Succession, and
+// Statistical Inference", Journal of the American Statistical Association 22,
+// 1927, pages 209 to 212). Of 0 successes it has an upper bound, too: z²/(n+z²),
+// which is 28 % for 10 runs and 3.7 % for 100. n = 0: anything, 0 to 1.
+func wilson(k, n int) (low, high float64) {
+	if n == 0 {
+		return 0, 1
+	}
+	const z = 1.959963984540054 // 97.5 % of a normal distribution lie below
+	p, m := float64(k)/float64(n), float64(n)
+	middle := (p + z*z/(2*m)) / (1 + z*z/m)
+	half := z / (1 + z*z/m) * math.Sqrt(p*(1-p)/m+z*z/(4*m*m))
+	if low = middle - half; k == 0 {
+		low = 0
+	}
+	if high = middle + half; k == n {
+		high = 1
+	}
+	return low, high
+}
+
+// Line is one run in a line.
+func (r *Result) Line(i, n int, color bool) string {
+	t := &text{color: color}
+	detail := ""
+	if r.Audit != nil {
+		for _, v := range r.Audit.Violations {
+			detail += ", " + v.Message
+		}
+	}
+	for _, p := range r.Problems {
+		detail += ", " + p
+	}
+	return fmt.Sprintf("run %*d of %d  seed %d  %s%s  %s", len(fmt.Sprint(n)), i+1, n, r.Settings.Seed, t.stamp(r.Verdict), detail, told(r.Counts))
+}
+
+// WriteText writes the summary below the runs' lines.
+func (a *Repeats) WriteText(w io.Writer) error {
+	t := &text{}
+	fmt.Fprintf(t, "\n%s", count(len(a.Runs), "run"))
+	if len(a.Runs) < a.Asked {
+		fmt.Fprintf(t, " of %d, then interrupted", a.Asked)
+	}
+	fmt.Fprintln(t, "; with a confidence of 95 % (Wilson score) the rate of")
+	for _, s := range a.Verdicts {
+		if s.Verdict == ledger.NotValid && s.Runs == 0 {
+			continue
+		}
+		fmt.Fprintf(t, "  %-10s %d of %d: %s to %s\n", stamps[s.Verdict].word, s.Runs, s.Of, percent(s.Low), percent(s.High))
+	}
+	if held := a.Verdicts[0]; held.Runs > 0 && held.Runs == held.Of {
+		if known := a.Runs[len(a.Runs)-1].knownToBreak(); known != "" {
+			fmt.Fprintf(t, "\n%s\n", known)
+		}
+	}
+	_, err := io.WriteString(w, t.String())
+	return err
+}
+
+func percent(share float64) string { return fmt.Sprintf("%.3g %%", 100*share) }

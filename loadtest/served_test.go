@@ -1,0 +1,85 @@
+package loadtest
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"seckill/internal/ledger"
+)
+
+// A sale whose lock is never given back: right to the last unit, and it stands
+// still. What is not certain is not blocked, and what is worse outlives it.
+func TestAShopThatStandsStill(t *testing.T) {
+	still := func(f *fake) {
+		f.outside = func(n int, w http.ResponseWriter, r *http.Request) bool {
+			if n < testStock/2 {
+				return false
+			}
+			time.Sleep(20 * time.Millisecond)
+			refuse(w, http.StatusTooManyRequests, "busy")
+			return true
+		}
+	}
+	for _, test := range []struct {
+		name     string
+		plant    func(*fake)
+		patience time.Duration
+		outage   time.Duration
+		verdict  ledger.Verdict
+		exit     int
+		says     string
+	}{
+		{"sells on", func(*fake) {}, 5 * time.Second, 0, ledger.Held, ExitHeld,
+			"right: nothing oversold, lost or invented in 60 requests; served: 20 of 20 units in "},
+		{"stands still", still, 60 * time.Millisecond, 0, Blocked, ExitBlocked,
+			"10 of 20 units sold: 50 buyers told busy"},
+		{"not for long", still, time.Minute, 0, ledger.Held, ExitHeld, "longest pause with units left "},
+		{"as was planned", still, 60 * time.Millisecond, time.Minute, ledger.Held, ExitHeld, "10 left: 50 buyers told busy"},
+		{"nobody says how long it may", still, 0, 0, ledger.Held, ExitHeld, "longest pause with units left not known"},
+		{"and loses a unit", func(f *fake) {
+			still(f)
+			f.read = func(s *ledger.Snapshot) {
+				if len(s.Orders) > 0 {
+					s.Stock.Num--
+				}
+			}
+		}, 60 * time.Millisecond, 0, ledger.Lost, ExitLost, "lost units"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			f := &fake{}
+			test.plant(f)
+			c := serve(t, f)
+			c.Ledger, c.Patience, c.Outage = f, test.patience, test.outage
+			c.Require = []string{"busy==0"} // which comes last
+			r, err := Run(t.Context(), c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			exit := test.exit
+			if exit == ExitHeld && r.Counts[ledger.OutcomeBusy] > 0 {
+				exit = ExitUnmet
+			}
+			if r.Verdict != test.verdict || r.ExitStatus() != exit || !strings.Contains(show(r), test.says) {
+				t.Errorf("%s, exit status %d; want %s, %d and %q\n%s", r.Verdict, r.ExitStatus(), test.verdict, exit, test.says, show(r))
+			}
+		})
+	}
+}
+
+// A green run of a strategy with a known flaw says so.
+func TestGreenRunOfWhatIsKnownToBreak(t *testing.T) {
+	r := example()
+	r.Strategy = StrategyInfo{Name: "redis-lua", Guarantees: map[string]string{"S": "holds", "M": "holds", "P": "breaks", "C": "holds", "N": "breaks"}}
+	want := "redis-lua held this time; an order is known that breaks it.\n" +
+		"  a holder that is paused past its lease: seckill prove --replay web/guarantees/redis-lua.lease-end.json\n"
+	if text := show(r); !strings.Contains(text, want) {
+		t.Errorf("%s\nwant %s", text, want)
+	}
+	r.Strategy.Guarantees["P"] = "holds"
+	if text := show(r); strings.Contains(text, "this time") {
+		t.Errorf("%s", text)
+	}
+}
