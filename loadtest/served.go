@@ -70,10 +70,18 @@ func (r *Result) served() string {
 
 // blocked says how the sale stood still.
 func (r *Result) blocked() string {
+	return fmt.Sprintf("%s, but not served: %s. %s of %s sold: %s",
+		r.right(), r.Stood(), thousands(r.Audit.Sold), count(r.Audit.Initial, "unit"), r.refusals())
+}
+
+// Stood says how long the sale stood still; "" if it is not known.
+func (r *Result) Stood() string {
+	if r.Audit == nil || r.Audit.Served == nil {
+		return ""
+	}
 	s := r.Audit.Served
-	return fmt.Sprintf("%s, but not served: from %s on no sale for %s, with at least %s left and %s made; allowed are %s. %s of %s sold: %s",
-		r.right(), millis(int64(s.FromMs*1000)), millis(int64(s.LongestMs*1000)), count(s.Left, "unit"), count(s.Asked, "call"),
-		millis(int64(s.PatienceMs*1000)), thousands(r.Audit.Sold), count(r.Audit.Initial, "unit"), r.refusals())
+	return fmt.Sprintf("from %s on no sale for %s, with at least %s left and %s made; allowed are %s", millis(int64(s.FromMs*1000)),
+		millis(int64(s.LongestMs*1000)), count(s.Left, "unit"), count(s.Asked, "call"), millis(int64(s.PatienceMs*1000)))
 }
 
 // damaging are the guarantees whose breach sells wrongly or stops the sale, with

@@ -56,10 +56,10 @@ a bare gin handler, a bare Redis INCR, a bare UPDATE of one row, and the transac
 --against compares ratios to the floor where both results have one, because machines have good and bad days; else rates.
 
 Exit status: %d the correct ones held and the broken ones were caught, %d one that is to hold oversold,
-%d one lost or undersold, %d a broken one was not caught, %d slower than --against by more than --limit, or another
+%d one lost or undersold, %d one stood still while buyers asked, %d a broken one was not caught, %d slower than --against by more than --limit, or another
 verdict, %d interrupted, or a run was not valid, %d the result could not be written where it should be (it is on standard
 output or in the file that is named then), %d wrong command line.`,
-		compare.ExitAsKnown, compare.ExitOversold, compare.ExitLost, compare.ExitMissed,
+		compare.ExitAsKnown, compare.ExitOversold, compare.ExitLost, compare.ExitBlocked, compare.ExitMissed,
 		compare.ExitChanged, compare.ExitNotValid, statusFailed, statusUsage)
 }
 

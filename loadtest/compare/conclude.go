@@ -122,6 +122,7 @@ const (
 	ExitAsKnown  = loadtest.ExitHeld     // the correct ones held, the broken ones were caught
 	ExitOversold = loadtest.ExitOversold // a strategy that is to hold oversold
 	ExitLost     = loadtest.ExitLost     // one lost or undersold
+	ExitBlocked  = loadtest.ExitBlocked  // one stood still while buyers asked
 	ExitMissed   = 13                    // a broken one was not caught
 	ExitChanged  = 14                    // slower than the older result by more than the limit, or another verdict
 	ExitNotValid = loadtest.ExitNotValid // interrupted, nothing was run, or a run proves nothing
@@ -135,6 +136,7 @@ func (r *Result) ExitStatus() int {
 		})
 	}
 	missed := slices.ContainsFunc(r.Strategies, func(e *Entry) bool { return e.Breaks && e.Verdict == ledger.Held })
+	blocked := has(false, loadtest.Blocked) || has(true, loadtest.Blocked)
 	switch {
 	case has(false, ledger.Oversold):
 		return ExitOversold
@@ -142,6 +144,8 @@ func (r *Result) ExitStatus() int {
 		return ExitLost
 	case r.Interrupted, len(r.Strategies) == 0, has(false, ledger.NotValid), has(true, ledger.NotValid):
 		return ExitNotValid
+	case blocked:
+		return ExitBlocked
 	case missed:
 		return ExitMissed
 	case r.Against != nil && r.Against.Failed():

@@ -7,6 +7,7 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/ledger"
+	"seckill/loadtest"
 )
 
 // A table is a part of a report: words on the left, figures on the right.
@@ -69,6 +70,8 @@ func (e *Entry) Word() string {
 		return "NOT VALID"
 	case e.Broken() && e.Breaks:
 		return strings.ToUpper(string(e.Verdict)) + ", as known"
+	case e.Verdict == loadtest.Blocked:
+		return "BLOCKED!"
 	case e.Broken():
 		return strings.ToUpper(string(e.Verdict)) + "!"
 	case e.Breaks:

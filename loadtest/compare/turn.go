@@ -21,7 +21,7 @@ type turn struct {
 }
 
 // worse orders verdicts: what is proven goes before what proves nothing.
-var worse = []ledger.Verdict{"", ledger.Held, ledger.NotValid, ledger.Lost, ledger.Oversold}
+var worse = []ledger.Verdict{"", ledger.Held, loadtest.Blocked, ledger.NotValid, ledger.Lost, ledger.Oversold}
 
 func worst(a, b ledger.Verdict) ledger.Verdict {
 	if slices.Index(worse, b) > slices.Index(worse, a) {
@@ -44,6 +44,9 @@ func (t *turn) judge(r *loadtest.Result) {
 		for _, v := range r.Audit.Violations {
 			t.entry.violated(v)
 		}
+	}
+	if r.Verdict == loadtest.Blocked {
+		t.entry.violated(ledger.Violation{Rule: string(loadtest.Blocked), Message: r.Stood()})
 	}
 	for _, p := range r.Problems {
 		if !slices.Contains(t.entry.Problems, p) {

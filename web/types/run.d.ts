@@ -87,7 +87,7 @@ declare namespace Json {
   }
 
   type RunState = 'preparing' | 'running' | 'stopping' | 'done' | 'failed';
-  type Verdict = 'held' | 'oversold' | 'lost' | 'not_valid';
+  type Verdict = 'held' | 'oversold' | 'lost' | 'blocked' | 'not_valid';
 
   /** What a lane's chart is drawn from, every so often. */
   interface Point {
@@ -142,7 +142,11 @@ declare namespace Json {
     targets: { url: string; backends: Backend[] }[];
     seconds: number;
     requests: number;
-    counts: Record<string, number>;
+    counts: Record<string, number>; // of requests, by their final answer
+    calls?: Record<string, number>; // of all calls: further ones are copies and retries
+    copies?: number;
+    retries?: number;
+    selling_seconds: number;
     requests_per_second: number;
     sales_per_second: number;
     latency_us: { p50: number; p99: number };

@@ -22,7 +22,7 @@ export function Idle({ lab }) {
       ${offer(['naive', 'conditional'], t.idle.bothHint)}
       <div role="alert">${failure && html`<p class="wrong">${failure}</p>`}</div>
       <dl>
-        ${['held', 'oversold', 'lost', 'not_valid'].map((v) => html`
+        ${['held', 'oversold', 'lost', 'blocked', 'not_valid'].map((v) => html`
           <div key=${v}><dt><span class="badge ${v}"><${Sign} verdict=${v} />${t.verdicts[v]}</span></dt><dd>${t.idle.meaning[v]}</dd></div>`)}
       </dl>
     </div>`;

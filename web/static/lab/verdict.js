@@ -8,6 +8,7 @@ const signs = {
   held: 'M5 13l5 5L20 6', // a tick
   oversold: 'M6 6l12 12M18 6L6 18', // a cross
   lost: 'M6 6l12 12M18 6L6 18',
+  blocked: 'M9 5v14M15 5v14', // a pause
   not_valid: 'M8.5 9a3.5 3.5 0 1 1 5 3.2c-1 .5-1.5 1.1-1.5 2.3M12 18.5v.1', // a question
   failed: 'M8.5 9a3.5 3.5 0 1 1 5 3.2c-1 .5-1.5 1.1-1.5 2.3M12 18.5v.1',
 };
@@ -21,13 +22,19 @@ export const Sign = ({ verdict }) => signs[verdict] && html`
 
 /** @param {Json.Run} run @param {Json.Lane} lane */
 function sentence(run, lane) {
-  const { audit, requests = 0 } = lane.result ?? {};
+  const { audit } = lane.result ?? {};
   const verdict = verdictOf(run, lane);
   if (!t.verdict[verdict]) return lane.error ?? run.error ?? '';
   if (!audit && verdict !== 'not_valid') return '';
-  const text = t.verdict[verdict](audit, requests);
-  return verdict === 'held' && audit && audit.remaining > 0 ? `${text} ${t.verdict.left(audit.remaining)}` : text;
+  const text = t.verdict[verdict](audit, lane.result);
+  const stayed = (verdict === 'held' || verdict === 'blocked') && audit && audit.remaining > 0;
+  return stayed ? `${text} ${t.verdict.left(audit.remaining, told(lane.result?.counts))}` : text;
 }
+
+/** What buyers who got nothing were told, as it was counted. @param {Record<string, number>} [counts] */
+const told = (counts = {}) => t.list(Object.entries(counts)
+  .filter(([outcome, n]) => n > 0 && outcome !== 'sold')
+  .map(([outcome, n]) => t.verdict.told[outcome]?.(n) ?? `${outcome} ${count(n)}`));
 
 /** @param {{run: Json.Run, lane: Json.Lane}} props */
 export function Verdict({ run, lane }) {

@@ -2,6 +2,7 @@
 import { count } from '../ui.js';
 
 const plural = (n, one, many = one + 's') => `${count(n)} ${n === 1 ? one : many}`;
+const pause = (ms) => (ms < 1000 ? `${ms.toFixed(0)} ms` : `${(ms / 1000).toFixed(1)} s`);
 
 export default {
   code: 'en',
@@ -97,6 +98,7 @@ export default {
       held: 'Nothing was sold that was not there, and the ledger agrees with what every buyer was told.',
       oversold: 'More was sold than there was, or the stock went below zero.',
       lost: 'The ledger does not add up: units or orders vanished, or stayed although they were wanted.',
+      blocked: 'Right to the last unit, but nothing was sold for too long while units were left and buyers asked.',
       not_valid: 'Something disturbed the run, so that it proves nothing.',
     },
   },
@@ -162,17 +164,26 @@ export default {
   },
 
   verdicts: {
-    held: 'HELD', oversold: 'OVERSOLD', lost: 'LOST', not_valid: 'NOT VALID', failed: 'NOT STARTED',
+    held: 'HELD', oversold: 'OVERSOLD', lost: 'LOST', blocked: 'BLOCKED', not_valid: 'NOT VALID', failed: 'NOT STARTED',
     preparing: 'preparing', running: 'running', stopping: 'stopping',
   },
   verdict: {
-    held: (a, asked) => `${count(a.sold)} of ${plural(a.initial, 'unit')} sold, and the ledger agrees with what ${plural(asked, 'buyer')} were told.`,
+    held: (a, r) => `${count(a.sold)} of ${plural(a.initial, 'unit')} sold, and the ledger agrees with what ${plural(r.requests, 'buyer')} were told${
+      r.copies ? `, with ${plural(r.copies, 'copy', 'copies')}` : ''}${r.retries ? `, with ${plural(r.retries, 'retry', 'retries')}` : ''}.${
+      a.served?.state === 'served' ? ` Longest pause while units were left: ${pause(a.served.longest_ms)}.` : ''}`,
+    blocked: (a) => `Nothing was oversold or lost, but ${count(a.sold)} of ${plural(a.initial, 'unit')} were sold, and then none for ${
+      pause(a.served?.longest_ms ?? 0)} while buyers asked.`,
     oversold: (a) => (a.sold > a.initial
       ? `${plural(a.sold, 'unit')} sold, and there were ${count(a.initial)}: ${count(a.sold - a.initial)} too many.`
       : `The stock of ${count(a.initial)} went to ${count(a.remaining)}.`),
     lost: (a) => `Not oversold, but the ledger does not add up: ${count(a.sold)} sold and ${count(a.remaining)} left of ${plural(a.initial, 'unit')}.`,
     not_valid: () => 'This run proves nothing, neither good nor bad.',
-    left: (n) => `${plural(n, 'unit')} stayed: those buyers were told to try again.`,
+    left: (n, told) => `${plural(n, 'unit')} stayed. Buyers were told: ${told}.`,
+    told: {
+      sold_out: (n) => `sold out ${count(n)}`, busy: (n) => `busy ${count(n)}`, conflict: (n) => `conflict ${count(n)}`,
+      duplicate: (n) => `duplicate ${count(n)}`, in_progress: (n) => `in progress ${count(n)}`, accepted: (n) => `accepted ${count(n)}`,
+      unknown: (n) => `no certain answer ${count(n)}`, error: (n) => `error ${count(n)}`,
+    },
     announcement: (name, word, text) => `${name}: ${word}. ${text}`,
     why: 'Read why.',
     brokenBroke: (name) => `${name} is in this lab to break like that. Now run one that holds.`,

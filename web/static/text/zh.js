@@ -1,6 +1,8 @@
 // 页面上的全部文字（中文）。键与 en.js 相同。
 import { count } from '../ui.js';
 
+const pause = (ms) => (ms < 1000 ? `${ms.toFixed(0)} 毫秒` : `${(ms / 1000).toFixed(1)} 秒`);
+
 /** 矩阵的问题：标题和问法。 */
 const questions = {
   oversell: ['不超卖', '一个进程里的两个买家，命令的所有顺序：卖出的会不会比有的多？'],
@@ -112,6 +114,7 @@ export default {
       held: '没有卖出不存在的东西，账本也和每个买家得到的答复一致。',
       oversold: '卖出的比有的多，或者库存变成了负数。',
       lost: '账对不上：有库存或订单凭空消失，或者有人要却没卖出去。',
+      blocked: '账一件不差，但还有库存、买家也在等，却太久没有卖出一件。',
       not_valid: '运行受到干扰，什么也证明不了。',
     },
   },
@@ -177,17 +180,26 @@ export default {
   },
 
   verdicts: {
-    held: '守住了', oversold: '超卖', lost: '账不平', not_valid: '无效', failed: '没能开始',
+    held: '守住了', oversold: '超卖', lost: '账不平', blocked: '卡住了', not_valid: '无效', failed: '没能开始',
     preparing: '准备中', running: '运行中', stopping: '停止中',
   },
   verdict: {
-    held: (a, asked) => `${count(a.initial)} 件卖出 ${count(a.sold)} 件，账本与 ${count(asked)} 位买家得到的答复一致。`,
+    held: (a, r) => `${count(a.initial)} 件卖出 ${count(a.sold)} 件，账本与 ${count(r.requests)} 位买家得到的答复一致${
+      r.copies ? `，含 ${count(r.copies)} 个副本` : ''}${r.retries ? `，${count(r.retries)} 次重试` : ''}。${
+      a.served?.state === 'served' ? `有库存时最长停顿 ${pause(a.served.longest_ms)}。` : ''}`,
+    blocked: (a) => `没有超卖也没有丢失，但 ${count(a.initial)} 件只卖出 ${count(a.sold)} 件，随后 ${
+      pause(a.served?.longest_ms ?? 0)} 一件也没卖出，而买家一直在要。`,
     oversold: (a) => (a.sold > a.initial
       ? `只有 ${count(a.initial)} 件，却卖出 ${count(a.sold)} 件：多卖 ${count(a.sold - a.initial)} 件。`
       : `${count(a.initial)} 件的库存变成了 ${count(a.remaining)}。`),
     lost: (a) => `没有超卖，但账对不上：共 ${count(a.initial)} 件，卖出 ${count(a.sold)}，剩下 ${count(a.remaining)}。`,
     not_valid: () => '这次运行什么也证明不了，好坏都不算。',
-    left: (n) => `剩下 ${count(n)} 件：那些买家被告知稍后再试。`,
+    left: (n, told) => `剩下 ${count(n)} 件。买家得到的答复：${told}。`,
+    told: {
+      sold_out: (n) => `售罄 ${count(n)}`, busy: (n) => `繁忙 ${count(n)}`, conflict: (n) => `冲突 ${count(n)}`,
+      duplicate: (n) => `重复 ${count(n)}`, in_progress: (n) => `处理中 ${count(n)}`, accepted: (n) => `已受理 ${count(n)}`,
+      unknown: (n) => `结果不明 ${count(n)}`, error: (n) => `错误 ${count(n)}`,
+    },
     announcement: (name, word, text) => `${name}：${word}。${text}`,
     why: '看看为什么。',
     brokenBroke: (name) => `${name} 放在这里就是为了这样出错。现在跑一个守得住的。`,

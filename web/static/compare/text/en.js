@@ -61,7 +61,7 @@ export default {
   verdicts: {
     held: () => 'HELD',
     caught: (v) => (v === 'lost' ? 'LOST, as known' : 'OVERSOLD, as known'),
-    wrong: (v) => (v === 'lost' ? 'LOST' : 'OVERSOLD'),
+    wrong: (v) => ({ lost: 'LOST', blocked: 'BLOCKED' }[v] ?? 'OVERSOLD'),
     missed: () => 'NOT CAUGHT',
     void: () => 'NOT VALID',
     notRun: 'not run',

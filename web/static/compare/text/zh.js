@@ -60,7 +60,7 @@ export default {
   verdicts: {
     held: () => '守住了',
     caught: (v) => (v === 'lost' ? '账不平，果然' : '超卖，果然'),
-    wrong: (v) => (v === 'lost' ? '账不平' : '超卖'),
+    wrong: (v) => ({ lost: '账不平', blocked: '卡住了' }[v] ?? '超卖'),
     missed: () => '没抓到',
     void: () => '无效',
     notRun: '没跑',
