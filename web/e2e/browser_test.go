@@ -6,6 +6,7 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -26,7 +27,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// A browser is one Chromium with an empty profile of its own.
+// A browser is an empty profile of Chromium.
 type browser struct {
 	t   *testing.T
 	ctx context.Context
@@ -42,7 +43,45 @@ func findBrowser(t *testing.T) string {
 	return ""
 }
 
+// startBrowser gives the test a profile of its own in a Chromium that all
+// tests share: starting one costs more than most tests do.
 func startBrowser(t *testing.T) *browser {
+	t.Helper()
+	chromium.once.Do(func() { chromium.ctx, chromium.stop = startChromium(t) })
+	if chromium.ctx == nil {
+		t.Fatal("Chromium did not start, as an earlier test says")
+	}
+	ctx, _ := chromedp.NewContext(chromium.ctx, chromedp.WithNewBrowserContext())
+	t.Cleanup(func() {
+		if err := chromedp.Cancel(ctx); err != nil {
+			t.Errorf("close the browser's profile: %v", err)
+		}
+	})
+	if err := chromedp.Do(ctx); err != nil {
+		t.Fatalf("open a profile in the browser: %v", err)
+	}
+	return &browser{t, ctx}
+}
+
+// ownBrowser is for a test that measures the browser itself.
+func ownBrowser(t *testing.T) *browser {
+	t.Helper()
+	ctx, stop := startChromium(t)
+	t.Cleanup(func() {
+		if err := stop(); err != nil {
+			t.Errorf("close the browser: %v", err)
+		}
+	})
+	return &browser{t, ctx}
+}
+
+var chromium struct {
+	once sync.Once
+	ctx  context.Context
+	stop func() error
+}
+
+func startChromium(t *testing.T) (_ context.Context, stop func() error) {
 	t.Helper()
 	profile, err := os.MkdirTemp("", "seckill-browser-")
 	if err != nil {
@@ -61,20 +100,19 @@ func startBrowser(t *testing.T) *browser {
 		}),
 	)
 	ctx, _ := chromedp.NewContext(allocator)
-	t.Cleanup(func() {
-		if err := chromedp.Cancel(ctx); err != nil { // waits until the process has ended
-			t.Errorf("close the browser: %v", err)
-		}
+	stop = func() error {
+		err := chromedp.Cancel(ctx) // waits until the process has ended
 		cancelAllocator()
-		_ = syscall.Kill(-process.Process.Pid, syscall.SIGKILL) // what it started ends a little later by itself
-		if err := os.RemoveAll(profile); err != nil {
-			t.Error(err)
+		if process != nil {
+			_ = syscall.Kill(-process.Process.Pid, syscall.SIGKILL) // what it started ends a little later by itself
 		}
-	})
+		return errors.Join(err, os.RemoveAll(profile))
+	}
 	if err := chromedp.Do(ctx); err != nil {
+		_ = stop()
 		t.Fatalf("start the browser: %v", err)
 	}
-	return &browser{t, ctx}
+	return ctx, stop
 }
 
 // A tab is one page. Whatever goes wrong inside fails the test.

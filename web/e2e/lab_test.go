@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"net"
 	"net/http"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -22,15 +24,23 @@ import (
 	"seckill/loadtest"
 )
 
-// buildProgram makes the very program that people run.
+// buildProgram makes the very program that people run, once for all tests.
 func buildProgram(t *testing.T) string {
 	t.Helper()
-	program := filepath.Join(t.TempDir(), "seckill")
-	if said, err := exec.Command("go", "build", "-o", program, "seckill/cmd/seckill").CombinedOutput(); err != nil {
-		t.Fatalf("build the program: %v\n%s", err, said)
+	path, err := program()
+	if err != nil {
+		t.Fatal(err)
 	}
-	return program
+	return path
 }
+
+var program = sync.OnceValues(func() (string, error) {
+	path := filepath.Join(folder, "seckill")
+	if said, err := exec.Command("go", "build", "-o", path, "seckill/cmd/seckill").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build the program: %w\n%s", err, said)
+	}
+	return path, nil
+})
 
 // An up is `seckill up`, running.
 type up struct {

@@ -3,13 +3,34 @@
 package e2e
 
 import (
+	"fmt"
 	"os"
 	"testing"
 
 	"seckill/internal/lab/labtest"
 )
 
+// folder is for what all tests share; it goes with the test program.
+var folder string
+
 func TestMain(m *testing.M) {
 	labtest.HearSignals()
-	os.Exit(m.Run())
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) (status int) {
+	var err error
+	if folder, err = os.MkdirTemp("", "seckill-e2e-"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(folder)
+	status = m.Run()
+	if chromium.stop != nil {
+		if err := chromium.stop(); err != nil {
+			fmt.Fprintln(os.Stderr, "close the browser:", err)
+			return 1
+		}
+	}
+	return status
 }

@@ -23,7 +23,7 @@ const longest = 100 * time.Millisecond
 // processor; the run has both of them busy.
 func TestPageStaysResponsive(t *testing.T) {
 	u := startUp(t, buildProgram(t), "--addr", "127.0.0.1:0")
-	tb := startBrowser(t).open(u.page+"#/lab?strategies=naive,conditional&buyers=10000&concurrency=64", wide)
+	tb := ownBrowser(t).open(u.page+"#/lab?strategies=naive,conditional&buyers=10000&concurrency=64", wide)
 	tb.await(`document.querySelectorAll(".picker .chosen .title").length === 2 && document.querySelector(".idle .offer") !== null`)
 	tb.eval(`{
 		window.longTasks = [];
