@@ -8,6 +8,14 @@ SOURCES := $(shell git ls-files -co --exclude-standard 'cmd' 'internal' 'strateg
 # packages that take longest begin first, and three at a time, as they wait for leases and time-outs more than they compute.
 GOTESTSUM := $(GO) tool gotestsum --format testname --format-hide-empty-pkg
 TESTFLAGS := -race -count=1 -vet=off -ldflags='-s -w' -p 3 -parallel 4
+# The run has a folder for all temporary files, which goes with it: a test program that is killed, or ended by Ctrl-C, runs no
+# cleanup. Servers end by themselves then, within moments.
+define RUN
+@folder=$$(mktemp -d "$${TMPDIR:-/tmp}/seckill-tests.XXXXXX") || exit; \
+tidy() { for _ in 1 2 3 4 5 6 7 8 9 10; do rm -rf "$$folder" 2>/dev/null && return; sleep 1; done; echo "left behind: $$folder"; }; \
+trap tidy EXIT; trap 'exit 129' HUP; trap 'exit 130' INT; trap 'exit 143' TERM; \
+TMPDIR=$$folder $(GOTESTSUM) -- $(TESTFLAGS)
+endef
 PACKAGES  := ./cmd/seckill ./strategies ./web/e2e ./loadtest ./internal/prove ./internal/bench ./internal/lab ./...
 
 .PHONY: help demo test verify prove build bench figures deps clean
@@ -23,14 +31,17 @@ demo: build
 
 ## test: install what is missing, run the tests with the race detector (ten minutes on two cores)
 test: build ready
-	$(GOTESTSUM) -- $(TESTFLAGS) -timeout 9m $(PACKAGES)
+	$(RUN) -timeout 9m $(PACKAGES)
 
 ## verify: the same and the slow tests; then both on Oracle MySQL, if SECKILL_TEST_MYSQL_DSN is the DSN of one
 verify: export GOFLAGS += -tags=verify
 verify: build ready
-	SECKILL_TEST_MYSQL_DSN= $(GOTESTSUM) -- $(TESTFLAGS) -timeout 60m $(PACKAGES)
-	@if [ -n "$$SECKILL_TEST_MYSQL_DSN" ]; then set -x; $(GOTESTSUM) -- $(TESTFLAGS) -timeout 60m $(PACKAGES); \
-	else echo "That was MariaDB. For Oracle MySQL as well: SECKILL_TEST_MYSQL_DSN='root@tcp(host:port)/' make verify"; fi
+	@SECKILL_TEST_MYSQL_DSN= $(MAKE) --no-print-directory verify-once
+	@if [ -n "$$SECKILL_TEST_MYSQL_DSN" ]; then echo "Now on the MySQL that was given:"; $(MAKE) --no-print-directory verify-once; \
+	else echo "Not run on Oracle MySQL: SECKILL_TEST_MYSQL_DSN is not set."; fi
+.PHONY: verify-once
+verify-once:
+	$(RUN) -timeout 60m $(PACKAGES)
 
 # ready: what the tests need is installed; what go test would do silently, checking and compiling, says what it does.
 .PHONY: ready check-vet check-staticcheck compile

@@ -37,6 +37,7 @@ func TestUpWhenTheTerminalCloses(t *testing.T) {
 			up.Env = append(os.Environ(), "SECKILL_STATE="+t.TempDir())
 			var said bytes.Buffer
 			up.Stderr = &said
+			up.SysProcAttr = labtest.Together()
 			out, err := up.StdoutPipe()
 			if err != nil {
 				t.Fatal(err)

@@ -353,6 +353,7 @@ var etcdctl = foreigner{"etcdctl lock", func(t *testing.T, c backend.Config, key
 	e := etcdAt(t, c)
 	cmd := exec.Command(path, "--endpoints", strings.Join(c.EtcdEndpoints, ","), "lock", key)
 	cmd.Env = append(cmd.Environ(), "ETCDCTL_API=3")
+	cmd.SysProcAttr = labtest.Together()
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -124,6 +124,7 @@ func lockWith(t *testing.T, env []string, args ...string) *locking {
 		lines: make(chan string, 64), said: &bytes.Buffer{}, done: make(chan struct{})}
 	l.Env = append(os.Environ(), env...)
 	l.Stderr = l.said
+	l.SysProcAttr = labtest.Together()
 	l.WaitDelay = time.Second // the command may have left somebody with our pipe
 	var err error
 	if l.in, err = l.StdinPipe(); err != nil {

@@ -21,6 +21,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"seckill/internal/lab/labtest"
 	"seckill/loadtest"
 )
 
@@ -56,6 +57,7 @@ func startUp(t *testing.T, program string, args ...string) *up {
 	u := &up{t: t, command: exec.Command(program, append([]string{"up"}, args...)...)}
 	u.command.Env = append(os.Environ(), "SECKILL_STATE="+t.TempDir(), "SECKILL_HISTORY="+t.TempDir())
 	u.command.Stderr = &u.said
+	u.command.SysProcAttr = labtest.Together()
 	out, err := u.command.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
