@@ -18,6 +18,7 @@ type problem struct {
 	Code      string  `json:"code"`
 	Detail    string  `json:"detail"`
 	RequestID string  `json:"request_id"`
+	Ask       string  `json:"ask,omitempty"` // where to look what became of it
 	Errors    []blame `json:"errors,omitempty"`
 }
 
@@ -53,9 +54,11 @@ const problemType = "application/problem+json"
 func (p problem) write(w http.ResponseWriter) {
 	p.Type = "urn:seckill:problem:" + p.Code
 	p.Title = http.StatusText(p.Status)
-	p.RequestID = rand.Text()
+	if p.RequestID == "" {
+		p.RequestID = rand.Text()
+		w.Header().Set(headerRequestID, p.RequestID)
+	}
 	w.Header().Set("Content-Type", problemType)
-	w.Header().Set("X-Request-Id", p.RequestID)
 	w.WriteHeader(p.Status)
 	_ = json.NewEncoder(w).Encode(p) // whoever has hung up needs no answer
 }

@@ -15,7 +15,7 @@ import (
 
 // proxy passes requests on to the service processes in turn.
 func (s *Server) proxy() http.Handler {
-	return &httputil.ReverseProxy{
+	through := &httputil.ReverseProxy{
 		// Rewrite, unlike Director, drops the forwarding headers of the
 		// caller and adds none.
 		Rewrite: func(r *httputil.ProxyRequest) {
@@ -37,6 +37,14 @@ func (s *Server) proxy() http.Handler {
 		ErrorHandler: s.proxyFailed,
 		ErrorLog:     slog.NewLogLogger(s.Log.Handler(), slog.LevelWarn),
 	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		out, err := identify(r)
+		if err != nil {
+			problem{Code: "invalid", Status: http.StatusBadRequest, Detail: "The body broke off or took too long. Nothing was sent."}.write(w)
+			return
+		}
+		through.ServeHTTP(w, out)
+	})
 }
 
 // inTurn sends each request to the next service.
@@ -76,6 +84,7 @@ func neverConnected(err error) bool {
 }
 
 func (s *Server) proxyFailed(w http.ResponseWriter, r *http.Request, err error) {
+	known, _ := r.Context().Value(sentKey{}).(sent)
 	p := problem{Code: "service_failed", Status: http.StatusBadGateway,
 		Detail: "The service process broke off its answer. Ask again."}
 	switch {
@@ -83,8 +92,10 @@ func (s *Server) proxyFailed(w http.ResponseWriter, r *http.Request, err error) 
 		p = noService
 	case !safe(r.Method):
 		p = problem{Code: "unknown_outcome", Status: http.StatusGatewayTimeout,
-			Detail: "The service process went away before it answered: this may have happened or not. Look for the order by its request_id."}
+			Detail: "The service process went away before it answered: this may have happened or not. " + known.advice, Ask: known.ask}
 	}
+	p.RequestID = known.requestID
+	w.Header().Set(headerRequestID, known.trace)
 	s.Log.Warn("proxy", "method", r.Method, "path", r.URL.Path, "error", err)
 	p.write(w)
 }
