@@ -191,8 +191,7 @@ func (u *UpCmd) host(ctx context.Context, l *lab.Lab, listener net.Listener, std
 		Addr: u.Addr, Token: u.Token, ServiceToken: l.Token(), Version: buildVersion(),
 		Log: slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
-	server := &http.Server{Handler: api, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute}
-	server.RegisterOnShutdown(api.EndStreams)
+	server := api.HTTPServer()
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
 	defer func() {

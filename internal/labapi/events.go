@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -27,6 +28,13 @@ func (s *Server) events(c *gin.Context) {
 	c.Header("Cache-Control", "no-store")
 	c.Header("X-Accel-Buffering", "no")
 	out := &stream{w: c.Writer, control: http.NewResponseController(c.Writer)}
+	if !s.streams.add(out) {
+		c.Header("Retry-After", "10")
+		refuse(c, problem{Code: "too_many_streams", Status: http.StatusServiceUnavailable,
+			Detail: fmt.Sprintf("%d pages have this lab open already: close some of them.", maxStreams)})
+		return
+	}
+	defer s.streams.remove(out)
 	runs, reader := s.book.open()
 	compared := s.comparisons.open()
 	out.send("retry: 1000\n\n")
@@ -75,6 +83,9 @@ type stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
 	err     error
+
+	mu    sync.Mutex // guards ended, and the deadline with it
+	ended bool
 }
 
 func (s *stream) event(name string, data any) {
@@ -90,8 +101,69 @@ func (s *stream) send(format string, args ...any) {
 	if s.err != nil {
 		return
 	}
-	s.control.SetWriteDeadline(time.Now().Add(slowest))
+	if s.err = s.mayWrite(); s.err != nil {
+		return
+	}
 	if _, s.err = fmt.Fprintf(s.w, format, args...); s.err == nil {
 		s.err = s.control.Flush()
+	}
+}
+
+// mayWrite gives the next write its time, unless the stream is being ended.
+func (s *stream) mayWrite() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
+		return http.ErrServerClosed
+	}
+	_ = s.control.SetWriteDeadline(time.Now().Add(slowest))
+	return nil
+}
+
+// end has a write that is under way fail.
+func (s *stream) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended = true
+	_ = s.control.SetWriteDeadline(time.Now())
+}
+
+// maxStreams is how many pages may be open at a time. Each costs a connection,
+// a goroutine and a copy of what is new.
+const maxStreams = 64
+
+// streams are those that are open.
+type streams struct {
+	mu   sync.Mutex
+	open map[*stream]bool
+}
+
+// add fails when there are too many.
+func (s *streams) add(one *stream) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.open) >= maxStreams {
+		return false
+	}
+	if s.open == nil {
+		s.open = map[*stream]bool{}
+	}
+	s.open[one] = true
+	return true
+}
+
+// remove must come before the handler returns: afterwards the connection is
+// another request's.
+func (s *streams) remove(one *stream) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.open, one)
+}
+
+func (s *streams) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for one := range s.open {
+		one.end()
 	}
 }

@@ -11,12 +11,14 @@ import (
 	"log/slog"
 	"net/http"
 	"sync"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
 	"seckill/internal/catalog"
 	"seckill/internal/history"
 	"seckill/internal/trace"
+	"seckill/internal/web"
 	"seckill/loadtest"
 	"seckill/loadtest/compare"
 )
@@ -67,6 +69,7 @@ type Server struct {
 	shop        shop
 	turn        turn // at driving the lab
 	comparisons *shelf
+	streams     streams
 	beginning   sync.Mutex     // held while something begins that goes on after its request,
 	runs        sync.WaitGroup // for which Close waits
 	closing     chan struct{}
@@ -137,9 +140,37 @@ func (s *Server) route() {
 
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.router.ServeHTTP(w, r) }
 
+const (
+	headerTime = 5 * time.Second
+	bodyTime   = 10 * time.Second
+	// answerTime is longer than any call takes, and than a service's answer
+	// that is passed on. Event streams have a limit for each write instead.
+	answerTime  = 90 * time.Second
+	idleTime    = 2 * time.Minute
+	headerBytes = 32 << 10
+)
+
+// HTTPServer serves s, and waits for no caller without a limit. Its Shutdown
+// ends the event streams.
+func (s *Server) HTTPServer() *http.Server {
+	server := &http.Server{
+		Handler:           web.BoundBody(bodyTime, s),
+		ReadHeaderTimeout: headerTime,
+		WriteTimeout:      answerTime,
+		IdleTimeout:       idleTime,
+		MaxHeaderBytes:    headerBytes,
+		ErrorLog:          slog.NewLogLogger(s.Log.Handler(), slog.LevelDebug),
+	}
+	server.RegisterOnShutdown(s.EndStreams)
+	return server
+}
+
 // EndStreams ends every event stream, so that a graceful shutdown of the HTTP
-// server need not wait for pages that are open.
-func (s *Server) EndStreams() { s.close() }
+// server need not wait for pages that are open, nor for one that reads nothing.
+func (s *Server) EndStreams() {
+	s.close()
+	s.streams.end()
+}
 
 // Close ends the streams, stops a run or a comparison that is on, and waits
 // until its audit is done or ctx ends.
