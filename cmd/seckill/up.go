@@ -77,7 +77,7 @@ func (u *UpCmd) Validate() error {
 	switch {
 	case err != nil:
 		return fmt.Errorf("--addr %q is not of the form host:port", u.Addr)
-	case u.Services < 1 || u.Services > 16:
+	case u.Services < 1 || u.Services > lab.MostServices:
 		return fmt.Errorf("--services %d: give 1 to 16", u.Services)
 	case u.Token == "" && !isLoopback(host):
 		return fmt.Errorf("--addr %s lets other machines in: set --token (or SECKILL_TOKEN) as well, "+

@@ -103,6 +103,9 @@ func (in *Instance) mysqlConnector(cfg *mysql.Config) sqldriver.Connector {
 	// write of an equal value reports none, and a check of that number would
 	// quietly repair strategies that are broken on purpose.
 	cfg.ClientFoundRows = true
+	// After a failover the old primary only reads: a connection to it that says
+	// so is closed, and the next one may lead to the new primary.
+	cfg.RejectReadOnly = true
 	// A buyer who has gone leaves his statement waiting in the server: only
 	// the server's own limit takes it out of the queue.
 	if cfg.Params == nil {

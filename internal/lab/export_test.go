@@ -1,16 +1,21 @@
 package lab
 
-import "slices"
+import (
+	"context"
+	"slices"
+)
 
 // KeeperPID is for tests that kill it.
 func (l *Lab) KeeperPID() int { return l.keeper.cmd.Process.Pid }
-
-// SocketUser is who may administer a private MariaDB.
-func SocketUser() string { return socketUser() }
 
 // Processes are all that the lab has started.
 func (l *Lab) Processes() []*Process {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.processes)
+}
+
+// PoolSize is that of so many services.
+func (l *Lab) PoolSize(ctx context.Context, services int) (int, error) {
+	return l.poolSize(ctx, services)
 }

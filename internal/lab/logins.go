@@ -105,6 +105,18 @@ func (m mysqlServer) accounts(password string) string {
 	return strings.Join(sql, ";\n") + ";\n"
 }
 
+// AdminDSN is how this user administers the lab's own MariaDB; false where
+// there is none. It holds no password: only this user reaches the socket.
+func (l *Lab) AdminDSN() (dsn string, ok bool) {
+	p, err := l.Process(backend.NameMySQL)
+	if err != nil || !strings.HasPrefix(p.version, "MariaDB") {
+		return "", false
+	}
+	c := mysql.NewConfig()
+	c.User, c.Net, c.Addr = socketUser(), "unix", filepath.Join(l.folder, "mysql", "mysql.sock")
+	return c.FormatDSN(), true
+}
+
 // socketUser is who may administer a private MariaDB, by its socket: the
 // operating system's user who runs the lab. Nobody else reaches the socket.
 func socketUser() string {

@@ -64,7 +64,7 @@ func (m mysqlServer) serveArgs(port int) []string {
 		"--bind-address=127.0.0.1",
 		"--socket=mysql.sock", // in the data folder: a socket's whole path has hardly 100 bytes
 		"--pid-file=mysql.pid",
-		"--max-connections=1000",
+		"--max-connections="+strconv.Itoa(maxConnections),
 		"--skip-name-resolve", // accounts of localhost are for the socket alone
 		"--init-file="+m.accountsFile(),
 		"--secure-file-priv="+m.filesFolder(), // for those who have the right to write files, too

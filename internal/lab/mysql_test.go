@@ -17,11 +17,11 @@ func TestMySQLArguments(t *testing.T) {
 	}{
 		{"MariaDB", mysqlServer{path: "/usr/sbin/mariadbd", data: "/d", mariadb: true},
 			"--no-defaults --datadir=/d --bootstrap",
-			"--no-defaults --datadir=/d --port=3333 --bind-address=127.0.0.1 --max-connections=1000 --skip-name-resolve --secure-file-priv=/d-files",
+			"--no-defaults --datadir=/d --port=3333 --bind-address=127.0.0.1 --max-connections=2024 --skip-name-resolve --secure-file-priv=/d-files",
 			"--initialize-insecure --mysqlx=OFF --user=root"},
 		{"MySQL", mysqlServer{path: "/usr/sbin/mysqld", data: "/d"},
 			"--no-defaults --datadir=/d --initialize-insecure",
-			"--no-defaults --datadir=/d --port=3333 --bind-address=127.0.0.1 --max-connections=1000 --mysqlx=OFF --skip-name-resolve --secure-file-priv=/d-files",
+			"--no-defaults --datadir=/d --port=3333 --bind-address=127.0.0.1 --max-connections=2024 --mysqlx=OFF --skip-name-resolve --secure-file-priv=/d-files",
 			"--bootstrap --user=root"},
 		{"MySQL as root", mysqlServer{path: "/usr/sbin/mysqld", data: "/d", root: true},
 			"--user=root --initialize-insecure", "--user=root --mysqlx=OFF", "--bootstrap"},

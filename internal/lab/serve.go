@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -65,6 +66,13 @@ func (l *Lab) Serve(ctx context.Context, s ServiceSettings) error {
 // serve starts what is missing, and anew what runs otherwise.
 func (l *Lab) serve(ctx context.Context, s ServiceSettings, anew bool) error {
 	args := append(slices.Clone(l.options.ServiceArgs), s.args()...)
+	pool, err := l.poolSize(ctx, s.Services)
+	if err != nil {
+		return err
+	}
+	if pool > 0 {
+		args = append(args, "--mysql-conns", strconv.Itoa(pool))
+	}
 	there := l.serviceProcesses()
 	keep := min(len(there), s.Services)
 	together, starting := errgroup.WithContext(ctx)
@@ -90,7 +98,7 @@ func (l *Lab) serve(ctx context.Context, s ServiceSettings, anew bool) error {
 		more, err = l.launchServices(starting, keep, s.Services-keep, args)
 		return err
 	})
-	err := together.Wait()
+	err = together.Wait()
 	l.mu.Lock()
 	l.processes = slices.DeleteFunc(l.processes, func(p *Process) bool { return slices.Contains(there[keep:], p) && !p.Alive() })
 	l.processes = append(l.processes, more...)

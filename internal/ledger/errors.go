@@ -62,7 +62,9 @@ func after(err error) error {
 		return nil
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded),
 		errors.Is(err, sql.ErrTxDone), errors.Is(err, driver.ErrBadConn):
-		return before(err) // database/sql and the driver: COMMIT was never sent
+		// database/sql and the driver: COMMIT was never sent, or the server is
+		// read-only, refused it and rolled back (see backend, RejectReadOnly).
+		return before(err)
 	case retriable(err), errors.Is(err, sqlite3.BUSY):
 		return before(err) // the server says that it rolled back
 	}

@@ -1,0 +1,89 @@
+package sqlrow
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"testing"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/lab"
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+)
+
+// A server that turns read-only, as the old primary of a failover does, sells
+// nothing, and the pool leaves it: the next connection may lead to the new one.
+func TestServerThatTurnsReadOnly(t *testing.T) {
+	l, err := lab.Start(t.Context(), lab.Options{Folder: t.TempDir(), Backends: []string{backend.NameMySQL}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Stop(context.Background())
+	dsn, ok := l.AdminDSN()
+	if !ok {
+		t.Skip("the private server is no MariaDB, and has no administrator")
+	}
+	admin, err := sql.Open("mysql", dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer admin.Close()
+	readOnly := func(value string) {
+		if _, err := admin.Exec("SET GLOBAL read_only = " + value); err != nil {
+			t.Error(err)
+		}
+	}
+
+	c := l.Config()
+	c.MaxSQLConns = 1 // of which it is seen when it is another
+	in, err := backend.Open(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	if err := ledger.Migrate(t.Context(), in.DB); err != nil {
+		t.Fatal(err)
+	}
+	connection := func() (id int64) {
+		if err := in.DB.Raw("SELECT CONNECTION_ID()").Scan(&id).Error; err != nil {
+			t.Error(err)
+		}
+		return id
+	}
+	for _, info := range []catalog.Info{Conditional, ForUpdate, Atomic} {
+		s := open(t, info, 10, catalog.Deps{Instance: in})
+		if err := s.buy(t.Context(), 0, 1, 1); err != nil {
+			t.Fatal(err)
+		}
+		first := connection()
+		readOnly("1")
+		if err := s.buy(t.Context(), 0, 2, 1); !errors.Is(err, seckill.ErrUnavailable) {
+			t.Errorf("%s on a server that is read-only: %v, want unavailable", info.Name, err)
+		}
+		if second := connection(); second == first {
+			t.Errorf("%s: the pool keeps the connection to a server that is read-only", info.Name)
+		}
+		readOnly("0")
+		if err := s.buy(t.Context(), 0, 3, 1); err != nil {
+			t.Errorf("%s: sales do not go on when it can be written again: %v", info.Name, err)
+		}
+
+		// It turns when everything is written but the COMMIT.
+		err := s.buy(before(t.Context(), "COMMIT", func() { readOnly("1") }), 0, 4, 1)
+		readOnly("0")
+		if !errors.Is(err, seckill.ErrUnavailable) {
+			t.Errorf("%s, read-only at COMMIT: %v, want unavailable", info.Name, err)
+		}
+		if err := s.buy(t.Context(), 0, 5, 1); err != nil {
+			t.Error(err)
+		}
+		if r := s.judge(t); r.Verdict != ledger.Held {
+			t.Errorf("%s: %+v, want every refusal true", info.Name, r)
+		}
+		if left, err := s.store.SKU(t.Context(), s.sku); err != nil || left.Num != 7 {
+			t.Errorf("%s: %d of 10 are left after three sales, %v", info.Name, left.Num, err)
+		}
+	}
+}
