@@ -158,11 +158,13 @@ func (b *buyers) cancelled(o *Order, key func(int32, struct{}) int) (sent, until
 			}
 			asked = true
 			sent = min(sent, t.Sent)
-			end = max(end, t.end())
+			done := never // without an answer it may take place at any time
 			if t.Outcome == OutcomeCancelled {
-				acknowledged, until = true, min(until, t.end())
+				done = t.end()
+				acknowledged, until = true, min(until, done)
 			}
-			b.backs = append(b.backs, span{t.Sent, t.end()})
+			end = max(end, done)
+			b.backs = append(b.backs, span{t.Sent, done})
 		}
 	}
 	at, _ := slices.BinarySearchFunc(b.byOrder, o.PublicID, func(i int32, id string) int { return strings.Compare(b.told[i].OrderID, id) })

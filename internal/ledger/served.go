@@ -68,7 +68,7 @@ func (s *Served) and(o *Served) *Served {
 // standing is what is known of when units went and came back.
 type standing struct {
 	sales   []change // by when the buyer was told
-	unsaid  []change // orders without an acknowledgement, by when they were asked for
+	unsaid  []change // orders that a call without an answer may have got, by when they were asked for
 	windows []span   // … and when they may have been sold
 	returns []change // by when the unit was back at the latest
 	untimed bool     // a sale has no time
@@ -84,23 +84,28 @@ func (s *standing) back(at time.Duration, units int64) {
 }
 
 func (s *standing) sold(b *buyers, o *Order, calls []int32) {
-	asked, told, latest := never, never, time.Duration(0)
+	asked, told, latest, doubt := never, never, time.Duration(0), false
 	for _, i := range calls {
 		t := &b.told[i]
 		asked, latest = min(asked, t.Sent), max(latest, t.Sent, t.Answered)
 		if t.Outcome != OutcomeSold {
+			doubt = doubt || t.took()
 			continue
 		}
 		if told = min(told, t.end()); t.Answered == 0 {
 			s.untimed = true
 		}
 	}
-	if told < never {
+	switch {
+	case told == never:
+		s.unsaid = append(s.unsaid, change{asked, o.Quantity})
+		s.windows = append(s.windows, span{asked, latest + b.patience})
+	case doubt: // sold by a call without an answer, and told again by its retry
+		s.unsaid = append(s.unsaid, change{asked, o.Quantity})
+		s.windows = append(s.windows, span{asked, told})
+	default:
 		s.sales = append(s.sales, change{told, o.Quantity})
-		return
 	}
-	s.unsaid = append(s.unsaid, change{asked, o.Quantity})
-	s.windows = append(s.windows, span{asked, latest + b.patience})
 }
 
 // A ledger of changes answers how many units changed hands after a time.
@@ -125,9 +130,10 @@ func (c changes) later(than time.Duration) int64 {
 // served looks for the longest stretch in which the sale stood still. It is
 // blocked only by what is certain:
 //
-//   - A sale is a moment: when its buyer was told. An order whose buyer got no
-//     answer may have been sold at any time from when it was asked for until
-//     Patience after the buyer gave up: all that time counts as sold.
+//   - A sale is a moment: when its buyer was told. An order that a call without
+//     an answer may have got may have been sold at any time from when it was
+//     first asked for until its buyer was told by a retry, or else until Patience
+//     after the buyer gave up: all that time counts as sold.
 //   - The units that were there at a time are those that were left or sold
 //     later, less those that came back later. What may have been sold before
 //     counts as sold before, what may have come back later as come back later.
