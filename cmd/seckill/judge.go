@@ -26,8 +26,6 @@ type JudgeCmd struct {
 	BackendFlags
 }
 
-const exitBlocked = 15 // right as far as can be seen, and standing still
-
 func (c *JudgeCmd) Help() string {
 	return fmt.Sprintf(`The first line of the file says what was set, {"sku_id":1,"stock":100,"run":7,"strategy":"conditional"} (run: the ledger's
 current one if left out), each other line one call: {"call":"buy|cancel|pay","request_id","user_id","sku_id","quantity","outcome":
@@ -35,7 +33,7 @@ current one if left out), each other line one call: {"call":"buy|cancel|pay","re
 "answered_at"}; call is buy if it is left out, times are RFC 3339. Copies and retries of one request are lines of their own.
 
 Exit status: %d held, %d oversold, %d lost or undersold, %d held but blocked, %d the run itself was not valid, %d wrong command line or file.`,
-		loadtest.ExitHeld, loadtest.ExitOversold, loadtest.ExitLost, exitBlocked, loadtest.ExitNotValid, statusUsage)
+		loadtest.ExitHeld, loadtest.ExitOversold, loadtest.ExitLost, loadtest.ExitBlocked, loadtest.ExitNotValid, statusUsage)
 }
 
 func (c *JudgeCmd) Validate() error {
@@ -141,7 +139,7 @@ func judgedStatus(r ledger.Report) int {
 	case r.Verdict == ledger.Lost:
 		return loadtest.ExitLost
 	case r.Served.Blocked():
-		return exitBlocked
+		return loadtest.ExitBlocked
 	}
 	return loadtest.ExitHeld
 }

@@ -68,7 +68,7 @@ func TestJudgeCommand(t *testing.T) {
 			loadtest.ExitLost, "key_refused"},
 		{"a sale without an order", clean + `{"request_id":"r9","user_id":9,"quantity":1,"outcome":"sold","order_id":"nine","remaining":1}`, loadtest.ExitLost, "missing_order"},
 		{"another stock was set", strings.Replace(clean, `"stock":10`, `"stock":2`, 1), loadtest.ExitNotValid, "initial_changed"},
-		{"it stands still", clean + blocked, exitBlocked, "BLOCKED: no sale for 19.5 s"},
+		{"it stands still", clean + blocked, loadtest.ExitBlocked, "BLOCKED: no sale for 19.5 s"},
 		{"a line that is none", clean + "sold!", statusUsage, "line 5: "},
 	} {
 		path := filepath.Join(t.TempDir(), "told.jsonl")
