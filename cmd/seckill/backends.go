@@ -6,8 +6,8 @@ import "seckill/internal/backend"
 type BackendFlags struct {
 	MySQLDSN       string   `name:"mysql-dsn" env:"SECKILL_MYSQL_DSN" placeholder:"DSN" help:"MySQL or MariaDB: user:password@tcp(host:port)/database."`
 	SQLitePath     string   `name:"sqlite-path" env:"SECKILL_SQLITE_PATH" placeholder:"FILE" help:"SQLite, instead of MySQL."`
-	RedisAddrs     []string `env:"SECKILL_REDIS_ADDRS" placeholder:"HOST:PORT" help:"Redis; several addresses are a Cluster."`
-	RedlockAddrs   []string `env:"SECKILL_REDLOCK_ADDRS" placeholder:"HOST:PORT" help:"Five independent Redis nodes."`
+	RedisAddrs     []string `env:"SECKILL_REDIS_ADDRS" placeholder:"HOST:PORT" help:"Redis: host:port or redis://:password@host:port; several addresses are a Cluster."`
+	RedlockAddrs   []string `env:"SECKILL_REDLOCK_ADDRS" placeholder:"HOST:PORT" help:"Five independent Redis nodes: host:port or redis://:password@host:port."`
 	ZooKeeperAddrs []string `name:"zookeeper-addrs" env:"SECKILL_ZOOKEEPER_ADDRS" placeholder:"HOST:PORT" help:"ZooKeeper."`
 	EtcdEndpoints  []string `env:"SECKILL_ETCD_ENDPOINTS" placeholder:"HOST:PORT" help:"etcd."`
 }
