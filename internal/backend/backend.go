@@ -6,6 +6,7 @@ package backend
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"time"
@@ -74,6 +75,7 @@ type Instance struct {
 	Dialer     *Dialer
 	DB         *gorm.DB
 	LockDB     *gorm.DB // MySQL and MariaDB only: a pool for locks, beside the business's
+	KeyDB      *sql.DB  // MySQL and MariaDB only: one session, which owns idempotency keys in progress
 	Redis      redis.UniversalClient
 	RedisNodes []*redis.Client // the independent nodes of RedlockAddrs
 	ZooKeeper  *ZooKeeperClient

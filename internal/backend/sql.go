@@ -46,7 +46,7 @@ func (in *Instance) openMySQL(ctx context.Context) error {
 		return err
 	}
 	connector := tap.Connector(in.mysqlConnector(cfg), tap.SQLOptions{})
-	db := in.openPool(connector)
+	db := in.openPool(connector, in.mostConns())
 	err = in.openGorm(ctx, gormmysql.New(gormmysql.Config{Conn: db}), "SELECT VERSION()", func(v string) string {
 		if strings.Contains(v, "MariaDB") {
 			return "MariaDB " + v[:strings.IndexByte(v+"-", '-')]
@@ -56,14 +56,19 @@ func (in *Instance) openMySQL(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	in.KeyDB = in.openPool(connector, 1)
 	return in.openLockPool(connector)
 }
 
-func (in *Instance) openPool(c sqldriver.Connector) *sql.DB {
-	conns := in.Config.MaxSQLConns
-	if conns == 0 {
-		conns = 32
+// mostConns bounds each of the two large pools.
+func (in *Instance) mostConns() int {
+	if in.Config.MaxSQLConns == 0 {
+		return 32
 	}
+	return in.Config.MaxSQLConns
+}
+
+func (in *Instance) openPool(c sqldriver.Connector, conns int) *sql.DB {
 	db := sql.OpenDB(c)
 	db.SetMaxOpenConns(conns)
 	db.SetMaxIdleConns(conns) // a purchase never pays for a new connection
@@ -78,7 +83,7 @@ func (in *Instance) openPool(c sqldriver.Connector) *sql.DB {
 // dialled before the first lock is.
 func (in *Instance) openLockPool(c sqldriver.Connector) (err error) {
 	in.LockDB, err = gorm.Open(
-		gormmysql.New(gormmysql.Config{Conn: in.openPool(c), SkipInitializeWithVersion: true}),
+		gormmysql.New(gormmysql.Config{Conn: in.openPool(c, in.mostConns()), SkipInitializeWithVersion: true}),
 		&gorm.Config{Logger: logger.Discard, SkipDefaultTransaction: true, DisableAutomaticPing: true})
 	return err
 }

@@ -48,9 +48,10 @@ type Server struct {
 	byName   map[string]*seller
 	standard *seller
 	starts   *starts
-	inFlight atomic.Int64  // purchases
-	resets   chan struct{} // holds a token while a SKU is being reset
-	audits   chan struct{} // holds a token for each audit under way
+	claims   *ledger.Claims // of idempotency keys
+	inFlight atomic.Int64   // purchases
+	resets   chan struct{}  // holds a token while a SKU is being reset
+	audits   chan struct{}  // holds a token for each audit under way
 }
 
 var quiet = sync.OnceFunc(func() { gin.SetMode(gin.ReleaseMode) })
@@ -74,6 +75,7 @@ func New(c Config) (*Server, error) {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{Config: c, byName: map[string]*seller{}, resets: make(chan struct{}, 1), audits: make(chan struct{}, mostAudits)}
+	s.claims = ledger.NewClaims(s.Ledger, s.Instance.KeyDB, s.PurchaseTimeout)
 	s.metrics = newMetrics(s)
 	s.starts = newStarts(s.Ledger.Start, s.Log)
 	for _, info := range c.Infos {

@@ -23,11 +23,11 @@ func (s *Server) deadline(c *gin.Context) (context.Context, context.CancelFunc) 
 	return context.WithTimeout(c.Request.Context(), s.PurchaseTimeout)
 }
 
-// A page of orders; Next is what the next page comes after, 0 when this is the
-// last.
+// A page of orders; Next is what the next page comes after ("after"), empty when
+// this is the last.
 type page struct {
 	Orders []ledger.Order `json:"orders"`
-	Next   int64          `json:"next,omitempty"`
+	Next   string         `json:"next,omitempty"`
 }
 
 func (s *Server) listOrders(c *gin.Context) error {
@@ -49,7 +49,7 @@ func (s *Server) listOrders(c *gin.Context) error {
 	p := page{Orders: orders}
 	if len(orders) > limit {
 		p.Orders = orders[:limit]
-		p.Next = orders[limit-1].ID
+		p.Next = ledger.CursorAt(orders[limit-1]).String()
 	}
 	c.JSON(http.StatusOK, p)
 	return nil
@@ -63,6 +63,11 @@ func readFilter(c *gin.Context) (f ledger.Filter, err error) {
 	if f.RequestID = q.Get("request_id"); q.Has("request_id") && !isKey(f.RequestID) {
 		return f, invalid("request_id", "must have 1 to 128 visible ASCII characters")
 	}
+	if q.Has("after") {
+		if f.After, err = ledger.ParseCursor(q.Get("after")); err != nil {
+			return f, invalid("after", "must be the “next” of the page before")
+		}
+	}
 	limit := int64(0)
 	for _, number := range []struct {
 		name                string
@@ -71,7 +76,6 @@ func readFilter(c *gin.Context) (f ledger.Filter, err error) {
 	}{
 		{"sku_id", &f.SKU, 0, 1, maxID},
 		{"user_id", &f.User, 0, 1, maxID},
-		{"after", &f.After, 0, 0, maxID},
 		{"limit", &limit, usualOrders, 1, mostOrders},
 	} {
 		*number.into, err = queryInteger(q, number.name, number.fallback, number.low, number.high)

@@ -20,6 +20,7 @@ var (
 	errTooLarge            = errors.New("body too large")
 	errMediaType           = errors.New("unsupported media type")
 	errMismatch            = errors.New("the idempotency key belongs to another request")
+	errInProgress          = errors.New("a copy of this request is in progress")
 	errStrategyUnavailable = errors.New("this strategy cannot run here")
 	errInternal            = errors.New("internal error")
 )
@@ -51,6 +52,7 @@ var answers = []answer{
 		"This user has an active order for this SKU already. Cancelling it makes room for another."},
 	{seckill.ErrConflict, http.StatusConflict, "conflict",
 		"Somebody else changed the stock meanwhile. Nothing was taken: try again."},
+	{errInProgress, http.StatusConflict, "in_progress", ""},
 	{errTooLarge, http.StatusRequestEntityTooLarge, "too_large", ""},
 	{errMediaType, http.StatusUnsupportedMediaType, "unsupported_media_type", ""},
 	{errMismatch, http.StatusUnprocessableEntity, "idempotency_mismatch", ""},

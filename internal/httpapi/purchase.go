@@ -26,7 +26,7 @@ type sale struct {
 const (
 	outcomeSold     = "sold"
 	outcomeReplayed = "replayed" // answered again from the ledger
-	outcomeGone     = "gone"     // the buyer hung up before he had an answer
+	outcomeGone     = "gone"     // the buyer hung up before the answer
 )
 
 func (s *Server) purchase(c *gin.Context) error {
@@ -74,9 +74,11 @@ func (s *Server) selected(c *gin.Context) (*seller, error) {
 	return s.available(q.Get("strategy"))
 }
 
-// sell gives a request with an idempotency key that has been answered before
-// the same answer. It returns an error for which seckill.NothingTaken is false
-// only after the ledger could not say what became of the purchase.
+// sell gives every copy of a request with an idempotency key one final answer,
+// the order's own. A copy that comes while another is worked on, here or in
+// another process, is told so. It returns an error for which
+// seckill.NothingTaken is false only after the ledger could not say what became
+// of the purchase.
 func (s *Server) sell(c *gin.Context, sl *seller) (r seckill.Receipt, replayed bool, err error) {
 	p, err := readPurchase(c)
 	if err != nil {
@@ -92,8 +94,14 @@ func (s *Server) sell(c *gin.Context, sl *seller) (r seckill.Receipt, replayed b
 		return r, false, err
 	}
 	if keyed {
-		if r, replayed, err = s.replay(ctx, p); replayed || err != nil {
-			return r, replayed, err
+		order, release, err := s.claims.Take(ctx, p.User, p.RequestID)
+		defer release()
+		if err != nil {
+			return r, false, inProgress(err)
+		}
+		if order != nil {
+			r, err = replay(order, p)
+			return r, err == nil, err
 		}
 	}
 	r, err = sl.deduct(ctx, p)
@@ -101,13 +109,10 @@ func (s *Server) sell(c *gin.Context, sl *seller) (r seckill.Receipt, replayed b
 	case err == nil:
 	case errors.Is(err, seckill.ErrNotStarted):
 		return r, false, s.late(ctx, p.SKU)
-	case keyed && errors.Is(err, seckill.ErrDuplicate):
-		// Perhaps by this very request, sent twice at once.
-		if first, found, lookup := s.replay(ctx, p); found || lookup != nil {
-			return first, found, lookup
-		}
 	case !seckill.NothingTaken(err):
 		return s.settle(c, p, err)
+	case keyed && mayHide(err):
+		return s.afterRefusal(ctx, p, err)
 	}
 	return r, false, err
 }

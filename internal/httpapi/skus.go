@@ -19,17 +19,39 @@ import (
 )
 
 func (s *Server) listSKUs(c *gin.Context) error {
-	if _, err := readQuery(c); err != nil {
+	q, err := readQuery(c, "after", "limit")
+	if err != nil {
+		return err
+	}
+	after, err := queryInteger(q, "after", 0, 0, maxID)
+	if err != nil {
+		return err
+	}
+	limit, err := queryInteger(q, "limit", usualSKUs, 1, mostOrders)
+	if err != nil {
 		return err
 	}
 	ctx, cancel := s.deadline(c)
 	defer cancel()
-	all, err := s.Ledger.SKUs(ctx)
+	all, err := s.Ledger.SKUs(ctx, after, int(limit)+1) // one more tells whether there is a next page
 	if err != nil {
 		return err
 	}
-	c.JSON(http.StatusOK, gin.H{"skus": all})
+	p := skuPage{SKUs: all}
+	if len(all) > int(limit) {
+		p.SKUs, p.Next = all[:limit], all[limit-1].ID
+	}
+	c.JSON(http.StatusOK, p)
 	return nil
+}
+
+const usualSKUs = 1000
+
+// A page of SKUs; Next is what the next page comes after ("after"), 0 when this
+// is the last.
+type skuPage struct {
+	SKUs []ledger.Stock `json:"skus"`
+	Next int64          `json:"next,omitempty"`
 }
 
 func (s *Server) showSKU(c *gin.Context) error {

@@ -19,6 +19,7 @@ const (
 	errDuplicateEntry   = 1062
 	errNullColumn       = 1048
 	errDuplicateColumn  = 1060
+	errNoSuchKey        = 1091
 	errLockWaitTimeout  = 1205
 	errDeadlock         = 1213
 	errSnapshotConflict = 1020 // MariaDB 11.6 and later, where older ones lose an update
@@ -71,18 +72,28 @@ func after(err error) error {
 	return fmt.Errorf("%w: COMMIT got no answer: %w", seckill.ErrUnknown, err)
 }
 
-// broken names the unique key or column that an INSERT ran into.
+// The keys and columns that an INSERT into orders can run into.
+const (
+	keyID      = "id"
+	keyActive  = "active"
+	keyRequest = "request"
+	keyRun     = "run"
+	keyStatus  = "status"
+)
+
+// brokenKey names the unique key or column that an INSERT ran into; "" for any
+// other error.
 func brokenKey(err error) string {
-	text := err.Error()
-	if n := mysqlNumber(err); n != errDuplicateEntry && n != errNullColumn &&
-		!errors.Is(err, sqlite3.CONSTRAINT) {
+	if n := mysqlNumber(err); n != errDuplicateEntry && n != errNullColumn && !errors.Is(err, sqlite3.CONSTRAINT) {
 		return ""
 	}
+	text := err.Error()
 	for _, key := range []struct{ in, name string }{
-		{"orders_one_active", "orders_one_active"}, {"orders.sku_id, orders.user_id", "orders_one_active"},
-		{"orders_request", "orders_request"}, {"orders.user_id, orders.request_id", "orders_request"},
-		{"'run' cannot be null", "run"}, {"NOT NULL constraint failed: orders.run", "run"},
-		{"'status' cannot be null", "status"}, {"NOT NULL constraint failed: orders.status", "status"},
+		{"orders_one_active", keyActive}, {"orders.user_id, orders.sku_id", keyActive},
+		{"orders_request", keyRequest}, {"orders.request_id, orders.user_id", keyRequest},
+		{"'run' cannot be null", keyRun}, {"NOT NULL constraint failed: orders.run", keyRun},
+		{"'status' cannot be null", keyStatus}, {"NOT NULL constraint failed: orders.status", keyStatus},
+		{"PRIMARY'", keyID}, {"UNIQUE constraint failed: orders.id", keyID},
 	} {
 		if strings.Contains(text, key.in) {
 			return key.name

@@ -3,14 +3,29 @@ package ledger
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"gorm.io/gorm"
 )
 
-// An active order blocks a second one of the same user and SKU through a
-// generated column: it is 1 while the order is active and NULL afterwards, and
-// a unique key ignores NULL. That works on MySQL, MariaDB and SQLite.
+// The orders of one run lie together, by age: the primary key is
+// (sku_id, run, id). An audit, a page of a list and the removal of an old run
+// each read one range of it. An order's id is made by the program (newOrderID)
+// and is part of its public id, so public_id needs no index.
+//
+// Both unique keys carry the run: a reset starts a new run and leaves the old
+// run's rows to the sweeper (Store.Sweep).
+//
+//   - orders_request_in_run: one order per request. Its prefixes serve the
+//     look-up of a request.
+//   - orders_one_active_in_run: one active order per user and SKU, through a
+//     generated column that is 1 while the order is active and NULL afterwards;
+//     a unique key ignores NULL. That works on MySQL, MariaDB and SQLite. Its
+//     prefix serves the list of a user's orders.
+//
+// The id's default serves processes of versions that let the database number
+// the orders, while they run beside this one.
 //
 // Two columns of stock are younger than the table (later): code is the id under
 // another name, on purpose without an index: strategies that find their row by
@@ -28,7 +43,7 @@ var mysqlSchema = []string{
 	updated_at TIMESTAMP(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6) ON UPDATE CURRENT_TIMESTAMP(6)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4`,
 	`CREATE TABLE IF NOT EXISTS orders (
-	id         BIGINT       NOT NULL AUTO_INCREMENT PRIMARY KEY,
+	id         BIGINT       NOT NULL DEFAULT (UUID_SHORT()),
 	public_id  VARCHAR(64)  CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
 	request_id VARCHAR(128) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
 	run        BIGINT       NOT NULL,
@@ -40,12 +55,13 @@ var mysqlSchema = []string{
 	strategy   VARCHAR(64)  CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
 	created_at TIMESTAMP(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
 	active     TINYINT GENERATED ALWAYS AS (CASE WHEN status = 'active' THEN 1 END) VIRTUAL,
-	UNIQUE KEY orders_public_id (public_id),
-	UNIQUE KEY orders_request (user_id, request_id),
-	UNIQUE KEY orders_one_active (sku_id, user_id, active)
+	PRIMARY KEY (sku_id, run, id),
+	UNIQUE KEY orders_request_in_run (request_id, user_id, sku_id, run),
+	UNIQUE KEY orders_one_active_in_run (user_id, sku_id, run, active)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4`,
 }
 
+// SQLite's id is its row id, whatever else is a key.
 var sqliteSchema = []string{
 	`CREATE TABLE IF NOT EXISTS stock (
 	id         INTEGER NOT NULL PRIMARY KEY,
@@ -71,29 +87,79 @@ var sqliteSchema = []string{
 	created_at DATETIME NOT NULL DEFAULT (strftime('%Y-%m-%d %H:%M:%f', 'now')),
 	active     INTEGER GENERATED ALWAYS AS (CASE WHEN status = 'active' THEN 1 END) VIRTUAL
 )`,
-	`CREATE UNIQUE INDEX IF NOT EXISTS orders_public_id ON orders (public_id)`,
-	`CREATE UNIQUE INDEX IF NOT EXISTS orders_request ON orders (user_id, request_id)`,
-	`CREATE UNIQUE INDEX IF NOT EXISTS orders_one_active ON orders (sku_id, user_id, active)`,
+	`CREATE INDEX IF NOT EXISTS orders_run ON orders (sku_id, run)`,
+	`CREATE UNIQUE INDEX IF NOT EXISTS orders_request_in_run ON orders (request_id, user_id, sku_id, run)`,
+	`CREATE UNIQUE INDEX IF NOT EXISTS orders_one_active_in_run ON orders (user_id, sku_id, run, active)`,
+	`DROP INDEX IF EXISTS orders_request`,
+	`DROP INDEX IF EXISTS orders_one_active`,
 }
 
-// Migrate creates the tables where they are missing. Several processes may
-// do so at once.
+// Migrate creates the tables where they are missing, and brings older ones to
+// today's form. Several processes may do so at once, and processes of the
+// version before may go on selling meanwhile and afterwards.
 func Migrate(ctx context.Context, db *gorm.DB) error {
+	db = db.WithContext(ctx)
+	sqlite := db.Name() == "sqlite"
 	schema := mysqlSchema
-	if db.Name() == "sqlite" {
+	if sqlite {
 		schema = sqliteSchema
 	}
 	for _, statement := range schema {
-		if err := db.WithContext(ctx).Exec(statement).Error; err != nil {
+		if err := db.Exec(statement).Error; err != nil {
 			return fmt.Errorf("create the ledger's tables: %w (may this database user create tables?)", err)
 		}
 	}
 	for _, column := range later {
-		if err := addColumn(db.WithContext(ctx), column.name, column.definition); err != nil {
+		if err := addColumn(db, column.name, column.definition); err != nil {
 			return fmt.Errorf("add the column %s to the table stock: %w (may this database user alter tables?)", column.name, err)
 		}
 	}
+	if !sqlite {
+		if err := rekeyOrders(db); err != nil {
+			return fmt.Errorf("change the keys of the table orders: %w (may this database user alter tables?)", err)
+		}
+	}
 	return migrateIdentity(ctx, db)
+}
+
+// rekeyOrders gives a table of the version before today's keys. The names of
+// the unique keys contain the old ones: a process of that version recognizes
+// them in the error of a second order.
+//
+// The index of public_id goes once no order of that version is left: only such
+// an order is found by it.
+func rekeyOrders(db *gorm.DB) error {
+	keys, err := keysOf(db, "orders")
+	if err != nil {
+		return err
+	}
+	if slices.Contains(keys, "orders_request") {
+		err := db.Exec("ALTER TABLE orders " +
+			"MODIFY id BIGINT NOT NULL DEFAULT (UUID_SHORT()), " +
+			"DROP PRIMARY KEY, ADD PRIMARY KEY (sku_id, run, id), " +
+			"DROP KEY orders_request, ADD UNIQUE KEY orders_request_in_run (request_id, user_id, sku_id, run), " +
+			"DROP KEY orders_one_active, ADD UNIQUE KEY orders_one_active_in_run (user_id, sku_id, run, active)").Error
+		if err != nil && mysqlNumber(err) != errNoSuchKey { // another process was faster
+			return err
+		}
+	}
+	if !slices.Contains(keys, "orders_public_id") {
+		return nil
+	}
+	var old []string
+	if err := db.Raw("SELECT public_id FROM orders WHERE public_id < ? LIMIT 1", publicPrefix).Scan(&old).Error; err != nil || len(old) > 0 {
+		return err
+	}
+	if err := db.Exec("ALTER TABLE orders DROP KEY orders_public_id").Error; err != nil && mysqlNumber(err) != errNoSuchKey {
+		return err
+	}
+	return nil
+}
+
+func keysOf(db *gorm.DB, table string) (names []string, err error) {
+	err = db.Raw("SELECT DISTINCT index_name FROM information_schema.statistics "+
+		"WHERE table_schema = DATABASE() AND table_name = ?", table).Scan(&names).Error
+	return names, err
 }
 
 var later = []struct{ name, definition string }{

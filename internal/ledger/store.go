@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"context"
-	"crypto/rand"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -123,103 +122,129 @@ func execute(tx *gorm.DB, statement string, args ...any) (sql.Result, error) {
 // AnyRun lets Record take the run from the stock row as it is.
 const AnyRun = 0
 
+// mostIDs bounds how often Record tries another id. Two processes make the same
+// one rarely, and three times in a row never.
+const mostIDs = 3
+
 // Record writes p's order in the transaction that takes its units. run is the
 // run in which the stock was read: a purchase that began before a reset is
 // refused with ErrConflict and cannot write into the next sale. (It is no
 // guard between buyers of one run.)
 //
-// The very statement looks at the start of the sale, by the database's clock:
+// The same statement checks the start of the sale against the database's clock:
 // an order before it would have no status, and is refused with ErrNotStarted,
-// however long ago anybody else looked.
+// however long ago the start was read elsewhere.
 func (s *Store) Record(tx *gorm.DB, p seckill.Purchase, run, remaining int64) (seckill.Receipt, error) {
-	id := rand.Text()
 	current, args := "(SELECT run FROM stock WHERE id = ?)", []any{p.SKU}
 	if run != AnyRun {
 		current, args = "(SELECT run FROM stock WHERE id = ? AND run = ?)", []any{p.SKU, run}
 	}
 	started := "(SELECT CASE WHEN starts_at IS NULL OR starts_at <= " + nowIn(tx) + " THEN ? END FROM stock WHERE id = ?)"
-	args = slices.Concat([]any{id, p.RequestID, p.User, p.SKU, p.Quantity, remaining, s.strategy}, args, []any{Active, p.SKU})
-	_, err := execute(tx, "INSERT INTO orders (public_id, request_id, user_id, sku_id, quantity, remaining, strategy, run, status) "+
-		"VALUES (?, ?, ?, ?, ?, ?, ?, "+current+", "+started+")", args...)
-	if err != nil {
-		switch brokenKey(err) {
-		case "orders_one_active", "orders_request":
+	insert := "INSERT INTO orders (id, public_id, request_id, user_id, sku_id, quantity, remaining, strategy, run, status) " +
+		"VALUES (?, ?, ?, ?, ?, ?, ?, ?, " + current + ", " + started + ")"
+	args = append(args, Active, p.SKU)
+	for try := 1; ; try++ {
+		id := newOrderID()
+		public := newPublicID(p.SKU, id)
+		_, err := execute(tx, insert, slices.Concat(
+			[]any{id, public, p.RequestID, p.User, p.SKU, p.Quantity, remaining, s.strategy}, args)...)
+		switch key := brokenKey(err); {
+		case err == nil:
+			return seckill.Receipt{OrderID: public, SKU: p.SKU, Quantity: p.Quantity,
+				Remaining: remaining, Strategy: s.strategy}, nil
+		case key == keyID && try < mostIDs:
+			continue
+		case key == keyActive, key == keyRequest:
 			return seckill.Receipt{}, seckill.ErrDuplicate
-		case "run":
+		case key == keyRun:
 			return seckill.Receipt{}, fmt.Errorf("%w: the sale was reset meanwhile", seckill.ErrConflict)
-		case "status":
+		case key == keyStatus:
 			return seckill.Receipt{}, seckill.ErrNotStarted
+		default:
+			return seckill.Receipt{}, err
 		}
-		return seckill.Receipt{}, err
 	}
-	return seckill.Receipt{OrderID: id, SKU: p.SKU, Quantity: p.Quantity,
-		Remaining: remaining, Strategy: s.strategy}, nil
 }
 
 // Cancel marks an order cancelled in the transaction that gives its units
-// back. back is false when there is nothing to give back: it was cancelled
-// before, or it belongs to an earlier run.
+// back, and returns it as it was. back is false when it was cancelled before.
+// An order of an earlier run is ErrUnknownOrder; a reset that comes after this
+// look is met by GiveBack.
 func (s *Store) Cancel(tx *gorm.DB, orderID string) (o Order, back bool, err error) {
-	res := tx.Exec("UPDATE orders SET status = ? WHERE public_id = ? AND status = ?", Cancelled, orderID, Active)
-	if res.Error != nil {
-		return Order{}, false, res.Error
+	if o, err = order(tx, orderID); err != nil {
+		return o, false, err
 	}
-	err = scan(tx, &o, "SELECT * FROM orders WHERE public_id = ?", orderID)
-	if errors.Is(err, seckill.ErrUnknownSKU) {
-		return Order{}, false, seckill.ErrUnknownOrder
-	}
-	return o, res.RowsAffected == 1, err
+	rows, _, err := s.Exec(tx, "UPDATE orders SET status = ? WHERE sku_id = ? AND run = ? AND id = ? AND status = ?",
+		Cancelled, o.SKUID, o.Run, o.ID, Active)
+	return o, rows == 1, err
 }
 
-// Order finds an order by its public id; ErrUnknownOrder if there is none.
+// GiveBack runs the statement that gives the units of a cancelled order back to
+// the stock of the order's run. ErrUnknownOrder, and with it a rollback, when
+// it matches no row: the sale was reset meanwhile.
+func (s *Store) GiveBack(tx *gorm.DB, statement string, args ...any) error {
+	rows, _, err := s.Exec(tx, statement, args...)
+	if err == nil && rows == 0 {
+		err = seckill.ErrUnknownOrder
+	}
+	return err
+}
+
+// ofThisRun selects the orders of every SKU's current run. What an earlier run
+// left behind is not there for callers, whether it is removed yet or not.
+const ofThisRun = "SELECT orders.* FROM stock JOIN orders ON orders.sku_id = stock.id AND orders.run = stock.run WHERE "
+
+func oneOrder(db *gorm.DB, where string, args ...any) (o Order, err error) {
+	err = scan(db, &o, ofThisRun+where+" ORDER BY orders.id LIMIT 1", args...)
+	if errors.Is(err, seckill.ErrUnknownSKU) {
+		err = seckill.ErrUnknownOrder
+	}
+	return o, err
+}
+
+// order finds an order by its public id. One of an earlier version has an index
+// of its own, as long as there are any (rekeyOrders).
+func order(db *gorm.DB, publicID string) (Order, error) {
+	if sku, id, ok := parsePublicID(publicID); ok {
+		return oneOrder(db, "stock.id = ? AND orders.id = ? AND orders.public_id = ?", sku, id, publicID)
+	}
+	return oneOrder(db, "orders.public_id = ?", publicID)
+}
+
+// Order finds an order of the current run by its public id; ErrUnknownOrder if
+// there is none.
 func (s *Store) Order(ctx context.Context, id string) (Order, error) {
-	var o Order
-	err := s.Read(ctx, &o, "SELECT * FROM orders WHERE public_id = ?", id)
-	if errors.Is(err, seckill.ErrUnknownSKU) {
-		return Order{}, seckill.ErrUnknownOrder
-	}
-	return o, err
+	return order(s.db.WithContext(ctx), id)
 }
 
-// Requested finds the order that a request led to; ErrUnknownOrder if none.
+// Requested finds the order of the current run that a user's request led to,
+// of whichever SKU; ErrUnknownOrder if there is none.
 func (s *Store) Requested(ctx context.Context, user int64, requestID string) (Order, error) {
-	var o Order
-	err := s.Read(ctx, &o, "SELECT * FROM orders WHERE user_id = ? AND request_id = ?", user, requestID)
-	if errors.Is(err, seckill.ErrUnknownSKU) {
-		return Order{}, seckill.ErrUnknownOrder
-	}
-	return o, err
+	return oneOrder(s.db.WithContext(ctx), "orders.request_id = ? AND orders.user_id = ?", requestID, user)
 }
 
-// A Filter selects orders; zero fields select all.
-type Filter struct {
-	SKU, User int64
-	RequestID string
-	After     int64 // internal id: only later ones
-	Limit     int   // 0: no limit
+// RequestedOf is Requested for the purchase of one SKU.
+func (s *Store) RequestedOf(ctx context.Context, sku, user int64, requestID string) (Order, error) {
+	return oneOrder(s.db.WithContext(ctx), "orders.request_id = ? AND orders.user_id = ? AND orders.sku_id = ?",
+		requestID, user, sku)
 }
 
-// Orders lists orders by age.
-func (s *Store) Orders(ctx context.Context, f Filter) ([]Order, error) {
-	q := s.db.WithContext(ctx).Order("id")
-	if f.SKU != 0 {
-		q = q.Where("sku_id = ?", f.SKU)
+// Undecided is RequestedOf for a request that another copy may be about to
+// write: it waits for a transaction that has written the order and not ended
+// yet. ErrBusy when that takes longer than a row may be waited for.
+func (s *Store) Undecided(ctx context.Context, sku, user int64, requestID string) (Order, error) {
+	if s.db.Name() != "sqlite" { // there a writer has the whole file
+		var there []int64
+		err := s.db.WithContext(ctx).Raw("SELECT run FROM orders WHERE request_id = ? AND user_id = ? AND sku_id = ? LOCK IN SHARE MODE",
+			requestID, user, sku).Scan(&there).Error
+		switch {
+		case err != nil:
+			return Order{}, before(err)
+		case len(there) == 0:
+			return Order{}, seckill.ErrUnknownOrder
+		}
 	}
-	if f.User != 0 {
-		q = q.Where("user_id = ?", f.User)
-	}
-	if f.RequestID != "" {
-		q = q.Where("request_id = ?", f.RequestID)
-	}
-	if f.After != 0 {
-		q = q.Where("id > ?", f.After)
-	}
-	if f.Limit != 0 {
-		q = q.Limit(f.Limit)
-	}
-	orders := []Order{}
-	err := q.Find(&orders).Error
-	return orders, before(err)
+	return s.RequestedOf(ctx, sku, user, requestID)
 }
 
 // SKU reads one stock row; ErrUnknownSKU if there is none.
@@ -229,20 +254,14 @@ func (s *Store) SKU(ctx context.Context, id int64) (Stock, error) {
 	return st, err
 }
 
-// SKUs lists every stock row by id.
-func (s *Store) SKUs(ctx context.Context) ([]Stock, error) {
-	all := []Stock{}
-	err := s.db.WithContext(ctx).Order("id").Find(&all).Error
-	return all, before(err)
-}
-
 // Reset is Schedule for a sale that starts at once.
 func (s *Store) Reset(ctx context.Context, id int64, name string, stock int64) (Stock, error) {
 	return s.Schedule(ctx, id, name, stock, nil)
 }
 
 // Schedule creates the SKU or starts its next run: stock, initial and start are
-// set, its orders are removed, its run is raised. It waits for transactions that
+// set, its run is raised. Orders of the run before are not touched: nothing finds
+// them any more, and Sweep removes them. Schedule waits for transactions that
 // hold the row; purchases that read the stock before it are refused by Record.
 func (s *Store) Schedule(ctx context.Context, id int64, name string, stock int64, starts *Moment) (Stock, error) {
 	var st Stock
@@ -253,9 +272,6 @@ func (s *Store) Schedule(ctx context.Context, id int64, name string, stock int64
 		_, _, err := s.Exec(tx, "UPDATE stock SET name = ?, initial = ?, num = ?, starts_at = ?, "+
 			"version = version + 1, run = run + 1 WHERE id = ?", name, stock, stock, starts, id)
 		if err != nil {
-			return err
-		}
-		if err := tx.Exec("DELETE FROM orders WHERE sku_id = ?", id).Error; err != nil {
 			return err
 		}
 		return scan(tx, &st, "SELECT * FROM stock WHERE id = ?", id)
@@ -280,14 +296,15 @@ func (s *Store) create(ctx context.Context, id int64) error {
 // row, so this may be done at any time; what is sold later is not in it. The
 // version rises with it, as with every write.
 func (s *Store) Follow(ctx context.Context, sku int64) error {
-	const left = "(initial - (SELECT COALESCE(SUM(quantity), 0) FROM orders WHERE sku_id = ? AND status = ?))"
+	const left = "(initial - (SELECT COALESCE(SUM(quantity), 0) FROM orders WHERE sku_id = stock.id AND run = stock.run AND status = ?))"
 	return s.Tx(ctx, func(tx *gorm.DB) error {
 		return tx.Exec("UPDATE stock SET num = "+left+", version = version + 1 WHERE id = ? AND num <> "+left,
-			sku, Active, sku, sku, Active).Error
+			Active, sku, Active).Error
 	})
 }
 
-// Snapshot reads one SKU's stock and orders in one consistent view.
+// Snapshot reads one SKU's stock and the orders of its run in one consistent
+// view.
 func (s *Store) Snapshot(ctx context.Context, sku int64) (Snapshot, error) {
 	var snap Snapshot
 	view := &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
@@ -299,7 +316,7 @@ func (s *Store) Snapshot(ctx context.Context, sku int64) (Snapshot, error) {
 			return err
 		}
 		snap.Orders = []Order{}
-		return tx.Where("sku_id = ?", sku).Order("id").Find(&snap.Orders).Error
+		return tx.Where("sku_id = ? AND run = ?", sku, snap.Stock.Run).Order("id").Find(&snap.Orders).Error
 	}, view)
 	return snap, before(err)
 }

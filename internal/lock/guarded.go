@@ -73,8 +73,7 @@ func (g *Guarded) Restore(ctx context.Context, orderID string) error {
 			if err != nil || !back {
 				return err
 			}
-			_, _, err = store.Exec(tx, "UPDATE stock SET num = ? WHERE id = ?", num+o.Quantity, o.SKUID)
-			return err
+			return store.GiveBack(tx, "UPDATE stock SET num = ? WHERE id = ? AND run = ?", num+o.Quantity, o.SKUID, o.Run)
 		})
 	})
 }

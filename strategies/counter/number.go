@@ -168,19 +168,16 @@ const (
 	cancelled = "cancelled" // its order is cancelled
 )
 
-// known asks the ledger about h. A request that has bought another SKU will
-// not buy this one: its id is used up.
+// known asks the ledger about h.
 func (n *number) known(
 	ctx context.Context, sku int64, h holding,
 ) (string, error) {
-	o, err := n.store.Requested(ctx, h.user, h.request)
+	o, err := n.store.RequestedOf(ctx, sku, h.user, h.request)
 	switch {
 	case errors.Is(err, seckill.ErrUnknownOrder):
 		return absent, nil
 	case err != nil:
 		return "", err
-	case o.SKUID != sku:
-		return void, nil
 	case o.Status != ledger.Active:
 		return cancelled, nil
 	}

@@ -153,8 +153,8 @@ func (s *redisCounterMySQL) lookUp(
 ) (seckill.Receipt, error) {
 	asking, cancel := after(ctx)
 	defer cancel()
-	o, err := s.store.Requested(asking, p.User, p.RequestID)
-	if err != nil || o.SKUID != p.SKU || o.Run != run {
+	o, err := s.store.RequestedOf(asking, p.SKU, p.User, p.RequestID)
+	if err != nil || o.Run != run {
 		return seckill.Receipt{}, unknown
 	}
 	s.settle(ctx, p, run, sold)
@@ -330,8 +330,9 @@ func (s *redisCounterMySQL) Restore(
 			return err
 		}
 		known = returned
-		return tx.Exec("UPDATE stock SET num = num + ? WHERE id = ?",
-			o.Quantity, o.SKUID).Error
+		return s.store.GiveBack(tx, "UPDATE stock "+
+			"SET num = num + ? WHERE id = ? AND run = ?",
+			o.Quantity, o.SKUID, o.Run)
 	})
 	if err != nil {
 		return err // it stays open, and the ledger knows

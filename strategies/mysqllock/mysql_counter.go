@@ -76,7 +76,12 @@ func (s *mysqlCounter) Deduct(
 		if left < 0 {
 			return seckill.ErrSoldOut
 		}
-		if err := s.add(tx, p.SKU, -p.Quantity); err != nil {
+		if err := s.count(tx, p.SKU, -p.Quantity); err != nil {
+			return err
+		}
+		err = tx.Exec("UPDATE stock SET num = num - ? WHERE id = ?",
+			p.Quantity, p.SKU).Error
+		if err != nil {
 			return err
 		}
 		r, err = s.store.Record(tx, p, run, left)
@@ -99,20 +104,20 @@ func (s *mysqlCounter) Restore(ctx context.Context, orderID string) error {
 		if err != nil || !back {
 			return err
 		}
-		return s.add(tx, o.SKUID, o.Quantity)
+		if err := s.count(tx, o.SKUID, o.Quantity); err != nil {
+			return err
+		}
+		return s.store.GiveBack(tx, "UPDATE stock "+
+			"SET num = num + ? WHERE id = ? AND run = ?",
+			o.Quantity, o.SKUID, o.Run)
 	})
 }
 
-// add counts up or down, and the stock row with it. Both statements are
-// relative, so that the audit can compare two witnesses.
-func (s *mysqlCounter) add(tx *gorm.DB, sku, units int64) error {
-	err := tx.Exec("UPDATE lock_record SET count = count + ? "+
+// count counts up or down. The stock row follows with a relative statement
+// of its own, so that the audit can compare two witnesses.
+func (s *mysqlCounter) count(tx *gorm.DB, sku, units int64) error {
+	return tx.Exec("UPDATE lock_record SET count = count + ? "+
 		"WHERE name = ?", units, counterKey(sku)).Error
-	if err != nil {
-		return err
-	}
-	return tx.Exec("UPDATE stock SET num = num + ? WHERE id = ?",
-		units, sku).Error
 }
 
 // read reads the count, and from the description which sale it was set for.

@@ -80,7 +80,8 @@ func (s *atomic) Restore(ctx context.Context, orderID string) error {
 		if err != nil || !back {
 			return err
 		}
-		return tx.Exec("UPDATE stock SET num = num + ? WHERE id = ?",
-			o.Quantity, o.SKUID).Error
+		return s.store.GiveBack(tx, "UPDATE stock "+
+			"SET num = num + ? WHERE id = ? AND run = ?",
+			o.Quantity, o.SKUID, o.Run)
 	})
 }

@@ -93,7 +93,8 @@ func (s *conditionalScan) Restore(
 		if err != nil || !back {
 			return err
 		}
-		return tx.Exec("UPDATE stock SET num = num + ? WHERE code = ?",
-			o.Quantity, o.SKUID).Error
+		return s.store.GiveBack(tx, "UPDATE stock "+
+			"SET num = num + ? WHERE code = ? AND run = ?",
+			o.Quantity, o.SKUID, o.Run)
 	})
 }

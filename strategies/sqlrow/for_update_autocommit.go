@@ -97,7 +97,8 @@ func (s *forUpdateAutocommit) Restore(
 		if err != nil || !back {
 			return err
 		}
-		return tx.Exec("UPDATE stock SET num = ? WHERE id = ?",
-			num+o.Quantity, o.SKUID).Error
+		return s.store.GiveBack(tx,
+			"UPDATE stock SET num = ? WHERE id = ? AND run = ?",
+			num+o.Quantity, o.SKUID, o.Run)
 	})
 }

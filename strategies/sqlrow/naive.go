@@ -86,7 +86,8 @@ func (s *naive) Restore(ctx context.Context, orderID string) error {
 		if err != nil || !back {
 			return err
 		}
-		return tx.Exec("UPDATE stock SET num = ? WHERE id = ?",
-			num+o.Quantity, o.SKUID).Error
+		return s.store.GiveBack(tx,
+			"UPDATE stock SET num = ? WHERE id = ? AND run = ?",
+			num+o.Quantity, o.SKUID, o.Run)
 	})
 }

@@ -1,0 +1,317 @@
+package ledger
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/base32"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"seckill/internal/seckill"
+)
+
+// ErrInProgress: another copy of the same request is being worked on.
+var ErrInProgress = errors.New("another copy of this request is in progress")
+
+const (
+	// mostClaims bounds one statement.
+	mostClaims = 256
+	// claimTimeout bounds how long one statement may take.
+	claimTimeout = 3 * time.Second
+	// lull is how long a key that was given up waits for a claim to travel
+	// with. Until then a copy at another process is told that it is in progress.
+	lull = 5 * time.Millisecond
+	// vanished is how long the server keeps the keys of a process whose machine
+	// went away without closing its connection, at least.
+	vanished = time.Minute
+)
+
+// Claims say which requests are being worked on, by any process on the
+// database. A request is a user and an idempotency key; whoever has claimed it
+// is the only one to sell for it.
+//
+// A claim is a named lock of one session that the process keeps for this
+// purpose (GET_LOCK). It ends with release; when the process dies the server
+// frees it as soon as it sees the connection close, and after a minute when a
+// whole machine disappears. While a process stands still it keeps its claims:
+// it may go on and get the order.
+//
+// One statement claims the key and looks up the order that the request has
+// already, so a claim costs a purchase no command more than the look-up alone.
+// Requests that come while a statement is under way share the next one, and
+// keys that are given up travel with them.
+//
+// On SQLite, which has no named locks, claims hold within the process only.
+type Claims struct {
+	store *Store
+	db    *sql.DB       // at most one connection: the session that owns the locks
+	idle  time.Duration // after which the server ends the session
+
+	mu      sync.Mutex
+	mine    map[requestKey]bool // claimed here, or asked for; true: the server has granted it
+	asking  []*claim
+	freed   []string
+	working bool
+	wake    chan struct{} // a claim came while the worker waits for one
+
+	session int64  // of the server; its locks go with it
+	scope   string // the database: named locks belong to the whole server
+}
+
+type requestKey struct {
+	user int64
+	id   string
+}
+
+// A claim on its way.
+type claim struct {
+	requestKey
+	done    chan struct{} // closed when the rest is set
+	granted bool
+	order   *Order
+	err     error
+}
+
+// NewClaims keeps claims in one session of db, which must allow one connection
+// only; nil: within this process. Orders are looked up in store. No claim may
+// last longer than longest: between two statements the session is idle.
+func NewClaims(store *Store, db *sql.DB, longest time.Duration) *Claims {
+	return &Claims{store: store, db: db, idle: max(vanished, longest+vanished/2), mine: map[requestKey]bool{}, wake: make(chan struct{}, 1)}
+}
+
+// Take claims a request. order is the one that the request has already; release
+// is never nil and must be called. ErrInProgress: another copy is being worked
+// on, and there is no order yet. Other errors are a strategy's, and mean that
+// nothing was done.
+func (c *Claims) Take(ctx context.Context, user int64, requestID string) (order *Order, release func(), err error) {
+	k := requestKey{user, requestID}
+	c.mu.Lock()
+	if _, taken := c.mine[k]; taken {
+		c.mu.Unlock()
+		return nil, func() {}, ErrInProgress
+	}
+	c.mine[k] = false
+	if c.db == nil {
+		c.mu.Unlock()
+		order, err = c.look(ctx, k)
+		return order, func() { c.forget(k) }, err
+	}
+	ask := &claim{requestKey: k, done: make(chan struct{})}
+	c.asking = append(c.asking, ask)
+	c.start()
+	c.mu.Unlock()
+	select {
+	case <-ask.done:
+	case <-ctx.Done():
+		go func() { // the claim must not outlive its buyer
+			<-ask.done
+			c.release(ask)
+		}()
+		return nil, func() {}, fmt.Errorf("%w: waited for the key: %w", seckill.ErrBusy, ctx.Err())
+	}
+	if err := ask.err; err != nil || !ask.granted && ask.order == nil {
+		c.release(ask)
+		if err == nil {
+			err = ErrInProgress
+		}
+		return nil, func() {}, err
+	}
+	return ask.order, sync.OnceFunc(func() { c.release(ask) }), nil
+}
+
+func (c *Claims) look(ctx context.Context, k requestKey) (*Order, error) {
+	o, err := c.store.Requested(ctx, k.user, k.id)
+	if errors.Is(err, seckill.ErrUnknownOrder) {
+		return nil, nil
+	}
+	return &o, err
+}
+
+func (c *Claims) forget(k requestKey) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.mine, k)
+}
+
+func (c *Claims) release(a *claim) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.mine, a.requestKey)
+	if a.granted {
+		c.freed = append(c.freed, c.name(a.requestKey))
+		c.start()
+	}
+}
+
+// start makes sure that somebody works on the queue. c.mu is held.
+func (c *Claims) start() {
+	if !c.working {
+		c.working = true
+		go c.work()
+		return
+	}
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// work sends what waits, and ends when nothing does.
+func (c *Claims) work() {
+	rested := false
+	for {
+		c.mu.Lock()
+		asking, freed := c.asking, c.freed
+		if len(asking) == 0 && (len(freed) == 0 || !rested) {
+			if len(freed) == 0 {
+				c.working = false
+				c.mu.Unlock()
+				return
+			}
+			c.mu.Unlock()
+			rested = c.rest()
+			continue
+		}
+		if len(asking) > mostClaims {
+			asking = asking[:mostClaims:mostClaims]
+		}
+		if len(freed) > mostClaims {
+			freed = freed[:mostClaims:mostClaims]
+		}
+		c.asking, c.freed = c.asking[len(asking):], c.freed[len(freed):]
+		c.mu.Unlock()
+		rested = false
+
+		ctx, cancel := context.WithTimeout(context.Background(), claimTimeout)
+		err := c.send(ctx, asking, freed)
+		cancel()
+		c.mu.Lock()
+		for _, a := range asking {
+			if a.err = before(err); a.granted {
+				if _, still := c.mine[a.requestKey]; still {
+					c.mine[a.requestKey] = true
+				}
+			}
+			close(a.done)
+		}
+		c.mu.Unlock()
+	}
+}
+
+// rest waits for a claim that freed keys can travel with; true: none came.
+func (c *Claims) rest() bool {
+	timer := time.NewTimer(lull)
+	defer timer.Stop()
+	for {
+		select {
+		case <-timer.C:
+			return true
+		case <-c.wake:
+			c.mu.Lock()
+			came := len(c.asking) > 0
+			c.mu.Unlock()
+			if came {
+				return false
+			}
+		}
+	}
+}
+
+// send claims keys and gives others up, in one statement.
+func (c *Claims) send(ctx context.Context, asking []*claim, freed []string) error {
+	if c.scope == "" {
+		if err := c.db.QueryRowContext(ctx, "SELECT DATABASE()").Scan(&c.scope); err != nil {
+			return err
+		}
+	}
+	var query strings.Builder
+	var args []any
+	row := func(columns string, values ...any) {
+		if len(args) > 0 {
+			query.WriteString(" UNION ALL ")
+		}
+		query.WriteString(columns)
+		args = append(args, values...)
+	}
+	// The locks are taken while the inner table is made, before any order is
+	// looked up. One that appears in between is found when the purchase is
+	// refused (Undecided).
+	query.WriteString("SELECT k.n, k.got, CONNECTION_ID(), o.public_id, o.sku_id, o.quantity, o.remaining, o.strategy FROM (")
+	for n, a := range asking {
+		row("SELECT ? AS n, GET_LOCK(?, 0) AS got, CAST(? AS CHAR(128) CHARACTER SET ascii) COLLATE ascii_bin AS request_id, ? AS user_id",
+			n, c.name(a.requestKey), a.id, a.user)
+	}
+	for _, name := range freed {
+		row("SELECT ? AS n, RELEASE_LOCK(?) AS got, CAST(? AS CHAR(128) CHARACTER SET ascii) COLLATE ascii_bin AS request_id, ? AS user_id",
+			-1, name, "", 0)
+	}
+	query.WriteString(") k LEFT JOIN (orders o JOIN stock s ON s.id = o.sku_id AND s.run = o.run) " +
+		"ON o.request_id = k.request_id AND o.user_id = k.user_id")
+	rows, err := c.db.QueryContext(ctx, query.String(), args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	var session int64
+	for rows.Next() {
+		var n int
+		var got, sku, quantity, remaining sql.NullInt64
+		var public, strategy sql.NullString
+		if err := rows.Scan(&n, &got, &session, &public, &sku, &quantity, &remaining, &strategy); err != nil {
+			return err
+		}
+		if n < 0 {
+			continue
+		}
+		a := asking[n]
+		a.granted = got.Int64 == 1
+		if public.Valid {
+			a.order = &Order{PublicID: public.String, RequestID: a.id, UserID: a.user, SKUID: sku.Int64,
+				Quantity: quantity.Int64, Remaining: remaining.Int64, Strategy: strategy.String}
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	rows.Close()
+	if session != c.session {
+		c.session = session
+		return c.begin(ctx)
+	}
+	return nil
+}
+
+// begin sets up a new session. When it replaces one that broke, it claims again
+// what purchases under way had claimed.
+func (c *Claims) begin(ctx context.Context) error {
+	if _, err := c.db.ExecContext(ctx, "SET SESSION wait_timeout = ?", int(c.idle.Seconds())); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	var names []any
+	for k, granted := range c.mine {
+		if granted {
+			names = append(names, c.name(k))
+		}
+	}
+	c.mu.Unlock()
+	for len(names) > 0 {
+		n := min(len(names), mostClaims)
+		_, err := c.db.ExecContext(ctx, "DO GET_LOCK(?, 0)"+strings.Repeat(", GET_LOCK(?, 0)", n-1), names[:n]...)
+		if err != nil {
+			return err
+		}
+		names = names[n:]
+	}
+	return nil
+}
+
+// name is the lock's: MySQL allows 64 characters.
+func (c *Claims) name(k requestKey) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d\x00%s", c.scope, k.user, k.id))
+	return "seckill:key:" + base32.HexEncoding.EncodeToString(sum[:20])
+}

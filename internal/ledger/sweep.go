@@ -1,0 +1,68 @@
+package ledger
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"gorm.io/gorm"
+)
+
+// sweepPiece is how many orders one transaction of Sweep removes: few enough
+// that a purchase never waits for it noticeably.
+const sweepPiece = 1000
+
+// Sweep removes the orders of runs that are over, of every SKU, in small
+// pieces. It pauses after each piece for as long as that took, so that buyers
+// have at least half of the database. It returns how many orders it removed,
+// and the context's error when that ends first: what is left is for the next
+// call. Several processes may sweep at once.
+func (s *Store) Sweep(ctx context.Context) (removed int64, err error) {
+	for {
+		var old []struct{ ID, Run int64 }
+		err := s.db.WithContext(ctx).Raw("SELECT id, run FROM stock WHERE EXISTS " +
+			"(SELECT 1 FROM orders WHERE orders.sku_id = stock.id AND orders.run < stock.run) LIMIT 100").Scan(&old).Error
+		if err != nil || len(old) == 0 {
+			return removed, before(err)
+		}
+		for _, of := range old {
+			n, err := s.sweepSKU(ctx, of.ID, of.Run)
+			if removed += n; err != nil {
+				return removed, err
+			}
+		}
+	}
+}
+
+func (s *Store) sweepSKU(ctx context.Context, sku, current int64) (removed int64, err error) {
+	for {
+		begun := time.Now()
+		n, err := s.removePiece(ctx, sku, current)
+		if removed += n; err != nil || n < sweepPiece {
+			return removed, before(err)
+		}
+		pause := time.NewTimer(time.Since(begun))
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			pause.Stop()
+			return removed, ctx.Err()
+		}
+	}
+}
+
+// removePiece reads committed rows only: a repeatable read would lock the gap
+// before the current run's first order, and with it the first buyers.
+func (s *Store) removePiece(ctx context.Context, sku, current int64) (removed int64, err error) {
+	statement, view := "DELETE FROM orders WHERE sku_id = ? AND run < ? ORDER BY run, id LIMIT ?", &sql.TxOptions{Isolation: sql.LevelReadCommitted}
+	if s.db.Name() == "sqlite" {
+		statement = "DELETE FROM orders WHERE rowid IN (SELECT rowid FROM orders WHERE sku_id = ? AND run < ? LIMIT ?)"
+		view = nil
+	}
+	err = s.db.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
+		res := tx.Exec(statement, sku, current, sweepPiece)
+		removed = res.RowsAffected
+		return res.Error
+	}, view)
+	return removed, err
+}
