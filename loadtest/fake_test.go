@@ -227,12 +227,12 @@ func (f *fake) page(w http.ResponseWriter, r *http.Request) {
 	const most = 7 // fewer than were asked for: a service may
 	page := struct {
 		Orders []ledger.Order `json:"orders"`
-		Next   int64          `json:"next,omitempty"`
+		Next   string         `json:"next,omitempty"`
 	}{Orders: []ledger.Order{}}
 	for i, o := range f.view().Orders {
 		if id := int64(i + 1); id > after {
 			if len(page.Orders) == most {
-				page.Next = id - 1
+				page.Next = strconv.FormatInt(id-1, 10)
 				break
 			}
 			page.Orders = append(page.Orders, o)

@@ -87,24 +87,24 @@ func (s service) close(ctx context.Context, sku int64) error {
 func (s service) orders(ctx context.Context, sku int64) ([]ledger.Order, error) {
 	const page = 1000
 	all := []ledger.Order{}
-	for after := int64(0); ; {
+	for after := ""; ; {
 		var answer struct {
 			Orders []ledger.Order `json:"orders"`
-			Next   int64          `json:"next"` // 0: that was the last page
+			Next   string         `json:"next"` // empty: that was the last page
 		}
 		query := url.Values{"sku_id": {strconv.FormatInt(sku, 10)}, "limit": {strconv.Itoa(page)}}
-		if after != 0 {
-			query.Set("after", strconv.FormatInt(after, 10))
+		if after != "" {
+			query.Set("after", after)
 		}
 		if err := s.ask(ctx, http.MethodGet, "/api/v1/orders?"+query.Encode(), nil, &answer); err != nil {
 			return nil, err
 		}
 		all = append(all, answer.Orders...)
-		if answer.Next == 0 {
+		if answer.Next == "" {
 			return all, nil
 		}
-		if answer.Next <= after {
-			return nil, fmt.Errorf("%s: the pages of orders do not end: after %d comes %d", s.base, after, answer.Next)
+		if answer.Next == after || len(answer.Orders) == 0 {
+			return nil, fmt.Errorf("%s: the pages of orders do not end: after %q comes %q", s.base, after, answer.Next)
 		}
 		after = answer.Next
 	}

@@ -24,7 +24,7 @@ type sale struct {
 
 type orders struct {
 	Orders []ledger.Order `json:"orders"`
-	Next   int64          `json:"next"`
+	Next   string         `json:"next"`
 }
 
 func purchase(user, quantity int) string {
@@ -130,13 +130,17 @@ func TestListingOrders(t *testing.T) {
 		}
 	}
 	var users []int64
-	for after, pages := int64(0), 0; ; pages++ {
+	for after, pages := "", 0; ; pages++ {
 		var p orders
-		ask(t, s, "GET", fmt.Sprintf("/api/v1/orders?sku_id=1&limit=125&after=%d", after), "").into(t, &p)
+		query := "/api/v1/orders?sku_id=1&limit=125"
+		if after != "" {
+			query += "&after=" + after
+		}
+		ask(t, s, "GET", query, "").into(t, &p)
 		for _, o := range p.Orders {
 			users = append(users, o.UserID)
 		}
-		if after = p.Next; after == 0 {
+		if after = p.Next; after == "" {
 			if pages != 1 {
 				t.Errorf("250 orders by 125 make %d pages", pages+1)
 			}

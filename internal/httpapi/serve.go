@@ -43,6 +43,13 @@ func (s *Server) serve(ctx context.Context, l net.Listener, h http.Handler) erro
 		MaxHeaderBytes:    maxHeaderBytes,
 		ErrorLog:          slog.NewLogLogger(s.Log.Handler(), slog.LevelWarn),
 	}
+	sweeping, stop := context.WithCancel(ctx)
+	swept := make(chan struct{})
+	go func() {
+		defer close(swept)
+		s.sweep(sweeping)
+	}()
+	defer func() { stop(); <-swept }()
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(l) }()
 	select {

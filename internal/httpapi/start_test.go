@@ -164,7 +164,7 @@ func TestHammeringAcrossTheStart(t *testing.T) {
 			var count struct{ Early, Total int }
 			err := ins[0].DB.Raw("SELECT COUNT(*) AS total, " +
 				"COALESCE(SUM(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', o.created_at) < s.starts_at * 1000), 0) AS early " +
-				"FROM orders o JOIN stock s ON s.id = o.sku_id WHERE o.sku_id = 1").Scan(&count).Error
+				"FROM orders o JOIN stock s ON s.id = o.sku_id AND s.run = o.run WHERE o.sku_id = 1").Scan(&count).Error
 			if err != nil || count.Total != 8 || count.Early > 0 {
 				t.Errorf("%d orders, %d of them before the start (%v); want 8 and none", count.Total, count.Early, err)
 			}

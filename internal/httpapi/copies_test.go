@@ -1,0 +1,210 @@
+package httpapi_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/httpapi"
+	"seckill/internal/lab/labtest"
+	"seckill/internal/seckill"
+	"seckill/strategies"
+)
+
+// twoProcesses are two servers on one database, each with pools and sessions of
+// its own.
+func twoProcesses(t *testing.T, infos []catalog.Info, needs ...backend.Capability) (servers [2]*httpapi.Server, ins [2]*backend.Instance) {
+	t.Helper()
+	ins[0] = labtest.Instance(t, needs...)
+	migrate(t, ins[0])
+	second, err := backend.Open(t.Context(), ins[0].Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { second.Close() })
+	ins[1] = second
+	for i, in := range ins {
+		var here []catalog.Info
+		for _, info := range infos {
+			if info.Missing(in) == nil {
+				here = append(here, info)
+			}
+		}
+		servers[i] = serverWith(t, nil, httpapi.Config{Instance: in, Infos: here, Default: here[0].Name})
+	}
+	return servers, ins
+}
+
+// Stock 1, two processes, four copies of one request at once: each copy gets
+// the order, or is told that it is in progress.
+func TestCopiesAreNeverRefused(t *testing.T) {
+	servers, _ := twoProcesses(t, strategies.All(), backend.SQL, backend.RowLocks, backend.Redis)
+	names := []string{"conditional", "version", "for-update", "for-update-nowait", "get-lock", "redis-lua", "redis-counter", "redis-counter-mysql", "mysql-counter"}
+	const rounds = 20
+	for _, name := range names {
+		orders, waited := 0, 0
+		for round := range rounds {
+			ask(t, servers[0], "PUT", "/api/v1/skus/1", `{"stock":1}`)
+			var copies [4]reply
+			var g errgroup.Group
+			for i := range copies {
+				g.Go(func() error {
+					copies[i] = ask(t, servers[i%2], "POST", "/api/v1/seckill?strategy="+name, purchase(42, 1), key)
+					return nil
+				})
+			}
+			_ = g.Wait()
+			id := ""
+			for i, r := range copies {
+				switch {
+				case r.status == http.StatusOK:
+					var s sale
+					if r.into(t, &s); id != "" && s.OrderID != id {
+						t.Errorf("%s, round %d: one request got the orders %s and %s", name, round, id, s.OrderID)
+					}
+					id = s.OrderID
+					orders++
+				case r.Code == "in_progress":
+					waited++
+					if r.header.Get("Retry-After") != "1" {
+						t.Errorf("in_progress with Retry-After %q", r.header.Get("Retry-After"))
+					}
+				default:
+					t.Errorf("%s, round %d: copy %d of a request that gets the order is told %d %s", name, round, i+1, r.status, r.Code)
+				}
+			}
+			if id == "" {
+				t.Errorf("%s, round %d: no copy got the order", name, round)
+			}
+			again := ask(t, servers[1-round%2], "POST", "/api/v1/seckill?strategy="+name, purchase(42, 1), key)
+			var s sale
+			if again.into(t, &s); s.OrderID != id || again.header.Get("Idempotency-Replayed") != "true" {
+				t.Errorf("%s, round %d: the request got %s, sent again it got %s", name, round, id, again.body)
+			}
+		}
+		t.Logf("%s: %d answers with the order, %d in progress", name, orders, waited)
+	}
+}
+
+// held is a strategy whose purchase waits until the test lets it go on.
+func held(answer func(context.Context, seckill.Purchase) (seckill.Receipt, error)) (f *fake, begun chan seckill.Purchase, goOn chan struct{}) {
+	f, begun, goOn = sells(), make(chan seckill.Purchase), make(chan struct{})
+	f.deduct = func(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
+		begun <- p
+		<-goOn
+		return answer(ctx, p)
+	}
+	return f, begun, goOn
+}
+
+// The owner of a key is at work: a copy at another process is told so, also
+// while that is refused there, and one with another key is not.
+func TestAKeyHasOneOwner(t *testing.T) {
+	f, begun, goOn := held(func(context.Context, seckill.Purchase) (seckill.Receipt, error) {
+		return seckill.Receipt{}, seckill.ErrSoldOut
+	})
+	servers, ins := twoProcesses(t, []catalog.Info{f.info()}, backend.SQL, backend.RowLocks)
+	ask(t, servers[0], "PUT", "/api/v1/skus/1", `{"stock":1}`)
+	first := make(chan reply)
+	go func() { first <- ask(t, servers[0], "POST", "/api/v1/seckill", purchase(42, 1), key) }()
+	<-begun
+	for i, s := range servers {
+		ask(t, s, "POST", "/api/v1/seckill", purchase(42, 1), key).
+			want(t, fmt.Sprintf("a copy at process %d", i+1), 409, "in_progress")
+	}
+	close(goOn)
+	(<-first).want(t, "the owner", 409, "sold_out")
+
+	// Refused, the key is free; the next owner dies.
+	go func() { first <- ask(t, servers[1], "POST", "/api/v1/seckill", purchase(42, 1), key) }()
+	<-begun // the claim is taken, and again refused
+	(<-first).want(t, "the key after a refusal", 409, "sold_out")
+	goOn = make(chan struct{})
+	f.deduct = func(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
+		begun <- p
+		<-goOn
+		return seckill.Receipt{}, seckill.ErrUnknown
+	}
+	go func() { first <- ask(t, servers[0], "POST", "/api/v1/seckill", purchase(42, 1), key) }()
+	<-begun
+	ins[0].Kill()
+	f.deduct = func(context.Context, seckill.Purchase) (seckill.Receipt, error) {
+		return seckill.Receipt{OrderID: "of the second"}, nil
+	}
+	deadline := time.Now().Add(10 * time.Second)
+	for {
+		r := ask(t, servers[1], "POST", "/api/v1/seckill", purchase(42, 1), key)
+		if r.status == http.StatusOK {
+			break
+		}
+		if r.Code != "in_progress" || time.Now().After(deadline) {
+			t.Fatalf("after its owner died the key is answered %d %s", r.status, r.body)
+		}
+	}
+	close(goOn)
+	<-first
+}
+
+// The session that owns the keys breaks in the middle of a purchase: the next
+// one claims what is still under way.
+func TestKeysOutliveTheirSession(t *testing.T) {
+	f, begun, goOn := held(func(context.Context, seckill.Purchase) (seckill.Receipt, error) {
+		return seckill.Receipt{OrderID: "x"}, nil
+	})
+	servers, ins := twoProcesses(t, []catalog.Info{f.info()}, backend.SQL, backend.RowLocks)
+	ask(t, servers[0], "PUT", "/api/v1/skus/1", `{"stock":9}`)
+	replies := make(chan reply)
+	go func() { replies <- ask(t, servers[0], "POST", "/api/v1/seckill", purchase(1, 1), key) }()
+	<-begun
+	var session int64
+	if err := ins[0].KeyDB.QueryRowContext(t.Context(), "SELECT CONNECTION_ID()").Scan(&session); err != nil {
+		t.Fatal(err)
+	}
+	if err := ins[1].DB.Exec(fmt.Sprintf("KILL %d", session)).Error; err != nil {
+		t.Fatal(err)
+	}
+	go func() { replies <- ask(t, servers[0], "POST", "/api/v1/seckill", purchase(2, 1), key) }() // on a new session
+	<-begun
+	ask(t, servers[1], "POST", "/api/v1/seckill", purchase(1, 1), key).want(t, "a copy, after the session broke", 409, "in_progress")
+	close(goOn)
+	for range 2 {
+		if r := <-replies; r.status != http.StatusOK {
+			t.Errorf("a purchase whose key's session broke is answered %d %s", r.status, r.body)
+		}
+	}
+}
+
+// A claim replaces the look-up of the key: it costs no command more.
+func TestWhatAKeyCosts(t *testing.T) {
+	servers, ins := twoProcesses(t, strategies.All(), backend.SQL, backend.RowLocks)
+	questions := func() (n int64) {
+		var row struct{ Value int64 }
+		if err := ins[1].DB.Raw("SHOW GLOBAL STATUS LIKE 'Questions'").Scan(&row).Error; err != nil {
+			t.Fatal(err)
+		}
+		return row.Value
+	}
+	const sales = 50
+	cost := func(stock int, headers func(user int) []string) float64 {
+		ask(t, servers[0], "PUT", "/api/v1/skus/1", fmt.Sprintf(`{"stock":%d}`, stock))
+		ask(t, servers[0], "POST", "/api/v1/seckill?strategy=conditional", purchase(1, 1), key) // opens what is still closed
+		before := questions()
+		for user := 2; user < 2+sales; user++ {
+			ask(t, servers[0], "POST", "/api/v1/seckill?strategy=conditional", purchase(user, 1), headers(user)...)
+		}
+		return float64(questions()-before-1) / sales
+	}
+	keyed := func(user int) []string { return []string{fmt.Sprint("Idempotency-Key: k", user)} }
+	without := func(int) []string { return nil }
+	sold, soldOut := cost(1000, keyed)-cost(1000, without), cost(1, keyed)-cost(1, without)
+	t.Logf("a key costs a sale %.2f commands, a refusal %.2f", sold, soldOut)
+	if sold > 1.15 || soldOut > 2.15 { // the reading of the start and a rest of releases are in it
+		t.Errorf("a key costs a sale %.2f commands, want 1; a refusal %.2f, want 2", sold, soldOut)
+	}
+}
