@@ -196,10 +196,14 @@ const ofThisRun = "SELECT orders.* FROM stock JOIN orders ON orders.sku_id = sto
 
 func oneOrder(db *gorm.DB, where string, args ...any) (o Order, err error) {
 	err = scan(db, &o, ofThisRun+where+" ORDER BY orders.id LIMIT 1", args...)
+	return o, unknownOrder(err)
+}
+
+func unknownOrder(err error) error {
 	if errors.Is(err, seckill.ErrUnknownSKU) {
-		err = seckill.ErrUnknownOrder
+		return seckill.ErrUnknownOrder
 	}
-	return o, err
+	return err
 }
 
 // order finds an order by its public id. One of an earlier version has an index
@@ -233,18 +237,13 @@ func (s *Store) RequestedOf(ctx context.Context, sku, user int64, requestID stri
 // write: it waits for a transaction that has written the order and not ended
 // yet. ErrBusy when that takes longer than a row may be waited for.
 func (s *Store) Undecided(ctx context.Context, sku, user int64, requestID string) (Order, error) {
-	if s.db.Name() != "sqlite" { // there a writer has the whole file
-		var there []int64
-		err := s.db.WithContext(ctx).Raw("SELECT run FROM orders WHERE request_id = ? AND user_id = ? AND sku_id = ? LOCK IN SHARE MODE",
-			requestID, user, sku).Scan(&there).Error
-		switch {
-		case err != nil:
-			return Order{}, before(err)
-		case len(there) == 0:
-			return Order{}, seckill.ErrUnknownOrder
-		}
+	if s.db.Name() == "sqlite" { // there a writer has the whole file
+		return s.RequestedOf(ctx, sku, user, requestID)
 	}
-	return s.RequestedOf(ctx, sku, user, requestID)
+	var o Order // the row of the stock, which all buyers want, is not locked
+	err := s.Read(ctx, &o, "SELECT * FROM orders WHERE request_id = ? AND user_id = ? AND sku_id = ? "+
+		"AND run = (SELECT run FROM stock WHERE id = ?) LOCK IN SHARE MODE", requestID, user, sku, sku)
+	return o, unknownOrder(err)
 }
 
 // SKU reads one stock row; ErrUnknownSKU if there is none.
