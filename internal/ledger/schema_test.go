@@ -14,7 +14,7 @@ func TestColumnsAreAddedToATableThatIsThere(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, s *ledger.Store) {
 		db := s.DB(t.Context())
 		for _, statement := range []string{
-			"ALTER TABLE stock DROP COLUMN code", "ALTER TABLE stock DROP COLUMN starts_at",
+			"DELETE FROM stock", "ALTER TABLE stock DROP COLUMN code", "ALTER TABLE stock DROP COLUMN starts_at",
 			"INSERT INTO stock (id, name, initial, num, run) VALUES (7003, 'from before', 5, 5, 1)",
 		} {
 			if err := db.Exec(statement).Error; err != nil {

@@ -1,0 +1,205 @@
+package ledger_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"gorm.io/gorm"
+
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+)
+
+func contains(text, part string) bool { return strings.Contains(text, part) }
+
+// fill writes orders into a run, of the users 1 to count, with ids from first on.
+func fill(t testing.TB, s *ledger.Store, sku, run, first, count int64) {
+	t.Helper()
+	const piece = 1000
+	for done := int64(0); done < count; done += piece {
+		var rows []string
+		for i := done; i < min(done+piece, count); i++ {
+			rows = append(rows, fmt.Sprintf("(%d,'o%d-%d','k%d',%d,%d,%d,1,0,'active','test')", first+i, sku, first+i, i+1, run, i+1, sku))
+		}
+		err := s.DB(t.Context()).Exec("INSERT INTO orders (id, public_id, request_id, run, user_id, sku_id, quantity, remaining, status, strategy) VALUES " +
+			strings.Join(rows, ",")).Error
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A reset leaves the orders of the run before alone, nothing finds them, and an
+// old key is a new request.
+func TestOrdersBelongToTheirRun(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, s *ledger.Store) {
+		ctx := t.Context()
+		first, err := s.Reset(ctx, sku, "", 5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := seckill.Purchase{SKU: sku, User: 1, Quantity: 1, RequestID: "a"}
+		old, err := sell(ctx, s, p, first.Run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		second, err := s.Reset(ctx, sku, "", 5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := func() (n int64) {
+			s.DB(ctx).Raw("SELECT COUNT(*) FROM orders WHERE sku_id = ?", sku).Scan(&n)
+			return n
+		}
+		if rows() < 1 {
+			t.Errorf("%d rows after the reset, want the old order's, untouched", rows())
+		}
+		for what, err := range map[string]error{
+			"Order":       second1(s.Order(ctx, old.OrderID)),
+			"Requested":   second1(s.Requested(ctx, 1, "a")),
+			"RequestedOf": second1(s.RequestedOf(ctx, sku, 1, "a")),
+			"Undecided":   second1(s.Undecided(ctx, sku, 1, "a")),
+			"Cancel": s.Tx(ctx, func(tx *gorm.DB) error {
+				_, _, err := s.Cancel(tx, old.OrderID)
+				return err
+			}),
+		} {
+			if !errors.Is(err, seckill.ErrUnknownOrder) {
+				t.Errorf("%s of an order of an earlier run: %v, want %v", what, err, seckill.ErrUnknownOrder)
+			}
+		}
+		again, err := sell(ctx, s, p, second.Run)
+		if err != nil || again.OrderID == old.OrderID {
+			t.Errorf("an old key in a new run: %+v, %v, want an order of its own", again, err)
+		}
+		if list, err := s.Orders(ctx, ledger.Filter{SKU: sku}); err != nil || len(list) != 1 || list[0].PublicID != again.OrderID {
+			t.Errorf("listed are %+v, %v, want the new order", list, err)
+		}
+		if n, err := s.Sweep(ctx); err != nil || n < 1 || rows() != 1 {
+			t.Errorf("swept %d (%v), %d rows left; want 1 and 1", n, err, rows())
+		}
+	})
+}
+
+func second1(_ ledger.Order, err error) error { return err }
+
+// A reset that comes between the look at an order and the giving back: the
+// units go nowhere, and the order stays.
+func TestNothingIsGivenBackToTheNextRun(t *testing.T) {
+	s := onServer(t) // SQLite lets nobody in between
+	ctx := t.Context()
+	set, _ := s.Reset(ctx, sku, "", 5)
+	r, err := sell(ctx, s, seckill.Purchase{SKU: sku, User: 1, Quantity: 2, RequestID: "a"}, set.Run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = s.Tx(ctx, func(tx *gorm.DB) error {
+		o, back, err := s.Cancel(tx, r.OrderID)
+		if err != nil || !back {
+			t.Errorf("cancelling: %v, %v", back, err)
+		}
+		if _, err := s.Reset(ctx, sku, "", 5); err != nil {
+			t.Error(err)
+		}
+		return s.GiveBack(tx, "UPDATE stock SET num = num + ? WHERE id = ? AND run = ?", o.Quantity, o.SKUID, o.Run)
+	})
+	if !errors.Is(err, seckill.ErrUnknownOrder) {
+		t.Errorf("giving back to a run that is over: %v, want %v", err, seckill.ErrUnknownOrder)
+	}
+	if now, _ := s.SKU(ctx, sku); now.Num != 5 {
+		t.Errorf("the new sale has %d, want the 5 that were set", now.Num)
+	}
+}
+
+// The orders of earlier runs go in pieces, of every SKU, and no others.
+func TestSweep(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, s *ledger.Store) {
+		ctx := t.Context()
+		if _, err := s.Sweep(ctx); err != nil { // what earlier tests left
+			t.Fatal(err)
+		}
+		for _, id := range []int64{sku, sku + 1} {
+			set, err := s.Reset(ctx, id, "", 10_000)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fill(t, s, id, set.Run-1, id*100_000, 2500)
+			fill(t, s, id, set.Run, id*100_000+50_000, 700)
+		}
+		if n, err := s.Sweep(ctx); err != nil || n != 5000 {
+			t.Errorf("swept %d, %v, want 5000", n, err)
+		}
+		for _, id := range []int64{sku, sku + 1} {
+			var n int64
+			s.DB(ctx).Raw("SELECT COUNT(*) FROM orders WHERE sku_id = ?", id).Scan(&n)
+			if list, err := s.Orders(ctx, ledger.Filter{SKU: id}); err != nil || len(list) != 700 || n != 700 {
+				t.Errorf("SKU %d: %d listed (%v), %d rows, want 700", id, len(list), err, n)
+			}
+		}
+	})
+}
+
+// The pages of every list hold each order once, in one order.
+func TestPages(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, s *ledger.Store) {
+		ctx := t.Context()
+		ids := []int64{sku, sku + 1, sku + 2}
+		for _, table := range []string{"stock", "orders"} { // what other tests left
+			if err := s.DB(ctx).Exec("DELETE FROM " + table).Error; err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, id := range ids {
+			set, err := s.Reset(ctx, id, "", 10_000)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if id != sku+1 { // one SKU without orders
+				fill(t, s, id, set.Run, id*100_000, 25)
+			}
+		}
+		for what, c := range map[string]struct {
+			of   ledger.Filter
+			want int
+		}{
+			"all":           {ledger.Filter{}, 50},
+			"a SKU":         {ledger.Filter{SKU: sku + 2}, 25},
+			"none":          {ledger.Filter{SKU: sku + 1}, 0},
+			"a user":        {ledger.Filter{User: 7}, 2},
+			"a SKU's user":  {ledger.Filter{User: 7, SKU: sku}, 1},
+			"a request":     {ledger.Filter{RequestID: "k3", User: 3}, 2},
+			"any's request": {ledger.Filter{RequestID: "k3"}, 2},
+		} {
+			for _, limit := range []int{1, 7, 25, 60} {
+				c.of.Limit, c.of.After = limit, ledger.Cursor{}
+				seen := map[string]bool{}
+				for pages := 0; ; pages++ {
+					list, err := s.Orders(ctx, c.of)
+					if err != nil || pages > 60 {
+						t.Fatalf("%s by %d: %v after %d pages", what, limit, err, pages)
+					}
+					for _, o := range list {
+						seen[o.PublicID] = true
+					}
+					if len(list) < limit {
+						break
+					}
+					text := ledger.CursorAt(list[len(list)-1]).String()
+					if c.of.After, err = ledger.ParseCursor(text); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if len(seen) != c.want {
+					t.Errorf("%s by %d: %d orders, want %d", what, limit, len(seen), c.want)
+				}
+			}
+		}
+		for _, bad := range []string{"", "1", "1.", ".1", "x y.1", "1.2.3"} {
+			if c, err := ledger.ParseCursor(bad); err == nil {
+				t.Errorf("the cursor %q is read as %+v", bad, c)
+			}
+		}
+	})
+}
