@@ -352,7 +352,7 @@ func (w *World) hold(ctx context.Context, p *process) error {
 // random finds what is drawn anew in each order: tokens, order numbers,
 // ZooKeeper's and etcd's ids; sha finds a script's name.
 var (
-	random = regexp.MustCompile(`\b[A-Z2-7]{26}\b|[0-9a-f]{32}\b|\b[0-9a-f]{15,16}\b|[0-9A-Za-z+/]{22}==|` +
+	random = regexp.MustCompile(`\b[A-Z2-7]{26}\b|\bo[0-9a-z]{28,40}\b|\b\d{19}\b|[0-9a-f]{32}\b|\b[0-9a-f]{15,16}\b|[0-9A-Za-z+/]{22}==|` +
 		`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`)
 	sha = regexp.MustCompile(`\b([0-9a-f]{6})[0-9a-f]{34}\b`)
 )

@@ -52,7 +52,7 @@ type Server struct {
 	inFlight atomic.Int64   // purchases
 	resets   chan struct{}  // holds a token while a SKU is being reset
 	audits   chan struct{}  // holds a token for each audit under way
-??	stale    chan struct{}  // holds a token while a reset has left orders to remove
+	stale    chan struct{}  // holds a token while a reset has left orders to remove
 }
 
 var quiet = sync.OnceFunc(func() { gin.SetMode(gin.ReleaseMode) })
