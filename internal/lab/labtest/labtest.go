@@ -8,12 +8,16 @@ import (
 	"database/sql"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
+	"github.com/ncruces/go-sqlite3"
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
 
 	"seckill/internal/backend"
 	"seckill/internal/lab"
@@ -26,7 +30,24 @@ func Main(m *testing.M) (status int) {
 	// exits: every keeper and every service process would.
 	os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE"))
 	defer stop()
+	keepCompiledSQLite()
 	return m.Run()
+}
+
+// keepCompiledSQLite: with the race detector the compiler of SQLite's
+// WebAssembly takes ten seconds of processor time in every test program. The
+// result is kept with the user's caches.
+func keepCompiledSQLite() {
+	folder, err := os.UserCacheDir()
+	if err != nil {
+		return
+	}
+	cache, err := wazero.NewCompilationCacheWithDir(filepath.Join(folder, "seckill-tests"))
+	if err != nil {
+		return
+	}
+	sqlite3.RuntimeConfig = wazero.NewRuntimeConfig().WithCoreFeatures(api.CoreFeaturesV2).
+		WithMemoryLimitPages(4096).WithCompilationCache(cache)
 }
 
 var shared struct {
