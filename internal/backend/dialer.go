@@ -61,6 +61,19 @@ func (d *Dialer) Kill() {
 	}
 }
 
+// Cut closes every open connection, as a broken cable would. New ones may be
+// opened.
+func (d *Dialer) Cut() (closed int) {
+	d.mu.Lock()
+	open := d.conns
+	d.conns = nil
+	d.mu.Unlock()
+	for c := range open {
+		c.(*trackedConn).Conn.Close()
+	}
+	return len(open)
+}
+
 type trackedConn struct {
 	net.Conn
 	dialer *Dialer

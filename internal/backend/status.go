@@ -28,7 +28,7 @@ func (in *Instance) Status(ctx context.Context) []Status {
 				all[i].Error = err.Error()
 			}
 			if b.name == NameZooKeeper {
-				all[i].Session = in.ZooKeeper.sessionName()
+				all[i].Session = in.ZooKeeper.SessionName()
 			}
 		})
 	}

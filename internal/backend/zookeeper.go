@@ -154,8 +154,8 @@ func (c *ZooKeeperClient) Connected() bool {
 	return c.connected
 }
 
-// sessionName is empty before the first session.
-func (c *ZooKeeperClient) sessionName() string {
+// SessionName is empty before the first session.
+func (c *ZooKeeperClient) SessionName() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.session == nil {

@@ -16,6 +16,7 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
+	"seckill/internal/fault/point"
 	"seckill/internal/ledger"
 )
 
@@ -32,6 +33,10 @@ type Config struct {
 	Token string
 	// AdminRoutes are further admin calls.
 	AdminRoutes []AdminRoute
+
+	// Points, if not nil, are where a fault can stop a purchase; the admin
+	// listener arms them.
+	Points *point.Points
 
 	PurchaseTimeout time.Duration // a purchase ends after this long; 0 means 10 s
 	ShutdownTimeout time.Duration // requests in flight have so long to end; 0 means 15 s

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"seckill/internal/catalog"
+	"seckill/internal/fault/point"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
 )
@@ -17,11 +18,12 @@ type seller struct {
 	missing  []string         // why it cannot run here, and how it could
 	strategy seckill.Strategy // nil if anything is missing
 	commands tap.Counter      // what its purchases cost the backends
+	points   *point.Points    // where they can be stopped; nil: nowhere
 	metrics  sellerMetrics
 }
 
 func (s *Server) newSeller(info catalog.Info) (*seller, error) {
-	sl := &seller{info: info, missing: info.Missing(s.Instance)}
+	sl := &seller{info: info, missing: info.Missing(s.Instance), points: s.Points}
 	s.metrics.register(sl)
 	if len(sl.missing) > 0 {
 		return sl, nil
@@ -65,5 +67,5 @@ func (sl *seller) deduct(ctx context.Context, p seckill.Purchase) (seckill.Recei
 		sl.metrics.duration.Observe(time.Since(begun).Seconds())
 		sl.metrics.purchases.Inc()
 	}()
-	return sl.strategy.Deduct(tap.With(ctx, &sl.commands), p)
+	return sl.strategy.Deduct(tap.With(ctx, sl.points.Watch(&sl.commands, sl.info.Name, sl.info.Key, p)), p)
 }

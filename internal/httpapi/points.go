@@ -1,0 +1,173 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"seckill/internal/backend"
+	"seckill/internal/fault/point"
+	"seckill/internal/seckill"
+)
+
+const (
+	// mostHold is the longest that a purchase is held at a point, in ms.
+	mostHold, usualHold = 60_000, 30_000
+	// mostAwait is the longest that one call waits for a purchase, in ms.
+	mostAwait = 10_000
+)
+
+// routePoints adds the calls of --fault-points, to the admin listener only: a
+// purchase that stands still for a minute is no matter for the public one,
+// with a token or without.
+func (s *Server) routePoints(r *gin.Engine) {
+	if s.Points == nil {
+		return
+	}
+	r.GET("/admin/v1/faults/state", s.handle(s.faultState))
+	r.POST("/admin/v1/faults/cut", s.handle(s.cutSockets))
+	r.POST("/admin/v1/faults/points", s.handle(s.armPoint))
+	r.GET("/admin/v1/faults/points/:id", s.handle(s.awaitPoint))
+	r.DELETE("/admin/v1/faults/points/:id", s.handle(s.removePoint))
+}
+
+// A FaultState is what a fault has to know of a service process.
+type FaultState struct {
+	InFlight  int64  `json:"in_flight"`            // purchases in this process
+	Left      *int64 `json:"units_left,omitempty"` // of the sale that was asked about
+	Session   string `json:"session,omitempty"`    // with ZooKeeper
+	ZooKeeper bool   `json:"zookeeper,omitempty"`  // the strategy's locks live there
+}
+
+// faultState answers ?strategy=NAME&sku_id=ID, both or neither.
+func (s *Server) faultState(c *gin.Context) error {
+	q, err := readQuery(c, "strategy", "sku_id")
+	if err != nil {
+		return err
+	}
+	state := FaultState{InFlight: s.inFlight.Load()}
+	ctx, cancel := s.deadline(c)
+	defer cancel()
+	if q.Has("strategy") {
+		sl, err := s.available(q.Get("strategy"))
+		if err != nil {
+			return err
+		}
+		sku, err := queryInteger(q, "sku_id", 1, 1, maxID)
+		if err != nil {
+			return err
+		}
+		left, err := s.unitsLeft(ctx, sl, sku)
+		if err != nil {
+			return err
+		}
+		state.Left = &left
+		state.ZooKeeper = slices.Contains(sl.info.Needs, backend.ZooKeeper)
+	}
+	if s.Instance.ZooKeeper != nil {
+		state.Session = s.Instance.ZooKeeper.SessionName()
+	}
+	c.JSON(http.StatusOK, state)
+	return nil
+}
+
+// unitsLeft asks where the strategy keeps its stock.
+func (s *Server) unitsLeft(ctx context.Context, sl *seller, sku int64) (int64, error) {
+	if counter, ok := sl.strategy.(seckill.Counter); ok && sl.info.Stock.Counter() != "" {
+		return counter.Count(ctx, sku)
+	}
+	stock, err := s.Ledger.SKU(ctx, sku)
+	return stock.Num, err
+}
+
+// cutSockets closes this process's connections to every backend.
+func (s *Server) cutSockets(c *gin.Context) error {
+	if _, err := readQuery(c); err != nil {
+		return err
+	}
+	c.JSON(http.StatusOK, gin.H{"closed": s.Instance.Dialer.Cut()})
+	return nil
+}
+
+func (s *Server) armPoint(c *gin.Context) error {
+	if _, err := readQuery(c); err != nil {
+		return err
+	}
+	body, err := readBody(c)
+	if err != nil {
+		return err
+	}
+	o := point.Order{SKU: 1, For: usualHold}
+	name := ""
+	err = readObject(body, func(field string, v value) (err error) {
+		var n int64
+		switch field {
+		case "point":
+			name, err = v.text(field)
+		case "strategy":
+			o.Strategy, err = v.text(field)
+		case "sku_id":
+			o.SKU, err = v.integer(field, 1, maxID)
+		case "for_ms":
+			n, err = v.integer(field, 1, mostHold)
+			o.For = int(n)
+		default:
+			err = unknownField(field, "point", "strategy", "sku_id", "for_ms")
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	o.Point = point.Name(name)
+	if !slices.Contains(point.Names, o.Point) {
+		return invalid("point", fmt.Sprintf("must be one of %v", point.Names))
+	}
+	if _, err := s.available(o.Strategy); err != nil {
+		return err
+	}
+	armed, err := s.Points.Arm(o)
+	if err != nil {
+		return refused(seckill.ErrBusy, err.Error())
+	}
+	c.Header("Location", "/admin/v1/faults/points/"+armed.ID)
+	c.JSON(http.StatusCreated, armed)
+	return nil
+}
+
+// awaitPoint answers once the trap is not armed any more, after ?wait_ms=N at
+// the latest.
+func (s *Server) awaitPoint(c *gin.Context) error {
+	q, err := readQuery(c, "wait_ms")
+	if err != nil {
+		return err
+	}
+	wait, err := queryInteger(q, "wait_ms", 0, 0, mostAwait)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(c.Request.Context(), time.Duration(wait)*time.Millisecond)
+	defer cancel()
+	return showTrap(c, func() (point.Trap, bool) { return s.Points.Await(ctx, c.Param("id")) })
+}
+
+// removePoint lets the purchase go on.
+func (s *Server) removePoint(c *gin.Context) error {
+	if _, err := readQuery(c); err != nil {
+		return err
+	}
+	return showTrap(c, func() (point.Trap, bool) { return s.Points.Remove(c.Param("id")) })
+}
+
+func showTrap(c *gin.Context, look func() (point.Trap, bool)) error {
+	t, found := look()
+	if !found {
+		return refused(errNotFound, "There is no such trap: it was removed, or this process was started anew.")
+	}
+	c.JSON(http.StatusOK, t)
+	return nil
+}
