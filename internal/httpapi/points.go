@@ -35,21 +35,13 @@ func (s *Server) routePoints(r *gin.Engine) {
 	r.DELETE("/admin/v1/faults/points/:id", s.handle(s.removePoint))
 }
 
-// A FaultState is what a fault has to know of a service process.
-type FaultState struct {
-	InFlight  int64  `json:"in_flight"`            // purchases in this process
-	Left      *int64 `json:"units_left,omitempty"` // of the sale that was asked about
-	Session   string `json:"session,omitempty"`    // with ZooKeeper
-	ZooKeeper bool   `json:"zookeeper,omitempty"`  // the strategy's locks live there
-}
-
 // faultState answers ?strategy=NAME&sku_id=ID, both or neither.
 func (s *Server) faultState(c *gin.Context) error {
 	q, err := readQuery(c, "strategy", "sku_id")
 	if err != nil {
 		return err
 	}
-	state := FaultState{InFlight: s.inFlight.Load()}
+	state := point.Report{InFlight: s.inFlight.Load()}
 	ctx, cancel := s.deadline(c)
 	defer cancel()
 	if q.Has("strategy") {

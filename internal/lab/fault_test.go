@@ -3,7 +3,6 @@
 package lab_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 
@@ -11,7 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"seckill/internal/backend"
-	"seckill/internal/lab"
+	"seckill/internal/fault"
 )
 
 // Faults of one process that are due at the same moment come one after the
@@ -21,16 +20,16 @@ func TestFaultsOfOneProcessAtOnce(t *testing.T) {
 	must(t, "start a service", l.StartServices(t.Context(), 1))
 	const many = 8
 	var together errgroup.Group
-	var undo [many]func(context.Context) error
+	var undo [many]*fault.Injection
 	killed := make(chan error, many)
 	for i := range many {
 		together.Go(func() error {
-			_, err := l.Inject(t.Context(), lab.RestartRedis, 1)
+			_, err := l.Inject(t.Context(), fault.RestartRedis, fault.Aim{})
 			return err
 		})
 		go func() {
 			var err error
-			undo[i], err = l.Inject(t.Context(), lab.KillService, 1)
+			undo[i], err = l.Inject(t.Context(), fault.KillService, fault.Aim{Service: 1})
 			killed <- err
 		}()
 	}
@@ -55,7 +54,8 @@ func TestFaultsOfOneProcessAtOnce(t *testing.T) {
 	}
 	for _, u := range undo {
 		if u != nil {
-			must(t, "undo the kill", u(t.Context()))
+			_, err := u.Undo(t.Context())
+			must(t, "undo the kill", err)
 		}
 	}
 	if s := l.Services()[0]; !s.Up {
@@ -68,12 +68,16 @@ func TestFaultsOfOneProcessAtOnce(t *testing.T) {
 func TestOnePauseAtATime(t *testing.T) {
 	l := ownLab(t, []string{}...)
 	must(t, "start a service", l.StartServices(t.Context(), 1))
-	resume, err := l.Inject(t.Context(), lab.PauseService, 1)
+	pause, err := l.Inject(t.Context(), fault.PauseService, fault.Aim{Service: 1})
 	must(t, "pause", err)
-	if _, err := l.Inject(t.Context(), lab.PauseService, 1); err == nil || !strings.Contains(err.Error(), "paused already") {
+	if _, err := l.Inject(t.Context(), fault.PauseService, fault.Aim{Service: 1}); err == nil || !strings.Contains(err.Error(), "paused already") {
 		t.Errorf("a second pause: %v", err)
 	}
-	must(t, "resume", resume(t.Context()))
+	effect, err := pause.Undo(t.Context())
+	must(t, "resume", err)
+	if !effect.Took {
+		t.Errorf("the pause came to %+v", effect)
+	}
 	if l.Services()[0].Paused {
 		t.Error("it is still paused")
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"seckill/internal/fault"
 	"seckill/internal/lab"
 )
 
@@ -112,17 +113,18 @@ func TestFaultsThatCannotBeHad(t *testing.T) {
 	must(t, "start", err)
 	defer l.Stop(context.Background())
 	must(t, "start a service", l.StartServices(t.Context(), 1))
+	ctx := t.Context()
 	for _, f := range l.Faults() {
-		_, err := l.Inject(t.Context(), f.Kind, 2)
+		_, err := l.Inject(ctx, f.Kind, fault.Aim{Service: 2, Strategy: "x", SKU: 1})
 		if err == nil || f.Available == (f.Missing != "") || !f.Available && !strings.Contains(err.Error(), f.Missing) {
 			t.Errorf("%+v, at a service that is not there: %v", f, err)
 		}
-		want := map[lab.FaultKind]string{lab.RestartRedis: "embedded", lab.CutZooKeeperSession: "no zookeeper"}[f.Kind]
+		want := map[fault.Name]string{fault.RestartRedis: "embedded", fault.CutZooKeeperSession: "no zookeeper"}[f.Kind]
 		if !strings.Contains(f.Missing, want) || want == "" && !f.Available {
 			t.Errorf("%+v: want it to say %q", f, want)
 		}
 	}
-	if _, err := l.Inject(t.Context(), "earthquake", 1); err == nil || !strings.Contains(err.Error(), "earthquake") {
+	if _, err := l.Inject(ctx, "earthquake", fault.Aim{Service: 1}); err == nil || !strings.Contains(err.Error(), "earthquake") {
 		t.Errorf("an unknown fault: %v", err)
 	}
 }

@@ -76,7 +76,7 @@ func (l *Lab) service(name string, args []string) server {
 		command: func(ports []int) (command, error) {
 			return command{
 				Args: append([]string{l.options.Executable, "serve", "--addr", fmt.Sprintf("127.0.0.1:%d", ports[0])}, args...),
-				Env:  append(l.serviceEnv(os.Environ()), l.options.Env...), Grace: finishing}, nil
+				Env:  slices.Concat(l.serviceEnv(os.Environ()), l.options.Env, l.adminEnv(name)), Grace: finishing}, nil
 		},
 		check: func(ctx context.Context, addr string, _ int) (string, error) { return "", checkReady(ctx, addr) },
 	}
@@ -100,6 +100,16 @@ func (l *Lab) serviceEnv(ours []string) []string {
 // guards are variables of one `seckill serve` that must not reach all services
 // of a lab.
 var guards = []string{"SECKILL_TOKEN_FILE", "SECKILL_ADMIN_ADDR", "SECKILL_AUTH_SECRET", "SECKILL_AUTH_JWKS", "SECKILL_AUTH_AUDIENCE"}
+
+// adminEnv has a service take admin calls at a socket that only this user can
+// reach, and be stopped there at its fault points.
+func (l *Lab) adminEnv(service string) []string {
+	addr := l.adminAddr(service)
+	if addr == "" {
+		return []string{"SECKILL_ADMIN_ADDR=", "SECKILL_FAULT_POINTS="}
+	}
+	return []string{"SECKILL_ADMIN_ADDR=" + addr, "SECKILL_FAULT_POINTS=true"}
+}
 
 // environment is a configuration as `seckill serve` reads it. Every variable
 // is there; those of backends that are not configured are empty.

@@ -1,23 +1,29 @@
 package labapi
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"seckill/internal/fault"
 	"seckill/internal/lab"
 )
 
 // A Fault of a run, as it came about.
 type Fault struct {
-	Kind    lab.FaultKind `json:"kind"`
-	Service int           `json:"service"`
-	At      int           `json:"at_ms"` // after the storm began: planned, then real
-	Until   int           `json:"until_ms,omitempty"`
-	State   FaultState    `json:"state"`
-	Error   string        `json:"error,omitempty"`
+	Kind     fault.Name `json:"kind"`
+	Service  int        `json:"service"`            // 0 of a fault at a holder: whichever has one
+	Strategy string     `json:"strategy,omitempty"` // whose holder it befalls
+	At       int        `json:"at_ms"`              // after the storm began: planned, then real
+	Until    int        `json:"until_ms,omitempty"`
+	State    FaultState `json:"state"`
+	Error    string     `json:"error,omitempty"`
+	// Effect says whether it took effect, and whether that could matter; nil
+	// until that is known.
+	Effect *fault.Effect `json:"effect,omitempty"`
 }
 
 // A FaultState is how far a fault has come.
@@ -25,6 +31,7 @@ type FaultState string
 
 const (
 	FaultPlanned FaultState = "planned"
+	FaultWaiting FaultState = "waiting" // for a holder
 	FaultOn      FaultState = "on"
 	FaultOver    FaultState = "over"
 	FaultFailed  FaultState = "failed" // it did not happen, or did not end; Error says why
@@ -41,6 +48,7 @@ const injecting = 40 * time.Second
 // when they end.
 type mishaps struct {
 	lab  Lab
+	of   Settings             // of the run
 	told func(i int, f Fault) // how far a fault has come
 	ctx  context.Context      // done: the run was stopped
 
@@ -55,8 +63,8 @@ type mishaps struct {
 	begin func()        // the storm begins now; once
 }
 
-func newMishaps(ctx context.Context, l Lab, told func(int, Fault)) *mishaps {
-	m := &mishaps{lab: l, told: told, ctx: ctx, began: make(chan struct{}), ended: make(chan struct{})}
+func newMishaps(ctx context.Context, l Lab, of Settings, told func(int, Fault)) *mishaps {
+	m := &mishaps{lab: l, of: of, told: told, ctx: ctx, began: make(chan struct{}), ended: make(chan struct{})}
 	m.begin = sync.OnceFunc(func() {
 		m.storm = time.Now()
 		close(m.began)
@@ -77,7 +85,7 @@ func (m *mishaps) add(p PlannedFault) (f Fault, ok bool) {
 		p.At = max(p.At, m.elapsed())
 	default:
 	}
-	f = Fault{Kind: p.Kind, Service: p.Service, At: p.At, State: FaultPlanned}
+	f = Fault{Kind: p.Kind, Service: p.Service, Strategy: p.Strategy, At: p.At, State: FaultPlanned}
 	if p.For > 0 {
 		f.Until = p.At + p.For
 	}
@@ -108,20 +116,15 @@ func (m *mishaps) befall(i int, f Fault, p PlannedFault) {
 		return
 	}
 	f.State, f.At, f.Until = FaultOn, m.elapsed(), 0
-	if p.For > 0 {
+	if p.atHolder() {
+		f.State = FaultWaiting
+	} else if p.For > 0 {
 		f.Until = f.At + p.For
 	}
 	m.told(i, f)
-	undo, err := m.inject(p)
-	if err == nil && undo != nil {
-		if p.For > 0 {
-			m.wait(time.Duration(p.For) * time.Millisecond)
-		} else {
-			<-m.ended
-		}
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(m.ctx), injecting)
-		defer cancel()
-		err = undo(ctx)
+	happened, err := m.inject(p)
+	if err == nil {
+		f, err = m.last(i, f, p, happened)
 	}
 	f.State, f.Until = FaultOver, m.elapsed()
 	if err != nil {
@@ -130,11 +133,51 @@ func (m *mishaps) befall(i int, f Fault, p PlannedFault) {
 	m.told(i, f)
 }
 
-// inject does not end with the run: half a fault could not be undone.
-func (m *mishaps) inject(p PlannedFault) (undo func(context.Context) error, err error) {
+// last tells of a fault that is on, and undoes it in the end.
+func (m *mishaps) last(i int, f Fault, p PlannedFault, happened *fault.Injection) (Fault, error) {
+	effect := happened.Effect
+	f.Effect = &effect
+	if p.atHolder() {
+		f.At, f.Service = m.elapsed(), effect.Service
+	}
+	if !happened.Lasts() {
+		return f, nil
+	}
+	if f.State = FaultOn; p.For > 0 {
+		f.Until = f.At + p.For
+	}
+	m.told(i, f)
+	if p.For > 0 {
+		m.wait(time.Duration(p.For) * time.Millisecond)
+	} else {
+		<-m.ended
+	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(m.ctx), injecting)
 	defer cancel()
-	return m.lab.Inject(ctx, p.Kind, p.Service)
+	effect, err := happened.Undo(ctx)
+	f.Effect = &effect
+	return f, err
+}
+
+// inject does not end with the run: half a fault could not be undone. What only
+// waits for a holder does.
+func (m *mishaps) inject(p PlannedFault) (*fault.Injection, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(m.ctx), injecting)
+	if p.atHolder() {
+		ctx, cancel = context.WithCancel(context.WithoutCancel(m.ctx))
+		defer context.AfterFunc(m.ctx, cancel)()
+		go func() {
+			select {
+			case <-m.ended:
+				cancel()
+			case <-ctx.Done():
+			}
+		}()
+	}
+	defer cancel()
+	strategy := cmp.Or(p.Strategy, m.of.Strategies[0])
+	return m.lab.Inject(ctx, p.Kind, fault.Aim{Service: p.Service, Strategy: strategy,
+		SKU: laneSKUs[slices.Index(m.of.Strategies, strategy)], For: time.Duration(p.For) * time.Millisecond})
 }
 
 func (m *mishaps) awaitStorm() bool {
@@ -162,7 +205,7 @@ func (m *mishaps) wait(d time.Duration) bool {
 
 // checkFault finds what is wrong with a fault, and sets how long it lasts; at
 // is what stands before the names of its fields.
-func (s *Server) checkFault(at string, f *PlannedFault, of lab.ServiceSettings, p *problem) {
+func (s *Server) checkFault(at string, f *PlannedFault, of Settings, p *problem) {
 	all := s.Lab.Faults()
 	i := slices.IndexFunc(all, func(here lab.FaultStatus) bool { return here.Kind == f.Kind })
 	switch {
@@ -176,14 +219,36 @@ func (s *Server) checkFault(at string, f *PlannedFault, of lab.ServiceSettings, 
 		p.blame(at+"kind", "fault_unavailable", map[string]any{"kind": f.Kind, "why": all[i].Missing},
 			"cannot be had here: "+all[i].Missing)
 	}
-	p.within(at+"service", int64(f.Service), 1, int64(max(1, of.Services)))
+	known, _ := fault.Find(f.Kind)
+	switch {
+	case known.Holder && (f.Service == anyService || f.Service == 0):
+		f.Service = 0
+	case known.Holder:
+		p.blame(at+"service", "unused", map[string]any{"kind": f.Kind}, "it befalls the process that has a holder: leave it out")
+	case f.Service == anyService:
+		f.Service = 1
+	default:
+		p.within(at+"service", int64(f.Service), 1, int64(max(1, of.Services)))
+	}
+	if f.Strategy != "" && !slices.Contains(of.Strategies, f.Strategy) {
+		p.blame(at+"strategy", "one_of", map[string]any{"values": of.Strategies}, "give one of the run's: "+strings.Join(of.Strategies, ", "))
+	}
 	p.within(at+"at_ms", int64(f.At), 0, int64(limits.At))
 	switch {
-	case f.Kind == lab.PauseService && f.For == 0:
+	case known.Lasts && f.For == 0:
 		f.For = min(of.Lease+beyond, limits.For)
-	case f.Kind == lab.PauseService:
+	case known.Lasts:
 		p.within(at+"for_ms", int64(f.For), 1, int64(limits.For))
 	case f.For != 0:
-		p.blame(at+"for_ms", "unused", map[string]any{"kind": f.Kind}, "only a pause has an end of its own: leave it out")
+		p.blame(at+"for_ms", "unused", map[string]any{"kind": f.Kind}, "it has no end of its own: leave it out")
 	}
+}
+
+// anyService: the request names none.
+const anyService = -1
+
+// atHolder: it waits for the holder of a lock.
+func (f PlannedFault) atHolder() bool {
+	known, _ := fault.Find(f.Kind)
+	return known.Holder
 }

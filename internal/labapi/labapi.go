@@ -16,6 +16,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"seckill/internal/catalog"
+	"seckill/internal/fault"
 	"seckill/internal/history"
 	"seckill/internal/trace"
 	"seckill/internal/web"
@@ -70,10 +71,13 @@ type Server struct {
 	turn        turn // at driving the lab
 	comparisons *shelf
 	streams     streams
-	beginning   sync.Mutex     // held while something begins that goes on after its request,
-	runs        sync.WaitGroup // for which Close waits
-	closing     chan struct{}
-	close       func() // closes closing, once
+	// counterexamples of the guarantee matrix.
+	counterexamples fault.Counterexamples
+
+	beginning sync.Mutex     // held while something begins that goes on after its request,
+	runs      sync.WaitGroup // for which Close waits
+	closing   chan struct{}
+	close     func() // closes closing, once
 }
 
 // New makes the server. Close must be called when its listener ends.
@@ -92,6 +96,10 @@ func New(c Config) *Server {
 	s.comparisons = openShelf(s.History, s.book.nudge)
 	for _, skipped := range s.comparisons.skipped {
 		s.Log.Warn("a file of the history is left out", "why", skipped)
+	}
+	var err error
+	if s.counterexamples, err = s.readKnown(); err != nil {
+		s.Log.Warn("runs that held cannot say what order breaks them", "error", err)
 	}
 	s.openShop()
 	s.route()

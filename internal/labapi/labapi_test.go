@@ -21,6 +21,7 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
+	"seckill/internal/fault"
 	"seckill/internal/history"
 	"seckill/internal/lab"
 	"seckill/internal/ledger"
@@ -33,12 +34,13 @@ type fakeLab struct {
 	services []lab.Service
 	serving  lab.ServiceSettings
 	did      chan string
+	holders  chan int // the service processes in which a holder is caught
 }
 
 var usual = lab.ServiceSettings{Services: 2, Lease: 8000, Wait: 3000, Poll: 10}
 
 func newFakeLab() *fakeLab {
-	return &fakeLab{services: []lab.Service{{URL: "http://127.0.0.1:1", Up: true}}, serving: usual, did: make(chan string, 99)}
+	return &fakeLab{services: []lab.Service{{URL: "http://127.0.0.1:1", Up: true}}, serving: usual, did: make(chan string, 99), holders: make(chan int)}
 }
 
 func (*fakeLab) Backends() []backend.Status {
@@ -74,19 +76,29 @@ func (l *fakeLab) Serve(_ context.Context, s lab.ServiceSettings) error {
 const unluckyPoll = 13
 
 func (*fakeLab) Faults() []lab.FaultStatus {
-	return []lab.FaultStatus{{Kind: lab.PauseService, Available: true}, {Kind: lab.KillService, Available: true},
-		{Kind: lab.RestartRedis, Missing: "redis was given"}}
+	return []lab.FaultStatus{{Kind: fault.PauseService, Available: true}, {Kind: fault.KillService, Available: true},
+		{Kind: fault.PauseHolder, Available: true}, {Kind: fault.RestartRedis, Missing: "redis was given"}}
 }
 
-func (l *fakeLab) Inject(_ context.Context, kind lab.FaultKind, service int) (func(context.Context) error, error) {
-	if service == 2 {
+func (l *fakeLab) Inject(ctx context.Context, kind fault.Name, aim fault.Aim) (*fault.Injection, error) {
+	effect := fault.Effect{Took: true, Matters: true, Service: aim.Service}
+	switch {
+	case aim.Service == 2:
 		return nil, errors.New("it is dead already")
+	case kind == fault.PauseHolder:
+		l.did <- fmt.Sprint("wait for a holder of ", aim.Strategy, " of SKU ", aim.SKU)
+		select {
+		case effect.Service = <-l.holders:
+		case <-ctx.Done():
+			return fault.NewInjection(fault.Effect{Why: fault.NoUnits, Left: new(int64)}, nil), nil
+		}
 	}
-	l.did <- fmt.Sprint(kind, " ", service)
-	return func(context.Context) error {
-		l.did <- fmt.Sprint("undo ", kind, " ", service)
+	l.did <- fmt.Sprint(kind, " ", effect.Service)
+	return fault.NewInjection(effect, func(_ context.Context, e *fault.Effect) error {
+		l.did <- fmt.Sprint("undo ", kind, " ", effect.Service)
+		e.Stood = 7
 		return nil
-	}, nil
+	}), nil
 }
 
 // fakeLoad is a load run that goes as far as the test lets it.

@@ -39,6 +39,9 @@ func (s *Server) perform(ctx context.Context, e *entry, m *mishaps, release func
 			ended.Error = err.Error()
 		}
 	}
+	for i := range ended.Lanes {
+		ended.Lanes[i].Known = s.known(ended, i)
+	}
 	ended.NotKept = s.book.keep(ended)
 	release()
 	s.book.change(e, func(r *Run) bool { *r = ended; return true })

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"seckill/internal/fault"
 	"seckill/loadtest"
 )
 
@@ -47,6 +48,9 @@ type Lane struct {
 	Progress *loadtest.Progress `json:"progress,omitempty"` // the latest
 	Result   *loadtest.Result   `json:"result,omitempty"`
 	Error    string             `json:"error,omitempty"` // why it has none
+	// Known are orders of commands that break the strategy under a fault of this
+	// run, though the run held.
+	Known []fault.Known `json:"known,omitempty"`
 
 	// From is the place of the first of Points in the lane's course, in news of
 	// its progress; else 0.

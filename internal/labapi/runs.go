@@ -66,7 +66,7 @@ func (s *Server) startRun(c *gin.Context) {
 		begun.State = Preparing
 	}
 	e := s.book.begin(begun, stop)
-	m := newMishaps(ctx, s.Lab, func(i int, f Fault) { s.mishap(e, i, f) })
+	m := newMishaps(ctx, s.Lab, wanted, func(i int, f Fault) { s.mishap(e, i, f) })
 	s.book.let(e, m)
 	for _, f := range wanted.Faults {
 		m.add(f)
@@ -86,11 +86,13 @@ func (s *Server) addFault(c *gin.Context) {
 	if e == nil {
 		return
 	}
-	wanted := PlannedFault{Service: 1}
-	p := decode(c, fields{"kind": (*string)(&wanted.Kind), "service": &wanted.Service, "for_ms": &wanted.For})
+	wanted := PlannedFault{Service: anyService}
+	given := wanted.fields()
+	delete(given, "at_ms") // now
+	p := decode(c, given)
 	if p == nil {
 		p = &problem{Code: "invalid", Status: http.StatusBadRequest}
-		s.checkFault("", &wanted, e.Settings.ServiceSettings, p)
+		s.checkFault("", &wanted, e.Settings, p)
 	}
 	if len(p.Errors) > 0 || p.Detail != "" {
 		refuse(c, *p)

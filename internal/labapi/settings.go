@@ -11,6 +11,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"seckill/internal/fault"
 	"seckill/internal/lab"
 	"seckill/loadtest"
 )
@@ -37,10 +38,12 @@ type Settings struct {
 
 // A PlannedFault goes wrong at a time of the run.
 type PlannedFault struct {
-	Kind    lab.FaultKind `json:"kind"`
-	Service int           `json:"service"`          // which service process it befalls, from 1
-	At      int           `json:"at_ms"`            // after the storm began
-	For     int           `json:"for_ms,omitempty"` // how long a pause lasts
+	Kind    fault.Name `json:"kind"`
+	Service int        `json:"service"`          // which service process it befalls, from 1; 0 of a fault at a holder
+	At      int        `json:"at_ms"`            // after the storm began
+	For     int        `json:"for_ms,omitempty"` // how long it lasts, if it has an end of its own
+	// Strategy of which a holder is waited for; "": the run's first.
+	Strategy string `json:"strategy,omitempty"`
 }
 
 // Limits of a run, which the page checks before it asks. They are narrower
@@ -86,9 +89,8 @@ func (s *Server) readSettings(c *gin.Context) (Settings, *problem) {
 		"rate": &w.Rate, "to_rate": &w.ToRate, "seconds": &w.Seconds, "seed": &seed,
 		"services": &w.Services, "lease_ms": &w.Lease, "wait_ms": &w.Wait, "poll_ms": &w.Poll,
 		"faults": objects(func() fields {
-			w.Faults = append(w.Faults, PlannedFault{Service: 1})
-			f := &w.Faults[len(w.Faults)-1]
-			return fields{"kind": (*string)(&f.Kind), "service": &f.Service, "at_ms": &f.At, "for_ms": &f.For}
+			w.Faults = append(w.Faults, PlannedFault{Service: anyService})
+			return w.Faults[len(w.Faults)-1].fields()
 		}),
 	}); p != nil {
 		return w, p
@@ -100,6 +102,11 @@ func (s *Server) readSettings(c *gin.Context) (Settings, *problem) {
 		return w, p
 	}
 	return w, nil
+}
+
+// fields are what a request may say of a fault.
+func (f *PlannedFault) fields() fields {
+	return fields{"kind": (*string)(&f.Kind), "service": &f.Service, "at_ms": &f.At, "for_ms": &f.For, "strategy": &f.Strategy}
 }
 
 // readSeed draws one where none is given.
@@ -139,7 +146,7 @@ func (s *Server) check(w *Settings, p *problem) {
 		p.blame("faults", "too_many", map[string]any{"max": limits.Faults}, fmt.Sprintf("give at most %d", limits.Faults))
 	}
 	for i := range min(len(w.Faults), limits.Faults) {
-		s.checkFault(fmt.Sprintf("faults[%d].", i), &w.Faults[i], w.ServiceSettings, p)
+		s.checkFault(fmt.Sprintf("faults[%d].", i), &w.Faults[i], *w, p)
 	}
 	if p.Errors == nil {
 		w.checkDemand(p)

@@ -7,6 +7,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"seckill/internal/backend"
+	"seckill/internal/fault"
 	"seckill/internal/lab"
 )
 
@@ -18,10 +19,9 @@ type Lab interface {
 	// ServiceSettings are those that they run with.
 	ServiceSettings() lab.ServiceSettings
 	Serve(context.Context, lab.ServiceSettings) error
-	// Inject makes something go wrong, of what Faults says that it can; undo,
-	// unless nil, ends it.
+	// Inject makes something go wrong, of what Faults says that it can.
 	Faults() []lab.FaultStatus
-	Inject(ctx context.Context, kind lab.FaultKind, service int) (undo func(context.Context) error, err error)
+	Inject(context.Context, fault.Name, fault.Aim) (*fault.Injection, error)
 }
 
 func (s *Server) status(c *gin.Context) {

@@ -18,6 +18,7 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
+	"seckill/internal/fault"
 	"seckill/internal/lab"
 	"seckill/internal/labapi"
 	"seckill/internal/ledger"
@@ -112,13 +113,14 @@ func (f *fake) Serve(ctx context.Context, _ lab.ServiceSettings) error {
 
 func (f *fake) Faults() []lab.FaultStatus {
 	return []lab.FaultStatus{
-		{Kind: lab.PauseService, Available: true}, {Kind: lab.KillService, Available: true},
-		{Kind: lab.RestartRedis, Missing: "redis is embedded in the lab"}, {Kind: lab.CutZooKeeperSession, Missing: "the lab has no zookeeper"},
+		{Kind: fault.PauseService, Available: true, Lasts: true}, {Kind: fault.KillService, Available: true},
+		{Kind: fault.RestartRedis, Missing: "redis is embedded in the lab"}, {Kind: fault.CutZooKeeperSession, Missing: "the lab has no zookeeper"},
 	}
 }
 
-func (f *fake) Inject(context.Context, lab.FaultKind, int) (func(context.Context) error, error) {
-	return func(context.Context) error { return nil }, nil
+func (f *fake) Inject(_ context.Context, _ fault.Name, aim fault.Aim) (*fault.Injection, error) {
+	return fault.NewInjection(fault.Effect{Took: true, Matters: true, Service: aim.Service},
+		func(context.Context, *fault.Effect) error { return nil }), nil
 }
 
 func (f *fake) load(ctx context.Context, c loadtest.Config) (*loadtest.Result, error) {

@@ -1,0 +1,72 @@
+package fault
+
+import (
+	"context"
+	"time"
+
+	"seckill/internal/fault/point"
+)
+
+// An Effect is what became of a fault.
+type Effect struct {
+	// Took: it happened, and was seen to: the process stood still, was gone, the
+	// data was lost, the session was another.
+	Took bool `json:"took_effect"`
+	// Matters: it happened while units were left and a purchase was under way
+	// where it happened. Where that could not be found out, it is taken to.
+	Matters bool `json:"could_matter"`
+	// Why it took no effect, or could not matter; "" if it did and could.
+	Why Why `json:"why,omitempty"`
+
+	Service  int           `json:"service,omitempty"`    // which process, from 1; 0: a server
+	Left     *int64        `json:"units_left,omitempty"` // just before
+	InFlight *int64        `json:"in_flight,omitempty"`  // purchases in that process, just before
+	Stood    int           `json:"stood_ms,omitempty"`   // how long it, or the purchase, stood still
+	Holder   *point.Holder `json:"holder,omitempty"`     // the purchase that was caught
+	At       point.Name    `json:"point,omitempty"`      // and where
+}
+
+// A Why says why a fault could do nothing.
+type Why string
+
+const (
+	NoUnits    Why = "no_units"    // the stock was gone
+	Idle       Why = "idle"        // the process had no purchase under way
+	NoPoint    Why = "no_point"    // the strategy does not read before it writes
+	NobodyCame Why = "nobody_came" // no purchase reached the point
+	WentOn     Why = "went_on"     // it ended before it should have
+	DataKept   Why = "data_kept"   // the server came back with its data
+)
+
+// weigh decides whether it could matter, from what was seen just before.
+func (e *Effect) weigh() {
+	switch {
+	case !e.Took:
+		e.Matters = false
+	case e.Left != nil && *e.Left <= 0 && e.Holder == nil:
+		e.Matters, e.Why = false, NoUnits
+	case e.InFlight != nil && *e.InFlight == 0 && e.Holder == nil:
+		e.Matters, e.Why = false, Idle
+	default:
+		e.Matters = true
+	}
+}
+
+// before is what a process says just before it comes to harm; what it does not
+// say is not known.
+func before(ctx context.Context, p Process, number int, a Aim) Effect {
+	e := Effect{Service: number}
+	client := p.Points()
+	if client == nil {
+		return e
+	}
+	ctx, cancel := context.WithTimeout(ctx, looking)
+	defer cancel()
+	if said, err := client.State(ctx, a.Strategy, a.SKU); err == nil {
+		e.InFlight, e.Left = &said.InFlight, said.Left
+	}
+	return e
+}
+
+// looking bounds how long a fault waits to hear what is left.
+const looking = time.Second

@@ -1,0 +1,156 @@
+// Package fault is what can go wrong for real with the processes of a lab. A
+// Fault is a value: a name, whether it can be had here, how it is injected, and
+// what it can say afterwards: whether it took effect, and whether that could
+// matter. A new one is a file of its own and a line in All.
+//
+// Faults at a service befall a process whatever it does; faults at the holder
+// wait for a purchase that has read the stock and is about to write it, and
+// befall the process that has it.
+package fault
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"seckill/internal/fault/point"
+)
+
+// A Name of a fault.
+type Name string
+
+// A Fault is one thing that can go wrong.
+type Fault struct {
+	Name     Name
+	Describe string // in one line
+	// Holder: it befalls the process that has a purchase at a point. Everywhere:
+	// it befalls a server, and so all processes. Else the process that is named.
+	Holder, Everywhere bool
+	Lasts              bool // it has an end of its own, after Aim.For
+	// Question is the column of the guarantee matrix that asks the same.
+	Question string
+
+	missing func(Env) string
+	inject  func(context.Context, Env, Aim) (*Injection, error)
+}
+
+// All are the faults, in the order in which they are shown.
+var All = []Fault{pauseHolder, hangHolder, killHolder, cutHolder, pauseService, killService, restartRedis, cutSession}
+
+// Find finds a fault by its name.
+func Find(name Name) (Fault, error) {
+	i := slices.IndexFunc(All, func(f Fault) bool { return f.Name == name })
+	if i < 0 {
+		var names []string
+		for _, f := range All {
+			names = append(names, string(f.Name))
+		}
+		return Fault{}, fmt.Errorf("there is no fault called %q, only %s", name, strings.Join(names, ", "))
+	}
+	return All[i], nil
+}
+
+// An Env is where faults happen; a lab is one.
+type Env interface {
+	Services() []Process
+	// Server is a server that the lab started itself, by its name; why says
+	// why there is none that may come to harm.
+	Server(name string) (p Process, why string)
+	// Marked reads whether Redis still has the mark that Mark wrote.
+	Mark(ctx context.Context) error
+	Marked(ctx context.Context) (bool, error)
+}
+
+// A Process can come to harm. Its Lock is held while it does, or recovers.
+type Process interface {
+	Lock()
+	Unlock()
+	Title() string
+	Address() string // host:port
+	Alive() bool
+	Paused() bool
+	// Stands reports whether the system says that it stands still.
+	Stands() bool
+	Run() any // changes when it is started again
+	Pause(context.Context) error
+	Resume(context.Context) error
+	Kill(context.Context) error
+	Restart(context.Context) error
+	// Points are those of a service; nil if it was started without.
+	Points() *point.Client
+}
+
+// An Aim says what a fault is to hit.
+type Aim struct {
+	Service  int           // the number of a process, from 1
+	Strategy string        // of the sale that is on,
+	SKU      int64         // and what it sells
+	For      time.Duration // how long it lasts, of faults with an end of their own
+}
+
+// An Injection is a fault that was injected, or that waited in vain.
+type Injection struct {
+	Effect Effect
+	undo   func(context.Context, *Effect) error
+}
+
+// NewInjection is a fault that was injected. undo, unless nil, ends what lasts
+// of it, and may change the effect.
+func NewInjection(e Effect, undo func(context.Context, *Effect) error) *Injection {
+	return &Injection{e, undo}
+}
+
+// Lasts reports whether there is anything to undo.
+func (i *Injection) Lasts() bool { return i.undo != nil }
+
+// Undo ends what lasts, and returns what came of it. It is no error when that
+// is over already.
+func (i *Injection) Undo(ctx context.Context) (Effect, error) {
+	if i.undo == nil {
+		return i.Effect, nil
+	}
+	undo := i.undo
+	i.undo = nil
+	err := undo(ctx, &i.Effect)
+	return i.Effect, err
+}
+
+// Missing says why a fault cannot be had; "" if it can.
+func (f Fault) Missing(e Env) string { return f.missing(e) }
+
+// Inject makes it go wrong, and returns when it has. A fault at a holder waits
+// for one, until ctx ends or the stock is gone: that is no error, and the
+// Effect says so.
+func (f Fault) Inject(ctx context.Context, e Env, a Aim) (*Injection, error) {
+	if why := f.missing(e); why != "" {
+		return nil, fmt.Errorf("%s is not to be had here: %s", f.Name, why)
+	}
+	return f.inject(ctx, e, a)
+}
+
+func always(Env) string { return "" }
+
+func cannotPause(Env) string {
+	if runtime.GOOS == "windows" {
+		return "Windows cannot pause a process"
+	}
+	return ""
+}
+
+// service finds the process that is aimed at, and locks it.
+func service(e Env, number int) (Process, error) {
+	all := e.Services()
+	if number < 1 || number > len(all) {
+		return nil, fmt.Errorf("there is no service process %d: the lab runs %d", number, len(all))
+	}
+	p := all[number-1]
+	p.Lock()
+	if !p.Alive() {
+		p.Unlock()
+		return nil, fmt.Errorf("%s is dead already", p.Title())
+	}
+	return p, nil
+}

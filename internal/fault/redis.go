@@ -1,0 +1,67 @@
+package fault
+
+import (
+	"context"
+	"fmt"
+)
+
+// RestartRedis: the server crashes and comes back without its data.
+const RestartRedis Name = "restart_redis"
+
+const redisServer = "redis"
+
+var restartRedis = Fault{Name: RestartRedis, Question: nodeLoss, Everywhere: true,
+	Describe: "Redis crashes, and comes back without its data",
+	missing: func(e Env) string {
+		_, why := e.Server(redisServer)
+		return why
+	},
+	inject: func(ctx context.Context, e Env, a Aim) (*Injection, error) {
+		p, why := e.Server(redisServer)
+		if why != "" {
+			return nil, fmt.Errorf("%s: %s", RestartRedis, why)
+		}
+		p.Lock()
+		defer p.Unlock()
+		seen := everywhere(ctx, e, a)
+		if err := e.Mark(ctx); err != nil {
+			return nil, fmt.Errorf("leave a mark in Redis: %w", err)
+		}
+		if err := p.Kill(ctx); err != nil {
+			return nil, err
+		}
+		// It comes back whatever becomes of the caller: there is only one.
+		ctx = context.WithoutCancel(ctx)
+		if err := p.Restart(ctx); err != nil {
+			return nil, err
+		}
+		kept, err := e.Marked(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("look for the mark in Redis: %w", err)
+		}
+		if seen.Took = !kept; kept {
+			seen.Why = DataKept
+		}
+		seen.weigh()
+		return &Injection{Effect: seen}, nil
+	}}
+
+// everywhere adds up what all processes have under way.
+func everywhere(ctx context.Context, e Env, a Aim) Effect {
+	var all Effect
+	for i, p := range e.Services() {
+		if !p.Alive() || p.Paused() {
+			continue
+		}
+		one := before(ctx, p, i+1, a)
+		if one.InFlight == nil {
+			return Effect{}
+		}
+		if all.InFlight == nil {
+			all.InFlight = new(int64)
+		}
+		*all.InFlight += *one.InFlight
+		all.Left = one.Left
+	}
+	return all
+}
