@@ -28,6 +28,8 @@ declare namespace Json {
     kind: string;
     available: boolean;
     missing: string; // why not
+    holder: boolean; // it waits for the holder of a lock
+    lasts: boolean; // it has an end of its own
   }
 
   /** GET /api/lab/v1/status */
@@ -61,15 +63,39 @@ declare namespace Json {
     service: number;
     at_ms: number;
     for_ms?: number;
+    strategy?: string; // whose holder; the first of the run without
+  }
+
+  /** What became of a fault. */
+  interface Effect {
+    took_effect: boolean;
+    could_matter: boolean;
+    why?: string;
+    service?: number;
+    units_left?: number;
+    in_flight?: number;
+    stood_ms?: number;
+    point?: string;
+    holder?: { request_id: string; user_id: number; quantity: number; command: string; lock_key?: string };
+  }
+
+  /** An order of commands that breaks a strategy, though a run held. */
+  interface Known {
+    strategy: string;
+    question: string;
+    fault?: string;
+    example: string;
   }
 
   interface Fault {
     kind: string;
-    service: number;
+    service: number; // 0: of a holder that has not come
+    strategy?: string;
     at_ms: number;
     until_ms?: number;
-    state: 'planned' | 'on' | 'over' | 'failed';
+    state: 'planned' | 'waiting' | 'on' | 'over' | 'failed';
     error?: string;
+    effect?: Effect;
   }
 
   interface Settings extends ServiceSettings {
@@ -163,6 +189,7 @@ declare namespace Json {
     progress?: Progress;
     result?: Result;
     error?: string;
+    known?: Known[];
     from: number; // how many points came before these
     points?: Point[];
   }

@@ -22,7 +22,7 @@ export function Charts({ lanes, faults }) {
   const [rates, latencies] = useMemo(() => [data('rate'), alone ? data('p50_ms', 'p99_ms') : data('p99_ms')], courses);
   const named = lanes.map((lane, i) => line(i, { label: lane.strategy }));
   const now = (say) => lanes.map((lane, i) => `${alone ? '' : `${lane.strategy}: `}${say(courses[i].at(-1) ?? { rate: 0, p50_ms: 0, p99_ms: 0 })}`).join('; ');
-  const happened = faults.map((fault, i) => ({ ...fault, number: i + 1 })).filter((f) => f.state === 'on' || f.state === 'over');
+  const happened = faults.map((fault, i) => ({ ...fault, number: i + 1 })).filter((f) => (f.state === 'on' || f.state === 'over') && f.effect?.took_effect !== false);
   const marks = happened.length ? `. ${t.charts.marks(happened.length)}` : '';
   return html`
     <div class="charts">

@@ -5,6 +5,7 @@ import { say } from '../blame.js';
 import { inject } from '../lab.js';
 import { t } from '../text.js';
 import { html, useState } from '../ui.js';
+import { Effect } from './effect.js';
 import { ofFault } from './settings.js';
 
 /** @param {{run: Json.Run, status: Json.Status | null}} props */
@@ -58,6 +59,7 @@ const Happened = ({ faults }) => (faults.length === 0 ? html`<p class="hint">${t
       <li key=${i} class=${fault.state}>
         <span class="fault-sign" aria-hidden="true">${i + 1}</span>
         <span><strong>${t.faults.past(fault)}</strong> · ${t.faults.when(fault)}
-          ${fault.error && html` <span class="wrong">${fault.error}</span>`}</span>
+          ${fault.error && html` <span class="wrong">${fault.error}</span>`}
+          ${fault.effect && html`<${Effect} effect=${fault.effect} on=${fault.state === 'on'} />`}</span>
       </li>`)}
   </ol></div>`);

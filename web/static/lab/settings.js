@@ -11,8 +11,10 @@ export const profiles = {
 const sale = ['stock', 'quantity'];
 /** How the service processes run; empty: as they do now. */
 export const services = ['services', 'lease_ms', 'wait_ms', 'poll_ms'];
-/** What there is to say of a fault: Redis is everybody's, and only a pause has an end of its own. */
-export const ofFault = (kind) => ['at_ms', ...(kind === 'restart_redis' ? [] : ['service']), ...(kind === 'pause_service' ? ['for_ms'] : [])];
+const nobodys = ['restart_redis', 'pause_holder', 'hang_holder', 'kill_holder', 'cut_holder'];
+const lasting = ['pause_service', 'pause_holder', 'hang_holder', 'cut_holder'];
+/** What there is to say of a fault: Redis is everybody's, a holder is where it is, and few have an end of their own. */
+export const ofFault = (kind) => ['at_ms', ...(nobodys.includes(kind) ? [] : ['service']), ...(lasting.includes(kind) ? ['for_ms'] : [])];
 
 /** @type {Form} */
 export const defaults = {

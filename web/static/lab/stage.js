@@ -2,9 +2,8 @@
 // and in the end a verdict on each.
 import { isOn } from '../lab.js';
 import { t } from '../text.js';
-import { classes, html } from '../ui.js';
+import { classes, html, useEffect, useState } from '../ui.js';
 import { Charts, LineSample } from './charts.js';
-import { Faults } from './faults.js';
 import { Idle } from './idle.js';
 import { Outcomes, Stock } from './lane.js';
 import { About, Facts, Figures, Lesson, Problems, Rules, Verdict, announcement } from './verdict.js';
@@ -26,6 +25,19 @@ export function Stage({ run, lab }) {
       ${lanes.length === 1 && lanes[0].result && html`<${Facts} result=${lanes[0].result} />`}
       <${About} run=${run} />
     </section>`;
+}
+
+/**
+ * What goes wrong, loaded when something can.
+ * @param {{run: Json.Run, status: Json.Status | null}} props
+ */
+function Faults(props) {
+  const [loaded, keep] = useState(/** @type {typeof import('./faults.js') | null} */ (null));
+  const wanted = props.run.state === 'running' || props.run.faults.length > 0;
+  useEffect(() => {
+    if (wanted) import('./faults.js').then(keep, () => { /* the lab has gone, and the page says so */ });
+  }, [wanted]);
+  return loaded && html`<${loaded.Faults} ...${props} />`;
 }
 
 /** @param {{run: Json.Run, lane: Json.Lane}} props */

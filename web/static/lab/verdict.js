@@ -43,6 +43,9 @@ export function Verdict({ run, lane }) {
     <div class="banner ${verdict}" data-verdict=${verdict}>
       <p class="word"><${Sign} verdict=${verdict} />${t.verdicts[verdict]}</p>
       <p>${run.lanes.length === 1 && html`<strong>${lane.strategy}</strong> · `}${sentence(run, lane)}</p>
+      ${lane.known && html`
+        <p class="known">${t.verdict.heldThisTime} ${lane.known.map((k, i) => html`
+          ${i > 0 && ', '}<a key=${k.example} href=${link('trace', k.example)}>${k.example}</a>`)}</p>`}
     </div>`;
 }
 

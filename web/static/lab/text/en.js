@@ -4,6 +4,21 @@ import { count } from '../../ui.js';
 const plural = (n, one, many = one + 's') => `${count(n)} ${n === 1 ? one : many}`;
 
 export default {
+  effects: {
+    colon: ': ', stop: '.', semicolon: '; ',
+    says: { bit: 'It took effect', idle: 'It took effect, and could not matter', void: 'It took no effect' },
+    why: {
+      no_units: 'no units were left', idle: 'the process had no purchase under way',
+      no_point: 'this strategy writes without a read before it, so its purchases have no such point',
+      nobody_came: 'no purchase reached the point before the run ended', went_on: 'it ended before it should have',
+      data_kept: 'the server came back with its data',
+    },
+    holder: (h, point) => `caught: the purchase of user ${h.user_id}, ${{ 'before-commit': 'before its COMMIT' }[point] ?? 'between its read and its write'}${h.lock_key ? `, holding ${h.lock_key}` : ''}`,
+    stood: (ms) => `it stood still for ${(ms / 1000).toFixed(1)} s`,
+    left: (n) => `${plural(n, 'unit')} left just before`,
+    inFlight: (n) => `${plural(n, 'purchase')} under way in that process`,
+    goesOn: 'It goes on.',
+  },
   /** @type {Record<string, string | ((p: Record<string, any>) => string)>} */
   broken: {
     oversold: ({ sold, stock }) => `${count(sold)} units sold out of ${count(stock)}: ${count(sold - stock)} too many.`,

@@ -2,6 +2,21 @@
 import { count } from '../../ui.js';
 
 export default {
+  effects: {
+    colon: '：', stop: '。', semicolon: '；',
+    says: { bit: '起了作用', idle: '起了作用，但不可能有影响', void: '没有起作用' },
+    why: {
+      no_units: '当时已经没有库存', idle: '这个进程当时没有正在进行的购买',
+      no_point: '这个策略写之前不读，它的购买没有这样一个点',
+      nobody_came: '直到运行结束也没有购买走到这个点', went_on: '它提前结束了',
+      data_kept: '服务器回来时数据还在',
+    },
+    holder: (h, point) => `截住的是用户 ${h.user_id} 的购买，停在${{ 'before-commit': 'COMMIT 之前' }[point] ?? '读与写之间'}${h.lock_key ? `，持有 ${h.lock_key}` : ''}`,
+    stood: (ms) => `停住了 ${(ms / 1000).toFixed(1)} 秒`,
+    left: (n) => `就在那之前还剩 ${count(n)} 件`,
+    inFlight: (n) => `这个进程里有 ${count(n)} 次购买正在进行`,
+    goesOn: '还在继续。',
+  },
   /** @type {Record<string, string | ((p: Record<string, any>) => string)>} */
   broken: {
     oversold: ({ sold, stock }) => `库存 ${count(stock)} 件，却卖出了 ${count(sold)} 件：多卖 ${count(sold - stock)} 件。`,
