@@ -16,6 +16,7 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
+	"seckill/internal/fault/point"
 	"seckill/internal/httpapi"
 	"seckill/internal/ledger"
 	"seckill/strategies"
@@ -33,6 +34,7 @@ type ServeCmd struct {
 	LockTimes
 	TokenFlags
 	AdminAddr        string        `env:"SECKILL_ADMIN_ADDR" placeholder:"ADDR" help:"Take admin calls without a token here: 127.0.0.1:PORT, for every user of this machine, or unix:/path."`
+	FaultPoints      bool          `env:"SECKILL_FAULT_POINTS" help:"Let --admin-addr stop a purchase between its read and its write, and cut connections. For labs, never for a shop."`
 	ZooKeeperSession time.Duration `name:"zookeeper-session" default:"6s" env:"SECKILL_ZOOKEEPER_SESSION" help:"Session time-out to ask ZooKeeper for: how long a dead holder blocks the others."`
 	LockNoRenewal    bool          `name:"lock-no-renewal" env:"SECKILL_LOCK_NO_RENEWAL" help:"Locks that renew themselves live for one lease only."`
 	LockMaxHold      time.Duration `default:"0" env:"SECKILL_LOCK_MAX_HOLD" help:"Renew a lock for so long and no longer, for a holder that hangs; 0: without end."`
@@ -90,6 +92,9 @@ func (c *ServeCmd) validateAddr() error {
 	if _, err := net.ResolveTCPAddr("tcp", c.Addr); err != nil {
 		return fmt.Errorf("--addr %q is no address to listen on, such as 127.0.0.1:8081: %w", c.Addr, err)
 	}
+	if c.FaultPoints && c.AdminAddr == "" {
+		return errors.New("--fault-points are served to admins only: say with --admin-addr where, such as unix:/run/seckill/admin.sock")
+	}
 	if c.AdminAddr == "" {
 		return nil
 	}
@@ -137,8 +142,13 @@ func (c *ServeCmd) Run(ctx context.Context, stderr stderrWriter) error {
 	if err := ledger.Migrate(ctx, in.DB); err != nil {
 		return err
 	}
+	var points *point.Points
+	if c.FaultPoints {
+		points = &point.Points{}
+		defer context.AfterFunc(ctx, points.Close)() // who shuts down waits for no fault
+	}
 	server, err := httpapi.New(httpapi.Config{
-		Instance: in, Infos: strategies.All(), Default: c.Strategy, Token: token, Log: log,
+		Instance: in, Points: points, Infos: strategies.All(), Default: c.Strategy, Token: token, Log: log,
 		Settings: catalog.Settings{LockWait: c.LockWait, LockLease: c.LockLease, LockPoll: c.LockPoll, Retries: c.Retries,
 			NoRenewal: c.LockNoRenewal, MaxHold: c.LockMaxHold, NoWait: c.LockNowait, RecordLock: c.LockRecord,
 			MicrosecondTS: c.MicrosecondTS},

@@ -101,6 +101,7 @@ func New(c Config) (*Server, error) {
 		return nil, fmt.Errorf("the default strategy: %w", err)
 	}
 	s.public, s.private = s.route(), s.route(s.handle(s.asAdmin))
+	s.routePoints(s.private)
 	return s, nil
 }
 

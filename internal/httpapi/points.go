@@ -21,9 +21,8 @@ const (
 	mostAwait = 10_000
 )
 
-// routePoints adds the calls of --fault-points, to the admin listener only: a
-// purchase that stands still for a minute is no matter for the public one,
-// with a token or without.
+// routePoints adds the calls of --fault-points, to the admin listener only:
+// nobody on the public one stops purchases, not even with the token.
 func (s *Server) routePoints(r *gin.Engine) {
 	if s.Points == nil {
 		return

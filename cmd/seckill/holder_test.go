@@ -1,0 +1,153 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"seckill/internal/fault"
+	"seckill/internal/fault/point"
+	"seckill/internal/lab"
+	"seckill/internal/ledger"
+	"seckill/loadtest"
+)
+
+// A holderRun is a sale in which a fault befalls the holder.
+type holderRun struct {
+	result *loadtest.Result
+	effect fault.Effect
+	then   int // orders right after it took effect
+}
+
+const holderLease = 500 * time.Millisecond
+
+// stormWith has a fault befall the holder in a sale of two processes, for the
+// length of last or, if that is 0, to its end.
+func stormWith(t *testing.T, strategy string, kind fault.Name, last time.Duration, stock int64, buyers int) holderRun {
+	t.Helper()
+	store := books(t)
+	l, urls, _ := services(t, "--lock-lease", holderLease.String(), "--lock-wait", "1s")
+	var run holderRun
+	happened, over := make(chan struct{}), make(chan struct{})
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute)
+	defer cancel()
+	inject := func() {
+		defer close(happened)
+		i, err := l.Inject(ctx, kind, fault.Aim{Strategy: strategy, SKU: 1, For: last})
+		if err != nil {
+			t.Errorf("%s: %v", kind, err)
+			return
+		}
+		if snap, err := store.Snapshot(ctx, 1); err == nil {
+			run.then = len(snap.Orders)
+		}
+		if last > 0 {
+			time.Sleep(last) // as long as the fault is to last
+		} else {
+			<-over
+		}
+		if run.effect, err = i.Undo(ctx); err != nil {
+			t.Errorf("end %s: %v", kind, err)
+		}
+	}
+	run.result = storm(t, loadtest.Config{Targets: urls, Ledger: store,
+		Scenario:   loadtest.Scenario{Strategy: strategy, Stock: stock, Buyers: buyers, Concurrency: 32},
+		OnProgress: midway(buyers/10, func() { go inject() })})
+	close(over)
+	<-happened
+	return run
+}
+
+// A holder who stands still past the lease of a lock writes over his
+// successor, every time: nobody can call the COMMIT back that he was about to
+// send. The same pause is nothing to a lock that lives in the very session that
+// writes; and a statement that reads and writes at once cannot be paused in
+// between.
+func TestPausedHolder(t *testing.T) {
+	const past = holderLease + time.Second
+	t.Run("redis-lua", func(t *testing.T) {
+		run := stormWith(t, "redis-lua", fault.PauseHolder, past, 300, 1500)
+		e := run.effect
+		if !e.Took || !e.Matters || e.Holder == nil || e.At != point.BeforeCommit || e.Holder.LockKey != "seckill:lock:stock:1" {
+			t.Errorf("the fault came to %+v with the holder %+v", e, e.Holder)
+		}
+		if e.Stood < int(holderLease.Milliseconds()) || e.Left == nil || *e.Left <= 0 {
+			t.Errorf("it stood still for %d ms with %v units left, want past the lease of %v, with some", e.Stood, e.Left, holderLease)
+		}
+		if status := run.result.ExitStatus(); status != loadtest.ExitOversold && status != loadtest.ExitLost {
+			t.Errorf("the run says %s: %v, want it oversold or lost", run.result.Verdict, run.result.Counts)
+		}
+	})
+	t.Run("get-lock", func(t *testing.T) {
+		run := stormWith(t, "get-lock", fault.PauseHolder, past, 300, 1500)
+		if !run.effect.Took || !run.effect.Matters {
+			t.Errorf("the fault came to %+v", run.effect)
+		}
+		if run.result.Verdict != ledger.Held {
+			t.Errorf("the run says %s: %+v", run.result.Verdict, run.result.Audit.Violations)
+		}
+	})
+	t.Run("conditional", func(t *testing.T) {
+		run := stormWith(t, "conditional", fault.PauseHolder, past, 300, 1500)
+		if run.effect.Took || run.effect.Why != fault.NoPoint {
+			t.Errorf("the fault came to %+v, want none, because there is no such point", run.effect)
+		}
+		if run.result.Verdict != ledger.Held {
+			t.Errorf("the run says %s: %+v", run.result.Verdict, run.result.Audit.Violations)
+		}
+	})
+}
+
+// A killed holder blocks a lock that nothing ends; one with a lease goes to the
+// next when that is over.
+func TestKilledHolder(t *testing.T) {
+	for strategy, blocks := range map[string]bool{"redis-setnx": true, "redis-lua": false} {
+		t.Run(strategy, func(t *testing.T) {
+			run := stormWith(t, strategy, fault.KillHolder, 0, 200, 400)
+			e := run.effect
+			if !e.Took || !e.Matters || e.Holder == nil || e.At != point.BeforeWrite {
+				t.Errorf("the fault came to %+v", e)
+			}
+			if run.result.Audit == nil {
+				t.Fatalf("the books were not read: %v", run.result.Problems)
+			}
+			after := run.result.Audit.Orders - run.then
+			switch {
+			case blocks && (after != 0 || run.result.Audit.Remaining == 0):
+				t.Errorf("%d orders after the holder was killed, %d units left: want none, and some", after, run.result.Audit.Remaining)
+			case !blocks && after == 0:
+				t.Errorf("no order after the holder was killed, %d units left", run.result.Audit.Remaining)
+			}
+		})
+	}
+}
+
+// A fault that comes when nothing is left says so, and waits for nobody.
+func TestFaultAfterTheSale(t *testing.T) {
+	store := books(t)
+	l, urls, _ := services(t)
+	storm(t, loadtest.Config{Targets: urls, Ledger: store, Scenario: loadtest.Scenario{Strategy: "redis-lua", Stock: 5, Buyers: 30}})
+	first := len(l.Services()) - len(urls) + 1
+	for _, kind := range []fault.Name{fault.PauseHolder, fault.HangHolder, fault.KillHolder, fault.CutHolder, fault.PauseService} {
+		i, err := l.Inject(t.Context(), kind, fault.Aim{Service: first, Strategy: "redis-lua", SKU: 1, For: time.Second})
+		if err != nil {
+			t.Fatalf("%s: %v", kind, err)
+		}
+		e, err := i.Undo(t.Context())
+		if err != nil {
+			t.Errorf("end %s: %v", kind, err)
+		}
+		if e.Matters || e.Why != fault.NoUnits || e.Left == nil || *e.Left != 0 {
+			t.Errorf("%s came to %+v, want that it could not matter: no units", kind, e)
+		}
+		if atHolder := kind != fault.PauseService; e.Took == atHolder {
+			t.Errorf("%s took effect: %v", kind, e.Took)
+		}
+	}
+	if up := slices.DeleteFunc(l.Services(), func(s lab.Service) bool { return !s.Up }); len(up) < len(urls) {
+		t.Errorf("somebody was harmed: %+v", l.Services())
+	}
+}
