@@ -4,10 +4,13 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"seckill/internal/catalog"
+	"seckill/internal/fault"
 	"seckill/internal/history"
 	"seckill/internal/lab"
+	"seckill/internal/ledger"
 	"seckill/loadtest"
 )
 
@@ -105,6 +108,46 @@ func TestPausesByHand(t *testing.T) {
 	}
 	if r := page.until(ended); !r.Stopped || r.Faults[1].State != FaultOver {
 		t.Errorf("the run ended as %+v", r)
+	}
+}
+
+// A fault at a holder waits for one, befalls the process that has it, and says
+// what came of it. A run that held all the same names the order that is known
+// to break its strategy; one whose fault could not matter does not.
+func TestFaultsAtTheHolder(t *testing.T) {
+	l := newFakeLab()
+	_, h, load := start(t, func(c *Config) {
+		c.Lab = l
+		c.Guarantees = fstest.MapFS{"matrix.json": {Data: []byte(`{"format":1,"rows":[{"strategy":"good","cells":{
+			"lease-end":{"answer":"breaks","example":"web/guarantees/good.lease-end.json"},"dead-holder":{"answer":"holds"}}}]}`)}}
+	})
+	page := watch(t, h.URL)
+	page.next("hello")
+	held := &loadtest.Result{Verdict: ledger.Held}
+	for _, comes := range []bool{true, false} {
+		id := begin(t, h.URL, withFaults(`,"faults":[{"kind":"pause_holder","for_ms":1}]`)).ID
+		<-load.configs
+		if did := <-l.did; did != "wait for a holder of good of SKU 1" {
+			t.Errorf("the lab did %s", did)
+		}
+		page.until(func(r Run) bool { return r.ID == id && r.Faults[0].State == FaultWaiting })
+		if comes {
+			l.holders <- 2
+			page.until(func(r Run) bool { return r.ID == id && r.Faults[0].State == FaultOver })
+			<-l.did
+			<-l.did
+		}
+		load.results <- held
+		r := page.until(func(r Run) bool { return r.ID == id && ended(r) })
+		f, known := r.Faults[0], r.Lanes[0].Known
+		switch {
+		case f.State != FaultOver || f.Effect == nil || f.Effect.Took != comes:
+			t.Errorf("the fault ended as %+v", f)
+		case comes && (f.Service != 2 || f.Effect.Stood != 7 || len(known) != 1 || known[0].Example != "good.lease-end"):
+			t.Errorf("the fault is %+v %+v, known is %+v", f, f.Effect, known)
+		case !comes && (f.Effect.Why != fault.NoUnits || known != nil):
+			t.Errorf("nobody came, and the fault is %+v, known is %+v", f.Effect, known)
+		}
 	}
 }
 
