@@ -105,7 +105,7 @@ type Settings struct {
 	Quantities      []Share  `json:"quantities,omitempty"`
 	Duplicates      float64  `json:"duplicates,omitempty"`
 	Cancellations   float64  `json:"cancellations,omitempty"`
-	Copies          Fraction `json:"copies,omitempty"`           // share of requests that are sent several times at once
+	Copies          float64  `json:"copies,omitempty"`           // share of requests that are sent several times at once
 	Retry           int      `json:"retry,omitempty"`            // how often a call is made again at most
 	Connections     int      `json:"connections,omitempty"`      // at most, of an open loop
 	Rate            float64  `json:"rate,omitempty"`             // requests a second

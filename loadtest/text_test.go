@@ -182,3 +182,17 @@ func TestWriteTextSaysThatItCannot(t *testing.T) {
 		t.Error("no error on a full disk")
 	}
 }
+
+// What is written down is read again: a kept run, an older result.
+func TestResultIsReadAgain(t *testing.T) {
+	r := example()
+	r.Settings.Copies, r.Settings.Retry, r.Copies, r.Verdict = .01, 1, 24, Blocked
+	data, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var again Result
+	if err := json.Unmarshal(data, &again); err != nil || again.Settings.Copies != .01 || again.Copies != 24 || again.Verdict != Blocked {
+		t.Errorf("%v: %+v", err, again)
+	}
+}

@@ -61,7 +61,7 @@ func (s Settings) mix() string {
 		parts = append(parts, fmt.Sprintf("%g%% of sales are cancelled", 100*s.Cancellations))
 	}
 	if s.Copies > 0 {
-		parts = append(parts, fmt.Sprintf("%s sent %d times at once", s.Copies, copiesEach))
+		parts = append(parts, fmt.Sprintf("%s sent %d times at once", Fraction(s.Copies), copiesEach))
 	}
 	if s.Retry > 0 {
 		parts = append(parts, "up to "+countOf(s.Retry, "retry", "retries"))

@@ -128,7 +128,7 @@ func TestForeignServiceOverTLS(t *testing.T) {
 		status   int
 		says     string
 	}{
-		{"careful", false, []string{"--ca", certificate}, loadtest.ExitHeld, "20 of 20 units sold"},
+		{"careful", false, []string{"--ca", certificate}, loadtest.ExitHeld, "served: 20 of 20 units"},
 		{"careless", true, []string{"--ca", certificate}, loadtest.ExitOversold, "too many"},
 		{"unknown authority", false, nil, loadtest.ExitNotValid, "certificate"},
 		{"no authority in the file", false, []string{"--ca", scenario}, statusUsage, "there is no certificate in"},

@@ -32,7 +32,7 @@ func TestLoadOnAFullDisk(t *testing.T) {
 			t.Errorf("exit status %d: %s", status, &stderr)
 		}
 		if temp == "/nowhere" {
-			if !strings.Contains(stderr.String(), "10 of 10 units sold") {
+			if !strings.Contains(stderr.String(), "served: 10 of 10 units") {
 				t.Errorf("the result is nowhere: %s", &stderr)
 			}
 			continue
