@@ -9,6 +9,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"net"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -65,6 +66,9 @@ type Config struct {
 	// RowLockWait bounds how long the SQL server lets a statement wait for a
 	// row; MySQL counts in whole seconds, so it is rounded up. 0 means 3 s.
 	RowLockWait time.Duration
+	// WrapConn is given every connection that is opened. Tests lose replies with
+	// it. Nil: connections are used as they are.
+	WrapConn func(net.Conn) net.Conn
 	// ZooKeeperSession is the session time-out asked for. 0 means 6 s.
 	ZooKeeperSession time.Duration
 }
@@ -100,7 +104,7 @@ type Status struct {
 // address of the first that cannot be reached. After a success each client
 // reconnects by itself whenever its server comes back.
 func Open(ctx context.Context, c Config) (_ *Instance, err error) {
-	in := &Instance{Config: c, Dialer: &Dialer{}, versions: map[string]string{}}
+	in := &Instance{Config: c, Dialer: &Dialer{wrap: c.WrapConn}, versions: map[string]string{}}
 	defer func() {
 		if err != nil {
 			in.Close()

@@ -16,6 +16,8 @@ var ErrKilled = errors.New("this instance was killed")
 // of its process can be played: Kill closes the sockets as a crash would
 // (nothing is said to the servers) and refuses every later connection.
 type Dialer struct {
+	wrap func(net.Conn) net.Conn // nil: as it is; see Config.WrapConn
+
 	mu    sync.Mutex
 	conns map[net.Conn]struct{}
 	dead  bool
@@ -34,6 +36,9 @@ func (d *Dialer) DialContext(ctx context.Context, network, addr string) (net.Con
 	c, err := (&net.Dialer{Timeout: dialTimeout}).DialContext(ctx, network, addr)
 	if err != nil {
 		return nil, err
+	}
+	if d.wrap != nil {
+		c = d.wrap(c)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()

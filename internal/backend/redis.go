@@ -11,6 +11,9 @@ import (
 	"seckill/internal/tap"
 )
 
+// A Cluster's client follows so many redirections of one command.
+const mostRedirects = 5
+
 func (in *Instance) openRedis(ctx context.Context) error {
 	if len(in.Config.RedisAddrs) == 0 {
 		return nil
@@ -20,8 +23,9 @@ func (in *Instance) openRedis(ctx context.Context) error {
 		return err
 	}
 	c := redis.NewUniversalClient(&redis.UniversalOptions{
-		Addrs: hosts, Username: login.User, Password: login.Password, Dialer: in.Dialer.DialContext,
-		MaxRetries:            -1, // a silent retry deducts twice
+		Addrs: hosts, Username: login.User, Password: login.Password, Dialer: in.dialRedis,
+		MaxRetries:            -1, // a silent retry deducts twice: see dialRedis
+		MaxRedirects:          mostRedirects,
 		DialTimeout:           dialTimeout,
 		ReadTimeout:           3 * time.Second,
 		WriteTimeout:          3 * time.Second,
@@ -29,7 +33,11 @@ func (in *Instance) openRedis(ctx context.Context) error {
 		PoolSize:              64,
 		DisableIdentity:       true,
 	})
-	c.AddHook(tap.RedisHook{})
+	if cluster, ok := c.(*redis.ClusterClient); ok {
+		watchCluster(cluster)
+	} else {
+		c.AddHook(tap.RedisHook{})
+	}
 	in.closers = append(in.closers, c.Close)
 	info, err := c.Info(ctx).Result()
 	if err != nil {
@@ -51,7 +59,7 @@ func (in *Instance) openRedlock(ctx context.Context) error {
 			return err
 		}
 		c := redis.NewClient(&redis.Options{
-			Addr: a.Host, Username: a.User, Password: a.Password, Dialer: in.Dialer.DialContext,
+			Addr: a.Host, Username: a.User, Password: a.Password, Dialer: in.dialRedis,
 			MaxRetries:            -1,
 			DialTimeout:           dialTimeout,
 			DialerRetries:         1, // a node that is down is one vote less, not a wait

@@ -61,6 +61,9 @@ func (l *Lab) add(ctx context.Context, name string) (backend.Status, error) {
 	if !known {
 		return backend.Status{}, fmt.Errorf("no backend is called %q: choose from %v", name, AllBackends)
 	}
+	if name == backend.NameRedis && l.options.Topology == Cluster {
+		return l.addRedisCluster(ctx, program)
+	}
 	if l.isPrivate(name, program) {
 		return l.addPrivate(ctx, name, program)
 	}

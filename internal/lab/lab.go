@@ -33,6 +33,8 @@ type Options struct {
 	Backends []string
 	// Embedded takes the embedded engines even where servers are installed.
 	Embedded bool
+	// Topology is Single ("" is, too) or Cluster.
+	Topology string
 	// RedlockNodes is the number of independent Redis nodes. 0 means 5.
 	RedlockNodes int
 	// Folder is where the lab makes a folder of its own. "" means the
@@ -121,6 +123,9 @@ func Start(ctx context.Context, o Options) (*Lab, error) {
 	}
 	if o.Token == "" {
 		o.Token = rand.Text()
+	}
+	if err := o.checkTopology(); err != nil {
+		return nil, err
 	}
 	l := &Lab{options: o, config: o.Given, passwords: makePasswords(), statuses: map[string]backend.Status{}}
 	l.config.Tiers = map[string]backend.Tier{}

@@ -14,8 +14,9 @@ import (
 
 // RedisHook lets every Redis command pass the Tap of its context. What
 // go-redis sends by itself when it opens a connection (HELLO, CLIENT, AUTH,
-// SELECT) belongs to no purchase and is left out. Use it with
-// redis.Options.MaxRetries -1: a retry below the hook is invisible here, and
+// SELECT), or asks about a Cluster (CLUSTER, COMMAND), belongs to no purchase
+// and is left out. On a Cluster every node's client needs a hook of its own. Use
+// it with redis.Options.MaxRetries -1: a retry below the hook is invisible here, and
 // deducts twice when only the reply was lost.
 type RedisHook struct {
 	Node string // becomes Command.Node
@@ -51,8 +52,12 @@ func (h RedisHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Pro
 			for i, cmd := range cmds {
 				parts[i] = text(cmd)
 			}
+			named := cmds[0]
+			if named.Name() == "asking" && len(cmds) > 1 {
+				named = cmds[1]
+			}
 			return &Command{Backend: Redis, Node: h.Node,
-				Name: strings.ToUpper(cmds[0].Name()), Text: strings.Join(parts, "; ")}
+				Name: strings.ToUpper(named.Name()), Text: strings.Join(parts, "; ")}
 		}, func() error { return next(ctx, cmds) })
 		return settle(err, cmds...)
 	}
@@ -70,7 +75,7 @@ func settle(err error, cmds ...redis.Cmder) error {
 
 func handshake(cmd redis.Cmder) bool {
 	switch cmd.Name() {
-	case "hello", "client", "auth", "select", "readonly":
+	case "hello", "client", "auth", "select", "readonly", "cluster", "command":
 		return true
 	}
 	return false

@@ -51,9 +51,10 @@ func keepCompiledSQLite() {
 }
 
 var shared struct {
-	mu   sync.Mutex
-	lab  *lab.Lab
-	drop func() // what was made on a server that was given
+	mu      sync.Mutex
+	lab     *lab.Lab
+	cluster *lab.Lab // see Cluster
+	drop    func()   // what was made on a server that was given
 }
 
 func stop() {
@@ -64,6 +65,9 @@ func stop() {
 	}
 	if shared.lab != nil {
 		shared.lab.Stop(context.Background())
+	}
+	if shared.cluster != nil {
+		shared.cluster.Stop(context.Background())
 	}
 }
 

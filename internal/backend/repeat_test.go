@@ -1,0 +1,180 @@
+package backend_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"seckill/internal/backend"
+	"seckill/internal/lab/labtest"
+	"seckill/internal/tap"
+)
+
+// A robber loses every reply to what names its key: the command has run by
+// then. The error is what a connection says that ends, or whose time is up.
+type robber struct {
+	key    string
+	says   error
+	robbed atomic.Int64
+}
+
+func (r *robber) wrap(c net.Conn) net.Conn { return &robbedConn{Conn: c, by: r} }
+
+type robbedConn struct {
+	net.Conn
+	by    *robber
+	armed atomic.Bool
+}
+
+func (c *robbedConn) Write(b []byte) (int, error) {
+	if bytes.Contains(b, []byte(c.by.key)) {
+		c.armed.Store(true)
+	}
+	return c.Conn.Write(b)
+}
+
+func (c *robbedConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if err == nil && c.armed.Load() {
+		c.by.robbed.Add(1)
+		c.Conn.Close()
+		return 0, c.by.says
+	}
+	return n, err
+}
+
+func (c *robbedConn) SyscallConn() (syscall.RawConn, error) {
+	return c.Conn.(syscall.Conn).SyscallConn()
+}
+
+// counts every command that is sent to Redis.
+type counting struct {
+	mu   sync.Mutex
+	seen []string
+}
+
+func (c *counting) Before(_ context.Context, cmd *tap.Command) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.seen = append(c.seen, cmd.Text)
+	return nil
+}
+
+func (*counting) After(_ context.Context, _ *tap.Command, err error) error { return err }
+
+func (c *counting) named(key string) (n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, text := range c.seen {
+		if strings.Contains(text, key) {
+			n++
+		}
+	}
+	return n
+}
+
+var increment = redis.NewScript("return redis.call('INCR', KEYS[1])")
+
+// Ways to send a command, each of which raises key by one.
+var ways = map[string]func(ctx context.Context, c redis.UniversalClient, key string) error{
+	"command": func(ctx context.Context, c redis.UniversalClient, key string) error { return c.Incr(ctx, key).Err() },
+	"script": func(ctx context.Context, c redis.UniversalClient, key string) error {
+		return increment.EvalSha(ctx, c, []string{key}).Err()
+	},
+	"pipeline": func(ctx context.Context, c redis.UniversalClient, key string) error {
+		_, err := c.Pipelined(ctx, func(p redis.Pipeliner) error {
+			p.Incr(ctx, key)
+			p.Get(ctx, key)
+			return nil
+		})
+		return err
+	},
+	"pipeline whose first command is refused": func(ctx context.Context, c redis.UniversalClient, key string) error {
+		_, err := c.Pipelined(ctx, func(p redis.Pipeliner) error {
+			p.Eval(ctx, "return redis.error_reply('TRYAGAIN not now')", []string{"{" + key + "}"})
+			p.Incr(ctx, key)
+			return nil
+		})
+		return err
+	},
+	"MULTI/EXEC": func(ctx context.Context, c redis.UniversalClient, key string) error {
+		_, err := c.TxPipelined(ctx, func(p redis.Pipeliner) error {
+			p.Incr(ctx, key)
+			return nil
+		})
+		return err
+	},
+	"WATCH": func(ctx context.Context, c redis.UniversalClient, key string) error {
+		return c.Watch(ctx, func(tx *redis.Tx) error {
+			_, err := tx.TxPipelined(ctx, func(p redis.Pipeliner) error {
+				p.Incr(ctx, key)
+				return nil
+			})
+			return err
+		}, "{"+key+"}:watched")
+	},
+}
+
+// Whatever is lost of a reply, the server executes a command once, and the
+// caller is told that nobody knows. The tap sees each that is sent.
+func TestNothingThatMayHaveRunIsRepeated(t *testing.T) {
+	for topology, config := range map[string]backend.Config{
+		"single":  labtest.Only(labtest.Start(t, backend.Redis).Config(), backend.Redis),
+		"cluster": labtest.OnCluster(t, backend.Redis),
+	} {
+		server, err := backend.Open(t.Context(), config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer server.Close()
+		for way, send := range ways {
+			for name, says := range map[string]error{
+				"the connection ends": io.EOF,
+				"half a reply":        io.ErrUnexpectedEOF,
+				"reset":               &net.OpError{Op: "read", Net: "tcp", Err: os.NewSyscallError("read", syscall.ECONNRESET)},
+				"time-out":            &net.OpError{Op: "read", Net: "tcp", Err: os.ErrDeadlineExceeded},
+			} {
+				t.Run(fmt.Sprint(topology, ", ", way, ", ", name), func(t *testing.T) {
+					for slot := range 4 { // of several masters
+						key := fmt.Sprintf("robbed-%d-%s-%s", slot, topology, strings.ReplaceAll(way+name, " ", "-"))
+						server.Redis.Del(t.Context(), key)
+						r := &robber{key: key, says: says}
+						c := config
+						c.WrapConn = r.wrap
+						in, err := backend.Open(t.Context(), c)
+						if err != nil {
+							t.Fatal(err)
+						}
+						if err := increment.Load(t.Context(), in.Redis).Err(); err != nil {
+							t.Fatal(err)
+						}
+						sent := &counting{}
+						err = send(tap.With(t.Context(), sent), in.Redis, key)
+						in.Close()
+						ran, _ := server.Redis.Get(t.Context(), key).Int()
+						if err == nil || ran > 1 || ran == 0 && way != "WATCH" {
+							t.Errorf("the caller was told %v, and it ran %d times; want an error, and once", err, ran)
+						}
+						if n := int64(sent.named(key)); n != r.robbed.Load() && way != "pipeline whose first command is refused" {
+							t.Errorf("the tap saw %d commands, the server %d: %q", n, r.robbed.Load(), sent.seen)
+						}
+						if errors.Is(err, io.EOF) {
+							t.Error("the error looks like one that a client repeats for")
+						}
+					}
+				})
+			}
+		}
+	}
+}

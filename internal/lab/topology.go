@@ -1,0 +1,177 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"seckill/internal/backend"
+)
+
+// Topologies of a lab: how the servers of its backends stand to each other.
+const (
+	Single  = "single"  // one server each
+	Cluster = "cluster" // Redis is a Cluster of six: three masters, three replicas
+)
+
+// Topologies are all of them.
+var Topologies = []string{Single, Cluster}
+
+// checkTopology finds what cannot be.
+func (o Options) checkTopology() error {
+	switch {
+	case o.Topology == "" || o.Topology == Single:
+		return nil
+	case !slices.Contains(Topologies, o.Topology):
+		return fmt.Errorf("there is no topology %q: choose from %s", o.Topology, strings.Join(Topologies, ", "))
+	case len(o.Given.RedisAddrs) > 0:
+		return errors.New("topology cluster starts six Redis servers of the lab's own, and Redis addresses are given: " +
+			"leave out one of them (several --redis-addrs are used as a Cluster as they are)")
+	case o.Embedded:
+		return errors.New("topology cluster needs real Redis servers: start the lab without --embedded")
+	}
+	return nil
+}
+
+const (
+	clusterMasters = 3
+	clusterNodes   = 2 * clusterMasters
+	clusterSlots   = 16384
+
+	// A Cluster forms quickly when its nodes ping each other often. Later they
+	// do not have to: a machine under load must not look like a dead one.
+	formingTimeout = "1000"
+	runningTimeout = "5000"
+	forming        = 30 * time.Second
+)
+
+// addRedisCluster starts six servers and makes a Cluster of them.
+func (l *Lab) addRedisCluster(ctx context.Context, program Program) (backend.Status, error) {
+	if !program.Found() {
+		return backend.Status{}, fmt.Errorf("topology cluster needs a Redis server: %s", program.Missing())
+	}
+	nodes, err := l.launchAll(ctx, clusterNodes, 2, func(ports [][]int) []server {
+		all := make([]server, clusterNodes)
+		for i := range all {
+			name := member(backend.NameRedis, i)
+			all[i] = l.redisServer(program, name, backend.NameRedis, "--cluster-enabled", "yes",
+				"--cluster-config-file", name+".conf", "--cluster-port", fmt.Sprint(ports[i][1]),
+				"--cluster-node-timeout", formingTimeout, "--repl-diskless-sync-delay", "0")
+			all[i].ports = 2
+		}
+		return all
+	})
+	if err != nil {
+		return backend.Status{}, fmt.Errorf("start a Redis Cluster (Redis 7 or later is needed): %w", err)
+	}
+	if err := formCluster(ctx, nodes, l.passwords.redis); err != nil {
+		return backend.Status{}, fmt.Errorf("form a Redis Cluster: %w", err)
+	}
+	addrs := make([]string, len(nodes))
+	for i, p := range nodes {
+		addrs[i] = p.Addr
+	}
+	maker, version, _ := strings.Cut(nodes[0].version, " ")
+	status := backend.Status{Name: backend.NameRedis, Tier: backend.Private, OK: true, Address: strings.Join(addrs, ","),
+		Version: fmt.Sprintf("%s Cluster of %d (%d masters), %s", maker, clusterNodes, clusterMasters, version)}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.setPrivate(&l.config, backend.NameRedis, status.Address)
+	return status, nil
+}
+
+// formCluster gives each master its slots and each master a replica, and
+// returns when every node says that the Cluster is well.
+func formCluster(ctx context.Context, nodes []*Process, password string) error {
+	clients := make([]*redis.Client, len(nodes))
+	for i, p := range nodes {
+		clients[i] = redis.NewClient(&redis.Options{Addr: p.Addr, Password: password, DisableIdentity: true})
+		defer clients[i].Close()
+	}
+	masters := clients[:clusterMasters]
+	for i, m := range masters {
+		from, to := i*clusterSlots/clusterMasters, (i+1)*clusterSlots/clusterMasters-1
+		if err := errors.Join(m.Do(ctx, "CLUSTER", "SET-CONFIG-EPOCH", i+1).Err(),
+			m.ClusterAddSlotsRange(ctx, from, to).Err()); err != nil {
+			return err
+		}
+	}
+	for _, p := range nodes[1:] {
+		if err := clients[0].Do(ctx, "CLUSTER", "MEET", "127.0.0.1", p.ports[0], p.ports[1]).Err(); err != nil {
+			return err
+		}
+	}
+	if err := eachNode(ctx, clients, "cluster_known_nodes", fmt.Sprint(clusterNodes)); err != nil {
+		return err
+	}
+	for i, r := range clients[clusterMasters:] {
+		id, err := masters[i].Do(ctx, "CLUSTER", "MYID").Text()
+		if err != nil {
+			return err
+		}
+		// Refused as long as the node has not shaken hands with its master.
+		if err := await(ctx, forming, func(ctx context.Context) error { return r.ClusterReplicate(ctx, id).Err() }); err != nil {
+			return err
+		}
+	}
+	if err := eachNode(ctx, clients, "cluster_state", "ok"); err != nil {
+		return err
+	}
+	for i, c := range clients {
+		err := await(ctx, forming, func(ctx context.Context) error {
+			return settled(ctx, c, i < clusterMasters)
+		})
+		if err == nil {
+			err = c.ConfigSet(ctx, "cluster-node-timeout", runningTimeout).Err()
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", nodes[i].Name, err)
+		}
+	}
+	return nil
+}
+
+// eachNode waits until CLUSTER INFO says so everywhere.
+func eachNode(ctx context.Context, nodes []*redis.Client, field, want string) error {
+	for _, c := range nodes {
+		err := await(ctx, forming, func(ctx context.Context) error {
+			info, err := c.ClusterInfo(ctx).Result()
+			if err == nil && !strings.Contains(info, field+":"+want+"\r\n") {
+				err = fmt.Errorf("%s is not %s yet: %s", field, want, strings.ReplaceAll(info, "\r\n", " "))
+			}
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.Options().Addr, err)
+		}
+	}
+	return nil
+}
+
+// settled: it knows every node's part, and a replica has its master's data.
+func settled(ctx context.Context, c *redis.Client, master bool) error {
+	slots, err := c.ClusterSlots(ctx).Result()
+	if err != nil {
+		return err
+	}
+	parts := 0
+	for _, s := range slots {
+		parts += len(s.Nodes)
+	}
+	if parts != clusterNodes {
+		return fmt.Errorf("it knows the parts of %d nodes", parts)
+	}
+	if master {
+		return nil
+	}
+	info, err := c.Info(ctx, "replication").Result()
+	if err == nil && !strings.Contains(info, "master_link_status:up") {
+		err = errors.New("it does not follow its master yet")
+	}
+	return err
+}
