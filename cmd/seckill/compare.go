@@ -39,6 +39,8 @@ type CompareCmd struct {
 	CompareOutput
 	TokenFlags
 
+	TopologyFlag
+
 	// With --target: what the verdict is read from, and the floors are measured
 	// on. Else what the lab that is started for the run does not start itself.
 	BackendFlags
@@ -152,6 +154,13 @@ func (c *CompareCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWri
 }
 
 func (c *CompareCmd) where(ctx context.Context, stderr io.Writer) (*place, error) {
+	elsewhere := ""
+	if len(c.Target) > 0 {
+		elsewhere = "--target names services that run already: leave out one of them"
+	}
+	if err := c.TopologyFlag.check(elsewhere, c.BackendFlags); err != nil {
+		return nil, usage(stderr, err)
+	}
 	if len(c.Target) > 0 {
 		token, err := c.TokenFlags.read()
 		return &place{targets: c.Target, token: token, sql: c.BackendFlags.config()}, err
@@ -161,7 +170,10 @@ func (c *CompareCmd) where(ctx context.Context, stderr io.Writer) (*place, error
 		return nil, err
 	}
 	if running != nil {
+		if err := c.TopologyFlag.check("the lab that is running is used: stop it first", c.BackendFlags); err != nil {
+			return nil, usage(stderr, err)
+		}
 		return &place{targets: running.Services, token: running.Token, sql: running.Config}, nil
 	}
-	return startPlace(ctx, stderr, c.BackendFlags.config())
+	return startPlace(ctx, stderr, lab.Options{Given: c.BackendFlags.config(), Topology: c.Topology})
 }

@@ -56,6 +56,8 @@ type LoadCmd struct {
 	TokenFlags
 	JSON bool `name:"json" help:"Write the result as JSON."`
 
+	TopologyFlag
+
 	// With --target: what the verdict is read from. Else what the lab that is
 	// started for the run does not start itself.
 	BackendFlags
@@ -178,6 +180,13 @@ func (p *place) leave() {
 // where finds the targets: those that were given, a lab that is running, or
 // one that is started for this run alone.
 func (c *LoadCmd) where(ctx context.Context, stderr io.Writer) (*place, error) {
+	elsewhere := ""
+	if len(c.Target) > 0 {
+		elsewhere = "--target names services that run already: leave out one of them"
+	}
+	if err := c.TopologyFlag.check(elsewhere, c.BackendFlags); err != nil {
+		return nil, usage(stderr, err)
+	}
 	if len(c.Target) > 0 {
 		token, err := c.TokenFlags.read()
 		return &place{targets: c.Target, token: token, sql: c.BackendFlags.config()}, err
@@ -187,18 +196,21 @@ func (c *LoadCmd) where(ctx context.Context, stderr io.Writer) (*place, error) {
 		return nil, err
 	}
 	if running != nil {
+		if err := c.TopologyFlag.check("the lab that is running is used: stop it first", c.BackendFlags); err != nil {
+			return nil, usage(stderr, err)
+		}
 		return &place{targets: running.Services, token: running.Token, sql: running.Config}, nil
 	}
 	if _, err := strategyNamed("--strategy", c.wanted.Strategy); err != nil {
 		return nil, usage(stderr, err)
 	}
-	return startPlace(ctx, stderr, c.BackendFlags.config())
+	return startPlace(ctx, stderr, lab.Options{Given: c.BackendFlags.config(), Topology: c.Topology})
 }
 
 // startPlace starts a lab that ends when the place is left.
-func startPlace(ctx context.Context, stderr io.Writer, given backend.Config) (*place, error) {
+func startPlace(ctx context.Context, stderr io.Writer, o lab.Options) (*place, error) {
 	fmt.Fprintln(stderr, "No lab is running: starting one for this run. (seckill up keeps one.)")
-	own, err := lab.Start(ctx, lab.Options{Given: given})
+	own, err := lab.Start(ctx, o)
 	if err != nil {
 		return nil, fmt.Errorf("start a lab for this run: %w", err)
 	}

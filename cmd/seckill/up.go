@@ -36,6 +36,7 @@ type UpCmd struct {
 	Token    string  `env:"SECKILL_TOKEN" help:"Token that every call must have that changes something. Needed to listen on other addresses than this machine's own."`
 
 	LockTimes
+	TopologyFlag
 	BackendFlags
 }
 
@@ -86,7 +87,11 @@ func (u *UpCmd) Validate() error {
 	if _, err := strategyNamed("--strategy", u.Strategy); err != nil {
 		return err
 	}
-	return errors.Join(checkToken(u.Token), u.LockTimes.check())
+	elsewhere := ""
+	if u.Embedded {
+		elsewhere = "--embedded starts no servers: leave out one of them"
+	}
+	return errors.Join(checkToken(u.Token), u.LockTimes.check(), u.TopologyFlag.check(elsewhere, u.BackendFlags))
 }
 
 func isLoopback(host string) bool {
@@ -113,7 +118,7 @@ func (u *UpCmd) listen() (net.Listener, error) {
 func (u *UpCmd) startLab(ctx context.Context) (*lab.Lab, error) {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
-	l, err := lab.Start(ctx, lab.Options{Given: u.config(), Embedded: u.Embedded, Folder: u.Folder, Token: u.Token,
+	l, err := lab.Start(ctx, lab.Options{Given: u.config(), Embedded: u.Embedded, Folder: u.Folder, Token: u.Token, Topology: u.Topology,
 		ServiceArgs: []string{"--strategy", u.Strategy}})
 	if err != nil {
 		return nil, err

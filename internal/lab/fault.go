@@ -54,6 +54,10 @@ func (h harmed) Server(name string) (fault.Process, string) {
 	h.lab.mu.Lock()
 	status := h.lab.statuses[name]
 	h.lab.mu.Unlock()
+	if name == backend.NameRedis && h.lab.options.Topology == Cluster {
+		// One of three would lose its data, and most sales would not notice.
+		return nil, "Redis is a Cluster here, and this fault is of one server: start the lab with --topology single"
+	}
 	switch status.Tier {
 	case backend.Private:
 		p, err := h.lab.Process(name)

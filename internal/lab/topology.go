@@ -60,7 +60,7 @@ func (l *Lab) addRedisCluster(ctx context.Context, program Program) (backend.Sta
 		for i := range all {
 			name := member(backend.NameRedis, i)
 			all[i] = l.redisServer(program, name, backend.NameRedis, "--cluster-enabled", "yes",
-				"--cluster-config-file", name+".conf", "--cluster-port", fmt.Sprint(ports[i][1]),
+				"--cluster-config-file", name+".nodes", "--cluster-port", fmt.Sprint(ports[i][1]),
 				"--cluster-node-timeout", formingTimeout, "--repl-diskless-sync-delay", "0")
 			all[i].ports = 2
 		}
