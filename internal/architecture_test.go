@@ -18,7 +18,7 @@ var mayImport = map[string][]string{
 	"internal/history":     {},
 	"internal/web":         {},
 	"internal/backend":     {"internal/tap"},
-	"internal/ledger":      {"internal/seckill"},
+	"internal/ledger":      {"internal/seckill", "internal/tap"},
 	"internal/lock":        {"internal/seckill", "internal/ledger", "internal/tap"},
 	"internal/catalog":     {"internal/seckill", "internal/backend", "internal/ledger", "internal/lock"},
 	"internal/fault":       {"internal/fault/point"},

@@ -249,8 +249,8 @@ func (c *Claims) send(ctx context.Context, asking []*claim, freed []string) erro
 		row("SELECT ? AS n, RELEASE_LOCK(?) AS got, CAST(? AS CHAR(128) CHARACTER SET ascii) COLLATE ascii_bin AS request_id, ? AS user_id",
 			-1, name, "", 0)
 	}
-	query.WriteString(") k LEFT JOIN (orders o JOIN stock s ON s.id = o.sku_id AND s.run = o.run) " +
-		"ON o.request_id = k.request_id AND o.user_id = k.user_id")
+	query.WriteString(") k LEFT JOIN orders o ON o.request_id = k.request_id AND o.user_id = k.user_id " +
+		"AND o.run = (SELECT s.run FROM stock s WHERE s.id = o.sku_id)")
 	rows, err := c.db.QueryContext(ctx, query.String(), args...)
 	if err != nil {
 		return err

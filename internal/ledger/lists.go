@@ -74,11 +74,12 @@ func (s *Store) Orders(ctx context.Context, f Filter) ([]Order, error) {
 	}
 }
 
-// nextSold is the first SKU from this one on that has orders; 0: none has.
+// nextSold is the first SKU from this one on that has orders; 0: none has. (With
+// EXISTS the database may read all orders to find out.)
 func (s *Store) nextSold(ctx context.Context, from int64) (int64, error) {
 	var found []int64
-	err := s.db.WithContext(ctx).Raw("SELECT id FROM stock WHERE id >= ? AND EXISTS "+
-		"(SELECT 1 FROM orders WHERE orders.sku_id = stock.id AND orders.run = stock.run) ORDER BY id LIMIT 1", from).Scan(&found).Error
+	err := s.db.WithContext(ctx).Raw("SELECT id FROM stock WHERE id >= ? AND "+
+		"(SELECT 1 FROM orders WHERE orders.sku_id = stock.id AND orders.run = stock.run LIMIT 1) = 1 ORDER BY id LIMIT 1", from).Scan(&found).Error
 	if err != nil || len(found) == 0 {
 		return 0, before(err)
 	}
@@ -86,42 +87,27 @@ func (s *Store) nextSold(ctx context.Context, from int64) (int64, error) {
 }
 
 func (s *Store) page(ctx context.Context, into *[]Order, f Filter) error {
-	var where []string
-	var args []any
-	and := func(condition string, values ...any) {
-		where, args = append(where, condition), append(args, values...)
-	}
-	if f.SKU != 0 {
-		and("stock.id = ?", f.SKU)
+	q := s.db.WithContext(ctx)
+	switch {
+	case f.SKU != 0: // known before the first order is read: one range of the primary key
+		q = q.Order("id").Where("sku_id = ? AND run = (SELECT run FROM stock WHERE id = ?) AND id > ?", f.SKU, f.SKU, f.After.ID)
+	default:
+		q = q.Where("run = (SELECT run FROM stock WHERE stock.id = orders.sku_id)").
+			Where("(sku_id > ? OR sku_id = ? AND id > ?)", f.After.SKU, f.After.SKU, f.After.ID).Order("sku_id, id")
 	}
 	if f.User != 0 {
-		and("orders.user_id = ?", f.User)
+		q = q.Where("user_id = ?", f.User)
 	}
 	if f.RequestID != "" {
-		and("orders.request_id = ?", f.RequestID)
+		q = q.Where("request_id = ?", f.RequestID)
 	}
-	switch {
-	case f.After == Cursor{}:
-	case f.SKU != 0:
-		and("orders.id > ?", f.After.ID)
-	default:
-		and("(orders.sku_id > ? OR orders.sku_id = ? AND orders.id > ?)", f.After.SKU, f.After.SKU, f.After.ID)
-	}
-	query := ofThisRun + strings.Join(where, " AND ") + " ORDER BY "
-	if f.SKU == 0 {
-		query += "orders.sku_id, "
-	}
-	query += "orders.id"
 	if f.Limit != 0 {
-		query += " LIMIT ?"
-		args = append(args, f.Limit)
+		q = q.Limit(f.Limit)
 	}
-	found := []Order{}
-	if err := s.db.WithContext(ctx).Raw(query, args...).Scan(&found).Error; err != nil {
-		return before(err)
-	}
+	var found []Order
+	err := q.Find(&found).Error
 	*into = append(*into, found...)
-	return nil
+	return before(err)
 }
 
 // SKUs lists stock rows by id: those after a given one, so many at most.

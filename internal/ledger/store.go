@@ -190,12 +190,14 @@ func (s *Store) GiveBack(tx *gorm.DB, statement string, args ...any) error {
 	return err
 }
 
-// ofThisRun selects the orders of every SKU's current run. What an earlier run
-// left behind is not there for callers, whether it is removed yet or not.
-const ofThisRun = "SELECT orders.* FROM stock JOIN orders ON orders.sku_id = stock.id AND orders.run = stock.run WHERE "
+// ofThisRun is the condition of orders of their SKU's current run. What an
+// earlier run left behind is not there for callers, whether it is removed yet or
+// not. (As a join it would let the database begin with the stock, and read every
+// order of a run for one.)
+const ofThisRun = " AND orders.run = (SELECT stock.run FROM stock WHERE stock.id = orders.sku_id)"
 
 func oneOrder(db *gorm.DB, where string, args ...any) (o Order, err error) {
-	err = scan(db, &o, ofThisRun+where+" ORDER BY orders.id LIMIT 1", args...)
+	err = scan(db, &o, "SELECT * FROM orders WHERE "+where+ofThisRun+" ORDER BY id LIMIT 1", args...)
 	return o, unknownOrder(err)
 }
 
@@ -210,9 +212,9 @@ func unknownOrder(err error) error {
 // of its own, as long as there are any (rekeyOrders).
 func order(db *gorm.DB, publicID string) (Order, error) {
 	if sku, id, ok := parsePublicID(publicID); ok {
-		return oneOrder(db, "stock.id = ? AND orders.id = ? AND orders.public_id = ?", sku, id, publicID)
+		return oneOrder(db, "sku_id = ? AND run = (SELECT run FROM stock WHERE id = ?) AND id = ? AND public_id = ?", sku, sku, id, publicID)
 	}
-	return oneOrder(db, "orders.public_id = ?", publicID)
+	return oneOrder(db, "public_id = ?", publicID)
 }
 
 // Order finds an order of the current run by its public id; ErrUnknownOrder if
@@ -224,12 +226,12 @@ func (s *Store) Order(ctx context.Context, id string) (Order, error) {
 // Requested finds the order of the current run that a user's request led to,
 // of whichever SKU; ErrUnknownOrder if there is none.
 func (s *Store) Requested(ctx context.Context, user int64, requestID string) (Order, error) {
-	return oneOrder(s.db.WithContext(ctx), "orders.request_id = ? AND orders.user_id = ?", requestID, user)
+	return oneOrder(s.db.WithContext(ctx), "request_id = ? AND user_id = ?", requestID, user)
 }
 
 // RequestedOf is Requested for the purchase of one SKU.
 func (s *Store) RequestedOf(ctx context.Context, sku, user int64, requestID string) (Order, error) {
-	return oneOrder(s.db.WithContext(ctx), "orders.request_id = ? AND orders.user_id = ? AND orders.sku_id = ?",
+	return oneOrder(s.db.WithContext(ctx), "request_id = ? AND user_id = ? AND sku_id = ?",
 		requestID, user, sku)
 }
 

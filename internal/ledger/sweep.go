@@ -20,8 +20,8 @@ const sweepPiece = 1000
 func (s *Store) Sweep(ctx context.Context) (removed int64, err error) {
 	for {
 		var old []struct{ ID, Run int64 }
-		err := s.db.WithContext(ctx).Raw("SELECT id, run FROM stock WHERE EXISTS " +
-			"(SELECT 1 FROM orders WHERE orders.sku_id = stock.id AND orders.run < stock.run) LIMIT 100").Scan(&old).Error
+		err := s.db.WithContext(ctx).Raw("SELECT id, run FROM stock WHERE " + // the oldest order is the first of the primary key
+			"(SELECT orders.run FROM orders WHERE orders.sku_id = stock.id ORDER BY orders.run LIMIT 1) < stock.run LIMIT 100").Scan(&old).Error
 		if err != nil || len(old) == 0 {
 			return removed, before(err)
 		}

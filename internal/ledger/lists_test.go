@@ -1,0 +1,77 @@
+package ledger_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+)
+
+// Every list and look-up reads the rows that it shows, and few besides.
+func TestEveryListReadsLittle(t *testing.T) {
+	s := onServer(t)
+	ctx := t.Context()
+	if _, err := s.Sweep(ctx); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []int64{sku, sku + 1} {
+		set, err := s.Reset(ctx, id, "", 10_000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fill(t, s, id, set.Run, id*100_000, 5000)
+	}
+	if err := s.DB(ctx).Exec("ANALYZE TABLE orders, stock").Error; err != nil {
+		t.Fatal(err)
+	}
+	rowsRead := func() (sum int64) {
+		var rows []struct{ Value int64 }
+		if err := s.DB(ctx).Raw("SHOW GLOBAL STATUS WHERE variable_name IN ('Handler_read_next', 'Handler_read_rnd_next', " +
+			"'Handler_read_prev', 'Handler_read_rnd', 'Handler_read_first', 'Handler_read_last')").Scan(&rows).Error; err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range rows {
+			sum += r.Value
+		}
+		return sum
+	}
+	looking := -rowsRead()
+	looking += rowsRead() // what the look itself reads
+	list := func(f ledger.Filter) func(context.Context) error {
+		return func(ctx context.Context) error {
+			f.Limit = 100
+			_, err := s.Orders(ctx, f)
+			return err
+		}
+	}
+	after := ledger.Cursor{SKU: sku, ID: sku*100_000 + 10}
+	for what, call := range map[string]func(context.Context) error{
+		"all orders":            list(ledger.Filter{}),
+		"a SKU's":               list(ledger.Filter{SKU: sku}),
+		"a SKU's, further on":   list(ledger.Filter{SKU: sku, After: after}),
+		"a user's":              list(ledger.Filter{User: 7}),
+		"a user's, further on":  list(ledger.Filter{User: 7, After: after}),
+		"a user's of a SKU":     list(ledger.Filter{User: 7, SKU: sku}),
+		"a request's":           list(ledger.Filter{RequestID: "k7"}),
+		"a user's request":      list(ledger.Filter{RequestID: "k7", User: 7}),
+		"an order":              func(ctx context.Context) error { return ignoring(s.Order(ctx, "o"+strings.Repeat("0", 28))) },
+		"a request":             func(ctx context.Context) error { return ignoring(s.Requested(ctx, 7, "k7")) },
+		"a request of a SKU":    func(ctx context.Context) error { return ignoring(s.RequestedOf(ctx, sku, 7, "k7")) },
+		"the SKUs":              func(ctx context.Context) error { _, err := s.SKUs(ctx, 0, 10); return err },
+		"nothing to sweep":      func(ctx context.Context) error { _, err := s.Sweep(ctx); return err },
+		"an undecided purchase": func(ctx context.Context) error { return ignoring(s.Undecided(ctx, sku, 7, "k7")) },
+	} {
+		before := rowsRead()
+		if err := call(ctx); err != nil && !errors.Is(err, seckill.ErrUnknownOrder) {
+			t.Fatalf("%s: %v", what, err)
+		}
+		if n := rowsRead() - before - looking; n > 400 {
+			t.Errorf("%s: the database reads %d rows", what, n)
+		}
+	}
+}
+
+func ignoring(_ ledger.Order, err error) error { return err }
