@@ -37,10 +37,11 @@ var mayImport = map[string][]string{
 		"internal/tap", "internal/lock", "internal/web", "internal/fault/point"},
 	"internal/labapi": {"internal/backend", "internal/fault", "internal/ledger", "internal/lab", "internal/catalog",
 		"internal/history", "internal/httpapi", "internal/trace", "internal/web", "loadtest", "loadtest/compare", "web", "web/course"},
-	"loadtest":         {"internal/seckill", "internal/ledger", "internal/backend", "internal/linear", "internal/tap"},
-	"loadtest/compare": {"internal/ledger", "internal/backend", "loadtest"},
-	"web":              {},
-	"web/course":       {},
+	"loadtest":                 {"internal/seckill", "internal/ledger", "internal/backend", "internal/linear", "internal/tap"},
+	"loadtest/compare":         {"internal/ledger", "internal/backend", "loadtest"},
+	"loadtest/examples/vegeta": {},
+	"web":                      {},
+	"web/course":               {},
 }
 
 // A family of strategies imports the contracts, and no other family.

@@ -57,7 +57,7 @@ type Server struct {
 	inFlight atomic.Int64   // purchases
 	resets   chan struct{}  // holds a token while a SKU is being reset
 	audits   chan struct{}  // holds a token for each audit under way
-	stale    chan struct{}  // holds a token while a reset has left orders to remove
+	stale    chan int64     // SKUs whose reset has left orders to remove
 }
 
 var quiet = sync.OnceFunc(func() { gin.SetMode(gin.ReleaseMode) })
@@ -81,7 +81,7 @@ func New(c Config) (*Server, error) {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{Config: c, byName: map[string]*seller{}, resets: make(chan struct{}, 1),
-		audits: make(chan struct{}, mostAudits), stale: make(chan struct{}, 1)}
+		audits: make(chan struct{}, mostAudits), stale: make(chan int64, mostStale)}
 	s.claims = ledger.NewClaims(s.Ledger, s.Instance.KeyDB, s.PurchaseTimeout)
 	s.metrics = newMetrics(s)
 	s.starts = newStarts(s.Ledger.Start, s.Log)

@@ -131,7 +131,7 @@ func (s *Server) putSKU(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	s.sweepSoon()
+	s.sweepSoon(id)
 	for _, sl := range s.sellers {
 		if r, ok := sl.strategy.(seckill.Resetter); ok {
 			if err := r.Reset(ctx, id, want.stock); err != nil {

@@ -12,32 +12,40 @@ import (
 // that a purchase never waits for it noticeably.
 const sweepPiece = 1000
 
-// Sweep removes the orders of runs that are over, of every SKU, in small
-// pieces. It pauses after each piece for as long as that took, so that buyers
-// have at least half of the database. It returns how many orders it removed,
-// and the context's error when that ends first: what is left is for the next
-// call. Several processes may sweep at once.
+// Sweep is SweepSKU for every SKU.
 func (s *Store) Sweep(ctx context.Context) (removed int64, err error) {
-	for {
-		var old []struct{ ID, Run int64 }
-		err := s.db.WithContext(ctx).Raw("SELECT id, run FROM stock WHERE " + // the oldest order is the first of the primary key
-			"(SELECT orders.run FROM orders WHERE orders.sku_id = stock.id ORDER BY orders.run LIMIT 1) < stock.run LIMIT 100").Scan(&old).Error
-		if err != nil || len(old) == 0 {
-			return removed, before(err)
+	const page = 1000
+	for after := int64(0); ; {
+		skus, err := s.SKUs(ctx, after, page)
+		if err != nil {
+			return removed, err
 		}
-		for _, of := range old {
-			n, err := s.sweepSKU(ctx, of.ID, of.Run)
+		for _, st := range skus {
+			n, err := s.SweepSKU(ctx, st.ID)
 			if removed += n; err != nil {
 				return removed, err
 			}
+			after = st.ID
+		}
+		if len(skus) < page {
+			return removed, nil
 		}
 	}
 }
 
-func (s *Store) sweepSKU(ctx context.Context, sku, current int64) (removed int64, err error) {
+// SweepSKU removes the orders of a SKU's runs that are over, in small pieces. It
+// pauses after each piece for as long as that took, so that buyers have at least
+// half of the database. It returns how many orders it removed, and the context's
+// error when that ends first: what is left is for the next call. Several
+// processes may sweep at once.
+func (s *Store) SweepSKU(ctx context.Context, sku int64) (removed int64, err error) {
+	st, err := s.SKU(ctx, sku)
+	if err != nil {
+		return 0, err
+	}
 	for {
 		begun := time.Now()
-		n, err := s.removePiece(ctx, sku, current)
+		n, err := s.removePiece(ctx, sku, st.Run)
 		if removed += n; err != nil || n < sweepPiece {
 			return removed, before(err)
 		}
