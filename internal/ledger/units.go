@@ -13,7 +13,7 @@ type unitBook struct {
 	full  bool
 }
 
-const maxUnits = 200_000
+const maxUnits = 50_000
 
 type unitSale struct {
 	id                  string
