@@ -27,19 +27,19 @@ type Question struct {
 func Questions() []Question {
 	return []Question{
 		{"oversell", "no oversell", "Two buyers in one process, all orders of their commands: is ever more sold than there was?", catalog.S, (*bench).oversell},
-		{"lost-update", "no lost update", "The same, and one who cancels: do stock and orders agree in the end, and does everybody get through?", catalog.S, (*bench).lostUpdate},
+		{"lost-update", "no lost update", "The same, and a buyer who cancels: do stock and orders agree in the end, and does every buyer get through?", catalog.S, (*bench).lostUpdate},
 		{"processes", "across processes", "The same with the buyers in two processes.", catalog.M, (*bench).processes},
-		{"dead-holder", "dead holder", "A buyer's process dies before any of his commands: is the stock right, and do the others get through, after how long?", catalog.C, (*bench).deadHolder},
-		{"hung-holder", "hung holder", "A holder hangs before his COMMIT for longer than a lease while his renewer, session and connections live: does the next get in?", "", (*bench).hungHolder},
+		{"dead-holder", "dead holder", "A buyer's process dies before any of its commands: is the stock right, and do the others get through, how long after the death?", catalog.C, (*bench).deadHolder},
+		{"hung-holder", "hung holder", "A holder of the lock hangs for longer than a lease while its renewer, session and connections live: does the next get the lock?", "", (*bench).hungHolder},
 		{"lease-end", "lease ends under a holder", "The lease (or session, or connection) ends at any moment while its holder is paused: is the stock right?", catalog.P, (*bench).leaseEnd},
 		{"clocks", "clocks disagree", "The clock of the second buyer's process is ahead by more than a lease: is the stock right?", "", (*bench).clocks},
-		{"owner", "only the owner releases", "Three contenders, a lease that ends at any moment: does somebody's release ever free the lock of another?", catalog.O, (*bench).owner},
-		{"lost-reply", "lost reply", "Any one command takes effect and its reply is lost, or it never arrives: is the stock right, and is nobody blocked for ever?", "", (*bench).lostReply},
+		{"owner", "only the owner releases", "Three contenders, a lease that ends at any moment: does a release ever free the lock of another?", catalog.O, (*bench).owner},
+		{"lost-reply", "lost reply", "Any one command takes effect and its reply is lost, or it never arrives: is the stock right, and is no buyer blocked for ever?", "", (*bench).lostReply},
 		{"history", "linearizable", "A storm over two processes: is there an order of the purchases, one at a time, that explains every answer?", "", (*bench).history},
 		{"other-skus", "other SKUs unhindered", "Two buyers of different SKUs: does one ever wait for the other?", catalog.I, (*bench).otherSKUs},
-		{"waits", "how it waits", "What a buyer does while another holds the stock, and how many commands it costs him in 300 ms.", "", (*bench).waits},
-		{"order", "first come first served", "Six buyers come one after another while a seventh holds the stock: are they served in that order?", "", (*bench).order},
-		{"reentrant", "reentrant", "Does the holder get the lock again when he passes his lease's context on?", "", (*bench).reentrant},
+		{"waits", "how it waits", "What a buyer does while another holds the lock, and how many commands that costs in 300 ms.", "", (*bench).waits},
+		{"order", "first come first served", "Six buyers come one after another while a seventh holds the lock: do they get it in that order?", "", (*bench).order},
+		{"reentrant", "reentrant", "Does the holder get the lock again when it passes its lease's context on?", "", (*bench).reentrant},
 		{"node-loss", "loss of one node", "One server of the lock's backend is lost while the lock is held.", catalog.N, (*bench).nodeLoss},
 	}
 }
@@ -243,7 +243,7 @@ func notOverlap(rule string) bool { return rule != explore.RuleOverlap && rule !
 
 func (b *bench) deadHolder(ctx context.Context) (Cell, error) {
 	if b.info.Guarantees[catalog.S] == catalog.Breaks {
-		return Cell{Answer: NotAsked, Text: "it breaks with everybody alive"}, nil
+		return Cell{Answer: NotAsked, Text: "it breaks with every buyer alive"}, nil
 	}
 	if inProcess(b.info) {
 		return Cell{Answer: NotAsked, Text: "a dead process takes the lock with it; across processes it locks nothing"}, nil

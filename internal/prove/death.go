@@ -1,0 +1,172 @@
+package prove
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"seckill/internal/backend"
+	"seckill/internal/explore"
+	"seckill/internal/seckill"
+	"seckill/internal/tap"
+)
+
+// plan is what a purchase sends that nobody disturbs.
+func (p *party) plan(ctx context.Context, sku int64) ([]*tap.Command, error) {
+	var g *gate
+	for _, user := range []int64{1, 9} { // the first has Redis learn the scripts
+		g = newGate(never)
+		if _, err := p.strategy.Deduct(tap.With(ctx, g), buy(sku, user)); err != nil {
+			return nil, fmt.Errorf("a purchase that nobody disturbs: %w", err)
+		}
+	}
+	return g.commands(), nil
+}
+
+// stand starts a purchase and returns when it stands before command at, counted
+// from 0. Opening the gate lets it go on; done yields when it has ended.
+func (p *party) stand(ctx context.Context, sku, user int64, at int) (g *gate, done <-chan error, err error) {
+	g = newGate(func(n int, _ *tap.Command) bool { return n == at })
+	over := make(chan error, 1)
+	go func() {
+		_, err := p.strategy.Deduct(tap.With(ctx, g), buy(sku, user))
+		over <- err
+	}()
+	select {
+	case <-g.reached:
+		return g, over, nil
+	case err := <-over:
+		return g, over, fmt.Errorf("the purchase was over before it came to command %d: %w", at+1, err)
+	case <-ctx.Done():
+		return g, over, context.Cause(ctx)
+	}
+}
+
+// timeAfterDeath kills a buyer's process before each of its commands in real
+// time, and measures how long it takes from there until the next buyer is
+// through, once for each state that is left behind.
+func (b *bench) timeAfterDeath(ctx context.Context, c Cell) (Cell, error) {
+	probe, err := b.party(ctx)
+	if err != nil {
+		return c, err
+	}
+	defer probe.in.Close()
+	sku, err := probe.sale(ctx, 50, 10)
+	if err != nil {
+		return c, err
+	}
+	commands, err := probe.plan(ctx, sku)
+	if err != nil {
+		return c, err
+	}
+	var mu sync.Mutex
+	known := map[string]bool{} // each state that is left behind is waited for once
+	deaths, ctx := errgroup.WithContext(ctx)
+	deaths.SetLimit(6)
+	for n := range commands {
+		if commands[n].Backend == tap.Waiting {
+			continue
+		}
+		deaths.Go(func() error {
+			took, err := b.dieBefore(ctx, probe, int64(60+n), n, func(left string) bool {
+				mu.Lock()
+				defer mu.Unlock()
+				if known[left] {
+					return false
+				}
+				known[left] = true
+				return true
+			})
+			mu.Lock()
+			defer mu.Unlock()
+			c.Wait = max(c.Wait, took.Seconds())
+			if err != nil {
+				return fmt.Errorf("a buyer's process dies before %s: %w", commands[n].Text, err)
+			}
+			return nil
+		})
+	}
+	if err := deaths.Wait(); err != nil {
+		return c, err
+	}
+	c.Text = fmt.Sprintf("the next gets through after %.1f s at worst (leases of %v, sessions of %v)", c.Wait, realLease, realSession)
+	if c.Wait < soon.Seconds() {
+		c.Wait, c.Text = 0, "the next gets through at once"
+	}
+	return c, nil
+}
+
+// soon is at once: no lease and no session was waited for.
+const soon = realLease / 4
+
+// dieBefore kills a process whose buyer stands before command n, and has the
+// next buyer come at that moment. What the dead buyer's calls do is of no
+// account: they cannot reach any server, and take their time to fail.
+func (b *bench) dieBefore(
+	ctx context.Context, probe *party, number int64, n int, isNew func(left string) bool,
+) (took time.Duration, err error) {
+	sku, err := probe.sale(ctx, number, 10)
+	if err != nil {
+		return 0, err
+	}
+	victim, err := b.party(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer victim.in.Close()
+	// As the probe's: with its sessions open, or command n would be another.
+	if _, err := victim.strategy.Deduct(ctx, buy(sku, 8)); err != nil {
+		return 0, fmt.Errorf("a purchase before the death: %w", err)
+	}
+	g, done, err := victim.stand(ctx, sku, 1, n)
+	if err != nil {
+		return 0, err
+	}
+	left := b.left(ctx, probe, sku, n)
+	killed := time.Now()
+	victim.in.Kill()
+	close(g.open)
+	defer func() {
+		select {
+		case <-done:
+		case <-time.After(realWait):
+			err = errors.Join(err, errors.New("the dead buyer's purchase does not end"))
+		}
+	}()
+	if !isNew(left) {
+		return 0, nil
+	}
+	for {
+		_, err = probe.strategy.Deduct(ctx, buy(sku, 2))
+		took = time.Since(killed)
+		if !errors.Is(err, seckill.ErrBusy) && !errors.Is(err, seckill.ErrConflict) || took > realWait {
+			break
+		}
+	}
+	if err != nil {
+		return 0, fmt.Errorf("the next buyer is told: %w", err)
+	}
+	return took, nil
+}
+
+// left is what a buyer who stands before command n would leave behind. Two that
+// leave the same are waited for once. What a database session holds cannot be
+// read from outside: there each command leaves something else.
+func (b *bench) left(ctx context.Context, probe *party, sku int64, n int) string {
+	var states []string
+	if slices.Contains(b.info.Needs, backend.RowLocks) {
+		states = append(states, fmt.Sprint("before command ", n))
+	}
+	for _, v := range explore.Peek(ctx, probe.in, b.info, sku) {
+		if !strings.HasPrefix(v.Name, "stock.") {
+			states = append(states, v.Name+"="+v.Value)
+		}
+	}
+	return strings.ReplaceAll(strings.Join(states, " "), fmt.Sprint(sku), "1")
+}

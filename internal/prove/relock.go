@@ -1,0 +1,95 @@
+package prove
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"seckill/internal/explore"
+	"seckill/internal/seckill"
+)
+
+func (b *bench) reentrant(ctx context.Context) (Cell, error) {
+	if b.info.Locker == nil {
+		return Cell{Answer: NotAsked, Text: "not a lock"}, nil
+	}
+	p, err := b.party(ctx)
+	if err != nil {
+		return Cell{}, err
+	}
+	defer p.in.Close()
+	sku, err := p.sale(ctx, 30, 10)
+	if err != nil {
+		return Cell{}, err
+	}
+	key, o := b.info.Key(sku), b.info.LockOptions(realSettings())
+	outer, err := p.locker.Acquire(ctx, key, o)
+	if err != nil {
+		return Cell{}, err
+	}
+	defer outer.Release(context.WithoutCancel(ctx))
+	o.Wait = 0
+	inner, err := p.locker.Acquire(outer.Context(), key, o)
+	switch {
+	case errors.Is(err, seckill.ErrBusy):
+		return Cell{Answer: Measured, Text: "no; the holder would wait for itself"}, nil
+	case err != nil:
+		return Cell{}, err
+	}
+	if err := inner.Release(ctx); err != nil {
+		return Cell{}, fmt.Errorf("release the inner lease: %w", err)
+	}
+	// It must be held still: another process must not get it.
+	other, err := b.party(ctx)
+	if err != nil {
+		return Cell{}, err
+	}
+	defer other.in.Close()
+	if stranger, err := other.locker.Acquire(ctx, key, o); err == nil {
+		stranger.Release(ctx)
+		if inProcess(b.info) {
+			return Cell{Answer: Measured, Text: "yes"}, nil
+		}
+		return Cell{Answer: Measured, Text: "no; the inner lock excludes no one, or its release freed the outer one"}, nil
+	}
+	return Cell{Answer: Measured, Text: "yes"}, nil
+}
+
+// releasedTwice asks whether releasing a second time, when another buyer has
+// the lock, frees that buyer's.
+func (b *bench) releasedTwice(ctx context.Context, c Cell) (Cell, error) {
+	p, err := b.party(ctx)
+	if err != nil {
+		return c, err
+	}
+	defer p.in.Close()
+	sku, err := p.sale(ctx, 40, 10)
+	if err != nil {
+		return c, err
+	}
+	key, o := b.info.Key(sku), b.info.LockOptions(realSettings())
+	first, err := p.locker.Acquire(ctx, key, o)
+	if err != nil {
+		return c, err
+	}
+	if err := first.Release(ctx); err != nil {
+		return c, err
+	}
+	second, err := p.locker.Acquire(ctx, key, o)
+	if err != nil {
+		return c, err
+	}
+	defer second.Release(context.WithoutCancel(ctx))
+	_ = first.Release(ctx)
+	o.Wait = 0
+	third, err := p.locker.Acquire(ctx, key, o)
+	if err == nil {
+		third.Release(ctx)
+		c.Answer, c.Rule, c.Text = Breaks, explore.RuleOverlap, "a second release frees the next holder's lock"
+		return c, nil
+	}
+	if !errors.Is(err, seckill.ErrBusy) {
+		return c, err
+	}
+	return c, nil
+}

@@ -1,0 +1,345 @@
+package prove
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"seckill/internal/catalog"
+	"seckill/internal/lock"
+	"seckill/internal/seckill"
+	"seckill/internal/tap"
+)
+
+// These questions are about the lock alone, and asked at the lock: between
+// Acquire and the purchase's transaction. A purchase also waits for the row of
+// the stock when another buyer stands before COMMIT, whatever its lock does.
+
+// noLock is why they are not asked: two buyers may be anywhere at once.
+const noLock = "it is not a lock: a buyer holds nothing between reading and writing"
+
+// A turn is one buyer's time with the lock.
+type turn struct {
+	*party
+	*gate
+	sku, user int64
+	lease     lock.Lease
+	over      chan error // of a purchase that stands at its gate
+}
+
+// turn prepares one. A strategy that has no lock.Locker but takes a lock by a
+// statement of its own (FOR UPDATE, GET_LOCK) has it from there to its first
+// write, and stands before that.
+func (p *party) turn(sku, user int64) *turn {
+	g := newGate(never)
+	if p.locker == nil {
+		g = newGate(func(_ int, c *tap.Command) bool { return writes(c) })
+	}
+	return &turn{party: p, gate: g, sku: sku, user: user, over: make(chan error, 1)}
+}
+
+func writes(c *tap.Command) bool {
+	return c.Backend == tap.SQL && slices.Contains([]string{"INSERT", "UPDATE", "DELETE"}, c.Name)
+}
+
+// begin returns when the buyer has the lock: leave then. ErrBusy and ctx's
+// error: the lock was not to be had.
+func (t *turn) begin(ctx context.Context) (err error) {
+	ctx = tap.With(ctx, t.gate)
+	if t.locker != nil {
+		t.lease, err = t.locker.Acquire(ctx, t.info.Key(t.sku), t.info.LockOptions(realSettings()))
+		return err
+	}
+	go func() {
+		_, err := t.strategy.Deduct(ctx, buy(t.sku, t.user))
+		t.over <- err
+	}()
+	select {
+	case <-t.reached:
+		return nil
+	case err = <-t.over:
+		if err == nil {
+			err = errors.New("a purchase that writes nothing")
+		}
+		return err
+	}
+}
+
+// leave gives the lock back; a purchase goes on to its end.
+func (t *turn) leave() {
+	if t.lease != nil {
+		_ = t.lease.Release(context.Background()) // it may have ended
+		return
+	}
+	close(t.open)
+	<-t.over
+}
+
+// alone is how many commands a buyer needs whom nobody disturbs, and whether
+// what the strategy takes is a lock.
+func (p *party) alone(ctx context.Context, sku int64) (commands int, locks bool, err error) {
+	for _, user := range []int64{1, 9} { // the first has Redis learn the scripts
+		t := p.turn(sku, user)
+		if err := t.begin(ctx); err != nil {
+			return 0, false, fmt.Errorf("a buyer whom nobody disturbs: %w", err)
+		}
+		seen := t.commands()
+		t.leave()
+		commands = len(seen)
+		locks = p.locker != nil || slices.ContainsFunc(seen, func(c *tap.Command) bool {
+			return strings.Contains(c.Text, "FOR UPDATE") || strings.Contains(c.Text, "GET_LOCK(")
+		})
+	}
+	return commands, locks, nil
+}
+
+// waits says how a buyer waits while another has the lock.
+func (b *bench) waits(ctx context.Context) (Cell, error) {
+	p, err := b.party(ctx)
+	if err != nil {
+		return Cell{}, err
+	}
+	defer p.in.Close()
+	sku, err := p.sale(ctx, 1, 10)
+	if err != nil {
+		return Cell{}, err
+	}
+	alone, locks, err := p.alone(ctx, sku)
+	if err != nil || !locks {
+		return Cell{Answer: NotAsked, Text: noLock}, err
+	}
+	first, second := p.turn(sku, 2), p.turn(sku, 3)
+	if err := first.begin(ctx); err != nil {
+		return Cell{}, err
+	}
+	got := make(chan error, 1)
+	total := 0
+	go func() {
+		err := second.begin(ctx)
+		total = len(second.commands())
+		if err == nil {
+			second.leave()
+		}
+		got <- err
+	}()
+	select {
+	case err := <-got:
+		first.leave()
+		return refusedOrIn(err, "does not wait; is told busy", "does not wait; gets in beside the holder")
+	case <-time.After(settling):
+	case <-ctx.Done():
+	}
+	during := second.commands()
+	first.leave()
+	if err := <-got; err != nil {
+		return Cell{}, fmt.Errorf("the buyer who waited was told: %w", err)
+	}
+	return Cell{Answer: Measured, Text: describeWait(during, total-alone)}, nil
+}
+
+// refusedOrIn is the answer when a buyer did not wait for the holder.
+func refusedOrIn(err error, refused, in string) (Cell, error) {
+	switch {
+	case err == nil:
+		return Cell{Answer: Measured, Text: in}, nil
+	case errors.Is(err, seckill.ErrBusy):
+		return Cell{Answer: Measured, Text: refused}, nil
+	}
+	return Cell{}, fmt.Errorf("a buyer who met the holder was told: %w", err)
+}
+
+func describeWait(during []*tap.Command, more int) string {
+	polls, told := 0, false
+	sent := 0
+	for _, c := range during {
+		switch {
+		case c.Name == "back-off":
+			polls++
+		case c.Backend == tap.Waiting:
+			told = true
+		default:
+			sent++
+		}
+	}
+	what := "queues in the server"
+	switch {
+	case polls > 0:
+		what = "polls"
+	case told && sent == 0:
+		what = "queues in the process"
+	case told:
+		what = "is told"
+	}
+	return fmt.Sprintf("%s; %d commands in %v, %+d in all", what, sent, settling, more)
+}
+
+// order has six buyers queue behind a seventh and looks who gets the lock when.
+func (b *bench) order(ctx context.Context) (Cell, error) {
+	if inProcess(b.info) {
+		return b.queue(ctx, 1)
+	}
+	return b.queue(ctx, 3)
+}
+
+const queued = 6
+
+func (b *bench) queue(ctx context.Context, processes int) (Cell, error) {
+	parties := make([]*party, processes)
+	for i := range parties {
+		p, err := b.party(ctx)
+		if err != nil {
+			return Cell{}, err
+		}
+		defer p.in.Close()
+		parties[i] = p
+	}
+	for _, p := range parties { // each opens what it keeps open
+		sku, err := p.sale(ctx, 9, 100)
+		if err != nil {
+			return Cell{}, err
+		}
+		if _, locks, err := p.alone(ctx, sku); err != nil || !locks {
+			return Cell{Answer: NotAsked, Text: noLock}, err
+		}
+	}
+	for round := range orderRounds {
+		sku, err := parties[0].sale(ctx, int64(10+round), 100)
+		if err != nil {
+			return Cell{}, err
+		}
+		granted, cell, err := lineUp(ctx, parties, sku)
+		if err != nil || granted == nil {
+			return cell, err
+		}
+		if !slices.IsSorted(granted) {
+			return Cell{Answer: Measured, Text: "luck decides"}, ctx.Err()
+		}
+	}
+	return Cell{Answer: Measured, Text: "in order"}, ctx.Err()
+}
+
+// orderRounds: a lock that is in order nearly always is seen to be not.
+const orderRounds = 12
+
+// lineUp has buyers come one after another while the first has the lock, and
+// returns in which order it was granted to them; nil if there was no queue, and
+// the cell that says so.
+func lineUp(ctx context.Context, parties []*party, sku int64) (granted []int, c Cell, err error) {
+	first := parties[0].turn(sku, 2)
+	if err := first.begin(ctx); err != nil {
+		return nil, c, err
+	}
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	var told []error
+	for n := range queued {
+		t := parties[n%len(parties)].turn(sku, int64(10+n))
+		gone := make(chan struct{})
+		all.Go(func() {
+			defer close(gone)
+			err := t.begin(ctx)
+			mu.Lock()
+			told = append(told, err)
+			if err == nil {
+				granted = append(granted, n)
+			}
+			mu.Unlock()
+			if err == nil {
+				t.leave()
+			}
+		})
+		if !arrived(ctx, t, gone) {
+			break // there is no queue
+		}
+	}
+	mu.Lock()
+	early := len(told) > 0
+	mu.Unlock()
+	first.leave()
+	all.Wait()
+	if early {
+		c, err = refusedOrIn(told[0], "no queue; the others are told busy", "no queue; the others get in beside the holder")
+		return nil, c, err
+	}
+	return granted, c, errors.Join(told...)
+}
+
+// arrived waits until the buyer waits for the lock; the next one comes clearly
+// later. It says no when the buyer did not wait.
+func arrived(ctx context.Context, t *turn, gone <-chan struct{}) bool {
+	look := time.NewTicker(settling / 60)
+	defer look.Stop()
+	for !t.waits(settling / 6) {
+		select {
+		case <-gone:
+			return false
+		case <-ctx.Done():
+			return false
+		case <-look.C:
+		}
+	}
+	select {
+	case <-gone:
+		return false
+	case <-time.After(settling / 30):
+		return true
+	}
+}
+
+// hungHolder lets a holder hang for longer than a lease, with everything around
+// it alive, and looks whether the next one gets the lock.
+func (b *bench) hungHolder(ctx context.Context) (Cell, error) {
+	if b.info.Guarantees[catalog.S] == catalog.Breaks {
+		return Cell{Answer: NotAsked, Text: "it breaks with no holder hanging"}, nil
+	}
+	p, err := b.party(ctx)
+	if err != nil {
+		return Cell{}, err
+	}
+	defer p.in.Close()
+	sku, err := p.sale(ctx, 45, 10)
+	if err != nil {
+		return Cell{}, err
+	}
+	_, locks, err := p.alone(ctx, sku)
+	if err != nil || !locks {
+		return Cell{Answer: NotAsked, Text: noLock}, err
+	}
+	next := p
+	if !inProcess(b.info) {
+		if next, err = b.party(ctx); err != nil {
+			return Cell{}, err
+		}
+		defer next.in.Close()
+	}
+	holder, other := p.turn(sku, 2), next.turn(sku, 3)
+	if err := holder.begin(ctx); err != nil {
+		return Cell{}, err
+	}
+	waiting, cancel := context.WithTimeout(ctx, hungFor)
+	begun := time.Now()
+	err = other.begin(waiting)
+	took := time.Since(begun)
+	outwaited := waiting.Err() != nil
+	cancel()
+	if err == nil {
+		other.leave()
+	}
+	holder.leave()
+	switch {
+	case ctx.Err() != nil:
+		return Cell{}, context.Cause(ctx)
+	case err == nil && took > realLease/2:
+		return Cell{Answer: Measured, Text: "the next gets in; the holder's lease has ended"}, nil
+	case err != nil && outwaited:
+		return Cell{Answer: Measured, Text: "the next waits"}, nil
+	}
+	return refusedOrIn(err, "the next is told busy", "the next gets in; at once")
+}
+
+// hungFor is longer than a lease, and so short that thirty locks can be asked.
+const hungFor = realLease * 7 / 4
