@@ -57,7 +57,7 @@ func (b *bench) timeAfterDeath(ctx context.Context, c Cell) (Cell, error) {
 		return c, err
 	}
 	defer probe.in.Close()
-	sku, err := probe.sale(ctx, 50, 10)
+	sku, err := probe.sale(ctx, 10)
 	if err != nil {
 		return c, err
 	}
@@ -74,7 +74,7 @@ func (b *bench) timeAfterDeath(ctx context.Context, c Cell) (Cell, error) {
 			continue
 		}
 		deaths.Go(func() error {
-			took, err := b.dieBefore(ctx, probe, int64(60+n), n, func(left string) bool {
+			took, err := b.dieBefore(ctx, probe, n, func(left string) bool {
 				mu.Lock()
 				defer mu.Unlock()
 				if known[left] {
@@ -109,9 +109,9 @@ const soon = realLease / 4
 // next buyer come at that moment. What the dead buyer's calls do is of no
 // account: they cannot reach any server, and take their time to fail.
 func (b *bench) dieBefore(
-	ctx context.Context, probe *party, number int64, n int, isNew func(left string) bool,
+	ctx context.Context, probe *party, n int, isNew func(left string) bool,
 ) (took time.Duration, err error) {
-	sku, err := probe.sale(ctx, number, 10)
+	sku, err := probe.sale(ctx, 10)
 	if err != nil {
 		return 0, err
 	}

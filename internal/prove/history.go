@@ -45,7 +45,7 @@ func (b *bench) history(ctx context.Context) (Cell, error) {
 		defer p.in.Close()
 		parties = append(parties, p)
 	}
-	sku, err := parties[0].sale(ctx, 90, historyStock)
+	sku, err := parties[0].sale(ctx, historyStock)
 	if err != nil {
 		return Cell{}, err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"seckill/internal/backend"
@@ -67,12 +68,15 @@ func openParty(
 	return p, nil
 }
 
-// The SKUs of measurements, beside those that are explored.
-const measuredSKU = 6_000_000_000
+// lastMeasuredSKU: every measurement has a SKU of its own, in any bench, beside
+// those that are explored.
+var lastMeasuredSKU atomic.Int64
+
+func init() { lastMeasuredSKU.Store(6_000_000_000) }
 
 // sale makes a SKU for one measurement.
-func (p *party) sale(ctx context.Context, number, stock int64) (sku int64, err error) {
-	sku = measuredSKU + number
+func (p *party) sale(ctx context.Context, stock int64) (sku int64, err error) {
+	sku = lastMeasuredSKU.Add(1)
 	if _, err := p.store.Reset(ctx, sku, "measured", stock); err != nil {
 		return 0, err
 	}

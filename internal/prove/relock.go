@@ -18,7 +18,7 @@ func (b *bench) reentrant(ctx context.Context) (Cell, error) {
 		return Cell{}, err
 	}
 	defer p.in.Close()
-	sku, err := p.sale(ctx, 30, 10)
+	sku, err := p.sale(ctx, 10)
 	if err != nil {
 		return Cell{}, err
 	}
@@ -63,7 +63,7 @@ func (b *bench) releasedTwice(ctx context.Context, c Cell) (Cell, error) {
 		return c, err
 	}
 	defer p.in.Close()
-	sku, err := p.sale(ctx, 40, 10)
+	sku, err := p.sale(ctx, 10)
 	if err != nil {
 		return c, err
 	}

@@ -104,7 +104,7 @@ func (b *bench) waits(ctx context.Context) (Cell, error) {
 		return Cell{}, err
 	}
 	defer p.in.Close()
-	sku, err := p.sale(ctx, 1, 10)
+	sku, err := p.sale(ctx, 10)
 	if err != nil {
 		return Cell{}, err
 	}
@@ -198,7 +198,7 @@ func (b *bench) queue(ctx context.Context, processes int) (Cell, error) {
 		parties[i] = p
 	}
 	for _, p := range parties { // each opens what it keeps open
-		sku, err := p.sale(ctx, 9, 100)
+		sku, err := p.sale(ctx, 100)
 		if err != nil {
 			return Cell{}, err
 		}
@@ -206,8 +206,8 @@ func (b *bench) queue(ctx context.Context, processes int) (Cell, error) {
 			return Cell{Answer: NotAsked, Text: noLock}, err
 		}
 	}
-	for round := range orderRounds {
-		sku, err := parties[0].sale(ctx, int64(10+round), 100)
+	for range orderRounds {
+		sku, err := parties[0].sale(ctx, 100)
 		if err != nil {
 			return Cell{}, err
 		}
@@ -301,7 +301,7 @@ func (b *bench) hungHolder(ctx context.Context) (Cell, error) {
 		return Cell{}, err
 	}
 	defer p.in.Close()
-	sku, err := p.sale(ctx, 45, 10)
+	sku, err := p.sale(ctx, 10)
 	if err != nil {
 		return Cell{}, err
 	}
