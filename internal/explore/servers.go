@@ -23,24 +23,28 @@ import (
 
 // waiting counts the commands that wait inside the servers, by the servers'
 // own word.
-func (w *World) waiting(ctx context.Context) (int, error) {
+func (w *World) waiting(ctx context.Context) (int, error) { return Waiting(ctx, w.admin, w.mysql) }
+
+// Waiting counts the commands that wait inside the servers of in: for a row, a
+// user lock, or an element of a list. mysql: Oracle's, not MariaDB.
+func Waiting(ctx context.Context, in *backend.Instance, mysql bool) (int, error) {
 	total := 0
 	// Who waits for a row. INNODB_LOCK_WAITS would not do: its cache stays as
 	// it is for as long as it is read.
 	query := "SELECT (SELECT COUNT(DISTINCT l.REQUESTING_THREAD_ID) FROM performance_schema.data_lock_waits l " +
 		"JOIN performance_schema.threads t ON t.THREAD_ID = l.REQUESTING_THREAD_ID WHERE t.PROCESSLIST_DB = DATABASE())"
-	if !w.mysql {
+	if !mysql {
 		query = "SELECT (SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS " +
 			"WHERE VARIABLE_NAME = 'INNODB_ROW_LOCK_CURRENT_WAITS')"
 	}
 	query += " + (SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE STATE = 'User lock' AND DB = DATABASE())"
-	if err := w.store.Read(ctx, &total, query); err != nil {
+	if err := ledger.NewStore(in.DB).Read(ctx, &total, query); err != nil {
 		return 0, fmt.Errorf("ask the SQL server who waits: %w", err)
 	}
-	if w.admin.Redis == nil {
+	if in.Redis == nil {
 		return total, nil
 	}
-	info, err := w.admin.Redis.Info(ctx, "clients").Result()
+	info, err := in.Redis.Info(ctx, "clients").Result()
 	if err != nil {
 		return 0, fmt.Errorf("ask Redis who waits: %w", err)
 	}

@@ -100,13 +100,12 @@ type gate struct {
 
 	mu     sync.Mutex
 	seen   []*tap.Command
-	under  int       // commands that were sent and are not answered
-	newest time.Time // when the last of them was sent
-	waited bool      // the buyer has backed off, or waited for a message or a turn
+	under  map[*tap.Command]time.Time // commands without an answer, and when they were sent
+	waited bool                       // the buyer has backed off, or waited for a message or a turn
 }
 
 func newGate(at func(n int, c *tap.Command) bool) *gate {
-	return &gate{at: at, reached: make(chan struct{}), open: make(chan struct{})}
+	return &gate{at: at, reached: make(chan struct{}), open: make(chan struct{}), under: map[*tap.Command]time.Time{}}
 }
 
 // Before implements tap.Tap.
@@ -117,8 +116,7 @@ func (g *gate) Before(ctx context.Context, c *tap.Command) error {
 	g.mu.Lock()
 	n := len(g.seen)
 	g.seen = append(g.seen, c)
-	g.under++
-	g.newest = time.Now()
+	g.under[c] = time.Now()
 	g.waited = g.waited || c.Backend == tap.Waiting
 	g.mu.Unlock()
 	if !g.at(n, c) {
@@ -130,12 +128,10 @@ func (g *gate) Before(ctx context.Context, c *tap.Command) error {
 }
 
 // After implements tap.Tap.
-func (g *gate) After(ctx context.Context, _ *tap.Command, err error) error {
-	if !tap.IsBackground(ctx) {
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		g.under--
-	}
+func (g *gate) After(_ context.Context, c *tap.Command, err error) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.under, c)
 	return err
 }
 
@@ -145,11 +141,15 @@ func (g *gate) commands() []*tap.Command {
 	return slices.Clone(g.seen)
 }
 
-// waits: the buyer waits by itself, or a server has not answered for so long.
-func (g *gate) waits(silence time.Duration) bool {
+// waits: the buyer waits by itself. unanswered is for how long a server has not
+// answered a command.
+func (g *gate) waits() (itself bool, unanswered time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.waited || g.under > 0 && time.Since(g.newest) > silence
+	for _, sent := range g.under {
+		unanswered = max(unanswered, time.Since(sent))
+	}
+	return g.waited, unanswered
 }
 
 func never(int, *tap.Command) bool { return false }
