@@ -16,7 +16,7 @@ import (
 // stands still, and the run says blocked although the books are right. One of
 // two processes is killed at a time in each round, so about every other round
 // hits the holder.
-func TestKilledHolder(t *testing.T) {
+func TestSaleAfterTheHolderIsKilled(t *testing.T) {
 	for _, test := range []struct {
 		strategy string
 		blocks   bool
