@@ -68,7 +68,7 @@ type Config struct {
 	RowLockWait time.Duration
 	// WrapConn is given every connection that is opened. Tests lose replies with
 	// it. Nil: connections are used as they are.
-	WrapConn func(net.Conn) net.Conn
+	WrapConn func(net.Conn) net.Conn `json:"-"`
 	// ZooKeeperSession is the session time-out asked for. 0 means 6 s.
 	ZooKeeperSession time.Duration
 }

@@ -146,9 +146,3 @@ func (c *catch) remove(ctx context.Context) error {
 	_, err := c.p.Points().Remove(ctx, c.id)
 	return err
 }
-
-// giveUp lets it go on because something else failed.
-func (c *catch) giveUp(ctx context.Context, because error) error {
-	_ = c.remove(ctx)
-	return because
-}

@@ -54,14 +54,14 @@ func TestWhoMayReset(t *testing.T) {
 
 // Without a token nobody is admin, also who sends an empty one.
 func TestNoTokenNoAdmin(t *testing.T) {
-	s, err := httpapi.New(httpapi.Config{Instance: embedded(t), Settings: settings, Infos: nil})
-	if err == nil {
+	if _, err := httpapi.New(httpapi.Config{Instance: embedded(t), Settings: settings, Infos: nil}); err == nil {
 		t.Fatal("a server without strategies")
 	}
 	f := sells()
 	c := httpapi.Config{Instance: embedded(t), Settings: settings, Default: fakeName}
 	c.Infos = append(c.Infos, f.info())
-	if s, err = httpapi.New(c); err != nil {
+	s, err := httpapi.New(c)
+	if err != nil {
 		t.Fatal(err)
 	}
 	for _, header := range []string{"Authorization: ", "Authorization: Bearer ", "Authorization: Bearer x"} {

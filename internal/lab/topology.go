@@ -155,12 +155,12 @@ func eachNode(ctx context.Context, nodes []*redis.Client, field, want string) er
 
 // settled: it knows every node's part, and a replica has its master's data.
 func settled(ctx context.Context, c *redis.Client, master bool) error {
-	slots, err := c.ClusterSlots(ctx).Result()
+	shards, err := c.ClusterShards(ctx).Result()
 	if err != nil {
 		return err
 	}
 	parts := 0
-	for _, s := range slots {
+	for _, s := range shards {
 		parts += len(s.Nodes)
 	}
 	if parts != clusterNodes {

@@ -23,7 +23,6 @@ type shop struct {
 	keys     map[string]int  // of orders, by place
 	sells    time.Duration   // when a unit was sold last
 	cancels  bool            // buyers cancel here
-	lastCall time.Duration
 }
 
 type event struct {

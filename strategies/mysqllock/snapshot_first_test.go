@@ -17,9 +17,9 @@ import (
 )
 
 // overtaken lets one buyer buy 3 of 5 while another, who wants 1, stands
-// between the first read and GET_LOCK. It returns what the other was told, what
+// between the first read and GET_LOCK. It returns what
 // is left, and how many transactions the other began.
-func overtaken(t *testing.T, in *backend.Instance, sku int64) (told error, left int64, begun int) {
+func overtaken(t *testing.T, in *backend.Instance, sku int64) (left int64, begun int, told error) {
 	t.Helper()
 	if err := ledger.Migrate(t.Context(), in.DB); err != nil {
 		t.Fatal(err)
@@ -48,7 +48,7 @@ func overtaken(t *testing.T, in *backend.Instance, sku int64) (told error, left 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return told, row.Num, begun
+	return row.Num, begun, told
 }
 
 // with is the test's server as one that answers every session with a variable
@@ -82,7 +82,7 @@ func TestSnapshotFirstWritesAnOldNumber(t *testing.T) {
 	if !ok {
 		in = instance(t)
 	}
-	told, left, begun := overtaken(t, in, 220)
+	left, begun, told := overtaken(t, in, 220)
 	if told != nil || left != 4 || begun != 1 {
 		t.Errorf("3 and 1 of 5 were bought: %v, %d are left after %d transactions; want 4 after one", told, left, begun)
 	}
@@ -99,7 +99,7 @@ func TestSnapshotFirstIsRefusedBySnapshotIsolation(t *testing.T) {
 		t.Log("this server does not know innodb_snapshot_isolation")
 		return
 	}
-	told, left, begun := overtaken(t, in, 221)
+	left, begun, told := overtaken(t, in, 221)
 	if told != nil || left != 1 || begun != 2 {
 		t.Errorf("3 and 1 of 5 were bought: %v, %d are left after %d transactions; want 1 after two", told, left, begun)
 	}
