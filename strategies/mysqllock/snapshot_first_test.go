@@ -17,8 +17,8 @@ import (
 )
 
 // overtaken lets one buyer buy 3 of 5 while another, who wants 1, stands
-// between the first read and GET_LOCK. It returns what
-// is left, and how many transactions the other began.
+// between the first read and GET_LOCK. It returns what is left, how many
+// transactions the other began, and what they were told.
 func overtaken(t *testing.T, in *backend.Instance, sku int64) (left int64, begun int, told error) {
 	t.Helper()
 	if err := ledger.Migrate(t.Context(), in.DB); err != nil {
