@@ -17,12 +17,12 @@ import (
 type shop struct {
 	*rand.Rand
 	Evidence
-	now      time.Duration
-	events   []event
-	working  map[string]bool // keys that are being carried out
-	keys     map[string]int  // of orders, by place
-	sells    time.Duration   // when a unit was sold last
-	cancels  bool            // buyers cancel here
+	now     time.Duration
+	events  []event
+	working map[string]bool // keys that are being carried out
+	keys    map[string]int  // of orders, by place
+	sells   time.Duration   // when a unit was sold last
+	cancels bool            // buyers cancel here
 }
 
 type event struct {
