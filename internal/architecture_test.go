@@ -37,7 +37,7 @@ var mayImport = map[string][]string{
 		"internal/tap", "internal/lock", "internal/web", "internal/fault/point"},
 	"internal/labapi": {"internal/backend", "internal/fault", "internal/ledger", "internal/lab", "internal/catalog",
 		"internal/history", "internal/httpapi", "internal/trace", "internal/web", "loadtest", "loadtest/compare", "web", "web/course"},
-	"loadtest":                 {"internal/seckill", "internal/ledger", "internal/backend", "internal/linear", "internal/tap"},
+	"loadtest":                 {"internal/seckill", "internal/fault", "internal/ledger", "internal/backend", "internal/linear", "internal/tap"},
 	"loadtest/compare":         {"internal/ledger", "internal/backend", "loadtest"},
 	"loadtest/examples/vegeta": {},
 	"web":                      {},

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"time"
 
+	"seckill/internal/fault"
 	"seckill/internal/ledger"
 )
 
@@ -31,9 +32,13 @@ type Config struct {
 	Totals func(ctx context.Context, query string) (ledger.Totals, error)
 	// Patience is for how long a sale may stand still while units are left and
 	// buyers ask for them; 0: as long as a buyer waits for a lock and a lease
-	// lasts, as the targets say. Outage is added: how long faults last that were
-	// planned for the run.
-	Patience, Outage time.Duration
+	// lasts, as the targets say. Outage, if not nil, is added: it is asked when
+	// the sale is over for how long faults lasted that were to hold it up.
+	Patience time.Duration
+	Outage   func() time.Duration
+	// Counterexamples are the orders known to break strategies of ours, which a
+	// run that held names.
+	Counterexamples fault.Counterexamples
 
 	// OnProgress, if not nil, is called about ten times a second and once at
 	// the end, from one goroutine.

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"seckill/internal/fault"
 	"seckill/internal/ledger"
 )
 
@@ -134,7 +135,8 @@ func (a *Repeats) WriteText(w io.Writer) error {
 		fmt.Fprintf(t, "  %-10s %d of %d: %s to %s\n", stamps[s.Verdict].word, s.Runs, s.Of, percent(s.Low), percent(s.High))
 	}
 	if held := a.Verdicts[0]; held.Runs > 0 && held.Runs == held.Of {
-		if known := a.Runs[len(a.Runs)-1].knownToBreak(); known != "" {
+		last := a.Runs[len(a.Runs)-1]
+		if known := fault.HeldThisTime(last.Strategy.Name, last.Known); known != "" {
 			fmt.Fprintf(t, "\n%s\n", known)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"seckill/internal/backend"
+	"seckill/internal/fault"
 	"seckill/internal/ledger"
 )
 
@@ -77,6 +78,8 @@ type Result struct {
 	// Verdict is Audit's, or Blocked where that is held and the sale stood still,
 	// or not_valid where problems take away what the run seems to prove.
 	Verdict ledger.Verdict `json:"verdict"`
+	// Known are orders of commands that break the strategy, of a run that held.
+	Known []fault.Known `json:"known,omitempty"`
 	// Checks are the scenario's requirements; ExitStatus has all of it.
 	Checks []Check `json:"requirements"`
 }
@@ -161,8 +164,6 @@ type StrategyInfo struct {
 	Title  string      `json:"title"`
 	Home   ledger.Home `json:"stock"`  // where it keeps the stock
 	Broken bool        `json:"broken"` // shipped as a bad example
-	// Guarantees are what it says of itself, by letter: "holds" or "breaks".
-	Guarantees map[string]string `json:"guarantees,omitempty"`
 }
 
 // A Target is one service process and what it runs on, by its own account.

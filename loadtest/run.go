@@ -52,6 +52,9 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	if err := r.result.conclude(c.Require); err != nil {
 		return nil, err
 	}
+	if r.result.Verdict == ledger.Held && c.Service == nil {
+		r.result.Known = c.Counterexamples.Breaking(r.result.Strategy.Name, len(c.Targets))
+	}
 	return r.result, nil
 }
 

@@ -2,7 +2,6 @@ package loadtest
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"seckill/internal/ledger"
@@ -16,10 +15,10 @@ const Blocked ledger.Verdict = "blocked"
 
 // longestStand is for how long a sale may stand still: as long as a buyer waits
 // for a lock and a dead holder keeps it, as the slowest of the services says,
-// and while an outage lasts that was planned. 0: no service says.
+// and while faults last. 0: no service says.
 func (r *run) longestStand() time.Duration {
 	if r.Patience > 0 {
-		return r.Patience + r.Outage
+		return r.Patience + r.outage()
 	}
 	longest := time.Duration(0)
 	for _, l := range r.locks {
@@ -28,7 +27,14 @@ func (r *run) longestStand() time.Duration {
 	if longest == 0 {
 		return 0
 	}
-	return longest + r.Outage
+	return longest + r.outage()
+}
+
+func (r *run) outage() time.Duration {
+	if r.Outage == nil {
+		return 0
+	}
+	return r.Outage()
 }
 
 // lockTimes are how a service says that its locks behave.
@@ -82,28 +88,4 @@ func (r *Result) Stood() string {
 	s := r.Audit.Served
 	return fmt.Sprintf("from %s on no sale for %s, with at least %s left and %s made; allowed are %s", millis(int64(s.FromMs*1000)),
 		millis(int64(s.LongestMs*1000)), count(s.Left, "unit"), count(s.Asked, "call"), millis(int64(s.PatienceMs*1000)))
-}
-
-// damaging are the guarantees whose breach sells wrongly or stops the sale, with
-// the name of the counterexample in web/guarantees, and what happens in it.
-var damaging = []struct{ letter, name, what string }{
-	{"S", "oversell", "two buyers at once"},
-	{"M", "processes", "buyers at two service processes"},
-	{"P", "lease-end", "a holder that is paused past its lease"},
-	{"C", "dead-holder", "a holder that dies"},
-}
-
-// knownToBreak names what a green run of this strategy did not meet.
-func (r *Result) knownToBreak() string {
-	var known []string
-	for _, d := range damaging {
-		if r.Strategy.Guarantees[d.letter] == "breaks" && (d.letter != "M" || len(r.Targets) > 1) {
-			known = append(known, fmt.Sprintf("%s: seckill prove --replay web/guarantees/%s.%s.json", d.what, r.Strategy.Name, d.name))
-		}
-	}
-	if known == nil {
-		return ""
-	}
-	return fmt.Sprintf("%s held this time; an order is known that breaks it.\n  %s\n  The page shows it at /lessons/%s.",
-		r.Strategy.Name, strings.Join(known, "\n  "), r.Strategy.Name)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"seckill/internal/fault"
 	"seckill/internal/ledger"
 )
 
@@ -52,7 +53,8 @@ func TestAShopThatStandsStill(t *testing.T) {
 			f := &fake{}
 			test.plant(f)
 			c := serve(t, f)
-			c.Ledger, c.Patience, c.Outage = f, test.patience, test.outage
+			c.Ledger, c.Patience = f, test.patience
+			c.Outage = func() time.Duration { return test.outage }
 			c.Require = []string{"busy==0"} // which comes last
 			r, err := Run(t.Context(), c)
 			if err != nil {
@@ -69,17 +71,41 @@ func TestAShopThatStandsStill(t *testing.T) {
 	}
 }
 
-// A green run of a strategy with a known flaw says so.
-func TestGreenRunOfWhatIsKnownToBreak(t *testing.T) {
-	r := example()
-	r.Strategy = StrategyInfo{Name: "redis-lua", Guarantees: map[string]string{"S": "holds", "M": "holds", "P": "breaks", "C": "holds", "N": "breaks"}}
-	want := "redis-lua held this time; an order is known that breaks it.\n" +
-		"  a holder that is paused past its lease: seckill prove --replay web/guarantees/redis-lua.lease-end.json\n"
-	if text := show(r); !strings.Contains(text, want) {
-		t.Errorf("%s\nwant %s", text, want)
+// A run that held names the orders that are known to break its strategy, with
+// the commands that replay them; one that broke need not, nor does one whose
+// strategy nothing is known of.
+func TestRunThatHeldNamesWhatBreaksIt(t *testing.T) {
+	known := fault.Counterexamples{
+		"conditional": {"lease-end": "conditional.lease-end", "processes": "conditional.processes", "node-loss": "conditional.node-loss"},
+		"other":       {"oversell": "other.oversell"},
 	}
-	r.Strategy.Guarantees["P"] = "holds"
-	if text := show(r); strings.Contains(text, "this time") {
-		t.Errorf("%s", text)
+	const says = "\nconditional held this time; an order is known that breaks it.\n" +
+		"  a holder that is paused past its lease: seckill prove --replay web/guarantees/conditional.lease-end.json\n" +
+		"  The page of seckill up plays it at #/trace/conditional.lease-end.\n"
+	for _, test := range []struct {
+		name  string
+		plant func(*fake)
+		known fault.Counterexamples
+		says  bool
+	}{
+		{"held", func(*fake) {}, known, true},
+		{"oversold", func(f *fake) {
+			f.purchase = func(_ int, p asked, w http.ResponseWriter) bool { respond(w, f.take(p)); return true }
+		}, known, false},
+		{"nothing is known", func(*fake) {}, fault.Counterexamples{"other": known["other"]}, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f := &fake{}
+			test.plant(f)
+			c := serve(t, f)
+			c.Ledger, c.Counterexamples = f, test.known
+			r, err := Run(t.Context(), c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if text := show(r); strings.Contains(text, says) != test.says || !test.says && (strings.Contains(text, "this time") || r.Known != nil) {
+				t.Errorf("%+v\n%s", r.Known, text)
+			}
+		})
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"seckill/internal/backend"
+	"seckill/internal/fault"
 	"seckill/internal/ledger"
 )
 
@@ -90,7 +91,8 @@ func TestWriteText(t *testing.T) {
 			r.Verdict = Blocked
 		}, false},
 		{"held-by-luck", func(r *Result) {
-			r.Strategy = StrategyInfo{Name: "naive", Title: "Read, compute, write", Broken: true, Guarantees: map[string]string{"S": "breaks", "M": "breaks"}}
+			r.Strategy = StrategyInfo{Name: "naive", Title: "Read, compute, write", Broken: true}
+			r.Known = []fault.Known{{Strategy: "naive", Question: "oversell", Example: "naive.oversell"}, {Strategy: "naive", Question: "processes", Example: "naive.processes"}}
 		}, false},
 		{"oversold", func(r *Result) {
 			r.Strategy = StrategyInfo{Name: "naive", Title: "Read, compute, write", Broken: true}

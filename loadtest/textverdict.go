@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"seckill/internal/fault"
 	"seckill/internal/ledger"
 )
 
@@ -59,7 +60,7 @@ func (t *text) verdict(r *Result) {
 			fmt.Fprintf(t, "\n%s is shipped to break like this: compare it with the strategies that hold.\n", r.Strategy.Name)
 		}
 	case ledger.Held:
-		if known := r.knownToBreak(); known != "" {
+		if known := fault.HeldThisTime(r.Strategy.Name, r.Known); known != "" {
 			fmt.Fprintf(t, "\n%s\n", known)
 		}
 	}

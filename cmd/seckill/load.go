@@ -14,9 +14,11 @@ import (
 	"time"
 
 	"seckill/internal/backend"
+	"seckill/internal/fault"
 	"seckill/internal/lab"
 	"seckill/internal/ledger"
 	"seckill/loadtest"
+	"seckill/web"
 )
 
 // LoadCmd storms a sale and judges it; its exit status is the verdict. What
@@ -115,6 +117,10 @@ func readAuthorities(file string) (*x509.CertPool, error) {
 
 func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
 	config := loadtest.Config{Scenario: c.wanted, Authorities: c.authorities}
+	var err error
+	if config.Counterexamples, err = counterexamples(); err != nil {
+		return err
+	}
 	where, err := c.where(ctx, stderr)
 	if err != nil {
 		return err
@@ -144,6 +150,16 @@ func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 		return exitStatus(status)
 	}
 	return nil
+}
+
+// counterexamples are those of the matrix that the program was built with.
+func counterexamples() (fault.Counterexamples, error) {
+	f, err := web.Guarantees().Open("matrix.json")
+	if err != nil {
+		return nil, fmt.Errorf("the guarantee matrix cannot be read: %w", err)
+	}
+	defer f.Close()
+	return fault.ReadCounterexamples(f)
 }
 
 // rescue keeps a result that standard output did not take: what was measured is

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -15,19 +16,58 @@ const (
 	nodeLoss   = "node-loss"
 )
 
-// Faultless are the columns that ask what happens with everybody alive.
-var Faultless = []string{"oversell", "lost-update", "processes"}
+// damaging are the questions whose “breaks” sells wrongly or stops the sale,
+// what happens in them, and how many processes it takes.
+var damaging = []struct {
+	question, when string
+	processes      int
+}{
+	{"oversell", "two buyers at once", 1},
+	{"processes", "buyers at two service processes", 2},
+	{leaseEnd, "a holder that is paused past its lease", 1},
+	{deadHolder, "a holder that dies", 1},
+	{nodeLoss, "a server that loses its data", 1},
+}
 
 // A Known order of commands breaks a strategy, whatever one run says.
 type Known struct {
 	Strategy string `json:"strategy"`
-	Question string `json:"question"` // the column of the guarantee matrix
-	Fault    Name   `json:"fault,omitempty"`
-	Example  string `json:"example"` // the page plays it at #/trace/EXAMPLE
+	Question string `json:"question"`        // the column of the guarantee matrix
+	Fault    Name   `json:"fault,omitempty"` // of the run, if it had one that asks the same and could matter
+	Example  string `json:"example"`         // the page plays it at #/trace/EXAMPLE
 }
 
-// HeldThisTime is what a run that held says of it, in front of a link.
-const HeldThisTime = "held this time; an order is known that breaks it"
+// When says what happens in it.
+func (k Known) When() string {
+	for _, d := range damaging {
+		if d.question == k.Question {
+			return d.when
+		}
+	}
+	return k.Question
+}
+
+// Replay is the command that runs the order again.
+func (k Known) Replay() string {
+	return "seckill prove --replay web/guarantees/" + k.Example + ".json"
+}
+
+// HeldThisTime is what a run that held says when orders are known that break
+// its strategy, with how to see them; "" without any.
+func HeldThisTime(strategy string, known []Known) string {
+	if len(known) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	var played []string
+	fmt.Fprintf(&b, "%s held this time; an order is known that breaks it.\n", strategy)
+	for _, k := range known {
+		fmt.Fprintf(&b, "  %s: %s\n", k.When(), k.Replay())
+		played = append(played, "#/trace/"+k.Example)
+	}
+	fmt.Fprintf(&b, "  The page of seckill up plays it at %s.", strings.Join(played, " and "))
+	return b.String()
+}
 
 // Counterexamples are those of a guarantee matrix.
 type Counterexamples map[string]map[string]string // strategy, question, name of the example
@@ -58,25 +98,23 @@ func ReadCounterexamples(r io.Reader) (Counterexamples, error) {
 	return all, nil
 }
 
-// Under are the orders that break a strategy under a fault.
-func (c Counterexamples) Under(strategy string, name Name) []Known {
-	f, err := Find(name)
-	if err != nil {
-		return nil
-	}
-	known := c.To(strategy, f.Question)
-	for i := range known {
-		known[i].Fault = name
-	}
-	return known
-}
-
-// To are the orders that answer these questions with “breaks”.
-func (c Counterexamples) To(strategy string, questions ...string) (known []Known) {
-	for _, q := range questions {
-		if example := c[strategy][q]; example != "" {
-			known = append(known, Known{Strategy: strategy, Question: q, Example: example})
+// Breaking are the orders that a run names that held: those that break its
+// strategy with that many processes, with everybody alive or with a holder that
+// is paused or dies, whether or not the run had such a fault; other faults
+// count if they are among met, which could matter in it.
+func (c Counterexamples) Breaking(strategy string, processes int, met ...Name) (known []Known) {
+	asked := map[string]Name{}
+	for _, name := range slices.Backward(met) {
+		if f, err := Find(name); err == nil {
+			asked[f.Question] = name
 		}
+	}
+	for _, d := range damaging {
+		example := c[strategy][d.question]
+		if example == "" || processes < d.processes || d.question == nodeLoss && asked[nodeLoss] == "" {
+			continue
+		}
+		known = append(known, Known{strategy, d.question, asked[d.question], example})
 	}
 	return known
 }

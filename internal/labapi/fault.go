@@ -203,6 +203,31 @@ func (m *mishaps) wait(d time.Duration) bool {
 	return false
 }
 
+// outage is for how long in all faults lasted that end by themselves: while one
+// does, a sale that stands still is not blocked. What is killed stays dead, and
+// what that brings to a stand is.
+func (m *mishaps) outage(faults []Fault) time.Duration {
+	type span struct{ from, to int }
+	var spans []span
+	for _, f := range faults {
+		known, _ := fault.Find(f.Kind)
+		switch {
+		case !known.Lasts && !known.Everywhere:
+		case f.State == FaultOn:
+			spans = append(spans, span{f.At, m.elapsed()})
+		case f.Effect != nil && (f.Effect.Took || known.Everywhere):
+			spans = append(spans, span{f.At, f.Until})
+		}
+	}
+	slices.SortFunc(spans, func(a, b span) int { return a.from - b.from })
+	all, end := 0, 0
+	for _, s := range spans {
+		all += max(0, s.to-max(s.from, end))
+		end = max(end, s.to)
+	}
+	return time.Duration(all) * time.Millisecond
+}
+
 // checkFault finds what is wrong with a fault, and sets how long it lasts; at
 // is what stands before the names of its fields.
 func (s *Server) checkFault(at string, f *PlannedFault, of Settings, p *problem) {

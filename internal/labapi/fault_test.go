@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"seckill/internal/catalog"
 	"seckill/internal/fault"
@@ -113,7 +114,7 @@ func TestPausesByHand(t *testing.T) {
 
 // A fault at a holder waits for one, befalls the process that has it, and says
 // what came of it. A run that held all the same names the order that is known
-// to break its strategy; one whose fault could not matter does not.
+// to break its strategy, and whether it had such a fault.
 func TestFaultsAtTheHolder(t *testing.T) {
 	l := newFakeLab()
 	_, h, load := start(t, func(c *Config) {
@@ -126,7 +127,7 @@ func TestFaultsAtTheHolder(t *testing.T) {
 	held := &loadtest.Result{Verdict: ledger.Held}
 	for _, comes := range []bool{true, false} {
 		id := begin(t, h.URL, withFaults(`,"faults":[{"kind":"pause_holder","for_ms":1}]`)).ID
-		<-load.configs
+		config := <-load.configs
 		if did := <-l.did; did != "wait for a holder of good of SKU 1" {
 			t.Errorf("the lab did %s", did)
 		}
@@ -137,16 +138,51 @@ func TestFaultsAtTheHolder(t *testing.T) {
 			<-l.did
 			<-l.did
 		}
+		if stood := config.Outage(); (stood > 0) != comes {
+			t.Errorf("a holder came: %v, and the sale may stand still for %v", comes, stood)
+		}
 		load.results <- held
 		r := page.until(func(r Run) bool { return r.ID == id && ended(r) })
 		f, known := r.Faults[0], r.Lanes[0].Known
 		switch {
 		case f.State != FaultOver || f.Effect == nil || f.Effect.Took != comes:
 			t.Errorf("the fault ended as %+v", f)
-		case comes && (f.Service != 2 || f.Effect.Stood != 7 || len(known) != 1 || known[0].Example != "good.lease-end"):
+		case comes && (f.Service != 2 || f.Effect.Stood != 7 || len(known) != 1 || known[0] != fault.Known{Strategy: "good", Question: "lease-end", Fault: fault.PauseHolder, Example: "good.lease-end"}):
 			t.Errorf("the fault is %+v %+v, known is %+v", f, f.Effect, known)
-		case !comes && (f.Effect.Why != fault.NoUnits || known != nil):
-			t.Errorf("nobody came, and the fault is %+v, known is %+v", f.Effect, known)
+		case !comes && (f.Effect.Why != fault.NoUnits || len(known) != 1 || known[0].Fault != ""):
+			t.Errorf("nobody came, and the fault is %+v, known is %+v: want the order, and no fault that met it", f.Effect, known)
+		}
+	}
+}
+
+// A sale may stand still for as long as faults lasted that hold it up, planned
+// or by hand, those at once counted once; a fault that took no effect, or that
+// only kills, is no reason to.
+func TestOutage(t *testing.T) {
+	took, void := &fault.Effect{Took: true}, &fault.Effect{Why: fault.NoPoint}
+	m := &mishaps{storm: time.Now().Add(-10 * time.Second)}
+	for _, test := range []struct {
+		name   string
+		faults []Fault
+		want   time.Duration
+	}{
+		{"none", nil, 0},
+		{"a pause", []Fault{{Kind: fault.PauseHolder, At: 300, Until: 3300, State: FaultOver, Effect: took}}, 3 * time.Second},
+		{"pauses that overlap, in the order of their ends", []Fault{
+			{Kind: fault.PauseService, At: 2000, Until: 4000, State: FaultOver, Effect: took},
+			{Kind: fault.HangHolder, At: 1000, Until: 5000, State: FaultOver, Effect: took},
+			{Kind: fault.CutHolder, At: 4500, Until: 6000, State: FaultOver, Effect: took},
+			{Kind: fault.PauseService, At: 7000, Until: 8000, State: FaultOver, Effect: took}}, 6 * time.Second},
+		{"one that goes on", []Fault{{Kind: fault.PauseService, At: 1000, Until: 90000, State: FaultOn, Effect: took}}, 9 * time.Second},
+		{"Redis away, with its data kept", []Fault{{Kind: fault.RestartRedis, At: 1000, Until: 1500, State: FaultOver,
+			Effect: &fault.Effect{Why: fault.DataKept}}}, 500 * time.Millisecond},
+		{"planned, waiting, without effect, failed", []Fault{{Kind: fault.PauseService, At: 100, Until: 900, State: FaultPlanned},
+			{Kind: fault.PauseHolder, At: 100, State: FaultWaiting}, {Kind: fault.PauseHolder, At: 100, Until: 900, State: FaultOver, Effect: void},
+			{Kind: fault.PauseService, At: 100, Until: 900, State: FaultFailed}}, 0},
+		{"killed", []Fault{{Kind: fault.KillHolder, At: 100, Until: 9000, State: FaultOver, Effect: took}}, 0},
+	} {
+		if got := m.outage(test.faults); got < test.want || got > test.want+2*time.Second || got != test.want && test.name != "one that goes on" {
+			t.Errorf("%s: %v, want %v", test.name, got, test.want)
 		}
 	}
 }

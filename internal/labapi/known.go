@@ -21,21 +21,19 @@ func (s *Server) readKnown() (fault.Counterexamples, error) {
 	return fault.ReadCounterexamples(f)
 }
 
-// known are the orders that break the strategy of a lane under the faults of
-// its run, if it held though one of them could have broken it.
-func (s *Server) known(r Run, lane int) (known []fault.Known) {
+// known are the orders that break the strategy of a lane, if it held all the
+// same.
+func (s *Server) known(r Run, lane int) []fault.Known {
 	l := r.Lanes[lane]
 	if l.Result == nil || l.Result.Verdict != ledger.Held {
 		return nil
 	}
-	seen := map[fault.Name]bool{}
+	var met []fault.Name
 	for _, f := range r.Faults {
 		elsewhere := PlannedFault{Kind: f.Kind}.atHolder() && f.Strategy != "" && f.Strategy != l.Strategy
-		if f.Effect == nil || !f.Effect.Matters || elsewhere || seen[f.Kind] {
-			continue
+		if f.Effect != nil && f.Effect.Matters && !elsewhere {
+			met = append(met, f.Kind)
 		}
-		seen[f.Kind] = true
-		known = append(known, s.counterexamples.Under(l.Strategy, f.Kind)...)
 	}
-	return known
+	return s.counterexamples.Breaking(l.Strategy, r.Settings.Services, met...)
 }

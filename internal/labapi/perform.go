@@ -93,6 +93,7 @@ func (s *Server) storm(ctx context.Context, e *entry, m *mishaps) {
 			defer goes()
 			defer comes() // also one that does not come is not waited for
 			c := s.config(ctx, e, i, targets)
+			c.Outage = func() time.Duration { return m.outage(s.book.read(e).Faults) }
 			c.Begin = func() {
 				comes()
 				<-begin.open

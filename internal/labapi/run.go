@@ -48,8 +48,7 @@ type Lane struct {
 	Progress *loadtest.Progress `json:"progress,omitempty"` // the latest
 	Result   *loadtest.Result   `json:"result,omitempty"`
 	Error    string             `json:"error,omitempty"` // why it has none
-	// Known are orders of commands that break the strategy under a fault of this
-	// run, though the run held.
+	// Known are orders of commands that break the strategy, though the run held.
 	Known []fault.Known `json:"known,omitempty"`
 
 	// From is the place of the first of Points in the lane's course, in news of
