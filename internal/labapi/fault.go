@@ -255,6 +255,9 @@ func (s *Server) checkFault(at string, f *PlannedFault, of Settings, p *problem)
 	default:
 		p.within(at+"service", int64(f.Service), 1, int64(max(1, of.Services)))
 	}
+	if known.Holder && f.Strategy == "" && len(of.Strategies) > 1 {
+		f.Strategy = of.Strategies[0]
+	}
 	if f.Strategy != "" && !slices.Contains(of.Strategies, f.Strategy) {
 		p.blame(at+"strategy", "one_of", map[string]any{"values": of.Strategies}, "give one of the run's: "+strings.Join(of.Strategies, ", "))
 	}

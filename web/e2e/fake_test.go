@@ -19,6 +19,7 @@ import (
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
 	"seckill/internal/fault"
+	"seckill/internal/fault/point"
 	"seckill/internal/lab"
 	"seckill/internal/labapi"
 	"seckill/internal/ledger"
@@ -114,12 +115,19 @@ func (f *fake) Serve(ctx context.Context, _ lab.ServiceSettings) error {
 func (f *fake) Faults() []lab.FaultStatus {
 	return []lab.FaultStatus{
 		{Kind: fault.PauseService, Available: true, Lasts: true}, {Kind: fault.KillService, Available: true},
+		{Kind: fault.PauseHolder, Available: true, Lasts: true},
 		{Kind: fault.RestartRedis, Missing: "redis is embedded in the lab"}, {Kind: fault.CutZooKeeperSession, Missing: "the lab has no zookeeper"},
 	}
 }
 
-func (f *fake) Inject(_ context.Context, _ fault.Name, aim fault.Aim) (*fault.Injection, error) {
-	return fault.NewInjection(fault.Effect{Took: true, Matters: true, Service: aim.Service},
+func (f *fake) Inject(_ context.Context, kind fault.Name, aim fault.Aim) (*fault.Injection, error) {
+	effect := fault.Effect{Took: true, Matters: true, Service: aim.Service}
+	if kind == fault.PauseHolder {
+		effect.Service, effect.Left, effect.At = 2, new(int64), point.BeforeWrite
+		effect.Holder = &point.Holder{User: 7, LockKey: "a-lock"}
+		*effect.Left = 1
+	}
+	return fault.NewInjection(effect,
 		func(context.Context, *fault.Effect) error { return nil }), nil
 }
 

@@ -247,6 +247,37 @@ func TestRealLab(t *testing.T) {
 	tb.says(".banner .word", "HELD")
 }
 
+// A fault at the holder, set up in the form: the page says that it took effect,
+// on what, and how many units were left, and what became of the sale.
+func TestFaultAtTheHolder(t *testing.T) {
+	u := startUp(t, buildProgram(t), "--addr", "127.0.0.1:0")
+	tb := startBrowser(t).open(u.page, wide)
+	tb.plan("pause_holder", map[string]string{"lease_ms": "500", "wait_ms": "1000", "faults[0].at_ms": "100", "faults[0].for_ms": "1500"})
+	tb.run("redis-lua", "300", "1500")
+	tb.await(`document.querySelector('.happened [data-effect="bit"]') !== null`)
+	tb.says(".happened .effect", "It took effect: it caught the purchase of user ")
+	tb.says(".happened .effect", "holding seckill:lock:stock:1")
+	tb.says(".happened .effect", "units left just before")
+	tb.await(`["oversold", "lost"].includes(document.querySelector("[data-verdict]").dataset.verdict)`)
+	tb.says(".happened .effect", "it stood still for 1.5 s")
+	tb.says(".happened", "Holder paused, in service process ")
+	tb.says(".about-run", "lease 500 ms")
+}
+
+// plan adds a fault in the form, and fills in these of its further fields.
+func (tb *tab) plan(kind string, numbers map[string]string) {
+	tb.t.Helper()
+	tb.await(`document.querySelector("#strategies") !== null`)
+	tb.eval(`document.querySelector(".more").open = true`)
+	tb.click(".planned .offer")
+	tb.await(`document.getElementById("faults[0].kind") !== null`)
+	tb.eval(fmt.Sprintf(`{ const s = document.getElementById("faults[0].kind"); s.value = %q; s.dispatchEvent(new Event("change", {bubbles: true})); }`, kind))
+	for name, number := range numbers {
+		tb.await(fmt.Sprintf(`document.getElementById(%q) !== null`, name))
+		tb.fill(fmt.Sprintf(`[id=%q]`, name), number)
+	}
+}
+
 // run fills in the form and starts it.
 func (tb *tab) run(strategy, stock, buyers string) {
 	tb.t.Helper()

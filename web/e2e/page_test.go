@@ -127,11 +127,12 @@ func TestSettingsAreInTheAddress(t *testing.T) {
 	f := startFake(t)
 	b := startBrowser(t)
 	tb := b.open(f.url+"/#/lab?strategies=naive,conditional&profile=ramp&rate=200&to_rate=900&seconds=7&seed=18446744073709551615"+
-		"&faults=pause_service.2.300.4000,kill_service.1.900.", wide)
+		"&faults=pause_service.2.300.4000,kill_service.1.900.,hang_holder.1.500..conditional", wide)
 	tb.await(`document.querySelectorAll(".picker .chosen .title").length === 2`)
 	tb.await(`document.querySelector("#to_rate").value === "900" && document.querySelector("#seed").value === "18446744073709551615"`)
-	tb.await(`document.querySelectorAll(".fault-row").length === 2 && document.getElementById("faults[0].for_ms").value === "4000"`)
+	tb.await(`document.querySelectorAll(".fault-row").length === 3 && document.getElementById("faults[0].for_ms").value === "4000"`)
 	tb.await(`!document.querySelector("#buyers") && !document.getElementById("faults[1].for_ms")`)
+	tb.await(`document.getElementById("faults[2].strategy").value === "conditional" && !document.getElementById("faults[1].strategy")`)
 	tb.inEveryLook("settings")
 	tb.click(".segments label:nth-child(2)")
 	tb.fill("#stock", "77")
@@ -148,7 +149,8 @@ func TestSettingsAreInTheAddress(t *testing.T) {
 	}
 	other := b.open(link, wide)
 	other.await(`document.querySelector("#stock")?.value === "77" && document.querySelector(".segments :checked").value === "spike"`)
-	other.await(`document.querySelectorAll(".fault-row").length === 1 && document.getElementById("faults[0].kind").value === "kill_service"`)
+	other.await(`document.querySelectorAll(".fault-row").length === 2 && document.getElementById("faults[0].kind").value === "kill_service"`)
+	other.await(`document.getElementById("faults[1].strategy").value === "conditional"`)
 
 	t.Log("without a clipboard it is shown")
 	tb.eval(`navigator.clipboard.writeText = async () => { throw new Error("no"); }`)
@@ -172,6 +174,11 @@ func TestSideBySide(t *testing.T) {
 	tb.click("[data-fault=restart_redis]") // cannot be done here
 	tb.click("[data-fault=kill_service]")
 	tb.says(".happened", "Service process 1 killed")
+	tb.says(".happened li:nth-child(1) .effect", "It took effect.")
+	tb.eval(`{ const s = document.querySelector("#whose"); s.value = "conditional"; s.dispatchEvent(new Event("change", {bubbles: true})); }`)
+	tb.click("[data-fault=pause_holder]")
+	tb.says(".happened li:nth-child(2)", "Holder paused, in service process 2 · conditional")
+	tb.says(".happened li:nth-child(2) .effect", "It took effect: it caught the purchase of user 7 between its read and its write, holding a-lock; 1 unit left just before. It goes on.")
 	tb.inEveryLook("side by side on")
 	for range 2 {
 		f.results <- fakeResult(ledger.Oversold, ledger.Violation{Rule: ledger.RuleOversold, Verdict: ledger.Oversold,

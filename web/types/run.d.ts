@@ -83,7 +83,7 @@ declare namespace Json {
   interface Known {
     strategy: string;
     question: string;
-    fault?: string;
+    fault?: string; // of the run, that asks the same
     example: string;
   }
 

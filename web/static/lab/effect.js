@@ -12,6 +12,7 @@ export function Effect({ effect, on }) {
   const words = dictionaries[preferences().language].effects;
   const kind = !effect.took_effect ? 'void' : effect.could_matter ? 'bit' : 'idle';
   const seen = [
+    effect.why && (words.why[effect.why] ?? effect.why),
     effect.holder && words.holder(effect.holder, effect.point),
     effect.stood_ms && words.stood(effect.stood_ms),
     effect.units_left !== undefined && effect.why !== 'no_units' && words.left(effect.units_left),
@@ -19,7 +20,6 @@ export function Effect({ effect, on }) {
   ].filter(Boolean);
   return html`
     <p class=${`effect ${kind}`} data-effect=${kind}>
-      <strong>${words.says[kind]}</strong>${effect.why && `${words.colon}${words.why[effect.why] ?? effect.why}`}${words.stop}
-      ${seen.length > 0 && ` ${seen.join(words.semicolon)}${words.stop}`}
+      <strong>${words.says[kind]}</strong>${seen.length > 0 && words.colon + seen.join(words.semicolon)}${words.stop}
       ${on && ` ${words.goesOn}`}</p>`;
 }

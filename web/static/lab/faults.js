@@ -6,7 +6,7 @@ import { inject } from '../lab.js';
 import { t } from '../text.js';
 import { html, useState } from '../ui.js';
 import { Effect } from './effect.js';
-import { ofFault } from './settings.js';
+import { ofFault, whose } from './settings.js';
 
 /** @param {{run: Json.Run, status: Json.Status | null}} props */
 export function Faults({ run, status }) {
@@ -16,20 +16,22 @@ export function Faults({ run, status }) {
     <div class="panel faults">
       <h3>${byHand ? t.faults.title : t.faults.happened}</h3>
       ${byHand && html`<${ByHand} run=${run} status=${status} />`}
-      <${Happened} faults=${run.faults} />
+      <${Happened} faults=${run.faults} several=${run.lanes.length > 1} />
     </div>`;
 }
 
 /** @param {{run: Json.Run, status: Json.Status | null}} props */
 function ByHand({ run, status }) {
   const [service, setService] = useState(1);
+  const [strategy, setStrategy] = useState('');
   const [failure, setFailure] = useState('');
   const f = t.faults;
   const make = async (/** @type {Json.FaultKind} */ { kind, available }) => {
     if (!available) return;
     setFailure('');
     try {
-      await inject(run, { kind, ...(ofFault(kind).includes('service') && { service }) });
+      const holder = whose({ kind, strategy }, run.settings.strategies);
+      await inject(run, { kind, ...(ofFault(kind).includes('service') && { service }), ...(holder && { strategy: holder }) });
     } catch (error) {
       const blamed = error instanceof Refused && Object.values(error.blames)[0];
       setFailure((blamed && say(blamed)) || t.blamed[error.code]?.({}) || error.message);
@@ -42,6 +44,10 @@ function ByHand({ run, status }) {
         <label>${f.service} <select class="quiet" id="victim" onChange=${(e) => setService(Number(e.currentTarget.value))}>
           ${Array.from({ length: run.settings.services }, (_, i) => html`<option key=${i} value=${i + 1} selected=${i + 1 === service}>${i + 1}</option>`)}
         </select></label>`}
+      ${run.settings.strategies.length > 1 && html`
+        <label>${f.strategy} <select class="quiet" id="whose" onChange=${(e) => setStrategy(e.currentTarget.value)}>
+          ${run.settings.strategies.map((name, i) => html`<option key=${name} value=${name} selected=${strategy ? name === strategy : i === 0}>${name}</option>`)}
+        </select></label>`}
       ${all.map((fault) => html`
         <button key=${fault.kind} type="button" class="offer small" data-fault=${fault.kind} aria-disabled=${fault.available ? undefined : 'true'}
           aria-describedby=${fault.available ? undefined : `missing-${fault.kind}`} title=${f.hints[fault.kind]}
@@ -52,13 +58,13 @@ function ByHand({ run, status }) {
     <div role="alert">${failure && html`<p class="wrong">${failure}</p>`}</div>`;
 }
 
-/** @param {{faults: Json.Fault[]}} props */
-const Happened = ({ faults }) => (faults.length === 0 ? html`<p class="hint">${t.faults.none}</p>` : html`
+/** @param {{faults: Json.Fault[], several: boolean}} props */
+const Happened = ({ faults, several }) => (faults.length === 0 ? html`<p class="hint">${t.faults.none}</p>` : html`
   <div role="log" aria-label=${t.faults.happened}><ol class="happened">
     ${faults.map((fault, i) => html`
       <li key=${i} class=${fault.state}>
         <span class="fault-sign" aria-hidden="true">${i + 1}</span>
-        <span><strong>${t.faults.past(fault)}</strong> · ${t.faults.when(fault)}
+        <span><strong>${t.faults.past(fault)}</strong>${several && fault.strategy && ` · ${fault.strategy}`} · ${t.faults.when(fault)}
           ${fault.error && html` <span class="wrong">${fault.error}</span>`}
           ${fault.effect && html`<${Effect} effect=${fault.effect} on=${fault.state === 'on'} />`}</span>
       </li>`)}

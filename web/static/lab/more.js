@@ -4,7 +4,7 @@ import { say } from '../blame.js';
 import { t } from '../text.js';
 import { classes, html, useEffect, useState } from '../ui.js';
 import { Choice, NumberField } from './fields.js';
-import { ofFault, services } from './settings.js';
+import { ofFault, services, whose } from './settings.js';
 
 const concerns = (field) => services.includes(field) || field === 'seed' || field.startsWith('faults');
 
@@ -24,16 +24,17 @@ export function More({ form, wrong, status, limits, set }) {
       </div>
       <p class="hint">${t.form.servicesHint}</p>
       <${NumberField} name="seed" label=${t.form.seed} hint=${t.form.seedHint} value=${form.seed} blame=${wrong.seed} onInput=${(text) => set('seed', text)} />
-      <${Planned} faults=${form.faults} wrong=${wrong} status=${status} most=${limits.faults} set=${(faults) => set('faults', faults)} />
+      <${Planned} faults=${form.faults} wrong=${wrong} status=${status} most=${limits.faults}
+        strategies=${form.strategies} set=${(faults) => set('faults', faults)} />
     </details>`;
 }
 
-function Planned({ faults, wrong, status, most, set }) {
+function Planned({ faults, wrong, status, most, strategies, set }) {
   const kinds = status?.faults ?? [];
   const f = t.faults;
   const usual = { service: '1', for_ms: f.pastLease };
   const change = (i, name, text) => set(faults.map((fault, j) => (i === j ? { ...fault, [name]: text } : fault)));
-  const add = () => set([...faults, { kind: kinds.find((k) => k.available)?.kind ?? 'pause_service', service: '1', at_ms: '300', for_ms: '' }]);
+  const add = () => set([...faults, { kind: kinds.find((k) => k.available)?.kind ?? 'pause_service', service: '1', at_ms: '300', for_ms: '', strategy: '' }]);
   return html`
     <fieldset class="planned">
       <legend>${f.planned}</legend>
@@ -46,6 +47,9 @@ function Planned({ faults, wrong, status, most, set }) {
       <div key=${i} class="fault-row">
         <${Choice} name=${at('kind')} label=${f.number(i + 1)} value=${fault.kind} blame=${wrong[at('kind')]} onChange=${(kind) => change(i, 'kind', kind)}
           options=${[...new Set([...kinds.map((k) => k.kind), fault.kind])].map((kind) => [kind, f.kinds[kind] ?? kind])} />
+        ${whose(fault, strategies) && html`
+          <${Choice} name=${at('strategy')} label=${f.strategy} value=${whose(fault, strategies)} blame=${wrong[at('strategy')]}
+            onChange=${(strategy) => change(i, 'strategy', strategy)} options=${strategies.map((name) => [name, name])} />`}
         <div class="numbers">
           ${ofFault(fault.kind).map((name) => number(name, usual[name]))}
         </div>

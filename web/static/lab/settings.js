@@ -1,7 +1,7 @@
 // What a sale is set up with: as the form holds it (texts, as they were typed),
 // as an address says it, as a run repeats it, and as the lab is asked for it.
 
-/** @typedef {{kind: string, service: string, at_ms: string, for_ms: string}} PlannedFault */
+/** @typedef {{kind: string, service: string, at_ms: string, for_ms: string, strategy: string}} PlannedFault */
 /** @typedef {{strategies: string[], profile: string, faults: PlannedFault[]} & Record<string, any>} Form */
 
 /** When buyers come, and the numbers that say it. */
@@ -11,10 +11,18 @@ export const profiles = {
 const sale = ['stock', 'quantity'];
 /** How the service processes run; empty: as they do now. */
 export const services = ['services', 'lease_ms', 'wait_ms', 'poll_ms'];
-const nobodys = ['restart_redis', 'pause_holder', 'hang_holder', 'kill_holder', 'cut_holder'];
+const holders = ['pause_holder', 'hang_holder', 'kill_holder', 'cut_holder'];
+const nobodys = ['restart_redis', ...holders];
 const lasting = ['pause_service', 'pause_holder', 'hang_holder', 'cut_holder'];
 /** What there is to say of a fault: Redis is everybody's, a holder is where it is, and few have an end of their own. */
 export const ofFault = (kind) => ['at_ms', ...(nobodys.includes(kind) ? [] : ['service']), ...(lasting.includes(kind) ? ['for_ms'] : [])];
+
+/**
+ * Whose holder a fault waits for; '' where there is nothing to choose.
+ * @param {{kind: string, strategy?: string}} fault @param {string[]} strategies
+ */
+export const whose = ({ kind, strategy = '' }, strategies) => (!holders.includes(kind) || strategies.length < 2 ? ''
+  : strategies.includes(strategy) ? strategy : strategies[0]);
 
 /** @type {Form} */
 export const defaults = {
@@ -72,7 +80,10 @@ export function request(form) {
     strategies: form.strategies, profile: form.profile,
     ...given(form, [...sale, ...profiles[form.profile], ...services]),
     ...(form.seed.trim() && { seed: form.seed.trim() }),
-    faults: form.faults.map((fault) => ({ kind: fault.kind, ...given(fault, ofFault(fault.kind)) })),
+    faults: form.faults.map((fault) => {
+      const strategy = whose(fault, form.strategies);
+      return { kind: fault.kind, ...given(fault, ofFault(fault.kind)), ...(strategy && { strategy }) };
+    }),
   };
 }
 
@@ -83,7 +94,7 @@ export function request(form) {
 export const address = (form) => ({
   strategies: form.strategies.join(','), profile: form.profile,
   ...Object.fromEntries([...sale, ...profiles[form.profile], 'seed', ...services].map((name) => [name, form[name].trim()])),
-  faults: form.faults.map((f) => [f.kind, f.service, f.at_ms, f.for_ms].join('.')).join(','),
+  faults: form.faults.map((f) => [f.kind, f.service, f.at_ms, f.for_ms, whose(f, form.strategies)].join('.')).join(','),
 });
 
 /**
@@ -100,8 +111,8 @@ export function fromAddress(query) {
     profile: form.profile in profiles ? form.profile : defaults.profile,
     strategies: 'strategies' in query ? [...new Set(list(query.strategies))] : defaults.strategies,
     faults: list(query.faults).map((text) => {
-      const [kind = '', service = '', at_ms = '', for_ms = ''] = text.split('.');
-      return { kind, service, at_ms, for_ms };
+      const [kind = '', service = '', at_ms = '', for_ms = '', strategy = ''] = text.split('.');
+      return { kind, service, at_ms, for_ms, strategy };
     }),
   };
 }
@@ -116,7 +127,7 @@ export function fromRun(settings) {
     ...Object.fromEntries(Object.keys(defaults).map((name) => [name, text(settings[name], defaults[name])])),
     strategies: settings.strategies, profile: settings.profile,
     faults: (settings.faults ?? []).map((f) => ({
-      kind: f.kind, service: text(f.service, '1'), at_ms: String(f.at_ms), for_ms: text(f.for_ms, ''),
+      kind: f.kind, service: text(f.service, '1'), at_ms: String(f.at_ms), for_ms: text(f.for_ms, ''), strategy: f.strategy ?? '',
     })),
   };
 }

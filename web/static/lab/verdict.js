@@ -45,7 +45,7 @@ export function Verdict({ run, lane }) {
       <p>${run.lanes.length === 1 && html`<strong>${lane.strategy}</strong> · `}${sentence(run, lane)}</p>
       ${lane.known && html`
         <p class="known">${t.verdict.heldThisTime} ${lane.known.map((k, i) => html`
-          ${i > 0 && ', '}<a key=${k.example} href=${link('trace', k.example)}>${k.example}</a>`)}</p>`}
+          ${i > 0 && t.verdict.and}<a key=${k.example} href=${link('trace', k.example)}>${t.verdict.when[k.question] ?? k.example}</a>`)}${t.verdict.stop}</p>`}
     </div>`;
 }
 

@@ -122,7 +122,7 @@ export default {
   outcomes: {
     title: 'What buyers were told',
     sold: 'sold', sold_out: 'sold out', busy: 'busy', conflict: 'conflict',
-    duplicate: 'duplicate', unknown: 'unknown', error: 'error',
+    duplicate: 'duplicate', in_progress: 'in progress', accepted: 'accepted', unknown: 'unknown', error: 'error',
   },
   charts: {
     rate: 'Answers a second',
@@ -137,6 +137,7 @@ export default {
     title: 'Break something',
     planned: 'Faults, at a time',
     service: 'Service process', at_ms: 'At, ms', for_ms: 'For, ms', pastLease: 'past the lease',
+    strategy: 'Whose holder',
     number: (n) => `Fault ${n}`, add: 'Add a fault', remove: (n) => `Remove fault ${n}`,
     none: 'Real faults, on the lab’s own processes. They are undone when the run ends.',
     happened: 'What happened when',
@@ -191,7 +192,11 @@ export default {
       : `The stock of ${count(a.initial)} went to ${count(a.remaining)}.`),
     lost: (a) => `Not oversold, but the ledger does not add up: ${count(a.sold)} sold and ${count(a.remaining)} left of ${plural(a.initial, 'unit')}.`,
     not_valid: () => 'This run proves nothing, neither good nor bad.',
-    heldThisTime: 'Held this time; an order is known that breaks it:',
+    heldThisTime: 'Held this time; an order is known that breaks it:', and: ' · ', stop: '.',
+    when: {
+      oversell: 'two buyers at once', processes: 'buyers at two service processes', 'lease-end': 'a holder that is paused past its lease',
+      'dead-holder': 'a holder that dies', 'node-loss': 'a server that loses its data',
+    },
     left: (n, told) => `${plural(n, 'unit')} stayed. Buyers were told: ${told}.`,
     told: {
       sold_out: (n) => `sold out ${count(n)}`, busy: (n) => `busy ${count(n)}`, conflict: (n) => `conflict ${count(n)}`,

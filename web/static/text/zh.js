@@ -138,7 +138,7 @@ export default {
   outcomes: {
     title: '买家得到的答复',
     sold: '买到', sold_out: '售罄', busy: '繁忙', conflict: '冲突',
-    duplicate: '重复', unknown: '结果不明', error: '错误',
+    duplicate: '重复', in_progress: '处理中', accepted: '已受理', unknown: '结果不明', error: '错误',
   },
   charts: {
     rate: '每秒答复数',
@@ -153,6 +153,7 @@ export default {
     title: '弄坏点什么',
     planned: '定时故障',
     service: '服务进程', at_ms: '时刻（毫秒）', for_ms: '时长（毫秒）', pastLease: '超过租约',
+    strategy: '谁的持锁者',
     number: (n) => `故障 ${n}`, add: '添加故障', remove: (n) => `去掉故障 ${n}`,
     none: '都是真实的故障，只发生在实验室自己的进程上，运行结束时全部复原。',
     happened: '什么时候发生了什么',
@@ -207,7 +208,11 @@ export default {
       : `${count(a.initial)} 件的库存变成了 ${count(a.remaining)}。`),
     lost: (a) => `没有超卖，但账对不上：共 ${count(a.initial)} 件，卖出 ${count(a.sold)}，剩下 ${count(a.remaining)}。`,
     not_valid: () => '这次运行什么也证明不了，好坏都不算。',
-    heldThisTime: '这次守住了，但已知有一种顺序会打破它：',
+    heldThisTime: '这次守住了，但已知有一种顺序会打破它：', and: '；', stop: '。',
+    when: {
+      oversell: '两个买家同时购买', processes: '买家分在两个服务进程', 'lease-end': '持锁者停顿超过租约',
+      'dead-holder': '持锁者死去', 'node-loss': '服务器丢失数据',
+    },
     left: (n, told) => `剩下 ${count(n)} 件。买家得到的答复：${told}。`,
     told: {
       sold_out: (n) => `售罄 ${count(n)}`, busy: (n) => `繁忙 ${count(n)}`, conflict: (n) => `冲突 ${count(n)}`,

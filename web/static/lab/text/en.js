@@ -13,7 +13,7 @@ export default {
       nobody_came: 'no purchase reached the point before the run ended', went_on: 'it ended before it should have',
       data_kept: 'the server came back with its data',
     },
-    holder: (h, point) => `caught: the purchase of user ${h.user_id}, ${{ 'before-commit': 'before its COMMIT' }[point] ?? 'between its read and its write'}${h.lock_key ? `, holding ${h.lock_key}` : ''}`,
+    holder: (h, point) => `it caught the purchase of user ${h.user_id} ${{ 'before-commit': 'before its COMMIT' }[point] ?? 'between its read and its write'}${h.lock_key ? `, holding ${h.lock_key}` : ''}`,
     stood: (ms) => `it stood still for ${(ms / 1000).toFixed(1)} s`,
     left: (n) => `${plural(n, 'unit')} left just before`,
     inFlight: (n) => `${plural(n, 'purchase')} under way in that process`,

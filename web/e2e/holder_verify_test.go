@@ -1,0 +1,64 @@
+//go:build verify
+
+package e2e
+
+import "testing"
+
+// What the page says of faults at the holder: of one that stops a sale for good,
+// of one that holds it up for longer than lease and wait, which is no reason to
+// call it blocked, and of those that could not matter.
+func TestFaultsAtTheHolderOfARealLab(t *testing.T) {
+	u := startUp(t, buildProgram(t), "--addr", "127.0.0.1:0")
+	tb := startBrowser(t).open(u.page, wide)
+	run := func(settings string) {
+		t.Helper()
+		tb.await(`!document.querySelector("button.stop")`)
+		tb.eval(`window.rows = document.querySelectorAll(".history tbody").length; location.hash = "#/lab?lease_ms=300&wait_ms=200&` + settings + `"`)
+		tb.await(formHasAddress)
+		tb.click("button.run")
+		tb.await(`document.querySelectorAll(".history tbody").length === window.rows + 1`)
+		tb.await(`!document.querySelector("button.stop")`)
+	}
+
+	t.Log("the holder of a lock without an end is killed")
+	run("strategies=redis-setnx&stock=200&buyers=2000&concurrency=64&quantity=1&faults=kill_holder.1.100.")
+	tb.await(`document.querySelector('[data-verdict="blocked"]') !== null`)
+	tb.says(".banner", "Nothing was oversold or lost, but ")
+	tb.says(".banner", "Buyers were told: ")
+	tb.await(`document.querySelector('.happened [data-effect="bit"]') !== null`)
+	tb.says(".happened .effect", "between its read and its write")
+	tb.everyLook("blocked")
+
+	t.Log("and is paused, as was planned")
+	run("strategies=redis-setnx&stock=200&buyers=1500&concurrency=64&quantity=1&faults=pause_holder.1.100.3000")
+	tb.await(`document.querySelector('[data-verdict="held"]') !== null`)
+	tb.says(".happened .effect", "it stood still for 3.0 s")
+	tb.says(".known", "Held this time; an order is known that breaks it: a holder that dies.")
+	tb.await(`document.querySelector(".known a").hash === "#/trace/redis-setnx.dead-holder"`)
+	tb.everyLook("paused-as-planned")
+
+	t.Log("faults that could not matter, side by side")
+	run("strategies=redis-lua,conditional&stock=20&buyers=1500&concurrency=64&quantity=1" +
+		"&faults=pause_holder.1.100..conditional,kill_holder.1.2500..redis-lua,pause_service.2.2500.300")
+	tb.await(`document.querySelectorAll('.lane-card [data-verdict]').length === 2`)
+	tb.says(".happened li:nth-child(1)", "conditional")
+	tb.says(".happened li:nth-child(1) .effect", "It took no effect: this strategy writes without a read before it")
+	tb.says(".happened li:nth-child(2)", "redis-lua")
+	tb.await(`document.querySelector('.happened li:nth-child(2) [data-effect="void"]') !== null`)
+	tb.everyLook("could-not-matter")
+}
+
+// everyLook keeps pictures of this moment in both languages.
+func (tb *tab) everyLook(moment string) {
+	tb.t.Helper()
+	for _, language := range []string{"en", "zh"} {
+		tb.shots(moment + "-" + language)
+		for _, l := range []look{{"tablet", 1024, 1600, false}, {"tablet-dark", 1024, 1600, true}} {
+			tb.do(l.set())
+			tb.await(`document.documentElement.scrollWidth <= innerWidth`)
+			tb.shot(moment + "-" + language + "-" + l.name)
+		}
+		tb.do(wide.set())
+		tb.click("#language")
+	}
+}
