@@ -13,6 +13,7 @@ import (
 // them, of this module. Test files are free to look everywhere.
 var mayImport = map[string][]string{
 	"internal/seckill":     {},
+	"internal/auth":        {},
 	"internal/tap":         {},
 	"internal/linear":      {},
 	"internal/history":     {},
@@ -33,7 +34,7 @@ var mayImport = map[string][]string{
 	"internal/figures": {"internal/backend", "internal/bench", "loadtest/compare"},
 	"internal/trace": {"internal/seckill", "internal/backend", "internal/ledger", "internal/lock", "internal/catalog",
 		"internal/tap", "internal/explore"},
-	"internal/httpapi": {"internal/seckill", "internal/backend", "internal/ledger", "internal/catalog",
+	"internal/httpapi": {"internal/seckill", "internal/auth", "internal/backend", "internal/ledger", "internal/catalog",
 		"internal/tap", "internal/lock", "internal/web", "internal/fault/point"},
 	"internal/labapi": {"internal/backend", "internal/fault", "internal/ledger", "internal/lab", "internal/catalog",
 		"internal/history", "internal/httpapi", "internal/trace", "internal/web", "loadtest", "loadtest/compare", "web", "web/course"},

@@ -21,6 +21,7 @@ type client struct {
 	targets  []*endpoint
 	strategy string
 	timeout  time.Duration
+	sign     func(user int64) (string, error) // nil: calls carry no token
 
 	interrupted atomic.Bool
 	mu          sync.Mutex
@@ -43,6 +44,9 @@ func newClient(c Config) *client {
 		cl.protocol, _ = c.Service.protocol(c.Cancellations > 0) // checked
 	default:
 		cl.protocol = ours(c.Strategy, c.ByDefault)
+		if cl.sign = c.Sign; cl.sign != nil {
+			cl.protocol.signed()
+		}
 	}
 	for _, t := range c.Targets {
 		cl.targets = append(cl.targets, newEndpoint(t, c.Authorities))
@@ -142,6 +146,11 @@ func (b *buyer) noAnswer(err error) reply {
 
 // exchange sends a request to the target whose turn it is.
 func (b *buyer) exchange(m *message, p purchase, key []byte, orderID string) (a answer, err error) {
+	if sign := b.client.sign; sign != nil {
+		if p.token, err = sign(p.user); err != nil {
+			return a, err
+		}
+	}
 	turn := (p.index + p.turn) % len(b.lines)
 	at, l := b.client.targets[turn], &b.lines[turn]
 	begun := time.Now()

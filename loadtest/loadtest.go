@@ -22,6 +22,8 @@ type Config struct {
 	Scenario
 	Targets    []string // base URLs of service processes; requests go round-robin
 	AdminToken string
+	// Sign makes the token that a buyer sends with each call. Nil: none is sent.
+	Sign func(user int64) (string, error)
 	// Authorities are whose certificates https targets must show; nil: those
 	// that the system trusts.
 	Authorities *x509.CertPool

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/textproto"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -60,6 +61,13 @@ func ours(strategy string, byDefault bool) *protocol {
 		means:     order.means,
 		cancelled: cancelled,
 	}
+}
+
+// signed adds the buyer's token to every message.
+func (p *protocol) signed() {
+	line := form{{text: "Authorization: Bearer "}, {blank: blankToken}, {text: "\r\n"}}
+	p.buy.header = append(line, p.buy.header...)
+	p.cancel.header = append(slices.Clone(line), p.cancel.header...)
 }
 
 // headerLine is one header of a message, checked.

@@ -18,6 +18,7 @@ const (
 	blankRequestID
 	blankOrderID
 	blankStock
+	blankToken
 )
 
 var blanks = map[string]blank{"SKU": blankSKU, "User": blankUser, "Quantity": blankQuantity,
@@ -88,6 +89,7 @@ type purchase struct {
 	copied        bool  // it is sent several times at once
 	cancels       bool  // the buyer gives back what they get
 	stock         int64 // of a reset
+	token         string
 }
 
 // fill appends the text with its blanks filled in.
@@ -108,6 +110,8 @@ func (f form) fill(to []byte, p purchase, key []byte, orderID string) []byte {
 			to = strconv.AppendInt(to, p.stock, 10)
 		case blankOrderID:
 			to = append(to, orderID...)
+		case blankToken:
+			to = append(to, p.token...)
 		}
 	}
 	return to

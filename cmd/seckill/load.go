@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"seckill/internal/auth"
 	"seckill/internal/backend"
 	"seckill/internal/fault"
 	"seckill/internal/lab"
@@ -56,7 +57,9 @@ type LoadCmd struct {
 	NoHistory bool     `help:"Keep no record of single requests: the verdict is from sums and the ledger alone."`
 	CA        string   `name:"ca" type:"existingfile" help:"Certificates (PEM) that https targets must come from, in place of those that the system trusts." placeholder:"FILE"`
 	TokenFlags
-	JSON bool `name:"json" help:"Write the result as JSON."`
+	AuthSecret   string `env:"SECKILL_AUTH_SECRET" placeholder:"FILE" help:"The targets' --auth-secret: each buyer sends a token that is signed with it."`
+	AuthAudience string `default:"${audience}" env:"SECKILL_AUTH_AUDIENCE" help:"The aud of these tokens."`
+	JSON         bool   `name:"json" help:"Write the result as JSON."`
 
 	TopologyFlag
 
@@ -99,6 +102,22 @@ func (c *LoadCmd) Validate() (err error) {
 	return loadtest.Config{Scenario: c.wanted, Targets: c.Target}.Check()
 }
 
+// signer makes buyers' tokens; nil without --auth-secret.
+func (c *LoadCmd) signer() (func(user int64) (string, error), error) {
+	if c.AuthSecret == "" {
+		return nil, nil
+	}
+	secret, err := readAuthSecret(c.AuthSecret)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := auth.WithSecret(secret, c.AuthAudience); err != nil {
+		return nil, fmt.Errorf("--auth-secret %s: %w", c.AuthSecret, err)
+	}
+	const lifetime = 5 * time.Minute // of a token, which is made for each call
+	return func(user int64) (string, error) { return auth.Sign(secret, c.AuthAudience, user, lifetime) }, nil
+}
+
 // readAuthorities reads a file of --ca; none is nil.
 func readAuthorities(file string) (*x509.CertPool, error) {
 	if file == "" {
@@ -126,6 +145,9 @@ func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 		return err
 	}
 	defer where.leave()
+	if config.Sign, err = c.signer(); err != nil {
+		return err
+	}
 	config.Targets, config.AdminToken = where.targets, where.token
 	if err := where.openLedger(ctx, &config); err != nil {
 		return err

@@ -33,6 +33,7 @@ type ServeCmd struct {
 
 	LockTimes
 	TokenFlags
+	AuthFlags
 	AdminAddr        string        `env:"SECKILL_ADMIN_ADDR" placeholder:"ADDR" help:"Take admin calls without a token here: 127.0.0.1:PORT, for every user of this machine, or unix:/path."`
 	FaultPoints      bool          `env:"SECKILL_FAULT_POINTS" help:"Let --admin-addr stop a purchase between its read and its write, and cut connections. For labs, never for a shop."`
 	ZooKeeperSession time.Duration `name:"zookeeper-session" default:"6s" env:"SECKILL_ZOOKEEPER_SESSION" help:"Session time-out to ask ZooKeeper for: how long a dead holder blocks the others."`
@@ -75,7 +76,7 @@ func (c *ServeCmd) Validate() error {
 			return fmt.Errorf("%s must be %s", flag.name, flag.want)
 		}
 	}
-	if err := errors.Join(c.TokenFlags.check(), c.LockTimes.check()); err != nil {
+	if err := errors.Join(c.TokenFlags.check(), c.AuthFlags.check(), c.LockTimes.check()); err != nil {
 		return err
 	}
 	names := []string{backend.NameMySQL, backend.NameRedis, backend.NameRedlock, backend.NameZooKeeper, backend.NameEtcd}
@@ -127,6 +128,10 @@ func (c *ServeCmd) Run(ctx context.Context, stderr stderrWriter) error {
 		return err
 	}
 	defer forget()
+	buyers, err := c.verifier(ctx, log)
+	if err != nil {
+		return err
+	}
 	config := c.config()
 	config.Tiers, config.MaxSQLConns = c.Tiers, c.MySQLConns
 	config.RowLockWait, config.ZooKeeperSession = c.LockWait, c.ZooKeeperSession
@@ -148,7 +153,7 @@ func (c *ServeCmd) Run(ctx context.Context, stderr stderrWriter) error {
 		defer context.AfterFunc(ctx, points.Close)() // who shuts down waits for no fault
 	}
 	server, err := httpapi.New(httpapi.Config{
-		Instance: in, Points: points, Infos: strategies.All(), Default: c.Strategy, Token: token, Log: log,
+		Instance: in, Points: points, Infos: strategies.All(), Default: c.Strategy, Token: token, Buyers: buyers, Log: log,
 		Settings: catalog.Settings{LockWait: c.LockWait, LockLease: c.LockLease, LockPoll: c.LockPoll, Retries: c.Retries,
 			NoRenewal: c.LockNoRenewal, MaxHold: c.LockMaxHold, NoWait: c.LockNowait, RecordLock: c.LockRecord,
 			MicrosecondTS: c.MicrosecondTS},

@@ -41,7 +41,11 @@ func (s *Server) isAdmin(c *gin.Context) bool {
 // bearer is the token of the Authorization header, or "". The scheme's case
 // does not matter (RFC 9110).
 func bearer(c *gin.Context) string {
-	scheme, token, _ := strings.Cut(c.GetHeader("Authorization"), " ")
+	given := c.Request.Header["Authorization"]
+	if len(given) != 1 { // two: who is on the way may have read the other
+		return ""
+	}
+	scheme, token, _ := strings.Cut(given[0], " ")
 	if !strings.EqualFold(scheme, "Bearer") {
 		return ""
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"seckill/internal/auth"
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/fault/point"
@@ -31,6 +32,9 @@ type Config struct {
 	// Token must come with every admin call to Handler, wherever the call
 	// comes from. Without one there are none, but for AdminHandler's.
 	Token string
+	// Buyers checks buyers' tokens. Nil: buyers are not authenticated, and a
+	// user_id is taken as it is given.
+	Buyers *auth.Verifier
 	// AdminRoutes are further admin calls.
 	AdminRoutes []AdminRoute
 

@@ -97,9 +97,16 @@ func (s *Server) cancelOrder(c *gin.Context) error {
 	if !isKey(id) {
 		return seckill.ErrUnknownOrder
 	}
+	who, err := s.caller(c)
+	if err != nil {
+		return err
+	}
 	ctx, cancel := s.deadline(c)
 	defer cancel()
 	o, err := s.Ledger.Order(ctx, id)
+	if err == nil {
+		err = who.owns(o.UserID)
+	}
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 
 // What the domain has no error for.
 var (
+	errUnauthenticated     = errors.New("not authenticated")
 	errForbidden           = errors.New("forbidden")
 	errNotFound            = errors.New("not found")
 	errUnknownStrategy     = errors.New("unknown strategy")
@@ -39,6 +40,7 @@ var answers = []answer{
 	{seckill.ErrUnknown, http.StatusGatewayTimeout, "unknown_outcome",
 		"This may have happened or not: look before you try again."},
 	{seckill.ErrInvalid, http.StatusBadRequest, "invalid", "The purchase is not valid."},
+	{errUnauthenticated, http.StatusUnauthorized, "unauthenticated", ""},
 	{errForbidden, http.StatusForbidden, "forbidden", ""},
 	{errNotFound, http.StatusNotFound, "not_found", ""},
 	{errUnknownStrategy, http.StatusNotFound, "unknown_strategy", ""},

@@ -84,6 +84,9 @@ func (s *Server) sell(c *gin.Context, sl *seller) (r seckill.Receipt, replayed b
 	if err != nil {
 		return r, false, err
 	}
+	if err := s.mayBuy(c, p.User); err != nil {
+		return r, false, err
+	}
 	keyed, err := identifyPurchase(c, &p)
 	if err != nil {
 		return r, false, err
