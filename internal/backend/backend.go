@@ -85,8 +85,9 @@ type Instance struct {
 	ZooKeeper  *ZooKeeperClient
 	Etcd       *clientv3.Client
 
-	versions map[string]string
-	closers  []func() error
+	versions  map[string]string
+	closers   []func() error
+	questions questions // of Status
 }
 
 // A Status is the state of one configured backend.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -12,7 +13,9 @@ import (
 // No backend is waited for longer than this.
 const statusTimeout = 2 * time.Second
 
-// Status asks every configured backend, all at once, whether it answers.
+// Status asks every configured backend, all at once, whether it answers. It
+// returns in about statusTimeout, also when a backend's client hangs: that one
+// is not asked again before it has come back, so nothing piles up.
 func (in *Instance) Status(ctx context.Context) []Status {
 	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
 	defer cancel()
@@ -21,11 +24,11 @@ func (in *Instance) Status(ctx context.Context) []Status {
 	all := make([]Status, len(backends))
 	for i, b := range backends {
 		asking.Go(func() {
-			err := b.ask(ctx)
+			err := in.questions.ask(ctx, b)
 			all[i] = Status{Name: b.name, Tier: in.Tier(b.name), Address: b.address,
 				Version: in.versions[b.name], OK: err == nil}
 			if err != nil {
-				all[i].Error = err.Error()
+				all[i].Error = withoutUser(err.Error())
 			}
 			if b.name == NameZooKeeper {
 				all[i].Session = in.ZooKeeper.SessionName()
@@ -35,6 +38,53 @@ func (in *Instance) Status(ctx context.Context) []Status {
 	asking.Wait()
 	return all
 }
+
+// questions are what backends are being asked, by name: each one thing at a
+// time.
+type questions struct {
+	mu sync.Mutex
+	on map[string]*question
+}
+
+type question struct {
+	answered chan struct{} // closed when err is set
+	err      error
+}
+
+// ask puts the question, or waits for the answer to the one that is on.
+func (q *questions) ask(ctx context.Context, b asked) error {
+	q.mu.Lock()
+	on := q.on[b.name]
+	if on == nil {
+		on = &question{answered: make(chan struct{})}
+		if q.on == nil {
+			q.on = map[string]*question{}
+		}
+		q.on[b.name] = on
+		go func() { // it is no single caller's
+			limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), statusTimeout)
+			defer cancel()
+			err := b.ask(limited)
+			q.mu.Lock()
+			defer q.mu.Unlock()
+			on.err = err
+			delete(q.on, b.name)
+			close(on.answered)
+		}()
+	}
+	q.mu.Unlock()
+	select {
+	case <-on.answered:
+		return on.err
+	case <-ctx.Done():
+		return fmt.Errorf("it has not answered in time (%w)", context.Cause(ctx))
+	}
+}
+
+// withoutUser removes the user and the password from addresses in a text.
+func withoutUser(text string) string { return userInfo.ReplaceAllString(text, "//") }
+
+var userInfo = regexp.MustCompile(`//[^/\s"]*@`)
 
 type asked struct {
 	name, address string
@@ -57,7 +107,7 @@ func (in *Instance) configured() []asked {
 		all = append(all, asked{NameZooKeeper, strings.Join(in.Config.ZooKeeperAddrs, ","), in.askZooKeeper})
 	}
 	if in.Etcd != nil {
-		all = append(all, asked{NameEtcd, strings.Join(in.Config.EtcdEndpoints, ","), in.askEtcd})
+		all = append(all, asked{NameEtcd, withoutUser(strings.Join(in.Config.EtcdEndpoints, ",")), in.askEtcd})
 	}
 	return all
 }

@@ -57,6 +57,7 @@ type Server struct {
 	byName   map[string]*seller
 	standard *seller
 	starts   *starts
+	checks   checks         // of the backends
 	claims   *ledger.Claims // of idempotency keys
 	inFlight atomic.Int64   // purchases
 	resets   chan struct{}  // holds a token while a SKU is being reset
@@ -88,6 +89,7 @@ func New(c Config) (*Server, error) {
 		audits: make(chan struct{}, mostAudits), stale: make(chan int64, mostStale)}
 	s.claims = ledger.NewClaims(s.Ledger, s.Instance.KeyDB, s.PurchaseTimeout)
 	s.metrics = newMetrics(s)
+	s.checks.ask, s.checks.now = s.Instance.Status, time.Now
 	s.starts = newStarts(s.Ledger.Start, s.Log)
 	for _, info := range c.Infos {
 		if s.byName[info.Name] != nil {
@@ -143,6 +145,7 @@ func (s *Server) route(guards ...gin.HandlerFunc) *gin.Engine {
 	v1.GET("/orders", s.handle(s.listOrders))
 	v1.DELETE("/orders/:id", s.handle(s.cancelOrder))
 	v1.GET("/audit", s.guarded(s.audit))
+	v1.GET("/backends", s.guarded(s.backends))
 	s.routeAdmin(r)
 	return r
 }

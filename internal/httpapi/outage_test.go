@@ -110,7 +110,9 @@ func TestMySQLGoesAndComesBack(t *testing.T) {
 	if err := g.Wait(); err != nil {
 		t.Fatalf("it does not sell again after MySQL is back: %v (%v)", err, counts)
 	}
-	r = ask(t, s, "GET", "/readyz", "")
+	for r = ask(t, s, "GET", "/readyz", ""); r.status != 200 && ctx.Err() == nil; r = ask(t, s, "GET", "/readyz", "") {
+		time.Sleep(10 * time.Millisecond) // what it said is kept for a second
+	}
 	if r.into(t, &ready); !ready.Ready || ready.Strategy != "conditional" || !ready.Backends[0].OK ||
 		ready.Backends[0].Name != "mysql" || ready.Backends[0].Version == "" || ready.Backends[0].Address == "" {
 		t.Errorf("with MySQL back /readyz says %s", r.body)
