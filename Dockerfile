@@ -5,10 +5,13 @@ WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
+RUN mkdir /token
 RUN CGO_ENABLED=0 go build -trimpath -ldflags="-s -w" -o /seckill ./cmd/seckill
 
 FROM gcr.io/distroless/static-debian12:nonroot
 COPY --from=build /seckill /seckill
+# A volume that is mounted here takes its owner: services share their token.
+COPY --from=build --chown=65532:65532 --chmod=700 /token /run/seckill
 USER nonroot:nonroot
 EXPOSE 8080
 ENTRYPOINT ["/seckill"]

@@ -59,7 +59,6 @@ func (f AuthFlags) verifier(ctx context.Context, log *slog.Logger) (*auth.Verifi
 		}
 		return v, nil
 	default:
-		log.Warn("demo: buyers are not authenticated (--auth-secret or --auth-jwks)")
 		return nil, nil
 	}
 }

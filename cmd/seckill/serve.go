@@ -162,6 +162,9 @@ func (c *ServeCmd) Run(ctx context.Context, stderr stderrWriter) error {
 	if err != nil {
 		return err
 	}
+	if buyers == nil {
+		log.Warn("demo: buyers are not authenticated (--auth-secret or --auth-jwks)")
+	}
 	if tokenFile != "" {
 		log.Info("admin calls need the token in this file", "file", tokenFile)
 	}
