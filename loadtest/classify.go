@@ -52,6 +52,7 @@ var contract = map[string]meaning{
 	"rate_limited":           {http.StatusTooManyRequests, ledger.OutcomeBusy},
 	"not_started":            {http.StatusConflict, ledger.OutcomeError},
 	"invalid":                {http.StatusBadRequest, ledger.OutcomeError},
+	"unauthenticated":        {http.StatusUnauthorized, ledger.OutcomeError},
 	"forbidden":              {http.StatusForbidden, ledger.OutcomeError},
 	"not_found":              {http.StatusNotFound, ledger.OutcomeError},
 	"unknown_strategy":       {http.StatusNotFound, ledger.OutcomeError},
