@@ -10,8 +10,8 @@ import (
 	"seckill/internal/backend"
 )
 
-// Backends are asked once a second at most, however many ask, and nobody waits
-// longer than he wants to.
+// Backends are asked once a second at most, however many callers there are, and
+// no caller waits longer than they want to.
 func TestChecksAreShared(t *testing.T) {
 	var asked atomic.Int64
 	begun, end := make(chan bool), make(chan bool)
@@ -22,20 +22,24 @@ func TestChecksAreShared(t *testing.T) {
 		<-end
 		return []backend.Status{{Name: "mysql", OK: true}}
 	}}
-	var all sync.WaitGroup
-	for range 200 {
-		all.Go(func() {
-			if said, err := k.read(t.Context()); err != nil || len(said) != 1 {
-				t.Errorf("it was told %v, %v", said, err)
-			}
-		})
+	read := func() {
+		if said, err := k.read(t.Context()); err != nil || len(said) != 1 {
+			t.Errorf("it was told %v, %v", said, err)
+		}
 	}
+	var all sync.WaitGroup
+	all.Go(read)
 	<-begun
+	asking := now
 	now = now.Add(time.Hour) // however long the backends take
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := k.read(gone); err == nil {
-		t.Error("one who hung up was told something")
+		t.Error("a caller who hung up was told something")
+	}
+	now = asking
+	for range 200 { // some while the backends are asked, some later
+		all.Go(read)
 	}
 	end <- true
 	all.Wait()
