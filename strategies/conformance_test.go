@@ -43,21 +43,27 @@ func TestConformance(t *testing.T) {
 			if info.Guarantees[catalog.I] != catalog.Breaks {
 				t.Parallel()
 			}
-			instances := twoInstances(t, info)
-			h := newHarness(t, info, instances, patient, int64(2*i+1))
-			t.Run("one buyer after the other", h.oneByOne)
-			t.Run("cancelling gives back once", h.givesBackOnce)
-			t.Run("storm over two processes", func(t *testing.T) { h.storm(t, 2, h.expected(t)) })
-			if !info.Broken() && info.Guarantees[catalog.M] == catalog.Breaks {
-				t.Run("storm in one process", func(t *testing.T) { h.storm(t, 1, catalog.Holds) })
-			}
-			t.Run("cancelling beside buyers", h.cancelStorm)
-			h = newHarness(t, info, instances, hasty, int64(2*i+2))
-			t.Run("buyer goes before a command", h.buyerGoes)
-			t.Run("reply lost after a command", h.replyLost)
-			t.Run("reset before a command", h.resetMeanwhile)
+			needs := append([]backend.Capability{backend.SQL}, info.Needs...)
+			conform(t, info, labtest.Only(labtest.Start(t, needs...).Config(), needs...), int64(2*i+1))
 		})
 	}
+}
+
+// conform uses two SKUs, from this one on.
+func conform(t *testing.T, info catalog.Info, config backend.Config, sku int64) {
+	instances := openTwo(t, config)
+	h := newHarness(t, info, instances, patient, sku)
+	t.Run("one buyer after the other", h.oneByOne)
+	t.Run("cancelling gives back once", h.givesBackOnce)
+	t.Run("storm over two processes", func(t *testing.T) { h.storm(t, 2, h.expected(t)) })
+	if !info.Broken() && info.Guarantees[catalog.M] == catalog.Breaks {
+		t.Run("storm in one process", func(t *testing.T) { h.storm(t, 1, catalog.Holds) })
+	}
+	t.Run("cancelling beside buyers", h.cancelStorm)
+	h = newHarness(t, info, instances, hasty, sku+1)
+	t.Run("buyer goes before a command", h.buyerGoes)
+	t.Run("reply lost after a command", h.replyLost)
+	t.Run("reset before a command", h.resetMeanwhile)
 }
 
 type harness struct {
@@ -69,9 +75,7 @@ type harness struct {
 	run        int64
 }
 
-func twoInstances(t *testing.T, info catalog.Info) (two [2]*backend.Instance) {
-	needs := append([]backend.Capability{backend.SQL}, info.Needs...)
-	config := labtest.Only(labtest.Start(t, needs...).Config(), needs...)
+func openTwo(t *testing.T, config backend.Config) (two [2]*backend.Instance) {
 	config.ZooKeeperSession = 10 * time.Second // the longest: storms on a busy machine outlast six
 	for i := range two {
 		in, err := backend.Open(t.Context(), config)

@@ -159,7 +159,7 @@ func (c *CompareCmd) where(ctx context.Context, stderr io.Writer) (*place, error
 		elsewhere = "--target names services that run already: leave out one of them"
 	}
 	if err := c.TopologyFlag.check(elsewhere, c.BackendFlags); err != nil {
-		return nil, usage(stderr, err)
+		return nil, usage(stderr, "compare", err)
 	}
 	if len(c.Target) > 0 {
 		token, err := c.TokenFlags.read()
@@ -171,7 +171,7 @@ func (c *CompareCmd) where(ctx context.Context, stderr io.Writer) (*place, error
 	}
 	if running != nil {
 		if err := c.TopologyFlag.check("the lab that is running is used: stop it first", c.BackendFlags); err != nil {
-			return nil, usage(stderr, err)
+			return nil, usage(stderr, "compare", err)
 		}
 		return &place{targets: running.Services, token: running.Token, sql: running.Config}, nil
 	}

@@ -28,15 +28,24 @@ const holderLease = 500 * time.Millisecond
 // length of last or, if that is 0, to its end.
 func stormWith(t *testing.T, strategy string, kind fault.Name, last time.Duration, stock int64, buyers int) holderRun {
 	t.Helper()
+	return stormOn(t, loadtest.Scenario{Strategy: strategy, Stock: stock, Buyers: buyers, Concurrency: 32}, kind, last,
+		"--lock-lease", holderLease.String(), "--lock-wait", "1s")
+}
+
+// stormOn is stormWith for any sale, and with args for the services. A fault
+// that is not the holder's befalls the first process.
+func stormOn(t *testing.T, sale loadtest.Scenario, kind fault.Name, last time.Duration, args ...string) holderRun {
+	t.Helper()
 	store := books(t)
-	l, urls, _ := services(t, "--lock-lease", holderLease.String(), "--lock-wait", "1s")
+	l, urls, _ := services(t, args...)
+	first := len(l.Services()) - len(urls) + 1
 	var run holderRun
 	happened, over := make(chan struct{}), make(chan struct{})
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute)
 	defer cancel()
 	inject := func() {
 		defer close(happened)
-		i, err := l.Inject(ctx, kind, fault.Aim{Strategy: strategy, SKU: 1, For: last})
+		i, err := l.Inject(ctx, kind, fault.Aim{Service: first, Strategy: sale.Strategy, SKU: 1, For: last})
 		if err != nil {
 			t.Errorf("%s: %v", kind, err)
 			return
@@ -53,9 +62,8 @@ func stormWith(t *testing.T, strategy string, kind fault.Name, last time.Duratio
 			t.Errorf("end %s: %v", kind, err)
 		}
 	}
-	run.result = storm(t, loadtest.Config{Targets: urls, Ledger: store,
-		Scenario:   loadtest.Scenario{Strategy: strategy, Stock: stock, Buyers: buyers, Concurrency: 32},
-		OnProgress: midway(buyers/10, func() { go inject() })})
+	run.result = storm(t, loadtest.Config{Targets: urls, Ledger: store, Scenario: sale,
+		OnProgress: midway(sale.Buyers/10, func() { go inject() })})
 	close(over)
 	<-happened
 	return run

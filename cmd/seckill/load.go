@@ -160,7 +160,7 @@ func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 	result, err := loadtest.Run(ctx, config)
 	done()
 	if errors.Is(err, loadtest.ErrConfig) {
-		return usage(stderr, err)
+		return usage(stderr, "load", err)
 	}
 	if err != nil {
 		return err
@@ -223,7 +223,7 @@ func (c *LoadCmd) where(ctx context.Context, stderr io.Writer) (*place, error) {
 		elsewhere = "--target names services that run already: leave out one of them"
 	}
 	if err := c.TopologyFlag.check(elsewhere, c.BackendFlags); err != nil {
-		return nil, usage(stderr, err)
+		return nil, usage(stderr, "load", err)
 	}
 	if len(c.Target) > 0 {
 		token, err := c.TokenFlags.read()
@@ -235,12 +235,12 @@ func (c *LoadCmd) where(ctx context.Context, stderr io.Writer) (*place, error) {
 	}
 	if running != nil {
 		if err := c.TopologyFlag.check("the lab that is running is used: stop it first", c.BackendFlags); err != nil {
-			return nil, usage(stderr, err)
+			return nil, usage(stderr, "load", err)
 		}
 		return &place{targets: running.Services, token: running.Token, sql: running.Config}, nil
 	}
 	if _, err := strategyNamed("--strategy", c.wanted.Strategy); err != nil {
-		return nil, usage(stderr, err)
+		return nil, usage(stderr, "load", err)
 	}
 	return startPlace(ctx, stderr, lab.Options{Given: c.BackendFlags.config(), Topology: c.Topology})
 }
@@ -339,8 +339,8 @@ func columns(w io.Writer) (n int, ok bool) {
 	return loadtest.Columns(f)
 }
 
-// usage says what is wrong with the command line.
-func usage(stderr io.Writer, err error) error {
-	fmt.Fprintf(stderr, "seckill: %v\nTry: seckill load --help\n", err)
+// usage says what is wrong with the command line of a command.
+func usage(stderr io.Writer, command string, err error) error {
+	fmt.Fprintf(stderr, "seckill: %v\nTry: seckill %s --help\n", err, command)
 	return exitStatus(statusUsage)
 }

@@ -27,7 +27,7 @@ func (c *LoadCmd) repeat(ctx context.Context, config loadtest.Config, stdout io.
 	})
 	switch {
 	case errors.Is(err, loadtest.ErrConfig):
-		return usage(stderr, err)
+		return usage(stderr, "load", err)
 	case err != nil:
 		return err
 	case c.JSON:

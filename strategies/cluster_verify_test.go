@@ -1,0 +1,25 @@
+//go:build verify
+
+package strategies_test
+
+import (
+	"slices"
+	"testing"
+
+	"seckill/internal/backend"
+	"seckill/internal/lab/labtest"
+	"seckill/strategies"
+)
+
+// The suite once more, with a Redis Cluster of six in place of the one server.
+func TestConformanceOnACluster(t *testing.T) {
+	for i, info := range strategies.All() {
+		if !slices.Contains(info.Needs, backend.Redis) {
+			continue
+		}
+		t.Run(info.Name, func(t *testing.T) {
+			t.Parallel()
+			conform(t, info, labtest.OnCluster(t, append([]backend.Capability{backend.SQL}, info.Needs...)...), int64(92_000+2*i))
+		})
+	}
+}
