@@ -54,11 +54,10 @@ var brief = catalog.Settings{LockWait: 300 * time.Millisecond, LockLease: time.S
 func (h *harness) stormLeaky(t *testing.T) {
 	leaking.Store(false)
 	stock, buyers, together := int64(10), 40, 8
-	if h.info.Broken() { // so many that it must be seen, as in TestConformance
-		stock, buyers, together = 200, 600, 64
+	if h.info.Broken() { // so many that it must be seen
+		stock, buyers, together = 30, 120, 32
 	}
 	h.reset(t, stock)
-	leaking.Store(true)
 	var mu sync.Mutex
 	var heard []ledger.Told
 	outcomes := map[ledger.Outcome]int{}
@@ -69,6 +68,13 @@ func (h *harness) stormLeaky(t *testing.T) {
 		outcomes[one.Outcome]++
 		return outcomes[one.Outcome]
 	}
+	// A lock whose reply is lost may be left for ever: one is sold before.
+	p := h.purchase(int64(buyers+1), 1)
+	r, err := h.strategies[0].Deduct(t.Context(), p)
+	if hear(told(p, r, err)); err != nil {
+		t.Fatal(err)
+	}
+	leaking.Store(true)
 	var g errgroup.Group
 	g.SetLimit(together)
 	for i := range buyers {
@@ -87,8 +93,6 @@ func (h *harness) stormLeaky(t *testing.T) {
 	report := h.judge(t, stock, heard)
 	t.Logf("the audit says %s; the callers were told %v", report.Verdict, outcomes)
 	switch {
-	case outcomes[ledger.OutcomeSold] == 0:
-		t.Error("nothing was sold")
 	case !h.info.Broken():
 		h.heldOrLost(t, "a storm with replies lost", report)
 	case report.Verdict != ledger.Oversold:

@@ -125,6 +125,9 @@ func stormOf(t *testing.T, info catalog.Info, store *ledger.Store, urls []string
 		}
 		return
 	}
+	if walkedIn(t, info, r) {
+		return
+	}
 	if r.ExitStatus() != loadtest.ExitHeld {
 		t.Fatalf("the run says %s: %v %+v", r.Verdict, r.Problems, r.Audit.Violations)
 	}
@@ -135,6 +138,18 @@ func stormOf(t *testing.T, info catalog.Info, store *ledger.Store, urls []string
 	if r.Counts[ledger.OutcomeUnknown] != 0 {
 		t.Errorf("%d unknown outcomes with every server alive", r.Counts[ledger.OutcomeUnknown])
 	}
+}
+
+// walkedIn reports that zk-norecheck showed the flaw that it says it has: a
+// buyer who waits gives up, is told busy, and the next one walks in. On a
+// machine with time for all, no buyer gives up.
+func walkedIn(t *testing.T, info catalog.Info, r *loadtest.Result) bool {
+	t.Helper()
+	if info.Name != "zk-norecheck" || r.Calls[ledger.OutcomeBusy] == 0 || r.ExitStatus() != loadtest.ExitOversold {
+		return false
+	}
+	t.Logf("%d buyers gave up, and others walked in: %d sold of %d", r.Calls[ledger.OutcomeBusy], r.Audit.Sold, r.Audit.Initial)
+	return true
 }
 
 // midway calls f once, when a third of the buyers have been answered.

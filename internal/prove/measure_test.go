@@ -2,6 +2,8 @@ package prove_test
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -43,6 +45,8 @@ func TestLocksAreMeasuredAtTheLock(t *testing.T) {
 		waits, getsIn              = "the next waits", "the next gets in"
 		blank                      = "–"
 	)
+	// make test asks one for each answer.
+	short := []string{"conditional", "for-update-nowait", "mutex-per-sku", "get-lock", "lock-table-central", "zk"}
 	wants := []struct{ strategy, waits, order, hung string }{
 		{"conditional", blank, blank, blank},
 		{"version", blank, blank, blank},
@@ -65,10 +69,15 @@ func TestLocksAreMeasuredAtTheLock(t *testing.T) {
 	}
 	var names []string
 	for _, w := range wants {
-		names = append(names, w.strategy)
+		if labtest.Verify || slices.Contains(short, w.strategy) {
+			names = append(names, w.strategy)
+		}
 	}
 	cells := measure(t, 6, []string{"hung-holder", "waits", "order"}, names...)
 	for _, w := range wants {
+		if !slices.Contains(names, w.strategy) {
+			continue
+		}
 		for question, want := range map[string]string{"waits": w.waits, "order": w.order, "hung-holder": w.hung} {
 			c := cells[w.strategy][question]
 			got, _, _ := strings.Cut(c.Text, ";")
@@ -87,8 +96,12 @@ func TestLocksAreMeasuredAtTheLock(t *testing.T) {
 // the server notices; not the rest after the dead buyer's calls have failed.
 func TestTimeAfterDeathBeginsAtTheDeath(t *testing.T) {
 	const lease, bound = 2.0, 2.0 // seconds; etcd looks for ended leases twice a second
-	cells := measure(t, 1, []string{"dead-holder"}, "etcd", "redis-lua", "get-lock")
-	for name, least := range map[string]float64{"etcd": lease * 2 / 3 * 0.95, "redis-lua": lease * 0.9} {
+	leases := map[string]float64{"etcd": lease * 2 / 3 * 0.95}
+	if labtest.Verify {
+		leases["redis-lua"] = lease * 0.9
+	}
+	cells := measure(t, 1, []string{"dead-holder"}, append(slices.Sorted(maps.Keys(leases)), "get-lock")...)
+	for name, least := range leases {
 		c := cells[name]["dead-holder"]
 		if c.Answer != prove.Holds || c.Wait < least || c.Wait > lease+bound {
 			t.Errorf("%s: %s after %.2f s, want at least %.2f s and at most %.2f s", name, c.Summary(), c.Wait, least, lease+bound)
