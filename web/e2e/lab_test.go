@@ -258,7 +258,9 @@ func TestFaultAtTheHolder(t *testing.T) {
 	tb.says(".happened .effect", "It took effect: it caught the purchase of user ")
 	tb.says(".happened .effect", "holding seckill:lock:stock:1")
 	tb.says(".happened .effect", "units left just before")
-	tb.await(`["oversold", "lost"].includes(document.querySelector("[data-verdict]").dataset.verdict)`)
+	tb.await(`["oversold", "lost", "held"].includes(document.querySelector("[data-verdict]")?.dataset.verdict)`)
+	tb.await(`document.querySelector("[data-verdict]").dataset.verdict !== "held"
+		|| document.querySelector(".known a")?.hash === "#/trace/redis-lua.lease-end"`) // on a busy machine the next may come too late
 	tb.says(".happened .effect", "it stood still for 1.5 s")
 	tb.says(".happened", "Holder paused, in service process ")
 	tb.says(".about-run", "lease 500 ms")

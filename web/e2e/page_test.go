@@ -185,7 +185,7 @@ func TestSideBySide(t *testing.T) {
 			Message: "31 too many", Count: 31, Examples: []string{"order ABC"}})
 	}
 	tb.await(`document.querySelectorAll('.lane-card [data-verdict="oversold"]').length === 2`)
-	tb.await(`document.querySelectorAll(".happened li").length === 1`)
+	tb.await(`document.querySelectorAll(".happened li").length === 2`)
 	tb.says(".happened", "dead to the end")
 	tb.says(".lane-card .rules", "order ABC")
 	tb.says(".about-run", "the same buyers, seed")

@@ -6,7 +6,7 @@ import { inject } from '../lab.js';
 import { t } from '../text.js';
 import { html, useState } from '../ui.js';
 import { Effect } from './effect.js';
-import { ofFault, whose } from './settings.js';
+import { isHolders, ofFault, whose } from './settings.js';
 
 /** @param {{run: Json.Run, status: Json.Status | null}} props */
 export function Faults({ run, status }) {
@@ -64,7 +64,7 @@ const Happened = ({ faults, several }) => (faults.length === 0 ? html`<p class="
     ${faults.map((fault, i) => html`
       <li key=${i} class=${fault.state}>
         <span class="fault-sign" aria-hidden="true">${i + 1}</span>
-        <span><strong>${t.faults.past(fault)}</strong>${several && fault.strategy && ` · ${fault.strategy}`} · ${t.faults.when(fault)}
+        <span><strong>${isHolders(fault.kind) && !fault.service ? t.faults.kinds[fault.kind] : t.faults.past(fault)}</strong>${several && fault.strategy && ` · ${fault.strategy}`} · ${t.faults.when(fault)}
           ${fault.error && html` <span class="wrong">${fault.error}</span>`}
           ${fault.effect && html`<${Effect} effect=${fault.effect} on=${fault.state === 'on'} />`}</span>
       </li>`)}

@@ -12,6 +12,8 @@ const sale = ['stock', 'quantity'];
 /** How the service processes run; empty: as they do now. */
 export const services = ['services', 'lease_ms', 'wait_ms', 'poll_ms'];
 const holders = ['pause_holder', 'hang_holder', 'kill_holder', 'cut_holder'];
+/** It waits for a holder, in whichever process that is. */
+export const isHolders = (kind) => holders.includes(kind);
 const nobodys = ['restart_redis', ...holders];
 const lasting = ['pause_service', 'pause_holder', 'hang_holder', 'cut_holder'];
 /** What there is to say of a fault: Redis is everybody's, a holder is where it is, and few have an end of their own. */
@@ -21,7 +23,7 @@ export const ofFault = (kind) => ['at_ms', ...(nobodys.includes(kind) ? [] : ['s
  * Whose holder a fault waits for; '' where there is nothing to choose.
  * @param {{kind: string, strategy?: string}} fault @param {string[]} strategies
  */
-export const whose = ({ kind, strategy = '' }, strategies) => (!holders.includes(kind) || strategies.length < 2 ? ''
+export const whose = ({ kind, strategy = '' }, strategies) => (!isHolders(kind) || strategies.length < 2 ? ''
   : strategies.includes(strategy) ? strategy : strategies[0]);
 
 /** @type {Form} */

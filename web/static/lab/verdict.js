@@ -28,7 +28,7 @@ function sentence(run, lane) {
   if (!audit && verdict !== 'not_valid') return '';
   const text = t.verdict[verdict](audit, lane.result);
   const stayed = (verdict === 'held' || verdict === 'blocked') && audit && audit.remaining > 0;
-  return stayed ? `${text} ${t.verdict.left(audit.remaining, told(lane.result?.counts))}` : text;
+  return stayed ? `${text}${t.verdict.gap}${t.verdict.left(audit.remaining, told(lane.result?.counts))}` : text;
 }
 
 /** What buyers who got nothing were told, as it was counted. @param {Record<string, number>} [counts] */

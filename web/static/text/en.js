@@ -4,7 +4,7 @@ import { count } from '../ui.js';
 const plural = (n, one, many = one + 's') => `${count(n)} ${n === 1 ? one : many}`;
 const pause = (ms) => (ms < 1000 ? `${ms.toFixed(0)} ms` : `${(ms / 1000).toFixed(1)} s`);
 
-const at = (service) => (service ? `in service process ${service}` : 'in no process yet');
+const at = (service) => `in service process ${service}`;
 
 export default {
   code: 'en',
@@ -192,7 +192,7 @@ export default {
       : `The stock of ${count(a.initial)} went to ${count(a.remaining)}.`),
     lost: (a) => `Not oversold, but the ledger does not add up: ${count(a.sold)} sold and ${count(a.remaining)} left of ${plural(a.initial, 'unit')}.`,
     not_valid: () => 'This run proves nothing, neither good nor bad.',
-    heldThisTime: 'Held this time; an order is known that breaks it:', and: ' · ', stop: '.',
+    heldThisTime: 'Held this time; an order is known that breaks it:', and: ' · ', stop: '.', gap: ' ',
     when: {
       oversell: 'two buyers at once', processes: 'buyers at two service processes', 'lease-end': 'a holder that is paused past its lease',
       'dead-holder': 'a holder that dies', 'node-loss': 'a server that loses its data',

@@ -22,7 +22,7 @@ const questions = {
   'node-loss': ['丢一个节点', '锁还被持有时，锁所在后端的一台服务器没了。'],
 };
 
-const at = (service) => (service ? `服务进程 ${service}` : '还没有进程');
+const at = (service) => `服务进程 ${service}`;
 
 export default {
   code: 'zh',
@@ -202,13 +202,13 @@ export default {
       r.copies ? `，含 ${count(r.copies)} 个副本` : ''}${r.retries ? `，${count(r.retries)} 次重试` : ''}。${
       a.served?.state === 'served' ? `有库存时最长停顿 ${pause(a.served.longest_ms)}。` : ''}`,
     blocked: (a) => `没有超卖也没有丢失，但 ${count(a.initial)} 件只卖出 ${count(a.sold)} 件，随后 ${
-      pause(a.served?.longest_ms ?? 0)} 一件也没卖出，而买家一直在要。`,
+      pause(a.served?.longest_ms ?? 0)}里一件也没卖出，而买家一直在要。`,
     oversold: (a) => (a.sold > a.initial
       ? `只有 ${count(a.initial)} 件，却卖出 ${count(a.sold)} 件：多卖 ${count(a.sold - a.initial)} 件。`
       : `${count(a.initial)} 件的库存变成了 ${count(a.remaining)}。`),
     lost: (a) => `没有超卖，但账对不上：共 ${count(a.initial)} 件，卖出 ${count(a.sold)}，剩下 ${count(a.remaining)}。`,
     not_valid: () => '这次运行什么也证明不了，好坏都不算。',
-    heldThisTime: '这次守住了，但已知有一种顺序会打破它：', and: '；', stop: '。',
+    heldThisTime: '这次守住了，但已知有一种顺序会打破它：', and: '；', stop: '。', gap: '',
     when: {
       oversell: '两个买家同时购买', processes: '买家分在两个服务进程', 'lease-end': '持锁者停顿超过租约',
       'dead-holder': '持锁者死去', 'node-loss': '服务器丢失数据',
