@@ -252,8 +252,8 @@ func TestRealLab(t *testing.T) {
 func TestFaultAtTheHolder(t *testing.T) {
 	u := startUp(t, buildProgram(t), "--addr", "127.0.0.1:0")
 	tb := startBrowser(t).open(u.page, wide)
-	tb.plan("pause_holder", map[string]string{"lease_ms": "500", "wait_ms": "1000", "faults[0].at_ms": "100", "faults[0].for_ms": "1500"})
-	tb.run("redis-lua", "300", "1500")
+	tb.plan("pause_holder", map[string]string{"lease_ms": "1000", "wait_ms": "2000", "faults[0].at_ms": "100", "faults[0].for_ms": "2500"})
+	tb.run("redis-lua", "300", "800")
 	tb.await(`document.querySelector('.happened [data-effect="bit"]') !== null`)
 	tb.says(".happened .effect", "It took effect: it caught the purchase of user ")
 	tb.says(".happened .effect", "holding seckill:lock:stock:1")
@@ -261,9 +261,9 @@ func TestFaultAtTheHolder(t *testing.T) {
 	tb.await(`["oversold", "lost", "held"].includes(document.querySelector("[data-verdict]")?.dataset.verdict)`)
 	tb.await(`document.querySelector("[data-verdict]").dataset.verdict !== "held"
 		|| document.querySelector(".known a")?.hash === "#/trace/redis-lua.lease-end"`) // on a busy machine the next may come too late
-	tb.says(".happened .effect", "it stood still for 1.5 s")
+	tb.says(".happened .effect", "it stood still for 2.5 s")
 	tb.says(".happened", "Holder paused, in service process ")
-	tb.says(".about-run", "lease 500 ms")
+	tb.says(".about-run", "lease 1,000 ms")
 }
 
 // plan adds a fault in the form, and fills in these of its further fields.

@@ -44,7 +44,7 @@ export function Verdict({ run, lane }) {
       <p class="word"><${Sign} verdict=${verdict} />${t.verdicts[verdict]}</p>
       <p>${run.lanes.length === 1 && html`<strong>${lane.strategy}</strong> · `}${sentence(run, lane)}</p>
       ${lane.known && html`
-        <p class="known">${t.verdict.heldThisTime} ${lane.known.map((k, i) => html`
+        <p class="known">${t.verdict.heldThisTime}${t.verdict.gap}${lane.known.map((k, i) => html`
           ${i > 0 && t.verdict.and}<a key=${k.example} href=${link('trace', k.example)}>${t.verdict.when[k.question] ?? k.example}</a>`)}${t.verdict.stop}</p>`}
     </div>`;
 }

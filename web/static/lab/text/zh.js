@@ -11,7 +11,7 @@ export default {
       nobody_came: '直到运行结束也没有购买走到这个点', went_on: '它提前结束了',
       data_kept: '服务器回来时数据还在',
     },
-    holder: (h, point) => `截住的是用户 ${h.user_id} 的购买，停在${{ 'before-commit': 'COMMIT 之前' }[point] ?? '读与写之间'}${h.lock_key ? `，持有 ${h.lock_key}` : ''}`,
+    holder: (h, point) => `截住的是用户 ${h.user_id} 的购买，停在${{ 'before-commit': ' COMMIT 之前' }[point] ?? '读与写之间'}${h.lock_key ? `，持有 ${h.lock_key}` : ''}`,
     stood: (ms) => `停住了 ${(ms / 1000).toFixed(1)} 秒`,
     left: (n) => `就在那之前还剩 ${count(n)} 件`,
     inFlight: (n) => `这个进程里有 ${count(n)} 次购买正在进行`,
