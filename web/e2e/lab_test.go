@@ -261,7 +261,7 @@ func TestFaultAtTheHolder(t *testing.T) {
 	tb.await(`["oversold", "lost", "held"].includes(document.querySelector("[data-verdict]")?.dataset.verdict)`)
 	tb.await(`document.querySelector("[data-verdict]").dataset.verdict !== "held"
 		|| document.querySelector(".known a")?.hash === "#/trace/redis-lua.lease-end"`) // on a busy machine the next may come too late
-	tb.says(".happened .effect", "it stood still for 2.5 s")
+	tb.await(`/it stood still for [2-9]\.\d s/.test(document.querySelector(".happened .effect").innerText)`)
 	tb.says(".happened", "Holder paused, in service process ")
 	tb.says(".about-run", "lease 1,000 ms")
 }
