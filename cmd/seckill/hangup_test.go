@@ -29,8 +29,7 @@ func TestUpWhenTheTerminalCloses(t *testing.T) {
 		"at a terminal": {"", false},
 		"under nohup":   {"trap '' HUP; ", true},
 	} {
-		t.Run(what, func(t *testing.T) {
-			t.Parallel()
+		t.Run(what, func(t *testing.T) { // one after the other: two labs would reset one database
 			folder := t.TempDir()
 			up := exec.Command("sh", "-c", c.before+`exec "$0" "$@"`, os.Args[0],
 				"up", "--embedded", "--mysql-dsn="+dsn, "--addr=127.0.0.1:0", "--services=1", "--history=", "--folder="+folder)

@@ -63,6 +63,7 @@ func stormOn(t *testing.T, sale loadtest.Scenario, kind fault.Name, last time.Du
 		}
 	}
 	run.result = storm(t, loadtest.Config{Targets: urls, Ledger: store, Scenario: sale,
+		Outage:     func() time.Duration { return last },
 		OnProgress: midway(sale.Buyers/10, func() { go inject() })})
 	close(over)
 	<-happened

@@ -14,7 +14,6 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"seckill/internal/auth"
 	"seckill/internal/lab"
 )
 
@@ -64,7 +63,6 @@ func run(ctx context.Context, stop func(), args []string, stdout, stderr io.Writ
 		kong.Description("Every way of deducting stock and every distributed lock, side by side, on real servers. "+
 			"Start with: seckill up"),
 		kong.UsageOnError(),
-		kong.Vars{"audience": auth.DefaultAudience},
 		kong.Writers(stdout, stderr),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Exit(func(code int) { panic(exitStatus(code)) }), // --help
