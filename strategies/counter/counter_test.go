@@ -174,6 +174,12 @@ func (sh *shop) reconnect(t *testing.T) {
 func (sh *shop) audit(t *testing.T, heard ...*shop) ledger.Report {
 	t.Helper()
 	sellers := []catalog.Seller{{Info: sh.info, Strategy: sh.Strategy}}
+	closed := sh.info.Stock == ledger.HomeRedis
+	if closed { // no purchase writes the row
+		if err := sh.store.Follow(t.Context(), sh.sku); err != nil {
+			t.Fatal(err)
+		}
+	}
 	snap, err := catalog.Snapshot(t.Context(), sh.store, sh.sku, sellers)
 	if err != nil {
 		t.Fatal(err)
@@ -183,7 +189,7 @@ func (sh *shop) audit(t *testing.T, heard ...*shop) ledger.Report {
 		told = append(told, o.told...)
 	}
 	return ledger.Judge(ledger.Evidence{Snapshot: snap, Initial: snap.Stock.Initial, Run: sh.run, Told: told,
-		HomeOf: catalog.HomeOf(sellers)})
+		Closed: closed, HomeOf: catalog.HomeOf(sellers)})
 }
 
 func judged(t *testing.T, r ledger.Report, verdict ledger.Verdict, rules ...string) {
