@@ -6,20 +6,22 @@ import en from './text/en.js';
 import zh from './text/zh.js';
 
 const dictionaries = { en, zh };
+/** Words of faults that are wanted only where there are some. */
+export const words = () => dictionaries[preferences().language];
 
 /** @param {{effect: Json.Effect, on: boolean}} props */
 export function Effect({ effect, on }) {
-  const words = dictionaries[preferences().language].effects;
+  const said = words().effects;
   const kind = !effect.took_effect ? 'void' : effect.could_matter ? 'bit' : 'idle';
   const seen = [
-    effect.why && (words.why[effect.why] ?? effect.why),
-    effect.holder && words.holder(effect.holder, effect.point),
-    effect.stood_ms && words.stood(effect.stood_ms),
-    effect.units_left !== undefined && effect.why !== 'no_units' && words.left(effect.units_left),
-    effect.in_flight !== undefined && !effect.holder && effect.why !== 'idle' && words.inFlight(effect.in_flight),
+    effect.why && (said.why[effect.why] ?? effect.why),
+    effect.holder && said.holder(effect.holder, effect.point),
+    effect.stood_ms && said.stood(effect.stood_ms),
+    effect.units_left !== undefined && effect.why !== 'no_units' && said.left(effect.units_left),
+    effect.in_flight !== undefined && !effect.holder && effect.why !== 'idle' && said.inFlight(effect.in_flight),
   ].filter(Boolean);
   return html`
     <p class=${`effect ${kind}`} data-effect=${kind}>
-      <strong>${words.says[kind]}</strong>${seen.length > 0 && words.colon + seen.join(words.semicolon)}${words.stop}
-      ${on && ` ${words.goesOn}`}</p>`;
+      <strong>${said.says[kind]}</strong>${seen.length > 0 && said.colon + seen.join(said.semicolon)}${said.stop}
+      ${on && ` ${said.goesOn}`}</p>`;
 }

@@ -5,7 +5,7 @@ import { say } from '../blame.js';
 import { inject } from '../lab.js';
 import { t } from '../text.js';
 import { html, useState } from '../ui.js';
-import { Effect } from './effect.js';
+import { Effect, words } from './effect.js';
 import { isHolders, ofFault, whose } from './settings.js';
 
 /** @param {{run: Json.Run, status: Json.Status | null}} props */
@@ -50,21 +50,21 @@ function ByHand({ run, status }) {
         </select></label>`}
       ${all.map((fault) => html`
         <button key=${fault.kind} type="button" class="offer small" data-fault=${fault.kind} aria-disabled=${fault.available ? undefined : 'true'}
-          aria-describedby=${fault.available ? undefined : `missing-${fault.kind}`} title=${f.hints[fault.kind]}
+          aria-describedby=${fault.available ? undefined : `missing-${fault.kind}`} title=${words().faults.hints[fault.kind]}
           onClick=${() => make(fault)}>${f.kinds[fault.kind] ?? fault.kind}</button>`)}
     </div>
     ${all.filter((fault) => !fault.available).map((fault) => html`
-      <p key=${fault.kind} id=${`missing-${fault.kind}`} class="hint">${f.unavailable(f.kinds[fault.kind] ?? fault.kind)}: ${fault.missing}</p>`)}
+      <p key=${fault.kind} id=${`missing-${fault.kind}`} class="hint">${words().faults.unavailable(f.kinds[fault.kind] ?? fault.kind)}: ${fault.missing}</p>`)}
     <div role="alert">${failure && html`<p class="wrong">${failure}</p>`}</div>`;
 }
 
 /** @param {{faults: Json.Fault[], several: boolean}} props */
-const Happened = ({ faults, several }) => (faults.length === 0 ? html`<p class="hint">${t.faults.none}</p>` : html`
+const Happened = ({ faults, several }) => (faults.length === 0 ? html`<p class="hint">${words().faults.none}</p>` : html`
   <div role="log" aria-label=${t.faults.happened}><ol class="happened">
     ${faults.map((fault, i) => html`
       <li key=${i} class=${fault.state}>
         <span class="fault-sign" aria-hidden="true">${i + 1}</span>
-        <span><strong>${isHolders(fault.kind) && !fault.service ? t.faults.kinds[fault.kind] : t.faults.past(fault)}</strong>${several && fault.strategy && ` · ${fault.strategy}`} · ${t.faults.when(fault)}
+        <span><strong>${isHolders(fault.kind) && !fault.service ? t.faults.kinds[fault.kind] : words().faults.past(fault)}</strong>${several && fault.strategy && ` · ${fault.strategy}`} · ${words().faults.when(fault)}
           ${fault.error && html` <span class="wrong">${fault.error}</span>`}
           ${fault.effect && html`<${Effect} effect=${fault.effect} on=${fault.state === 'on'} />`}</span>
       </li>`)}

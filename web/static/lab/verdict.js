@@ -31,7 +31,10 @@ function sentence(run, lane) {
   return stayed ? `${text}${t.verdict.gap}${t.verdict.left(audit.remaining, told(lane.result?.counts))}` : text;
 }
 
-/** What buyers who got nothing were told, as it was counted. @param {Record<string, number>} [counts] */
+/**
+ * What buyers who got nothing were told, as it was counted.
+ * @param {Record<string, number>} [counts]
+ */
 const told = (counts = {}) => t.list(Object.entries(counts)
   .filter(([outcome, n]) => n > 0 && outcome !== 'sold')
   .map(([outcome, n]) => t.verdict.told[outcome]?.(n) ?? `${outcome} ${count(n)}`));

@@ -4,8 +4,6 @@ import { count } from '../ui.js';
 const plural = (n, one, many = one + 's') => `${count(n)} ${n === 1 ? one : many}`;
 const pause = (ms) => (ms < 1000 ? `${ms.toFixed(0)} ms` : `${(ms / 1000).toFixed(1)} s`);
 
-const at = (service) => `in service process ${service}`;
-
 export default {
   code: 'en',
   name: 'seckill lab',
@@ -139,40 +137,11 @@ export default {
     service: 'Service process', at_ms: 'At, ms', for_ms: 'For, ms', pastLease: 'past the lease',
     strategy: 'Whose holder',
     number: (n) => `Fault ${n}`, add: 'Add a fault', remove: (n) => `Remove fault ${n}`,
-    none: 'Real faults, on the lab’s own processes. They are undone when the run ends.',
     happened: 'What happened when',
     kinds: {
       pause_holder: 'Pause the holder', hang_holder: 'Hang the holder', kill_holder: 'Kill the holder', cut_holder: 'Cut the holder off',
       pause_service: 'Pause a service', kill_service: 'Kill a service', restart_redis: 'Restart Redis',
       cut_zookeeper_session: 'Cut ZooKeeper’s session',
-    },
-    hints: {
-      pause_holder: 'The process that holds the lock stands still before it commits, past the lease.',
-      hang_holder: 'The purchase that holds the lock stands still; its process goes on and renews.',
-      kill_holder: 'The process that holds the lock is killed between its read and its write.',
-      cut_holder: 'The process that holds the lock loses its connections, or its ZooKeeper session.',
-      pause_service: 'The process stands still, as in a long garbage collection. It does not know.',
-      kill_service: 'The process is gone, with whatever it was doing.',
-      restart_redis: 'It comes back without its data.',
-      cut_zookeeper_session: 'ZooKeeper ends the session of this service: its locks are gone.',
-    },
-    unavailable: (kind) => `${kind}: not here`,
-    past: ({ kind, service }) => ({
-      pause_holder: `Holder paused, ${at(service)}`, hang_holder: `Holder hung, ${at(service)}`,
-      kill_holder: `Holder killed, ${at(service)}`, cut_holder: `Holder cut off, ${at(service)}`,
-      pause_service: `Service process ${service} paused`, kill_service: `Service process ${service} killed`,
-      restart_redis: 'Redis restarted, without its data', cut_zookeeper_session: `ZooKeeper session of service process ${service} cut`,
-    })[kind] ?? kind,
-    /** @param {Json.Fault} fault */
-    when: ({ state, at_ms: at, until_ms: until = 0, kind, effect }) => {
-      const from = `${(at / 1000).toFixed(1)} s`;
-      if (state === 'planned') return `planned for ${from}`;
-      if (state === 'failed') return 'did not happen';
-      if (state === 'waiting') return `waiting for a holder since ${from}`;
-      if (state === 'on') return `since ${from}`;
-      if (effect && !effect.took_effect) return `at ${from}`;
-      if (kind.startsWith('kill')) return `${from}, dead to the end`;
-      return until - at > 100 ? `${from} to ${(until / 1000).toFixed(1)} s` : `at ${from}`;
     },
     so: (n) => plural(n, 'fault'),
   },

@@ -22,8 +22,6 @@ const questions = {
   'node-loss': ['丢一个节点', '锁还被持有时，锁所在后端的一台服务器没了。'],
 };
 
-const at = (service) => `服务进程 ${service}`;
-
 export default {
   code: 'zh',
   name: 'seckill lab',
@@ -155,40 +153,11 @@ export default {
     service: '服务进程', at_ms: '时刻（毫秒）', for_ms: '时长（毫秒）', pastLease: '超过租约',
     strategy: '谁的持锁者',
     number: (n) => `故障 ${n}`, add: '添加故障', remove: (n) => `去掉故障 ${n}`,
-    none: '都是真实的故障，只发生在实验室自己的进程上，运行结束时全部复原。',
     happened: '什么时候发生了什么',
     kinds: {
       pause_holder: '暂停持锁者', hang_holder: '挂起持锁者', kill_holder: '杀死持锁者', cut_holder: '切断持锁者',
       pause_service: '暂停一个服务进程', kill_service: '杀死服务进程', restart_redis: '重启 Redis',
       cut_zookeeper_session: '切断 ZooKeeper 会话',
-    },
-    hints: {
-      pause_holder: '持锁的进程在提交之前停住不动，直到租约过后。',
-      hang_holder: '持锁的那次购买停住不动，它的进程照常运行、照常续约。',
-      kill_holder: '持锁的进程在读与写之间被杀死。',
-      cut_holder: '持锁的进程失去所有连接，或者失去它的 ZooKeeper 会话。',
-      pause_service: '进程停住不动，就像一次漫长的垃圾回收，它自己并不知道。',
-      kill_service: '进程没了，手头的事也跟着没了。',
-      restart_redis: '回来时数据已经没了。',
-      cut_zookeeper_session: 'ZooKeeper 结束这个服务的会话，它的锁也就没了。',
-    },
-    unavailable: (kind) => `${kind}：这里不行`,
-    past: ({ kind, service }) => ({
-      pause_holder: `持锁者被暂停，${at(service)}`, hang_holder: `持锁者被挂起，${at(service)}`,
-      kill_holder: `持锁者被杀死，${at(service)}`, cut_holder: `持锁者被切断，${at(service)}`,
-      pause_service: `服务进程 ${service} 被暂停`, kill_service: `服务进程 ${service} 被杀死`,
-      restart_redis: 'Redis 重启，数据丢失', cut_zookeeper_session: `服务进程 ${service} 的 ZooKeeper 会话被切断`,
-    })[kind] ?? kind,
-    /** @param {Json.Fault} fault */
-    when: ({ state, at_ms: at, until_ms: until = 0, kind, effect }) => {
-      const from = `${(at / 1000).toFixed(1)} 秒`;
-      if (state === 'planned') return `定在第 ${from}`;
-      if (state === 'failed') return '没有发生';
-      if (state === 'waiting') return `从第 ${from}起等待持锁者`;
-      if (state === 'on') return `从第 ${from}起`;
-      if (effect && !effect.took_effect) return `第 ${from}`;
-      if (kind.startsWith('kill')) return `第 ${from}，直到结束`;
-      return until - at > 100 ? `第 ${from}到第 ${(until / 1000).toFixed(1)} 秒` : `第 ${from}`;
     },
     so: (n) => `${count(n)} 个故障`,
   },

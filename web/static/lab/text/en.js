@@ -3,7 +3,40 @@ import { count } from '../../ui.js';
 
 const plural = (n, one, many = one + 's') => `${count(n)} ${n === 1 ? one : many}`;
 
+const at = (service) => `in service process ${service}`;
+
 export default {
+  faults: {
+    none: 'Real faults, on the lab’s own processes. They are undone when the run ends.',
+    unavailable: (kind) => `${kind}: not here`,
+    hints: {
+      pause_holder: 'The process that holds the lock stands still before it commits, past the lease.',
+      hang_holder: 'The purchase that holds the lock stands still; its process goes on and renews.',
+      kill_holder: 'The process that holds the lock is killed between its read and its write.',
+      cut_holder: 'The process that holds the lock loses its connections, or its ZooKeeper session.',
+      pause_service: 'The process stands still, as in a long garbage collection. It does not know.',
+      kill_service: 'The process is gone, with whatever it was doing.',
+      restart_redis: 'It comes back without its data.',
+      cut_zookeeper_session: 'ZooKeeper ends the session of this service: its locks are gone.',
+    },
+    past: ({ kind, service }) => ({
+      pause_holder: `Holder paused, ${at(service)}`, hang_holder: `Holder hung, ${at(service)}`,
+      kill_holder: `Holder killed, ${at(service)}`, cut_holder: `Holder cut off, ${at(service)}`,
+      pause_service: `Service process ${service} paused`, kill_service: `Service process ${service} killed`,
+      restart_redis: 'Redis restarted, without its data', cut_zookeeper_session: `ZooKeeper session of service process ${service} cut`,
+    })[kind] ?? kind,
+    /** @param {Json.Fault} fault */
+    when: ({ state, at_ms: at, until_ms: until = 0, kind, effect }) => {
+      const from = `${(at / 1000).toFixed(1)} s`;
+      if (state === 'planned') return `planned for ${from}`;
+      if (state === 'failed') return 'did not happen';
+      if (state === 'waiting') return `waiting for a holder since ${from}`;
+      if (state === 'on') return `since ${from}`;
+      if (effect && !effect.took_effect) return `at ${from}`;
+      if (kind.startsWith('kill')) return `${from}, dead to the end`;
+      return until - at > 100 ? `${from} to ${(until / 1000).toFixed(1)} s` : `at ${from}`;
+    },
+  },
   effects: {
     colon: ': ', stop: '.', semicolon: '; ',
     says: { bit: 'It took effect', idle: 'It took effect, and could not matter', void: 'It took no effect' },

@@ -1,7 +1,40 @@
 // What the judge found, in Chinese: by rule, from its numbers.
 import { count } from '../../ui.js';
 
+const at = (service) => `服务进程 ${service}`;
+
 export default {
+  faults: {
+    none: '都是真实的故障，只发生在实验室自己的进程上，运行结束时全部复原。',
+    unavailable: (kind) => `${kind}：这里不行`,
+    hints: {
+      pause_holder: '持锁的进程在提交之前停住不动，直到租约过后。',
+      hang_holder: '持锁的那次购买停住不动，它的进程照常运行、照常续约。',
+      kill_holder: '持锁的进程在读与写之间被杀死。',
+      cut_holder: '持锁的进程失去所有连接，或者失去它的 ZooKeeper 会话。',
+      pause_service: '进程停住不动，就像一次漫长的垃圾回收，它自己并不知道。',
+      kill_service: '进程没了，手头的事也跟着没了。',
+      restart_redis: '回来时数据已经没了。',
+      cut_zookeeper_session: 'ZooKeeper 结束这个服务的会话，它的锁也就没了。',
+    },
+    past: ({ kind, service }) => ({
+      pause_holder: `持锁者被暂停，${at(service)}`, hang_holder: `持锁者被挂起，${at(service)}`,
+      kill_holder: `持锁者被杀死，${at(service)}`, cut_holder: `持锁者被切断，${at(service)}`,
+      pause_service: `服务进程 ${service} 被暂停`, kill_service: `服务进程 ${service} 被杀死`,
+      restart_redis: 'Redis 重启，数据丢失', cut_zookeeper_session: `服务进程 ${service} 的 ZooKeeper 会话被切断`,
+    })[kind] ?? kind,
+    /** @param {Json.Fault} fault */
+    when: ({ state, at_ms: at, until_ms: until = 0, kind, effect }) => {
+      const from = `${(at / 1000).toFixed(1)} 秒`;
+      if (state === 'planned') return `定在第 ${from}`;
+      if (state === 'failed') return '没有发生';
+      if (state === 'waiting') return `从第 ${from}起等待持锁者`;
+      if (state === 'on') return `从第 ${from}起`;
+      if (effect && !effect.took_effect) return `第 ${from}`;
+      if (kind.startsWith('kill')) return `第 ${from}，直到结束`;
+      return until - at > 100 ? `第 ${from}到第 ${(until / 1000).toFixed(1)} 秒` : `第 ${from}`;
+    },
+  },
   effects: {
     colon: '：', stop: '。', semicolon: '；',
     says: { bit: '起了作用', idle: '起了作用，但不可能有影响', void: '没有起作用' },
