@@ -106,7 +106,7 @@ var guards = []string{"SECKILL_TOKEN_FILE", "SECKILL_ADMIN_ADDR", "SECKILL_AUTH_
 func (l *Lab) adminEnv(service string) []string {
 	addr := l.adminAddr(service)
 	if addr == "" {
-		return []string{"SECKILL_ADMIN_ADDR=", "SECKILL_FAULT_POINTS="}
+		return []string{"SECKILL_ADMIN_ADDR=", "SECKILL_FAULT_POINTS=false"}
 	}
 	return []string{"SECKILL_ADMIN_ADDR=" + addr, "SECKILL_FAULT_POINTS=true"}
 }
