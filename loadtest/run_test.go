@@ -184,7 +184,7 @@ func TestRunJudgesTheService(t *testing.T) {
 				}
 				return n == 3
 			}
-		}, adjust: func(c *Config) { c.Timeout, c.patience.limit = 200*time.Millisecond, 300*time.Millisecond },
+		}, adjust: func(c *Config) { c.Timeout, c.patience.limit = 200*time.Millisecond, time.Second },
 			verdict: ledger.NotValid, exit: ExitNotValid, problem: "still running"},
 		{name: "hangs, and oversells", plant: func(f *fake) {
 			f.pretend = 1
@@ -198,7 +198,7 @@ func TestRunJudgesTheService(t *testing.T) {
 				respond(w, f.take(p))
 				return true
 			}
-		}, adjust: func(c *Config) { c.Timeout, c.patience.limit = 200*time.Millisecond, 300*time.Millisecond },
+		}, adjust: func(c *Config) { c.Timeout, c.patience.limit = 200*time.Millisecond, time.Second },
 			verdict: ledger.Oversold, exit: ExitOversold, rules: []string{ledger.RuleOversold, ledger.RuleNegative}, problem: "still running"},
 		{name: "does not tell what is in flight", plant: func(f *fake) {
 			f.mute = true
@@ -262,7 +262,7 @@ func TestRunJudgesTheService(t *testing.T) {
 				}
 				return n == 3
 			}
-		}, adjust: func(c *Config) { c.patience.limit = 300 * time.Millisecond },
+		}, adjust: func(c *Config) { c.patience.limit = time.Second },
 			verdict: ledger.NotValid, exit: ExitNotValid},
 	}
 	for _, test := range tests {

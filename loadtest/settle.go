@@ -49,8 +49,11 @@ func (p patience) settle(ctx context.Context, services []service, from Ledger, s
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			if seen {
+			switch {
+			case seen:
 				err = nil
+			case err == nil: // the first look did not end in time
+				err = readErr
 			}
 			return snap, false, err
 		}
