@@ -12,7 +12,7 @@ export const words = () => dictionaries[preferences().language];
 /** @param {{effect: Json.Effect, on: boolean}} props */
 export function Effect({ effect, on }) {
   const said = words().effects;
-  const kind = !effect.took_effect ? 'void' : effect.could_matter ? 'bit' : 'idle';
+  const kind = !effect.took_effect ? 'void' : effect.could_matter ? 'bit' : 'harmless';
   const seen = [
     effect.why && (said.why[effect.why] ?? effect.why),
     effect.holder && said.holder(effect.holder, effect.point),

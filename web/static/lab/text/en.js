@@ -39,7 +39,7 @@ export default {
   },
   effects: {
     colon: ': ', stop: '.', semicolon: '; ',
-    says: { bit: 'It took effect', idle: 'It took effect, and could not matter', void: 'It took no effect' },
+    says: { bit: 'It took effect', harmless: 'It took effect, and could not matter', void: 'It took no effect' },
     why: {
       no_units: 'no units were left', idle: 'the process had no purchase under way',
       no_point: 'this strategy writes without a read before it, so its purchases have no such point',

@@ -37,7 +37,7 @@ export default {
   },
   effects: {
     colon: '：', stop: '。', semicolon: '；',
-    says: { bit: '起了作用', idle: '起了作用，但不可能有影响', void: '没有起作用' },
+    says: { bit: '起了作用', harmless: '起了作用，但不可能有影响', void: '没有起作用' },
     why: {
       no_units: '当时已经没有库存', idle: '这个进程当时没有正在进行的购买',
       no_point: '这个策略写之前不读，它的购买没有这样一个点',
