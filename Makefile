@@ -31,7 +31,7 @@ demo: build
 
 ## test: install what is missing, run the tests with the race detector (ten minutes on two cores)
 test: build ready
-	$(RUN) -timeout 9m $(PACKAGES)
+	$(RUN) -timeout 25m $(PACKAGES)
 
 ## verify: the same and the slow tests; then both on Oracle MySQL, if SECKILL_TEST_MYSQL_DSN is the DSN of one
 verify: export GOFLAGS += -tags=verify

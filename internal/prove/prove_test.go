@@ -34,7 +34,7 @@ func shared(t *testing.T) func(context.Context) (prove.Servers, error) {
 
 func compute(t *testing.T, o prove.Options) *prove.Matrix {
 	t.Helper()
-	o.Servers, o.Workers, o.Budget, o.Seed = shared(t), 1, time.Second, 1
+	o.Servers, o.Workers, o.Budget, o.Seed = shared(t), 1, 3*time.Second, 1
 	m, err := prove.Run(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -91,7 +91,7 @@ func TestMatrixIsAsTheyShouldBe(t *testing.T) {
 	if d := m.Differences(); len(d) > 0 {
 		t.Errorf("differences: %v", d)
 	}
-	if len(m.Backends) == 0 || m.Seed != 1 || m.Budget != "1s" {
+	if len(m.Backends) == 0 || m.Seed != 1 || m.Budget != "3s" {
 		t.Errorf("the matrix does not say what it was made with: %+v, seed %d, budget %s", m.Backends, m.Seed, m.Budget)
 	}
 	if e := kept["naive.oversell"]; e.Problems[0].Rule != ledger.RuleOversold {
