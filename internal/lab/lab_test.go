@@ -16,14 +16,21 @@ import (
 var everything = []backend.Capability{backend.RowLocks, backend.Redis, backend.RedisQuorum, backend.ZooKeeper, backend.Etcd}
 
 // ownLab is for tests that break it.
-func ownLab(t *testing.T, backends ...string) *lab.Lab {
+// shortFolder is shorter than t.TempDir: a socket's path has 107 characters at
+// most, and what a lab offers depends on it.
+func shortFolder(t *testing.T) string {
 	t.Helper()
-	folder, err := os.MkdirTemp("", "lab") // shorter than t.TempDir: a socket's path has 107 characters at most
+	folder, err := os.MkdirTemp("", "lab")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(folder) })
-	l, err := lab.Start(t.Context(), lab.Options{Folder: folder, Backends: backends})
+	return folder
+}
+
+func ownLab(t *testing.T, backends ...string) *lab.Lab {
+	t.Helper()
+	l, err := lab.Start(t.Context(), lab.Options{Folder: shortFolder(t), Backends: backends})
 	if err != nil {
 		t.Fatal(err)
 	}

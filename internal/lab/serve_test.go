@@ -109,7 +109,7 @@ func TestWhoDiesByItselfIsTold(t *testing.T) {
 
 // Each kind of fault is there, or says why not.
 func TestFaultsThatCannotBeHad(t *testing.T) {
-	l, err := lab.Start(t.Context(), lab.Options{Folder: t.TempDir(), Embedded: true, Backends: []string{"redis"}})
+	l, err := lab.Start(t.Context(), lab.Options{Folder: shortFolder(t), Embedded: true, Backends: []string{"redis"}})
 	must(t, "start", err)
 	defer l.Stop(context.Background())
 	must(t, "start a service", l.StartServices(t.Context(), 1))
