@@ -154,8 +154,8 @@ func (m *mishaps) last(i int, f Fault, p PlannedFault, happened *fault.Injection
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(m.ctx), injecting)
 	defer cancel()
-	effect, err := happened.Undo(ctx)
-	f.Effect = &effect
+	after, err := happened.Undo(ctx) // of its own: the first is being read
+	f.Effect = &after
 	return f, err
 }
 
