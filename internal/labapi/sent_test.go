@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 
 	"seckill/internal/lab"
@@ -15,11 +16,14 @@ import (
 // A service that dies in mid-request leaves its caller with a name for it that
 // the caller, or else the service, knows.
 func TestUnknownOutcomeCanBeLookedUp(t *testing.T) {
-	var got http.Header
+	var mu sync.Mutex // the proxy may answer before the handler has ended
+	var last http.Header
 	var body string
 	dying := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		text, _ := io.ReadAll(r.Body)
-		got, body = r.Header, string(text)
+		mu.Lock()
+		last, body = r.Header.Clone(), string(text)
+		mu.Unlock()
 		panic(http.ErrAbortHandler)
 	}))
 	t.Cleanup(dying.Close)
@@ -45,6 +49,9 @@ func TestUnknownOutcomeCanBeLookedUp(t *testing.T) {
 			func(string) string { return "/api/v1/skus/7" }},
 	} {
 		status, text, header := c.call.do(t, h.URL)
+		mu.Lock()
+		got := last
+		mu.Unlock()
 		var p problem
 		if err := json.Unmarshal([]byte(text), &p); err != nil || status != 504 || p.Code != "unknown_outcome" {
 			t.Errorf("%s: %d %s, want unknown_outcome", c.name, status, text)
@@ -73,6 +80,9 @@ func TestUnknownOutcomeCanBeLookedUp(t *testing.T) {
 
 	// What the service will refuse is passed on as it is.
 	status, text, _ := call{"POST", "/api/v1/seckill", purchase, map[string]string{"Idempotency-Key": "a b", "X-Request-Id": "x"}}.do(t, h.URL)
+	mu.Lock()
+	got := last
+	mu.Unlock()
 	if status != 504 || !strings.Contains(text, `"request_id":"x"`) || got.Get("Idempotency-Key") != "a b" {
 		t.Errorf("a wrong key: %d %s, sent as %q", status, text, got.Get("Idempotency-Key"))
 	}
