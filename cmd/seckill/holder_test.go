@@ -70,9 +70,9 @@ func stormOn(t *testing.T, sale loadtest.Scenario, kind fault.Name, last time.Du
 	return run
 }
 
-// A holder who stands still past the lease of a lock writes over his
-// successor, every time: nobody can call the COMMIT back that he was about to
-// send. The same pause is nothing to a lock that lives in the very session that
+// A holder who stands still past the lease of a lock overwrites their
+// successor, every time: a COMMIT that is about to be sent cannot be
+// recalled. The same pause is nothing to a lock that lives in the very session that
 // writes; and a statement that reads and writes at once cannot be paused in
 // between.
 func TestPausedHolder(t *testing.T) {
@@ -134,7 +134,7 @@ func TestKilledHolder(t *testing.T) {
 	}
 }
 
-// A fault that comes when nothing is left says so, and waits for nobody.
+// A fault that comes when nothing is left says so, and does not wait.
 func TestFaultAfterTheSale(t *testing.T) {
 	store := books(t)
 	l, urls, _ := services(t)

@@ -86,7 +86,7 @@ func readSecret(flag, path string) ([]byte, error) {
 
 // serviceToken is the token that a service goes by: the one that was given, or
 // one that is made now and written where the operator finds it. keeper removes
-// what nobody can use after the service has ended.
+// what is useless after the service has ended.
 func (f TokenFlags) serviceToken() (token, file string, keeper func(), err error) {
 	keeper = func() {}
 	if f.Token != "" {

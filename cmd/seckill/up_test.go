@@ -309,7 +309,7 @@ func TestRunsOfARealLab(t *testing.T) {
 	})
 }
 
-// redisOptions are those of a client that somebody else has written, by what
+// redisOptions are those of a foreign client, by what
 // the running lab says to programs of the same user.
 func redisOptions(t *testing.T) *redis.Options {
 	t.Helper()
