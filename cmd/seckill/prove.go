@@ -360,7 +360,7 @@ func (c *ProveCmd) again(ctx context.Context, info catalog.Info, e explore.Examp
 	if e.Question == prove.NodeLossQuestion {
 		return prove.LoseNode(ctx, info, servers)
 	}
-	w, err := explore.Open(ctx, info, prove.Only(servers.Config(), info.Needs), nil)
+	w, err := explore.Open(ctx, info, prove.Only(servers.Config(), info.Needs), explore.Options{})
 	if err != nil {
 		return now, err
 	}

@@ -393,7 +393,7 @@ func zkDo[T any](ctx context.Context, c *ZooKeeperClient, name, text string, sen
 	var a answer
 	err := tap.Do(ctx, func() *tap.Command {
 		return &tap.Command{Backend: tap.ZooKeeper, Name: name, Text: name + " " + text}
-	}, func() error {
+	}, func(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}

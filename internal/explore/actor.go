@@ -2,24 +2,15 @@ package explore
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"strings"
-	"time"
+	"slices"
 
+	"seckill/internal/probe"
 	"seckill/internal/tap"
 )
 
-// The errors that actors see in place of an answer.
-var (
-	errDead        = errors.New("this process has died")
-	errReplyLost   = errors.New("connection lost before the reply came")
-	errCommandLost = errors.New("connection lost before the command was sent")
-)
-
-// An actor is one buyer in one order. He is the tap of his own context, and
-// tells the scheduler by events what he is about to do; between two events of
-// his the scheduler waits for him.
+// An actor is one buyer in one schedule. It is the tap of its own context, and
+// tells the scheduler by events what it is about to do. All below belongs to
+// the scheduler's goroutine.
 type actor struct {
 	Buyer
 	run     *run
@@ -27,208 +18,150 @@ type actor struct {
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 
-	// All below belongs to the scheduler's goroutine.
-	stops    []*stop        // before commands, waiting for their turn
-	inside   map[*stop]bool // sent, or waiting, and not back yet
-	sleeping *stop          // backing off
-	fan      int            // commands that are expected side by side
-	arrived  int            // of them
-	done     bool
-	buried   bool     // dead, and his session or lease ended
-	votes    []string // tokens that he set on one of several Redis nodes
-	keys     []string // that he put into etcd
-	dead     bool
-	holds    bool     // he is between taking the lock and freeing it
-	leased   bool     // the lock is his until it is freed
-	commits  bool     // the lock is a transaction's, and over with it
-	passed   bool     // he has the lock, or had it
-	attempt  *attempt // since he came, or since his last back-off
-	expired  bool     // his lease was ended by a fault
-	outcome  Outcome
+	life    life
+	grip    grip
+	commits bool      // the lock is a transaction's, and over with it
+	passed  bool      // has the lock, or had it
+	expired bool      // the lease was ended by a fault
+	threads []*thread // the first is the program; then come helpers
+	late    []*late   // delayed commands that have not arrived
+	attempt *attempt  // since it came, or since its last back-off
+	wrote   map[string][]string
+	outcome Outcome
 }
 
-// A stop is one command or wait of an actor.
-type stop struct {
-	actor      *actor
-	command    *tap.Command
-	background bool
-	fan        int
-	sleep      bool
-	wait       bool
-	passing    bool // it is not stopped, only seen
-	answer     chan error
-	loseReply  bool
-	blocked    bool
-	timer      chan time.Time // of a wait with a limit; the scheduler rings it
-	rung       bool
-	step       int // index of the order's step that let it go
-}
-
-func (s *stop) String() string { return s.actor.Name + ": " + s.command.Text }
-
-type eventKind int
+// life of an actor's process.
+type life int
 
 const (
-	evStopped eventKind = iota // before a command
-	evEntered                  // in a wait, or passing without a stop
-	evLeft                     // the command or wait is over
-	evAsleep                   // backing off
-	evAwake                    // the back-off ended by itself: its context did
-	evHolds                    // has the lock
-	evFrees                    // is about to free it
-	evFreed                    // has freed it, or tried to
-	evDone                     // the program has returned
+	alive life = iota
+	dead
+	buried // and the servers have ended its sessions and leases
 )
 
-type event struct {
-	kind  eventKind
-	actor *actor
-	stop  *stop
-	err   error
-	tx    bool // evHolds: the lock is a transaction's
+// grip on the lock.
+type grip int
+
+const (
+	loose     grip = iota
+	holding        // from the grant to the call that releases it
+	releasing      // on its way to be free: another may have it already
+)
+
+// A thread sends one command after the other, or several side by side.
+type thread struct {
+	actor  *actor
+	helper *tap.Helper // nil: the program
+	calls  []*call
+	over   bool
+	fan    int // commands that are expected side by side
+	began  int // of them
 }
 
-func (a *actor) tell(e event) {
-	e.actor = a
-	select {
-	case a.run.events <- e:
-	case <-a.run.over:
-	}
-}
+// threadState is what the scheduler must know of a thread.
+type threadState int
 
-// Before implements tap.Tap.
-func (a *actor) Before(ctx context.Context, c *tap.Command) error {
-	s := &stop{actor: a, command: c, background: tap.IsBackground(ctx), fan: tap.FanOf(ctx), answer: make(chan error, 1)}
-	a.run.track(s)
-	switch {
-	case c.Name == "back-off":
-		a.run.untrack(c)
-		return nil // Sleep is next
-	case c.Backend == tap.Waiting:
-		s.wait = true
-		s.timer = a.run.timerOf(c)
-		a.tell(event{kind: evEntered, stop: s})
-		return nil
-	case c.Name == "ROLLBACK" && ctx.Err() != nil:
-		// database/sql ends a transaction whose context has ended from a
-		// goroutine of its own.
-		s.passing = true
-		a.tell(event{kind: evEntered, stop: s})
-		return nil
-	}
-	a.tell(event{kind: evStopped, stop: s})
-	select {
-	case err := <-s.answer:
-		if err != nil {
-			a.run.untrack(c)
-		}
-		return err
-	case <-a.run.over:
-		a.run.untrack(c)
-		return errDead
-	}
-}
+const (
+	running threadState = iota // between two commands: it is heard of soon
+	canGo                      // stands before a command
+	isAway                     // waits for an answer
+	sleeps
+	isOver
+)
 
-// After implements tap.Tap.
-func (a *actor) After(_ context.Context, c *tap.Command, err error) error {
-	s := a.run.untrack(c)
-	if s == nil { // a back-off
-		return err
+func (t *thread) state() threadState {
+	if t.over {
+		return isOver
 	}
-	a.tell(event{kind: evLeft, stop: s, err: err})
-	if s.loseReply {
-		return errReplyLost
-	}
-	return err
-}
-
-// Sleep implements tap.Sleeper: a back-off lasts until somebody else has moved.
-func (a *actor) Sleep(ctx context.Context, d time.Duration) error {
-	s := &stop{actor: a, sleep: true, background: tap.IsBackground(ctx), answer: make(chan error, 1),
-		command: &tap.Command{Backend: tap.Waiting, Name: "back-off", Text: d.String()}}
-	a.tell(event{kind: evAsleep, stop: s})
-	select {
-	case err := <-s.answer:
-		return err
-	case <-ctx.Done():
-		a.tell(event{kind: evAwake, stop: s})
-		return context.Cause(ctx)
-	case <-a.run.over:
-		return errDead
-	}
-}
-
-// Timer implements tap.Sleeper: a wait's limit is over when the scheduler says
-// so.
-func (a *actor) Timer(c *tap.Command, _ time.Duration) <-chan time.Time {
-	ring := make(chan time.Time, 1)
-	a.run.mu.Lock()
-	defer a.run.mu.Unlock()
-	a.run.timers[c] = ring
-	return ring
-}
-
-// computing: he runs between two commands, and will be heard of soon.
-func (a *actor) computing() bool {
-	if a.done || a.sleeping != nil {
-		return false
-	}
-	if a.fan > 1 && a.arrived < a.fan {
-		return true
-	}
-	waits := false
-	for s := range a.inside {
-		if s.rung {
-			return true
-		}
-		waits = waits || !s.background && !s.passing
-	}
-	if waits {
-		return false
-	}
-	for _, s := range a.stops {
-		if !s.background {
-			return false
+	state := running
+	for _, c := range t.calls {
+		switch {
+		case c.state == asleep:
+			return sleeps
+		case c.rung:
+			return running
+		case c.state == ready:
+			state = canGo
+		case c.state != passing && state == running:
+			state = isAway
 		}
 	}
-	return true
+	if t.fan > 1 && t.began < t.fan {
+		return running
+	}
+	return state
 }
 
-// next is the stop whose turn it would be. Commands that are sent side by side
-// go in the order of their nodes: which of them is first makes no difference to
-// him.
-func (a *actor) next() *stop {
-	var first *stop
-	for _, s := range a.stops {
-		if first == nil || first.background && !s.background ||
-			first.background == s.background && s.command.Node < first.command.Node {
-			first = s
+// next is the call whose turn it would be. Commands that are sent side by side
+// go in the order of their nodes: which is first makes no difference to their
+// sender.
+func (t *thread) next() *call {
+	var first *call
+	for _, c := range t.calls {
+		if c.state == ready && (first == nil || c.command.Node < first.command.Node) {
+			first = c
 		}
 	}
 	return first
 }
 
-func (a *actor) describe(s *stop) (backend, text string) {
-	c := s.command
-	text = c.Text
-	for _, arg := range c.Args {
-		text = strings.Replace(text, "?", literal(arg), 1)
+func (t *thread) sleeper() *call {
+	for _, c := range t.calls {
+		if c.state == asleep {
+			return c
+		}
 	}
-	if c.Node != "" {
-		text = c.Node + ": " + text
-	}
-	if s.background {
-		text = "(renewer) " + text
-	}
-	return c.Backend, a.run.world.anonymous(text)
+	return nil
 }
 
-func literal(arg any) string {
-	switch v := arg.(type) {
-	case string:
-		return "'" + v + "'"
-	case []byte:
-		return "'" + string(v) + "'"
+// add takes a call in.
+func (t *thread) add(c *call) {
+	c.thread = t
+	if c.fan > 1 && c.state == ready {
+		if t.fan != c.fan {
+			t.fan, t.began = c.fan, 0
+		}
+		t.began++
 	}
-	return fmt.Sprint(arg)
+	t.calls = append(t.calls, c)
+}
+
+// drop forgets a call that is over.
+func (t *thread) drop(c *call) {
+	t.calls = slices.DeleteFunc(t.calls, func(other *call) bool { return other == c })
+	if t.fan > 1 && t.began == t.fan && len(t.calls) == 0 {
+		t.fan, t.began = 0, 0
+	}
+}
+
+func (a *actor) program() *thread { return a.threads[0] }
+
+func (a *actor) done() bool { return a.program().over }
+
+// threadOf finds the thread that a call or event belongs to. A helper that was
+// never announced works for the program.
+func (a *actor) threadOf(h *tap.Helper) *thread {
+	for _, t := range a.threads {
+		if t.helper == h {
+			return t
+		}
+	}
+	return a.program()
+}
+
+// each visits all calls.
+func (a *actor) each(visit func(*call)) {
+	for _, t := range a.threads {
+		for _, c := range slices.Clone(t.calls) {
+			visit(c)
+		}
+	}
+}
+
+// sleeper is the program's back-off.
+func (a *actor) sleeper() *call { return a.program().sleeper() }
+
+// holder is what the servers keep for this actor.
+func (a *actor) holder() *probe.Holder {
+	return &probe.Holder{Sets: a.wrote, Session: a.process.session}
 }

@@ -8,7 +8,8 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode/utf8"
+
+	"seckill/internal/fault"
 )
 
 // An Example is one order of a strategy in a file: what was done, what came of
@@ -32,7 +33,7 @@ type Answer struct {
 const exampleFormat = 1
 
 // NewExample describes an order.
-func NewExample(strategy, question string, o *Order) Example {
+func NewExample(strategy, question string, o *Schedule) Example {
 	e := Example{Format: exampleFormat, Strategy: strategy, Question: question, Scenario: *o.Scenario,
 		Steps: o.Steps, Problems: o.Problems}
 	for _, b := range o.Buyers {
@@ -47,12 +48,8 @@ func (o Outcome) answer() string {
 		return "died"
 	case o.Err != nil:
 		return o.Err.Error()
-	case o.Does == Locks:
-		return "had the lock"
-	case o.Does == Cancels:
-		return "cancelled"
 	}
-	return fmt.Sprintf("sold %d, %d left", o.Receipt.Quantity, o.Receipt.Remaining)
+	return doings[o.Does].answer(o)
 }
 
 // Write writes the file's text.
@@ -89,12 +86,12 @@ func (e Example) check() error {
 	}
 	for i, b := range s.Buyers {
 		if b.Name != string(rune('A'+i)) || b.Process < 0 || b.Process >= maxBuyers ||
-			!slices.Contains([]Does{Buys, Cancels, Locks}, b.Does) || b.Quantity < 1 && b.Does != Locks {
+			doings[b.Does].perform == nil || b.Quantity < 1 && doings[b.Does].told != nil {
 			return fmt.Errorf("buyer %d of the counterexample makes no sense: %+v", i+1, b)
 		}
 	}
 	for i, step := range e.Steps {
-		if step.Fault == "" && step.Who == "" || step.Fault != "" && !slices.Contains([]Fault{LeaseEnds, Dies, GivenUp, ReplyLost, CommandLost, NodeLost, timePasses}, step.Fault) {
+		if step.Fault == "" && step.Who == "" || step.Fault != "" && !known(step.Fault) {
 			return fmt.Errorf("step %d of the counterexample makes no sense: who %q, fault %q", i+1, step.Who, step.Fault)
 		}
 	}
@@ -104,22 +101,20 @@ func (e Example) check() error {
 // Replay runs an example again on this world's servers, looking at the values
 // after each step. ErrDiverged says at which step the strategy, as it is now,
 // does something else.
-func (w *World) Replay(ctx context.Context, e Example) (*Order, error) {
+func (w *World) Replay(ctx context.Context, e Example) (*Schedule, error) {
 	if e.Strategy != w.info.Name {
 		return nil, fmt.Errorf("the counterexample is of %s, not of %s", e.Strategy, w.info.Name)
 	}
-	for _, b := range e.Scenario.Buyers {
-		if b.Does == Locks && w.info.Locker == nil {
-			return nil, fmt.Errorf("%w: %s is not a lock", ErrDiverged, e.Strategy)
-		}
+	if err := w.check(&e.Scenario); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrDiverged, err)
 	}
-	if slices.Contains(e.Scenario.Faults, NodeLost) {
+	if slices.Contains(e.Scenario.Faults, fault.NodeLost) {
 		return nil, errors.New("the counterexample needs servers of which one can be lost")
 	}
 	var choices []Choice
 	var want []Step
 	for _, s := range e.Steps {
-		if s.Who != NextBuyer && s.Fault != timePasses && s.Result != gaveUp && !s.ByItself {
+		if s.Who != NextBuyer && s.Fault != fault.TimePasses && s.Result != gaveUp && !s.ByItself {
 			choices, want = append(choices, s.Choice), append(want, s)
 		}
 	}
@@ -147,98 +142,6 @@ func (w *World) Replay(ctx context.Context, e Example) (*Order, error) {
 }
 
 func verb(command string) string {
-	word, _, _ := strings.Cut(strings.TrimPrefix(command, "(renewer) "), " ")
+	word, _, _ := strings.Cut(strings.TrimPrefix(command, renewerMark), " ")
 	return word
-}
-
-// Width of a buyer's lane in a table, in characters.
-const laneWidth = 46
-
-// WriteTable writes the example as lanes, one for each buyer, with the values
-// that the servers kept after each step.
-func (e Example) WriteTable(w io.Writer) error {
-	var b strings.Builder
-	var lanes []string
-	for _, s := range e.Steps {
-		if s.Who != "" && !slices.Contains(lanes, s.Who) {
-			lanes = append(lanes, s.Who)
-		}
-	}
-	slices.Sort(lanes)
-	if i := slices.Index(lanes, NextBuyer); i >= 0 {
-		lanes = append(slices.Delete(lanes, i, i+1), NextBuyer)
-	}
-	fmt.Fprintf(&b, "%s: %s\n", e.Strategy, e.Scenario.Name)
-	fmt.Fprintf(&b, "    ")
-	for _, lane := range lanes {
-		b.WriteString(pad("buyer "+lane, laneWidth+1))
-	}
-	b.WriteString("after it\n")
-	for i, s := range e.Steps {
-		fmt.Fprintf(&b, "%2d  ", i+1)
-		for _, lane := range lanes {
-			text := ""
-			switch {
-			case lane == s.Who:
-				text = s.text()
-			case s.Who == "":
-				text = "· · ·"
-			case slices.Contains(s.Woke, lane):
-				text = "(goes on)"
-			}
-			b.WriteString(pad(clip(text, laneWidth), laneWidth+1))
-		}
-		if s.Who == "" {
-			fmt.Fprintf(&b, "%s: %s; ", s.Fault, s.Command)
-		}
-		var values []string
-		for _, v := range s.Values {
-			if v.Value != "" {
-				values = append(values, clip(v.Name+"="+v.Value, laneWidth))
-			}
-		}
-		b.WriteString(strings.Join(values, "  ") + "\n")
-	}
-	for _, t := range e.Told {
-		fmt.Fprintf(&b, "    %s was told: %s\n", t.Who, t.Answer)
-	}
-	for _, p := range e.Problems {
-		fmt.Fprintf(&b, "    %s: %s\n", p.Rule, p.Message)
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-func (s Step) text() string {
-	switch {
-	case s.Fault == Dies:
-		return "† dies"
-	case s.Fault == GivenUp:
-		return "† " + s.Command
-	case s.Fault == ReplyLost:
-		return s.Command + " [reply lost]"
-	case s.Fault == CommandLost:
-		return s.Command + " [never arrives]"
-	case s.Result == "":
-		return s.Command
-	}
-	return strings.TrimSpace(s.Command + " [" + s.Result + "]")
-}
-
-func clip(text string, width int) string {
-	text = strings.Join(strings.Fields(text), " ")
-	if utf8.RuneCountInString(text) <= width {
-		return text
-	}
-	// A command's end says as much as its beginning: what became of it.
-	runes := []rune(text)
-	tail := ""
-	if i := strings.LastIndex(text, " ["); i > 0 && strings.HasSuffix(text, "]") && utf8.RuneCountInString(text[i:]) < width/2 {
-		tail = text[i:]
-	}
-	return string(runes[:width-1-utf8.RuneCountInString(tail)]) + "…" + tail
-}
-
-func pad(text string, width int) string {
-	return text + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(text)))
 }

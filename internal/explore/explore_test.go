@@ -26,7 +26,7 @@ func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 func open(t *testing.T, info catalog.Info) *explore.World {
 	t.Helper()
 	needs := append([]backend.Capability{backend.SQL}, info.Needs...)
-	w, err := explore.Open(t.Context(), info, labtest.Only(labtest.Start(t, needs...).Config(), needs...), nil)
+	w, err := explore.Open(t.Context(), info, labtest.Only(labtest.Start(t, needs...).Config(), needs...), explore.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func search(t *testing.T, w *explore.World, s *explore.Scenario, l explore.Limit
 	return res
 }
 
-func again(t *testing.T, w *explore.World, s *explore.Scenario, choices ...explore.Choice) *explore.Order {
+func again(t *testing.T, w *explore.World, s *explore.Scenario, choices ...explore.Choice) *explore.Schedule {
 	t.Helper()
 	o, err := w.Again(t.Context(), s, choices)
 	if err != nil {
@@ -94,11 +94,11 @@ func fromLedger(rule string) bool {
 		explore.RuleHindered, explore.RuleStolen}, rule)
 }
 
-func broke(o *explore.Order, rule string) bool {
+func broke(o *explore.Schedule, rule string) bool {
 	return slices.ContainsFunc(o.Problems, func(p explore.Problem) bool { return p.Rule == rule })
 }
 
-func table(o *explore.Order) string {
+func table(o *explore.Schedule) string {
 	if o == nil {
 		return "(no order)"
 	}
@@ -167,7 +167,7 @@ func TestWaitersAreBlocked(t *testing.T) {
 	} {
 		t.Run(c.info.Name, func(t *testing.T) {
 			w := open(t, c.info)
-			var o *explore.Order
+			var o *explore.Schedule
 			for n := 1; n < 10; n++ {
 				o = again(t, w, two(explore.Buys), turns(strings.Repeat("A", n)+"B")...)
 				if o.Buyers[1].Waited {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"seckill/internal/explore"
+	"seckill/internal/fault"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 	"seckill/strategies/redislock"
@@ -38,7 +39,7 @@ func happens(choices []explore.Choice, who string, f explore.Fault) []explore.Ch
 }
 
 // sent are the commands of one buyer from step i on.
-func sent(o *explore.Order, who string, i int) (list []string) {
+func sent(o *explore.Schedule, who string, i int) (list []string) {
 	for _, s := range o.Steps[i:] {
 		if s.Who == who && s.Fault == "" {
 			list = append(list, s.Command)
@@ -50,12 +51,12 @@ func sent(o *explore.Order, who string, i int) (list []string) {
 // A process that dies sends nothing more, no ROLLBACK and no release: what it
 // had in the servers stays until they end it.
 func TestTheDeadDoNotCleanUp(t *testing.T) {
-	s := withFault(two(explore.Buys), explore.Dies)
+	s := withFault(two(explore.Buys), fault.Dies)
 	s.Next = true
 	t.Run("a lock with a lease", func(t *testing.T) {
 		w := open(t, redislock.RedisLua)
 		choices := before(t, w, s, "COMMIT")
-		o := again(t, w, s, happens(choices, "A", explore.Dies)...)
+		o := again(t, w, s, happens(choices, "A", fault.Dies)...)
 		if !o.Buyers[0].Dead || len(sent(o, "A", len(choices))) > 0 {
 			t.Errorf("A died, and then sent %q:\n%s", sent(o, "A", len(choices)), table(o))
 		}
@@ -70,7 +71,7 @@ func TestTheDeadDoNotCleanUp(t *testing.T) {
 	t.Run("a row", func(t *testing.T) {
 		w := open(t, sqlrow.ForUpdate)
 		choices := before(t, w, s, "COMMIT")
-		o := again(t, w, s, happens(choices, "A", explore.Dies)...)
+		o := again(t, w, s, happens(choices, "A", fault.Dies)...)
 		if len(sent(o, "A", len(choices))) > 0 {
 			t.Errorf("A died, and then sent %q", sent(o, "A", len(choices)))
 		}
@@ -80,7 +81,7 @@ func TestTheDeadDoNotCleanUp(t *testing.T) {
 	})
 	t.Run("a lock without a lease", func(t *testing.T) {
 		w := open(t, redislock.RedisSetNX)
-		o := again(t, w, s, happens(before(t, w, s, "COMMIT"), "A", explore.Dies)...)
+		o := again(t, w, s, happens(before(t, w, s, "COMMIT"), "A", fault.Dies)...)
 		left := slices.ContainsFunc(o.Left, func(v explore.Value) bool { return v.Name == "seckill:lock:stock:1" && v.Value != "—" })
 		if b := o.Buyers[1]; !left || !b.GaveUp || !broke(o, explore.RuleStuck) {
 			t.Errorf("B: %+v (left: %v), want that he waits for ever:\n%s", b, o.Left, table(o))
@@ -91,7 +92,7 @@ func TestTheDeadDoNotCleanUp(t *testing.T) {
 // A search that lets buyers die finds the lock that stays, and none where the
 // server cleans up; and it has let them die.
 func TestSearchLetsThemDie(t *testing.T) {
-	s := withFault(two(explore.Buys), explore.Dies)
+	s := withFault(two(explore.Buys), fault.Dies)
 	s.Next = true
 	res := search(t, open(t, redislock.RedisSetNX), s, explore.Limits{Preemptions: 2})
 	if res.First == nil || !broke(res.First, explore.RuleStuck) || res.Faulty == 0 {
@@ -107,7 +108,7 @@ func TestSearchLetsThemDie(t *testing.T) {
 // COMMIT itself is lost: he gets nothing, and cannot know it either.
 func TestLostCommit(t *testing.T) {
 	w := open(t, sqlrow.Conditional)
-	for fault, left := range map[explore.Fault]int64{explore.ReplyLost: 2, explore.CommandLost: 4} {
+	for fault, left := range map[explore.Fault]int64{fault.ReplyLost: 2, fault.CommandLost: 4} {
 		s := withFault(two(explore.Buys), fault)
 		o := again(t, w, s, happens(before(t, w, s, "COMMIT"), "A", fault)...)
 		a, b := o.Buyers[0], o.Buyers[1]
@@ -127,8 +128,8 @@ func TestLostCommit(t *testing.T) {
 // for its row.
 func TestLostReplyRollsBack(t *testing.T) {
 	w := open(t, sqlrow.Conditional)
-	s := withFault(two(explore.Buys), explore.ReplyLost)
-	o := again(t, w, s, happens(before(t, w, s, "UPDATE"), "A", explore.ReplyLost)...)
+	s := withFault(two(explore.Buys), fault.ReplyLost)
+	o := again(t, w, s, happens(before(t, w, s, "UPDATE"), "A", fault.ReplyLost)...)
 	if a := o.Buyers[0]; a.Err == nil || !a.NothingTaken() || o.Buyers[1].Receipt.Remaining != 4 || len(o.Problems) > 0 {
 		t.Errorf("A was told %v, want that he got nothing; B's receipt is %+v:\n%s", a.Err, o.Buyers[1].Receipt, table(o))
 	}
@@ -139,8 +140,8 @@ func TestLostReplyRollsBack(t *testing.T) {
 // lock's then.
 func TestLeaseEndsUnderItsHolder(t *testing.T) {
 	w := open(t, redislock.RedisLua)
-	s := withFault(two(explore.Buys), explore.LeaseEnds)
-	choices := append(happens(before(t, w, s, "BEGIN"), "", explore.LeaseEnds), turns(strings.Repeat("B", 6))...)
+	s := withFault(two(explore.Buys), fault.LeaseEnds)
+	choices := append(happens(before(t, w, s, "BEGIN"), "", fault.LeaseEnds), turns(strings.Repeat("B", 6))...)
 	o := again(t, w, s, choices...)
 	if !broke(o, ledger.RuleLostUpdate) || broke(o, explore.RuleOverlap) || broke(o, explore.RuleStuck) {
 		t.Errorf("problems %+v, want a lost update alone:\n%s", o.Problems, table(o))

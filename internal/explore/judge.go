@@ -4,108 +4,99 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"seckill/internal/catalog"
+	"seckill/internal/fault"
 	"seckill/internal/ledger"
 	"seckill/internal/lock"
 	"seckill/internal/seckill"
 )
 
-// judge audits an order that has ended and says what was wrong with it.
+// judge audits a schedule that has ended and says what was wrong with it.
 func (r *run) judge(ctx context.Context) error {
-	snap, err := r.world.snapshot(ctx)
+	w, s := r.world, r.schedule
+	p, err := w.process(ctx, nextProcess)
 	if err != nil {
-		return fmt.Errorf("audit the order: %w", err)
+		return err
 	}
-	o := r.order
-	o.Audit = ledger.Judge(ledger.Evidence{Snapshot: snap, Initial: r.scenario.Stock, Run: r.world.run,
-		HomeOf: catalog.HomeOf([]catalog.Seller{{Info: r.world.info}}), Told: r.world.told(o)})
-	o.Problems = problems(o)
+	sellers := []catalog.Seller{{Info: w.info, Strategy: p.strategy}}
+	snap, err := catalog.Snapshot(ctx, w.store, w.sku, sellers)
+	if err != nil {
+		return fmt.Errorf("audit the schedule: %w", err)
+	}
+	told := []ledger.Told{}
+	for _, b := range s.Buyers {
+		if tell := doings[b.Does].told; tell != nil && !b.Other {
+			told = append(told, tell(w, b)...)
+		}
+	}
+	run := w.run
+	if r.scenario.does(Resets) {
+		run = snap.Stock.Run
+		if told, err = w.ofThisRun(ctx, told, run); err != nil {
+			return err
+		}
+	}
+	s.Audit = ledger.Judge(ledger.Evidence{Snapshot: snap, Initial: r.scenario.Stock, Run: run,
+		HomeOf: catalog.HomeOf(sellers), Told: told})
+	s.Problems = problems(s)
 	return nil
 }
 
-func (w *World) snapshot(ctx context.Context) (ledger.Snapshot, error) {
-	p, err := w.process(ctx, nextProcess)
+// ofThisRun leaves out what was said of the sale before the reset: its orders,
+// and refusals, which may be of either.
+func (w *World) ofThisRun(ctx context.Context, told []ledger.Told, run int64) ([]ledger.Told, error) {
+	var earlier []string
+	err := w.admin.DB.WithContext(ctx).Model(&ledger.Order{}).Where("sku_id = ? AND run < ?", w.sku, run).Pluck("request_id", &earlier).Error
 	if err != nil {
-		return ledger.Snapshot{}, err
+		return nil, fmt.Errorf("find the orders before the reset: %w", err)
 	}
-	return catalog.Snapshot(ctx, w.store, w.sku, []catalog.Seller{{Info: w.info, Strategy: p.strategy}})
+	next := w.purchase(Buyer{Name: NextBuyer}).RequestID
+	return slices.DeleteFunc(told, func(t ledger.Told) bool {
+		refused := t.Outcome != ledger.OutcomeSold && t.Outcome != ledger.OutcomeUnknown && t.Outcome != ledger.OutcomeCancelled
+		return slices.Contains(earlier, t.RequestID) || refused && t.RequestID != next
+	}), nil
 }
 
-// told is what the buyers know.
-func (w *World) told(o *Order) []ledger.Told {
-	told := []ledger.Told{}
-	for _, b := range o.Buyers {
-		if b.Does == Locks || b.Other {
-			continue
-		}
-		p := w.purchase(b.Buyer)
-		t := ledger.Told{RequestID: p.RequestID, User: p.User, Quantity: p.Quantity, OrderID: b.Receipt.OrderID,
-			Remaining: b.Receipt.Remaining, Outcome: ledger.OutcomeUnknown}
-		switch {
-		case b.Does == Cancels:
-			placed := w.placed[b.Name]
-			t.Outcome, t.OrderID, t.Remaining = ledger.OutcomeSold, placed.OrderID, placed.Remaining
-			told = append(told, t)
-			t.Call, t.Outcome = ledger.CallCancel, ledger.OutcomeUnknown
-			if b.Err == nil {
-				t.Outcome = ledger.OutcomeCancelled
-			}
-		case b.Err == nil:
-			t.Outcome = ledger.OutcomeSold
-		case errors.Is(b.Err, seckill.ErrSoldOut):
-			t.Outcome = ledger.OutcomeSoldOut
-		case b.NothingTaken():
-			t.Outcome = ledger.OutcomeError
-		}
-		told = append(told, t)
-	}
-	return told
-}
-
-// Faulty reports whether a fault happened in the order.
-func (o *Order) Faulty() bool {
-	for _, s := range o.Steps {
-		nothing := s.Fault == LeaseEnds && s.Command == "" // there was no lease
-		if s.Fault != "" && s.Fault != timePasses && !nothing {
-			return true
-		}
-	}
-	return false
+// Faulty reports whether a fault happened in the schedule.
+func (s *Schedule) Faulty() bool {
+	return slices.ContainsFunc(s.Steps, func(step Step) bool {
+		nothing := step.Fault == fault.LeaseEnds && step.Command == "" // there was no lease
+		return step.Fault != "" && step.Fault != fault.TimePasses && !nothing
+	})
 }
 
 // problems finds whatever must not happen: what the audit says; two holders of
-// a lock whose lease had not ended; somebody who is blocked for ever; and, as
+// a lock whose lease had not ended; a buyer who is blocked for ever; and, as
 // long as nothing went wrong, a buyer who was left in the dark, failed for no
 // reason, or waited until a lease ended though everybody had left.
-func problems(o *Order) (list []Problem) {
+func problems(s *Schedule) (list []Problem) {
 	add := func(rule, format string, args ...any) {
 		list = append(list, Problem{rule, fmt.Sprintf(format, args...)})
 	}
-	sells, otherSKUs := false, false
-	for _, b := range o.Buyers {
-		sells = sells || b.Does != Locks
-		otherSKUs = otherSKUs || b.Other
-	}
-	for _, v := range o.Audit.Violations {
-		if !sells || v.Rule == ledger.RuleNothingSold && o.Faulty() {
-			continue // the only buyer who could have may be the one who died
+	sells, resets := !s.Scenario.does(Locks), s.Scenario.does(Resets)
+	otherSKUs := slices.ContainsFunc(s.Buyers, func(b Outcome) bool { return b.Other })
+	for _, v := range s.Audit.Violations {
+		// The only buyer who could have bought may be the one who died, or may
+		// have bought before the reset.
+		if sells && !(v.Rule == ledger.RuleNothingSold && (s.Faulty() || resets)) {
+			add(v.Rule, "%s", v.Message)
 		}
-		add(v.Rule, "%s", v.Message)
 	}
-	for _, v := range o.Overlaps {
+	for _, v := range s.Overlaps {
 		if !v.Excused {
 			add(RuleOverlap, "after step %d both %s and %s hold the lock", v.Step+1, v.First, v.Second)
 		}
 	}
-	for _, b := range o.Buyers {
+	for _, b := range s.Buyers {
 		if errors.Is(b.Err, lock.ErrNotHeld) && !b.Expired {
-			add(RuleStolen, "%s held the lock, his lease had not ended, and when he was done it was gone", b.Name)
+			add(RuleStolen, "%s held the lock, its lease had not ended, and when they were done it was gone", b.Name)
 		}
 		switch {
 		case b.GaveUp:
-			add(RuleStuck, "%s waits, and nobody will ever wake him", b.Name)
-		case o.Faulty():
+			add(RuleStuck, "%s waits, and nothing will ever wake them", b.Name)
+		case s.Faulty():
 		case b.WaitedFor > 0:
 			add(RuleStuck, "%s waited until a lease ended, though everybody had left", b.Name)
 		case errors.Is(b.Err, seckill.ErrUnavailable):
@@ -115,6 +106,22 @@ func problems(o *Order) (list []Problem) {
 		}
 		if otherSKUs && b.Waited && b.Name != NextBuyer {
 			add(RuleHindered, "%s had to wait for the buyer of another SKU", b.Name)
+		}
+	}
+	return append(list, early(s)...)
+}
+
+// early: a buyer was sold something before the sale had started.
+func early(s *Schedule) (list []Problem) {
+	if !s.Scenario.does(Starts) {
+		return nil
+	}
+	start := slices.IndexFunc(s.Steps, func(step Step) bool {
+		return slices.ContainsFunc(s.Buyers, func(b Outcome) bool { return b.Does == Starts && b.Name == step.Who })
+	})
+	for _, b := range s.Buyers {
+		if b.Does == Buys && b.Err == nil && !b.Dead && start >= 0 && b.Ended <= start {
+			list = append(list, Problem{RuleEarly, fmt.Sprintf("%s was sold %d units before the sale started", b.Name, b.Quantity)})
 		}
 	}
 	return list

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"seckill/internal/explore"
+	"seckill/internal/fault"
 	"seckill/strategies"
 )
 
@@ -49,7 +50,7 @@ func replayed(t *testing.T, w *explore.World, file string) {
 		t.Errorf("%s: %v", file, err)
 		return
 	}
-	if slices.Contains(e.Scenario.Faults, explore.NodeLost) {
+	if slices.Contains(e.Scenario.Faults, fault.NodeLost) {
 		return // needs servers of which one can be lost
 	}
 	o, err := w.Replay(t.Context(), e)

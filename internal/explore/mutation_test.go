@@ -7,6 +7,7 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
+	"seckill/internal/fault"
 	"seckill/internal/lock"
 	"seckill/internal/seckill"
 	"seckill/strategies/counter"
@@ -29,7 +30,7 @@ func TestMutationsAreCaught(t *testing.T) {
 	crowd := two(explore.Buys)
 	crowd.Name = "three buyers"
 	crowd.Buyers = append(crowd.Buyers, explore.Buyer{Name: "C", Quantity: 1, Process: 2, Does: explore.Buys})
-	expiring := withFault(two(explore.Locks), explore.LeaseEnds)
+	expiring := withFault(two(explore.Locks), fault.LeaseEnds)
 	expiring.Name = "two contenders, a lease ends"
 	all, twice, once := explore.Limits{Preemptions: -1}, explore.Limits{Preemptions: 2}, explore.Limits{Preemptions: 1}
 	const early, always, forAll = "unlocks before its COMMIT", "takes a busy lock for its own", "names the lock after the buyer"

@@ -48,14 +48,14 @@ func (w *World) rehearse(ctx context.Context, s *Scenario) error {
 // preemptions first. It fails when a server does, or when ctx ends; what was
 // found so far is returned, too.
 func (w *World) Search(ctx context.Context, s *Scenario, l Limits) (Result, error) {
-	if w.info.Locker == nil && slices.ContainsFunc(s.Buyers, func(b Buyer) bool { return b.Does == Locks }) {
-		return Result{}, fmt.Errorf("%s is not a lock: nobody can only lock it", w.info.Name)
+	if err := w.check(s); err != nil {
+		return Result{}, err
 	}
 	if err := w.rehearse(ctx, s); err != nil {
 		return Result{}, err
 	}
 	begun := time.Now()
-	res := Result{Preemptions: -1, Rules: map[string]*Order{}}
+	res := Result{Preemptions: -1, Rules: map[string]*Schedule{}}
 	// todo[n] holds the turns whose orders have n preemptions at least.
 	todo := [][]*turn{{nil}}
 	take := func() (*turn, int) {
@@ -120,7 +120,7 @@ func (w *World) Search(ctx context.Context, s *Scenario, l Limits) (Result, erro
 	return res, w.random(ctx, s, l, &res)
 }
 
-func (res *Result) count(o *Order, l Limits) {
+func (res *Result) count(o *Schedule, l Limits) {
 	res.Orders++
 	if o.Faulty() {
 		res.Faulty++
@@ -141,11 +141,23 @@ func (res *Result) count(o *Order, l Limits) {
 	}
 }
 
+// check says why a strategy cannot do what a scenario asks for.
+func (w *World) check(s *Scenario) error {
+	for _, b := range s.Buyers {
+		if check := doings[b.Does].check; check != nil {
+			if err := check(w); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 func undisturbed([]option, int) (int, error) { return 0, nil }
 
 // attempt runs the order that t begins. Servers are asked a second and a third
 // time when they do not repeat themselves.
-func (w *World) attempt(ctx context.Context, s *Scenario, t *turn, add func(*turn, option, int)) (o *Order, err error) {
+func (w *World) attempt(ctx context.Context, s *Scenario, t *turn, add func(*turn, option, int)) (o *Schedule, err error) {
 	for range 3 {
 		type other struct {
 			at          *turn
@@ -209,7 +221,7 @@ func (w *World) random(ctx context.Context, s *Scenario, l Limits, res *Result) 
 
 // Again runs one order, choice by choice, and looks at the servers' values
 // after each step. ErrDiverged when the strategy does something else by now.
-func (w *World) Again(ctx context.Context, s *Scenario, choices []Choice) (o *Order, err error) {
+func (w *World) Again(ctx context.Context, s *Scenario, choices []Choice) (o *Schedule, err error) {
 	for range 3 {
 		at := 0
 		o, err = w.play(ctx, s, true, func(options []option, _ int) (int, error) {
@@ -231,7 +243,7 @@ func (w *World) Again(ctx context.Context, s *Scenario, choices []Choice) (o *Or
 }
 
 // Choices are the choices that an order was made of.
-func (o *Order) Choices() (list []Choice) {
+func (o *Schedule) Choices() (list []Choice) {
 	for _, s := range o.Steps {
 		if s.chosen {
 			list = append(list, s.Choice)
@@ -243,7 +255,7 @@ func (o *Order) Choices() (list []Choice) {
 // Shorten finds the fewest choices that still break a rule that counts when
 // everybody goes on undisturbed after them, and shows the values after each
 // step.
-func (w *World) Shorten(ctx context.Context, o *Order, counts func(rule string) bool) (*Order, error) {
+func (w *World) Shorten(ctx context.Context, o *Schedule, counts func(rule string) bool) (*Schedule, error) {
 	choices := o.Choices()
 	for n := range choices {
 		shorter, err := w.Again(ctx, o.Scenario, choices[:n])

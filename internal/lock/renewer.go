@@ -21,6 +21,7 @@ type renewer struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
 	deaf    func() bool
+	over    func() // tells the tap
 	stopped chan struct{}
 }
 
@@ -47,7 +48,9 @@ func (h *Hold) Renew(
 // wake gives it what it needs to work.
 func (r *renewer) wake() {
 	r.awake.Do(func() {
-		r.ctx, r.cancel = context.WithCancel(tap.Background(context.WithoutCancel(r.hold.ctx)))
+		ctx, helper := tap.Background(context.WithoutCancel(r.hold.ctx))
+		r.ctx, r.cancel = context.WithCancel(ctx)
+		r.over = helper.Over
 		r.stopped = make(chan struct{})
 		lost := func() {
 			if context.Cause(r.hold.ctx) == ErrLost { // not when only the buyer has gone
@@ -62,6 +65,7 @@ func (r *renewer) wake() {
 func (r *renewer) work(rested bool) {
 	r.wake()
 	defer close(r.stopped)
+	defer r.over()
 	defer r.deaf()
 	for ; rested || tap.Sleep(r.ctx, r.period) == nil; rested = false {
 		if r.ctx.Err() != nil || r.limit > 0 && time.Since(r.began) >= r.limit {

@@ -12,34 +12,35 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"seckill/internal/backend"
-	"seckill/internal/explore"
+	"seckill/internal/observe"
+	"seckill/internal/probe"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
 )
 
 // plan is what a purchase sends that nobody disturbs.
 func (p *party) plan(ctx context.Context, sku int64) ([]*tap.Command, error) {
-	var g *gate
+	var g *observe.Gate
 	for _, user := range []int64{1, 9} { // the first has Redis learn the scripts
-		g = newGate(never)
+		g = observe.NewGate(nil)
 		if _, err := p.strategy.Deduct(tap.With(ctx, g), buy(sku, user)); err != nil {
 			return nil, fmt.Errorf("a purchase that nobody disturbs: %w", err)
 		}
 	}
-	return g.commands(), nil
+	return g.Commands(), nil
 }
 
 // stand starts a purchase and returns when it stands before command at, counted
 // from 0. Opening the gate lets it go on; done yields when it has ended.
-func (p *party) stand(ctx context.Context, sku, user int64, at int) (g *gate, done <-chan error, err error) {
-	g = newGate(func(n int, _ *tap.Command) bool { return n == at })
+func (p *party) stand(ctx context.Context, sku, user int64, at int) (g *observe.Gate, done <-chan error, err error) {
+	g = observe.NewGate(func(n int, _ *tap.Command) bool { return n == at })
 	over := make(chan error, 1)
 	go func() {
 		_, err := p.strategy.Deduct(tap.With(ctx, g), buy(sku, user))
 		over <- err
 	}()
 	select {
-	case <-g.reached:
+	case <-g.Reached:
 		return g, over, nil
 	case err := <-over:
 		return g, over, fmt.Errorf("the purchase was over before it came to command %d: %w", at+1, err)
@@ -52,16 +53,16 @@ func (p *party) stand(ctx context.Context, sku, user int64, at int) (g *gate, do
 // time, and measures how long it takes from there until the next buyer is
 // through, once for each state that is left behind.
 func (b *bench) timeAfterDeath(ctx context.Context, c Cell) (Cell, error) {
-	probe, err := b.party(ctx)
+	other, err := b.party(ctx)
 	if err != nil {
 		return c, err
 	}
-	defer probe.in.Close()
-	sku, err := probe.sale(ctx, 10)
+	defer other.in.Close()
+	sku, err := other.sale(ctx, 10)
 	if err != nil {
 		return c, err
 	}
-	commands, err := probe.plan(ctx, sku)
+	commands, err := other.plan(ctx, sku)
 	if err != nil {
 		return c, err
 	}
@@ -74,7 +75,7 @@ func (b *bench) timeAfterDeath(ctx context.Context, c Cell) (Cell, error) {
 			continue
 		}
 		deaths.Go(func() error {
-			took, err := b.dieBefore(ctx, probe, n, func(left string) bool {
+			took, err := b.dieBefore(ctx, other, n, func(left string) bool {
 				mu.Lock()
 				defer mu.Unlock()
 				if known[left] {
@@ -109,9 +110,9 @@ const soon = realLease / 4
 // next buyer come at that moment. What the dead buyer's calls do is of no
 // account: they cannot reach any server, and take their time to fail.
 func (b *bench) dieBefore(
-	ctx context.Context, probe *party, n int, isNew func(left string) bool,
+	ctx context.Context, other *party, n int, isNew func(left string) bool,
 ) (took time.Duration, err error) {
-	sku, err := probe.sale(ctx, 10)
+	sku, err := other.sale(ctx, 10)
 	if err != nil {
 		return 0, err
 	}
@@ -120,7 +121,7 @@ func (b *bench) dieBefore(
 		return 0, err
 	}
 	defer victim.in.Close()
-	// As the probe's: with its sessions open, or command n would be another.
+	// As the other's: with its sessions open, or command n would be another.
 	if _, err := victim.strategy.Deduct(ctx, buy(sku, 8)); err != nil {
 		return 0, fmt.Errorf("a purchase before the death: %w", err)
 	}
@@ -128,10 +129,10 @@ func (b *bench) dieBefore(
 	if err != nil {
 		return 0, err
 	}
-	left := b.left(ctx, probe, sku, n)
+	left := b.left(ctx, other, sku, n)
 	killed := time.Now()
 	victim.in.Kill()
-	close(g.open)
+	g.Open()
 	defer func() {
 		select {
 		case <-done:
@@ -143,7 +144,7 @@ func (b *bench) dieBefore(
 		return 0, nil
 	}
 	for {
-		_, err = probe.strategy.Deduct(ctx, buy(sku, 2))
+		_, err = other.strategy.Deduct(ctx, buy(sku, 2))
 		took = time.Since(killed)
 		if !errors.Is(err, seckill.ErrBusy) && !errors.Is(err, seckill.ErrConflict) || took > realWait {
 			break
@@ -158,12 +159,12 @@ func (b *bench) dieBefore(
 // left is what a buyer who stands before command n would leave behind. Two that
 // leave the same are waited for once. What a database session holds cannot be
 // read from outside: there each command leaves something else.
-func (b *bench) left(ctx context.Context, probe *party, sku int64, n int) string {
+func (b *bench) left(ctx context.Context, other *party, sku int64, n int) string {
 	var states []string
 	if slices.Contains(b.info.Needs, backend.RowLocks) {
 		states = append(states, fmt.Sprint("before command ", n))
 	}
-	for _, v := range explore.Peek(ctx, probe.in, b.info, sku) {
+	for _, v := range other.probes.Look(ctx, probe.Key(b.info, sku), sku) {
 		if !strings.HasPrefix(v.Name, "stock.") {
 			states = append(states, v.Name+"="+v.Value)
 		}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -13,8 +11,8 @@ import (
 	"seckill/internal/catalog"
 	"seckill/internal/ledger"
 	"seckill/internal/lock"
+	"seckill/internal/probe"
 	"seckill/internal/seckill"
-	"seckill/internal/tap"
 )
 
 // What depends on time is measured with short leases, in real time.
@@ -38,6 +36,7 @@ type party struct {
 	strategy seckill.Strategy
 	locker   lock.Locker
 	store    *ledger.Store
+	probes   probe.Set
 }
 
 func (b *bench) party(ctx context.Context) (*party, error) {
@@ -55,6 +54,9 @@ func openParty(
 	p := &party{info: info, in: in, store: ledger.NewStore(in.DB)}
 	deps := catalog.Deps{Instance: in, Ledger: p.store, Settings: settings}
 	if err := ledger.Migrate(ctx, in.DB); err != nil {
+		return nil, errors.Join(err, in.Close())
+	}
+	if p.probes, err = probe.Of(ctx, in, info); err != nil {
 		return nil, errors.Join(err, in.Close())
 	}
 	if p.strategy, err = catalog.Build(info, deps); err == nil {
@@ -89,67 +91,3 @@ func (p *party) sale(ctx context.Context, stock int64) (sku int64, err error) {
 func buy(sku, user int64) seckill.Purchase {
 	return seckill.Purchase{SKU: sku, User: user, Quantity: 1, RequestID: fmt.Sprintf("m%d-%d", sku, user)}
 }
-
-// A gate is a tap that sees a buyer's commands and stops the buyer before one of
-// them, until it is opened.
-type gate struct {
-	at      func(n int, c *tap.Command) bool
-	reached chan struct{}
-	open    chan struct{}
-	once    sync.Once
-
-	mu     sync.Mutex
-	seen   []*tap.Command
-	under  map[*tap.Command]time.Time // commands without an answer, and when they were sent
-	waited bool                       // the buyer has backed off, or waited for a message or a turn
-}
-
-func newGate(at func(n int, c *tap.Command) bool) *gate {
-	return &gate{at: at, reached: make(chan struct{}), open: make(chan struct{}), under: map[*tap.Command]time.Time{}}
-}
-
-// Before implements tap.Tap.
-func (g *gate) Before(ctx context.Context, c *tap.Command) error {
-	if tap.IsBackground(ctx) {
-		return nil
-	}
-	g.mu.Lock()
-	n := len(g.seen)
-	g.seen = append(g.seen, c)
-	g.under[c] = time.Now()
-	g.waited = g.waited || c.Backend == tap.Waiting
-	g.mu.Unlock()
-	if !g.at(n, c) {
-		return nil
-	}
-	g.once.Do(func() { close(g.reached) })
-	<-g.open
-	return nil
-}
-
-// After implements tap.Tap.
-func (g *gate) After(_ context.Context, c *tap.Command, err error) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	delete(g.under, c)
-	return err
-}
-
-func (g *gate) commands() []*tap.Command {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return slices.Clone(g.seen)
-}
-
-// waits: the buyer waits by itself. unanswered is for how long a server has not
-// answered a command.
-func (g *gate) waits() (itself bool, unanswered time.Duration) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for _, sent := range g.under {
-		unanswered = max(unanswered, time.Since(sent))
-	}
-	return g.waited, unanswered
-}
-
-func never(int, *tap.Command) bool { return false }

@@ -13,9 +13,11 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
+	"seckill/internal/fault"
 	"seckill/internal/lab"
 	"seckill/internal/ledger"
-	"seckill/internal/lock"
+	"seckill/internal/observe"
+	"seckill/internal/probe"
 	"seckill/internal/seckill"
 )
 
@@ -173,7 +175,7 @@ func (l *loss) play(ctx context.Context) error {
 		return err
 	}
 	l.story = newStory(lastLossSKU.Add(1), &explore.Scenario{Name: l.loses() + ", while A is inside", Stock: lossStock,
-		Buyers: lossBuyers[:2], Faults: []explore.Fault{explore.NodeLost}, MaxFaults: 1, Next: true})
+		Buyers: lossBuyers[:2], Faults: []explore.Fault{fault.NodeLost}, MaxFaults: 1, Next: true})
 	var all []*shopper
 	for _, b := range lossBuyers {
 		s, err := l.enter(ctx, b, lost)
@@ -215,13 +217,7 @@ func (l *loss) loses() string {
 // enter starts a process for one buyer. Its clients try the node that will be
 // lost before any other.
 func (l *loss) enter(ctx context.Context, b explore.Buyer, lost *lab.Process) (*shopper, error) {
-	info := l.bench.info
-	if inner := info.Locker; inner != nil {
-		info.Locker = func(d catalog.Deps) (lock.Locker, error) {
-			locker, err := inner(d)
-			return &watched{locker, l.story, b.Name}, err
-		}
-	}
+	info := observe.Locks(l.bench.info, nil)
 	settings := realSettings()
 	settings.LockLease, settings.LockWait = lossLease, lossWait
 	p, err := openParty(ctx, info, l.config(lost), settings, lossSession)
@@ -264,7 +260,7 @@ func (l *loss) shop(ctx context.Context, lost *lab.Process, a, b, next *shopper)
 
 	begun := time.Now()
 	what, with := l.describe()
-	l.story.tell(explore.Step{Choice: explore.Choice{Fault: explore.NodeLost}, Command: what + with})
+	l.story.tell(explore.Step{Choice: explore.Choice{Fault: fault.NodeLost}, Command: what + with})
 	if err := l.ensemble.Lose(ctx, lost); err != nil {
 		return err
 	}
@@ -295,7 +291,9 @@ func (l *loss) look(ctx context.Context) {
 		return
 	}
 	defer in.Close()
-	l.story.look(explore.Peek(ctx, in, l.bench.info, l.story.sku))
+	if probes, err := probe.Of(ctx, in, l.bench.info); err == nil {
+		l.story.look(probes.Look(ctx, probe.Key(l.bench.info, l.story.sku), l.story.sku))
+	}
 }
 
 // judge says what was wrong: with the stock, with who was inside, with who got

@@ -11,6 +11,7 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
+	"seckill/internal/fault"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/lock"
@@ -65,7 +66,7 @@ func TestFailoverLosesTheLock(t *testing.T) {
 		if !slices.ContainsFunc(e.Problems, func(p explore.Problem) bool { return p.Rule == explore.RuleOverlap }) {
 			t.Errorf("%s: problems %+v, want two holders among them", name, e.Problems)
 		}
-		lost := slices.IndexFunc(e.Steps, func(s explore.Step) bool { return s.Fault == explore.NodeLost })
+		lost := slices.IndexFunc(e.Steps, func(s explore.Step) bool { return s.Fault == fault.NodeLost })
 		if lost < 1 {
 			t.Fatalf("%s: no node is lost in %+v", name, e.Steps)
 		}
@@ -112,7 +113,7 @@ func TestLossIsToldAgain(t *testing.T) {
 			t.Errorf("the table does not say %q:\n%s", want, table.String())
 		}
 	}
-	w, err := explore.Open(t.Context(), redislock.Redsync, prove.Only(on.Config(), redislock.Redsync.Needs), nil)
+	w, err := explore.Open(t.Context(), redislock.Redsync, prove.Only(on.Config(), redislock.Redsync.Needs), explore.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -190,7 +190,7 @@ func (b *bench) open(ctx context.Context) (*explore.World, error) {
 	if b.world != nil {
 		return b.world, nil
 	}
-	w, err := explore.Open(ctx, b.info, Only(b.servers.Config(), b.info.Needs), nil)
+	w, err := explore.Open(ctx, b.info, Only(b.servers.Config(), b.info.Needs), explore.Options{})
 	b.world = w
 	return w, err
 }

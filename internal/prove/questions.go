@@ -10,6 +10,7 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
+	"seckill/internal/fault"
 	"seckill/internal/ledger"
 )
 
@@ -94,8 +95,8 @@ func faultless(processes int) []*explore.Scenario {
 
 // soundness is what the searches without faults found.
 type soundness struct {
-	cell Cell                      // their bounds, added up
-	by   map[string]*explore.Order // the first broken order of each rule
+	cell Cell                         // their bounds, added up
+	by   map[string]*explore.Schedule // the first broken order of each rule
 }
 
 // sound explores what happens without any fault, once for a bench.
@@ -111,7 +112,7 @@ func (b *bench) sound(ctx context.Context, processes int) (*soundness, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &soundness{cell: Cell{Answer: Holds, Preemptions: -1}, by: map[string]*explore.Order{}}
+	s := &soundness{cell: Cell{Answer: Holds, Preemptions: -1}, by: map[string]*explore.Schedule{}}
 	for _, scenario := range faultless(processes) {
 		res, err := w.Search(ctx, scenario, explore.Limits{Preemptions: -1, All: true, Time: b.options.Budget})
 		if err != nil {
@@ -164,7 +165,7 @@ func (b *bench) verdict(ctx context.Context, question string, s *soundness, coun
 	for _, counts := range []func(string) bool{
 		func(rule string) bool { return counts(rule) && ledgerRule(rule) }, counts,
 	} {
-		var first *explore.Order
+		var first *explore.Schedule
 		for rule, o := range s.by {
 			if counts(rule) && (first == nil || shorter(o, first)) {
 				first = o
@@ -177,7 +178,7 @@ func (b *bench) verdict(ctx context.Context, question string, s *soundness, coun
 	return c, nil
 }
 
-func shorter(a, b *explore.Order) bool {
+func shorter(a, b *explore.Schedule) bool {
 	return a.Preemptions < b.Preemptions || a.Preemptions == b.Preemptions && len(a.Steps) < len(b.Steps)
 }
 
@@ -187,7 +188,7 @@ func ledgerRule(rule string) bool {
 }
 
 // broken keeps a counterexample.
-func (b *bench) broken(ctx context.Context, question string, c Cell, o *explore.Order, counts func(string) bool) (Cell, error) {
+func (b *bench) broken(ctx context.Context, question string, c Cell, o *explore.Schedule, counts func(string) bool) (Cell, error) {
 	w, err := b.open(ctx)
 	if err != nil {
 		return c, err
@@ -249,7 +250,7 @@ func (b *bench) deadHolder(ctx context.Context) (Cell, error) {
 		return Cell{Answer: NotAsked, Text: "a dead process takes the lock with it; across processes it locks nothing"}, nil
 	}
 	c, err := b.faulty(ctx, "dead-holder", anyRule, &explore.Scenario{Name: "two buyers, one may die", Stock: 5, Next: true,
-		Buyers: buyers(2, explore.Buys, explore.Buys), Faults: []explore.Fault{explore.Dies}})
+		Buyers: buyers(2, explore.Buys, explore.Buys), Faults: []explore.Fault{fault.Dies}})
 	if err != nil || c.Answer != Holds {
 		return c, err
 	}
@@ -258,7 +259,7 @@ func (b *bench) deadHolder(ctx context.Context) (Cell, error) {
 		three, err := b.faulty(ctx, "dead-holder", anyRule,
 			&explore.Scenario{Name: "two contenders find what a third has left behind who died", Buyers: contenders, DiesFirst: true},
 			&explore.Scenario{Name: "one has the lock, two wait for it, one may die", Buyers: contenders, InLine: true,
-				Faults: []explore.Fault{explore.Dies}})
+				Faults: []explore.Fault{fault.Dies}})
 		if err != nil || three.Answer == Breaks {
 			return three, err
 		}
@@ -285,9 +286,9 @@ func (b *bench) leaseEnd(ctx context.Context) (Cell, error) {
 		return Cell{Answer: NotAsked, Text: "it holds nothing between two commands that could end"}, nil
 	}
 	return b.faulty(ctx, "lease-end", notOverlap, &explore.Scenario{Name: "two buyers, the holder's lease ends", Stock: 2, Next: true,
-		Buyers: buyers(2, explore.Buys, explore.Buys), Faults: []explore.Fault{explore.LeaseEnds}},
+		Buyers: buyers(2, explore.Buys, explore.Buys), Faults: []explore.Fault{fault.LeaseEnds}},
 		&explore.Scenario{Name: "two buyers, enough for both, the holder's lease ends", Stock: 5, Next: true,
-			Buyers: buyers(2, explore.Buys, explore.Buys), Faults: []explore.Fault{explore.LeaseEnds}})
+			Buyers: buyers(2, explore.Buys, explore.Buys), Faults: []explore.Fault{fault.LeaseEnds}})
 }
 
 func (b *bench) clocks(ctx context.Context) (Cell, error) {
@@ -331,9 +332,9 @@ func (b *bench) owner(ctx context.Context) (Cell, error) {
 	// third gets in beside him.
 	c, err := b.faulty(ctx, "owner", func(rule string) bool { return rule == explore.RuleOverlap || rule == explore.RuleStolen },
 		&explore.Scenario{Name: "two contenders, the lock is lost under its holder", Clears: true,
-			Buyers: buyers(processes, explore.Locks, explore.Locks), Faults: []explore.Fault{explore.LeaseEnds}},
+			Buyers: buyers(processes, explore.Locks, explore.Locks), Faults: []explore.Fault{fault.LeaseEnds}},
 		&explore.Scenario{Name: "one has the lock, two wait for it, and it is lost under its holder", Clears: true, InLine: true,
-			Buyers: buyers(processes, explore.Locks, explore.Locks, explore.Locks), Faults: []explore.Fault{explore.LeaseEnds}})
+			Buyers: buyers(processes, explore.Locks, explore.Locks, explore.Locks), Faults: []explore.Fault{fault.LeaseEnds}})
 	if err != nil || c.Answer == Breaks {
 		return c, err
 	}
@@ -349,7 +350,7 @@ func (b *bench) lostReply(ctx context.Context) (Cell, error) {
 		processes = 1
 	}
 	return b.faulty(ctx, "lost-reply", notOverlap, &explore.Scenario{Name: "two buyers, a reply or a command is lost", Stock: 5, Next: true,
-		Buyers: buyers(processes, explore.Buys, explore.Buys), Faults: []explore.Fault{explore.ReplyLost, explore.CommandLost}})
+		Buyers: buyers(processes, explore.Buys, explore.Buys), Faults: []explore.Fault{fault.ReplyLost, fault.CommandLost}})
 }
 
 func (b *bench) otherSKUs(ctx context.Context) (Cell, error) {

@@ -13,6 +13,7 @@ import (
 	"seckill/internal/explore"
 	"seckill/internal/ledger"
 	"seckill/internal/lock"
+	"seckill/internal/observe"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
 )
@@ -23,14 +24,14 @@ type story struct {
 	sku int64
 
 	mu     sync.Mutex
-	order  explore.Order
-	tokens map[string]string
+	order  explore.Schedule
+	names  *observe.Names
 	inside map[string]context.Context // their leases'
 	said   map[string]string          // what each did last
 }
 
 func newStory(sku int64, s *explore.Scenario) *story {
-	return &story{sku: sku, order: explore.Order{Scenario: s}, tokens: map[string]string{},
+	return &story{sku: sku, order: explore.Schedule{Scenario: s}, names: observe.NewNames(sku),
 		inside: map[string]context.Context{}, said: map[string]string{}}
 }
 
@@ -41,7 +42,7 @@ const storyLimit = 200
 func (s *story) tell(step explore.Step) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	step.Command = explore.Anonymous(step.Command, s.sku, s.tokens)
+	step.Command = s.names.Plain(step.Command)
 	if step.Who != "" && s.said[step.Who] == step.Command || len(s.order.Steps) == storyLimit {
 		return -1
 	}
@@ -54,7 +55,7 @@ func (s *story) result(step int, result string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if step >= 0 {
-		s.order.Steps[step].Result = explore.Anonymous(result, s.sku, s.tokens)
+		s.order.Steps[step].Result = s.names.Plain(result)
 	}
 }
 
@@ -63,7 +64,7 @@ func (s *story) look(values []explore.Value) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i, v := range values {
-		values[i] = explore.Value{Name: explore.Anonymous(v.Name, s.sku, s.tokens), Value: explore.Anonymous(v.Value, s.sku, s.tokens)}
+		values[i] = explore.Value{Name: s.names.Plain(v.Name), Value: s.names.Plain(v.Value)}
 	}
 	if n := len(s.order.Steps); n > 0 {
 		s.order.Steps[n-1].Values = values
@@ -88,32 +89,6 @@ func (s *story) leaves(who string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.inside, who)
-}
-
-// watched is a lock of one buyer in a story.
-type watched struct {
-	lock.Locker
-	story *story
-	who   string
-}
-
-func (w *watched) Acquire(ctx context.Context, key string, o lock.Options) (lock.Lease, error) {
-	lease, err := w.Locker.Acquire(ctx, key, o)
-	if _, ok := lease.(lock.SessionLease); ok || err != nil {
-		return lease, err
-	}
-	w.story.enters(w.who, lease.Context())
-	return &watchedLease{lease, w}, nil
-}
-
-type watchedLease struct {
-	lock.Lease
-	lock *watched
-}
-
-func (l *watchedLease) Release(ctx context.Context) error {
-	l.lock.story.leaves(l.lock.who)
-	return l.Lease.Release(ctx)
 }
 
 // A shopper is a buyer in a story, as the tap of his own commands. One who is
@@ -147,6 +122,20 @@ func newShopper(b explore.Buyer, p *party, s *story) *shopper {
 		sent: map[string]bool{}, under: map[*tap.Command]sending{}}
 }
 
+// Holds implements observe.Holder. A lock of a database session ends with the
+// transaction that it is for: there is nothing to see.
+func (s *shopper) Holds(lease lock.Lease, _ bool) {
+	if _, ok := lease.(lock.SessionLease); !ok {
+		s.story.enters(s.Name, lease.Context())
+	}
+}
+
+// Frees implements observe.Holder.
+func (s *shopper) Frees() { s.story.leaves(s.Name) }
+
+// Freed implements observe.Holder.
+func (s *shopper) Freed() {}
+
 // Before implements tap.Tap.
 func (s *shopper) Before(ctx context.Context, c *tap.Command) error {
 	if c.Name == "back-off" {
@@ -155,7 +144,7 @@ func (s *shopper) Before(ctx context.Context, c *tap.Command) error {
 	if s.open != nil && c.Backend == tap.SQL && slices.Contains([]string{"INSERT", "UPDATE"}, c.Name) {
 		s.stand()
 	}
-	text := explore.Describe(c)
+	text := observe.Describe(c)
 	if tap.IsBackground(ctx) {
 		text = "(renewer) " + text
 	}

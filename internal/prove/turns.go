@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"seckill/internal/catalog"
-	"seckill/internal/explore"
 	"seckill/internal/lock"
+	"seckill/internal/observe"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
 )
@@ -26,7 +26,7 @@ const noLock = "it is not a lock: a buyer holds nothing between reading and writ
 // A turn is one buyer's time with the lock.
 type turn struct {
 	*party
-	*gate
+	*observe.Gate
 	sku, user int64
 	lease     lock.Lease
 	over      chan error // of a purchase that stands at its gate
@@ -36,11 +36,11 @@ type turn struct {
 // statement of its own (FOR UPDATE, GET_LOCK) has it from there to its first
 // write, and stands before that.
 func (p *party) turn(sku, user int64) *turn {
-	g := newGate(never)
+	g := observe.NewGate(nil)
 	if p.locker == nil {
-		g = newGate(func(_ int, c *tap.Command) bool { return writes(c) })
+		g = observe.NewGate(func(_ int, c *tap.Command) bool { return writes(c) })
 	}
-	return &turn{party: p, gate: g, sku: sku, user: user, over: make(chan error, 1)}
+	return &turn{party: p, Gate: g, sku: sku, user: user, over: make(chan error, 1)}
 }
 
 func writes(c *tap.Command) bool {
@@ -50,7 +50,7 @@ func writes(c *tap.Command) bool {
 // begin returns when the buyer has the lock: leave then. ErrBusy and ctx's
 // error: the lock was not to be had.
 func (t *turn) begin(ctx context.Context) (err error) {
-	ctx = tap.With(ctx, t.gate)
+	ctx = tap.With(ctx, t.Gate)
 	if t.locker != nil {
 		t.lease, err = t.locker.Acquire(ctx, t.info.Key(t.sku), t.info.LockOptions(realSettings()))
 		return err
@@ -60,7 +60,7 @@ func (t *turn) begin(ctx context.Context) (err error) {
 		t.over <- err
 	}()
 	select {
-	case <-t.reached:
+	case <-t.Reached:
 		return nil
 	case err = <-t.over:
 		if err == nil {
@@ -76,7 +76,7 @@ func (t *turn) leave() {
 		_ = t.lease.Release(context.Background()) // it may have ended
 		return
 	}
-	close(t.open)
+	t.Open()
 	<-t.over
 }
 
@@ -88,7 +88,7 @@ func (p *party) alone(ctx context.Context, sku int64) (commands int, locks bool,
 		if err := t.begin(ctx); err != nil {
 			return 0, false, fmt.Errorf("a buyer whom nobody disturbs: %w", err)
 		}
-		seen := t.commands()
+		seen := t.Commands()
 		t.leave()
 		commands = len(seen)
 		locks = p.locker != nil || slices.ContainsFunc(seen, func(c *tap.Command) bool {
@@ -121,7 +121,7 @@ func (b *bench) waits(ctx context.Context) (Cell, error) {
 	total := 0
 	go func() {
 		err := second.begin(ctx)
-		total = len(second.commands())
+		total = len(second.Commands())
 		if err == nil {
 			second.leave()
 		}
@@ -134,7 +134,7 @@ func (b *bench) waits(ctx context.Context) (Cell, error) {
 	case <-time.After(settling):
 	case <-ctx.Done():
 	}
-	during := second.commands()
+	during := second.Commands()
 	first.leave()
 	if err := <-got; err != nil {
 		return Cell{}, fmt.Errorf("the buyer who waited was told: %w", err)
@@ -239,7 +239,7 @@ func lineUp(ctx context.Context, parties []*party, sku int64) (granted []int, c 
 	var told []error
 	for n := range queued {
 		t := parties[n%len(parties)].turn(sku, int64(10+n))
-		before, err := waiting(ctx, first.party)
+		before, err := first.probes.Waiting(ctx)
 		if err != nil {
 			first.leave()
 			all.Wait()
@@ -282,10 +282,10 @@ func arrived(ctx context.Context, t *turn, before int, gone <-chan struct{}) boo
 	look := time.NewTicker(settling / 60)
 	defer look.Stop()
 	for {
-		itself, unanswered := t.gate.waits()
+		itself, unanswered := t.waits()
 		inside := unanswered > realLease/2 // no server says so
 		if !itself && unanswered > settling/30 {
-			n, err := waiting(ctx, t.party)
+			n, err := t.probes.Waiting(ctx)
 			inside = inside || err == nil && n > before
 		}
 		if itself || inside {
@@ -307,13 +307,17 @@ func arrived(ctx context.Context, t *turn, before int, gone <-chan struct{}) boo
 	}
 }
 
-// waiting is how many commands wait inside the servers.
-func waiting(ctx context.Context, p *party) (int, error) {
-	var version string
-	if err := p.store.Read(ctx, &version, "SELECT VERSION()"); err != nil {
-		return 0, err
+// waits: the buyer waits by itself. unanswered is for how long a server has not
+// answered a command.
+func (t *turn) waits() (itself bool, unanswered time.Duration) {
+	sent, _ := t.List()
+	for _, c := range sent {
+		itself = itself || c.Command.Backend == tap.Waiting
+		if !c.Done {
+			unanswered = max(unanswered, c.Took)
+		}
 	}
-	return explore.Waiting(ctx, p.in, !strings.Contains(version, "MariaDB"))
+	return itself, unanswered
 }
 
 // hungHolder lets a holder hang for longer than a lease, with everything around

@@ -3,6 +3,7 @@ package tap
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -19,13 +20,28 @@ func WrapEtcd(c *clientv3.Client) {
 	c.Watcher = etcdWatcher{c.Watcher}
 }
 
-func etcdDo[T any](ctx context.Context, describe func() (name, text string), send func() (T, error)) (T, error) {
-	var got T
-	err := Do(ctx, func() *Command {
+func etcdDo[T any](ctx context.Context, describe func() (name, text string), send func(context.Context) (T, error)) (T, error) {
+	return etcdSet(ctx, nil, describe, send)
+}
+
+// etcdSet is etcdDo for what writes keys.
+func etcdSet[T any](
+	ctx context.Context, ops []clientv3.Op, describe func() (name, text string), send func(context.Context) (T, error),
+) (got T, err error) {
+	err = Do(ctx, func() *Command {
 		name, text := describe()
-		return &Command{Backend: Etcd, Name: name, Text: text}
-	}, func() (err error) {
-		got, err = send()
+		c := &Command{Backend: Etcd, Name: name, Text: text}
+		for _, op := range ops {
+			if op.IsPut() {
+				c.Sets = append(c.Sets, Pair{string(op.KeyBytes()), string(op.ValueBytes())})
+			}
+		}
+		return c
+	}, func(ctx context.Context) error {
+		answer, err := send(ctx)
+		if !IsLate(ctx) {
+			got = answer
+		}
 		return err
 	})
 	return got, err
@@ -36,50 +52,52 @@ type etcdKV struct{ clientv3.KV }
 func (kv etcdKV) Put(
 	ctx context.Context, key, val string, opts ...clientv3.OpOption,
 ) (*clientv3.PutResponse, error) {
-	return etcdDo(ctx, func() (string, string) { return describeOp(clientv3.OpPut(key, val, opts...)) },
-		func() (*clientv3.PutResponse, error) { return kv.KV.Put(ctx, key, val, opts...) })
+	op := clientv3.OpPut(key, val, opts...)
+	return etcdSet(ctx, []clientv3.Op{op}, func() (string, string) { return describeOp(op) },
+		func(ctx context.Context) (*clientv3.PutResponse, error) { return kv.KV.Put(ctx, key, val, opts...) })
 }
 
 func (kv etcdKV) Get(
 	ctx context.Context, key string, opts ...clientv3.OpOption,
 ) (*clientv3.GetResponse, error) {
 	return etcdDo(ctx, func() (string, string) { return describeOp(clientv3.OpGet(key, opts...)) },
-		func() (*clientv3.GetResponse, error) { return kv.KV.Get(ctx, key, opts...) })
+		func(ctx context.Context) (*clientv3.GetResponse, error) { return kv.KV.Get(ctx, key, opts...) })
 }
 
 func (kv etcdKV) GetStream(
 	ctx context.Context, key string, opts ...clientv3.OpOption,
 ) (clientv3.GetStreamChan, error) {
 	return etcdDo(ctx, func() (string, string) { return describeOp(clientv3.OpGet(key, opts...)) },
-		func() (clientv3.GetStreamChan, error) { return kv.KV.GetStream(ctx, key, opts...) })
+		func(ctx context.Context) (clientv3.GetStreamChan, error) { return kv.KV.GetStream(ctx, key, opts...) })
 }
 
 func (kv etcdKV) Delete(
 	ctx context.Context, key string, opts ...clientv3.OpOption,
 ) (*clientv3.DeleteResponse, error) {
 	return etcdDo(ctx, func() (string, string) { return describeOp(clientv3.OpDelete(key, opts...)) },
-		func() (*clientv3.DeleteResponse, error) { return kv.KV.Delete(ctx, key, opts...) })
+		func(ctx context.Context) (*clientv3.DeleteResponse, error) { return kv.KV.Delete(ctx, key, opts...) })
 }
 
 func (kv etcdKV) Compact(
 	ctx context.Context, rev int64, opts ...clientv3.CompactOption,
 ) (*clientv3.CompactResponse, error) {
 	return etcdDo(ctx, func() (string, string) { return "compact", fmt.Sprint("compact ", rev) },
-		func() (*clientv3.CompactResponse, error) { return kv.KV.Compact(ctx, rev, opts...) })
+		func(ctx context.Context) (*clientv3.CompactResponse, error) { return kv.KV.Compact(ctx, rev, opts...) })
 }
 
 func (kv etcdKV) Do(ctx context.Context, op clientv3.Op) (clientv3.OpResponse, error) {
-	return etcdDo(ctx, func() (string, string) { return describeOp(op) },
-		func() (clientv3.OpResponse, error) { return kv.KV.Do(ctx, op) })
+	return etcdSet(ctx, []clientv3.Op{op}, func() (string, string) { return describeOp(op) },
+		func(ctx context.Context) (clientv3.OpResponse, error) { return kv.KV.Do(ctx, op) })
 }
 
 // A transaction is one command: it passes the Tap when it is committed.
 func (kv etcdKV) Txn(ctx context.Context) clientv3.Txn {
-	return &etcdTxn{Txn: kv.KV.Txn(ctx), ctx: ctx}
+	return &etcdTxn{Txn: kv.KV.Txn(ctx), kv: kv.KV, ctx: ctx}
 }
 
 type etcdTxn struct {
 	clientv3.Txn
+	kv                  clientv3.KV
 	ctx                 context.Context
 	cmps                []clientv3.Cmp
 	onSuccess, onFailed []clientv3.Op
@@ -101,33 +119,40 @@ func (t *etcdTxn) Else(ops ...clientv3.Op) clientv3.Txn {
 }
 
 func (t *etcdTxn) Commit() (*clientv3.TxnResponse, error) {
-	return etcdDo(t.ctx, func() (string, string) {
+	return etcdSet(t.ctx, slices.Concat(t.onSuccess, t.onFailed), func() (string, string) {
 		return "txn", describeTxn(t.cmps, t.onSuccess, t.onFailed)
-	}, t.Txn.Commit)
+	}, func(ctx context.Context) (*clientv3.TxnResponse, error) {
+		if IsLate(ctx) { // the library's has the context of a caller who has gone
+			return t.kv.Txn(ctx).If(t.cmps...).Then(t.onSuccess...).Else(t.onFailed...).Commit()
+		}
+		return t.Txn.Commit()
+	})
 }
 
 type etcdLease struct{ clientv3.Lease }
 
 func (l etcdLease) Grant(ctx context.Context, ttl int64) (*clientv3.LeaseGrantResponse, error) {
 	return etcdDo(ctx, func() (string, string) { return "grant", fmt.Sprint("grant ", ttl, "s") },
-		func() (*clientv3.LeaseGrantResponse, error) { return l.Lease.Grant(ctx, ttl) })
+		func(ctx context.Context) (*clientv3.LeaseGrantResponse, error) { return l.Lease.Grant(ctx, ttl) })
 }
 
 func (l etcdLease) Revoke(ctx context.Context, id clientv3.LeaseID) (*clientv3.LeaseRevokeResponse, error) {
 	return etcdDo(ctx, describeLease("revoke", id),
-		func() (*clientv3.LeaseRevokeResponse, error) { return l.Lease.Revoke(ctx, id) })
+		func(ctx context.Context) (*clientv3.LeaseRevokeResponse, error) { return l.Lease.Revoke(ctx, id) })
 }
 
 func (l etcdLease) TimeToLive(
 	ctx context.Context, id clientv3.LeaseID, opts ...clientv3.LeaseOption,
 ) (*clientv3.LeaseTimeToLiveResponse, error) {
 	return etcdDo(ctx, describeLease("timetolive", id),
-		func() (*clientv3.LeaseTimeToLiveResponse, error) { return l.Lease.TimeToLive(ctx, id, opts...) })
+		func(ctx context.Context) (*clientv3.LeaseTimeToLiveResponse, error) {
+			return l.Lease.TimeToLive(ctx, id, opts...)
+		})
 }
 
 func (l etcdLease) Leases(ctx context.Context) (*clientv3.LeaseLeasesResponse, error) {
 	return etcdDo(ctx, func() (string, string) { return "leases", "leases" },
-		func() (*clientv3.LeaseLeasesResponse, error) { return l.Lease.Leases(ctx) })
+		func(ctx context.Context) (*clientv3.LeaseLeasesResponse, error) { return l.Lease.Leases(ctx) })
 }
 
 // KeepAlive passes once, when it begins.
@@ -135,14 +160,18 @@ func (l etcdLease) KeepAlive(
 	ctx context.Context, id clientv3.LeaseID,
 ) (<-chan *clientv3.LeaseKeepAliveResponse, error) {
 	return etcdDo(ctx, describeLease("keepalive", id),
-		func() (<-chan *clientv3.LeaseKeepAliveResponse, error) { return l.Lease.KeepAlive(ctx, id) })
+		func(ctx context.Context) (<-chan *clientv3.LeaseKeepAliveResponse, error) {
+			return l.Lease.KeepAlive(ctx, id)
+		})
 }
 
 func (l etcdLease) KeepAliveOnce(
 	ctx context.Context, id clientv3.LeaseID,
 ) (*clientv3.LeaseKeepAliveResponse, error) {
 	return etcdDo(ctx, describeLease("keepalive", id),
-		func() (*clientv3.LeaseKeepAliveResponse, error) { return l.Lease.KeepAliveOnce(ctx, id) })
+		func(ctx context.Context) (*clientv3.LeaseKeepAliveResponse, error) {
+			return l.Lease.KeepAliveOnce(ctx, id)
+		})
 }
 
 type etcdWatcher struct{ clientv3.Watcher }
@@ -154,7 +183,7 @@ func (w etcdWatcher) Watch(ctx context.Context, key string, opts ...clientv3.OpO
 	changes, err := etcdDo(ctx, func() (string, string) {
 		_, text := describeOp(clientv3.OpGet(key, opts...))
 		return "watch", "watch" + strings.TrimPrefix(text, "get")
-	}, func() (clientv3.WatchChan, error) { return w.Watcher.Watch(ctx, key, opts...), nil })
+	}, func(ctx context.Context) (clientv3.WatchChan, error) { return w.Watcher.Watch(ctx, key, opts...), nil })
 	if err != nil {
 		closed := make(chan clientv3.WatchResponse)
 		close(closed)

@@ -34,8 +34,13 @@ func (h RedisHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 			return next(ctx, cmd)
 		}
 		err := Do(ctx, func() *Command {
-			return &Command{Backend: Redis, Node: h.Node, Name: strings.ToUpper(cmd.Name()), Text: text(cmd)}
-		}, func() error { return next(ctx, cmd) })
+			return &Command{Backend: Redis, Node: h.Node, Name: strings.ToUpper(cmd.Name()), Text: text(cmd), Sets: sets(cmd)}
+		}, func(ctx context.Context) error {
+			if IsLate(ctx) {
+				return next(ctx, redis.NewCmd(ctx, cmd.Args()...))
+			}
+			return next(ctx, cmd)
+		})
 		return settle(err, cmd)
 	}
 }
@@ -58,9 +63,31 @@ func (h RedisHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Pro
 			}
 			return &Command{Backend: Redis, Node: h.Node,
 				Name: strings.ToUpper(named.Name()), Text: strings.Join(parts, "; ")}
-		}, func() error { return next(ctx, cmds) })
+		}, func(ctx context.Context) error {
+			if IsLate(ctx) {
+				return next(ctx, copies(ctx, cmds))
+			}
+			return next(ctx, cmds)
+		})
 		return settle(err, cmds...)
 	}
+}
+
+// copies are the same commands with answers of their own.
+func copies(ctx context.Context, cmds []redis.Cmder) []redis.Cmder {
+	list := make([]redis.Cmder, len(cmds))
+	for i, cmd := range cmds {
+		list[i] = redis.NewCmd(ctx, cmd.Args()...)
+	}
+	return list
+}
+
+// sets is what SET writes.
+func sets(cmd redis.Cmder) []Pair {
+	if args := cmd.Args(); cmd.Name() == "set" && len(args) > 2 {
+		return []Pair{{fmt.Sprint(args[1]), fmt.Sprint(args[2])}}
+	}
+	return nil
 }
 
 // settle makes what the Tap decided what the caller reads from the commands.
@@ -114,7 +141,7 @@ func Subscribe(ctx context.Context, c redis.UniversalClient, channel string) (*S
 	var sub *redis.PubSub
 	err := Do(ctx, func() *Command {
 		return &Command{Backend: Redis, Name: "SUBSCRIBE", Text: "SUBSCRIBE " + channel}
-	}, func() error {
+	}, func(ctx context.Context) error {
 		sub = c.Subscribe(context.WithoutCancel(ctx), channel)
 		_, err := sub.Receive(ctx)
 		return err

@@ -56,18 +56,25 @@ type conn struct {
 // do sends a command past the tap. When the Tap puts an error in the place of
 // an answer (the command was stopped, or its reply was lost), the connection
 // is cut, as it would be: the server rolls back what is open on it, and nobody
-// uses it again.
-func (c *conn) do(ctx context.Context, describe func() *Command, send func() error) error {
+// uses it again. A command that is late is the last on its connection: the
+// server sees its end only behind it.
+func (c *conn) do(ctx context.Context, describe func() *Command, send func(context.Context) error) error {
 	if c.cut.Load() {
 		return driver.ErrBadConn
 	}
 	answered := errNotSent
-	err := Do(ctx, describe, func() error {
-		answered = send()
+	err := Do(ctx, describe, func(ctx context.Context) error {
+		if IsLate(ctx) {
+			defer c.Conn.Close()
+			return send(ctx)
+		}
+		answered = send(ctx)
 		return answered
 	})
 	if err != nil && (answered == nil || answered == errNotSent) && !c.cut.Swap(true) {
-		c.Conn.Close()
+		if _, late := errors.AsType[*Late](err); !late {
+			c.Conn.Close()
+		}
 	}
 	return err
 }
@@ -78,7 +85,7 @@ var errNotSent = errors.New("not sent")
 func (c *conn) Raw() driver.Conn { return c.Conn }
 
 func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (tx driver.Tx, err error) {
-	err = c.do(ctx, fixed("BEGIN"), func() error {
+	err = c.do(ctx, fixed("BEGIN"), func(ctx context.Context) error {
 		tx, err = c.Conn.(driver.ConnBeginTx).BeginTx(ctx, o)
 		return err
 	})
@@ -93,7 +100,7 @@ func (c *conn) ExecContext(ctx context.Context, q string, args []driver.NamedVal
 	if !ok || c.preparesArgs && len(args) > 0 {
 		return nil, driver.ErrSkip
 	}
-	err = c.do(ctx, statement(q, args), func() error {
+	err = c.do(ctx, statement(q, args), func(ctx context.Context) error {
 		res, err = e.ExecContext(ctx, q, args)
 		return err
 	})
@@ -105,7 +112,7 @@ func (c *conn) QueryContext(ctx context.Context, q string, args []driver.NamedVa
 	if !ok || c.preparesArgs && len(args) > 0 {
 		return nil, driver.ErrSkip
 	}
-	err = c.do(ctx, statement(q, args), func() error {
+	err = c.do(ctx, statement(q, args), func(ctx context.Context) error {
 		rows, err = e.QueryContext(ctx, q, args)
 		return err
 	})
@@ -176,7 +183,7 @@ type stmt struct {
 }
 
 func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (res driver.Result, err error) {
-	err = s.conn.do(ctx, statement(s.text, args), func() error {
+	err = s.conn.do(ctx, statement(s.text, args), func(ctx context.Context) error {
 		res, err = s.Stmt.(driver.StmtExecContext).ExecContext(ctx, args)
 		return err
 	})
@@ -184,7 +191,7 @@ func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (res d
 }
 
 func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (rows driver.Rows, err error) {
-	err = s.conn.do(ctx, statement(s.text, args), func() error {
+	err = s.conn.do(ctx, statement(s.text, args), func(ctx context.Context) error {
 		rows, err = s.Stmt.(driver.StmtQueryContext).QueryContext(ctx, args)
 		return err
 	})
@@ -208,8 +215,13 @@ type transaction struct {
 	conn *conn
 }
 
-func (t *transaction) Commit() error   { return t.conn.do(t.ctx, fixed("COMMIT"), t.Tx.Commit) }
-func (t *transaction) Rollback() error { return t.conn.do(t.ctx, fixed("ROLLBACK"), t.Tx.Rollback) }
+func (t *transaction) Commit() error {
+	return t.conn.do(t.ctx, fixed("COMMIT"), func(context.Context) error { return t.Tx.Commit() })
+}
+
+func (t *transaction) Rollback() error {
+	return t.conn.do(t.ctx, fixed("ROLLBACK"), func(context.Context) error { return t.Tx.Rollback() })
+}
 
 func fixed(verb string) func() *Command {
 	return func() *Command { return &Command{Backend: SQL, Name: verb, Text: verb} }

@@ -33,11 +33,18 @@ type Command struct {
 	Args    []any  // values that Text leaves as placeholders
 	Node    string // which of several like servers; empty where there is one
 
+	// Sets are the keys that it writes, with their values, in backends that
+	// keep such (Redis' SET, etcd's put): what a holder of a lock calls their own.
+	Sets []Pair
+
 	// Barrier, on a wait for news from a server: once it has returned, all
 	// that the server had to say before is in the channel that is waited for.
 	// Nil where nothing is under way on a wire (a mutex).
 	Barrier func(context.Context) error
 }
+
+// A Pair is a key and its value.
+type Pair struct{ Key, Value string }
 
 // A Tap sees commands. Its methods are called from the goroutine that sends
 // the command and must be safe for concurrent use: one purchase may use
@@ -50,6 +57,24 @@ type Tap interface {
 	// caller sees.
 	After(ctx context.Context, c *Command, err error) error
 }
+
+// Late is an error of Before: the caller gets no answer in time and goes on
+// with Err, while the command is on its way. Keep is given what delivers it,
+// later, past no tap; it may be called once, and must be, or what the command
+// would end (a transaction) stays as it is.
+type Late struct {
+	Err  error
+	Keep func(deliver func(context.Context) error)
+}
+
+func (l *Late) Error() string { return l.Err.Error() }
+func (l *Late) Unwrap() error { return l.Err }
+
+type lateKey struct{}
+
+// IsLate reports whether a command is delivered late: its caller has gone, and
+// what the caller reads must not be written to.
+func IsLate(ctx context.Context) bool { return ctx.Value(lateKey{}) != nil }
 
 // A Sleeper is a Tap that owns the clock: Sleep replaces a real back-off, and
 // Timer the timer that ends the wait c after d.
@@ -71,16 +96,46 @@ func From(ctx context.Context) Tap {
 	return t
 }
 
-type backgroundKey struct{}
+type helperKey struct{}
 
-// Background marks the commands of a helper goroutine, such as a lock's
-// renewer, that works beside the purchase it belongs to.
-func Background(ctx context.Context) context.Context {
-	return context.WithValue(ctx, backgroundKey{}, true)
+// A Helper is a goroutine, such as a lock's renewer, that works beside the
+// purchase it belongs to. Its identity tells helpers of one purchase apart.
+type Helper struct {
+	over func(*Helper)
+}
+
+// A Minder is a Tap that must know when helpers come and go.
+type Minder interface {
+	Began(*Helper)
+	Over(*Helper)
+}
+
+// Background marks the commands of a helper. Call Over when it has ended.
+func Background(ctx context.Context) (context.Context, *Helper) {
+	h := &Helper{}
+	if m, ok := From(ctx).(Minder); ok {
+		h.over = m.Over
+		m.Began(h)
+	}
+	return context.WithValue(ctx, helperKey{}, h), h
+}
+
+// Over is called when the helper sends nothing more.
+func (h *Helper) Over() {
+	if h.over != nil {
+		h.over(h)
+	}
+}
+
+// HelperOf is the helper that Background marked ctx with; nil for a purchase's
+// own commands.
+func HelperOf(ctx context.Context) *Helper {
+	h, _ := ctx.Value(helperKey{}).(*Helper)
+	return h
 }
 
 // IsBackground reports whether ctx was marked by Background.
-func IsBackground(ctx context.Context) bool { return ctx.Value(backgroundKey{}) != nil }
+func IsBackground(ctx context.Context) bool { return HelperOf(ctx) != nil }
 
 type fanKey struct{}
 
@@ -99,17 +154,22 @@ func FanOf(ctx context.Context) int {
 }
 
 // Do sends a command past the context's Tap. The command is described only
-// when somebody looks, so describe must not change anything.
-func Do(ctx context.Context, describe func() *Command, send func() error) error {
+// when somebody looks, so describe must not change anything. send is given the
+// context to send under: a command that is delivered late (Late) outlives its
+// caller's.
+func Do(ctx context.Context, describe func() *Command, send func(context.Context) error) error {
 	t := From(ctx)
 	if t == nil {
-		return send()
+		return send(ctx)
 	}
 	c := describe()
 	if err := t.Before(ctx, c); err != nil {
+		if late, ok := errors.AsType[*Late](err); ok {
+			late.Keep(func(ctx context.Context) error { return send(context.WithValue(ctx, lateKey{}, true)) })
+		}
 		return err
 	}
-	return t.After(ctx, c, send())
+	return t.After(ctx, c, send(ctx))
 }
 
 // Wait waits until done yields or is closed, or until ctx ends (its error is
@@ -147,7 +207,7 @@ func WaitAtMost[T any](
 	timer, stop := timer(ctx, c, limit)
 	defer stop()
 	var got T
-	err := Do(ctx, func() *Command { return c }, func() (err error) {
+	err := Do(ctx, func() *Command { return c }, func(ctx context.Context) (err error) {
 		got, err = await(ctx, timer, done)
 		return err
 	})
@@ -180,7 +240,7 @@ func timer(ctx context.Context, c *Command, limit time.Duration) (<-chan time.Ti
 func Sleep(ctx context.Context, d time.Duration) error {
 	return Do(ctx, func() *Command {
 		return &Command{Backend: Waiting, Name: "back-off", Text: d.String()}
-	}, func() error {
+	}, func(ctx context.Context) error {
 		if s, ok := From(ctx).(Sleeper); ok {
 			return s.Sleep(ctx, d)
 		}

@@ -273,7 +273,7 @@ func BenchmarkAbsent(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				_ = tap.Do(ctx, describe, send)
+				_ = tap.Do(ctx, describe, func(context.Context) error { return send() })
 			}
 		})
 	}

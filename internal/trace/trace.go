@@ -15,7 +15,8 @@ import (
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
 	"seckill/internal/ledger"
-	"seckill/internal/lock"
+	"seckill/internal/observe"
+	"seckill/internal/probe"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
 )
@@ -80,14 +81,10 @@ func Run(ctx context.Context, config backend.Config, info catalog.Info, buyers i
 		return nil, err
 	}
 	s := &sale{in: in, info: info, store: ledger.NewStore(in.DB), recorder: newRecorder()}
-	watched := info
-	if info.Locker != nil {
-		watched.Locker = func(d catalog.Deps) (lock.Locker, error) {
-			inner, err := info.Locker(d)
-			return &watchedLocker{inner, s.recorder}, err
-		}
+	if s.probes, err = probe.Of(ctx, in, info); err != nil {
+		return nil, err
 	}
-	if s.strategy, err = catalog.Build(watched, catalog.Deps{Instance: in, Ledger: s.store, Settings: catalog.DefaultSettings()}); err != nil {
+	if s.strategy, err = catalog.Build(observe.Locks(info, nil), catalog.Deps{Instance: in, Ledger: s.store, Settings: catalog.DefaultSettings()}); err != nil {
 		return nil, err
 	}
 	t := &Trace{Strategy: info.Name, Stock: stock}
@@ -128,6 +125,7 @@ type sale struct {
 	store    *ledger.Store
 	strategy seckill.Strategy
 	recorder *recorder
+	probes   probe.Set
 	run      int64
 }
 
@@ -169,15 +167,15 @@ func (s *sale) record(ctx context.Context, t *Trace) error {
 	told := make([]ledger.Told, len(t.Buyers))
 	t.Told = make([]explore.Answer, len(t.Buyers))
 	gate := newGate(len(t.Buyers))
-	s.recorder.start()
+	s.recorder.Start()
 	var all sync.WaitGroup
 	for i, b := range t.Buyers {
 		all.Go(func() {
 			p, enter := purchase(i, b, "1"), sync.OnceFunc(gate.pass)
-			r, err := s.strategy.Deduct(tap.With(ctx, &buyer{s.recorder, b.Name, enter}), p)
+			r, err := s.strategy.Deduct(tap.With(ctx, &buyer{recorder: s.recorder, name: b.Name, enter: enter}), p)
 			enter() // who sends nothing keeps nobody waiting
 			told[i] = tell(p, r, err)
-			t.Told[i] = explore.Answer{Who: b.Name, Answer: s.recorder.anonymous(answer(r, err))}
+			t.Told[i] = explore.Answer{Who: b.Name, Answer: s.recorder.Plain(answer(r, err))}
 		})
 	}
 	all.Wait()
@@ -198,9 +196,9 @@ func (s *sale) record(ctx context.Context, t *Trace) error {
 
 // look reads what the servers keep, in the words of the steps.
 func (s *sale) look(ctx context.Context) []explore.Value {
-	values := explore.Peek(ctx, s.in, s.info, sku)
+	values := s.probes.Look(ctx, probe.Key(s.info, sku), sku)
 	for i, v := range values {
-		values[i] = explore.Value{Name: s.recorder.anonymous(v.Name), Value: s.recorder.anonymous(v.Value)}
+		values[i] = explore.Value{Name: s.recorder.Plain(v.Name), Value: s.recorder.Plain(v.Value)}
 	}
 	return values
 }

@@ -1,0 +1,108 @@
+package explore
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+)
+
+// A Service makes the HTTP service of a process. close ends what it started.
+type Service func(*backend.Instance, catalog.Info, catalog.Settings) (h http.Handler, close func() error, err error)
+
+// Asks sends a purchase with an Idempotency-Key through the whole service, and
+// sends it again, with the same key, while it is not told for good what became
+// of it (Buyer.Again). Two may send the same request (Buyer.Same).
+var Asks = addDoing("asks", doing{
+	check: func(w *World) error {
+		if w.service == nil {
+			return errors.New("there is no service to ask")
+		}
+		return nil
+	},
+	prepare: func(ctx context.Context, w *World, _ *process, b Buyer) error {
+		p, err := w.process(ctx, b.Process)
+		if err != nil || p.service != nil {
+			return err
+		}
+		p.service, p.closeService, err = w.service(p.in, p.info, w.settings)
+		return err
+	},
+	perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
+		for n := 0; n <= o.Again && ctx.Err() == nil; n++ {
+			told, again := ask(ctx, p.service, w.purchase(o.Buyer), o)
+			o.Told = append(o.Told, told)
+			if !again {
+				return
+			}
+		}
+	},
+	told: func(w *World, o Outcome) []ledger.Told {
+		if o.Dead && len(o.Told) > 0 { // the last answer reached nobody
+			o.Told[len(o.Told)-1].Outcome = ledger.OutcomeUnknown
+		}
+		return o.Told
+	},
+	answer: func(o Outcome) string {
+		return fmt.Sprintf("sold %d, %d left", o.Receipt.Quantity, o.Receipt.Remaining)
+	},
+})
+
+// outcomes are the service's codes, as a judge and a strategy's caller know
+// them, and whether a client sends the request again.
+var outcomes = map[string]struct {
+	outcome ledger.Outcome
+	err     error
+	again   bool
+}{
+	"sold_out":            {ledger.OutcomeSoldOut, seckill.ErrSoldOut, false},
+	"duplicate":           {ledger.OutcomeDuplicate, seckill.ErrDuplicate, false},
+	"busy":                {ledger.OutcomeBusy, seckill.ErrBusy, true},
+	"conflict":            {ledger.OutcomeConflict, seckill.ErrConflict, true},
+	"in_progress":         {ledger.OutcomeInProgress, seckill.ErrBusy, true},
+	"unknown_outcome":     {ledger.OutcomeUnknown, seckill.ErrUnknown, true},
+	"backend_unavailable": {ledger.OutcomeError, seckill.ErrUnavailable, true},
+}
+
+// ask sends one request and reads its answer.
+func ask(ctx context.Context, service http.Handler, p seckill.Purchase, o *Outcome) (told ledger.Told, again bool) {
+	body := fmt.Sprintf(`{"sku_id":%d,"user_id":%d,"quantity":%d}`, p.SKU, p.User, p.Quantity)
+	req := httptest.NewRequestWithContext(ctx, http.MethodPost, "/api/v1/seckill", bytes.NewBufferString(body))
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Idempotency-Key", p.RequestID)
+	rec := httptest.NewRecorder()
+	service.ServeHTTP(rec, req)
+
+	told = ledger.Told{RequestID: p.RequestID, User: p.User, Quantity: p.Quantity, Outcome: ledger.OutcomeUnknown}
+	var answer struct {
+		OrderID   string `json:"order_id"`
+		Quantity  int64  `json:"quantity"`
+		Remaining int64  `json:"remaining"`
+		Code      string `json:"code"`
+		Detail    string `json:"detail"`
+	}
+	if err := json.Unmarshal(rec.Body.Bytes(), &answer); err != nil {
+		o.Err = fmt.Errorf("%w: status %d: %w", seckill.ErrUnknown, rec.Code, err)
+		return told, true
+	}
+	if rec.Code == http.StatusOK {
+		o.Err, o.Receipt = nil, seckill.Receipt{OrderID: answer.OrderID, SKU: p.SKU, Quantity: answer.Quantity, Remaining: answer.Remaining}
+		told.Outcome, told.OrderID, told.Remaining = ledger.OutcomeSold, answer.OrderID, answer.Remaining
+		return told, false
+	}
+	as, known := outcomes[answer.Code]
+	if !known {
+		as.outcome, as.err, as.again = ledger.OutcomeUnknown, seckill.ErrUnknown, true
+	}
+	told.Outcome = as.outcome
+	o.Err = fmt.Errorf("%w: %s (%s)", as.err, answer.Detail, answer.Code)
+	return told, as.again
+}

@@ -1,0 +1,78 @@
+package explore
+
+import (
+	"context"
+	"strings"
+
+	"seckill/internal/fault"
+)
+
+// A buyer's process dies; later the servers end what they keep for it.
+var (
+	_ = addFault(faultKind{
+		name: fault.Dies,
+		at: func(r *run, _ []*thread) (list []option) {
+			for _, a := range r.actors {
+				if !a.done() && a.life == alive {
+					list = append(list, option{Choice{Who: a.Name, Fault: fault.Dies}, false})
+				}
+			}
+			return list
+		},
+		happens: func(_ context.Context, r *run, step Step) error {
+			a := r.actor(step.Who)
+			r.cuts(a.process)
+			r.schedule.Steps = append(r.schedule.Steps, step)
+			r.die(a)
+			return nil
+		},
+	})
+	_ = addFault(faultKind{
+		name:    fault.GivenUp,
+		follows: true,
+		at: func(r *run, can []*thread) (list []option) {
+			for _, a := range r.actors {
+				if len(can) > 0 && a.life == dead && r.world.keepsSessions() {
+					list = append(list, option{Choice{Who: a.Name, Fault: fault.GivenUp}, false})
+				}
+			}
+			return list
+		},
+		happens: func(ctx context.Context, r *run, step Step) error {
+			a := r.actor(step.Who)
+			r.cuts(a.process)
+			return r.bury(ctx, a, true)
+		},
+	})
+)
+
+// die closes the sockets of a's process; whatever it does from now on fails
+// without reaching a server.
+func (r *run) die(a *actor) {
+	a.process.tainted = true
+	a.life, a.grip = dead, loose
+	a.outcome.Dead = true
+	a.late = nil // what had not left the machine
+	a.process.in.Kill()
+	a.cancel(errDead)
+	a.each(func(c *call) {
+		if c.state == ready || c.state == asleep {
+			c.drop()
+			c.answer <- errDead
+		}
+	})
+	r.everythingMoved()
+}
+
+// bury has the servers end what a dead buyer's process still has there.
+func (r *run) bury(ctx context.Context, a *actor, chosen bool) error {
+	a.life = buried
+	did, err := r.world.probes.GiveUp(ctx, r.world.key(), a.holder())
+	if did == nil {
+		did = []string{"nothing of theirs is left"}
+	}
+	r.schedule.Steps = append(r.schedule.Steps, Step{Choice: Choice{Who: a.Name, Fault: fault.GivenUp},
+		Command: r.world.names.Plain(strings.Join(did, "; ")), chosen: chosen, ByItself: !chosen})
+	r.everythingMoved()
+	return err
+}

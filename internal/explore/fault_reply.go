@@ -1,0 +1,36 @@
+package explore
+
+import (
+	"context"
+
+	"seckill/internal/fault"
+)
+
+// A connection is lost: behind a command that takes effect, or before it.
+var (
+	_ = addFault(faultKind{
+		name: fault.ReplyLost,
+		at:   atCommands(fault.ReplyLost),
+		happens: func(_ context.Context, r *run, step Step) error {
+			c := r.aimed(step.Choice)
+			r.cuts(c.actor.process)
+			r.send(c, step)
+			c.loseReply = true
+			c.answer <- nil
+			return nil
+		},
+	})
+	_ = addFault(faultKind{
+		name: fault.CommandLost,
+		at:   atCommands(fault.CommandLost),
+		happens: func(_ context.Context, r *run, step Step) error {
+			c := r.aimed(step.Choice)
+			r.cuts(c.actor.process)
+			r.send(c, step)
+			r.schedule.Steps[c.step].Result = "never arrives"
+			c.drop()
+			c.answer <- errCommandLost
+			return nil
+		},
+	})
+)

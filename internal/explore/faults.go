@@ -1,0 +1,61 @@
+package explore
+
+import (
+	"context"
+
+	"seckill/internal/fault"
+)
+
+// A faultKind makes one fault happen between two commands. Each is a file of its
+// own, which adds it.
+type faultKind struct {
+	name Fault
+	// follows: it is the consequence of another fault, may come whenever it can,
+	// and is not counted.
+	follows bool
+	// at lists where it could happen now; can are the threads that could go.
+	at func(r *run, can []*thread) []option
+	// happens lets it happen, and adds the step.
+	happens func(ctx context.Context, r *run, step Step) error
+}
+
+var (
+	kinds  = map[Fault]faultKind{}
+	follow []faultKind
+)
+
+func addFault(k faultKind) faultKind {
+	kinds[k.name] = k
+	if k.follows {
+		follow = append(follow, k)
+	}
+	return k
+}
+
+// known reports whether a step of an example may have this fault.
+func known(f Fault) bool {
+	_, ok := kinds[f]
+	return ok || f == fault.TimePasses || f == fault.NodeLost
+}
+
+// atCommands is every command that could be sent now, of a buyer or a renewer.
+func atCommands(f Fault) func(*run, []*thread) []option {
+	return func(r *run, can []*thread) (list []option) {
+		for _, t := range can {
+			c := t.choice()
+			c.Fault = f
+			list = append(list, option{c, t != r.last && can[0] == r.last})
+		}
+		return list
+	}
+}
+
+// aimed is the call that a fault befalls.
+func (r *run) aimed(c Choice) *call {
+	for _, t := range r.actor(c.Who).threads {
+		if t.helper != nil == c.Renewer && t.next() != nil {
+			return t.next()
+		}
+	}
+	return nil
+}

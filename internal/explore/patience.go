@@ -1,0 +1,170 @@
+package explore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"seckill/internal/fault"
+	"seckill/internal/tap"
+)
+
+// A move is a turn that may have changed something for those who back off.
+type move struct {
+	who     *actor // nil: a fault
+	by      *attempt
+	backend string
+	holding bool // it had the lock already
+}
+
+// counts: it may have changed something for others who try. What a buyer did to
+// get the lock has not, unless it left without it: they would wake each other
+// for ever.
+func (m move) counts() bool {
+	return m.who == nil || !m.by.failed && (m.who.run.world.info.Locker == nil || m.holding || m.who.done() && !m.who.passed)
+}
+
+// An attempt is what a buyer does between two back-offs.
+type attempt struct {
+	began  int // index in moves
+	used   map[string]bool
+	failed bool // it ended in a back-off, so it changed nothing for others
+}
+
+func (r *run) begin(a *actor) { a.attempt = &attempt{began: len(r.moves), used: map[string]bool{}} }
+
+func (r *run) moved(a *actor, backend string) {
+	a.attempt.used[backend] = true
+	r.moves = append(r.moves, move{a, a.attempt, backend, a.passed})
+}
+
+// everythingMoved: a fault may have changed anything.
+func (r *run) everythingMoved() {
+	for _, b := range []string{tap.SQL, tap.Redis, tap.ZooKeeper, tap.Etcd} {
+		r.moves = append(r.moves, move{backend: b})
+	}
+}
+
+// wake lets those try again who back off and for whom another may have changed
+// something since their attempt began: a poll that nothing moved before fails
+// as the last one did.
+func (r *run) wake() bool {
+	return r.wakeThose(func(a *actor) bool {
+		return slices.ContainsFunc(r.moves[a.attempt.began:], func(m move) bool {
+			return m.counts() && m.who != a && (m.who == nil || a.attempt.used[m.backend])
+		})
+	})
+}
+
+// wakeThose lets back-offs end.
+func (r *run) wakeThose(which func(*actor) bool) (any bool) {
+	for _, a := range r.actors {
+		if c := a.sleeper(); c != nil && which(a) {
+			r.begin(a)
+			c.drop()
+			c.answer <- nil
+			any = true
+		}
+	}
+	return any
+}
+
+// ringTimers ends every wait that has a limit, here or in a server: a lease has
+// ended, and whoever waits no longer than that looks again.
+func (r *run) ringTimers(ctx context.Context) (any bool, err error) {
+	for _, a := range r.actors {
+		a.each(func(c *call) {
+			if c.inside() && c.timer != nil && !c.rung {
+				c.rung = true
+				c.timer <- time.Time{}
+				any = true
+			}
+		})
+	}
+	woke, err := r.world.probes.Wake(ctx)
+	return any || woke, err
+}
+
+// When nobody can go and no lease is left to end, whoever waits looks again so
+// often before it gives up.
+const maxIdleTries = 3
+
+const gaveUp string = "gives up: nobody will ever wake him"
+
+// wakesLate: one who seemed to wait was on its way. A thread of the SQL server
+// that was given its row counts as waiting until it runs, and a busy machine
+// lets it wait for that.
+func (r *run) wakesLate(ctx context.Context) bool {
+	waits, away := r.inside()
+	for _, c := range append(waits, away...) {
+		if c.helper == nil && (!c.local() || c.command.Barrier == nil) {
+			return r.await(ctx, lateness) == nil
+		}
+	}
+	return false
+}
+
+// stuck is called when nobody can go and somebody has not finished: time
+// passes. First a lease that is still there ends; when none is left, those who
+// wait give up.
+func (r *run) stuck(ctx context.Context) error {
+	if r.wakesLate(ctx) {
+		return nil
+	}
+	var unserved []*actor
+	for _, a := range r.actors {
+		if !a.done() {
+			unserved = append(unserved, a)
+		}
+	}
+	for _, a := range r.actors {
+		if a.life == dead && r.world.keepsSessions() {
+			for _, w := range unserved {
+				w.outcome.WaitedFor++
+			}
+			return r.bury(ctx, a, false)
+		}
+	}
+	what, err := r.endLease(ctx)
+	if err != nil {
+		return err
+	}
+	if what == "" && r.idleTries < maxIdleTries {
+		r.idleTries++
+		rang, err := r.ringTimers(ctx)
+		if err != nil {
+			return err
+		}
+		if r.wakeThose(func(*actor) bool { return true }) || rang {
+			what = "clocks move on by a lease, and those who wait look again"
+		}
+	}
+	if what != "" {
+		r.schedule.Steps = append(r.schedule.Steps, Step{Choice: Choice{Fault: fault.TimePasses}, Command: what})
+		for _, a := range unserved {
+			a.outcome.WaitedFor++
+		}
+		if r.goesOn(ctx) {
+			return nil
+		}
+	}
+	for _, a := range unserved {
+		if a.life != alive || a.outcome.GaveUp {
+			continue
+		}
+		a.outcome.GaveUp = true
+		a.process.tainted = true
+		r.schedule.Steps = append(r.schedule.Steps, Step{Choice: Choice{Who: a.Name}, Result: gaveUp})
+		a.cancel(fmt.Errorf("%w: the buyer's time is up", context.DeadlineExceeded))
+	}
+	return r.settle(ctx)
+}
+
+// goesOn reports whether time that passed has let anybody go on.
+func (r *run) goesOn(ctx context.Context) bool {
+	if r.settle(ctx) != nil {
+		return false
+	}
+	return r.wake() || len(r.ready()) > 0 || r.finished()
+}

@@ -1,0 +1,186 @@
+// Package explore runs buyers through every order of their backend commands,
+// on the real servers.
+//
+// A buyer runs the untouched strategy. The tap stops it before each command,
+// and a scheduler lets one buyer go at a time. A command that waits inside a
+// server (for a row, GET_LOCK, BLPOP, a watch) is recognised by the server's own
+// word, and the others go on. One order of steps, from a fresh SKU to the audit,
+// is a Schedule; the search replays a prefix of a schedule that it has seen and
+// takes another turn, until no turn is left, those with the fewest preemptions
+// first (Musuvathi and Qadeer, "Iterative context bounding for systematic
+// testing of multithreaded programs", PLDI 2007), so that the first
+// counterexample that is found is a short one.
+//
+// What an actor does is a file does_….go, what may go wrong a file fault_….go.
+package explore
+
+import (
+	"time"
+
+	"seckill/internal/fault"
+	"seckill/internal/ledger"
+	"seckill/internal/probe"
+	"seckill/internal/seckill"
+)
+
+// A Scenario is what is explored: who does what, and what may go wrong.
+type Scenario struct {
+	Name   string  `json:"name"`
+	Stock  int64   `json:"stock"` // units of the fresh SKU
+	Buyers []Buyer `json:"buyers"`
+	// Faults that may happen, each at any moment; at most MaxFaults of them in
+	// one schedule.
+	Faults    []Fault `json:"faults,omitempty"`
+	MaxFaults int     `json:"max_faults,omitempty"`
+	// Renewals: renewers of locks act at any moment, so often in one schedule at
+	// most. With 0 no time passes for them.
+	Renewals int `json:"renewals,omitempty"`
+	// DiesFirst: the first buyer is alone, and dies before any of its commands;
+	// a lease later the others come.
+	DiesFirst bool `json:"dies_first,omitempty"`
+	// InLine: before anything is chosen the first buyer takes the lock, and the
+	// others come, one after the other, and wait for it.
+	InLine bool `json:"in_line,omitempty"`
+	// Next sends one more buyer through when all others are done: a lock that
+	// was left behind, or stock that was lost, shows by it.
+	Next bool `json:"next,omitempty"`
+	// Clears: LeaseEnds also removes a lock that has no lease, as an operator
+	// would who thinks its holder dead.
+	Clears bool `json:"clears,omitempty"`
+}
+
+// A Buyer is one actor.
+type Buyer struct {
+	Name     string `json:"name"`    // "A"
+	Process  int    `json:"process"` // buyers of one process share an instance
+	Quantity int64  `json:"quantity,omitempty"`
+	Does     Does   `json:"does"`
+	Other    bool   `json:"other,omitempty"` // wants another SKU than those who do not say so
+	// Same names the buyer whose order is cancelled, or whose request this is a
+	// copy of; "" is its own.
+	Same string `json:"same,omitempty"`
+	// Again is how often a request is sent again that got no final answer.
+	Again int `json:"again,omitempty"`
+	// Ahead is how far the clock of its process goes before the others'.
+	Ahead time.Duration `json:"clock_ahead_ns,omitempty"`
+}
+
+// A Fault is something that goes wrong at a moment of the scheduler's choice:
+// one of the names in package fault.
+type Fault = fault.Name
+
+// A Choice is one step of a schedule: whose turn it is and, with a Fault, what
+// happens instead. LeaseEnds belongs to no buyer.
+type Choice struct {
+	Who     string `json:"who,omitempty"`
+	Renewer bool   `json:"renewer,omitempty"` // of its lock
+	Fault   Fault  `json:"fault,omitempty"`
+}
+
+func (c Choice) String() string {
+	who := c.Who
+	if c.Renewer {
+		who += "'s renewer"
+	}
+	switch {
+	case c.Fault == "":
+		return who
+	case who == "":
+		return string(c.Fault)
+	}
+	return who + ": " + string(c.Fault)
+}
+
+// A Step is a choice and what came of it.
+type Step struct {
+	Choice
+	Backend string `json:"backend,omitempty"`
+	Command string `json:"command,omitempty"` // as observe.Names writes it
+	Result  string `json:"result,omitempty"`  // "", "waits", or an error
+	// Woke names those who waited inside a server and went on by this step.
+	Woke []string `json:"woke,omitempty"`
+	// Values after the step, when they were looked at: the row, the key.
+	Values []Value `json:"values,omitempty"`
+
+	// ByItself: it was not chosen. Time passed until it had to happen.
+	ByItself bool `json:"by_itself,omitempty"`
+
+	chosen bool // by the search
+}
+
+// A Value is something that the servers keep.
+type Value = probe.Value
+
+// A Schedule is one order of steps that was run to its end.
+type Schedule struct {
+	Scenario *Scenario
+	Steps    []Step
+	// Preemptions counts turns that were taken from a buyer who could go on.
+	Preemptions int
+	Buyers      []Outcome
+	Audit       ledger.Report
+	// Overlaps are moments at which two buyers held the lock.
+	Overlaps []Overlap
+	// Left is what the servers still kept for the lock after a death, before
+	// the next buyer came.
+	Left     []Value
+	Problems []Problem
+}
+
+// An Outcome is what became of one buyer.
+type Outcome struct {
+	Buyer
+	Receipt seckill.Receipt
+	Err     error
+	// Told is what was answered to each call of a buyer who asks the service.
+	Told []ledger.Told
+	Dead bool
+	// GaveUp: it waited, nothing could ever wake it any more, and its time was
+	// up. WaitedFor counts leases that had to end before it got through.
+	GaveUp    bool
+	WaitedFor int
+	// Expired: the lease was ended under it.
+	Expired bool
+	// Waited: at some moment it could not go on until another moved.
+	Waited bool
+	// Ended is the step after which it was through.
+	Ended int
+}
+
+// NothingTaken reports whether the buyer was told for sure that they got nothing.
+func (o Outcome) NothingTaken() bool { return o.Err != nil && !o.Dead && seckill.NothingTaken(o.Err) }
+
+// An Overlap is two holders of one lock.
+type Overlap struct {
+	Step   int // index in Steps
+	First  string
+	Second string
+	// Excused: First's lease had ended before, so the lock promised nothing.
+	Excused bool
+}
+
+// A Problem is one thing that must not happen.
+type Problem struct {
+	Rule    string `json:"rule"` // a ledger rule, or one of those below
+	Message string `json:"message"`
+}
+
+// Rules beside the ledger's.
+const (
+	RuleOverlap  = "two_holders" // one holder at a time
+	RuleUnknown  = "unknown"     // without a fault every buyer is told what became of it
+	RuleStuck    = "blocked"     // the next buyer gets through
+	RuleError    = "error"       // without a fault no buyer sees a backend's error
+	RuleHindered = "hindered"    // buyers of different SKUs do not wait for each other
+	RuleStolen   = "stolen"      // nobody else frees the lock of a holder
+	RuleEarly    = "early"       // nothing is sold before the sale starts
+)
+
+// LedgerRule reports whether a rule is one of the audit's.
+func LedgerRule(rule string) bool {
+	switch rule {
+	case RuleOverlap, RuleUnknown, RuleStuck, RuleError, RuleHindered, RuleStolen:
+		return false
+	}
+	return true
+}

@@ -1,0 +1,162 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+const (
+	// A buyer who computes is heard of within this, or something of theirs does
+	// not pass the tap.
+	computeLimit = 20 * time.Second
+	// A command that is sent is back, or its server says that it waits,
+	// within this.
+	commandLimit = 30 * time.Second
+	// quiet is how long goroutines that were just woken need to be heard of.
+	// It decides nothing by itself: a server's word or a barrier comes first.
+	quiet = time.Millisecond
+	// lateness is waited for before a buyer is called stuck.
+	lateness = 50 * time.Millisecond
+)
+
+// settle waits until every thread stands before a command, waits inside a
+// server, backs off, or has ended.
+func (r *run) settle(ctx context.Context) error {
+	begun := time.Now()
+	for barriers := false; ; {
+		if r.drain() {
+			barriers = false
+		}
+		if r.anyRunning() {
+			if err := r.await(ctx, computeLimit); err != nil {
+				return fmt.Errorf("a buyer neither sends a command nor ends: %w", err)
+			}
+			barriers = false
+			continue
+		}
+		waits, away := r.inside()
+		if len(waits)+len(away) == 0 {
+			return r.rolledBack(ctx)
+		}
+		if r.await(ctx, quiet) == nil {
+			barriers = false // what happened may have made news
+			continue
+		}
+		if !barriers && len(waits) > 0 {
+			barriers = true
+			if err := passBarriers(ctx, waits); err != nil {
+				return err
+			}
+			continue
+		}
+		if r.cut != nil && !slices.ContainsFunc(away, func(c *call) bool { return c.loseReply }) {
+			if err := r.rolledBack(ctx); err != nil {
+				return err
+			}
+			continue
+		}
+		if len(away) > 0 {
+			n, err := r.world.probes.Waiting(ctx)
+			if err != nil {
+				return err
+			}
+			if n < len(away) {
+				if time.Since(begun) > commandLimit {
+					return fmt.Errorf("%v has no answer, and no server says that it waits", away)
+				}
+				continue
+			}
+		}
+		for _, c := range append(waits, away...) {
+			if c.state != passing {
+				c.state = blocked
+			}
+			c.actor.outcome.Waited = c.actor.outcome.Waited || c.helper == nil
+		}
+		return ctx.Err()
+	}
+}
+
+// drain heeds the events that are there.
+func (r *run) drain() (any bool) {
+	for {
+		select {
+		case e := <-r.events:
+			r.heed(e)
+			any = true
+		default:
+			return any
+		}
+	}
+}
+
+func (r *run) anyRunning() bool {
+	return slices.ContainsFunc(r.actors, func(a *actor) bool {
+		return slices.ContainsFunc(a.threads, func(t *thread) bool { return t.state() == running })
+	})
+}
+
+// inside are the calls that are not back: waits in a process, and commands.
+func (r *run) inside() (waits, away []*call) {
+	for _, a := range r.actors {
+		a.each(func(c *call) {
+			switch {
+			case !c.inside():
+			case c.local():
+				waits = append(waits, c)
+			default:
+				away = append(away, c)
+			}
+		})
+	}
+	return waits, away
+}
+
+// passBarriers: when they have passed, no news is under way to who waits.
+func passBarriers(ctx context.Context, waits []*call) error {
+	for _, c := range waits {
+		if c.command.Barrier == nil {
+			continue
+		}
+		if err := c.command.Barrier(ctx); err != nil && c.actor.life == alive {
+			return fmt.Errorf("ask whether news are under way for %s: %w", c, err)
+		}
+	}
+	return nil
+}
+
+// cuts is called before a fault that may cut connections of p.
+func (r *run) cuts(p *process) { r.cut, r.open = p, p.in.Dialer.LocalAddrs() }
+
+// rolledBack waits until the SQL server has noticed the connections that a
+// fault has cut, and has rolled back what they had begun: until then others
+// wait for rows that have no holder any more.
+func (r *run) rolledBack(ctx context.Context) error {
+	if r.cut == nil {
+		return nil
+	}
+	now := r.cut.in.Dialer.LocalAddrs()
+	closed := slices.DeleteFunc(r.open, func(addr string) bool { return slices.Contains(now, addr) })
+	r.cut = nil
+	return r.world.sql.Gone(ctx, closed, true)
+}
+
+// await heeds one event.
+func (r *run) await(ctx context.Context, limit time.Duration) error {
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case e := <-r.events:
+		r.heed(e)
+		return nil
+	case <-timer.C:
+		return errNothing
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+var errNothing = errors.New("nothing happened")

@@ -1,0 +1,93 @@
+// Package observe is what watches purchases from outside: who has a lock, what
+// was sent and answered, and how to write it so that two runs can be compared.
+// The explorer, the proof's measurements and traces share it.
+package observe
+
+import (
+	"context"
+
+	"gorm.io/gorm"
+
+	"seckill/internal/catalog"
+	"seckill/internal/lock"
+	"seckill/internal/seckill"
+	"seckill/internal/tap"
+)
+
+// A Holder is a tap.Tap that is told of its buyer's locks.
+type Holder interface {
+	// Holds: the lock was granted. With transaction it is one's, and over with
+	// its COMMIT or ROLLBACK.
+	Holds(lease lock.Lease, transaction bool)
+	// Frees: it is about to be released. Freed: it was, or that was tried.
+	Frees()
+	Freed()
+}
+
+// Locks is info with a lock that tells the Holder in a caller's context. seen,
+// if not nil, is given the lock as it is built.
+func Locks(info catalog.Info, seen func(lock.Locker)) catalog.Info {
+	build := info.Locker
+	if build == nil {
+		return info
+	}
+	info.Locker = func(d catalog.Deps) (lock.Locker, error) {
+		inner, err := build(d)
+		if err != nil {
+			return nil, err
+		}
+		watched := &locker{inner}
+		if seen != nil {
+			seen(watched)
+		}
+		return watched, nil
+	}
+	return info
+}
+
+type locker struct{ lock.Locker }
+
+func (l *locker) Acquire(ctx context.Context, key string, o lock.Options) (lock.Lease, error) {
+	lease, err := l.Locker.Acquire(ctx, key, o)
+	h, ok := tap.From(ctx).(Holder)
+	if err != nil || !ok {
+		return lease, err
+	}
+	if s, ok := lease.(lock.SessionLease); ok {
+		_, tx := s.Session().Statement.ConnPool.(gorm.TxCommitter)
+		h.Holds(lease, tx)
+		return &session{s, h}, nil
+	}
+	h.Holds(lease, false)
+	return &held{lease, h}, nil
+}
+
+// Clear is the lock's own, if it has one.
+func (l *locker) Clear(ctx context.Context, key string) error {
+	if c, ok := l.Locker.(lock.Clearer); ok {
+		return c.Clear(ctx, key)
+	}
+	return seckill.ErrBusy
+}
+
+type held struct {
+	lock.Lease
+	holder Holder
+}
+
+func (l *held) Release(ctx context.Context) error {
+	l.holder.Frees()
+	defer l.holder.Freed()
+	return l.Lease.Release(ctx)
+}
+
+type session struct {
+	lock.SessionLease
+	holder Holder
+}
+
+func (l *session) Release(ctx context.Context) error {
+	l.holder.Frees()
+	defer l.holder.Freed()
+	return l.SessionLease.Release(ctx)
+}

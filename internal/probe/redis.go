@@ -1,0 +1,149 @@
+package probe
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/redis/go-redis/v9"
+
+	"seckill/internal/backend"
+)
+
+// redisProbe looks into one Redis, a Cluster, or several like nodes.
+type redisProbe struct {
+	one   redis.UniversalClient // nil with several nodes
+	nodes []redis.UniversalClient
+}
+
+func newRedis(in *backend.Instance) *redisProbe {
+	p := &redisProbe{one: in.Redis}
+	if in.Redis != nil {
+		p.nodes = append(p.nodes, in.Redis)
+	}
+	for _, c := range in.RedisNodes {
+		p.nodes = append(p.nodes, c)
+	}
+	return p
+}
+
+// each visits the server where commands may wait: every primary of a Cluster.
+func (p *redisProbe) each(ctx context.Context, visit func(context.Context, redis.UniversalClient) error) error {
+	switch c := p.one.(type) {
+	case nil:
+		return nil
+	case *redis.ClusterClient:
+		var one sync.Mutex
+		return c.ForEachMaster(ctx, func(ctx context.Context, c *redis.Client) error {
+			one.Lock()
+			defer one.Unlock()
+			return visit(ctx, c)
+		})
+	default:
+		return visit(ctx, c)
+	}
+}
+
+// Waiting counts clients that block (BLPOP).
+func (p *redisProbe) Waiting(ctx context.Context) (total int, err error) {
+	err = p.each(ctx, func(ctx context.Context, c redis.UniversalClient) error {
+		info, err := c.Info(ctx, "clients").Result()
+		if err != nil {
+			return fmt.Errorf("ask Redis who waits: %w", err)
+		}
+		for line := range strings.Lines(info) {
+			if n, ok := strings.CutPrefix(strings.TrimSpace(line), "blocked_clients:"); ok {
+				blocked, _ := strconv.Atoi(n)
+				total += blocked
+			}
+		}
+		return nil
+	})
+	return total, err
+}
+
+// Expire removes the lock's key. On each of several nodes only what the holder
+// wrote there ends with its lease.
+func (p *redisProbe) Expire(ctx context.Context, key string, h *Holder) (did string, err error) {
+	for _, c := range p.nodes {
+		ttl, err := c.PTTL(ctx, key).Result()
+		if err != nil {
+			return "", err
+		}
+		if ttl < 0 { // no key, or no lease
+			continue
+		}
+		if h != nil && len(p.nodes) > 1 && !h.wrote(key, c.Get(ctx, key).Val()) {
+			continue
+		}
+		if err := c.Del(ctx, key).Err(); err != nil {
+			return "", err
+		}
+		did = "the key " + key + " expires"
+	}
+	return did, nil
+}
+
+// GiveUp: keys end by their own time.
+func (p *redisProbe) GiveUp(context.Context, string, *Holder) ([]string, error) { return nil, nil }
+
+// blockedClient finds the flag b in a line of CLIENT LIST.
+var blockedClient = regexp.MustCompile(`^id=(\d+) .* flags=\w*b`)
+
+// Wake ends the time-out of clients that block.
+func (p *redisProbe) Wake(ctx context.Context) (any bool, err error) {
+	err = p.each(ctx, func(ctx context.Context, c redis.UniversalClient) error {
+		clients, err := c.ClientList(ctx).Result()
+		if err != nil {
+			return err
+		}
+		for line := range strings.Lines(clients) {
+			if m := blockedClient.FindStringSubmatch(line); m != nil {
+				id, _ := strconv.ParseInt(m[1], 10, 64)
+				if err := c.ClientUnblock(ctx, id).Err(); err != nil {
+					return err
+				}
+				any = true
+			}
+		}
+		return nil
+	})
+	return any, err
+}
+
+// Look shows the lock's key and the counter, whatever their types.
+func (p *redisProbe) Look(ctx context.Context, key string, sku int64) (values []Value) {
+	counter := fmt.Sprint("seckill:stock:", sku)
+	for i, c := range p.nodes {
+		for _, k := range []string{key, counter} {
+			shown := redisValue(ctx, c, k)
+			if shown == "" {
+				if k == counter {
+					continue
+				}
+				shown = "—"
+			}
+			if k == key && p.one == nil {
+				k = fmt.Sprintf("%s on node %d", key, i+1)
+			}
+			values = append(values, Value{k, shown})
+		}
+	}
+	return values
+}
+
+func redisValue(ctx context.Context, c redis.UniversalClient, key string) string {
+	switch kind, _ := c.Type(ctx, key).Result(); kind {
+	case "none", "":
+		return ""
+	case "string":
+		return c.Get(ctx, key).Val()
+	case "hash":
+		return fmt.Sprint(c.HGetAll(ctx, key).Val())
+	default:
+		return "a " + kind
+	}
+}

@@ -1,0 +1,166 @@
+package probe
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"gorm.io/gorm"
+
+	"seckill/internal/backend"
+	"seckill/internal/ledger"
+)
+
+// SQL is the probe of MySQL or MariaDB. It knows more than the others: leases
+// that are connections are ended by Kill.
+type SQL struct {
+	db    *gorm.DB
+	store *ledger.Store
+	query string // who waits
+	locks bool   // there are locks in tables
+	// Clock is how far the processes' clocks were moved on before the next
+	// Expire: deadlines that they compare with their own are past by it.
+	Clock func() time.Duration
+}
+
+// lockTables are the tables that locks are kept in.
+var lockTables = []string{"distributed_lock", "lock_record", "lock_row"}
+
+// NewSQL asks which server it is: they say differently who waits.
+func NewSQL(ctx context.Context, in *backend.Instance, locks bool) (*SQL, error) {
+	s := &SQL{db: in.DB, store: ledger.NewStore(in.DB), locks: locks, Clock: func() time.Duration { return 0 }}
+	var version string
+	if err := s.store.Read(ctx, &version, "SELECT VERSION()"); err != nil {
+		return nil, err
+	}
+	// Who waits for a row. INNODB_LOCK_WAITS would not do: its cache stays as
+	// it is for as long as it is read.
+	s.query = "SELECT (SELECT COUNT(DISTINCT l.REQUESTING_THREAD_ID) FROM performance_schema.data_lock_waits l " +
+		"JOIN performance_schema.threads t ON t.THREAD_ID = l.REQUESTING_THREAD_ID WHERE t.PROCESSLIST_DB = DATABASE())"
+	if strings.Contains(version, "MariaDB") {
+		s.query = "SELECT (SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS " +
+			"WHERE VARIABLE_NAME = 'INNODB_ROW_LOCK_CURRENT_WAITS')"
+	}
+	s.query += " + (SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE STATE = 'User lock' AND DB = DATABASE())"
+	return s, nil
+}
+
+// Waiting counts those who wait for a row or a user lock.
+func (s *SQL) Waiting(ctx context.Context) (n int, err error) {
+	if err := s.store.Read(ctx, &n, s.query); err != nil {
+		return 0, fmt.Errorf("ask the SQL server who waits: %w", err)
+	}
+	return n, nil
+}
+
+// Expire ends leases that are kept in tables. The end of one in
+// distributed_lock is compared with the database's clock, so it is written. A
+// deadline in lock_record is compared with the processes' own, which have been
+// moved on: nothing is written, as a buyer may stand there with the row locked.
+func (s *SQL) Expire(ctx context.Context, key string, _ *Holder) (did string, err error) {
+	if !s.locks {
+		return "", nil
+	}
+	if s.db.Migrator().HasTable("distributed_lock") {
+		res := s.db.WithContext(ctx).Exec("UPDATE distributed_lock SET expire = '2000-01-01' "+
+			"WHERE name = ? AND expire > '2000-01-02'", key)
+		if res.Error != nil {
+			return "", res.Error
+		}
+		if res.RowsAffected > 0 {
+			did = "the expire of distributed_lock is past"
+		}
+	}
+	if s.db.Migrator().HasTable("lock_record") {
+		var leases int
+		err := s.store.Read(ctx, &leases, "SELECT COUNT(*) FROM lock_record WHERE name = ? AND status = 1 AND deadline > ?",
+			key, time.Now().Add(s.Clock()).UTC())
+		if err != nil {
+			return "", err
+		}
+		if leases > 0 {
+			did = "the deadline of lock_record is past"
+		}
+	}
+	return did, nil
+}
+
+// GiveUp: the server sees connections close by itself.
+func (s *SQL) GiveUp(context.Context, string, *Holder) ([]string, error) { return nil, nil }
+
+// Wake: a wait for a row ends by the row alone.
+func (s *SQL) Wake(context.Context) (bool, error) { return false, nil }
+
+// Look shows the row of the stock and the records of the lock.
+func (s *SQL) Look(ctx context.Context, key string, sku int64) (values []Value) {
+	if row, err := s.store.SKU(ctx, sku); err == nil {
+		values = append(values, Value{"stock.num", strconv.FormatInt(row.Num, 10)})
+		if row.Fence > 0 {
+			values = append(values, Value{"stock.fence", strconv.FormatInt(int64(row.Fence), 10)})
+		}
+	}
+	if !s.locks {
+		return values
+	}
+	for _, table := range lockTables {
+		row := map[string]any{}
+		if s.db.WithContext(ctx).Raw("SELECT * FROM "+table+" WHERE name = ?", key).Scan(&row).Error != nil {
+			continue // there is no such table
+		}
+		for _, column := range slices.Sorted(maps.Keys(row)) {
+			if slices.Contains([]string{"owner", "count", "deadline", "expire", "status"}, column) {
+				values = append(values, Value{table + "." + column, fmt.Sprint(row[column])})
+			}
+		}
+	}
+	return values
+}
+
+// Kill has the server close the connections from these addresses, and waits
+// until it has rolled back what they had begun.
+func (s *SQL) Kill(ctx context.Context, addrs []string) (killed int, err error) {
+	if len(addrs) == 0 {
+		return 0, nil
+	}
+	var ids []int64
+	err = s.db.WithContext(ctx).Raw("SELECT ID FROM information_schema.PROCESSLIST WHERE HOST IN ?", addrs).Scan(&ids).Error
+	if err != nil {
+		return 0, fmt.Errorf("find the connections of a process: %w", err)
+	}
+	for _, id := range ids {
+		if s.db.WithContext(ctx).Exec(fmt.Sprint("KILL ", id)).Error == nil { // or it has gone meanwhile
+			killed++
+		}
+	}
+	return killed, s.Gone(ctx, addrs, false)
+}
+
+// goneLimit bounds how long a server may take to see that a connection is closed.
+const goneLimit = 30 * time.Second
+
+// Gone waits until the server does not know these connections any more: it
+// forgets them when it has rolled back. With idle it does not wait for those
+// that wait for a row: such a one notices nothing before it has it.
+func (s *SQL) Gone(ctx context.Context, addrs []string, idle bool) error {
+	if len(addrs) == 0 {
+		return nil
+	}
+	query := "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE HOST IN ?"
+	if idle {
+		query += " AND COMMAND = 'Sleep'"
+	}
+	for begun := time.Now(); ; {
+		var n int
+		if err := s.db.WithContext(ctx).Raw(query, addrs).Scan(&n).Error; err != nil {
+			return fmt.Errorf("ask the SQL server for its connections: %w", err)
+		}
+		if n == 0 || time.Since(begun) > goneLimit {
+			return nil
+		}
+		time.Sleep(200 * time.Microsecond)
+	}
+}

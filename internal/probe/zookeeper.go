@@ -1,0 +1,89 @@
+package probe
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/go-zookeeper/zk"
+
+	"seckill/internal/backend"
+)
+
+type zookeeper struct {
+	nothing
+	client *backend.ZooKeeperClient
+}
+
+// Expire deletes the first ephemeral node of the queue, or the lock's own node.
+// Its session stays: its client has not heard, as one that is paused.
+func (p zookeeper) Expire(ctx context.Context, key string, _ *Holder) (string, error) {
+	names, err := p.queue(ctx, key)
+	if err != nil {
+		return "", err
+	}
+	path := key
+	if len(names) > 0 {
+		path = key + "/" + names[0]
+	}
+	did, err := p.remove(ctx, path, 0)
+	return strings.Join(did, ""), err
+}
+
+// GiveUp deletes the ephemeral nodes of the process's session.
+func (p zookeeper) GiveUp(ctx context.Context, key string, h *Holder) (did []string, err error) {
+	names, err := p.queue(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	paths := []string{key}
+	for _, name := range names {
+		paths = append(paths, key+"/"+name)
+	}
+	for _, path := range paths {
+		more, err := p.remove(ctx, path, h.Session)
+		if err != nil {
+			return did, err
+		}
+		did = append(did, more...)
+	}
+	return did, nil
+}
+
+// remove deletes an ephemeral node; of one session, unless that is 0.
+func (p zookeeper) remove(ctx context.Context, path string, session int64) ([]string, error) {
+	stat, err := p.client.Exists(ctx, path)
+	if err != nil || stat == nil || stat.EphemeralOwner == 0 || session != 0 && stat.EphemeralOwner != session {
+		return nil, err
+	}
+	if err := p.client.Delete(ctx, path); err != nil {
+		if errors.Is(err, zk.ErrNoNode) {
+			err = nil
+		}
+		return nil, err
+	}
+	return []string{"the session of " + path + " ends"}, nil
+}
+
+// queue lists the children of a lock's node by their number.
+func (p zookeeper) queue(ctx context.Context, key string) ([]string, error) {
+	names, _, err := p.client.Children(ctx, key)
+	if errors.Is(err, zk.ErrNoNode) {
+		return nil, nil
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		return strings.Compare(a[max(0, len(a)-10):], b[max(0, len(b)-10):])
+	})
+	return names, err
+}
+
+// Look shows the queue, or that the lock's own node is there.
+func (p zookeeper) Look(ctx context.Context, key string, _ int64) []Value {
+	names, _ := p.queue(ctx, key)
+	values := []Value{{key, strings.Join(names, " ")}}
+	if stat, err := p.client.Exists(ctx, key); err == nil && stat != nil && stat.EphemeralOwner != 0 {
+		values = append(values, Value{key, "there"})
+	}
+	return values
+}
