@@ -34,6 +34,15 @@ type Adapter struct {
 	Audit string `yaml:"audit"`
 }
 
+// AuditQuery is the audit's query for one SKU.
+func (a *Adapter) AuditQuery(sku int64) (string, error) {
+	query, err := parseForm(a.Audit, blankSKU)
+	if err != nil {
+		return "", err
+	}
+	return string(query.fill(nil, purchase{sku: sku}, nil, "")), nil
+}
+
 // A Request is a template of one.
 type Request struct {
 	Method  string            `yaml:"method"` // empty: POST

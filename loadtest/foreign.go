@@ -77,13 +77,13 @@ func (r *foreignShop) reset(ctx context.Context, sku int64) error {
 }
 
 func (r *foreignShop) totals(ctx context.Context, sku int64) (ledger.Totals, error) {
-	query, err := parseForm(r.Service.Audit, blankSKU)
+	query, err := r.Service.AuditQuery(sku)
 	if err != nil {
 		return ledger.Totals{}, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
-	return r.Totals(ctx, string(query.fill(nil, purchase{sku: sku}, nil, "")))
+	return r.Totals(ctx, query)
 }
 
 // audit reads the totals; where a buyer got no answer, until they have stood

@@ -38,8 +38,14 @@ const longestLine = 64 << 10
 // request_id, user_id and quantity, a sale order_id and remaining besides; a
 // cancellation has user_id, and order_id or request_id. A sale of several SKUs
 // has a line that sets each, before its calls. Errors name the line.
-func ReadTold(r io.Reader) ([]*ToldSale, error) {
-	var f toldFile
+func ReadTold(r io.Reader) ([]*ToldSale, error) { return readTold(r, true) }
+
+// ReadToldForTotals is ReadTold for books that are totals: order_id and remaining
+// of a sale may be left out, as no order is compared with them.
+func ReadToldForTotals(r io.Reader) ([]*ToldSale, error) { return readTold(r, false) }
+
+func readTold(r io.Reader, receipts bool) ([]*ToldSale, error) {
+	f := toldFile{receipts: receipts}
 	lines := bufio.NewReaderSize(r, longestLine)
 	for n := 1; ; n++ {
 		line, err := lines.ReadSlice('\n')
@@ -84,7 +90,8 @@ type toldLine struct {
 }
 
 type toldFile struct {
-	sales []*ToldSale
+	sales    []*ToldSale
+	receipts bool // a sale must have its order and what remained
 }
 
 // Kept once, however many lines name them.
@@ -175,7 +182,7 @@ func (f *toldFile) call(l toldLine) error {
 		return errors.New(`a purchase is not told "cancelled": say "call":"cancel"`)
 	case !buys && l.Outcome == ledger.OutcomeSold:
 		return fmt.Errorf(`a call to %s is not told "sold"`, l.Call)
-	case buys && l.Outcome == ledger.OutcomeSold && (l.OrderID == "" || l.Remaining == nil):
+	case buys && f.receipts && l.Outcome == ledger.OutcomeSold && (l.OrderID == "" || l.Remaining == nil):
 		return errors.New(`a sale needs "order_id" and "remaining", as they were told`)
 	case !buys && l.OrderID == "" && l.RequestID == "":
 		return fmt.Errorf(`a call to %s needs the "order_id", or the "request_id" of the purchase`, l.Call)

@@ -21,7 +21,10 @@ import (
 type JudgeCmd struct {
 	Told     string        `required:"" placeholder:"FILE" help:"What buyers were told, as JSON lines; - is standard input. See loadtest/examples."`
 	Patience time.Duration `default:"15s" help:"The longest wait plus lease: a sale that stands still for longer, with units left and buyers asking, is blocked."`
+	Scenario string        `placeholder:"FILE" help:"Read the books by the audit query of this scenario file, sent to --mysql-dsn: for a service that is not ours. They are totals, so single orders, and whether the sale was blocked, are not judged."`
 	JSON     bool          `name:"json" help:"Write the report as JSON."`
+
+	service *loadtest.Adapter // of the scenario; nil: our own books
 
 	BackendFlags
 }
@@ -31,6 +34,8 @@ func (c *JudgeCmd) Help() string {
 current one if left out), each other line one call: {"call":"buy|cancel|pay","request_id","user_id","sku_id","quantity","outcome":
 "sold|sold_out|busy|duplicate|conflict|in_progress|accepted|expired|cancelled|unknown|error","order_id","remaining","sent_at",
 "answered_at"}; call is buy if it is left out, times are RFC 3339. Copies and retries of one request are lines of their own.
+
+With --scenario the stock in the first line is what there was with nothing sold yet, and a sale may lack order_id and remaining.
 
 Exit status: %d held, %d oversold, %d lost or undersold, %d held but blocked, %d the run itself was not valid, %d wrong command line or file.`,
 		loadtest.ExitHeld, loadtest.ExitOversold, loadtest.ExitLost, loadtest.ExitBlocked, loadtest.ExitNotValid, statusUsage)
@@ -47,6 +52,10 @@ func (c *JudgeCmd) Validate() error {
 }
 
 func (c *JudgeCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
+	if err := c.readScenario(); err != nil {
+		fmt.Fprintf(stderr, "seckill: --scenario: %v\nTry: seckill judge --help\n", err)
+		return exitStatus(statusUsage)
+	}
 	sales, err := c.read()
 	if err != nil {
 		fmt.Fprintf(stderr, "seckill: --told %s: %v\nTry: seckill judge --help\n", c.Told, err)
@@ -64,14 +73,20 @@ func (c *JudgeCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 		return fmt.Errorf("the ledger: %w", err)
 	}
 	defer in.Close()
-	store := ledger.NewStore(in.DB)
-	sellers, err := counting(in, store)
-	if err != nil {
-		return err
+	judge := c.judgeTotals(in)
+	if c.service == nil {
+		store := ledger.NewStore(in.DB)
+		sellers, err := counting(in, store)
+		if err != nil {
+			return err
+		}
+		judge = func(ctx context.Context, sale *loadtest.ToldSale) (ledger.Report, error) {
+			return c.judge(ctx, store, sale, sellers)
+		}
 	}
 	var reports []ledger.Report
 	for _, sale := range sales {
-		report, err := c.judge(ctx, store, sale, sellers)
+		report, err := judge(ctx, sale)
 		if err != nil {
 			return fmt.Errorf("SKU %d: %w", sale.SKU, err)
 		}
@@ -88,15 +103,59 @@ func (c *JudgeCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 }
 
 func (c *JudgeCmd) read() ([]*loadtest.ToldSale, error) {
+	read := loadtest.ReadTold
+	if c.service != nil {
+		read = loadtest.ReadToldForTotals
+	}
 	if c.Told == "-" {
-		return loadtest.ReadTold(os.Stdin)
+		return read(os.Stdin)
 	}
 	f, err := os.Open(c.Told)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return loadtest.ReadTold(f)
+	return read(f)
+}
+
+// readScenario takes from a scenario file how its service's books are read.
+func (c *JudgeCmd) readScenario() error {
+	if c.Scenario == "" {
+		return nil
+	}
+	file, err := loadtest.ReadScenario(c.Scenario, loadtest.DefaultScenario())
+	if err != nil {
+		return err
+	}
+	s := file.Scenario
+	if s.Service == nil {
+		return fmt.Errorf("%s has no service with an audit query: for the books of seckill serve leave --scenario out", c.Scenario)
+	}
+	s.Strategy = ""
+	c.service = s.Service
+	return file.Explain(s.Check())
+}
+
+// judgeTotals judges by the scenario's audit query. The file says what was set,
+// and nothing was sold by then.
+func (c *JudgeCmd) judgeTotals(in *backend.Instance) func(context.Context, *loadtest.ToldSale) (ledger.Report, error) {
+	ask := totals(in)
+	return func(ctx context.Context, sale *loadtest.ToldSale) (ledger.Report, error) {
+		told, err := sale.Sums()
+		if err != nil {
+			return ledger.Report{}, err
+		}
+		query, err := c.service.AuditQuery(sale.SKU)
+		if err != nil {
+			return ledger.Report{}, err
+		}
+		books, err := ask(ctx, query)
+		if err != nil {
+			return ledger.Report{}, fmt.Errorf("service.audit of %s: %w", c.Scenario, err)
+		}
+		set := ledger.Totals{Initial: sale.Stock, Remaining: sale.Stock}
+		return ledger.JudgeTotals(sale.SKU, sale.Stock, set, books, told), nil
+	}
 }
 
 // counting builds the strategies that count outside the stock row, to ask what
@@ -155,8 +214,12 @@ func (c *JudgeCmd) write(w io.Writer, r ledger.Report, sales []*loadtest.ToldSal
 		calls += len(s.Told)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %d calls judged; %d of %d units sold in %d orders, %d cancelled, %d left (run %d)\n",
-		strings.ToUpper(string(r.Verdict)), calls, r.Sold, r.Initial, r.Orders, r.Cancelled, r.Remaining, r.Run)
+	fmt.Fprintf(&b, "%s: %d calls judged; %d of %d units sold", strings.ToUpper(string(r.Verdict)), calls, r.Sold, r.Initial)
+	if c.service != nil {
+		fmt.Fprintf(&b, ", %d left (totals, by the audit query of %s)\n", r.Remaining, c.Scenario)
+	} else {
+		fmt.Fprintf(&b, " in %d orders, %d cancelled, %d left (run %d)\n", r.Orders, r.Cancelled, r.Remaining, r.Run)
+	}
 	if s := r.Served; s != nil {
 		switch s.State {
 		case ledger.ServedBlocked:
