@@ -29,6 +29,7 @@ func All() []catalog.Info {
 		redislock.RedisMultiLock, redislock.RedisLockMySQL,
 		zklock.ZK, zklock.ZKNoRecheck, zklock.ZKHerd, zklock.ZKNode,
 		etcdlock.Etcd, etcdlock.EtcdNode,
+		redislock.RedisFenced, zklock.ZKFenced, etcdlock.EtcdFenced,
 		counter.RedisCounter, counter.RedisMulti, counter.RedisCounterMySQL,
 	}
 }

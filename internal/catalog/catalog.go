@@ -38,6 +38,8 @@ type Info struct {
 	// Renews: a lock that is taken without a lease and renewed while it is held
 	// (unless Settings.NoRenewal).
 	Renews bool
+	// Fenced: the lock has a fencing token, and the stock row checks it.
+	Fenced bool
 
 	// New builds the strategy. Nil for a lock: Locker and Key are used then.
 	New func(Deps) (seckill.Strategy, error)
@@ -147,7 +149,7 @@ func Build(i Info, d Deps) (seckill.Strategy, error) {
 		return nil, err
 	}
 	return &lock.Guarded{Locker: locker, Key: i.Key, Outlives: d.Settings.LockLease,
-		Options: i.LockOptions(d.Settings), Ledger: d.Ledger, Observe: d.Observe}, nil
+		Options: i.LockOptions(d.Settings), Ledger: d.Ledger, Observe: d.Observe, Fenced: i.Fenced}, nil
 }
 
 // NewLocker makes the lock of a strategy that is one, without anything to

@@ -188,6 +188,10 @@ func TestStrategies(t *testing.T) {
 		if len(one.Files) == 0 || !strings.Contains(one.Files[0].Content, info.Name) {
 			t.Errorf("%s comes without the source that runs", info.Name)
 		}
+		shared := slices.ContainsFunc(one.Files, func(f struct{ Name, Content string }) bool { return f.Name == "fenced.go" })
+		if shared != info.Fenced {
+			t.Errorf("%s: the purchase behind the fence is shown: %t", info.Name, shared)
+		}
 		for _, f := range one.Files {
 			if strings.HasSuffix(f.Name, ".md") {
 				t.Errorf("%s: its lesson %s is shown as source", info.Name, f.Name)

@@ -13,6 +13,7 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/ledger"
+	"seckill/internal/lock"
 )
 
 // A strategy is a catalog entry with what this server can say about it.
@@ -107,6 +108,9 @@ func (s *Server) showStrategy(c *gin.Context) error {
 	})
 	if err != nil {
 		return err
+	}
+	if sl.info.Fenced { // the purchase that all fenced locks share, after their own file
+		d.Files = slices.Insert(d.Files, min(1, len(d.Files)), file{"fenced.go", lock.FencedSource})
 	}
 	d.Lesson = lesson(sl.info)
 	c.JSON(http.StatusOK, d)

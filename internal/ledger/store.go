@@ -113,6 +113,13 @@ func (s *Store) Exec(tx *gorm.DB, statement string, args ...any) (rows, last int
 	return rows, last, err
 }
 
+// Write runs one statement outside a transaction, one that takes no stock, and
+// returns how many rows it matched. After an error it may have been run.
+func (s *Store) Write(ctx context.Context, statement string, args ...any) (rows int64, err error) {
+	rows, _, err = s.Exec(s.DB(ctx), statement, args...)
+	return rows, before(err)
+}
+
 // execute sends a statement as it is. gorm would put it together anew, byte by
 // byte, while everybody else waits for the row that this buyer holds.
 func execute(tx *gorm.DB, statement string, args ...any) (sql.Result, error) {
@@ -264,6 +271,11 @@ func (s *Store) Reset(ctx context.Context, id int64, name string, stock int64) (
 // set, its run is raised. Orders of the run before are not touched: nothing finds
 // them any more, and Sweep removes them. Schedule waits for transactions that
 // hold the row; purchases that read the stock before it are refused by Record.
+//
+// The fence of a new run is 0: fencing tokens of the run before may be of
+// another lock, which counts in other steps. A late holder of that run cannot
+// use the low fence, because whoever checks tokens checks the run with them:
+// the pair of run and fence never falls (package lock, fenced.go).
 func (s *Store) Schedule(ctx context.Context, id int64, name string, stock int64, starts *Moment) (Stock, error) {
 	var st Stock
 	if err := s.create(ctx, id); err != nil {
@@ -271,7 +283,7 @@ func (s *Store) Schedule(ctx context.Context, id int64, name string, stock int64
 	}
 	err := s.Tx(ctx, func(tx *gorm.DB) error {
 		_, _, err := s.Exec(tx, "UPDATE stock SET name = ?, initial = ?, num = ?, starts_at = ?, "+
-			"version = version + 1, run = run + 1 WHERE id = ?", name, stock, stock, starts, id)
+			"version = version + 1, fence = 0, run = run + 1 WHERE id = ?", name, stock, stock, starts, id)
 		if err != nil {
 			return err
 		}

@@ -19,7 +19,7 @@ import (
 //
 // The transaction runs under the lease's context, so it is rolled back when
 // the lock is known to be lost before COMMIT is sent. Nothing more: a holder
-// who has not heard of his loss yet writes over his successor.
+// that has not heard of its loss yet writes over its successor, unless Fenced.
 type Guarded struct {
 	Locker  Locker
 	Key     func(sku int64) string
@@ -29,6 +29,8 @@ type Guarded struct {
 	Outlives time.Duration
 	Ledger   *ledger.Store
 	Observe  seckill.Observer
+	// Fenced has the row check the lease's fencing token: see fenced.go.
+	Fenced bool
 }
 
 // Releasing must not hang on a dead backend, and must happen although the
@@ -36,6 +38,9 @@ type Guarded struct {
 const releaseTimeout = 2 * time.Second
 
 func (g *Guarded) Deduct(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
+	if g.Fenced {
+		return g.deductFenced(ctx, p)
+	}
 	var r seckill.Receipt
 	err := g.Under(ctx, p.SKU, func(ctx context.Context, store *ledger.Store) error {
 		var now struct{ Num, Run int64 }
@@ -62,6 +67,9 @@ func (g *Guarded) Restore(ctx context.Context, orderID string) error {
 	o, err := g.Ledger.Order(ctx, orderID)
 	if err != nil {
 		return err
+	}
+	if g.Fenced {
+		return g.restoreFenced(ctx, o)
 	}
 	return g.Under(ctx, o.SKUID, func(ctx context.Context, store *ledger.Store) error {
 		num := int64(0)
@@ -103,8 +111,14 @@ func (g *Guarded) Reset(ctx context.Context, sku, stock int64) error {
 // Under runs f while the SKU's lock is held, under the lease's context and on
 // the ledger that f has to use.
 func (g *Guarded) Under(ctx context.Context, sku int64, f func(context.Context, *ledger.Store) error) error {
+	return g.under(ctx, sku, g.Options, func(lease Lease, store *ledger.Store) error {
+		return f(lease.Context(), store)
+	})
+}
+
+func (g *Guarded) under(ctx context.Context, sku int64, o Options, f func(Lease, *ledger.Store) error) error {
 	asked := time.Now()
-	lease, err := g.Locker.Acquire(ctx, g.Key(sku), g.Options)
+	lease, err := g.Locker.Acquire(ctx, g.Key(sku), o)
 	g.Observe.LockWaited(time.Since(asked).Seconds())
 	if err != nil {
 		return notAcquired(err)
@@ -118,7 +132,7 @@ func (g *Guarded) Under(ctx context.Context, sku int64, f func(context.Context, 
 	if s, ok := lease.(SessionLease); ok {
 		store = store.On(s.Session())
 	}
-	err = f(lease.Context(), store)
+	err = f(lease, store)
 	if err != nil && errors.Is(context.Cause(lease.Context()), ErrLost) && !errors.Is(err, seckill.ErrUnknown) {
 		return fmt.Errorf("%w: %w", seckill.ErrConflict, ErrLost)
 	}

@@ -18,6 +18,10 @@ type Options struct {
 	// Lease is how long the lock lives unrenewed; 0 renews it until it is
 	// released.
 	Lease time.Duration
+	// Above is the greatest fencing token that the caller knows of, or 0. A
+	// lock whose server may have forgotten its count goes on counting from
+	// there. Others ignore it: their servers do not forget.
+	Above uint64
 }
 
 // A Locker takes locks by name.

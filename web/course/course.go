@@ -35,6 +35,9 @@ type Break struct {
 	Stock    int    `json:"stock,omitempty"`
 	Buyers   int    `json:"buyers,omitempty"`
 	Question string `json:"question,omitempty"` // "lease-end"
+	// Held is a strategy that withstands the same, to be played beside it: the
+	// page has the story, web/static/lessons/held.NAME.QUESTION.json.
+	Held string `json:"held,omitempty"`
 }
 
 func run(strategy string) Break { return Break{Strategy: strategy, Stock: 100, Buyers: 2000} }
@@ -66,7 +69,8 @@ var chapters = []Chapter{
 		"redis-lock-mysql", "redis-counter-mysql"},
 		Break: counterexample("redis-counter", "dead-holder")},
 	{Name: "11-fencing", Strategies: []string{"redlock", "zk", "zk-norecheck", "zk-herd", "zk-node", "etcd",
-		"etcd-node"}, Break: counterexample("zk", "lease-end")},
+		"etcd-node", "redis-fenced", "zk-fenced", "etcd-fenced"},
+		Break: Break{Strategy: "zk", Question: "lease-end", Held: "zk-fenced"}},
 	{Name: "12-which", Strategies: []string{"conditional", "version", "for-update", "redis-counter-mysql", "zk",
 		"etcd", "redis-lua"}, Break: counterexample("redis-lua", "lease-end")},
 }

@@ -8,8 +8,10 @@ import (
 	"testing"
 
 	"seckill/internal/catalog"
+	"seckill/internal/explore"
 	"seckill/internal/prove"
 	"seckill/strategies"
+	"seckill/web"
 	"seckill/web/course"
 )
 
@@ -81,6 +83,36 @@ func TestWhatTheButtonBreaksIsBroken(t *testing.T) {
 		if b.Stock != 0 || b.Buyers != 0 {
 			t.Errorf("%s: a counterexample brings its own stock and buyers", c.Name)
 		}
+	}
+}
+
+// What is played beside a counterexample is of the same question, and holds.
+func TestWhatIsPlayedBesideHolds(t *testing.T) {
+	known, played := infos(), 0
+	for _, c := range chapters(t) {
+		b := c.Break
+		if b.Held == "" {
+			continue
+		}
+		played++
+		f, err := web.Files().Open("lessons/held." + b.Held + "." + b.Question + ".json")
+		if err != nil {
+			t.Errorf("%s: %v", c.Name, err)
+			continue
+		}
+		e, err := explore.ReadExample(f)
+		f.Close()
+		if err != nil || e.Strategy != b.Held || e.Question != b.Question || len(e.Problems) > 0 {
+			t.Errorf("%s: the story is of %s, %s, with %v, %v", c.Name, e.Strategy, e.Question, e.Problems, err)
+		}
+		for _, q := range prove.Questions() {
+			if q.ID == b.Question && known[b.Held].Guarantees[q.Letter] != catalog.Holds {
+				t.Errorf("%s: %s is not said to withstand %q", c.Name, b.Held, q.Title)
+			}
+		}
+	}
+	if played == 0 {
+		t.Error("no chapter plays a strategy that withstands")
 	}
 }
 

@@ -41,7 +41,7 @@ declare namespace Json {
     title: Record<string, string>;
     text: Record<string, string>;
     strategies: string[];
-    break: { strategy: string; stock?: number; buyers?: number; question?: string };
+    break: { strategy: string; stock?: number; buyers?: number; question?: string; held?: string };
   }
 
   /** Of rounds: the median, the lowest, the highest. */

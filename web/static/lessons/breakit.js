@@ -8,12 +8,13 @@ import { html, useState } from '../ui.js';
 
 /** @param {{chapter: Json.Chapter, lab: import('../lab.js').State, matrix: Json.Matrix | null}} props */
 export function BreakIt({ chapter, lab, matrix }) {
-  const { strategy, question } = chapter.break;
+  const { strategy, question, held } = chapter.break;
   const row = matrix?.rows.find((r) => r.strategy === strategy);
   const broken = (matrix?.questions ?? []).filter((q) => exampleOf(row?.cells[q.id]));
   return html`
     <div class="break-it">
-      ${question ? html`<${Counterexample} strategy=${strategy} question=${question} row=${row} matrix=${matrix} />`
+      ${question ? html`<${Counterexample} strategy=${strategy} question=${question} row=${row} matrix=${matrix} />
+      ${held && html`<p><a class="offer" href=${link('trace', `held.${held}.${question}`)}>${t.lessons.beside(held)}</a></p>`}`
     : html`<${Run} settings=${chapter.break} lab=${lab} />
       ${broken.length > 0 && html`<p>${t.lessons.traces} ${broken.map((q, i) => html`${i > 0 && ', '}<a key=${q.id} href=${link('trace', exampleOf(row?.cells[q.id]))}>${t.guarantees.titleOf(q)}</a>`)}</p>`}`}
     </div>`;

@@ -310,6 +310,7 @@ export default {
     source: 'The very source that runs',
     breakIt: (name, stock, buyers) => `Break it: ${plural(buyers, 'buyer')}, ${plural(stock, 'unit')}, ${name}`,
     play: (name, title) => `Break it: ${name}, “${title}”, step by step`,
+    beside: (name) => `The same with ${name}, step by step`,
     noExample: 'The matrix of this program has no such counterexample. It is found by',
     traces: 'With two buyers, step by step:',
     other: (name) => `A run of ${name} is on. Wait for its verdict.`,

@@ -323,6 +323,7 @@ export default {
     source: '真正在运行的源码',
     breakIt: (name, stock, buyers) => `弄坏它：${count(buyers)} 位买家，${count(stock)} 件，${name}`,
     play: (name, title) => `弄坏它：${name}，“${title}”，一步一步看`,
+    beside: (name) => `同样的事发生在 ${name} 上：逐步回放`,
     noExample: '这个程序的矩阵里没有这个反例。可以这样找到：',
     traces: '两个买家，一步一步看：',
     other: (name) => `${name} 正在运行，请等它的结论。`,

@@ -68,7 +68,8 @@ export function Trace({ route }) {
 /** @param {string} name */
 async function fetchExample(name) {
   if (!/^[\w-]+(\.[\w-]+)+$/.test(name)) throw new Unreadable('unknown', name);
-  const answer = await fetch(`/guarantees/${name}.json`);
+  // A story that holds is a lesson's: the matrix keeps counterexamples alone.
+  const answer = await fetch(`${name.startsWith('held.') ? '/static/lessons' : '/guarantees'}/${name}.json`);
   if (answer.status === 404) throw new Unreadable('unknown', name);
   if (!answer.ok) throw new Error(`HTTP ${answer.status}`);
   return readExample(await answer.text());

@@ -1,0 +1,219 @@
+package lock_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"seckill/internal/backend"
+	"seckill/internal/ledger"
+	"seckill/internal/lock"
+	"seckill/internal/seckill"
+	"seckill/internal/tap"
+)
+
+// A granting lock gives everybody what he asks for, at once, with these
+// tokens: the fence alone has to keep the stock.
+type granting struct {
+	tokens []uint64
+	above  []uint64 // that it was asked to surpass
+}
+
+func (l *granting) Acquire(ctx context.Context, _ string, o lock.Options) (lock.Lease, error) {
+	token := l.tokens[0]
+	l.tokens, l.above = l.tokens[1:], append(l.above, o.Above)
+	return lock.NewHold(ctx, token, func(context.Context) error { return nil }), nil
+}
+
+// An interruption happens before the first command that begins so.
+type interruption struct {
+	before string
+	do     func()
+	once   sync.Once
+}
+
+func (i *interruption) Before(_ context.Context, c *tap.Command) error {
+	if strings.HasPrefix(c.Text, i.before) {
+		i.once.Do(i.do)
+	}
+	return nil
+}
+
+func (*interruption) After(_ context.Context, _ *tap.Command, err error) error { return err }
+
+type fencedSale struct {
+	*testing.T
+	*lock.Guarded
+	granting *granting
+}
+
+const sku = 1
+
+func newFencedSale(t *testing.T, stock int64, tokens ...uint64) *fencedSale {
+	in, err := backend.Open(t.Context(), backend.Config{SQLitePath: t.TempDir() + "/ledger.db"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { in.Close() })
+	if err := ledger.Migrate(t.Context(), in.DB); err != nil {
+		t.Fatal(err)
+	}
+	l := &granting{tokens: tokens}
+	s := &fencedSale{t, &lock.Guarded{Locker: l, Fenced: true, Observe: seckill.NopObserver{},
+		Key:    func(sku int64) string { return fmt.Sprint(sku) },
+		Ledger: ledger.NewStore(in.DB).For("fenced", seckill.NopObserver{})}, l}
+	s.reset(stock)
+	return s
+}
+
+func (s *fencedSale) reset(stock int64) {
+	s.Helper()
+	if _, err := s.Ledger.Reset(s.Context(), sku, "", stock); err != nil {
+		s.Fatal(err)
+	}
+}
+
+func (s *fencedSale) buy(ctx context.Context, user, quantity int64) (seckill.Receipt, error) {
+	return s.Deduct(ctx, seckill.Purchase{SKU: sku, User: user, Quantity: quantity, RequestID: fmt.Sprint("r", user)})
+}
+
+func (s *fencedSale) sells(user, quantity int64) seckill.Receipt {
+	s.Helper()
+	r, err := s.buy(s.Context(), user, quantity)
+	if err != nil {
+		s.Fatalf("user %d buys %d: %v", user, quantity, err)
+	}
+	return r
+}
+
+// has compares the books with what they should say.
+func (s *fencedSale) has(num, fence int64, orders ...int64) {
+	s.Helper()
+	snap, err := s.Ledger.Snapshot(s.Context(), sku)
+	if err != nil {
+		s.Fatal(err)
+	}
+	var active []int64
+	for _, o := range snap.Orders {
+		if o.Status == ledger.Active {
+			active = append(active, o.UserID)
+		}
+	}
+	if snap.Stock.Num != num || snap.Stock.Fence != fence || fmt.Sprint(active) != fmt.Sprint(orders) {
+		s.Errorf("the row has %d left and fence %d, orders are of %v; want %d, %d and %v",
+			snap.Stock.Num, snap.Stock.Fence, active, num, fence, orders)
+	}
+}
+
+var points = []string{"UPDATE stock SET fence", "SELECT num", "BEGIN"}
+
+// A later holder comes between any two commands of an earlier one, which buys
+// or cancels: it is refused, and nothing is lost.
+func TestLaterHolderIsNotOverwritten(t *testing.T) {
+	for _, point := range points {
+		t.Run(point, func(t *testing.T) {
+			s := newFencedSale(t, 10, 1, 7, 8, 9, 10, 11)
+			placed := s.sells(1, 3)
+			ctx := tap.With(t.Context(), &interruption{before: point, do: func() { s.sells(3, 1) }})
+			if _, err := s.buy(ctx, 2, 2); !errors.Is(err, seckill.ErrConflict) || !seckill.NothingTaken(err) {
+				t.Errorf("the earlier holder buys: %v, want a conflict", err)
+			}
+			s.has(6, 8, 1, 3)
+			ctx = tap.With(t.Context(), &interruption{before: point, do: func() { s.sells(4, 1) }})
+			if err := s.Restore(ctx, placed.OrderID); !errors.Is(err, seckill.ErrConflict) {
+				t.Errorf("the earlier holder cancels: %v, want a conflict", err)
+			}
+			s.has(5, 10, 1, 3, 4)
+			if err := s.Restore(t.Context(), placed.OrderID); err != nil {
+				t.Errorf("cancelled again: %v", err)
+			}
+			s.has(8, 11, 3, 4)
+		})
+	}
+}
+
+// Both have one token, since the lock has forgotten that it gave it: the first
+// to raise the fence to it goes on, the other is refused.
+func TestOneTokenForTwo(t *testing.T) {
+	for _, point := range points {
+		s := newFencedSale(t, 5, 4, 4)
+		var second error
+		ctx := tap.With(t.Context(), &interruption{before: point, do: func() { _, second = s.buy(t.Context(), 2, 1) }})
+		_, first := s.buy(ctx, 1, 2)
+		raised, late := first, second // who raised, and who came too late
+		user, left := int64(1), int64(3)
+		if point == points[0] {
+			raised, late, user, left = second, first, 2, 4
+		}
+		if raised != nil || !errors.Is(late, seckill.ErrConflict) {
+			t.Errorf("before %s: who raised first was told %v, the other %v", point, raised, late)
+		}
+		s.has(left, 4, user)
+	}
+}
+
+// A lock that was set up anew counts from the start: the row refuses that until
+// the sale is reset. Then smaller tokens are as good.
+func TestTokensOfAnotherLock(t *testing.T) {
+	s := newFencedSale(t, 5, 1_000, 3, 4, 5)
+	s.sells(1, 1)
+	if _, err := s.buy(t.Context(), 2, 1); !errors.Is(err, seckill.ErrConflict) {
+		t.Errorf("a token that has fallen: %v, want a conflict", err)
+	}
+	s.has(4, 1_000, 1)
+	s.reset(8)
+	s.has(8, 0)
+	s.sells(2, 1)
+	s.has(7, 4, 2)
+}
+
+// A reset comes between any two commands of a holder with a great token. It is
+// refused, and leaves the new sale and its fence alone: the next sale may be of
+// a lock with small tokens.
+func TestResetUnderAHolder(t *testing.T) {
+	for _, point := range append([]string{"SELECT fence"}, points...) {
+		t.Run(point, func(t *testing.T) {
+			s := newFencedSale(t, 9, 1, 1_000_000, 2, 3, 1_000_001)
+			placed := s.sells(1, 3)
+			ctx := tap.With(t.Context(), &interruption{before: point, do: func() { s.reset(5) }})
+			_, err := s.buy(ctx, 2, 2)
+			if point == "SELECT fence" { // it had not begun
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			if !errors.Is(err, seckill.ErrConflict) {
+				t.Errorf("bought across a reset: %v, want a conflict", err)
+			}
+			s.has(5, 0)
+			s.sells(3, 1)
+			s.has(4, 2, 3)
+			if err := s.Restore(t.Context(), placed.OrderID); !errors.Is(err, seckill.ErrUnknownOrder) {
+				t.Errorf("an order of the run before: %v", err)
+			}
+
+			placed = s.sells(4, 1)
+			ctx = tap.With(t.Context(), &interruption{before: point, do: func() { s.reset(7) }})
+			if err := s.Restore(ctx, placed.OrderID); !errors.Is(err, seckill.ErrConflict) && !errors.Is(err, seckill.ErrUnknownOrder) {
+				t.Errorf("cancelled across a reset: %v", err)
+			}
+			s.has(7, 0)
+		})
+	}
+}
+
+func TestFenceNeedsATokenAndTellsTheLastOne(t *testing.T) {
+	s := newFencedSale(t, 5, 40, 0, 41)
+	s.sells(1, 1)
+	if _, err := s.buy(t.Context(), 2, 1); !errors.Is(err, seckill.ErrUnavailable) {
+		t.Errorf("a lock without tokens: %v, want that it is unavailable", err)
+	}
+	s.sells(2, 1)
+	if got := fmt.Sprint(s.granting.above); got != "[0 40 40]" {
+		t.Errorf("the lock was asked to surpass %s", got)
+	}
+}

@@ -1,0 +1,18 @@
+-- Takes a lock that nobody has, and counts the grant.
+-- KEYS[1]  the lock
+-- KEYS[2]  the number of the last grant: it has no end
+-- ARGV[1]  the caller's token
+-- ARGV[2]  the lease in milliseconds
+-- ARGV[3]  a number that the grant's must surpass
+-- Answers the grant's number, or 0 if somebody has the lock.
+if redis.call('EXISTS', KEYS[1]) == 1 then
+	return 0
+end
+-- Redis counts on, and from ARGV[3] if it knows a lower number, or none.
+local last = tonumber(redis.call('GET', KEYS[2]) or 0)
+if last < tonumber(ARGV[3]) then
+	redis.call('SET', KEYS[2], ARGV[3])
+end
+local number = redis.call('INCR', KEYS[2])
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+return number
