@@ -14,6 +14,7 @@ import (
 
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
+	"seckill/internal/fault"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/lock"
 	"seckill/internal/seckill"
@@ -118,8 +119,8 @@ func (s *unfencedRestore) Restore(ctx context.Context, orderID string) error {
 // each guard that is removed is missed by the very search that finds the
 // original clean.
 func TestFenceMutationsAreCaught(t *testing.T) {
-	buys := withFault(two(explore.Buys), explore.LeaseEnds)
-	cancels := withFault(two(explore.Buys), explore.LeaseEnds)
+	buys := withFault(two(explore.Buys), fault.LeaseEnds)
+	cancels := withFault(two(explore.Buys), fault.LeaseEnds)
 	cancels.Name, cancels.Buyers[1].Does = "one buys, one cancels", explore.Cancels
 	loose := func(i catalog.Info, f looseFence) catalog.Info {
 		return guarded(i, func(g *lock.Guarded) seckill.Strategy {
@@ -218,10 +219,10 @@ func TestTheStoryOfTheFencedLock(t *testing.T) {
 }
 
 func writeStory(t *testing.T, w *explore.World) {
-	s := withFault(two(explore.Buys), explore.LeaseEnds)
+	s := withFault(two(explore.Buys), fault.LeaseEnds)
 	s.Name, s.Stock, s.Next = "two buyers, the holder's lease ends", 2, true
 	whole := len(sent(again(t, w, s), "A", 0)) // of a purchase: B's is as long
-	choices := happens(before(t, w, s, "BEGIN"), "", explore.LeaseEnds)
+	choices := happens(before(t, w, s, "BEGIN"), "", fault.LeaseEnds)
 	o := again(t, w, s, append(choices, turns(strings.Repeat("B", whole))...)...)
 	if len(o.Problems) > 0 {
 		t.Fatalf("this is no story of a lock that holds:\n%s", table(o))
