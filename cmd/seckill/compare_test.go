@@ -25,7 +25,7 @@ func comparison(t *testing.T, ctx context.Context, args ...string) (status int, 
 
 // onLab is the small comparison on the test's servers and services.
 func onLab(t *testing.T) []string {
-	l, urls, _ := services(t)
+	l, urls := sharedServices(t)
 	c := l.Config()
 	return []string{"--target", strings.Join(urls, ","), "--mysql-dsn", c.MySQLDSN, "--redis-addrs", strings.Join(c.RedisAddrs, ","),
 		"--stock", "150", "--buyers", "200", "--concurrency", "16", "--turn", "0", "--seed", "7"}

@@ -11,6 +11,7 @@ import (
 	"seckill/internal/fault"
 	"seckill/internal/fault/point"
 	"seckill/internal/lab"
+	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/loadtest"
 )
@@ -74,11 +75,11 @@ func stormOn(t *testing.T, sale loadtest.Scenario, kind fault.Name, last time.Du
 // successor, every time: a COMMIT that is about to be sent cannot be
 // recalled. The same pause is nothing to a lock that lives in the very session that
 // writes; and a statement that reads and writes at once cannot be paused in
-// between.
+// between: those two are in make verify.
 func TestPausedHolder(t *testing.T) {
 	const past = holderLease + time.Second
 	t.Run("redis-lua", func(t *testing.T) {
-		run := stormWith(t, "redis-lua", fault.PauseHolder, past, 300, 1500)
+		run := stormWith(t, "redis-lua", fault.PauseHolder, past, 300, 450)
 		e := run.effect
 		if !e.Took || !e.Matters || e.Holder == nil || e.At != point.BeforeCommit || e.Holder.LockKey != "seckill:lock:stock:1" {
 			t.Errorf("the fault came to %+v with the holder %+v", e, e.Holder)
@@ -90,8 +91,11 @@ func TestPausedHolder(t *testing.T) {
 			t.Errorf("the run says %s: %v, want it oversold or lost", run.result.Verdict, run.result.Counts)
 		}
 	})
+	if !labtest.Verify {
+		return
+	}
 	t.Run("get-lock", func(t *testing.T) {
-		run := stormWith(t, "get-lock", fault.PauseHolder, past, 300, 1500)
+		run := stormWith(t, "get-lock", fault.PauseHolder, past, 300, 450)
 		if !run.effect.Took || !run.effect.Matters {
 			t.Errorf("the fault came to %+v", run.effect)
 		}
@@ -100,7 +104,7 @@ func TestPausedHolder(t *testing.T) {
 		}
 	})
 	t.Run("conditional", func(t *testing.T) {
-		run := stormWith(t, "conditional", fault.PauseHolder, past, 300, 1500)
+		run := stormWith(t, "conditional", fault.PauseHolder, past, 300, 450)
 		if run.effect.Took || run.effect.Why != fault.NoPoint {
 			t.Errorf("the fault came to %+v, want none, because there is no such point", run.effect)
 		}
@@ -115,7 +119,7 @@ func TestPausedHolder(t *testing.T) {
 func TestKilledHolder(t *testing.T) {
 	for strategy, blocks := range map[string]bool{"redis-setnx": true, "redis-lua": false} {
 		t.Run(strategy, func(t *testing.T) {
-			run := stormWith(t, strategy, fault.KillHolder, 0, 200, 400)
+			run := stormWith(t, strategy, fault.KillHolder, 0, 150, 200)
 			e := run.effect
 			if !e.Took || !e.Matters || e.Holder == nil || e.At != point.BeforeWrite {
 				t.Errorf("the fault came to %+v", e)

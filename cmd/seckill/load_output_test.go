@@ -21,7 +21,7 @@ func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left
 
 // Standard output takes nothing, and the result is not lost.
 func TestLoadOnAFullDisk(t *testing.T) {
-	_, urls, _ := services(t)
+	_, urls := sharedServices(t)
 	in := labtest.Instance(t, backend.SQL)
 	for _, temp := range []string{t.TempDir(), "/nowhere"} { // where the rescue goes
 		t.Setenv("TMPDIR", temp)
