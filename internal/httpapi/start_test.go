@@ -95,6 +95,7 @@ func TestNobodyBuysEarlyAtAnotherProcess(t *testing.T) {
 				early.Go(func() {
 					r := ask(t, s, "POST", buy, wants(2+user))
 					for r.Code == "busy" || r.Code == "conflict" { // who slipped past an old word queues with the others
+						time.Sleep(pause)
 						r = ask(t, s, "POST", buy, wants(2+user))
 					}
 					r.want(t, "buying an hour early", 409, "not_started")
@@ -154,6 +155,7 @@ func TestHammeringAcrossTheStart(t *testing.T) {
 							t.Errorf("answered %d %s", r.status, r.body)
 							return
 						}
+						time.Sleep(pause / 4)
 					}
 				})
 			}

@@ -12,14 +12,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/chromedp/chromedp"
 
 	"seckill/internal/lab/labtest"
 	"seckill/loadtest"
@@ -52,10 +49,41 @@ type up struct {
 	said    bytes.Buffer
 }
 
+// startUp starts a lab for one test, which ends with it.
 func startUp(t *testing.T, program string, args ...string) *up {
 	t.Helper()
+	u := begin(t, program, t.TempDir(), args...)
+	t.Cleanup(u.stop)
+	return u
+}
+
+// shared is the lab of the tests that leave one as others can use it.
+var shared *up
+
+// sharedLab is a real lab with the usual settings, which ends with the test
+// program. A test that failed in it may have left anything: the next one gets
+// another.
+func sharedLab(t *testing.T) *up {
+	t.Helper()
+	if shared != nil && shared.t.Failed() {
+		shared.stop()
+		shared = nil
+	}
+	if shared == nil {
+		own, err := os.MkdirTemp(folder, "lab-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		shared = begin(t, buildProgram(t), own, "--addr", "127.0.0.1:0")
+	}
+	shared.t = t
+	return shared
+}
+
+func begin(t *testing.T, program, own string, args ...string) *up {
+	t.Helper()
 	u := &up{t: t, command: exec.Command(program, append([]string{"up"}, args...)...)}
-	u.command.Env = append(os.Environ(), "SECKILL_STATE="+t.TempDir(), "SECKILL_HISTORY="+t.TempDir())
+	u.command.Env = append(os.Environ(), "SECKILL_STATE="+filepath.Join(own, "state"), "SECKILL_HISTORY="+filepath.Join(own, "history"))
 	u.command.Stderr = &u.said
 	u.command.SysProcAttr = labtest.Together()
 	out, err := u.command.StdoutPipe()
@@ -65,7 +93,6 @@ func startUp(t *testing.T, program string, args ...string) *up {
 	if err := u.command.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(u.stop)
 	lines := bufio.NewScanner(out)
 	for u.page == "" && lines.Scan() {
 		u.table += lines.Text() + "\n"
@@ -80,17 +107,37 @@ func startUp(t *testing.T, program string, args ...string) *up {
 	return u
 }
 
-// stop ends it as Ctrl-C does, and makes sure that it ends well.
+// stop is end, and fails the test that it belongs to.
 func (u *up) stop() {
+	if err := u.end(); err != nil {
+		u.t.Error(err)
+	}
+}
+
+// end ends it as Ctrl-C does, and makes sure that it ends well.
+func (u *up) end() error {
 	if u.command.ProcessState != nil {
-		return
+		return nil
 	}
 	u.command.Process.Signal(syscall.SIGINT)
 	giveUp := time.AfterFunc(patience, func() { u.command.Process.Kill() })
 	defer giveUp.Stop()
 	if err := u.command.Wait(); err != nil || !strings.Contains(u.said.String(), "nothing is left behind") {
-		u.t.Errorf("seckill up ended with %v and said:\n%s", err, u.said.String())
+		return fmt.Errorf("seckill up ended with %v and said:\n%s", err, u.said.String())
 	}
+	return nil
+}
+
+type aRun struct {
+	Lanes []struct{ Result *loadtest.Result }
+}
+
+// runs are those that the lab knows, the last one first.
+func (u *up) runs() []aRun {
+	u.t.Helper()
+	var all struct{ Runs []aRun }
+	u.get("/api/lab/v1/runs", &all)
+	return all.Runs
 }
 
 // get asks the lab itself.
@@ -102,21 +149,6 @@ func (u *up) get(path string, into any) {
 	}
 	defer answer.Body.Close()
 	if err := json.NewDecoder(answer.Body).Decode(into); err != nil {
-		u.t.Fatal(err)
-	}
-}
-
-// killService kills the first service process as a crash does.
-func (u *up) killService() {
-	u.t.Helper()
-	var status struct{ Services []struct{ URL string } }
-	u.get("/api/lab/v1/status", &status)
-	out, err := exec.Command("pgrep", "-f", "serve --addr "+strings.TrimPrefix(status.Services[0].URL, "http://")).Output()
-	pid, bad := strconv.Atoi(strings.TrimSpace(string(out)))
-	if err != nil || bad != nil {
-		u.t.Fatalf("find the service process: %v %q", err, out)
-	}
-	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		u.t.Fatal(err)
 	}
 }
@@ -138,18 +170,17 @@ func (tb *tab) shots(moment string) {
 	tb.do(wide.set())
 }
 
-// The page of a real lab, as a newcomer uses it.
+// The page of a real lab, as a newcomer uses it. What is rarer follows in
+// TestRealLabToItsEnd.
 func TestRealLab(t *testing.T) {
-	program := buildProgram(t)
-	u := startUp(t, program, "--addr", "127.0.0.1:0")
+	u := sharedLab(t)
 	for _, name := range []string{"mysql", "redis", "zookeeper"} {
 		if !strings.Contains(u.table, name+" ") || strings.Contains(u.table, "embedded") {
 			t.Fatalf("this test needs real servers; run: seckill deps\n%s", u.table)
 		}
 	}
-	b := startBrowser(t)
-	tb := b.open(u.page, wide)
-	tb.await(`document.querySelector(".idle .offer") !== null`)
+	before := u.runs()
+	tb := startBrowser(t).open(u.page, wide)
 	tb.says(".machines", "MariaDB")
 	tb.shots("before")
 
@@ -168,89 +199,15 @@ func TestRealLab(t *testing.T) {
 	tb.await(`document.querySelector('[data-verdict="oversold"], [data-verdict="lost"]') !== null`)
 	tb.says(".rules", "lost_update")
 	tb.shots("oversold")
-	var all struct {
-		Runs []struct {
-			Lanes []struct{ Result *loadtest.Result }
-		}
+	if all := u.runs(); len(all) != len(before)+2 || all[0].Lanes[0].Result.ExitStatus() == loadtest.ExitHeld {
+		t.Errorf("the lab has %d runs after %d; the page says otherwise", len(all), len(before))
 	}
-	u.get("/api/lab/v1/runs", &all)
-	if len(all.Runs) != 2 || all.Runs[0].Lanes[0].Result.ExitStatus() == loadtest.ExitHeld {
-		t.Errorf("the lab has %d runs; the page says otherwise", len(all.Runs))
-	}
-
-	t.Log("atomic goes below zero")
-	tb.run("atomic", "100", "2000")
-	tb.await(`document.querySelector('[data-verdict="oversold"]') !== null`)
-	tb.says(".left", "below zero")
-	tb.says(".rules", "negative_stock")
-	tb.shots("below-zero")
-	tb.do(look{"", 1180, 800, false}.set())
-	tb.await(`document.getAnimations().length === 0`)
-	tb.shot("page")
-	tb.do(wide.set())
-
-	t.Log("side by side, with a fault, and both keep what they promise")
-	tb.eval(`location.hash = "#/lab?strategies=redis-lua,naive&stock=50&buyers=1000&lease_ms=500&faults=pause_service.1.200."`)
-	tb.await(`document.querySelectorAll(".picker .chosen .title").length === 2`)
-	tb.click("button.run")
-	tb.await(`document.querySelector(".happened li.on") !== null`)
-	tb.shots("fault")
-	tb.await(`document.querySelectorAll(".lane-card [data-verdict]").length === 2`)
-	tb.says(".happened", "Service process 1 paused")
-	tb.await(`document.querySelector(".happened li.over") !== null`)
-	tb.await(`["oversold", "lost"].includes(document.querySelector(".lane-card:nth-child(2) [data-verdict]").dataset.verdict)`)
-	tb.says(".about-run", "lease 500 ms")
-	tb.shots("side-by-side")
-	var last struct {
-		Runs []struct {
-			Lanes []struct{ Result *loadtest.Result }
-		}
-	}
-	u.get("/api/lab/v1/runs", &last)
-	if lanes := last.Runs[0].Lanes; len(lanes) != 2 || lanes[0].Result.Settings.Seed != lanes[1].Result.Settings.Seed {
-		t.Errorf("the two did not have the same buyers: %+v", lanes)
-	}
-
-	t.Log("reload and second tab in mid-run")
-	tb.run("conditional", "1000", "200000")
-	tb.says(".banner.busy", "conditional: selling")
-	second := b.open(u.page, wide)
-	tb.do(chromedp.Reload())
-	for _, each := range []*tab{tb, second} {
-		each.says(".banner.busy", "200,000 buyers answered")
-		each.await(`Number(document.querySelector("progress").value) > 100`)
-	}
-	tb.shots("during")
-	second.click("button.stop")
-	for _, each := range []*tab{tb, second} {
-		each.says(".banner .word", "NOT VALID") // interrupted, and audited all the same
-		each.says(".rules", "interrupted")
-	}
-
-	t.Log("a service that dies is shown")
-	u.killService()
-	tb.says(".machines", "down")
-	tb.says(".machines", "its log is")
-	tb.run("conditional", "100", "2000")
-	tb.says(".banner .word", "HELD")
-
-	t.Log("the lab is restarted under the page")
-	for _, each := range []*tab{tb, second} {
-		each.forgive("net::ERR_")
-	}
-	address := strings.TrimSuffix(strings.TrimPrefix(u.page, "http://"), "/")
-	u.stop()
-	tb.says(".lost-connection", "lost")
-	startUp(t, program, "--addr", address)
-	tb.await(`!document.querySelector(".lost-connection")`)
-	tb.run("conditional", "100", "2000")
-	tb.says(".banner .word", "HELD")
 }
 
 // A fault at the holder, set up in the form: the page says that it took effect,
 // on what, and how many units were left, and what became of the sale.
 func TestFaultAtTheHolder(t *testing.T) {
-	u := startUp(t, buildProgram(t), "--addr", "127.0.0.1:0")
+	u := sharedLab(t)
 	tb := startBrowser(t).open(u.page, wide)
 	tb.plan("pause_holder", map[string]string{"lease_ms": "1000", "wait_ms": "2000", "faults[0].at_ms": "100", "faults[0].for_ms": "2500"})
 	tb.run("redis-lua", "300", "800")

@@ -26,6 +26,12 @@ func run(m *testing.M) (status int) {
 	}
 	defer os.RemoveAll(folder)
 	status = m.Run()
+	if shared != nil {
+		if err := shared.end(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			status = 1
+		}
+	}
 	if chromium.stop != nil {
 		if err := chromium.stop(); err != nil {
 			fmt.Fprintln(os.Stderr, "close the browser:", err)

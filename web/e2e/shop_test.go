@@ -16,7 +16,7 @@ const refusedInThePage = "the server responded with a status of 4"
 
 // The shop of a real lab, with two service processes behind it.
 func TestShop(t *testing.T) {
-	u := startUp(t, buildProgram(t), "--addr", "127.0.0.1:0")
+	u := sharedLab(t)
 	shop := strings.TrimSuffix(u.page, "/") + "/shop"
 	b := startBrowser(t)
 	buyer, operator := b.open(shop, wide), b.open(shop+"/admin", wide)

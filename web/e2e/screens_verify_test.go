@@ -1,4 +1,4 @@
-//go:build unix
+//go:build verify && unix
 
 package e2e
 
