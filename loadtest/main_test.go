@@ -16,6 +16,7 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/httpapi"
+	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 )
@@ -30,6 +31,7 @@ var services = map[string]func(dir string) (http.Handler, error){
 }
 
 func TestMain(m *testing.M) {
+	labtest.KeepCompiledSQLite()
 	if name := os.Getenv(asService); name != "" {
 		if err := beService(name); err != nil {
 			fmt.Fprintln(os.Stderr, err)

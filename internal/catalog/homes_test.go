@@ -4,15 +4,19 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"os"
 	"testing"
 
 	"gorm.io/gorm"
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
+	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 )
+
+func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 
 // counting is a strategy of which only the counter matters.
 type counting struct {

@@ -72,8 +72,8 @@ func (s *Server) startComparison(c *gin.Context) {
 	}
 	// It lives in this process, not in this request.
 	ctx, stop := context.WithCancel(context.Background())
-	e := s.comparisons.begin(Comparison{ID: rand.Text(), Settings: wanted, Command: wanted.command(),
-		State: Running, Started: time.Now()}, stop)
+	begun := Comparison{ID: rand.Text(), Settings: wanted, Command: wanted.command(), State: Running, Started: time.Now()}
+	e := s.comparisons.begin(begun, stop)
 	s.runs.Go(func() {
 		defer stop()
 		defer release()
@@ -81,8 +81,7 @@ func (s *Server) startComparison(c *gin.Context) {
 		release() // before anybody hears that it is over, and begins another
 		s.comparisons.end(e, ended)
 	})
-	begun, _ := s.comparisons.read(e) // it has no result that could be missing
-	c.Header("Location", "/api/lab/v1/comparisons/"+e.ID)
+	c.Header("Location", "/api/lab/v1/comparisons/"+begun.ID) // e is being changed
 	c.JSON(http.StatusCreated, begun)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -15,8 +16,11 @@ import (
 	_ "github.com/ncruces/go-sqlite3/embed"
 	"github.com/redis/go-redis/v9"
 
+	"seckill/internal/lab/labtest"
 	"seckill/internal/tap"
 )
+
+func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 
 // recorder is a Tap whose two decisions a test can replace.
 type recorder struct {

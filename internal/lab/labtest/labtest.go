@@ -30,14 +30,14 @@ func Main(m *testing.M) (status int) {
 	// exits: every keeper and every service process would.
 	os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE"))
 	defer stop()
-	keepCompiledSQLite()
+	KeepCompiledSQLite()
 	return m.Run()
 }
 
-// keepCompiledSQLite: with the race detector the compiler of SQLite's
-// WebAssembly takes ten seconds of processor time in every test program. The
-// result is kept with the user's caches.
-func keepCompiledSQLite() {
+// KeepCompiledSQLite is a part of Main, for programs that tests start. With the
+// race detector the compiler of SQLite's WebAssembly takes ten seconds of
+// processor time in every program. The result is kept with the user's caches.
+func KeepCompiledSQLite() {
 	folder, err := os.UserCacheDir()
 	if err != nil {
 		return
