@@ -8,6 +8,31 @@ import (
 	"testing"
 )
 
+// Every reason why a fault cannot be had has a sentence in both languages.
+func TestLacksHaveWords(t *testing.T) {
+	source, err := os.ReadFile("../internal/fault/lack.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	codes := regexp.MustCompile(`(?m)^\tLack\w+ += "(\w+)"`).FindAllStringSubmatch(string(source), -1)
+	if len(codes) < 7 {
+		t.Fatalf("only %d codes were found: %v", len(codes), codes)
+	}
+	for _, language := range []string{"en", "zh"} {
+		words, err := os.ReadFile("static/lab/text/" + language + ".js")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, lacks, _ := strings.Cut(string(words), "\n  lacks: {\n")
+		lacks, _, _ = strings.Cut(lacks, "\n  },\n")
+		for _, code := range codes {
+			if !strings.Contains(lacks, " "+code[1]+": ") {
+				t.Errorf("static/lab/text/%s.js has no sentence for %s", language, code[1])
+			}
+		}
+	}
+}
+
 // Every rule of the judge has a name and a sentence in both languages.
 func TestRulesHaveWords(t *testing.T) {
 	files, err := filepath.Glob("../internal/ledger/*.go")

@@ -5,6 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -143,6 +146,41 @@ func TestDoctor(t *testing.T) {
 	for _, f := range findings {
 		if !f.Found && f.ToDo == "" {
 			t.Errorf("%+v: not found, and nothing to do about it", f)
+		}
+	}
+}
+
+// It says which admin token a service would go by, and what is to be done.
+func TestDoctorsToken(t *testing.T) {
+	folder := t.TempDir()
+	file := func(name, text string, mode os.FileMode) string {
+		path := filepath.Join(folder, name)
+		if err := errors.Join(os.WriteFile(path, []byte(text), mode), os.Chmod(path, mode)); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	good := file("good", "t0psecret\n", 0o600)
+	for _, test := range []struct {
+		token, file string
+		found       bool
+		where, todo string
+	}{
+		{"", "", false, "", "makes one at its start"},
+		{"t0psecret", "", true, "SECKILL_TOKEN", ""},
+		{"", good, true, good, ""},
+		{"", folder + "/none", false, folder + "/none", "is not there yet"},
+		{"", file("open", "t0psecret\n", 0o644), false, folder + "/open", "chmod 600"},
+		{"t0psecret", good, false, "SECKILL_TOKEN", "give one of them"},
+	} {
+		t.Setenv("SECKILL_TOKEN", test.token)
+		t.Setenv("SECKILL_TOKEN_FILE", test.file)
+		f := adminToken()
+		if f.Found != test.found || f.Where != test.where || !strings.Contains(f.ToDo, test.todo) || (f.ToDo == "") != (test.todo == "") {
+			t.Errorf("%+v: %+v", test, f)
+		}
+		if strings.Contains(fmt.Sprint(f), "t0psecret") {
+			t.Errorf("it shows the token: %+v", f)
 		}
 	}
 }

@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 	"text/tabwriter"
@@ -54,6 +56,7 @@ func examine(ctx context.Context) []finding {
 		program(ctx, lab.FindCompiler(), "the race detector, in tests, only", lab.NeedCompiler),
 		program(ctx, lab.FindTypeChecker(), "the test of the page's types only", lab.NeedTypes),
 		temporaryFolder(),
+		adminToken(),
 		runningLab(),
 	}
 }
@@ -97,7 +100,35 @@ func temporaryFolder() finding {
 		return f
 	}
 	os.Remove(probe)
-	f.Found = true
+	if f.Found = true; !lab.RoomForSockets(f.Where) {
+		f.ToDo = "its path is too long for a Unix socket, so the lab would have no faults at the holder of a lock: give a shorter one: seckill up --folder"
+	}
+	return f
+}
+
+// adminToken is what seckill serve would go by if it was started now.
+func adminToken() finding {
+	f := finding{What: "an admin token", For: "resets, audits and lists at seckill serve; seckill load needs it, too"}
+	given := TokenFlags{Token: os.Getenv("SECKILL_TOKEN"), TokenFile: os.Getenv("SECKILL_TOKEN_FILE")}
+	f.Where = given.TokenFile
+	if given.Token != "" {
+		f.Where = "SECKILL_TOKEN"
+	}
+	err := given.check()
+	if err == nil {
+		_, err = given.read()
+	}
+	switch {
+	case given == (TokenFlags{}):
+		f.ToDo = "seckill serve makes one at its start, in a file that only you can read, and its log names the file: " +
+			"give that to seckill load as --token-file; a running lab's load needs none"
+	case errors.Is(err, fs.ErrNotExist):
+		f.ToDo = "the file is not there yet: seckill serve makes it, with a new token"
+	case err != nil:
+		f.ToDo = err.Error()
+	default:
+		f.Found = true
+	}
 	return f
 }
 
@@ -111,7 +142,7 @@ func runningLab() finding {
 	default:
 		f.Found, f.Where = true, state.Page
 		if state.Clients != "" {
-			f.ToDo = "to reach its servers with clients of your own, read their addresses and passwords into a shell: . " + state.Clients
+			f.ToDo = "to reach it with clients of your own, read the addresses and passwords of its servers, and SECKILL_TOKEN for admin calls, into a shell: . " + state.Clients
 		}
 	}
 	return f

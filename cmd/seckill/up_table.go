@@ -46,6 +46,9 @@ func printTable(out io.Writer, l *lab.Lab, not reasons, page, token string) {
 	if not != nil {
 		fmt.Fprintln(out)
 	}
+	if why := l.NoFaultPoints(); why != nil {
+		fmt.Fprintf(out, "\nNo faults at the holder of a lock: %s\n", why)
+	}
 	printClients(out, l)
 	fmt.Fprintf(out, "\nLogs: %s (until the lab is stopped)\n", l.Folder())
 	if token != "" {

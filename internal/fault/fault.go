@@ -33,7 +33,7 @@ type Fault struct {
 	// Question is the column of the guarantee matrix that asks the same.
 	Question string
 
-	missing func(Env) string
+	missing func(Env) *Lack
 	inject  func(context.Context, Env, Aim) (*Injection, error)
 }
 
@@ -58,7 +58,9 @@ type Env interface {
 	Services() []Process
 	// Server is a server that the lab started itself, by its name; why says
 	// why there is none that may come to harm.
-	Server(name string) (p Process, why string)
+	Server(name string) (p Process, why *Lack)
+	// NoPoints says why no service has fault points; nil: they have.
+	NoPoints() *Lack
 	// Marked reads whether Redis still has the mark that Mark wrote.
 	Mark(ctx context.Context) error
 	Marked(ctx context.Context) (bool, error)
@@ -118,26 +120,26 @@ func (i *Injection) Undo(ctx context.Context) (Effect, error) {
 	return i.Effect, err
 }
 
-// Missing says why a fault cannot be had; "" if it can.
-func (f Fault) Missing(e Env) string { return f.missing(e) }
+// Missing says why a fault cannot be had; nil if it can.
+func (f Fault) Missing(e Env) *Lack { return f.missing(e) }
 
 // Inject makes it go wrong, and returns when it has. A fault at a holder waits
 // for one, until ctx ends or the stock is gone: that is no error, and the
 // Effect says so.
 func (f Fault) Inject(ctx context.Context, e Env, a Aim) (*Injection, error) {
-	if why := f.missing(e); why != "" {
+	if why := f.missing(e); why != nil {
 		return nil, fmt.Errorf("%s is not to be had here: %s", f.Name, why)
 	}
 	return f.inject(ctx, e, a)
 }
 
-func always(Env) string { return "" }
+func always(Env) *Lack { return nil }
 
-func cannotPause(Env) string {
+func cannotPause(Env) *Lack {
 	if runtime.GOOS == "windows" {
-		return "Windows cannot pause a process"
+		return NewLack(LackPause, nil, "Windows cannot pause a process")
 	}
-	return ""
+	return nil
 }
 
 // service finds the process that is aimed at, and locks it.

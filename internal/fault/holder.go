@@ -38,24 +38,27 @@ var (
 		inject:   atHolder(point.BeforeCommit, (*catch).cut)}
 )
 
-func first(all ...func(Env) string) func(Env) string {
-	return func(e Env) string {
+func first(all ...func(Env) *Lack) func(Env) *Lack {
+	return func(e Env) *Lack {
 		for _, missing := range all {
-			if why := missing(e); why != "" {
+			if why := missing(e); why != nil {
 				return why
 			}
 		}
-		return ""
+		return nil
 	}
 }
 
-func noPoints(e Env) string {
+func noPoints(e Env) *Lack {
+	if why := e.NoPoints(); why != nil {
+		return why
+	}
 	for _, p := range e.Services() {
 		if p.Points() == nil {
-			return p.Title() + " was started without --fault-points"
+			return NewLack(LackPoints, map[string]any{"process": p.Title()}, "%s was started without --fault-points", p.Title())
 		}
 	}
-	return ""
+	return nil
 }
 
 // leastHold is how long a purchase is held at least: until its process has

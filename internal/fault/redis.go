@@ -12,13 +12,13 @@ const redisServer = "redis"
 
 var restartRedis = Fault{Name: RestartRedis, Question: nodeLoss, Everywhere: true,
 	Describe: "Redis crashes, and comes back without its data",
-	missing: func(e Env) string {
+	missing: func(e Env) *Lack {
 		_, why := e.Server(redisServer)
 		return why
 	},
 	inject: func(ctx context.Context, e Env, a Aim) (*Injection, error) {
 		p, why := e.Server(redisServer)
-		if why != "" {
+		if why != nil {
 			return nil, fmt.Errorf("%s: %s", RestartRedis, why)
 		}
 		p.Lock()

@@ -21,7 +21,7 @@ const zookeeperServer = "zookeeper"
 
 var cutSession = Fault{Name: CutZooKeeperSession, Question: leaseEnd,
 	Describe: "ZooKeeper ends the session of a service process, and with it its locks",
-	missing: first(func(e Env) string {
+	missing: first(func(e Env) *Lack {
 		_, why := e.Server(zookeeperServer)
 		return why
 	}, noPoints),
@@ -52,8 +52,8 @@ var cutSession = Fault{Name: CutZooKeeperSession, Question: leaseEnd,
 // told that its session expired, and has another.
 func endSession(ctx context.Context, e Env, p Process, session string) error {
 	server, why := e.Server(zookeeperServer)
-	if why != "" {
-		return errors.New(why)
+	if why != nil {
+		return errors.New(why.String())
 	}
 	before, err := strconv.ParseUint(session, 0, 64)
 	if err != nil {

@@ -52,13 +52,15 @@ func (l *Lab) Clients() (clients []Client) {
 }
 
 // ClientsFile is a shell script with the addresses and passwords of the lab's
-// servers, which only this user can read. Announce writes it.
+// servers and the token of admin calls, which only this user can read. Announce
+// writes it.
 func (l *Lab) ClientsFile() string { return filepath.Join(l.folder, "clients.sh") }
 
 func (l *Lab) writeClients() error {
 	exports := environment(l.Config())
 	delete(exports, "SECKILL_TIERS") // to others these servers are given
-	text := "# Addresses and passwords of this lab's servers, until it stops. Read them into a shell:\n#   . " + l.ClientsFile() + "\n"
+	exports["SECKILL_TOKEN"] = l.Token()
+	text := "# Addresses and passwords of this lab's servers, and SECKILL_TOKEN for admin calls to its services, until it stops. Read them into a shell:\n#   . " + l.ClientsFile() + "\n"
 	for _, client := range l.Clients() {
 		text += "# then, for " + client.Backend + ": " + client.Command + "\n"
 		for name, value := range client.env {

@@ -2,8 +2,10 @@ package lab
 
 import (
 	"context"
-	"fmt"
+	"math"
 	"path/filepath"
+	"strconv"
+	"strings"
 
 	"seckill/internal/backend"
 	"seckill/internal/fault"
@@ -12,18 +14,19 @@ import (
 
 // A FaultStatus says whether a fault can be injected here.
 type FaultStatus struct {
-	Kind      fault.Name `json:"kind"`
-	Available bool       `json:"available"`
-	Missing   string     `json:"missing"` // why not
-	Holder    bool       `json:"holder"`  // it waits for the holder of a lock
-	Lasts     bool       `json:"lasts"`   // it has an end of its own
+	Kind      fault.Name  `json:"kind"`
+	Available bool        `json:"available"`
+	Missing   string      `json:"missing"`        // why not, in English,
+	Lack      *fault.Lack `json:"lack,omitempty"` // and by a code
+	Holder    bool        `json:"holder"`         // it waits for the holder of a lock
+	Lasts     bool        `json:"lasts"`          // it has an end of its own
 }
 
 // Faults are all there are, those too that cannot be had here.
 func (l *Lab) Faults() (list []FaultStatus) {
 	for _, f := range fault.All {
 		why := f.Missing(harmed{l})
-		list = append(list, FaultStatus{f.Name, why == "", why, f.Holder, f.Lasts})
+		list = append(list, FaultStatus{f.Name, why == nil, why.String(), why, f.Holder, f.Lasts})
 	}
 	return list
 }
@@ -50,28 +53,32 @@ func (h harmed) Services() (list []fault.Process) {
 }
 
 // Server: only a server of the lab's own may come to harm.
-func (h harmed) Server(name string) (fault.Process, string) {
+func (h harmed) Server(name string) (fault.Process, *fault.Lack) {
+	of := map[string]any{"name": name}
 	h.lab.mu.Lock()
 	status := h.lab.statuses[name]
 	h.lab.mu.Unlock()
 	if name == backend.NameRedis && h.lab.options.Topology == Cluster {
 		// One of three would lose its data, and most sales would not notice.
-		return nil, "Redis is a Cluster here, and this fault is of one server: start the lab with --topology single"
+		return nil, fault.NewLack(fault.LackCluster, of, "Redis is a Cluster here, and this fault is of one server: start the lab with --topology single")
 	}
 	switch status.Tier {
 	case backend.Private:
 		p, err := h.lab.Process(name)
 		if err != nil {
-			return nil, err.Error()
+			return nil, fault.NewLack(fault.LackServer, of, "%v", err)
 		}
-		return victim{p}, ""
+		return victim{p}, nil
 	case backend.Given:
-		return nil, fmt.Sprintf("%s at %s was given, and is not the lab's to break", name, status.Address)
+		of["address"] = status.Address
+		return nil, fault.NewLack(fault.LackGiven, of, "%s at %s was given, and is not the lab's to break", name, status.Address)
 	case backend.Embedded:
-		return nil, fmt.Sprintf("%s is embedded in the lab: install a server, and start the lab without --embedded", name)
+		return nil, fault.NewLack(fault.LackEmbedded, of, "%s is embedded in the lab: install a server, and start the lab without --embedded", name)
 	}
-	return nil, "the lab has no " + name
+	return nil, fault.NewLack(fault.LackServer, of, "the lab has no %s", name)
 }
+
+func (h harmed) NoPoints() *fault.Lack { return h.lab.NoFaultPoints() }
 
 const redisMark = "seckill:lab:mark"
 
@@ -122,9 +129,30 @@ const longestSocket = 100
 // adminAddr is where a service of the lab takes admin calls: a socket in the
 // lab's folder, which is this user's alone. "": the folder's path is too long.
 func (l *Lab) adminAddr(service string) string {
-	path := filepath.Join(l.folder, service+".sock")
-	if len(path) > longestSocket {
+	if !fitsSocket(l.folder) {
 		return ""
 	}
-	return "unix:" + path
+	return "unix:" + filepath.Join(l.folder, service+".sock")
+}
+
+// fitsSocket: each service can have a socket in a lab's folder.
+func fitsSocket(folder string) bool {
+	return len(filepath.Join(folder, serviceName(MostServices)+".sock")) <= longestSocket
+}
+
+// RoomForSockets reports whether services of a lab whose folder is made in base
+// can have fault points.
+func RoomForSockets(base string) bool {
+	return fitsSocket(filepath.Join(base, strings.Replace(folderPattern, "*", strconv.Itoa(math.MaxUint32), 1)))
+}
+
+// NoFaultPoints says why the lab's services have no fault points, so that no
+// fault can befall the holder of a lock; nil: they have.
+func (l *Lab) NoFaultPoints() *fault.Lack {
+	if fitsSocket(l.folder) {
+		return nil
+	}
+	base := filepath.Dir(l.folder)
+	return fault.NewLack(fault.LackSocket, map[string]any{"folder": base},
+		"the path of the folder %s is too long for the Unix sockets at which services take faults: give a shorter one (seckill up --folder)", base)
 }

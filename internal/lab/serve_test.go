@@ -4,6 +4,8 @@ package lab_test
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -104,6 +106,31 @@ func TestWhoDiesByItselfIsTold(t *testing.T) {
 	}
 	if len(died) != 0 {
 		t.Errorf("told also of %+v, which the lab has ended itself", <-died)
+	}
+}
+
+// A lab whose folder leaves no room for a socket runs all the same, and says
+// why no fault can befall a holder.
+func TestFolderTooLongForFaultPoints(t *testing.T) {
+	short := shortFolder(t)
+	long := filepath.Join(short, strings.Repeat("long", 20))
+	must(t, "make a folder", os.Mkdir(long, 0o700))
+	for folder, room := range map[string]bool{short: true, long: false} {
+		l, err := lab.Start(t.Context(), lab.Options{Folder: folder, Embedded: true, Backends: []string{"redis"}})
+		must(t, "start", err)
+		defer l.Stop(context.Background())
+		must(t, "start a service", l.StartServices(t.Context(), 1))
+		if lab.RoomForSockets(folder) != room || (l.NoFaultPoints() == nil) != room {
+			t.Errorf("%s: room %v, and %v: want %v", folder, lab.RoomForSockets(folder), l.NoFaultPoints(), room)
+		}
+		for _, f := range l.Faults() {
+			if f.Kind != fault.KillHolder {
+				continue
+			}
+			if f.Available != room || !room && (f.Lack.Code != fault.LackSocket || f.Lack.Params["folder"] != folder || !strings.Contains(f.Missing, "--folder")) {
+				t.Errorf("%s: %+v, want room %v", folder, f, room)
+			}
+		}
 	}
 }
 

@@ -241,7 +241,7 @@ func (s *Server) checkFault(at string, f *PlannedFault, of Settings, p *problem)
 		}
 		p.blame(at+"kind", "one_of", map[string]any{"values": kinds}, "give one of "+strings.Join(kinds, ", "))
 	case !all[i].Available:
-		p.blame(at+"kind", "fault_unavailable", map[string]any{"kind": f.Kind, "why": all[i].Missing},
+		p.blame(at+"kind", "fault_unavailable", map[string]any{"kind": f.Kind, "why": all[i].Missing, "lack": all[i].Lack},
 			"cannot be had here: "+all[i].Missing)
 	}
 	known, _ := fault.Find(f.Kind)

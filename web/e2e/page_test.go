@@ -50,7 +50,7 @@ func TestWrongInputIsSaidInPlace(t *testing.T) {
 		{"profile=ramp&rate=10&to_rate=20&seconds=0", "seconds", "from 1 to 120", "1 到 120"},
 		{good + "&faults=pause_service.3.100.", "faults[0].service", "from 1 to 2", "1 到 2"},
 		{good + "&faults=pause_service.1.soon.", "faults[0].at_ms", "from 0 to 120,000", "0 到 120,000"},
-		{good + "&faults=restart_redis.1.100.", "faults[0].kind", "redis is embedded", "这里做不到"},
+		{good + "&faults=restart_redis.1.100.", "faults[0].kind", "redis is embedded in the lab", "redis 是嵌在实验室里的"},
 		{good + "&strategies=nope", "strategies", "no strategy nope", "没有 nope 这个策略"},
 		{good + "&strategies=zk,naive", "strategies", "cannot run here", "在这里跑不了"},
 	} {

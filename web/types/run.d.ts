@@ -27,7 +27,8 @@ declare namespace Json {
   interface FaultKind {
     kind: string;
     available: boolean;
-    missing: string; // why not
+    missing: string; // why not, in English,
+    lack?: Blame; // and by a code
     holder: boolean; // it waits for the holder of a lock
     lasts: boolean; // it has an end of its own
   }

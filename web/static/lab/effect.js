@@ -9,6 +9,21 @@ const dictionaries = { en, zh };
 /** Words of faults that are wanted only where there are some. */
 export const words = () => dictionaries[preferences().language];
 
+/**
+ * Why a fault cannot be had here, in the language chosen.
+ * @param {Json.Blame|undefined} lack @param {string} missing the lab's own sentence
+ */
+export const lacking = (lack, missing) => (lack && words().lacks[lack.code]?.(lack.params ?? {})) ?? missing;
+
+/**
+ * Has a blame for a fault say why in the language chosen, whenever it is read.
+ * @param {Record<string, any>} params
+ */
+export const explain = (params) => {
+  const { lack, why } = params;
+  Object.defineProperty(params, 'why', { get: () => lacking(lack, why) });
+};
+
 /** @param {{effect: Json.Effect, on: boolean}} props */
 export function Effect({ effect, on }) {
   const said = words().effects;

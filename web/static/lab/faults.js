@@ -5,7 +5,7 @@ import { say } from '../blame.js';
 import { inject } from '../lab.js';
 import { t } from '../text.js';
 import { html, useState } from '../ui.js';
-import { Effect, words } from './effect.js';
+import { Effect, explain, lacking, words } from './effect.js';
 import { isHolders, ofFault, whose } from './settings.js';
 
 /** @param {{run: Json.Run, status: Json.Status | null}} props */
@@ -34,6 +34,7 @@ function ByHand({ run, status }) {
       await inject(run, { kind, ...(ofFault(kind).includes('service') && { service }), ...(holder && { strategy: holder }) });
     } catch (error) {
       const blamed = error instanceof Refused && Object.values(error.blames)[0];
+      if (blamed && blamed.params?.lack) explain(blamed.params);
       setFailure((blamed && say(blamed)) || t.blamed[error.code]?.({}) || error.message);
     }
   };
@@ -54,7 +55,7 @@ function ByHand({ run, status }) {
           onClick=${() => make(fault)}>${f.kinds[fault.kind] ?? fault.kind}</button>`)}
     </div>
     ${all.filter((fault) => !fault.available).map((fault) => html`
-      <p key=${fault.kind} id=${`missing-${fault.kind}`} class="hint">${words().faults.unavailable(f.kinds[fault.kind] ?? fault.kind)}: ${fault.missing}</p>`)}
+      <p key=${fault.kind} id=${`missing-${fault.kind}`} class="hint">${words().faults.unavailable(f.kinds[fault.kind] ?? fault.kind)}: ${lacking(fault.lack, fault.missing)}</p>`)}
     <div role="alert">${failure && html`<p class="wrong">${failure}</p>`}</div>`;
 }
 

@@ -77,6 +77,7 @@ export function RunForm({ lab, query }) {
     } catch (error) {
       const blames = error instanceof Refused ? error.blames : {};
       if (error.code === 'forbidden' && lab.status?.token_needed) blames.token = { code: 'token', detail: t.wrong.token };
+      for (const { params } of Object.values(blames)) if (params?.lack) (await import('./effect.js')).explain(params);
       refuse(blames);
       if (!Object.keys(blames).length) setFailure(error.message);
     } finally {

@@ -6,6 +6,16 @@ const plural = (n, one, many = one + 's') => `${count(n)} ${n === 1 ? one : many
 const at = (service) => `in service process ${service}`;
 
 export default {
+  /** Why a fault cannot be had here, by the lab’s codes. */
+  lacks: {
+    windows_pause: () => 'Windows cannot pause a process.',
+    no_fault_points: ({ process }) => `${process} was started without --fault-points.`,
+    long_folder: ({ folder }) => `The path of the folder ${folder} is too long for the Unix sockets at which services take faults. Start the lab with a shorter one: seckill up --folder.`,
+    no_server: ({ name }) => `The lab has no ${name}.`,
+    given_server: ({ name, address }) => `${name} at ${address} was given, and is not the lab’s to break.`,
+    embedded_server: ({ name }) => `${name} is embedded in the lab. Install a server, and start the lab without --embedded.`,
+    cluster_server: ({ name }) => `${name} is a Cluster here, and this fault is of one server. Start the lab with --topology single.`,
+  },
   faults: {
     none: 'Real faults, on the lab’s own processes. They are undone when the run ends.',
     unavailable: (kind) => `${kind}: not here`,

@@ -4,6 +4,16 @@ import { count } from '../../ui.js';
 const at = (service) => `服务进程 ${service}`;
 
 export default {
+  /** 为什么这里做不到某种故障，按实验室给的代码。 */
+  lacks: {
+    windows_pause: () => 'Windows 不能暂停一个进程。',
+    no_fault_points: ({ process }) => `${process} 启动时没有带 --fault-points。`,
+    long_folder: ({ folder }) => `文件夹 ${folder} 的路径太长，放不下 Unix 套接字，服务进程就没有故障点。请用短一些的路径启动实验室：seckill up --folder。`,
+    no_server: ({ name }) => `实验室里没有 ${name}。`,
+    given_server: ({ name, address }) => `${address} 上的 ${name} 是别人给的，实验室不能弄坏它。`,
+    embedded_server: ({ name }) => `${name} 是嵌在实验室里的。请装一个真的服务器，启动实验室时不要带 --embedded。`,
+    cluster_server: ({ name }) => `这里的 ${name} 是集群，而这种故障针对单台服务器。请用 --topology single 启动实验室。`,
+  },
   faults: {
     none: '都是真实的故障，只发生在实验室自己的进程上，运行结束时全部复原。',
     unavailable: (kind) => `${kind}：这里不行`,
