@@ -82,7 +82,10 @@ func pausedHolder(t *testing.T, info catalog.Info, config backend.Config, sku in
 	wire, mine := wireTo(t, config)
 	h := &harness{info: info, sku: sku}
 	for i, config := range []backend.Config{mine, config} {
-		config.ZooKeeperSession = 100 * time.Millisecond // or the shortest that the server allows
+		config.ZooKeeperSession = 10 * time.Second
+		if i == 0 {
+			config.ZooKeeperSession = 2 * time.Second // is to end
+		}
 		in, err := backend.Open(t.Context(), config)
 		if err != nil {
 			t.Fatal(err)
@@ -117,7 +120,11 @@ func pausedHolder(t *testing.T, info catalog.Info, config backend.Config, sku in
 		r, err := h.strategies[0].Deduct(tap.With(t.Context(), p), first)
 		late <- answer{r, err}
 	}()
-	<-p.begun
+	select {
+	case <-p.begun:
+	case early := <-late:
+		t.Fatalf("the first buyer never came to its write: %v", early.err)
+	}
 	wire.Freeze()
 	r, err := h.strategies[1].Deduct(t.Context(), second)
 	if err != nil {

@@ -42,6 +42,7 @@ type LockCmd struct {
 	TTL        time.Duration  `name:"ttl" default:"8s" env:"SECKILL_LOCK_LEASE" help:"How long a lock that is renewed outlives a holder who has died; every third of it is looked whether the lock is ours still."`
 	Poll       time.Duration  `default:"10ms" env:"SECKILL_LOCK_POLL" help:"About how long a lock that polls pauses between two attempts."`
 	Session    time.Duration  `name:"zookeeper-session" default:"6s" env:"SECKILL_ZOOKEEPER_SESSION" help:"Session time-out to ask ZooKeeper for: what --ttl is to the others."`
+	Above      uint64         `default:"0" placeholder:"TOKEN" help:"The fencing token must be greater than this: the greatest that whatever you write to has seen. For redis-fenced, whose Redis may have lost its count."`
 	Grace      time.Duration  `default:"5s" help:"When the lock is lost: how long after SIGTERM the command gets SIGKILL."`
 	BusyStatus int            `short:"E" default:"115" help:"Exit status for a lock that was not ours in time."`
 	Verbose    bool           `short:"v" xor:"talk" help:"Say when the lock was taken and given back."`
@@ -78,6 +79,7 @@ func (LockCmd) Help() string {
 
 COMMAND finds %s and %s in its environment, and in %s the fencing token, if the lock has one: a number that grows with every
 grant of the same key. Whoever stores something under the lock refuses it when he has seen a greater number.
+redis-fenced counts in Redis: give it --above, or a Redis that comes back without its data begins again at 1.
 
 COMMAND runs in a process group of its own. SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 are passed on to it, and the lock is
 given back when COMMAND has ended, however it ends. What it leaves in the background runs on without the lock. When the lock is lost, the
@@ -220,7 +222,7 @@ func (h *holder) run(ctx context.Context) error {
 		if in, locker, err = h.open(asking); err != nil {
 			return err
 		}
-		lease, err = locker.Acquire(asking, h.Key, lock.Options{Wait: h.wait(), Lease: h.Lease})
+		lease, err = locker.Acquire(asking, h.Key, lock.Options{Wait: h.wait(), Lease: h.Lease, Above: h.Above})
 		return err
 	})
 	waited := time.Since(asked).Round(time.Millisecond)

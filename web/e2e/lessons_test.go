@@ -61,6 +61,14 @@ func TestLessons(t *testing.T) {
 	tb.says(".title-of", "redis-token · only the owner releases")
 	tb.eval(`history.back()`)
 
+	t.Log("the same with a strategy that withstands, beside it")
+	tb.eval(`location.hash = "#/lessons/11-fencing"`)
+	tb.says(".break-it .offer", "zk-fenced")
+	tb.click(".break-it .offer")
+	tb.says(".title-of", "zk-fenced")
+	tb.await(`[...document.querySelectorAll("code")].some((c) => c.innerText.includes("SET fence"))`)
+	tb.eval(`history.back()`)
+
 	t.Log("the last chapter has the proofs, and says how to measure")
 	tb.eval(`location.hash = "#/lessons/12-which"`)
 	tb.says(".proven", "redis-lua")
