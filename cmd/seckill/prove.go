@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"math"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,6 +20,7 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
+	"seckill/internal/httpapi"
 	"seckill/internal/lab"
 	"seckill/internal/prove"
 	"seckill/strategies"
@@ -28,9 +30,11 @@ import (
 type ProveCmd struct {
 	Strategies []string      `default:"all" placeholder:"NAME" help:"Strategies to prove, by comma, or all."`
 	Questions  []string      `placeholder:"ID" help:"Columns to compute, by comma; all by default."`
-	Budget     time.Duration `default:"5s" help:"How long one search with faults may take."`
+	Schedules  int           `default:"150" help:"How many schedules one search runs at most."`
+	Full       bool          `help:"Run every schedule that there is, however long it takes."`
+	Budget     time.Duration `default:"1m" help:"How long one search may take at most."`
 	Workers    int           `default:"2" help:"Strategies that are proved side by side, each on servers of its own."`
-	Seed       uint64        `default:"1" help:"Seed of the orders that are drawn at random."`
+	Seed       uint64        `default:"1" help:"Seed of the schedules that are drawn at random."`
 
 	JSON     string `name:"json" placeholder:"FILE" help:"Write the matrix as JSON; - is standard output, in place of the table."`
 	HTML     string `name:"html" placeholder:"FILE" help:"Write the matrix as one page."`
@@ -69,7 +73,9 @@ func (c *ProveCmd) Validate() (err error) {
 	}
 	switch {
 	case c.Budget <= 0:
-		return errors.New("--budget must be longer than 0, such as 8s")
+		return errors.New("--budget must be longer than 0, such as 1m")
+	case c.Schedules < 1:
+		return errors.New("--schedules must be 1 or more; --full runs all there are")
 	case c.Workers < 1 || c.Workers > 16:
 		return errors.New("--workers must be 1 to 16")
 	case c.Examples == "":
@@ -84,7 +90,8 @@ func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 		return c.replay(ctx, stdout)
 	}
 	infos := c.chosen
-	options := prove.Options{Infos: infos, Questions: c.questions(), Budget: c.Budget, Seed: c.Seed}
+	options := prove.Options{Infos: infos, Questions: c.questions(), Schedules: c.Schedules, Full: c.Full,
+		Budget: c.Budget, Seed: c.Seed, Service: exploredService}
 	old, err := c.readMerge(options)
 	if err != nil {
 		return err
@@ -141,6 +148,16 @@ func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 		return exitStatus(statusDiffers)
 	}
 	return nil
+}
+
+// exploredService is the service of one process, as buyers with a key ask it.
+func exploredService(in *backend.Instance, info catalog.Info, settings catalog.Settings) (http.Handler, func() error, error) {
+	s, err := httpapi.New(httpapi.Config{Instance: in, Infos: []catalog.Info{info}, Default: info.Name, Settings: settings,
+		PurchaseTimeout: time.Minute})
+	if err != nil {
+		return nil, nil, err
+	}
+	return s.Handler(), func() error { return nil }, nil
 }
 
 // readMerge reads the matrix that cells are put into; nil if there is none.
@@ -360,7 +377,7 @@ func (c *ProveCmd) again(ctx context.Context, info catalog.Info, e explore.Examp
 	if e.Question == prove.NodeLossQuestion {
 		return prove.LoseNode(ctx, info, servers)
 	}
-	w, err := explore.Open(ctx, info, prove.Only(servers.Config(), info.Needs), explore.Options{})
+	w, err := explore.Open(ctx, info, prove.Only(servers.Config(), info.Needs), explore.Options{Service: exploredService})
 	if err != nil {
 		return now, err
 	}

@@ -18,16 +18,17 @@ type actor struct {
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 
-	life    life
-	grip    grip
-	commits bool      // the lock is a transaction's, and over with it
-	passed  bool      // has the lock, or had it
-	expired bool      // the lease was ended by a fault
-	threads []*thread // the first is the program; then come helpers
-	late    []*late   // delayed commands that have not arrived
-	attempt *attempt  // since it came, or since its last back-off
-	wrote   map[string][]string
-	outcome Outcome
+	life          life
+	grip          grip
+	commits       bool      // the lock is a transaction's, and over with it
+	inTransaction bool      // of the SQL server, begun and not ended
+	passed        bool      // has the lock, or had it
+	expired       bool      // the lease was ended by a fault
+	threads       []*thread // the first is the program; then come helpers
+	late          []*late   // delayed commands that have not arrived
+	attempt       *attempt  // since it came, or since its last back-off
+	wrote         map[string][]string
+	outcome       Outcome
 }
 
 // life of an actor's process.

@@ -30,11 +30,22 @@ var Asks = addDoing("asks", doing{
 	},
 	prepare: func(ctx context.Context, w *World, _ *process, b Buyer) error {
 		p, err := w.process(ctx, b.Process)
-		if err != nil || p.service != nil {
+		if err != nil {
 			return err
 		}
-		p.service, p.closeService, err = w.service(p.in, p.info, w.settings)
-		return err
+		if p.service == nil {
+			if p.service, p.closeService, err = w.service(p.in, p.info, w.settings); err != nil {
+				return err
+			}
+		}
+		// One who asks for too much shows the service the SKU: what it keeps of
+		// it is read by no tap.
+		var o Outcome
+		ask(ctx, p.service, seckill.Purchase{SKU: w.sku, User: strangeUser, Quantity: w.stock + 1, RequestID: fmt.Sprintf("warm-%d-%d", b.Process, w.sku)}, &o)
+		if !errors.Is(o.Err, seckill.ErrSoldOut) {
+			return fmt.Errorf("a buyer who asks for too much was told: %w", o.Err)
+		}
+		return nil
 	},
 	perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
 		for n := 0; n <= o.Again && ctx.Err() == nil; n++ {
@@ -55,6 +66,9 @@ var Asks = addDoing("asks", doing{
 		return fmt.Sprintf("sold %d, %d left", o.Receipt.Quantity, o.Receipt.Remaining)
 	},
 })
+
+// strangeUser is no actor's.
+const strangeUser = 98
 
 // outcomes are the service's codes, as a judge and a strategy's caller know
 // them, and whether a client sends the request again.

@@ -8,7 +8,8 @@ import (
 )
 
 // Cancels calls the strategy's Restore for an order that was placed before the
-// actors came. Two may cancel the same one (Buyer.Same).
+// actors came, and again when that failed (Buyer.Again). Two may cancel the same
+// one (Buyer.Same).
 var Cancels = addDoing("cancels", doing{
 	prepare: func(ctx context.Context, w *World, first *process, b Buyer) (err error) {
 		if _, there := w.placed[b.owner()]; there {
@@ -20,7 +21,11 @@ var Cancels = addDoing("cancels", doing{
 		return nil
 	},
 	perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
-		o.Err = p.strategy.Restore(ctx, w.placed[o.owner()].OrderID)
+		for n := 0; n <= o.Again && ctx.Err() == nil; n++ {
+			if o.Err = p.strategy.Restore(ctx, w.placed[o.owner()].OrderID); o.Err == nil {
+				return
+			}
+		}
 	},
 	told: func(w *World, o Outcome) (told []ledger.Told) {
 		placed := w.placed[o.owner()]

@@ -37,7 +37,7 @@ func NewExample(strategy, question string, o *Schedule) Example {
 	e := Example{Format: exampleFormat, Strategy: strategy, Question: question, Scenario: *o.Scenario,
 		Steps: o.Steps, Problems: o.Problems}
 	for _, b := range o.Buyers {
-		e.Told = append(e.Told, Answer{b.Name, b.answer()})
+		e.Told = append(e.Told, Answer{b.Name, o.plain(b.answer())})
 	}
 	return e
 }

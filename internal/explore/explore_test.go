@@ -119,7 +119,7 @@ func TestTreesOfKnownSize(t *testing.T) {
 		w := open(t, c.info)
 		for n := range 2 {
 			res := search(t, w, two(explore.Buys), explore.Limits{Preemptions: -1, All: true})
-			if res.Orders != c.orders || res.Preemptions != -1 || res.Cut+res.Diverged+res.Faulty+res.Random != 0 {
+			if res.Schedules != c.orders || res.Preemptions != -1 || res.Cut+res.Diverged+res.Faulty+res.Random != 0 {
 				t.Errorf("%s, search %d: %+v, want all of %d orders, and nothing else", c.info.Name, n+1, res, c.orders)
 			}
 			if res.Broken != 0 || res.First != nil {
@@ -133,11 +133,11 @@ func TestTreesOfKnownSize(t *testing.T) {
 func TestCounterexampleHasFewestPreemptions(t *testing.T) {
 	w := open(t, sqlrow.Naive)
 	res := search(t, w, two(explore.Buys), explore.Limits{Preemptions: 0, All: true})
-	if res.Broken != 0 || res.Orders != 2 || res.Preemptions != 0 || res.Cut == 0 {
+	if res.Broken != 0 || res.Schedules != 2 || res.Preemptions != 0 || res.Cut == 0 {
 		t.Errorf("one buyer after the other: %+v, want two clean orders, with turns cut", res)
 	}
 	res = search(t, w, two(explore.Buys), explore.Limits{Preemptions: -1})
-	if res.First == nil || res.First.Preemptions != 1 || res.Broken != 1 || res.Orders > 10 {
+	if res.First == nil || res.First.Preemptions != 1 || res.Broken != 1 || res.Schedules > 10 {
 		t.Fatalf("%+v, want a counterexample with one preemption among the first ten orders", res)
 	}
 	if !broke(res.First, ledger.RuleLostUpdate) {
@@ -195,26 +195,26 @@ func TestWaitersAreBlocked(t *testing.T) {
 func TestPollersTreeIsFinite(t *testing.T) {
 	w := open(t, redislock.RedisLua)
 	first := search(t, w, two(explore.Buys), explore.Limits{Preemptions: -1, All: true})
-	if first.Broken != 0 || first.Preemptions != -1 || first.Cut != 0 || first.Orders < 2 {
+	if first.Broken != 0 || first.Preemptions != -1 || first.Cut != 0 || first.Schedules < 2 {
 		t.Errorf("%+v, want that all orders hold", first)
 	}
-	if second := search(t, w, two(explore.Buys), explore.Limits{Preemptions: -1, All: true}); second.Orders != first.Orders {
-		t.Errorf("%d orders, and %d in the second search", first.Orders, second.Orders)
+	if second := search(t, w, two(explore.Buys), explore.Limits{Preemptions: -1, All: true}); second.Schedules != first.Schedules {
+		t.Errorf("%d orders, and %d in the second search", first.Schedules, second.Schedules)
 	}
 }
 
 func TestLimits(t *testing.T) {
 	w := open(t, sqlrow.Conditional)
-	res := search(t, w, two(explore.Buys), explore.Limits{Preemptions: -1, All: true, Orders: 7})
-	if res.Orders != 7 || res.Cut == 0 || res.Preemptions == -1 {
+	res := search(t, w, two(explore.Buys), explore.Limits{Preemptions: -1, All: true, Schedules: 7})
+	if res.Schedules != 7 || res.Cut == 0 || res.Preemptions == -1 {
 		t.Errorf("%+v, want seven orders, and a search that does not claim to have done all", res)
 	}
 	bounded := search(t, w, two(explore.Buys), explore.Limits{Preemptions: 1, All: true})
-	if bounded.Preemptions != 1 || bounded.Cut == 0 || bounded.Orders >= 24 {
+	if bounded.Preemptions != 1 || bounded.Cut == 0 || bounded.Schedules >= 24 {
 		t.Errorf("%+v, want all orders with one preemption, fewer than 24, and the others cut", bounded)
 	}
-	random := search(t, w, two(explore.Buys), explore.Limits{Preemptions: 0, All: true, Random: 1, RandomTime: 100e6})
-	if random.Random == 0 || random.Orders != 2+random.Random {
+	random := search(t, w, two(explore.Buys), explore.Limits{Preemptions: 0, All: true, Random: 20, Seed: 1})
+	if random.Random == 0 || random.Schedules != 2+random.Random {
 		t.Errorf("%+v, want two orders, and some at random", random)
 	}
 	if _, err := w.Search(t.Context(), two(explore.Locks), explore.Limits{}); err == nil ||

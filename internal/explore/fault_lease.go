@@ -16,7 +16,7 @@ import (
 var _ = addFault(faultKind{
 	name: fault.LeaseEnds,
 	at: func(r *run, _ []*thread) []option {
-		if r.world.info.Locker == nil || r.leaseholder() != nil {
+		if r.leaseholder() != nil || r.world.info.Locker == nil && r.world.AsksTime() {
 			return []option{{Choice{Fault: fault.LeaseEnds}, false}}
 		}
 		return nil
@@ -30,10 +30,11 @@ var _ = addFault(faultKind{
 	},
 })
 
-// leaseholder is who has a lease that has not ended; nil if nobody has.
+// leaseholder is who has a lease that has not ended, or, of a strategy that is
+// no lock, a transaction: that ends with its connection. Nil if nobody has.
 func (r *run) leaseholder() (holder *actor) {
 	for _, a := range r.actors {
-		if a.grip != loose && !a.expired {
+		if (a.grip != loose || r.world.info.Locker == nil && a.inTransaction) && !a.expired {
 			holder = a
 		}
 	}
@@ -74,7 +75,7 @@ func (w *World) endLease(ctx context.Context, of *actor, clears bool) (what stri
 			p.tainted = p.tainted || of == nil || p == of.process
 		}
 	}
-	if did == nil && of != nil && slices.Contains(w.info.Needs, backend.RowLocks) {
+	if did == nil && of != nil && (w.info.Locker == nil || slices.Contains(w.info.Needs, backend.RowLocks)) {
 		n, err := w.sql.Kill(ctx, of.process.in.Dialer.LocalAddrs())
 		if err != nil {
 			return "", err
@@ -89,7 +90,7 @@ func (w *World) endLease(ctx context.Context, of *actor, clears bool) (what stri
 			did = append(did, "an operator removes the lock")
 		}
 	}
-	if did == nil && w.info.Locker == nil {
+	if did == nil && w.info.Locker == nil && w.AsksTime() {
 		did = append(did, "the processes' clocks move on by the time of a lease")
 	}
 	return w.names.Plain(strings.Join(did, "; ")), nil

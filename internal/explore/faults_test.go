@@ -171,7 +171,7 @@ func TestTwoCleanUpAfterTheDead(t *testing.T) {
 			t.Errorf("overlap %+v, want B and C:\n%s", v, table(res.First))
 		}
 	}
-	res = search(t, open(t, redislock.RedisLua), s, explore.Limits{Preemptions: 2, All: true, Orders: 200})
+	res = search(t, open(t, redislock.RedisLua), s, explore.Limits{Preemptions: 2, All: true, Schedules: 200})
 	if res.Broken > 0 || res.Faulty == 0 {
 		t.Errorf("redis-lua: %+v, want that nobody is harmed:\n%s", res, table(res.First))
 	}

@@ -7,36 +7,39 @@ import (
 
 // Limits bound a search. The zero value is no limit.
 type Limits struct {
-	Preemptions int // -1: all orders; n: orders with at most n
-	Orders      int // stop after so many
+	Preemptions int // -1: all schedules; n: those with at most n
+	Schedules   int // stop after so many
 	Time        time.Duration
-	// Random seeds orders drawn at random when all with at most Preemptions
-	// are done and RandomTime is left.
-	Random     uint64
-	RandomTime time.Duration
-	// All goes on after the first broken order.
+	// Random are drawn at random from Seed when Schedules were not all there are.
+	Random int
+	Seed   uint64
+	// All goes on after the first broken schedule.
 	All bool
-	// Stop says which rules make an order broken. Nil means every one.
+	// Stop says which rules make an schedule broken. Nil means every one.
 	Stop func(rule string) bool
 }
 
 // A Result is what a search found.
 type Result struct {
-	Orders int `json:"orders"` // run to their end
-	Random int `json:"random"` // of them drawn at random
-	Broken int `json:"broken"` // of them with problems
-	// Preemptions: all orders with at most so many were run; -1: all orders.
+	Schedules int `json:"orders"` // run to their end
+	Random    int `json:"random"` // of them drawn at random
+	Broken    int `json:"broken"` // of them with problems
+	// Preemptions: all schedules with at most so many were run; -1: all.
 	Preemptions int `json:"preemptions"`
 	// Cut counts turns that were not taken: the limits came first, or they
 	// need more preemptions than allowed, or the servers did not repeat
 	// themselves (Diverged).
 	Cut      int       `json:"cut"`
 	Diverged int       `json:"diverged"`
-	Faulty   int       `json:"faulty"` // orders in which a fault happened
-	First    *Schedule `json:"-"`      // the first broken order
-	// Rules are the first orders that broke each rule.
+	Faulty   int       `json:"faulty"`  // orders in which a fault happened
+	Renewed  int       `json:"renewed"` // in which a renewer acted
+	First    *Schedule `json:"-"`       // the first broken schedule
+	// Rules are the first schedules that broke each rule.
 	Rules map[string]*Schedule `json:"-"`
 }
 
+// Exhausted: there is no schedule that was not run.
+func (r Result) Exhausted() bool { return r.Cut == 0 && r.Diverged == 0 }
+
 // ErrDiverged: a replay met another command than the one it was made of.
-var ErrDiverged = errors.New("the order does not fit any more")
+var ErrDiverged = errors.New("the schedule does not fit any more")

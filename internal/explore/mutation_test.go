@@ -89,7 +89,7 @@ func TestMutationsAreCaught(t *testing.T) {
 				first = search(t, open(t, m.original), m.scenario, l)
 				clean[m.original.Name+m.scenario.Name] = first
 			}
-			if first.Broken > 0 || first.Orders == 0 || first.Diverged > 0 {
+			if first.Broken > 0 || first.Schedules == 0 || first.Diverged > 0 {
 				t.Fatalf("the original: %+v, want that it is clean:\n%s", first, table(first.First))
 			}
 			if m.scenario.MaxFaults > 0 && first.Faulty == 0 {
@@ -107,7 +107,7 @@ func TestMutationsAreCaught(t *testing.T) {
 				t.Errorf("the mutant broke %+v, want %v:\n%s", res.First.Problems, m.rules, table(res.First))
 			}
 			t.Logf("caught in %d orders, with %d preemptions; the original passes %d",
-				res.Orders, res.First.Preemptions, first.Orders)
+				res.Schedules, res.First.Preemptions, first.Schedules)
 		})
 	}
 }

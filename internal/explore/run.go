@@ -263,6 +263,12 @@ func (r *run) send(c *call, step Step) {
 	r.schedule.Steps = append(r.schedule.Steps, step)
 	r.last = c.thread
 	r.moved(a, c.command.Backend)
+	switch c.command.Name {
+	case "BEGIN":
+		a.inTransaction, a.expired = true, a.expired && a.run.world.info.Locker != nil
+	case "COMMIT", "ROLLBACK":
+		a.inTransaction = false
+	}
 	if a.commits && (c.command.Name == "COMMIT" || c.command.Name == "ROLLBACK") && a.grip == holding {
 		a.grip = releasing
 	}
@@ -294,6 +300,7 @@ func (w *World) play(ctx context.Context, s *Scenario, peek bool, choose chooser
 	if err := w.fresh(ctx, s); err != nil {
 		return nil, err
 	}
+	r.schedule.names = w.names
 	for i, b := range s.Buyers {
 		if err := r.enter(ctx, b); err != nil {
 			return nil, err

@@ -19,6 +19,7 @@ import (
 
 	"seckill/internal/fault"
 	"seckill/internal/ledger"
+	"seckill/internal/observe"
 	"seckill/internal/probe"
 	"seckill/internal/seckill"
 )
@@ -125,6 +126,16 @@ type Schedule struct {
 	// the next buyer came.
 	Left     []Value
 	Problems []Problem
+
+	names *observe.Names // nil: texts are plain
+}
+
+// plain writes text as observe.Names does.
+func (s *Schedule) plain(text string) string {
+	if s.names == nil {
+		return text
+	}
+	return s.names.Plain(text)
 }
 
 // An Outcome is what became of one buyer.

@@ -69,7 +69,7 @@ func (w *World) Search(ctx context.Context, s *Scenario, l Limits) (Result, erro
 		return nil, -1
 	}
 	stopped := func() bool {
-		return l.Orders > 0 && res.Orders >= l.Orders || l.Time > 0 && time.Since(begun) >= l.Time ||
+		return l.Schedules > 0 && res.Schedules >= l.Schedules || l.Time > 0 && time.Since(begun) >= l.Time ||
 			res.First != nil && !l.All
 	}
 	reached := 0
@@ -95,7 +95,7 @@ func (w *World) Search(ctx context.Context, s *Scenario, l Limits) (Result, erro
 			res.Cut++
 			continue
 		case err != nil:
-			return res, fmt.Errorf("after %d orders of %q: %w", res.Orders, s.Name, err)
+			return res, fmt.Errorf("after %d orders of %q: %w", res.Schedules, s.Name, err)
 		}
 		res.count(order, l)
 	}
@@ -114,16 +114,19 @@ func (w *World) Search(ctx context.Context, s *Scenario, l Limits) (Result, erro
 			res.Preemptions = l.Preemptions
 		}
 	}
-	if open == 0 || res.First != nil && !l.All || l.RandomTime == 0 {
+	if open == 0 || res.First != nil && !l.All || l.Random == 0 {
 		return res, nil
 	}
 	return res, w.random(ctx, s, l, &res)
 }
 
 func (res *Result) count(o *Schedule, l Limits) {
-	res.Orders++
+	res.Schedules++
 	if o.Faulty() {
 		res.Faulty++
+	}
+	if slices.ContainsFunc(o.Steps, func(s Step) bool { return s.Renewer }) {
+		res.Renewed++
 	}
 	broken := false
 	for _, p := range o.Problems {
@@ -197,8 +200,8 @@ func (w *World) attempt(ctx context.Context, s *Scenario, t *turn, add func(*tur
 
 // random runs orders that are drawn at random, for as long as it may.
 func (w *World) random(ctx context.Context, s *Scenario, l Limits, res *Result) error {
-	rng := rand.New(rand.NewPCG(l.Random, 1))
-	for begun := time.Now(); time.Since(begun) < l.RandomTime && (res.First == nil || l.All); {
+	rng := rand.New(rand.NewPCG(l.Seed, 1))
+	for begun := time.Now(); res.Random < l.Random && (res.First == nil || l.All) && (l.Time == 0 || time.Since(begun) < l.Time); {
 		o, err := w.play(ctx, s, false, func(options []option, _ int) (int, error) {
 			// Faults are one in eight of the choices, however many there are.
 			turns := slices.IndexFunc(options, func(o option) bool { return o.Fault != "" })

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"seckill/internal/seckill"
+	"seckill/internal/tap"
 )
 
 // ErrInProgress: another copy of the same request is being worked on.
@@ -54,7 +55,7 @@ type Claims struct {
 	mu      sync.Mutex
 	mine    map[requestKey]bool // claimed here, or asked for; true: the server has granted it
 	asking  []*claim
-	freed   []string
+	freed   []freed
 	working bool
 	wake    chan struct{} // a claim came while the worker waits for one
 
@@ -65,6 +66,13 @@ type Claims struct {
 type requestKey struct {
 	user int64
 	id   string
+}
+
+// A freed key is on its way to be given up. gone, unless nil, is closed when it
+// is: its owner waits for that.
+type freed struct {
+	name string
+	gone chan struct{}
 }
 
 // A claim on its way.
@@ -100,27 +108,75 @@ func (c *Claims) Take(ctx context.Context, user int64, requestID string) (order 
 		order, err = c.look(ctx, k)
 		return order, func() { c.forget(k) }, err
 	}
-	ask := &claim{requestKey: k, done: make(chan struct{})}
-	c.asking = append(c.asking, ask)
-	c.start()
 	c.mu.Unlock()
-	select {
-	case <-ask.done:
-	case <-ctx.Done():
+	var ask *claim
+	err = tap.Do(ctx, command("CLAIM", k), func(ctx context.Context) error {
+		ask = c.ask(k)
+		select {
+		case <-ask.done:
+			return ask.err
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	})
+	switch {
+	case ask == nil: // it was never asked
+		c.forget(k)
+		return nil, func() {}, fmt.Errorf("%w: claim the key: %w", seckill.ErrUnavailable, err)
+	case ctx.Err() != nil:
 		go func() { // the claim must not outlive its buyer
 			<-ask.done
-			c.release(ask)
+			c.release(ask, nil)
 		}()
 		return nil, func() {}, fmt.Errorf("%w: waited for the key: %w", seckill.ErrBusy, ctx.Err())
+	case err != nil && ask.err == nil:
+		err = fmt.Errorf("%w: claim the key: %w", seckill.ErrUnavailable, err)
+	case err == nil && !ask.granted && ask.order == nil:
+		err = ErrInProgress
 	}
-	if err := ask.err; err != nil || !ask.granted && ask.order == nil {
-		c.release(ask)
-		if err == nil {
-			err = ErrInProgress
-		}
+	if err != nil {
+		c.release(ask, nil)
 		return nil, func() {}, err
 	}
-	return ask.order, sync.OnceFunc(func() { c.release(ask) }), nil
+	return ask.order, sync.OnceFunc(func() { c.giveUp(ctx, ask) }), nil
+}
+
+// command is what a claim looks like to a tap.
+func command(verb string, k requestKey) func() *tap.Command {
+	return func() *tap.Command {
+		return &tap.Command{Backend: tap.SQL, Name: verb, Text: fmt.Sprintf("%s key %s of user %d", verb, k.id, k.user)}
+	}
+}
+
+// giveUp releases a claim. Who looks at it through a tap waits until the server
+// has heard of it; others need not.
+func (c *Claims) giveUp(ctx context.Context, a *claim) {
+	if tap.From(ctx) == nil {
+		c.release(a, nil)
+		return
+	}
+	gone := make(chan struct{})
+	sent := false
+	_ = tap.Do(context.WithoutCancel(ctx), command("GIVE UP", a.requestKey), func(context.Context) error {
+		sent = true
+		if c.release(a, gone) {
+			<-gone
+		}
+		return nil
+	})
+	if !sent { // the process has died: its session goes
+		c.release(a, nil)
+	}
+}
+
+// ask puts a claim into the queue.
+func (c *Claims) ask(k requestKey) *claim {
+	a := &claim{requestKey: k, done: make(chan struct{})}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.asking = append(c.asking, a)
+	c.start()
+	return a
 }
 
 func (c *Claims) look(ctx context.Context, k requestKey) (*Order, error) {
@@ -137,14 +193,17 @@ func (c *Claims) forget(k requestKey) {
 	delete(c.mine, k)
 }
 
-func (c *Claims) release(a *claim) {
+// release reports whether there was a claim to give up; gone is closed when it
+// has been.
+func (c *Claims) release(a *claim, gone chan struct{}) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.mine, a.requestKey)
 	if a.granted {
-		c.freed = append(c.freed, c.name(a.requestKey))
+		c.freed = append(c.freed, freed{c.name(a.requestKey), gone})
 		c.start()
 	}
+	return a.granted
 }
 
 // start makes sure that somebody works on the queue. c.mu is held.
@@ -166,7 +225,7 @@ func (c *Claims) work() {
 	for {
 		c.mu.Lock()
 		asking, freed := c.asking, c.freed
-		if len(asking) == 0 && (len(freed) == 0 || !rested) {
+		if len(asking) == 0 && (len(freed) == 0 || !rested && freed[0].gone == nil) {
 			if len(freed) == 0 {
 				c.working = false
 				c.mu.Unlock()
@@ -189,6 +248,11 @@ func (c *Claims) work() {
 		ctx, cancel := context.WithTimeout(context.Background(), claimTimeout)
 		err := c.send(ctx, asking, freed)
 		cancel()
+		for _, f := range freed {
+			if f.gone != nil {
+				close(f.gone)
+			}
+		}
 		c.mu.Lock()
 		for _, a := range asking {
 			if a.err = before(err); a.granted {
@@ -222,7 +286,7 @@ func (c *Claims) rest() bool {
 }
 
 // send claims keys and gives others up, in one statement.
-func (c *Claims) send(ctx context.Context, asking []*claim, freed []string) error {
+func (c *Claims) send(ctx context.Context, asking []*claim, free []freed) error {
 	if c.scope == "" {
 		if err := c.db.QueryRowContext(ctx, "SELECT DATABASE()").Scan(&c.scope); err != nil {
 			return err
@@ -245,9 +309,9 @@ func (c *Claims) send(ctx context.Context, asking []*claim, freed []string) erro
 		row("SELECT ? AS n, GET_LOCK(?, 0) AS got, CAST(? AS CHAR(128) CHARACTER SET ascii) COLLATE ascii_bin AS request_id, ? AS user_id",
 			n, c.name(a.requestKey), a.id, a.user)
 	}
-	for _, name := range freed {
+	for _, f := range free {
 		row("SELECT ? AS n, RELEASE_LOCK(?) AS got, CAST(? AS CHAR(128) CHARACTER SET ascii) COLLATE ascii_bin AS request_id, ? AS user_id",
-			-1, name, "", 0)
+			-1, f.name, "", 0)
 	}
 	query.WriteString(") k LEFT JOIN orders o ON o.request_id = k.request_id AND o.user_id = k.user_id " +
 		"AND o.run = (SELECT s.run FROM stock s WHERE s.id = o.sku_id)")

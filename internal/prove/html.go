@@ -20,6 +20,7 @@ func (m *Matrix) WriteHTML(w io.Writer) error {
 	return page.Execute(w, struct {
 		*Matrix
 		Servers     string
+		Bound       string
 		Differences []Difference
-	}{m, m.servers(), m.Differences()})
+	}{m, m.servers(), m.bound(), m.Differences()})
 }

@@ -27,17 +27,19 @@ type Cell struct {
 	Text   string `json:"text,omitempty"` // what was seen, or why not
 	Rule   string `json:"rule,omitempty"` // that was broken
 
-	// Orders that were run to their end, of them Random ones drawn at random.
-	Orders int `json:"orders,omitempty"`
-	Random int `json:"random,omitempty"`
-	// Preemptions: all orders with at most so many; -1: all orders.
+	// Schedules that were run to their end, of them Random ones drawn at random.
+	Schedules int `json:"orders,omitempty"`
+	Random    int `json:"random,omitempty"`
+	// Exhausted: there is no other schedule of its scenarios.
+	Exhausted bool `json:"exhausted,omitempty"`
+	// Preemptions: all schedules with at most so many; -1: all.
 	Preemptions int `json:"preemptions,omitempty"`
 	Cut         int `json:"cut,omitempty"` // turns that were left out
 
 	// Wait is how long the next buyer had to wait, in seconds, at worst.
 	Wait    float64 `json:"wait_s,omitempty"`
 	Example string  `json:"example,omitempty"` // the counterexample's file
-	Seconds float64 `json:"took_s"`
+	Seconds float64 `json:"-"`                 // that it took
 }
 
 // A Row is a strategy.
@@ -56,11 +58,11 @@ type Matrix struct {
 	Rows      []Row            `json:"rows"`
 	Backends  []backend.Status `json:"backends"`
 	Seed      uint64           `json:"seed"`
-	Budget    string           `json:"budget"`
-	Took      string           `json:"took"`
+	Schedules int              `json:"schedules"` // at most, of one search; 0: all
+	Took      string           `json:"-"`
 }
 
-const matrixFormat = 1
+const matrixFormat = 2
 
 func newMatrix(infos []catalog.Info, questions []Question) *Matrix {
 	m := &Matrix{Format: matrixFormat, Questions: questions}

@@ -3,17 +3,16 @@ package prove
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 )
 
 // Mergeable says why cells that are computed with o cannot stand beside those
-// of m: a matrix names one seed and one budget.
+// of m: a matrix names one seed and one bound.
 func (m *Matrix) Mergeable(o Options) error {
-	if m.Seed != o.Seed || m.Budget != o.Budget.String() {
-		return fmt.Errorf("the matrix was computed with --seed %d --budget %s: use the same, or compute all of it anew", m.Seed, m.Budget)
+	if m.Seed != o.Seed || m.Schedules != o.bound() {
+		return fmt.Errorf("the matrix was computed with --seed %d --schedules %d: use the same, or compute all of it anew", m.Seed, m.Schedules)
 	}
 	return nil
 }
@@ -22,7 +21,7 @@ func (m *Matrix) Mergeable(o Options) error {
 // those of old. What strategies and questions say of themselves is today's.
 func (m *Matrix) Merge(old *Matrix, infos []catalog.Info) *Matrix {
 	all := newMatrix(infos, Questions())
-	all.Seed, all.Budget, all.Took = m.Seed, m.Budget, addTimes(old.Took, m.Took)
+	all.Seed, all.Schedules, all.Took = m.Seed, m.Schedules, m.Took
 	for _, row := range all.Rows {
 		for _, from := range []*Matrix{old, m} {
 			for _, r := range from.Rows {
@@ -46,12 +45,6 @@ func (m *Matrix) Merge(old *Matrix, infos []catalog.Info) *Matrix {
 		}
 	}
 	return all
-}
-
-func addTimes(a, b string) string {
-	x, _ := time.ParseDuration(a) // 0 if it is no time
-	y, _ := time.ParseDuration(b)
-	return (x + y).String()
 }
 
 // Dropped lists the counterexamples that old names and m does not.

@@ -4,7 +4,6 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-	"time"
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
@@ -17,7 +16,7 @@ import (
 // order of today's strategies.
 func TestMergeKeepsWhatWasNotComputed(t *testing.T) {
 	old := byHand()
-	now := &prove.Matrix{Seed: 7, Budget: "8s", Took: "1m0s",
+	now := &prove.Matrix{Seed: 7, Schedules: 80, Took: "1m0s",
 		Backends: []backend.Status{{Name: "mysql", OK: true, Version: "MariaDB 11", Address: "another port"},
 			{Name: "redlock", OK: true, Version: "Redis 8"}, {Name: "zookeeper", OK: true, Version: "ZooKeeper 3.8"}},
 		Rows: []prove.Row{
@@ -46,8 +45,8 @@ func TestMergeKeepsWhatWasNotComputed(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", c.what, c.got, c.want)
 		}
 	}
-	if len(m.Questions) != len(prove.Questions()) || m.Took != "13m0s" || m.Seed != 7 || m.Budget != "8s" {
-		t.Errorf("%d questions, took %s, seed %d, budget %s", len(m.Questions), m.Took, m.Seed, m.Budget)
+	if len(m.Questions) != len(prove.Questions()) || m.Took != "1m0s" || m.Seed != 7 || m.Schedules != 80 {
+		t.Errorf("%d questions, took %s, seed %d, %d schedules", len(m.Questions), m.Took, m.Seed, m.Schedules)
 	}
 	want := []backend.Status{old.Backends[0], now.Backends[1], old.Backends[2], now.Backends[2]}
 	if !reflect.DeepEqual(m.Backends, want) {
@@ -55,15 +54,15 @@ func TestMergeKeepsWhatWasNotComputed(t *testing.T) {
 	}
 }
 
-func TestMergeableNeedsSeedAndBudget(t *testing.T) {
+func TestMergeableNeedsSeedAndBound(t *testing.T) {
 	for _, c := range []struct {
-		seed   uint64
-		budget time.Duration
-		want   string
-	}{{7, 8 * time.Second, ""}, {1, 8 * time.Second, "--seed 7"}, {7, time.Second, "--budget 8s"}} {
-		err := byHand().Mergeable(prove.Options{Seed: c.seed, Budget: c.budget})
+		seed  uint64
+		bound int
+		want  string
+	}{{7, 80, ""}, {1, 80, "--seed 7"}, {7, 10, "--schedules 80"}} {
+		err := byHand().Mergeable(prove.Options{Seed: c.seed, Schedules: c.bound})
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
-			t.Errorf("seed %d, budget %v: %v, want %q", c.seed, c.budget, err, c.want)
+			t.Errorf("seed %d, %d schedules: %v, want %q", c.seed, c.bound, err, c.want)
 		}
 	}
 }

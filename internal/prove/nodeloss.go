@@ -52,7 +52,7 @@ func ensembleOf(i catalog.Info) (name, whyNot string) {
 			return e.name, ""
 		}
 	}
-	if inProcess(i) {
+	if i.Locker != nil && !slices.Contains(i.Needs, backend.RowLocks) {
 		return "", "the lock lives in one process: there is no node but itself"
 	}
 	return "", "its only server is the one that holds the stock: if that is lost, so is the stock"
@@ -62,8 +62,14 @@ func ensembleOf(i catalog.Info) (name, whyNot string) {
 // that nodes have.
 func (b *bench) nodeLoss(ctx context.Context) (Cell, error) {
 	name, whyNot := ensembleOf(b.info)
-	if name != "" && b.info.Guarantees[catalog.S] == catalog.Breaks {
-		whyNot = "it breaks with every node alive"
+	if name != "" {
+		processes, err := b.premise(ctx)
+		if err != nil {
+			return Cell{}, err
+		}
+		if processes == 0 {
+			whyNot = "it breaks with every node alive"
+		}
 	}
 	if whyNot != "" {
 		return Cell{Answer: NotAsked, Text: whyNot}, nil
@@ -331,7 +337,7 @@ func (l *loss) judge(ctx context.Context, run int64, all []*shopper) error {
 
 // summary of a loss that broke nothing.
 func (l *loss) summary() string {
-	text := fmt.Sprintf("%s: the next is answered after %.1f s", l.loses(), max(l.outage, l.next).Seconds())
+	text := fmt.Sprintf("%s: the next is answered within %g s", l.loses(), within(max(l.outage, l.next).Seconds()))
 	if l.told != nil {
 		text += ", and who was inside is told: " + l.told.Error()
 	}

@@ -30,9 +30,16 @@ type Options struct {
 	// explored on it must be alone there.
 	Servers func(context.Context) (Servers, error)
 	Workers int // strategies that are proved side by side; 0 means 2
-	// Budget bounds each search that faults make large. 0 means 5 s.
+	// Schedules bounds each search; it is what makes two runs alike. 0 means 150.
+	Schedules int
+	// Full exhausts every search, however long it takes.
+	Full bool
+	// Budget bounds the time of each search, for a machine that is slow. 0 means
+	// a minute.
 	Budget time.Duration
-	Seed   uint64 // of the random orders
+	Seed   uint64 // of the random schedules
+	// Service makes the service that buyers ask with a key. Nil: they are not.
+	Service explore.Service
 	// Example keeps a counterexample and returns where. Nil keeps none.
 	Example func(explore.Example) (string, error)
 	// History keeps the view of a storm's history, a page, and returns where.
@@ -59,9 +66,7 @@ func Run(ctx context.Context, o Options) (*Matrix, error) {
 	if o.Workers <= 0 {
 		o.Workers = 2
 	}
-	if o.Budget <= 0 {
-		o.Budget = 5 * time.Second
-	}
+	o = o.defaults()
 	if o.Progress == nil {
 		o.Progress = func(int, int, string, Question, Cell) {}
 	}
@@ -76,7 +81,7 @@ func Run(ctx context.Context, o Options) (*Matrix, error) {
 		return nil, err
 	}
 	m := newMatrix(o.Infos, questions)
-	m.Seed, m.Budget = o.Seed, o.Budget.String()
+	m.Seed, m.Schedules = o.Seed, o.bound()
 	begun := time.Now()
 	defer func() { m.Took = time.Since(begun).Round(time.Second).String() }()
 
@@ -104,12 +109,15 @@ func Run(ctx context.Context, o Options) (*Matrix, error) {
 			defer servers.Close()
 			mu.Lock()
 			m.Backends = servers.Backends()
+			for i := range m.Backends {
+				m.Backends[i].Address = "" // another in every run
+			}
 			mu.Unlock()
 			for i := range rows {
 				if ctx.Err() != nil {
 					return context.Cause(ctx)
 				}
-				b := &bench{info: o.Infos[i], servers: servers, options: o}
+				b := &bench{info: o.Infos[i], servers: servers, options: o, cells: map[string]Cell{}}
 				err := b.row(ctx, questions, func(q Question, c Cell) { record(i, q, c) })
 				b.close()
 				if err != nil {
@@ -122,6 +130,24 @@ func Run(ctx context.Context, o Options) (*Matrix, error) {
 	return m, workers.Wait()
 }
 
+func (o Options) defaults() Options {
+	if o.Schedules <= 0 {
+		o.Schedules = 150
+	}
+	if o.Budget <= 0 {
+		o.Budget = time.Minute
+	}
+	return o
+}
+
+// bound is the number of schedules of a search, as a matrix names it.
+func (o Options) bound() int {
+	if o.Full {
+		return 0
+	}
+	return o.defaults().Schedules
+}
+
 // A bench is one strategy while it is being asked.
 type bench struct {
 	info    catalog.Info
@@ -130,6 +156,7 @@ type bench struct {
 	world   *explore.World // opened at the first question that explores
 	plain   *soundness     // what the searches without faults found, by processes
 	spread  *soundness
+	cells   map[string]Cell // what was answered
 }
 
 func (b *bench) row(ctx context.Context, questions []Question, record func(Question, Cell)) error {
@@ -157,6 +184,7 @@ func (b *bench) row(ctx context.Context, questions []Question, record func(Quest
 			}
 		}
 		c.Seconds = time.Since(begun).Seconds()
+		b.cells[q.ID] = c
 		record(q, c)
 	}
 	return nil
@@ -190,7 +218,7 @@ func (b *bench) open(ctx context.Context) (*explore.World, error) {
 	if b.world != nil {
 		return b.world, nil
 	}
-	w, err := explore.Open(ctx, b.info, Only(b.servers.Config(), b.info.Needs), explore.Options{})
+	w, err := explore.Open(ctx, b.info, Only(b.servers.Config(), b.info.Needs), explore.Options{Service: b.options.Service})
 	b.world = w
 	return w, err
 }

@@ -3,16 +3,19 @@ package prove
 import (
 	"fmt"
 	"io"
-	"math"
 	"strings"
 	"unicode/utf8"
 )
 
-// Sign is a cell in a few characters.
+// Sign is a cell in a few characters. What holds in all schedules that there
+// are, and what holds in those that were tried, are different things.
 func (c Cell) Sign() string {
 	switch c.Answer {
 	case Holds:
-		return "✓"
+		if c.Exhausted {
+			return "✓"
+		}
+		return "(✓)"
 	case Breaks:
 		return "✗"
 	case Measured:
@@ -27,26 +30,22 @@ func (c Cell) Sign() string {
 
 // Bound says how much was tried.
 func (c Cell) Bound() string {
-	if c.Orders == 0 {
+	switch {
+	case c.Schedules == 0:
 		return ""
+	case c.Answer == Breaks:
+		return fmt.Sprintf("found in %d schedules", c.Schedules)
+	case c.Exhausted:
+		return fmt.Sprintf("all %d schedules", c.Schedules)
 	}
-	bound := fmt.Sprintf("all %d orders", c.Orders)
-	if c.Preemptions < 0 && c.Cut > 0 { // the servers did not repeat themselves
-		bound = fmt.Sprintf("%d orders; %d turns cut", c.Orders, c.Cut)
-	}
+	bound := fmt.Sprintf("%d schedules", c.Schedules-c.Random)
 	if c.Preemptions >= 0 {
-		bound = fmt.Sprintf("%d orders, all with at most %d preemptions", c.Orders-c.Random, c.Preemptions)
-		if c.Answer == Breaks {
-			bound = fmt.Sprintf("found in %d orders", c.Orders)
-		}
-		if c.Random > 0 {
-			bound += fmt.Sprintf(", and %d at random", c.Random)
-		}
-		if c.Cut > 0 && c.Answer != Breaks {
-			bound += fmt.Sprintf("; %d turns cut", c.Cut)
-		}
+		bound += fmt.Sprintf(", all with at most %d preemptions", c.Preemptions)
 	}
-	return bound
+	if c.Random > 0 {
+		bound += fmt.Sprintf(", and %d at random", c.Random)
+	}
+	return bound + fmt.Sprintf("; %d turns not taken", c.Cut)
 }
 
 // Summary is a cell in a line.
@@ -76,11 +75,11 @@ func (m *Matrix) WriteText(w io.Writer) error {
 	for _, r := range m.Rows {
 		b.WriteString(pad(r.Strategy, width) + "  ")
 		for _, q := range m.Questions {
-			b.WriteString(r.Cells[q.ID].Sign() + " ")
+			b.WriteString(pad(strings.Trim(r.Cells[q.ID].short(), " "), 2))
 		}
 		b.WriteString("\n")
 	}
-	b.WriteString("\n✓ holds   ✗ breaks   • measured   – does not apply   ! failed   ? not computed\n")
+	b.WriteString("\n✓ holds in all schedules   ~ holds in those that were tried   ✗ breaks   • measured   – does not apply   ! failed   ? not computed\n")
 	m.list(&b, "\nWhat breaks, and the file that replays it\n", Breaks)
 	m.list(&b, "\nWhat was measured\n", Measured)
 	m.list(&b, "\nWhat could not be found out\n", Failed)
@@ -90,7 +89,7 @@ func (m *Matrix) WriteText(w io.Writer) error {
 			fmt.Fprintf(&b, "  %s\n", x)
 		}
 	}
-	fmt.Fprintf(&b, "\nSeed %d, %s a search, %s in all, on %s\n", m.Seed, m.Budget, m.Took, m.servers())
+	fmt.Fprintf(&b, "\nSeed %d, %s a search, %s in all, on %s\n", m.Seed, m.bound(), m.Took, m.servers())
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -133,6 +132,22 @@ func (m *Matrix) servers() string {
 	return strings.Join(names, ", ")
 }
 
+// bound says how many schedules a search has at most.
+func (m *Matrix) bound() string {
+	if m.Schedules == 0 {
+		return "all schedules"
+	}
+	return fmt.Sprintf("%d schedules", m.Schedules)
+}
+
+// short is the sign in one character.
+func (c Cell) short() string {
+	if s := c.Sign(); s != "(✓)" {
+		return s
+	}
+	return "~"
+}
+
 func pad(s string, width int) string {
 	return s + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(s)))
 }
@@ -160,9 +175,7 @@ func (m *Matrix) WriteMarkdown(w io.Writer) error {
 func (c Cell) markdown() string {
 	switch {
 	case c.Answer == Holds && c.Wait > 0:
-		// To half a second: what a server needs to notice a death varies by
-		// tenths of a second from run to run.
-		return fmt.Sprintf("✓ after %g s", math.Round(2*c.Wait)/2)
+		return fmt.Sprintf("%s within %g s", c.Sign(), c.Wait)
 	case c.Answer == Breaks && c.Example != "":
 		return fmt.Sprintf("[✗](%s)", c.Example)
 	case c.Answer == Measured:

@@ -1,0 +1,184 @@
+package prove
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"seckill/internal/catalog"
+	"seckill/internal/explore"
+)
+
+// A Question is a column of the matrix. Each is a file ask_….go, which adds it.
+type Question struct {
+	ID     string         `json:"id"`
+	Title  string         `json:"title"`
+	Asks   string         `json:"asks"`
+	Letter catalog.Letter `json:"letter,omitempty"` // the guarantee that it decides
+
+	column int // its place
+	ask    func(*bench, context.Context) (Cell, error)
+}
+
+var questions []Question
+
+func addQuestion(q Question) Question {
+	questions = append(questions, q)
+	slices.SortFunc(questions, func(a, b Question) int { return a.column - b.column })
+	return q
+}
+
+// Questions are all columns, in order.
+func Questions() []Question { return slices.Clone(questions) }
+
+func choose(ids []string) ([]Question, error) {
+	all := Questions()
+	if ids == nil {
+		return all, nil
+	}
+	var chosen []Question
+	for _, q := range all {
+		if slices.Contains(ids, q.ID) {
+			chosen = append(chosen, q)
+		}
+	}
+	for _, id := range ids {
+		if !slices.ContainsFunc(all, func(q Question) bool { return q.ID == id }) {
+			var names []string
+			for _, q := range all {
+				names = append(names, q.ID)
+			}
+			return nil, fmt.Errorf("there is no question %q, only %s", id, strings.Join(names, ", "))
+		}
+	}
+	return chosen, nil
+}
+
+// buyers of the scenarios, each in a process of its own or all in one. Their
+// quantities differ: writing an equal value twice would hide a lost update.
+func buyers(processes int, does ...explore.Does) []explore.Buyer {
+	list := make([]explore.Buyer, len(does))
+	for i, d := range does {
+		list[i] = explore.Buyer{Name: string(rune('A' + i)), Quantity: int64(2 - i%2), Does: d}
+		if processes > 1 {
+			list[i].Process = i
+		}
+	}
+	return list
+}
+
+// twice is two actors with one order, or one request, between them.
+func twice(processes, again int, does explore.Does) []explore.Buyer {
+	list := buyers(processes, does, does)
+	list[1].Same, list[1].Quantity = "A", list[0].Quantity
+	for i := range list {
+		list[i].Again = again
+	}
+	return list
+}
+
+// Rules by which a schedule counts as broken.
+func anyRule(string) bool { return true }
+
+// notOverlap leaves two holders out: the question is whether the stock is right.
+func notOverlap(rule string) bool { return rule != explore.RuleOverlap && rule != explore.RuleStolen }
+
+// atTheLock is two holders, or a lock that another has freed.
+func atTheLock(rule string) bool { return !notOverlap(rule) }
+
+// search runs scenarios in turn and stops at the first that breaks a rule that
+// counts. None says in what case there was nothing to see.
+func (b *bench) search(
+	ctx context.Context, question string, counts func(rule string) bool, none func(explore.Result) string, scenarios ...*explore.Scenario,
+) (Cell, error) {
+	w, err := b.open(ctx)
+	if err != nil {
+		return Cell{}, err
+	}
+	c := Cell{Answer: Holds, Exhausted: true, Preemptions: -1}
+	for _, s := range scenarios {
+		res, err := w.Search(ctx, s, b.limits(counts))
+		if err != nil {
+			return c, err
+		}
+		c.add(res)
+		if res.First != nil {
+			return b.broken(ctx, question, c, res.First, counts)
+		}
+		if why := none(res); why != "" {
+			return Cell{Answer: NotAsked, Text: why}, nil
+		}
+	}
+	return c, nil
+}
+
+// faulty searches scenarios in which one thing goes wrong.
+func (b *bench) faulty(ctx context.Context, question string, counts func(rule string) bool, scenarios ...*explore.Scenario) (Cell, error) {
+	for _, s := range scenarios {
+		s.MaxFaults = max(s.MaxFaults, 1)
+	}
+	return b.search(ctx, question, counts, func(r explore.Result) string {
+		if r.Faulty == 0 {
+			return "there is nothing that could end or be lost"
+		}
+		return ""
+	}, scenarios...)
+}
+
+func something(explore.Result) string { return "" }
+
+// limits of one search: the schedules with the fewest preemptions first, so
+// many of them, then some at random.
+func (b *bench) limits(counts func(rule string) bool) explore.Limits {
+	l := explore.Limits{Preemptions: -1, Schedules: b.options.Schedules, Time: b.options.Budget,
+		Random: b.options.Schedules / 4, Seed: b.options.Seed, Stop: counts}
+	if b.options.Full {
+		l.Schedules, l.Time, l.Random = 0, 0, 0
+	}
+	return l
+}
+
+// add adds a search's bounds to a cell.
+func (c *Cell) add(r explore.Result) {
+	c.Schedules += r.Schedules
+	c.Random += r.Random
+	c.Cut += r.Cut
+	c.Exhausted = c.Exhausted && r.Exhausted()
+	if r.Preemptions >= 0 && (c.Preemptions < 0 || r.Preemptions < c.Preemptions) {
+		c.Preemptions = r.Preemptions
+	}
+}
+
+// broken keeps a counterexample.
+func (b *bench) broken(ctx context.Context, question string, c Cell, o *explore.Schedule, counts func(string) bool) (Cell, error) {
+	w, err := b.open(ctx)
+	if err != nil {
+		return c, err
+	}
+	shown, err := w.Shorten(ctx, o, counts)
+	if err != nil {
+		return c, fmt.Errorf("replay the counterexample: %w", err)
+	}
+	c.Answer, c.Exhausted = Breaks, false
+	i := slices.IndexFunc(shown.Problems, func(p explore.Problem) bool { return counts(p.Rule) })
+	if i < 0 {
+		return c, fmt.Errorf("a schedule broke a rule once and not again: %+v; its choices were %v", o.Problems, o.Choices())
+	}
+	c.Rule, c.Text = shown.Problems[i].Rule, shown.Problems[i].Message
+	c.Example, err = b.options.Example(explore.NewExample(b.info.Name, question, shown))
+	return c, err
+}
+
+// and is two answers to one question: the worse one, with the bounds of both.
+func (c Cell) and(d Cell) Cell {
+	if d.Answer != Holds {
+		return d
+	}
+	c.Schedules, c.Random, c.Cut = c.Schedules+d.Schedules, c.Random+d.Random, c.Cut+d.Cut
+	c.Exhausted = c.Exhausted && d.Exhausted
+	if d.Preemptions >= 0 && (c.Preemptions < 0 || d.Preemptions < c.Preemptions) {
+		c.Preemptions = d.Preemptions
+	}
+	return c
+}

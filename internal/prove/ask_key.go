@@ -1,0 +1,25 @@
+package prove
+
+import (
+	"context"
+
+	"seckill/internal/explore"
+	"seckill/internal/fault"
+)
+
+var _ = addQuestion(Question{
+	column: 100, ID: "same-key", Title: "one key, one order",
+	Asks: "Two copies of one request go through the whole service, in two processes; replies are lost, and they are sent again: " +
+		"is there one order, and is no copy refused that has it?",
+	ask: func(b *bench, ctx context.Context) (Cell, error) {
+		if b.options.Service == nil {
+			return Cell{Answer: NotAsked, Text: "there is no service to ask"}, nil
+		}
+		return b.stands(ctx, "it breaks when every request comes once", func(processes int) (Cell, error) {
+			return b.search(ctx, "same-key", explore.LedgerRule, something,
+				&explore.Scenario{Name: "two copies of one request, for the last units", Stock: 2, Buyers: twice(processes, 1, explore.Asks)},
+				&explore.Scenario{Name: "two copies of one request, and again; a reply or a command is lost", Stock: 4, Buyers: twice(processes, 1, explore.Asks),
+					Faults: []explore.Fault{fault.ReplyLost, fault.CommandLost}, MaxFaults: 1})
+		})
+	},
+})

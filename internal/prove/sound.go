@@ -1,0 +1,129 @@
+package prove
+
+import (
+	"context"
+	"slices"
+
+	"seckill/internal/explore"
+	"seckill/internal/ledger"
+)
+
+// What a strategy does without any fault decides what else it is asked: a
+// question whose answer is known teaches nothing.
+
+func faultless(processes int) []*explore.Scenario {
+	where := map[int]string{1: "one process", 2: "two processes"}[processes]
+	return []*explore.Scenario{
+		{Name: "two buyers, enough for one, " + where, Stock: 2, Next: true,
+			Buyers: buyers(processes, explore.Buys, explore.Buys)},
+		{Name: "two buyers, enough for both, " + where, Stock: 5, Next: true,
+			Buyers: buyers(processes, explore.Buys, explore.Buys)},
+		{Name: "one buys, one cancels, " + where, Stock: 4, Next: true,
+			Buyers: buyers(processes, explore.Buys, explore.Cancels)},
+	}
+}
+
+// soundness is what the searches without faults found.
+type soundness struct {
+	cell Cell                         // their bounds, added up
+	by   map[string]*explore.Schedule // the first broken schedule of each rule
+}
+
+// sound explores what happens without any fault, once for a bench.
+func (b *bench) sound(ctx context.Context, processes int) (*soundness, error) {
+	cache := &b.plain
+	if processes > 1 {
+		cache = &b.spread
+	}
+	if *cache != nil {
+		return *cache, nil
+	}
+	w, err := b.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := &soundness{cell: Cell{Answer: Holds, Exhausted: true, Preemptions: -1}, by: map[string]*explore.Schedule{}}
+	for _, scenario := range faultless(processes) {
+		l := b.limits(nil)
+		l.All, l.Schedules = true, 2*l.Schedules
+		res, err := w.Search(ctx, scenario, l)
+		if err != nil {
+			return nil, err
+		}
+		s.cell.add(res)
+		for rule, o := range res.Rules {
+			if s.by[rule] == nil {
+				s.by[rule] = o
+			}
+		}
+	}
+	*cache = s
+	return s, nil
+}
+
+// unsound: the stock came out wrong, with every process alive.
+func (s *soundness) unsound() bool {
+	for rule := range s.by {
+		if explore.LedgerRule(rule) {
+			return true
+		}
+	}
+	return false
+}
+
+// premise is how many processes a question about faults uses: two, or one where
+// two break by themselves; 0 where one does, too.
+func (b *bench) premise(ctx context.Context) (processes int, err error) {
+	for _, n := range []int{2, 1} {
+		s, err := b.sound(ctx, n)
+		if err != nil {
+			return 0, err
+		}
+		if !s.unsound() {
+			return n, nil
+		}
+	}
+	return 0, nil
+}
+
+// stands asks a question only of a strategy that is right while nothing goes
+// wrong; why says what it breaks with otherwise.
+func (b *bench) stands(ctx context.Context, why string, ask func(processes int) (Cell, error)) (Cell, error) {
+	processes, err := b.premise(ctx)
+	if err != nil {
+		return Cell{}, err
+	}
+	if processes == 0 {
+		return Cell{Answer: NotAsked, Text: why}, nil
+	}
+	return ask(processes)
+}
+
+var oversellRules = []string{ledger.RuleOversold, ledger.RuleNegative}
+
+// verdict breaks when one of the rules was broken, with the shortest schedule
+// that shows it.
+func (b *bench) verdict(ctx context.Context, question string, s *soundness, counts func(rule string) bool) (Cell, error) {
+	c := s.cell
+	// What the ledger shows says more than that a buyer was left waiting.
+	for _, counts := range []func(string) bool{
+		func(rule string) bool { return counts(rule) && explore.LedgerRule(rule) }, counts,
+	} {
+		var first *explore.Schedule
+		for rule, o := range s.by {
+			if counts(rule) && (first == nil || shorter(o, first)) {
+				first = o
+			}
+		}
+		if first != nil {
+			return b.broken(ctx, question, c, first, counts)
+		}
+	}
+	return c, nil
+}
+
+func shorter(a, b *explore.Schedule) bool {
+	return a.Preemptions < b.Preemptions || a.Preemptions == b.Preemptions && len(a.Steps) < len(b.Steps)
+}
+
+func isOversell(rule string) bool { return slices.Contains(oversellRules, rule) }
