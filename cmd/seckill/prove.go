@@ -30,7 +30,7 @@ import (
 type ProveCmd struct {
 	Strategies []string      `default:"all" placeholder:"NAME" help:"Strategies to prove, by comma, or all."`
 	Questions  []string      `placeholder:"ID" help:"Columns to compute, by comma; all by default."`
-	Schedules  int           `default:"150" help:"How many schedules one search runs at most."`
+	Schedules  int           `default:"60" help:"How many schedules one search runs at most."`
 	Full       bool          `help:"Run every schedule that there is, however long it takes."`
 	Budget     time.Duration `default:"1m" help:"How long one search may take at most."`
 	Workers    int           `default:"2" help:"Strategies that are proved side by side, each on servers of its own."`

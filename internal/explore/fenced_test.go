@@ -158,7 +158,7 @@ func TestFenceMutationsAreCaught(t *testing.T) {
 				if m.original.Name != redislock.RedisFenced.Name {
 					t.Skip("make verify asks all three locks")
 				}
-				limits.Orders = 120 // the mutants need 52 to 96
+				limits.Schedules = 120 // the mutants need 52 to 96
 			}
 			original := m.original.Name + m.scenario.Name
 			if m.original.New != nil {
@@ -167,17 +167,17 @@ func TestFenceMutationsAreCaught(t *testing.T) {
 			if !clean[original] {
 				limits.All = true
 				first := search(t, open(t, m.original), m.scenario, limits)
-				if first.Broken > 0 || first.Orders == 0 || first.Diverged > 0 || first.Faulty == 0 {
+				if first.Broken > 0 || first.Schedules == 0 || first.Diverged > 0 || first.Faulty == 0 {
 					t.Fatalf("the original: %+v, want that it is clean:\n%s", first, table(first.First))
 				}
-				t.Logf("the original passes %d orders, %d of them with a lease that ends", first.Orders, first.Faulty)
+				t.Logf("the original passes %d orders, %d of them with a lease that ends", first.Schedules, first.Faulty)
 				limits.All, clean[original] = false, true
 			}
 			res := search(t, open(t, m.mutant), m.scenario, limits)
 			if res.First == nil {
 				t.Fatalf("the mutant passes: %+v", res)
 			}
-			t.Logf("caught in %d orders: %v", res.Orders, res.First.Problems)
+			t.Logf("caught in %d orders: %v", res.Schedules, res.First.Problems)
 		})
 	}
 }

@@ -25,7 +25,11 @@ var _ = addQuestion(Question{
 			}
 			return ""
 		}
-		two := buyers(2, explore.Locks, explore.Locks)
+		processes, err := b.premise(ctx)
+		if err != nil {
+			return Cell{}, err
+		}
+		two := buyers(processes, explore.Locks, explore.Locks)
 		return b.search(ctx, "renewal", func(rule string) bool { return atTheLock(rule) || rule == explore.RuleStuck }, acts,
 			&explore.Scenario{Name: "two contenders, renewers act", Renewals: 2, Next: true, Buyers: two},
 			&explore.Scenario{Name: "two contenders, renewers act, and the lease ends or a reply is lost", Renewals: 1, MaxFaults: 1, Next: true,

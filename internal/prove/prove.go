@@ -30,7 +30,7 @@ type Options struct {
 	// explored on it must be alone there.
 	Servers func(context.Context) (Servers, error)
 	Workers int // strategies that are proved side by side; 0 means 2
-	// Schedules bounds each search; it is what makes two runs alike. 0 means 150.
+	// Schedules bounds each search; it is what makes two runs alike. 0 means 60.
 	Schedules int
 	// Full exhausts every search, however long it takes.
 	Full bool
@@ -132,7 +132,7 @@ func Run(ctx context.Context, o Options) (*Matrix, error) {
 
 func (o Options) defaults() Options {
 	if o.Schedules <= 0 {
-		o.Schedules = 150
+		o.Schedules = 60
 	}
 	if o.Budget <= 0 {
 		o.Budget = time.Minute

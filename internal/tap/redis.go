@@ -77,7 +77,14 @@ func (h RedisHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Pro
 func copies(ctx context.Context, cmds []redis.Cmder) []redis.Cmder {
 	list := make([]redis.Cmder, len(cmds))
 	for i, cmd := range cmds {
-		list[i] = redis.NewCmd(ctx, cmd.Args()...)
+		switch cmd.Name() { // the client reads their answers by their types
+		case "multi", "asking":
+			list[i] = redis.NewStatusCmd(ctx, cmd.Args()...)
+		case "exec":
+			list[i] = redis.NewSliceCmd(ctx, cmd.Args()...)
+		default:
+			list[i] = redis.NewCmd(ctx, cmd.Args()...)
+		}
 	}
 	return list
 }
