@@ -83,6 +83,15 @@ func (b *buyers) missingCancellations() {
 // onItsWay is longer than a call or its answer takes between buyer and service,
 // also on a machine that is full. Of two copies sent at once, one may be
 // refused as busy before the other one arrives.
+//
+// It is a bound and not exact, although all times are of one clock: they say
+// when a call left the buyer and when its answer was there, and not when the
+// service had it. All that they prove of two calls that overlap is nothing: the
+// call that was sold may have reached the service after the refusal was written,
+// however long ago it was sent. (sold_out is different. It is a claim about the
+// stock, which cannot come back by itself.) A judge without a bound would count
+// only refusals that were sent after the order had been acknowledged, and miss a
+// service that keeps a copy waiting for its own key and then calls it busy.
 const onItsWay = 50 * time.Millisecond
 
 // refusals finds the calls of one request that were refused although the
