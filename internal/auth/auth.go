@@ -1,6 +1,6 @@
 // Package auth tells which buyer a request comes from, by a signed token: a
-// JWT whose subject is the user_id. Tokens are made by whoever knows the
-// buyers; this service only checks them.
+// JWT whose subject is the user_id. Another service makes the tokens, such as
+// the shop's login; this one only checks them.
 package auth
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// DefaultAudience is whom tokens must be for unless it is said otherwise.
+// DefaultAudience is the aud claim that tokens must have by default.
 const DefaultAudience = "seckill"
 
 const (
@@ -25,20 +25,20 @@ const (
 )
 
 var (
-	// ErrToken: the token is not valid, for a reason that its owner may know.
+	// ErrToken: the token is not valid. The text says why, and may be shown.
 	ErrToken = errors.New("the token is not valid")
-	// ErrKeys: the keys cannot be had now, so nothing is known of the token.
+	// ErrKeys: the keys cannot be read now, so the token could not be checked.
 	ErrKeys = errors.New("the keys that tokens are checked with cannot be read")
 )
 
 // A Verifier checks tokens. It is safe for concurrent use.
 type Verifier struct {
 	parser *jwt.Parser
-	secret []byte // of HS256; nil: keys
+	secret []byte // for HS256; nil: keys are used
 	keys   *keys
 }
 
-// WithSecret checks tokens that are signed with a shared secret (HS256).
+// WithSecret returns a Verifier of tokens that are signed with a shared secret (HS256).
 func WithSecret(secret []byte, audience string) (*Verifier, error) {
 	if len(secret) < leastBytes {
 		return nil, fmt.Errorf("the secret has %d bytes: give at least %d, such as those of: openssl rand -base64 48", len(secret), leastBytes)
@@ -58,8 +58,8 @@ func Client(c *http.Client) Option { return func(k *keys) { k.client = c } }
 // Patience replaces the 5 s that reading the set may take.
 func Patience(d time.Duration) Option { return func(k *keys) { k.limit = d } }
 
-// WithJWKS checks tokens that are signed with a key of the set at address
-// (RS256, ES256 or EdDSA, as the key says). Nothing is fetched yet.
+// WithJWKS returns a Verifier of tokens that are signed with a key of the set at address
+// (RS256, ES256 or EdDSA, as the key says). It fetches nothing yet.
 func WithJWKS(address, audience string, options ...Option) (*Verifier, error) {
 	if err := CheckURL(address); err != nil {
 		return nil, err
@@ -71,8 +71,8 @@ func WithJWKS(address, audience string, options ...Option) (*Verifier, error) {
 	return &Verifier{parser: newParser(audience, k.now, algorithms...), keys: k}, nil
 }
 
-// CheckURL says what is wrong with the address of a key set: who can change
-// the keys on their way is every buyer.
+// CheckURL returns an error unless address is https, or http on this machine.
+// An attacker who can change the keys in transit can act as any buyer.
 func CheckURL(address string) error {
 	u, err := url.Parse(address)
 	switch {
@@ -90,11 +90,11 @@ func newParser(audience string, now func() time.Time, algorithms ...string) *jwt
 		jwt.WithLeeway(leeway), jwt.WithTimeFunc(now), jwt.WithStrictDecoding())
 }
 
-// User is the user_id that a token is for. The error is ErrToken or ErrKeys.
+// User checks a token and returns its user_id. Errors are ErrToken or ErrKeys.
 func (v *Verifier) User(ctx context.Context, token string) (int64, error) {
 	var claims jwt.RegisteredClaims
 	_, err := v.parser.ParseWithClaims(token, &claims, func(t *jwt.Token) (any, error) {
-		if _, ok := t.Header["crit"]; ok { // RFC 7515: what is critical and not understood
+		if _, ok := t.Header["crit"]; ok { // RFC 7515: refuse extensions that are not understood
 			return nil, errors.New("its header has crit, which is not known here")
 		}
 		if v.keys == nil {
@@ -116,7 +116,7 @@ func (v *Verifier) User(ctx context.Context, token string) (int64, error) {
 	return user, nil
 }
 
-// Fetch reads the key set now; without one it does nothing.
+// Fetch reads the key set now. A Verifier with a secret has none, and returns nil.
 func (v *Verifier) Fetch(ctx context.Context) error {
 	if v.keys == nil {
 		return nil
@@ -124,7 +124,7 @@ func (v *Verifier) Fetch(ctx context.Context) error {
 	return v.keys.refresh(ctx)
 }
 
-// Sign makes a user's token, as a service that knows its buyers does.
+// Sign makes a user's token, as a login service would: for load tests.
 func Sign(secret []byte, audience string, user int64, lifetime time.Duration) (string, error) {
 	now := time.Now()
 	return jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.RegisteredClaims{

@@ -137,7 +137,7 @@ func jwk(key crypto.Signer, kid string, alg jwkset.ALG, use jwkset.USE) jwkset.J
 		Metadata: jwkset.JWKMetadataOptions{KID: kid, ALG: alg, USE: use}})).Marshal()
 }
 
-// A server has a key set, a clock of its own, and counts who asks.
+// A server serves a key set, has a clock of its own, and counts requests.
 type server struct {
 	url   string
 	asked atomic.Int64
@@ -192,7 +192,7 @@ func jwks(t *testing.T) (*server, *auth.Verifier) {
 	return s, v
 }
 
-// user wants the token to be good (nil), bad (ErrToken) or unknown (ErrKeys).
+// user checks a token and wants this error: nil, ErrToken or ErrKeys.
 func user(t *testing.T, v *auth.Verifier, what, token string, want error) {
 	t.Helper()
 	got, err := v.User(t.Context(), token)
@@ -208,7 +208,7 @@ func (s *server) wasAsked(t *testing.T, what string, want int64) {
 	}
 }
 
-// Each key is for one algorithm, whatever a token says.
+// A token cannot choose another algorithm than its key's.
 func TestAlgorithmsAreTheKeys(t *testing.T) {
 	s, v := jwks(t)
 	s.has(jwk(rsaKey, "rsa", "RS256", "sig"), jwk(ecKey, "ec", "", "sig"), jwk(edKey, "ed", "EdDSA", ""),
@@ -256,7 +256,7 @@ func TestRotation(t *testing.T) {
 	s.wasAsked(t, "for the new key", 2)
 	user(t, v, "a key that was withdrawn", old, auth.ErrToken)
 
-	// What is old is read anew in the background, and meanwhile it is good.
+	// Old keys are read again in the background, and stay valid meanwhile.
 	s.has(jwk(rsaKey, "newest", "", ""))
 	s.pass(16 * time.Minute)
 	user(t, v, "an old set", next, nil)
@@ -287,7 +287,7 @@ func TestKeysSurviveAnOutage(t *testing.T) {
 	user(t, v, "after a day", good, auth.ErrKeys)
 }
 
-// A flood of tokens with kids that nobody knows reads the set once in a while.
+// A flood of tokens with unknown kids reads the set once per pause.
 func TestUnknownKidFlood(t *testing.T) {
 	s, v := jwks(t)
 	s.has(jwk(rsaKey, "rsa", "", ""))
@@ -312,7 +312,7 @@ func TestUnknownKidFlood(t *testing.T) {
 	user(t, v, "a good one in the flood", token(t, jwt.SigningMethodRS256, rsaKey, "rsa", claims(nil)), nil)
 }
 
-// One attempt at a time, for which a bounded number of requests wait.
+// There is one attempt at a time, and a bounded number of requests wait for it.
 func TestSlowKeySet(t *testing.T) {
 	s, v := jwks(t)
 	asked, goOn := make(chan bool), make(chan bool)
@@ -351,7 +351,7 @@ func TestSlowKeySet(t *testing.T) {
 	s.wasAsked(t, "for all", 1)
 }
 
-// A server that never answers is not waited for.
+// A server that never answers delays a request by the limit, and no more.
 func TestSilentKeySet(t *testing.T) {
 	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 	defer h.Close()

@@ -20,13 +20,13 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// A key is used with one algorithm, so that a token cannot choose.
+// Each key is used with one of these algorithms alone: the token does not choose.
 var algorithms = []string{jwt.SigningMethodRS256.Alg(), jwt.SigningMethodES256.Alg(), jwt.SigningMethodEdDSA.Alg()}
 
 const (
-	fresh       = 15 * time.Minute // how long keys are used before they are read anew
-	kept        = 24 * time.Hour   // how long they are used when they cannot be
-	pause       = 10 * time.Second // between two attempts
+	fresh       = 15 * time.Minute // keys are read again after this
+	kept        = 24 * time.Hour   // keys are used for so long when they cannot be read again
+	pause       = 10 * time.Second // at least, between two attempts to read
 	fetchLimit  = 5 * time.Second
 	mostBytes   = 1 << 20
 	mostKeys    = 100
@@ -34,8 +34,8 @@ const (
 	leastRSA    = 2048
 )
 
-// keys is a key set that is read when it is needed: at most once at a time,
-// and at most once in pause, whatever tokens are sent.
+// keys is a key set that is read on demand: one attempt at a time, and no more
+// than one per pause, whatever tokens are sent.
 type keys struct {
 	url    string
 	client *http.Client
@@ -47,7 +47,7 @@ type keys struct {
 	fetched time.Time // when byID was read; zero: never
 	tried   time.Time // when it was last attempted
 	failed  error     // of the last attempt
-	flight  *flight   // the attempt that is on; nil: none
+	flight  *flight   // the attempt under way; nil: none
 	waiting int
 }
 
@@ -56,7 +56,7 @@ type key struct {
 	algorithm string
 }
 
-// A flight is one attempt; done is closed when it has ended.
+// A flight is one attempt to read the set; done is closed at its end.
 type flight struct {
 	done chan struct{}
 	err  error
@@ -115,7 +115,7 @@ func (k *keys) find(ctx context.Context, id, algorithm string) (any, error) {
 	return nil, k.unknown(id)
 }
 
-// lookUp: a token without a kid goes by the only key there is.
+// lookUp finds a key by its kid. A token without one uses the set's only key.
 func (k *keys) lookUp(id string, now time.Time) (found key, ok bool) {
 	if now.Sub(k.fetched) >= kept {
 		return key{}, false
@@ -143,7 +143,7 @@ func (k key) forAlgorithm(algorithm string) (any, error) {
 	return k.public, nil
 }
 
-// refresh reads the set, or waits for an attempt that is on.
+// refresh reads the set, or waits for an attempt that is under way.
 func (k *keys) refresh(ctx context.Context) error {
 	k.mu.Lock()
 	f := k.flight
@@ -163,8 +163,8 @@ func (f *flight) wait(ctx context.Context) error {
 	}
 }
 
-// begin starts an attempt, which is no single request's: others wait for it,
-// too. k.mu is held.
+// begin starts an attempt to read the set. Several requests may wait for it, so
+// it does not end with any of them. k.mu is held.
 func (k *keys) begin(now time.Time) *flight {
 	f := &flight{done: make(chan struct{})}
 	k.flight, k.tried = f, now
@@ -207,8 +207,8 @@ func (k *keys) fetch(ctx context.Context) (map[string]key, error) {
 	return readKeys(text)
 }
 
-// readKeys takes the keys that tokens can be signed with. Others may be in the
-// set: for encryption, or of kinds that are not used here.
+// readKeys keeps the keys that can sign tokens. A set may have others, for
+// encryption or of other kinds; they are left out.
 func readKeys(text []byte) (map[string]key, error) {
 	var set struct {
 		Keys []json.RawMessage `json:"keys"`
@@ -225,7 +225,7 @@ func readKeys(text []byte) (map[string]key, error) {
 		if json.Unmarshal(raw, &m) != nil || m.USE == jwkset.UseEnc {
 			continue
 		}
-		m.X5U, m.X5C, m.X5T, m.X5TS256 = "", nil, "", "" // a key is trusted for where it was read
+		m.X5U, m.X5C, m.X5T, m.X5TS256 = "", nil, "", "" // the key is trusted because of its address, not its certificates
 		parsed, err := jwkset.NewJWKFromMarshal(m, jwkset.JWKMarshalOptions{}, jwkset.JWKValidateOptions{})
 		if err != nil {
 			continue
@@ -242,7 +242,7 @@ func readKeys(text []byte) (map[string]key, error) {
 	return all, nil
 }
 
-// algorithmOf is the one that a key is used with; "" for keys that are not.
+// algorithmOf is the algorithm of a key; "" if it is of a kind that is not used.
 func algorithmOf(public any) string {
 	switch p := public.(type) {
 	case *rsa.PublicKey:
