@@ -215,6 +215,8 @@ func TestRunsOfARealLab(t *testing.T) {
 		u.t = t
 		r := u.perform(`{"strategies":["conditional"],"stock":100,"buyers":500,"concurrency":16,"faults":[{"kind":"kill_service"}]}`)
 		u.judged(r.Lanes[0], ledger.Held)
+		// A buyer's second try goes to the other process, and may hide the error
+		// that the first was answered with: either shows the dead one.
 		if result := r.Lanes[0].Result; result.Counts[ledger.OutcomeError] == 0 && result.Retries == 0 {
 			t.Errorf("no buyer met the dead process: %v, %d retries", result.Counts, result.Retries)
 		}

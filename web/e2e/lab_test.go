@@ -215,9 +215,13 @@ func TestFaultAtTheHolder(t *testing.T) {
 	tb.says(".happened .effect", "It took effect: it caught the purchase of user ")
 	tb.says(".happened .effect", "holding seckill:lock:stock:1")
 	tb.says(".happened .effect", "units left just before")
+	// The next holder takes the lock when the lease ends, and overwrites the sale
+	// of the paused one if its own write comes before the row is waited for too
+	// long. That is a race of real processes, which a busy machine may lose: then
+	// the page must say that an order is known that breaks it.
 	tb.await(`["oversold", "lost", "held"].includes(document.querySelector("[data-verdict]")?.dataset.verdict)`)
 	tb.await(`document.querySelector("[data-verdict]").dataset.verdict !== "held"
-		|| document.querySelector(".known a")?.hash === "#/trace/redis-lua.lease-end"`) // on a busy machine the next may come too late
+		|| document.querySelector(".known a")?.hash === "#/trace/redis-lua.lease-end"`)
 	tb.await(`/it stood still for [2-9]\.\d s/.test(document.querySelector(".happened .effect").innerText)`)
 	tb.says(".happened", "Holder paused, in service process ")
 	tb.says(".about-run", "lease 1,000 ms")
