@@ -22,10 +22,12 @@ var _ = addFault(faultKind{
 		return nil
 	},
 	happens: func(ctx context.Context, r *run, step Step) (err error) {
+		r.paused = r.leaseholder()
 		if step.Command, err = r.endLease(ctx); err != nil {
 			return err
 		}
 		r.schedule.Steps = append(r.schedule.Steps, step)
+		r.last = nil // the holder is paused: whoever goes next takes no turn away
 		return nil
 	},
 })

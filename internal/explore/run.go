@@ -27,6 +27,7 @@ type run struct {
 	timers map[*tap.Command]chan time.Time
 
 	last     *thread // whose turn it was
+	paused   *actor  // whose lease has ended, until it goes on
 	faults   int
 	renewals int
 	cut      *process // whose connections a fault has cut, perhaps
@@ -158,10 +159,19 @@ func (r *run) ready() (list []*thread) {
 			}
 		}
 	}
-	if i := slices.Index(list, r.last); i > 0 {
-		list = append([]*thread{r.last}, slices.Delete(list, i, i+1)...)
-	}
+	slices.SortStableFunc(list, func(a, b *thread) int { return r.rank(a) - r.rank(b) })
 	return list
+}
+
+// rank: the thread that went last goes on, one that was paused comes last.
+func (r *run) rank(t *thread) int {
+	switch {
+	case t == r.last:
+		return 0
+	case t.actor == r.paused:
+		return 2
+	}
+	return 1
 }
 
 func (t *thread) choice() Choice { return Choice{Who: t.actor.Name, Renewer: t.helper != nil} }
@@ -239,6 +249,7 @@ func (r *run) take(ctx context.Context, o option, chosen bool) error {
 		}
 		if c := t.sleeper(); o.Renewer && c != nil {
 			r.renewals++
+			r.last = t
 			step.Command = renewerMark + "its time has come"
 			r.schedule.Steps = append(r.schedule.Steps, step)
 			c.drop()
@@ -262,6 +273,9 @@ func (r *run) send(c *call, step Step) {
 	step.Result = "waits"
 	r.schedule.Steps = append(r.schedule.Steps, step)
 	r.last = c.thread
+	if r.paused == a {
+		r.paused = nil
+	}
 	r.moved(a, c.command.Backend)
 	switch c.command.Name {
 	case "BEGIN":

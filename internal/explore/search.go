@@ -198,18 +198,24 @@ func (w *World) attempt(ctx context.Context, s *Scenario, t *turn, add func(*tur
 	return o, err
 }
 
-// random runs orders that are drawn at random, for as long as it may.
+// random runs schedules that are drawn at random. A thread goes on more often
+// than not, as few bugs need many preemptions; faults are one in eight of the
+// choices, and a second one is likely to come soon after the first.
 func (w *World) random(ctx context.Context, s *Scenario, l Limits, res *Result) error {
 	rng := rand.New(rand.NewPCG(l.Seed, 1))
 	for begun := time.Now(); res.Random < l.Random && (res.First == nil || l.All) && (l.Time == 0 || time.Since(begun) < l.Time); {
+		rare := 8
 		o, err := w.play(ctx, s, false, func(options []option, _ int) (int, error) {
-			// Faults are one in eight of the choices, however many there are.
 			turns := slices.IndexFunc(options, func(o option) bool { return o.Fault != "" })
 			if turns < 0 {
-				return rng.IntN(len(options)), nil
+				turns = len(options)
 			}
-			if turns == 0 || rng.IntN(8) == 0 {
+			if turns == 0 || turns < len(options) && rng.IntN(rare) == 0 {
+				rare = 3
 				return turns + rng.IntN(len(options)-turns), nil
+			}
+			if rng.IntN(3) > 0 {
+				return 0, nil
 			}
 			return rng.IntN(turns), nil
 		})

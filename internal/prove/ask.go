@@ -118,8 +118,9 @@ func (b *bench) faulty(ctx context.Context, question string, counts func(rule st
 	for _, s := range scenarios {
 		s.MaxFaults = max(s.MaxFaults, 1)
 	}
+	any := false
 	return b.search(ctx, question, counts, func(r explore.Result) string {
-		if r.Faulty == 0 {
+		if any = any || r.Faulty > 0; !any {
 			return "there is nothing that could end or be lost"
 		}
 		return ""
@@ -168,17 +169,4 @@ func (b *bench) broken(ctx context.Context, question string, c Cell, o *explore.
 	c.Rule, c.Text = shown.Problems[i].Rule, shown.Problems[i].Message
 	c.Example, err = b.options.Example(explore.NewExample(b.info.Name, question, shown))
 	return c, err
-}
-
-// and is two answers to one question: the worse one, with the bounds of both.
-func (c Cell) and(d Cell) Cell {
-	if d.Answer != Holds {
-		return d
-	}
-	c.Schedules, c.Random, c.Cut = c.Schedules+d.Schedules, c.Random+d.Random, c.Cut+d.Cut
-	c.Exhausted = c.Exhausted && d.Exhausted
-	if d.Preemptions >= 0 && (c.Preemptions < 0 || d.Preemptions < c.Preemptions) {
-		c.Preemptions = d.Preemptions
-	}
-	return c
 }

@@ -45,7 +45,7 @@ var (
 	})
 	_ = addQuestion(Question{
 		column: 80, ID: "owner", Title: "only the owner releases", Letter: catalog.O,
-		Asks: "Three contenders, a lease that ends at any moment: does a release ever free the lock of another?",
+		Asks: "Three contenders, a lease that ends at any moment, or a release that arrives late: does it ever free the lock of another?",
 		ask:  (*bench).owner,
 	})
 )
@@ -63,6 +63,13 @@ func (b *bench) clocks(ctx context.Context) (Cell, error) {
 		}
 		return ""
 	}, &explore.Scenario{Name: "two buyers, the second one's clock is ahead by more than a lease", Stock: 2, Buyers: two})
+}
+
+// neighbours are two contenders of one process and one of another.
+func neighbours(processes int) []explore.Buyer {
+	three := buyers(processes, explore.Locks, explore.Locks, explore.Locks)
+	three[1].Process = three[0].Process
+	return three
 }
 
 func (b *bench) owner(ctx context.Context) (Cell, error) {
@@ -83,7 +90,11 @@ func (b *bench) owner(ctx context.Context) (Cell, error) {
 		&explore.Scenario{Name: "two contenders, the lock is lost under its holder", Clears: true,
 			Buyers: buyers(processes, explore.Locks, explore.Locks), Faults: []explore.Fault{fault.LeaseEnds}},
 		&explore.Scenario{Name: "one has the lock, two wait for it, and it is lost under its holder", Clears: true, InLine: true,
-			Buyers: buyers(processes, explore.Locks, explore.Locks, explore.Locks), Faults: []explore.Fault{fault.LeaseEnds}})
+			Buyers: buyers(processes, explore.Locks, explore.Locks, explore.Locks), Faults: []explore.Fault{fault.LeaseEnds}},
+		// Two of one process and one of another: a lock may know its processes
+		// apart, and not their buyers.
+		&explore.Scenario{Name: "one has the lock, two wait for it, a command is late", InLine: true,
+			Buyers: neighbours(processes), Faults: []explore.Fault{fault.Delayed}})
 	if err != nil || c.Answer == Breaks {
 		return c, err
 	}

@@ -32,7 +32,7 @@ var _ = addQuestion(Question{
 		two := buyers(processes, explore.Locks, explore.Locks)
 		return b.search(ctx, "renewal", func(rule string) bool { return atTheLock(rule) || rule == explore.RuleStuck }, acts,
 			&explore.Scenario{Name: "two contenders, renewers act", Renewals: 2, Next: true, Buyers: two},
-			&explore.Scenario{Name: "two contenders, renewers act, and the lease ends or a reply is lost", Renewals: 1, MaxFaults: 1, Next: true,
+			&explore.Scenario{Name: "two contenders, renewers act, and the lease ends or a reply is lost", InLine: true, Renewals: 1, MaxFaults: 1, Next: true,
 				Buyers: two, Faults: []explore.Fault{fault.LeaseEnds, fault.ReplyLost, fault.CommandLost}})
 	},
 })

@@ -1,0 +1,300 @@
+package prove_test
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"gorm.io/gorm"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/explore"
+	"seckill/internal/httpapi"
+	"seckill/internal/lab/labtest"
+	"seckill/internal/ledger"
+	"seckill/internal/lock"
+	"seckill/internal/prove"
+	"seckill/internal/seckill"
+	"seckill/internal/tap"
+	"seckill/strategies/redislock"
+	"seckill/strategies/sqlrow"
+)
+
+// Each mutant is a correct strategy with one guard removed. The question that
+// finds the original sound must break it: what it asks can fail.
+func TestQuestionsCatchMutants(t *testing.T) {
+	renewing := withLock(redislock.RedisRenew, func(d catalog.Deps) lock.Locker { return &renewed{redis: d.Redis} })
+	mutants := []struct {
+		question string
+		original catalog.Info
+		mutant   catalog.Info
+		guard    string // that is missing
+		quick    bool   // in make test, too
+		service  explore.Service
+	}{
+		{"lost-update", sqlrow.Conditional, restoring(func(context.Context, *ledger.Store, string) error { return nil }), "Restore does nothing", true, nil},
+		{"cancel", sqlrow.Conditional, restoring(givesBackAgain), "Restore does not ask whether it was done before", true, nil},
+		{"reset", sqlrow.Conditional, restoring(givesToAnyRun), "Restore does not ask which sale the order is of", false, nil},
+		{"reset", sqlrow.Conditional, deducting(&starter{}), "Deduct opens the sale itself", false, nil},
+		{"owner", withLock(redislock.RedisRegistry, perTurn), withLock(redislock.RedisRegistry, perProcess), "the lock's value is the process's", true, nil},
+		{"renewal", renewing, withLock(renewing, func(d catalog.Deps) lock.Locker { return &renewed{redis: d.Redis, blind: true} }), "the renewer does not ask whose the lock is", true, nil},
+		{"renewal", renewing, withLock(renewing, func(d catalog.Deps) lock.Locker { return &renewed{redis: d.Redis, deaf: true} }), "the renewer outlives the release", false, nil},
+		{"renewal", renewing, withLock(renewing, func(d catalog.Deps) lock.Locker { return &renewed{redis: d.Redis, tidy: true} }), "the renewer deletes the key when it fails", false, nil},
+		{"same-key", sqlrow.Conditional, sqlrow.Conditional, "the service does not read the key", true, keyless},
+		{"two-faults", sqlrow.Conditional, deducting(&insistent{}), "sells again when it cannot ask what became of the first try", false, nil},
+	}
+	for _, m := range mutants {
+		if !m.quick && !labtest.Verify {
+			continue
+		}
+		t.Run(m.question+": "+m.guard, func(t *testing.T) {
+			if c := askOne(t, m.question, m.original, service); c.Answer != prove.Holds {
+				t.Fatalf("the original: %s", c.Summary())
+			}
+			asked := service
+			if m.service != nil {
+				asked = m.service
+			}
+			if c := askOne(t, m.question, m.mutant, asked); c.Answer != prove.Breaks {
+				t.Errorf("the mutant passes: %s", c.Summary())
+			} else {
+				t.Log(c.Summary())
+			}
+		})
+	}
+}
+
+func askOne(t *testing.T, question string, info catalog.Info, s explore.Service) prove.Cell {
+	t.Helper()
+	l := labtest.Start(t, backend.SQL, backend.Redis)
+	schedules := 0
+	if question == "two-faults" { // a sample of pairs
+		schedules = 800
+	}
+	m, err := prove.Run(t.Context(), prove.Options{Infos: []catalog.Info{info}, Questions: []string{question}, Workers: 1, Seed: 1, Schedules: schedules,
+		Budget: 20 * time.Second, Service: s, Servers: func(context.Context) (prove.Servers, error) { return servers{l}, nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.Rows[0].Cells[question]
+}
+
+func service(in *backend.Instance, info catalog.Info, settings catalog.Settings) (http.Handler, func() error, error) {
+	s, err := httpapi.New(httpapi.Config{Instance: in, Infos: []catalog.Info{info}, Default: info.Name, Settings: settings, PurchaseTimeout: time.Minute})
+	if err != nil {
+		return nil, nil, err
+	}
+	return s.Handler(), func() error { return nil }, nil
+}
+
+// keyless loses the Idempotency-Key on the way.
+func keyless(in *backend.Instance, info catalog.Info, settings catalog.Settings) (http.Handler, func() error, error) {
+	h, end, err := service(in, info, settings)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Header.Del("Idempotency-Key")
+		h.ServeHTTP(w, r)
+	}), end, err
+}
+
+// restoring is conditional with another Restore.
+func restoring(restore func(context.Context, *ledger.Store, string) error) catalog.Info {
+	i := sqlrow.Conditional
+	build := i.New
+	i.New = func(d catalog.Deps) (seckill.Strategy, error) {
+		inner, err := build(d)
+		return &restorer{inner, d.Ledger, restore}, err
+	}
+	return i
+}
+
+type restorer struct {
+	seckill.Strategy
+	store   *ledger.Store
+	restore func(context.Context, *ledger.Store, string) error
+}
+
+func (s *restorer) Restore(ctx context.Context, orderID string) error {
+	return s.restore(ctx, s.store, orderID)
+}
+
+func givesBackAgain(ctx context.Context, store *ledger.Store, orderID string) error {
+	return store.Tx(ctx, func(tx *gorm.DB) error {
+		o, _, err := store.Cancel(tx, orderID)
+		if err != nil {
+			return err
+		}
+		return tx.Exec("UPDATE stock SET num = num + ? WHERE id = ? AND run = ?", o.Quantity, o.SKUID, o.Run).Error
+	})
+}
+
+func givesToAnyRun(ctx context.Context, store *ledger.Store, orderID string) error {
+	return store.Tx(ctx, func(tx *gorm.DB) error {
+		o, back, err := store.Cancel(tx, orderID)
+		if err != nil || !back {
+			return err
+		}
+		return tx.Exec("UPDATE stock SET num = num + ? WHERE id = ?", o.Quantity, o.SKUID).Error
+	})
+}
+
+// deducting is conditional with another Deduct round its own.
+func deducting(s interface {
+	seckill.Strategy
+	on(seckill.Strategy, *ledger.Store) seckill.Strategy
+}) catalog.Info {
+	i := sqlrow.Conditional
+	build := i.New
+	i.New = func(d catalog.Deps) (seckill.Strategy, error) {
+		inner, err := build(d)
+		return s.on(inner, d.Ledger), err
+	}
+	return i
+}
+
+// starter does not wait for the start.
+type starter struct {
+	seckill.Strategy
+	store *ledger.Store
+}
+
+func (*starter) on(s seckill.Strategy, store *ledger.Store) seckill.Strategy {
+	return &starter{s, store}
+}
+
+func (s *starter) Deduct(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
+	err := s.store.Tx(ctx, func(tx *gorm.DB) error {
+		return tx.Exec("UPDATE stock SET starts_at = NULL WHERE id = ?", p.SKU).Error
+	})
+	if err != nil {
+		return seckill.Receipt{}, err
+	}
+	return s.Strategy.Deduct(ctx, p)
+}
+
+// insistent looks up what became of an unknown purchase, and buys again when it
+// gets no answer to that either.
+type insistent struct {
+	seckill.Strategy
+	store *ledger.Store
+}
+
+func (*insistent) on(s seckill.Strategy, store *ledger.Store) seckill.Strategy {
+	return &insistent{s, store}
+}
+
+func (s *insistent) Deduct(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
+	r, err := s.Strategy.Deduct(ctx, p)
+	if err == nil || seckill.NothingTaken(err) {
+		return r, err
+	}
+	o, lost := s.store.RequestedOf(ctx, p.SKU, p.User, p.RequestID)
+	switch {
+	case lost == nil:
+		return o.Receipt(), nil
+	case errors.Is(lost, seckill.ErrUnknownOrder):
+		return r, err
+	}
+	p.RequestID, p.User = p.RequestID+"-again", p.User+50
+	return s.Strategy.Deduct(ctx, p)
+}
+
+func withLock(i catalog.Info, build func(catalog.Deps) lock.Locker) catalog.Info {
+	i.Locker = func(d catalog.Deps) (lock.Locker, error) { return build(d), nil }
+	return i
+}
+
+// renewed is a lock with a renewer in few lines, and three ways to get it wrong.
+type renewed struct {
+	redis             redis.UniversalClient
+	blind, deaf, tidy bool
+}
+
+var (
+	extend = redis.NewScript(`return redis.call('GET', KEYS[1]) == ARGV[1] and redis.call('PEXPIRE', KEYS[1], 60000) or 0`)
+	free   = redis.NewScript(`return redis.call('GET', KEYS[1]) == ARGV[1] and redis.call('DEL', KEYS[1]) or 0`)
+)
+
+func (l *renewed) Acquire(ctx context.Context, key string, o lock.Options) (lock.Lease, error) {
+	token := rand.Text()
+	err := lock.Poll(ctx, o.Wait, lock.Every(time.Millisecond), func() (bool, error) {
+		return l.redis.SetNX(ctx, key, token, time.Minute).Result()
+	})
+	if err != nil {
+		return nil, lock.Unavailable(ctx, err)
+	}
+	renew := func(ctx context.Context) (bool, error) {
+		if l.blind || l.deaf {
+			return true, l.redis.Set(ctx, key, token, time.Minute).Err()
+		}
+		n, err := extend.Run(ctx, l.redis, []string{key}, token).Int()
+		if err != nil && l.tidy {
+			_ = l.redis.Del(ctx, key).Err()
+		}
+		return n == 1, err
+	}
+	hold := lock.NewHold(ctx, 0, func(ctx context.Context) error {
+		n, err := free.Run(ctx, l.redis, []string{key}, token).Int()
+		if err == nil && n == 0 {
+			err = lock.ErrNotHeld
+		}
+		return err
+	})
+	if l.deaf {
+		background, helper := tap.Background(context.WithoutCancel(ctx))
+		go func() {
+			defer helper.Over()
+			for tap.Sleep(background, 20*time.Second) == nil {
+				_, _ = renew(background)
+			}
+		}()
+		return hold, nil
+	}
+	hold.Renew(20*time.Second, 0, renew)
+	return hold, nil
+}
+
+// perTurn's value in Redis is one holder's; perProcess's is the process's, as a
+// registry of locks may have it.
+func perTurn(d catalog.Deps) lock.Locker    { return &registered{redis: d.Redis} }
+func perProcess(d catalog.Deps) lock.Locker { return &registered{redis: d.Redis, client: rand.Text()} }
+
+type registered struct {
+	redis  redis.UniversalClient
+	client string
+	local  lock.Gate[struct{}]
+}
+
+var take = redis.NewScript(`if redis.call('GET', KEYS[1]) == ARGV[1] then return 1 end
+return redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', 60000) and 1 or 0`)
+
+func (l *registered) Acquire(ctx context.Context, key string, o lock.Options) (lock.Lease, error) {
+	room, err := l.local.Enter(ctx, key, o.Wait)
+	if err != nil {
+		return nil, err
+	}
+	token := l.client
+	if token == "" {
+		token = rand.Text()
+	}
+	err = lock.Poll(ctx, o.Wait, lock.Every(time.Millisecond), func() (bool, error) {
+		n, err := take.Run(ctx, l.redis, []string{key}, token).Int64()
+		return n == 1, err
+	})
+	if err != nil {
+		room.Leave()
+		return nil, err
+	}
+	return lock.NewHold(ctx, 0, func(ctx context.Context) error {
+		defer room.Leave()
+		n, err := free.Run(ctx, l.redis, []string{key}, token).Int()
+		if err == nil && n == 0 {
+			err = lock.ErrNotHeld
+		}
+		return err
+	}), nil
+}
