@@ -255,7 +255,7 @@ func (tb *tab) await(expression string) {
 	tb.t.Helper()
 	ctx, cancel := context.WithTimeout(tb.ctx, patience)
 	defer cancel()
-	until := fmt.Sprintf(`new Promise((done) => { const look = () => (%s) ? done(true) : setTimeout(look, 20); look(); })`, expression)
+	until := fmt.Sprintf(`new Promise((done) => { const look = () => (%s) ? done(true) : setTimeout(look, 50); look(); })`, expression)
 	for {
 		_, err := chromedp.Run(ctx, chromedp.Evaluate[bool](until, chromedp.EvalAwaitPromise))
 		switch {
@@ -267,6 +267,16 @@ func (tb *tab) await(expression string) {
 			tb.fail(err.Error())
 		}
 	}
+}
+
+// is tells whether an expression is true in the page now.
+func (tb *tab) is(expression string) bool {
+	tb.t.Helper()
+	so, err := chromedp.Run(tb.ctx, chromedp.Evaluate[bool](expression))
+	if err != nil {
+		tb.fail(err.Error())
+	}
+	return so
 }
 
 // says waits until a place shows a text.
@@ -294,13 +304,15 @@ func (tb *tab) fill(selector, text string) {
 func (tb *tab) choose(strategies ...string) {
 	tb.t.Helper()
 	tb.await(`document.querySelector("#strategies") !== null`)
-	tb.eval(`document.querySelector("#strategies").focus()`)
 	chosen := func(n int) string {
 		return fmt.Sprintf(`document.querySelectorAll(".picker .chosen li").length === %d`, n)
 	}
-	for left := maxStrategies - 1; left >= 0; left-- {
-		tb.do(chromedp.KeyEvent(kb.Backspace)) // takes the last one away
-		tb.await(fmt.Sprintf(`document.querySelectorAll(".picker .chosen li").length <= %d`, left))
+	for end := time.Now().Add(patience); !tb.is(chosen(0)); {
+		if time.Now().After(end) {
+			tb.fail("the strategies that were chosen cannot be taken away")
+		}
+		tb.eval(`document.querySelector("#strategies").focus()`) // the page may still be coming up
+		tb.do(chromedp.KeyEvent(kb.Backspace))                   // takes the last one away
 	}
 	for i, name := range strategies {
 		tb.do(chromedp.SendKeys(chromedp.CSS("#strategies"), name))
@@ -311,9 +323,6 @@ func (tb *tab) choose(strategies ...string) {
 	tb.do(chromedp.KeyEvent(kb.Escape))
 	tb.await(`!document.querySelector("#strategy-list")`)
 }
-
-// maxStrategies can be side by side.
-const maxStrategies = 4
 
 // click clicks with the mouse, once what it clicks stands still: a page that
 // is still being drawn would move it from under the pointer.

@@ -192,9 +192,8 @@ func TestShopWithToken(t *testing.T) {
 
 // Nobody needs a mouse to buy.
 func TestShopByKeyboard(t *testing.T) {
-	u := startUp(t, buildProgram(t), "--addr", "127.0.0.1:0", "--embedded")
-	tb := startBrowser(t).open(strings.TrimSuffix(u.page, "/")+"/shop", wide)
-	tb.left("100")
+	tb := startBrowser(t).open(strings.TrimSuffix(sharedLab(t).page, "/")+"/shop", wide)
+	tb.await(`Number(document.querySelector(".shelf")?.dataset.left) > 0 && !document.querySelector("button.buy").ariaDisabled`)
 	tb.eval(`document.querySelector("#theme").focus()`)
 	tb.do(chromedp.KeyEvent("\t"))
 	tb.await(`document.activeElement.matches("button.buy")`)
