@@ -192,7 +192,7 @@ func TestRunsOfARealLab(t *testing.T) {
 
 	t.Run("pause", func(t *testing.T) {
 		u.t = t
-		begun := u.begin(`{"strategies":["conditional","redis-token"],"stock":100,"buyers":500,"concurrency":16,"lease_ms":300,
+		begun := u.begin(`{"strategies":["conditional","redis-token"],"stock":100,"buyers":250,"concurrency":16,"lease_ms":300,"wait_ms":1000,
 			"faults":[{"kind":"pause_service","service":2,"at_ms":0,"for_ms":1500}]}`)
 		u.until(begun.ID, func(r labapi.Run) bool { return r.Faults[0].State == labapi.FaultOn })
 		seen := false
