@@ -14,7 +14,7 @@ import (
 //
 // On a connection to the SQL server nothing follows it, as its sender closes
 // the connection: what was open there stays open until then.
-var delayed = addFault(faultKind{
+var _ = addFault(faultKind{
 	name: fault.Delayed,
 	at: func(r *run, can []*thread) (list []option) {
 		for _, o := range atCommands(fault.Delayed)(r, can) {
