@@ -55,11 +55,11 @@ check-staticcheck:
 compile:
 	$(GO) build -race -v ./...
 
-## prove: compute the guarantee matrix anew, with its counterexamples (a quarter of an hour)
+## prove: compute the guarantee matrix anew, with its counterexamples (half an hour; on the MySQL of PROVE_MYSQL_DSN, too)
 prove: build
 	$(BIN) deps
 	@touch bin/prove.begun
-	$(BIN) prove --examples web/guarantees --json web/guarantees/matrix.json --readme README.md
+	$(BIN) prove --topology single,cluster $(if $(PROVE_MYSQL_DSN),--mysql-dsn private --mysql-dsn '$(PROVE_MYSQL_DSN)') --examples web/guarantees --json web/guarantees/matrix.json --readme README.md
 	@find web/guarantees -name '*.json' ! -newer bin/prove.begun -delete
 
 ## figures: measure the figures of the README and the lessons anew (a quarter of an hour, on a machine that does nothing else)

@@ -50,7 +50,8 @@ type ProveCmd struct {
 
 	chosen []catalog.Info
 
-	MySQLDSN string `name:"mysql-dsn" env:"SECKILL_PROVE_MYSQL_DSN" placeholder:"DSN" help:"Use this MySQL instead of a private one. Nobody else may use it meanwhile."`
+	MySQLDSN []string `name:"mysql-dsn" env:"SECKILL_PROVE_MYSQL_DSN" sep:"none" placeholder:"DSN" help:"Use this MySQL instead of a private one; give it again to prove on several, and say what differs (\"private\" is the private one). Nothing else may use it meanwhile."`
+	Topology []string `default:"single" enum:"single,cluster" help:"Servers of Redis: ${enum}. With single,cluster strategies of Redis are proved on a Cluster, too."`
 }
 
 // Exit statuses of seckill prove, beside 1 and 2.
@@ -115,25 +116,33 @@ func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 			return fmt.Errorf("the folder for histories: %w", err)
 		}
 	}
-	options.Workers = c.Workers
-	if c.MySQLDSN != "" {
-		options.Workers = 1 // it must be alone there
-	}
 	var losing ensembles
 	defer losing.stop()
-	options.Servers = func(ctx context.Context) (prove.Servers, error) { return c.servers(ctx, infos, &losing) }
-	options.Example, options.History = c.keep, c.keepHistory
+	options.History = c.keepHistory
 	options.Progress = func(done, total int, strategy string, q prove.Question, cell prove.Cell) {
 		if !c.Quiet {
 			fmt.Fprintf(stderr, "%4d/%d  %-22s %-26s %s\n", done, total, strategy, q.Title, cell.Summary())
 		}
 	}
-	m, err := prove.Run(ctx, options)
+	places := c.places()
+	m, err := c.proveOn(ctx, places[0], options, &losing)
 	if m == nil {
 		return err
 	}
 	if old != nil {
 		m = m.Merge(old, strategies.All())
+	}
+	for _, p := range places[1:] {
+		if err != nil {
+			break
+		}
+		if !c.Quiet {
+			fmt.Fprintf(stderr, "\nThe same on %s\n", p)
+		}
+		var also *prove.Matrix
+		if also, err = c.proveOn(ctx, p, options, &losing); also != nil && err == nil {
+			m.Add(also.Place(p.topology), also)
+		}
 	}
 	if werr := c.write(m, stdout); werr != nil {
 		return errors.Join(err, werr)
@@ -158,6 +167,63 @@ func exploredService(in *backend.Instance, info catalog.Info, settings catalog.S
 		return nil, nil, err
 	}
 	return s.Handler(), func() error { return nil }, nil
+}
+
+// A place is what servers a proof runs on.
+type provingPlace struct {
+	dsn      string // "": a private one
+	topology string
+	first    bool
+}
+
+func (p provingPlace) String() string {
+	on := "a private SQL server"
+	if p.dsn != "" {
+		on = "the SQL server that was given"
+	}
+	if p.topology == lab.Cluster {
+		on += ", with a Redis Cluster"
+	}
+	return on
+}
+
+// places are all that were asked for: the first is what the matrix shows.
+func (c *ProveCmd) places() (all []provingPlace) {
+	dsns := c.MySQLDSN
+	if len(dsns) == 0 {
+		dsns = []string{privateSQL}
+	}
+	for _, dsn := range dsns {
+		if dsn == privateSQL {
+			dsn = ""
+		}
+		all = append(all, provingPlace{dsn: dsn, topology: c.Topology[0], first: len(all) == 0})
+	}
+	for _, t := range c.Topology[1:] {
+		all = append(all, provingPlace{dsn: all[0].dsn, topology: t})
+	}
+	return all
+}
+
+// privateSQL stands for the server that the lab starts.
+const privateSQL = "private"
+
+// proveOn computes the matrix on one set of servers.
+func (c *ProveCmd) proveOn(ctx context.Context, p provingPlace, o prove.Options, losing *ensembles) (*prove.Matrix, error) {
+	o.Workers = c.Workers
+	if p.dsn != "" {
+		o.Workers = 1 // it must be alone there
+	}
+	o.Example = c.keep
+	if !p.first {
+		o.Example = nil // the files are those of the first
+	}
+	if p.topology == lab.Cluster {
+		o.Infos = slices.DeleteFunc(slices.Clone(o.Infos), func(i catalog.Info) bool { return !slices.Contains(i.Needs, backend.Redis) })
+		o.Questions = slices.DeleteFunc(prove.QuestionIDs(o.Questions), func(id string) bool { return id == prove.NodeLossQuestion })
+	}
+	o.Servers = func(ctx context.Context) (prove.Servers, error) { return c.servers(ctx, p, o.Infos, losing) }
+	return prove.Run(ctx, o)
 }
 
 // readMerge reads the matrix that cells are put into; nil if there is none.
@@ -302,7 +368,7 @@ func (e *ensembles) stop() {
 	}
 }
 
-func (c *ProveCmd) servers(ctx context.Context, infos []catalog.Info, losing *ensembles) (prove.Servers, error) {
+func (c *ProveCmd) servers(ctx context.Context, p provingPlace, infos []catalog.Info, losing *ensembles) (prove.Servers, error) {
 	names := []string{backend.NameMySQL}
 	for need, name := range map[backend.Capability]string{backend.Redis: backend.NameRedis, backend.RedisQuorum: backend.NameRedlock,
 		backend.ZooKeeper: backend.NameZooKeeper, backend.Etcd: backend.NameEtcd} {
@@ -310,7 +376,7 @@ func (c *ProveCmd) servers(ctx context.Context, infos []catalog.Info, losing *en
 			names = append(names, name)
 		}
 	}
-	l, err := lab.Start(ctx, lab.Options{Backends: names, Volatile: true, Given: backend.Config{MySQLDSN: c.MySQLDSN}})
+	l, err := lab.Start(ctx, lab.Options{Backends: names, Volatile: true, Topology: p.topology, Given: backend.Config{MySQLDSN: p.dsn}})
 	if err != nil {
 		return nil, err
 	}
@@ -369,7 +435,7 @@ func (c *ProveCmd) replay(ctx context.Context, stdout io.Writer) error {
 func (c *ProveCmd) again(ctx context.Context, info catalog.Info, e explore.Example) (now explore.Example, err error) {
 	var losing ensembles
 	defer losing.stop()
-	servers, err := c.servers(ctx, []catalog.Info{info}, &losing)
+	servers, err := c.servers(ctx, c.places()[0], []catalog.Info{info}, &losing)
 	if err != nil {
 		return now, err
 	}

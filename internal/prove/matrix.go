@@ -59,6 +59,7 @@ type Matrix struct {
 	Backends  []backend.Status `json:"backends"`
 	Seed      uint64           `json:"seed"`
 	Schedules int              `json:"schedules"` // at most, of one search; 0: all
+	Also      []Also           `json:"also,omitempty"`
 	Took      string           `json:"-"`
 }
 

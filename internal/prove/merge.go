@@ -33,6 +33,7 @@ func (m *Matrix) Merge(old *Matrix, infos []catalog.Info) *Matrix {
 			}
 		}
 	}
+	all.Also = old.Also
 	// Ports change with every run: only another version is news.
 	all.Backends = slices.Clone(old.Backends)
 	for _, s := range m.Backends {

@@ -83,6 +83,9 @@ func (m *Matrix) WriteText(w io.Writer) error {
 	m.list(&b, "\nWhat breaks, and the file that replays it\n", Breaks)
 	m.list(&b, "\nWhat was measured\n", Measured)
 	m.list(&b, "\nWhat could not be found out\n", Failed)
+	if lines := m.elsewhere(); len(lines) > 0 {
+		b.WriteString("\nOn other servers\n  " + strings.Join(lines, "\n  ") + "\n")
+	}
 	if d := m.Differences(); len(d) > 0 {
 		b.WriteString("\nWhat came out otherwise than the strategies say of themselves\n")
 		for _, x := range d {
@@ -167,6 +170,13 @@ func (m *Matrix) WriteMarkdown(w io.Writer) error {
 			fmt.Fprintf(&b, " %s |", r.Cells[q.ID].markdown())
 		}
 		b.WriteString("\n")
+	}
+	for _, line := range m.elsewhere() {
+		if item, ok := strings.CutPrefix(line, "  "); ok {
+			b.WriteString("- " + item + "\n")
+		} else {
+			b.WriteString("\n" + line + "\n")
+		}
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -1,0 +1,115 @@
+package prove
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"seckill/internal/backend"
+	"seckill/internal/lab"
+)
+
+// Also is the same proof on other servers. Only what came out otherwise than on
+// the first is kept.
+type Also struct {
+	Servers string                     `json:"servers"` // "MySQL 9.7.0", "Redis 7.0.15, a Cluster"
+	Asked   int                        `json:"asked"`   // cells
+	Differs map[string]map[string]Cell `json:"differs"` // by strategy and question
+}
+
+// Add compares the proof of other servers with this one.
+func (m *Matrix) Add(name string, other *Matrix) {
+	also := Also{Servers: name, Differs: map[string]map[string]Cell{}}
+	for _, theirs := range other.Rows {
+		ours := m.cells(theirs.Strategy)
+		for id, c := range theirs.Cells {
+			if c.Answer == Missing || ours == nil {
+				continue
+			}
+			also.Asked++
+			if c.sameAs(ours[id]) {
+				continue
+			}
+			if also.Differs[theirs.Strategy] == nil {
+				also.Differs[theirs.Strategy] = map[string]Cell{}
+			}
+			also.Differs[theirs.Strategy][id] = c
+		}
+	}
+	for i := range m.Also {
+		if m.Also[i].Servers == name {
+			m.Also[i] = also
+			return
+		}
+	}
+	m.Also = append(m.Also, also)
+}
+
+func (m *Matrix) cells(strategy string) map[string]Cell {
+	for _, r := range m.Rows {
+		if r.Strategy == strategy {
+			return r.Cells
+		}
+	}
+	return nil
+}
+
+// sameAs: the same is promised. How far a search got is no difference, nor is
+// which of a strategy's flaws it met first.
+func (c Cell) sameAs(d Cell) bool {
+	if c.Answer != d.Answer {
+		return false
+	}
+	if c.Answer == Measured {
+		short, _, _ := strings.Cut(c.Text, ";")
+		other, _, _ := strings.Cut(d.Text, ";")
+		return short == other
+	}
+	return true
+}
+
+// elsewhere lists what came out otherwise on other servers, a line each.
+func (m *Matrix) elsewhere() (lines []string) {
+	for _, a := range m.Also {
+		lines = append(lines, fmt.Sprintf("On %s: %d cells asked, %d differ.", a.Servers, a.Asked, a.count()))
+		for _, r := range m.Rows {
+			for _, q := range m.Questions {
+				if c, differs := a.Differs[r.Strategy][q.ID]; differs {
+					lines = append(lines, fmt.Sprintf("  %s · %s: %s (here: %s)", r.Strategy, q.Title, c.Summary(), r.Cells[q.ID].Sign()))
+				}
+			}
+		}
+	}
+	return lines
+}
+
+func (a Also) count() (n int) {
+	for _, cells := range a.Differs {
+		n += len(cells)
+	}
+	return n
+}
+
+// Place names the servers of a matrix in a few words.
+func (m *Matrix) Place(topology string) string {
+	for _, s := range m.Backends {
+		switch {
+		case topology == lab.Cluster && s.Name == backend.NameRedis:
+			return s.Version
+		case topology != lab.Cluster && s.Name == backend.NameMySQL:
+			return s.Version
+		}
+	}
+	return topology
+}
+
+// QuestionIDs are ids, or those of all questions.
+func QuestionIDs(ids []string) []string {
+	if ids != nil {
+		return slices.Clone(ids)
+	}
+	for _, q := range Questions() {
+		ids = append(ids, q.ID)
+	}
+	return ids
+}
