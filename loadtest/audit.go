@@ -25,7 +25,7 @@ func (r *ourShop) audit(ctx context.Context, told [][]ledger.Told) (reports []le
 		sku := r.SKU + int64(k)
 		snap, settled, err := r.patience.settle(ctx, r.services, from, sku, everybodyAnswered)
 		if r.result.Settled = r.result.Settled && settled; err != nil {
-			r.problem("the ledger could not be read from %s: %v", r.source, err)
+			r.problemOf(CauseLedgerUnread, params{"source": r.source, "error": err.Error()}, "the ledger could not be read from %s: %v", r.source, err)
 			return nil
 		}
 		reports = append(reports, ledger.Judge(ledger.Evidence{
@@ -38,7 +38,7 @@ func (r *ourShop) audit(ctx context.Context, told [][]ledger.Told) (reports []le
 		}))
 		r.strangers(snap)
 		if !settled {
-			r.problem("purchases without an answer were still running %s after the storm, so the ledger was read too early", r.patience.limit)
+			r.problemOf(CauseStillRunning, params{"seconds": r.patience.limit.Seconds()}, "purchases without an answer were still running %s after the storm, so the ledger was read too early", r.patience.limit)
 		} else if r.result.History {
 			linear.add(&reports[k], r.Stock, r.history.ops(r.plan, sku, ordersOf(snap)))
 		}
@@ -58,7 +58,7 @@ func (r *ourShop) strangers(snap ledger.Snapshot) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(others)) {
-		r.problem("%s written by strategy %q instead of %q", wasOrWere(others[name], "order"), name, r.Strategy)
+		r.problemOf(CauseOtherStrategy, params{"count": others[name], "found": name, "strategy": r.Strategy}, "%s written by strategy %q instead of %q", wasOrWere(others[name], "order"), name, r.Strategy)
 	}
 }
 

@@ -23,18 +23,20 @@ const (
 )
 
 // bottleneck says why the generator spoiled the run; "" when it did not.
-func (r *Result) bottleneck() string {
+func (r *Result) bottleneck() (string, Cause) {
 	if r.Requests == 0 {
-		return ""
+		return "", Cause{}
 	}
 	if lag := r.Lag.P99; lag > lagMatters.Microseconds() && float64(lag) > lagShare*float64(r.Latency.P99) {
 		return fmt.Sprintf("it sent requests up to %s (p99) after they were due, with connections free, of a latency of %s: "+
-			"give it a machine of its own, or a lower rate", millis(lag), millis(r.Latency.P99))
+				"give it a machine of its own, or a lower rate", millis(lag), millis(r.Latency.P99)),
+			Cause{CauseLate, params{"lag_ms": float64(lag) / 1000, "latency_ms": float64(r.Latency.P99) / 1000}}
 	}
 	if most := float64(runtime.GOMAXPROCS(0)); r.GeneratorCPU > cpuShare*most {
-		return fmt.Sprintf("it used %.1f of %.0f processors: give it more, or a slower service", r.GeneratorCPU, most)
+		return fmt.Sprintf("it used %.1f of %.0f processors: give it more, or a slower service", r.GeneratorCPU, most),
+			Cause{CauseProcessors, params{"used": r.GeneratorCPU, "of": most}}
 	}
-	return ""
+	return "", Cause{}
 }
 
 // A cpuMeter measures what processor time this process uses.

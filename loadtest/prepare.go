@@ -29,7 +29,7 @@ func (r *ourShop) prepare(ctx context.Context) (ready bool, err error) {
 	for i, s := range r.services {
 		backends, err := s.ready(ctx)
 		if err != nil {
-			r.problem("%s cannot be used: %v (is it running, and is the address right?)", s.base, err)
+			r.problemOf(CauseUnusable, params{"target": s.base, "error": err.Error()}, "%s cannot be used: %v (is it running, and is the address right?)", s.base, err)
 			continue
 		}
 		r.result.Targets[i].Backends = backends
@@ -44,7 +44,8 @@ func (r *ourShop) prepare(ctx context.Context) (ready bool, err error) {
 		sku := r.SKU + int64(k)
 		set, err := r.services[0].reset(ctx, sku, r.Stock)
 		if err != nil {
-			r.problem("SKU %d could not be reset: %v", sku, r.needsToken(err))
+			err = r.needsToken(err)
+			r.problemOf(CauseNotReset, params{"sku": sku, "error": err.Error()}, "SKU %d could not be reset: %v", sku, err)
 			return false, nil
 		}
 		r.set = append(r.set, set)
@@ -75,7 +76,7 @@ func (r *ourShop) needsToken(err error) error {
 func (r *ourShop) learn(ctx context.Context, s service) error {
 	all, locks, err := s.strategies(ctx)
 	if err != nil {
-		r.problem("%s does not tell its strategies: %v", s.base, err)
+		r.problemOf(CauseNoStrategies, params{"target": s.base, "error": err.Error()}, "%s does not tell its strategies: %v", s.base, err)
 		return nil
 	}
 	r.locks = append(r.locks, locks)
@@ -104,9 +105,11 @@ func (r *ourShop) agree(ctx context.Context, sku int64, set ledger.Stock) {
 	isSet := func(where string, now ledger.Stock, err error) {
 		switch {
 		case err != nil:
-			r.problem("SKU %d cannot be read from %s: %v", r.SKU, where, err)
+			r.problemOf(CauseStockUnread, params{"sku": sku, "where": where, "error": err.Error()}, "SKU %d cannot be read from %s: %v", sku, where, err)
 		case now.Run != set.Run || now.Initial != r.Stock || now.Num != r.Stock:
-			r.problem("%s reset SKU %d to %d units in run %d, but %s says %d of %d units in run %d: do they share a database?",
+			r.problemOf(CauseDisagree, params{"target": r.services[0].base, "sku": sku, "stock": r.Stock, "run": set.Run,
+				"where": where, "left": now.Num, "found": now.Initial, "found_run": now.Run},
+				"%s reset SKU %d to %d units in run %d, but %s says %d of %d units in run %d: do they share a database?",
 				r.services[0].base, sku, r.Stock, set.Run, where, now.Num, now.Initial, now.Run)
 		}
 	}

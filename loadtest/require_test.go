@@ -58,7 +58,7 @@ func TestBottleneck(t *testing.T) {
 		{"late, and that is most of it", Result{Requests: 1, Lag: Latency{P99: 60 * ms}, Latency: Latency{P99: 100 * ms}}, true},
 		{"all processors", Result{Requests: 1, GeneratorCPU: 1000}, true},
 	} {
-		if why := test.r.bottleneck(); (why != "") != test.spoiled {
+		if why, cause := test.r.bottleneck(); (why != "") != test.spoiled || (cause.Code != "") != test.spoiled {
 			t.Errorf("%s: %q", test.name, why)
 		}
 	}

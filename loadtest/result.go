@@ -74,6 +74,7 @@ type Result struct {
 	Settled bool `json:"settled"`
 	// Problems are the reasons why this run by itself proves nothing.
 	Problems []string `json:"problems"`
+	Causes   []Cause  `json:"causes,omitempty"` // of each of Problems, in the same order
 
 	// Verdict is Audit's, or Blocked where that is held and the sale stood still,
 	// or not_valid where problems take away what the run seems to prove.

@@ -3,7 +3,6 @@ package loadtest
 import (
 	"context"
 	"crypto/tls"
-	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -47,7 +46,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 		r.result.Course = finish()
 	}
 	if r.result.Interrupted = ctx.Err() != nil && r.result.Requests < r.plan.requests; r.result.Interrupted {
-		r.problem("interrupted after %s of %s buyers", thousands(r.result.Requests), thousands(r.plan.requests))
+		r.problemOf(CauseInterrupted, params{"sent": r.result.Requests, "of": r.plan.requests}, "interrupted after %s of %s buyers", thousands(r.result.Requests), thousands(r.plan.requests))
 	}
 	if err := r.result.conclude(c.Require); err != nil {
 		return nil, err
@@ -116,11 +115,11 @@ func (r *run) storm(ctx context.Context) (finish func() []Point) {
 	r.history = s.diaries
 	call(r.End)
 	meter.stop(context.WithoutCancel(ctx), r.result)
-	if why := r.result.bottleneck(); why != "" {
-		r.problem("the generator was the bottleneck: %s", why)
+	if why, cause := r.result.bottleneck(); why != "" {
+		r.problemOf(cause.Code, cause.Params, "the generator was the bottleneck: %s", why)
 	}
 	if r.result.Dropped > 0 && ctx.Err() == nil {
-		r.problem("%s never sent, %s after the last was due: the service cannot keep up, and the latencies lack the worst",
+		r.problemOf(CauseNeverSent, params{"count": r.result.Dropped, "seconds": r.Drain.Seconds()}, "%s never sent, %s after the last was due: the service cannot keep up, and the latencies lack the worst",
 			wasOrWere(r.result.Dropped, "request"), r.Drain)
 	}
 	return finish
@@ -141,17 +140,13 @@ func (r *run) judge(ctx context.Context, shop shop) {
 		r.result.Audit = &all
 	}
 	if r.result.definite() == 0 {
-		r.problem("no buyer got a definite answer")
+		r.problemOf(CauseNoAnswer, nil, "no buyer got a definite answer")
 	}
 	for _, a := range r.result.Answers {
 		if a.Code == codeNonsense || a.Code == "cancel_"+codeNonsense {
-			r.problem("%s not what the service's contract allows: %s", wasOrWere(a.Count, "answer"), a.Sample)
+			r.problemOf(CauseNonsense, params{"count": a.Count, "sample": a.Sample}, "%s not what the service's contract allows: %s", wasOrWere(a.Count, "answer"), a.Sample)
 		}
 	}
-}
-
-func (r *run) problem(format string, args ...any) {
-	r.result.Problems = append(r.result.Problems, fmt.Sprintf(format, args...))
 }
 
 func newResult(c Config) *Result {

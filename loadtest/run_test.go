@@ -296,6 +296,9 @@ func TestRunJudgesTheService(t *testing.T) {
 				if all := strings.Join(r.Problems, "\n"); !strings.Contains(all, test.problem) {
 					t.Errorf("problems %q, want one with %q", all, test.problem)
 				}
+				if len(r.Causes) != len(r.Problems) || slices.ContainsFunc(r.Causes, func(c Cause) bool { return c.Code == "" }) {
+					t.Errorf("%d problems with causes %+v, want a code for each", len(r.Problems), r.Causes)
+				}
 				if test.verdict == ledger.Held && len(r.Problems) > 0 {
 					t.Errorf("held, with problems %q", r.Problems)
 				}
@@ -355,6 +358,9 @@ func TestRunDoesNotStart(t *testing.T) {
 			}
 			if all := strings.Join(r.Problems, "\n"); r.ExitStatus() != ExitNotValid || !strings.Contains(all, test.problem) {
 				t.Errorf("exit status %d, problems %q; want %d, one with %q", r.ExitStatus(), all, ExitNotValid, test.problem)
+			}
+			if len(r.Causes) != len(r.Problems) || slices.ContainsFunc(r.Causes, func(c Cause) bool { return c.Code == "" }) {
+				t.Errorf("problems %q with causes %+v, want a code for each", r.Problems, r.Causes)
 			}
 			if f.seen != 0 {
 				t.Errorf("the service saw %d purchases", f.seen)

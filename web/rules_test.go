@@ -8,26 +8,35 @@ import (
 	"testing"
 )
 
-// Every reason why a fault cannot be had has a sentence in both languages.
-func TestLacksHaveWords(t *testing.T) {
-	source, err := os.ReadFile("../internal/fault/lack.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	codes := regexp.MustCompile(`(?m)^\tLack\w+ += "(\w+)"`).FindAllStringSubmatch(string(source), -1)
-	if len(codes) < 7 {
-		t.Fatalf("only %d codes were found: %v", len(codes), codes)
-	}
-	for _, language := range []string{"en", "zh"} {
-		words, err := os.ReadFile("static/lab/text/" + language + ".js")
+// Every reason why a fault cannot be had, and why a run proves nothing, has a
+// sentence in both languages.
+func TestCodesHaveWords(t *testing.T) {
+	for _, list := range []struct {
+		file, constant, words string
+		least                 int
+	}{
+		{"../internal/fault/lack.go", "Lack", "lacks", 7},
+		{"../loadtest/cause.go", "Cause", "causes", 14},
+	} {
+		source, err := os.ReadFile(list.file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, lacks, _ := strings.Cut(string(words), "\n  lacks: {\n")
-		lacks, _, _ = strings.Cut(lacks, "\n  },\n")
-		for _, code := range codes {
-			if !strings.Contains(lacks, " "+code[1]+": ") {
-				t.Errorf("static/lab/text/%s.js has no sentence for %s", language, code[1])
+		codes := regexp.MustCompile(`(?m)^\t`+list.constant+`\w+ += "(\w+)"`).FindAllStringSubmatch(string(source), -1)
+		if len(codes) < list.least {
+			t.Fatalf("%s: only %d codes were found: %v", list.file, len(codes), codes)
+		}
+		for _, language := range []string{"en", "zh"} {
+			words, err := os.ReadFile("static/lab/text/" + language + ".js")
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, sentences, _ := strings.Cut(string(words), "\n  "+list.words+": {\n")
+			sentences, _, _ = strings.Cut(sentences, "\n  },\n")
+			for _, code := range codes {
+				if !strings.Contains(sentences, " "+code[1]+": ") {
+					t.Errorf("static/lab/text/%s.js has no sentence for %s", language, code[1])
+				}
 			}
 		}
 	}

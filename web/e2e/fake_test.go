@@ -142,7 +142,10 @@ func (f *fake) load(ctx context.Context, c loadtest.Config) (*loadtest.Result, e
 			r.Strategy.Name, r.Strategy.Broken = c.Strategy, c.Strategy == "naive"
 			return r, nil
 		case <-ctx.Done():
-			return fakeResult(ledger.NotValid), nil
+			r := fakeResult(ledger.NotValid)
+			r.Problems = []string{"interrupted", "something new"}
+			r.Causes = []loadtest.Cause{{Code: loadtest.CauseInterrupted, Params: map[string]any{"sent": 60, "of": 2000}}, {Code: "new"}}
+			return r, nil
 		}
 	}
 }

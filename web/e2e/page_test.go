@@ -210,6 +210,12 @@ func TestRunAsTheLabTellsIt(t *testing.T) {
 	tb.shot("fake-running")
 	tb.click("button.stop")
 	tb.says(".banner", "NOT VALID")
+	tb.says(".rules", "Interrupted after 60 of 2,000 buyers.")
+	tb.says(".rules", "something new") // which the page has no words for
+	tb.click("#language")
+	tb.says(".rules", "2,000 位买家中只来了 60 位就中断了。")
+	tb.click("#language")
+	tb.says(".rules", "Interrupted")
 
 	for _, v := range []struct {
 		verdict ledger.Verdict

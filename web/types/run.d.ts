@@ -179,7 +179,8 @@ declare namespace Json {
     latency_us: { p50: number; p99: number };
     commands: { backend: string; count: number; per_purchase: number }[] | null;
     audit: Audit | null;
-    problems: string[] | null;
+    problems: string[] | null; // in English,
+    causes?: Blame[]; // and each by a code
     verdict: Verdict;
   }
 

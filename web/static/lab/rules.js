@@ -21,13 +21,32 @@ function say({ rule, message, params }) {
 }
 
 /**
+ * Why the run proves nothing, in words; in the generator's own where the page
+ * has none.
+ * @param {{result: Json.Result}} props
+ */
+function Problems({ result }) {
+  const problems = result.problems ?? [];
+  const { causes: said } = dictionaries[preferences().language];
+  return html`
+    <div class="panel rules">
+      <h3>${t.verdict.problems}</h3>
+      <ul>${problems.map((line, i) => {
+    const cause = result.causes?.[i];
+    const words = cause && said[cause.code];
+    return words ? html`<li key=${i}>${words(cause.params ?? {})}</li>` : html`<li key=${i} lang="en">${line}</li>`;
+  })}</ul>
+    </div>`;
+}
+
+/**
  * What broke, with the very orders; those of the first rules are open.
  * @param {{result: Json.Result, open?: number}} props
  */
 export function Rules({ result, open = Infinity }) {
   const violations = result.audit?.violations ?? [];
-  return violations.length > 0 && html`
-    <div class="panel rules">
+  return html`
+    ${violations.length > 0 && html`<div class="panel rules">
       <h3>${t.verdict.rules}</h3>
       <ul>
         ${violations.map((v, i) => html`
@@ -43,5 +62,6 @@ export function Rules({ result, open = Infinity }) {
               </details>`}
           </li>`)}
       </ul>
-    </div>`;
+    </div>`}
+    ${(result.problems ?? []).length > 0 && html`<${Problems} result=${result} />`}`;
 }

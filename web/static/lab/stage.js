@@ -6,7 +6,7 @@ import { classes, html, useEffect, useState } from '../ui.js';
 import { Charts, LineSample } from './charts.js';
 import { Idle } from './idle.js';
 import { Outcomes, Stock } from './lane.js';
-import { About, Facts, Figures, Lesson, Problems, Rules, Verdict, announcement } from './verdict.js';
+import { About, Facts, Figures, Lesson, Rules, Verdict, announcement } from './verdict.js';
 
 /** @param {{run: Json.Run | null, lab: import('../lab.js').State}} props */
 export function Stage({ run, lab }) {
@@ -49,7 +49,7 @@ function Alone({ run, lane }) {
       <${Outcomes} lane=${lane} />
     </div>
     ${lane.result && html`
-      <${Rules} result=${lane.result} /><${Problems} result=${lane.result} /><${Lesson} result=${lane.result} />`}`;
+      <${Rules} result=${lane.result} /><${Lesson} result=${lane.result} />`}`;
 }
 
 /** @param {{run: Json.Run}} props */
@@ -66,7 +66,7 @@ function Abreast({ run }) {
           <${Outcomes} lane=${lane} />
           <div>${lane.result && html`
             <${Figures} result=${lane.result} />
-            <${Rules} result=${lane.result} open=${run.lanes.length === 2 ? 1 : 0} /><${Problems} result=${lane.result} /><${Lesson} result=${lane.result} />`}</div>
+            <${Rules} result=${lane.result} open=${run.lanes.length === 2 ? 1 : 0} /><${Lesson} result=${lane.result} />`}</div>
         </article>`)}
     </div>`;
 }

@@ -66,25 +66,21 @@ export function Lesson({ result: { strategy, verdict } }) {
 }
 
 /**
- * What broke, with the very orders: loaded when something did. Where that
- * fails, because the lab has gone, the judge's own sentences stand for it.
+ * What broke, with the very orders, and why a run proves nothing: loaded when
+ * there is any. Where that fails, because the lab has gone, the judge's own
+ * sentences stand for it.
  * @param {{result: Json.Result, open?: number}} props
  */
 export function Rules(props) {
   const [loaded, keep] = useState(/** @type {typeof import('./rules.js') | null} */ (null));
   const [failed, fail] = useState(false);
-  const violations = props.result.audit?.violations ?? [];
-  const broke = violations.length > 0;
+  const lines = [...(props.result.audit?.violations ?? []).map((v) => v.message), ...(props.result.problems ?? [])];
+  const broke = lines.length > 0;
   useEffect(() => {
     if (broke) import('./rules.js').then(keep, () => fail(true));
   }, [broke]);
   if (loaded && broke) return html`<${loaded.Rules} ...${props} />`;
-  return failed && broke && html`<${Listed} title=${t.verdict.rules} lines=${violations.map((v) => v.message)} />`;
-}
-
-/** @param {{result: Json.Result}} props */
-export function Problems({ result: { problems } }) {
-  return problems && problems.length > 0 && html`<${Listed} title=${t.verdict.problems} lines=${problems} />`;
+  return failed && broke && html`<${Listed} title=${t.verdict.rules} lines=${lines} />`;
 }
 
 /**

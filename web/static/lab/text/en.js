@@ -6,6 +6,23 @@ const plural = (n, one, many = one + 's') => `${count(n)} ${n === 1 ? one : many
 const at = (service) => `in service process ${service}`;
 
 export default {
+  /** Why a run proves nothing, by the generator’s codes. */
+  causes: {
+    ledger_unread: ({ error }) => `The ledger could not be read: ${error}`,
+    still_running: ({ seconds }) => `Purchases without an answer were still running ${count(seconds)} s after the storm, so the ledger was read too early.`,
+    other_strategy: ({ count: n, found, strategy }) => `${plural(n, 'order')} written by the strategy ${found} instead of ${strategy}.`,
+    target_unusable: ({ target, error }) => `${target} cannot be used: ${error}`,
+    not_reset: ({ sku, error }) => `SKU ${sku} could not be reset: ${error}`,
+    strategies_unread: ({ target, error }) => `${target} does not tell its strategies: ${error}`,
+    stock_unread: ({ sku, where, error }) => `SKU ${sku} cannot be read from ${where}: ${error}`,
+    ledgers_disagree: ({ target, sku, stock, run, where, left, found, found_run }) => `${target} reset SKU ${sku} to ${count(stock)} units in run ${run}, but ${where} says ${count(left)} of ${count(found)} units in run ${found_run}. Do they share a database?`,
+    interrupted: ({ sent, of }) => `Interrupted after ${count(sent)} of ${plural(of, 'buyer')}.`,
+    generator_late: ({ lag_ms: lag, latency_ms: latency }) => `The generator was the bottleneck: it sent requests up to ${lag.toFixed(1)} ms (p99) after they were due, of a latency of ${latency.toFixed(1)} ms. Give it a machine of its own, or a lower rate.`,
+    generator_full: ({ used, of }) => `The generator was the bottleneck: it used ${used.toFixed(1)} of ${plural(of, 'processor')}. Give it more, or a slower service.`,
+    never_sent: ({ count: n, seconds }) => `${plural(n, 'request')} never sent, ${count(seconds)} s after the last was due: the service cannot keep up, and the latencies lack the worst.`,
+    no_answer: () => 'No buyer got a definite answer.',
+    nonsense: ({ count: n, sample }) => `${plural(n, 'answer')} not what the service’s contract allows: ${sample}`,
+  },
   /** Why a fault cannot be had here, by the lab’s codes. */
   lacks: {
     windows_pause: () => 'Windows cannot pause a process.',

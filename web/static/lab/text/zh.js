@@ -4,6 +4,23 @@ import { count } from '../../ui.js';
 const at = (service) => `服务进程 ${service}`;
 
 export default {
+  /** 为什么这次运行什么也证明不了，按压测器给的代码。 */
+  causes: {
+    ledger_unread: ({ error }) => `账本读不出来：${error}`,
+    still_running: ({ seconds }) => `抢购结束 ${count(seconds)} 秒后，仍有没得到答复的购买在进行，所以账本读得太早。`,
+    other_strategy: ({ count: n, found, strategy }) => `有 ${count(n)} 份订单是策略 ${found} 写的，而不是 ${strategy}。`,
+    target_unusable: ({ target, error }) => `${target} 用不了：${error}`,
+    not_reset: ({ sku, error }) => `SKU ${sku} 重置不了：${error}`,
+    strategies_unread: ({ target, error }) => `${target} 没有说它有哪些策略：${error}`,
+    stock_unread: ({ sku, where, error }) => `从 ${where} 读不到 SKU ${sku}：${error}`,
+    ledgers_disagree: ({ target, sku, stock, run, where, left, found, found_run }) => `${target} 在第 ${run} 轮把 SKU ${sku} 重置为 ${count(stock)} 件，${where} 却说是第 ${found_run} 轮，${count(found)} 件中剩 ${count(left)} 件。它们用的是同一个数据库吗？`,
+    interrupted: ({ sent, of }) => `${count(of)} 位买家中只来了 ${count(sent)} 位就中断了。`,
+    generator_late: ({ lag_ms: lag, latency_ms: latency }) => `压测器成了瓶颈：请求最多（p99）比该发的时刻晚 ${lag.toFixed(1)} 毫秒才发出，而延迟一共才 ${latency.toFixed(1)} 毫秒。请给它单独的机器，或者降低速率。`,
+    generator_full: ({ used, of }) => `压测器成了瓶颈：${count(of)} 个处理器它用掉了 ${used.toFixed(1)} 个。请多给一些，或者换一个慢些的服务。`,
+    never_sent: ({ count: n, seconds }) => `最后一个请求该发的时刻过去 ${count(seconds)} 秒后，仍有 ${count(n)} 个请求没有发出：服务跟不上，测得的延迟里缺了最差的那些。`,
+    no_answer: () => '没有一位买家得到确定的答复。',
+    nonsense: ({ count: n, sample }) => `有 ${count(n)} 个答复不符合服务的约定：${sample}`,
+  },
   /** 为什么这里做不到某种故障，按实验室给的代码。 */
   lacks: {
     windows_pause: () => 'Windows 不能暂停一个进程。',
