@@ -1,0 +1,88 @@
+package explore
+
+import "slices"
+
+// An option is a choice that could be made, and whether it takes the turn from
+// a thread that could go on.
+type option struct {
+	Choice
+	preempts bool
+}
+
+// ready are the threads whose turn it could be. The one that went last goes on,
+// unless it cannot.
+func (r *run) ready() (list []*thread) {
+	for _, a := range r.actors {
+		if a.life != alive {
+			continue
+		}
+		for _, t := range a.threads {
+			if t.next() != nil && (t.helper == nil || r.scenario.Renewals > 0 || !a.done()) {
+				list = append(list, t)
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b *thread) int { return r.rank(a) - r.rank(b) })
+	return list
+}
+
+// rank: the thread that went last goes on, one that was paused comes last.
+func (r *run) rank(t *thread) int {
+	switch {
+	case t == r.last:
+		return 0
+	case t.actor == r.paused:
+		return 2
+	}
+	return 1
+}
+
+func (t *thread) choice() Choice { return Choice{Who: t.actor.Name, Renewer: t.helper != nil} }
+
+// options are all choices at this moment.
+func (r *run) options() (list []option) {
+	can := r.ready()
+	preempts := func(t *thread) bool { return t != r.last && can[0] == r.last }
+	for _, t := range can {
+		list = append(list, option{t.choice(), preempts(t)})
+	}
+	for _, f := range follow {
+		list = append(list, f.at(r, can)...)
+	}
+	if len(can) == 0 {
+		return list
+	}
+	list = append(list, r.renewersToWake()...)
+	if r.faults >= r.scenario.MaxFaults {
+		return list
+	}
+	for _, f := range r.scenario.Faults {
+		list = append(list, kinds[f].at(r, can)...)
+	}
+	return list
+}
+
+// renewersToWake are renewers whose time has come, if it may come.
+func (r *run) renewersToWake() (list []option) {
+	if r.renewals >= r.scenario.Renewals {
+		return nil
+	}
+	for _, a := range r.actors {
+		for _, t := range a.threads[1:] {
+			if t.sleeper() != nil && a.life == alive {
+				list = append(list, option{t.choice(), false})
+				break
+			}
+		}
+	}
+	return list
+}
+
+func (r *run) actor(name string) *actor {
+	for _, a := range r.actors {
+		if a.Name == name {
+			return a
+		}
+	}
+	return nil
+}

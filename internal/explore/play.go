@@ -1,0 +1,216 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"seckill/internal/fault"
+	"seckill/internal/tap"
+)
+
+// chooser picks one of the options; an error ends the schedule.
+type chooser func(options []option, preemptions int) (int, error)
+
+// play runs one schedule to its end.
+func (w *World) play(ctx context.Context, s *Scenario, peek bool, choose chooser) (_ *Schedule, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, time.Minute, errors.New("one schedule took a minute"))
+	defer cancel()
+	r := &run{world: w, scenario: s, schedule: &Schedule{Scenario: s}, peek: peek,
+		events: make(chan event, 64), over: make(chan struct{}), calls: map[*tap.Command]*call{},
+		timers: map[*tap.Command]chan time.Time{}}
+	defer func() {
+		close(r.over)
+		for _, a := range r.actors {
+			a.cancel(errDead)
+			for _, l := range a.late { // or its connection stays open
+				if derr := l.deliver(context.WithoutCancel(ctx)); derr != nil {
+					a.process.tainted = true
+				}
+			}
+		}
+		r.programs.Wait()
+		w.recycle()
+	}()
+	if err := w.fresh(ctx, s); err != nil {
+		return nil, err
+	}
+	r.schedule.names = w.names
+	for i, b := range s.Buyers {
+		if err := r.enter(ctx, b); err != nil {
+			return nil, err
+		}
+		if s.InLine {
+			if err := r.intoLine(ctx, r.actors[i], choose); err != nil {
+				return r.schedule, err
+			}
+		}
+		if i == 0 && s.DiesFirst {
+			if err := r.untilDeath(ctx, choose); err != nil {
+				return r.schedule, err
+			}
+		}
+		// One after the other: what it does without a command, it does now.
+		if err := r.settle(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.through(ctx, choose); err != nil {
+		return r.schedule, err
+	}
+	if slices.ContainsFunc(r.actors, func(a *actor) bool { return a.life != alive }) {
+		r.schedule.Left = w.look(ctx)
+	}
+	if s.Next {
+		next := Buyer{Name: NextBuyer, Process: nextProcess, Quantity: 1, Does: doings[s.Buyers[0].Does].next}
+		if err := r.enter(ctx, next); err != nil {
+			return r.schedule, err
+		}
+		if err := r.through(ctx, undisturbed); err != nil {
+			return r.schedule, err
+		}
+	}
+	for _, a := range r.actors {
+		r.schedule.Buyers = append(r.schedule.Buyers, a.outcome)
+	}
+	return r.schedule, r.judge(ctx)
+}
+
+// NextBuyer is the name of the one who comes when all others are done.
+const (
+	NextBuyer   = "next"
+	nextProcess = 1000
+)
+
+// enter starts a buyer; it stops before its first command.
+func (r *run) enter(ctx context.Context, b Buyer) error {
+	p, err := r.world.process(ctx, b.Process)
+	if err != nil {
+		return err
+	}
+	p.ahead.Store(int64(b.Ahead))
+	a := &actor{Buyer: b, run: r, process: p, wrote: map[string][]string{}, outcome: Outcome{Buyer: b}}
+	a.threads = []*thread{{actor: a}}
+	a.ctx, a.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+	r.actors = append(r.actors, a)
+	r.begin(a)
+	r.programs.Go(func() {
+		doings[b.Does].perform(tap.With(a.ctx, a), r.world, p, &a.outcome)
+		a.tell(event{kind: evOver})
+	})
+	return nil
+}
+
+// intoLine lets a buyer go on until it has the lock, or waits for it.
+func (r *run) intoLine(ctx context.Context, a *actor, choose chooser) error {
+	for {
+		if err := r.settle(ctx); err != nil {
+			return err
+		}
+		if a.grip == holding || a.program().next() == nil {
+			r.last = nil // whoever goes next takes no turn away
+			return nil
+		}
+		only := []option{{Choice: Choice{Who: a.Name}}}
+		if _, err := choose(only, r.schedule.Preemptions); err != nil {
+			return err
+		}
+		if err := r.take(ctx, only[0], true); err != nil {
+			return err
+		}
+	}
+}
+
+// untilDeath lets the only buyer go on until it dies, or is done. Then its
+// connections, sessions and leases end.
+func (r *run) untilDeath(ctx context.Context, choose chooser) error {
+	a := r.actors[0]
+	for {
+		if err := r.settle(ctx); err != nil {
+			return err
+		}
+		if a.life != alive || a.program().next() == nil {
+			break
+		}
+		options := []option{{Choice: Choice{Who: a.Name}}, {Choice: Choice{Who: a.Name, Fault: fault.Dies}}}
+		i, err := choose(options, r.schedule.Preemptions)
+		if err != nil {
+			return err
+		}
+		if err := r.take(ctx, options[i], true); err != nil {
+			return err
+		}
+	}
+	if a.life == alive {
+		return nil
+	}
+	if r.world.keepsSessions() {
+		if err := r.bury(ctx, a, false); err != nil {
+			return err
+		}
+	}
+	what, err := r.endLease(ctx)
+	if what == "" {
+		what = "clocks move on by a lease"
+	}
+	r.schedule.Steps = append(r.schedule.Steps, Step{Choice: Choice{Fault: fault.TimePasses}, Command: what})
+	return err
+}
+
+// through goes on until every actor has finished.
+func (r *run) through(ctx context.Context, choose chooser) error {
+	for {
+		if err := r.settle(ctx); err != nil {
+			return err
+		}
+		if r.peek && len(r.schedule.Steps) > 0 {
+			last := &r.schedule.Steps[len(r.schedule.Steps)-1]
+			last.Values = r.world.look(ctx)
+		}
+		if r.wake() {
+			continue
+		}
+		options, chosen := r.options(), true
+		if r.finished() {
+			// Nothing is left but what comes by itself: delayed commands, and
+			// renewers of locks that are free.
+			options, chosen = r.leftovers(), false
+			if len(options) == 0 {
+				return nil
+			}
+		}
+		if len(options) == 0 {
+			if err := r.stuck(ctx); err != nil {
+				return err
+			}
+			continue
+		}
+		i := 0
+		if chosen {
+			var err error
+			if i, err = choose(options, r.schedule.Preemptions); err != nil {
+				return err
+			}
+		}
+		if err := r.take(ctx, options[i], chosen); err != nil {
+			return err
+		}
+	}
+}
+
+// leftovers is what still happens when every program has ended.
+func (r *run) leftovers() []option {
+	list := arrives.at(r, nil)
+	if r.scenario.Renewals > 0 {
+		for _, t := range r.ready() {
+			list = append(list, option{Choice: t.choice()})
+		}
+		list = append(list, r.renewersToWake()...)
+	}
+	return list
+}
+
+func (r *run) finished() bool {
+	return !slices.ContainsFunc(r.actors, func(a *actor) bool { return !a.done() })
+}

@@ -1,0 +1,34 @@
+package prove_test
+
+import (
+	"strings"
+	"testing"
+
+	"seckill/internal/prove"
+)
+
+// What came out otherwise on other servers is kept and shown, and nothing else:
+// how far a search got is no difference.
+func TestOnlyDifferencesAreKept(t *testing.T) {
+	m, other := byHand(), byHand()
+	other.Rows[1].Cells["oversell"] = prove.Cell{Answer: prove.Holds, Schedules: 7}
+	other.Rows[0].Cells["waits"] = prove.Cell{Answer: prove.Measured, Text: "polls; 2 commands"}
+	m.Add("MySQL 9", other)
+	if d := m.Also[0].Differs; len(d) != 0 || m.Also[0].Asked != 6 {
+		t.Errorf("%d asked, and these differ: %+v", m.Also[0].Asked, d)
+	}
+	other.Rows[1].Cells["oversell"] = prove.Cell{Answer: prove.Breaks, Text: "3 of 2", Schedules: 7}
+	m.Add("MySQL 9", other)
+	if len(m.Also) != 1 || m.Also[0].Differs["redis-lua"]["oversell"].Answer != prove.Breaks {
+		t.Errorf("%+v, want one set of servers and one difference", m.Also)
+	}
+	var b strings.Builder
+	if err := m.WriteText(&b); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"On MySQL 9: 6 cells asked, 1 differ.", "redis-lua · no oversell: breaks: 3 of 2"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("the table does not say %q", want)
+		}
+	}
+}
