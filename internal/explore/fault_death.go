@@ -14,7 +14,7 @@ var (
 		at: func(r *run, _ []*thread) (list []option) {
 			for _, a := range r.actors {
 				if !a.done() && a.life == alive {
-					list = append(list, option{Choice{Who: a.Name, Fault: fault.Dies}, false})
+					list = append(list, option{Choice: Choice{Who: a.Name, Fault: fault.Dies}})
 				}
 			}
 			return list
@@ -33,7 +33,7 @@ var (
 		at: func(r *run, can []*thread) (list []option) {
 			for _, a := range r.actors {
 				if len(can) > 0 && a.life == dead && r.world.keepsSessions() {
-					list = append(list, option{Choice{Who: a.Name, Fault: fault.GivenUp}, false})
+					list = append(list, option{Choice: Choice{Who: a.Name, Fault: fault.GivenUp}})
 				}
 			}
 			return list

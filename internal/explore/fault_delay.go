@@ -65,7 +65,7 @@ var arrives = addFault(faultKind{
 	at: func(r *run, _ []*thread) (list []option) {
 		for _, a := range r.actors {
 			if len(a.late) > 0 {
-				list = append(list, option{Choice{Who: a.Name, Fault: fault.Arrives}, false})
+				list = append(list, option{Choice: Choice{Who: a.Name, Fault: fault.Arrives}})
 			}
 		}
 		return list

@@ -17,7 +17,7 @@ var _ = addFault(faultKind{
 	name: fault.LeaseEnds,
 	at: func(r *run, _ []*thread) []option {
 		if r.leaseholder() != nil || r.world.info.Locker == nil && r.world.AsksTime() {
-			return []option{{Choice{Fault: fault.LeaseEnds}, false}}
+			return []option{{Choice: Choice{Fault: fault.LeaseEnds}}}
 		}
 		return nil
 	},

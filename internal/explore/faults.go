@@ -44,7 +44,7 @@ func atCommands(f Fault) func(*run, []*thread) []option {
 		for _, t := range can {
 			c := t.choice()
 			c.Fault = f
-			list = append(list, option{c, t != r.last && can[0] == r.last})
+			list = append(list, option{Choice: c, preempts: t != r.last && can[0] == r.last})
 		}
 		return list
 	}

@@ -10,11 +10,16 @@ type Limits struct {
 	Preemptions int // -1: all schedules; n: those with at most n
 	Schedules   int // stop after so many
 	Time        time.Duration
+	// Reduce leaves out schedules that differ from one that is run only in the
+	// order of independent commands. Preemptions say nothing then.
+	Reduce bool
 	// Random are drawn at random from Seed when Schedules were not all there are.
 	Random int
 	Seed   uint64
 	// All goes on after the first broken schedule.
 	All bool
+	// Seen, if not nil, is given each schedule.
+	Seen func(*Schedule)
 	// Stop says which rules make an schedule broken. Nil means every one.
 	Stop func(rule string) bool
 }
@@ -31,6 +36,7 @@ type Result struct {
 	// themselves (Diverged).
 	Cut      int       `json:"cut"`
 	Diverged int       `json:"diverged"`
+	Pruned   int       `json:"pruned"`  // left off in the middle: another schedule is the same
 	Faulty   int       `json:"faulty"`  // orders in which a fault happened
 	Renewed  int       `json:"renewed"` // in which a renewer acted
 	First    *Schedule `json:"-"`       // the first broken schedule

@@ -7,6 +7,11 @@ import "slices"
 type option struct {
 	Choice
 	preempts bool
+	// touches is the backend of the command that would go; "" for what may
+	// touch anything.
+	touches string
+	// forced: something happened before that was not chosen.
+	forced bool
 }
 
 // ready are the threads whose turn it could be. The one that went last goes on,
@@ -44,7 +49,7 @@ func (r *run) options() (list []option) {
 	can := r.ready()
 	preempts := func(t *thread) bool { return t != r.last && can[0] == r.last }
 	for _, t := range can {
-		list = append(list, option{t.choice(), preempts(t)})
+		list = append(list, option{t.choice(), preempts(t), r.touches(t.next().command), false})
 	}
 	for _, f := range follow {
 		list = append(list, f.at(r, can)...)
@@ -70,7 +75,7 @@ func (r *run) renewersToWake() (list []option) {
 	for _, a := range r.actors {
 		for _, t := range a.threads[1:] {
 			if t.sleeper() != nil && a.life == alive {
-				list = append(list, option{t.choice(), false})
+				list = append(list, option{Choice: t.choice()})
 				break
 			}
 		}

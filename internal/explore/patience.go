@@ -109,6 +109,7 @@ func (r *run) wakesLate(ctx context.Context) bool {
 // passes. First a lease that is still there ends; when none is left, those who
 // wait give up.
 func (r *run) stuck(ctx context.Context) error {
+	r.forced = true
 	if r.wakesLate(ctx) {
 		return nil
 	}

@@ -189,6 +189,7 @@ func (r *run) through(ctx context.Context, choose chooser) error {
 		i := 0
 		if chosen {
 			var err error
+			options[0].forced, r.forced = r.forced, false
 			if i, err = choose(options, r.schedule.Preemptions); err != nil {
 				return err
 			}

@@ -34,6 +34,7 @@ type run struct {
 	peek     bool // look at the servers' values after each step
 
 	idleTries int
+	forced    bool // a step came by itself since the last choice
 }
 
 func (r *run) track(c *call) {
@@ -143,6 +144,7 @@ func (r *run) take(ctx context.Context, o option, chosen bool) error {
 		r.schedule.Preemptions++
 	}
 	step := Step{Choice: o.Choice, chosen: chosen, ByItself: !chosen}
+	r.forced = r.forced || !chosen
 	if o.Fault != "" {
 		kind := kinds[o.Fault]
 		if !kind.follows {

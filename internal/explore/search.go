@@ -14,6 +14,7 @@ type turn struct {
 	parent *turn
 	choice Choice
 	length int
+	asleep sleepers // behind it
 }
 
 func (t *turn) choices() []Choice {
@@ -32,7 +33,7 @@ func (t *turn) then(c Choice) *turn {
 	if t != nil {
 		n = t.length + 1
 	}
-	return &turn{t, c, n}
+	return &turn{parent: t, choice: c, length: n}
 }
 
 // rehearse plays one order for nothing: the first that a Redis sees is another,
@@ -79,17 +80,22 @@ func (w *World) Search(ctx context.Context, s *Scenario, l Limits) (Result, erro
 			break
 		}
 		reached = n
-		add := func(at *turn, o option, preemptions int) {
+		add := func(at *turn, o option, preemptions int, asleep sleepers) {
 			if o.preempts {
 				preemptions++
 			}
 			for len(todo) <= preemptions {
 				todo = append(todo, nil)
 			}
-			todo[preemptions] = append(todo[preemptions], at.then(o.Choice))
+			next := at.then(o.Choice)
+			next.asleep = asleep
+			todo[preemptions] = append(todo[preemptions], next)
 		}
-		order, err := w.attempt(ctx, s, t, add)
+		order, err := w.attempt(ctx, s, t, l.Reduce, add)
 		switch {
+		case errors.Is(err, errSame):
+			res.Pruned++
+			continue
 		case errors.Is(err, ErrDiverged):
 			res.Diverged++
 			res.Cut++
@@ -108,7 +114,7 @@ func (w *World) Search(ctx context.Context, s *Scenario, l Limits) (Result, erro
 		}
 	}
 	res.Cut += open
-	if open > 0 {
+	if open > 0 && !l.Reduce {
 		res.Preemptions = reached
 		if l.Preemptions >= 0 && reached >= l.Preemptions {
 			res.Preemptions = l.Preemptions
@@ -122,6 +128,9 @@ func (w *World) Search(ctx context.Context, s *Scenario, l Limits) (Result, erro
 
 func (res *Result) count(o *Schedule, l Limits) {
 	res.Schedules++
+	if l.Seen != nil {
+		l.Seen(o)
+	}
 	if o.Faulty() {
 		res.Faulty++
 	}
@@ -156,20 +165,30 @@ func (w *World) check(s *Scenario) error {
 	return nil
 }
 
+// errSame ends a schedule that another one is the same as.
+var errSame = errors.New("another schedule is the same")
+
 func undisturbed([]option, int) (int, error) { return 0, nil }
 
 // attempt runs the order that t begins. Servers are asked a second and a third
 // time when they do not repeat themselves.
-func (w *World) attempt(ctx context.Context, s *Scenario, t *turn, add func(*turn, option, int)) (o *Schedule, err error) {
+func (w *World) attempt(
+	ctx context.Context, s *Scenario, t *turn, reduce bool, add func(*turn, option, int, sleepers),
+) (o *Schedule, err error) {
 	for range 3 {
 		type other struct {
 			at          *turn
 			o           option
 			preemptions int
+			asleep      sleepers
 		}
 		var others []other
 		at := 0
 		prefix, here := t.choices(), (*turn)(nil)
+		var asleep sleepers
+		if t != nil {
+			asleep = t.asleep
+		}
 		o, err = w.play(ctx, s, false, func(options []option, preemptions int) (int, error) {
 			i := 0
 			if at < len(prefix) {
@@ -178,17 +197,33 @@ func (w *World) attempt(ctx context.Context, s *Scenario, t *turn, add func(*tur
 					return 0, fmt.Errorf("%w: step %d is %s's, and there is only %v", ErrDiverged, at+1, prefix[at], options)
 				}
 			} else {
-				for _, alternative := range options[1:] {
-					others = append(others, other{here, alternative, preemptions})
+				if options[0].forced {
+					asleep = nil
+				}
+				awake := asleep.awake(options)
+				if len(awake) == 0 {
+					return 0, errSame
+				}
+				i = awake[0]
+				before := asleep
+				asleep = before.after(options[i])
+				if reduce {
+					before = append(slices.Clone(before), options[i])
+				}
+				for _, n := range awake[1:] {
+					others = append(others, other{here, options[n], preemptions, before.after(options[n])})
+					if reduce {
+						before = append(slices.Clone(before), options[n])
+					}
 				}
 			}
 			at++
 			here = here.then(options[i].Choice)
 			return i, nil
 		})
-		if err == nil {
+		if err == nil || errors.Is(err, errSame) {
 			for _, x := range others {
-				add(x.at, x.o, x.preemptions)
+				add(x.at, x.o, x.preemptions, x.asleep)
 			}
 		}
 		if !errors.Is(err, ErrDiverged) {

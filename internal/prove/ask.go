@@ -96,13 +96,21 @@ func (b *bench) search(
 	if err != nil {
 		return Cell{}, err
 	}
-	c := Cell{Answer: Holds, Exhausted: true, Preemptions: -1}
+	c, reduced := Cell{Answer: Holds, Exhausted: true, Preemptions: -1}, false
 	for _, s := range scenarios {
-		res, err := w.Search(ctx, s, b.limits(counts))
+		l := b.limits(counts)
+		// Who holds the lock beside whom, and who waits for whom, depends on the
+		// order of commands to different servers, too.
+		l.Reduce = !counts(explore.RuleOverlap) && !slices.ContainsFunc(s.Buyers, func(b explore.Buyer) bool { return b.Other })
+		res, err := w.Search(ctx, s, l)
 		if err != nil {
 			return c, err
 		}
 		c.add(res)
+		reduced = reduced || l.Reduce
+		if reduced {
+			c.Preemptions = -1
+		}
 		if res.First != nil {
 			return b.broken(ctx, question, c, res.First, counts)
 		}
@@ -146,6 +154,7 @@ func (c *Cell) add(r explore.Result) {
 	c.Random += r.Random
 	c.Cut += r.Cut
 	c.Exhausted = c.Exhausted && r.Exhausted()
+	c.Pruned += r.Pruned
 	if r.Preemptions >= 0 && (c.Preemptions < 0 || r.Preemptions < c.Preemptions) {
 		c.Preemptions = r.Preemptions
 	}

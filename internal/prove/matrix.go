@@ -34,7 +34,8 @@ type Cell struct {
 	Exhausted bool `json:"exhausted,omitempty"`
 	// Preemptions: all schedules with at most so many; -1: all.
 	Preemptions int `json:"preemptions,omitempty"`
-	Cut         int `json:"cut,omitempty"` // turns that were left out
+	Cut         int `json:"cut,omitempty"`    // turns that were left out
+	Pruned      int `json:"pruned,omitempty"` // schedules left off: others are the same
 
 	// Wait is how long the next buyer had to wait, in seconds, at worst.
 	Wait    float64 `json:"wait_s,omitempty"`

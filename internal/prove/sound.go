@@ -45,7 +45,7 @@ func (b *bench) sound(ctx context.Context, processes int) (*soundness, error) {
 	s := &soundness{cell: Cell{Answer: Holds, Exhausted: true, Preemptions: -1}, by: map[string]*explore.Schedule{}}
 	for _, scenario := range faultless(processes) {
 		l := b.limits(nil)
-		l.All, l.Schedules = true, 2*l.Schedules
+		l.All, l.Reduce, l.Schedules = true, true, 2*l.Schedules
 		res, err := w.Search(ctx, scenario, l)
 		if err != nil {
 			return nil, err
