@@ -70,16 +70,16 @@ func (m *Matrix) WriteText(w io.Writer) error {
 		width = max(width, len(r.Strategy))
 	}
 	for i, q := range m.Questions {
-		fmt.Fprintf(&b, "%s  %s%s\n", strings.Repeat(" ", width), strings.Repeat("│ ", i)+"┌ ", q.Title)
+		fmt.Fprintf(&b, "%s   %s┌ %s\n", strings.Repeat(" ", width), strings.Repeat("│  ", i), q.Title)
 	}
 	for _, r := range m.Rows {
 		b.WriteString(pad(r.Strategy, width) + "  ")
 		for _, q := range m.Questions {
-			b.WriteString(pad(strings.Trim(r.Cells[q.ID].short(), " "), 2))
+			b.WriteString(center(r.Cells[q.ID].Sign(), 3))
 		}
 		b.WriteString("\n")
 	}
-	b.WriteString("\n✓ holds in all schedules   ~ holds in those that were tried   ✗ breaks   • measured   – does not apply   ! failed   ? not computed\n")
+	b.WriteString("\n" + legend + "\n")
 	m.list(&b, "\nWhat breaks, and the file that replays it\n", Breaks)
 	m.list(&b, "\nWhat was measured\n", Measured)
 	m.list(&b, "\nWhat could not be found out\n", Failed)
@@ -143,12 +143,12 @@ func (m *Matrix) bound() string {
 	return fmt.Sprintf("%d schedules", m.Schedules)
 }
 
-// short is the sign in one character.
-func (c Cell) short() string {
-	if s := c.Sign(); s != "(✓)" {
-		return s
-	}
-	return "~"
+// legend says what the signs mean.
+const legend = "✓ holds in all schedules   (✓) holds in the schedules that were tried   ✗ breaks   • measured   " +
+	"– does not apply   ! failed   ? not computed"
+
+func center(s string, width int) string {
+	return pad(strings.Repeat(" ", (width-utf8.RuneCountInString(s))/2)+s, width)
 }
 
 func pad(s string, width int) string {
