@@ -41,7 +41,7 @@ type ProveCmd struct {
 	Readme   string `placeholder:"FILE" help:"Put the matrix between the <!-- matrix --> marks of a Markdown file."`
 	Examples string `default:"counterexamples" placeholder:"FOLDER" help:"Where counterexamples are kept."`
 
-	Merge string `placeholder:"FILE" help:"Keep the cells of this matrix (JSON) that are not computed now, and write all of them."`
+	Merge string `placeholder:"FILE" help:"Keep the cells of this matrix (JSON) that are not computed now, and write all of them. On other servers than its own: add what differs there."`
 
 	Histories string `placeholder:"FOLDER" help:"Keep the history of each storm there, as a page that shows how it was, or was not, explained."`
 
@@ -133,8 +133,14 @@ func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 	if m == nil {
 		return err
 	}
-	if old != nil {
+	switch {
+	case old == nil:
+	case places[0].topology != lab.Cluster && m.Place(lab.Single) == old.Place(lab.Single):
 		m = m.Merge(old, strategies.All())
+	default: // it stands beside the matrix of the other servers
+		other := m
+		m = (&prove.Matrix{Seed: old.Seed, Schedules: old.Schedules, Took: m.Took}).Merge(old, strategies.All())
+		m.Add(other.Place(places[0].topology), other)
 	}
 	for _, p := range places[1:] {
 		if err != nil {
@@ -144,7 +150,7 @@ func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 			fmt.Fprintf(stderr, "\nThe same on %s\n", p)
 		}
 		var also *prove.Matrix
-		if also, err = c.proveOn(ctx, p, options, &losing); also != nil && err == nil {
+		if also, err = c.proveOn(ctx, p, options, &losing); also != nil {
 			m.Add(also.Place(p.topology), also)
 		}
 	}

@@ -13,36 +13,41 @@ import (
 // the first is kept.
 type Also struct {
 	Servers string                     `json:"servers"` // "MySQL 9.7.0", "Redis 7.0.15, a Cluster"
-	Asked   int                        `json:"asked"`   // cells
+	Asked   map[string]int             `json:"asked"`   // cells, by strategy
 	Differs map[string]map[string]Cell `json:"differs"` // by strategy and question
 }
 
-// Add compares the proof of other servers with this one.
+// Add compares the proof of other servers with this one. Strategies that were
+// asked there before are replaced.
 func (m *Matrix) Add(name string, other *Matrix) {
-	also := Also{Servers: name, Differs: map[string]map[string]Cell{}}
+	i := slices.IndexFunc(m.Also, func(a Also) bool { return a.Servers == name })
+	if i < 0 {
+		i = len(m.Also)
+		m.Also = append(m.Also, Also{Servers: name, Asked: map[string]int{}, Differs: map[string]map[string]Cell{}})
+	}
+	also := m.Also[i]
 	for _, theirs := range other.Rows {
 		ours := m.cells(theirs.Strategy)
+		if ours == nil {
+			continue
+		}
+		asked, differs := 0, map[string]Cell{}
 		for id, c := range theirs.Cells {
-			if c.Answer == Missing || ours == nil {
+			if c.Answer == Missing {
 				continue
 			}
-			also.Asked++
-			if c.sameAs(ours[id]) {
-				continue
+			if asked++; !c.sameAs(ours[id]) {
+				differs[id] = c
 			}
-			if also.Differs[theirs.Strategy] == nil {
-				also.Differs[theirs.Strategy] = map[string]Cell{}
-			}
-			also.Differs[theirs.Strategy][id] = c
+		}
+		if asked > 0 {
+			also.Asked[theirs.Strategy] = asked
+			delete(also.Differs, theirs.Strategy)
+		}
+		if len(differs) > 0 {
+			also.Differs[theirs.Strategy] = differs
 		}
 	}
-	for i := range m.Also {
-		if m.Also[i].Servers == name {
-			m.Also[i] = also
-			return
-		}
-	}
-	m.Also = append(m.Also, also)
 }
 
 func (m *Matrix) cells(strategy string) map[string]Cell {
@@ -71,7 +76,7 @@ func (c Cell) sameAs(d Cell) bool {
 // elsewhere lists what came out otherwise on other servers, a line each.
 func (m *Matrix) elsewhere() (lines []string) {
 	for _, a := range m.Also {
-		lines = append(lines, fmt.Sprintf("On %s: %d cells asked, %d differ.", a.Servers, a.Asked, a.count()))
+		lines = append(lines, fmt.Sprintf("On %s: %d cells asked, %d differ.", a.Servers, a.asked(), a.differ()))
 		for _, r := range m.Rows {
 			for _, q := range m.Questions {
 				if c, differs := a.Differs[r.Strategy][q.ID]; differs {
@@ -83,7 +88,14 @@ func (m *Matrix) elsewhere() (lines []string) {
 	return lines
 }
 
-func (a Also) count() (n int) {
+func (a Also) asked() (n int) {
+	for _, cells := range a.Asked {
+		n += cells
+	}
+	return n
+}
+
+func (a Also) differ() (n int) {
 	for _, cells := range a.Differs {
 		n += len(cells)
 	}
