@@ -49,6 +49,8 @@ type ProveCmd struct {
 	Quiet  bool   `short:"q" help:"No progress."`
 
 	chosen []catalog.Info
+	mu     sync.Mutex
+	kept   map[string]explore.Example // by file; written when it is known whose they are
 
 	MySQLDSN []string `name:"mysql-dsn" env:"SECKILL_PROVE_MYSQL_DSN" sep:"none" placeholder:"DSN" help:"Use this MySQL instead of a private one; give it again to prove on several, and say what differs (\"private\" is the private one). Nothing else may use it meanwhile."`
 	Topology []string `default:"single" enum:"single,cluster" help:"Servers of Redis: ${enum}. With single,cluster strategies of Redis are proved on a Cluster, too."`
@@ -135,12 +137,16 @@ func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 	}
 	switch {
 	case old == nil:
-	case places[0].topology != lab.Cluster && m.Place(lab.Single) == old.Place(lab.Single):
+	case places[0].topology != lab.Cluster && m.SameProduct(old):
 		m = m.Merge(old, strategies.All())
 	default: // it stands beside the matrix of the other servers
 		other := m
 		m = (&prove.Matrix{Seed: old.Seed, Schedules: old.Schedules, Took: m.Took}).Merge(old, strategies.All())
 		m.Add(other.Place(places[0].topology), other)
+		c.kept = nil // the files are those of the matrix's own servers
+	}
+	if kerr := c.writeKept(); err == nil {
+		err = kerr
 	}
 	for _, p := range places[1:] {
 		if err != nil {
@@ -284,14 +290,30 @@ func writable(file string) error {
 	return f.Close()
 }
 
-// keep writes a counterexample and returns its file's name.
+// keep remembers a counterexample and returns its file's name.
 func (c *ProveCmd) keep(e explore.Example) (string, error) {
 	file := filepath.Join(c.Examples, e.Strategy+"."+e.Question+".json")
-	f, err := os.Create(file)
-	if err != nil {
-		return "", fmt.Errorf("keep a counterexample: %w", err)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.kept == nil {
+		c.kept = map[string]explore.Example{}
 	}
-	return filepath.ToSlash(file), errors.Join(e.Write(f), f.Close())
+	c.kept[file] = e
+	return filepath.ToSlash(file), nil
+}
+
+// writeKept writes the counterexamples' files.
+func (c *ProveCmd) writeKept() error {
+	for file, e := range c.kept {
+		f, err := os.Create(file)
+		if err == nil {
+			err = errors.Join(e.Write(f), f.Close())
+		}
+		if err != nil {
+			return fmt.Errorf("keep a counterexample: %w", err)
+		}
+	}
+	return nil
 }
 
 // keepHistory writes the view of a storm and returns its file's name.

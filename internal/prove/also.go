@@ -125,3 +125,12 @@ func QuestionIDs(ids []string) []string {
 	}
 	return ids
 }
+
+// SameProduct: both were computed on a MariaDB, or both on a MySQL.
+func (m *Matrix) SameProduct(o *Matrix) bool {
+	product := func(m *Matrix) string {
+		name, _, _ := strings.Cut(m.Place(lab.Single), " ")
+		return name
+	}
+	return product(m) == product(o)
+}
