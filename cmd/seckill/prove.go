@@ -49,8 +49,7 @@ type ProveCmd struct {
 	Quiet  bool   `short:"q" help:"No progress."`
 
 	chosen []catalog.Info
-	mu     sync.Mutex
-	kept   map[string]explore.Example // by file; written when it is known whose they are
+	kept   keptExamples
 
 	MySQLDSN []string `name:"mysql-dsn" env:"SECKILL_PROVE_MYSQL_DSN" sep:"none" placeholder:"DSN" help:"Use this MySQL instead of a private one; give it again to prove on several, and say what differs (\"private\" is the private one). Nothing else may use it meanwhile."`
 	Topology []string `default:"single" enum:"single,cluster" help:"Servers of Redis: ${enum}. With single,cluster strategies of Redis are proved on a Cluster, too."`
@@ -97,6 +96,7 @@ func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 		return c.replay(ctx, stdout)
 	}
 	infos := c.chosen
+	c.kept = keptExamples{}
 	options := prove.Options{Infos: infos, Questions: c.questions(), Schedules: c.Schedules, Full: c.Full,
 		Budget: c.Budget, Seed: c.Seed, Service: exploredService}
 	old, err := c.readMerge(options)
@@ -293,13 +293,26 @@ func writable(file string) error {
 // keep remembers a counterexample and returns its file's name.
 func (c *ProveCmd) keep(e explore.Example) (string, error) {
 	file := filepath.Join(c.Examples, e.Strategy+"."+e.Question+".json")
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.kept == nil {
-		c.kept = map[string]explore.Example{}
+	if err := c.kept.add(file, e); err != nil {
+		return "", err
 	}
-	c.kept[file] = e
 	return filepath.ToSlash(file), nil
+}
+
+// keptExamples are counterexamples by file. They are written when it is known
+// whose they are. Only Run makes the map: before, there is nothing to keep.
+type keptExamples map[string]explore.Example
+
+var keeping sync.Mutex
+
+func (k keptExamples) add(file string, e explore.Example) error {
+	keeping.Lock()
+	defer keeping.Unlock()
+	if k == nil {
+		return errors.New("keep a counterexample: there is no folder")
+	}
+	k[file] = e
+	return nil
 }
 
 // writeKept writes the counterexamples' files.

@@ -62,8 +62,8 @@ func TestProveSaysWhatIsWrong(t *testing.T) {
 		{"a README without marks", []string{"--readme=" + in("README.md", "# Title\n")}, statusFailed, "there are no lines"},
 		{"merging into nothing", []string{"--merge=" + nowhere}, statusFailed, "the matrix to merge into"},
 		{"merging into something else", []string{"--merge=" + in("other.json", good)}, statusFailed, "other.json: this is no matrix"},
-		{"merging into another seed's", []string{"--merge=" + in("seed.json", `{"format":1,"questions":[],"rows":[],"backends":[],`+
-			`"seed":9,"budget":"5s","took":"1s"}`)}, statusFailed, "seed.json: the matrix was computed with --seed 9"},
+		{"merging into another seed's", []string{"--merge=" + in("seed.json", `{"format":2,"questions":[],"rows":[],"backends":[],`+
+			`"seed":9,"schedules":60}`)}, statusFailed, "seed.json: the matrix was computed with --seed 9"},
 		{"examples into a file", []string{"--examples=" + in("file", "")}, statusFailed, "--examples"},
 		{"histories into a file", []string{"--histories=" + in("file", ""), examples}, statusFailed, "the folder for histories"},
 		{"a replay of nothing", []string{"--replay=" + nowhere}, statusFailed, "the counterexample cannot be read"},
