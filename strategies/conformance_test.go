@@ -41,7 +41,7 @@ func TestConformance(t *testing.T) {
 		t.Run(info.Name, func(t *testing.T) {
 			// Most of the time is waiting. Scans lock every SKU's row, so they
 			// come first, alone.
-			if info.Guarantees[catalog.I] != catalog.Breaks {
+			if info.Guarantees[catalog.OtherSKUs] != catalog.Breaks {
 				t.Parallel()
 			}
 			needs := append([]backend.Capability{backend.SQL}, info.Needs...)
@@ -61,7 +61,7 @@ func conform(t *testing.T, info catalog.Info, config backend.Config, sku int64) 
 	t.Run("one buyer after the other", h.oneByOne)
 	t.Run("cancelling gives back once", h.givesBackOnce)
 	t.Run("storm over two processes", func(t *testing.T) { h.storm(t, 2, h.expected(t)) })
-	if !info.Broken() && info.Guarantees[catalog.M] == catalog.Breaks {
+	if !info.Broken() && info.Guarantees[catalog.Processes] == catalog.Breaks {
 		t.Run("storm in one process", func(t *testing.T) { h.storm(t, 1, catalog.Holds) })
 	}
 	t.Run("cancelling beside buyers", h.cancelStorm)
@@ -154,7 +154,7 @@ func held(t *testing.T, what string, r ledger.Report) {
 // may vanish so where C is not promised; nothing may be sold twice.
 func (h *harness) heldOrLost(t *testing.T, what string, r ledger.Report) {
 	t.Helper()
-	if r.Verdict == ledger.Lost && h.info.Guarantees[catalog.C] == catalog.Breaks {
+	if r.Verdict == ledger.Lost && h.info.Guarantees[catalog.DeadHolder] == catalog.Breaks {
 		t.Logf("%s: units are lost, as %s says of itself: %+v", what, h.info.Name, r.Violations)
 		return
 	}
@@ -263,7 +263,7 @@ func (h *harness) expected(t *testing.T) catalog.Expectation {
 	if h.info.Name == "snapshot-first" && err == nil && refuses > 0 { // MySQL has no such table
 		return catalog.Holds
 	}
-	return h.info.Guarantees[catalog.M]
+	return h.info.Guarantees[catalog.Processes]
 }
 
 // A storm of buyers, spread over so many processes: what is promised must hold,
@@ -314,7 +314,7 @@ func (h *harness) cancelStorm(t *testing.T) {
 		return
 	}
 	processes := 2
-	if h.info.Guarantees[catalog.M] == catalog.Breaks {
+	if h.info.Guarantees[catalog.Processes] == catalog.Breaks {
 		processes = 1
 	}
 	buyers, together, stormStock := 60, 16, int64(60)
@@ -451,7 +451,7 @@ func (h *harness) surviving(t *testing.T, act func(n int, cancel context.CancelF
 		heard := []ledger.Told{told(first, r, err)}
 		second := h.purchase(2, 1)
 		patience := 20 * time.Second
-		if h.info.Guarantees[catalog.C] == catalog.Breaks { // whoever left a lock may have left it for ever
+		if h.info.Guarantees[catalog.DeadHolder] == catalog.Breaks { // whoever left a lock may have left it for ever
 			patience = hasty.LockWait + hasty.LockLease
 		}
 		next, cancelNext := context.WithTimeout(t.Context(), patience)
@@ -466,7 +466,7 @@ func (h *harness) surviving(t *testing.T, act func(n int, cancel context.CancelF
 		outwaited := time.Until(end) < time.Second || errors.Is(err, seckill.ErrBusy)
 		cancelNext()
 		switch {
-		case err != nil && outwaited && h.info.Guarantees[catalog.C] == catalog.Breaks:
+		case err != nil && outwaited && h.info.Guarantees[catalog.DeadHolder] == catalog.Breaks:
 			t.Logf("%s: nobody gets through any more, as %s says of itself", reached, h.info.Name)
 		case err != nil:
 			t.Errorf("%s: the next buyer was told %v", reached, err)

@@ -2,10 +2,12 @@ package strategies_test
 
 import (
 	"io/fs"
+	"slices"
 	"strings"
 	"testing"
 
 	"seckill/internal/catalog"
+	"seckill/internal/prove"
 	"seckill/strategies"
 )
 
@@ -28,8 +30,15 @@ func TestEveryInfoIsComplete(t *testing.T) {
 			if len(info.Needs) == 0 {
 				t.Error("Needs is empty")
 			}
-			if info.Guarantees[catalog.S] == "" || info.Guarantees[catalog.M] == "" {
-				t.Error("S or M is left open: does it oversell or not?")
+			for _, q := range []catalog.Question{catalog.Oversell, catalog.LostUpdate, catalog.Processes, catalog.OtherSKUs} {
+				if info.Guarantees[q] == "" {
+					t.Errorf("%s is left open: every strategy is asked", q)
+				}
+			}
+			for q := range info.Guarantees {
+				if !slices.ContainsFunc(prove.Questions(), func(asked prove.Question) bool { return asked.ID == string(q) }) {
+					t.Errorf("it says something about %q, which the proof does not ask", q)
+				}
 			}
 			if (info.New == nil) == (info.Locker == nil) || (info.Locker == nil) != (info.Key == nil) {
 				t.Error("either New, or Locker and Key")

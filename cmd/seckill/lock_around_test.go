@@ -45,7 +45,7 @@ func TestLockAroundACommand(t *testing.T) {
 				t.Run("many", func(t *testing.T) { counts(t, env, info) })
 				t.Run("a waiter leaves", func(t *testing.T) { leavesNoWaiter(t, env, info) })
 			}
-			if info.Guarantees[catalog.C] == catalog.Holds {
+			if info.Guarantees[catalog.DeadHolder] == catalog.Holds {
 				t.Run("killed", func(t *testing.T) { outlivesTheDead(t, info) })
 			}
 		})

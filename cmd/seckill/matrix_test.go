@@ -44,8 +44,8 @@ func TestMatrixReadmeAndStrategiesAgree(t *testing.T) {
 	}
 	for i, row := range m.Rows {
 		said := map[string]bool{}
-		for letter, e := range all[i].Guarantees {
-			said[string(letter)] = e == catalog.Holds
+		for q, e := range all[i].Guarantees {
+			said[string(q)] = e == catalog.Holds
 		}
 		if row.Title != all[i].Title || !maps.Equal(row.Expected, said) {
 			t.Errorf("%s says %v of itself today, and said %v", row.Strategy, said, row.Expected)

@@ -174,7 +174,7 @@ func alter(t *testing.T, from, to string, change func(*explore.Example)) {
 func TestProveDiffers(t *testing.T) {
 	honest := sqlrow.Naive.Guarantees
 	t.Cleanup(func() { sqlrow.Naive.Guarantees = honest })
-	sqlrow.Naive.Guarantees = catalog.Guarantees{catalog.S: catalog.Holds}
+	sqlrow.Naive.Guarantees = catalog.Guarantees{catalog.Oversell: catalog.Holds}
 	status, stdout, said := proving(t, "--strategies=naive", "--questions=oversell", "--budget=500ms", "--quiet", "--json=-",
 		"--examples="+t.TempDir(), "--mysql-dsn="+labtest.Start(t, backend.SQL).Config().MySQLDSN)
 	if status != statusDiffers || said != "" {

@@ -26,7 +26,7 @@ func TestStormWithCopiesAndRetries(t *testing.T) {
 			continue
 		}
 		t.Run(info.Name, func(t *testing.T) {
-			broken := info.Broken() || info.Guarantees[catalog.M] == catalog.Breaks
+			broken := info.Broken() || info.Guarantees[catalog.Processes] == catalog.Breaks
 			stock, retry := int64(60), 2
 			if !labtest.Verify {
 				retry = 1 // who is told to wait waits a second

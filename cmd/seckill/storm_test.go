@@ -144,7 +144,7 @@ func TestStormByFlag(t *testing.T) {
 }
 
 func stormOf(t *testing.T, info catalog.Info, store *ledger.Store, urls []string, byFlag bool) {
-	broken := info.Broken() || info.Guarantees[catalog.M] == catalog.Breaks
+	broken := info.Broken() || info.Guarantees[catalog.Processes] == catalog.Breaks
 	stock := int64(100)
 	if !labtest.Verify && !broken {
 		stock = 15 // the conformance suite has a storm of its own

@@ -25,8 +25,8 @@ type Info struct {
 	// Promises says what holds and why; Breaks says what breaks it and when.
 	Promises string
 	Breaks   string
-	// Guarantees holds what we expect, by letter. A letter that is missing is
-	// open.
+	// Guarantees is what we expect the proof to answer. A question that is
+	// missing is open, or does not apply.
 	Guarantees Guarantees
 	Needs      []backend.Capability
 	Stock      ledger.Home
@@ -48,47 +48,11 @@ type Info struct {
 	Key    func(sku int64) string
 }
 
-// Guarantees maps a letter to Holds or Breaks.
-type Guarantees map[Letter]Expectation
-
-// A Letter names one guarantee.
-type Letter string
-
-const (
-	S Letter = "S" // never oversells or loses an update with concurrent buyers in one process
-	M Letter = "M" // the same with buyers spread over several processes
-	C Letter = "C" // a buyer's death at any step sells nothing twice and blocks the others only for a bounded time
-	P Letter = "P" // a holder paused past its lease, or whose session ends under it, cannot damage the stock
-	O Letter = "O" // nobody can release a lock that is not theirs
-	I Letter = "I" // buyers of different SKUs do not wait for each other
-	N Letter = "N" // survives the loss of one node of its backend
-)
-
-// An Expectation of a guarantee.
-type Expectation string
-
-const (
-	Holds  Expectation = "holds"
-	Breaks Expectation = "breaks"
-)
-
 // An Option that changes how a strategy behaves, set on the command line of
 // the service.
 type Option struct {
 	Flag string // "--lock-wait"
 	Doc  string
-}
-
-// Broken reports whether the strategy is shipped as a bad example: one that
-// loses updates or oversells by itself, with every process alive and well.
-func (i Info) Broken() bool {
-	return i.Guarantees[S] == Breaks
-}
-
-// BreaksIn reports whether the strategy is known to oversell with so many
-// service processes: a lock inside one process does nothing for another.
-func (i Info) BreaksIn(processes int) bool {
-	return i.Broken() || processes > 1 && i.Guarantees[M] == Breaks
 }
 
 // Settings are the options of all strategies. The zero value of each field

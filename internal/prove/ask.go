@@ -12,10 +12,11 @@ import (
 
 // A Question is a column of the matrix. Each is a file ask_….go, which adds it.
 type Question struct {
-	ID     string         `json:"id"`
-	Title  string         `json:"title"`
-	Asks   string         `json:"asks"`
-	Letter catalog.Letter `json:"letter,omitempty"` // the guarantee that it decides
+	ID    string `json:"id"` // as a catalog.Question, where strategies say what they expect
+	Title string `json:"title"`
+	Asks  string `json:"asks"`
+	// Letter is derived from the ID, and stays for one release.
+	Letter catalog.Letter `json:"letter,omitempty"`
 
 	column int // its place
 	ask    func(*bench, context.Context) (Cell, error)
@@ -24,6 +25,7 @@ type Question struct {
 var questions []Question
 
 func addQuestion(q Question) Question {
+	q.Letter = catalog.Question(q.ID).Letter()
 	questions = append(questions, q)
 	slices.SortFunc(questions, func(a, b Question) int { return a.column - b.column })
 	return q

@@ -3,13 +3,12 @@ package prove
 import (
 	"context"
 
-	"seckill/internal/catalog"
 	"seckill/internal/explore"
 	"seckill/internal/fault"
 )
 
 var _ = addQuestion(Question{
-	column: 40, ID: "dead-holder", Title: "dead holder", Letter: catalog.C,
+	column: 40, ID: "dead-holder", Title: "dead holder",
 	Asks: "A buyer's process dies before any of its commands: is the stock right, and do the others get through, how long after the death?",
 	ask: func(b *bench, ctx context.Context) (Cell, error) {
 		return b.stands(ctx, "it breaks with every buyer alive", func(processes int) (Cell, error) {

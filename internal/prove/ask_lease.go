@@ -4,14 +4,13 @@ import (
 	"context"
 	"time"
 
-	"seckill/internal/catalog"
 	"seckill/internal/explore"
 	"seckill/internal/fault"
 )
 
 var (
 	_ = addQuestion(Question{
-		column: 60, ID: "lease-end", Title: "lease ends under a holder", Letter: catalog.P,
+		column: 60, ID: "lease-end", Title: "lease ends under a holder",
 		Asks: "The lease (or session, or connection) ends at any moment while its holder is paused: is the stock right, also when one cancels?",
 		ask: func(b *bench, ctx context.Context) (Cell, error) {
 			return b.stands(ctx, "it breaks with every lease alive", func(processes int) (Cell, error) {
@@ -44,7 +43,7 @@ var (
 		},
 	})
 	_ = addQuestion(Question{
-		column: 80, ID: "owner", Title: "only the owner releases", Letter: catalog.O,
+		column: 80, ID: "owner", Title: "only the owner releases",
 		Asks: "Three contenders, a lease that ends at any moment, or a release that arrives late: does it ever free the lock of another?",
 		ask:  (*bench).owner,
 	})

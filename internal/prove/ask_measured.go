@@ -1,7 +1,5 @@
 package prove
 
-import "seckill/internal/catalog"
-
 // These are measured, in real time.
 var (
 	_ = addQuestion(Question{
@@ -30,7 +28,7 @@ var (
 		ask:  (*bench).reentrant,
 	})
 	_ = addQuestion(Question{
-		column: 160, ID: NodeLossQuestion, Title: "loss of one node", Letter: catalog.N,
+		column: 160, ID: NodeLossQuestion, Title: "loss of one node",
 		Asks: "One server of the lock's backend is lost while the lock is held.",
 		ask:  (*bench).nodeLoss,
 	})

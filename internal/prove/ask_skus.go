@@ -3,12 +3,11 @@ package prove
 import (
 	"context"
 
-	"seckill/internal/catalog"
 	"seckill/internal/explore"
 )
 
 var _ = addQuestion(Question{
-	column: 120, ID: "other-skus", Title: "other SKUs unhindered", Letter: catalog.I,
+	column: 120, ID: "other-skus", Title: "other SKUs unhindered",
 	Asks: "Two buyers of different SKUs: does one ever wait for the other?",
 	ask: func(b *bench, ctx context.Context) (Cell, error) {
 		two := buyers(1, explore.Buys, explore.Buys)

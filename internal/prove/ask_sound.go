@@ -3,13 +3,12 @@ package prove
 import (
 	"context"
 
-	"seckill/internal/catalog"
 	"seckill/internal/explore"
 )
 
 var (
 	_ = addQuestion(Question{
-		column: 10, ID: "oversell", Title: "no oversell", Letter: catalog.S,
+		column: 10, ID: "oversell", Title: "no oversell",
 		Asks: "Two buyers in one process, all orders of their commands: is ever more sold than there was?",
 		ask: func(b *bench, ctx context.Context) (Cell, error) {
 			s, err := b.sound(ctx, 1)
@@ -20,7 +19,7 @@ var (
 		},
 	})
 	_ = addQuestion(Question{
-		column: 20, ID: "lost-update", Title: "no lost update", Letter: catalog.S,
+		column: 20, ID: "lost-update", Title: "no lost update",
 		Asks: "The same, and a buyer who cancels: do stock and orders agree in the end, and does every buyer get through?",
 		ask: func(b *bench, ctx context.Context) (Cell, error) {
 			s, err := b.sound(ctx, 1)
@@ -31,7 +30,7 @@ var (
 		},
 	})
 	_ = addQuestion(Question{
-		column: 30, ID: "processes", Title: "across processes", Letter: catalog.M,
+		column: 30, ID: "processes", Title: "across processes",
 		Asks: "The same with the buyers in two processes.",
 		ask: func(b *bench, ctx context.Context) (Cell, error) {
 			s, err := b.sound(ctx, 2)

@@ -49,7 +49,7 @@ type Row struct {
 	Strategy string          `json:"strategy"`
 	Title    string          `json:"title"`
 	Family   string          `json:"family"`
-	Expected map[string]bool `json:"expected"` // by letter: whether it was thought to hold
+	Expected map[string]bool `json:"expected"` // by question: whether it was thought to hold
 	Cells    map[string]Cell `json:"cells"`    // by question
 }
 
@@ -71,8 +71,8 @@ func newMatrix(infos []catalog.Info, questions []Question) *Matrix {
 	m := &Matrix{Format: matrixFormat, Questions: questions}
 	for _, i := range infos {
 		row := Row{Strategy: i.Name, Title: i.Title, Family: i.Family, Expected: map[string]bool{}, Cells: map[string]Cell{}}
-		for letter, e := range i.Guarantees {
-			row.Expected[string(letter)] = e == catalog.Holds
+		for q, e := range i.Guarantees {
+			row.Expected[string(q)] = e == catalog.Holds
 		}
 		m.Rows = append(m.Rows, row)
 	}
@@ -94,23 +94,17 @@ func (d Difference) String() string {
 }
 
 // Differences compares the answers with what the strategies say of themselves.
-// A letter with several questions holds when all of them hold.
 func (m *Matrix) Differences() (list []Difference) {
 	for _, row := range m.Rows {
-		broken := map[catalog.Letter]bool{}
-		for _, q := range m.Questions {
-			broken[q.Letter] = broken[q.Letter] || row.Cells[q.ID].Answer == Breaks
-		}
 		for _, q := range m.Questions {
 			c := row.Cells[q.ID]
-			holds, said := row.Expected[string(q.Letter)]
+			holds, said := row.Expected[q.ID]
 			switch {
 			case c.Answer == Failed:
 				list = append(list, Difference{row.Strategy, q, "can be asked", c})
-			case !said || q.Letter == "":
-			case holds && c.Answer == Breaks:
+			case said && holds && c.Answer == Breaks:
 				list = append(list, Difference{row.Strategy, q, "holds", c})
-			case !holds && c.Answer == Holds && !broken[q.Letter]:
+			case said && !holds && c.Answer == Holds:
 				list = append(list, Difference{row.Strategy, q, "breaks", c})
 			}
 		}

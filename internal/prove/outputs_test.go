@@ -20,13 +20,13 @@ func byHand() *prove.Matrix {
 		Backends: []backend.Status{{Name: "mysql", OK: true, Version: "MariaDB 11"}, {Name: "redlock", OK: true, Version: "Redis 7"},
 			{Name: "etcd", Error: "not found", Version: ""}},
 		Rows: []prove.Row{
-			{Strategy: "naive", Title: "Read, <b>compute</b>, write", Expected: map[string]bool{"S": false}, Cells: map[string]prove.Cell{
+			{Strategy: "naive", Title: "Read, <b>compute</b>, write", Expected: map[string]bool{"oversell": false}, Cells: map[string]prove.Cell{
 				"oversell": {Answer: prove.Breaks, Text: "3 units sold out of 2", Rule: "oversold", Schedules: 9, Preemptions: 1,
 					Example: "counterexamples/naive.oversell.json"},
 				"dead-holder": {Answer: prove.NotAsked, Text: "it breaks with everybody alive"},
 				"waits":       {Answer: prove.Measured, Text: "polls; 30 commands in 300 ms"},
 			}},
-			{Strategy: "redis-lua", Expected: map[string]bool{"S": true, "C": true}, Cells: map[string]prove.Cell{
+			{Strategy: "redis-lua", Expected: map[string]bool{"oversell": true, "dead-holder": true, "late-command": true}, Cells: map[string]prove.Cell{
 				"oversell":    {Answer: prove.Holds, Schedules: 24, Preemptions: -1, Exhausted: true},
 				"dead-holder": {Answer: prove.Holds, Schedules: 90, Random: 10, Preemptions: 2, Cut: 5, Wait: 10},
 				"waits":       {Answer: prove.Failed, Text: "the server <died>"},
@@ -102,6 +102,45 @@ func TestJSON(t *testing.T) {
 		"another format": strings.Replace(text, `"format": 2`, `"format": 9`, 1), "unknown fields": `{"format":2,"colour":"red"}`} {
 		if m, err := prove.ReadMatrix(strings.NewReader(bad)); err == nil || m != nil || !strings.Contains(err.Error(), "matrix") {
 			t.Errorf("%s: %v, %v; want an error", name, m, err)
+		}
+	}
+}
+
+// An old matrix has other fields, too: its format says what to do.
+func TestAnOldMatrixSaysWhatToDo(t *testing.T) {
+	m, err := prove.ReadMatrix(strings.NewReader(`{"format":1,"budget":"1m","rows":[]}`))
+	if m != nil || err == nil || !strings.Contains(err.Error(), "format 1") || !strings.Contains(err.Error(), "make prove") {
+		t.Errorf("%v, %v; want an error that says to compute it anew", m, err)
+	}
+}
+
+// Each question is compared by itself: one that breaks excuses no other.
+func TestDifferencesAreByQuestion(t *testing.T) {
+	m := &prove.Matrix{Questions: []prove.Question{{ID: "oversell", Letter: "S"}, {ID: "lost-update", Letter: "S"}, {ID: "late-command"}}}
+	for name, c := range map[string]struct {
+		expected map[string]bool
+		answers  [3]prove.Answer
+		want     string
+	}{
+		"as expected":       {map[string]bool{"oversell": false, "lost-update": true}, [3]prove.Answer{prove.Breaks, prove.Holds, prove.Breaks}, ""},
+		"half of a letter":  {map[string]bool{"oversell": false, "lost-update": false}, [3]prove.Answer{prove.Breaks, prove.Holds, prove.Holds}, "lost-update breaks"},
+		"without a letter":  {map[string]bool{"late-command": true}, [3]prove.Answer{prove.Holds, prove.Holds, prove.Breaks}, "late-command holds"},
+		"open":              {nil, [3]prove.Answer{prove.Breaks, prove.Holds, prove.Breaks}, ""},
+		"does not apply":    {map[string]bool{"late-command": false}, [3]prove.Answer{prove.Holds, prove.Holds, prove.NotAsked}, ""},
+		"could not be said": {nil, [3]prove.Answer{prove.Holds, prove.Failed, prove.Holds}, "lost-update can be asked"},
+		"keyed by letters":  {map[string]bool{"S": true}, [3]prove.Answer{prove.Breaks, prove.Holds, prove.Holds}, ""},
+	} {
+		cells := map[string]prove.Cell{}
+		for i, q := range m.Questions {
+			cells[q.ID] = prove.Cell{Answer: c.answers[i]}
+		}
+		m.Rows = []prove.Row{{Strategy: "x", Expected: c.expected, Cells: cells}}
+		var got []string
+		for _, d := range m.Differences() {
+			got = append(got, d.Question.ID+" "+d.Expected)
+		}
+		if strings.Join(got, ", ") != c.want {
+			t.Errorf("%s: differences %q, want %q", name, got, c.want)
 		}
 	}
 }

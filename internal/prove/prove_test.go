@@ -133,8 +133,8 @@ func TestSameSeedSameFiles(t *testing.T) {
 // What a strategy says of itself is checked both ways.
 func TestPlantedGuaranteesDiffer(t *testing.T) {
 	braggart, modest := sqlrow.Naive, sqlrow.Conditional
-	braggart.Guarantees = catalog.Guarantees{catalog.S: catalog.Holds}
-	modest.Guarantees = catalog.Guarantees{catalog.S: catalog.Breaks}
+	braggart.Guarantees = catalog.Guarantees{catalog.Oversell: catalog.Holds}
+	modest.Guarantees = catalog.Guarantees{catalog.Oversell: catalog.Breaks}
 	m := compute(t, prove.Options{Infos: []catalog.Info{braggart, modest}, Questions: []string{"oversell"}})
 	said := map[string]int{}
 	for _, d := range m.Differences() {

@@ -42,11 +42,11 @@ var RedisCounter = catalog.Info{
 		"prizes, fourteen given. And with all well, whoever asks for " +
 		"more than is left hides the rest from others until he has " +
 		"given back: they are told sold out too early.",
-	Guarantees: catalog.Guarantees{
-		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
-		catalog.C: catalog.Breaks, catalog.N: catalog.Breaks,
-		catalog.I: catalog.Holds,
-	},
+	Guarantees: catalog.Sound.
+		Holds(catalog.OtherSKUs).
+		Breaks(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
+			catalog.LateCommand, catalog.Cancel, catalog.SameKey,
+			catalog.NodeLoss),
 	Needs: []backend.Capability{backend.SQL, backend.Redis},
 	Stock: ledger.HomeRedis,
 	Files: redisCounterFiles,

@@ -70,11 +70,9 @@ var RedisCounterMySQL = catalog.Info{
 		"up and bought after all, if he asked again meanwhile or died " +
 		"right then. A clock that goes wrong by more than a lease costs " +
 		"look-ups, not units.",
-	Guarantees: catalog.Guarantees{
-		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
-		catalog.C: catalog.Holds, catalog.P: catalog.Holds,
-		catalog.I: catalog.Holds,
-	},
+	Guarantees: catalog.Sound.
+		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.Clocks,
+			catalog.LostReply, catalog.LateCommand, catalog.OtherSKUs),
 	Needs: []backend.Capability{backend.SQL, backend.Redis},
 	Stock: ledger.HomeRowRedis,
 	Options: []catalog.Option{

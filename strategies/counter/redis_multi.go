@@ -48,11 +48,11 @@ var RedisMulti = catalog.Info{
 		"and MULTI; a Cluster allows them for keys of one slot only, " +
 		"which a hash tag sees to. A Lua script does the same in one " +
 		"command and cannot be disturbed.",
-	Guarantees: catalog.Guarantees{
-		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
-		catalog.C: catalog.Breaks, catalog.N: catalog.Breaks,
-		catalog.I: catalog.Holds,
-	},
+	Guarantees: catalog.Sound.
+		Holds(catalog.OtherSKUs).
+		Breaks(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
+			catalog.LateCommand, catalog.Cancel, catalog.SameKey,
+			catalog.NodeLoss),
 	Needs: []backend.Capability{backend.SQL, backend.Redis},
 	Stock: ledger.HomeRedis,
 	Options: []catalog.Option{{Flag: "--retries",

@@ -49,12 +49,10 @@ var EtcdFenced = catalog.Info{
 		"its lease alive and blocks the others for ever. If all " +
 		"servers lose their data, the row refuses every buyer until " +
 		"the sale is reset.",
-	Guarantees: catalog.Guarantees{
-		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
-		catalog.C: catalog.Holds, catalog.P: catalog.Holds,
-		catalog.O: catalog.Holds, catalog.I: catalog.Holds,
-		catalog.N: catalog.Holds,
-	},
+	Guarantees: catalog.Sound.
+		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.Owner,
+			catalog.LostReply, catalog.LateCommand, catalog.TwoFaults,
+			catalog.OtherSKUs, catalog.NodeLoss),
 	Needs: []backend.Capability{backend.Etcd},
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{

@@ -42,12 +42,10 @@ var EtcdNode = catalog.Info{
 		"keeps its lease alive and blocks the others for ever. " +
 		"Whoever deletes the key gives the lock away behind its " +
 		"holder's back: he learns it when he releases.",
-	Guarantees: catalog.Guarantees{
-		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
-		catalog.C: catalog.Holds, catalog.P: catalog.Breaks,
-		catalog.O: catalog.Holds, catalog.I: catalog.Holds,
-		catalog.N: catalog.Holds,
-	},
+	Guarantees: catalog.Sound.
+		Holds(catalog.DeadHolder, catalog.Owner, catalog.LostReply,
+			catalog.TwoFaults, catalog.OtherSKUs, catalog.NodeLoss).
+		Breaks(catalog.LeaseEnd, catalog.LateCommand),
 	Needs: []backend.Capability{backend.Etcd},
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{

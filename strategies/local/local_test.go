@@ -37,8 +37,8 @@ func TestInfoSaysEverything(t *testing.T) {
 				t.Errorf("%s, line %d, is too wide for the page: %s", i.Name, n+1, line)
 			}
 		}
-		if i.Family != "local" || i.Guarantees[catalog.M] != catalog.Breaks {
-			t.Errorf("%s: family %q, and M %q", i.Name, i.Family, i.Guarantees[catalog.M])
+		if i.Family != "local" || i.Guarantees[catalog.Processes] != catalog.Breaks {
+			t.Errorf("%s: family %q, and M %q", i.Name, i.Family, i.Guarantees[catalog.Processes])
 		}
 	}
 }
@@ -349,7 +349,7 @@ func TestASecondProcessHasAMutexOfItsOwn(t *testing.T) {
 				}
 				got := ledger.Judge(ledger.Evidence{Snapshot: snap, Initial: stock, Run: set.Run,
 					HomeOf: func(string) (ledger.Home, bool) { return ledger.HomeRow, true }})
-				sound := n == 0 && i.Guarantees[catalog.S] == catalog.Holds
+				sound := n == 0 && !i.Broken()
 				switch {
 				case sound && (!errors.Is(second, seckill.ErrBusy) || got.Verdict != ledger.Held):
 					t.Errorf("a second buyer in %s was told %v, and the audit says %s %+v; want busy and held",

@@ -41,10 +41,9 @@ var Mutex = catalog.Info{
 		"Buyers of different SKUs wait for each other. There is no " +
 		"lease, so a holder that hangs blocks the process until his " +
 		"own time-outs end him; the others are told busy.",
-	Guarantees: catalog.Guarantees{
-		catalog.S: catalog.Holds, catalog.M: catalog.Breaks,
-		catalog.I: catalog.Breaks,
-	},
+	Guarantees: catalog.Sound.
+		Holds(catalog.LostReply, catalog.TwoFaults).
+		Breaks(catalog.Processes, catalog.LateCommand, catalog.OtherSKUs),
 	Needs: []backend.Capability{backend.SQL},
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{{Flag: "--lock-wait",

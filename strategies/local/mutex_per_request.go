@@ -33,12 +33,10 @@ var MutexPerRequest = catalog.Info{
 		"mistake is where the lock is made. How a buyer ends, by a " +
 		"crash, a power loss or a hang, changes nothing for the " +
 		"others: his lock never held them up.",
-	Guarantees: catalog.Guarantees{
-		catalog.S: catalog.Breaks, catalog.M: catalog.Breaks,
-	},
-	Needs: []backend.Capability{backend.SQL},
-	Stock: ledger.HomeRow,
-	Files: mutexPerRequestFiles,
+	Guarantees: catalog.Unsound.Holds(catalog.OtherSKUs),
+	Needs:      []backend.Capability{backend.SQL},
+	Stock:      ledger.HomeRow,
+	Files:      mutexPerRequestFiles,
 	Locker: func(catalog.Deps) (lock.Locker, error) {
 		return mutexPerRequest{}, nil
 	},

@@ -38,10 +38,9 @@ var MutexPerSKU = catalog.Info{
 		"lease, so a holder that hangs blocks the buyers of his SKU " +
 		"in his process until his own time-outs end him; the others " +
 		"are told busy.",
-	Guarantees: catalog.Guarantees{
-		catalog.S: catalog.Holds, catalog.M: catalog.Breaks,
-		catalog.I: catalog.Holds,
-	},
+	Guarantees: catalog.Sound.
+		Holds(catalog.LostReply, catalog.TwoFaults, catalog.OtherSKUs).
+		Breaks(catalog.Processes, catalog.LateCommand),
 	Needs: []backend.Capability{backend.SQL},
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{{Flag: "--lock-wait",

@@ -49,11 +49,10 @@ var GetLock = catalog.Info{
 		"noticed by the server within a second or so. A standby knows " +
 		"nothing of the lock. Names have 64 characters, and MySQL does " +
 		"not tell capitals from small letters.",
-	Guarantees: catalog.Guarantees{
-		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
-		catalog.C: catalog.Holds, catalog.P: catalog.Holds,
-		catalog.O: catalog.Holds, catalog.I: catalog.Holds,
-	},
+	Guarantees: catalog.Sound.
+		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.Owner,
+			catalog.LostReply, catalog.LateCommand, catalog.TwoFaults,
+			catalog.OtherSKUs),
 	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{{Flag: "--lock-wait",

@@ -47,11 +47,10 @@ var LockInsert = catalog.Info{
 		"its renewer alive blocks the others until --lock-max-hold. A " +
 		"database clock that jumps ahead ends every lease. A row " +
 		"without an end, such as lock-insert-plain's, is a lock held.",
-	Guarantees: catalog.Guarantees{
-		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
-		catalog.C: catalog.Holds, catalog.P: catalog.Breaks,
-		catalog.O: catalog.Holds, catalog.I: catalog.Holds,
-	},
+	Guarantees: catalog.Sound.
+		Holds(catalog.DeadHolder, catalog.Owner, catalog.LostReply,
+			catalog.TwoFaults, catalog.OtherSKUs).
+		Breaks(catalog.LeaseEnd, catalog.LateCommand),
 	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{

@@ -43,11 +43,10 @@ var LockInsertByName = catalog.Info{
 		"jumps ahead ends every lease. (C has the reaper delete rows " +
 		"whose expire is greater than now; those are the locks that " +
 		"are held.)",
-	Guarantees: catalog.Guarantees{
-		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
-		catalog.C: catalog.Holds, catalog.P: catalog.Breaks,
-		catalog.O: catalog.Breaks, catalog.I: catalog.Holds,
-	},
+	Guarantees: catalog.Sound.
+		Holds(catalog.DeadHolder, catalog.LostReply, catalog.TwoFaults,
+			catalog.OtherSKUs).
+		Breaks(catalog.LeaseEnd, catalog.Owner, catalog.LateCommand),
 	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{

@@ -42,11 +42,10 @@ var LockInsertPlain = catalog.Info{
 		"successor's lock. Under contention INSERTs and DELETE of one " +
 		"name deadlock, since a refused INSERT leaves a shared lock on " +
 		"the row: one of them is undone, and tries again.",
-	Guarantees: catalog.Guarantees{
-		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
-		catalog.C: catalog.Breaks, catalog.O: catalog.Breaks,
-		catalog.I: catalog.Holds,
-	},
+	Guarantees: catalog.Sound.
+		Holds(catalog.OtherSKUs).
+		Breaks(catalog.DeadHolder, catalog.LeaseEnd, catalog.Owner,
+			catalog.LostReply, catalog.LateCommand),
 	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{

@@ -47,11 +47,10 @@ var LockTableCentral = catalog.Info{
 		"clock is ahead takes locks that are alive. Without a lease " +
 		"the deadline is B's, a year from now: a dead holder is as " +
 		"good as for ever. So is a COMMIT whose answer was lost.",
-	Guarantees: catalog.Guarantees{
-		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
-		catalog.C: catalog.Holds, catalog.P: catalog.Breaks,
-		catalog.O: catalog.Breaks, catalog.I: catalog.Breaks,
-	},
+	Guarantees: catalog.Sound.
+		Holds(catalog.DeadHolder, catalog.LostReply, catalog.TwoFaults).
+		Breaks(catalog.LeaseEnd, catalog.Clocks, catalog.Owner,
+			catalog.LateCommand, catalog.OtherSKUs),
 	Needs:   []backend.Capability{backend.SQL, backend.RowLocks},
 	Stock:   ledger.HomeRow,
 	Options: tableOptions,

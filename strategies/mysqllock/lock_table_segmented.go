@@ -37,11 +37,10 @@ var LockTableSegmented = catalog.Info{
 		"may lie in one gap, so two first uses lock it, and wait for " +
 		"each other with their INSERTs. Each is counted and tried " +
 		"again. (With one central row that cannot be.)",
-	Guarantees: catalog.Guarantees{
-		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
-		catalog.C: catalog.Holds, catalog.P: catalog.Breaks,
-		catalog.O: catalog.Breaks,
-	},
+	Guarantees: catalog.Sound.
+		Holds(catalog.DeadHolder, catalog.LostReply, catalog.TwoFaults).
+		Breaks(catalog.LeaseEnd, catalog.Clocks, catalog.Owner,
+			catalog.LateCommand, catalog.OtherSKUs),
 	Needs:   []backend.Capability{backend.SQL, backend.RowLocks},
 	Stock:   ledger.HomeRow,
 	Options: tableOptions,

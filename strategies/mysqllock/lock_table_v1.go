@@ -48,11 +48,9 @@ var LockTableV1 = catalog.Info{
 		"of somebody who was only slow lets that one's DELETE free " +
 		"his successor's lock. Gaps lie between names: buyers of " +
 		"different SKUs wait for each other's, and deadlock, too.",
-	Guarantees: catalog.Guarantees{
-		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
-		catalog.C: catalog.Breaks, catalog.O: catalog.Breaks,
-		catalog.I: catalog.Breaks,
-	},
+	Guarantees: catalog.Sound.
+		Breaks(catalog.DeadHolder, catalog.LeaseEnd, catalog.Owner,
+			catalog.LostReply, catalog.LateCommand, catalog.OtherSKUs),
 	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{

@@ -38,10 +38,9 @@ var MySQLCounter = catalog.Info{
 		"closing packet, blocks his segment until the server gives up " +
 		"on his connection. A sale that was reset and whose counter " +
 		"was not is refused as a conflict until it is.",
-	Guarantees: catalog.Guarantees{
-		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
-		catalog.C: catalog.Holds, catalog.P: catalog.Holds,
-	},
+	Guarantees: catalog.Sound.
+		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
+			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs),
 	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
 	Stock: ledger.HomeLockTable,
 	Options: []catalog.Option{{Flag: "--lock-wait",

@@ -198,7 +198,7 @@ func TestReleasedTwice(t *testing.T) {
 		}
 		second := b.acquire(t, lock.Options{Lease: time.Minute})
 		err := first.Release(t.Context())
-		if info.Guarantees[catalog.O] == catalog.Breaks {
+		if info.Guarantees[catalog.Owner] == catalog.Breaks {
 			if err != nil {
 				t.Errorf("%s frees whoever's lock it is: %v", info.Name, err)
 			}
@@ -240,7 +240,7 @@ func TestLeaseEndsUnderItsHolder(t *testing.T) {
 			b.expire(t)
 			successor := b.acquire(t, lock.Options{Lease: time.Minute})
 			err := slow.Release(t.Context())
-			if info.Guarantees[catalog.O] == catalog.Breaks {
+			if info.Guarantees[catalog.Owner] == catalog.Breaks {
 				third, third_err := b.Acquire(t.Context(), b.key, lock.Options{Lease: time.Minute})
 				if err != nil || third_err != nil {
 					t.Fatalf("the slow holder's release gave %v; then a third got %v: %s is expected to break here",
@@ -293,7 +293,7 @@ func TestHolderDies(t *testing.T) {
 		if err := lease.Release(t.Context()); !errors.Is(err, seckill.ErrUnavailable) {
 			t.Errorf("the dead holder's release: %v, want unavailable", err)
 		}
-		if info.Guarantees[catalog.C] == catalog.Breaks {
+		if info.Guarantees[catalog.DeadHolder] == catalog.Breaks {
 			if n := b.ask(t, "SELECT (SELECT COUNT(*) FROM distributed_lock WHERE name = ? AND expire IS NULL) + "+
 				"(SELECT COUNT(*) FROM lock_record WHERE name = ? AND deadline < NOW() AND status = 1)", b.key, b.key); n != 1 {
 				t.Errorf("%d rows without an end are left, want 1", n)

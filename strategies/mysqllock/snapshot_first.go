@@ -45,12 +45,9 @@ var SnapshotFirst = catalog.Info{
 		"it, and the stock is oversold. Frameworks hide it: a " +
 		"transaction that is opened round the method that locks does " +
 		"just this. Lock first and begin then, or read with FOR UPDATE.",
-	Guarantees: catalog.Guarantees{
-		catalog.S: catalog.Breaks, catalog.M: catalog.Breaks,
-		catalog.I: catalog.Holds,
-	},
-	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
-	Stock: ledger.HomeRow,
+	Guarantees: catalog.Unsound.Holds(catalog.OtherSKUs),
+	Needs:      []backend.Capability{backend.SQL, backend.RowLocks},
+	Stock:      ledger.HomeRow,
 	Options: []catalog.Option{{Flag: "--lock-wait",
 		Doc: "how long the server lets a buyer wait for the lock"}},
 	Files: snapshotFirstFiles,

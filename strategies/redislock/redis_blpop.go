@@ -57,12 +57,10 @@ var RedisBLPOP = catalog.Info{
 		"that fails is one too many. Whoever comes while a waiter is " +
 		"being woken may be faster. A Redis that loses its data " +
 		"forgets the lock.",
-	Guarantees: catalog.Guarantees{
-		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
-		catalog.C: catalog.Holds, catalog.P: catalog.Breaks,
-		catalog.O: catalog.Holds, catalog.N: catalog.Breaks,
-		catalog.I: catalog.Holds,
-	},
+	Guarantees: catalog.Sound.
+		Holds(catalog.DeadHolder, catalog.Owner, catalog.LostReply,
+			catalog.Renewal, catalog.TwoFaults, catalog.OtherSKUs).
+		Breaks(catalog.LeaseEnd, catalog.LateCommand, catalog.NodeLoss),
 	Needs: []backend.Capability{backend.Redis},
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{

@@ -68,12 +68,11 @@ var RedisFenced = catalog.Info{
 		"to another service) is not fenced. While Redis is down nobody " +
 		"buys. A holder about to COMMIT has the row locked, and its " +
 		"successor waits for that.",
-	Guarantees: catalog.Guarantees{
-		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
-		catalog.C: catalog.Holds, catalog.P: catalog.Holds,
-		catalog.O: catalog.Holds, catalog.N: catalog.Breaks,
-		catalog.I: catalog.Holds,
-	},
+	Guarantees: catalog.Sound.
+		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.Owner,
+			catalog.LostReply, catalog.LateCommand, catalog.TwoFaults,
+			catalog.OtherSKUs).
+		Breaks(catalog.NodeLoss),
 	Needs: []backend.Capability{backend.Redis},
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{

@@ -37,11 +37,9 @@ var RedisGetSet = catalog.Info{
 		"crash or a power cut alike, would block the others for ever, " +
 		"did not the second mistake let them in. Nothing is renewed, " +
 		"so a hung holder makes no difference.",
-	Guarantees: catalog.Guarantees{
-		catalog.S: catalog.Breaks, catalog.M: catalog.Breaks,
-		catalog.O: catalog.Breaks, catalog.N: catalog.Breaks,
-		catalog.I: catalog.Holds,
-	},
+	Guarantees: catalog.Unsound.
+		Holds(catalog.OtherSKUs).
+		Breaks(catalog.Owner, catalog.NodeLoss),
 	Needs: []backend.Capability{backend.Redis},
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{

@@ -50,12 +50,11 @@ var RedisGETSET = catalog.Info{
 		"key whose value is a number, such as 1, is taken for a time " +
 		"long past; any other text is a lock held. A Redis that " +
 		"loses its data forgets the lock.",
-	Guarantees: catalog.Guarantees{
-		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
-		catalog.C: catalog.Holds, catalog.P: catalog.Breaks,
-		catalog.O: catalog.Breaks, catalog.N: catalog.Breaks,
-		catalog.I: catalog.Holds,
-	},
+	Guarantees: catalog.Sound.
+		Holds(catalog.DeadHolder, catalog.LostReply, catalog.TwoFaults,
+			catalog.OtherSKUs).
+		Breaks(catalog.LeaseEnd, catalog.Clocks, catalog.Owner,
+			catalog.LateCommand, catalog.NodeLoss),
 	Needs: []backend.Capability{backend.Redis},
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{

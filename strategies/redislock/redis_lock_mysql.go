@@ -39,11 +39,10 @@ var RedisLockMySQL = catalog.Info{
 		"though the row alone would do. A holder that hangs, or loses " +
 		"power without a closing packet, blocks the others at the row " +
 		"until the server gives up on him, whatever his lease says.",
-	Guarantees: catalog.Guarantees{
-		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
-		catalog.C: catalog.Holds, catalog.P: catalog.Holds,
-		catalog.O: catalog.Holds, catalog.I: catalog.Holds,
-	},
+	Guarantees: catalog.Sound.
+		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.Owner,
+			catalog.LostReply, catalog.LateCommand, catalog.TwoFaults,
+			catalog.OtherSKUs, catalog.NodeLoss),
 	Needs: []backend.Capability{backend.RowLocks, backend.Redis},
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{

@@ -49,12 +49,10 @@ var RedisLua = catalog.Info{
 		"release, not the stock; that would take a fence. A Redis " +
 		"that restarts without its data, or fails over before it has " +
 		"replicated the key, forgets the lock.",
-	Guarantees: catalog.Guarantees{
-		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
-		catalog.C: catalog.Holds, catalog.P: catalog.Breaks,
-		catalog.O: catalog.Holds, catalog.N: catalog.Breaks,
-		catalog.I: catalog.Holds,
-	},
+	Guarantees: catalog.Sound.
+		Holds(catalog.DeadHolder, catalog.Owner, catalog.LostReply,
+			catalog.TwoFaults, catalog.OtherSKUs).
+		Breaks(catalog.LeaseEnd, catalog.LateCommand, catalog.NodeLoss),
 	Needs: []backend.Capability{backend.Redis},
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{

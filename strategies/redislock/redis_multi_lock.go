@@ -41,12 +41,11 @@ var RedisMultiLock = catalog.Info{
 		"belongs to a connection: a proxy that shares connections " +
 		"refuses or breaks it; in a Cluster all keys of a " +
 		"transaction must be in one slot, as this one is.",
-	Guarantees: catalog.Guarantees{
-		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
-		catalog.C: catalog.Holds, catalog.P: catalog.Breaks,
-		catalog.O: catalog.Breaks, catalog.N: catalog.Breaks,
-		catalog.I: catalog.Holds,
-	},
+	Guarantees: catalog.Sound.
+		Holds(catalog.DeadHolder, catalog.LostReply, catalog.TwoFaults,
+			catalog.OtherSKUs).
+		Breaks(catalog.LeaseEnd, catalog.Owner, catalog.LateCommand,
+			catalog.NodeLoss),
 	Needs: []backend.Capability{backend.Redis},
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{

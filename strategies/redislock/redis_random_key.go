@@ -39,10 +39,9 @@ var RedisRandomKey = catalog.Info{
 		"leaves a key of which nobody knows the name; D gives it an " +
 		"end of 60 s, which only hides the litter. Nothing is " +
 		"renewed, and a hung holder blocks nobody.",
-	Guarantees: catalog.Guarantees{
-		catalog.S: catalog.Breaks, catalog.M: catalog.Breaks,
-		catalog.N: catalog.Breaks, catalog.I: catalog.Holds,
-	},
+	Guarantees: catalog.Unsound.
+		Holds(catalog.OtherSKUs).
+		Breaks(catalog.NodeLoss),
 	Needs: []backend.Capability{backend.Redis},
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{

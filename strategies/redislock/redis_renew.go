@@ -39,12 +39,11 @@ var RedisRenew = catalog.Info{
 		"A holder that hangs while its renewer lives blocks the " +
 		"others for ever, unless --lock-max-hold bounds that. A Redis " +
 		"that loses its data forgets the lock.",
-	Guarantees: catalog.Guarantees{
-		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
-		catalog.C: catalog.Holds, catalog.P: catalog.Breaks,
-		catalog.O: catalog.Breaks, catalog.N: catalog.Breaks,
-		catalog.I: catalog.Holds,
-	},
+	Guarantees: catalog.Sound.
+		Holds(catalog.DeadHolder, catalog.LostReply, catalog.TwoFaults,
+			catalog.OtherSKUs).
+		Breaks(catalog.LeaseEnd, catalog.Owner, catalog.LateCommand,
+			catalog.Renewal, catalog.NodeLoss),
 	Needs: []backend.Capability{backend.Redis},
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{

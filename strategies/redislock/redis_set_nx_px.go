@@ -40,12 +40,11 @@ var RedisSetNXPX = catalog.Info{
 		"the crowd lasts. A Redis that restarts without its data, or " +
 		"fails over before it has replicated the key, forgets the " +
 		"lock.",
-	Guarantees: catalog.Guarantees{
-		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
-		catalog.C: catalog.Holds, catalog.P: catalog.Breaks,
-		catalog.O: catalog.Breaks, catalog.N: catalog.Breaks,
-		catalog.I: catalog.Holds,
-	},
+	Guarantees: catalog.Sound.
+		Holds(catalog.DeadHolder, catalog.LostReply, catalog.TwoFaults,
+			catalog.OtherSKUs).
+		Breaks(catalog.LeaseEnd, catalog.Owner, catalog.LateCommand,
+			catalog.NodeLoss),
 	Needs: []backend.Capability{backend.Redis},
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{

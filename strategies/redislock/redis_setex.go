@@ -38,11 +38,9 @@ var RedisSetEX = catalog.Info{
 		"too, whatever their type, and whoever leaves first deletes " +
 		"what the others believe to hold. Never busy, never an error, " +
 		"no wait: only the ledger shows it.",
-	Guarantees: catalog.Guarantees{
-		catalog.S: catalog.Breaks, catalog.M: catalog.Breaks,
-		catalog.O: catalog.Breaks, catalog.P: catalog.Breaks,
-		catalog.N: catalog.Breaks, catalog.I: catalog.Holds,
-	},
+	Guarantees: catalog.Unsound.
+		Holds(catalog.OtherSKUs).
+		Breaks(catalog.LeaseEnd, catalog.Owner, catalog.NodeLoss),
 	Needs: []backend.Capability{backend.Redis},
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{

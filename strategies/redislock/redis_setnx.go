@@ -40,11 +40,10 @@ var RedisSetNX = catalog.Info{
 		"was only slow, that one's DEL frees his successor's lock. A " +
 		"Redis that restarts without its data, or fails over before " +
 		"it has replicated the key, forgets the lock.",
-	Guarantees: catalog.Guarantees{
-		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
-		catalog.C: catalog.Breaks, catalog.O: catalog.Breaks,
-		catalog.N: catalog.Breaks, catalog.I: catalog.Holds,
-	},
+	Guarantees: catalog.Sound.
+		Holds(catalog.OtherSKUs).
+		Breaks(catalog.DeadHolder, catalog.Owner, catalog.LostReply,
+			catalog.LateCommand, catalog.NodeLoss),
 	Needs: []backend.Capability{backend.Redis},
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{

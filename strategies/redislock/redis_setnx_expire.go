@@ -44,12 +44,10 @@ var RedisSetNXExpire = catalog.Info{
 		"the successor comes, and then his DEL arrives; or his clock " +
 		"is slow. Nothing is renewed. A Redis that loses its data " +
 		"forgets the lock.",
-	Guarantees: catalog.Guarantees{
-		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
-		catalog.C: catalog.Breaks, catalog.P: catalog.Breaks,
-		catalog.O: catalog.Breaks, catalog.N: catalog.Breaks,
-		catalog.I: catalog.Holds,
-	},
+	Guarantees: catalog.Sound.
+		Holds(catalog.Clocks, catalog.OtherSKUs).
+		Breaks(catalog.DeadHolder, catalog.LeaseEnd, catalog.Owner,
+			catalog.LostReply, catalog.LateCommand, catalog.NodeLoss),
 	Needs: []backend.Capability{backend.Redis},
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{

@@ -47,12 +47,10 @@ var RedisSetNXTimestamp = catalog.Info{
 		"free his lock. A foreign key whose value is a number, such " +
 		"as 1, is taken for a time long past; any other text is a " +
 		"lock held. A Redis that loses its data forgets the lock.",
-	Guarantees: catalog.Guarantees{
-		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
-		catalog.C: catalog.Breaks, catalog.P: catalog.Breaks,
-		catalog.O: catalog.Breaks, catalog.N: catalog.Breaks,
-		catalog.I: catalog.Holds,
-	},
+	Guarantees: catalog.Sound.
+		Holds(catalog.LostReply, catalog.TwoFaults, catalog.OtherSKUs).
+		Breaks(catalog.DeadHolder, catalog.LeaseEnd, catalog.Clocks,
+			catalog.Owner, catalog.LateCommand, catalog.NodeLoss),
 	Needs: []backend.Capability{backend.Redis},
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{

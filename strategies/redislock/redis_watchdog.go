@@ -74,12 +74,10 @@ var RedisWatchdog = catalog.Info{
 		"that restarts without its data, or fails over before it has " +
 		"replicated the key, forgets the lock. Between processes luck " +
 		"decides who is next.",
-	Guarantees: catalog.Guarantees{
-		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
-		catalog.C: catalog.Holds, catalog.P: catalog.Breaks,
-		catalog.O: catalog.Holds, catalog.N: catalog.Breaks,
-		catalog.I: catalog.Holds,
-	},
+	Guarantees: catalog.Sound.
+		Holds(catalog.DeadHolder, catalog.Owner, catalog.LostReply,
+			catalog.Renewal, catalog.TwoFaults, catalog.OtherSKUs).
+		Breaks(catalog.LeaseEnd, catalog.LateCommand, catalog.NodeLoss),
 	Needs: []backend.Capability{backend.Redis},
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{

@@ -46,12 +46,10 @@ var Redlock = catalog.Info{
 		"enough for a second holder. A clock that jumps ends a vote " +
 		"early. Five servers are five commands for each one of the " +
 		"others.",
-	Guarantees: catalog.Guarantees{
-		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
-		catalog.C: catalog.Holds, catalog.P: catalog.Breaks,
-		catalog.O: catalog.Holds, catalog.N: catalog.Holds,
-		catalog.I: catalog.Holds,
-	},
+	Guarantees: catalog.Sound.
+		Holds(catalog.DeadHolder, catalog.Owner, catalog.LostReply,
+			catalog.TwoFaults, catalog.OtherSKUs, catalog.NodeLoss).
+		Breaks(catalog.LeaseEnd, catalog.LateCommand),
 	Needs: []backend.Capability{backend.RedisQuorum},
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{

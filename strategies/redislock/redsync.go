@@ -49,12 +49,10 @@ var Redsync = catalog.Info{
 		"forgets the lock. Renewed (lease 0), a hung holder with a " +
 		"living renewer blocks the others for ever. No order among " +
 		"waiters: luck decides, and some wait long.",
-	Guarantees: catalog.Guarantees{
-		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
-		catalog.C: catalog.Holds, catalog.P: catalog.Breaks,
-		catalog.O: catalog.Holds, catalog.I: catalog.Holds,
-		catalog.N: catalog.Breaks,
-	},
+	Guarantees: catalog.Sound.
+		Holds(catalog.DeadHolder, catalog.Owner, catalog.LostReply,
+			catalog.TwoFaults, catalog.OtherSKUs).
+		Breaks(catalog.LeaseEnd, catalog.LateCommand, catalog.NodeLoss),
 	Needs: []backend.Capability{backend.Redis},
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{

@@ -29,12 +29,10 @@ var Atomic = catalog.Info{
 	Breaks: "Between the look and the update others buy. With one unit " +
 		"left, everybody who saw it takes it, and the stock goes " +
 		"below zero.",
-	Guarantees: catalog.Guarantees{
-		catalog.S: catalog.Breaks, catalog.M: catalog.Breaks,
-	},
-	Needs: []backend.Capability{backend.SQL},
-	Stock: ledger.HomeRow,
-	Files: atomicFiles,
+	Guarantees: catalog.Unsound.Holds(catalog.LostUpdate, catalog.OtherSKUs),
+	Needs:      []backend.Capability{backend.SQL},
+	Stock:      ledger.HomeRow,
+	Files:      atomicFiles,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &atomic{d.Ledger}, nil
 	},

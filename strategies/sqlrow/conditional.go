@@ -30,10 +30,9 @@ var Conditional = catalog.Info{
 		"dies is rolled back with his connection.",
 	Breaks: "Nothing breaks it. Its limit is the hot row: buyers of one " +
 		"SKU queue for it, each until the other's COMMIT is on disk.",
-	Guarantees: catalog.Guarantees{
-		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
-		catalog.C: catalog.Holds, catalog.I: catalog.Holds,
-	},
+	Guarantees: catalog.Sound.
+		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
+			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs),
 	Needs: []backend.Capability{backend.SQL},
 	Stock: ledger.HomeRow,
 	Files: conditionalFiles,

@@ -37,10 +37,10 @@ var ConditionalScan = catalog.Info{
 		"stops the whole shop until the server gives up on him. It " +
 		"is no table lock, though it looks like one: READ COMMITTED " +
 		"keeps the matching row alone.",
-	Guarantees: catalog.Guarantees{
-		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
-		catalog.I: catalog.Breaks,
-	},
+	Guarantees: catalog.Sound.
+		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
+			catalog.LateCommand, catalog.TwoFaults).
+		Breaks(catalog.OtherSKUs),
 	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{{Flag: "--lock-wait",

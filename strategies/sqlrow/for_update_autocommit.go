@@ -36,11 +36,9 @@ var ForUpdateAutocommit = catalog.Info{
 		"two connections a buyer, until the pool has none left). " +
 		"Demos that report that pessimistic locking oversells had " +
 		"this.",
-	Guarantees: catalog.Guarantees{
-		catalog.S: catalog.Breaks, catalog.M: catalog.Breaks,
-	},
-	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
-	Stock: ledger.HomeRow,
+	Guarantees: catalog.Unsound.Holds(catalog.OtherSKUs),
+	Needs:      []backend.Capability{backend.SQL, backend.RowLocks},
+	Stock:      ledger.HomeRow,
 	Options: []catalog.Option{{Flag: "--lock-wait",
 		Doc: "how long the server lets a buyer wait for the row, " +
 			"in whole seconds (innodb_lock_wait_timeout)"}},

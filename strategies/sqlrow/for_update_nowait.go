@@ -37,10 +37,9 @@ var ForUpdateNowait = catalog.Info{
 		"until the server gives up on him. MySQL answers with error " +
 		"3572, MariaDB with 1205, its number for a wait that took " +
 		"too long; older servers know no NOWAIT.",
-	Guarantees: catalog.Guarantees{
-		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
-		catalog.C: catalog.Holds, catalog.I: catalog.Holds,
-	},
+	Guarantees: catalog.Sound.
+		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
+			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs),
 	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
 	Stock: ledger.HomeRow,
 	Files: forUpdateNowaitFiles,

@@ -42,10 +42,10 @@ var ForUpdateScan = catalog.Info{
 		"about: a key that finds one row is used in a table of any " +
 		"size. But wherever EXPLAIN says ALL, index or not, all is " +
 		"locked.",
-	Guarantees: catalog.Guarantees{
-		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
-		catalog.I: catalog.Breaks,
-	},
+	Guarantees: catalog.Sound.
+		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
+			catalog.LateCommand, catalog.TwoFaults).
+		Breaks(catalog.OtherSKUs),
 	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{{Flag: "--lock-wait",

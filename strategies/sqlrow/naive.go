@@ -30,12 +30,10 @@ var Naive = catalog.Info{
 		"buries the first: a lost update. Both hold an order, the " +
 		"stock went down once, and in the end more is sold than " +
 		"there was. A transaction does not help: both commit.",
-	Guarantees: catalog.Guarantees{
-		catalog.S: catalog.Breaks, catalog.M: catalog.Breaks,
-	},
-	Needs: []backend.Capability{backend.SQL},
-	Stock: ledger.HomeRow,
-	Files: naiveFiles,
+	Guarantees: catalog.Unsound.Holds(catalog.OtherSKUs),
+	Needs:      []backend.Capability{backend.SQL},
+	Stock:      ledger.HomeRow,
+	Files:      naiveFiles,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &naive{d.Ledger}, nil
 	},

@@ -46,11 +46,9 @@ var Timestamp = catalog.Info{
 		"whose clocks differ, or a clock that is set back, can, by " +
 		"a rare coincidence. Seconds break every day, microseconds " +
 		"once in a while; only a counter does not.",
-	Guarantees: catalog.Guarantees{
-		catalog.S: catalog.Breaks, catalog.M: catalog.Breaks,
-	},
-	Needs: []backend.Capability{backend.SQL},
-	Stock: ledger.HomeRow,
+	Guarantees: catalog.Unsound.Holds(catalog.OtherSKUs),
+	Needs:      []backend.Capability{backend.SQL},
+	Stock:      ledger.HomeRow,
 	Options: []catalog.Option{
 		{Flag: "--timestamp-microseconds",
 			Doc: "the time counts microseconds, not whole seconds"},

@@ -38,10 +38,9 @@ var Version = catalog.Info{
 		"told conflict although units are left. A writer who does " +
 		"not raise the version (a hand-written UPDATE, a careless " +
 		"give-back) brings the lost update back.",
-	Guarantees: catalog.Guarantees{
-		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
-		catalog.C: catalog.Holds, catalog.I: catalog.Holds,
-	},
+	Guarantees: catalog.Sound.
+		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
+			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs),
 	Needs: []backend.Capability{backend.SQL},
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{{Flag: "--retries",

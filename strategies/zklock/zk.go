@@ -49,12 +49,10 @@ var ZK = catalog.Info{
 		"means nothing here. Whoever deletes a holder's node gives " +
 		"the lock away behind his back: he learns it when he " +
 		"releases.",
-	Guarantees: catalog.Guarantees{
-		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
-		catalog.C: catalog.Holds, catalog.P: catalog.Breaks,
-		catalog.O: catalog.Holds, catalog.I: catalog.Holds,
-		catalog.N: catalog.Holds,
-	},
+	Guarantees: catalog.Sound.
+		Holds(catalog.DeadHolder, catalog.Owner, catalog.LostReply,
+			catalog.TwoFaults, catalog.OtherSKUs, catalog.NodeLoss).
+		Breaks(catalog.LeaseEnd, catalog.LateCommand),
 	Needs: []backend.Capability{backend.ZooKeeper},
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{

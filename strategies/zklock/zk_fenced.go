@@ -58,12 +58,10 @@ var ZKFenced = catalog.Info{
 		"by its own process blocks the others for ever. If all servers " +
 		"lose their data, the row refuses every buyer until the sale " +
 		"is reset.",
-	Guarantees: catalog.Guarantees{
-		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
-		catalog.C: catalog.Holds, catalog.P: catalog.Holds,
-		catalog.O: catalog.Holds, catalog.I: catalog.Holds,
-		catalog.N: catalog.Holds,
-	},
+	Guarantees: catalog.Sound.
+		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.Owner,
+			catalog.LostReply, catalog.LateCommand, catalog.TwoFaults,
+			catalog.OtherSKUs, catalog.NodeLoss),
 	Needs: []backend.Capability{backend.ZooKeeper},
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{

@@ -37,12 +37,10 @@ var ZKHerd = catalog.Info{
 		"once. Besides, all that breaks `zk`: a holder that is paused " +
 		"past his session, and a hung one whose process keeps the " +
 		"session alive and blocks all.",
-	Guarantees: catalog.Guarantees{
-		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
-		catalog.C: catalog.Holds, catalog.P: catalog.Breaks,
-		catalog.O: catalog.Holds, catalog.I: catalog.Holds,
-		catalog.N: catalog.Holds,
-	},
+	Guarantees: catalog.Sound.
+		Holds(catalog.DeadHolder, catalog.Owner, catalog.LostReply,
+			catalog.TwoFaults, catalog.OtherSKUs, catalog.NodeLoss).
+		Breaks(catalog.LeaseEnd, catalog.LateCommand),
 	Needs: []backend.Capability{backend.ZooKeeper},
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{

@@ -46,12 +46,10 @@ var ZKNode = catalog.Info{
 		"the name is everybody's. A hung holder whose session is " +
 		"kept alive by its own process blocks the others for ever; " +
 		"--lock-lease means nothing here.",
-	Guarantees: catalog.Guarantees{
-		catalog.S: catalog.Holds, catalog.M: catalog.Holds,
-		catalog.C: catalog.Holds, catalog.P: catalog.Breaks,
-		catalog.O: catalog.Breaks, catalog.I: catalog.Holds,
-		catalog.N: catalog.Holds,
-	},
+	Guarantees: catalog.Sound.
+		Holds(catalog.DeadHolder, catalog.LostReply, catalog.TwoFaults,
+			catalog.OtherSKUs, catalog.NodeLoss).
+		Breaks(catalog.LeaseEnd, catalog.Owner, catalog.LateCommand),
 	Needs: []backend.Capability{backend.ZooKeeper},
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{

@@ -66,7 +66,7 @@ func TestWhatTheButtonBreaksIsBroken(t *testing.T) {
 		}
 		if b.Question == "" {
 			// A run goes through two service processes.
-			if info.Guarantees[catalog.S] != catalog.Breaks && info.Guarantees[catalog.M] != catalog.Breaks {
+			if !info.BreaksIn(2) {
 				t.Errorf("%s runs %s, which does not oversell: %v", c.Name, b.Strategy, info.Guarantees)
 			}
 			if b.Stock < 1 || b.Buyers <= b.Stock {
@@ -77,7 +77,7 @@ func TestWhatTheButtonBreaksIsBroken(t *testing.T) {
 		i := slices.IndexFunc(prove.Questions(), func(q prove.Question) bool { return q.ID == b.Question })
 		if i < 0 {
 			t.Errorf("%s asks %q, which is no question", c.Name, b.Question)
-		} else if q := prove.Questions()[i]; info.Guarantees[q.Letter] != catalog.Breaks {
+		} else if q := prove.Questions()[i]; info.Guarantees[catalog.Question(q.ID)] != catalog.Breaks {
 			t.Errorf("%s: %s does not break %q: there is no counterexample", c.Name, b.Strategy, q.Title)
 		}
 		if b.Stock != 0 || b.Buyers != 0 {
@@ -106,7 +106,7 @@ func TestWhatIsPlayedBesideHolds(t *testing.T) {
 			t.Errorf("%s: the story is of %s, %s, with %v, %v", c.Name, e.Strategy, e.Question, e.Problems, err)
 		}
 		for _, q := range prove.Questions() {
-			if q.ID == b.Question && known[b.Held].Guarantees[q.Letter] != catalog.Holds {
+			if q.ID == b.Question && known[b.Held].Guarantees[catalog.Question(q.ID)] != catalog.Holds {
 				t.Errorf("%s: %s is not said to withstand %q", c.Name, b.Held, q.Title)
 			}
 		}

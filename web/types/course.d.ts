@@ -17,7 +17,6 @@ declare namespace Json {
     id: string;
     title: string;
     asks: string;
-    letter?: string;
   }
 
   interface Row {

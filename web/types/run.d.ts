@@ -51,7 +51,7 @@ declare namespace Json {
     title: string;
     titles: Record<string, string>;
     family: string;
-    guarantees: Record<string, string>;
+    guarantees_by_question: Record<string, string>;
     broken: boolean;
     available: boolean;
     missing: string[];

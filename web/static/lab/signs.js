@@ -5,16 +5,19 @@ import { loadMatrix } from '../guarantees/matrix.js';
 import { t } from '../text.js';
 import { html, useEffect, useState } from '../ui.js';
 
+// The questions that the list has room for.
+const shown = ['oversell', 'lost-update', 'processes', 'dead-holder', 'lease-end', 'owner', 'other-skus', 'node-loss'];
+
 /**
- * The questions that a strategy has a promise about; [] until the matrix is here.
+ * The questions of the list; [] until the matrix is here.
  * @param {Json.Matrix | null} matrix
  */
-const promised = (matrix) => (matrix?.questions ?? []).filter((q) => q.letter);
+const promised = (matrix) => (matrix?.questions ?? []).filter((q) => shown.includes(q.id));
 
 /** @param {Json.Strategy} strategy @param {Json.Question} question @param {Json.Matrix} matrix @returns {string} holds, breaks, n/a …, or '' */
 function answerOf(strategy, question, matrix) {
   const cell = matrix.rows.find((row) => row.strategy === strategy.name)?.cells[question.id];
-  return cell?.answer || strategy.guarantees?.[question.letter ?? ''] || '';
+  return cell?.answer || strategy.guarantees_by_question?.[question.id] || '';
 }
 
 /** The matrix, once it is wanted. It is larger than the rest of the screen. */

@@ -1,0 +1,97 @@
+package catalog
+
+import "maps"
+
+// A Question that the proof (internal/prove) asks of every strategy, by the ID
+// it has there.
+type Question string
+
+// Questions that a strategy is expected to withstand, or not.
+const (
+	Oversell    Question = "oversell"     // buyers in one process never buy more than there is
+	LostUpdate  Question = "lost-update"  // buyers in one process: stock and orders agree in the end
+	Processes   Question = "processes"    // both, with the buyers in several processes
+	DeadHolder  Question = "dead-holder"  // a buyer's death sells nothing twice and blocks others for a bounded time
+	LeaseEnd    Question = "lease-end"    // a lease, session or connection that ends under its holder does no damage
+	Clocks      Question = "clocks"       // clocks of processes may differ by more than a lease
+	Owner       Question = "owner"        // a release never frees the lock of another
+	LostReply   Question = "lost-reply"   // a command or its reply may be lost
+	LateCommand Question = "late-command" // a command may arrive after its sender has given up
+	Renewal     Question = "renewal"      // a renewer never takes, keeps or frees another's lock
+	Cancel      Question = "cancel"       // an order is given back once, whatever is lost and however often it is asked
+	Reset       Question = "reset"        // a sale may be set anew, or start, beside its buyers
+	SameKey     Question = "same-key"     // two copies of one request make one order
+	TwoFaults   Question = "two-faults"   // two faults at once, of those that it survives one at a time
+	History     Question = "history"      // a storm's answers are linearizable
+	OtherSKUs   Question = "other-skus"   // buyers of different SKUs do not wait for each other
+	NodeLoss    Question = "node-loss"    // its backend may lose one node
+)
+
+// Guarantees maps a question to Holds or Breaks.
+type Guarantees map[Question]Expectation
+
+// An Expectation of a guarantee.
+type Expectation string
+
+const (
+	Holds  Expectation = "holds"
+	Breaks Expectation = "breaks"
+)
+
+var (
+	// Sound strategies sell right while processes, connections and leases live.
+	Sound = Guarantees{}.Holds(Oversell, LostUpdate, Processes, Cancel, Reset, SameKey, History)
+	// Unsound strategies are shipped as bad examples. Whether a storm shows it
+	// (History) is up to chance.
+	Unsound = Guarantees{}.Breaks(Oversell, LostUpdate, Processes)
+)
+
+// Holds returns g with the questions that the strategy withstands, too.
+func (g Guarantees) Holds(questions ...Question) Guarantees { return g.with(Holds, questions) }
+
+// Breaks returns g with the questions that the strategy does not withstand.
+func (g Guarantees) Breaks(questions ...Question) Guarantees { return g.with(Breaks, questions) }
+
+func (g Guarantees) with(e Expectation, questions []Question) Guarantees {
+	g = maps.Clone(g)
+	for _, q := range questions {
+		g[q] = e
+	}
+	return g
+}
+
+// Broken reports whether the strategy is shipped as a bad example: one that
+// loses updates or oversells by itself, with every process alive and well.
+func (i Info) Broken() bool {
+	return i.Guarantees[Oversell] == Breaks || i.Guarantees[LostUpdate] == Breaks
+}
+
+// BreaksIn reports whether the strategy is known to oversell with so many
+// service processes: a lock inside one process does nothing for another.
+func (i Info) BreaksIn(processes int) bool {
+	return i.Broken() || processes > 1 && i.Guarantees[Processes] == Breaks
+}
+
+// A Letter is what the API called a guarantee before there were questions. It
+// stays for one release.
+type Letter string
+
+// letters of the questions that have one.
+var letters = map[Question]Letter{
+	Oversell: "S", LostUpdate: "S", Processes: "M", DeadHolder: "C", LeaseEnd: "P", Owner: "O", OtherSKUs: "I", NodeLoss: "N",
+}
+
+// Letter of a question, "" if it has none.
+func (q Question) Letter() Letter { return letters[q] }
+
+// Letters derives the guarantees by letter. One with several questions breaks
+// when any of them breaks, and is open when none is expected.
+func (g Guarantees) Letters() map[Letter]Expectation {
+	by := map[Letter]Expectation{}
+	for q, e := range g {
+		if l := q.Letter(); l != "" && by[l] != Breaks {
+			by[l] = e
+		}
+	}
+	return by
+}
