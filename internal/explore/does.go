@@ -21,7 +21,7 @@ type doing struct {
 	perform func(ctx context.Context, w *World, p *process, o *Outcome)
 	// told is what the actor knows, for the ledger's judge; nil: nothing.
 	told func(*World, Outcome) []ledger.Told
-	// answer is what it was told, in words, when it worked.
+	// answer is what it was told, in words, when it worked; nil: "done".
 	answer func(Outcome) string
 }
 
@@ -30,6 +30,9 @@ var doings = map[Does]doing{}
 func addDoing(name Does, d doing) Does {
 	if d.next == "" {
 		d.next = "buys"
+	}
+	if d.answer == nil {
+		d.answer = func(Outcome) string { return "done" }
 	}
 	doings[name] = d
 	return name

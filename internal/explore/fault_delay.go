@@ -26,14 +26,11 @@ var _ = addFault(faultKind{
 	},
 	happens: func(_ context.Context, r *run, step Step) error {
 		c := r.aimed(step.Choice)
-		r.send(c, step)
-		r.schedule.Steps[c.step].Result = "is delayed"
-		c.drop()
 		kept := event{kind: evKept, call: c}
-		c.answer <- &tap.Late{Err: errNoAnswer, Keep: func(deliver func(context.Context) error) {
+		r.fail(c, step, "is delayed", &tap.Late{Err: errNoAnswer, Keep: func(deliver func(context.Context) error) {
 			kept.deliver = deliver
 			c.actor.tell(kept)
-		}}
+		}})
 		return nil
 	},
 })

@@ -26,10 +26,7 @@ var (
 		happens: func(_ context.Context, r *run, step Step) error {
 			c := r.aimed(step.Choice)
 			r.cuts(c.actor.process)
-			r.send(c, step)
-			r.schedule.Steps[c.step].Result = "never arrives"
-			c.drop()
-			c.answer <- errCommandLost
+			r.fail(c, step, "never arrives", errCommandLost)
 			return nil
 		},
 	})

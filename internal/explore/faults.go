@@ -50,6 +50,15 @@ func atCommands(f Fault) func(*run, []*thread) []option {
 	}
 }
 
+// fail answers a call with an error; it is not sent. result is what the step
+// says of it.
+func (r *run) fail(c *call, step Step, result string, err error) {
+	r.send(c, step)
+	r.schedule.Steps[c.step].Result = result
+	c.drop()
+	c.answer <- err
+}
+
 // aimed is the call that a fault befalls.
 func (r *run) aimed(c Choice) *call {
 	for _, t := range r.actor(c.Who).threads {
