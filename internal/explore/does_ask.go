@@ -57,7 +57,7 @@ var Asks = addDoing("asks", doing{
 		}
 	},
 	told: func(w *World, o Outcome) []ledger.Told {
-		if o.Dead && len(o.Told) > 0 { // the last answer reached nobody
+		if o.Dead && len(o.Told) > 0 { // the last answer was not heard
 			o.Told[len(o.Told)-1].Outcome = ledger.OutcomeUnknown
 		}
 		return o.Told

@@ -16,7 +16,7 @@ var Locks = addDoing("locks", doing{
 	next: "locks",
 	check: func(w *World) error {
 		if w.info.Locker == nil {
-			return fmt.Errorf("%s is not a lock: nobody can only lock it", w.info.Name)
+			return fmt.Errorf("%s is not a lock: it cannot be locked without a purchase", w.info.Name)
 		}
 		return nil
 	},

@@ -12,7 +12,7 @@ import (
 	"seckill/internal/fault"
 )
 
-// An Example is one order of a strategy in a file: what was done, what came of
+// An Example is one schedule of a strategy in a file: what was done, what came of
 // it, and what was wrong. Replay runs it again.
 type Example struct {
 	Format   int       `json:"format"` // exampleFormat
@@ -32,7 +32,7 @@ type Answer struct {
 
 const exampleFormat = 1
 
-// NewExample describes an order.
+// NewExample describes a schedule.
 func NewExample(strategy, question string, o *Schedule) Example {
 	e := Example{Format: exampleFormat, Strategy: strategy, Question: question, Scenario: *o.Scenario,
 		Steps: o.Steps, Problems: o.Problems}
@@ -114,7 +114,7 @@ func (w *World) Replay(ctx context.Context, e Example) (*Schedule, error) {
 	var choices []Choice
 	var want []Step
 	for _, s := range e.Steps {
-		if s.Who != NextBuyer && s.Fault != fault.TimePasses && s.Result != gaveUp && !s.ByItself {
+		if s.Who != NextBuyer && s.Fault != fault.TimePasses && s.Result != gaveUp && s.Result != gaveUpOnce && !s.ByItself {
 			choices, want = append(choices, s.Choice), append(want, s)
 		}
 	}
@@ -136,7 +136,7 @@ func (w *World) Replay(ctx context.Context, e Example) (*Schedule, error) {
 		at++
 	}
 	if at < len(want) {
-		return o, fmt.Errorf("%w: step %d was %q, and everybody has finished by now", ErrDiverged, at+1, want[at].Command)
+		return o, fmt.Errorf("%w: step %d was %q, and all have finished by now", ErrDiverged, at+1, want[at].Command)
 	}
 	return o, nil
 }

@@ -12,7 +12,7 @@ import (
 	"seckill/internal/lock"
 )
 
-// The lease of whoever holds the lock ends, as its server sees it.
+// The lease of the lock's holder ends, as its server sees it.
 var _ = addFault(faultKind{
 	name: fault.LeaseEnds,
 	at: func(r *run, _ []*thread) []option {
@@ -27,13 +27,13 @@ var _ = addFault(faultKind{
 			return err
 		}
 		r.schedule.Steps = append(r.schedule.Steps, step)
-		r.last = nil // the holder is paused: whoever goes next takes no turn away
+		r.last = nil // the holder is paused: to go next takes no turn away
 		return nil
 	},
 })
 
 // leaseholder is who has a lease that has not ended, or, of a strategy that is
-// no lock, a transaction: that ends with its connection. Nil if nobody has.
+// no lock, a transaction: that ends with its connection. Nil if none has.
 func (r *run) leaseholder() (holder *actor) {
 	for _, a := range r.actors {
 		if (a.grip != loose || r.world.info.Locker == nil && a.inTransaction) && !a.expired {

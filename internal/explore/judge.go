@@ -70,7 +70,7 @@ func (s *Schedule) Faulty() bool {
 // problems finds whatever must not happen: what the audit says; two holders of
 // a lock whose lease had not ended; a buyer who is blocked for ever; and, as
 // long as nothing went wrong, a buyer who was left in the dark, failed for no
-// reason, or waited until a lease ended though everybody had left.
+// reason, or waited until a lease ended though all others had left.
 func problems(s *Schedule) (list []Problem) {
 	add := func(rule, format string, args ...any) {
 		list = append(list, Problem{rule, s.plain(fmt.Sprintf(format, args...))})
@@ -98,7 +98,7 @@ func problems(s *Schedule) (list []Problem) {
 			add(RuleStuck, "%s waits, and nothing will ever wake them", b.Name)
 		case s.Faulty():
 		case b.WaitedFor > 0:
-			add(RuleStuck, "%s waited until a lease ended, though everybody had left", b.Name)
+			add(RuleStuck, "%s waited until a lease ended, though all others had left", b.Name)
 		case errors.Is(b.Err, seckill.ErrUnavailable):
 			add(RuleError, "%s: %v", b.Name, b.Err)
 		case b.Err != nil && !seckill.NothingTaken(b.Err):

@@ -20,7 +20,7 @@ type Limits struct {
 	All bool
 	// Seen, if not nil, is given each schedule.
 	Seen func(*Schedule)
-	// Stop says which rules make an schedule broken. Nil means every one.
+	// Stop says which rules make a schedule broken. Nil means every one.
 	Stop func(rule string) bool
 }
 
@@ -37,7 +37,7 @@ type Result struct {
 	Cut      int       `json:"cut"`
 	Diverged int       `json:"diverged"`
 	Pruned   int       `json:"pruned"`  // left off in the middle: another schedule is the same
-	Faulty   int       `json:"faulty"`  // orders in which a fault happened
+	Faulty   int       `json:"faulty"`  // schedules in which a fault happened
 	Renewed  int       `json:"renewed"` // in which a renewer acted
 	First    *Schedule `json:"-"`       // the first broken schedule
 	// Rules are the first schedules that broke each rule.

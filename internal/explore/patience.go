@@ -71,7 +71,7 @@ func (r *run) wakeThose(which func(*actor) bool) (any bool) {
 }
 
 // ringTimers ends every wait that has a limit, here or in a server: a lease has
-// ended, and whoever waits no longer than that looks again.
+// ended, and those who wait no longer than that look again.
 func (r *run) ringTimers(ctx context.Context) (any bool, err error) {
 	for _, a := range r.actors {
 		a.each(func(c *call) {
@@ -86,11 +86,15 @@ func (r *run) ringTimers(ctx context.Context) (any bool, err error) {
 	return any || woke, err
 }
 
-// When nobody can go and no lease is left to end, whoever waits looks again so
-// often before it gives up.
+// When no actor can go and no lease is left to end, those who wait look again so
+// often before they give up.
 const maxIdleTries = 3
 
-const gaveUp string = "gives up: nobody will ever wake him"
+const (
+	gaveUp = "gives up: nothing will ever wake them"
+	// gaveUpOnce is what older counterexamples say instead.
+	gaveUpOnce = "gives up: nobody will ever wake him"
+)
 
 // wakesLate: one who seemed to wait was on its way. A thread of the SQL server
 // that was given its row counts as waiting until it runs, and a busy machine
@@ -105,7 +109,7 @@ func (r *run) wakesLate(ctx context.Context) bool {
 	return false
 }
 
-// stuck is called when nobody can go and somebody has not finished: time
+// stuck is called when no actor can go and not all have finished: time
 // passes. First a lease that is still there ends; when none is left, those who
 // wait give up.
 func (r *run) stuck(ctx context.Context) error {

@@ -109,7 +109,7 @@ func (r *run) intoLine(ctx context.Context, a *actor, choose chooser) error {
 			return err
 		}
 		if a.grip == holding || a.program().next() == nil {
-			r.last = nil // whoever goes next takes no turn away
+			r.last = nil // to go next takes no turn away
 			return nil
 		}
 		only := []option{{Choice: Choice{Who: a.Name}}}

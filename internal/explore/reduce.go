@@ -7,9 +7,9 @@ import (
 )
 
 // Two commands of different actors to different backends lead to the same
-// state in either order, so one order of the two is enough. A sleep set names
-// the turns that need not be taken at a state, because an order that begins
-// with them is explored elsewhere (Godefroid, "Partial-Order Methods for the
+// state in either order, so one of the two is enough. A sleep set names
+// the turns that need not be taken at a state, because a schedule that begins
+// with them is run elsewhere (Godefroid, "Partial-Order Methods for the
 // Verification of Concurrent Systems", LNCS 1032, 1996, chapter 5). Removing a
 // turn from it too early costs schedules, and loses none.
 

@@ -175,7 +175,7 @@ func (r *run) take(ctx context.Context, o option, chosen bool) error {
 	return fmt.Errorf("%w: %s cannot go", ErrDiverged, o.Choice)
 }
 
-// send notes that a call goes. Whoever answers it lets it go.
+// send notes that a call goes. Answering it lets it go.
 func (r *run) send(c *call, step Step) {
 	a := c.actor
 	c.step, c.state = len(r.schedule.Steps), sent

@@ -1,11 +1,11 @@
-// Package explore runs buyers through every order of their backend commands,
+// Package explore runs buyers through the schedules of their backend commands,
 // on the real servers.
 //
 // A buyer runs the untouched strategy. The tap stops it before each command,
 // and a scheduler lets one buyer go at a time. A command that waits inside a
 // server (for a row, GET_LOCK, BLPOP, a watch) is recognised by the server's own
-// word, and the others go on. One order of steps, from a fresh SKU to the audit,
-// is a Schedule; the search replays a prefix of a schedule that it has seen and
+// word, and the others go on. One run, from a fresh SKU to the audit, is a
+// Schedule; the search replays a prefix of a schedule that it has seen and
 // takes another turn, until no turn is left, those with the fewest preemptions
 // first (Musuvathi and Qadeer, "Iterative context bounding for systematic
 // testing of multithreaded programs", PLDI 2007), so that the first
@@ -112,7 +112,7 @@ type Step struct {
 // A Value is something that the servers keep.
 type Value = probe.Value
 
-// A Schedule is one order of steps that was run to its end.
+// A Schedule is the steps of one run, from a fresh SKU to the audit.
 type Schedule struct {
 	Scenario *Scenario
 	Steps    []Step
@@ -183,7 +183,7 @@ const (
 	RuleStuck    = "blocked"     // the next buyer gets through
 	RuleError    = "error"       // without a fault no buyer sees a backend's error
 	RuleHindered = "hindered"    // buyers of different SKUs do not wait for each other
-	RuleStolen   = "stolen"      // nobody else frees the lock of a holder
+	RuleStolen   = "stolen"      // only its holder frees a lock
 	RuleEarly    = "early"       // nothing is sold before the sale starts
 )
 

@@ -36,16 +36,16 @@ func (t *turn) then(c Choice) *turn {
 	return &turn{parent: t, choice: c, length: n}
 }
 
-// rehearse plays one order for nothing: the first that a Redis sees is another,
+// rehearse runs one schedule for nothing: the first that a Redis sees is another,
 // because it has yet to learn the scripts.
 func (w *World) rehearse(ctx context.Context, s *Scenario) error {
 	if _, err := w.play(ctx, s, false, undisturbed); err != nil {
-		return fmt.Errorf("before the first order of %q: %w", s.Name, err)
+		return fmt.Errorf("before the first schedule of %q: %w", s.Name, err)
 	}
 	return nil
 }
 
-// Search runs the orders of s within the limits, those with the fewest
+// Search runs the schedules of s within the limits, those with the fewest
 // preemptions first. It fails when a server does, or when ctx ends; what was
 // found so far is returned, too.
 func (w *World) Search(ctx context.Context, s *Scenario, l Limits) (Result, error) {
@@ -57,7 +57,7 @@ func (w *World) Search(ctx context.Context, s *Scenario, l Limits) (Result, erro
 	}
 	begun := time.Now()
 	res := Result{Preemptions: -1, Rules: map[string]*Schedule{}}
-	// todo[n] holds the turns whose orders have n preemptions at least.
+	// todo[n] holds the turns whose schedules have n preemptions at least.
 	todo := [][]*turn{{nil}}
 	take := func() (*turn, int) {
 		for n := range todo {
@@ -91,7 +91,7 @@ func (w *World) Search(ctx context.Context, s *Scenario, l Limits) (Result, erro
 			next.asleep = asleep
 			todo[preemptions] = append(todo[preemptions], next)
 		}
-		order, err := w.attempt(ctx, s, t, l.Reduce, add)
+		schedule, err := w.attempt(ctx, s, t, l.Reduce, add)
 		switch {
 		case errors.Is(err, errSame):
 			res.Pruned++
@@ -101,9 +101,9 @@ func (w *World) Search(ctx context.Context, s *Scenario, l Limits) (Result, erro
 			res.Cut++
 			continue
 		case err != nil:
-			return res, fmt.Errorf("after %d orders of %q: %w", res.Schedules, s.Name, err)
+			return res, fmt.Errorf("after %d schedules of %q: %w", res.Schedules, s.Name, err)
 		}
-		res.count(order, l)
+		res.count(schedule, l)
 	}
 	open := 0
 	for n := range todo {
@@ -170,7 +170,7 @@ var errSame = errors.New("another schedule is the same")
 
 func undisturbed([]option, int) (int, error) { return 0, nil }
 
-// attempt runs the order that t begins. Servers are asked a second and a third
+// attempt runs the schedule that t begins. Servers are asked a second and a third
 // time when they do not repeat themselves.
 func (w *World) attempt(
 	ctx context.Context, s *Scenario, t *turn, reduce bool, add func(*turn, option, int, sleepers),
@@ -263,7 +263,7 @@ func (w *World) random(ctx context.Context, s *Scenario, l Limits, res *Result) 
 	return nil
 }
 
-// Again runs one order, choice by choice, and looks at the servers' values
+// Again runs one schedule, choice by choice, and looks at the servers' values
 // after each step. ErrDiverged when the strategy does something else by now.
 func (w *World) Again(ctx context.Context, s *Scenario, choices []Choice) (o *Schedule, err error) {
 	for range 3 {
@@ -286,7 +286,7 @@ func (w *World) Again(ctx context.Context, s *Scenario, choices []Choice) (o *Sc
 	return o, err
 }
 
-// Choices are the choices that an order was made of.
+// Choices are the choices that a schedule was made of.
 func (o *Schedule) Choices() (list []Choice) {
 	for _, s := range o.Steps {
 		if s.chosen {
@@ -297,7 +297,7 @@ func (o *Schedule) Choices() (list []Choice) {
 }
 
 // Shorten finds the fewest choices that still break a rule that counts when
-// everybody goes on undisturbed after them, and shows the values after each
+// all go on undisturbed after them, and shows the values after each
 // step.
 func (w *World) Shorten(ctx context.Context, o *Schedule, counts func(rule string) bool) (*Schedule, error) {
 	choices := o.Choices()

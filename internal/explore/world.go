@@ -111,7 +111,7 @@ func (w *World) Close() error {
 
 const skuName = "explored"
 
-// fresh makes a SKU that nobody has seen, ready for s.
+// fresh makes a SKU that no server has seen, ready for s.
 func (w *World) fresh(ctx context.Context, s *Scenario) error {
 	// Or strategies that scan the table would meet all that ever were.
 	if err := w.admin.DB.WithContext(ctx).Exec("DELETE FROM stock WHERE id IN ?", []int64{w.sku, w.other()}).Error; err != nil {

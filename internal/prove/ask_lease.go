@@ -77,7 +77,7 @@ func (b *bench) owner(ctx context.Context) (Cell, error) {
 	}
 	s, err := b.sound(ctx, 1)
 	if err != nil || s.by[explore.RuleOverlap] != nil {
-		return Cell{Answer: NotAsked, Text: "it excludes nobody in the first place"}, err
+		return Cell{Answer: NotAsked, Text: "it excludes no one even without a fault"}, err
 	}
 	processes := 3
 	if spread, err := b.sound(ctx, 2); err != nil || spread.unsound() {

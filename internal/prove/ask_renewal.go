@@ -17,7 +17,7 @@ var _ = addQuestion(Question{
 		}
 		s, err := b.sound(ctx, 1)
 		if err != nil || s.by[explore.RuleOverlap] != nil {
-			return Cell{Answer: NotAsked, Text: "it excludes nobody in the first place"}, err
+			return Cell{Answer: NotAsked, Text: "it excludes no one even without a fault"}, err
 		}
 		acts := func(r explore.Result) string {
 			if r.Renewed == 0 {

@@ -18,13 +18,13 @@ import (
 	"seckill/internal/tap"
 )
 
-// plan is what a purchase sends that nobody disturbs.
+// plan is what an undisturbed purchase sends.
 func (p *party) plan(ctx context.Context, sku int64) ([]*tap.Command, error) {
 	var g *observe.Gate
 	for _, user := range []int64{1, 9} { // the first has Redis learn the scripts
 		g = observe.NewGate(nil)
 		if _, err := p.strategy.Deduct(tap.With(ctx, g), buy(sku, user)); err != nil {
-			return nil, fmt.Errorf("a purchase that nobody disturbs: %w", err)
+			return nil, fmt.Errorf("an undisturbed purchase: %w", err)
 		}
 	}
 	return g.Commands(), nil

@@ -15,8 +15,8 @@ import (
 	"seckill/internal/seckill"
 )
 
-// A history is a storm as its buyers saw it: who asked when, and what he was
-// told when. The audit looks at the ledger's end alone; this looks at every
+// A history is a storm as its buyers saw it: who asked when, and what they
+// were told when. The audit looks at the ledger's end alone; this looks at every
 // `remaining` on the way.
 type history struct {
 	mu  sync.Mutex

@@ -24,7 +24,7 @@ import (
 // NodeLoss is what the question "loss of one node" needs.
 type NodeLoss interface {
 	// Ensemble is servers of a backend of which one can be lost. It may be the
-	// same for several workers; each takes it when it is his turn.
+	// same for several workers; each takes it when its turn comes.
 	Ensemble(ctx context.Context, name string) (*lab.Ensemble, error)
 }
 
@@ -86,12 +86,12 @@ func (b *bench) nodeLoss(ctx context.Context) (Cell, error) {
 		seen = append(seen, l.summary())
 	}
 	last := losses[len(losses)-1]
-	if len(last.story.order.Problems) == 0 {
+	if len(last.story.schedule.Problems) == 0 {
 		return Cell{Answer: Holds, Text: strings.Join(seen, "; ")}, nil
 	}
-	p := last.story.order.Problems[0]
+	p := last.story.schedule.Problems[0]
 	c := Cell{Answer: Breaks, Rule: p.Rule, Text: last.loses() + ": " + p.Message}
-	c.Example, err = b.options.Example(explore.NewExample(b.info.Name, NodeLossQuestion, &last.story.order))
+	c.Example, err = b.options.Example(explore.NewExample(b.info.Name, NodeLossQuestion, &last.story.schedule))
 	return c, err
 }
 
@@ -107,7 +107,7 @@ func LoseNode(ctx context.Context, info catalog.Info, servers Servers) (explore.
 	if err != nil {
 		return explore.Example{}, err
 	}
-	return explore.NewExample(info.Name, NodeLossQuestion, &losses[len(losses)-1].story.order), nil
+	return explore.NewExample(info.Name, NodeLossQuestion, &losses[len(losses)-1].story.schedule), nil
 }
 
 // losses go on until one breaks the strategy.
@@ -121,7 +121,7 @@ func (b *bench) losses(ctx context.Context, name string) (list []*loss, err erro
 		if err := l.play(ctx); err != nil {
 			return nil, fmt.Errorf("lose %s of %s: %w", role, name, err)
 		}
-		if list = append(list, l); len(l.story.order.Problems) > 0 {
+		if list = append(list, l); len(l.story.schedule.Problems) > 0 {
 			break
 		}
 	}
@@ -143,7 +143,7 @@ const (
 
 // Stock and quantities: A takes two of three, B and the next one each. Served
 // one at a time, two of them get what they want. When B reads what A read, A
-// writes over his sale, and the next sale is one too many.
+// writes over that sale, and the next sale is one too many.
 const lossStock = 3
 
 var lossBuyers = []explore.Buyer{
@@ -311,7 +311,7 @@ func (l *loss) judge(ctx context.Context, run int64, all []*shopper) error {
 	if err != nil {
 		return fmt.Errorf("audit the sale: %w", err)
 	}
-	o := &l.story.order
+	o := &l.story.schedule
 	told := []ledger.Told{}
 	for _, s := range all {
 		o.Buyers = append(o.Buyers, s.outcome)

@@ -23,19 +23,19 @@ import (
 type story struct {
 	sku int64
 
-	mu     sync.Mutex
-	order  explore.Schedule
-	names  *observe.Names
-	inside map[string]context.Context // their leases'
-	said   map[string]string          // what each did last
+	mu       sync.Mutex
+	schedule explore.Schedule
+	names    *observe.Names
+	inside   map[string]context.Context // their leases'
+	said     map[string]string          // what each did last
 }
 
 func newStory(sku int64, s *explore.Scenario) *story {
-	return &story{sku: sku, order: explore.Schedule{Scenario: s}, names: observe.NewNames(sku),
+	return &story{sku: sku, schedule: explore.Schedule{Scenario: s}, names: observe.NewNames(sku),
 		inside: map[string]context.Context{}, said: map[string]string{}}
 }
 
-// storyLimit keeps somebody who polls from filling a book.
+// storyLimit bounds the steps of a buyer who polls.
 const storyLimit = 200
 
 // tell adds a step and returns its number; -1 if it is a repetition.
@@ -43,19 +43,19 @@ func (s *story) tell(step explore.Step) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	step.Command = s.names.Plain(step.Command)
-	if step.Who != "" && s.said[step.Who] == step.Command || len(s.order.Steps) == storyLimit {
+	if step.Who != "" && s.said[step.Who] == step.Command || len(s.schedule.Steps) == storyLimit {
 		return -1
 	}
 	s.said[step.Who] = step.Command
-	s.order.Steps = append(s.order.Steps, step)
-	return len(s.order.Steps) - 1
+	s.schedule.Steps = append(s.schedule.Steps, step)
+	return len(s.schedule.Steps) - 1
 }
 
 func (s *story) result(step int, result string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if step >= 0 {
-		s.order.Steps[step].Result = s.names.Plain(result)
+		s.schedule.Steps[step].Result = s.names.Plain(result)
 	}
 }
 
@@ -66,20 +66,20 @@ func (s *story) look(values []explore.Value) {
 	for i, v := range values {
 		values[i] = explore.Value{Name: s.names.Plain(v.Name), Value: s.names.Plain(v.Value)}
 	}
-	if n := len(s.order.Steps); n > 0 {
-		s.order.Steps[n-1].Values = values
+	if n := len(s.schedule.Steps); n > 0 {
+		s.schedule.Steps[n-1].Values = values
 	}
 }
 
-// enters notes that somebody has the lock, beside whom he has it. Who was told
-// that his lease is over is no holder any more.
+// enters notes that a buyer has the lock, and beside whom. One who was told
+// that their lease is over is no holder any more.
 func (s *story) enters(who string, lease context.Context) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for other, theirs := range s.inside {
 		if theirs.Err() == nil {
-			s.order.Overlaps = append(s.order.Overlaps,
-				explore.Overlap{Step: len(s.order.Steps) - 1, First: other, Second: who})
+			s.schedule.Overlaps = append(s.schedule.Overlaps,
+				explore.Overlap{Step: len(s.schedule.Steps) - 1, First: other, Second: who})
 		}
 	}
 	s.inside[who] = lease
@@ -91,14 +91,14 @@ func (s *story) leaves(who string) {
 	delete(s.inside, who)
 }
 
-// A shopper is a buyer in a story, as the tap of his own commands. One who is
-// held stands before his first write to the database until he may go on.
+// A shopper is a buyer in a story, as the tap of their own commands. One who is
+// held stands before their first write to the database until they may go on.
 type shopper struct {
 	explore.Buyer
 	*party
 	story   *story
-	reached chan struct{} // closed when he stands before his write
-	open    chan struct{} // nil: he is not held
+	reached chan struct{} // closed when they stand before their write
+	open    chan struct{} // nil: not held
 	done    chan struct{} // closed when outcome is known
 	outcome explore.Outcome
 	took    time.Duration
@@ -107,14 +107,14 @@ type shopper struct {
 	held   bool
 	sent   map[string]bool
 	under  map[*tap.Command]sending
-	newest time.Time // when he sent what he had not sent before, or had its answer
+	newest time.Time // when they sent what they had not sent before, or had its answer
 	heard  time.Time // when a server other than the database first answered
 }
 
 // A sending is a command under way.
 type sending struct {
 	step  int
-	fresh bool // he had not sent it before
+	fresh bool // not sent before
 }
 
 func newShopper(b explore.Buyer, p *party, s *story) *shopper {
@@ -191,9 +191,9 @@ func (s *shopper) After(_ context.Context, c *tap.Command, err error) error {
 	return err
 }
 
-// settle returns when he is through, or has been answered and then, for quiet,
-// only waited or asked again what he had asked before; and when his patience
-// is at an end.
+// settle returns when the shopper is through, or has been answered and then, for
+// quiet, only waited or asked again what they had asked before; and when their
+// patience is at an end.
 func (s *shopper) settle(quiet, patience time.Duration) {
 	end := time.After(patience)
 	look := time.NewTicker(quiet / 20)
@@ -220,7 +220,7 @@ func (s *shopper) purchase() seckill.Purchase {
 		RequestID: fmt.Sprintf("%s-%d", s.Name, s.story.sku)}
 }
 
-// goShopping buys, and comes again while he is told that nothing was taken, for
+// goShopping buys, and comes again while told that nothing was taken, for
 // reasons that may pass.
 func (s *shopper) goShopping(ctx context.Context, patience time.Duration) {
 	begun := time.Now()
@@ -244,12 +244,12 @@ func (s *shopper) mayPass() bool {
 		func(e error) bool { return errors.Is(s.outcome.Err, e) })
 }
 
-// served: he got a unit, or was told that there is none for him.
+// served: they got a unit, or were told that there is none for them.
 func (s *shopper) served() bool {
 	return s.outcome.Err == nil || errors.Is(s.outcome.Err, seckill.ErrSoldOut)
 }
 
-// told is what he can say to the judge.
+// told is what they can say to the judge.
 func (s *shopper) told() ledger.Told {
 	p, o := s.purchase(), s.outcome
 	t := ledger.Told{RequestID: p.RequestID, User: p.User, Quantity: p.Quantity, OrderID: o.Receipt.OrderID,

@@ -26,7 +26,7 @@ func TestStorySeesTwoHolders(t *testing.T) {
 		s.enters("A", first)
 		c.between(s, tell)
 		s.enters("B", t.Context())
-		if got := len(s.order.Overlaps); got != c.want {
+		if got := len(s.schedule.Overlaps); got != c.want {
 			t.Errorf("%s: %d overlaps, want %d", name, got, c.want)
 		}
 		tell()
@@ -41,7 +41,7 @@ func TestStoryLeavesRepetitionsOut(t *testing.T) {
 		s.result(n, "")
 	}
 	var got []string
-	for _, step := range s.order.Steps {
+	for _, step := range s.schedule.Steps {
 		got = append(got, step.Command)
 	}
 	if len(got) != 3 || got[0] != "get stock:1" || got[1] != "set stock:1" {
@@ -50,7 +50,7 @@ func TestStoryLeavesRepetitionsOut(t *testing.T) {
 	for n := range 2 * storyLimit {
 		s.tell(explore.Step{Choice: explore.Choice{Who: []string{"A", "B"}[n%2]}, Command: string(rune('a' + n%7))})
 	}
-	if len(s.order.Steps) != storyLimit {
-		t.Errorf("%d steps, want %d", len(s.order.Steps), storyLimit)
+	if len(s.schedule.Steps) != storyLimit {
+		t.Errorf("%d steps, want %d", len(s.schedule.Steps), storyLimit)
 	}
 }

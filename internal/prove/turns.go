@@ -85,7 +85,7 @@ func (p *party) alone(ctx context.Context, sku int64) (locks bool, err error) {
 	for _, user := range []int64{1, 9} { // the first has Redis learn the scripts
 		t := p.turn(sku, user)
 		if err := t.begin(ctx); err != nil {
-			return false, fmt.Errorf("a buyer whom nobody disturbs: %w", err)
+			return false, fmt.Errorf("an undisturbed buyer: %w", err)
 		}
 		seen := t.Commands()
 		t.leave()
