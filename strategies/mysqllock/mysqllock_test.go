@@ -374,7 +374,7 @@ func TestBuiltByManyAtOnce(t *testing.T) {
 		for _, info := range lockInfos {
 			newBench(t, info)
 		}
-		if took := time.Since(begun); took > 2*time.Second {
+		if took := time.Since(begun); took > 20*time.Second { // the server ends such a wait after 50
 			t.Errorf("building waited %v for a transaction", took)
 		}
 		return errLostReply
