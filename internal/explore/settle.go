@@ -19,7 +19,7 @@ const (
 	// It decides nothing by itself: a server's word or a barrier comes first.
 	quiet = time.Millisecond
 	// lateness is waited for before a buyer is called stuck.
-	lateness = 50 * time.Millisecond
+	lateness = 200 * time.Millisecond
 )
 
 // settle waits until every thread stands before a command, waits inside a

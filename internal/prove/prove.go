@@ -228,6 +228,7 @@ func (b *bench) close() {
 		_ = b.world.Close() // its servers may have died
 		b.world = nil
 	}
+	b.plain, b.spread = nil, nil // what was found there may have been the servers' doing
 }
 
 // Only forgets the backends that a strategy does not need.
