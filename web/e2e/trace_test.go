@@ -85,6 +85,79 @@ func TestLocksAreBars(t *testing.T) {
 	}
 }
 
+// A command that is late leaves its sender's lane, and arrives there again.
+func TestLateCommandIsPlayed(t *testing.T) {
+	f := startFake(t)
+	tb := startBrowser(t).open(f.url+"/#/guarantees", wide)
+	tb.click(`.mark[aria-label="redis-lua, late command: breaks"]`)
+	tb.says(".title-of", "redis-lua · late command")
+	tb.says(".cast", "A buys 2")
+	tb.says(".cast", "B buys 1, in process 2")
+	tb.click(".step:nth-child(6) > button")
+	tb.says(".step.current", "✉ on its way")
+	tb.says(".step.current .details", "Its sender gets no answer in time")
+	tb.await(`getComputedStyle(document.querySelector(".step.current .arrow.late"), "::after").content.includes("✉")`)
+	tb.await(`document.querySelectorAll(".lane .bar.flight").length === 7`) // steps 6 to 12
+	tb.says(".bars-key", "a command on its way")
+
+	t.Log("the row stays locked until it arrives")
+	tb.await(`[4, 12].every((n) => document.querySelector(".step:nth-child(" + n + ") .lane .bar.row"))`)
+	tb.await(`document.querySelector(".step:nth-child(12) .lane:first-child .bar.row.last") !== null`)
+	tb.click(".step:nth-child(12) > button")
+	tb.says(".step.current .dot", "✉")
+	tb.says(".step.current", "✉ arrives late")
+	tb.inEveryLook("trace late")
+	tb.click(`.controls button:nth-of-type(5)`) // to the end
+	tb.says(".ending", "Lost updates")
+	tb.click("#language")
+	tb.says(".steps", "✉ 在路上")
+	tb.says(".steps", "✉ 迟到")
+	tb.says(".cast", "A 购买 2 件")
+	tb.inEveryLook("trace late zh")
+}
+
+// Each kind of actor and step has its words.
+func TestActorsHaveWords(t *testing.T) {
+	f := startFake(t)
+	tb := startBrowser(t).open(f.url+"/#/trace", wide)
+	const file = `{"format":1,"strategy":"redis-lua","question":"renewal","scenario":{"name":"each of them","stock":4,"renewals":2,"buyers":[
+		{"name":"A","process":0,"quantity":2,"does":"cancels","again":1}, {"name":"B","process":1,"quantity":2,"does":"cancels","same":"A"},
+		{"name":"C","process":0,"quantity":2,"does":"asks"}, {"name":"D","process":1,"quantity":2,"does":"asks","same":"C"},
+		{"name":"E","process":0,"does":"resets"}, {"name":"F","process":0,"does":"starts"}, {"name":"G","process":0,"does":"locks"}]},
+		"steps":[{"who":"G","backend":"redis","command":"set lock t1 nx","values":[]},
+		{"who":"G","renewer":true,"command":"(renewer) its time has come"},
+		{"who":"G","renewer":true,"backend":"redis","command":"(renewer) evalsha 1 lock t1"},
+		{"who":"G","backend":"work","command":"works under the lock"},
+		{"who":"G","result":"gives up: nobody will ever wake him"}],
+		"problems":[{"rule":"early","message":"one sold"}],"told":[]}`
+	path := filepath.Join(t.TempDir(), "actors.json")
+	if err := os.WriteFile(path, []byte(file), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	tb.do(chromedp.SetUploadFiles(chromedp.CSS("#file"), []string{path}))
+	for _, says := range []string{"A cancels an order of 2, sends it again without a final answer (1×)", "B cancels A’s order, too, in process 2",
+		"C asks the service for 2, with a key", "D sends a copy of C’s request, with the same key", "E sets the sale anew", "F starts the sale",
+		"G takes the lock and frees it", "renewers may act, 2 times at most"} {
+		tb.says(".cast", says)
+	}
+	tb.await(`[2, 3].every((n) => document.querySelector(".step:nth-child(" + n + ") .dot.renewer").innerText === "↻")`)
+	tb.says(".step:nth-child(2) .says", "the time to renew has come")
+	tb.click(".step:nth-child(3) > button")
+	tb.says(".details", "evalsha 1 lock t1")
+	tb.await(`!document.querySelector(".steps").innerText.includes("(renewer)")`)
+	tb.says(".details", "the lock’s renewer acts")
+	tb.click("#language")
+	for _, says := range []string{"A 取消一个 2 件的订单，没有最终答复就再发（1 次）", "B 也取消 A 的订单", "D 发出 C 的请求的副本，键相同", "E 重置这场销售",
+		"F 让销售开始", "续期线程可以动作，最多 2 次"} {
+		tb.says(".cast", says)
+	}
+	tb.says(".steps", "持锁工作")
+	tb.says(".steps", "放弃：再也不会被唤醒")
+	tb.click(`.controls button:nth-of-type(5)`) // to the end
+	tb.says(".ending", "开售之前就卖出")
+	tb.inEveryLook("trace actors zh")
+}
+
 func TestHostileFiles(t *testing.T) {
 	f := startFake(t)
 	tb := startBrowser(t).open(f.url+"/#/trace", wide)

@@ -4,13 +4,14 @@ declare namespace Json {
     answer: string;
     text?: string;
     rule?: string;
-    orders?: number;
+    orders?: number; // schedules that were run
     random?: number;
-    preemptions?: number;
-    cut?: number;
+    exhausted?: boolean; // there is no other schedule
+    preemptions?: number; // -1: no bound that could be told
+    cut?: number; // turns not taken
+    pruned?: number; // schedules left off, as others are the same
     wait_s?: number;
     example?: string;
-    took_s: number;
   }
 
   interface Question {
@@ -31,8 +32,15 @@ declare namespace Json {
     rows: Row[];
     backends: Backend[];
     seed: number;
-    budget: string;
-    took: string;
+    schedules: number; // at most, of one search; 0: all
+    also?: Also[];
+  }
+
+  /** The same proof on other servers: what came out otherwise. */
+  interface Also {
+    servers: string;
+    asked: number;
+    differs: Record<string, Record<string, Cell>> | null;
   }
 
   interface Chapter {

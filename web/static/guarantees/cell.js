@@ -2,22 +2,27 @@
 import { link } from '../route.js';
 import { t } from '../text.js';
 import { html, useEffect, useRef } from '../ui.js';
-import { exampleOf } from './matrix.js';
+import { kinds, markOf, signs } from './marks.js';
+import { elsewhere, exampleOf } from './matrix.js';
+import { words } from './text.js';
 
-/** @param {{row: Json.Row, question: Json.Question, cell: Json.Cell, close: () => void}} props */
-export function CellDialog({ row, question, cell, close }) {
+/** @param {{matrix: Json.Matrix, row: Json.Row, question: Json.Question, cell: Json.Cell, close: () => void}} props */
+export function CellDialog({ matrix, row, question, cell, close }) {
   const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null));
   useEffect(() => dialog.current.showModal(), []);
   const g = t.guarantees;
+  const w = words();
   return html`
     <dialog ref=${dialog} class="panel cell" aria-labelledby="cell-title" onClose=${close}
       onClick=${(e) => e.target === dialog.current && dialog.current.close()}>
       <h2 id="cell-title"><code>${row.strategy}</code> · ${g.titleOf(question)}</h2>
-      <p class="hint">${g.asksOf(question)}</p>
+      <p class="hint">${w.asksOf(question)}</p>
       <${Found} cell=${cell} />
+      ${elsewhere(matrix, row.strategy, question.id).map(({ servers, cell: other }) => html`
+        <h3 key=${servers}>${w.elsewhere(servers)}</h3><${Found} cell=${other} />`)}
       <div class="buttons">
-        ${exampleOf(cell) && html`<a class="offer" href=${link('trace', exampleOf(cell))}>${g.play}</a>`}
-        <button type="button" class="offer" onClick=${() => dialog.current.close()}>${g.close}</button>
+        ${exampleOf(cell) && html`<a class="offer" href=${link('trace', exampleOf(cell))}>${w.play}</a>`}
+        <button type="button" class="offer" onClick=${() => dialog.current.close()}>${w.close}</button>
       </div>
     </dialog>`;
 }
@@ -28,9 +33,12 @@ export function CellDialog({ row, question, cell, close }) {
  */
 export function Found({ cell }) {
   const g = t.guarantees;
+  const w = words();
+  const mark = markOf(cell);
   return html`
-    <p><strong>${g.answers[cell.answer] ?? cell.answer}</strong>${cell.rule && html` · ${t.rules[cell.rule] ?? cell.rule}`}
+    <p><span class=${`mark ${kinds[mark]}`} aria-hidden="true">${signs[mark] ?? '?'}</span> <strong>${g.says(cell)}</strong>${cell.rule && html` · ${t.rules[cell.rule] ?? cell.rule}`}
       ${cell.text && html`<br />${cell.text}`}</p>
-    ${(cell.orders ?? 0) > 0 && html`<p>${g.bounds(cell)}</p>`}
-    ${cell.answer === 'holds' && (cell.cut ?? 0) > 0 && html`<p class="hint">${g.cut(cell.cut)}</p>`}`;
+    ${(cell.orders ?? 0) > 0 && html`
+      <ul class="tried-list">${w.tried(cell).map((line) => html`<li key=${line}>${line}</li>`)}</ul>
+      <p class="hint">${w.schedule}</p>`}`;
 }

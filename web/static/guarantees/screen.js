@@ -1,15 +1,17 @@
-// The guarantee matrix. Nobody filled it in: every answer was computed on real
-// servers, and what breaks has a counterexample that can be played.
+// The guarantee matrix: every answer was computed on real servers, and what
+// breaks has a counterexample that can be played.
 import { link, stay } from '../route.js';
 import { t } from '../text.js';
-import { classes, html, useEffect, useState } from '../ui.js';
+import { classes, count, html, useEffect, useState } from '../ui.js';
 import { CellDialog } from './cell.js';
-import { kinds, signs } from './marks.js';
-import { exampleOf, filtered, loadMatrix } from './matrix.js';
+import { kinds, markOf, signs } from './marks.js';
+import { elsewhere, exampleOf, filtered, grouped, loadMatrix } from './matrix.js';
+import { words } from './text.js';
 
 /** @typedef {{row: Json.Row, question: Json.Question, cell: Json.Cell}} Asked */
 
-const answers = ['holds', 'breaks', 'measured', 'n/a', 'failed'];
+const legend = ['all', 'tried', 'breaks', 'measured', 'n/a', 'failed'];
+const answers = ['holds', ...legend];
 
 /** @param {{route: import('../route.js').Route}} props */
 export function Guarantees({ route }) {
@@ -18,6 +20,7 @@ export function Guarantees({ route }) {
   const [open, setOpen] = useState(/** @type {Asked | null} */ (null));
   useEffect(() => { loadMatrix().then(setMatrix, (error) => setFailure(error.message)); }, []);
   const g = t.guarantees;
+  const w = words();
   if (failure) return html`<section class="panel" role="alert"><h1>${g.title}</h1><p class="wrong">${failure}</p></section>`;
   if (!matrix) return html`<p class="hint">${t.nav.loading}</p>`;
 
@@ -27,51 +30,66 @@ export function Guarantees({ route }) {
   const families = [...new Set(matrix.rows.map((r) => r.family))];
   return html`
     <h1>${g.title}</h1>
-    <p class="intro">${g.what}</p>
-    <form class="panel filter" onSubmit=${(e) => e.preventDefault()} aria-label=${g.filter}>
-      <${Choice} id="family" label=${g.family} value=${filter.family} onChange=${set('family')}
+    <p class="intro">${w.what}</p>
+    <form class="panel filter" onSubmit=${(e) => e.preventDefault()} aria-label=${w.filter}>
+      <${Choice} id="family" label=${w.family} value=${filter.family} onChange=${set('family')}
         options=${families.map((f) => [f, t.families[f] ?? f])} />
-      <${Choice} id="question" label=${g.question} value=${filter.question} onChange=${set('question')}
-        options=${matrix.questions.map((q) => [q.id, g.titleOf(q)])} />
-      <${Choice} id="answer" label=${g.answer} value=${filter.answer} onChange=${set('answer')}
+      <${Choice} id="question" label=${w.question} value=${filter.question} onChange=${set('question')}
+        options=${grouped(matrix.questions).flatMap((part) => part.questions).map((q) => [q.id, g.titleOf(q)])} />
+      <${Choice} id="answer" label=${w.answer} value=${filter.answer} onChange=${set('answer')}
         options=${answers.map((a) => [a, g.answers[a]])} />
-      <div class="field"><label for="name">${g.name}</label>
+      <div class="field"><label for="name">${w.name}</label>
         <input id="name" value=${filter.name ?? ''} onInput=${set('name')} autocomplete="off" spellcheck=${false} /></div>
     </form>
-    <p class="hint" role="status">${g.shown(rows.length, matrix.rows.length)}</p>
+    <div class="legend">
+      <ul class="legend-line">${legend.map((a) => html`
+        <li key=${a}><span class=${`mark ${kinds[a]}`} aria-hidden="true">${signs[a]}</span> ${g.answers[a]}</li>`)}</ul>
+      <p class="hint">${w.legend}</p>
+    </div>
+    <p class="hint" role="status">${w.shown(rows.length, matrix.rows.length)}</p>
     ${rows.length > 0 && html`<${Table} matrix=${matrix} rows=${rows} families=${families} question=${filter.question} open=${setOpen} />`}
-    <ul class="legend-line">${answers.map((a) => html`
-      <li key=${a}><span class=${`mark ${kinds[a]}`} aria-hidden="true">${signs[a]}</span> ${g.answers[a]}</li>`)}</ul>
-    <p class="hint">${g.computed(matrix.took, matrix.budget, matrix.seed)} ${matrix.backends.map((b) => b.version || b.name).join(', ')}</p>
-    ${open && html`<${CellDialog} ...${open} close=${() => setOpen(null)} />`}`;
+    <p class="hint">${w.computed(matrix.schedules, matrix.seed)} ${matrix.backends.map((b) => b.version || b.name).join(', ')}</p>
+    ${(matrix.also ?? []).map((a) => html`<p key=${a.servers} class="hint">${w.also(a.servers, a.asked, differing(a))}</p>`)}
+    ${open && html`<${CellDialog} ...${open} matrix=${matrix} close=${() => setOpen(null)} />`}`;
 }
 
 const Choice = ({ id, label, value = '', onChange, options }) => html`
   <div class="field"><label for=${id}>${label}</label>
     <select id=${id} onChange=${onChange}>
-      <option value="" selected=${!value}>${t.guarantees.any}</option>
+      <option value="" selected=${!value}>${words().any}</option>
       ${options.map(([key, text]) => html`<option key=${key} value=${key} selected=${key === value}>${text}</option>`)}
     </select></div>`;
 
+/** @param {Json.Also} also */
+const differing = ({ differs }) => Object.values(differs ?? {}).reduce((n, cells) => n + Object.keys(cells).length, 0);
+
 /** @param {{matrix: Json.Matrix, rows: Json.Row[], families: string[], question?: string, open: (asked: Asked) => void}} props */
 function Table({ matrix, rows, families, question, open }) {
+  const parts = grouped(matrix.questions);
+  const columns = parts.flatMap((part) => part.questions.map((q, i) => ({ q, begins: i === 0 })));
   return html`
     <div class="matrix" tabindex="0" role="region" aria-label=${t.guarantees.title}>
       <table>
-        <thead><tr>
-          <th scope="col">${t.history.strategy}</th>
-          ${matrix.questions.map((q) => html`
-            <th key=${q.id} scope="col" class=${classes('asks', q.id === question && 'chosen')} title=${t.guarantees.asksOf(q)}>
+        <thead>
+          <tr class="groups">
+            <th rowspan="2" scope="col">${t.history.strategy}</th>
+            ${parts.map(({ group, questions }) => html`
+              <th key=${group} class="begins" colspan=${questions.length} scope="colgroup"><span>${words().groups[group]}</span></th>`)}
+          </tr>
+          <tr>${columns.map(({ q, begins }) => html`
+            <th key=${q.id} scope="col" class=${classes('asks', begins && 'begins', q.id === question && 'chosen')} title=${words().asksOf(q)}>
               <span>${t.guarantees.titleOf(q)}</span></th>`)}
-        </tr></thead>
+          </tr>
+        </thead>
         ${families.filter((f) => rows.some((r) => r.family === f)).map((f) => html`
           <tbody key=${f}>
-            <tr class="family"><th colspan=${matrix.questions.length + 1} scope="rowgroup"><span>${t.families[f] ?? f}</span></th></tr>
+            <tr class="family"><th colspan=${columns.length + 1} scope="rowgroup"><span>${t.families[f] ?? f}</span></th></tr>
             ${rows.filter((r) => r.family === f).map((row) => html`
               <tr key=${row.strategy}>
                 <th scope="row" title=${row.title}><a href=${link('lessons', row.strategy)}>${row.strategy}</a></th>
-                ${matrix.questions.map((q) => html`
-                  <td key=${q.id} class=${classes(q.id === question && 'chosen')}><${Mark} row=${row} question=${q} open=${open} /></td>`)}
+                ${columns.map(({ q, begins }) => html`
+                  <td key=${q.id} class=${classes(begins && 'begins', q.id === question && 'chosen')}>
+                    <${Mark} row=${row} question=${q} open=${open} differs=${elsewhere(matrix, row.strategy, q.id).length > 0} /></td>`)}
               </tr>`)}
           </tbody>`)}
       </table>
@@ -79,12 +97,16 @@ function Table({ matrix, rows, families, question, open }) {
 }
 
 /** What breaks is played at a click; everything else says how it was found out. */
-function Mark({ row, question, open }) {
+function Mark({ row, question, open, differs }) {
   const cell = row.cells[question.id] ?? { answer: '' };
   const g = t.guarantees;
-  const label = `${row.strategy}, ${g.titleOf(question)}: ${g.answers[cell.answer]}`;
-  const look = { class: `mark ${kinds[cell.answer]}`, 'aria-label': label, title: cell.text };
+  const w = words();
+  const mark = markOf(cell);
+  const label = `${row.strategy}, ${g.titleOf(question)}: ${g.says(cell)}${differs ? `; ${w.differs}` : ''}`;
+  const look = { class: `mark ${kinds[mark]}`, 'aria-label': label, title: cell.text };
+  const sign = html`<span>${signs[mark] ?? '?'}${differs && html`<sup>≠</sup>`}</span>
+    ${cell.answer === 'holds' && cell.orders > 0 && html`<small>${count(cell.orders)}</small>`}`;
   const example = exampleOf(cell);
-  if (example) return html`<a ...${look} href=${link('trace', example)} title=${`${cell.text} · ${g.play}`}>${signs[cell.answer]}</a>`;
-  return html`<button type="button" ...${look} onClick=${() => open({ row, question, cell })}>${signs[cell.answer] ?? '?'}</button>`;
+  if (example && !differs) return html`<a ...${look} href=${link('trace', example)} title=${`${cell.text} · ${w.play}`}>${sign}</a>`;
+  return html`<button type="button" ...${look} onClick=${() => open({ row, question, cell })}>${sign}</button>`;
 }

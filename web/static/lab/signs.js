@@ -1,6 +1,6 @@
 // A strategy's guarantees as small signs: what the matrix has computed, and
 // where it has not, what the strategy's own file expects.
-import { kinds, signs } from '../guarantees/marks.js';
+import { kinds, markOf, signs } from '../guarantees/marks.js';
 import { loadMatrix } from '../guarantees/matrix.js';
 import { t } from '../text.js';
 import { html, useEffect, useState } from '../ui.js';
@@ -14,10 +14,10 @@ const shown = ['oversell', 'lost-update', 'processes', 'dead-holder', 'lease-end
  */
 const promised = (matrix) => (matrix?.questions ?? []).filter((q) => shown.includes(q.id));
 
-/** @param {Json.Strategy} strategy @param {Json.Question} question @param {Json.Matrix} matrix @returns {string} holds, breaks, n/a …, or '' */
+/** @param {Json.Strategy} strategy @param {Json.Question} question @param {Json.Matrix} matrix @returns {string} its mark: all, tried, breaks …, or ''; holds, if it is only expected */
 function answerOf(strategy, question, matrix) {
   const cell = matrix.rows.find((row) => row.strategy === strategy.name)?.cells[question.id];
-  return cell?.answer || strategy.guarantees_by_question?.[question.id] || '';
+  return markOf(cell) || strategy.guarantees_by_question?.[question.id] || '';
 }
 
 /** The matrix, once it is wanted. It is larger than the rest of the screen. */
@@ -31,7 +31,7 @@ export function useMatrix(wanted) {
 
 /** What a strategy can be searched by: the titles of what it holds, in every language. */
 export const heldBy = (strategy, matrix, dictionaries) => promised(matrix)
-  .filter((q) => answerOf(strategy, q, matrix) === 'holds')
+  .filter((q) => ['holds', 'all', 'tried'].includes(answerOf(strategy, q, matrix)))
   .flatMap((q) => dictionaries.map((d) => d.guarantees.titleOf(q)));
 
 export const SignHeads = ({ matrix }) => html`

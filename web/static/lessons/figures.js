@@ -1,7 +1,7 @@
 // The place of figures in a chapter. What is proven is in the matrix; what must
 // be measured is of one machine, and has its command for others.
 import { exampleOf } from '../guarantees/matrix.js';
-import { kinds, signs } from '../guarantees/marks.js';
+import { kinds, markOf, signs } from '../guarantees/marks.js';
 import { link } from '../route.js';
 import { t } from '../text.js';
 import { html } from '../ui.js';
@@ -25,9 +25,10 @@ export function Figures({ command, chapter, matrix }) {
     <p class="figures-place">${t.lessons.measure} <code tabindex="0">${command}</code></p>`;
 }
 
-/** @param {{cell: Pick<Json.Cell, 'answer' | 'example' | 'text'>}} props */
+/** @param {{cell: Json.Cell}} props */
 function Mark({ cell }) {
-  const look = { class: `mark ${kinds[cell.answer]}`, 'aria-label': t.guarantees.answers[cell.answer] };
-  return exampleOf(cell) ? html`<a ...${look} href=${link('trace', exampleOf(cell))}>${signs[cell.answer]}</a>`
-    : html`<span ...${look} role="img" title=${cell.text}>${signs[cell.answer]}</span>`;
+  const mark = markOf(cell);
+  const look = { class: `mark ${kinds[mark]}`, 'aria-label': t.guarantees.says(cell) };
+  return exampleOf(cell) ? html`<a ...${look} href=${link('trace', exampleOf(cell))}>${signs[mark]}</a>`
+    : html`<span ...${look} role="img" title=${cell.text}>${signs[mark]}</span>`;
 }

@@ -1,7 +1,7 @@
 // One strategy: its lesson, and the very source that runs.
 import { call } from '../api.js';
 import { exampleOf } from '../guarantees/matrix.js';
-import { kinds, signs } from '../guarantees/marks.js';
+import { kinds, markOf, signs } from '../guarantees/marks.js';
 import { highlight, languageOf } from '../highlight.js';
 import { preferences } from '../preferences.js';
 import { link } from '../route.js';
@@ -44,7 +44,7 @@ export function Marks({ row, questions }) {
   return html`
     <ul class="marks" aria-label=${g.title}>
       ${questions.map((q) => ({ q, c: row.cells[q.id] })).filter(({ c }) => ['holds', 'breaks'].includes(c?.answer)).map(({ q, c }) => html`
-        <li key=${q.id}><span class=${`mark ${kinds[c.answer]}`} role="img" aria-label=${g.answers[c.answer]}>${signs[c.answer]}</span>
+        <li key=${q.id}><span class=${`mark ${kinds[markOf(c)]}`} role="img" aria-label=${g.says(c)}>${signs[markOf(c)]}</span>
           ${exampleOf(c) ? html`<a href=${link('trace', exampleOf(c))}>${g.titleOf(q)}</a>` : g.titleOf(q)}</li>`)}
     </ul>`;
 }

@@ -201,7 +201,7 @@ export default {
     cancelled_unasked: 'Cancelled, but not by the buyer',
     not_linearizable: 'Answers that cannot all be true',
     two_holders: 'Two holders of one lock', unknown: 'Left in the dark', blocked: 'Blocked for ever',
-    error: 'An error for no reason', hindered: 'Hindered by another SKU', stolen: 'Lock taken from its holder',
+    error: 'An error for no reason', hindered: 'Hindered by another SKU', stolen: 'Lock taken from its holder', early: 'Sold before the sale started',
   },
 
   about: {
@@ -235,70 +235,16 @@ export default {
 
   guarantees: {
     title: 'Guarantees',
-    what: 'Nobody filled in this table. For every cell, two or three buyers were run through the orders of their commands on '
-      + 'real servers, and the ledger was judged. What breaks has a counterexample: choose it and watch it step by step.',
-    filter: 'Filter', family: 'Family', question: 'Question', answer: 'Answer', name: 'Strategy', any: 'any',
-    answers: { holds: 'holds', breaks: 'breaks', measured: 'measured, no promise', 'n/a': 'does not apply', failed: 'could not be found out', '': 'not computed' },
-    shown: (n, all) => (n === all ? plural(all, 'strategy', 'strategies') : n === 0 ? 'No strategy is like that.' : `${count(n)} of ${plural(all, 'strategy', 'strategies')}`),
+    answers: {
+      holds: 'holds', all: 'holds in all schedules', tried: 'holds in the schedules tried', breaks: 'breaks', measured: 'measured, no promise',
+      'n/a': 'does not apply', failed: 'could not be found out', '': 'not computed',
+    },
+    says(c) {
+      if (c.answer !== 'holds') return this.answers[c.answer] ?? c.answer;
+      if (c.exhausted) return `holds in all ${plural(c.orders ?? 0, 'schedule')}`;
+      return c.orders ? `holds in the ${plural(c.orders, 'schedule')} tried` : 'holds in what was tried';
+    },
     titleOf: (q) => q.title,
-    asksOf: (q) => q.asks,
-    bounds: (c) => (c.answer === 'breaks' ? `Found after ${plural(c.orders, 'order')}.`
-      : c.preemptions === -1 ? `All ${plural(c.orders, 'order')} were run, to their end.`
-        : `${plural(c.orders - (c.random ?? 0), 'order')} were run to their end: all with at most ${plural(c.preemptions ?? 0, 'preemption')}`
-          + `${c.random ? `, and ${count(c.random)} drawn at random` : ''}.`),
-    cut: (n) => `${plural(n, 'turn')} left out: the time was up, or they need more preemptions. An order among them could still break it.`,
-    play: 'play the counterexample',
-    close: 'Close',
-    computed: (took, budget, seed) => `Computed by seckill prove in ${took}, ${budget} a search, seed ${seed}, on`,
-  },
-
-  trace: {
-    title: 'Trace',
-    what: 'One purchase, or two that race, command by command. A counterexample is the very order in which a strategy broke; '
-      + 'play it forwards and backwards, and watch the row and the key beside every step.',
-    example: 'A counterexample of seckill prove', choose: 'choose one …',
-    file: 'Or one from a file', fileHint: 'what seckill prove --examples has written; drop it anywhere here',
-    live: 'Or a purchase now, on this lab', one: 'One buyer', two: 'Two that race',
-    liveHint: 'on a product of its own: A wants 2 of 2 units, B wants 1',
-    liveTitle: (n, time) => `${n === 1 ? 'One purchase' : 'Two purchases that raced'} at ${time}`,
-    cut: (n) => `Only the first ${count(n)} commands were kept.`,
-    wrong: {
-      tooLarge: (most) => `That file is too large: a counterexample has at most ${count(most)} characters.`,
-      notJSON: () => 'That file is not JSON. Choose one that seckill prove --examples has written.',
-      notExample: () => 'That file is no counterexample of seckill prove: strategy, scenario or steps are missing.',
-      format: (f) => `That counterexample has format ${f}, and this page knows format 1.`,
-      stock: () => 'The scenario’s stock is not a whole number from 0 up.',
-      buyers: () => 'The scenario’s buyers make no sense: every one needs a name of his own, and there may be twelve.',
-      steps: (most) => `A counterexample has 1 to ${count(most)} steps.`,
-      step: (n, field) => `Step ${count(n)} makes no sense: look at its “${field}”.`,
-      unknown: (name) => `There is no counterexample “${name}”. Choose one of the list.`,
-    },
-    who: (name) => (name === 'next' ? 'next' : name),
-    process: (n) => `in process ${count(n)}`,
-    toStart: 'To the start (Home)', back: 'One step back (←)', forth: 'One step on (→)', toEnd: 'To the end (End)',
-    play: 'Play', pause: 'Pause', position: 'Step',
-    at: (n, all) => `${n === 0 ? 'Before the first step' : `Step ${count(n)}`} of ${count(all)}`,
-    faults: {
-      'lease ends': 'lease ends', dies: 'dies', 'given up by the server': 'given up', 'reply lost': 'reply lost',
-      'command lost': 'command lost', 'a node is lost': 'node lost', 'time passes': 'time passes',
-    },
-    faultHints: {
-      'lease ends': 'The server ends the lease. Its holder was paused and has not heard of it.',
-      dies: 'The buyer’s process ends before its next command. None of its clean-up runs.',
-      'given up by the server': 'The server gives up the session or lease of a process that has died.',
-      'reply lost': 'The command takes effect, and the buyer sees an error.',
-      'command lost': 'The command never arrives, and the buyer sees an error.',
-      'a node is lost': 'One server of the backend is gone.',
-      'time passes': 'Nobody can go on until the clocks do.',
-    },
-    waits: 'waits', waitsHint: 'it waits inside the server', woke: (who) => `${who} goes on`,
-    background: 'renewer',
-    result: 'Result', ok: 'ok',
-    short: (name) => (name === 'stock.num' ? 'stock' : name.replace(/^seckill:lock:stock:\d+/, 'lock').replace(/^seckill:stock:\d+/, 'counter').replace(/^\/seckill\/locks\/stock-\d+/, 'queue')),
-    took: (at, took) => `at ${at.toFixed(2)} ms, took ${took.toFixed(2)} ms`,
-    bars: { held: 'from the moment he was told that he has the lock until he gives it back', key: 'the lock’s key, node or record, as this buyer wrote it', row: 'rows (or a named lock) that his session has locked' },
-    state: 'What the servers keep', row: (stock) => `in the stock row, of ${plural(stock, 'unit')}`, nothing: 'nothing',
-    broken: 'Broken', unbroken: 'Nothing broke', told: 'What the buyers were told',
   },
 
   lessons: {

@@ -3,23 +3,29 @@ import { count } from '../ui.js';
 
 const pause = (ms) => (ms < 1000 ? `${ms.toFixed(0)} 毫秒` : `${(ms / 1000).toFixed(1)} 秒`);
 
-/** 矩阵的问题：标题和问法。 */
+/** 矩阵里问题的标题。 */
 const questions = {
-  oversell: ['不超卖', '一个进程里的两个买家，命令的所有顺序：卖出的会不会比有的多？'],
-  'lost-update': ['不丢更新', '同上，再加一个退单的：最后库存和订单对得上吗，人人都走得完吗？'],
-  processes: ['跨进程', '同样的问题，两个买家在两个进程里。'],
-  'dead-holder': ['持有者死亡', '买家的进程死在任意一条命令之前：库存对吗，别人还能继续吗，从死的那一刻起要等多久？'],
-  'hung-holder': ['持有者挂起', '拿着锁的持有者挂起，超过一个租约，而续期、会话和连接都还活着：下一个拿得到锁吗？'],
-  'lease-end': ['租约在持有者手里到期', '租约（或会话、连接）在任意时刻结束，而持有者正停着：库存还对吗？'],
-  clocks: ['时钟不一致', '第二个买家所在进程的时钟快了不止一个租约：库存还对吗？'],
-  owner: ['只有持有者能释放', '三个竞争者，租约在任意时刻结束：谁的释放会不会放掉别人的锁？'],
-  'lost-reply': ['丢失答复', '任意一条命令生效了而答复丢了，或者根本没送到：库存对吗，会不会有人永远被挡住？'],
-  history: ['可线性化', '两个进程上的一阵风暴：能不能把所有购买排成一次一个的顺序，解释每个答复？'],
-  'other-skus': ['不妨碍别的商品', '两个买家买不同的商品：一个会不会等另一个？'],
-  waits: ['怎样等待', '别人拿着锁时，买家在做什么，300 毫秒里花掉多少条命令。'],
-  order: ['先到先得', '第七个买家拿着锁时，六个买家先后到来：是按这个顺序拿到锁的吗？'],
-  reentrant: ['可重入', '持有者带着租约的 context 再来一次，拿得到锁吗？'],
-  'node-loss': ['丢一个节点', '锁还被持有时，锁所在后端的一台服务器没了。'],
+  oversell: '不超卖',
+  'lost-update': '不丢更新',
+  processes: '跨进程',
+  'dead-holder': '持有者死亡',
+  'hung-holder': '持有者挂起',
+  'lease-end': '租约在持有者手里到期',
+  clocks: '时钟不一致',
+  owner: '只有持有者能释放',
+  'lost-reply': '丢失答复',
+  'late-command': '命令迟到',
+  renewal: '续期',
+  cancel: '取消订单',
+  reset: '重置与开售',
+  'same-key': '一键一单',
+  'two-faults': '两个故障',
+  history: '可线性化',
+  'other-skus': '不妨碍别的商品',
+  waits: '怎样等待',
+  order: '先到先得',
+  reentrant: '可重入',
+  'node-loss': '丢一个节点',
 };
 
 export default {
@@ -217,7 +223,7 @@ export default {
     cancelled_unasked: '被取消，却不是买家取消的',
     not_linearizable: '这些答复不可能同时为真',
     two_holders: '一把锁，两个持有者', unknown: '买家不知道结果', blocked: '永远被挡住',
-    error: '无缘无故的错误', hindered: '被别的商品妨碍', stolen: '锁被别人放掉',
+    error: '无缘无故的错误', hindered: '被别的商品妨碍', stolen: '锁被别人放掉', early: '开售之前就卖出',
   },
 
   about: {
@@ -251,67 +257,16 @@ export default {
 
   guarantees: {
     title: '保证',
-    what: '这张表不是谁填出来的。每一格都是让两三个买家在真实的服务器上按各种命令顺序跑一遍，再由账本来判。出错的格子都有反例：点开它，一步一步看。',
-    filter: '筛选', family: '类别', question: '问题', answer: '答案', name: '策略', any: '不限',
-    answers: { holds: '成立', breaks: '被打破', measured: '只测量，不承诺', 'n/a': '不适用', failed: '没能查明', '': '没有算' },
-    shown: (n, all) => (n === all ? `${count(all)} 个策略` : n === 0 ? '没有这样的策略。' : `${count(all)} 个策略中的 ${count(n)} 个`),
-    titleOf: (q) => questions[q.id]?.[0] ?? q.title,
-    asksOf: (q) => questions[q.id]?.[1] ?? q.asks,
-    bounds: (c) => (c.answer === 'breaks' ? `跑到第 ${count(c.orders)} 种顺序时发现。`
-      : c.preemptions === -1 ? `全部 ${count(c.orders)} 种顺序都跑完了。`
-        : `跑完了 ${count(c.orders - (c.random ?? 0))} 种顺序：抢占不超过 ${count(c.preemptions ?? 0)} 次的全部在内${c.random ? `，另有 ${count(c.random)} 种随机抽取` : ''}。`),
-    cut: (n) => `有 ${count(n)} 个分支没有走：时间到了，或者需要更多次抢占。其中仍可能有一种会打破它。`,
-    play: '播放反例',
-    close: '关闭',
-    computed: (took, budget, seed) => `由 seckill prove 用时 ${took} 算出，每次搜索 ${budget}，种子 ${seed}，运行于`,
-  },
-
-  trace: {
-    title: '轨迹',
-    what: '一次购买，或两次抢购，一条命令一条命令地看。反例就是让策略出错的那个顺序：前进、后退，看每一步旁边的库存行和 key。',
-    example: 'seckill prove 找到的反例', choose: '请选一个……',
-    file: '或者打开文件', fileHint: 'seckill prove --examples 写出的文件；也可以直接拖到这里',
-    live: '或者现在就在实验室里买一次', one: '一个买家', two: '两人抢购',
-    liveHint: '用单独的商品：共 2 件，A 要 2 件，B 要 1 件',
-    liveTitle: (n, time) => `${time} 的${n === 1 ? '一次购买' : '两人抢购'}`,
-    cut: (n) => `只保留了前 ${count(n)} 条命令。`,
-    wrong: {
-      tooLarge: (most) => `文件太大：反例最多 ${count(most)} 个字符。`,
-      notJSON: () => '这个文件不是 JSON。请选 seckill prove --examples 写出的文件。',
-      notExample: () => '这个文件不是 seckill prove 的反例：缺少 strategy、scenario 或 steps。',
-      format: (f) => `这个反例的格式是 ${f}，本页只认识格式 1。`,
-      stock: () => 'scenario 的 stock 不是 0 以上的整数。',
-      buyers: () => 'scenario 的 buyers 不合理：每人要有自己的名字，最多十二人。',
-      steps: (most) => `反例应有 1 到 ${count(most)} 步。`,
-      step: (n, field) => `第 ${count(n)} 步不合理：请看它的“${field}”。`,
-      unknown: (name) => `没有反例“${name}”。请从列表里选。`,
+    answers: {
+      holds: '成立', all: '在全部调度下成立', tried: '在试过的调度下成立', breaks: '被打破', measured: '只测量，不承诺',
+      'n/a': '不适用', failed: '没能查明', '': '没有算',
     },
-    who: (name) => (name === 'next' ? '后来者' : name),
-    process: (n) => `在第 ${count(n)} 个进程`,
-    toStart: '回到开头（Home）', back: '后退一步（←）', forth: '前进一步（→）', toEnd: '跳到结尾（End）',
-    play: '播放', pause: '暂停', position: '步骤',
-    at: (n, all) => `${n === 0 ? '第一步之前' : `第 ${count(n)} 步`}，共 ${count(all)} 步`,
-    faults: {
-      'lease ends': '租约到期', dies: '死亡', 'given up by the server': '被服务器放弃', 'reply lost': '答复丢失',
-      'command lost': '命令丢失', 'a node is lost': '节点丢失', 'time passes': '时间流逝',
+    says(c) {
+      if (c.answer !== 'holds') return this.answers[c.answer] ?? c.answer;
+      if (c.exhausted) return `在全部 ${count(c.orders ?? 0)} 种调度下成立`;
+      return c.orders ? `在试过的 ${count(c.orders)} 种调度下成立` : '在试过的范围内成立';
     },
-    faultHints: {
-      'lease ends': '服务器结束了租约。持有者正停着，还不知道。',
-      dies: '买家的进程在下一条命令之前结束，善后代码一行也没跑。',
-      'given up by the server': '服务器放弃了已死进程的会话或租约。',
-      'reply lost': '命令生效了，而买家看到的是错误。',
-      'command lost': '命令根本没送到，买家看到的是错误。',
-      'a node is lost': '后端的一台服务器没了。',
-      'time passes': '时钟不走，谁也走不下去。',
-    },
-    waits: '等待', waitsHint: '在服务器里等待', woke: (who) => `${who} 继续`,
-    background: '续期',
-    result: '结果', ok: '成功',
-    short: (name) => (name === 'stock.num' ? '库存' : name.replace(/^seckill:lock:stock:\d+/, '锁').replace(/^seckill:stock:\d+/, '计数器').replace(/^\/seckill\/locks\/stock-\d+/, '队列')),
-    took: (at, took) => `${at.toFixed(2)} 毫秒时，用时 ${took.toFixed(2)} 毫秒`,
-    bars: { held: '从得知拿到锁，到交还锁为止', key: '锁的 key、节点或记录，由这个买家写入', row: '他的会话锁住的行（或命名锁）' },
-    state: '服务器里现在有什么', row: (stock) => `库存行，共 ${count(stock)} 件`, nothing: '没有',
-    broken: '被打破', unbroken: '没有出错', told: '买家得到的答复',
+    titleOf: (q) => questions[q.id] ?? q.title,
   },
 
   lessons: {

@@ -2,7 +2,7 @@
 // held meanwhile as bars along the lanes.
 import { highlight, languageOf } from '../highlight.js';
 import { servers } from './model.js';
-import { t } from '../text.js';
+import { words } from './text.js';
 import { classes, html } from '../ui.js';
 
 /** @type {Record<string, string>} */
@@ -26,8 +26,8 @@ export function LaneHeads({ model: m, buyers }) {
     <div class="heads">
       <span class="n"></span>
       <span class="lanes">
-        ${m.buyers.map((name) => html`<span key=${name} class="head buyer"><b>${t.trace.who(name)}</b>
-          ${several && process(name) >= 0 && html`<small title=${t.trace.process(process(name) + 1)}>P${process(name) + 1}</small>`}</span>`)}
+        ${m.buyers.map((name) => html`<span key=${name} class="head buyer"><b>${words().who(name)}</b>
+          ${several && process(name) >= 0 && html`<small title=${words().process(process(name) + 1)}>P${process(name) + 1}</small>`}</span>`)}
         ${m.servers.map((name) => html`<span key=${name} class="head"><b class="full">${servers[name]}</b><b class="brief" aria-hidden="true">${brief[name]}</b></span>`)}
       </span>
     </div>`;
@@ -45,20 +45,23 @@ export function Step({ step: s, index, model: m, total, current, past, choose })
         <span class="n">${index + 1}</span>
         <${Lanes} step=${s} index=${index} model=${m} />
         <span class="says">
-          <span class="hidden">${s.who ? t.trace.who(s.who) : ''}${servers[s.backend] ? ` → ${servers[s.backend]}` : ''}: </span>
-          ${s.fault && html`<span class="badge bad">${t.trace.faults[s.fault] ?? s.fault}</span> `}
-          ${s.background && html`<span class="badge">${t.trace.background}</span> `}
-          ${s.command && html`<code>${s.command.slice(0, 300)}</code>`}
-          ${s.result && html` <span class=${classes('badge', s.result !== 'waits' && 'bad')}>${s.result === 'waits' ? t.trace.waits : s.result.slice(0, 60)}</span>`}
-          ${s.woke.length > 0 && html` <span class="badge">${t.trace.woke(s.woke.map(t.trace.who).join(', '))}</span>`}
+          <span class="hidden">${s.who ? words().who(s.who) : ''}${servers[s.backend] ? ` → ${servers[s.backend]}` : ''}: </span>
+          ${s.fault && html`<span class=${classes('badge', inPost(s) ? 'post' : 'bad')}>${words().faults[s.fault] ?? s.fault}</span> `}
+          ${s.background && html`<span class="badge">↻ ${words().background}</span> `}
+          ${s.command && (words().commands[s.command] ?? html`<code>${s.command.slice(0, 300)}</code>`)}
+          ${s.result && s.fault !== 'delayed' && html` <span class=${classes('badge', s.result !== 'waits' && 'bad')}>${words().results[s.result] ?? s.result.slice(0, 60)}</span>`}
+          ${s.woke.length > 0 && html` <span class="badge">${words().woke(s.woke.map(words().who).join(', '))}</span>`}
         </span>
         ${s.took !== undefined ? html`<${Clock} step=${s} total=${total} />` : html`
           <span class="after">${inBrief(before, after).map(({ name, values, changed }) => html`
-            <span key=${name} class=${classes(changed && 'changed')}>${t.trace.short(name)} <b>${values.join(' ')}</b></span>`)}</span>`}
+            <span key=${name} class=${classes(changed && 'changed')}>${words().short(name)} <b>${values.join(' ')}</b></span>`)}</span>`}
       </button>
       ${current && html`<${Details} step=${s} />`}
     </li>`;
 }
+
+/** @param {Sent} step of a command that is late: it leaves, or it arrives */
+const inPost = ({ fault }) => fault === 'delayed' || fault === 'arrives late';
 
 /**
  * The same key on several nodes is one; of a record, only what changes and who has it.
@@ -76,6 +79,9 @@ function inBrief(before, after) {
   return [...found.values()];
 }
 
+/** @param {Sent} s */
+const face = (s) => (s.fault === 'dies' ? '†' : s.fault === 'arrives late' ? '✉' : s.background ? '↻' : s.who === 'next' ? '…' : s.who.slice(0, 1));
+
 /** @param {{step: Sent, index: number, model: Model}} props */
 function Lanes({ step: s, index, model: m }) {
   const from = m.buyers.indexOf(s.who);
@@ -87,12 +93,12 @@ function Lanes({ step: s, index, model: m }) {
       ${Array.from({ length: count }, (_, lane) => html`
         <span key=${lane} class="lane">
           ${m.bars.filter((b) => m.buyers[lane] === b.who && b.from <= index && index <= b.to).map((b) => html`
-            <span key=${b.kind + b.name} class=${classes('bar', b.kind, b.from === index && 'first', b.to === index && 'last')}></span>`)}
-          ${lane === from && html`<span class="dot">${s.fault === 'dies' ? '†' : s.who === 'next' ? '…' : s.who.slice(0, 1)}</span>`}
+            <span key=${b.kind + b.name + b.from} class=${classes('bar', b.kind, b.from === index && 'first', b.to === index && 'last')}></span>`)}
+          ${lane === from && html`<span class=${classes('dot', s.background && 'renewer', inPost(s) && 'post')}>${face(s)}</span>`}
           ${s.woke.includes(m.buyers[lane]) && html`<span class="woken"></span>`}
         </span>`)}
       ${from >= 0 && to >= 0 && s.fault !== 'dies' && html`
-        <span class=${classes('arrow', s.result === 'waits' && 'waits', lost && 'lost')} style=${{ '--from': from, '--to': to }}></span>`}
+        <span class=${classes('arrow', s.result === 'waits' && 'waits', lost && 'lost', s.fault === 'delayed' && 'late')} style=${{ '--from': from, '--to': to }}></span>`}
       ${from < 0 && html`<span class="everywhere"></span>`}
     </span>`;
 }
@@ -101,7 +107,7 @@ function Lanes({ step: s, index, model: m }) {
 function Clock({ step: { start = 0, took = 0 }, total = 1 }) {
   const share = (/** @type {number} */ us) => `${(100 * us) / Math.max(total, 1)}%`;
   return html`
-    <span class="after clock"><span>${t.trace.took(start / 1000, took / 1000)}</span>
+    <span class="after clock"><span>${words().took(start / 1000, took / 1000)}</span>
       <span class="span" aria-hidden="true"><span style=${{ left: share(start), width: share(took) }}></span></span></span>`;
 }
 
@@ -109,8 +115,9 @@ function Clock({ step: { start = 0, took = 0 }, total = 1 }) {
 function Details({ step: s }) {
   return html`
     <div class="details">
-      ${s.fault && html`<p>${t.trace.faultHints[s.fault] ?? s.fault}</p>`}
-      ${s.command && html`<pre tabindex="0"><code>${highlight(s.command, languageOf(s.backend))}</code></pre>`}
-      <p class="hint">${t.trace.result}: ${s.result === 'waits' ? t.trace.waitsHint : s.result || t.trace.ok}</p>
+      ${s.fault && html`<p>${words().faultHints[s.fault] ?? s.fault}</p>`}
+      ${s.background && html`<p>${words().renewerHint}</p>`}
+      ${s.command && !words().commands[s.command] && html`<pre tabindex="0"><code>${highlight(s.command, languageOf(s.backend))}</code></pre>`}
+      ${s.fault !== 'delayed' && html`<p class="hint">${words().result}: ${s.result === 'waits' ? words().waitsHint : words().results[s.result] ?? (s.result || words().ok)}</p>`}
     </div>`;
 }

@@ -2,6 +2,7 @@
 import { call } from '../api.js';
 import { useLab } from '../lab.js';
 import { t } from '../text.js';
+import { words } from './text.js';
 import { html, useState } from '../ui.js';
 
 /** @typedef {import('./model.js').Step} Step */
@@ -37,7 +38,7 @@ export function Live({ show, chosen }) {
     setFailure('');
     try {
       const made = playable(await call('POST', '/api/lab/v1/traces', { strategy: name, buyers }));
-      show(t.trace.liveTitle(buyers, new Date().toLocaleTimeString('en-GB')), () => made);
+      show(words().liveTitle(buyers, new Date().toLocaleTimeString('en-GB')), () => made);
     } catch (error) {
       setFailure(error.code === 'forbidden' && lab.status?.token_needed ? t.wrong.token : error.message);
     } finally {
@@ -45,14 +46,14 @@ export function Live({ show, chosen }) {
     }
   };
   return html`
-    <div class="field live"><label for="live">${t.trace.live}</label>
+    <div class="field live"><label for="live">${words().live}</label>
       <select id="live" onChange=${(e) => setStrategy(e.currentTarget.value)} aria-describedby="live-hint">
         ${ready.map((s) => html`<option key=${s.name} value=${s.name} selected=${s.name === name}>${s.name}</option>`)}
       </select>
       <p class="buttons">
         ${[1, 2].map((n) => html`<button key=${n} type="button" class="offer" aria-disabled=${asking || !name ? 'true' : undefined} onClick=${() => make(n)}>
-          ${n === 1 ? t.trace.one : t.trace.two}</button>`)}</p>
-      <p id="live-hint" class="hint">${ready.length ? t.trace.liveHint : t.form.noStrategies}</p>
+          ${n === 1 ? words().one : words().two}</button>`)}</p>
+      <p id="live-hint" class="hint">${ready.length ? words().liveHint : t.form.noStrategies}</p>
       <div role="alert">${failure && html`<p class="wrong">${failure}</p>`}</div>
     </div>`;
 }

@@ -11,7 +11,7 @@ export const servers = { sql: 'MySQL', redis: 'Redis', zookeeper: 'ZooKeeper', e
  * @property {string} question
  * @property {string} name
  * @property {number} stock
- * @property {{name: string, process: number}[]} buyers
+ * @property {Buyer[]} buyers
  * @property {Step[]} steps
  * @property {{who: string, answer: string}[]} told
  * @property {{rule: string, message: string}[]} problems
@@ -21,7 +21,11 @@ export const servers = { sql: 'MySQL', redis: 'Redis', zookeeper: 'ZooKeeper', e
  * @property {number} [took]
  * @property {boolean} [live]
  *
+ * @property {number} [renewals] how often renewers may act
+ *
  * @typedef {{name: string, value: string}} Value
+ * @typedef {{name: string, process: number, quantity?: number, does?: string, same?: string, again?: number, other?: boolean,
+ *   ahead?: number}} Buyer does: of a scenario; ahead: its clock, in nanoseconds
  * @typedef {{who: string, fault: string, backend: string, command: string, result: string, woke: string[], values: Value[],
  *   byItself?: boolean, background?: boolean, start?: number, took?: number}} Step
  */
@@ -29,7 +33,7 @@ export const servers = { sql: 'MySQL', redis: 'Redis', zookeeper: 'ZooKeeper', e
 /** @typedef {Map<string, string>} Kept by the servers, by name */
 
 /**
- * @typedef {{who: string, kind: 'key'|'row', from: number, to: number, name: string}} Bar indexes of steps, to included
+ * @typedef {{who: string, kind: 'key'|'row'|'flight', from: number, to: number, name: string}} Bar indexes of steps, to included
  * @typedef {{buyers: string[], servers: string[], states: Kept[], bars: Bar[]}} Model
  */
 
@@ -41,7 +45,7 @@ export function model(trace) {
     buyers: [...new Set(named)],
     servers: Object.keys(servers).filter((name) => trace.steps.some((s) => s.backend === name)),
     states,
-    bars: [...rows(trace.steps), ...(trace.held ? timed(trace) : keys(trace.steps, states))],
+    bars: [...rows(trace.steps), ...flights(trace.steps), ...(trace.held ? timed(trace) : keys(trace.steps, states))],
   };
 }
 
@@ -91,11 +95,23 @@ function rows(steps) {
       his?.delete(name);
     }
   };
+  const late = /** @type {Map<string, string>} */ (new Map()); // whose delayed command keeps a connection open, and what it is
   steps.forEach((s, at) => {
     for (const who of s.woke) {
       const what = waits.get(who);
       if (what) take(who, what, at);
       waits.delete(who);
+      if (late.get(who) === 'waits') free(`${who} late`, at);
+    }
+    if (s.backend === 'sql' && s.fault === 'delayed') { // what its connection holds stays until the command arrives
+      const his = open.get(s.who);
+      if (his) open.set(`${s.who} late`, his);
+      open.delete(s.who);
+      inside.delete(s.who);
+    }
+    if (s.backend === 'sql' && s.fault === 'arrives late') {
+      late.set(s.who, s.result);
+      if (s.result !== 'waits') free(`${s.who} late`, at);
     }
     if (s.fault === 'dies' || s.fault === 'command lost' || s.fault === 'reply lost') {
       free(s.who, at); // his connection is closed, and the server rolls back
@@ -117,6 +133,21 @@ function rows(steps) {
       if (s.result === 'waits') waits.set(s.who, what);
       else take(s.who, what, at);
     }
+  });
+  return bars;
+}
+
+/**
+ * Commands that have left their sender and not arrived: the first that left arrives first.
+ * @param {Step[]} steps
+ */
+function flights(steps) {
+  /** @type {Bar[]} */
+  const bars = [];
+  steps.forEach((s, at) => {
+    if (s.fault === 'delayed') bars.push({ who: s.who, kind: 'flight', from: at, to: steps.length - 1, name: s.command });
+    const arrived = s.fault === 'arrives late' && bars.find((b) => b.who === s.who && b.to === steps.length - 1);
+    if (arrived) arrived.to = at;
   });
   return bars;
 }

@@ -2,7 +2,7 @@
 import { onLanes, Step, LaneHeads } from './lanes.js';
 import { model } from './model.js';
 import { Ending, State } from './state.js';
-import { t } from '../text.js';
+import { words } from './text.js';
 import { html, useEffect, useMemo, useRef, useState } from '../ui.js';
 
 const pace = 1100; // milliseconds a step
@@ -71,7 +71,7 @@ export function Player({ trace, at, move }) {
     else if (place.bottom > innerHeight) scrollBy(0, place.bottom - innerHeight + 8);
   }, [now]);
 
-  const p = t.trace;
+  const p = words();
   const button = (/** @type {'toStart'|'back'|'forth'|'toEnd'} */ name, /** @type {number} */ n, /** @type {boolean} */ disabled) => html`
     <button type="button" class="quiet" aria-label=${p[name]} title=${p[name]} aria-disabled=${disabled ? 'true' : undefined}
       onClick=${() => { setPlaying(false); to(n); }}><${Icon} name=${name} /></button>`;
@@ -93,7 +93,7 @@ export function Player({ trace, at, move }) {
             <${Step} key=${i} step=${s} index=${i} model=${m} total=${trace.took} current=${i === now - 1} past=${i < now}
               choose=${() => { setPlaying(false); to(i + 1); }} />`)}
         </ol>
-        <${Key} bars=${m.bars} live=${trace.live} />
+        <${Key} model=${m} steps=${trace.steps} live=${trace.live} />
       </div>
       <div class="aside">
         <${State} trace=${trace} before=${m.states[Math.max(now - 1, 0)]} after=${m.states[now]} />
@@ -102,9 +102,10 @@ export function Player({ trace, at, move }) {
     </div>`;
 }
 
-/** @param {{bars: import('./model.js').Bar[], live?: boolean}} props */
-const Key = ({ bars, live }) => html`
+/** @param {{model: import('./model.js').Model, steps: import('./model.js').Step[], live?: boolean}} props */
+const Key = ({ model: m, steps, live }) => html`
   <ul class="hint bars-key">
-    ${['key', 'row'].filter((kind) => bars.some((b) => b.kind === kind)).map((kind) => html`
-      <li key=${kind}><span class=${`bar-sample ${kind}`}></span> ${t.trace.bars[live && kind === 'key' ? 'held' : kind]}</li>`)}
+    ${['key', 'row', 'flight'].filter((kind) => m.bars.some((b) => b.kind === kind)).map((kind) => html`
+      <li key=${kind}><span class=${`bar-sample ${kind}`}></span> ${words().bars[live && kind === 'key' ? 'held' : kind]}</li>`)}
+    ${steps.some((s) => s.background) && html`<li><span class="dot renewer">↻</span> ${words().renewerHint}</li>`}
   </ul>`;

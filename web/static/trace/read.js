@@ -4,9 +4,12 @@
 export const maxFile = 2_000_000; // characters
 const maxSteps = 2000;
 const maxLanes = 12;
-const faults = ['lease ends', 'dies', 'given up by the server', 'reply lost', 'command lost', 'a node is lost', 'time passes'];
+const faults = ['lease ends', 'dies', 'given up by the server', 'reply lost', 'command lost', 'delayed', 'arrives late',
+  'a node is lost', 'time passes'];
 
-/** Says what is wrong: a key of t.trace.wrong, and what to fill in. */
+const renewerMark = /^\(renewer\) /; // before a command of a lock's renewer
+
+/** Says what is wrong: a key of words().wrong, and what to fill in. */
 export class Unreadable extends Error {
   /** @param {string} code @param {...(string | number)} args */
   constructor(code, ...args) {
@@ -31,7 +34,8 @@ export function readExample(text) {
   if (!Number.isSafeInteger(e.scenario.stock) || e.scenario.stock < 0) throw new Unreadable('stock');
   const buyers = list(e.scenario.buyers).map((b) => {
     if (!isObject(b) || !isText(b.name) || !b.name) throw new Unreadable('buyers');
-    return { name: b.name, quantity: Number(b.quantity) || 0, process: Number(b.process) || 0, does: text_(b.does), ahead: Number(b.clock_ahead_ns) || 0 };
+    return { name: b.name, quantity: Number(b.quantity) || 0, process: Number(b.process) || 0, does: text_(b.does),
+      same: text_(b.same), again: Number(b.again) || 0, other: b.other === true, ahead: Number(b.clock_ahead_ns) || 0 };
   });
   if (!buyers.length || new Set(buyers.map((b) => b.name)).size !== buyers.length) throw new Unreadable('buyers');
   if (!e.steps.length || e.steps.length > maxSteps) throw new Unreadable('steps', maxSteps);
@@ -39,6 +43,7 @@ export function readExample(text) {
   if (new Set([...buyers.map((b) => b.name), ...steps.map((s) => s.who)]).size > maxLanes) throw new Unreadable('buyers');
   return {
     strategy: e.strategy, question: text_(e.question), name: text_(e.scenario.name), stock: e.scenario.stock, buyers, steps,
+    renewals: Number(e.scenario.renewals) || 0,
     told: list(e.told).filter(isObject).map((a) => ({ who: text_(a.who), answer: text_(a.answer) })),
     problems: list(e.problems).filter(isObject).map((p) => ({ rule: text_(p.rule), message: text_(p.message) })),
   };
@@ -59,8 +64,9 @@ function readStep(s, number) {
   if (list(s.values).some((v) => !isObject(v) || !isText(v.name) || !isText(v.value))) throw bad('values');
   if (list(s.woke).some((w) => !isText(w))) throw bad('woke');
   return {
-    who: text_(s.who), fault: text_(s.fault), backend: text_(s.backend), command: text_(s.command), result: text_(s.result),
+    who: text_(s.who), fault: text_(s.fault), backend: text_(s.backend), command: text_(s.command).replace(renewerMark, ''), result: text_(s.result),
     woke: list(s.woke), values: list(s.values).map((v) => ({ name: v.name, value: v.value })), byItself: s.by_itself === true,
+    background: s.renewer === true || renewerMark.test(text_(s.command)),
   };
 }
 

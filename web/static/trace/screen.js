@@ -2,8 +2,10 @@
 // command by command.
 import { Found } from '../guarantees/cell.js';
 import { exampleOf, examplesOf, loadMatrix } from '../guarantees/matrix.js';
+import { words as matrixWords } from '../guarantees/text.js';
 import { go, link, stay } from '../route.js';
 import { t } from '../text.js';
+import { words } from './text.js';
 import { classes, html, useEffect, useRef, useState } from '../ui.js';
 import { Live } from './live.js';
 import { Player } from './player.js';
@@ -12,7 +14,7 @@ import { maxFile, readExample, Unreadable } from './read.js';
 /** @typedef {import('./model.js').Trace} Played */
 
 /** @param {Error} error */
-const said = (error) => (error instanceof Unreadable ? t.trace.wrong[error.code](...error.args) : error.message);
+const said = (error) => (error instanceof Unreadable ? words().wrong[error.code](...error.args) : error.message);
 
 /** @param {{route: import('../route.js').Route}} props */
 export function Trace({ route }) {
@@ -55,8 +57,8 @@ export function Trace({ route }) {
   };
   const played = name ? trace : own?.trace;
   return html`
-    <h1>${t.trace.title}</h1>
-    <p class="intro">${t.trace.what}</p>
+    <h1>${words().title}</h1>
+    <p class="intro">${words().what}</p>
     <${Chooser} matrix=${matrix} name=${name} openFile=${openFile} show=${show} />
     <div role="alert">${wrong && html`<p class="panel wrong">${said(wrong)}</p>`}</div>
     ${played && html`
@@ -96,9 +98,9 @@ function Chooser({ matrix, name, openFile, show }) {
   }, []);
   return html`
     <div class=${classes('panel chooser', over && 'over')}>
-      <div class="field"><label for="example">${t.trace.example}</label>
+      <div class="field"><label for="example">${words().example}</label>
         <select id="example" onChange=${(e) => go('trace', e.currentTarget.value)}>
-          <option value="" selected=${!name}>${t.trace.choose}</option>
+          <option value="" selected=${!name}>${words().choose}</option>
           ${matrix && examplesOf(matrix).map(({ row, examples }) => html`
             <optgroup key=${row.strategy} label=${row.strategy}>
               ${examples.map((q) => {
@@ -107,10 +109,10 @@ function Chooser({ matrix, name, openFile, show }) {
   })}
             </optgroup>`)}
         </select></div>
-      <div class="field"><label for="file">${t.trace.file}</label>
+      <div class="field"><label for="file">${words().file}</label>
         <input id="file" type="file" accept=".json,application/json" aria-describedby="file-hint"
           onChange=${(e) => { const [file] = e.currentTarget.files; e.currentTarget.value = ''; if (file) openFile(file); }} />
-        <p id="file-hint" class="hint">${t.trace.fileHint}</p></div>
+        <p id="file-hint" class="hint">${words().fileHint}</p></div>
       <${Live} show=${show} chosen=${name.split('.')[0] || 'naive'} />
     </div>`;
 }
@@ -123,8 +125,12 @@ function Title({ trace, title, matrix }) {
   return html`
     <section class="title-of">
       <h2><a href=${link('lessons', trace.strategy)}><code>${trace.strategy}</code></a>${question && ` · ${t.guarantees.titleOf(question)}`}</h2>
-      <p class="hint">${[title, trace.name, question && t.guarantees.asksOf(question)].filter(Boolean).join(' · ')}</p>
-      ${trace.cut && html`<p class="hint">${t.trace.cut(trace.steps.length)}</p>`}
+      <p class="hint">${[title, trace.name, question && matrixWords().asksOf(question)].filter(Boolean).join(' · ')}</p>
+      ${trace.buyers.some((b) => b.does) && html`<ul class="cast">
+        ${trace.buyers.map((b) => html`<li key=${b.name}><b>${b.name}</b> ${words().does(b)}</li>`)}
+        ${(trace.renewals ?? 0) > 0 && html`<li><b>↻</b> ${words().renewals(trace.renewals)}</li>`}
+        ${trace.steps.some((s) => s.who === 'next') && html`<li><b>${words().who('next')}</b> ${words().next}</li>`}</ul>`}
+      ${trace.cut && html`<p class="hint">${words().cut(trace.steps.length)}</p>`}
       ${cell && !title && html`<${Found} cell=${cell} />`}
     </section>`;
 }

@@ -1,5 +1,6 @@
 // What the servers keep at this moment, and in the end what was wrong with it.
 import { t } from '../text.js';
+import { words } from './text.js';
 import { classes, count, html } from '../ui.js';
 
 /** @typedef {import('./model.js').Kept} Kept */
@@ -11,15 +12,15 @@ export function State({ trace, before, after }) {
   const changed = (/** @type {string} */ name) => before.get(name) !== after.get(name);
   return html`
     <section class="panel state" aria-labelledby="state-title">
-      <h2 id="state-title">${t.trace.state}</h2>
+      <h2 id="state-title">${words().state}</h2>
       ${after.has('stock.num') && html`
         <p class=${classes('row', num < 0 && 'negative', changed('stock.num') && 'changed')}>
           <span class="number" data-num=${num}>${Number.isFinite(num) ? count(num) : after.get('stock.num')}</span>
-          <span class="hint">${t.trace.row(trace.stock)}</span></p>`}
+          <span class="hint">${words().row(trace.stock)}</span></p>`}
       ${others.length > 0 && html`<dl>
         ${others.map(([name, value]) => html`
           <div key=${name} class=${classes(changed(name) && 'changed')}><dt><code>${name}</code></dt>
-            <dd>${value === '' || value === '—' ? t.trace.nothing : html`<code>${value}</code>`}</dd></div>`)}
+            <dd>${value === '' || value === '—' ? words().nothing : html`<code>${value}</code>`}</dd></div>`)}
       </dl>`}
     </section>`;
 }
@@ -29,11 +30,11 @@ export function Ending({ trace }) {
   const broken = trace.problems.length > 0;
   return html`
     <section class=${classes('ending banner', broken ? 'oversold' : 'held')} role="status">
-      <h2>${broken ? t.trace.broken : t.trace.unbroken}</h2>
+      <h2>${broken ? words().broken : words().unbroken}</h2>
       <ul>${trace.problems.map((p, i) => html`
         <li key=${i}><strong>${t.rules[p.rule] ?? p.rule}</strong><br />${p.message}</li>`)}</ul>
       ${trace.told.length > 0 && html`
-        <h3>${t.trace.told}</h3>
-        <ul>${trace.told.map((a, i) => html`<li key=${i}><b>${t.trace.who(a.who)}</b>: ${a.answer}</li>`)}</ul>`}
+        <h3>${words().told}</h3>
+        <ul>${trace.told.map((a, i) => html`<li key=${i}><b>${words().who(a.who)}</b>: ${a.answer}</li>`)}</ul>`}
     </section>`;
 }

@@ -1,0 +1,75 @@
+package web
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"seckill/internal/prove"
+)
+
+// Every question of the proof has a group on the page, and Chinese words. Its
+// English ones come with the matrix.
+func TestQuestionsHaveWords(t *testing.T) {
+	groups := source(t, "static/guarantees/matrix.js")
+	for _, q := range prove.Questions() {
+		for _, file := range []string{"static/text/zh.js", "static/guarantees/text/zh.js"} { // its title, what it asks
+			if !regexp.MustCompile(`(?m)^  '?` + q.ID + `'?: '`).MatchString(source(t, file)) {
+				t.Errorf("%s has no words for the question %s", file, q.ID)
+			}
+		}
+		if !strings.Contains(groups, "'"+q.ID+"'") {
+			t.Errorf("static/guarantees/matrix.js has no group of columns for %s", q.ID)
+		}
+	}
+}
+
+// Every fault, actor and rule of the explorer can be read, and has words.
+func TestExplorerHasWords(t *testing.T) {
+	names := func(file, pattern string, least int) (found []string) {
+		t.Helper()
+		for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(source(t, file), -1) {
+			found = append(found, m[1])
+		}
+		if len(found) < least {
+			t.Fatalf("%s: only %q were found", file, found)
+		}
+		return found
+	}
+	reader := source(t, "static/trace/read.js")
+	for _, language := range []string{"en", "zh"} {
+		words, rules := source(t, "static/trace/text/"+language+".js"), source(t, "static/text/"+language+".js")
+		for _, name := range names("../internal/fault/between.go", `(?m)^\t\w+ Name = "([^"]+)"`, 9) {
+			if !strings.Contains(reader, "'"+name+"'") {
+				t.Errorf("static/trace/read.js refuses the fault %q", name)
+			}
+			if n := len(regexp.MustCompile(`[ {]'?`+name+`'?: '`).FindAllString(words, -1)); n < 2 {
+				t.Errorf("static/trace/text/%s.js has no badge or no sentence for the fault %q", language, name)
+			}
+		}
+		var does []string
+		for _, file := range []string{"ask", "buy", "cancel", "lock", "reset"} {
+			does = append(does, names("../internal/explore/does_"+file+".go", `addDoing\("(\w+)"`, 1)...)
+		}
+		for _, name := range does {
+			if !strings.Contains(words, " "+name+": ") {
+				t.Errorf("static/trace/text/%s.js has no words for an actor who %s", language, name)
+			}
+		}
+		for _, rule := range names("../internal/explore/scenario.go", `(?m)^\tRule\w+ += "(\w+)"`, 7) {
+			if !strings.Contains(rules, " "+rule+": ") {
+				t.Errorf("static/text/%s.js has no name for the rule %s", language, rule)
+			}
+		}
+	}
+}
+
+func source(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}

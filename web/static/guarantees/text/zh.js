@@ -1,0 +1,56 @@
+// 保证页的文字（中文）。键与 en.js 相同。
+import { count } from '../../ui.js';
+
+/** 矩阵的问题。 */
+const asks = {
+  oversell: '一个进程里的两个买家，命令的所有调度：卖出的会不会比有的多？',
+  'lost-update': '同上，再加一个退单的：最后库存和订单对得上吗，人人都走得完吗？',
+  processes: '同样的问题，两个买家在两个进程里。',
+  'dead-holder': '买家的进程死在任意一条命令之前：库存对吗，别人还能继续吗，从死的那一刻起要等多久？',
+  'hung-holder': '拿着锁的持有者挂起，超过一个租约，而续期、会话和连接都还活着：下一个拿得到锁吗？',
+  'lease-end': '租约（或会话、连接）在任意时刻结束，而持有者正停着：库存还对吗？有人取消订单时呢？',
+  clocks: '第二个买家所在进程的时钟快了不止一个租约：库存还对吗？',
+  owner: '三个竞争者，租约在任意时刻结束，或者释放命令迟到：会不会放掉别人的锁？',
+  'lost-reply': '任意一条命令生效了而答复丢了，或者根本没送到：库存对吗，会不会有人永远被挡住？',
+  'late-command': '任意一条命令在路上耽搁了：发出者等不到答复，收拾好就走，命令在之后的任意时刻才到：库存对吗？',
+  renewal: '锁的续期在任意时刻动作，租约已到期或答复丢失时也一样：会不会抢到、留住或放掉不属于自己持有者的锁？',
+  cancel: '两人取消同一个订单，或者一人取消时一人购买；答复丢失、进程死亡，取消又发一遍：每个订单的库存是不是退回一次，而且只有一次？',
+  reset: '有人购买、取消或也在重置时，这场销售被重新设置或者开始：新一场的库存对吗，开售前有没有卖出？',
+  'same-key': '同一请求的两份副本走完整个服务，分在两个进程里；答复丢失，再发一遍：是不是只有一个订单，有订单的副本会不会被拒绝？',
+  'two-faults': '逐个都扛得住的故障，在随机抽取的调度里一次来两个：库存对吗？',
+  history: '两个进程上的一阵风暴：能不能把所有购买排成一次一个的顺序，解释每个答复？',
+  'other-skus': '两个买家买不同的商品：一个会不会等另一个？',
+  waits: '别人拿着锁时，买家在做什么，300 毫秒里花掉多少条命令。',
+  order: '第七个买家拿着锁时，六个买家先后到来：是按这个顺序拿到锁的吗？',
+  reentrant: '持有者带着租约的 context 再来一次，拿得到锁吗？',
+  'node-loss': '锁还被持有时，锁所在后端的一台服务器没了。',
+};
+
+export default {
+  what: '每一格都是算出来的：让两三个参与者在真实的服务器上按各种命令顺序跑一遍，再由账本来判。出错的格子都有反例：点开它，一步一步看。',
+  groups: { sound: '没有故障', one: '一处出错', more: '更多', measured: '只测量' },
+  legend: '小号数字是跑过多少种调度。一种调度就是参与者的命令的一种先后顺序。',
+  filter: '筛选', family: '类别', question: '问题', answer: '答案', name: '策略', any: '不限',
+  shown: (n, all) => (n === all ? `${count(all)} 个策略` : n === 0 ? '没有这样的策略。' : `${count(all)} 个策略中的 ${count(n)} 个`),
+  asksOf: (q) => asks[q.id] ?? q.asks,
+  /** 试了什么，一句一条。 */
+  tried: (c) => {
+    if (c.answer === 'breaks') return [`跑到第 ${count(c.orders)} 种调度时发现。`];
+    const inOrder = c.orders - (c.random ?? 0);
+    return [
+      c.exhausted ? `每一种调度都跑完了，共 ${count(c.orders)} 种。` : `试了 ${count(c.orders)} 种调度，每种都跑完；还有别的没试。`,
+      c.exhausted || !inOrder ? '' : c.preemptions === -1 ? `其中 ${count(inOrder)} 种依次选取，抢占最少的在先。`
+        : `其中 ${count(inOrder)} 种依次选取，${c.preemptions ? `抢占不超过 ${count(c.preemptions)} 次的` : '没有抢占的'}全部在内。`,
+      c.random ? `其中 ${count(c.random)} 种随机抽取。` : '',
+      c.pruned ? `略去 ${count(c.pruned)} 种：与跑过的某一种相比，只是互不相干的命令换了先后。` : '',
+      c.cut && !c.exhausted ? `有 ${count(c.cut)} 个分支没有走，其中仍可能有一种调度会打破它。` : '',
+    ].filter(Boolean);
+  },
+  schedule: '一种调度就是参与者的命令的一种先后顺序。抢占，是在参与者还能继续时把轮次让给别人。',
+  differs: '在别的服务器上不同',
+  elsewhere: (servers) => `在 ${servers} 上`,
+  also: (servers, asked, n) => `在 ${servers} 上：算了 ${count(asked)} 格，${n === 0 ? '结果全部相同' : `有 ${count(n)} 格不同（≠）`}。`,
+  play: '播放反例',
+  close: '关闭',
+  computed: (schedules, seed) => `由 seckill prove 算出，每次搜索${schedules ? `最多 ${count(schedules)} 种调度` : '跑完全部调度'}，种子 ${seed}，运行于`,
+};
