@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"net"
 	"slices"
 	"strconv"
 	"strings"
@@ -127,7 +128,7 @@ func (s *SQL) Kill(ctx context.Context, addrs []string) (killed int, err error) 
 		return 0, nil
 	}
 	var ids []int64
-	err = s.db.WithContext(ctx).Raw("SELECT ID FROM information_schema.PROCESSLIST WHERE HOST IN ?", addrs).Scan(&ids).Error
+	err = s.db.WithContext(ctx).Raw("SELECT ID FROM information_schema.PROCESSLIST WHERE "+clientPort+" IN ?", ports(addrs)).Scan(&ids).Error
 	if err != nil {
 		return 0, fmt.Errorf("find the connections of a process: %w", err)
 	}
@@ -137,6 +138,19 @@ func (s *SQL) Kill(ctx context.Context, addrs []string) (killed int, err error) 
 		}
 	}
 	return killed, s.Gone(ctx, addrs, false)
+}
+
+// clientPort is a connection's port at its client. The host before it may be a
+// name: a server that resolves names says localhost.
+const clientPort = "SUBSTRING_INDEX(HOST, ':', -1)"
+
+func ports(addrs []string) (list []string) {
+	for _, a := range addrs {
+		if _, port, err := net.SplitHostPort(a); err == nil {
+			list = append(list, port)
+		}
+	}
+	return list
 }
 
 // goneLimit bounds how long a server may take to see that a connection is closed.
@@ -149,13 +163,13 @@ func (s *SQL) Gone(ctx context.Context, addrs []string, idle bool) error {
 	if len(addrs) == 0 {
 		return nil
 	}
-	query := "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE HOST IN ?"
+	query := "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE " + clientPort + " IN ?"
 	if idle {
 		query += " AND COMMAND = 'Sleep'"
 	}
 	for begun := time.Now(); ; {
 		var n int
-		if err := s.db.WithContext(ctx).Raw(query, addrs).Scan(&n).Error; err != nil {
+		if err := s.db.WithContext(ctx).Raw(query, ports(addrs)).Scan(&n).Error; err != nil {
 			return fmt.Errorf("ask the SQL server for its connections: %w", err)
 		}
 		if n == 0 || time.Since(begun) > goneLimit {
