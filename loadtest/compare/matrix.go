@@ -28,7 +28,8 @@ type Cell struct {
 	Wait   float64 `json:"wait_s"`
 }
 
-const matrixFormat = 1
+// Formats that have what a report shows.
+const oldestMatrix, newestMatrix = 1, 2
 
 // ReadMatrix reads one.
 func ReadMatrix(r io.Reader) (*Matrix, error) {
@@ -36,8 +37,8 @@ func ReadMatrix(r io.Reader) (*Matrix, error) {
 	if err := json.NewDecoder(io.LimitReader(r, maxResult)).Decode(&m); err != nil {
 		return nil, fmt.Errorf("this is no matrix of seckill prove --json: %w", err)
 	}
-	if m.Format != matrixFormat || len(m.Questions) == 0 {
-		return nil, fmt.Errorf("this is no matrix of seckill prove --json of format %d", matrixFormat)
+	if m.Format < oldestMatrix || m.Format > newestMatrix || len(m.Questions) == 0 {
+		return nil, fmt.Errorf("this is no matrix of seckill prove --json of format %d or %d", oldestMatrix, newestMatrix)
 	}
 	return &m, nil
 }
