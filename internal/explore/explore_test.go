@@ -1,14 +1,17 @@
 package explore_test
 
 import (
+	"net/http"
 	"os"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
+	"seckill/internal/httpapi"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/strategies"
@@ -26,7 +29,8 @@ func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 func open(t *testing.T, info catalog.Info) *explore.World {
 	t.Helper()
 	needs := append([]backend.Capability{backend.SQL}, info.Needs...)
-	w, err := explore.Open(t.Context(), info, labtest.Only(labtest.Start(t, needs...).Config(), needs...), explore.Options{})
+	w, err := explore.Open(t.Context(), info, labtest.Only(labtest.Start(t, needs...).Config(), needs...),
+		explore.Options{Service: service})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,6 +40,15 @@ func open(t *testing.T, info catalog.Info) *explore.World {
 		}
 	})
 	return w
+}
+
+// service is what buyers with a key ask.
+func service(in *backend.Instance, info catalog.Info, settings catalog.Settings) (http.Handler, func() error, error) {
+	s, err := httpapi.New(httpapi.Config{Instance: in, Infos: []catalog.Info{info}, Default: info.Name, Settings: settings, PurchaseTimeout: time.Minute})
+	if err != nil {
+		return nil, nil, err
+	}
+	return s.Handler(), func() error { return nil }, nil
 }
 
 func named(t *testing.T, name string) catalog.Info {
