@@ -40,5 +40,5 @@ export function Found({ cell }) {
       ${cell.text && html`<br />${cell.text}`}</p>
     ${(cell.orders ?? 0) > 0 && html`
       <ul class="tried-list">${w.tried(cell).map((line) => html`<li key=${line}>${line}</li>`)}</ul>
-      <p class="hint">${w.schedule}</p>`}`;
+      ${cell.answer === 'holds' && html`<p class="hint">${w.schedule}</p>`}`}`;
 }

@@ -48,7 +48,7 @@ export function Guarantees({ route }) {
     </div>
     <p class="hint" role="status">${w.shown(rows.length, matrix.rows.length)}</p>
     ${rows.length > 0 && html`<${Table} matrix=${matrix} rows=${rows} families=${families} question=${filter.question} open=${setOpen} />`}
-    <p class="hint">${w.computed(matrix.schedules, matrix.seed)} ${matrix.backends.map((b) => b.version || b.name).join(', ')}</p>
+    <p class="hint">${w.computed(matrix.schedules, matrix.seed)} ${[...new Set(matrix.backends.map((b) => b.version || b.name))].join(', ')}</p>
     ${(matrix.also ?? []).map((a) => html`<p key=${a.servers} class="hint">${w.also(a.servers, a.asked, differing(a))}</p>`)}
     ${open && html`<${CellDialog} ...${open} matrix=${matrix} close=${() => setOpen(null)} />`}`;
 }
