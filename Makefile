@@ -81,6 +81,22 @@ build: $(BIN)
 $(BIN): $(SOURCES)
 	$(GO) build -o $@ ./cmd/seckill
 
+## lint: golangci-lint with the checks of .golangci.yml (builds the linter the first time, a few minutes)
+.PHONY: lint cover vuln
+GOLANGCI ?= github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+lint:
+	$(GO) run $(GOLANGCI) run ./...
+
+## cover: the tests' coverage by package, and bin/cover.html
+cover: build ready
+	@$(MAKE) --no-print-directory test TESTFLAGS="$(TESTFLAGS) -coverpkg=./... -coverprofile=bin/cover.out"
+	$(GO) tool cover -html bin/cover.out -o bin/cover.html
+	$(GO) tool cover -func bin/cover.out | tail -1
+
+## vuln: known vulnerabilities of the dependencies (asks vuln.go.dev)
+vuln:
+	$(GO) run golang.org/x/vuln/cmd/govulncheck@v1.9.0 ./...
+
 ## deps: install the servers that are missing
 deps: build
 	$(BIN) deps

@@ -13,7 +13,7 @@ type Does string
 
 // A doing is one kind of actor. Each is a file of its own, which adds it.
 type doing struct {
-	next Does // what the one does who comes when all are done
+	next Does // what the next buyer does, after all others are done
 	// check says why a strategy cannot be asked to; nil: it always can.
 	check func(*World) error
 	// prepare is what must be there before the actors come.

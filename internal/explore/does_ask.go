@@ -43,7 +43,7 @@ var Asks = addDoing("asks", doing{
 		var o Outcome
 		ask(ctx, p.service, seckill.Purchase{SKU: w.sku, User: strangeUser, Quantity: w.stock + 1, RequestID: fmt.Sprintf("warm-%d-%d", b.Process, w.sku)}, &o)
 		if !errors.Is(o.Err, seckill.ErrSoldOut) {
-			return fmt.Errorf("a buyer who asks for too much was told: %w", o.Err)
+			return fmt.Errorf("asking for more than the stock was answered: %w", o.Err)
 		}
 		return nil
 	},

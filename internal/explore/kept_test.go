@@ -58,10 +58,34 @@ func replayed(t *testing.T, w *explore.World, file string) {
 		t.Errorf("%s: %v", filepath.Base(file), err)
 		return
 	}
+	if who := neverWoken(o); who != "" {
+		t.Errorf("%s: %s waits and goes on, and no step woke them:\n%s", filepath.Base(file), who, table(o))
+	}
 	for _, p := range e.Problems {
 		if broke(o, p.Rule) {
 			return
 		}
 	}
 	t.Errorf("%s: it breaks %+v now, want %+v", filepath.Base(file), o.Problems, e.Problems)
+}
+
+// neverWoken names a buyer that waited inside a server and took another turn,
+// although no step between the two is said to have woken them.
+func neverWoken(o *explore.Schedule) string {
+	waits := map[string]bool{}
+	for _, s := range o.Steps {
+		if s.Fault == "" && !s.Renewer {
+			if waits[s.Who] {
+				return s.Who
+			}
+			waits[s.Who] = s.Result == "waits"
+		}
+		if s.Fault != "" || s.ByItself {
+			delete(waits, s.Who) // their own fault may end their wait
+		}
+		for _, w := range s.Woke {
+			delete(waits, w)
+		}
+	}
+	return ""
 }

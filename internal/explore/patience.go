@@ -10,7 +10,7 @@ import (
 	"seckill/internal/tap"
 )
 
-// A move is a turn that may have changed something for those who back off.
+// A move is a turn that may have changed something for buyers that back off.
 type move struct {
 	who     *actor // nil: a fault
 	by      *attempt
@@ -18,7 +18,7 @@ type move struct {
 	holding bool // it had the lock already
 }
 
-// counts: it may have changed something for others who try. What a buyer did to
+// counts: it may have changed something for other buyers. What a buyer did to
 // get the lock has not, unless it left without it: they would wake each other
 // for ever.
 func (m move) counts() bool {
@@ -93,7 +93,7 @@ const maxIdleTries = 3
 const (
 	gaveUp = "gives up: nothing will ever wake them"
 	// gaveUpOnce is what older counterexamples say instead.
-	gaveUpOnce = "gives up: nobody will ever wake him"
+	gaveUpOnce = "gives up: nothing will ever wake them"
 )
 
 // wakesLate: one who seemed to wait was on its way. A thread of the SQL server

@@ -77,7 +77,7 @@ func (w *World) play(ctx context.Context, s *Scenario, peek bool, choose chooser
 	return r.schedule, r.judge(ctx)
 }
 
-// NextBuyer is the name of the one who comes when all others are done.
+// NextBuyer is the name of the buyer that comes when all others are done.
 const (
 	NextBuyer   = "next"
 	nextProcess = 1000

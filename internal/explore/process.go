@@ -19,7 +19,7 @@ import (
 type process struct {
 	in       *backend.Instance
 	store    *ledger.Store
-	info     catalog.Info // with a lock that tells who holds it
+	info     catalog.Info // with a lock that reports its holder
 	strategy seckill.Strategy
 	locker   lock.Locker
 	options  lock.Options

@@ -129,12 +129,18 @@ func (r *run) left(c *call, err error) {
 	}
 }
 
+// woke notes that the last step let a go on. A turn of their own does not.
 func (r *run) woke(a *actor) {
-	if n := len(r.schedule.Steps); n > 0 && (r.last == nil || r.last.actor != a) {
-		step := &r.schedule.Steps[n-1]
-		if !slices.Contains(step.Woke, a.Name) {
-			step.Woke = append(step.Woke, a.Name)
-		}
+	n := len(r.schedule.Steps)
+	if n == 0 {
+		return
+	}
+	step := &r.schedule.Steps[n-1]
+	if step.Who == a.Name && step.Fault == "" {
+		return
+	}
+	if !slices.Contains(step.Woke, a.Name) {
+		step.Woke = append(step.Woke, a.Name)
 	}
 }
 

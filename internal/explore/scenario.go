@@ -24,7 +24,7 @@ import (
 	"seckill/internal/seckill"
 )
 
-// A Scenario is what is explored: who does what, and what may go wrong.
+// A Scenario is what is explored: actors, what they do, and the faults.
 type Scenario struct {
 	Name   string  `json:"name"`
 	Stock  int64   `json:"stock"` // units of the fresh SKU
@@ -56,7 +56,7 @@ type Buyer struct {
 	Process  int    `json:"process"` // buyers of one process share an instance
 	Quantity int64  `json:"quantity,omitempty"`
 	Does     Does   `json:"does"`
-	Other    bool   `json:"other,omitempty"` // wants another SKU than those who do not say so
+	Other    bool   `json:"other,omitempty"` // buys another SKU
 	// Same names the buyer whose order is cancelled, or whose request this is a
 	// copy of; "" is its own.
 	Same string `json:"same,omitempty"`
@@ -98,7 +98,7 @@ type Step struct {
 	Backend string `json:"backend,omitempty"`
 	Command string `json:"command,omitempty"` // as observe.Names writes it
 	Result  string `json:"result,omitempty"`  // "", "waits", or an error
-	// Woke names those who waited inside a server and went on by this step.
+	// Woke names the buyers that waited inside a server until this step.
 	Woke []string `json:"woke,omitempty"`
 	// Values after the step, when they were looked at: the row, the key.
 	Values []Value `json:"values,omitempty"`
@@ -116,7 +116,7 @@ type Value = probe.Value
 type Schedule struct {
 	Scenario *Scenario
 	Steps    []Step
-	// Preemptions counts turns that were taken from a buyer who could go on.
+	// Preemptions counts turns taken from a buyer that could go on.
 	Preemptions int
 	Buyers      []Outcome
 	Audit       ledger.Report
@@ -143,7 +143,7 @@ type Outcome struct {
 	Buyer
 	Receipt seckill.Receipt
 	Err     error
-	// Told is what was answered to each call of a buyer who asks the service.
+	// Told are the answers to each call, of a buyer that asks the service.
 	Told []ledger.Told
 	Dead bool
 	// GaveUp: it waited, nothing could ever wake it any more, and its time was

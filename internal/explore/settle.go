@@ -9,14 +9,13 @@ import (
 )
 
 const (
-	// A buyer who computes is heard of within this, or something of theirs does
-	// not pass the tap.
+	// A computing buyer reports within this limit; otherwise some of their
+	// commands bypass the tap.
 	computeLimit = 20 * time.Second
-	// A command that is sent is back, or its server says that it waits,
-	// within this.
+	// A command returns, or its server reports that it waits, within this limit.
 	commandLimit = 30 * time.Second
-	// quiet is how long goroutines that were just woken need to be heard of.
-	// It decides nothing by itself: a server's word or a barrier comes first.
+	// quiet gives goroutines that were just woken time to report. It decides
+	// nothing alone: a server or a barrier is asked before any conclusion.
 	quiet = time.Millisecond
 	// lateness is waited for before a buyer is called stuck.
 	lateness = 200 * time.Millisecond
@@ -115,7 +114,7 @@ func (r *run) inside() (waits, away []*call) {
 	return waits, away
 }
 
-// passBarriers: when they have passed, no news is under way to who waits.
+// passBarriers returns when no notification is under way to a waiting call.
 func passBarriers(ctx context.Context, waits []*call) error {
 	for _, c := range waits {
 		if c.command.Barrier == nil {

@@ -25,6 +25,6 @@ const (
 	Arrives Name = "arrives late"
 	// NodeLost: a server of several is lost, with what it has not replicated.
 	NodeLost Name = "a node is lost"
-	// TimePasses: nobody could go on, and leases ended.
+	// TimePasses: no buyer could go on, so leases ended.
 	TimePasses Name = "time passes"
 )

@@ -13,7 +13,7 @@ const (
 	// call that lets it go.
 	releasing = 2 * time.Second
 	longest   = time.Minute
-	// lookAgain is how often somebody who waits for a purchase looks whether
+	// lookAgain is how often a wait for a purchase checks whether
 	// there is anything left to buy.
 	lookAgain = 200 * time.Millisecond
 )
@@ -121,7 +121,7 @@ func catchIn(ctx context.Context, p Process, number int, a Aim, o point.Order) (
 			return &catch{p, id, seen}, nil
 		}
 		if left := leftOf(ctx, client, a); left != nil && *left <= 0 {
-			// The last unit may be in the hands of one who has just come.
+			// A buyer that has just come may be taking the last unit.
 			if trap, err = client.Await(ctx, id, 0); err == nil && trap.State == point.Armed {
 				return none(NoUnits, left), remove()
 			}

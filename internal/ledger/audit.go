@@ -24,7 +24,7 @@ const (
 	RuleWrongReceipt     = "wrong_receipt"          // … and the order says what the buyer was told
 	RuleUnacknowledged   = "unacknowledged_order"   // every order was acknowledged or unknown
 	RuleInvented         = "invented_order"         // every order was asked for
-	RuleUndersold        = "undersold"              // nobody is told sold out while his quantity stays
+	RuleUndersold        = "undersold"              // no buyer is told sold out while their quantity stays
 	RuleNothingSold      = "nothing_sold"           // demand without any order
 	RuleInitialChanged   = "initial_changed"        // the ledger's initial stock is the one that was set
 	RuleMixedHomes       = "mixed_homes"            // one run, one home of the stock
@@ -35,7 +35,7 @@ const (
 	RuleNotLinearizable  = "not_linearizable"       // some order of the purchases, one at a time, explains every answer
 	RuleTwoAnswers       = "two_answers"            // every acknowledgement of one request says the same
 	RuleKeyRefused       = "key_refused"            // a request that has the order is not refused in a copy
-	RuleFalseDuplicate   = "false_duplicate"        // a buyer who is told duplicate has another order
+	RuleFalseDuplicate   = "false_duplicate"        // a buyer told duplicate has another order
 	RuleNotCancelled     = "not_cancelled"          // every acknowledged cancellation took place
 	RuleCancelledUnasked = "cancelled_unasked"      // every cancelled order was cancelled by its buyer
 )
@@ -56,7 +56,7 @@ type Violation struct {
 	Examples []string `json:"examples,omitempty"` // order ids, users, requests
 }
 
-// Params are what a violation's message says, for who says it in another
+// Params are what a violation's message says, for callers that say it in another
 // language: numbers, and the name of a home. Their names are fixed for each
 // rule; "sku" is there when several were sold.
 type Params map[string]any
@@ -64,7 +64,7 @@ type Params map[string]any
 // Evidence is everything the judge looks at.
 type Evidence struct {
 	Snapshot Snapshot
-	// Initial is the stock that was *set* for this run, by whoever set it.
+	// Initial is the stock that was *set* for this run, by its caller.
 	Initial int64
 	// Run is the number of the run that is judged; 0: whichever is current.
 	Run int64

@@ -42,7 +42,7 @@ const never = time.Duration(math.MaxInt64)
 // timed: the call's times are known, at least when it was sent.
 func (t *Told) timed() bool { return t.Sent != 0 || t.Answered != 0 }
 
-// end is when the call was answered; never if it was not, or nobody knows when.
+// end is when the call was answered; never if it was not, or at an unknown time.
 func (t *Told) end() time.Duration {
 	if t.Answered == 0 {
 		return never

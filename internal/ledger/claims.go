@@ -206,7 +206,7 @@ func (c *Claims) release(a *claim, gone chan struct{}) bool {
 	return a.granted
 }
 
-// start makes sure that somebody works on the queue. c.mu is held.
+// start ensures that a worker drains the queue. c.mu is held.
 func (c *Claims) start() {
 	if !c.working {
 		c.working = true

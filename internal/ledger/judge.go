@@ -30,7 +30,7 @@ type Trial struct {
 	bad         examples        // orders that cannot be
 	stragglers  examples        // orders of other runs
 	beyond      examples        // orders past the initial stock
-	units       unitBook        // who sold which unit
+	units       unitBook        // the order that sold each unit
 	buyers      *buyers         // nil without Told
 }
 

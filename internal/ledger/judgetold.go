@@ -222,7 +222,7 @@ func (b *buyers) born(o owned, calls []int32) time.Duration {
 		}
 	}
 	if first == never {
-		return 0 // nobody asked for it
+		return 0 // no call asked for it
 	}
 	return first
 }

@@ -46,7 +46,7 @@ type Stock struct {
 	Version   int64     `json:"version"`
 	Fence     int64     `json:"fence"`
 	Run       int64     `json:"run"`       // grows with every reset
-	StartsAt  *Moment   `json:"starts_at"` // nobody buys before; nil: the sale is on
+	StartsAt  *Moment   `json:"starts_at"` // no purchase before it; nil: the sale is on
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
@@ -69,7 +69,7 @@ type Order struct {
 
 func (Order) TableName() string { return "orders" }
 
-// Receipt is what the buyer of o was told, and is told again when he asks
+// Receipt is what the buyer of o was told, and is told again when they ask
 // again with the same request id.
 func (o Order) Receipt() seckill.Receipt {
 	return seckill.Receipt{OrderID: o.PublicID, SKU: o.SKUID, Quantity: o.Quantity,

@@ -33,7 +33,7 @@ type Sums struct {
 func (s Sums) Least() int64 { return s.Sold - s.Cancelled - s.MaybeCancelled }
 func (s Sums) Most() int64  { return s.Sold - s.Cancelled + s.Unknown }
 
-// Totals are what somebody else's service says of one SKU.
+// Totals are what a foreign service reports of one SKU.
 type Totals struct {
 	Initial   int64 `json:"initial"`
 	Remaining int64 `json:"remaining"`

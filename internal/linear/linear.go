@@ -150,7 +150,7 @@ func inOrder(initial int64, ops []Op) (why string) {
 			now, before = s.Call, s
 		}
 		if s.Return < now {
-			return fmt.Sprintf("%s had his answer, %d left, %v before %s, whose units come before his, even asked",
+			return fmt.Sprintf("%s was answered, %d left, %v before %s, whose units come first, even asked",
 				s.Name, s.Remaining, time.Duration(now-s.Return), before.Name)
 		}
 		left = s.Remaining

@@ -39,7 +39,7 @@ func TestPlantedViolations(t *testing.T) {
 		{"the same moment", func(o []Op) { o[3].Call, o[3].Return = 60, 60 }, ""},
 		{"units sold twice", func(o []Op) { o[1].Remaining = 6 - 2 }, "b was told 4 left after 3, when there were 6"},
 		{"units skipped", func(o []Op) { o[1].Remaining = 2 }, "b was told 2 left after 3, when there were 6"},
-		{"an answer before the sale it counts", func(o []Op) { o[1].Call, o[1].Return = 0, 5 }, "b had his answer, 3 left, 5ns before a"},
+		{"an answer before the sale it counts", func(o []Op) { o[1].Call, o[1].Return = 0, 5 }, "b was answered, 3 left, 5ns before a"},
 		{"sold out too early", func(o []Op) { o[3].Call, o[3].Return = 20, 40 }, "d was told sold out of 2, 20ns before"},
 		{"sold out of what stayed", func(o []Op) { o[2].Kind = Nothing }, "d was told sold out of 2, and 3 were left"},
 		{"below zero", func(o []Op) { o[2].Quantity, o[2].Remaining = 4, -1 }, "c was sold 4 of 3"},

@@ -52,7 +52,7 @@ func (p *redisProbe) Waiting(ctx context.Context) (total int, err error) {
 	err = p.each(ctx, func(ctx context.Context, c redis.UniversalClient) error {
 		info, err := c.Info(ctx, "clients").Result()
 		if err != nil {
-			return fmt.Errorf("ask Redis who waits: %w", err)
+			return fmt.Errorf("ask Redis for its waiters: %w", err)
 		}
 		for line := range strings.Lines(info) {
 			if n, ok := strings.CutPrefix(strings.TrimSpace(line), "blocked_clients:"); ok {

@@ -21,7 +21,7 @@ import (
 type SQL struct {
 	db    *gorm.DB
 	store *ledger.Store
-	query string // who waits
+	query string // lists the waiting connections
 	locks bool   // there are locks in tables
 	// Clock is how far the processes' clocks were moved on before the next
 	// Expire: deadlines that they compare with their own are past by it.
@@ -31,7 +31,7 @@ type SQL struct {
 // lockTables are the tables that locks are kept in.
 var lockTables = []string{"distributed_lock", "lock_record", "lock_row"}
 
-// NewSQL asks which server it is: they say differently who waits.
+// NewSQL asks which server it is: each reports its waiters differently.
 func NewSQL(ctx context.Context, in *backend.Instance, locks bool) (*SQL, error) {
 	s := &SQL{db: in.DB, store: ledger.NewStore(in.DB), locks: locks, Clock: func() time.Duration { return 0 }}
 	var version string
@@ -50,10 +50,10 @@ func NewSQL(ctx context.Context, in *backend.Instance, locks bool) (*SQL, error)
 	return s, nil
 }
 
-// Waiting counts those who wait for a row or a user lock.
+// Waiting counts connections that wait for a row or a user lock.
 func (s *SQL) Waiting(ctx context.Context) (n int, err error) {
 	if err := s.store.Read(ctx, &n, s.query); err != nil {
-		return 0, fmt.Errorf("ask the SQL server who waits: %w", err)
+		return 0, fmt.Errorf("ask the SQL server for its waiters: %w", err)
 	}
 	return n, nil
 }

@@ -27,7 +27,7 @@ func (b *bench) deadHolder(ctx context.Context) (Cell, error) {
 	if b.info.Locker != nil {
 		contenders := buyers(3, explore.Locks, explore.Locks, explore.Locks)
 		scenarios = append(scenarios,
-			&explore.Scenario{Name: "two contenders find what a third has left behind who died", Buyers: contenders, DiesFirst: true},
+			&explore.Scenario{Name: "a third contender dies first; two find what it left behind", Buyers: contenders, DiesFirst: true},
 			&explore.Scenario{Name: "one has the lock, two wait for it, one may die", Buyers: contenders, InLine: true,
 				Faults: []explore.Fault{fault.Dies}})
 	}

@@ -9,7 +9,7 @@ import (
 var (
 	_ = addQuestion(Question{
 		column: 10, ID: "oversell", Title: "no oversell",
-		Asks: "Two buyers in one process, all orders of their commands: is ever more sold than there was?",
+		Asks: "Two buyers in one process, every schedule of their commands: is ever more sold than there was?",
 		ask: func(b *bench, ctx context.Context) (Cell, error) {
 			s, err := b.sound(ctx, 1)
 			if err != nil {

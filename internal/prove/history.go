@@ -15,7 +15,7 @@ import (
 	"seckill/internal/seckill"
 )
 
-// A history is a storm as its buyers saw it: who asked when, and what they
+// A history is a load run as its buyers saw it: when each asked, and what they
 // were told when. The audit looks at the ledger's end alone; this looks at every
 // `remaining` on the way.
 type history struct {

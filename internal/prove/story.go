@@ -35,7 +35,7 @@ func newStory(sku int64, s *explore.Scenario) *story {
 		inside: map[string]context.Context{}, said: map[string]string{}}
 }
 
-// storyLimit bounds the steps of a buyer who polls.
+// storyLimit bounds the steps of a polling buyer.
 const storyLimit = 200
 
 // tell adds a step and returns its number; -1 if it is a repetition.

@@ -133,7 +133,7 @@ func (b *bench) waits(ctx context.Context) (Cell, error) {
 	during := second.Commands()
 	first.leave()
 	if err := <-got; err != nil {
-		return Cell{}, fmt.Errorf("the buyer who waited was told: %w", err)
+		return Cell{}, fmt.Errorf("the waiting buyer was told: %w", err)
 	}
 	return Cell{Answer: Measured, Text: describeWait(during)}, nil
 }
@@ -146,7 +146,7 @@ func refusedOrIn(err error, refused, in string) (Cell, error) {
 	case errors.Is(err, seckill.ErrBusy):
 		return Cell{Answer: Measured, Text: refused}, nil
 	}
-	return Cell{}, fmt.Errorf("a buyer who met the holder was told: %w", err)
+	return Cell{}, fmt.Errorf("a buyer that met the holder was told: %w", err)
 }
 
 func describeWait(during []*tap.Command) string {
@@ -187,7 +187,7 @@ func few(n int) string {
 	return "many commands"
 }
 
-// order has six buyers queue behind a seventh and looks who gets the lock when.
+// order queues six buyers behind a seventh and records the order in which they get the lock.
 func (b *bench) order(ctx context.Context) (Cell, error) {
 	s, err := b.sound(ctx, 2)
 	if err != nil {

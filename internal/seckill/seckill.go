@@ -82,7 +82,7 @@ var (
 	ErrConflict     = errors.New("conflict: somebody else changed the stock meanwhile")
 	ErrUnavailable  = errors.New("a backend is unavailable") // and provably nothing was taken
 
-	// ErrUnknown marks an outcome that nobody knows yet, such as a COMMIT
+	// ErrUnknown marks an outcome that is not known, such as a COMMIT
 	// whose answer was lost. Look the order up by its RequestID.
 	ErrUnknown = errors.New("the outcome is unknown")
 )

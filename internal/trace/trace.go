@@ -61,7 +61,7 @@ const (
 	// stock is enough for the first buyer, or for the second, not for both.
 	stock     = 2
 	maxBuyers = 2
-	// maxSteps keeps a buyer who polls from filling a page.
+	// maxSteps keeps a polling buyer from filling a page.
 	maxSteps = 500
 )
 
@@ -173,7 +173,7 @@ func (s *sale) record(ctx context.Context, t *Trace) error {
 		all.Go(func() {
 			p, enter := purchase(i, b, "1"), sync.OnceFunc(gate.pass)
 			r, err := s.strategy.Deduct(tap.With(ctx, &buyer{recorder: s.recorder, name: b.Name, enter: enter}), p)
-			enter() // who sends nothing keeps nobody waiting
+			enter() // a buyer that sends nothing blocks no other
 			told[i] = tell(p, r, err)
 			t.Told[i] = explore.Answer{Who: b.Name, Answer: s.recorder.Plain(answer(r, err))}
 		})

@@ -128,7 +128,7 @@ func TestActorsHaveWords(t *testing.T) {
 		{"who":"G","renewer":true,"command":"(renewer) its time has come"},
 		{"who":"G","renewer":true,"backend":"redis","command":"(renewer) evalsha 1 lock t1"},
 		{"who":"G","backend":"work","command":"works under the lock"},
-		{"who":"G","result":"gives up: nobody will ever wake him"}],
+		{"who":"G","result":"gives up: nothing will ever wake them"}],
 		"problems":[{"rule":"early","message":"one sold"}],"told":[]}`
 	path := filepath.Join(t.TempDir(), "actors.json")
 	if err := os.WriteFile(path, []byte(file), 0o644); err != nil {

@@ -205,7 +205,7 @@ func (t *trap) letGo() {
 	})
 }
 
-// hold is deaf to the buyer's context, as who hangs is.
+// hold ignores the buyer's context, as a hung process does.
 func (t *trap) hold() {
 	timer := time.NewTimer(time.Duration(t.status.For) * time.Millisecond)
 	defer timer.Stop()

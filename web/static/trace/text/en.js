@@ -50,7 +50,7 @@ export default {
   commands: {
     'works under the lock': 'works under the lock', 'its time has come': 'the time to renew has come', "wait: the lock's renewer": 'waits for its renewer',
   },
-  results: { waits: 'waits', 'is delayed': 'no answer in time', 'gives up: nobody will ever wake him': 'gives up: nothing will ever wake it' },
+  results: { waits: 'waits', 'is delayed': 'no answer in time', 'gives up: nothing will ever wake them': 'gives up: nothing will ever wake them' },
   /** What a buyer of a scenario does. */
   does(b) {
     const units = b.quantity ? ` ${count(b.quantity)}` : '';

@@ -47,7 +47,7 @@ export default {
   commands: {
     'works under the lock': '持锁工作', 'its time has come': '到了续期的时候', "wait: the lock's renewer": '等自己的续期线程',
   },
-  results: { waits: '等待', 'is delayed': '没有及时答复', 'gives up: nobody will ever wake him': '放弃：再也不会被唤醒' },
+  results: { waits: '等待', 'is delayed': '没有及时答复', 'gives up: nothing will ever wake them': '放弃：再也不会被唤醒' },
   /** 场景里的参与者做什么。 */
   does(b) {
     const units = b.quantity ? ` ${count(b.quantity)} 件` : '';
