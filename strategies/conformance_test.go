@@ -54,8 +54,11 @@ func TestConformance(t *testing.T) {
 func conform(t *testing.T, info catalog.Info, config backend.Config, sku int64) {
 	instances := openTwo(t, config)
 	calm := patient
-	if info.Name == "zk-norecheck" { // where a waiter gives up, the next walks in
+	switch info.Name {
+	case "zk-norecheck": // where a waiter gives up, the next walks in
 		calm.LockWait = time.Minute
+	case "redis-get-set": // the last waiters wait for a lock that no one takes again
+		calm.LockWait = 3 * time.Second
 	}
 	h := newHarness(t, info, instances, calm, sku)
 	t.Run("one buyer after the other", h.oneByOne)
