@@ -99,7 +99,7 @@ func TestDelayedTake(t *testing.T) {
 	if err := second.Release(t.Context()); err != nil {
 		t.Errorf("the holder was robbed by a late command: %v", err)
 	}
-	late.arrive(t, in) // nobody's: it delays this process's next buyer by nothing
+	late.arrive(t, in) // no holder's: it does not delay this process's next buyer
 	if err := hold(t, here).Release(t.Context()); err != nil {
 		t.Error(err)
 	}

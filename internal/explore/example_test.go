@@ -113,7 +113,7 @@ func TestReplayDiverges(t *testing.T) {
 	if _, err := w.Replay(t.Context(), e); !errors.Is(err, explore.ErrDiverged) || !strings.Contains(err.Error(), "not a lock") {
 		t.Errorf("conditional is to be locked: %v", err)
 	}
-	// Somebody's turn who is not there, or who has long finished.
+	// The turn of a buyer that does not exist or has finished.
 	naive := open(t, sqlrow.Naive)
 	for _, who := range []string{"C", "A"} {
 		longer, _ := counterexample(t)

@@ -62,7 +62,7 @@ func named(t *testing.T, name string) catalog.Info {
 	return catalog.Info{}
 }
 
-// two is a scenario of two buyers, each in a process of his own, with enough
+// two is a scenario of two buyers, each in a process of their own, with enough
 // for both.
 func two(does explore.Does) *explore.Scenario {
 	return &explore.Scenario{Name: "two buyers", Stock: 5, Buyers: []explore.Buyer{
@@ -121,9 +121,9 @@ func table(o *explore.Schedule) string {
 }
 
 // Conditional is four commands a buyer: BEGIN, UPDATE, INSERT, COMMIT. Two of
-// them could go in 8!/(4!·4!) = 70 orders, if nobody waited for the row from
-// the other's UPDATE to his COMMIT. The numbers say that no order is missing,
-// none is run twice, and that a waiter takes no turn.
+// them could go in 8!/(4!·4!) = 70 orders, if neither waited for the row from
+// the other's UPDATE to the COMMIT. The numbers say that no schedule is missing,
+// none runs twice, and a waiter takes no turn.
 func TestTreesOfKnownSize(t *testing.T) {
 	for _, c := range []struct {
 		info   catalog.Info
@@ -166,11 +166,11 @@ func TestCounterexampleHasFewestPreemptions(t *testing.T) {
 }
 
 // Who waits inside a server is taken for that, by the server's word, and the
-// step that woke him says so.
+// step that wakes them says so.
 func TestWaitersAreBlocked(t *testing.T) {
 	for _, c := range []struct {
 		info catalog.Info
-		at   string // what he waits in
+		at   string // what B waits in
 	}{
 		{sqlrow.ForUpdate, "SELECT num FROM stock WHERE id = 1 FOR UPDATE"},
 		{sqlrow.Conditional, "UPDATE stock"},
@@ -190,7 +190,7 @@ func TestWaitersAreBlocked(t *testing.T) {
 			if len(o.Problems) > 0 || !o.Buyers[1].Waited || o.Buyers[1].WaitedFor > 0 {
 				t.Fatalf("B is to wait until A has finished, and no longer:\n%s", table(o))
 			}
-			last, woken := "", false // B's last command before he was woken
+			last, woken := "", false // B's last command before being woken
 			for _, s := range o.Steps {
 				if s.Who == "B" && !woken {
 					last = s.Command
@@ -204,7 +204,7 @@ func TestWaitersAreBlocked(t *testing.T) {
 	}
 }
 
-// A poll that nobody moved before fails as the last one did: it is no new turn.
+// A poll fails as the last one did unless something changed: it is no new turn.
 func TestPollersTreeIsFinite(t *testing.T) {
 	w := open(t, redislock.RedisLua)
 	first := search(t, w, two(explore.Buys), explore.Limits{Preemptions: -1, All: true})
@@ -232,7 +232,7 @@ func TestLimits(t *testing.T) {
 	}
 	if _, err := w.Search(t.Context(), two(explore.Locks), explore.Limits{}); err == nil ||
 		!strings.Contains(err.Error(), "is not a lock") {
-		t.Errorf("somebody locks what is no lock: %v", err)
+		t.Errorf("a strategy that is no lock was locked: %v", err)
 	}
 }
 

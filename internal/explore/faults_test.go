@@ -14,7 +14,7 @@ import (
 	"seckill/strategies/sqlrow"
 )
 
-// before are A's turns up to, and without, his first command that begins with
+// before are A's turns up to, and without, the first command that begins with
 // one of words.
 func before(t *testing.T, w *explore.World, s *explore.Scenario, words ...string) []explore.Choice {
 	t.Helper()
@@ -62,7 +62,7 @@ func TestTheDeadDoNotCleanUp(t *testing.T) {
 		}
 		died := o.Steps[len(choices)]
 		if !slices.ContainsFunc(died.Values, func(v explore.Value) bool { return v.Name == "seckill:lock:stock:1" && v.Value != "—" }) {
-			t.Errorf("his lock is not there any more: %+v", died.Values)
+			t.Errorf("the lock is not there any more: %+v", died.Values)
 		}
 		if b := o.Buyers[1]; b.Err != nil || b.WaitedFor != 1 || b.Receipt.Remaining != 4 || len(o.Problems) > 0 {
 			t.Errorf("B: %+v, want one unit after one lease:\n%s", b, table(o))
@@ -84,7 +84,7 @@ func TestTheDeadDoNotCleanUp(t *testing.T) {
 		o := again(t, w, s, happens(before(t, w, s, "COMMIT"), "A", fault.Dies)...)
 		left := slices.ContainsFunc(o.Left, func(v explore.Value) bool { return v.Name == "seckill:lock:stock:1" && v.Value != "—" })
 		if b := o.Buyers[1]; !left || !b.GaveUp || !broke(o, explore.RuleStuck) {
-			t.Errorf("B: %+v (left: %v), want that he waits for ever:\n%s", b, o.Left, table(o))
+			t.Errorf("B: %+v (left: %v), want an endless wait:\n%s", b, o.Left, table(o))
 		}
 	})
 }
@@ -96,7 +96,7 @@ func TestSearchLetsThemDie(t *testing.T) {
 	s.Next = true
 	res := search(t, open(t, redislock.RedisSetNX), s, explore.Limits{Preemptions: 2})
 	if res.First == nil || !broke(res.First, explore.RuleStuck) || res.Faulty == 0 {
-		t.Errorf("redis-setnx: %+v, want somebody stuck", res)
+		t.Errorf("redis-setnx: %+v, want a stuck buyer", res)
 	}
 	res = search(t, open(t, sqlrow.Conditional), s, explore.Limits{Preemptions: 0})
 	if res.Broken != 0 || res.Faulty < 8 {
@@ -104,8 +104,8 @@ func TestSearchLetsThemDie(t *testing.T) {
 	}
 }
 
-// The reply to COMMIT is lost: the buyer must not be told that he got nothing.
-// COMMIT itself is lost: he gets nothing, and cannot know it either.
+// The reply to COMMIT is lost: the buyer must not be told that nothing was sold.
+// COMMIT itself is lost: nothing is sold, and the buyer cannot know it either.
 func TestLostCommit(t *testing.T) {
 	w := open(t, sqlrow.Conditional)
 	for fault, left := range map[explore.Fault]int64{fault.ReplyLost: 2, fault.CommandLost: 4} {
@@ -124,18 +124,18 @@ func TestLostCommit(t *testing.T) {
 	}
 }
 
-// The reply to UPDATE is lost: the transaction is rolled back, and nobody waits
+// The reply to UPDATE is lost: the transaction is rolled back, and no one waits
 // for its row.
 func TestLostReplyRollsBack(t *testing.T) {
 	w := open(t, sqlrow.Conditional)
 	s := withFault(two(explore.Buys), fault.ReplyLost)
 	o := again(t, w, s, happens(before(t, w, s, "UPDATE"), "A", fault.ReplyLost)...)
 	if a := o.Buyers[0]; a.Err == nil || !a.NothingTaken() || o.Buyers[1].Receipt.Remaining != 4 || len(o.Problems) > 0 {
-		t.Errorf("A was told %v, want that he got nothing; B's receipt is %+v:\n%s", a.Err, o.Buyers[1].Receipt, table(o))
+		t.Errorf("A was told %v, want nothing sold; B's receipt is %+v:\n%s", a.Err, o.Buyers[1].Receipt, table(o))
 	}
 }
 
-// The lease ends while the holder is paused before his write: his successor
+// The lease ends while the holder is paused before the write: the successor
 // gets in, and one of them writes over the other. Two holders are no lie of the
 // lock's then.
 func TestLeaseEndsUnderItsHolder(t *testing.T) {
@@ -173,6 +173,6 @@ func TestTwoCleanUpAfterTheDead(t *testing.T) {
 	}
 	res = search(t, open(t, redislock.RedisLua), s, explore.Limits{Preemptions: 2, All: true, Schedules: 200})
 	if res.Broken > 0 || res.Faulty == 0 {
-		t.Errorf("redis-lua: %+v, want that nobody is harmed:\n%s", res, table(res.First))
+		t.Errorf("redis-lua: %+v, want no harm:\n%s", res, table(res.First))
 	}
 }

@@ -25,7 +25,7 @@ import (
 	"seckill/strategies/redislock"
 )
 
-// final: nobody cancels in these scenarios.
+// final: no cancellations in these scenarios.
 type final struct{}
 
 func (final) Restore(context.Context, string) error { return errors.ErrUnsupported }
@@ -257,7 +257,7 @@ func (l *turnlessLock) Acquire(ctx context.Context, key string, o lock.Options) 
 	}), nil
 }
 
-// byBuyer takes a lock that nobody else takes.
+// byBuyer takes a lock of the buyer's own.
 func byBuyer(g *lock.Guarded) seckill.Strategy { return &buyersOwn{g} }
 
 type buyersOwn struct{ *lock.Guarded }

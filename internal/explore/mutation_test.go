@@ -34,7 +34,7 @@ func TestMutationsAreCaught(t *testing.T) {
 	expiring.Name = "two contenders, a lease ends"
 	all, twice, once := explore.Limits{Preemptions: -1}, explore.Limits{Preemptions: 2}, explore.Limits{Preemptions: 1}
 	const early, always, forAll = "unlocks before its COMMIT", "takes a busy lock for its own", "names the lock after the buyer"
-	const blind = "deletes the key, whoever's it is"
+	const blind = "deletes the key, whoever holds it"
 	zk := recipe(zklock.ZK, func(d catalog.Deps) lock.Locker { return &zkQueue{zk: d.ZooKeeper} })
 	etcd := recipe(etcdlock.Etcd, func(d catalog.Deps) lock.Locker { return &etcdQueue{etcd: d.Etcd} })
 

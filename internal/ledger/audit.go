@@ -77,7 +77,7 @@ type Evidence struct {
 	// judged alone. An empty, non-nil slice is a run without demand.
 	Told []Told
 	// Sums add up what buyers were told, counted apart from Told; nil when
-	// nobody counted.
+	// they were not counted.
 	Sums *Sums
 	// Patience is the longest wait for a lock plus the longest lease (and what
 	// else may rightly keep buyers waiting, such as an outage that was planned):

@@ -32,8 +32,8 @@ const (
 )
 
 // Claims say which requests are being worked on, by any process on the
-// database. A request is a user and an idempotency key; whoever has claimed it
-// is the only one to sell for it.
+// database. A request is a user and an idempotency key; only the process that
+// has claimed it sells for it.
 //
 // A claim is a named lock of one session that the process keeps for this
 // purpose (GET_LOCK). It ends with release; when the process dies the server

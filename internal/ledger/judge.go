@@ -165,7 +165,7 @@ func (t *Trial) checkRun() {
 	s := t.Snapshot.Stock
 	if s.Initial != t.Initial || t.Run != 0 && s.Run != t.Run {
 		t.violate(RuleInitialChanged, fmt.Sprintf(
-			"the sale was reset by somebody else: it was set to %d units in run %d, the ledger says %d units in run %d",
+			"the sale was reset by another client: it was set to %d units in run %d, the ledger says %d units in run %d",
 			t.Initial, t.Run, s.Initial, s.Run),
 			Params{"initial": t.Initial, "run": t.Run, "found": s.Initial, "found_run": s.Run}, examples{})
 	}

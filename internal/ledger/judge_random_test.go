@@ -214,7 +214,7 @@ func TestJudgeRandomSales(t *testing.T) {
 				continue
 			}
 			if r := Judge(s.Evidence); r.Verdict == Held {
-				t.Fatalf("seed %d: %s, and nobody noticed", seed, name)
+				t.Fatalf("seed %d: %s, and no rule noticed", seed, name)
 			}
 			caught[name]++
 		}

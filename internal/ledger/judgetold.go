@@ -102,7 +102,7 @@ const onItsWay = 50 * time.Millisecond
 //   - A call without an answer may have got the order at any time after it was
 //     sent, also after the refusal (its process was paused). It counts against
 //     sold_out and duplicate only, whose reason does not pass.
-//   - sold_out beside the call that got the order is no proof when somebody
+//   - sold_out beside the call that got the order is no proof when a buyer
 //     cancelled meanwhile: the unit may have come back.
 //   - duplicate is none when the buyer had an order of another request.
 //   - busy and conflict pass within a moment: they count when the order had been

@@ -88,7 +88,7 @@ func second1(_ ledger.Order, err error) error { return err }
 // A reset that comes between the look at an order and the giving back: the
 // units go nowhere, and the order stays.
 func TestNothingIsGivenBackToTheNextRun(t *testing.T) {
-	s := onServer(t) // SQLite lets nobody in between
+	s := onServer(t) // SQLite allows no interleaving
 	ctx := t.Context()
 	set, _ := s.Reset(ctx, sku, "", 5)
 	r, err := sell(ctx, s, seckill.Purchase{SKU: sku, User: 1, Quantity: 2, RequestID: "a"}, set.Run)

@@ -51,7 +51,7 @@ func TestNoOrderBeforeTheStart(t *testing.T) {
 			break
 		}
 		if refused == 0 {
-			t.Error("nobody was refused: nothing is proven")
+			t.Error("no purchase was refused: nothing is proven")
 		}
 		snap, err := s.Snapshot(t.Context(), sku)
 		if err != nil || snap.Stock.Num != 9 || len(snap.Orders) != 1 {

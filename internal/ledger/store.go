@@ -274,7 +274,7 @@ func (s *Store) Reset(ctx context.Context, id int64, name string, stock int64) (
 //
 // The fence of a new run is 0: fencing tokens of the run before may be of
 // another lock, which counts in other steps. A late holder of that run cannot
-// use the low fence, because whoever checks tokens checks the run with them:
+// use the low fence, because every check of a token checks the run, too:
 // the pair of run and fence never falls (package lock, fenced.go).
 func (s *Store) Schedule(ctx context.Context, id int64, name string, stock int64, starts *Moment) (Stock, error) {
 	var st Stock

@@ -91,7 +91,7 @@ func TestJudgeTotals(t *testing.T) {
 		{"fewer than told", Totals{10, 2, 8}, Sums{Requests: 9, Sold: 7, Wanted: 1}, Lost, RuleFewerThanTold},
 		{"more than told", Totals{10, 0, 10}, Sums{Requests: 9, Sold: 6, Unknown: 1, Wanted: 1}, Lost, RuleMoreThanTold},
 		{"undersold", Totals{10, 2, 8}, Sums{Requests: 9, Sold: 6, SoldOut: 1, Wanted: 1}, Lost, RuleUndersold},
-		{"not undersold: he wanted more", Totals{10, 2, 8}, Sums{Requests: 9, Sold: 6, SoldOut: 3, Wanted: 1}, Held, ""},
+		{"not undersold: they wanted more", Totals{10, 2, 8}, Sums{Requests: 9, Sold: 6, SoldOut: 3, Wanted: 1}, Held, ""},
 		{"nothing sold", Totals{10, 8, 2}, Sums{Requests: 9, Wanted: 1}, Lost, RuleNothingSold},
 		{"reset meanwhile", Totals{11, 1, 10}, Sums{Requests: 9, Sold: 8, Wanted: 1}, NotValid, RuleInitialChanged},
 	} {

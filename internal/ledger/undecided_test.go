@@ -25,7 +25,7 @@ func onServer(t *testing.T) *ledger.Store {
 }
 
 // An order that is written and not committed is waited for, by those who ask
-// for this very request; the stock row, which somebody else holds, is not.
+// for this very request; the stock row, which another session holds, is not.
 func TestUndecidedWaitsForTheOrderOnly(t *testing.T) {
 	s := onServer(t)
 	set, err := s.Reset(t.Context(), sku, "", 5)

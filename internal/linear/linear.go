@@ -173,7 +173,7 @@ func inOrder(initial int64, ops []Op) (why string) {
 }
 
 // window is the first n operations by their call. Of those that were still
-// under way when the next was called nobody knows whether that one came first,
+// under way when the next was called it is not known whether they came first,
 // so they may or may not have happened.
 func window(ops []Op, n int) []Op {
 	slices.SortStableFunc(ops, func(a, b Op) int { return cmp.Compare(a.Call, b.Call) })

@@ -158,7 +158,7 @@ func TestHTML(t *testing.T) {
 		t.Errorf("%d cells, want 9: one that was not computed has its place, too", n)
 	}
 	if strings.Contains(got, "<died>") || strings.Contains(got, "src=") {
-		t.Error("the page holds somebody else's markup, or needs another file")
+		t.Error("the page holds injected markup, or needs another file")
 	}
 }
 

@@ -78,7 +78,7 @@ func TestMatrixIsAsTheyShouldBe(t *testing.T) {
 			}
 			switch e := kept[c.Example]; {
 			case c.Answer == prove.NotAsked && c.Text == "":
-				t.Errorf("%s, %s does not apply, and nobody says why", want.strategy, q.ID)
+				t.Errorf("%s, %s does not apply, without a reason", want.strategy, q.ID)
 			case q.ID == "history" || c.Answer == prove.NotAsked:
 			case c.Schedules == 0:
 				t.Errorf("%s, %s: %+v, want a number of schedules", want.strategy, q.ID, c)
@@ -230,7 +230,7 @@ func TestServerDiesInMidProof(t *testing.T) {
 	}
 }
 
-// When the caller has had enough, what was computed is his.
+// A cancelled caller gets what was computed so far.
 func TestProofIsInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

@@ -7,7 +7,7 @@ import (
 	"seckill/internal/explore"
 )
 
-// Two are inside at once only if the first has not been told that he is not.
+// Two are inside at once only if the first has not been told otherwise.
 func TestStorySeesTwoHolders(t *testing.T) {
 	for name, c := range map[string]struct {
 		between func(*story, context.CancelFunc)
@@ -33,7 +33,7 @@ func TestStorySeesTwoHolders(t *testing.T) {
 	}
 }
 
-// Who polls repeats himself; the story does not.
+// A poller repeats commands; the story does not.
 func TestStoryLeavesRepetitionsOut(t *testing.T) {
 	s := newStory(77, &explore.Scenario{})
 	for _, command := range []string{"get stock:77", "get stock:77", "set stock:77", "get stock:77"} {

@@ -1,5 +1,5 @@
-// Package seckill is the domain of a flash sale: what a buyer asks for, what
-// he gets, and what every way of deducting stock must answer. It imports the
+// Package seckill is the domain of a flash sale: what a buyer asks for and
+// gets, and what every way of deducting stock must answer. It imports the
 // standard library only; everything else in the program imports it.
 package seckill
 
@@ -79,7 +79,7 @@ var (
 	ErrSoldOut      = errors.New("sold out")
 	ErrDuplicate    = errors.New("this user already has an active order for this SKU")
 	ErrBusy         = errors.New("busy: waited as long as allowed") // try again later
-	ErrConflict     = errors.New("conflict: somebody else changed the stock meanwhile")
+	ErrConflict     = errors.New("conflict: another buyer changed the stock meanwhile")
 	ErrUnavailable  = errors.New("a backend is unavailable") // and provably nothing was taken
 
 	// ErrUnknown marks an outcome that is not known, such as a COMMIT

@@ -134,7 +134,7 @@ func TestOneIsCaughtAndGoesOn(t *testing.T) {
 	}
 }
 
-// A purchase that nobody wants to stop pays for one look at a number.
+// A purchase with no watcher pays for one atomic load.
 func TestNothingArmedCostsNothing(t *testing.T) {
 	var points point.Points
 	var counter tap.Counter
@@ -142,7 +142,7 @@ func TestNothingArmedCostsNothing(t *testing.T) {
 	if n := testing.AllocsPerRun(1000, func() {
 		if points.Watch(&counter, "x", nil, seckill.Purchase{SKU: 1}) != &counter ||
 			none.Watch(&counter, "x", nil, seckill.Purchase{SKU: 1}) != &counter {
-			t.Error("somebody watches")
+			t.Error("a watcher is left")
 		}
 	}); n != 0 {
 		t.Errorf("%v allocations, want none", n)
