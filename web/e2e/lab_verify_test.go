@@ -61,7 +61,7 @@ func TestRealLabToItsEnd(t *testing.T) {
 	second.click("button.stop")
 	for _, each := range []*tab{tb, second} {
 		each.says(".banner .word", "NOT VALID") // interrupted, and audited all the same
-		each.says(".rules", "interrupted")
+		each.says(".rules", "Interrupted after")
 	}
 
 	t.Log("a service that dies is shown")
