@@ -79,7 +79,7 @@ bench: build
 ## build: compile bin/seckill
 build: $(BIN)
 $(BIN): $(SOURCES)
-	$(GO) build -o $@ ./cmd/seckill
+	$(GO) build -ldflags="-s -w" -o $@ ./cmd/seckill
 
 ## lint: golangci-lint with the checks of .golangci.yml (builds the linter the first time, a few minutes)
 .PHONY: lint cover vuln
