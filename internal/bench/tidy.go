@@ -7,12 +7,14 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+	"github.com/redis/go-redis/v9"
 
 	"seckill/internal/backend"
 )
 
 // tidy removes what locks leave at a place although they were given back: the
-// node over a queue of nodes, and the rows that stay for the next time.
+// node over a queue of nodes, the rows that stay for the next time, and the
+// number of the last grant.
 func (p *place) tidy() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -20,7 +22,7 @@ func (p *place) tidy() error {
 		return nil
 	}
 	in := p.instances[0]
-	err := errors.Join(p.tidyNodes(ctx, in.ZooKeeper), p.tidyRows(ctx, in))
+	err := errors.Join(p.tidyNodes(ctx, in.ZooKeeper), p.tidyRows(ctx, in), p.tidyGrants(ctx, in.Redis))
 	if err != nil {
 		return fmt.Errorf("something is left behind on the servers: %w", err)
 	}
@@ -45,6 +47,14 @@ func (p *place) tidyNodes(ctx context.Context, c *backend.ZooKeeperClient) error
 		}
 	}
 	return nil
+}
+
+// tidyGrants removes the number of the last grant, which outlives its lock.
+func (p *place) tidyGrants(ctx context.Context, c redis.UniversalClient) error {
+	if c == nil {
+		return nil
+	}
+	return c.Del(ctx, "{"+lockName(p.sku)+"}:grants").Err()
 }
 
 func (p *place) tidyRows(ctx context.Context, in *backend.Instance) error {
