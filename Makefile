@@ -1,4 +1,4 @@
-# Two commands: make demo and make test. Both install what is missing. make alone lists the others.
+# make demo starts the lab, make test runs the tests. Both install what is missing. make alone lists all targets.
 .DEFAULT_GOAL := help
 GO      ?= go
 BIN     := bin/seckill
@@ -22,7 +22,8 @@ PACKAGES  := ./cmd/seckill ./strategies ./web/e2e ./loadtest ./internal/prove ./
 
 # help lists the targets, from their comments.
 help:
-	@sed -n 's/^## \([a-z]*\): /make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 14
+	@echo 'Start with "make demo". Targets:'
+	@sed -n 's/^## \([a-z]*\): /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 17
 
 ## demo: install what is missing, start everything, show the page
 demo: build
@@ -33,7 +34,7 @@ demo: build
 test: build ready
 	$(RUN) -timeout 25m $(PACKAGES)
 
-## verify: the same and the slow tests; then both on Oracle MySQL, if SECKILL_TEST_MYSQL_DSN is the DSN of one
+## verify: run these and the slow tests (an hour); with SECKILL_TEST_MYSQL_DSN all of them again on that MySQL
 verify: export GOFLAGS += -tags=verify
 verify: build ready
 	@SECKILL_TEST_MYSQL_DSN= $(MAKE) --no-print-directory verify-once
@@ -55,23 +56,23 @@ check-staticcheck:
 compile:
 	$(GO) build -race -v ./...
 
-## prove: compute the guarantee matrix anew, with its counterexamples (half an hour; on the MySQL of PROVE_MYSQL_DSN, too)
+## prove: compute the guarantee matrix anew, with its counterexamples (half an hour; with PROVE_MYSQL_DSN also on that MySQL)
 prove: build
 	$(BIN) deps
 	@touch bin/prove.begun
-	$(BIN) prove --topology single,cluster $(if $(PROVE_MYSQL_DSN),--mysql-dsn private --mysql-dsn '$(PROVE_MYSQL_DSN)') --examples web/guarantees --json web/guarantees/matrix.json --readme README.md
+	$(BIN) prove --topology single,cluster $(if $(PROVE_MYSQL_DSN),--mysql-dsn private --mysql-dsn '$(PROVE_MYSQL_DSN)') --examples web/guarantees --json web/guarantees/matrix.json --readme docs/guarantees.md
 	@find web/guarantees -name '*.json' ! -newer bin/prove.begun -delete
 
-## figures: measure the figures of the README and the lessons anew (a quarter of an hour, on a machine that does nothing else)
+## figures: measure the figures of docs/figures.md and the lessons anew (a quarter of an hour, on an idle machine)
 figures: build
 	$(BIN) deps
 	$(BIN) compare --strategies all --html bin/compare.html --json bin/compare.json
 	$(BIN) bench locks --contenders 8 --for 1s --json bin/locks.json
 	$(BIN) bench claims --json bin/claims.json
 	$(BIN) figures --compare bin/compare.json --locks bin/locks.json --claims bin/claims.json \
-		--json web/static/figures.json --readme README.md
+		--json web/static/figures.json --readme docs/figures.md
 
-## bench: the benchmarks, on real servers
+## bench: run the Go benchmarks on real servers
 bench: build
 	$(BIN) deps
 	$(GO) test -run '^$$' -bench . -benchtime 2s ./...
@@ -103,4 +104,5 @@ deps: build
 
 ## clean: remove what was built here; installed servers and the history of runs stay
 clean:
-	rm -rf bin
+	@rm -rf bin
+	@echo 'Removed bin. Installed servers, and the history of runs, stay.'

@@ -1,127 +1,154 @@
 package main
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/alecthomas/kong"
-
-	"seckill/internal/prove"
 )
 
-// pages are the README and what it links to.
+// pages are all Markdown files for readers of the repository, by their path
+// from its root. Lessons and chapters have tests of their own.
 func pages(t *testing.T) map[string]string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("there are no pages in docs (%v)", err)
-	}
 	texts := map[string]string{}
-	for _, file := range append(files, filepath.Join(root, "README.md")) {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
+	for _, pattern := range []string{"*.md", "docs/*.md"} {
+		files, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil || len(files) < 4 {
+			t.Fatalf("%s: %d pages (%v)", pattern, len(files), err)
 		}
-		texts[file] = string(text)
+		for _, file := range files {
+			name, err := filepath.Rel(root, file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			texts[filepath.ToSlash(name)] = read(t, file)
+		}
 	}
 	return texts
 }
 
+func page(t *testing.T, name string) string {
+	t.Helper()
+	return read(t, filepath.Join(root, filepath.FromSlash(name)))
+}
+
+func read(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
 var (
-	link    = regexp.MustCompile(`\]\(([^)#\s]+)[^)]*\)`)
-	command = regexp.MustCompile("`((?:seckill prove|go test) [^`]+)`")
+	link    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	fence   = regexp.MustCompile("(?ms)^( *)```[a-z]*\n(.*?)^ *```$")
+	heading = regexp.MustCompile(`(?m)^#+ (.+)$`)
 )
 
-// A link to a file leads somewhere.
+// A link to a file or a heading leads somewhere.
 func TestLinksOfThePages(t *testing.T) {
-	for page, text := range pages(t) {
+	texts := pages(t)
+	for name, text := range texts {
 		for _, m := range link.FindAllStringSubmatch(text, -1) {
 			if strings.Contains(m[1], "://") {
 				continue
 			}
-			if _, err := os.Stat(filepath.Join(filepath.Dir(page), m[1])); err != nil {
-				t.Errorf("%s links to nothing: %v", page, err)
+			path, anchor, _ := strings.Cut(m[1], "#")
+			to := name
+			if path != "" {
+				to = filepath.ToSlash(filepath.Join(filepath.Dir(name), path))
+			}
+			if _, err := os.Stat(filepath.Join(root, to)); err != nil {
+				t.Errorf("%s links to %s: %v", name, m[1], err)
+			}
+			if anchor != "" && !slices.Contains(anchors(texts[to]), anchor) {
+				t.Errorf("%s links to %s: there is no such heading, only %q", name, m[1], anchors(texts[to]))
 			}
 		}
 	}
 }
 
-// Every command of the page of bugs can be typed: its flags, strategies and
-// questions are known, the counterexample is kept, the test is there.
-func TestCommandsOfBugsFound(t *testing.T) {
-	text := pages(t)[filepath.Join(root, "docs", "bugs-found.md")]
-	commands := command.FindAllStringSubmatch(text, -1)
-	if len(commands) < 10 {
-		t.Fatalf("%d commands, want more", len(commands))
-	}
-	for _, m := range commands {
-		words := strings.Fields(m[1])
-		if words[0] == "go" {
-			checkGoTest(t, words)
-			continue
-		}
-		var c ProveCmd
-		parser, err := kong.New(&c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := parser.Parse(words[2:]); err != nil {
-			t.Errorf("%s: %v", m[1], err)
-		}
-		for _, id := range c.Questions {
-			if !asked(id) {
-				t.Errorf("%s: there is no question %q", m[1], id)
+// anchors are a page's headings, as GitHub names them in links.
+func anchors(text string) (names []string) {
+	for _, m := range heading.FindAllStringSubmatch(fence.ReplaceAllString(text, ""), -1) {
+		names = append(names, strings.Map(func(r rune) rune {
+			switch {
+			case r == ' ':
+				return '-'
+			case strings.ContainsRune("`*.,:;!?'\"()/·–—", r):
+				return -1
 			}
-		}
-		if c.Replay != "" {
-			checkReplay(t, c.Replay)
+			return r
+		}, strings.ToLower(m[1])))
+	}
+	return names
+}
+
+// Every page is reached from the README.
+func TestPagesAreReached(t *testing.T) {
+	text := page(t, "README.md")
+	for name := range pages(t) {
+		if name != "README.md" && !strings.Contains(text, "]("+name+")") {
+			t.Errorf("README.md has no link to %s", name)
 		}
 	}
 }
 
-func asked(id string) bool {
-	return slices.ContainsFunc(prove.Questions(), func(q prove.Question) bool { return q.ID == id })
-}
-
-// checkReplay: the file is there, or make prove has not asked its question yet.
-func checkReplay(t *testing.T, file string) {
-	t.Helper()
-	parts := strings.Split(filepath.Base(file), ".") // STRATEGY.QUESTION.json
-	if len(parts) != 3 || !asked(parts[1]) {
-		t.Errorf("%s: there is no such question", file)
-		return
-	}
-	if _, err := strategyNamed("--replay", parts[0]); err != nil {
-		t.Errorf("%s: %v", file, err)
-		return
-	}
-	if f, err := os.Open(filepath.Join(root, "web/guarantees/matrix.json")); err == nil {
-		defer f.Close()
-		m, err := prove.ReadMatrix(f)
-		if err != nil || !slices.ContainsFunc(m.Questions, func(q prove.Question) bool { return q.ID == parts[1] }) {
-			return
+// The README is read in a few minutes, in both languages, and these say the
+// same: commands, links, names of strategies and figures.
+func TestReadmesAgree(t *testing.T) {
+	en, zh := page(t, "README.md"), page(t, "README.zh.md")
+	for name, text := range map[string]string{"README.md": en, "README.zh.md": zh} {
+		if len(text) > 10_000 {
+			t.Errorf("%s has %d bytes, want at most 10,000: move something to docs", name, len(text))
 		}
 	}
-	checkExample(t, file, parts[0], parts[1])
+	for what, of := range map[string]func(string) []string{"commands": firstColumns, "links": links, "names": inlineCode, "figures": figuresIn} {
+		if a, b := of(en), of(zh); !slices.Equal(a, b) {
+			t.Errorf("%s: README.md has\n%q\nand README.zh.md\n%q", what, a, b)
+		}
+	}
 }
 
-// checkGoTest: go test PACKAGE -run NAME[/SUB] names a test.
-func checkGoTest(t *testing.T, words []string) {
-	t.Helper()
-	if len(words) != 5 || words[3] != "-run" {
-		t.Errorf("%q: want go test PACKAGE -run NAME", words)
-		return
+var columnEnds = regexp.MustCompile(`\s\s+.*| +#.*`)
+
+// firstColumns are the lines in fences without what is said about them.
+func firstColumns(text string) (lines []string) {
+	for _, m := range fence.FindAllStringSubmatch(text, -1) {
+		for line := range strings.Lines(m[2]) {
+			lines = append(lines, columnEnds.ReplaceAllString(strings.TrimSpace(line), ""))
+		}
 	}
-	name, sub, _ := strings.Cut(words[4], "/")
-	files, _ := filepath.Glob(filepath.Join(root, words[2], "*_test.go"))
-	if !slices.ContainsFunc(files, func(file string) bool {
-		text, err := os.ReadFile(file)
-		return err == nil && strings.Contains(string(text), "func "+name+"(") && strings.Contains(string(text), sub)
-	}) {
-		t.Errorf("%q: there is no such test", words)
+	return lines
+}
+
+func links(text string) (to []string) {
+	for _, m := range link.FindAllStringSubmatch(text, -1) {
+		if !strings.HasPrefix(m[1], "README") { // each leads to the other
+			to = append(to, m[1])
+		}
 	}
+	return to
+}
+
+// inlineCode are the words between backticks, each once: sentences put them in
+// other places in each language.
+func inlineCode(text string) []string {
+	words := map[string]bool{}
+	for _, m := range regexp.MustCompile("`([^`\n]+)`").FindAllStringSubmatch(fence.ReplaceAllString(text, ""), -1) {
+		words[m[1]] = true
+	}
+	return slices.Sorted(maps.Keys(words))
+}
+
+func figuresIn(text string) []string {
+	found := regexp.MustCompile(`\b\d[\d,.]*\d\b`).FindAllString(fence.ReplaceAllString(text, ""), -1)
+	slices.Sort(found)
+	return slices.Compact(found)
 }

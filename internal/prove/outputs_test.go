@@ -186,6 +186,30 @@ func TestReadme(t *testing.T) {
 	}
 }
 
+// Links lead from the page to the counterexamples, wherever the page is.
+func TestLinksAreRelativeToThePage(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.Mkdir("docs", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for page, link := range map[string]string{
+		"README.md":               "[✗](counterexamples/naive.oversell.json)",
+		"docs/guarantees.md":      "[✗](../counterexamples/naive.oversell.json)",
+		"docs/../docs/./other.md": "[✗](../counterexamples/naive.oversell.json)",
+	} {
+		write(t, page, begins+ends)
+		if err := byHand().PutIntoReadme(page); err != nil {
+			t.Fatal(err)
+		}
+		if got := read(t, page); !strings.Contains(got, link) {
+			t.Errorf("%s: no link %s in\n%s", page, link, got)
+		}
+		if err := byHand().InReadme(page); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // A README in which the matrix has no place stays as it is.
 func TestReadmeWithoutAPlace(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{

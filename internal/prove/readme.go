@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 )
 
@@ -13,7 +14,8 @@ const (
 	matrixEnds   = "<!-- /matrix -->"
 )
 
-// PutIntoReadme writes the matrix between the marks of a Markdown file.
+// PutIntoReadme writes the matrix between the marks of a Markdown file, with
+// links that lead from there to the counterexamples.
 func (m *Matrix) PutIntoReadme(file string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -25,11 +27,21 @@ func (m *Matrix) PutIntoReadme(file string) error {
 	}
 	var b bytes.Buffer
 	b.WriteString(before)
-	if err := m.WriteMarkdown(&b); err != nil {
+	if err := m.WriteMarkdown(&b, file); err != nil {
 		return err
 	}
 	b.WriteString(after)
 	return os.WriteFile(file, b.Bytes(), 0o666)
+}
+
+// linkFrom is the way from a page to a file; as it is where one path is
+// absolute and the other is not.
+func linkFrom(page, file string) string {
+	way, err := filepath.Rel(filepath.Dir(page), file)
+	if err != nil {
+		return file
+	}
+	return filepath.ToSlash(way)
 }
 
 // CheckReadme says why a Markdown file has no place for the matrix.
@@ -55,7 +67,7 @@ func (m *Matrix) InReadme(file string) error {
 		return fmt.Errorf("%s: %w", file, err)
 	}
 	var b bytes.Buffer
-	if err := m.WriteMarkdown(&b); err != nil {
+	if err := m.WriteMarkdown(&b, file); err != nil {
 		return err
 	}
 	if shown != b.String() {

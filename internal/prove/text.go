@@ -155,9 +155,9 @@ func pad(s string, width int) string {
 	return s + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(s)))
 }
 
-// WriteMarkdown writes the matrix for a README. Times are left out, so that
-// two runs give the same text.
-func (m *Matrix) WriteMarkdown(w io.Writer) error {
+// WriteMarkdown writes the matrix for a page, whose path links are relative to.
+// Times are left out, so that two runs give the same text.
+func (m *Matrix) WriteMarkdown(w io.Writer, page string) error {
 	var b strings.Builder
 	b.WriteString("| strategy |")
 	for _, q := range m.Questions {
@@ -167,7 +167,7 @@ func (m *Matrix) WriteMarkdown(w io.Writer) error {
 	for _, r := range m.Rows {
 		fmt.Fprintf(&b, "| `%s` |", r.Strategy)
 		for _, q := range m.Questions {
-			fmt.Fprintf(&b, " %s |", r.Cells[q.ID].markdown())
+			fmt.Fprintf(&b, " %s |", r.Cells[q.ID].markdown(page))
 		}
 		b.WriteString("\n")
 	}
@@ -182,12 +182,12 @@ func (m *Matrix) WriteMarkdown(w io.Writer) error {
 	return err
 }
 
-func (c Cell) markdown() string {
+func (c Cell) markdown(page string) string {
 	switch {
 	case c.Answer == Holds && c.Wait > 0:
 		return fmt.Sprintf("%s within %g s", c.Sign(), c.Wait)
 	case c.Answer == Breaks && c.Example != "":
-		return fmt.Sprintf("[✗](%s)", c.Example)
+		return fmt.Sprintf("[✗](%s)", linkFrom(page, c.Example))
 	case c.Answer == Measured:
 		short, _, _ := strings.Cut(c.Text, ";")
 		return short

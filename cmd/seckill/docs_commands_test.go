@@ -1,0 +1,190 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+
+	"seckill/internal/prove"
+)
+
+// Every seckill command line in the pages is one that the program accepts.
+func TestCommandsOfThePages(t *testing.T) {
+	inline := regexp.MustCompile("`(seckill [^`\n]+)`")
+	typed := regexp.MustCompile(`(?m)^\s*(?:\$ )?(?:bin/)?(seckill .+)$`)
+	checked := 0
+	for name, text := range pages(t) {
+		var lines []string
+		for _, m := range fence.FindAllStringSubmatch(text, -1) {
+			for _, line := range typed.FindAllStringSubmatch(m[2], -1) {
+				lines = append(lines, columnEnds.ReplaceAllString(line[1], ""))
+			}
+		}
+		for _, m := range inline.FindAllStringSubmatch(fence.ReplaceAllString(text, ""), -1) {
+			lines = append(lines, m[1])
+		}
+		for _, line := range lines {
+			checked++
+			if err := accepted(shellWords(line)[1:]); err != nil {
+				t.Errorf("%s: %s: %v", name, line, err)
+			}
+		}
+	}
+	if checked < 50 {
+		t.Errorf("only %d commands were found", checked)
+	}
+}
+
+// accepted parses a command line and runs nothing. A command alone, without
+// what it must be given, is a mention.
+func accepted(args []string) error {
+	parser, err := kong.New(&commands{}, kong.Name("seckill"), kong.Writers(io.Discard, io.Discard), kong.Exit(func(int) {}),
+		kong.BindTo(context.Background(), (*context.Context)(nil)))
+	if err != nil {
+		return err
+	}
+	if _, err = parser.Parse(args); err == nil {
+		return nil
+	}
+	if node := parser.Model.Node; !slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "-") }) {
+		for _, word := range args {
+			i := slices.IndexFunc(node.Children, func(n *kong.Node) bool { return n.Name == word })
+			if i < 0 {
+				return err
+			}
+			node = node.Children[i]
+		}
+		return nil
+	}
+	return err
+}
+
+// shellWords splits a line as a shell does, quotes and all.
+func shellWords(line string) (words []string) {
+	var word bytes.Buffer
+	quote, in := rune(0), false
+	for _, r := range line {
+		switch {
+		case quote == 0 && (r == '\'' || r == '"'):
+			quote, in = r, true
+		case r == quote:
+			quote = 0
+		case quote == 0 && r == ' ':
+			if in {
+				words = append(words, word.String())
+			}
+			word.Reset()
+			in = false
+		default:
+			word.WriteRune(r)
+			in = true
+		}
+	}
+	if in {
+		words = append(words, word.String())
+	}
+	return words
+}
+
+// Every make target in the pages is in the Makefile, and in its help.
+func TestTargetsOfThePages(t *testing.T) {
+	makefile := read(t, filepath.Join(root, "Makefile"))
+	target := regexp.MustCompile("(?m)(?:^|`|' )make ([a-z]+)")
+	found := map[string]bool{}
+	for name, text := range pages(t) {
+		for _, m := range target.FindAllStringSubmatch(text, -1) {
+			found[m[1]] = true
+			if !strings.Contains(makefile, "\n## "+m[1]+": ") {
+				t.Errorf("%s: make %s: the Makefile has no such target", name, m[1])
+			}
+		}
+	}
+	if len(found) < 6 {
+		t.Errorf("only %v were found", found)
+	}
+}
+
+var command = regexp.MustCompile("`((?:seckill prove|go test) [^`]+)`")
+
+// Every command of the page of bugs can be typed: its questions are known, the
+// counterexample is kept, the test is there.
+func TestCommandsOfBugsFound(t *testing.T) {
+	commands := command.FindAllStringSubmatch(page(t, "docs/bugs-found.md"), -1)
+	if len(commands) < 10 {
+		t.Fatalf("%d commands, want more", len(commands))
+	}
+	for _, m := range commands {
+		words := strings.Fields(m[1])
+		if words[0] == "go" {
+			checkGoTest(t, words)
+			continue
+		}
+		var c ProveCmd
+		parser, err := kong.New(&c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := parser.Parse(words[2:]); err != nil {
+			t.Errorf("%s: %v", m[1], err)
+		}
+		for _, id := range c.Questions {
+			if !asked(id) {
+				t.Errorf("%s: there is no question %q", m[1], id)
+			}
+		}
+		if c.Replay != "" {
+			checkReplay(t, c.Replay)
+		}
+	}
+}
+
+func asked(id string) bool {
+	return slices.ContainsFunc(prove.Questions(), func(q prove.Question) bool { return q.ID == id })
+}
+
+// checkReplay: the file is there, or make prove has not asked its question yet.
+func checkReplay(t *testing.T, file string) {
+	t.Helper()
+	parts := strings.Split(filepath.Base(file), ".") // STRATEGY.QUESTION.json
+	if len(parts) != 3 || !asked(parts[1]) {
+		t.Errorf("%s: there is no such question", file)
+		return
+	}
+	if _, err := strategyNamed("--replay", parts[0]); err != nil {
+		t.Errorf("%s: %v", file, err)
+		return
+	}
+	if f, err := os.Open(filepath.Join(root, "web/guarantees/matrix.json")); err == nil {
+		defer f.Close()
+		m, err := prove.ReadMatrix(f)
+		if err != nil || !slices.ContainsFunc(m.Questions, func(q prove.Question) bool { return q.ID == parts[1] }) {
+			return
+		}
+	}
+	checkExample(t, file, parts[0], parts[1])
+}
+
+// checkGoTest: go test PACKAGE -run NAME[/SUB] names a test.
+func checkGoTest(t *testing.T, words []string) {
+	t.Helper()
+	if len(words) != 5 || words[3] != "-run" {
+		t.Errorf("%q: want go test PACKAGE -run NAME", words)
+		return
+	}
+	name, sub, _ := strings.Cut(words[4], "/")
+	files, _ := filepath.Glob(filepath.Join(root, words[2], "*_test.go"))
+	if !slices.ContainsFunc(files, func(file string) bool {
+		text, err := os.ReadFile(file)
+		return err == nil && strings.Contains(string(text), "func "+name+"(") && strings.Contains(string(text), sub)
+	}) {
+		t.Errorf("%q: there is no such test", words)
+	}
+}

@@ -1,0 +1,223 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"seckill/internal/catalog"
+	"seckill/internal/prove"
+	"seckill/loadtest"
+	"seckill/loadtest/compare"
+	"seckill/strategies"
+)
+
+// What the README and the pages state as a fact is one. When a figure has
+// changed (make figures, make prove), mend the sentence in both languages.
+
+// matrix answers what the kept guarantee matrix says of a strategy's question.
+func matrix(t *testing.T) func(strategy, question string) prove.Answer {
+	t.Helper()
+	f, err := os.Open(filepath.Join(root, "web/guarantees/matrix.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	m, err := prove.ReadMatrix(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(strategy, question string) prove.Answer {
+		i := slices.IndexFunc(m.Rows, func(r prove.Row) bool { return r.Strategy == strategy })
+		if i < 0 {
+			t.Fatalf("the matrix has no row %q", strategy)
+		}
+		return m.Rows[i].Cells[question].Answer
+	}
+}
+
+// The classes of the README's table of families.
+const (
+	keepsRight = iota
+	breaksUnderFault
+	oversells
+)
+
+// class of a strategy. That buyers of other SKUs wait is no matter of the
+// stock, and the table leaves the loss of a whole server out.
+func class(info catalog.Info, answer func(strategy, question string) prove.Answer) int {
+	if info.Broken() {
+		return oversells
+	}
+	for _, q := range prove.Questions() {
+		if id := catalog.Question(q.ID); id != catalog.OtherSKUs && id != catalog.NodeLoss && answer(info.Name, q.ID) == prove.Breaks {
+			return breaksUnderFault
+		}
+	}
+	return keepsRight
+}
+
+func TestFamiliesOfTheReadme(t *testing.T) {
+	answer := matrix(t)
+	type counts [3]int
+	families, classes := map[string]*counts{}, map[string]int{}
+	for _, info := range strategies.All() {
+		if families[info.Family] == nil {
+			families[info.Family] = &counts{}
+		}
+		classes[info.Name] = class(info, answer)
+		families[info.Family][classes[info.Name]]++
+	}
+	row := regexp.MustCompile("(?m)^\\| `([a-z]+)` \\| [^|]+ \\| (\\d+)([^|]*) \\| (\\d+)[^|]* \\| (\\d+) \\|$")
+	for _, name := range []string{"README.md", "README.zh.md"} {
+		rows := row.FindAllStringSubmatch(page(t, name), -1)
+		if len(rows) != len(families) {
+			t.Errorf("%s has %d families, want %d", name, len(rows), len(families))
+		}
+		for _, m := range rows {
+			c := families[m[1]]
+			if c == nil {
+				t.Errorf("%s: there is no family %q", name, m[1])
+				continue
+			}
+			if got, want := m[2]+" "+m[4]+" "+m[5], fmt.Sprintf("%d %d %d", c[keepsRight], c[breaksUnderFault], c[oversells]); got != want {
+				t.Errorf("%s, %s: right, broken by a fault, overselling are %s, want %s", name, m[1], got, want)
+			}
+			for _, s := range inlineCode(m[3]) {
+				if class, known := classes[s]; !known || class != keepsRight {
+					t.Errorf("%s, %s: %s does not keep the stock right", name, m[1], s)
+				}
+			}
+		}
+	}
+}
+
+func TestFindingsOfTheReadme(t *testing.T) {
+	var figures struct {
+		Compare struct {
+			Strategies map[string]struct {
+				Rate [3]float64 `json:"sales_per_second"`
+				Sent float64    `json:"commands"`
+			}
+		}
+		Locks struct {
+			Locks map[string]struct {
+				Crowds map[int]struct {
+					Rate [3]float64 `json:"locks_per_second"`
+					P99  [3]float64 `json:"p99_ms"`
+				}
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(read(t, filepath.Join(root, "web/static/figures.json"))), &figures); err != nil {
+		t.Fatal(err)
+	}
+	sales, locks := figures.Compare.Strategies, figures.Locks.Locks
+	said := map[string]float64{
+		"`conditional` makes %s sales/s": sales["conditional"].Rate[0], "`for-update` %s,": sales["for-update"].Rate[0],
+		"(`redis-lua`) %s,": sales["redis-lua"].Rate[0], "(`zk`)\n%s,": sales["zk"].Rate[0],
+		"`redlock` sends %s commands": sales["redlock"].Sent, "makes %s sales/s; `redis-lua`": sales["redlock"].Rate[0],
+		"sends %s and makes": sales["redis-lua"].Sent, "and makes\n%s.": sales["redis-lua"].Rate[0],
+		"grants %s locks/s": locks["redis-lua"].Crowds[8].Rate[0], "server) %s.": locks["get-lock"].Crowds[8].Rate[0],
+		"wait %s ms": locks["redis-lua"].Crowds[8].P99[0], "and %s ms with the other": locks["get-lock"].Crowds[8].P99[0],
+	}
+	text := page(t, "README.md")
+	flat := strings.Join(strings.Fields(text), " ")
+	for form, figure := range said {
+		if want := strings.Join(strings.Fields(fmt.Sprintf(form, shown(figure))), " "); !strings.Contains(flat, want) {
+			t.Errorf("README.md does not say %q", want)
+		}
+	}
+
+	answer, late := matrix(t), 0
+	for _, info := range strategies.All() {
+		if answer(info.Name, string(catalog.LateCommand)) == prove.Breaks {
+			late++
+		}
+	}
+	for _, want := range []string{fmt.Sprintf("**%d ways to deduct stock**", len(strategies.All())),
+		fmt.Sprintf("%d of the %d strategies break", late, len(strategies.All())),
+		fmt.Sprintf("all %d questions for all %d strategies", len(prove.Questions()), len(strategies.All()))} {
+		if !strings.Contains(flat, want) {
+			t.Errorf("README.md does not say %q", want)
+		}
+	}
+	for _, q := range prove.Questions() {
+		if answer("conditional", q.ID) == prove.Breaks {
+			t.Errorf("README.md says that nothing breaks conditional; %s does", q.ID)
+		}
+	}
+	for strategy, wants := range map[string]map[catalog.Question]prove.Answer{
+		"redlock":      {catalog.LateCommand: prove.Breaks, catalog.LeaseEnd: prove.Breaks, catalog.NodeLoss: prove.Holds},
+		"redis-lua":    {catalog.LeaseEnd: prove.Breaks, catalog.NodeLoss: prove.Breaks},
+		"zk":           {catalog.LateCommand: prove.Breaks},
+		"etcd":         {catalog.LateCommand: prove.Breaks},
+		"redis-fenced": {catalog.LateCommand: prove.Holds, catalog.LeaseEnd: prove.Holds},
+		"zk-fenced":    {catalog.LateCommand: prove.Holds, catalog.LeaseEnd: prove.Holds},
+		"etcd-fenced":  {catalog.LateCommand: prove.Holds, catalog.LeaseEnd: prove.Holds},
+	} {
+		for q, want := range wants {
+			if got := answer(strategy, string(q)); got != want {
+				t.Errorf("README.md counts on %s, %s: %s; the matrix says %s", strategy, q, want, got)
+			}
+		}
+	}
+}
+
+// shown is a figure with three digits, as docs/figures.md has it.
+func shown(x float64) string {
+	switch {
+	case x >= 1000:
+		return fmt.Sprintf("%d,%03d", int(x+.5)/1000, int(x+.5)%1000)
+	case x >= 100:
+		return fmt.Sprintf("%.0f", x)
+	}
+	return fmt.Sprintf("%.1f", x)
+}
+
+func TestExitStatusesOfThePages(t *testing.T) {
+	for name, statuses := range map[string]map[string]int{
+		"docs/load.md#seckill load": {"held": loadtest.ExitHeld, "oversold": loadtest.ExitOversold, "lost": loadtest.ExitLost,
+			"--require": loadtest.ExitUnmet, "blocked": loadtest.ExitBlocked, "not valid": loadtest.ExitNotValid, "wrong command line": statusUsage,
+			"anything else": statusFailed},
+		"docs/load.md#seckill compare": {"oversold": loadtest.ExitOversold, "undersold": loadtest.ExitLost, "not caught": compare.ExitMissed,
+			"--against": compare.ExitChanged, "stood still": loadtest.ExitBlocked, "interrupted": loadtest.ExitNotValid},
+		"docs/proof.md#seckill prove": {"otherwise": statusDiffers, "no longer fits": statusDiverged, "could not be finished": statusFailed,
+			"wrong command line": statusUsage},
+		"docs/cli.md#seckill lock": {"busy": statusBusy, "lost": statusLost, "unavailable": statusUnavailable, "wrong command line": statusLockUsage,
+			"cannot be executed": statusNoExec, "was not found": statusNotFound},
+	} {
+		file, command, _ := strings.Cut(name, "#")
+		_, rest, found := strings.Cut(page(t, file), "| exit status of `"+command+"`")
+		table, _, ended := strings.Cut(rest, "\n\n")
+		if !found || !ended && table == "" {
+			t.Errorf("%s has no table of the exit statuses of %s", file, command)
+			continue
+		}
+		for says, status := range statuses {
+			row := regexp.MustCompile(fmt.Sprintf(`(?m)^\|[^|]*\b%d\b[^|]*\|[^|\n]*%s`, status, regexp.QuoteMeta(says)))
+			if !row.MatchString(table) {
+				t.Errorf("%s: %s: no row %d that says %q in\n%s", file, command, status, says, table)
+			}
+		}
+	}
+}
+
+// The README's map of the code leads to folders that are there.
+func TestMapOfTheReadme(t *testing.T) {
+	_, rest, _ := strings.Cut(page(t, "README.md"), "## Map of the code\n")
+	folders := firstColumns(fence.FindString(rest))
+	if len(folders) < 8 {
+		t.Fatalf("the map has only %q", folders)
+	}
+	for _, folder := range folders {
+		if info, err := os.Stat(filepath.Join(root, folder)); err != nil || !info.IsDir() {
+			t.Errorf("the map leads to %s: %v", folder, err)
+		}
+	}
+}
