@@ -25,7 +25,7 @@ func measure(t *testing.T, workers int, questions []string, names ...string) map
 	for _, name := range names {
 		infos = append(infos, named(t, name))
 	}
-	m, err := prove.Run(t.Context(), prove.Options{Infos: infos, Questions: questions, Workers: workers, Schedules: 20, Budget: budget,
+	m, err := prove.Run(t.Context(), prove.Options{Infos: infos, Questions: questions, Workers: workers, Schedules: bound(20), Budget: budget,
 		Seed: 1, Servers: func(context.Context) (prove.Servers, error) { return servers{l}, nil }})
 	if err != nil {
 		t.Fatal(err)
