@@ -110,7 +110,7 @@ func TestComparisonIsWatched(t *testing.T) {
 	tb.await(`document.querySelectorAll(".choice li").length === 1`)
 	tb.click(`.choice input[value="conditional"]`)
 	tb.fill("#wanted", "no such")
-	tb.says(".boxes", "No strategy is like “no such”")
+	tb.says(".boxes", "No strategy matches “no such”")
 	tb.eval(`{ const i = document.querySelector("#wanted"); i.value = ""; i.dispatchEvent(new Event("input", {bubbles: true})); }`)
 	tb.await(`document.querySelector(".choice .whole input").indeterminate`)
 	tb.click(".choice .whole input")
@@ -130,9 +130,9 @@ func TestComparisonIsWatched(t *testing.T) {
 
 	t.Log("it is on, in every tab")
 	tb.click(".compare-form .run")
-	tb.says(".banner.busy", "conditional has its turn")
+	tb.says(".banner.busy", "Measuring conditional")
 	second := b.open(url+"/#/compare", wide)
-	second.says(".banner.busy", "conditional has its turn")
+	second.says(".banner.busy", "Measuring conditional")
 	f.turns <- compare.Standing{Strategy: "naive", Concurrency: 64, Rounds: 1, Verdict: ledger.Oversold, Breaks: true, Expected: true, Sales: 812, P99: 40}
 	f.turns <- compare.Standing{Strategy: "conditional", Concurrency: 64, Rounds: 1, Verdict: ledger.Held, Expected: true, Sales: 4810, P99: 12}
 	f.turns <- compare.Standing{Strategy: "conditional", Concurrency: 2, Rounds: 1, Verdict: ledger.Held, Expected: true, Sales: 1, P99: 1}
@@ -147,7 +147,7 @@ func TestComparisonIsWatched(t *testing.T) {
 	tb.await(`document.querySelector(".compare-form .run").ariaDisabled === "true"`)
 	f.ends <- goldenResult()
 	for _, tab := range []*tab{tb, second} {
-		tab.says("[data-outcome]", "otherwise than known")
+		tab.says("[data-outcome]", "differed from what is known")
 		tab.await(`document.querySelectorAll(".results tbody tr").length === 6 && !document.querySelector(".results b")`)
 	}
 	tb.says(".estimate", "Takes about")
@@ -164,12 +164,12 @@ func TestComparisonIsWatched(t *testing.T) {
 
 	t.Log("stopped, and removed")
 	tb.click(".compare-form .run")
-	tb.says(".banner.busy", "conditional has its turn")
+	tb.says(".banner.busy", "Measuring conditional")
 	tb.click(".compare-form .stop")
 	tb.says("[data-outcome]", "Nothing was measured")
 	tb.await(`document.querySelectorAll(".history tbody tr").length === 2`)
 	tb.click(".history tbody tr:first-child .row-buttons button")
-	tb.says(".history tbody tr:first-child .row-buttons", "Really remove?")
+	tb.says(".history tbody tr:first-child .row-buttons", "Remove?")
 	tb.click(".history tbody tr:first-child .row-buttons button")
 	tb.await(`document.querySelectorAll(".history tbody tr").length === 1`)
 	second.await(`document.querySelectorAll(".history tbody tr").length === 1`)
@@ -192,7 +192,7 @@ func TestComparisonThatCannotBeKept(t *testing.T) {
 	tb.click(".choice .link")
 	tb.click(".compare-form .run")
 	f.ends <- goldenResult()
-	tb.says("#stage", "in memory only, and is gone when the lab ends")
+	tb.says("#stage", "in memory only and is lost when the lab stops")
 	tb.says(".history", "not on disk")
 	tb.says(".results", "conditional")
 }

@@ -67,7 +67,7 @@ func TestComparisonsOfRealLab(t *testing.T) {
 	again := startUp(t, program, "--addr", "127.0.0.1:0", "--history", folder)
 	tb = b.open(again.page+"#/compare", wide)
 	tb.await(`document.querySelectorAll(".history tbody tr").length === 2`)
-	tb.says("main", "1 file in the history’s folder could not be read")
+	tb.says("main", "1 file in the history folder could not be read")
 	tb.click(".history tbody tr:last-child a")
 	tb.says("[data-outcome]", "1 held")
 	tb.says(".results", "naive")

@@ -32,8 +32,8 @@ func TestFaultsAtTheHolderOfARealLab(t *testing.T) {
 	t.Log("and is paused, as was planned")
 	run("strategies=redis-setnx&stock=200&buyers=1500&concurrency=64&quantity=1&faults=pause_holder.1.100.3000")
 	tb.await(`document.querySelector('[data-verdict="held"]') !== null`)
-	tb.await(`/it stood still for [3-9]\.\d s/.test(document.querySelector(".happened .effect").innerText)`)
-	tb.says(".known", "Held this time; an order is known that breaks it: a holder that dies.")
+	tb.await(`/it stopped for [3-9]\.\d s/.test(document.querySelector(".happened .effect").innerText)`)
+	tb.says(".known", "Held this time; a schedule that breaks it is known: a holder that dies.")
 	tb.await(`document.querySelector(".known a").hash === "#/trace/redis-setnx.dead-holder"`)
 	tb.everyLook("paused-as-planned")
 
@@ -42,11 +42,11 @@ func TestFaultsAtTheHolderOfARealLab(t *testing.T) {
 		"&faults=pause_holder.1.5..conditional,kill_holder.1.9000..redis-lua,pause_service.2.9000.300")
 	tb.await(`document.querySelectorAll('.lane-card [data-verdict]').length === 2`)
 	tb.says(".happened li:nth-child(1)", "conditional")
-	tb.says(".happened li:nth-child(1) .effect", "It took no effect: ")
+	tb.says(".happened li:nth-child(1) .effect", "It had no effect: ")
 	tb.says(".happened li:nth-child(2)", "redis-lua")
 	tb.says(".happened li:nth-child(2)", "Kill the holder")
-	tb.says(".happened li:nth-child(2) .effect", "It took no effect: no units were left.")
-	tb.says(".happened li:nth-child(3) .effect", "It took effect, and could not matter: no units were left")
+	tb.says(".happened li:nth-child(2) .effect", "It had no effect: no units were left.")
+	tb.says(".happened li:nth-child(3) .effect", "It took effect, but could not matter: no units were left")
 	tb.everyLook("could-not-matter")
 }
 

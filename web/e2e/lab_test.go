@@ -212,7 +212,7 @@ func TestFaultAtTheHolder(t *testing.T) {
 	tb.plan("pause_holder", map[string]string{"lease_ms": "1000", "wait_ms": "2000", "faults[0].at_ms": "100", "faults[0].for_ms": "2500"})
 	tb.run("redis-lua", "300", "800")
 	tb.await(`document.querySelector('.happened [data-effect="bit"]') !== null`)
-	tb.says(".happened .effect", "It took effect: it caught the purchase of user ")
+	tb.says(".happened .effect", "It took effect: it hit the purchase of user ")
 	tb.says(".happened .effect", "holding seckill:lock:stock:1")
 	tb.says(".happened .effect", "units left just before")
 	// The next holder takes the lock when the lease ends, and overwrites the sale
@@ -222,7 +222,7 @@ func TestFaultAtTheHolder(t *testing.T) {
 	tb.await(`["oversold", "lost", "held"].includes(document.querySelector("[data-verdict]")?.dataset.verdict)`)
 	tb.await(`document.querySelector("[data-verdict]").dataset.verdict !== "held"
 		|| document.querySelector(".known a")?.hash === "#/trace/redis-lua.lease-end"`)
-	tb.await(`/it stood still for [2-9]\.\d s/.test(document.querySelector(".happened .effect").innerText)`)
+	tb.await(`/it stopped for [2-9]\.\d s/.test(document.querySelector(".happened .effect").innerText)`)
 	tb.says(".happened", "Holder paused, in service process ")
 	tb.says(".about-run", "lease 1,000 ms")
 }

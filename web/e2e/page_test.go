@@ -45,14 +45,14 @@ func TestWrongInputIsSaidInPlace(t *testing.T) {
 		{good + "&services=9", "services", "from 1 to 8", "1 到 8"},
 		{good + "&seed=dice", "seed", "or nothing", "或者留空"},
 		{good + "&seed=99999999999999999999", "seed", "or nothing", "或者留空"},
-		{"profile=constant&rate=10&seconds=5", "rate", "These are 50 buyers", "只来 50 位买家"},
-		{"profile=ramp&rate=50000&to_rate=50000&seconds=100", "rate", "200,000 are the most", "最多 200,000 位"},
+		{"profile=constant&rate=10&seconds=5", "rate", "That makes 50 buyers", "只有 50 位买家"},
+		{"profile=ramp&rate=50000&to_rate=50000&seconds=100", "rate", "the limit is 200,000", "上限是 200,000 位"},
 		{"profile=ramp&rate=10&to_rate=20&seconds=0", "seconds", "from 1 to 120", "1 到 120"},
 		{good + "&faults=pause_service.3.100.", "faults[0].service", "from 1 to 2", "1 到 2"},
 		{good + "&faults=pause_service.1.soon.", "faults[0].at_ms", "from 0 to 120,000", "0 到 120,000"},
-		{good + "&faults=restart_redis.1.100.", "faults[0].kind", "redis is embedded in the lab", "redis 是嵌在实验室里的"},
+		{good + "&faults=restart_redis.1.100.", "faults[0].kind", "redis is embedded in the lab", "redis 内嵌在实验室里"},
 		{good + "&strategies=nope", "strategies", "no strategy nope", "没有 nope 这个策略"},
-		{good + "&strategies=zk,naive", "strategies", "cannot run here", "在这里跑不了"},
+		{good + "&strategies=zk,naive", "strategies", "cannot run here", "在这里无法运行"},
 	} {
 		tb.eval(`location.hash = "#/lab?strategies=conditional&` + c.settings + `"`)
 		wrong := fmt.Sprintf(`document.getElementById(%q)`, c.field+"-wrong")
@@ -178,7 +178,7 @@ func TestSideBySide(t *testing.T) {
 	tb.eval(`{ const s = document.querySelector("#whose"); s.value = "conditional"; s.dispatchEvent(new Event("change", {bubbles: true})); }`)
 	tb.click("[data-fault=pause_holder]")
 	tb.says(".happened li:nth-child(2)", "Holder paused, in service process 2 · conditional")
-	tb.says(".happened li:nth-child(2) .effect", "It took effect: it caught the purchase of user 7 between its read and its write, holding a-lock; 1 unit left just before. It goes on.")
+	tb.says(".happened li:nth-child(2) .effect", "It took effect: it hit the purchase of user 7 between its read and its write, holding a-lock; 1 unit left just before it. It is still in effect.")
 	tb.inEveryLook("side by side on")
 	for range 2 {
 		f.results <- fakeResult(ledger.Oversold, ledger.Violation{Rule: ledger.RuleOversold, Verdict: ledger.Oversold,
@@ -213,7 +213,7 @@ func TestRunAsTheLabTellsIt(t *testing.T) {
 	tb.says(".rules", "Interrupted after 60 of 2,000 buyers.")
 	tb.says(".rules", "something new") // which the page has no words for
 	tb.click("#language")
-	tb.says(".rules", "2,000 位买家中只来了 60 位就中断了。")
+	tb.says(".rules", "2,000 位买家中只到了 60 位就中断了。")
 	tb.click("#language")
 	tb.says(".rules", "Interrupted")
 
@@ -277,7 +277,7 @@ func TestServiceProcessesAreStartedAnew(t *testing.T) {
 	tb := startBrowser(t).open(f.url+"#/lab?strategies=naive&lease_ms=500", wide)
 	tb.await(`document.querySelectorAll(".picker .chosen .title").length === 1`)
 	tb.click("button.run")
-	tb.says(".banner.busy", "Starting the service processes anew")
+	tb.says(".banner.busy", "Restarting the service processes")
 	<-f.serving
 	tb.says(".banner.busy", "naive: selling")
 	tb.click("button.stop")
@@ -358,7 +358,7 @@ func TestLabWithToken(t *testing.T) {
 	stranger.click(".idle .offer")
 	stranger.says(".idle .wrong", "token")
 	stranger.click("button.run")
-	stranger.says("#token-wrong", "Give the token")
+	stranger.says("#token-wrong", "Enter the token")
 	stranger.fill("#token", "s3cret")
 	stranger.click("button.run")
 	stranger.says(".banner.busy", "naive: selling")

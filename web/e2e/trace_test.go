@@ -28,7 +28,7 @@ func TestCounterexampleIsPlayed(t *testing.T) {
 		tb.do(chromedp.KeyEvent(kb.ArrowRight))
 	}
 	tb.says(".where", "Step 11 of 11")
-	tb.says(".ending", "Sold more than there was")
+	tb.says(".ending", "Sold more than there were")
 	tb.says(".ending", "3 units sold out of 2")
 	tb.says(".ending", "A: sold 2, 0 left")
 	tb.await(`document.querySelector(".state .number").dataset.num === "0"`)
@@ -135,7 +135,7 @@ func TestActorsHaveWords(t *testing.T) {
 		t.Fatal(err)
 	}
 	tb.do(chromedp.SetUploadFiles(chromedp.CSS("#file"), []string{path}))
-	for _, says := range []string{"A cancels an order of 2, sends it again without a final answer (1×)", "B cancels A’s order, too, in process 2",
+	for _, says := range []string{"A cancels an order of 2, retries without a final answer (1×)", "B cancels A’s order, too, in process 2",
 		"C asks the service for 2, with a key", "D sends a copy of C’s request, with the same key", "E sets the sale anew", "F starts the sale",
 		"G takes the lock and frees it", "renewers may act, 2 times at most"} {
 		tb.says(".cast", says)
@@ -147,12 +147,12 @@ func TestActorsHaveWords(t *testing.T) {
 	tb.await(`!document.querySelector(".steps").innerText.includes("(renewer)")`)
 	tb.says(".details", "the lock’s renewer acts")
 	tb.click("#language")
-	for _, says := range []string{"A 取消一个 2 件的订单，没有最终答复就再发（1 次）", "B 也取消 A 的订单", "D 发出 C 的请求的副本，键相同", "E 重置这场销售",
-		"F 让销售开始", "续期线程可以动作，最多 2 次"} {
+	for _, says := range []string{"A 取消一个 2 件的订单，没有最终答复就重试（1 次）", "B 也取消 A 的订单", "D 发出 C 的请求的副本，幂等键相同", "E 重置这场销售",
+		"F 开始这场销售", "续期线程可以执行，最多 2 次"} {
 		tb.says(".cast", says)
 	}
 	tb.says(".steps", "持锁工作")
-	tb.says(".steps", "放弃：再也不会被唤醒")
+	tb.says(".steps", "放弃：不会再被唤醒")
 	tb.click(`.controls button:nth-of-type(5)`) // to the end
 	tb.says(".ending", "开售之前就卖出")
 	tb.inEveryLook("trace actors zh")
@@ -182,12 +182,12 @@ func TestHostileFiles(t *testing.T) {
 		"list":      {"[]", "no counterexample"},
 		"other":     {`{"format":1,"rows":[]}`, "no counterexample"},
 		"new":       {change(func(e map[string]any) { e["format"] = 2 }), "format 2"},
-		"stock":     {change(func(e map[string]any) { e["scenario"].(map[string]any)["stock"] = "many" }), "stock is not a whole number"},
-		"nobody":    {change(func(e map[string]any) { e["scenario"].(map[string]any)["buyers"] = []any{} }), "every one needs a name"},
+		"stock":     {change(func(e map[string]any) { e["scenario"].(map[string]any)["stock"] = "many" }), "stock is not a non-negative whole number"},
+		"nobody":    {change(func(e map[string]any) { e["scenario"].(map[string]any)["buyers"] = []any{} }), "each needs a unique name"},
 		"idle":      {change(func(e map[string]any) { e["steps"] = []any{} }), "1 to 2,000 steps"},
-		"number":    {change(func(e map[string]any) { e["steps"].([]any)[2].(map[string]any)["command"] = 7 }), "Step 3 makes no sense: look at its “command”"},
-		"values":    {change(func(e map[string]any) { e["steps"].([]any)[0].(map[string]any)["values"] = []any{nil} }), "Step 1 makes no sense: look at its “values”"},
-		"fault":     {change(func(e map[string]any) { e["steps"].([]any)[0].(map[string]any)["fault"] = "__proto__" }), "look at its “fault”"},
+		"number":    {change(func(e map[string]any) { e["steps"].([]any)[2].(map[string]any)["command"] = 7 }), "Step 3 is not valid: check its “command”"},
+		"values":    {change(func(e map[string]any) { e["steps"].([]any)[0].(map[string]any)["values"] = []any{nil} }), "Step 1 is not valid: check its “values”"},
+		"fault":     {change(func(e map[string]any) { e["steps"].([]any)[0].(map[string]any)["fault"] = "__proto__" }), "check its “fault”"},
 		"large":     {`{"format":1,"x":"` + strings.Repeat("x", 2_100_000) + `"}`, "too large"},
 		"very long": {change(func(e map[string]any) { e["steps"] = make([]any, 2001) }), "1 to 2,000 steps"},
 	} {

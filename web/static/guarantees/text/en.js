@@ -1,33 +1,33 @@
-// The words of the guarantee matrix in English. zh.js has the same keys.
+// All texts of the guarantee matrix in English. zh.js has the same keys.
 import { count } from '../../ui.js';
 
 const plural = (/** @type {number} */ n, /** @type {string} */ one, many = one + 's') => `${count(n)} ${n === 1 ? one : many}`;
 
 export default {
-  what: 'Every cell was computed: two or three actors were run through the orders of their commands on real servers, and the '
-    + 'ledger was judged. What breaks has a counterexample: choose it and watch it step by step.',
+  what: 'Every cell was computed: the commands of two or three actors were run in many schedules on real servers, and the ledger '
+    + 'was judged. Every cell that breaks has a counterexample: select it and watch it step by step.',
   groups: { sound: 'Without faults', one: 'One thing goes wrong', more: 'More', measured: 'Measured' },
-  legend: 'The small number: how many schedules were run. A schedule is one order of the actors’ commands.',
+  legend: 'The small number is how many schedules were run. A schedule is one interleaving of the actors’ commands.',
   filter: 'Filter', family: 'Family', question: 'Question', answer: 'Answer', name: 'Strategy', any: 'any',
-  shown: (n, all) => (n === all ? plural(all, 'strategy', 'strategies') : n === 0 ? 'No strategy is like that.' : `${count(n)} of ${plural(all, 'strategy', 'strategies')}`),
+  shown: (n, all) => (n === all ? plural(all, 'strategy', 'strategies') : n === 0 ? 'No strategy matches.' : `${count(n)} of ${plural(all, 'strategy', 'strategies')}`),
   asksOf: (q) => q.asks,
-  /** What was tried, a sentence each. */
+  /** Which schedules were tried: one sentence each. */
   tried: (c) => {
     if (c.answer === 'breaks') return [`Found after ${plural(c.orders, 'schedule')}.`];
     const inOrder = c.orders - (c.random ?? 0);
     return [
-      c.exhausted ? `Every schedule was run to its end: ${count(c.orders)}.` : `${plural(c.orders, 'schedule')} were tried, each to its end. There are more.`,
+      c.exhausted ? `Every schedule was run to its end: ${count(c.orders)}.` : `${plural(c.orders, 'schedule')} tried, each to its end. There are more.`,
       c.exhausted || !inOrder ? '' : c.preemptions === -1 ? `${count(inOrder)} of them in order, those with the fewest preemptions first.`
         : `${count(inOrder)} of them in order. ${c.preemptions ? `Among them are all with at most ${plural(c.preemptions, 'preemption')}` : 'Among them are all without a preemption'}.`,
       c.random ? `${count(c.random)} of them drawn at random.` : '',
-      c.pruned ? `${plural(c.pruned, 'schedule')} left off: each differs from one that was run only in the order of commands that do not touch each other.` : '',
+      c.pruned ? `${plural(c.pruned, 'schedule')} skipped: each differs from one that was run only in the order of independent commands.` : '',
       c.cut && !c.exhausted ? `${plural(c.cut, 'turn')} not taken. A schedule behind one of them could still break it.` : '',
     ].filter(Boolean);
   },
-  schedule: 'A schedule is one order of the actors’ commands. A preemption takes the turn from an actor who could go on.',
-  differs: 'otherwise on other servers',
+  schedule: 'A schedule is one interleaving of the actors’ commands. A preemption interrupts an actor that could continue.',
+  differs: 'different on other servers',
   elsewhere: (servers) => `On ${servers}`,
-  also: (servers, asked, n) => `On ${servers}: ${plural(asked, 'cell')} computed, ${n === 0 ? 'all came out the same' : `${count(n)} came out otherwise (≠)`}.`,
+  also: (servers, asked, n) => `On ${servers}: ${plural(asked, 'cell')} computed, ${n === 0 ? 'all agree' : n === 1 ? '1 differs (≠)' : `${count(n)} differ (≠)`}.`,
   play: 'play the counterexample',
   close: 'Close',
   computed: (schedules, seed) => `Computed by seckill prove, ${schedules ? `at most ${plural(schedules, 'schedule')}` : 'all schedules'} of each search, seed ${seed}, on`,

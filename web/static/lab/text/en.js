@@ -1,4 +1,4 @@
-// What the judge found, in English: by rule, from its numbers.
+// Texts of faults and verdicts in English, by code and rule. zh.js has the same keys.
 import { count } from '../../ui.js';
 
 const plural = (n, one, many = one + 's') => `${count(n)} ${n === 1 ? one : many}`;
@@ -6,51 +6,51 @@ const plural = (n, one, many = one + 's') => `${count(n)} ${n === 1 ? one : many
 const at = (service) => `in service process ${service}`;
 
 export default {
-  /** Why a run proves nothing, by the generator’s codes. */
+  /** Why a run is not valid, by the load generator’s codes. */
   causes: {
     ledger_unread: ({ error }) => `The ledger could not be read: ${error}`,
-    still_running: ({ seconds }) => `Purchases without an answer were still running ${count(seconds)} s after the storm, so the ledger was read too early.`,
-    other_strategy: ({ count: n, found, strategy }) => `${plural(n, 'order')} written by the strategy ${found} instead of ${strategy}.`,
+    still_running: ({ seconds }) => `Purchases without an answer were still running ${count(seconds)} s after the load run, so the ledger was read too early.`,
+    other_strategy: ({ count: n, found, strategy }) => `${plural(n, 'order')} written by strategy ${found} instead of ${strategy}.`,
     target_unusable: ({ target, error }) => `${target} cannot be used: ${error}`,
     not_reset: ({ sku, error }) => `SKU ${sku} could not be reset: ${error}`,
-    strategies_unread: ({ target, error }) => `${target} does not tell its strategies: ${error}`,
+    strategies_unread: ({ target, error }) => `${target} does not list its strategies: ${error}`,
     stock_unread: ({ sku, where, error }) => `SKU ${sku} cannot be read from ${where}: ${error}`,
     ledgers_disagree: ({ target, sku, stock, run, where, left, found, found_run }) => `${target} reset SKU ${sku} to ${count(stock)} units in run ${run}, but ${where} says ${count(left)} of ${count(found)} units in run ${found_run}. Do they share a database?`,
     interrupted: ({ sent, of }) => `Interrupted after ${count(sent)} of ${plural(of, 'buyer')}.`,
-    generator_late: ({ lag_ms: lag, latency_ms: latency }) => `The generator was the bottleneck: it sent requests up to ${lag.toFixed(1)} ms (p99) after they were due, of a latency of ${latency.toFixed(1)} ms. Give it a machine of its own, or a lower rate.`,
-    generator_full: ({ used, of }) => `The generator was the bottleneck: it used ${used.toFixed(1)} of ${plural(of, 'processor')}. Give it more, or a slower service.`,
-    never_sent: ({ count: n, seconds }) => `${plural(n, 'request')} never sent, ${count(seconds)} s after the last was due: the service cannot keep up, and the latencies lack the worst.`,
+    generator_late: ({ lag_ms: lag, latency_ms: latency }) => `The generator was the bottleneck: it sent requests up to ${lag.toFixed(1)} ms (p99) after they were due, out of a latency of ${latency.toFixed(1)} ms. Give it a machine of its own, or a lower rate.`,
+    generator_full: ({ used, of }) => `The generator was the bottleneck: it used ${used.toFixed(1)} of ${plural(of, 'processor')}. Give it more processors, or lower the rate.`,
+    never_sent: ({ count: n, seconds }) => `${plural(n, 'request')} still not sent ${count(seconds)} s after the last was due: the service cannot keep up, and the worst latencies are missing.`,
     no_answer: () => 'No buyer got a definite answer.',
-    nonsense: ({ count: n, sample }) => `${plural(n, 'answer')} not what the service’s contract allows: ${sample}`,
+    nonsense: ({ count: n, sample }) => `${plural(n, 'answer')} outside the service’s contract: ${sample}`,
   },
-  /** Why a fault cannot be had here, by the lab’s codes. */
+  /** Why a fault is not available here, by the lab’s codes. */
   lacks: {
     windows_pause: () => 'Windows cannot pause a process.',
     no_fault_points: ({ process }) => `${process} was started without --fault-points.`,
-    long_folder: ({ folder }) => `The path of the folder ${folder} is too long for the Unix sockets at which services take faults. Start the lab with a shorter one: seckill up --folder.`,
+    long_folder: ({ folder }) => `The path of the folder ${folder} is too long for the Unix sockets through which services receive faults. Start the lab with a shorter one: seckill up --folder.`,
     no_server: ({ name }) => `The lab has no ${name}.`,
-    given_server: ({ name, address }) => `${name} at ${address} was given, and is not the lab’s to break.`,
+    given_server: ({ name, address }) => `${name} at ${address} does not belong to the lab, so the lab does not break it.`,
     embedded_server: ({ name }) => `${name} is embedded in the lab. Install a server, and start the lab without --embedded.`,
-    cluster_server: ({ name }) => `${name} is a Cluster here, and this fault is of one server. Start the lab with --topology single.`,
+    cluster_server: ({ name }) => `${name} is a Cluster here, and this fault is for a single server. Start the lab with --topology single.`,
   },
   faults: {
-    none: 'Real faults, on the lab’s own processes. They are undone when the run ends.',
-    unavailable: (kind) => `${kind}: not here`,
+    none: 'Real faults in the lab’s own processes. They are reverted when the run ends.',
+    unavailable: (kind) => `${kind}: not available`,
     hints: {
-      pause_holder: 'The process that holds the lock stands still before it commits, past the lease.',
-      hang_holder: 'The purchase that holds the lock stands still; its process goes on and renews.',
+      pause_holder: 'The process that holds the lock is paused before its COMMIT until its lease has ended.',
+      hang_holder: 'The purchase that holds the lock hangs; its process continues and renews the lease.',
       kill_holder: 'The process that holds the lock is killed between its read and its write.',
       cut_holder: 'The process that holds the lock loses its connections, or its ZooKeeper session.',
-      pause_service: 'The process stands still, as in a long garbage collection. It does not know.',
-      kill_service: 'The process is gone, with whatever it was doing.',
-      restart_redis: 'It comes back without its data.',
-      cut_zookeeper_session: 'ZooKeeper ends the session of this service: its locks are gone.',
+      pause_service: 'The process is paused, as in a long garbage collection, and does not notice.',
+      kill_service: 'The process is killed, with all its work in progress.',
+      restart_redis: 'Redis comes back without its data.',
+      cut_zookeeper_session: 'ZooKeeper ends the session of this service, and with it its locks.',
     },
     past: ({ kind, service }) => ({
       pause_holder: `Holder paused, ${at(service)}`, hang_holder: `Holder hung, ${at(service)}`,
-      kill_holder: `Holder killed, ${at(service)}`, cut_holder: `Holder cut off, ${at(service)}`,
+      kill_holder: `Holder killed, ${at(service)}`, cut_holder: `Holder disconnected, ${at(service)}`,
       pause_service: `Service process ${service} paused`, kill_service: `Service process ${service} killed`,
-      restart_redis: 'Redis restarted, without its data', cut_zookeeper_session: `ZooKeeper session of service process ${service} cut`,
+      restart_redis: 'Redis restarted, without its data', cut_zookeeper_session: `ZooKeeper session of service process ${service} ended`,
     })[kind] ?? kind,
     /** @param {Json.Fault} fault */
     when: ({ state, at_ms: at, until_ms: until = 0, kind, effect }) => {
@@ -66,56 +66,56 @@ export default {
   },
   effects: {
     colon: ': ', stop: '.', semicolon: '; ',
-    says: { bit: 'It took effect', harmless: 'It took effect, and could not matter', void: 'It took no effect' },
+    says: { bit: 'It took effect', harmless: 'It took effect, but could not matter', void: 'It had no effect' },
     why: {
-      no_units: 'no units were left', idle: 'the process had no purchase under way',
-      no_point: 'this strategy writes without a read before it, so its purchases have no such point',
-      nobody_came: 'no purchase reached the point before the run ended', went_on: 'it ended before it should have',
+      no_units: 'no units were left', idle: 'the process had no purchase in progress',
+      no_point: 'this strategy writes without reading first, so its purchases have no such point',
+      nobody_came: 'no purchase reached that point before the run ended', went_on: 'it ended too early',
       data_kept: 'the server came back with its data',
     },
-    holder: (h, point) => `it caught the purchase of user ${h.user_id} ${{ 'before-commit': 'before its COMMIT' }[point] ?? 'between its read and its write'}${h.lock_key ? `, holding ${h.lock_key}` : ''}`,
-    stood: (ms) => `it stood still for ${(ms / 1000).toFixed(1)} s`,
-    left: (n) => `${plural(n, 'unit')} left just before`,
-    inFlight: (n) => `${plural(n, 'purchase')} under way in that process`,
-    goesOn: 'It goes on.',
+    holder: (h, point) => `it hit the purchase of user ${h.user_id} ${{ 'before-commit': 'before its COMMIT' }[point] ?? 'between its read and its write'}${h.lock_key ? `, holding ${h.lock_key}` : ''}`,
+    stood: (ms) => `it stopped for ${(ms / 1000).toFixed(1)} s`,
+    left: (n) => `${plural(n, 'unit')} left just before it`,
+    inFlight: (n) => `${plural(n, 'purchase')} in progress in that process`,
+    goesOn: 'It is still in effect.',
   },
   /** @type {Record<string, string | ((p: Record<string, any>) => string)>} */
   broken: {
     oversold: ({ sold, stock }) => `${count(sold)} units sold out of ${count(stock)}: ${count(sold - stock)} too many.`,
     negative_stock: ({ left }) => `The stock is ${count(left)}.`,
     lost_update: ({ left, sold, stock }) =>
-      `${count(left)} left + ${count(sold)} sold = ${count(left + sold)}, ${count(left + sold - stock)} more than the ${count(stock)} there were: deductions were overwritten, or units given back twice.`,
+      `${count(left)} left + ${count(sold)} sold = ${count(left + sold)}, ${count(left + sold - stock)} more than the ${count(stock)} there were: deductions were overwritten, or units were restored twice.`,
     lost_units: ({ left, sold, stock }) =>
       `${count(left)} left + ${count(sold)} sold = ${count(left + sold)}, ${count(stock - left - sold)} fewer than the ${count(stock)} there were: units vanished without an order.`,
     bought_twice: 'Users with more than one active order.',
-    bad_order: 'Orders that cannot be: no units, or an unknown state.',
-    missing_order: 'Sales that buyers were told of and the ledger does not have.',
-    wrong_receipt: 'Sales that the ledger has otherwise than the buyer was told.',
-    unacknowledged_order: 'Orders of buyers who were told that they got nothing.',
+    bad_order: 'Impossible orders: no units, or an unknown state.',
+    missing_order: 'Sales that buyers were told of but that are not in the ledger.',
+    wrong_receipt: 'Sales whose order in the ledger differs from what the buyer was told.',
+    unacknowledged_order: 'Orders of buyers who were told that they bought nothing.',
     invented_order: 'Orders that no buyer of this run asked for.',
     undersold: ({ wanted, left }) =>
-      `Buyers ${wanted ? `who wanted ${count(wanted)} ` : ''}were told sold out while at least ${plural(left, 'unit')} stayed to the end.`,
+      `Buyers ${wanted ? `who wanted ${count(wanted)} ` : ''}were told sold out, but at least ${plural(left, 'unit')} remained at the end.`,
     nothing_sold: ({ requests, stock }) => `${plural(requests, 'request')} for a stock of ${count(stock)}, and nothing was sold.`,
     initial_changed: ({ initial, run, found, found_run: foundRun }) =>
-      `Somebody else reset the sale: it was set to ${count(initial)} units in run ${run}, the ledger says ${count(found)} in run ${foundRun}.`,
+      `Another client reset the sale: it was set to ${count(initial)} units in run ${run}, the ledger says ${count(found)} in run ${foundRun}.`,
     mixed_homes: 'Strategies that keep their stock in different places sold in one run.',
-    straggler: ({ run }) => `Orders of other runs than ${run}.`,
+    straggler: ({ run }) => `Orders that do not belong to run ${run}.`,
     unknown_home: ({ home }) => `What is left in ${home} could not be read.`,
     counter_and_row_differ: ({ home, counted, row }) => `${home} says that ${count(counted)} are left, the stock row says ${count(row)}.`,
     unused_counter_changed: ({ home, stock, counted }) =>
       `${home} was set to ${count(stock)} and says ${count(counted)}, but no order of this run was sold from there.`,
-    fewer_than_told: ({ told, sold }) => `Buyers were told of ${count(told)} units sold, and ${count(sold)} were: ${count(told - sold)} fewer.`,
+    fewer_than_told: ({ told, sold }) => `Buyers were told of ${count(told)} units sold, but ${count(sold)} were: ${count(told - sold)} fewer.`,
     more_than_told: ({ sold, told, unknown }) =>
-      `${count(sold)} units were sold, and buyers were told of ${count(told)} at most, with ${count(unknown)} whose outcome is unknown: ${count(sold - told)} more.`,
-    two_answers: 'Requests that were acknowledged twice, with different answers.',
-    key_refused: 'Requests that have an order and were refused in a copy, or when they were sent again.',
-    false_duplicate: 'Buyers who were told that they have an order already, and had none.',
+      `${count(sold)} units were sold, but buyers were told of at most ${count(told)}, including ${count(unknown)} whose outcome is unknown: ${count(sold - told)} more.`,
+    two_answers: 'Requests that were confirmed twice, with different answers.',
+    key_refused: 'Requests that have an order, but whose copy or retry was refused.',
+    false_duplicate: 'Buyers who were told that they already have an order, but had none.',
     not_cancelled: ({ told, back } = {}) => (told === undefined
-      ? 'Cancellations that buyers were told of and that did not take place.'
-      : `Buyers were told of ${plural(told, 'unit')} given back, and ${count(back)} were: ${count(told - back)} fewer.`),
+      ? 'Cancellations that buyers were told of but that did not take place.'
+      : `Buyers were told of ${plural(told, 'unit')} restored, but ${count(back)} were: ${count(told - back)} fewer.`),
     cancelled_unasked: ({ told, back } = {}) => (told === undefined
       ? 'Cancelled orders that their buyers did not cancel.'
-      : `${plural(back, 'unit')} were given back, and buyers asked for ${count(told)} at most: ${count(back - told)} more.`),
+      : `${plural(back, 'unit')} restored, but buyers asked for ${count(told)} at most: ${count(back - told)} more.`),
   },
   of: (sku, sentence) => `SKU ${sku}: ${sentence}`,
 };

@@ -1,32 +1,32 @@
-// The words of the trace in English. zh.js has the same keys.
+// All texts of the trace in English. zh.js has the same keys.
 import { count } from '../../ui.js';
 
 const plural = (/** @type {number} */ n, /** @type {string} */ one, many = one + 's') => `${count(n)} ${n === 1 ? one : many}`;
 
 export default {
   title: 'Trace',
-  what: 'One purchase, or two that race, command by command. A counterexample is the schedule in which a strategy broke; '
-    + 'play it forwards and backwards, and watch the row and the key beside every step.',
+  what: 'One purchase, or two that race, command by command. A counterexample is a schedule that breaks a strategy; '
+    + 'step through it in both directions, and watch the row and the key at every step.',
   example: 'A counterexample of seckill prove', choose: 'choose one …',
-  file: 'Or one from a file', fileHint: 'what seckill prove --examples has written; drop it anywhere here',
-  live: 'Or a purchase now, on this lab', one: 'One buyer', two: 'Two that race',
-  liveHint: 'on a product of its own: A wants 2 of 2 units, B wants 1',
+  file: 'Or one from a file', fileHint: 'written by seckill prove --examples; drop it anywhere here',
+  live: 'Or a purchase now, in this lab', one: 'One buyer', two: 'Two that race',
+  liveHint: 'of a separate product: A wants 2 of 2 units, B wants 1',
   liveTitle: (n, time) => `${n === 1 ? 'One purchase' : 'Two purchases that raced'} at ${time}`,
-  cut: (n) => `Only the first ${count(n)} commands were kept.`,
+  cut: (n) => `Only the first ${count(n)} commands are kept.`,
   wrong: {
     tooLarge: (most) => `That file is too large: a counterexample has at most ${count(most)} characters.`,
-    notJSON: () => 'That file is not JSON. Choose one that seckill prove --examples has written.',
+    notJSON: () => 'That file is not JSON. Choose one written by seckill prove --examples.',
     notExample: () => 'That file is no counterexample of seckill prove: strategy, scenario or steps are missing.',
-    format: (f) => `That counterexample has format ${f}, and this page knows format 1.`,
-    stock: () => 'The scenario’s stock is not a whole number from 0 up.',
-    buyers: () => 'The scenario’s buyers make no sense: every one needs a name of its own, and there may be twelve.',
+    format: (f) => `That counterexample has format ${f}, but this page reads format 1.`,
+    stock: () => 'The scenario’s stock is not a non-negative whole number.',
+    buyers: () => 'The scenario’s buyers are not valid: each needs a unique name, and there may be at most twelve.',
     steps: (most) => `A counterexample has 1 to ${count(most)} steps.`,
-    step: (n, field) => `Step ${count(n)} makes no sense: look at its “${field}”.`,
-    unknown: (name) => `There is no counterexample “${name}”. Choose one of the list.`,
+    step: (n, field) => `Step ${count(n)} is not valid: check its “${field}”.`,
+    unknown: (name) => `There is no counterexample “${name}”. Choose one from the list.`,
   },
   who: (name) => (name === 'next' ? 'next' : name),
   process: (n) => `in process ${count(n)}`,
-  toStart: 'To the start (Home)', back: 'One step back (←)', forth: 'One step on (→)', toEnd: 'To the end (End)',
+  toStart: 'To the start (Home)', back: 'One step back (←)', forth: 'One step forward (→)', toEnd: 'To the end (End)',
   play: 'Play', pause: 'Pause', position: 'Step',
   at: (n, all) => `${n === 0 ? 'Before the first step' : `Step ${count(n)}`} of ${count(all)}`,
   faults: {
@@ -34,41 +34,41 @@ export default {
     'command lost': 'command lost', 'a node is lost': 'node lost', 'time passes': 'time passes', delayed: '✉ on its way', 'arrives late': '✉ arrives late',
   },
   faultHints: {
-    'lease ends': 'The server ends the lease. Its holder was paused and has not heard of it.',
-    dies: 'The buyer’s process ends before its next command. None of its clean-up runs.',
+    'lease ends': 'The server ends the lease. The holder is paused and does not know.',
+    dies: 'The buyer’s process dies before its next command, without any clean-up.',
     'given up by the server': 'The server gives up the session or lease of a process that has died.',
     'reply lost': 'The command takes effect, and the buyer sees an error.',
     'command lost': 'The command never arrives, and the buyer sees an error.',
     'a node is lost': 'One server of the backend is gone.',
-    'time passes': 'No actor can go on until the clocks do.',
-    delayed: 'The command has left and is late. Its sender gets no answer in time, cleans up and goes on; the command is still on its way.',
-    'arrives late': 'The command that was delayed reaches its server now, and takes effect. Its sender has long gone on.',
+    'time passes': 'No actor can continue until the clocks advance.',
+    delayed: 'The command was sent and is delayed. Its sender gets no answer in time, cleans up and continues; the command is still on its way.',
+    'arrives late': 'The delayed command reaches its server now, and takes effect. Its sender has already moved on.',
   },
-  waits: 'waits', waitsHint: 'it waits inside the server', woke: (who) => `${who} goes on`,
-  background: 'renewer', renewerHint: 'the lock’s renewer acts, beside the buyer whose lock it renews',
-  /** What a step says that is no command of a server. */
+  waits: 'waits', waitsHint: 'it waits in the server', woke: (who) => `${who} continues`,
+  background: 'renewer', renewerHint: 'the lock’s renewer acts, concurrently with the buyer whose lock it renews',
+  /** Steps that are not server commands. */
   commands: {
     'works under the lock': 'works under the lock', 'its time has come': 'the time to renew has come', "wait: the lock's renewer": 'waits for its renewer',
   },
   results: { waits: 'waits', 'is delayed': 'no answer in time', 'gives up: nothing will ever wake them': 'gives up: nothing will ever wake them' },
-  /** What a buyer of a scenario does. */
+  /** Describes what an actor of a scenario does. */
   does(b) {
     const units = b.quantity ? ` ${count(b.quantity)}` : '';
     const doing = {
       buys: `buys${units}`, cancels: b.same ? `cancels ${b.same}’s order, too` : `cancels an order${units ? ` of${units}` : ''}`,
       asks: b.same ? `sends a copy of ${b.same}’s request, with the same key` : `asks the service for${units || ' units'}, with a key`,
-      locks: 'takes the lock and frees it', resets: 'sets the sale anew', starts: 'starts the sale',
+      locks: 'takes the lock and releases it', resets: 'resets the sale', starts: 'starts the sale',
     }[b.does] ?? b.does;
     return [doing, b.other && 'of another SKU', b.process > 0 && this.process(b.process + 1),
-      b.again > 0 && `sends it again without a final answer (${count(b.again)}×)`,
+      b.again > 0 && `retries without a final answer (${count(b.again)}×)`,
       b.ahead > 0 && `its clock is ${count(b.ahead / 1e9)} s ahead`].filter(Boolean).join(', ');
   },
-  renewals: (n) => `renewers may act, ${plural(n, 'time')} at most`, next: 'comes when all are done',
+  renewals: (n) => `renewers may act, at most ${plural(n, 'time')}`, next: 'comes when all are done',
   result: 'Result', ok: 'ok',
   short: (name) => (name === 'stock.num' ? 'stock' : name.replace(/^seckill:lock:stock:\d+/, 'lock').replace(/^seckill:stock:\d+/, 'counter').replace(/^\/seckill\/locks\/stock-\d+/, 'queue')),
   took: (at, took) => `at ${at.toFixed(2)} ms, took ${took.toFixed(2)} ms`,
-  bars: { held: 'from the moment the buyer was told that they have the lock until they give it back', key: 'the lock’s key, node or record, as this buyer wrote it', row: 'rows (or a named lock) that the buyer’s session has locked',
-    flight: 'a command on its way: it has left, and has not arrived' },
+  bars: { held: 'from the moment the buyer learns that it has the lock until it releases it', key: 'the lock’s key, node or record, as this buyer wrote it', row: 'rows (or a named lock) that the buyer’s session has locked',
+    flight: 'a command on its way: sent, but not yet arrived' },
   state: 'What the servers keep', row: (stock) => `in the stock row, of ${plural(stock, 'unit')}`, nothing: 'nothing',
   broken: 'Broken', unbroken: 'Nothing broke', told: 'What the buyers were told',
 };
