@@ -136,8 +136,8 @@ func TestActorsHaveWords(t *testing.T) {
 	}
 	tb.do(chromedp.SetUploadFiles(chromedp.CSS("#file"), []string{path}))
 	for _, says := range []string{"A cancels an order of 2, retries without a final answer (1×)", "B cancels A’s order, too, in process 2",
-		"C asks the service for 2, with a key", "D sends a copy of C’s request, with the same key", "E sets the sale anew", "F starts the sale",
-		"G takes the lock and frees it", "renewers may act, 2 times at most"} {
+		"C asks the service for 2, with an idempotency key", "D sends a copy of C’s request, with the same idempotency key", "E resets the sale", "F starts the sale",
+		"G takes the lock and releases it", "renewers may act, at most 2 times"} {
 		tb.says(".cast", says)
 	}
 	tb.await(`[2, 3].every((n) => document.querySelector(".step:nth-child(" + n + ") .dot.renewer").innerText === "↻")`)
