@@ -8,9 +8,9 @@ import (
 	"seckill/internal/ledger"
 )
 
-// Who holds several runs beside each other stands between the reset and the
-// storm, and between the storm and the audit.
-func TestRunWaitsForThoseBesideIt(t *testing.T) {
+// Begin is called between the reset and the load, End between the load and the
+// audit.
+func TestBeginAndEnd(t *testing.T) {
 	f := &fake{}
 	c := serve(t, f)
 	var atBegin, atEnd ledger.Snapshot

@@ -12,12 +12,14 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"seckill/loadtest/adapter"
 )
 
 // A client knows the targets and how to ask them. Each of its buyers has
-// connections of his own.
+// connections of its own.
 type client struct {
-	protocol *protocol
+	protocol *adapter.Protocol
 	targets  []*endpoint
 	strategy string
 	timeout  time.Duration
@@ -41,12 +43,10 @@ func newClient(c Config) *client {
 	switch {
 	case cl.protocol != nil:
 	case c.Service != nil:
-		cl.protocol, _ = c.Service.protocol(c.Cancellations > 0) // checked
+		cl.protocol, _ = c.Service.Protocol(c.Cancellations > 0) // checked
 	default:
-		cl.protocol = ours(c.Strategy, c.ByDefault)
-		if cl.sign = c.Sign; cl.sign != nil {
-			cl.protocol.signed()
-		}
+		cl.sign = c.Sign
+		cl.protocol = adapter.Ours(c.Strategy, c.ByDefault, cl.sign != nil)
 	}
 	for _, t := range c.Targets {
 		cl.targets = append(cl.targets, newEndpoint(t, c.Authorities))
@@ -82,14 +82,15 @@ func (c *client) interrupt() {
 
 var longAgo = time.Unix(1, 0)
 
-// A buyer sends calls one after the other, each exactly once: what became of
-// one whose connection broke is for the ledger to say, and whether it is made
-// again for the scenario.
+// A buyer sends calls one after the other, each exactly once. It never resends
+// by itself: what became of a call whose connection broke is unknown, and a retry
+// is the scenario's to make.
 type buyer struct {
 	client *client
 	lines  []link // one a target
 	out    []byte // the request that is being sent
 	body   []byte
+	values adapter.Values
 }
 
 // A link is a connection that stays open from purchase to purchase.
@@ -110,44 +111,44 @@ func (b *buyer) close() {
 	}
 }
 
-// buy sends one purchase and says what the buyer was told. Its reply lasts
+// buy sends one purchase and says what the buyer was told. The reply is valid
 // until the next request.
-func (b *buyer) buy(p purchase, key []byte) reply {
-	a, err := b.exchange(&b.client.protocol.buy, p, key, "")
+func (b *buyer) buy(p purchase, key []byte) adapter.Reply {
+	a, err := b.exchange(&b.client.protocol.Buy, p, key, "")
 	if err != nil {
 		return b.noAnswer(err)
 	}
-	r := b.client.protocol.means(order{p.sku, p.quantity, b.client.strategy}, a)
-	r.status, r.after = a.status, a.retryAfter
+	r := b.client.protocol.Bought(adapter.Order{SKU: p.sku, Quantity: p.quantity, Strategy: b.client.strategy}, a)
+	r.Status, r.RetryAfter = a.Status, a.RetryAfter
 	return r
 }
 
-// cancel gives an order back.
-func (b *buyer) cancel(p purchase, key []byte, orderID string) reply {
-	a, err := b.exchange(&b.client.protocol.cancel, p, key, orderID)
+// cancel cancels an order.
+func (b *buyer) cancel(p purchase, key []byte, orderID string) adapter.Reply {
+	a, err := b.exchange(&b.client.protocol.Cancel, p, key, orderID)
 	if err != nil {
 		return b.noAnswer(err)
 	}
-	r := b.client.protocol.cancelled(a)
-	r.status, r.after = a.status, a.retryAfter
+	r := b.client.protocol.Cancelled(a)
+	r.Status, r.RetryAfter = a.Status, a.RetryAfter
 	return r
 }
 
-func (b *buyer) noAnswer(err error) reply {
+func (b *buyer) noAnswer(err error) adapter.Reply {
 	var o oddity
 	if errors.As(err, &o) {
-		return nonsense("%s", o)
+		return adapter.Nonsense("%s", o)
 	}
 	if b.client.interrupted.Load() && errors.Is(err, os.ErrDeadlineExceeded) {
 		err = context.Canceled
 	}
-	return noAnswer(err)
+	return adapter.NoAnswer(err)
 }
 
-// exchange sends a request to the target whose turn it is.
-func (b *buyer) exchange(m *message, p purchase, key []byte, orderID string) (a answer, err error) {
+// exchange sends a request to the target whose turn it is, and reads the answer.
+func (b *buyer) exchange(m *adapter.Message, p purchase, key []byte, orderID string) (a adapter.Response, err error) {
 	if sign := b.client.sign; sign != nil {
-		if p.token, err = sign(p.user); err != nil {
+		if b.values.Token, err = sign(p.user); err != nil {
 			return a, err
 		}
 	}
@@ -167,20 +168,23 @@ func (b *buyer) exchange(m *message, p purchase, key []byte, orderID string) (a 
 	if b.client.interrupted.Load() { // perhaps before the line above
 		_ = l.conn.SetDeadline(longAgo)
 	}
-	b.out, b.body = m.append(b.out[:0], b.body, at, p, key, orderID)
+	b.values.SKU, b.values.User, b.values.Quantity = p.sku, p.user, p.quantity
+	b.values.RequestID, b.values.OrderID = key, orderID
+	b.out, b.body = m.Append(b.out[:0], b.body, at.host, at.prefix, &b.values)
+	last := false
 	l.wire.forget()
 	if _, err = l.conn.Write(b.out); err == nil {
-		a, err = l.wire.receive()
+		a, last, err = l.wire.receive()
 	}
-	if err != nil || a.last {
+	if err != nil || last {
 		b.hangUp(l)
 	}
 	l.used = begun
 	return a, err
 }
 
-// idle is how long ago a connection must have been used to be looked at
-// before it is used again: a service may close one that is quiet.
+// idle is how long a connection may be quiet before it is checked: a service may
+// have closed it.
 const idle = 50 * time.Millisecond
 
 func (b *buyer) dial(at *endpoint, l *link, deadline time.Time) error {
@@ -217,9 +221,9 @@ func (b *buyer) hangUp(l *link) {
 	l.conn = nil
 }
 
-// connect opens the connection to the first target that the buyer will ask,
-// so that a storm does not begin with handshakes. It is no matter if it fails:
-// the first purchase tries again, and counts.
+// connect opens the connection to the first target that the buyer will ask, so
+// that a run does not begin with handshakes. It may fail: the first purchase
+// dials again, and counts.
 func (b *buyer) connect(turn int) {
 	turn %= len(b.lines)
 	if l := &b.lines[turn]; l.conn == nil {

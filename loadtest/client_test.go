@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"seckill/internal/ledger"
+	"seckill/loadtest/adapter"
 )
 
 // net/http sends a request with an Idempotency-Key again by itself when a kept
@@ -53,7 +54,7 @@ func TestClientNeverSendsTwice(t *testing.T) {
 			for i := range purchases {
 				// The first of a connection is sold, the second is dropped.
 				want := []ledger.Outcome{ledger.OutcomeSold, ledger.OutcomeUnknown}[i%2]
-				if r := b.buy(plan.purchase(i), plan.key(nil, i, 1)); r.outcome != want {
+				if r := b.buy(plan.purchase(i), plan.key(nil, i, 1)); r.Outcome != want {
 					t.Errorf("purchase %d: %+v, want %s", i, r, want)
 				}
 			}
@@ -84,7 +85,7 @@ func TestClientWithATooLongAnswer(t *testing.T) {
 	c := newClient(Config{Targets: []string{target}, Scenario: Scenario{Strategy: testStrategy, SKU: 1, Quantity: 1, Concurrency: 1, Timeout: 5 * time.Second}})
 	b := c.newBuyer()
 	defer b.close()
-	if r := b.buy(purchase{sku: 1, quantity: 1, user: 1}, []byte("key")); r.code != codeNonsense {
+	if r := b.buy(purchase{sku: 1, quantity: 1, user: 1}, []byte("key")); r.Code != adapter.CodeNonsense {
 		t.Errorf("got %+v, want nonsense", r)
 	}
 }

@@ -150,10 +150,10 @@ func (f *fake) sell(w http.ResponseWriter, r *http.Request) {
 }
 
 // sold is the order that the request already has.
-func (f *fake) sold(p asked) (s sale, ok bool) {
+func (f *fake) sold(p asked) (s saleAnswer, ok bool) {
 	for _, o := range f.orders {
 		if o.RequestID == p.key {
-			return sale{o.PublicID, o.SKUID, o.Quantity, o.Remaining, o.Strategy}, true
+			return saleAnswer{o.PublicID, o.SKUID, o.Quantity, o.Remaining, o.Strategy}, true
 		}
 	}
 	return s, false
@@ -182,21 +182,21 @@ func (f *fake) cancel(w http.ResponseWriter, r *http.Request) {
 }
 
 // take sells without asking whether there is anything left.
-func (f *fake) take(p asked) sale {
+func (f *fake) take(p asked) saleAnswer {
 	f.stock.Num -= p.Quantity
 	return f.record(p)
 }
 
 // record writes an order without taking units.
-func (f *fake) record(p asked) sale {
+func (f *fake) record(p asked) saleAnswer {
 	o := ledger.Order{ID: int64(len(f.orders) + 1), PublicID: fmt.Sprintf("order-%d", len(f.orders)+1), RequestID: p.key,
 		Run: f.stock.Run, UserID: p.User, SKUID: p.SKU, Quantity: p.Quantity, Remaining: f.stock.Num,
 		Status: ledger.Active, Strategy: p.strategy, CreatedAt: time.Now()}
 	f.orders = append(f.orders, o)
-	return sale{o.PublicID, o.SKUID, o.Quantity, o.Remaining, o.Strategy}
+	return saleAnswer{o.PublicID, o.SKUID, o.Quantity, o.Remaining, o.Strategy}
 }
 
-type sale struct {
+type saleAnswer struct {
 	OrderID   string `json:"order_id"`
 	SKU       int64  `json:"sku_id"`
 	Quantity  int64  `json:"quantity"`
@@ -285,6 +285,6 @@ func serve(t *testing.T, f *fake) Config {
 		Scenario: Scenario{Strategy: testStrategy, SKU: 1, Stock: testStock, Buyers: testBuyers,
 			Concurrency: 8, Quantity: 1, Timeout: 5 * time.Second, Seed: 1},
 		Targets: []string{server.URL}, AdminToken: "secret",
-		patience: patience{limit: 2 * time.Second, poll: 5 * time.Millisecond, quiet: 50 * time.Millisecond},
+		settling: settling{limit: 2 * time.Second, poll: 5 * time.Millisecond, quiet: 50 * time.Millisecond},
 	}
 }

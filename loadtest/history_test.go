@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"seckill/internal/ledger"
+	"seckill/loadtest/adapter"
 )
 
 // What is written down of a call comes out again, also an order's id of any
@@ -23,20 +24,20 @@ func TestHistory(t *testing.T) {
 	}
 	p := newPlan(Scenario{SKU: 1, SKUs: 1, Quantity: 1, Buyers: calls}, []int64{1})
 	before := heap()
-	d := &diary{}
+	d := &callLog{}
 	for i := range calls {
-		r := reply{outcome: ledger.OutcomeSoldOut}
+		r := adapter.Reply{Outcome: ledger.OutcomeSoldOut}
 		if i%10 == 0 {
-			r = reply{outcome: ledger.OutcomeSold, orderID: anOrder, remaining: int64(i)}
+			r = adapter.Reply{Outcome: ledger.OutcomeSold, OrderID: anOrder, Remaining: int64(i)}
 		}
-		d.note(purchase{index: i}, r, 0, time.Duration(i), time.Duration(i+5))
+		d.add(purchase{index: i}, r, 0, time.Duration(i), time.Duration(i+5))
 	}
 	if each := float64(heap()-before) / calls; each > 40 {
 		t.Errorf("%.1f bytes a call, a tenth of them sales", each)
 	}
 	long := []byte(strings.Repeat("x", 40_000))
-	d.note(purchase{index: 7}, reply{outcome: ledger.OutcomeCancelled, orderID: long, remaining: 1 << 40}, flagCancel, 1, 2)
-	d.note(purchase{index: 8}, noAnswer(context.DeadlineExceeded), 0, 3, 4)
+	d.add(purchase{index: 7}, adapter.Reply{Outcome: ledger.OutcomeCancelled, OrderID: long, Remaining: 1 << 40}, flagCancel, 1, 2)
+	d.add(purchase{index: 8}, adapter.NoAnswer(context.DeadlineExceeded), 0, 3, 4)
 	told := history{d}.told(p)[0]
 	t.Logf("%.0f bytes a call while it is judged", float64(heap()-before)/calls)
 	if len(told) != calls+2 {

@@ -7,12 +7,15 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"runtime"
 	"slices"
+	"time"
 
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
+	"seckill/internal/numbers"
 	"seckill/internal/tap"
 )
 
@@ -49,7 +52,7 @@ func (m metrics) inFlight() (n float64, ok bool) {
 	return n, family != nil
 }
 
-// A cost is what a strategy's purchases came to, at one target or at all.
+// A cost is what a strategy's purchases cost, at one target or at all.
 type cost struct {
 	purchases int64
 	commands  map[string]int64 // by backend
@@ -88,7 +91,7 @@ func label(m *dto.Metric, name string) string {
 	return ""
 }
 
-// A meter reads every target's costs before and after a storm.
+// A meter reads every target's costs before and after a load.
 type meter struct {
 	services []service
 	strategy string
@@ -104,8 +107,7 @@ func startMeter(ctx context.Context, services []service, strategy string) *meter
 
 var errForeign = errors.New("only our own service counts them")
 
-// startMeter asks nothing of somebody else's service that the scenario does not
-// describe.
+// startMeter does not ask a service that is not ours.
 func (r *run) startMeter(ctx context.Context) *meter {
 	if r.Service != nil {
 		return &meter{err: errForeign}
@@ -134,7 +136,7 @@ func (m *meter) stop(ctx context.Context, r *Result) {
 	sum := cost{commands: map[string]int64{}}
 	for i, now := range after {
 		before := m.before[i]
-		if now.purchases < before.purchases { // a new process, that counts from zero
+		if now.purchases < before.purchases { // a new process counts from zero
 			before = cost{}
 		}
 		sum.purchases += now.purchases - before.purchases
@@ -163,4 +165,55 @@ func (m *meter) stop(ctx context.Context, r *Result) {
 	slices.SortFunc(r.Commands, func(a, b Commands) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Backend, b.Backend))
 	})
+}
+
+// A generator that is short of processor time measures itself. Either sign makes
+// the run's numbers worthless, whatever the ledger says:
+//
+//   - requests left late although a connection was free, and that lateness is
+//     most of the measured latency;
+//   - in a closed loop, where nothing is due, this process used up all its
+//     processors.
+//
+// Waiting for a free connection is no sign: every connection waits for the
+// service.
+const (
+	lagMatters = 10 * time.Millisecond // less is ordinary scheduling
+	lagShare   = 0.5                   // of the p99 latency
+	cpuShare   = 0.9                   // of the processors
+)
+
+// bottleneck says why the generator was the bottleneck; "" when it was not.
+func (r *Result) bottleneck() (string, Cause) {
+	if r.Requests == 0 {
+		return "", Cause{}
+	}
+	if lag := r.Lag.P99; lag > lagMatters.Microseconds() && float64(lag) > lagShare*float64(r.Latency.P99) {
+		return fmt.Sprintf("it sent requests up to %s (p99) after they were due, with connections free, of a latency of %s: "+
+				"give it a machine of its own, or a lower rate", numbers.Duration(lag), numbers.Duration(r.Latency.P99)),
+			Cause{CauseLate, params{"lag_ms": float64(lag) / 1000, "latency_ms": float64(r.Latency.P99) / 1000}}
+	}
+	if most := float64(runtime.GOMAXPROCS(0)); r.GeneratorCPU > cpuShare*most {
+		return fmt.Sprintf("it used %.1f of %.0f processors: give it more, or a slower service", r.GeneratorCPU, most),
+			Cause{CauseProcessors, params{"used": r.GeneratorCPU, "of": most}}
+	}
+	return "", Cause{}
+}
+
+// A cpuMeter measures what processor time this process uses.
+type cpuMeter struct {
+	begun time.Time
+	used  time.Duration
+}
+
+func startCPU() cpuMeter { return cpuMeter{time.Now(), cpuTime()} }
+
+// cores is how many processors were used on average; 0: not known, or the run was
+// too short to tell.
+func (m cpuMeter) cores() float64 {
+	wall := time.Since(m.begun)
+	if wall < 2*time.Second { // too short to tell
+		return 0
+	}
+	return (cpuTime() - m.used).Seconds() / wall.Seconds()
 }

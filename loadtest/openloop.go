@@ -7,63 +7,62 @@ import (
 	"time"
 )
 
-// In an open loop requests are sent when they are due, whatever became of
-// those before them: only so does a service that stalls meet the buyers who
-// would have come meanwhile (the opposite is known as coordinated omission).
+// An open loop sends requests when they are due, whatever became of those
+// before them, so a service that stalls meets the buyers who come meanwhile. (A
+// loop that waits for answers leaves them out: coordinated omission.)
 //
-// One worker leads. He waits until the next request is due, takes it, hands
-// the lead to the one who has been free for the shortest time, whose
-// connection is warm, and sends. When nobody is free there is no leader until
-// somebody is: the requests that become due meanwhile wait, and their buyers'
-// time runs.
-type waitingLine struct {
-	next      int           // request; the leader's
-	workers   int           // there are
-	most      int           // there may be
-	free      []*openWorker // the last has been free for the shortest time
-	vacant    bool          // nobody leads
-	vacantTo  time.Duration // when a leader was last missing
-	ended     bool
-	lastIsDue time.Duration
+// One worker leads. It waits until the next request is due, takes it, hands the
+// lead to the worker that became free last, whose connection is warm, and
+// sends. When no worker is free there is no leader until one is; requests that
+// become due meanwhile wait, and the wait counts as their latency.
+type openLoop struct {
+	next       int           // request; the leader's
+	workers    int           // there are
+	most       int           // there may be
+	free       []*openWorker // the last became free last
+	leaderless bool
+	waitedTill time.Duration // when a leader was last missing
+	ended      bool
+	lastIsDue  time.Duration
 }
 
 type openWorker struct {
 	*worker
-	lead  chan bool // it is your turn; false: there is nothing more to do
+	lead  chan bool // true: lead now; false: the loop has ended
 	timer *time.Timer
 }
 
 // fewWarm is how many connections are open before the first request.
 const fewWarm = 8
 
-func (s *storm) blowOpen(ctx context.Context) {
-	l := &s.line
-	l.most, l.lastIsDue = min(s.Connections, s.requests), s.due(s.requests-1)
-	warm := min(l.most, fewWarm)
-	if s.Profile == Spike {
-		warm = l.most // a crowd that stands before closed doors
+func (l *load) runOpen(ctx context.Context) {
+	o := &l.loop
+	o.most, o.lastIsDue = min(l.Connections, l.requests), l.due(l.requests-1)
+	warm := min(o.most, fewWarm)
+	if l.Profile == Spike {
+		warm = o.most // the crowd has connected before the sale opens
 	}
 	var connecting sync.WaitGroup
 	for turn := range warm {
-		w := s.hire()
-		l.free = append(l.free, w)
+		w := l.openWorker()
+		o.free = append(o.free, w)
 		connecting.Go(func() { w.connect(turn) })
 	}
 	connecting.Wait()
-	for _, w := range l.free {
-		s.all.Go(func() { w.work(ctx) })
+	for _, w := range o.free {
+		l.all.Go(func() { w.work(ctx) })
 	}
-	s.begun = time.Now()
-	s.promote(ctx)
-	s.all.Wait()
+	l.begun = time.Now()
+	l.promote(ctx)
+	l.all.Wait()
 }
 
-func (s *storm) hire() *openWorker {
-	s.line.workers++
-	return &openWorker{worker: s.worker(), lead: make(chan bool, 1)}
+func (l *load) openWorker() *openWorker {
+	l.loop.workers++
+	return &openWorker{worker: l.worker(), lead: make(chan bool, 1)}
 }
 
-// work leads and sends until there is nothing more to do.
+// work leads and sends until the loop ends.
 func (w *openWorker) work(ctx context.Context) {
 	defer w.close()
 	for <-w.lead {
@@ -74,7 +73,7 @@ func (w *openWorker) work(ctx context.Context) {
 				return
 			}
 			w.promote(ctx)
-			w.send(i, at)
+			w.request(i, at)
 			if leads, ok = w.rejoin(); !ok {
 				return
 			}
@@ -84,16 +83,16 @@ func (w *openWorker) work(ctx context.Context) {
 
 // take waits for the next request. ok is false when no more are to be sent.
 func (w *openWorker) take(ctx context.Context) (i int, at timing, ok bool) {
-	l := &w.line
-	if i = l.next; i >= w.requests || ctx.Err() != nil {
+	o := &w.loop
+	if i = o.next; i >= w.requests || ctx.Err() != nil {
 		return i, at, false
 	}
 	now := w.elapsed()
-	if now > l.lastIsDue+w.Drain {
+	if now > o.lastIsDue+w.Drain {
 		return i, at, false
 	}
 	at.due = w.due(i)
-	at.waited = at.due < l.vacantTo
+	at.waited = at.due < o.waitedTill
 	if wait := at.due - now; wait > 0 {
 		if w.timer == nil {
 			w.timer = time.NewTimer(wait)
@@ -109,63 +108,63 @@ func (w *openWorker) take(ctx context.Context) (i int, at timing, ok bool) {
 		now = w.elapsed()
 	}
 	at.sent = now
-	l.next++
+	o.next++
 	return i, at, true
 }
 
 // promote finds the next leader.
-func (s *storm) promote(ctx context.Context) {
-	s.mu.Lock()
-	l := &s.line
-	if last := len(l.free) - 1; last >= 0 {
-		w := l.free[last]
-		l.free = l.free[:last]
-		s.mu.Unlock()
+func (l *load) promote(ctx context.Context) {
+	l.mu.Lock()
+	o := &l.loop
+	if last := len(o.free) - 1; last >= 0 {
+		w := o.free[last]
+		o.free = o.free[:last]
+		l.mu.Unlock()
 		w.lead <- true
 		return
 	}
-	l.vacant = l.workers >= l.most
-	hires := !l.vacant
-	s.mu.Unlock()
-	if hires {
-		w := s.hire()
+	o.leaderless = o.workers >= o.most
+	more := !o.leaderless
+	l.mu.Unlock()
+	if more {
+		w := l.openWorker()
 		w.lead <- true
-		s.all.Go(func() { w.work(ctx) })
+		l.all.Go(func() { w.work(ctx) })
 	}
 }
 
-// rejoin is for a worker who has sent. He leads if nobody does; ok is false
-// when all is over.
+// rejoin ends a worker's request: it leads if there is no leader. ok is false
+// when the loop has ended.
 func (w *openWorker) rejoin() (leads, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	l := &w.line
+	o := &w.loop
 	switch {
-	case l.ended:
+	case o.ended:
 		return false, false
-	case l.vacant:
-		l.vacant, l.vacantTo = false, w.elapsed()
+	case o.leaderless:
+		o.leaderless, o.waitedTill = false, w.elapsed()
 		return true, true
 	}
-	l.free = append(l.free, w)
+	o.free = append(o.free, w)
 	return false, true
 }
 
-// end sends everybody home. What was due by now, or would have been sent at
-// all but for its lateness, was dropped.
+// end ends the loop. Requests that are due, or that only their lateness kept
+// from being sent, count as dropped.
 func (w *openWorker) end(ctx context.Context) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	l := &w.line
-	l.ended = true
-	for _, other := range l.free {
+	o := &w.loop
+	o.ended = true
+	for _, other := range o.free {
 		other.lead <- false
 	}
-	l.free = nil
-	left := w.requests - l.next
+	o.free = nil
+	left := w.requests - o.next
 	if ctx.Err() != nil {
 		now := w.elapsed()
-		left = sort.Search(left, func(k int) bool { return w.due(l.next+k) > now })
+		left = sort.Search(left, func(k int) bool { return w.due(o.next+k) > now })
 	}
 	w.tally.drop(left)
 }

@@ -7,18 +7,18 @@ import (
 )
 
 // A plan is every request of one run. Which user asks for what in request i
-// follows from the seed and i alone, so that a plan needs no memory, and
-// neither the number of workers nor their order changes it.
+// follows from the seed and i alone, so a plan needs no memory and does not
+// depend on the workers.
 type plan struct {
 	Scenario
-	schedule
+	pacing
 	runs  []int64   // of each SKU
 	sku   []float64 // cumulated shares
 	units []float64 // of Quantities
 }
 
 func newPlan(s Scenario, runs []int64) *plan {
-	p := &plan{Scenario: s, schedule: s.schedule(), runs: runs}
+	p := &plan{Scenario: s, pacing: s.pacing(), runs: runs}
 	if s.SKUs > 1 {
 		sum := 0.0
 		for k := range s.SKUs {
@@ -34,7 +34,7 @@ func newPlan(s Scenario, runs []int64) *plan {
 	return p
 }
 
-// What is drawn for a request, each from its own stream.
+// Each kind of draw has a random stream of its own.
 const (
 	drawSKU = iota + 1
 	drawQuantity
@@ -60,12 +60,12 @@ func (p *plan) share(i int, what uint64) float64 {
 	return float64(p.draw(i, what)>>11) / (1 << 53)
 }
 
-// recent is how far back the one may be who asks again: as far as he may still
-// be waiting for his first answer.
+// recent is how many requests back a duplicate's original may be: close enough
+// that its buyer may still wait for the first answer.
 const recent = 16
 
-// original is the request whose user asks again in request i; i itself when he
-// has not asked before.
+// original is the request whose user asks again in request i; i itself for a new
+// user.
 func (p *plan) original(i int) int {
 	for p.Duplicates > 0 && i > 0 && p.share(i, drawDuplicate) < p.Duplicates {
 		i -= 1 + int(p.draw(i, drawOriginal)%uint64(min(i, recent)))
@@ -73,15 +73,25 @@ func (p *plan) original(i int) int {
 	return i
 }
 
+// A purchase is one request of a plan.
+type purchase struct {
+	index         int
+	sku, quantity int64
+	user          int64
+	turn          int  // of the target to ask, counted from the request's first
+	copied        bool // it is sent several times at once
+	cancels       bool // the buyer cancels a sale
+}
+
 func (p *plan) purchase(i int) purchase {
 	o := p.original(i)
-	return purchase{index: i, user: p.user(o), sku: p.SKU + int64(p.shelf(o)), quantity: p.quantity(o),
+	return purchase{index: i, user: p.user(o), sku: p.SKU + int64(p.skuIndex(o)), quantity: p.quantity(o),
 		copied:  p.Copies > 0 && p.share(i, drawCopies) < float64(p.Copies),
 		cancels: p.Cancellations > 0 && p.share(i, drawCancel) < p.Cancellations}
 }
 
-// shelf is which of the SKUs the user of request o wants, from 0.
-func (p *plan) shelf(o int) int { return pick(p.sku, p.share(o, drawSKU)) }
+// skuIndex is which of the SKUs the user of request o wants, from 0.
+func (p *plan) skuIndex(o int) int { return pick(p.sku, p.share(o, drawSKU)) }
 
 func (p *plan) quantity(o int) int64 {
 	if len(p.Quantities) == 0 {
@@ -109,8 +119,8 @@ func (p *plan) user(i int) int64 {
 }
 
 // key appends request i's idempotency key. The run is part of it: a request
-// that arrives after a later reset must not pass for one of the later run. So
-// is the SKU: the same buyers may storm another one meanwhile.
+// that arrives after a later reset must not pass for one of the later run. So is
+// the SKU: the same buyers may be asking for another one.
 func (p *plan) key(to []byte, i int, sku int64) []byte {
 	to = append(to, "load-"...)
 	to = append(strconv.AppendUint(to, p.Seed, 16), '-')
@@ -124,7 +134,7 @@ func (p *plan) demand() int64 {
 	wanted := make([]int64, p.SKUs)
 	for i := range p.requests {
 		if p.original(i) == i {
-			wanted[p.shelf(i)] += p.quantity(i)
+			wanted[p.skuIndex(i)] += p.quantity(i)
 		}
 	}
 	most := int64(0)

@@ -92,7 +92,7 @@ func TestSchedule(t *testing.T) {
 		{"steps", Scenario{Profile: Stepped, Steps: []Step{{10, s}, {1, 2 * s}, {4, s}}}, 16,
 			map[int]time.Duration{9: 900 * time.Millisecond, 10: s, 11: 2 * s, 12: 3 * s, 13: 3250 * time.Millisecond}},
 	} {
-		sc := test.scenario.schedule()
+		sc := test.scenario.pacing()
 		if sc.requests != test.requests {
 			t.Errorf("%s: %d requests, want %d", test.name, sc.requests, test.requests)
 		}

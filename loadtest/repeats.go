@@ -2,18 +2,15 @@ package loadtest
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"math"
 	"slices"
 
-	"seckill/internal/fault"
 	"seckill/internal/ledger"
 )
 
-// Repeats are several runs of one sale, each with a reset and buyers of its
-// own. One green run is an anecdote: what n runs show is a rate with an
-// interval. Its JSON form is stable: fields are added, never renamed.
+// Repeats are several runs of one sale, each with a reset and buyers of its own.
+// One run proves little: n runs give a rate with an interval. The JSON form is
+// stable: fields are added, never renamed.
 type Repeats struct {
 	Asked    int            `json:"asked"`
 	Runs     []*Result      `json:"runs"`
@@ -34,7 +31,7 @@ type VerdictShare struct {
 
 var verdicts = []ledger.Verdict{ledger.Held, ledger.Oversold, ledger.Lost, Blocked, ledger.NotValid}
 
-// exitOrder has exit statuses from the one that counts first.
+// exitOrder ranks exit statuses: the first found counts.
 var exitOrder = []int{ExitNotValid, ExitOversold, ExitLost, ExitBlocked, ExitUnmet, ExitHeld}
 
 // Repeat runs the sale n times. Seeds follow from c.Seed, which is the first
@@ -104,44 +101,3 @@ func wilson(k, n int) (low, high float64) {
 	}
 	return low, high
 }
-
-// Line is one run in a line.
-func (r *Result) Line(i, n int, color bool) string {
-	t := &text{color: color}
-	detail := ""
-	if r.Audit != nil {
-		for _, v := range r.Audit.Violations {
-			detail += ", " + v.Message
-		}
-	}
-	for _, p := range r.Problems {
-		detail += ", " + p
-	}
-	return fmt.Sprintf("run %*d of %d  seed %d  %s%s  %s", len(fmt.Sprint(n)), i+1, n, r.Settings.Seed, t.stamp(r.Verdict), detail, told(r.Counts))
-}
-
-// WriteText writes the summary below the runs' lines.
-func (a *Repeats) WriteText(w io.Writer) error {
-	t := &text{}
-	fmt.Fprintf(t, "\n%s", count(len(a.Runs), "run"))
-	if len(a.Runs) < a.Asked {
-		fmt.Fprintf(t, " of %d, then interrupted", a.Asked)
-	}
-	fmt.Fprintln(t, "; with a confidence of 95 % (Wilson score) the rate of")
-	for _, s := range a.Verdicts {
-		if s.Verdict == ledger.NotValid && s.Runs == 0 {
-			continue
-		}
-		fmt.Fprintf(t, "  %-10s %d of %d: %s to %s\n", stamps[s.Verdict].word, s.Runs, s.Of, percent(s.Low), percent(s.High))
-	}
-	if held := a.Verdicts[0]; held.Runs > 0 && held.Runs == held.Of {
-		last := a.Runs[len(a.Runs)-1]
-		if known := fault.HeldThisTime(last.Strategy.Name, last.Known); known != "" {
-			fmt.Fprintf(t, "\n%s\n", known)
-		}
-	}
-	_, err := io.WriteString(w, t.String())
-	return err
-}
-
-func percent(share float64) string { return fmt.Sprintf("%.3g %%", 100*share) }

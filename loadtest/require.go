@@ -33,9 +33,10 @@ type metric struct {
 	of         func(*Result) float64
 }
 
+// Units of a Check.
 const (
-	unitMicros = "us"
-	unitRate   = "1/s"
+	UnitMicros = "us"
+	UnitRate   = "1/s"
 )
 
 var requirable = slices.Concat(
@@ -43,8 +44,8 @@ var requirable = slices.Concat(
 	latencies("service_", func(r *Result) Latency { return r.ServiceTime }),
 	latencies("sold_", func(r *Result) Latency { return r.SoldLatency }),
 	[]metric{
-		{"rate", unitRate, func(r *Result) float64 { return r.RequestsPerSec }},
-		{"sales_rate", unitRate, func(r *Result) float64 { return r.SalesPerSec }},
+		{"rate", UnitRate, func(r *Result) float64 { return r.RequestsPerSec }},
+		{"sales_rate", UnitRate, func(r *Result) float64 { return r.SalesPerSec }},
 		{"sold", "", func(r *Result) float64 { return float64(r.Counts[ledger.OutcomeSold]) }},
 		{"sold_out", "", func(r *Result) float64 { return float64(r.Counts[ledger.OutcomeSoldOut]) }},
 		{"busy", "", func(r *Result) float64 { return float64(r.Counts[ledger.OutcomeBusy]) }},
@@ -64,12 +65,12 @@ var requirable = slices.Concat(
 
 func latencies(prefix string, of func(*Result) Latency) []metric {
 	return []metric{
-		{prefix + "p50", unitMicros, func(r *Result) float64 { return float64(of(r).P50) }},
-		{prefix + "p90", unitMicros, func(r *Result) float64 { return float64(of(r).P90) }},
-		{prefix + "p99", unitMicros, func(r *Result) float64 { return float64(of(r).P99) }},
-		{prefix + "p99.9", unitMicros, func(r *Result) float64 { return float64(of(r).P999) }},
-		{prefix + "max", unitMicros, func(r *Result) float64 { return float64(of(r).Max) }},
-		{prefix + "mean", unitMicros, func(r *Result) float64 { return of(r).Mean }},
+		{prefix + "p50", UnitMicros, func(r *Result) float64 { return float64(of(r).P50) }},
+		{prefix + "p90", UnitMicros, func(r *Result) float64 { return float64(of(r).P90) }},
+		{prefix + "p99", UnitMicros, func(r *Result) float64 { return float64(of(r).P99) }},
+		{prefix + "p99.9", UnitMicros, func(r *Result) float64 { return float64(of(r).P999) }},
+		{prefix + "max", UnitMicros, func(r *Result) float64 { return float64(of(r).Max) }},
+		{prefix + "mean", UnitMicros, func(r *Result) float64 { return of(r).Mean }},
 	}
 }
 
@@ -99,7 +100,7 @@ func ParseRequirement(text string) (Requirement, error) {
 	}
 	var err error
 	switch share, isShare := strings.CutSuffix(m[3], "%"); {
-	case requirable[i].unit == unitMicros:
+	case requirable[i].unit == UnitMicros:
 		var d time.Duration
 		d, err = time.ParseDuration(m[3])
 		r.Value = float64(d) / float64(time.Microsecond)
@@ -146,19 +147,9 @@ func (q Requirement) check(r *Result) Check {
 	case "==":
 		c.Met = c.Actual == q.Value
 	}
-	// A percentile of nothing is 0, and would meet what nobody measured.
-	if r.Requests == 0 || strings.HasPrefix(name, "sold_") && k.unit == unitMicros && r.Counts[ledger.OutcomeSold] == 0 {
+	// A percentile of nothing is 0 and must not meet a limit.
+	if r.Requests == 0 || strings.HasPrefix(name, "sold_") && k.unit == UnitMicros && r.Counts[ledger.OutcomeSold] == 0 {
 		c.Met = false
 	}
 	return c
-}
-
-func (c Check) String() string {
-	switch c.Unit {
-	case unitMicros:
-		return millis(int64(c.Actual))
-	case unitRate:
-		return thousands(int64(c.Actual+.5)) + "/s"
-	}
-	return strconv.FormatFloat(c.Actual, 'g', 4, 64)
 }

@@ -2,121 +2,218 @@ package loadtest
 
 import (
 	"slices"
+	"sync"
 	"time"
 
 	"seckill/internal/ledger"
+	"seckill/loadtest/adapter"
 )
 
-// What a buyer was told of one request in the end, after all its retries.
-type said struct {
-	reply
+// A finalReply is what a buyer was told of one request after all its retries.
+type finalReply struct {
+	adapter.Reply
 	at time.Duration // of the answer
-	// doubt: one of the calls had no answer, and none was told sold. The request
-	// may have bought, whatever its other calls were told.
+	// doubt: a call had no answer and none was told sold, so the request may have
+	// bought whatever its other calls were told.
 	doubt bool
-	// counted: the tally has each of its calls. Else it lacks the last.
+	// counted: the tally has all its calls. Else it lacks the last.
 	counted bool
 }
 
-// again reports whether a client sends the same request again after this.
-func (r reply) again() bool {
-	switch r.code {
-	case codeTimeout, codeLost, codeUnreachable:
-		return true
-	}
-	return r.status >= 500 || r.outcome == ledger.OutcomeInProgress
-}
-
-// silent: no answer came, so that there is no time at which one did.
-func (r reply) silent() bool {
-	return r.code == codeTimeout || r.code == codeLost || r.code == codeInterrupted
-}
-
-// definite: the answer says what the buyer got.
-func (r reply) definite() bool {
-	switch r.outcome {
-	case ledger.OutcomeUnknown, ledger.OutcomeError, ledger.OutcomeInProgress:
-		return false
-	}
-	return true
-}
-
-// own makes the reply outlast its answer.
-func (r reply) own() reply {
-	r.orderID, r.message = slices.Clone(r.orderID), slices.Clone(r.message)
-	return r
-}
-
 // Pauses between two calls of one request. Each is half fixed and half random,
-// as retries that meet at once would only make a busy service busier.
+// so that retries spread out.
 const (
 	firstPause = 50 * time.Millisecond // doubled each time
 	mostPause  = 2 * time.Second       // also of a Retry-After
 )
 
 // before is how long to wait before the next call.
-func (p *plan) before(index, try int, r reply) time.Duration {
-	if r.outcome == ledger.OutcomeInProgress && r.after > 0 {
-		return min(r.after, mostPause)
+func (p *plan) before(index, try int, r adapter.Reply) time.Duration {
+	if r.Outcome == ledger.OutcomeInProgress && r.RetryAfter > 0 {
+		return min(r.RetryAfter, mostPause)
 	}
 	d := min(firstPause<<min(try, 10), mostPause)
 	return d/2 + time.Duration(p.share(index, drawPause+uint64(try)<<8)*float64(d/2))
 }
 
-// ask makes the calls of one request: again with the same key, at the next
-// process, for as long as its answer leaves it open and retries are left. A
-// worker that is lent is free for others during a pause; ask returns the one it
-// had last. What it returns lasts until that worker's next call, but is its own
-// where the worker is lent.
-func (s *storm) ask(w *worker, p purchase, key []byte, sent time.Duration) (*worker, said) {
+// pause waits before a request is sent again; false: the run has ended.
+func (l *load) pause(d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-l.stopped:
+		return false
+	}
+}
+
+// ask makes the calls of one request. It calls again, with the same key at the
+// next target, while the answer leaves the outcome open and retries are left. A
+// worker for copies serves others during a pause; ask returns the one it used
+// last, and then a reply of its own. Else the reply is valid until w's next call.
+func (l *load) ask(w *worker, p purchase, key []byte, sent time.Duration) (*worker, finalReply) {
 	var flags uint8
-	if w.lent {
+	if w.forCopies {
 		flags = flagSeveral
 	}
 	doubt := false
 	for try := 0; ; try++ {
 		r := w.buy(p, key)
-		at := s.elapsed()
-		var note *record
-		if w.diary != nil {
-			note = w.diary.note(p, r, flags, sent, at)
+		at := l.elapsed()
+		var logged *record
+		if w.calls != nil {
+			logged = w.calls.add(p, r, flags, sent, at)
 		}
-		final := said{reply: r, at: at, counted: w.lent}
-		again := try < s.Retry && r.again()
-		doubt = doubt || r.outcome == ledger.OutcomeUnknown
-		final.doubt = doubt && r.outcome != ledger.OutcomeSold
-		// An earlier call may have bought, and this one does not know.
-		unsettled := final.doubt && !r.definite() && r.outcome != ledger.OutcomeUnknown
-		if again || unsettled || w.lent {
-			final.reply, final.counted = r.own(), true
-			s.tally.call(p, final.reply)
+		final := finalReply{Reply: r, at: at, counted: w.forCopies}
+		again := try < l.Retry && r.Again()
+		doubt = doubt || r.Outcome == ledger.OutcomeUnknown
+		final.doubt = doubt && r.Outcome != ledger.OutcomeSold
+		// An earlier call may have bought, which this answer does not tell.
+		unsettled := final.doubt && !r.Definite() && r.Outcome != ledger.OutcomeUnknown
+		if again || unsettled || w.forCopies {
+			final.Reply, final.counted = r.Clone(), true
+			l.tally.call(p, final.Reply)
 		}
-		if w.lent && p.turn > 0 && try == 0 {
-			s.tally.sentMore(1, 0)
+		if w.forCopies && p.turn > 0 && try == 0 {
+			l.tally.sentMore(1, 0)
 		} else if try > 0 {
-			s.tally.sentMore(0, 1)
+			l.tally.sentMore(0, 1)
 		}
 		if unsettled {
-			final.outcome = ledger.OutcomeUnknown
+			final.Outcome = ledger.OutcomeUnknown
 		}
 		if !again {
 			return w, final
 		}
-		if note != nil {
-			note.flags |= flagSeveral
+		if logged != nil {
+			logged.flags |= flagSeveral
 		}
 		flags = flagSeveral
-		if w.lent {
-			s.dismiss(w)
+		if w.forCopies {
+			l.putSpare(w)
 		}
-		goOn := s.pause(s.plan.before(p.index, try, final.reply))
-		if w.lent {
-			w = s.hireCopier()
+		goOn := l.pause(l.plan.before(p.index, try, final.Reply))
+		if w.forCopies {
+			w = l.takeSpare()
 		}
 		if !goOn {
 			return w, final
 		}
 		p.turn++
-		sent = s.elapsed()
+		sent = l.elapsed()
 	}
+}
+
+// CopiesEach is how many calls a copied request makes at once: with two
+// targets, one of them gets two. Clients do this when a buyer taps again, or a
+// proxy resends a slow request.
+const CopiesEach = 3
+
+// A copied request has several calls in flight under one key.
+type copied struct {
+	*load
+	p   purchase
+	key []byte
+	at  timing
+
+	ready  sync.WaitGroup // all have a connection, so that all send at once
+	served chan struct{}  // the buyer has an answer that says what they got
+	serve  func()
+
+	mu   sync.Mutex
+	left int
+	best finalReply
+}
+
+// sendCopies returns when the buyer has an answer. Copies that are told to wait
+// go on in the background.
+func (w *worker) sendCopies(p purchase, at timing) {
+	c := &copied{load: w.load, p: p, key: w.plan.key(nil, p.index, p.sku), at: at,
+		served: make(chan struct{}), left: CopiesEach}
+	c.serve = sync.OnceFunc(func() { close(c.served) })
+	c.ready.Add(CopiesEach)
+	for turn := range CopiesEach {
+		w.copies.Go(func() { c.send(turn) })
+	}
+	<-c.served
+}
+
+func (c *copied) send(turn int) {
+	p := c.p
+	p.turn = turn
+	w := c.takeSpare()
+	w.connect(p.index + turn)
+	c.ready.Done()
+	c.ready.Wait()
+	w, final := c.ask(w, p, c.key, c.elapsed())
+	c.end(w, final)
+	c.putSpare(w)
+}
+
+// end takes what one copy was told. The last one counts the request.
+func (c *copied) end(w *worker, final finalReply) {
+	c.mu.Lock()
+	if c.best.Outcome == "" {
+		c.best = final
+	} else {
+		c.best = c.best.orBetter(final)
+	}
+	c.left--
+	last := c.left == 0
+	c.mu.Unlock()
+	if last || final.Definite() {
+		c.serve()
+	}
+	if last {
+		c.at.answered = c.best.at
+		c.tally.record(c.p, c.best, c.at)
+		w.cancelOrder(c.p, c.key, c.best)
+	}
+}
+
+// ranking orders outcomes by how much they say about what the buyer got: a call
+// without an answer may have bought.
+var ranking = []ledger.Outcome{ledger.OutcomeSold, ledger.OutcomeAccepted, ledger.OutcomeUnknown, ledger.OutcomeSoldOut,
+	ledger.OutcomeDuplicate, ledger.OutcomeConflict, ledger.OutcomeBusy, ledger.OutcomeInProgress, ledger.OutcomeError}
+
+// orBetter is what the buyer knows after two copies of one request.
+func (f finalReply) orBetter(other finalReply) finalReply {
+	a, b := slices.Index(ranking, f.Outcome), slices.Index(ranking, other.Outcome)
+	doubt := f.doubt || other.doubt
+	if b >= 0 && (b < a || b == a && other.at < f.at) {
+		f = other
+	}
+	f.doubt = doubt
+	return f
+}
+
+// takeSpare returns a free worker for the calls of copies.
+func (l *load) takeSpare() *worker {
+	l.mu.Lock()
+	if last := len(l.spare) - 1; last >= 0 {
+		w := l.spare[last]
+		l.spare = l.spare[:last]
+		l.mu.Unlock()
+		return w
+	}
+	l.mu.Unlock()
+	w := l.worker()
+	w.forCopies = true
+	return w
+}
+
+func (l *load) putSpare(w *worker) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.spare = append(l.spare, w)
+}
+
+// finish waits for the copies in flight.
+func (l *load) finish() {
+	l.copies.Wait()
+	for _, w := range l.spare {
+		w.close()
+	}
+	l.spare = nil
 }

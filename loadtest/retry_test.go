@@ -156,7 +156,7 @@ func TestRetriesAndCopies(t *testing.T) {
 					t.Errorf("%d requests in %d calls, of them %d copies and %d retries; the service saw %d",
 						r.Requests, calls, r.Copies, r.Retries, f.seen)
 				}
-				if c.Copies > 0 && (r.Copies < 20 || r.Copies%(copiesEach-1) != 0) || test.retries && r.Retries == 0 {
+				if c.Copies > 0 && (r.Copies < 20 || r.Copies%(CopiesEach-1) != 0) || test.retries && r.Retries == 0 {
 					t.Errorf("%d copies, %d retries", r.Copies, r.Retries)
 				}
 			})
@@ -171,7 +171,7 @@ func TestCopiesAtOnce(t *testing.T) {
 	waiting, all := 0, make(chan struct{})
 	f.outside = func(n int, w http.ResponseWriter, r *http.Request) bool {
 		mu.Lock()
-		if waiting++; waiting == copiesEach {
+		if waiting++; waiting == CopiesEach {
 			close(all)
 		}
 		mu.Unlock()
@@ -188,7 +188,7 @@ func TestCopiesAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Verdict != ledger.Held || r.Counts[ledger.OutcomeSold] != 1 || r.Calls[ledger.OutcomeSold] != copiesEach {
+	if r.Verdict != ledger.Held || r.Counts[ledger.OutcomeSold] != 1 || r.Calls[ledger.OutcomeSold] != CopiesEach {
 		t.Errorf("%s", show(r))
 	}
 }

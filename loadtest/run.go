@@ -9,12 +9,14 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/ledger"
+	"seckill/internal/numbers"
+	"seckill/loadtest/adapter"
 )
 
-// Run resets the sale, lets the buyers storm, waits until the service has
-// settled, and judges. When ctx ends no more buyers are sent, and what
-// happened until then is audited. Whatever becomes of a run, it has a Result;
-// the error is an ErrConfig, and then nothing was touched.
+// Run resets the sale, sends the load, waits until the service has settled, and
+// judges. When ctx ends, no more requests are sent and what happened until then
+// is audited. Every run has a Result; the error is an ErrConfig, and then no
+// service was changed.
 func Run(ctx context.Context, c Config) (*Result, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
@@ -25,28 +27,28 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	if c.Service != nil && c.Totals == nil {
 		return nil, configError("no database for the audit of this service: give its address")
 	}
-	if c.patience == (patience{}) {
-		c.patience = defaultPatience
+	if c.settling == (settling{}) {
+		c.settling = defaultSettling
 	}
 	c.Scenario = c.normal()
 	r := newRun(c)
 	defer r.transport.CloseIdleConnections()
 
-	var shop shop = &ourShop{run: r, homes: map[string]ledger.Home{}}
+	var sale sale = &ourSale{run: r, homes: map[string]ledger.Home{}}
 	if c.Service != nil {
-		shop = &foreignShop{run: r}
+		sale = &foreignSale{run: r}
 	}
-	ready, err := shop.prepare(ctx)
+	ready, err := sale.prepare(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if ready {
-		finish := r.storm(ctx)
-		r.judge(context.WithoutCancel(ctx), shop)
+		finish := r.send(ctx)
+		r.judge(context.WithoutCancel(ctx), sale)
 		r.result.Course = finish()
 	}
 	if r.result.Interrupted = ctx.Err() != nil && r.result.Requests < r.plan.requests; r.result.Interrupted {
-		r.problemOf(CauseInterrupted, params{"sent": r.result.Requests, "of": r.plan.requests}, "interrupted after %s of %s buyers", thousands(r.result.Requests), thousands(r.plan.requests))
+		r.problemOf(CauseInterrupted, params{"sent": r.result.Requests, "of": r.plan.requests}, "interrupted after %s of %s buyers", numbers.Thousands(r.result.Requests), numbers.Thousands(r.plan.requests))
 	}
 	if err := r.result.conclude(c.Require); err != nil {
 		return nil, err
@@ -63,13 +65,13 @@ func call(f func()) {
 	}
 }
 
-// A shop is what the buyers storm: ours, or somebody else's.
-type shop interface {
-	// prepare looks at the targets and resets the sale, and sets the runs. ready
-	// is false, with the reasons among the result's problems, when there is
-	// nothing to storm.
+// A sale is what the buyers buy at: ours, or that of another service.
+type sale interface {
+	// prepare checks the targets, resets the sale, and sets the plan's runs. If
+	// ready is false, the result's problems say why.
 	prepare(ctx context.Context) (ready bool, err error)
-	// audit judges each SKU once nothing changes any more. nil: it could not.
+	// audit judges each SKU once nothing changes any more. nil: the result's
+	// problems say why it could not.
 	audit(ctx context.Context, told [][]ledger.Told) []ledger.Report
 }
 
@@ -96,23 +98,23 @@ func newRun(c Config) *run {
 	return r
 }
 
-// storm lets the buyers in. The run goes on being reported until finish, which
-// returns its course.
-func (r *run) storm(ctx context.Context) (finish func() []Point) {
+// send sends the load. Progress is reported until finish, which returns the
+// run's course.
+func (r *run) send(ctx context.Context) (finish func() []Point) {
 	meter := r.startMeter(ctx)
 	client := newClient(r.Config)
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(interruptGrace, client.interrupt) })()
-	s := &storm{plan: r.plan, tally: r.tally, open: func() caller { return client.newBuyer() }}
+	l := &load{plan: r.plan, tally: r.tally, open: func() caller { return client.newBuyer() }}
 	call(r.Begin)
 	finish = r.report()
 	r.result.Start = time.Now()
 	cpu := startCPU()
-	s.blow(ctx)
-	took := time.Since(s.begun)
+	l.run(ctx)
+	took := l.elapsed()
 	r.result.GeneratorCPU = cpu.cores()
-	s.finish()
+	l.finish()
 	r.tally.summarize(r.result, took)
-	r.history = s.diaries
+	r.history = l.history
 	call(r.End)
 	meter.stop(context.WithoutCancel(ctx), r.result)
 	if why, cause := r.result.bottleneck(); why != "" {
@@ -120,13 +122,13 @@ func (r *run) storm(ctx context.Context) (finish func() []Point) {
 	}
 	if r.result.Dropped > 0 && ctx.Err() == nil {
 		r.problemOf(CauseNeverSent, params{"count": r.result.Dropped, "seconds": r.Drain.Seconds()}, "%s never sent, %s after the last was due: the service cannot keep up, and the latencies lack the worst",
-			wasOrWere(r.result.Dropped, "request"), r.Drain)
+			numbers.WasOrWere(r.result.Dropped, "request"), r.Drain)
 	}
 	return finish
 }
 
-// judge has the sale audited, with whatever was recorded of the buyers.
-func (r *run) judge(ctx context.Context, shop shop) {
+// judge audits the sale with what was recorded of the buyers.
+func (r *run) judge(ctx context.Context, sale sale) {
 	var told [][]ledger.Told
 	if r.result.History = !r.NoHistory; r.result.History {
 		told = r.history.told(r.plan)
@@ -135,7 +137,7 @@ func (r *run) judge(ctx context.Context, shop shop) {
 		r.result.Linearizable = Linearizability{Answer: LinearNotChecked, Why: "no history was kept"}
 	}
 	r.result.Told = r.tally.sums
-	if r.result.Audits = shop.audit(ctx, told); r.result.Audits != nil {
+	if r.result.Audits = sale.audit(ctx, told); r.result.Audits != nil {
 		all := ledger.Sum(r.result.Audits)
 		r.result.Audit = &all
 	}
@@ -143,8 +145,8 @@ func (r *run) judge(ctx context.Context, shop shop) {
 		r.problemOf(CauseNoAnswer, nil, "no buyer got a definite answer")
 	}
 	for _, a := range r.result.Answers {
-		if a.Code == codeNonsense || a.Code == "cancel_"+codeNonsense {
-			r.problemOf(CauseNonsense, params{"count": a.Count, "sample": a.Sample}, "%s not what the service's contract allows: %s", wasOrWere(a.Count, "answer"), a.Sample)
+		if a.Code == adapter.CodeNonsense || a.Code == "cancel_"+adapter.CodeNonsense {
+			r.problemOf(CauseNonsense, params{"count": a.Count, "sample": a.Sample}, "%s not what the service's contract allows: %s", numbers.WasOrWere(a.Count, "answer"), a.Sample)
 		}
 	}
 }
@@ -159,8 +161,8 @@ func newResult(c Config) *Result {
 			Steps: c.Steps, Require: c.Require,
 		},
 		Strategy: StrategyInfo{Name: c.Strategy},
-		Counts:   named(make([]int, len(outcomes))),
-		Calls:    named(make([]int, len(outcomes))),
+		Counts:   named(make([]int, len(adapter.Outcomes))),
+		Calls:    named(make([]int, len(adapter.Outcomes))),
 		Answers:  []Answer{}, Commands: []Commands{}, Problems: []string{},
 		LatencyCurve: []Percentile{}, ServiceCurve: []Percentile{}, Course: []Point{}, Told: []ledger.Sums{},
 		Linearizable: Linearizability{Answer: LinearNotChecked},
@@ -173,4 +175,82 @@ func newResult(c Config) *Result {
 		r.Targets = append(r.Targets, Target{URL: t, Backends: []backend.Status{}})
 	}
 	return r
+}
+
+// Progress is the state of a run.
+type Progress struct {
+	Elapsed  time.Duration          `json:"elapsed_ns"`
+	Settling bool                   `json:"settling"` // the load has ended, the audit waits for purchases without an answer
+	Requests int                    `json:"requests"` // answered or given up
+	Buyers   int                    `json:"buyers"`   // in all
+	Counts   map[ledger.Outcome]int `json:"counts"`
+	Units    int64                  `json:"units"` // told sold, so far
+	Left     int64                  `json:"left"`  // stock as last told
+	Late     int                    `json:"late"`  // sent more than 1 ms after they were due
+	Rate     float64                `json:"rate"`  // requests a second, over the last interval
+	P50      float64                `json:"p50_ms"`
+	P99      float64                `json:"p99_ms"`
+}
+
+const progressEvery = 100 * time.Millisecond
+
+// mostPoints bounds the course of a long run; a chart has about as many pixels.
+const mostPoints = 1200
+
+// report calls OnProgress from a goroutine of its own. finish calls it once more
+// and returns the course.
+func (r *run) report() (finish func() []Point) {
+	start := time.Now()
+	last, lastAt := 0, start
+	course := []Point{}
+	show := func() {
+		p, p50, p99 := r.tally.progress()
+		now := time.Now()
+		p.Buyers, p.Elapsed = r.plan.requests, now.Sub(start)
+		if since := now.Sub(lastAt).Seconds(); since > 0 {
+			p.Rate = float64(p.Requests-last) / since
+		}
+		last, lastAt = p.Requests, now
+		if !p.Settling {
+			course = thin(append(course, Point{At: p.Elapsed.Seconds(), Requests: p.Requests, Rate: p.Rate, Left: p.Left, P50: p50, P99: p99,
+				Troubled: p.Counts[ledger.OutcomeUnknown] + p.Counts[ledger.OutcomeError]}))
+		}
+		if r.OnProgress != nil {
+			r.OnProgress(p)
+		}
+	}
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		tick := time.NewTicker(progressEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				show()
+			case <-stop:
+				show()
+				return
+			}
+		}
+	}()
+	return func() []Point {
+		close(stop)
+		<-stopped
+		return course
+	}
+}
+
+// thin joins pairs of points when there are too many.
+func thin(course []Point) []Point {
+	if len(course) <= mostPoints {
+		return course
+	}
+	kept := course[:0]
+	for i := 1; i < len(course); i += 2 {
+		a, b := course[i-1], course[i]
+		b.Rate, b.P50, b.P99 = (a.Rate+b.Rate)/2, max(a.P50, b.P50), max(a.P99, b.P99)
+		kept = append(kept, b)
+	}
+	return kept
 }

@@ -3,6 +3,7 @@ package loadtest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"seckill/internal/ledger"
+	"seckill/loadtest/adapter"
 )
 
 // whole is what a run waits, in full, for purchases that never end. It has to
@@ -111,7 +113,7 @@ func TestRunJudgesTheService(t *testing.T) {
 		}, adjust: func(c *Config) { c.Concurrency = 1 }, // his answer comes before the next sale
 			verdict: ledger.Lost, exit: ExitLost, rules: []string{ledger.RuleNotLinearizable}},
 		{name: "hands out receipts of two sales the other way round", plant: func(f *fake) {
-			var kept sale
+			var kept saleAnswer
 			f.purchase = func(n int, p asked, w http.ResponseWriter) bool {
 				switch n {
 				case 5: // is sold the unit after the next one's
@@ -189,7 +191,7 @@ func TestRunJudgesTheService(t *testing.T) {
 				}
 				return n == 3
 			}
-		}, adjust: func(c *Config) { c.Timeout, c.patience.limit = 200*time.Millisecond, whole },
+		}, adjust: func(c *Config) { c.Timeout, c.settling.limit = 200*time.Millisecond, whole },
 			verdict: ledger.NotValid, exit: ExitNotValid, problem: "still running"},
 		{name: "hangs, and oversells", plant: func(f *fake) {
 			f.pretend = 1
@@ -203,7 +205,7 @@ func TestRunJudgesTheService(t *testing.T) {
 				respond(w, f.take(p))
 				return true
 			}
-		}, adjust: func(c *Config) { c.Timeout, c.patience.limit = 200*time.Millisecond, whole },
+		}, adjust: func(c *Config) { c.Timeout, c.settling.limit = 200*time.Millisecond, whole },
 			verdict: ledger.Oversold, exit: ExitOversold, rules: []string{ledger.RuleOversold, ledger.RuleNegative}, problem: "still running"},
 		{name: "does not tell what is in flight", plant: func(f *fake) {
 			f.mute = true
@@ -267,7 +269,7 @@ func TestRunJudgesTheService(t *testing.T) {
 				}
 				return n == 3
 			}
-		}, adjust: func(c *Config) { c.patience.limit = whole },
+		}, adjust: func(c *Config) { c.settling.limit = whole },
 			verdict: ledger.NotValid, exit: ExitNotValid},
 	}
 	for _, test := range tests {
@@ -323,9 +325,13 @@ func rules(r *Result) (names []string) {
 }
 
 func show(r *Result) string {
-	var b strings.Builder
-	_ = r.WriteText(&b, false)
-	return b.String()
+	text := fmt.Sprintf("%s: %s\n%v\n%q\n", r.Verdict, r.Summary(), r.Counts, r.Problems)
+	if r.Audit != nil {
+		for _, v := range r.Audit.Violations {
+			text += fmt.Sprintf("%s: %s %q\n", v.Rule, v.Message, v.Examples)
+		}
+	}
+	return text
 }
 
 // A run that cannot even begin touches nothing and says why.
@@ -415,7 +421,7 @@ func TestRunRefusesWhatProvesNothing(t *testing.T) {
 // Without a ledger there is no verdict, whatever the buyers were told.
 func TestRunWithoutALedger(t *testing.T) {
 	c := serve(t, &fake{})
-	c.patience.limit = 50 * time.Millisecond
+	c.settling.limit = 50 * time.Millisecond
 	c.Ledger = dyingLedger{c.Targets[0], new(atomic.Int64)}
 	r, err := Run(t.Context(), c)
 	if err != nil {
@@ -427,7 +433,7 @@ func TestRunWithoutALedger(t *testing.T) {
 	}
 }
 
-// A dyingLedger can be read once, before the storm.
+// A dyingLedger can be read once, before the load.
 type dyingLedger struct {
 	target string
 	reads  *atomic.Int64
@@ -440,7 +446,7 @@ func (l dyingLedger) Snapshot(ctx context.Context, sku int64) (ledger.Snapshot, 
 	return service{base: l.target, http: http.DefaultClient}.stock(ctx, sku)
 }
 
-// Ctrl-C ends the storm, not the audit.
+// Ctrl-C ends the load, not the audit.
 func TestRunInterrupted(t *testing.T) {
 	for _, oversells := range []bool{false, true} {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -489,8 +495,8 @@ func TestRunInterruptedWhileBuyersHang(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.answered(codeInterrupted) != r.Requests || r.ExitStatus() != ExitNotValid {
-		t.Errorf("%d of %d interrupted, exit status %d", r.answered(codeInterrupted), r.Requests, r.ExitStatus())
+	if r.answered(adapter.CodeInterrupted) != r.Requests || r.ExitStatus() != ExitNotValid {
+		t.Errorf("%d of %d interrupted, exit status %d", r.answered(adapter.CodeInterrupted), r.Requests, r.ExitStatus())
 	}
 }
 
@@ -517,7 +523,7 @@ func TestRunWithATargetThatDies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Verdict != ledger.Held || r.answered(codeUnreachable) == 0 || r.answered(codeLost) == 0 || r.CommandsMissing == "" {
+	if r.Verdict != ledger.Held || r.answered(adapter.CodeUnreachable) == 0 || r.answered(adapter.CodeLost) == 0 || r.CommandsMissing == "" {
 		t.Errorf("verdict %s, answers %v; want held, some unreachable and some lost\n%s", r.Verdict, r.Answers, show(r))
 	}
 }

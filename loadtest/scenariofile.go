@@ -15,11 +15,12 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
+
+	"seckill/loadtest/adapter"
 )
 
-// A ScenarioFile is a Scenario as it was written down in YAML, with the fields
-// of Scenario by the names in their tags. What a file leaves out stays what it
-// was; a field that it does not know is refused.
+// A ScenarioFile is a Scenario read from YAML, with the fields' names from their
+// tags. Unknown fields are refused; missing ones keep their value.
 type ScenarioFile struct {
 	Scenario Scenario
 	name     string
@@ -42,9 +43,9 @@ func ReadScenario(path string, base Scenario) (*ScenarioFile, error) {
 	return ParseScenario(path, data, base)
 }
 
-// ParseScenario reads data, from the file of this name, over base. Errors say
-// which line and field is wrong, and are an ErrConfig. What is impossible as a
-// whole Check finds, once flags have been read too: give its error to Explain.
+// ParseScenario reads data, from the file of this name, over base. Errors name
+// the line and the field, and are an ErrConfig. Call Check once flags have been
+// read too, and pass its error to Explain.
 func ParseScenario(name string, data []byte, base Scenario) (*ScenarioFile, error) {
 	if len(data) > maxScenarioFile {
 		return nil, configError("%s: more than %d bytes are no scenario", name, maxScenarioFile)
@@ -71,7 +72,7 @@ func ParseScenario(name string, data []byte, base Scenario) (*ScenarioFile, erro
 	if err := decoder.Decode(&f.Scenario); err != nil {
 		return nil, f.inLine(err)
 	}
-	if s := &f.Scenario; s.Service != nil && !s.Service.keyed() { // the defaults are for services with keys
+	if s := &f.Scenario; s.Service != nil && !s.Service.Keyed() { // the defaults are for services with keys
 		if !f.says("copies") {
 			s.Copies = 0
 		}
@@ -92,8 +93,7 @@ func (f *ScenarioFile) says(field string) bool {
 	return err == nil && node != nil
 }
 
-// inLine says which field could not be read, in words that are not the
-// decoder's.
+// inLine says which field could not be read, without the decoder's terms.
 func (f *ScenarioFile) inLine(err error) error {
 	var wrong *yaml.TypeError
 	var large *yaml.OverflowError
@@ -107,7 +107,7 @@ func (f *ScenarioFile) inLine(err error) error {
 		return f.wants(reflect.TypeFor[[]any](), form.Token.Position, form.Token.Value)
 	case errors.As(err, &form) && form.Expected == ast.MappingType:
 		return f.wants(reflect.TypeFor[map[string]any](), form.Token.Position, form.Token.Value)
-	case m != nil: // what is a text to goccy, which does not say where it is, and a time to us
+	case m != nil: // a wrong duration, whose place goccy does not say
 		n := f.find(func(n ast.Node) bool {
 			text, ok := n.(*ast.StringNode)
 			return ok && text.Value == m[1]
@@ -161,7 +161,7 @@ func inWords(t reflect.Type) string {
 	return "no whole number"
 }
 
-// find is the innermost of the nodes that it is, or nil.
+// find is the innermost node for which is holds, or nil.
 func (f *ScenarioFile) find(is func(ast.Node) bool) ast.Node {
 	v := &finder{is: is}
 	for _, d := range f.file.Docs {
@@ -182,23 +182,21 @@ func (f *finder) Visit(n ast.Node) ast.Visitor {
 	return f
 }
 
-// Explain adds to an error of Check where in the file the field is, if the
-// file has it.
+// Explain adds to an error of Check the line of its field, if the file has it.
 func (f *ScenarioFile) Explain(err error) error {
-	var field *FieldError
+	var field *adapter.FieldError
 	if !errors.As(err, &field) {
 		return err
 	}
 	for path := "$." + field.Field; ; {
-		p, err := yaml.PathString(path)
-		if err == nil {
-			if node, err := p.FilterFile(f.file); err == nil && node != nil {
+		if p, bad := yaml.PathString(path); bad == nil {
+			if node, bad := p.FilterFile(f.file); bad == nil && node != nil {
 				return configError("%s:%d: %s: %s", f.name, node.GetToken().Position.Line, field.Field, field.Text)
 			}
 		}
-		cut := strings.LastIndexAny(path, ".[") // what is inside may have been left out
+		cut := strings.LastIndexAny(path, ".[") // the inner field may be missing
 		if cut <= 1 {
-			return field
+			return err
 		}
 		path = path[:cut]
 	}

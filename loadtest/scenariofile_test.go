@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"seckill/internal/ledger"
+	"seckill/loadtest/adapter"
 )
 
 const wholeFile = `# a foreign shop
@@ -52,11 +53,11 @@ func TestParseScenario(t *testing.T) {
 	want := Scenario{SKU: 7, SKUs: 3, Zipf: 1.1, Stock: 50, Quantity: 1, Quantities: []Share{{1, 9}, {3, 1}}, Duplicates: 0.1,
 		Profile: Stepped, Steps: []Step{{100, 2 * time.Second}, {200.5, 1500 * time.Millisecond}}, Connections: 32,
 		Timeout: 3 * time.Second, Drain: 5 * time.Second, Seed: 1<<64 - 1, NoHistory: true, Require: []string{"p99<50ms", "errors==0"},
-		Service: &Adapter{
-			Request: Request{Method: "POST", Path: "/buy/{{.SKU}}", Headers: map[string]string{"Content-Type": "application/json",
+		Service: &adapter.Service{
+			Request: adapter.Request{Method: "POST", Path: "/buy/{{.SKU}}", Headers: map[string]string{"Content-Type": "application/json",
 				"X-Request": "{{.RequestID}}"}, Body: `{"user": {{.User}}, "n": {{.Quantity}}}`},
-			Answers: []AnswerRule{{200, map[string]any{"code": uint64(0)}, ledger.OutcomeSold},
-				{200, map[string]any{"code": uint64(1)}, ledger.OutcomeSoldOut}},
+			Answers: []adapter.AnswerRule{{Status: 200, JSON: map[string]any{"code": uint64(0)}, Means: ledger.OutcomeSold},
+				{Status: 200, JSON: map[string]any{"code": uint64(1)}, Means: ledger.OutcomeSoldOut}},
 			OrderID: "data.id", Remaining: "data.left", Audit: "SELECT 50, left_over, 50 - left_over FROM shelf WHERE id = {{.SKU}}"}}
 	if !reflect.DeepEqual(f.Scenario, want) {
 		t.Errorf("read\n%+v, want\n%+v", f.Scenario, want)

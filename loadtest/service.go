@@ -15,10 +15,11 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/ledger"
+	"seckill/loadtest/adapter"
 )
 
-// A service is one target's interface beside purchases: what the run needs to
-// prepare the sale and to judge it.
+// A service is what a run calls of one target beside purchases, to prepare the
+// sale and to judge it.
 type service struct {
 	base       string
 	adminToken string
@@ -31,7 +32,7 @@ const (
 	resetTimeout = 30 * time.Second
 )
 
-// ready lists the target's backends, also those that are down.
+// ready lists the target's backends, including those that are down.
 func (s service) ready(ctx context.Context) ([]backend.Status, error) {
 	var answer struct {
 		Backends []backend.Status `json:"backends"`
@@ -44,7 +45,7 @@ func (s service) ready(ctx context.Context) ([]backend.Status, error) {
 	return answer.Backends, err
 }
 
-// A strategy is the target's account of one.
+// A strategy is one as a target describes it.
 type strategy struct {
 	StrategyInfo
 	Available bool     `json:"available"`
@@ -79,8 +80,8 @@ func (s service) stock(ctx context.Context, sku int64) (ledger.Snapshot, error) 
 
 // close has the service write the row of a sale from Redis.
 func (s service) close(ctx context.Context, sku int64) error {
-	var shelf json.RawMessage
-	return s.ask(ctx, http.MethodPost, skuPath(sku)+"/close", nil, &shelf)
+	var ignored json.RawMessage
+	return s.ask(ctx, http.MethodPost, skuPath(sku)+"/close", nil, &ignored)
 }
 
 // orders reads all of the SKU's orders, page by page.
@@ -120,11 +121,11 @@ type refusal struct {
 }
 
 func (r *refusal) Error() string {
-	var p problem
+	var p adapter.Problem
 	if json.Unmarshal(r.body, &p) == nil && p.Code != "" {
-		return fmt.Sprintf("%s was answered %d %s: %s", r.what, r.status, p.Code, p.message())
+		return fmt.Sprintf("%s was answered %d %s: %s", r.what, r.status, p.Code, p.Message())
 	}
-	return fmt.Sprintf("%s was answered %d: %s", r.what, r.status, excerpt(r.body))
+	return fmt.Sprintf("%s was answered %d: %s", r.what, r.status, adapter.Excerpt(r.body))
 }
 
 // ask sends one request and decodes its answer.
@@ -135,7 +136,7 @@ func (s service) ask(ctx context.Context, method, path string, body []byte, into
 	}
 	if err := json.Unmarshal(data, into); err != nil {
 		return fmt.Errorf("%s %s%s was answered with something else than expected: %w (%s)",
-			method, s.base, path, err, excerpt(data))
+			method, s.base, path, err, adapter.Excerpt(data))
 	}
 	return nil
 }
@@ -154,7 +155,7 @@ func (s service) fetch(ctx context.Context, method, path string, body []byte) ([
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	if s.adminToken != "" && strings.HasPrefix(path, "/api/v1/") { // ours, and nothing of a foreign service's
+	if s.adminToken != "" && strings.HasPrefix(path, "/api/v1/") { // only to our own service
 		req.Header.Set("Authorization", "Bearer "+s.adminToken)
 	}
 	resp, err := s.http.Do(req)
@@ -171,4 +172,78 @@ func (s service) fetch(ctx context.Context, method, path string, body []byte) ([
 		return nil, &refusal{what: method + " " + s.base + path, status: resp.StatusCode, body: data}
 	}
 	return data, nil
+}
+
+// A serviceLedger reads the ledger from the services, where the database is not
+// reachable. Pages are no consistent view, so it reads until two readings agree.
+type serviceLedger []service
+
+const mostReadings = 10
+
+func (l serviceLedger) Snapshot(ctx context.Context, sku int64) (ledger.Snapshot, error) {
+	var errs []error
+	for _, s := range l { // any that is alive
+		snap, err := readTwice(ctx, s, sku)
+		if err == nil {
+			return snap, nil
+		}
+		errs = append(errs, err)
+	}
+	return ledger.Snapshot{}, errors.Join(errs...)
+}
+
+func readTwice(ctx context.Context, s service, sku int64) (ledger.Snapshot, error) {
+	var last ledger.Snapshot
+	for i := range mostReadings {
+		now, err := s.stock(ctx, sku)
+		if err != nil {
+			return ledger.Snapshot{}, err
+		}
+		if now.Orders, err = s.orders(ctx, sku); err != nil {
+			return ledger.Snapshot{}, err
+		}
+		if i > 0 && same(last, now) {
+			return now, nil
+		}
+		last = now
+	}
+	return ledger.Snapshot{}, errors.New(s.base + ": the ledger changed while it was read, again and again")
+}
+
+// A countedLedger is the ledger of a sale whose stock is also counted outside the
+// row. Only a service can read that counter; it closes the sale first, which
+// writes the row where purchases do not.
+type countedLedger struct {
+	Ledger
+	services []service
+	home     ledger.Home // the counter
+}
+
+func (l countedLedger) Snapshot(ctx context.Context, sku int64) (ledger.Snapshot, error) {
+	var errs []error
+	var without *ledger.Snapshot // from one that is alive and has no such counter
+	for _, s := range l.services {
+		if err := s.close(ctx, sku); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		snap, err := l.Ledger.Snapshot(ctx, sku)
+		if err != nil {
+			return snap, err
+		}
+		stock, err := s.stock(ctx, sku)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		snap.Homes = stock.Homes
+		if _, ok := stock.Homes[l.home]; ok {
+			return snap, nil
+		}
+		without = &snap
+	}
+	if without != nil {
+		return *without, nil
+	}
+	return ledger.Snapshot{}, errors.Join(errs...)
 }

@@ -10,27 +10,18 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"seckill/internal/ledger"
+	"seckill/loadtest/adapter"
 )
 
-// outcomes are what a purchase may come to; records know one more, that of a
-// cancellation that is done.
-var (
-	outcomes = []ledger.Outcome{
-		ledger.OutcomeSold, ledger.OutcomeSoldOut, ledger.OutcomeBusy, ledger.OutcomeConflict,
-		ledger.OutcomeDuplicate, ledger.OutcomeInProgress, ledger.OutcomeAccepted, ledger.OutcomeUnknown, ledger.OutcomeError,
-	}
-	recorded = append(slices.Clone(outcomes), ledger.OutcomeCancelled)
-)
-
-// A tally counts a storm while it blows. Its size does not depend on how long
-// that is.
+// A tally counts a load while it runs. Its size does not depend on how long that
+// takes.
 type tally struct {
 	firstSKU int64
 
 	mu       sync.Mutex
-	over     bool // nobody is on the way any more
+	over     bool // every request has ended
 	requests int
-	counts   [10]int            // of requests, by their final answer's index of outcomes
+	counts   [10]int            // of requests, by their final answer's index of adapter.Outcomes
 	calls    [10]int            // of calls
 	copies   int                // calls that went out at once with another of their request
 	retries  int                // calls that came after another of their request
@@ -63,32 +54,31 @@ func newTally(s Scenario) *tally {
 	return t
 }
 
-// lateAfter is how much later than due a request may be sent and still be on
-// time.
+// lateAfter is how much later than due a request may be sent and be on time.
 const lateAfter = time.Millisecond
 
 // A timing says when a request was due, was sent, and was answered.
 type timing struct {
 	due, sent, answered time.Duration
-	// waited: every connection was busy when it was due. Else what it is late
-	// is the generator's own fault.
+	// waited: every connection was busy when it was due. Else its lateness is the
+	// generator's own.
 	waited bool
 }
 
 func micros(d time.Duration) int64 { return min(max(d.Microseconds(), 1), longest) }
 
-// record counts a request that has come to its end.
-func (t *tally) record(p purchase, r said, at timing) {
+// record counts a request that has ended.
+func (t *tally) record(p purchase, r finalReply, at timing) {
 	us := micros(at.answered - at.due)
 	k := p.sku - t.firstSKU
-	outcome := outcomeIndex(r.outcome)
+	outcome := outcomeIndex(r.Outcome)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.requests++
 	t.counts[outcome]++
 	t.last = max(t.last, at.answered)
 	if !r.counted {
-		t.countCall(p, r.reply, outcome)
+		t.countCall(p, r.Reply, outcome)
 	}
 	_ = t.all.RecordValue(us) // in range
 	_ = t.recent.RecordValue(us)
@@ -104,11 +94,11 @@ func (t *tally) record(p purchase, r said, at timing) {
 	if s.Wanted == 0 || p.quantity < s.Wanted {
 		s.Wanted = p.quantity
 	}
-	switch r.outcome {
+	switch r.Outcome {
 	case ledger.OutcomeSold:
 		s.Sold += p.quantity
 		t.units += p.quantity
-		t.left[k] = r.remaining
+		t.left[k] = r.Remaining
 		t.lastSale = max(t.lastSale, at.answered)
 		_ = t.sold.RecordValue(us)
 		return
@@ -122,18 +112,18 @@ func (t *tally) record(p purchase, r said, at timing) {
 }
 
 // call counts one call of a request that has several.
-func (t *tally) call(p purchase, r reply) {
+func (t *tally) call(p purchase, r adapter.Reply) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.countCall(p, r, outcomeIndex(r.outcome))
+	t.countCall(p, r, outcomeIndex(r.Outcome))
 }
 
-func (t *tally) countCall(p purchase, r reply, outcome uint8) {
+func (t *tally) countCall(p purchase, r adapter.Reply, outcome uint8) {
 	t.calls[outcome]++
-	if r.outcome == ledger.OutcomeSold {
+	if r.Outcome == ledger.OutcomeSold {
 		return
 	}
-	if s := &t.sums[p.sku-t.firstSKU]; r.outcome == ledger.OutcomeSoldOut && (s.SoldOut == 0 || p.quantity < s.SoldOut) {
+	if s := &t.sums[p.sku-t.firstSKU]; r.Outcome == ledger.OutcomeSoldOut && (s.SoldOut == 0 || p.quantity < s.SoldOut) {
 		s.SoldOut = p.quantity
 	}
 	t.answer(r, "")
@@ -146,33 +136,33 @@ func (t *tally) sentMore(copies, retries int) {
 	t.copies, t.retries = t.copies+copies, t.retries+retries
 }
 
-// answer counts what is no sale by its code.
-func (t *tally) answer(r reply, prefix string) {
-	if a := t.answers[r.code]; a != nil && prefix == "" {
+// answer counts an answer that is no sale by its code.
+func (t *tally) answer(r adapter.Reply, prefix string) {
+	if a := t.answers[r.Code]; a != nil && prefix == "" {
 		a.Count++
 		return
 	}
-	code := prefix + r.code
+	code := prefix + r.Code
 	if a := t.answers[code]; a != nil {
 		a.Count++
 		return
 	}
-	t.answers[code] = &Answer{Code: code, Outcome: r.outcome, Count: 1, Sample: string(r.message)}
+	t.answers[code] = &Answer{Code: code, Outcome: r.Outcome, Count: 1, Sample: string(r.Message)}
 }
 
-// cancelled counts what became of a cancellation. doubt: one of its calls had
-// no answer and may have done it, whatever the last was told.
-func (t *tally) cancelled(p purchase, r reply, doubt bool) {
+// cancelled counts a cancellation. doubt: one of its calls had no answer and may
+// have done it, whatever the last was told.
+func (t *tally) cancelled(p purchase, r adapter.Reply, doubt bool) {
 	s := &t.sums[p.sku-t.firstSKU]
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if r.outcome == ledger.OutcomeCancelled {
+	if r.Outcome == ledger.OutcomeCancelled {
 		t.cancels.Done++
 		s.Cancelled += p.quantity
 		return
 	}
 	t.answer(r, "cancel_")
-	if doubt || r.outcome == ledger.OutcomeUnknown {
+	if doubt || r.Outcome == ledger.OutcomeUnknown {
 		t.cancels.Unknown++
 		s.MaybeCancelled += p.quantity
 		return
@@ -181,7 +171,7 @@ func (t *tally) cancelled(p purchase, r reply, doubt bool) {
 }
 
 // cancelAgain counts a call of a cancellation that is made again.
-func (t *tally) cancelAgain(r reply) {
+func (t *tally) cancelAgain(r adapter.Reply) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.cancels.Retries++
@@ -196,16 +186,16 @@ func (t *tally) drop(n int) {
 
 func (t *tally) byOutcome() map[ledger.Outcome]int { return named(t.counts[:]) }
 
-// named is counts by index of outcomes with the outcomes' names.
+// named is counts by index of adapter.Outcomes with the outcomes' names.
 func named(counts []int) map[ledger.Outcome]int {
-	all := make(map[ledger.Outcome]int, len(outcomes))
-	for i, o := range outcomes {
+	all := make(map[ledger.Outcome]int, len(adapter.Outcomes))
+	for i, o := range adapter.Outcomes {
 		all[o] = counts[i]
 	}
 	return all
 }
 
-// progress is the storm as it stands, and the latency since the last call;
+// progress is the load as it stands, and the latency since the last call;
 // Elapsed, Buyers and Rate are the caller's.
 func (t *tally) progress() (p Progress, p50, p99 float64) {
 	t.mu.Lock()
@@ -223,7 +213,7 @@ func (t *tally) progress() (p Progress, p50, p99 float64) {
 	return p, p50, p99
 }
 
-// summarize ends the storm and writes what was counted into the result.
+// summarize ends the load and writes what was counted into the result.
 func (t *tally) summarize(r *Result, took time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

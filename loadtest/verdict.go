@@ -1,6 +1,14 @@
 package loadtest
 
-import "seckill/internal/ledger"
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"seckill/internal/ledger"
+	"seckill/internal/numbers"
+	"seckill/loadtest/adapter"
+)
 
 // Exit statuses of a run.
 const (
@@ -32,9 +40,9 @@ func (r *Result) ExitStatus() int {
 	return ExitNotValid
 }
 
-// conclude gives the verdict. A problem with the run takes away what it seems
-// to prove, but not what was proven in spite of it: units that were sold
-// twice stay sold twice when somebody presses Ctrl-C.
+// conclude gives the verdict. A problem invalidates what the run seems to prove,
+// but not what is proven regardless: units sold twice stay sold twice when the
+// run is interrupted.
 func (r *Result) conclude(require []string) error {
 	r.Checks = []Check{}
 	for _, text := range require {
@@ -67,18 +75,18 @@ func (r *Result) conclude(require []string) error {
 	return nil
 }
 
-// proven: a violation that no problem of the run can explain.
+// proven reports a violation that no problem of the run can explain.
 func (r *Result) proven(v ledger.Violation) bool {
 	switch {
-	case v.Rule == ledger.RuleNothingSold: // nobody may have got through
+	case v.Rule == ledger.RuleNothingSold: // perhaps no request arrived
 		return false
-	case !r.Settled: // what still runs can take units, but not make orders vanish
+	case !r.Settled: // what still runs can take units, but not remove orders
 		return v.Rule == ledger.RuleOversold || v.Rule == ledger.RuleMoreThanTold
 	}
 	return true
 }
 
-// definite counts the buyers who know what they got.
+// definite counts buyers who know what they got.
 func (r *Result) definite() int {
 	return r.Requests - r.Counts[ledger.OutcomeUnknown] - r.Counts[ledger.OutcomeError]
 }
@@ -91,4 +99,124 @@ func (r *Result) answered(code string) int {
 		}
 	}
 	return 0
+}
+
+// Blocked is the verdict on a run in which nothing was oversold, lost or invented
+// and the sale stood still: units were left, buyers asked for them, and none was
+// sold for longer than Served.PatienceMs. The audit's own verdict does not know it.
+const Blocked ledger.Verdict = "blocked"
+
+// longestStand is how long a sale may stand still: as long as a buyer waits for a
+// lock and a dead holder keeps it, at the slowest of the services, plus faults.
+// 0: no service says.
+func (r *run) longestStand() time.Duration {
+	if r.Patience > 0 {
+		return r.Patience + r.outage()
+	}
+	longest := time.Duration(0)
+	for _, l := range r.locks {
+		longest = max(longest, time.Duration(l.Lease+l.Wait)*time.Millisecond)
+	}
+	if longest == 0 {
+		return 0
+	}
+	return longest + r.outage()
+}
+
+func (r *run) outage() time.Duration {
+	if r.Outage == nil {
+		return 0
+	}
+	return r.Outage()
+}
+
+// lockTimes are the limits of a service's locks.
+type lockTimes struct {
+	Lease int64 `json:"lease_ms"` // how long one lives unrenewed
+	Wait  int64 `json:"wait_ms"`  // how long a buyer waits for one
+}
+
+// right says in figures that nothing was oversold, lost or invented.
+func (r *Result) right() string {
+	what := numbers.Count(r.Requests, "request")
+	if r.Copies > 0 {
+		what += ", " + numbers.CountOf(r.Copies, "copy", "copies")
+	}
+	if r.Retries > 0 {
+		what += ", " + numbers.CountOf(r.Retries, "retry", "retries")
+	}
+	if c := r.Cancellations.Done + r.Cancellations.Unknown; c > 0 {
+		what += ", " + numbers.Count(c, "cancellation")
+	}
+	return "right: nothing oversold, lost or invented in " + what
+}
+
+// served says in figures how the sale was served.
+func (r *Result) served() string {
+	a := r.Audit
+	said := fmt.Sprintf("served: %s of %s in %s", numbers.Thousands(a.Sold), numbers.Count(a.Initial, "unit"), numbers.Duration(int64(r.SellingSeconds*1e6)))
+	switch s := a.Served; {
+	case s == nil || s.State == ledger.ServedNotKnown:
+		said += ", longest pause with units left not known"
+	default:
+		said += ", longest pause with units left " + numbers.Duration(int64(s.LongestMs*1000))
+	}
+	if a.Remaining > 0 {
+		said += fmt.Sprintf("; %s left: %s", numbers.Thousands(a.Remaining), r.refusals())
+	}
+	return said
+}
+
+// blocked says how the sale stood still.
+func (r *Result) blocked() string {
+	return fmt.Sprintf("%s, but not served: %s. %s of %s sold: %s",
+		r.right(), r.Stood(), numbers.Thousands(r.Audit.Sold), numbers.Count(r.Audit.Initial, "unit"), r.refusals())
+}
+
+// Stood says how long the sale stood still; "" if it is not known.
+func (r *Result) Stood() string {
+	if r.Audit == nil || r.Audit.Served == nil {
+		return ""
+	}
+	s := r.Audit.Served
+	return fmt.Sprintf("from %s on no sale for %s, with at least %s left and %s made; allowed are %s", numbers.Duration(int64(s.FromMs*1000)),
+		numbers.Duration(int64(s.LongestMs*1000)), numbers.Count(s.Left, "unit"), numbers.Count(s.Asked, "call"), numbers.Duration(int64(s.PatienceMs*1000)))
+}
+
+// Summary is the verdict in one sentence.
+func (r *Result) Summary() string {
+	a := r.Audit
+	switch r.Verdict {
+	case ledger.Held:
+		return r.right() + "; " + r.served()
+	case Blocked:
+		return r.blocked()
+	case ledger.Oversold:
+		if over := a.Sold - a.Initial; over > 0 {
+			return fmt.Sprintf("%s sold of %s: %s too many", numbers.Thousands(a.Sold), numbers.Count(a.Initial, "unit"), numbers.Thousands(over))
+		}
+		return fmt.Sprintf("the stock of %s went to %s", numbers.Thousands(a.Initial), numbers.Thousands(a.Remaining))
+	case ledger.Lost:
+		var broken []string
+		for _, v := range a.Violations {
+			broken = append(broken, strings.ReplaceAll(v.Rule, "_", " "))
+		}
+		return "not oversold, but the ledger or the buyers were wronged: " + strings.Join(broken, ", ")
+	}
+	return "this run proves nothing"
+}
+
+// refusals says why units were left although buyers asked for them.
+func (r *Result) refusals() string {
+	var why []string
+	for _, o := range adapter.Outcomes {
+		switch n := r.Counts[o]; {
+		case n == 0 || o == ledger.OutcomeSold:
+		case o == ledger.OutcomeUnknown:
+			why = append(why, numbers.Count(n, "buyer")+" without a certain answer")
+		default:
+			why = append(why, fmt.Sprintf("%s told %s", numbers.Count(n, "buyer"), strings.ReplaceAll(string(o), "_", " ")))
+		}
+	}
+	return strings.Join(why, ", ")
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"seckill/loadtest/adapter"
 )
 
 // A generator must not be what is measured, and net/http's client costs more
@@ -26,19 +28,9 @@ type wire struct {
 type span struct{ from, to int }
 
 const (
-	maxHead   = 16 << 10
-	maxAnswer = 64 << 10 // no answer of the service is longer
-	firstBuf  = 2 << 10
+	maxHead  = 16 << 10
+	firstBuf = 2 << 10
 )
-
-// An answer is valid until the next is read.
-type answer struct {
-	status      int
-	contentType []byte
-	body        []byte
-	last        bool          // the connection cannot be used again
-	retryAfter  time.Duration // as the answer asks for; 0: it does not, or by a date
-}
 
 // An oddity is an answer that is not HTTP as we know it.
 type oddity string
@@ -48,18 +40,18 @@ func (o oddity) Error() string { return string(o) }
 func odd(format string, args ...any) error { return oddity(fmt.Sprintf(format, args...)) }
 
 // receive reads the next answer. An oddity, or whatever ended the connection.
-func (w *wire) receive() (a answer, err error) {
+func (w *wire) receive() (a adapter.Response, last bool, err error) {
 	for {
-		a = answer{}
+		a = adapter.Response{}
 		head, err := w.head(&a)
 		if err != nil {
-			return answer{}, err
+			return adapter.Response{}, false, err
 		}
-		if a.status >= 200 {
+		if a.Status >= 200 {
 			return w.finish(a, head)
 		}
-		if a.status == 101 {
-			return answer{}, odd("the target switched protocols")
+		if a.Status == 101 {
+			return adapter.Response{}, false, odd("the target switched protocols")
 		}
 		// 100 Continue, 103 Early Hints: the answer is still to come.
 	}
@@ -69,10 +61,11 @@ func (w *wire) receive() (a answer, err error) {
 type framing struct {
 	length  int // -1: not said
 	chunked bool
+	last    bool // the connection cannot be used again
 }
 
 // head reads up to the empty line.
-func (w *wire) head(a *answer) (f framing, err error) {
+func (w *wire) head(a *adapter.Response) (f framing, err error) {
 	f.length = -1
 	w.contentType = span{}
 	keepAlive := true
@@ -88,24 +81,24 @@ func (w *wire) head(a *answer) (f framing, err error) {
 				return f, err
 			}
 		case len(text) == 0:
-			a.last = !keepAlive || f.chunked && f.length >= 0 // both: somebody on the way is confused
+			f.last = !keepAlive || f.chunked && f.length >= 0 // both: the message is ambiguous
 			return f, nil
 		default:
 			name, value, ok := bytes.Cut(text, []byte(":"))
 			if !ok || len(name) == 0 {
-				return f, odd("a header without a colon: %s", excerpt(text))
+				return f, odd("a header without a colon: %s", adapter.Excerpt(text))
 			}
 			value = bytes.TrimSpace(value)
 			switch {
 			case is(name, "content-length"):
 				n, ok := decimal(value)
 				if !ok || f.length >= 0 && f.length != n {
-					return f, odd("a Content-Length of %s", excerpt(value))
+					return f, odd("a Content-Length of %s", adapter.Excerpt(value))
 				}
 				f.length = n
 			case is(name, "transfer-encoding"):
 				if !is(value, "chunked") {
-					return f, odd("a Transfer-Encoding of %s", excerpt(value))
+					return f, odd("a Transfer-Encoding of %s", adapter.Excerpt(value))
 				}
 				f.chunked = true
 			case is(name, "content-type"):
@@ -113,11 +106,11 @@ func (w *wire) head(a *answer) (f framing, err error) {
 				w.contentType = span{from, from + len(value)}
 			case is(name, "content-encoding"):
 				if !is(value, "identity") {
-					return f, odd("a Content-Encoding of %s, which was not asked for", excerpt(value))
+					return f, odd("a Content-Encoding of %s, which was not asked for", adapter.Excerpt(value))
 				}
 			case is(name, "retry-after"):
 				if n, ok := decimal(value); ok {
-					a.retryAfter = time.Duration(n) * time.Second
+					a.RetryAfter = time.Duration(n) * time.Second
 				}
 			case is(name, "connection"):
 				if is(value, "close") {
@@ -130,51 +123,52 @@ func (w *wire) head(a *answer) (f framing, err error) {
 	}
 }
 
-func statusLine(text []byte, a *answer) (keepAlive bool, err error) {
+func statusLine(text []byte, a *adapter.Response) (keepAlive bool, err error) {
 	rest, http11 := bytes.CutPrefix(text, []byte("HTTP/1.1 "))
 	if !http11 {
 		var http10 bool
 		if rest, http10 = bytes.CutPrefix(text, []byte("HTTP/1.0 ")); !http10 {
-			return false, odd("this is not HTTP/1.1: %s", excerpt(text))
+			return false, odd("this is not HTTP/1.1: %s", adapter.Excerpt(text))
 		}
 	}
 	code, ok := decimal(rest[:min(3, len(rest))])
 	if !ok || code < 100 || code > 599 || len(rest) > 3 && rest[3] != ' ' {
-		return false, odd("this is no status: %s", excerpt(text))
+		return false, odd("this is no status: %s", adapter.Excerpt(text))
 	}
-	a.status = code
+	a.Status = code
 	return http11, nil
 }
 
 // finish reads the body.
-func (w *wire) finish(a answer, f framing) (answer, error) {
+func (w *wire) finish(a adapter.Response, f framing) (_ adapter.Response, last bool, _ error) {
 	head := w.start
+	last = f.last
 	var err error
 	switch {
-	case a.status == 204 || a.status == 304:
+	case a.Status == 204 || a.Status == 304:
 	case f.chunked:
 		err = w.chunks()
-		a.body = w.body
-	case f.length > maxAnswer:
-		err = odd("status %d with %d bytes, which is more than %d", a.status, f.length, maxAnswer)
+		a.Body = w.body
+	case f.length > adapter.MaxBody:
+		err = odd("status %d with %d bytes, which is more than %d", a.Status, f.length, adapter.MaxBody)
 	case f.length >= 0:
 		for w.end-head < f.length && err == nil {
 			err = w.more()
 		}
 		if err == nil {
-			a.body = w.buf[head : head+f.length]
+			a.Body = w.buf[head : head+f.length]
 			w.start = head + f.length
 		}
 	default: // up to the end of the connection
-		a.last = true
-		for err == nil && w.end-head <= maxAnswer {
+		last = true
+		for err == nil && w.end-head <= adapter.MaxBody {
 			err = w.more()
 		}
 		if errors.Is(err, io.EOF) {
 			err = nil
-			a.body = w.buf[head:w.end]
+			a.Body = w.buf[head:w.end]
 		} else if err == nil {
-			err = odd("status %d with more than %d bytes: %s", a.status, maxAnswer, excerpt(w.buf[head:w.end]))
+			err = odd("status %d with more than %d bytes: %s", a.Status, adapter.MaxBody, adapter.Excerpt(w.buf[head:w.end]))
 		}
 		w.start = w.end
 	}
@@ -182,13 +176,13 @@ func (w *wire) finish(a answer, f framing) (answer, error) {
 		err = io.ErrUnexpectedEOF
 	}
 	if err != nil {
-		return answer{}, err
+		return adapter.Response{}, false, err
 	}
-	a.contentType = w.buf[w.contentType.from:w.contentType.to]
-	if w.start != w.end { // nobody asked for more
-		a.last = true
+	a.ContentType = w.buf[w.contentType.from:w.contentType.to]
+	if w.start != w.end { // more than was asked for
+		last = true
 	}
-	return a, nil
+	return a, last, nil
 }
 
 // chunks puts a chunked body together.
@@ -202,10 +196,10 @@ func (w *wire) chunks() error {
 		size, _, _ := bytes.Cut(w.buf[at:to], []byte(";"))
 		n, ok := hexadecimal(bytes.TrimSpace(size))
 		if !ok {
-			return odd("a chunk of size %s", excerpt(w.buf[at:to]))
+			return odd("a chunk of size %s", adapter.Excerpt(w.buf[at:to]))
 		}
-		if len(w.body)+n > maxAnswer {
-			return odd("more than %d bytes: %s", maxAnswer, excerpt(w.body))
+		if len(w.body)+n > adapter.MaxBody {
+			return odd("more than %d bytes: %s", adapter.MaxBody, adapter.Excerpt(w.body))
 		}
 		if n == 0 {
 			break
@@ -217,7 +211,7 @@ func (w *wire) chunks() error {
 		}
 		w.body = append(w.body, w.buf[w.start:w.start+n]...)
 		if string(w.buf[w.start+n:w.start+n+2]) != "\r\n" {
-			return odd("a chunk that is longer than its size: %s", excerpt(w.buf[w.start:w.start+n+2]))
+			return odd("a chunk that is longer than its size: %s", adapter.Excerpt(w.buf[w.start:w.start+n+2]))
 		}
 		w.start += n + 2
 	}
@@ -240,8 +234,8 @@ func (w *wire) line(most int) (at, to int, err error) {
 			}
 			return at, to, nil
 		}
-		if searched = w.end; w.end > most+maxAnswer {
-			return 0, 0, odd("headers without an end: %s", excerpt(w.buf[w.start:w.end]))
+		if searched = w.end; w.end > most+adapter.MaxBody {
+			return 0, 0, odd("headers without an end: %s", adapter.Excerpt(w.buf[w.start:w.end]))
 		}
 		if err := w.more(); err != nil {
 			if errors.Is(err, io.EOF) && w.end > 0 {

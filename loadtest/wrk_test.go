@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"seckill/internal/ledger"
+	"seckill/loadtest/adapter"
 )
 
 // BenchmarkBesideWrk: the generator's rate against the service with a
@@ -49,15 +50,15 @@ wrk.body = '{"sku_id":1,"user_id":1234567,"quantity":1}'
 		scenario := Scenario{Strategy: "no-op", SKU: 1, Stock: 1, Buyers: maxBuyers, Concurrency: connections, Quantity: 1,
 			Timeout: 5 * time.Second}
 		// The same request as wrk's: a key would be looked up in the ledger.
-		p := ours("no-op", true)
-		p.buy.header = form{{text: "Content-Type: application/json\r\n"}}
+		p := adapter.Ours("no-op", true, false)
+		p.Buy.Header, _ = adapter.ParseTemplate("Content-Type: application/json\r\n")
 		c := newClient(Config{Scenario: scenario, Targets: []string{target}, protocol: p})
 		ctx, cancel := context.WithTimeout(b.Context(), turn)
 		defer cancel()
 		t := newTally(scenario)
-		s := &storm{plan: newPlan(scenario, []int64{1}), tally: t, open: func() caller { return c.newBuyer() }}
-		s.blow(ctx)
-		took := time.Since(s.begun)
+		l := &load{plan: newPlan(scenario, []int64{1}), tally: t, open: func() caller { return c.newBuyer() }}
+		l.run(ctx)
+		took := l.elapsed()
 		if sold := t.byOutcome()[ledger.OutcomeSold]; sold != t.requests {
 			b.Fatalf("%d of %d requests sold: %v", sold, t.requests, t.answers)
 		}

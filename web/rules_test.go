@@ -16,7 +16,7 @@ func TestCodesHaveWords(t *testing.T) {
 		least                 int
 	}{
 		{"../internal/fault/lack.go", "Lack", "lacks", 7},
-		{"../loadtest/cause.go", "Cause", "causes", 14},
+		{"../loadtest/result.go", "Cause", "causes", 14},
 	} {
 		source, err := os.ReadFile(list.file)
 		if err != nil {

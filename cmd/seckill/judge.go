@@ -14,6 +14,8 @@ import (
 	"seckill/internal/catalog"
 	"seckill/internal/ledger"
 	"seckill/loadtest"
+	"seckill/loadtest/adapter"
+	"seckill/loadtest/told"
 	"seckill/strategies"
 )
 
@@ -24,7 +26,7 @@ type JudgeCmd struct {
 	Scenario string        `placeholder:"FILE" help:"Read the books by the audit query of this scenario file, sent to --mysql-dsn: for a service that is not ours. They are totals, so single orders, and whether the sale was blocked, are not judged."`
 	JSON     bool          `name:"json" help:"Write the report as JSON."`
 
-	service *loadtest.Adapter // of the scenario; nil: our own books
+	service *adapter.Service // of the scenario; nil: our own books
 
 	BackendFlags
 }
@@ -80,7 +82,7 @@ func (c *JudgeCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 		if err != nil {
 			return err
 		}
-		judge = func(ctx context.Context, sale *loadtest.ToldSale) (ledger.Report, error) {
+		judge = func(ctx context.Context, sale *told.Sale) (ledger.Report, error) {
 			return c.judge(ctx, store, sale, sellers)
 		}
 	}
@@ -102,10 +104,10 @@ func (c *JudgeCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 	return nil
 }
 
-func (c *JudgeCmd) read() ([]*loadtest.ToldSale, error) {
-	read := loadtest.ReadTold
+func (c *JudgeCmd) read() ([]*told.Sale, error) {
+	read := told.Read
 	if c.service != nil {
-		read = loadtest.ReadToldForTotals
+		read = told.ReadForTotals
 	}
 	if c.Told == "-" {
 		return read(os.Stdin)
@@ -138,10 +140,10 @@ func (c *JudgeCmd) readScenario() error {
 
 // judgeTotals judges by the scenario's audit query. The file says what was set,
 // and nothing was sold by then.
-func (c *JudgeCmd) judgeTotals(in *backend.Instance) func(context.Context, *loadtest.ToldSale) (ledger.Report, error) {
+func (c *JudgeCmd) judgeTotals(in *backend.Instance) func(context.Context, *told.Sale) (ledger.Report, error) {
 	ask := totals(in)
-	return func(ctx context.Context, sale *loadtest.ToldSale) (ledger.Report, error) {
-		told, err := sale.Sums()
+	return func(ctx context.Context, sale *told.Sale) (ledger.Report, error) {
+		sums, err := sale.Sums()
 		if err != nil {
 			return ledger.Report{}, err
 		}
@@ -154,7 +156,7 @@ func (c *JudgeCmd) judgeTotals(in *backend.Instance) func(context.Context, *load
 			return ledger.Report{}, fmt.Errorf("service.audit of %s: %w", c.Scenario, err)
 		}
 		set := ledger.Totals{Initial: sale.Stock, Remaining: sale.Stock}
-		return ledger.JudgeTotals(sale.SKU, sale.Stock, set, books, told), nil
+		return ledger.JudgeTotals(sale.SKU, sale.Stock, set, books, sums), nil
 	}
 }
 
@@ -173,7 +175,7 @@ func counting(in *backend.Instance, store *ledger.Store) (sellers []catalog.Sell
 	return sellers, nil
 }
 
-func (c *JudgeCmd) judge(ctx context.Context, store *ledger.Store, sale *loadtest.ToldSale, sellers []catalog.Seller) (ledger.Report, error) {
+func (c *JudgeCmd) judge(ctx context.Context, store *ledger.Store, sale *told.Sale, sellers []catalog.Seller) (ledger.Report, error) {
 	var trial *ledger.Trial
 	err := store.Walk(ctx, sale.SKU, func(s ledger.Stock) {
 		e := ledger.Evidence{Snapshot: ledger.Snapshot{Stock: s}, Initial: sale.Stock, Run: sale.Run,
@@ -203,7 +205,7 @@ func judgedStatus(r ledger.Report) int {
 	return loadtest.ExitHeld
 }
 
-func (c *JudgeCmd) write(w io.Writer, r ledger.Report, sales []*loadtest.ToldSale) error {
+func (c *JudgeCmd) write(w io.Writer, r ledger.Report, sales []*told.Sale) error {
 	if c.JSON {
 		encoder := json.NewEncoder(w)
 		encoder.SetIndent("", "  ")

@@ -19,6 +19,7 @@ import (
 	"seckill/internal/lab"
 	"seckill/internal/ledger"
 	"seckill/loadtest"
+	"seckill/loadtest/report"
 	"seckill/web"
 )
 
@@ -195,7 +196,7 @@ func (c *LoadCmd) rescue(stderr io.Writer, r *loadtest.Result, because error) er
 		}
 		_ = os.Remove(f.Name())
 	}
-	if err := r.WriteText(stderr, false); err != nil {
+	if err := report.Write(stderr, r, false); err != nil {
 		return errors.Join(because, err)
 	}
 	return fmt.Errorf("%w; it is above, because it could not be written to a file of its own either: %w", because, err)
@@ -306,7 +307,7 @@ func totals(in *backend.Instance) func(ctx context.Context, query string) (ledge
 func (c *LoadCmd) write(w io.Writer, r *loadtest.Result) error {
 	if !c.JSON {
 		_, terminal := columns(w)
-		return r.WriteText(w, terminal && os.Getenv("NO_COLOR") == "")
+		return report.Write(w, r, terminal && os.Getenv("NO_COLOR") == "")
 	}
 	return writeJSON(w, r)
 }
@@ -326,9 +327,9 @@ func progress(stderr stderrWriter, c loadtest.Config) (watch func(loadtest.Progr
 	stock := c.Stock * int64(max(1, c.SKUs))
 	if _, terminal := columns(stderr.Writer); !terminal {
 		fmt.Fprintf(stderr, "%s: %d buyers for %d units at %s, seed %d\n", cmp.Or(c.Strategy, "a foreign service"), c.Requests(), c.Stock, strings.Join(c.Targets, ", "), c.Seed)
-		return (&loadtest.Lines{W: stderr, Stock: stock}).Show, func() {}
+		return (&report.Lines{W: stderr, Stock: stock}).Show, func() {}
 	}
-	live := &loadtest.Live{W: stderr, Color: os.Getenv("NO_COLOR") == "", Stock: stock, Width: func() int {
+	live := &report.Live{W: stderr, Color: os.Getenv("NO_COLOR") == "", Stock: stock, Width: func() int {
 		n, _ := columns(stderr.Writer)
 		return n
 	}}
@@ -341,7 +342,7 @@ func columns(w io.Writer) (n int, ok bool) {
 	if !ok || os.Getenv("TERM") == "dumb" {
 		return 0, false
 	}
-	return loadtest.Columns(f)
+	return report.Columns(f)
 }
 
 // usage says what is wrong with the command line of a command.

@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"seckill/loadtest"
+	"seckill/loadtest/report"
 )
 
 const mostRepeats = 10_000
@@ -22,7 +23,7 @@ func (c *LoadCmd) repeat(ctx context.Context, config loadtest.Config, stdout io.
 	}
 	var failed error
 	all, err := loadtest.Repeat(ctx, config, c.Repeats, func(i int, r *loadtest.Result) {
-		_, err := fmt.Fprintln(lines, r.Line(i, c.Repeats, color))
+		_, err := fmt.Fprintln(lines, report.Line(r, i, c.Repeats, color))
 		failed = errors.Join(failed, err)
 	})
 	switch {
@@ -33,7 +34,7 @@ func (c *LoadCmd) repeat(ctx context.Context, config loadtest.Config, stdout io.
 	case c.JSON:
 		err = encode(stdout, all)
 	default:
-		err = all.WriteText(stdout)
+		err = report.WriteRepeats(stdout, all)
 	}
 	if err = errors.Join(failed, err); err != nil {
 		return fmt.Errorf("the result could not be written to standard output: %w", err)

@@ -78,7 +78,7 @@ func blow(ctx context.Context, sale loadtest.Config, d time.Duration) (float64, 
 	sale.Stock, sale.Buyers = 1, max(1000, 2*sale.Concurrency)
 	sale.Quantity = 1
 	for {
-		r, err := loadtest.Blow(ctx, sale)
+		r, err := loadtest.Send(ctx, sale)
 		switch {
 		case err != nil:
 			return 0, err

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"seckill/internal/ledger"
-	"seckill/loadtest"
+	"seckill/loadtest/told"
 )
 
 // What vegeta encode --to json writes becomes what the judge reads.
@@ -18,11 +18,11 @@ func TestConvert(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	var told bytes.Buffer
-	if err := convert(f, &told, 1, 100, "conditional"); err != nil {
+	var lines bytes.Buffer
+	if err := convert(f, &lines, 1, 100, "conditional"); err != nil {
 		t.Fatal(err)
 	}
-	sales, err := loadtest.ReadTold(&told)
+	sales, err := told.Read(&lines)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,50 @@
+// Package numbers writes numbers for people.
+package numbers
+
+import "strconv"
+
+// Thousands groups the digits of a number: 12,345.
+func Thousands[N int | int64](n N) string {
+	digits := strconv.FormatInt(int64(n), 10)
+	sign := ""
+	if digits[0] == '-' {
+		sign, digits = "-", digits[1:]
+	}
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return sign + digits
+}
+
+// Count is a number of things: 1 unit, 2 units.
+func Count[N int | int64](n N, thing string) string { return CountOf(n, thing, thing+"s") }
+
+// CountOf is Count with a plural of its own.
+func CountOf[N int | int64](n N, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return Thousands(n) + " " + many
+}
+
+// WasOrWere is Count with its verb.
+func WasOrWere(n int, thing string) string {
+	if n == 1 {
+		return Count(n, thing) + " was"
+	}
+	return Count(n, thing) + " were"
+}
+
+// Duration shows microseconds with three significant digits, in ms or s.
+func Duration(us int64) string {
+	ms := float64(us) / 1000
+	switch {
+	case ms >= 999.5:
+		return strconv.FormatFloat(ms/1000, 'f', 2, 64) + " s"
+	case ms >= 100:
+		return strconv.FormatFloat(ms, 'f', 0, 64) + " ms"
+	case ms >= 10:
+		return strconv.FormatFloat(ms, 'f', 1, 64) + " ms"
+	}
+	return strconv.FormatFloat(ms, 'f', 2, 64) + " ms"
+}

@@ -1,0 +1,169 @@
+package adapter
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"seckill/internal/ledger"
+)
+
+// A meaning is the status a code comes with, and what the buyer was told.
+type meaning struct {
+	status  int
+	outcome ledger.Outcome
+}
+
+// contract is every refusal that our service may answer.
+var contract = map[string]meaning{
+	"sold_out":               {http.StatusConflict, ledger.OutcomeSoldOut},
+	"duplicate":              {http.StatusConflict, ledger.OutcomeDuplicate},
+	"in_progress":            {http.StatusConflict, ledger.OutcomeInProgress},
+	"conflict":               {http.StatusConflict, ledger.OutcomeConflict},
+	"busy":                   {http.StatusTooManyRequests, ledger.OutcomeBusy},
+	"rate_limited":           {http.StatusTooManyRequests, ledger.OutcomeBusy},
+	"not_started":            {http.StatusConflict, ledger.OutcomeError},
+	"invalid":                {http.StatusBadRequest, ledger.OutcomeError},
+	"unauthenticated":        {http.StatusUnauthorized, ledger.OutcomeError},
+	"forbidden":              {http.StatusForbidden, ledger.OutcomeError},
+	"not_found":              {http.StatusNotFound, ledger.OutcomeError},
+	"unknown_strategy":       {http.StatusNotFound, ledger.OutcomeError},
+	"unknown_sku":            {http.StatusNotFound, ledger.OutcomeError},
+	"unknown_order":          {http.StatusNotFound, ledger.OutcomeError},
+	"method_not_allowed":     {http.StatusMethodNotAllowed, ledger.OutcomeError},
+	"too_large":              {http.StatusRequestEntityTooLarge, ledger.OutcomeError},
+	"unsupported_media_type": {http.StatusUnsupportedMediaType, ledger.OutcomeError},
+	"idempotency_mismatch":   {http.StatusUnprocessableEntity, ledger.OutcomeError},
+	"strategy_unavailable":   {http.StatusServiceUnavailable, ledger.OutcomeError},
+	"backend_unavailable":    {http.StatusServiceUnavailable, ledger.OutcomeError},
+	"unknown_outcome":        {http.StatusGatewayTimeout, ledger.OutcomeUnknown},
+	"internal":               {http.StatusInternalServerError, ledger.OutcomeUnknown},
+}
+
+// codes are the contract's as strings that no answer has to allocate.
+var codes = func() map[string]string {
+	all := map[string]string{}
+	for code := range contract {
+		all[code] = code
+	}
+	return all
+}()
+
+const (
+	typeJSON    = "application/json"
+	typeProblem = "application/problem+json"
+)
+
+// A Problem is our service's error answer.
+type Problem struct {
+	Code   string `json:"code"`
+	Title  string `json:"title"`
+	Detail string `json:"detail"`
+}
+
+// Message is the detail, or else the title.
+func (p Problem) Message() string {
+	if p.Detail != "" {
+		return p.Detail
+	}
+	return p.Title
+}
+
+// bought is classify with a short cut for answers as our service writes them.
+func (o Order) bought(a Response) Reply {
+	var f fields
+	if isType(a.ContentType, typeJSON) && a.Status == http.StatusOK && f.read(a.Body) {
+		if len(f.orderID) > 0 && f.sku == (number{o.SKU, true}) && f.quantity == (number{o.Quantity, true}) &&
+			f.remaining.seen && string(f.strategy) == o.Strategy {
+			return Reply{Outcome: ledger.OutcomeSold, OrderID: f.orderID, Remaining: f.remaining.value}
+		}
+	} else if isType(a.ContentType, typeProblem) && a.Status != http.StatusOK && f.read(a.Body) {
+		if known, ok := contract[string(f.code)]; ok && known.status == a.Status {
+			r := Reply{Outcome: known.outcome, Code: codes[string(f.code)], Message: f.detail}
+			if len(f.detail) == 0 {
+				r.Message = f.title
+			}
+			return r
+		}
+	}
+	return o.classify(a)
+}
+
+// classify says what an answer means. What deviates from the contract proves
+// nothing, so its outcome is unknown.
+func (o Order) classify(a Response) Reply {
+	switch a.Status {
+	case http.StatusOK:
+		return o.classifySale(a)
+	case http.StatusAccepted:
+		return classifyAccepted(a)
+	}
+	var p Problem
+	if !isType(a.ContentType, typeProblem) || json.Unmarshal(a.Body, &p) != nil || p.Code == "" {
+		if a.Status >= 500 { // a proxy, or a process that is shutting down
+			return serverError(a)
+		}
+		return Nonsense("status %d, %s: %s", a.Status, a.ContentType, Excerpt(a.Body))
+	}
+	known, ok := contract[p.Code]
+	if !ok || known.status != a.Status {
+		return Nonsense("status %d with code %q: %s", a.Status, p.Code, p.Message())
+	}
+	return Reply{Outcome: known.outcome, Code: codes[p.Code], Message: []byte(p.Message())}
+}
+
+func (o Order) classifySale(a Response) Reply {
+	var sale struct {
+		OrderID   string `json:"order_id"`
+		SKU       *int64 `json:"sku_id"`
+		Quantity  *int64 `json:"quantity"`
+		Remaining *int64 `json:"remaining"`
+		Strategy  string `json:"strategy"`
+	}
+	if !isType(a.ContentType, typeJSON) {
+		return Nonsense("a sale of type %q: %s", a.ContentType, Excerpt(a.Body))
+	}
+	if err := json.Unmarshal(a.Body, &sale); err != nil {
+		return Nonsense("a sale that is not JSON of the right form: %v", err)
+	}
+	switch {
+	case sale.OrderID == "" || sale.SKU == nil || sale.Quantity == nil || sale.Remaining == nil:
+		return Nonsense("a sale without all its fields: %s", Excerpt(a.Body))
+	case *sale.SKU != o.SKU || *sale.Quantity != o.Quantity:
+		return Nonsense("asked for %d of SKU %d, was sold %d of SKU %d", o.Quantity, o.SKU, *sale.Quantity, *sale.SKU)
+	case sale.Strategy != o.Strategy:
+		return Nonsense("asked for strategy %q, was served by %q", o.Strategy, sale.Strategy)
+	}
+	return Reply{Outcome: ledger.OutcomeSold, OrderID: []byte(sale.OrderID), Remaining: *sale.Remaining}
+}
+
+// classifyAccepted reads the first of two answers.
+func classifyAccepted(a Response) Reply {
+	var accepted struct {
+		Status    string `json:"status"`
+		RequestID string `json:"request_id"`
+	}
+	if !isType(a.ContentType, typeJSON) || json.Unmarshal(a.Body, &accepted) != nil || accepted.Status != "accepted" || accepted.RequestID == "" {
+		return Nonsense("status %d, %s: %s", http.StatusAccepted, a.ContentType, Excerpt(a.Body))
+	}
+	return Reply{Outcome: ledger.OutcomeAccepted, Code: string(ledger.OutcomeAccepted)}
+}
+
+// cancelled says what became of a cancellation.
+func cancelled(a Response) Reply {
+	var o struct {
+		Status string `json:"status"`
+	}
+	if a.Status == http.StatusOK && isType(a.ContentType, typeJSON) && json.Unmarshal(a.Body, &o) == nil {
+		if o.Status == ledger.Cancelled {
+			return Reply{Outcome: ledger.OutcomeCancelled}
+		}
+		return Nonsense("a cancelled order with status %q: %s", o.Status, Excerpt(a.Body))
+	}
+	return Order{}.classify(a)
+}
+
+// serverError is the reply of a 5xx that says nothing else: unknown.
+func serverError(a Response) Reply {
+	return unknown(fmt.Sprintf("http_%d", a.Status), Excerpt(a.Body))
+}

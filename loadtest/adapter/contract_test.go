@@ -1,0 +1,119 @@
+package adapter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"syscall"
+	"testing"
+
+	"seckill/internal/ledger"
+)
+
+func TestClassify(t *testing.T) {
+	const (
+		json    = "application/json; charset=utf-8"
+		problem = "application/problem+json"
+		sale    = `{"order_id":"a1","sku_id":1,"quantity":2,"remaining":-3,"strategy":"version"}`
+	)
+	for _, test := range []struct {
+		status            int
+		contentType, body string
+		outcome           ledger.Outcome
+		code              string
+	}{
+		{200, json, sale, ledger.OutcomeSold, ""},
+		{200, "application/json", `{"order_id":"a1","sku_id":1,"quantity":2,"remaining":0,"strategy":"version","more":[1]}`, ledger.OutcomeSold, ""},
+		{200, "text/html", sale, ledger.OutcomeUnknown, CodeNonsense},
+		{200, "", sale, ledger.OutcomeUnknown, CodeNonsense},
+		{200, json, sale + "x", ledger.OutcomeUnknown, CodeNonsense},
+		{200, json, sale[:20], ledger.OutcomeUnknown, CodeNonsense},
+		{200, json, "", ledger.OutcomeUnknown, CodeNonsense},
+		{200, json, "null", ledger.OutcomeUnknown, CodeNonsense},
+		{200, json, `{"order_id":"","sku_id":1,"quantity":2,"remaining":0,"strategy":"version"}`, ledger.OutcomeUnknown, CodeNonsense},
+		{200, json, `{"order_id":7,"sku_id":1,"quantity":2,"remaining":0,"strategy":"version"}`, ledger.OutcomeUnknown, CodeNonsense},
+		{200, json, `{"order_id":"a1","sku_id":2,"quantity":2,"remaining":0,"strategy":"version"}`, ledger.OutcomeUnknown, CodeNonsense},
+		{200, json, `{"order_id":"a1","sku_id":1,"quantity":1,"remaining":0,"strategy":"version"}`, ledger.OutcomeUnknown, CodeNonsense},
+		{200, json, `{"order_id":"a1","sku_id":1,"quantity":2,"remaining":0,"strategy":"naive"}`, ledger.OutcomeUnknown, CodeNonsense},
+		{200, json, `{"order_id":"a1","sku_id":1,"quantity":2,"strategy":"version"}`, ledger.OutcomeUnknown, CodeNonsense},
+		{200, json, `{"order_id":"a1","sku_id":1,"quantity":2,"remaining":0.5,"strategy":"version"}`, ledger.OutcomeUnknown, CodeNonsense},
+		{201, json, sale, ledger.OutcomeUnknown, CodeNonsense},
+		{302, "text/html", "moved", ledger.OutcomeUnknown, CodeNonsense},
+
+		{409, problem, `{"code":"sold_out"}`, ledger.OutcomeSoldOut, "sold_out"},
+		{409, problem, `{"code":"duplicate"}`, ledger.OutcomeDuplicate, "duplicate"},
+		{409, problem, `{"code":"conflict"}`, ledger.OutcomeConflict, "conflict"},
+		{409, problem, `{"code":"not_started"}`, ledger.OutcomeError, "not_started"},
+		{429, problem, `{"code":"busy"}`, ledger.OutcomeBusy, "busy"},
+		{429, problem, `{"code":"rate_limited"}`, ledger.OutcomeBusy, "rate_limited"},
+		{400, problem, `{"code":"invalid"}`, ledger.OutcomeError, "invalid"},
+		{403, problem, `{"code":"forbidden"}`, ledger.OutcomeError, "forbidden"},
+		{404, problem, `{"code":"not_found"}`, ledger.OutcomeError, "not_found"},
+		{404, problem, `{"code":"unknown_sku"}`, ledger.OutcomeError, "unknown_sku"},
+		{404, problem, `{"code":"unknown_strategy"}`, ledger.OutcomeError, "unknown_strategy"},
+		{405, problem, `{"code":"method_not_allowed"}`, ledger.OutcomeError, "method_not_allowed"},
+		{413, problem, `{"code":"too_large"}`, ledger.OutcomeError, "too_large"},
+		{415, problem, `{"code":"unsupported_media_type"}`, ledger.OutcomeError, "unsupported_media_type"},
+		{422, problem, `{"code":"idempotency_mismatch"}`, ledger.OutcomeError, "idempotency_mismatch"},
+		{503, problem, `{"code":"strategy_unavailable"}`, ledger.OutcomeError, "strategy_unavailable"},
+		{503, problem, `{"code":"backend_unavailable"}`, ledger.OutcomeError, "backend_unavailable"},
+		{504, problem, `{"code":"unknown_outcome"}`, ledger.OutcomeUnknown, "unknown_outcome"},
+		{500, problem, `{"code":"internal"}`, ledger.OutcomeUnknown, "internal"},
+
+		{409, problem, `{"code":"sold_out"`, ledger.OutcomeUnknown, CodeNonsense},
+		{409, json, `{"code":"sold_out"}`, ledger.OutcomeUnknown, CodeNonsense},
+		{404, problem, `{"code":"sold_out"}`, ledger.OutcomeUnknown, CodeNonsense},
+		{409, problem, `{"code":"surprise"}`, ledger.OutcomeUnknown, CodeNonsense},
+		{404, "text/plain", "404 page not found", ledger.OutcomeUnknown, CodeNonsense},
+		{500, "text/plain", "boom", ledger.OutcomeUnknown, "http_500"},
+		{502, "text/html", "<h1>Bad Gateway</h1>", ledger.OutcomeUnknown, "http_502"},
+		{503, problem, `{}`, ledger.OutcomeUnknown, "http_503"},
+	} {
+		o := Order{SKU: 1, Quantity: 2, Strategy: "version"}
+		r := o.bought(Response{Status: test.status, ContentType: []byte(test.contentType), Body: []byte(test.body)})
+		if r.Outcome != test.outcome || r.Code != test.code {
+			t.Errorf("%d %s %s\n\tis %s %q (%s), want %s %q", test.status, test.contentType, test.body,
+				r.Outcome, r.Code, r.Message, test.outcome, test.code)
+		}
+		if r.Outcome == ledger.OutcomeSold && string(r.OrderID) != "a1" {
+			t.Errorf("order %q", r.OrderID)
+		}
+	}
+}
+
+func TestNoAnswer(t *testing.T) {
+	for _, test := range []struct {
+		err     error
+		outcome ledger.Outcome
+		code    string
+	}{
+		{context.DeadlineExceeded, ledger.OutcomeUnknown, CodeTimeout},
+		{context.Canceled, ledger.OutcomeUnknown, CodeInterrupted},
+		{io.ErrUnexpectedEOF, ledger.OutcomeUnknown, CodeLost},
+		{io.EOF, ledger.OutcomeUnknown, CodeLost},
+		{errors.New("http: server closed idle connection"), ledger.OutcomeUnknown, CodeLost},
+		{&net.OpError{Op: "read", Err: syscall.ECONNRESET}, ledger.OutcomeUnknown, CodeLost},
+		{&net.OpError{Op: "write", Err: syscall.EPIPE}, ledger.OutcomeUnknown, CodeLost},
+		{fmt.Errorf("wrapped: %w", &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}), ledger.OutcomeError, CodeUnreachable},
+	} {
+		if r := NoAnswer(test.err); r.Outcome != test.outcome || r.Code != test.code {
+			t.Errorf("%v is %s %q, want %s %q", test.err, r.Outcome, r.Code, test.outcome, test.code)
+		}
+	}
+}
+
+// The short cut says of every answer what encoding/json says, or nothing.
+func FuzzShortCut(f *testing.F) {
+	f.Add(200, "application/json", []byte(`{"order_id":"a1","sku_id":1,"quantity":2,"remaining":-3,"strategy":"version"}`))
+	f.Add(409, "application/problem+json", []byte(`{"code":"sold_out","detail":"x","title":"y","status":409}`))
+	f.Add(409, "application/problem+json; charset=utf-8", []byte(` { "code" : "busy" } `))
+	f.Fuzz(func(t *testing.T, status int, contentType string, body []byte) {
+		o, a := Order{1, 2, "version"}, Response{Status: status, ContentType: []byte(contentType), Body: body}
+		fast, slow := o.bought(a), o.classify(a)
+		if fmt.Sprintf("%+v", fast) != fmt.Sprintf("%+v", slow) {
+			t.Errorf("%d %s %q: %+v, want %+v", status, contentType, body, fast, slow)
+		}
+	})
+}

@@ -1,0 +1,111 @@
+package loadtest
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"seckill/internal/fault"
+	"seckill/internal/ledger"
+)
+
+// A sale whose lock is never given back: right to the last unit, and it stands
+// still. What is not certain is not blocked, and what is worse outlives it.
+func TestASaleThatStandsStill(t *testing.T) {
+	still := func(f *fake) {
+		f.outside = func(n int, w http.ResponseWriter, r *http.Request) bool {
+			if n < testStock/2 {
+				return false
+			}
+			time.Sleep(20 * time.Millisecond)
+			refuse(w, http.StatusTooManyRequests, "busy")
+			return true
+		}
+	}
+	for _, test := range []struct {
+		name     string
+		plant    func(*fake)
+		patience time.Duration
+		outage   time.Duration
+		verdict  ledger.Verdict
+		exit     int
+		says     string
+	}{
+		{"sells on", func(*fake) {}, 5 * time.Second, 0, ledger.Held, ExitHeld,
+			"right: nothing oversold, lost or invented in 60 requests; served: 20 of 20 units in "},
+		{"stands still", still, 60 * time.Millisecond, 0, Blocked, ExitBlocked,
+			"10 of 20 units sold: 50 buyers told busy"},
+		{"not for long", still, time.Minute, 0, ledger.Held, ExitHeld, "longest pause with units left "},
+		{"as was planned", still, 60 * time.Millisecond, time.Minute, ledger.Held, ExitHeld, "10 left: 50 buyers told busy"},
+		{"no limit is known", still, 0, 0, ledger.Held, ExitHeld, "longest pause with units left not known"},
+		{"and loses a unit", func(f *fake) {
+			still(f)
+			f.read = func(s *ledger.Snapshot) {
+				if len(s.Orders) > 0 {
+					s.Stock.Num--
+				}
+			}
+		}, 60 * time.Millisecond, 0, ledger.Lost, ExitLost, "lost units"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			f := &fake{}
+			test.plant(f)
+			c := serve(t, f)
+			c.Ledger, c.Patience = f, test.patience
+			c.Outage = func() time.Duration { return test.outage }
+			c.Require = []string{"busy==0"} // which comes last
+			r, err := Run(t.Context(), c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			exit := test.exit
+			if exit == ExitHeld && r.Counts[ledger.OutcomeBusy] > 0 {
+				exit = ExitUnmet
+			}
+			if r.Verdict != test.verdict || r.ExitStatus() != exit || !strings.Contains(show(r), test.says) {
+				t.Errorf("%s, exit status %d; want %s, %d and %q\n%s", r.Verdict, r.ExitStatus(), test.verdict, exit, test.says, show(r))
+			}
+		})
+	}
+}
+
+// A run that held names the orders that are known to break its strategy, with
+// the commands that replay them; one that broke need not, nor does one whose
+// strategy nothing is known of.
+func TestRunThatHeldNamesWhatBreaksIt(t *testing.T) {
+	known := fault.Counterexamples{
+		"conditional": {"lease-end": "conditional.lease-end", "processes": "conditional.processes", "node-loss": "conditional.node-loss"},
+		"other":       {"oversell": "other.oversell"},
+	}
+	const says = "\nconditional held this time; an order is known that breaks it.\n" +
+		"  a holder that is paused past its lease: seckill prove --replay web/guarantees/conditional.lease-end.json\n" +
+		"  The page of seckill up plays it at #/trace/conditional.lease-end.\n"
+	for _, test := range []struct {
+		name  string
+		plant func(*fake)
+		known fault.Counterexamples
+		says  bool
+	}{
+		{"held", func(*fake) {}, known, true},
+		{"oversold", func(f *fake) {
+			f.purchase = func(_ int, p asked, w http.ResponseWriter) bool { respond(w, f.take(p)); return true }
+		}, known, false},
+		{"nothing is known", func(*fake) {}, fault.Counterexamples{"other": known["other"]}, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f := &fake{}
+			test.plant(f)
+			c := serve(t, f)
+			c.Ledger, c.Counterexamples = f, test.known
+			r, err := Run(t.Context(), c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if text := "\n" + fault.HeldThisTime(r.Strategy.Name, r.Known) + "\n"; strings.Contains(text, says) != test.says || !test.says && (strings.Contains(text, "this time") || r.Known != nil) {
+				t.Errorf("%+v\n%s", r.Known, text)
+			}
+		})
+	}
+}

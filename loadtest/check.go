@@ -1,0 +1,183 @@
+package loadtest
+
+import (
+	"fmt"
+	"math"
+	"net/url"
+
+	"seckill/internal/seckill"
+	"seckill/loadtest/adapter"
+)
+
+// Check finds what makes a run impossible or pointless, without calling any
+// service; the error is an ErrConfig and an *adapter.FieldError.
+func (s Scenario) Check() error {
+	s = s.normal()
+	if err := s.checkProfile(); err != nil {
+		return err
+	}
+	if err := s.checkMix(); err != nil {
+		return err
+	}
+	switch n := s.Requests(); {
+	case s.Strategy == "" && s.Service == nil:
+		return wrong("strategy", "no strategy: name one")
+	case s.Strategy != "" && s.Service != nil:
+		return wrong("strategy", "a foreign service has no strategies of ours: leave it out")
+	case s.SKU < 1:
+		return wrong("sku", "SKU %d: ids start at 1", s.SKU)
+	case s.SKUs < 1 || s.SKUs > maxSKUs:
+		return wrong("skus", "%d SKUs: give 1 to %d", s.SKUs, maxSKUs)
+	case s.Stock < 1 || s.Stock > seckill.MaxStock:
+		return wrong("stock", "a stock of %d: give 1 to %d units", s.Stock, seckill.MaxStock)
+	case s.Quantity < 1 || s.Quantity > seckill.MaxQuantity:
+		return wrong("quantity", "a quantity of %d: give 1 to %d units", s.Quantity, seckill.MaxQuantity)
+	case n < 1 || n > maxBuyers:
+		return wrong("buyers", "%d buyers: give 1 to %d", n, maxBuyers)
+	case s.Timeout < shortest:
+		return wrong("timeout", "a time-out of %s: give the buyers some time, with its unit: 10s", s.Timeout)
+	case s.Timeout > maxDuration:
+		return wrong("timeout", "a time-out of %s: give at most %s", s.Timeout, maxDuration)
+	case s.Drain < shortest || s.Drain > maxDuration:
+		return wrong("drain", "%s for late requests: give 1ms to %s", s.Drain, maxDuration)
+	}
+	for _, text := range s.Require {
+		if _, err := ParseRequirement(text); err != nil {
+			return wrong("require", "%v", err)
+		}
+	}
+	if s.Service != nil {
+		if _, err := s.Service.Protocol(s.Cancellations > 0); err != nil {
+			return fmt.Errorf("%w: %w", ErrConfig, err)
+		}
+		if err := s.checkKeyed(); err != nil {
+			return err
+		}
+	}
+	return s.checkDemand()
+}
+
+func (s Scenario) checkProfile() error {
+	rated := s.Profile == Constant || s.Profile == Ramp
+	switch {
+	case s.Profile == Closed && s.Concurrency < 1:
+		return wrong("concurrency", "a concurrency of %d: let at least one buyer in at a time", s.Concurrency)
+	case s.Profile == Closed && s.Concurrency > maxConnections:
+		return wrong("concurrency", "a concurrency of %d: give at most %d", s.Concurrency, maxConnections)
+	case s.Connections < 1 || s.Connections > maxConnections:
+		return wrong("connections", "%d connections: give 1 to %d", s.Connections, maxConnections)
+	case rated && !within(s.Rate, maxRate):
+		return wrong("rate", "a rate of %g: give more than 0 and at most %d requests a second", s.Rate, maxRate)
+	case s.Profile == Ramp && !within(s.ToRate, maxRate):
+		return wrong("to_rate", "a ramp to %g: give more than 0 and at most %d requests a second", s.ToRate, maxRate)
+	case rated && (s.Duration < shortest || s.Duration > maxDuration):
+		return wrong("duration", "a duration of %s: give 1ms to %s, with its unit: 10s", s.Duration, maxDuration)
+	case s.Profile == Stepped && len(s.Steps) == 0:
+		return wrong("steps", "no steps: give at least one, such as 100x10s")
+	}
+	for i, step := range s.Steps {
+		if !within(step.Rate, maxRate) || step.For < shortest || step.For > maxDuration {
+			return wrong(fmt.Sprintf("steps[%d]", i), "%g requests a second for %s: give more than 0 and at most %d, for at most %s",
+				step.Rate, step.For, maxRate, maxDuration)
+		}
+	}
+	for _, unused := range []struct {
+		field string
+		given bool
+	}{
+		{"rate", s.Rate != 0 && !rated}, {"to_rate", s.ToRate != 0 && s.Profile != Ramp},
+		{"duration", s.Duration != 0 && !rated}, {"steps", s.Steps != nil && s.Profile != Stepped},
+	} {
+		if unused.given {
+			return wrong(unused.field, "%s means nothing with the profile %q", unused.field, s.Profile)
+		}
+	}
+	for _, p := range profiles {
+		if s.Profile == p {
+			return nil
+		}
+	}
+	return wrong("profile", "a profile %q: there are %s", s.Profile, adapter.Join(profiles))
+}
+
+func (s Scenario) checkMix() error {
+	for _, share := range []struct {
+		field string
+		value float64
+	}{{"duplicates", s.Duplicates}, {"cancellations", s.Cancellations}, {"copies", float64(s.Copies)}} {
+		if !(share.value >= 0 && share.value <= 1) {
+			return wrong(share.field, "%s of %g: give a share from 0 to 1", share.field, share.value)
+		}
+	}
+	if s.Retry < 0 || s.Retry > maxRetry {
+		return wrong("retry", "%d retries: give 0 to %d", s.Retry, maxRetry)
+	}
+	if !(s.Zipf >= 0 && s.Zipf <= 10) {
+		return wrong("zipf", "a Zipf exponent of %g: give 0 (all alike) to 10", s.Zipf)
+	}
+	for i, q := range s.Quantities {
+		if q.Quantity < 1 || q.Quantity > seckill.MaxQuantity || !within(q.Share, math.MaxInt32) {
+			return wrong(fmt.Sprintf("quantities[%d]", i), "a quantity of %d in the share %g: give 1 to %d units, and a share above 0",
+				q.Quantity, q.Share, seckill.MaxQuantity)
+		}
+	}
+	return nil
+}
+
+func within(v, most float64) bool { return v > 0 && v <= most } // neither is NaN
+
+// checkDemand refuses a sale in which nothing can go wrong.
+func (s Scenario) checkDemand() error {
+	least := s.Quantity
+	if len(s.Quantities) > 0 {
+		least = s.Quantities[0].Quantity
+		for _, q := range s.Quantities {
+			least = min(least, q.Quantity)
+		}
+	}
+	if least > s.Stock {
+		return wrong("quantity", "every buyer asks for %d units of a stock of %d: nobody could buy anything", least, s.Stock)
+	}
+	n := s.Requests()
+	if s.SKUs == 1 && s.Duplicates == 0 && len(s.Quantities) == 0 {
+		if demand := int64(n) * s.Quantity; demand <= s.Stock {
+			return wrong("buyers", "%d buyers × %d = %d units wanted of a stock of %d: nothing could be oversold, so nothing would be proven; "+
+				"give more than %d buyers, or less stock", n, s.Quantity, demand, s.Stock, s.Stock/s.Quantity)
+		}
+		return nil
+	}
+	if demand := newPlan(s, nil).demand(); demand <= s.Stock {
+		return wrong("buyers", "at most %d units are wanted of any SKU, and each has a stock of %d: nothing could be oversold, "+
+			"so nothing would be proven; give more buyers, or less stock", demand, s.Stock)
+	}
+	return nil
+}
+
+// checkKeyed refuses copies and retries where no key tells them from further
+// requests.
+func (s Scenario) checkKeyed() error {
+	if s.Service.Keyed() {
+		return nil
+	}
+	const why = "the service's request has no {{.RequestID}}: without an idempotency key every call is another purchase; give 0"
+	switch {
+	case s.Copies > 0:
+		return wrong("copies", why)
+	case s.Retry > 0:
+		return wrong("retry", why)
+	}
+	return nil
+}
+
+// wrong is an ErrConfig that names the scenario's field.
+func wrong(field, format string, args ...any) error {
+	return fmt.Errorf("%w: %w", ErrConfig, adapter.Wrong(field, format, args...))
+}
+
+func checkTarget(t string) error {
+	u, err := url.Parse(t)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+		return configError("target %q is not an address such as http://127.0.0.1:8081", t)
+	}
+	return nil
+}

@@ -1,0 +1,162 @@
+package loadtest
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"seckill/internal/ledger"
+	"seckill/loadtest/adapter"
+)
+
+// When a run is interrupted, buyers that are waiting get this much longer: an
+// answer says more than an unknown outcome.
+const interruptGrace = time.Second
+
+// A caller asks the service for one buyer after the other, over connections of
+// its own; *buyer is one.
+type caller interface {
+	buy(p purchase, key []byte) adapter.Reply
+	cancel(p purchase, key []byte, orderID string) adapter.Reply
+	connect(turn int) // in advance; it may fail
+	close()
+}
+
+// A load sends the requests of a plan.
+type load struct {
+	*plan
+	tally *tally
+	open  func() caller
+	begun time.Time
+
+	mu      sync.Mutex
+	history history
+	spare   []*worker      // for copies
+	copies  sync.WaitGroup // in flight
+	stopped <-chan struct{}
+
+	all  sync.WaitGroup
+	loop openLoop
+}
+
+type worker struct {
+	*load
+	caller
+	calls     *callLog
+	key       []byte
+	forCopies bool
+}
+
+// Send sends the scenario's purchases to targets that have nothing but the
+// purchase: no reset, no ledger, no metrics. It measures a bare handler with
+// the client that measures services. There is no verdict; the error is an
+// ErrConfig.
+func Send(ctx context.Context, c Config) (*Result, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	if len(c.Targets) == 0 {
+		return nil, configError("no target: give the address of at least one handler")
+	}
+	c.Scenario = c.normal()
+	c.NoHistory = true
+	r := newRun(c)
+	r.services = nil // a bare handler has no metrics
+	defer r.transport.CloseIdleConnections()
+	finish := r.send(ctx)
+	r.result.Course = finish()
+	return r.result, nil
+}
+
+// run sends every request that ctx allows, and returns when every buyer has an
+// answer or has given up. Copies may still be in flight: see finish.
+func (l *load) run(ctx context.Context) {
+	l.stopped = ctx.Done()
+	if l.Open() {
+		l.runOpen(ctx)
+	} else {
+		l.runClosed(ctx)
+	}
+}
+
+func (l *load) elapsed() time.Duration { return time.Since(l.begun) }
+
+func (l *load) worker() *worker {
+	w := &worker{load: l, caller: l.open()}
+	if !l.NoHistory {
+		w.calls = &callLog{}
+		l.mu.Lock()
+		l.history = append(l.history, w.calls)
+		l.mu.Unlock()
+	}
+	return w
+}
+
+// runClosed has every worker send its next request when it has an answer.
+func (l *load) runClosed(ctx context.Context) {
+	var next atomic.Int64
+	l.begun = time.Now()
+	for range min(l.Concurrency, l.requests) {
+		l.all.Go(func() {
+			w := l.worker()
+			defer w.close()
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= l.requests {
+					return
+				}
+				now := l.elapsed()
+				w.request(i, timing{due: now, sent: now, waited: true}) // nothing is due in a closed loop
+			}
+		})
+	}
+	l.all.Wait()
+}
+
+// request makes request i and records what came of it.
+func (w *worker) request(i int, at timing) {
+	p := w.purchase(i)
+	if p.copied {
+		w.sendCopies(p, at)
+		return
+	}
+	w.key = w.plan.key(w.key[:0], i, p.sku)
+	_, final := w.ask(w, p, w.key, at.sent)
+	at.answered = final.at
+	w.tally.record(p, final, at)
+	w.cancelOrder(p, w.key, final)
+}
+
+// cancelOrder cancels the order of a buyer who cancels. It retries as a purchase
+// does: cancelling twice is cancelling once.
+func (w *worker) cancelOrder(p purchase, key []byte, final finalReply) {
+	if !p.cancels || final.Outcome != ledger.OutcomeSold {
+		return
+	}
+	id := slices.Clone(final.OrderID)
+	doubt := false
+	for try := 0; ; try++ {
+		sent := w.elapsed()
+		r := w.cancel(p, key, string(id))
+		at := w.elapsed()
+		if w.calls != nil {
+			logged := r
+			logged.OrderID, logged.Remaining = id, 0
+			w.calls.add(p, logged, flagCancel, sent, at)
+		}
+		if r.Outcome != ledger.OutcomeCancelled && r.Again() && try < w.Retry {
+			doubt = doubt || r.Outcome == ledger.OutcomeUnknown
+			again := r.Clone()
+			if w.pause(w.before(p.index, try, again)) {
+				w.tally.cancelAgain(again)
+				p.turn++
+				continue
+			}
+			r = again
+		}
+		w.tally.cancelled(p, r, doubt)
+		return
+	}
+}

@@ -1,0 +1,259 @@
+package loadtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"seckill/internal/ledger"
+	"seckill/internal/numbers"
+)
+
+// An ourSale is a sale by this project's service.
+type ourSale struct {
+	*run
+	source string                 // of the ledger
+	homes  map[string]ledger.Home // where each strategy keeps its stock
+	set    []ledger.Stock         // what the resets answered
+}
+
+func (r *ourSale) prepare(ctx context.Context) (ready bool, err error) {
+	r.source = SourceSQL
+	if r.Ledger == nil {
+		r.source, r.Ledger = SourceService, serviceLedger(r.services)
+	}
+	r.result.LedgerSource = r.source
+	for i, s := range r.services {
+		backends, err := s.ready(ctx)
+		if err != nil {
+			r.problemOf(CauseUnusable, params{"target": s.base, "error": err.Error()}, "%s cannot be used: %v (is it running, and is the address right?)", s.base, err)
+			continue
+		}
+		r.result.Targets[i].Backends = backends
+		if err := r.learn(ctx, s); err != nil {
+			return false, err
+		}
+	}
+	if len(r.result.Problems) > 0 {
+		return false, nil
+	}
+	for k := range r.SKUs {
+		sku := r.SKU + int64(k)
+		set, err := r.services[0].reset(ctx, sku, r.Stock)
+		if err != nil {
+			err = r.needsToken(err)
+			r.problemOf(CauseNotReset, params{"sku": sku, "error": err.Error()}, "SKU %d could not be reset: %v", sku, err)
+			return false, nil
+		}
+		r.set = append(r.set, set)
+		r.plan.runs[k] = set.Run
+	}
+	for k, set := range r.set {
+		if r.agree(ctx, r.SKU+int64(k), set); len(r.result.Problems) > 0 {
+			break
+		}
+	}
+	return len(r.result.Problems) == 0, nil
+}
+
+// needsToken says what to do about a reset that the service refused.
+func (r *ourSale) needsToken(err error) error {
+	var refused *refusal
+	switch {
+	case !errors.As(err, &refused) || refused.status != http.StatusForbidden:
+		return err
+	case r.AdminToken == "":
+		return fmt.Errorf("the reset needs the service's token: give it as SECKILL_TOKEN or by --token-file; the service's log names its file (%w)", err)
+	default:
+		return fmt.Errorf("the token that was given is not the service's: the service's log names the file of the right one (%w)", err)
+	}
+}
+
+// learn reads the strategies of one target.
+func (r *ourSale) learn(ctx context.Context, s service) error {
+	all, locks, err := s.strategies(ctx)
+	if err != nil {
+		r.problemOf(CauseNoStrategies, params{"target": s.base, "error": err.Error()}, "%s does not tell its strategies: %v", s.base, err)
+		return nil
+	}
+	r.locks = append(r.locks, locks)
+	homes := map[string]ledger.Home{}
+	for _, known := range all {
+		homes[known.Name] = known.Home
+		if known.Name != r.Strategy {
+			continue
+		}
+		if !known.Available {
+			return configError("strategy %q is not available at %s: %s", r.Strategy, s.base, strings.Join(known.Missing, "; "))
+		}
+		r.result.Strategy = known.StrategyInfo
+	}
+	if _, ok := homes[r.Strategy]; !ok {
+		return configError("strategy %q is not known at %s, which has: %s",
+			r.Strategy, s.base, strings.Join(slices.Sorted(maps.Keys(homes)), ", "))
+	}
+	r.homes = homes
+	return nil
+}
+
+// agree checks that the reset is seen wherever this run sells or reads: services
+// on different databases would each sell a stock of their own.
+func (r *ourSale) agree(ctx context.Context, sku int64, set ledger.Stock) {
+	isSet := func(where string, now ledger.Stock, err error) {
+		switch {
+		case err != nil:
+			r.problemOf(CauseStockUnread, params{"sku": sku, "where": where, "error": err.Error()}, "SKU %d cannot be read from %s: %v", sku, where, err)
+		case now.Run != set.Run || now.Initial != r.Stock || now.Num != r.Stock:
+			r.problemOf(CauseDisagree, params{"target": r.services[0].base, "sku": sku, "stock": r.Stock, "run": set.Run,
+				"where": where, "left": now.Num, "found": now.Initial, "found_run": now.Run},
+				"%s reset SKU %d to %d units in run %d, but %s says %d of %d units in run %d: do they share a database?",
+				r.services[0].base, sku, r.Stock, set.Run, where, now.Num, now.Initial, now.Run)
+		}
+	}
+	for _, s := range r.services {
+		now, err := s.stock(ctx, sku)
+		isSet(s.base, now.Stock, err)
+	}
+	if r.source == SourceSQL {
+		now, err := r.Ledger.Snapshot(ctx, sku)
+		isSet("the SQL ledger", now.Stock, err)
+	}
+}
+
+// audit judges each SKU from the ledger, the reset, and what buyers were told.
+func (r *ourSale) audit(ctx context.Context, told [][]ledger.Told) (reports []ledger.Report) {
+	from := r.Ledger
+	counter := r.homes[r.Strategy].Counter()
+	if counter != "" {
+		from = countedLedger{r.Ledger, r.services, counter}
+	}
+	r.result.Settled = true
+	var linear linearResult
+	for k := range r.SKUs {
+		sums := r.tally.sums[k]
+		answered := sums.Unknown == 0 && sums.MaybeCancelled == 0
+		sku := r.SKU + int64(k)
+		snap, settled, err := r.settling.wait(ctx, r.services, from, sku, answered)
+		if r.result.Settled = r.result.Settled && settled; err != nil {
+			r.problemOf(CauseLedgerUnread, params{"source": r.source, "error": err.Error()}, "the ledger could not be read from %s: %v", r.source, err)
+			return nil
+		}
+		reports = append(reports, ledger.Judge(ledger.Evidence{
+			Snapshot: snap, Initial: r.Stock, Run: r.plan.runs[k], Told: told[k], Sums: &sums, Closed: counter != "",
+			Patience: r.longestStand(),
+			HomeOf: func(strategy string) (ledger.Home, bool) {
+				home, ok := r.homes[strategy]
+				return home, ok
+			},
+		}))
+		r.strangers(snap)
+		if !settled {
+			r.problemOf(CauseStillRunning, params{"seconds": r.settling.limit.Seconds()}, "purchases without an answer were still running %s after the load ended, so the ledger was read too early", r.settling.limit)
+		} else if r.result.History {
+			linear.add(&reports[k], r.Stock, r.history.ops(r.plan, sku, ordersOf(snap)))
+		}
+	}
+	if r.result.History {
+		r.result.Linearizable = linear.verdict()
+	}
+	return reports
+}
+
+// strangers reports orders written by a strategy that this run did not ask for.
+func (r *ourSale) strangers(snap ledger.Snapshot) {
+	others := map[string]int{}
+	for _, o := range snap.Orders {
+		if o.Strategy != r.Strategy {
+			others[o.Strategy]++
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(others)) {
+		r.problemOf(CauseOtherStrategy, params{"count": others[name], "found": name, "strategy": r.Strategy}, "%s written by strategy %q instead of %q", numbers.WasOrWere(others[name], "order"), name, r.Strategy)
+	}
+}
+
+// A settling says how long to wait for purchases whose buyers have given up.
+type settling struct {
+	limit time.Duration // in all; the run is not valid after that
+	poll  time.Duration // between two looks
+	quiet time.Duration // without a change in the ledger, at a service that does not count purchases in flight
+}
+
+var defaultSettling = settling{limit: 30 * time.Second, poll: 200 * time.Millisecond, quiet: 5 * time.Second}
+
+// wait reads the ledger once nothing changes it any more. A purchase without an
+// answer may still be running; if all were answered, one reading is enough.
+// settled is false when the last reading may have been too early.
+func (s settling) wait(ctx context.Context, services []service, from Ledger, sku int64, answered bool) (snap ledger.Snapshot, settled bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, s.limit)
+	defer cancel()
+	tick := time.NewTicker(s.poll)
+	defer tick.Stop()
+	seen, still := false, time.Now()
+	for {
+		busy, silent := working(ctx, services)
+		now, readErr := from.Snapshot(ctx, sku)
+		switch {
+		case readErr != nil: // its database may come back
+			still = time.Now()
+		case answered:
+			return now, true, nil
+		case busy || !seen || !same(snap, now):
+			still = time.Now()
+		case !silent || time.Since(still) >= s.quiet:
+			return now, true, nil
+		}
+		if readErr == nil {
+			snap, seen = now, true
+		} else if ctx.Err() == nil {
+			err = readErr
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			switch {
+			case seen:
+				err = nil
+			case err == nil: // the first reading did not end in time
+				err = readErr
+			}
+			return snap, false, err
+		}
+	}
+}
+
+// working asks the services whether any purchase is running. A process that
+// refuses the connection is dead and runs nothing; one that does not answer may
+// be running. silent: a service does not say.
+func working(ctx context.Context, services []service) (busy, silent bool) {
+	for _, service := range services {
+		m, err := service.metrics(ctx)
+		var op *net.OpError
+		var refused *refusal
+		switch {
+		case err == nil:
+			n, ok := m.inFlight()
+			busy, silent = busy || n > 0, silent || !ok
+		case errors.As(err, &refused): // it has no metrics
+			silent = true
+		case errors.As(err, &op) && op.Op == "dial":
+		default:
+			busy = true
+		}
+	}
+	return busy, silent
+}
+
+// same reports whether nothing was sold or cancelled between two readings.
+func same(a, b ledger.Snapshot) bool {
+	return a.Stock.Run == b.Stock.Run && a.Stock.Num == b.Stock.Num && a.Stock.Version == b.Stock.Version &&
+		slices.EqualFunc(a.Orders, b.Orders, func(a, b ledger.Order) bool {
+			return a.PublicID == b.PublicID && a.Status == b.Status
+		})
+}

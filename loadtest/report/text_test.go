@@ -1,0 +1,222 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"seckill/internal/backend"
+	"seckill/internal/fault"
+	"seckill/internal/ledger"
+	"seckill/loadtest"
+	"seckill/loadtest/adapter"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s differs (go test -update writes it anew):\n%s\nwant:\n%s", path, got, want)
+	}
+}
+
+// example is a run as it should be; the tests break copies of it.
+func example() *loadtest.Result {
+	backends := []backend.Status{
+		{Name: "mysql", Tier: backend.Private, Address: "127.0.0.1:34567", Version: "MariaDB 10.11.6", OK: true},
+		{Name: "redis", Tier: backend.Embedded, Address: "127.0.0.1:45678", Version: "miniredis", OK: true},
+	}
+	return &loadtest.Result{
+		Settings: loadtest.Settings{Strategy: "conditional", SKU: 1, Stock: 500, Buyers: 3000, Concurrency: 64, Quantity: 1, TimeoutSeconds: 10, Seed: 42,
+			Profile: loadtest.Closed, SKUs: 1},
+		Strategy: loadtest.StrategyInfo{Name: "conditional", Title: "One conditional UPDATE", Home: ledger.HomeRow},
+		Targets:  []loadtest.Target{{URL: "http://127.0.0.1:8081", Backends: backends}, {URL: "http://127.0.0.1:8082", Backends: backends}},
+		Start:    time.Date(2026, 11, 11, 0, 0, 0, 0, time.UTC), Seconds: 1.25, Requests: 3000,
+		Counts: map[ledger.Outcome]int{
+			ledger.OutcomeSold: 500, ledger.OutcomeSoldOut: 2500, ledger.OutcomeBusy: 0, ledger.OutcomeConflict: 0,
+			ledger.OutcomeDuplicate: 0, ledger.OutcomeUnknown: 0, ledger.OutcomeError: 0,
+		},
+		Units:          500,
+		Answers:        []loadtest.Answer{{Code: "sold_out", Outcome: ledger.OutcomeSoldOut, Count: 2500, Sample: "sold out"}},
+		RequestsPerSec: 2400, SalesPerSec: 400,
+		Latency:     loadtest.Latency{P50: 3210, P90: 12_340, P99: 123_456, P999: 999_999, Max: 1_234_567, Mean: 4321.5},
+		SoldLatency: loadtest.Latency{P50: 5210, P90: 13_340, P99: 223_456, P999: 999_999, Max: 1_034_567, Mean: 6321.5},
+		Commands:    []loadtest.Commands{{Backend: "sql", Count: 7500, PerPurchase: 2.5}, {Backend: "redis", Count: 3000, PerPurchase: 1}},
+		Audit: &ledger.Report{Verdict: ledger.Held, SKU: 1, Run: 7, Initial: 500, Remaining: 0, Sold: 500, Orders: 500,
+			Home: ledger.HomeRow, Violations: []ledger.Violation{},
+			Served: &ledger.Served{State: ledger.ServedYes, PatienceMs: 11_000, LongestMs: 40}},
+		ServiceTime:  loadtest.Latency{P50: 3200, P90: 12_300, P99: 120_000, P999: 900_000, Max: 1_200_000, Mean: 4300},
+		GeneratorCPU: 0.25, LatencyCurve: []loadtest.Percentile{{Percent: 50, Micros: 3210}, {Percent: 100, Micros: 1_234_567}}, ServiceCurve: []loadtest.Percentile{{Percent: 50, Micros: 3200}, {Percent: 100, Micros: 1_200_000}},
+		Course:  []loadtest.Point{{At: 0.1, Requests: 240, Rate: 2400, Left: 260, P50: 3.2, P99: 12.3}},
+		Told:    []ledger.Sums{{Requests: 3000, Sold: 500, SoldOut: 1, Wanted: 1}},
+		History: true, Linearizable: loadtest.Linearizability{Answer: loadtest.LinearYes, Checked: 3000}, Checks: []loadtest.Check{},
+		SellingSeconds: 1.1, LedgerSource: loadtest.SourceSQL, Settled: true, Problems: []string{}, Verdict: ledger.Held,
+	}
+}
+
+func TestWrite(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		change func(*loadtest.Result)
+		color  bool
+	}{
+		{"held", func(*loadtest.Result) {}, false},
+		{"held-color", func(*loadtest.Result) {}, true},
+		{"held-with-refusals", func(r *loadtest.Result) {
+			r.Counts[ledger.OutcomeSold], r.Counts[ledger.OutcomeSoldOut] = 497, 0
+			r.Counts[ledger.OutcomeBusy], r.Counts[ledger.OutcomeConflict] = 2502, 1
+			r.Audit.Sold, r.Audit.Orders, r.Audit.Remaining = 497, 497, 3
+		}, false},
+		{"blocked", func(r *loadtest.Result) {
+			r.Settings.Copies, r.Settings.Retry, r.Copies, r.Retries = .01, 1, 24, 3
+			r.Counts = map[ledger.Outcome]int{ledger.OutcomeSold: 76, ledger.OutcomeBusy: 2922, ledger.OutcomeUnknown: 2}
+			r.Calls = map[ledger.Outcome]int{ledger.OutcomeSold: 80, ledger.OutcomeBusy: 2943, ledger.OutcomeUnknown: 4}
+			r.Cancellations = loadtest.Cancellations{Done: 5, Retries: 1}
+			r.Audit.Sold, r.Audit.Orders, r.Audit.Remaining = 76, 76, 424
+			r.Audit.Served = &ledger.Served{State: ledger.ServedBlocked, PatienceMs: 11_000, LongestMs: 92_000, FromMs: 310, Asked: 2943, Left: 424}
+			r.Verdict = loadtest.Blocked
+		}, false},
+		{"held-by-luck", func(r *loadtest.Result) {
+			r.Strategy = loadtest.StrategyInfo{Name: "naive", Title: "Read, compute, write", Broken: true}
+			r.Known = []fault.Known{{Strategy: "naive", Question: "oversell", Example: "naive.oversell"}, {Strategy: "naive", Question: "processes", Example: "naive.processes"}}
+		}, false},
+		{"oversold", func(r *loadtest.Result) {
+			r.Strategy = loadtest.StrategyInfo{Name: "naive", Title: "Read, compute, write", Broken: true}
+			r.Counts[ledger.OutcomeSold], r.Counts[ledger.OutcomeSoldOut] = 1523, 1477
+			r.Audit.Sold, r.Audit.Orders = 1523, 1523
+			r.Audit.Violations = []ledger.Violation{
+				{Rule: ledger.RuleOversold, Verdict: ledger.Oversold, Message: "1523 units sold out of 500: 1023 too many", Count: 1},
+				{Rule: ledger.RuleLostUpdate, Verdict: ledger.Lost, Message: "0 left + 1523 sold = 1523, 1023 more than the 500 there were: deductions were overwritten", Count: 1},
+			}
+			r.Verdict = ledger.Oversold
+		}, false},
+		{"negative", func(r *loadtest.Result) {
+			r.Strategy = loadtest.StrategyInfo{Name: "atomic", Title: "num = num - 1, unchecked", Broken: true}
+			r.Audit.Remaining = -64
+			r.Audit.Violations = []ledger.Violation{{Rule: ledger.RuleNegative, Verdict: ledger.Oversold, Message: "the stock is -64", Count: 1}}
+			r.Verdict = ledger.Oversold
+		}, false},
+		{"lost", func(r *loadtest.Result) {
+			r.LedgerSource = loadtest.SourceService
+			r.Counts[ledger.OutcomeUnknown], r.Counts[ledger.OutcomeError], r.Counts[ledger.OutcomeSoldOut] = 2, 3, 2495
+			r.Answers = append(r.Answers,
+				loadtest.Answer{Code: "backend_unavailable", Outcome: ledger.OutcomeError, Count: 3, Sample: "mysql cannot be reached"},
+				loadtest.Answer{Code: adapter.CodeTimeout, Outcome: ledger.OutcomeUnknown, Count: 2, Sample: "context deadline exceeded"})
+			r.Commands, r.CommandsMissing = nil, "http://127.0.0.1:8082 has no metric seckill_backend_commands_total"
+			r.Targets[1].Backends = []backend.Status{{Name: "mysql", Tier: backend.Given, Address: "db:3306", Error: "connection refused"}}
+			r.Audit.Cancelled = 1
+			r.Audit.Violations = []ledger.Violation{
+				{Rule: ledger.RuleMissingOrder, Verdict: ledger.Lost, Message: "sales that buyers were told of and the ledger does not have",
+					Count: 1234, Examples: []string{"user 5 was given order A", "user 6 was given order B"}},
+			}
+			r.Verdict = ledger.Lost
+		}, false},
+		{"not-valid", func(r *loadtest.Result) {
+			r.Interrupted = true
+			r.Requests = 1500
+			r.Problems = []string{"interrupted after 1500 of 3000 buyers"}
+			r.Verdict = ledger.NotValid
+		}, true},
+		{"open-loop", func(r *loadtest.Result) {
+			r.Settings.Profile, r.Settings.Rate, r.Settings.DurationSeconds, r.Settings.Connections = loadtest.Constant, 2400, 1.25, 1000
+			r.Settings.SKUs, r.Settings.Zipf, r.Settings.Duplicates, r.Settings.Cancellations = 3, 1.1, 0.2, 0.05
+			r.Settings.Quantities = []loadtest.Share{{Quantity: 1, Share: 9}, {Quantity: 3, Share: 1}}
+			r.Late, r.Dropped, r.Lag, r.Cancellations = 12, 3, loadtest.Latency{P99: 850}, loadtest.Cancellations{Done: 20, Refused: 1, Unknown: 2}
+			r.Told = []ledger.Sums{{Sold: 520, Unknown: 4, Cancelled: 20, MaybeCancelled: 2}}
+			r.History, r.Linearizable = false, loadtest.Linearizability{Answer: loadtest.LinearNotChecked}
+			r.Checks = []loadtest.Check{{Requirement: "p99<50ms", Actual: 123_456, Unit: loadtest.UnitMicros},
+				{Requirement: "rate>=1000", Actual: 2400, Unit: loadtest.UnitRate, Met: true}, {Requirement: "errors<0.1%", Met: true}}
+		}, false},
+		{"not-linearizable", func(r *loadtest.Result) {
+			why := "user 7 was told sold out of 1, 2ms before so few were left that this is true"
+			r.Linearizable = loadtest.Linearizability{Answer: loadtest.LinearNo, Checked: 3000, Why: why}
+			audit := r.Audit.Add(ledger.RuleNotLinearizable, why)
+			r.Audit = &audit
+			r.Verdict = ledger.Lost
+		}, false},
+		{"unreachable", func(r *loadtest.Result) {
+			c := loadtest.Config{Targets: []string{"http://127.0.0.1:1"}, Scenario: loadtest.Scenario{Strategy: "version", SKU: 1, Stock: 1, Buyers: 2,
+				Concurrency: 1, Quantity: 1, Timeout: time.Second}}
+			unreachable, err := loadtest.Run(t.Context(), c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			*r = *unreachable
+			r.Problems = []string{"http://127.0.0.1:1 cannot be used: connection refused"}
+		}, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := example()
+			test.change(r)
+			var b bytes.Buffer
+			if err := Write(&b, r, test.color); err != nil {
+				t.Fatal(err)
+			}
+			golden(t, test.name+".txt", b.Bytes())
+		})
+	}
+}
+
+// The JSON form is what other programs read.
+func TestResultJSON(t *testing.T) {
+	data, err := json.MarshalIndent(example(), "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "held.json", append(data, '\n'))
+}
+
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
+
+func TestWriteSaysThatItCannot(t *testing.T) {
+	if err := Write(full{}, example(), false); err == nil {
+		t.Error("no error on a full disk")
+	}
+}
+
+// What is written down is read again: a kept run, an older result.
+func TestResultIsReadAgain(t *testing.T) {
+	r := example()
+	r.Settings.Copies, r.Settings.Retry, r.Copies, r.Verdict = .01, 1, 24, loadtest.Blocked
+	data, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var again loadtest.Result
+	if err := json.Unmarshal(data, &again); err != nil || again.Settings.Copies != .01 || again.Copies != 24 || again.Verdict != loadtest.Blocked {
+		t.Errorf("%v: %+v", err, again)
+	}
+}
+
+func TestRepeats(t *testing.T) {
+	runs := []*loadtest.Result{example(), example(), example(), example()}
+	runs[2].Verdict = ledger.Oversold
+	if line := Line(runs[2], 2, 4, false); !strings.Contains(line, "run 3 of 4") || !strings.Contains(line, "OVERSOLD") {
+		t.Errorf("%q", line)
+	}
+	all := &loadtest.Repeats{Asked: 4, Runs: runs, Verdicts: []loadtest.VerdictShare{
+		{Verdict: ledger.Held, Runs: 3, Of: 4, Low: .301, High: .954}, {Verdict: ledger.Oversold, Runs: 1, Of: 4, Low: .0456, High: .699}}}
+	var b strings.Builder
+	if err := WriteRepeats(&b, all); err != nil || !strings.Contains(b.String(), "OVERSOLD   1 of 4: 4.56 % to 69.9 %") {
+		t.Errorf("%v\n%s", err, b.String())
+	}
+}

@@ -1,0 +1,113 @@
+package report
+
+import (
+	"fmt"
+	"strconv"
+
+	"seckill/internal/fault"
+	"seckill/internal/ledger"
+	"seckill/internal/numbers"
+	"seckill/loadtest"
+)
+
+// verdict writes the verdict and everything it rests on.
+func (t *text) verdict(r *loadtest.Result) {
+	if a := r.Audit; a != nil {
+		cancelled := ""
+		if a.Cancelled > 0 {
+			cancelled = fmt.Sprintf(", %d cancelled", a.Cancelled)
+		}
+		orders, from := " in "+numbers.Count(a.Orders, "order"), fmt.Sprintf("%s, run %d", r.LedgerSource, a.Run)
+		if r.LedgerSource == loadtest.SourceQuery { // which knows sums only
+			orders, from = "", r.LedgerSource
+		}
+		t.row("ledger", "%s sold%s%s, %s left of %s (from %s)", numbers.Count(a.Sold, "unit"), orders,
+			cancelled, numbers.Thousands(a.Remaining), numbers.Thousands(a.Initial), from)
+	}
+	if r.Audit != nil && len(r.Told) > 0 {
+		least, most, unknown := int64(0), int64(0), int64(0)
+		for _, told := range r.Told {
+			least, most, unknown = least+told.Least(), most+told.Most(), unknown+told.Unknown
+		}
+		t.row("buyers say", "%s at least, %s at most (%s unknown)%s", numbers.Thousands(least), numbers.Thousands(most), numbers.Thousands(unknown), historyNote(r))
+	}
+	if l := r.Linearizable; l.Answer == loadtest.LinearYes || l.Answer == loadtest.LinearNotChecked && r.History && l.Why != "" {
+		t.row("answers", "%s", linearizable(l)) // not linearizable is a violation, below
+	}
+	fmt.Fprintf(t, "\n%s  %s\n", t.stamp(r.Verdict), r.Summary())
+	if r.Audit != nil {
+		for _, v := range r.Audit.Violations {
+			fmt.Fprintf(t, "  %-22s %s\n", v.Rule, v.Message)
+			for _, example := range v.Examples {
+				fmt.Fprintf(t, "  %-22s   %s\n", "", example)
+			}
+			if more := v.Count - len(v.Examples); more > 0 && len(v.Examples) > 0 {
+				fmt.Fprintf(t, "  %-22s   … and %s more\n", "", numbers.Thousands(more))
+			}
+		}
+	}
+	for _, p := range r.Problems {
+		fmt.Fprintf(t, "  %-22s %s\n", "problem", p)
+	}
+	for _, c := range r.Checks {
+		met := "met"
+		if !c.Met {
+			met = "NOT MET"
+		}
+		fmt.Fprintf(t, "  %-22s %s: %s\n", met, c.Requirement, actual(c))
+	}
+	switch r.Verdict {
+	case ledger.Oversold, ledger.Lost:
+		if r.Strategy.Broken {
+			fmt.Fprintf(t, "\n%s is shipped to break like this: compare it with the strategies that hold.\n", r.Strategy.Name)
+		}
+	case ledger.Held:
+		if known := fault.HeldThisTime(r.Strategy.Name, r.Known); known != "" {
+			fmt.Fprintf(t, "\n%s\n", known)
+		}
+	}
+}
+
+var stamps = map[ledger.Verdict]struct{ word, color string }{
+	ledger.Held:      {"HELD", "\x1b[1;97;42m"},
+	ledger.Oversold:  {"OVERSOLD", "\x1b[1;97;41m"},
+	ledger.Lost:      {"LOST", "\x1b[1;97;41m"},
+	loadtest.Blocked: {"BLOCKED", "\x1b[1;97;41m"},
+	ledger.NotValid:  {"NOT VALID", "\x1b[1;30;43m"},
+}
+
+func (t *text) stamp(v ledger.Verdict) string {
+	s := stamps[v]
+	if t.color {
+		return s.color + " " + s.word + " \x1b[0m"
+	}
+	return s.word
+}
+
+func historyNote(r *loadtest.Result) string {
+	if r.History {
+		return ""
+	}
+	return "; no history was kept: the verdict is from these sums and the ledger alone"
+}
+
+func linearizable(l loadtest.Linearizability) string {
+	switch l.Answer {
+	case loadtest.LinearYes:
+		return fmt.Sprintf("linearizable: one buyer at a time explains all of %s", numbers.Count(l.Checked, "answer"))
+	case loadtest.LinearNo:
+		return "not linearizable: " + l.Why
+	}
+	return "not looked at: " + l.Why
+}
+
+// actual is what a requirement was compared with.
+func actual(c loadtest.Check) string {
+	switch c.Unit {
+	case loadtest.UnitMicros:
+		return numbers.Duration(int64(c.Actual))
+	case loadtest.UnitRate:
+		return numbers.Thousands(int64(c.Actual+.5)) + "/s"
+	}
+	return strconv.FormatFloat(c.Actual, 'g', 4, 64)
+}
