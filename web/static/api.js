@@ -17,7 +17,7 @@ export class Refused extends Error {
   constructor(problem) {
     super(problem.detail || `HTTP ${problem.status}`);
     this.code = problem.code || '';
-    /** What is wrong, by field; blame.js says it. */
+    /** What is wrong, by field; blame.js turns it into text. */
     this.blames = /** @type {Record<string, Json.Blame>} */ (Object.fromEntries((problem.errors || []).map((e) => [e.field, e])));
   }
 }

@@ -1,5 +1,5 @@
-// A small highlighter for what the page shows: Go, Lua, SQL, and commands of
-// Redis. It knows words, texts, numbers and comments, and nothing of grammar.
+// A small highlighter for Go, Lua, SQL and Redis commands. It knows keywords,
+// strings, numbers and comments, but no grammar.
 import { html } from './ui.js';
 
 const words = {
@@ -14,7 +14,7 @@ const anyCase = ['sql', 'redis'];
 const comments = { go: '//[^\\n]*|/\\*[\\s\\S]*?(?:\\*/|$)', lua: '--[^\\n]*', sql: '--[^\\n]*', redis: '--[^\\n]*' };
 const texts = { go: '`[^`]*`?|"(?:\\\\.|[^"\\\\\\n])*"?|\'(?:\\\\.|[^\'\\\\\\n])*\'?', lua: '"(?:\\\\.|[^"\\\\\\n])*"?|\'(?:\\\\.|[^\'\\\\\\n])*\'?', sql: "'(?:''|[^'])*'?", redis: '"[^"\\n]*"?' };
 
-/** The language of a file's name, a fence's info or a trace's backend. */
+/** The language by file extension, fence info or backend of a trace. */
 export const languageOf = (name = '') => ({
   go: 'go', lua: 'lua', sql: 'sql', mysql: 'sql', redis: 'redis',
 })[name.replace(/^.*\./, '').toLowerCase()] ?? '';

@@ -1,24 +1,23 @@
-// What the page knows of the lab. One event stream keeps it current; the page
-// never computes anything that the lab could tell it, so that every tab and
-// every reload shows the same.
+// The page's state of the lab, kept current by one event stream. The page never
+// computes what the lab can tell it, so that all tabs and reloads agree.
 import { call } from './api.js';
 import { useEffect, useState } from './ui.js';
 
 /**
  * @typedef {object} State
- * @property {boolean | null} connected null: not yet; false: lost, and trying again
+ * @property {boolean | null} connected null: not yet; false: lost, retrying
  * @property {Json.Status | null} status
  * @property {Json.Strategy[]} strategies
- * @property {Json.Run[]} runs newest first, without their course
- * @property {Json.Run | null} newest the newest run with its course
- * @property {Json.Run | null} chosen an older run that is looked at instead
+ * @property {Json.Run[]} runs newest first, without their points
+ * @property {Json.Run | null} newest the newest run with its points
+ * @property {Json.Run | null} chosen an older run shown instead
  */
 
 /** @type {State} */
 let state = { connected: null, status: null, strategies: [], runs: [], newest: null, chosen: null };
 
-/** What the stream tells of what is none of this module's: `comparison`, with
- * its detail, and `connected`, after which anything may be another. */
+/** Events for other modules: `comparison`, with its detail, and `connected`,
+ * after which everything may have changed. */
 export const news = new EventTarget();
 
 /** @type {Set<(now: State) => void>} */
@@ -30,7 +29,7 @@ function set(change) {
   for (const listener of listeners) listener(state);
 }
 
-/** The state, in a component. */
+/** Hook: the state. */
 export function useLab() {
   const [now, setNow] = useState(state);
   useEffect(() => {
@@ -49,13 +48,13 @@ export const start = (settings) => call('POST', '/api/lab/v1/runs', settings);
 /** @param {Json.Run} run */
 export const stop = (run) => call('DELETE', `/api/lab/v1/runs/${run.id}`);
 /**
- * Makes something go wrong in a run that is on.
+ * Injects a fault into a run in progress.
  * @param {Json.Run} run @param {Partial<Json.PlannedFault>} fault
  */
 export const inject = (run, fault) => call('POST', `/api/lab/v1/runs/${run.id}/faults`, fault);
 
 /**
- * Look at a run of the history; null: at the newest again.
+ * Shows a run of the history; null: the newest again.
  * @param {string|null} id
  */
 export async function choose(id) {
@@ -63,7 +62,7 @@ export async function choose(id) {
   set({ chosen: newest ? null : await call('GET', `/api/lab/v1/runs/${id}`) });
 }
 
-/** Connects, and connects again for as long as the page is open. */
+/** Connects, and reconnects as long as the page is open. */
 export function connect() {
   const events = new EventSource('/api/lab/v1/events');
   events.addEventListener('hello', (e) => welcome(JSON.parse(e.data)));
@@ -73,7 +72,7 @@ export function connect() {
   events.addEventListener('comparison', (e) => news.dispatchEvent(new CustomEvent('comparison', { detail: JSON.parse(e.data) })));
   events.onerror = () => {
     set({ connected: false });
-    if (events.readyState !== EventSource.CLOSED) return; // the browser tries again itself
+    if (events.readyState !== EventSource.CLOSED) return; // the browser reconnects by itself
     setTimeout(connect, 2000);
   };
 }
@@ -86,7 +85,7 @@ function welcome({ runs }) {
   news.dispatchEvent(new Event('connected'));
 }
 
-/** Asks for what no event tells: what the lab runs on. */
+/** Fetches what no event reports: the servers and strategies. */
 export async function refresh() {
   const [status, known] = await Promise.allSettled([
     call('GET', '/api/lab/v1/status'), call('GET', '/api/v1/strategies'),
@@ -109,7 +108,7 @@ function changed(run) {
 const advance = (run) => set({ newest: withPoints(run, state.newest?.id === run.id ? state.newest.lanes : []) });
 
 /**
- * The run, its new points after those of the lanes that are known already.
+ * The run with its new points appended to the known ones.
  * @param {Json.Run} run @param {Json.Lane[]} known @returns {Json.Run}
  */
 const withPoints = (run, known) => ({

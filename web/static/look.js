@@ -1,12 +1,12 @@
-// Runs before anything is drawn, so that nothing flashes: what was chosen on an
-// earlier visit. preferences.js changes it.
+// Applies the stored preferences before anything is drawn, so that nothing
+// flashes. preferences.js changes them.
 {
   const root = document.documentElement;
   const kept = (name) => {
     try {
       return localStorage.getItem(name);
     } catch {
-      return null; // a browser that keeps nothing
+      return null; // no storage
     }
   };
   const language = kept('language') ?? (navigator.language.startsWith('zh') ? 'zh' : 'en');

@@ -6,7 +6,7 @@ import { Header } from './shell.js';
 import { t } from './text.js';
 import { html, render, useEffect, useRef, useState } from './ui.js';
 
-// The lab is what people see first; the others come when they are asked for.
+// The lab is the first screen; the others are loaded on demand.
 /** @type {Record<string, () => Promise<(props: {route: import('./route.js').Route}) => unknown>>} */
 const load = {
   lab: async () => Lab,

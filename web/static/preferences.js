@@ -1,5 +1,5 @@
-// What a visitor chose: language, theme, size of type. The document's root
-// carries it, for the stylesheet; this browser remembers it.
+// The visitor's preferences: language, theme, type size. They are attributes of
+// the document's root, for the stylesheet, and kept in this browser.
 import { speak } from './text.js';
 import { useEffect, useState } from './ui.js';
 
@@ -20,7 +20,7 @@ export async function prefer(name, value) {
     try {
       await speak(value);
     } catch {
-      return; // the lab is away; main.js says so
+      return; // the lab is down; main.js says so
     }
     root.lang = value === 'zh' ? 'zh-CN' : 'en';
   } else {
@@ -31,7 +31,7 @@ export async function prefer(name, value) {
 }
 
 /**
- * Kept by this browser, if it keeps anything.
+ * Stores a preference, if the browser has storage.
  * @param {string} name @param {string} value
  */
 export function remember(name, value) {
@@ -50,7 +50,7 @@ export function remembered(name) {
 }
 
 /**
- * Calls look whenever colours or sizes may have changed; returns how to stop.
+ * Calls look when colours or sizes may have changed; returns a stop function.
  * @param {() => void} look
  */
 export function onLookChange(look) {
@@ -63,7 +63,7 @@ export function onLookChange(look) {
   };
 }
 
-/** The preferences, in a component. */
+/** Hook: the preferences. */
 export function usePreferences() {
   const [now, setNow] = useState(preferences());
   useEffect(() => {

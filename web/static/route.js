@@ -1,5 +1,5 @@
-// Where the page is: #/screen/part?key=value. A hash needs nothing of the
-// server, survives a reload, and can be sent to somebody.
+// The route: #/screen/part?key=value. A hash needs no support from the server,
+// survives a reload, and can be sent as a link.
 import { useEffect, useState } from './ui.js';
 
 /** @typedef {{screen: string, part: string, query: Record<string, string>}} Route */
@@ -16,12 +16,12 @@ function decode(text) {
   try {
     return decodeURIComponent(text);
   } catch {
-    return text; // a stray % that somebody typed
+    return text; // a stray %
   }
 }
 
 /**
- * The address of a place. Empty values are left out.
+ * The address of a place. Empty values are omitted.
  * @param {string} screen @param {string} [part] @param {Record<string, any>} [query]
  */
 export function link(screen, part = '', query = {}) {
@@ -34,7 +34,7 @@ export function link(screen, part = '', query = {}) {
 export const go = (...place) => { location.hash = link(...place); };
 
 /**
- * Goes there without another entry in the browser's history: a filter, a step.
+ * Replaces the address without a history entry: for a filter, a step.
  * @param {Parameters<typeof link>} place
  */
 export function stay(...place) {
@@ -43,7 +43,7 @@ export function stay(...place) {
   dispatchEvent(new Event('hashchange'));
 }
 
-/** The route, in a component. */
+/** Hook: the route. */
 export function useRoute() {
   const [route, setRoute] = useState(read());
   useEffect(() => {

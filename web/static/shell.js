@@ -1,4 +1,4 @@
-// The frame round every screen: where one can go, and how the page looks.
+// The frame around every screen: navigation and preferences.
 import { prefer, usePreferences } from './preferences.js';
 import { link } from './route.js';
 import { t } from './text.js';

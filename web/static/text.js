@@ -1,5 +1,5 @@
-// The words of the page, in the language that was chosen. Modules see t change,
-// and whoever draws again draws the new words.
+// The page's texts in the chosen language. t is a live binding: modules that draw
+// again use the new texts.
 
 export const languages = ['en', 'zh'];
 /** @typedef {typeof import('./text/en.js').default} Words */
@@ -7,7 +7,7 @@ export const languages = ['en', 'zh'];
 const learned = {};
 
 /**
- * A language's words; they are loaded when they are first wanted.
+ * A language's texts, loaded on first use.
  * @param {string} language @returns {Promise<Words>}
  */
 export const learn = async (language) => {

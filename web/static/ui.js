@@ -1,4 +1,4 @@
-// The page's dialect: Preact's elements, written as htm templates.
+// Preact with htm templates, and number formats.
 import { h, render } from './vendor/preact.mjs';
 import htm from './vendor/htm.mjs';
 
@@ -15,13 +15,13 @@ const numbers = new Intl.NumberFormat('en');
 export const count = (n) => numbers.format(Math.round(n)).replace('-', '−');
 
 /**
- * Milliseconds as people say them.
+ * Formats milliseconds.
  * @param {number} ms
  */
 export const ms = (ms) => (ms < 10 ? ms.toFixed(1) : count(ms)) + ' ms';
 
 /**
- * Class names of what is true.
+ * Joins the class names whose value is true.
  * @param {...(string|false|null|undefined)} names
  */
 export const classes = (...names) => names.filter(Boolean).join(' ');

@@ -1,5 +1,5 @@
-// The verdict of a strategy in a comparison. A broken one that is caught does
-// what it is there for: that is another matter than one that fails.
+// The verdict of a strategy in a comparison. A broken strategy that is caught
+// looks different from one that fails unexpectedly.
 import { Sign } from '../lab/verdict.js';
 import { html } from '../ui.js';
 import { words } from './text.js';

@@ -1,5 +1,5 @@
-// Sales a second, the fastest first: the bar is the median of the rounds, the
-// whisker goes from the slowest round to the fastest.
+// Sales per second, fastest first: the bar is the median of the rounds, the
+// whisker spans the slowest to the fastest round.
 import { count, html } from '../ui.js';
 import { Badge, kindOf } from './badge.js';
 import { words } from './text.js';

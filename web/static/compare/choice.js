@@ -12,7 +12,7 @@ export function Choice({ strategies, chosen, blame, choose }) {
   const here = strategies.filter((s) => s.available);
   const found = strategies.filter((s) => matches(s, wanted));
   const families = [...new Set(strategies.map((s) => s.family))];
-  /** Adds or takes away, and keeps the lab's order. */
+  /** Adds or removes names, and keeps the lab's order. */
   const set = (/** @type {string[]} */ names, /** @type {boolean} */ yes) => choose(strategies.map((s) => s.name)
     .filter((name) => (names.includes(name) ? yes : chosen.includes(name)))
     .concat(yes ? [] : chosen.filter((name) => !names.includes(name) && !strategies.some((s) => s.name === name))));

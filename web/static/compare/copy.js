@@ -1,4 +1,4 @@
-// A button that copies a text, and says that it did.
+// A button that copies a text and confirms it.
 import { html, useEffect, useState } from '../ui.js';
 import { words } from './text.js';
 
@@ -11,7 +11,7 @@ export function Copy({ text, label }) {
     const forget = setTimeout(() => setSaid(''), 2500);
     return () => clearTimeout(forget);
   }, [said]);
-  // Without TLS a page of another machine has no clipboard.
+  // Without TLS, pages of other machines cannot use the clipboard.
   const copy = () => (navigator.clipboard ? navigator.clipboard.writeText(text) : Promise.reject(new Error()))
     .then(() => setSaid(w.copied), () => setSaid(w.notCopied));
   return html`<button type="button" class="quiet" onClick=${copy}>${label}</button> <span class="hint" role="status">${said}</span>`;

@@ -1,5 +1,5 @@
-// What is compared: the strategies, the sale, the rounds. It is in the address,
-// so that a link brings it back.
+// The form of a comparison: strategies, sale, rounds. Its settings are kept in
+// the address, so that a link restores them.
 import { Refused } from '../api.js';
 import { NumberField, TokenField } from '../lab/fields.js';
 import { link, read, stay } from '../route.js';
@@ -24,11 +24,11 @@ export function CompareForm({ route, lab, comparisons, opened }) {
   const busy = on || lab.newest && ['preparing', 'running', 'stopping'].includes(lab.newest.state);
   const w = words();
 
-  // A link with settings, or strategies that have only now become known. What
-  // the form itself puts into the address it has already.
+  // Follows links with settings, and strategies that have just become known, but
+  // not the form's own changes to the address.
   const [touched, put] = [useRef(false), useRef('')];
   useEffect(() => {
-    const { query } = read(); // as it is by now: somebody may be typing
+    const { query } = read(); // the current one: the user may be typing
     if (query.strategies === undefined ? touched.current : JSON.stringify(query) === put.current) return;
     setForm(fromQuery(query, defaults, lab.strategies));
     setWrong({});
@@ -66,7 +66,7 @@ export function CompareForm({ route, lab, comparisons, opened }) {
   }
 
   /**
-   * Shows what is wrong, and goes to the first.
+   * Shows what is wrong, and focuses the first such field.
    * @param {Record<string, Json.Blame>} found
    */
   function blame(found) {

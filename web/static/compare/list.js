@@ -1,5 +1,5 @@
-// The history: comparisons of this lab and of those before it. Two of them can
-// be put side by side.
+// The history of comparisons, including earlier labs. Any two can be put side
+// by side.
 import { go, link } from '../route.js';
 import { classes, html, useState } from '../ui.js';
 import { toQuery } from './settings.js';

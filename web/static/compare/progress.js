@@ -1,5 +1,5 @@
-// A comparison that is on: what has its turn, how far it is, and the verdicts
-// as they come in.
+// A comparison in progress: the current turn, how far it is, and the verdicts
+// so far.
 import { t } from '../text.js';
 import { count, html, ms, useEffect, useState } from '../ui.js';
 import { Badge } from './badge.js';

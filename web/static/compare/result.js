@@ -1,4 +1,4 @@
-// What a comparison came to: a sentence, the chart, the table, and the ways out.
+// The result of a comparison: a sentence, the chart, the table, the downloads.
 import { t } from '../text.js';
 import { count, html, useEffect, useState } from '../ui.js';
 import { Bars } from './bars.js';

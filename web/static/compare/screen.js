@@ -1,5 +1,4 @@
-// Comparisons: the same sale with one strategy after the other, in rounds,
-// beside floors; watched while it is on, kept when it is over.
+// The comparison screen: start one, watch it, and look at earlier results.
 import { useLab } from '../lab.js';
 import { go, stay } from '../route.js';
 import { t } from '../text.js';
@@ -12,7 +11,7 @@ import { Side } from './side.js';
 import { isOn, load, running, useComparisons } from './store.js';
 import { words } from './text.js';
 
-// Its style comes with it, before anything is drawn.
+// Load the stylesheet before anything is drawn.
 await new Promise((done) => {
   const sheet = Object.assign(document.createElement('link'), { rel: 'stylesheet', href: '/static/compare/compare.css', onload: done, onerror: done });
   document.head.append(sheet);
@@ -28,7 +27,7 @@ export function Compare({ route }) {
   const shown = all?.find((c) => c.id === route.part) ?? (route.part ? null : on);
   const other = all?.find((c) => c.id === route.query.with);
 
-  // When one ends that was watched, its result takes its place.
+  // When a watched comparison ends, show its result.
   const watched = useRef('');
   useEffect(() => {
     const ended = all?.find((c) => c.id === watched.current && !isOn(c));
@@ -57,7 +56,7 @@ export function Compare({ route }) {
 }
 
 /**
- * On a phone what is on is below the form.
+ * On a phone the progress is below the form.
  * @param {Record<string, string>} query
  */
 function watch(query) {
@@ -66,7 +65,7 @@ function watch(query) {
   if (stage && stage.getBoundingClientRect().top > innerHeight / 2) toStage();
 }
 
-/** To what was chosen, which may be far from where it was chosen. */
+/** Scrolls to the chosen comparison. */
 function toStage() {
   const stage = document.getElementById('stage');
   stage?.focus({ preventScroll: true });

@@ -1,5 +1,5 @@
-// The settings of a comparison: as the form holds them (texts), as the address
-// has them, as the lab wants them, and as a command.
+// The settings of a comparison, converted between the form (texts), the address,
+// the lab's request and the command line.
 import { words } from './text.js';
 
 /** @typedef {keyof Json.Comparisons['defaults']} Name of a number */
@@ -8,14 +8,14 @@ import { words } from './text.js';
 export const numbers = ['stock', 'buyers', 'concurrency', 'quantity', 'repeats', 'turn_ms', 'few'];
 
 /**
- * The same of each.
+ * Builds an object with one value per name.
  * @template T
  * @param {(name: Name) => T} of
  * @returns {Record<Name, T>}
  */
 const each = (of) => /** @type {Record<Name, T>} */ (Object.fromEntries(numbers.map((name) => [name, of(name)])));
 
-/** What the form offers at first: one of each kind, so that it is over soon. */
+/** The form's first choice: one strategy of each kind, so that it ends soon. */
 const offered = ['naive', 'conditional', 'for-update', 'redis-watchdog', 'redis-counter-mysql'];
 
 /** @typedef {Record<Name, string> & {strategies: string[], seed: string}} Form */
@@ -39,7 +39,7 @@ export const toQuery = (settings, defaults) => ({
 });
 
 /**
- * The names, or "all" if nothing that runs here is left out.
+ * The names, or "all" if every available strategy is chosen.
  * @param {Form} form @param {Json.Strategy[]} strategies
  */
 export function named(form, strategies) {
@@ -48,7 +48,7 @@ export function named(form, strategies) {
 }
 
 /**
- * As the lab wants them.
+ * The body of the lab's request.
  * @param {Form} form @param {Json.Strategy[]} strategies @returns {Numbers & {strategies: string[], seed?: string}}
  */
 export const toSettings = (form, strategies) => ({
@@ -83,7 +83,7 @@ export function findWrong(form, limits, defaults) {
 }
 
 /**
- * A blame in words of comparisons, in the language chosen; those of all forms are left.
+ * A blame in words of comparisons, in the chosen language; blame.js knows the rest.
  * @param {Json.Blame | undefined} blame
  */
 export function worded(blame) {
@@ -102,7 +102,7 @@ export function command(form, strategies) {
 }
 
 /**
- * Milliseconds as Go writes them.
+ * Formats milliseconds as a Go duration.
  * @param {number} ms
  */
 function duration(ms) {
@@ -115,7 +115,7 @@ function duration(ms) {
 
 const floors = 4;
 /** @type {Name[]} */
-const alike = ['stock', 'buyers', 'concurrency', 'quantity', 'turn_ms']; // what two comparisons take their time for
+const alike = ['stock', 'buyers', 'concurrency', 'quantity', 'turn_ms']; // settings that determine the duration
 
 /** Seconds that a comparison will take, from and to; measured: as one with such a sale did.
  * @param {Form} form @param {Json.Strategy[]} strategies @param {Json.Comparison[]} all
@@ -132,9 +132,8 @@ export function estimate(form, strategies, all) {
     const seconds = (like.seconds / like.settings.repeats) * s.repeats;
     return { from: seconds, to: seconds, measured: true };
   }
-  // A sale is answered at some hundred requests a second by slow locks, at some
-  // thousand by one statement; before and after it come a reset, a small sale
-  // as warm-up, and an audit.
+  // Slow locks answer some hundred requests per second, one statement some
+  // thousand. A reset, a small warm-up sale and an audit come on top.
   const sale = (/** @type {number} */ rate) => 0.25 + (1.5 * s.concurrency) / rate + Math.max(turn, s.buyers / rate);
   return { from: bare + turns * sale(4000), to: bare + turns * sale(300) * 1.3, measured: false };
 }

@@ -1,5 +1,5 @@
 // Two comparisons side by side: what changed from the older to the newer, as
-// --against says it, or why the two cannot be held against each other.
+// --against reports it, or why they cannot be compared.
 import { link } from '../route.js';
 import { t } from '../text.js';
 import { classes, count, html, useEffect, useState } from '../ui.js';

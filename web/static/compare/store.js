@@ -1,5 +1,5 @@
-// What the page knows of comparisons. The event stream keeps the list current;
-// a result is fetched when it is looked at.
+// The page's state of comparisons. The event stream keeps the list current;
+// results are fetched on demand.
 import { call } from '../api.js';
 import { news } from '../lab.js';
 import { useEffect, useState } from '../ui.js';
@@ -28,12 +28,12 @@ function set(change) {
 export const isOn = (comparison) => comparison?.state === 'running' || comparison?.state === 'stopping';
 
 /**
- * The comparison that is on, if any.
+ * The comparison in progress, if any.
  * @param {Json.Comparison[] | null} all
  */
 export const running = (all) => all?.find(isOn) ?? null;
 
-/** The state, in a component. The first to use it asks the lab. */
+/** Hook: the state. The first use asks the lab. */
 export function useComparisons() {
   const [now, setNow] = useState(state);
   useEffect(() => {
@@ -74,7 +74,7 @@ export async function start(settings) {
 }
 
 /**
- * Stops one that is on, removes one that has ended.
+ * Stops a comparison in progress, removes one that has ended.
  * @param {Json.Comparison} comparison
  */
 export const end = async (comparison) => {
@@ -90,7 +90,7 @@ export const whole = (id) => call('GET', `${path}/${encodeURIComponent(id)}`);
 export const against = (id, older) => call('GET', `${path}/${encodeURIComponent(id)}/against/${encodeURIComponent(older)}`);
 
 /**
- * Where a form of the result is: report.html, result.json, table.csv, table.md.
+ * The address of a result file: report.html, result.json, table.csv, table.md.
  * @param {string} id @param {string} name
  */
 export const file = (id, name) => `${path}/${encodeURIComponent(id)}/${name}`;

@@ -29,7 +29,7 @@ const columns = [
   })),
 ];
 
-// The other floors are in the report: their ratios say much the same.
+// The other baselines are in the report: their ratios say much the same.
 /** @param {{result: Json.ComparisonResult}} props */
 export function Table({ result }) {
   const [order, setOrder] = useState({ id: '', down: true });
@@ -60,7 +60,7 @@ export function Table({ result }) {
 }
 
 /**
- * What has no figure comes last, either way.
+ * Rows without a figure come last in both directions.
  * @param {Json.Entry[]} entries @param {Column} column @param {boolean} down
  */
 function sorted(entries, { by }, down) {

@@ -1,4 +1,4 @@
-// The words of the comparisons, in the language that was chosen: words().start.
+// The texts of the comparisons in the chosen language: words().start.
 import { preferences } from '../preferences.js';
 import en from './text/en.js';
 import zh from './text/zh.js';
@@ -10,5 +10,5 @@ export const words = () => dictionaries[preferences().language];
 /** @param {Intl.DateTimeFormatOptions} options @returns {(time: number | string) => string} */
 const format = (options) => (time) => new Date(time).toLocaleString(document.documentElement.lang, { ...options, hour12: false });
 
-/** A day and a time as people here write them. */
+/** Formats a day and a time for the language. */
 export const moment = format({ month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit' });

@@ -1,4 +1,4 @@
-// One answer in words: what was asked, what came out, and what it rests on.
+// One cell in words: the question, the answer, and how it was found.
 import { link } from '../route.js';
 import { t } from '../text.js';
 import { html, useEffect, useRef } from '../ui.js';

@@ -1,7 +1,7 @@
-// How an answer looks: a sign for everybody, a colour besides. That it holds in
-// all schedules and that it holds in those that were tried look different.
+// The look of an answer: a sign, and a colour in addition. "Holds in all
+// schedules" and "holds in those tried" look different.
 
-/** Of `holds` in general: also what is only expected. */
+/** The sign of `holds` in general, including expected answers. */
 export const signs = { holds: '✓', all: '✓', tried: '(✓)', breaks: '✗', measured: '•', 'n/a': '–', failed: '!', '': '?' };
 export const kinds = {
   holds: 'good', all: 'good', tried: 'good tried', breaks: 'bad', measured: 'seen', 'n/a': 'void', failed: 'fault', '': 'void',

@@ -8,7 +8,7 @@ let asked = null;
 /** @returns {Promise<Json.Matrix>} */
 export function loadMatrix() {
   asked ??= call('GET', '/guarantees/matrix.json').catch((error) => {
-    asked = null; // ask again next time
+    asked = null; // retry next time
     throw error;
   });
   return asked;
@@ -28,7 +28,7 @@ export const examplesOf = (matrix) => matrix.rows
   .map((row) => ({ row, examples: matrix.questions.filter((q) => exampleOf(row.cells[q.id])) }))
   .filter(({ examples }) => examples.length);
 
-/** The groups of columns, in order. A question that is in none is with "more". */
+/** The groups of columns, in order. Questions in no group are under "more". */
 const groups = {
   sound: ['oversell', 'lost-update', 'processes', 'other-skus', 'history'],
   one: ['dead-holder', 'lease-end', 'clocks', 'owner', 'lost-reply', 'late-command', 'renewal', 'node-loss'],
@@ -47,7 +47,7 @@ export function grouped(questions) {
 }
 
 /**
- * What other servers answered where it is something else.
+ * Answers on other servers that differ.
  * @param {Json.Matrix} matrix @param {string} strategy @param {string} question
  * @returns {{servers: string, cell: Json.Cell}[]}
  */
@@ -57,7 +57,7 @@ export const elsewhere = (matrix, strategy, question) => (matrix.also ?? []).fla
 });
 
 /**
- * The rows that a filter leaves. That it holds is one answer; in how many schedules, two.
+ * The rows that match a filter. `holds` matches both `all` and `tried`.
  * @param {Json.Matrix} matrix @param {Record<string, string>} filter
  */
 export const filtered = (matrix, { family = '', answer = '', question = '', name = '' }) => matrix.rows.filter((row) => {

@@ -1,5 +1,5 @@
-// The guarantee matrix: every answer was computed on real servers, and what
-// breaks has a counterexample that can be played.
+// The guarantee matrix, computed on real servers. Cells that break have a
+// counterexample to play.
 import { link, stay } from '../route.js';
 import { t } from '../text.js';
 import { classes, count, html, useEffect, useState } from '../ui.js';
@@ -96,7 +96,7 @@ function Table({ matrix, rows, families, question, open }) {
     </div>`;
 }
 
-/** What breaks is played at a click; everything else says how it was found out. */
+/** A click plays the counterexample, or explains how the answer was found. */
 function Mark({ row, question, open, differs }) {
   const cell = row.cells[question.id] ?? { answer: '' };
   const g = t.guarantees;

@@ -1,4 +1,4 @@
-// The words of the guarantee matrix, in the language that was chosen: words().legend.
+// The texts of the guarantee matrix in the chosen language: words().legend.
 import { preferences } from '../preferences.js';
 import en from './text/en.js';
 import zh from './text/zh.js';

@@ -1,16 +1,16 @@
-// Live charts: one line a strategy, and what went wrong meanwhile as numbered
-// bands. uPlot draws on a canvas, so its colours are read from the stylesheet,
-// again whenever the theme changes.
+// Live charts: one line per strategy, faults as numbered bands. uPlot draws on
+// a canvas, so its colours are read from the stylesheet whenever the theme
+// changes.
 import { onLookChange } from '../preferences.js';
 import { t } from '../text.js';
 import { count, html, ms, useEffect, useMemo, useRef } from '../ui.js';
 import uPlot from '../vendor/uplot.mjs';
 
-/** How lines differ, by more than their colour. */
+/** Dash patterns, so that lines differ by more than colour. */
 const dashes = [[], [9, 4], [2, 3], [12, 4, 2, 4]];
 const line = (i, more) => ({ color: `--stroke-${i + 1}`, dash: dashes[i], at: i, ...more });
 
-/** The look of a strategy's line, where its name is. */
+/** A strategy's line in the legend. */
 export const LineSample = ({ line: i }) => html`
   <svg viewBox="0 0 28 4" aria-hidden="true" class=${`line-sample stroke-${i + 1}`}><path d="M0 2h28" stroke-dasharray=${dashes[i].join(' ')} /></svg>`;
 
@@ -68,7 +68,7 @@ function Chart({ title, summary, data, lines, faults }) {
     </figure>`;
 }
 
-/** A token of the stylesheet as a canvas knows colours. */
+/** A colour of the stylesheet, for a canvas. */
 function color(name) {
   const probe = document.body.appendChild(document.createElement('i'));
   probe.style.color = `var(${name})`;
@@ -102,7 +102,7 @@ function options(width, lines, faults) {
   };
 }
 
-/** A band from a fault's beginning to its end, and its number. */
+/** A band from a fault's start to its end, with its number. */
 function mark(plot, faults, { line: stroke, band }) {
   const { ctx, bbox } = plot;
   const dots = devicePixelRatio;

@@ -1,22 +1,21 @@
-// What became of a fault: whether it took effect, and whether that could
-// matter.
+// The effect of a fault: whether it had one, and whether it could matter.
 import { preferences } from '../preferences.js';
 import { html } from '../ui.js';
 import en from './text/en.js';
 import zh from './text/zh.js';
 
 const dictionaries = { en, zh };
-/** Words of faults that are wanted only where there are some. */
+/** Texts of faults, loaded on demand. */
 export const words = () => dictionaries[preferences().language];
 
 /**
- * Why a fault cannot be had here, in the language chosen.
+ * Why a fault is not available here, in the chosen language.
  * @param {Json.Blame|undefined} lack @param {string} missing the lab's own sentence
  */
 export const lacking = (lack, missing) => (lack && words().lacks[lack.code]?.(lack.params ?? {})) ?? missing;
 
 /**
- * Has a blame for a fault say why in the language chosen, whenever it is read.
+ * Makes a blame for a fault give its reason in the chosen language.
  * @param {Record<string, any>} params
  */
 export const explain = (params) => {

@@ -1,5 +1,5 @@
-// What goes wrong in a run: made to by hand while it is on, and what happened
-// when. The signs are those of the charts.
+// Faults of a run: buttons to inject them, and a list of what happened. The
+// signs are those of the charts.
 import { Refused } from '../api.js';
 import { say } from '../blame.js';
 import { inject } from '../lab.js';

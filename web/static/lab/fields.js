@@ -1,4 +1,4 @@
-// Fields of the form: a label, what to type, and what is wrong with it.
+// Fields of the form: label, input, and what is wrong with it.
 import { keepToken } from '../api.js';
 import { say } from '../blame.js';
 import { t } from '../text.js';
@@ -6,7 +6,7 @@ import { classes, html } from '../ui.js';
 
 const Wrong = ({ id, blame }) => html`<p id=${id} class=${classes('wrong', !blame && 'none')}>${say(blame)}</p>`;
 
-/** A text that is a number once it is right. name is the field as the lab calls it, and the id. */
+/** A number field. name is the lab's name of the field, and the id. */
 export function NumberField({ name, label, hint, value, placeholder, blame, onInput }) {
   return html`
     <div class="field">
@@ -42,7 +42,7 @@ export function TokenField({ blame }) {
     </div>`;
 }
 
-/** When the buyers come. */
+/** The pacing: when buyers arrive. */
 export function ProfileField({ value, options, onChange }) {
   const p = t.form.profiles;
   return html`

@@ -1,5 +1,5 @@
-// The sale is set up here. Its settings are in the address too, so that a link
-// repeats them; without any, the form starts from what ran last.
+// The form of a sale. Its settings are kept in the address, so that a link
+// restores them; without any, it starts from the last run.
 import { Refused } from '../api.js';
 import { isOn, start, stop } from '../lab.js';
 import { link, read, stay } from '../route.js';
@@ -15,15 +15,15 @@ const said = (query) => JSON.stringify(query);
 /** @typedef {import('./settings.js').Form} Form */
 
 /**
- * The form, and how to change it: what somebody types, an address that he opens, or the newest run.
+ * Hook: the form and its setter. It follows the user, the address, and the newest run.
  * @param {Record<string, string>} query @param {Json.Run | null} run @param {() => void} taken
  * @returns {[Form, (next: Form) => void]}
  */
 function useForm(query, run, taken) {
   const [form, setForm] = useState(() => fromAddress(query) ?? defaults);
-  const own = useRef(said(query)); // the address that this form has written itself
+  const own = useRef(said(query)); // the address written by this form
   useEffect(() => {
-    const now = read().query; // who types fast is ahead of the address that was drawn
+    const now = read().query; // fast typing is ahead of the drawn address
     if (own.current === said(now)) return;
     own.current = said(now);
     taken();
@@ -53,7 +53,7 @@ export function RunForm({ lab, query }) {
 
   const set = (name, value) => {
     change({ ...form, [name]: value });
-    // What was wrong is checked as it is mended; all else waits for Run.
+    // Fields with an error are checked on input, the others on Run.
     const found = findWrong({ ...form, [name]: value }, limits);
     setWrong(Object.fromEntries(Object.keys(wrong).filter((field) => found[field]).map((field) => [field, found[field]])));
   };
@@ -115,11 +115,11 @@ const Numbers = ({ names, form, wrong, set }) => html`
         blame=${wrong[name]} onInput=${(text) => set(name, text)} />`)}
   </div>`;
 
-/** The address of these settings, for somebody else or for later. */
+/** A link to these settings. */
 function CopyLink({ form }) {
   const [copied, setCopied] = useState(/** @type {string | null} */ (null));
   const url = `${location.origin}${location.pathname}${link('lab', '', address(form))}`;
-  // Browsers lend the clipboard to https and to this machine only.
+  // Browsers allow the clipboard for https and localhost only.
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(url);
@@ -133,7 +133,7 @@ function CopyLink({ form }) {
       <span role="status">${copied === url ? t.form.copied : copied === '' && html`${t.form.copyYourself} <code>${url}</code>`}</span></p>`;
 }
 
-/** On a phone the run is below the form; beside a long form it is above. */
+/** Scrolls to the run: on a phone it is below the form, beside a long form above. */
 function showStage() {
   const stage = document.getElementById('stage');
   const top = stage?.getBoundingClientRect().top ?? 0;

@@ -1,4 +1,4 @@
-// The runs that were, a row a strategy. Those that ran together stay together.
+// Earlier runs, one row per strategy. Strategies of one run stay together.
 import { choose, isOn } from '../lab.js';
 import { t } from '../text.js';
 import { classes, count, html, ms } from '../ui.js';
@@ -7,7 +7,7 @@ import { Sign, verdictOf } from './verdict.js';
 const clock = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' });
 const day = new Intl.DateTimeFormat('sv'); // 2026-11-21
 
-/** The time, and the day if it is another one. */
+/** The time, with the day unless it is today. */
 function when(started) {
   const at = new Date(started);
   return `${day.format(at) === day.format(new Date()) ? '' : `${day.format(at)} `}${clock.format(at)}`;

@@ -2,7 +2,7 @@ import { t } from '../text.js';
 import { html } from '../ui.js';
 
 /**
- * What everything runs on: a result means nothing without it.
+ * The servers of the lab: a result means nothing without them.
  * @param {{status: Json.Status | null}} props
  */
 export function Machines({ status }) {

@@ -1,5 +1,5 @@
-// What most sales leave as it is: the service processes, the seed, and what
-// shall go wrong when.
+// Settings that most sales leave alone: service processes, seed, and planned
+// faults.
 import { say } from '../blame.js';
 import { t } from '../text.js';
 import { classes, html, useEffect, useState } from '../ui.js';
@@ -12,7 +12,7 @@ export function More({ form, wrong, status, limits, set }) {
   const [open, setOpen] = useState(false);
   const isUsed = services.some((name) => form[name]) || form.seed !== '' || form.faults.length > 0;
   const isWrong = Object.keys(wrong).some(concerns);
-  useEffect(() => { if (isUsed || isWrong) setOpen(true); }, [isUsed, isWrong]); // what is set, or wrong, must be seen
+  useEffect(() => { if (isUsed || isWrong) setOpen(true); }, [isUsed, isWrong]); // open if something is set or wrong
   const now = status?.services_settings;
   return html`
     <details class="more" open=${open} onToggle=${(e) => setOpen(e.currentTarget.open)}>

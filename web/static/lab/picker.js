@@ -1,5 +1,5 @@
-// Chooses strategies: a search box with a list, by mouse or by keyboard. The
-// focus stays in the box; the list says which option is the active one.
+// Chooses strategies with a search box and a list, by mouse or keyboard. The
+// focus stays in the box; aria-activedescendant names the active option.
 import { say } from '../blame.js';
 import { link } from '../route.js';
 import { languages, learn, t } from '../text.js';
@@ -8,7 +8,7 @@ import { SignHeads, Signs, heldBy, useMatrix } from './signs.js';
 
 const titleIn = (strategy) => strategy?.titles?.[t.code] ?? strategy?.title ?? '';
 
-/** Everything that somebody may call a strategy, in any language. */
+/** The searchable text of a strategy, in all languages. */
 const words = (s, matrix, dictionaries) => [
   s.name, s.title, ...Object.values(s.titles ?? {}), ...dictionaries.map((d) => d.families[s.family] ?? s.family),
   ...(s.broken ? dictionaries.map((d) => d.form.broken) : []), ...heldBy(s, matrix, dictionaries),

@@ -1,4 +1,4 @@
-// The rules that broke, in the page's language.
+// The broken rules, in the page's language.
 import { preferences } from '../preferences.js';
 import { t } from '../text.js';
 import { html } from '../ui.js';
@@ -8,8 +8,8 @@ import zh from './text/zh.js';
 const dictionaries = { en, zh };
 
 /**
- * A violation in words; in the judge's own where the page has none, or where
- * the numbers are not known: those of an older lab's runs.
+ * A violation in words. Falls back to the judge's message if the page has no
+ * text, or if the numbers are missing, as in runs of older labs.
  * @param {Json.Violation} violation
  */
 function say({ rule, message, params }) {
@@ -21,8 +21,7 @@ function say({ rule, message, params }) {
 }
 
 /**
- * Why the run proves nothing, in words; in the generator's own where the page
- * has none.
+ * Why the run is not valid. Falls back to the load generator's message.
  * @param {{result: Json.Result}} props
  */
 function Problems({ result }) {
@@ -40,7 +39,7 @@ function Problems({ result }) {
 }
 
 /**
- * What broke, with the very orders; those of the first rules are open.
+ * The broken rules with their orders; the first ones are open.
  * @param {{result: Json.Result, open?: number}} props
  */
 export function Rules({ result, open = Infinity }) {

@@ -1,26 +1,26 @@
-// What a sale is set up with: as the form holds it (texts, as they were typed),
-// as an address says it, as a run repeats it, and as the lab is asked for it.
+// The settings of a sale, converted between the form (texts as typed), the
+// address, a run, and the lab's request.
 
 /** @typedef {{kind: string, service: string, at_ms: string, for_ms: string, strategy: string}} PlannedFault */
 /** @typedef {{strategies: string[], profile: string, faults: PlannedFault[]} & Record<string, any>} Form */
 
-/** When buyers come, and the numbers that say it. */
+/** The profiles, and the numbers that each needs. */
 export const profiles = {
   closed: ['buyers', 'concurrency'], spike: ['buyers'], constant: ['rate', 'seconds'], ramp: ['rate', 'to_rate', 'seconds'],
 };
 const sale = ['stock', 'quantity'];
-/** How the service processes run; empty: as they do now. */
+/** Settings of the service processes; empty: unchanged. */
 export const services = ['services', 'lease_ms', 'wait_ms', 'poll_ms'];
 const holders = ['pause_holder', 'hang_holder', 'kill_holder', 'cut_holder'];
-/** It waits for a holder, in whichever process that is. */
+/** Whether the fault waits for a holder, in any process. */
 export const isHolders = (kind) => holders.includes(kind);
 const nobodys = ['restart_redis', ...holders];
 const lasting = ['pause_service', 'pause_holder', 'hang_holder', 'cut_holder'];
-/** What there is to say of a fault: Redis is everybody's, a holder is where it is, and few have an end of their own. */
+/** The fields of a fault, by kind. */
 export const ofFault = (kind) => ['at_ms', ...(nobodys.includes(kind) ? [] : ['service']), ...(lasting.includes(kind) ? ['for_ms'] : [])];
 
 /**
- * Whose holder a fault waits for; '' where there is nothing to choose.
+ * The strategy whose holder a fault waits for; '' if there is no choice.
  * @param {{kind: string, strategy?: string}} fault @param {string[]} strategies
  */
 export const whose = ({ kind, strategy = '' }, strategies) => (!isHolders(kind) || strategies.length < 2 ? ''
@@ -32,7 +32,7 @@ export const defaults = {
   rate: '1000', to_rate: '3000', seconds: '5', seed: '', services: '', lease_ms: '', wait_ms: '', poll_ms: '', faults: [],
 };
 
-/** Until the lab has said its own. */
+/** Until the lab has sent its own. */
 export const defaultLimits = {
   strategies: 4, stock: 1000000, buyers: 200000, concurrency: 1024, quantity: 1000, rate: 50000, seconds: 120,
   services: 8, lease_ms: 20000, wait_ms: 10000, poll_ms: 1000, faults: 8, at_ms: 120000, for_ms: 25000,
@@ -41,7 +41,7 @@ export const defaultLimits = {
 const smallest = { at_ms: 0, lease_ms: 100 };
 
 /**
- * Every number, where it is in the form; those of More may be empty.
+ * Every number of the form; those under More may be empty.
  * @param {Form} form
  */
 function numbers(form) {
@@ -54,7 +54,7 @@ function numbers(form) {
 }
 
 /**
- * What cannot be sent, by field. What a sale must be beyond that, the lab knows and says.
+ * What cannot be sent, by field. The lab checks everything else.
  * @param {Form} form @param {Record<string, number>} limits
  */
 export function findWrong(form, limits) {
@@ -73,7 +73,7 @@ export function findWrong(form, limits) {
 }
 
 /**
- * The body that asks for the run.
+ * The body of the request.
  * @param {Form} form
  */
 export function request(form) {
@@ -90,7 +90,7 @@ export function request(form) {
 }
 
 /**
- * The part of an address that says it all.
+ * The query of an address with these settings.
  * @param {Form} form
  */
 export const address = (form) => ({
@@ -100,7 +100,7 @@ export const address = (form) => ({
 });
 
 /**
- * The form of an address; null if it has no settings.
+ * The form of an address; null without settings.
  * @returns {Form|null}
  */
 export function fromAddress(query) {
@@ -135,7 +135,7 @@ export function fromRun(settings) {
 }
 
 /**
- * The same sale, with nothing said of what the lab chooses or has chosen already.
+ * The same sale, without what the lab chooses itself.
  * @param {Json.Settings} settings @returns {Form}
  */
 export const another = (settings) => ({

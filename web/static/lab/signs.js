@@ -1,11 +1,11 @@
-// A strategy's guarantees as small signs: what the matrix has computed, and
-// where it has not, what the strategy's own file expects.
+// A strategy's guarantees as small signs: the matrix's answer, or what the
+// strategy's own file expects.
 import { kinds, markOf, signs } from '../guarantees/marks.js';
 import { loadMatrix } from '../guarantees/matrix.js';
 import { t } from '../text.js';
 import { html, useEffect, useState } from '../ui.js';
 
-// The questions that the list has room for.
+// The questions that fit into the list.
 const shown = ['oversell', 'lost-update', 'processes', 'dead-holder', 'lease-end', 'owner', 'other-skus', 'node-loss'];
 
 /**
@@ -20,7 +20,7 @@ function answerOf(strategy, question, matrix) {
   return markOf(cell) || strategy.guarantees_by_question?.[question.id] || '';
 }
 
-/** The matrix, once it is wanted. It is larger than the rest of the screen. */
+/** Hook: the matrix, loaded on demand because of its size. */
 export function useMatrix(wanted) {
   const [matrix, setMatrix] = useState(/** @type {Json.Matrix | null} */ (null));
   useEffect(() => {
@@ -29,7 +29,7 @@ export function useMatrix(wanted) {
   return matrix;
 }
 
-/** What a strategy can be searched by: the titles of what it holds, in every language. */
+/** The titles of the questions that a strategy holds, in all languages, for search. */
 export const heldBy = (strategy, matrix, dictionaries) => promised(matrix)
   .filter((q) => ['holds', 'all', 'tried'].includes(answerOf(strategy, q, matrix)))
   .flatMap((q) => dictionaries.map((d) => d.guarantees.titleOf(q)));

@@ -1,5 +1,5 @@
-// The run that is looked at: one strategy large, or up to four side by side,
-// and in the end a verdict on each.
+// The shown run: one strategy large, or up to four side by side, with their
+// verdicts at the end.
 import { isOn } from '../lab.js';
 import { t } from '../text.js';
 import { classes, html, useEffect, useState } from '../ui.js';
@@ -28,7 +28,7 @@ export function Stage({ run, lab }) {
 }
 
 /**
- * What goes wrong, loaded when something can.
+ * The faults, loaded on demand.
  * @param {{run: Json.Run, status: Json.Status | null}} props
  */
 function Faults(props) {
@@ -72,7 +72,7 @@ function Abreast({ run }) {
 }
 
 const names = (run) => t.list(run.settings.strategies);
-/** How many buyers a run has, before its first report too. */
+/** The number of buyers of a run, also before its first report. */
 const buyersOf = ({ settings: s }, lane) => lane.progress?.buyers ?? s.buyers ?? Math.round(((s.rate + (s.to_rate || s.rate)) / 2) * s.seconds);
 
 /** @param {{run: Json.Run}} props */
@@ -94,7 +94,7 @@ function Answered({ run, lane }) {
   return html`<div class="answered"><p>${text}</p><progress max=${all} value=${answered} aria-label=${text}></progress></div>`;
 }
 
-/** Says starts and verdicts, and nothing in between, to those who listen. */
+/** Announces starts and verdicts to screen readers, and nothing in between. */
 /** @param {{run: Json.Run | null}} props */
 function Announcer({ run }) {
   let text = '';

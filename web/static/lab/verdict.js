@@ -1,4 +1,4 @@
-// The verdict that nobody can miss, and everything it rests on.
+// The verdict, with the evidence for it.
 import { link } from '../route.js';
 import { t } from '../text.js';
 import { count, html, ms, useEffect, useState } from '../ui.js';
@@ -32,7 +32,7 @@ function sentence(run, lane) {
 }
 
 /**
- * What buyers who got nothing were told, as it was counted.
+ * What buyers who got nothing were told, with counts.
  * @param {Record<string, number>} [counts]
  */
 const told = (counts = {}) => t.list(Object.entries(counts)
@@ -56,7 +56,7 @@ export function Verdict({ run, lane }) {
 export const announcement = (run, lane) => t.verdict.announcement(lane.strategy, t.verdicts[verdictOf(run, lane)], sentence(run, lane));
 
 /**
- * What to make of a bad example.
+ * A remark on strategies that are broken on purpose.
  * @param {{result: Json.Result}} props
  */
 export function Lesson({ result: { strategy, verdict } }) {
@@ -66,9 +66,8 @@ export function Lesson({ result: { strategy, verdict } }) {
 }
 
 /**
- * What broke, with the very orders, and why a run proves nothing: loaded when
- * there is any. Where that fails, because the lab has gone, the judge's own
- * sentences stand for it.
+ * Broken rules with their orders, and why a run is not valid: loaded on demand.
+ * If that fails because the lab is gone, the judge's messages are shown.
  * @param {{result: Json.Result, open?: number}} props
  */
 export function Rules(props) {
@@ -84,7 +83,7 @@ export function Rules(props) {
 }
 
 /**
- * Sentences of the lab's, which are English.
+ * Messages of the lab, in English.
  * @param {{title: string, lines: string[]}} props
  */
 const Listed = ({ title, lines }) => html`
@@ -93,7 +92,7 @@ const Listed = ({ title, lines }) => html`
     <ul lang="en">${lines.map((line) => html`<li>${line}</li>`)}</ul>
   </div>`;
 
-/** The figures, and what they were measured on: neither means much alone. */
+/** The figures, and what they were measured on. */
 export const Facts = ({ result }) => html`
   <div class="panel"><${Figures} result=${result} /><${RanOn} result=${result} /></div>`;
 
@@ -125,7 +124,7 @@ function RanOn({ result }) {
 }
 
 /**
- * With what the run was made, and how to make it again.
+ * The run's settings, and how to repeat it.
  * @param {{run: Json.Run}} props
  */
 export function About({ run: { settings: s, not_kept: notKept } }) {

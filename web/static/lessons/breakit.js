@@ -1,4 +1,4 @@
-// The button that breaks it: a run on the lab, or the counterexample.
+// The "break it" button: a run in the lab, or the counterexample.
 import { exampleOf } from '../guarantees/matrix.js';
 import { Stage } from '../lab/stage.js';
 import { isOn, start } from '../lab.js';
@@ -29,7 +29,7 @@ function Counterexample({ strategy, question, row, matrix }) {
 }
 
 /**
- * The run is the lab's: every tab sees it, and it is in the history.
+ * A run in the lab: all tabs see it, and it is in the history.
  * @param {{settings: Json.Chapter['break'], lab: import('../lab.js').State}} props
  */
 function Run({ settings: { strategy, stock, buyers }, lab }) {

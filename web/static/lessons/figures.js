@@ -1,5 +1,5 @@
-// The place of figures in a chapter. What is proven is in the matrix; what must
-// be measured is of one machine, and has its command for others.
+// The place of figures in a chapter: a row of the matrix, or measured figures
+// with the command that repeats them.
 import { exampleOf } from '../guarantees/matrix.js';
 import { kinds, markOf, signs } from '../guarantees/marks.js';
 import { link } from '../route.js';

@@ -1,4 +1,4 @@
-// The Markdown that chapters and lessons are written in: titles, paragraphs,
+// The Markdown subset of chapters and lessons: titles, paragraphs,
 // fenced commands, lists, `code`, **bold**, *emphasis*, and places for figures.
 import { highlight, languageOf } from '../highlight.js';
 import { link } from '../route.js';
@@ -47,7 +47,7 @@ export function parse(source) {
 }
 
 /**
- * The blocks between headings: [[heading, blocks], …]; what comes first has none.
+ * The blocks between headings: [[heading, blocks], …]; the first has no heading.
  * @param {string} source
  */
 export function sections(source) {
@@ -61,7 +61,7 @@ export function sections(source) {
 }
 
 /**
- * Lines of Chinese are joined without a space.
+ * Joins lines; Chinese ones without a space.
  * @param {string} text
  */
 const joined = (text) => text.replace(/([\u2e80-\uffef]) *\n *(?=[\u2e80-\uffef])/g, '$1').replace(/ *\n */g, ' ');
@@ -98,7 +98,7 @@ export function Blocks({ blocks, strategies, Figures }) {
 }
 
 /**
- * A fence without a language shows commands, mostly of Redis.
+ * A fence without a language shows commands, mostly for Redis.
  * @param {string} text
  */
 const guess = (text) => (/^\s*(SET|GET|DEL|SETNX|EVAL|BLPOP|MULTI|DECRBY|EXPIRE|GETSET)\b/m.test(text) ? 'redis' : '');

@@ -1,5 +1,5 @@
-// Figures that `make figures` measured on one machine, for the places of
-// figures in the chapters. They are fetched once, when a chapter has a place.
+// Figures measured by `make figures` on one machine, for the chapters. They are
+// fetched once, on demand.
 import { call } from '../api.js';
 import { t } from '../text.js';
 import { count, html, useEffect, useState } from '../ui.js';
@@ -11,12 +11,12 @@ import { count, html, useEffect, useState } from '../ui.js';
 let asked = null;
 
 /**
- * What was not measured is not there.
+ * Figures that were not measured are missing.
  * @returns {Promise<Json.Figures>}
  */
 function loadFigures() {
   asked ??= call('GET', '/static/figures.json').catch(() => {
-    asked = null; // ask again next time
+    asked = null; // retry next time
     return {};
   });
   return asked;
@@ -44,7 +44,7 @@ export function Measured({ command }) {
 }
 
 /**
- * The run that a place of figures asks for, and what is shown of it.
+ * The run that a place of figures names, and what to show of it.
  * @param {string | undefined} what @param {string[]} names @param {string[]} crowds
  * @param {Json.Figures} figures @param {Labels} l
  */

@@ -1,7 +1,7 @@
-// How far a reader has come; this browser remembers it.
+// The reader's progress, kept in this browser.
 import { remember, remembered } from '../preferences.js';
 
-/** @returns {Set<string>} names of chapters that were read to their end */
+/** @returns {Set<string>} names of chapters read to the end */
 export function chaptersRead() {
   try {
     const names = JSON.parse(remembered('lessons-read') ?? '[]');

@@ -1,5 +1,5 @@
-// The course: twelve chapters, each with the very source that runs, and a button
-// that breaks it.
+// The course: twelve chapters, each with the source that runs and a button that
+// breaks it.
 import { call } from '../api.js';
 import { loadMatrix } from '../guarantees/matrix.js';
 import { useLab } from '../lab.js';
@@ -13,7 +13,7 @@ import { Blocks, inline, sections } from './markdown.js';
 import { chaptersRead, finish, lastOpened, opened } from './progress.js';
 import { StrategyLesson } from './strategy.js';
 
-const breaks = ['Break it', '动手弄坏它']; // the section that the button belongs to
+const breaks = ['Break it', '动手弄坏它']; // the section with the button
 
 /** @param {{route: import('../route.js').Route}} props */
 export function Lessons({ route }) {
@@ -27,7 +27,7 @@ export function Lessons({ route }) {
     loadMatrix().then(setMatrix, () => { /* the chapters are readable without */ });
   }, []);
 
-  // An address may name a chapter, or a strategy: then it is that one's chapter.
+  // The address names a chapter, or a strategy in one.
   const at = chapters ? find(chapters, route.part || lastOpened() || '') : -1;
   const chapter = chapters?.[Math.max(at, 0)];
   useEffect(() => {
@@ -36,7 +36,7 @@ export function Lessons({ route }) {
     opened(chapter.name);
   }, [chapter?.name, route.part]);
 
-  // A page that is turned begins at its top, for eyes and for readers of screens.
+  // A new page starts at its top, also for screen readers.
   const before = useRef('');
   useEffect(() => {
     if (!chapter) return;

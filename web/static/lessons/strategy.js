@@ -1,4 +1,4 @@
-// One strategy: its lesson, and the very source that runs.
+// One strategy: its lesson, and the source that runs.
 import { call } from '../api.js';
 import { exampleOf } from '../guarantees/matrix.js';
 import { kinds, markOf, signs } from '../guarantees/marks.js';
@@ -36,7 +36,7 @@ export function StrategyLesson({ name, matrix, known, listed }) {
 }
 
 /**
- * A row of the matrix in small; what breaks can be played.
+ * A small row of the matrix; cells that break can be played.
  * @param {{row: Json.Row, questions: Json.Question[]}} props
  */
 export function Marks({ row, questions }) {

@@ -1,4 +1,4 @@
-// The operator's screen: what is sold, how many, from when, and how.
+// The operator's screen: product, stock, start and strategy.
 import { call, keepToken } from '../api.js';
 import { usePreferences } from '../preferences.js';
 import { count, html, render, useEffect, useState } from '../ui.js';
@@ -56,7 +56,7 @@ function Now({ sale }) {
 }
 
 /**
- * What is wrong with a form, by field.
+ * The errors of a form, by field.
  * @param {Fields} form @param {boolean} guarded
  */
 function check(form, guarded) {
@@ -71,7 +71,7 @@ function check(form, guarded) {
 }
 
 /**
- * RFC 3339 for the server; undefined: at once.
+ * RFC 3339 for the server; undefined: now.
  * @param {Fields} form
  */
 function startOf(form) {
@@ -102,7 +102,7 @@ function Settings({ sale, strategies, guarded }) {
     setState({ busy: true });
     if (guarded && form.token.value.trim()) keepToken(form.token.value.trim());
     let begun = false;
-    try { // the strategy first: what is sold meanwhile goes with the old sale
+    try { // the strategy first: sales in between belong to the old sale
       const shop = await call('PUT', '/api/lab/v1/shop', { strategy: form.strategy.value });
       begun = true;
       await call('PUT', `/api/v1/skus/${shop.sku_id}`,

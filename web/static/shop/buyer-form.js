@@ -1,4 +1,4 @@
-// Who buys, and how to be somebody else.
+// The current buyer, and a form to switch.
 import { html, useEffect, useRef, useState } from '../ui.js';
 import { become, userId } from './buyer.js';
 import { words } from './text.js';

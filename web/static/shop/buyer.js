@@ -1,4 +1,4 @@
-// Who buys. This is a lab: anybody is whoever he says he is.
+// The current buyer. The lab has no authentication: any user id will do.
 import { remember, remembered } from '../preferences.js';
 import { useEffect, useState } from '../ui.js';
 
@@ -24,7 +24,7 @@ export function become(id) {
   watchers.forEach((look) => look(id));
 }
 
-/** The buyer, in a component. */
+/** Hook: the buyer. */
 export function useBuyer() {
   const [now, setNow] = useState(user);
   useEffect(() => {

@@ -1,4 +1,4 @@
-// What both screens of the shop have round them.
+// The frame around both screens of the shop.
 import { prefer, usePreferences } from '../preferences.js';
 import { html, useEffect } from '../ui.js';
 import { words } from './text.js';

@@ -1,12 +1,12 @@
-// A purchase as the page sees it: what is under way, and what came of it.
+// The state of a purchase: in progress, and its result.
 import { remember, remembered } from '../preferences.js';
 import { useEffect, useState } from '../ui.js';
 import { buyer } from './buyer.js';
 import { attempt, lookUp, send } from './purchase.js';
 import { refresh, untilStart } from './sale.js';
 
-// An attempt is kept while its outcome is not known: a reload, or a phone that
-// ran out of power, does not lose it.
+// An attempt is stored until its outcome is known, so that a reload or a crash
+// does not lose it.
 /** @typedef {import('./purchase.js').Attempt} Attempt */
 /** @typedef {import('./purchase.js').Result} Outcome */
 /** @typedef {{busy: boolean, result: Outcome | null, attempt: Attempt | null}} Purchase */
@@ -29,8 +29,8 @@ const kept = (user) => {
   }
 };
 
-// Both clocks are right to some milliseconds: who presses in the very moment
-// may be early by the server's. For so long, in ms, he is asked in again.
+// The clocks agree only to some milliseconds, so a buyer who presses at the start
+// may be early by the server's clock. Retry for so long, in ms.
 const momentary = 2000;
 /** @param {number} ms */
 const pause = (ms) => new Promise((done) => { setTimeout(done, ms); });
@@ -69,7 +69,7 @@ export function usePurchase(sale, user) {
     if (open?.key && open.user === user) look(open);
     else setState(nothing);
   }, [user]);
-  useEffect(() => { // a new sale: what was said of the last one is no longer true
+  useEffect(() => { // a new sale invalidates the last result
     setState((now) => (now.busy || now.result?.code === 'unknown' ? now : nothing));
   }, [sale?.run]);
 

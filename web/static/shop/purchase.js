@@ -1,17 +1,17 @@
-// One purchase, from the press of the button to an answer that is certain.
+// One purchase, from the button to a certain answer.
 import { call, Refused } from '../api.js';
 
 /**
- * An attempt is one wish to buy. Its key goes with every request for it, so
- * that the wish is granted once, however often it is sent.
+ * One attempt to buy. All its requests carry the same idempotency key, so that it
+ * buys once, however often it is sent.
  * @typedef {{key: string, sku: number, user: number, strategy: string}} Attempt
  * @typedef {{code: string, order?: Json.Order, detail?: string, after?: number}} Result
  */
 
-// TypeScript 4.8, which Debian 12 has, does not know AbortSignal.timeout.
+// TypeScript 4.8 (Debian 12) does not know AbortSignal.timeout.
 const Signal = /** @type {typeof AbortSignal & {timeout(ms: number): AbortSignal}} */ (AbortSignal);
 
-const patience = 20_000; // ms; longer than the service gives itself
+const patience = 20_000; // ms; longer than the service's own limit
 const lookups = 5;
 /** @param {number} ms */
 const pause = (ms) => new Promise((done) => { setTimeout(done, ms); });
@@ -19,10 +19,10 @@ const pause = (ms) => new Promise((done) => { setTimeout(done, ms); });
 /** @param {import('./sale.js').Sale} sale @param {number} user @returns {Attempt} */
 export const attempt = (sale, user) => ({ key: crypto.randomUUID?.() ?? unique(), sku: sale.sku, user, strategy: sale.strategy });
 
-// Without https, and not on this machine, browsers have no randomUUID.
+// Browsers have randomUUID only with https or on localhost.
 const unique = () => [...crypto.getRandomValues(new Uint8Array(16))].map((b) => b.toString(16).padStart(2, '0')).join('');
 
-/** Refusals that prove that nothing was taken. */
+/** Refusals after which certainly nothing was sold. */
 const refusals = new Set(['sold_out', 'duplicate', 'busy', 'rate_limited', 'conflict', 'not_started', 'backend_unavailable',
   'strategy_unavailable', 'unknown_sku', 'unknown_strategy', 'invalid', 'forbidden', 'idempotency_mismatch']);
 
@@ -39,13 +39,13 @@ export async function send(a) {
     return { code: 'sold', order };
   } catch (e) {
     if (e instanceof Refused && refusals.has(e.code)) return { code: e.code, detail: e.message };
-    return { code: 'unknown', detail: e.message }; // no answer, or one that proves nothing
+    return { code: 'unknown', detail: e.message }; // no answer, or an inconclusive one
   }
 }
 
 /**
- * Asks the ledger what became of an attempt whose answer was lost. An order
- * that is not there may still come, so that this never says "not sold".
+ * Looks an attempt up in the ledger after its answer was lost. A missing order may
+ * still appear, so this never says "not sold".
  * @param {Attempt} a
  * @returns {Promise<Result>}
  */

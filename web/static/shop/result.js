@@ -1,4 +1,4 @@
-// What the shop says to a purchase.
+// The result of a purchase.
 import { html } from '../ui.js';
 import { words } from './text.js';
 

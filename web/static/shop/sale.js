@@ -1,4 +1,4 @@
-// What is on sale, read again and again, and the time by the server's clock.
+// The current sale, polled, and the time by the server's clock.
 import { call } from '../api.js';
 import { useEffect, useState } from '../ui.js';
 
@@ -7,8 +7,8 @@ import { useEffect, useState } from '../ui.js';
  *   run: number, startsAt: number | null}} Sale startsAt is in milliseconds since 1970
  */
 
-const pace = 1000; // between two looks, in ms
-const samples = 8; // of the clock
+const pace = 1000; // between two polls, in ms
+const samples = 8; // of the server's clock
 
 /** @type {{sale: Sale | null, lost: boolean, missing: boolean}} */
 let state = { sale: null, lost: false, missing: false };
@@ -20,8 +20,8 @@ const tell = (change) => {
   watchers.forEach((look) => look(state));
 };
 
-// The server's clock against this machine's steady one. An answer is half a
-// round trip old, more or less: the quickest of the last few is nearest.
+// The offset of the server's clock to this machine's monotonic clock. An answer is
+// about half a round trip old, so the fastest of the last few is best.
 /** @type {{ahead: number, trip: number}[]} */
 let clock = [];
 const best = () => clock.reduce((a, b) => (b.trip < a.trip ? b : a));
@@ -29,7 +29,7 @@ const best = () => clock.reduce((a, b) => (b.trip < a.trip ? b : a));
 /** The server's time, in milliseconds since 1970; NaN before the first answer. */
 export const serverNow = () => (clock.length ? performance.now() + best().ahead : NaN);
 
-/** How far off serverNow may be, in milliseconds. */
+/** The error bound of serverNow, in milliseconds. */
 export const clockError = () => (clock.length ? best().trip / 2 : NaN);
 
 async function look() {
@@ -51,7 +51,7 @@ async function look() {
 let timer = 0;
 let turn = 0;
 
-/** Looks now, and from then on. The last one asked counts. */
+/** Polls now and from then on. Only the latest request counts. */
 export async function refresh() {
   clearTimeout(timer);
   const mine = ++turn;
@@ -66,7 +66,7 @@ export async function refresh() {
 
 document.addEventListener('visibilitychange', () => { if (!document.hidden) refresh(); });
 
-/** What is on sale, in a component. */
+/** Hook: the current sale. */
 export function useSale() {
   const [now, setNow] = useState(state);
   useEffect(() => {
@@ -78,13 +78,13 @@ export function useSale() {
 }
 
 /**
- * How many milliseconds are left until the start; 0 when it is on.
+ * Milliseconds until the start; 0 when the sale is on.
  * @param {Sale | null} sale
  */
 export const untilStart = (sale) => (sale?.startsAt ? Math.max(0, sale.startsAt - serverNow()) || 0 : 0);
 
 /**
- * untilStart, in a component that is drawn anew when a second is over.
+ * Hook: untilStart, updated every second.
  * @param {Sale | null} sale
  */
 export function useCountdown(sale) {

@@ -1,4 +1,4 @@
-// The shop as a buyer meets it.
+// The shop's screen for buyers.
 import { usePreferences } from '../preferences.js';
 import { classes, html, render, useEffect, useRef } from '../ui.js';
 import { Buyer } from './buyer-form.js';
@@ -51,7 +51,7 @@ function Product({ sale, purchase }) {
 }
 
 /**
- * Hours and more only when there are any.
+ * Days and hours only if there are any.
  * @param {{left: number, startsAt: number}} props
  */
 function Countdown({ left, startsAt }) {
@@ -93,7 +93,7 @@ function BuyButton({ waits, purchase }) {
   const w = words();
   const was = useRef(waits);
   useEffect(() => {
-    if (was.current && !waits) refresh(); // the start: see at once how the stock falls
+    if (was.current && !waits) refresh(); // at the start, refresh the stock at once
     was.current = waits;
   }, [waits]);
   const idle = !waits && !purchase.busy;

@@ -1,4 +1,4 @@
-// The words of the shop, in the language that was chosen: words().buy.
+// The texts of the shop in the chosen language: words().buy.
 import { preferences } from '../preferences.js';
 import en from './text/en.js';
 import zh from './text/zh.js';
@@ -8,7 +8,7 @@ const dictionaries = { en, zh };
 export const words = () => dictionaries[preferences().language];
 
 /**
- * A time as people here write it.
+ * Formats a time for the language.
  * @param {number | string} time
  */
 export const clockTime = (time) => new Date(time).toLocaleString(document.documentElement.lang,

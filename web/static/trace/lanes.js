@@ -1,19 +1,19 @@
-// One step as a row: who sent what to which server, with the locks that are
-// held meanwhile as bars along the lanes.
+// One row per step: who sent what to which server. Locks that are held are bars
+// along the lanes.
 import { highlight, languageOf } from '../highlight.js';
 import { servers } from './model.js';
 import { words } from './text.js';
 import { classes, html } from '../ui.js';
 
 /** @type {Record<string, string>} */
-const brief = { sql: 'SQL', redis: 'Redis', zookeeper: 'ZK', etcd: 'etcd' }; // where there is little room
+const brief = { sql: 'SQL', redis: 'Redis', zookeeper: 'ZK', etcd: 'etcd' }; // for narrow lanes
 
 /** @typedef {import('./model.js').Model} Model */
 /** @typedef {import('./model.js').Kept} Kept */
 /** @typedef {import('./model.js').Step} Sent */
 
 /**
- * What the stylesheet must know: how many lanes there are.
+ * The number of lanes, for the stylesheet.
  * @param {Model} m
  */
 export const onLanes = (m) => ({ style: { '--lanes': m.buyers.length + m.servers.length } });
@@ -60,11 +60,11 @@ export function Step({ step: s, index, model: m, total, current, past, choose })
     </li>`;
 }
 
-/** @param {Sent} step of a command that is late: it leaves, or it arrives */
+/** @param {Sent} step of a delayed command: it leaves, or it arrives */
 const inPost = ({ fault }) => fault === 'delayed' || fault === 'arrives late';
 
 /**
- * The same key on several nodes is one; of a record, only what changes and who has it.
+ * Merges the same key on several nodes; of a record, keeps the changes and the owner.
  * @param {Kept} before @param {Kept} after
  */
 function inBrief(before, after) {

@@ -1,4 +1,4 @@
-// A purchase of this moment, recorded on the lab.
+// A live purchase, recorded by the lab.
 import { call } from '../api.js';
 import { useLab } from '../lab.js';
 import { t } from '../text.js';
@@ -8,7 +8,7 @@ import { html, useState } from '../ui.js';
 /** @typedef {import('./model.js').Step} Step */
 
 /**
- * The answer of the lab, as the player knows traces.
+ * Converts the lab's answer to a trace for the player.
  * @param {Json.Trace} a @returns {import('./model.js').Trace}
  */
 function playable(a) {
@@ -17,7 +17,7 @@ function playable(a) {
     start: s.start_us, took: s.took_us, background: s.background,
   }));
   const last = steps.at(-1);
-  if (last) last.values = a.after ?? []; // nobody looked in between
+  if (last) last.values = a.after ?? []; // nothing was read in between
   return {
     strategy: a.strategy, question: '', name: '', stock: a.stock, buyers: a.buyers, steps, before: a.before ?? [], held: a.held ?? [],
     told: a.told, problems: a.problems, cut: a.cut, took: Math.max(1, ...steps.map(({ start = 0, took = 0 }) => start + took)), live: true,

@@ -1,11 +1,11 @@
-// What a trace shows: who and what has a lane, what the servers keep after each
-// step, and which locks are held meanwhile. Computed once, drawn often.
+// The model of a trace: its lanes, what the servers keep after each step, and
+// which locks are held. Computed once, drawn often.
 
 /** @type {Record<string, string>} */
 export const servers = { sql: 'MySQL', redis: 'Redis', zookeeper: 'ZooKeeper', etcd: 'etcd' };
 
 /**
- * What is played: a counterexample, or a live trace, whose steps have times in microseconds.
+ * A counterexample, or a live trace, whose steps have times in microseconds.
  * @typedef {object} Trace
  * @property {string} strategy
  * @property {string} question
@@ -15,7 +15,7 @@ export const servers = { sql: 'MySQL', redis: 'Redis', zookeeper: 'ZooKeeper', e
  * @property {Step[]} steps
  * @property {{who: string, answer: string}[]} told
  * @property {{rule: string, message: string}[]} problems
- * @property {Value[]} [before] what the servers kept
+ * @property {Value[]} [before] what the servers kept before the first step
  * @property {{who: string, from_us: number, to_us: number}[]} [held]
  * @property {boolean} [cut]
  * @property {number} [took]
@@ -25,7 +25,7 @@ export const servers = { sql: 'MySQL', redis: 'Redis', zookeeper: 'ZooKeeper', e
  *
  * @typedef {{name: string, value: string}} Value
  * @typedef {{name: string, process: number, quantity?: number, does?: string, same?: string, again?: number, other?: boolean,
- *   ahead?: number}} Buyer does: of a scenario; ahead: its clock, in nanoseconds
+ *   ahead?: number}} Buyer does: its role in the scenario; ahead: of its clock, in nanoseconds
  * @typedef {{who: string, fault: string, backend: string, command: string, result: string, woke: string[], values: Value[],
  *   byItself?: boolean, background?: boolean, start?: number, took?: number}} Step
  */
@@ -50,7 +50,7 @@ export function model(trace) {
 }
 
 /**
- * states[n] is what the servers keep after n steps. Where nobody looked, it is what was seen last.
+ * states[n] is what the servers keep after n steps; unread values are the last ones seen.
  * @param {Trace} trace
  */
 function statesOf({ stock, steps, before }) {
@@ -69,7 +69,7 @@ const locksRow = /\bFOR UPDATE\b|\bLOCK IN SHARE MODE\b|\bFOR SHARE\b/i;
 const named = /\bGET_LOCK\s*\(/i;
 
 /**
- * Rows that an open transaction has locked, and locks that a SQL session holds.
+ * Rows locked by an open transaction, and locks held by a SQL session.
  * @param {Step[]} steps
  */
 function rows(steps) {
@@ -103,7 +103,7 @@ function rows(steps) {
       waits.delete(who);
       if (late.get(who) === 'waits') free(`${who} late`, at);
     }
-    if (s.backend === 'sql' && s.fault === 'delayed') { // what its connection holds stays until the command arrives
+    if (s.backend === 'sql' && s.fault === 'delayed') { // its connection holds its locks until the command arrives
       const his = open.get(s.who);
       if (his) open.set(`${s.who} late`, his);
       open.delete(s.who);
@@ -114,7 +114,7 @@ function rows(steps) {
       if (s.result !== 'waits') free(`${s.who} late`, at);
     }
     if (s.fault === 'dies' || s.fault === 'command lost' || s.fault === 'reply lost') {
-      free(s.who, at); // his connection is closed, and the server rolls back
+      free(s.who, at); // the connection closes, and the server rolls back
       inside.delete(s.who);
     }
     if (s.fault === 'lease ends' && /connections/.test(s.command)) {
@@ -138,7 +138,7 @@ function rows(steps) {
 }
 
 /**
- * Commands that have left their sender and not arrived: the first that left arrives first.
+ * Commands on their way. They arrive in the order in which they left.
  * @param {Step[]} steps
  */
 function flights(steps) {
@@ -156,7 +156,7 @@ function flights(steps) {
 const isFree = (value) => value === undefined || ['', '—', '<nil>', 'NULL', '0'].includes(value);
 
 /**
- * Which lock a value is of, if of any: its key, its node, its record.
+ * The lock that a value (key, node, record) belongs to, if any.
  * @param {string} name
  */
 function lockOf(name) {
@@ -165,7 +165,7 @@ function lockOf(name) {
 }
 
 /**
- * A state in which a lock's record is one value, and none while it is free.
+ * A state with one value per held lock, and none for a free one.
  * @param {Kept} state
  */
 function whole(state) {
@@ -184,7 +184,7 @@ function whole(state) {
 }
 
 /**
- * Who wrote the key (node, record) that is there: a bar says no more than the server does.
+ * The writer of the current key (node, record): bars show only what the servers keep.
  * @param {Step[]} steps @param {Kept[]} looked
  */
 function keys(steps, looked) {
@@ -226,13 +226,13 @@ function keys(steps, looked) {
   return bars;
 }
 
-/** The members of a queue in ZooKeeper or etcd; any other value is one. */
+/** The members of a queue in ZooKeeper or etcd; other values have one. */
 const queue = (value = '') => (value.startsWith('/') || /^\S+-\d{10}( |$)|^_c_/.test(value) ? value.split(' ') : isFree(value) ? [] : [value]);
 /** @param {string} [value] */
 const first = (value) => queue(value)[0] ?? value;
 
 /**
- * A live trace was told by the lock itself who held it, and when.
+ * In a live trace the lock itself reports who held it, and when.
  * @param {Trace} trace @returns {Bar[]}
  */
 function timed({ steps, held = [] }) {

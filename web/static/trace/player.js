@@ -5,7 +5,7 @@ import { Ending, State } from './state.js';
 import { words } from './text.js';
 import { html, useEffect, useMemo, useRef, useState } from '../ui.js';
 
-const pace = 1100; // milliseconds a step
+const pace = 1100; // ms per step
 
 const icons = {
   toStart: 'M5 5v14M19 5l-10 7 10 7z', back: 'M17 5L7 12l10 7z', forth: 'M7 5l10 7-10 7z', toEnd: 'M19 5v14M5 5l10 7-10 7z',
@@ -22,7 +22,7 @@ export function Player({ trace, at, move }) {
   const now = Math.min(Math.max(at, 0), last);
   const [playing, setPlaying] = useState(false);
   const list = useRef(/** @type {HTMLElement | null} */ (null));
-  const place = useRef(now); // keys come faster than drawings
+  const place = useRef(now); // keys may come faster than redraws
   place.current = now;
   const to = (/** @type {number} */ n) => {
     place.current = Math.min(Math.max(n, 0), last);
@@ -58,7 +58,7 @@ export function Player({ trace, at, move }) {
     return () => removeEventListener('keydown', pressed);
   }, [last, move]);
 
-  // The current step stays in sight; whoever walks with the keyboard takes the focus along.
+  // Keep the current step in view, and the focus on it during keyboard use.
   useEffect(() => {
     const shown = /** @type {HTMLElement | null} */ (list.current?.querySelector('[aria-current]'));
     const item = shown?.closest('li');

@@ -1,5 +1,5 @@
-// Reads a counterexample of `seckill prove`. The text may come from anywhere:
-// nothing in it is believed before it was looked at.
+// Reads a counterexample of `seckill prove`. The text is untrusted: everything in
+// it is validated.
 
 export const maxFile = 2_000_000; // characters
 const maxSteps = 2000;
@@ -9,7 +9,7 @@ const faults = ['lease ends', 'dies', 'given up by the server', 'reply lost', 'c
 
 const renewerMark = /^\(renewer\) /; // before a command of a lock's renewer
 
-/** Says what is wrong: a key of words().wrong, and what to fill in. */
+/** An error: a key of words().wrong, with its arguments. */
 export class Unreadable extends Error {
   /** @param {string} code @param {...(string | number)} args */
   constructor(code, ...args) {

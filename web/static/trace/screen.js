@@ -1,4 +1,4 @@
-// The trace: a counterexample of `seckill prove`, or a purchase of this moment,
+// The trace screen: a counterexample of `seckill prove`, or a live purchase,
 // command by command.
 import { Found } from '../guarantees/cell.js';
 import { exampleOf, examplesOf, loadMatrix } from '../guarantees/matrix.js';
@@ -23,7 +23,7 @@ export function Trace({ route }) {
   const [own, setOwn] = useState(/** @type {{title: string, trace: Played} | null} */ (null)); // not of the collection: a file, a live one
   const [wrong, setWrong] = useState(/** @type {Error | null} */ (null));
   const name = route.part;
-  const [at, setAt] = useState(0); // of one's own, which no address names
+  const [at, setAt] = useState(0); // of a file or live trace, which has no address
 
   useEffect(() => { loadMatrix().then(setMatrix, setWrong); }, []);
   useEffect(() => {
@@ -40,7 +40,7 @@ export function Trace({ route }) {
     try {
       const shown = read();
       setOwn({ title, trace: shown });
-      setAt(shown.live ? shown.steps.length : 0); // what has happened is seen whole
+      setAt(shown.live ? shown.steps.length : 0); // a live trace starts at its end
       setWrong(null);
       if (name) go('trace');
     } catch (error) {
@@ -70,7 +70,7 @@ export function Trace({ route }) {
 /** @param {string} name */
 async function fetchExample(name) {
   if (!/^[\w-]+(\.[\w-]+)+$/.test(name)) throw new Unreadable('unknown', name);
-  // A story that holds is a lesson's: the matrix keeps counterexamples alone.
+  // A trace that holds belongs to a lesson: the matrix has only counterexamples.
   const answer = await fetch(`${name.startsWith('held.') ? '/static/lessons' : '/guarantees'}/${name}.json`);
   if (answer.status === 404) throw new Unreadable('unknown', name);
   if (!answer.ok) throw new Error(`HTTP ${answer.status}`);
@@ -85,7 +85,7 @@ function Chooser({ matrix, name, openFile, show }) {
   const [over, setOver] = useState(false);
   const open = useRef(openFile);
   open.current = openFile;
-  useEffect(() => { // a file that misses would be opened by the browser instead
+  useEffect(() => { // otherwise the browser opens a file dropped elsewhere
     const drag = (/** @type {Event} */ e) => {
       e.preventDefault();
       setOver(e.type === 'dragover');

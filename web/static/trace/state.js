@@ -1,4 +1,4 @@
-// What the servers keep at this moment, and in the end what was wrong with it.
+// What the servers keep at this step, and what broke in the end.
 import { t } from '../text.js';
 import { words } from './text.js';
 import { classes, count, html } from '../ui.js';

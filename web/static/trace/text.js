@@ -1,4 +1,4 @@
-// The words of the trace, in the language that was chosen: words().title.
+// The texts of the trace in the chosen language: words().title.
 import { preferences } from '../preferences.js';
 import en from './text/en.js';
 import zh from './text/zh.js';
