@@ -39,7 +39,7 @@ const pause = (ms) => new Promise((done) => { setTimeout(done, ms); });
 export function usePurchase(sale, user) {
   const [state, setState] = useState(nothing);
 
-  const show = (/** @type {Attempt} */ a, /** @type {boolean} */ busy, /** @type {Outcome | null} */ result) => { // to him whose purchase it is
+  const show = (/** @type {Attempt} */ a, /** @type {boolean} */ busy, /** @type {Outcome | null} */ result) => { // only to its own buyer
     if (a.user === buyer()) setState({ busy, result, attempt: a });
   };
   const finish = (/** @type {Attempt} */ a, /** @type {Outcome} */ result) => {

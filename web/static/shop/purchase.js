@@ -56,7 +56,7 @@ export async function lookUp(a) {
       const query = new URLSearchParams({ user_id: String(a.user), request_id: a.key });
       const { orders } = await call('GET', `/api/v1/orders?${query}`);
       if (orders.length > 0) return { code: 'sold', order: orders[0] };
-    } catch { /* nobody answers yet */ }
+    } catch { /* no answer yet */ }
   }
   return { code: 'unknown' };
 }

@@ -75,9 +75,9 @@ const named = /\bGET_LOCK\s*\(/i;
 function rows(steps) {
   /** @type {Bar[]} */
   const bars = [];
-  const open = /** @type {Map<string, Map<string, Bar>>} */ (new Map()); // by buyer: his bars, by name
+  const open = /** @type {Map<string, Map<string, Bar>>} */ (new Map()); // by buyer: its bars, by name
   const inside = /** @type {Set<string>} */ (new Set()); // whose transaction is open
-  const waits = /** @type {Map<string, string>} */ (new Map()); // by buyer: what he gets when he goes on
+  const waits = /** @type {Map<string, string>} */ (new Map()); // by buyer: what it gets when it continues
   const take = (/** @type {string} */ who, /** @type {string} */ name, /** @type {number} */ at) => {
     const his = open.get(who) ?? /** @type {Map<string, Bar>} */ (new Map());
     open.set(who, his);
