@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"strings"
 	"testing"
 	"time"
 
@@ -46,28 +45,5 @@ func TestScenarioOfFlagsAndFile(t *testing.T) {
 	b, _ := parseLoad(t)
 	if a.Seed == b.Seed {
 		t.Error("two runs without a seed have the same")
-	}
-}
-
-func TestWrongLoadFlags(t *testing.T) {
-	for args, want := range map[string]string{
-		"--steps 5,4":                     `--steps "5,4": write rates`,
-		"--quantities many":               `--quantities "many": write quantities`,
-		"--profile wave":                  `a profile "wave"`,
-		"--profile constant --rate 5":     "a duration of 0s",
-		"--rate 5":                        `rate means nothing with the profile "closed"`,
-		"--rate NaN --profile constant":   "a rate of NaN",
-		"--duplicates 2":                  "duplicates of 2",
-		"--buyers 100":                    "nothing could be oversold",
-		"--require p99<fast":              "is no time",
-		"--target localhost:80":           "is not an address",
-		"--target http://u:p@x":           "is not an address",
-		"--timeout 0s":                    "a time-out of 0s",
-		"--connections 9999999":           "9999999 connections",
-		"--scenario /nowhere/at/all.yaml": "no such file",
-	} {
-		if _, err := parseLoad(t, strings.Fields(args)...); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", args, err, want)
-		}
 	}
 }

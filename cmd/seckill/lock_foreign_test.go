@@ -8,6 +8,7 @@ import (
 	"crypto/rand"
 	"database/sql"
 	"fmt"
+	"os"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -21,11 +22,11 @@ import (
 	_ "github.com/go-sql-driver/mysql"
 	"github.com/go-zookeeper/zk"
 	"github.com/redis/go-redis/v9"
+	"github.com/rogpeppe/go-internal/testscript"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/concurrency"
 
 	"seckill/internal/backend"
-	"seckill/internal/catalog"
 	"seckill/internal/lab/labtest"
 )
 
@@ -33,7 +34,7 @@ import (
 // says how to give it back; nil: somebody has it.
 type foreigner struct {
 	who  string
-	take func(t *testing.T, c backend.Config, key string) (free func())
+	take func(t testing.TB, c backend.Config, key string) (free func())
 }
 
 // foreigners are those who know a lock's recipe, by strategy.
@@ -83,44 +84,30 @@ func TestLockAmongForeigners(t *testing.T) {
 		}
 		for _, f := range foreigners[info.Name] {
 			t.Run(info.Name+"/"+f.who, func(t *testing.T) {
-				config := labtest.Only(labtest.Start(t, info.Needs...).Config(), info.Needs...)
 				t.Parallel()
-				meet(t, info, f, config)
+				lockScripts(t, info, f.commands(labtest.Only(labtest.Start(t, info.Needs...).Config(), info.Needs...)), "foreign")
 			})
 		}
 	}
 }
 
-func meet(t *testing.T, info catalog.Info, f foreigner, config backend.Config) {
-	env, key := inEnvironment(config), keyOf(t, info)
-	free := f.take(t, config, key)
-	if free == nil {
-		t.Fatalf("%s could not take %s, which nobody has", f.who, key)
+// commands are takes, which takes the key of the script, and frees.
+func (f foreigner) commands(c backend.Config) map[string]scriptCommand {
+	var free func()
+	return map[string]scriptCommand{
+		"takes": func(ts *testscript.TestScript, neg bool, _ []string) {
+			if free = f.take(of(ts), c, ts.Getenv("KEY")); (free == nil) != neg {
+				ts.Fatalf("%s took %s: %v", f.who, ts.Getenv("KEY"), free != nil)
+			}
+		},
+		"frees": func(*testscript.TestScript, bool, []string) { free() },
 	}
-	lockWith(t, env, info.Name, key, "-n", "--", "echo", "in").wants(statusBusy, "")
-	next := lockWith(t, env, info.Name, key, "--", "sh", "-c", "echo in; cat")
-	select {
-	case line := <-next.lines:
-		t.Fatalf("while %s held the lock: %s", f.who, line)
-	case <-time.After(100 * time.Millisecond):
-	}
-	free()
-	next.reads("in")
-	if f.take(t, config, key) != nil {
-		t.Errorf("%s took %s, which was ours", f.who, key)
-	}
-	next.in.Close()
-	next.wants(0, "")
-	if free = f.take(t, config, key); free == nil {
-		t.Fatalf("%s could not take %s, which we gave back", f.who, key)
-	}
-	free()
 }
 
 func anything() string { return rand.Text() }
 func itsEnd() string   { return strconv.FormatInt(time.Now().Add(time.Minute).UnixMilli(), 10) }
 
-func redisAt(t *testing.T, addr string) *redis.Client {
+func redisAt(t testing.TB, addr string) *redis.Client {
 	a, err := backend.ParseRedis(addr)
 	if err != nil {
 		t.Fatal(err)
@@ -132,7 +119,7 @@ func redisAt(t *testing.T, addr string) *redis.Client {
 
 // setNX is what everybody writes himself: SET key value NX PX, and DEL.
 func setNX(value func() string) foreigner {
-	return foreigner{"SET NX PX", func(t *testing.T, c backend.Config, key string) func() {
+	return foreigner{"SET NX PX", func(t testing.TB, c backend.Config, key string) func() {
 		r := redisAt(t, c.RedisAddrs[0])
 		ok, err := r.SetNX(t.Context(), key, value(), time.Minute).Result()
 		if err != nil {
@@ -149,15 +136,15 @@ func setNX(value func() string) foreigner {
 	}}
 }
 
-var redsyncClient = foreigner{"redsync", func(t *testing.T, c backend.Config, key string) func() {
+var redsyncClient = foreigner{"redsync", func(t testing.TB, c backend.Config, key string) func() {
 	return withRedsync(t, key, c.RedisAddrs[:1])
 }}
 
-var redlockClient = foreigner{"redsync", func(t *testing.T, c backend.Config, key string) func() {
+var redlockClient = foreigner{"redsync", func(t testing.TB, c backend.Config, key string) func() {
 	return withRedsync(t, key, c.RedlockAddrs)
 }}
 
-func withRedsync(t *testing.T, key string, addrs []string) func() {
+func withRedsync(t testing.TB, key string, addrs []string) func() {
 	var pools []redsyncpool.Pool
 	for _, addr := range addrs {
 		pools = append(pools, goredis.NewPool(redisAt(t, addr)))
@@ -175,7 +162,7 @@ func withRedsync(t *testing.T, key string, addrs []string) func() {
 
 // redisson is its RLock as it looks in Redis: a hash of the owner and his
 // depth, and a channel on which the end is told.
-var redisson = foreigner{"Redisson's hash", func(t *testing.T, c backend.Config, key string) func() {
+var redisson = foreigner{"Redisson's hash", func(t testing.TB, c backend.Config, key string) func() {
 	r, owner := redisAt(t, c.RedisAddrs[0]), rand.Text()+":1"
 	taken, err := r.Eval(t.Context(), `if redis.call('exists', KEYS[1]) == 0 or redis.call('hexists', KEYS[1], ARGV[2]) == 1 then
 		redis.call('hincrby', KEYS[1], ARGV[2], 1) redis.call('pexpire', KEYS[1], ARGV[1]) return 1 end return 0`,
@@ -200,7 +187,7 @@ type quiet struct{}
 
 func (quiet) Printf(string, ...any) {}
 
-func zooKeeperAt(t *testing.T, c backend.Config) *zk.Conn {
+func zooKeeperAt(t testing.TB, c backend.Config) *zk.Conn {
 	conn, _, err := zk.Connect(c.ZooKeeperAddrs, 10*time.Second, zk.WithLogger(quiet{}), zk.WithLogInfo(false))
 	if err != nil {
 		t.Fatal(err)
@@ -211,7 +198,7 @@ func zooKeeperAt(t *testing.T, c backend.Config) *zk.Conn {
 
 // goZooKeeper's Lock can only wait. So it is let wait, and if it has not got
 // the lock although somebody else is in the queue, it is told to go.
-var goZooKeeper = foreigner{"zk.NewLock", func(t *testing.T, c backend.Config, key string) func() {
+var goZooKeeper = foreigner{"zk.NewLock", func(t testing.TB, c backend.Config, key string) func() {
 	conn := zooKeeperAt(t, c)
 	l := zk.NewLock(conn, key, zk.WorldACL(zk.PermAll))
 	got := make(chan error, 1)
@@ -231,7 +218,7 @@ var goZooKeeper = foreigner{"zk.NewLock", func(t *testing.T, c backend.Config, k
 
 // inTheQueue waits until a lock was got, or has not been although there has
 // been a queue for a while.
-func inTheQueue(t *testing.T, got <-chan error, length func() int, free, leave func()) func() {
+func inTheQueue(t testing.TB, got <-chan error, length func() int, free, leave func()) func() {
 	t.Helper()
 	var queue time.Time
 	for end := time.Now().Add(patience); ; {
@@ -256,7 +243,7 @@ func inTheQueue(t *testing.T, got <-chan error, length func() int, free, leave f
 }
 
 // curator names its nodes otherwise; the number behind them counts.
-var curator = foreigner{"Curator's names", func(t *testing.T, c backend.Config, key string) func() {
+var curator = foreigner{"Curator's names", func(t testing.TB, c backend.Config, key string) func() {
 	conn := zooKeeperAt(t, c)
 	for i := 1; i <= len(key); i++ {
 		if i == len(key) || key[i] == '/' {
@@ -293,7 +280,7 @@ func uuid() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-var oneNode = foreigner{"one ephemeral node", func(t *testing.T, c backend.Config, key string) func() {
+var oneNode = foreigner{"one ephemeral node", func(t testing.TB, c backend.Config, key string) func() {
 	conn := zooKeeperAt(t, c)
 	for i := 1; i < len(key); i++ {
 		if key[i] == '/' {
@@ -316,7 +303,7 @@ var oneNode = foreigner{"one ephemeral node", func(t *testing.T, c backend.Confi
 	}
 }}
 
-func etcdAt(t *testing.T, c backend.Config) *clientv3.Client {
+func etcdAt(t testing.TB, c backend.Config) *clientv3.Client {
 	e, err := clientv3.New(clientv3.Config{Endpoints: c.EtcdEndpoints, DialTimeout: 5 * time.Second})
 	if err != nil {
 		t.Fatal(err)
@@ -325,7 +312,7 @@ func etcdAt(t *testing.T, c backend.Config) *clientv3.Client {
 	return e
 }
 
-var concurrencyMutex = foreigner{"concurrency.Mutex", func(t *testing.T, c backend.Config, key string) func() {
+var concurrencyMutex = foreigner{"concurrency.Mutex", func(t testing.TB, c backend.Config, key string) func() {
 	s, err := concurrency.NewSession(etcdAt(t, c))
 	if err != nil {
 		t.Fatal(err)
@@ -348,7 +335,7 @@ var concurrencyMutex = foreigner{"concurrency.Mutex", func(t *testing.T, c backe
 }}
 
 // etcdctl is the program, from Debian's etcd-client or etcd's own releases.
-var etcdctl = foreigner{"etcdctl lock", func(t *testing.T, c backend.Config, key string) func() {
+var etcdctl = foreigner{"etcdctl lock", func(t testing.TB, c backend.Config, key string) func() {
 	path, err := exec.LookPath("etcdctl")
 	if err != nil {
 		t.Fatalf("this test needs etcdctl: run seckill deps --tests (%v)", err)
@@ -384,7 +371,7 @@ var etcdctl = foreigner{"etcdctl lock", func(t *testing.T, c backend.Config, key
 	}, end, end)
 }}
 
-var oneKey = foreigner{"one key", func(t *testing.T, c backend.Config, key string) func() {
+var oneKey = foreigner{"one key", func(t testing.TB, c backend.Config, key string) func() {
 	e := etcdAt(t, c)
 	lease, err := e.Grant(t.Context(), 60)
 	if err != nil {
@@ -406,7 +393,7 @@ var oneKey = foreigner{"one key", func(t *testing.T, c backend.Config, key strin
 }}
 
 // mysqlAt is a session of a plain client.
-func mysqlAt(t *testing.T, c backend.Config) *sql.Conn {
+func mysqlAt(t testing.TB, c backend.Config) *sql.Conn {
 	db, err := sql.Open("mysql", c.MySQLDSN)
 	if err != nil {
 		t.Fatal(err)
@@ -419,7 +406,7 @@ func mysqlAt(t *testing.T, c backend.Config) *sql.Conn {
 	return conn
 }
 
-func does(t *testing.T, conn *sql.Conn, query string, args ...any) (rows int64) {
+func does(t testing.TB, conn *sql.Conn, query string, args ...any) (rows int64) {
 	t.Helper()
 	r, err := conn.ExecContext(t.Context(), query, args...)
 	if err != nil {
@@ -429,7 +416,7 @@ func does(t *testing.T, conn *sql.Conn, query string, args ...any) (rows int64) 
 	return rows
 }
 
-var getLock = foreigner{"GET_LOCK", func(t *testing.T, c backend.Config, key string) func() {
+var getLock = foreigner{"GET_LOCK", func(t testing.TB, c backend.Config, key string) func() {
 	conn := mysqlAt(t, c)
 	got := 0
 	if err := conn.QueryRowContext(t.Context(), "SELECT GET_LOCK(?, 0)", key).Scan(&got); err != nil {
@@ -445,13 +432,17 @@ var getLock = foreigner{"GET_LOCK", func(t *testing.T, c backend.Config, key str
 	}
 }}
 
-// The tables are ours to make: a lock makes its own when it is built.
-func tables(t *testing.T, c backend.Config, name string) *sql.Conn {
-	lockWith(t, inEnvironment(c), name, "tables", "--", "true").wants(0, "")
+// tables is a session after the lock has made its tables.
+func tables(t testing.TB, c backend.Config, name string) *sql.Conn {
+	cmd := exec.Command("seckill", "lock", name, "tables", "--", "true")
+	cmd.Env = append(os.Environ(), inEnvironment(c)...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v %s", cmd.Args, err, out)
+	}
 	return mysqlAt(t, c)
 }
 
-var lockedRow = foreigner{"FOR UPDATE", func(t *testing.T, c backend.Config, key string) func() {
+var lockedRow = foreigner{"FOR UPDATE", func(t testing.TB, c backend.Config, key string) func() {
 	conn := tables(t, c, "lock-row")
 	does(t, conn, "SET innodb_lock_wait_timeout = 1")
 	does(t, conn, "SET autocommit = 1")
@@ -471,7 +462,7 @@ var lockedRow = foreigner{"FOR UPDATE", func(t *testing.T, c backend.Config, key
 	return func() { does(t, conn, "COMMIT") }
 }}
 
-var insertedRow = foreigner{"INSERT", func(t *testing.T, c backend.Config, key string) func() {
+var insertedRow = foreigner{"INSERT", func(t testing.TB, c backend.Config, key string) func() {
 	conn := tables(t, c, "lock-insert")
 	if does(t, conn, "INSERT IGNORE INTO distributed_lock (name, owner, expire) VALUES (?, 'foreign', NOW(6) + INTERVAL 60 SECOND)", key) == 0 {
 		return nil
@@ -485,7 +476,7 @@ var insertedRow = foreigner{"INSERT", func(t *testing.T, c backend.Config, key s
 
 // lockRecord has one name in B's table; what is locked before it is a matter
 // between those who come at the same moment.
-var lockRecord = foreigner{"the lock's record", func(t *testing.T, c backend.Config, key string) func() {
+var lockRecord = foreigner{"the lock's record", func(t testing.TB, c backend.Config, key string) func() {
 	conn := tables(t, c, "lock-table-central")
 	does(t, conn, "SET time_zone = '+00:00'")
 	does(t, conn, "INSERT IGNORE INTO lock_record (name) VALUES (?)", key)

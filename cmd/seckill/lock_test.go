@@ -3,19 +3,17 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
+	"fmt"
 	"io"
-	"os"
-	"os/exec"
+	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
+	"github.com/rogpeppe/go-internal/testscript"
 
 	"seckill/internal/backend"
 	"seckill/internal/backend/backendtest"
@@ -38,9 +36,71 @@ func locks(t *testing.T) (all []catalog.Info) {
 	return all
 }
 
-// onServers is the environment's way to the real servers.
-func onServers(t *testing.T, info catalog.Info) []string {
-	return inEnvironment(labtest.Only(labtest.Start(t, info.Needs...).Config(), info.Needs...))
+// oneOfEach are locks of every kind of backend and of waiting. In make test
+// they alone go through what costs many processes or the wait for a lease; the
+// others start a command and keep a second one out.
+var oneOfEach = []string{"redis-lua", "redis-watchdog", "redlock", "get-lock", "lock-row", "lock-insert", "zk", "etcd"}
+
+// untold are the locks that do not watch themselves, as their articles have
+// them. Their holder works on without them.
+var untold = []string{
+	"redis-get-set", "redis-random-key", "redis-setnx", "redis-setnx-expire", "redis-setex", "redis-setnx-timestamp",
+	"redis-getset", "redis-set-nx-px", "redis-renew", "redis-token", "redis-multi-lock",
+	"lock-insert-plain", "lock-insert-by-name", "lock-table-v1", "lock-table-central", "lock-table-segmented",
+}
+
+// What every lock has to do around a command.
+func TestLockAroundACommand(t *testing.T) {
+	for _, info := range locks(t) {
+		t.Run(info.Name, func(t *testing.T) {
+			t.Parallel()
+			scripts := []string{"around"}
+			if labtest.Verify || slices.Contains(oneOfEach, info.Name) {
+				scripts = []string{"statuses", "signal"}
+				if !slices.Contains(untold, info.Name) {
+					scripts = append(scripts, "lost")
+				}
+				if !info.Broken() {
+					scripts = append(scripts, "two", "many", "leaves")
+				}
+				if info.Guarantees[catalog.DeadHolder] == catalog.Holds {
+					scripts = append(scripts, "killed")
+				}
+			}
+			lockScripts(t, info, nil, scripts...)
+		})
+	}
+}
+
+// lockScripts runs scripts of testdata/lock, each with a key of its own.
+func lockScripts(t *testing.T, info catalog.Info, commands map[string]scriptCommand, names ...string) {
+	t.Helper()
+	p := testscript.Params{Cmds: commands, Condition: func(string) (bool, error) { return info.Broken(), nil }} // [broken]
+	for _, name := range names {
+		p.Files = append(p.Files, filepath.Join("testdata", "lock", name+".txtar"))
+	}
+	// A short end of every kind of lock. Five nodes have less than a tenth of it
+	// to answer in, and a busy machine needs some time as well.
+	ttl, lease := "1s", "0"
+	if slices.Contains(info.Needs, backend.RedisQuorum) {
+		ttl = "4s"
+	}
+	if strings.HasPrefix(info.Name, "lock-table-") {
+		lease = "1s" // or a year
+	}
+	runScripts(t, p, func(t testing.TB) []string {
+		return append(inEnvironment(labtest.Only(labtest.Start(t, info.Needs...).Config(), info.Needs...)),
+			"LOCK="+info.Name, "KEY="+keyOf(info), "TTL="+ttl, "LEASE=--lease="+lease, "SECKILL_LOCK_LEASE=1m", envFence+"=outer")
+	})
+}
+
+// keyOf is a key in the lock's own form that nothing else uses.
+func keyOf(info catalog.Info) string {
+	key := info.Key(time.Now().UnixNano())
+	if strings.Contains(key, ".") {
+		return key
+	}
+	return key + "-test"
 }
 
 func inEnvironment(c backend.Config) []string {
@@ -52,7 +112,7 @@ func inEnvironment(c backend.Config) []string {
 }
 
 // wired puts a wire before each server, which cut cuts.
-func wired(t *testing.T, c backend.Config) (_ backend.Config, cut func()) {
+func wired(t testing.TB, c backend.Config) (_ backend.Config, cut func()) {
 	var wires []*backendtest.Wire
 	wired := func(addrs []string) (list []string) {
 		for _, addr := range addrs {
@@ -87,143 +147,20 @@ func wired(t *testing.T, c backend.Config) (_ backend.Config, cut func()) {
 	}
 }
 
-// keyOf is a key in the lock's own form that nobody else uses.
-func keyOf(t *testing.T, info catalog.Info) string {
-	sku := time.Now().UnixNano()
-	if i := strings.LastIndexByte(info.Key(sku), '.'); i >= 0 {
-		return info.Key(sku)
+// Whatever the statuses are, --help says them, and names every lock.
+func TestLockHelpNamesItsStatuses(t *testing.T) {
+	var help bytes.Buffer
+	if status := run(t.Context(), func() {}, []string{"lock", "--help"}, &help, io.Discard); status != 0 {
+		t.Fatalf("--help ended with %d", status)
 	}
-	return info.Key(sku) + "-test"
-}
-
-// A locking is a seckill lock that runs.
-type locking struct {
-	*exec.Cmd
-	t     *testing.T
-	in    io.WriteCloser // the command's
-	lines chan string    // the command's output
-	said  *bytes.Buffer  // what seckill said; to be read when it has ended
-	done  chan struct{}
-}
-
-// patience is for machines that have much else to do.
-const patience = 60 * time.Second
-
-// lockWith starts seckill lock. Unless a test says when the lock ends, it
-// lives longer than a busy machine can keep a holder waiting.
-func lockWith(t *testing.T, env []string, args ...string) *locking {
-	t.Helper()
-	if !slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "--ttl=") }) {
-		args = slices.Concat([]string{"--ttl=1m"}, args)
-	}
-	l := &locking{Cmd: exec.Command(os.Args[0], append([]string{"lock"}, args...)...), t: t,
-		lines: make(chan string, 64), said: &bytes.Buffer{}, done: make(chan struct{})}
-	l.Env = append(os.Environ(), env...)
-	l.Stderr = l.said
-	l.SysProcAttr = labtest.Together()
-	l.WaitDelay = time.Second // the command may have left somebody with our pipe
-	var err error
-	if l.in, err = l.StdinPipe(); err != nil {
-		t.Fatal(err)
-	}
-	out, write, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.Stdout = write
-	if err := l.Start(); err != nil {
-		t.Fatal(err)
-	}
-	write.Close()
-	go func() {
-		defer close(l.lines)
-		defer out.Close()
-		for s := bufio.NewScanner(out); s.Scan(); {
-			l.lines <- s.Text()
+	for _, status := range []int{statusBusy, statusLost, statusUnavailable, statusLockUsage, statusNoExec, statusNotFound} {
+		if !strings.Contains(help.String(), fmt.Sprintf("\n    %d  ", status)) {
+			t.Errorf("--help does not name the status %d:\n%s", status, &help)
 		}
-	}()
-	go func() {
-		defer close(l.done)
-		_ = l.Wait()
-	}()
-	t.Cleanup(func() {
-		_ = l.Process.Kill()
-		<-l.done
-	})
-	return l
-}
-
-// line waits for a line of the command.
-func (l *locking) line() string {
-	l.t.Helper()
-	select {
-	case got, open := <-l.lines:
-		if !open {
-			l.t.Fatalf("%v ended with %d instead of writing: %s", l.Args[1:], l.status(), l.said)
-		}
-		return got
-	case <-time.After(patience):
-		l.t.Fatalf("%v wrote nothing in %v", l.Args[1:], patience)
 	}
-	return ""
-}
-
-func (l *locking) reads(want string) {
-	l.t.Helper()
-	if got := l.line(); got != want {
-		l.t.Fatalf("%v wrote %q, want %q", l.Args[1:], got, want)
-	}
-}
-
-func (l *locking) ended() {
-	l.t.Helper()
-	select {
-	case <-l.done:
-	case <-time.After(patience):
-		l.t.Fatalf("%v has not ended in %v", l.Args[1:], patience)
-	}
-}
-
-// status is that of the shell: 128 and a signal's number if that ended it.
-func (l *locking) status() int {
-	l.ended()
-	s := l.ProcessState.Sys().(syscall.WaitStatus)
-	if s.Signaled() {
-		return -int(s.Signal())
-	}
-	return s.ExitStatus()
-}
-
-func (l *locking) wants(status int, said string) {
-	l.t.Helper()
-	l.ended()
-	if got := l.status(); got != status || !strings.Contains(l.said.String(), said) {
-		l.t.Errorf("%v: exit status %d, want %d with %q:\n%s", l.Args[1:], got, status, said, l.said)
-	}
-}
-
-func (l *locking) signal(s os.Signal) {
-	l.t.Helper()
-	if err := l.Process.Signal(s); err != nil {
-		l.t.Fatal(err)
-	}
-}
-
-// free makes sure that nobody holds or waits for the lock.
-func free(t *testing.T, env []string, info catalog.Info, key string) {
-	t.Helper()
-	lockWith(t, env, info.Name, key, "--wait=0", "-q", "--", "true").wants(0, "")
-}
-
-func gone(t *testing.T, group string) {
-	t.Helper()
-	pid, err := strconv.Atoi(group)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for end := time.Now().Add(patience); syscall.Kill(-pid, 0) != syscall.ESRCH; time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("the command's group %d is still there", pid)
+	for _, name := range lockNames() {
+		if !strings.Contains(help.String(), name) {
+			t.Errorf("--help does not name the lock %s", name)
 		}
 	}
 }

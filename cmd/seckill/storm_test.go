@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rogpeppe/go-internal/testscript"
+
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lab"
@@ -23,12 +25,19 @@ const asProgram = "SECKILL_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
+		labtest.KeepCompiledSQLite()
 		main()
 		return
 	}
+	testscript.Main(tests{m}, map[string]func(){"seckill": main}) // a link to this binary
+}
+
+type tests struct{ *testing.M }
+
+func (t tests) Run() int {
 	os.Setenv(asProgram, "1")
 	labtest.HearSignals()
-	os.Exit(labtest.Main(m))
+	return labtest.Main(t.M)
 }
 
 var everything = []backend.Capability{backend.SQL, backend.RowLocks, backend.Redis, backend.RedisQuorum,
@@ -40,10 +49,9 @@ var everyones []string
 
 // sharedServices gives the URLs of two service processes that other tests use
 // too, one after the other; they end with the lab.
-func sharedServices(t *testing.T) (l *lab.Lab, urls []string) {
+func sharedServices(t testing.TB) (l *lab.Lab, urls []string) {
 	t.Helper()
 	l = labtest.Start(t, everything...)
-	t.Setenv("SECKILL_TOKEN", l.Token()) // for commands that the test runs
 	if everyones == nil {
 		before := len(l.Services())
 		if err := l.StartServices(context.Background(), 2); err != nil {

@@ -1,0 +1,116 @@
+//go:build unix
+
+package main
+
+import (
+	"database/sql"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"seckill/internal/backend"
+	"seckill/internal/lab/labtest"
+	"seckill/strategies"
+)
+
+func init() {
+	scriptCommands["servers"], scriptCommands["cut"], scriptCommands["alone"] = useServers, cutServers, alone
+	scriptCommands["services"], scriptCommands["sql"], scriptCommands["redis"] = useServices, execSQL, execRedis
+}
+
+// servers [-wired] NEED... has the test program's lab run servers, and names
+// them, and no others, in the script's environment. A strategy's name stands
+// for what it needs. With -wired, cut cuts the connections to them.
+func useServers(ts *testscript.TestScript, _ bool, args []string) {
+	s := of(ts)
+	wire := args[0] == "-wired"
+	if wire {
+		args = args[1:]
+	}
+	var needs []backend.Capability
+	for _, name := range args {
+		needs = append(needs, needsOf(name)...)
+	}
+	thisProcess.Lock()
+	config := labtest.Only(labtest.Start(s, needs...).Config(), needs...)
+	thisProcess.Unlock()
+	if wire {
+		config, s.cut = wired(s, config)
+	}
+	for _, v := range inEnvironment(config) {
+		name, value, _ := strings.Cut(v, "=")
+		ts.Setenv(name, value)
+	}
+}
+
+func needsOf(name string) []backend.Capability {
+	for _, info := range strategies.All() {
+		if info.Name == name {
+			return info.Needs
+		}
+	}
+	return []backend.Capability{backend.Capability(name)}
+}
+
+func cutServers(ts *testscript.TestScript, _ bool, _ []string) { of(ts).cut() }
+
+// ledgers is locked by a script that sells on the servers of all tests, which
+// have one ledger.
+var ledgers sync.Mutex
+
+// alone waits until no other script sells on the servers of all tests.
+func alone(ts *testscript.TestScript, _ bool, _ []string) {
+	ledgers.Lock()
+	ts.Defer(ledgers.Unlock)
+}
+
+// services names two service processes in $TARGET, and their servers. The
+// script is alone with them.
+func useServices(ts *testscript.TestScript, neg bool, _ []string) {
+	alone(ts, neg, nil)
+	thisProcess.Lock()
+	l, urls := sharedServices(of(ts))
+	thisProcess.Unlock()
+	ts.Setenv("TARGET", strings.Join(urls, ","))
+	ts.Setenv("SECKILL_TOKEN", l.Token())
+	useServers(ts, neg, []string{string(backend.SQL), string(backend.Redis)})
+}
+
+// sql STATEMENT prints what the database answers, a row a line.
+func execSQL(ts *testscript.TestScript, _ bool, args []string) {
+	out := ts.Stdout() // also of no rows
+	db, err := sql.Open("mysql", ts.Getenv("SECKILL_MYSQL_DSN"))
+	ts.Check(err)
+	defer db.Close()
+	rows, err := db.Query(args[0])
+	ts.Check(err)
+	defer rows.Close()
+	columns, err := rows.Columns()
+	ts.Check(err)
+	values, into := make([]string, len(columns)), make([]any, len(columns))
+	for i := range values {
+		into[i] = &values[i]
+	}
+	for rows.Next() {
+		ts.Check(rows.Scan(into...))
+		fmt.Fprintln(out, strings.Join(values, "\t"))
+	}
+	ts.Check(rows.Err())
+}
+
+// redis COMMAND prints what Redis answers.
+func execRedis(ts *testscript.TestScript, _ bool, args []string) {
+	c := redisAt(of(ts), ts.Getenv("SECKILL_REDIS_ADDRS"))
+	var command []any
+	for _, arg := range args {
+		command = append(command, arg)
+	}
+	answer, err := c.Do(of(ts).Context(), command...).Result()
+	if err != redis.Nil {
+		ts.Check(err)
+	}
+	fmt.Fprintln(ts.Stdout(), answer)
+}

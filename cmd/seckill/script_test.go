@@ -1,0 +1,253 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestScripts runs testdata/script: one file per command, in parallel. The
+// scripts have the commands below besides those of testscript.
+func TestScripts(t *testing.T) {
+	files, err := filepath.Glob("testdata/script/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	runScripts(t, testscript.Params{Files: files}, nil)
+}
+
+type scriptCommand = func(ts *testscript.TestScript, neg bool, args []string)
+
+var scriptCommands = map[string]scriptCommand{
+	"exits": exits, "empties": empties, "busy": busyAddress, "http": httpCall, "capture": capture, "json": checkJSON, "alter": alterJSON,
+	"start": start, "runs": runs, "reads": reads, "awaits": awaits, "silent": silent, "writes": writes, "closes": closes,
+	"signal": signals, "ends": ends, "gone": gone,
+}
+
+// A script is what the commands know of the script that runs them.
+type script struct {
+	testing.TB
+	processes map[string]*process
+	cut       func() // see servers
+}
+
+type scriptKey struct{}
+
+func of(ts *testscript.TestScript) *script { return ts.Value(scriptKey{}).(*script) }
+
+// runScripts runs scripts. Their environment is that of the tests without
+// seckill's own variables, and vars.
+func runScripts(t *testing.T, p testscript.Params, vars func(testing.TB) []string) {
+	t.Helper()
+	for i, file := range p.Files {
+		p.Files[i], _ = filepath.Abs(file) // exits changes the folder
+	}
+	commands := maps.Clone(scriptCommands)
+	maps.Copy(commands, p.Cmds)
+	p.Cmds, p.RequireUniqueNames = commands, true
+	p.Setup = func(env *testscript.Env) error {
+		s := &script{TB: env.T().(testing.TB), processes: map[string]*process{}}
+		env.Values[scriptKey{}] = s
+		outer := slices.DeleteFunc(os.Environ(), func(v string) bool {
+			return strings.HasPrefix(v, "SECKILL_") && !strings.HasPrefix(v, "SECKILL_TEST_")
+		})
+		state := filepath.Join(env.WorkDir, ".state")
+		env.Vars = slices.Concat(outer, env.Vars, []string{"HOME=" + os.Getenv("HOME"), "SECKILL_STATE=" + state,
+			"XDG_DATA_HOME=" + filepath.Join(env.WorkDir, ".data"), `ABOVE0=0*\.?0*[1-9].*`})
+		if vars != nil {
+			env.Vars = append(env.Vars, vars(s)...)
+		}
+		return os.Mkdir(state, 0o700)
+	}
+	testscript.Run(t, p)
+}
+
+// environment is that of the script, as programs take it.
+func environment(ts *testscript.TestScript) []string {
+	ts.Check(ts.Exec("sh", "-c", "env -0 >$WORK/.env"))
+	return strings.Split(strings.TrimSuffix(ts.ReadFile(ts.Getenv("WORK")+"/.env"), "\x00"), "\x00")
+}
+
+// thisProcess guards the folder and the environment of this process.
+var thisProcess sync.Mutex
+
+// inside calls f with the folder and the environment of the script.
+func inside(ts *testscript.TestScript, f func()) {
+	thisProcess.Lock()
+	defer thisProcess.Unlock()
+	folder, err := os.Getwd()
+	ts.Check(err)
+	own := os.Environ()
+	setEnvironment(environment(ts))
+	ts.Check(os.Chdir(ts.MkAbs(".")))
+	defer func() {
+		setEnvironment(own)
+		ts.Check(os.Chdir(folder))
+	}()
+	f()
+}
+
+func setEnvironment(env []string) {
+	os.Clearenv()
+	for _, v := range env {
+		name, value, _ := strings.Cut(v, "=")
+		os.Setenv(name, value)
+	}
+}
+
+// exits STATUS TEXT ARGS... runs seckill in this process, which takes no time
+// to start. It checks the exit status and that stderr, or stdout if there is
+// nothing, has the text. A failure is one line; a wrong command line starts
+// nothing.
+func exits(ts *testscript.TestScript, _ bool, args []string) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	status := 0
+	var stdout, stderr bytes.Buffer
+	inside(ts, func() { status = run(ctx, func() {}, args[2:], &stdout, &stderr) })
+	_, _ = ts.Stdout().Write(stdout.Bytes())
+	_, _ = ts.Stderr().Write(stderr.Bytes())
+	if strconv.Itoa(status) != args[0] {
+		ts.Fatalf("exit status %d, want %s", status, args[0])
+	}
+	said := cmp.Or(stderr.String(), stdout.String())
+	switch line := strings.TrimSpace(stderr.String()); {
+	case !strings.Contains(said, args[1]):
+		ts.Fatalf("it does not say %q", args[1])
+	case strings.Contains(stdout.String()+said, "goroutine "), strings.Contains(stdout.String()+said, "hunter2"):
+		ts.Fatalf("it shows a stack or a password")
+	case status == statusUsage && strings.Contains(said, "tarting"):
+		ts.Fatalf("it started something")
+	case status == statusFailed && (strings.Contains(line, "\n") || len(line) > 600):
+		ts.Fatalf("it says more than one line")
+	}
+}
+
+// empties FOLDER waits until the folder is empty.
+func empties(ts *testscript.TestScript, _ bool, args []string) {
+	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+		left, err := os.ReadDir(ts.MkAbs(args[0]))
+		if err == nil && len(left) == 0 {
+			return
+		}
+		if time.Now().After(end) {
+			ts.Fatalf("left behind: %v (%v)", left, err)
+		}
+	}
+}
+
+// busy VARIABLE sets the variable to an address that is in use.
+func busyAddress(ts *testscript.TestScript, _ bool, args []string) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	ts.Check(err)
+	ts.Defer(func() { l.Close() })
+	ts.Setenv(args[0], l.Addr().String())
+}
+
+// http METHOD URL [BODY] makes a call, with the bearer token of $BEARER, and
+// prints the status and the body of the answer.
+func httpCall(ts *testscript.TestScript, _ bool, args []string) {
+	request, err := http.NewRequest(args[0], args[1], strings.NewReader(strings.Join(args[2:], " ")))
+	ts.Check(err)
+	request.Header.Set("Content-Type", "application/json")
+	if token := ts.Getenv("BEARER"); token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	answer, err := http.DefaultClient.Do(request)
+	ts.Check(err)
+	defer answer.Body.Close()
+	_, err = io.WriteString(ts.Stdout(), strconv.Itoa(answer.StatusCode)+"\n")
+	ts.Check(err)
+	_, err = io.Copy(ts.Stdout(), answer.Body)
+	ts.Check(err)
+}
+
+// capture PATTERN FILE VARIABLE sets the variable to the pattern's first group
+// in a file, in stdout or in stderr.
+func capture(ts *testscript.TestScript, _ bool, args []string) {
+	groups := regexp.MustCompile(`(?m)` + args[0]).FindStringSubmatch(ts.ReadFile(args[1]))
+	if groups == nil {
+		ts.Fatalf("%s lacks %q", args[1], args[0])
+	}
+	ts.Setenv(args[2], groups[1])
+}
+
+// json FILE PATH PATTERN checks the values at a path, such as rows.*.name, in a
+// JSON file, in stdout or in stderr. There must be one, and all must match.
+func checkJSON(ts *testscript.TestScript, _ bool, args []string) {
+	pattern, found := regexp.MustCompile(`\A(?:`+args[2]+`)\z`), 0
+	visit(decode(ts, ts.ReadFile(args[0])), strings.Split(args[1], "."), func(v any) any {
+		text, ok := v.(string)
+		if !ok {
+			b, err := json.Marshal(v)
+			ts.Check(err)
+			text = string(b)
+		}
+		if found++; !pattern.MatchString(text) {
+			ts.Fatalf("%s is %s, want %s", args[1], text, args[2])
+		}
+		return v
+	})
+	if found == 0 {
+		ts.Fatalf("there is no %s", args[1])
+	}
+}
+
+// alter FILE TO PATH VALUE... writes a JSON file with other values.
+func alterJSON(ts *testscript.TestScript, _ bool, args []string) {
+	all := decode(ts, ts.ReadFile(args[0]))
+	for pair := range slices.Chunk(args[2:], 2) {
+		value := decode(ts, pair[1])
+		visit(all, strings.Split(pair[0], "."), func(any) any { return value })
+	}
+	text, err := json.Marshal(all)
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), text, 0o600))
+}
+
+func decode(ts *testscript.TestScript, text string) (v any) {
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	ts.Check(d.Decode(&v))
+	return v
+}
+
+// visit replaces what is at a path of names, indices and *.
+func visit(v any, path []string, f func(any) any) any {
+	if len(path) == 0 {
+		return f(v)
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for name := range v {
+			if path[0] == "*" || path[0] == name {
+				v[name] = visit(v[name], path[1:], f)
+			}
+		}
+	case []any:
+		for i := range v {
+			if path[0] == "*" || path[0] == strconv.Itoa(i) {
+				v[i] = visit(v[i], path[1:], f)
+			}
+		}
+	}
+	return v
+}
