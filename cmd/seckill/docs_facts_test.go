@@ -140,12 +140,8 @@ func TestFindingsOfTheReadme(t *testing.T) {
 			late++
 		}
 	}
-	for _, want := range []string{fmt.Sprintf("**%d ways to deduct stock**", len(strategies.All())),
-		fmt.Sprintf("%d of the %d strategies break", late, len(strategies.All())),
-		fmt.Sprintf("all %d questions for all %d strategies", len(prove.Questions()), len(strategies.All()))} {
-		if !strings.Contains(flat, want) {
-			t.Errorf("README.md does not say %q", want)
-		}
+	if want := fmt.Sprintf("%d of the %d strategies break", late, len(strategies.All())); !strings.Contains(flat, want) {
+		t.Errorf("README.md does not say %q", want)
 	}
 	for _, q := range prove.Questions() {
 		if answer("conditional", q.ID) == prove.Breaks {
