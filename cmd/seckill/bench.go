@@ -17,16 +17,17 @@ import (
 	"seckill/internal/bench"
 	"seckill/internal/catalog"
 	"seckill/internal/lab"
+	"seckill/internal/measure"
 	"seckill/strategies"
 )
 
-// BenchCmd measures parts of the program by themselves.
+// BenchCmd measures locks by themselves.
 type BenchCmd struct {
-	Locks  BenchLocksCmd  `cmd:"" help:"Measure locks, ours beside those that others have made."`
-	Claims BenchClaimsCmd `cmd:"" help:"Measure what the articles say of locks."`
+	Locks  BenchLocksCmd  `cmd:"" help:"Measure locks, ours beside those of other libraries."`
+	Claims BenchClaimsCmd `cmd:"" help:"Measure what the articles say about locks."`
 }
 
-// BenchOutput is where a benchmark's results go.
+// BenchOutput says where a benchmark's results go.
 type BenchOutput struct {
 	JSON     string `name:"json" placeholder:"FILE" help:"Write the figures as JSON; - is standard output, in place of the table."`
 	Markdown string `placeholder:"FILE" help:"Write the table as Markdown; - is standard output."`
@@ -35,34 +36,34 @@ type BenchOutput struct {
 
 // BenchLocksCmd runs our locks and foreign ones side by side.
 type BenchLocksCmd struct {
-	Locks      []string      `placeholder:"NAME" help:"Our locks to measure, by comma. Without it: all but those that exclude nobody."`
-	Foreign    []string      `placeholder:"NAME" xor:"foreign" help:"Locks of others to measure beside them, by comma. Without it: all."`
-	NoForeign  bool          `xor:"foreign" help:"Leave out the locks that others have made."`
-	Contenders []int         `default:"8,64" help:"How many wait for one lock at a time, by comma."`
+	Locks      []string      `placeholder:"NAME" help:"Our locks to measure, by comma. Default: all but the broken ones."`
+	Foreign    []string      `placeholder:"NAME" xor:"foreign" help:"Locks of other libraries to measure beside them, by comma. Default: all."`
+	NoForeign  bool          `xor:"foreign" help:"Leave out the locks of other libraries."`
+	Contenders []int         `default:"8,64" help:"How many compete for one lock at a time, by comma."`
 	Hold       time.Duration `default:"5ms" help:"How long each of them holds it."`
 	Instances  int           `default:"1" help:"Spread the contenders over the connections of so many processes."`
 	Rounds     int           `default:"3" help:"How often everything is measured, in alternating order."`
-	For        time.Duration `default:"2s" help:"How long one lock is measured at a time; longer where its contenders would not all have their turns."`
-	Poll       time.Duration `default:"10ms" help:"About how long a lock that polls pauses between two attempts."`
+	For        time.Duration `default:"2s" help:"How long one lock is measured at a time; longer if its contenders would not all get their turns."`
+	Poll       time.Duration `default:"10ms" help:"About how long a polling lock pauses between two attempts."`
 	Lease      time.Duration `default:"8s" help:"How long a lock lives unrenewed."`
 	BenchOutput
 	BackendFlags
 }
 
-// statusOverlap is the exit status when a lock let two in at a time.
+// statusOverlap is the exit status when a lock let two holders in at a time.
 const statusOverlap = 10
 
 // Help is what seckill bench locks --help says below its flags.
 func (BenchLocksCmd) Help() string {
-	return fmt.Sprintf(`Servers that are not given are started for this run and stopped after it. Nobody else may use those that are given meanwhile.
+	return fmt.Sprintf(`Servers that are not given are started for this run and stopped after it. Given servers must not be used by others meanwhile.
 
-Locks of others: %s. What ours aim at beside them is the report's table of goals: with few locks
-it is there soon, as in --locks etcd --foreign etcd-mutex --contenders 8.
+Locks of other libraries: %s. The report's table of goals compares ours with them; with few locks
+it is quick, as in --locks etcd --foreign etcd-mutex --contenders 8.
 
-Every holder increments a counter that only the lock protects. A lock under which it is not exact is not valid.
+Every holder increments a counter that only the lock protects. If the counter is not exact, the lock is not valid.
 
 Exit status: 0 when everything was measured, 1 when it could not be finished, 2 for a wrong command line,
-%d when a lock let two in at a time.`, strings.Join(foreignKeys(), ", "), statusOverlap)
+%d when a lock let two holders in at a time.`, strings.Join(foreignKeys(), ", "), statusOverlap)
 }
 
 // Validate finds what is wrong with the flags alone.
@@ -98,15 +99,14 @@ func (c *BenchLocksCmd) Validate() error {
 	if _, err := c.foreign(catalog.DefaultSettings()); err != nil {
 		return err
 	}
-	return c.BenchOutput.check()
+	return c.BenchOutput.of(nil, nil).check()
 }
 
-// check: - can be one of them.
-func (o BenchOutput) check() error {
-	if o.JSON == "-" && o.Markdown == "-" {
-		return errors.New("--json and --markdown cannot both be standard output")
-	}
-	return nil
+func (o BenchOutput) of(tables []measure.Table, json func(io.Writer) error) result {
+	return result{"bench", []form{
+		{"--json", o.JSON, json},
+		{"--markdown", o.Markdown, func(w io.Writer) error { return measure.WriteMarkdown(w, tables) }},
+	}, func(w io.Writer) error { return measure.WriteText(w, tables) }, json}
 }
 
 func (c *BenchLocksCmd) ours() (chosen []catalog.Info, err error) {
@@ -133,7 +133,7 @@ func (c *BenchLocksCmd) ours() (chosen []catalog.Info, err error) {
 	return chosen, nil
 }
 
-func (c *BenchLocksCmd) foreign(settings catalog.Settings) (chosen []bench.Contestant, err error) {
+func (c *BenchLocksCmd) foreign(settings catalog.Settings) (chosen []bench.Candidate, err error) {
 	if c.NoForeign {
 		return nil, nil
 	}
@@ -142,11 +142,11 @@ func (c *BenchLocksCmd) foreign(settings catalog.Settings) (chosen []bench.Conte
 		return all, nil
 	}
 	for _, key := range c.Foreign {
-		i := slices.IndexFunc(all, func(f bench.Contestant) bool { return f.Key == key })
+		i := slices.IndexFunc(all, func(f bench.Candidate) bool { return f.Key == key })
 		switch {
 		case i < 0:
 			return nil, fmt.Errorf("--foreign: there is no lock %q of others; there are: %s", key, strings.Join(foreignKeys(), ", "))
-		case slices.ContainsFunc(chosen, func(f bench.Contestant) bool { return f.Key == key }):
+		case slices.ContainsFunc(chosen, func(f bench.Candidate) bool { return f.Key == key }):
 			return nil, fmt.Errorf("--foreign names %s twice", key)
 		}
 		chosen = append(chosen, all[i])
@@ -172,7 +172,7 @@ func benchable() (names []string) {
 
 func (c *BenchLocksCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
 	redis.SetLogger(redisLog{slog.New(slog.DiscardHandler)}) // errors are returned
-	if err := c.writable(); err != nil {
+	if err := c.BenchOutput.of(nil, nil).prepare(); err != nil {
 		return err
 	}
 	infos, err := c.ours()
@@ -187,14 +187,14 @@ func (c *BenchLocksCmd) Run(ctx context.Context, stdout io.Writer, stderr stderr
 		Progress: onStep,
 	}
 	for _, info := range infos {
-		options.Contestants = append(options.Contestants, bench.Ours(info, settings))
+		options.Candidates = append(options.Candidates, bench.Ours(info, settings))
 	}
 	foreign, err := c.foreign(settings)
 	if err != nil {
 		return err
 	}
-	options.Contestants = append(options.Contestants, foreign...)
-	l, err := startServers(ctx, options.Contestants, c.config())
+	options.Candidates = append(options.Candidates, foreign...)
+	l, err := startServers(ctx, options.Candidates, c.config())
 	if err != nil {
 		return err
 	}
@@ -203,12 +203,12 @@ func (c *BenchLocksCmd) Run(ctx context.Context, stdout io.Writer, stderr stderr
 	report, err := bench.Run(ctx, options)
 	clear()
 	report.Command, report.Servers = commandLine(), l.Backends()
-	if written := c.write(stdout, report.Tables(), report.WriteJSON); written != nil {
+	if _, written := c.BenchOutput.of(report.Tables(), report.WriteJSON).write(stdout); written != nil {
 		return errors.Join(err, written)
 	}
 	switch {
 	case err != nil:
-		return fmt.Errorf("broken off, the figures are those up to then: %w", err)
+		return fmt.Errorf("interrupted; the figures are those until then: %w", err)
 	case len(report.Overlaps()) > 0:
 		return exitStatus(statusOverlap)
 	case len(report.Failed()) > 0:
@@ -217,11 +217,11 @@ func (c *BenchLocksCmd) Run(ctx context.Context, stdout io.Writer, stderr stderr
 	return nil
 }
 
-// startServers starts what the contestants need and was not given; as it is
-// used, with every commit flushed.
-func startServers(ctx context.Context, contestants []bench.Contestant, given backend.Config) (*lab.Lab, error) {
+// startServers starts the servers that the candidates need and that were not
+// given; every commit is flushed.
+func startServers(ctx context.Context, candidates []bench.Candidate, given backend.Config) (*lab.Lab, error) {
 	var names []string
-	for _, c := range contestants {
+	for _, c := range candidates {
 		for _, need := range c.Needs {
 			names = append(names, backendName[need])
 		}
@@ -251,31 +251,4 @@ func commandLine() string {
 		line += " " + backend.Redact(arg)
 	}
 	return line
-}
-
-// writable tries where the results go before the work, not after it.
-func (o BenchOutput) writable() error {
-	return errors.Join(writable(o.JSON), writable(o.Markdown))
-}
-
-func (o BenchOutput) write(stdout io.Writer, tables []bench.Table, figures func(io.Writer) error) error {
-	to := func(file string, write func(io.Writer) error) error {
-		switch file {
-		case "":
-			return nil
-		case "-":
-			return write(stdout)
-		}
-		f, err := os.Create(file)
-		if err != nil {
-			return fmt.Errorf("the result could not be written: %w", err)
-		}
-		return errors.Join(write(f), f.Close())
-	}
-	errs := []error{to(o.JSON, figures),
-		to(o.Markdown, func(w io.Writer) error { return bench.WriteMarkdown(w, tables) })}
-	if o.JSON != "-" && o.Markdown != "-" {
-		errs = append(errs, bench.WriteText(stdout, tables))
-	}
-	return errors.Join(errs...)
 }

@@ -14,18 +14,18 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/bench"
 	"seckill/internal/catalog"
-	"seckill/loadtest/compare"
+	"seckill/internal/measure"
 	"seckill/strategies"
 	"seckill/strategies/mysqllock"
 )
 
-// BenchClaimsCmd measures what the articles say of locks.
+// BenchClaimsCmd measures what the articles say about locks.
 type BenchClaimsCmd struct {
-	Lock    string        `default:"redis-lua" help:"The lock that polls, for the sweeps over pause and lease."`
-	Task    time.Duration `default:"5ms" help:"How long each holder works: the sweeps' pauses and leases are multiples of it."`
+	Lock    string        `default:"redis-lua" help:"A polling lock, for the sweeps over pause and lease."`
+	Task    time.Duration `default:"5ms" help:"How long each holder works; the sweeps' pauses and leases are multiples of it."`
 	Rounds  int           `default:"3" help:"How often everything is measured, in alternating order."`
 	For     time.Duration `default:"1s" help:"How long one setting is measured at a time."`
-	Workers int           `default:"50" help:"Goroutines of B's experiment with the lock table."`
+	Workers int           `default:"50" help:"Goroutines of article B's experiment with the lock table."`
 	Each    int           `default:"100" help:"Lock operations of each of them."`
 	BenchOutput
 	BackendFlags
@@ -50,7 +50,7 @@ func (c *BenchClaimsCmd) Validate() error {
 	case c.SQLitePath != "":
 		return errors.New("--sqlite-path: no lock lives in SQLite; give --mysql-dsn, or nothing")
 	}
-	return c.BenchOutput.check()
+	return c.BenchOutput.of(nil, nil).check()
 }
 
 func lockNamed(name string) (catalog.Info, bool) {
@@ -72,12 +72,9 @@ func (c *BenchClaimsCmd) polling() (catalog.Info, error) {
 	return info, nil
 }
 
-// claimed are the locks that the articles' words are about.
-var claimed = []string{"redis-lua", "redis-watchdog", "zk", "lock-insert", "lock-row"}
-
 func (c *BenchClaimsCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
 	redis.SetLogger(redisLog{slog.New(slog.DiscardHandler)}) // errors are returned
-	if err := c.writable(); err != nil {
+	if err := c.BenchOutput.of(nil, nil).prepare(); err != nil {
 		return err
 	}
 	polling, err := c.polling()
@@ -88,12 +85,12 @@ func (c *BenchClaimsCmd) Run(ctx context.Context, stdout io.Writer, stderr stder
 	onStep, clear := steps(stderr, c.Quiet)
 	options := bench.Options{Contenders: []int{8, 64}, Instances: 1, Hold: c.Task, Rounds: c.Rounds, For: c.For,
 		Progress: onStep}
-	for _, name := range claimed {
+	for _, name := range measure.LocksOfD {
 		if info, ok := lockNamed(name); ok {
-			options.Contestants = append(options.Contestants, bench.Ours(info, settings))
+			options.Candidates = append(options.Candidates, bench.Ours(info, settings))
 		}
 	}
-	l, err := startServers(ctx, append(options.Contestants, bench.Ours(polling, settings)), c.config())
+	l, err := startServers(ctx, append(options.Candidates, bench.Ours(polling, settings)), c.config())
 	if err != nil {
 		return err
 	}
@@ -103,7 +100,7 @@ func (c *BenchClaimsCmd) Run(ctx context.Context, stdout io.Writer, stderr stder
 	if err != nil {
 		return err
 	}
-	claims := bench.Claims{Proof: proofOf(matrix), Swept: fmt.Sprintf("%s, 8 contenders, a task of %v", polling.Name, c.Task)}
+	claims := bench.Claims{Matrix: matrix, Swept: fmt.Sprintf("%s, 8 contenders, a task of %v", polling.Name, c.Task)}
 	claims.Report, err = bench.Run(ctx, options)
 	claims.Report.Command, claims.Report.Servers = commandLine(), l.Backends()
 	if err == nil {
@@ -119,11 +116,11 @@ func (c *BenchClaimsCmd) Run(ctx context.Context, stdout io.Writer, stderr stder
 	}
 	clear()
 	claims.Judge(c.Task)
-	if written := c.write(stdout, claims.AsTables(), claims.WriteJSON); written != nil {
+	if _, written := c.BenchOutput.of(claims.AsTables(), claims.WriteJSON).write(stdout); written != nil {
 		return errors.Join(err, written)
 	}
 	if err != nil {
-		return fmt.Errorf("broken off, the figures are those up to then: %w", err)
+		return fmt.Errorf("interrupted; the figures are those until then: %w", err)
 	}
 	if len(claims.Report.Overlaps()) > 0 {
 		return exitStatus(statusOverlap)
@@ -131,25 +128,11 @@ func (c *BenchClaimsCmd) Run(ctx context.Context, stdout io.Writer, stderr stder
 	return nil
 }
 
-// proofOf reads the matrix as the articles' words need it.
-func proofOf(m *compare.Matrix) bench.Proof {
-	return func(strategy, question string) string {
-		switch cell := m.Cell(strategy, question); {
-		case cell.Answer == "": // not asked
-			return ""
-		case cell.Answer == "holds" && cell.Wait > 0:
-			return fmt.Sprintf("✓ after %.1f s", cell.Wait)
-		default:
-			return cell.Sign()
-		}
-	}
-}
-
 // experiment is B's, so many times: how many times longer one central row took
 // than a hundred segments.
 func (c *BenchClaimsCmd) experiment(
 	ctx context.Context, all backend.Config, settings catalog.Settings, progress func(done, total int, what string),
-) (ratio bench.Spread, runs []string, err error) {
+) (ratio measure.Spread, runs []string, err error) {
 	in, err := backend.Open(ctx, backend.Config{MySQLDSN: all.MySQLDSN, Tiers: all.Tiers})
 	if err != nil {
 		return ratio, nil, err
@@ -164,5 +147,5 @@ func (c *BenchClaimsCmd) experiment(
 		}
 		ratios, runs = append(ratios, result.Ratio()), append(runs, result.String())
 	}
-	return bench.SpreadOf(ratios), runs, nil
+	return measure.SpreadOf(ratios), runs, nil
 }

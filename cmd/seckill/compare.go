@@ -16,33 +16,33 @@ import (
 	"seckill/loadtest/compare"
 )
 
-// CompareCmd holds the same sale with one strategy after the other.
+// CompareCmd runs the same sale with one strategy after the other.
 type CompareCmd struct {
-	Target     []string `help:"Addresses of service processes, by comma. Without any: the lab that is running, else one for this run." placeholder:"URL,…"`
+	Target     []string `help:"Addresses of service processes, by comma. Default: the running lab, else one started for this run." placeholder:"URL,…"`
 	Strategies []string `default:"all" help:"Strategies by comma, or all." placeholder:"NAME"`
 
 	Stock       int64         `default:"400" help:"Units for sale." group:"sale"`
 	Buyers      int           `default:"500" help:"Distinct users, one purchase each." group:"sale"`
 	Concurrency int           `default:"64" help:"Buyers at a time." group:"sale"`
-	Few         int           `default:"2" help:"Buyers at a time of the second run, of strategies that the articles' words are about; 0: no such run." group:"sale"`
+	Few         int           `default:"2" help:"Buyers at a time in a second run of the strategies that the articles' statements are about; 0: no such run." group:"sale"`
 	Quantity    int64         `default:"1" help:"Units that each buyer asks for." group:"sale"`
-	SKU         int64         `name:"sku" default:"1" help:"What is sold." group:"sale"`
+	SKU         int64         `name:"sku" default:"1" help:"The SKU that is sold." group:"sale"`
 	Timeout     time.Duration `default:"10s" help:"A buyer gives up after this long." group:"sale"`
-	Seed        *uint64       `help:"Repeats the buyers in their order. Without it: another seed each time." group:"sale" placeholder:"N"`
+	Seed        *uint64       `help:"Repeats the same buyers in the same order. Default: a new seed each time." group:"sale" placeholder:"N"`
 
-	Repeats int           `default:"3" help:"Rounds, every other one the other way round." group:"rounds"`
-	Turn    time.Duration `default:"500ms" help:"In its turn a strategy holds the sale again and again until so much was measured, once at least." group:"rounds"`
+	Repeats int           `default:"3" help:"Rounds; every other one runs backwards." group:"rounds"`
+	Turn    time.Duration `default:"500ms" help:"In its turn a strategy repeats the sale until so much was measured, at least once." group:"rounds"`
 
 	Against string  `placeholder:"FILE" help:"A result of --json to compare with." group:"older"`
-	Limit   float64 `default:"20" help:"Fail when a strategy is slower than in --against by more than so many percent." group:"older"`
+	Limit   float64 `default:"20" help:"Fail if a strategy is slower than in --against by more than so many percent." group:"older"`
 
 	CompareOutput
 	TokenFlags
 
 	TopologyFlag
 
-	// With --target: what the verdict is read from, and the floors are measured
-	// on. Else what the lab that is started for the run does not start itself.
+	// With --target: where the verdict is read from and the baselines are
+	// measured. Otherwise the backends that the lab of this run need not start.
 	BackendFlags
 
 	chosen []catalog.Info
@@ -52,15 +52,16 @@ type CompareCmd struct {
 
 // Help is what seckill compare --help says below its flags.
 func (CompareCmd) Help() string {
-	return fmt.Sprintf(`Each strategy is also shown as a ratio to floors, measured in turn with the strategies at the same concurrency:
+	return fmt.Sprintf(`Each strategy is also shown as a ratio to baselines, measured in the same rounds at the same concurrency:
 a bare gin handler, a bare Redis INCR, a bare UPDATE of one row, and the transaction of the strategy conditional without HTTP.
 
---against compares ratios to the floor where both results have one, because machines have good and bad days; else rates.
+--against compares ratios to a baseline if both results have one, because the speed of a machine varies from day to day;
+otherwise rates.
 
-Exit status: %d the correct ones held and the broken ones were caught, %d one that is to hold oversold,
-%d one lost or undersold, %d one stood still while buyers asked, %d a broken one was not caught, %d slower than --against by more than --limit, or another
-verdict, %d interrupted, or a run was not valid, %d the result could not be written where it should be (it is on standard
-output or in the file that is named then), %d wrong command line.`,
+Exit status: %d correct strategies held and broken ones were caught, %d one that must hold oversold, %d one lost or undersold,
+%d one stood still while buyers asked, %d a broken one was not caught, %d slower than --against by more than --limit, or
+another verdict, %d interrupted, or a run was not valid, %d the result could not be written where it should be (the message
+names the file that has it, or it is on standard output), %d wrong command line.`,
 		compare.ExitAsKnown, compare.ExitOversold, compare.ExitLost, compare.ExitBlocked, compare.ExitMissed,
 		compare.ExitChanged, compare.ExitNotValid, statusFailed, statusUsage)
 }
@@ -116,13 +117,13 @@ func (c *CompareCmd) readOlder() (*compare.Result, error) {
 	return older, nil
 }
 
-// chose: strategies that were left out on purpose are not missed.
+// chose reports whether a strategy takes part; others are not reported as gone.
 func (c *CompareCmd) chose(name string) bool {
 	return slices.ContainsFunc(c.chosen, func(i catalog.Info) bool { return i.Name == name })
 }
 
 func (c *CompareCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
-	if err := c.CompareOutput.prepare(); err != nil {
+	if err := c.CompareOutput.of(&compare.Result{}).prepare(); err != nil {
 		return err
 	}
 	where, err := c.where(ctx, stderr)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -9,10 +8,11 @@ import (
 
 	"seckill/internal/bench"
 	"seckill/internal/figures"
+	"seckill/internal/measure"
 	"seckill/loadtest/compare"
 )
 
-// FiguresCmd puts results that were measured before where people read them.
+// FiguresCmd puts stored results into the README and the lessons.
 type FiguresCmd struct {
 	Compare string `type:"existingfile" required:"" help:"What seckill compare --json wrote." placeholder:"FILE"`
 	Locks   string `type:"existingfile" required:"" help:"What seckill bench locks --json wrote." placeholder:"FILE"`
@@ -34,17 +34,8 @@ func (c *FiguresCmd) Run() error {
 	var sales compare.Result
 	var locks bench.Report
 	claims := bench.Claims{Report: &bench.Report{}}
-	for _, from := range []struct {
-		file string
-		to   any
-	}{{c.Compare, &sales}, {c.Locks, &locks}, {c.Claims, &claims}} {
-		data, err := os.ReadFile(from.file)
-		if err != nil {
-			return err
-		}
-		if err := json.Unmarshal(data, from.to); err != nil {
-			return fmt.Errorf("%s: %w", from.file, err)
-		}
+	if err := errors.Join(readJSON(c.Compare, &sales), readJSON(c.Locks, &locks), readJSON(c.Claims, &claims)); err != nil {
+		return err
 	}
 	if err := sales.Check(); err != nil {
 		return fmt.Errorf("%s: %w", c.Compare, err)
@@ -60,6 +51,18 @@ func (c *FiguresCmd) Run() error {
 	}
 	if c.Readme != "" {
 		return set.PutIntoReadme(c.Readme)
+	}
+	return nil
+}
+
+func readJSON(file string, to any) error {
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := measure.ReadJSON(f, to); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
 	}
 	return nil
 }

@@ -1,38 +1,36 @@
-// Package bench measures locks on real servers: our own beside those that
-// others have made, in one run. Machines differ from each other, and from
-// themselves an hour later, so what counts are ratios within a run. Rounds
-// alternate their order (A B C, C B A, …), so that drift hits all alike.
+// Package bench measures locks on real servers: the program's own beside those
+// of other libraries, in one run.
 //
-// Every holder increments a counter that nothing protects but the lock; a lock
-// whose counter is not exact let two in, and its figures mean nothing.
+// Every holder increments a counter that only the lock protects. A lock whose
+// counter is not exact let two holders in, and its figures are void.
 package bench
 
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"seckill/internal/backend"
+	"seckill/internal/measure"
 )
 
 // Options of a run.
 type Options struct {
-	Backends    backend.Config
-	Contestants []Contestant
+	Backends   backend.Config
+	Candidates []Candidate
 
-	Contenders []int         // how many wait for one lock at a time, such as 8, 64
-	Instances  int           // over how many processes' connections they are spread
-	Hold       time.Duration // how long each holds it
+	Contenders []int         // how many compete for one lock at a time, such as 8, 64
+	Instances  int           // processes whose connections they are spread over
+	Hold       time.Duration // how long each holds the lock
 	Rounds     int
-	For        time.Duration // one pass; longer where it is too short for all to have their turns
+	For        time.Duration // one pass; longer where contenders would not all get their turns
 
-	// Progress is told of each pass before it begins.
+	// Progress is called before each pass.
 	Progress func(done, total int, what string)
 }
 
 // turns is how often each contender of a fair lock gets it in one pass, at
-// least: of fewer, fewest/most says nothing.
+// least; with fewer, fewest/most says nothing.
 const turns = 10
 
 // A Scene is a lock under one number of contenders.
@@ -40,15 +38,15 @@ type Scene struct {
 	Contenders int     `json:"contenders"` // 1: uncontended, acquired and released without a pause
 	Commands   float64 `json:"commands_per_acquisition"`
 	Passes     []Pass  `json:"passes"`
-	Error      string  `json:"error,omitempty"` // what kept it from being measured
+	Error      string  `json:"error,omitempty"` // why it could not be measured
 }
 
-// SceneFigures are what a Scene's rounds come to.
+// SceneFigures summarize a Scene's rounds.
 type SceneFigures struct {
-	Rate, WaitP50, WaitP99, Fairness Spread
+	Rate, WaitP50, WaitP99, Fairness measure.Spread
 }
 
-// Figures of a scene; ok is false where it could not be measured.
+// Figures of a scene; ok is false if it could not be measured.
 func (s Scene) Figures() (f SceneFigures, ok bool) {
 	if s.Error != "" || len(s.Passes) == 0 || s.lost() > 0 {
 		return f, false
@@ -64,62 +62,52 @@ type Result struct {
 	Scenes  []Scene `json:"scenes"`
 }
 
-// Run measures. When it is broken off, what was measured until then is
-// returned with the error; a lock that fails has an error in its Scene and
-// stops nobody else.
+// Run measures all candidates. If ctx ends first, Run returns the figures until
+// then with the error. A lock that fails has an error in its Scene and does not
+// stop the others.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	r := newReport(o)
-	scenes := append([]int{1}, o.Contenders...)
-	total, done := len(o.Contestants)*len(scenes)*(o.Rounds+1), 0
-	for _, c := range o.Contestants {
+	defer r.compare()
+	crowds := append([]int{1}, o.Contenders...)
+	for _, c := range o.Candidates {
 		result := &Result{Name: c.Name, Foreign: c.Foreign, Terms: c.Terms}
-		for _, n := range scenes {
+		for _, n := range crowds {
 			result.Scenes = append(result.Scenes, Scene{Contenders: n})
 		}
 		r.Locks = append(r.Locks, result)
 	}
-	order := ascending(len(o.Contestants))
-	for round := range o.Rounds + 1 { // the last one counts commands
-		for s, n := range scenes {
-			for _, i := range order {
-				c, scene := o.Contestants[i], &r.Locks[i].Scenes[s]
-				o.Progress(done, total, fmt.Sprintf("%s, %s", c.Name, crowd(n)))
-				done++
-				if scene.Error != "" {
-					continue
-				}
-				var err error
-				if round < o.Rounds {
-					var pass Pass
-					if pass, err = c.pass(ctx, o, o.shape(n)); err == nil {
-						pass.Round = round + 1
-						scene.Passes = append(scene.Passes, pass)
-					}
-				} else {
-					counting := o.shape(n)
-					counting.measured /= 4
-					scene.Commands, err = c.commands(ctx, o, counting)
-				}
-				if ctx.Err() != nil {
-					r.compare()
-					return r, context.Cause(ctx)
-				}
-				if err != nil {
-					scene.Error = err.Error()
-				}
-			}
+	for turn := range measure.Turns(o.Rounds+1, len(crowds)*len(o.Candidates)) { // the last round counts commands
+		s, i := turn.Subject/len(o.Candidates), turn.Subject%len(o.Candidates)
+		c, scene := o.Candidates[i], &r.Locks[i].Scenes[s]
+		o.Progress(turn.Done, turn.Total, c.Name+", "+crowd(scene.Contenders))
+		if scene.Error != "" {
+			continue
 		}
-		slices.Reverse(order)
+		err := c.turn(ctx, o, turn.Round, scene)
+		if ctx.Err() != nil {
+			return r, context.Cause(ctx)
+		}
+		if err != nil {
+			scene.Error = err.Error()
+		}
 	}
-	r.compare()
 	return r, nil
 }
 
-func ascending(n int) (order []int) {
-	for i := range n {
-		order = append(order, i)
+func (c Candidate) turn(ctx context.Context, o Options, round int, scene *Scene) error {
+	s := o.shape(scene.Contenders)
+	if round > o.Rounds {
+		s.measured /= 4
+		var err error
+		scene.Commands, err = c.commands(ctx, o.Backends, s)
+		return err
 	}
-	return order
+	pass, err := c.pass(ctx, o.Backends, s)
+	if err == nil {
+		pass.Round = round
+		scene.Passes = append(scene.Passes, pass)
+	}
+	return err
 }
 
 func crowd(contenders int) string {

@@ -13,12 +13,13 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lab/labtest"
+	"seckill/internal/measure"
 	"seckill/strategies"
 )
 
 func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 
-func ourLock(t testing.TB, name string) Contestant {
+func ourLock(t testing.TB, name string) Candidate {
 	t.Helper()
 	for _, info := range strategies.All() {
 		if info.Name == name {
@@ -26,27 +27,27 @@ func ourLock(t testing.TB, name string) Contestant {
 		}
 	}
 	t.Fatalf("there is no strategy %q", name)
-	return Contestant{}
+	return Candidate{}
 }
 
 // oneOfEach of our locks, for each backend.
 var oneOfEach = []string{"redis-watchdog", "redlock", "zk", "etcd", "get-lock", "lock-insert"}
 
 // short is a run that is over soon.
-func short(t testing.TB, contestants ...Contestant) Options {
+func short(t testing.TB, candidates ...Candidate) Options {
 	var needs []backend.Capability
-	for _, c := range contestants {
+	for _, c := range candidates {
 		needs = append(needs, c.Needs...)
 	}
 	return Options{
-		Backends: labtest.Start(t, needs...).Config(), Contestants: contestants, Contenders: []int{4}, Instances: 2,
+		Backends: labtest.Start(t, needs...).Config(), Candidates: candidates, Contenders: []int{4}, Instances: 2,
 		Hold: time.Millisecond, Rounds: 2, For: 400 * time.Millisecond, Progress: func(int, int, string) {},
 	}
 }
 
 // Every foreign lock, and one of ours for each backend, is measured: figures
 // are there, commands are counted, and the counter under the lock is exact.
-func TestEveryContestantIsMeasured(t *testing.T) {
+func TestEveryCandidateIsMeasured(t *testing.T) {
 	all := Foreign(catalog.DefaultSettings())
 	for _, name := range oneOfEach {
 		all = append(all, ourLock(t, name))
@@ -94,8 +95,8 @@ func TestEveryContestantIsMeasured(t *testing.T) {
 		t.Errorf("%d ratios have a goal, want 3: %+v", goals, r.Ratios)
 	}
 	for _, write := range []func(*bytes.Buffer) error{
-		func(b *bytes.Buffer) error { return WriteText(b, r.Tables()) },
-		func(b *bytes.Buffer) error { return WriteMarkdown(b, r.Tables()) },
+		func(b *bytes.Buffer) error { return measure.WriteText(b, r.Tables()) },
+		func(b *bytes.Buffer) error { return measure.WriteMarkdown(b, r.Tables()) },
 		func(b *bytes.Buffer) error { return r.WriteJSON(b) },
 	} {
 		var b bytes.Buffer
@@ -121,7 +122,7 @@ func TestOverlapIsSeen(t *testing.T) {
 		t.Fatalf("overlaps of %v were seen, want redis-random-key alone", got)
 	}
 	var b bytes.Buffer
-	if err := WriteText(&b, r.Tables()); err != nil {
+	if err := measure.WriteText(&b, r.Tables()); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"overlap seen", "NOT VALID: redis-random-key"} {
@@ -133,7 +134,7 @@ func TestOverlapIsSeen(t *testing.T) {
 
 // One lock that fails, or is never handed on, stops nobody else.
 func TestOneFailureStopsNobodyElse(t *testing.T) {
-	broken := Contestant{Name: "broken", open: func(_ context.Context, p *place) error {
+	broken := Candidate{Name: "broken", open: func(_ context.Context, p *place) error {
 		for range p.contenders {
 			p.takers = append(p.takers, func(context.Context) (func(context.Context) error, error) {
 				return nil, errors.New("no such luck")
@@ -202,7 +203,7 @@ func TestLeaseSweepShowsShortLeases(t *testing.T) {
 
 // The uncontended round: profile it with -cpuprofile.
 func BenchmarkUncontended(b *testing.B) {
-	for _, c := range append([]Contestant{ourLock(b, "redis-watchdog")}, Foreign(catalog.DefaultSettings())[:3]...) {
+	for _, c := range append([]Candidate{ourLock(b, "redis-watchdog")}, Foreign(catalog.DefaultSettings())[:3]...) {
 		b.Run(c.Name, func(b *testing.B) {
 			p, err := c.at(b.Context(), labtest.Start(b, backend.Redis).Config(), 1, 1)
 			if err != nil {

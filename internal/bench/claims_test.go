@@ -1,28 +1,31 @@
 package bench
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
+
+	"seckill/internal/measure"
 )
 
-// Every sentence of the articles that the lab answers is there, with a figure
-// or a proof and a command, whatever was measured of it.
+// Every statement of the articles that the lab answers has a figure or a proof
+// and a command, whatever was measured of it.
 func TestClaims(t *testing.T) {
-	proof := func(strategy, question string) string {
-		switch {
-		case strategy == "redis-counter" && question == "lost-reply", strategy == "zk" && question == "lease-end":
-			return "✗"
-		case question == "dead-holder":
-			return "✓ after 2.0 s"
+	m := &measure.Matrix{}
+	for _, name := range []string{"redis-lua", "redis-watchdog", "zk", "redis-counter", "mysql-counter"} {
+		row := measure.MatrixRow{Strategy: name, Cells: map[string]measure.Cell{}}
+		for _, q := range []string{"dead-holder", "lease-end", "lost-reply", "oversell"} {
+			row.Cells[q] = measure.Cell{Answer: "holds"}
+			if q == "dead-holder" {
+				row.Cells[q] = measure.Cell{Answer: "holds", Wait: 2}
+			}
 		}
-		return "✓"
+		m.Rows = append(m.Rows, row)
 	}
-	for _, proof := range []Proof{proof, nil} {
-		c := Claims{Report: &Report{}, Proof: proof, Polls: []Setting{{Poll: 1}, {Poll: 50}}, Leases: []Setting{{Lease: 2.5}}}
+	m.Rows[2].Cells["lease-end"], m.Rows[3].Cells["lost-reply"] = measure.Cell{Answer: "breaks"}, measure.Cell{Answer: "breaks"}
+	for _, matrix := range []*measure.Matrix{m, nil} {
+		c := Claims{Report: &Report{}, Matrix: matrix, Polls: []SweepPoint{{Poll: 1}, {Poll: 50}}, Leases: []SweepPoint{{Lease: 2.5}}}
 		c.Judge(5 * time.Millisecond)
 		articles := map[string]int{}
 		for _, x := range c.All {
@@ -46,7 +49,7 @@ func TestClaims(t *testing.T) {
 		text := strings.Join(all, "\n")
 		want := []string{"the end of a lease under its holder: redis-lua ✓, redis-watchdog ✓, zk ✗", "redis-lua ✓ after 2.0 s",
 			"redis-counter by a lost reply; mysql-counter by nothing"}
-		if proof == nil {
+		if matrix == nil {
 			want = []string{"zk not proven"}
 		}
 		for _, w := range want {
@@ -54,22 +57,5 @@ func TestClaims(t *testing.T) {
 				t.Errorf("%q is not in\n%s", w, text)
 			}
 		}
-	}
-}
-
-func TestProseKeepsToItsWidth(t *testing.T) {
-	long := strings.Repeat("words and more ", 30)
-	var b bytes.Buffer
-	if err := WriteText(&b, []Table{{Title: "Words", Head: []string{"article", "says", "this run", command}, Prose: true,
-		Rows: [][]string{{"A", long, long, "seckill " + strings.Repeat("x", 200)}}, Notes: []string{long}}}); err != nil {
-		t.Fatal(err)
-	}
-	for _, line := range strings.Split(b.String(), "\n") {
-		if utf8.RuneCountInString(line) > proseWidth && !strings.HasPrefix(line, "     $ seckill x") {
-			t.Errorf("%d columns: %q", utf8.RuneCountInString(line), line)
-		}
-	}
-	if n := strings.Count(strings.Join(strings.Fields(b.String()), " "), "words and more"); n != 90 {
-		t.Errorf("%d of 90 words are there", n)
 	}
 }

@@ -1,11 +1,11 @@
 package bench
 
 import (
-	"bytes"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
+
+	"seckill/internal/measure"
 )
 
 func TestPercentile(t *testing.T) {
@@ -24,23 +24,7 @@ func TestPercentile(t *testing.T) {
 	}
 }
 
-func TestSpread(t *testing.T) {
-	for _, c := range []struct {
-		values []float64
-		want   Spread
-	}{
-		{nil, Spread{}},
-		{[]float64{3}, Spread{3, 3, 3}},
-		{[]float64{5, 1, 2}, Spread{2, 1, 5}},
-		{[]float64{4, 1, 2, 3}, Spread{2.5, 1, 4}},
-	} {
-		if got := SpreadOf(c.values); got != c.want {
-			t.Errorf("spread of %v is %+v, want %+v", c.values, got, c.want)
-		}
-	}
-}
-
-// Ratios are taken round by round, and judged by the median.
+// Ratios are taken within a round, and judged by the median.
 func TestRatiosOfARun(t *testing.T) {
 	passes := func(rates ...float64) (all []Pass) {
 		for i, r := range rates {
@@ -53,7 +37,7 @@ func TestRatiosOfARun(t *testing.T) {
 		{Name: GoZooKeeper, Foreign: true, Scenes: []Scene{{Contenders: 1, Passes: passes(20, 100, 10)}}},
 	}}
 	r.compare()
-	if len(r.Ratios) != 1 || r.Ratios[0].Ratio != (Spread{2, 0.5, 3}) || !r.Ratios[0].Met() {
+	if len(r.Ratios) != 1 || r.Ratios[0].Ratio != (measure.Spread{Median: 2, Low: 0.5, High: 3}) || !r.Ratios[0].Met() {
 		t.Errorf("ratios %+v, want one: 2 (0.5 to 3), met", r.Ratios)
 	}
 	r.Locks[0].Scenes[0].Passes = passes(10, 300, 9)
@@ -61,7 +45,7 @@ func TestRatiosOfARun(t *testing.T) {
 	if r.Ratios[0].Met() {
 		t.Errorf("%+v is met", r.Ratios[0])
 	}
-	bound := Ratio{Goal: 1.3, AtMost: true, Ratio: Spread{Median: 1.4}}
+	bound := Ratio{Goal: 1.3, AtMost: true, Ratio: measure.Spread{Median: 1.4}}
 	if bound.Met() {
 		t.Errorf("%+v is met", bound)
 	}
@@ -94,25 +78,6 @@ func TestWireCountsCommands(t *testing.T) {
 	for op, want := range map[byte]int{0: 0, 1: 1, 4: 1, 8: 1, 11: 0, 101: 0} {
 		if got := zooKeeperRequests()(request(op)); got != want {
 			t.Errorf("ZooKeeper's operation %d counts as %d, want %d", op, got, want)
-		}
-	}
-}
-
-func TestTables(t *testing.T) {
-	tables := []Table{{Title: "Locks", Head: []string{"lock", "locks/s"},
-		Rows: [][]string{{"a|b", "5.00"}, {"ü", "100"}}, Notes: []string{"It rained."}}}
-	for _, c := range []struct {
-		write func(*bytes.Buffer) error
-		want  string
-	}{
-		{func(b *bytes.Buffer) error { return WriteText(b, tables) },
-			"Locks\n\n  lock  locks/s\n  a|b      5.00\n  ü         100\n\nIt rained.\n"},
-		{func(b *bytes.Buffer) error { return WriteMarkdown(b, tables) },
-			"### Locks\n\n| lock | locks/s |\n|---|--:|\n| a\\|b | 5.00 |\n| ü | 100 |\n\nIt rained.\n"},
-	} {
-		var b bytes.Buffer
-		if err := c.write(&b); err != nil || b.String() != c.want {
-			t.Errorf("%v, got\n%s\nwant\n%s", err, fmt.Sprintf("%q", b.String()), fmt.Sprintf("%q", c.want))
 		}
 	}
 }

@@ -21,11 +21,11 @@ import (
 	"seckill/internal/catalog"
 )
 
-// Foreign are the locks that others have made, used as their documentation
-// says. Where a library leaves the pause between two attempts to its user, he
-// takes ours; the lease is ours, too.
-func Foreign(s catalog.Settings) []Contestant {
-	return []Contestant{
+// Foreign are the locks of other libraries, used as their documentation says,
+// with our lease. Where a library lets its user choose the pause between two
+// attempts, it is ours, too.
+func Foreign(s catalog.Settings) []Candidate {
+	return []Candidate{
 		stockRedsync(s), stockRedislock(s), stockRueidislock(s), stockGetLock(), stockZooKeeper(), stockEtcd(s),
 	}
 }
@@ -40,8 +40,8 @@ const (
 	MySQLGetLock = "MySQL GET_LOCK"
 )
 
-func stockRedsync(s catalog.Settings) Contestant {
-	return Contestant{
+func stockRedsync(s catalog.Settings) Candidate {
+	return Candidate{
 		Name: Redsync, Key: "redsync", Foreign: true, Needs: []backend.Capability{backend.Redis},
 		Terms: "its own pause of 50 to 250 ms between two attempts",
 		open: func(_ context.Context, p *place) error {
@@ -62,8 +62,8 @@ func stockRedsync(s catalog.Settings) Contestant {
 	}
 }
 
-func stockRedislock(s catalog.Settings) Contestant {
-	return Contestant{
+func stockRedislock(s catalog.Settings) Candidate {
+	return Candidate{
 		Name: Redislock, Key: "redislock", Foreign: true, Needs: []backend.Capability{backend.Redis},
 		Terms: fmt.Sprintf("LinearBackoff of %v", s.LockPoll),
 		open: func(_ context.Context, p *place) error {
@@ -89,10 +89,10 @@ func stockRedislock(s catalog.Settings) Contestant {
 	}
 }
 
-func stockRueidislock(s catalog.Settings) Contestant {
-	return Contestant{
+func stockRueidislock(s catalog.Settings) Candidate {
+	return Candidate{
 		Name: Rueidislock, Key: "rueidislock", Foreign: true, Needs: []backend.Capability{backend.Redis},
-		Terms: "one key, told by client-side caching",
+		Terms: "one key, notified by client-side caching",
 		open: func(_ context.Context, p *place) error {
 			return p.each(func(in *backend.Instance) (func() (taker, error), error) {
 				login, err := backend.ParseRedis(in.Config.RedisAddrs[0])
@@ -122,10 +122,10 @@ func stockRueidislock(s catalog.Settings) Contestant {
 	}
 }
 
-func stockGetLock() Contestant {
-	return Contestant{
+func stockGetLock() Candidate {
+	return Candidate{
 		Name: MySQLGetLock, Key: "get-lock", Foreign: true, Needs: []backend.Capability{backend.RowLocks},
-		Terms: "a pinned connection for each contender, and nothing watched",
+		Terms: "a pinned connection per contender, without a watchdog",
 		open: func(ctx context.Context, p *place) error {
 			take, free := fmt.Sprintf("SELECT GET_LOCK('%s', 3600)", lockName(p.sku)),
 				fmt.Sprintf("SELECT RELEASE_LOCK('%s')", lockName(p.sku))
@@ -160,8 +160,8 @@ func one(ctx context.Context, conn *sql.Conn, query string) error {
 	return nil
 }
 
-func stockZooKeeper() Contestant {
-	return Contestant{
+func stockZooKeeper() Candidate {
+	return Candidate{
 		Name: GoZooKeeper, Key: "go-zookeeper", Foreign: true, Needs: []backend.Capability{backend.ZooKeeper},
 		Terms: "one connection for all contenders of an instance",
 		open: func(ctx context.Context, p *place) error {
@@ -174,7 +174,7 @@ func stockZooKeeper() Contestant {
 					return nil, err
 				}
 				p.closers = append(p.closers, func() error { conn.Close(); return nil })
-				stop := context.AfterFunc(ctx, conn.Close) // its Lock knows no context
+				stop := context.AfterFunc(ctx, conn.Close) // its Lock takes no context
 				p.closers = append(p.closers, func() error { stop(); return nil })
 				return func() (taker, error) {
 					l := zk.NewLock(conn, lockPath(p.sku), zk.WorldACL(zk.PermAll))
@@ -191,10 +191,10 @@ type silent struct{}
 
 func (silent) Printf(string, ...any) {}
 
-func stockEtcd(s catalog.Settings) Contestant {
-	return Contestant{
+func stockEtcd(s catalog.Settings) Candidate {
+	return Candidate{
 		Name: EtcdMutex, Key: "etcd-mutex", Foreign: true, Needs: []backend.Capability{backend.Etcd},
-		Terms: "a session for each contender",
+		Terms: "a session per contender",
 		open: func(_ context.Context, p *place) error {
 			return p.each(func(in *backend.Instance) (func() (taker, error), error) {
 				return func() (taker, error) {

@@ -9,40 +9,41 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"seckill/internal/backend"
+	"seckill/internal/measure"
 	"seckill/internal/tap"
 )
 
 // A Pass is one measurement of one lock. Times are in milliseconds.
 type Pass struct {
 	Round int     `json:"round"`
-	Locks int     `json:"locks"` // taken within the time that was measured
+	Locks int     `json:"locks"` // acquired within the measured time
 	Rate  float64 `json:"locks_per_second"`
 
-	// How long an acquisition took, of all that were begun within the time,
-	// those that came to their end later included.
+	// How long an acquisition took, of all that began within the measured time,
+	// even if they ended later.
 	WaitP50 float64 `json:"wait_p50_ms"`
 	WaitP99 float64 `json:"wait_p99_ms"`
 
-	// From the moment a holder began to give the lock back until the next one
-	// had it, who had been waiting for it by then.
+	// From the start of a release until the next holder, already waiting, had
+	// the lock.
 	HandoverP50 float64 `json:"handover_p50_ms"`
 	HandoverP99 float64 `json:"handover_p99_ms"`
 
 	Fewest int `json:"fewest_per_contender"`
 	Most   int `json:"most_per_contender"`
 
-	// Taken counts all acquisitions, those before and after that time included.
+	// Taken counts all acquisitions, also before and after the measured time.
 	Taken int `json:"taken"`
-	// Lost is how many increments of an unprotected counter, each made under
-	// the lock, were overwritten: not 0 means that two held it at a time.
+	// Lost counts overwritten increments of the counter under the lock: other
+	// than 0, two held it at a time.
 	Lost int `json:"lost_updates"`
-	// Gone is how many holders found that the lock was not theirs any more
-	// when they gave it back.
+	// Gone counts holders whose lock had ended before they released it.
 	Gone int `json:"gone_before_release"`
 }
 
-// Fairness is fewest/most per contender: 1 is even, 0 means that somebody got
-// nothing.
+// Fairness is fewest/most locks per contender: 1 is even, 0 means that one got
+// none.
 func (p Pass) Fairness() float64 {
 	if p.Most == 0 {
 		return 0
@@ -50,23 +51,23 @@ func (p Pass) Fairness() float64 {
 	return float64(p.Fewest) / float64(p.Most)
 }
 
-// A shape is what the contenders of a pass do, and for how long.
+// A shape is what the contenders of a pass do, and how long.
 type shape struct {
 	contenders, instances int
-	hold                  func() time.Duration // nil: give back at once
+	hold                  func() time.Duration // nil: release at once
 	warm, measured        time.Duration
 }
 
-// A race is a pass that runs.
+// A race is a pass under way.
 type race struct {
 	shape
 	begin, end time.Time
 	counter    unprotected
 	all, gone  atomic.Int64
-	freed      atomic.Int64 // when the last holder began to give it back, since begin
+	freed      atomic.Int64 // start of the last release, in nanoseconds since begin
 }
 
-// A lane is what one contender has seen.
+// A lane is what one contender measured.
 type lane struct {
 	locks           int
 	waits, handover []time.Duration
@@ -78,7 +79,7 @@ func (s shape) run(ctx context.Context, p *place) (Pass, error) {
 	r := &race{shape: s, begin: now.Add(s.warm), end: now.Add(s.warm + s.measured)}
 	lanes := make([]lane, len(p.takers))
 	all, racing := errgroup.WithContext(ctx)
-	// What is held is given back although the race is over, or broken off.
+	// Locks are released even after the race ended or was interrupted.
 	freeing, cancel := context.WithDeadline(context.WithoutCancel(ctx), r.end.Add(time.Minute))
 	defer cancel()
 	for i, take := range p.takers {
@@ -143,31 +144,31 @@ func (r *race) result(lanes []lane) Pass {
 }
 
 // percentile is the smallest value that at least p percent do not exceed, in
-// milliseconds; 0 of none.
+// milliseconds; 0 without values.
 func percentile(all []time.Duration, p int) float64 {
 	if len(all) == 0 {
 		return 0
 	}
 	slices.Sort(all)
-	return milliseconds(all[(len(all)*p+99)/100-1])
+	return measure.Milliseconds(all[(len(all)*p+99)/100-1])
 }
 
-// patience is how much longer than planned a pass may take: to connect, and to
-// hand the lock round once more at its end. Some locks forget to wake the last
-// who wait.
-const patience = 20 * time.Second
+// grace is how much longer than planned a pass may take: to connect, and to
+// hand the lock round once more at its end. Some locks fail to wake the last
+// waiters.
+const grace = 20 * time.Second
 
-var errStalled = errors.New("it stalled: some contender did not get the lock, or could not give it back")
+var errStalled = errors.New("it stalled: a contender did not get the lock, or could not release it")
 
 func (s shape) limit(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(ctx, s.warm+s.measured+patience, errStalled)
+	return context.WithTimeoutCause(ctx, s.warm+s.measured+grace, errStalled)
 }
 
 // pass measures a lock once.
-func (c Contestant) pass(ctx context.Context, o Options, s shape) (Pass, error) {
+func (c Candidate) pass(ctx context.Context, b backend.Config, s shape) (Pass, error) {
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
-	p, err := c.at(ctx, o.Backends, s.contenders, s.instances)
+	p, err := c.at(ctx, b, s.contenders, s.instances)
 	if err != nil {
 		return Pass{}, err
 	}
@@ -175,20 +176,20 @@ func (c Contestant) pass(ctx context.Context, o Options, s shape) (Pass, error) 
 	return pass, errors.Join(err, p.close())
 }
 
-// commands counts what is sent to the backends for each acquisition. It is a
-// pass apart: counting takes time.
-func (c Contestant) commands(ctx context.Context, o Options, s shape) (float64, error) {
+// commands counts what is sent to the backends per acquisition, in a separate
+// pass because counting takes time.
+func (c Candidate) commands(ctx context.Context, b backend.Config, s shape) (float64, error) {
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
-	p, err := c.at(ctx, o.Backends, s.contenders, s.instances)
+	p, err := c.at(ctx, b, s.contenders, s.instances)
 	if err != nil {
 		return 0, err
 	}
 	var seen tap.Counter
 	pass, err := s.run(tap.With(ctx, &seen), p)
 	sent := p.sent.commands.Load()
-	for _, backend := range []string{tap.SQL, tap.Redis, tap.ZooKeeper, tap.Etcd} {
-		sent += seen.Count(backend)
+	for _, name := range []string{tap.SQL, tap.Redis, tap.ZooKeeper, tap.Etcd} {
+		sent += seen.Count(name)
 	}
 	if pass.Taken == 0 {
 		return 0, errors.Join(err, p.close())

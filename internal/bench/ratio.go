@@ -1,15 +1,17 @@
 package bench
 
-// A Ratio compares one of our locks with a foreign one (or with nobody: the
-// figure itself), round by round within one run.
+import "seckill/internal/measure"
+
+// A Ratio compares one of our locks with a foreign one within each round.
+// Without a foreign one it is the figure itself.
 type Ratio struct {
-	Ours       string  `json:"ours"`
-	Foreign    string  `json:"foreign,omitempty"`
-	Contenders int     `json:"contenders"`
-	Measure    string  `json:"measure"`
-	Ratio      Spread  `json:"ratio"`
-	Goal       float64 `json:"goal,omitempty"` // 0: none
-	AtMost     bool    `json:"at_most"`        // the goal is a bound from above; less is better
+	Ours       string         `json:"ours"`
+	Foreign    string         `json:"foreign,omitempty"`
+	Contenders int            `json:"contenders"`
+	Measure    string         `json:"measure"`
+	Ratio      measure.Spread `json:"ratio"`
+	Goal       float64        `json:"goal,omitempty"` // 0: none
+	AtMost     bool           `json:"at_most"`        // the goal is an upper bound; less is better
 }
 
 // Met reports whether the median reaches the goal.
@@ -30,13 +32,13 @@ var peers = []struct {
 	{"get-lock", []string{MySQLGetLock}},
 }
 
-// anyCrowd is the number of contenders of a goal for all of them.
+// anyCrowd marks a goal for every number of contenders.
 const anyCrowd = 0
 
 var goals = []struct {
 	ours, foreign string
 	contenders    int
-	measure       measure
+	figure        figure
 	goal          float64
 	atMost        bool
 }{
@@ -52,9 +54,9 @@ var goals = []struct {
 func (r *Report) compare() {
 	r.Ratios = []Ratio{}
 	seen := map[Ratio]bool{}
-	add := func(ours, foreign string, contenders int, m measure, goal float64, atMost bool) {
-		key := Ratio{Ours: ours, Foreign: foreign, Contenders: contenders, Measure: m.name}
-		if seen[key] {
+	add := func(ours, foreign string, contenders int, f figure, goal float64, atMost bool) {
+		ratio := Ratio{Ours: ours, Foreign: foreign, Contenders: contenders, Measure: f.name}
+		if seen[ratio] {
 			return
 		}
 		a, ok := r.scene(ours, contenders)
@@ -62,15 +64,19 @@ func (r *Report) compare() {
 		if !ok || foreign != "" && !both {
 			return
 		}
-		seen[key] = true
-		key.Ratio, key.Goal, key.AtMost = ratios(a, b, m), goal, atMost
-		r.Ratios = append(r.Ratios, key)
+		seen[ratio] = true
+		figures := a.series(f)
+		if foreign != "" {
+			figures = figures.Over(b.series(f))
+		}
+		ratio.Ratio, ratio.Goal, ratio.AtMost = figures.Spread(), goal, atMost
+		r.Ratios = append(r.Ratios, ratio)
 	}
 	crowds := r.crowds()
 	for _, g := range goals {
 		for _, n := range crowds {
 			if g.contenders == n || g.contenders == anyCrowd {
-				add(g.ours, g.foreign, n, g.measure, g.goal, g.atMost)
+				add(g.ours, g.foreign, n, g.figure, g.goal, g.atMost)
 			}
 		}
 	}
@@ -93,20 +99,4 @@ func (r *Report) crowds() (all []int) {
 		}
 	}
 	return all
-}
-
-// ratios divides a's figure of each round by b's; without a b it is a's alone.
-func ratios(a, b Scene, m measure) Spread {
-	var values []float64
-	for _, p := range a.Passes {
-		if len(b.Passes) == 0 {
-			values = append(values, m.of(p))
-		}
-		for _, q := range b.Passes {
-			if p.Round == q.Round && m.of(q) > 0 {
-				values = append(values, m.of(p)/m.of(q))
-			}
-		}
-	}
-	return SpreadOf(values)
 }

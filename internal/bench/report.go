@@ -1,20 +1,19 @@
 package bench
 
 import (
-	"encoding/json"
 	"io"
-	"runtime"
 	"slices"
 	"time"
 
 	"seckill/internal/backend"
+	"seckill/internal/measure"
 )
 
-// A Report is what one run has measured.
+// A Report is what one run measured.
 type Report struct {
 	Command   string           `json:"command"`
 	Began     time.Time        `json:"began"`
-	Machine   Machine          `json:"machine"`
+	Machine   measure.Machine  `json:"machine"`
 	Servers   []backend.Status `json:"servers"`
 	HoldMS    float64          `json:"hold_ms"`
 	Instances int              `json:"instances"`
@@ -23,36 +22,24 @@ type Report struct {
 	Ratios    []Ratio          `json:"ratios"`
 }
 
-// A Machine is where it ran.
-type Machine struct {
-	OS   string `json:"os"`
-	Arch string `json:"arch"`
-	CPUs int    `json:"cpus"`
-	Go   string `json:"go"`
-}
-
 func newReport(o Options) *Report {
-	return &Report{
-		Began: time.Now(), Machine: Machine{runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version()},
-		HoldMS: milliseconds(o.Hold), Instances: o.Instances, Rounds: o.Rounds,
-		Ratios: []Ratio{},
-	}
+	return &Report{Began: time.Now(), Machine: measure.ThisMachine(), HoldMS: measure.Milliseconds(o.Hold),
+		Instances: o.Instances, Rounds: o.Rounds, Ratios: []Ratio{}}
 }
 
-// Overlaps are the locks that let two in at a time.
-func (r *Report) Overlaps() (names []string) {
-	for _, l := range r.Locks {
-		if slices.ContainsFunc(l.Scenes, func(s Scene) bool { return s.lost() > 0 }) {
-			names = append(names, l.Name)
-		}
-	}
-	return names
+// Overlaps names the locks that let two holders in at a time.
+func (r *Report) Overlaps() []string {
+	return r.locks(func(s Scene) bool { return s.lost() > 0 })
 }
 
-// Failed are the locks that could not be measured as they should.
-func (r *Report) Failed() (names []string) {
+// Failed names the locks that could not be measured in full.
+func (r *Report) Failed() []string {
+	return r.locks(func(s Scene) bool { return s.Error != "" })
+}
+
+func (r *Report) locks(with func(Scene) bool) (names []string) {
 	for _, l := range r.Locks {
-		if slices.ContainsFunc(l.Scenes, func(s Scene) bool { return s.Error != "" }) {
+		if slices.ContainsFunc(l.Scenes, with) {
 			names = append(names, l.Name)
 		}
 	}
@@ -67,51 +54,27 @@ func (s Scene) lost() (n int) {
 }
 
 // WriteJSON writes the report for programs.
-func (r *Report) WriteJSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(r)
-}
+func (r *Report) WriteJSON(w io.Writer) error { return measure.WriteJSON(w, r) }
 
-// A Spread is a figure of several rounds.
-type Spread struct {
-	Median float64 `json:"median"`
-	Low    float64 `json:"low"`
-	High   float64 `json:"high"`
-}
-
-// SpreadOf several figures. Of an even number of them the median is the mean
-// of the middle two.
-func SpreadOf(values []float64) Spread {
-	if len(values) == 0 {
-		return Spread{}
-	}
-	v := slices.Sorted(slices.Values(values))
-	n := len(v)
-	return Spread{Median: (v[(n-1)/2] + v[n/2]) / 2, Low: v[0], High: v[n-1]}
-}
-
-// A measure is one figure of a pass.
-type measure struct {
+// A figure of a pass.
+type figure struct {
 	name string
 	of   func(Pass) float64
 }
 
 var (
-	rate     = measure{"locks/s", func(p Pass) float64 { return p.Rate }}
-	waitP50  = measure{"p50 wait", func(p Pass) float64 { return p.WaitP50 }}
-	waitP99  = measure{"p99 wait", func(p Pass) float64 { return p.WaitP99 }}
-	handover = measure{"hand-over", func(p Pass) float64 { return p.HandoverP50 }}
-	fairness = measure{"fewest/most", Pass.Fairness}
+	rate     = figure{"locks/s", func(p Pass) float64 { return p.Rate }}
+	waitP50  = figure{"p50 wait", func(p Pass) float64 { return p.WaitP50 }}
+	waitP99  = figure{"p99 wait", func(p Pass) float64 { return p.WaitP99 }}
+	handover = figure{"hand-over", func(p Pass) float64 { return p.HandoverP50 }}
+	fairness = figure{"fewest/most", Pass.Fairness}
 )
 
-func (s Scene) spread(m measure) Spread {
-	var values []float64
-	for _, p := range s.Passes {
-		values = append(values, m.of(p))
-	}
-	return SpreadOf(values)
+func (s Scene) series(f figure) measure.Series {
+	return measure.SeriesOf(s.Passes, func(p Pass) (int, float64, bool) { return p.Round, f.of(p), true })
 }
+
+func (s Scene) spread(f figure) measure.Spread { return s.series(f).Spread() }
 
 func (r *Report) scene(lock string, contenders int) (Scene, bool) {
 	for _, l := range r.Locks {

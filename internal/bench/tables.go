@@ -3,16 +3,18 @@ package bench
 import (
 	"fmt"
 	"strings"
+
+	"seckill/internal/measure"
 )
 
-// Tables are the report for people: a table for each number of contenders, one
-// of the goals, and one of the other ratios.
-func (r *Report) Tables() []Table {
-	var all []Table
+// Tables are the report for people: one for each number of contenders, one of
+// the goals, and one of the other ratios.
+func (r *Report) Tables() []measure.Table {
+	var all []measure.Table
 	for _, n := range r.crowds() {
 		all = append(all, r.sceneTable(n))
 	}
-	for _, t := range []Table{r.goalTable(), r.ratioTable()} {
+	for _, t := range []measure.Table{r.goalTable(), r.ratioTable()} {
 		if len(t.Rows) > 0 {
 			all = append(all, t)
 		}
@@ -24,10 +26,10 @@ func (r *Report) Tables() []Table {
 	return all
 }
 
-func (r *Report) sceneTable(n int) Table {
-	t := Table{
+func (r *Report) sceneTable(n int) measure.Table {
+	t := measure.Table{
 		Title: "Uncontended: acquire and release, one after the other",
-		Head:  []string{"lock", "locks/s", "p50 ms", "p99 ms", "commands"},
+		Head:  []string{"lock", "locks/s", "p50 ms", "p99 ms", "commands"}, Words: 1,
 	}
 	if n > 1 {
 		t.Title = fmt.Sprintf("%d contenders, each holding %v ms", n, r.HoldMS)
@@ -48,9 +50,9 @@ func (r *Report) sceneTable(n int) Table {
 
 func (s Scene) row(name string, width int) []string {
 	row := []string{name}
-	measures := []measure{rate, waitP50, waitP99}
+	figures := []figure{rate, waitP50, waitP99}
 	if s.Contenders > 1 {
-		measures = append(measures, handover, fairness)
+		figures = append(figures, handover, fairness)
 	}
 	switch {
 	case s.Error != "":
@@ -58,24 +60,24 @@ func (s Scene) row(name string, width int) []string {
 	case s.lost() > 0:
 		row = append(row, fmt.Sprintf("invalid: overlap seen, %d updates lost", s.lost()))
 	case len(s.Passes) > 0:
-		for _, m := range measures {
-			row = append(row, s.spread(m).String())
+		for _, f := range figures {
+			row = append(row, s.spread(f).String())
 		}
 		if s.Commands > 0 {
-			row = append(row, number(s.Commands))
+			row = append(row, measure.Number(s.Commands))
 		}
 	}
 	for len(row) < width {
-		row = append(row, none)
+		row = append(row, measure.None)
 	}
 	return row
 }
 
-// goalTable is what our locks aim at, beside others in this run.
-func (r *Report) goalTable() Table {
-	t := Table{
+// goalTable shows what our locks aim at beside others.
+func (r *Report) goalTable() measure.Table {
+	t := measure.Table{
 		Title: "Goals: ratios within this run",
-		Head:  []string{"ratio", "of", "contenders", "measured", "goal", "met"},
+		Head:  []string{"ratio", "of", "contenders", "measured", "goal", "met"}, Words: 2,
 	}
 	for _, x := range r.Ratios {
 		if x.Goal == 0 {
@@ -93,10 +95,10 @@ func (r *Report) goalTable() Table {
 	return t
 }
 
-func (r *Report) ratioTable() Table {
-	t := Table{
+func (r *Report) ratioTable() measure.Table {
+	t := measure.Table{
 		Title: "Other ratios within this run",
-		Head:  []string{"ratio", "of", "contenders", "measured"},
+		Head:  []string{"ratio", "of", "contenders", "measured"}, Words: 2,
 	}
 	for _, x := range r.Ratios {
 		if x.Goal == 0 {
@@ -114,13 +116,13 @@ func (x Ratio) row() []string {
 	return []string{pair, x.Measure, fmt.Sprint(x.Contenders), x.Ratio.String()}
 }
 
-// remarks say under what conditions it was measured.
+// remarks say how and where the figures were measured.
 func (r *Report) remarks() (notes []string) {
-	figures := fmt.Sprintf("Figures are medians of %d rounds in alternating order, with the lowest and the highest.", r.Rounds)
+	figures := fmt.Sprintf("Figures are medians of %d rounds in alternating order (lowest–highest).", r.Rounds)
 	if r.Rounds == 1 {
-		figures = "One round only: nothing says how far these figures spread."
+		figures = "One round only: the spread of these figures is unknown."
 	}
-	notes = append(notes, figures+" Ratios are taken round by round.")
+	notes = append(notes, figures+" Ratios are taken within a round.")
 	var terms []string
 	for _, l := range r.Locks {
 		if l.Terms != "" {
@@ -137,18 +139,8 @@ func (r *Report) remarks() (notes []string) {
 	}
 	for _, name := range r.Overlaps() {
 		notes = append(notes, fmt.Sprintf(
-			"NOT VALID: %s let two in at a time, the counter under it lost updates. Its figures are those of no lock.", name))
+			"NOT VALID: %s let two holders in at a time: the counter under it lost updates. Its figures are void.", name))
 	}
-	return append(notes, r.where())
-}
-
-func (r *Report) where() string {
-	var servers []string
-	for _, s := range r.Servers {
-		if s.OK {
-			servers = append(servers, fmt.Sprintf("%s (%s)", s.Version, s.Tier))
-		}
-	}
-	return fmt.Sprintf("%s; %d CPUs, %s/%s, %s; %s.\n%s", r.Began.Format("2006-01-02 15:04"), r.Machine.CPUs,
-		r.Machine.OS, r.Machine.Arch, r.Machine.Go, strings.Join(servers, ", "), r.Command)
+	return append(notes, fmt.Sprintf("%s; %s; %s.\n%s", r.Began.Format("2006-01-02 15:04"), r.Machine,
+		strings.Join(measure.Versions(r.Servers), ", "), r.Command))
 }

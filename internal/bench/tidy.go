@@ -12,9 +12,8 @@ import (
 	"seckill/internal/backend"
 )
 
-// tidy removes what locks leave at a place although they were given back: the
-// node over a queue of nodes, the rows that stay for the next time, and the
-// number of the last grant.
+// tidy removes what released locks leave on the servers: the parent of a queue's
+// nodes, rows kept for the next acquisition, and the number of the last grant.
 func (p *place) tidy() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -24,7 +23,7 @@ func (p *place) tidy() error {
 	in := p.instances[0]
 	err := errors.Join(p.tidyNodes(ctx, in.ZooKeeper), p.tidyRows(ctx, in), p.tidyGrants(ctx, in.Redis))
 	if err != nil {
-		return fmt.Errorf("something is left behind on the servers: %w", err)
+		return fmt.Errorf("clean up the servers: %w", err)
 	}
 	return nil
 }
@@ -34,7 +33,7 @@ func (p *place) tidyNodes(ctx context.Context, c *backend.ZooKeeperClient) error
 		return nil
 	}
 	queue := lockPath(p.sku)
-	if err := c.Sweep(ctx, queue, ""); err != nil { // of those who were left waiting
+	if err := c.Sweep(ctx, queue, ""); err != nil { // of contenders still waiting
 		return err
 	}
 	for _, node := range []string{queue, "/seckill/locks", "/seckill"} {

@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 )
 
-// A wire counts the commands of clients that let nobody look at them, where
-// they are written to their connection.
+// A wire counts commands where they are written to the connection, for clients
+// without a hook for the tap.
 type wire struct{ commands atomic.Uint64 }
 
 func (w *wire) dial(network, addr string, request func() func([]byte) int) (net.Conn, error) {
@@ -58,8 +58,8 @@ func zooKeeperRequests() func([]byte) int {
 	}
 }
 
-// redisRequests: a command is an array of strings, each announced by its
-// length, and may be cut anywhere.
+// redisRequests: a command is an array of strings, each preceded by its length,
+// and may be cut anywhere.
 func redisRequests() func([]byte) int {
 	var line []byte
 	var skip int

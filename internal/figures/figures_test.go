@@ -11,27 +11,29 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/bench"
+	"seckill/internal/measure"
+	"seckill/internal/measure/measuretest"
 	"seckill/loadtest/compare"
 )
 
 func measured() *Set {
 	servers := []backend.Status{{Name: "mysql", Version: "MariaDB 10.11", Tier: backend.Private}, {Name: "redis", Version: "Redis 7.0"}}
 	begun := time.Date(2026, 11, 11, 8, 0, 0, 0, time.UTC)
-	sales := compare.Result{Command: "seckill compare", Begun: begun, Machine: compare.Machine{OS: "linux", CPUs: 2}, Servers: servers,
+	sales := compare.Result{Command: "seckill compare", Begun: begun, Machine: measure.Machine{OS: "linux", CPUs: 2}, Servers: servers,
 		Strategies: []*compare.Entry{
-			{Strategy: "naive", Verdict: "oversold", Sales: compare.Spread{Median: 1451.26, Low: 1400, High: 1729},
-				Ratios: map[string]compare.Spread{compare.FloorTransaction: {Median: 0.61234}}},
+			{Strategy: "naive", Verdict: "oversold", Sales: measure.Spread{Median: 1451.26, Low: 1400, High: 1729},
+				Ratios: map[string]measure.Spread{compare.BaselineTransaction: {Median: 0.61234}}},
 			{Strategy: "redis-setnx", Verdict: "held"},
 		}}
 	sales.Settings.Concurrency = 64
 	pass := bench.Pass{Locks: 9, Rate: 180.04, WaitP50: 30, WaitP99: 40, Fewest: 3, Most: 4}
-	locks := bench.Report{Command: "seckill bench locks", Began: begun, HoldMS: 5, Machine: bench.Machine{OS: "linux", CPUs: 2},
+	locks := bench.Report{Command: "seckill bench locks", Began: begun, HoldMS: 5, Machine: measure.Machine{OS: "linux", CPUs: 2},
 		Locks: []*bench.Result{
 			{Name: "zk", Scenes: []bench.Scene{{Contenders: 1, Commands: 3, Passes: []bench.Pass{pass}}, {Contenders: 8, Passes: []bench.Pass{pass}}}},
 			{Name: "theirs", Foreign: true, Scenes: []bench.Scene{{Contenders: 8, Passes: []bench.Pass{pass}}}},
 			{Name: "etcd", Scenes: []bench.Scene{{Contenders: 8, Error: "gone"}}},
 		}}
-	claims := bench.Claims{Report: &locks, Polls: []bench.Setting{{Poll: 5}}}
+	claims := bench.Claims{Report: &locks, Polls: []bench.SweepPoint{{Poll: 5}}}
 	return &Set{OfSales(&sales), OfLocks(&locks), OfClaims(&claims)}
 }
 
@@ -90,4 +92,8 @@ func TestPutIntoReadme(t *testing.T) {
 	if strings.Contains(text, "old\n") || strings.Count(text, "`naive`") != 1 || strings.Contains(text, "etcd") {
 		t.Errorf("what was there before, or what was not measured, is in\n%s", text)
 	}
+}
+
+func TestReadsTheLessonsFigures(t *testing.T) {
+	measuretest.Keeps(t, "../../web/static/figures.json", &Set{})
 }

@@ -4,15 +4,17 @@ import (
 	"fmt"
 	"os"
 	"strings"
+
+	"seckill/internal/measure"
 )
 
-// The marks in a Markdown file between which the figures stand.
+// Marks in a Markdown file around the figures.
 const (
 	begins = "<!-- figures: measured by make figures, do not edit -->"
 	ends   = "<!-- /figures -->"
 )
 
-// Those that the README shows: one or two of each kind.
+// What the README shows: one or two of each kind.
 var (
 	shownSales = []string{"naive", "conditional", "version", "for-update", "mutex-per-sku", "get-lock", "lock-row", "lock-insert",
 		"redis-lua", "redis-watchdog", "redlock", "zk", "etcd", "redis-counter", "redis-counter-mysql", "redis-lock-mysql"}
@@ -58,7 +60,7 @@ func (s *Sales) markdown(b *strings.Builder) {
 
 func (s *Locks) markdown(b *strings.Builder) {
 	const crowd = 8
-	fmt.Fprintf(b, "\n`%s`, %s. Alone: taken and given back without a pause; then %d contenders who hold the lock for %v ms each.\n\n",
+	fmt.Fprintf(b, "\n`%s`, %s. Alone: acquired and released without a pause; then %d contenders that hold the lock for %v ms each.\n\n",
 		s.Command, s.Run, crowd, s.HoldMS)
 	b.WriteString("| lock | alone, locks/s | commands | 8, locks/s | p50 wait ms | p99 wait ms | fewest/most |\n|---|--:|--:|--:|--:|--:|--:|\n")
 	row := func(name, shown string) {
@@ -88,25 +90,19 @@ func (r Run) String() string {
 }
 
 func (s Spread) String() string {
-	if s[1] == s[2] {
-		return number(s[0])
+	if s == (Spread{}) {
+		return measure.None
 	}
-	return fmt.Sprintf("%s (%s–%s)", number(s[0]), number(s[1]), number(s[2]))
+	return measure.Spread{Median: s[0], Low: s[1], High: s[2]}.String()
 }
 
+// number is empty where nothing was measured.
 func number(x float64) string {
-	switch {
-	case x == 0:
-		return "–"
-	case x >= 1000:
-		return fmt.Sprintf("%d,%03d", int(x+.5)/1000, int(x+.5)%1000)
-	case x >= 100:
-		return fmt.Sprintf("%.0f", x)
-	case x >= 10:
-		return fmt.Sprintf("%.1f", x)
+	if x == 0 {
+		return measure.None
 	}
-	return fmt.Sprintf("%.2f", x)
+	return measure.Number(x)
 }
 
-// share is 0 too where somebody got nothing.
+// share shows 0, too: a contender may get nothing.
 func share(x float64) string { return fmt.Sprintf("%.2f", x) }

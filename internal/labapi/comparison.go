@@ -18,7 +18,7 @@ type Comparison struct {
 	Stopped  bool               `json:"stopped"` // somebody ended it early: what was measured until then is judged
 	Started  time.Time          `json:"started"`
 
-	Done  int    `json:"done"`  // turns of a strategy or a floor that are over,
+	Done  int    `json:"done"`  // turns of a strategy or a baseline that are over,
 	Total int    `json:"total"` // of so many; 0: it is just beginning
 	Step  string `json:"step"`  // what has its turn, while it is on
 	// Standings are of the strategies that had a turn, the latest last; summaries

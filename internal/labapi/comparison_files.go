@@ -10,6 +10,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"seckill/internal/measure"
 	"seckill/loadtest/compare"
 )
 
@@ -63,7 +64,7 @@ func (s *Server) writeReport(r *compare.Result, w io.Writer) error {
 }
 
 // matrix is the guarantee matrix that the program was built with, if any.
-func (s *Server) matrix() *compare.Matrix {
+func (s *Server) matrix() *measure.Matrix {
 	if s.Guarantees == nil {
 		return nil
 	}
@@ -72,7 +73,7 @@ func (s *Server) matrix() *compare.Matrix {
 		return nil
 	}
 	defer f.Close()
-	m, err := compare.ReadMatrix(f)
+	m, err := measure.ReadMatrix(f)
 	if err != nil {
 		return nil // the report goes without it
 	}

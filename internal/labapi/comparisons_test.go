@@ -302,7 +302,7 @@ func TestTwoComparisonsSideBySide(t *testing.T) {
 	for _, stock := range []int64{100, 100, 150} {
 		begun, _ := f.begin(t, h.URL, goodComparison)
 		r := measured(stock)
-		r.Strategies[0].Sales.Median *= float64(1 + len(ids)) // no floor, so that rates are compared
+		r.Strategies[0].Sales.Median *= float64(1 + len(ids)) // no baseline, so that rates are compared
 		r.Strategies[0].Ratios = nil
 		if len(ids) == 1 {
 			r.Targets = r.Targets[:1]

@@ -34,7 +34,7 @@ type Config struct {
 	Load   func(context.Context, loadtest.Config) (*loadtest.Result, error)
 	Ledger loadtest.Ledger // where verdicts come from
 	// Compare holds the sale of the options with each of the chosen strategies,
-	// beside floors: compare.Run on the lab's servers, but for tests.
+	// beside baselines: compare.Run on the lab's servers, but for tests.
 	Compare func(ctx context.Context, chosen []catalog.Info, o compare.Options) *compare.Result
 	// History outlives the lab. Nil: nothing does.
 	History *history.Folder

@@ -1,12 +1,12 @@
 package compare
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 
+	"seckill/internal/measure"
 	"seckill/loadtest"
 )
 
@@ -19,12 +19,12 @@ type Against struct {
 	Added   []string `json:"added"` // strategies that the older one lacks
 }
 
-// A Change of one strategy. Percent is that of its ratio to the floor, which
-// takes out how fast the machine was on that day; without a floor in both
-// results it is that of its sales a second.
+// A Change of one strategy. It compares ratios to a baseline, which cancels out
+// the speed of the machine on that day; without a baseline in both results it
+// compares sales per second.
 type Change struct {
 	Strategy string  `json:"strategy"`
-	By       string  `json:"by"` // the floor's id, or sales_per_second
+	By       string  `json:"by"` // the baseline's id, or sales_per_second
 	Was      float64 `json:"was"`
 	Is       float64 `json:"is"`
 	Percent  float64 `json:"percent"` // below 0: slower
@@ -32,26 +32,16 @@ type Change struct {
 	Failed   bool    `json:"failed"`
 }
 
-// Failed: something is slower by more than the limit, has another verdict, or
-// is gone.
+// Failed reports whether a strategy is slower by more than the limit, has another
+// verdict, or is gone.
 func (a *Against) Failed() bool {
 	return len(a.Gone) > 0 || slices.ContainsFunc(a.Changes, func(c Change) bool { return c.Failed })
 }
 
-// maxResult bounds a file that is read; a result of all strategies has a tenth.
-const maxResult = 64 << 20
-
 // Read reads what WriteJSON wrote.
 func Read(r io.Reader) (*Result, error) {
-	data, err := io.ReadAll(io.LimitReader(r, maxResult+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(data) > maxResult {
-		return nil, fmt.Errorf("more than %d MiB are no result of seckill compare", maxResult>>20)
-	}
 	var result Result
-	if err := json.Unmarshal(data, &result); err != nil {
+	if err := measure.ReadJSON(r, &result); err != nil {
 		return nil, fmt.Errorf("this is no result of seckill compare --json: %w", err)
 	}
 	if err := result.Check(); err != nil {
@@ -60,7 +50,7 @@ func Read(r io.Reader) (*Result, error) {
 	return &result, nil
 }
 
-// Check tells a result that was read from what merely has the same form.
+// Check tells a result from other JSON that was read into one.
 func (r *Result) Check() error {
 	switch {
 	case r.Format == 0 || r.Strategies == nil:
@@ -73,7 +63,7 @@ func (r *Result) Check() error {
 	return nil
 }
 
-// A Difference of two sales is why they cannot be held against each other.
+// A Difference of two sales is why they cannot be compared.
 type Difference struct {
 	Setting string // as flags and JSON name it
 	Was, Is int64
@@ -84,8 +74,8 @@ func (d Difference) Error() string {
 		d.Setting, d.Was, d.Is)
 }
 
-// Differences of r, the older, to another sale. The seed may differ: it
-// decides who buys, not how much work that is.
+// Differences of r, the older result, to another sale. The seed may differ: it
+// decides which buyers come first, not how much work they are.
 func (r *Result) Differences(is loadtest.Settings) (all []Difference) {
 	was := r.Settings
 	for _, d := range []Difference{{"stock", was.Stock, is.Stock}, {"buyers", int64(was.Buyers), int64(is.Buyers)},
@@ -97,7 +87,7 @@ func (r *Result) Differences(is loadtest.Settings) (all []Difference) {
 	return all
 }
 
-// CompareWith fills in what changed since old; limit is in percent.
+// CompareWith sets Against to the changes since old; limit is in percent.
 func (r *Result) CompareWith(old *Result, limit float64) {
 	a := &Against{Command: old.Command, Limit: limit, Changes: []Change{}, Gone: []string{}, Added: []string{}}
 	for _, was := range old.Strategies {
@@ -118,9 +108,9 @@ func (r *Result) CompareWith(old *Result, limit float64) {
 
 func change(was, is *Entry, limit float64) Change {
 	c := Change{Strategy: is.Strategy, By: "sales_per_second", Was: was.Sales.Median, Is: is.Sales.Median}
-	for _, floor := range []string{FloorTransaction, FloorUpdate, FloorHTTP} {
-		if then, now := was.Ratios[floor].Median, is.Ratios[floor].Median; then > 0 && now > 0 {
-			c.By, c.Was, c.Is = floor, then, now
+	for _, baseline := range []string{BaselineTransaction, BaselineUpdate, BaselineHTTP} {
+		if then, now := was.Ratios[baseline].Median, is.Ratios[baseline].Median; then > 0 && now > 0 {
+			c.By, c.Was, c.Is = baseline, then, now
 			break
 		}
 	}
@@ -128,7 +118,7 @@ func change(was, is *Entry, limit float64) Change {
 		c.Percent = 100 * (c.Is/c.Was - 1)
 	}
 	c.Failed = c.Percent < -limit
-	// Which rule a broken one breaks is luck; that it breaks is not.
+	// Which rule a broken strategy breaks is chance; that it breaks is not.
 	if was.Broken() != is.Broken() || was.Verdict != is.Verdict && !is.Broken() {
 		c.Verdict = fmt.Sprintf("%s, was %s", is.Verdict, was.Verdict)
 		c.Failed = true
@@ -136,11 +126,14 @@ func change(was, is *Entry, limit float64) Change {
 	return c
 }
 
-// Entry is the strategy at the comparison's own concurrency; nil: it was not run.
-func (r *Result) Entry(strategy string) *Entry {
-	i := slices.IndexFunc(r.Strategies, func(e *Entry) bool { return e.Strategy == strategy })
+// Entry is the strategy at the comparison's own concurrency; nil if it was not
+// run.
+func (r *Result) Entry(strategy string) *Entry { return entry(r.Strategies, strategy) }
+
+func entry(all []*Entry, strategy string) *Entry {
+	i := slices.IndexFunc(all, func(e *Entry) bool { return e.Strategy == strategy })
 	if i < 0 {
 		return nil
 	}
-	return r.Strategies[i]
+	return all[i]
 }

@@ -3,10 +3,13 @@ package compare
 import (
 	"bytes"
 	"context"
+	"os"
 	"strings"
 	"testing"
 
 	"seckill/internal/ledger"
+	"seckill/internal/measure"
+	"seckill/internal/measure/measuretest"
 )
 
 func canceled(t *testing.T) context.Context {
@@ -16,9 +19,9 @@ func canceled(t *testing.T) context.Context {
 }
 
 func entryAt(rate, ratio float64, v ledger.Verdict, breaks bool) *Entry {
-	e := &Entry{Strategy: "a", Verdict: v, Breaks: breaks, Sales: Spread{rate, rate, rate}, Ratios: map[string]Spread{}}
+	e := &Entry{Strategy: "a", Verdict: v, Breaks: breaks, Sales: spreadOf(rate, rate, rate), Ratios: map[string]measure.Spread{}}
 	if ratio > 0 {
-		e.Ratios[FloorTransaction] = Spread{ratio, ratio, ratio}
+		e.Ratios[BaselineTransaction] = spreadOf(ratio, ratio, ratio)
 	}
 	e.Expected = e.Broken() == breaks
 	return e
@@ -32,15 +35,15 @@ func TestChanges(t *testing.T) {
 		percent float64
 		failed  bool
 	}{
-		{"as fast", entryAt(100, .5, ledger.Held, false), entryAt(100, .5, ledger.Held, false), FloorTransaction, 0, false},
-		{"a slower machine", entryAt(100, .5, ledger.Held, false), entryAt(50, .5, ledger.Held, false), FloorTransaction, 0, false},
-		{"slower on a faster machine", entryAt(100, .5, ledger.Held, false), entryAt(150, .25, ledger.Held, false), FloorTransaction, -50, true},
-		{"slower within the limit", entryAt(100, .5, ledger.Held, false), entryAt(100, .45, ledger.Held, false), FloorTransaction, -10, false},
-		{"without a floor", entryAt(100, .5, ledger.Held, false), entryAt(75, 0, ledger.Held, false), "sales_per_second", -25, true},
+		{"as fast", entryAt(100, .5, ledger.Held, false), entryAt(100, .5, ledger.Held, false), BaselineTransaction, 0, false},
+		{"a slower machine", entryAt(100, .5, ledger.Held, false), entryAt(50, .5, ledger.Held, false), BaselineTransaction, 0, false},
+		{"slower on a faster machine", entryAt(100, .5, ledger.Held, false), entryAt(150, .25, ledger.Held, false), BaselineTransaction, -50, true},
+		{"slower within the limit", entryAt(100, .5, ledger.Held, false), entryAt(100, .45, ledger.Held, false), BaselineTransaction, -10, false},
+		{"without a baseline", entryAt(100, .5, ledger.Held, false), entryAt(75, 0, ledger.Held, false), "sales_per_second", -25, true},
 		{"faster", entryAt(100, 0, ledger.Held, false), entryAt(300, 0, ledger.Held, false), "sales_per_second", 200, false},
-		{"oversells now", entryAt(100, .5, ledger.Held, false), entryAt(100, .5, ledger.Oversold, false), FloorTransaction, 0, true},
-		{"not valid now", entryAt(100, .5, ledger.Held, false), entryAt(100, .5, ledger.NotValid, false), FloorTransaction, 0, true},
-		{"broken in another way", entryAt(100, .5, ledger.Oversold, true), entryAt(100, .5, ledger.Lost, true), FloorTransaction, 0, false},
+		{"oversells now", entryAt(100, .5, ledger.Held, false), entryAt(100, .5, ledger.Oversold, false), BaselineTransaction, 0, true},
+		{"not valid now", entryAt(100, .5, ledger.Held, false), entryAt(100, .5, ledger.NotValid, false), BaselineTransaction, 0, true},
+		{"broken in another way", entryAt(100, .5, ledger.Oversold, true), entryAt(100, .5, ledger.Lost, true), BaselineTransaction, 0, false},
 		{"nothing is sold", entryAt(100, 0, ledger.Held, false), entryAt(0, 0, ledger.Held, false), "sales_per_second", -100, true},
 	} {
 		r := &Result{Strategies: []*Entry{c.is}}
@@ -99,8 +102,26 @@ func TestReadRefuses(t *testing.T) {
 		if _, err := Read(strings.NewReader(text)); err == nil {
 			t.Errorf("%q was read as a result", text)
 		}
-		if _, err := ReadMatrix(strings.NewReader(text)); err == nil {
+		if _, err := measure.ReadMatrix(strings.NewReader(text)); err == nil {
 			t.Errorf("%q was read as a matrix", text)
 		}
+	}
+}
+
+func TestReadsOldResults(t *testing.T) {
+	measuretest.Keeps(t, "testdata/format1.json", &Result{})
+	f, err := os.Open("testdata/format1.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	old, err := Read(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := fixed(t)
+	r.CompareWith(old, 0)
+	if r.Against.Failed() || r.Against.Changes[0].By != BaselineTransaction {
+		t.Errorf("the same sale, measured today, differs: %+v", r.Against)
 	}
 }

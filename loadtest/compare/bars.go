@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"seckill/internal/measure"
 )
 
-// bars is a chart of a row for each strategy. Positions are percentages of its
-// width, so that it fits every page without its words being scaled.
+// bars is a chart with a row per strategy. Positions are percentages of its
+// width, so that it fits every page without scaling its text.
 type bars struct {
 	Rows  []bar
 	Ticks []tick
@@ -33,14 +35,14 @@ type tick struct {
 	Text string
 }
 
-// salesBars has the fastest first, with the transaction that all of them make
-// among them. (The bare UPDATE is several times as fast: it would press the
-// others together.)
+// salesBars has the fastest first, and the transaction that all of them run
+// among them. The bare UPDATE is left out: it is several times as fast and would
+// flatten the others.
 func (r *Result) salesBars() *bars {
 	b := &bars{}
 	type row struct {
 		bar
-		s Spread
+		s measure.Spread
 	}
 	var rows []row
 	for _, e := range r.Strategies {
@@ -48,9 +50,9 @@ func (r *Result) salesBars() *bars {
 			rows = append(rows, row{bar{Name: e.Strategy, Class: badge(e)}, e.Sales})
 		}
 	}
-	for _, f := range r.floors() {
-		if f.ID == FloorTransaction {
-			rows = append(rows, row{bar{Name: f.Title, Class: "floor"}, f.Rate})
+	for _, f := range r.measuredBaselines() {
+		if f.ID == BaselineTransaction {
+			rows = append(rows, row{bar{Name: f.Title, Class: "baseline"}, f.Rate})
 		}
 	}
 	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(b.s.Median, a.s.Median) })
@@ -71,7 +73,7 @@ func (r *Result) salesBars() *bars {
 	return b
 }
 
-// linearTicks are at most six round numbers from 0, and the end of the axis.
+// linearTicks returns at most six round numbers from 0, and the axis's end.
 func linearTicks(most float64) (ticks []tick, end float64) {
 	unit := math.Pow(10, math.Floor(math.Log10(most)))
 	for _, k := range []float64{.2, .5, 1, 2, 5} {
@@ -82,7 +84,7 @@ func linearTicks(most float64) (ticks []tick, end float64) {
 	}
 	end = unit * math.Ceil(most/unit)
 	for x := 0.0; x <= end+unit/2; x += unit {
-		ticks = append(ticks, tick{100 * x / end, thousands(int64(math.Round(x)))})
+		ticks = append(ticks, tick{100 * x / end, measure.Thousands(int64(math.Round(x)))})
 	}
 	return ticks, end
 }
@@ -108,14 +110,14 @@ func (r *Result) latencyBars() *bars {
 		if e.P50.Median > 0 {
 			from, to := 100*axis.at(e.P50.Median), 100*axis.at(e.P99.Median)
 			b.Rows = append(b.Rows, bar{Name: e.Strategy, Class: badge(e),
-				Text:  number(e.P50.Median) + " – " + number(e.P99.Median),
+				Text:  measure.Number(e.P50.Median) + " – " + measure.Number(e.P99.Median),
 				Parts: []part{{X: from, Width: max(to-from, .5), Class: badge(e)}}})
 		}
 	}
 	return b
 }
 
-// backends in the order and with the classes of the stylesheet.
+// backendClass are classes of the stylesheet.
 var backendClass = map[string]string{"sql": "k1", "redis": "k2", "zookeeper": "k3", "etcd": "k4"}
 
 func (r *Result) commandBars() *bars {
@@ -133,14 +135,14 @@ func (r *Result) commandBars() *bars {
 		if e.CommandsEach() == 0 {
 			continue
 		}
-		row := bar{Name: e.Strategy, Text: number(e.CommandsEach())}
+		row := bar{Name: e.Strategy, Text: measure.Number(e.CommandsEach())}
 		if e.LockWait != nil {
-			row.Text += fmt.Sprintf(" · %s ms", number(e.LockWait.Median))
+			row.Text += fmt.Sprintf(" · %s ms", measure.Number(e.LockWait.Median))
 		}
 		at := 0.0
 		for _, c := range e.Commands {
 			width := 100 * c.PerPurchase / most
-			row.Parts = append(row.Parts, part{at, width, backendClass[c.Backend], c.Backend + " " + number(c.PerPurchase)})
+			row.Parts = append(row.Parts, part{at, width, backendClass[c.Backend], c.Backend + " " + measure.Number(c.PerPurchase)})
 			at += width
 		}
 		b.Rows = append(b.Rows, row)
@@ -148,12 +150,12 @@ func (r *Result) commandBars() *bars {
 	return b
 }
 
-// sorted are the strategies, the least first.
+// sorted returns the strategies in ascending order.
 func (r *Result) sorted(by func(*Entry) float64) []*Entry {
 	return slices.SortedStableFunc(slices.Values(r.Strategies), func(a, b *Entry) int { return cmp.Compare(by(a), by(b)) })
 }
 
-// A logAxis is whole decades.
+// A logAxis spans whole decades.
 type logAxis struct{ low, high float64 } // log10
 
 func newLogAxis(least, most float64) logAxis {
@@ -164,7 +166,7 @@ func newLogAxis(least, most float64) logAxis {
 	return a
 }
 
-// at is from 0 to 1.
+// at is a position from 0 to 1.
 func (a logAxis) at(x float64) float64 {
 	return min(1, max(0, (math.Log10(max(x, 1e-9))-a.low)/(a.high-a.low)))
 }

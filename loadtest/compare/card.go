@@ -5,11 +5,12 @@ import (
 	"math"
 	"strings"
 
+	"seckill/internal/measure"
 	"seckill/loadtest"
 )
 
-// A card shows one strategy's percentiles and the course of its sale. All
-// cards have the same axis of latency, so that they can be held side by side.
+// A card shows one strategy's percentiles and the course of its sale. All cards
+// share one latency axis, so that they can be compared.
 type card struct {
 	*Entry
 	Finding string
@@ -17,8 +18,8 @@ type card struct {
 	Course  *plot
 }
 
-// A plot's lines are SVG paths in a box of plotWidth by plotHeight, its labels
-// stand outside of it.
+// A plot's lines are SVG paths in a box of plotWidth by plotHeight; its labels
+// are outside of it.
 type plot struct {
 	Lines  []line
 	X, Y   []tick // Y: from the top
@@ -36,7 +37,7 @@ func (r *Result) cards() (all []card) {
 	least, most := math.Inf(1), 0.0
 	for _, e := range r.Strategies {
 		for _, p := range e.Curve {
-			if ms := float64(p.Micros) / 1000; p.Percent >= 10 { // the quickest few would stretch the axis
+			if ms := float64(p.Micros) / 1000; p.Percent >= 10 { // the fastest few would stretch the axis
 				least, most = min(least, ms), max(most, ms)
 			}
 		}
@@ -56,7 +57,7 @@ func (r *Result) cards() (all []card) {
 	return all
 }
 
-// nines is where a percentile stands: 90 at 1, 99 at 2, 99.9 at 3.
+// nines is the position of a percentile: 90 at 1, 99 at 2, 99.9 at 3.
 func nines(percent float64) float64 { return -math.Log10(max(1-percent/100, 1e-3)) }
 
 func curvePlot(points []loadtest.Percentile, axis logAxis) *plot {
@@ -106,7 +107,7 @@ func coursePlot(points []loadtest.Point, stock int64) *plot {
 	}
 	p.Lines = []line{{units.String(), "stock"}, {rate.String(), "rate"}}
 	p.X = []tick{{0, "0 s"}, {plotWidth, fmt.Sprintf("%.2g s", end)}}
-	p.Y = []tick{{0, number(most) + "/s"}, {plotHeight, "0"}}
-	p.YRight = []tick{{left(stock), thousands(stock)}, {left(deepest), thousands(deepest)}}
+	p.Y = []tick{{0, measure.Number(most) + "/s"}, {plotHeight, "0"}}
+	p.YRight = []tick{{left(stock), measure.Thousands(stock)}, {left(deepest), measure.Thousands(deepest)}}
 	return p
 }

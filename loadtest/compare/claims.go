@@ -6,58 +6,48 @@ import (
 	"strings"
 
 	"seckill/internal/ledger"
+	"seckill/internal/measure"
 )
 
-// A Claim is a sentence of an article, and what was measured. It is not judged:
-// "fast" is true of a machine and a day.
+// A Claim is a statement of an article, and what was measured.
 type Claim struct {
-	Article  string `json:"article"`
-	Says     string `json:"says"`
+	measure.Statement
 	Measured string `json:"measured"`
 	Command  string `json:"command"` // that measures this alone
 }
 
-var words = []struct {
-	article, says string
-	strategies    []string
-}{
-	{"A", "a pessimistic lock suits low concurrency", []string{"for-update", "version", "conditional"}},
-	{"B", "four choices by concurrency and consistency",
-		[]string{"lock-table-segmented", "mysql-counter", "redis-counter", "redis-counter-mysql", "redis-lock-mysql"}},
-}
-
-// Claimed are those of the chosen strategies whose comparison answers some of
-// the articles' words; they run with few buyers at a time, too.
+// Claimed are those of the chosen strategies that answer a statement about
+// concurrency; they also run with few buyers at a time.
 func Claimed(chosen []string) (all []string) {
-	for _, w := range words {
-		if !slices.ContainsFunc(w.strategies, func(name string) bool { return !slices.Contains(chosen, name) }) {
-			all = append(all, w.strategies...)
+	for _, s := range measure.Purchases {
+		if !slices.ContainsFunc(s.Strategies, func(name string) bool { return !slices.Contains(chosen, name) }) {
+			all = append(all, s.Strategies...)
 		}
 	}
 	return all
 }
 
-// claims answers those whose strategies all ran.
+// claims answers the statements whose strategies all ran.
 func (r *Result) claims() []Claim {
 	all := []Claim{}
-	for _, w := range words {
+	for _, s := range measure.Purchases {
 		var parts []string
-		for _, name := range w.strategies {
+		for _, name := range s.Strategies {
 			few, many := r.sparse(name), r.Entry(name)
 			if few == nil || many == nil || few.Sales.Median == 0 || many.Sales.Median == 0 {
 				break
 			}
 			parts = append(parts, fmt.Sprintf("%s %s → %s (p99 %s → %s ms)%s", name,
-				number(few.Sales.Median), number(many.Sales.Median),
-				number(few.P99.Median), number(many.P99.Median), unless(worst(few.Verdict, many.Verdict))))
+				measure.Number(few.Sales.Median), measure.Number(many.Sales.Median),
+				measure.Number(few.P99.Median), measure.Number(many.P99.Median), unless(worst(few.Verdict, many.Verdict))))
 		}
-		if len(parts) < len(w.strategies) {
+		if len(parts) < len(s.Strategies) {
 			continue
 		}
-		few, many := r.sparse(w.strategies[0]).Concurrency, r.Settings.Concurrency
-		all = append(all, Claim{w.article, w.says,
+		few, many := r.sparse(s.Strategies[0]).Concurrency, r.Settings.Concurrency
+		all = append(all, Claim{s,
 			fmt.Sprintf("sales/s with %d → %d buyers at a time: %s", few, many, strings.Join(parts, "; ")),
-			fmt.Sprintf("seckill compare --strategies %s --few %d --concurrency %d", strings.Join(w.strategies, ","), few, many)})
+			fmt.Sprintf("seckill compare --strategies %s --few %d --concurrency %d", s.Names(), few, many)})
 	}
 	return all
 }
@@ -69,11 +59,4 @@ func unless(v ledger.Verdict) string {
 	return ", " + strings.ReplaceAll(string(v), "_", " ")
 }
 
-func (r *Result) sparse(strategy string) *Entry {
-	for _, e := range r.Sparse {
-		if e.Strategy == strategy {
-			return e
-		}
-	}
-	return nil
-}
+func (r *Result) sparse(strategy string) *Entry { return entry(r.Sparse, strategy) }

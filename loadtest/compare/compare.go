@@ -4,45 +4,45 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"strings"
 	"time"
 
 	"seckill/internal/backend"
+	"seckill/internal/measure"
 	"seckill/loadtest"
 )
 
 // Options are what to compare, and where.
 type Options struct {
-	// Sale is the same for all. Its strategy is each contender's in turn.
+	// Sale is the same for all; its strategy is set to each candidate's.
 	Sale       loadtest.Config
-	Contenders []Contender
-	NotRun     []NotRun // chosen, and known not to be available
-	Floors     []Floor
+	Candidates []Candidate
+	NotRun     []NotRun // chosen, but known to be unavailable
+	Baselines  []Baseline
 	Locks      *Locks // of the service processes; nil: not known
 
 	Repeats int           // rounds
-	Turn    time.Duration // a turn holds the sale again and again until so much was measured
-	// Sparse contenders run once more, with Few buyers at a time.
+	Turn    time.Duration // a turn repeats the sale until so much was measured
+	// Sparse candidates run once more, with Few buyers at a time.
 	Sparse []string
 	Few    int
 
-	// OnStep, if not nil, hears what is about to be done.
+	// OnStep, if not nil, is called before each turn.
 	OnStep func(done, total int, what string)
-	// OnTurn, if not nil, hears how a strategy stands after each of its turns.
+	// OnTurn, if not nil, is called after each turn of a strategy.
 	OnTurn func(Standing)
 
 	load func(context.Context, loadtest.Config) (*loadtest.Result, error) // nil: loadtest.Run
 }
 
-// A Contender is a strategy that takes part.
-type Contender struct {
+// A Candidate is a strategy that takes part.
+type Candidate struct {
 	Name, Title, Family string
 	Breaks              bool // known to oversell with as many processes as there are targets
 }
 
-// Run compares. When ctx ends, the sale that is on is audited, and the result
-// has what was measured until then.
+// Run compares. When ctx ends, the current sale is audited, and the result has
+// what was measured until then.
 func Run(ctx context.Context, o Options) *Result {
 	if o.load == nil {
 		o.load = loadtest.Run
@@ -50,25 +50,19 @@ func Run(ctx context.Context, o Options) *Result {
 	c := newComparison(o)
 	begun := time.Now()
 	steps := c.steps()
-	done := 0
-	for round := 1; round <= o.Repeats; round++ {
-		for i := range steps {
-			step := steps[i]
-			if round%2 == 0 { // the other way round, so that drift hits all alike
-				step = steps[len(steps)-1-i]
-			}
-			if ctx.Err() != nil {
-				break
-			}
-			if o.OnStep != nil {
-				o.OnStep(done, o.Repeats*len(steps), step.what)
-			}
-			step.run(ctx, round)
-			done++
+	for turn := range measure.Turns(o.Repeats, len(steps)) {
+		if ctx.Err() != nil {
+			c.cut = true
+			break
 		}
+		step := steps[turn.Subject]
+		if o.OnStep != nil {
+			o.OnStep(turn.Done, turn.Total, step.what)
+		}
+		step.run(ctx, turn.Round)
 	}
 	c.result.Seconds = time.Since(begun).Seconds()
-	c.result.Interrupted = done < o.Repeats*len(steps) || c.cut
+	c.result.Interrupted = c.cut
 	c.conclude()
 	return c.result
 }
@@ -76,8 +70,8 @@ func Run(ctx context.Context, o Options) *Result {
 type comparison struct {
 	Options
 	result *Result
-	gone   map[string]bool // found not to be available
-	cut    bool            // a sale was interrupted
+	gone   map[string]bool // found to be unavailable
+	cut    bool            // ctx ended before the last turn did
 }
 
 func newComparison(o Options) *comparison {
@@ -85,15 +79,15 @@ func newComparison(o Options) *comparison {
 	c := &comparison{Options: o, gone: map[string]bool{}, result: &Result{
 		Format: Format, Begun: time.Now().Round(time.Second), Targets: sale.Targets, Locks: o.Locks,
 		Repeats: o.Repeats, TurnSeconds: o.Turn.Seconds(),
-		Machine: Machine{runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version()},
+		Machine: measure.ThisMachine(),
 		Settings: loadtest.Settings{SKU: sale.SKU, SKUs: max(sale.SKUs, 1), Stock: sale.Stock, Buyers: sale.Requests(),
 			Concurrency: sale.Concurrency, Quantity: sale.Quantity, TimeoutSeconds: sale.Timeout.Seconds(), Seed: sale.Seed,
 			Profile: loadtest.Closed},
 		Strategies: []*Entry{}, Sparse: []*Entry{}, NotRun: append([]NotRun{}, o.NotRun...),
 		Problems: []string{}, Claims: []Claim{},
-		Floors: []FloorResult{}, Servers: []backend.Status{}, Durability: []Setting{},
+		Baselines: []BaselineResult{}, Servers: []backend.Status{}, Durability: []measure.ServerSetting{},
 	}}
-	for _, k := range o.Contenders {
+	for _, k := range o.Candidates {
 		c.result.Strategies = append(c.result.Strategies, newEntry(k, sale.Concurrency))
 		for _, name := range o.Sparse {
 			if name == k.Name && o.Few > 0 && o.Few < sale.Concurrency {
@@ -101,38 +95,38 @@ func newComparison(o Options) *comparison {
 			}
 		}
 	}
-	for _, f := range o.Floors {
-		floor := FloorResult{ID: f.ID, Title: f.Title, Missing: f.Missing, Rounds: []FloorRound{}}
-		c.result.Floors = append(c.result.Floors, floor)
+	for _, b := range o.Baselines {
+		c.result.Baselines = append(c.result.Baselines,
+			BaselineResult{ID: b.ID, Title: b.Title, Missing: b.Missing, Rounds: []BaselineRound{}})
 	}
 	return c
 }
 
-func newEntry(k Contender, concurrency int) *Entry {
+func newEntry(k Candidate, concurrency int) *Entry {
 	return &Entry{Strategy: k.Name, Title: k.Title, Family: k.Family, Breaks: k.Breaks, Concurrency: concurrency,
-		Violations: []Violation{}, Problems: []string{}, Ratios: map[string]Spread{}, Commands: []loadtest.Commands{},
+		Violations: []Violation{}, Problems: []string{}, Ratios: map[string]measure.Spread{}, Commands: []loadtest.Commands{},
 		Curve: []loadtest.Percentile{}, Course: []loadtest.Point{}, Rounds: []Round{}}
 }
 
-// A step is one turn of a strategy or a floor.
+// A step is one turn of a strategy or a baseline.
 type step struct {
 	what string
 	run  func(ctx context.Context, round int)
 }
 
-// steps is one round in its order: the floors are spread among the strategies.
+// steps is one round forwards: the baselines are spread among the strategies.
 func (c *comparison) steps() (all []step) {
 	entries := append(append([]*Entry{}, c.result.Strategies...), c.result.Sparse...)
-	var floors []step
-	for i, f := range c.Floors {
+	var baselines []step
+	for i, f := range c.Baselines {
 		if f.Missing == "" {
-			floors = append(floors, step{f.Title, func(ctx context.Context, round int) { c.floor(ctx, i, round) }})
+			baselines = append(baselines, step{f.Title, func(ctx context.Context, round int) { c.baseline(ctx, i, round) }})
 		}
 	}
 	next := 0
 	for i, e := range entries {
-		for next < len(floors) && next*len(entries) <= i*len(floors) {
-			all = append(all, floors[next])
+		for next < len(baselines) && next*len(entries) <= i*len(baselines) {
+			all = append(all, baselines[next])
 			next++
 		}
 		what := e.Strategy
@@ -146,31 +140,31 @@ func (c *comparison) steps() (all []step) {
 			}
 		}})
 	}
-	return append(all, floors[next:]...)
+	return append(all, baselines[next:]...)
 }
 
-// A floor has no sale that ends by itself: it is measured for a turn, within
+// A baseline has no sale that ends by itself: it is measured for a turn, within
 // these bounds.
 const (
-	leastFloor = 200 * time.Millisecond
-	mostFloor  = 2 * time.Second
+	leastBaseline = 200 * time.Millisecond
+	mostBaseline  = 2 * time.Second
 )
 
-func (c *comparison) floor(ctx context.Context, i, round int) {
-	f := &c.result.Floors[i]
+func (c *comparison) baseline(ctx context.Context, i, round int) {
+	f := &c.result.Baselines[i]
 	if f.Missing != "" {
 		return
 	}
-	rate, err := c.Floors[i].Measure(ctx, min(max(c.Turn, leastFloor), mostFloor))
+	rate, err := c.Baselines[i].Measure(ctx, min(max(c.Turn, leastBaseline), mostBaseline))
 	switch {
 	case err == nil:
-		f.Rounds = append(f.Rounds, FloorRound{round, rate})
+		f.Rounds = append(f.Rounds, BaselineRound{round, rate})
 	case ctx.Err() == nil:
 		f.Missing = err.Error()
 	}
 }
 
-// warmUp is a small sale: connections, prepared structures, caches.
+// warmUp is a small sale, for connections, prepared structures and caches.
 func (c *comparison) warmUp(e *Entry) loadtest.Config {
 	warm := c.config(e)
 	warm.Stock = max(1, min(warm.Stock, int64(e.Concurrency)/2)) * warm.Quantity
@@ -184,8 +178,8 @@ func (c *comparison) config(e *Entry) loadtest.Config {
 	return sale
 }
 
-// turn holds the sale until enough was measured, after a warm-up that is
-// judged like the others, and not measured.
+// turn repeats the sale until enough was measured, after a warm-up that is
+// judged but not measured.
 func (c *comparison) turn(ctx context.Context, e *Entry, round int) {
 	if c.gone[e.Strategy] {
 		return
@@ -204,7 +198,7 @@ func (c *comparison) turn(ctx context.Context, e *Entry, round int) {
 			break
 		}
 		t.judge(r)
-		if r.Interrupted || r.Requests == 0 { // ended, or it could not be held: the verdict says so
+		if r.Interrupted || r.Requests == 0 { // the verdict says why
 			break
 		}
 		t.add(r)

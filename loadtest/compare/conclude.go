@@ -5,19 +5,15 @@ import (
 	"slices"
 
 	"seckill/internal/ledger"
+	"seckill/internal/measure"
 	"seckill/loadtest"
 )
 
-// conclude sums the rounds up.
+// conclude summarizes the rounds.
 func (c *comparison) conclude() {
 	r := c.result
-	for i := range r.Floors {
-		f := &r.Floors[i]
-		var rates []float64
-		for _, round := range f.Rounds {
-			rates = append(rates, round.Rate)
-		}
-		f.Rate = spreadOf(rates)
+	for i := range r.Baselines {
+		r.Baselines[i].Rate = r.Baselines[i].series().Spread()
 	}
 	for _, e := range r.Strategies {
 		if r.Interrupted && e.idle() {
@@ -27,48 +23,39 @@ func (c *comparison) conclude() {
 	left := func(e *Entry) bool { return e.idle() && (c.gone[e.Strategy] || r.Interrupted) }
 	r.Strategies, r.Sparse = slices.DeleteFunc(r.Strategies, left), slices.DeleteFunc(r.Sparse, left)
 	for _, e := range r.Strategies {
-		e.conclude(r.Floors, r.Settings.Stock)
+		e.conclude(r.Baselines, r.Settings.Stock)
 	}
 	for _, e := range r.Sparse {
-		e.conclude(nil, r.Settings.Stock) // floors are measured at the other concurrency
+		e.conclude(nil, r.Settings.Stock) // baselines are measured at the other concurrency
 	}
 	r.Claims = r.claims()
 }
 
-// idle: it never had a turn that says anything.
+// idle reports that no turn says anything.
 func (e *Entry) idle() bool { return len(e.Rounds) == 0 && len(e.Problems) == 0 }
 
-func (e *Entry) conclude(floors []FloorResult, stock int64) {
-	var sales, requests, p50, p99, waits, sold []float64
-	ratios := map[string][]float64{}
+func (e *Entry) conclude(baselines []BaselineResult, stock int64) {
 	for _, round := range e.Rounds {
 		e.Verdict = worst(e.Verdict, round.Verdict)
-		if round.Sales == 0 {
-			continue
-		}
-		sales, requests = append(sales, round.SalesRate), append(requests, round.RequestRate)
-		sold = append(sold, float64(round.Sold)/float64(stock))
-		p50, p99 = append(p50, round.P50), append(p99, round.P99)
-		if round.LockWait > 0 {
-			waits = append(waits, round.LockWait)
-		}
-		for _, f := range floors {
-			if rate := f.at(round.Round); rate > 0 {
-				ratios[f.ID] = append(ratios[f.ID], round.rate(f.ID)/rate)
-			}
-		}
 	}
 	if e.Verdict == "" {
 		e.Verdict = ledger.NotValid
 	}
 	e.Expected = e.Verdict == ledger.Held && !e.Breaks || e.Broken() && e.Breaks
-	e.Sales, e.Requests, e.P50, e.P99 = spreadOf(sales), spreadOf(requests), spreadOf(p50), spreadOf(p99)
-	e.Sold = spreadOf(sold).Median
-	for id, all := range ratios {
-		e.Ratios[id] = spreadOf(all)
+	e.Sales = e.series(func(r Round) float64 { return r.SalesRate }).Spread()
+	e.Requests = e.series(func(r Round) float64 { return r.RequestRate }).Spread()
+	e.P50 = e.series(func(r Round) float64 { return r.P50 }).Spread()
+	e.P99 = e.series(func(r Round) float64 { return r.P99 }).Spread()
+	e.Sold = e.series(func(r Round) float64 { return float64(r.Sold) / float64(stock) }).Spread().Median
+	for _, b := range baselines {
+		ratios := e.series(func(r Round) float64 { return r.rate(b.ID) }).Over(b.series())
+		if len(ratios) > 0 {
+			e.Ratios[b.ID] = ratios.Spread()
+		}
 	}
+	waits := measure.SeriesOf(e.Rounds, func(r Round) (int, float64, bool) { return r.Round, r.LockWait, r.LockWait > 0 })
 	if len(waits) > 0 {
-		wait := spreadOf(waits)
+		wait := waits.Spread()
 		e.LockWait = &wait
 	}
 	if m := e.median(); m != nil {
@@ -76,28 +63,27 @@ func (e *Entry) conclude(floors []FloorResult, stock int64) {
 	}
 }
 
-// Broken: it was seen to oversell, or to lose.
+// series collects a figure of the rounds that measured a sale.
+func (e *Entry) series(figure func(Round) float64) measure.Series {
+	return measure.SeriesOf(e.Rounds, func(r Round) (int, float64, bool) { return r.Round, figure(r), r.Sales > 0 })
+}
+
+func (b BaselineResult) series() measure.Series {
+	return measure.SeriesOf(b.Rounds, func(r BaselineRound) (int, float64, bool) { return r.Round, r.Rate, true })
+}
+
+// Broken reports that it was seen to oversell, or to lose.
 func (e *Entry) Broken() bool { return e.Verdict == ledger.Oversold || e.Verdict == ledger.Lost }
 
-// rate is what a floor is held against: where the floor sells, sales.
-func (r Round) rate(floor string) float64 {
-	if floor == FloorUpdate || floor == FloorTransaction {
+// rate is what to divide by a baseline: sales, if the baseline sells.
+func (r Round) rate(baseline string) float64 {
+	if baseline == BaselineUpdate || baseline == BaselineTransaction {
 		return r.SalesRate
 	}
 	return r.RequestRate
 }
 
-// at is the floor's rate in a round; 0: it was not measured.
-func (f FloorResult) at(round int) float64 {
-	for _, r := range f.Rounds {
-		if r.Round == round {
-			return r.Rate
-		}
-	}
-	return 0
-}
-
-// median is the round whose rate of sales is nearest to the median.
+// median is the round whose sales rate is nearest to the median.
 func (e *Entry) median() (m *Round) {
 	for i := range e.Rounds {
 		r := &e.Rounds[i]
@@ -108,7 +94,7 @@ func (e *Entry) median() (m *Round) {
 	return m
 }
 
-// CommandsEach is how many commands a purchase sent, to all backends; 0: not
+// CommandsEach is how many commands a purchase sent, to all backends; 0 if not
 // known.
 func (e *Entry) CommandsEach() (sum float64) {
 	for _, c := range e.Commands {
@@ -119,8 +105,8 @@ func (e *Entry) CommandsEach() (sum float64) {
 
 // Exit statuses of a comparison. Of several that apply, the first counts.
 const (
-	ExitAsKnown  = loadtest.ExitHeld     // the correct ones held, the broken ones were caught
-	ExitOversold = loadtest.ExitOversold // a strategy that is to hold oversold
+	ExitAsKnown  = loadtest.ExitHeld     // correct strategies held, broken ones were caught
+	ExitOversold = loadtest.ExitOversold // a strategy that must hold oversold
 	ExitLost     = loadtest.ExitLost     // one lost or undersold
 	ExitBlocked  = loadtest.ExitBlocked  // one stood still while buyers asked
 	ExitMissed   = 13                    // a broken one was not caught
@@ -131,7 +117,7 @@ const (
 // ExitStatus is the comparison's outcome for scripts.
 func (r *Result) ExitStatus() int {
 	has := func(breaks bool, verdicts ...ledger.Verdict) bool {
-		return slices.ContainsFunc(append(slices.Clone(r.Strategies), r.Sparse...), func(e *Entry) bool {
+		return slices.ContainsFunc(slices.Concat(r.Strategies, r.Sparse), func(e *Entry) bool {
 			return e.Breaks == breaks && slices.Contains(verdicts, e.Verdict)
 		})
 	}

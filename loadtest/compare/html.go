@@ -6,30 +6,27 @@ import (
 	"io"
 
 	"seckill/internal/ledger"
+	"seckill/internal/measure"
 )
 
 //go:embed report.html
 var reportPage string
 
 var reportTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
-	"number": number, "thousands": thousands,
-	"badge": badge,
+	"thousands": measure.Thousands, "badge": badge,
 }).Parse(reportPage))
 
-// WriteHTML writes the report as one page that needs nothing else: no network,
-// no script. m is the guarantee matrix, if there is one.
-func (r *Result) WriteHTML(w io.Writer, m *Matrix) error {
-	all := r.strategyTable()
+// WriteHTML writes the report as one page without network access or scripts. m
+// is the guarantee matrix, or nil.
+func (r *Result) WriteHTML(w io.Writer, m *measure.Matrix) error {
 	page := struct {
 		*Result
-		Table, Sparse, Changes *htmlTable
-		Sales, Latency         *bars
-		Commands               *bars
-		Cards                  []card
-		Matrix                 *matrixView
-	}{Result: r, Table: r.html(all), Sales: r.salesBars(), Latency: r.latencyBars(), Commands: r.commandBars(),
-		Cards:  r.cards(),
-		Matrix: r.matrixView(m)}
+		Table, Changes           *htmlTable
+		Sales, Latency, Commands *bars
+		Cards                    []card
+		Matrix                   *matrixView
+	}{Result: r, Table: r.html(r.strategyTable()), Sales: r.salesBars(), Latency: r.latencyBars(), Commands: r.commandBars(),
+		Cards: r.cards(), Matrix: r.matrixView(m)}
 	if r.Against != nil {
 		page.Changes = r.html(r.changeTable())
 	}
@@ -68,15 +65,15 @@ type htmlCell struct {
 	Badge bool
 }
 
-func (r *Result) html(t table) *htmlTable {
-	h := &htmlTable{Notes: t.notes}
-	for i, text := range t.head {
-		h.Head = append(h.Head, htmlCell{Text: text, Right: i >= t.words})
+func (r *Result) html(t measure.Table) *htmlTable {
+	h := &htmlTable{Notes: t.Notes}
+	for i, text := range t.Head {
+		h.Head = append(h.Head, htmlCell{Text: text, Right: i >= t.Words})
 	}
-	for _, row := range t.rows {
+	for _, row := range t.Rows {
 		line := htmlRow{Name: row[0], Entry: r.Entry(row[0])}
 		for i, text := range row[1:] {
-			line.Cells = append(line.Cells, htmlCell{Text: text, Right: i+1 >= t.words, Badge: t.head[i+1] == "verdict"})
+			line.Cells = append(line.Cells, htmlCell{Text: text, Right: i+1 >= t.Words, Badge: t.Head[i+1] == "verdict"})
 		}
 		h.Rows = append(h.Rows, line)
 	}
@@ -89,11 +86,11 @@ type matrixView struct {
 	Asks []string
 	Rows []struct {
 		Name  string
-		Cells []Cell
+		Cells []measure.Cell
 	}
 }
 
-func (r *Result) matrixView(m *Matrix) *matrixView {
+func (r *Result) matrixView(m *measure.Matrix) *matrixView {
 	if m == nil {
 		return nil
 	}
@@ -107,7 +104,7 @@ func (r *Result) matrixView(m *Matrix) *matrixView {
 		}
 		line := struct {
 			Name  string
-			Cells []Cell
+			Cells []measure.Cell
 		}{Name: row.Strategy}
 		for _, q := range m.Questions {
 			line.Cells = append(line.Cells, row.Cells[q.ID])

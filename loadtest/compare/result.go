@@ -1,7 +1,7 @@
-// Package compare puts the same seeded sale on one strategy after the other,
-// in rounds of alternating order, and beside them floors: the same work without
-// a strategy, measured in the same rounds. Run returns a Result; the Write
-// functions turn it into text, Markdown, CSV, JSON and one HTML page.
+// Package compare runs the same seeded sale with one strategy after the other,
+// beside baselines: the same work without a strategy, measured in the same
+// rounds. Run returns a Result; its Write methods make text, Markdown, CSV, JSON
+// and one HTML page of it.
 package compare
 
 import (
@@ -9,6 +9,7 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/ledger"
+	"seckill/internal/measure"
 	"seckill/loadtest"
 )
 
@@ -30,7 +31,8 @@ const Format = 1
 //	locks        {lease_ms, wait_ms, poll_ms} that these ran with, if that is known
 //	repeats      rounds that were asked for; turn_seconds: the least that is measured
 //	             of one strategy in one round
-//	floors       [{id, title, per_second: {median, low, high}, rounds: [{round, per_second}], missing}]
+//	floors       the baselines: [{id, title, per_second: {median, low, high},
+//	             rounds: [{round, per_second}], missing}]
 //	strategies   [Entry], in the order in which they were named
 //	sparse       [Entry]: some of them again, with few buyers at a time
 //	not_run      [{strategy, why}]
@@ -40,10 +42,10 @@ const Format = 1
 //
 // An Entry has strategy, title, family, breaks, concurrency, verdict, expected,
 // and of its rounds the medians: sales_per_second, requests_per_second, p50_ms,
-// p99_ms, each {median, low, high}; ratios by the id of a floor; lock_wait_ms,
-// commands, sold_share. latency_curve and course are those of its median round; rounds has
-// every round's figures; violations what the judge found, by rule; problems why
-// a run by itself proves nothing.
+// p99_ms, each {median, low, high}; ratios by the id of a baseline;
+// lock_wait_ms, commands, sold_share. latency_curve and course are those of its
+// median round; rounds has every round's figures; violations what the judge
+// found, by rule; problems why a run by itself proves nothing.
 type Result struct {
 	Format      int       `json:"format"`
 	Command     string    `json:"command"`
@@ -52,9 +54,9 @@ type Result struct {
 	Seconds     float64   `json:"seconds"`
 	Interrupted bool      `json:"interrupted"`
 
-	Machine    Machine          `json:"machine"`
-	Servers    []backend.Status `json:"servers"`
-	Durability []Setting        `json:"durability"`
+	Machine    measure.Machine         `json:"machine"`
+	Servers    []backend.Status        `json:"servers"`
+	Durability []measure.ServerSetting `json:"durability"`
 
 	Settings    loadtest.Settings `json:"settings"`
 	Targets     []string          `json:"targets"`
@@ -62,35 +64,20 @@ type Result struct {
 	Repeats     int               `json:"repeats"`
 	TurnSeconds float64           `json:"turn_seconds"`
 
-	Floors     []FloorResult `json:"floors"`
-	Strategies []*Entry      `json:"strategies"`
-	Sparse     []*Entry      `json:"sparse"`
-	NotRun     []NotRun      `json:"not_run"`
-	Claims     []Claim       `json:"claims"`
-	Problems   []string      `json:"problems"`
-	Against    *Against      `json:"against,omitempty"`
+	Baselines  []BaselineResult `json:"floors"`
+	Strategies []*Entry         `json:"strategies"`
+	Sparse     []*Entry         `json:"sparse"`
+	NotRun     []NotRun         `json:"not_run"`
+	Claims     []Claim          `json:"claims"`
+	Problems   []string         `json:"problems"`
+	Against    *Against         `json:"against,omitempty"`
 }
 
-// Locks are the times of the locks of the service processes, in milliseconds.
+// Locks are the lock times of the service processes, in milliseconds.
 type Locks struct {
-	Lease int `json:"lease_ms"` // how long one lives unrenewed
+	Lease int `json:"lease_ms"` // how long a lock lives unrenewed
 	Wait  int `json:"wait_ms"`  // how long a buyer waits for one
-	Poll  int `json:"poll_ms"`  // about how long one that polls pauses
-}
-
-// A Machine is where it ran.
-type Machine struct {
-	OS   string `json:"os"`
-	Arch string `json:"arch"`
-	CPUs int    `json:"cpus"`
-	Go   string `json:"go"`
-}
-
-// A Setting of a server that decides what its answers are worth.
-type Setting struct {
-	Backend string `json:"backend"`
-	Name    string `json:"name"`
-	Value   string `json:"value"` // or why it could not be read
+	Poll  int `json:"poll_ms"`  // about how long a polling lock pauses
 }
 
 // An Entry is one strategy at one concurrency, over all rounds.
@@ -98,26 +85,26 @@ type Entry struct {
 	Strategy    string `json:"strategy"`
 	Title       string `json:"title"`
 	Family      string `json:"family"`
-	Breaks      bool   `json:"breaks"` // it is known to oversell with so many processes
+	Breaks      bool   `json:"breaks"` // known to oversell with so many processes
 	Concurrency int    `json:"concurrency"`
 
-	// Verdict is the worst of all rounds; Expected: held, or broken and known
-	// to be.
+	// Verdict is the worst of all rounds. Expected: it held, or is known to
+	// break and did.
 	Verdict    ledger.Verdict `json:"verdict"`
 	Expected   bool           `json:"expected"`
 	Violations []Violation    `json:"violations"`
 	Problems   []string       `json:"problems"`
 
-	// Sales count until the last one, requests until the last answer.
-	Sales    Spread              `json:"sales_per_second"`
-	Requests Spread              `json:"requests_per_second"`
-	P50      Spread              `json:"p50_ms"`
-	P99      Spread              `json:"p99_ms"`
-	Ratios   map[string]Spread   `json:"ratios"` // by floor, round by round
-	LockWait *Spread             `json:"lock_wait_ms,omitempty"`
-	Commands []loadtest.Commands `json:"commands"` // of the median round
+	// Sales are counted until the last one, requests until the last answer.
+	Sales    measure.Spread            `json:"sales_per_second"`
+	Requests measure.Spread            `json:"requests_per_second"`
+	P50      measure.Spread            `json:"p50_ms"`
+	P99      measure.Spread            `json:"p99_ms"`
+	Ratios   map[string]measure.Spread `json:"ratios"` // by baseline, within each round
+	LockWait *measure.Spread           `json:"lock_wait_ms,omitempty"`
+	Commands []loadtest.Commands       `json:"commands"` // of the median round
 	// Sold is the share of the stock that was sold, by the ledger: less than 1
-	// where buyers were told busy or conflict instead, more where it oversold.
+	// if buyers were told busy or conflict instead, more if it oversold.
 	Sold float64 `json:"sold_share"`
 
 	Curve  []loadtest.Percentile `json:"latency_curve"`
@@ -128,7 +115,7 @@ type Entry struct {
 // A Round is one strategy's turn in one round.
 type Round struct {
 	Round       int            `json:"round"` // from 1
-	Sales       int            `json:"runs"`  // how often the sale was held
+	Sales       int            `json:"runs"`  // how often the sale was run
 	Verdict     ledger.Verdict `json:"verdict"`
 	Interrupted bool           `json:"interrupted,omitempty"`
 	SalesRate   float64        `json:"sales_per_second"`
@@ -136,7 +123,7 @@ type Round struct {
 	P50         float64        `json:"p50_ms"`
 	P99         float64        `json:"p99_ms"`
 	Sold        int64          `json:"sold"` // units, by the ledger, in the last sale
-	Over        int64          `json:"over"` // units more than there were, at worst
+	Over        int64          `json:"over"` // units beyond the stock, at worst
 	LockWait    float64        `json:"lock_wait_ms,omitempty"`
 
 	curve    []loadtest.Percentile
@@ -144,7 +131,7 @@ type Round struct {
 	commands []loadtest.Commands
 }
 
-// A Violation is one broken rule, as it was first seen.
+// A Violation is one broken rule, as first seen.
 type Violation struct {
 	Rule    string `json:"rule"`
 	Message string `json:"message"`
@@ -157,22 +144,22 @@ type NotRun struct {
 	Why      string `json:"why"`
 }
 
-// A FloorResult is a floor over all rounds.
-type FloorResult struct {
-	ID      string       `json:"id"`
-	Title   string       `json:"title"`
-	Rate    Spread       `json:"per_second"`
-	Rounds  []FloorRound `json:"rounds"`
-	Missing string       `json:"missing,omitempty"` // why there is none
+// A BaselineResult is a baseline over all rounds.
+type BaselineResult struct {
+	ID      string          `json:"id"`
+	Title   string          `json:"title"`
+	Rate    measure.Spread  `json:"per_second"`
+	Rounds  []BaselineRound `json:"rounds"`
+	Missing string          `json:"missing,omitempty"` // why there is none
 }
 
-// A FloorRound is a floor's turn in one round.
-type FloorRound struct {
+// A BaselineRound is a baseline's turn in one round.
+type BaselineRound struct {
 	Round int     `json:"round"`
 	Rate  float64 `json:"per_second"`
 }
 
-// Oversold is how many units more than there were the worst sale sold.
+// Oversold is how many units beyond the stock the worst sale sold.
 func (e *Entry) Oversold() (most int64) {
 	for _, r := range e.Rounds {
 		most = max(most, r.Over)

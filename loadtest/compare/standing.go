@@ -1,24 +1,27 @@
 package compare
 
-import "seckill/internal/ledger"
+import (
+	"seckill/internal/ledger"
+	"seckill/internal/measure"
+)
 
-// A Standing is how a strategy stands while a comparison is on.
+// A Standing is a strategy's result so far while a comparison runs.
 type Standing struct {
 	Strategy    string         `json:"strategy"`
 	Concurrency int            `json:"concurrency"`
-	Rounds      int            `json:"rounds"`  // that are over
-	Verdict     ledger.Verdict `json:"verdict"` // the worst so far; empty: no sale could be judged
-	Breaks      bool           `json:"breaks"`  // it is known to
+	Rounds      int            `json:"rounds"`  // completed
+	Verdict     ledger.Verdict `json:"verdict"` // the worst so far; empty: no sale was judged
+	Breaks      bool           `json:"breaks"`  // known to break
 	Expected    bool           `json:"expected"`
-	Sales       float64        `json:"sales_per_second"` // median so far, as P99
+	Sales       float64        `json:"sales_per_second"` // median so far; P99 likewise
 	P99         float64        `json:"p99_ms"`
 	NotRun      string         `json:"not_run,omitempty"` // why it is not
 }
 
-// standing sums up what there is of e, and leaves e as it is.
+// standing sums up e so far without changing it.
 func (c *comparison) standing(e *Entry) Standing {
 	so := *e
-	so.Ratios = map[string]Spread{}
+	so.Ratios = map[string]measure.Spread{}
 	so.conclude(nil, c.result.Settings.Stock)
 	s := Standing{Strategy: e.Strategy, Concurrency: e.Concurrency, Rounds: len(e.Rounds), Verdict: so.Verdict, Breaks: e.Breaks,
 		Expected: so.Expected, Sales: so.Sales.Median, P99: so.P99.Median}

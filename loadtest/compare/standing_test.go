@@ -10,13 +10,13 @@ import (
 )
 
 func TestStandings(t *testing.T) {
-	b := &book{plays: map[string]func(loadtest.Config, *loadtest.Result) error{
+	b := &script{plays: map[string]func(loadtest.Config, *loadtest.Result) error{
 		"bad": oversells,
 		"gone": func(loadtest.Config, *loadtest.Result) error {
 			return fmt.Errorf("%w: gone needs etcd", loadtest.ErrConfig)
 		},
 	}}
-	o := options(b, Contender{Name: "good"}, Contender{Name: "bad", Breaks: true}, Contender{Name: "gone"})
+	o := options(b, Candidate{Name: "good"}, Candidate{Name: "bad", Breaks: true}, Candidate{Name: "gone"})
 	var heard []string
 	var last = map[string]Standing{}
 	o.OnTurn = func(s Standing) {

@@ -4,10 +4,11 @@ import (
 	"slices"
 
 	"seckill/internal/ledger"
+	"seckill/internal/measure"
 	"seckill/loadtest"
 )
 
-// A turn adds up the sales of one strategy in one round.
+// A turn sums up the sales of one strategy in one round.
 type turn struct {
 	Round
 	entry *Entry
@@ -20,7 +21,7 @@ type turn struct {
 	last           *loadtest.Result
 }
 
-// worse orders verdicts: what is proven goes before what proves nothing.
+// worse orders verdicts: a proven violation outweighs a run that proves nothing.
 var worse = []ledger.Verdict{"", ledger.Held, loadtest.Blocked, ledger.NotValid, ledger.Lost, ledger.Oversold}
 
 func worst(a, b ledger.Verdict) ledger.Verdict {
@@ -30,9 +31,9 @@ func worst(a, b ledger.Verdict) ledger.Verdict {
 	return a
 }
 
-// judge takes a sale's verdict, whether or not it is measured.
+// judge takes a sale's verdict, also of sales that are not measured.
 func (t *turn) judge(r *loadtest.Result) {
-	if r.Interrupted { // it proves nothing, but for what it has proven
+	if r.Interrupted { // it proves nothing but the violations it found
 		t.Interrupted = true
 		if r.Verdict == ledger.NotValid {
 			return
@@ -87,7 +88,7 @@ func (t *turn) finish() Round {
 	if t.took > 0 {
 		r.RequestRate = float64(t.requests) / t.took
 	}
-	r.P50, r.P99 = spreadOf(t.p50).Median, spreadOf(t.p99).Median
+	r.P50, r.P99 = measure.SpreadOf(t.p50).Median, measure.SpreadOf(t.p99).Median
 	if t.locks > 0 {
 		r.LockWait = t.waited / float64(t.locks)
 	}

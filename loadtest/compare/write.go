@@ -2,22 +2,23 @@ package compare
 
 import (
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"seckill/internal/measure"
 )
 
-// tables are the report's, in their order; those without rows are left out.
-func (r *Result) tables() (all []table) {
-	candidates := []table{r.strategyTable(), r.floorTable(), r.findingTable(), r.claimTable()}
+// tables of the report; those without rows are left out.
+func (r *Result) tables() (all []measure.Table) {
+	candidates := []measure.Table{r.strategyTable(), r.baselineTable(), r.findingTable(), r.claimTable()}
 	if r.Against != nil {
 		candidates = append(candidates, r.changeTable())
 	}
 	for _, t := range candidates {
-		if len(t.rows) > 0 || len(t.notes) > 0 && t.title != "Strategies" {
+		if len(t.Rows) > 0 || len(t.Notes) > 0 && t.Title != "Strategies" {
 			all = append(all, t)
 		}
 	}
@@ -30,12 +31,9 @@ func (r *Result) WriteText(w io.Writer) error {
 	for _, fact := range r.Facts() {
 		fmt.Fprintf(&b, "%-12s%s\n", fact[0], fact[1])
 	}
-	for _, t := range r.tables() {
-		fmt.Fprintf(&b, "\n%s\n\n", t.title)
-		t.text(&b)
-		for _, n := range t.notes {
-			fmt.Fprintf(&b, "\n%s\n", n)
-		}
+	b.WriteString("\n")
+	if err := measure.WriteText(&b, r.tables()); err != nil {
+		return err
 	}
 	for _, n := range r.NotRun {
 		fmt.Fprintf(&b, "\nNot run: %s: %s", n.Strategy, n.Why)
@@ -51,72 +49,28 @@ func (r *Result) WriteText(w io.Writer) error {
 	return err
 }
 
-func (t table) text(b *strings.Builder) {
-	widths := make([]int, len(t.head))
-	rows := append([][]string{t.head}, t.rows...)
-	for _, row := range rows {
-		for i, cell := range row {
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
-		}
-	}
-	for _, row := range rows {
-		line := ""
-		for i, cell := range row {
-			fill := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
-			if i < t.words {
-				line += "  " + cell + fill
-			} else {
-				line += "  " + fill + cell
-			}
-		}
-		b.WriteString(strings.TrimRight(line, " ") + "\n")
-	}
-}
-
-var escapeMarkdown = strings.NewReplacer("|", `\|`, "\n", " ", "<", "&lt;", "*", `\*`, "_", `\_`)
-
 // WriteMarkdown writes the tables for a page.
 func (r *Result) WriteMarkdown(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "## Strategies compared\n\n%s.\n\n", escapeMarkdown.Replace(r.Summary()))
+	fmt.Fprintf(&b, "## Strategies compared\n\n%s.\n\n", measure.Markdown(r.Summary()))
 	for _, fact := range r.Facts() {
 		fmt.Fprintf(&b, "- %s: %s\n", fact[0], code(fact[1], fact[0] == "command"))
 	}
-	for _, t := range r.tables() {
-		fmt.Fprintf(&b, "\n### %s\n\n", t.title)
-		line := func(cells []string) {
-			for _, cell := range cells {
-				b.WriteString("| " + escapeMarkdown.Replace(cell) + " ")
-			}
-			b.WriteString("|\n")
-		}
-		line(t.head)
-		for i := range t.head {
-			if i < t.words {
-				b.WriteString("|---")
-			} else {
-				b.WriteString("|--:")
-			}
-		}
-		b.WriteString("|\n")
-		for _, row := range t.rows {
-			line(row)
-		}
-		for _, n := range t.notes {
-			fmt.Fprintf(&b, "\n%s\n", escapeMarkdown.Replace(n))
-		}
+	b.WriteString("\n")
+	if err := measure.WriteMarkdown(&b, r.tables()); err != nil {
+		return err
 	}
 	for i, n := range r.NotRun {
 		if i == 0 {
 			b.WriteString("\n### Not run\n\n")
 		}
-		fmt.Fprintf(&b, "- %s: %s\n", code(n.Strategy, true), escapeMarkdown.Replace(n.Why))
+		fmt.Fprintf(&b, "- %s: %s\n", code(n.Strategy, true), measure.Markdown(n.Why))
 	}
 	for i, p := range r.Problems {
 		if i == 0 {
 			b.WriteString("\n### Problems\n\n")
 		}
-		fmt.Fprintf(&b, "- %s\n", escapeMarkdown.Replace(p))
+		fmt.Fprintf(&b, "- %s\n", measure.Markdown(p))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -126,25 +80,21 @@ func code(s string, is bool) string {
 	if is && !strings.ContainsAny(s, "`\n") {
 		return "`" + s + "`"
 	}
-	return escapeMarkdown.Replace(s)
+	return measure.Markdown(s)
 }
 
 // WriteJSON writes everything for programs; see Result for the schema.
-func (r *Result) WriteJSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", " ")
-	e.SetEscapeHTML(false)
-	return e.Encode(r)
-}
+func (r *Result) WriteJSON(w io.Writer) error { return measure.WriteJSON(w, r) }
 
-// WriteCSV writes one line for each round of each strategy and each floor.
+// WriteCSV writes one line per round of each strategy and each baseline, whose
+// kind is "floor".
 func (r *Result) WriteCSV(w io.Writer) error {
 	c := csv.NewWriter(w)
-	line := func(cells ...string) { _ = c.Write(cells) } // kept until Error
+	line := func(cells ...string) { _ = c.Write(cells) } // errors are kept until Error
 	figure := func(x float64) string { return strconv.FormatFloat(x, 'f', 3, 64) }
 	line("kind", "name", "concurrency", "round", "verdict", "runs", "sold",
 		"sales_per_second", "requests_per_second", "p50_ms", "p99_ms", "lock_wait_ms")
-	for _, e := range append(append([]*Entry{}, r.Strategies...), r.Sparse...) {
+	for _, e := range slices.Concat(r.Strategies, r.Sparse) {
 		for _, round := range e.Rounds {
 			line("strategy", e.Strategy, strconv.Itoa(e.Concurrency), strconv.Itoa(round.Round),
 				string(round.Verdict), strconv.Itoa(round.Sales),
@@ -152,9 +102,9 @@ func (r *Result) WriteCSV(w io.Writer) error {
 				figure(round.P50), figure(round.P99), figure(round.LockWait))
 		}
 	}
-	for _, f := range r.Floors {
-		for _, round := range f.Rounds {
-			line("floor", f.ID, strconv.Itoa(r.Settings.Concurrency), strconv.Itoa(round.Round), "", "", "", "",
+	for _, b := range r.Baselines {
+		for _, round := range b.Rounds {
+			line("floor", b.ID, strconv.Itoa(r.Settings.Concurrency), strconv.Itoa(round.Round), "", "", "", "",
 				figure(round.Rate), "", "", "")
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"seckill/internal/ledger"
+	"seckill/internal/measure"
 	"seckill/loadtest"
 )
 
@@ -32,27 +33,28 @@ func fixed(t *testing.T) *Result {
 		r.Commands = append(r.Commands, loadtest.Commands{Backend: "redis", Count: 210, PerPurchase: 4.2})
 		return nil
 	}
-	b := &book{plays: map[string]func(loadtest.Config, *loadtest.Result) error{"naive": oversells, "for-update": slow, "evil|<b>_x_": oversells,
+	b := &script{plays: map[string]func(loadtest.Config, *loadtest.Result) error{"naive": oversells, "for-update": slow, "evil|<b>_x_": oversells,
 		"version": func(c loadtest.Config, r *loadtest.Result) error {
 			r.SellingSeconds = .4 + .1*float64(c.Concurrency)
 			return nil
 		},
 		"lucky": func(_ loadtest.Config, r *loadtest.Result) error { r.Verdict = ledger.Held; return nil }}}
-	o := options(b, Contender{Name: "naive", Title: "Naive", Breaks: true}, Contender{Name: "conditional", Title: "Conditional update"},
-		Contender{Name: "version", Title: "Version"}, Contender{Name: "for-update", Title: "FOR UPDATE <one row>"},
-		Contender{Name: "evil|<b>_x_", Title: "oversells, and must not"}, Contender{Name: "lucky", Title: "Lucky", Breaks: true})
-	o.Floors = []Floor{steady(FloorHTTP, "bare gin handler", 20_000, 16_000), steady(FloorTransaction, "the same transaction without HTTP", 200, 160),
-		{ID: FloorRedis, Title: "bare Redis INCR", Missing: "no Redis is known"}}
+	o := options(b, Candidate{Name: "naive", Title: "Naive", Breaks: true}, Candidate{Name: "conditional", Title: "Conditional update"},
+		Candidate{Name: "version", Title: "Version"}, Candidate{Name: "for-update", Title: "FOR UPDATE <one row>"},
+		Candidate{Name: "evil|<b>_x_", Title: "oversells, and must not"}, Candidate{Name: "lucky", Title: "Lucky", Breaks: true})
+	o.Baselines = []Baseline{steady(BaselineHTTP, "bare gin handler", 20_000, 16_000), steady(BaselineTransaction, "the same transaction without HTTP", 200, 160),
+		{ID: BaselineRedis, Title: "bare Redis INCR", Missing: "no Redis is known"}}
 	o.Sparse, o.Few = []string{"conditional", "version", "for-update"}, 2
 	o.Locks = &Locks{Lease: 8000, Wait: 3000, Poll: 10}
 	o.NotRun = []NotRun{{"zk", "no ZooKeeper is configured: install one (seckill deps), or give --zookeeper-addrs"}}
 	r := Run(t.Context(), o)
 	r.Begun, r.Seconds = time.Date(2026, 11, 11, 0, 0, 0, 0, time.UTC), 42.4
-	r.Machine, r.Version = Machine{"linux", "amd64", 2, "go1.26"}, "v1.0.0"
+	r.Machine, r.Version = measure.Machine{OS: "linux", Arch: "amd64", CPUs: 2, Go: "go1.26"}, "v1.0.0"
 	r.Command = "seckill compare --strategies <all>"
-	r.Durability = []Setting{{"mysql", "sync_binlog", "0"}, {"redis", "appendonly", "no"}}
-	r.Problems = []string{"the floors: a <problem>"}
-	old := Run(t.Context(), options(&book{}, Contender{Name: "conditional"}, Contender{Name: "for-update"}, Contender{Name: "gone"}))
+	r.Durability = []measure.ServerSetting{{Backend: "mysql", Name: "sync_binlog", Value: "0"},
+		{Backend: "redis", Name: "appendonly", Value: "no"}}
+	r.Problems = []string{"the baselines: a <problem>"}
+	old := Run(t.Context(), options(&script{}, Candidate{Name: "conditional"}, Candidate{Name: "for-update"}, Candidate{Name: "gone"}))
 	old.Command = "seckill compare, long ago"
 	r.CompareWith(old, 20)
 	return r
@@ -60,7 +62,7 @@ func fixed(t *testing.T) *Result {
 
 func TestGolden(t *testing.T) {
 	r := fixed(t)
-	matrix, err := ReadMatrix(strings.NewReader(`{"format":1,"questions":[{"id":"oversell","title":"no oversell","asks":"Is it <ever>?"}],
+	matrix, err := measure.ReadMatrix(strings.NewReader(`{"format":1,"questions":[{"id":"oversell","title":"no oversell","asks":"Is it <ever>?"}],
 		"rows":[{"strategy":"naive","cells":{"oversell":{"answer":"breaks","text":"a lost update"}}},
 		{"strategy":"conditional","cells":{"oversell":{"answer":"holds"}}},{"strategy":"unrelated","cells":{}}]}`))
 	if err != nil {
@@ -101,7 +103,7 @@ func firstDifference(want, got []byte) string {
 	return "one ends where the other goes on"
 }
 
-// The page needs nothing from anywhere, and nobody's name becomes markup.
+// The page needs no network, and no name becomes markup.
 func TestHTMLIsSelfContained(t *testing.T) {
 	var page bytes.Buffer
 	if err := fixed(t).WriteHTML(&page, nil); err != nil {
@@ -117,7 +119,7 @@ func TestHTMLIsSelfContained(t *testing.T) {
 // An empty result is a report, too: Ctrl-C may come at once.
 func TestNothingMeasured(t *testing.T) {
 	ctx := canceled(t)
-	r := Run(ctx, options(&book{}, Contender{Name: "a"}))
+	r := Run(ctx, options(&script{}, Candidate{Name: "a"}))
 	for _, write := range []func(io.Writer) error{r.WriteText, r.WriteMarkdown, r.WriteCSV, r.WriteJSON,
 		func(w io.Writer) error { return r.WriteHTML(w, nil) }} {
 		var out bytes.Buffer

@@ -11,8 +11,8 @@ import (
 	"seckill/loadtest"
 )
 
-func TestHTTPFloor(t *testing.T) {
-	f, stop, err := ServeHTTPFloor(sale())
+func TestHTTPBaseline(t *testing.T) {
+	f, stop, err := ServeHTTPBaseline(sale())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,11 +29,11 @@ func TestHTTPFloor(t *testing.T) {
 }
 
 // Refusals are fast, and no measure of anything.
-func TestAFloorIsAnswered(t *testing.T) {
+func TestABaselineIsAnswered(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	defer server.Close()
 	c := loadtest.Config{Scenario: sale().Scenario, Targets: []string{server.URL}}
-	if rate, err := blow(t.Context(), c, time.Millisecond); err == nil {
+	if rate, err := request(t.Context(), c, time.Millisecond); err == nil {
 		t.Errorf("404 was taken for work done %g times a second", rate)
 	}
 }

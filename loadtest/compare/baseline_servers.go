@@ -11,13 +11,13 @@ import (
 	"seckill/internal/backend"
 )
 
-// ServerFloors are the floors on the servers of an instance, which must have as
-// many connections as there are workers. What is not configured is missing. stop
-// removes what they made.
-func ServerFloors(ctx context.Context, in *backend.Instance, workers int) (
-	floors []Floor, stop func(context.Context) error,
+// ServerBaselines are the baselines on the servers of an instance, which must
+// have a connection per worker. A baseline without a configured server is
+// Missing. stop removes their tables.
+func ServerBaselines(ctx context.Context, in *backend.Instance, workers int) (
+	baselines []Baseline, stop func(context.Context) error,
 ) {
-	incr := Floor{ID: FloorRedis, Title: "bare Redis INCR", Missing: "no Redis is known"}
+	incr := Baseline{ID: BaselineRedis, Title: "bare Redis INCR", Missing: "no Redis is known"}
 	if in.Redis != nil {
 		key := "seckill:compare:" + rand.Text()
 		incr.Missing, incr.Measure = "", func(ctx context.Context, d time.Duration) (float64, error) {
@@ -25,11 +25,11 @@ func ServerFloors(ctx context.Context, in *backend.Instance, workers int) (
 			return perSecond(ctx, workers, d, func(ctx context.Context) error { return in.Redis.Incr(ctx, key).Err() })
 		}
 	}
-	update := Floor{ID: FloorUpdate, Title: "bare hot-row UPDATE", Missing: "no MySQL is known"}
-	tx := Floor{ID: FloorTransaction, Title: "the same transaction without HTTP", Missing: "no MySQL is known"}
+	update := Baseline{ID: BaselineUpdate, Title: "bare hot-row UPDATE", Missing: "no MySQL is known"}
+	tx := Baseline{ID: BaselineTransaction, Title: "the same transaction without HTTP", Missing: "no MySQL is known"}
 	stop = func(context.Context) error { return nil }
 	if in.DB == nil || in.Config.MySQLDSN == "" {
-		return []Floor{incr, update, tx}, stop
+		return []Baseline{incr, update, tx}, stop
 	}
 	db, err := in.DB.DB()
 	tables := bareTables{db: db, users: new(atomic.Int64),
@@ -39,7 +39,7 @@ func ServerFloors(ctx context.Context, in *backend.Instance, workers int) (
 	}
 	if err != nil {
 		update.Missing, tx.Missing = err.Error(), err.Error()
-		return []Floor{incr, update, tx}, stop
+		return []Baseline{incr, update, tx}, stop
 	}
 	update.Missing, update.Measure = "", func(ctx context.Context, d time.Duration) (float64, error) {
 		return perSecond(ctx, workers, d, tables.update)
@@ -47,10 +47,11 @@ func ServerFloors(ctx context.Context, in *backend.Instance, workers int) (
 	tx.Missing, tx.Measure = "", func(ctx context.Context, d time.Duration) (float64, error) {
 		return perSecond(ctx, workers, d, tables.sell)
 	}
-	return []Floor{incr, update, tx}, tables.drop
+	return []Baseline{incr, update, tx}, tables.drop
 }
 
-// bareTables are copies of the ledger's, so that its own orders are left alone.
+// bareTables are copies of the ledger's tables, so that its orders stay as they
+// are.
 type bareTables struct {
 	db            *sql.DB
 	stock, orders string
@@ -61,11 +62,11 @@ func (t bareTables) create(ctx context.Context) error {
 	for _, statement := range []string{
 		"CREATE TABLE " + t.stock + " LIKE stock",
 		"CREATE TABLE " + t.orders + " LIKE orders",
-		fmt.Sprintf("INSERT INTO %s (id, name, initial, num, run) VALUES (1, 'floor', %d, %[2]d, 1)", t.stock, int64(1)<<52),
+		fmt.Sprintf("INSERT INTO %s (id, name, initial, num, run) VALUES (1, 'baseline', %d, %[2]d, 1)", t.stock, int64(1)<<52),
 	} {
 		if _, err := t.db.ExecContext(ctx, statement); err != nil {
 			_ = t.drop(context.WithoutCancel(ctx))
-			return fmt.Errorf("the tables of the floors: %w", err)
+			return fmt.Errorf("the tables of the baselines: %w", err)
 		}
 	}
 	return nil
@@ -81,7 +82,7 @@ func (t bareTables) update(ctx context.Context) error {
 	return err
 }
 
-// sell is what conditional does, statement by statement.
+// sell repeats the strategy conditional statement by statement.
 func (t bareTables) sell(ctx context.Context) error {
 	tx, err := t.db.BeginTx(ctx, nil)
 	if err != nil {

@@ -13,39 +13,38 @@ import (
 	"seckill/internal/lock"
 )
 
-// A Contestant is a lock that is measured, ours or somebody else's.
-type Contestant struct {
+// A Candidate is a lock to measure, ours or another library's.
+type Candidate struct {
 	Name    string
-	Key     string // how a command line names it
+	Key     string // its name on the command line
 	Foreign bool
-	// Terms say how it is used, where it could be used otherwise.
+	// Terms say how the lock is used where its library leaves a choice.
 	Terms string
 	Needs []backend.Capability
 
 	open func(context.Context, *place) error
 }
 
-// A taker is one contender's way to the lock: it waits until the lock is his
-// and says how to give it back.
+// A taker acquires the lock for one contender and returns how to release it.
 type taker func(context.Context) (free func(context.Context) error, err error)
 
-// errNotHeld: the lock had gone before its holder gave it back.
+// errNotHeld: the lock was gone before its holder released it.
 var errNotHeld = lock.ErrNotHeld
 
-// A place is what one pass is measured on: connections of its own, and a name
-// that nobody used before.
+// A place is what one pass is measured on: its own connections, and a lock name
+// that was never used.
 type place struct {
 	sku        int64
 	contenders int
 	instances  []*backend.Instance
-	takers     []taker // one for each contender
-	sent       wire    // what clients send that no tap sees
+	takers     []taker // one per contender
+	sent       wire    // commands of clients that the tap does not see
 	closers    []func() error
 }
 
-// at opens a place for a number of contenders. They are spread over instances,
-// each with the pools and sessions of a process of its own.
-func (c Contestant) at(ctx context.Context, config backend.Config, contenders, instances int) (p *place, err error) {
+// at opens a place for a number of contenders, spread over instances that each
+// have the pools and sessions of one process.
+func (c Candidate) at(ctx context.Context, config backend.Config, contenders, instances int) (p *place, err error) {
 	p = &place{sku: time.Now().UnixNano(), contenders: contenders}
 	defer func() {
 		if err != nil {
@@ -68,7 +67,7 @@ func (c Contestant) at(ctx context.Context, config backend.Config, contenders, i
 			}
 		}
 	}
-	p.closers = append(p.closers, p.tidy) // when its own clients are gone
+	p.closers = append(p.closers, p.tidy) // after the candidate's own clients are closed
 	return p, c.open(ctx, p)
 }
 
@@ -80,8 +79,8 @@ func (p *place) close() error {
 	return errors.Join(errs...)
 }
 
-// each calls open once for each instance, and its answer once for each
-// contender of that instance.
+// each calls open once per instance, and its result once per contender of that
+// instance.
 func (p *place) each(open func(*backend.Instance) (func() (taker, error), error)) error {
 	var contend []func() (taker, error)
 	for _, in := range p.instances {
@@ -101,12 +100,12 @@ func (p *place) each(open func(*backend.Instance) (func() (taker, error), error)
 	return nil
 }
 
-// Ours is one of the program's own locks, with the settings and the lease that
-// a purchase has, but a wait without end.
-func Ours(info catalog.Info, s catalog.Settings) Contestant {
+// Ours is one of the program's own locks, with the settings and lease of a
+// purchase, but no limit on the wait.
+func Ours(info catalog.Info, s catalog.Settings) Candidate {
 	o := info.LockOptions(s)
 	o.Wait = -1
-	return Contestant{Name: info.Name, Key: info.Name, Needs: info.Needs, open: func(_ context.Context, p *place) error {
+	return Candidate{Name: info.Name, Key: info.Name, Needs: info.Needs, open: func(_ context.Context, p *place) error {
 		return p.each(func(in *backend.Instance) (func() (taker, error), error) {
 			locker, err := catalog.NewLocker(info, catalog.Deps{Instance: in, Settings: s})
 			take := func(ctx context.Context) (func(context.Context) error, error) {
@@ -121,7 +120,7 @@ func Ours(info catalog.Info, s catalog.Settings) Contestant {
 	}}
 }
 
-// only is a configuration without the backends that are not needed.
+// only drops the backends that are not needed.
 func only(all backend.Config, needs []backend.Capability) backend.Config {
 	c := backend.Config{Tiers: all.Tiers}
 	for _, need := range needs {
@@ -141,7 +140,7 @@ func only(all backend.Config, needs []backend.Capability) backend.Config {
 	return c
 }
 
-// an unprotected counter: what is read and written by two at a time loses one.
+// An unprotected counter loses increments that overlap.
 type unprotected struct{ n atomic.Int64 }
 
 func (u *unprotected) increment(work func()) {

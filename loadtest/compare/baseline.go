@@ -16,25 +16,24 @@ import (
 	"seckill/loadtest"
 )
 
-// A Floor is work that no strategy can do without, alone: what a strategy
-// reaches of it is what the strategy costs.
-type Floor struct {
+// A Baseline is work that every strategy includes, measured alone. The ratio of a
+// strategy to it shows what the strategy costs.
+type Baseline struct {
 	ID, Title string
-	// Measure does it as often as it can for so long, and returns how often a
-	// second.
+	// Measure repeats the work for d and returns how often per second.
 	Measure func(ctx context.Context, d time.Duration) (perSecond float64, err error)
 	Missing string // not empty: why it cannot be measured
 }
 
-// The floors, by their ids.
+// Ids of the baselines.
 const (
-	FloorHTTP        = "gin"         // bare handler that decodes the same JSON
-	FloorRedis       = "redis_incr"  // INCR of one key
-	FloorUpdate      = "hot_row"     // UPDATE of one row, committed each
-	FloorTransaction = "transaction" // update and order in one transaction, without HTTP
+	BaselineHTTP        = "gin"         // bare handler that decodes the same JSON
+	BaselineRedis       = "redis_incr"  // INCR of one key
+	BaselineUpdate      = "hot_row"     // UPDATE of one row, committed each
+	BaselineTransaction = "transaction" // update and order in one transaction, without HTTP
 )
 
-// perSecond has workers do work for so long.
+// perSecond has workers repeat work for d.
 func perSecond(ctx context.Context, workers int, d time.Duration, work func(context.Context) error) (float64, error) {
 	var done atomic.Int64
 	var first error
@@ -59,22 +58,22 @@ func perSecond(ctx context.Context, workers int, d time.Duration, work func(cont
 	return float64(done.Load()) / time.Since(begun).Seconds(), first
 }
 
-// ServeHTTPFloor starts the bare handler on a loopback port, in this process.
-func ServeHTTPFloor(sale loadtest.Config) (f Floor, stop func(), err error) {
+// ServeHTTPBaseline serves the bare handler on a loopback port of this process.
+func ServeHTTPBaseline(sale loadtest.Config) (f Baseline, stop func(), err error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return Floor{}, nil, err
+		return Baseline{}, nil, err
 	}
 	server := &http.Server{Handler: bareHandler(), ReadHeaderTimeout: 5 * time.Second}
 	go func() { _ = server.Serve(listener) }() // ends with stop
 	sale.Targets, sale.Strategy = []string{"http://" + listener.Addr().String()}, bareStrategy
-	f = Floor{ID: FloorHTTP, Title: "bare gin handler"}
-	f.Measure = func(ctx context.Context, d time.Duration) (float64, error) { return blow(ctx, sale, d) }
+	f = Baseline{ID: BaselineHTTP, Title: "bare gin handler"}
+	f.Measure = func(ctx context.Context, d time.Duration) (float64, error) { return request(ctx, sale, d) }
 	return f, func() { _ = server.Close() }, nil
 }
 
-// blow sends ever more purchases until they take at least d.
-func blow(ctx context.Context, sale loadtest.Config, d time.Duration) (float64, error) {
+// request sends more and more purchases until they take at least d.
+func request(ctx context.Context, sale loadtest.Config, d time.Duration) (float64, error) {
 	sale.Stock, sale.Buyers = 1, max(1000, 2*sale.Concurrency)
 	sale.Quantity = 1
 	for {
@@ -86,15 +85,15 @@ func blow(ctx context.Context, sale loadtest.Config, d time.Duration) (float64, 
 			return 0, ctx.Err()
 		case r.Counts[ledger.OutcomeSold] < r.Requests:
 			return 0, fmt.Errorf("the bare handler did not answer every request: %v", r.Answers)
-		case r.Seconds >= d.Seconds() || sale.Buyers >= mostBlown:
+		case r.Seconds >= d.Seconds() || sale.Buyers >= mostRequests:
 			return r.RequestsPerSec, nil
 		}
-		sale.Buyers = min(mostBlown, int(1.2*r.RequestsPerSec*d.Seconds())+sale.Buyers)
+		sale.Buyers = min(mostRequests, int(1.2*r.RequestsPerSec*d.Seconds())+sale.Buyers)
 	}
 }
 
 const (
-	mostBlown    = 2_000_000
+	mostRequests = 2_000_000
 	bareStrategy = "bare"
 )
 

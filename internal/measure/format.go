@@ -1,0 +1,45 @@
+package measure
+
+import (
+	"fmt"
+	"time"
+)
+
+// None stands for a figure that does not exist.
+const None = "–"
+
+// Number shows three significant digits, and all of them from 1,000 on.
+func Number(x float64) string {
+	switch {
+	case x >= 999.5:
+		return Thousands(int64(x + .5))
+	case x >= 99.95:
+		return fmt.Sprintf("%.0f", x)
+	case x >= 9.995:
+		return fmt.Sprintf("%.1f", x)
+	}
+	return fmt.Sprintf("%.2f", x)
+}
+
+// Share shows a ratio with two significant digits, down to 0.0001.
+func Share(x float64) string {
+	switch {
+	case x >= .0995:
+		return fmt.Sprintf("%.2f", x)
+	case x >= .00995:
+		return fmt.Sprintf("%.3f", x)
+	}
+	return fmt.Sprintf("%.4f", x)
+}
+
+// Thousands groups digits: 1,234,567.
+func Thousands(n int64) string {
+	digits := fmt.Sprint(n)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
+// Milliseconds converts a duration to a figure.
+func Milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
