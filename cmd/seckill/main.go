@@ -22,7 +22,7 @@ type commands struct {
 	Serve      ServeCmd      `cmd:"" help:"Run one service process on configured backends."`
 	Load       LoadCmd       `cmd:"" help:"Storm a sale with buyers and judge it from the ledger."`
 	Judge      JudgeCmd      `cmd:"" help:"Judge what any load generator recorded against the ledger."`
-	Compare    CompareCmd    `cmd:"" help:"Hold the same sale with every strategy, beside floors, and write a report."`
+	Compare    CompareCmd    `cmd:"" help:"Run the same sale with every strategy, beside baselines, and write a report."`
 	Prove      ProveCmd      `cmd:"" help:"Compute the guarantee matrix: run every strategy through the orders of its commands."`
 	Bench      BenchCmd      `cmd:"" help:"Measure the locks, ours beside those that others have made."`
 	Figures    FiguresCmd    `cmd:"" help:"Put results that were measured into the lessons and a README."`

@@ -14,7 +14,7 @@ const (
 	// A service process has two pools of connections to the database.
 	poolsOfService = 2
 	connsOfPool    = 32
-	// spareConnections are for the page, the judge, floors, benchmarks and
+	// spareConnections are for the page, the judge, baselines, benchmarks and
 	// people's own clients.
 	spareConnections = 1000
 

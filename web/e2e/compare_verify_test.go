@@ -23,7 +23,7 @@ func TestComparisonsOfRealLab(t *testing.T) {
 	tb.says(".standings", "conditional")
 	tb.says("[data-outcome]", "1 held")
 	tb.says("[data-outcome]", "1 broken one caught")
-	tb.await(`document.querySelectorAll(".sales-bars li").length === 3`) // and the floor
+	tb.await(`document.querySelectorAll(".sales-bars li").length === 3`) // and the baseline
 	tb.says(".results", "of transaction")
 	tb.says("#stage", "innodb_flush_log_at_trx_commit=1")
 	tb.eval(`scrollTo(0, 0)`)

@@ -11,11 +11,11 @@ export function Bars({ result }) {
   const w = words();
   const measured = result.strategies.filter((e) => e.sales_per_second.median > 0);
   if (!measured.length) return null;
-  const floor = result.floors.find((f) => f.id === 'transaction' && f.per_second.median > 0);
+  const baseline = result.floors.find((f) => f.id === 'transaction' && f.per_second.median > 0);
   /** @type {Row[]} */
   const rows = [
     ...measured.map((entry) => ({ name: entry.strategy, entry, kind: kindOf(entry), spread: entry.sales_per_second })),
-    ...(floor ? [{ name: w.floorNames.transaction, kind: 'floor', spread: floor.per_second }] : []),
+    ...(baseline ? [{ name: w.baselineNames.transaction, kind: 'baseline', spread: baseline.per_second }] : []),
   ].sort((a, b) => b.spread.median - a.spread.median);
   const end = axisEnd(Math.max(...rows.map((r) => r.spread.high)));
   return html`

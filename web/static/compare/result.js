@@ -79,7 +79,7 @@ function RanOn({ result }) {
         ${' '}${w.services(result.targets.length)}${result.locks && html`, ${w.locks(result.locks)}`}</p>
       ${result.durability.length > 0 && html`
         <p class="ran-on hint">${result.durability.map((d, i) => html`${i > 0 && ' · '}<code key=${i}>${d.name}=${d.value}</code>`)}</p>`}
-      <p class="hint">${w.floors}: ${result.floors.map((f, i) => html`${i > 0 && ' · '}<span key=${f.id}>${w.floorNames[f.id] ?? f.title} ${
+      <p class="hint">${w.baselines}: ${result.floors.map((f, i) => html`${i > 0 && ' · '}<span key=${f.id}>${w.baselineNames[f.id] ?? f.title} ${
   f.missing ? html`<span lang="en">(${f.missing})</span>` : w.perSecond(count(f.per_second.median))}</span>`)}</p>
     </section>`;
 }

@@ -113,7 +113,7 @@ function duration(ms) {
   return ms < 1000 ? `${ms}ms` : `${ms / 1000}s`;
 }
 
-const floors = 4;
+const baselines = 4;
 /** @type {Name[]} */
 const alike = ['stock', 'buyers', 'concurrency', 'quantity', 'turn_ms']; // settings that determine the duration
 
@@ -124,7 +124,7 @@ export function estimate(form, strategies, all) {
   const s = toSettings(form, strategies);
   const turn = s.turn_ms / 1000;
   const turns = s.repeats * form.strategies.length;
-  const bare = s.repeats * floors * Math.min(Math.max(turn, 0.2), 2) * 1.6;
+  const bare = s.repeats * baselines * Math.min(Math.max(turn, 0.2), 2) * 1.6;
   const like = all.find((c) => c.state === 'done' && !c.stopped && c.done > 0
     && alike.every((name) => c.settings[name] === s[name])
     && named(form, strategies).join() === c.settings.strategies.join());

@@ -73,7 +73,7 @@ function Changes({ answer: { comparable, against: a }, was, is }) {
             <th scope="row"><code>${c.strategy}</code></th>
             ${comparable && html`
               <td class=${classes(c.failed && 'failed')}>${w.side.percent(c.percent)}${c.failed && html` <span class="badge oversold">${c.verdict ? w.side.otherVerdict : w.side.isSlower}</span>`}</td>
-              <td>${w.side.floors[c.by]} <span class="figure">${figure(c, c.was)} → ${figure(c, c.is)}</span></td>`}
+              <td>${w.side.baselines[c.by]} <span class="figure">${figure(c, c.was)} → ${figure(c, c.is)}</span></td>`}
             ${both(c.strategy).map((e, i) => html`
               <td key=${i}>${w.perSecond(count(e.sales_per_second.median))}<br /><${Badge} entry=${e} /></td>`)}
           </tr>`)}</tbody>

@@ -12,7 +12,7 @@ const commands = (e) => e.commands.reduce((sum, c) => sum + c.per_purchase, 0);
 
 /**
  * by: what a row is sorted by; show: what it shows. Figures begin with the most, words with the first.
- * @typedef {{id: string, by: (e: Json.Entry) => string | number | undefined, show: (e: Json.Entry) => unknown, words?: boolean, floor?: boolean}} Column
+ * @typedef {{id: string, by: (e: Json.Entry) => string | number | undefined, show: (e: Json.Entry) => unknown, words?: boolean, baseline?: boolean}} Column
  */
 /** @type {Column[]} */
 const columns = [
@@ -25,7 +25,7 @@ const columns = [
   { id: 'wait', by: (e) => e.lock_wait_ms?.median, show: (e) => e.lock_wait_ms && ms(e.lock_wait_ms.median) },
   { id: 'commands', by: (e) => commands(e) || undefined, show: (e) => commands(e).toFixed(1) },
   ...['transaction', 'gin'].map((id) => ({
-    id, floor: true, by: (e) => e.ratios[id]?.median, show: (e) => ratio(e.ratios[id].median),
+    id, baseline: true, by: (e) => e.ratios[id]?.median, show: (e) => ratio(e.ratios[id].median),
   })),
 ];
 
@@ -34,7 +34,7 @@ const columns = [
 export function Table({ result }) {
   const [order, setOrder] = useState({ id: '', down: true });
   const w = words();
-  const shown = columns.filter((c) => !c.floor || result.strategies.some((e) => e.ratios[c.id]));
+  const shown = columns.filter((c) => !c.baseline || result.strategies.some((e) => e.ratios[c.id]));
   const column = shown.find((c) => c.id === order.id);
   const rows = column ? sorted(result.strategies, column, order.down) : result.strategies;
   const sort = (/** @type {Column} */ c) => setOrder({ id: c.id, down: order.id === c.id ? !order.down : !c.words });
