@@ -11,7 +11,6 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"seckill/internal/backend"
 	"seckill/internal/bench"
 	"seckill/internal/catalog"
 	"seckill/internal/measure"
@@ -104,7 +103,10 @@ func (c *BenchClaimsCmd) Run(ctx context.Context, stdout io.Writer, stderr stder
 	claims.Report, err = bench.Run(ctx, options)
 	claims.Report.Command, claims.Report.Servers = commandLine(), l.Backends()
 	if err == nil {
-		claims.Tables, claims.Runs, err = c.experiment(ctx, options.Backends, settings, options.Progress)
+		tables := bench.LockTables{Backends: options.Backends, Settings: settings, V1: mysqllock.LockTableV1,
+			Central: mysqllock.LockTableCentral, Segmented: mysqllock.LockTableSegmented,
+			Workers: c.Workers, Each: c.Each, Rounds: c.Rounds, Progress: onStep}
+		claims.Tables, claims.Runs, err = tables.Run(ctx)
 	}
 	sweeps := bench.Sweeps{Backends: options.Backends, Info: polling, Contenders: 8, Hold: c.Task, For: c.For,
 		Rounds: c.Rounds, Progress: options.Progress}
@@ -126,26 +128,4 @@ func (c *BenchClaimsCmd) Run(ctx context.Context, stdout io.Writer, stderr stder
 		return exitStatus(statusOverlap)
 	}
 	return nil
-}
-
-// experiment is B's, so many times: how many times longer one central row took
-// than a hundred segments.
-func (c *BenchClaimsCmd) experiment(
-	ctx context.Context, all backend.Config, settings catalog.Settings, progress func(done, total int, what string),
-) (ratio measure.Spread, runs []string, err error) {
-	in, err := backend.Open(ctx, backend.Config{MySQLDSN: all.MySQLDSN, Tiers: all.Tiers})
-	if err != nil {
-		return ratio, nil, err
-	}
-	defer in.Close()
-	var ratios []float64
-	for i := range c.Rounds {
-		progress(i, c.Rounds, "the lock table: version 1, one central row, a hundred")
-		result, err := mysqllock.Experiment(ctx, catalog.Deps{Instance: in, Settings: settings}, c.Workers, c.Each)
-		if err != nil {
-			return ratio, runs, err
-		}
-		ratios, runs = append(ratios, result.Ratio()), append(runs, result.String())
-	}
-	return measure.SpreadOf(ratios), runs, nil
 }
