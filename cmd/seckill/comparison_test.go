@@ -12,7 +12,7 @@ import (
 	"seckill/internal/labapi"
 )
 
-// What the page offers at first is what the command does without flags.
+// The page offers the defaults of the command.
 func TestPageAndCommandCompareAlike(t *testing.T) {
 	var c commands
 	parser, err := kong.New(&c)

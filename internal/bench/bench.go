@@ -83,7 +83,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		if scene.Error != "" {
 			continue
 		}
-		err := c.turn(ctx, o, turn.Round, scene)
+		err := c.turn(ctx, o.Backends, o.shape(scene.Contenders), turn.Round, turn.Round > o.Rounds, scene)
 		if ctx.Err() != nil {
 			return r, context.Cause(ctx)
 		}
@@ -94,15 +94,14 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	return r, nil
 }
 
-func (c Candidate) turn(ctx context.Context, o Options, round int, scene *Scene) error {
-	s := o.shape(scene.Contenders)
-	if round > o.Rounds {
+// turn measures a pass, or counts commands.
+func (c Candidate) turn(ctx context.Context, b backend.Config, s shape, round int, count bool, scene *Scene) (err error) {
+	if count {
 		s.measured /= 4
-		var err error
-		scene.Commands, err = c.commands(ctx, o.Backends, s)
+		scene.Commands, err = c.commands(ctx, b, s)
 		return err
 	}
-	pass, err := c.pass(ctx, o.Backends, s)
+	pass, err := c.pass(ctx, b, s)
 	if err == nil {
 		pass.Round = round
 		scene.Passes = append(scene.Passes, pass)

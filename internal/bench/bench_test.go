@@ -111,7 +111,7 @@ func TestEveryCandidateIsMeasured(t *testing.T) {
 	}
 }
 
-// A lock that excludes nobody is found out, and its figures are not shown.
+// A broken lock is detected, and its figures are not shown.
 func TestOverlapIsSeen(t *testing.T) {
 	o := short(t, ourLock(t, "redis-random-key"), ourLock(t, "redis-lua"))
 	r, err := Run(t.Context(), o)
@@ -132,12 +132,12 @@ func TestOverlapIsSeen(t *testing.T) {
 	}
 }
 
-// One lock that fails, or is never handed on, stops nobody else.
-func TestOneFailureStopsNobodyElse(t *testing.T) {
+// A lock that fails does not stop the others.
+func TestAFailureDoesNotStopOthers(t *testing.T) {
 	broken := Candidate{Name: "broken", open: func(_ context.Context, p *place) error {
 		for range p.contenders {
 			p.takers = append(p.takers, func(context.Context) (func(context.Context) error, error) {
-				return nil, errors.New("no such luck")
+				return nil, errors.New("no connection")
 			})
 		}
 		return nil
@@ -154,8 +154,8 @@ func TestOneFailureStopsNobodyElse(t *testing.T) {
 	}
 }
 
-// Broken off, a run returns what it has, as JSON that can be read.
-func TestBrokenOff(t *testing.T) {
+// An interrupted run returns its figures until then, as JSON that can be read.
+func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	o := short(t, ourLock(t, "redis-lua"), ourLock(t, "zk"))

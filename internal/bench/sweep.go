@@ -77,22 +77,17 @@ func (s Sweeps) sweep(
 		c := Ours(s.Info, chosen)
 		sh := shape{contenders: s.Contenders, instances: 1, hold: hold, warm: s.For / 10, measured: s.For}
 		points[i].Poll, points[i].Lease = measure.Milliseconds(chosen.LockPoll), measure.Milliseconds(chosen.LockLease)
-		var err error
-		if turn.Round <= s.Rounds {
-			var p Pass
-			p, err = c.pass(ctx, s.Backends, sh)
-			p.Round = turn.Round
-			scenes[i].Passes = append(scenes[i].Passes, p)
-		} else {
-			sh.measured /= 2
-			points[i].Commands, err = c.commands(ctx, s.Backends, sh)
+		count := turn.Round > s.Rounds
+		if count {
+			sh.measured *= 2 // at the longest pause there are few acquisitions to count
 		}
-		if err != nil {
+		if err := c.turn(ctx, s.Backends, sh, turn.Round, count, &scenes[i]); err != nil {
 			return nil, err
 		}
 	}
 	for i, s := range scenes {
 		p := &points[i]
+		p.Commands = s.Commands
 		p.Rate, p.WaitP99, p.Fairness = s.spread(rate), s.spread(waitP99), s.spread(fairness)
 		p.Gone = s.spread(figure{"gone", func(p Pass) float64 { return percent(p.Gone, p.Taken) }})
 		p.Lost = s.spread(figure{"lost", func(p Pass) float64 { return percent(p.Lost, p.Taken) }})

@@ -35,7 +35,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	if _, err := Run(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
-	// redis-blpop's signal lives for a second, in case somebody listens.
+	// redis-blpop's signal lives for a second, for a waiter.
 	after := func() []string {
 		return slices.DeleteFunc(left(t, in), func(thing string) bool { return slices.Contains(before, thing) })
 	}
@@ -46,7 +46,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	for _, thing := range things {
 		t.Errorf("left behind: %s", thing)
 	}
-	// What runs out by itself: a connection that is closing, a last alarm.
+	// Some goroutines end by themselves: a closing connection, a last timer.
 	for end := time.Now().Add(time.Minute); runtime.NumGoroutine() > goroutines; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			stacks := make([]byte, 1<<20)

@@ -20,9 +20,9 @@ type bar struct {
 	Name, Text string
 	Class      string // of the stylesheet
 	Parts      []part
-	// A whisker from Low to High; Dot marks a point on it.
-	Whisker        bool
-	Low, High, Dot float64
+	// A whisker goes from Low to High.
+	Whisker   bool
+	Low, High float64
 }
 
 type part struct {

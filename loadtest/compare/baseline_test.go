@@ -24,11 +24,11 @@ func TestHTTPBaseline(t *testing.T) {
 	}
 	stop()
 	if rate, err := f.Measure(t.Context(), 20*time.Millisecond); err == nil {
-		t.Errorf("nobody listens, and that is done %g times a second", rate)
+		t.Errorf("without a listener, %g requests per second", rate)
 	}
 }
 
-// Refusals are fast, and no measure of anything.
+// Refusals are fast, and do not count.
 func TestABaselineIsAnswered(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	defer server.Close()

@@ -113,7 +113,7 @@ func TestTurnsLastLongEnough(t *testing.T) {
 	}
 }
 
-// Each of these must be told from the others by the exit status.
+// Each outcome has its own exit status.
 func TestExitStatus(t *testing.T) {
 	good, bad := Candidate{Name: "good"}, Candidate{Name: "bad", Breaks: true}
 	loses := func(_ loadtest.Config, r *loadtest.Result) error { r.Verdict = ledger.Lost; return nil }
@@ -139,7 +139,7 @@ func TestExitStatus(t *testing.T) {
 	}
 }
 
-// One oversold sale of many is enough, be it a warm-up.
+// One oversold sale is enough, also in a warm-up.
 func TestOneSaleIsEnough(t *testing.T) {
 	sales := 0
 	b := &script{plays: map[string]func(loadtest.Config, *loadtest.Result) error{"a": func(c loadtest.Config, r *loadtest.Result) error {
@@ -170,7 +170,7 @@ func TestUnavailableIsListed(t *testing.T) {
 	}
 }
 
-// Ctrl-C in the second round: the first stays, the sale that was on is judged.
+// Ctrl-C in the second round: the first stays, the interrupted sale is judged.
 func TestInterrupted(t *testing.T) {
 	for _, oversold := range []bool{false, true} {
 		ctx, cancel := context.WithCancel(t.Context())
