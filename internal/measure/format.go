@@ -3,6 +3,8 @@ package measure
 import (
 	"fmt"
 	"time"
+
+	"seckill/internal/numbers"
 )
 
 // None stands for a figure that does not exist.
@@ -12,7 +14,7 @@ const None = "–"
 func Number(x float64) string {
 	switch {
 	case x >= 999.5:
-		return Thousands(int64(x + .5))
+		return numbers.Thousands(int64(x + .5))
 	case x >= 99.95:
 		return fmt.Sprintf("%.0f", x)
 	case x >= 9.995:
@@ -30,15 +32,6 @@ func Share(x float64) string {
 		return fmt.Sprintf("%.3f", x)
 	}
 	return fmt.Sprintf("%.4f", x)
-}
-
-// Thousands groups digits: 1,234,567.
-func Thousands(n int64) string {
-	digits := fmt.Sprint(n)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
 }
 
 // Milliseconds converts a duration to a figure.

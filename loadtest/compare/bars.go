@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"seckill/internal/measure"
+	"seckill/internal/numbers"
 )
 
 // bars is a chart with a row per strategy. Positions are percentages of its
@@ -84,7 +85,7 @@ func linearTicks(most float64) (ticks []tick, end float64) {
 	}
 	end = unit * math.Ceil(most/unit)
 	for x := 0.0; x <= end+unit/2; x += unit {
-		ticks = append(ticks, tick{100 * x / end, measure.Thousands(int64(math.Round(x)))})
+		ticks = append(ticks, tick{100 * x / end, numbers.Thousands(int64(math.Round(x)))})
 	}
 	return ticks, end
 }

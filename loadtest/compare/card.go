@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"seckill/internal/measure"
+	"seckill/internal/numbers"
 	"seckill/loadtest"
 )
 
@@ -108,6 +109,6 @@ func coursePlot(points []loadtest.Point, stock int64) *plot {
 	p.Lines = []line{{units.String(), "stock"}, {rate.String(), "rate"}}
 	p.X = []tick{{0, "0 s"}, {plotWidth, fmt.Sprintf("%.2g s", end)}}
 	p.Y = []tick{{0, measure.Number(most) + "/s"}, {plotHeight, "0"}}
-	p.YRight = []tick{{left(stock), measure.Thousands(stock)}, {left(deepest), measure.Thousands(deepest)}}
+	p.YRight = []tick{{left(stock), numbers.Thousands(stock)}, {left(deepest), numbers.Thousands(deepest)}}
 	return p
 }

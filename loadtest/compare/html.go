@@ -7,13 +7,14 @@ import (
 
 	"seckill/internal/ledger"
 	"seckill/internal/measure"
+	"seckill/internal/numbers"
 )
 
 //go:embed report.html
 var reportPage string
 
 var reportTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
-	"thousands": measure.Thousands, "badge": badge,
+	"thousands": numbers.Thousands[int64], "badge": badge,
 }).Parse(reportPage))
 
 // WriteHTML writes the report as one page without network access or scripts. m

@@ -9,6 +9,7 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/ledger"
 	"seckill/internal/measure"
+	"seckill/internal/numbers"
 	"seckill/loadtest"
 )
 
@@ -33,7 +34,7 @@ func (e *Entry) Word() string {
 func (e *Entry) Why() string {
 	var parts []string
 	if over := e.Oversold(); over > 0 {
-		parts = append(parts, fmt.Sprintf("%s units too many", measure.Thousands(over)))
+		parts = append(parts, fmt.Sprintf("%s units too many", numbers.Thousands(over)))
 	}
 	for _, v := range e.Violations {
 		parts = append(parts, strings.ReplaceAll(v.Rule, "_", " "))
@@ -155,7 +156,7 @@ func (r *Result) Facts() [][2]string {
 	facts := [][2]string{
 		{"command", r.Command},
 		{"sale", fmt.Sprintf("%s units, %s buyers × %d, %d at a time, seed %d",
-			measure.Thousands(s.Stock), measure.Thousands(int64(s.Buyers)), s.Quantity, s.Concurrency, s.Seed)},
+			numbers.Thousands(s.Stock), numbers.Thousands(s.Buyers), s.Quantity, s.Concurrency, s.Seed)},
 		{"rounds", fmt.Sprintf("%d in alternating order, at least %s measured of each in each",
 			r.Repeats, time.Duration(r.TurnSeconds*float64(time.Second)))},
 		{"when", fmt.Sprintf("%s, %s", r.Begun.UTC().Format("2006-01-02 15:04 MST"),
