@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -30,14 +31,31 @@ import (
 	"seckill/internal/lab/labtest"
 )
 
-// A foreigner is a client of somebody else's making. It takes key at once and
-// says how to give it back; nil: somebody has it.
+// A foreigner is a client of another make. It takes the key at once and says
+// how to give it back, or returns errTaken.
 type foreigner struct {
 	who  string
-	take func(t testing.TB, c backend.Config, key string) (free func())
+	take func(m meeting) (free func() error, err error)
 }
 
-// foreigners are those who know a lock's recipe, by strategy.
+// A meeting is of ours and a foreign client on one key.
+type meeting struct {
+	testing.TB
+	backend.Config
+	key string
+}
+
+var errTaken = errors.New("another has the lock")
+
+// granted is errTaken unless the lock was granted, or given back by its holder.
+func granted(ok bool, err error) error {
+	if err == nil && !ok {
+		return errTaken
+	}
+	return err
+}
+
+// foreigners are the clients that know a lock's recipe, by strategy.
 var foreigners = map[string][]foreigner{
 	"redis-setnx":           {setNX(anything), redsyncClient},
 	"redis-setnx-expire":    {setNX(anything), redsyncClient},
@@ -73,14 +91,14 @@ var foreigners = map[string][]foreigner{
 }
 
 // Ours and a foreign client of the same recipe exclude each other on the same
-// key, whoever comes first.
+// key, whichever comes first.
 func TestLockAmongForeigners(t *testing.T) {
 	for _, info := range locks(t) {
 		if info.Broken() {
 			continue // it does not even exclude itself
 		}
 		if len(foreigners[info.Name]) == 0 {
-			t.Errorf("%s: nobody else's client is tried with it", info.Name)
+			t.Errorf("%s: no foreign client is tried with it", info.Name)
 		}
 		for _, f := range foreigners[info.Name] {
 			t.Run(info.Name+"/"+f.who, func(t *testing.T) {
@@ -93,14 +111,18 @@ func TestLockAmongForeigners(t *testing.T) {
 
 // commands are takes, which takes the key of the script, and frees.
 func (f foreigner) commands(c backend.Config) map[string]scriptCommand {
-	var free func()
+	var free func() error
 	return map[string]scriptCommand{
 		"takes": func(ts *testscript.TestScript, neg bool, _ []string) {
-			if free = f.take(of(ts), c, ts.Getenv("KEY")); (free == nil) != neg {
-				ts.Fatalf("%s took %s: %v", f.who, ts.Getenv("KEY"), free != nil)
+			var err error
+			if free, err = f.take(meeting{of(ts), c, ts.Getenv("KEY")}); !neg || !errors.Is(err, errTaken) {
+				ts.Check(err)
+			}
+			if neg && err == nil {
+				ts.Fatalf("%s took the lock that was ours", f.who)
 			}
 		},
-		"frees": func(*testscript.TestScript, bool, []string) { free() },
+		"frees": func(ts *testscript.TestScript, _ bool, _ []string) { ts.Check(free()) },
 	}
 }
 
@@ -117,117 +139,94 @@ func redisAt(t testing.TB, addr string) *redis.Client {
 	return c
 }
 
-// setNX is what everybody writes himself: SET key value NX PX, and DEL.
+// setNX is the recipe that everyone knows: SET key value NX PX, and DEL.
 func setNX(value func() string) foreigner {
-	return foreigner{"SET NX PX", func(t testing.TB, c backend.Config, key string) func() {
-		r := redisAt(t, c.RedisAddrs[0])
-		ok, err := r.SetNX(t.Context(), key, value(), time.Minute).Result()
-		if err != nil {
-			t.Fatal(err)
+	return foreigner{"SET NX PX", func(m meeting) (func() error, error) {
+		r := redisAt(m, m.RedisAddrs[0])
+		free := func() error {
+			n, err := r.Del(m.Context(), m.key).Result()
+			return granted(n == 1, err)
 		}
-		if !ok {
-			return nil
-		}
-		return func() {
-			if n, err := r.Del(t.Context(), key).Result(); n != 1 || err != nil {
-				t.Errorf("our lock was taken away: %d, %v", n, err)
-			}
-		}
+		return free, granted(r.SetNX(m.Context(), m.key, value(), time.Minute).Result())
 	}}
 }
 
-var redsyncClient = foreigner{"redsync", func(t testing.TB, c backend.Config, key string) func() {
-	return withRedsync(t, key, c.RedisAddrs[:1])
-}}
+var redsyncClient = foreigner{"redsync", func(m meeting) (func() error, error) { return m.withRedsync(m.RedisAddrs[:1]) }}
+var redlockClient = foreigner{"redsync", func(m meeting) (func() error, error) { return m.withRedsync(m.RedlockAddrs) }}
 
-var redlockClient = foreigner{"redsync", func(t testing.TB, c backend.Config, key string) func() {
-	return withRedsync(t, key, c.RedlockAddrs)
-}}
-
-func withRedsync(t testing.TB, key string, addrs []string) func() {
+func (m meeting) withRedsync(addrs []string) (free func() error, err error) {
 	var pools []redsyncpool.Pool
 	for _, addr := range addrs {
-		pools = append(pools, goredis.NewPool(redisAt(t, addr)))
+		pools = append(pools, goredis.NewPool(redisAt(m, addr)))
 	}
-	m := redsync.New(pools...).NewMutex(key, redsync.WithExpiry(time.Minute), redsync.WithTries(1))
-	if m.Lock() != nil {
-		return nil
-	}
-	return func() {
-		if ok, err := m.Unlock(); !ok || err != nil {
-			t.Errorf("our lock was taken away: %v, %v", ok, err)
-		}
-	}
+	l := redsync.New(pools...).NewMutex(m.key, redsync.WithExpiry(time.Minute), redsync.WithTries(1))
+	return func() error { return granted(l.Unlock()) }, granted(l.Lock() == nil, nil)
 }
 
-// redisson is its RLock as it looks in Redis: a hash of the owner and his
+// redisson is its RLock as it looks in Redis: a hash of the owner and its
 // depth, and a channel on which the end is told.
-var redisson = foreigner{"Redisson's hash", func(t testing.TB, c backend.Config, key string) func() {
-	r, owner := redisAt(t, c.RedisAddrs[0]), rand.Text()+":1"
-	taken, err := r.Eval(t.Context(), `if redis.call('exists', KEYS[1]) == 0 or redis.call('hexists', KEYS[1], ARGV[2]) == 1 then
-		redis.call('hincrby', KEYS[1], ARGV[2], 1) redis.call('pexpire', KEYS[1], ARGV[1]) return 1 end return 0`,
-		[]string{key}, time.Minute.Milliseconds(), owner).Int()
-	if err != nil && !strings.Contains(err.Error(), "WRONGTYPE") {
-		t.Fatal(err)
-	}
-	if taken == 0 {
-		return nil
-	}
-	return func() {
-		n, err := r.Eval(t.Context(), `if redis.call('hexists', KEYS[1], ARGV[1]) == 0 then return 0 end
+var redisson = foreigner{"Redisson's hash", func(m meeting) (func() error, error) {
+	r, owner := redisAt(m, m.RedisAddrs[0]), rand.Text()+":1"
+	free := func() error {
+		return granted(r.Eval(m.Context(), `if redis.call('hexists', KEYS[1], ARGV[1]) == 0 then return 0 end
 			redis.call('del', KEYS[1]) redis.call('publish', KEYS[2], 0) return 1`,
-			[]string{key, "redisson_lock__channel:{" + key + "}"}, owner).Int()
-		if n != 1 || err != nil {
-			t.Errorf("our lock was taken away: %d, %v", n, err)
-		}
+			[]string{m.key, "redisson_lock__channel:{" + m.key + "}"}, owner).Bool())
 	}
+	ok, err := r.Eval(m.Context(), `if redis.call('exists', KEYS[1]) == 0 or redis.call('hexists', KEYS[1], ARGV[2]) == 1 then
+		redis.call('hincrby', KEYS[1], ARGV[2], 1) redis.call('pexpire', KEYS[1], ARGV[1]) return 1 end return 0`,
+		[]string{m.key}, time.Minute.Milliseconds(), owner).Bool()
+	if err != nil && strings.Contains(err.Error(), "WRONGTYPE") {
+		return nil, errTaken
+	}
+	return free, granted(ok, err)
 }}
 
 type quiet struct{}
 
 func (quiet) Printf(string, ...any) {}
 
-func zooKeeperAt(t testing.TB, c backend.Config) *zk.Conn {
-	conn, _, err := zk.Connect(c.ZooKeeperAddrs, 10*time.Second, zk.WithLogger(quiet{}), zk.WithLogInfo(false))
+func (m meeting) zooKeeper() *zk.Conn {
+	conn, _, err := zk.Connect(m.ZooKeeperAddrs, 10*time.Second, zk.WithLogger(quiet{}), zk.WithLogInfo(false))
 	if err != nil {
-		t.Fatal(err)
+		m.Fatal(err)
 	}
-	t.Cleanup(conn.Close)
+	m.Cleanup(conn.Close)
 	return conn
 }
 
-// goZooKeeper's Lock can only wait. So it is let wait, and if it has not got
-// the lock although somebody else is in the queue, it is told to go.
-var goZooKeeper = foreigner{"zk.NewLock", func(t testing.TB, c backend.Config, key string) func() {
-	conn := zooKeeperAt(t, c)
-	l := zk.NewLock(conn, key, zk.WorldACL(zk.PermAll))
+// makePath makes the node of a path, and those above it.
+func (m meeting) makePath(conn *zk.Conn, path string) {
+	for i := 1; i <= len(path); i++ {
+		if i == len(path) || path[i] == '/' {
+			if _, err := conn.Create(path[:i], nil, 0, zk.WorldACL(zk.PermAll)); err != nil && err != zk.ErrNodeExists {
+				m.Fatal(err)
+			}
+		}
+	}
+}
+
+var goZooKeeper = foreigner{"zk.NewLock", func(m meeting) (func() error, error) {
+	conn := m.zooKeeper()
+	l := zk.NewLock(conn, m.key, zk.WorldACL(zk.PermAll))
 	got := make(chan error, 1)
 	go func() { got <- l.Lock() }()
-	return inTheQueue(t, got, func() int {
-		names, _, err := conn.Children(key)
+	return l.Unlock, m.inTheQueue(got, func() int {
+		names, _, err := conn.Children(m.key)
 		if err != nil && err != zk.ErrNoNode {
-			t.Fatal(err)
+			m.Fatal(err)
 		}
 		return len(names)
-	}, func() {
-		if err := l.Unlock(); err != nil {
-			t.Errorf("our lock was taken away: %v", err)
-		}
 	}, conn.Close)
 }}
 
-// inTheQueue waits until a lock was got, or has not been although there has
-// been a queue for a while.
-func inTheQueue(t testing.TB, got <-chan error, length func() int, free, leave func()) func() {
-	t.Helper()
+// inTheQueue is for clients that can only wait. If one has not got the lock
+// although there has been a queue for a while, it has to leave.
+func (m meeting) inTheQueue(got <-chan error, length func() int, leave func()) error {
 	var queue time.Time
-	for end := time.Now().Add(patience); ; {
+	for end := time.Now().Add(patience); time.Now().Before(end); {
 		select {
 		case err := <-got:
-			if err != nil {
-				t.Fatal(err)
-			}
-			return free
+			return err
 		case <-time.After(10 * time.Millisecond):
 		}
 		switch {
@@ -235,121 +234,78 @@ func inTheQueue(t testing.TB, got <-chan error, length func() int, free, leave f
 			queue = time.Now()
 		case !queue.IsZero() && time.Since(queue) > 300*time.Millisecond:
 			leave()
-			return nil
-		case time.Now().After(end):
-			t.Fatalf("neither in the queue nor first in %v", patience)
+			return errTaken
 		}
 	}
+	return fmt.Errorf("neither in the queue nor first in %v", patience)
 }
 
 // curator names its nodes otherwise; the number behind them counts.
-var curator = foreigner{"Curator's names", func(t testing.TB, c backend.Config, key string) func() {
-	conn := zooKeeperAt(t, c)
-	for i := 1; i <= len(key); i++ {
-		if i == len(key) || key[i] == '/' {
-			if _, err := conn.Create(key[:i], nil, 0, zk.WorldACL(zk.PermAll)); err != nil && err != zk.ErrNodeExists {
-				t.Fatal(err)
-			}
-		}
-	}
-	own, err := conn.Create(fmt.Sprintf("%s/_c_%s-lock-", key, uuid()), nil, zk.FlagEphemeral|zk.FlagSequence, zk.WorldACL(zk.PermAll))
+var curator = foreigner{"Curator's names", func(m meeting) (func() error, error) {
+	conn := m.zooKeeper()
+	m.makePath(conn, m.key)
+	own, err := conn.Create(m.key+"/_c_0b1e3c54-3a2f-4d3c-9c5e-5f6a7b8c9d0e-lock-", nil, zk.FlagEphemeral|zk.FlagSequence, zk.WorldACL(zk.PermAll))
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	remove := func() {
-		if err := conn.Delete(own, -1); err != nil {
-			t.Errorf("our node was taken away: %v", err)
-		}
-	}
-	names, _, err := conn.Children(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	remove := func() error { return conn.Delete(own, -1) }
+	names, _, err := conn.Children(m.key)
 	for _, name := range names {
 		if name[len(name)-10:] < own[len(own)-10:] {
-			remove()
-			return nil
+			return nil, errors.Join(errTaken, remove())
 		}
 	}
-	return remove
+	return remove, err
 }}
 
-func uuid() string {
-	b := make([]byte, 16)
-	_, _ = rand.Read(b)
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
-}
-
-var oneNode = foreigner{"one ephemeral node", func(t testing.TB, c backend.Config, key string) func() {
-	conn := zooKeeperAt(t, c)
-	for i := 1; i < len(key); i++ {
-		if key[i] == '/' {
-			if _, err := conn.Create(key[:i], nil, 0, zk.WorldACL(zk.PermAll)); err != nil && err != zk.ErrNodeExists {
-				t.Fatal(err)
-			}
-		}
-	}
-	_, err := conn.Create(key, nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll))
+var oneNode = foreigner{"one ephemeral node", func(m meeting) (func() error, error) {
+	conn := m.zooKeeper()
+	m.makePath(conn, m.key[:strings.LastIndexByte(m.key, '/')])
+	_, err := conn.Create(m.key, nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll))
 	if err == zk.ErrNodeExists {
-		return nil
+		return nil, errTaken
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return func() {
-		if err := conn.Delete(key, -1); err != nil {
-			t.Errorf("our node was taken away: %v", err)
-		}
-	}
+	return func() error { return conn.Delete(m.key, -1) }, err
 }}
 
-func etcdAt(t testing.TB, c backend.Config) *clientv3.Client {
-	e, err := clientv3.New(clientv3.Config{Endpoints: c.EtcdEndpoints, DialTimeout: 5 * time.Second})
+func (m meeting) etcd() *clientv3.Client {
+	e, err := clientv3.New(clientv3.Config{Endpoints: m.EtcdEndpoints, DialTimeout: 5 * time.Second})
 	if err != nil {
-		t.Fatal(err)
+		m.Fatal(err)
 	}
-	t.Cleanup(func() { e.Close() })
+	m.Cleanup(func() { e.Close() })
 	return e
 }
 
-var concurrencyMutex = foreigner{"concurrency.Mutex", func(t testing.TB, c backend.Config, key string) func() {
-	s, err := concurrency.NewSession(etcdAt(t, c))
+var concurrencyMutex = foreigner{"concurrency.Mutex", func(m meeting) (func() error, error) {
+	s, err := concurrency.NewSession(m.etcd())
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	m := concurrency.NewMutex(s, key)
-	err = m.TryLock(t.Context())
-	if err != nil {
-		s.Close()
-		if err != concurrency.ErrLocked {
-			t.Fatal(err)
-		}
-		return nil
+	m.Cleanup(func() { s.Close() })
+	l := concurrency.NewMutex(s, m.key)
+	if err = l.TryLock(m.Context()); err == concurrency.ErrLocked {
+		return nil, errTaken
 	}
-	return func() {
-		if err := m.Unlock(t.Context()); err != nil {
-			t.Errorf("our lock was taken away: %v", err)
-		}
-		s.Close()
-	}
+	return func() error { return l.Unlock(m.Context()) }, err
 }}
 
 // etcdctl is the program, from Debian's etcd-client or etcd's own releases.
-var etcdctl = foreigner{"etcdctl lock", func(t testing.TB, c backend.Config, key string) func() {
+var etcdctl = foreigner{"etcdctl lock", func(m meeting) (func() error, error) {
 	path, err := exec.LookPath("etcdctl")
 	if err != nil {
-		t.Fatalf("this test needs etcdctl: run seckill deps --tests (%v)", err)
+		return nil, fmt.Errorf("this test needs etcdctl: run seckill deps --tests (%w)", err)
 	}
-	e := etcdAt(t, c)
-	cmd := exec.Command(path, "--endpoints", strings.Join(c.EtcdEndpoints, ","), "lock", key)
+	e := m.etcd()
+	cmd := exec.Command(path, "--endpoints", strings.Join(m.EtcdEndpoints, ","), "lock", m.key)
 	cmd.Env = append(cmd.Environ(), "ETCDCTL_API=3")
 	cmd.SysProcAttr = labtest.Together()
 	out, err := cmd.StdoutPipe()
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	got := make(chan error, 1)
 	go func() { // it prints its key when it has the lock
@@ -361,128 +317,121 @@ var etcdctl = foreigner{"etcdctl lock", func(t testing.TB, c backend.Config, key
 		_ = cmd.Process.Signal(syscall.SIGINT)
 		_ = cmd.Wait()
 	}
-	t.Cleanup(func() { _ = cmd.Process.Kill() })
-	return inTheQueue(t, got, func() int {
-		r, err := e.Get(t.Context(), key+"/", clientv3.WithPrefix(), clientv3.WithCountOnly())
+	m.Cleanup(func() { _ = cmd.Process.Kill() })
+	return func() error { end(); return nil }, m.inTheQueue(got, func() int {
+		r, err := e.Get(m.Context(), m.key+"/", clientv3.WithPrefix(), clientv3.WithCountOnly())
 		if err != nil {
-			t.Fatal(err)
+			m.Fatal(err)
 		}
 		return int(r.Count)
-	}, end, end)
+	}, end)
 }}
 
-var oneKey = foreigner{"one key", func(t testing.TB, c backend.Config, key string) func() {
-	e := etcdAt(t, c)
-	lease, err := e.Grant(t.Context(), 60)
+var oneKey = foreigner{"one key", func(m meeting) (func() error, error) {
+	e := m.etcd()
+	lease, err := e.Grant(m.Context(), 60)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	r, err := e.Txn(t.Context()).If(clientv3.Compare(clientv3.CreateRevision(key), "=", 0)).
-		Then(clientv3.OpPut(key, "foreign", clientv3.WithLease(lease.ID))).Commit()
+	r, err := e.Txn(m.Context()).If(clientv3.Compare(clientv3.CreateRevision(m.key), "=", 0)).
+		Then(clientv3.OpPut(m.key, "foreign", clientv3.WithLease(lease.ID))).Commit()
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	if !r.Succeeded {
-		return nil
-	}
-	return func() {
-		if r, err := e.Delete(t.Context(), key); err != nil || r.Deleted != 1 {
-			t.Errorf("our key was taken away: %+v, %v", r, err)
-		}
-	}
+	return func() error {
+		r, err := e.Delete(m.Context(), m.key)
+		return granted(err == nil && r.Deleted == 1, err)
+	}, granted(r.Succeeded, nil)
 }}
 
-// mysqlAt is a session of a plain client.
-func mysqlAt(t testing.TB, c backend.Config) *sql.Conn {
-	db, err := sql.Open("mysql", c.MySQLDSN)
+// mysql is a session of a plain client.
+func (m meeting) mysql() *sql.Conn {
+	db, err := sql.Open("mysql", m.MySQLDSN)
 	if err != nil {
-		t.Fatal(err)
+		m.Fatal(err)
 	}
-	t.Cleanup(func() { db.Close() })
-	conn, err := db.Conn(t.Context())
+	m.Cleanup(func() { db.Close() })
+	conn, err := db.Conn(m.Context())
 	if err != nil {
-		t.Fatal(err)
+		m.Fatal(err)
 	}
 	return conn
 }
 
-func does(t testing.TB, conn *sql.Conn, query string, args ...any) (rows int64) {
-	t.Helper()
-	r, err := conn.ExecContext(t.Context(), query, args...)
-	if err != nil {
-		t.Fatalf("%s: %v", query, err)
-	}
-	rows, _ = r.RowsAffected()
-	return rows
-}
-
-var getLock = foreigner{"GET_LOCK", func(t testing.TB, c backend.Config, key string) func() {
-	conn := mysqlAt(t, c)
-	got := 0
-	if err := conn.QueryRowContext(t.Context(), "SELECT GET_LOCK(?, 0)", key).Scan(&got); err != nil {
-		t.Fatal(err)
-	}
-	if got == 0 {
-		return nil
-	}
-	return func() {
-		if err := conn.QueryRowContext(t.Context(), "SELECT RELEASE_LOCK(?)", key).Scan(&got); err != nil || got != 1 {
-			t.Errorf("our lock was taken away: %d, %v", got, err)
-		}
-	}
-}}
-
-// tables is a session after the lock has made its tables.
-func tables(t testing.TB, c backend.Config, name string) *sql.Conn {
-	cmd := exec.Command("seckill", "lock", name, "tables", "--", "true")
-	cmd.Env = append(os.Environ(), inEnvironment(c)...)
+// tables is a session after a lock has made its tables.
+func (m meeting) tables(lock string) *sql.Conn {
+	cmd := exec.Command("seckill", "lock", lock, "tables", "--", "true")
+	cmd.Env = append(os.Environ(), inEnvironment(m.Config)...)
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %v %s", cmd.Args, err, out)
+		m.Fatalf("%v: %v %s", cmd.Args, err, out)
 	}
-	return mysqlAt(t, c)
+	return m.mysql()
 }
 
-var lockedRow = foreigner{"FOR UPDATE", func(t testing.TB, c backend.Config, key string) func() {
-	conn := tables(t, c, "lock-row")
-	does(t, conn, "SET innodb_lock_wait_timeout = 1")
-	does(t, conn, "SET autocommit = 1")
-	there := 0
-	if err := conn.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM lock_row WHERE name = ?", key).Scan(&there); err != nil {
-		t.Fatal(err)
+// changes executes a statement and reports whether it has changed a row.
+func (m meeting) changes(conn *sql.Conn, query string, args ...any) (bool, error) {
+	r, err := conn.ExecContext(context.WithoutCancel(m.Context()), query, args...)
+	if err != nil {
+		return false, fmt.Errorf("%s: %w", query, err)
 	}
-	if there == 0 {
-		does(t, conn, "INSERT IGNORE INTO lock_row (name) VALUES (?)", key)
+	n, err := r.RowsAffected()
+	return n > 0, err
+}
+
+var getLock = foreigner{"GET_LOCK", func(m meeting) (func() error, error) {
+	conn := m.mysql()
+	asks := func(query string) error {
+		got := false
+		err := conn.QueryRowContext(m.Context(), query, m.key).Scan(&got)
+		return granted(got, err)
 	}
-	does(t, conn, "BEGIN")
-	name := ""
-	if conn.QueryRowContext(context.WithoutCancel(t.Context()), "SELECT name FROM lock_row WHERE name = ? FOR UPDATE", key).Scan(&name) != nil {
-		does(t, conn, "ROLLBACK")
-		return nil
-	}
-	return func() { does(t, conn, "COMMIT") }
+	return func() error { return asks("SELECT RELEASE_LOCK(?)") }, asks("SELECT GET_LOCK(?, 0)")
 }}
 
-var insertedRow = foreigner{"INSERT", func(t testing.TB, c backend.Config, key string) func() {
-	conn := tables(t, c, "lock-insert")
-	if does(t, conn, "INSERT IGNORE INTO distributed_lock (name, owner, expire) VALUES (?, 'foreign', NOW(6) + INTERVAL 60 SECOND)", key) == 0 {
-		return nil
+// lockedRow makes its row only if it is not there: an INSERT would wait for
+// the holder of the row.
+var lockedRow = foreigner{"FOR UPDATE", func(m meeting) (func() error, error) {
+	conn := m.tables("lock-row")
+	there := false
+	if err := conn.QueryRowContext(m.Context(), "SELECT COUNT(*) FROM lock_row WHERE name = ?", m.key).Scan(&there); err != nil {
+		return nil, err
 	}
-	return func() {
-		if does(t, conn, "DELETE FROM distributed_lock WHERE name = ? AND owner = 'foreign'", key) != 1 {
-			t.Error("our row was taken away")
+	if !there {
+		if _, err := m.changes(conn, "INSERT IGNORE INTO lock_row (name) VALUES (?)", m.key); err != nil {
+			return nil, err
 		}
 	}
+	for _, begin := range []string{"SET innodb_lock_wait_timeout = 1", "BEGIN"} {
+		if _, err := m.changes(conn, begin); err != nil {
+			return nil, err
+		}
+	}
+	if name := ""; conn.QueryRowContext(m.Context(), "SELECT name FROM lock_row WHERE name = ? FOR UPDATE", m.key).Scan(&name) != nil {
+		_, err := m.changes(conn, "ROLLBACK")
+		return nil, errors.Join(errTaken, err)
+	}
+	return func() error { _, err := m.changes(conn, "COMMIT"); return err }, nil
+}}
+
+var insertedRow = foreigner{"INSERT", func(m meeting) (func() error, error) {
+	conn := m.tables("lock-insert")
+	return func() error {
+			return granted(m.changes(conn, "DELETE FROM distributed_lock WHERE name = ? AND owner = 'foreign'", m.key))
+		}, granted(m.changes(conn,
+			"INSERT IGNORE INTO distributed_lock (name, owner, expire) VALUES (?, 'foreign', NOW(6) + INTERVAL 60 SECOND)", m.key))
 }}
 
 // lockRecord has one name in B's table; what is locked before it is a matter
 // between those who come at the same moment.
-var lockRecord = foreigner{"the lock's record", func(t testing.TB, c backend.Config, key string) func() {
-	conn := tables(t, c, "lock-table-central")
-	does(t, conn, "SET time_zone = '+00:00'")
-	does(t, conn, "INSERT IGNORE INTO lock_record (name) VALUES (?)", key)
-	if does(t, conn, "UPDATE lock_record SET status = 1, deadline = NOW(6) + INTERVAL 60 SECOND "+
-		"WHERE name = ? AND (status <> 1 OR deadline < NOW(6))", key) == 0 {
-		return nil
+var lockRecord = foreigner{"the lock's record", func(m meeting) (func() error, error) {
+	conn := m.tables("lock-table-central")
+	for _, first := range []string{"SET time_zone = '+00:00'", "INSERT IGNORE INTO lock_record (name) VALUES ('" + m.key + "')"} {
+		if _, err := m.changes(conn, first); err != nil {
+			return nil, err
+		}
 	}
-	return func() { does(t, conn, "UPDATE lock_record SET status = 0 WHERE name = ?", key) }
+	return func() error {
+			return granted(m.changes(conn, "UPDATE lock_record SET status = 0 WHERE name = ?", m.key))
+		}, granted(m.changes(conn, "UPDATE lock_record SET status = 1, deadline = NOW(6) + INTERVAL 60 SECOND "+
+			"WHERE name = ? AND (status <> 1 OR deadline < NOW(6))", m.key))
 }}
