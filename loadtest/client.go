@@ -172,7 +172,6 @@ func (b *buyer) exchange(m *adapter.Message, p purchase, key []byte, orderID str
 	b.values.RequestID, b.values.OrderID = key, orderID
 	b.out, b.body = m.Append(b.out[:0], b.body, at.host, at.prefix, &b.values)
 	last := false
-	l.wire.forget()
 	if _, err = l.conn.Write(b.out); err == nil {
 		a, last, err = l.wire.receive()
 	}
@@ -203,7 +202,8 @@ func (b *buyer) dial(at *endpoint, l *link, deadline time.Time) error {
 		}
 		conn = secure
 	}
-	l.conn, l.wire.from = conn, conn
+	l.conn = conn
+	l.wire.connect(conn)
 	b.client.mu.Lock()
 	b.client.open[conn] = true
 	b.client.mu.Unlock()

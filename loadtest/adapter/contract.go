@@ -1,9 +1,10 @@
 package adapter
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
+
+	"github.com/go-json-experiment/json"
 
 	"seckill/internal/ledger"
 )
@@ -40,15 +41,6 @@ var contract = map[string]meaning{
 	"internal":               {http.StatusInternalServerError, ledger.OutcomeUnknown},
 }
 
-// codes are the contract's as strings that no answer has to allocate.
-var codes = func() map[string]string {
-	all := map[string]string{}
-	for code := range contract {
-		all[code] = code
-	}
-	return all
-}()
-
 const (
 	typeJSON    = "application/json"
 	typeProblem = "application/problem+json"
@@ -69,34 +61,14 @@ func (p Problem) Message() string {
 	return p.Title
 }
 
-// bought is classify with a short cut for answers as our service writes them.
-func (o Order) bought(a Response) Reply {
-	var f fields
-	if isType(a.ContentType, typeJSON) && a.Status == http.StatusOK && f.read(a.Body) {
-		if len(f.orderID) > 0 && f.sku == (number{o.SKU, true}) && f.quantity == (number{o.Quantity, true}) &&
-			f.remaining.seen && string(f.strategy) == o.Strategy {
-			return Reply{Outcome: ledger.OutcomeSold, OrderID: f.orderID, Remaining: f.remaining.value}
-		}
-	} else if isType(a.ContentType, typeProblem) && a.Status != http.StatusOK && f.read(a.Body) {
-		if known, ok := contract[string(f.code)]; ok && known.status == a.Status {
-			r := Reply{Outcome: known.outcome, Code: codes[string(f.code)], Message: f.detail}
-			if len(f.detail) == 0 {
-				r.Message = f.title
-			}
-			return r
-		}
-	}
-	return o.classify(a)
-}
-
-// classify says what an answer means. What deviates from the contract proves
+// bought says what an answer means. What deviates from the contract proves
 // nothing, so its outcome is unknown.
-func (o Order) classify(a Response) Reply {
+func (o Order) bought(a Response) Reply {
 	switch a.Status {
 	case http.StatusOK:
-		return o.classifySale(a)
+		return o.sold(a)
 	case http.StatusAccepted:
-		return classifyAccepted(a)
+		return accepted(a)
 	}
 	var p Problem
 	if !isType(a.ContentType, typeProblem) || json.Unmarshal(a.Body, &p) != nil || p.Code == "" {
@@ -109,17 +81,23 @@ func (o Order) classify(a Response) Reply {
 	if !ok || known.status != a.Status {
 		return Nonsense("status %d with code %q: %s", a.Status, p.Code, p.Message())
 	}
-	return Reply{Outcome: known.outcome, Code: codes[p.Code], Message: []byte(p.Message())}
+	return Reply{Outcome: known.outcome, Code: p.Code, Message: []byte(p.Message())}
 }
 
-func (o Order) classifySale(a Response) Reply {
-	var sale struct {
-		OrderID   string `json:"order_id"`
-		SKU       *int64 `json:"sku_id"`
-		Quantity  *int64 `json:"quantity"`
-		Remaining *int64 `json:"remaining"`
-		Strategy  string `json:"strategy"`
-	}
+// A sale is our service's answer 200; pointers tell what is there.
+type sale struct {
+	OrderID   string `json:"order_id"`
+	SKU       *int64 `json:"sku_id"`
+	Quantity  *int64 `json:"quantity"`
+	Remaining *int64 `json:"remaining"`
+	Strategy  string `json:"strategy"`
+}
+
+// sold reads an answer 200. This JSON reader takes 0.6 µs of processor time and
+// encoding/json 1.6 µs (see BenchmarkSale); a purchase costs the generator 14 µs
+// in all.
+func (o Order) sold(a Response) Reply {
+	var sale sale
 	if !isType(a.ContentType, typeJSON) {
 		return Nonsense("a sale of type %q: %s", a.ContentType, Excerpt(a.Body))
 	}
@@ -137,13 +115,13 @@ func (o Order) classifySale(a Response) Reply {
 	return Reply{Outcome: ledger.OutcomeSold, OrderID: []byte(sale.OrderID), Remaining: *sale.Remaining}
 }
 
-// classifyAccepted reads the first of two answers.
-func classifyAccepted(a Response) Reply {
-	var accepted struct {
+// accepted reads the first of two answers.
+func accepted(a Response) Reply {
+	var first struct {
 		Status    string `json:"status"`
 		RequestID string `json:"request_id"`
 	}
-	if !isType(a.ContentType, typeJSON) || json.Unmarshal(a.Body, &accepted) != nil || accepted.Status != "accepted" || accepted.RequestID == "" {
+	if !isType(a.ContentType, typeJSON) || json.Unmarshal(a.Body, &first) != nil || first.Status != "accepted" || first.RequestID == "" {
 		return Nonsense("status %d, %s: %s", http.StatusAccepted, a.ContentType, Excerpt(a.Body))
 	}
 	return Reply{Outcome: ledger.OutcomeAccepted, Code: string(ledger.OutcomeAccepted)}
@@ -160,7 +138,7 @@ func cancelled(a Response) Reply {
 		}
 		return Nonsense("a cancelled order with status %q: %s", o.Status, Excerpt(a.Body))
 	}
-	return Order{}.classify(a)
+	return Order{}.bought(a)
 }
 
 // serverError is the reply of a 5xx that says nothing else: unknown.
