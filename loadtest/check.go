@@ -136,7 +136,7 @@ func (s Scenario) checkDemand() error {
 		}
 	}
 	if least > s.Stock {
-		return wrong("quantity", "every buyer asks for %d units of a stock of %d: nobody could buy anything", least, s.Stock)
+		return wrong("quantity", "every buyer asks for %d units of a stock of %d: no buyer could buy anything", least, s.Stock)
 	}
 	n := s.Requests()
 	if s.SKUs == 1 && s.Duplicates == 0 && len(s.Quantities) == 0 {

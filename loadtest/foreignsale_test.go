@@ -118,7 +118,7 @@ func TestForeignService(t *testing.T) {
 	}
 }
 
-// What makes a foreign run pointless is said before anybody buys.
+// What makes a foreign run pointless is said before the load is sent.
 func TestForeignServiceDoesNotStart(t *testing.T) {
 	for _, test := range []struct {
 		name  string

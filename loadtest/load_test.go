@@ -127,7 +127,7 @@ func TestOpenLoopSendsWhenDue(t *testing.T) {
 	}
 }
 
-// A closed loop sends when somebody is free, and so hides a stall.
+// A closed loop sends when a worker is free, which hides a stall.
 func TestClosedLoop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &slow{takes: ms, stall: time.Now().Add(10 * ms), until: time.Now().Add(2 * time.Second)}

@@ -9,7 +9,7 @@ import (
 
 var seeds = []uint64{0, 1, 42, 1 << 63, math.MaxUint64}
 
-// Everybody is somebody else, and a seed always brings the same people.
+// No two buyers are the same user, and a seed always gives the same users.
 func TestUsers(t *testing.T) {
 	const buyers = 100_000
 	for _, seed := range seeds {
@@ -61,7 +61,7 @@ func TestMix(t *testing.T) {
 	}
 }
 
-// The same buyers at two sales at once are not taken for somebody who asks
+// The same buyers at two sales at once are not taken for buyers who ask
 // again, although both SKUs were reset as often.
 func TestKeysOfTwoSales(t *testing.T) {
 	one := newPlan(Scenario{SKU: 3, Seed: 1, Buyers: 2}, []int64{5})

@@ -20,7 +20,7 @@ type Result struct {
 	Seconds     float64   `json:"seconds"` // first request to last answer
 	Interrupted bool      `json:"interrupted"`
 
-	Requests int                    `json:"requests"` // buyers who sent theirs
+	Requests int                    `json:"requests"` // that were sent
 	Counts   map[ledger.Outcome]int `json:"counts"`   // of requests by their final answer, every outcome, also those with 0
 	Units    int64                  `json:"units"`    // units that buyers were told they got
 	// Calls counts every answer that was given, Counts every request by its final

@@ -110,7 +110,7 @@ func TestRunJudgesTheService(t *testing.T) {
 				}
 				return n == 5
 			}
-		}, adjust: func(c *Config) { c.Concurrency = 1 }, // his answer comes before the next sale
+		}, adjust: func(c *Config) { c.Concurrency = 1 }, // its answer comes before the next sale
 			verdict: ledger.Lost, exit: ExitLost, rules: []string{ledger.RuleNotLinearizable}},
 		{name: "hands out receipts of two sales the other way round", plant: func(f *fake) {
 			var kept saleAnswer
@@ -388,7 +388,7 @@ func TestRunRefusesWhatProvesNothing(t *testing.T) {
 		want   string
 	}{
 		{"demand that the stock can meet", func(c *Config) { c.Buyers = testStock }, "nothing could be oversold"},
-		{"nobody can buy", func(c *Config) { c.Quantity = testStock + 1 }, "nobody could buy anything"},
+		{"a quantity above the stock", func(c *Config) { c.Quantity = testStock + 1 }, "no buyer could buy anything"},
 		{"no target", func(c *Config) { c.Targets = nil }, "no target"},
 		{"a target without a scheme", func(c *Config) { c.Targets[0] = "127.0.0.1:8080" }, "is not an address such as"},
 		{"no strategy", func(c *Config) { c.Strategy = "" }, "no strategy"},
@@ -399,7 +399,7 @@ func TestRunRefusesWhatProvesNothing(t *testing.T) {
 		{"no buyers", func(c *Config) { c.Buyers = 0 }, "0 buyers"},
 		{"more buyers than ids", func(c *Config) { c.Buyers = maxBuyers + 1 }, "buyers: give"},
 		{"no quantity", func(c *Config) { c.Quantity = -1 }, "quantity of -1"},
-		{"nobody at a time", func(c *Config) { c.Concurrency = 0 }, "concurrency of 0"},
+		{"no worker", func(c *Config) { c.Concurrency = 0 }, "concurrency of 0"},
 		{"no time", func(c *Config) { c.Timeout = 0 }, "time-out of 0s"},
 		{"no SKU", func(c *Config) { c.SKU = 0 }, "SKU 0"},
 	} {
@@ -480,7 +480,7 @@ func TestRunInterrupted(t *testing.T) {
 	}
 }
 
-// A buyer who waits when Ctrl-C comes is given up after a while.
+// A buyer who waits when the run is interrupted is given up after a while.
 func TestRunInterruptedWhileBuyersHang(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	f := &fake{}

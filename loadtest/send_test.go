@@ -26,7 +26,7 @@ func TestSend(t *testing.T) {
 	defer server.Close()
 	s := DefaultScenario()
 	s.Strategy, s.Stock, s.Buyers, s.Concurrency = "bare", 1, 300, 8
-	var last Progress // whoever reports the run has done so when Blow returns, and reports no more
+	var last Progress // no report comes after Send has returned
 	r, err := Send(t.Context(), Config{Scenario: s, Targets: []string{server.URL}, OnProgress: func(p Progress) { last = p }})
 	if last.Requests != 300 {
 		t.Errorf("reported at last: %d requests, want all 300", last.Requests)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -120,7 +119,7 @@ func (c *JudgeCmd) read() ([]*told.Sale, error) {
 	return read(f)
 }
 
-// readScenario takes from a scenario file how its service's books are read.
+// readScenario reads from a scenario file how its service's ledger is read.
 func (c *JudgeCmd) readScenario() error {
 	if c.Scenario == "" {
 		return nil
@@ -138,8 +137,8 @@ func (c *JudgeCmd) readScenario() error {
 	return file.Explain(s.Check())
 }
 
-// judgeTotals judges by the scenario's audit query. The file says what was set,
-// and nothing was sold by then.
+// judgeTotals judges by the scenario's audit query. Nothing was sold when the stock
+// of the file was set.
 func (c *JudgeCmd) judgeTotals(in *backend.Instance) func(context.Context, *told.Sale) (ledger.Report, error) {
 	ask := totals(in)
 	return func(ctx context.Context, sale *told.Sale) (ledger.Report, error) {
@@ -160,8 +159,8 @@ func (c *JudgeCmd) judgeTotals(in *backend.Instance) func(context.Context, *told
 	}
 }
 
-// counting builds the strategies that count outside the stock row, to ask what
-// is left there; of the others the judge needs the names alone.
+// counting builds the strategies that count outside the stock row, to read what is
+// left there; of the others the judge needs only the names.
 func counting(in *backend.Instance, store *ledger.Store) (sellers []catalog.Seller, err error) {
 	for _, info := range strategies.All() {
 		seller := catalog.Seller{Info: info}
@@ -207,9 +206,7 @@ func judgedStatus(r ledger.Report) int {
 
 func (c *JudgeCmd) write(w io.Writer, r ledger.Report, sales []*told.Sale) error {
 	if c.JSON {
-		encoder := json.NewEncoder(w)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(r)
+		return encode(w, r)
 	}
 	calls := 0
 	for _, s := range sales {

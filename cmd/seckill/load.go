@@ -23,9 +23,9 @@ import (
 	"seckill/web"
 )
 
-// LoadCmd storms a sale and judges it; its exit status is the verdict. What
-// shapes the load is a pointer: what is not given comes from the scenario
-// file, or else from loadtest.DefaultScenario.
+// LoadCmd sends a load to a sale and judges it; its exit status is the verdict.
+// Flags that shape the load are pointers: what is not given comes from the
+// scenario file, or else from loadtest.DefaultScenario.
 type LoadCmd struct {
 	Target   []string `help:"Addresses of service processes, by comma. Without any: the lab that is running, else one for this run." placeholder:"URL,…"`
 	Scenario string   `help:"A YAML file that says what load; flags that are given besides go before it." type:"existingfile" placeholder:"FILE"`
@@ -38,7 +38,7 @@ type LoadCmd struct {
 	Buyers        *int               `help:"Distinct users, one purchase each (2000)." group:"sale" placeholder:"N"`
 	Quantity      *int64             `help:"Units that each buyer asks for (1)." group:"sale" placeholder:"N"`
 	Quantities    *string            `help:"Units that buyers ask for, with shares: 1:9,3:1." group:"sale" placeholder:"N:SHARE,…"`
-	Duplicates    *float64           `help:"Share of requests in which one who has just asked asks once more (0)." group:"sale" placeholder:"SHARE"`
+	Duplicates    *float64           `help:"Share of requests in which a buyer who has just asked asks again (0)." group:"sale" placeholder:"SHARE"`
 	Cancellations *float64           `help:"Share of sales that are cancelled at once (0)." group:"sale" placeholder:"SHARE"`
 	Copies        *loadtest.Fraction `help:"Share of requests, 0.01 or 1%, that are sent three times at once under one key, to different processes (1%)." group:"sale" placeholder:"SHARE"`
 	Retry         *int               `help:"How often a call is made again with the same key: after a time-out, a lost connection, a 5xx, or 409 in_progress (1)." group:"sale" placeholder:"N"`
@@ -79,14 +79,13 @@ func (c *LoadCmd) Help() string {
 		loadtest.ExitHeld, loadtest.ExitOversold, loadtest.ExitLost, loadtest.ExitUnmet, loadtest.ExitBlocked, loadtest.ExitNotValid, statusUsage)
 }
 
-// Validate reads the scenario and finds what is wrong with it and the flags
-// alone.
+// Validate reads the scenario and checks it and the flags.
 func (c *LoadCmd) Validate() (err error) {
 	if c.wanted, err = c.scenario(); err != nil {
 		return err
 	}
 	if c.wanted.Service != nil && len(c.Target) == 0 {
-		return errors.New("the scenario describes a service of somebody else: say with --target where it is")
+		return errors.New("the scenario describes a service that is not ours: say with --target where it is")
 	}
 	if c.wanted.Service != nil && c.MySQLDSN == "" && c.SQLitePath == "" {
 		return errors.New("the verdict is read from the service's own database: say with --mysql-dsn or --sqlite-path where it is")
@@ -103,7 +102,7 @@ func (c *LoadCmd) Validate() (err error) {
 	return loadtest.Config{Scenario: c.wanted, Targets: c.Target}.Check()
 }
 
-// signer makes buyers' tokens; nil without --auth-secret.
+// signer signs buyers' tokens; nil without --auth-secret.
 func (c *LoadCmd) signer() (func(user int64) (string, error), error) {
 	if c.AuthSecret == "" {
 		return nil, nil
@@ -185,13 +184,13 @@ func counterexamples() (fault.Counterexamples, error) {
 	return fault.ReadCounterexamples(f)
 }
 
-// rescue keeps a result that standard output did not take: what was measured is
-// not lost with a full disk.
+// rescue writes a result elsewhere when standard output fails, such as with a full
+// disk.
 func (c *LoadCmd) rescue(stderr io.Writer, r *loadtest.Result, because error) error {
 	because = fmt.Errorf("the result could not be written to standard output: %w (the verdict was: %s)", because, r.Verdict)
 	f, err := os.CreateTemp("", "seckill-load-*.json")
 	if err == nil {
-		if err = errors.Join(writeJSON(f, r), f.Close()); err == nil {
+		if err = errors.Join(encode(f, r), f.Close()); err == nil {
 			return fmt.Errorf("%w; it is in %s", because, f.Name())
 		}
 		_ = os.Remove(f.Name())
@@ -202,7 +201,7 @@ func (c *LoadCmd) rescue(stderr io.Writer, r *loadtest.Result, because error) er
 	return fmt.Errorf("%w; it is above, because it could not be written to a file of its own either: %w", because, err)
 }
 
-// A place is where a run takes place, and how to leave it.
+// A place is where a run takes place.
 type place struct {
 	targets []string
 	token   string         // of the targets' admin calls; "": none is known
@@ -216,8 +215,8 @@ func (p *place) leave() {
 	}
 }
 
-// where finds the targets: those that were given, a lab that is running, or
-// one that is started for this run alone.
+// where finds the targets: those given, a lab that is running, or one started for
+// this run.
 func (c *LoadCmd) where(ctx context.Context, stderr io.Writer) (*place, error) {
 	elsewhere := ""
 	if len(c.Target) > 0 {
@@ -271,8 +270,8 @@ func startPlace(ctx context.Context, stderr io.Writer, o lab.Options) (*place, e
 	return p, nil
 }
 
-// openLedger connects to the database that the verdict is taken from. None is
-// known: the service will be asked.
+// openLedger connects to the database that the verdict is taken from. If none is
+// known, the service will be asked.
 func (p *place) openLedger(ctx context.Context, c *loadtest.Config) error {
 	sql := backend.Config{MySQLDSN: p.sql.MySQLDSN, SQLitePath: p.sql.SQLitePath, MaxSQLConns: 2}
 	if sql.MySQLDSN == "" && sql.SQLitePath == "" {
@@ -309,10 +308,6 @@ func (c *LoadCmd) write(w io.Writer, r *loadtest.Result) error {
 		_, terminal := columns(w)
 		return report.Write(w, r, terminal && os.Getenv("NO_COLOR") == "")
 	}
-	return writeJSON(w, r)
-}
-
-func writeJSON(w io.Writer, r *loadtest.Result) error {
 	return encode(w, r)
 }
 
@@ -322,7 +317,7 @@ func encode(w io.Writer, v any) error {
 	return encoder.Encode(v)
 }
 
-// progress shows the run while it is on.
+// progress shows the progress of the run.
 func progress(stderr stderrWriter, c loadtest.Config) (watch func(loadtest.Progress), done func()) {
 	stock := c.Stock * int64(max(1, c.SKUs))
 	if _, terminal := columns(stderr.Writer); !terminal {

@@ -10,8 +10,8 @@ import (
 	"seckill/loadtest"
 )
 
-// scenario is what the defaults, the scenario file and the flags come to: the
-// later go before the earlier.
+// scenario merges the defaults, the scenario file and the flags; the later
+// override the earlier.
 func (c *LoadCmd) scenario() (loadtest.Scenario, error) {
 	s := loadtest.DefaultScenario()
 	s.Seed = rand.Uint64()
