@@ -9,6 +9,7 @@ import (
 
 	"seckill/internal/catalog"
 	"seckill/internal/seckill"
+	"seckill/internal/web"
 )
 
 // An audit reads every order of a run, so it has time of its own: a sale of a
@@ -58,7 +59,7 @@ func (s *Server) closeSKU(c *gin.Context) error {
 	if _, err := readQuery(c); err != nil {
 		return err
 	}
-	id, err := parseInteger("SKU", c.Param("id"), 1, maxID)
+	id, err := web.ParseInteger("SKU", c.Param("id"), 1, maxID)
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ import (
 )
 
 // strictly is the reference: what a purchase's body must be, by the standard
-// library's tokenizer instead of our scanner.
+// library's tokenizer instead of jsontext's.
 func strictly(body []byte) (p seckill.Purchase, ok bool) {
 	if !utf8.Valid(body) || !json.Valid(body) {
 		return p, false

@@ -4,11 +4,12 @@
 package httpapi
 
 import (
+	"crypto/rand"
+	_ "embed"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 	"seckill/internal/catalog"
 	"seckill/internal/fault/point"
 	"seckill/internal/ledger"
+	"seckill/internal/web"
 )
 
 // A Config says what a Server serves.
@@ -64,8 +66,6 @@ type Server struct {
 	audits   chan struct{}  // holds a token for each audit under way
 	stale    chan int64     // SKUs whose reset has left orders to remove
 }
-
-var quiet = sync.OnceFunc(func() { gin.SetMode(gin.ReleaseMode) })
 
 // New builds every strategy that has its backends. It fails when the default
 // strategy is not one of them, or when one cannot be built.
@@ -119,12 +119,8 @@ func (s *Server) Handler() http.Handler { return s.public }
 func (s *Server) AdminHandler() http.Handler { return s.private }
 
 func (s *Server) route(guards ...gin.HandlerFunc) *gin.Engine {
-	quiet()
-	r := gin.New()
-	r.HandleMethodNotAllowed = true
-	r.RedirectTrailingSlash = false
-	r.ForwardedByClientIP = false // a header is hearsay: the peer is the socket's
-	r.Use(s.identify, s.recover)
+	r := web.NewRouter()
+	r.Use(s.identify, web.Recover(s.Log, s.refuse))
 	r.Use(guards...)
 	r.NoRoute(s.handle(notFound))
 	r.NoMethod(s.handle(methodNotAllowed))
@@ -150,11 +146,37 @@ func (s *Server) route(guards ...gin.HandlerFunc) *gin.Engine {
 	return r
 }
 
-// handle turns the error of h, if any, into its answer.
-func (s *Server) handle(h func(*gin.Context) error) gin.HandlerFunc {
-	return func(c *gin.Context) {
-		if err := h(c); err != nil {
-			s.refuse(c, err)
-		}
+func (s *Server) handle(h func(*gin.Context) error) gin.HandlerFunc { return web.Handle(s.refuse, h) }
+
+//go:embed openapi.json
+var openAPI []byte
+
+func serveOpenAPI(c *gin.Context) { c.Data(http.StatusOK, "application/json", openAPI) }
+
+// identify gives every answer an X-Request-Id, the caller's own if it is fit
+// to be logged, and writes the access log.
+func (s *Server) identify(c *gin.Context) {
+	id := c.GetHeader(web.HeaderRequestID)
+	if !web.IsKey(id) {
+		id = rand.Text()
 	}
+	c.Writer.Header().Set(web.HeaderRequestID, id)
+	if !s.Log.Enabled(c.Request.Context(), slog.LevelDebug) {
+		c.Next()
+		return
+	}
+	begun := time.Now()
+	c.Next()
+	s.log(c, slog.LevelDebug, "request", "status", c.Writer.Status(), "took", time.Since(begun))
+}
+
+func requestID(c *gin.Context) string { return c.Writer.Header().Get(web.HeaderRequestID) }
+
+// madeHere: this process made the request's id, so it is unique.
+func madeHere(c *gin.Context) bool { return requestID(c) != c.GetHeader(web.HeaderRequestID) }
+
+func (s *Server) log(c *gin.Context, level slog.Level, message string, args ...any) {
+	r := c.Request
+	s.Log.With("method", r.Method, "path", r.URL.Path, "peer", r.RemoteAddr, "request_id", requestID(c)).
+		Log(r.Context(), level, message, args...)
 }

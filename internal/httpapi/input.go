@@ -1,53 +1,20 @@
 package httpapi
 
 import (
-	"errors"
-	"fmt"
-	"io"
-	"mime"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/gin-gonic/gin"
+
+	"seckill/internal/web"
 )
 
-const (
-	maxBody = 16 << 10
-	// maxID is the largest whole number that JavaScript holds exactly.
-	maxID = 1<<53 - 1
-)
+// maxID is the largest whole number that JavaScript holds exactly.
+const maxID = 1<<53 - 1
 
-// readBody reads a JSON body. It must be read to its end: only then does
-// net/http notice that a caller hangs up.
-func readBody(c *gin.Context) ([]byte, error) {
-	if t := c.GetHeader("Content-Type"); t != "application/json" && !isJSON(t) {
-		return nil, refused(errMediaType, "Send JSON in UTF-8, with the header Content-Type: application/json.")
-	}
-	if e := c.GetHeader("Content-Encoding"); e != "" && e != "identity" {
-		return nil, refused(errMediaType, "Send the body as it is, without a Content-Encoding.")
-	}
-	body, err := io.ReadAll(http.MaxBytesReader(c.Writer, c.Request.Body, maxBody))
-	var large *http.MaxBytesError
-	switch {
-	case errors.As(err, &large):
-		c.Header("Connection", "close") // or net/http would wait for the rest before it answers
-		return nil, refused(errTooLarge, fmt.Sprintf("Send at most %d bytes.", maxBody))
-	case err != nil:
-		return nil, invalid("", "The body could not be read to its end.")
-	}
-	return body, nil
-}
-
-func isJSON(contentType string) bool {
-	t, params, err := mime.ParseMediaType(contentType)
-	charset := params["charset"]
-	return err == nil && t == "application/json" && (charset == "" || strings.EqualFold(charset, "utf-8"))
-}
-
-// readQuery refuses every parameter that is not among known, that comes twice
-// or that is empty: a filter that was mistyped must not select everything.
+// readQuery refuses parameters that are unknown, repeated or empty: a mistyped
+// filter must not select everything.
 func readQuery(c *gin.Context, known ...string) (url.Values, error) {
 	if c.Request.URL.RawQuery == "" {
 		return nil, nil
@@ -62,7 +29,7 @@ func readQuery(c *gin.Context, known ...string) (url.Values, error) {
 			if len(known) == 0 {
 				return nil, invalid("", "No query parameters are known here.")
 			}
-			return nil, unknownParameter(name, known)
+			return nil, web.UnknownField("", strings.ToValidUTF8(name, "�"), known...)
 		case len(values) > 1:
 			return nil, invalid(name, "is given more than once")
 		case values[0] == "":
@@ -72,14 +39,10 @@ func readQuery(c *gin.Context, known ...string) (url.Values, error) {
 	return q, nil
 }
 
-func unknownParameter(name string, known []string) error {
-	return unknownField(strings.ToValidUTF8(name, "�"), known...)
-}
-
-// queryInteger reads an optional number; fallback when it is not there.
+// queryInteger reads a number, or returns fallback when there is none.
 func queryInteger(q url.Values, name string, fallback, low, high int64) (int64, error) {
 	if !q.Has(name) {
 		return fallback, nil
 	}
-	return parseInteger(name, q.Get(name), low, high)
+	return web.ParseInteger(name, q.Get(name), low, high)
 }

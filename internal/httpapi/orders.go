@@ -11,6 +11,7 @@ import (
 
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
+	"seckill/internal/web"
 )
 
 const (
@@ -60,7 +61,7 @@ func readFilter(c *gin.Context) (f ledger.Filter, err error) {
 	if err != nil {
 		return f, err
 	}
-	if f.RequestID = q.Get("request_id"); q.Has("request_id") && !isKey(f.RequestID) {
+	if f.RequestID = q.Get("request_id"); q.Has("request_id") && !web.IsKey(f.RequestID) {
 		return f, invalid("request_id", "must have 1 to 128 visible ASCII characters")
 	}
 	if q.Has("after") {
@@ -94,7 +95,7 @@ func (s *Server) cancelOrder(c *gin.Context) error {
 		return err
 	}
 	id := c.Param("id")
-	if !isKey(id) {
+	if !web.IsKey(id) {
 		return seckill.ErrUnknownOrder
 	}
 	who, err := s.caller(c)

@@ -12,6 +12,7 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/fault/point"
 	"seckill/internal/seckill"
+	"seckill/internal/web"
 )
 
 const (
@@ -88,33 +89,15 @@ func (s *Server) armPoint(c *gin.Context) error {
 	if _, err := readQuery(c); err != nil {
 		return err
 	}
-	body, err := readBody(c)
-	if err != nil {
-		return err
-	}
 	o := point.Order{SKU: 1, For: usualHold}
-	name := ""
-	err = readObject(body, func(field string, v value) (err error) {
-		var n int64
-		switch field {
-		case "point":
-			name, err = v.text(field)
-		case "strategy":
-			o.Strategy, err = v.text(field)
-		case "sku_id":
-			o.SKU, err = v.integer(field, 1, maxID)
-		case "for_ms":
-			n, err = v.integer(field, 1, mostHold)
-			o.For = int(n)
-		default:
-			err = unknownField(field, "point", "strategy", "sku_id", "for_ms")
-		}
-		return err
-	})
+	err := web.ReadJSON(c.Writer, c.Request,
+		web.Field{Name: "point", Into: (*string)(&o.Point)},
+		web.Field{Name: "strategy", Into: &o.Strategy},
+		web.Field{Name: "sku_id", Into: &o.SKU, Min: 1, Max: maxID},
+		web.Field{Name: "for_ms", Into: &o.For, Min: 1, Max: mostHold})
 	if err != nil {
 		return err
 	}
-	o.Point = point.Name(name)
 	if !slices.Contains(point.Names, o.Point) {
 		return invalid("point", fmt.Sprintf("must be one of %v", point.Names))
 	}

@@ -4,14 +4,14 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"strconv"
 
 	"github.com/gin-gonic/gin"
 
 	"seckill/internal/seckill"
+	"seckill/internal/web"
 )
 
-// What the domain has no error for.
+// Refusals that the domain has no error for.
 var (
 	errUnauthenticated     = errors.New("not authenticated")
 	errForbidden           = errors.New("forbidden")
@@ -26,16 +26,16 @@ var (
 	errInternal            = errors.New("internal error")
 )
 
-// An answer is what an error comes to over HTTP.
+// An answer is what an error becomes over HTTP.
 type answer struct {
 	err    error // its text is the problem's title
 	status int
 	code   string
-	detail string // for errors without words for the caller of their own
+	detail string // for errors that bring no words for the caller
 }
 
-// The first row that errors.Is matches counts: what is unknown stays unknown,
-// whatever else the error says. An error that no row matches is internal.
+// The first row that errors.Is matches counts: an unknown outcome stays
+// unknown, whatever else the error says. An error without a row is internal.
 var answers = []answer{
 	{seckill.ErrUnknown, http.StatusGatewayTimeout, "unknown_outcome",
 		"This may have happened or not: look before you try again."},
@@ -53,7 +53,7 @@ var answers = []answer{
 	{seckill.ErrDuplicate, http.StatusConflict, "duplicate",
 		"This user has an active order for this SKU already. Cancelling it makes room for another."},
 	{seckill.ErrConflict, http.StatusConflict, "conflict",
-		"Somebody else changed the stock meanwhile. Nothing was taken: try again."},
+		"Another buyer changed the stock meanwhile. Nothing was taken: try again."},
 	{errInProgress, http.StatusConflict, "in_progress", ""},
 	{errTooLarge, http.StatusRequestEntityTooLarge, "too_large", ""},
 	{errMediaType, http.StatusUnsupportedMediaType, "unsupported_media_type", ""},
@@ -77,81 +77,63 @@ func answerTo(err error) answer {
 	return internal
 }
 
-// A refusal is an error with words for the caller. All other errors may hold
-// what is none of his business, and are logged.
-type refusal struct {
-	is         error
-	detail     string
-	field      string // of the body, the query or the header, when one is to blame
-	requestID  string // by which an unknown order is looked up
-	ask        string // where that is done
-	retryAfter int64  // seconds; 0: as usual
-}
+// busyAfter, in seconds, is a guess: a queue that was full for as long as a
+// buyer may wait is rarely empty at once.
+const busyAfter = 1
 
-func (r *refusal) Error() string { return r.detail }
-func (r *refusal) Unwrap() error { return r.is }
-
-func refused(is error, detail string) error { return &refusal{is: is, detail: detail} }
-
-// invalid blames a field; "" blames the request as a whole.
-func invalid(field, detail string) error {
-	if field != "" {
-		detail = field + " " + detail
+// refused is err with words for the caller. All other errors may hold secrets:
+// they are logged, and not shown.
+func refused(err error, detail string) *web.Problem {
+	a := answerTo(err)
+	p := &web.Problem{Title: a.err.Error(), Status: a.status, Code: a.code, Detail: detail, Err: err}
+	if a.err == seckill.ErrBusy {
+		p.RetryAfter = busyAfter
 	}
-	return &refusal{is: seckill.ErrInvalid, field: field, detail: detail}
+	return p
 }
 
-// A problem is the body of every refusal (RFC 9457).
-type problem struct {
-	Type      string  `json:"type"`
-	Title     string  `json:"title"`
-	Status    int     `json:"status"`
-	Code      string  `json:"code"`
-	Detail    string  `json:"detail"`
-	RequestID string  `json:"request_id"`
-	Ask       string  `json:"ask,omitempty"`
-	Errors    []blame `json:"errors,omitempty"`
+// invalid blames a field of the body, the query or the header; "" blames the
+// request as a whole.
+func invalid(field, detail string) error {
+	if field == "" {
+		return web.BadRequest(detail)
+	}
+	return web.Invalid(field, "", nil, detail)
 }
 
-type blame struct {
-	Field  string `json:"field"`
-	Detail string `json:"detail"`
+// codeOf is the problem's code that err comes to.
+func codeOf(err error) string {
+	var p *web.Problem
+	if errors.As(err, &p) {
+		return p.Code
+	}
+	return answerTo(err).code
 }
-
-// busyAfter is in seconds, and no promise: a queue that was full for as long
-// as a buyer may wait is rarely empty at once.
-const busyAfter = "1"
 
 func (s *Server) refuse(c *gin.Context, err error) {
-	a := answerTo(err)
-	p := problem{
-		Type: "urn:seckill:problem:" + a.code, Title: a.err.Error(), Status: a.status, Code: a.code,
-		Detail: a.detail, RequestID: requestID(c),
+	var p *web.Problem
+	if !errors.As(err, &p) {
+		p = refused(err, answerTo(err).detail)
+		s.logFailure(c, p)
 	}
-	var r *refusal
+	for _, a := range answers { // problems of web bring no title
+		if p.Title == "" && a.code == p.Code {
+			p.Title = a.err.Error()
+		}
+	}
+	p.Write(c.Writer)
+	c.Abort()
+}
+
+// logFailure does not log that the caller hung up.
+func (s *Server) logFailure(c *gin.Context, p *web.Problem) {
 	switch {
-	case errors.As(err, &r):
-		p.Detail, p.Ask = r.detail, r.ask
-		if r.retryAfter > 0 {
-			c.Header("Retry-After", strconv.FormatInt(r.retryAfter, 10))
-		}
-		if r.requestID != "" {
-			p.RequestID = r.requestID
-		}
-		if r.field != "" {
-			p.Errors = []blame{{r.field, r.detail}}
-		}
-	case hungUp(c): // nothing is wrong but that
-	case a.status == http.StatusInternalServerError:
-		s.log(c, slog.LevelError, a.code, "error", err)
-	case a.status > http.StatusInternalServerError:
-		s.log(c, slog.LevelWarn, a.code, "error", err)
+	case hungUp(c):
+	case p.Status == http.StatusInternalServerError:
+		s.log(c, slog.LevelError, p.Code, "error", p.Err)
+	case p.Status > http.StatusInternalServerError:
+		s.log(c, slog.LevelWarn, p.Code, "error", p.Err)
 	}
-	if a.err == seckill.ErrBusy {
-		c.Header("Retry-After", busyAfter)
-	}
-	c.Header("Content-Type", "application/problem+json")
-	c.AbortWithStatusJSON(a.status, p)
 }
 
 func notFound(c *gin.Context) error {

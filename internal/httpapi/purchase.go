@@ -4,13 +4,19 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"strconv"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
+	"seckill/internal/ledger"
 	"seckill/internal/seckill"
+	"seckill/internal/tap"
+	"seckill/internal/web"
 )
 
 // A sale is the answer to a purchase that worked.
@@ -22,17 +28,18 @@ type sale struct {
 	Strategy  string `json:"strategy"`
 }
 
-// Outcomes that are no problem's code, as the metrics name them.
+// Outcomes, as the metrics name them, beside the codes of problems.
 const (
 	outcomeSold     = "sold"
 	outcomeReplayed = "replayed" // answered again from the ledger
 	outcomeGone     = "gone"     // the buyer hung up before the answer
 )
 
+// purchase counts every purchase and its outcome, and answers.
 func (s *Server) purchase(c *gin.Context) error {
 	sl, err := s.selected(c)
 	if err != nil {
-		s.metrics.refused(answerTo(err).code)
+		s.metrics.refused(codeOf(err))
 		return err
 	}
 	outcome := internal.code // of a panic
@@ -51,7 +58,7 @@ func (s *Server) purchase(c *gin.Context) error {
 	case hungUp(c):
 		outcome = outcomeGone
 	default:
-		outcome = answerTo(err).code
+		outcome = codeOf(err)
 	}
 	if err != nil {
 		return err
@@ -74,21 +81,16 @@ func (s *Server) selected(c *gin.Context) (*seller, error) {
 	return s.available(q.Get("strategy"))
 }
 
-// sell gives every copy of a request with an idempotency key one final answer,
-// the order's own. A copy that comes while another is worked on, here or in
-// another process, is told so. It returns an error for which
-// seckill.NothingTaken is false only after the ledger could not say what became
-// of the purchase.
+// sell gives every copy of a request with an idempotency key one final answer:
+// its order. A copy that comes while another is in progress, in any process,
+// is told so. An error for which seckill.NothingTaken is false means that the
+// ledger, too, could not say what became of the purchase.
 func (s *Server) sell(c *gin.Context, sl *seller) (r seckill.Receipt, replayed bool, err error) {
-	p, err := readPurchase(c)
+	p, keyed, err := readPurchase(c)
 	if err != nil {
 		return r, false, err
 	}
 	if err := s.mayBuy(c, p.User); err != nil {
-		return r, false, err
-	}
-	keyed, err := identifyPurchase(c, &p)
-	if err != nil {
 		return r, false, err
 	}
 	ctx, cancel := context.WithTimeout(c.Request.Context(), s.PurchaseTimeout)
@@ -120,57 +122,118 @@ func (s *Server) sell(c *gin.Context, sl *seller) (r seckill.Receipt, replayed b
 	return r, false, err
 }
 
-func readPurchase(c *gin.Context) (p seckill.Purchase, err error) {
-	body, err := readBody(c)
-	if err != nil {
-		return p, err
-	}
+// readPurchase reads the body and the Idempotency-Key, if there is one.
+// Without it, the request id is one that nobody else has: a caller's own
+// X-Request-Id may not be unique.
+func readPurchase(c *gin.Context) (p seckill.Purchase, keyed bool, err error) {
 	p.Quantity = 1
-	err = readObject(body, func(name string, v value) (err error) {
-		switch name {
-		case "sku_id":
-			p.SKU, err = v.integer(name, 1, maxID)
-		case "user_id":
-			p.User, err = v.integer(name, 1, maxID)
-		case "quantity":
-			p.Quantity, err = v.integer(name, 1, seckill.MaxQuantity)
-		default:
-			err = unknownField(name, "sku_id", "user_id", "quantity")
-		}
-		return err
-	})
-	switch {
-	case err != nil:
-	case p.SKU == 0:
-		err = invalid("sku_id", "is missing")
-	case p.User == 0:
-		err = invalid("user_id", "is missing")
+	err = web.ReadJSON(c.Writer, c.Request,
+		web.Field{Name: "sku_id", Into: &p.SKU, Min: 1, Max: maxID, Required: true},
+		web.Field{Name: "user_id", Into: &p.User, Min: 1, Max: maxID, Required: true},
+		web.Field{Name: "quantity", Into: &p.Quantity, Min: 1, Max: seckill.MaxQuantity})
+	if err != nil {
+		return p, false, err
 	}
-	return p, err
-}
-
-// identifyPurchase takes the request id from the Idempotency-Key, if there is
-// one. A caller's X-Request-Id will not do: nobody promised that it is unique.
-func identifyPurchase(c *gin.Context, p *seckill.Purchase) (keyed bool, err error) {
 	const header = "Idempotency-Key"
-	keys := c.Request.Header[header]
-	switch {
+	switch keys := c.Request.Header[header]; {
 	case len(keys) > 1:
-		return false, invalid(header, "is given more than once")
-	case len(keys) == 1 && !isKey(keys[0]):
-		return false, invalid(header, "must have 1 to 128 visible ASCII characters")
+		return p, false, invalid(header, "is given more than once")
+	case len(keys) == 1 && !web.IsKey(keys[0]):
+		return p, false, invalid(header, "must have 1 to 128 visible ASCII characters")
 	case len(keys) == 1:
-		p.RequestID = keys[0]
-		return true, nil
+		p.RequestID, keyed = keys[0], true
 	case madeHere(c):
 		p.RequestID = requestID(c)
 	default:
 		p.RequestID = rand.Text()
 	}
-	return false, nil
+	return p, keyed, nil
 }
 
-// whereToAsk is the call that tells what became of a purchase.
-func whereToAsk(user int64, requestID string) string {
-	return "/api/v1/orders?user_id=" + strconv.FormatInt(user, 10) + "&request_id=" + url.QueryEscape(requestID)
+// deduct sells by the strategy, and counts the commands and the time it takes.
+func (sl *seller) deduct(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
+	begun := time.Now()
+	defer func() {
+		sl.metrics.duration.Observe(time.Since(begun).Seconds())
+		sl.metrics.purchases.Inc()
+	}()
+	if tap.From(ctx) == nil { // a proof brings its own tap
+		ctx = tap.With(ctx, sl.points.Watch(&sl.commands, sl.info.Name, sl.info.Key, p))
+	}
+	return sl.strategy.Deduct(ctx, p)
+}
+
+// replay is the answer that p's request was given before. Only sales are kept:
+// a refused request may be sent again and may then succeed.
+func replay(o *ledger.Order, p seckill.Purchase) (seckill.Receipt, error) {
+	if o.SKUID != p.SKU || o.Quantity != p.Quantity {
+		return seckill.Receipt{}, refused(errMismatch, fmt.Sprintf(
+			"This Idempotency-Key was used for %d of SKU %d. Use a new key for a new purchase.", o.Quantity, o.SKUID))
+	}
+	return o.Receipt(), nil
+}
+
+// copyAfter is when a copy may ask again, in seconds: a purchase rarely takes
+// longer.
+const copyAfter = 1
+
+// inProgress is the answer to a copy of a request that is in progress. Other
+// errors stay as they are.
+func inProgress(err error) error {
+	if !errors.Is(err, ledger.ErrInProgress) {
+		return err
+	}
+	p := refused(errInProgress, "Another copy of this request is in progress. Send it again after Retry-After seconds: "+
+		"you then get its order, or a chance of your own.")
+	p.RetryAfter = copyAfter
+	return p
+}
+
+// mayHide: a copy must not be told these while its own request has the order,
+// or is getting it.
+func mayHide(err error) bool {
+	return errors.Is(err, seckill.ErrSoldOut) || errors.Is(err, seckill.ErrDuplicate) ||
+		errors.Is(err, seckill.ErrBusy) || errors.Is(err, seckill.ErrConflict)
+}
+
+// lookTimeout bounds a look at the ledger. It has a time of its own, because
+// the purchase's may be what ran out.
+const lookTimeout = 3 * time.Second
+
+// afterRefusal looks once whether the refused request has an order: an earlier
+// attempt whose COMMIT got no answer may have left one. If that COMMIT is still
+// under way, the look waits for it.
+func (s *Server) afterRefusal(ctx context.Context, p seckill.Purchase, cause error) (r seckill.Receipt, replayed bool, err error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
+	defer cancel()
+	o, err := s.Ledger.Undecided(ctx, p.SKU, p.User, p.RequestID)
+	switch {
+	case errors.Is(err, seckill.ErrUnknownOrder):
+		return r, false, cause
+	case errors.Is(err, seckill.ErrBusy):
+		return r, false, inProgress(ledger.ErrInProgress)
+	case err != nil:
+		return r, false, err
+	}
+	r, err = replay(&o, p)
+	return r, err == nil, err
+}
+
+// settle looks up a purchase whose strategy does not know what became of it.
+// An order in the ledger is a sale. A missing one may still come: the server
+// may be committing it.
+func (s *Server) settle(c *gin.Context, p seckill.Purchase, cause error) (seckill.Receipt, bool, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), lookTimeout)
+	defer cancel()
+	o, err := s.Ledger.Requested(ctx, p.User, p.RequestID)
+	if err == nil {
+		s.log(c, slog.LevelWarn, "unknown outcome, and the ledger has the order", "error", cause)
+		return o.Receipt(), false, nil
+	}
+	s.log(c, slog.LevelWarn, "unknown outcome", "error", cause, "look-up", err)
+	ask := "/api/v1/orders?user_id=" + strconv.FormatInt(p.User, 10) + "&request_id=" + url.QueryEscape(p.RequestID)
+	unknown := refused(seckill.ErrUnknown, "The purchase may have happened or not. GET "+ask+" tells, once the backends answer again; "+
+		"sent again with this request_id as its Idempotency-Key, it will not be sold twice.")
+	unknown.RequestID, unknown.Ask = p.RequestID, ask
+	return seckill.Receipt{}, false, unknown
 }

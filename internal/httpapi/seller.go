@@ -1,10 +1,8 @@
 package httpapi
 
 import (
-	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"seckill/internal/catalog"
 	"seckill/internal/fault/point"
@@ -58,17 +56,4 @@ func (s *Server) names() string {
 		names[i] = sl.info.Name
 	}
 	return strings.Join(names, ", ")
-}
-
-// deduct sells, counts what it costs and takes its time.
-func (sl *seller) deduct(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
-	begun := time.Now()
-	defer func() {
-		sl.metrics.duration.Observe(time.Since(begun).Seconds())
-		sl.metrics.purchases.Inc()
-	}()
-	if tap.From(ctx) == nil { // a proof watches by itself
-		ctx = tap.With(ctx, sl.points.Watch(&sl.commands, sl.info.Name, sl.info.Key, p))
-	}
-	return sl.strategy.Deduct(ctx, p)
 }

@@ -11,16 +11,12 @@ import (
 	"seckill/internal/web"
 )
 
-const (
-	readHeaderTimeout = 5 * time.Second
-	readTimeout       = 10 * time.Second
-	idleTimeout       = 2 * time.Minute
-	maxHeaderBytes    = 32 << 10
-)
+// bodyTimeout bounds the time that a request's body may take to arrive.
+const bodyTimeout = 10 * time.Second
 
 // Serve answers requests on l until ctx ends, then finishes those in flight
-// and returns nil. What is not done after ShutdownTimeout is cut off, and the
-// error says how much that was.
+// and returns nil. It cuts off those that outlast ShutdownTimeout, and returns
+// how many they were as an error.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return s.serve(ctx, l, s.Handler())
 }
@@ -34,15 +30,8 @@ func (s *Server) ServeAdmin(ctx context.Context, l net.Listener) error {
 }
 
 func (s *Server) serve(ctx context.Context, l net.Listener, h http.Handler) error {
-	longest := max(s.PurchaseTimeout, resetTimeout, auditTimeout) + lookTimeout // any handler takes
-	server := &http.Server{
-		Handler:           web.BoundBody(readTimeout, h),
-		ReadHeaderTimeout: readHeaderTimeout,
-		WriteTimeout:      longest + readTimeout,
-		IdleTimeout:       idleTimeout,
-		MaxHeaderBytes:    maxHeaderBytes,
-		ErrorLog:          slog.NewLogLogger(s.Log.Handler(), slog.LevelWarn),
-	}
+	longest := max(s.PurchaseTimeout, resetTimeout, auditTimeout) + lookTimeout // of all handlers
+	server := web.NewServer(web.BoundBody(bodyTimeout, h), longest+bodyTimeout, s.Log, slog.LevelWarn)
 	sweeping, stop := context.WithCancel(ctx)
 	swept := make(chan struct{})
 	go func() {
@@ -66,4 +55,48 @@ func (s *Server) serve(ctx context.Context, l net.Listener, h http.Handler) erro
 		return fmt.Errorf("cut off after %s with %d purchases in flight: %w", s.ShutdownTimeout, cut, err)
 	}
 	return nil
+}
+
+const (
+	// sweepEvery is how often a process looks for orders of earlier runs: the
+	// process that reset a sale may have died before it removed them.
+	sweepEvery = 10 * time.Minute
+	// mostStale bounds the SKUs that wait for the sweeper. Others are found by
+	// the sweep of all SKUs.
+	mostStale = 64
+)
+
+// sweep removes the orders of earlier runs, beside the sale: of a SKU after its
+// reset, of every SKU from time to time.
+func (s *Server) sweep(ctx context.Context) {
+	tick := time.NewTicker(sweepEvery)
+	defer tick.Stop()
+	sweep := func() (int64, error) { return s.Ledger.Sweep(ctx) }
+	for {
+		begun := time.Now()
+		removed, err := sweep()
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			s.Log.Warn("remove orders of earlier runs", "removed", removed, "error", err)
+		case removed > 0:
+			s.Log.Info("removed orders of earlier runs", "orders", removed, "took", time.Since(begun))
+		}
+		select {
+		case sku := <-s.stale:
+			sweep = func() (int64, error) { return s.Ledger.SweepSKU(ctx, sku) }
+		case <-tick.C:
+			sweep = func() (int64, error) { return s.Ledger.Sweep(ctx) }
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (s *Server) sweepSoon(sku int64) {
+	select {
+	case s.stale <- sku:
+	default:
+	}
 }

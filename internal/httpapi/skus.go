@@ -16,6 +16,7 @@ import (
 	"seckill/internal/catalog"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
+	"seckill/internal/web"
 )
 
 func (s *Server) listSKUs(c *gin.Context) error {
@@ -58,7 +59,7 @@ func (s *Server) showSKU(c *gin.Context) error {
 	if _, err := readQuery(c); err != nil {
 		return err
 	}
-	id, err := parseInteger("SKU", c.Param("id"), 1, maxID)
+	id, err := web.ParseInteger("SKU", c.Param("id"), 1, maxID)
 	if err != nil {
 		return err
 	}
@@ -105,7 +106,7 @@ func (s *Server) putSKU(c *gin.Context) error {
 	if _, err := readQuery(c); err != nil {
 		return err
 	}
-	id, err := parseInteger("SKU", c.Param("id"), 1, maxID)
+	id, err := web.ParseInteger("SKU", c.Param("id"), 1, maxID)
 	if err != nil {
 		return err
 	}
@@ -159,49 +160,29 @@ type setting struct {
 }
 
 func readSKU(c *gin.Context) (want setting, err error) {
-	body, err := readBody(c)
-	if err != nil {
-		return want, err
-	}
-	want.stock = -1
-	err = readObject(body, func(field string, v value) (err error) {
-		switch field {
-		case "stock":
-			want.stock, err = v.integer(field, 0, seckill.MaxStock)
-		case "name":
-			want.name, err = readName(field, v)
-		case "starts_at":
-			want.startsAt, err = readMoment(field, v)
-		default:
-			err = unknownField(field, "name", "stock", "starts_at")
-		}
-		return err
-	})
-	if err == nil && want.stock < 0 {
-		err = invalid("stock", "is missing")
-	}
+	err = web.ReadJSON(c.Writer, c.Request,
+		web.Field{Name: "name", Into: want.setName},
+		web.Field{Name: "stock", Into: &want.stock, Min: 0, Max: seckill.MaxStock, Required: true},
+		web.Field{Name: "starts_at", Into: want.setStart})
 	return want, err
 }
 
-func readName(field string, v value) (string, error) {
-	name, err := v.text(field)
-	if err == nil && (name == "" || utf8.RuneCountInString(name) > maxName || strings.ContainsFunc(name, unicode.IsControl)) {
-		err = invalid(field, fmt.Sprintf("must have 1 to %d characters and no control characters", maxName))
+func (w *setting) setName(name string) error {
+	if name == "" || utf8.RuneCountInString(name) > maxName || strings.ContainsFunc(name, unicode.IsControl) {
+		return invalid("name", fmt.Sprintf("must have 1 to %d characters and no control characters", maxName))
 	}
-	return name, err
+	w.name = name
+	return nil
 }
 
-func readMoment(field string, v value) (*ledger.Moment, error) {
-	text, err := v.text(field)
-	if err != nil {
-		return nil, err
-	}
+func (w *setting) setStart(text string) error {
 	var t time.Time
 	if t.UnmarshalText([]byte(text)) != nil { // stricter than time.Parse
-		return nil, invalid(field, "must be a date and a time with its zone, such as 2026-11-11T00:00:00+08:00")
+		return invalid("starts_at", "must be a date and a time with its zone, such as 2026-11-11T00:00:00+08:00")
 	}
 	m := ledger.MomentOf(t)
-	return &m, nil
+	w.startsAt = &m
+	return nil
 }
 
 func (s *Server) currentName(ctx context.Context, id int64) (string, error) {

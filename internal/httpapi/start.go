@@ -164,6 +164,7 @@ func (s *Server) late(ctx context.Context, sku int64) error {
 
 func notStarted(wait time.Duration) error {
 	seconds := max(1, int64((wait+time.Second-1)/time.Second))
-	return &refusal{is: seckill.ErrNotStarted, retryAfter: seconds,
-		detail: fmt.Sprintf("The sale has not started. Nothing was taken: come back in %d s.", seconds)}
+	p := refused(seckill.ErrNotStarted, fmt.Sprintf("The sale has not started. Nothing was taken: come back in %d s.", seconds))
+	p.RetryAfter = seconds
+	return p
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"seckill/internal/measure"
+	"seckill/internal/web"
 	"seckill/loadtest/compare"
 )
 
@@ -32,22 +33,20 @@ var downloads = []download{
 // request, and no origin whose lab it could drive.
 const reportPolicy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox"
 
-func (s *Server) downloadComparison(c *gin.Context) {
+func (s *Server) downloadComparison(c *gin.Context) error {
 	i := slices.IndexFunc(downloads, func(d download) bool { return d.name == c.Param("file") })
 	if i < 0 {
-		notFound(c)
-		return
+		return notFound(c)
 	}
-	whole, ok := s.findResult(c, c.Param("id"))
-	if !ok {
-		return
+	whole, err := s.findResult(c.Param("id"))
+	if err != nil {
+		return err
 	}
 	var text bytes.Buffer // an answer that broke off would look whole
 	if err := downloads[i].write(s, whole.Result, &text); err != nil {
 		s.Log.Error("write a result", "comparison", whole.ID, "as", downloads[i].name, "error", err)
-		refuse(c, problem{Code: "internal", Status: http.StatusInternalServerError,
-			Detail: "The result could not be written in this form: " + err.Error() + "."})
-		return
+		return &web.Problem{Code: "internal", Status: http.StatusInternalServerError,
+			Detail: "The result could not be written in this form: " + err.Error() + "."}
 	}
 	place := "attachment"
 	if downloads[i].name == "report.html" {
@@ -57,6 +56,7 @@ func (s *Server) downloadComparison(c *gin.Context) {
 	c.Header("Content-Disposition", fmt.Sprintf(`%s; filename="seckill-compare-%s-%s"`, place,
 		whole.Started.UTC().Format("20060102-150405"), downloads[i].name))
 	c.Data(http.StatusOK, downloads[i].mime, text.Bytes())
+	return nil
 }
 
 func (s *Server) writeReport(r *compare.Result, w io.Writer) error {
@@ -84,23 +84,24 @@ const defaultLimit = 20 // percent
 
 // compareComparisons says what changed from an older comparison to another, or
 // why the two cannot be held against each other.
-func (s *Server) compareComparisons(c *gin.Context) {
+func (s *Server) compareComparisons(c *gin.Context) error {
 	limit := float64(defaultLimit)
 	if text := c.Query("limit"); text != "" {
 		given, err := strconv.ParseFloat(text, 64)
 		if err != nil || !(given >= 0 && given <= 100) {
-			refuse(c, *invalid("limit", "range", map[string]any{"min": 0, "max": 100}, "give a percentage from 0 to 100"))
-			return
+			p := web.BadRequest("")
+			p.Blame("limit", "range", map[string]any{"min": 0, "max": 100}, "give a percentage from 0 to 100")
+			return p
 		}
 		limit = given
 	}
-	is, ok := s.findResult(c, c.Param("id"))
-	if !ok {
-		return
+	is, err := s.findResult(c.Param("id"))
+	if err != nil {
+		return err
 	}
-	was, ok := s.findResult(c, c.Param("older"))
-	if !ok {
-		return
+	was, err := s.findResult(c.Param("older"))
+	if err != nil {
+		return err
 	}
 	type difference struct {
 		Setting string `json:"setting"`
@@ -117,6 +118,7 @@ func (s *Server) compareComparisons(c *gin.Context) {
 		"comparable":  len(differences) == 0 && len(against.Changes) > 0,
 		"differences": differences, "against": against, "caveats": caveats(was.Result, is.Result),
 	})
+	return nil
 }
 
 // caveats are what else is not the same about two results: a change may come

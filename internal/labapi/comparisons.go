@@ -12,18 +12,10 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"seckill/internal/catalog"
+	"seckill/internal/web"
 	"seckill/loadtest"
 	"seckill/loadtest/compare"
 )
-
-func (s *Server) routeComparisons(lab *gin.RouterGroup) {
-	lab.GET("/comparisons", s.listComparisons)
-	lab.POST("/comparisons", s.startComparison)
-	lab.GET("/comparisons/:id", s.showComparison)
-	lab.DELETE("/comparisons/:id", s.endComparison)
-	lab.GET("/comparisons/:id/:file", s.downloadComparison)
-	lab.GET("/comparisons/:id/against/:older", s.compareComparisons)
-}
 
 func (s *Server) listComparisons(c *gin.Context) {
 	c.JSON(http.StatusOK, gin.H{
@@ -32,45 +24,42 @@ func (s *Server) listComparisons(c *gin.Context) {
 	})
 }
 
-func (s *Server) startComparison(c *gin.Context) {
+func (s *Server) startComparison(c *gin.Context) error {
 	wanted, seed := comparisonDefaults, strconv.FormatUint(randv2.Uint64(), 10)
-	if p := decode(c, map[string]any{
-		"strategies": &wanted.Strategies, "stock": &wanted.Stock, "buyers": &wanted.Buyers,
-		"concurrency": &wanted.Concurrency, "quantity": &wanted.Quantity, "repeats": &wanted.Repeats,
-		"turn_ms": &wanted.TurnMS, "few": &wanted.Few, "seed": &seed,
-	}); p != nil {
-		refuse(c, *p)
-		return
+	if err := web.ReadJSON(c.Writer, c.Request,
+		web.Field{Name: "strategies", Into: &wanted.Strategies}, web.Field{Name: "stock", Into: &wanted.Stock},
+		web.Field{Name: "buyers", Into: &wanted.Buyers}, web.Field{Name: "concurrency", Into: &wanted.Concurrency},
+		web.Field{Name: "quantity", Into: &wanted.Quantity}, web.Field{Name: "repeats", Into: &wanted.Repeats},
+		web.Field{Name: "turn_ms", Into: &wanted.TurnMS}, web.Field{Name: "few", Into: &wanted.Few},
+		web.Field{Name: "seed", Into: &seed},
+	); err != nil {
+		return err
 	}
-	chosen, number, p := s.checkComparison(wanted, seed)
-	if p != nil {
-		refuse(c, *p)
-		return
+	chosen, number, err := s.checkComparison(wanted, seed)
+	if err != nil {
+		return err
 	}
 	wanted.Seed = number
-	release, other := s.turn.take(wanted.what())
-	if release == nil {
-		refuse(c, inProgress(other))
-		return
+	release, err := s.turn.take(wanted.what())
+	if err != nil {
+		return err
 	}
-	// Which ended by themselves are started again: strategies are known by what
-	// they do with so many processes.
-	err := s.haveServing(c.Request.Context(), s.Lab.ServiceSettings())
+	// Processes that ended are started again: the figures depend on how many
+	// there are.
+	err = s.haveServing(c.Request.Context(), s.Lab.ServiceSettings())
 	targets := s.live()
 	if err != nil || len(targets) == 0 {
 		release()
 		s.Log.Warn("start the service processes for a comparison", "error", err)
-		refuse(c, noService)
-		return
+		return noService
 	}
 	s.beginning.Lock()
 	defer s.beginning.Unlock()
 	if s.isClosing() {
 		release()
-		refuse(c, labCloses)
-		return
+		return labCloses
 	}
-	// It lives in this process, not in this request.
+	// The comparison outlives this request.
 	ctx, stop := context.WithCancel(context.Background())
 	begun := Comparison{ID: rand.Text(), Settings: wanted, Command: wanted.command(), State: Running, Started: time.Now()}
 	e := s.comparisons.begin(begun, stop)
@@ -78,11 +67,12 @@ func (s *Server) startComparison(c *gin.Context) {
 		defer stop()
 		defer release()
 		ended := s.compare(ctx, e, chosen, targets)
-		release() // before anybody hears that it is over, and begins another
+		release() // first: a page that hears of the end may begin another
 		s.comparisons.end(e, ended)
 	})
 	c.Header("Location", "/api/lab/v1/comparisons/"+begun.ID) // e is being changed
 	c.JSON(http.StatusCreated, begun)
+	return nil
 }
 
 // compare performs a comparison and keeps what it came to.
@@ -114,59 +104,57 @@ func (s *Server) compare(ctx context.Context, e *shelved, chosen []catalog.Info,
 	return s.comparisons.keep(c)
 }
 
-func (s *Server) showComparison(c *gin.Context) {
-	if whole, ok := s.findComparison(c, c.Param("id")); ok {
+func (s *Server) showComparison(c *gin.Context) error {
+	whole, err := s.findComparison(c.Param("id"))
+	if err == nil {
 		c.JSON(http.StatusOK, whole)
 	}
+	return err
 }
 
-// endComparison stops one that is on, which is judged then, and removes one
+// endComparison stops one that is on, which is then judged, and removes one
 // that has ended.
-func (s *Server) endComparison(c *gin.Context) {
+func (s *Server) endComparison(c *gin.Context) error {
 	e := s.comparisons.find(c.Param("id"))
 	if e == nil {
-		refuse(c, unknownComparison)
-		return
+		return unknownComparison
 	}
 	if now := e.state(s.comparisons); !now.Ended() {
 		s.comparisons.stop(e)
 		stopping, _ := s.comparisons.read(e)
 		c.JSON(http.StatusAccepted, stopping.summary())
-		return
+		return nil
 	}
 	if err := s.comparisons.remove(e); err != nil {
-		refuse(c, problem{Code: "not_removed", Status: http.StatusInternalServerError,
-			Detail: fmt.Sprintf("It is still in the history: %v.", err)})
-		return
+		return &web.Problem{Code: "not_removed", Status: http.StatusInternalServerError,
+			Detail: fmt.Sprintf("It is still in the history: %v.", err)}
 	}
 	c.JSON(http.StatusOK, gin.H{"id": e.ID, "state": Removed})
+	return nil
 }
 
-var unknownComparison = problem{Code: "unknown_comparison", Status: http.StatusNotFound,
+var unknownComparison = &web.Problem{Code: "unknown_comparison", Status: http.StatusNotFound,
 	Detail: fmt.Sprintf("There is no such comparison; the last %d are kept.", maxComparisons)}
 
 // findComparison reads a comparison with its result, if it has one by now.
-func (s *Server) findComparison(c *gin.Context, id string) (Comparison, bool) {
+func (s *Server) findComparison(id string) (Comparison, error) {
 	e := s.comparisons.find(id)
 	if e == nil {
-		refuse(c, unknownComparison)
-		return Comparison{}, false
+		return Comparison{}, unknownComparison
 	}
 	whole, err := s.comparisons.read(e)
 	if err != nil {
-		refuse(c, problem{Code: "result_gone", Status: http.StatusGone, Detail: err.Error() + "."})
-		return Comparison{}, false
+		return whole, &web.Problem{Code: "result_gone", Status: http.StatusGone, Detail: err.Error() + "."}
 	}
-	return whole, true
+	return whole, nil
 }
 
 // findResult reads a comparison that has ended.
-func (s *Server) findResult(c *gin.Context, id string) (Comparison, bool) {
-	whole, ok := s.findComparison(c, id)
-	if ok && whole.Result == nil {
-		refuse(c, problem{Code: "not_ended", Status: http.StatusConflict,
-			Detail: "The comparison is still on. Stop it, or wait for its end."})
-		return Comparison{}, false
+func (s *Server) findResult(id string) (Comparison, error) {
+	whole, err := s.findComparison(id)
+	if err == nil && whole.Result == nil {
+		err = &web.Problem{Code: "not_ended", Status: http.StatusConflict,
+			Detail: "The comparison is still on. Stop it, or wait for its end."}
 	}
-	return whole, ok
+	return whole, err
 }

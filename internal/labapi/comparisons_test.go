@@ -16,6 +16,7 @@ import (
 	"seckill/internal/history"
 	"seckill/internal/lab"
 	"seckill/internal/ledger"
+	"seckill/internal/web"
 	"seckill/loadtest/compare"
 )
 
@@ -126,10 +127,10 @@ func TestWrongComparisonsAreRefusedByField(t *testing.T) {
 		{`{"strategies":["good"],"colour":1}`, 400, "colour", "", ""},
 	} {
 		status, body, header := call{method: "POST", path: comparisonsPath, body: c.body}.do(t, h.URL)
-		var p problem
+		var p web.Problem
 		json.Unmarshal([]byte(body), &p)
 		if status != c.status || len(p.Errors) != 1 || p.Errors[0].Field != c.field ||
-			c.code != "" && p.Errors[0].Code != c.code || !strings.Contains(body, c.says) || header.Get("Content-Type") != problemType {
+			c.code != "" && p.Errors[0].Code != c.code || !strings.Contains(body, c.says) || header.Get("Content-Type") != web.ProblemType {
 			t.Errorf("POST %s: got %d %s, want %d %s %s that says %q", c.body, status, body, c.status, c.field, c.code, c.says)
 		}
 	}
@@ -153,8 +154,8 @@ func TestComparedServicesAreAllThere(t *testing.T) {
 	if status != 503 || !strings.Contains(answer, "backend_unavailable") {
 		t.Errorf("a service that cannot be started: %d %s", status, answer)
 	}
-	if release, other := s.turn.take("anything"); release == nil {
-		t.Errorf("the turn is still had by %s", other)
+	if _, err := s.turn.take("anything"); err != nil {
+		t.Errorf("after it: %v", err)
 	}
 }
 

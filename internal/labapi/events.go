@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/gin-gonic/gin"
+
+	"seckill/internal/web"
 )
 
 const (
@@ -23,16 +25,14 @@ const (
 // `comparison` with the summary of one that has come further, `lab` when the
 // status should be asked for again. A new page is told the same as
 // one that was there all along.
-func (s *Server) events(c *gin.Context) {
+func (s *Server) events(c *gin.Context) error {
 	c.Header("Content-Type", "text/event-stream")
 	c.Header("Cache-Control", "no-store")
 	c.Header("X-Accel-Buffering", "no")
 	out := &stream{w: c.Writer, control: http.NewResponseController(c.Writer)}
 	if !s.streams.add(out) {
-		c.Header("Retry-After", "10")
-		refuse(c, problem{Code: "too_many_streams", Status: http.StatusServiceUnavailable,
-			Detail: fmt.Sprintf("%d pages have this lab open already: close some of them.", maxStreams)})
-		return
+		return &web.Problem{Code: "too_many_streams", Status: http.StatusServiceUnavailable, RetryAfter: 10,
+			Detail: fmt.Sprintf("%d pages have this lab open already: close some of them.", maxStreams)}
 	}
 	defer s.streams.remove(out)
 	runs, reader := s.book.open()
@@ -57,23 +57,23 @@ func (s *Server) events(c *gin.Context) {
 			out.event("comparison", c)
 		}
 		if out.err != nil {
-			return
+			return nil
 		}
 		select {
 		case <-n.changed:
 		case <-beat.C:
 			out.send(": still here\n\n")
 		case <-c.Request.Context().Done():
-			return
+			return nil
 		case <-s.closing:
-			return
+			return nil
 		}
 		select { // news that come meanwhile come together
 		case <-time.After(pace):
 		case <-c.Request.Context().Done():
-			return
+			return nil
 		case <-s.closing:
-			return
+			return nil
 		}
 	}
 }

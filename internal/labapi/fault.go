@@ -3,6 +3,7 @@ package labapi
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -10,6 +11,8 @@ import (
 
 	"seckill/internal/fault"
 	"seckill/internal/lab"
+	"seckill/internal/ledger"
+	"seckill/internal/web"
 )
 
 // A Fault of a run, as it came about.
@@ -230,7 +233,7 @@ func (m *mishaps) outage(faults []Fault) time.Duration {
 
 // checkFault finds what is wrong with a fault, and sets how long it lasts; at
 // is what stands before the names of its fields.
-func (s *Server) checkFault(at string, f *PlannedFault, of Settings, p *problem) {
+func (s *Server) checkFault(at string, f *PlannedFault, of Settings, p *web.Problem) {
 	all := s.Lab.Faults()
 	i := slices.IndexFunc(all, func(here lab.FaultStatus) bool { return here.Kind == f.Kind })
 	switch {
@@ -239,9 +242,9 @@ func (s *Server) checkFault(at string, f *PlannedFault, of Settings, p *problem)
 		for _, here := range all {
 			kinds = append(kinds, string(here.Kind))
 		}
-		p.blame(at+"kind", "one_of", map[string]any{"values": kinds}, "give one of "+strings.Join(kinds, ", "))
+		p.Blame(at+"kind", "one_of", map[string]any{"values": kinds}, "give one of "+strings.Join(kinds, ", "))
 	case !all[i].Available:
-		p.blame(at+"kind", "fault_unavailable", map[string]any{"kind": f.Kind, "why": all[i].Missing, "lack": all[i].Lack},
+		p.Blame(at+"kind", "fault_unavailable", map[string]any{"kind": f.Kind, "why": all[i].Missing, "lack": all[i].Lack},
 			"cannot be had here: "+all[i].Missing)
 	}
 	known, _ := fault.Find(f.Kind)
@@ -249,26 +252,26 @@ func (s *Server) checkFault(at string, f *PlannedFault, of Settings, p *problem)
 	case known.Holder && (f.Service == anyService || f.Service == 0):
 		f.Service = 0
 	case known.Holder:
-		p.blame(at+"service", "unused", map[string]any{"kind": f.Kind}, "it befalls the process that has a holder: leave it out")
+		p.Blame(at+"service", "unused", map[string]any{"kind": f.Kind}, "it befalls the process that has a holder: leave it out")
 	case f.Service == anyService:
 		f.Service = 1
 	default:
-		p.within(at+"service", int64(f.Service), 1, int64(max(1, of.Services)))
+		within(p, at+"service", int64(f.Service), 1, int64(max(1, of.Services)))
 	}
 	if known.Holder && f.Strategy == "" && len(of.Strategies) > 1 {
 		f.Strategy = of.Strategies[0]
 	}
 	if f.Strategy != "" && !slices.Contains(of.Strategies, f.Strategy) {
-		p.blame(at+"strategy", "one_of", map[string]any{"values": of.Strategies}, "give one of the run's: "+strings.Join(of.Strategies, ", "))
+		p.Blame(at+"strategy", "one_of", map[string]any{"values": of.Strategies}, "give one of the run's: "+strings.Join(of.Strategies, ", "))
 	}
-	p.within(at+"at_ms", int64(f.At), 0, int64(limits.At))
+	within(p, at+"at_ms", int64(f.At), 0, int64(limits.At))
 	switch {
 	case known.Lasts && f.For == 0:
 		f.For = min(of.Lease+beyond, limits.For)
 	case known.Lasts:
-		p.within(at+"for_ms", int64(f.For), 1, int64(limits.For))
+		within(p, at+"for_ms", int64(f.For), 1, int64(limits.For))
 	case f.For != 0:
-		p.blame(at+"for_ms", "unused", map[string]any{"kind": f.Kind}, "it has no end of its own: leave it out")
+		p.Blame(at+"for_ms", "unused", map[string]any{"kind": f.Kind}, "it has no end of its own: leave it out")
 	}
 }
 
@@ -279,4 +282,35 @@ const anyService = -1
 func (f PlannedFault) atHolder() bool {
 	known, _ := fault.Find(f.Kind)
 	return known.Holder
+}
+
+// readKnown reads the counterexamples of the guarantee matrix. Without one, no
+// order is known.
+func (s *Server) readKnown() (fault.Counterexamples, error) {
+	if s.Guarantees == nil {
+		return nil, nil
+	}
+	f, err := s.Guarantees.Open("matrix.json")
+	if err != nil {
+		return nil, fmt.Errorf("the guarantee matrix cannot be read: %w", err)
+	}
+	defer f.Close()
+	return fault.ReadCounterexamples(f)
+}
+
+// known are the orders that break the strategy of a lane, if it held all the
+// same.
+func (s *Server) known(r Run, lane int) []fault.Known {
+	l := r.Lanes[lane]
+	if l.Result == nil || l.Result.Verdict != ledger.Held {
+		return nil
+	}
+	var met []fault.Name
+	for _, f := range r.Faults {
+		elsewhere := PlannedFault{Kind: f.Kind}.atHolder() && f.Strategy != "" && f.Strategy != l.Strategy
+		if f.Effect != nil && f.Effect.Matters && !elsewhere {
+			met = append(met, f.Kind)
+		}
+	}
+	return s.counterexamples.Breaking(l.Strategy, r.Settings.Services, met...)
 }

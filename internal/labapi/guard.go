@@ -2,8 +2,6 @@ package labapi
 
 import (
 	"context"
-	"crypto/sha256"
-	"crypto/subtle"
 	"net"
 	"net/http"
 	"net/netip"
@@ -11,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/gin-gonic/gin"
+
+	"seckill/internal/web"
 )
 
 // The page needs nothing but its own files: no inline script or style, no
@@ -27,17 +27,18 @@ func headers(c *gin.Context) {
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 }
 
-// checkHost refuses requests that were addressed to another name: a foreign
-// web site can point its own name at 127.0.0.1 and would then count as the
-// same origin as this page (DNS rebinding).
-func (s *Server) checkHost(c *gin.Context) {
-	if name := hostname(c.Request.Host); !s.isOurs(name, c.Request) {
-		forbid(c, "This lab does not answer to the name “"+name+"”. Open it by the address it printed at its start.")
+// checkHost refuses requests addressed to another name: a foreign web site can
+// point its own name at 127.0.0.1 and would then count as the same origin as
+// this page (DNS rebinding).
+func (s *Server) checkHost(c *gin.Context) error {
+	if name := web.Hostname(c.Request.Host); !s.isOurs(name, c.Request) {
+		return forbidden("This lab does not answer to the name “" + name + "”. Open it by the address it printed at its start.")
 	}
+	return nil
 }
 
 func (s *Server) isOurs(name string, r *http.Request) bool {
-	if strings.EqualFold(name, "localhost") || name != "" && strings.EqualFold(name, hostname(s.Addr)) {
+	if strings.EqualFold(name, "localhost") || name != "" && strings.EqualFold(name, web.Hostname(s.Addr)) {
 		return true
 	}
 	ip, err := netip.ParseAddr(name)
@@ -45,88 +46,54 @@ func (s *Server) isOurs(name string, r *http.Request) bool {
 		return false
 	}
 	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	return ip.IsLoopback() || local != nil && peer(local.String()) == ip.Unmap()
+	return ip.IsLoopback() || local != nil && web.Peer(local.String()) == ip.Unmap()
 }
 
 // checkOrigin refuses calls with an effect that another site's page makes.
-// Programs send no Origin.
-func checkOrigin(c *gin.Context) {
-	origin := c.GetHeader("Origin")
-	if safe(c.Request.Method) || origin == "" {
-		return
+func checkOrigin(c *gin.Context) error {
+	if page := web.ForeignPage(c.Request); page != "" && !web.IsSafe(c.Request.Method) {
+		return forbidden(page + " may not drive this lab.")
 	}
-	if host := strings.TrimPrefix(strings.TrimPrefix(origin, "http://"), "https://"); host != c.Request.Host {
-		forbid(c, "A page of "+origin+" may not drive this lab.")
-	}
+	return nil
 }
 
-// checkAdmin protects whatever is neither reading nor what buyers do. The
-// service processes cannot: to them every caller looks like this process.
-func (s *Server) checkAdmin(c *gin.Context) {
+// checkAdmin protects what changes anything and is not a buyer's call. The
+// service processes cannot: to them, every call comes from this process.
+func (s *Server) checkAdmin(c *gin.Context) error {
 	r := c.Request
 	if path.Clean(r.URL.Path) != strings.TrimSuffix(r.URL.Path, "/") && r.URL.Path != "/" {
-		refuse(c, problem{Code: "invalid", Status: http.StatusBadRequest, Detail: "The path has empty or dotted parts."})
-		return
+		return web.BadRequest("The path has empty or dotted parts.")
 	}
 	service := strings.HasPrefix(r.URL.Path, "/api/v1/")
-	if service && isBuyers(r) || !service && safe(r.Method) {
-		return
+	if service && isBuyers(r) || !service && web.IsSafe(r.Method) {
+		return nil
 	}
-	given, _ := strings.CutPrefix(c.GetHeader("Authorization"), "Bearer ")
-	if !same(given, s.Token) && !same(given, s.ServiceToken) {
+	given := web.Bearer(r)
+	if !web.SameToken(given, s.Token) && !web.SameToken(given, s.ServiceToken) {
 		if s.Token != "" {
 			c.Header("WWW-Authenticate", "Bearer")
-			forbid(c, "That needs the lab's token, as “Authorization: Bearer TOKEN”.")
-			return
+			return forbidden("That needs the lab's token, as “Authorization: Bearer TOKEN”.")
 		}
-		if why := notFromHere(r); why != "" {
-			forbid(c, "Only this machine may do that, and "+why+": start the lab with --token to allow others.")
-			return
+		if why := web.NotLocal(r); why != "" {
+			return forbidden("Only this machine may do that, and " + why + ": start the lab with --token to allow others.")
 		}
 	}
 	if service {
 		c.Request = r.WithContext(context.WithValue(r.Context(), adminMark{}, true))
 	}
+	return nil
 }
 
-// adminMark is in the context of calls to the service processes that may carry
-// their token.
+func forbidden(detail string) *web.Problem {
+	return &web.Problem{Code: "forbidden", Status: http.StatusForbidden, Detail: detail}
+}
+
+// adminMark is in the context of calls that may carry the service processes'
+// token.
 type adminMark struct{}
 
-// same compares in a time that tells nothing about either. An empty token is
-// not anybody's.
-func same(given, want string) bool {
-	a, b := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(want))
-	return subtle.ConstantTimeCompare(a[:], b[:]) == 1 && want != ""
-}
-
-// notFromHere says what shows that a request is not of this machine's own, or
-// that it may not be; "" if nothing does. The socket's peer is not enough: all
-// that a reverse proxy on this machine passes on comes from 127.0.0.1. Proxies
-// tell by a header, by the Host of the site that they serve, or by HTTP/1.0,
-// as nginx speaks when it is told nothing. One that forwards bytes (ssh -R)
-// tells by nothing: who has that needs the token.
-func notFromHere(r *http.Request) string {
-	if !peer(r.RemoteAddr).IsLoopback() {
-		return "this call comes from another one"
-	}
-	for name := range r.Header {
-		if strings.HasPrefix(name, "X-Forwarded-") || name == "Forwarded" || name == "Via" || name == "X-Real-Ip" {
-			return "this call comes through a proxy (" + name + ")"
-		}
-	}
-	if !r.ProtoAtLeast(1, 1) {
-		return "this call seems to come through a proxy (HTTP/1.0)"
-	}
-	name := hostname(r.Host)
-	if ip, err := netip.ParseAddr(name); !strings.EqualFold(name, "localhost") && (err != nil || !ip.Unmap().IsLoopback()) {
-		return "this call is addressed to " + name
-	}
-	return ""
-}
-
-// isBuyers: what buyers call of the service, and everybody may see. Whatever
-// else there is, or will be, is the operator's.
+// isBuyers reports whether a call to the service is open to buyers. All other
+// calls, also future ones, are the operator's.
 func isBuyers(r *http.Request) bool {
 	read := r.Method == http.MethodGet || r.Method == http.MethodHead
 	is := func(path string) bool { return r.URL.Path == path || strings.HasPrefix(r.URL.Path, path+"/") }
@@ -140,30 +107,4 @@ func isBuyers(r *http.Request) bool {
 	default:
 		return read && (is("/api/v1/strategies") || is("/api/v1/skus"))
 	}
-}
-
-func safe(method string) bool {
-	return method == http.MethodGet || method == http.MethodHead || method == http.MethodOptions
-}
-
-func forbid(c *gin.Context, detail string) {
-	refuse(c, problem{Code: "forbidden", Status: http.StatusForbidden, Detail: detail})
-}
-
-// peer is the address of a socket's end. Whatever a header says about it is
-// hearsay.
-func peer(hostport string) netip.Addr {
-	ap, err := netip.ParseAddrPort(hostport)
-	if err != nil {
-		return netip.Addr{}
-	}
-	return ap.Addr().Unmap().WithZone("")
-}
-
-// hostname is host or host:port without the port and the brackets.
-func hostname(hostport string) string {
-	if host, _, err := net.SplitHostPort(hostport); err == nil {
-		return host
-	}
-	return strings.TrimSuffix(strings.TrimPrefix(hostport, "["), "]")
 }

@@ -66,6 +66,7 @@ type Server struct {
 	Config
 	id          string // of this process, so that a page sees that it was restarted
 	router      *gin.Engine
+	handler     http.Handler // the router, with a bound on bodies
 	book        *book
 	shop        shop
 	turn        turn // at driving the lab
@@ -85,9 +86,8 @@ func New(c Config) *Server {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	gin.SetMode(gin.ReleaseMode) // no chatter on standard output
 	closing := make(chan struct{})
-	s := &Server{Config: c, id: rand.Text(), router: gin.New(), closing: closing,
+	s := &Server{Config: c, id: rand.Text(), router: web.NewRouter(), closing: closing,
 		close: sync.OnceFunc(func() { close(closing) })}
 	if s.History == nil {
 		s.History = history.Open("")
@@ -103,72 +103,87 @@ func New(c Config) *Server {
 	}
 	s.openShop()
 	s.route()
+	s.handler = web.BoundBody(bodyTime, s.router)
 	return s
 }
 
 func (s *Server) route() {
 	r := s.router
-	r.HandleMethodNotAllowed = true
-	r.RedirectTrailingSlash = false
-	r.Use(s.recover, headers, s.checkHost, checkOrigin, s.checkAdmin)
+	r.Use(web.Recover(s.Log, s.refuse), headers, s.handle(s.checkHost), s.handle(checkOrigin), s.handle(s.checkAdmin))
 
 	r.GET("/healthz", func(c *gin.Context) { c.JSON(http.StatusOK, gin.H{"status": "ok"}) })
-	r.GET("/readyz", s.ready)
+	r.GET("/readyz", s.handle(s.ready))
 	lab := r.Group("/api/lab/v1")
 	lab.GET("/status", s.status)
-	lab.GET("/events", s.events)
+	lab.GET("/events", s.handle(s.events))
 	lab.GET("/course", s.course)
-	lab.POST("/traces", s.makeTrace)
+	lab.POST("/traces", s.handle(s.makeTrace))
 	lab.GET("/shop", s.showShop)
-	lab.PUT("/shop", s.setShop)
+	lab.PUT("/shop", s.handle(s.setShop))
 	lab.GET("/runs", s.listRuns)
-	lab.POST("/runs", s.startRun)
-	lab.GET("/runs/:id", s.showRun)
-	lab.DELETE("/runs/:id", s.stopRun)
-	lab.POST("/runs/:id/faults", s.addFault)
-	s.routeComparisons(lab)
+	lab.POST("/runs", s.handle(s.startRun))
+	lab.GET("/runs/:id", s.handle(s.showRun))
+	lab.DELETE("/runs/:id", s.handle(s.stopRun))
+	lab.POST("/runs/:id/faults", s.handle(s.addFault))
+	lab.GET("/comparisons", s.listComparisons)
+	lab.POST("/comparisons", s.handle(s.startComparison))
+	lab.GET("/comparisons/:id", s.handle(s.showComparison))
+	lab.DELETE("/comparisons/:id", s.handle(s.endComparison))
+	lab.GET("/comparisons/:id/:file", s.handle(s.downloadComparison))
+	lab.GET("/comparisons/:id/against/:older", s.handle(s.compareComparisons))
 
 	r.Any("/api/v1/*path", gin.WrapH(s.proxy()))
-	page := newPage(s.Page)
-	r.GET("/static/*path", page.serve)
-	r.HEAD("/static/*path", page.serve)
-	for path := range entrances {
-		r.GET(path, page.serve)
-		r.HEAD(path, page.serve)
+	page, guarantees := s.handle(newPage(s.Page).serve), s.handle(newPage(s.Guarantees).serve)
+	for _, method := range []string{http.MethodGet, http.MethodHead} {
+		r.Handle(method, "/static/*path", page)
+		r.Handle(method, "/guarantees/*path", guarantees)
+		for path := range entrances {
+			r.Handle(method, path, page)
+		}
 	}
-	guarantees := newPage(s.Guarantees)
-	r.GET("/guarantees/*path", guarantees.serve)
-	r.HEAD("/guarantees/*path", guarantees.serve)
-	r.NoRoute(notFound)
-	r.NoMethod(func(c *gin.Context) {
-		refuse(c, problem{Code: "method_not_allowed", Status: http.StatusMethodNotAllowed,
-			Detail: c.Request.Method + " does not work here; Allow says what does."})
-	})
+	r.NoRoute(s.handle(notFound))
+	r.NoMethod(s.handle(func(c *gin.Context) error {
+		return &web.Problem{Code: "method_not_allowed", Status: http.StatusMethodNotAllowed,
+			Detail: c.Request.Method + " does not work here; Allow says what does."}
+	}))
 }
 
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.router.ServeHTTP(w, r) }
+func (s *Server) handle(h func(*gin.Context) error) gin.HandlerFunc { return web.Handle(s.refuse, h) }
+
+func (s *Server) refuse(c *gin.Context, err error) {
+	var p *web.Problem
+	if !errors.As(err, &p) {
+		s.Log.Error("internal error", "path", c.Request.URL.Path, "error", err)
+		p = &web.Problem{Code: "internal", Status: http.StatusInternalServerError,
+			Detail: "Something is wrong in the lab itself; its log has more."}
+	}
+	p.Write(c.Writer)
+	c.Abort()
+}
+
+func notFound(c *gin.Context) error {
+	return &web.Problem{Code: "not_found", Status: http.StatusNotFound, Detail: "There is nothing at " + c.Request.URL.Path + "."}
+}
+
+// noService has the code by which the service itself says that provably
+// nothing was taken.
+var noService = &web.Problem{Code: "backend_unavailable", Status: http.StatusServiceUnavailable,
+	Detail: "No service process answers, so nothing was sent. The lab's status says where their logs are."}
 
 const (
-	headerTime = 5 * time.Second
-	bodyTime   = 10 * time.Second
+	// bodyTime bounds the time that a request's body may take to arrive.
+	bodyTime = 5 * time.Second
 	// answerTime is longer than any call takes, and than a service's answer
-	// that is passed on. Event streams have a limit for each write instead.
-	answerTime  = 90 * time.Second
-	idleTime    = 2 * time.Minute
-	headerBytes = 32 << 10
+	// that is passed on.
+	answerTime = 90 * time.Second
 )
+
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
 // HTTPServer serves s, and waits for no caller without a limit. Its Shutdown
 // ends the event streams.
 func (s *Server) HTTPServer() *http.Server {
-	server := &http.Server{
-		Handler:           web.BoundBody(bodyTime, s),
-		ReadHeaderTimeout: headerTime,
-		WriteTimeout:      answerTime,
-		IdleTimeout:       idleTime,
-		MaxHeaderBytes:    headerBytes,
-		ErrorLog:          slog.NewLogLogger(s.Log.Handler(), slog.LevelDebug),
-	}
+	server := web.NewServer(s, answerTime, s.Log, slog.LevelDebug)
 	server.RegisterOnShutdown(s.EndStreams)
 	return server
 }
@@ -209,20 +224,4 @@ func (s *Server) isClosing() bool {
 	default:
 		return false
 	}
-}
-
-// recover turns a panic into an answer without a stack trace, which goes to
-// the log.
-func (s *Server) recover(c *gin.Context) {
-	defer func() {
-		switch p := recover(); p {
-		case nil:
-		case http.ErrAbortHandler: // an answer that broke off must not look whole
-			panic(p)
-		default:
-			s.Log.Error("panic", "panic", p, "path", c.Request.URL.Path)
-			refuse(c, problem{Code: "internal", Status: http.StatusInternalServerError, Detail: "Something is wrong in the lab itself; its log has more."})
-		}
-	}()
-	c.Next()
 }

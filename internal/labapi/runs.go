@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/gin-gonic/gin"
+
+	"seckill/internal/web"
 )
 
 // sku is what a run of one strategy sells, and a comparison.
@@ -18,48 +20,49 @@ func (s *Server) listRuns(c *gin.Context) {
 	c.JSON(http.StatusOK, gin.H{"runs": s.book.list()})
 }
 
-func (s *Server) showRun(c *gin.Context) {
-	if e := s.find(c); e != nil {
+func (s *Server) showRun(c *gin.Context) error {
+	e, err := s.findRun(c)
+	if err == nil {
 		c.JSON(http.StatusOK, s.book.read(e))
 	}
+	return err
 }
 
 // stopRun lets no more buyers in. What happened so far is audited, so the run
 // ends a moment later.
-func (s *Server) stopRun(c *gin.Context) {
-	if e := s.find(c); e != nil {
+func (s *Server) stopRun(c *gin.Context) error {
+	e, err := s.findRun(c)
+	if err == nil {
 		s.book.stop(e)
 		c.JSON(http.StatusAccepted, s.book.read(e).summary())
 	}
+	return err
 }
 
-func (s *Server) find(c *gin.Context) *entry {
+func (s *Server) findRun(c *gin.Context) (*entry, error) {
 	e := s.book.find(c.Param("id"))
 	if e == nil {
-		refuse(c, problem{Code: "unknown_run", Status: http.StatusNotFound,
-			Detail: fmt.Sprintf("There is no such run; the last %d are kept.", maxRuns)})
+		return nil, &web.Problem{Code: "unknown_run", Status: http.StatusNotFound,
+			Detail: fmt.Sprintf("There is no such run; the last %d are kept.", maxRuns)}
 	}
-	return e
+	return e, nil
 }
 
-func (s *Server) startRun(c *gin.Context) {
-	wanted, p := s.readSettings(c)
-	if p != nil {
-		refuse(c, *p)
-		return
+func (s *Server) startRun(c *gin.Context) error {
+	wanted, err := s.readSettings(c)
+	if err != nil {
+		return err
 	}
 	s.beginning.Lock()
 	defer s.beginning.Unlock()
 	if s.isClosing() {
-		refuse(c, labCloses)
-		return
+		return labCloses
 	}
-	release, other := s.turn.take("a run of " + strings.Join(wanted.Strategies, ", "))
-	if release == nil {
-		refuse(c, inProgress(other))
-		return
+	release, err := s.turn.take("a run of " + strings.Join(wanted.Strategies, ", "))
+	if err != nil {
+		return err
 	}
-	// The run lives in this process, not in this request.
+	// The run outlives this request.
 	ctx, stop := context.WithCancel(context.Background())
 	begun := Run{ID: rand.Text(), Settings: wanted, State: Running, Started: time.Now(), Lanes: lanesOf(wanted)}
 	if !s.serves(wanted.ServiceSettings) {
@@ -77,35 +80,33 @@ func (s *Server) startRun(c *gin.Context) {
 	})
 	c.Header("Location", "/api/lab/v1/runs/"+e.ID)
 	c.JSON(http.StatusCreated, s.book.read(e).summary())
+	return nil
 }
 
-// addFault injects a fault into a run that is on, at once, or when its storm
-// begins.
-func (s *Server) addFault(c *gin.Context) {
-	e := s.find(c)
-	if e == nil {
-		return
+// addFault injects a fault into a run that is on: at once, or when its buyers
+// come.
+func (s *Server) addFault(c *gin.Context) error {
+	e, err := s.findRun(c)
+	if err != nil {
+		return err
 	}
 	wanted := PlannedFault{Service: anyService}
-	given := wanted.fields()
-	delete(given, "at_ms") // now
-	p := decode(c, given)
-	if p == nil {
-		p = &problem{Code: "invalid", Status: http.StatusBadRequest}
-		s.checkFault("", &wanted, e.Settings, p)
+	if err := web.ReadJSON(c.Writer, c.Request, wanted.fields()...); err != nil {
+		return err
 	}
-	if len(p.Errors) > 0 || p.Detail != "" {
-		refuse(c, *p)
-		return
+	p := web.BadRequest("")
+	s.checkFault("", &wanted, e.Settings, p)
+	if err := anyWrong(p); err != nil {
+		return err
 	}
 	fault, ok := Fault{}, false
 	if m := s.book.mishapsOf(e); m != nil {
 		fault, ok = m.add(wanted)
 	}
 	if !ok {
-		refuse(c, problem{Code: "run_ended", Status: http.StatusConflict,
-			Detail: "The run has ended, or is about to, or enough has gone wrong in it already."})
-		return
+		return &web.Problem{Code: "run_ended", Status: http.StatusConflict,
+			Detail: "The run has ended, or is about to, or enough has gone wrong in it already."}
 	}
 	c.JSON(http.StatusCreated, fault)
+	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"seckill/internal/lab"
+	"seckill/internal/web"
 )
 
 // A service that dies in mid-request leaves its caller with a name for it that
@@ -52,7 +53,7 @@ func TestUnknownOutcomeCanBeLookedUp(t *testing.T) {
 		mu.Lock()
 		got := last
 		mu.Unlock()
-		var p problem
+		var p web.Problem
 		if err := json.Unmarshal([]byte(text), &p); err != nil || status != 504 || p.Code != "unknown_outcome" {
 			t.Errorf("%s: %d %s, want unknown_outcome", c.name, status, text)
 			continue

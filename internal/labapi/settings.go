@@ -11,8 +11,10 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"seckill/internal/catalog"
 	"seckill/internal/fault"
 	"seckill/internal/lab"
+	"seckill/internal/web"
 	"seckill/loadtest"
 )
 
@@ -80,52 +82,62 @@ const (
 
 // readSettings takes a run's settings from a request. What it does not say is
 // as usual, and as the service processes run now.
-func (s *Server) readSettings(c *gin.Context) (Settings, *problem) {
+func (s *Server) readSettings(c *gin.Context) (Settings, error) {
 	w := Settings{Profile: loadtest.Closed, Quantity: 1, ServiceSettings: s.Lab.ServiceSettings(), Faults: []PlannedFault{}}
 	seed := ""
-	if p := decode(c, fields{
-		"strategies": &w.Strategies, "stock": &w.Stock, "buyers": &w.Buyers, "quantity": &w.Quantity,
-		"profile": (*string)(&w.Profile), "concurrency": &w.Concurrency,
-		"rate": &w.Rate, "to_rate": &w.ToRate, "seconds": &w.Seconds, "seed": &seed,
-		"services": &w.Services, "lease_ms": &w.Lease, "wait_ms": &w.Wait, "poll_ms": &w.Poll,
-		"faults": objects(func() fields {
+	if err := web.ReadJSON(c.Writer, c.Request,
+		web.Field{Name: "strategies", Into: &w.Strategies}, web.Field{Name: "stock", Into: &w.Stock},
+		web.Field{Name: "buyers", Into: &w.Buyers}, web.Field{Name: "quantity", Into: &w.Quantity},
+		web.Field{Name: "profile", Into: (*string)(&w.Profile)}, web.Field{Name: "concurrency", Into: &w.Concurrency},
+		web.Field{Name: "rate", Into: &w.Rate}, web.Field{Name: "to_rate", Into: &w.ToRate},
+		web.Field{Name: "seconds", Into: &w.Seconds}, web.Field{Name: "seed", Into: &seed},
+		web.Field{Name: "services", Into: &w.Services}, web.Field{Name: "lease_ms", Into: &w.Lease},
+		web.Field{Name: "wait_ms", Into: &w.Wait}, web.Field{Name: "poll_ms", Into: &w.Poll},
+		web.Field{Name: "faults", Into: web.Objects(func() []web.Field {
 			w.Faults = append(w.Faults, PlannedFault{Service: anyService})
-			return w.Faults[len(w.Faults)-1].fields()
-		}),
-	}); p != nil {
-		return w, p
+			f := &w.Faults[len(w.Faults)-1]
+			return append(f.fields(), web.Field{Name: "at_ms", Into: &f.At})
+		})},
+	); err != nil {
+		return w, err
 	}
-	p := &problem{Code: "invalid", Status: http.StatusBadRequest}
+	p := web.BadRequest("")
 	w.Seed = readSeed(seed, p)
 	s.check(&w, p)
-	if p.Errors != nil {
-		return w, p
-	}
-	return w, nil
+	return w, anyWrong(p)
 }
 
-// fields are what a request may say of a fault.
-func (f *PlannedFault) fields() fields {
-	return fields{"kind": (*string)(&f.Kind), "service": &f.Service, "at_ms": &f.At, "for_ms": &f.For, "strategy": &f.Strategy}
+// anyWrong is p, if it blames a field.
+func anyWrong(p *web.Problem) error {
+	if p.Errors == nil {
+		return nil
+	}
+	return p
+}
+
+// fields are what a request may say of a fault, but for its time.
+func (f *PlannedFault) fields() []web.Field {
+	return []web.Field{{Name: "kind", Into: (*string)(&f.Kind)}, {Name: "service", Into: &f.Service},
+		{Name: "for_ms", Into: &f.For}, {Name: "strategy", Into: &f.Strategy}}
 }
 
 // readSeed draws one where none is given.
-func readSeed(text string, p *problem) uint64 {
+func readSeed(text string, p *web.Problem) uint64 {
 	if text == "" {
 		return rand.Uint64()
 	}
 	seed, err := strconv.ParseUint(text, 10, 64)
 	if err != nil {
-		p.blame("seed", "seed", nil, "give a whole number from 0 to 18446744073709551615, as a text; or none, for a new one")
+		p.Blame("seed", "seed", nil, "give a whole number from 0 to 18446744073709551615, as a text; or none, for a new one")
 	}
 	return seed
 }
 
 // check finds everything that is wrong with a run's settings.
-func (s *Server) check(w *Settings, p *problem) {
+func (s *Server) check(w *Settings, p *web.Problem) {
 	s.checkStrategies(w.Strategies, p)
-	p.within("stock", w.Stock, 1, limits.Stock)
-	p.within("quantity", w.Quantity, 1, limits.Quantity)
+	within(p, "stock", w.Stock, 1, limits.Stock)
+	within(p, "quantity", w.Quantity, 1, limits.Quantity)
 	w.checkProfile(p)
 	running := s.Lab.ServiceSettings()
 	for _, f := range []struct {
@@ -139,11 +151,11 @@ func (s *Server) check(w *Settings, p *problem) {
 		{"poll_ms", w.Poll, running.Poll, 1, limits.Poll},
 	} {
 		if f.value != f.now { // what runs was set when the lab was started
-			p.within(f.name, int64(f.value), int64(f.smallest), int64(f.limit))
+			within(p, f.name, int64(f.value), int64(f.smallest), int64(f.limit))
 		}
 	}
 	if len(w.Faults) > limits.Faults {
-		p.blame("faults", "too_many", map[string]any{"max": limits.Faults}, fmt.Sprintf("give at most %d", limits.Faults))
+		p.Blame("faults", "too_many", map[string]any{"max": limits.Faults}, fmt.Sprintf("give at most %d", limits.Faults))
 	}
 	for i := range min(len(w.Faults), limits.Faults) {
 		s.checkFault(fmt.Sprintf("faults[%d].", i), &w.Faults[i], *w, p)
@@ -153,18 +165,18 @@ func (s *Server) check(w *Settings, p *problem) {
 	}
 }
 
-func (s *Server) checkStrategies(names []string, p *problem) {
+func (s *Server) checkStrategies(names []string, p *web.Problem) {
 	switch n := len(names); {
 	case n == 0:
-		p.blame("strategies", "none", nil, "name a strategy")
+		p.Blame("strategies", "none", nil, "name a strategy")
 	case n > limits.Strategies:
-		p.blame("strategies", "too_many", map[string]any{"max": limits.Strategies},
+		p.Blame("strategies", "too_many", map[string]any{"max": limits.Strategies},
 			fmt.Sprintf("give at most %d at once", limits.Strategies))
 		return
 	}
 	for i, name := range names {
 		if slices.Index(names, name) < i {
-			p.blame("strategies", "repeated", map[string]any{"name": name}, name+" is named more than once")
+			p.Blame("strategies", "repeated", map[string]any{"name": name}, name+" is named more than once")
 			continue
 		}
 		s.strategy("strategies", name, p)
@@ -174,9 +186,9 @@ func (s *Server) checkStrategies(names []string, p *problem) {
 var labProfiles = []string{string(loadtest.Closed), string(loadtest.Spike), string(loadtest.Constant), string(loadtest.Ramp)}
 
 // checkProfile: each has fields of its own, and no others.
-func (w *Settings) checkProfile(p *problem) {
+func (w *Settings) checkProfile(p *web.Problem) {
 	if !slices.Contains(labProfiles, string(w.Profile)) {
-		p.blame("profile", "one_of", map[string]any{"values": labProfiles}, "give one of "+strings.Join(labProfiles, ", "))
+		p.Blame("profile", "one_of", map[string]any{"values": labProfiles}, "give one of "+strings.Join(labProfiles, ", "))
 		return
 	}
 	rated := w.Profile == loadtest.Constant || w.Profile == loadtest.Ramp
@@ -193,16 +205,16 @@ func (w *Settings) checkProfile(p *problem) {
 	} {
 		switch {
 		case f.used:
-			p.within(f.name, int64(f.value), 1, int64(f.limit))
+			within(p, f.name, int64(f.value), 1, int64(f.limit))
 		case f.value != 0:
-			p.blame(f.name, "unused", map[string]any{"profile": w.Profile},
+			p.Blame(f.name, "unused", map[string]any{"profile": w.Profile},
 				fmt.Sprintf("means nothing with the profile %s: leave it out", w.Profile))
 		}
 	}
 }
 
 // checkDemand refuses a sale in which nothing can go wrong, or too much to keep.
-func (w *Settings) checkDemand(p *problem) {
+func (w *Settings) checkDemand(p *web.Problem) {
 	n, field := int64(w.scenario(0).Requests()), "buyers"
 	if w.Buyers == 0 {
 		field = "rate"
@@ -210,24 +222,24 @@ func (w *Settings) checkDemand(p *problem) {
 	least := w.Stock / w.Quantity
 	switch {
 	case n > int64(limits.Buyers):
-		p.blame(field, "too_many_requests", map[string]any{"requests": n, "max": limits.Buyers},
+		p.Blame(field, "too_many_requests", map[string]any{"requests": n, "max": limits.Buyers},
 			fmt.Sprintf("these are %d requests: give at most %d, by a lower rate or for fewer seconds", n, limits.Buyers))
 	case w.Quantity > w.Stock:
-		p.blame("quantity", "too_much", map[string]any{"stock": w.Stock},
+		p.Blame("quantity", "too_much", map[string]any{"stock": w.Stock},
 			fmt.Sprintf("nobody could buy anything: the stock is %d", w.Stock))
 	case n <= least && field == "rate":
-		p.blame(field, "no_demand_rate", map[string]any{"requests": n, "least": least},
+		p.Blame(field, "no_demand_rate", map[string]any{"requests": n, "least": least},
 			fmt.Sprintf("these are %d requests: give more than %d, by a higher rate or for more seconds; "+
 				"with less demand than stock nothing can be oversold, and nothing is proven", n, least))
 	case n <= least:
-		p.blame(field, "no_demand", map[string]any{"least": least},
+		p.Blame(field, "no_demand", map[string]any{"least": least},
 			fmt.Sprintf("give more than %d: with less demand than stock nothing can be oversold, and nothing is proven", least))
 	}
 }
 
-func (p *problem) within(field string, value, least, most int64) {
+func within(p *web.Problem, field string, value, least, most int64) {
 	if value < least || value > most {
-		p.blame(field, "range", map[string]any{"min": least, "max": most},
+		p.Blame(field, "range", map[string]any{"min": least, "max": most},
 			fmt.Sprintf("give a whole number from %d to %d", least, most))
 	}
 }
@@ -240,4 +252,27 @@ func (w *Settings) scenario(lane int) loadtest.Scenario {
 		Rate: float64(w.Rate), ToRate: float64(w.ToRate), Duration: time.Duration(w.Seconds) * time.Second,
 		Timeout: patience, Seed: w.Seed, Copies: loadtest.UsualCopies, Retry: loadtest.UsualRetry,
 	}
+}
+
+// strategy finds the one that a field names, or blames the field for what is
+// wrong with it.
+func (s *Server) strategy(field, name string, p *web.Problem) catalog.Info {
+	i := slices.IndexFunc(s.Strategies, func(i catalog.Info) bool { return i.Name == name })
+	params := map[string]any{"name": name}
+	switch {
+	case name == "":
+		p.Blame(field, "none", nil, "name a strategy")
+	case i < 0:
+		p.Code, p.Status = "unknown_strategy", http.StatusNotFound
+		p.Blame(field, "unknown_strategy", params, fmt.Sprintf("there is no strategy %q", name))
+	default:
+		if missing := s.Missing(s.Strategies[i]); missing != nil {
+			why := strings.Join(missing, "; ")
+			params["why"] = why
+			p.Code, p.Status = "strategy_unavailable", http.StatusServiceUnavailable
+			p.Blame(field, "strategy_unavailable", params, fmt.Sprintf("%s cannot run here: %s", name, why))
+		}
+		return s.Strategies[i]
+	}
+	return catalog.Info{}
 }

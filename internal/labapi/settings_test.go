@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"seckill/internal/catalog"
+	"seckill/internal/web"
 )
 
 func TestWrongSettingsAreRefusedByField(t *testing.T) {
@@ -87,14 +88,14 @@ func TestWrongSettingsAreRefusedByField(t *testing.T) {
 		{sale(`,"faults":[` + many[:len(many)-1] + `]`), 400, "faults", "too_many", `"max":8`},
 	} {
 		status, body, header := call{method: "POST", path: "/api/lab/v1/runs", body: c.body}.do(t, h.URL)
-		var p problem
+		var p web.Problem
 		json.Unmarshal([]byte(body), &p)
-		got := blame{Code: p.Code}
+		got := web.FieldError{Code: p.Code}
 		if len(p.Errors) > 0 {
 			got = p.Errors[0]
 		}
 		if status != c.status || got.Field != c.field || got.Code != c.code || p.Detail == "" || !strings.Contains(body, c.says) ||
-			header.Get("Content-Type") != problemType {
+			header.Get("Content-Type") != web.ProblemType {
 			t.Errorf("POST %.150s:\ngot %d %s\nwant %d %s %s that says %q", c.body, status, body, c.status, c.field, c.code, c.says)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"seckill/internal/catalog"
 	"seckill/internal/ledger"
+	"seckill/internal/web"
 )
 
 // shopSKU is what the shop sells: another than the lab's runs, which remove
@@ -49,20 +50,19 @@ func countedIn(i catalog.Info) ledger.Home {
 
 // setShop changes the strategy of purchases to come. The SKU must be reset
 // afterwards: a sale from two places at once cannot be judged.
-func (s *Server) setShop(c *gin.Context) {
+func (s *Server) setShop(c *gin.Context) error {
 	var name string
-	if p := decode(c, map[string]any{"strategy": &name}); p != nil {
-		refuse(c, *p)
-		return
+	if err := web.ReadJSON(c.Writer, c.Request, web.Field{Name: "strategy", Into: &name}); err != nil {
+		return err
 	}
-	p := &problem{Code: "invalid", Status: http.StatusBadRequest}
+	p := web.BadRequest("")
 	info := s.strategy("strategy", name, p)
-	if p.Errors != nil {
-		refuse(c, *p)
-		return
+	if err := anyWrong(p); err != nil {
+		return err
 	}
 	s.shop.mu.Lock()
 	s.shop.strategy = info
 	s.shop.mu.Unlock()
 	s.showShop(c)
+	return nil
 }

@@ -33,12 +33,12 @@ func (s *Server) status(c *gin.Context) {
 }
 
 // ready: a purchase that is sent now finds a service process.
-func (s *Server) ready(c *gin.Context) {
+func (s *Server) ready(c *gin.Context) error {
 	if len(s.live()) == 0 {
-		refuse(c, noService)
-		return
+		return noService
 	}
 	c.JSON(http.StatusOK, gin.H{"status": "ready"})
+	return nil
 }
 
 // live are the addresses of the service processes that have not ended.

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"seckill/internal/web"
 )
 
 // served runs a lab's own HTTP server, on connections that hold little.
@@ -76,7 +78,7 @@ func TestManyIdleStreams(t *testing.T) {
 	_, head := openStream(t, addr)
 	body, _ := io.ReadAll(head.Body)
 	if head.StatusCode != http.StatusServiceUnavailable || head.Header.Get("Retry-After") == "" ||
-		head.Header.Get("Content-Type") != problemType || !strings.Contains(string(body), "too_many_streams") {
+		head.Header.Get("Content-Type") != web.ProblemType || !strings.Contains(string(body), "too_many_streams") {
 		t.Errorf("one page too many is told %s, %v, %s", head.Status, head.Header, body)
 	}
 	if status, _, _ := (call{method: "GET", path: "/api/lab/v1/status"}).do(t, "http://"+addr); status != http.StatusOK {

@@ -1,4 +1,3 @@
-// Package web is what the service's HTTP server and the page's have in common.
 package web
 
 import (
@@ -8,9 +7,9 @@ import (
 	"time"
 )
 
-// BoundBody gives a request's body this long to arrive, and its answer as long
-// as it takes. http.Server's ReadTimeout will not do for that: when it is over
-// net/http cancels the context of a request that was read long ago.
+// BoundBody bounds the body read, so that a slow client cannot block shutdown;
+// the answer may take longer. http.Server's ReadTimeout does not fit: when it
+// is over, net/http cancels the context of a request that was read long ago.
 func BoundBody(limit time.Duration, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Body != nil && r.Body != http.NoBody {

@@ -1,0 +1,163 @@
+package httpapi
+
+import (
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/pprof"
+
+	"github.com/gin-gonic/gin"
+
+	"seckill/internal/auth"
+	"seckill/internal/seckill"
+	"seckill/internal/web"
+)
+
+// An AdminRoute is an admin call that this package does not know by itself.
+// Its path is one of gin's. What Handle returns is answered like any other
+// error.
+type AdminRoute struct {
+	Method, Path string
+	Handle       func(*gin.Context) error
+}
+
+// adminMark is set in the context of requests to the admin listener.
+const adminMark = "seckill.admin"
+
+// admin lets a call pass that only the operator may make. On the public
+// listener it needs the token wherever it comes from: behind a reverse proxy
+// on this machine, the whole internet comes from 127.0.0.1.
+func (s *Server) admin(c *gin.Context) error {
+	if s.isAdmin(c) {
+		return nil
+	}
+	c.Header("WWW-Authenticate", "Bearer")
+	return refused(errForbidden, "This needs the service's token, as “Authorization: Bearer TOKEN”, or its admin listener (--admin-addr).")
+}
+
+func (s *Server) isAdmin(c *gin.Context) bool {
+	return c.GetBool(adminMark) || web.SameToken(web.Bearer(c.Request), s.Token)
+}
+
+// guarded asks for the token before h.
+func (s *Server) guarded(h func(*gin.Context) error) gin.HandlerFunc {
+	return s.handle(func(c *gin.Context) error {
+		if err := s.admin(c); err != nil {
+			return err
+		}
+		return h(c)
+	})
+}
+
+// routeAdmin adds the calls that are the operator's alone.
+func (s *Server) routeAdmin(r *gin.Engine) {
+	r.GET("/debug/pprof/*name", s.guarded(profile))
+	for _, route := range s.AdminRoutes {
+		r.Handle(route.Method, route.Path, s.guarded(route.Handle))
+	}
+}
+
+func profile(c *gin.Context) error {
+	serve := pprof.Index // of named profiles, too
+	switch c.Param("name") {
+	case "/cmdline":
+		serve = pprof.Cmdline
+	case "/profile":
+		serve = pprof.Profile
+	case "/symbol":
+		serve = pprof.Symbol
+	case "/trace":
+		serve = pprof.Trace
+	}
+	serve(c.Writer, c.Request)
+	return nil
+}
+
+// asAdmin marks requests of the admin listener. Any web site can lead a browser
+// on this machine there, so Host and Origin are checked; browsers cannot reach
+// a Unix socket.
+func (s *Server) asAdmin(c *gin.Context) error {
+	local, _ := c.Request.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	if local == nil || local.Network() != "unix" {
+		if why := web.NotLocal(c.Request); why != "" {
+			return refused(errForbidden, "The admin listener is for this machine alone, and "+why+".")
+		}
+		if page := web.ForeignPage(c.Request); page != "" {
+			return refused(errForbidden, page+" may not make admin calls.")
+		}
+	}
+	c.Set(adminMark, true)
+	return nil
+}
+
+// A caller is who a request is known to come from.
+type caller struct {
+	admin  bool
+	anyone bool  // buyers are not authenticated
+	user   int64 // of a token
+}
+
+// caller is the operator, or the buyer of the token that came with the
+// request.
+func (s *Server) caller(c *gin.Context) (caller, error) {
+	if s.isAdmin(c) {
+		return caller{admin: true}, nil
+	}
+	user, err := s.buyer(c)
+	return caller{anyone: s.Buyers == nil, user: user}, err
+}
+
+// buyer is the user of the request's token; 0 when buyers are not
+// authenticated.
+func (s *Server) buyer(c *gin.Context) (int64, error) {
+	if s.Buyers == nil {
+		return 0, nil
+	}
+	token := web.Bearer(c.Request)
+	if token == "" {
+		c.Header("WWW-Authenticate", `Bearer realm="seckill"`)
+		return 0, refused(errUnauthenticated, "This needs the buyer's token, as “Authorization: Bearer JWT”, with the user_id as its sub.")
+	}
+	user, err := s.Buyers.User(c.Request.Context(), token)
+	switch {
+	case errors.Is(err, auth.ErrKeys):
+		s.log(c, slog.LevelWarn, "a buyer's token cannot be checked", "error", err)
+		return 0, refused(seckill.ErrUnavailable, "The keys that tokens are checked with cannot be read now. Nothing was taken: try again.")
+	case err != nil:
+		c.Header("WWW-Authenticate", `Bearer realm="seckill", error="invalid_token"`)
+		return 0, refused(errUnauthenticated, "The buyer's token is refused: "+err.Error()+".")
+	}
+	return user, nil
+}
+
+// owns: what is a buyer's is for that buyer, and for the operator.
+func (w caller) owns(user int64) error {
+	if w.admin || w.anyone || w.user == user {
+		return nil
+	}
+	return refused(errForbidden, "The token is another user's.")
+}
+
+// mayBuy: a purchase is the buyer's own word. The operator's is not.
+func (s *Server) mayBuy(c *gin.Context, user int64) error {
+	who, err := s.buyer(c)
+	if err != nil {
+		return err
+	}
+	return caller{anyone: s.Buyers == nil, user: who}.owns(user)
+}
+
+// mayList: the orders of one buyer are that buyer's; those of all buyers are
+// the operator's. user is 0 when the call names none.
+func (s *Server) mayList(c *gin.Context, user int64) error {
+	if user == 0 && !s.isAdmin(c) {
+		c.Header("WWW-Authenticate", "Bearer")
+		return refused(errForbidden, "Orders of all buyers need the service's token, as “Authorization: Bearer TOKEN”. Name a user_id to see that buyer's.")
+	}
+	who, err := s.caller(c)
+	if err != nil {
+		return err
+	}
+	return who.owns(user)
+}

@@ -1,0 +1,105 @@
+package web
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+)
+
+// Bearer is the token of the Authorization header, or "". The scheme's case
+// does not matter (RFC 9110). Two headers are none: a proxy may have checked
+// the other.
+func Bearer(r *http.Request) string {
+	given := r.Header["Authorization"]
+	if len(given) != 1 {
+		return ""
+	}
+	scheme, token, _ := strings.Cut(given[0], " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return strings.TrimLeft(token, " ")
+}
+
+// SameToken compares in constant time, whatever the lengths. An empty token
+// matches nothing.
+func SameToken(given, want string) bool {
+	a, b := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(want))
+	return subtle.ConstantTimeCompare(a[:], b[:]) == 1 && want != ""
+}
+
+// IsKey reports whether text can be a request id or an idempotency key: 1 to
+// 128 visible ASCII characters.
+func IsKey(text string) bool {
+	if text == "" || len(text) > 128 {
+		return false
+	}
+	for i := range len(text) {
+		if text[i] <= ' ' || text[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// NotLocal says why a request may come from another machine, or "". The peer's
+// address is not enough: what a reverse proxy on this machine forwards comes
+// from 127.0.0.1. Proxies show by a header, by the Host of the site they serve,
+// or by HTTP/1.0, nginx's default. One that forwards bytes (ssh -R) cannot be
+// told apart: use a token behind it.
+func NotLocal(r *http.Request) string {
+	if !Peer(r.RemoteAddr).IsLoopback() {
+		return "this call comes from another one"
+	}
+	for name := range r.Header {
+		if strings.HasPrefix(name, "X-Forwarded-") || name == "Forwarded" || name == "Via" || name == "X-Real-Ip" {
+			return "this call comes through a proxy (" + name + ")"
+		}
+	}
+	if !r.ProtoAtLeast(1, 1) {
+		return "this call seems to come through a proxy (HTTP/1.0)"
+	}
+	name := Hostname(r.Host)
+	if ip, err := netip.ParseAddr(name); !strings.EqualFold(name, "localhost") && (err != nil || !ip.Unmap().IsLoopback()) {
+		return "this call is addressed to " + name
+	}
+	return ""
+}
+
+// ForeignPage names another site's page that makes the request, or "".
+// Programs send neither header.
+func ForeignPage(r *http.Request) string {
+	if origin := r.Header.Get("Origin"); origin != "" &&
+		strings.TrimPrefix(strings.TrimPrefix(origin, "http://"), "https://") != r.Host {
+		return "A page of " + origin
+	}
+	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" {
+		return "Another site's page"
+	}
+	return ""
+}
+
+// IsSafe reports whether a method changes nothing.
+func IsSafe(method string) bool {
+	return method == http.MethodGet || method == http.MethodHead || method == http.MethodOptions
+}
+
+// Peer is the address of a socket's end; the zero Addr if it has none.
+func Peer(hostport string) netip.Addr {
+	ap, err := netip.ParseAddrPort(hostport)
+	if err != nil {
+		return netip.Addr{}
+	}
+	return ap.Addr().Unmap().WithZone("")
+}
+
+// Hostname is host or host:port without the port and the brackets.
+func Hostname(hostport string) string {
+	if host, _, err := net.SplitHostPort(hostport); err == nil {
+		return host
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(hostport, "["), "]")
+}

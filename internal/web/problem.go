@@ -1,0 +1,92 @@
+// Package web is what the HTTP servers of the service and of the lab share:
+// problems, strict JSON, guards, routers and their limits.
+package web
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// HeaderRequestID ties an answer to the logs.
+const HeaderRequestID = "X-Request-Id"
+
+// ProblemType is the media type of every refusal.
+const ProblemType = "application/problem+json"
+
+// A Problem is the body of every refusal (RFC 9457), and the error of the
+// handler that refuses. Type, Title and RequestID may be left out.
+type Problem struct {
+	Type      string       `json:"type"`
+	Title     string       `json:"title"`
+	Status    int          `json:"status"`
+	Code      string       `json:"code"`
+	Detail    string       `json:"detail"`
+	RequestID string       `json:"request_id"`
+	Ask       string       `json:"ask,omitempty"` // the call that tells what became of the request
+	Errors    []FieldError `json:"errors,omitempty"`
+
+	RetryAfter int64 `json:"-"` // seconds; 0: no such header
+	Err        error `json:"-"` // the cause, for errors.Is
+}
+
+// A FieldError says what is wrong with one field: in words, and as a stable
+// code with parameters, which a page translates.
+type FieldError struct {
+	Field  string         `json:"field"`
+	Detail string         `json:"detail"`
+	Code   string         `json:"code,omitempty"`
+	Params map[string]any `json:"params,omitempty"`
+}
+
+func (p *Problem) Error() string { return p.Detail }
+func (p *Problem) Unwrap() error { return p.Err }
+
+// Blame adds a wrong field.
+func (p *Problem) Blame(field, code string, params map[string]any, detail string) {
+	p.Errors = append(p.Errors, FieldError{field, detail, code, params})
+	var all []string
+	for _, e := range p.Errors {
+		all = append(all, e.Field+": "+e.Detail)
+	}
+	p.Detail = strings.Join(all, "; ")
+}
+
+// BadRequest is a problem without fields yet.
+func BadRequest(detail string) *Problem {
+	return &Problem{Code: "invalid", Status: http.StatusBadRequest, Detail: detail}
+}
+
+// Invalid blames one field; detail goes on after the field's name.
+func Invalid(field, code string, params map[string]any, detail string) *Problem {
+	p := BadRequest(field + " " + detail)
+	p.Errors = []FieldError{{field, detail, code, params}}
+	return p
+}
+
+// Write answers with p. It takes a copy, because some problems are variables.
+func (p Problem) Write(w http.ResponseWriter) {
+	h := w.Header()
+	p.Type = "urn:seckill:problem:" + p.Code
+	if p.Title == "" {
+		p.Title = http.StatusText(p.Status)
+	}
+	if p.RequestID == "" {
+		if p.RequestID = h.Get(HeaderRequestID); p.RequestID == "" {
+			p.RequestID = rand.Text()
+			h.Set(HeaderRequestID, p.RequestID)
+		}
+	}
+	if p.RetryAfter > 0 {
+		h.Set("Retry-After", strconv.FormatInt(p.RetryAfter, 10))
+	}
+	h.Set("Content-Type", ProblemType)
+	w.WriteHeader(p.Status)
+	body, err := json.Marshal(p)
+	if err != nil { // Params are ours: numbers, texts and lists of them
+		panic(err)
+	}
+	_, _ = w.Write(body) // the caller may have hung up
+}

@@ -1,0 +1,70 @@
+package web
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/gin-gonic/gin"
+)
+
+var quiet = sync.OnceFunc(func() { gin.SetMode(gin.ReleaseMode) })
+
+// NewRouter is a gin engine without its chatter, redirects, and trust in what
+// headers say of the peer.
+func NewRouter() *gin.Engine {
+	quiet()
+	r := gin.New()
+	r.HandleMethodNotAllowed = true
+	r.RedirectTrailingSlash = false
+	r.ForwardedByClientIP = false
+	return r
+}
+
+// Handle answers by refuse when h returns an error.
+func Handle(refuse func(*gin.Context, error), h func(*gin.Context) error) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		if err := h(c); err != nil {
+			refuse(c, err)
+		}
+	}
+}
+
+// Recover logs a panic and answers by refuse. An answer that broke off is cut,
+// so that it does not look whole.
+func Recover(log *slog.Logger, refuse func(*gin.Context, error)) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		defer func() {
+			p := recover()
+			if p == nil {
+				return
+			}
+			if p == http.ErrAbortHandler {
+				panic(p)
+			}
+			log.Error("panic", "panic", p, "method", c.Request.Method, "path", c.Request.URL.Path,
+				"request_id", c.Writer.Header().Get(HeaderRequestID), "stack", string(debug.Stack()))
+			if c.Writer.Written() {
+				panic(http.ErrAbortHandler)
+			}
+			refuse(c, fmt.Errorf("panic: %v", p))
+		}()
+		c.Next()
+	}
+}
+
+// NewServer waits for no caller without a limit. answer bounds an answer from
+// the end of the request's header; streams set a limit for each write instead.
+func NewServer(h http.Handler, answer time.Duration, log *slog.Logger, level slog.Level) *http.Server {
+	return &http.Server{
+		Handler:           h,
+		ReadHeaderTimeout: 5 * time.Second,
+		WriteTimeout:      answer,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    32 << 10,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), level),
+	}
+}
