@@ -18,7 +18,7 @@ func TestNothingBeginsWhileTheLabCloses(t *testing.T) {
 			t.Errorf("POST %s to a lab that closes: %d %s", path, status, answer)
 		}
 	}
-	if len(s.book.list()) > 0 || len(s.comparisons.list()) > 0 || len(f.options) > 0 {
+	if len(s.runs.list()) > 0 || len(s.comparisons.list()) > 0 || len(f.options) > 0 {
 		t.Error("something has begun all the same")
 	}
 	if _, err := s.turn.take("anything"); err != nil {

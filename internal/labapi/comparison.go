@@ -1,6 +1,7 @@
 package labapi
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"seckill/internal/catalog"
+	"seckill/internal/history"
 	"seckill/internal/web"
 	"seckill/loadtest/compare"
 )
@@ -15,12 +17,9 @@ import (
 // A Comparison holds the same sale with several strategies, in rounds, as it
 // stands now or as it ended.
 type Comparison struct {
-	ID       string             `json:"id"`
+	Record
 	Settings ComparisonSettings `json:"settings"`
 	Command  string             `json:"command"` // that does the same on the command line
-	State    State              `json:"state"`
-	Stopped  bool               `json:"stopped"` // somebody ended it early: what was measured until then is judged
-	Started  time.Time          `json:"started"`
 
 	Done  int    `json:"done"`  // turns of a strategy or a baseline that are over,
 	Total int    `json:"total"` // of so many; 0: it is just beginning
@@ -29,15 +28,31 @@ type Comparison struct {
 	// of what has ended leave them to the result.
 	Standings []compare.Standing `json:"standings,omitempty"`
 
-	Seconds  float64        `json:"seconds"` // that it took, or has taken
-	Verdicts *compare.Tally `json:"verdicts,omitempty"`
-	// NotKept says why the result is not on disk, and will be gone with the lab.
-	NotKept string          `json:"not_kept,omitempty"`
-	Result  *compare.Result `json:"result,omitempty"` // summaries leave it out
+	Seconds  float64         `json:"seconds"` // that it took, or has taken
+	Verdicts *compare.Tally  `json:"verdicts,omitempty"`
+	Result   *compare.Result `json:"result,omitempty"` // summaries leave it out
 }
 
-// Removed is the state of a comparison that was taken out of the history.
-const Removed State = "removed"
+// maxComparisons are kept, their results on disk only.
+const maxComparisons = 100
+
+type comparisonEntry = entry[Comparison, *Comparison]
+
+func (s *Server) openComparisons() {
+	s.comparisons = &store[Comparison, *Comparison]{kind: history.Comparison, most: maxComparisons, folder: s.History,
+		log: s.Log, bell: s.bell, light: func(c Comparison) Comparison { c.Result = nil; return c }}
+	s.comparisons.load(Comparison.check)
+}
+
+// check refuses what was read and is no comparison that ended.
+func (c Comparison) check() error {
+	if c.Result == nil || !c.State.Ended() {
+		return errors.New("it has no result")
+	}
+	return c.Result.Check()
+}
+
+func (c Comparison) whole() Comparison { return c }
 
 // ComparisonSettings are what a comparison is started with.
 type ComparisonSettings struct {

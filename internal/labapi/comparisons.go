@@ -12,6 +12,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"seckill/internal/catalog"
+	"seckill/internal/history"
 	"seckill/internal/web"
 	"seckill/loadtest"
 	"seckill/loadtest/compare"
@@ -61,14 +62,15 @@ func (s *Server) startComparison(c *gin.Context) error {
 	}
 	// The comparison outlives this request.
 	ctx, stop := context.WithCancel(context.Background())
-	begun := Comparison{ID: rand.Text(), Settings: wanted, Command: wanted.command(), State: Running, Started: time.Now()}
+	begun := Comparison{Record: Record{ID: rand.Text(), State: Running, Started: time.Now()},
+		Settings: wanted, Command: wanted.command()}
 	e := s.comparisons.begin(begun, stop)
-	s.runs.Go(func() {
+	s.ongoing.Go(func() {
 		defer stop()
 		defer release()
-		ended := s.compare(ctx, e, chosen, targets)
+		ended := s.compare(ctx, e, begun, chosen, targets)
 		release() // first: a page that hears of the end may begin another
-		s.comparisons.end(e, ended)
+		s.comparisons.change(e, func(c *Comparison) { *c = ended })
 	})
 	c.Header("Location", "/api/lab/v1/comparisons/"+begun.ID) // e is being changed
 	c.JSON(http.StatusCreated, begun)
@@ -76,8 +78,8 @@ func (s *Server) startComparison(c *gin.Context) error {
 }
 
 // compare performs a comparison and keeps what it came to.
-func (s *Server) compare(ctx context.Context, e *shelved, chosen []catalog.Info, targets []string) Comparison {
-	w := e.Settings
+func (s *Server) compare(ctx context.Context, e *comparisonEntry, begun Comparison, chosen []catalog.Info, targets []string) Comparison {
+	w := begun.Settings
 	sale := loadtest.DefaultScenario()
 	sale.Copies, sale.Retry = 0, 0 // as in seckill compare
 	sale.SKU, sale.Stock, sale.Buyers, sale.Concurrency, sale.Quantity = sku, w.Stock, w.Buyers, w.Concurrency, w.Quantity
@@ -94,9 +96,9 @@ func (s *Server) compare(ctx context.Context, e *shelved, chosen []catalog.Info,
 			s.comparisons.change(e, func(c *Comparison) { c.stood(standing) })
 		},
 	})
-	result.Command = e.Command
+	result.Command = begun.Command
 	tally := result.Tally()
-	c, _ := s.comparisons.read(e) // it is still on
+	c := s.comparisons.read(e)
 	c.State, c.Step, c.Standings, c.Seconds, c.Verdicts, c.Result = Done, "", nil, result.Seconds, &tally, result
 	if !result.Interrupted {
 		c.Done = c.Total
@@ -119,17 +121,16 @@ func (s *Server) endComparison(c *gin.Context) error {
 	if e == nil {
 		return unknownComparison
 	}
-	if now := e.state(s.comparisons); !now.Ended() {
+	if !s.comparisons.read(e).State.Ended() {
 		s.comparisons.stop(e)
-		stopping, _ := s.comparisons.read(e)
-		c.JSON(http.StatusAccepted, stopping.summary())
+		c.JSON(http.StatusAccepted, s.comparisons.read(e).summary())
 		return nil
 	}
 	if err := s.comparisons.remove(e); err != nil {
 		return &web.Problem{Code: "not_removed", Status: http.StatusInternalServerError,
 			Detail: fmt.Sprintf("It is still in the history: %v.", err)}
 	}
-	c.JSON(http.StatusOK, gin.H{"id": e.ID, "state": Removed})
+	c.JSON(http.StatusOK, gin.H{"id": c.Param("id"), "state": Removed})
 	return nil
 }
 
@@ -142,10 +143,23 @@ func (s *Server) findComparison(id string) (Comparison, error) {
 	if e == nil {
 		return Comparison{}, unknownComparison
 	}
-	whole, err := s.comparisons.read(e)
-	if err != nil {
-		return whole, &web.Problem{Code: "result_gone", Status: http.StatusGone, Detail: err.Error() + "."}
+	whole := s.comparisons.read(e)
+	if !whole.State.Ended() {
+		return whole.summary(), nil
 	}
+	if whole.Result != nil { // it could not be written
+		return whole, nil
+	}
+	var kept Comparison
+	err := s.History.Get(history.Comparison, id, &kept)
+	if err == nil {
+		err = kept.check()
+	}
+	if err != nil {
+		return whole, &web.Problem{Code: "result_gone", Status: http.StatusGone,
+			Detail: fmt.Sprintf("The result is not in the history any more: %v.", err)}
+	}
+	whole.Result = kept.Result
 	return whole, nil
 }
 

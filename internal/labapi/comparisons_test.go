@@ -3,9 +3,6 @@ package labapi
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"io/fs"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -227,7 +224,7 @@ func TestComparisonIsSeenByAllPages(t *testing.T) {
 	if status, answer, _ := (call{method: "GET", path: comparisonsPath + "/none"}).do(t, h.URL); status != 404 || !strings.Contains(answer, "unknown_comparison") {
 		t.Errorf("GET of no comparison: %d %s", status, answer)
 	}
-	if len(s.comparisons.entries) != 1 || s.comparisons.entries[0].Result != nil {
+	if len(s.comparisons.entries) != 1 || s.comparisons.entries[0].value.Result != nil {
 		t.Errorf("the result is kept in memory, too")
 	}
 }
@@ -431,24 +428,5 @@ func TestResultThatCannotBeKeptStaysInMemory(t *testing.T) {
 	status, body, _ := call{method: "GET", path: comparisonsPath + "/" + begun.ID + "/table.md"}.do(t, h.URL)
 	if status != 200 || !strings.Contains(body, "conditional") {
 		t.Errorf("the table: %d %.200s", status, body)
-	}
-}
-
-func TestOnlyTheLastComparisonsAreKept(t *testing.T) {
-	folder := history.Open(t.TempDir())
-	s := openShelf(folder, func() {})
-	for i := range maxComparisons + 2 {
-		e := s.begin(Comparison{ID: fmt.Sprint(i), State: Running}, func() {})
-		c := e.Comparison
-		c.State, c.Result = Done, &compare.Result{Format: compare.Format, Strategies: []*compare.Entry{}}
-		s.end(e, s.keep(c))
-	}
-	if all := s.list(); len(all) != maxComparisons || all[0].ID != fmt.Sprint(maxComparisons+1) {
-		t.Errorf("%d are listed, the newest is %s", len(all), all[0].ID)
-	}
-	for _, gone := range []string{"0", "1"} {
-		if s.find(gone) != nil || !errors.Is(folder.Get(history.Comparison, gone, &Comparison{}), fs.ErrNotExist) {
-			t.Errorf("the oldest, %s, is still there", gone)
-		}
 	}
 }

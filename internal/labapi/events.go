@@ -14,17 +14,16 @@ import (
 
 const (
 	heartbeat = 10 * time.Second
-	// slowest is how long one write to a page may take before it is given up.
+	// slowest bounds one write to a page.
 	slowest = 5 * time.Second
-	// pace is the shortest time between two events, however fast a run goes.
+	// pace is the shortest time between two events.
 	pace = 100 * time.Millisecond
 )
 
-// events is the one stream of a page: `hello` with what there is, `run` with
-// a whole run whenever its state changes, `snapshot` with its progress,
-// `comparison` with the summary of one that has come further, `lab` when the
-// status should be asked for again. A new page is told the same as
-// one that was there all along.
+// events is the one stream of a page: `hello` with all runs, `run` with a whole
+// run whenever its state changes, `snapshot` with its progress, `comparison`
+// with a summary, `lab` when the status should be asked for again. A page that
+// opens late is told the same as one that was there all along.
 func (s *Server) events(c *gin.Context) error {
 	c.Header("Content-Type", "text/event-stream")
 	c.Header("Cache-Control", "no-store")
@@ -35,32 +34,20 @@ func (s *Server) events(c *gin.Context) error {
 			Detail: fmt.Sprintf("%d pages have this lab open already: close some of them.", maxStreams)}
 	}
 	defer s.streams.remove(out)
-	runs, reader := s.book.open()
-	compared := s.comparisons.open()
+	news := s.openNews()
 	out.send("retry: 1000\n\n")
-	out.event("hello", gin.H{"lab": s.id, "runs": runs})
+	out.event("hello", gin.H{"lab": s.id, "runs": s.runs.list()})
 
 	beat := time.NewTicker(heartbeat)
 	defer beat.Stop()
 	for {
-		n := s.book.next(&reader)
-		if n.lab {
-			out.event("lab", gin.H{})
-		}
-		for _, r := range n.runs {
-			out.event("run", r)
-		}
-		if n.snapshot != nil {
-			out.event("snapshot", n.snapshot)
-		}
-		for _, c := range s.comparisons.next(&compared) {
-			out.event("comparison", c)
-		}
+		rung := s.bell.next()
+		news.send(out)
 		if out.err != nil {
 			return nil
 		}
 		select {
-		case <-n.changed:
+		case <-rung:
 		case <-beat.C:
 			out.send(": still here\n\n")
 		case <-c.Request.Context().Done():
@@ -76,6 +63,55 @@ func (s *Server) events(c *gin.Context) error {
 			return nil
 		}
 	}
+}
+
+// news remembers what one page has been told.
+type news struct {
+	server            *Server
+	changes           int64
+	runs, comparisons int              // clocks of their stores
+	points            map[string][]int // of a run's lanes, by its id
+}
+
+func (s *Server) openNews() *news {
+	return &news{server: s, changes: s.changes.Load(), runs: s.runs.open(true), comparisons: s.comparisons.open(false),
+		points: map[string][]int{}}
+}
+
+// send tells the page what is new. It copies first, so that a slow page holds
+// up nothing.
+func (n *news) send(out *stream) {
+	if changes := n.server.changes.Load(); changes > n.changes {
+		n.changes = changes
+		out.event("lab", gin.H{})
+	}
+	runs, progress := n.nextRuns()
+	for _, r := range runs {
+		out.event("run", r)
+	}
+	for _, r := range progress {
+		out.event("snapshot", r)
+	}
+	var comparisons []Comparison
+	n.server.comparisons.next(&n.comparisons, func(c *Comparison, _ bool) { comparisons = append(comparisons, c.summary()) })
+	for _, c := range comparisons {
+		out.event("comparison", c)
+	}
+}
+
+// nextRuns copies whole runs whose state changed, and of others the points that
+// the page does not have.
+func (n *news) nextRuns() (whole, progress []Run) {
+	n.server.runs.next(&n.runs, func(r *Run, changed bool) {
+		points, known := n.points[r.ID]
+		if changed || !known {
+			whole = append(whole, r.whole())
+		} else {
+			progress = append(progress, r.since(points))
+		}
+		n.points[r.ID] = r.points()
+	})
+	return whole, progress
 }
 
 // A stream writes events until the first write fails.

@@ -18,9 +18,9 @@ import (
 // A Fault of a run, as it came about.
 type Fault struct {
 	Kind     fault.Name `json:"kind"`
-	Service  int        `json:"service"`            // 0 of a fault at a holder: whichever has one
-	Strategy string     `json:"strategy,omitempty"` // whose holder it befalls
-	At       int        `json:"at_ms"`              // after the storm began: planned, then real
+	Service  int        `json:"service"`            // 0 of a fault at a holder: the one that has it
+	Strategy string     `json:"strategy,omitempty"` // whose holder it hits
+	At       int        `json:"at_ms"`              // after the buyers came: planned, then real
 	Until    int        `json:"until_ms,omitempty"`
 	State    FaultState `json:"state"`
 	Error    string     `json:"error,omitempty"`
@@ -40,16 +40,16 @@ const (
 	FaultFailed  FaultState = "failed" // it did not happen, or did not end; Error says why
 )
 
-// mostMishaps bounds what goes wrong in one run.
-const mostMishaps = 50
+// mostFaults bounds the faults of one run.
+const mostFaults = 50
 
 // injecting bounds how long it may take to inject a fault or to undo it; a
 // server that is started again is given 30 s to answer.
 const injecting = 40 * time.Second
 
-// mishaps are the faults of a run that is on. Whatever lasts of them is undone
-// when they end.
-type mishaps struct {
+// An injector injects the faults of a run that is on. It undoes those that last
+// when the run ends.
+type injector struct {
 	lab  Lab
 	of   Settings             // of the run
 	told func(i int, f Fault) // how far a fault has come
@@ -60,88 +60,88 @@ type mishaps struct {
 	over  bool
 	all   sync.WaitGroup
 
-	storm time.Time     // when it began,
-	began chan struct{} // and this is closed
-	ended chan struct{} // closed when nobody buys any more, and the ledger has been read
-	begin func()        // the storm begins now; once
+	sale  time.Time     // when the buyers came,
+	began chan struct{} // and this was closed
+	ended chan struct{} // closed when all buyers have their answers, and the ledger has been read
+	begin func()        // the buyers come now; once
 }
 
-func newMishaps(ctx context.Context, l Lab, of Settings, told func(int, Fault)) *mishaps {
-	m := &mishaps{lab: l, of: of, told: told, ctx: ctx, began: make(chan struct{}), ended: make(chan struct{})}
-	m.begin = sync.OnceFunc(func() {
-		m.storm = time.Now()
-		close(m.began)
+func newInjector(ctx context.Context, l Lab, of Settings, told func(int, Fault)) *injector {
+	in := &injector{lab: l, of: of, told: told, ctx: ctx, began: make(chan struct{}), ended: make(chan struct{})}
+	in.begin = sync.OnceFunc(func() {
+		in.sale = time.Now()
+		close(in.began)
 	})
-	return m
+	return in
 }
 
-// add plans one more, for now if its time is over; ok is false if it is too
-// late for that, or one too many.
-func (m *mishaps) add(p PlannedFault) (f Fault, ok bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.over || m.ctx.Err() != nil || m.count == mostMishaps {
+// add plans one more, for now if its time is over; ok is false if the run has
+// ended, or has mostFaults already.
+func (in *injector) add(p PlannedFault) (f Fault, ok bool) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.over || in.ctx.Err() != nil || in.count == mostFaults {
 		return f, false
 	}
 	select {
-	case <-m.began:
-		p.At = max(p.At, m.elapsed())
+	case <-in.began:
+		p.At = max(p.At, in.elapsed())
 	default:
 	}
 	f = Fault{Kind: p.Kind, Service: p.Service, Strategy: p.Strategy, At: p.At, State: FaultPlanned}
 	if p.For > 0 {
 		f.Until = p.At + p.For
 	}
-	i := m.count
-	m.count++
-	m.told(i, f)
-	m.all.Go(func() { m.befall(i, f, p) })
+	i := in.count
+	in.count++
+	in.told(i, f)
+	in.all.Go(func() { in.perform(i, f, p) })
 	return f, true
 }
 
 // end undoes what lasts, and returns when nothing does.
-func (m *mishaps) end() {
-	m.mu.Lock()
-	m.over = true
-	m.mu.Unlock()
-	close(m.ended)
-	m.all.Wait()
+func (in *injector) end() {
+	in.mu.Lock()
+	in.over = true
+	in.mu.Unlock()
+	close(in.ended)
+	in.all.Wait()
 }
 
-func (m *mishaps) elapsed() int { return int(time.Since(m.storm).Milliseconds()) }
+func (in *injector) elapsed() int { return int(time.Since(in.sale).Milliseconds()) }
 
-// befall waits for the time of a fault, injects it, and undoes what lasts: a
+// perform waits for the time of a fault, injects it, and undoes what lasts: a
 // pause when its time is over, or when the run was stopped; else after the run.
-func (m *mishaps) befall(i int, f Fault, p PlannedFault) {
-	if !m.awaitStorm() || !m.wait(time.Until(m.storm.Add(time.Duration(p.At)*time.Millisecond))) {
+func (in *injector) perform(i int, f Fault, p PlannedFault) {
+	if !in.awaitSale() || !in.wait(time.Until(in.sale.Add(time.Duration(p.At)*time.Millisecond))) {
 		f.State, f.Error, f.Until = FaultFailed, "the run ended before", 0
-		m.told(i, f)
+		in.told(i, f)
 		return
 	}
-	f.State, f.At, f.Until = FaultOn, m.elapsed(), 0
+	f.State, f.At, f.Until = FaultOn, in.elapsed(), 0
 	if p.atHolder() {
 		f.State = FaultWaiting
 	} else if p.For > 0 {
 		f.Until = f.At + p.For
 	}
-	m.told(i, f)
-	happened, err := m.inject(p)
+	in.told(i, f)
+	happened, err := in.inject(p)
 	if err == nil {
-		f, err = m.last(i, f, p, happened)
+		f, err = in.last(i, f, p, happened)
 	}
-	f.State, f.Until = FaultOver, m.elapsed()
+	f.State, f.Until = FaultOver, in.elapsed()
 	if err != nil {
 		f.State, f.Error = FaultFailed, err.Error()
 	}
-	m.told(i, f)
+	in.told(i, f)
 }
 
 // last tells of a fault that is on, and undoes it in the end.
-func (m *mishaps) last(i int, f Fault, p PlannedFault, happened *fault.Injection) (Fault, error) {
+func (in *injector) last(i int, f Fault, p PlannedFault, happened *fault.Injection) (Fault, error) {
 	effect := happened.Effect
 	f.Effect = &effect
 	if p.atHolder() {
-		f.At, f.Service = m.elapsed(), effect.Service
+		f.At, f.Service = in.elapsed(), effect.Service
 	}
 	if !happened.Lasts() {
 		return f, nil
@@ -149,67 +149,66 @@ func (m *mishaps) last(i int, f Fault, p PlannedFault, happened *fault.Injection
 	if f.State = FaultOn; p.For > 0 {
 		f.Until = f.At + p.For
 	}
-	m.told(i, f)
+	in.told(i, f)
 	if p.For > 0 {
-		m.wait(time.Duration(p.For) * time.Millisecond)
+		in.wait(time.Duration(p.For) * time.Millisecond)
 	} else {
-		<-m.ended
+		<-in.ended
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(m.ctx), injecting)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(in.ctx), injecting)
 	defer cancel()
 	after, err := happened.Undo(ctx) // of its own: the first is being read
 	f.Effect = &after
 	return f, err
 }
 
-// inject does not end with the run: half a fault could not be undone. What only
-// waits for a holder does.
-func (m *mishaps) inject(p PlannedFault) (*fault.Injection, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(m.ctx), injecting)
+// inject outlives the run: half a fault could not be undone. Waiting for a
+// holder ends with it.
+func (in *injector) inject(p PlannedFault) (*fault.Injection, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(in.ctx), injecting)
 	if p.atHolder() {
-		ctx, cancel = context.WithCancel(context.WithoutCancel(m.ctx))
-		defer context.AfterFunc(m.ctx, cancel)()
+		ctx, cancel = context.WithCancel(context.WithoutCancel(in.ctx))
+		defer context.AfterFunc(in.ctx, cancel)()
 		go func() {
 			select {
-			case <-m.ended:
+			case <-in.ended:
 				cancel()
 			case <-ctx.Done():
 			}
 		}()
 	}
 	defer cancel()
-	strategy := cmp.Or(p.Strategy, m.of.Strategies[0])
-	return m.lab.Inject(ctx, p.Kind, fault.Aim{Service: p.Service, Strategy: strategy,
-		SKU: laneSKUs[slices.Index(m.of.Strategies, strategy)], For: time.Duration(p.For) * time.Millisecond})
+	strategy := cmp.Or(p.Strategy, in.of.Strategies[0])
+	return in.lab.Inject(ctx, p.Kind, fault.Aim{Service: p.Service, Strategy: strategy,
+		SKU: laneSKUs[slices.Index(in.of.Strategies, strategy)], For: time.Duration(p.For) * time.Millisecond})
 }
 
-func (m *mishaps) awaitStorm() bool {
+func (in *injector) awaitSale() bool {
 	select {
-	case <-m.began:
+	case <-in.began:
 		return true
-	case <-m.ended:
-	case <-m.ctx.Done():
+	case <-in.ended:
+	case <-in.ctx.Done():
 	}
 	return false
 }
 
 // wait is false if the run ended, or was stopped, before d was over.
-func (m *mishaps) wait(d time.Duration) bool {
+func (in *injector) wait(d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
-	case <-m.ended:
-	case <-m.ctx.Done():
+	case <-in.ended:
+	case <-in.ctx.Done():
 	case <-timer.C:
-		return m.ctx.Err() == nil
+		return in.ctx.Err() == nil
 	}
 	return false
 }
 
-// outage is for how long in all faults lasted that end by themselves: while one
-// does, a sale that stands still is not blocked. What is killed stays dead, and
-// what that brings to a stand is.
-func (m *mishaps) outage(faults []Fault) time.Duration {
+// outage is how long faults lasted that end by themselves: meanwhile a sale that
+// stands still is not blocked. One that stands still because of a kill is.
+func (in *injector) outage(faults []Fault) time.Duration {
 	type span struct{ from, to int }
 	var spans []span
 	for _, f := range faults {
@@ -217,7 +216,7 @@ func (m *mishaps) outage(faults []Fault) time.Duration {
 		switch {
 		case !known.Lasts && !known.Everywhere:
 		case f.State == FaultOn:
-			spans = append(spans, span{f.At, m.elapsed()})
+			spans = append(spans, span{f.At, in.elapsed()})
 		case f.Effect != nil && (f.Effect.Took || known.Everywhere):
 			spans = append(spans, span{f.At, f.Until})
 		}
@@ -252,7 +251,7 @@ func (s *Server) checkFault(at string, f *PlannedFault, of Settings, p *web.Prob
 	case known.Holder && (f.Service == anyService || f.Service == 0):
 		f.Service = 0
 	case known.Holder:
-		p.Blame(at+"service", "unused", map[string]any{"kind": f.Kind}, "it befalls the process that has a holder: leave it out")
+		p.Blame(at+"service", "unused", map[string]any{"kind": f.Kind}, "the fault hits the process that has a holder: leave it out")
 	case f.Service == anyService:
 		f.Service = 1
 	default:
@@ -284,8 +283,7 @@ func (f PlannedFault) atHolder() bool {
 	return known.Holder
 }
 
-// readKnown reads the counterexamples of the guarantee matrix. Without one, no
-// order is known.
+// readKnown reads the counterexamples of the guarantee matrix, if there is one.
 func (s *Server) readKnown() (fault.Counterexamples, error) {
 	if s.Guarantees == nil {
 		return nil, nil
@@ -298,8 +296,7 @@ func (s *Server) readKnown() (fault.Counterexamples, error) {
 	return fault.ReadCounterexamples(f)
 }
 
-// known are the orders that break the strategy of a lane, if it held all the
-// same.
+// known are the schedules that break the strategy of a lane that held.
 func (s *Server) known(r Run, lane int) []fault.Known {
 	l := r.Lanes[lane]
 	if l.Result == nil || l.Result.Verdict != ledger.Held {

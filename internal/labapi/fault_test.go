@@ -160,7 +160,7 @@ func TestFaultsAtTheHolder(t *testing.T) {
 // only kills, is no reason to.
 func TestOutage(t *testing.T) {
 	took, void := &fault.Effect{Took: true}, &fault.Effect{Why: fault.NoPoint}
-	m := &mishaps{storm: time.Now().Add(-10 * time.Second)}
+	m := &injector{sale: time.Now().Add(-10 * time.Second)}
 	for _, test := range []struct {
 		name   string
 		faults []Fault

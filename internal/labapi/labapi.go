@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -67,16 +68,18 @@ type Server struct {
 	id          string // of this process, so that a page sees that it was restarted
 	router      *gin.Engine
 	handler     http.Handler // the router, with a bound on bodies
-	book        *book
+	bell        *bell        // rung at all that is new to the pages
+	changes     atomic.Int64 // of what the lab runs on
+	runs        *store[Run, *Run]
+	comparisons *store[Comparison, *Comparison]
 	shop        shop
 	turn        turn // at driving the lab
-	comparisons *shelf
 	streams     streams
 	// counterexamples of the guarantee matrix.
 	counterexamples fault.Counterexamples
 
-	beginning sync.Mutex     // held while something begins that goes on after its request,
-	runs      sync.WaitGroup // for which Close waits
+	beginning sync.Mutex     // held while something begins that outlives its request,
+	ongoing   sync.WaitGroup // for which Close waits
 	closing   chan struct{}
 	close     func() // closes closing, once
 }
@@ -92,10 +95,12 @@ func New(c Config) *Server {
 	if s.History == nil {
 		s.History = history.Open("")
 	}
-	s.book = openBook(s.History, s.Log)
-	s.comparisons = openShelf(s.History, s.book.nudge)
-	for _, skipped := range s.comparisons.skipped {
-		s.Log.Warn("a file of the history is left out", "why", skipped)
+	s.bell = newBell()
+	s.openRuns()
+	s.openComparisons()
+	for _, stranger := range s.History.Strangers() {
+		s.Log.Warn("a file of the history is left out", "why", stranger)
+		s.comparisons.skipped = append(s.comparisons.skipped, stranger.Error())
 	}
 	var err error
 	if s.counterexamples, err = s.readKnown(); err != nil {
@@ -201,11 +206,11 @@ func (s *Server) Close(ctx context.Context) error {
 	s.beginning.Lock() // what is beginning is stopped, too; nothing begins afterwards
 	s.close()
 	s.beginning.Unlock()
-	s.book.stop(nil)
+	s.runs.stop(nil)
 	s.comparisons.stop(nil)
 	done := make(chan struct{})
 	go func() {
-		s.runs.Wait()
+		s.ongoing.Wait()
 		close(done)
 	}()
 	select {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -22,7 +21,6 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/fault"
-	"seckill/internal/history"
 	"seckill/internal/lab"
 	"seckill/internal/ledger"
 	"seckill/loadtest"
@@ -537,24 +535,11 @@ func TestSlowPage(t *testing.T) {
 	for i := range 3 * maxPoints {
 		load.progress <- loadtest.Progress{Elapsed: time.Duration(i) * 100 * time.Millisecond}
 	}
-	if r := s.book.list()[0]; r.Lanes[0].Progress == nil {
+	if r := s.runs.list()[0]; r.Lanes[0].Progress == nil {
 		t.Error("the run has no progress")
 	}
-	s.book.mu.Lock() // the last report may still be on its way in
-	defer s.book.mu.Unlock()
-	if l := s.book.entries[0].Lanes[0]; len(l.Points) > maxPoints {
+	if l := s.runs.read(s.runs.entries[0]).Lanes[0]; len(l.Points) > maxPoints {
 		t.Errorf("%d points are kept, want at most %d", len(l.Points), maxPoints)
-	}
-}
-
-func TestOnlyTheLastRunsAreKept(t *testing.T) {
-	b := openBook(history.Open(""), slog.New(slog.DiscardHandler))
-	for i := range maxRuns + 5 {
-		e := b.begin(Run{ID: fmt.Sprint(i), State: Running}, func() {})
-		b.change(e, func(r *Run) bool { r.State = Done; return true })
-	}
-	if runs := b.list(); len(runs) != maxRuns || runs[0].ID != fmt.Sprint(maxRuns+4) {
-		t.Errorf("%d runs are kept, the newest is %s", len(runs), runs[0].ID)
 	}
 }
 

@@ -22,16 +22,16 @@ const (
 	restarting = time.Minute
 )
 
-// perform has the lanes of a run storm their sales at once, and has done with
-// whatever went wrong meanwhile before the run has ended. Whoever is told of
-// that finds it in the history, and may start the next.
-func (s *Server) perform(ctx context.Context, e *entry, m *mishaps, release func()) {
-	err := s.serve(ctx, e)
+// perform runs all lanes concurrently, reverts the faults, then saves the run:
+// a page that is told of the end finds it in the history, and may start the
+// next.
+func (s *Server) perform(ctx context.Context, e *runEntry, begun Run, release func()) {
+	err := s.serve(ctx, e, begun.Settings)
 	if err == nil {
-		s.storm(ctx, e, m)
+		s.sell(ctx, e, begun)
 	}
-	m.end()
-	ended := s.book.read(e)
+	begun.injector.end()
+	ended := s.runs.read(e)
 	ended.State = Done
 	if !ended.measured() {
 		ended.State, ended.Error = Failed, ended.Lanes[0].Error
@@ -42,10 +42,10 @@ func (s *Server) perform(ctx context.Context, e *entry, m *mishaps, release func
 	for i := range ended.Lanes {
 		ended.Lanes[i].Known = s.known(ended, i)
 	}
-	ended.NotKept = s.book.keep(ended)
+	ended = s.runs.keep(ended)
 	release()
-	s.book.change(e, func(r *Run) bool { *r = ended; return true })
-	s.Log.Info("run ended", "run", e.ID, "strategies", e.Settings.Strategies, "state", ended.State, "error", ended.Error)
+	s.runs.change(e, func(r *Run) { *r = ended })
+	s.Log.Info("run ended", "run", ended.ID, "strategies", ended.Settings.Strategies, "state", ended.State, "error", ended.Error)
 }
 
 // serves reports whether the service processes run, and as they should.
@@ -54,8 +54,9 @@ func (s *Server) serves(w lab.ServiceSettings) bool {
 		!slices.ContainsFunc(s.Lab.Services(), func(service lab.Service) bool { return !service.Up })
 }
 
-// haveServing starts the service processes that do not run, or not so. Once
-// begun it is done, so that who is stopped leaves a lab that works.
+// haveServing starts the service processes with these settings, if they do not
+// run so already. It ignores that ctx ends: a stopped run leaves a lab that
+// works.
 func (s *Server) haveServing(ctx context.Context, w lab.ServiceSettings) error {
 	if s.serves(w) {
 		return nil
@@ -67,85 +68,84 @@ func (s *Server) haveServing(ctx context.Context, w lab.ServiceSettings) error {
 }
 
 // serve makes the service processes what the run wants.
-func (s *Server) serve(ctx context.Context, e *entry) error {
-	if err := s.haveServing(ctx, e.Settings.ServiceSettings); err != nil {
+func (s *Server) serve(ctx context.Context, e *runEntry, w Settings) error {
+	if err := s.haveServing(ctx, w.ServiceSettings); err != nil {
 		return fmt.Errorf("the service processes could not be started: %w", err)
 	}
 	if ctx.Err() != nil {
 		return errors.New("it was stopped before the sale began")
 	}
-	s.book.change(e, func(r *Run) bool {
+	s.runs.change(e, func(r *Run) {
 		if r.State == Preparing {
 			r.State = Running
 		}
-		return true
 	})
 	return nil
 }
 
-func (s *Server) storm(ctx context.Context, e *entry, m *mishaps) {
-	targets, lanes := s.live(), len(e.Settings.Strategies)
+// sell runs all lanes; their buyers come, and their results are taken, together.
+func (s *Server) sell(ctx context.Context, e *runEntry, begun Run) {
+	targets, lanes := s.live(), len(begun.Lanes)
 	begin, end := newLine(lanes), newLine(lanes)
 	var all sync.WaitGroup
 	for i := range lanes {
 		all.Go(func() {
 			comes, goes := sync.OnceFunc(begin.pass), sync.OnceFunc(end.pass)
 			defer goes()
-			defer comes() // also one that does not come is not waited for
-			c := s.config(ctx, e, i, targets)
-			c.Outage = func() time.Duration { return m.outage(s.book.read(e).Faults) }
+			defer comes() // the others do not wait for a lane that failed before
+			c := s.config(ctx, e, begun.Settings.scenario(i), i, targets)
+			c.Outage = func() time.Duration { return begun.injector.outage(s.runs.read(e).Faults) }
 			c.Begin = func() {
 				comes()
 				<-begin.open
-				m.begin()
+				begun.injector.begin()
 			}
 			c.End = func() {
 				goes()
 				<-end.open
 			}
 			result, err := s.Load(ctx, c)
-			s.book.change(e, func(r *Run) bool {
+			s.runs.change(e, func(r *Run) {
 				r.Lanes[i].Result = result
 				if err != nil {
 					r.Lanes[i].Error = err.Error()
 				}
-				return true
 			})
 		})
 	}
 	all.Wait()
 }
 
-func (s *Server) config(ctx context.Context, e *entry, lane int, targets []string) loadtest.Config {
-	scenario := e.Settings.scenario(lane)
+func (s *Server) config(ctx context.Context, e *runEntry, scenario loadtest.Scenario, lane int, targets []string) loadtest.Config {
 	return loadtest.Config{
 		Scenario: scenario, Targets: targets, AdminToken: s.ServiceToken, Ledger: s.Ledger,
 		OnProgress: func(p loadtest.Progress) {
 			s.look(ctx, &p, scenario)
-			s.book.change(e, func(r *Run) bool { return r.Lanes[lane].add(p) })
+			s.runs.step(e, func(r *Run) bool { return r.Lanes[lane].add(p) })
 		},
 	}
 }
 
-// mishap writes down how far a fault of a run has come.
-func (s *Server) mishap(e *entry, i int, f Fault) {
-	s.book.change(e, func(r *Run) bool {
+// faultChanged writes down how far a fault of a run has come.
+func (s *Server) faultChanged(e *runEntry, i int, f Fault) {
+	var id string
+	s.runs.change(e, func(r *Run) {
+		id = r.ID
 		if i == len(r.Faults) {
 			r.Faults = append(r.Faults, f)
 		}
 		r.Faults[i] = f
-		return true
 	})
 	if f.State != FaultPlanned {
 		s.LabChanged()
 	}
 	if f.State == FaultFailed {
-		s.Log.Warn("a fault failed", "run", e.ID, "kind", f.Kind, "service", f.Service, "error", f.Error)
+		s.Log.Warn("a fault failed", "run", id, "kind", f.Kind, "service", f.Service, "error", f.Error)
 	}
 }
 
-// look replaces what buyers were told by what the database says, if it says so
-// at once and keeps the stock of this strategy at all.
+// look replaces what buyers were told by what the database says, if it answers
+// at once and has the stock of this strategy.
 func (s *Server) look(ctx context.Context, p *loadtest.Progress, sale loadtest.Scenario) {
 	i := slices.IndexFunc(s.Strategies, func(i catalog.Info) bool { return i.Name == sale.Strategy })
 	if s.Left == nil || s.Strategies[i].Stock != ledger.HomeRow {

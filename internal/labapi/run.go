@@ -3,41 +3,34 @@ package labapi
 import (
 	"errors"
 	"slices"
-	"time"
 
 	"seckill/internal/fault"
+	"seckill/internal/history"
 	"seckill/loadtest"
 )
 
-// A State of a run. A run that was stopped is audited like any other, so that
-// it ends as Done too.
-type State string
-
-const (
-	Preparing State = "preparing" // the service processes are started as it wants them
-	Running   State = "running"
-	Stopping  State = "stopping" // somebody asked it to; buyers under way are waited for
-	Done      State = "done"     // some lane has a result
-	Failed    State = "failed"   // none has, and Error says why
-)
-
-// Ended reports whether nothing more will happen.
-func (s State) Ended() bool { return s == Done || s == Failed }
-
 // A Run is the same sale with one strategy or several at once, as it stands
-// now.
+// now. It is Done when some lane has a result.
 type Run struct {
-	ID       string    `json:"id"`
-	Settings Settings  `json:"settings"`
-	State    State     `json:"state"`
-	Stopped  bool      `json:"stopped"` // it ended early because somebody asked it to
-	Started  time.Time `json:"started"`
-	Error    string    `json:"error,omitempty"`
+	Record
+	Settings Settings `json:"settings"`
+	Error    string   `json:"error,omitempty"`
 
 	Lanes  []Lane  `json:"lanes"` // one for each strategy, in the order asked for
 	Faults []Fault `json:"faults"`
-	// NotKept says why the run will be gone with the lab.
-	NotKept string `json:"not_kept,omitempty"`
+
+	injector *injector // nil: it was on in another process
+}
+
+// maxRuns are kept.
+const maxRuns = 50
+
+type runEntry = entry[Run, *Run]
+
+func (s *Server) openRuns() {
+	s.runs = &store[Run, *Run]{kind: history.Run, most: maxRuns, folder: s.History, log: s.Log, bell: s.bell,
+		light: func(r Run) Run { return r }}
+	s.runs.load(Run.check)
 }
 
 // A Lane is the sale with one strategy, on a SKU of its own.
@@ -48,7 +41,7 @@ type Lane struct {
 	Progress *loadtest.Progress `json:"progress,omitempty"` // the latest
 	Result   *loadtest.Result   `json:"result,omitempty"`
 	Error    string             `json:"error,omitempty"` // why it has none
-	// Known are orders of commands that break the strategy, though the run held.
+	// Known are schedules that break the strategy, though the run held.
 	Known []fault.Known `json:"known,omitempty"`
 
 	// From is the place of the first of Points in the lane's course, in news of

@@ -13,17 +13,17 @@ import (
 	"seckill/internal/web"
 )
 
-// sku is what a run of one strategy sells, and a comparison.
+// sku is what comparisons and the first lane of a run sell.
 const sku = 1
 
 func (s *Server) listRuns(c *gin.Context) {
-	c.JSON(http.StatusOK, gin.H{"runs": s.book.list()})
+	c.JSON(http.StatusOK, gin.H{"runs": s.runs.list()})
 }
 
 func (s *Server) showRun(c *gin.Context) error {
 	e, err := s.findRun(c)
 	if err == nil {
-		c.JSON(http.StatusOK, s.book.read(e))
+		c.JSON(http.StatusOK, s.runs.read(e))
 	}
 	return err
 }
@@ -33,14 +33,14 @@ func (s *Server) showRun(c *gin.Context) error {
 func (s *Server) stopRun(c *gin.Context) error {
 	e, err := s.findRun(c)
 	if err == nil {
-		s.book.stop(e)
-		c.JSON(http.StatusAccepted, s.book.read(e).summary())
+		s.runs.stop(e)
+		c.JSON(http.StatusAccepted, s.runs.read(e).summary())
 	}
 	return err
 }
 
-func (s *Server) findRun(c *gin.Context) (*entry, error) {
-	e := s.book.find(c.Param("id"))
+func (s *Server) findRun(c *gin.Context) (*runEntry, error) {
+	e := s.runs.find(c.Param("id"))
 	if e == nil {
 		return nil, &web.Problem{Code: "unknown_run", Status: http.StatusNotFound,
 			Detail: fmt.Sprintf("There is no such run; the last %d are kept.", maxRuns)}
@@ -64,22 +64,22 @@ func (s *Server) startRun(c *gin.Context) error {
 	}
 	// The run outlives this request.
 	ctx, stop := context.WithCancel(context.Background())
-	begun := Run{ID: rand.Text(), Settings: wanted, State: Running, Started: time.Now(), Lanes: lanesOf(wanted)}
+	begun := Run{Record: Record{ID: rand.Text(), State: Running, Started: time.Now()}, Settings: wanted, Lanes: lanesOf(wanted)}
 	if !s.serves(wanted.ServiceSettings) {
 		begun.State = Preparing
 	}
-	e := s.book.begin(begun, stop)
-	m := newMishaps(ctx, s.Lab, wanted, func(i int, f Fault) { s.mishap(e, i, f) })
-	s.book.let(e, m)
+	var e *runEntry
+	begun.injector = newInjector(ctx, s.Lab, wanted, func(i int, f Fault) { s.faultChanged(e, i, f) })
+	e = s.runs.begin(begun, stop)
 	for _, f := range wanted.Faults {
-		m.add(f)
+		begun.injector.add(f)
 	}
-	s.runs.Go(func() {
+	s.ongoing.Go(func() {
 		defer stop()
-		s.perform(ctx, e, m, release)
+		s.perform(ctx, e, begun, release)
 	})
-	c.Header("Location", "/api/lab/v1/runs/"+e.ID)
-	c.JSON(http.StatusCreated, s.book.read(e).summary())
+	c.Header("Location", "/api/lab/v1/runs/"+begun.ID)
+	c.JSON(http.StatusCreated, s.runs.read(e).summary())
 	return nil
 }
 
@@ -94,14 +94,14 @@ func (s *Server) addFault(c *gin.Context) error {
 	if err := web.ReadJSON(c.Writer, c.Request, wanted.fields()...); err != nil {
 		return err
 	}
-	p := web.BadRequest("")
-	s.checkFault("", &wanted, e.Settings, p)
+	run, p := s.runs.read(e), web.BadRequest("")
+	s.checkFault("", &wanted, run.Settings, p)
 	if err := anyWrong(p); err != nil {
 		return err
 	}
 	fault, ok := Fault{}, false
-	if m := s.book.mishapsOf(e); m != nil {
-		fault, ok = m.add(wanted)
+	if run.injector != nil {
+		fault, ok = run.injector.add(wanted)
 	}
 	if !ok {
 		return &web.Problem{Code: "run_ended", Status: http.StatusConflict,

@@ -41,8 +41,8 @@ type Settings struct {
 // A PlannedFault goes wrong at a time of the run.
 type PlannedFault struct {
 	Kind    fault.Name `json:"kind"`
-	Service int        `json:"service"`          // which service process it befalls, from 1; 0 of a fault at a holder
-	At      int        `json:"at_ms"`            // after the storm began
+	Service int        `json:"service"`          // the service process that it hits, from 1; 0 of a fault at a holder
+	At      int        `json:"at_ms"`            // after the buyers came
 	For     int        `json:"for_ms,omitempty"` // how long it lasts, if it has an end of its own
 	// Strategy of which a holder is waited for; "": the run's first.
 	Strategy string `json:"strategy,omitempty"`

@@ -53,4 +53,7 @@ func (s *Server) live() []string {
 }
 
 // LabChanged tells the pages to ask for the status again.
-func (s *Server) LabChanged() { s.book.announceLab() }
+func (s *Server) LabChanged() {
+	s.changes.Add(1)
+	s.bell.ring()
+}

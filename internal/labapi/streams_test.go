@@ -100,7 +100,7 @@ func TestManyIdleStreams(t *testing.T) {
 // stuck opens a page that reads nothing but the head of the answer to it.
 func stuck(t *testing.T, s *Server, addr string) net.Conn {
 	t.Helper()
-	s.book.begin(Run{ID: "big", State: Done, Error: strings.Repeat("x", 8<<20)}, func() {})
+	s.runs.begin(Run{Record: Record{ID: "big", State: Done}, Error: strings.Repeat("x", 8<<20)}, func() {})
 	conn, _ := openStream(t, addr)
 	return conn
 }
