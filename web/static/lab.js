@@ -1,7 +1,7 @@
 // The page's state of the lab, kept current by one event stream. The page never
 // computes what the lab can tell it, so that all tabs and reloads agree.
 import { call } from './api.js';
-import { useEffect, useState } from './ui.js';
+import { isOn, keep, taken } from './records.js';
 
 /**
  * @typedef {object} State
@@ -14,34 +14,15 @@ import { useEffect, useState } from './ui.js';
  */
 
 /** @type {State} */
-let state = { connected: null, status: null, strategies: [], runs: [], newest: null, chosen: null };
+const initial = { connected: null, status: null, strategies: [], runs: [], newest: null, chosen: null };
+const { get, set, use } = keep(initial);
+
+/** Hook: the state. */
+export const useLab = use;
 
 /** Events for other modules: `comparison`, with its detail, and `connected`,
  * after which everything may have changed. */
 export const news = new EventTarget();
-
-/** @type {Set<(now: State) => void>} */
-const listeners = new Set();
-
-/** @param {Partial<State>} change */
-function set(change) {
-  state = { ...state, ...change };
-  for (const listener of listeners) listener(state);
-}
-
-/** Hook: the state. */
-export function useLab() {
-  const [now, setNow] = useState(state);
-  useEffect(() => {
-    listeners.add(setNow);
-    setNow(state); // it may have changed since the first drawing
-    return () => { listeners.delete(setNow); };
-  }, []);
-  return now;
-}
-
-/** @param {{state: string}|null} run */
-export const isOn = (run) => ['preparing', 'running', 'stopping'].includes(run?.state ?? '');
 
 /** @param {object} settings @returns {Promise<Json.Run>} */
 export const start = (settings) => call('POST', '/api/lab/v1/runs', settings);
@@ -58,7 +39,7 @@ export const inject = (run, fault) => call('POST', `/api/lab/v1/runs/${run.id}/f
  * @param {string|null} id
  */
 export async function choose(id) {
-  const newest = id === null || id === state.newest?.id;
+  const newest = id === null || id === get().newest?.id;
   set({ chosen: newest ? null : await call('GET', `/api/lab/v1/runs/${id}`) });
 }
 
@@ -80,7 +61,7 @@ export function connect() {
 /** @param {{runs: Json.Run[]}} hello */
 function welcome({ runs }) {
   const still = (/** @type {Json.Run|null} */ run) => (runs.some((r) => r.id === run?.id) ? run : null); // it may be another lab
-  set({ connected: true, runs, newest: still(state.newest), chosen: still(state.chosen) });
+  set({ connected: true, runs, newest: still(get().newest), chosen: still(get().chosen) });
   refresh();
   news.dispatchEvent(new Event('connected'));
 }
@@ -96,16 +77,19 @@ export async function refresh() {
 
 /** @param {Json.Run} run */
 function changed(run) {
+  const { runs, newest, chosen } = get();
+  if (run.state === 'removed') return set({ runs: taken(runs, run) });
   const summary = { ...run, lanes: run.lanes.map(({ points, ...lane }) => lane) };
-  const others = state.runs.filter((r) => r.id !== run.id);
-  const isNew = others.length === state.runs.length;
-  const wasOn = isOn(state.newest);
-  set({ newest: withPoints(run, []), runs: [summary, ...others], chosen: isNew ? null : state.chosen });
-  if (wasOn && !isOn(run)) refresh(); // a service may have died in it
+  const isNew = !runs.some((r) => r.id === run.id);
+  set({ newest: withPoints(run, []), runs: taken(runs, summary), chosen: isNew ? null : chosen });
+  if (isOn(newest) && !isOn(run)) refresh(); // a service may have died in it
 }
 
 /** @param {Json.Run} run */
-const advance = (run) => set({ newest: withPoints(run, state.newest?.id === run.id ? state.newest.lanes : []) });
+function advance(run) {
+  const { newest } = get();
+  set({ newest: withPoints(run, newest?.id === run.id ? newest.lanes : []) });
+}
 
 /**
  * The run with its new points appended to the known ones.

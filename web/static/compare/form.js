@@ -2,6 +2,7 @@
 // the address, so that a link restores them.
 import { Refused } from '../api.js';
 import { NumberField, TokenField } from '../lab/fields.js';
+import { isOn } from '../records.js';
 import { link, read, stay } from '../route.js';
 import { html, useEffect, useRef, useState } from '../ui.js';
 import { Choice } from './choice.js';
@@ -21,7 +22,7 @@ export function CompareForm({ route, lab, comparisons, opened }) {
   const [failure, setFailure] = useState('');
   const [sending, setSending] = useState(false);
   const on = running(comparisons.all);
-  const busy = on || lab.newest && ['preparing', 'running', 'stopping'].includes(lab.newest.state);
+  const busy = on || isOn(lab.newest);
   const w = words();
 
   // Follows links with settings, and strategies that have just become known, but

@@ -1,9 +1,10 @@
 // The history of comparisons, including earlier labs. Any two can be put side
 // by side.
+import { isOn } from '../records.js';
 import { go, link } from '../route.js';
 import { classes, html, useState } from '../ui.js';
 import { toQuery } from './settings.js';
-import { end, isOn } from './store.js';
+import { end } from './store.js';
 import { moment, words } from './text.js';
 
 /** @param {{comparisons: import('./form.js').Ready, shown?: string, look: () => void}} props */

@@ -1,5 +1,6 @@
 // The comparison screen: start one, watch it, and look at earlier results.
 import { useLab } from '../lab.js';
+import { isOn } from '../records.js';
 import { go, stay } from '../route.js';
 import { t } from '../text.js';
 import { html, useEffect, useRef } from '../ui.js';
@@ -8,7 +9,7 @@ import { List } from './list.js';
 import { Progress } from './progress.js';
 import { Result } from './result.js';
 import { Side } from './side.js';
-import { isOn, load, running, useComparisons } from './store.js';
+import { load, running, useComparisons } from './store.js';
 import { words } from './text.js';
 
 // Load the stylesheet before anything is drawn.

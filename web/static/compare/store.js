@@ -2,7 +2,8 @@
 // results are fetched on demand.
 import { call } from '../api.js';
 import { news } from '../lab.js';
-import { useEffect, useState } from '../ui.js';
+import { isOn, keep, taken } from '../records.js';
+import { useEffect } from '../ui.js';
 
 const path = '/api/lab/v1/comparisons';
 
@@ -13,19 +14,8 @@ const path = '/api/lab/v1/comparisons';
  */
 
 /** @type {State} */
-let state = { all: null, failure: '' };
-
-/** @type {Set<(now: State) => void>} */
-const listeners = new Set();
-
-/** @param {Partial<State>} change */
-function set(change) {
-  state = /** @type {State} */ ({ ...state, ...change });
-  for (const listener of listeners) listener(state);
-}
-
-/** @param {{state: string} | null | undefined} comparison */
-export const isOn = (comparison) => comparison?.state === 'running' || comparison?.state === 'stopping';
+const initial = { all: null, failure: '' };
+const { get, set, use } = keep(initial);
 
 /**
  * The comparison in progress, if any.
@@ -35,14 +25,8 @@ export const running = (all) => all?.find(isOn) ?? null;
 
 /** Hook: the state. The first use asks the lab. */
 export function useComparisons() {
-  const [now, setNow] = useState(state);
-  useEffect(() => {
-    listeners.add(setNow);
-    if (state.all) setNow(state);
-    else load();
-    return () => { listeners.delete(setNow); };
-  }, []);
-  return now;
+  useEffect(() => { if (!get().all) load(); }, []);
+  return use();
 }
 
 export async function load() {
@@ -55,15 +39,13 @@ export async function load() {
   }
 }
 
-news.addEventListener('connected', () => { if (state.all) load(); }); // it may be another lab
+news.addEventListener('connected', () => { if (get().all) load(); }); // it may be another lab
 news.addEventListener('comparison', (e) => { if (e instanceof CustomEvent) take(e.detail); });
 
 /** @param {Json.Comparison} changed */
 function take(changed) {
-  if (!state.all) return;
-  const known = state.all.some((c) => c.id === changed.id);
-  if (changed.state === 'removed') set({ all: state.all.filter((c) => c.id !== changed.id) });
-  else set({ all: known ? state.all.map((c) => (c.id === changed.id ? changed : c)) : [changed, ...state.all] });
+  const { all } = get();
+  if (all) set({ all: taken(all, changed) });
 }
 
 /** @param {Partial<Json.ComparisonSettings>} settings @returns {Promise<Json.Comparison>} */

@@ -1,7 +1,8 @@
 // The form of a sale. Its settings are kept in the address, so that a link
 // restores them; without any, it starts from the last run.
 import { Refused } from '../api.js';
-import { isOn, start, stop } from '../lab.js';
+import { start, stop } from '../lab.js';
+import { isOn } from '../records.js';
 import { link, read, stay } from '../route.js';
 import { t } from '../text.js';
 import { html, useEffect, useRef, useState } from '../ui.js';

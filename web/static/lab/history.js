@@ -1,5 +1,6 @@
 // Earlier runs, one row per strategy. Strategies of one run stay together.
-import { choose, isOn } from '../lab.js';
+import { choose } from '../lab.js';
+import { isOn } from '../records.js';
 import { t } from '../text.js';
 import { classes, count, html, ms } from '../ui.js';
 import { Sign, verdictOf } from './verdict.js';

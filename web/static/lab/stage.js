@@ -1,6 +1,6 @@
 // The shown run: one strategy large, or up to four side by side, with their
 // verdicts at the end.
-import { isOn } from '../lab.js';
+import { isOn } from '../records.js';
 import { t } from '../text.js';
 import { classes, html, useEffect, useState } from '../ui.js';
 import { Charts, LineSample } from './charts.js';

@@ -1,7 +1,8 @@
 // The "break it" button: a run in the lab, or the counterexample.
 import { exampleOf } from '../guarantees/matrix.js';
 import { Stage } from '../lab/stage.js';
-import { isOn, start } from '../lab.js';
+import { start } from '../lab.js';
+import { isOn } from '../records.js';
 import { link } from '../route.js';
 import { t } from '../text.js';
 import { html, useState } from '../ui.js';
