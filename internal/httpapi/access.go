@@ -91,7 +91,7 @@ func (s *Server) asAdmin(c *gin.Context) error {
 	return nil
 }
 
-// A caller is who a request is known to come from.
+// A caller is what a request proves about its sender.
 type caller struct {
 	admin  bool
 	anyone bool  // buyers are not authenticated
@@ -131,7 +131,7 @@ func (s *Server) buyer(c *gin.Context) (int64, error) {
 	return user, nil
 }
 
-// owns: what is a buyer's is for that buyer, and for the operator.
+// owns lets a buyer and the operator at what belongs to the buyer.
 func (w caller) owns(user int64) error {
 	if w.admin || w.anyone || w.user == user {
 		return nil
@@ -139,25 +139,25 @@ func (w caller) owns(user int64) error {
 	return refused(errForbidden, "The token is another user's.")
 }
 
-// mayBuy: a purchase is the buyer's own word. The operator's is not.
+// mayBuy: only the buyers themselves may buy, not the operator.
 func (s *Server) mayBuy(c *gin.Context, user int64) error {
-	who, err := s.buyer(c)
+	id, err := s.buyer(c)
 	if err != nil {
 		return err
 	}
-	return caller{anyone: s.Buyers == nil, user: who}.owns(user)
+	return caller{anyone: s.Buyers == nil, user: id}.owns(user)
 }
 
-// mayList: the orders of one buyer are that buyer's; those of all buyers are
-// the operator's. user is 0 when the call names none.
+// mayList: buyers list their own orders, the operator lists all. user is 0 when
+// the call names none.
 func (s *Server) mayList(c *gin.Context, user int64) error {
 	if user == 0 && !s.isAdmin(c) {
 		c.Header("WWW-Authenticate", "Bearer")
 		return refused(errForbidden, "Orders of all buyers need the service's token, as “Authorization: Bearer TOKEN”. Name a user_id to see that buyer's.")
 	}
-	who, err := s.caller(c)
+	from, err := s.caller(c)
 	if err != nil {
 		return err
 	}
-	return who.owns(user)
+	return from.owns(user)
 }

@@ -21,8 +21,8 @@ const (
 	mostAudits   = 2
 )
 
-// audit judges the run from the ledger and the counters alone. What buyers
-// were told is known to those who sent the requests, and to nobody here.
+// audit judges the run from the ledger and the counters alone: what buyers were
+// told is not known here.
 func (s *Server) audit(c *gin.Context) error {
 	q, err := readQuery(c, "sku_id")
 	if err != nil {
@@ -68,7 +68,7 @@ func (s *Server) closeSKU(c *gin.Context) error {
 	if err := catalog.Close(ctx, s.Ledger, id, s.catalogued()); err != nil {
 		return err
 	}
-	return s.shelf(c, ctx, id)
+	return s.answerSKU(c, ctx, id)
 }
 
 // catalogued is what the judge must know of the strategies here.

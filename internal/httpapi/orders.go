@@ -88,8 +88,8 @@ func readFilter(c *gin.Context) (f ledger.Filter, err error) {
 	return f, nil
 }
 
-// cancelOrder goes the way of the strategy that sold: only that knows the
-// guard under which units may be given back.
+// cancelOrder cancels by the strategy that sold: only that knows the guard
+// under which units are given back.
 func (s *Server) cancelOrder(c *gin.Context) error {
 	if _, err := readQuery(c); err != nil {
 		return err
@@ -98,7 +98,7 @@ func (s *Server) cancelOrder(c *gin.Context) error {
 	if !web.IsKey(id) {
 		return seckill.ErrUnknownOrder
 	}
-	who, err := s.caller(c)
+	from, err := s.caller(c)
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (s *Server) cancelOrder(c *gin.Context) error {
 	defer cancel()
 	o, err := s.Ledger.Order(ctx, id)
 	if err == nil {
-		err = who.owns(o.UserID)
+		err = from.owns(o.UserID)
 	}
 	if err != nil {
 		return err

@@ -23,7 +23,7 @@ const (
 )
 
 // routePoints adds the calls of --fault-points, to the admin listener only:
-// nobody on the public one stops purchases, not even with the token.
+// on the public one not even the token allows to stop purchases.
 func (s *Server) routePoints(r *gin.Engine) {
 	if s.Points == nil {
 		return

@@ -34,8 +34,8 @@ type answer struct {
 	detail string // for errors that bring no words for the caller
 }
 
-// The first row that errors.Is matches counts: an unknown outcome stays
-// unknown, whatever else the error says. An error without a row is internal.
+// The first row that errors.Is matches counts, so that an unknown outcome stays
+// unknown. An error without a row is internal.
 var answers = []answer{
 	{seckill.ErrUnknown, http.StatusGatewayTimeout, "unknown_outcome",
 		"This may have happened or not: look before you try again."},

@@ -123,8 +123,8 @@ func (s *Server) sell(c *gin.Context, sl *seller) (r seckill.Receipt, replayed b
 }
 
 // readPurchase reads the body and the Idempotency-Key, if there is one.
-// Without it, the request id is one that nobody else has: a caller's own
-// X-Request-Id may not be unique.
+// Without it, the request id is made here: a caller's own X-Request-Id may not
+// be unique.
 func readPurchase(c *gin.Context) (p seckill.Purchase, keyed bool, err error) {
 	p.Quantity = 1
 	err = web.ReadJSON(c.Writer, c.Request,

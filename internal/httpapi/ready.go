@@ -27,10 +27,10 @@ func (s *Server) readiness(backends []backend.Status) (r readiness, status int) 
 	return r, status
 }
 
-// ready says whether every configured backend answers. A process whose
-// database is down is alive (/healthz) and will sell again by itself. Anybody
-// may ask, so the backends are asked once a second at most, and what helps to
-// take over a session is left out.
+// ready says whether every configured backend answers. A process whose database
+// is down is alive (/healthz) and recovers by itself. The call is public, so the
+// backends are asked once a second at most, and sessions are not shown: they
+// help to take one over.
 func (s *Server) ready(c *gin.Context) {
 	backends, err := s.checks.read(c.Request.Context())
 	if err != nil {
@@ -57,8 +57,8 @@ func (s *Server) backends(c *gin.Context) error {
 
 const checkAge = time.Second
 
-// checks keeps what the backends said for checkAge. Whoever asks meanwhile
-// shares it, also while it is being asked for.
+// checks keeps what the backends said for checkAge. All callers meanwhile share
+// it, also while it is being asked for.
 type checks struct {
 	ask func(context.Context) []backend.Status // returns in bounded time
 	now func() time.Time

@@ -65,27 +65,27 @@ func (s *Server) showSKU(c *gin.Context) error {
 	}
 	ctx, cancel := s.deadline(c)
 	defer cancel()
-	return s.shelf(c, ctx, id)
+	return s.answerSKU(c, ctx, id)
 }
 
-// shelf answers with the SKU as it is.
-func (s *Server) shelf(c *gin.Context, ctx context.Context, id int64) error {
+// answerSKU shows the SKU as it is.
+func (s *Server) answerSKU(c *gin.Context, ctx context.Context, id int64) error {
 	stock, err := s.Ledger.SKU(ctx, id)
 	if err != nil {
 		return err
 	}
 	homes := catalog.Homes(ctx, id, s.catalogued())
-	clock, err := s.Ledger.Start(ctx, id) // last: a caller sets his clock by it
+	clock, err := s.Ledger.Start(ctx, id) // last: callers set their clocks by it
 	if err != nil {
 		return err
 	}
-	c.JSON(http.StatusOK, shelf{stock, clock.Now, homes})
+	c.JSON(http.StatusOK, product{stock, clock.Now, homes})
 	return nil
 }
 
-// A shelf is a SKU's row, the time, and what the counters outside of the row
+// A product is a SKU's row, the time, and what the counters outside of the row
 // say.
-type shelf struct {
+type product struct {
 	ledger.Stock
 	Now   ledger.Moment         `json:"now"` // by the clock that StartsAt is judged by
 	Homes map[ledger.Home]int64 `json:"homes,omitempty"`
@@ -96,9 +96,9 @@ const maxName = 255 // characters
 // resetTimeout is long: a reset waits for purchases in flight to end.
 const resetTimeout = 25 * time.Second
 
-// putSKU sets the ledger first, then what strategies keep elsewhere. It goes
-// on when the caller hangs up, and resets of this process take turns: half a
-// reset, or two of them mixed, is a sale that nobody set.
+// putSKU sets the ledger first, then what strategies keep elsewhere. It goes on
+// when the caller hangs up, and resets of this process take turns: half a reset,
+// or two mixed, would be a sale with a wrong stock.
 func (s *Server) putSKU(c *gin.Context) error {
 	if err := s.admin(c); err != nil {
 		return err
@@ -148,7 +148,7 @@ func (s *Server) putSKU(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	c.JSON(http.StatusOK, shelf{Stock: stock, Now: clock.Now})
+	c.JSON(http.StatusOK, product{Stock: stock, Now: clock.Now})
 	return nil
 }
 

@@ -15,19 +15,18 @@ import (
 
 const (
 	// startFresh is how long the start of a sale is taken from memory. Another
-	// process may set it: a buyer is refused, at worst, on a word this old.
+	// process may set it: a buyer is refused, at worst, by a reading this old.
 	startFresh = 250 * time.Millisecond
-	// startTimeout bounds a reading that nobody waits for.
+	// startTimeout bounds a reading in the background.
 	startTimeout = 2 * time.Second
 	// mostStarts bounds the memory that buyers of SKUs that do not exist cost.
 	mostStarts = 4096
 )
 
 // starts turns early buyers away before they reach a strategy, without asking
-// the database each time. It only spares work: whoever slips past an old word
-// is refused by the statement that writes his order (ledger.Store.Record), so
-// that no process sells early because it had not heard of a new start, or
-// because it slept between this look and the sale.
+// the database each time. It only saves work: a buyer let in by an old reading
+// is refused by the statement that writes the order (ledger.Store.Record), so a
+// process that missed a new start, or was suspended, does not sell early.
 type starts struct {
 	read func(ctx context.Context, sku int64) (ledger.Start, error)
 	log  *slog.Logger
@@ -38,39 +37,39 @@ type starts struct {
 
 // A start is what is known of one SKU's.
 type start struct {
-	word    atomic.Pointer[word]
-	reading chan struct{} // holds a token while somebody reads it
+	last    atomic.Pointer[reading]
+	reading chan struct{} // holds a token while it is read
 }
 
-// A word is what the database said.
-type word struct {
+// A reading is what the database said.
+type reading struct {
 	asked time.Time
 	opens time.Time // by this process's monotonic clock; in the past: the sale is on
 }
 
-func (w *word) fresh(now time.Time) bool { return w != nil && now.Sub(w.asked) < startFresh }
+func (r *reading) fresh(now time.Time) bool { return r != nil && now.Sub(r.asked) < startFresh }
 
 func newStarts(read func(context.Context, int64) (ledger.Start, error), log *slog.Logger) *starts {
 	return &starts{read: read, log: log, bySKU: map[int64]*start{}}
 }
 
 // in is how long buyers of sku have to wait; 0 when the sale is on. A fresh
-// word decides. On an old one the sale goes on while somebody reads the next;
-// nobody is refused on an old one.
+// reading decides. An old one lets buyers in while the next is read in the
+// background, and never refuses.
 func (s *starts) in(ctx context.Context, sku int64) (time.Duration, error) {
 	st := s.of(sku)
-	w := st.word.Load()
+	r := st.last.Load()
 	switch now := time.Now(); {
-	case w.fresh(now):
-	case w != nil && !w.opens.After(now):
+	case r.fresh(now):
+	case r != nil && !r.opens.After(now):
 		s.readAside(st, sku)
 	default:
 		var err error
-		if w, err = s.readNow(ctx, st, sku); err != nil {
+		if r, err = s.readNow(ctx, st, sku); err != nil {
 			return 0, err
 		}
 	}
-	return max(0, time.Until(w.opens)), nil
+	return max(0, time.Until(r.opens)), nil
 }
 
 // forget lets the next buyer read sku's start anew. A reading that is under way
@@ -100,16 +99,16 @@ func (s *starts) of(sku int64) *start {
 	return st
 }
 
-// readNow lets one buyer ask; the others wait for what he hears.
-func (s *starts) readNow(ctx context.Context, st *start, sku int64) (*word, error) {
+// readNow lets one buyer ask; the others wait for the same answer.
+func (s *starts) readNow(ctx context.Context, st *start, sku int64) (*reading, error) {
 	select {
 	case st.reading <- struct{}{}:
 		defer func() { <-st.reading }()
 	case <-ctx.Done():
 		return nil, fmt.Errorf("%w: waited for the start of the sale: %w", seckill.ErrBusy, ctx.Err())
 	}
-	if w := st.word.Load(); w.fresh(time.Now()) {
-		return w, nil
+	if r := st.last.Load(); r.fresh(time.Now()) {
+		return r, nil
 	}
 	return s.ask(ctx, st, sku)
 }
@@ -118,7 +117,7 @@ func (s *starts) readAside(st *start, sku int64) {
 	select {
 	case st.reading <- struct{}{}:
 	default:
-		return // somebody does
+		return // it is being read
 	}
 	go func() {
 		defer func() { <-st.reading }()
@@ -131,16 +130,16 @@ func (s *starts) readAside(st *start, sku int64) {
 }
 
 // ask counts the wait from the moment the answer is here: the database's clock
-// is then as late as it said, or later, and nobody is let in early.
-func (s *starts) ask(ctx context.Context, st *start, sku int64) (*word, error) {
-	w := &word{asked: time.Now()}
+// is then as late as it said, or later, and no buyer is let in early.
+func (s *starts) ask(ctx context.Context, st *start, sku int64) (*reading, error) {
+	r := &reading{asked: time.Now()}
 	said, err := s.read(ctx, sku)
 	if err != nil && !errors.Is(err, seckill.ErrUnknownSKU) { // that is for the strategy to say
 		return nil, err
 	}
-	w.opens = time.Now().Add(said.In())
-	st.word.Store(w)
-	return w, nil
+	r.opens = time.Now().Add(said.In())
+	st.last.Store(r)
+	return r, nil
 }
 
 // started refuses purchases of a sale that has not.
@@ -159,7 +158,7 @@ func (s *Server) late(ctx context.Context, sku int64) error {
 	if err := s.started(ctx, sku); errors.Is(err, seckill.ErrNotStarted) {
 		return err
 	}
-	return notStarted(0) // it started meanwhile, or nobody can say
+	return notStarted(0) // it started meanwhile, or cannot be read
 }
 
 func notStarted(wait time.Duration) error {

@@ -14,8 +14,8 @@ import (
 	"seckill/loadtest/compare"
 )
 
-// A Comparison holds the same sale with several strategies, in rounds, as it
-// stands now or as it ended.
+// A Comparison is the same sale with several strategies, in rounds, as it stands
+// now or as it ended.
 type Comparison struct {
 	Record
 	Settings ComparisonSettings `json:"settings"`
@@ -71,7 +71,7 @@ type ComparisonSettings struct {
 var comparisonDefaults = ComparisonSettings{Stock: 400, Buyers: 500, Concurrency: 64, Quantity: 1,
 	Repeats: 3, TurnMS: 500, Few: 2}
 
-// ComparisonLimits are the most of each setting.
+// ComparisonLimits are the maxima of the settings.
 type ComparisonLimits struct {
 	Stock       int64 `json:"stock"`
 	Buyers      int   `json:"buyers"`
@@ -90,14 +90,14 @@ func (s ComparisonSettings) all() bool {
 	return len(s.Strategies) == 1 && s.Strategies[0] == everyStrategy
 }
 
-// command is how the same is done without a page.
+// command does the same on the command line.
 func (s ComparisonSettings) command() string {
 	return fmt.Sprintf("seckill compare --strategies %s --stock %d --buyers %d --concurrency %d --quantity %d "+
 		"--repeats %d --turn %s --few %d --seed %d", strings.Join(s.Strategies, ","), s.Stock, s.Buyers, s.Concurrency,
 		s.Quantity, s.Repeats, time.Duration(s.TurnMS)*time.Millisecond, s.Few, s.Seed)
 }
 
-// what is on, as turn says it.
+// what names the comparison for the turn.
 func (s ComparisonSettings) what() string {
 	switch n := len(s.Strategies); {
 	case s.all():
@@ -120,9 +120,9 @@ func (c Comparison) summary() Comparison {
 	return c
 }
 
-// stood notes how a strategy stands, in place of how it stood before.
+// stood replaces the standing of a strategy.
 func (c *Comparison) stood(s compare.Standing) {
-	kept := make([]compare.Standing, 0, len(c.Standings)+1) // the older slice may be on its way to a page
+	kept := make([]compare.Standing, 0, len(c.Standings)+1) // a page may be reading the older slice
 	for _, old := range c.Standings {
 		if old.Strategy != s.Strategy || old.Concurrency != s.Concurrency {
 			kept = append(kept, old)
@@ -131,7 +131,7 @@ func (c *Comparison) stood(s compare.Standing) {
 	c.Standings = append(kept, s)
 }
 
-// A field of a setting that was sent, to be checked.
+// A ranged setting is checked to be from low to high.
 type ranged struct {
 	name      string
 	value     int64
@@ -164,7 +164,7 @@ func (s *Server) checkComparison(w ComparisonSettings, seed string) (chosen []ca
 	switch demand := int64(w.Buyers) * w.Quantity; {
 	case p.Errors != nil:
 	case w.Quantity > w.Stock:
-		wrong("quantity", "too_much", map[string]any{"stock": w.Stock}, "nobody could buy anything: the stock is %d", w.Stock)
+		wrong("quantity", "too_much", map[string]any{"stock": w.Stock}, "no buyer could buy anything: the stock is %d", w.Stock)
 	case demand <= w.Stock:
 		least := w.Stock / w.Quantity
 		wrong("buyers", "no_demand", map[string]any{"least": least},

@@ -28,9 +28,9 @@ var downloads = []download{
 	{"table.md", "text/markdown; charset=utf-8", func(_ *Server, r *compare.Result, w io.Writer) error { return r.WriteMarkdown(w) }},
 }
 
-// reportPolicy: the report brings its own style and nothing else, and it is
-// made of what services and servers said. So it may do nothing: no script, no
-// request, and no origin whose lab it could drive.
+// reportPolicy lets the report use its own style and nothing else: no script, no
+// request, and no origin whose lab it could drive. It quotes what services and
+// servers said.
 const reportPolicy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox"
 
 func (s *Server) downloadComparison(c *gin.Context) error {
@@ -83,7 +83,7 @@ func (s *Server) matrix() *measure.Matrix {
 const defaultLimit = 20 // percent
 
 // compareComparisons says what changed from an older comparison to another, or
-// why the two cannot be held against each other.
+// why the two cannot be compared.
 func (s *Server) compareComparisons(c *gin.Context) error {
 	limit := float64(defaultLimit)
 	if text := c.Query("limit"); text != "" {
@@ -121,8 +121,7 @@ func (s *Server) compareComparisons(c *gin.Context) error {
 	return nil
 }
 
-// caveats are what else is not the same about two results: a change may come
-// from there.
+// caveats are other differences of two results, which may explain a change.
 func caveats(was, is *compare.Result) []string {
 	all := []string{}
 	note := func(what string, same bool) {

@@ -145,7 +145,7 @@ func (s *stream) send(format string, args ...any) {
 	}
 }
 
-// mayWrite gives the next write its time, unless the stream is being ended.
+// mayWrite sets the deadline of the next write; it fails on a stream that ended.
 func (s *stream) mayWrite() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -156,7 +156,7 @@ func (s *stream) mayWrite() error {
 	return nil
 }
 
-// end has a write that is under way fail.
+// end makes a write that is under way fail.
 func (s *stream) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -164,8 +164,8 @@ func (s *stream) end() {
 	_ = s.control.SetWriteDeadline(time.Now())
 }
 
-// maxStreams is how many pages may be open at a time. Each costs a connection,
-// a goroutine and a copy of what is new.
+// maxStreams bounds the open pages: each costs a connection, a goroutine and
+// copies of the news.
 const maxStreams = 64
 
 // streams are those that are open.

@@ -15,7 +15,7 @@ import (
 	"seckill/internal/web"
 )
 
-// A Fault of a run, as it came about.
+// A Fault of a run, as it happened.
 type Fault struct {
 	Kind     fault.Name `json:"kind"`
 	Service  int        `json:"service"`            // 0 of a fault at a holder: the one that has it
@@ -43,8 +43,8 @@ const (
 // mostFaults bounds the faults of one run.
 const mostFaults = 50
 
-// injecting bounds how long it may take to inject a fault or to undo it; a
-// server that is started again is given 30 s to answer.
+// injecting bounds the injection of a fault, and its undoing; a restarted
+// server has 30 s to answer.
 const injecting = 40 * time.Second
 
 // An injector injects the faults of a run that is on. It undoes those that last
@@ -136,7 +136,7 @@ func (in *injector) perform(i int, f Fault, p PlannedFault) {
 	in.told(i, f)
 }
 
-// last tells of a fault that is on, and undoes it in the end.
+// last reports a fault that is on, and undoes it in the end.
 func (in *injector) last(i int, f Fault, p PlannedFault, happened *fault.Injection) (Fault, error) {
 	effect := happened.Effect
 	f.Effect = &effect
@@ -231,7 +231,7 @@ func (in *injector) outage(faults []Fault) time.Duration {
 }
 
 // checkFault finds what is wrong with a fault, and sets how long it lasts; at
-// is what stands before the names of its fields.
+// goes before the names of its fields.
 func (s *Server) checkFault(at string, f *PlannedFault, of Settings, p *web.Problem) {
 	all := s.Lab.Faults()
 	i := slices.IndexFunc(all, func(here lab.FaultStatus) bool { return here.Kind == f.Kind })
@@ -274,10 +274,10 @@ func (s *Server) checkFault(at string, f *PlannedFault, of Settings, p *web.Prob
 	}
 }
 
-// anyService: the request names none.
+// anyService means that the request names none.
 const anyService = -1
 
-// atHolder: it waits for the holder of a lock.
+// atHolder reports whether the fault waits for the holder of a lock.
 func (f PlannedFault) atHolder() bool {
 	known, _ := fault.Find(f.Kind)
 	return known.Holder

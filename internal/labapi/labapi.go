@@ -41,8 +41,8 @@ type Config struct {
 	History *history.Folder
 	// Trace records one purchase, or two that race: trace.Run, but for tests.
 	Trace func(ctx context.Context, info catalog.Info, buyers int) (*trace.Trace, error)
-	// Left reads a SKU's stock row while a run is on. Nil: pages are shown
-	// what buyers were told last, which answers that overtake each other blur.
+	// Left reads a SKU's stock row while a run is on. Nil: pages show what
+	// buyers were told last, which lags when answers overtake each other.
 	Left func(ctx context.Context, sku int64) (int64, error)
 	Page fs.FS // index.html and what it loads
 	// Guarantees are the matrix of `seckill prove` and its counterexamples.
@@ -56,7 +56,7 @@ type Config struct {
 	// Token, if not empty, must come with every call that changes something.
 	// Without one only this machine may make such calls.
 	Token string
-	// ServiceToken is what the service processes want with admin calls.
+	// ServiceToken goes with admin calls to the service processes.
 	ServiceToken string
 	Version      string // of this program
 	Log          *slog.Logger
@@ -104,7 +104,7 @@ func New(c Config) *Server {
 	}
 	var err error
 	if s.counterexamples, err = s.readKnown(); err != nil {
-		s.Log.Warn("runs that held cannot say what order breaks them", "error", err)
+		s.Log.Warn("runs that held cannot say which schedule breaks them", "error", err)
 	}
 	s.openShop()
 	s.route()

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// patience is how long a buyer of the lab waits for an answer.
-	patience = 15 * time.Second
+	// buyerTimeout is how long a buyer of the lab waits for an answer.
+	buyerTimeout = 15 * time.Second
 	// restarting bounds how long the service processes may take to end with
 	// their purchases and to start again.
 	restarting = time.Minute

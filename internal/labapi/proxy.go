@@ -28,8 +28,8 @@ func (s *Server) proxy() http.Handler {
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.Out.URL.Scheme = "http"
 			r.Out.Host = "" // the service's own address
-			// The caller's word is for this page; the services have a token of
-			// their own, which only goes with what checkAdmin has let pass.
+			// The caller's token is for this page. The services have another,
+			// which only goes with calls that checkAdmin let pass.
 			r.Out.Header.Del("Authorization")
 			if r.In.Context().Value(adminMark{}) != nil {
 				r.Out.Header.Set("Authorization", "Bearer "+s.ServiceToken)
@@ -63,8 +63,8 @@ type inTurn struct {
 
 var errNoService = errors.New("no service process answers")
 
-// RoundTrip goes on to another service only when the connection itself was
-// refused. Once a byte may have been sent, so may the purchase.
+// RoundTrip tries another service only when the connection itself was refused.
+// Once a byte may have been sent, so may the purchase.
 func (t *inTurn) RoundTrip(r *http.Request) (*http.Response, error) {
 	services, turn := t.services(), t.turn.Add(1)
 	for i := range services {
@@ -114,8 +114,7 @@ const (
 	peeked = 16 << 10
 )
 
-// sent is what the proxy knows of a request it passes on, should its answer
-// be lost.
+// sent is what the caller needs if the answer to the request is lost.
 type sent struct {
 	trace     string // X-Request-Id, which ties logs together
 	requestID string // what the caller can look for
@@ -125,10 +124,9 @@ type sent struct {
 
 type sentKey struct{}
 
-// identify makes sure that what an unknown outcome is looked up by is known to
-// the caller and to the service: a request without an X-Request-Id is given
-// one, and a purchase without an Idempotency-Key a key. A caller's X-Request-Id
-// is no key: nobody promised that it is unique.
+// identify makes sure that an unknown outcome can be looked up: it adds an
+// X-Request-Id if there is none, and to a purchase an Idempotency-Key. A
+// caller's X-Request-Id is no key, because it may not be unique.
 func identify(r *http.Request) (*http.Request, error) {
 	out := r.Clone(r.Context())
 	s := sent{trace: r.Header.Get(web.HeaderRequestID)}

@@ -59,7 +59,7 @@ type Point struct {
 	P99  float64 `json:"p99_ms"`
 }
 
-// laneSKUs are what the lab's runs sell; the shop has one between.
+// laneSKUs are what the lab's runs sell; SKU 2 is the shop's.
 var laneSKUs = []int64{sku, 3, 4, 5}
 
 func lanesOf(w Settings) (lanes []Lane) {
@@ -69,12 +69,11 @@ func lanesOf(w Settings) (lanes []Lane) {
 	return lanes
 }
 
-// maxPoints bounds what a long run keeps and sends to a page that opens late;
-// a chart has about as many pixels.
+// maxPoints bounds what a long run keeps: a chart has about as many pixels.
 const maxPoints = 1200
 
-// shortest is how many seconds two points are apart at least: the last report
-// of a run may come right after the one before it, and its rate means nothing.
+// shortest is the least time between two points, in seconds: the last report of
+// a run may come right after the one before, and its rate means nothing.
 const shortest = 0.03
 
 // add takes the next progress. Past maxPoints every second point goes, which
@@ -115,7 +114,7 @@ func (r Run) measured() bool {
 	return slices.ContainsFunc(r.Lanes, func(l Lane) bool { return l.Result != nil })
 }
 
-// check refuses what was read and is no run that ended, whoever wrote it.
+// check refuses what was read and is no run that ended.
 func (r Run) check() error {
 	same := slices.EqualFunc(r.Lanes, r.Settings.Strategies, func(l Lane, name string) bool { return l.Strategy == name })
 	switch {

@@ -18,7 +18,7 @@ import (
 	"seckill/loadtest"
 )
 
-// Settings are what a run is started with, and repeat it.
+// Settings start a run, and repeat it.
 type Settings struct {
 	Strategies []string `json:"strategies"`
 	Stock      int64    `json:"stock"`
@@ -31,14 +31,14 @@ type Settings struct {
 	ToRate      int              `json:"to_rate,omitempty"`     // where Ramp ends
 	Seconds     int              `json:"seconds,omitempty"`     // of Constant and Ramp
 
-	// Seed makes all lanes have the same buyers in the same order.
+	// Seed gives all lanes the same buyers in the same order.
 	Seed uint64 `json:"seed,string"` // more than JavaScript's numbers hold
 
 	lab.ServiceSettings
 	Faults []PlannedFault `json:"faults"`
 }
 
-// A PlannedFault goes wrong at a time of the run.
+// A PlannedFault is injected at a time of the run.
 type PlannedFault struct {
 	Kind    fault.Name `json:"kind"`
 	Service int        `json:"service"`          // the service process that it hits, from 1; 0 of a fault at a holder
@@ -67,9 +67,9 @@ type Limits struct {
 	For         int   `json:"for_ms"`
 }
 
-// The longest pause is over before a run's audit loses its patience with
-// purchases that have no answer; the longest lease is shorter, so that a pause
-// can outlast it.
+// The longest pause ends before a run's audit gives up waiting for purchases
+// without an answer; the longest lease is shorter, so that a pause can outlast
+// it.
 var limits = Limits{Stock: 1_000_000, Buyers: 200_000, Concurrency: 1024, Quantity: 1000,
 	Strategies: len(laneSKUs), Rate: 50_000, Seconds: 120,
 	Services: 8, Lease: 20_000, Wait: 10_000, Poll: 1000, Faults: 8, At: 120_000, For: 25_000}
@@ -80,8 +80,8 @@ const (
 	beyond = 2000
 )
 
-// readSettings takes a run's settings from a request. What it does not say is
-// as usual, and as the service processes run now.
+// readSettings reads a run's settings. What is left out is as usual, and as the
+// service processes run now.
 func (s *Server) readSettings(c *gin.Context) (Settings, error) {
 	w := Settings{Profile: loadtest.Closed, Quantity: 1, ServiceSettings: s.Lab.ServiceSettings(), Faults: []PlannedFault{}}
 	seed := ""
@@ -185,7 +185,7 @@ func (s *Server) checkStrategies(names []string, p *web.Problem) {
 
 var labProfiles = []string{string(loadtest.Closed), string(loadtest.Spike), string(loadtest.Constant), string(loadtest.Ramp)}
 
-// checkProfile: each has fields of its own, and no others.
+// checkProfile refuses fields that the profile does not use.
 func (w *Settings) checkProfile(p *web.Problem) {
 	if !slices.Contains(labProfiles, string(w.Profile)) {
 		p.Blame("profile", "one_of", map[string]any{"values": labProfiles}, "give one of "+strings.Join(labProfiles, ", "))
@@ -213,7 +213,7 @@ func (w *Settings) checkProfile(p *web.Problem) {
 	}
 }
 
-// checkDemand refuses a sale in which nothing can go wrong, or too much to keep.
+// checkDemand refuses a sale that cannot oversell, or has too many requests.
 func (w *Settings) checkDemand(p *web.Problem) {
 	n, field := int64(w.scenario(0).Requests()), "buyers"
 	if w.Buyers == 0 {
@@ -226,7 +226,7 @@ func (w *Settings) checkDemand(p *web.Problem) {
 			fmt.Sprintf("these are %d requests: give at most %d, by a lower rate or for fewer seconds", n, limits.Buyers))
 	case w.Quantity > w.Stock:
 		p.Blame("quantity", "too_much", map[string]any{"stock": w.Stock},
-			fmt.Sprintf("nobody could buy anything: the stock is %d", w.Stock))
+			fmt.Sprintf("no buyer could buy anything: the stock is %d", w.Stock))
 	case n <= least && field == "rate":
 		p.Blame(field, "no_demand_rate", map[string]any{"requests": n, "least": least},
 			fmt.Sprintf("these are %d requests: give more than %d, by a higher rate or for more seconds; "+
@@ -250,12 +250,11 @@ func (w *Settings) scenario(lane int) loadtest.Scenario {
 		Strategy: w.Strategies[lane], SKU: laneSKUs[lane], Stock: w.Stock, Quantity: w.Quantity,
 		Profile: w.Profile, Buyers: w.Buyers, Concurrency: w.Concurrency,
 		Rate: float64(w.Rate), ToRate: float64(w.ToRate), Duration: time.Duration(w.Seconds) * time.Second,
-		Timeout: patience, Seed: w.Seed, Copies: loadtest.UsualCopies, Retry: loadtest.UsualRetry,
+		Timeout: buyerTimeout, Seed: w.Seed, Copies: loadtest.UsualCopies, Retry: loadtest.UsualRetry,
 	}
 }
 
-// strategy finds the one that a field names, or blames the field for what is
-// wrong with it.
+// strategy finds the strategy that a field names, or blames the field.
 func (s *Server) strategy(field, name string, p *web.Problem) catalog.Info {
 	i := slices.IndexFunc(s.Strategies, func(i catalog.Info) bool { return i.Name == name })
 	params := map[string]any{"name": name}

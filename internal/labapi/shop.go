@@ -12,12 +12,12 @@ import (
 	"seckill/internal/web"
 )
 
-// shopSKU is what the shop sells: another than the lab's runs, which remove
-// the orders of theirs.
+// shopSKU is what the shop sells. The lab's runs remove the orders of their own
+// SKUs.
 const shopSKU = 2
 
-// A shop is what all buyers' pages must agree on. What it sells, how many and
-// from when is the SKU's, and so the service's.
+// A shop is what all buyers' pages must agree on. Stock and start belong to the
+// SKU, and so to the service.
 type shop struct {
 	mu       sync.Mutex
 	strategy catalog.Info
@@ -39,8 +39,7 @@ func (s *Server) showShop(c *gin.Context) {
 	c.JSON(http.StatusOK, gin.H{"sku_id": shopSKU, "strategy": s.shop.strategy.Name, "stock": countedIn(s.shop.strategy)})
 }
 
-// countedIn is where the number of units is that buyers are shown: the row, or
-// the home that comes with the SKU.
+// countedIn is where the number of units that buyers see is kept.
 func countedIn(i catalog.Info) ledger.Home {
 	if i.Stock == ledger.HomeRowRedis {
 		return ledger.HomeRow
@@ -48,8 +47,8 @@ func countedIn(i catalog.Info) ledger.Home {
 	return i.Stock
 }
 
-// setShop changes the strategy of purchases to come. The SKU must be reset
-// afterwards: a sale from two places at once cannot be judged.
+// setShop changes the strategy of future purchases. The SKU must be reset
+// afterwards: a sale from two stock stores at once cannot be judged.
 func (s *Server) setShop(c *gin.Context) error {
 	var name string
 	if err := web.ReadJSON(c.Writer, c.Request, web.Field{Name: "strategy", Into: &name}); err != nil {

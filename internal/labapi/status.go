@@ -15,11 +15,11 @@ import (
 type Lab interface {
 	Backends() []backend.Status
 	Services() []lab.Service
-	// Serve makes the service processes run with these settings, of which
-	// ServiceSettings are those that they run with.
+	// Serve restarts the service processes with these settings;
+	// ServiceSettings are those they run with.
 	ServiceSettings() lab.ServiceSettings
 	Serve(context.Context, lab.ServiceSettings) error
-	// Inject makes something go wrong, of what Faults says that it can.
+	// Inject injects one of Faults.
 	Faults() []lab.FaultStatus
 	Inject(context.Context, fault.Name, fault.Aim) (*fault.Injection, error)
 }
@@ -32,7 +32,7 @@ func (s *Server) status(c *gin.Context) {
 	})
 }
 
-// ready: a purchase that is sent now finds a service process.
+// ready tells whether a purchase sent now finds a service process.
 func (s *Server) ready(c *gin.Context) error {
 	if len(s.live()) == 0 {
 		return noService

@@ -1,0 +1,195 @@
+package labapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/fault"
+	"seckill/internal/lab"
+	"seckill/internal/ledger"
+	"seckill/loadtest"
+)
+
+// fakeLab has backends on paper only.
+type fakeLab struct {
+	mu       sync.Mutex
+	services []lab.Service
+	serving  lab.ServiceSettings
+	did      chan string
+	holders  chan int // the service processes in which a holder is caught
+}
+
+var usual = lab.ServiceSettings{Services: 2, Lease: 8000, Wait: 3000, Poll: 10}
+
+func newFakeLab() *fakeLab {
+	return &fakeLab{services: []lab.Service{{URL: "http://127.0.0.1:1", Up: true}}, serving: usual, did: make(chan string, 99), holders: make(chan int)}
+}
+
+func (*fakeLab) Backends() []backend.Status {
+	return []backend.Status{{Name: "mysql", Tier: backend.Private, Address: "127.0.0.1:3306", Version: "MariaDB 10.11", OK: true}}
+}
+
+func (l *fakeLab) Services() []lab.Service {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.services
+}
+
+func (l *fakeLab) ServiceSettings() lab.ServiceSettings {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.serving
+}
+
+func (l *fakeLab) Serve(_ context.Context, s lab.ServiceSettings) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if s.Poll == unluckyPoll {
+		return errors.New("its last words")
+	}
+	l.serving = s
+	l.services = slices.Clone(l.services) // some may be being read
+	for i := range l.services {
+		l.services[i].Up = true
+	}
+	return nil
+}
+
+const unluckyPoll = 13
+
+func (*fakeLab) Faults() []lab.FaultStatus {
+	return []lab.FaultStatus{{Kind: fault.PauseService, Available: true}, {Kind: fault.KillService, Available: true},
+		{Kind: fault.PauseHolder, Available: true}, {Kind: fault.RestartRedis, Missing: "redis was given"}}
+}
+
+func (l *fakeLab) Inject(ctx context.Context, kind fault.Name, aim fault.Aim) (*fault.Injection, error) {
+	effect := fault.Effect{Took: true, Matters: true, Service: aim.Service}
+	switch {
+	case aim.Service == 2:
+		return nil, errors.New("it is dead already")
+	case kind == fault.PauseHolder:
+		l.did <- fmt.Sprint("wait for a holder of ", aim.Strategy, " of SKU ", aim.SKU)
+		select {
+		case effect.Service = <-l.holders:
+		case <-ctx.Done():
+			return fault.NewInjection(fault.Effect{Why: fault.NoUnits, Left: new(int64)}, nil), nil
+		}
+	}
+	l.did <- fmt.Sprint(kind, " ", effect.Service)
+	return fault.NewInjection(effect, func(_ context.Context, e *fault.Effect) error {
+		l.did <- fmt.Sprint("undo ", kind, " ", effect.Service)
+		e.Stood = 7
+		return nil
+	}), nil
+}
+
+// fakeLoad is a load run that goes as far as the test lets it.
+type fakeLoad struct {
+	configs  chan loadtest.Config
+	progress chan loadtest.Progress
+	results  chan *loadtest.Result
+}
+
+func newFakeLoad() *fakeLoad {
+	return &fakeLoad{make(chan loadtest.Config, 9), make(chan loadtest.Progress), make(chan *loadtest.Result, 9)}
+}
+
+func (f *fakeLoad) run(ctx context.Context, c loadtest.Config) (*loadtest.Result, error) {
+	f.configs <- c
+	c.Begin()
+	defer c.End()
+	for {
+		select {
+		case p := <-f.progress:
+			c.OnProgress(p)
+		case r := <-f.results:
+			return r, nil
+		case <-ctx.Done():
+			return &loadtest.Result{Interrupted: true, Verdict: ledger.NotValid}, nil
+		}
+	}
+}
+
+// start serves a lab on a real socket, because peers and Hosts matter here.
+func start(t *testing.T, change func(*Config)) (*Server, *httptest.Server, *fakeLoad) {
+	t.Helper()
+	load := newFakeLoad()
+	c := Config{
+		Lab: newFakeLab(),
+		Strategies: []catalog.Info{
+			{Name: "good"}, {Name: "far", Needs: []backend.Capability{backend.Etcd}},
+		},
+		Missing: func(i catalog.Info) []string {
+			if len(i.Needs) > 0 {
+				return []string{"no etcd"}
+			}
+			return nil
+		},
+		Load:       load.run,
+		Page:       fstest.MapFS{"index.html": {Data: []byte("<!doctype html>")}, "app.mjs": {Data: []byte("export {}")}},
+		Guarantees: fstest.MapFS{"matrix.json": {Data: []byte(`{"format":1}`)}},
+		Addr:       "127.0.0.1:8080", ServiceToken: serviceToken,
+	}
+	if change != nil {
+		change(&c)
+	}
+	s := New(c)
+	h := httptest.NewServer(s)
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		if err := s.Close(ctx); err != nil {
+			t.Error(err)
+		}
+		h.Close()
+	})
+	return s, h, load
+}
+
+type call struct {
+	method, path, body string
+	header             map[string]string
+}
+
+func (c call) do(t *testing.T, base string) (status int, body string, header http.Header) {
+	t.Helper()
+	req, err := http.NewRequest(c.method, base+c.path, strings.NewReader(c.body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for name, value := range c.header {
+		req.Header.Set(name, value)
+		if name == "Host" {
+			req.Host = value
+		}
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(text), resp.Header
+}
+
+const serviceToken = "the-services"
+
+const goodRun = `{"strategies":["good"],"stock":100,"buyers":2000,"concurrency":64,"quantity":1}`

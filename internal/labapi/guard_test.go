@@ -1,0 +1,144 @@
+package labapi
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"seckill/internal/lab"
+)
+
+func TestGuard(t *testing.T) {
+	_, open, _ := start(t, nil)
+	_, closed, load := start(t, func(c *Config) { c.Token = "s3cret" })
+	run := func(header ...string) call {
+		c := call{method: "POST", path: "/api/lab/v1/runs", body: goodRun, header: map[string]string{}}
+		for i := 0; i < len(header); i += 2 {
+			c.header[header[i]] = header[i+1]
+		}
+		return c
+	}
+	host := strings.TrimPrefix(open.URL, "http://")
+	for _, c := range []struct {
+		name string
+		base string
+		call call
+		want int
+	}{
+		{"foreign name", open.URL, call{"GET", "/", "", map[string]string{"Host": "evil.example"}}, 403},
+		{"foreign address", open.URL, call{"GET", "/", "", map[string]string{"Host": "10.1.2.3:8080"}}, 403},
+		{"localhost", open.URL, call{"GET", "/", "", map[string]string{"Host": "localhost:9999"}}, 200},
+		{"IPv6 loopback", open.URL, call{"GET", "/", "", map[string]string{"Host": "[::1]:8080"}}, 200},
+		{"foreign page", open.URL, run("Origin", "http://evil.example"), 403},
+		{"page of nowhere", open.URL, run("Origin", "null"), 403},
+		{"page of another port", open.URL, run("Origin", "http://127.0.0.1:1"), 403},
+		{"foreign page buys", open.URL, call{"POST", "/api/v1/seckill", "{}", map[string]string{"Origin": "http://evil.example"}}, 403},
+		{"dotted path", open.URL, call{"DELETE", "/api/v1/orders/../skus/1", "", nil}, 400},
+		{"own page", open.URL, run("Origin", "http://"+host), 201},
+		{"no token", closed.URL, run(), 403},
+		{"wrong token", closed.URL, run("Authorization", "Bearer s3cre"), 403},
+		{"reset without token", closed.URL, call{"PUT", "/api/v1/skus/1", "{}", nil}, 403},
+		{"reset with token", closed.URL, call{"PUT", "/api/v1/skus/1", "{}", map[string]string{"Authorization": "Bearer s3cret"}}, 503},
+		{"purchase without token", closed.URL, call{"POST", "/api/v1/seckill", "{}", nil}, 503},
+		{"token", closed.URL, run("Authorization", "Bearer s3cret"), 201},
+	} {
+		if got, body, _ := c.call.do(t, c.base); got != c.want {
+			t.Errorf("%s: got %d %s, want %d", c.name, got, body, c.want)
+		}
+	}
+	if c := <-load.configs; c.AdminToken != serviceToken {
+		t.Errorf("the run was given the token %q", c.AdminToken)
+	}
+}
+
+func TestOnlyThisMachineChangesThingsWithoutToken(t *testing.T) {
+	s, _, _ := start(t, nil)
+	r := httptest.NewRequest("PUT", "/api/v1/skus/1", nil)
+	r.Host, r.RemoteAddr = "127.0.0.1:8080", "10.0.0.7:4711"
+	r.Header.Set("X-Forwarded-For", "127.0.0.1")
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	if w.Code != 403 {
+		t.Errorf("a reset from another machine was answered %d %s", w.Code, w.Body)
+	}
+}
+
+// What a reverse proxy on this machine passes on comes from 127.0.0.1. Without
+// a token of its own the page gives it no admin call, and the services' token
+// goes with none of its calls.
+func TestProxyInFrontOfThePageIsNoAdmin(t *testing.T) {
+	var asked atomic.Int64
+	url := service(t, "a", &asked)
+	_, mine, _ := start(t, func(c *Config) { c.Lab = &fakeLab{services: []lab.Service{{URL: url, Up: true}}} })
+	open := mine.URL
+	_, closed, _ := start(t, func(c *Config) {
+		c.Lab, c.Token = &fakeLab{services: []lab.Service{{URL: url, Up: true}}}, "s3cret"
+	})
+	admin := []call{
+		{method: "PUT", path: "/api/v1/skus/1", body: "{}"},
+		{method: "GET", path: "/api/v1/audit?sku_id=1"},
+		{method: "GET", path: "/api/v1/orders?sku_id=1"},
+		{method: "GET", path: "/api/v1/orders?request_id=k"},
+		{method: "POST", path: "/api/v1/faults"},
+		{method: "GET", path: "/api/v1/whatever"},
+	}
+	buyers := []call{
+		{method: "POST", path: "/api/v1/seckill", body: "{}"},
+		{method: "GET", path: "/api/v1/orders?user_id=7&request_id=k"},
+		{method: "DELETE", path: "/api/v1/orders/x"},
+		{method: "GET", path: "/api/v1/skus/1"},
+		{method: "GET", path: "/api/v1/strategies"},
+	}
+	with := func(c call, header, value string) call {
+		c.header = map[string]string{}
+		if header != "" {
+			c.header[header] = value
+		}
+		return c
+	}
+	const carries = "Bearer " + serviceToken
+	for _, c := range admin {
+		for _, h := range []string{open, closed.URL} {
+			for header, value := range map[string]string{"X-Forwarded-For": "127.0.0.1", "X-Forwarded-Host": "127.0.0.1", "X-Real-Ip": "127.0.0.1",
+				"Forwarded": "for=127.0.0.1", "Via": "1.1 proxy", "Host": "shop.example", "Origin": "http://shop.example",
+				"Authorization": "Bearer wrong", "Cookie": "none"} {
+				if h == open && (header == "Authorization" || header == "Cookie" || header == "Origin" && c.method == "GET") {
+					continue
+				}
+				asked.Store(0)
+				if status, body, _ := with(c, header, value).do(t, h); status != 403 || asked.Load() != 0 {
+					t.Errorf("%s %s with %s: %s: %d %s, and the service was asked %d times", c.method, c.path, header, value, status, body, asked.Load())
+				}
+			}
+		}
+		for _, token := range []string{"s3cret", serviceToken} {
+			if status, body, _ := with(c, "Authorization", "Bearer "+token).do(t, closed.URL); status != 200 || !strings.Contains(body, carries) {
+				t.Errorf("%s %s with the token: %d %s", c.method, c.path, status, body)
+			}
+		}
+		if status, body, _ := c.do(t, open); status != 200 || !strings.Contains(body, carries) {
+			t.Errorf("%s %s from this machine: %d %s", c.method, c.path, status, body)
+		}
+	}
+	for _, c := range buyers {
+		for _, header := range []string{"", "X-Forwarded-For", "Authorization"} {
+			status, body, _ := with(c, header, "Bearer s3cret").do(t, closed.URL)
+			if status != 200 || strings.Contains(body, "Bearer") {
+				t.Errorf("%s %s with %q: %d %s; want no token", c.method, c.path, header, status, body)
+			}
+		}
+	}
+	old, err := net.Dial("tcp", strings.TrimPrefix(open, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer old.Close()
+	fmt.Fprintf(old, "PUT /api/v1/skus/1 HTTP/1.0\r\nHost: %s\r\n\r\n", old.RemoteAddr())
+	if said, err := io.ReadAll(old); err != nil || !strings.Contains(string(said), " 403 ") {
+		t.Errorf("as nginx asks when it is told nothing: %s %v", said, err)
+	}
+}
