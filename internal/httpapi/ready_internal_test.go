@@ -48,12 +48,12 @@ func TestChecksAreShared(t *testing.T) {
 	}
 	again := func(want int64) {
 		t.Helper()
-		done := make(chan bool)
+		done, asks := make(chan bool), want > asked.Load()
 		go func() {
 			k.read(t.Context())
 			close(done)
 		}()
-		if want > asked.Load() {
+		if asks {
 			<-begun
 			end <- true
 		}

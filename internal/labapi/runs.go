@@ -74,12 +74,13 @@ func (s *Server) startRun(c *gin.Context) error {
 	for _, f := range wanted.Faults {
 		begun.injector.add(f)
 	}
+	begun = s.runs.read(e) // with its faults
 	s.ongoing.Go(func() {
 		defer stop()
 		s.perform(ctx, e, begun, release)
 	})
 	c.Header("Location", "/api/lab/v1/runs/"+begun.ID)
-	c.JSON(http.StatusCreated, s.runs.read(e).summary())
+	c.JSON(http.StatusCreated, begun.summary())
 	return nil
 }
 

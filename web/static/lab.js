@@ -13,9 +13,7 @@ import { isOn, keep, taken } from './records.js';
  * @property {Json.Run | null} chosen an older run shown instead
  */
 
-/** @type {State} */
-const initial = { connected: null, status: null, strategies: [], runs: [], newest: null, chosen: null };
-const { get, set, use } = keep(initial);
+const { get, set, use } = keep(/** @type {State} */ ({ connected: null, status: null, strategies: [], runs: [], newest: null, chosen: null }));
 
 /** Hook: the state. */
 export const useLab = use;
@@ -75,10 +73,13 @@ export async function refresh() {
   if (known.status === 'fulfilled') set({ strategies: known.value.strategies });
 }
 
-/** @param {Json.Run} run */
+/** @param {Json.Run | import('./records.js').Removed} run */
 function changed(run) {
   const { runs, newest, chosen } = get();
-  if (run.state === 'removed') return set({ runs: taken(runs, run) });
+  if (run.state === 'removed') {
+    set({ runs: taken(runs, run) });
+    return;
+  }
   const summary = { ...run, lanes: run.lanes.map(({ points, ...lane }) => lane) };
   const isNew = !runs.some((r) => r.id === run.id);
   set({ newest: withPoints(run, []), runs: taken(runs, summary), chosen: isNew ? null : chosen });

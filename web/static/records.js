@@ -4,14 +4,17 @@ import { useEffect, useState } from './ui.js';
 /** @param {{state: string} | null | undefined} record */
 export const isOn = (record) => ['preparing', 'running', 'stopping'].includes(record?.state ?? '');
 
+/** @typedef {{id: string, state: 'removed'}} Removed what the lab keeps no longer */
+
 /**
  * The list, newest first, after a change of one that it has or has not.
  * @template {{id: string, state: string}} T
- * @param {T[]} all @param {T} changed @returns {T[]}
+ * @param {T[]} all @param {T | Removed} changed @returns {T[]}
  */
 export function taken(all, changed) {
   if (changed.state === 'removed') return all.filter((r) => r.id !== changed.id);
-  return all.some((r) => r.id === changed.id) ? all.map((r) => (r.id === changed.id ? changed : r)) : [changed, ...all];
+  const now = /** @type {T} */ (changed);
+  return all.some((r) => r.id === now.id) ? all.map((r) => (r.id === now.id ? now : r)) : [now, ...all];
 }
 
 /**
@@ -26,7 +29,7 @@ export function keep(state) {
     get: () => state,
     /** @param {Partial<S>} change */
     set(change) {
-      state = { ...state, ...change };
+      state = Object.assign({}, state, change);
       for (const listener of listeners) listener(state);
     },
     /** The state, in a component. */

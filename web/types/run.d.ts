@@ -199,7 +199,7 @@ declare namespace Json {
   interface Run {
     id: string;
     settings: Settings;
-    state: RunState | 'removed'; // removed: by the lab, to make room
+    state: RunState;
     stopped: boolean;
     started: string;
     error?: string;

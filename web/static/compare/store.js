@@ -13,9 +13,7 @@ const path = '/api/lab/v1/comparisons';
  * @typedef {Known & {failure: string}} State
  */
 
-/** @type {State} */
-const initial = { all: null, failure: '' };
-const { get, set, use } = keep(initial);
+const { get, set, use } = keep(/** @type {State} */ ({ all: null, failure: '' }));
 
 /**
  * The comparison in progress, if any.
