@@ -25,17 +25,17 @@ type holderRun struct {
 
 const holderLease = 500 * time.Millisecond
 
-// stormWith has a fault befall the holder in a sale of two processes, for the
-// length of last or, if that is 0, to its end.
-func stormWith(t *testing.T, strategy string, kind fault.Name, last time.Duration, stock int64, buyers int) holderRun {
+// loadRunWith injects a fault into the holder during a load run over two processes,
+// for last or, if that is 0, to its end.
+func loadRunWith(t *testing.T, strategy string, kind fault.Name, last time.Duration, stock int64, buyers int) holderRun {
 	t.Helper()
-	return stormOn(t, loadtest.Scenario{Strategy: strategy, Stock: stock, Buyers: buyers, Concurrency: 32}, kind, last,
+	return loadRunOn(t, loadtest.Scenario{Strategy: strategy, Stock: stock, Buyers: buyers, Concurrency: 32}, kind, last,
 		"--lock-lease", holderLease.String(), "--lock-wait", "1s")
 }
 
-// stormOn is stormWith for any sale, and with args for the services. A fault
-// that is not the holder's befalls the first process.
-func stormOn(t *testing.T, sale loadtest.Scenario, kind fault.Name, last time.Duration, args ...string) holderRun {
+// loadRunOn is loadRunWith for any sale, with args for the services. A fault that
+// is not the holder's hits the first process.
+func loadRunOn(t *testing.T, sale loadtest.Scenario, kind fault.Name, last time.Duration, args ...string) holderRun {
 	t.Helper()
 	store := books(t)
 	l, urls, _ := services(t, args...)
@@ -63,7 +63,7 @@ func stormOn(t *testing.T, sale loadtest.Scenario, kind fault.Name, last time.Du
 			t.Errorf("end %s: %v", kind, err)
 		}
 	}
-	run.result = storm(t, loadtest.Config{Targets: urls, Ledger: store, Scenario: sale,
+	run.result = loadRun(t, loadtest.Config{Targets: urls, Ledger: store, Scenario: sale,
 		Outage:     func() time.Duration { return last },
 		OnProgress: midway(sale.Buyers/10, func() { go inject() })})
 	close(over)
@@ -79,7 +79,7 @@ func stormOn(t *testing.T, sale loadtest.Scenario, kind fault.Name, last time.Du
 func TestPausedHolder(t *testing.T) {
 	const past = holderLease + time.Second
 	t.Run("redis-lua", func(t *testing.T) {
-		run := stormWith(t, "redis-lua", fault.PauseHolder, past, 300, 450)
+		run := loadRunWith(t, "redis-lua", fault.PauseHolder, past, 300, 450)
 		e := run.effect
 		if !e.Took || !e.Matters || e.Holder == nil || e.At != point.BeforeCommit || e.Holder.LockKey != "seckill:lock:stock:1" {
 			t.Errorf("the fault came to %+v with the holder %+v", e, e.Holder)
@@ -96,7 +96,7 @@ func TestPausedHolder(t *testing.T) {
 	}
 	for _, strategy := range []string{"redis-fenced", "get-lock"} {
 		t.Run(strategy, func(t *testing.T) {
-			run := stormWith(t, strategy, fault.PauseHolder, past, 300, 450)
+			run := loadRunWith(t, strategy, fault.PauseHolder, past, 300, 450)
 			if !run.effect.Took || !run.effect.Matters {
 				t.Errorf("the fault came to %+v", run.effect)
 			}
@@ -106,7 +106,7 @@ func TestPausedHolder(t *testing.T) {
 		})
 	}
 	t.Run("conditional", func(t *testing.T) {
-		run := stormWith(t, "conditional", fault.PauseHolder, past, 300, 450)
+		run := loadRunWith(t, "conditional", fault.PauseHolder, past, 300, 450)
 		if run.effect.Took || run.effect.Why != fault.NoPoint {
 			t.Errorf("the fault came to %+v, want none, because there is no such point", run.effect)
 		}
@@ -121,7 +121,7 @@ func TestPausedHolder(t *testing.T) {
 func TestKilledHolder(t *testing.T) {
 	for strategy, blocks := range map[string]bool{"redis-setnx": true, "redis-lua": false} {
 		t.Run(strategy, func(t *testing.T) {
-			run := stormWith(t, strategy, fault.KillHolder, 0, 150, 200)
+			run := loadRunWith(t, strategy, fault.KillHolder, 0, 150, 200)
 			e := run.effect
 			if !e.Took || !e.Matters || e.Holder == nil || e.At != point.BeforeWrite {
 				t.Errorf("the fault came to %+v", e)
@@ -144,7 +144,7 @@ func TestKilledHolder(t *testing.T) {
 func TestFaultAfterTheSale(t *testing.T) {
 	store := books(t)
 	l, urls, _ := services(t)
-	storm(t, loadtest.Config{Targets: urls, Ledger: store, Scenario: loadtest.Scenario{Strategy: "redis-lua", Stock: 5, Buyers: 30}})
+	loadRun(t, loadtest.Config{Targets: urls, Ledger: store, Scenario: loadtest.Scenario{Strategy: "redis-lua", Stock: 5, Buyers: 30}})
 	first := len(l.Services()) - len(urls) + 1
 	for _, kind := range []fault.Name{fault.PauseHolder, fault.HangHolder, fault.KillHolder, fault.CutHolder, fault.PauseService} {
 		i, err := l.Inject(t.Context(), kind, fault.Aim{Service: first, Strategy: "redis-lua", SKU: 1, For: time.Second})

@@ -20,7 +20,7 @@ import (
 type commands struct {
 	Up         UpCmd         `cmd:"" help:"Start the lab: backends, two service processes and the page."`
 	Serve      ServeCmd      `cmd:"" help:"Run one service process on configured backends."`
-	Load       LoadCmd       `cmd:"" help:"Storm a sale with buyers and judge it from the ledger."`
+	Load       LoadCmd       `cmd:"" help:"Send the purchases of many buyers to a sale and judge it from the ledger."`
 	Judge      JudgeCmd      `cmd:"" help:"Judge what any load generator recorded against the ledger."`
 	Compare    CompareCmd    `cmd:"" help:"Run the same sale with every strategy, beside baselines, and write a report."`
 	Prove      ProveCmd      `cmd:"" help:"Compute the guarantee matrix: run every strategy through the orders of its commands."`

@@ -11,14 +11,14 @@ import (
 	"seckill/strategies"
 )
 
-// copied are those that make test storms with copies: a row, a lock and a
+// copied are the strategies whose ordinary tests send copies: a row, a lock, a
 // counter, and a local mutex, which breaks across processes.
 var copied = map[string]bool{"conditional": true, "mutex-per-sku": true, "redis-lua": true, "redis-counter": true}
 
 // Buyers whose clients send a request three times at once and again after no
 // answer, over two processes: what holds is exactly once and audit clean, what
 // is shipped to break breaks.
-func TestStormWithCopiesAndRetries(t *testing.T) {
+func TestLoadRunWithCopiesAndRetries(t *testing.T) {
 	store := books(t)
 	_, urls := sharedServices(t)
 	for _, info := range strategies.All() {
@@ -35,7 +35,7 @@ func TestStormWithCopiesAndRetries(t *testing.T) {
 				}
 			}
 			begun := time.Now()
-			r := storm(t, loadtest.Config{Targets: unhurried(t, info, urls), Ledger: store, Scenario: loadtest.Scenario{Strategy: info.Name,
+			r := loadRun(t, loadtest.Config{Targets: unhurried(t, info, urls), Ledger: store, Scenario: loadtest.Scenario{Strategy: info.Name,
 				Stock: stock, Buyers: 5 * int(stock), Copies: 0.3, Retry: retry, Cancellations: 0.05, Concurrency: 32}})
 			if r.Copies == 0 {
 				t.Fatal("nothing was copied")

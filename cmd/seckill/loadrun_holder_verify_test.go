@@ -26,7 +26,7 @@ func TestSaleAfterTheHolderIsKilled(t *testing.T) {
 		{"redis-setnx", true, 150}, {"redis-lua", false, 300}, {"get-lock", false, 600}, {"zk", false, 400},
 	} {
 		t.Run(test.strategy, func(t *testing.T) {
-			run := stormOn(t, loadtest.Scenario{Strategy: test.strategy, Stock: test.stock, Buyers: int(2 * test.stock), Retry: 2},
+			run := loadRunOn(t, loadtest.Scenario{Strategy: test.strategy, Stock: test.stock, Buyers: int(2 * test.stock), Retry: 2},
 				fault.KillHolder, 0, args...)
 			e, r := run.effect, run.result
 			if !e.Took || !e.Matters || e.Holder == nil || e.At != point.BeforeWrite {
@@ -42,12 +42,12 @@ func TestSaleAfterTheHolderIsKilled(t *testing.T) {
 	// process of it can, in mid-sale.
 	t.Run("conditional", func(t *testing.T) {
 		sale := loadtest.Scenario{Strategy: "conditional", Stock: 3000, Buyers: 6000, Retry: 2}
-		run := stormOn(t, sale, fault.KillHolder, 0, args...)
+		run := loadRunOn(t, sale, fault.KillHolder, 0, args...)
 		if run.effect.Took || run.effect.Why != fault.NoPoint {
 			t.Errorf("the fault came to %+v, want none, because there is no such point", run.effect)
 		}
 		goesOn(t, run, false)
-		run = stormOn(t, sale, fault.KillService, 0, args...)
+		run = loadRunOn(t, sale, fault.KillService, 0, args...)
 		if !run.effect.Took || !run.effect.Matters {
 			t.Errorf("the fault came to %+v", run.effect)
 		}

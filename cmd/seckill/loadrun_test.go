@@ -97,7 +97,7 @@ func books(t *testing.T) *ledger.Store {
 	return ledger.NewStore(labtest.Instance(t, backend.SQL).DB)
 }
 
-func storm(t *testing.T, c loadtest.Config) *loadtest.Result {
+func loadRun(t *testing.T, c loadtest.Config) *loadtest.Result {
 	t.Helper()
 	if c.SKU == 0 {
 		c.SKU = 1
@@ -114,29 +114,29 @@ func storm(t *testing.T, c loadtest.Config) *loadtest.Result {
 	return r
 }
 
-// stormed are those that make test storms over HTTP: of each family one that
-// holds, if no copies are sent to it below, and the bad examples. The conformance
-// suite has a storm of every strategy, over two instances.
-var stormed = map[string]bool{"naive": true, "mutex-per-request": true, "lock-insert-plain": true, "get-lock": true,
+// loadTested are the strategies of ordinary tests: of each family one that holds
+// and gets no copies below, and the bad examples. The conformance suite load-tests
+// every strategy, over two instances.
+var loadTested = map[string]bool{"naive": true, "mutex-per-request": true, "lock-insert-plain": true, "get-lock": true,
 	"redis-get-set": true, "zk": true, "etcd": true}
 
 // Six buyers for each unit, 64 at a time, over two service processes: every
 // strategy, chosen by each request.
-func TestStormOverTwoProcesses(t *testing.T) {
+func TestLoadRunOverTwoProcesses(t *testing.T) {
 	store := books(t)
 	_, urls := sharedServices(t)
 	for _, info := range strategies.All() {
-		if !labtest.Verify && !stormed[info.Name] {
+		if !labtest.Verify && !loadTested[info.Name] {
 			continue
 		}
-		t.Run(info.Name, func(t *testing.T) { stormOf(t, info, store, urls, false) })
+		t.Run(info.Name, func(t *testing.T) { loadRunOf(t, info, store, urls, false) })
 	}
 }
 
 // The same with services that were started for one strategy: one of each
 // family, and the bad example; in make test the bad example alone, which is not
 // what a service sells with unless it is told.
-func TestStormByFlag(t *testing.T) {
+func TestLoadRunByFlag(t *testing.T) {
 	store := books(t)
 	families := map[string]bool{}
 	for _, info := range strategies.All() {
@@ -146,19 +146,19 @@ func TestStormByFlag(t *testing.T) {
 		families[info.Family] = true
 		t.Run(info.Name, func(t *testing.T) {
 			_, urls, _ := services(t, "--strategy", info.Name)
-			stormOf(t, info, store, urls, true)
+			loadRunOf(t, info, store, urls, true)
 		})
 	}
 }
 
-func stormOf(t *testing.T, info catalog.Info, store *ledger.Store, urls []string, byFlag bool) {
+func loadRunOf(t *testing.T, info catalog.Info, store *ledger.Store, urls []string, byFlag bool) {
 	broken := info.Broken() || info.Guarantees[catalog.Processes] == catalog.Breaks
 	stock := int64(100)
 	if !labtest.Verify && !broken {
-		stock = 15 // the conformance suite has a storm of its own
+		stock = 15 // the conformance suite has a load run of its own
 	}
 	urls = unhurried(t, info, urls)
-	r := storm(t, loadtest.Config{Targets: urls, Ledger: store,
+	r := loadRun(t, loadtest.Config{Targets: urls, Ledger: store,
 		Scenario: loadtest.Scenario{Strategy: info.Name, ByDefault: byFlag, Stock: stock, Buyers: 6 * int(stock)}})
 	if broken {
 		if r.ExitStatus() != loadtest.ExitOversold {
@@ -221,7 +221,7 @@ func TestKilledServiceLosesNoAcknowledgedOrder(t *testing.T) {
 	if labtest.Verify {
 		buyers = 6000
 	}
-	r := storm(t, loadtest.Config{Targets: urls, Ledger: store,
+	r := loadRun(t, loadtest.Config{Targets: urls, Ledger: store,
 		Scenario: loadtest.Scenario{Strategy: "conditional", Stock: int64(buyers / 2), Buyers: buyers},
 		OnProgress: midway(buyers, func() {
 			if err := processes[0].Kill(context.Background()); err != nil {
@@ -267,7 +267,7 @@ func TestStoppedServerComesBack(t *testing.T) {
 			troubled := func(p loadtest.Progress) int {
 				return p.Counts[ledger.OutcomeError] + p.Counts[ledger.OutcomeUnknown] + p.Counts[ledger.OutcomeBusy]
 			}
-			r := storm(t, loadtest.Config{Targets: urls,
+			r := loadRun(t, loadtest.Config{Targets: urls,
 				Scenario: loadtest.Scenario{Strategy: c.strategy, Stock: 1500, Buyers: buyers},
 				OnProgress: func(p loadtest.Progress) {
 					if p.Requests > buyers/3 {
@@ -297,7 +297,7 @@ func TestStoppedServerComesBack(t *testing.T) {
 				}
 			}
 			clean(t, r)
-			again := storm(t, loadtest.Config{Targets: urls,
+			again := loadRun(t, loadtest.Config{Targets: urls,
 				Scenario: loadtest.Scenario{Strategy: c.strategy, Stock: 50, Buyers: 200}})
 			if again.ExitStatus() != loadtest.ExitHeld {
 				t.Errorf("after the server came back, a run says %s: %v %v", again.Verdict, again.Problems, again.Counts)
