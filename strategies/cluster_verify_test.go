@@ -19,7 +19,7 @@ func TestConformanceOnACluster(t *testing.T) {
 		}
 		t.Run(info.Name, func(t *testing.T) {
 			t.Parallel()
-			conform(t, info, labtest.OnCluster(t, append([]backend.Capability{backend.SQL}, info.Needs...)...), int64(92_000+2*i))
+			conform(t, info, labtest.OnCluster(t, info.Uses()...), int64(92_000+2*i))
 		})
 	}
 }

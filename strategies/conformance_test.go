@@ -44,8 +44,7 @@ func TestConformance(t *testing.T) {
 			if info.Guarantees[catalog.OtherSKUs] != catalog.Breaks {
 				t.Parallel()
 			}
-			needs := append([]backend.Capability{backend.SQL}, info.Needs...)
-			conform(t, info, labtest.Only(labtest.Start(t, needs...).Config(), needs...), int64(2*i+1))
+			conform(t, info, labtest.Config(t, info.Uses()...), int64(2*i+1))
 		})
 	}
 }

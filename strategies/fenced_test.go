@@ -71,7 +71,7 @@ func TestHolderIsPausedPastItsLease(t *testing.T) {
 		{etcdlock.Etcd, backend.Etcd, true}, {etcdlock.EtcdFenced, backend.Etcd, false},
 	} {
 		t.Run(c.info.Name, func(t *testing.T) {
-			config := labtest.Only(labtest.Start(t, backend.SQL, c.needs).Config(), backend.SQL, c.needs)
+			config := labtest.Config(t, backend.SQL, c.needs)
 			t.Parallel()
 			pausedHolder(t, c.info, config, int64(95_000+i), c.breaks)
 		})

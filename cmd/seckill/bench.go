@@ -220,14 +220,11 @@ func (c *BenchLocksCmd) Run(ctx context.Context, stdout io.Writer, stderr stderr
 // startServers starts the servers that the candidates need and that were not
 // given; every commit is flushed.
 func startServers(ctx context.Context, candidates []bench.Candidate, given backend.Config) (*lab.Lab, error) {
-	var names []string
+	var needs []backend.Capability
 	for _, c := range candidates {
-		for _, need := range c.Needs {
-			names = append(names, backendName[need])
-		}
+		needs = append(needs, c.Needs...)
 	}
-	slices.Sort(names)
-	l, err := lab.Start(ctx, lab.Options{Backends: slices.Compact(names), Given: given})
+	l, err := lab.Start(ctx, lab.Options{Backends: backend.NamesOf(needs...), Given: given})
 	if err != nil {
 		return nil, err
 	}
@@ -238,11 +235,6 @@ func startServers(ctx context.Context, candidates []bench.Candidate, given backe
 		}
 	}
 	return l, nil
-}
-
-var backendName = map[backend.Capability]string{
-	backend.SQL: backend.NameMySQL, backend.RowLocks: backend.NameMySQL, backend.Redis: backend.NameRedis,
-	backend.RedisQuorum: backend.NameRedlock, backend.ZooKeeper: backend.NameZooKeeper, backend.Etcd: backend.NameEtcd,
 }
 
 func commandLine() string {

@@ -316,7 +316,7 @@ func (h *holder) open(ctx context.Context) (*backend.Instance, lock.Locker, erro
 	if err != nil {
 		return nil, nil, err
 	}
-	config := needed(all, info)
+	config := all.Only(info.Needs...)
 	config.MaxSQLConns, config.ZooKeeperSession = 4, h.Session
 	in, err := backend.Open(ctx, config)
 	if err != nil {
@@ -325,7 +325,8 @@ func (h *holder) open(ctx context.Context) (*backend.Instance, lock.Locker, erro
 	for _, need := range info.Needs {
 		if ok, why := in.Has(need); !ok {
 			_ = in.Close()
-			return nil, nil, notGiven{fmt.Sprintf("%s: %s (%s), or --lab while seckill up is running", h.Name, why, variable[need])}
+			kind, _ := backend.KindOf(need)
+			return nil, nil, notGiven{fmt.Sprintf("%s: %s (%s), or --lab while seckill up is running", h.Name, why, kind.Addresses[0].Env)}
 		}
 	}
 	settings := catalog.DefaultSettings()
@@ -343,12 +344,6 @@ type notGiven struct{ what string }
 
 func (e notGiven) Error() string { return e.what }
 
-// variable is the environment's way to give a backend.
-var variable = map[backend.Capability]string{
-	backend.SQL: "SECKILL_MYSQL_DSN", backend.RowLocks: "SECKILL_MYSQL_DSN", backend.Redis: "SECKILL_REDIS_ADDRS",
-	backend.RedisQuorum: "SECKILL_REDLOCK_ADDRS", backend.ZooKeeper: "SECKILL_ZOOKEEPER_ADDRS", backend.Etcd: "SECKILL_ETCD_ENDPOINTS",
-}
-
 // backends are those that were given. The lab's are taken when they are asked
 // for, never by themselves: a lock on the wrong server excludes nobody.
 func (h *holder) backends() (backend.Config, error) {
@@ -363,39 +358,7 @@ func (h *holder) backends() (backend.Config, error) {
 	if running == nil {
 		return config, notGiven{"--lab: no lab is running: start one with seckill up"}
 	}
-	if config.MySQLDSN == "" && config.SQLitePath == "" {
-		config.MySQLDSN, config.SQLitePath = running.Config.MySQLDSN, running.Config.SQLitePath
-	}
-	for _, list := range []struct{ given, lab *[]string }{
-		{&config.RedisAddrs, &running.Config.RedisAddrs},
-		{&config.RedlockAddrs, &running.Config.RedlockAddrs},
-		{&config.ZooKeeperAddrs, &running.Config.ZooKeeperAddrs},
-		{&config.EtcdEndpoints, &running.Config.EtcdEndpoints},
-	} {
-		if len(*list.given) == 0 {
-			*list.given = *list.lab
-		}
-	}
-	return config, nil
-}
-
-// needed is a configuration without what the lock does not use.
-func needed(all backend.Config, info catalog.Info) (c backend.Config) {
-	for _, need := range info.Needs {
-		switch need {
-		case backend.SQL, backend.RowLocks:
-			c.MySQLDSN, c.SQLitePath = all.MySQLDSN, all.SQLitePath
-		case backend.Redis:
-			c.RedisAddrs = all.RedisAddrs
-		case backend.RedisQuorum:
-			c.RedlockAddrs = all.RedlockAddrs
-		case backend.ZooKeeper:
-			c.ZooKeeperAddrs = all.ZooKeeperAddrs
-		case backend.Etcd:
-			c.EtcdEndpoints = all.EtcdEndpoints
-		}
-	}
-	return c
+	return config.Or(running.Config), nil
 }
 
 // notTaken is the exit status for a lock that is not ours.

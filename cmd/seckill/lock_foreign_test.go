@@ -103,7 +103,7 @@ func TestLockAmongForeigners(t *testing.T) {
 		for _, f := range foreigners[info.Name] {
 			t.Run(info.Name+"/"+f.who, func(t *testing.T) {
 				t.Parallel()
-				lockScripts(t, info, f.commands(labtest.Only(labtest.Start(t, info.Needs...).Config(), info.Needs...)), "foreign")
+				lockScripts(t, info, f.commands(labtest.Config(t, info.Needs...)), "foreign")
 			})
 		}
 	}

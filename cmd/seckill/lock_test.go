@@ -89,7 +89,7 @@ func lockScripts(t *testing.T, info catalog.Info, commands map[string]scriptComm
 		lease = "1s" // or a year
 	}
 	runScripts(t, p, func(t testing.TB) []string {
-		return append(inEnvironment(labtest.Only(labtest.Start(t, info.Needs...).Config(), info.Needs...)),
+		return append(inEnvironment(labtest.Config(t, info.Needs...)),
 			"LOCK="+info.Name, "KEY="+keyOf(info), "TTL="+ttl, "LEASE=--lease="+lease, "SECKILL_LOCK_LEASE=1m", envFence+"=outer")
 	})
 }

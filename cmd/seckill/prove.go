@@ -414,14 +414,11 @@ func (e *ensembles) stop() {
 }
 
 func (c *ProveCmd) servers(ctx context.Context, p provingPlace, infos []catalog.Info, losing *ensembles) (prove.Servers, error) {
-	names := []string{backend.NameMySQL}
-	for need, name := range map[backend.Capability]string{backend.Redis: backend.NameRedis, backend.RedisQuorum: backend.NameRedlock,
-		backend.ZooKeeper: backend.NameZooKeeper, backend.Etcd: backend.NameEtcd} {
-		if slices.ContainsFunc(infos, func(i catalog.Info) bool { return slices.Contains(i.Needs, need) }) {
-			names = append(names, name)
-		}
+	needs := []backend.Capability{backend.SQL}
+	for _, i := range infos {
+		needs = append(needs, i.Needs...)
 	}
-	l, err := lab.Start(ctx, lab.Options{Backends: names, Volatile: true, Topology: p.topology, Given: backend.Config{MySQLDSN: p.dsn}})
+	l, err := lab.Start(ctx, lab.Options{Backends: backend.NamesOf(needs...), Volatile: true, Topology: p.topology, Given: backend.Config{MySQLDSN: p.dsn}})
 	if err != nil {
 		return nil, err
 	}
@@ -488,7 +485,7 @@ func (c *ProveCmd) again(ctx context.Context, info catalog.Info, e explore.Examp
 	if e.Question == prove.NodeLossQuestion {
 		return prove.LoseNode(ctx, info, servers)
 	}
-	w, err := explore.Open(ctx, info, prove.Only(servers.Config(), info.Needs), explore.Options{Service: exploredService})
+	w, err := explore.Open(ctx, info, servers.Config().Only(info.Uses()...), explore.Options{Service: exploredService})
 	if err != nil {
 		return now, err
 	}

@@ -35,7 +35,7 @@ func useServers(ts *testscript.TestScript, _ bool, args []string) {
 		needs = append(needs, needsOf(name)...)
 	}
 	thisProcess.Lock()
-	config := labtest.Only(labtest.Start(s, needs...).Config(), needs...)
+	config := labtest.Config(s, needs...)
 	thisProcess.Unlock()
 	if wire {
 		config, s.cut = wired(s, config)

@@ -79,7 +79,7 @@ func (c *ServeCmd) Validate() error {
 	if err := errors.Join(c.TokenFlags.check(), c.AuthFlags.check(), c.LockTimes.check()); err != nil {
 		return err
 	}
-	names := []string{backend.NameMySQL, backend.NameRedis, backend.NameRedlock, backend.NameZooKeeper, backend.NameEtcd}
+	names := backend.Names()
 	tiers := []backend.Tier{backend.Given, backend.Private, backend.Embedded}
 	for name, tier := range c.Tiers {
 		if !slices.Contains(names, name) || !slices.Contains(tiers, tier) {

@@ -8,7 +8,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"net"
 	"time"
 
@@ -125,26 +124,7 @@ func Open(ctx context.Context, c Config) (_ *Instance, err error) {
 }
 
 // Has reports whether the instance offers a capability, and if not, why.
-func (in *Instance) Has(c Capability) (ok bool, why string) {
-	switch c {
-	case SQL:
-		return in.DB != nil, "no SQL database is configured: give --mysql-dsn or --sqlite-path"
-	case RowLocks:
-		if in.Config.SQLitePath != "" {
-			return false, "SQLite has no row locks: install MariaDB or MySQL (seckill deps), or give --mysql-dsn"
-		}
-		return in.DB != nil, "no MySQL or MariaDB is configured: install one (seckill deps), or give --mysql-dsn"
-	case Redis:
-		return in.Redis != nil, "no Redis is configured: install one (seckill deps), or give --redis-addrs"
-	case RedisQuorum:
-		return len(in.RedisNodes) >= 5, "five independent Redis nodes are needed: give --redlock-addrs"
-	case ZooKeeper:
-		return in.ZooKeeper != nil, "no ZooKeeper is configured: install one (seckill deps), or give --zookeeper-addrs"
-	case Etcd:
-		return in.Etcd != nil, "no etcd is configured: install one (seckill deps), or give --etcd-endpoints"
-	}
-	return false, fmt.Sprintf("unknown capability %q", c)
-}
+func (in *Instance) Has(c Capability) (ok bool, why string) { return in.Config.Has(c) }
 
 // Tier of a backend by name.
 func (in *Instance) Tier(name string) Tier {

@@ -130,7 +130,7 @@ var ways = map[string]func(ctx context.Context, c redis.UniversalClient, key str
 // caller is told that nobody knows. The tap sees each that is sent.
 func TestNothingThatMayHaveRunIsRepeated(t *testing.T) {
 	for topology, config := range map[string]backend.Config{
-		"single":  labtest.Only(labtest.Start(t, backend.Redis).Config(), backend.Redis),
+		"single":  labtest.Config(t, backend.Redis),
 		"cluster": labtest.OnCluster(t, backend.Redis),
 	} {
 		server, err := backend.Open(t.Context(), config)

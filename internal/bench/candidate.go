@@ -52,7 +52,7 @@ func (c Candidate) at(ctx context.Context, config backend.Config, contenders, in
 		}
 	}()
 	instances = min(instances, contenders)
-	config = only(config, c.Needs)
+	config = config.Only(c.Needs...)
 	config.MaxSQLConns = (contenders+instances-1)/instances + 4
 	for range instances {
 		in, err := backend.Open(ctx, config)
@@ -118,26 +118,6 @@ func Ours(info catalog.Info, s catalog.Settings) Candidate {
 			return func() (taker, error) { return take, nil }, err
 		})
 	}}
-}
-
-// only drops the backends that are not needed.
-func only(all backend.Config, needs []backend.Capability) backend.Config {
-	c := backend.Config{Tiers: all.Tiers}
-	for _, need := range needs {
-		switch need {
-		case backend.SQL, backend.RowLocks:
-			c.MySQLDSN, c.SQLitePath = all.MySQLDSN, all.SQLitePath
-		case backend.Redis:
-			c.RedisAddrs = all.RedisAddrs
-		case backend.RedisQuorum:
-			c.RedlockAddrs = all.RedlockAddrs
-		case backend.ZooKeeper:
-			c.ZooKeeperAddrs = all.ZooKeeperAddrs
-		case backend.Etcd:
-			c.EtcdEndpoints = all.EtcdEndpoints
-		}
-	}
-	return c
 }
 
 // An unprotected counter loses increments that overlap.

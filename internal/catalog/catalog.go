@@ -89,10 +89,16 @@ type Deps struct {
 	Now func() time.Time
 }
 
+// Uses is what a sale with the strategy needs: a SQL database for the ledger,
+// and what the strategy itself asks for.
+func (i Info) Uses() []backend.Capability {
+	return append([]backend.Capability{backend.SQL}, i.Needs...)
+}
+
 // Missing says why a strategy cannot run on an instance; nil if it can.
 func (i Info) Missing(in *backend.Instance) []string {
 	var why []string
-	for _, need := range append([]backend.Capability{backend.SQL}, i.Needs...) {
+	for _, need := range i.Uses() {
 		if ok, reason := in.Has(need); !ok && (len(why) == 0 || why[len(why)-1] != reason) {
 			why = append(why, reason)
 		}

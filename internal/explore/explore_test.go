@@ -28,8 +28,8 @@ func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 // them who waits, so no two of them explore at a time: no test here is parallel.
 func open(t *testing.T, info catalog.Info) *explore.World {
 	t.Helper()
-	needs := append([]backend.Capability{backend.SQL}, info.Needs...)
-	w, err := explore.Open(t.Context(), info, labtest.Only(labtest.Start(t, needs...).Config(), needs...),
+	needs := info.Uses()
+	w, err := explore.Open(t.Context(), info, labtest.Config(t, needs...),
 		explore.Options{Service: service})
 	if err != nil {
 		t.Fatal(err)

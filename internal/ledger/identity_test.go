@@ -15,7 +15,7 @@ import (
 func TestIdentity(t *testing.T) {
 	names := map[string]bool{}
 	for _, c := range []backend.Config{
-		labtest.Only(labtest.Start(t, backend.SQL).Config(), backend.SQL),
+		labtest.Config(t, backend.SQL),
 		{SQLitePath: t.TempDir() + "/ledger.db"},
 	} {
 		var first string

@@ -40,7 +40,7 @@ type party struct {
 }
 
 func (b *bench) party(ctx context.Context) (*party, error) {
-	return openParty(ctx, b.info, Only(b.servers.Config(), b.info.Needs), realSettings(), realSession)
+	return openParty(ctx, b.info, b.servers.Config().Only(b.info.Uses()...), realSettings(), realSession)
 }
 
 func openParty(

@@ -32,24 +32,12 @@ type NodeLoss interface {
 // by the explorer, but by LoseNode.
 const NodeLossQuestion = "node-loss"
 
-// ensembles are the backends that have more than one node, by what a strategy
-// needs of them.
-var ensembles = []struct {
-	need backend.Capability
-	name string
-}{
-	{backend.Redis, backend.NameRedis},
-	{backend.RedisQuorum, backend.NameRedlock},
-	{backend.ZooKeeper, backend.NameZooKeeper},
-	{backend.Etcd, backend.NameEtcd},
-}
-
 // ensembleOf names the backend of which a strategy can lose a node, or says
 // why there is none.
 func ensembleOf(i catalog.Info) (name, whyNot string) {
-	for _, e := range ensembles {
-		if slices.Contains(i.Needs, e.need) {
-			return e.name, ""
+	for _, name := range backend.NamesOf(i.Needs...) {
+		if name != backend.NameMySQL {
+			return name, ""
 		}
 	}
 	if i.Locker != nil && !slices.Contains(i.Needs, backend.RowLocks) {
@@ -234,7 +222,7 @@ func (l *loss) enter(ctx context.Context, b explore.Buyer, lost *lab.Process) (*
 }
 
 func (l *loss) config(first *lab.Process) backend.Config {
-	return l.ensemble.Config(Only(l.bench.servers.Config(), l.bench.info.Needs), first)
+	return l.ensemble.Config(l.bench.servers.Config().Only(l.bench.info.Uses()...), first)
 }
 
 // open begins the sale.

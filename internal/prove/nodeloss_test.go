@@ -114,7 +114,7 @@ func TestLossIsToldAgain(t *testing.T) {
 			t.Errorf("the table does not say %q:\n%s", want, table.String())
 		}
 	}
-	w, err := explore.Open(t.Context(), redislock.Redsync, prove.Only(on.Config(), redislock.Redsync.Needs), explore.Options{})
+	w, err := explore.Open(t.Context(), redislock.Redsync, on.Config().Only(redislock.Redsync.Uses()...), explore.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

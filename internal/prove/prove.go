@@ -193,32 +193,19 @@ func (b *bench) row(ctx context.Context, questions []Question, record func(Quest
 func (b *bench) missing() string {
 	config := b.servers.Config()
 	for _, need := range b.info.Needs {
-		if ok, why := provides(config, need); !ok {
-			return why
+		if ok, _ := config.Has(need); !ok {
+			kind, _ := backend.KindOf(need)
+			return "there is no " + kind.Title
 		}
 	}
 	return ""
-}
-
-func provides(c backend.Config, need backend.Capability) (bool, string) {
-	switch need {
-	case backend.Redis:
-		return len(c.RedisAddrs) > 0, "there is no Redis"
-	case backend.RedisQuorum:
-		return len(c.RedlockAddrs) >= 5, "there are no five Redis nodes"
-	case backend.ZooKeeper:
-		return len(c.ZooKeeperAddrs) > 0, "there is no ZooKeeper"
-	case backend.Etcd:
-		return len(c.EtcdEndpoints) > 0, "there is no etcd"
-	}
-	return c.MySQLDSN != "", "there is no MySQL or MariaDB"
 }
 
 func (b *bench) open(ctx context.Context) (*explore.World, error) {
 	if b.world != nil {
 		return b.world, nil
 	}
-	w, err := explore.Open(ctx, b.info, Only(b.servers.Config(), b.info.Needs), explore.Options{Service: b.options.Service})
+	w, err := explore.Open(ctx, b.info, b.servers.Config().Only(b.info.Uses()...), explore.Options{Service: b.options.Service})
 	b.world = w
 	return w, err
 }
@@ -229,25 +216,4 @@ func (b *bench) close() {
 		b.world = nil
 	}
 	b.plain, b.spread = nil, nil // what was found there may have been the servers' doing
-}
-
-// Only forgets the backends that a strategy does not need.
-func Only(c backend.Config, needs []backend.Capability) backend.Config {
-	has := map[backend.Capability]bool{}
-	for _, need := range needs {
-		has[need] = true
-	}
-	if !has[backend.Redis] {
-		c.RedisAddrs = nil
-	}
-	if !has[backend.RedisQuorum] {
-		c.RedlockAddrs = nil
-	}
-	if !has[backend.ZooKeeper] {
-		c.ZooKeeperAddrs = nil
-	}
-	if !has[backend.Etcd] {
-		c.EtcdEndpoints = nil
-	}
-	return c
 }

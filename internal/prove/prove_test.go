@@ -187,7 +187,7 @@ func TestMissingBackend(t *testing.T) {
 
 type sqlOnly struct{ servers }
 
-func (s sqlOnly) Config() backend.Config { return labtest.Only(s.servers.Config(), backend.SQL) }
+func (s sqlOnly) Config() backend.Config { return s.servers.Config().Only(backend.SQL) }
 
 // A server that dies in mid-proof ends neither the proof nor what it has found.
 func TestServerDiesInMidProof(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 
 	"seckill/internal/backend"
@@ -72,7 +71,10 @@ func Run(ctx context.Context, config backend.Config, info catalog.Info, buyers i
 	if buyers < 1 || buyers > maxBuyers {
 		return nil, fmt.Errorf("trace %d buyers: give 1 to %d", buyers, maxBuyers)
 	}
-	in, err := backend.Open(ctx, needed(config, info))
+	// What the strategy does not use would be looked into, and shown.
+	config = config.Only(info.Uses()...)
+	config.MaxSQLConns = 8
+	in, err := backend.Open(ctx, config)
 	if err != nil {
 		return nil, err
 	}
@@ -96,26 +98,6 @@ func Run(ctx context.Context, config backend.Config, info catalog.Info, buyers i
 	}
 	err = s.record(ctx, t)
 	return t, errors.Join(err, s.forget(context.WithoutCancel(ctx)))
-}
-
-// needed leaves out what the strategy does not use: it would be looked into, and
-// shown.
-func needed(c backend.Config, info catalog.Info) backend.Config {
-	c.MaxSQLConns = 8
-	uses := func(what backend.Capability) bool { return slices.Contains(info.Needs, what) }
-	if !uses(backend.Redis) {
-		c.RedisAddrs = nil
-	}
-	if !uses(backend.RedisQuorum) {
-		c.RedlockAddrs = nil
-	}
-	if !uses(backend.ZooKeeper) {
-		c.ZooKeeperAddrs = nil
-	}
-	if !uses(backend.Etcd) {
-		c.EtcdEndpoints = nil
-	}
-	return c
 }
 
 // A sale is the SKU that a trace is made of.

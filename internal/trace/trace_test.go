@@ -23,7 +23,7 @@ func record(t *testing.T, name string, buyers int) *trace.Trace {
 	t.Helper()
 	all := strategies.All()
 	i := slices.IndexFunc(all, func(i catalog.Info) bool { return i.Name == name })
-	needs := append([]backend.Capability{backend.SQL}, all[i].Needs...)
+	needs := all[i].Uses()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	got, err := trace.Run(ctx, labtest.Start(t, needs...).Config(), all[i], buyers)

@@ -105,7 +105,7 @@ func TestResetsDuringTheSale(t *testing.T) {
 // number, through the same Redis.
 func (sh *shop) elsewhere(t *testing.T) *shop {
 	t.Helper()
-	c := labtest.Only(labtest.Start(t, backend.SQL, backend.Redis).Config(), backend.SQL, backend.Redis)
+	c := labtest.Config(t, backend.SQL, backend.Redis)
 	dsn, err := mysql.ParseDSN(c.MySQLDSN)
 	if err != nil {
 		t.Fatal(err)

@@ -50,8 +50,7 @@ var lastShop atomic.Int64
 
 func openShop(t *testing.T, info catalog.Info, pair *lab.Ensemble) *shop {
 	t.Helper()
-	needs := []backend.Capability{backend.SQL}
-	config := pair.Config(labtest.Only(labtest.Start(t, needs...).Config(), needs...), nil)
+	config := pair.Config(labtest.Config(t, backend.SQL), nil)
 	in, err := backend.Open(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)

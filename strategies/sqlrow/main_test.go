@@ -59,7 +59,7 @@ func open(t *testing.T, i catalog.Info, stock int64, deps ...catalog.Deps) *sale
 // the default if that is 0.
 func instance(t *testing.T, wait time.Duration) *backend.Instance {
 	t.Helper()
-	c := labtest.Only(labtest.Start(t, backend.RowLocks).Config(), backend.RowLocks)
+	c := labtest.Config(t, backend.RowLocks)
 	c.RowLockWait = wait
 	in, err := backend.Open(t.Context(), c)
 	if err != nil {

@@ -27,8 +27,7 @@ func Cluster(t testing.TB) *lab.Lab {
 	return shared.cluster
 }
 
-// OnCluster is Only of the shared lab's configuration, with the Cluster for its
-// Redis.
+// OnCluster is Config with the Cluster for its Redis.
 func OnCluster(t testing.TB, needs ...backend.Capability) backend.Config {
 	t.Helper()
 	var others []backend.Capability
@@ -37,7 +36,7 @@ func OnCluster(t testing.TB, needs ...backend.Capability) backend.Config {
 			others = append(others, need)
 		}
 	}
-	c := Only(Start(t, others...).Config(), others...)
+	c := Config(t, others...)
 	c.RedisAddrs = Cluster(t).Config().RedisAddrs
 	return c
 }

@@ -71,25 +71,6 @@ func stop() {
 	}
 }
 
-// backendOf says which backend offers a capability.
-var backendOf = map[backend.Capability]string{
-	backend.SQL:         backend.NameMySQL,
-	backend.RowLocks:    backend.NameMySQL,
-	backend.Redis:       backend.NameRedis,
-	backend.RedisQuorum: backend.NameRedlock,
-	backend.ZooKeeper:   backend.NameZooKeeper,
-	backend.Etcd:        backend.NameEtcd,
-}
-
-func backendsOf(needs []backend.Capability) []string {
-	var names []string
-	for _, need := range needs {
-		names = append(names, backendOf[need])
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
-}
-
 // Start gives the test program's lab, with what is needed running in it. It is
 // shared with the other tests and stays until Main ends.
 //
@@ -104,7 +85,7 @@ func Start(t testing.TB, needs ...backend.Capability) *lab.Lab {
 	if shared.lab == nil {
 		start(ctx, t)
 	}
-	names := backendsOf(needs)
+	names := backend.NamesOf(needs...)
 	if err := shared.lab.Add(ctx, names...); err != nil {
 		t.Fatalf("start %v: %v", names, err)
 	}
@@ -163,31 +144,20 @@ func ownDatabase(dsn string) (own string, drop func(), err error) {
 	}, nil
 }
 
+// Config is the shared lab's, with what is needed and nothing else.
+func Config(t testing.TB, needs ...backend.Capability) backend.Config {
+	t.Helper()
+	return Start(t, needs...).Config().Only(needs...)
+}
+
 // Instance opens an instance on what is needed, and nothing else, for the
 // length of the test.
 func Instance(t testing.TB, needs ...backend.Capability) *backend.Instance {
 	t.Helper()
-	in, err := backend.Open(t.Context(), Only(Start(t, needs...).Config(), needs...))
+	in, err := backend.Open(t.Context(), Config(t, needs...))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { in.Close() })
 	return in
-}
-
-// Only is a configuration without the backends that are not needed.
-func Only(c backend.Config, needs ...backend.Capability) backend.Config {
-	names := backendsOf(needs)
-	for name, forget := range map[string]func(){
-		backend.NameMySQL:     func() { c.MySQLDSN, c.SQLitePath = "", "" },
-		backend.NameRedis:     func() { c.RedisAddrs = nil },
-		backend.NameRedlock:   func() { c.RedlockAddrs = nil },
-		backend.NameZooKeeper: func() { c.ZooKeeperAddrs = nil },
-		backend.NameEtcd:      func() { c.EtcdEndpoints = nil },
-	} {
-		if !slices.Contains(names, name) {
-			forget()
-		}
-	}
-	return c
 }

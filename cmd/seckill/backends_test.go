@@ -1,0 +1,44 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+
+	"seckill/internal/backend"
+)
+
+// The flags of backends are those of the table, and the pages name their
+// environment variables.
+func TestBackendFlagsFollowTheTable(t *testing.T) {
+	parser, err := kong.New(&struct{ BackendFlags }{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	flags := map[string]*kong.Flag{}
+	for _, f := range parser.Model.Flags {
+		if f.Name != "help" {
+			flags["--"+f.Name] = f
+		}
+	}
+	all := ""
+	for _, text := range pages(t) {
+		all += text
+	}
+	for _, kind := range backend.Kinds {
+		for _, a := range kind.Addresses {
+			f := flags[a.Flag]
+			if f == nil || len(f.Envs) != 1 || f.Envs[0] != a.Env || !strings.Contains(f.Help, a.Form) {
+				t.Errorf("%s: flag %+v, want it with the variable %s and the form %s", a.Flag, f, a.Env, a.Form)
+			}
+			if !strings.Contains(all, "`"+a.Env+"`") {
+				t.Errorf("no page names %s", a.Env)
+			}
+			delete(flags, a.Flag)
+		}
+	}
+	for name := range flags {
+		t.Errorf("%s is not in the table", name)
+	}
+}

@@ -1,0 +1,175 @@
+package backend
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A Kind is one kind of backend. Kinds is the one table of them: flags,
+// environment variables, what a strategy needs and what the lab starts follow
+// from it.
+type Kind struct {
+	Name      string // key of Config.Tiers, and Status.Name
+	Title     string // for messages: "no Redis is configured"
+	Offers    []Capability
+	Addresses []Address
+}
+
+// An Address is one way to say where a backend is.
+type Address struct {
+	Flag, Env string
+	Form      string // what an address looks like
+
+	text func(*Config) *string   // the field of a single address,
+	list func(*Config) *[]string // or of several
+}
+
+// Kinds are all backends, in the order of tables.
+var Kinds = []Kind{
+	{NameMySQL, "MySQL or MariaDB", []Capability{SQL, RowLocks}, []Address{
+		{Flag: "--mysql-dsn", Env: "SECKILL_MYSQL_DSN", Form: "user:password@tcp(host:port)/database",
+			text: func(c *Config) *string { return &c.MySQLDSN }},
+		{Flag: "--sqlite-path", Env: "SECKILL_SQLITE_PATH", Form: "SQLite",
+			text: func(c *Config) *string { return &c.SQLitePath }}, // offers SQL only
+	}},
+	{NameRedis, "Redis", []Capability{Redis}, []Address{
+		{Flag: "--redis-addrs", Env: "SECKILL_REDIS_ADDRS", Form: "host:port or redis://:password@host:port",
+			list: func(c *Config) *[]string { return &c.RedisAddrs }}}},
+	{NameRedlock, "quorum of five Redis nodes", []Capability{RedisQuorum}, []Address{
+		{Flag: "--redlock-addrs", Env: "SECKILL_REDLOCK_ADDRS", Form: "host:port or redis://:password@host:port",
+			list: func(c *Config) *[]string { return &c.RedlockAddrs }}}},
+	{NameZooKeeper, "ZooKeeper", []Capability{ZooKeeper}, []Address{
+		{Flag: "--zookeeper-addrs", Env: "SECKILL_ZOOKEEPER_ADDRS", Form: "host:port",
+			list: func(c *Config) *[]string { return &c.ZooKeeperAddrs }}}},
+	{NameEtcd, "etcd", []Capability{Etcd}, []Address{
+		{Flag: "--etcd-endpoints", Env: "SECKILL_ETCD_ENDPOINTS", Form: "host:port",
+			list: func(c *Config) *[]string { return &c.EtcdEndpoints }}}},
+}
+
+// In returns the addresses in c.
+func (a Address) In(c Config) []string {
+	if a.list != nil {
+		return *a.list(&c)
+	}
+	if text := *a.text(&c); text != "" {
+		return []string{text}
+	}
+	return nil
+}
+
+func (a Address) copy(to, from *Config) {
+	if a.list != nil {
+		*a.list(to) = *a.list(from)
+	} else {
+		*a.text(to) = *a.text(from)
+	}
+}
+
+// In returns the addresses of a backend in c; nil if it is not configured.
+func (k Kind) In(c Config) (addresses []string) {
+	for _, a := range k.Addresses {
+		addresses = append(addresses, a.In(c)...)
+	}
+	return addresses
+}
+
+func (k Kind) copy(to, from *Config) {
+	for _, a := range k.Addresses {
+		a.copy(to, from)
+	}
+}
+
+func (k Kind) offersAny(needs []Capability) bool {
+	return slices.ContainsFunc(k.Offers, func(c Capability) bool { return slices.Contains(needs, c) })
+}
+
+// KindOf finds the backend that offers a capability.
+func KindOf(need Capability) (k Kind, ok bool) {
+	i := slices.IndexFunc(Kinds, func(k Kind) bool { return slices.Contains(k.Offers, need) })
+	if i < 0 {
+		return Kind{}, false
+	}
+	return Kinds[i], true
+}
+
+// KindNamed finds a backend by its name.
+func KindNamed(name string) (k Kind, ok bool) {
+	i := slices.IndexFunc(Kinds, func(k Kind) bool { return k.Name == name })
+	if i < 0 {
+		return Kind{}, false
+	}
+	return Kinds[i], true
+}
+
+// Names are the names of all backends.
+func Names() (names []string) {
+	for _, k := range Kinds {
+		names = append(names, k.Name)
+	}
+	return names
+}
+
+// NamesOf are the backends that offer what is needed, each once.
+func NamesOf(needs ...Capability) []string {
+	names := []string{}
+	for _, k := range Kinds {
+		if k.offersAny(needs) {
+			names = append(names, k.Name)
+		}
+	}
+	return names
+}
+
+// Only returns c without the backends that nothing in needs asks for.
+func (c Config) Only(needs ...Capability) Config {
+	for _, k := range Kinds {
+		if !k.offersAny(needs) {
+			k.copy(&c, &Config{})
+		}
+	}
+	return c
+}
+
+// Or returns c with the backends it lacks taken from other.
+func (c Config) Or(other Config) Config {
+	for _, k := range Kinds {
+		if len(k.In(c)) == 0 {
+			k.copy(&c, &other)
+		}
+	}
+	return c
+}
+
+const quorumNodes = 5
+
+// Has reports whether the configured backends offer a capability, and if not,
+// why.
+func (c Config) Has(need Capability) (ok bool, why string) {
+	k, known := KindOf(need)
+	addresses := k.In(c)
+	switch {
+	case !known:
+		return false, fmt.Sprintf("unknown capability %q", need)
+	case need == SQL:
+		return len(addresses) > 0, "no SQL database is configured: give --mysql-dsn or --sqlite-path"
+	case need == RowLocks && c.SQLitePath != "":
+		return false, "SQLite has no row locks: install MariaDB or MySQL (seckill deps), or give --mysql-dsn"
+	case need == RedisQuorum:
+		return len(addresses) >= quorumNodes, "five independent Redis nodes are needed: give --redlock-addrs"
+	}
+	return len(addresses) > 0, fmt.Sprintf("no %s is configured: install one (seckill deps), or give %s",
+		k.Title, k.Addresses[0].Flag)
+}
+
+// Environment is c as `seckill serve` reads it. Every variable is there; those
+// of backends that are not configured are empty.
+func (c Config) Environment() map[string]string {
+	env := map[string]string{}
+	for _, k := range Kinds {
+		for _, a := range k.Addresses {
+			env[a.Env] = strings.Join(a.In(c), ",")
+		}
+	}
+	return env
+}
