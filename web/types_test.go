@@ -1,19 +1,20 @@
 package web
 
 import (
+	"os"
 	"os/exec"
 	"path"
 	"regexp"
 	"strings"
 	"testing"
 
-	"seckill/internal/lab"
+	"seckill/internal/packages"
 )
 
 // TypeScript checks the page's modules, which stay JavaScript: what it knows
 // is in their comments and in types/.
 func TestTypes(t *testing.T) {
-	tsc := lab.FindTypeChecker()
+	tsc := packages.NewSearch(os.Getenv).Find(packages.TypeScript)
 	if !tsc.Found() {
 		t.Fatal(tsc.Missing())
 	}

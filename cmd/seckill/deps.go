@@ -13,7 +13,7 @@ import (
 
 	"github.com/mattn/go-isatty"
 
-	"seckill/internal/lab"
+	"seckill/internal/packages"
 )
 
 // DepsCmd installs what is missing, and only that.
@@ -30,8 +30,8 @@ func (c DepsCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter)
 	terminal := isatty.IsTerminal(os.Stdin.Fd())
 	i := installer{
 		DepsCmd: c, out: stdout,
-		missing: func() []lab.Need { return missing(c.Tests) },
-		situation: lab.Situation{
+		missing: func() []packages.Tool { return packages.NewSearch(os.Getenv).Missing(c.Tests) },
+		situation: packages.Situation{
 			OnPath: func(program string) bool { _, err := exec.LookPath(program); return err == nil },
 			Knows: func(question []string) bool {
 				said, err := exec.CommandContext(ctx, question[0], question[1:]...).Output()
@@ -50,31 +50,14 @@ func (c DepsCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter)
 	return err
 }
 
-func missing(tests bool) []lab.Need {
-	needs := lab.Find().Missing()
-	if tests && !lab.FindBrowser().Found() {
-		needs = append(needs, lab.NeedBrowser)
-	}
-	if tests && !lab.FindEtcdctl().Found() {
-		needs = append(needs, lab.NeedEtcdctl)
-	}
-	if tests && !lab.FindCompiler().Found() {
-		needs = append(needs, lab.NeedCompiler)
-	}
-	if tests && !lab.FindTypeChecker().Found() {
-		needs = append(needs, lab.NeedTypes)
-	}
-	return needs
-}
-
-func findSudo(ctx context.Context) lab.Sudo {
+func findSudo(ctx context.Context) packages.Sudo {
 	if _, err := exec.LookPath("sudo"); err != nil {
-		return lab.NoSudo
+		return packages.NoSudo
 	}
 	if exec.CommandContext(ctx, "sudo", "-n", "true").Run() == nil {
-		return lab.SudoFree
+		return packages.SudoFree
 	}
-	return lab.SudoAsks
+	return packages.SudoAsks
 }
 
 // runShown runs a command and shows what it says. At Ctrl-C it is asked to
@@ -105,12 +88,12 @@ func saysYes(ctx context.Context, in io.Reader) bool {
 	}
 }
 
-// An installer carries out what lab.Decide says.
+// An installer carries out what packages.Decide says.
 type installer struct {
 	DepsCmd
 	out       io.Writer
-	missing   func() []lab.Need
-	situation lab.Situation
+	missing   func() []packages.Tool
+	situation packages.Situation
 	run       func(command []string) error
 	yes       func() bool
 }
@@ -124,7 +107,7 @@ func (i installer) install() error {
 		return nil
 	}
 	fmt.Fprintf(i.out, "Missing: %s.\n", list(i.situation.Missing))
-	plan, err := lab.Decide(i.situation)
+	plan, err := packages.Decide(i.situation)
 	if err != nil {
 		return i.failed(err, plan.ByHand)
 	}
@@ -141,7 +124,7 @@ func (i installer) install() error {
 		return err
 	}
 	if left := i.missing(); len(left) > 0 {
-		return i.failed(fmt.Errorf("still missing: %s", list(left)), lab.Advise(left))
+		return i.failed(fmt.Errorf("still missing: %s", list(left)), packages.Advise(left))
 	}
 	fmt.Fprintf(i.out, "Installed: %s.\n", list(i.situation.Missing))
 	return nil
@@ -149,7 +132,7 @@ func (i installer) install() error {
 
 // carryOut fetches the lists of packages only when something is not known, or
 // when the lists turn out to be too old to install from.
-func (i installer) carryOut(plan lab.Plan) (err error) {
+func (i installer) carryOut(plan packages.Plan) (err error) {
 	fresh := false
 	refresh := func() error {
 		fresh = true
@@ -159,7 +142,7 @@ func (i installer) carryOut(plan lab.Plan) (err error) {
 		if err := refresh(); err != nil {
 			fmt.Fprintf(i.out, "Going on with the lists of packages that are there: %v.\n", err)
 		}
-		if plan, err = lab.Decide(i.situation); err != nil {
+		if plan, err = packages.Decide(i.situation); err != nil {
 			return err
 		}
 	}
@@ -171,41 +154,41 @@ func (i installer) carryOut(plan lab.Plan) (err error) {
 		err = i.step(plan.Install)
 	}
 	if err != nil {
-		return i.failed(err, lab.Advise(i.missing()))
+		return i.failed(err, packages.Advise(i.missing()))
 	}
 	return nil
 }
 
 func (i installer) step(command []string) error {
 	if err := i.run(command); err != nil {
-		return fmt.Errorf("%s failed: %w (what it said is above)", lab.Shell(command[:min(2, len(command))]), err)
+		return fmt.Errorf("%s failed: %w (what it said is above)", packages.Shell(command[:min(2, len(command))]), err)
 	}
 	return nil
 }
 
-func (i installer) show(plan lab.Plan) error {
+func (i installer) show(plan packages.Plan) error {
 	if plan.Stale {
-		fmt.Fprintln(i.out, lab.Shell(plan.Refresh))
+		fmt.Fprintln(i.out, packages.Shell(plan.Refresh))
 	}
 	if plan.Install != nil {
-		fmt.Fprintln(i.out, lab.Shell(plan.Install))
+		fmt.Fprintln(i.out, packages.Shell(plan.Install))
 	}
 	i.advise(plan.ByHand)
 	return nil
 }
 
-func (i installer) failed(err error, byHand []lab.Advice) error {
+func (i installer) failed(err error, byHand []packages.Advice) error {
 	i.advise(byHand)
 	return err
 }
 
-func (i installer) advise(byHand []lab.Advice) {
+func (i installer) advise(byHand []packages.Advice) {
 	for _, a := range byHand {
-		fmt.Fprintf(i.out, "%s: %s.\n", a.Need, a.How)
+		fmt.Fprintf(i.out, "%s: %s.\n", a.Tool, a.How)
 	}
 }
 
-func list(needs []lab.Need) string {
+func list(needs []packages.Tool) string {
 	names := make([]string, len(needs))
 	for n, need := range needs {
 		names[n] = string(need)

@@ -12,13 +12,13 @@ import (
 	"strings"
 	"testing"
 
-	"seckill/internal/lab"
+	"seckill/internal/packages"
 )
 
 // fakeMachine has a package manager that knows some packages, more once its
 // lists were refreshed, and installs what it is told to.
 type fakeMachine struct {
-	missing      []lab.Need
+	missing      []packages.Tool
 	known, fresh []string
 	fails        int // installs that fail before one works
 	ran          []string
@@ -26,13 +26,13 @@ type fakeMachine struct {
 	answer       bool
 }
 
-var brings = map[string]lab.Need{"redis": lab.NeedRedis, "etcd": lab.NeedEtcd, "mariadb": lab.NeedSQL}
+var brings = map[string]packages.Tool{"redis": packages.Redis, "etcd": packages.Etcd, "mariadb": packages.MariaDB}
 
 func (m *fakeMachine) installer(out *bytes.Buffer, c DepsCmd, terminal bool) installer {
 	return installer{
 		DepsCmd: c, out: out,
-		missing: func() []lab.Need { return slices.Clone(m.missing) },
-		situation: lab.Situation{
+		missing: func() []packages.Tool { return slices.Clone(m.missing) },
+		situation: packages.Situation{
 			OnPath:   func(program string) bool { return program == "apk" },
 			Knows:    func(question []string) bool { return slices.Contains(m.known, question[len(question)-1]) },
 			Root:     true,
@@ -57,7 +57,7 @@ func (m *fakeMachine) run(command []string) error {
 		return errors.New("exit status 1")
 	}
 	for _, name := range command[2:] {
-		m.missing = slices.DeleteFunc(m.missing, func(n lab.Need) bool { return n == brings[name] })
+		m.missing = slices.DeleteFunc(m.missing, func(n packages.Tool) bool { return n == brings[name] })
 	}
 	return nil
 }
@@ -75,23 +75,23 @@ func TestDeps(t *testing.T) {
 		err      string
 	}{
 		{name: "nothing missing", says: "Everything that is needed is installed"},
-		{name: "nobody is there", machine: fakeMachine{missing: []lab.Need{lab.NeedRedis, lab.NeedEtcd}, known: both},
+		{name: "nobody is there", machine: fakeMachine{missing: []packages.Tool{packages.Redis, packages.Etcd}, known: both},
 			ran: "apk add redis etcd", says: "Installed: Redis, etcd."},
-		{name: "somebody says yes", machine: fakeMachine{missing: []lab.Need{lab.NeedEtcd}, known: both, answer: true},
+		{name: "somebody says yes", machine: fakeMachine{missing: []packages.Tool{packages.Etcd}, known: both, answer: true},
 			terminal: true, asked: 1, ran: "apk add etcd"},
-		{name: "somebody says no", machine: fakeMachine{missing: []lab.Need{lab.NeedEtcd}, known: both},
+		{name: "somebody says no", machine: fakeMachine{missing: []packages.Tool{packages.Etcd}, known: both},
 			terminal: true, asked: 1, err: "--embedded"},
-		{name: "--yes", machine: fakeMachine{missing: []lab.Need{lab.NeedEtcd}, known: both},
+		{name: "--yes", machine: fakeMachine{missing: []packages.Tool{packages.Etcd}, known: both},
 			cmd: DepsCmd{Yes: true}, terminal: true, ran: "apk add etcd"},
-		{name: "empty lists", machine: fakeMachine{missing: []lab.Need{lab.NeedEtcd}, fresh: both},
+		{name: "empty lists", machine: fakeMachine{missing: []packages.Tool{packages.Etcd}, fresh: both},
 			ran: "apk update; apk add etcd"},
-		{name: "lists too old", machine: fakeMachine{missing: []lab.Need{lab.NeedEtcd}, known: both, fails: 1},
+		{name: "lists too old", machine: fakeMachine{missing: []packages.Tool{packages.Etcd}, known: both, fails: 1},
 			ran: "apk add etcd; apk update; apk add etcd"},
-		{name: "it fails", machine: fakeMachine{missing: []lab.Need{lab.NeedEtcd}, known: both, fails: 9},
+		{name: "it fails", machine: fakeMachine{missing: []packages.Tool{packages.Etcd}, known: both, fails: 9},
 			ran: "apk add etcd; apk update; apk add etcd", err: "apk add failed", says: "github.com/etcd-io"},
-		{name: "no package", machine: fakeMachine{missing: []lab.Need{lab.NeedEtcd, lab.NeedZooKeeper}, known: both},
+		{name: "no package", machine: fakeMachine{missing: []packages.Tool{packages.Etcd, packages.ZooKeeper}, known: both},
 			ran: "apk add etcd", err: "still missing: ZooKeeper", says: "ZOOKEEPER_HOME"},
-		{name: "--dry-run", machine: fakeMachine{missing: []lab.Need{lab.NeedEtcd}, known: both},
+		{name: "--dry-run", machine: fakeMachine{missing: []packages.Tool{packages.Etcd}, known: both},
 			cmd: DepsCmd{DryRun: true}, terminal: true, says: "apk add etcd"},
 	} {
 		var out bytes.Buffer
@@ -186,7 +186,8 @@ func TestDoctorsToken(t *testing.T) {
 }
 
 func TestDoctorsTable(t *testing.T) {
-	missing := program(t.Context(), lab.Program{Name: "ZooKeeper", Get: "seckill deps"}, "zk", lab.NeedZooKeeper, lab.NeedJava)
+	missing := program(t.Context(), packages.Program{Name: "ZooKeeper", Get: "seckill deps",
+		Lacks: []packages.Tool{packages.ZooKeeper, packages.Java}})
 	var out bytes.Buffer
 	if err := writeFindings(&out, []finding{missing, {What: "Redis", Found: true, Version: "Redis 7", Where: "/bin/redis"}}); err != nil {
 		t.Fatal(err)

@@ -8,14 +8,16 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	"seckill/internal/lab"
+	"seckill/internal/packages"
 )
 
-// DoctorCmd says what is found, in which version, and what to do.
+// DoctorCmd says what is found, in which version, and what to do about the rest.
 type DoctorCmd struct {
 	JSON bool `help:"For machines."`
 }
@@ -23,7 +25,7 @@ type DoctorCmd struct {
 // A finding is one line of the doctor's table.
 type finding struct {
 	What    string `json:"what"`
-	For     string `json:"for"` // why one wants it
+	For     string `json:"for"` // what it is used for
 	Found   bool   `json:"found"`
 	Version string `json:"version,omitempty"`
 	Where   string `json:"where,omitempty"`
@@ -32,7 +34,7 @@ type finding struct {
 
 const versionLimit = 5 * time.Second
 
-// Run changes nothing, and succeeds whatever is missing: the lab has embedded
+// Run changes nothing. It succeeds whatever is missing: the lab has embedded
 // engines.
 func (c DoctorCmd) Run(ctx context.Context, stdout io.Writer) error {
 	findings := examine(ctx)
@@ -44,41 +46,22 @@ func (c DoctorCmd) Run(ctx context.Context, stdout io.Writer) error {
 	return writeFindings(stdout, findings)
 }
 
-func examine(ctx context.Context) []finding {
-	programs := lab.Find()
-	return []finding{
-		program(ctx, programs.MySQL, "every strategy; without it SQLite, which has no row locks", lab.NeedSQL),
-		program(ctx, programs.Redis, "redsync and other Redis locks; without it an embedded one", lab.NeedRedis),
-		program(ctx, programs.ZooKeeper, "zk", zookeeperNeeds(programs)...),
-		program(ctx, programs.Etcd, "etcd locks", lab.NeedEtcd),
-		program(ctx, lab.FindBrowser(), "the tests of the page only", lab.NeedBrowser),
-		program(ctx, lab.FindEtcdctl(), "a test of the etcd lock only", lab.NeedEtcdctl),
-		program(ctx, lab.FindCompiler(), "the race detector, in tests, only", lab.NeedCompiler),
-		program(ctx, lab.FindTypeChecker(), "the test of the page's types only", lab.NeedTypes),
-		temporaryFolder(),
-		adminToken(),
-		runningLab(),
+func examine(ctx context.Context) (findings []finding) {
+	search := packages.NewSearch(os.Getenv)
+	for _, tool := range slices.Concat(packages.Servers, packages.Testing) {
+		findings = append(findings, program(ctx, search.Find(tool)))
 	}
+	return append(findings, temporaryFolder(), adminToken(), runningLab())
 }
 
-func zookeeperNeeds(p lab.Programs) (needs []lab.Need) {
-	for _, need := range p.Missing() {
-		if need == lab.NeedZooKeeper || need == lab.NeedJava {
-			needs = append(needs, need)
-		}
-	}
-	return needs
-}
-
-func program(ctx context.Context, p lab.Program, why string, needs ...lab.Need) finding {
-	f := finding{What: p.Name, For: why, Found: p.Found(), Where: p.Path}
+func program(ctx context.Context, p packages.Program) finding {
+	f := finding{What: p.Name, For: p.Use, Found: p.Found(), Where: p.Path}
 	if !f.Found {
-		f.ToDo = p.Missing()
-		how := make([]string, 0, len(needs))
-		for _, a := range lab.Advise(needs) {
+		var how []string
+		for _, a := range packages.Advise(p.Lacks) {
 			how = append(how, a.How)
 		}
-		f.ToDo += "; or " + strings.Join(how, ", and ")
+		f.ToDo = p.Missing() + "; or " + strings.Join(how, ", and ")
 		return f
 	}
 	ctx, cancel := context.WithTimeout(ctx, versionLimit)
@@ -91,7 +74,7 @@ func program(ctx context.Context, p lab.Program, why string, needs ...lab.Need) 
 	return f
 }
 
-// temporaryFolder is where the lab puts its own.
+// temporaryFolder is where the lab makes its own.
 func temporaryFolder() finding {
 	f := finding{What: "a folder", For: "the lab's data and logs, while it runs", Where: os.TempDir()}
 	probe, err := os.MkdirTemp("", "seckill-doctor-*")
@@ -106,7 +89,7 @@ func temporaryFolder() finding {
 	return f
 }
 
-// adminToken is what seckill serve would go by if it was started now.
+// adminToken is the token that seckill serve would use if it started now.
 func adminToken() finding {
 	f := finding{What: "an admin token", For: "resets, audits and lists at seckill serve; seckill load needs it, too"}
 	given := TokenFlags{Token: os.Getenv("SECKILL_TOKEN"), TokenFile: os.Getenv("SECKILL_TOKEN_FILE")}

@@ -108,8 +108,8 @@ func Redact(text string) string {
 	return user + text[at:]
 }
 
-// ShowRedis is a list of addresses as people may see it: host:port.
-func ShowRedis(addresses []string) string {
+// ShowAddresses lists addresses without passwords.
+func ShowAddresses(addresses []string) string {
 	hosts := make([]string, len(addresses))
 	for i, address := range addresses {
 		hosts[i] = strings.TrimPrefix(Redact(address), "redis://")

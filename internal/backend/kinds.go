@@ -30,7 +30,7 @@ var Kinds = []Kind{
 	{NameMySQL, "MySQL or MariaDB", []Capability{SQL, RowLocks}, []Address{
 		{Flag: "--mysql-dsn", Env: "SECKILL_MYSQL_DSN", Form: "user:password@tcp(host:port)/database",
 			text: func(c *Config) *string { return &c.MySQLDSN }},
-		{Flag: "--sqlite-path", Env: "SECKILL_SQLITE_PATH", Form: "SQLite",
+		{Flag: "--sqlite-path", Env: "SECKILL_SQLITE_PATH", Form: "SQLite file",
 			text: func(c *Config) *string { return &c.SQLitePath }}, // offers SQL only
 	}},
 	{NameRedis, "Redis", []Capability{Redis}, []Address{
@@ -172,4 +172,13 @@ func (c Config) Environment() map[string]string {
 		}
 	}
 	return env
+}
+
+// Set configures a backend by its first kind of address.
+func (k Kind) Set(c *Config, addresses ...string) {
+	if a := k.Addresses[0]; a.list != nil {
+		*a.list(c) = addresses
+	} else {
+		*a.text(c) = strings.Join(addresses, ",")
+	}
 }

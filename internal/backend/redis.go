@@ -41,7 +41,7 @@ func (in *Instance) openRedis(ctx context.Context) error {
 	in.closers = append(in.closers, c.Close)
 	info, err := c.Info(ctx).Result()
 	if err != nil {
-		return unreachable(NameRedis, ShowRedis(in.Config.RedisAddrs), err)
+		return unreachable(NameRedis, ShowAddresses(in.Config.RedisAddrs), err)
 	}
 	in.Redis = c
 	in.versions[NameRedis] = redisVersion(info)

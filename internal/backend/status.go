@@ -97,11 +97,11 @@ func (in *Instance) configured() []asked {
 		all = append(all, asked{NameMySQL, in.sqlAddress(), in.askSQL})
 	}
 	if in.Redis != nil {
-		all = append(all, asked{NameRedis, ShowRedis(in.Config.RedisAddrs),
+		all = append(all, asked{NameRedis, ShowAddresses(in.Config.RedisAddrs),
 			func(ctx context.Context) error { return in.Redis.Ping(ctx).Err() }})
 	}
 	if len(in.RedisNodes) > 0 {
-		all = append(all, asked{NameRedlock, ShowRedis(in.Config.RedlockAddrs), in.askRedlock})
+		all = append(all, asked{NameRedlock, ShowAddresses(in.Config.RedlockAddrs), in.askRedlock})
 	}
 	if in.ZooKeeper != nil {
 		all = append(all, asked{NameZooKeeper, strings.Join(in.Config.ZooKeeperAddrs, ","), in.askZooKeeper})

@@ -4,14 +4,16 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"seckill/internal/backend"
+	"seckill/internal/packages"
 )
 
-// Add starts the backends that are not there yet, side by side.
+// Add starts the backends that are not there yet, concurrently.
 func (l *Lab) Add(ctx context.Context, names ...string) error {
 	l.mu.Lock()
 	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool {
@@ -22,9 +24,9 @@ func (l *Lab) Add(ctx context.Context, names ...string) error {
 	if err := l.checkRoom(names); err != nil {
 		return err
 	}
-	together, ctx := errgroup.WithContext(ctx)
+	starting, ctx := errgroup.WithContext(ctx)
 	for _, name := range names {
-		together.Go(func() error {
+		starting.Go(func() error {
 			begun := time.Now()
 			status, err := l.add(ctx, name)
 			if err != nil {
@@ -40,10 +42,10 @@ func (l *Lab) Add(ctx context.Context, names ...string) error {
 			return nil
 		})
 	}
-	return together.Wait()
+	return starting.Wait()
 }
 
-// progress tells of one thing at a time.
+// progress reports one start at a time.
 func (l *Lab) progress(name string, took time.Duration) {
 	l.telling.Lock()
 	defer l.telling.Unlock()
@@ -51,27 +53,23 @@ func (l *Lab) progress(name string, took time.Duration) {
 	l.options.Progress(name, took)
 }
 
-// add takes a backend from where the house says: an address that was given, a
-// program of this machine, an embedded engine. Else the status says why not.
+// add takes a backend, in this order, from an address that was given, a program
+// of this machine, an embedded engine. Without any, the status says why.
 func (l *Lab) add(ctx context.Context, name string) (backend.Status, error) {
-	if address := givenAddress(l.options.Given, name); address != "" {
-		return l.checkGiven(ctx, name, address)
+	k, err := l.kindNamed(name)
+	if err != nil {
+		return backend.Status{}, err
 	}
-	program, known := l.programs.For(name)
-	if !known {
-		return backend.Status{}, fmt.Errorf("no backend is called %q: choose from %v", name, AllBackends)
-	}
-	if name == backend.NameRedis && l.options.Topology == Cluster {
+	program := l.program(k)
+	switch {
+	case len(k.In(l.options.Given)) > 0:
+		return l.checkGiven(ctx, k)
+	case name == backend.NameRedis && l.options.Topology == Cluster:
 		return l.addRedisCluster(ctx, program)
-	}
-	if l.isPrivate(name, program) {
-		return l.addPrivate(ctx, name, program)
-	}
-	switch name {
-	case backend.NameMySQL:
-		return l.addSQLite(ctx)
-	case backend.NameRedis:
-		return l.addMiniredis()
+	case l.isPrivate(k):
+		return l.addPrivate(ctx, k, program)
+	case k.embedded != nil:
+		return k.embedded(ctx)
 	}
 	why := program.Missing()
 	if program.Found() {
@@ -80,30 +78,76 @@ func (l *Lab) add(ctx context.Context, name string) (backend.Status, error) {
 	return backend.Status{Name: name, Error: why}, nil
 }
 
-func (l *Lab) addPrivate(ctx context.Context, name string, program Program) (backend.Status, error) {
-	servers := l.servers(name, program)
+func (l *Lab) program(k kind) packages.Program { return l.programs[k.tool] }
+
+// isPrivate reports whether the backend is started as a server of this machine.
+func (l *Lab) isPrivate(k kind) bool {
+	return len(k.In(l.options.Given)) == 0 && l.program(k).Found() && !l.options.Embedded
+}
+
+func (l *Lab) addPrivate(ctx context.Context, k kind, program packages.Program) (backend.Status, error) {
+	servers := k.servers(program)
 	processes := make([]*Process, len(servers))
-	together, ctx := errgroup.WithContext(ctx)
+	starting, ctx := errgroup.WithContext(ctx)
 	for i, s := range servers {
-		together.Go(func() (err error) {
+		starting.Go(func() (err error) {
 			processes[i], err = l.launch(ctx, s)
 			return err
 		})
 	}
-	if err := together.Wait(); err != nil {
+	if err := starting.Wait(); err != nil {
 		return backend.Status{}, err
 	}
-	status := backend.Status{Name: name, Tier: backend.Private, OK: true}
+	var addrs []string
+	for _, p := range processes {
+		addrs = append(addrs, p.Addr)
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for i, p := range processes {
-		if i > 0 {
-			status.Address += ","
+	l.processes = append(l.processes, processes...)
+	l.setPrivate(&l.config, k.Name, addrs...)
+	return backend.Status{Name: k.Name, Tier: backend.Private, OK: true, Address: strings.Join(addrs, ","),
+		Version: processes[0].version}, nil
+}
+
+// checkGiven makes sure that a backend that was given answers: the lab cannot
+// run without what was asked for by its address.
+func (l *Lab) checkGiven(ctx context.Context, k kind) (backend.Status, error) {
+	addresses := k.In(l.options.Given)
+	status := backend.Status{Name: k.Name, Tier: backend.Given, Address: backend.ShowAddresses(addresses), OK: true}
+	for _, address := range addresses {
+		asking, cancel := context.WithTimeout(ctx, answerLimit/6)
+		version, err := k.version(asking, address)
+		cancel()
+		if err != nil {
+			return status, fmt.Errorf("%s at %s does not answer: %w (is it running, and is the address right?)",
+				k.Name, backend.Redact(address), err)
 		}
-		status.Address += p.Addr
-		status.Version = p.version
-		l.processes = append(l.processes, p)
+		status.Version = version
 	}
-	l.setPrivate(&l.config, name, status.Address)
 	return status, nil
+}
+
+// checkRoom fails when the disk is too full for what is to be started: servers
+// on a full disk crash without saying why.
+func (l *Lab) checkRoom(names []string) error {
+	return l.hasRoom(l.megabytes(names))
+}
+
+func (l *Lab) megabytes(names []string) (needed uint64) {
+	for _, name := range names {
+		if k, err := l.kindNamed(name); err == nil && l.isPrivate(k) {
+			needed += k.megabytes
+		}
+	}
+	return needed
+}
+
+func (l *Lab) hasRoom(needed uint64) error {
+	free, err := freeBytes(l.folder)
+	if err != nil || free>>20 >= needed { // if it is not known, the servers find out
+		return nil
+	}
+	return fmt.Errorf("the lab needs %d MB in %s, where %d are free: make room, or name another place with --folder or TMPDIR",
+		needed, l.options.Folder, free>>20)
 }

@@ -40,7 +40,7 @@ func sqliteVersion(ctx context.Context, file string) (version string, err error)
 
 // addMiniredis runs a Redis inside this process, for the one Redis only: five
 // of them would die together, which is what a quorum is there to survive.
-func (l *Lab) addMiniredis() (backend.Status, error) {
+func (l *Lab) addMiniredis(context.Context) (backend.Status, error) {
 	m := miniredis.NewMiniRedis()
 	m.RequireAuth(l.passwords.redis)
 	free, err := l.ports.free(1)

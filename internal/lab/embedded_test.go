@@ -8,12 +8,13 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/lab"
+	"seckill/internal/packages"
 )
 
 // On a machine without any server there are the embedded engines, and reasons.
 func TestEmbeddedTier(t *testing.T) {
 	for name, o := range map[string]lab.Options{
-		"nothing installed": {Programs: &lab.Programs{}},
+		"nothing installed": {Programs: map[packages.Tool]packages.Program{}},
 		"asked for":         {Embedded: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -51,7 +52,7 @@ func TestEmbeddedTier(t *testing.T) {
 }
 
 func TestMissingSaysWhatToDo(t *testing.T) {
-	l, err := lab.Start(t.Context(), lab.Options{Folder: t.TempDir(), Programs: &lab.Programs{ZooKeeper: lab.Program{Get: "seckill deps"}},
+	l, err := lab.Start(t.Context(), lab.Options{Folder: t.TempDir(), Programs: map[packages.Tool]packages.Program{packages.ZooKeeper: {Get: "seckill deps"}},
 		Backends: []string{backend.NameZooKeeper}})
 	if err != nil {
 		t.Fatal(err)

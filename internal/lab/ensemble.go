@@ -7,12 +7,12 @@ import (
 	"net"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"seckill/internal/backend"
+	"seckill/internal/packages"
 )
 
 // An Ensemble is servers of one backend that stand in for one another, so that
@@ -45,28 +45,22 @@ func (l *Lab) Ensemble(ctx context.Context, name string) (*Ensemble, error) {
 	if e := l.ensembles.all[name]; e != nil {
 		return e, nil
 	}
-	program, known := l.programs.For(name)
-	if !known {
-		return nil, fmt.Errorf("no backend is called %q: choose from %v", name, AllBackends)
+	k, err := l.kindNamed(name)
+	if err != nil {
+		return nil, err
 	}
+	program := l.program(k)
 	if !program.Found() {
 		return nil, fmt.Errorf("%w: %s", ErrNoServer, program.Missing())
 	}
-	begun := time.Now()
-	var e *Ensemble
-	var err error
-	switch name {
-	case backend.NameRedis:
-		e, err = l.redisPair(ctx, program)
-	case backend.NameRedlock:
-		e, err = l.redisFive(ctx, program)
-	case backend.NameZooKeeper:
-		e, err = l.zookeeperThree(ctx, program)
-	case backend.NameEtcd:
-		e, err = l.etcdThree(ctx, program)
-	default:
+	if k.ensemble == nil {
 		return nil, fmt.Errorf("%w: there is no ensemble of %s", ErrNoServer, name)
 	}
+	if err := l.hasRoom(three * k.megabytes); err != nil {
+		return nil, err
+	}
+	begun := time.Now()
+	e, err := k.ensemble(ctx, program)
 	if err != nil {
 		return nil, fmt.Errorf("start an ensemble of %s: %w", name, err)
 	}
@@ -122,7 +116,7 @@ func (e *Ensemble) Config(c backend.Config, first *Process) backend.Config {
 	if pair, ok := e.kind.(*redisPair); ok {
 		addrs = []string{pair.door.Addr()}
 	}
-	e.Nodes[0].lab.setPrivate(&c, e.backend, strings.Join(addrs, ","))
+	e.Nodes[0].lab.setPrivate(&c, e.backend, addrs...)
 	return c
 }
 
@@ -213,7 +207,7 @@ const (
 type quorum struct{ nodes []*Process }
 
 // redisFive are five beside the lab's own, which others may be using.
-func (l *Lab) redisFive(ctx context.Context, program Program) (*Ensemble, error) {
+func (l *Lab) redisFive(ctx context.Context, program packages.Program) (*Ensemble, error) {
 	const n = 5
 	nodes, err := l.launchAll(ctx, n, 1, func([][]int) []server {
 		five := make([]server, n)

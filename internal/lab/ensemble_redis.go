@@ -7,6 +7,7 @@ import (
 	"net"
 
 	"seckill/internal/backend"
+	"seckill/internal/packages"
 )
 
 // A redisPair is a primary and a replica. Clients know the door's address,
@@ -18,7 +19,7 @@ type redisPair struct {
 	door, link       *relay
 }
 
-func (l *Lab) redisPair(ctx context.Context, program Program) (_ *Ensemble, err error) {
+func (l *Lab) redisPair(ctx context.Context, program packages.Program) (_ *Ensemble, err error) {
 	pair := &redisPair{}
 	defer func() {
 		if err != nil {
@@ -62,7 +63,7 @@ func (r *redisPair) node(context.Context, string) (*Process, error) { return r.p
 func (r *redisPair) heal(ctx context.Context) error {
 	r.link.Point(r.primary.Addr)
 	host, port, _ := net.SplitHostPort(r.link.Addr())
-	if err := tellRedis(ctx, r.replica.Login(), "REPLICAOF", host, port); err != nil {
+	if err := makeReplica(ctx, r.replica.Login(), host, port); err != nil {
 		return err
 	}
 	r.door.Point(r.primary.Addr)
@@ -71,12 +72,12 @@ func (r *redisPair) heal(ctx context.Context) error {
 
 // caughtUp waits until the replica has all that the primary has.
 func (r *redisPair) caughtUp(ctx context.Context) error {
-	return await(ctx, patience, func(ctx context.Context) error {
-		of, err := askRedis(ctx, r.primary.Login(), "replication")
+	return await(ctx, answerLimit, func(ctx context.Context) error {
+		of, err := askRedis(ctx, r.primary.Login(), "Replication")
 		if err != nil {
 			return err
 		}
-		by, err := askRedis(ctx, r.replica.Login(), "replication")
+		by, err := askRedis(ctx, r.replica.Login(), "Replication")
 		switch {
 		case err != nil:
 			return err
@@ -99,7 +100,7 @@ func (r *redisPair) lag(ctx context.Context) error {
 // failOver is what a Sentinel does. What was held back is lost.
 func (r *redisPair) failOver(ctx context.Context) error {
 	r.link.Cut()
-	if err := tellRedis(ctx, r.replica.Login(), "REPLICAOF", "NO", "ONE"); err != nil {
+	if err := makeReplica(ctx, r.replica.Login(), "NO", "ONE"); err != nil {
 		return err
 	}
 	r.door.Point(r.replica.Addr)

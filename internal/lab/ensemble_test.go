@@ -13,6 +13,7 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/lab"
+	"seckill/internal/packages"
 )
 
 // emptyLab has nothing but what the test asks for.
@@ -169,15 +170,15 @@ func TestEnsemblesStandBeside(t *testing.T) {
 	if _, err := l.Ensemble(t.Context(), backend.NameMySQL); !errors.Is(err, lab.ErrNoServer) {
 		t.Errorf("an ensemble of MySQL: %v, want %v", err, lab.ErrNoServer)
 	}
-	without := ownLabWith(t, lab.Programs{Etcd: lab.Program{Get: "seckill deps"}})
+	without := ownLabWith(t, map[packages.Tool]packages.Program{packages.Etcd: {Get: "seckill deps"}})
 	if _, err := without.Ensemble(t.Context(), backend.NameEtcd); !errors.Is(err, lab.ErrNoServer) || !strings.Contains(err.Error(), "seckill deps") {
 		t.Errorf("an ensemble without its program: %v, want %v and how to get it", err, lab.ErrNoServer)
 	}
 }
 
-func ownLabWith(t *testing.T, p lab.Programs) *lab.Lab {
+func ownLabWith(t *testing.T, p map[packages.Tool]packages.Program) *lab.Lab {
 	t.Helper()
-	l, err := lab.Start(t.Context(), lab.Options{Folder: t.TempDir(), Backends: []string{}, Programs: &p})
+	l, err := lab.Start(t.Context(), lab.Options{Folder: t.TempDir(), Backends: []string{}, Programs: p})
 	must(t, "start a lab", err)
 	t.Cleanup(func() { l.Stop(context.Background()) })
 	return l

@@ -10,13 +10,14 @@ import (
 	"strings"
 
 	"seckill/internal/backend"
+	"seckill/internal/packages"
 )
 
 const three = 3
 
 // zookeeperThree are three ZooKeeper servers. Each has a port for clients, one
 // for its followers, should it lead, and one for elections.
-func (l *Lab) zookeeperThree(ctx context.Context, program Program) (*Ensemble, error) {
+func (l *Lab) zookeeperThree(ctx context.Context, program packages.Program) (*Ensemble, error) {
 	nodes, err := l.launchAll(ctx, three, 3, func(ports [][]int) []server {
 		config := "initLimit=20\nsyncLimit=10\n"
 		for i, p := range ports {
@@ -35,7 +36,7 @@ func (l *Lab) zookeeperThree(ctx context.Context, program Program) (*Ensemble, e
 		kind: &voters{nodes, zookeeperLeads}}, nil
 }
 
-func (l *Lab) zookeeperMember(program Program, i int, ensemble string) server {
+func (l *Lab) zookeeperMember(program packages.Program, i int, ensemble string) server {
 	name := member(backend.NameZooKeeper, i)
 	home := filepath.Join(l.folder, name)
 	return server{
@@ -60,10 +61,7 @@ func zookeeperLeads(ctx context.Context, p *Process) (bool, error) {
 }
 
 // etcdThree are three etcd servers.
-func (l *Lab) etcdThree(ctx context.Context, program Program) (*Ensemble, error) {
-	if err := l.hasRoom(three * megabytes[backend.NameEtcd]); err != nil {
-		return nil, err
-	}
+func (l *Lab) etcdThree(ctx context.Context, program packages.Program) (*Ensemble, error) {
 	nodes, err := l.launchAll(ctx, three, 2, func(ports [][]int) []server {
 		// The peers' ports tell clusters apart, and so one attempt to start
 		// from another.
@@ -85,7 +83,7 @@ func (l *Lab) etcdThree(ctx context.Context, program Program) (*Ensemble, error)
 		kind: &voters{nodes, etcdLeads}}, nil
 }
 
-func (l *Lab) etcdMember(program Program, i int, names []string, cluster string) server {
+func (l *Lab) etcdMember(program packages.Program, i int, names []string, cluster string) server {
 	return server{
 		name: member(backend.NameEtcd, i), backend: ensembleOf(backend.NameEtcd), ports: 2,
 		command: func(ports []int) (command, error) {

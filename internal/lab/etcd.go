@@ -11,11 +11,12 @@ import (
 	"strings"
 
 	"seckill/internal/backend"
+	"seckill/internal/packages"
 )
 
-func (l *Lab) etcdServer(program Program) server {
+func (l *Lab) etcdServers(program packages.Program) []server {
 	member := filepath.Base(l.folder) // a name that no stranger has
-	return server{
+	return []server{{
 		name: backend.NameEtcd, backend: backend.NameEtcd, ports: 2,
 		command: func(ports []int) (command, error) {
 			return command{Env: l.serverEnv(), Dir: l.folder,
@@ -25,7 +26,7 @@ func (l *Lab) etcdServer(program Program) server {
 		check: func(ctx context.Context, addr string, _ int) (string, error) {
 			return checkEtcd(ctx, addr, member)
 		},
-	}
+	}}
 }
 
 // etcdArgs make a member of a cluster, which may be of one and listens for

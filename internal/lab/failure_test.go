@@ -12,6 +12,7 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/lab"
+	"seckill/internal/packages"
 )
 
 // script makes a program of shell commands.
@@ -32,7 +33,7 @@ func TestFailedStartNamesTheLog(t *testing.T) {
 	broken := script(t, "redis-server", "echo out of luck >&2; exit 3")
 	base := t.TempDir()
 	l, err := lab.Start(t.Context(), lab.Options{Folder: base, Backends: []string{backend.NameRedis, backend.NameEtcd},
-		Programs: &lab.Programs{Redis: lab.Program{Path: broken}, Etcd: lab.Find().Etcd}})
+		Programs: map[packages.Tool]packages.Program{packages.Redis: {Path: broken}, packages.Etcd: packages.NewSearch(os.Getenv).Find(packages.Etcd)}})
 	if err == nil {
 		l.Stop(context.Background())
 		t.Fatal("a Redis that ends at once was accepted")
@@ -59,7 +60,7 @@ func TestMySQLThatCannotMakeItsData(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	broken := script(t, "mysqld", "echo No space left on device >&2; exit 1")
 	_, err := lab.Start(t.Context(), lab.Options{Folder: t.TempDir(), Backends: []string{backend.NameMySQL},
-		Programs: &lab.Programs{MySQL: lab.Program{Path: broken}}})
+		Programs: map[packages.Tool]packages.Program{packages.MariaDB: {Path: broken}}})
 	if err == nil || !strings.Contains(err.Error(), "data folder") || !strings.Contains(err.Error(), "No space left") {
 		t.Errorf("%v: want it to tell of the data folder, with what the server said", err)
 	}
@@ -69,7 +70,7 @@ func TestProgramThatCannotRun(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "etcd")
 	must(t, "write", os.WriteFile(path, []byte("no program"), 0o755))
 	_, err := lab.Start(t.Context(), lab.Options{Folder: t.TempDir(), Backends: []string{backend.NameEtcd},
-		Programs: &lab.Programs{Etcd: lab.Program{Path: path}}})
+		Programs: map[packages.Tool]packages.Program{packages.Etcd: {Path: path}}})
 	if err == nil || !strings.Contains(err.Error(), path) {
 		t.Errorf("%v: want the program's path", err)
 	}

@@ -18,12 +18,8 @@ import (
 	"time"
 
 	"seckill/internal/backend"
+	"seckill/internal/packages"
 )
-
-// AllBackends are the names of what a lab can run, in the order of tables.
-var AllBackends = []string{
-	backend.NameMySQL, backend.NameRedis, backend.NameRedlock, backend.NameZooKeeper, backend.NameEtcd,
-}
 
 // Options say what a lab is made of. The zero value is all of it, privately.
 type Options struct {
@@ -43,8 +39,8 @@ type Options struct {
 	// Volatile: the database need not survive a crash. For what is explored,
 	// not measured: it saves a flush at every commit.
 	Volatile bool
-	// Programs are the servers to use. Nil means those that Find finds.
-	Programs *Programs
+	// Programs are the servers to use. Nil means those of this machine.
+	Programs map[packages.Tool]packages.Program
 	// Executable is this program, which is run again as the lab's keeper and
 	// as service processes. "" means os.Executable().
 	Executable string
@@ -63,7 +59,7 @@ type Options struct {
 // A Lab is a set of running backends and service processes.
 type Lab struct {
 	options  Options
-	programs Programs
+	programs map[packages.Tool]packages.Program
 	keeper   *keeper
 	folder   string
 
@@ -92,7 +88,7 @@ type Lab struct {
 // or ctx ends first, nothing is left of it.
 func Start(ctx context.Context, o Options) (*Lab, error) {
 	if o.Backends == nil {
-		o.Backends = AllBackends
+		o.Backends = backend.Names()
 	}
 	if o.RedlockNodes == 0 {
 		o.RedlockNodes = 5
@@ -129,10 +125,12 @@ func Start(ctx context.Context, o Options) (*Lab, error) {
 	}
 	l := &Lab{options: o, config: o.Given, passwords: makePasswords(), statuses: map[string]backend.Status{}}
 	l.config.Tiers = map[string]backend.Tier{}
-	if o.Programs != nil {
-		l.programs = *o.Programs
-	} else {
-		l.programs = Find()
+	if l.programs = o.Programs; l.programs == nil {
+		l.programs = map[packages.Tool]packages.Program{}
+		search := packages.NewSearch(os.Getenv)
+		for _, tool := range packages.Servers {
+			l.programs[tool] = search.Find(tool)
+		}
 	}
 	if err := l.open(ctx); err != nil {
 		return nil, err
@@ -179,7 +177,7 @@ func (l *Lab) Backends() []backend.Status {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var list []backend.Status
-	for _, name := range AllBackends {
+	for _, name := range backend.Names() {
 		status, there := l.statuses[name]
 		if !there {
 			continue

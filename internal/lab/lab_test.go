@@ -59,7 +59,7 @@ func must(t *testing.T, what string, err error) {
 }
 
 func TestEverythingStartsPrivately(t *testing.T) {
-	l := ownLab(t, lab.AllBackends...)
+	l := ownLab(t, backend.Names()...)
 	var names []string
 	for _, s := range l.Backends() {
 		names = append(names, s.Name)
@@ -67,8 +67,8 @@ func TestEverythingStartsPrivately(t *testing.T) {
 			t.Errorf("%+v: want it private, with an address and a version", s)
 		}
 	}
-	if !slices.Equal(names, lab.AllBackends) {
-		t.Errorf("the lab has %v, want %v", names, lab.AllBackends)
+	if !slices.Equal(names, backend.Names()) {
+		t.Errorf("the lab has %v, want %v", names, backend.Names())
 	}
 	in, err := backend.Open(t.Context(), l.Config())
 	must(t, "open an instance on the lab", err)

@@ -3,6 +3,7 @@ package lab
 import (
 	"crypto/rand"
 	"fmt"
+	"net"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -43,46 +44,11 @@ func (l *Lab) redisURL(addr string) string {
 
 // Login is the address of a server with what it takes to log in, in the form
 // of the flags that take addresses: for MySQL without a database.
-func (p *Process) Login() string { return p.lab.login(p.server.kind, p.Addr) }
-
-func (l *Lab) login(kind, addr string) string {
-	switch kind {
-	case backend.NameMySQL:
-		return l.mysqlDSN(addr, "")
-	case backend.NameRedis:
-		return l.redisURL(addr)
+func (p *Process) Login() string {
+	if p.server.login == nil {
+		return p.Addr
 	}
-	return addr
-}
-
-// setPrivate enters the lab's own servers in a configuration.
-func (l *Lab) setPrivate(c *backend.Config, name, address string) {
-	list := strings.Split(address, ",")
-	switch name {
-	case backend.NameMySQL:
-		c.MySQLDSN = l.mysqlDSN(address, "seckill")
-	case backend.NameRedis, backend.NameRedlock:
-		for i := range list {
-			list[i] = l.redisURL(list[i])
-		}
-		if name == backend.NameRedis {
-			c.RedisAddrs = list
-		} else {
-			c.RedlockAddrs = list
-		}
-	case backend.NameZooKeeper:
-		c.ZooKeeperAddrs = list
-	case backend.NameEtcd:
-		c.EtcdEndpoints = list
-	}
-}
-
-// redisSecrets writes the part of a Redis server's configuration that is
-// nobody's business, and gives its file. It is written at each start.
-func (l *Lab) redisSecrets(name string) (file string, err error) {
-	file = filepath.Join(l.folder, name+".conf")
-	text := fmt.Sprintf("requirepass %[1]s\nmasterauth %[1]s\n", l.passwords.redis)
-	return file, os.WriteFile(file, []byte(text), 0o600)
+	return p.server.login(p.Addr)
 }
 
 // accounts is SQL that makes the account of services and people.
@@ -124,4 +90,69 @@ func socketUser() string {
 		return u.Username
 	}
 	return "root"
+}
+
+// A Client is how people reach a server that the lab has started.
+type Client struct {
+	Backend  string
+	User     string // empty: the server's default
+	Password string
+	// Command is a command line without the password, for a shell that has
+	// read ClientsFile.
+	Command string
+
+	env map[string]string // what Command needs
+}
+
+// Clients are how people reach the lab's servers that want a password.
+func (l *Lab) Clients() (clients []Client) {
+	c := l.Config()
+	if dsn, err := mysql.ParseDSN(c.MySQLDSN); err == nil && c.Tiers[backend.NameMySQL] == backend.Private {
+		host, port, _ := net.SplitHostPort(dsn.Addr)
+		clients = append(clients, Client{Backend: backend.NameMySQL, User: dsn.User, Password: dsn.Passwd,
+			Command: "mysql --protocol=tcp -u " + dsn.User + " " + dsn.DBName,
+			env:     map[string]string{"MYSQL_HOST": host, "MYSQL_TCP_PORT": port, "MYSQL_PWD": dsn.Passwd}})
+	}
+	for _, list := range []struct {
+		name      string
+		addresses []string
+	}{{backend.NameRedis, c.RedisAddrs}, {backend.NameRedlock, c.RedlockAddrs}} {
+		if tier := c.Tiers[list.name]; tier != backend.Private && tier != backend.Embedded || len(list.addresses) == 0 {
+			continue
+		}
+		a, err := backend.ParseRedis(list.addresses[0])
+		if err != nil {
+			continue
+		}
+		host, port, _ := net.SplitHostPort(a.Host)
+		clients = append(clients, Client{Backend: list.name, User: a.User, Password: a.Password,
+			Command: "redis-cli -h " + host + " -p " + port, env: map[string]string{"REDISCLI_AUTH": a.Password}})
+	}
+	return clients
+}
+
+// ClientsFile is a shell script with the addresses and passwords of the lab's
+// servers and the token of admin calls, which only this user can read. Announce
+// writes it.
+func (l *Lab) ClientsFile() string { return filepath.Join(l.folder, "clients.sh") }
+
+func (l *Lab) writeClients() error {
+	exports := environment(l.Config())
+	delete(exports, "SECKILL_TIERS") // to others these servers are given
+	exports["SECKILL_TOKEN"] = l.Token()
+	text := "# Addresses and passwords of this lab's servers, and SECKILL_TOKEN for admin calls to its services, until it stops. Read them into a shell:\n#   . " + l.ClientsFile() + "\n"
+	for _, client := range l.Clients() {
+		text += "# then, for " + client.Backend + ": " + client.Command + "\n"
+		for name, value := range client.env {
+			exports[name] = value
+		}
+	}
+	for _, entry := range entries(exports) {
+		name, value, _ := strings.Cut(entry, "=")
+		text += fmt.Sprintf("export %s='%s'\n", name, strings.ReplaceAll(value, "'", `'\''`))
+	}
+	if err := os.WriteFile(l.ClientsFile(), []byte(text), 0o600); err != nil {
+		return fmt.Errorf("write how clients reach the lab: %w", err)
+	}
+	return nil
 }

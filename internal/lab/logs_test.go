@@ -3,6 +3,9 @@ package lab
 import (
 	"strings"
 	"testing"
+
+	"seckill/internal/backend"
+	"seckill/internal/packages"
 )
 
 func TestLastWordsHaveNoStackTrace(t *testing.T) {
@@ -20,15 +23,16 @@ func TestLastWordsHaveNoStackTrace(t *testing.T) {
 }
 
 func TestRoom(t *testing.T) {
-	megabytes["mysql"] = 1 << 40
-	defer func() { megabytes["mysql"] = 256 }()
-	folder := t.TempDir()
-	l := &Lab{folder: folder, options: Options{Folder: folder}, programs: Programs{MySQL: Program{Path: "x"}}}
-	if err := l.checkRoom(AllBackends); err == nil || !strings.Contains(err.Error(), folder) || !strings.Contains(err.Error(), "--folder") {
+		folder := t.TempDir()
+	l := &Lab{folder: folder, options: Options{Folder: folder}, programs: map[packages.Tool]packages.Program{packages.MariaDB: {Path: "x"}}}
+	if needed := l.megabytes(backend.Names()); needed != 256 {
+		t.Errorf("%d MB are needed, want MariaDB's 256", needed)
+	}
+	if err := l.hasRoom(1 << 40); err == nil || !strings.Contains(err.Error(), folder) || !strings.Contains(err.Error(), "--folder") {
 		t.Errorf("a server that needs more than there is: %v, want where and what to do", err)
 	}
 	l.options.Embedded = true
-	if err := l.checkRoom(AllBackends); err != nil {
+	if err := l.checkRoom(backend.Names()); err != nil {
 		t.Errorf("the embedded tier: %v", err)
 	}
 }

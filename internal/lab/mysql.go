@@ -15,14 +15,16 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"seckill/internal/backend"
+	"seckill/internal/packages"
 )
 
-func (l *Lab) mysqlServer(program Program) server {
+func (l *Lab) mysqlServers(program packages.Program) []server {
 	data := filepath.Join(l.folder, "mysql")
 	m := mysqlServer{path: program.Path, data: data, mariadb: isMariaDB(program.Path), root: os.Geteuid() == 0,
 		volatile: l.options.Volatile}
-	return server{
-		name: backend.NameMySQL, backend: backend.NameMySQL, kind: backend.NameMySQL, ports: 1,
+	return []server{{
+		name: backend.NameMySQL, backend: backend.NameMySQL, ports: 1,
+		login:   func(addr string) string { return l.mysqlDSN(addr, "") },
 		prepare: func(ctx context.Context) error { return l.prepareMySQL(ctx, m) },
 		command: func(ports []int) (command, error) {
 			err := os.WriteFile(m.accountsFile(), []byte(m.accounts(l.passwords.mysql)), 0o600)
@@ -35,7 +37,7 @@ func (l *Lab) mysqlServer(program Program) server {
 			}
 			return version, err
 		},
-	}
+	}}
 }
 
 // A mysqlServer is MariaDB or Oracle's MySQL, which differ in their options.

@@ -14,9 +14,9 @@ import (
 // A server is what the lab must know to run one process.
 type server struct {
 	name    string
-	backend string // of backend.Name…; empty for a service
-	kind    string // NameMySQL or NameRedis for a server with a password; it may be another backend's
-	ports   int    // how many it listens on; its address is the first
+	backend string                   // of backend.Name…; empty for a service
+	login   func(addr string) string // the address with a password; nil: none is needed
+	ports   int                      // how many it listens on; its address is the first
 	// prepare, unless nil, is what has to be done once before the first start.
 	prepare func(context.Context) error
 	command func(ports []int) (command, error)
@@ -44,11 +44,11 @@ type Process struct {
 }
 
 const (
-	// patience is how long a server may take to answer: far more than any
+	// answerLimit is how long a server may take to answer: far more than any
 	// needs, for machines that have much else to do.
-	patience   = 30 * time.Second
-	checkEvery = 10 * time.Millisecond
-	checkLimit = time.Second
+	answerLimit = 30 * time.Second
+	checkEvery  = 10 * time.Millisecond
+	checkLimit  = time.Second
 )
 
 // launch starts a server on free ports. Between finding a port free and the
@@ -109,8 +109,8 @@ func (p *Process) start(ctx context.Context) error {
 }
 
 func (p *Process) awaitAnswer(ctx context.Context, run *running) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, patience,
-		fmt.Errorf("no answer on %s in %v", p.Addr, patience))
+	ctx, cancel := context.WithTimeoutCause(ctx, answerLimit,
+		fmt.Errorf("no answer on %s in %v", p.Addr, answerLimit))
 	defer cancel()
 	again := time.NewTicker(checkEvery)
 	defer again.Stop()

@@ -1,22 +1,37 @@
 package lab
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
+	"github.com/redis/go-redis/v9"
+
 	"seckill/internal/backend"
+	"seckill/internal/packages"
 )
 
-// redisServer keeps nothing on disk: one that starts again is empty. It wants
-// the lab's password, and gives it to others as their replica or in a Cluster.
-func (l *Lab) redisServer(program Program, name, of string, more ...string) server {
+func (l *Lab) redisServers(program packages.Program) []server {
+	return []server{l.redisServer(program, backend.NameRedis, backend.NameRedis)}
+}
+
+func (l *Lab) redlockServers(program packages.Program) []server {
+	nodes := make([]server, l.options.RedlockNodes)
+	for i := range nodes {
+		nodes[i] = l.redisServer(program, member(backend.NameRedlock, i), backend.NameRedlock)
+	}
+	return nodes
+}
+
+// redisServer keeps nothing on disk: after a restart it is empty. Clients,
+// replicas and the other nodes of a Cluster need the lab's password.
+func (l *Lab) redisServer(program packages.Program, name, of string, more ...string) server {
 	return server{
-		name: name, backend: of, kind: backend.NameRedis, ports: 1,
+		name: name, backend: of, ports: 1, login: l.redisURL,
 		command: func(ports []int) (command, error) {
 			secrets, err := l.redisSecrets(name)
 			return command{Env: l.serverEnv(), Dir: l.folder, Args: append([]string{program.Path, secrets,
@@ -24,7 +39,7 @@ func (l *Lab) redisServer(program Program, name, of string, more ...string) serv
 				"--save", "", "--appendonly", "no", "--dbfilename", name + ".rdb"}, more...)}, err
 		},
 		check: func(ctx context.Context, addr string, pid int) (string, error) {
-			info, err := askRedis(ctx, l.redisURL(addr), "server")
+			info, err := askRedis(ctx, l.redisURL(addr), "Server")
 			if err == nil && info["process_id"] != strconv.Itoa(pid) {
 				return "", errors.New("another server has this port")
 			}
@@ -33,8 +48,16 @@ func (l *Lab) redisServer(program Program, name, of string, more ...string) serv
 	}
 }
 
-func redisVersion(ctx context.Context, addr string) (string, error) {
-	info, err := askRedis(ctx, addr, "server")
+// redisSecrets writes the passwords to a configuration file of mode 0600 and
+// returns its path. It is written at each start.
+func (l *Lab) redisSecrets(name string) (file string, err error) {
+	file = filepath.Join(l.folder, name+".conf")
+	text := fmt.Sprintf("requirepass %[1]s\nmasterauth %[1]s\n", l.passwords.redis)
+	return file, os.WriteFile(file, []byte(text), 0o600)
+}
+
+func redisVersion(ctx context.Context, address string) (string, error) {
+	info, err := askRedis(ctx, address, "Server")
 	return redisName(info), err
 }
 
@@ -45,75 +68,35 @@ func redisName(info map[string]string) string {
 	return "Redis " + info["redis_version"]
 }
 
-// askRedis asks INFO for one section and reads its lines.
-func askRedis(ctx context.Context, address, section string) (map[string]string, error) {
-	answer, err := sayRedis(ctx, address, func(r *bufio.Reader) (string, error) {
-		head, err := r.ReadString('\n') // $1234, the length of what follows
-		if err != nil {
-			return "", err
-		}
-		n, err := strconv.Atoi(strings.TrimSpace(strings.TrimPrefix(head, "$")))
-		if err != nil || n < 0 {
-			return "", fmt.Errorf("it says %q", strings.TrimSpace(head))
-		}
-		body := make([]byte, n)
-		_, err = io.ReadFull(r, body)
-		return string(body), err
-	}, "INFO", section)
-	info := map[string]string{}
-	for line := range strings.Lines(answer) {
-		if key, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
-			info[key] = value
-		}
+// withRedis opens one connection for do. It tries once: a caller that waits for
+// a server calls it again.
+func withRedis(address string, do func(*redis.Client) error) error {
+	a, err := backend.ParseRedis(address)
+	if err != nil {
+		return err
 	}
+	o := a.Options()
+	o.DisableIdentity, o.ContextTimeoutEnabled, o.MaxRetries, o.DialerRetries, o.PoolSize = true, true, -1, 1, 1
+	client := redis.NewClient(o)
+	defer client.Close()
+	return do(client)
+}
+
+// askRedis reads one section of INFO, such as "Server".
+func askRedis(ctx context.Context, address, section string) (info map[string]string, err error) {
+	err = withRedis(address, func(c *redis.Client) error {
+		sections, err := c.InfoMap(ctx, strings.ToLower(section)).Result()
+		info = sections[section]
+		return err
+	})
 	return info, err
 }
 
-// tellRedis sends a command whose answer is OK. address may have credentials.
-func tellRedis(ctx context.Context, address string, command ...string) error {
-	_, err := sayRedis(ctx, address, readOK, command...)
+// makeReplica has a Redis follow another; "NO", "ONE" makes it a primary.
+func makeReplica(ctx context.Context, address, host, port string) error {
+	err := withRedis(address, func(c *redis.Client) error { return c.SlaveOf(ctx, host, port).Err() })
 	if err != nil {
-		return fmt.Errorf("tell Redis at %s %s: %w", backend.ShowRedis([]string{address}), strings.Join(command, " "), err)
+		return fmt.Errorf("have Redis at %s follow %s:%s: %w", backend.ShowAddresses([]string{address}), host, port, err)
 	}
 	return nil
-}
-
-// sayRedis logs in, if address has credentials, and sends one command.
-func sayRedis(ctx context.Context, address string, read func(*bufio.Reader) (string, error), command ...string) (string, error) {
-	a, err := backend.ParseRedis(address)
-	if err != nil {
-		return "", err
-	}
-	said := inRESP(command)
-	if a.Password != "" {
-		login := []string{"AUTH", a.Password}
-		if a.User != "" { // which Redis 5 does not know
-			login = []string{"AUTH", a.User, a.Password}
-		}
-		said = inRESP(login) + said
-	}
-	return talk(ctx, a.Host, said, func(r *bufio.Reader) (string, error) {
-		if a.Password != "" {
-			if _, err := readOK(r); err != nil {
-				return "", err
-			}
-		}
-		return read(r)
-	})
-}
-
-func inRESP(command []string) string {
-	said := fmt.Sprintf("*%d\r\n", len(command))
-	for _, word := range command {
-		said += fmt.Sprintf("$%d\r\n%s\r\n", len(word), word)
-	}
-	return said
-}
-
-func readOK(r *bufio.Reader) (string, error) {
-	line, err := r.ReadString('\n')
-	if err == nil && !strings.HasPrefix(line, "+OK") {
-		err = fmt.Errorf("it says %q", strings.TrimSpace(line))
-	}
-	return line, err
 }

@@ -15,6 +15,9 @@ import (
 	"seckill/internal/backend"
 )
 
+// client keeps no connection open: a server that stops would wait for it.
+var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+
 // A Service is one service process.
 type Service struct {
 	Name string `json:"name"`

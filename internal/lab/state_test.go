@@ -42,7 +42,7 @@ func TestRunningLabIsFound(t *testing.T) {
 	first := start("http://first")
 	s := running(t)
 	if s == nil || s.Page != "http://first" || s.PID != os.Getpid() || s.Config.SQLitePath != first.Config().SQLitePath ||
-		s.Config.Tiers[backend.NameMySQL] != backend.Embedded || len(s.Backends) != len(lab.AllBackends) ||
+		s.Config.Tiers[backend.NameMySQL] != backend.Embedded || len(s.Backends) != len(backend.Names()) ||
 		!slices.Equal(s.Services, []string{first.Services()[0].URL}) {
 		t.Errorf("found %+v, want what the first lab announced", s)
 	}

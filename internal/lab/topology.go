@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"seckill/internal/backend"
+	"seckill/internal/packages"
 )
 
 // Topologies of a lab: how the servers of its backends stand to each other.
@@ -51,7 +52,7 @@ const (
 )
 
 // addRedisCluster starts six servers and makes a Cluster of them.
-func (l *Lab) addRedisCluster(ctx context.Context, program Program) (backend.Status, error) {
+func (l *Lab) addRedisCluster(ctx context.Context, program packages.Program) (backend.Status, error) {
 	if !program.Found() {
 		return backend.Status{}, fmt.Errorf("topology cluster needs a Redis server: %s", program.Missing())
 	}
@@ -81,7 +82,7 @@ func (l *Lab) addRedisCluster(ctx context.Context, program Program) (backend.Sta
 		Version: fmt.Sprintf("%s Cluster of %d (%d masters), %s", maker, clusterNodes, clusterMasters, version)}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.setPrivate(&l.config, backend.NameRedis, status.Address)
+	l.setPrivate(&l.config, backend.NameRedis, addrs...)
 	return status, nil
 }
 

@@ -4,17 +4,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"time"
 
 	"seckill/internal/backend"
+	"seckill/internal/packages"
 )
 
-func (l *Lab) zookeeperServer(program Program) server {
+func (l *Lab) zookeeperServers(program packages.Program) []server {
 	home := filepath.Join(l.folder, "zookeeper")
-	return server{
+	return []server{{
 		name: backend.NameZooKeeper, backend: backend.NameZooKeeper, ports: 1,
 		command: func(ports []int) (command, error) {
 			args := zookeeperArgs(program, home, "org.apache.zookeeper.server.ZooKeeperServerMain")
@@ -23,7 +27,7 @@ func (l *Lab) zookeeperServer(program Program) server {
 		check: func(ctx context.Context, addr string, _ int) (string, error) {
 			return checkZooKeeper(ctx, addr, home)
 		},
-	}
+	}}
 }
 
 // checkZooKeeper: a server that waits for the others of its ensemble answers
@@ -41,7 +45,7 @@ func checkZooKeeper(ctx context.Context, addr, home string) (version string, err
 
 // zookeeperArgs start a server's main class without zkServer.sh, so that
 // Debian's jars do as well as a whole ZooKeeper.
-func zookeeperArgs(program Program, home, class string) []string {
+func zookeeperArgs(program packages.Program, home, class string) []string {
 	return []string{program.Java,
 		"-Xmx256m", "-XX:+UseSerialGC",
 		"-XX:TieredStopAtLevel=1", "-Xshare:auto", // quick to start rather than quick in the end
@@ -109,7 +113,17 @@ func zookeeperVersion(ctx context.Context, addr string) (string, error) {
 	return "ZooKeeper " + version[1], nil
 }
 
-// askZooKeeper sends one of the four-letter words.
+// askZooKeeper sends one of the four-letter words on a connection of its own.
 func askZooKeeper(ctx context.Context, addr, word string) (string, error) {
-	return talk(ctx, addr, word, readAll)
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close()
+	defer context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })()
+	if _, err := io.WriteString(conn, word); err != nil {
+		return "", err
+	}
+	answer, err := io.ReadAll(conn)
+	return string(answer), err
 }

@@ -1,4 +1,4 @@
-package lab
+package packages
 
 import (
 	"errors"
@@ -6,51 +6,51 @@ import (
 	"strings"
 )
 
-// A Situation is what decides how something is installed.
+// A Situation decides how something is installed.
 type Situation struct {
-	Missing  []Need
+	Missing  []Tool
 	OnPath   func(program string) bool
-	Knows    func(question []string) bool // runs a manager's question about a package
+	Knows    func(question []string) bool // asks a manager about a package
 	Root     bool
 	Sudo     Sudo
-	Terminal bool // somebody is there who can answer
-	Yes      bool // and has
+	Terminal bool // the user can be asked
+	Yes      bool // the user has agreed already
 }
 
-// Sudo says whether sudo is there.
+// Sudo says whether sudo can be used.
 type Sudo int
 
 const (
 	NoSudo Sudo = iota
 	SudoAsks
-	SudoFree // it wants no password
+	SudoFree // needs no password
 )
 
 // A Plan says how to install what is missing.
 type Plan struct {
 	Packages []string
-	Install  []string // a command; nil if there is nothing to install
-	Refresh  []string // a command to be run when Stale, or when Install fails; nil if there is none
-	Stale    bool     // the manager does not know something that it usually has
+	Install  []string // a command; nil: nothing can be installed
+	Refresh  []string // a command to run if Stale, or if Install fails; nil: none
+	Stale    bool     // the manager lacks a package that it usually has
 	Ask      bool     // before anything is run
-	ByHand   []Advice // what it cannot install
+	ByHand   []Advice // what the manager cannot install
 }
 
-// Advice is how somebody gets one thing.
+// Advice says how to get a tool by hand.
 type Advice struct {
-	Need Need
+	Tool Tool
 	How  string
 }
 
-// Errors of Decide. Their texts say what to do.
+// Errors of Decide. Their texts say what the user can do.
 var (
 	ErrNoManager  = errors.New("no package manager that seckill knows (apt, dnf, pacman, apk, Homebrew) is on the PATH")
 	ErrMayNot     = errors.New("installing needs root, and neither this user nor sudo without a password has it: run seckill deps as root, or at a terminal")
 	ErrBrewAsRoot = errors.New("brew refuses to run as root: run seckill deps as the user it belongs to")
 )
 
-// Decide plans an installation. It runs nothing but s.Knows. Even with an
-// error, the plan's ByHand says how to get what is missing.
+// Decide plans an installation. It runs nothing but s.Knows. Even with an error
+// the plan's ByHand says how to get what is missing.
 func Decide(s Situation) (Plan, error) {
 	if len(s.Missing) == 0 {
 		return Plan{}, nil
@@ -65,16 +65,16 @@ func Decide(s Situation) (Plan, error) {
 		return Plan{ByHand: Advise(s.Missing)}, err
 	}
 	p := Plan{Ask: s.Terminal && !s.Yes}
-	var without []Need
-	for _, need := range s.Missing {
-		if name := m.choose(need, s.Knows); name != "" {
-			if !slices.Contains(p.Packages, name) { // one may bring two things
+	var without []Tool
+	for _, tool := range s.Missing {
+		if name := m.choose(tool, s.Knows); name != "" {
+			if !slices.Contains(p.Packages, name) { // one package may hold two tools
 				p.Packages = append(p.Packages, name)
 			}
 			continue
 		}
-		p.Stale = p.Stale || (m.refresh != nil && m.packages[need] != nil)
-		without = append(without, need)
+		p.Stale = p.Stale || (m.refresh != nil && m.packages[tool] != nil)
+		without = append(without, tool)
 	}
 	p.ByHand = Advise(without)
 	if len(p.Packages) > 0 {
@@ -86,9 +86,9 @@ func Decide(s Situation) (Plan, error) {
 	return p, nil
 }
 
-// choose takes the first package that the manager knows.
-func (m manager) choose(need Need, knows func([]string) bool) string {
-	for _, name := range m.packages[need] {
+// choose returns the first package that the manager knows; "" if none.
+func (m manager) choose(tool Tool, knows func([]string) bool) string {
+	for _, name := range m.packages[tool] {
 		if knows(append(slices.Clone(m.knows), name)) {
 			return name
 		}
@@ -96,7 +96,7 @@ func (m manager) choose(need Need, knows func([]string) bool) string {
 	return ""
 }
 
-// privilege is what goes before the manager's commands.
+// privilege returns what goes before the manager's commands.
 func (m manager) privilege(s Situation) (sudo []string, err error) {
 	switch {
 	case !m.asRoot && s.Root:
@@ -112,32 +112,12 @@ func (m manager) privilege(s Situation) (sudo []string, err error) {
 }
 
 // Advise says how to get each of them by hand.
-func Advise(needs []Need) []Advice {
+func Advise(missing []Tool) []Advice {
 	var list []Advice
-	for _, need := range needs {
-		list = append(list, Advice{need, byHand[need]})
+	for _, tool := range missing {
+		list = append(list, Advice{tool, tools[tool].byHand})
 	}
 	return list
-}
-
-// Missing is what the lab would like and this machine does not have.
-func (p Programs) Missing() []Need {
-	var needs []Need
-	for _, one := range []struct {
-		need  Need
-		there bool
-	}{
-		{NeedSQL, p.MySQL.Found()},
-		{NeedRedis, p.Redis.Found()},
-		{NeedEtcd, p.Etcd.Found()},
-		{NeedZooKeeper, p.ZooKeeper.Classpath != ""},
-		{NeedJava, p.ZooKeeper.Java != ""},
-	} {
-		if !one.there {
-			needs = append(needs, one.need)
-		}
-	}
-	return needs
 }
 
 // Shell writes a command as a shell reads it.

@@ -1,4 +1,4 @@
-package lab
+package packages
 
 import (
 	"os"
@@ -7,42 +7,43 @@ import (
 	"strings"
 )
 
-// zookeeper finds Java and a ZooKeeper: a whole one, as it is unpacked or as
-// Homebrew puts it, or Debian's jars. It takes both to be found.
-func (s search) zookeeper() Program {
-	p := Program{Name: "ZooKeeper", Get: getServers}
-	p.Java, _ = s.java()
+// findZooKeeper looks for Java and a ZooKeeper: a release, as it is unpacked or
+// as Homebrew installs it, or Debian's jars. Both must be found.
+func (s Search) findZooKeeper(p *Program) {
+	p.Java = s.java()
 	jars := debianJars("/usr/share/java")
 	for _, home := range s.zookeeperHomes() {
-		if whole := zookeeperJars(home); whole != nil {
-			jars = whole
+		if release := zookeeperJars(home); release != nil {
+			jars = release
 			break
 		}
 	}
 	p.Classpath = strings.Join(jars, string(os.PathListSeparator))
-	switch {
-	case jars == nil:
-		p.missing = "ZooKeeper (zkServer.sh, zookeeper.jar, or a folder that ZOOKEEPER_HOME names)"
-	case p.Java == "":
-		p.missing = "Java, which ZooKeeper needs,"
-	default:
+	if p.Java == "" {
+		p.Lacks, p.lookedFor = []Tool{Java}, "Java, which ZooKeeper needs,"
+	}
+	if jars == nil {
+		p.Lacks = append([]Tool{ZooKeeper}, p.Lacks...)
+		p.lookedFor = "ZooKeeper (zkServer.sh, zookeeper.jar, or a folder that ZOOKEEPER_HOME names)"
+	}
+	if p.Lacks == nil {
 		p.Path = jars[0]
 	}
-	return p
 }
 
-// java: macOS has a /usr/bin/java that only says that there is none.
-func (s search) java() (path string, found bool) {
-	first := search{filepath.Join(os.Getenv("JAVA_HOME"), "bin"),
-		"/opt/homebrew/opt/openjdk/bin", "/usr/local/opt/openjdk/bin"}
-	return append(first, s...).find("java")
+// java looks into Homebrew's folders first: macOS has a /usr/bin/java that only
+// says that there is none.
+func (s Search) java() (path string) {
+	s.folders = append([]string{filepath.Join(s.javaHome, "bin"),
+		"/opt/homebrew/opt/openjdk/bin", "/usr/local/opt/openjdk/bin"}, s.folders...)
+	return s.lookup("java")
 }
 
-func (s search) zookeeperHomes() []string {
-	homes := []string{os.Getenv("ZOOKEEPER_HOME")}
+func (s Search) zookeeperHomes() []string {
+	homes := []string{s.zookeeper}
 	for _, script := range []string{"zkServer.sh", "zkServer"} {
-		path, found := s.find(script)
-		if !found {
+		path := s.lookup(script)
+		if path == "" {
 			continue
 		}
 		if real, err := filepath.EvalSymlinks(path); err == nil {
@@ -55,8 +56,8 @@ func (s search) zookeeperHomes() []string {
 	return append(append(homes, unpacked...), "/opt/homebrew/opt/zookeeper/libexec", "/usr/local/opt/zookeeper/libexec")
 }
 
-// zookeeperJars: the server's own jar first. Releases up to 3.4 have it beside
-// lib, later ones in it.
+// zookeeperJars returns a release's jars, the server's own first; nil if home has
+// none. Up to 3.4 the server's jar is beside lib, later in it.
 func zookeeperJars(home string) []string {
 	if home == "" {
 		return nil
@@ -71,8 +72,8 @@ func zookeeperJars(home string) []string {
 	return nil
 }
 
-// debianJars: what the server loads of Debian's folder, which has every Java
-// library of the system.
+// debianJars returns the jars that the server loads from Debian's folder of all
+// Java libraries; nil if the server's own is missing.
 func debianJars(folder string) []string {
 	own := filepath.Join(folder, "zookeeper.jar")
 	if !isFile(own) {
@@ -90,7 +91,8 @@ func debianJars(folder string) []string {
 
 var jarNumber = regexp.MustCompile(`zookeeper-(\d+(?:\.\d+)+)\.jar$`)
 
-// zookeeperJarVersion reads it off the file names, which spares a Java.
+// zookeeperJarVersion reads the version off the file names: starting Java to ask
+// takes a second.
 func zookeeperJarVersion(jar string) string {
 	beside, _ := filepath.Glob(filepath.Join(filepath.Dir(jar), "zookeeper-[0-9]*.jar"))
 	for _, name := range append([]string{jar}, beside...) {
@@ -99,4 +101,9 @@ func zookeeperJarVersion(jar string) string {
 		}
 	}
 	return "ZooKeeper"
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }

@@ -1,4 +1,4 @@
-package lab
+package packages
 
 import (
 	"errors"
@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-var all = []Need{NeedSQL, NeedRedis, NeedEtcd, NeedZooKeeper, NeedJava, NeedBrowser, NeedTypes}
+var all = []Tool{MariaDB, Redis, Etcd, ZooKeeper, Java, Browser, TypeScript}
 
 // on is a situation on a system with one package manager, as root, where
 // everything is missing and the manager knows its first choices.
@@ -36,7 +36,7 @@ func TestDecide(t *testing.T) {
 		s        Situation
 		packages string
 		command  string // how the installing command begins
-		byHand   []Need
+		byHand   []Tool
 		stale    bool
 		ask      bool
 		err      error
@@ -44,10 +44,10 @@ func TestDecide(t *testing.T) {
 		{name: "nothing is missing", s: on("apt-get").with(func(s *Situation) { s.Missing = nil })},
 		{name: "apt", s: on("apt-get"), command: "sh -c",
 			packages: "mariadb-server-core redis-server etcd-server libzookeeper-java default-jre-headless chromium node-typescript"},
-		{name: "apt, one thing", s: on("apt-get").with(func(s *Situation) { s.Missing = []Need{NeedEtcd} }),
+		{name: "apt, one thing", s: on("apt-get").with(func(s *Situation) { s.Missing = []Tool{Etcd} }),
 			command: "sh -c", packages: "etcd-server"},
 		{name: "apt, an older release", s: on("apt-get").with(func(s *Situation) {
-			s.Missing = []Need{NeedSQL}
+			s.Missing = []Tool{MariaDB}
 			s.Knows = knowsOnly("mariadb-server-core-10.6")
 		}), command: "sh -c", packages: "mariadb-server-core-10.6"},
 		{name: "apt with empty lists", s: on("apt-get").with(func(s *Situation) { s.Knows = knowsOnly() }),
@@ -56,30 +56,30 @@ func TestDecide(t *testing.T) {
 			command:  "sudo -n sh -c",
 			packages: "mariadb-server-core redis-server etcd-server libzookeeper-java default-jre-headless chromium node-typescript"},
 		{name: "apt, a user at a terminal", s: on("apt-get").with(user).with(func(s *Situation) {
-			s.Missing, s.Sudo, s.Terminal = []Need{NeedRedis}, SudoAsks, true
+			s.Missing, s.Sudo, s.Terminal = []Tool{Redis}, SudoAsks, true
 		}), command: "sudo sh -c", packages: "redis-server", ask: true},
 		{name: "apt, a user at a terminal who said yes", s: on("apt-get").with(user).with(func(s *Situation) {
-			s.Missing, s.Sudo, s.Terminal, s.Yes = []Need{NeedRedis}, SudoAsks, true, true
+			s.Missing, s.Sudo, s.Terminal, s.Yes = []Tool{Redis}, SudoAsks, true, true
 		}), command: "sudo sh -c", packages: "redis-server"},
 		{name: "apt, nobody there for sudo's question", s: on("apt-get").with(user).with(func(s *Situation) { s.Sudo = SudoAsks }),
 			byHand: all, err: ErrMayNot},
 		{name: "apt, no sudo", s: on("apt-get").with(user).with(func(s *Situation) { s.Terminal = true }),
 			byHand: all, err: ErrMayNot},
-		{name: "dnf", s: on("dnf"), command: "dnf install -y", byHand: []Need{NeedZooKeeper, NeedTypes},
+		{name: "dnf", s: on("dnf"), command: "dnf install -y", byHand: []Tool{ZooKeeper, TypeScript},
 			packages: "mariadb-server redis etcd java-latest-openjdk-headless chromium"},
 		{name: "dnf without Redis", s: on("dnf").with(func(s *Situation) {
-			s.Missing, s.Knows = []Need{NeedRedis}, knowsOnly("valkey")
+			s.Missing, s.Knows = []Tool{Redis}, knowsOnly("valkey")
 		}), command: "dnf install -y", packages: "valkey"},
-		{name: "pacman", s: on("pacman"), command: "pacman -S --needed --noconfirm", byHand: []Need{NeedZooKeeper},
+		{name: "pacman", s: on("pacman"), command: "pacman -S --needed --noconfirm", byHand: []Tool{ZooKeeper},
 			packages: "mariadb valkey etcd jre-openjdk-headless chromium typescript"},
-		{name: "apk", s: on("apk"), command: "apk add", byHand: []Need{NeedZooKeeper},
+		{name: "apk", s: on("apk"), command: "apk add", byHand: []Tool{ZooKeeper},
 			packages: "mariadb redis etcd openjdk21-jre-headless chromium typescript"},
 		{name: "apk without etcd, lists fetched", s: on("apk").with(func(s *Situation) {
-			s.Missing, s.Knows = []Need{NeedEtcd, NeedSQL}, knowsOnly("mariadb")
-		}), command: "apk add", packages: "mariadb", byHand: []Need{NeedEtcd}, stale: true},
+			s.Missing, s.Knows = []Tool{Etcd, MariaDB}, knowsOnly("mariadb")
+		}), command: "apk add", packages: "mariadb", byHand: []Tool{Etcd}, stale: true},
 		{name: "Homebrew", s: on("brew"), command: "brew install",
 			packages: "mariadb redis etcd zookeeper openjdk chromium typescript"},
-		{name: "Homebrew at a terminal", s: on("brew").with(func(s *Situation) { s.Missing, s.Terminal = []Need{NeedEtcd}, true }),
+		{name: "Homebrew at a terminal", s: on("brew").with(func(s *Situation) { s.Missing, s.Terminal = []Tool{Etcd}, true }),
 			command: "brew install", packages: "etcd", ask: true},
 		{name: "Homebrew as root", s: on("brew").with(func(s *Situation) { s.Root = true }), byHand: all, err: ErrBrewAsRoot},
 		{name: "no manager", s: on(""), byHand: all, err: ErrNoManager},
@@ -95,11 +95,11 @@ func TestDecide(t *testing.T) {
 		if !strings.HasPrefix(command, c.command) || !strings.HasSuffix(command, c.packages) || (c.command == "") != (p.Install == nil) {
 			t.Errorf("%s: command %q, want %s … %s", c.name, command, c.command, c.packages)
 		}
-		var byHand []Need
+		var byHand []Tool
 		for _, a := range p.ByHand {
-			byHand = append(byHand, a.Need)
+			byHand = append(byHand, a.Tool)
 			if a.How == "" {
-				t.Errorf("%s: no advice for %s", c.name, a.Need)
+				t.Errorf("%s: no advice for %s", c.name, a.Tool)
 			}
 		}
 		if !slices.Equal(byHand, c.byHand) {
@@ -116,7 +116,7 @@ func TestDecide(t *testing.T) {
 
 // The tables answer for themselves: every manager has what it can have.
 func TestManagers(t *testing.T) {
-	byHand := map[Need][]string{NeedZooKeeper: {"dnf", "pacman", "apk"}, NeedTypes: {"dnf"}}
+	byHand := map[Tool][]string{ZooKeeper: {"dnf", "pacman", "apk"}, TypeScript: {"dnf"}}
 	for _, m := range managers {
 		if len(m.install) == 0 || len(m.knows) == 0 {
 			t.Errorf("%s lacks a command", m.name)

@@ -1,0 +1,78 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+
+	"seckill/internal/backend"
+	"seckill/internal/packages"
+)
+
+// A kind says how the lab provides one of backend.Kinds.
+type kind struct {
+	backend.Kind
+	tool packages.Tool // the program it runs on
+	// servers are the processes of a private one.
+	servers func(packages.Program) []server
+	// embedded starts an engine in this process; nil: there is none.
+	embedded func(context.Context) (backend.Status, error)
+	// ensemble starts servers of which one can be lost; nil: there is none.
+	ensemble func(context.Context, packages.Program) (*Ensemble, error)
+	// version asks a server at an address of the form of the flags.
+	version func(ctx context.Context, address string) (string, error)
+	// address is that form of a private server's host:port; nil: the same.
+	address func(addr string) string
+	// megabytes are what a fresh server's files take, with room to grow.
+	megabytes uint64
+}
+
+// kindNamed is the lab's one table of backends.
+func (l *Lab) kindNamed(name string) (kind, error) {
+	k := map[string]kind{
+		backend.NameMySQL: {tool: packages.MariaDB, servers: l.mysqlServers, embedded: l.addSQLite,
+			version: mysqlVersion, address: func(addr string) string { return l.mysqlDSN(addr, "seckill") }, megabytes: 256},
+		backend.NameRedis: {tool: packages.Redis, servers: l.redisServers, embedded: l.addMiniredis,
+			ensemble: l.redisPair, version: redisVersion, address: l.redisURL},
+		backend.NameRedlock: {tool: packages.Redis, servers: l.redlockServers,
+			ensemble: l.redisFive, version: redisVersion, address: l.redisURL},
+		backend.NameZooKeeper: {tool: packages.ZooKeeper, servers: l.zookeeperServers,
+			ensemble: l.zookeeperThree, version: zookeeperVersion},
+		backend.NameEtcd: {tool: packages.Etcd, servers: l.etcdServers,
+			ensemble: l.etcdThree, version: etcdVersion, megabytes: 160},
+	}[name]
+	var known bool
+	if k.Kind, known = backend.KindNamed(name); !known {
+		return kind{}, fmt.Errorf("no backend is called %q: choose from %v", name, backend.Names())
+	}
+	if l.options.Given.SQLitePath != "" && name == backend.NameMySQL {
+		k.version = sqliteVersion
+	}
+	return k, nil
+}
+
+// setPrivate enters the lab's own servers into a configuration.
+func (l *Lab) setPrivate(c *backend.Config, name string, addrs ...string) {
+	k, _ := l.kindNamed(name)
+	addresses := make([]string, len(addrs))
+	for i, addr := range addrs {
+		if addresses[i] = addr; k.address != nil {
+			addresses[i] = k.address(addr)
+		}
+	}
+	k.Set(c, addresses...)
+}
+
+// serverEnv is small, so that no ETCD_…, MYSQL_… or JAVA_TOOL_OPTIONS of the
+// user changes a private server. Its temporary files are in the lab's folder.
+func (l *Lab) serverEnv() []string {
+	env := []string{"LC_ALL=C", "HOME=" + l.folder, "TMPDIR=" + l.folder,
+		"ETCD_UNSUPPORTED_ARCH=" + runtime.GOARCH} // otherwise etcd 3.4 refuses ARM
+	for _, name := range []string{"PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SystemRoot"} {
+		if value, set := os.LookupEnv(name); set {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
+}

@@ -1,0 +1,145 @@
+package packages
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestSearch(t *testing.T) {
+	first, second := t.TempDir(), t.TempDir()
+	touch(t, filepath.Join(second, "mysqld"))
+	touch(t, filepath.Join(second, "redis-server"))
+	touch(t, filepath.Join(first, "valkey-server"))
+	if err := os.WriteFile(filepath.Join(first, "etcd"), nil, 0o644); err != nil { // not a program
+		t.Fatal(err)
+	}
+	s := Search{folders: []string{"relative", first, second}}
+	if path := s.Find(MariaDB).Path; path != filepath.Join(second, "mysqld") {
+		t.Errorf("found %s, want mysqld", path)
+	}
+	if path := s.Find(Redis).Path; path != filepath.Join(second, "redis-server") {
+		t.Errorf("found %s, want redis-server", path)
+	}
+	if p := s.Find(Etcd); p.Found() || !strings.Contains(p.Missing(), "seckill deps") || !slices.Equal(p.Lacks, []Tool{Etcd}) {
+		t.Errorf("etcd: %+v, want it missing: it cannot be run", p)
+	}
+	touch(t, filepath.Join(first, "mariadbd"))
+	if path := (Search{folders: []string{second, first}}).Find(MariaDB).Path; path != filepath.Join(first, "mariadbd") {
+		t.Errorf("found %s, want mariadbd before mysqld", path)
+	}
+	if path := (Search{folders: []string{first}}).Find(Redis).Path; path != filepath.Join(first, "valkey-server") {
+		t.Errorf("found %s, want valkey-server where there is no Redis", path)
+	}
+}
+
+func TestZooKeeperHomes(t *testing.T) {
+	bin := t.TempDir()
+	touch(t, filepath.Join(bin, "java"))
+	for name, c := range map[string]struct{ jar, script string }{
+		"a release":  {"lib/zookeeper-3.9.2.jar", "bin/zkServer.sh"},
+		"an old one": {"zookeeper-3.4.14.jar", "bin/zkServer.sh"},
+		"Homebrew's": {"libexec/lib/zookeeper-3.9.2.jar", "bin/zkServer"},
+		"named":      {"lib/zookeeper-3.9.2.jar", ""}, // by the environment
+	} {
+		home, onPath := t.TempDir(), t.TempDir()
+		jar := filepath.Join(home, c.jar)
+		touch(t, jar)
+		touch(t, filepath.Join(filepath.Dir(jar), "zookeeper-jute-3.9.2.jar"))
+		s := Search{folders: []string{bin, onPath}, zookeeper: home}
+		if c.script != "" {
+			s.zookeeper = ""
+			touch(t, filepath.Join(home, c.script))
+			if err := os.Symlink(filepath.Join(home, c.script), filepath.Join(onPath, filepath.Base(c.script))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p := s.Find(ZooKeeper)
+		if !sameFile(p.Path, jar) {
+			t.Errorf("%s: found %q, want %s", name, p.Path, jar)
+			continue
+		}
+		if version, err := p.Version(t.Context()); err != nil || !strings.HasPrefix(version, "ZooKeeper 3.") {
+			t.Errorf("%s: version %q, %v", name, version, err)
+		}
+	}
+}
+
+func TestZooKeeperTakesJava(t *testing.T) {
+	home := t.TempDir()
+	touch(t, filepath.Join(home, "lib", "zookeeper-3.9.2.jar"))
+	if runtime.GOOS == "darwin" {
+		t.Log("a Homebrew Java may be here")
+		return
+	}
+	s := Search{folders: []string{t.TempDir()}, javaHome: t.TempDir(), zookeeper: home}
+	if p := s.Find(ZooKeeper); p.Found() || !strings.Contains(p.Missing(), "Java") {
+		t.Errorf("%+v: want it missing for lack of Java", p)
+	}
+	if missing := s.Missing(false); !slices.Contains(missing, Java) || slices.Contains(missing, ZooKeeper) || slices.Contains(missing, Browser) {
+		t.Errorf("missing %v, want Java but not ZooKeeper among the servers", missing)
+	}
+	if missing := s.Missing(true); !slices.Contains(missing, Browser) {
+		t.Errorf("missing %v, want the browser of the tests, too", missing)
+	}
+}
+
+func TestDebianJars(t *testing.T) {
+	folder := t.TempDir()
+	if jars := debianJars(folder); jars != nil {
+		t.Errorf("found %v in an empty folder", jars)
+	}
+	for _, jar := range []string{"zookeeper.jar", "zookeeper-jute.jar", "slf4j-api.jar", "tomcat9.jar"} {
+		touch(t, filepath.Join(folder, jar))
+	}
+	jars := debianJars(folder)
+	if len(jars) != 3 || filepath.Base(jars[0]) != "zookeeper.jar" {
+		t.Errorf("found %v, want ZooKeeper first, what it needs, and nothing else", jars)
+	}
+}
+
+func TestVersionsOfRealPrograms(t *testing.T) {
+	search := NewSearch(os.Getenv)
+	for tool, want := range map[Tool]string{MariaDB: "", Redis: "Redis ", ZooKeeper: "ZooKeeper ", Etcd: "etcd "} {
+		program := search.Find(tool)
+		version, err := program.Version(t.Context())
+		if err != nil || !strings.HasPrefix(version, want) || !strings.Contains(version, ".") {
+			t.Errorf("%s: version %q, %v", program.Path, version, err)
+		}
+	}
+	if _, err := (Program{lookedFor: "x"}).Version(t.Context()); err == nil {
+		t.Error("what is missing has a version")
+	}
+}
+
+func touch(t *testing.T, path string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, nil, 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func sameFile(a, b string) bool {
+	first, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	second, err := os.Stat(b)
+	return err == nil && os.SameFile(first, second)
+}
+
+// Every tool can be got by hand, and says what it is for.
+func TestTools(t *testing.T) {
+	for _, tool := range slices.Concat(Servers, Testing, []Tool{Java}) {
+		about := tools[tool]
+		if about.byHand == "" || about.use == "" && tool != Java || about.programs == nil && tool != Java && tool != ZooKeeper {
+			t.Errorf("%s: %+v lacks something", tool, about)
+		}
+	}
+}
