@@ -224,7 +224,7 @@ func startServers(ctx context.Context, candidates []bench.Candidate, given backe
 	for _, c := range candidates {
 		needs = append(needs, c.Needs...)
 	}
-	l, err := lab.Start(ctx, lab.Options{Backends: backend.NamesOf(needs...), Given: given})
+	l, err := lab.Start(ctx, lab.Options{Host: host(), Backends: backend.NamesOf(needs...), Given: given})
 	if err != nil {
 		return nil, err
 	}

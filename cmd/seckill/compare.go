@@ -166,7 +166,7 @@ func (c *CompareCmd) where(ctx context.Context, stderr io.Writer) (*place, error
 		token, err := c.TokenFlags.read()
 		return &place{targets: c.Target, token: token, sql: c.BackendFlags.config()}, err
 	}
-	running, err := lab.Running()
+	running, err := lab.Running(host())
 	if err != nil {
 		return nil, err
 	}
@@ -176,5 +176,5 @@ func (c *CompareCmd) where(ctx context.Context, stderr io.Writer) (*place, error
 		}
 		return &place{targets: running.Services, token: running.Token, sql: running.Config}, nil
 	}
-	return startPlace(ctx, stderr, lab.Options{Given: c.BackendFlags.config(), Topology: c.Topology})
+	return startPlace(ctx, stderr, lab.Options{Host: host(), Given: c.BackendFlags.config(), Topology: c.Topology})
 }

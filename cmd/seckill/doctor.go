@@ -117,7 +117,7 @@ func adminToken() finding {
 
 func runningLab() finding {
 	f := finding{What: "a running lab", For: "seckill load takes it; without it, it starts one"}
-	switch state, err := lab.Running(); {
+	switch state, err := lab.Running(host()); {
 	case err != nil:
 		f.ToDo = err.Error()
 	case state == nil:

@@ -229,7 +229,7 @@ func (c *LoadCmd) where(ctx context.Context, stderr io.Writer) (*place, error) {
 		token, err := c.TokenFlags.read()
 		return &place{targets: c.Target, token: token, sql: c.BackendFlags.config()}, err
 	}
-	running, err := lab.Running()
+	running, err := lab.Running(host())
 	if err != nil {
 		return nil, err
 	}
@@ -242,7 +242,7 @@ func (c *LoadCmd) where(ctx context.Context, stderr io.Writer) (*place, error) {
 	if _, err := strategyNamed("--strategy", c.wanted.Strategy); err != nil {
 		return nil, usage(stderr, "load", err)
 	}
-	return startPlace(ctx, stderr, lab.Options{Given: c.BackendFlags.config(), Topology: c.Topology})
+	return startPlace(ctx, stderr, lab.Options{Host: host(), Given: c.BackendFlags.config(), Topology: c.Topology})
 }
 
 // startPlace starts a lab that ends when the place is left.

@@ -351,7 +351,7 @@ func (h *holder) backends() (backend.Config, error) {
 	if !h.Lab {
 		return config, nil
 	}
-	running, err := lab.Running()
+	running, err := lab.Running(host())
 	if err != nil {
 		return config, err
 	}

@@ -44,7 +44,7 @@ const (
 )
 
 func main() {
-	lab.RunKeeperIfAsked()
+	lab.RunSupervisorIfAsked()
 	ends := []os.Signal{syscall.SIGTERM}
 	if !signal.Ignored(os.Interrupt) { // as it is in the background of a script
 		ends = append(ends, os.Interrupt)

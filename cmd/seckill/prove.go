@@ -396,7 +396,7 @@ func (e *ensembles) start(ctx context.Context, name string) (*lab.Ensemble, erro
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.lab == nil {
-		l, err := lab.Start(ctx, lab.Options{Backends: []string{}})
+		l, err := lab.Start(ctx, lab.Options{Host: host(), Backends: []string{}})
 		if err != nil {
 			return nil, err
 		}
@@ -409,7 +409,7 @@ func (e *ensembles) stop() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.lab != nil {
-		_ = stopLab(e.lab) // the keeper goes on ending what has not ended yet
+		_ = stopLab(e.lab) // the supervisor goes on ending what has not ended yet
 	}
 }
 
@@ -418,7 +418,7 @@ func (c *ProveCmd) servers(ctx context.Context, p provingPlace, infos []catalog.
 	for _, i := range infos {
 		needs = append(needs, i.Needs...)
 	}
-	l, err := lab.Start(ctx, lab.Options{Backends: backend.NamesOf(needs...), Volatile: true, Topology: p.topology, Given: backend.Config{MySQLDSN: p.dsn}})
+	l, err := lab.Start(ctx, lab.Options{Host: host(), Backends: backend.NamesOf(needs...), Volatile: true, Topology: p.topology, Given: backend.Config{MySQLDSN: p.dsn}})
 	if err != nil {
 		return nil, err
 	}

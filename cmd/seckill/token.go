@@ -85,30 +85,30 @@ func readSecret(flag, path string) ([]byte, error) {
 }
 
 // serviceToken is the token that a service goes by: the one that was given, or
-// one that is made now and written where the operator finds it. keeper removes
+// one that is made now and written where the operator finds it. cleanUp removes
 // what is useless after the service has ended.
-func (f TokenFlags) serviceToken() (token, file string, keeper func(), err error) {
-	keeper = func() {}
+func (f TokenFlags) serviceToken() (token, file string, cleanUp func(), err error) {
+	cleanUp = func() {}
 	if f.Token != "" {
-		return f.Token, "", keeper, nil
+		return f.Token, "", cleanUp, nil
 	}
 	file = f.TokenFile
 	if file == "" {
 		folder, err := os.MkdirTemp("", "seckill-serve-*") // mode 0700
 		if err != nil {
-			return "", "", keeper, fmt.Errorf("make a folder for the admin token: %w (give --token-file)", err)
+			return "", "", cleanUp, fmt.Errorf("make a folder for the admin token: %w (give --token-file)", err)
 		}
-		file, keeper = filepath.Join(folder, "token"), func() { os.RemoveAll(folder) }
+		file, cleanUp = filepath.Join(folder, "token"), func() { os.RemoveAll(folder) }
 	}
 	if err = makeToken(file); err != nil && !errors.Is(err, fs.ErrExist) {
-		keeper()
+		cleanUp()
 		return "", "", func() {}, fmt.Errorf("--token-file: %w", err)
 	}
 	if token, err = readToken(file); err != nil {
-		keeper()
+		cleanUp()
 		return "", "", func() {}, err
 	}
-	return token, file, keeper, nil
+	return token, file, cleanUp, nil
 }
 
 // makeToken writes a new token, unless the file is there: services that start

@@ -107,7 +107,7 @@ func (u *UpCmd) listen() (net.Listener, error) {
 		return listener, nil
 	}
 	who := "Another program may have it."
-	if other, _ := lab.Running(); other != nil && strings.Contains(other.Page, u.Addr) {
+	if other, _ := lab.Running(host()); other != nil && strings.Contains(other.Page, u.Addr) {
 		who = fmt.Sprintf("The lab at %s has it (process %d).", other.Page, other.PID)
 	}
 	return nil, fmt.Errorf("the page cannot listen on %s: %w\n%s Use or stop that one, or start this one beside it: "+
@@ -118,7 +118,7 @@ func (u *UpCmd) listen() (net.Listener, error) {
 func (u *UpCmd) startLab(ctx context.Context) (*lab.Lab, error) {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
-	l, err := lab.Start(ctx, lab.Options{Given: u.config(), Embedded: u.Embedded, Folder: u.Folder, Token: u.Token, Topology: u.Topology,
+	l, err := lab.Start(ctx, lab.Options{Host: host(), Given: u.config(), Embedded: u.Embedded, Folder: u.Folder, Token: u.Token, Topology: u.Topology,
 		ServiceArgs: []string{"--strategy", u.Strategy}})
 	if err != nil {
 		return nil, err
@@ -223,7 +223,7 @@ func (u *UpCmd) host(ctx context.Context, l *lab.Lab, listener net.Listener, std
 	case err := <-served:
 		return err
 	case <-l.Lost():
-		return errors.New("the lab's servers are gone: their keeper process was killed; start it again")
+		return errors.New("the lab's servers are gone: their supervisor process has ended; start the lab again")
 	}
 }
 

@@ -317,7 +317,7 @@ func TestRunsOfARealLab(t *testing.T) {
 // the running lab says to programs of the same user.
 func redisOptions(t *testing.T) *redis.Options {
 	t.Helper()
-	running, err := lab.Running()
+	running, err := lab.Running(host())
 	if err != nil || running == nil {
 		t.Fatalf("no lab runs: %v", err)
 	}
@@ -331,7 +331,7 @@ func redisOptions(t *testing.T) *redis.Options {
 // session is what a service says that its ZooKeeper session is.
 func session(t *testing.T, service string) string {
 	t.Helper()
-	running, err := lab.Running()
+	running, err := lab.Running(host())
 	if err != nil || running == nil {
 		t.Fatalf("the lab says nothing of itself: %v", err)
 	}

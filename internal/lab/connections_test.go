@@ -11,6 +11,7 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/lab"
+	"seckill/internal/lab/labtest"
 )
 
 // fill opens so many instances, as services do, and takes every connection
@@ -63,7 +64,7 @@ func TestServicesShareWhatAGivenDatabaseAccepts(t *testing.T) {
 		must(t, "set max_connections", err)
 	}
 	set(151)
-	l, err := lab.Start(t.Context(), lab.Options{Folder: t.TempDir(), Backends: []string{backend.NameMySQL},
+	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: t.TempDir(), Backends: []string{backend.NameMySQL},
 		Given: backend.Config{MySQLDSN: server.Config().MySQLDSN}})
 	must(t, "start", err)
 	defer l.Stop(context.Background())

@@ -8,6 +8,7 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/lab"
+	"seckill/internal/lab/labtest"
 	"seckill/internal/packages"
 )
 
@@ -52,7 +53,7 @@ func TestEmbeddedTier(t *testing.T) {
 }
 
 func TestMissingSaysWhatToDo(t *testing.T) {
-	l, err := lab.Start(t.Context(), lab.Options{Folder: t.TempDir(), Programs: map[packages.Tool]packages.Program{packages.ZooKeeper: {Get: "seckill deps"}},
+	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: t.TempDir(), Programs: map[packages.Tool]packages.Program{packages.ZooKeeper: {Get: "seckill deps"}},
 		Backends: []string{backend.NameZooKeeper}})
 	if err != nil {
 		t.Fatal(err)
@@ -65,7 +66,7 @@ func TestMissingSaysWhatToDo(t *testing.T) {
 
 // Miniredis alone never lets a lease end.
 func TestEmbeddedRedisHasAClock(t *testing.T) {
-	l, err := lab.Start(t.Context(), lab.Options{Folder: t.TempDir(), Embedded: true, Backends: []string{backend.NameRedis}})
+	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: t.TempDir(), Embedded: true, Backends: []string{backend.NameRedis}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/lab"
+	"seckill/internal/lab/labtest"
 	"seckill/internal/packages"
 )
 
@@ -178,7 +179,7 @@ func TestEnsemblesStandBeside(t *testing.T) {
 
 func ownLabWith(t *testing.T, p map[packages.Tool]packages.Program) *lab.Lab {
 	t.Helper()
-	l, err := lab.Start(t.Context(), lab.Options{Folder: t.TempDir(), Backends: []string{}, Programs: p})
+	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: t.TempDir(), Backends: []string{}, Programs: p})
 	must(t, "start a lab", err)
 	t.Cleanup(func() { l.Stop(context.Background()) })
 	return l

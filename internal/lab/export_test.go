@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// KeeperPID is for tests that kill it.
-func (l *Lab) KeeperPID() int { return l.keeper.cmd.Process.Pid }
+// SupervisorPID is for tests that kill it.
+func (l *Lab) SupervisorPID() int { return l.supervisor.cmd.Process.Pid }
 
 // Processes are all that the lab has started.
 func (l *Lab) Processes() []*Process {

@@ -12,6 +12,7 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/lab"
+	"seckill/internal/lab/labtest"
 	"seckill/internal/packages"
 )
 
@@ -32,7 +33,7 @@ func TestFailedStartNamesTheLog(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	broken := script(t, "redis-server", "echo out of luck >&2; exit 3")
 	base := t.TempDir()
-	l, err := lab.Start(t.Context(), lab.Options{Folder: base, Backends: []string{backend.NameRedis, backend.NameEtcd},
+	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: base, Backends: []string{backend.NameRedis, backend.NameEtcd},
 		Programs: map[packages.Tool]packages.Program{packages.Redis: {Path: broken}, packages.Etcd: packages.NewSearch(os.Getenv).Find(packages.Etcd)}})
 	if err == nil {
 		l.Stop(context.Background())
@@ -59,7 +60,7 @@ func TestMySQLThatCannotMakeItsData(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	t.Setenv("HOME", t.TempDir())
 	broken := script(t, "mysqld", "echo No space left on device >&2; exit 1")
-	_, err := lab.Start(t.Context(), lab.Options{Folder: t.TempDir(), Backends: []string{backend.NameMySQL},
+	_, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: t.TempDir(), Backends: []string{backend.NameMySQL},
 		Programs: map[packages.Tool]packages.Program{packages.MariaDB: {Path: broken}}})
 	if err == nil || !strings.Contains(err.Error(), "data folder") || !strings.Contains(err.Error(), "No space left") {
 		t.Errorf("%v: want it to tell of the data folder, with what the server said", err)
@@ -69,7 +70,7 @@ func TestMySQLThatCannotMakeItsData(t *testing.T) {
 func TestProgramThatCannotRun(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "etcd")
 	must(t, "write", os.WriteFile(path, []byte("no program"), 0o755))
-	_, err := lab.Start(t.Context(), lab.Options{Folder: t.TempDir(), Backends: []string{backend.NameEtcd},
+	_, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: t.TempDir(), Backends: []string{backend.NameEtcd},
 		Programs: map[packages.Tool]packages.Program{packages.Etcd: {Path: path}}})
 	if err == nil || !strings.Contains(err.Error(), path) {
 		t.Errorf("%v: want the program's path", err)
@@ -85,7 +86,7 @@ func TestFolderThatCannotBeUsed(t *testing.T) {
 		must(t, "mkdir", os.Mkdir(readOnly, 0o500))
 	}
 	for _, folder := range []string{file, readOnly, filepath.Join(t.TempDir(), "no", "such", "folder")} {
-		l, err := lab.Start(t.Context(), lab.Options{Folder: folder, Backends: []string{}})
+		l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: folder, Backends: []string{}})
 		if err == nil {
 			l.Stop(context.Background())
 			t.Errorf("a lab in %s was started", folder)
@@ -102,7 +103,7 @@ func TestLongFolder(t *testing.T) {
 	t.Chdir(t.TempDir())
 	base := filepath.Join(strings.Repeat("long/", 30), "with a space") // and relative
 	must(t, "mkdir", os.MkdirAll(base, 0o700))
-	l, err := lab.Start(t.Context(), lab.Options{Folder: base, RedlockNodes: 1})
+	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: base, RedlockNodes: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// A folder is the lab's own, with a lock that lives as long as its keeper.
+// A folder is the lab's own, with a lock that lives as long as its supervisor.
 type folder struct {
 	path string
 	lock *os.File
@@ -96,9 +96,9 @@ func isStill(path string, f *os.File) bool {
 	return err == nil && os.SameFile(named, opened)
 }
 
-// withLog adds the end of a process's log to an error, and saves the log from
-// the lab's folder, which goes when the start has failed.
-func withLog(err error, name, file string) error {
+// withLog adds the end of a process's log to an error, and saves the log from the
+// lab's folder, which is removed when the start has failed.
+func (l *Lab) withLog(err error, name, file string) error {
 	text, readErr := os.ReadFile(file)
 	if readErr != nil {
 		return fmt.Errorf("%w (and its log cannot be read: %w)", err, readErr)
@@ -107,7 +107,7 @@ func withLog(err error, name, file string) error {
 	if len(text) == 0 {
 		return fmt.Errorf("%w; it logged nothing", err)
 	}
-	if kept, ok := keepLog(name, text); ok {
+	if kept, ok := l.options.Host.keepLog(name, text); ok {
 		file = kept
 	}
 	return fmt.Errorf("%w; its log %s ends:\n    %s", err, file, strings.Join(lastWords(string(text)), "\n    "))
@@ -115,8 +115,8 @@ func withLog(err error, name, file string) error {
 
 var goStack = regexp.MustCompile(`(?m)^goroutine \d+ \[`)
 
-// lastWords are the last lines without stack traces, Go's or Java's, which say
-// nothing to somebody who only wants a lab.
+// lastWords are the last lines without the stack traces of Go or Java, which do
+// not help the user.
 func lastWords(text string) []string {
 	if stack := goStack.FindStringIndex(text); stack != nil {
 		text = text[:stack[0]]
@@ -125,18 +125,4 @@ func lastWords(text string) []string {
 		return strings.TrimSpace(line) == "" || strings.HasPrefix(line, "\tat ")
 	})
 	return lines[max(0, len(lines)-8):]
-}
-
-// keepLog has one file a name, so that failures do not pile up.
-func keepLog(name string, text []byte) (file string, ok bool) {
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return "", false
-	}
-	folder := filepath.Join(cache, "seckill", "failed")
-	file = filepath.Join(folder, name+".log")
-	if os.MkdirAll(folder, 0o700) != nil || os.WriteFile(file, append(text, '\n'), 0o600) != nil {
-		return "", false
-	}
-	return file, true
 }

@@ -3,7 +3,6 @@ package lab
 import (
 	"context"
 	"fmt"
-	"os"
 	"runtime"
 
 	"seckill/internal/backend"
@@ -70,7 +69,7 @@ func (l *Lab) serverEnv() []string {
 	env := []string{"LC_ALL=C", "HOME=" + l.folder, "TMPDIR=" + l.folder,
 		"ETCD_UNSUPPORTED_ARCH=" + runtime.GOARCH} // otherwise etcd 3.4 refuses ARM
 	for _, name := range []string{"PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SystemRoot"} {
-		if value, set := os.LookupEnv(name); set {
+		if value := l.options.Host.Getenv(name); value != "" {
 			env = append(env, name+"="+value)
 		}
 	}

@@ -23,6 +23,7 @@ import (
 
 // Options say what a lab is made of. The zero value is all of it, privately.
 type Options struct {
+	Host Host
 	// Given are backends that run already: they are used, not started.
 	Given backend.Config
 	// Backends limits the lab to these names. Nil means all.
@@ -41,7 +42,7 @@ type Options struct {
 	Volatile bool
 	// Programs are the servers to use. Nil means those of this machine.
 	Programs map[packages.Tool]packages.Program
-	// Executable is this program, which is run again as the lab's keeper and
+	// Executable is this program, which is run again as the lab's supervisor and
 	// as service processes. "" means os.Executable().
 	Executable string
 	// Env is added to the environment of service processes.
@@ -58,10 +59,10 @@ type Options struct {
 
 // A Lab is a set of running backends and service processes.
 type Lab struct {
-	options  Options
-	programs map[packages.Tool]packages.Program
-	keeper   *keeper
-	folder   string
+	options    Options
+	programs   map[packages.Tool]packages.Program
+	supervisor *supervisor
+	folder     string
 
 	passwords passwords
 	ports     ports
@@ -94,7 +95,10 @@ func Start(ctx context.Context, o Options) (*Lab, error) {
 		o.RedlockNodes = 5
 	}
 	if o.Folder == "" {
-		o.Folder = os.TempDir()
+		o.Folder = o.Host.Temp
+	}
+	if o.Folder == "" {
+		return nil, errors.New("no folder is given in which the lab can make its own")
 	}
 	absolute, err := filepath.Abs(o.Folder) // servers have another working folder
 	if err != nil {
@@ -127,7 +131,7 @@ func Start(ctx context.Context, o Options) (*Lab, error) {
 	l.config.Tiers = map[string]backend.Tier{}
 	if l.programs = o.Programs; l.programs == nil {
 		l.programs = map[packages.Tool]packages.Program{}
-		search := packages.NewSearch(os.Getenv)
+		search := packages.NewSearch(o.Host.Getenv)
 		for _, tool := range packages.Servers {
 			l.programs[tool] = search.Find(tool)
 		}
@@ -143,16 +147,16 @@ func Start(ctx context.Context, o Options) (*Lab, error) {
 	return l, nil
 }
 
-// open starts the keeper and has it make the folder.
+// open starts the supervisor and has it make the folder.
 func (l *Lab) open(ctx context.Context) (err error) {
-	if l.keeper, err = startKeeper(l.options.Executable); err != nil {
+	if l.supervisor, err = startSupervisor(l.options.Executable); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	made, err := l.keeper.ask(ctx, order{Folder: l.options.Folder})
+	made, err := l.supervisor.ask(ctx, request{Folder: l.options.Folder})
 	if err != nil {
-		l.keeper.dismiss()
+		l.supervisor.discard()
 		return fmt.Errorf("make the lab's folder in %s: %w (name another place with --folder or TMPDIR)",
 			l.options.Folder, err)
 	}
@@ -214,8 +218,8 @@ func (l *Lab) Folder() string { return l.folder }
 // Token is the admin token of the lab's service processes.
 func (l *Lab) Token() string { return l.options.Token }
 
-// Lost is closed when the lab's keeper has gone, and every process with it.
-func (l *Lab) Lost() <-chan struct{} { return l.keeper.lost }
+// Lost is closed when the lab's supervisor has gone, and every process with it.
+func (l *Lab) Lost() <-chan struct{} { return l.supervisor.lost }
 
 // Stop lets the services finish, ends everything and removes the folder. Who
 // has an instance open on the lab closes it before.
@@ -229,13 +233,13 @@ func (l *Lab) Stop(ctx context.Context) error {
 	closers, state := l.closers, l.state
 	l.mu.Unlock()
 	errs := []error{state.withdraw()}
-	err := l.keeper.goodbye(ctx)
+	err := l.supervisor.shutDown(ctx)
 	errs = append(errs, err)
 	for _, c := range closers {
 		errs = append(errs, c())
 	}
-	if err == nil || errors.Is(err, errKeeperLost) {
-		errs = append(errs, os.RemoveAll(l.folder)) // a killed keeper has not
+	if err == nil || errors.Is(err, errSupervisorLost) {
+		errs = append(errs, os.RemoveAll(l.folder)) // a killed supervisor has not
 	}
 	return errors.Join(errs...)
 }

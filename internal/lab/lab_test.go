@@ -30,7 +30,7 @@ func shortFolder(t *testing.T) string {
 
 func ownLab(t *testing.T, backends ...string) *lab.Lab {
 	t.Helper()
-	l, err := lab.Start(t.Context(), lab.Options{Folder: shortFolder(t), Backends: backends})
+	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: shortFolder(t), Backends: backends})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestEverythingStartsPrivately(t *testing.T) {
 
 // What runs is what was asked for; the rest comes when it is.
 func TestAdd(t *testing.T) {
-	l, err := lab.Start(t.Context(), lab.Options{Folder: t.TempDir(), Backends: []string{backend.NameRedis}})
+	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: t.TempDir(), Backends: []string{backend.NameRedis}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func TestAdd(t *testing.T) {
 
 func TestGivenBackendsAreUsedNotStarted(t *testing.T) {
 	shared := labtest.Start(t, everything...).Config()
-	l, err := lab.Start(t.Context(), lab.Options{Folder: t.TempDir(), Given: shared})
+	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: t.TempDir(), Given: shared})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func TestGivenBackendThatDoesNotAnswer(t *testing.T) {
 		backend.NameZooKeeper: {ZooKeeperAddrs: []string{"127.0.0.1:1"}},
 		backend.NameEtcd:      {EtcdEndpoints: []string{"127.0.0.1:1"}},
 	} {
-		l, err := lab.Start(t.Context(), lab.Options{Folder: t.TempDir(), Given: c, Backends: []string{name}})
+		l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: t.TempDir(), Given: c, Backends: []string{name}})
 		if err == nil {
 			l.Stop(context.Background())
 			t.Errorf("%s at a closed port was accepted", name)
@@ -151,7 +151,7 @@ func TestGivenBackendThatDoesNotAnswer(t *testing.T) {
 		}
 	}
 	both := backend.Config{MySQLDSN: "root@tcp(127.0.0.1:1)/x", SQLitePath: "y"}
-	if _, err := lab.Start(t.Context(), lab.Options{Given: both}); err == nil || !strings.Contains(err.Error(), "give one") {
+	if _, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Given: both}); err == nil || !strings.Contains(err.Error(), "give one") {
 		t.Errorf("both MySQL and SQLite: %v", err)
 	}
 }
@@ -160,7 +160,7 @@ func BenchmarkStart(b *testing.B) {
 	for b.Loop() {
 		var slowest time.Duration
 		var name string
-		l, err := lab.Start(b.Context(), lab.Options{Folder: b.TempDir(), Progress: func(n string, took time.Duration) {
+		l, err := lab.Start(b.Context(), lab.Options{Host: labtest.Host(), Folder: b.TempDir(), Progress: func(n string, took time.Duration) {
 			if took > slowest {
 				slowest, name = took, n
 			}

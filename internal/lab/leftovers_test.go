@@ -20,9 +20,10 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/lab"
+	"seckill/internal/lab/labtest"
 )
 
-// startVictim runs this test program again as one that has a lab of a keeper,
+// startVictim runs this test program again as one that has a lab of a supervisor,
 // MySQL, three Redis, ZooKeeper, etcd and two services.
 func startVictim(t *testing.T) (*exec.Cmd, victim) {
 	t.Helper()
@@ -89,7 +90,7 @@ func processLives(pid int) bool {
 }
 
 func TestStopLeavesNothing(t *testing.T) {
-	l, err := lab.Start(t.Context(), lab.Options{Folder: t.TempDir(), RedlockNodes: 2})
+	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: t.TempDir(), RedlockNodes: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,19 +133,19 @@ func TestNobodyIsInTheParentsGroup(t *testing.T) {
 }
 
 func TestKill9OfTheKeeperLeavesNoProcess(t *testing.T) {
-	l, err := lab.Start(t.Context(), lab.Options{Folder: t.TempDir(), RedlockNodes: 2})
+	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: t.TempDir(), RedlockNodes: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
 	v := observe(l)
-	syscall.Kill(l.KeeperPID(), syscall.SIGKILL)
+	syscall.Kill(l.SupervisorPID(), syscall.SIGKILL)
 	if err := v.gone(false); err != nil {
 		t.Error(err)
 	}
 	select {
 	case <-l.Lost():
 	case <-time.After(5 * time.Second):
-		t.Error("the lab has not noticed that its keeper is gone")
+		t.Error("the lab has not noticed that its supervisor is gone")
 	}
 	for _, s := range l.Backends() {
 		if s.OK {
@@ -152,7 +153,7 @@ func TestKill9OfTheKeeperLeavesNoProcess(t *testing.T) {
 		}
 	}
 	if p, err := l.Process("redis"); err != nil || p.Alive() || p.Restart(t.Context()) == nil {
-		t.Errorf("redis is said to be alive, or could be restarted without a keeper (%v)", err)
+		t.Errorf("redis is said to be alive, or could be restarted without a supervisor (%v)", err)
 	}
 	l.Stop(context.Background())
 	if err := v.gone(true); err != nil {
@@ -164,7 +165,7 @@ func TestKill9OfTheKeeperLeavesNoProcess(t *testing.T) {
 // lab does.
 func TestDoubleKillIsSweptByTheNextStart(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Log("only Linux kills the servers of a keeper that was killed together with its lab")
+		t.Log("only Linux kills the servers of a supervisor that was killed together with its lab")
 		return
 	}
 	cmd, v := startVictim(t)
@@ -179,11 +180,11 @@ func TestDoubleKillIsSweptByTheNextStart(t *testing.T) {
 		t.Fatalf("the folder should be left: %v", err)
 	}
 	base := filepath.Dir(v.Folder)
-	alive, err := lab.Start(t.Context(), lab.Options{Folder: base, Backends: []string{}})
+	alive, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: base, Backends: []string{}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := lab.Start(t.Context(), lab.Options{Folder: base, Backends: []string{}})
+	second, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: base, Backends: []string{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +202,7 @@ func TestCancelledStartLeavesNothing(t *testing.T) {
 	for _, after := range []time.Duration{0, 50 * time.Millisecond, 150 * time.Millisecond, 400 * time.Millisecond} {
 		base := t.TempDir()
 		ctx, cancel := context.WithTimeout(t.Context(), after)
-		l, err := lab.Start(ctx, lab.Options{Folder: base})
+		l, err := lab.Start(ctx, lab.Options{Host: labtest.Host(), Folder: base})
 		cancel()
 		if err == nil {
 			l.Stop(context.Background())
@@ -218,7 +219,7 @@ func TestCancelledStartLeavesNothing(t *testing.T) {
 }
 
 func TestStopLeavesNothingOfEnsembles(t *testing.T) {
-	l, err := lab.Start(t.Context(), lab.Options{Folder: t.TempDir(), Backends: []string{}})
+	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: t.TempDir(), Backends: []string{}})
 	must(t, "start a lab", err)
 	for _, name := range ensembleNames {
 		ensemble(t, l, name)
@@ -248,7 +249,7 @@ func TestKill9LeavesNothingOfEnsembles(t *testing.T) {
 
 // A start that is given up halfway leaves nothing either.
 func TestCancelledEnsembleLeavesNothing(t *testing.T) {
-	l, err := lab.Start(t.Context(), lab.Options{Folder: t.TempDir(), Backends: []string{}})
+	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: t.TempDir(), Backends: []string{}})
 	must(t, "start a lab", err)
 	for _, name := range ensembleNames {
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)

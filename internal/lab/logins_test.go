@@ -18,6 +18,7 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/lab"
+	"seckill/internal/lab/labtest"
 )
 
 func mysqlAt(t *testing.T, dsn string) *sql.DB {
@@ -147,7 +148,7 @@ func TestPrivateRedisLetsNoStrangerIn(t *testing.T) {
 }
 
 func TestEmbeddedRedisWantsThePassword(t *testing.T) {
-	l, err := lab.Start(t.Context(), lab.Options{Folder: t.TempDir(), Embedded: true, Backends: []string{backend.NameRedis}})
+	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: t.TempDir(), Embedded: true, Backends: []string{backend.NameRedis}})
 	must(t, "start", err)
 	defer l.Stop(t.Context())
 	o := redisOptions(t, l.Config().RedisAddrs[0])

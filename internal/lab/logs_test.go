@@ -23,7 +23,7 @@ func TestLastWordsHaveNoStackTrace(t *testing.T) {
 }
 
 func TestRoom(t *testing.T) {
-		folder := t.TempDir()
+	folder := t.TempDir()
 	l := &Lab{folder: folder, options: Options{Folder: folder}, programs: map[packages.Tool]packages.Program{packages.MariaDB: {Path: "x"}}}
 	if needed := l.megabytes(backend.Names()); needed != 256 {
 		t.Errorf("%d MB are needed, want MariaDB's 256", needed)

@@ -19,10 +19,10 @@ import (
 	"seckill/internal/lab/labtest"
 )
 
-// The test program is also, as it is asked, a keeper, a service process of a
+// The test program is also, as it is asked, a supervisor, a service process of a
 // lab, and a program with a lab that the tests kill.
 func TestMain(m *testing.M) {
-	lab.RunKeeperIfAsked()
+	lab.RunSupervisorIfAsked()
 	if len(os.Args) > 1 && os.Args[1] == "serve" {
 		serve(os.Args[2:])
 	}
@@ -71,7 +71,7 @@ type victim struct {
 
 func beVictim() {
 	ctx := context.Background()
-	o := lab.Options{Folder: os.Getenv(victimEnv), RedlockNodes: 2}
+	o := lab.Options{Host: labtest.Host(), Folder: os.Getenv(victimEnv), RedlockNodes: 2}
 	var ensembles []string
 	if os.Getenv(ensemblesEnv) != "" {
 		o.Backends, ensembles = []string{}, ensembleNames
@@ -93,7 +93,7 @@ func beVictim() {
 		os.Exit(1)
 	}
 	v := observe(l)
-	v.PIDs = append([]int{l.KeeperPID()}, v.PIDs...)
+	v.PIDs = append([]int{l.SupervisorPID()}, v.PIDs...)
 	json.NewEncoder(os.Stdout).Encode(v)
 	select {}
 }

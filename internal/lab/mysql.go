@@ -118,7 +118,7 @@ func (l *Lab) prepareMySQL(ctx context.Context, m mysqlServer) error {
 			return err
 		}
 	}
-	run, err := l.keeper.start(ctx, c)
+	run, err := l.supervisor.start(ctx, c)
 	if err != nil {
 		return fmt.Errorf("start %s: %w", m.path, err)
 	}
@@ -128,7 +128,7 @@ func (l *Lab) prepareMySQL(ctx context.Context, m mysqlServer) error {
 		return ctx.Err()
 	}
 	if run.ended != endedWell {
-		return withLog(fmt.Errorf("mysql could not make its data folder %s: %s", m.data, run.ended), "mysql", c.Log)
+		return l.withLog(fmt.Errorf("mysql could not make its data folder %s: %s", m.data, run.ended), "mysql", c.Log)
 	}
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // childAttributes: a group of its own, for the terminal's sake; and death
-// together with the keeper, for the case that the keeper is killed.
+// together with the supervisor, for the case that the supervisor is killed.
 func childAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }

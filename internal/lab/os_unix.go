@@ -17,17 +17,17 @@ func ignoreTerminal() {
 	signal.Ignore(syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGPIPE)
 }
 
-// keeperAttributes: a group of its own, so that the terminal's Ctrl-C and
-// whoever kills the lab's group do not reach the keeper.
-func keeperAttributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+// supervisorAttributes: a group of its own, so that the terminal's Ctrl-C and
+// whoever kills the lab's group do not reach the supervisor.
+func supervisorAttributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
-func instruct(p *os.Process, what instruction) error {
-	return p.Signal(map[instruction]syscall.Signal{
+func act(p *os.Process, do action) error {
+	return p.Signal(map[action]syscall.Signal{
 		pause:     syscall.SIGSTOP,
 		resume:    syscall.SIGCONT,
 		terminate: syscall.SIGTERM,
 		kill:      syscall.SIGKILL,
-	}[what])
+	}[do])
 }
 
 var errLocked = errors.New("somebody else holds the lock")

@@ -12,7 +12,7 @@ var endingSignals = []os.Signal{os.Interrupt}
 
 func ignoreTerminal() {}
 
-func keeperAttributes() *syscall.SysProcAttr {
+func supervisorAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
 }
 
@@ -20,8 +20,8 @@ func childAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
 }
 
-func instruct(p *os.Process, what instruction) error {
-	switch what {
+func act(p *os.Process, do action) error {
+	switch do {
 	case terminate, kill:
 		return p.Kill()
 	case pause:

@@ -85,7 +85,7 @@ func answerAsRedis(l net.Listener) {
 func TestMainMustCallTheHook(t *testing.T) {
 	defer func(before bool) { hooked = before }(hooked)
 	hooked = false
-	if _, err := Start(t.Context(), Options{Folder: t.TempDir()}); err == nil || !strings.Contains(err.Error(), "RunKeeperIfAsked") {
+	if _, err := Start(t.Context(), Options{Folder: t.TempDir()}); err == nil || !strings.Contains(err.Error(), "RunSupervisorIfAsked") {
 		t.Errorf("%v: want what main must call", err)
 	}
 }
@@ -95,7 +95,7 @@ func TestExecutableThatIsNoKeeper(t *testing.T) {
 		l, err := Start(t.Context(), Options{Folder: t.TempDir(), Executable: program})
 		if err == nil {
 			l.Stop(context.Background())
-			t.Errorf("%s passes for a keeper", program)
+			t.Errorf("%s passes for a supervisor", program)
 		}
 	}
 }

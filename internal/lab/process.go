@@ -85,7 +85,7 @@ func (p *Process) start(ctx context.Context) error {
 		return err
 	}
 	c.Log = p.Log
-	run, err := p.lab.keeper.start(ctx, c)
+	run, err := p.lab.supervisor.start(ctx, c)
 	if err != nil {
 		return fmt.Errorf("start %s (%s): %w", p.Name, c.Args[0], err)
 	}
@@ -105,7 +105,7 @@ func (p *Process) start(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return withLog(fmt.Errorf("%s did not start: %w", p.Name, err), p.Name, p.Log)
+	return p.lab.withLog(fmt.Errorf("%s did not start: %w", p.Name, err), p.Name, p.Log)
 }
 
 func (p *Process) awaitAnswer(ctx context.Context, run *running) error {
@@ -170,7 +170,7 @@ func (p *Process) Ended() string {
 // answers. Not on Windows.
 func (p *Process) Pause(ctx context.Context) error {
 	run := p.current()
-	if err := p.instruct(ctx, run, pause); err != nil {
+	if err := p.control(ctx, run, pause); err != nil {
 		return err
 	}
 	p.mu.Lock()
@@ -182,7 +182,7 @@ func (p *Process) Pause(ctx context.Context) error {
 // Resume lets a paused process go on.
 func (p *Process) Resume(ctx context.Context) error {
 	run := p.current()
-	if err := p.instruct(ctx, run, resume); err != nil {
+	if err := p.control(ctx, run, resume); err != nil {
 		return err
 	}
 	p.mu.Lock()
@@ -227,20 +227,20 @@ func (p *Process) endSurely(ctx context.Context) error {
 	return p.Kill(ctx)
 }
 
-func (p *Process) instruct(ctx context.Context, run *running, what instruction) error {
-	if err := p.lab.keeper.instruct(ctx, run, what); err != nil {
-		return fmt.Errorf("%s %s: %w", what, p.Name, err)
+func (p *Process) control(ctx context.Context, run *running, do action) error {
+	if err := p.lab.supervisor.control(ctx, run, do); err != nil {
+		return fmt.Errorf("%s %s: %w", do, p.Name, err)
 	}
 	return nil
 }
 
-func (p *Process) end(ctx context.Context, how instruction) error {
+func (p *Process) end(ctx context.Context, how action) error {
 	run := p.current()
 	run.asked.Store(true)
 	if how == terminate {
-		p.lab.keeper.instruct(ctx, run, resume) // a paused process cannot end by itself
+		p.lab.supervisor.control(ctx, run, resume) // a paused process cannot end by itself
 	}
-	if err := p.lab.keeper.instruct(ctx, run, how); err != nil && p.Alive() {
+	if err := p.lab.supervisor.control(ctx, run, how); err != nil && p.Alive() {
 		return fmt.Errorf("%s %s: %w", how, p.Name, err)
 	}
 	select {

@@ -14,6 +14,7 @@ import (
 
 	"seckill/internal/fault"
 	"seckill/internal/lab"
+	"seckill/internal/lab/labtest"
 )
 
 func served(l *lab.Lab) (urls []string, pids []int) {
@@ -25,7 +26,7 @@ func served(l *lab.Lab) (urls []string, pids []int) {
 }
 
 func TestServicesRunAsTheyAreSet(t *testing.T) {
-	l, err := lab.Start(t.Context(), lab.Options{Folder: t.TempDir(), Backends: []string{}, ServiceArgs: []string{"--strategy", "naive"}})
+	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: t.TempDir(), Backends: []string{}, ServiceArgs: []string{"--strategy", "naive"}})
 	must(t, "start", err)
 	defer l.Stop(context.Background())
 	two := lab.ServiceSettings{Services: 2, Lease: 8000, Wait: 3000, Poll: 10}
@@ -83,7 +84,7 @@ func TestServicesRunAsTheyAreSet(t *testing.T) {
 }
 
 func TestWhoDiesByItselfIsTold(t *testing.T) {
-	l, err := lab.Start(t.Context(), lab.Options{Folder: t.TempDir(), Backends: []string{}})
+	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: t.TempDir(), Backends: []string{}})
 	must(t, "start", err)
 	defer l.Stop(context.Background())
 	one := lab.ServiceSettings{Services: 1, Lease: 500, Wait: 200, Poll: 5}
@@ -116,7 +117,7 @@ func TestFolderTooLongForFaultPoints(t *testing.T) {
 	long := filepath.Join(short, strings.Repeat("long", 20))
 	must(t, "make a folder", os.Mkdir(long, 0o700))
 	for folder, room := range map[string]bool{short: true, long: false} {
-		l, err := lab.Start(t.Context(), lab.Options{Folder: folder, Embedded: true, Backends: []string{"redis"}})
+		l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: folder, Embedded: true, Backends: []string{"redis"}})
 		must(t, "start", err)
 		defer l.Stop(context.Background())
 		must(t, "start a service", l.StartServices(t.Context(), 1))
@@ -136,7 +137,7 @@ func TestFolderTooLongForFaultPoints(t *testing.T) {
 
 // Each kind of fault is there, or says why not.
 func TestFaultsThatCannotBeHad(t *testing.T) {
-	l, err := lab.Start(t.Context(), lab.Options{Folder: shortFolder(t), Embedded: true, Backends: []string{"redis"}})
+	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: shortFolder(t), Embedded: true, Backends: []string{"redis"}})
 	must(t, "start", err)
 	defer l.Stop(context.Background())
 	must(t, "start a service", l.StartServices(t.Context(), 1))

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -79,7 +78,7 @@ func (l *Lab) service(name string, args []string) server {
 		command: func(ports []int) (command, error) {
 			return command{
 				Args: append([]string{l.options.Executable, "serve", "--addr", fmt.Sprintf("127.0.0.1:%d", ports[0])}, args...),
-				Env:  slices.Concat(l.serviceEnv(os.Environ()), l.options.Env, l.adminEnv(name)), Grace: finishing}, nil
+				Env:  slices.Concat(l.serviceEnv(l.options.Host.Environ), l.options.Env, l.adminEnv(name)), Grace: finishing}, nil
 		},
 		check: func(ctx context.Context, addr string, _ int) (string, error) { return "", checkReady(ctx, addr) },
 	}
@@ -96,7 +95,7 @@ func (l *Lab) serviceEnv(ours []string) []string {
 	return append(slices.DeleteFunc(slices.Clone(ours), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
 		_, replaced := lab[name]
-		return replaced || name == keeperEnv
+		return replaced
 	}), entries(lab)...)
 }
 

@@ -10,12 +10,13 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/lab"
+	"seckill/internal/lab/labtest"
 )
 
 func TestServiceProcesses(t *testing.T) {
 	t.Setenv("SECKILL_ETCD_ENDPOINTS", "stray:1") // not the lab's
 	t.Setenv("SECKILL_STRATEGY", "version")       // a setting
-	l, err := lab.Start(t.Context(), lab.Options{Folder: t.TempDir(), Token: "t",
+	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: t.TempDir(), Token: "t",
 		Backends: []string{backend.NameRedis, backend.NameRedlock}, RedlockNodes: 2})
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +86,7 @@ func get(t *testing.T, url string) string {
 }
 
 func TestServiceThatFails(t *testing.T) {
-	l, err := lab.Start(t.Context(), lab.Options{Folder: t.TempDir(), Backends: []string{}})
+	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: t.TempDir(), Backends: []string{}})
 	if err != nil {
 		t.Fatal(err)
 	}

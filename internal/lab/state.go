@@ -23,26 +23,10 @@ type State struct {
 	Backends []backend.Status `json:"backends"`
 }
 
-// runFolders are where a lab may be announced, best first. SECKILL_STATE names
-// another place, for tests. A user without a home has the last one.
-func runFolders() []string {
-	if folder := os.Getenv("SECKILL_STATE"); folder != "" {
-		return []string{folder}
-	}
-	var folders []string
-	if folder := os.Getenv("XDG_RUNTIME_DIR"); folder != "" {
-		folders = append(folders, filepath.Join(folder, "seckill"))
-	}
-	if cache, err := os.UserCacheDir(); err == nil {
-		folders = append(folders, filepath.Join(cache, "seckill", "running"))
-	}
-	return append(folders, filepath.Join(os.TempDir(), fmt.Sprintf("seckill-%d", os.Getuid())))
-}
-
-// makeRunFolder takes the first that can be made and is nobody else's.
-func makeRunFolder() (string, error) {
+// makeRunFolder takes the first that can be made and belongs to this user.
+func (h Host) makeRunFolder() (string, error) {
 	var errs []error
-	for _, folder := range runFolders() {
+	for _, folder := range h.runFolders() {
 		err := os.MkdirAll(folder, 0o700)
 		if err == nil && !isOurs(folder) {
 			err = fmt.Errorf("%s belongs to another user", folder)
@@ -84,7 +68,7 @@ func (l *Lab) Announce(s State) error {
 	if err != nil {
 		return err
 	}
-	a, err := announce(text)
+	a, err := announce(l.options.Host, text)
 	if err != nil {
 		return fmt.Errorf("announce the lab: %w", err)
 	}
@@ -98,8 +82,8 @@ func (l *Lab) Announce(s State) error {
 	return before.withdraw()
 }
 
-func announce(text []byte) (*announcement, error) {
-	folder, err := makeRunFolder()
+func announce(h Host, text []byte) (*announcement, error) {
+	folder, err := h.makeRunFolder()
 	if err != nil {
 		return nil, err
 	}
@@ -134,9 +118,9 @@ func (a *announcement) withdraw() error {
 
 // Running finds the lab of this user that started last; nil if none runs. It
 // removes what labs left that were killed.
-func Running() (*State, error) {
+func Running(h Host) (*State, error) {
 	var files []string
-	for _, folder := range runFolders() {
+	for _, folder := range h.runFolders() {
 		if !isOurs(folder) {
 			continue
 		}

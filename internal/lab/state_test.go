@@ -9,11 +9,12 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/lab"
+	"seckill/internal/lab/labtest"
 )
 
 func running(t *testing.T) *lab.State {
 	t.Helper()
-	s, err := lab.Running()
+	s, err := lab.Running(labtest.Host())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +28,7 @@ func TestRunningLabIsFound(t *testing.T) {
 		t.Fatalf("%+v runs before anything does", s)
 	}
 	start := func(page string) *lab.Lab {
-		l, err := lab.Start(t.Context(), lab.Options{Folder: t.TempDir(), Embedded: true})
+		l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: t.TempDir(), Embedded: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,7 +99,7 @@ func TestStateWithoutAHome(t *testing.T) {
 	}
 	temporary := t.TempDir()
 	t.Setenv("TMPDIR", temporary)
-	l, err := lab.Start(t.Context(), lab.Options{Backends: []string{}})
+	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Backends: []string{}})
 	if err != nil {
 		t.Fatal(err)
 	}

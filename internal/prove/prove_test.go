@@ -193,7 +193,7 @@ func (s sqlOnly) Config() backend.Config { return s.servers.Config().Only(backen
 func TestServerDiesInMidProof(t *testing.T) {
 	for _, victim := range []string{backend.NameRedis, backend.NameMySQL} {
 		t.Run(victim, func(t *testing.T) {
-			own, err := lab.Start(t.Context(), lab.Options{Backends: []string{backend.NameMySQL, backend.NameRedis}, Volatile: true})
+			own, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Backends: []string{backend.NameMySQL, backend.NameRedis}, Volatile: true})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -9,6 +9,7 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lab"
+	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 )
@@ -16,7 +17,7 @@ import (
 // A server that turns read-only, as the old primary of a failover does, sells
 // nothing, and the pool leaves it: the next connection may lead to the new one.
 func TestServerThatTurnsReadOnly(t *testing.T) {
-	l, err := lab.Start(t.Context(), lab.Options{Folder: t.TempDir(), Backends: []string{backend.NameMySQL}})
+	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: t.TempDir(), Backends: []string{backend.NameMySQL}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ func Cluster(t testing.TB) *lab.Lab {
 	if shared.cluster == nil {
 		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 		defer cancel()
-		l, err := lab.Start(ctx, lab.Options{Backends: []string{backend.NameRedis}, Topology: lab.Cluster})
+		l, err := lab.Start(ctx, lab.Options{Host: Host(), Backends: []string{backend.NameRedis}, Topology: lab.Cluster})
 		if err != nil {
 			t.Fatalf("start a Redis Cluster: %v (run: seckill deps)", err)
 		}

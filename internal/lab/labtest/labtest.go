@@ -25,9 +25,9 @@ import (
 
 // Main is for TestMain: func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 func Main(m *testing.M) (status int) {
-	lab.RunKeeperIfAsked()
+	lab.RunSupervisorIfAsked()
 	// A program that the race detector watches sleeps a second before it
-	// exits: every keeper and every service process would.
+	// exits: every supervisor and every service process would.
 	os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE"))
 	defer stop()
 	KeepCompiledSQLite()
@@ -48,6 +48,12 @@ func KeepCompiledSQLite() {
 	}
 	sqlite3.RuntimeConfig = wazero.NewRuntimeConfig().WithCoreFeatures(api.CoreFeaturesV2).
 		WithMemoryLimitPages(4096).WithCompilationCache(cache)
+}
+
+// Host is this test program's.
+func Host() lab.Host {
+	cache, _ := os.UserCacheDir() // "" if there is none
+	return lab.Host{Environ: os.Environ(), Temp: os.TempDir(), Cache: cache}
 }
 
 var shared struct {
@@ -105,7 +111,7 @@ func start(ctx context.Context, t testing.TB) {
 		}
 		given.MySQLDSN, shared.drop = own, drop
 	}
-	l, err := lab.Start(ctx, lab.Options{Backends: []string{}, Given: given})
+	l, err := lab.Start(ctx, lab.Options{Host: Host(), Backends: []string{}, Given: given})
 	if err != nil {
 		t.Fatalf("start the lab: %v", err)
 	}
