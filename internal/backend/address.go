@@ -17,9 +17,9 @@ type RedisAddress struct {
 	Password string // empty: none is needed
 }
 
-// ParseRedis reads host:port or redis://[user]:password@host:port. What else a
-// Redis URL can say (a database, options such as max_retries, TLS) is refused,
-// because the service decides it. The error does not repeat the password.
+// ParseRedis reads host:port or redis://[user]:password@host:port. Anything else
+// a Redis URL can contain (a database, options such as max_retries, TLS) is an
+// error: the service decides it. The error does not repeat the password.
 func ParseRedis(address string) (a RedisAddress, err error) {
 	address = strings.TrimSpace(address)
 	if !strings.Contains(address, "://") {
@@ -50,8 +50,8 @@ func ParseRedis(address string) (a RedisAddress, err error) {
 	return a, nil
 }
 
-// wrongRedis shows what comes after the credentials only. Without an @ a URL
-// may be half of one that was split at a comma in its password.
+// wrongRedis shows only what follows the credentials. A URL without an @ may be
+// half of one that was split at a comma in its password.
 func wrongRedis(address, why string) error {
 	if at := strings.LastIndexByte(address, '@'); at >= 0 {
 		address = "…" + address[at:]
@@ -74,8 +74,8 @@ func (a RedisAddress) Options() *redis.Options {
 	return &redis.Options{Addr: a.Host, Username: a.User, Password: a.Password}
 }
 
-// parseRedisList reads the addresses of a Cluster, or one. A Cluster's nodes
-// tell each other's addresses and not their passwords: all have the same.
+// parseRedisList reads one address or those of a Cluster. A Cluster's nodes
+// announce each other's addresses without passwords, so all must have the same.
 func parseRedisList(addresses []string) (hosts []string, login RedisAddress, err error) {
 	for i, address := range addresses {
 		a, err := ParseRedis(address)

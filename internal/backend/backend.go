@@ -16,8 +16,8 @@ import (
 	"gorm.io/gorm"
 )
 
-// A Capability is what a strategy asks of the backends. Strategies know no
-// tiers: an embedded engine simply offers less.
+// A Capability is what a strategy asks of the backends. Strategies do not know
+// tiers: an embedded engine offers fewer capabilities.
 type Capability string
 
 const (
@@ -33,7 +33,7 @@ const (
 type Tier string
 
 const (
-	Given    Tier = "given"    // an address that somebody configured
+	Given    Tier = "given"    // its address was configured
 	Private  Tier = "private"  // a real server that the lab started for itself
 	Embedded Tier = "embedded" // an engine inside a Go process (SQLite, miniredis)
 )
@@ -65,14 +65,15 @@ type Config struct {
 	// RowLockWait bounds how long the SQL server lets a statement wait for a
 	// row; MySQL counts in whole seconds, so it is rounded up. 0 means 3 s.
 	RowLockWait time.Duration
-	// WrapConn is given every connection that is opened. Tests lose replies with
-	// it. Nil: connections are used as they are.
+	// WrapConn wraps every connection that is opened; tests lose replies with
+	// it. Nil: none is wrapped.
 	WrapConn func(net.Conn) net.Conn `json:"-"`
 	// ZooKeeperSession is the session time-out asked for. 0 means 6 s.
 	ZooKeeperSession time.Duration
 }
 
-// An Instance is one set of pools and sessions. What is not configured is nil.
+// An Instance is one set of pools and sessions. Backends that are not configured
+// are nil.
 type Instance struct {
 	Config     Config
 	Dialer     *Dialer
@@ -137,8 +138,9 @@ func (in *Instance) Tier(name string) Tier {
 	return Given
 }
 
-// Kill plays the death of this instance's process: its sockets close without
-// a word, and every later command fails. Close must still be called.
+// Kill simulates the death of this instance's process: its sockets close without
+// notice to the servers, and every later command fails. Close must still be
+// called.
 func (in *Instance) Kill() { in.Dialer.Kill() }
 
 // Close ends every session and pool.

@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// ErrKilled is what every dial answers after Kill.
+// ErrKilled is the error of every dial after Kill.
 var ErrKilled = errors.New("this instance was killed")
 
-// A Dialer opens every network connection of one instance, so that the death
-// of its process can be played: Kill closes the sockets as a crash would
-// (nothing is said to the servers) and refuses every later connection.
+// A Dialer opens every network connection of one instance, so that the death of
+// its process can be simulated: Kill closes the sockets as a crash would and
+// refuses every later connection.
 type Dialer struct {
-	wrap func(net.Conn) net.Conn // nil: as it is; see Config.WrapConn
+	wrap func(net.Conn) net.Conn // see Config.WrapConn
 
 	mu    sync.Mutex
 	conns map[net.Conn]struct{}
@@ -84,9 +84,9 @@ type trackedConn struct {
 	dialer *Dialer
 }
 
-// SyscallConn lets go-redis and the MySQL driver look, before they send on a
-// connection that has been idle, whether the server has closed it: a command
-// on one that it has closed is lost, and nobody can know when.
+// SyscallConn lets go-redis and the MySQL driver check, before they use an idle
+// connection, whether the server has closed it: the outcome of a command sent on
+// a closed one is unknown.
 func (c *trackedConn) SyscallConn() (syscall.RawConn, error) {
 	s, ok := c.Conn.(syscall.Conn)
 	if !ok {
@@ -102,8 +102,8 @@ func (c *trackedConn) Close() error {
 	return c.Conn.Close()
 }
 
-// LocalAddrs are this side's addresses of the open connections, by which a
-// server's list of its clients names them.
+// LocalAddrs are the local addresses of the open connections, as a server's list
+// of its clients shows them.
 func (d *Dialer) LocalAddrs() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -16,8 +16,8 @@ import (
 	"seckill/internal/tap"
 )
 
-// etcd's own client never repeats a write that may have reached the server,
-// so what passes the tap once was sent once.
+// The etcd client never repeats a write that may have reached the server, so a
+// command passes the tap as often as it is sent.
 func (in *Instance) openEtcd(ctx context.Context) error {
 	endpoints := in.Config.EtcdEndpoints
 	if len(endpoints) == 0 {
@@ -38,7 +38,7 @@ func (in *Instance) openEtcd(ctx context.Context) error {
 	c, err := clientv3.New(clientv3.Config{
 		Endpoints:   endpoints,
 		DialTimeout: dialTimeout,
-		// A server that lost its power says nothing: ask it now and then.
+		// A server without power closes no connection: probe it.
 		DialKeepAliveTime:    10 * time.Second,
 		DialKeepAliveTimeout: dialTimeout,
 		Logger:               zap.NewNop(), // errors are returned

@@ -11,7 +11,8 @@ import (
 	"seckill/internal/tap"
 )
 
-// A Cluster's client follows so many redirections of one command.
+// mostRedirects is how many redirections of one command a Cluster's client
+// follows.
 const mostRedirects = 5
 
 func (in *Instance) openRedis(ctx context.Context) error {
@@ -48,8 +49,8 @@ func (in *Instance) openRedis(ctx context.Context) error {
 	return nil
 }
 
-// openRedlock needs a majority of the nodes: a lock that survives the loss of
-// one would be none if nobody could start without it.
+// openRedlock needs a majority of the nodes, as the lock does: the service can
+// start while a minority is down.
 func (in *Instance) openRedlock(ctx context.Context) error {
 	var lost error
 	reached := 0
@@ -62,7 +63,7 @@ func (in *Instance) openRedlock(ctx context.Context) error {
 			Addr: a.Host, Username: a.User, Password: a.Password, Dialer: in.dialRedis,
 			MaxRetries:            -1,
 			DialTimeout:           dialTimeout,
-			DialerRetries:         1, // a node that is down is one vote less, not a wait
+			DialerRetries:         1, // a node that is down costs a vote, not a wait
 			ReadTimeout:           time.Second,
 			WriteTimeout:          time.Second,
 			ContextTimeoutEnabled: true, // redsync bounds each node by its context
@@ -86,8 +87,8 @@ func (in *Instance) openRedlock(ctx context.Context) error {
 	return nil
 }
 
-// redisVersion reads INFO's redis_version line. INFO is asked for as a whole:
-// the embedded engine knows no section "server", and no version.
+// redisVersion reads INFO's redis_version line. The embedded engine has neither
+// a section "server" nor a version.
 func redisVersion(info string) string {
 	for line := range strings.Lines(info) {
 		if v, ok := strings.CutPrefix(strings.TrimSpace(line), "redis_version:"); ok {

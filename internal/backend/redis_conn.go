@@ -13,14 +13,13 @@ import (
 	"seckill/internal/tap"
 )
 
-// A command that was sent may have run, whether its reply came or not, so it
-// is not sent again: a silent repeat deducts, or gives back, twice. MaxRetries
-// -1 sees to that for one server. The client of a Cluster repeats all the same,
-// as often as it follows redirections (MaxRedirects), whenever an error looks
-// like a lost connection or a time-out. So here an error of a connection that
-// was open does not look like that: go-redis closes the connection, and repeats
-// nothing. What it still tries again has provably not run: a dial that failed
-// reached nobody, and MOVED, ASK and the like are a server's refusal.
+// A command that was sent may have run even if its reply was lost, so it must
+// not be repeated silently: that deducts, or gives back, twice. For one server
+// MaxRetries -1 is enough. A Cluster's client also repeats, up to MaxRedirects
+// times, after errors that look like a lost connection or a time-out. The errors
+// of open connections are therefore disguised here: go-redis closes the
+// connection and repeats nothing. It still repeats what has provably not run: a
+// failed dial, and refusals such as MOVED and ASK.
 
 // dialRedis opens a connection whose errors are noAnswer.
 func (in *Instance) dialRedis(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -69,16 +68,16 @@ func (e *noAnswer) Is(target error) bool {
 	return target != io.EOF && target != io.ErrUnexpectedEOF && errors.Is(e.err, target)
 }
 
-// watchCluster has the tap see every command to every node, each time that it
-// is sent, and not only what the Cluster's client was asked for.
+// watchCluster shows the tap every command to every node each time it is sent,
+// not only the Cluster client's calls.
 func watchCluster(c *redis.ClusterClient) {
 	c.OnNewNode(func(node *redis.Client) { node.AddHook(tap.RedisHook{Node: node.Options().Addr}) })
 	c.AddHook(onceHook{})
 }
 
-// onceHook forbids the repetition of pipelines: for an error of its first
-// command alone go-redis would send all of one again. (A transaction that was
-// refused has run nothing.)
+// onceHook forbids the repetition of pipelines: go-redis would send a whole one
+// again after an error of its first command. A refused transaction has run
+// nothing and may be repeated.
 type onceHook struct{}
 
 func (onceHook) DialHook(next redis.DialHook) redis.DialHook          { return next }

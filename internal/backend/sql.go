@@ -77,10 +77,10 @@ func (in *Instance) openPool(c sqldriver.Connector, conns int) *sql.DB {
 	return db
 }
 
-// openLockPool: whoever holds a lock needs a connection for his business, and
-// whoever waits for it may sit on one meanwhile. Were they of one pool, the
-// waiters would take them all and the holder would never be done. Nothing is
-// dialled before the first lock is.
+// openLockPool keeps locks off the pool of the business: the holder of a lock
+// needs a connection, and waiters may each occupy one. With a single pool the
+// waiters would take all of them and the holder could not finish. It dials when
+// the first lock is taken.
 func (in *Instance) openLockPool(c sqldriver.Connector) (err error) {
 	in.LockDB, err = gorm.Open(
 		gormmysql.New(gormmysql.Config{Conn: in.openPool(c, in.mostConns()), SkipInitializeWithVersion: true}),
@@ -102,17 +102,17 @@ func (in *Instance) mysqlConnector(cfg *mysql.Config) sqldriver.Connector {
 	cfg.WriteTimeout = 5 * time.Second
 	cfg.ParseTime = true
 	cfg.Loc = time.UTC
-	// One round trip a statement instead of two (prepare, execute).
+	// One round trip per statement instead of two (prepare, execute).
 	cfg.InterpolateParams = true
-	// RowsAffected counts the rows that matched, as SQLite does. Otherwise a
-	// write of an equal value reports none, and a check of that number would
-	// quietly repair strategies that are broken on purpose.
+	// RowsAffected counts matching rows, as SQLite does. Otherwise writing an
+	// equal value reports none, and checking that number would repair strategies
+	// that are broken on purpose.
 	cfg.ClientFoundRows = true
-	// After a failover the old primary only reads: a connection to it that says
-	// so is closed, and the next one may lead to the new primary.
+	// After a failover the old primary is read-only: close the connection, since
+	// the next may lead to the new primary.
 	cfg.RejectReadOnly = true
-	// A buyer who has gone leaves his statement waiting in the server: only
-	// the server's own limit takes it out of the queue.
+	// The statement of a buyer who left keeps waiting in the server: only the
+	// server's own limit ends it.
 	if cfg.Params == nil {
 		cfg.Params = map[string]string{}
 	}
@@ -133,7 +133,7 @@ func (in *Instance) createDatabase(ctx context.Context, cfg *mysql.Config) error
 	_, err := db.ExecContext(ctx, "CREATE DATABASE IF NOT EXISTS `"+strings.ReplaceAll(cfg.DBName, "`", "``")+"`")
 	var denied *mysql.MySQLError
 	if errors.As(err, &denied) && denied.Number == 1044 {
-		return nil // may not create databases: it may exist all the same
+		return nil // the account may not create databases; this one may exist
 	}
 	if err != nil {
 		return unreachable(NameMySQL, Redact(in.Config.MySQLDSN), err)
@@ -142,8 +142,8 @@ func (in *Instance) createDatabase(ctx context.Context, cfg *mysql.Config) error
 }
 
 func (in *Instance) openSQLite(ctx context.Context) error {
-	// An immediate transaction takes the database's one write lock at BEGIN: a
-	// deferred one fails half-way when somebody else writes first.
+	// An immediate transaction takes the database's write lock at BEGIN: a
+	// deferred one fails half-way if another writes first.
 	dsn := "file:" + in.Config.SQLitePath +
 		"?_txlock=immediate&_pragma=busy_timeout(5000)&_pragma=journal_mode(wal)&_pragma=synchronous(normal)"
 	inner, err := (&sqlitedriver.SQLite{}).OpenConnector(dsn)
@@ -162,8 +162,8 @@ func (in *Instance) openSQLite(ctx context.Context) error {
 	return in.openGorm(ctx, gormlite.OpenDB(db), "SELECT sqlite_version()", func(v string) string { return "SQLite " + v })
 }
 
-// addLastInsertID gives SQLite MySQL's LAST_INSERT_ID(expr), by which an
-// UPDATE hands its new value back in the reply.
+// addLastInsertID gives SQLite MySQL's LAST_INSERT_ID(expr), with which an
+// UPDATE returns its new value.
 func addLastInsertID(c *sqlite3.Conn) error {
 	return c.CreateFunction("LAST_INSERT_ID", 1, sqlite3.INNOCUOUS,
 		func(ctx sqlite3.Context, arg ...sqlite3.Value) {
@@ -176,7 +176,7 @@ func (in *Instance) openGorm(ctx context.Context, d gorm.Dialector, version stri
 	address := in.sqlAddress()
 	db, err := gorm.Open(d, &gorm.Config{
 		Logger:                 logger.Discard, // errors are returned, and logged once, above
-		SkipDefaultTransaction: true,           // a strategy says itself where its transaction is
+		SkipDefaultTransaction: true,           // strategies begin their own
 	})
 	if err != nil {
 		return unreachable(NameMySQL, address, err)

@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// No backend is waited for longer than this.
+// statusTimeout bounds the wait for each backend.
 const statusTimeout = 2 * time.Second
 
-// Status asks every configured backend, all at once, whether it answers. It
-// returns in about statusTimeout, also when a backend's client hangs: that one
-// is not asked again before it has come back, so nothing piles up.
+// Status asks all configured backends concurrently whether they answer. It
+// returns within about statusTimeout even if a client hangs; that backend is not
+// asked again before the call returns, so goroutines do not pile up.
 func (in *Instance) Status(ctx context.Context) []Status {
 	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
 	defer cancel()
@@ -39,8 +39,7 @@ func (in *Instance) Status(ctx context.Context) []Status {
 	return all
 }
 
-// questions are what backends are being asked, by name: each one thing at a
-// time.
+// questions are the calls in progress, at most one per backend.
 type questions struct {
 	mu sync.Mutex
 	on map[string]*question
@@ -51,7 +50,7 @@ type question struct {
 	err      error
 }
 
-// ask puts the question, or waits for the answer to the one that is on.
+// ask calls b.ask, or waits for the call in progress.
 func (q *questions) ask(ctx context.Context, b asked) error {
 	q.mu.Lock()
 	on := q.on[b.name]
@@ -61,7 +60,7 @@ func (q *questions) ask(ctx context.Context, b asked) error {
 			q.on = map[string]*question{}
 		}
 		q.on[b.name] = on
-		go func() { // it is no single caller's
+		go func() { // several callers may share it
 			limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), statusTimeout)
 			defer cancel()
 			err := b.ask(limited)
@@ -117,7 +116,7 @@ func (in *Instance) askSQL(ctx context.Context) error {
 	return in.DB.WithContext(ctx).Raw("SELECT 1").Scan(&one).Error
 }
 
-// askRedlock is content with a majority, as the lock is.
+// askRedlock needs the majority that the lock needs.
 func (in *Instance) askRedlock(ctx context.Context) error {
 	errs := make([]error, len(in.RedisNodes))
 	var asking sync.WaitGroup
@@ -145,7 +144,7 @@ func (in *Instance) askZooKeeper(ctx context.Context) error {
 	return err
 }
 
-// askEtcd reads a key that is not there: only a quorum can say so.
+// askEtcd reads a missing key, which takes a quorum.
 func (in *Instance) askEtcd(ctx context.Context) error {
 	_, err := in.Etcd.Get(ctx, "seckill/status")
 	return err

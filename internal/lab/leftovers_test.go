@@ -132,7 +132,7 @@ func TestNobodyIsInTheParentsGroup(t *testing.T) {
 	}
 }
 
-func TestKill9OfTheKeeperLeavesNoProcess(t *testing.T) {
+func TestKill9OfTheSupervisorLeavesNoProcess(t *testing.T) {
 	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: t.TempDir(), RedlockNodes: 2})
 	if err != nil {
 		t.Fatal(err)

@@ -90,7 +90,7 @@ func TestMainMustCallTheHook(t *testing.T) {
 	}
 }
 
-func TestExecutableThatIsNoKeeper(t *testing.T) {
+func TestExecutableThatIsNoSupervisor(t *testing.T) {
 	for _, program := range []string{"/bin/true", "/bin/echo", "/no/such/program"} {
 		l, err := Start(t.Context(), Options{Folder: t.TempDir(), Executable: program})
 		if err == nil {

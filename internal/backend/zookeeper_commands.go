@@ -1,0 +1,270 @@
+package backend
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"seckill/internal/tap"
+)
+
+// Create makes a node and returns its path, to which the server has added a
+// sequence number if flags ask for one. An error other than ZooKeeper's own
+// refusals (zk.ErrNoNode, zk.ErrNodeExists, …) says nothing about the outcome.
+func (c *ZooKeeperClient) Create(ctx context.Context, path string, data []byte, flags int32) (string, error) {
+	return zkDo(ctx, c, "create", path+createKind(flags), func() (string, error) {
+		return c.conn.Create(path, data, flags, zk.WorldACL(zk.PermAll))
+	})
+}
+
+// EnsurePath makes path and its parents as persistent nodes.
+func (c *ZooKeeperClient) EnsurePath(ctx context.Context, path string) error {
+	for i := 1; i <= len(path); i++ {
+		if i < len(path) && path[i] != '/' {
+			continue
+		}
+		_, err := c.Create(ctx, path[:i], nil, zk.FlagPersistent)
+		if err != nil && !errors.Is(err, zk.ErrNodeExists) {
+			return err
+		}
+	}
+	return nil
+}
+
+// Children lists the names (not paths) of a node's children, with its stat.
+func (c *ZooKeeperClient) Children(ctx context.Context, path string) ([]string, *zk.Stat, error) {
+	type answer struct {
+		names []string
+		stat  *zk.Stat
+	}
+	a, err := zkDo(ctx, c, "getChildren", path, func() (a answer, err error) {
+		a.names, a.stat, err = c.conn.Children(path)
+		return a, err
+	})
+	return a.names, a.stat, err
+}
+
+// ChildrenW is Children, and a channel that yields when they change.
+func (c *ZooKeeperClient) ChildrenW(ctx context.Context, path string) ([]string, *zk.Stat, <-chan zk.Event, error) {
+	type answer struct {
+		names  []string
+		stat   *zk.Stat
+		change <-chan zk.Event
+	}
+	a, err := zkDo(ctx, c, "getChildren", path+" watch", func() (a answer, err error) {
+		a.names, a.stat, a.change, err = c.conn.ChildrenW(path)
+		return a, err
+	})
+	return a.names, a.stat, a.change, err
+}
+
+// Exists returns a node's stat, or nil if there is no such node.
+func (c *ZooKeeperClient) Exists(ctx context.Context, path string) (*zk.Stat, error) {
+	return zkDo(ctx, c, "exists", path, func() (*zk.Stat, error) {
+		ok, stat, err := c.conn.Exists(path)
+		if !ok {
+			stat = nil
+		}
+		return stat, err
+	})
+}
+
+// ExistsW is Exists, and a channel that yields when the node is created, removed
+// or changed. The watch on a node that never comes stays for ever: to wait for
+// the end of a node that will not come back, use GetW.
+func (c *ZooKeeperClient) ExistsW(ctx context.Context, path string) (*zk.Stat, <-chan zk.Event, error) {
+	type answer struct {
+		stat   *zk.Stat
+		change <-chan zk.Event
+	}
+	a, err := zkDo(ctx, c, "exists", path+" watch", func() (a answer, err error) {
+		ok, stat, change, err := c.conn.ExistsW(path)
+		if ok {
+			a.stat = stat
+		}
+		a.change = change
+		return a, err
+	})
+	return a.stat, a.change, err
+}
+
+// Get returns a node's data and stat.
+func (c *ZooKeeperClient) Get(ctx context.Context, path string) ([]byte, *zk.Stat, error) {
+	type answer struct {
+		data []byte
+		stat *zk.Stat
+	}
+	a, err := zkDo(ctx, c, "getData", path, func() (a answer, err error) {
+		a.data, a.stat, err = c.conn.Get(path)
+		return a, err
+	})
+	return a.data, a.stat, err
+}
+
+// GetW returns a node's data and stat, and a channel that yields when the node
+// changes or goes, or when its session does. zk.ErrNoNode leaves no watch.
+func (c *ZooKeeperClient) GetW(ctx context.Context, path string) ([]byte, *zk.Stat, <-chan zk.Event, error) {
+	type answer struct {
+		data   []byte
+		stat   *zk.Stat
+		change <-chan zk.Event
+	}
+	a, err := zkDo(ctx, c, "getData", path+" watch", func() (a answer, err error) {
+		a.data, a.stat, a.change, err = c.conn.GetW(path)
+		return a, err
+	})
+	return a.data, a.stat, a.change, err
+}
+
+// Wait waits for a watch of this client to fire, or until ctx ends.
+//
+// The barrier relies on the server sending a watch's event before the answer to
+// any request made after the change.
+func (c *ZooKeeperClient) Wait(ctx context.Context, what string, fired <-chan zk.Event) error {
+	_, err := tap.WaitFor(ctx, what, fired, func(context.Context) error {
+		_, _, err := c.conn.Exists("/")
+		return err
+	})
+	return err
+}
+
+// Delete removes a node of any version.
+func (c *ZooKeeperClient) Delete(ctx context.Context, path string) error {
+	_, err := zkDo(ctx, c, "delete", path, func() (struct{}, error) {
+		return struct{}{}, c.conn.Delete(path, -1)
+	})
+	return err
+}
+
+// Sweep removes the children of dir whose name contains mark.
+func (c *ZooKeeperClient) Sweep(ctx context.Context, dir, mark string) error {
+	names, _, err := c.Children(ctx, dir)
+	if errors.Is(err, zk.ErrNoNode) {
+		return nil
+	}
+	for _, name := range names {
+		if !strings.Contains(name, mark) {
+			continue
+		}
+		if err := c.Delete(ctx, dir+"/"+name); err != nil && !errors.Is(err, zk.ErrNoNode) {
+			return err
+		}
+	}
+	return err
+}
+
+// Forget sweeps away what a create with a lost answer or a failed delete has
+// left: see CleanUp.
+func (c *ZooKeeperClient) Forget(ctx context.Context, dir, mark string) error {
+	return c.CleanUp(ctx, dir+" marked "+mark, func(ctx context.Context) error { return c.Sweep(ctx, dir, mark) })
+}
+
+// CleanUp removes what would otherwise stay as long as the session. It waits
+// for the commands whose callers stopped waiting: a create may still be on its
+// way to the server long after its buyer has left.
+//
+// An error means that it could not be done under ctx. It then goes on in the
+// background, without the tap, until it is done or the client is closed, which
+// removes the node, too.
+func (c *ZooKeeperClient) CleanUp(ctx context.Context, what string, remove func(context.Context) error) error {
+	c.mu.Lock()
+	c.pruneLate()
+	late, connected := slices.Clone(c.late), c.connected
+	c.mu.Unlock()
+	err := errZooKeeperDown
+	if connected {
+		err = c.cleanUp(ctx, late, remove)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err == nil || c.life.Err() != nil {
+		return err
+	}
+	c.work.Go(func() {
+		// A hundred failures on a working connection are not the network's.
+		for tries, pause := 0, 20*time.Millisecond; tries < 100; tries, pause = tries+1, min(2*pause, time.Second) {
+			if _, err := c.Session(c.life); err == nil && c.cleanUp(c.life, late, remove) == nil {
+				return
+			}
+			if tap.Sleep(c.life, pause) != nil {
+				return
+			}
+		}
+		slog.Warn("a ZooKeeper node could not be removed and stays until the session ends", "node", what)
+	})
+	return err
+}
+
+func (c *ZooKeeperClient) cleanUp(
+	ctx context.Context, late []chan struct{}, remove func(context.Context) error,
+) error {
+	for _, answered := range late {
+		if _, err := tap.Wait(ctx, "a ZooKeeper command that was left", answered); err != nil {
+			return err
+		}
+	}
+	return remove(ctx)
+}
+
+// zkDo sends a command through the tap and waits for its answer or the end of
+// ctx. The library takes no context; the goroutine that waits instead costs 5 %
+// of an uncontended lock.
+func zkDo[T any](ctx context.Context, c *ZooKeeperClient, name, text string, send func() (T, error)) (T, error) {
+	type answer struct {
+		value T
+		err   error
+	}
+	var a answer
+	err := tap.Do(ctx, func() *tap.Command {
+		return &tap.Command{Backend: tap.ZooKeeper, Name: name, Text: name + " " + text}
+	}, func(ctx context.Context) error {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		answers, done := make(chan answer, 1), make(chan struct{})
+		go func() {
+			defer close(done)
+			value, err := send()
+			answers <- answer{value, err}
+		}()
+		select {
+		case a = <-answers:
+			return a.err
+		case <-ctx.Done():
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.pruneLate()
+			c.late = append(c.late, done)
+			return context.Cause(ctx)
+		}
+	})
+	return a.value, err
+}
+
+func (c *ZooKeeperClient) pruneLate() {
+	c.late = slices.DeleteFunc(c.late, func(done chan struct{}) bool {
+		select {
+		case <-done:
+			return true
+		default:
+			return false
+		}
+	})
+}
+
+func createKind(flags int32) string {
+	switch flags {
+	case zk.FlagEphemeral:
+		return " ephemeral"
+	case zk.FlagSequence:
+		return " sequential"
+	case zk.FlagEphemeralSequential:
+		return " ephemeral sequential"
+	}
+	return ""
+}

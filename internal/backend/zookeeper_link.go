@@ -1,0 +1,168 @@
+package backend
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// A wireClock measures how long the server has been silent.
+type wireClock struct {
+	start        time.Time
+	asked, heard atomic.Int64 // since start; asked 0: nothing is unanswered
+}
+
+func (w *wireClock) sent() {
+	w.asked.CompareAndSwap(0, max(1, int64(time.Since(w.start))))
+}
+
+func (w *wireClock) received() {
+	if asked := w.asked.Swap(0); asked != 0 {
+		w.heard.Store(asked)
+	}
+}
+
+func (w *wireClock) silence() time.Duration {
+	return time.Since(w.start) - time.Duration(w.heard.Load())
+}
+
+// A zkLink is one TCP connection to a server. It reads what the library does not
+// tell: the session that the server granted, and when it last answered.
+type zkLink struct {
+	net.Conn
+	clock *wireClock
+	limit time.Duration
+
+	mu   sync.Mutex
+	head []byte // the beginning of the server's first answer
+
+	watchesSent chan struct{} // nil: not awaited
+	sentOnce    sync.Once
+	waited      bool
+}
+
+// The first answer: length, protocol version and time-out in four bytes each,
+// the session's id in eight, a password.
+const (
+	headTimeout = 8
+	headID      = 12
+	headLen     = 20
+	maxAnswer   = 1 << 10
+)
+
+// A request: length, number and operation in four bytes each.
+const (
+	requestOp    = 8
+	requestHead  = 12
+	opSetWatches = 101
+	watchesSoon  = 50 * time.Millisecond
+)
+
+// watchesFirst delays answers until the library has sent its watches when it
+// resumes a session. They carry the number of the last change it has seen, so
+// that the server can report what it missed, and the library reads that number
+// without a lock while the first answer may overwrite it. Without watches the
+// delay is watchesSoon.
+func (l *zkLink) watchesFirst() { l.watchesSent = make(chan struct{}) }
+
+func (l *zkLink) Read(p []byte) (int, error) {
+	n, err := l.Conn.Read(p)
+	if l.watchesSent != nil && !l.waited {
+		select {
+		case <-l.watchesSent:
+		case <-time.After(watchesSoon):
+		}
+		l.waited = true
+	}
+	if n > 0 {
+		l.clock.received()
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if missing := headLen - len(l.head); missing > 0 {
+			l.head = append(l.head, p[:min(n, missing)]...)
+			if l.garbled() { // the library would make room for its "length"
+				return 0, errNotZooKeeper
+			}
+		}
+	}
+	return n, err
+}
+
+func (l *zkLink) Write(p []byte) (int, error) {
+	l.clock.sent()
+	n, err := l.Conn.Write(p)
+	if l.watchesSent != nil && len(p) >= requestHead && binary.BigEndian.Uint32(p[requestOp:]) == opSetWatches {
+		l.sentOnce.Do(func() { close(l.watchesSent) })
+	}
+	return n, err
+}
+
+// SetReadDeadline bounds a handshake with a hanging server by the session's
+// time-out: the library allows ten times its usual limit.
+func (l *zkLink) SetReadDeadline(t time.Time) error {
+	if latest := time.Now().Add(l.limit); t.After(latest) {
+		t = latest
+	}
+	return l.Conn.SetReadDeadline(t)
+}
+
+func (l *zkLink) garbled() bool {
+	return len(l.head) >= 4 && binary.BigEndian.Uint32(l.head) > maxAnswer
+}
+
+func (l *zkLink) refused() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.garbled() {
+		return errNotZooKeeper
+	}
+	return nil
+}
+
+func (l *zkLink) granted() (id int64, timeout time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.head) < headLen {
+		return 0, 0
+	}
+	return int64(binary.BigEndian.Uint64(l.head[headID:])),
+		time.Duration(binary.BigEndian.Uint32(l.head[headTimeout:])) * time.Millisecond
+}
+
+// zkHosts cycles through the servers. Unlike the library's list it resolves
+// names when it dials, since a server may come back under another address, and
+// pauses (the library's second) only after every server was tried.
+type zkHosts struct {
+	servers     []string
+	next, tried int
+	failed      func()
+}
+
+func (h *zkHosts) Init(servers []string) error { h.servers = servers; return nil }
+func (h *zkHosts) Len() int                    { return len(h.servers) }
+func (h *zkHosts) Connected()                  { h.tried = 0 }
+
+func (h *zkHosts) Next() (server string, retryStart bool) {
+	if h.tried == len(h.servers) {
+		h.tried, retryStart = 0, true
+		h.failed()
+	}
+	server = h.servers[h.next]
+	h.next = (h.next + 1) % len(h.servers)
+	h.tried++
+	return server, retryStart
+}
+
+// zkLog logs the library's messages at debug level: its errors are returned.
+type zkLog struct{}
+
+func (zkLog) Printf(format string, args ...any) {
+	if slog.Default().Enabled(context.Background(), slog.LevelDebug) {
+		slog.Debug("zookeeper: " + fmt.Sprintf(format, args...))
+	}
+}
