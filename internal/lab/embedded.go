@@ -38,8 +38,8 @@ func sqliteVersion(ctx context.Context, file string) (version string, err error)
 	return version, err
 }
 
-// addMiniredis runs a Redis inside this process, for the one Redis only: five
-// of them would die together, which is what a quorum is there to survive.
+// addMiniredis runs a Redis inside this process. There is no embedded quorum: its
+// five nodes would die together.
 func (l *Lab) addMiniredis(context.Context) (backend.Status, error) {
 	m := miniredis.NewMiniRedis()
 	m.RequireAuth(l.passwords.redis)
@@ -64,7 +64,7 @@ func (l *Lab) addMiniredis(context.Context) (backend.Status, error) {
 		Version: moduleVersion("github.com/alicebob/miniredis"), OK: true}, nil
 }
 
-// runClock makes keys expire, for which miniredis waits to be told the time.
+// runClock makes keys expire: miniredis has no clock of its own.
 func runClock(m *miniredis.Miniredis, stop <-chan struct{}) {
 	ticks := time.NewTicker(10 * time.Millisecond)
 	defer ticks.Stop()

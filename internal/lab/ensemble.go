@@ -15,30 +15,28 @@ import (
 	"seckill/internal/packages"
 )
 
-// An Ensemble is servers of one backend that stand in for one another, so that
-// one of them can be lost: a Redis with a replica, five Redis that know nothing
-// of each other, three ZooKeeper or etcd servers that vote. They run beside the
-// lab's other servers, and end with them.
+// An Ensemble is several servers of one backend of which one can be lost: a Redis
+// with a replica, five independent Redis, three ZooKeeper or etcd servers that
+// vote. It runs in addition to the lab's other servers and ends with them.
 type Ensemble struct {
 	Nodes []*Process
-	// Roles name the kinds of node that it makes a difference to lose.
+	// Roles are the kinds of node whose loss differs.
 	Roles []string
 
 	backend string
-	turn    chan struct{} // has room for one user
+	turn    chan struct{} // holds one element while it is taken
 	kind    interface {
-		// node finds one that has a role now.
+		// node finds a node that has a role now.
 		node(ctx context.Context, role string) (*Process, error)
 		// heal is called when every node runs again.
 		heal(context.Context) error
 	}
 }
 
-// ErrNoServer: this machine has not got the program of an ensemble.
+// ErrNoServer means that the program of an ensemble is not installed.
 var ErrNoServer = errors.New("there is no server for it")
 
-// Ensemble starts the ensemble of a backend when it is asked for the first
-// time, and is the same one after that.
+// Ensemble returns the ensemble of a backend. The first call starts it.
 func (l *Lab) Ensemble(ctx context.Context, name string) (*Ensemble, error) {
 	l.ensembles.mu.Lock()
 	defer l.ensembles.mu.Unlock()
@@ -73,8 +71,8 @@ func (l *Lab) Ensemble(ctx context.Context, name string) (*Ensemble, error) {
 	return e, nil
 }
 
-// Take lends the whole ensemble to one user at a time: what was lost is started
-// again. The user gives it back as he left it.
+// Take gives the ensemble to one caller at a time, with lost nodes restarted. The
+// caller calls give when done, whatever state the nodes are in.
 func (e *Ensemble) Take(ctx context.Context) (give func(), err error) {
 	select {
 	case e.turn <- struct{}{}:
@@ -98,13 +96,13 @@ func (e *Ensemble) Take(ctx context.Context) (give func(), err error) {
 	return give, nil
 }
 
-// Node finds one that has a role at this moment.
+// Node finds a node that has a role now.
 func (e *Ensemble) Node(ctx context.Context, role string) (*Process, error) {
 	return e.kind.node(ctx, role)
 }
 
-// Config is c with the ensemble as its backend; clients try first before the
-// others.
+// Config is c with the ensemble as its backend. Clients try the node first
+// before the others.
 func (e *Ensemble) Config(c backend.Config, first *Process) backend.Config {
 	addrs := make([]string, len(e.Nodes))
 	for i, p := range e.Nodes {
@@ -120,9 +118,8 @@ func (e *Ensemble) Config(c backend.Config, first *Process) backend.Config {
 	return c
 }
 
-// Lag is the moment from which on a write that is acknowledged is not
-// replicated any more, where replication is behind the client's back. Servers
-// that vote acknowledge nothing that a majority has not got.
+// Lag stops replication where writes are acknowledged before they are
+// replicated. Servers that vote acknowledge only what a majority has.
 func (e *Ensemble) Lag(ctx context.Context) error {
 	if pair, ok := e.kind.(*redisPair); ok {
 		return pair.lag(ctx)
@@ -130,8 +127,7 @@ func (e *Ensemble) Lag(ctx context.Context) error {
 	return nil
 }
 
-// Lose kills a node, and has another take over where that does not happen by
-// itself.
+// Lose kills a node, and has another take over if none does by itself.
 func (e *Ensemble) Lose(ctx context.Context, p *Process) error {
 	if err := p.Kill(ctx); err != nil {
 		return err
@@ -143,7 +139,7 @@ func (e *Ensemble) Lose(ctx context.Context, p *Process) error {
 }
 
 // launchAll starts servers that must know each other's ports before the first
-// of them starts. When somebody takes one of these, all begin anew.
+// one starts. If another process takes one of the ports, all start again.
 func (l *Lab) launchAll(
 	ctx context.Context, n, each int, servers func(ports [][]int) []server,
 ) ([]*Process, error) {
@@ -172,11 +168,12 @@ func (l *Lab) launchAll(
 		if attempt == 5 || !taken {
 			return nil, err
 		}
-		l.options.Log.Warn("somebody took a port first; trying others", "ports", free)
+		l.options.Log.Warn("another process took a port first; trying others", "ports", free)
 	}
 }
 
-// anyTakenBy a stranger: ours are killed first.
+// anyTakenBy reports whether a stranger has one of the ports. It kills our
+// processes first.
 func anyTakenBy(processes []*Process, ports []int) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*checkLimit)
 	defer cancel()
@@ -188,7 +185,7 @@ func anyTakenBy(processes []*Process, ports []int) bool {
 	return anyTaken(ports)
 }
 
-// ensembleOf is the backend of an ensemble's processes: their death is no
+// ensembleOf names the backend of an ensemble's processes, whose death is no
 // failure of the lab's own backend.
 func ensembleOf(name string) string { return name + " ensemble" }
 
@@ -206,7 +203,7 @@ const (
 // A quorum's nodes are all alike.
 type quorum struct{ nodes []*Process }
 
-// redisFive are five beside the lab's own, which others may be using.
+// redisFive are five in addition to the lab's own, which may be in use.
 func (l *Lab) redisFive(ctx context.Context, program packages.Program) (*Ensemble, error) {
 	const n = 5
 	nodes, err := l.launchAll(ctx, n, 1, func([][]int) []server {
@@ -240,7 +237,7 @@ func (v *voters) node(ctx context.Context, role string) (*Process, error) {
 	}
 	i := slices.IndexFunc(v.nodes, func(p *Process) bool { return p != leader && p.Alive() })
 	if i < 0 {
-		return nil, errors.New("nobody follows the leader")
+		return nil, errors.New("the leader has no follower")
 	}
 	return v.nodes[i], nil
 }
@@ -263,15 +260,15 @@ func (v *voters) leader(ctx context.Context) (leader *Process, err error) {
 			errs = append(errs, err)
 		}
 		if leader == nil {
-			return errors.Join(append(errs, errors.New("nobody leads"))...)
+			return errors.Join(append(errs, errors.New("there is no leader"))...)
 		}
 		return nil
 	})
 	return leader, err
 }
 
-// await asks until it is so.
-func await(ctx context.Context, limit time.Duration, so func(context.Context) error) error {
+// await calls check until it succeeds.
+func await(ctx context.Context, limit time.Duration, check func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	again := time.NewTicker(checkEvery)
@@ -279,7 +276,7 @@ func await(ctx context.Context, limit time.Duration, so func(context.Context) er
 	var last error
 	for {
 		asking, cancel := context.WithTimeout(ctx, checkLimit)
-		err := so(asking)
+		err := check(asking)
 		cancel()
 		if err == nil {
 			return nil

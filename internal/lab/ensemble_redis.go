@@ -10,10 +10,10 @@ import (
 	"seckill/internal/packages"
 )
 
-// A redisPair is a primary and a replica. Clients know the door's address,
-// as they would know a virtual one: it leads to whoever is the primary. The
-// replica follows through link, where what the primary sends can be held back:
-// Redis acknowledges a write before its replica has it.
+// A redisPair is a primary and a replica. Clients connect to the door, which
+// leads to the current primary as a virtual address would. The replica follows
+// through link, where replication can be held back: Redis acknowledges a write
+// before its replica has it.
 type redisPair struct {
 	primary, replica *Process
 	door, link       *relay
@@ -35,8 +35,7 @@ func (l *Lab) redisPair(ctx context.Context, program packages.Program) (_ *Ensem
 			return nil, err
 		}
 	}
-	// A replica that waits five seconds for others to come along would only
-	// make everybody wait.
+	// By default a primary waits five seconds for more replicas.
 	soon := []string{"--repl-diskless-sync", "no", "--repl-diskless-sync-delay", "0"}
 	nodes, err := l.launchAll(ctx, 2, 1, func([][]int) []server {
 		of := ensembleOf(backend.NameRedis)
@@ -58,8 +57,8 @@ func (r *redisPair) close() error {
 
 func (r *redisPair) node(context.Context, string) (*Process, error) { return r.primary, nil }
 
-// heal gives the roles back. A primary that was restarted is empty, and so is
-// its replica then.
+// heal restores the roles. A primary that was restarted is empty, and its replica
+// becomes empty, too.
 func (r *redisPair) heal(ctx context.Context) error {
 	r.link.Point(r.primary.Addr)
 	host, port, _ := net.SplitHostPort(r.link.Addr())
@@ -70,7 +69,7 @@ func (r *redisPair) heal(ctx context.Context) error {
 	return r.caughtUp(ctx)
 }
 
-// caughtUp waits until the replica has all that the primary has.
+// caughtUp waits until the replica has everything the primary has.
 func (r *redisPair) caughtUp(ctx context.Context) error {
 	return await(ctx, answerLimit, func(ctx context.Context) error {
 		of, err := askRedis(ctx, r.primary.Login(), "Replication")
@@ -97,7 +96,7 @@ func (r *redisPair) lag(ctx context.Context) error {
 	return nil
 }
 
-// failOver is what a Sentinel does. What was held back is lost.
+// failOver does what a Sentinel does. What was held back is lost.
 func (r *redisPair) failOver(ctx context.Context) error {
 	r.link.Cut()
 	if err := makeReplica(ctx, r.replica.Login(), "NO", "ONE"); err != nil {

@@ -16,7 +16,7 @@ import (
 const three = 3
 
 // zookeeperThree are three ZooKeeper servers. Each has a port for clients, one
-// for its followers, should it lead, and one for elections.
+// for followers and one for elections.
 func (l *Lab) zookeeperThree(ctx context.Context, program packages.Program) (*Ensemble, error) {
 	nodes, err := l.launchAll(ctx, three, 3, func(ports [][]int) []server {
 		config := "initLimit=20\nsyncLimit=10\n"
@@ -63,8 +63,7 @@ func zookeeperLeads(ctx context.Context, p *Process) (bool, error) {
 // etcdThree are three etcd servers.
 func (l *Lab) etcdThree(ctx context.Context, program packages.Program) (*Ensemble, error) {
 	nodes, err := l.launchAll(ctx, three, 2, func(ports [][]int) []server {
-		// The peers' ports tell clusters apart, and so one attempt to start
-		// from another.
+		// The peers' ports make names unique to this attempt to start.
 		var names, cluster []string
 		for i, p := range ports {
 			name := fmt.Sprintf("%s-%d-%d", filepath.Base(l.folder), i+1, p[1])

@@ -15,7 +15,7 @@ import (
 )
 
 func (l *Lab) etcdServers(program packages.Program) []server {
-	member := filepath.Base(l.folder) // a name that no stranger has
+	member := filepath.Base(l.folder) // unique
 	return []server{{
 		name: backend.NameEtcd, backend: backend.NameEtcd, ports: 2,
 		command: func(ports []int) (command, error) {
@@ -29,8 +29,8 @@ func (l *Lab) etcdServers(program packages.Program) []server {
 	}}
 }
 
-// etcdArgs make a member of a cluster, which may be of one and listens for
-// peers all the same.
+// etcdArgs are those of a cluster's member. A cluster of one listens for peers,
+// too.
 func etcdArgs(path, member, data string, ports []int, cluster string) []string {
 	clients, peers := etcdURL(ports[0]), etcdURL(ports[1])
 	return []string{path, "--name", member, "--data-dir", data,
@@ -41,7 +41,7 @@ func etcdArgs(path, member, data string, ports []int, cluster string) []string {
 
 func etcdURL(port int) string { return fmt.Sprintf("http://127.0.0.1:%d", port) }
 
-// checkEtcd makes sure that these, and no others, are the cluster's members.
+// checkEtcd fails unless the cluster has exactly these members.
 func checkEtcd(ctx context.Context, addr string, members ...string) (version string, err error) {
 	var cluster struct{ Members []struct{ Name string } }
 	if err := askEtcd(ctx, http.MethodPost, addr+"/v3/cluster/member/list", &cluster); err != nil {
@@ -49,7 +49,7 @@ func checkEtcd(ctx context.Context, addr string, members ...string) (version str
 	}
 	ours := len(cluster.Members) == len(members)
 	for _, m := range cluster.Members {
-		// One that has not joined yet has no name.
+		// A member that has not joined yet has no name.
 		ours = ours && (m.Name == "" || slices.Contains(members, m.Name))
 	}
 	if !ours {
@@ -58,8 +58,8 @@ func checkEtcd(ctx context.Context, addr string, members ...string) (version str
 	return etcdVersion(ctx, addr)
 }
 
-// etcdVersion asks whether it is healthy too: before there is a leader it
-// answers, but does nothing.
+// etcdVersion also asks whether the server is healthy: without a leader it
+// answers but serves no requests.
 func etcdVersion(ctx context.Context, endpoint string) (string, error) {
 	var health struct{ Health string }
 	if err := askEtcd(ctx, http.MethodGet, endpoint+"/health", &health); err != nil {

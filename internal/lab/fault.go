@@ -19,10 +19,10 @@ type FaultStatus struct {
 	Missing   string      `json:"missing"`        // why not, in English,
 	Lack      *fault.Lack `json:"lack,omitempty"` // and by a code
 	Holder    bool        `json:"holder"`         // it waits for the holder of a lock
-	Lasts     bool        `json:"lasts"`          // it has an end of its own
+	Lasts     bool        `json:"lasts"`          // it ends by itself
 }
 
-// Faults are all there are, those too that cannot be had here.
+// Faults are all faults, also those that are not available here.
 func (l *Lab) Faults() (list []FaultStatus) {
 	for _, f := range fault.All {
 		why := f.Missing(harmed{l})
@@ -31,9 +31,8 @@ func (l *Lab) Faults() (list []FaultStatus) {
 	return list
 }
 
-// Inject makes something go wrong, for real, and returns when it has, or when
-// it is known that it will not. Faults may be injected at once; those of one
-// process come after each other.
+// Inject injects a fault into real processes and returns when it has happened or
+// cannot happen. Faults may overlap; those of one process are sequential.
 func (l *Lab) Inject(ctx context.Context, name fault.Name, aim fault.Aim) (*fault.Injection, error) {
 	f, err := fault.Find(name)
 	if err != nil {
@@ -52,7 +51,7 @@ func (h harmed) Services() (list []fault.Process) {
 	return list
 }
 
-// Server: only a server of the lab's own may come to harm.
+// Server finds a server that may be broken: only the lab's own may.
 func (h harmed) Server(name string) (fault.Process, *fault.Lack) {
 	of := map[string]any{"name": name}
 	h.lab.mu.Lock()
@@ -105,7 +104,7 @@ func (h harmed) onRedis(ctx context.Context, do func(*backend.Instance) error) e
 	return do(in)
 }
 
-// victim is a process that comes to harm.
+// victim is a process as a fault sees it.
 type victim struct{ *Process }
 
 func (v victim) Lock()           { v.harm.Lock() }
@@ -126,8 +125,8 @@ func (v victim) Points() *point.Client {
 // longestSocket is what every system takes as the path of a Unix socket.
 const longestSocket = 100
 
-// adminAddr is where a service of the lab takes admin calls: a socket in the
-// lab's folder, which is this user's alone. "": the folder's path is too long.
+// adminAddr is where a service takes admin calls: a socket in the lab's folder,
+// which only this user can reach. "": the folder's path is too long.
 func (l *Lab) adminAddr(service string) string {
 	if !fitsSocket(l.folder) {
 		return ""
@@ -135,7 +134,7 @@ func (l *Lab) adminAddr(service string) string {
 	return "unix:" + filepath.Join(l.folder, service+".sock")
 }
 
-// fitsSocket: each service can have a socket in a lab's folder.
+// fitsSocket reports whether services can have sockets in a lab's folder.
 func fitsSocket(folder string) bool {
 	return len(filepath.Join(folder, serviceName(MostServices)+".sock")) <= longestSocket
 }
@@ -146,8 +145,8 @@ func RoomForSockets(base string) bool {
 	return fitsSocket(filepath.Join(base, strings.Replace(folderPattern, "*", strconv.Itoa(math.MaxUint32), 1)))
 }
 
-// NoFaultPoints says why the lab's services have no fault points, so that no
-// fault can befall the holder of a lock; nil: they have.
+// NoFaultPoints says why the lab's services have no fault points, which faults of
+// a lock's holder need; nil: they have.
 func (l *Lab) NoFaultPoints() *fault.Lack {
 	if fitsSocket(l.folder) {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// A folder is the lab's own, with a lock that lives as long as its supervisor.
+// A folder is the lab's own. Its lock is held as long as the supervisor lives.
 type folder struct {
 	path string
 	lock *os.File
@@ -48,8 +48,8 @@ func (f *folder) remove() error {
 	return os.RemoveAll(f.path)
 }
 
-// sweep removes a folder that has no living lab. What cannot be removed is
-// somebody else's. A folder without a lock file is being made.
+// sweep removes a folder whose lab has ended. A folder without a lock file is
+// being made; one that cannot be removed belongs to another user.
 func sweep(path string) {
 	lock := lockDead(filepath.Join(path, lockName))
 	if lock == nil {
@@ -60,8 +60,8 @@ func sweep(path string) {
 	os.RemoveAll(path) // Windows removes no open file
 }
 
-// createLocked makes a file and locks it for as long as it is open. It gives
-// nil when a sweeper came between the two and took the file for a dead lab's.
+// createLocked makes a file and locks it for as long as it is open. It returns
+// nil if a sweep came between the two and removed the file as a dead lab's.
 func createLocked(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err != nil {
@@ -74,7 +74,7 @@ func createLocked(path string) (*os.File, error) {
 	return nil, nil
 }
 
-// lockDead locks the file of a lab that is no more; nil if it lives.
+// lockDead locks the file of a lab that has ended; nil if it still runs.
 func lockDead(path string) *os.File {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {

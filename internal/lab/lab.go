@@ -1,8 +1,7 @@
-// Package lab finds the server programs of this machine, runs private copies
-// of them and the service's own processes in a folder of its own, and leaves
-// nothing behind, however it ends. What is not installed is replaced by an
-// engine inside this process where there is one (SQLite for plain SQL,
-// miniredis for one Redis), and is otherwise missing with a reason.
+// Package lab runs private servers and service processes in a folder of its own
+// and leaves nothing behind, however it ends. A server that is not installed is
+// replaced by an engine in this process if there is one (SQLite for plain SQL,
+// miniredis for a single Redis); otherwise its status says what is missing.
 package lab
 
 import (
@@ -21,10 +20,11 @@ import (
 	"seckill/internal/packages"
 )
 
-// Options say what a lab is made of. The zero value is all of it, privately.
+// Options say what a lab consists of. Only Host is needed: the rest of the zero
+// value means every backend, as private servers.
 type Options struct {
 	Host Host
-	// Given are backends that run already: they are used, not started.
+	// Given are backends that run already.
 	Given backend.Config
 	// Backends limits the lab to these names. Nil means all.
 	Backends []string
@@ -37,21 +37,21 @@ type Options struct {
 	// Folder is where the lab makes a folder of its own. "" means the
 	// system's folder for temporary files.
 	Folder string
-	// Volatile: the database need not survive a crash. For what is explored,
-	// not measured: it saves a flush at every commit.
+	// Volatile databases do not flush their log at every commit. They are for
+	// exploring, not for measuring.
 	Volatile bool
 	// Programs are the servers to use. Nil means those of this machine.
 	Programs map[packages.Tool]packages.Program
-	// Executable is this program, which is run again as the lab's supervisor and
-	// as service processes. "" means os.Executable().
+	// Executable is run as the lab's supervisor and as service processes. ""
+	// means this program.
 	Executable string
 	// Env is added to the environment of service processes.
 	Env []string
-	// Token is the service processes' admin token. "": one is made.
+	// Token is the service processes' admin token. "" means a random one.
 	Token string
 	// ServiceArgs are further arguments of the service processes of Serve.
 	ServiceArgs []string
-	// Progress is told of each backend and service once it answers, or is
+	// Progress is called for each backend and service when it answers or is
 	// known to be missing.
 	Progress func(name string, took time.Duration)
 	Log      *slog.Logger
@@ -79,14 +79,14 @@ type Lab struct {
 	processes []*Process
 	closers   []func() error
 	state     *announcement
-	announced *State // as it was given; nil: not yet
+	announced *State // the argument of Announce; nil: not announced
 	serving   ServiceSettings
 	died      func(Service) // see WhenServiceDies
 	stopped   bool
 }
 
-// Start starts a lab and waits until everything in it answers. When it fails,
-// or ctx ends first, nothing is left of it.
+// Start starts a lab and waits until everything in it answers. If it fails or ctx
+// ends first, it leaves nothing behind.
 func Start(ctx context.Context, o Options) (*Lab, error) {
 	if o.Backends == nil {
 		o.Backends = backend.Names()
@@ -147,7 +147,7 @@ func Start(ctx context.Context, o Options) (*Lab, error) {
 	return l, nil
 }
 
-// open starts the supervisor and has it make the folder.
+// open starts the supervisor, which makes the folder.
 func (l *Lab) open(ctx context.Context) (err error) {
 	if l.supervisor, err = startSupervisor(l.options.Executable); err != nil {
 		return err
@@ -164,7 +164,7 @@ func (l *Lab) open(ctx context.Context) (err error) {
 	return nil
 }
 
-// Config is what an instance of the service needs to use this lab.
+// Config is the configuration of an instance on this lab.
 func (l *Lab) Config() backend.Config {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -176,7 +176,8 @@ func (l *Lab) Config() backend.Config {
 	return c
 }
 
-// Backends says what runs where, in which version, and why something does not.
+// Backends are the lab's backends with address and version, or with the reason
+// why they do not run.
 func (l *Lab) Backends() []backend.Status {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -218,11 +219,12 @@ func (l *Lab) Folder() string { return l.folder }
 // Token is the admin token of the lab's service processes.
 func (l *Lab) Token() string { return l.options.Token }
 
-// Lost is closed when the lab's supervisor has gone, and every process with it.
+// Lost is closed when the lab's supervisor has ended, and all its processes with
+// it.
 func (l *Lab) Lost() <-chan struct{} { return l.supervisor.lost }
 
-// Stop lets the services finish, ends everything and removes the folder. Who
-// has an instance open on the lab closes it before.
+// Stop lets the services finish, ends everything and removes the folder. Close
+// instances that use the lab first.
 func (l *Lab) Stop(ctx context.Context) error {
 	l.mu.Lock()
 	if l.stopped {
@@ -239,7 +241,7 @@ func (l *Lab) Stop(ctx context.Context) error {
 		errs = append(errs, c())
 	}
 	if err == nil || errors.Is(err, errSupervisorLost) {
-		errs = append(errs, os.RemoveAll(l.folder)) // a killed supervisor has not
+		errs = append(errs, os.RemoveAll(l.folder)) // a killed supervisor left it
 	}
 	return errors.Join(errs...)
 }

@@ -14,36 +14,35 @@ import (
 	"seckill/internal/backend"
 )
 
-// Every user of this machine can connect to 127.0.0.1, and a database can
-// write files as the user who runs it. So the lab's own MySQL and Redis want
-// a password, which is made anew for each lab. It is in files of mode 0600 and
-// in the environment of the lab's own processes, and never in an argument:
-// those can be read by everybody. ZooKeeper and etcd have none; they write no
-// files but their own.
+// Every user of this machine can connect to 127.0.0.1, and a database can write
+// files as the user who runs it. The lab's MySQL and Redis therefore need a
+// password, which is new for each lab. It is in files of mode 0600 and in the
+// environment of the lab's processes, never in an argument, which every user can
+// read. ZooKeeper and etcd write only their own files and have no password.
 
-// passwords have letters and digits only, so they need no quoting anywhere.
+// passwords are letters and digits, so they need no quoting.
 type passwords struct{ mysql, redis string }
 
 func makePasswords() passwords { return passwords{mysql: rand.Text(), redis: rand.Text()} }
 
-// mysqlUser is the account of services and people.
+// mysqlUser is the account of services and users.
 const mysqlUser = "seckill"
 
-// mysqlDSN is how clients reach a private MySQL or MariaDB.
+// mysqlDSN is the address of a private MySQL or MariaDB.
 func (l *Lab) mysqlDSN(addr, database string) string {
 	c := mysql.NewConfig()
 	c.User, c.Passwd, c.Net, c.Addr, c.DBName = mysqlUser, l.passwords.mysql, "tcp", addr, database
 	return c.FormatDSN()
 }
 
-// redisURL is how clients reach a private Redis. All of a lab have the same
-// password: nodes of one Cluster must, and a replica must know its primary's.
+// redisURL is the address of a private Redis. All of a lab have the same
+// password, as the nodes of a Cluster and a replica and its primary must.
 func (l *Lab) redisURL(addr string) string {
 	return backend.RedisAddress{Host: addr, Password: l.passwords.redis}.String()
 }
 
-// Login is the address of a server with what it takes to log in, in the form
-// of the flags that take addresses: for MySQL without a database.
+// Login is the server's address with its password, in the form of the flags; for
+// MySQL without a database.
 func (p *Process) Login() string {
 	if p.server.login == nil {
 		return p.Addr
@@ -51,10 +50,10 @@ func (p *Process) Login() string {
 	return p.server.login(p.Addr)
 }
 
-// accounts is SQL that makes the account of services and people.
-// The server runs it at each start, before it lets anybody in. The account has
-// all rights to the databases seckill…, may see who waits for whom, and has
-// none of the rights that reach beyond the database: no FILE, no SUPER.
+// accounts is SQL that makes the account of services and users. The server runs
+// it at each start, before it accepts connections. The account has all rights to
+// the databases seckill… and may see lock waits, but has no rights beyond the
+// database, such as FILE or SUPER.
 func (m mysqlServer) accounts(password string) string {
 	account := fmt.Sprintf("'%s'@'127.0.0.1'", mysqlUser)
 	sql := []string{
@@ -63,16 +62,16 @@ func (m mysqlServer) accounts(password string) string {
 		"GRANT PROCESS ON *.* TO " + account,
 	}
 	if !m.mariadb {
-		// MariaDB's root was made without a password that works: only the
-		// system's root gets in, by the socket. MySQL's has none at all.
+		// MariaDB lets only the system's root in as root, by the socket. MySQL's
+		// root has no password at all.
 		sql = append(sql, "ALTER USER 'root'@'localhost' IDENTIFIED BY '"+rand.Text()+"' ACCOUNT LOCK",
 			"GRANT SELECT ON performance_schema.* TO "+account) // where lock waits are
 	}
 	return strings.Join(sql, ";\n") + ";\n"
 }
 
-// AdminDSN is how this user administers the lab's own MariaDB; false where
-// there is none. It holds no password: only this user reaches the socket.
+// AdminDSN is the administrator's address of the lab's MariaDB; false if there is
+// none. It has no password: only this user reaches the socket.
 func (l *Lab) AdminDSN() (dsn string, ok bool) {
 	p, err := l.Process(backend.NameMySQL)
 	if err != nil || !strings.HasPrefix(p.version, "MariaDB") {
@@ -83,8 +82,8 @@ func (l *Lab) AdminDSN() (dsn string, ok bool) {
 	return c.FormatDSN(), true
 }
 
-// socketUser is who may administer a private MariaDB, by its socket: the
-// operating system's user who runs the lab. Nobody else reaches the socket.
+// socketUser is the administrator of a private MariaDB: the operating system's
+// user who runs the lab and alone reaches its socket.
 func socketUser() string {
 	if u, err := user.Current(); err == nil && !strings.ContainsAny(u.Username, `'\`) {
 		return u.Username
@@ -92,19 +91,19 @@ func socketUser() string {
 	return "root"
 }
 
-// A Client is how people reach a server that the lab has started.
+// A Client says how users reach a server of the lab.
 type Client struct {
 	Backend  string
 	User     string // empty: the server's default
 	Password string
-	// Command is a command line without the password, for a shell that has
-	// read ClientsFile.
+	// Command is a command line for a shell that has read ClientsFile, which
+	// knows the password.
 	Command string
 
 	env map[string]string // what Command needs
 }
 
-// Clients are how people reach the lab's servers that want a password.
+// Clients says how users reach the lab's servers that need a password.
 func (l *Lab) Clients() (clients []Client) {
 	c := l.Config()
 	if dsn, err := mysql.ParseDSN(c.MySQLDSN); err == nil && c.Tiers[backend.NameMySQL] == backend.Private {
@@ -132,8 +131,8 @@ func (l *Lab) Clients() (clients []Client) {
 }
 
 // ClientsFile is a shell script with the addresses and passwords of the lab's
-// servers and the token of admin calls, which only this user can read. Announce
-// writes it.
+// servers and the token of admin calls. Announce writes it; only this user can
+// read it.
 func (l *Lab) ClientsFile() string { return filepath.Join(l.folder, "clients.sh") }
 
 func (l *Lab) writeClients() error {

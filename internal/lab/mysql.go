@@ -41,8 +41,8 @@ func (l *Lab) mysqlServers(program packages.Program) []server {
 }
 
 // A mysqlServer is MariaDB or Oracle's MySQL, which differ in their options.
-// What is not set here has the server's own default, above all the flush of
-// the log at every commit: results are those of a durable server.
+// Everything else keeps the server's default, above all the flush of the log at
+// every commit: results are those of a durable server.
 type mysqlServer struct {
 	path    string
 	data    string
@@ -133,9 +133,9 @@ func (l *Lab) prepareMySQL(ctx context.Context, m mysqlServer) error {
 	return nil
 }
 
-// mariadbTables are the server's own scripts for its system tables. This is
-// what mariadb-install-db runs too, which Debian's server package has without
-// the program that it calls, and which also loads 3 MB of help texts.
+// mariadbTables are the server's scripts for its system tables, as
+// mariadb-install-db runs them. Debian's server package lacks a program that
+// mariadb-install-db calls, which would also load 3 MB of help texts.
 func mariadbTables(path string) ([]string, error) {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
@@ -154,8 +154,8 @@ func mariadbTables(path string) ([]string, error) {
 		path, prefix)
 }
 
-// bootstrapHead has the server's own script make two accounts, which come in
-// by the socket and without a password: the system's root, and this user.
+// bootstrapHead has the server's script make two accounts that log in by the
+// socket without a password: the system's root and this user.
 func bootstrapHead() string {
 	return "CREATE DATABASE IF NOT EXISTS mysql;\nUSE mysql;\nSET @auth_root_socket = '" + socketUser() + "';\n"
 }
@@ -183,7 +183,7 @@ func concatenate(file string, parts []string) error {
 	return out.Close()
 }
 
-// isMariaDB: a program called mysqld can be either.
+// isMariaDB tells what a program called mysqld is.
 func isMariaDB(path string) bool {
 	if real, err := filepath.EvalSymlinks(path); err == nil && strings.HasPrefix(filepath.Base(real), "mariadbd") {
 		return true
@@ -203,7 +203,7 @@ func askMySQL(ctx context.Context, dsn string) (version, folder string, err erro
 		return "", "", err
 	}
 	config.DBName = ""                 // it may not exist yet
-	config.Logger = &mysql.NopLogger{} // while a server starts, broken connections are no news
+	config.Logger = &mysql.NopLogger{} // connections break while a server starts
 	connector, err := mysql.NewConnector(config)
 	if err != nil {
 		return "", "", err

@@ -7,14 +7,14 @@ import (
 	"syscall"
 )
 
-// childAttributes: a group of its own, for the terminal's sake; and death
-// together with the supervisor, for the case that the supervisor is killed.
+// childAttributes: a process group of its own, out of reach of the terminal's
+// signals, and a death signal for when the supervisor is killed.
 func childAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// standsStill: the kernel says that the process is stopped. Its state is the
-// first field behind its name, which is in brackets and may be anything.
+// standsStill reports whether the process is stopped. Its state is the first
+// field after its name, which is in brackets and may be anything.
 func standsStill(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

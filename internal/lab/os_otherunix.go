@@ -4,9 +4,9 @@ package lab
 
 import "syscall"
 
-// childAttributes: a group of its own, for the terminal's sake. There is no
-// death signal here: the lab kills what a killed supervisor leaves.
+// childAttributes: a process group of its own, out of reach of the terminal's
+// signals. Without a death signal, the lab kills what a killed supervisor leaves.
 func childAttributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
-// standsStill: a signal that was sent is believed here.
+// standsStill cannot be asked here: the signal was sent.
 func standsStill(int) bool { return true }

@@ -11,14 +11,14 @@ import (
 
 var endingSignals = []os.Signal{syscall.SIGTERM}
 
-// ignoreTerminal: Ctrl-C is for the lab, which stops in order; and the pipes
-// to a lab that was killed are broken.
+// ignoreTerminal: Ctrl-C is for the lab, which shuts down in order. SIGPIPE comes
+// from the pipes to a lab that was killed.
 func ignoreTerminal() {
 	signal.Ignore(syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGPIPE)
 }
 
-// supervisorAttributes: a group of its own, so that the terminal's Ctrl-C and
-// whoever kills the lab's group do not reach the supervisor.
+// supervisorAttributes: a process group of its own, so that neither Ctrl-C nor a
+// kill of the lab's group reaches the supervisor.
 func supervisorAttributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
 func act(p *os.Process, do action) error {
@@ -30,10 +30,10 @@ func act(p *os.Process, do action) error {
 	}[do])
 }
 
-var errLocked = errors.New("somebody else holds the lock")
+var errLocked = errors.New("another process holds the lock")
 
-// tryLock takes a lock that the system gives back when the process ends,
-// however it ends.
+// tryLock takes a lock that the system releases when the process ends, however
+// it ends.
 func tryLock(f *os.File) error {
 	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
@@ -42,7 +42,7 @@ func tryLock(f *os.File) error {
 	return err
 }
 
-// isOurs: the folder is there, and nobody else can have put something in it.
+// isOurs reports whether the folder exists and only this user can write to it.
 func isOurs(folder string) bool {
 	info, err := os.Lstat(folder)
 	if err != nil || !info.IsDir() {

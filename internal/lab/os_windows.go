@@ -30,10 +30,10 @@ func act(p *os.Process, do action) error {
 	return nil
 }
 
-var errLocked = errors.New("somebody else holds the lock")
+var errLocked = errors.New("another process holds the lock")
 
-// tryLock takes a lock that the system gives back when the process ends. It
-// is on a byte far behind the end, because a locked byte cannot be read.
+// tryLock takes a lock that the system releases when the process ends. It locks
+// a byte far beyond the end, because a locked byte cannot be read.
 func tryLock(f *os.File) error {
 	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY,
 		0, 1, 0, &windows.Overlapped{OffsetHigh: 1})
@@ -43,7 +43,7 @@ func tryLock(f *os.File) error {
 	return err
 }
 
-// isOurs: a user's folders are his own here.
+// isOurs: other users cannot write to a user's folders here.
 func isOurs(folder string) bool {
 	info, err := os.Stat(folder)
 	return err == nil && info.IsDir()

@@ -8,22 +8,21 @@ import (
 	"sync"
 )
 
-// Ports are taken from below the range that systems take for outgoing
-// connections. Otherwise a client that redials a server which is down may be
-// given that very port and find itself connected to itself, and the server
-// could not come back.
+// Ports are below the range of outgoing connections. Otherwise a client that
+// redials a server that is down may get that server's port for its own end and
+// connect to itself, and the server could not come back.
 const (
 	lowestPort  = 10000
 	highestPort = 32767
 )
 
-// ports remembers what was handed out, since a server takes its port later.
+// ports remembers what it returned, since a server binds its port later.
 type ports struct {
 	mu    sync.Mutex
 	given map[int]bool
 }
 
-// free finds n ports of 127.0.0.1 that nobody listens on at this moment.
+// free finds n ports of 127.0.0.1 that are not in use.
 func (p *ports) free(n int) ([]int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -11,17 +11,17 @@ import (
 	"time"
 )
 
-// A server is what the lab must know to run one process.
+// A server says how to run one process.
 type server struct {
 	name    string
 	backend string                   // of backend.Name…; empty for a service
 	login   func(addr string) string // the address with a password; nil: none is needed
 	ports   int                      // how many it listens on; its address is the first
-	// prepare, unless nil, is what has to be done once before the first start.
+	// prepare runs once before the first start; nil: nothing to do.
 	prepare func(context.Context) error
 	command func(ports []int) (command, error)
-	// check talks to the server at addr, makes sure that it is the process
-	// pid and not a stranger on the same port, and asks for its version.
+	// check asks the server at addr for its version. It fails if the answer is
+	// not from process pid but from a stranger on the same port.
 	check func(ctx context.Context, addr string, pid int) (version string, err error)
 }
 
@@ -36,23 +36,23 @@ type Process struct {
 	server  server
 	ports   []int
 	version string
-	harm    sync.Mutex // held while a fault is injected into it, or undone
+	harm    sync.Mutex // held while a fault is injected or reverted
 
 	mu     sync.Mutex
 	run    *running
-	paused *running // the run that was paused and not resumed; nil: none
+	paused *running // the run that is paused; nil: none
 }
 
 const (
-	// answerLimit is how long a server may take to answer: far more than any
-	// needs, for machines that have much else to do.
+	// answerLimit bounds the wait for a server that starts. It is generous, for
+	// busy machines.
 	answerLimit = 30 * time.Second
 	checkEvery  = 10 * time.Millisecond
 	checkLimit  = time.Second
 )
 
-// launch starts a server on free ports. Between finding a port free and the
-// server's taking it somebody else may: then others are tried.
+// launch starts a server on free ports. If another process takes one of them
+// first, it tries others.
 func (l *Lab) launch(ctx context.Context, s server) (*Process, error) {
 	if s.prepare != nil {
 		if err := s.prepare(ctx); err != nil {
@@ -72,7 +72,7 @@ func (l *Lab) launch(ctx context.Context, s server) (*Process, error) {
 		if attempt == 5 || !anyTaken(ports) {
 			return nil, err
 		}
-		l.options.Log.Warn("somebody took the port first; trying another", "name", s.name, "port", ports)
+		l.options.Log.Warn("another process took the port first; trying others", "name", s.name, "port", ports)
 	}
 }
 
@@ -166,8 +166,8 @@ func (p *Process) Ended() string {
 	return p.current().ended
 }
 
-// Pause stops the process where it stands: its sockets stay open, and nothing
-// answers. Not on Windows.
+// Pause stops the process without ending it: its sockets stay open and nothing
+// answers. Windows cannot do that.
 func (p *Process) Pause(ctx context.Context) error {
 	run := p.current()
 	if err := p.control(ctx, run, pause); err != nil {
@@ -179,7 +179,7 @@ func (p *Process) Pause(ctx context.Context) error {
 	return nil
 }
 
-// Resume lets a paused process go on.
+// Resume continues a paused process.
 func (p *Process) Resume(ctx context.Context) error {
 	run := p.current()
 	if err := p.control(ctx, run, resume); err != nil {
@@ -191,17 +191,17 @@ func (p *Process) Resume(ctx context.Context) error {
 	return nil
 }
 
-// Paused reports whether the process stands still because of Pause.
+// Paused reports whether the process is paused.
 func (p *Process) Paused() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.paused != nil && p.paused == p.run
 }
 
-// Kill ends the process as a crash does, and waits for its end.
+// Kill ends the process as a crash does, and waits until it has ended.
 func (p *Process) Kill(ctx context.Context) error { return p.end(ctx, kill) }
 
-// Terminate asks the process to end, and waits for its end.
+// Terminate asks the process to end, and waits until it has.
 func (p *Process) Terminate(ctx context.Context) error { return p.end(ctx, terminate) }
 
 // Restart starts the process again, on its old port and data, and waits until
@@ -215,7 +215,7 @@ func (p *Process) Restart(ctx context.Context) error {
 	return p.start(ctx)
 }
 
-// endSurely gives the process its time to end by itself, and kills it then.
+// endSurely asks the process to end, and kills it if that takes too long.
 func (p *Process) endSurely(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, finishing+checkLimit)
 	defer cancel()

@@ -6,15 +6,15 @@ import (
 	"sync"
 )
 
-// A relay is an address of this process that leads to a server, which may be
-// another one tomorrow. What the server sends can be held back.
+// A relay forwards connections to a server, which can be exchanged. What the
+// server sends can be held back.
 type relay struct {
 	listener net.Listener
 	work     sync.WaitGroup
 
 	mu     sync.Mutex
 	to     string
-	flows  chan struct{} // closed while nothing is held back
+	flows  chan struct{} // open while data is held back
 	conns  map[net.Conn]bool
 	closed bool
 }
@@ -41,11 +41,10 @@ func listenRelay(port int) (*relay, error) {
 // Addr is where clients connect to.
 func (r *relay) Addr() string { return r.listener.Addr().String() }
 
-// Point leads to another server from now on. Who is connected is cut off.
+// Point forwards to another server from now on and ends existing connections.
 func (r *relay) Point(to string) { r.cut(to) }
 
-// Cut ends every connection, with what was held back on it. New ones lead
-// nowhere.
+// Cut ends every connection, with what was held back on it. New ones fail.
 func (r *relay) Cut() { r.cut("") }
 
 func (r *relay) cut(to string) {
@@ -63,7 +62,7 @@ func (r *relay) cut(to string) {
 	}
 }
 
-// Hold keeps what servers send from arriving, until the connections are cut.
+// Hold holds back what servers send until the connections are cut.
 func (r *relay) Hold() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -105,7 +104,7 @@ func (r *relay) serve(client net.Conn) {
 	delete(r.conns, server)
 }
 
-// keep notes connections to be cut; false if it is too late for them.
+// keep registers connections to be cut; false if the relay has moved on.
 func (r *relay) keep(to string, conns ...net.Conn) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -118,7 +117,7 @@ func (r *relay) keep(to string, conns ...net.Conn) bool {
 	return true
 }
 
-// pass copies until one end closes, and closes the other then.
+// pass copies until one end closes, then closes the other.
 func (r *relay) pass(to, from net.Conn, holds bool) {
 	defer to.Close()
 	defer from.Close()

@@ -12,13 +12,13 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// ServiceSettings are what a lab's service processes run with, as far as it
-// can be changed while the lab runs. Times are in milliseconds.
+// ServiceSettings are the settings of service processes that can be changed while
+// the lab runs. Times are in milliseconds.
 type ServiceSettings struct {
 	Services int `json:"services"` // how many processes
 	Lease    int `json:"lease_ms"` // how long a lock lives unrenewed
 	Wait     int `json:"wait_ms"`  // how long a buyer waits for a lock
-	Poll     int `json:"poll_ms"`  // about how long a lock that polls pauses
+	Poll     int `json:"poll_ms"`  // about how long a polling lock pauses
 }
 
 // args are those of `seckill serve`.
@@ -34,13 +34,13 @@ func (l *Lab) ServiceSettings() ServiceSettings {
 	return l.serving
 }
 
-// Serve has the lab run service processes with these settings, and waits until
-// all of them are ready. Those that run so already stay; others end with the
-// purchases that they have in flight, and are started again under their names
-// and addresses. It is for one caller at a time.
+// Serve runs service processes with these settings and waits until all of them
+// are ready. Processes that have these settings stay; others finish their
+// purchases in flight and restart under the same name and address. Only one call
+// may run at a time.
 //
-// When that fails, the error says why, and the processes run as they did
-// before, unless the error says that they do not.
+// If it fails, the processes run as before, unless the error says that they do
+// not.
 func (l *Lab) Serve(ctx context.Context, s ServiceSettings) error {
 	before := l.ServiceSettings()
 	err := l.serve(ctx, s, s != before)
@@ -65,7 +65,7 @@ func (l *Lab) Serve(ctx context.Context, s ServiceSettings) error {
 	return l.Announce(*announced) // there may be more of them now
 }
 
-// serve starts what is missing, and anew what runs otherwise.
+// serve starts missing processes, and if anew is set, restarts the others.
 func (l *Lab) serve(ctx context.Context, s ServiceSettings, anew bool) error {
 	args := append(slices.Clone(l.options.ServiceArgs), s.args()...)
 	pool, err := l.poolSize(ctx, s.Services)
@@ -111,19 +111,19 @@ func (l *Lab) serve(ctx context.Context, s ServiceSettings, anew bool) error {
 const (
 	// MostServices is how many service processes a lab may have.
 	MostServices = 16
-	// A service process has two pools of connections to the database.
+	// poolsOfService: a service process has two pools of connections.
 	poolsOfService = 2
 	connsOfPool    = 32
-	// spareConnections are for the page, the judge, floors, benchmarks and
-	// people's own clients.
+	// spareConnections are for the page, the judge, baselines, benchmarks and
+	// the users' own clients.
 	spareConnections = 1000
 
 	maxConnections = MostServices*poolsOfService*connsOfPool + spareConnections
 )
 
-// poolSize divides the connections that a database which was given accepts
-// among the pools of so many services, and keeps a quarter back for others.
-// 0: the services' default is right.
+// poolSize is the size of a service's pool on a database that was given: three
+// quarters of its connections are divided among the services' pools. 0 means the
+// services' default.
 func (l *Lab) poolSize(ctx context.Context, services int) (int, error) {
 	dsn := l.options.Given.MySQLDSN
 	if dsn == "" || services < 1 {

@@ -22,16 +22,16 @@ type Service struct {
 	Name string `json:"name"`
 	URL  string `json:"url"`
 	Up   bool   `json:"up"`
-	// Paused: it stands still, and its sockets are open.
+	// Paused processes keep their sockets open and do not answer.
 	Paused bool   `json:"paused,omitempty"`
 	Error  string `json:"error,omitempty"` // how it ended, and where its log is
 }
 
-// finishing is how long a service may take for the purchases in flight.
+// finishing bounds how long a service completes the purchases in flight.
 const finishing = 10 * time.Second
 
-// StartServices starts n more service processes on the lab's backends, side by
-// side, and waits until they are ready. args go to `seckill serve`.
+// StartServices starts n more service processes on the lab's backends and waits
+// until they are ready. args go to `seckill serve`.
 func (l *Lab) StartServices(ctx context.Context, n int, args ...string) error {
 	processes, err := l.launchServices(ctx, len(l.Services()), n, args)
 	if err != nil {
@@ -43,8 +43,8 @@ func (l *Lab) StartServices(ctx context.Context, n int, args ...string) error {
 	return nil
 }
 
-// launchServices starts n beside those there are. All or none of them run when
-// it returns.
+// launchServices starts n processes in addition to those there are. All or none
+// of them run when it returns.
 func (l *Lab) launchServices(ctx context.Context, there, n int, args []string) ([]*Process, error) {
 	processes := make([]*Process, n)
 	together, starting := errgroup.WithContext(ctx)
@@ -84,8 +84,8 @@ func (l *Lab) service(name string, args []string) server {
 	}
 }
 
-// serviceEnv is ours, with the lab's backends and its token instead of any
-// that it names. The token is not an argument: everybody can read those.
+// serviceEnv is ours with the lab's backends and token instead of its own. The
+// token is not an argument, since every user can read those.
 func (l *Lab) serviceEnv(ours []string) []string {
 	lab := environment(l.Config())
 	lab["SECKILL_TOKEN"] = l.Token()
@@ -103,8 +103,8 @@ func (l *Lab) serviceEnv(ours []string) []string {
 // of a lab.
 var guards = []string{"SECKILL_TOKEN_FILE", "SECKILL_ADMIN_ADDR", "SECKILL_AUTH_SECRET", "SECKILL_AUTH_JWKS", "SECKILL_AUTH_AUDIENCE"}
 
-// adminEnv has a service take admin calls at a socket that only this user can
-// reach, and be stopped there at its fault points.
+// adminEnv has a service take admin calls and fault points at a socket that only
+// this user can reach.
 func (l *Lab) adminEnv(service string) []string {
 	addr := l.adminAddr(service)
 	if addr == "" {
@@ -113,23 +113,17 @@ func (l *Lab) adminEnv(service string) []string {
 	return []string{"SECKILL_ADMIN_ADDR=" + addr, "SECKILL_FAULT_POINTS=true"}
 }
 
-// environment is a configuration as `seckill serve` reads it. Every variable
-// is there; those of backends that are not configured are empty.
+// environment is a configuration as `seckill serve` reads it. Variables of
+// backends that are not configured are empty.
 func environment(c backend.Config) map[string]string {
 	var tiers []string
 	for name, tier := range c.Tiers {
 		tiers = append(tiers, name+"="+string(tier))
 	}
 	slices.Sort(tiers)
-	return map[string]string{
-		"SECKILL_MYSQL_DSN":       c.MySQLDSN,
-		"SECKILL_SQLITE_PATH":     c.SQLitePath,
-		"SECKILL_REDIS_ADDRS":     strings.Join(c.RedisAddrs, ","),
-		"SECKILL_REDLOCK_ADDRS":   strings.Join(c.RedlockAddrs, ","),
-		"SECKILL_ZOOKEEPER_ADDRS": strings.Join(c.ZooKeeperAddrs, ","),
-		"SECKILL_ETCD_ENDPOINTS":  strings.Join(c.EtcdEndpoints, ","),
-		"SECKILL_TIERS":           strings.Join(tiers, ","),
-	}
+	env := c.Environment()
+	env["SECKILL_TIERS"] = strings.Join(tiers, ",")
+	return env
 }
 
 func entries(env map[string]string) []string {
@@ -160,7 +154,7 @@ func checkReady(ctx context.Context, addr string) error {
 	return nil
 }
 
-// Services are the service processes, in the order they were started in.
+// Services are the service processes in the order of their start.
 func (l *Lab) Services() []Service {
 	var list []Service
 	for _, p := range l.serviceProcesses() {
@@ -188,8 +182,8 @@ func (p *Process) asService() Service {
 	return s
 }
 
-// WhenServiceDies has tell called each time that a service process ends though
-// the lab has not asked it to, also for those that have by now.
+// WhenServiceDies calls tell each time a service process ends unasked, and at
+// once for those that have.
 func (l *Lab) WhenServiceDies(tell func(Service)) {
 	l.mu.Lock()
 	l.died = tell

@@ -11,14 +11,14 @@ import (
 	"seckill/internal/backend"
 )
 
-// A State is what a running lab tells other programs of the same user.
+// A State describes a running lab to other programs of the same user.
 type State struct {
 	PID      int              `json:"pid"`
 	Started  time.Time        `json:"started"`
 	Page     string           `json:"page"`     // its address
 	Services []string         `json:"services"` // their addresses
 	Token    string           `json:"token"`    // of admin calls to them
-	Clients  string           `json:"clients"`  // the file from which people's own clients have addresses and passwords
+	Clients  string           `json:"clients"`  // see Lab.ClientsFile
 	Config   backend.Config   `json:"config"`
 	Backends []backend.Status `json:"backends"`
 }
@@ -39,16 +39,15 @@ func (h Host) makeRunFolder() (string, error) {
 	return "", fmt.Errorf("%w (set SECKILL_STATE to a folder that can be written to)", errors.Join(errs...))
 }
 
-// An announcement is the file of a running lab. It is locked while the lab
-// lives: a file whose lock is free was left by one that was killed.
+// An announcement is the file of a running lab. It is locked while the lab runs:
+// a file whose lock is free was left by a lab that was killed.
 type announcement struct {
 	path string
 	file *os.File
 }
 
-// Announce lets Running find this lab, until it stops, and writes ClientsFile.
-// PID, Token, Clients, Config, Backends and, unless they are set, Services are
-// filled in.
+// Announce lets Running find this lab until it stops, and writes ClientsFile. It
+// fills in PID, Token, Clients, Config, Backends and, if it is nil, Services.
 func (l *Lab) Announce(s State) error {
 	if err := l.writeClients(); err != nil {
 		return err
@@ -117,7 +116,7 @@ func (a *announcement) withdraw() error {
 }
 
 // Running finds the lab of this user that started last; nil if none runs. It
-// removes what labs left that were killed.
+// removes the announcements of labs that were killed.
 func Running(h Host) (*State, error) {
 	var files []string
 	for _, folder := range h.runFolders() {

@@ -14,7 +14,7 @@ import (
 	"seckill/internal/packages"
 )
 
-// Topologies of a lab: how the servers of its backends stand to each other.
+// Topologies of a lab: how the servers of a backend are arranged.
 const (
 	Single  = "single"  // one server each
 	Cluster = "cluster" // Redis is a Cluster of six: three masters, three replicas
@@ -23,7 +23,7 @@ const (
 // Topologies are all of them.
 var Topologies = []string{Single, Cluster}
 
-// checkTopology finds what cannot be.
+// checkTopology rejects combinations that cannot work.
 func (o Options) checkTopology() error {
 	switch {
 	case o.Topology == "" || o.Topology == Single:
@@ -44,8 +44,8 @@ const (
 	clusterNodes   = 2 * clusterMasters
 	clusterSlots   = 16384
 
-	// A Cluster forms quickly when its nodes ping each other often. Later they
-	// do not have to: a machine under load must not look like a dead one.
+	// A Cluster forms quickly if its nodes ping each other often. Later a node
+	// under load must not be mistaken for a dead one.
 	formingTimeout = "1000"
 	runningTimeout = "5000"
 	forming        = 30 * time.Second
@@ -86,8 +86,8 @@ func (l *Lab) addRedisCluster(ctx context.Context, program packages.Program) (ba
 	return status, nil
 }
 
-// formCluster gives each master its slots and each master a replica, and
-// returns when every node says that the Cluster is well.
+// formCluster gives each master its slots and a replica, and returns when every
+// node reports that the Cluster is complete.
 func formCluster(ctx context.Context, nodes []*Process, password string) error {
 	clients := make([]*redis.Client, len(nodes))
 	for i, p := range nodes {
@@ -115,7 +115,7 @@ func formCluster(ctx context.Context, nodes []*Process, password string) error {
 		if err != nil {
 			return err
 		}
-		// Refused as long as the node has not shaken hands with its master.
+		// Refused until the node knows its master.
 		if err := await(ctx, forming, func(ctx context.Context) error { return r.ClusterReplicate(ctx, id).Err() }); err != nil {
 			return err
 		}
@@ -137,7 +137,7 @@ func formCluster(ctx context.Context, nodes []*Process, password string) error {
 	return nil
 }
 
-// eachNode waits until CLUSTER INFO says so everywhere.
+// eachNode waits until a field of CLUSTER INFO has the value on every node.
 func eachNode(ctx context.Context, nodes []*redis.Client, field, want string) error {
 	for _, c := range nodes {
 		err := await(ctx, forming, func(ctx context.Context) error {
@@ -154,7 +154,7 @@ func eachNode(ctx context.Context, nodes []*redis.Client, field, want string) er
 	return nil
 }
 
-// settled: it knows every node's part, and a replica has its master's data.
+// settled checks that a node knows all others, and a replica its master's data.
 func settled(ctx context.Context, c *redis.Client, master bool) error {
 	shards, err := c.ClusterShards(ctx).Result()
 	if err != nil {
@@ -165,7 +165,7 @@ func settled(ctx context.Context, c *redis.Client, master bool) error {
 		parts += len(s.Nodes)
 	}
 	if parts != clusterNodes {
-		return fmt.Errorf("it knows the parts of %d nodes", parts)
+		return fmt.Errorf("it knows %d nodes, not all %d", parts, clusterNodes)
 	}
 	if master {
 		return nil

@@ -30,8 +30,8 @@ func (l *Lab) zookeeperServers(program packages.Program) []server {
 	}}
 }
 
-// checkZooKeeper: a server that waits for the others of its ensemble answers
-// that it is not serving, which is no version.
+// checkZooKeeper fails while a server waits for the rest of its ensemble, and so
+// has no version.
 func checkZooKeeper(ctx context.Context, addr, home string) (version string, err error) {
 	conf, err := askZooKeeper(ctx, addr, "conf")
 	if err != nil {
@@ -43,12 +43,12 @@ func checkZooKeeper(ctx context.Context, addr, home string) (version string, err
 	return version, err
 }
 
-// zookeeperArgs start a server's main class without zkServer.sh, so that
-// Debian's jars do as well as a whole ZooKeeper.
+// zookeeperArgs start a server's main class without zkServer.sh, which Debian's
+// jars do not have.
 func zookeeperArgs(program packages.Program, home, class string) []string {
 	return []string{program.Java,
 		"-Xmx256m", "-XX:+UseSerialGC",
-		"-XX:TieredStopAtLevel=1", "-Xshare:auto", // quick to start rather than quick in the end
+		"-XX:TieredStopAtLevel=1", "-Xshare:auto", // starts faster, runs slower
 		"-XX:-UsePerfData",                     // which would leave a file in /tmp
 		"-Dzookeeper.admin.enableServer=false", // which would take port 8080
 		"-Dzookeeper.jmx.log4j.disable=true",
@@ -66,7 +66,7 @@ maxClientCnxns=0
 4lw.commands.whitelist=ruok,srvr,conf,stat,mntr,cons
 `
 
-// Releases differ in the logger they bring; each takes its own file.
+// Releases differ in their logger. Each reads its own file.
 var zookeeperLogging = map[string]string{
 	"logback.xml": `<configuration><appender name="out" class="ch.qos.logback.core.ConsoleAppender">
 <encoder><pattern>%d %p %c: %m%n</pattern></encoder></appender>
@@ -79,8 +79,7 @@ log4j.appender.out.layout.ConversionPattern=%d %p %c: %m%n
 `,
 }
 
-// configureZooKeeper writes a server's files; more is what its configuration
-// has beyond that of one which stands alone.
+// configureZooKeeper writes a server's files; more is added to its configuration.
 func configureZooKeeper(home string, port int, more ...string) error {
 	data := filepath.Join(home, "data")
 	if err := os.MkdirAll(data, 0o700); err != nil {
