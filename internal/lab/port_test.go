@@ -63,7 +63,7 @@ func TestAPortThatIsLostIsReplaced(t *testing.T) {
 	if len(lost) != 2 || p.ports[0] == lost[0] || p.ports[0] == lost[1] {
 		t.Errorf("it runs on %v after losing %v: want a third port", p.ports, lost)
 	}
-	info, err := askRedis(t.Context(), p.Login(), "server")
+	info, err := askRedis(t.Context(), p.Login(), "Server")
 	if err != nil || info["process_id"] != fmt.Sprint(p.PID()) {
 		t.Errorf("process %s answers (%v), want %d", info["process_id"], err, p.PID())
 	}

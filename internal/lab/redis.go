@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -68,15 +69,22 @@ func redisName(info map[string]string) string {
 	return "Redis " + info["redis_version"]
 }
 
-// withRedis opens one connection for do. It tries once: a caller that waits for
-// a server calls it again.
-func withRedis(address string, do func(*redis.Client) error) error {
+// withRedis opens one connection for do and dials once: a caller that waits for a
+// server calls it again. go-redis would log every dial that fails, so it is given
+// the open connection.
+func withRedis(ctx context.Context, address string, do func(*redis.Client) error) error {
 	a, err := backend.ParseRedis(address)
 	if err != nil {
 		return err
 	}
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", a.Host)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
 	o := a.Options()
-	o.DisableIdentity, o.ContextTimeoutEnabled, o.MaxRetries, o.DialerRetries, o.PoolSize = true, true, -1, 1, 1
+	o.Dialer = func(context.Context, string, string) (net.Conn, error) { return conn, nil }
+	o.DisableIdentity, o.ContextTimeoutEnabled, o.MaxRetries, o.PoolSize = true, true, -1, 1
 	client := redis.NewClient(o)
 	defer client.Close()
 	return do(client)
@@ -84,7 +92,7 @@ func withRedis(address string, do func(*redis.Client) error) error {
 
 // askRedis reads one section of INFO, such as "Server".
 func askRedis(ctx context.Context, address, section string) (info map[string]string, err error) {
-	err = withRedis(address, func(c *redis.Client) error {
+	err = withRedis(ctx, address, func(c *redis.Client) error {
 		sections, err := c.InfoMap(ctx, strings.ToLower(section)).Result()
 		info = sections[section]
 		return err
@@ -94,7 +102,7 @@ func askRedis(ctx context.Context, address, section string) (info map[string]str
 
 // makeReplica has a Redis follow another; "NO", "ONE" makes it a primary.
 func makeReplica(ctx context.Context, address, host, port string) error {
-	err := withRedis(address, func(c *redis.Client) error { return c.SlaveOf(ctx, host, port).Err() })
+	err := withRedis(ctx, address, func(c *redis.Client) error { return c.SlaveOf(ctx, host, port).Err() })
 	if err != nil {
 		return fmt.Errorf("have Redis at %s follow %s:%s: %w", backend.ShowAddresses([]string{address}), host, port, err)
 	}
