@@ -102,7 +102,7 @@ func askRedis(ctx context.Context, address, section string) (info map[string]str
 
 // makeReplica has a Redis follow another; "NO", "ONE" makes it a primary.
 func makeReplica(ctx context.Context, address, host, port string) error {
-	err := withRedis(ctx, address, func(c *redis.Client) error { return c.SlaveOf(ctx, host, port).Err() })
+	err := withRedis(ctx, address, func(c *redis.Client) error { return c.ReplicaOf(ctx, host, port).Err() })
 	if err != nil {
 		return fmt.Errorf("have Redis at %s follow %s:%s: %w", backend.ShowAddresses([]string{address}), host, port, err)
 	}
