@@ -54,7 +54,7 @@ func (f AuthFlags) verifier(ctx context.Context, log *slog.Logger) (*auth.Verifi
 		}
 		ctx, cancel := context.WithTimeout(ctx, firstFetch)
 		defer cancel()
-		if err := v.Fetch(ctx); err != nil { // it may come up later
+		if err := v.Fetch(ctx); err != nil { // the server may come up later
 			log.Warn("the keys of buyers' tokens cannot be read yet; buyers are refused until they can", "url", f.AuthJWKS, "error", err)
 		}
 		return v, nil
@@ -63,8 +63,7 @@ func (f AuthFlags) verifier(ctx context.Context, log *slog.Logger) (*auth.Verifi
 	}
 }
 
-// readAuthSecret takes the file as it is, but for the end of its last line,
-// which editors add.
+// readAuthSecret reads the file without the final newline that editors add.
 func readAuthSecret(path string) ([]byte, error) {
 	text, err := readSecret("--auth-secret", path)
 	return bytes.TrimRight(text, "\r\n"), err

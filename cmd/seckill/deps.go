@@ -24,8 +24,7 @@ type DepsCmd struct {
 	Tests      bool `help:"Also what the tests need: a browser, etcdctl, a C compiler for the race detector, and TypeScript for the page."`
 }
 
-// Run installs with the system's package manager. It asks when somebody is at
-// the terminal.
+// Run installs with the system's package manager. At a terminal it asks first.
 func (c DepsCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
 	terminal := isatty.IsTerminal(os.Stdin.Fd())
 	i := installer{
@@ -60,8 +59,8 @@ func findSudo(ctx context.Context) packages.Sudo {
 	return packages.SudoAsks
 }
 
-// runShown runs a command and shows what it says. At Ctrl-C it is asked to
-// end, not killed, so that it can put back what it changed.
+// runShown runs a command and shows its output. Ctrl-C asks it to end instead of
+// killing it, so that it can undo its changes.
 func runShown(ctx context.Context, command []string, out io.Writer) error {
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, out, out
@@ -69,8 +68,7 @@ func runShown(ctx context.Context, command []string, out io.Writer) error {
 	return cmd.Run()
 }
 
-// saysYes reads an answer, of which an empty one means yes and an end of the
-// input no.
+// saysYes reads an answer. An empty line means yes, the end of the input no.
 func saysYes(ctx context.Context, in io.Reader) bool {
 	answer := make(chan string, 1)
 	go func() {
@@ -88,7 +86,7 @@ func saysYes(ctx context.Context, in io.Reader) bool {
 	}
 }
 
-// An installer carries out what packages.Decide says.
+// An installer carries out the plan of packages.Decide.
 type installer struct {
 	DepsCmd
 	out       io.Writer
@@ -130,8 +128,8 @@ func (i installer) install() error {
 	return nil
 }
 
-// carryOut fetches the lists of packages only when something is not known, or
-// when the lists turn out to be too old to install from.
+// carryOut fetches the package lists only if they lack something or are too old
+// to install from.
 func (i installer) carryOut(plan packages.Plan) (err error) {
 	fresh := false
 	refresh := func() error {

@@ -32,8 +32,8 @@ type commands struct {
 	Doctor     DoctorCmd     `cmd:"" help:"Say what is found, in which version, and what to do about the rest."`
 }
 
-// An exitStatus is an error that ends the program with this status. Whatever
-// there was to say has been said.
+// An exitStatus is an error that ends the program with this status; its message
+// has been printed.
 type exitStatus int
 
 func (s exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
@@ -55,8 +55,8 @@ func main() {
 	os.Exit(status)
 }
 
-// run is the program, as tests call it. stop restores the default handling of
-// signals, so that a second Ctrl-C ends a shutdown that hangs.
+// run is the program; tests call it. stop restores the default handling of
+// signals, so that a second Ctrl-C ends a hanging shutdown.
 func run(ctx context.Context, stop func(), args []string, stdout, stderr io.Writer) (status int) {
 	parser, err := kong.New(&commands{},
 		kong.Name("seckill"),
@@ -107,8 +107,8 @@ func run(ctx context.Context, stop func(), args []string, stdout, stderr io.Writ
 	}
 }
 
-// usageStatus is the exit status for a command line that is wrong: the one of
-// the command that was meant, if it has one.
+// usageStatus is the exit status for a wrong command line: the command's own, if
+// it has one.
 func usageStatus(err error) int {
 	var wrong *kong.ParseError
 	if errors.As(err, &wrong) && wrong.Context != nil {
@@ -121,5 +121,5 @@ func usageStatus(err error) int {
 	return statusUsage
 }
 
-// stderrWriter is where commands write what is not their result.
+// stderrWriter takes output that is not a command's result.
 type stderrWriter struct{ io.Writer }

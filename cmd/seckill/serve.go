@@ -50,8 +50,7 @@ type ServeCmd struct {
 	LogFormat string     `default:"text" enum:"text,json" env:"SECKILL_LOG_FORMAT" help:"text or json."`
 }
 
-// Validate finds what is wrong with the flags alone, before anything is
-// touched.
+// Validate checks the flags before anything is opened.
 func (c *ServeCmd) Validate() error {
 	if c.MySQLDSN == "" && c.SQLitePath == "" {
 		return errors.New("the ledger needs a SQL database: give --mysql-dsn (SECKILL_MYSQL_DSN), " +
@@ -109,7 +108,7 @@ func (c *ServeCmd) validateAddr() error {
 func (c *ServeCmd) Run(ctx context.Context, stderr stderrWriter) error {
 	log := c.logger(stderr)
 	slog.SetDefault(log)
-	// What goes wrong on a connection is returned, and logged once above it.
+	// Errors of connections are returned, and logged once by the caller.
 	redis.SetLogger(redisLog{log})
 	l, err := net.Listen("tcp", c.Addr)
 	if err != nil {
@@ -150,7 +149,7 @@ func (c *ServeCmd) Run(ctx context.Context, stderr stderrWriter) error {
 	var points *point.Points
 	if c.FaultPoints {
 		points = &point.Points{}
-		defer context.AfterFunc(ctx, points.Close)() // who shuts down waits for no fault
+		defer context.AfterFunc(ctx, points.Close)() // a shutdown does not wait for faults
 	}
 	server, err := httpapi.New(httpapi.Config{
 		Instance: in, Points: points, Infos: strategies.All(), Default: c.Strategy, Token: token, Buyers: buyers, Log: log,
@@ -197,14 +196,14 @@ func (c *ServeCmd) logger(stderr stderrWriter) *slog.Logger {
 	return slog.New(slog.NewTextHandler(stderr, options))
 }
 
-// redisLog takes the remarks of go-redis.
+// redisLog logs the messages of go-redis at debug level.
 type redisLog struct{ *slog.Logger }
 
 func (l redisLog) Printf(ctx context.Context, format string, args ...any) {
 	l.DebugContext(ctx, fmt.Sprintf(format, args...))
 }
 
-// given drops the empty entries that an empty variable or a stray comma makes.
+// given drops empty entries, which an empty variable or a stray comma makes.
 func given(addrs []string) []string {
 	return slices.DeleteFunc(addrs, func(addr string) bool { return strings.TrimSpace(addr) == "" })
 }

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// steps says what is being done: one line that changes on a terminal, else a
-// line each. clear removes what is left of it.
+// steps shows progress: a line that changes on a terminal, or one line per step.
+// clear removes it.
 func steps(stderr stderrWriter, quiet bool) (show func(done, total int, what string), clear func()) {
 	if quiet {
 		return func(int, int, string) {}, func() {}

@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// TokenFlags name the token of admin calls. The environment and a file are
-// better places for it than a flag, which every user of the machine can read.
+// TokenFlags give the token of admin calls. Prefer the environment or a file:
+// every user of the machine can read flags.
 type TokenFlags struct {
 	Token     string `env:"SECKILL_TOKEN" help:"Token of admin calls. Better in the environment or a file: others can read flags." placeholder:"TOKEN"`
 	TokenFile string `env:"SECKILL_TOKEN_FILE" help:"File that has the token." placeholder:"FILE"`
@@ -26,7 +26,7 @@ func (f TokenFlags) check() error {
 	return checkToken(f.Token)
 }
 
-// read is the token that was given; "" if none was.
+// read returns the token that was given; "" if none was.
 func (f TokenFlags) read() (string, error) {
 	if f.TokenFile == "" {
 		return f.Token, nil
@@ -34,7 +34,7 @@ func (f TokenFlags) read() (string, error) {
 	return readToken(f.TokenFile)
 }
 
-// checkToken: it is sent in a header.
+// checkToken checks that the token can be sent in a header.
 func checkToken(token string) error {
 	if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return errors.New("--token must be of visible ASCII characters, as a header has")
@@ -84,9 +84,9 @@ func readSecret(flag, path string) ([]byte, error) {
 	return text, nil
 }
 
-// serviceToken is the token that a service goes by: the one that was given, or
-// one that is made now and written where the operator finds it. cleanUp removes
-// what is useless after the service has ended.
+// serviceToken is the token of a service: the one that was given, or a new one in
+// a file for the operator. cleanUp removes a file that the service made for
+// itself.
 func (f TokenFlags) serviceToken() (token, file string, cleanUp func(), err error) {
 	cleanUp = func() {}
 	if f.Token != "" {
@@ -111,8 +111,8 @@ func (f TokenFlags) serviceToken() (token, file string, cleanUp func(), err erro
 	return token, file, cleanUp, nil
 }
 
-// makeToken writes a new token, unless the file is there: services that start
-// at once with one file get one token.
+// makeToken writes a new token, and fails if the file exists: services that start
+// concurrently with one file share one token.
 func makeToken(path string) error {
 	if _, err := os.Lstat(path); err == nil {
 		return fs.ErrExist

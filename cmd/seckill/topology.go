@@ -6,13 +6,13 @@ import (
 	"seckill/internal/lab"
 )
 
-// TopologyFlag says how the servers of a lab stand to each other.
+// TopologyFlag says how the servers of a backend are arranged.
 type TopologyFlag struct {
 	Topology string `default:"single" enum:"single,cluster" env:"SECKILL_TOPOLOGY" help:"How the servers of a lab that is started stand to each other: ${enum}. cluster: Redis is a Cluster of six."`
 }
 
-// check finds what does not go together; elsewhere is set when the run takes
-// place where no lab is started.
+// check rejects flags that exclude each other; elsewhere says why no lab is
+// started, if none is.
 func (t TopologyFlag) check(elsewhere string, given BackendFlags) error {
 	switch {
 	case t.Topology != lab.Cluster:

@@ -45,7 +45,7 @@ const (
 	stopTimeout  = 30 * time.Second // until all of it has ended
 )
 
-// Run starts everything, says where it is, and waits for Ctrl-C.
+// Run starts everything, prints the addresses, and waits for Ctrl-C.
 func (u *UpCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
 	listener, err := u.listen()
 	if err != nil {
@@ -72,7 +72,7 @@ func (u *UpCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) 
 	return nil
 }
 
-// Validate finds what is wrong with the flags alone.
+// Validate checks the flags before anything is started.
 func (u *UpCmd) Validate() error {
 	host, _, err := net.SplitHostPort(u.Addr)
 	switch {
@@ -99,8 +99,7 @@ func isLoopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// listen takes the page's port before anything is started that would have to
-// be stopped again.
+// listen takes the page's port before anything else is started.
 func (u *UpCmd) listen() (net.Listener, error) {
 	listener, err := net.Listen("tcp", u.Addr)
 	if err == nil {
@@ -136,13 +135,13 @@ func (u *UpCmd) startLab(ctx context.Context) (*lab.Lab, error) {
 	return l, nil
 }
 
-// serving is how the service processes run until a run wants it otherwise.
+// serving is the service processes' settings until a run changes them.
 func (u *UpCmd) serving() lab.ServiceSettings {
 	return lab.ServiceSettings{Services: u.Services, Lease: int(u.LockLease.Milliseconds()),
 		Wait: int(u.LockWait.Milliseconds()), Poll: int(u.LockPoll.Milliseconds())}
 }
 
-// seed puts something on sale, for those who try the service by hand.
+// seed puts a SKU on sale, for trying the service by hand.
 func seed(ctx context.Context, service, token string, sku int) error {
 	body := strings.NewReader(`{"name":"demo","stock":100}`)
 	request, err := http.NewRequestWithContext(ctx, http.MethodPut, fmt.Sprintf("%s/api/v1/skus/%d", service, sku), body)
@@ -165,8 +164,7 @@ func seed(ctx context.Context, service, token string, sku int) error {
 
 // host serves the page of a running lab until ctx ends.
 func (u *UpCmd) host(ctx context.Context, l *lab.Lab, listener net.Listener, stdout io.Writer, stderr stderrWriter) error {
-	// The verdict is read from the database directly, not through those who
-	// are judged.
+	// The verdict is read from the database, not through the judged services.
 	c := l.Config()
 	c.MaxSQLConns = 4
 	in, err := backend.Open(ctx, c)
@@ -227,9 +225,8 @@ func (u *UpCmd) host(ctx context.Context, l *lab.Lab, listener net.Listener, std
 	}
 }
 
-// tellOfDeaths reports service processes that end by themselves. The next run
-// starts them again, and not before: what a crash does to a sale is what this
-// lab is there to show.
+// tellOfDeaths reports service processes that end by themselves. Only the next
+// run restarts them: the lab shows what a crash does to a sale.
 func tellOfDeaths(ctx context.Context, l *lab.Lab, api *labapi.Server, stderr io.Writer) {
 	l.WhenServiceDies(func(s lab.Service) {
 		if ctx.Err() == nil {

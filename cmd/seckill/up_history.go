@@ -9,8 +9,8 @@ import (
 	"seckill/internal/history"
 )
 
-// history opens the folder that outlives the lab. Who has no home keeps
-// nothing, which is said.
+// history opens the folder that outlives the lab. Without a home folder nothing
+// is kept, and the user is told.
 func (u *UpCmd) history(stderr io.Writer) *history.Folder {
 	if u.History != nil {
 		return history.Open(*u.History)

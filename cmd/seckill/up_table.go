@@ -13,7 +13,7 @@ import (
 	"seckill/strategies"
 )
 
-// reasons are strategies that cannot run, with why.
+// reasons are strategies that cannot run, each with the cause.
 type reasons [][2]string
 
 func unavailable(missing func(catalog.Info) []string) (list reasons) {
@@ -25,7 +25,7 @@ func unavailable(missing func(catalog.Info) []string) (list reasons) {
 	return list
 }
 
-// printTable says what runs on what, and where the page is.
+// printTable prints the backends, the services and the page's address.
 func printTable(out io.Writer, l *lab.Lab, not reasons, page, token string) {
 	t := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(t, "BACKEND\tTIER\tVERSION\tADDRESS")
@@ -57,8 +57,8 @@ func printTable(out io.Writer, l *lab.Lab, not reasons, page, token string) {
 	fmt.Fprintf(out, "Page: %s   (Ctrl-C stops everything)\n", page)
 }
 
-// printClients says how people's own clients get in. Passwords are shown to
-// those who sit at a terminal; elsewhere the output may be kept as a log.
+// printClients says how the user's own clients connect. It shows passwords on a
+// terminal only: other output may be kept as a log.
 func printClients(out io.Writer, l *lab.Lab) {
 	clients := l.Clients()
 	if len(clients) == 0 {
