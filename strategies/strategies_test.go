@@ -48,9 +48,27 @@ func TestEveryInfoIsComplete(t *testing.T) {
 	}
 }
 
+// The names of locks are a contract with foreign clients.
+func TestLocksAreNamedAsPromised(t *testing.T) {
+	names := map[string]string{"mysqllock": "seckill:lock:stock:7", "redislock": "seckill:lock:stock:7",
+		"zklock": "/seckill/locks/stock-7", "etcdlock": "/seckill/locks/stock-7"}
+	for _, info := range strategies.All() {
+		want := names[info.Family]
+		if info.Name == "zk-node" {
+			want += ".node"
+		}
+		if info.Key != nil && want != "" && info.Key(7) != want {
+			t.Errorf("%s locks SKU 7 by %q, want %q", info.Name, info.Key(7), want)
+		}
+	}
+}
+
 // The embedded source is shown beside others: it must be narrow, and its own.
 func checkFiles(t *testing.T, info catalog.Info) {
-	files := 0
+	files, own := 0, strings.ReplaceAll(info.Name, "-", "_")+".go"
+	if source, err := info.Files.ReadFile(own); err != nil || !strings.Contains(string(source), "package "+info.Family) {
+		t.Errorf("%s is not the strategy's source in package %s: %v", own, info.Family, err)
+	}
 	fs.WalkDir(info.Files, ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -63,8 +81,12 @@ func checkFiles(t *testing.T, info catalog.Info) {
 		if strings.HasSuffix(path, ".md") { // prose, which the page folds
 			return nil
 		}
+		most := 84
+		if path == own {
+			most = 80
+		}
 		for i, line := range strings.Split(string(text), "\n") {
-			if wide := len([]rune(strings.ReplaceAll(line, "\t", "    "))); wide > 84 {
+			if wide := len([]rune(strings.ReplaceAll(line, "\t", "    "))); wide > most {
 				t.Errorf("%s:%d is %d columns wide: the page shows it", path, i+1, wide)
 			}
 		}

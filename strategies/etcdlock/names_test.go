@@ -8,6 +8,7 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/lock"
+	"seckill/internal/lock/locktest"
 	"seckill/internal/tap"
 )
 
@@ -21,7 +22,7 @@ func TestNamesAreUsedAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer release(t, l)
+		defer locktest.Free(t, l)
 		return b.keys(t)[0]
 	}
 	first := held(t.Context())
@@ -31,9 +32,9 @@ func TestNamesAreUsedAgain(t *testing.T) {
 		}
 	}
 	commands := 0
-	lost := tap.With(t.Context(), &meddler{after: func(c *tap.Command, err error) error {
+	lost := tap.With(t.Context(), &locktest.Tap{OnAfter: func(c *tap.Command, err error) error {
 		if commands++; err == nil && commands == 1 {
-			return errLostReply
+			return locktest.ErrLostReply
 		}
 		return err
 	}})
@@ -57,7 +58,7 @@ func TestLookAsksTheMajorityWhenItsServerLags(t *testing.T) {
 	}
 	for told, want := range map[int64]int{1: 1, math.MaxInt64: 2} {
 		asked := 0
-		ctx := tap.With(t.Context(), &meddler{before: func(*tap.Command) error {
+		ctx := tap.With(t.Context(), &locktest.Tap{OnBefore: func(*tap.Command) error {
 			asked++
 			return nil
 		}})

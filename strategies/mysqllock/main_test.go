@@ -2,7 +2,6 @@ package mysqllock
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -15,8 +14,8 @@ import (
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/lock"
+	"seckill/internal/lock/locktest"
 	"seckill/internal/seckill"
-	"seckill/internal/tap"
 )
 
 func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
@@ -69,26 +68,12 @@ func newBench(t *testing.T, info catalog.Info, change ...func(*catalog.Deps)) *b
 
 func (b *bench) acquire(t *testing.T, o lock.Options) lock.Lease {
 	t.Helper()
-	l, err := b.Acquire(t.Context(), b.key, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l
+	return locktest.Take(t, b, b.key, o)
 }
 
-// busy checks that nobody else gets in.
 func (b *bench) busy(t *testing.T) {
 	t.Helper()
-	if _, err := b.Acquire(t.Context(), b.key, lock.Options{Lease: time.Minute}); !errors.Is(err, seckill.ErrBusy) {
-		t.Errorf("the lock is held, and another was told %v, want busy", err)
-	}
-}
-
-func release(t *testing.T, l lock.Lease) {
-	t.Helper()
-	if err := l.Release(context.Background()); err != nil {
-		t.Errorf("release: %v", err)
-	}
+	locktest.Busy(t, b, b.key)
 }
 
 // exec runs a statement on the side of the database's operator.
@@ -107,62 +92,6 @@ func (b *bench) ask(t *testing.T, query string, args ...any) (answer int64) {
 		t.Fatal(err)
 	}
 	return answer
-}
-
-// expire plays the end of a lease.
-func (b *bench) expire(t *testing.T) {
-	t.Helper()
-	n := b.exec(t, "UPDATE distributed_lock SET expire = '2000-01-01' WHERE name = ?", b.key)
-	if b.in.DB.Migrator().HasTable("lock_record") {
-		n += b.exec(t, "UPDATE lock_record SET deadline = '2000-01-01' WHERE name = ?", b.key)
-	}
-	if n != 1 {
-		t.Fatalf("%d rows expired, want 1", n)
-	}
-}
-
-// A meddler does something before and after chosen commands.
-type meddler struct {
-	before, after func(c *tap.Command) error
-}
-
-func (m *meddler) Before(_ context.Context, c *tap.Command) error {
-	if m.before != nil {
-		return m.before(c)
-	}
-	return nil
-}
-
-func (m *meddler) After(_ context.Context, c *tap.Command, err error) error {
-	if m.after != nil {
-		if meant := m.after(c); meant != nil {
-			return meant
-		}
-	}
-	return err
-}
-
-var errLostReply = errors.New("the reply was lost")
-
-// eventually waits for something the server does by itself.
-func eventually(t *testing.T, what string, limit time.Duration, f func() bool) {
-	t.Helper()
-	for end := time.Now().Add(limit); !f(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("not within %v: %s", limit, what)
-		}
-	}
-}
-
-func ended(t *testing.T, l lock.Lease) error {
-	t.Helper()
-	select {
-	case <-l.Context().Done():
-		return context.Cause(l.Context())
-	case <-time.After(time.Minute):
-		t.Fatal("nobody told the holder")
-		return nil
-	}
 }
 
 // sale is a ledger with one SKU in it.

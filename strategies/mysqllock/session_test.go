@@ -12,13 +12,14 @@ import (
 	"seckill/internal/catalog"
 	"seckill/internal/ledger"
 	"seckill/internal/lock"
+	"seckill/internal/lock/locktest"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
 )
 
 var sessionInfos = []catalog.Info{LockRow, GetLock}
 
-func connectionOf(t *testing.T, l lock.Lease) (id int64) {
+func connectionOf(t testing.TB, l lock.Lease) (id int64) {
 	t.Helper()
 	session := l.(lock.SessionLease).Session()
 	if err := session.WithContext(t.Context()).Raw("SELECT CONNECTION_ID()").Scan(&id).Error; err != nil {
@@ -55,8 +56,8 @@ func TestBusinessRunsOnTheLocksConnection(t *testing.T) {
 			if err != nil {
 				t.Error(err)
 			}
-			release(t, l)
-			release(t, other)
+			locktest.Free(t, l)
+			locktest.Free(t, other)
 		})
 	}
 }
@@ -79,13 +80,13 @@ func TestCommit(t *testing.T) {
 					t.Errorf("a second transaction under the lock: %v", err)
 				}
 			} else {
-				release(t, b.acquire(t, lock.Options{Lease: time.Minute}))
+				locktest.Free(t, b.acquire(t, lock.Options{Lease: time.Minute}))
 				if !errors.Is(err, seckill.ErrConflict) || !errors.Is(err, lock.ErrLost) {
 					t.Errorf("a second transaction after the lock has gone: %v, want a conflict", err)
 				}
 			}
-			release(t, l)
-			release(t, b.acquire(t, lock.Options{Lease: time.Minute}))
+			locktest.Free(t, l)
+			locktest.Free(t, b.acquire(t, lock.Options{Lease: time.Minute}))
 		})
 	}
 }
@@ -118,7 +119,7 @@ func TestConnectionIsKilledUnderAPurchase(t *testing.T) {
 			}
 			s, store := sale(t, info, sku, 5)
 			killed := false
-			m := &meddler{before: func(c *tap.Command) error {
+			m := &locktest.Tap{OnBefore: func(c *tap.Command) error {
 				if c.Name == "COMMIT" && !killed {
 					killed = true
 					if err := store.DB(t.Context()).Exec("KILL ?", holder).Error; err != nil {
@@ -153,13 +154,13 @@ func TestHolderIsToldThatHisConnectionIsKilled(t *testing.T) {
 				t.Fatal("the holder of a session that is alive was told that it is not")
 			}
 			b.exec(t, "KILL ?", id)
-			if err := ended(t, l); err != lock.ErrLost {
+			if err := locktest.Lost(t, l); err != lock.ErrLost {
 				t.Errorf("the holder was told %v", err)
 			}
 			if err := l.Release(t.Context()); !errors.Is(err, lock.ErrNotHeld) {
 				t.Errorf("release: %v", err)
 			}
-			release(t, b.acquire(t, lock.Options{Wait: 5 * time.Second, Lease: time.Minute}))
+			locktest.Free(t, b.acquire(t, lock.Options{Wait: 5 * time.Second, Lease: time.Minute}))
 		})
 	}
 }
@@ -190,40 +191,16 @@ func TestMoreWaitersThanConnections(t *testing.T) {
 	}
 }
 
-func TestForeignClientsOfGetLock(t *testing.T) {
-	b := newBench(t, GetLock)
-	l := b.acquire(t, lock.Options{Lease: time.Minute})
-	if b.ask(t, "SELECT GET_LOCK(?, 0)", b.key) != 0 || b.ask(t, "SELECT RELEASE_LOCK(?)", b.key) != 0 {
-		t.Error("another client of GET_LOCK got in, or freed our lock")
-	}
-	release(t, l)
-	if b.ask(t, "SELECT IS_FREE_LOCK(?)", b.key) != 1 {
-		t.Error("the lock is not free after its release")
-	}
-	err := b.in.DB.WithContext(t.Context()).Connection(func(foreign *gorm.DB) error {
-		var got int
-		if err := foreign.Raw("SELECT GET_LOCK(?, 0)", b.key).Scan(&got).Error; err != nil || got != 1 {
-			t.Errorf("a foreign client got %d, %v", got, err)
-		}
-		b.busy(t)
-		return foreign.Raw("SELECT RELEASE_LOCK(?)", b.key).Scan(&got).Error
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	release(t, b.acquire(t, lock.Options{Lease: time.Minute}))
-}
-
 // A row that an operator has deleted would leave a gap, which excludes nobody.
 func TestLockRowIsMadeAgain(t *testing.T) {
 	b := newBench(t, LockRow)
-	release(t, b.acquire(t, lock.Options{Lease: time.Minute}))
+	locktest.Free(t, b.acquire(t, lock.Options{Lease: time.Minute}))
 	if n := b.exec(t, "DELETE FROM lock_row WHERE name = ?", b.key); n != 1 {
 		t.Fatalf("%d rows are there after the first use, want 1", n)
 	}
 	l := b.acquire(t, lock.Options{Lease: time.Minute})
 	b.busy(t)
-	release(t, l)
+	locktest.Free(t, l)
 }
 
 func TestNoWait(t *testing.T) {
@@ -234,7 +211,7 @@ func TestNoWait(t *testing.T) {
 	if took := time.Since(begun); !errors.Is(err, seckill.ErrBusy) || took > time.Second {
 		t.Errorf("with NOWAIT: %v after %v, want busy at once", err, took)
 	}
-	release(t, l)
+	locktest.Free(t, l)
 }
 
 // The plain read of the stock comes after the lock, or it would show the row
@@ -242,7 +219,7 @@ func TestNoWait(t *testing.T) {
 func TestLockRowReadsNothingBeforeTheLock(t *testing.T) {
 	b := newBench(t, LockRow)
 	var inside []string
-	m := &meddler{before: func(c *tap.Command) error {
+	m := &locktest.Tap{OnBefore: func(c *tap.Command) error {
 		if c.Name == "BEGIN" || inside != nil {
 			inside = append(inside, c.Text)
 		}
@@ -255,5 +232,5 @@ func TestLockRowReadsNothingBeforeTheLock(t *testing.T) {
 	if len(inside) != 2 || !strings.Contains(inside[1], "FOR UPDATE") {
 		t.Errorf("the transaction began with %q", inside)
 	}
-	release(t, l)
+	locktest.Free(t, l)
 }

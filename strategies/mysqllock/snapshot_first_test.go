@@ -13,6 +13,7 @@ import (
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/lock"
+	"seckill/internal/lock/locktest"
 	"seckill/internal/tap"
 )
 
@@ -32,7 +33,7 @@ func overtaken(t *testing.T, in *backend.Instance, sku int64) (left int64, begun
 	if _, err := store.Reset(t.Context(), sku, "test", 5); err != nil {
 		t.Fatal(err)
 	}
-	overtake := &meddler{before: func(c *tap.Command) error {
+	overtake := &locktest.Tap{OnBefore: func(c *tap.Command) error {
 		if c.Name == "BEGIN" {
 			begun++
 		}
@@ -111,5 +112,5 @@ func lockIsFree(t *testing.T, sku int64) {
 	t.Helper()
 	b := newBench(t, GetLock)
 	b.key = stockKey(sku)
-	release(t, b.acquire(t, lock.Options{Lease: time.Minute}))
+	locktest.Free(t, b.acquire(t, lock.Options{Lease: time.Minute}))
 }

@@ -13,6 +13,7 @@ import (
 
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
+	"seckill/internal/lock/locktest"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
 )
@@ -43,7 +44,7 @@ func together(t *testing.T, l lock.Locker, keys ...string) []error {
 	errs := make([]error, len(keys))
 	for i, key := range keys {
 		done.Go(func() {
-			m := &meddler{before: func(c *tap.Command) error {
+			m := &locktest.Tap{OnBefore: func(c *tap.Command) error {
 				if c.Name == "INSERT" {
 					looked.Done()
 					looked.Wait()
@@ -138,7 +139,7 @@ func TestWhoWaitsAtTheCentralRow(t *testing.T) {
 						t.Errorf("while somebody is at %s, %s: %v", row, key, err)
 					}
 					if l != nil {
-						release(t, l)
+						locktest.Free(t, l)
 					}
 				}
 				return nil
@@ -175,7 +176,7 @@ func TestRecord(t *testing.T) {
 				t.Errorf("held for a year: %+v", held)
 			}
 			b.busy(t)
-			release(t, l)
+			locktest.Free(t, l)
 			if free := read(); free.Status != 0 || free.ModifyTime.Before(held.CreateTime) {
 				t.Errorf("freed, and not deleted: %+v", free)
 			}
@@ -187,7 +188,7 @@ func TestRecord(t *testing.T) {
 			// Whose clock is ahead takes a lock that is alive.
 			ahead := newBench(t, info, at(clock.Add(time.Second)))
 			ahead.acquire(t, lock.Options{Lease: time.Minute})
-			release(t, l)
+			locktest.Free(t, l)
 		})
 	}
 }

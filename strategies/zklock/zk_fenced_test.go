@@ -3,23 +3,22 @@ package zklock
 import (
 	"testing"
 
-	"seckill/internal/backend"
-	"seckill/internal/lab/labtest"
 	"seckill/internal/lock"
+	"seckill/internal/lock/locktest"
 )
 
 // The token is the holder's own node's czxid, and grows with every grant; also
 // when the lock's node is deleted and made anew, and sequence numbers with it.
 func TestTokenOutlivesTheLocksNode(t *testing.T) {
-	b := variant(t, ZKFenced, labtest.Instance(t, backend.ZooKeeper))
-	other := variant(t, ZKFenced, labtest.Instance(t, backend.ZooKeeper))
+	b := newBench(t, ZKFenced)
+	other := newBench(t, ZKFenced)
 	var last uint64
 	numbers := map[int32]int{}
 	check := func(l lock.Lease) {
 		t.Helper()
 		b.queued(t, 1)
-		name := b.queue(t)[0]
-		stat, err := b.zk.Exists(t.Context(), b.key+"/"+name)
+		name := contenders(t, b.zk, b.key)[0]
+		stat, err := b.zk.Exists(t.Context(), name)
 		if err != nil || stat == nil {
 			t.Fatalf("%v, %v", stat, err)
 		}
@@ -46,13 +45,13 @@ func TestTokenOutlivesTheLocksNode(t *testing.T) {
 			}
 		}()
 		b.queued(t, 2)
-		release(t, first)
+		locktest.Free(t, first)
 		l := <-second
 		if l == nil {
 			return
 		}
 		check(l)
-		release(t, l)
+		locktest.Free(t, l)
 		if err := b.zk.Delete(t.Context(), b.key); err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,336 @@
+package locktest
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"seckill/internal/backend/backendtest"
+	"seckill/internal/lock"
+	"seckill/internal/seckill"
+	"seckill/internal/tap"
+)
+
+// The lease ends under a holder who lives: not before its time, the holder is
+// told, and the next gets in.
+func leaseEnd(c *trial) {
+	asked := time.Now()
+	l := c.take(c.a, c.key, c.h.Lease)
+	told := c.whenLost(l)
+	waiter := c.contend(c.b, c.key)
+	next := c.in(waiter)
+	if took := time.Since(asked); took < c.h.Lease-5*time.Millisecond {
+		c.broken("the next got in %v after the lease of %v began", took, c.h.Lease)
+	}
+	if c.h.can(Tells) {
+		c.toldFirst(l)
+		if took := (<-told).Sub(asked); took < c.h.Lease*9/10 {
+			c.broken("the holder was told after %v that a lease of %v is over", took, c.h.Lease)
+		}
+	}
+	if !c.h.breaks(Owner) {
+		c.releasedTooLate(l)
+		c.busy(c.key)
+	}
+	c.free(next)
+	if cause := context.Cause(next.Context()); cause == nil || errors.Is(cause, lock.ErrLost) {
+		c.broken("the context of a released lease ended with %v", cause)
+	}
+}
+
+// A process dies with the lock: its sockets close. The lock is free at once,
+// or when the lease or session ends.
+func death(c *trial) {
+	lease := c.h.Lease
+	if lease == 0 {
+		lease = long
+	}
+	victim := c.open(lease)
+	l := c.take(victim, c.key, lease)
+	waiter := c.contend(c.b, c.key)
+	victim.Kill()
+	next := c.in(waiter)
+	if c.h.can(Tells) {
+		c.toldFirst(l)
+	}
+	want := seckill.ErrUnavailable // another process may hold it, which the dead cannot see
+	if c.h.can(Bound) {
+		want = lock.ErrNotHeld
+	}
+	if err := l.Release(c.Context()); !errors.Is(err, want) {
+		c.broken("the dead holder's release gave %v, want %v", err, want)
+	}
+	if _, err := victim.Acquire(c.Context(), c.key, lock.Options{Lease: long}); !errors.Is(err, seckill.ErrUnavailable) {
+		c.broken("the dead process acquired and was told %v", err)
+	}
+	c.stillHeld(next, "the dead holder's release")
+}
+
+// A lossy acquisition meets a fault at its nth command.
+type lossy struct {
+	n     int
+	fault string
+	held  bool          // when it begins
+	until time.Duration // the holder releases; 0: not while it waits
+}
+
+// The reply to one command is lost, or the buyer leaves before or after it.
+// Whatever the command, the next contender gets in: at once where the attempt
+// is taken back, otherwise when its lease is over.
+func lostReply(c *trial) {
+	for _, a := range []lossy{{}, {held: true}, {held: true, until: 10 * time.Millisecond}} {
+		for a.n = 1; a.n <= most; a.n++ {
+			reached := false
+			for _, a.fault = range []string{"reply lost", "buyer leaves after", "buyer leaves before"} {
+				if c.acquireLossy(a) {
+					reached = true
+				}
+				if c.known && c.failed() {
+					return
+				}
+			}
+			if !reached {
+				break
+			}
+		}
+	}
+}
+
+func (c *trial) acquireLossy(a lossy) (reached bool) {
+	key, lease, wait := c.fresh(), c.h.Lease, 20*time.Millisecond
+	if c.h.can(Undoes) || lease == 0 {
+		lease = long
+	}
+	var holder lock.Lease
+	if a.held {
+		holder = c.take(c.b, key, long)
+	}
+	released := make(chan struct{})
+	if a.until > 0 {
+		wait = 10 * time.Second
+		time.AfterFunc(a.until, func() {
+			c.free(holder)
+			close(released)
+		})
+	}
+	ctx, leave := context.WithCancel(c.Context())
+	defer leave()
+	var seen atomic.Int64
+	var hit atomic.Bool
+	t := &Tap{OnAfter: func(cmd *tap.Command, err error) error {
+		if cmd.Backend == tap.Waiting || seen.Add(1) != int64(a.n) {
+			return err
+		}
+		hit.Store(true)
+		if a.fault == "reply lost" {
+			return ErrLostReply
+		}
+		leave()
+		return err
+	}}
+	if a.fault == "buyer leaves before" {
+		t = nth(a.n, func() {
+			hit.Store(true)
+			leave()
+		})
+	}
+	l, err := c.a.Acquire(tap.With(ctx, t), key, lock.Options{Wait: wait, Lease: lease})
+	switch {
+	case err == nil:
+		_ = l.Release(context.Background())
+	case ctx.Err() != nil && errors.Is(err, context.Canceled), errors.Is(err, seckill.ErrUnavailable), errors.Is(err, seckill.ErrBusy):
+	default:
+		c.broken("%+v gave %v", a, err)
+	}
+	switch {
+	case a.until > 0:
+		<-released
+	case a.held:
+		c.free(holder)
+	}
+	next, err := c.b.Acquire(c.Context(), key, lock.Options{Wait: min(c.limit(), 10*time.Second), Lease: long})
+	if err != nil {
+		c.broken("after %+v the next was told %v", a, err)
+		return hit.Load()
+	}
+	c.free(next)
+	c.nothingLeft(key)
+	return hit.Load()
+}
+
+// renewals sees the commands that renew a lock.
+type renewals struct {
+	fail atomic.Int64 // so many are to fail
+	seen chan error
+}
+
+func (r *renewals) Before(ctx context.Context, c *tap.Command) (err error) {
+	if !tap.IsBackground(ctx) || c.Backend == tap.Waiting {
+		return nil
+	}
+	if r.fail.Add(-1) >= 0 {
+		err = ErrLostReply
+	}
+	select {
+	case r.seen <- err:
+	default:
+	}
+	return err
+}
+
+func (r *renewals) After(_ context.Context, _ *tap.Command, err error) error { return err }
+
+func (c *trial) renewed(r *renewals) error {
+	select {
+	case err := <-r.seen:
+		return err
+	case <-time.After(c.h.Patience):
+		c.stop("the lock is not renewed")
+		return nil
+	}
+}
+
+// A lock without a lease of its own is renewed until it is released, also when
+// the buyer has gone: a COMMIT may be on its way.
+func renewal(c *trial) {
+	p, r := c.open(c.h.Renewed), &renewals{seen: make(chan error, 100)}
+	ctx, leave := context.WithCancel(tap.With(c.Context(), r))
+	defer leave()
+	l, err := p.Acquire(ctx, c.key, lock.Options{})
+	if err != nil {
+		c.stop("acquire: %v", err)
+	}
+	for i := range 6 { // more than a lease
+		if i == 3 {
+			if err := l.Context().Err(); err != nil {
+				c.broken("the holder was told %v", context.Cause(l.Context()))
+			}
+			leave()
+		}
+		_ = c.renewed(r)
+		c.busy(c.key)
+	}
+	c.free(l)
+	c.nothingLeft(c.key)
+}
+
+// The renewer finds that the lock is another's: the holder is told, and the
+// other keeps it.
+func renewalLost(c *trial) {
+	l := c.takeRenewed(c.open(c.h.Renewed), nil)
+	next := c.usurp(c.key, l)
+	c.told(l)
+	c.releasedTooLate(l)
+	c.stillHeld(next, "a renewer")
+}
+
+// One renewal that fails is tried again in time. When all fail, the holder is
+// told by the clock of the holder's own process.
+func renewalFails(c *trial) {
+	r := &renewals{seen: make(chan error, 100)}
+	r.fail.Store(1)
+	l := c.takeRenewed(c.open(c.h.Renewed*3/2), r)
+	if first, second, third := c.renewed(r), c.renewed(r), c.renewed(r); first == nil || second != nil || third != nil {
+		c.broken("renewals gave %v, %v, %v", first, second, third)
+	}
+	if err := l.Context().Err(); err != nil {
+		c.broken("one failed renewal ended the lease: %v", context.Cause(l.Context()))
+	}
+	r.fail.Store(1 << 20)
+	c.told(l)
+	r.fail.Store(0)
+	_ = l.Release(context.Background())
+}
+
+func (c *trial) takeRenewed(p *Process, t tap.Tap) lock.Lease {
+	ctx := c.Context()
+	if t != nil {
+		ctx = tap.With(ctx, t)
+	}
+	l, err := p.Acquire(ctx, c.key, lock.Options{})
+	if err != nil {
+		c.stop("acquire: %v", err)
+	}
+	return l
+}
+
+// A holder that hangs is renewed for so long and no longer.
+func maxHold(c *trial) {
+	s := settings(300 * time.Millisecond)
+	s.MaxHold = 500 * time.Millisecond
+	hung := c.takeRenewed(c.h.Open(c, s), nil)
+	next, err := c.b.Acquire(c.Context(), c.key, lock.Options{Wait: 5 * time.Second, Lease: long})
+	if err != nil {
+		c.stop("the holder hangs, and the next was told %v", err)
+	}
+	if c.h.can(Tells) {
+		c.told(hung)
+	}
+	c.free(next)
+}
+
+// Without the backend an attempt says so, and when it is back there are locks.
+func outage(c *trial) {
+	p, wire := c.h.Wire(c, settings(2*time.Second))
+	attempt := func(wait time.Duration) error {
+		l, err := p.Acquire(c.Context(), c.key, lock.Options{Wait: wait, Lease: 2 * time.Second})
+		if err == nil {
+			err = l.Release(c.Context())
+		}
+		return err
+	}
+	if err := attempt(0); err != nil {
+		c.stop("acquire: %v", err)
+	}
+	for what, fault := range faults {
+		fault(wire)
+		for _, wait := range []time.Duration{0, -1} {
+			begun := time.Now()
+			if err := attempt(wait); !errors.Is(err, seckill.ErrUnavailable) || time.Since(begun) > 30*time.Second {
+				c.broken("%s, waiting %v: %v after %v, want unavailable", what, wait, err, time.Since(begun))
+			}
+		}
+		wire.Pass()
+		Soon(c, "the lock is there again", func() bool { return attempt(long) == nil })
+	}
+}
+
+var faults = map[string]func(*backendtest.Wire){
+	"connections closed": (*backendtest.Wire).Cut, "server silent": (*backendtest.Wire).Freeze,
+}
+
+// The wire breaks under a holder whose process lives: the holder is told before
+// the next gets in, releases too late, and its process gets locks again.
+func holderCutOff(c *trial) {
+	var all sync.WaitGroup
+	for what, fault := range faults {
+		all.Go(func() {
+			key := c.fresh()
+			p, wire := c.h.Wire(c, settings(max(c.h.Lease, c.h.Renewed)))
+			l, err := p.Acquire(c.Context(), key, lock.Options{})
+			if err != nil {
+				c.stop("%s: acquire: %v", what, err)
+			}
+			waiter := c.contend(c.b, key)
+			fault(wire)
+			next := c.in(waiter)
+			c.toldFirst(l)
+			wire.Pass()
+			Soon(c, "the late release says so", func() bool {
+				return errors.Is(l.Release(c.Context()), lock.ErrNotHeld)
+			})
+			if c.h.can(Fences) && next.Fence() <= l.Fence() {
+				c.broken("token %d follows %d", next.Fence(), l.Fence())
+			}
+			c.stillHeld(next, "a holder that was cut off")
+			Soon(c, "the process gets locks again", func() bool {
+				l, err := p.Acquire(c.Context(), key, lock.Options{Lease: long})
+				return err == nil && l.Release(c.Context()) == nil
+			})
+			c.nothingLeft(key)
+		})
+	}
+	all.Wait()
+}

@@ -1,0 +1,191 @@
+package locktest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"seckill/internal/lock"
+	"seckill/internal/seckill"
+	"seckill/internal/tap"
+)
+
+func releaseOnce(c *trial) {
+	first := c.take(c.a, c.key, long)
+	c.free(first)
+	again := func(when string) {
+		if err := first.Release(c.Context()); !errors.Is(err, lock.ErrNotHeld) {
+			c.broken("releasing again %s gave %v, want %v", when, err, lock.ErrNotHeld)
+		}
+	}
+	again("a free lock")
+	if cause := context.Cause(first.Context()); cause == nil || errors.Is(cause, lock.ErrLost) {
+		c.broken("the context of a released lease ended with %v", cause)
+	}
+	second := c.take(c.a, c.key, long)
+	again("another's lock")
+	c.busy(c.key)
+	c.free(second)
+}
+
+// The lock changes hands while its holder releases it: before that, and before
+// each command of the release.
+func owner(c *trial) {
+	late := c.take(c.a, c.key, long)
+	next := c.usurp(c.key, late)
+	if err := late.Release(c.Context()); !errors.Is(err, lock.ErrNotHeld) {
+		c.broken("the release of a lost lock gave %v, want %v", err, lock.ErrNotHeld)
+	}
+	c.stillHeld(next, "a late release")
+	for n, reached := 1, true; reached && n <= most; n++ {
+		key := c.fresh()
+		l, next := c.take(c.a, key, long), lock.Lease(nil)
+		end := c.h.End(c, key, l)
+		ctx := tap.With(c.Context(), nth(n, func() {
+			end()
+			next = c.take(c.b, key, long)
+		}))
+		_ = l.Release(ctx)
+		if reached = next != nil; reached {
+			c.stillHeld(next, "a release that was overtaken")
+		}
+	}
+}
+
+func otherKeys(c *trial) {
+	one := c.take(c.a, c.key, long)
+	for _, p := range []*Process{c.a, c.b} {
+		l, err := p.Acquire(c.Context(), c.key+" other", lock.Options{Lease: long})
+		if err != nil {
+			c.broken("while one key is held, another gave %v", err)
+			continue
+		}
+		c.free(l)
+	}
+	c.free(one)
+}
+
+func fence(c *trial) {
+	last := uint64(0)
+	for i := range 6 {
+		l := c.take([]*Process{c.a, c.b}[i%2], c.key, long)
+		switch f := l.Fence(); {
+		case !c.h.can(Fences) && f != 0:
+			c.broken("a lock without fencing tokens gave %d", f)
+		case c.h.can(Fences) && f <= last:
+			c.broken("token %d follows %d", f, last)
+		default:
+			last = f
+		}
+		if i%2 == 1 && c.h.End != nil { // lost, not released
+			c.end(c.key, l)
+			_ = l.Release(c.Context())
+			continue
+		}
+		c.free(l)
+	}
+}
+
+func foreign(c *trial) {
+	for _, f := range c.h.Foreign {
+		key := c.fresh()
+		free, ok := f.Take(c, key)
+		if !ok {
+			c.Fatalf("%s: a free lock was refused", f.Name)
+		}
+		for _, wait := range []time.Duration{0, 20 * time.Millisecond} {
+			if _, err := c.a.Acquire(c.Context(), key, lock.Options{Wait: wait, Lease: long}); !errors.Is(err, seckill.ErrBusy) {
+				c.broken("%s holds the lock, and waiting %v gave %v", f.Name, wait, err)
+			}
+		}
+		next := c.contend(c.a, key)
+		free()
+		l := c.in(next)
+		if free, ok := f.Take(c, key); ok {
+			c.broken("%s is in beside the holder", f.Name)
+			free()
+		}
+		if c.h.End == nil || c.h.breaks(Owner) {
+			c.free(l)
+			continue
+		}
+		c.end(key, l)
+		if free, ok = f.Take(c, key); !ok {
+			continue // what ended is still in its way
+		}
+		if err := l.Release(c.Context()); !errors.Is(err, lock.ErrNotHeld) {
+			c.broken("the release of a lock that became that of %s gave %v", f.Name, err)
+		}
+		if _, err := c.a.Acquire(c.Context(), key, lock.Options{Lease: long}); !errors.Is(err, seckill.ErrBusy) {
+			c.broken("a late release freed the lock of %s: %v", f.Name, err)
+		}
+		free()
+	}
+}
+
+func reentry(c *trial) {
+	again := func(ctx context.Context) lock.Lease {
+		l, err := c.a.Acquire(ctx, c.key, lock.Options{Lease: long})
+		if err != nil {
+			c.stop("the holder asked again and was told %v", err)
+		}
+		return l
+	}
+	outer := c.take(c.a, c.key, long)
+	inner := again(outer.Context())
+	innermost := again(inner.Context())
+	for _, l := range []lock.Lease{innermost, inner} {
+		if l.Fence() != outer.Fence() {
+			c.broken("fencing tokens %d and %d of one hold", l.Fence(), outer.Fence())
+		}
+		c.free(l)
+		if err := l.Release(c.Context()); !errors.Is(err, lock.ErrNotHeld) {
+			c.broken("releasing twice gave %v", err)
+		}
+		c.busy(c.key) // an inner release frees nothing
+	}
+	for who, p := range map[string]*Process{"another process": c.b, "another buyer": c.a} {
+		ctx := c.Context()
+		if p == c.b {
+			ctx = outer.Context()
+		}
+		if _, err := p.Acquire(ctx, c.key, lock.Options{Lease: long}); !errors.Is(err, seckill.ErrBusy) {
+			c.broken("%s was told %v, want busy", who, err)
+		}
+	}
+	other, err := c.a.Acquire(outer.Context(), c.key+"x", lock.Options{Lease: long})
+	if err != nil {
+		c.stop("the holder asked for another key and was told %v", err)
+	}
+	c.free(other)
+	c.free(outer)
+	if _, err := c.a.Acquire(outer.Context(), c.key, lock.Options{Lease: long}); !errors.Is(err, context.Canceled) {
+		c.broken("the context of a released lease gave %v", err)
+	}
+	stranger := again(context.WithoutCancel(outer.Context())) // and the lock is free
+	c.busy(c.key)
+	c.free(stranger)
+}
+
+func clearing(c *trial) {
+	c.take(c.a, c.key, long)
+	c.busy(c.key)
+	if err := c.b.Locker.(lock.Clearer).Clear(c.Context(), c.key); err != nil {
+		c.broken("clear: %v", err)
+	}
+	c.free(c.take(c.b, c.key, long))
+}
+
+func cost(c *trial) {
+	c.free(c.take(c.a, c.key, long)) // the first use loads scripts and makes parents
+	var names []string
+	ctx := tap.With(c.Context(), Names(&names))
+	l, err := c.a.Acquire(ctx, c.key, lock.Options{Lease: long})
+	if err == nil {
+		err = l.Release(ctx)
+	}
+	if err != nil || !slices.Equal(names, c.h.Commands) {
+		c.broken("a free lock cost %q, %v; want %q", names, err, c.h.Commands)
+	}
+}

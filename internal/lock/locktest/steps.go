@@ -1,0 +1,187 @@
+package locktest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"seckill/internal/lock"
+	"seckill/internal/seckill"
+	"seckill/internal/tap"
+)
+
+// most commands of one attempt that are tried one by one.
+const most = 40
+
+// nth acts before the nth command, counted from 1.
+func nth(n int, act func()) *Tap {
+	var seen atomic.Int64
+	return &Tap{OnBefore: func(c *tap.Command) error {
+		if c.Backend != tap.Waiting && seen.Add(1) == int64(n) {
+			act()
+		}
+		return nil
+	}}
+}
+
+func (c *trial) waiting(cmd *tap.Command) bool {
+	if c.h.Waiting != nil {
+		return c.h.Waiting(cmd)
+	}
+	return passesTap(cmd)
+}
+
+func (c *trial) take(p *Process, key string, lease time.Duration) lock.Lease {
+	c.Helper()
+	l, err := p.Acquire(c.Context(), key, lock.Options{Wait: c.h.Patience, Lease: lease})
+	if err != nil {
+		c.stop("a lock that is free was refused: %v", err)
+	}
+	return l
+}
+
+func (c *trial) free(l lock.Lease) {
+	if err := l.Release(c.Context()); err != nil {
+		c.broken("release: %v", err)
+	}
+}
+
+func (c *trial) busy(key string) {
+	if _, err := c.b.Acquire(c.Context(), key, lock.Options{Lease: long}); !errors.Is(err, seckill.ErrBusy) {
+		c.broken("the lock is held, and another was told %v, want busy", err)
+	}
+}
+
+// stillHeld checks that nothing has freed the lock, and frees it.
+func (c *trial) stillHeld(l lock.Lease, despite string) {
+	if err := l.Release(c.Context()); err != nil {
+		c.broken("%s freed the next holder's lock: %v", despite, err)
+	}
+}
+
+func (c *trial) releasedTooLate(l lock.Lease) {
+	if err := l.Release(c.Context()); !errors.Is(err, lock.ErrNotHeld) {
+		c.broken("the release of a lost lock gave %v, want %v", err, lock.ErrNotHeld)
+	}
+}
+
+func (c *trial) contend(p *Process, key string) *Waiter {
+	return Contend(c, p, key, c.waiting)
+}
+
+// limit is how long to wait for what has to happen, or for what is known not
+// to.
+func (c *trial) limit() time.Duration {
+	if c.known {
+		return 4 * max(c.h.Lease, 100*time.Millisecond)
+	}
+	return c.h.Patience
+}
+
+// in waits until a waiter is in.
+func (c *trial) in(w *Waiter) lock.Lease {
+	limit := c.limit()
+	select {
+	case l := <-w.In:
+		return l
+	case err := <-w.Err:
+		c.stop("a waiter was told %v", err)
+	case <-time.After(limit):
+		w.Leave()
+		c.stop("a waiter is not admitted within %v", limit)
+	}
+	return nil
+}
+
+func (c *trial) refused(w *Waiter) error {
+	select {
+	case err := <-w.Err:
+		return err
+	case <-w.In:
+		c.stop("a waiter is in beside the holder")
+	case <-time.After(c.h.Patience):
+		c.stop("a waiter who left is still waiting")
+	}
+	return nil
+}
+
+// end ends the lock under its holder.
+func (c *trial) end(key string, l lock.Lease) { c.h.End(c, key, l)() }
+
+// usurp ends a lock and takes it; a renewer may be faster.
+func (c *trial) usurp(key string, l lock.Lease) (next lock.Lease) {
+	end := c.h.End(c, key, l)
+	Soon(c, "the lock changes hands", func() bool {
+		end()
+		var err error
+		next, err = c.b.Acquire(c.Context(), key, lock.Options{Wait: 50 * time.Millisecond, Lease: long})
+		return err == nil
+	})
+	return next
+}
+
+// told waits until the holder is told that the lock is lost.
+func (c *trial) told(l lock.Lease) {
+	select {
+	case <-l.Context().Done():
+	case <-time.After(c.limit()):
+		c.stop("the holder was not told within %v", c.limit())
+	}
+	if cause := context.Cause(l.Context()); !errors.Is(cause, lock.ErrLost) {
+		c.broken("the holder was told %v, want %v", cause, lock.ErrLost)
+	}
+}
+
+// toldFirst is asked when the next holder is in. Both clocks of a lease with
+// its own end run in this process: a moment is granted to a busy machine.
+func (c *trial) toldFirst(l lock.Lease) {
+	grace := time.Duration(0)
+	if c.h.can(Expires) {
+		grace = 100 * time.Millisecond
+	}
+	select {
+	case <-l.Context().Done():
+	default:
+		select {
+		case <-l.Context().Done():
+		case <-time.After(grace):
+			c.broken("the next got in before the holder was told")
+		}
+	}
+	c.told(l)
+}
+
+// whenLost says when the lease's context ended.
+func (c *trial) whenLost(l lock.Lease) <-chan time.Time {
+	at := make(chan time.Time, 1)
+	go func() {
+		<-l.Context().Done()
+		at <- time.Now()
+	}()
+	return at
+}
+
+func (c *trial) seen(key string) []string {
+	if c.h.Seen == nil {
+		return nil
+	}
+	return c.h.Seen(c, key)
+}
+
+// sees waits until the backend has for the key what it had before.
+func (c *trial) sees(key string, want []string) {
+	if c.h.Seen == nil {
+		return
+	}
+	var now []string
+	for end := time.Now().Add(c.h.Patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if now = c.seen(key); slices.Equal(now, want) {
+			return
+		}
+	}
+	c.broken("the backend has %q, want %q", now, want)
+}
+
+func (c *trial) nothingLeft(key string) { c.sees(key, nil) }

@@ -1,0 +1,266 @@
+package locktest
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"seckill/internal/lock"
+	"seckill/internal/seckill"
+	"seckill/internal/tap"
+)
+
+// Two processes contend. The count is guarded by the lock alone, so that the
+// race detector checks it as well.
+func exclusion(c *trial) {
+	processes := []*Process{c.a, c.b}
+	var inside atomic.Int32
+	var last atomic.Uint64
+	count := 0
+	ctx, cancel := context.WithTimeout(c.Context(), c.h.Patience)
+	defer cancel()
+	wait, hold := time.Duration(-1), time.Duration(0)
+	if c.known { // such a lock may never admit the last, and must be seen to admit two
+		wait, hold = 200*time.Millisecond, 10*time.Millisecond
+	}
+	var all sync.WaitGroup
+	for i := range 16 {
+		all.Go(func() {
+			for range 5 {
+				l, err := processes[i%2].Acquire(ctx, c.key, lock.Options{Wait: wait, Lease: long})
+				switch {
+				case err != nil && c.known:
+					continue
+				case err != nil:
+					c.broken("acquire: %v", err)
+					return
+				}
+				if n := inside.Add(1); n != 1 {
+					c.broken("%d holders at once", n)
+				}
+				if !c.known {
+					count++
+				}
+				if before := last.Swap(l.Fence()); c.h.can(Fences) && l.Fence() <= before {
+					c.broken("token %d follows %d", l.Fence(), before)
+				}
+				runtime.Gosched()
+				time.Sleep(hold)
+				inside.Add(-1)
+				if err := l.Release(context.Background()); err != nil && !c.known {
+					c.broken("release: %v", err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if !c.known && count != 80 {
+		c.broken("counted to %d, want 80", count)
+	}
+	c.nothingLeft(c.key)
+}
+
+// One contender stands before its nth command while another tries; also where
+// both find the lock of a dead holder.
+func overtaking(c *trial) {
+	elder := c.open(long) // the dead holder's process
+	for _, dead := range []bool{false, true} {
+		if dead && c.h.End == nil {
+			return
+		}
+		for n, reached := 1, true; reached && n <= most; n++ {
+			key := c.fresh()
+			if dead {
+				c.end(key, c.take(elder, key, long))
+			}
+			var other lock.Lease
+			var hit bool
+			ctx := tap.With(c.Context(), nth(n, func() {
+				hit = true
+				// The first may have a row locked that the other waits for.
+				ctx, cancel := context.WithTimeout(c.Context(), 300*time.Millisecond)
+				defer cancel()
+				if l, err := c.b.Acquire(ctx, key, lock.Options{Lease: long}); err == nil {
+					other = l
+				}
+			}))
+			l, err := c.a.Acquire(ctx, key, lock.Options{Lease: long})
+			if err == nil && other != nil {
+				c.broken("overtaken before command %d (dead holder: %v): two holders", n, dead)
+			}
+			for _, l := range []lock.Lease{l, other} {
+				if l != nil {
+					_ = l.Release(context.Background())
+				}
+			}
+			reached = hit
+		}
+		if dead && c.h.can(Decides) {
+			c.oneTakesOver(elder)
+		}
+	}
+}
+
+// Of all who find a dead holder's lock, one takes it over.
+func (c *trial) oneTakesOver(elder *Process) {
+	key := c.fresh()
+	for range 20 {
+		dead := c.take(elder, key, long)
+		c.end(key, dead)
+		var won atomic.Int32
+		var winner lock.Lease
+		var all sync.WaitGroup
+		for range 8 {
+			all.Go(func() {
+				l, err := c.a.Acquire(c.Context(), key, lock.Options{Lease: long})
+				switch {
+				case err == nil:
+					won.Add(1)
+					winner = l
+				case !errors.Is(err, seckill.ErrBusy):
+					c.broken("a contender was told %v", err)
+				}
+			})
+		}
+		all.Wait()
+		if n := won.Load(); n != 1 {
+			c.stop("%d took the dead holder's lock over, want 1", n)
+		}
+		if err := dead.Release(c.Context()); !errors.Is(err, lock.ErrNotHeld) {
+			c.broken("the dead holder's release: %v", err)
+		}
+		c.free(winner)
+	}
+}
+
+func waitLimit(c *trial) {
+	holder := c.take(c.a, c.key, long)
+	before := c.seen(c.key)
+	for _, wait := range append([]time.Duration{0, 50 * time.Millisecond}, c.h.Waits...) {
+		begun := time.Now()
+		_, err := c.b.Acquire(c.Context(), c.key, lock.Options{Wait: wait, Lease: long})
+		// A database looks about once a second for waits that are over.
+		if took := time.Since(begun); !errors.Is(err, seckill.ErrBusy) || took < wait || took > wait+1500*time.Millisecond {
+			c.broken("waiting %v gave %v after %v, want busy", wait, err, took)
+		}
+		c.sees(c.key, before) // giving up leaves nothing
+	}
+	ctx, cancel := context.WithTimeout(c.Context(), 100*time.Millisecond)
+	defer cancel()
+	if _, err := c.b.Acquire(ctx, c.key, lock.Options{Wait: -1, Lease: long}); !errors.Is(err, context.DeadlineExceeded) {
+		c.broken("waiting until the context ends gave %v", err)
+	}
+	c.sees(c.key, before)
+	c.free(holder)
+	c.nothingLeft(c.key)
+	c.free(c.take(c.b, c.key, long))
+}
+
+func leaving(c *trial) {
+	why := errors.New("had enough")
+	holder := c.take(c.a, c.key, long)
+	before := c.seen(c.key)
+	gone, leave := context.WithCancelCause(c.Context())
+	ctx := tap.With(gone, &Tap{OnBefore: func(cmd *tap.Command) error {
+		switch {
+		case !c.waiting(cmd):
+		case cmd.Backend == tap.Waiting:
+			leave(why)
+		default: // the wait begins when the command is there
+			time.AfterFunc(100*time.Millisecond, func() { leave(why) })
+		}
+		return nil
+	}})
+	if _, err := c.b.Acquire(ctx, c.key, lock.Options{Wait: -1, Lease: long}); !errors.Is(err, why) {
+		c.broken("a buyer who left while waiting was told %v", err)
+	}
+	c.sees(c.key, before)
+	c.free(holder)
+	for range 20 { // the lock is free: a choice at random would take it at times
+		if _, err := c.b.Acquire(gone, c.key, lock.Options{Wait: -1, Lease: long}); !errors.Is(err, why) {
+			c.stop("a buyer who had left before was told %v", err)
+		}
+	}
+	c.free(c.take(c.b, c.key, long))
+	c.nothingLeft(c.key)
+}
+
+func handover(c *trial) {
+	holder := c.take(c.a, c.key, long)
+	next := c.contend(c.b, c.key)
+	if len(next.In) > 0 {
+		c.broken("a contender is in beside the holder")
+	}
+	c.free(holder)
+	c.free(c.in(next))
+	c.nothingLeft(c.key)
+}
+
+// The middle one of three leaves, or dies. The last must not take that for the
+// end of the holder.
+func givingUp(c *trial) {
+	c.middleGoes(c.fresh(), c.b, func(w *Waiter) { w.Leave() }, context.Canceled)
+	if c.a.Kill != nil && !c.known {
+		victim := c.open(max(c.h.Lease, 100*time.Millisecond))
+		c.middleGoes(c.fresh(), victim, func(*Waiter) { victim.Kill() }, seckill.ErrUnavailable)
+	}
+}
+
+func (c *trial) middleGoes(key string, p *Process, goes func(*Waiter), want error) {
+	holder := c.take(c.a, key, long)
+	middle := c.contend(p, key)
+	before := len(c.seen(key))
+	last := c.contend(c.a, key)
+	goes(middle)
+	if err := c.refused(middle); !errors.Is(err, want) {
+		c.broken("a waiter who went was told %v, want %v", err, want)
+	}
+	if c.h.can(Queues) && c.h.Seen != nil {
+		Soon(c, "the waiter's place is gone", func() bool { return len(c.seen(key)) == before })
+	}
+	first := c.contend(c.b, key) // by now the last has been told
+	if c.known {
+		select {
+		case l := <-last.In:
+			last.In <- l
+		case <-time.After(5 * time.Second):
+		}
+	}
+	if len(last.In) > 0 {
+		c.stop("a waiter is in beside the holder, because another went")
+	}
+	c.free(holder)
+	for range 2 {
+		select {
+		case l := <-last.In:
+			c.free(l)
+		case l := <-first.In:
+			c.free(l)
+		case <-time.After(c.h.Patience):
+			c.stop("nobody is admitted after the release")
+		}
+	}
+	c.nothingLeft(key)
+}
+
+func queue(c *trial) {
+	processes := []*Process{c.a, c.b}
+	holder := c.take(c.a, c.key, long)
+	var line []*Waiter
+	for i := range 6 {
+		line = append(line, c.contend(processes[i%2], c.key))
+	}
+	for i, w := range line {
+		c.free(holder)
+		holder = c.in(w)
+		for j, later := range line[i+1:] {
+			if len(later.In) > 0 {
+				c.broken("number %d is in together with number %d", i+1+j, i)
+			}
+		}
+	}
+	c.free(holder)
+}
