@@ -22,7 +22,7 @@ type Info struct {
 	Family string // the package it lives in: "sqlrow"
 	Source string // which article and idea it comes from
 	Idea   string // what it does, in a sentence or two
-	// Promises says what holds and why; Breaks says what breaks it and when.
+	// One line each: what it promises, and what breaks it. The lesson says why.
 	Promises string
 	Breaks   string
 	// Guarantees is what we expect the proof to answer. A question that is
@@ -85,7 +85,7 @@ type Deps struct {
 
 	// Now is the clock of this process, for strategies that compare times of
 	// day: clocks of different machines differ. Nil means time.Now. Waiting is
-	// measured with time.Now, whose monotonic clock nobody sets.
+	// measured with time.Now, whose monotonic clock cannot be set.
 	Now func() time.Time
 }
 

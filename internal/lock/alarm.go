@@ -6,21 +6,20 @@ import (
 	"time"
 )
 
-// alarms is the process's clock for leases and patience.
+// alarms is the process's timer for leases and time-outs.
 var alarms alarmClock
 
-// An alarmClock is one timer of the runtime's for many. A timer that is due
-// before all others makes the runtime wake a thread, so that somebody sleeps
-// until then; nearly all of ours are stopped long before they are due. It is
-// not worth a thread's waking for each lock: to take one in Redis and give it
-// back takes no longer than that.
+// An alarmClock serves many alarms with one timer of the runtime. A timer that
+// is due before all others makes the runtime wake a thread. Nearly all of ours
+// are stopped long before they are due, and taking and freeing a lock in Redis
+// costs no more than waking a thread.
 //
-// What is stopped leaves the clock alone. It may ring for nobody, once.
+// Stopping an alarm does not rearm the timer; it may fire spuriously.
 type alarmClock struct {
 	mu    sync.Mutex
 	set   map[*alarm]struct{}
 	timer *time.Timer
-	rings time.Time // zero: not before somebody asks
+	rings time.Time // zero: the timer is not armed
 }
 
 // An alarm calls f, in a goroutine of its own, when it is due.
@@ -86,8 +85,8 @@ func (c *alarmClock) ring() {
 	}
 }
 
-// Within is context.WithTimeoutCause for the patience of one command: its
-// timer costs nothing where the answer comes in time. The context has no
+// Within is context.WithTimeoutCause for one command, with a timer that costs
+// nothing if the answer comes in time. The context has no
 // deadline that could be read from it, and ends with context.Canceled; cause
 // says why.
 func Within(ctx context.Context, limit time.Duration, cause error) (context.Context, context.CancelFunc) {

@@ -13,7 +13,7 @@ import (
 // order in which they came (Go's channels serve waiters first come, first
 // served). The zero value is ready.
 //
-// R is what those at one key share; it belongs to whoever is inside.
+// R is what the goroutines at one key share; it belongs to the one inside.
 type Gate[R any] struct {
 	// Close ends what was shared at a key, when its last goroutine has left.
 	Close func(R)
@@ -29,7 +29,7 @@ type Room[R any] struct {
 	gate *Gate[R]
 	key  string
 	refs int           // inside or waiting
-	free chan struct{} // holds one token while nobody is inside
+	free chan struct{} // holds one token while none is inside
 }
 
 // Enter waits as Options.Wait says: ErrBusy when the time is up, ctx's error

@@ -92,10 +92,10 @@ type Clearer interface {
 	Clear(ctx context.Context, key string) error
 }
 
-// Reset waits until the SKU's lock is free: whoever held it when the sale was
-// reset has left. Taking the lock away instead would let a holder who has not
-// read the stock yet read the new sale's, side by side with his successor. A
-// lock that outlives every lease is cleared by force if it can be.
+// Reset waits until the SKU's lock is free, so that the holder from before the
+// reset has left. Taking the lock away instead would let a holder that has not
+// read the stock yet read the new sale's, beside its successor. A lock that
+// outlives every lease is cleared by force if it can be.
 func (g *Guarded) Reset(ctx context.Context, sku, stock int64) error {
 	lease, err := g.Locker.Acquire(ctx, g.Key(sku),
 		Options{Wait: g.Options.Wait + g.Outlives, Lease: g.Options.Lease})

@@ -19,7 +19,7 @@ type Hold struct {
 
 	warning *alarm // when the lease is over
 
-	renewer *renewer // nil: nobody renews it
+	renewer *renewer // nil: it is not renewed
 }
 
 // NewHold is a lease under ctx. free gives the lock back; it is called once.
@@ -32,7 +32,7 @@ func NewHold(ctx context.Context, fence uint64, free func(context.Context) error
 // Until ends the lease's context with ErrLost at deadline, and sets that anew
 // when it is called again. Count the deadline from the moment before the
 // command was sent, with time.Now (its monotonic clock): the server began to
-// count later, so the holder is told before anybody else can get the lock.
+// count later, so the holder is told before another can get the lock.
 //
 // It is not for two goroutines at once; the renewer may call it.
 func (h *Hold) Until(deadline time.Time) {

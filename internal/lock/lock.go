@@ -28,8 +28,8 @@ type Options struct {
 type Locker interface {
 	// Acquire takes key, the backend's own key, path or name, verbatim.
 	//
-	// It returns seckill.ErrBusy when o.Wait is over and somebody else still
-	// holds the lock, seckill.ErrUnavailable when the backend could not be
+	// It returns seckill.ErrBusy when o.Wait is over and the lock is still
+	// held, seckill.ErrUnavailable when the backend could not be
 	// asked, and ctx's error when ctx ended first. Whatever the error, no lock
 	// is left behind that outlives its lease or session.
 	Acquire(ctx context.Context, key string, o Options) (Lease, error)

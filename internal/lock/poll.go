@@ -15,8 +15,8 @@ import (
 // Poll calls try until it takes the lock: at once, and then after each pause,
 // with one last attempt when the wait (Options.Wait) is over. It returns what
 // Acquire has to: seckill.ErrBusy when the time is up, ctx's error when ctx
-// ended, and seckill.ErrUnavailable for an attempt of which nobody knows how
-// it ended.
+// ended, and seckill.ErrUnavailable for an attempt whose outcome is
+// unknown.
 func Poll(
 	ctx context.Context, wait time.Duration, pause func() time.Duration,
 	try func() (bool, error),

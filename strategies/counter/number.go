@@ -60,7 +60,7 @@ func (n *number) sale(ctx context.Context, run int64) (string, error) {
 	return fmt.Sprint(id, " ", run), err
 }
 
-// runOf is the run of a sale that is this database's. Nobody sells from a
+// runOf is the run of a sale that is this database's. Nothing is sold from a
 // number that is another's, or is not there.
 func (n *number) runOf(
 	ctx context.Context, sku int64, sale string,
@@ -128,7 +128,7 @@ func (n *number) overtaken(ctx context.Context, sku, run int64) error {
 }
 
 // Count is what the number says is left, and with it the units of purchases
-// that are open and have no order: they were taken by somebody who is on his
+// that are open and have no order: they were taken by a buyer on the
 // way, or died on it, and go back if no order comes. (Only
 // redis-counter-mysql opens purchases.)
 func (n *number) Count(ctx context.Context, sku int64) (int64, error) {
@@ -224,7 +224,7 @@ func (n *number) look(
 }
 
 // missing says why there is no number: there is no such SKU, or Redis has
-// lost it. Nobody sells from a number that is not there.
+// lost it. Nothing is sold from a number that is not there.
 func (n *number) missing(ctx context.Context, sku int64) error {
 	var run int64
 	err := n.store.Read(ctx, &run,
@@ -247,7 +247,7 @@ const (
 	ordered = "ordered" // an order that is cancelled
 )
 
-// giveBack returns why, unless nobody knows whether the units came back.
+// giveBack returns why, unless it is unknown whether the units came back.
 func (n *number) giveBack(
 	ctx context.Context, sku, quantity int64, sale, what, id string, why error,
 ) error {

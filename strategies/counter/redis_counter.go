@@ -24,24 +24,13 @@ var RedisCounter = catalog.Info{
 	Title:  "A number in Redis: DECR",
 	Family: "counter",
 	Source: "B: the counter that gave fourteen of ten prizes",
-	Idea: "DECRBY the number; if it fell below zero, INCRBY what was " +
-		"taken and say sold out. Otherwise the order follows in MySQL.",
-	Promises: "While Redis and all buyers are well nothing is oversold " +
-		"and no update is lost, across any number of processes: Redis " +
-		"runs one command at a time, and a number below zero sells to " +
-		"nobody. A number that is missing sells to nobody either. " +
-		"Nothing is ever held, so a hung buyer blocks nobody.",
-	Breaks: "Number and order are two servers' and no transaction spans " +
-		"them. A buyer who dies between DECRBY and his order's COMMIT, " +
-		"by a crash or a power cut alike, has taken units that nobody " +
-		"gets; so has one whose reply, or whose COMMIT's reply, was " +
-		"lost: he cannot know, and giving back what may be sold would " +
-		"oversell. A Redis that comes back with an older number, from " +
-		"its last snapshot or by a failover to a replica that had not " +
-		"heard of the last sales yet, sells those units again: ten " +
-		"prizes, fourteen given. And with all well, whoever asks for " +
-		"more than is left hides the rest from others until he has " +
-		"given back: they are told sold out too early.",
+	Idea: "DECRBY the number; if it fell below zero, INCRBY what was taken " +
+		"and say sold out. Otherwise the order follows in MySQL.",
+	Promises: "Never oversells and never loses an update, with any number of " +
+		"processes, while Redis and all buyers are well.",
+	Breaks: "A buyer who dies between DECRBY and COMMIT takes units along; a " +
+		"Redis with an older number sells units twice; asking for too much " +
+		"hides the rest for a moment.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.OtherSKUs).
 		Breaks(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
@@ -72,7 +61,7 @@ func (s *redisCounter) Deduct(
 	if err != nil {
 		return r, s.giveBack(ctx, p.SKU, p.Quantity, sale, taken, me, err)
 	}
-	// A buyer who dies here has taken units that nobody gets.
+	// A buyer who dies here takes units that are never sold.
 	err = s.store.Tx(ctx, func(tx *gorm.DB) error {
 		r, err = s.store.Record(tx, p, run, left)
 		return err
@@ -102,7 +91,7 @@ func (s *redisCounter) take(
 	return number.Val(), of.Val(), sent(err)
 }
 
-// Restore cancels first: the other way round, whoever fails in between could
+// Restore cancels first: the other way round, a failure in between could
 // give the same units back twice. This way they are lost.
 func (s *redisCounter) Restore(ctx context.Context, orderID string) error {
 	var o ledger.Order

@@ -39,37 +39,19 @@ var (
 	openScript   = redis.NewScript(openLua)
 )
 
-// RedisCounterMySQL thins the crowd in Redis and decides in MySQL.
+// RedisCounterMySQL turns most buyers away in Redis and decides in MySQL.
 var RedisCounterMySQL = catalog.Info{
 	Name:   "redis-counter-mysql",
 	Title:  "A number in Redis, the row behind it",
 	Family: "counter",
 	Source: "B, choice 4: counter and counter",
-	Idea: "One Lua script looks whether the buyer was seen before and " +
-		"enough is left, and takes; most buyers go no further. Who got " +
-		"through buys from the row as conditional does. What MySQL " +
-		"refuses goes back to Redis.",
-	Promises: "Never oversells and never loses an update, whatever " +
-		"becomes of Redis: the row has the last word, and Redis may only " +
-		"turn buyers away. What a buyer took in Redis stays open until " +
-		"MySQL has decided. If he dies by a crash or a power cut, if " +
-		"he hangs, or if a reply is lost, the next buyer who depends on " +
-		"it looks his request up once it has been open for a lease, and " +
-		"gives back what has no order. Until then nobody is told sold " +
-		"out because of it: he waits, and is told busy in the end. A " +
-		"Redis that lost the number is given a new one from the row, and " +
-		"an order that it does not know goes back to it once when it is " +
-		"cancelled, as any other.",
-	Breaks: "Redis holds sales up, not the stock: while it is down nobody " +
-		"buys. When it comes back with an older number, or with one " +
-		"made from the row while purchases or cancellations were on " +
-		"their way, the number is too high: buyers go through in vain, " +
-		"MySQL tells them sold out, and the audit shows that the two " +
-		"differ. So it is after one buyer who hung for longer than a " +
-		"lease, was given " +
-		"up and bought after all, if he asked again meanwhile or died " +
-		"right then. A clock that goes wrong by more than a lease costs " +
-		"look-ups, not units.",
+	Idea: "One Lua script checks that the buyer is new and enough is left, " +
+		"and takes; most buyers go no further. The rest buy from the row as " +
+		"conditional does. What MySQL refuses goes back to Redis.",
+	Promises: "Never oversells and never loses an update, whatever happens " +
+		"to Redis: the row decides.",
+	Breaks: "Nothing breaks the stock; while Redis is down nobody can buy, " +
+		"and after it lost its number buyers may ask MySQL in vain.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.Clocks,
 			catalog.LostReply, catalog.LateCommand, catalog.OtherSKUs),
@@ -81,7 +63,7 @@ var RedisCounterMySQL = catalog.Info{
 		{Flag: "--lock-wait",
 			Doc: "how long a buyer waits for purchases that are open"},
 		{Flag: "--lock-poll",
-			Doc: "about how long he pauses between two looks"}},
+			Doc: "about how long to pause between two looks"}},
 	Files: redisCounterMySQLFiles,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &redisCounterMySQL{number{d.Redis, d.Ledger}, d}, nil
@@ -145,7 +127,7 @@ func (s *redisCounterMySQL) refuse(
 
 // lookUp asks what became of a COMMIT without an answer. An order that is
 // there is a sale. One that is not there may still come: the purchase stays
-// open, and whoever depends on it asks again later.
+// open, and buyers who depend on it ask again later.
 func (s *redisCounterMySQL) lookUp(
 	ctx context.Context, p seckill.Purchase, run int64, unknown error,
 ) (seckill.Receipt, error) {
@@ -239,7 +221,7 @@ func (s *redisCounterMySQL) keys(sku int64) []string {
 const anyRun = 0
 
 // settle closes p in Redis. If that fails p stays open, and is closed by
-// whoever depends on it.
+// those who depend on it.
 func (s *redisCounterMySQL) settle(
 	ctx context.Context, p seckill.Purchase, run int64, known string,
 ) {
@@ -342,11 +324,11 @@ func (s *redisCounterMySQL) Restore(
 
 // returned is cancelled, by the very caller of settle. Even if Redis has
 // forgotten the order meanwhile, its units go back: better a buyer too many at
-// MySQL than units that nobody is let through to.
+// MySQL than units that no buyer is let through to.
 const returned = "returned"
 
 // open marks an order that is about to be cancelled. Without a number there
-// would be nothing to mark, and the one that somebody else makes meanwhile
+// would be nothing to mark, and the one that another makes meanwhile
 // might have these units or not: so it is made now.
 func (s *redisCounterMySQL) open(ctx context.Context, o ledger.Order) error {
 	sale, err := s.sale(ctx, o.Run)

@@ -31,23 +31,13 @@ var RedisMulti = catalog.Info{
 	Family: "counter",
 	Source: "E: comparison with Redis transactions",
 	Idea: "WATCH the number, read it, compute, and write the result in " +
-		"MULTI/EXEC, which Redis refuses if the number changed since. " +
-		"Then start over. The order follows in MySQL.",
-	Promises: "As redis-counter: nothing oversold, no update lost while " +
-		"Redis and all buyers are well. And the number never falls " +
-		"below zero, not even for a moment: whoever asks for too much " +
-		"changes nothing, so nobody is told sold out too early.",
-	Breaks: "As redis-counter: a buyer who dies between EXEC and his " +
-		"order's COMMIT, or whose reply is lost, has taken units that " +
-		"nobody gets, and a Redis that comes back with an older number " +
-		"oversells. It costs more: three round trips on a connection " +
-		"that is one buyer's meanwhile, and under contention most " +
-		"attempts are wasted, until a buyer is told conflict though " +
-		"units are left. It cannot be had everywhere: proxies such as " +
-		"Codis and Twemproxy, which share connections, refuse WATCH " +
-		"and MULTI; a Cluster allows them for keys of one slot only, " +
-		"which a hash tag sees to. A Lua script does the same in one " +
-		"command and cannot be disturbed.",
+		"MULTI/EXEC, which Redis refuses if the number changed since. Then " +
+		"start over. The order follows in MySQL.",
+	Promises: "Never oversells and never loses an update, with any number of " +
+		"processes, while Redis and all buyers are well; the number never " +
+		"falls below zero.",
+	Breaks: "A buyer who dies between EXEC and COMMIT takes units along; a " +
+		"Redis with an older number sells units twice.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.OtherSKUs).
 		Breaks(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
@@ -78,7 +68,7 @@ func (s *redisMulti) Deduct(
 	if err != nil {
 		return r, err
 	}
-	// A buyer who dies here has taken units that nobody gets.
+	// A buyer who dies here takes units that are never sold.
 	err = s.store.Tx(ctx, func(tx *gorm.DB) error {
 		r, err = s.store.Record(tx, p, got.run, got.left)
 		return err

@@ -24,25 +24,13 @@ var Etcd = catalog.Info{
 	Family: "etcdlock",
 	Source: "C: lease, transaction on the create revision, wait for the " +
 		"earlier keys to go, as etcd's own concurrency.Mutex has it",
-	Idea: "Everybody puts a key of his own under the lock's name. The " +
-		"one with the lowest create revision holds the lock; each of " +
-		"the others watches the one key right before his own, and " +
-		"looks again when it has gone.",
-	Promises: "One holder at a time across any number of processes, in " +
-		"the order in which they came, and a release wakes one " +
-		"waiter only. All keys of a process belong to one lease that " +
-		"it keeps alive. A dead holder's or waiter's key goes when " +
-		"the lease has run out, however he died: etcd does not look " +
-		"at sockets, so a crash and a power loss are the same to it. " +
-		"A majority of servers keeps the queue.",
-	Breaks: "A holder that is paused past his lease works on beside his " +
-		"successor: he cannot be told while he sleeps. One that runs " +
-		"is told in time, unless his COMMIT is already on its way; " +
-		"if the lease was revoked, he is told at its next renewal. A " +
-		"hung holder whose process lives keeps its lease alive and " +
-		"blocks the others for ever. Whoever deletes a holder's key " +
-		"gives the lock away behind his back: he learns it when he " +
-		"releases.",
+	Idea: "Each contender puts its own key under the lock's name. The lowest " +
+		"create revision holds the lock; each of the others watches the key " +
+		"right before its own, and looks again when it has gone.",
+	Promises: "One holder at a time, with any number of processes, first " +
+		"come, first served; a dead holder's key goes with its lease.",
+	Breaks: "A holder paused past its lease works on beside its successor; a " +
+		"hung one blocks the others while its process lives.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.Owner, catalog.LostReply,
 			catalog.TwoFaults, catalog.OtherSKUs, catalog.NodeLoss).
@@ -51,7 +39,7 @@ var Etcd = catalog.Info{
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{
 		{Flag: "--lock-wait",
-			Doc: "how long a buyer queues before he is told busy"},
+			Doc: "how long a buyer queues before being told busy"},
 		{Flag: "--lock-lease",
 			Doc: "lease of a process, in whole seconds and at least " +
 				"two: how long a dead holder blocks"},
@@ -91,7 +79,7 @@ func (l *etcdLock) queue(
 		// once, though the lock may be free by then.
 		conditions = append(conditions, none(dir).WithPrefix())
 	}
-	// Who came last before us, and our key: in one round trip.
+	// The last key before ours, and our key: in one round trip.
 	got, err := me.put(conditions,
 		clientv3.OpGet(dir, clientv3.WithLastCreate()...))
 	if err != nil {
@@ -111,9 +99,9 @@ func (l *etcdLock) queue(
 		if err != nil {
 			return 0, err
 		}
-		// Being told is not being first: the key ahead may have been a
-		// waiter's who gave up, with others still ahead of him. Nor is it
-		// having a key: ours may have gone as well.
+		// Being told is not being first: the key ahead may have belonged
+		// to a waiter that gave up, with others still ahead of it. And our
+		// own key may be gone.
 		got, err = l.look(me, dir, mine, told)
 		if err != nil {
 			return 0, err
@@ -124,10 +112,10 @@ func (l *etcdLock) queue(
 	}
 }
 
-// look asks who came last before mine, if our key is still there.
+// look asks for the last key before mine, if our own is still there.
 //
-// It asks the one server that it has at hand: those before us can only go, so
-// whoever knows as much as we were told cannot make us first too early. (To
+// It asks the one server that it has at hand: the keys before ours can only go,
+// so a server that knows what we were told cannot make us first too early. (To
 // ask the majority is to wait for the next write to be flushed: usually the
 // key with which our predecessor lines up again.) And no server can say
 // whether our lease ends the moment after: our own clock does.

@@ -14,41 +14,25 @@ import (
 //go:embed etcd_fenced.en.md etcd_fenced.zh.md
 var etcdFencedFiles embed.FS
 
-// EtcdFenced is the queue, and a stock row that refuses the write of an
-// earlier holder (internal/lock/fenced.go).
+// EtcdFenced is the queue, and a stock row that refuses the write of an earlier
+// holder (internal/lock/fenced.go).
 //
 // The fencing token is our key's create revision. etcd numbers every change of
-// the whole store in one order, and the queue serves keys by that very number:
-// each grant has a greater one, and it costs nothing to know it. (The key's
-// version would not do: it begins at 1 with every key that is made anew.)
-//
-// Revisions fall only with the whole cluster: when it is set up anew, empty,
-// or from a backup without `etcdutl snapshot restore --bump-revision`. Then
-// the row refuses every buyer until the sale is reset, which begins a run
-// with fence 0.
+// the whole store, and the queue serves keys by that number: each grant has a
+// greater one, at no cost. (The key's version begins at 1 with every new key.)
 var EtcdFenced = catalog.Info{
 	Name:   "etcd-fenced",
 	Title:  "etcd queue with a fencing token",
 	Family: "etcdlock",
 	Source: "Martin Kleppmann, How to do distributed locking (2016); " +
 		"etcd's own documentation: the revision as fencing token",
-	Idea: "As `etcd`. Whoever is first in the queue raises stock.fence " +
-		"to the create revision of its key before reading the stock, " +
-		"and writes the stock only where the fence is still its own.",
-	Promises: "Never oversells and never loses an update, whatever " +
-		"becomes of the lease and of the holder: a write that comes " +
-		"late matches no row, its transaction is rolled back, and the " +
-		"buyer is told of a conflict. Besides, all that `etcd` " +
-		"promises: first come first served, a release wakes one waiter, " +
-		"a dead holder's key goes when the lease has run out, a " +
-		"majority of servers keeps the queue.",
-	Breaks: "Nothing breaks the stock. The lock itself is still given to " +
-		"a second holder when a lease ends under the first: that one " +
-		"has worked in vain, and whatever it did besides writing the " +
-		"row is not fenced. A hung holder whose process lives keeps " +
-		"its lease alive and blocks the others for ever. If all " +
-		"servers lose their data, the row refuses every buyer until " +
-		"the sale is reset.",
+	Idea: "As `etcd`. The first in the queue raises stock.fence to the " +
+		"create revision of its key before reading the stock, and writes the " +
+		"stock only where the fence is still its own.",
+	Promises: "Never oversells and never loses an update, whatever happens " +
+		"to the lease or the holder; first come, first served.",
+	Breaks: "Nothing breaks the stock; a holder whose lease ended has worked " +
+		"in vain, and effects outside the row are not fenced.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.Owner,
 			catalog.LostReply, catalog.LateCommand, catalog.TwoFaults,
@@ -57,7 +41,7 @@ var EtcdFenced = catalog.Info{
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{
 		{Flag: "--lock-wait",
-			Doc: "how long a buyer queues before he is told busy"},
+			Doc: "how long a buyer queues before being told busy"},
 		{Flag: "--lock-lease",
 			Doc: "lease of a process, in whole seconds and at least " +
 				"two: how long a dead holder blocks"},

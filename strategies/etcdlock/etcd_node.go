@@ -24,24 +24,12 @@ var EtcdNode = catalog.Info{
 	Family: "etcdlock",
 	Source: "C (its prose on etcd, and its listing without the flaw): " +
 		"one key, created in a transaction",
-	Idea: "A transaction puts the lock's key if there is none. Who finds " +
-		"it there watches it, and tries again when it is deleted.",
-	Promises: "One holder at a time across any number of processes: etcd " +
-		"puts transactions in one order, and the first finds no key. " +
-		"The key belongs to a lease that its holder's process keeps " +
-		"alive, so a dead holder's goes when that has run out, " +
-		"however he died: etcd does not look at sockets, so a crash " +
-		"and a power loss are the same to it. A majority of servers " +
-		"keeps the key.",
-	Breaks: "No order among waiters: every release wakes all of them, " +
-		"all of them try, and luck decides; some wait long. A holder " +
-		"that is paused past his lease works on beside his " +
-		"successor. One that runs is told in time, unless his COMMIT " +
-		"is already on its way; if the lease was revoked, he is told " +
-		"at its next renewal. A hung holder whose process lives " +
-		"keeps its lease alive and blocks the others for ever. " +
-		"Whoever deletes the key gives the lock away behind its " +
-		"holder's back: he learns it when he releases.",
+	Idea: "A transaction puts the lock's key if there is none. If it is " +
+		"there, watch it, and try again when it is deleted.",
+	Promises: "One holder at a time, with any number of processes; a dead " +
+		"holder's key goes with its lease.",
+	Breaks: "A holder paused past its lease works on beside its successor; " +
+		"every release wakes all waiters, and luck decides.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.Owner, catalog.LostReply,
 			catalog.TwoFaults, catalog.OtherSKUs, catalog.NodeLoss).
@@ -50,7 +38,7 @@ var EtcdNode = catalog.Info{
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{
 		{Flag: "--lock-wait",
-			Doc: "how long a buyer tries before he is told busy"},
+			Doc: "how long a buyer tries before being told busy"},
 		{Flag: "--lock-lease",
 			Doc: "lease of a process, in whole seconds and at least " +
 				"two: how long a dead holder blocks"},
@@ -71,9 +59,9 @@ type etcdNode struct{ *sessions }
 //
 // The article's listing does the same transaction, and is no lock. If the key
 // is there, it takes the create revision that it reads for its own, where the
-// library has every contender put a key of his own first. It then asks whether
+// library has every contender put a key of its own first. It then asks whether
 // the owner's revision is "its own": that it always is, so the loser walks in.
-// A revision says who I am only if it is the revision of something that I
+// A revision identifies me only if it is the revision of something that I
 // wrote. Here the transaction's own word decides: did it put the key or not?
 func (l *etcdNode) Acquire(
 	ctx context.Context, key string, o lock.Options,

@@ -59,7 +59,7 @@ var (
 )
 
 // get returns the session that is alive, or a new one. Its grant belongs to
-// the process and not to the buyer who happens to come first.
+// the process, not to the buyer that happens to come first.
 func (c *sessions) get(ctx context.Context) (*session, error) {
 	c.mu.Lock()
 	s := c.last
@@ -89,8 +89,8 @@ func (c *sessions) get(ctx context.Context) (*session, error) {
 
 // live has the lease granted and keeps it alive until it is lost or the
 // client is closed. Every deadline is counted from before its request was
-// sent: the server began to count later, so a holder who runs is told before
-// his successor gets in. (The client's own KeepAlive counts from the answer.)
+// sent: the server began to count later, so a holder that runs is told before
+// its successor gets in. (The client's own KeepAlive counts from the answer.)
 func (s *session) live(ttl time.Duration) {
 	sent := time.Now()
 	ctx, cancel := context.WithTimeoutCause(s.alive, patience, errDown)
@@ -157,21 +157,21 @@ func (s *session) renew(limit time.Duration) (left time.Duration, err error) {
 // A contender is one attempt to get a lock, under one session.
 type contender struct {
 	*session
-	key    string // that he makes, or tries to
-	number int    // of his name
-	name   string // its value, and nobody else's
+	key    string // that it makes, or tries to
+	number int    // of its name
+	name   string // its value, and no other's
 
 	buyer   context.Context
-	waiting context.Context // ends with his time, too, or with the lease
+	waiting context.Context // ends with its time, too, or with the lease
 
-	there  bool // his key may be there
-	late   bool // it may still come: nobody knows what became of it
-	unsure bool // a command of his was not answered, and may still come
+	there  bool // its key may be there
+	late   bool // the key may still come: its put was not answered
+	unsure bool // a command was not answered, and may still come
 }
 
 // contender names one among those of this session. A name is used again once
-// its key is gone: etcd remembers every key that ever was until somebody
-// compacts it, and goes through all of them to look into a lock's directory.
+// its key is gone: etcd remembers every key that ever was until it is
+// compacted, and goes through all of them to look into a lock's directory.
 // After 5,000 locks under names of their own that took longer than a commit.
 func (s *session) contender(buyer, waiting context.Context) *contender {
 	s.mu.Lock()
@@ -187,7 +187,7 @@ func (s *session) contender(buyer, waiting context.Context) *contender {
 	return me
 }
 
-// retire gives a contender's name back, unless something that he has sent may
+// retire gives a contender's name back, unless a command that it has sent may
 // still meet the next one's key.
 func (me *contender) retire() {
 	if me.unsure {
@@ -224,7 +224,7 @@ func (c *sessions) contend(
 		case again && o.Wait >= 0 && time.Now().After(end):
 			return nil, seckill.ErrBusy
 		}
-		// A new lease, or somebody deleted our key: line up again.
+		// A new lease, or our key was deleted: line up again.
 	}
 }
 
@@ -250,7 +250,7 @@ func (c *sessions) attempt(
 	}
 	if err != nil {
 		if left := me.leave(ctx); left != nil && ctx.Err() == nil {
-			err = left // whether we were busy, nobody can tell
+			err = left // we cannot tell whether it was busy
 		}
 		return nil, err
 	}
@@ -277,7 +277,8 @@ func none(key string) clientv3.Cmp {
 // same step, but before, it does what comes first.
 //
 // The client never sends it twice. But if its answer is lost, it may still be
-// on its way when we have left; so it makes no key for one who has a grave.
+// on its way when we have left; so it makes no key for a contender that has a
+// grave.
 func (me *contender) put(
 	conditions []clientv3.Cmp, first ...clientv3.Op,
 ) (*clientv3.TxnResponse, error) {
@@ -299,13 +300,13 @@ func (me *contender) put(
 	return got, err
 }
 
-// grave is a key which says that one has left before his key came. It lies
+// grave is a key that says that its contender left before its key came. It lies
 // outside every lock's directory, and goes with the lease.
 func (me *contender) grave() string { return "/seckill/graves/" + me.name }
 
 // untilGone waits for a key to be deleted that was there at revision rev, and
-// says at which revision it was told. It may also return early: whoever was
-// told looks again.
+// says at which revision it was told. It may also return early: the caller
+// looks again.
 //
 // It watches from now on, and looks at the key once more if anything at all
 // was written since rev. To watch from rev + 1 would save that, but a watch

@@ -1,5 +1,5 @@
 // Package local locks inside the program: a mutex, and what a mutex cannot do.
 // It is where most people begin, and each file takes one step further: a mutex
-// that nobody shares, one for the whole process, one for each SKU. None of them
-// is seen by another process.
+// that is never shared, one for the whole process, one for each SKU. Another
+// process sees none of them.
 package local

@@ -23,31 +23,19 @@ var Mutex = catalog.Info{
 	Title:  "One mutex for the process",
 	Family: "local",
 	Source: "A, second idea: locking in code",
-	Idea: "One mutex in the program. Whoever has it reads, computes, " +
-		"writes and commits; everybody else in this process waits, " +
-		"whatever he wants to buy.",
-	Promises: "Never oversells and never loses an update while there is " +
-		"one process: one buyer at a time, from his read to his " +
-		"COMMIT, in the order in which they came. It costs no round " +
-		"trip. A process that dies, by a crash or a power loss, takes " +
-		"its mutex with it: nobody is left to be blocked.",
-	Breaks: "A second process has a second mutex: a buyer here and a " +
-		"buyer there read the same number, and the second write " +
-		"buries the first. After a power loss the process that is " +
-		"started anew may meet its predecessor's open transaction: " +
-		"it waits for the row until the server notices. A COMMIT " +
-		"that got no answer may still be under way when the mutex " +
-		"is freed, and the next buyer reads the row as it was. " +
-		"Buyers of different SKUs wait for each other. There is no " +
-		"lease, so a holder that hangs blocks the process until his " +
-		"own time-outs end him; the others are told busy.",
+	Idea: "One mutex in the program. Its holder reads, computes, writes and " +
+		"commits; all other buyers of this process wait, whatever they buy.",
+	Promises: "Never oversells and never loses an update in one process; " +
+		"first come, first served.",
+	Breaks: "A second process has a second mutex, and updates are lost " +
+		"between the two.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.LostReply, catalog.TwoFaults).
 		Breaks(catalog.Processes, catalog.LateCommand, catalog.OtherSKUs),
 	Needs: []backend.Capability{backend.SQL},
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{{Flag: "--lock-wait",
-		Doc: "how long a buyer waits before he is told busy"}},
+		Doc: "how long a buyer waits before being told busy"}},
 	Files: mutexFiles,
 	Locker: func(catalog.Deps) (lock.Locker, error) {
 		return newMutex(), nil
@@ -55,8 +43,8 @@ var Mutex = catalog.Info{
 	Key: func(int64) string { return "stock" },
 }
 
-// A mutex is a channel with one token in it: whoever has taken the token out
-// has the lock. Unlike sync.Mutex it can be waited for with a limit. Waiters
+// A mutex is a channel with one token in it: taking the token out takes the
+// lock. Unlike sync.Mutex it can be waited for with a limit. Waiters
 // are served in the order in which they came, as receivers of a channel are.
 type mutex chan bool
 

@@ -16,35 +16,25 @@ import (
 //go:embed mutex_per_sku.en.md mutex_per_sku.zh.md
 var mutexPerSKUFiles embed.FS
 
-// MutexPerSKU is one mutex a SKU.
+// MutexPerSKU is one mutex per SKU.
 var MutexPerSKU = catalog.Info{
 	Name:   "mutex-per-sku",
-	Title:  "One mutex a SKU",
+	Title:  "One mutex per SKU",
 	Family: "local",
 	Source: "A, second idea: finer granularity",
-	Idea: "As one mutex for the process, but each SKU has its own: " +
-		"buyers of other SKUs go on.",
-	Promises: "Never oversells and never loses an update while there is " +
-		"one process: one buyer a SKU at a time, from his read to " +
-		"his COMMIT, in the order in which they came; buyers of " +
-		"different SKUs do not meet. It costs no round trip. A " +
-		"process that dies, by a crash or a power loss, takes its " +
-		"mutexes with it.",
-	Breaks: "A second process has mutexes of its own: a buyer here and " +
-		"a buyer there read the same number, and the second write " +
-		"buries the first. After a power loss the process that is " +
-		"started anew may meet its predecessor's open transaction: " +
-		"it waits for the row until the server notices. There is no " +
-		"lease, so a holder that hangs blocks the buyers of his SKU " +
-		"in his process until his own time-outs end him; the others " +
-		"are told busy.",
+	Idea: "One mutex per SKU in the program, so that buyers of other SKUs go " +
+		"on.",
+	Promises: "Never oversells and never loses an update in one process; " +
+		"buyers of different SKUs do not wait for each other.",
+	Breaks: "A second process has mutexes of its own, and updates are lost " +
+		"between the two.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.LostReply, catalog.TwoFaults, catalog.OtherSKUs).
 		Breaks(catalog.Processes, catalog.LateCommand),
 	Needs: []backend.Capability{backend.SQL},
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{{Flag: "--lock-wait",
-		Doc: "how long a buyer waits before he is told busy"}},
+		Doc: "how long a buyer waits before being told busy"}},
 	Files: mutexPerSKUFiles,
 	Locker: func(catalog.Deps) (lock.Locker, error) {
 		return &mutexes{byKey: map[string]*counted{}}, nil
@@ -52,8 +42,8 @@ var MutexPerSKU = catalog.Info{
 	Key: func(sku int64) string { return fmt.Sprint("stock ", sku) },
 }
 
-// mutexes are made when they are first asked for, and forgotten when nobody
-// holds them or waits for them: anybody may name any SKU.
+// mutexes are made at the first use and forgotten after the last: requests may
+// name any SKU, so keeping them all would take memory without bound.
 type mutexes struct {
 	mu    sync.Mutex
 	byKey map[string]*counted
@@ -61,7 +51,7 @@ type mutexes struct {
 
 type counted struct {
 	mutex
-	users int // who hold it or wait for it
+	users int // holders and waiters
 }
 
 func (s *mutexes) Acquire(

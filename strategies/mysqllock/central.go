@@ -34,7 +34,7 @@ func passCentral(tx *gorm.DB, row string) error {
 }
 
 // createCentral makes B's tables and the central rows. It looks first: to
-// insert a row that is there waits for whoever has locked it.
+// insert a row that is there waits for its lock.
 func createCentral(db *gorm.DB) error {
 	if err := create(db, lockRecord, lockCentral); err != nil {
 		return err

@@ -22,33 +22,21 @@ import (
 //go:embed get_lock.en.md get_lock.zh.md
 var getLockFiles embed.FS
 
-// GetLock is the lock that MySQL and MariaDB have by themselves: no table, no
-// row, no transaction. It belongs to a connection, so the connection is pinned,
-// and the business runs on it.
+// GetLock is the lock that MySQL and MariaDB have built in: no table, no row,
+// no transaction. It belongs to a connection, so the connection is pinned and
+// the business runs on it.
 var GetLock = catalog.Info{
 	Name:   "get-lock",
 	Title:  "GET_LOCK, RELEASE_LOCK",
 	Family: "mysqllock",
 	Source: "ours",
-	Idea: "GET_LOCK on a pinned connection; others wait in the server. " +
-		"The business runs on the same connection, in a transaction of " +
-		"its own. RELEASE_LOCK frees; COMMIT does not.",
-	Promises: "One holder at a time across any number of processes on one " +
-		"server. The lock ends with its connection and not before, and " +
-		"so does every statement of the business: who has lost the " +
-		"lock cannot write any more. A holder who dies frees it when " +
-		"the server sees his connection close. Nobody can release " +
-		"another's.",
-	Breaks: "Nothing breaks it while lock and business share a " +
-		"connection; through a proxy that spreads statements over " +
-		"connections it is no lock. There is no lease: a holder that " +
-		"hangs, or loses power without a closing packet, blocks the " +
-		"others until the server gives up on his connection (its " +
-		"keep-alive, or wait_timeout: eight hours by default). Who " +
-		"waits sits on a connection. One who leaves while he waits is " +
-		"noticed by the server within a second or so. A standby knows " +
-		"nothing of the lock. Names have 64 characters, and MySQL does " +
-		"not tell capitals from small letters.",
+	Idea: "GET_LOCK on a pinned connection; others wait in the server. The " +
+		"business runs on the same connection, in its own transaction. " +
+		"RELEASE_LOCK frees; COMMIT does not.",
+	Promises: "One holder at a time, with any number of processes on one " +
+		"server; whoever loses the lock cannot write any more.",
+	Breaks: "Nothing breaks the stock; a holder that hangs blocks the others " +
+		"until the server ends its connection.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.Owner,
 			catalog.LostReply, catalog.LateCommand, catalog.TwoFaults,

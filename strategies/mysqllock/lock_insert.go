@@ -20,33 +20,21 @@ import (
 //go:embed lock_insert.en.md lock_insert.zh.md
 var insertFiles embed.FS
 
-// LockInsert has the row say whose it is, too: nobody frees or extends what is
-// not his. What is left: a holder who outlives his lease and does not know.
+// LockInsert also writes the owner into the row, and frees and extends only its
+// own. A holder that outlives its lease is all that is left to break it.
 var LockInsert = catalog.Info{
 	Name:   "lock-insert",
 	Title:  "INSERT with owner and expire, DELETE one's own",
 	Family: "mysqllock",
 	Source: "C, unique index, with the repairs that it names; D, method 1",
-	Idea: "Look first: a plain read waits for nobody. INSERT name, a " +
-		"random owner and the end of the lease if there is no row; " +
-		"UPDATE the row to one's own if it is past, in one conditional " +
-		"statement. DELETE WHERE owner is one's own frees.",
-	Promises: "One holder at a time across any number of processes, " +
-		"while every holder is done before his lease is; nobody frees " +
-		"another's lock. A dead holder blocks the others for one " +
-		"lease at most, wherever he died: closed sockets, power cut " +
-		"and a process that hangs are the same, since nothing but the " +
-		"time in the row counts, set and read by the database's clock. " +
-		"An INSERT whose reply was lost is taken back by its owner's " +
-		"name. Reentrant for whoever passes the lease's context on.",
-	Breaks: "A holder who is paused past his lease (a long collection, " +
-		"a laptop's lid) writes over his successor: his process warns " +
-		"him when the lease is over, but a statement on its way is on " +
-		"its way, and nothing in the stock row asks for a token. A " +
-		"renewed lock (only where no lease is named) that hangs with " +
-		"its renewer alive blocks the others until --lock-max-hold. A " +
-		"database clock that jumps ahead ends every lease. A row " +
-		"without an end, such as lock-insert-plain's, is a lock held.",
+	Idea: "Look first with a plain read. No row: INSERT name, a random owner " +
+		"and the end of the lease. Past: UPDATE it to one's own, " +
+		"conditionally. DELETE WHERE owner frees.",
+	Promises: "One holder at a time, with any number of processes, while " +
+		"every holder finishes within its lease; nobody frees another's " +
+		"lock.",
+	Breaks: "A holder paused past its lease works on beside its successor: " +
+		"the stock row asks for no token.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.Owner, catalog.LostReply,
 			catalog.TwoFaults, catalog.OtherSKUs).
@@ -55,11 +43,11 @@ var LockInsert = catalog.Info{
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{
 		{Flag: "--lock-wait",
-			Doc: "how long a buyer tries before he is told busy"},
+			Doc: "how long a buyer tries before being told busy"},
 		{Flag: "--lock-lease",
 			Doc: "how long the lock is good; C: 30 s"},
 		{Flag: "--lock-poll",
-			Doc: "how long he pauses between two attempts"},
+			Doc: "how long to pause between two attempts"},
 		{Flag: "--lock-max-hold",
 			Doc: "how long a lock without a lease is renewed"},
 	},
@@ -74,7 +62,7 @@ var LockInsert = catalog.Info{
 
 type insertLock struct {
 	db      *gorm.DB
-	ttl     time.Duration // when the buyer names none
+	ttl     time.Duration // when Options name none
 	poll    time.Duration
 	maxHold time.Duration
 	observe seckill.Observer
@@ -161,13 +149,13 @@ func (l *insertLock) insert(
 		"INSERT INTO distributed_lock (name, owner, expire) "+
 			"VALUES (?, ?, NOW(6) + INTERVAL ? MICROSECOND)",
 		key, owner, ttl.Microseconds()).Error
-	if number(err) == errDuplicate { // somebody was faster
+	if number(err) == errDuplicate { // another was faster
 		return false, nil
 	}
 	return err == nil, err
 }
 
-// takeOver: of any number who found the row past, the first makes it present.
+// takeOver: of all that found the row past, the first takes it.
 func (l *insertLock) takeOver(
 	ctx context.Context, key, owner string, ttl time.Duration,
 ) (bool, error) {
@@ -178,8 +166,8 @@ func (l *insertLock) takeOver(
 	return res.RowsAffected == 1, res.Error
 }
 
-// extend renews a lock that is still ours; one that is past and that nobody
-// has taken is.
+// extend renews a lock that is still ours, also one that is past and was not
+// taken over.
 func (l *insertLock) extend(
 	ctx context.Context, key, owner string, ttl time.Duration,
 ) (bool, error) {

@@ -18,31 +18,20 @@ import (
 //go:embed lock_insert_by_name.en.md lock_insert_by_name.zh.md
 var insertByNameFiles embed.FS
 
-// LockInsertByName has the row say when it is past, and sweeps out what is.
-// What is left: the row does not say whose it is.
+// LockInsertByName writes into the row when the lock ends, and deletes rows
+// whose time is over. The row does not say whose lock it is.
 var LockInsertByName = catalog.Info{
 	Name:   "lock-insert-by-name",
 	Title:  "INSERT with an expire column and a reaper",
 	Family: "mysqllock",
 	Source: "C, unique index",
-	Idea: "INSERT the name with the time at which the lock will be " +
-		"past. Who finds the name taken plays the reaper: he deletes " +
-		"the row if it is past, by the database's clock, and tries " +
-		"again. DELETE by name frees.",
-	Promises: "One holder at a time across any number of processes, " +
-		"while every holder is done before his lease is. A dead " +
-		"holder blocks the others for one lease, wherever he died: " +
-		"closed sockets, power cut and a process that hangs are all " +
-		"the same, since nothing but the time in the row counts. That " +
-		"time is set and read by one clock, the database's.",
-	Breaks: "A holder slower than his lease works on beside his " +
-		"successor, and writes over what that one wrote. Then he " +
-		"deletes the row by name, which by now is his successor's: a " +
-		"third gets in beside that one. An INSERT whose reply was " +
-		"lost blocks everybody for one lease. A database clock that " +
-		"jumps ahead ends every lease. (C has the reaper delete rows " +
-		"whose expire is greater than now; those are the locks that " +
-		"are held.)",
+	Idea: "INSERT the name with the time at which the lock ends. If it is " +
+		"there, DELETE it if that time is past by the database's clock, and " +
+		"try again. DELETE by name frees.",
+	Promises: "One holder at a time, with any number of processes, while " +
+		"every holder finishes within its lease.",
+	Breaks: "A holder slower than its lease works on beside its successor, " +
+		"and then deletes the successor's row.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LostReply, catalog.TwoFaults,
 			catalog.OtherSKUs).
@@ -51,11 +40,11 @@ var LockInsertByName = catalog.Info{
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{
 		{Flag: "--lock-wait",
-			Doc: "how long a buyer tries before he is told busy"},
+			Doc: "how long a buyer tries before being told busy"},
 		{Flag: "--lock-lease",
 			Doc: "when a lock is past; C: 30 s"},
 		{Flag: "--lock-poll",
-			Doc: "how long he pauses between two attempts"},
+			Doc: "how long to pause between two attempts"},
 	},
 	Files: insertByNameFiles,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
@@ -68,7 +57,7 @@ var LockInsertByName = catalog.Info{
 
 type insertByName struct {
 	db      *gorm.DB
-	ttl     time.Duration // when the buyer names none
+	ttl     time.Duration // when Options name none
 	poll    time.Duration
 	observe seckill.Observer
 }
@@ -117,7 +106,7 @@ func (l *insertByName) try(
 	}
 }
 
-// reap is C's periodic clean-up, done by whoever needs it.
+// reap is C's periodic clean-up, done when it is needed.
 func (l *insertByName) reap(
 	ctx context.Context, key string,
 ) (past int64, err error) {
@@ -126,7 +115,7 @@ func (l *insertByName) reap(
 	return res.RowsAffected, res.Error
 }
 
-// Clear removes a lock that nobody will free.
+// Clear removes a lock that its holder will not free.
 func (l *insertByName) Clear(ctx context.Context, key string) error {
 	_, err := l.delete(ctx, key)
 	return err
@@ -155,7 +144,7 @@ type insertByNameLease struct {
 func (l *insertByNameLease) Context() context.Context { return l.ctx }
 func (l *insertByNameLease) Fence() uint64            { return 0 }
 
-// Release frees whoever's lock it is.
+// Release frees the lock, whoever owns it.
 func (l *insertByNameLease) Release(ctx context.Context) error {
 	defer l.end()
 	return freed(l.lock.delete(ctx, l.key))

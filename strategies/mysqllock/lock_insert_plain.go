@@ -18,30 +18,19 @@ import (
 //go:embed lock_insert_plain.en.md lock_insert_plain.zh.md
 var insertPlainFiles embed.FS
 
-// LockInsertPlain is a unique key and nothing else: of any number of INSERTs
-// of one name one goes in. What is left: nobody deletes the row when its
-// holder cannot.
+// LockInsertPlain is a unique key and nothing else: of several INSERTs of one
+// name one succeeds. No row is ever deleted for a holder that cannot do it.
 var LockInsertPlain = catalog.Info{
 	Name:   "lock-insert-plain",
 	Title:  "INSERT, DELETE",
 	Family: "mysqllock",
 	Source: "D, database lock, method 1; C, unique index",
-	Idea: "INSERT the lock's name into a table with a unique key on it: " +
-		"who gets his row in has the lock, the others pause and try " +
-		"again. DELETE frees.",
-	Promises: "One holder at a time across any number of processes, " +
-		"while the database keeps the row and every holder lives to " +
-		"delete it. No lease ends under a slow holder: there is none.",
-	Breaks: "A holder who dies blocks the others for ever, because " +
-		"nothing else deletes the row: it was committed and belongs to " +
-		"no connection, so closed sockets and a power cut are the same " +
-		"to the database. A hung holder blocks them as long as he " +
-		"hangs. So does an INSERT whose reply was lost: the lock is " +
-		"taken, and its holder does not know. Whoever deletes the row " +
-		"of somebody who was only slow lets that one's DELETE free his " +
-		"successor's lock. Under contention INSERTs and DELETE of one " +
-		"name deadlock, since a refused INSERT leaves a shared lock on " +
-		"the row: one of them is undone, and tries again.",
+	Idea: "INSERT the lock's name into a table with a unique key. If it is " +
+		"there, pause and try again. DELETE frees.",
+	Promises: "One holder at a time, with any number of processes, while " +
+		"every holder lives to delete its row.",
+	Breaks: "A dead holder's row, or one whose INSERT got no reply, blocks " +
+		"the others for ever; DELETE frees whoever's lock it is.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.OtherSKUs).
 		Breaks(catalog.DeadHolder, catalog.LeaseEnd, catalog.Owner,
@@ -50,9 +39,9 @@ var LockInsertPlain = catalog.Info{
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{
 		{Flag: "--lock-wait",
-			Doc: "how long a buyer tries before he is told busy"},
+			Doc: "how long a buyer tries before being told busy"},
 		{Flag: "--lock-poll",
-			Doc: "how long he pauses between two attempts"},
+			Doc: "how long to pause between two attempts"},
 	},
 	Files: insertPlainFiles,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
@@ -98,14 +87,14 @@ func (l *insertPlain) try(
 	return err == nil, err
 }
 
-// Clear removes a lock that nobody will free.
+// Clear removes a lock that its holder will not free.
 func (l *insertPlain) Clear(ctx context.Context, key string) error {
 	_, err := l.delete(ctx, key)
 	return err
 }
 
 // delete is tried again when it is undone by a deadlock: the row of a holder
-// who gave up here would stay for ever.
+// that gave up here would stay for ever.
 func (l *insertPlain) delete(
 	ctx context.Context, key string,
 ) (rows int64, err error) {
@@ -129,7 +118,7 @@ type insertPlainLease struct {
 func (l *insertPlainLease) Context() context.Context { return l.ctx }
 func (l *insertPlainLease) Fence() uint64            { return 0 }
 
-// Release frees whoever's lock it is.
+// Release frees the lock, whoever owns it.
 func (l *insertPlainLease) Release(ctx context.Context) error {
 	defer l.end()
 	return freed(l.lock.delete(ctx, l.key))

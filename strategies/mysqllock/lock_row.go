@@ -23,35 +23,23 @@ import (
 //go:embed lock_row.en.md lock_row.zh.md
 var rowFiles embed.FS
 
-// LockRow is no row that comes and goes, but a lock on one that is always
-// there. It lives in a transaction, and the business lives in the same one.
-//
-// On two connections, one for the lock and one for the business, it would be a
-// lease like any other: when the lock's connection alone is lost, the business
-// goes on beside a successor. And of one pool, holders would wait for a second
-// connection while all are taken by those who wait for the lock.
+// LockRow locks a row that is always there. The lock lives in a transaction,
+// and the business runs in the same one: with two connections, the business
+// would go on when the lock's connection is lost, and holders would wait for a
+// second connection while waiters have taken them all.
 var LockRow = catalog.Info{
 	Name:   "lock-row",
 	Title:  "A lock row, SELECT … FOR UPDATE",
 	Family: "mysqllock",
 	Source: "B, the common recipe; D, database lock, method 2",
-	Idea: "The row of the lock's name is made beforehand, outside the " +
-		"lock. SELECT … FOR UPDATE on it takes the lock; others wait " +
-		"in the server, or are told at once (NOWAIT). The business " +
-		"runs in the same transaction, and its COMMIT frees.",
-	Promises: "One holder at a time across any number of processes. Lock, " +
-		"stock and order are one transaction on one connection: who " +
-		"loses the lock loses what he wrote. A holder who dies is " +
-		"rolled back when the server sees his connection close.",
-	Breaks: "Nothing breaks it while lock and business share a " +
-		"transaction. There is no lease: a holder that hangs, or loses " +
-		"power without a closing packet, blocks the others until the " +
-		"server gives up on his connection (its keep-alive, or " +
-		"wait_timeout: eight hours by default). Who waits sits on a " +
-		"connection; a buyer who leaves while he waits stays in the " +
-		"queue until his turn or the server's limit, and lets go then. " +
-		"Without the row FOR UPDATE locks a gap, which excludes " +
-		"nobody: a row that somebody deleted is made again.",
+	Idea: "Make the row of the lock's name beforehand. SELECT … FOR UPDATE " +
+		"on it takes the lock; others wait in the server, or are told at " +
+		"once (NOWAIT). The business runs in the same transaction, and " +
+		"COMMIT frees.",
+	Promises: "One holder at a time, with any number of processes; whoever " +
+		"loses the lock loses what it wrote.",
+	Breaks: "Nothing breaks the stock; a holder that hangs blocks the others " +
+		"until the server ends its connection.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.Owner,
 			catalog.LostReply, catalog.LateCommand, catalog.TwoFaults,

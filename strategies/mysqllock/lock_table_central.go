@@ -18,35 +18,23 @@ import (
 //go:embed lock_table_central.en.md lock_table_central.zh.md
 var tableCentralFiles embed.FS
 
-// LockTableCentral has everybody pass one row that is always there, and only
-// then look for the record: gaps are locked by one at a time. A record is
-// never deleted, it has a status and a deadline. What is left: the one row is
-// everybody's, and the record does not say whose it is.
+// LockTableCentral locks one row that is always there before it looks for the
+// record, so only one transaction at a time locks gaps. Records are never
+// deleted: they have a status and a deadline. They do not say whose lock it is.
 var LockTableCentral = catalog.Info{
 	Name:   "lock-table-central",
 	Title:  "Lock table, version 2: one central row",
 	Family: "mysqllock",
 	Source: "B, version 2",
-	Idea: "In one transaction: SELECT the row center_lock FOR UPDATE, " +
-		"read the lock's record plainly, INSERT it if it is missing, " +
-		"UPDATE it if it is free or past its deadline by this " +
-		"program's clock. Freeing sets the status to 0, in the same " +
-		"way, by name. Who finds it taken pauses and tries again.",
-	Promises: "One holder at a time across any number of processes, " +
-		"while every holder is done before his deadline and all clocks " +
-		"agree; no deadlocks. A dead holder blocks the others until " +
-		"his deadline, wherever he died: closed sockets, power cut " +
-		"and a process that hangs are all the same. (Dead in the " +
-		"middle of taking it, he is rolled back when the server sees " +
-		"his connection close; a power cut there keeps the central row " +
-		"until the server gives up on the connection.)",
-	Breaks: "The central row is everybody's: all SKUs wait for each " +
-		"other while somebody takes or frees any lock. A holder slower " +
-		"than his deadline works on beside his successor, and then " +
-		"frees that one's lock, since he frees by name. Whoever's " +
-		"clock is ahead takes locks that are alive. Without a lease " +
-		"the deadline is B's, a year from now: a dead holder is as " +
-		"good as for ever. So is a COMMIT whose answer was lost.",
+	Idea: "In one transaction: SELECT the row center_lock FOR UPDATE, read " +
+		"the lock's record, INSERT it if it is missing, UPDATE it if it is " +
+		"free or past its deadline by this program's clock. Freeing sets the " +
+		"status to 0, by name.",
+	Promises: "One holder at a time, with any number of processes, without " +
+		"deadlocks, while every holder finishes before its deadline and all " +
+		"clocks agree.",
+	Breaks: "A slow holder frees its successor's lock; a clock that is ahead " +
+		"takes locks that are alive; all SKUs wait at one row.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LostReply, catalog.TwoFaults).
 		Breaks(catalog.LeaseEnd, catalog.Clocks, catalog.Owner,
@@ -65,16 +53,16 @@ var LockTableCentral = catalog.Info{
 
 var tableOptions = []catalog.Option{
 	{Flag: "--lock-wait",
-		Doc: "how long a buyer tries before he is told busy"},
+		Doc: "how long a buyer tries before being told busy"},
 	{Flag: "--lock-lease",
 		Doc: "how far the deadline is; B: 31536000 s"},
 	{Flag: "--lock-poll",
-		Doc: "how long he pauses between two attempts"},
+		Doc: "how long to pause between two attempts"},
 	{Flag: "--lock-record-for-update",
 		Doc: "read the record FOR UPDATE, too, as B's pseudo-code has it"},
 }
 
-// year is B's deadline for whoever names none.
+// year is B's deadline where Options name no lease.
 const year = 31_536_000 * time.Second
 
 type tableLock struct {
@@ -130,7 +118,7 @@ func (l *tableLock) try(
 			return err
 		}
 		if record.Status == 1 && record.Deadline.After(now) {
-			return nil // somebody has it
+			return nil // it is taken
 		}
 		ok = true
 		return tx.Exec("UPDATE lock_record SET deadline = ?, count = 0, "+
@@ -164,7 +152,7 @@ func (l *tableLock) init(
 		key, record.Deadline, record.Status).Error
 }
 
-// Clear ends a lock that nobody will free before its deadline.
+// Clear ends a lock that its holder will not free before the deadline.
 func (l *tableLock) Clear(ctx context.Context, key string) error {
 	_, err := l.free(ctx, key)
 	return err
@@ -200,7 +188,7 @@ type tableLease struct {
 func (l *tableLease) Context() context.Context { return l.ctx }
 func (l *tableLease) Fence() uint64            { return 0 }
 
-// Release frees whoever's lock it is.
+// Release frees the lock, whoever owns it.
 func (l *tableLease) Release(ctx context.Context) error {
 	defer l.end()
 	return freed(l.lock.free(ctx, l.key))

@@ -20,34 +20,21 @@ import (
 //go:embed lock_table_v1.en.md lock_table_v1.zh.md
 var tableV1Files embed.FS
 
-// LockTableV1 avoids the error of a refused INSERT: it looks with FOR UPDATE
-// first. A row that is there is locked by that. One that is not there cannot
-// be: what is locked is the gap, and a gap may be locked by many. Each of them
-// then waits with his INSERT for the others to leave it.
+// LockTableV1 looks with FOR UPDATE before it inserts. That locks a row that is
+// there. If there is none it locks the gap, which several can do at once; then
+// each waits with its INSERT for the others to leave the gap.
 var LockTableV1 = catalog.Info{
 	Name:   "lock-table-v1",
 	Title:  "Lock table, version 1: FOR UPDATE, then UPDATE or INSERT",
 	Family: "mysqllock",
 	Source: "B, version 1",
-	Idea: "In one transaction SELECT the lock's record FOR UPDATE; if " +
-		"it is there and free UPDATE it, if it is not there INSERT " +
-		"it. DELETE frees. Who finds it taken pauses and tries again.",
-	Promises: "One holder at a time across any number of processes, " +
-		"while every holder lives to delete the record: the row's " +
-		"lock, or else the deadlock, lets one transaction through.",
-	Breaks: "Two buyers who both find no record lock the same gap, both " +
-		"INSERT, both wait for the other: the server ends the deadlock " +
-		"by undoing one of them (error 1213). As the record is deleted " +
-		"at each release this is no accident of the first use, but " +
-		"what contention is like. In B's program the error goes up to " +
-		"the caller; here it is one more attempt, counted, and " +
-		"reported as a conflict if it was the last. A holder who dies " +
-		"blocks the others for ever, however he died: there is no " +
-		"deadline. So does one whose COMMIT had no answer. A hung one " +
-		"blocks them as long as he hangs. Whoever deletes the record " +
-		"of somebody who was only slow lets that one's DELETE free " +
-		"his successor's lock. Gaps lie between names: buyers of " +
-		"different SKUs wait for each other's, and deadlock, too.",
+	Idea: "In one transaction SELECT the lock's record FOR UPDATE; UPDATE it " +
+		"if it is free, INSERT it if it is missing. If it is taken, pause " +
+		"and try again. DELETE frees.",
+	Promises: "One holder at a time, with any number of processes, while " +
+		"every holder lives to delete the record.",
+	Breaks: "First uses of a name deadlock; a dead holder blocks the others " +
+		"for ever; DELETE frees whoever's lock it is.",
 	Guarantees: catalog.Sound.
 		Breaks(catalog.DeadHolder, catalog.LeaseEnd, catalog.Owner,
 			catalog.LostReply, catalog.LateCommand, catalog.OtherSKUs),
@@ -55,9 +42,9 @@ var LockTableV1 = catalog.Info{
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{
 		{Flag: "--lock-wait",
-			Doc: "how long a buyer tries before he is told busy"},
+			Doc: "how long a buyer tries before being told busy"},
 		{Flag: "--lock-poll",
-			Doc: "how long he pauses between two attempts"},
+			Doc: "how long to pause between two attempts"},
 	},
 	Files: tableV1Files,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
@@ -122,19 +109,19 @@ func (l *tableV1) try(
 			return tx.Exec("UPDATE lock_record SET status = 1 "+
 				"WHERE name = ?", key).Error
 		}
-		return nil // somebody has it
+		return nil // it is taken
 	})
 	return ok && err == nil, err
 }
 
-// Clear removes a lock that nobody will free.
+// Clear removes a lock that its holder will not free.
 func (l *tableV1) Clear(ctx context.Context, key string) error {
 	_, err := l.delete(ctx, key)
 	return err
 }
 
 // delete is tried again when it is undone by a deadlock: the record of a
-// holder who gave up here would stay for ever.
+// holder that gave up here would stay for ever.
 func (l *tableV1) delete(
 	ctx context.Context, key string,
 ) (rows int64, err error) {
@@ -158,7 +145,7 @@ type tableV1Lease struct {
 func (l *tableV1Lease) Context() context.Context { return l.ctx }
 func (l *tableV1Lease) Fence() uint64            { return 0 }
 
-// Release frees whoever's lock it is.
+// Release frees the lock, whoever owns it.
 func (l *tableV1Lease) Release(ctx context.Context) error {
 	defer l.end()
 	return freed(l.lock.delete(ctx, l.key))

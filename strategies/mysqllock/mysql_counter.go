@@ -17,27 +17,20 @@ import (
 //go:embed mysql_counter.en.md mysql_counter.zh.md
 var counterFiles embed.FS
 
-// MySQLCounter is B's other use of the lock table: a number that is counted
-// up and down as in Redis, but in the database that has the orders, too.
+// MySQLCounter uses the lock table as a counter, as one would use Redis, but in
+// the database that has the orders.
 var MySQLCounter = catalog.Info{
 	Name:   "mysql-counter",
 	Title:  "The lock table's count as stock",
 	Family: "mysqllock",
 	Source: "B, counter",
 	Idea: "In one transaction: SELECT the central row of the counter's " +
-		"segment FOR UPDATE, read the count, take from it if enough is " +
-		"left, take as much from stock.num, record the order.",
-	Promises: "Never oversells and never loses an update, across any " +
-		"number of processes: nobody reads a count between another's " +
-		"read and his COMMIT. Count, row and order are one " +
-		"transaction: a buyer who dies is rolled back when the server " +
-		"sees his connection close.",
-	Breaks: "Nothing breaks the count while everybody passes the central " +
-		"row. One in a hundred pairs of SKUs share that row, and wait " +
-		"for each other. A holder that hangs, or loses power without a " +
-		"closing packet, blocks his segment until the server gives up " +
-		"on his connection. A sale that was reset and whose counter " +
-		"was not is refused as a conflict until it is.",
+		"segment FOR UPDATE, read the count, take from it if enough is left, " +
+		"take as much from stock.num, record the order.",
+	Promises: "Never oversells and never loses an update, with any number of " +
+		"processes.",
+	Breaks: "Nothing breaks the stock while every writer locks the central " +
+		"row; one in a hundred pairs of SKUs share a row.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
 			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs),

@@ -25,8 +25,8 @@ type sessionLease struct {
 func (l *sessionLease) Session() *gorm.DB { return l.session }
 
 // watch tells the holder of a lock without a lease when the server has ended
-// its session. He may have nothing to do there for long, and so would not hear
-// of it. It asks on another connection: the lock's own may be at work.
+// its session: a holder that sends nothing there would not hear of it. It asks
+// on another connection, since the lock's own may be at work.
 func (l *sessionLease) watch(db *gorm.DB, id int64, every time.Duration) {
 	l.Renew(every, 0, func(ctx context.Context) (alive bool, err error) {
 		err = db.WithContext(ctx).Raw("SELECT COUNT(*) > 0 "+
@@ -82,8 +82,8 @@ func disconnect(conn *sql.Conn) {
 }
 
 // notFreed is what it means that a session could not be told to let go. When
-// its connection is gone, so is the lock; otherwise nobody has heard of it yet,
-// and the lock goes with the connection that is given up now.
+// its connection is gone, so is the lock; otherwise the lock goes with the
+// connection that is closed now.
 func notFreed(err error) error {
 	if errors.Is(err, driver.ErrBadConn) ||
 		errors.Is(err, mysql.ErrInvalidConn) ||
@@ -105,9 +105,9 @@ func rowWait(db *gorm.DB) (time.Duration, error) {
 }
 
 // patience is the context of one statement that the server lets wait for
-// limit, when the buyer's own time is over at end. The server has the word,
-// unless it would keep the buyer waiting for clearly longer than he has: then
-// his end costs him the connection.
+// limit, when the buyer's own time is over at end. The server ends the wait,
+// unless that would be clearly too late: then the end of the buyer's time costs
+// the connection.
 func patience(
 	ctx context.Context, wait time.Duration, end time.Time,
 	limit time.Duration,

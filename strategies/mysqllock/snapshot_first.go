@@ -29,22 +29,12 @@ var SnapshotFirst = catalog.Info{
 	Source: "ours: a bug of many programs that lock inside a " +
 		"transaction",
 	Idea: "BEGIN and a plain SELECT, such as a look at the product. Then " +
-		"GET_LOCK, a plain SELECT of the stock, the UPDATE with the " +
-		"computed number, the order, COMMIT, RELEASE_LOCK.",
-	Promises: "One buyer at a time between GET_LOCK and RELEASE_LOCK, and " +
-		"the lock outlives the COMMIT. Nothing else once two buyers " +
-		"overlap. With innodb_snapshot_isolation (MariaDB, on by " +
-		"default from 11.6) the server refuses the stale UPDATE with " +
-		"error 1020 and nothing is lost: the transaction is rolled " +
-		"back and runs again under the lock, with a new snapshot.",
-	Breaks: "Under REPEATABLE READ the first plain SELECT fixes what every " +
-		"later plain SELECT of the transaction sees. A buyer who reads, " +
-		"then waits for the lock, then reads the stock under the lock, " +
-		"gets the number from before the wait and writes over the sales " +
-		"that were committed meanwhile. The lock works, every step is in " +
-		"it, and the stock is oversold. Frameworks hide it: a " +
-		"transaction that is opened round the method that locks does " +
-		"just this. Lock first and begin then, or read with FOR UPDATE.",
+		"GET_LOCK, a plain SELECT of the stock, the UPDATE with the computed " +
+		"number, the order, COMMIT, RELEASE_LOCK.",
+	Promises: "Nothing once two buyers overlap, unless the server has " +
+		"innodb_snapshot_isolation on.",
+	Breaks: "The first read fixes the snapshot: under the lock the buyer " +
+		"sees the stock from before the wait, and overwrites newer sales.",
 	Guarantees: catalog.Unsound.Holds(catalog.OtherSKUs),
 	Needs:      []backend.Capability{backend.SQL, backend.RowLocks},
 	Stock:      ledger.HomeRow,

@@ -18,7 +18,7 @@ func stockKey(sku int64) string {
 	return fmt.Sprint("seckill:lock:stock:", sku)
 }
 
-// distributed_lock is C's and D's table: whoever gets his row in has the lock.
+// distributed_lock is C's and D's table: inserting the row takes the lock.
 // A row without an expire never ends.
 const distributedLock = `CREATE TABLE IF NOT EXISTS distributed_lock (
 	id         BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
@@ -56,7 +56,7 @@ const lockRecord = `CREATE TABLE IF NOT EXISTS lock_record (
 
 // lock_central has the rows that are locked before a lock_record is touched:
 // center_lock, and center_lock_00 to center_lock_99. B has them in the same
-// table; apart, nobody takes one for a lock of that name.
+// table; here none can be taken for a lock of that name.
 const lockCentral = `CREATE TABLE IF NOT EXISTS lock_central (
 	name VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin
 	     NOT NULL PRIMARY KEY

@@ -27,7 +27,7 @@ func freed(keys int64, err error) error {
 	return fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
 }
 
-// otherType: the key is a list, a hash … and so somebody else's lock.
+// otherType: the key is a list, a hash … and so another client's lock.
 func otherType(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "WRONGTYPE")
 }

@@ -31,32 +31,22 @@ var (
 	compareAndExtend = redis.NewScript(compareAndExtendLua)
 )
 
-// RedisBLPOP tells waiters in another way: the releaser puts a signal into a
-// list, and the one who has waited longest takes it out. Unlike a published
-// message a signal waits for somebody to come; unlike it, it wakes one only.
+// RedisBLPOP wakes a waiter through a list: the releaser pushes a signal, and
+// the one who has waited longest pops it. Unlike a published message, a signal
+// waits for a reader and wakes one only.
 var RedisBLPOP = catalog.Info{
 	Name:   "redis-blpop",
 	Title:  "A token, waiters blocked on a list",
 	Family: "redislock",
 	Source: "A, seventh idea: the Python library redis-lock",
 	Idea: "SET key token NX PX lease. Taken: BLPOP on a second key, into " +
-		"which the one who frees the lock pushes a signal, in the " +
-		"same Lua script. The lease is renewed at two thirds of it.",
-	Promises: "One holder at a time across any number of processes, " +
-		"while Redis keeps the key and the renewer is on time. Nobody " +
-		"frees or renews another's lock; the holder is told when it " +
-		"is lost. A release wakes one waiter, the one who has waited " +
-		"longest, and buyers of one process stand in one line. A dead " +
-		"holder, by closed sockets or a power cut, blocks the others " +
-		"for one lease at most, and a waiter who dies with the signal " +
-		"in his hand for a second.",
-	Breaks: "A process that is paused past its lease works on beside its " +
-		"successor. A holder that hangs while his renewer lives blocks " +
-		"the others for ever (A: mind this), unless renewal is off or " +
-		"--lock-max-hold bounds it. Renewed at two thirds, one renewal " +
-		"that fails is one too many. Whoever comes while a waiter is " +
-		"being woken may be faster. A Redis that loses its data " +
-		"forgets the lock.",
+		"which a release pushes a signal in the same Lua script. The lease " +
+		"is renewed at two thirds of it.",
+	Promises: "One holder at a time, with any number of processes, while the " +
+		"renewer is on time and Redis keeps the key; a release wakes the one " +
+		"who has waited longest.",
+	Breaks: "A process paused past its lease works on beside its successor; " +
+		"a single failed renewal loses the lock.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.Owner, catalog.LostReply,
 			catalog.Renewal, catalog.TwoFaults, catalog.OtherSKUs).
@@ -65,11 +55,11 @@ var RedisBLPOP = catalog.Info{
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{
 		{Flag: "--lock-wait",
-			Doc: "how long a buyer waits before he is told busy"},
+			Doc: "how long a buyer waits before being told busy"},
 		{Flag: "--lock-lease",
 			Doc: "how long the key lives unrenewed; A: 15 s"},
 		{Flag: "--lock-no-renewal",
-			Doc: "nobody renews: A's optional parameter"},
+			Doc: "no renewal: A's optional parameter"},
 		{Flag: "--lock-max-hold",
 			Doc: "renewal ends after so long, for a holder that hangs"},
 	},
@@ -91,9 +81,9 @@ type blpopLock struct {
 	gate lock.Gate[struct{}]
 }
 
-// A BLPOP lasts so long at most: then its buyer looks whether the holder died
-// without a signal, and whether he himself is still wanted, which nobody can
-// tell a connection that is blocked.
+// A BLPOP lasts so long at most: then the waiter looks whether the holder died
+// without a signal, and whether its own buyer has left, which cannot be told to
+// a connection that is blocked.
 const blpopRound = time.Second
 
 func (l *blpopLock) Acquire(

@@ -24,50 +24,27 @@ var fencedLockLua string
 
 var takeAndCount = redis.NewScript(fencedLockLua)
 
-// RedisFenced is redis-lua whose grants are numbered, and a stock row that
-// refuses the write of an earlier grant (internal/lock/fenced.go).
+// RedisFenced is redis-lua with numbered grants, and a stock row that refuses
+// the write of an earlier grant (internal/lock/fenced.go).
 //
-// Where does the number come from? INCR alone is no fencing token: a Redis
-// that restarts without its data begins again at 1, and a replica that is
-// promoted goes on from what it had heard. The row would refuse every buyer
-// until the counter has caught up. So the number must surpass two others: the
-// last one that Redis knows, and the fence of the stock row, which the buyer
-// reads before he asks for the lock. The row is as durable as the stock.
-//
-//   - Two holders at once, because a lease has ended: Redis knows the number
-//     of the first, the second's is greater.
-//   - Redis is emptied: the next number follows the row's. If the first holder
-//     had not raised the row's fence yet, both have the same number. Then the
-//     row lets only the first of them raise it, and refuses the other.
-//   - A replica that lagged is promoted, or two primaries count side by side:
-//     the same. Numbers may be given twice or be too low, and cost a refusal;
-//     whoever asks next has read the row, and gets past it.
-//   - A buyer waits for the lock while Redis is emptied: the fence that he
-//     read is old, so his number may be too low. He is refused; the next one
-//     reads again.
+// INCR alone is no fencing token: a Redis that restarts without its data, or a
+// replica that lagged and is promoted, counts from a lower number, and the row
+// would refuse every buyer until the count has caught up. So a grant's number
+// surpasses two others: the last one that Redis knows, and the fence of the
+// stock row, which the buyer reads before asking for the lock. If two grants
+// still get one number, the row lets only the first of them raise its fence.
 var RedisFenced = catalog.Info{
 	Name:   "redis-fenced",
 	Title:  "redis-lua with a fencing token",
 	Family: "redislock",
 	Source: "Martin Kleppmann, How to do distributed locking (2016)",
-	Idea: "The lock of redis-lua, whose script also numbers the grants. " +
-		"The holder raises stock.fence to its number before it reads " +
-		"the stock, and writes the stock only where the fence is still " +
-		"its own.",
-	Promises: "Never oversells and never loses an update, whatever " +
-		"becomes of Redis, of the lease and of the holder: a write " +
-		"that comes late matches no row, its transaction is rolled " +
-		"back, and the buyer is told of a conflict. The numbers follow " +
-		"the stock row's, so a Redis that restarts without its data, " +
-		"or fails over to a replica that lags, does not turn them back. " +
-		"A dead or hung holder blocks the others for one lease at most.",
-	Breaks: "Nothing breaks the stock. The lock itself is still given " +
-		"twice when a lease ends under its holder, or when Redis " +
-		"forgets the key: then the earlier holder has worked in vain, " +
-		"and whatever it did besides writing the row (an e-mail, a call " +
-		"to another service) is not fenced. While Redis is down nobody " +
-		"buys. A holder about to COMMIT has the row locked, and its " +
-		"successor waits for that.",
+	Idea: "The lock of redis-lua, whose script also numbers the grants. The " +
+		"holder raises stock.fence to its number before it reads the stock, " +
+		"and writes the stock only where the fence is still its own.",
+	Promises: "Never oversells and never loses an update, whatever happens " +
+		"to Redis, the lease or the holder.",
+	Breaks: "Nothing breaks the stock; a holder whose lease ended has worked " +
+		"in vain, and effects outside the row are not fenced.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.Owner,
 			catalog.LostReply, catalog.LateCommand, catalog.TwoFaults,
@@ -77,11 +54,11 @@ var RedisFenced = catalog.Info{
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{
 		{Flag: "--lock-wait",
-			Doc: "how long a buyer tries before he is told busy"},
+			Doc: "how long a buyer tries before being told busy"},
 		{Flag: "--lock-lease",
 			Doc: "how long the key lives"},
 		{Flag: "--lock-poll",
-			Doc: "how long he pauses between two attempts"},
+			Doc: "how long to pause between two attempts"},
 	},
 	Files:  fencedFiles,
 	Fenced: true,

@@ -17,26 +17,19 @@ import (
 //go:embed redis_get_set.en.md redis_get_set.zh.md
 var getSetFiles embed.FS
 
-// RedisGetSet is where it starts: look whether the lock is there; if not, put
-// it there. What is wrong: looking and putting are two commands, and the
-// branch that waits forgot a "not".
+// RedisGetSet looks whether the lock is there and then puts it there. Looking
+// and putting are two commands, and the branch that waits has its condition the
+// wrong way round.
 var RedisGetSet = catalog.Info{
 	Name:   "redis-get-set",
 	Title:  "GET, and if empty SET",
 	Family: "redislock",
 	Source: "A, fifth idea: the first listing",
 	Idea: "GET the key. Nothing there: SET it, and the lock is taken. " +
-		"Otherwise pause and GET again, until it is there (sic). DEL " +
-		"frees.",
+		"Otherwise pause and GET again, until it is there (sic). DEL frees.",
 	Promises: "Nothing once two buyers overlap.",
-	Breaks: "Two buyers look before either has set: both find nothing, " +
-		"both set, both are in. Whoever finds the lock taken pauses, " +
-		"looks again and goes in because it IS there, beside its " +
-		"holder; when it is free he waits on until somebody takes it. " +
-		"DEL frees whoever's lock it is. A dead holder's key, by a " +
-		"crash or a power cut alike, would block the others for ever, " +
-		"did not the second mistake let them in. Nothing is renewed, " +
-		"so a hung holder makes no difference.",
+	Breaks: "Two buyers find nothing and both SET; a waiter goes in because " +
+		"the lock is taken.",
 	Guarantees: catalog.Unsound.
 		Holds(catalog.OtherSKUs).
 		Breaks(catalog.Owner, catalog.NodeLoss),
@@ -44,9 +37,9 @@ var RedisGetSet = catalog.Info{
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{
 		{Flag: "--lock-wait",
-			Doc: "how long a buyer tries before he is told busy"},
+			Doc: "how long a buyer tries before being told busy"},
 		{Flag: "--lock-poll",
-			Doc: "how long he pauses between two looks; A: 1 s"},
+			Doc: "how long to pause between two looks; A: 1 s"},
 	},
 	Files: getSetFiles,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
@@ -88,11 +81,11 @@ func (l *getSetLock) Acquire(
 		return nil, err
 	}
 	return lock.NewHold(ctx, 0, func(ctx context.Context) error {
-		return freed(l.redis.Del(ctx, key).Result()) // whoever's it is
+		return freed(l.redis.Del(ctx, key).Result()) // whoever owns it
 	}), nil
 }
 
-// Clear removes a lock that nobody will free.
+// Clear removes a lock that its holder will not free.
 func (l *getSetLock) Clear(ctx context.Context, key string) error {
 	return l.redis.Del(ctx, key).Err()
 }

@@ -20,36 +20,22 @@ import (
 var getsetLockFiles embed.FS
 
 // RedisGETSET takes a dead lock over in one command: GETSET writes the new end
-// and returns the old one, and only one of many cleaners gets back the dead
-// end that he had seen. No key needs an EXPIRE any more. What is left: the
-// losers have written, too; the time is each program's own; and a lock that
-// has no owner is freed by whoever believes it his.
+// and returns the old one, so only one of several buyers gets back the end that
+// it had seen. The losers have written, too, and the time is each program's
+// own.
 var RedisGETSET = catalog.Info{
 	Name:   "redis-getset",
 	Title:  "SETNX with the end as value, taken over by GETSET",
 	Family: "redislock",
 	Source: "C, second Redis way",
-	Idea: "SETNX with the time at which the lease will be over. Who " +
-		"finds that time past writes his own by GETSET; if what he " +
-		"gets back is what he had seen, the lock is his. Frees by " +
-		"DEL, unless his own clock says that the lock has timed out.",
-	Promises: "One holder at a time across any number of processes, " +
-		"while every holder is done before his lease is, all clocks " +
-		"agree, and Redis keeps the key. A dead holder blocks the " +
-		"others for about one lease, wherever he died: closed " +
-		"sockets, power cut and a process that hangs are all the " +
-		"same, since nothing but the time in the key counts.",
-	Breaks: "Whoever's clock is ahead takes over locks that are alive; " +
-		"whoever's is behind waits too long. A loser of the take-over " +
-		"has written his own end into the winner's lock, and a loser " +
-		"whose GETSET comes after the winner's DEL leaves a key that " +
-		"nobody owns: the others wait a lease for no one. A holder " +
-		"slower than his lease works on beside his successor; held up " +
-		"between the look at his clock and his DEL, he frees his " +
-		"successor's lock. The key never expires by itself. A foreign " +
-		"key whose value is a number, such as 1, is taken for a time " +
-		"long past; any other text is a lock held. A Redis that " +
-		"loses its data forgets the lock.",
+	Idea: "SETNX with the time at which the lease ends. If that time is " +
+		"past, GETSET one's own; if it returns what was seen, the lock is " +
+		"taken. DEL frees, unless the holder's own clock says that the lease " +
+		"is over.",
+	Promises: "One holder at a time, with any number of processes, while " +
+		"every holder finishes within its lease and all clocks agree.",
+	Breaks: "A clock that is ahead takes locks that are alive; a slow " +
+		"holder's DEL can free its successor's lock.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LostReply, catalog.TwoFaults,
 			catalog.OtherSKUs).
@@ -59,11 +45,11 @@ var RedisGETSET = catalog.Info{
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{
 		{Flag: "--lock-wait",
-			Doc: "how long a buyer tries before he is told busy"},
+			Doc: "how long a buyer tries before being told busy"},
 		{Flag: "--lock-lease",
 			Doc: "how long the lock is good"},
 		{Flag: "--lock-poll",
-			Doc: "how long he pauses between two attempts"},
+			Doc: "how long to pause between two attempts"},
 	},
 	Files: getsetLockFiles,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
@@ -76,7 +62,7 @@ var RedisGETSET = catalog.Info{
 type getsetLock struct {
 	redis redis.UniversalClient
 	poll  time.Duration
-	ttl   time.Duration // when the buyer names none
+	ttl   time.Duration // when Options name none
 	now   func() time.Time
 }
 
@@ -84,7 +70,7 @@ func (l *getsetLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
 	ttl := cmp.Or(o.Lease, l.ttl)
-	var until time.Time // by the clock of this process
+	var until time.Time // by this process's clock
 	err := lock.Poll(ctx, o.Wait, lock.Every(l.poll), func() (bool, error) {
 		until = l.now().Add(ttl)
 		ok, err := l.redis.SetNX(ctx, key, until.UnixMilli(), 0).Result()
@@ -98,8 +84,8 @@ func (l *getsetLock) Acquire(
 		if err != nil || !takeoverDue(seen, l.now()) {
 			return false, err
 		}
-		// Of many who saw the same dead end, one gets it back. The others
-		// have moved his end by what lies between their two commands.
+		// Of all that saw the same dead end, one gets it back. The others
+		// have moved its end by what lies between their two commands.
 		until = l.now().Add(ttl)
 		old, err := l.redis.Do(ctx,
 			"GETSET", key, until.UnixMilli()).Text()
@@ -115,7 +101,7 @@ func (l *getsetLock) Acquire(
 		if !l.now().Before(until) {
 			return lock.ErrNotHeld // timed out, says our clock
 		}
-		return freed(l.redis.Del(ctx, key).Result()) // whoever's it is
+		return freed(l.redis.Del(ctx, key).Result()) // whoever owns it
 	}), nil
 }
 
@@ -125,7 +111,7 @@ func takeoverDue(value string, now time.Time) bool {
 	return err == nil && until < now.UnixMilli()
 }
 
-// Clear removes a lock that nobody will free.
+// Clear removes a lock that its holder will not free.
 func (l *getsetLock) Clear(ctx context.Context, key string) error {
 	return l.redis.Del(ctx, key).Err()
 }

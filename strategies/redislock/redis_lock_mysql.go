@@ -17,28 +17,20 @@ import (
 //go:embed redis_lock_mysql.en.md redis_lock_mysql.zh.md
 var lockMySQLFiles embed.FS
 
-// RedisLockMySQL puts the two together: the lock in Redis thins the crowd, so
-// that the database does not carry a connection for every waiter, and the lock
-// on the row has the last word, so that nothing that happens to the first one
-// can harm the stock.
+// RedisLockMySQL puts the lock in Redis in front, so that waiters do not occupy
+// database connections. The lock on the row decides, so that nothing that
+// happens to the first one can harm the stock.
 var RedisLockMySQL = catalog.Info{
 	Name:   "redis-lock-mysql",
 	Title:  "A Redis lock in front, the row's lock behind",
 	Family: "redislock",
 	Source: "B, choice 4: lock and lock",
-	Idea: "Take the lock of redis-lua, then buy as for-update does: " +
-		"SELECT … FOR UPDATE, check, write, order, COMMIT. Free the " +
-		"lock in Redis.",
-	Promises: "Never oversells and never loses an update, whatever " +
-		"becomes of Redis and of the lease: a buyer who is slower " +
-		"than his lease meets his successor at the row, and one of " +
-		"them waits. At most one buyer of a SKU is in the database. A " +
-		"dead buyer is rolled back when the server sees his connection " +
-		"close, and his lock in Redis ends with its lease.",
-	Breaks: "Nothing breaks the stock. While Redis is down nobody buys, " +
-		"though the row alone would do. A holder that hangs, or loses " +
-		"power without a closing packet, blocks the others at the row " +
-		"until the server gives up on him, whatever his lease says.",
+	Idea: "Take the lock of redis-lua, then buy as for-update does: SELECT … " +
+		"FOR UPDATE, check, write, order, COMMIT. Free the lock in Redis.",
+	Promises: "Never oversells and never loses an update, whatever happens " +
+		"to Redis or the lease.",
+	Breaks: "Nothing breaks the stock; while Redis is down nobody can buy, " +
+		"and a hung holder blocks the row.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.Owner,
 			catalog.LostReply, catalog.LateCommand, catalog.TwoFaults,
@@ -47,11 +39,11 @@ var RedisLockMySQL = catalog.Info{
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{
 		{Flag: "--lock-wait",
-			Doc: "how long a buyer tries before he is told busy"},
+			Doc: "how long a buyer tries before being told busy"},
 		{Flag: "--lock-lease",
 			Doc: "how long the key lives"},
 		{Flag: "--lock-poll",
-			Doc: "how long he pauses between two attempts"},
+			Doc: "how long to pause between two attempts"},
 	},
 	Files: lockMySQLFiles,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
@@ -115,7 +107,7 @@ func (s *lockMySQL) Restore(ctx context.Context, orderID string) error {
 	})
 }
 
-// Reset waits for the buyer who is in.
+// Reset waits for the holder.
 func (s *lockMySQL) Reset(ctx context.Context, sku, stock int64) error {
 	return s.front.Reset(ctx, sku, stock)
 }

@@ -24,31 +24,21 @@ var compareAndDeleteLua string
 
 var compareAndDelete = redis.NewScript(compareAndDeleteLua)
 
-// RedisLua closes the window of the release: Redis runs a script alone, so
-// comparing and deleting are one step. With it the lock itself is whole: one
-// command takes it, one frees it, and an attempt whose reply was lost is taken
-// back by its token. What is left is not the lock's: a holder who outlives his
-// lease, and a Redis that forgets.
+// RedisLua compares and deletes in one step, since Redis runs a script alone.
+// The lock itself is complete: one command takes it, one frees it, and an
+// attempt whose reply is lost is taken back by its token.
 var RedisLua = catalog.Info{
 	Name:   "redis-lua",
 	Title:  "A token, compared and deleted in Lua",
 	Family: "redislock",
 	Source: "A; E, scheme 4",
-	Idea: "SET key token NX PX lease. A Lua script deletes the key if " +
-		"its value is still the token, in one step.",
-	Promises: "One holder at a time across any number of processes, " +
-		"while Redis keeps the key and every holder is done before " +
-		"his lease is. Nobody frees another's lock. A dead or hung " +
-		"holder blocks the others for one lease at most: closed " +
-		"sockets, power cut and a paused process are all the same to " +
-		"a key that expires. The holder is told on his own clock when " +
-		"his lease is over.",
-	Breaks: "A holder who is paused past his lease works on beside his " +
-		"successor: a warning does not reach who sleeps, and a COMMIT " +
-		"that is under way cannot be taken back. The token guards the " +
-		"release, not the stock; that would take a fence. A Redis " +
-		"that restarts without its data, or fails over before it has " +
-		"replicated the key, forgets the lock.",
+	Idea: "SET key token NX PX lease. A Lua script deletes the key if its " +
+		"value is still the token, in one step.",
+	Promises: "One holder at a time, with any number of processes, while " +
+		"every holder finishes within its lease and Redis keeps the key; " +
+		"nobody frees another's lock.",
+	Breaks: "A holder paused past its lease works on beside its successor: " +
+		"the token guards the release, not the stock.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.Owner, catalog.LostReply,
 			catalog.TwoFaults, catalog.OtherSKUs).
@@ -57,11 +47,11 @@ var RedisLua = catalog.Info{
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{
 		{Flag: "--lock-wait",
-			Doc: "how long a buyer tries before he is told busy"},
+			Doc: "how long a buyer tries before being told busy"},
 		{Flag: "--lock-lease",
 			Doc: "how long the key lives; E: several times the task"},
 		{Flag: "--lock-poll",
-			Doc: "how long he pauses between two attempts; " +
+			Doc: "how long to pause between two attempts; " +
 				"E: in proportion to the task"},
 	},
 	Files: luaFiles,
@@ -75,7 +65,7 @@ var RedisLua = catalog.Info{
 type luaLock struct {
 	redis redis.UniversalClient
 	poll  time.Duration
-	ttl   time.Duration // when the buyer names none
+	ttl   time.Duration // when Options name none
 }
 
 func (l *luaLock) Acquire(

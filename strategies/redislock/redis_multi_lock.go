@@ -19,28 +19,20 @@ import (
 //go:embed redis_multi_lock.en.md redis_multi_lock.zh.md
 var multiLockFiles embed.FS
 
-// RedisMultiLock does with a Redis transaction what SET NX PX does in one
-// command, for comparison: three round trips instead of one, more when the
-// lock is contended, and a connection of one's own for as long.
+// RedisMultiLock does in a Redis transaction what SET NX PX does in one
+// command: three round trips instead of one, on a connection of its own.
 var RedisMultiLock = catalog.Info{
 	Name:   "redis-multi-lock",
 	Title:  "WATCH, EXISTS, MULTI, SET, EXEC",
 	Family: "redislock",
 	Source: "E: SETNX compared with Redis transactions",
-	Idea: "WATCH the key, look whether it is there; if not, MULTI, SET it with " +
-		"a lease, EXEC, which does nothing if the key was touched " +
-		"since WATCH. DEL frees.",
-	Promises: "One holder at a time across any number of processes, " +
-		"while Redis keeps the key and every holder is done before " +
-		"his lease is: an EXEC that was overtaken changes nothing. A " +
-		"dead or hung holder blocks the others for one lease at most, " +
-		"whichever way he died.",
-	Breaks: "As redis-set-nx-px: a holder slower than his lease works on " +
-		"beside his successor, and his DEL frees his successor's " +
-		"lock. A Redis that loses its data forgets the lock. WATCH " +
-		"belongs to a connection: a proxy that shares connections " +
-		"refuses or breaks it; in a Cluster all keys of a " +
-		"transaction must be in one slot, as this one is.",
+	Idea: "WATCH the key and look whether it is there; if not, MULTI, SET it " +
+		"with a lease, EXEC, which does nothing if the key was touched since " +
+		"WATCH. DEL frees.",
+	Promises: "One holder at a time, with any number of processes, while " +
+		"every holder finishes within its lease and Redis keeps the key.",
+	Breaks: "A holder slower than its lease works on beside its successor, " +
+		"and its DEL frees the successor's lock.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LostReply, catalog.TwoFaults,
 			catalog.OtherSKUs).
@@ -50,11 +42,11 @@ var RedisMultiLock = catalog.Info{
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{
 		{Flag: "--lock-wait",
-			Doc: "how long a buyer tries before he is told busy"},
+			Doc: "how long a buyer tries before being told busy"},
 		{Flag: "--lock-lease",
 			Doc: "how long the key lives"},
 		{Flag: "--lock-poll",
-			Doc: "how long he pauses between two attempts"},
+			Doc: "how long to pause between two attempts"},
 	},
 	Files: multiLockFiles,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
@@ -67,7 +59,7 @@ var RedisMultiLock = catalog.Info{
 type multiLock struct {
 	redis redis.UniversalClient
 	poll  time.Duration
-	ttl   time.Duration // when the buyer names none
+	ttl   time.Duration // when Options name none
 }
 
 func (l *multiLock) Acquire(
@@ -81,7 +73,7 @@ func (l *multiLock) Acquire(
 		return nil, err
 	}
 	return lock.NewHold(ctx, 0, func(ctx context.Context) error {
-		return freed(l.redis.Del(ctx, key).Result()) // whoever's it is
+		return freed(l.redis.Del(ctx, key).Result()) // whoever owns it
 	}), nil
 }
 

@@ -18,27 +18,18 @@ import (
 //go:embed redis_random_key.en.md redis_random_key.zh.md
 var randomKeyFiles embed.FS
 
-// RedisRandomKey makes looking and putting one command: SETNX sets a key only
-// if it is not there, and says whether it did. What is left: the random number
-// went into the key instead of the value, so there is no key that two buyers
-// could meet on.
+// RedisRandomKey looks and puts in one command: SETNX sets a key only if it is
+// not there. But the random number went into the key instead of the value.
 var RedisRandomKey = catalog.Info{
 	Name:   "redis-random-key",
 	Title:  "SETNX on a random key",
 	Family: "redislock",
 	Source: "D, 1.2.1: the native code, which overwrites lockKey with a " +
 		"fresh UUID where lockValue was meant",
-	Idea: "SETNX puts the key there only if it is not there yet, in one " +
-		"command. But the key is drawn anew for every buyer.",
-	Promises: "Nothing: everybody locks something else. (Each buyer does " +
-		"free his own key and no other's.)",
-	Breaks: "Every SETNX succeeds, at once and always: no buyer ever " +
-		"meets another, and the stock is as unprotected as without a " +
-		"lock. It looks healthy: never busy, never an error, no wait " +
-		"at all. Whoever dies, by a crash or a power cut alike, " +
-		"leaves a key of which nobody knows the name; D gives it an " +
-		"end of 60 s, which only hides the litter. Nothing is " +
-		"renewed, and a hung holder blocks nobody.",
+	Idea: "SETNX sets the key only if it is not there, in one command. The " +
+		"key is drawn anew for every buyer.",
+	Promises: "Nothing: every buyer locks a different key.",
+	Breaks:   "Every SETNX succeeds, so no buyer excludes another.",
 	Guarantees: catalog.Unsound.
 		Holds(catalog.OtherSKUs).
 		Breaks(catalog.NodeLoss),
@@ -46,9 +37,9 @@ var RedisRandomKey = catalog.Info{
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{
 		{Flag: "--lock-wait",
-			Doc: "how long a buyer tries before he is told busy"},
+			Doc: "how long a buyer tries before being told busy"},
 		{Flag: "--lock-poll",
-			Doc: "how long he pauses between two attempts; D: 10 ms"},
+			Doc: "how long to pause between two attempts; D: 10 ms"},
 	},
 	Files: randomKeyFiles,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
@@ -73,6 +64,6 @@ func (l *randomKeyLock) Acquire(
 		return nil, err
 	}
 	return lock.NewHold(ctx, 0, func(ctx context.Context) error {
-		return freed(l.redis.Del(ctx, key).Result()) // his own, at least
+		return freed(l.redis.Del(ctx, key).Result()) // its own key
 	}), nil
 }

@@ -28,33 +28,24 @@ var registryLua string
 var registryScript = redis.NewScript(registryLua)
 
 // RedisRegistry gives the token to the process instead of the buyer, as
-// Spring's RedisLockRegistry does: whoever asks again with it extends the
-// lease. For Redis all buyers of a process are one, so a lock in the process
-// has to stand in front: without it, every one of them is let in. Beside the
-// process stands the turn: who comes next in the process has another, so that
-// a release that was delayed on its way does not free a neighbour's lock.
+// Spring's RedisLockRegistry does: asking again extends the lease. For Redis
+// all buyers of a process are one, so a lock in the process stands in front.
+// The turn beside the token keeps a delayed release from freeing a neighbour's
+// lock.
 var RedisRegistry = catalog.Info{
 	Name:   "redis-registry",
 	Title:  "One owner a process, a local lock in front",
 	Family: "redislock",
 	Source: "D, 1.2.1 and 1.2.2: the Lua of Spring's RedisLockRegistry",
-	Idea: "First a lock within the process, in the order in which buyers " +
-		"come; then a Lua script: nothing there, set the process's " +
-		"id and turn with a lease; its own there, extend; else poll. " +
-		"Compare-and-delete frees.",
-	Promises: "One holder at a time across any number of processes, " +
-		"while Redis keeps the key and every holder is done before " +
-		"his lease is. At most one buyer a process asks Redis. Whoever " +
-		"holds the lock and passes his lease's context on gets it " +
-		"again at once, with a fresh lease. A dead or hung process " +
-		"blocks others for one lease at most, whichever way it died. " +
-		"A command that arrives late does nothing to a later turn, " +
-		"not even of the same process.",
-	Breaks: "A holder slower than the lease works on beside their " +
-		"successor in another process. Within the process a hung " +
-		"holder blocks the neighbours as long as it hangs: the local " +
-		"lock has no lease. A Redis that loses its data forgets the " +
-		"lock.",
+	Idea: "First a lock within the process, first come, first served. Then a " +
+		"Lua script: nothing there, set the process's id and turn with a " +
+		"lease; its own there, extend; else poll. Compare-and-delete frees.",
+	Promises: "One holder at a time, with any number of processes, while " +
+		"every holder finishes within its lease and Redis keeps the key; " +
+		"nobody frees another's lock.",
+	Breaks: "A holder slower than its lease works on beside a successor in " +
+		"another process; in its own it blocks the neighbours for as long as " +
+		"it hangs.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.Owner, catalog.LostReply,
 			catalog.TwoFaults, catalog.OtherSKUs).
@@ -63,7 +54,7 @@ var RedisRegistry = catalog.Info{
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{
 		{Flag: "--lock-wait",
-			Doc: "how long a buyer tries before he is told busy"},
+			Doc: "how long a buyer tries before being told busy"},
 		{Flag: "--lock-lease",
 			Doc: "how long the key lives; D: 10 min"},
 		{Flag: "--lock-poll",
@@ -80,7 +71,7 @@ var RedisRegistry = catalog.Info{
 type registryLock struct {
 	redis  redis.UniversalClient
 	poll   time.Duration
-	ttl    time.Duration // when the buyer names none
+	ttl    time.Duration // when Options name none
 	client string
 	turns  atomic.Int64
 	local  lock.Gate[struct{}]

@@ -18,27 +18,19 @@ import (
 //go:embed redis_renew.en.md redis_renew.zh.md
 var renewFiles embed.FS
 
-// RedisRenew lets the holder be slow: while he works, a renewer pushes the
-// lock's end away from him. What is left: it does not look whose lock it
-// pushes, and the release does not look either.
+// RedisRenew extends the lease while the holder works. Neither the renewer nor
+// the release looks whose lock it is.
 var RedisRenew = catalog.Info{
 	Name:   "redis-renew",
 	Title:  "SET NX PX, renewed by EXPIRE",
 	Family: "redislock",
 	Source: "A, seventh idea; E: periodic renewal by SETEX or EXPIRE",
-	Idea: "As redis-set-nx-px, but at each third of the lease EXPIRE " +
-		"sets the key's end anew, until the lock is freed.",
-	Promises: "One holder at a time across any number of processes, " +
-		"while Redis keeps the key and the renewer is on time; a slow " +
-		"task is no danger any more. The renewer dies with its " +
-		"process, so a dead holder, by closed sockets or a power cut, " +
-		"blocks the others for one lease at most.",
-	Breaks: "A process that is paused past the lease loses the lock, and " +
-		"wakes up none the wiser: its renewer renews the successor's " +
-		"lock, it works on beside him, and its DEL frees what is his. " +
-		"A holder that hangs while its renewer lives blocks the " +
-		"others for ever, unless --lock-max-hold bounds that. A Redis " +
-		"that loses its data forgets the lock.",
+	Idea: "As redis-set-nx-px, but at each third of the lease EXPIRE sets " +
+		"the key's end anew, until the lock is freed.",
+	Promises: "One holder at a time, with any number of processes, while the " +
+		"renewer is on time and Redis keeps the key.",
+	Breaks: "A process paused past its lease works on beside its successor, " +
+		"renews the successor's lock, and frees it.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LostReply, catalog.TwoFaults,
 			catalog.OtherSKUs).
@@ -48,13 +40,13 @@ var RedisRenew = catalog.Info{
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{
 		{Flag: "--lock-wait",
-			Doc: "how long a buyer tries before he is told busy"},
+			Doc: "how long a buyer tries before being told busy"},
 		{Flag: "--lock-lease",
 			Doc: "how long the key lives unrenewed; A: 15 s or 30 s"},
 		{Flag: "--lock-poll",
-			Doc: "how long he pauses between two attempts; A: 1 s"},
+			Doc: "how long to pause between two attempts; A: 1 s"},
 		{Flag: "--lock-no-renewal",
-			Doc: "for comparison: nobody renews"},
+			Doc: "for comparison: no renewal"},
 		{Flag: "--lock-max-hold",
 			Doc: "renewal ends after so long, for a holder that hangs"},
 	},
@@ -85,7 +77,7 @@ func (l *renewLock) Acquire(
 		return nil, err
 	}
 	h := lock.NewHold(ctx, 0, func(ctx context.Context) error {
-		return freed(l.redis.Del(ctx, key).Result()) // whoever's it is
+		return freed(l.redis.Del(ctx, key).Result()) // whoever owns it
 	})
 	if o.Lease == 0 {
 		h.Renew(ttl/3, l.maxHold, func(ctx context.Context) (bool, error) {

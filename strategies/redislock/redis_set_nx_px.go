@@ -18,28 +18,19 @@ import (
 //go:embed redis_set_nx_px.en.md redis_set_nx_px.zh.md
 var setNXPXFiles embed.FS
 
-// RedisSetNXPX is the repair that the last three were looking for: one command
-// that sets a key only if it is not there, together with its end. What is left:
-// the lock does not say whose it is.
+// RedisSetNXPX sets a key only if it is not there, together with its end, in
+// one command. The key does not say whose lock it is.
 var RedisSetNXPX = catalog.Info{
 	Name:   "redis-set-nx-px",
 	Title:  "SET NX PX",
 	Family: "redislock",
 	Source: "A, sixth idea; E, scheme 3",
-	Idea: "SET key 1 NX PX lease takes the lock and gives it an end, in " +
-		"one command. DEL frees.",
-	Promises: "One holder at a time across any number of processes, " +
-		"while Redis keeps the key and every holder is done before " +
-		"his lease is. However a holder dies, between two commands or " +
-		"in one, by closed sockets or a power cut, or hangs: the " +
-		"others are blocked for one lease at most.",
-	Breaks: "A holder who is slower than his lease works on beside his " +
-		"successor, and nothing tells him. When he is done, his DEL " +
-		"frees his successor's lock, so a third comes in beside the " +
-		"second: one slow buyer can keep the lock broken as long as " +
-		"the crowd lasts. A Redis that restarts without its data, or " +
-		"fails over before it has replicated the key, forgets the " +
-		"lock.",
+	Idea: "SET key 1 NX PX lease takes the lock and gives it an end, in one " +
+		"command. DEL frees.",
+	Promises: "One holder at a time, with any number of processes, while " +
+		"every holder finishes within its lease and Redis keeps the key.",
+	Breaks: "A holder slower than its lease works on beside its successor, " +
+		"and its DEL frees the successor's lock.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LostReply, catalog.TwoFaults,
 			catalog.OtherSKUs).
@@ -49,11 +40,11 @@ var RedisSetNXPX = catalog.Info{
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{
 		{Flag: "--lock-wait",
-			Doc: "how long a buyer tries before he is told busy"},
+			Doc: "how long a buyer tries before being told busy"},
 		{Flag: "--lock-lease",
 			Doc: "how long the key lives; E: several times the task"},
 		{Flag: "--lock-poll",
-			Doc: "how long he pauses between two attempts; A: 1 s"},
+			Doc: "how long to pause between two attempts; A: 1 s"},
 	},
 	Files: setNXPXFiles,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
@@ -66,7 +57,7 @@ var RedisSetNXPX = catalog.Info{
 type setNXPXLock struct {
 	redis redis.UniversalClient
 	poll  time.Duration
-	ttl   time.Duration // when the buyer names none
+	ttl   time.Duration // when Options name none
 }
 
 func (l *setNXPXLock) Acquire(
@@ -80,6 +71,6 @@ func (l *setNXPXLock) Acquire(
 		return nil, err
 	}
 	return lock.NewHold(ctx, 0, func(ctx context.Context) error {
-		return freed(l.redis.Del(ctx, key).Result()) // whoever's it is
+		return freed(l.redis.Del(ctx, key).Result()) // whoever owns it
 	}), nil
 }

@@ -18,26 +18,19 @@ import (
 //go:embed redis_setex.en.md redis_setex.zh.md
 var setexFiles embed.FS
 
-// RedisSetEX closes the window between the two commands by making them one:
-// SETEX sets a key together with its end. What it opens: SETEX has no NX. It
-// sets the key whether it is there or not, and never says no.
+// RedisSetEX sets the key and its end in one command. But SETEX has no NX: it
+// overwrites a key that is there.
 var RedisSetEX = catalog.Info{
 	Name:   "redis-setex",
 	Title:  "SETEX alone",
 	Family: "redislock",
 	Source: "C, first Redis way: offered as the atomic repair (30 s)",
-	Idea: "SETEX sets the key and its end in one command. Frees by DEL, " +
-		"unless the holder's own clock says that the lock has timed " +
-		"out.",
-	Promises: "No key without an end: whatever a crash, a power cut or a " +
-		"hung holder leaves behind is gone after one lease. That is " +
-		"all: it excludes nobody.",
-	Breaks: "SETEX overwrites. Every buyer is told that he has the lock, " +
-		"the second while the first is still in, and the stock is as " +
-		"unprotected as without a lock. It overwrites foreign locks, " +
-		"too, whatever their type, and whoever leaves first deletes " +
-		"what the others believe to hold. Never busy, never an error, " +
-		"no wait: only the ledger shows it.",
+	Idea: "SETEX sets the key and its end in one command. DEL frees, unless " +
+		"the holder's own clock says that the lease is over.",
+	Promises: "Nothing once two buyers overlap; only that no key stays for " +
+		"ever.",
+	Breaks: "SETEX overwrites the lock of another buyer, and always " +
+		"succeeds.",
 	Guarantees: catalog.Unsound.
 		Holds(catalog.OtherSKUs).
 		Breaks(catalog.LeaseEnd, catalog.Owner, catalog.NodeLoss),
@@ -45,11 +38,11 @@ var RedisSetEX = catalog.Info{
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{
 		{Flag: "--lock-wait",
-			Doc: "how long a buyer tries before he is told busy"},
+			Doc: "how long a buyer tries before being told busy"},
 		{Flag: "--lock-lease",
 			Doc: "how long the key lives; C: 30 s"},
 		{Flag: "--lock-poll",
-			Doc: "how long he pauses between two attempts"},
+			Doc: "how long to pause between two attempts"},
 	},
 	Files: setexFiles,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
@@ -62,7 +55,7 @@ var RedisSetEX = catalog.Info{
 type setexLock struct {
 	redis redis.UniversalClient
 	poll  time.Duration
-	ttl   time.Duration // when the buyer names none
+	ttl   time.Duration // when Options name none
 	now   func() time.Time
 }
 
@@ -70,7 +63,7 @@ func (l *setexLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
 	ttl := cmp.Or(o.Lease, l.ttl)
-	var until time.Time // by the clock of this process
+	var until time.Time // by this process's clock
 	err := lock.Poll(ctx, o.Wait, lock.Every(l.poll), func() (bool, error) {
 		until = l.now().Add(ttl)
 		// PSETEX, which is SETEX in milliseconds, answers OK whatever was
@@ -86,6 +79,6 @@ func (l *setexLock) Acquire(
 		if !l.now().Before(until) {
 			return lock.ErrNotHeld // timed out, says our clock
 		}
-		return freed(l.redis.Del(ctx, key).Result()) // whoever's it is
+		return freed(l.redis.Del(ctx, key).Result()) // whoever owns it
 	}), nil
 }

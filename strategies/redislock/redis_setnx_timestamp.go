@@ -19,34 +19,22 @@ import (
 //go:embed redis_setnx_timestamp.en.md redis_setnx_timestamp.zh.md
 var timestampFiles embed.FS
 
-// RedisSetNXTimestamp goes back to SETNX and EXPIRE, and puts a net under the
-// window between them: the value says until when the lock is good, and whoever
-// finds that this is past removes the key. What is left: between his look and
-// his DEL somebody else may have done the same and be in already.
+// RedisSetNXTimestamp writes into the value until when the lock is good.
+// Whoever finds that time past removes the key. Between the look and the DEL
+// another buyer may have done the same and be in.
 var RedisSetNXTimestamp = catalog.Info{
 	Name:   "redis-setnx-timestamp",
 	Title:  "SETNX with the end as value",
 	Family: "redislock",
 	Source: "B: the lock kept in Redis. B shows no release; this is its " +
 		"neighbours'",
-	Idea: "GET the key; if the time in it is past by the program's " +
-		"clock, DEL it. Then SETNX with the time at which the lease " +
-		"will be over, then EXPIRE.",
-	Promises: "One holder at a time across any number of processes, " +
-		"while nobody dies, every holder is done before his lease is, " +
-		"the clocks agree, and Redis keeps the key. A dead holder " +
-		"blocks the others for one lease at most, also when he died " +
-		"between SETNX and EXPIRE: closed sockets, power cut and a " +
-		"process that hangs are all the same.",
-	Breaks: "Two buyers find the same dead lock. The first deletes it " +
-		"and takes the lock; then the DEL of the second arrives, " +
-		"deletes the first one's fresh lock, and his SETNX succeeds: " +
-		"two holders. A clock that is ahead by a lease takes every " +
-		"lock for dead, one that is behind waits too long. A holder " +
-		"slower than his lease works on beside his successor and can " +
-		"free his lock. A foreign key whose value is a number, such " +
-		"as 1, is taken for a time long past; any other text is a " +
-		"lock held. A Redis that loses its data forgets the lock.",
+	Idea: "GET the key; if the time in it is past by the program's clock, " +
+		"DEL it. Then SETNX with the time at which the lease ends, then " +
+		"EXPIRE.",
+	Promises: "One holder at a time, with any number of processes, while no " +
+		"holder dies or outlives its lease and all clocks agree.",
+	Breaks: "Two buyers clean up one dead lock: the second DEL removes the " +
+		"first one's fresh lock, and both are in.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.LostReply, catalog.TwoFaults, catalog.OtherSKUs).
 		Breaks(catalog.DeadHolder, catalog.LeaseEnd, catalog.Clocks,
@@ -55,11 +43,11 @@ var RedisSetNXTimestamp = catalog.Info{
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{
 		{Flag: "--lock-wait",
-			Doc: "how long a buyer tries before he is told busy"},
+			Doc: "how long a buyer tries before being told busy"},
 		{Flag: "--lock-lease",
 			Doc: "how long the lock is good, and the key lives"},
 		{Flag: "--lock-poll",
-			Doc: "how long he pauses between two attempts"},
+			Doc: "how long to pause between two attempts"},
 	},
 	Files: timestampFiles,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
@@ -72,7 +60,7 @@ var RedisSetNXTimestamp = catalog.Info{
 type timestampLock struct {
 	redis redis.UniversalClient
 	poll  time.Duration
-	ttl   time.Duration // when the buyer names none
+	ttl   time.Duration // when Options name none
 	now   func() time.Time
 }
 
@@ -80,7 +68,7 @@ func (l *timestampLock) Acquire(
 	ctx context.Context, key string, o lock.Options,
 ) (lock.Lease, error) {
 	ttl := cmp.Or(o.Lease, l.ttl)
-	var until time.Time // by the clock of this process
+	var until time.Time // by this process's clock
 	err := lock.Poll(ctx, o.Wait, lock.Every(l.poll), func() (bool, error) {
 		value, err := l.redis.Get(ctx, key).Result()
 		if otherType(err) {
@@ -90,7 +78,7 @@ func (l *timestampLock) Acquire(
 			return false, err
 		}
 		if endedBefore(value, l.now()) {
-			// By now it may be the fresh lock of somebody who was faster.
+			// By now it may be the fresh lock of a faster buyer.
 			if err := l.redis.Del(ctx, key).Err(); err != nil {
 				return false, err
 			}
@@ -110,7 +98,7 @@ func (l *timestampLock) Acquire(
 		if !l.now().Before(until) {
 			return lock.ErrNotHeld // timed out, says our clock
 		}
-		return freed(l.redis.Del(ctx, key).Result()) // whoever's it is
+		return freed(l.redis.Del(ctx, key).Result()) // whoever owns it
 	}), nil
 }
 
@@ -120,7 +108,7 @@ func endedBefore(value string, now time.Time) bool {
 	return err == nil && until < now.UnixMilli()
 }
 
-// Clear removes a lock that nobody will free.
+// Clear removes a lock that its holder will not free.
 func (l *timestampLock) Clear(ctx context.Context, key string) error {
 	return l.redis.Del(ctx, key).Err()
 }

@@ -19,26 +19,20 @@ import (
 //go:embed redis_token.en.md redis_token.zh.md
 var tokenFiles embed.FS
 
-// RedisToken writes down whose the lock is: a random token as the value, and
-// whoever frees looks first whether it is still his. What is left: between his
-// look and his DEL the lock may change hands.
+// RedisToken writes a random token as the value, and looks before it frees
+// whether the token is still its own. Between the look and the DEL the lock may
+// change hands.
 var RedisToken = catalog.Info{
 	Name:   "redis-token",
 	Title:  "A token, compared in the program",
 	Family: "redislock",
 	Source: "A, sixth idea; D, 1.1: the value is compared before DEL",
-	Idea: "SET key token NX PX lease. To free it: GET, compare with the " +
-		"own token, and DEL if it is the same.",
-	Promises: "One holder at a time across any number of processes, " +
-		"while Redis keeps the key and every holder is done before " +
-		"his lease is. A holder who finds that he was too slow leaves " +
-		"his successor's lock alone. A dead or hung holder blocks the " +
-		"others for one lease at most, whichever way he died.",
-	Breaks: "GET says that the lock is his; the lease ends; his " +
-		"successor takes it; his DEL frees it. The window is short and " +
-		"the crowd is large. A holder slower than his lease still " +
-		"works beside his successor: the token guards the lock, not " +
-		"the stock. A Redis that loses its data forgets the lock.",
+	Idea: "SET key token NX PX lease. To free it: GET, compare with the own " +
+		"token, and DEL if it is the same.",
+	Promises: "One holder at a time, with any number of processes, while " +
+		"every holder finishes within its lease and Redis keeps the key.",
+	Breaks: "The lease ends between GET and DEL, and the DEL frees the " +
+		"successor's lock; the token does not guard the stock.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LostReply, catalog.TwoFaults,
 			catalog.OtherSKUs).
@@ -48,11 +42,11 @@ var RedisToken = catalog.Info{
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{
 		{Flag: "--lock-wait",
-			Doc: "how long a buyer tries before he is told busy"},
+			Doc: "how long a buyer tries before being told busy"},
 		{Flag: "--lock-lease",
 			Doc: "how long the key lives; D: 60 s"},
 		{Flag: "--lock-poll",
-			Doc: "how long he pauses between two attempts; D: 10 ms"},
+			Doc: "how long to pause between two attempts; D: 10 ms"},
 	},
 	Files: tokenFiles,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
@@ -65,7 +59,7 @@ var RedisToken = catalog.Info{
 type tokenLock struct {
 	redis redis.UniversalClient
 	poll  time.Duration
-	ttl   time.Duration // when the buyer names none
+	ttl   time.Duration // when Options name none
 }
 
 func (l *tokenLock) Acquire(
@@ -86,7 +80,7 @@ func (l *tokenLock) Acquire(
 		if err != nil {
 			return freed(0, err)
 		}
-		// It was his a moment ago.
+		// A moment ago it was.
 		return freed(l.redis.Del(ctx, key).Result())
 	}), nil
 }

@@ -39,10 +39,9 @@ var (
 	watchdogFree  = redis.NewScript(watchdogUnlockLua)
 )
 
-// RedisWatchdog is where the evolution ends, and what Redisson's RLock does: a
-// renewer that looks whose lock it renews, waiters who are told instead of
-// asking, and an owner who may take his lock again. What is left is what no
-// lease can mend: a process that sleeps past it, and a Redis that forgets.
+// RedisWatchdog does what Redisson's RLock does: the renewer looks whose lock
+// it renews, waiters are told instead of asking, and an owner may take its lock
+// again.
 //
 // Layout, channel and message are Redisson's, so its clients and ours exclude
 // and wake each other.
@@ -51,29 +50,15 @@ var RedisWatchdog = catalog.Info{
 	Title:  "Owner and depth, watchdog, told by publish/subscribe",
 	Family: "redislock",
 	Source: "A, seventh and ninth idea: Redisson and its watchdog; D, E",
-	Idea: "A hash holds the owner and how often he has the lock. Without " +
-		"a lease of the caller's own, a watchdog renews it at each " +
-		"third while it is held, if it is still the owner's. Freeing " +
-		"publishes; waiters subscribe, try, and wait for news or for " +
-		"the end of the lease.",
-	Promises: "One holder at a time across any number of processes, " +
-		"while Redis keeps the key and the watchdog is on time, " +
-		"however long the task takes. Nobody frees or renews " +
-		"another's lock. The holder is told when it is lost: by the " +
-		"watchdog, or by his own clock. A dead holder, by closed " +
-		"sockets or a power cut, blocks the others for one lease at " +
-		"most: his watchdog died with him. Buyers of one process are " +
-		"served in order, and one of them at a time asks Redis. " +
-		"Whoever passes his lease's context on gets the lock again " +
-		"at once.",
-	Breaks: "A process that is paused past its lease, watchdog and all, " +
-		"works on beside its successor until it hears that the lock " +
-		"is lost: too late for a COMMIT under way. A holder that hangs " +
-		"while his watchdog lives blocks the others for ever, unless " +
-		"--lock-max-hold bounds that or the lease was his own. A Redis " +
-		"that restarts without its data, or fails over before it has " +
-		"replicated the key, forgets the lock. Between processes luck " +
-		"decides who is next.",
+	Idea: "A hash holds the owner and how often it has the lock. Without a " +
+		"lease of the caller's own, a watchdog renews it at each third if it " +
+		"is still the owner's. Freeing publishes; waiters subscribe, try, " +
+		"and wait for news or for the end of the lease.",
+	Promises: "One holder at a time, with any number of processes, while the " +
+		"watchdog is on time and Redis keeps the key; nobody frees or renews " +
+		"another's lock.",
+	Breaks: "A process paused past its lease works on beside its successor " +
+		"until it hears of its loss.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.Owner, catalog.LostReply,
 			catalog.Renewal, catalog.TwoFaults, catalog.OtherSKUs).
@@ -82,7 +67,7 @@ var RedisWatchdog = catalog.Info{
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{
 		{Flag: "--lock-wait",
-			Doc: "how long a buyer waits before he is told busy"},
+			Doc: "how long a buyer waits before being told busy"},
 		{Flag: "--lock-lease",
 			Doc: "how long the lock lives unrenewed; A: 30 s"},
 		{Flag: "--lock-no-renewal",
@@ -91,7 +76,7 @@ var RedisWatchdog = catalog.Info{
 			Doc: "renewal ends after so long, for a holder that hangs"},
 		{Flag: "--lock-poll",
 			Doc: "how often a key is looked at that is no such lock, " +
-				"so that nobody will tell"},
+				"so that no message comes"},
 	},
 	Files:  watchdogFiles,
 	Renews: true,
@@ -167,9 +152,9 @@ func (l *watchdogLock) Acquire(
 	}
 }
 
-// wait returns when it is worth trying again. Who does not listen yet begins
-// to, and tries once more before he waits: what was published in between, he
-// did not hear.
+// wait returns when it is worth trying again. A waiter that does not listen yet
+// subscribes and tries once more before it waits: it has missed what was
+// published in between.
 func (l *watchdogLock) wait(
 	ctx, waiting context.Context, room *lock.Room[*tap.Subscription],
 	key string, left int64,
@@ -207,7 +192,7 @@ func (l *watchdogLock) wait(
 	return nil // told, or one last try at the end of the wait
 }
 
-// busyOr is what a buyer is told whose wait is over.
+// busyOr is the answer when the wait is over.
 func busyOr(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -226,7 +211,7 @@ type watchdogHeld struct {
 	key  string
 }
 
-// A watchdogHold is the lock of one owner, who may have it more than once.
+// A watchdogHold is the lock of one owner, which may have it more than once.
 // The depth in Redis is set, not counted there: a command whose reply was lost
 // can be sent again.
 type watchdogHold struct {

@@ -17,35 +17,23 @@ import (
 //go:embed redlock.en.md redlock.zh.md
 var redlockFiles embed.FS
 
-// Redlock asks five Redis servers that know nothing of each other, and has the
-// lock when three of them agree: one may be lost, or forget, without the lock
-// being lost with it.
+// Redlock asks five independent Redis servers and has the lock when three of
+// them agree: one may be lost, or forget, and the lock is not.
 var Redlock = catalog.Info{
 	Name:   "redlock",
 	Title:  "Redlock: redsync on five independent Redis",
 	Family: "redislock",
 	Source: "A, C (third Redis way): the RedLock algorithm " +
 		"(S. Sanfilippo, \"Distributed Locks with Redis\")",
-	Idea: "SET key token NX PX lease on all five nodes at once, with a " +
-		"short time-out each. Three that agree, in less than the " +
-		"lease: it is taken, for what is left of the lease. Fewer: " +
-		"free it everywhere, pause at random, try again. " +
-		"Compare-and-delete on all five frees.",
-	Promises: "One holder at a time across any number of processes, " +
-		"while three nodes keep their keys, their clocks run alike " +
-		"and the holder is done before his lease is. Two of five " +
-		"nodes may be down. Nobody frees another's lock. A dead or " +
-		"hung holder blocks the others for one lease at most, " +
-		"whichever way he died.",
-	Breaks: "As with every lease, a holder that is paused past it works " +
-		"on beside his successor (M. Kleppmann, \"How to do " +
-		"distributed locking\"): five nodes make the lock survive, " +
-		"not the stock safe; that would take a fence, and Redlock has " +
-		"none. A node that restarts without its data has forgotten " +
-		"its vote: where the holder had just three, one such node is " +
-		"enough for a second holder. A clock that jumps ends a vote " +
-		"early. Five servers are five commands for each one of the " +
-		"others.",
+	Idea: "SET key token NX PX lease on all five nodes at once, each with a " +
+		"short time-out. With three that agree it is taken, for what is left " +
+		"of the lease. With fewer: free it everywhere, pause at random, try " +
+		"again. Compare-and-delete on all five frees.",
+	Promises: "One holder at a time, with any number of processes, while " +
+		"three nodes keep their keys and the holder finishes within its " +
+		"lease; two of five nodes may be down.",
+	Breaks: "A holder paused past its lease works on beside its successor; a " +
+		"node that restarts without its data forgets its vote.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.Owner, catalog.LostReply,
 			catalog.TwoFaults, catalog.OtherSKUs, catalog.NodeLoss).
@@ -54,9 +42,9 @@ var Redlock = catalog.Info{
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{
 		{Flag: "--lock-wait",
-			Doc: "how long a buyer tries before he is told busy"},
+			Doc: "how long a buyer tries before being told busy"},
 		{Flag: "--lock-lease",
-			Doc: "how long the keys live if nobody frees them"},
+			Doc: "how long the keys live unless they are freed"},
 	},
 	Files: redlockFiles,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {

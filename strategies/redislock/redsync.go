@@ -33,22 +33,13 @@ var Redsync = catalog.Info{
 	Source: "ours: the Go library that people reach for; A, E (fourth " +
 		"scheme): random token, compare-and-delete in Lua",
 	Idea: "SET key token NX PX lease takes the lock; a Lua script that " +
-		"compares the token frees it. Whoever finds it taken tries " +
-		"again after a random pause until his time is up.",
-	Promises: "One holder at a time across any number of processes, " +
-		"while Redis keeps the key and the holder is done before his " +
-		"lease is. Nobody frees another's lock. A dead holder blocks " +
-		"the others for one lease at most, however he died: closed " +
-		"sockets, power loss and a hung process are all the same to " +
-		"a key that expires.",
-	Breaks: "A holder that is paused past his lease works on beside his " +
-		"successor: the token guards the release, not the stock. The " +
-		"lease's context warns him on his own clock, but not between " +
-		"his last look and his COMMIT. A Redis that restarts without " +
-		"its data, or fails over before it has replicated the key, " +
-		"forgets the lock. Renewed (lease 0), a hung holder with a " +
-		"living renewer blocks the others for ever. No order among " +
-		"waiters: luck decides, and some wait long.",
+		"compares the token frees it. If it is taken, pause for a random " +
+		"time and try again.",
+	Promises: "One holder at a time, with any number of processes, while " +
+		"every holder finishes within its lease and Redis keeps the key; " +
+		"nobody frees another's lock.",
+	Breaks: "A holder paused past its lease works on beside its successor: " +
+		"the token guards the release, not the stock.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.Owner, catalog.LostReply,
 			catalog.TwoFaults, catalog.OtherSKUs).
@@ -57,9 +48,9 @@ var Redsync = catalog.Info{
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{
 		{Flag: "--lock-wait",
-			Doc: "how long a buyer tries before he is told busy"},
+			Doc: "how long a buyer tries before being told busy"},
 		{Flag: "--lock-lease",
-			Doc: "how long the key lives if nobody frees it"},
+			Doc: "how long the key lives unless it is freed"},
 	},
 	Files: redsyncFiles,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {
@@ -79,9 +70,8 @@ type redsyncLock struct {
 	ttl   time.Duration // of a lock that is renewed
 }
 
-// Acquire tries, and pauses, by itself: the library's own loop would sleep
-// where nobody sees it, and says "failed" alike for a lock that is taken and
-// for a buyer who has left.
+// Acquire has its own loop: the library's would sleep unseen by the tap, and
+// reports "failed" both for a lock that is taken and for a buyer who has left.
 //
 // A key of another type counts as taken: SET NX leaves it alone.
 func (l *redsyncLock) Acquire(
@@ -109,7 +99,7 @@ func (l *redsyncLock) Acquire(
 	h.Until(m.Until())
 	if o.Lease == 0 {
 		// At a third, so that two renewals may fail. The key is never set
-		// anew: it may have been somebody else's meanwhile.
+		// anew: it may have been another's meanwhile.
 		h.Renew(ttl/3, 0, func(ctx context.Context) (bool, error) {
 			ok, err := m.ExtendContext(tap.Fan(ctx, l.nodes))
 			if ok {
@@ -162,7 +152,7 @@ func (l *redsyncLock) free(ctx context.Context, m *redsync.Mutex) error {
 
 // Pauses double from 4 to 32 ms and are drawn at random, at least half: a
 // shorter one only asks Redis more often, a longer one leaves the lock unused.
-// Two who have split the nodes between them do not meet again at once.
+// Two contenders that have split the nodes do not meet again at once.
 func redsyncPauses() func() time.Duration {
 	try := 0
 	return func() time.Duration {
@@ -172,7 +162,7 @@ func redsyncPauses() func() time.Duration {
 	}
 }
 
-// taken: somebody else's token (or none, when it is freed) is in the key.
+// taken: another's token (or none, when it is freed) is in the key.
 func taken(err error) bool {
 	var node *redsync.ErrNodeTaken
 	var quorum *redsync.ErrTaken

@@ -22,13 +22,11 @@ var Atomic = catalog.Info{
 	Title:  "Atomic decrement, no guard",
 	Family: "sqlrow",
 	Source: "A, first idea: the database computes",
-	Idea: "The program looks whether enough is left, then " +
-		"UPDATE num = num - quantity, whatever num is by then.",
-	Promises: "No update is lost: the stock and the orders always add " +
-		"up to what there was.",
-	Breaks: "Between the look and the update others buy. With one unit " +
-		"left, everybody who saw it takes it, and the stock goes " +
-		"below zero.",
+	Idea: "Check in the program that enough is left, then UPDATE num = num - " +
+		"quantity, whatever num is by then.",
+	Promises: "No update is lost: stock and orders always add up.",
+	Breaks: "Others buy between the check and the update, and the stock " +
+		"falls below zero.",
 	Guarantees: catalog.Unsound.Holds(catalog.LostUpdate, catalog.OtherSKUs),
 	Needs:      []backend.Capability{backend.SQL},
 	Stock:      ledger.HomeRow,

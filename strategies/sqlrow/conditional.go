@@ -16,20 +16,17 @@ import (
 //go:embed conditional.en.md conditional.zh.md
 var conditionalFiles embed.FS
 
-// Conditional puts the check into the UPDATE itself.
+// Conditional puts the check into the UPDATE.
 var Conditional = catalog.Info{
 	Name:   "conditional",
 	Title:  "Conditional update",
 	Family: "sqlrow",
 	Source: "A, fourth idea: optimistic locking by a condition",
-	Idea: "UPDATE num = num - quantity WHERE num - quantity >= 0. " +
-		"One matched row means sold, none means sold out.",
-	Promises: "Never oversells and never loses an update, across any " +
-		"number of processes: check and subtraction are one " +
-		"statement on a row that the database locks. A buyer who " +
-		"dies is rolled back with his connection.",
-	Breaks: "Nothing breaks it. Its limit is the hot row: buyers of one " +
-		"SKU queue for it, each until the other's COMMIT is on disk.",
+	Idea: "UPDATE num = num - quantity WHERE num - quantity >= 0. One " +
+		"matched row means sold, none means sold out.",
+	Promises: "Never oversells and never loses an update, with any number of " +
+		"processes.",
+	Breaks: "Nothing breaks the stock; buyers of one SKU queue for its row.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
 			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs),

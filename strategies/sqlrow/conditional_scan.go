@@ -16,27 +16,18 @@ import (
 //go:embed conditional_scan.en.md conditional_scan.zh.md
 var conditionalScanFiles embed.FS
 
-// ConditionalScan is conditional, and finds its row the hard way.
+// ConditionalScan is conditional, and finds its row without an index.
 var ConditionalScan = catalog.Info{
 	Name:   "conditional-scan",
 	Title:  "Conditional update without an index",
 	Family: "sqlrow",
 	Source: "A, fourth idea: why to update by a primary or unique key",
-	Idea: "The conditional update, but the row is found by a column " +
-		"that has no index (stock.code, the id once more).",
-	Promises: "Never oversells and never loses an update, across any " +
-		"number of processes, as the conditional update: check and " +
-		"subtraction are one statement. A buyer who dies is rolled " +
-		"back with his connection.",
-	Breaks: "Not the stock, but everybody's speed. The server reads the " +
-		"whole table to find the row, and REPEATABLE READ, the " +
-		"default, keeps every row that it read locked until the " +
-		"COMMIT, and the gaps between them: buyers of every SKU " +
-		"queue behind each other, a new SKU cannot be put in, and a " +
-		"holder that hangs, or loses power without a closing packet, " +
-		"stops the whole shop until the server gives up on him. It " +
-		"is no table lock, though it looks like one: READ COMMITTED " +
-		"keeps the matching row alone.",
+	Idea: "The conditional update, but the row is found by a column without " +
+		"an index (stock.code, a copy of the id).",
+	Promises: "Never oversells and never loses an update, with any number of " +
+		"processes.",
+	Breaks: "Nothing breaks the stock; the scan locks every row, so buyers " +
+		"of all SKUs wait for each other.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
 			catalog.LateCommand, catalog.TwoFaults).

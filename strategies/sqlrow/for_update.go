@@ -16,23 +16,18 @@ import (
 //go:embed for_update.en.md for_update.zh.md
 var forUpdateFiles embed.FS
 
-// ForUpdate is pessimistic locking: the row is locked before it is read.
+// ForUpdate is pessimistic locking: it locks the row before it reads it.
 var ForUpdate = catalog.Info{
 	Name:   "for-update",
 	Title:  "SELECT … FOR UPDATE",
 	Family: "sqlrow",
 	Source: "A, third idea; D: pessimistic locking",
-	Idea: "In one transaction: SELECT num … FOR UPDATE, check, write, " +
-		"record the order, COMMIT. Others wait at the SELECT.",
-	Promises: "Never oversells and never loses an update, across any " +
-		"number of processes: nobody reads the row between another's " +
-		"read and his COMMIT. A buyer who dies is rolled back when " +
-		"the server sees his connection close.",
-	Breaks: "Nothing breaks it while business and lock share one " +
-		"transaction. Waiting costs a connection each; a holder that " +
-		"hangs, or loses power without a closing packet, blocks the " +
-		"others until the server gives up on him, and each of them " +
-		"is told busy when his own wait is over.",
+	Idea: "In one transaction: SELECT num … FOR UPDATE, check, write, record " +
+		"the order, COMMIT. Others wait at the SELECT.",
+	Promises: "Never oversells and never loses an update, with any number of " +
+		"processes.",
+	Breaks: "Nothing breaks the stock; a holder that hangs blocks the others " +
+		"until the server ends its connection.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
 			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs),

@@ -16,26 +16,18 @@ import (
 //go:embed for_update_autocommit.en.md for_update_autocommit.zh.md
 var forUpdateAutocommitFiles embed.FS
 
-// ForUpdateAutocommit locks the row for as long as the SELECT takes.
+// ForUpdateAutocommit locks the row only for as long as the SELECT takes.
 var ForUpdateAutocommit = catalog.Info{
 	Name:   "for-update-autocommit",
 	Title:  "FOR UPDATE outside the transaction",
 	Family: "sqlrow",
 	Source: "A, third idea: why the business code must be in the " +
 		"transaction",
-	Idea: "SELECT num … FOR UPDATE on the pool, and only then a " +
+	Idea: "SELECT num … FOR UPDATE outside a transaction, and only then a " +
 		"transaction that writes the stock and the order.",
-	Promises: "Nothing once two buyers overlap. The SELECT does wait for " +
-		"a row that somebody is writing, which makes it look right.",
-	Breaks: "A statement outside a transaction is a transaction of its " +
-		"own: the lock ends with the SELECT, before the program has " +
-		"seen the number. From there on it is a read, a computation " +
-		"and a write, and updates are lost. Code that says FOR " +
-		"UPDATE on the global handle, inside a function that was " +
-		"given a transaction, does just this by accident (and needs " +
-		"two connections a buyer, until the pool has none left). " +
-		"Demos that report that pessimistic locking oversells had " +
-		"this.",
+	Promises: "Nothing once two buyers overlap.",
+	Breaks: "A statement on its own is its own transaction: the lock ends " +
+		"with the SELECT, and updates are lost.",
 	Guarantees: catalog.Unsound.Holds(catalog.OtherSKUs),
 	Needs:      []backend.Capability{backend.SQL, backend.RowLocks},
 	Stock:      ledger.HomeRow,

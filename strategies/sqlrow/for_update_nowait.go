@@ -22,21 +22,13 @@ var ForUpdateNowait = catalog.Info{
 	Title:  "SELECT … FOR UPDATE NOWAIT",
 	Family: "sqlrow",
 	Source: "D: NOWAIT, to lock without blocking",
-	Idea: "In one transaction: SELECT num … FOR UPDATE NOWAIT, check, " +
-		"write, record the order, COMMIT. A row that somebody holds " +
-		"is an error at once, and the buyer is told busy.",
-	Promises: "Never oversells and never loses an update, across any " +
-		"number of processes: nobody reads the row between another's " +
-		"read and his COMMIT. Nobody queues, so a crowd does not eat " +
-		"up the connections. A buyer who dies is rolled back when " +
-		"the server sees his connection close.",
-	Breaks: "Not the stock, but the buyers: of many who come at once " +
-		"one buys and the rest are sent away, although units are " +
-		"left; who comes back first is luck. A holder that hangs, or " +
-		"loses power without a closing packet, makes everybody busy " +
-		"until the server gives up on him. MySQL answers with error " +
-		"3572, MariaDB with 1205, its number for a wait that took " +
-		"too long; older servers know no NOWAIT.",
+	Idea: "In one transaction: SELECT num … FOR UPDATE NOWAIT, check, write, " +
+		"record the order, COMMIT. If the row is locked, the buyer is told " +
+		"busy at once.",
+	Promises: "Never oversells and never loses an update, with any number of " +
+		"processes; nobody queues.",
+	Breaks: "Nothing breaks the stock; in a rush most buyers are turned away " +
+		"while units are left.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
 			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs),
@@ -56,7 +48,7 @@ func (s *forUpdateNowait) Deduct(
 	err = s.store.Tx(ctx, func(tx *gorm.DB) error {
 		num, err := s.lock(tx, p.SKU)
 		if err != nil {
-			return err // held by somebody: ErrBusy
+			return err // the row is locked: ErrBusy
 		}
 		left := num - p.Quantity
 		if left < 0 {

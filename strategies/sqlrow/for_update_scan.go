@@ -16,32 +16,18 @@ import (
 //go:embed for_update_scan.en.md for_update_scan.zh.md
 var forUpdateScanFiles embed.FS
 
-// ForUpdateScan locks every row on its way to the one it wants.
+// ForUpdateScan locks every row on the way to the one it wants.
 var ForUpdateScan = catalog.Info{
 	Name:   "for-update-scan",
 	Title:  "FOR UPDATE without an index",
 	Family: "sqlrow",
 	Source: "A, third idea; D: row lock or table lock",
-	Idea: "SELECT num … FOR UPDATE in a transaction, but the row is " +
-		"found by a column that has no index (stock.code, the id " +
-		"once more).",
-	Promises: "Never oversells and never loses an update, across any " +
-		"number of processes: the row is locked before it is read, " +
-		"with all the others. A buyer who dies is rolled back when " +
-		"the server sees his connection close.",
-	Breaks: "Not the stock, but everybody's speed. The server reads the " +
-		"whole table to find the row, and REPEATABLE READ, the " +
-		"default, keeps every row that it read locked until the " +
-		"COMMIT, and the gaps between them: buyers of every SKU " +
-		"queue behind each other, a new SKU cannot be put in, and a " +
-		"holder that hangs, or loses power without a closing packet, " +
-		"stops the whole shop until the server gives up on him. " +
-		"Asking for a SKU that is not there locks as much. It is no " +
-		"table lock, though it looks like one: READ COMMITTED keeps " +
-		"the matching row alone. Nor does a small table bring it " +
-		"about: a key that finds one row is used in a table of any " +
-		"size. But wherever EXPLAIN says ALL, index or not, all is " +
-		"locked.",
+	Idea: "SELECT num … FOR UPDATE in a transaction, but the row is found by " +
+		"a column without an index (stock.code, a copy of the id).",
+	Promises: "Never oversells and never loses an update, with any number of " +
+		"processes.",
+	Breaks: "Nothing breaks the stock; the scan locks every row, so buyers " +
+		"of all SKUs wait for each other.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
 			catalog.LateCommand, catalog.TwoFaults).

@@ -16,20 +16,18 @@ import (
 //go:embed naive.en.md naive.zh.md
 var naiveFiles embed.FS
 
-// Naive reads the stock, computes what is left in the program, and
-// writes the result.
+// Naive reads the stock, computes what is left in the program, and writes the
+// result.
 var Naive = catalog.Info{
 	Name:   "naive",
 	Title:  "Read, compute, write",
 	Family: "sqlrow",
 	Source: "A, first idea: where it starts",
-	Idea: "SELECT num; subtract in the program; UPDATE num = the result. " +
-		"The order is written in the same transaction as the stock.",
+	Idea: "SELECT num; subtract in the program; UPDATE num to the result. " +
+		"The order is written in the same transaction.",
 	Promises: "Nothing once two buyers overlap.",
 	Breaks: "Two buyers read the same number, and the second write " +
-		"buries the first: a lost update. Both hold an order, the " +
-		"stock went down once, and in the end more is sold than " +
-		"there was. A transaction does not help: both commit.",
+		"overwrites the first: a lost update.",
 	Guarantees: catalog.Unsound.Holds(catalog.OtherSKUs),
 	Needs:      []backend.Capability{backend.SQL},
 	Stock:      ledger.HomeRow,

@@ -26,26 +26,13 @@ var Timestamp = catalog.Info{
 	Title:  "Time of the last change",
 	Family: "sqlrow",
 	Source: "A, fourth idea: the timestamp instead of a version number",
-	Idea: "SELECT num, updated_at; compute; UPDATE num and updated_at = " +
-		"now WHERE updated_at is still the one that was read. No " +
-		"matched row: start over, as with a version number.",
-	Promises: "Notices every write of an earlier second, across any " +
-		"number of processes whose clocks agree. A buyer who dies is " +
-		"rolled back with his connection, and nobody holds a lock " +
-		"while he thinks.",
-	Breaks: "A clock is no counter. Two writes in one second leave the " +
-		"same time, so whoever read before the second of them finds " +
-		"his old time unchanged and buries both: lost updates, and " +
-		"more sold than there was. A driver that counts changed rows " +
-		"instead of matched ones hides it while there are two buyers " +
-		"of equal quantities, because the second write then changes " +
-		"nothing and looks like a conflict; three buyers or unequal " +
-		"quantities show it. With microseconds a buyer's round trip " +
-		"is longer than a tick, so one process with a clock that " +
-		"only goes forward does not repeat a time; two processes " +
-		"whose clocks differ, or a clock that is set back, can, by " +
-		"a rare coincidence. Seconds break every day, microseconds " +
-		"once in a while; only a counter does not.",
+	Idea: "SELECT num and updated_at; compute; UPDATE num, and updated_at to " +
+		"now, WHERE updated_at is the one that was read. No matched row: " +
+		"start over.",
+	Promises: "Notices every write that has another time than the one that " +
+		"was read.",
+	Breaks: "Two writes in one second, or clocks that differ: an old time " +
+		"looks current, and updates are lost.",
 	Guarantees: catalog.Unsound.Holds(catalog.OtherSKUs),
 	Needs:      []backend.Capability{backend.SQL},
 	Stock:      ledger.HomeRow,

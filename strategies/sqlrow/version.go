@@ -26,18 +26,13 @@ var Version = catalog.Info{
 	Title:  "Version number",
 	Family: "sqlrow",
 	Source: "A, fourth idea: optimistic locking by a version number",
-	Idea: "SELECT num, version; compute; UPDATE both WHERE version is " +
-		"still the one that was read. No matched row: somebody was " +
-		"faster, so wait a random moment and start over.",
-	Promises: "Never oversells and never loses an update, across any " +
-		"number of processes: every write raises the version, so no " +
-		"write is based on an old number. Nobody holds a lock while " +
-		"he thinks.",
-	Breaks: "Not the stock, but the patience: under contention most " +
-		"attempts are wasted, and after the last retry a buyer is " +
-		"told conflict although units are left. A writer who does " +
-		"not raise the version (a hand-written UPDATE, a careless " +
-		"give-back) brings the lost update back.",
+	Idea: "SELECT num and version; compute; UPDATE both WHERE version is the " +
+		"one that was read. No matched row: wait a random moment and start " +
+		"over.",
+	Promises: "Never oversells and never loses an update, with any number of " +
+		"processes.",
+	Breaks: "A writer that does not raise the version; under contention " +
+		"buyers are told conflict while units are left.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
 			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs),

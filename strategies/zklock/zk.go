@@ -31,24 +31,14 @@ var ZK = catalog.Info{
 	Family: "zklock",
 	Source: "A (eighth idea), C, D: ephemeral sequential nodes, as " +
 		"Curator's InterProcessMutex has them",
-	Idea: "Everybody creates an ephemeral sequential node under the " +
-		"lock's node. The smallest number holds the lock; each of the " +
-		"others watches the one node before his own, and looks again " +
-		"when he is told.",
-	Promises: "One holder at a time across any number of processes, in " +
-		"the order in which they came, and a release wakes one " +
-		"waiter only. A dead holder's or waiter's node goes with his " +
-		"session: after the session time-out at most, however he " +
-		"died (ZooKeeper sees a closed socket and still waits, for " +
-		"he may come back). A majority of servers keeps the queue.",
-	Breaks: "A holder that is paused past the session time-out works " +
-		"on beside his successor: he cannot be told while he sleeps. " +
-		"One that runs is told in time, unless his COMMIT is already " +
-		"on its way. A hung holder whose session is kept alive by " +
-		"its own process blocks the others for ever; --lock-lease " +
-		"means nothing here. Whoever deletes a holder's node gives " +
-		"the lock away behind his back: he learns it when he " +
-		"releases.",
+	Idea: "Each contender creates an ephemeral sequential node under the " +
+		"lock's node. The smallest number holds the lock; each of the others " +
+		"watches the node right before its own, and looks again when it is " +
+		"told.",
+	Promises: "One holder at a time, with any number of processes, first " +
+		"come, first served; a dead holder's node goes with its session.",
+	Breaks: "A holder paused past the session time-out works on beside its " +
+		"successor; a hung one blocks the others while its session lives.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.Owner, catalog.LostReply,
 			catalog.TwoFaults, catalog.OtherSKUs, catalog.NodeLoss).
@@ -57,7 +47,7 @@ var ZK = catalog.Info{
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{
 		{Flag: "--lock-wait",
-			Doc: "how long a buyer queues before he is told busy"},
+			Doc: "how long a buyer queues before being told busy"},
 		{Flag: "--zookeeper-session",
 			Doc: "session time-out: how long a dead holder blocks"},
 	},
@@ -71,7 +61,7 @@ var ZK = catalog.Info{
 }
 
 // A zkLock is a queue of nodes. Its turn is what a contender does from the
-// moment his node is there until it is at the front.
+// moment its node is there until it is at the front.
 type zkLock struct {
 	zk   *backend.ZooKeeperClient
 	turn func(*zkPlace) (fence uint64, err error)
@@ -81,9 +71,9 @@ type zkLock struct {
 type zkPlace struct {
 	*zkLock
 	key, node string
-	once      bool            // he does not wait
-	asking    context.Context // of his commands
-	waiting   context.Context // of his waits: ends with his time, too
+	once      bool            // it does not wait
+	asking    context.Context // of its commands
+	waiting   context.Context // of its waits: ends with its time, too
 }
 
 const (
@@ -101,11 +91,10 @@ var (
 	errZKDown  = errors.New("ZooKeeper does not answer")
 )
 
-// Acquire queues for key. Who holds key already and passes his lease's context
-// on acquires it again at once, as often as he likes (reentrancy): Go has no
-// thread that could own a lock, so the context says who asks. It belongs to
-// whoever is given it: a lock is no protection between two goroutines that
-// work under the same lease.
+// Acquire queues for key. A holder that passes its lease's context on acquires
+// the lock again at once (reentrancy): Go has no thread that could own a lock,
+// so the context says who asks. A lock is no protection between two goroutines
+// that work under the same lease.
 //
 // o.Lease means nothing here: the lock lives as long as the session.
 func (l *zkLock) Acquire(
@@ -150,7 +139,7 @@ func zkContend(
 		case wait >= 0 && time.Now().After(end):
 			return nil, seckill.ErrBusy
 		}
-		// A new session, or somebody cleared the lock: once more.
+		// A new session, or the lock was cleared: once more.
 	}
 }
 
@@ -191,7 +180,7 @@ func (l *zkLock) queue(
 	defer func() {
 		if err != nil {
 			if left := h.leave(ctx); left != nil && ctx.Err() == nil {
-				err = left // whether we were busy, nobody can tell
+				err = left // we cannot tell whether it was busy
 			}
 		}
 	}()
@@ -212,20 +201,20 @@ func (l *zkLock) queue(
 	return newZKLease(ctx, h), nil
 }
 
-// zkFirst waits until nobody is ahead.
+// zkFirst waits until no node is ahead.
 func zkFirst(p *zkPlace) (fence uint64, err error) {
 	for {
 		fence, gone, err := p.look()
 		switch {
 		case err != nil:
 			return 0, err
-		case gone == nil: // nobody is ahead of us
+		case gone == nil: // we are first
 			return fence, nil
 		case p.once:
 			return 0, errZKBusy
 		}
-		// Being told is not being first: the node ahead may have been a
-		// waiter who gave up, with others still ahead of him.
+		// Being told is not being first: the node ahead may have belonged
+		// to a waiter that gave up, with others still ahead of it.
 		err = p.zk.Wait(p.waiting, "node ahead in "+p.key, gone)
 		if err != nil {
 			return 0, err
@@ -281,8 +270,8 @@ func (l *zkLock) create(
 	}
 }
 
-// look lists the queue. If somebody is ahead of us, gone yields when the last
-// of those has gone (or their node changed, or our session ended).
+// look lists the queue. If nodes are ahead of ours, gone yields when the
+// last of them has gone or changed, or when our session ends.
 //
 // Otherwise the lock is ours, and the fencing token is the transaction that
 // last changed the list. It costs no command of its own, as the node's czxid
@@ -298,7 +287,7 @@ func (p *zkPlace) look() (fence uint64, gone <-chan zk.Event, err error) {
 			return err
 		}
 		ahead, here := predecessor(names, p.node)
-		if !here { // its session ended, or somebody removed it
+		if !here { // its session ended, or it was removed
 			return errZKGone
 		}
 		if ahead == "" {
@@ -333,7 +322,7 @@ func (l *zkLock) patiently(ctx context.Context, ask func() error) error {
 	}
 }
 
-// predecessor finds who is right ahead of own, and whether own is in the list.
+// predecessor finds the node right ahead of own, and whether own is listed.
 // The sequence number alone decides, so that clients which put something else
 // in front of it queue with ours. It is a signed 32-bit counter that the
 // server lets overflow: of two numbers the earlier is the one from which the
@@ -411,7 +400,7 @@ func (h *zkHold) enter() bool {
 
 // leave takes our node out of the queue, also when the buyer has gone. What
 // cannot be done at once the client does in the background: as long as our
-// session is alive, nobody else would.
+// session is alive, no one else would.
 func (h *zkHold) leave(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(
 		context.WithoutCancel(ctx), zkPatience)
@@ -436,7 +425,7 @@ type zkLease struct {
 
 // The lease's context ends with the session. The client's judgement of that
 // comes before the server's: it counts from the last request that was
-// answered, so a holder that runs is told before his successor gets in.
+// answered, so a holder that runs is told before its successor gets in.
 func newZKLease(ctx context.Context, h *zkHold) *zkLease {
 	l := &zkLease{hold: h}
 	l.ctx, l.end = context.WithCancelCause(

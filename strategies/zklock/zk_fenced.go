@@ -19,45 +19,25 @@ var zkFencedFiles embed.FS
 // ZKFenced is the queue, and a stock row that refuses the write of an earlier
 // holder (internal/lock/fenced.go).
 //
-// The fencing token is our node's czxid: the number of the transaction that
-// created it. All transactions of an ensemble are numbered in one order, for
-// ever, and the queue serves nodes in the order in which they were created.
-//
-// The other numbers at hand will not do. The sequence number in the node's
-// name is counted by the lock's own node, and begins again at 0 when that is
-// deleted and made anew. The list's pzxid, which `zk` hands out because it is
-// free of charge, is kept beside the children and not with them: servers
-// before 3.6 could come back from a restart with an older one
-// (ZOOKEEPER-3125, -3145, -3249). A czxid is part of its node and never
-// changes; it costs one command.
-//
-// The token falls if the ensemble itself does: if it is set up anew, empty, or
-// from an old backup. Then the row refuses every buyer until the sale is
-// reset, which begins a run with fence 0.
+// The fencing token is our node's czxid, the number of the transaction that
+// created it. The sequence number in the node's name will not do: it begins
+// again at 0 when the lock's node is made anew. Nor will the list's pzxid,
+// which `zk` hands out because it costs nothing: servers before 3.6 could
+// restart with an older one (ZOOKEEPER-3125, -3145, -3249).
 var ZKFenced = catalog.Info{
 	Name:   "zk-fenced",
 	Title:  "ZooKeeper queue with a fencing token",
 	Family: "zklock",
 	Source: "Martin Kleppmann, How to do distributed locking (2016): " +
 		"the zxid as fencing token",
-	Idea: "As `zk`. Whoever is first in the queue asks for the number of " +
-		"the transaction that created its node (czxid), raises " +
-		"stock.fence to it before reading the stock, and writes the " +
-		"stock only where the fence is still its own.",
-	Promises: "Never oversells and never loses an update, whatever " +
-		"becomes of the session and of the holder: a write that comes " +
-		"late matches no row, its transaction is rolled back, and the " +
-		"buyer is told of a conflict. Besides, all that `zk` promises: " +
-		"first come first served, a release wakes one waiter, a dead " +
-		"holder's node goes with his session, a majority of servers " +
-		"keeps the queue.",
-	Breaks: "Nothing breaks the stock. The lock itself is still given to " +
-		"a second holder when a session ends under the first: that one " +
-		"has worked in vain, and whatever it did besides writing the " +
-		"row is not fenced. A hung holder whose session is kept alive " +
-		"by its own process blocks the others for ever. If all servers " +
-		"lose their data, the row refuses every buyer until the sale " +
-		"is reset.",
+	Idea: "As `zk`. The first in the queue asks for the number of the " +
+		"transaction that created its node (czxid), raises stock.fence to it " +
+		"before reading the stock, and writes the stock only where the fence " +
+		"is still its own.",
+	Promises: "Never oversells and never loses an update, whatever happens " +
+		"to the session or the holder; first come, first served.",
+	Breaks: "Nothing breaks the stock; a holder whose session ended has " +
+		"worked in vain, and effects outside the row are not fenced.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.Owner,
 			catalog.LostReply, catalog.LateCommand, catalog.TwoFaults,
@@ -66,7 +46,7 @@ var ZKFenced = catalog.Info{
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{
 		{Flag: "--lock-wait",
-			Doc: "how long a buyer queues before he is told busy"},
+			Doc: "how long a buyer queues before being told busy"},
 		{Flag: "--zookeeper-session",
 			Doc: "session time-out: how long a dead holder blocks"},
 	},
@@ -80,7 +60,7 @@ var ZKFenced = catalog.Info{
 	},
 }
 
-// zkFirstOf waits until nobody is ahead, and says when our node was created.
+// zkFirstOf waits until no node is ahead, and says when our node was created.
 func zkFirstOf(p *zkPlace) (fence uint64, err error) {
 	if _, err := zkFirst(p); err != nil {
 		return 0, err

@@ -17,26 +17,19 @@ import (
 //go:embed zk_herd.en.md zk_herd.zh.md
 var zkHerdFiles embed.FS
 
-// ZKHerd is the queue in which everybody watches everything.
+// ZKHerd is the queue in which all watch the directory.
 var ZKHerd = catalog.Info{
 	Name:   "zk-herd",
 	Title:  "ZooKeeper queue, all watch the directory",
 	Family: "zklock",
 	Source: "C: listen for changes of the lock's directory",
-	Idea: "As `zk`: ephemeral sequential nodes, the smallest number " +
-		"holds the lock. But each waiter watches the whole directory, " +
-		"and lists it again whenever anybody comes or goes.",
-	Promises: "What `zk` promises: one holder at a time across any number " +
-		"of processes, first come first served. A dead holder's node " +
-		"goes with his session: after the session time-out at most, " +
-		"closed sockets or power loss alike. A majority of servers " +
-		"keeps the queue.",
-	Breaks: "It thunders: one who comes or goes wakes all n waiters, and " +
-		"each reads a list of n names, for one of them to go on. A " +
-		"queue of n costs n² names a round where `zk` reads the list " +
-		"once. Besides, all that breaks `zk`: a holder that is paused " +
-		"past his session, and a hung one whose process keeps the " +
-		"session alive and blocks all.",
+	Idea: "As `zk`: ephemeral sequential nodes, the smallest number holds " +
+		"the lock. But each waiter watches the whole directory, and lists it " +
+		"again whenever another comes or goes.",
+	Promises: "One holder at a time, with any number of processes, first " +
+		"come, first served; a dead holder's node goes with its session.",
+	Breaks: "As `zk`; besides, every change wakes all n waiters, and each " +
+		"reads a list of n names.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.Owner, catalog.LostReply,
 			catalog.TwoFaults, catalog.OtherSKUs, catalog.NodeLoss).
@@ -45,7 +38,7 @@ var ZKHerd = catalog.Info{
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{
 		{Flag: "--lock-wait",
-			Doc: "how long a buyer queues before he is told busy"},
+			Doc: "how long a buyer queues before being told busy"},
 		{Flag: "--zookeeper-session",
 			Doc: "session time-out: how long a dead holder blocks"},
 	},
@@ -58,7 +51,7 @@ var ZKHerd = catalog.Info{
 	},
 }
 
-// zkAllWatch lists the queue after every change until nobody is ahead. The
+// zkAllWatch lists the queue after every change until no node is ahead. The
 // fencing token is the transaction that last changed the list, as in `zk`.
 func zkAllWatch(p *zkPlace) (fence uint64, err error) {
 	for {
@@ -77,7 +70,7 @@ func zkAllWatch(p *zkPlace) (fence uint64, err error) {
 		}
 		ahead, here := predecessor(names, p.node)
 		switch {
-		case !here: // its session ended, or somebody removed it
+		case !here: // its session ended, or it was removed
 			return 0, errZKGone
 		case ahead == "":
 			return uint64(stat.Pzxid), nil

@@ -28,24 +28,13 @@ var ZKNode = catalog.Info{
 	Family: "zklock",
 	Source: "C (files of one folder have different names, so creating " +
 		"one is atomic)",
-	Idea: "Everybody creates the same ephemeral node. Who succeeds holds " +
-		"the lock; the others watch the node, and try again when it " +
-		"is gone.",
-	Promises: "One holder at a time across any number of processes: " +
-		"ZooKeeper lets one create a name. A dead holder's node goes " +
-		"with his session: after the session time-out at most, " +
-		"however he died (ZooKeeper sees a closed socket and still " +
-		"waits, for he may come back). A majority of servers keeps " +
-		"the node.",
-	Breaks: "No order among waiters: every release wakes all of them, " +
-		"all of them try, and luck decides; some wait long. A holder " +
-		"that is paused past the session time-out works on beside " +
-		"his successor, and if he falls asleep between looking whose " +
-		"node it is and deleting it, he deletes his successor's: " +
-		"ZooKeeper cannot delete on the condition of an owner, and " +
-		"the name is everybody's. A hung holder whose session is " +
-		"kept alive by its own process blocks the others for ever; " +
-		"--lock-lease means nothing here.",
+	Idea: "Each contender creates the same ephemeral node. Whoever succeeds " +
+		"holds the lock; the others watch the node, and try again when it is " +
+		"gone.",
+	Promises: "One holder at a time, with any number of processes; a dead " +
+		"holder's node goes with its session.",
+	Breaks: "A holder paused past the session time-out works on beside its " +
+		"successor, and may delete the successor's node.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LostReply, catalog.TwoFaults,
 			catalog.OtherSKUs, catalog.NodeLoss).
@@ -54,7 +43,7 @@ var ZKNode = catalog.Info{
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{
 		{Flag: "--lock-wait",
-			Doc: "how long a buyer tries before he is told busy"},
+			Doc: "how long a buyer tries before being told busy"},
 		{Flag: "--zookeeper-session",
 			Doc: "session time-out: how long a dead holder blocks"},
 	},
@@ -189,7 +178,7 @@ func (l *zkNode) remove(
 }
 
 // leave removes the node if it is ours, also when the buyer has gone, or in
-// the background: as long as our session is alive, nobody else would.
+// the background: as long as our session is alive, no one else would.
 func (l *zkNode) leave(ctx context.Context, key, me string) error {
 	ctx, cancel := context.WithTimeout(
 		context.WithoutCancel(ctx), zkPatience)

@@ -17,23 +17,17 @@ var zkNoRecheckFiles embed.FS
 // ZKNoRecheck is the queue whose waiters do not look again.
 var ZKNoRecheck = catalog.Info{
 	Name:   "zk-norecheck",
-	Title:  "ZooKeeper queue, told is taken",
+	Title:  "ZooKeeper queue without the re-check",
 	Family: "zklock",
 	Source: "C (\"when the notification comes, it has succeeded\"), D " +
 		"(gets the lock after the node before it is deleted)",
-	Idea: "As `zk`: an ephemeral sequential node, a watch on the node " +
-		"before one's own. But who is told that it has gone takes the " +
-		"lock for his, without looking again.",
-	Promises: "One holder at a time, first come first served, as long as " +
-		"nobody but a holder ever leaves the queue. A dead holder's " +
-		"node goes with his session: after the session time-out at " +
-		"most, closed sockets or power loss alike.",
-	Breaks: "A holds the lock, B and C wait. B dies, or his patience " +
-		"ends: his node goes, C is told, and C walks in beside A. The " +
-		"node ahead can go for two reasons, and only a look at the " +
-		"queue tells them apart. Besides, all that breaks `zk`: a " +
-		"holder that is paused past his session, and a hung one " +
-		"whose process keeps the session alive and blocks all.",
+	Idea: "As `zk`: an ephemeral sequential node, and a watch on the node " +
+		"before one's own. But a waiter who is told that it has gone takes " +
+		"the lock without looking again.",
+	Promises: "One holder at a time, first come, first served, while only " +
+		"holders leave the queue.",
+	Breaks: "A waiter gives up or dies: the next is told, and walks in " +
+		"beside the holder.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.Owner, catalog.LostReply, catalog.TwoFaults,
 			catalog.OtherSKUs, catalog.NodeLoss).
@@ -42,7 +36,7 @@ var ZKNoRecheck = catalog.Info{
 	Stock: ledger.HomeRow,
 	Options: []catalog.Option{
 		{Flag: "--lock-wait",
-			Doc: "how long a buyer queues before he is told busy; " +
+			Doc: "how long a buyer queues before being told busy; " +
 				"when one gives up, the next walks in"},
 		{Flag: "--zookeeper-session",
 			Doc: "session time-out: how long a dead holder blocks"},
@@ -63,7 +57,7 @@ func zkToldIsTaken(p *zkPlace) (fence uint64, err error) {
 	switch {
 	case err != nil:
 		return 0, err
-	case gone == nil: // nobody is ahead of us
+	case gone == nil: // we are first
 		return 0, nil
 	case p.once:
 		return 0, errZKBusy
