@@ -163,11 +163,19 @@ func (c *trial) whenLost(l lock.Lease) <-chan time.Time {
 	return at
 }
 
-func (c *trial) seen(key string) []string {
+// seen is what the backend has for a key when it has come to rest: a server may
+// show a statement for a moment after its reply.
+func (c *trial) seen(key string) (now []string) {
 	if c.h.Seen == nil {
 		return nil
 	}
-	return c.h.Seen(c, key)
+	for {
+		before := now
+		if now = c.h.Seen(c, key); before != nil && slices.Equal(before, now) || len(now) == 0 {
+			return now
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
 }
 
 // sees waits until the backend has for the key what it had before.
@@ -177,7 +185,7 @@ func (c *trial) sees(key string, want []string) {
 	}
 	var now []string
 	for end := time.Now().Add(c.h.Patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if now = c.seen(key); slices.Equal(now, want) {
+		if now = c.h.Seen(c, key); slices.Equal(now, want) {
 			return
 		}
 	}
