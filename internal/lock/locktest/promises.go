@@ -39,7 +39,6 @@ type question struct {
 
 func always(*Harness) bool            { return true }
 func remote(h *Harness) bool          { return h.Lease > 0 || h.Commands != nil || h.End != nil }
-func ends(h *Harness) bool            { return h.End != nil }
 func needs(c Can) func(*Harness) bool { return func(h *Harness) bool { return h.can(c) } }
 
 var questions = []question{
