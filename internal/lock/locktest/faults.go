@@ -188,7 +188,7 @@ func (c *trial) renewed(r *renewals) error {
 	select {
 	case err := <-r.seen:
 		return err
-	case <-time.After(c.h.Patience):
+	case <-time.After(max(c.limit(), 3*c.h.Renewed)):
 		c.stop("the lock is not renewed")
 		return nil
 	}

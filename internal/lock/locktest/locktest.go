@@ -113,7 +113,7 @@ func Run(t *testing.T, h Harness) {
 // ask puts all questions, most of which are waiting, at the same time.
 func ask(t *testing.T, h Harness) (trials []*trial) {
 	if h.Patience == 0 {
-		h.Patience = time.Minute
+		h.Patience = patience
 	}
 	if h.Renewed == 0 {
 		h.Renewed = 900 * time.Millisecond

@@ -15,7 +15,10 @@ import (
 	"seckill/internal/tap"
 )
 
-const long = time.Minute
+const (
+	long     = 10 * time.Minute // a lease that no test outlasts
+	patience = time.Minute      // for what has to happen
+)
 
 // Open starts processes of a strategy's lock on the backends of this test.
 func Open(info catalog.Info) func(testing.TB, catalog.Settings) *Process {
@@ -67,7 +70,7 @@ func Lost(t testing.TB, l lock.Lease) error {
 	select {
 	case <-l.Context().Done():
 		return context.Cause(l.Context())
-	case <-time.After(long):
+	case <-time.After(patience):
 		t.Fatal("the holder was not told")
 		return nil
 	}
@@ -76,9 +79,9 @@ func Lost(t testing.TB, l lock.Lease) error {
 // Soon polls for what a server does by itself.
 func Soon(t testing.TB, what string, f func() bool) {
 	t.Helper()
-	for end := time.Now().Add(long); !f(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(patience); !f(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("still waiting after %v: %s", long, what)
+			t.Fatalf("still waiting after %v: %s", patience, what)
 		}
 	}
 }
@@ -146,7 +149,7 @@ func Contend(t testing.TB, l lock.Locker, key string, waiting func(*tap.Command)
 		w.Err <- err
 	case lease := <-w.In:
 		w.In <- lease
-	case <-time.After(long):
+	case <-time.After(patience):
 		t.Fatalf("nobody waits for %s", key)
 	}
 	return w
