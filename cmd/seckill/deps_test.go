@@ -75,11 +75,11 @@ func TestDeps(t *testing.T) {
 		err      string
 	}{
 		{name: "nothing missing", says: "Everything that is needed is installed"},
-		{name: "nobody is there", machine: fakeMachine{missing: []packages.Tool{packages.Redis, packages.Etcd}, known: both},
+		{name: "no terminal", machine: fakeMachine{missing: []packages.Tool{packages.Redis, packages.Etcd}, known: both},
 			ran: "apk add redis etcd", says: "Installed: Redis, etcd."},
-		{name: "somebody says yes", machine: fakeMachine{missing: []packages.Tool{packages.Etcd}, known: both, answer: true},
+		{name: "the answer is yes", machine: fakeMachine{missing: []packages.Tool{packages.Etcd}, known: both, answer: true},
 			terminal: true, asked: 1, ran: "apk add etcd"},
-		{name: "somebody says no", machine: fakeMachine{missing: []packages.Tool{packages.Etcd}, known: both},
+		{name: "the answer is no", machine: fakeMachine{missing: []packages.Tool{packages.Etcd}, known: both},
 			terminal: true, asked: 1, err: "--embedded"},
 		{name: "--yes", machine: fakeMachine{missing: []packages.Tool{packages.Etcd}, known: both},
 			cmd: DepsCmd{Yes: true}, terminal: true, ran: "apk add etcd"},

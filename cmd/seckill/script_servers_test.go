@@ -16,11 +16,6 @@ import (
 	"seckill/strategies"
 )
 
-func init() {
-	scriptCommands["servers"], scriptCommands["cut"], scriptCommands["alone"] = useServers, cutServers, alone
-	scriptCommands["services"], scriptCommands["sql"], scriptCommands["redis"] = useServices, execSQL, execRedis
-}
-
 // servers [-wired] NEED... has the test program's lab run servers, and names
 // them, and no others, in the script's environment. A strategy's name stands
 // for what it needs. With -wired, cut cuts the connections to them.

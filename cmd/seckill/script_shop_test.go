@@ -21,8 +21,6 @@ import (
 	"seckill/internal/seckill"
 )
 
-func init() { scriptCommands["bakery"], scriptCommands["sell"] = openBakery, sell }
-
 // A bakery is a foreign service: its own paths, words and table, over TLS with
 // a certificate of its own.
 type bakery struct {

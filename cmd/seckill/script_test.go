@@ -40,6 +40,8 @@ var scriptCommands = map[string]scriptCommand{
 	"exits": exits, "empties": empties, "busy": busyAddress, "http": httpCall, "capture": capture, "json": checkJSON, "alter": alterJSON,
 	"start": start, "runs": runs, "reads": reads, "awaits": awaits, "silent": silent, "writes": writes, "closes": closes,
 	"signal": signals, "ends": ends, "gone": gone,
+	"servers": useServers, "cut": cutServers, "alone": alone, "services": useServices, "sql": execSQL, "redis": execRedis,
+	"bakery": openBakery, "sell": sell,
 }
 
 // A script is what the commands know of the script that runs them.

@@ -188,7 +188,7 @@ func TestRunsOfARealLab(t *testing.T) {
 		}
 		shared := slices.ContainsFunc(users[0], func(user int64) bool { return slices.Contains(users[1], user) })
 		if !shared { // each was won by the first of the same thousand
-			t.Errorf("nobody bought in both sales: %v and %v", users[0][:5], users[1][:5])
+			t.Errorf("no buyer bought in both sales: %v and %v", users[0][:5], users[1][:5])
 		}
 	})
 
