@@ -8,6 +8,8 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -33,7 +35,9 @@ type bakery struct {
 func openBakery(ts *testscript.TestScript, _ bool, args []string) {
 	db, err := sql.Open("mysql", ts.Getenv("SECKILL_MYSQL_DSN"))
 	ts.Check(err)
-	server := httptest.NewTLSServer(&bakery{db, len(args) > 1})
+	server := httptest.NewUnstartedServer(&bakery{db, len(args) > 1})
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // the other side says what is wrong
+	server.StartTLS()
 	ts.Defer(func() {
 		server.Close()
 		db.Close()

@@ -3,11 +3,12 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"io"
+	"log"
+	"log/slog"
 	"maps"
 	"net"
 	"net/http"
@@ -123,10 +124,14 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	status := 0
-	var stdout, stderr bytes.Buffer
-	inside(ts, func() { status = run(ctx, func() {}, args[2:], &stdout, &stderr) })
-	_, _ = ts.Stdout().Write(stdout.Bytes())
-	_, _ = ts.Stderr().Write(stderr.Bytes())
+	var stdout, stderr stream
+	inside(ts, func() {
+		defer slog.SetDefault(slog.Default())
+		defer log.SetOutput(log.Writer()) // which a logger that is made the default redirects
+		status = run(ctx, func() {}, args[2:], &stdout, &stderr)
+	})
+	_, _ = io.WriteString(ts.Stdout(), stdout.String())
+	_, _ = io.WriteString(ts.Stderr(), stderr.String())
 	if strconv.Itoa(status) != args[0] {
 		ts.Fatalf("exit status %d, want %s", status, args[0])
 	}
