@@ -12,7 +12,7 @@ import (
 	"seckill/loadtest/compare"
 )
 
-// FiguresCmd puts stored results into the README and the lessons.
+// FiguresCmd puts stored results into docs/figures.md and the lessons.
 type FiguresCmd struct {
 	Compare string `type:"existingfile" required:"" help:"What seckill compare --json wrote." placeholder:"FILE"`
 	Locks   string `type:"existingfile" required:"" help:"What seckill bench locks --json wrote." placeholder:"FILE"`

@@ -1,5 +1,5 @@
 // Package figures extracts figures from the results of compare and bench for the
-// README and, as a small JSON file, for the lessons. It computes nothing new.
+// documentation and, as a small JSON file, for the lessons. It computes nothing new.
 package figures
 
 import (

@@ -14,7 +14,7 @@ const (
 	ends   = "<!-- /figures -->"
 )
 
-// What the README shows: one or two of each kind.
+// What the page of figures shows: one or two of each kind.
 var (
 	shownSales = []string{"naive", "conditional", "version", "for-update", "mutex-per-sku", "get-lock", "lock-row", "lock-insert",
 		"redis-lua", "redis-watchdog", "redlock", "zk", "etcd", "redis-counter", "redis-counter-mysql", "redis-lock-mysql"}

@@ -17,7 +17,7 @@ var mutexPerRequestFiles embed.FS
 // MutexPerRequest locks a mutex that no other request can see.
 var MutexPerRequest = catalog.Info{
 	Name:   "mutex-per-request",
-	Title:  "A mutex of one's own",
+	Title:  "One mutex per request",
 	Family: "local",
 	Source: "A, second idea: why the lock works on a singleton only",
 	Idea: "Every request makes its own service object, and the mutex belongs " +

@@ -24,7 +24,7 @@ var insertFiles embed.FS
 // own. A holder that outlives its lease is all that is left to break it.
 var LockInsert = catalog.Info{
 	Name:   "lock-insert",
-	Title:  "INSERT with owner and expire, DELETE one's own",
+	Title:  "INSERT with owner and expiry, DELETE only one's own row",
 	Family: "mysqllock",
 	Source: "C, unique index, with the repairs that it names; D, method 1",
 	Idea: "Look first with a plain read. No row: INSERT name, a random owner " +

@@ -22,7 +22,7 @@ var insertByNameFiles embed.FS
 // whose time is over. The row does not say whose lock it is.
 var LockInsertByName = catalog.Info{
 	Name:   "lock-insert-by-name",
-	Title:  "INSERT with an expire column and a reaper",
+	Title:  "INSERT with an expiry column, cleaned up by the next contender",
 	Family: "mysqllock",
 	Source: "C, unique index",
 	Idea: "INSERT the name with the time at which the lock ends. If it is " +

@@ -22,7 +22,7 @@ var insertPlainFiles embed.FS
 // name one succeeds. No row is ever deleted for a holder that cannot do it.
 var LockInsertPlain = catalog.Info{
 	Name:   "lock-insert-plain",
-	Title:  "INSERT, DELETE",
+	Title:  "INSERT to lock, DELETE to unlock",
 	Family: "mysqllock",
 	Source: "D, database lock, method 1; C, unique index",
 	Idea: "INSERT the lock's name into a table with a unique key. If it is " +

@@ -17,7 +17,7 @@ var tableSegmentedFiles embed.FS
 // lock's name decides which of them is locked.
 var LockTableSegmented = catalog.Info{
 	Name:   "lock-table-segmented",
-	Title:  "Lock table, version 3: a hundred central rows",
+	Title:  "Lock table, version 3: a segmented lock",
 	Family: "mysqllock",
 	Source: "B, version 3",
 	Idea: "As lock-table-central, but the row that is locked first is one of " +

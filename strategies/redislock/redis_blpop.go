@@ -36,7 +36,7 @@ var (
 // waits for a reader and wakes one only.
 var RedisBLPOP = catalog.Info{
 	Name:   "redis-blpop",
-	Title:  "A token, waiters blocked on a list",
+	Title:  "A token, and waiters blocked on a list",
 	Family: "redislock",
 	Source: "A, seventh idea: the Python library redis-lock",
 	Idea: "SET key token NX PX lease. Taken: BLPOP on a second key, into " +

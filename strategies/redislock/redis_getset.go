@@ -25,7 +25,7 @@ var getsetLockFiles embed.FS
 // own.
 var RedisGETSET = catalog.Info{
 	Name:   "redis-getset",
-	Title:  "SETNX with the end as value, taken over by GETSET",
+	Title:  "SETNX with the expiry time as value, takeover by GETSET",
 	Family: "redislock",
 	Source: "C, second Redis way",
 	Idea: "SETNX with the time at which the lease ends. If that time is " +

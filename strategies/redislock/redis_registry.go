@@ -34,7 +34,7 @@ var registryScript = redis.NewScript(registryLua)
 // lock.
 var RedisRegistry = catalog.Info{
 	Name:   "redis-registry",
-	Title:  "One owner a process, a local lock in front",
+	Title:  "One owner per process, with a local lock in front",
 	Family: "redislock",
 	Source: "D, 1.2.1 and 1.2.2: the Lua of Spring's RedisLockRegistry",
 	Idea: "First a lock within the process, first come, first served. Then a " +

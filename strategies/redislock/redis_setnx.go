@@ -21,7 +21,7 @@ var setnxFiles embed.FS
 // Nothing removes the key of a dead holder.
 var RedisSetNX = catalog.Info{
 	Name:   "redis-setnx",
-	Title:  "SETNX, DEL",
+	Title:  "SETNX to lock, DEL to unlock",
 	Family: "redislock",
 	Source: "A, sixth idea: atomicity; E, scheme 1",
 	Idea: "SETNX sets the key only if it is not there, in one command. If it " +

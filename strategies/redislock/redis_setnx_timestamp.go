@@ -24,7 +24,7 @@ var timestampFiles embed.FS
 // another buyer may have done the same and be in.
 var RedisSetNXTimestamp = catalog.Info{
 	Name:   "redis-setnx-timestamp",
-	Title:  "SETNX with the end as value",
+	Title:  "SETNX with the expiry time as value",
 	Family: "redislock",
 	Source: "B: the lock kept in Redis. B shows no release; this is its " +
 		"neighbours'",

@@ -47,7 +47,7 @@ var (
 // and wake each other.
 var RedisWatchdog = catalog.Info{
 	Name:   "redis-watchdog",
-	Title:  "Owner and depth, watchdog, told by publish/subscribe",
+	Title:  "Owner and depth, a watchdog, publish/subscribe",
 	Family: "redislock",
 	Source: "A, seventh and ninth idea: Redisson and its watchdog; D, E",
 	Idea: "A hash holds the owner and how often it has the lock. Without a " +

@@ -21,7 +21,7 @@ var redlockFiles embed.FS
 // them agree: one may be lost, or forget, and the lock is not.
 var Redlock = catalog.Info{
 	Name:   "redlock",
-	Title:  "Redlock: redsync on five independent Redis",
+	Title:  "Redlock: redsync on five independent Redis servers",
 	Family: "redislock",
 	Source: "A, C (third Redis way): the RedLock algorithm " +
 		"(S. Sanfilippo, \"Distributed Locks with Redis\")",

@@ -19,7 +19,7 @@ var atomicFiles embed.FS
 // Atomic lets the database subtract, without a condition.
 var Atomic = catalog.Info{
 	Name:   "atomic",
-	Title:  "Atomic decrement, no guard",
+	Title:  "Atomic decrement without a condition",
 	Family: "sqlrow",
 	Source: "A, first idea: the database computes",
 	Idea: "Check in the program that enough is left, then UPDATE num = num - " +

@@ -48,8 +48,8 @@ func (s *forUpdate) Deduct(
 	ctx context.Context, p seckill.Purchase,
 ) (r seckill.Receipt, err error) {
 	err = s.store.Tx(ctx, func(tx *gorm.DB) error {
-		// The lock comes first: a plain read before it would fix the
-		// transaction's snapshot, and show the row of that moment.
+		// The number comes from the locking read itself: a plain SELECT
+		// shows the transaction's snapshot, which may be older.
 		num, err := s.lock(tx, p.SKU)
 		if err != nil {
 			return err

@@ -20,7 +20,7 @@ var zkHerdFiles embed.FS
 // ZKHerd is the queue in which all watch the directory.
 var ZKHerd = catalog.Info{
 	Name:   "zk-herd",
-	Title:  "ZooKeeper queue, all watch the directory",
+	Title:  "ZooKeeper queue, all contenders watch the directory",
 	Family: "zklock",
 	Source: "C: listen for changes of the lock's directory",
 	Idea: "As `zk`: ephemeral sequential nodes, the smallest number holds " +
