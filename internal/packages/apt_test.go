@@ -5,6 +5,7 @@ package packages
 import (
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -64,6 +65,11 @@ func TestAptScriptLetsNoServiceStart(t *testing.T) {
 }
 
 func TestAptScriptPutsThePolicyBackWhenInterrupted(t *testing.T) {
+	// A shell cannot trap what its parent ignores, as nohup does with SIGHUP. A
+	// signal that this program catches is not ignored in its children.
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, syscall.SIGHUP)
+	defer signal.Stop(caught)
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		const before = "#!/bin/sh\nexit 104\n"
 		policy := filepath.Join(t.TempDir(), "policy-rc.d")

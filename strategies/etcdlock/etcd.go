@@ -13,7 +13,7 @@ import (
 	"seckill/internal/lock"
 )
 
-//go:embed etcd.go session.go
+//go:embed etcd.go session.go contender.go
 //go:embed etcd.en.md etcd.zh.md
 var etcdFiles embed.FS
 

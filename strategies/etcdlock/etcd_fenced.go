@@ -10,7 +10,7 @@ import (
 	"seckill/internal/lock"
 )
 
-//go:embed etcd_fenced.go etcd.go session.go
+//go:embed etcd_fenced.go etcd.go session.go contender.go
 //go:embed etcd_fenced.en.md etcd_fenced.zh.md
 var etcdFencedFiles embed.FS
 

@@ -13,7 +13,7 @@ import (
 	"seckill/internal/lock"
 )
 
-//go:embed etcd_node.go session.go
+//go:embed etcd_node.go session.go contender.go
 //go:embed etcd_node.en.md etcd_node.zh.md
 var etcdNodeFiles embed.FS
 

@@ -12,7 +12,7 @@ import (
 	"seckill/internal/lock"
 )
 
-//go:embed zk_fenced.go zk.go
+//go:embed zk_fenced.go zk.go hold.go
 //go:embed zk_fenced.en.md zk_fenced.zh.md
 var zkFencedFiles embed.FS
 

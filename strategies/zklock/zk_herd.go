@@ -13,7 +13,7 @@ import (
 	"seckill/internal/lock"
 )
 
-//go:embed zk_herd.go zk.go
+//go:embed zk_herd.go zk.go hold.go
 //go:embed zk_herd.en.md zk_herd.zh.md
 var zkHerdFiles embed.FS
 

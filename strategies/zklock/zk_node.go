@@ -17,7 +17,7 @@ import (
 	"seckill/internal/seckill"
 )
 
-//go:embed zk_node.go zk.go
+//go:embed zk_node.go zk.go hold.go
 //go:embed zk_node.en.md zk_node.zh.md
 var zkNodeFiles embed.FS
 

@@ -10,7 +10,7 @@ import (
 	"seckill/internal/lock"
 )
 
-//go:embed zk_norecheck.go zk.go
+//go:embed zk_norecheck.go zk.go hold.go
 //go:embed zk_norecheck.en.md zk_norecheck.zh.md
 var zkNoRecheckFiles embed.FS
 
