@@ -29,9 +29,7 @@ func useServers(ts *testscript.TestScript, _ bool, args []string) {
 	for _, name := range args {
 		needs = append(needs, needsOf(name)...)
 	}
-	thisProcess.Lock()
 	config := labtest.Config(s, needs...)
-	thisProcess.Unlock()
 	if wire {
 		config, s.cut = wired(s, config)
 	}
@@ -66,9 +64,7 @@ func alone(ts *testscript.TestScript, _ bool, _ []string) {
 // script is alone with them.
 func useServices(ts *testscript.TestScript, neg bool, _ []string) {
 	alone(ts, neg, nil)
-	thisProcess.Lock()
 	l, urls := sharedServices(of(ts))
-	thisProcess.Unlock()
 	ts.Setenv("TARGET", strings.Join(urls, ","))
 	ts.Setenv("SECKILL_TOKEN", l.Token())
 	useServers(ts, neg, []string{string(backend.SQL), string(backend.Redis)})

@@ -4,21 +4,19 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
+	"errors"
 	"io"
-	"log"
-	"log/slog"
 	"maps"
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -60,9 +58,6 @@ func of(ts *testscript.TestScript) *script { return ts.Value(scriptKey{}).(*scri
 // seckill's own variables, and vars.
 func runScripts(t *testing.T, p testscript.Params, vars func(testing.TB) []string) {
 	t.Helper()
-	for i, file := range p.Files {
-		p.Files[i], _ = filepath.Abs(file) // exits changes the folder
-	}
 	commands := maps.Clone(scriptCommands)
 	maps.Copy(commands, p.Cmds)
 	p.Cmds, p.RequireUniqueNames = commands, true
@@ -89,57 +84,27 @@ func environment(ts *testscript.TestScript) []string {
 	return strings.Split(strings.TrimSuffix(ts.ReadFile(ts.Getenv("WORK")+"/.env"), "\x00"), "\x00")
 }
 
-// thisProcess guards the folder and the environment of this process.
-var thisProcess sync.Mutex
-
-// inside calls f with the folder and the environment of the script.
-func inside(ts *testscript.TestScript, f func()) {
-	thisProcess.Lock()
-	defer thisProcess.Unlock()
-	folder, err := os.Getwd()
-	ts.Check(err)
-	own := os.Environ()
-	setEnvironment(environment(ts))
-	ts.Check(os.Chdir(ts.MkAbs(".")))
-	defer func() {
-		setEnvironment(own)
-		ts.Check(os.Chdir(folder))
-	}()
-	f()
-}
-
-func setEnvironment(env []string) {
-	os.Clearenv()
-	for _, v := range env {
-		name, value, _ := strings.Cut(v, "=")
-		os.Setenv(name, value)
-	}
-}
-
-// exits STATUS TEXT ARGS... runs seckill in this process, which takes no time
-// to start. It checks the exit status and that stderr, or stdout if there is
-// nothing, has the text. A failure is one line; a wrong command line starts
-// nothing.
+// exits STATUS TEXT ARGS... runs seckill to its end. It checks the exit status
+// and that stderr, or stdout if there is nothing, has the text. A failure is one
+// line; a wrong command line starts nothing.
 func exits(ts *testscript.TestScript, _ bool, args []string) {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
 	status := 0
-	var stdout, stderr stream
-	inside(ts, func() {
-		defer slog.SetDefault(slog.Default())
-		defer log.SetOutput(log.Writer()) // which a logger that is made the default redirects
-		status = run(ctx, func() {}, args[2:], &stdout, &stderr)
-	})
-	_, _ = io.WriteString(ts.Stdout(), stdout.String())
-	_, _ = io.WriteString(ts.Stderr(), stderr.String())
+	if err := ts.Exec("seckill", args[2:]...); err != nil {
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
+			ts.Fatalf("seckill cannot run: %v", err)
+		}
+		status = exit.ExitCode()
+	}
+	stdout, stderr := ts.ReadFile("stdout"), ts.ReadFile("stderr")
 	if strconv.Itoa(status) != args[0] {
 		ts.Fatalf("exit status %d, want %s", status, args[0])
 	}
-	said := cmp.Or(stderr.String(), stdout.String())
-	switch line := strings.TrimSpace(stderr.String()); {
+	said := cmp.Or(stderr, stdout)
+	switch line := strings.TrimSpace(stderr); {
 	case !strings.Contains(said, args[1]):
 		ts.Fatalf("it does not say %q", args[1])
-	case strings.Contains(stdout.String()+said, "goroutine "), strings.Contains(stdout.String()+said, "hunter2"):
+	case strings.Contains(stdout+said, "goroutine "), strings.Contains(stdout+said, "hunter2"):
 		ts.Fatalf("it shows a stack or a password")
 	case status == statusUsage && strings.Contains(said, "tarting"):
 		ts.Fatalf("it started something")
