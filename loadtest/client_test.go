@@ -15,7 +15,7 @@ import (
 
 // net/http sends a request with an Idempotency-Key again by itself when a kept
 // connection breaks. A buyer must not: the service would be asked twice, and
-// nobody would know.
+// no one would know.
 func TestClientNeverSendsTwice(t *testing.T) {
 	const sold = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 80\r\n\r\n" +
 		`{"order_id":"a","sku_id":1,"quantity":1,"remaining":5,"strategy":"conditional" }`

@@ -26,7 +26,7 @@ import (
 func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 
 // Short limits, so that a lock that was left behind ends within a test; and a
-// lease that outlasts any stall of the machine, for storms in which nobody
+// lease that outlasts any stall of the machine, for load runs in which no one
 // dies: whoever is slower than his lease may break what P does not promise.
 var (
 	hasty = catalog.Settings{LockWait: 3 * time.Second, LockLease: 2 * time.Second, Retries: 64}
@@ -469,7 +469,7 @@ func (h *harness) surviving(t *testing.T, act func(n int, cancel context.CancelF
 		cancelNext()
 		switch {
 		case err != nil && outwaited && h.info.Guarantees[catalog.DeadHolder] == catalog.Breaks:
-			t.Logf("%s: nobody gets through any more, as %s says of itself", reached, h.info.Name)
+			t.Logf("%s: no buyer gets through any more, as %s says of itself", reached, h.info.Name)
 		case err != nil:
 			t.Errorf("%s: the next buyer was told %v", reached, err)
 		}

@@ -23,15 +23,7 @@ import (
 // matrix answers what the kept guarantee matrix says of a strategy's question.
 func matrix(t *testing.T) func(strategy, question string) prove.Answer {
 	t.Helper()
-	f, err := os.Open(filepath.Join(root, "web/guarantees/matrix.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	m, err := prove.ReadMatrix(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := keptMatrix(t)
 	return func(strategy, question string) prove.Answer {
 		i := slices.IndexFunc(m.Rows, func(r prove.Row) bool { return r.Strategy == strategy })
 		if i < 0 {

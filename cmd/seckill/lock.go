@@ -47,7 +47,7 @@ type LockCmd struct {
 }
 
 // Exit statuses of seckill lock, where the command's own is not. They are
-// those of nobody else: not of flock, timeout and env, nor of curl and xargs.
+// used by no other tool around a command: flock, timeout, env, curl, xargs.
 // 126 and 127 mean what they mean to every shell.
 const (
 	statusBusy        = 115
@@ -72,7 +72,7 @@ func (LockCmd) Help() string {
 	return fmt.Sprintf(`NAME is one of: %s.
 
 COMMAND finds %s and %s in its environment, and in %s the fencing token, if the lock has one: a number that grows with every
-grant of the same key. Whoever stores something under the lock refuses it when he has seen a greater number.
+grant of the same key. What is written under the lock should carry the number: storage that has seen a greater one refuses the write.
 redis-fenced counts in Redis: give it --above, or a Redis that comes back without its data begins again at 1.
 
 COMMAND runs in a process group of its own. SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 are passed on to it, and the lock is
@@ -142,7 +142,7 @@ func findLock(name string) (catalog.Info, error) {
 		case info.Locker == nil:
 			return info, fmt.Errorf("%s deducts stock by itself: it is not a lock; locks are: %s", name, strings.Join(lockNames(), ", "))
 		case inProcess(info):
-			return info, fmt.Errorf("%s is a lock inside one process: around a command it would exclude nobody; locks are: %s",
+			return info, fmt.Errorf("%s is a lock inside one process: around a command it would exclude no other process; locks are: %s",
 				name, strings.Join(lockNames(), ", "))
 		default:
 			return info, nil
@@ -339,7 +339,7 @@ type notGiven struct{ what string }
 func (e notGiven) Error() string { return e.what }
 
 // backends are those that were given. The lab's are taken when they are asked
-// for, never by themselves: a lock on the wrong server excludes nobody.
+// for, never by themselves: a lock on the wrong server excludes no one.
 func (h *holder) backends() (backend.Config, error) {
 	config := h.config()
 	if !h.Lab {
@@ -363,7 +363,7 @@ func (h *holder) notTaken(err error, waited time.Duration) error {
 	case errors.As(err, &by):
 		return exitStatus(statusSignal + int(by.Signal))
 	case errors.Is(err, seckill.ErrBusy):
-		return h.fail(h.BusyStatus, "%s %s is held by somebody else (waited %v)", h.Name, h.Key, waited)
+		return h.fail(h.BusyStatus, "%s %s is held by another process (waited %v)", h.Name, h.Key, waited)
 	case errors.As(err, &lacks):
 		return h.fail(statusLockUsage, "%v", err)
 	case errors.Is(err, seckill.ErrInvalid): // the key, as there is no purchase

@@ -16,8 +16,8 @@ import (
 // endingSignals end the wait for a lock, and are passed on to the command.
 var endingSignals = []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2}
 
-// heeded are the signals to listen to: the ending ones unless somebody wants
-// them ignored (nohup), Ctrl-Z, and what the command does.
+// heeded are the signals to listen to: the ending ones unless they are
+// ignored (nohup), Ctrl-Z, and what the command does.
 func heeded() []os.Signal {
 	list := []os.Signal{syscall.SIGCHLD}
 	for _, s := range append([]os.Signal{syscall.SIGTSTP}, endingSignals...) {
@@ -38,8 +38,8 @@ func ending(s os.Signal) (n syscall.Signal, ends bool) {
 	return n, slices.Contains(endingSignals, s)
 }
 
-// run starts the command in a process group of its own, so that all that it
-// starts can be ended with it and nobody else is, and sees to it until it has
+// run starts the command in a process group of its own, so that it and
+// all that it starts can be ended, and nothing else is. It waits until it has
 // ended. One goroutine sends the signals and reaps the command: no signal
 // reaches a stranger who was given its number.
 func (j *job) run() (status int, err error) {
@@ -112,7 +112,7 @@ func reap(pid int, s *syscall.WaitStatus) bool {
 }
 
 // endGroup sees to those whom the command has left behind, when the lock was
-// lost. Nobody tells us of their end.
+// lost. No signal reports their end.
 func endGroup(group int, over <-chan time.Time) {
 	look := time.NewTicker(10 * time.Millisecond)
 	defer look.Stop()
@@ -126,8 +126,8 @@ func endGroup(group int, over <-chan time.Time) {
 	_ = syscall.Kill(-group, syscall.SIGKILL)
 }
 
-// suspend stops this process until somebody lets it go on. In the first group
-// of a session (a container's, say) nobody would: there it does nothing.
+// suspend stops this process until a SIGCONT. In the first group of a session
+// (a container's, say) none would come: there it does nothing.
 func suspend() {
 	if session, err := unix.Getsid(0); err != nil || session == syscall.Getpgrp() {
 		return
@@ -163,7 +163,7 @@ func (t *terminal) foreground() int {
 	return n
 }
 
-// give makes a group the terminal's. Whoever is not in the foreground is
+// give makes a group the terminal's. A process that is not in the foreground is
 // stopped for that, unless he ignores it. (The command has been started: it
 // does not inherit this.)
 func (t *terminal) give(group int) {
@@ -172,12 +172,12 @@ func (t *terminal) give(group int) {
 }
 
 // stopped is called when the command has been stopped. Did it ask for the
-// terminal, it gets it. Else somebody pressed Ctrl-Z: we stop as well, so that
+// terminal, it gets it. Otherwise Ctrl-Z was pressed: we stop as well, so that
 // the shell takes over, and go on when it lets us. Nothing renews the lock
 // meanwhile, so it may be lost by then, and the command goes on to its end.
 func (t *terminal) stopped(by syscall.Signal, lost <-chan struct{}) {
 	if t == nil {
-		return // whoever stopped it lets it go on
+		return // what stopped it continues it
 	}
 	ours := syscall.Getpgrp()
 	asks := by == syscall.SIGTTIN || by == syscall.SIGTTOU

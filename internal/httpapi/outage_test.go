@@ -17,9 +17,9 @@ import (
 	"seckill/internal/ledger"
 )
 
-// MySQL dies in the middle of a sale. Nobody is told sold out for that, the
+// MySQL dies in the middle of a sale. No buyer is told sold out for that, the
 // service sells again by itself when MySQL is back, and the ledger agrees with
-// everything that anybody was told.
+// every answer.
 func TestMySQLGoesAndComesBack(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

@@ -89,7 +89,7 @@ func TestBuyersAreLetInAtTheStart(t *testing.T) {
 	})
 }
 
-// Another process starts the sale: nobody is refused on an old word.
+// Another process starts the sale: no buyer is refused on stale news.
 func TestNewsOfAnotherProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &clockwork{startsAt: time.Now().Add(time.Hour)}
@@ -127,8 +127,8 @@ func TestForgettingAStart(t *testing.T) {
 	})
 }
 
-// Without the database nobody who would be refused is let in, and nobody is
-// told that the sale has not started.
+// Without the database no early buyer is let in, and no buyer is told that the
+// sale has not started.
 func TestStartThatCannotBeRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &clockwork{startsAt: time.Now(), err: seckill.ErrUnavailable}

@@ -75,7 +75,7 @@ func everything(t *testing.T) *backend.Instance {
 }
 
 // Two processes. One has just sold and believes that the sale is on when the
-// other sets a start: nobody buys early, by any strategy, at either of them;
+// other sets a start: no one buys early, by any strategy, at either of them;
 // and both sell once it has started.
 func TestNobodyBuysEarlyAtAnotherProcess(t *testing.T) {
 	first := serverWith(t, nil, httpapi.Config{Instance: everything(t)})

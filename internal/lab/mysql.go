@@ -78,7 +78,7 @@ func (m mysqlServer) serveArgs(port int) []string {
 	if m.mariadb {
 		return args
 	}
-	// Whoever may make a trigger in a database may do so though its binary log is on.
+	// Accounts with the TRIGGER right can use it although the binary log is on.
 	return append(args, "--mysqlx=OFF", "--loose-log-bin-trust-function-creators=ON")
 }
 

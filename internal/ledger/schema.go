@@ -29,8 +29,8 @@ import (
 //
 // Two columns of stock are younger than the table (later): code is the id under
 // another name, on purpose without an index: strategies that find their row by
-// it show what a scan locks. Being generated, it is right in every row, whoever
-// writes the row. starts_at is a Moment; without one the sale is on.
+// it show what a scan locks. Being generated, it is right in every row, also in
+// one written by hand. starts_at is a Moment; without one the sale is on.
 var mysqlSchema = []string{
 	`CREATE TABLE IF NOT EXISTS stock (
 	id         BIGINT       NOT NULL PRIMARY KEY,

@@ -224,7 +224,7 @@ func TestServed(t *testing.T) {
 			e.Snapshot.Orders[0].Status = Cancelled
 			e.Told = append(e.Told, Told{Call: CallCancel, User: 1, RequestID: "r", Outcome: OutcomeCancelled, Sent: 26 * time.Second, Answered: 27 * time.Second})
 		}, ServedYes, 2.9},
-		{"a unit comes back, and nobody gets it", func(e *Evidence) {
+		{"a unit comes back, and no buyer gets it", func(e *Evidence) {
 			e.Initial, e.Snapshot.Stock.Initial, e.Snapshot.Stock.Num = 5, 5, 1
 			e.Snapshot.Orders[0].Status = Cancelled
 			e.Told = append(e.Told, Told{Call: CallCancel, User: 1, RequestID: "r", Outcome: OutcomeCancelled, Sent: 9 * time.Second, Answered: 10 * time.Second})

@@ -20,13 +20,18 @@ type Table struct {
 }
 
 // WriteText writes tables for a terminal.
-func WriteText(w io.Writer, tables []Table) error {
+func WriteText(w io.Writer, tables []Table) error { return write(w, tables, Table.text) }
+
+// WriteMarkdown writes tables for a page.
+func WriteMarkdown(w io.Writer, tables []Table) error { return write(w, tables, Table.markdown) }
+
+func write(w io.Writer, tables []Table, one func(Table, *strings.Builder)) error {
 	var b strings.Builder
 	for i, t := range tables {
 		if i > 0 {
 			b.WriteString("\n")
 		}
-		t.text(&b)
+		one(t, &b)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -66,19 +71,6 @@ func (t Table) text(b *strings.Builder) {
 func Markdown(text string) string { return escapeMarkdown.Replace(text) }
 
 var escapeMarkdown = strings.NewReplacer("|", `\|`, "\n", " ", "<", "&lt;", "*", `\*`, "_", `\_`)
-
-// WriteMarkdown writes tables for a page.
-func WriteMarkdown(w io.Writer, tables []Table) error {
-	var b strings.Builder
-	for i, t := range tables {
-		if i > 0 {
-			b.WriteString("\n")
-		}
-		t.markdown(&b)
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}
 
 func (t Table) markdown(b *strings.Builder) {
 	fmt.Fprintf(b, "### %s\n\n", Markdown(t.Title))

@@ -55,7 +55,7 @@ type conn struct {
 
 // do sends a command past the tap. When the Tap puts an error in the place of
 // an answer (the command was stopped, or its reply was lost), the connection
-// is cut, as it would be: the server rolls back what is open on it, and nobody
+// is cut, as it would be: the server rolls back what is open on it, and no one
 // uses it again. A command that is late is the last on its connection: the
 // server sees its end only behind it.
 func (c *conn) do(ctx context.Context, describe func() *Command, send func(context.Context) error) error {

@@ -154,7 +154,7 @@ func FanOf(ctx context.Context) int {
 }
 
 // Do sends a command past the context's Tap. The command is described only
-// when somebody looks, so describe must not change anything. send is given the
+// for an observer, so describe must not change anything. send is given the
 // context to send under: a command that is delivered late (Late) outlives its
 // caller's.
 func Do(ctx context.Context, describe func() *Command, send func(context.Context) error) error {

@@ -33,8 +33,8 @@ type Objects func() []Field
 
 // ReadJSON reads a body that is one JSON object of these fields. It is as
 // strict as a purchase needs: encoding/json takes "SKU_ID" for "sku_id", the
-// last of two members, and broken UTF-8. The error is a *Problem. A purchase's
-// body takes about 1 µs longer than with a scanner of our own (2.3 for 1.5 µs).
+// last of two members, and broken UTF-8. The error is a *Problem.
+// BenchmarkReadJSON compares it with encoding/json, on a purchase's body.
 func ReadJSON(w http.ResponseWriter, r *http.Request, fields ...Field) error {
 	body, err := readBody(w, r)
 	if err != nil {

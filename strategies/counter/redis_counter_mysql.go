@@ -50,7 +50,7 @@ var RedisCounterMySQL = catalog.Info{
 		"conditional does. What MySQL refuses goes back to Redis.",
 	Promises: "Never oversells and never loses an update, whatever happens " +
 		"to Redis: the row decides.",
-	Breaks: "Nothing breaks the stock; while Redis is down nobody can buy, " +
+	Breaks: "Nothing breaks the stock; while Redis is down no one can buy, " +
 		"and after it lost its number buyers may ask MySQL in vain.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.Clocks,

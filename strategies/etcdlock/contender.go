@@ -225,8 +225,8 @@ func isThere(got *clientv3.GetResponse, rev int64) bool {
 }
 
 // leave deletes our key, also when the buyer has gone. What cannot be done at
-// once is done in the background: as long as our lease lives, nobody else
-// would.
+// once is done in the background: as long as our lease lives, no one
+// else would.
 func (me *contender) leave(ctx context.Context) error {
 	if !me.there {
 		me.retire()

@@ -34,7 +34,7 @@ var GetLock = catalog.Info{
 		"business runs on the same connection, in its own transaction. " +
 		"RELEASE_LOCK frees; COMMIT does not.",
 	Promises: "One holder at a time, with any number of processes on one " +
-		"server; whoever loses the lock cannot write any more.",
+		"server; a holder that loses the lock cannot write any more.",
 	Breaks: "Nothing breaks the stock; a holder that hangs blocks the others " +
 		"until the server ends its connection.",
 	Guarantees: catalog.Sound.

@@ -31,7 +31,7 @@ var LockInsert = catalog.Info{
 		"and the end of the lease. Past: UPDATE it to one's own, " +
 		"conditionally. DELETE WHERE owner frees.",
 	Promises: "One holder at a time, with any number of processes, while " +
-		"every holder finishes within its lease; nobody frees another's " +
+		"every holder finishes within its lease; no buyer frees another's " +
 		"lock.",
 	Breaks: "A holder paused past its lease works on beside its successor: " +
 		"the stock row asks for no token.",

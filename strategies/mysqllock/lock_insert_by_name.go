@@ -144,7 +144,7 @@ type insertByNameLease struct {
 func (l *insertByNameLease) Context() context.Context { return l.ctx }
 func (l *insertByNameLease) Fence() uint64            { return 0 }
 
-// Release frees the lock, whoever owns it.
+// Release frees the lock of any owner.
 func (l *insertByNameLease) Release(ctx context.Context) error {
 	defer l.end()
 	return freed(l.lock.delete(ctx, l.key))

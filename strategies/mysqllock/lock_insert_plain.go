@@ -30,7 +30,7 @@ var LockInsertPlain = catalog.Info{
 	Promises: "One holder at a time, with any number of processes, while " +
 		"every holder lives to delete its row.",
 	Breaks: "A dead holder's row, or one whose INSERT got no reply, blocks " +
-		"the others for ever; DELETE frees whoever's lock it is.",
+		"the others for ever; DELETE frees the lock of any owner.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.OtherSKUs).
 		Breaks(catalog.DeadHolder, catalog.LeaseEnd, catalog.Owner,
@@ -118,7 +118,7 @@ type insertPlainLease struct {
 func (l *insertPlainLease) Context() context.Context { return l.ctx }
 func (l *insertPlainLease) Fence() uint64            { return 0 }
 
-// Release frees the lock, whoever owns it.
+// Release frees the lock of any owner.
 func (l *insertPlainLease) Release(ctx context.Context) error {
 	defer l.end()
 	return freed(l.lock.delete(ctx, l.key))

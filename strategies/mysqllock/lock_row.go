@@ -36,8 +36,8 @@ var LockRow = catalog.Info{
 		"on it takes the lock; others wait in the server, or are told at " +
 		"once (NOWAIT). The business runs in the same transaction, and " +
 		"COMMIT frees.",
-	Promises: "One holder at a time, with any number of processes; whoever " +
-		"loses the lock loses what it wrote.",
+	Promises: "One holder at a time, with any number of processes; a " +
+		"holder that loses the lock loses what it wrote.",
 	Breaks: "Nothing breaks the stock; a holder that hangs blocks the others " +
 		"until the server ends its connection.",
 	Guarantees: catalog.Sound.

@@ -188,7 +188,7 @@ type tableLease struct {
 func (l *tableLease) Context() context.Context { return l.ctx }
 func (l *tableLease) Fence() uint64            { return 0 }
 
-// Release frees the lock, whoever owns it.
+// Release frees the lock of any owner.
 func (l *tableLease) Release(ctx context.Context) error {
 	defer l.end()
 	return freed(l.lock.free(ctx, l.key))

@@ -34,7 +34,7 @@ var LockTableV1 = catalog.Info{
 	Promises: "One holder at a time, with any number of processes, while " +
 		"every holder lives to delete the record.",
 	Breaks: "First uses of a name deadlock; a dead holder blocks the others " +
-		"for ever; DELETE frees whoever's lock it is.",
+		"for ever; DELETE frees the lock of any owner.",
 	Guarantees: catalog.Sound.
 		Breaks(catalog.DeadHolder, catalog.LeaseEnd, catalog.Owner,
 			catalog.LostReply, catalog.LateCommand, catalog.OtherSKUs),
@@ -145,7 +145,7 @@ type tableV1Lease struct {
 func (l *tableV1Lease) Context() context.Context { return l.ctx }
 func (l *tableV1Lease) Fence() uint64            { return 0 }
 
-// Release frees the lock, whoever owns it.
+// Release frees the lock of any owner.
 func (l *tableV1Lease) Release(ctx context.Context) error {
 	defer l.end()
 	return freed(l.lock.delete(ctx, l.key))

@@ -81,7 +81,7 @@ func (l *getSetLock) Acquire(
 		return nil, err
 	}
 	return lock.NewHold(ctx, 0, func(ctx context.Context) error {
-		return freed(l.redis.Del(ctx, key).Result()) // whoever owns it
+		return freed(l.redis.Del(ctx, key).Result()) // of any owner
 	}), nil
 }
 

@@ -101,7 +101,7 @@ func (l *getsetLock) Acquire(
 		if !l.now().Before(until) {
 			return lock.ErrNotHeld // timed out, says our clock
 		}
-		return freed(l.redis.Del(ctx, key).Result()) // whoever owns it
+		return freed(l.redis.Del(ctx, key).Result()) // of any owner
 	}), nil
 }
 

@@ -29,7 +29,7 @@ var RedisLockMySQL = catalog.Info{
 		"FOR UPDATE, check, write, order, COMMIT. Free the lock in Redis.",
 	Promises: "Never oversells and never loses an update, whatever happens " +
 		"to Redis or the lease.",
-	Breaks: "Nothing breaks the stock; while Redis is down nobody can buy, " +
+	Breaks: "Nothing breaks the stock; while Redis is down no one can buy, " +
 		"and a hung holder blocks the row.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.Owner,

@@ -42,7 +42,7 @@ var RedisRegistry = catalog.Info{
 		"lease; its own there, extend; else poll. Compare-and-delete frees.",
 	Promises: "One holder at a time, with any number of processes, while " +
 		"every holder finishes within its lease and Redis keeps the key; " +
-		"nobody frees another's lock.",
+		"no buyer frees another's lock.",
 	Breaks: "A holder slower than its lease works on beside a successor in " +
 		"another process; in its own it blocks the neighbours for as long as " +
 		"it hangs.",

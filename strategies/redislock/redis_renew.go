@@ -77,7 +77,7 @@ func (l *renewLock) Acquire(
 		return nil, err
 	}
 	h := lock.NewHold(ctx, 0, func(ctx context.Context) error {
-		return freed(l.redis.Del(ctx, key).Result()) // whoever owns it
+		return freed(l.redis.Del(ctx, key).Result()) // of any owner
 	})
 	if o.Lease == 0 {
 		h.Renew(ttl/3, l.maxHold, func(ctx context.Context) (bool, error) {

@@ -29,7 +29,7 @@ var RedisSetNX = catalog.Info{
 	Promises: "One holder at a time, with any number of processes, while " +
 		"every holder lives to free the lock and Redis keeps the key.",
 	Breaks: "A dead holder, or a SETNX whose reply is lost, blocks the " +
-		"others for ever; DEL frees whoever's lock it is.",
+		"others for ever; DEL frees the lock of any owner.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.OtherSKUs).
 		Breaks(catalog.DeadHolder, catalog.Owner, catalog.LostReply,
@@ -65,7 +65,7 @@ func (l *setnxLock) Acquire(
 		return nil, err
 	}
 	return lock.NewHold(ctx, 0, func(ctx context.Context) error {
-		return freed(l.redis.Del(ctx, key).Result()) // whoever owns it
+		return freed(l.redis.Del(ctx, key).Result()) // of any owner
 	}), nil
 }
 

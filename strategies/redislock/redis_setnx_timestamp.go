@@ -20,8 +20,8 @@ import (
 var timestampFiles embed.FS
 
 // RedisSetNXTimestamp writes into the value until when the lock is good.
-// Whoever finds that time past removes the key. Between the look and the DEL
-// another buyer may have done the same and be in.
+// A buyer that finds that time past removes the key. Between its look and its
+// DEL another buyer may have done the same and be in.
 var RedisSetNXTimestamp = catalog.Info{
 	Name:   "redis-setnx-timestamp",
 	Title:  "SETNX with the expiry time as value",
@@ -98,7 +98,7 @@ func (l *timestampLock) Acquire(
 		if !l.now().Before(until) {
 			return lock.ErrNotHeld // timed out, says our clock
 		}
-		return freed(l.redis.Del(ctx, key).Result()) // whoever owns it
+		return freed(l.redis.Del(ctx, key).Result()) // of any owner
 	}), nil
 }
 

@@ -55,8 +55,8 @@ var RedisWatchdog = catalog.Info{
 		"is still the owner's. Freeing publishes; waiters subscribe, try, " +
 		"and wait for news or for the end of the lease.",
 	Promises: "One holder at a time, with any number of processes, while the " +
-		"watchdog is on time and Redis keeps the key; nobody frees or renews " +
-		"another's lock.",
+		"watchdog is on time and Redis keeps the key; no buyer frees or " +
+		"renews another's lock.",
 	Breaks: "A process paused past its lease works on beside its successor " +
 		"until it hears of its loss.",
 	Guarantees: catalog.Sound.

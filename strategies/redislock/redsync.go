@@ -37,7 +37,7 @@ var Redsync = catalog.Info{
 		"time and try again.",
 	Promises: "One holder at a time, with any number of processes, while " +
 		"every holder finishes within its lease and Redis keeps the key; " +
-		"nobody frees another's lock.",
+		"no buyer frees another's lock.",
 	Breaks: "A holder paused past its lease works on beside its successor: " +
 		"the token guards the release, not the stock.",
 	Guarantees: catalog.Sound.

@@ -26,7 +26,7 @@ var ForUpdateNowait = catalog.Info{
 		"record the order, COMMIT. If the row is locked, the buyer is told " +
 		"busy at once.",
 	Promises: "Never oversells and never loses an update, with any number of " +
-		"processes; nobody queues.",
+		"processes; no buyer queues.",
 	Breaks: "Nothing breaks the stock; in a rush most buyers are turned away " +
 		"while units are left.",
 	Guarantees: catalog.Sound.

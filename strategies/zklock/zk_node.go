@@ -28,9 +28,9 @@ var ZKNode = catalog.Info{
 	Family: "zklock",
 	Source: "C (files of one folder have different names, so creating " +
 		"one is atomic)",
-	Idea: "Each contender creates the same ephemeral node. Whoever succeeds " +
-		"holds the lock; the others watch the node, and try again when it is " +
-		"gone.",
+	Idea: "Each contender creates the same ephemeral node. The one that " +
+		"succeeds holds the lock; the others watch the node, and try again " +
+		"when it is gone.",
 	Promises: "One holder at a time, with any number of processes; a dead " +
 		"holder's node goes with its session.",
 	Breaks: "A holder paused past the session time-out works on beside its " +

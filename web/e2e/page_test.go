@@ -139,7 +139,7 @@ func TestSettingsAreInTheAddress(t *testing.T) {
 	tb.click(".fault-row .link")
 	tb.await(`location.hash.includes("profile=spike") && location.hash.includes("stock=77") && !location.hash.includes("pause_service")`)
 
-	t.Log("the link brings it back, to somebody else too")
+	t.Log("the link brings it back, in another browser too")
 	tb.eval(`navigator.clipboard.writeText = async (text) => { window.copied = text; }`)
 	tb.click(".copy button")
 	tb.says(".copy", "Copied")
@@ -337,7 +337,7 @@ func TestLabThatIsRestarted(t *testing.T) {
 	tb.says(".stage", "Nothing has run yet")
 }
 
-// Nobody needs a mouse.
+// The keyboard is enough.
 func TestKeyboardAlone(t *testing.T) {
 	f := startFake(t)
 	tb := startBrowser(t).open(f.url, wide)

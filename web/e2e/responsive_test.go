@@ -38,7 +38,7 @@ func TestPageStaysResponsive(t *testing.T) {
 	tasks := tb.record()
 	tb.click("button.run")
 	tb.says(".banner.busy", "selling")
-	tb.fill("#stock", "1234567") // somebody types meanwhile
+	tb.fill("#stock", "1234567") // a user types meanwhile
 	tb.await(`document.querySelectorAll(".lane-card [data-verdict]").length === 2`)
 	all := tasks()
 

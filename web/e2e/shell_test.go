@@ -9,7 +9,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Whoever adds a text adds it twice.
+// A new text is added twice.
 func TestDictionariesHaveTheSameKeys(t *testing.T) {
 	tb := startBrowser(t).open(startFake(t).url, wide)
 	for _, folder := range []string{"text", "lab/text", "compare/text", "shop/text"} {

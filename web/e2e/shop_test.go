@@ -94,7 +94,7 @@ func TestShop(t *testing.T) {
 	buyer.answer("sold")
 	buyer.left("0")
 
-	t.Log("somebody else comes too late")
+	t.Log("another buyer comes too late")
 	buyer.click(".buyer button")
 	buyer.fill("#user", "nobody")
 	buyer.click(".buyer form button")
@@ -190,7 +190,7 @@ func TestShopWithToken(t *testing.T) {
 	operator.says("[data-sold]", "1")
 }
 
-// Nobody needs a mouse to buy.
+// The keyboard is enough to buy.
 func TestShopByKeyboard(t *testing.T) {
 	tb := startBrowser(t).open(strings.TrimSuffix(sharedLab(t).page, "/")+"/shop", wide)
 	tb.await(`Number(document.querySelector(".shelf")?.dataset.left) > 0 && !document.querySelector("button.buy").ariaDisabled`)

@@ -72,7 +72,7 @@ func TestLocksAreBars(t *testing.T) {
 	tb.says(".bars-key", "as this buyer wrote it")
 	tb.inEveryLook("trace lock")
 
-	t.Log("whoever wrote the record last has it")
+	t.Log("the last to write the record has it")
 	holders, err := chromedp.Run(tb.ctx, chromedp.Evaluate[string](`import("/static/trace/model.js").then(({ model }) => {
 		const step = (who, status, deadline) => ({ who, fault: "", backend: "sql", command: "COMMIT", result: "", woke: [],
 			values: [{ name: "lock_record.deadline", value: deadline }, { name: "lock_record.status", value: status }] });

@@ -10,7 +10,7 @@ import (
 	"seckill/internal/tap"
 )
 
-// Benchmark takes and frees a lock that nobody else wants, and one that eight
+// Benchmark takes and frees a lock without contention, and one that eight
 // workers hold for 5 ms each (200 a second would be perfect).
 func Benchmark(b *testing.B, p *Process, key, backend string) {
 	for name, c := range map[string]struct {

@@ -220,7 +220,7 @@ func settings(lease time.Duration) catalog.Settings {
 
 var keys atomic.Int64
 
-// fresh is a key that nobody has used.
+// fresh is an unused key.
 func (c *trial) fresh() string {
 	return fmt.Sprintf("%s-%05d", c.h.Key, keys.Add(1))
 }

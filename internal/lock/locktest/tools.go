@@ -150,7 +150,7 @@ func Contend(t testing.TB, l lock.Locker, key string, waiting func(*tap.Command)
 	case lease := <-w.In:
 		w.In <- lease
 	case <-time.After(patience):
-		t.Fatalf("nobody waits for %s", key)
+		t.Fatalf("no contender waits for %s", key)
 	}
 	return w
 }

@@ -105,29 +105,27 @@ func (c *trial) oneTakesOver(elder *Process) {
 	for range 20 {
 		dead := c.take(elder, key, long)
 		c.end(key, dead)
-		var won atomic.Int32
-		var winner lock.Lease
+		won := make(chan lock.Lease, 8) // a broken lock has more than one winner
 		var all sync.WaitGroup
-		for range 8 {
+		for range cap(won) {
 			all.Go(func() {
 				l, err := c.a.Acquire(c.Context(), key, lock.Options{Lease: long})
 				switch {
 				case err == nil:
-					won.Add(1)
-					winner = l
+					won <- l
 				case !errors.Is(err, seckill.ErrBusy):
 					c.broken("a contender was told %v", err)
 				}
 			})
 		}
 		all.Wait()
-		if n := won.Load(); n != 1 {
+		if n := len(won); n != 1 {
 			c.stop("%d took the dead holder's lock over, want 1", n)
 		}
 		if err := dead.Release(c.Context()); !errors.Is(err, lock.ErrNotHeld) {
 			c.broken("the dead holder's release: %v", err)
 		}
-		c.free(winner)
+		c.free(<-won)
 	}
 }
 
@@ -236,7 +234,7 @@ func (c *trial) middleGoes(key string, p *Process, goes func(*Waiter), want erro
 		case l := <-first.In:
 			c.free(l)
 		case <-time.After(c.h.Patience):
-			c.stop("nobody is admitted after the release")
+			c.stop("no waiter is admitted after the release")
 		}
 	}
 	c.nothingLeft(key)
