@@ -25,12 +25,12 @@ type fake struct {
 	// giveBack is the same for cancellations.
 	giveBack func(n int, w http.ResponseWriter) (done bool)
 
-	read    func(*ledger.Snapshot) // changes what the ledger shows
-	homes   func() map[ledger.Home]int64
-	closed  int    // how often the sale was closed
-	mute    bool   // no metric tells what is in flight
-	token   string // admin token, if one is needed
-	pretend int64  // purchases in flight that never end
+	read        func(*ledger.Snapshot) // changes what the ledger shows
+	stockStores func() map[ledger.StockStore]int64
+	closed      int    // how often the sale was closed
+	mute        bool   // no metric tells what is in flight
+	token       string // admin token, if one is needed
+	pretend     int64  // purchases in flight that never end
 
 	mu        sync.Mutex
 	stock     ledger.Stock
@@ -63,10 +63,10 @@ func (f *fake) handler() http.Handler {
 	mux.HandleFunc("GET /api/v1/skus/1", func(w http.ResponseWriter, _ *http.Request) {
 		shelf := struct {
 			ledger.Stock
-			Homes map[ledger.Home]int64 `json:"homes,omitempty"`
+			StockStores map[ledger.StockStore]int64 `json:"homes,omitempty"`
 		}{Stock: f.view().Stock}
-		if f.homes != nil {
-			shelf.Homes = f.homes()
+		if f.stockStores != nil {
+			shelf.StockStores = f.stockStores()
 		}
 		respond(w, shelf)
 	})

@@ -101,7 +101,7 @@ func noopService(dir string) (http.Handler, error) {
 		return nil, err
 	}
 	s, err := httpapi.New(httpapi.Config{Instance: in, Default: "no-op", Settings: catalog.DefaultSettings(),
-		Infos: []catalog.Info{{Name: "no-op", Stock: ledger.HomeRow,
+		Infos: []catalog.Info{{Name: "no-op", Stock: ledger.InRow,
 			New: func(catalog.Deps) (seckill.Strategy, error) { return noop{}, nil }}}})
 	if err != nil {
 		return nil, err

@@ -18,9 +18,9 @@ import (
 // An ourSale is a sale by this project's service.
 type ourSale struct {
 	*run
-	source string                 // of the ledger
-	homes  map[string]ledger.Home // where each strategy keeps its stock
-	set    []ledger.Stock         // what the resets answered
+	source      string                       // of the ledger
+	stockStores map[string]ledger.StockStore // where each strategy keeps its stock
+	set         []ledger.Stock               // what the resets answered
 }
 
 func (r *ourSale) prepare(ctx context.Context) (ready bool, err error) {
@@ -83,9 +83,9 @@ func (r *ourSale) learn(ctx context.Context, s service) error {
 		return nil
 	}
 	r.locks = append(r.locks, locks)
-	homes := map[string]ledger.Home{}
+	stockStores := map[string]ledger.StockStore{}
 	for _, known := range all {
-		homes[known.Name] = known.Home
+		stockStores[known.Name] = known.StockStore
 		if known.Name != r.Strategy {
 			continue
 		}
@@ -94,11 +94,11 @@ func (r *ourSale) learn(ctx context.Context, s service) error {
 		}
 		r.result.Strategy = known.StrategyInfo
 	}
-	if _, ok := homes[r.Strategy]; !ok {
+	if _, ok := stockStores[r.Strategy]; !ok {
 		return configError("strategy %q is not known at %s, which has: %s",
-			r.Strategy, s.base, strings.Join(slices.Sorted(maps.Keys(homes)), ", "))
+			r.Strategy, s.base, strings.Join(slices.Sorted(maps.Keys(stockStores)), ", "))
 	}
-	r.homes = homes
+	r.stockStores = stockStores
 	return nil
 }
 
@@ -129,7 +129,7 @@ func (r *ourSale) agree(ctx context.Context, sku int64, set ledger.Stock) {
 // audit judges each SKU from the ledger, the reset, and what buyers were told.
 func (r *ourSale) audit(ctx context.Context, told [][]ledger.Told) (reports []ledger.Report) {
 	from := r.Ledger
-	counter := r.homes[r.Strategy].Counter()
+	counter := r.stockStores[r.Strategy].Counter()
 	if counter != "" {
 		from = countedLedger{r.Ledger, r.services, counter}
 	}
@@ -147,9 +147,9 @@ func (r *ourSale) audit(ctx context.Context, told [][]ledger.Told) (reports []le
 		reports = append(reports, ledger.Judge(ledger.Evidence{
 			Snapshot: snap, Initial: r.Stock, Run: r.plan.runs[k], Told: told[k], Sums: &sums, Closed: counter != "",
 			Patience: r.longestStand(),
-			HomeOf: func(strategy string) (ledger.Home, bool) {
-				home, ok := r.homes[strategy]
-				return home, ok
+			StockStoreOf: func(strategy string) (ledger.StockStore, bool) {
+				stockStore, ok := r.stockStores[strategy]
+				return stockStore, ok
 			},
 		}))
 		r.strangers(snap)

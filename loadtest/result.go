@@ -162,10 +162,10 @@ const (
 
 // StrategyInfo is what the first target says of the strategy.
 type StrategyInfo struct {
-	Name   string      `json:"name"`
-	Title  string      `json:"title"`
-	Home   ledger.Home `json:"stock"`  // where it keeps the stock
-	Broken bool        `json:"broken"` // shipped as a bad example
+	Name       string            `json:"name"`
+	Title      string            `json:"title"`
+	StockStore ledger.StockStore `json:"stock"`  // where it keeps the stock
+	Broken     bool              `json:"broken"` // shipped as a bad example
 }
 
 // A Target is one service process and what it runs on, by its own account.

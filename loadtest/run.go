@@ -34,7 +34,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	r := newRun(c)
 	defer r.transport.CloseIdleConnections()
 
-	var sale sale = &ourSale{run: r, homes: map[string]ledger.Home{}}
+	var sale sale = &ourSale{run: r, stockStores: map[string]ledger.StockStore{}}
 	if c.Service != nil {
 		sale = &foreignSale{run: r}
 	}

@@ -174,7 +174,7 @@ func TestRunJudgesTheService(t *testing.T) {
 					s.Orders[0].Strategy = "redis-lua"
 				}
 			}
-		}, verdict: ledger.NotValid, exit: ExitNotValid, rules: []string{ledger.RuleMixedHomes}, problem: `1 order was written by strategy "redis-lua"`},
+		}, verdict: ledger.NotValid, exit: ExitNotValid, rules: []string{ledger.RuleMixedStores}, problem: `1 order was written by strategy "redis-lua"`},
 		{name: "hangs, sold or not", plant: func(f *fake) {
 			f.outside = func(n int, w http.ResponseWriter, r *http.Request) bool {
 				if n%20 == 3 {
@@ -569,22 +569,22 @@ func TestRunMeasures(t *testing.T) {
 // ask it, and its row is written when the service closes the sale.
 func TestSaleFromRedis(t *testing.T) {
 	for _, test := range []struct {
-		name    string
-		homes   map[ledger.Home]int64
-		follows bool
-		verdict ledger.Verdict
-		rules   []string
+		name        string
+		stockStores map[ledger.StockStore]int64
+		follows     bool
+		verdict     ledger.Verdict
+		rules       []string
 	}{
-		{"as it should be", map[ledger.Home]int64{ledger.HomeRedis: 0}, true, ledger.Held, nil},
-		{"units stayed in the counter", map[ledger.Home]int64{ledger.HomeRedis: 2}, true, ledger.Lost,
+		{"as it should be", map[ledger.StockStore]int64{ledger.InRedis: 0}, true, ledger.Held, nil},
+		{"units stayed in the counter", map[ledger.StockStore]int64{ledger.InRedis: 2}, true, ledger.Lost,
 			[]string{ledger.RuleCounterDisagrees, ledger.RuleLostUpdate}},
-		{"the counter cannot be read", nil, true, ledger.NotValid, []string{ledger.RuleUnknownHome}},
-		{"the row does not follow", map[ledger.Home]int64{ledger.HomeRedis: 0}, false, ledger.Lost,
+		{"the counter cannot be read", nil, true, ledger.NotValid, []string{ledger.RuleUnknownStore}},
+		{"the row does not follow", map[ledger.StockStore]int64{ledger.InRedis: 0}, false, ledger.Lost,
 			[]string{ledger.RuleCounterDisagrees}},
 	} {
 		for _, source := range []string{SourceSQL, SourceService} {
 			t.Run(test.name+" by "+source, func(t *testing.T) {
-				f := &fake{homes: func() map[ledger.Home]int64 { return test.homes }}
+				f := &fake{stockStores: func() map[ledger.StockStore]int64 { return test.stockStores }}
 				f.read = func(s *ledger.Snapshot) { // called with mu held
 					if f.closed == 0 || !test.follows {
 						s.Stock.Num = s.Stock.Initial
@@ -618,11 +618,11 @@ func TestCounterOfTheOtherService(t *testing.T) {
 	f := &fake{}
 	c := serve(t, f)
 	blind := c.Targets[0]
-	f.homes = func() map[ledger.Home]int64 { return nil }
-	sees := &fake{homes: func() map[ledger.Home]int64 { return map[ledger.Home]int64{ledger.HomeRedis: 3} }}
-	l := countedLedger{f, []service{{base: blind, http: http.DefaultClient}, {base: serve(t, sees).Targets[0], http: http.DefaultClient}}, ledger.HomeRedis}
+	f.stockStores = func() map[ledger.StockStore]int64 { return nil }
+	sees := &fake{stockStores: func() map[ledger.StockStore]int64 { return map[ledger.StockStore]int64{ledger.InRedis: 3} }}
+	l := countedLedger{f, []service{{base: blind, http: http.DefaultClient}, {base: serve(t, sees).Targets[0], http: http.DefaultClient}}, ledger.InRedis}
 	snap, err := l.Snapshot(t.Context(), 1)
-	if err != nil || snap.Homes[ledger.HomeRedis] != 3 || sees.closed != 1 {
-		t.Errorf("%v, %v, closed %d times", snap.Homes, err, sees.closed)
+	if err != nil || snap.StockStores[ledger.InRedis] != 3 || sees.closed != 1 {
+		t.Errorf("%v, %v, closed %d times", snap.StockStores, err, sees.closed)
 	}
 }

@@ -72,10 +72,10 @@ func (s service) reset(ctx context.Context, sku, stock int64) (ledger.Stock, err
 func (s service) stock(ctx context.Context, sku int64) (ledger.Snapshot, error) {
 	var answer struct {
 		ledger.Stock
-		Homes map[ledger.Home]int64 `json:"homes"`
+		StockStores map[ledger.StockStore]int64 `json:"homes"`
 	}
 	err := s.ask(ctx, http.MethodGet, skuPath(sku), nil, &answer)
-	return ledger.Snapshot{Stock: answer.Stock, Homes: answer.Homes}, err
+	return ledger.Snapshot{Stock: answer.Stock, StockStores: answer.StockStores}, err
 }
 
 // close has the service write the row of a sale from Redis.
@@ -215,8 +215,8 @@ func readTwice(ctx context.Context, s service, sku int64) (ledger.Snapshot, erro
 // writes the row where purchases do not.
 type countedLedger struct {
 	Ledger
-	services []service
-	home     ledger.Home // the counter
+	services   []service
+	stockStore ledger.StockStore // the counter
 }
 
 func (l countedLedger) Snapshot(ctx context.Context, sku int64) (ledger.Snapshot, error) {
@@ -236,8 +236,8 @@ func (l countedLedger) Snapshot(ctx context.Context, sku int64) (ledger.Snapshot
 			errs = append(errs, err)
 			continue
 		}
-		snap.Homes = stock.Homes
-		if _, ok := stock.Homes[l.home]; ok {
+		snap.StockStores = stock.StockStores
+		if _, ok := stock.StockStores[l.stockStore]; ok {
 			return snap, nil
 		}
 		without = &snap

@@ -142,7 +142,7 @@ func (h *harness) judge(t *testing.T, stock int64, told []ledger.Told) ledger.Re
 		t.Fatal(err)
 	}
 	return ledger.Judge(ledger.Evidence{Snapshot: snap, Initial: stock, Run: h.run, Told: told,
-		HomeOf: catalog.HomeOf(sellers)})
+		StockStoreOf: catalog.StockStoreOf(sellers)})
 }
 
 func held(t *testing.T, what string, r ledger.Report) {

@@ -178,7 +178,7 @@ func (c *JudgeCmd) judge(ctx context.Context, store *ledger.Store, sale *told.Sa
 	var trial *ledger.Trial
 	err := store.Walk(ctx, sale.SKU, func(s ledger.Stock) {
 		e := ledger.Evidence{Snapshot: ledger.Snapshot{Stock: s}, Initial: sale.Stock, Run: sale.Run,
-			HomeOf: catalog.HomeOf(sellers), Told: sale.Told, Patience: c.Patience}
+			StockStoreOf: catalog.StockStoreOf(sellers), Told: sale.Told, Patience: c.Patience}
 		if s.StartsAt != nil && !sale.Began.IsZero() {
 			e.Started = max(1, s.StartsAt.Time().Sub(sale.Began))
 		}
@@ -187,7 +187,7 @@ func (c *JudgeCmd) judge(ctx context.Context, store *ledger.Store, sale *told.Sa
 	if err != nil {
 		return ledger.Report{}, err
 	}
-	return trial.Report(catalog.Homes(ctx, sale.SKU, sellers)), nil
+	return trial.Report(catalog.StockStores(ctx, sale.SKU, sellers)), nil
 }
 
 func judgedStatus(r ledger.Report) int {

@@ -29,7 +29,7 @@ type Info struct {
 	// missing is open, or does not apply.
 	Guarantees Guarantees
 	Needs      []backend.Capability
-	Stock      ledger.Home
+	Stock      ledger.StockStore
 	Options    []Option
 	// Files is the strategy's own source (and its Lua), embedded, so that the
 	// page shows the very code that runs, and its Lesson.

@@ -39,7 +39,7 @@ func (r *run) judge(ctx context.Context) error {
 		}
 	}
 	s.Audit = ledger.Judge(ledger.Evidence{Snapshot: snap, Initial: r.scenario.Stock, Run: run,
-		HomeOf: catalog.HomeOf(sellers), Told: told})
+		StockStoreOf: catalog.StockStoreOf(sellers), Told: told})
 	s.Problems = problems(s)
 	return nil
 }

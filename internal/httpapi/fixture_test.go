@@ -48,7 +48,7 @@ func (f *fake) Reset(ctx context.Context, sku, stock int64) error {
 const fakeName = "fake"
 
 func (f *fake) info() catalog.Info {
-	return catalog.Info{Name: fakeName, Title: "Does as it is told", Stock: ledger.HomeRow,
+	return catalog.Info{Name: fakeName, Title: "Does as it is told", Stock: ledger.InRow,
 		New: func(d catalog.Deps) (seckill.Strategy, error) {
 			f.observe, f.ledger = d.Observe, d.Ledger
 			return f, nil

@@ -74,12 +74,12 @@ func (s *Server) answerSKU(c *gin.Context, ctx context.Context, id int64) error 
 	if err != nil {
 		return err
 	}
-	homes := catalog.Homes(ctx, id, s.catalogued())
+	stockStores := catalog.StockStores(ctx, id, s.catalogued())
 	clock, err := s.Ledger.Start(ctx, id) // last: callers set their clocks by it
 	if err != nil {
 		return err
 	}
-	c.JSON(http.StatusOK, product{stock, clock.Now, homes})
+	c.JSON(http.StatusOK, product{stock, clock.Now, stockStores})
 	return nil
 }
 
@@ -87,8 +87,8 @@ func (s *Server) answerSKU(c *gin.Context, ctx context.Context, id int64) error 
 // say.
 type product struct {
 	ledger.Stock
-	Now   ledger.Moment         `json:"now"` // by the clock that StartsAt is judged by
-	Homes map[ledger.Home]int64 `json:"homes,omitempty"`
+	Now         ledger.Moment               `json:"now"` // by the clock that StartsAt is judged by
+	StockStores map[ledger.StockStore]int64 `json:"homes,omitempty"`
 }
 
 const maxName = 255 // characters

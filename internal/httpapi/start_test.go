@@ -20,8 +20,8 @@ import (
 // A product is what the SKU says of itself.
 type product struct {
 	ledger.Stock
-	Now   ledger.Moment         `json:"now"`
-	Homes map[ledger.Home]int64 `json:"homes"`
+	Now         ledger.Moment               `json:"now"`
+	StockStores map[ledger.StockStore]int64 `json:"homes"`
 }
 
 const ahead = time.Hour
@@ -116,8 +116,8 @@ func TestNobodyBuysEarlyAtAnotherProcess(t *testing.T) {
 	}
 }
 
-func left(p product, home ledger.Home) int64 {
-	if n, ok := p.Homes[home.Counter()]; ok {
+func left(p product, stockStore ledger.StockStore) int64 {
+	if n, ok := p.StockStores[stockStore.Counter()]; ok {
 		return n
 	}
 	return p.Num

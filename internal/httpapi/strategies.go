@@ -30,7 +30,7 @@ type strategy struct {
 	Guarantees map[catalog.Letter]catalog.Expectation `json:"guarantees"`
 	Expected   catalog.Guarantees                     `json:"guarantees_by_question"`
 	Needs      []backend.Capability                   `json:"needs"`
-	Stock      ledger.Home                            `json:"stock"`
+	Stock      ledger.StockStore                      `json:"stock"`
 	Options    []option                               `json:"options"`
 	Broken     bool                                   `json:"broken"`
 	Default    bool                                   `json:"default"`

@@ -171,7 +171,7 @@ func TestRunIsSeenByAllPages(t *testing.T) {
 func TestStockIsReadFromTheLedger(t *testing.T) {
 	_, h, load := start(t, func(c *Config) {
 		c.Left = func(context.Context, int64) (int64, error) { return -7, nil }
-		c.Strategies = []catalog.Info{{Name: "good", Stock: ledger.HomeRow}, {Name: "elsewhere", Stock: ledger.HomeRedis}}
+		c.Strategies = []catalog.Info{{Name: "good", Stock: ledger.InRow}, {Name: "elsewhere", Stock: ledger.InRedis}}
 	})
 	page := watch(t, h.URL)
 	page.next("hello")

@@ -148,7 +148,7 @@ func (s *Server) faultChanged(e *runEntry, i int, f Fault) {
 // at once and has the stock of this strategy.
 func (s *Server) look(ctx context.Context, p *loadtest.Progress, sale loadtest.Scenario) {
 	i := slices.IndexFunc(s.Strategies, func(i catalog.Info) bool { return i.Name == sale.Strategy })
-	if s.Left == nil || s.Strategies[i].Stock != ledger.HomeRow {
+	if s.Left == nil || s.Strategies[i].Stock != ledger.InRow {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pace)

@@ -40,9 +40,9 @@ func (s *Server) showShop(c *gin.Context) {
 }
 
 // countedIn is where the number of units that buyers see is kept.
-func countedIn(i catalog.Info) ledger.Home {
-	if i.Stock == ledger.HomeRowRedis {
-		return ledger.HomeRow
+func countedIn(i catalog.Info) ledger.StockStore {
+	if i.Stock == ledger.InRowAndRedis {
+		return ledger.InRow
 	}
 	return i.Stock
 }

@@ -27,9 +27,9 @@ const (
 	RuleUndersold        = "undersold"              // no buyer is told sold out while their quantity stays
 	RuleNothingSold      = "nothing_sold"           // demand without any order
 	RuleInitialChanged   = "initial_changed"        // the ledger's initial stock is the one that was set
-	RuleMixedHomes       = "mixed_homes"            // one run, one home of the stock
+	RuleMixedStores      = "mixed_homes"            // one run, one stock store
 	RuleStraggler        = "straggler"              // orders belong to this run
-	RuleUnknownHome      = "unknown_home"           // the home's own count could be read
+	RuleUnknownStore     = "unknown_home"           // the stock store's own count could be read
 	RuleCounterDisagrees = "counter_and_row_differ" // a counter agrees with the row that follows it, or stands behind it
 	RuleUnusedCounter    = "unused_counter_changed" // a counter that no order of the run used has what was set
 	RuleNotLinearizable  = "not_linearizable"       // some order of the purchases, one at a time, explains every answer
@@ -43,7 +43,7 @@ const (
 // verdictOf names the rules whose breach is worse or other than Lost.
 var verdictOf = map[string]Verdict{
 	RuleOversold: Oversold, RuleNegative: Oversold,
-	RuleMixedHomes: NotValid, RuleStraggler: NotValid, RuleUnknownHome: NotValid, RuleInitialChanged: NotValid,
+	RuleMixedStores: NotValid, RuleStraggler: NotValid, RuleUnknownStore: NotValid, RuleInitialChanged: NotValid,
 }
 
 // A Violation is one broken rule with a few examples.
@@ -57,7 +57,7 @@ type Violation struct {
 }
 
 // Params are what a violation's message says, for callers that say it in another
-// language: numbers, and the name of a home. Their names are fixed for each
+// language: numbers, and the name of a stock store. Their names are fixed for each
 // rule; "sku" is there when several were sold.
 type Params map[string]any
 
@@ -68,8 +68,8 @@ type Evidence struct {
 	Initial int64
 	// Run is the number of the run that is judged; 0: whichever is current.
 	Run int64
-	// HomeOf says where a strategy keeps its stock.
-	HomeOf func(strategy string) (Home, bool)
+	// StockStoreOf says where a strategy keeps its stock.
+	StockStoreOf func(strategy string) (StockStore, bool)
 	// Closed: the sale was closed (Store.Follow) after it had come to rest, so the
 	// row must say what was left, also where no purchase writes it.
 	Closed bool
@@ -92,15 +92,15 @@ type Evidence struct {
 
 // A Report is the judge's finding.
 type Report struct {
-	Verdict   Verdict `json:"verdict"`
-	SKU       int64   `json:"sku_id"`
-	Run       int64   `json:"run"`
-	Initial   int64   `json:"initial"`
-	Remaining int64   `json:"remaining"`
-	Sold      int64   `json:"sold"`      // Σ quantity of active orders
-	Orders    int     `json:"orders"`    // active ones
-	Cancelled int     `json:"cancelled"` // cancelled ones
-	Home      Home    `json:"home"`
+	Verdict    Verdict    `json:"verdict"`
+	SKU        int64      `json:"sku_id"`
+	Run        int64      `json:"run"`
+	Initial    int64      `json:"initial"`
+	Remaining  int64      `json:"remaining"`
+	Sold       int64      `json:"sold"`      // Σ quantity of active orders
+	Orders     int        `json:"orders"`    // active ones
+	Cancelled  int        `json:"cancelled"` // cancelled ones
+	StockStore StockStore `json:"home"`
 	// Served is the second axis: whether buyers who asked were served while there
 	// were units. nil without Told, and in reports of older versions.
 	Served     *Served     `json:"served,omitempty"`

@@ -13,30 +13,30 @@ func Judge(e Evidence) Report {
 	for i := range e.Snapshot.Orders {
 		t.Order(&e.Snapshot.Orders[i])
 	}
-	return t.Report(e.Snapshot.Homes)
+	return t.Report(e.Snapshot.StockStores)
 }
 
 // A Trial is Judge for a sale too large to hold: it takes the orders one by one,
 // in the order of their ids, and keeps about 50 bytes of each.
 type Trial struct {
 	Evidence
-	report      Report
-	gaveBack    int64 // Σ quantity of cancelled orders
-	homesDiffer bool
-	totalsOnly  bool            // there are no orders to read
-	holders     []int64         // users of active orders
-	homes       map[Home]string // with a strategy that uses it
-	homeOf      map[string]Home // what HomeOf said
-	bad         examples        // orders that cannot be
-	stragglers  examples        // orders of other runs
-	beyond      examples        // orders past the initial stock
-	units       unitBook        // the order that sold each unit
-	buyers      *buyers         // nil without Told
+	report       Report
+	gaveBack     int64 // Σ quantity of cancelled orders
+	storesDiffer bool
+	totalsOnly   bool                  // there are no orders to read
+	holders      []int64               // users of active orders
+	stockStores  map[StockStore]string // with a strategy that uses it
+	storeOf      map[string]StockStore // what StockStoreOf said
+	bad          examples              // orders that cannot be
+	stragglers   examples              // orders of other runs
+	beyond       examples              // orders past the initial stock
+	units        unitBook              // the order that sold each unit
+	buyers       *buyers               // nil without Told
 }
 
 // NewTrial begins with all evidence but the orders and what the counters say.
 func NewTrial(e Evidence) *Trial {
-	t := &Trial{Evidence: e, homes: map[Home]string{}, homeOf: map[string]Home{}}
+	t := &Trial{Evidence: e, stockStores: map[StockStore]string{}, storeOf: map[string]StockStore{}}
 	t.report = Report{Violations: []Violation{}, SKU: e.Snapshot.Stock.ID, Run: e.Snapshot.Stock.Run, Initial: e.Initial}
 	if e.Told != nil {
 		t.buyers = listen(e.Told, e.Patience)
@@ -49,7 +49,7 @@ func (t *Trial) Order(o *Order) {
 	if o.Run != t.Snapshot.Stock.Run {
 		t.stragglers.add("order %s of run %d", o.PublicID, o.Run)
 	}
-	t.homes[t.home(o.Strategy)] = o.Strategy
+	t.stockStores[t.stockStore(o.Strategy)] = o.Strategy
 	switch {
 	case o.Quantity < 1 || o.Status != Active && o.Status != Cancelled:
 		t.bad.add("order %s: quantity %d, state %q", o.PublicID, o.Quantity, o.Status)
@@ -70,25 +70,25 @@ func (t *Trial) Order(o *Order) {
 	}
 }
 
-func (t *Trial) home(strategy string) Home {
-	if home, ok := t.homeOf[strategy]; ok {
-		return home
+func (t *Trial) stockStore(strategy string) StockStore {
+	if stockStore, ok := t.storeOf[strategy]; ok {
+		return stockStore
 	}
-	home, ok := HomeRow, true
-	if t.HomeOf != nil {
-		home, ok = t.HomeOf(strategy)
+	stockStore, ok := InRow, true
+	if t.StockStoreOf != nil {
+		stockStore, ok = t.StockStoreOf(strategy)
 	}
 	if !ok {
-		home = Home("of " + strategy)
+		stockStore = StockStore("of " + strategy)
 	}
-	t.homeOf[strategy] = home
-	return home
+	t.storeOf[strategy] = stockStore
+	return stockStore
 }
 
-// Report ends the trial. homes is what the counters outside the row say is
+// Report ends the trial. stockStores is what the counters outside the row say is
 // left, read after the orders.
-func (t *Trial) Report(homes map[Home]int64) Report {
-	t.Snapshot.Homes = homes
+func (t *Trial) Report(stockStores map[StockStore]int64) Report {
+	t.Snapshot.StockStores = stockStores
 	t.checkOrders()
 	t.checkRun()
 	t.checkBalance()
@@ -170,24 +170,24 @@ func (t *Trial) checkRun() {
 			Params{"initial": t.Initial, "run": t.Run, "found": s.Initial, "found_run": s.Run}, examples{})
 	}
 	t.breach(RuleStraggler, fmt.Sprintf("orders of other runs than %d", s.Run), Params{"run": s.Run}, t.stragglers)
-	t.report.Home = HomeRow
+	t.report.StockStore = InRow
 	var used examples
-	for _, home := range slices.Sorted(maps.Keys(t.homes)) {
-		t.report.Home = home
-		used.add("%s keeps its stock in %s", t.homes[home], home)
+	for _, stockStore := range slices.Sorted(maps.Keys(t.stockStores)) {
+		t.report.StockStore = stockStore
+		used.add("%s keeps its stock in %s", t.stockStores[stockStore], stockStore)
 	}
-	if t.homesDiffer = used.count > 1; t.homesDiffer {
-		t.violate(RuleMixedHomes, "strategies that keep their stock in different places sold in one run", nil, used)
+	if t.storesDiffer = used.count > 1; t.storesDiffer {
+		t.violate(RuleMixedStores, "strategies that keep their stock in different places sold in one run", nil, used)
 	}
 }
 
 // checkBalance is the equation: what is left and what was sold make up what
-// was there. What is left is what the run's home says: the row, or a counter.
+// was there. What is left is what the run's stock store says: the row, or a counter.
 //
 // A counter is compared with the row besides, where each comparison can fail by
 // itself. Where the row is written by every purchase (a lock table's count, the
 // row behind a number in Redis) the two are two witnesses. Where the counter
-// alone is sold from (HomeRedis) no purchase touches the row: it has what was
+// alone is sold from (InRedis) no purchase touches the row: it has what was
 // set until the sale is closed, and what was left from then on. Anything else
 // was written by others, or something was sold or given back after the close.
 func (t *Trial) checkBalance() {
@@ -197,23 +197,23 @@ func (t *Trial) checkBalance() {
 		t.violate(RuleOversold, fmt.Sprintf("%d units sold out of %d: %d too many", sold, initial, sold-initial),
 			Params{"sold": sold, "stock": initial}, t.beyond)
 	}
-	if t.homesDiffer {
+	if t.storesDiffer {
 		return
 	}
 	t.checkUnused()
-	if c := t.report.Home.Counter(); c != "" {
-		counted, ok := t.Snapshot.Homes[c]
+	if c := t.report.StockStore.Counter(); c != "" {
+		counted, ok := t.Snapshot.StockStores[c]
 		if !ok {
-			t.violate(RuleUnknownHome, fmt.Sprintf("what is left in %s could not be read", c), Params{"home": c}, examples{})
+			t.violate(RuleUnknownStore, fmt.Sprintf("what is left in %s could not be read", c), Params{"home": c}, examples{})
 			return
 		}
 		row := t.Snapshot.Stock.Num
-		untouched := !t.Closed && t.report.Home == HomeRedis && row == t.Snapshot.Stock.Initial
+		untouched := !t.Closed && t.report.StockStore == InRedis && row == t.Snapshot.Stock.Initial
 		if counted != row && !untouched {
 			t.violate(RuleCounterDisagrees, fmt.Sprintf("%s says that %d are left, the stock row says %d",
 				c, counted, row), Params{"home": c, "counted": counted, "row": row}, examples{})
 		}
-		if t.report.Home != HomeRowRedis { // there the row has the last word
+		if t.report.StockStore != InRowAndRedis { // there the row has the last word
 			t.report.Remaining = counted
 		}
 	}
@@ -242,10 +242,10 @@ func (t *Trial) checkBalance() {
 // buyer who took units there and died before the order was written left no
 // other trace.
 func (t *Trial) checkUnused() {
-	for _, home := range slices.Sorted(maps.Keys(t.Snapshot.Homes)) {
-		if counted := t.Snapshot.Homes[home]; home != t.report.Home.Counter() && counted != t.Initial {
+	for _, stockStore := range slices.Sorted(maps.Keys(t.Snapshot.StockStores)) {
+		if counted := t.Snapshot.StockStores[stockStore]; stockStore != t.report.StockStore.Counter() && counted != t.Initial {
 			t.violate(RuleUnusedCounter, fmt.Sprintf("%s was set to %d and says %d, but no order of this run was sold from there",
-				home, t.Initial, counted), Params{"home": home, "stock": t.Initial, "counted": counted}, examples{})
+				stockStore, t.Initial, counted), Params{"home": stockStore, "stock": t.Initial, "counted": counted}, examples{})
 		}
 	}
 }

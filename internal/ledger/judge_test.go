@@ -37,9 +37,9 @@ func clean() Evidence {
 				order(3, 3, 1, Active), order(6, 1, 0, Active),
 			},
 		},
-		HomeOf: func(strategy string) (Home, bool) {
-			home, ok := map[string]Home{"conditional": HomeRow, "version": HomeRow, "redis-lua": HomeRedis, "front": HomeRowRedis}[strategy]
-			return home, ok
+		StockStoreOf: func(strategy string) (StockStore, bool) {
+			stockStore, ok := map[string]StockStore{"conditional": InRow, "version": InRow, "redis-lua": InRedis, "front": InRowAndRedis}[strategy]
+			return stockStore, ok
 		},
 		Told: []Told{
 			regret, sold(1, 3, 7), sold(2, 3, 4), sold(3, 3, 1), told(4, 1, OutcomeSoldOut),
@@ -53,7 +53,7 @@ func inRedis(e *Evidence) {
 	for i := range e.Snapshot.Orders {
 		e.Snapshot.Orders[i].Strategy = "redis-lua"
 	}
-	e.Snapshot.Homes = map[Home]int64{HomeRedis: 0}
+	e.Snapshot.StockStores = map[StockStore]int64{InRedis: 0}
 }
 
 // behindRedis is the same sale from the row, with a number in Redis in front.
@@ -73,17 +73,17 @@ func TestJudgeCleanSales(t *testing.T) {
 		{"without the buyers", func(e *Evidence) { e.Told = nil }},
 		{"whichever run is current", func(e *Evidence) { e.Run = 0 }},
 		{"two strategies with one home", func(e *Evidence) { e.Snapshot.Orders[1].Strategy = "version" }},
-		{"all strategies have one home", func(e *Evidence) { e.HomeOf = nil }},
+		{"all strategies have one home", func(e *Evidence) { e.StockStoreOf = nil }},
 		{"stock in Redis", inRedis},
 		{"stock in the row, Redis in front", behindRedis},
-		{"a counter that nobody used", func(e *Evidence) { e.Snapshot.Homes = map[Home]int64{HomeRedis: 10, HomeLockTable: 10} }},
+		{"a counter that nobody used", func(e *Evidence) { e.Snapshot.StockStores = map[StockStore]int64{InRedis: 10, InLockTable: 10} }},
 		{"stock in Redis, another counter unused", func(e *Evidence) {
 			inRedis(e)
-			e.Snapshot.Homes[HomeLockTable] = 10
+			e.Snapshot.StockStores[InLockTable] = 10
 		}},
 		{"nobody came, nor to the counters", func(e *Evidence) {
 			e.Snapshot.Orders, e.Snapshot.Stock.Num, e.Told = nil, 10, []Told{}
-			e.Snapshot.Homes = map[Home]int64{HomeRedis: 10}
+			e.Snapshot.StockStores = map[StockStore]int64{InRedis: 10}
 		}},
 		{"an acknowledged sale asked for again", func(e *Evidence) { e.Told = append(e.Told, e.Told[1]) }},
 		{"unknown, then acknowledged", func(e *Evidence) {
@@ -192,30 +192,30 @@ func TestJudgeViolations(t *testing.T) {
 			e.Run = 3
 		}, NotValid, []string{RuleInitialChanged}},
 		{"an order of an earlier run", func(e *Evidence) { e.Snapshot.Orders[4].Run = 3 }, NotValid, []string{RuleStraggler}},
-		{"two homes in one run", func(e *Evidence) { e.Snapshot.Orders[4].Strategy = "redis-lua" }, NotValid, []string{RuleMixedHomes}},
+		{"two homes in one run", func(e *Evidence) { e.Snapshot.Orders[4].Strategy = "redis-lua" }, NotValid, []string{RuleMixedStores}},
 		{"a strategy that nobody knows beside one that is known", func(e *Evidence) {
 			e.Snapshot.Orders[4].Strategy = "magic"
-		}, NotValid, []string{RuleMixedHomes}},
+		}, NotValid, []string{RuleMixedStores}},
 		{"a strategy that nobody knows", func(e *Evidence) {
 			for i := range e.Snapshot.Orders {
 				e.Snapshot.Orders[i].Strategy = "magic"
 			}
-		}, NotValid, []string{RuleUnknownHome}},
+		}, NotValid, []string{RuleUnknownStore}},
 		{"a home that could not be read", func(e *Evidence) {
 			inRedis(e)
-			e.Snapshot.Homes = nil
-		}, NotValid, []string{RuleUnknownHome}},
+			e.Snapshot.StockStores = nil
+		}, NotValid, []string{RuleUnknownStore}},
 		{"Redis and the row differ", func(e *Evidence) {
 			inRedis(e)
 			e.Snapshot.Stock.Num = 1
 		}, Lost, []string{RuleCounterDisagrees}},
 		{"Redis lost units", func(e *Evidence) {
 			inRedis(e)
-			e.Snapshot.Homes[HomeRedis] = -2
+			e.Snapshot.StockStores[InRedis] = -2
 		}, Oversold, []string{RuleCounterDisagrees, RuleNegative, RuleLostUnits}},
 		{"Redis went back to an older number", func(e *Evidence) {
 			inRedis(e)
-			e.Snapshot.Homes[HomeRedis] = 4
+			e.Snapshot.StockStores[InRedis] = 4
 		}, Lost, []string{RuleCounterDisagrees, RuleLostUpdate, RuleUndersold}},
 		{"Redis went back, and it was sold again; the row follows", func(e *Evidence) {
 			inRedis(e)
@@ -225,15 +225,15 @@ func TestJudgeViolations(t *testing.T) {
 		{"oversold, and Redis cannot be read", func(e *Evidence) {
 			inRedis(e)
 			e.sell(9, 1)
-			e.Snapshot.Orders[5].Strategy, e.Snapshot.Homes = "redis-lua", nil
-		}, NotValid, []string{RuleOversold, RuleUnknownHome}},
+			e.Snapshot.Orders[5].Strategy, e.Snapshot.StockStores = "redis-lua", nil
+		}, NotValid, []string{RuleOversold, RuleUnknownStore}},
 		{"taken from Redis in front, not from the row", func(e *Evidence) {
 			behindRedis(e)
-			e.Snapshot.Homes[HomeRedis] = -1
+			e.Snapshot.StockStores[InRedis] = -1
 		}, Lost, []string{RuleCounterDisagrees}},
 		{"given back to Redis in front, not to the row", func(e *Evidence) {
 			behindRedis(e)
-			e.Snapshot.Homes[HomeRedis] = 1
+			e.Snapshot.StockStores[InRedis] = 1
 		}, Lost, []string{RuleCounterDisagrees}},
 		{"the row behind Redis lost an update", func(e *Evidence) {
 			behindRedis(e)
@@ -243,22 +243,22 @@ func TestJudgeViolations(t *testing.T) {
 		{"both sold too much", func(e *Evidence) {
 			behindRedis(e)
 			e.sell(9, 1)
-			e.Snapshot.Orders[5].Strategy, e.Snapshot.Homes[HomeRedis] = "front", -1
+			e.Snapshot.Orders[5].Strategy, e.Snapshot.StockStores[InRedis] = "front", -1
 		}, Oversold, []string{RuleOversold, RuleNegative}},
 		{"front and no front in one run", func(e *Evidence) {
 			behindRedis(e)
 			e.Snapshot.Orders[4].Strategy = "conditional"
-		}, NotValid, []string{RuleMixedHomes}},
+		}, NotValid, []string{RuleMixedStores}},
 		{"the number in front could not be read", func(e *Evidence) {
 			behindRedis(e)
-			e.Snapshot.Homes = nil
-		}, NotValid, []string{RuleUnknownHome}},
+			e.Snapshot.StockStores = nil
+		}, NotValid, []string{RuleUnknownStore}},
 		{"units vanished from a counter that no order used", func(e *Evidence) {
-			e.Snapshot.Homes = map[Home]int64{HomeRedis: 8}
+			e.Snapshot.StockStores = map[StockStore]int64{InRedis: 8}
 		}, Lost, []string{RuleUnusedCounter}},
 		{"units vanished from a counter, and no order at all", func(e *Evidence) {
 			e.Snapshot.Orders, e.Snapshot.Stock.Num = nil, 10
-			e.Snapshot.Homes, e.Told = map[Home]int64{HomeRedis: 8}, e.Told[5:6]
+			e.Snapshot.StockStores, e.Told = map[StockStore]int64{InRedis: 8}, e.Told[5:6]
 		}, Lost, []string{RuleUnusedCounter, RuleNothingSold}},
 		{"oversold and lost", func(e *Evidence) {
 			e.sell(9, 1)
@@ -376,7 +376,7 @@ func TestJudgeNamesOrders(t *testing.T) {
 func TestJudgeReport(t *testing.T) {
 	got := Judge(clean())
 	got.Served = nil // see TestServed
-	want := Report{Verdict: Held, SKU: 1, Run: 4, Initial: 10, Remaining: 0, Sold: 10, Orders: 4, Cancelled: 1, Home: HomeRow, Violations: []Violation{}}
+	want := Report{Verdict: Held, SKU: 1, Run: 4, Initial: 10, Remaining: 0, Sold: 10, Orders: 4, Cancelled: 1, StockStore: InRow, Violations: []Violation{}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}

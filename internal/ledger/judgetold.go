@@ -43,7 +43,7 @@ func (t *Trial) checkTold() {
 	// was not given back has been there all the time.
 	always := t.report.Remaining - max(t.gaveBack, b.later)
 	for _, i := range b.buys {
-		if told := &b.told[i]; told.Outcome == OutcomeSoldOut && told.Quantity <= always && !t.homesDiffer {
+		if told := &b.told[i]; told.Outcome == OutcomeSoldOut && told.Quantity <= always && !t.storesDiffer {
 			turnedAway.add("user %d wanted %d", told.User, told.Quantity)
 		}
 	}

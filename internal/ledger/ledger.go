@@ -9,24 +9,24 @@ import (
 	"seckill/internal/seckill"
 )
 
-// A Home is where a strategy keeps the stock it sells from.
-type Home string
+// A StockStore is where a strategy keeps the stock it sells from.
+type StockStore string
 
 const (
-	HomeRow       Home = "row"        // stock.num
-	HomeRedis     Home = "redis"      // a number in Redis; stock.num follows from the orders (Follow)
-	HomeLockTable Home = "lock-table" // the count column of a MySQL lock table; stock.num follows in the same transaction
-	HomeRowRedis  Home = "row+redis"  // stock.num, with the number in Redis in front of it
+	InRow         StockStore = "row"        // stock.num
+	InRedis       StockStore = "redis"      // a number in Redis; stock.num follows from the orders (Follow)
+	InLockTable   StockStore = "lock-table" // the count column of a MySQL lock table; stock.num follows in the same transaction
+	InRowAndRedis StockStore = "row+redis"  // stock.num, with the number in Redis in front of it
 )
 
-// Counter is the home outside the row whose count belongs to h, as the key of
-// Snapshot.Homes; "" if there is none.
-func (h Home) Counter() Home {
+// Counter is the stock store outside the row whose count belongs to h, as the key of
+// Snapshot.StockStores; "" if there is none.
+func (h StockStore) Counter() StockStore {
 	switch h {
-	case HomeRow:
+	case InRow:
 		return ""
-	case HomeRowRedis:
-		return HomeRedis
+	case InRowAndRedis:
+		return InRedis
 	}
 	return h
 }
@@ -81,7 +81,7 @@ func (o Order) Receipt() seckill.Receipt {
 type Snapshot struct {
 	Stock  Stock   `json:"stock"`
 	Orders []Order `json:"orders"`
-	// Homes holds what the counters outside the row say is left, by home, also
+	// StockStores holds what the counters outside the row say is left, also
 	// those that this run did not use. One that could not be read is missing.
-	Homes map[Home]int64 `json:"homes,omitempty"`
+	StockStores map[StockStore]int64 `json:"homes,omitempty"`
 }

@@ -164,8 +164,8 @@ func (t *Trial) served() *Served {
 			from = min(from, sale.at)
 		}
 	}
-	unread := slices.ContainsFunc(t.report.Violations, func(v Violation) bool { return v.Rule == RuleUnknownHome })
-	if t.Patience <= 0 || len(asks) == 0 || b.stood.untimed || t.homesDiffer || unread || from == never {
+	unread := slices.ContainsFunc(t.report.Violations, func(v Violation) bool { return v.Rule == RuleUnknownStore })
+	if t.Patience <= 0 || len(asks) == 0 || b.stood.untimed || t.storesDiffer || unread || from == never {
 		return s
 	}
 	s.State = ServedYes

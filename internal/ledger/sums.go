@@ -71,7 +71,7 @@ func (t *Trial) checkSums(sold int64) {
 	// A stock only shrinks, but for cancellations, of which those of unknown
 	// requests may be some.
 	always := t.report.Remaining - max(t.gaveBack, s.Cancelled+s.MaybeCancelled)
-	if s.SoldOut > 0 && s.SoldOut <= always && !t.homesDiffer {
+	if s.SoldOut > 0 && s.SoldOut <= always && !t.storesDiffer {
 		t.violate(RuleUndersold, fmt.Sprintf("buyers who wanted %d were told sold out while at least %d units were there to the end",
 			s.SoldOut, always), Params{"wanted": s.SoldOut, "left": always}, examples{})
 	}
@@ -109,7 +109,7 @@ func Sum(reports []Report) Report {
 	all := Report{Verdict: Held, Violations: []Violation{}}
 	for i, r := range reports {
 		if i == 0 {
-			all.SKU, all.Run, all.Home = r.SKU, r.Run, r.Home
+			all.SKU, all.Run, all.StockStore = r.SKU, r.Run, r.StockStore
 		}
 		all.Initial += r.Initial
 		all.Remaining += r.Remaining

@@ -306,7 +306,7 @@ func (l *loss) judge(ctx context.Context, run int64, all []*shopper) error {
 		told = append(told, s.told())
 	}
 	o.Audit = ledger.Judge(ledger.Evidence{Snapshot: snap, Initial: lossStock, Run: run,
-		HomeOf: catalog.HomeOf(sellers), Told: told})
+		StockStoreOf: catalog.StockStoreOf(sellers), Told: told})
 	for _, v := range o.Audit.Violations {
 		o.Problems = append(o.Problems, explore.Problem{Rule: v.Rule, Message: v.Message})
 	}

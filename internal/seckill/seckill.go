@@ -63,7 +63,7 @@ type Resetter interface {
 }
 
 // A Counter is a Strategy that keeps the stock somewhere else than in the stock
-// row, or in two places: Count is what that home says is left of sku. A counter
+// row, or in two places: Count is what that stock store says is left of sku. A counter
 // that was never seeded, or that its server lost, is ErrUnknownSKU.
 type Counter interface {
 	Count(ctx context.Context, sku int64) (int64, error)

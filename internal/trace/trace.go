@@ -168,7 +168,7 @@ func (s *sale) record(ctx context.Context, t *Trace) error {
 		return fmt.Errorf("audit the trace: %w", err)
 	}
 	report := ledger.Judge(ledger.Evidence{Snapshot: snap, Initial: stock, Run: s.run, Told: told,
-		HomeOf: catalog.HomeOf([]catalog.Seller{{Info: s.info}})})
+		StockStoreOf: catalog.StockStoreOf([]catalog.Seller{{Info: s.info}})})
 	t.Problems = []explore.Problem{}
 	for _, v := range report.Violations {
 		t.Problems = append(t.Problems, explore.Problem{Rule: v.Rule, Message: v.Message})

@@ -46,7 +46,7 @@ func example() *loadtest.Result {
 	return &loadtest.Result{
 		Settings: loadtest.Settings{Strategy: "conditional", SKU: 1, Stock: 500, Buyers: 3000, Concurrency: 64, Quantity: 1, TimeoutSeconds: 10, Seed: 42,
 			Profile: loadtest.Closed, SKUs: 1},
-		Strategy: loadtest.StrategyInfo{Name: "conditional", Title: "One conditional UPDATE", Home: ledger.HomeRow},
+		Strategy: loadtest.StrategyInfo{Name: "conditional", Title: "One conditional UPDATE", StockStore: ledger.InRow},
 		Targets:  []loadtest.Target{{URL: "http://127.0.0.1:8081", Backends: backends}, {URL: "http://127.0.0.1:8082", Backends: backends}},
 		Start:    time.Date(2026, 11, 11, 0, 0, 0, 0, time.UTC), Seconds: 1.25, Requests: 3000,
 		Counts: map[ledger.Outcome]int{
@@ -60,7 +60,7 @@ func example() *loadtest.Result {
 		SoldLatency: loadtest.Latency{P50: 5210, P90: 13_340, P99: 223_456, P999: 999_999, Max: 1_034_567, Mean: 6321.5},
 		Commands:    []loadtest.Commands{{Backend: "sql", Count: 7500, PerPurchase: 2.5}, {Backend: "redis", Count: 3000, PerPurchase: 1}},
 		Audit: &ledger.Report{Verdict: ledger.Held, SKU: 1, Run: 7, Initial: 500, Remaining: 0, Sold: 500, Orders: 500,
-			Home: ledger.HomeRow, Violations: []ledger.Violation{},
+			StockStore: ledger.InRow, Violations: []ledger.Violation{},
 			Served: &ledger.Served{State: ledger.ServedYes, PatienceMs: 11_000, LongestMs: 40}},
 		ServiceTime:  loadtest.Latency{P50: 3200, P90: 12_300, P99: 120_000, P999: 900_000, Max: 1_200_000, Mean: 4300},
 		GeneratorCPU: 0.25, LatencyCurve: []loadtest.Percentile{{Percent: 50, Micros: 3210}, {Percent: 100, Micros: 1_234_567}}, ServiceCurve: []loadtest.Percentile{{Percent: 50, Micros: 3200}, {Percent: 100, Micros: 1_200_000}},

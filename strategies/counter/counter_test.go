@@ -174,7 +174,7 @@ func (sh *shop) reconnect(t *testing.T) {
 func (sh *shop) audit(t *testing.T, heard ...*shop) ledger.Report {
 	t.Helper()
 	sellers := []catalog.Seller{{Info: sh.info, Strategy: sh.Strategy}}
-	closed := sh.info.Stock == ledger.HomeRedis
+	closed := sh.info.Stock == ledger.InRedis
 	if closed { // no purchase writes the row
 		if err := sh.store.Follow(t.Context(), sh.sku); err != nil {
 			t.Fatal(err)
@@ -189,7 +189,7 @@ func (sh *shop) audit(t *testing.T, heard ...*shop) ledger.Report {
 		told = append(told, o.told...)
 	}
 	return ledger.Judge(ledger.Evidence{Snapshot: snap, Initial: snap.Stock.Initial, Run: sh.run, Told: told,
-		Closed: closed, HomeOf: catalog.HomeOf(sellers)})
+		Closed: closed, StockStoreOf: catalog.StockStoreOf(sellers)})
 }
 
 func judged(t *testing.T, r ledger.Report, verdict ledger.Verdict, rules ...string) {
@@ -285,7 +285,7 @@ var errLost = errors.New("the reply was lost")
 
 func lost() error { return errLost }
 
-func behindRow(info catalog.Info) bool { return info.Stock == ledger.HomeRowRedis }
+func behindRow(info catalog.Info) bool { return info.Stock == ledger.InRowAndRedis }
 
 // Dead between the number and the order: the units are nobody's. Behind the
 // row they go back, once the purchase has been open for a lease.
@@ -526,7 +526,7 @@ func TestRedisComesBackEmpty(t *testing.T) {
 		if left := sh.in.Redis.DBSize(t.Context()).Val(); left != 0 {
 			t.Errorf("a refused purchase left %d keys behind", left)
 		}
-		judged(t, sh.audit(t), ledger.NotValid, ledger.RuleUnknownHome)
+		judged(t, sh.audit(t), ledger.NotValid, ledger.RuleUnknownStore)
 		sh.reset(t, 10)
 		sh.mustBuy(t, 2, 10)
 	})

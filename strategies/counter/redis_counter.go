@@ -37,7 +37,7 @@ var RedisCounter = catalog.Info{
 			catalog.LateCommand, catalog.Cancel, catalog.SameKey,
 			catalog.NodeLoss),
 	Needs: []backend.Capability{backend.SQL, backend.Redis},
-	Stock: ledger.HomeRedis,
+	Stock: ledger.InRedis,
 	Files: redisCounterFiles,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &redisCounter{number{d.Redis, d.Ledger}}, nil

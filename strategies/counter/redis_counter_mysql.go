@@ -56,7 +56,7 @@ var RedisCounterMySQL = catalog.Info{
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.Clocks,
 			catalog.LostReply, catalog.LateCommand, catalog.OtherSKUs),
 	Needs: []backend.Capability{backend.SQL, backend.Redis},
-	Stock: ledger.HomeRowRedis,
+	Stock: ledger.InRowAndRedis,
 	Options: []catalog.Option{
 		{Flag: "--lock-lease",
 			Doc: "how long a purchase may be open before it is looked up"},

@@ -44,7 +44,7 @@ var RedisMulti = catalog.Info{
 			catalog.LateCommand, catalog.Cancel, catalog.SameKey,
 			catalog.NodeLoss),
 	Needs: []backend.Capability{backend.SQL, backend.Redis},
-	Stock: ledger.HomeRedis,
+	Stock: ledger.InRedis,
 	Options: []catalog.Option{{Flag: "--retries",
 		Doc: "further attempts after a conflict; 0 reports the first"}},
 	Files: redisMultiFiles,

@@ -38,7 +38,7 @@ var EtcdFenced = catalog.Info{
 			catalog.LostReply, catalog.LateCommand, catalog.TwoFaults,
 			catalog.OtherSKUs, catalog.NodeLoss),
 	Needs: []backend.Capability{backend.Etcd},
-	Stock: ledger.HomeRow,
+	Stock: ledger.InRow,
 	Options: []catalog.Option{
 		{Flag: "--lock-wait",
 			Doc: "how long a buyer queues before being told busy"},

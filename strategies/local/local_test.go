@@ -201,7 +201,7 @@ func TestASecondProcessHasAMutexOfItsOwn(t *testing.T) {
 					t.Fatal(err)
 				}
 				got := ledger.Judge(ledger.Evidence{Snapshot: snap, Initial: stock, Run: set.Run,
-					HomeOf: func(string) (ledger.Home, bool) { return ledger.HomeRow, true }})
+					StockStoreOf: func(string) (ledger.StockStore, bool) { return ledger.InRow, true }})
 				sound := n == 0 && !i.Broken()
 				switch {
 				case sound && (!errors.Is(second, seckill.ErrBusy) || got.Verdict != ledger.Held):

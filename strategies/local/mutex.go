@@ -33,7 +33,7 @@ var Mutex = catalog.Info{
 		Holds(catalog.LostReply, catalog.TwoFaults).
 		Breaks(catalog.Processes, catalog.LateCommand, catalog.OtherSKUs),
 	Needs: []backend.Capability{backend.SQL},
-	Stock: ledger.HomeRow,
+	Stock: ledger.InRow,
 	Options: []catalog.Option{{Flag: "--lock-wait",
 		Doc: "how long a buyer waits before being told busy"}},
 	Files: mutexFiles,

@@ -26,7 +26,7 @@ var MutexPerRequest = catalog.Info{
 	Breaks:     "Every buyer locks a different mutex: none excludes another.",
 	Guarantees: catalog.Unsound.Holds(catalog.OtherSKUs),
 	Needs:      []backend.Capability{backend.SQL},
-	Stock:      ledger.HomeRow,
+	Stock:      ledger.InRow,
 	Files:      mutexPerRequestFiles,
 	Locker: func(catalog.Deps) (lock.Locker, error) {
 		return mutexPerRequest{}, nil

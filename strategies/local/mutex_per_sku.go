@@ -32,7 +32,7 @@ var MutexPerSKU = catalog.Info{
 		Holds(catalog.LostReply, catalog.TwoFaults, catalog.OtherSKUs).
 		Breaks(catalog.Processes, catalog.LateCommand),
 	Needs: []backend.Capability{backend.SQL},
-	Stock: ledger.HomeRow,
+	Stock: ledger.InRow,
 	Options: []catalog.Option{{Flag: "--lock-wait",
 		Doc: "how long a buyer waits before being told busy"}},
 	Files: mutexPerSKUFiles,

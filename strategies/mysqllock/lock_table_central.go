@@ -40,7 +40,7 @@ var LockTableCentral = catalog.Info{
 		Breaks(catalog.LeaseEnd, catalog.Clocks, catalog.Owner,
 			catalog.LateCommand, catalog.OtherSKUs),
 	Needs:   []backend.Capability{backend.SQL, backend.RowLocks},
-	Stock:   ledger.HomeRow,
+	Stock:   ledger.InRow,
 	Options: tableOptions,
 	Files:   tableCentralFiles,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {

@@ -33,7 +33,7 @@ var LockTableSegmented = catalog.Info{
 		Breaks(catalog.LeaseEnd, catalog.Clocks, catalog.Owner,
 			catalog.LateCommand, catalog.OtherSKUs),
 	Needs:   []backend.Capability{backend.SQL, backend.RowLocks},
-	Stock:   ledger.HomeRow,
+	Stock:   ledger.InRow,
 	Options: tableOptions,
 	Files:   tableSegmentedFiles,
 	Locker: func(d catalog.Deps) (lock.Locker, error) {

@@ -35,7 +35,7 @@ var MySQLCounter = catalog.Info{
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
 			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs),
 	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
-	Stock: ledger.HomeLockTable,
+	Stock: ledger.InLockTable,
 	Options: []catalog.Option{{Flag: "--lock-wait",
 		Doc: "how long the server lets a buyer wait for the central " +
 			"row, in whole seconds (innodb_lock_wait_timeout)"}},

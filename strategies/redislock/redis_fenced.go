@@ -51,7 +51,7 @@ var RedisFenced = catalog.Info{
 			catalog.OtherSKUs).
 		Breaks(catalog.NodeLoss),
 	Needs: []backend.Capability{backend.Redis},
-	Stock: ledger.HomeRow,
+	Stock: ledger.InRow,
 	Options: []catalog.Option{
 		{Flag: "--lock-wait",
 			Doc: "how long a buyer tries before being told busy"},

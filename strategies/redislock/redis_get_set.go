@@ -34,7 +34,7 @@ var RedisGetSet = catalog.Info{
 		Holds(catalog.OtherSKUs).
 		Breaks(catalog.Owner, catalog.NodeLoss),
 	Needs: []backend.Capability{backend.Redis},
-	Stock: ledger.HomeRow,
+	Stock: ledger.InRow,
 	Options: []catalog.Option{
 		{Flag: "--lock-wait",
 			Doc: "how long a buyer tries before being told busy"},

@@ -40,7 +40,7 @@ var RedisSetNXTimestamp = catalog.Info{
 		Breaks(catalog.DeadHolder, catalog.LeaseEnd, catalog.Clocks,
 			catalog.Owner, catalog.LateCommand, catalog.NodeLoss),
 	Needs: []backend.Capability{backend.Redis},
-	Stock: ledger.HomeRow,
+	Stock: ledger.InRow,
 	Options: []catalog.Option{
 		{Flag: "--lock-wait",
 			Doc: "how long a buyer tries before being told busy"},

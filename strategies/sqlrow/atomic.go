@@ -29,7 +29,7 @@ var Atomic = catalog.Info{
 		"falls below zero.",
 	Guarantees: catalog.Unsound.Holds(catalog.LostUpdate, catalog.OtherSKUs),
 	Needs:      []backend.Capability{backend.SQL},
-	Stock:      ledger.HomeRow,
+	Stock:      ledger.InRow,
 	Files:      atomicFiles,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &atomic{d.Ledger}, nil

@@ -31,7 +31,7 @@ var Conditional = catalog.Info{
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
 			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs),
 	Needs: []backend.Capability{backend.SQL},
-	Stock: ledger.HomeRow,
+	Stock: ledger.InRow,
 	Files: conditionalFiles,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &conditional{d.Ledger}, nil

@@ -33,7 +33,7 @@ var ConditionalScan = catalog.Info{
 			catalog.LateCommand, catalog.TwoFaults).
 		Breaks(catalog.OtherSKUs),
 	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
-	Stock: ledger.HomeRow,
+	Stock: ledger.InRow,
 	Options: []catalog.Option{{Flag: "--lock-wait",
 		Doc: "how long the server lets a buyer wait for the rows, " +
 			"in whole seconds (innodb_lock_wait_timeout)"}},

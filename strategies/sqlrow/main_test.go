@@ -86,7 +86,7 @@ func (s *sale) judge(t *testing.T) ledger.Report {
 		t.Fatal(err)
 	}
 	return ledger.Judge(ledger.Evidence{Snapshot: snap, Initial: s.stock, Run: s.run,
-		HomeOf: func(string) (ledger.Home, bool) { return s.info.Stock, true }})
+		StockStoreOf: func(string) (ledger.StockStore, bool) { return s.info.Stock, true }})
 }
 
 // before does something once, before the first command that begins with verb.
@@ -134,7 +134,7 @@ func TestInfoSaysEverything(t *testing.T) {
 				t.Errorf("%s, line %d, is too wide for the page: %s", i.Name, n+1, line)
 			}
 		}
-		if i.Family != "sqlrow" || i.Stock != ledger.HomeRow {
+		if i.Family != "sqlrow" || i.Stock != ledger.InRow {
 			t.Errorf("%s: family %q, stock in %q", i.Name, i.Family, i.Stock)
 		}
 	}

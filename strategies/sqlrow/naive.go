@@ -30,7 +30,7 @@ var Naive = catalog.Info{
 		"overwrites the first: a lost update.",
 	Guarantees: catalog.Unsound.Holds(catalog.OtherSKUs),
 	Needs:      []backend.Capability{backend.SQL},
-	Stock:      ledger.HomeRow,
+	Stock:      ledger.InRow,
 	Files:      naiveFiles,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &naive{d.Ledger}, nil

@@ -35,7 +35,7 @@ var Timestamp = catalog.Info{
 		"looks current, and updates are lost.",
 	Guarantees: catalog.Unsound.Holds(catalog.OtherSKUs),
 	Needs:      []backend.Capability{backend.SQL},
-	Stock:      ledger.HomeRow,
+	Stock:      ledger.InRow,
 	Options: []catalog.Option{
 		{Flag: "--timestamp-microseconds",
 			Doc: "the time counts microseconds, not whole seconds"},

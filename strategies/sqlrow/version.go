@@ -37,7 +37,7 @@ var Version = catalog.Info{
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
 			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs),
 	Needs: []backend.Capability{backend.SQL},
-	Stock: ledger.HomeRow,
+	Stock: ledger.InRow,
 	Options: []catalog.Option{{Flag: "--retries",
 		Doc: "further attempts after a conflict; 0 reports the first"}},
 	Files: versionFiles,

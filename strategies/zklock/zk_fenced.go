@@ -43,7 +43,7 @@ var ZKFenced = catalog.Info{
 			catalog.LostReply, catalog.LateCommand, catalog.TwoFaults,
 			catalog.OtherSKUs, catalog.NodeLoss),
 	Needs: []backend.Capability{backend.ZooKeeper},
-	Stock: ledger.HomeRow,
+	Stock: ledger.InRow,
 	Options: []catalog.Option{
 		{Flag: "--lock-wait",
 			Doc: "how long a buyer queues before being told busy"},

@@ -33,7 +33,7 @@ var ZKNoRecheck = catalog.Info{
 			catalog.OtherSKUs, catalog.NodeLoss).
 		Breaks(catalog.DeadHolder, catalog.LeaseEnd, catalog.LateCommand),
 	Needs: []backend.Capability{backend.ZooKeeper},
-	Stock: ledger.HomeRow,
+	Stock: ledger.InRow,
 	Options: []catalog.Option{
 		{Flag: "--lock-wait",
 			Doc: "how long a buyer queues before being told busy; " +

@@ -35,8 +35,8 @@ func (c counting) Count(context.Context, int64) (int64, error) {
 
 type plain struct{ seckill.Strategy }
 
-func seller(name string, home ledger.Home, s seckill.Strategy) catalog.Seller {
-	return catalog.Seller{Info: catalog.Info{Name: name, Stock: home}, Strategy: s}
+func seller(name string, stockStore ledger.StockStore, s seckill.Strategy) catalog.Seller {
+	return catalog.Seller{Info: catalog.Info{Name: name, Stock: stockStore}, Strategy: s}
 }
 
 func TestHomes(t *testing.T) {
@@ -44,25 +44,25 @@ func TestHomes(t *testing.T) {
 	asked := 0
 	for name, c := range map[string]struct {
 		sellers []catalog.Seller
-		want    map[ledger.Home]int64
+		want    map[ledger.StockStore]int64
 	}{
-		"none": {nil, map[ledger.Home]int64{}},
-		"the row is no counter": {[]catalog.Seller{seller("conditional", ledger.HomeRow, plain{})},
-			map[ledger.Home]int64{}},
+		"none": {nil, map[ledger.StockStore]int64{}},
+		"the row is no counter": {[]catalog.Seller{seller("conditional", ledger.InRow, plain{})},
+			map[ledger.StockStore]int64{}},
 		"strategies of one home are asked once": {[]catalog.Seller{
-			seller("a", ledger.HomeRedis, counting{left: 3, asked: &asked}),
-			seller("b", ledger.HomeRowRedis, counting{left: 4, asked: &asked}),
-			seller("c", ledger.HomeLockTable, counting{left: 5})},
-			map[ledger.Home]int64{ledger.HomeRedis: 3, ledger.HomeLockTable: 5}},
+			seller("a", ledger.InRedis, counting{left: 3, asked: &asked}),
+			seller("b", ledger.InRowAndRedis, counting{left: 4, asked: &asked}),
+			seller("c", ledger.InLockTable, counting{left: 5})},
+			map[ledger.StockStore]int64{ledger.InRedis: 3, ledger.InLockTable: 5}},
 		"one that fails is missing": {[]catalog.Seller{
-			seller("a", ledger.HomeRedis, counting{err: down}), seller("c", ledger.HomeLockTable, counting{left: 5})},
-			map[ledger.Home]int64{ledger.HomeLockTable: 5}},
+			seller("a", ledger.InRedis, counting{err: down}), seller("c", ledger.InLockTable, counting{left: 5})},
+			map[ledger.StockStore]int64{ledger.InLockTable: 5}},
 		"the next of the same home may know": {[]catalog.Seller{
-			seller("a", ledger.HomeRedis, counting{err: down}), seller("b", ledger.HomeRedis, counting{left: 2})},
-			map[ledger.Home]int64{ledger.HomeRedis: 2}},
-		"one that cannot run here": {[]catalog.Seller{seller("a", ledger.HomeRedis, nil)}, map[ledger.Home]int64{}},
+			seller("a", ledger.InRedis, counting{err: down}), seller("b", ledger.InRedis, counting{left: 2})},
+			map[ledger.StockStore]int64{ledger.InRedis: 2}},
+		"one that cannot run here": {[]catalog.Seller{seller("a", ledger.InRedis, nil)}, map[ledger.StockStore]int64{}},
 	} {
-		if got := catalog.Homes(t.Context(), 1, c.sellers); !maps.Equal(got, c.want) {
+		if got := catalog.StockStores(t.Context(), 1, c.sellers); !maps.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
@@ -84,8 +84,8 @@ func TestCloseWritesTheRowOfASaleFromRedisOnly(t *testing.T) {
 	}
 	store := ledger.NewStore(in.DB)
 	sellers := []catalog.Seller{
-		seller("row", ledger.HomeRow, plain{}), seller("front", ledger.HomeRowRedis, counting{left: 7}),
-		seller("redis", ledger.HomeRedis, counting{left: 7}), seller("table", ledger.HomeLockTable, counting{left: 10}),
+		seller("row", ledger.InRow, plain{}), seller("front", ledger.InRowAndRedis, counting{left: 7}),
+		seller("redis", ledger.InRedis, counting{left: 7}), seller("table", ledger.InLockTable, counting{left: 10}),
 	}
 	for name, c := range map[string]struct {
 		orders  []string // strategies, each of which sells one unit and leaves the row alone
@@ -128,7 +128,7 @@ func TestCloseWritesTheRowOfASaleFromRedisOnly(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := ledger.Judge(ledger.Evidence{Snapshot: snap, Initial: 10, Run: set.Run, HomeOf: catalog.HomeOf(sellers), Closed: true})
+		r := ledger.Judge(ledger.Evidence{Snapshot: snap, Initial: 10, Run: set.Run, StockStoreOf: catalog.StockStoreOf(sellers), Closed: true})
 		if snap.Stock.Num != c.num || r.Verdict != c.verdict {
 			t.Errorf("%s: the row says %d, the judge %s; want %d and %s: %+v",
 				name, snap.Stock.Num, r.Verdict, c.num, c.verdict, r.Violations)

@@ -14,47 +14,47 @@ type Seller struct {
 	Strategy seckill.Strategy
 }
 
-// HomeOf says where the strategies of sellers keep their stock, for the judge.
-func HomeOf(sellers []Seller) func(strategy string) (ledger.Home, bool) {
-	homes := make(map[string]ledger.Home, len(sellers))
+// StockStoreOf says where the strategies of sellers keep their stock, for the judge.
+func StockStoreOf(sellers []Seller) func(strategy string) (ledger.StockStore, bool) {
+	stockStores := make(map[string]ledger.StockStore, len(sellers))
 	for _, s := range sellers {
-		homes[s.Info.Name] = s.Info.Stock
+		stockStores[s.Info.Name] = s.Info.Stock
 	}
-	return func(strategy string) (ledger.Home, bool) {
-		home, ok := homes[strategy]
-		return home, ok
+	return func(strategy string) (ledger.StockStore, bool) {
+		stockStore, ok := stockStores[strategy]
+		return stockStore, ok
 	}
 }
 
-// Homes asks every counter outside the stock row what is left of sku, once
+// StockStores asks every counter outside the stock row what is left of sku, once
 // each. A counter that does not answer, or was not set for the current run, is
 // missing from the answer: the judge misses it where it matters.
-func Homes(ctx context.Context, sku int64, sellers []Seller) map[ledger.Home]int64 {
-	homes := map[ledger.Home]int64{}
+func StockStores(ctx context.Context, sku int64, sellers []Seller) map[ledger.StockStore]int64 {
+	stockStores := map[ledger.StockStore]int64{}
 	for _, s := range sellers {
-		home := s.Info.Stock.Counter()
+		stockStore := s.Info.Stock.Counter()
 		c, counts := s.Strategy.(seckill.Counter)
-		if _, asked := homes[home]; asked || !counts || home == "" {
+		if _, asked := stockStores[stockStore]; asked || !counts || stockStore == "" {
 			continue
 		}
 		if left, err := c.Count(ctx, sku); err == nil {
-			homes[home] = left
+			stockStores[stockStore] = left
 		}
 	}
-	return homes
+	return stockStores
 }
 
 // Snapshot is everything that is known of one SKU's run: its row, its orders,
 // and what the counters of sellers say. It changes nothing, and holds every
 // order: Audit is for sales of any size.
 //
-// Homes are no part of the database's consistent view, so while buyers are
+// StockStores are no part of the database's consistent view, so while buyers are
 // between the counter and their order, units seem to be missing: read it when
 // the sale has come to rest.
 func Snapshot(ctx context.Context, store *ledger.Store, sku int64, sellers []Seller) (ledger.Snapshot, error) {
 	snap, err := store.Snapshot(ctx, sku)
 	if err == nil {
-		snap.Homes = Homes(ctx, sku, sellers)
+		snap.StockStores = StockStores(ctx, sku, sellers)
 	}
 	return snap, err
 }
@@ -64,17 +64,17 @@ func Snapshot(ctx context.Context, store *ledger.Store, sku int64, sellers []Sel
 func Audit(ctx context.Context, store *ledger.Store, sku int64, sellers []Seller) (ledger.Report, error) {
 	var trial *ledger.Trial
 	err := store.Walk(ctx, sku, func(s ledger.Stock) {
-		trial = ledger.NewTrial(ledger.Evidence{Snapshot: ledger.Snapshot{Stock: s}, Initial: s.Initial, Run: s.Run, HomeOf: HomeOf(sellers)})
+		trial = ledger.NewTrial(ledger.Evidence{Snapshot: ledger.Snapshot{Stock: s}, Initial: s.Initial, Run: s.Run, StockStoreOf: StockStoreOf(sellers)})
 	}, func(o *ledger.Order) { trial.Order(o) })
 	if err != nil {
 		return ledger.Report{}, err
 	}
-	return trial.Report(Homes(ctx, sku, sellers)), nil
+	return trial.Report(StockStores(ctx, sku, sellers)), nil
 }
 
 // Close writes the row of a sale from Redis from its orders: no purchase of such
 // a sale touches the row. The row of any other sale, and of one in which a
-// strategy of another home sold, is what was sold from: it stays. Close when
+// strategy of another stock store sold, is what was sold from: it stays. Close when
 // the sale has come to rest, and again after whatever is sold or cancelled
 // later; until then the audit says that counter and row differ.
 func Close(ctx context.Context, store *ledger.Store, sku int64, sellers []Seller) error {
@@ -82,9 +82,9 @@ func Close(ctx context.Context, store *ledger.Store, sku int64, sellers []Seller
 	if err != nil {
 		return err
 	}
-	homeOf := HomeOf(sellers)
+	storeOf := StockStoreOf(sellers)
 	for _, name := range names {
-		if home, ok := homeOf(name); !ok || home != ledger.HomeRedis {
+		if stockStore, ok := storeOf(name); !ok || stockStore != ledger.InRedis {
 			return nil
 		}
 	}

@@ -40,7 +40,7 @@ func counts() (*counter, catalog.Info) {
 		return r, err
 	}
 	info := c.info()
-	info.Stock = ledger.HomeRedis
+	info.Stock = ledger.InRedis
 	info.New = func(d catalog.Deps) (seckill.Strategy, error) {
 		c.ledger = d.Ledger
 		return c, nil
@@ -49,8 +49,8 @@ func counts() (*counter, catalog.Info) {
 }
 
 type shelf struct {
-	Num   int64                 `json:"num"`
-	Homes map[ledger.Home]int64 `json:"homes"`
+	Num         int64                       `json:"num"`
+	StockStores map[ledger.StockStore]int64 `json:"homes"`
 }
 
 // A sale from a counter: the SKU shows it, the audit changes nothing, and closing
@@ -65,7 +65,7 @@ func TestStockOutsideTheRow(t *testing.T) {
 		t.Helper()
 		var got shelf
 		ask(t, s, "GET", "/api/v1/skus/1", "").into(t, &got)
-		if got.Num != num || got.Homes[ledger.HomeRedis] != counted {
+		if got.Num != num || got.StockStores[ledger.InRedis] != counted {
 			t.Errorf("%s: %+v, want %d in the row and %d counted", what, got, num, counted)
 		}
 	}
@@ -77,7 +77,7 @@ func TestStockOutsideTheRow(t *testing.T) {
 		for _, v := range got.Violations {
 			broken = append(broken, v.Rule)
 		}
-		if got.Home != ledger.HomeRedis && got.Orders > 0 || got.Remaining != remaining || !slices.Equal(broken, rules) {
+		if got.StockStore != ledger.InRedis && got.Orders > 0 || got.Remaining != remaining || !slices.Equal(broken, rules) {
 			t.Errorf("%s: %+v, want %d left and %v broken", what, got, remaining, rules)
 		}
 	}
@@ -129,7 +129,7 @@ func TestCountersOfTheRealStrategies(t *testing.T) {
 		}
 		var got shelf
 		ask(t, s, "POST", "/api/v1/skus/77/close", "").into(t, &got)
-		if got.Num != 1 || got.Homes[ledger.HomeRedis] != counted {
+		if got.Num != 1 || got.StockStores[ledger.InRedis] != counted {
 			t.Errorf("%s: %+v, want 1 in the row and %d counted", name, got, counted)
 		}
 	}
