@@ -192,10 +192,8 @@ func (r *Result) Summary() string {
 	case Blocked:
 		return r.blocked()
 	case ledger.Oversold:
-		if over := a.Sold - a.Initial; over > 0 {
-			return fmt.Sprintf("%s sold of %s: %s too many", numbers.Thousands(a.Sold), numbers.Count(a.Initial, "unit"), numbers.Thousands(over))
-		}
-		return fmt.Sprintf("the stock of %s went to %s", numbers.Thousands(a.Initial), numbers.Thousands(a.Remaining))
+		return fmt.Sprintf("%s sold of %s: %s too many",
+			numbers.Thousands(a.Sold), numbers.Count(a.Initial, "unit"), numbers.Thousands(a.Sold-a.Initial))
 	case ledger.Lost:
 		var broken []string
 		for _, v := range a.Violations {

@@ -8,7 +8,7 @@ import (
 
 func TestConclude(t *testing.T) {
 	oversold := ledger.Violation{Rule: ledger.RuleOversold, Verdict: ledger.Oversold}
-	negative := ledger.Violation{Rule: ledger.RuleNegative, Verdict: ledger.Oversold}
+	negative := ledger.Violation{Rule: ledger.RuleNegative, Verdict: ledger.Lost}
 	missing := ledger.Violation{Rule: ledger.RuleMissingOrder, Verdict: ledger.Lost}
 	nothing := ledger.Violation{Rule: ledger.RuleNothingSold, Verdict: ledger.Lost}
 	for _, test := range []struct {
@@ -32,7 +32,7 @@ func TestConclude(t *testing.T) {
 		{name: "lost with a problem", audit: ledger.Lost, violations: []ledger.Violation{missing}, problem: true, want: ExitLost},
 		{name: "nothing sold with a problem", audit: ledger.Lost, violations: []ledger.Violation{nothing}, problem: true, want: ExitNotValid},
 		{name: "oversold, unsettled", audit: ledger.Oversold, violations: []ledger.Violation{oversold}, problem: true, unsettled: true, want: ExitOversold},
-		{name: "negative, unsettled", audit: ledger.Oversold, violations: []ledger.Violation{negative}, problem: true, unsettled: true, want: ExitNotValid},
+		{name: "negative, unsettled", audit: ledger.Lost, violations: []ledger.Violation{negative}, problem: true, unsettled: true, want: ExitNotValid},
 		{name: "lost, unsettled", audit: ledger.Lost, violations: []ledger.Violation{missing}, problem: true, unsettled: true, want: ExitNotValid},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -139,7 +139,7 @@ func TestJudgeViolations(t *testing.T) {
 		{"one order too many, below zero", func(e *Evidence) { e.sell(9, 1) },
 			Oversold, []string{RuleOversold, RuleNegative}},
 		{"below zero without a sale", func(e *Evidence) { e.Snapshot.Stock.Num = -1 },
-			Oversold, []string{RuleNegative, RuleLostUnits}},
+			Lost, []string{RuleNegative, RuleLostUnits}},
 		{"a deduction was overwritten, not yet oversold", func(e *Evidence) {
 			e.Snapshot.Stock.Num = 1
 			e.Told[4].Outcome = OutcomeBusy
@@ -212,7 +212,7 @@ func TestJudgeViolations(t *testing.T) {
 		{"Redis lost units", func(e *Evidence) {
 			inRedis(e)
 			e.Snapshot.StockStores[InRedis] = -2
-		}, Oversold, []string{RuleCounterDisagrees, RuleNegative, RuleLostUnits}},
+		}, Lost, []string{RuleCounterDisagrees, RuleNegative, RuleLostUnits}},
 		{"Redis went back to an older number", func(e *Evidence) {
 			inRedis(e)
 			e.Snapshot.StockStores[InRedis] = 4

@@ -109,8 +109,11 @@ func TestWrite(t *testing.T) {
 		}, false},
 		{"negative", func(r *loadtest.Result) {
 			r.Strategy = loadtest.StrategyInfo{Name: "atomic", Title: "num = num - 1, unchecked", Broken: true}
-			r.Audit.Remaining = -64
-			r.Audit.Violations = []ledger.Violation{{Rule: ledger.RuleNegative, Verdict: ledger.Oversold, Message: "the stock is -64", Count: 1}}
+			r.Audit.Sold, r.Audit.Remaining = 564, -64
+			r.Audit.Violations = []ledger.Violation{
+				{Rule: ledger.RuleOversold, Verdict: ledger.Oversold, Message: "564 units sold out of 500: 64 too many", Count: 1},
+				{Rule: ledger.RuleNegative, Verdict: ledger.Lost, Message: "the stock is -64", Count: 1},
+			}
 			r.Verdict = ledger.Oversold
 		}, false},
 		{"lost", func(r *loadtest.Result) {
