@@ -1,0 +1,92 @@
+//go:build unix
+
+package e2e
+
+import (
+	_ "embed"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"seckill/internal/lab/labtest"
+)
+
+//go:embed layout.js
+var layout string
+
+var widths = []int64{1920, 1440, 1280, 1024, 768, 600, 390}
+
+// wellLaidOut fails if the screen is laid out wrongly at any width, in either
+// language and type size. make test takes the corners.
+func (tb *tab) wellLaidOut(where string) {
+	tb.t.Helper()
+	for _, language := range []string{"en", "zh-CN"} {
+		tb.speak(language)
+		for _, size := range []string{"normal", "large"} {
+			tb.eval(fmt.Sprintf(`document.documentElement.dataset.type = %q`, size))
+			for _, width := range widths {
+				if !labtest.Verify && (size == "large") != (width == 390 || width == 1024) {
+					continue
+				}
+				tb.do(look{"", width, 1000, false}.set())
+				tb.await(`document.getAnimations().length === 0`)
+				found, err := chromedp.Run(tb.ctx, chromedp.Evaluate[[]string](layout))
+				if err != nil {
+					tb.t.Fatal(err)
+				}
+				if len(found) > 0 {
+					tb.t.Errorf("%s, %s, %s type, %d px wide:\n  %s", where, language, size, width, strings.Join(found[:min(len(found), 8)], "\n  "))
+					tb.shot(fmt.Sprintf("layout-%s-%s-%s-%d", strings.ReplaceAll(where, "/", "-"), language, size, width))
+				}
+			}
+		}
+	}
+	tb.eval(`document.documentElement.dataset.type = "normal"`)
+	tb.speak("en")
+	tb.do(wide.set())
+}
+
+// speak has the page in a language.
+func (tb *tab) speak(language string) {
+	tb.t.Helper()
+	if tb.is(fmt.Sprintf(`document.documentElement.lang === %q`, language)) {
+		return
+	}
+	tb.click("#language")
+	tb.await(fmt.Sprintf(`document.documentElement.lang === %q`, language))
+}
+
+// Every screen of a real lab, at every width.
+func TestLayout(t *testing.T) {
+	u := sharedLab(t)
+	tb := startBrowser(t).open(u.page, wide)
+	for _, screen := range []struct{ where, ready string }{
+		{"lab", `.run`},
+		{"compare", `.run`},
+		{"guarantees", `.matrix tbody tr`},
+		{"trace/etcd.lease-end", `.step`},
+		{"trace/lock-insert-by-name.late-command", `.step`},
+		{"lessons/01-lost-update", `.sources pre`},
+		{"lessons/06-lock-table", `.sources pre`},
+		{"lessons/11-fencing", `.sources pre`},
+		{"lessons/12-which", `.chapter h1`},
+	} {
+		tb.eval(fmt.Sprintf(`location.hash = "#/%s"`, screen.where))
+		tb.await(fmt.Sprintf(`document.querySelector(%q) !== null`, screen.ready))
+		tb.wellLaidOut(screen.where)
+	}
+
+	t.Log("a sale that broke beside one that held")
+	tb.eval(`location.hash = "#/lab?strategies=naive,conditional&stock=50&buyers=300"`)
+	tb.await(`document.querySelectorAll(".picker .chosen li").length === 2`)
+	tb.click(".run")
+	tb.await(`document.querySelectorAll("[data-verdict]").length === 2`)
+	tb.wellLaidOut("lab, two lanes")
+
+	t.Log("the shop")
+	shop := startBrowser(t).open(strings.TrimSuffix(u.page, "/")+"/shop", wide)
+	shop.await(`document.querySelector(".product") !== null`)
+	shop.wellLaidOut("shop")
+}
