@@ -38,11 +38,7 @@ func (c *ZooKeeperClient) EnsurePath(ctx context.Context, path string) error {
 
 // Children lists the names (not paths) of a node's children, with its stat.
 func (c *ZooKeeperClient) Children(ctx context.Context, path string) ([]string, *zk.Stat, error) {
-	type answer struct {
-		names []string
-		stat  *zk.Stat
-	}
-	a, err := zkDo(ctx, c, "getChildren", path, func() (a answer, err error) {
+	a, err := zkDo(ctx, c, "getChildren", path, func() (a zkAnswer, err error) {
 		a.names, a.stat, err = c.conn.Children(path)
 		return a, err
 	})
@@ -51,12 +47,7 @@ func (c *ZooKeeperClient) Children(ctx context.Context, path string) ([]string, 
 
 // ChildrenW is Children, and a channel that yields when they change.
 func (c *ZooKeeperClient) ChildrenW(ctx context.Context, path string) ([]string, *zk.Stat, <-chan zk.Event, error) {
-	type answer struct {
-		names  []string
-		stat   *zk.Stat
-		change <-chan zk.Event
-	}
-	a, err := zkDo(ctx, c, "getChildren", path+" watch", func() (a answer, err error) {
+	a, err := zkDo(ctx, c, "getChildren", path+" watch", func() (a zkAnswer, err error) {
 		a.names, a.stat, a.change, err = c.conn.ChildrenW(path)
 		return a, err
 	})
@@ -78,11 +69,7 @@ func (c *ZooKeeperClient) Exists(ctx context.Context, path string) (*zk.Stat, er
 // or changed. The watch on a node that never comes stays for ever: to wait for
 // the end of a node that will not come back, use GetW.
 func (c *ZooKeeperClient) ExistsW(ctx context.Context, path string) (*zk.Stat, <-chan zk.Event, error) {
-	type answer struct {
-		stat   *zk.Stat
-		change <-chan zk.Event
-	}
-	a, err := zkDo(ctx, c, "exists", path+" watch", func() (a answer, err error) {
+	a, err := zkDo(ctx, c, "exists", path+" watch", func() (a zkAnswer, err error) {
 		ok, stat, change, err := c.conn.ExistsW(path)
 		if ok {
 			a.stat = stat
@@ -95,11 +82,7 @@ func (c *ZooKeeperClient) ExistsW(ctx context.Context, path string) (*zk.Stat, <
 
 // Get returns a node's data and stat.
 func (c *ZooKeeperClient) Get(ctx context.Context, path string) ([]byte, *zk.Stat, error) {
-	type answer struct {
-		data []byte
-		stat *zk.Stat
-	}
-	a, err := zkDo(ctx, c, "getData", path, func() (a answer, err error) {
+	a, err := zkDo(ctx, c, "getData", path, func() (a zkAnswer, err error) {
 		a.data, a.stat, err = c.conn.Get(path)
 		return a, err
 	})
@@ -109,12 +92,7 @@ func (c *ZooKeeperClient) Get(ctx context.Context, path string) ([]byte, *zk.Sta
 // GetW returns a node's data and stat, and a channel that yields when the node
 // changes or goes, or when its session does. zk.ErrNoNode leaves no watch.
 func (c *ZooKeeperClient) GetW(ctx context.Context, path string) ([]byte, *zk.Stat, <-chan zk.Event, error) {
-	type answer struct {
-		data   []byte
-		stat   *zk.Stat
-		change <-chan zk.Event
-	}
-	a, err := zkDo(ctx, c, "getData", path+" watch", func() (a answer, err error) {
+	a, err := zkDo(ctx, c, "getData", path+" watch", func() (a zkAnswer, err error) {
 		a.data, a.stat, a.change, err = c.conn.GetW(path)
 		return a, err
 	})
@@ -220,7 +198,7 @@ func zkDo[T any](ctx context.Context, c *ZooKeeperClient, name, text string, sen
 		err   error
 	}
 	var a answer
-	err := tap.Do(ctx, func() *tap.Command {
+	err := tap.Ask(ctx, func() *tap.Command {
 		return &tap.Command{Backend: tap.ZooKeeper, Name: name, Text: name + " " + text}
 	}, func(ctx context.Context) error {
 		if ctx.Err() != nil {
@@ -242,8 +220,45 @@ func zkDo[T any](ctx context.Context, c *ZooKeeperClient, name, text string, sen
 			c.late = append(c.late, done)
 			return context.Cause(ctx)
 		}
+	}, func(err error) string {
+		if err != nil {
+			return ""
+		}
+		return zkReply(a.value)
 	})
 	return a.value, err
+}
+
+// A zkAnswer is what a look at a node may bring.
+type zkAnswer struct {
+	names  []string
+	data   []byte
+	stat   *zk.Stat
+	change <-chan zk.Event
+}
+
+func zkReply(answer any) string {
+	there := func(s *zk.Stat) string {
+		if s == nil {
+			return "no node"
+		}
+		return "it exists"
+	}
+	switch a := answer.(type) {
+	case string: // the path that was created
+		return a[strings.LastIndexByte(a, '/')+1:]
+	case *zk.Stat:
+		return there(a)
+	case zkAnswer:
+		switch {
+		case a.names != nil:
+			return strings.Join(slices.Sorted(slices.Values(a.names)), ", ")
+		case a.data != nil:
+			return string(a.data)
+		}
+		return there(a.stat)
+	}
+	return ""
 }
 
 func (c *ZooKeeperClient) pruneLate() {

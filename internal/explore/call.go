@@ -139,6 +139,9 @@ func (a *actor) Before(ctx context.Context, c *tap.Command) error {
 	}
 }
 
+// Reads implements tap.Reader.
+func (a *actor) Reads() bool { return a.run.peek }
+
 // After implements tap.Tap.
 func (a *actor) After(_ context.Context, c *tap.Command, err error) error {
 	s := a.run.untrack(c)

@@ -119,6 +119,9 @@ func (r *run) left(c *call, err error) {
 		return
 	}
 	step := &r.schedule.Steps[c.step]
+	if r.peek && !c.loseReply {
+		step.Reply = r.world.names.Reply(c.command)
+	}
 	switch {
 	case err != nil && r.peek:
 		step.Result = r.world.names.Plain(err.Error())

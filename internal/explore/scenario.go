@@ -98,6 +98,7 @@ type Step struct {
 	Backend string `json:"backend,omitempty"`
 	Command string `json:"command,omitempty"` // as observe.Names writes it
 	Result  string `json:"result,omitempty"`  // "", "waits", or an error
+	Reply   string `json:"reply,omitempty"`   // what it answered, as tap.Command.Reply
 	// Woke names the buyers that waited inside a server until this step.
 	Woke []string `json:"woke,omitempty"`
 	// Values after the step, when they were looked at: the row, the key.

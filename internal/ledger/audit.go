@@ -42,7 +42,7 @@ const (
 
 // verdictOf names the rules whose breach is worse or other than Lost.
 var verdictOf = map[string]Verdict{
-	RuleOversold: Oversold,
+	RuleOversold:    Oversold,
 	RuleMixedStores: NotValid, RuleStraggler: NotValid, RuleUnknownStore: NotValid, RuleInitialChanged: NotValid,
 }
 

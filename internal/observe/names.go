@@ -44,6 +44,23 @@ func (n *Names) Plain(text string) string {
 	return random.ReplaceAllStringFunc(text, func(s string) string { return n.name("t", s) })
 }
 
+// Reply is Plain for what a command answered. Numbers that differ from run to
+// run (what is left of a lease, a connection's) are left out.
+func (n *Names) Reply(c *tap.Command) string {
+	if strings.Contains(c.Text, "CONNECTION_ID") {
+		return ""
+	}
+	text := volatile.ReplaceAllString(n.Plain(c.Reply), "…")
+	if r := []rune(text); len(r) > longestReply {
+		text = string(r[:longestReply]) + "…"
+	}
+	return text
+}
+
+var volatile = regexp.MustCompile(`\b[1-9]\d{3,}\b`)
+
+const longestReply = 160
+
 func (n *Names) name(kind, value string) string {
 	if n.known[value] == "" {
 		n.count[kind]++

@@ -18,7 +18,8 @@ type Sent struct {
 	At      time.Duration // since the recorder began
 	Took    time.Duration // 0 while it is under way
 	Done    bool
-	Err     error // what came back
+	Err     error  // what came back
+	Reply   string // plain
 }
 
 // A Recorder keeps what several buyers send, on one clock. It is for several
@@ -82,7 +83,7 @@ func (r *Recorder) Answered(c *tap.Command, err error) {
 	}
 	delete(r.places, c)
 	s := &r.list[at]
-	s.Took, s.Done, s.Err = time.Since(r.began)-s.At, true, err
+	s.Took, s.Done, s.Err, s.Reply = time.Since(r.began)-s.At, true, err, r.names.Reply(c)
 }
 
 // List is all that was seen so far, and whether something did not fit.

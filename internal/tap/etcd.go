@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
@@ -28,7 +29,7 @@ func etcdDo[T any](ctx context.Context, describe func() (name, text string), sen
 func etcdSet[T any](
 	ctx context.Context, ops []clientv3.Op, describe func() (name, text string), send func(context.Context) (T, error),
 ) (got T, err error) {
-	err = Do(ctx, func() *Command {
+	err = Ask(ctx, func() *Command {
 		name, text := describe()
 		c := &Command{Backend: Etcd, Name: name, Text: text}
 		for _, op := range ops {
@@ -43,8 +44,46 @@ func etcdSet[T any](
 			got = answer
 		}
 		return err
+	}, func(err error) string {
+		if err != nil {
+			return ""
+		}
+		return etcdReply(got)
 	})
 	return got, err
+}
+
+// etcdReply leaves out revisions: they count what others wrote as well.
+func etcdReply(answer any) string {
+	switch a := answer.(type) {
+	case *clientv3.GetResponse:
+		return keyValues(a.Kvs)
+	case *clientv3.DeleteResponse:
+		return fmt.Sprint(a.Deleted, " deleted")
+	case *clientv3.TxnResponse:
+		parts := []string{"refused"}
+		if a.Succeeded {
+			parts[0] = "succeeded"
+		}
+		for _, r := range a.Responses {
+			if got := r.GetResponseRange(); got != nil {
+				parts = append(parts, keyValues(got.Kvs))
+			}
+		}
+		return strings.Join(parts, "; ")
+	}
+	return ""
+}
+
+func keyValues(list []*mvccpb.KeyValue) string {
+	if len(list) == 0 {
+		return "no key"
+	}
+	var parts []string
+	for _, kv := range list {
+		parts = append(parts, fmt.Sprintf("%s = %q", kv.Key, kv.Value))
+	}
+	return strings.Join(parts, ", ")
 }
 
 type etcdKV struct{ clientv3.KV }

@@ -3,6 +3,7 @@ package tap
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"net"
 	"strings"
@@ -33,14 +34,14 @@ func (h RedisHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 		if From(ctx) == nil || handshake(cmd) {
 			return next(ctx, cmd)
 		}
-		err := Do(ctx, func() *Command {
+		err := Ask(ctx, func() *Command {
 			return &Command{Backend: Redis, Node: h.Node, Name: strings.ToUpper(cmd.Name()), Text: text(cmd), Sets: sets(cmd)}
 		}, func(ctx context.Context) error {
 			if IsLate(ctx) {
 				return next(ctx, redis.NewCmd(ctx, cmd.Args()...))
 			}
 			return next(ctx, cmd)
-		})
+		}, func(error) string { return replyOf(cmd) })
 		return settle(err, cmd)
 	}
 }
@@ -52,7 +53,7 @@ func (h RedisHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Pro
 		if From(ctx) == nil || len(cmds) == 0 || handshake(cmds[0]) {
 			return next(ctx, cmds)
 		}
-		err := Do(ctx, func() *Command {
+		err := Ask(ctx, func() *Command {
 			parts := make([]string, len(cmds))
 			for i, cmd := range cmds {
 				parts[i] = text(cmd)
@@ -68,7 +69,7 @@ func (h RedisHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Pro
 				return next(ctx, copies(ctx, cmds))
 			}
 			return next(ctx, cmds)
-		})
+		}, func(error) string { return repliesOf(cmds) })
 		return settle(err, cmds...)
 	}
 }
@@ -124,6 +125,48 @@ func text(cmd redis.Cmder) string {
 		fmt.Fprint(&b, arg)
 	}
 	return b.String()
+}
+
+// repliesOf leaves out what MULTI and its queue say: EXEC has the answers.
+func repliesOf(cmds []redis.Cmder) string {
+	var parts []string
+	for _, cmd := range cmds {
+		if cmd.Name() != "multi" && cmd.Name() != "exec" && cmd.Name() != "asking" {
+			parts = append(parts, replyOf(cmd))
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// replyOf is a command's answer as redis-cli writes it, on one line; "" for an
+// error.
+func replyOf(cmd redis.Cmder) string {
+	switch {
+	case errors.Is(cmd.Err(), redis.Nil):
+		return "(nil)"
+	case cmd.Err() != nil:
+		return ""
+	}
+	var v any
+	switch cmd := cmd.(type) {
+	case *redis.Cmd:
+		v = cmd.Val()
+	case *redis.StringCmd:
+		v = cmd.Val()
+	case *redis.StatusCmd:
+		v = cmd.Val()
+	case *redis.IntCmd:
+		v = cmd.Val()
+	case *redis.BoolCmd:
+		v = map[bool]int{true: 1}[cmd.Val()]
+	case *redis.SliceCmd:
+		v = cmd.Val()
+	case *redis.StringSliceCmd:
+		v = cmd.Val()
+	default:
+		return ""
+	}
+	return strings.Trim(fmt.Sprint(v), "[]")
 }
 
 // A Subscription is one Redis channel, listened to. Messages beyond its buffer

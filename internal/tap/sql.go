@@ -58,19 +58,19 @@ type conn struct {
 // is cut, as it would be: the server rolls back what is open on it, and no one
 // uses it again. A command that is late is the last on its connection: the
 // server sees its end only behind it.
-func (c *conn) do(ctx context.Context, describe func() *Command, send func(context.Context) error) error {
+func (c *conn) do(ctx context.Context, describe func() *Command, send func(context.Context) error, reply func(error) string) error {
 	if c.cut.Load() {
 		return driver.ErrBadConn
 	}
 	answered := errNotSent
-	err := Do(ctx, describe, func(ctx context.Context) error {
+	err := Ask(ctx, describe, func(ctx context.Context) error {
 		if IsLate(ctx) {
 			defer c.Conn.Close()
 			return send(ctx)
 		}
 		answered = send(ctx)
 		return answered
-	})
+	}, reply)
 	if err != nil && (answered == nil || answered == errNotSent) && !c.cut.Swap(true) {
 		if _, late := errors.AsType[*Late](err); !late {
 			c.Conn.Close()
@@ -88,7 +88,7 @@ func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (tx driver.Tx, e
 	err = c.do(ctx, fixed("BEGIN"), func(ctx context.Context) error {
 		tx, err = c.Conn.(driver.ConnBeginTx).BeginTx(ctx, o)
 		return err
-	})
+	}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func (c *conn) ExecContext(ctx context.Context, q string, args []driver.NamedVal
 	err = c.do(ctx, statement(q, args), func(ctx context.Context) error {
 		res, err = e.ExecContext(ctx, q, args)
 		return err
-	})
+	}, changed(&res))
 	return res, err
 }
 
@@ -115,7 +115,7 @@ func (c *conn) QueryContext(ctx context.Context, q string, args []driver.NamedVa
 	err = c.do(ctx, statement(q, args), func(ctx context.Context) error {
 		rows, err = e.QueryContext(ctx, q, args)
 		return err
-	})
+	}, read(&rows))
 	if err != nil && rows != nil {
 		rows.Close()
 		rows = nil
@@ -186,7 +186,7 @@ func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (res d
 	err = s.conn.do(ctx, statement(s.text, args), func(ctx context.Context) error {
 		res, err = s.Stmt.(driver.StmtExecContext).ExecContext(ctx, args)
 		return err
-	})
+	}, changed(&res))
 	return res, err
 }
 
@@ -194,7 +194,7 @@ func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (rows
 	err = s.conn.do(ctx, statement(s.text, args), func(ctx context.Context) error {
 		rows, err = s.Stmt.(driver.StmtQueryContext).QueryContext(ctx, args)
 		return err
-	})
+	}, read(&rows))
 	if err != nil && rows != nil {
 		rows.Close()
 		rows = nil
@@ -216,11 +216,11 @@ type transaction struct {
 }
 
 func (t *transaction) Commit() error {
-	return t.conn.do(t.ctx, fixed("COMMIT"), func(context.Context) error { return t.Tx.Commit() })
+	return t.conn.do(t.ctx, fixed("COMMIT"), func(context.Context) error { return t.Tx.Commit() }, nil)
 }
 
 func (t *transaction) Rollback() error {
-	return t.conn.do(t.ctx, fixed("ROLLBACK"), func(context.Context) error { return t.Tx.Rollback() })
+	return t.conn.do(t.ctx, fixed("ROLLBACK"), func(context.Context) error { return t.Tx.Rollback() }, nil)
 }
 
 func fixed(verb string) func() *Command {

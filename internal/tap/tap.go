@@ -37,6 +37,10 @@ type Command struct {
 	// keep such (Redis' SET, etcd's put): what a holder of a lock calls their own.
 	Sets []Pair
 
+	// Reply is what came back, as a person would note it ("num = 2, run = 1").
+	// It is there in After, for a Tap that is a Reader, if the command has one.
+	Reply string
+
 	// Barrier, on a wait for news from a server: once it has returned, all
 	// that the server had to say before is in the channel that is waited for.
 	// Nil where nothing is under way on a wire (a mutex).
@@ -158,6 +162,18 @@ func FanOf(ctx context.Context) int {
 // context to send under: a command that is delivered late (Late) outlives its
 // caller's.
 func Do(ctx context.Context, describe func() *Command, send func(context.Context) error) error {
+	return Ask(ctx, describe, send, nil)
+}
+
+// A Reader is a Tap that may want to know what commands answer.
+type Reader interface {
+	Tap
+	Reads() bool
+}
+
+// Ask is Do for a command that answers: reply is called after send, if the Tap
+// is a Reader that reads.
+func Ask(ctx context.Context, describe func() *Command, send func(context.Context) error, reply func(error) string) error {
 	t := From(ctx)
 	if t == nil {
 		return send(ctx)
@@ -169,7 +185,11 @@ func Do(ctx context.Context, describe func() *Command, send func(context.Context
 		}
 		return err
 	}
-	return t.After(ctx, c, send(ctx))
+	err := send(ctx)
+	if r, ok := t.(Reader); ok && reply != nil && r.Reads() {
+		c.Reply = reply(err)
+	}
+	return t.After(ctx, c, err)
 }
 
 // Wait waits until done yields or is closed, or until ctx ends (its error is

@@ -28,7 +28,7 @@ func (r *recorder) result() (steps []Step, held []Hold, cut bool) {
 	list, cut := r.List()
 	for _, s := range list {
 		step := Step{Who: s.Who, Backend: s.Command.Backend, Command: s.Text, Background: s.Renewer,
-			Start: s.At.Microseconds(), Took: s.Took.Microseconds()}
+			Start: s.At.Microseconds(), Took: s.Took.Microseconds(), Reply: s.Reply}
 		if s.Err != nil {
 			step.Result = r.Plain(s.Err.Error())
 		}
@@ -60,6 +60,9 @@ func (b *buyer) Before(ctx context.Context, c *tap.Command) error {
 	b.Sent(ctx, b.name, c)
 	return nil
 }
+
+// Reads implements tap.Reader.
+func (b *buyer) Reads() bool { return true }
 
 // After implements tap.Tap.
 func (b *buyer) After(_ context.Context, c *tap.Command, err error) error {

@@ -41,6 +41,7 @@ type Step struct {
 	Backend    string `json:"backend"` // as the tap names them
 	Command    string `json:"command"`
 	Result     string `json:"result,omitempty"` // an error
+	Reply      string `json:"reply,omitempty"`  // what it answered
 	Start      int64  `json:"start_us"`
 	Took       int64  `json:"took_us"`
 	Background bool   `json:"background,omitempty"` // of a lock's renewer
