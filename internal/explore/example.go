@@ -20,6 +20,7 @@ type Example struct {
 	Question string    `json:"question,omitempty"` // which cell of the matrix it answers
 	Scenario Scenario  `json:"scenario"`
 	Steps    []Step    `json:"steps"`
+	Held     []Belief  `json:"held,omitempty"`
 	Problems []Problem `json:"problems"`
 	Told     []Answer  `json:"told"`
 }
@@ -35,7 +36,7 @@ const exampleFormat = 1
 // NewExample describes a schedule.
 func NewExample(strategy, question string, o *Schedule) Example {
 	e := Example{Format: exampleFormat, Strategy: strategy, Question: question, Scenario: *o.Scenario,
-		Steps: o.Steps, Problems: o.Problems}
+		Steps: o.Steps, Held: o.Held, Problems: o.Problems}
 	for _, b := range o.Buyers {
 		e.Told = append(e.Told, Answer{b.Name, o.plain(b.answer())})
 	}

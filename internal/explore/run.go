@@ -86,8 +86,10 @@ func (r *run) heed(e event) {
 			}
 		}
 		a.grip, a.expired, a.passed, a.commits = holding, false, true, e.tx
+		r.schedule.Held = append(r.schedule.Held, Belief{Who: a.Name, From: len(r.schedule.Steps) - 1})
 	case evFrees:
 		a.grip = releasing
+		r.schedule.givesBack(a.Name, len(r.schedule.Steps))
 	case evFreed:
 		a.grip = loose
 	case evBegins:
@@ -209,5 +211,6 @@ func (r *run) send(c *call, step Step) {
 	}
 	if a.commits && (c.command.Name == "COMMIT" || c.command.Name == "ROLLBACK") && a.grip == holding {
 		a.grip = releasing
+		r.schedule.givesBack(a.Name, c.step)
 	}
 }

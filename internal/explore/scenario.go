@@ -123,12 +123,30 @@ type Schedule struct {
 	Audit       ledger.Report
 	// Overlaps are moments at which two buyers held the lock.
 	Overlaps []Overlap
+	// Held says when buyers believed that they had the lock.
+	Held []Belief
 	// Left is what the servers still kept for the lock after a death, before
 	// the next buyer came.
 	Left     []Value
 	Problems []Problem
 
 	names *observe.Names // nil: texts are plain
+}
+
+// A Belief is a buyer's: that they have the lock, from the step after which they
+// were told so (-1: before the first) to the step by which they give it back.
+type Belief struct {
+	Who  string `json:"who"`
+	From int    `json:"from"`
+	To   *int   `json:"to,omitempty"` // nil: to the end, or until they died
+}
+
+func (s *Schedule) givesBack(who string, step int) {
+	for i := range s.Held {
+		if b := &s.Held[i]; b.Who == who && b.To == nil {
+			b.To = &step
+		}
+	}
 }
 
 // plain writes text as observe.Names does.
