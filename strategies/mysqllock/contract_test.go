@@ -131,7 +131,7 @@ func getLockOf(t testing.TB, db *gorm.DB, key string) (free func(), ok bool) {
 	if ask("SELECT GET_LOCK(?, 0)") == 1 {
 		return free, true
 	}
-	if ask("SELECT RELEASE_LOCK(?)") != 0 {
+	if ask("SELECT COALESCE(RELEASE_LOCK(?), 0)") != 0 { // NULL: it is free by now
 		t.Error("a foreign client freed our lock")
 	}
 	conn.Close()

@@ -74,7 +74,7 @@ func TestScreensOfRealLab(t *testing.T) {
 		tb.says(".title-of h2", strategy)
 		tb.await(`document.querySelectorAll(".step").length > 5 && document.querySelectorAll(".step .clock").length > 5`)
 		if strategy != "naive" {
-			tb.await(`document.querySelectorAll(".lane .bar.key.first").length === 2`)
+			tb.await(`document.querySelectorAll(".lane .bar.held.first").length === 2`)
 			tb.says(".ending", "Nothing broke")
 		}
 		tb.shots("real-live-" + strategy)

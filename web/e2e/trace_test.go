@@ -161,6 +161,7 @@ func TestActorsHaveWords(t *testing.T) {
 func TestHostileFiles(t *testing.T) {
 	f := startFake(t)
 	tb := startBrowser(t).open(f.url+"/#/trace", wide)
+	tb.says(".title-of", "naive · no oversell") // a counterexample to begin with
 	good, err := os.ReadFile("testdata/guarantees/naive.oversell.json")
 	if err != nil {
 		t.Fatal(err)
@@ -183,10 +184,11 @@ func TestHostileFiles(t *testing.T) {
 		"other":     {`{"format":1,"rows":[]}`, "no counterexample"},
 		"new":       {change(func(e map[string]any) { e["format"] = 2 }), "format 2"},
 		"stock":     {change(func(e map[string]any) { e["scenario"].(map[string]any)["stock"] = "many" }), "stock is not a non-negative whole number"},
-		"nobody":    {change(func(e map[string]any) { e["scenario"].(map[string]any)["buyers"] = []any{} }), "each needs a unique name"},
+		"no buyers": {change(func(e map[string]any) { e["scenario"].(map[string]any)["buyers"] = []any{} }), "each needs a unique name"},
 		"idle":      {change(func(e map[string]any) { e["steps"] = []any{} }), "1 to 2,000 steps"},
 		"number":    {change(func(e map[string]any) { e["steps"].([]any)[2].(map[string]any)["command"] = 7 }), "Step 3 is not valid: check its “command”"},
 		"values":    {change(func(e map[string]any) { e["steps"].([]any)[0].(map[string]any)["values"] = []any{nil} }), "Step 1 is not valid: check its “values”"},
+		"belief":    {change(func(e map[string]any) { e["held"] = []any{map[string]any{"who": "A", "from": 0, "to": 99}} }), "held the lock do not fit"},
 		"fault":     {change(func(e map[string]any) { e["steps"].([]any)[0].(map[string]any)["fault"] = "__proto__" }), "check its “fault”"},
 		"large":     {`{"format":1,"x":"` + strings.Repeat("x", 2_100_000) + `"}`, "too large"},
 		"very long": {change(func(e map[string]any) { e["steps"] = make([]any, 2001) }), "1 to 2,000 steps"},
@@ -197,7 +199,7 @@ func TestHostileFiles(t *testing.T) {
 		}
 		tb.do(chromedp.SetUploadFiles(chromedp.CSS("#file"), []string{path}))
 		tb.says(`[role="alert"] .wrong`, c.says)
-		tb.await(`!document.querySelector(".steps")`)
+		tb.says(".title-of", "naive · no oversell") // as it was
 	}
 	tb.shot("trace-wrong-file")
 
@@ -250,7 +252,7 @@ func TestLiveTrace(t *testing.T) {
 	tb.says(".state .number", "−1")
 	tb.says(".step:nth-child(3)", "at 0.60 ms, took 0.90 ms")
 	tb.says(".step:nth-child(3)", "Error 1205")
-	tb.await(`document.querySelectorAll(".lane .bar.key").length === 2`) // steps 2 and 3
+	tb.await(`document.querySelectorAll(".lane .bar.held").length === 2`) // steps 2 and 3
 	tb.inEveryLook("trace live")
 
 	t.Log("a trace that cannot be made")

@@ -13,7 +13,7 @@ import { html, useState } from '../ui.js';
  */
 function playable(a) {
   const steps = (a.steps ?? []).map((s) => /** @type {Step} */ ({
-    who: s.who, fault: '', backend: s.backend, command: s.command, result: s.result ?? '', woke: [], values: [],
+    who: s.who, fault: '', backend: s.backend, command: s.command, result: s.result ?? '', reply: s.reply ?? '', woke: [], values: [],
     start: s.start_us, took: s.took_us, background: s.background,
   }));
   const last = steps.at(-1);

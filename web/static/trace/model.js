@@ -17,6 +17,7 @@ export const servers = { sql: 'MySQL', redis: 'Redis', zookeeper: 'ZooKeeper', e
  * @property {{rule: string, message: string}[]} problems
  * @property {Value[]} [before] what the servers kept before the first step
  * @property {{who: string, from_us: number, to_us: number}[]} [held]
+ * @property {Belief[]} [beliefs] when buyers thought that they had the lock
  * @property {boolean} [cut]
  * @property {number} [took]
  * @property {boolean} [live]
@@ -24,16 +25,17 @@ export const servers = { sql: 'MySQL', redis: 'Redis', zookeeper: 'ZooKeeper', e
  * @property {number} [renewals] how often renewers may act
  *
  * @typedef {{name: string, value: string}} Value
+ * @typedef {{who: string, from: number, to: number}} Belief from the step that granted the lock to the one that gives it back
  * @typedef {{name: string, process: number, quantity?: number, does?: string, same?: string, again?: number, other?: boolean,
  *   ahead?: number}} Buyer does: its role in the scenario; ahead: of its clock, in nanoseconds
- * @typedef {{who: string, fault: string, backend: string, command: string, result: string, woke: string[], values: Value[],
+ * @typedef {{who: string, fault: string, backend: string, command: string, result: string, reply: string, woke: string[], values: Value[],
  *   byItself?: boolean, background?: boolean, start?: number, took?: number}} Step
  */
 
 /** @typedef {Map<string, string>} Kept by the servers, by name */
 
 /**
- * @typedef {{who: string, kind: 'key'|'row'|'flight', from: number, to: number, name: string}} Bar indexes of steps, to included
+ * @typedef {{who: string, kind: 'key'|'row'|'flight'|'held'|'stale', from: number, to: number, name: string}} Bar indexes of steps, to included
  * @typedef {{buyers: string[], servers: string[], states: Kept[], bars: Bar[]}} Model
  */
 
@@ -45,8 +47,55 @@ export function model(trace) {
     buyers: [...new Set(named)],
     servers: Object.keys(servers).filter((name) => trace.steps.some((s) => s.backend === name)),
     states,
-    bars: [...rows(trace.steps), ...flights(trace.steps), ...(trace.held ? timed(trace) : keys(trace.steps, states))],
+    bars: [...flights(trace.steps), ...locks(trace, states)],
   };
+}
+
+/**
+ * Bars of locks. What a buyer believes goes before what the servers keep; where
+ * the two differ, the bar is stale.
+ * @param {Trace} trace @param {Kept[]} states @returns {Bar[]}
+ */
+function locks(trace, states) {
+  const sessions = rows(trace.steps);
+  if (trace.held) return [...sessions, ...timed(trace)];
+  const written = keys(trace.steps, states);
+  if (!trace.beliefs?.length) return [...sessions, ...written];
+  const ofServers = [...written, ...sessions.filter((b) => b.name === 'GET_LOCK')];
+  const bars = sessions.filter((b) => b.name !== 'GET_LOCK');
+  for (const { who, from, to } of trace.beliefs) {
+    const own = ofServers.filter((b) => b.who === who && b.from <= to && b.to >= from);
+    const kept = (/** @type {number} */ at) => !own.length || own.some((b) => b.from <= at && (at < b.to || b.to === trace.steps.length - 1));
+    for (let at = Math.max(from, 0); at <= to; at++) {
+      const kind = at === to || kept(at) ? 'held' : 'stale'; // the last step is the release itself
+      const last = bars.at(-1);
+      if (last?.who === who && last.kind === kind && last.to === at - 1) last.to = at;
+      else bars.push({ who, kind, from: at, to: at, name: 'lock' });
+    }
+  }
+  return bars;
+}
+
+/**
+ * What a buyer knows after n steps: what they read, what they wrote last, and
+ * whether they think that they have the lock. outdated, stale: the servers say
+ * otherwise.
+ * @param {Trace} trace @param {Model} m @param {string} who @param {number} n
+ */
+export function belief(trace, m, who, n) {
+  let read = '', written = '', over = false;
+  for (const s of trace.steps.slice(0, n)) {
+    if (s.who !== who || s.background) continue;
+    over ||= s.fault === 'dies' || (/^COMMIT\b/i.test(s.command) && !s.fault);
+    if (/^SELECT\b/i.test(s.command)) read = s.reply.match(/(?:^|, )num = (-?\d+)/)?.[1] ?? read;
+    if (!s.fault) written = s.command.match(/^UPDATE stock SET num = (-?\d+)\b/i)?.[1] ?? written;
+  }
+  const at = n - 1;
+  const holds = trace.beliefs?.some((b) => b.who === who && b.from <= at && at < b.to);
+  const stale = holds && m.bars.some((b) => b.who === who && b.kind === 'stale' && b.from <= at && at <= b.to);
+  const row = m.states[n].get('stock.num');
+  return { read, written, outdated: !over && read !== '' && row !== undefined && row !== read && row !== written,
+    lock: stale ? 'stale' : holds ? 'held' : '' };
 }
 
 /**
@@ -238,6 +287,6 @@ const first = (value) => queue(value)[0] ?? value;
 function timed({ steps, held = [] }) {
   return held.flatMap(({ who, from_us: from, to_us: to }) => {
     const during = steps.flatMap(({ start = 0, took = 0 }, i) => (start + took > from && start < to ? [i] : []));
-    return during.length ? [{ who, kind: 'key', from: during[0], to: during[during.length - 1], name: 'lock' }] : [];
+    return during.length ? [{ who, kind: 'held', from: during[0], to: during[during.length - 1], name: 'lock' }] : [];
   });
 }

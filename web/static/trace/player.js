@@ -8,8 +8,8 @@ import { html, useEffect, useMemo, useRef, useState } from '../ui.js';
 const pace = 1100; // ms per step
 
 const icons = {
-  toStart: 'M5 5v14M19 5l-10 7 10 7z', back: 'M17 5L7 12l10 7z', forth: 'M7 5l10 7-10 7z', toEnd: 'M19 5v14M5 5l10 7-10 7z',
-  play: 'M4 5l8 7-8 7zM13 5l8 7-8 7z', pause: 'M7 5h3v14h-3zM14 5h3v14h-3z',
+  toStart: 'M4 5v14M13 5l-6 7 6 7zM21 5l-6 7 6 7z', back: 'M6 5v14M18 5l-9 7 9 7z', forth: 'M18 5v14M6 5l9 7-9 7z', toEnd: 'M20 5v14M11 5l6 7-6 7zM3 5l6 7-6 7z',
+  play: 'M7 4l13 8-13 8z', pause: 'M7 5h3v14h-3zM14 5h3v14h-3z',
 };
 
 /** @param {{name: keyof typeof icons}} props */
@@ -93,19 +93,19 @@ export function Player({ trace, at, move }) {
             <${Step} key=${i} step=${s} index=${i} model=${m} total=${trace.took} current=${i === now - 1} past=${i < now}
               choose=${() => { setPlaying(false); to(i + 1); }} />`)}
         </ol>
-        <${Key} model=${m} steps=${trace.steps} live=${trace.live} />
+        <${Key} model=${m} steps=${trace.steps} />
       </div>
       <div class="aside">
-        <${State} trace=${trace} before=${m.states[Math.max(now - 1, 0)]} after=${m.states[now]} />
+        <${State} trace=${trace} model=${m} now=${now} />
         ${now === last && html`<${Ending} trace=${trace} />`}
       </div>
     </div>`;
 }
 
-/** @param {{model: import('./model.js').Model, steps: import('./model.js').Step[], live?: boolean}} props */
-const Key = ({ model: m, steps, live }) => html`
+/** @param {{model: import('./model.js').Model, steps: import('./model.js').Step[]}} props */
+const Key = ({ model: m, steps }) => html`
   <ul class="hint bars-key">
-    ${['key', 'row', 'flight'].filter((kind) => m.bars.some((b) => b.kind === kind)).map((kind) => html`
-      <li key=${kind}><span class=${`bar-sample ${kind}`}></span> ${words().bars[live && kind === 'key' ? 'held' : kind]}</li>`)}
+    ${['held', 'stale', 'key', 'row', 'flight'].filter((kind) => m.bars.some((b) => b.kind === kind)).map((kind) => html`
+      <li key=${kind}><span class=${`bar-sample ${kind}`}></span> ${words().bars[kind]}</li>`)}
     ${steps.some((s) => s.background) && html`<li><span class="dot renewer">↻</span> ${words().renewerHint}</li>`}
   </ul>`;

@@ -44,6 +44,7 @@ export function readExample(text) {
   return {
     strategy: e.strategy, question: text_(e.question), name: text_(e.scenario.name), stock: e.scenario.stock, buyers, steps,
     renewals: Number(e.scenario.renewals) || 0,
+    beliefs: list(e.held).map((h) => readBelief(h, steps)),
     told: list(e.told).filter(isObject).map((a) => ({ who: text_(a.who), answer: text_(a.answer) })),
     problems: list(e.problems).filter(isObject).map((p) => ({ rule: text_(p.rule), message: text_(p.message) })),
   };
@@ -53,7 +54,7 @@ export function readExample(text) {
 function readStep(s, number) {
   const bad = (/** @type {string} */ what) => new Unreadable('step', number, what);
   if (!isObject(s)) throw bad('{}');
-  for (const name of ['who', 'fault', 'backend', 'command', 'result']) {
+  for (const name of ['who', 'fault', 'backend', 'command', 'result', 'reply']) {
     if (s[name] !== undefined && !isText(s[name])) throw bad(name);
   }
   if (!s.who && !s.fault) throw bad('who');
@@ -64,10 +65,19 @@ function readStep(s, number) {
   if (list(s.values).some((v) => !isObject(v) || !isText(v.name) || !isText(v.value))) throw bad('values');
   if (list(s.woke).some((w) => !isText(w))) throw bad('woke');
   return {
-    who: text_(s.who), fault: text_(s.fault), backend: text_(s.backend), command: text_(s.command).replace(renewerMark, ''), result: text_(s.result),
+    who: text_(s.who), fault: text_(s.fault), backend: text_(s.backend), command: text_(s.command).replace(renewerMark, ''), result: text_(s.result), reply: text_(s.reply),
     woke: list(s.woke), values: list(s.values).map((v) => ({ name: v.name, value: v.value })), byItself: s.by_itself === true,
     background: s.renewer === true || renewerMark.test(text_(s.command)),
   };
+}
+
+/** @param {Record<string, unknown>} h @param {import('./model.js').Step[]} steps @returns {import('./model.js').Belief} */
+function readBelief(h, steps) {
+  const within = (/** @type {unknown} */ n) => Number.isSafeInteger(n) && Number(n) >= -1 && Number(n) <= steps.length;
+  if (!isObject(h) || !isText(h.who) || !within(h.from) || (h.to !== undefined && !within(h.to))) throw new Unreadable('held');
+  const died = steps.findIndex((s, i) => s.who === h.who && s.fault === 'dies' && i > Number(h.from));
+  const to = h.to === undefined ? (died < 0 ? steps.length - 1 : died) : Number(h.to);
+  return { who: h.who, from: Number(h.from), to: Math.min(to, steps.length - 1) };
 }
 
 /** @param {unknown} v */

@@ -36,6 +36,11 @@ export function Trace({ route }) {
     return () => { left = true; };
   }, [name]);
 
+  useEffect(() => { // an empty screen explains nothing
+    const first = matrix && !name && !own && !wrong && landing(matrix);
+    if (first) stay('trace', first);
+  }, [matrix, name, own, wrong]);
+
   const show = (/** @type {string} */ title, /** @type {() => Played} */ read) => {
     try {
       const shown = read();
@@ -65,6 +70,12 @@ export function Trace({ route }) {
       <${Title} trace=${played} title=${name ? '' : own?.title} matrix=${matrix} />
       <${Player} key=${name || own?.title} trace=${played} at=${name ? Number(route.query.step) || 0 : at}
         move=${(n) => (name ? stay('trace', name, { step: n || '' }) : setAt(n))} />`}`;
+}
+
+/** The counterexample to begin with: the lost update, if it is kept. @param {Json.Matrix} matrix */
+function landing(matrix) {
+  const all = examplesOf(matrix).flatMap(({ row, examples }) => examples.map((q) => exampleOf(row.cells[q.id])));
+  return all.find((name) => name === 'naive.oversell') ?? all[0];
 }
 
 /** @param {string} name */

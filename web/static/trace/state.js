@@ -1,22 +1,33 @@
 // What the servers keep at this step, and what broke in the end.
+import { belief } from './model.js';
 import { t } from '../text.js';
 import { words } from './text.js';
 import { classes, count, html } from '../ui.js';
 
 /** @typedef {import('./model.js').Kept} Kept */
 
-/** @param {{trace: import('./model.js').Trace, before: Kept, after: Kept}} props */
-export function State({ trace, before, after }) {
+/** @param {{trace: import('./model.js').Trace, model: import('./model.js').Model, now: number}} props */
+export function State({ trace, model: m, now }) {
+  const before = m.states[Math.max(now - 1, 0)];
+  const after = m.states[now];
+  const known = m.buyers.map((who) => ({ who, ...belief(trace, m, who, now) })).filter((b) => b.read || b.written || b.lock);
+  const sells = trace.stock > 0 || trace.buyers.some((b) => b.does !== 'locks');
   const num = Number(after.get('stock.num'));
   const others = [...after].filter(([name]) => name !== 'stock.num');
   const changed = (/** @type {string} */ name) => before.get(name) !== after.get(name);
   return html`
     <section class="panel state" aria-labelledby="state-title">
       <h2 id="state-title">${words().state}</h2>
-      ${after.has('stock.num') && html`
+      ${sells && after.has('stock.num') && html`
         <p class=${classes('row', num < 0 && 'negative', changed('stock.num') && 'changed')}>
           <span class="number" data-num=${num}>${Number.isFinite(num) ? count(num) : after.get('stock.num')}</span>
           <span class="hint">${words().row(trace.stock)}</span></p>`}
+      ${known.length > 0 && html`<ul class="beliefs" aria-label=${words().beliefs}>
+        ${known.map(({ who, read, written, outdated, lock }) => html`<li key=${who}><b>${words().who(who)}</b>
+          ${read !== '' && html` <span class=${classes('belief', outdated && 'wrong')}>${outdated ? words().readOld(read) : words().read(read)}</span>`}
+          ${written !== '' && html` <span class="belief">${words().wrote(written)}</span>`}
+          ${lock && html` <span class=${classes('belief', lock === 'stale' && 'wrong')}>${lock === 'stale' ? words().thinksItHolds : words().holds}</span>`}</li>`)}
+      </ul>`}
       ${others.length > 0 && html`<dl>
         ${others.map(([name, value]) => html`
           <div key=${name} class=${classes(changed(name) && 'changed')}><dt><code>${name}</code></dt>
