@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/prove"
 	"seckill/strategies"
@@ -59,6 +60,31 @@ func TestLocksAreNamedAsPromised(t *testing.T) {
 		}
 		if info.Key != nil && want != "" && info.Key(7) != want {
 			t.Errorf("%s locks SKU 7 by %q, want %q", info.Name, info.Key(7), want)
+		}
+	}
+}
+
+// What breaks by design, or beside another process, names what mends it.
+func TestRepairs(t *testing.T) {
+	known := map[string]catalog.Info{}
+	for _, info := range strategies.All() {
+		known[info.Name] = info
+	}
+	for _, info := range strategies.All() {
+		repair, ok := known[info.Repair]
+		switch {
+		case info.Repair == "":
+			if info.BreaksIn(2) {
+				t.Errorf("%s names no repair", info.Name)
+			}
+		case !ok || repair.BreaksIn(2):
+			t.Errorf("%s names %q as its repair", info.Name, info.Repair)
+		default:
+			for _, need := range repair.Needs {
+				if !slices.Contains(info.Needs, need) && need != backend.SQL && need != backend.RowLocks {
+					t.Errorf("%s: its repair %s needs %s as well", info.Name, info.Repair, need)
+				}
+			}
 		}
 	}
 }

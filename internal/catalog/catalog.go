@@ -28,9 +28,12 @@ type Info struct {
 	// Guarantees is what we expect the proof to answer. A question that is
 	// missing is open, or does not apply.
 	Guarantees Guarantees
-	Needs      []backend.Capability
-	Stock      ledger.StockStore
-	Options    []Option
+	// Repair is the strategy to try next when this one breaks: it needs no other
+	// server. Empty if none is known to mend it.
+	Repair  string
+	Needs   []backend.Capability
+	Stock   ledger.StockStore
+	Options []Option
 	// Files is the strategy's own source (and its Lua), embedded, so that the
 	// page shows the very code that runs, and its Lesson.
 	Files embed.FS

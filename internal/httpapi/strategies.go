@@ -29,6 +29,7 @@ type strategy struct {
 	// Guarantees by letter are derived from Expected, and stay for one release.
 	Guarantees map[catalog.Letter]catalog.Expectation `json:"guarantees"`
 	Expected   catalog.Guarantees                     `json:"guarantees_by_question"`
+	Repair     string                                 `json:"repair,omitempty"` // the strategy to try next when this one breaks
 	Needs      []backend.Capability                   `json:"needs"`
 	Stock      ledger.StockStore                      `json:"stock"`
 	Options    []option                               `json:"options"`
@@ -59,7 +60,7 @@ func (s *Server) describe(sl *seller) strategy {
 		Promises: i.Promises, Breaks: i.Breaks, Guarantees: i.Guarantees.Letters(), Expected: i.Guarantees, Stock: i.Stock,
 		Needs:   append([]backend.Capability{}, i.Needs...),
 		Options: []option{}, Missing: append([]string{}, sl.missing...),
-		Broken: i.Broken(), Default: sl == s.standard, Available: sl.strategy != nil,
+		Repair: i.Repair, Broken: i.Broken(), Default: sl == s.standard, Available: sl.strategy != nil,
 	}
 	for _, language := range catalog.Languages {
 		d.Titles[language] = i.TitleIn(language)

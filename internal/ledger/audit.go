@@ -105,6 +105,8 @@ type Report struct {
 	// were units. nil without Told, and in reports of older versions.
 	Served     *Served     `json:"served,omitempty"`
 	Violations []Violation `json:"violations"`
+	// Witness are orders that show how the stock broke, if there are such.
+	Witness *Witness `json:"witness,omitempty"`
 }
 
 // Add is r with a violation that was found in what the judge does not look at:

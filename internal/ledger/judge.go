@@ -219,6 +219,7 @@ func (t *Trial) checkBalance() {
 	}
 	left := t.report.Remaining
 	if left < 0 {
+		t.report.Witness = t.units.belowZero()
 		t.violate(RuleNegative, fmt.Sprintf("the stock is %d", left), Params{"left": left}, examples{})
 	}
 	params := Params{"left": left, "sold": sold, "stock": initial}
@@ -226,7 +227,7 @@ func (t *Trial) checkBalance() {
 	case sum > initial:
 		var twice examples
 		if t.gaveBack == 0 { // units that were given back may be sold again
-			twice = t.units.soldTwice()
+			twice, t.report.Witness = t.units.soldTwice()
 		}
 		t.violate(RuleLostUpdate, fmt.Sprintf(
 			"%d left + %d sold = %d, %d more than the %d there were: deductions were overwritten, or units given back twice",

@@ -352,6 +352,7 @@ func TestJudgeNamesOrders(t *testing.T) {
 			e.Snapshot.Orders, e.Snapshot.Stock.Num = e.Snapshot.Orders[1:], 3
 			e.Snapshot.Orders[3].Remaining = 6 // one of 7, beside o2, which went from 7 to 4
 		}, []string{"orders o2 and o6 both sold unit 7: they were told 4 and 6 left"}},
+		{"below zero", RuleNegative, func(e *Evidence) { e.sell(9, 1) }, nil},
 		{"after a cancellation units may be sold again", RuleLostUpdate, func(e *Evidence) {
 			e.Snapshot.Stock.Num = 3
 			e.Snapshot.Orders[2].Remaining = 7
@@ -365,6 +366,9 @@ func TestJudgeNamesOrders(t *testing.T) {
 			i := slices.IndexFunc(r.Violations, func(v Violation) bool { return v.Rule == test.rule })
 			if i < 0 {
 				t.Fatalf("%s was not noticed: %+v", test.rule, r.Violations)
+			}
+			if twice := test.rule == RuleLostUpdate && test.want != nil; twice != (r.Witness != nil && r.Witness.Kind == "twice" && len(r.Witness.Orders) == 2) {
+				t.Errorf("the witness is %+v", r.Witness)
 			}
 			if v := r.Violations[i]; !slices.Equal(v.Examples, test.want) || v.Count != max(1, len(test.want)) {
 				t.Errorf("%d counted, examples %q, want %q", v.Count, v.Examples, test.want)

@@ -32,8 +32,9 @@ var Mutex = catalog.Info{
 	Guarantees: catalog.Sound.
 		Holds(catalog.LostReply, catalog.TwoFaults).
 		Breaks(catalog.Processes, catalog.LateCommand, catalog.OtherSKUs),
-	Needs: []backend.Capability{backend.SQL},
-	Stock: ledger.InRow,
+	Needs:  []backend.Capability{backend.SQL},
+	Repair: "get-lock",
+	Stock:  ledger.InRow,
 	Options: []catalog.Option{{Flag: "--lock-wait",
 		Doc: "how long a buyer waits before being told busy"}},
 	Files: mutexFiles,

@@ -26,6 +26,7 @@ var MutexPerRequest = catalog.Info{
 	Breaks:     "Every buyer locks a different mutex: none excludes another.",
 	Guarantees: catalog.Unsound.Holds(catalog.OtherSKUs),
 	Needs:      []backend.Capability{backend.SQL},
+	Repair:     "get-lock",
 	Stock:      ledger.InRow,
 	Files:      mutexPerRequestFiles,
 	Locker: func(catalog.Deps) (lock.Locker, error) {

@@ -31,8 +31,9 @@ var MutexPerSKU = catalog.Info{
 	Guarantees: catalog.Sound.
 		Holds(catalog.LostReply, catalog.TwoFaults, catalog.OtherSKUs).
 		Breaks(catalog.Processes, catalog.LateCommand),
-	Needs: []backend.Capability{backend.SQL},
-	Stock: ledger.InRow,
+	Needs:  []backend.Capability{backend.SQL},
+	Repair: "get-lock",
+	Stock:  ledger.InRow,
 	Options: []catalog.Option{{Flag: "--lock-wait",
 		Doc: "how long a buyer waits before being told busy"}},
 	Files: mutexPerSKUFiles,

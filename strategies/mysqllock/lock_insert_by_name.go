@@ -36,8 +36,9 @@ var LockInsertByName = catalog.Info{
 		Holds(catalog.DeadHolder, catalog.LostReply, catalog.TwoFaults,
 			catalog.OtherSKUs).
 		Breaks(catalog.LeaseEnd, catalog.Owner, catalog.LateCommand),
-	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
-	Stock: ledger.InRow,
+	Needs:  []backend.Capability{backend.SQL, backend.RowLocks},
+	Repair: "get-lock",
+	Stock:  ledger.InRow,
 	Options: []catalog.Option{
 		{Flag: "--lock-wait",
 			Doc: "how long a buyer tries before being told busy"},

@@ -35,8 +35,9 @@ var LockInsertPlain = catalog.Info{
 		Holds(catalog.OtherSKUs).
 		Breaks(catalog.DeadHolder, catalog.LeaseEnd, catalog.Owner,
 			catalog.LostReply, catalog.LateCommand),
-	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
-	Stock: ledger.InRow,
+	Needs:  []backend.Capability{backend.SQL, backend.RowLocks},
+	Repair: "get-lock",
+	Stock:  ledger.InRow,
 	Options: []catalog.Option{
 		{Flag: "--lock-wait",
 			Doc: "how long a buyer tries before being told busy"},

@@ -38,8 +38,9 @@ var LockTableV1 = catalog.Info{
 	Guarantees: catalog.Sound.
 		Breaks(catalog.DeadHolder, catalog.LeaseEnd, catalog.Owner,
 			catalog.LostReply, catalog.LateCommand, catalog.OtherSKUs),
-	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
-	Stock: ledger.InRow,
+	Needs:  []backend.Capability{backend.SQL, backend.RowLocks},
+	Repair: "get-lock",
+	Stock:  ledger.InRow,
 	Options: []catalog.Option{
 		{Flag: "--lock-wait",
 			Doc: "how long a buyer tries before being told busy"},

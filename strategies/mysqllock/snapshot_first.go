@@ -37,6 +37,7 @@ var SnapshotFirst = catalog.Info{
 		"sees the stock from before the wait, and overwrites newer sales.",
 	Guarantees: catalog.Unsound.Holds(catalog.OtherSKUs),
 	Needs:      []backend.Capability{backend.SQL, backend.RowLocks},
+	Repair:     "get-lock",
 	Stock:      ledger.InRow,
 	Options: []catalog.Option{{Flag: "--lock-wait",
 		Doc: "how long the server lets a buyer wait for the lock"}},

@@ -34,8 +34,9 @@ var RedisSetEX = catalog.Info{
 	Guarantees: catalog.Unsound.
 		Holds(catalog.OtherSKUs).
 		Breaks(catalog.LeaseEnd, catalog.Owner, catalog.NodeLoss),
-	Needs: []backend.Capability{backend.Redis},
-	Stock: ledger.InRow,
+	Needs:  []backend.Capability{backend.Redis},
+	Repair: "redis-lua",
+	Stock:  ledger.InRow,
 	Options: []catalog.Option{
 		{Flag: "--lock-wait",
 			Doc: "how long a buyer tries before being told busy"},

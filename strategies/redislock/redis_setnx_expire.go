@@ -37,8 +37,9 @@ var RedisSetNXExpire = catalog.Info{
 		Holds(catalog.Clocks, catalog.OtherSKUs).
 		Breaks(catalog.DeadHolder, catalog.LeaseEnd, catalog.Owner,
 			catalog.LostReply, catalog.LateCommand, catalog.NodeLoss),
-	Needs: []backend.Capability{backend.Redis},
-	Stock: ledger.InRow,
+	Needs:  []backend.Capability{backend.Redis},
+	Repair: "redis-lua",
+	Stock:  ledger.InRow,
 	Options: []catalog.Option{
 		{Flag: "--lock-wait",
 			Doc: "how long a buyer tries before being told busy"},

@@ -29,6 +29,7 @@ var Atomic = catalog.Info{
 		"falls below zero.",
 	Guarantees: catalog.Unsound.Holds(catalog.LostUpdate, catalog.OtherSKUs),
 	Needs:      []backend.Capability{backend.SQL},
+	Repair:     "conditional",
 	Stock:      ledger.InRow,
 	Files:      atomicFiles,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {

@@ -30,6 +30,7 @@ var ForUpdateAutocommit = catalog.Info{
 		"with the SELECT, and updates are lost.",
 	Guarantees: catalog.Unsound.Holds(catalog.OtherSKUs),
 	Needs:      []backend.Capability{backend.SQL, backend.RowLocks},
+	Repair:     "for-update",
 	Stock:      ledger.InRow,
 	Options: []catalog.Option{{Flag: "--lock-wait",
 		Doc: "how long the server lets a buyer wait for the row, " +

@@ -30,6 +30,7 @@ var Naive = catalog.Info{
 		"overwrites the first: a lost update.",
 	Guarantees: catalog.Unsound.Holds(catalog.OtherSKUs),
 	Needs:      []backend.Capability{backend.SQL},
+	Repair:     "conditional",
 	Stock:      ledger.InRow,
 	Files:      naiveFiles,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {

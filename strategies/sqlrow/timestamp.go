@@ -35,6 +35,7 @@ var Timestamp = catalog.Info{
 		"looks current, and updates are lost.",
 	Guarantees: catalog.Unsound.Holds(catalog.OtherSKUs),
 	Needs:      []backend.Capability{backend.SQL},
+	Repair:     "version",
 	Stock:      ledger.InRow,
 	Options: []catalog.Option{
 		{Flag: "--timestamp-microseconds",

@@ -18,6 +18,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/chromedp"
+
 	"seckill/internal/lab/labtest"
 	"seckill/loadtest"
 )
@@ -202,6 +204,17 @@ func TestRealLab(t *testing.T) {
 	if all := u.runs(); len(all) != len(before)+2 || all[0].Lanes[0].Result.ExitStatus() == loadtest.ExitHeld {
 		t.Errorf("the lab has %d runs after %d; the page says otherwise", len(all), len(before))
 	}
+
+	t.Log("why: two of its buyers, the counterexample, and what holds, in three clicks from the verdict")
+	tb.says(".why-it-broke", "is sold twice")
+	tb.await(`document.querySelectorAll(".sequence .who").length === 3 && document.querySelectorAll(".sequence .arrow-line").length === 8`)
+	tb.inEveryLook("why it broke")
+	tb.click(".why-it-broke a.offer")
+	tb.says(".title-of h2", "naive · no oversell")
+	tb.do(chromedp.NavigateBack())
+	tb.says(".why-it-broke button", "Run one that holds: conditional")
+	tb.click(".why-it-broke button")
+	tb.await(`document.querySelector('[data-verdict="held"]') !== null && !document.querySelector(".why-it-broke")`)
 }
 
 // A fault at the holder, set up in the form: the page says that it took effect,

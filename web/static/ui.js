@@ -25,3 +25,11 @@ export const ms = (ms) => (ms < 10 ? ms.toFixed(1) : count(ms)) + ' ms';
  * @param {...(string|false|null|undefined)} names
  */
 export const classes = (...names) => names.filter(Boolean).join(' ');
+
+/**
+ * A screen's stylesheet, loaded before anything of it is drawn.
+ * @param {string} path
+ */
+export const styled = (path) => new Promise((done) => {
+  document.head.append(Object.assign(document.createElement('link'), { rel: 'stylesheet', href: `/static/${path}`, onload: done, onerror: done }));
+});

@@ -52,6 +52,7 @@ declare namespace Json {
     titles: Record<string, string>;
     family: string;
     guarantees_by_question: Record<string, string>;
+    repair?: string;
     broken: boolean;
     available: boolean;
     missing: string[];
@@ -162,6 +163,14 @@ declare namespace Json {
     cancelled: number;
     served?: Served;
     violations: Violation[];
+    witness?: Witness;
+  }
+
+  /** Orders of the run that show how the stock broke. */
+  interface Witness {
+    kind: string;
+    unit?: number;
+    orders: { order_id: string; user_id: number; quantity: number; remaining: number }[];
   }
 
   interface Result {

@@ -3,7 +3,7 @@ import { useLab } from '../lab.js';
 import { isOn } from '../records.js';
 import { go, stay } from '../route.js';
 import { t } from '../text.js';
-import { html, useEffect, useRef } from '../ui.js';
+import { html, styled, useEffect, useRef } from '../ui.js';
 import { CompareForm } from './form.js';
 import { List } from './list.js';
 import { Progress } from './progress.js';
@@ -12,11 +12,7 @@ import { Side } from './side.js';
 import { load, running, useComparisons } from './store.js';
 import { words } from './text.js';
 
-// Load the stylesheet before anything is drawn.
-await new Promise((done) => {
-  const sheet = Object.assign(document.createElement('link'), { rel: 'stylesheet', href: '/static/compare/compare.css', onload: done, onerror: done });
-  document.head.append(sheet);
-});
+await styled('compare/compare.css');
 
 /** @param {{route: import('../route.js').Route}} props */
 export function Compare({ route }) {

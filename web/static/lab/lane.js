@@ -24,7 +24,7 @@ export function Stock({ stock, lane }) {
           <rect class="all" width="1000" height="24" />
           <rect class="good" width=${(1000 * Math.min(sold, stock)) / all} height="24" />
           ${over > 0 && html`<rect class="over" x=${(1000 * stock) / all} width=${(1000 * over) / all} height="24" />
-            <rect class="mark" x=${(1000 * stock) / all - 2} width="4" height="24" />`}
+            <rect class="limit" x=${(1000 * stock) / all - 2} width="4" height="24" />`}
         </svg>
       </div>
     </div>`;

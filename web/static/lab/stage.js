@@ -19,7 +19,7 @@ export function Stage({ run, lab }) {
       <${Announcer} run=${lab.newest} />
       ${isOn(run) && html`<${Busy} run=${run} />`}
       ${!isOn(run) && run.error && html`<${Verdict} run=${run} lane=${{ ...lanes[0], error: run.error }} />`}
-      ${lanes.length === 1 ? html`<${Alone} run=${run} lane=${lanes[0]} />` : html`<${Abreast} run=${run} />`}
+      ${lanes.length === 1 ? html`<${Alone} run=${run} lane=${lanes[0]} lab=${lab} />` : html`<${Abreast} run=${run} lab=${lab} />`}
       <${Faults} key=${`faults-${run.id}`} run=${run} status=${lab.status} />
       <${Charts} key=${run.id} lanes=${lanes} faults=${run.faults} />
       ${lanes.length === 1 && lanes[0].result && html`<${Facts} result=${lanes[0].result} />`}
@@ -40,10 +40,23 @@ function Faults(props) {
   return loaded && html`<${loaded.Faults} ...${props} />`;
 }
 
-/** @param {{run: Json.Run, lane: Json.Lane}} props */
-function Alone({ run, lane }) {
+/**
+ * Why it broke, loaded on demand.
+ * @param {{run: Json.Run, lane: Json.Lane, lab: import('../lab.js').State}} props
+ */
+function Why(props) {
+  const [loaded, keep] = useState(/** @type {typeof import('./why.js') | null} */ (null));
+  const broke = ['oversold', 'lost', 'blocked'].includes(props.lane.result?.verdict ?? '');
+  useEffect(() => {
+    if (broke) import('./why.js').then(keep, () => { /* the lab has gone, and the page says so */ });
+  }, [broke]);
+  return broke && loaded && html`<${loaded.Why} ...${props} />`;
+}
+
+/** @param {{run: Json.Run, lane: Json.Lane, lab: import('../lab.js').State}} props */
+function Alone({ run, lane, lab }) {
   return html`
-    ${!isOn(run) && !run.error && html`<${Verdict} run=${run} lane=${lane} />`}
+    ${!isOn(run) && !run.error && html`<${Verdict} run=${run} lane=${lane} /><${Why} run=${run} lane=${lane} lab=${lab} />`}
     <div class="panel figures">
       <${Stock} stock=${run.settings.stock} lane=${lane} />
       <${Outcomes} lane=${lane} />
@@ -52,8 +65,8 @@ function Alone({ run, lane }) {
       <${Rules} result=${lane.result} /><${Lesson} result=${lane.result} />`}`;
 }
 
-/** @param {{run: Json.Run}} props */
-function Abreast({ run }) {
+/** @param {{run: Json.Run, lab: import('../lab.js').State}} props */
+function Abreast({ run, lab }) {
   return html`
     <div class=${classes('lanes-abreast', `of-${run.lanes.length}`)}>
       ${run.lanes.map((lane, i) => html`
@@ -65,6 +78,7 @@ function Abreast({ run }) {
           <${Stock} stock=${run.settings.stock} lane=${lane} />
           <${Outcomes} lane=${lane} />
           <div>${lane.result && html`
+            <${Why} run=${run} lane=${lane} lab=${lab} />
             <${Figures} result=${lane.result} />
             <${Rules} result=${lane.result} open=${run.lanes.length === 2 ? 1 : 0} /><${Lesson} result=${lane.result} />`}</div>
         </article>`)}

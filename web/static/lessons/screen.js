@@ -6,12 +6,14 @@ import { useLab } from '../lab.js';
 import { preferences } from '../preferences.js';
 import { link, stay } from '../route.js';
 import { t } from '../text.js';
-import { classes, html, useEffect, useRef, useState } from '../ui.js';
+import { classes, html, styled, useEffect, useRef, useState } from '../ui.js';
 import { BreakIt } from './breakit.js';
 import { Figures } from './figures.js';
 import { Blocks, inline, sections } from './markdown.js';
 import { chaptersRead, finish, lastOpened, opened } from './progress.js';
 import { StrategyLesson } from './strategy.js';
+
+await styled('lessons/lessons.css');
 
 const breaks = ['Break it', '动手弄坏它']; // the section with the button
 

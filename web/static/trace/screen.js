@@ -6,10 +6,12 @@ import { words as matrixWords } from '../guarantees/text.js';
 import { go, link, stay } from '../route.js';
 import { t } from '../text.js';
 import { words } from './text.js';
-import { classes, html, useEffect, useRef, useState } from '../ui.js';
+import { classes, html, styled, useEffect, useRef, useState } from '../ui.js';
 import { Live } from './live.js';
 import { Player } from './player.js';
 import { maxFile, readExample, Unreadable } from './read.js';
+
+await styled('trace/trace.css');
 
 /** @typedef {import('./model.js').Trace} Played */
 
@@ -72,7 +74,10 @@ export function Trace({ route }) {
         move=${(n) => (name ? stay('trace', name, { step: n || '' }) : setAt(n))} />`}`;
 }
 
-/** The counterexample to begin with: the lost update, if it is kept. @param {Json.Matrix} matrix */
+/**
+ * The counterexample to begin with: the lost update, if it is kept.
+ * @param {Json.Matrix} matrix
+ */
 function landing(matrix) {
   const all = examplesOf(matrix).flatMap(({ row, examples }) => examples.map((q) => exampleOf(row.cells[q.id])));
   return all.find((name) => name === 'naive.oversell') ?? all[0];

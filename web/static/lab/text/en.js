@@ -117,5 +117,18 @@ export default {
       ? 'Cancelled orders that their buyers did not cancel.'
       : `${plural(back, 'unit')} restored, but buyers asked for ${count(told)} at most: ${count(back - told)} more.`),
   },
+  why: {
+    title: 'How it broke, by two of its own orders',
+    twice: ({ orders: [a, b], unit }) => {
+      const [x, y] = [a.remaining + a.quantity, b.remaining + b.quantity];
+      return x === y && a.remaining === b.remaining
+        ? `Users ${a.user_id} and ${b.user_id} both read ${count(x)} and both wrote ${count(a.remaining)}: one deduction is lost, and unit ${count(unit)} is sold twice.`
+        : `User ${a.user_id} read ${count(x)} and wrote ${count(a.remaining)}, user ${b.user_id} read ${count(y)} and wrote ${count(b.remaining)}: unit ${count(unit)} is sold twice.`;
+    },
+    below: ({ orders: [o] }) => `When the deduction of user ${o.user_id} ran, ${count(o.remaining + o.quantity)} were left, and it took ${count(o.quantity)}: its check had seen an older number.`,
+    drawn: 'The reads and writes of the buyers, in time', user: (id) => `user ${id}`, stock: 'stock',
+    reads: (n) => `reads ${count(n)}`, writes: (n) => `writes ${count(n)}`, takes: (n) => `takes ${count(n)}`, leaves: (n) => `${count(n)} left`,
+    play: 'Play it step by step', run: (name) => `Run one that holds: ${name}`,
+  },
   of: (sku, sentence) => `SKU ${sku}: ${sentence}`,
 };

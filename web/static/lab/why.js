@@ -1,0 +1,87 @@
+// Why a sale broke: two of its own buyers, drawn; the counterexample to play,
+// and the strategy to run next.
+import { exampleOf, loadMatrix } from '../guarantees/matrix.js';
+import { start } from '../lab.js';
+import { isOn } from '../records.js';
+import { go, link } from '../route.js';
+import { t } from '../text.js';
+import { html, useEffect, useState } from '../ui.js';
+import { words } from './effect.js';
+import { another, request } from './settings.js';
+
+/** The questions whose counterexamples explain a verdict best, in order. */
+const tells = /** @type {Record<string, string[]>} */ ({
+  oversold: ['oversell', 'lost-update', 'processes', 'lease-end'],
+  lost: ['lost-update', 'oversell', 'processes', 'dead-holder', 'lost-reply'],
+  blocked: ['dead-holder', 'lost-reply', 'two-faults'],
+});
+
+/** @param {{run: Json.Run, lane: Json.Lane, lab: import('../lab.js').State}} props */
+export function Why({ run, lane, lab }) {
+  const verdict = lane.result?.verdict ?? '';
+  const w = words().why;
+  const [matrix, setMatrix] = useState(/** @type {Json.Matrix | null} */ (null));
+  const [failure, setFailure] = useState('');
+  const [sending, setSending] = useState(false);
+  useEffect(() => { loadMatrix().then(setMatrix, () => { /* there is no button then */ }); }, []);
+  const cells = matrix?.rows.find((r) => r.strategy === lane.strategy)?.cells ?? {};
+  const question = tells[verdict]?.find((q) => exampleOf(cells[q]));
+  const repair = lab.strategies.find((s) => s.name === lane.strategy)?.repair;
+  const next = lab.strategies.find((s) => s.name === repair && s.available)?.name;
+  const witness = lane.result?.audit?.witness;
+  if (!tells[verdict] || (!witness && !question && !next)) return null;
+  const busy = sending || isOn(lab.newest);
+  const runNext = async () => {
+    if (busy) return;
+    setSending(true);
+    setFailure('');
+    try {
+      await start(request({ ...another(run.settings), strategies: [next ?? ''] }));
+      go('lab');
+    } catch (error) {
+      setFailure(error.code === 'forbidden' && lab.status?.token_needed ? t.wrong.token : error.message);
+    } finally {
+      setSending(false);
+    }
+  };
+  return html`
+    <section class="panel why-it-broke">
+      ${witness && html`<h3>${w.title}</h3><p>${w[witness.kind]?.(witness)}</p><${Drawing} witness=${witness} />`}
+      <p class="buttons">
+        ${question && html`<a class="offer" href=${link('trace', exampleOf(cells[question]))}>${w.play}</a>`}
+        ${next && html`<button type="button" class="offer" aria-disabled=${busy ? 'true' : undefined} onClick=${runNext}>${w.run(next)}</button>`}
+      </p>
+      <div role="alert">${failure && html`<p class="wrong">${failure}</p>`}</div>
+    </section>`;
+}
+
+/**
+ * Buyers left and right, the stock row between them, time downwards.
+ * @param {{witness: Json.Witness}} props
+ */
+function Drawing({ witness: { orders } }) {
+  const w = words().why;
+  const [a, b] = orders;
+  const found = (/** @type {Json.Witness['orders'][number]} */ o) => o.remaining + o.quantity;
+  const lanes = [100, 290, 480];
+  // Who, what, towards the buyer?
+  const steps = b
+    ? [[0, w.reads(found(a)), true], [2, w.reads(found(b)), true], [0, w.writes(a.remaining), false], [2, w.writes(b.remaining), false]]
+    : [[0, w.takes(a.quantity), false], [0, w.leaves(a.remaining), true]];
+  const height = 60 + 40 * steps.length;
+  return html`
+    <svg class="sequence" viewBox=${`0 0 580 ${height}`} role="img" aria-label=${w.drawn}>
+      ${[a, null, b].map((o, i) => (i === 1 || o) && html`<g key=${i}>
+        <text x=${lanes[i]} y="18" class="who">${o ? w.user(o.user_id) : w.stock}</text>
+        <line x1=${lanes[i]} x2=${lanes[i]} y1="28" y2=${height - 6} class="life" /></g>`)}
+      ${steps.map(([who, text, towards], i) => {
+    const y = 58 + 40 * i;
+    const [from, to] = towards ? [lanes[1], lanes[Number(who)]] : [lanes[Number(who)], lanes[1]];
+    const tip = from < to ? -8 : 8;
+    return html`<g key=${i} class=${i === steps.length - 1 ? 'last' : ''}>
+          <line x1=${from} x2=${to} y1=${y} y2=${y} class="arrow-line" />
+          <path d=${`M${to + tip} ${y - 5}L${to} ${y}L${to + tip} ${y + 5}`} class="arrow-line" />
+          <text x=${(from + to) / 2} y=${y - 7}>${text}</text></g>`;
+  })}
+    </svg>`;
+}
