@@ -1,6 +1,7 @@
 package web
 
 import (
+	"encoding/json"
 	"os"
 	"regexp"
 	"strings"
@@ -22,6 +23,38 @@ func TestQuestionsHaveWords(t *testing.T) {
 		if !strings.Contains(groups, "'"+q.ID+"'") {
 			t.Errorf("static/guarantees/matrix.js has no group of columns for %s", q.ID)
 		}
+	}
+}
+
+// What the prover measured can be read in both languages.
+func TestMeasuredCellsHaveWords(t *testing.T) {
+	var matrix struct {
+		Rows []struct {
+			Cells map[string]struct{ Answer, Text string }
+		}
+	}
+	if err := json.Unmarshal([]byte(source(t, "guarantees/matrix.json")), &matrix); err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for _, language := range []string{"en", "zh"} {
+		words := source(t, "static/guarantees/text/"+language+".js")
+		for _, row := range matrix.Rows {
+			for question, c := range row.Cells {
+				if c.Answer != "measured" {
+					continue
+				}
+				for part := range strings.SplitSeq(c.Text, "; ") {
+					seen++
+					if quoted := "    '" + strings.ReplaceAll(part, "'", `\'`) + "': ['"; !strings.Contains(words, quoted) {
+						t.Errorf("%s.js has no words for %q (%s)", language, part, question)
+					}
+				}
+			}
+		}
+	}
+	if seen < 100 {
+		t.Errorf("only %d measured parts were found", seen)
 	}
 }
 

@@ -27,6 +27,9 @@ export function CellDialog({ matrix, row, question, cell, close }) {
     </dialog>`;
 }
 
+/** @param {string} text of a measured cell: its parts are fixed @param {number} [form] 1: for a cell of the table */
+export const inWords = (text, form = 0) => text.split('; ').map((part) => (words().measured[part] ?? [part, part])[form]).filter(Boolean).join(form ? ' ' : words().semicolon);
+
 /**
  * The answer and its bounds.
  * @param {{cell: Json.Cell}} props
@@ -37,7 +40,7 @@ export function Found({ cell }) {
   const mark = markOf(cell);
   return html`
     <p><span class=${`mark ${kinds[mark]}`} aria-hidden="true">${signs[mark] ?? '?'}</span> <strong>${g.says(cell)}</strong>${cell.rule && html` · ${t.rules[cell.rule] ?? cell.rule}`}
-      ${cell.text && html`<br />${cell.text}`}</p>
+      ${cell.text && html`<br />${cell.answer === 'measured' ? inWords(cell.text) : cell.text}`}</p>
     ${(cell.orders ?? 0) > 0 && html`
       <ul class="tried-list">${w.tried(cell).map((line) => html`<li key=${line}>${line}</li>`)}</ul>
       ${cell.answer === 'holds' && html`<p class="hint">${w.schedule}</p>`}`}`;

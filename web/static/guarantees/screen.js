@@ -3,7 +3,7 @@
 import { link, stay } from '../route.js';
 import { t } from '../text.js';
 import { classes, count, html, useEffect, useState } from '../ui.js';
-import { CellDialog } from './cell.js';
+import { CellDialog, inWords } from './cell.js';
 import { kinds, markOf, signs } from './marks.js';
 import { elsewhere, exampleOf, filtered, grouped, loadMatrix } from './matrix.js';
 import { words } from './text.js';
@@ -47,6 +47,7 @@ export function Guarantees({ route }) {
       <p class="hint">${w.legend}</p>
     </div>
     <p class="hint" role="status">${w.shown(rows.length, matrix.rows.length)}</p>
+    ${rows.length === 0 && html`<p><button type="button" class="offer" onClick=${() => stay('guarantees')}>${w.reset}</button></p>`}
     ${rows.length > 0 && html`<${Table} matrix=${matrix} rows=${rows} families=${families} question=${filter.question} open=${setOpen} />`}
     <p class="hint">${w.computed(matrix.schedules, matrix.seed)} ${[...new Set(matrix.backends.map((b) => b.version || b.name))].join(', ')}</p>
     ${(matrix.also ?? []).map((a) => html`<p key=${a.servers} class="hint">${w.also(a.servers, a.asked, differing(a))}</p>`)}
@@ -102,9 +103,10 @@ function Mark({ row, question, open, differs }) {
   const g = t.guarantees;
   const w = words();
   const mark = markOf(cell);
-  const label = `${row.strategy}, ${g.titleOf(question)}: ${g.says(cell)}${differs ? `; ${w.differs}` : ''}`;
-  const look = { class: `mark ${kinds[mark]}`, 'aria-label': label, title: cell.text };
-  const sign = html`<span>${signs[mark] ?? '?'}${differs && html`<sup>≠</sup>`}</span>
+  const seen = mark === 'measured' ? [inWords(cell.text ?? '', 1), inWords(cell.text ?? '')] : null;
+  const label = `${row.strategy}, ${g.titleOf(question)}: ${seen ? `${seen[0]} (${seen[1]})` : g.says(cell)}${differs ? `; ${w.differs}` : ''}`;
+  const look = { class: `mark ${kinds[mark]}`, 'aria-label': label, title: seen ? seen[1] : cell.text };
+  const sign = html`<span>${seen ? seen[0] : signs[mark] ?? '?'}${differs && html`<sup>≠</sup>`}</span>
     ${cell.answer === 'holds' && cell.orders > 0 && html`<small>${count(cell.orders)}</small>`}`;
   const example = exampleOf(cell);
   if (example && !differs) return html`<a ...${look} href=${link('trace', example)} title=${`${cell.text} · ${w.play}`}>${sign}</a>`;

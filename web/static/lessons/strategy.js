@@ -30,9 +30,26 @@ export function StrategyLesson({ name, matrix, known, listed }) {
       <div class="sources">${(strategy.files ?? []).filter((f) => !f.name.endsWith('.md')).map((f) => html`
         <figure key=${f.name} class="source">
           <figcaption><code>${f.name}</code></figcaption>
-          <pre tabindex="0"><code>${highlight(f.content, languageOf(f.name))}</code></pre>
+          <pre tabindex="0" ref=${(/** @type {HTMLElement | null} */ pre) => toDecisiveLine(pre, f.content)}><code>${highlight(f.content, languageOf(f.name))}</code></pre>
         </figure>`)}</div>
     </div>`;
+}
+
+const decisive = /^func .*\b(?:Deduct|Acquire)\(/m;
+
+/**
+ * Scrolls a source past its imports once, to where the stock is deducted or the
+ * lock is taken, with its comment.
+ * @param {HTMLElement | null} pre @param {string} source
+ */
+function toDecisiveLine(pre, source) {
+  const at = source.search(decisive);
+  if (!pre || at < 0 || pre.dataset.opened) return;
+  pre.dataset.opened = 'true';
+  const before = source.slice(0, at).split('\n');
+  let first = before.length - 1;
+  while (first > 0 && before[first - 1].startsWith('//')) first--;
+  pre.scrollTop = (pre.scrollHeight * first) / source.split('\n').length;
 }
 
 /**

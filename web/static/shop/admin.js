@@ -84,7 +84,7 @@ function startOf(form) {
 function Settings({ sale, strategies, guarded }) {
   const [wrong, setWrong] = useState(/** @type {Record<string, boolean>} */ ({}));
   const [start, setStart] = useState('now');
-  const [state, setState] = useState(/** @type {{busy?: boolean, failed?: boolean, said?: (w: Words) => string}} */ ({}));
+  const [state, setState] = useState(/** @type {{busy?: boolean, failed?: boolean, asked?: number, said?: (w: Words) => string}} */ ({}));
   const w = words().operator;
 
   const submit = async (/** @type {Event & {currentTarget: HTMLFormElement}} */ e) => {
@@ -97,6 +97,11 @@ function Settings({ sale, strategies, guarded }) {
     const first = /** @type {keyof typeof names | undefined} */ (Object.keys(bad)[0]);
     if (first) {
       form[first].focus();
+      return;
+    }
+    const sold = sale ? sale.initial - sale.left : 0;
+    if (sold > 0 && state.asked !== sale?.run) { // ask once for each sale
+      setState({ asked: sale?.run, failed: true, said: (w) => w.sure(sold) });
       return;
     }
     setState({ busy: true });
@@ -139,7 +144,7 @@ function Settings({ sale, strategies, guarded }) {
               ${s.name}${s.broken ? ` – ${w.broken}` : ''}${s.available ? '' : ` – ${w.unavailable}`}</option>`)}
         </select>`, w.strategyHint)}
       ${guarded && field('token', html`<input type="password" ...${about('token')} />`, w.tokenHint)}
-      <button class="run" aria-disabled=${state.busy ? 'true' : undefined}>${state.busy ? w.putting : w.put}</button>
+      <button class="run" aria-disabled=${state.busy ? 'true' : undefined}>${state.busy ? w.putting : state.asked !== undefined ? w.putAnyway : w.put}</button>
       <p class=${state.failed ? 'wrong' : 'hint done'} role="status">${state.said?.(w)}</p>
     </form>`;
 }

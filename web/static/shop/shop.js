@@ -43,7 +43,7 @@ function Product({ sale, purchase }) {
         ${left > 0 ? html`<${Countdown} left=${left} startsAt=${sale.startsAt} />`
     : sale.left > 0 ? html`<p class="badge good on">${w.on}</p>` : html`<p class="badge bad on">${w.over}</p>`}
         <${Shelf} sale=${sale} />
-        <${BuyButton} waits=${left > 0} purchase=${purchase} />
+        <${BuyButton} waits=${left > 0} pointless=${sale.left <= 0 || purchase.result?.code === 'sold' || purchase.result?.code === 'duplicate'} purchase=${purchase} />
         <p class="hint">${w.onePerPerson} ${w.soldBy} <code>${sale.strategy}</code></p>
         <${Result} purchase=${purchase} />
       </div>
@@ -88,8 +88,8 @@ function Shelf({ sale }) {
     </div>`;
 }
 
-/** @param {{waits: boolean, purchase: Purchase}} props */
-function BuyButton({ waits, purchase }) {
+/** @param {{waits: boolean, pointless: boolean, purchase: Purchase}} props pointless: it can only be refused */
+function BuyButton({ waits, pointless, purchase }) {
   const w = words();
   const was = useRef(waits);
   useEffect(() => {
@@ -98,7 +98,7 @@ function BuyButton({ waits, purchase }) {
   }, [waits]);
   const idle = !waits && !purchase.busy;
   return html`
-    <button type="button" class="run buy" aria-disabled=${idle ? undefined : 'true'}
+    <button type="button" class=${`${pointless ? 'offer' : 'run'} buy`} aria-disabled=${idle ? undefined : 'true'}
       onClick=${() => idle && purchase.buy()}>${waits ? w.wait : purchase.busy ? w.buying : w.buy}</button>`;
 }
 

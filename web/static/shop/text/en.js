@@ -79,6 +79,8 @@ export default {
     token: 'Token',
     tokenHint: 'this lab was started with a token',
     put: 'Reset and put on sale',
+    putAnyway: 'End this sale and start the next',
+    sure: (n) => `This sale has sold ${count(n)}. Its orders stay in the ledger, but buyers will see the next sale only. Press again to go on.`,
     putting: 'Waiting for purchases in progress …',
     done: 'Done. Buyers see it within a second.',
     half: (detail) => `Perhaps only partly set: ${detail} Set it again.`,

@@ -79,6 +79,8 @@ export default {
     token: '令牌',
     tokenHint: '这个实验室启动时设了令牌',
     put: '重置并上架',
+    putAnyway: '结束这一场，开始下一场',
+    sure: (n) => `这一场已经卖出 ${count(n)} 件。订单仍在账本里，但买家以后只看得到下一场。再按一次就继续。`,
     putting: '正在等进行中的购买结束……',
     done: '已设定，买家一秒内就能看到。',
     half: (detail) => `可能只设定了一部分：${detail} 请再设一次。`,
