@@ -20,9 +20,10 @@ type Kind string
 const (
 	Run        Kind = "run"
 	Comparison Kind = "comparison"
+	Trace      Kind = "trace"
 )
 
-var kinds = []Kind{Run, Comparison}
+var kinds = []Kind{Run, Comparison, Trace}
 
 // A Folder holds entries. Several labs may use one folder at a time: an entry
 // is there as a whole or not at all.

@@ -72,6 +72,7 @@ type Server struct {
 	changes     atomic.Int64 // of what the lab runs on
 	runs        *store[Run, *Run]
 	comparisons *store[Comparison, *Comparison]
+	traces      *store[LiveTrace, *LiveTrace]
 	shop        shop
 	turn        turn // at driving the lab
 	streams     streams
@@ -98,6 +99,7 @@ func New(c Config) *Server {
 	s.bell = newBell()
 	s.openRuns()
 	s.openComparisons()
+	s.openTraces()
 	for _, stranger := range s.History.Strangers() {
 		s.Log.Warn("a file of the history is left out", "why", stranger)
 		s.comparisons.skipped = append(s.comparisons.skipped, stranger.Error())
@@ -123,6 +125,7 @@ func (s *Server) route() {
 	lab.GET("/events", s.handle(s.events))
 	lab.GET("/course", s.course)
 	lab.POST("/traces", s.handle(s.makeTrace))
+	lab.GET("/traces/:id", s.handle(s.showTrace))
 	lab.GET("/shop", s.showShop)
 	lab.PUT("/shop", s.handle(s.setShop))
 	lab.GET("/runs", s.listRuns)

@@ -2,6 +2,7 @@ package labapi
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"net/http"
@@ -9,8 +10,45 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"seckill/internal/history"
+	"seckill/internal/trace"
 	"seckill/internal/web"
 )
+
+// A LiveTrace is a recorded purchase, or two that raced.
+type LiveTrace struct {
+	Record
+	*trace.Trace
+}
+
+func (t *LiveTrace) whole() LiveTrace { return *t }
+
+func (t *LiveTrace) summary() LiveTrace { return LiveTrace{Record: t.Record} }
+
+// maxTraces are kept.
+const maxTraces = 50
+
+func (s *Server) openTraces() {
+	s.traces = &store[LiveTrace, *LiveTrace]{kind: history.Trace, most: maxTraces, folder: s.History, log: s.Log, bell: s.bell,
+		light: func(t LiveTrace) LiveTrace { return t }}
+	s.traces.load(func(t LiveTrace) error {
+		if t.Trace == nil || t.Strategy == "" {
+			return errors.New("it has no steps")
+		}
+		return nil
+	})
+}
+
+// showTrace answers with a recorded trace, also of a lab before this one.
+func (s *Server) showTrace(c *gin.Context) error {
+	e := s.traces.find(c.Param("id"))
+	if e == nil {
+		return &web.Problem{Code: "unknown_trace", Status: http.StatusNotFound,
+			Detail: fmt.Sprintf("There is no such trace; the last %d are kept.", maxTraces)}
+	}
+	c.JSON(http.StatusOK, s.traces.read(e))
+	return nil
+}
 
 // traceTimeout is longer than any wait for a lock.
 const traceTimeout = 20 * time.Second
@@ -43,7 +81,9 @@ func (s *Server) makeTrace(c *gin.Context) error {
 	made, err := s.Trace(ctx, info, buyers)
 	switch {
 	case err == nil:
-		c.JSON(http.StatusOK, made)
+		kept := s.traces.keep(LiveTrace{Record{ID: rand.Text(), State: Done, Started: time.Now()}, made})
+		s.traces.begin(kept, func() {})
+		c.JSON(http.StatusOK, kept)
 		return nil
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return &web.Problem{Code: "trace_failed", Status: http.StatusGatewayTimeout, Detail: fmt.Sprintf(

@@ -2,6 +2,7 @@ package labapi
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"strings"
@@ -52,8 +53,16 @@ func TestTraces(t *testing.T) {
 		t.Errorf("a second trace: %d %s", status, body)
 	}
 	made <- nil
-	if body := <-first; !strings.Contains(body, `"strategy":"good"`) {
-		t.Errorf("the trace is %s", body)
+	body := <-first
+	var made1 struct{ ID, Strategy string }
+	if err := json.Unmarshal([]byte(body), &made1); err != nil || made1.Strategy != "good" || made1.ID == "" {
+		t.Errorf("the trace is %s, %v", body, err)
+	}
+	if status, again, _ := (call{method: "GET", path: "/api/lab/v1/traces/" + made1.ID}).do(t, h.URL); status != 200 || again != body {
+		t.Errorf("by its address it is %d %s, want what it was: %s", status, again, body)
+	}
+	if status, body, _ := (call{method: "GET", path: "/api/lab/v1/traces/none"}).do(t, h.URL); status != 404 || !strings.Contains(body, "unknown_trace") {
+		t.Errorf("an unknown trace: %d %s", status, body)
 	}
 
 	go func() { made <- errors.New("the wire is cut") }()

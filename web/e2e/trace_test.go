@@ -255,6 +255,13 @@ func TestLiveTrace(t *testing.T) {
 	tb.await(`document.querySelectorAll(".lane .bar.held").length === 2`) // steps 2 and 3
 	tb.inEveryLook("trace live")
 
+	t.Log("it has an address, and is there after a reload")
+	tb.await(`location.hash.startsWith("#/trace/live.")`)
+	tb.do(chromedp.Reload())
+	tb.says(".title-of", "Two purchases that raced at")
+	tb.says(".step:nth-child(3)", "Error 1205")
+	tb.await(`document.querySelector(".title-of a[download]").href.includes("/api/lab/v1/traces/")`)
+
 	t.Log("a trace that cannot be made")
 	tb.forgive("503")
 	tb.eval(`{ const s = document.querySelector("#live"); s.value = "conditional"; s.dispatchEvent(new Event("change", {bubbles: true})); }`)

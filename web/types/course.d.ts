@@ -83,6 +83,8 @@ declare namespace Json {
     buyers: { name: string; process: number }[];
     before: { name: string; value: string }[] | null;
     after: { name: string; value: string }[] | null;
+    id: string;
+    started: string;
     steps: { who: string; backend: string; command: string; result?: string; reply?: string; start_us: number; took_us: number; background?: boolean }[] | null;
     held: { who: string; from_us: number; to_us: number }[] | null;
     told: { who: string; answer: string }[];

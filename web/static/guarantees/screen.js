@@ -10,8 +10,8 @@ import { words } from './text.js';
 
 /** @typedef {{row: Json.Row, question: Json.Question, cell: Json.Cell}} Asked */
 
-const legend = ['all', 'tried', 'breaks', 'measured', 'n/a', 'failed'];
-const answers = ['holds', ...legend];
+const legend = ['all', 'tried', 'breaks', 'n/a', 'failed']; // what was measured stands there in words
+const answers = ['holds', 'all', 'tried', 'breaks', 'measured', 'n/a', 'failed'];
 
 /** @param {{route: import('../route.js').Route}} props */
 export function Guarantees({ route }) {

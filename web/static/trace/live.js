@@ -1,6 +1,7 @@
 // A live purchase, recorded by the lab.
 import { call } from '../api.js';
 import { useLab } from '../lab.js';
+import { go } from '../route.js';
 import { t } from '../text.js';
 import { words } from './text.js';
 import { html, useState } from '../ui.js';
@@ -11,7 +12,7 @@ import { html, useState } from '../ui.js';
  * Converts the lab's answer to a trace for the player.
  * @param {Json.Trace} a @returns {import('./model.js').Trace}
  */
-function playable(a) {
+export function playable(a) {
   const steps = (a.steps ?? []).map((s) => /** @type {Step} */ ({
     who: s.who, fault: '', backend: s.backend, command: s.command, result: s.result ?? '', reply: s.reply ?? '', woke: [], values: [],
     start: s.start_us, took: s.took_us, background: s.background,
@@ -20,12 +21,12 @@ function playable(a) {
   if (last) last.values = a.after ?? []; // nothing was read in between
   return {
     strategy: a.strategy, question: '', name: '', stock: a.stock, buyers: a.buyers, steps, before: a.before ?? [], held: a.held ?? [],
-    told: a.told, problems: a.problems, cut: a.cut, took: Math.max(1, ...steps.map(({ start = 0, took = 0 }) => start + took)), live: true,
+    told: a.told, problems: a.problems, cut: a.cut, took: Math.max(1, ...steps.map(({ start = 0, took = 0 }) => start + took)), live: true, started: a.started,
   };
 }
 
-/** @param {{show: (title: string, read: () => import('./model.js').Trace) => void, chosen: string}} props */
-export function Live({ show, chosen }) {
+/** @param {{chosen: string}} props */
+export function Live({ chosen }) {
   const lab = useLab();
   const ready = lab.strategies.filter((s) => s.available);
   const [strategy, setStrategy] = useState(chosen);
@@ -37,8 +38,7 @@ export function Live({ show, chosen }) {
     setAsking(true);
     setFailure('');
     try {
-      const made = playable(await call('POST', '/api/lab/v1/traces', { strategy: name, buyers }));
-      show(words().liveTitle(buyers, new Date().toLocaleTimeString('en-GB')), () => made);
+      go('trace', `live.${(await call('POST', '/api/lab/v1/traces', { strategy: name, buyers })).id}`);
     } catch (error) {
       setFailure(error.code === 'forbidden' && lab.status?.token_needed ? t.wrong.token : error.message);
     } finally {

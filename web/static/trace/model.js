@@ -21,6 +21,7 @@ export const servers = { sql: 'MySQL', redis: 'Redis', zookeeper: 'ZooKeeper', e
  * @property {boolean} [cut]
  * @property {number} [took]
  * @property {boolean} [live]
+ * @property {string} [started] of a live one
  *
  * @property {number} [renewals] how often renewers may act
  *

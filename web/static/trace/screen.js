@@ -1,5 +1,6 @@
 // The trace screen: a counterexample of `seckill prove`, or a live purchase,
 // command by command.
+import { call } from '../api.js';
 import { Found } from '../guarantees/cell.js';
 import { exampleOf, examplesOf, loadMatrix } from '../guarantees/matrix.js';
 import { words as matrixWords } from '../guarantees/text.js';
@@ -7,7 +8,7 @@ import { go, link, stay } from '../route.js';
 import { t } from '../text.js';
 import { words } from './text.js';
 import { classes, html, styled, useEffect, useRef, useState } from '../ui.js';
-import { Live } from './live.js';
+import { Live, playable } from './live.js';
 import { Player } from './player.js';
 import { maxFile, readExample, Unreadable } from './read.js';
 
@@ -22,10 +23,10 @@ const said = (error) => (error instanceof Unreadable ? words().wrong[error.code]
 export function Trace({ route }) {
   const [matrix, setMatrix] = useState(/** @type {Json.Matrix | null} */ (null));
   const [trace, setTrace] = useState(/** @type {Played | null} */ (null)); // what is played
-  const [own, setOwn] = useState(/** @type {{title: string, trace: Played} | null} */ (null)); // not of the collection: a file, a live one
+  const [own, setOwn] = useState(/** @type {{title: string, trace: Played} | null} */ (null)); // a file
   const [wrong, setWrong] = useState(/** @type {Error | null} */ (null));
   const name = route.part;
-  const [at, setAt] = useState(0); // of a file or live trace, which has no address
+  const [at, setAt] = useState(0); // of a file, which has no address
 
   useEffect(() => { loadMatrix().then(setMatrix, setWrong); }, []);
   useEffect(() => {
@@ -47,7 +48,7 @@ export function Trace({ route }) {
     try {
       const shown = read();
       setOwn({ title, trace: shown });
-      setAt(shown.live ? shown.steps.length : 0); // a live trace starts at its end
+      setAt(0);
       setWrong(null);
       if (name) go('trace');
     } catch (error) {
@@ -66,13 +67,19 @@ export function Trace({ route }) {
   return html`
     <h1>${words().title}</h1>
     <p class="intro">${words().what}</p>
-    <${Chooser} matrix=${matrix} name=${name} openFile=${openFile} show=${show} />
+    <${Chooser} matrix=${matrix} name=${name} openFile=${openFile} />
     <div role="alert">${wrong && html`<p class="panel wrong">${said(wrong)}</p>`}</div>
     ${played && html`
-      <${Title} trace=${played} title=${name ? '' : own?.title} matrix=${matrix} />
-      <${Player} key=${name || own?.title} trace=${played} at=${name ? Number(route.query.step) || 0 : at}
-        move=${(n) => (name ? stay('trace', name, { step: n || '' }) : setAt(n))} />`}`;
+      <${Title} trace=${played} title=${name ? '' : own?.title} file=${name && fileOf(name)} matrix=${matrix} />
+      <${Player} key=${name || own?.title} trace=${played} at=${name ? place(route.query.step, played) : at}
+        move=${(n) => (name ? stay('trace', name, { step: played.live ? n : n || '' }) : setAt(n))} />`}`;
 }
+
+/**
+ * The step of an address; a live trace starts at its end.
+ * @param {string | undefined} step @param {Played} trace
+ */
+const place = (step, trace) => (step === undefined && trace.live ? trace.steps.length : Number(step) || 0);
 
 /**
  * The counterexample to begin with: the lost update, if it is kept.
@@ -83,21 +90,27 @@ function landing(matrix) {
   return all.find((name) => name === 'naive.oversell') ?? all[0];
 }
 
+const live = 'live.'; // a trace that the lab has recorded
+
 /** @param {string} name */
 async function fetchExample(name) {
   if (!/^[\w-]+(\.[\w-]+)+$/.test(name)) throw new Unreadable('unknown', name);
+  if (name.startsWith(live)) {
+    return call('GET', `/api/lab/v1/traces/${name.slice(live.length)}`).then(playable, (error) => {
+      throw error.code === 'unknown_trace' ? new Unreadable('gone') : error;
+    });
+  }
   // A trace that holds belongs to a lesson: the matrix has only counterexamples.
-  const answer = await fetch(`${name.startsWith('held.') ? '/static/lessons' : '/guarantees'}/${name}.json`);
+  const answer = await fetch(fileOf(name));
   if (answer.status === 404) throw new Unreadable('unknown', name);
   if (!answer.ok) throw new Error(`HTTP ${answer.status}`);
   return readExample(await answer.text());
 }
 
 /**
- * @param {{matrix: Json.Matrix | null, name: string, openFile: (file: File) => void,
- *   show: (title: string, read: () => Played) => void}} props
+ * @param {{matrix: Json.Matrix | null, name: string, openFile: (file: File) => void}} props
  */
-function Chooser({ matrix, name, openFile, show }) {
+function Chooser({ matrix, name, openFile }) {
   const [over, setOver] = useState(false);
   const open = useRef(openFile);
   open.current = openFile;
@@ -129,19 +142,23 @@ function Chooser({ matrix, name, openFile, show }) {
         <input id="file" type="file" accept=".json,application/json" aria-describedby="file-hint"
           onChange=${(e) => { const [file] = e.currentTarget.files; e.currentTarget.value = ''; if (file) openFile(file); }} />
         <p id="file-hint" class="hint">${words().fileHint}</p></div>
-      <${Live} show=${show} chosen=${name.split('.')[0] || 'naive'} />
+      <${Live} chosen=${name.split('.')[0] || 'naive'} />
     </div>`;
 }
 
-/** @param {{trace: Played, title?: string, matrix: Json.Matrix | null}} props */
-function Title({ trace, title, matrix }) {
+/** @param {string} name */
+const fileOf = (name) => (name.startsWith(live) ? `/api/lab/v1/traces/${name.slice(live.length)}` : `${name.startsWith('held.') ? '/static/lessons' : '/guarantees'}/${name}.json`);
+
+/** @param {{trace: Played, title?: string, file: string, matrix: Json.Matrix | null}} props */
+function Title({ trace, title, file, matrix }) {
   const row = matrix?.rows.find((r) => r.strategy === trace.strategy);
   const question = matrix?.questions.find((q) => q.id === trace.question);
   const cell = question && row?.cells[question.id];
   return html`
     <section class="title-of">
       <h2><a href=${link('lessons', trace.strategy)}><code>${trace.strategy}</code></a>${question && ` · ${t.guarantees.titleOf(question)}`}</h2>
-      <p class="hint">${[title, trace.name, question && matrixWords().asksOf(question)].filter(Boolean).join(' · ')}</p>
+      <p class="hint">${[title, trace.live && words().liveTitle(trace.buyers.length, new Date(trace.started ?? 0).toLocaleTimeString('en-GB')), trace.name, question && matrixWords().asksOf(question)].filter(Boolean).join(' · ')}
+        ${file && html` <a href=${file} download=${`${file.split('/').at(-1)?.replace(/\.json$/, '')}.json`}>${words().download}</a>`}</p>
       ${trace.buyers.some((b) => b.does) && html`<ul class="cast">
         ${trace.buyers.map((b) => html`<li key=${b.name}><b>${b.name}</b> ${words().does(b)}</li>`)}
         ${(trace.renewals ?? 0) > 0 && html`<li><b>↻</b> ${words().renewals(trace.renewals)}</li>`}

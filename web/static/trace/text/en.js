@@ -12,6 +12,7 @@ export default {
   live: 'Or a purchase now, in this lab', one: 'One buyer', two: 'Two that race',
   liveHint: 'of a separate product: A wants 2 of 2 units, B wants 1',
   liveTitle: (n, time) => `${n === 1 ? 'One purchase' : 'Two purchases that raced'} at ${time}`,
+  download: 'Download (JSON)',
   cut: (n) => `Only the first ${count(n)} commands are kept.`,
   wrong: {
     tooLarge: (most) => `That file is too large: a counterexample has at most ${count(most)} characters.`,
@@ -23,6 +24,7 @@ export default {
     buyers: () => 'The scenario’s buyers are not valid: each needs a unique name, and there may be at most twelve.',
     steps: (most) => `A counterexample has 1 to ${count(most)} steps.`,
     step: (n, field) => `Step ${count(n)} is not valid: check its “${field}”.`,
+    gone: () => 'The lab no longer has that trace. Record another.',
     unknown: (name) => `There is no counterexample “${name}”. Choose one from the list.`,
   },
   who: (name) => (name === 'next' ? 'next' : name),

@@ -9,6 +9,7 @@ export default {
   live: '或者现在在实验室里购买一次', one: '一个买家', two: '两个买家竞争',
   liveHint: '用单独的商品：共 2 件，A 要 2 件，B 要 1 件',
   liveTitle: (n, time) => `${time} 的${n === 1 ? '一次购买' : '两个买家竞争'}`,
+  download: '下载（JSON）',
   cut: (n) => `只保留了前 ${count(n)} 条命令。`,
   wrong: {
     tooLarge: (most) => `文件太大：反例最多 ${count(most)} 个字符。`,
@@ -20,6 +21,7 @@ export default {
     buyers: () => 'scenario 的 buyers 无效：每人要有不同的名字，最多十二人。',
     steps: (most) => `反例应有 1 到 ${count(most)} 步。`,
     step: (n, field) => `第 ${count(n)} 步无效：请检查它的“${field}”。`,
+    gone: () => '实验室已经没有这条轨迹了，请再录一条。',
     unknown: (name) => `没有反例“${name}”。请从列表里选。`,
   },
   who: (name) => (name === 'next' ? '后来者' : name),
