@@ -31,8 +31,8 @@ type Result struct {
 	Retries        int                    `json:"retries"`
 	Answers        []Answer               `json:"answers"` // every other answer to a call than a sale, by code
 	RequestsPerSec float64                `json:"requests_per_second"`
-	SalesPerSec    float64                `json:"sales_per_second"`
-	SellingSeconds float64                `json:"selling_seconds"` // first request to last sale; 0: none
+	SalesPerSec    float64                `json:"sales_per_second"` // until the last sale
+	SellingSeconds float64                `json:"selling_seconds"`  // first request to last sale; 0: none
 	// Latency counts from when a request was due, which in a closed loop is
 	// when it was sent; ServiceTime from when it was sent. Where they differ,
 	// ServiceTime hides what buyers waited.

@@ -230,7 +230,9 @@ func (t *tally) summarize(r *Result, took time.Duration) {
 	r.Seconds, r.SellingSeconds = max(took, t.last).Seconds(), t.lastSale.Seconds()
 	if r.Seconds > 0 {
 		r.RequestsPerSec = float64(r.Requests) / r.Seconds
-		r.SalesPerSec = float64(r.Counts[ledger.OutcomeSold]) / r.Seconds
+	}
+	if r.SellingSeconds > 0 {
+		r.SalesPerSec = float64(r.Counts[ledger.OutcomeSold]) / r.SellingSeconds
 	}
 	r.Latency, r.SoldLatency, r.ServiceTime, r.Lag = latency(t.all), latency(t.sold), latency(t.service), latency(t.lag)
 	r.LatencyCurve, r.ServiceCurve = curve(t.all), curve(t.service)

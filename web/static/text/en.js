@@ -182,7 +182,7 @@ export default {
     ranOn: 'Ran on',
     commands: 'Commands per purchase',
     figures: {
-      orders: 'Orders', rate: 'Answers per second', sales: 'Sales per second', p50: 'Median', p99: '99th percentile', seconds: 'Took',
+      orders: 'Orders', rate: 'Answers per second', sales: 'Sales per second, to the last', p50: 'Median', p99: '99th percentile', seconds: 'Took',
     },
     took: (s) => `${s < 10 ? s.toFixed(1) : count(s)} s`,
   },

@@ -204,7 +204,7 @@ export default {
     ranOn: '运行环境',
     commands: '每次购买的命令数',
     figures: {
-      orders: '订单', rate: '每秒答复数', sales: '每秒售出', p50: '中位数', p99: '99 分位', seconds: '用时',
+      orders: '订单', rate: '每秒答复数', sales: '每秒售出（到最后一件）', p50: '中位数', p99: '99 分位', seconds: '用时',
     },
     took: (s) => `${s < 10 ? s.toFixed(1) : count(s)} 秒`,
   },
