@@ -23,9 +23,9 @@ import (
 )
 
 // On a real Redis Cluster, with replies that are lost now and then, two
-// processes storm every strategy that uses Redis: none that is to hold sells
+// processes run load on every strategy that uses Redis: none that is to hold sells
 // more than there is, or one unit twice, and what is shipped to break breaks.
-func TestStormOnAClusterThatLosesReplies(t *testing.T) {
+func TestLoadRunOnAClusterThatLosesReplies(t *testing.T) {
 	config := labtest.OnCluster(t, backend.SQL, backend.Redis)
 	var lost atomic.Int64
 	config.WrapConn = func(c net.Conn) net.Conn { return &leaky{Conn: c, lost: &lost} }
@@ -36,7 +36,7 @@ func TestStormOnAClusterThatLosesReplies(t *testing.T) {
 		}
 		t.Run(info.Name, func(t *testing.T) {
 			before := lost.Load()
-			newHarness(t, info, processes, brief, int64(91_000+i)).stormLeaky(t)
+			newHarness(t, info, processes, brief, int64(91_000+i)).leakyLoadRun(t)
 			t.Logf("%d replies were lost", lost.Load()-before)
 		})
 	}
@@ -49,9 +49,9 @@ func TestStormOnAClusterThatLosesReplies(t *testing.T) {
 // lease.
 var brief = catalog.Settings{LockWait: 300 * time.Millisecond, LockLease: time.Second, LockPoll: 2 * time.Millisecond, Retries: 8}
 
-// stormLeaky sells with replies lost, and has the judge compare the books with
+// leakyLoadRun sells with replies lost, and has the judge compare the books with
 // what the callers were told: unknown where a reply was lost.
-func (h *harness) stormLeaky(t *testing.T) {
+func (h *harness) leakyLoadRun(t *testing.T) {
 	leaking.Store(false)
 	stock, buyers, together := int64(10), 40, 8
 	if h.info.Broken() { // so many that it must be seen
@@ -94,7 +94,7 @@ func (h *harness) stormLeaky(t *testing.T) {
 	t.Logf("the audit says %s; the callers were told %v", report.Verdict, outcomes)
 	switch {
 	case !h.info.Broken():
-		h.heldOrLost(t, "a storm with replies lost", report)
+		h.heldOrLost(t, "a load run with replies lost", report)
 	case report.Verdict != ledger.Oversold:
 		t.Errorf("shipped as broken, and was not seen to oversell: %+v", report)
 	}

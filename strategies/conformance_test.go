@@ -62,11 +62,11 @@ func conform(t *testing.T, info catalog.Info, config backend.Config, sku int64) 
 	h := newHarness(t, info, instances, calm, sku)
 	t.Run("one buyer after the other", h.oneByOne)
 	t.Run("cancelling gives back once", h.givesBackOnce)
-	t.Run("storm over two processes", func(t *testing.T) { h.storm(t, 2, h.expected(t)) })
+	t.Run("load run over two processes", func(t *testing.T) { h.loadRun(t, 2, h.expected(t)) })
 	if !info.Broken() && info.Guarantees[catalog.Processes] == catalog.Breaks {
-		t.Run("storm in one process", func(t *testing.T) { h.storm(t, 1, catalog.Holds) })
+		t.Run("load run in one process", func(t *testing.T) { h.loadRun(t, 1, catalog.Holds) })
 	}
-	t.Run("cancelling beside buyers", h.cancelStorm)
+	t.Run("cancelling beside buyers", h.cancelLoadRun)
 	h = newHarness(t, info, instances, hasty, sku+1)
 	t.Run("buyer goes before a command", h.buyerGoes)
 	t.Run("reply lost after a command", h.replyLost)
@@ -83,7 +83,7 @@ type harness struct {
 }
 
 func openTwo(t *testing.T, config backend.Config) (two [2]*backend.Instance) {
-	config.ZooKeeperSession = 10 * time.Second // the longest: storms on a busy machine outlast six
+	config.ZooKeeperSession = 10 * time.Second // the longest: load runs on a busy machine outlast six
 	for i := range two {
 		in, err := backend.Open(t.Context(), config)
 		if err != nil {
@@ -254,7 +254,7 @@ func told(p seckill.Purchase, r seckill.Receipt, err error) ledger.Told {
 	return t
 }
 
-// expected is what a storm over two processes comes to on this server: MariaDB
+// expected is what a load run over two processes comes to on this server: MariaDB
 // with innodb_snapshot_isolation refuses the one thing that snapshot-first does
 // wrong.
 func (h *harness) expected(t *testing.T) catalog.Expectation {
@@ -268,16 +268,16 @@ func (h *harness) expected(t *testing.T) catalog.Expectation {
 	return h.info.Guarantees[catalog.Processes]
 }
 
-// A storm of buyers, spread over so many processes: what is promised must hold,
+// A load run of buyers, spread over so many processes: what is promised must hold,
 // and what is shipped as broken must be seen to break.
-func (h *harness) storm(t *testing.T, processes int, expect catalog.Expectation) {
+func (h *harness) loadRun(t *testing.T, processes int, expect catalog.Expectation) {
 	seed := rand.Uint64()
 	quantities := rand.New(rand.NewPCG(seed, 0))
-	buyers, together, stormStock := 600, 64, int64(200)
+	buyers, together, units := 600, 64, int64(200)
 	if !labtest.Verify && expect == catalog.Holds {
-		buyers, together, stormStock = 200, 32, 70
+		buyers, together, units = 200, 32, 70
 	}
-	h.reset(t, stormStock)
+	h.reset(t, units)
 	heard := make([]ledger.Told, buyers)
 	var g errgroup.Group
 	g.SetLimit(together)
@@ -295,12 +295,12 @@ func (h *harness) storm(t *testing.T, processes int, expect catalog.Expectation)
 	if err := g.Wait(); err != nil {
 		t.Error(err)
 	}
-	report := h.judge(t, stormStock, heard)
+	report := h.judge(t, units, heard)
 	if expect != catalog.Breaks {
 		if undersells[h.info.Name] {
 			report = without(ledger.RuleUndersold, report)
 		}
-		held(t, fmt.Sprintf("storm with seed %d", seed), report)
+		held(t, fmt.Sprintf("load run with seed %d", seed), report)
 		return
 	}
 	if report.Verdict != ledger.Oversold {
@@ -310,7 +310,7 @@ func (h *harness) storm(t *testing.T, processes int, expect catalog.Expectation)
 
 // Giving back needs the same guard as taking: buyers who cancel at once must
 // not lose anybody's update.
-func (h *harness) cancelStorm(t *testing.T) {
+func (h *harness) cancelLoadRun(t *testing.T) {
 	if h.info.Broken() {
 		t.Log("shipped as broken: nothing is promised here")
 		return
@@ -319,11 +319,11 @@ func (h *harness) cancelStorm(t *testing.T) {
 	if h.info.Guarantees[catalog.Processes] == catalog.Breaks {
 		processes = 1
 	}
-	buyers, together, stormStock := 60, 16, int64(60)
+	buyers, together, units := 60, 16, int64(60)
 	if labtest.Verify {
-		buyers, together, stormStock = 200, 32, 200
+		buyers, together, units = 200, 32, 200
 	}
-	h.reset(t, stormStock)
+	h.reset(t, units)
 	var g errgroup.Group
 	g.SetLimit(together)
 	for i := range buyers {
@@ -346,7 +346,7 @@ func (h *harness) cancelStorm(t *testing.T) {
 	if err := g.Wait(); err != nil {
 		t.Error(err)
 	}
-	report := h.judge(t, stormStock, nil)
+	report := h.judge(t, units, nil)
 	held(t, "buying and cancelling at once", report)
 	if report.Cancelled == 0 {
 		t.Error("nobody managed to cancel, so nothing was tested")

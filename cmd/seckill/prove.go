@@ -41,7 +41,7 @@ type ProveCmd struct {
 
 	Merge string `placeholder:"FILE" help:"Keep the cells of this matrix (JSON) that are not computed now, and write all of them. On other servers than its own: add what differs there."`
 
-	Histories string `placeholder:"FOLDER" help:"Keep the history of each storm there, as a page that shows how it was, or was not, explained."`
+	Histories string `placeholder:"FOLDER" help:"Keep the history of each load run there, as a page that shows how it was, or was not, explained."`
 
 	Replay string `placeholder:"FILE" help:"Run one counterexample again, step by step, and show it."`
 	Quiet  bool   `short:"q" help:"No progress."`
@@ -327,7 +327,7 @@ func (c *ProveCmd) writeKept() error {
 	return nil
 }
 
-// keepHistory writes the view of a storm and returns its file's name.
+// keepHistory writes the view of a load run and returns its file's name.
 func (c *ProveCmd) keepHistory(strategy string, page func(io.Writer) error) (string, error) {
 	if c.Histories == "" {
 		return "", nil

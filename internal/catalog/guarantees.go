@@ -22,7 +22,7 @@ const (
 	Reset       Question = "reset"        // a sale may be set anew, or start, beside its buyers
 	SameKey     Question = "same-key"     // two copies of one request make one order
 	TwoFaults   Question = "two-faults"   // two faults at once, of those that it survives one at a time
-	History     Question = "history"      // a storm's answers are linearizable
+	History     Question = "history"      // a load run's answers are linearizable
 	OtherSKUs   Question = "other-skus"   // buyers of different SKUs do not wait for each other
 	NodeLoss    Question = "node-loss"    // its backend may lose one node
 )
@@ -41,7 +41,7 @@ const (
 var (
 	// Sound strategies sell right while processes, connections and leases live.
 	Sound = Guarantees{}.Holds(Oversell, LostUpdate, Processes, Cancel, Reset, SameKey, History)
-	// Unsound strategies are shipped as bad examples. Whether a storm shows it
+	// Unsound strategies are shipped as bad examples. Whether a load run shows it
 	// (History) is up to chance.
 	Unsound = Guarantees{}.Breaks(Oversell, LostUpdate, Processes)
 )

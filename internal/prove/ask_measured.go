@@ -9,7 +9,7 @@ var (
 	})
 	_ = addQuestion(Question{
 		column: 110, ID: "history", Title: "linearizable",
-		Asks: "A storm over two processes: is there an order of the purchases, one at a time, that explains every answer?",
+		Asks: "A load run over two processes: is there an order of the purchases, one at a time, that explains every answer?",
 		ask:  (*bench).history,
 	})
 	_ = addQuestion(Question{

@@ -30,7 +30,7 @@ const (
 	historyLimit     = 20 * time.Second
 )
 
-// history records a storm over two processes and checks it.
+// history records a load run over two processes and checks it.
 func (b *bench) history(ctx context.Context) (Cell, error) {
 	processes := 2
 	if s, err := b.sound(ctx, 2); err != nil {
@@ -51,7 +51,7 @@ func (b *bench) history(ctx context.Context) (Cell, error) {
 	if err != nil {
 		return Cell{}, err
 	}
-	h, err := storm(ctx, parties, sku, b.options.Seed)
+	h, err := loadRun(ctx, parties, sku, b.options.Seed)
 	if err != nil {
 		return Cell{}, err
 	}
@@ -73,8 +73,8 @@ func (b *bench) history(ctx context.Context) (Cell, error) {
 	return c, err
 }
 
-// storm has buyers ask side by side for more than there is.
-func storm(ctx context.Context, parties []*party, sku int64, seed uint64) (*history, error) {
+// loadRun has buyers ask side by side for more than there is.
+func loadRun(ctx context.Context, parties []*party, sku int64, seed uint64) (*history, error) {
 	h := &history{}
 	var all sync.WaitGroup
 	var unknown error

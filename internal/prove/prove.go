@@ -42,7 +42,7 @@ type Options struct {
 	Service explore.Service
 	// Example keeps a counterexample and returns where. Nil keeps none.
 	Example func(explore.Example) (string, error)
-	// History keeps the view of a storm's history, a page, and returns where.
+	// History keeps the view of a load run's history, a page, and returns where.
 	// Nil keeps none.
 	History func(strategy string, page func(io.Writer) error) (string, error)
 	// Progress is told of each cell that was computed.

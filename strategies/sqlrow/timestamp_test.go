@@ -129,8 +129,8 @@ func TestEqualWritesHideIt(t *testing.T) {
 }
 
 // In one process, under a clock that goes forward, nobody is faster than a
-// microsecond: the storm that breaks whole seconds leaves microseconds whole.
-func TestStorm(t *testing.T) {
+// microsecond: the load run that breaks whole seconds leaves microseconds whole.
+func TestLoadRun(t *testing.T) {
 	for micro, want := range map[bool]ledger.Verdict{false: ledger.Oversold, true: ledger.Held} {
 		t.Run(fmt.Sprintf("microseconds %v", micro), func(t *testing.T) {
 			s := open(t, Timestamp, 50, catalog.Deps{Settings: catalog.Settings{MicrosecondTS: micro, Retries: 64}})

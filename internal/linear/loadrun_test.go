@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// A storm of 32 clients, a tenth of whom give back, is decided in a moment,
+// A load run of 32 clients, a tenth of whom give back, is decided in a moment,
 // and a planted violation in it is found or at least never denied.
-func TestStormWithCancellations(t *testing.T) {
+func TestLoadRunWithCancellations(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	rng := rand.New(rand.NewPCG(seed, 0))
 	left := int64(300)
