@@ -2,8 +2,11 @@ package web
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -55,6 +58,71 @@ func TestMeasuredCellsHaveWords(t *testing.T) {
 	}
 	if seen < 100 {
 		t.Errorf("only %d measured parts were found", seen)
+	}
+}
+
+// Every sentence of the proof has a Chinese one: of cells, of what went wrong,
+// of what actors were told, and of scenarios.
+func TestProofSpeaksChinese(t *testing.T) {
+	dictionary := source(t, "static/guarantees/text/proof.zh.js")
+	holes := regexp.MustCompile(`-?\d+(?:\.\d+)?|\b(?:A|B|C|next)\b`)
+	seen := map[string]bool{}
+	check := func(where, text string) {
+		key := holes.ReplaceAllStringFunc(text, func(hole string) string {
+			if strings.ContainsAny(hole, "0123456789") {
+				return "#"
+			}
+			return "@"
+		})
+		if text == "" || seen[key] {
+			return
+		}
+		seen[key] = true
+		if quoted, _ := json.Marshal(key); !strings.Contains(dictionary, "  "+string(quoted)+": ") {
+			t.Errorf("%s: proof.zh.js has no sentence for %s", where, quoted)
+		}
+	}
+	type cell struct{ Answer, Text string }
+	files, err := filepath.Glob("guarantees/*.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	held, _ := filepath.Glob("static/lessons/held.*.json")
+	for _, path := range append(files, held...) {
+		var file struct {
+			Rows     []struct{ Cells map[string]cell }
+			Also     []struct{ Differs map[string]map[string]cell }
+			Scenario struct{ Name string }
+			Problems []struct{ Message string }
+			Told     []struct{ Answer string }
+		}
+		if err := json.Unmarshal([]byte(source(t, path)), &file); err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		cells := []map[string]cell{}
+		for _, row := range file.Rows {
+			cells = append(cells, row.Cells)
+		}
+		for _, also := range file.Also {
+			cells = slices.AppendSeq(cells, maps.Values(also.Differs))
+		}
+		for _, c := range cells {
+			for question, c := range c {
+				if c.Answer != "measured" {
+					check(path+" "+question, c.Text)
+				}
+			}
+		}
+		check(path, file.Scenario.Name)
+		for _, p := range file.Problems {
+			check(path, p.Message)
+		}
+		for _, told := range file.Told {
+			check(path, told.Answer)
+		}
+	}
+	if len(seen) < 60 {
+		t.Errorf("only %d sentences were found", len(seen))
 	}
 }
 

@@ -4,6 +4,7 @@ import { t } from '../text.js';
 import { html, useEffect, useRef } from '../ui.js';
 import { kinds, markOf, signs } from './marks.js';
 import { elsewhere, exampleOf } from './matrix.js';
+import { say } from './say.js';
 import { words } from './text.js';
 
 /** @param {{matrix: Json.Matrix, row: Json.Row, question: Json.Question, cell: Json.Cell, close: () => void}} props */
@@ -40,7 +41,7 @@ export function Found({ cell }) {
   const mark = markOf(cell);
   return html`
     <p><span class=${`mark ${kinds[mark]}`} aria-hidden="true">${signs[mark] ?? '?'}</span> <strong>${g.says(cell)}</strong>${cell.rule && html` · ${t.rules[cell.rule] ?? cell.rule}`}
-      ${cell.text && html`<br />${cell.answer === 'measured' ? inWords(cell.text) : cell.text}`}</p>
+      ${cell.text && html`<br />${cell.answer === 'measured' ? inWords(cell.text) : say(cell.text)}`}</p>
     ${(cell.orders ?? 0) > 0 && html`
       <ul class="tried-list">${w.tried(cell).map((line) => html`<li key=${line}>${line}</li>`)}</ul>
       ${cell.answer === 'holds' && html`<p class="hint">${w.schedule}</p>`}`}`;

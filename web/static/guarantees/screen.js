@@ -6,6 +6,7 @@ import { classes, count, html, useEffect, useState } from '../ui.js';
 import { CellDialog, inWords } from './cell.js';
 import { kinds, markOf, signs } from './marks.js';
 import { elsewhere, exampleOf, filtered, grouped, loadMatrix } from './matrix.js';
+import { say } from './say.js';
 import { words } from './text.js';
 
 /** @typedef {{row: Json.Row, question: Json.Question, cell: Json.Cell}} Asked */
@@ -105,10 +106,10 @@ function Mark({ row, question, open, differs }) {
   const mark = markOf(cell);
   const seen = mark === 'measured' ? [inWords(cell.text ?? '', 1), inWords(cell.text ?? '')] : null;
   const label = `${row.strategy}, ${g.titleOf(question)}: ${seen ? `${seen[0]} (${seen[1]})` : g.says(cell)}${differs ? `; ${w.differs}` : ''}`;
-  const look = { class: `mark ${kinds[mark]}`, 'aria-label': label, title: seen ? seen[1] : cell.text };
+  const look = { class: `mark ${kinds[mark]}`, 'aria-label': label, title: seen ? seen[1] : say(cell.text ?? '') };
   const sign = html`<span>${seen ? seen[0] : signs[mark] ?? '?'}${differs && html`<sup>≠</sup>`}</span>
     ${cell.answer === 'holds' && cell.orders > 0 && html`<small>${count(cell.orders)}</small>`}`;
   const example = exampleOf(cell);
-  if (example && !differs) return html`<a ...${look} href=${link('trace', example)} title=${`${cell.text} · ${w.play}`}>${sign}</a>`;
+  if (example && !differs) return html`<a ...${look} href=${link('trace', example)} title=${`${say(cell.text ?? '')} · ${w.play}`}>${sign}</a>`;
   return html`<button type="button" ...${look} onClick=${() => open({ row, question, cell })}>${sign}</button>`;
 }

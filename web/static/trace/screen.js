@@ -3,6 +3,7 @@
 import { call } from '../api.js';
 import { Found } from '../guarantees/cell.js';
 import { exampleOf, examplesOf, loadMatrix } from '../guarantees/matrix.js';
+import { say } from '../guarantees/say.js';
 import { words as matrixWords } from '../guarantees/text.js';
 import { go, link, stay } from '../route.js';
 import { t } from '../text.js';
@@ -157,7 +158,7 @@ function Title({ trace, title, file, matrix }) {
   return html`
     <section class="title-of">
       <h2><a href=${link('lessons', trace.strategy)}><code>${trace.strategy}</code></a>${question && ` · ${t.guarantees.titleOf(question)}`}</h2>
-      <p class="hint">${[title, trace.live && words().liveTitle(trace.buyers.length, new Date(trace.started ?? 0).toLocaleTimeString('en-GB')), trace.name, question && matrixWords().asksOf(question)].filter(Boolean).join(' · ')}
+      <p class="hint">${[title, trace.live && words().liveTitle(trace.buyers.length, new Date(trace.started ?? 0).toLocaleTimeString('en-GB')), say(trace.name), question && matrixWords().asksOf(question)].filter(Boolean).join(' · ')}
         ${file && html` <a href=${file} download=${`${file.split('/').at(-1)?.replace(/\.json$/, '')}.json`}>${words().download}</a>`}</p>
       ${trace.buyers.some((b) => b.does) && html`<ul class="cast">
         ${trace.buyers.map((b) => html`<li key=${b.name}><b>${b.name}</b> ${words().does(b)}</li>`)}

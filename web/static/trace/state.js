@@ -1,5 +1,6 @@
 // What the servers keep at this step, and what broke in the end.
 import { belief } from './model.js';
+import { say } from '../guarantees/say.js';
 import { t } from '../text.js';
 import { words } from './text.js';
 import { classes, count, html } from '../ui.js';
@@ -43,9 +44,9 @@ export function Ending({ trace }) {
     <section class=${classes('ending banner', broken ? 'oversold' : 'held')} role="status">
       <h2>${broken ? words().broken : words().unbroken}</h2>
       <ul>${trace.problems.map((p, i) => html`
-        <li key=${i}><strong>${t.rules[p.rule] ?? p.rule}</strong><br />${p.message}</li>`)}</ul>
+        <li key=${i}><strong>${t.rules[p.rule] ?? p.rule}</strong><br />${say(p.message)}</li>`)}</ul>
       ${trace.told.length > 0 && html`
         <h3>${words().told}</h3>
-        <ul>${trace.told.map((a, i) => html`<li key=${i}><b>${words().who(a.who)}</b>: ${a.answer}</li>`)}</ul>`}
+        <ul>${trace.told.map((a, i) => html`<li key=${i}><b>${words().who(a.who)}</b>: ${say(a.answer)}</li>`)}</ul>`}
     </section>`;
 }

@@ -1,0 +1,14 @@
+// What the proof says, in the chosen language. Its sentences are fixed but for
+// numbers and actors, so they serve as keys.
+import { preferences } from '../preferences.js';
+import zh from './text/proof.zh.js';
+
+const holes = /-?\d+(?:\.\d+)?|\b(?:A|B|C|next)\b/g;
+
+/** @param {string} text of a cell, a problem, an answer or a scenario */
+export function say(text) {
+  if (preferences().language !== 'zh') return text;
+  const args = text.match(holes) ?? [];
+  const sentence = zh[text.replace(holes, (hole) => (/\d/.test(hole) ? '#' : '@'))];
+  return sentence?.replace(/\{(\d)\}/g, (_, i) => (args[i] === 'next' ? '下一个' : args[i])) ?? text;
+}
