@@ -48,7 +48,7 @@ export function Step({ step: s, index, model: m, total, current, past, choose })
           <span class="hidden">${s.who ? words().who(s.who) : ''}${servers[s.backend] ? ` → ${servers[s.backend]}` : ''}: </span>
           ${s.fault && html`<span class=${classes('badge', inPost(s) ? 'post' : 'bad')}>${words().faults[s.fault] ?? s.fault}</span> `}
           ${s.background && html`<span class="badge">↻ ${words().background}</span> `}
-          ${s.command && (words().commands[s.command] ?? html`<code>${s.command.slice(0, 300)}</code>`)}
+          ${s.command && (inWords(s) ?? html`<code>${s.command.slice(0, 300)}</code>`)}
           ${s.result && s.fault !== 'delayed' && html` <span class=${classes('badge', s.result !== 'waits' && 'bad')}>${words().results[s.result] ?? s.result.slice(0, 60)}</span>`}
           ${s.reply && html` <span class="reply">→ ${s.reply}</span>`}
           ${s.woke.length > 0 && html` <span class="badge">${words().woke(s.woke.map(words().who).join(', '))}</span>`}
@@ -78,6 +78,15 @@ function inBrief(before, after) {
     found.set(base, { name: base, values: [...entry.values, value], changed: entry.changed || changed });
   }
   return [...found.values()];
+}
+
+/**
+ * What is not a command: a step in the process, or an event.
+ * @param {Sent} s @returns {string | undefined}
+ */
+function inWords(s) {
+  const event = s.fault ? words().events.find(([pattern]) => pattern.test(s.command)) : undefined;
+  return words().commands[s.command] ?? (event && s.command.replace(event[0], event[1]));
 }
 
 /** @param {Sent} s */
@@ -118,7 +127,7 @@ function Details({ step: s }) {
     <div class="details">
       ${s.fault && html`<p>${words().faultHints[s.fault] ?? s.fault}</p>`}
       ${s.background && html`<p>${words().renewerHint}</p>`}
-      ${s.command && !words().commands[s.command] && html`<pre tabindex="0"><code>${highlight(s.command, languageOf(s.backend))}</code></pre>`}
+      ${s.command && !inWords(s) && html`<pre tabindex="0"><code>${highlight(s.command, languageOf(s.backend))}</code></pre>`}
       ${s.fault !== 'delayed' && html`<p class="hint">${words().result}: ${s.result === 'waits' ? words().waitsHint : words().results[s.result] ?? (s.result || s.reply || words().ok)}</p>`}
     </div>`;
 }

@@ -53,6 +53,11 @@ export default {
   commands: {
     'works under the lock': 'works under the lock', 'its time has come': 'the time to renew has come', "wait: the lock's renewer": 'waits for its renewer',
   },
+  /**
+   * Events that are not commands, as patterns.
+   * @type {[RegExp, string][]}
+   */
+  events: [],
   results: { waits: 'waits', 'is delayed': 'no answer in time', 'gives up: nothing will ever wake them': 'gives up: nothing will ever wake them' },
   /** Describes what an actor of a scenario does. */
   does(b) {
