@@ -56,7 +56,8 @@ func (p *pacing) due(i int) time.Duration {
 		last--
 	}
 	g := p.segments[last]
-	n, t := float64(i-g.first), 0.0
+	n := float64(i - g.first)
+	var t float64
 	if growth := (g.to - g.from) / g.length; growth == 0 {
 		t = n / g.from
 	} else {

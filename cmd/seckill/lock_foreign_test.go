@@ -198,7 +198,7 @@ func (m meeting) zooKeeper() *zk.Conn {
 func (m meeting) makePath(conn *zk.Conn, path string) {
 	for i := 1; i <= len(path); i++ {
 		if i == len(path) || path[i] == '/' {
-			if _, err := conn.Create(path[:i], nil, 0, zk.WorldACL(zk.PermAll)); err != nil && err != zk.ErrNodeExists {
+			if _, err := conn.Create(path[:i], nil, 0, zk.WorldACL(zk.PermAll)); err != nil && !errors.Is(err, zk.ErrNodeExists) {
 				m.Fatal(err)
 			}
 		}
@@ -212,7 +212,7 @@ var goZooKeeper = foreigner{"zk.NewLock", func(m meeting) (func() error, error) 
 	go func() { got <- l.Lock() }()
 	return l.Unlock, m.inTheQueue(got, func() int {
 		names, _, err := conn.Children(m.key)
-		if err != nil && err != zk.ErrNoNode {
+		if err != nil && !errors.Is(err, zk.ErrNoNode) {
 			m.Fatal(err)
 		}
 		return len(names)
@@ -262,7 +262,7 @@ var oneNode = foreigner{"one ephemeral node", func(m meeting) (func() error, err
 	conn := m.zooKeeper()
 	m.makePath(conn, m.key[:strings.LastIndexByte(m.key, '/')])
 	_, err := conn.Create(m.key, nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll))
-	if err == zk.ErrNodeExists {
+	if errors.Is(err, zk.ErrNodeExists) {
 		return nil, errTaken
 	}
 	return func() error { return conn.Delete(m.key, -1) }, err
@@ -284,7 +284,7 @@ var concurrencyMutex = foreigner{"concurrency.Mutex", func(m meeting) (func() er
 	}
 	m.Cleanup(func() { s.Close() })
 	l := concurrency.NewMutex(s, m.key)
-	if err = l.TryLock(m.Context()); err == concurrency.ErrLocked {
+	if err = l.TryLock(m.Context()); errors.Is(err, concurrency.ErrLocked) {
 		return nil, errTaken
 	}
 	return func() error { return l.Unlock(m.Context()) }, err

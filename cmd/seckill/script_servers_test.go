@@ -4,6 +4,7 @@ package main
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -100,7 +101,7 @@ func execRedis(ts *testscript.TestScript, _ bool, args []string) {
 		command = append(command, arg)
 	}
 	answer, err := c.Do(of(ts).Context(), command...).Result()
-	if err != redis.Nil {
+	if !errors.Is(err, redis.Nil) {
 		ts.Check(err)
 	}
 	fmt.Fprintln(ts.Stdout(), answer)

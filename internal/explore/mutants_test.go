@@ -94,7 +94,7 @@ func (s *snapshot) Deduct(ctx context.Context, p seckill.Purchase) (r seckill.Re
 		var num, locked int64
 		err := s.store.ReadIn(tx, &num, "SELECT num FROM stock WHERE id = ?", p.SKU)
 		if err != nil || num < p.Quantity {
-			return cmp.Or(err, error(seckill.ErrSoldOut))
+			return cmp.Or(err, seckill.ErrSoldOut)
 		}
 		if err := s.store.ReadIn(tx, &locked, "SELECT num FROM stock WHERE id = ? FOR UPDATE", p.SKU); err != nil {
 			return err
@@ -138,7 +138,7 @@ func (s *unwatched) Deduct(ctx context.Context, p seckill.Purchase) (r seckill.R
 	number := fmt.Sprint("seckill:stock:", p.SKU)
 	num, err := s.redis.Get(ctx, number).Int64()
 	if err != nil || num < p.Quantity {
-		return r, cmp.Or(err, error(seckill.ErrSoldOut))
+		return r, cmp.Or(err, seckill.ErrSoldOut)
 	}
 	if err := s.redis.Set(ctx, number, num-p.Quantity, 0).Err(); err != nil {
 		return r, err
@@ -287,7 +287,7 @@ func (s *hasty) Deduct(ctx context.Context, p seckill.Purchase) (r seckill.Recei
 	var now struct{ Num, Run int64 }
 	err = store.Read(ctx, &now, "SELECT num, run FROM stock WHERE id = ?", p.SKU)
 	if err != nil || now.Num < p.Quantity {
-		return r, cmp.Or(err, error(seckill.ErrSoldOut))
+		return r, cmp.Or(err, seckill.ErrSoldOut)
 	}
 	err = store.Tx(ctx, func(tx *gorm.DB) error {
 		if err := tx.Exec("UPDATE stock SET num = ? WHERE id = ?", now.Num-p.Quantity, p.SKU).Error; err != nil {

@@ -190,7 +190,7 @@ func (w *World) attempt(
 			asleep = t.asleep
 		}
 		o, err = w.play(ctx, s, false, func(options []option, preemptions int) (int, error) {
-			i := 0
+			var i int
 			if at < len(prefix) {
 				i = slices.IndexFunc(options, func(o option) bool { return o.Choice == prefix[at] })
 				if i < 0 {

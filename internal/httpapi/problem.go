@@ -86,7 +86,7 @@ const busyAfter = 1
 func refused(err error, detail string) *web.Problem {
 	a := answerTo(err)
 	p := &web.Problem{Title: a.err.Error(), Status: a.status, Code: a.code, Detail: detail, Err: err}
-	if a.err == seckill.ErrBusy {
+	if errors.Is(a.err, seckill.ErrBusy) {
 		p.RetryAfter = busyAfter
 	}
 	return p

@@ -196,7 +196,7 @@ func (s *Server) currentName(ctx context.Context, id int64) (string, error) {
 func (s *Server) halfReset(c *gin.Context, sl *seller, err error) error {
 	s.log(c, slog.LevelWarn, "a reset is incomplete", "strategy", sl.info.Name, "error", err)
 	is := answerTo(err).err
-	if is != seckill.ErrBusy {
+	if !errors.Is(is, seckill.ErrBusy) {
 		is = seckill.ErrUnavailable
 	}
 	return refused(is, fmt.Sprintf("The ledger was reset, but what the strategy %s keeps outside of it was not "+

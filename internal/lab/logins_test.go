@@ -5,6 +5,7 @@ package lab_test
 import (
 	"bytes"
 	"database/sql"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -30,7 +31,7 @@ func mysqlAt(t *testing.T, dsn string) *sql.DB {
 }
 
 func mysqlNumber(err error) uint16 {
-	if e, ok := err.(*mysql.MySQLError); ok {
+	if e, ok := errors.AsType[*mysql.MySQLError](err); ok {
 		return e.Number
 	}
 	return 0

@@ -58,5 +58,5 @@ func freeBytes(folder string) (uint64, error) {
 	if err := syscall.Statfs(folder, &disk); err != nil {
 		return 0, err
 	}
-	return uint64(disk.Bavail) * uint64(disk.Bsize), nil
+	return uint64(disk.Bavail) * uint64(disk.Bsize), nil //nolint:unconvert // signed on other systems
 }

@@ -7,8 +7,8 @@ import (
 )
 
 // at gives the i-th call its times, in milliseconds.
-func (e *Evidence) at(i int, sent, answered time.Duration) {
-	e.Told[i].Sent, e.Told[i].Answered = sent*time.Millisecond, answered*time.Millisecond
+func (e *Evidence) at(i int, sent, answered int) {
+	e.Told[i].Sent, e.Told[i].Answered = time.Duration(sent)*time.Millisecond, time.Duration(answered)*time.Millisecond
 }
 
 // again adds another call of the i-th call's request; it returns its place.
@@ -23,7 +23,7 @@ func (e *Evidence) again(i int, o Outcome) int {
 // 0 bought and cancelled (8). What each change breaks, and nothing else.
 func TestJudgeTold(t *testing.T) {
 	// copied has user 1 buy from 100 to 200 ms and send a copy.
-	copied := func(o Outcome, sent, answered time.Duration) func(*Evidence) {
+	copied := func(o Outcome, sent, answered int) func(*Evidence) {
 		return func(e *Evidence) {
 			e.at(1, 100, 200)
 			e.at(e.again(1, o), sent, answered)

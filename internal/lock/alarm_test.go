@@ -91,12 +91,12 @@ func TestWithin(t *testing.T) {
 	ctx, cancel := Within(t.Context(), time.Millisecond, enough)
 	defer cancel()
 	<-ctx.Done()
-	if context.Cause(ctx) != enough {
+	if !errors.Is(context.Cause(ctx), enough) {
 		t.Errorf("the cause is %v, want %v", context.Cause(ctx), enough)
 	}
 	ctx, cancel = Within(t.Context(), time.Hour, enough)
 	cancel()
-	if context.Cause(ctx) != context.Canceled {
+	if !errors.Is(context.Cause(ctx), context.Canceled) {
 		t.Errorf("the cause is %v, want %v", context.Cause(ctx), context.Canceled)
 	}
 	alarms.mu.Lock()

@@ -41,7 +41,7 @@ func (g *Gate[R]) Enter(ctx context.Context, key string, wait time.Duration) (*R
 		return r, nil
 	default:
 	}
-	err := error(seckill.ErrBusy)
+	err := seckill.ErrBusy
 	if wait != 0 {
 		if wait > 0 {
 			var cancel context.CancelFunc

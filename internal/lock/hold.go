@@ -56,7 +56,7 @@ func (h *Hold) Fence() uint64 { return h.fence }
 // Release gives the lock back. It joins the renewer first, or that could
 // extend what is being freed. A second time there is nothing to give back.
 func (h *Hold) Release(ctx context.Context) error {
-	err := error(ErrNotHeld)
+	err := ErrNotHeld
 	h.once.Do(func() { err = h.release(ctx) })
 	return err
 }

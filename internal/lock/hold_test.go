@@ -88,7 +88,7 @@ func TestLost(t *testing.T) {
 		h := NewHold(t.Context(), 0, func(context.Context) error { return ErrNotHeld })
 		watch(h)
 		<-h.Context().Done()
-		if context.Cause(h.Context()) != ErrLost {
+		if !errors.Is(context.Cause(h.Context()), ErrLost) {
 			t.Errorf("%s: the lease ended with %v, want %v", name, context.Cause(h.Context()), ErrLost)
 		}
 		if err := h.Release(t.Context()); !errors.Is(err, ErrNotHeld) {
@@ -106,7 +106,7 @@ func TestRenewalHasALimit(t *testing.T) {
 		return true, nil
 	})
 	<-h.Context().Done()
-	if context.Cause(h.Context()) != ErrLost {
+	if !errors.Is(context.Cause(h.Context()), ErrLost) {
 		t.Errorf("the lease ended with %v, want %v", context.Cause(h.Context()), ErrLost)
 	}
 }

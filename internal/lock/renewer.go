@@ -2,6 +2,7 @@ package lock
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -53,7 +54,7 @@ func (r *renewer) wake() {
 		r.over = helper.Over
 		r.stopped = make(chan struct{})
 		lost := func() {
-			if context.Cause(r.hold.ctx) == ErrLost { // not when only the buyer has gone
+			if errors.Is(context.Cause(r.hold.ctx), ErrLost) { // not when only the buyer has gone
 				r.cancel()
 			}
 		}

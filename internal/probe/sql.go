@@ -101,7 +101,7 @@ func (s *SQL) Look(ctx context.Context, key string, sku int64) (values []Value) 
 	if row, err := s.store.SKU(ctx, sku); err == nil {
 		values = append(values, Value{"stock.num", strconv.FormatInt(row.Num, 10)})
 		if row.Fence > 0 {
-			values = append(values, Value{"stock.fence", strconv.FormatInt(int64(row.Fence), 10)})
+			values = append(values, Value{"stock.fence", strconv.FormatInt(row.Fence, 10)})
 		}
 	}
 	if !s.locks {

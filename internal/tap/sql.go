@@ -71,7 +71,7 @@ func (c *conn) do(ctx context.Context, describe func() *Command, send func(conte
 		answered = send(ctx)
 		return answered
 	}, reply)
-	if err != nil && (answered == nil || answered == errNotSent) && !c.cut.Swap(true) {
+	if err != nil && (answered == nil || errors.Is(answered, errNotSent)) && !c.cut.Swap(true) {
 		if _, late := errors.AsType[*Late](err); !late {
 			c.Conn.Close()
 		}

@@ -2,6 +2,7 @@ package tap
 
 import (
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -60,7 +61,7 @@ func (r *keptRows) text() string {
 		}
 	}
 	if len(r.ahead) == 0 {
-		if r.end == io.EOF {
+		if errors.Is(r.end, io.EOF) {
 			return "no row"
 		}
 		return ""

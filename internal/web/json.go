@@ -50,7 +50,7 @@ func ReadJSON(w http.ResponseWriter, r *http.Request, fields ...Field) error {
 	if err := d.object("", fields); err != nil {
 		return err
 	}
-	if _, err := d.ReadToken(); err != io.EOF {
+	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
 		return BadRequest(fmt.Sprintf("The body is not one whole JSON object: nothing more may follow, after byte %d.", d.InputOffset()))
 	}
 	return nil
@@ -230,7 +230,7 @@ func (d decoder) wrong(at string, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &syntax) && syntax.Err == jsontext.ErrDuplicateName:
+	case errors.As(err, &syntax) && errors.Is(syntax.Err, jsontext.ErrDuplicateName):
 		return Invalid(at+short(syntax.JSONPointer.LastToken()), "repeated_field", nil, "is given more than once")
 	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF):
 		return BadRequest("The body is not one whole JSON object: it ends too early.")

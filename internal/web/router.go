@@ -1,6 +1,7 @@
 package web
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -42,7 +43,7 @@ func Recover(log *slog.Logger, refuse func(*gin.Context, error)) gin.HandlerFunc
 			if p == nil {
 				return
 			}
-			if p == http.ErrAbortHandler {
+			if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 				panic(p)
 			}
 			log.Error("panic", "panic", p, "method", c.Request.Method, "path", c.Request.URL.Path,

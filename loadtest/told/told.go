@@ -51,7 +51,7 @@ func read(r io.Reader, receipts bool) ([]*Sale, error) {
 	lines := bufio.NewReaderSize(r, longestLine)
 	for n := 1; ; n++ {
 		line, err := lines.ReadSlice('\n')
-		if err == bufio.ErrBufferFull {
+		if errors.Is(err, bufio.ErrBufferFull) {
 			return nil, fmt.Errorf("line %d is longer than %d bytes", n, longestLine)
 		}
 		if err != nil && err != io.EOF {

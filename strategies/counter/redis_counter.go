@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"embed"
+	"errors"
 
 	"github.com/redis/go-redis/v9"
 	"gorm.io/gorm"
@@ -85,7 +86,7 @@ func (s *redisCounter) take(
 		tx.HSet(ctx, takenKey(p.SKU), me, p.Quantity)
 		return nil
 	})
-	if err == redis.Nil && number.Err() == nil {
+	if errors.Is(err, redis.Nil) && number.Err() == nil {
 		return number.Val(), "", nil // a number without a sale
 	}
 	return number.Val(), of.Val(), sent(err)

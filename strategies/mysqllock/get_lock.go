@@ -80,7 +80,7 @@ func (l *userLock) Acquire(
 		err = l.wait(ctx, conn, key, o.Wait, end)
 	}
 	switch {
-	case err == errUserLockHeld: // and the connection is as it was
+	case errors.Is(err, errUserLockHeld): // and the connection is as it was
 		conn.Close()
 		return nil, seckill.ErrBusy
 	case err != nil: // we may have it without knowing

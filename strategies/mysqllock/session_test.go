@@ -154,7 +154,7 @@ func TestHolderIsToldThatHisConnectionIsKilled(t *testing.T) {
 				t.Fatal("the holder of a session that is alive was told that it is not")
 			}
 			b.exec(t, "KILL ?", id)
-			if err := locktest.Lost(t, l); err != lock.ErrLost {
+			if err := locktest.Lost(t, l); !errors.Is(err, lock.ErrLost) {
 				t.Errorf("the holder was told %v", err)
 			}
 			if err := l.Release(t.Context()); !errors.Is(err, lock.ErrNotHeld) {

@@ -2,6 +2,7 @@ package redislock
 
 import (
 	"context"
+	"errors"
 	"os"
 	"runtime"
 	"strings"
@@ -88,7 +89,7 @@ func harness(t *testing.T, info catalog.Info) locktest.Harness {
 			value, err := n.Dump(context.Background(), key).Result()
 			if err == nil {
 				seen = append(seen, value)
-			} else if err != redis.Nil {
+			} else if !errors.Is(err, redis.Nil) {
 				t.Fatal(err)
 			}
 		}
@@ -151,13 +152,13 @@ func TestRenewerEnds(t *testing.T) {
 	if err := p.In.Redis.Del(t.Context(), "test:renewer").Err(); err != nil {
 		t.Fatal(err)
 	}
-	if err := locktest.Lost(t, l); err != lock.ErrLost {
+	if err := locktest.Lost(t, l); !errors.Is(err, lock.ErrLost) {
 		t.Errorf("the renewer found the key gone, and the holder was told %v", err)
 	}
 	if p.In.Redis.Exists(t.Context(), "test:renewer").Val() != 0 {
 		t.Error("the renewer set a key that was gone")
 	}
-	if err := l.Release(t.Context()); err != lock.ErrNotHeld {
+	if err := l.Release(t.Context()); !errors.Is(err, lock.ErrNotHeld) {
 		t.Errorf("releasing what is lost gave %v", err)
 	}
 	locktest.Soon(t, "no goroutine is left", func() bool { return goroutines() <= before })
@@ -193,7 +194,7 @@ func TestRedisForgets(t *testing.T) {
 	if err := first.Context().Err(); err != nil {
 		t.Errorf("the first holder's lease ended with %v, which Redis cannot have said", err)
 	}
-	if err := first.Release(t.Context()); err != lock.ErrNotHeld {
+	if err := first.Release(t.Context()); !errors.Is(err, lock.ErrNotHeld) {
 		t.Errorf("releasing what Redis forgot gave %v", err)
 	}
 	locktest.Free(t, second)

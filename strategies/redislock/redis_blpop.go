@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"embed"
+	"errors"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -117,7 +118,7 @@ func (l *blpopLock) Acquire(
 		// would block for ever.
 		err = l.redis.Do(ctx, "BLPOP", blpopSignal(key),
 			max(round.Seconds(), 0.001)).Err()
-		if err != nil && err != redis.Nil && !otherType(err) {
+		if err != nil && !errors.Is(err, redis.Nil) && !otherType(err) {
 			return nil, lock.Unavailable(ctx, err)
 		}
 	}

@@ -3,6 +3,7 @@ package redislock
 import (
 	"context"
 	"embed"
+	"errors"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -63,7 +64,7 @@ func (l *getSetLock) Acquire(
 		if otherType(err) {
 			return false, nil
 		}
-		if err != nil && err != redis.Nil {
+		if err != nil && !errors.Is(err, redis.Nil) {
 			return false, err
 		}
 		there := value != ""

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"embed"
+	"errors"
 	"strconv"
 	"time"
 
@@ -78,7 +79,7 @@ func (l *getsetLock) Acquire(
 			return ok, err
 		}
 		seen, err := l.redis.Get(ctx, key).Result()
-		if err == redis.Nil || otherType(err) {
+		if errors.Is(err, redis.Nil) || otherType(err) {
 			return false, nil
 		}
 		if err != nil || !takeoverDue(seen, l.now()) {
@@ -89,7 +90,7 @@ func (l *getsetLock) Acquire(
 		until = l.now().Add(ttl)
 		old, err := l.redis.Do(ctx,
 			"GETSET", key, until.UnixMilli()).Text()
-		if err == redis.Nil || otherType(err) {
+		if errors.Is(err, redis.Nil) || otherType(err) {
 			return false, nil
 		}
 		return err == nil && old == seen, err

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"embed"
+	"errors"
 	"strconv"
 	"time"
 
@@ -74,7 +75,7 @@ func (l *timestampLock) Acquire(
 		if otherType(err) {
 			return false, nil
 		}
-		if err != nil && err != redis.Nil {
+		if err != nil && !errors.Is(err, redis.Nil) {
 			return false, err
 		}
 		if endedBefore(value, l.now()) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"embed"
+	"errors"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -74,7 +75,7 @@ func (l *tokenLock) Acquire(
 	}
 	return lock.NewHold(ctx, 0, func(ctx context.Context) error {
 		whose, err := l.redis.Get(ctx, key).Result()
-		if err == redis.Nil || err == nil && whose != token {
+		if errors.Is(err, redis.Nil) || err == nil && whose != token {
 			return lock.ErrNotHeld
 		}
 		if err != nil {

@@ -208,7 +208,7 @@ func explain(t *testing.T, s session, query string) string {
 		fields[i] = new(sql.NullString)
 	}
 	if !rows.Next() {
-		t.Fatalf("EXPLAIN %s says nothing", query)
+		t.Fatalf("EXPLAIN %s says nothing: %v", query, rows.Err())
 	}
 	if err := rows.Scan(fields...); err != nil {
 		t.Fatal(err)

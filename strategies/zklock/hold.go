@@ -83,7 +83,7 @@ func (l *zkLease) Fence() uint64            { return l.hold.fence }
 // than ErrNotHeld says that the server could not be reached: the client goes
 // on trying while the session lives.
 func (l *zkLease) Release(ctx context.Context) error {
-	err := error(lock.ErrNotHeld) // a second time
+	err := lock.ErrNotHeld // a second time
 	l.release.Do(func() {
 		l.deaf()
 		defer l.end(context.Canceled)

@@ -125,7 +125,7 @@ func (u *up) end() error {
 	giveUp := time.AfterFunc(patience, func() { u.command.Process.Kill() })
 	defer giveUp.Stop()
 	if err := u.command.Wait(); err != nil || !strings.Contains(u.said.String(), "nothing is left behind") {
-		return fmt.Errorf("seckill up ended with %v and said:\n%s", err, u.said.String())
+		return fmt.Errorf("seckill up ended with %w and said:\n%s", err, u.said.String())
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -77,7 +78,7 @@ func convert(r io.Reader, w io.Writer, sku, stock int64, strategy string) error 
 	for n := 1; ; n++ {
 		var one result
 		err := results.Decode(&one)
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return out.Flush()
 		}
 		if err != nil {
