@@ -39,7 +39,7 @@ declare namespace Json {
   /** The same proof on other servers: what came out otherwise. */
   interface Also {
     servers: string;
-    asked: number;
+    asked: Record<string, number>; // by strategy
     differs: Record<string, Record<string, Cell>> | null;
   }
 

@@ -51,7 +51,7 @@ export function Guarantees({ route }) {
     ${rows.length === 0 && html`<p><button type="button" class="offer" onClick=${() => stay('guarantees')}>${w.reset}</button></p>`}
     ${rows.length > 0 && html`<${Table} matrix=${matrix} rows=${rows} families=${families} question=${filter.question} open=${setOpen} />`}
     <p class="hint">${w.computed(matrix.schedules, matrix.seed)} ${[...new Set(matrix.backends.map((b) => b.version || b.name))].join(', ')}</p>
-    ${(matrix.also ?? []).map((a) => html`<p key=${a.servers} class="hint">${w.also(a.servers, a.asked, differing(a))}</p>`)}
+    ${(matrix.also ?? []).map((a) => html`<p key=${a.servers} class="hint">${w.also(a.servers, sum(Object.values(a.asked)), differing(a))}</p>`)}
     ${open && html`<${CellDialog} ...${open} matrix=${matrix} close=${() => setOpen(null)} />`}`;
 }
 
@@ -62,8 +62,11 @@ const Choice = ({ id, label, value = '', onChange, options }) => html`
       ${options.map(([key, text]) => html`<option key=${key} value=${key} selected=${key === value}>${text}</option>`)}
     </select></div>`;
 
+/** @param {number[]} numbers */
+const sum = (numbers) => numbers.reduce((all, n) => all + n, 0);
+
 /** @param {Json.Also} also */
-const differing = ({ differs }) => Object.values(differs ?? {}).reduce((n, cells) => n + Object.keys(cells).length, 0);
+const differing = ({ differs }) => sum(Object.values(differs ?? {}).map((cells) => Object.keys(cells).length));
 
 /** @param {{matrix: Json.Matrix, rows: Json.Row[], families: string[], question?: string, open: (asked: Asked) => void}} props */
 function Table({ matrix, rows, families, question, open }) {

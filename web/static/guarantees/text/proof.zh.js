@@ -36,7 +36,7 @@ export default {
   "it breaks with no holder hanging": "没有持有者挂起，它就已经出错",
   "it breaks without a fault": "没有故障，它就已经出错",
   "it breaks without a reset": "没有重置，它就已经出错",
-  "it excludes nobody in the first place": "它本来就谁也挡不住",
+  "it excludes no one even without a fault": "没有故障时它就谁也挡不住",
   "it holds nothing between two commands that could end": "它在两条命令之间不持有会到期的东西",
   "it is not a lock that could be released": "它不是可以释放的锁",
   "it is not a lock that could be renewed": "它不是可以续期的锁",
