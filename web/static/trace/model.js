@@ -67,8 +67,9 @@ function locks(trace, states) {
   for (const { who, from, to } of trace.beliefs) {
     const own = ofServers.filter((b) => b.who === who && b.from <= to && b.to >= from);
     const kept = (/** @type {number} */ at) => !own.length || own.some((b) => b.from <= at && (at < b.to || b.to === trace.steps.length - 1));
-    for (let at = Math.max(from, 0); at <= to; at++) {
-      const kind = at === to || kept(at) ? 'held' : 'stale'; // the last step is the release itself
+    const start = Math.max(from, 0);
+    for (let at = start; at <= to; at++) {
+      const kind = kept(at === to ? Math.max(start, at - 1) : at) ? 'held' : 'stale'; // the last step is the release itself
       const last = bars.at(-1);
       if (last?.who === who && last.kind === kind && last.to === at - 1) last.to = at;
       else bars.push({ who, kind, from: at, to: at, name: 'lock' });

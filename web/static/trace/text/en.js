@@ -72,7 +72,7 @@ export default {
       b.ahead > 0 && `its clock is ${count(b.ahead / 1e9)} s ahead`].filter(Boolean).join(', ');
   },
   renewals: (n) => `renewers may act, at most ${plural(n, 'time')}`, next: 'comes when all are done',
-  result: 'Result', ok: 'ok',
+  result: 'Result', ok: 'ok', reply: (text) => text,
   short: (name) => (name === 'stock.num' ? 'stock' : name.replace(/^seckill:lock:stock:\d+/, 'lock').replace(/^seckill:stock:\d+/, 'counter').replace(/^\/seckill\/locks\/stock-\d+/, 'queue')),
   took: (at, took) => `at ${at.toFixed(2)} ms, took ${took.toFixed(2)} ms`,
   beliefs: 'What the buyers know',

@@ -75,7 +75,7 @@ export default {
       b.ahead > 0 && `时钟快 ${count(b.ahead / 1e9)} 秒`].filter(Boolean).join('，');
   },
   renewals: (n) => `续期线程可以执行，最多 ${count(n)} 次`, next: '等所有人完成后才来',
-  result: '结果', ok: '成功',
+  result: '结果', ok: '成功', reply: (text) => text.replace(/^(\d+) rows?$/, '$1 行').replace(/^no row$/, '没有行'),
   short: (name) => (name === 'stock.num' ? '库存' : name.replace(/^seckill:lock:stock:\d+/, '锁').replace(/^seckill:stock:\d+/, '计数器').replace(/^\/seckill\/locks\/stock-\d+/, '队列')),
   took: (at, took) => `${at.toFixed(2)} 毫秒时，用时 ${took.toFixed(2)} 毫秒`,
   beliefs: '买家知道什么',
