@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -252,7 +253,7 @@ func zkReply(answer any) string {
 	case zkAnswer:
 		switch {
 		case a.names != nil:
-			return strings.Join(slices.Sorted(slices.Values(a.names)), ", ")
+			return strings.Join(slices.SortedFunc(slices.Values(a.names), bySequence), ", ")
 		case a.data != nil:
 			return string(a.data)
 		}
@@ -282,4 +283,11 @@ func createKind(flags int32) string {
 		return " ephemeral sequential"
 	}
 	return ""
+}
+
+// bySequence orders names by the number that the server has added: what comes
+// before it may be random.
+func bySequence(a, b string) int {
+	number := func(name string) string { return name[max(0, len(name)-10):] }
+	return cmp.Or(cmp.Compare(number(a), number(b)), cmp.Compare(a, b))
 }

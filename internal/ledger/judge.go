@@ -227,7 +227,10 @@ func (t *Trial) checkBalance() {
 	case sum > initial:
 		var twice examples
 		if t.gaveBack == 0 { // units that were given back may be sold again
-			twice, t.report.Witness = t.units.soldTwice()
+			var witness *Witness
+			if twice, witness = t.units.soldTwice(); witness != nil {
+				t.report.Witness = witness
+			}
 		}
 		t.violate(RuleLostUpdate, fmt.Sprintf(
 			"%d left + %d sold = %d, %d more than the %d there were: deductions were overwritten, or units given back twice",

@@ -47,7 +47,7 @@ func (n *Names) Plain(text string) string {
 // Reply is Plain for what a command answered. Numbers that differ from run to
 // run (what is left of a lease, a connection's) are left out.
 func (n *Names) Reply(c *tap.Command) string {
-	if strings.Contains(c.Text, "CONNECTION_ID") {
+	if c.Reply == "" || strings.Contains(c.Text, "CONNECTION_ID") {
 		return ""
 	}
 	text := volatile.ReplaceAllString(n.Plain(c.Reply), "…")

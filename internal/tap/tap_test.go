@@ -317,3 +317,115 @@ func TestVerbIsTheFirstWord(t *testing.T) {
 		t.Errorf("verbs %q", got)
 	}
 }
+
+// A reader is a Tap that wants replies.
+type reader struct {
+	recorder
+	replies []string
+}
+
+func (r *reader) Reads() bool { return true }
+
+func (r *reader) After(_ context.Context, c *tap.Command, err error) error {
+	r.replies = append(r.replies, c.Name+": "+c.Reply)
+	return err
+}
+
+func TestSQLReplies(t *testing.T) {
+	db, r := openSQL(t), &reader{}
+	ctx := tap.With(t.Context(), r)
+	for _, n := range []any{1, 2, 3, 4, nil, 6} {
+		if _, err := db.ExecContext(ctx, "INSERT INTO t VALUES (?)", n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	query := func(q string) (all []string) {
+		rows, err := db.QueryContext(ctx, q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer rows.Close()
+		for rows.Next() {
+			columns, _ := rows.Columns()
+			values := make([]sql.NullString, len(columns))
+			into := make([]any, len(columns))
+			for i := range values {
+				into[i] = &values[i]
+			}
+			if err := rows.Scan(into...); err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, values[0].String)
+		}
+		if err := rows.Err(); err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	r.replies = nil
+	for q, want := range map[string][]string{
+		"SELECT n FROM t ORDER BY rowid":              {"1", "2", "3", "4", "", "6"},
+		"SELECT n, n + 1 AS m FROM t WHERE n = 2":     {"2"},
+		"SELECT n, 7 AS seven FROM t WHERE n IS NULL": {""},
+		"SELECT n FROM t WHERE n = 99":                nil,
+	} {
+		if got := query(q); !slices.Equal(got, want) {
+			t.Errorf("%s: its caller reads %q, want %q", q, got, want)
+		}
+	}
+	slices.Sort(r.replies)
+	want := []string{"SELECT: 1; 2; 3; …", "SELECT: n = 2, m = 3", "SELECT: n = NULL, seven = 7", "SELECT: no row"}
+	if !slices.Equal(r.replies, want) {
+		t.Errorf("the replies are %q, want %q", r.replies, want)
+	}
+	r.replies = nil
+	for _, statement := range []string{"UPDATE t SET n = 9 WHERE n = 1", "UPDATE t SET n = 9 WHERE n = 77", "DELETE FROM t"} {
+		if _, err := db.ExecContext(ctx, statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := []string{"UPDATE: 1 row", "UPDATE: 0 rows", "DELETE: 6 rows"}; !slices.Equal(r.replies, want) {
+		t.Errorf("the replies are %q, want %q", r.replies, want)
+	}
+}
+
+func TestRedisReplies(t *testing.T) {
+	server := miniredis.RunT(t)
+	client := redis.NewClient(&redis.Options{Addr: server.Addr(), MaxRetries: -1})
+	t.Cleanup(func() { client.Close() })
+	client.AddHook(tap.RedisHook{})
+	r := &reader{}
+	ctx := tap.With(t.Context(), r)
+	client.Get(ctx, "k")
+	client.SetNX(ctx, "k", "mine", 0)
+	client.SetNX(ctx, "k", "other", 0)
+	client.Get(ctx, "k")
+	client.DecrBy(ctx, "n", 2)
+	client.Eval(ctx, "return {1, 'two'}", nil)
+	client.TxPipelined(ctx, func(p redis.Pipeliner) error {
+		p.Get(ctx, "k")
+		p.Incr(ctx, "n")
+		return nil
+	})
+	// A missing key is a result (redis.Nil), not a reply.
+	want := []string{"GET: ", "SET: 1", "SET: 0", "GET: mine", "DECRBY: -2", "EVAL: 1 two", "MULTI: mine; -1"}
+	if !slices.Equal(r.replies, want) {
+		t.Errorf("the replies are %q, want %q", r.replies, want)
+	}
+}
+
+// A Tap that does not read finds none: it costs nothing then.
+func TestRepliesAreForReaders(t *testing.T) {
+	db := openSQL(t)
+	r := &recorder{after: func(c *tap.Command, err error) error {
+		if c.Reply != "" {
+			t.Errorf("%s has the reply %q", c.Name, c.Reply)
+		}
+		return err
+	}}
+	var n int
+	if err := db.QueryRowContext(tap.With(t.Context(), r), "SELECT 1").Scan(&n); err != nil || n != 1 {
+		t.Fatal(n, err)
+	}
+	r.want(t, "sql SELECT")
+}

@@ -71,7 +71,7 @@ func TestReadToldNamesTheLine(t *testing.T) {
 func TestLinesOfTheK6Example(t *testing.T) {
 	node, err := exec.LookPath("node")
 	if err != nil {
-		t.Skip("node is not here")
+		t.Fatal("node was not found; run: seckill deps --tests")
 	}
 	script := `import { readFileSync } from 'node:fs';
 const { told } = await import('data:text/javascript,' + encodeURIComponent(readFileSync('../examples/k6/told.js', 'utf8')));

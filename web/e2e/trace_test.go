@@ -67,9 +67,14 @@ func TestLocksAreBars(t *testing.T) {
 	f := startFake(t)
 	tb := startBrowser(t).open(f.url+"/#/trace/redis-lua.lease-end?step=99", wide)
 	tb.says(".ending", "Broken")
-	tb.await(`document.querySelectorAll(".lane .bar.key.first").length >= 2`)
+	tb.await(`document.querySelectorAll(".lane .bar.held.first").length >= 2`)
 	tb.says(".steps", "lease ends")
-	tb.says(".bars-key", "as this buyer wrote it")
+	tb.says(".bars-key", "from the moment the buyer learns that it has the lock")
+	t.Log("the lease is over, and its holder does not know")
+	tb.click(".step:nth-child(8) > button")
+	tb.says(".beliefs", "thinks it holds the lock")
+	tb.await(`document.querySelector(".step:nth-child(8) .lane .bar.stale") !== null`)
+	tb.says(".step:nth-child(2)", "num = 2, run = 1") // what the SELECT answered
 	tb.inEveryLook("trace lock")
 
 	t.Log("the last to write the record has it")

@@ -47,8 +47,7 @@ func death(c *trial) {
 	if lease == 0 {
 		lease = long
 	}
-	victim := c.open(lease)
-	l := c.take(victim, c.key, lease)
+	victim, l := c.victim(lease)
 	waiter := c.contend(c.b, c.key)
 	victim.Kill()
 	next := c.in(waiter)
@@ -68,6 +67,22 @@ func death(c *trial) {
 		c.broken("the dead process acquired and was told %v", err)
 	}
 	c.stillHeld(next, "the dead holder's release")
+}
+
+// victim is a process that has the lock and is about to die. On a busy machine
+// one with a short session may lose it before it has the lock: then another is
+// opened. The lock is free meanwhile, so nothing else may refuse it.
+func (c *trial) victim(lease time.Duration) (*Process, lock.Lease) {
+	for tries := 1; ; tries++ {
+		p := c.open(lease)
+		l, err := p.Acquire(c.Context(), c.key, lock.Options{Wait: c.h.Patience, Lease: lease})
+		switch {
+		case err == nil:
+			return p, l
+		case !errors.Is(err, seckill.ErrUnavailable) || tries == 3:
+			c.stop("a lock that is free was refused: %v", err)
+		}
+	}
 }
 
 // A lossy acquisition meets a fault at its nth command.

@@ -36,12 +36,6 @@ func (c *trial) waiting(cmd *tap.Command) bool {
 func (c *trial) take(p *Process, key string, lease time.Duration) lock.Lease {
 	c.Helper()
 	l, err := p.Acquire(c.Context(), key, lock.Options{Wait: c.h.Patience, Lease: lease})
-	for range 3 { // on a busy machine a session may just have been lost
-		if !errors.Is(err, seckill.ErrUnavailable) {
-			break
-		}
-		l, err = p.Acquire(c.Context(), key, lock.Options{Wait: c.h.Patience, Lease: lease})
-	}
 	if err != nil {
 		c.stop("a lock that is free was refused: %v", err)
 	}

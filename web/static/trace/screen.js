@@ -34,7 +34,6 @@ export function Trace({ route }) {
     setTrace(null);
     setWrong(null);
     if (!name) return undefined;
-    setOwn(null);
     let left = false;
     fetchExample(name).then((e) => left || setTrace(e), (error) => left || setWrong(error));
     return () => { left = true; };
@@ -51,7 +50,7 @@ export function Trace({ route }) {
       setOwn({ title, trace: shown });
       setAt(0);
       setWrong(null);
-      if (name) go('trace');
+      go('trace'); // also from a first example that is on its way
     } catch (error) {
       setWrong(error);
     }

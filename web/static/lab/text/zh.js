@@ -120,12 +120,12 @@ export default {
     twice: ({ orders: [a, b], unit }) => {
       const [x, y] = [a.remaining + a.quantity, b.remaining + b.quantity];
       return x === y && a.remaining === b.remaining
-        ? `用户 ${a.user_id} 和用户 ${b.user_id} 都读到 ${count(x)}，又都写入 ${count(a.remaining)}：一次扣减丢了，第 ${count(unit)} 件卖了两次。`
-        : `用户 ${a.user_id} 读到 ${count(x)}、写入 ${count(a.remaining)}，用户 ${b.user_id} 读到 ${count(y)}、写入 ${count(b.remaining)}：第 ${count(unit)} 件卖了两次。`;
+        ? `用户 ${a.user_id} 和用户 ${b.user_id} 扣减前都是 ${count(x)} 件，扣减后都剩 ${count(a.remaining)} 件：一次扣减丢了，第 ${count(unit)} 件卖了两次。谁先写入，账本里看不出来。`
+        : `用户 ${a.user_id} 扣减前有 ${count(x)} 件、之后剩 ${count(a.remaining)} 件，用户 ${b.user_id} 扣减前有 ${count(y)} 件、之后剩 ${count(b.remaining)} 件：第 ${count(unit)} 件卖了两次。`;
     },
     below: ({ orders: [o] }) => `用户 ${o.user_id} 扣减时只剩 ${count(o.remaining + o.quantity)} 件，还是扣了 ${count(o.quantity)} 件：检查时看到的是旧的数字。`,
-    drawn: '两个买家的读和写，按时间排列', user: (id) => `用户 ${id}`, stock: '库存',
-    reads: (n) => `读到 ${count(n)}`, writes: (n) => `写入 ${count(n)}`, takes: (n) => `扣减 ${count(n)}`, leaves: (n) => `剩 ${count(n)}`,
+    drawn: '每个买家扣减前后的库存；谁先写无从得知', user: (id) => `用户 ${id}`, stock: '库存',
+    reads: (n) => `扣减前 ${count(n)}`, writes: (n) => `扣减后 ${count(n)}`, takes: (n) => `扣减 ${count(n)}`, leaves: (n) => `剩 ${count(n)}`,
     play: '逐步播放', run: (name) => `换一个守得住的：${name}`,
   },
   of: (sku, sentence) => `SKU ${sku}：${sentence}`,
