@@ -153,7 +153,7 @@ const linearLimit = 3 * time.Second
 func (l *linearResult) add(sale *ledger.Report, stock int64, ops []linear.Op) {
 	f := linear.Check(stock, ops, linearLimit)
 	if f.Decided && !f.Linearizable {
-		*sale = sale.Add(ledger.RuleNotLinearizable, f.Why)
+		*sale = sale.Add(ledger.RuleNotLinearizable, f.Why, f.Params)
 	}
 	l.Checked += f.Checked
 	switch {

@@ -79,3 +79,46 @@ func TestRulesHaveWords(t *testing.T) {
 		}
 	}
 }
+
+// Every refusal of the lab, every kind of example and every reason why answers
+// cannot be explained has a sentence in Chinese; English pages show the server's.
+func TestWhatTheLabSaysHasChinese(t *testing.T) {
+	for _, list := range []struct {
+		files, code, words, begin, end string
+		least                          int
+	}{
+		{"../internal/labapi/*.go", `Code: "(\w+)"`, "static/text/zh.js", "\n  problem: (", "\n  }[code]", 15},
+		{"../internal/ledger/examples.go", `form\{"(\w+)"`, "static/lab/text/zh.js", "\nconst cases = {", "\n};", 15},
+		{"../internal/linear/linear.go", `because\("(\w+)"`, "static/lab/text/zh.js", "\nconst unexplained = {", "\n};", 6},
+	} {
+		words, err := os.ReadFile(list.words)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, sentences, _ := strings.Cut(string(words), list.begin)
+		sentences, _, _ = strings.Cut(sentences, list.end)
+		files, err := filepath.Glob(list.files)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := map[string]bool{}
+		for _, file := range files {
+			source, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.HasSuffix(file, "_test.go") {
+				continue
+			}
+			for _, code := range regexp.MustCompile(list.code).FindAllStringSubmatch(string(source), -1) {
+				found[code[1]] = true
+				if !strings.Contains(sentences, " "+code[1]+": ") {
+					t.Errorf("%s has no sentence for %s of %s", list.words, code[1], file)
+				}
+			}
+		}
+		if len(found) < list.least {
+			t.Errorf("%s: only %d codes were found: %v", list.files, len(found), found)
+		}
+	}
+}

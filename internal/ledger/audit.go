@@ -54,6 +54,7 @@ type Violation struct {
 	Params   Params   `json:"params,omitempty"`
 	Count    int      `json:"count"`
 	Examples []string `json:"examples,omitempty"` // order ids, users, requests
+	Cases    []Case   `json:"cases,omitempty"`    // each of Examples, in the same order
 }
 
 // Params are what a violation's message says, for callers that say it in another
@@ -111,8 +112,8 @@ type Report struct {
 
 // Add is r with a violation that was found in what the judge does not look at:
 // the times of the answers.
-func (r Report) Add(rule, message string) Report {
+func (r Report) Add(rule, message string, params Params) Report {
 	t := &Trial{report: r}
-	t.violate(rule, message, nil, examples{})
+	t.violate(rule, message, params, examples{})
 	return t.conclude()
 }

@@ -120,7 +120,7 @@ func (b *buyers) order(o *Order) {
 	}
 	at, found := slices.BinarySearchFunc(b.buys, struct{}{}, key)
 	if !found {
-		b.invented.add("order %s of user %d", o.PublicID, o.UserID)
+		b.invented.add(orderOf, o.PublicID, o.UserID)
 		return
 	}
 	b.has[at] = true
@@ -134,12 +134,12 @@ func (b *buyers) order(o *Order) {
 		settled = settled || t.took()
 		waiting = waiting && t.Outcome == OutcomeInProgress
 		if t.Outcome == OutcomeSold && (o.PublicID != t.OrderID || o.Quantity != t.Quantity || o.Remaining != t.Remaining) {
-			b.wrong.add("user %d was told order %s, %d units, %d left; the ledger has order %s, %d units, %d left",
+			b.wrong.add(toldOther,
 				t.User, t.OrderID, t.Quantity, t.Remaining, o.PublicID, o.Quantity, o.Remaining)
 		}
 	}
 	if !settled && !waiting {
-		b.unacknowledged.add("order %s of user %d", o.PublicID, o.UserID)
+		b.unacknowledged.add(orderOf, o.PublicID, o.UserID)
 	}
 	b.stood.sold(b, o, calls)
 }
@@ -177,7 +177,7 @@ func (b *buyers) cancelled(o *Order, key func(int32, struct{}) int) (sent, until
 	switch {
 	case o.Status == Cancelled && !asked:
 		b.anyBack = true
-		b.unasked.add("order %s of user %d", o.PublicID, o.UserID)
+		b.unasked.add(orderOf, o.PublicID, o.UserID)
 		b.stood.back(never, o.Quantity)
 	case o.Status == Cancelled:
 		if acknowledged {
@@ -186,7 +186,7 @@ func (b *buyers) cancelled(o *Order, key func(int32, struct{}) int) (sent, until
 		b.stood.back(end, o.Quantity)
 		return sent, until
 	case acknowledged:
-		b.notCancelled.add("order %s of user %d is %s", o.PublicID, o.UserID, o.Status)
+		b.notCancelled.add(orderIs, o.PublicID, o.UserID, o.Status)
 	}
 	return sent, never
 }

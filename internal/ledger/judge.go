@@ -47,12 +47,12 @@ func NewTrial(e Evidence) *Trial {
 // Order takes the next order. It keeps nothing of o itself.
 func (t *Trial) Order(o *Order) {
 	if o.Run != t.Snapshot.Stock.Run {
-		t.stragglers.add("order %s of run %d", o.PublicID, o.Run)
+		t.stragglers.add(orderOfRun, o.PublicID, o.Run)
 	}
 	t.stockStores[t.stockStore(o.Strategy)] = o.Strategy
 	switch {
 	case o.Quantity < 1 || o.Status != Active && o.Status != Cancelled:
-		t.bad.add("order %s: quantity %d, state %q", o.PublicID, o.Quantity, o.Status)
+		t.bad.add(badOrder, o.PublicID, o.Quantity, o.Status)
 	case o.Status == Cancelled:
 		t.report.Cancelled++
 		t.gaveBack += o.Quantity
@@ -61,7 +61,7 @@ func (t *Trial) Order(o *Order) {
 		t.report.Sold += o.Quantity
 		t.holders = append(t.holders, o.UserID)
 		if sold := t.report.Sold; sold > t.Initial {
-			t.beyond.add("order %s of user %d sold units %d to %d of %d", o.PublicID, o.UserID, sold-o.Quantity+1, sold, t.Initial)
+			t.beyond.add(soldBeyond, o.PublicID, o.UserID, sold-o.Quantity+1, sold, t.Initial)
 		}
 	}
 	t.units.add(o)
@@ -118,27 +118,13 @@ func rank(v Verdict) int {
 	return slices.Index([]Verdict{Held, Lost, Oversold, NotValid}, v)
 }
 
-// examples counts what breaks a rule, and shows the first few.
-type examples struct {
-	count int
-	first []string
-}
-
-const maxExamples = 5
-
-func (e *examples) add(format string, args ...any) {
-	if e.count++; len(e.first) < maxExamples {
-		e.first = append(e.first, fmt.Sprintf(format, args...))
-	}
-}
-
 func (t *Trial) violate(rule, message string, params Params, e examples) {
 	verdict, ok := verdictOf[rule]
 	if !ok {
 		verdict = Lost
 	}
 	t.report.Violations = append(t.report.Violations,
-		Violation{Rule: rule, Verdict: verdict, Message: message, Params: params, Count: max(1, e.count), Examples: e.first})
+		Violation{Rule: rule, Verdict: verdict, Message: message, Params: params, Count: max(1, e.count), Examples: e.first, Cases: e.cases})
 }
 
 // breach is violate for rules that only examples can break.
@@ -154,7 +140,7 @@ func (t *Trial) checkOrders() {
 	var twice examples
 	for i, user := range t.holders {
 		if i > 0 && user == t.holders[i-1] && (i == 1 || user != t.holders[i-2]) {
-			twice.add("user %d", user)
+			twice.add(twoOrders, user)
 		}
 	}
 	t.breach(RuleTwice, "users with more than one active order", nil, twice)
@@ -174,7 +160,7 @@ func (t *Trial) checkRun() {
 	var used examples
 	for _, stockStore := range slices.Sorted(maps.Keys(t.stockStores)) {
 		t.report.StockStore = stockStore
-		used.add("%s keeps its stock in %s", t.stockStores[stockStore], stockStore)
+		used.add(keepsStockIn, t.stockStores[stockStore], stockStore)
 	}
 	if t.storesDiffer = used.count > 1; t.storesDiffer {
 		t.violate(RuleMixedStores, "strategies that keep their stock in different places sold in one run", nil, used)

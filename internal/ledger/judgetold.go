@@ -26,12 +26,12 @@ func (t *Trial) checkTold() {
 			case sold == nil:
 				sold = now
 			case sold.OrderID != now.OrderID || sold.Remaining != now.Remaining:
-				differ.add("user %d was told order %s with %d left and order %s with %d left by the same request %s",
+				differ.add(toldTwice,
 					now.User, sold.OrderID, sold.Remaining, now.OrderID, now.Remaining, now.RequestID)
 			}
 		}
 		if sold != nil && !b.has[at] {
-			missing.add("user %d was given order %s", sold.User, sold.OrderID)
+			missing.add(gotNoOrder, sold.User, sold.OrderID)
 		}
 		if sold != nil || b.has[at] {
 			b.refusals(at, calls, cancelling, &refused)
@@ -44,7 +44,7 @@ func (t *Trial) checkTold() {
 	always := t.report.Remaining - max(t.gaveBack, b.later)
 	for _, i := range b.buys {
 		if told := &b.told[i]; told.Outcome == OutcomeSoldOut && told.Quantity <= always && !t.storesDiffer {
-			turnedAway.add("user %d wanted %d", told.User, told.Quantity)
+			turnedAway.add(turnedAwayOf, told.User, told.Quantity)
 		}
 	}
 	t.breach(RuleMissingOrder, "sales that buyers were told of and the ledger does not have", nil, missing)
@@ -74,7 +74,7 @@ func (b *buyers) missingCancellations() {
 			}
 			b.later += t.Quantity
 			if t.Outcome == OutcomeCancelled {
-				b.notCancelled.add("order %s of user %d is not in the ledger", cmp.Or(t.OrderID, "of request "+t.RequestID), t.User)
+				b.notCancelled.add(notInLedger, cmp.Or(t.OrderID, "of request "+t.RequestID), t.User)
 			}
 		}
 	}
@@ -153,7 +153,7 @@ func (b *buyers) refusals(at int, calls []int32, cancelling spans, found *exampl
 			wrong = follows || underLong || acknowledged < never && ended >= acknowledged+onItsWay
 		}
 		if wrong {
-			found.add("user %d was told %s, and request %s has the order", r.User, r.Outcome, r.RequestID)
+			found.add(requestBought, r.User, r.Outcome, r.RequestID)
 		}
 	}
 }
@@ -185,7 +185,7 @@ func (b *buyers) duplicates(found *examples) {
 			calls := b.buys[at:end]
 			for _, i := range calls {
 				if t := &b.told[i]; t.Outcome == OutcomeDuplicate && !b.explained(t, calls) {
-					found.add("user %d by request %s", t.User, t.RequestID)
+					found.add(byRequest, t.User, t.RequestID)
 				}
 			}
 		}

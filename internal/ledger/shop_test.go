@@ -215,8 +215,10 @@ func (s *shop) find(fits func(Told) bool) int {
 func (s *shop) refusedAgain(o Outcome) plant {
 	return plant{RuleKeyRefused, func(s *shop) bool {
 		i := s.find(func(t Told) bool {
-			// Beside a call without times a refusal proves nothing.
-			timed := !slices.ContainsFunc(s.Told, func(c Told) bool { return c.RequestID == t.RequestID && c.Answered == 0 })
+			// Beside a call without times a refusal proves nothing, nor after a cancellation, whatever its answer.
+			timed := !slices.ContainsFunc(s.Told, func(c Told) bool {
+				return c.RequestID == t.RequestID && c.Answered == 0 || c.User == t.User && c.Call.Is(CallCancel)
+			})
 			return t.Outcome == OutcomeSold && timed && s.Snapshot.Orders[s.keys[t.RequestID]].Status == Active &&
 				!slices.ContainsFunc(s.Snapshot.Orders, func(o Order) bool { return o.UserID == t.User && o.RequestID != t.RequestID })
 		})

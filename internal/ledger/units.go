@@ -62,7 +62,7 @@ func (b *unitBook) soldTwice() (found examples, first *Witness) {
 		o := &b.sales[i]
 		if last != nil && o.remaining+o.quantity > last.remaining {
 			unit := min(o.remaining+o.quantity, last.remaining+last.quantity)
-			found.add("orders %s and %s both sold unit %d: they were told %d and %d left",
+			found.add(soldTwice,
 				last.id, o.id, unit, last.remaining, o.remaining)
 			if first == nil {
 				first = &Witness{"twice", []WitnessOrder{last.witness(), o.witness()}, unit}

@@ -93,9 +93,10 @@ func Operations(ops []Op) (all []porcupine.Operation) {
 // A Finding is what a check came to.
 type Finding struct {
 	Linearizable bool
-	Decided      bool   // false: not within the limit
-	Checked      int    // operations that were looked at
-	Why          string // when not linearizable: what cannot be
+	Decided      bool           // false: not within the limit
+	Checked      int            // operations that were looked at
+	Why          string         // when not linearizable: what cannot be
+	Params       map[string]any // Why as a "case" with its parameters, for other languages
 }
 
 // largest is how many operations a window has in which units come back.
@@ -109,7 +110,7 @@ func Check(initial int64, ops []Op, limit time.Duration) Finding {
 	ops = slices.DeleteFunc(slices.Clone(ops), func(o Op) bool { return o.Kind == Nothing })
 	if !slices.ContainsFunc(ops, func(o Op) bool { return o.Kind == GaveBack }) {
 		why := inOrder(initial, ops)
-		return Finding{Linearizable: why == "", Decided: true, Checked: len(ops), Why: why}
+		return Finding{Linearizable: why.text == "", Decided: true, Checked: len(ops), Why: why.text, Params: why.params}
 	}
 	ops = window(ops, largest)
 	f := Finding{Checked: len(ops)}
@@ -118,15 +119,16 @@ func Check(initial int64, ops []Op, limit time.Duration) Finding {
 		f.Linearizable, f.Decided = true, true
 	case porcupine.Illegal:
 		f.Decided = true
-		f.Why = fmt.Sprintf("no order of the first %d operations explains all their answers", len(ops))
+		why := because("window", map[string]any{"operations": len(ops)}, "no order of the first %d operations explains all their answers", len(ops))
+		f.Why, f.Params = why.text, why.params
 	}
 	return f
 }
 
-// inOrder decides a history without cancellations; "" when it is linearizable.
+// inOrder decides a history without cancellations; no reason when it is linearizable.
 // Sale after sale takes place as early as it can: when it was asked for, or
 // right after the one before.
-func inOrder(initial int64, ops []Op) (why string) {
+func inOrder(initial int64, ops []Op) reason {
 	var sales []Op
 	for _, o := range ops {
 		if o.Kind == Sold {
@@ -143,15 +145,18 @@ func inOrder(initial int64, ops []Op) (why string) {
 	for _, s := range sales {
 		switch {
 		case s.Remaining+s.Quantity != left:
-			return fmt.Sprintf("%s was told %d left after %d, when there were %d", s.Name, s.Remaining, s.Quantity, left)
+			return because("left", map[string]any{"name": s.Name, "left": s.Remaining, "quantity": s.Quantity, "there": left},
+				"%s was told %d left after %d, when there were %d", s.Name, s.Remaining, s.Quantity, left)
 		case s.Remaining < 0:
-			return fmt.Sprintf("%s was sold %d of %d", s.Name, s.Quantity, left)
+			return because("beyond", map[string]any{"name": s.Name, "quantity": s.Quantity, "there": left},
+				"%s was sold %d of %d", s.Name, s.Quantity, left)
 		case s.Call >= now:
 			now, before = s.Call, s
 		}
 		if s.Return < now {
-			return fmt.Sprintf("%s was answered, %d left, %v before %s, whose units come first, even asked",
-				s.Name, s.Remaining, time.Duration(now-s.Return), before.Name)
+			early := time.Duration(now - s.Return)
+			return because("early", map[string]any{"name": s.Name, "left": s.Remaining, "ms": millis(early), "before": before.Name},
+				"%s was answered, %d left, %v before %s, whose units come first, even asked", s.Name, s.Remaining, early, before.Name)
 		}
 		left = s.Remaining
 		course = append(course, moment{left, now})
@@ -163,14 +168,29 @@ func inOrder(initial int64, ops []Op) (why string) {
 		first := sort.Search(len(course), func(i int) bool { return course[i].left < o.Quantity })
 		switch {
 		case first == len(course):
-			return fmt.Sprintf("%s was told sold out of %d, and %d were left to the end", o.Name, o.Quantity, left)
+			return because("sold_out", map[string]any{"name": o.Name, "quantity": o.Quantity, "left": left},
+				"%s was told sold out of %d, and %d were left to the end", o.Name, o.Quantity, left)
 		case course[first].at > o.Return:
-			return fmt.Sprintf("%s was told sold out of %d, %v before so few were left that this is true", o.Name, o.Quantity,
-				time.Duration(course[first].at-o.Return))
+			early := time.Duration(course[first].at - o.Return)
+			return because("sold_out_early", map[string]any{"name": o.Name, "quantity": o.Quantity, "ms": millis(early)},
+				"%s was told sold out of %d, %v before so few were left that this is true", o.Name, o.Quantity, early)
 		}
 	}
-	return ""
+	return reason{}
 }
+
+// A reason is why no order explains the answers, in words and as parameters.
+type reason struct {
+	text   string
+	params map[string]any
+}
+
+func because(kind string, params map[string]any, format string, args ...any) reason {
+	params["case"] = kind
+	return reason{fmt.Sprintf(format, args...), params}
+}
+
+func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // window is the first n operations by their call. Of those that were still
 // under way when the next was called it is not known whether they came first,

@@ -68,8 +68,8 @@ func TestOnePassAgreesWithTheSearch(t *testing.T) {
 		why := inOrder(initial, ops)
 		searched := porcupine.CheckOperations(Model(initial), Operations(ops))
 		said[searched]++
-		if (why == "") != searched {
-			t.Fatalf("seed %d: of a stock of %d, one pass says %q, the search %t:\n%+v", seed, initial, why, searched, ops)
+		if (why.text == "") != searched {
+			t.Fatalf("seed %d: of a stock of %d, one pass says %q, the search %t:\n%+v", seed, initial, why.text, searched, ops)
 		}
 	}
 	if said[true] < 300 || said[false] < 300 {

@@ -24,6 +24,9 @@ func (tb *tab) wellLaidOut(where string) {
 	tb.t.Helper()
 	for _, language := range []string{"en", "zh-CN"} {
 		tb.speak(language)
+		if language == "zh-CN" {
+			tb.noEnglish(where)
+		}
 		for _, size := range []string{"normal", "large"} {
 			tb.eval(fmt.Sprintf(`document.documentElement.dataset.type = %q`, size))
 			for _, width := range widths {
@@ -52,6 +55,22 @@ func (tb *tab) wellLaidOut(where string) {
 	tb.do(wide.set())
 }
 
+//go:embed latin.js
+var latin string
+
+// noEnglish fails if the screen, in Chinese, has an English sentence.
+func (tb *tab) noEnglish(where string) {
+	tb.t.Helper()
+	tb.await(`document.getAnimations().length === 0`)
+	found, err := chromedp.Run(tb.ctx, chromedp.Evaluate[[]string](latin))
+	if err != nil {
+		tb.t.Fatal(err)
+	}
+	if len(found) > 0 {
+		tb.t.Errorf("%s says in English on the Chinese page:\n  %s", where, strings.Join(found, "\n  "))
+	}
+}
+
 // speak has the page in a language.
 func (tb *tab) speak(language string) {
 	tb.t.Helper()
@@ -76,7 +95,9 @@ func TestLayout(t *testing.T) {
 	}
 	if labtest.Verify {
 		screens = append(screens, place{"trace/lock-insert-by-name.late-command", `.step`}, place{"lessons/06-lock-table", `.sources pre`},
-			place{"lessons/11-fencing", `.sources pre`}, place{"lessons/12-which", `.chapter h1`})
+			place{"lessons/11-fencing", `.sources pre`}, place{"lessons/12-which", `.chapter h1`},
+			place{"lessons/naive", `.sources pre`},
+			place{"lessons/nothing", `main .wrong`}, place{"trace/nothing", `main .wrong`})
 	}
 	for _, screen := range screens {
 		tb.eval(fmt.Sprintf(`location.hash = "#/%s"`, screen.where))
@@ -97,6 +118,13 @@ func TestLayout(t *testing.T) {
 	tb.click(".run")
 	tb.await(`document.querySelectorAll("[data-verdict]").length === 1 && document.querySelector(".sequence") !== null`)
 	tb.wellLaidOut("lab, one lane")
+
+	t.Log("the orders that broke its rules, open")
+	tb.eval(`document.querySelectorAll("details").forEach((d) => { d.open = true; })`)
+	tb.await(`document.querySelector(".rules .examples li") !== null`)
+	tb.speak("zh-CN")
+	tb.noEnglish("lab, orders")
+	tb.speak("en")
 
 	t.Log("the shop")
 	shop := startBrowser(t).open(strings.TrimSuffix(u.page, "/")+"/shop", wide)

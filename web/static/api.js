@@ -1,4 +1,5 @@
 // Calls to the lab and, through it, to the service.
+import { t } from './text.js';
 
 // A lab with a token prints its address with #token=…; it is kept for this tab
 // and taken out of the address bar.
@@ -15,7 +16,7 @@ export const keepToken = (token) => sessionStorage.setItem('token', token);
 export class Refused extends Error {
   /** @param {Json.Problem} problem */
   constructor(problem) {
-    super(problem.detail || `HTTP ${problem.status}`);
+    super(t?.problem(problem.code, problem.detail) || problem.detail || `HTTP ${problem.status}`); // the shop does without t
     this.code = problem.code || '';
     /** What is wrong, by field; blame.js turns it into text. */
     this.blames = /** @type {Record<string, Json.Blame>} */ (Object.fromEntries((problem.errors || []).map((e) => [e.field, e])));

@@ -141,6 +141,8 @@ declare namespace Json {
     params?: Record<string, any>;
     count: number;
     examples?: string[];
+    /** Each of examples as a code with parameters; missing in older runs. */
+    cases?: { code: string; params: Record<string, any> }[];
   }
 
   interface Served {

@@ -55,7 +55,7 @@ export function Rules({ result, open = Infinity }) {
             ${v.examples && html`
               <details open=${i < open}><summary>${t.verdict.orders}</summary>
                 <ul class="examples">
-                  ${v.examples.map((e) => html`<li><code lang="en">${e}</code></li>`)}
+                  ${v.examples.map((e, i) => html`<li>${dictionaries[preferences().language].example(e, v.cases?.[i])}</li>`)}
                   ${v.count > v.examples.length && html`<li>${t.verdict.more(v.count - v.examples.length)}</li>`}
                 </ul>
               </details>`}

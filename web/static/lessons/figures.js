@@ -1,6 +1,7 @@
 // The place of figures in a chapter: a row of the matrix, or measured figures
 // with the command that repeats them.
 import { exampleOf } from '../guarantees/matrix.js';
+import { say } from '../guarantees/say.js';
 import { kinds, markOf, signs } from '../guarantees/marks.js';
 import { link } from '../route.js';
 import { t } from '../text.js';
@@ -30,5 +31,5 @@ function Mark({ cell }) {
   const mark = markOf(cell);
   const look = { class: `mark ${kinds[mark]}`, 'aria-label': t.guarantees.says(cell) };
   return exampleOf(cell) ? html`<a ...${look} href=${link('trace', exampleOf(cell))}>${signs[mark]}</a>`
-    : html`<span ...${look} role="img" title=${cell.text}>${signs[mark]}</span>`;
+    : html`<span ...${look} role="img" title=${say(cell.text ?? '')}>${signs[mark]}</span>`;
 }

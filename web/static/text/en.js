@@ -62,6 +62,8 @@ export default {
     found: (n, all) => (n === all ? plural(all, 'strategy', 'strategies') : `${count(n)} of ${plural(all, 'strategy', 'strategies')}`),
     remove: (name) => `Remove ${name}`, read: (name) => `${name}: its lesson and its source`,
   },
+  /** Why the lab refused a call: its own words. */
+  problem: (_code, detail) => detail,
   wrong: { token: 'Enter the token that this lab was started with.' },
   /** Why the lab rejects a setting, by its code. */
   blamed: {

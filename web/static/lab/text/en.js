@@ -5,6 +5,16 @@ const plural = (n, one, many = one + 's') => `${count(n)} ${n === 1 ? one : many
 
 const at = (service) => `in service process ${service}`;
 
+/** Why no order explains the answers. */
+const unexplained = {
+  left: (p) => `${p.name} was told ${count(p.left)} left after buying ${count(p.quantity)}, when there were ${count(p.there)}.`,
+  beyond: (p) => `${p.name} was sold ${count(p.quantity)} of ${count(p.there)}.`,
+  early: (p) => `${p.name} was answered (${count(p.left)} left) ${p.ms} ms before ${p.before}, whose units come first, had even asked.`,
+  sold_out: (p) => `${p.name} was told sold out of ${count(p.quantity)}, and ${count(p.left)} were left to the end.`,
+  sold_out_early: (p) => `${p.name} was told sold out of ${count(p.quantity)}, ${p.ms} ms before so few were left.`,
+  window: (p) => `No order of the first ${count(p.operations)} operations explains all their answers.`,
+};
+
 export default {
   /** Why a run is not valid, by the load generator’s codes. */
   causes: {
@@ -113,6 +123,7 @@ export default {
     not_cancelled: ({ told, back } = {}) => (told === undefined
       ? 'Cancellations that buyers were told of but that did not take place.'
       : `Buyers were told of ${plural(told, 'unit')} restored, but ${count(back)} were: ${count(told - back)} fewer.`),
+    not_linearizable: (p) => unexplained[p.case]?.(p) ?? 'No order of the purchases, one at a time, explains every answer.',
     cancelled_unasked: ({ told, back } = {}) => (told === undefined
       ? 'Cancelled orders that their buyers did not cancel.'
       : `${plural(back, 'unit')} restored, but buyers asked for ${count(told)} at most: ${count(back - told)} more.`),
@@ -130,5 +141,7 @@ export default {
     reads: (n) => `finds ${count(n)}`, writes: (n) => `leaves ${count(n)}`, takes: (n) => `takes ${count(n)}`, leaves: (n) => `${count(n)} left`,
     play: 'Play it step by step', run: (name) => `Run one that holds: ${name}`,
   },
+  /** An order that broke a rule: the judge's own words. */
+  example: (text, _said) => text,
   of: (sku, sentence) => `SKU ${sku}: ${sentence}`,
 };

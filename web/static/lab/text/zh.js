@@ -2,6 +2,38 @@
 import { count } from '../../ui.js';
 
 const at = (service) => `服务进程 ${service}`;
+const buyer = (name) => name.replace(/^user /, '用户 ');
+const told = { sold: '买到了', sold_out: '售罄', busy: '繁忙', conflict: '冲突', duplicate: '已有订单', in_progress: '处理中' };
+const state = (s) => ({ active: '有效', cancelled: '已取消' }[s] ?? `“${s}”`);
+
+/** 没有先后顺序能解释答复的原因。 */
+const unexplained = {
+  left: (p) => `${buyer(p.name)} 买了 ${count(p.quantity)} 件，被告知还剩 ${count(p.left)} 件，而那时库存是 ${count(p.there)} 件。`,
+  beyond: (p) => `库存只有 ${count(p.there)} 件，${buyer(p.name)} 却买到了 ${count(p.quantity)} 件。`,
+  early: (p) => `${buyer(p.name)} 得到答复（还剩 ${count(p.left)} 件）${p.ms} 毫秒之后，${buyer(p.before)} 才提出请求，可先卖出的却是后者的库存。`,
+  sold_out: (p) => `${buyer(p.name)} 想买 ${count(p.quantity)} 件，被告知售罄，可直到最后还剩 ${count(p.left)} 件。`,
+  sold_out_early: (p) => `${buyer(p.name)} 想买 ${count(p.quantity)} 件，被告知售罄，比库存真正不足早了 ${p.ms} 毫秒。`,
+  window: (p) => `前 ${count(p.operations)} 次操作得到的答复，没有一种先后顺序能全部解释。`,
+};
+
+/** 违反规则的订单。 */
+const cases = {
+  order: (p) => `用户 ${p.user} 的订单 ${p.order}`,
+  order_of_run: (p) => `第 ${p.run} 场的订单 ${p.order}`,
+  bad_order: (p) => `订单 ${p.order}：${count(p.quantity)} 件，状态${state(p.state)}`,
+  beyond: (p) => `用户 ${p.user} 的订单 ${p.order} 卖出第 ${count(p.from)} 到第 ${count(p.to)} 件，而库存只有 ${count(p.stock)} 件`,
+  twice: (p) => `订单 ${p.order} 和 ${p.other} 都卖出了第 ${count(p.unit)} 件：一个被告知剩 ${count(p.left)} 件，另一个剩 ${count(p.other_left)} 件`,
+  user: (p) => `用户 ${p.user}`,
+  keeps_stock_in: (p) => `${p.strategy} 把库存放在 ${p.store}`,
+  told_other: (p) => `用户 ${p.user} 被告知：订单 ${p.order}，${count(p.quantity)} 件，剩 ${count(p.left)} 件；账本里是：订单 ${p.found}，${count(p.found_quantity)} 件，剩 ${count(p.found_left)} 件`,
+  order_is: (p) => `用户 ${p.user} 的订单 ${p.order}：${state(p.state)}`,
+  told_twice: (p) => `用户 ${p.user} 的同一个请求 ${p.request}：先被告知订单 ${p.order}，剩 ${count(p.left)} 件；又被告知订单 ${p.other}，剩 ${count(p.other_left)} 件`,
+  no_order: (p) => `用户 ${p.user} 得到了订单 ${p.order}`,
+  turned_away: (p) => `用户 ${p.user} 想买 ${count(p.quantity)} 件`,
+  not_in_ledger: (p) => `用户 ${p.user} 的订单 ${p.order.replace(/^of request /, '（请求）')}不在账本里`,
+  request_bought: (p) => `用户 ${p.user} 被告知“${told[p.told] ?? p.told}”，而请求 ${p.request} 已有订单`,
+  by_request: (p) => `用户 ${p.user}，请求 ${p.request}`,
+};
 
 export default {
   /** 这次运行为什么无效，按压测器的代码。 */
@@ -111,6 +143,7 @@ export default {
     not_cancelled: ({ told, back } = {}) => (told === undefined
       ? '买家被告知取消成功，取消却没有发生。'
       : `买家被告知退还了 ${count(told)} 件，实际只退还了 ${count(back)} 件：少了 ${count(told - back)} 件。`),
+    not_linearizable: (p) => unexplained[p.case]?.(p) ?? '没有一种先后顺序能解释买家得到的全部答复。',
     cancelled_unasked: ({ told, back } = {}) => (told === undefined
       ? '订单被取消了，买家却没有取消过。'
       : `退还了 ${count(back)} 件，而买家要求退还的最多只有 ${count(told)} 件：多了 ${count(back - told)} 件。`),
@@ -128,5 +161,7 @@ export default {
     reads: (n) => `扣减前 ${count(n)}`, writes: (n) => `扣减后 ${count(n)}`, takes: (n) => `扣减 ${count(n)}`, leaves: (n) => `剩 ${count(n)}`,
     play: '逐步播放', run: (name) => `换一个守得住的：${name}`,
   },
+  /** 违反规则的订单，按代码；旧的运行没有代码，显示原文。 */
+  example: (text, said) => (said && cases[said.code]?.(said.params)) ?? text,
   of: (sku, sentence) => `SKU ${sku}：${sentence}`,
 };
