@@ -26,6 +26,9 @@ const asks = {
   'node-loss': '锁还被持有时，锁所在的后端丢失一台服务器。',
 };
 
+/** 服务器名里的说明。 */
+const inChinese = (servers) => servers.replace(/Cluster of (\d+) \((\d+) masters\)/, '集群（$1 个节点，$2 主）');
+
 export default {
   what: '每一格都是算出来的：两三个参与者的命令在真实的服务器上按许多种调度运行，再根据账本判定。每个出错的格子都有反例：点开它，一步一步看。',
   groups: { sound: '没有故障', one: '一处出错', more: '更多', measured: '只测量' },
@@ -49,7 +52,7 @@ export default {
   schedule: '一种调度就是各参与者命令的一种交错顺序。抢占是在一个参与者还能继续时换成另一个。',
   differs: '在别的服务器上不同',
   elsewhere: (servers) => `在 ${servers} 上`,
-  also: (servers, asked, n) => `在 ${servers} 上：算了 ${count(asked)} 格，${n === 0 ? '结果全部相同' : `有 ${count(n)} 格不同（≠）`}。`,
+  also: (servers, asked, n) => `在 ${inChinese(servers)} 上：算了 ${count(asked)} 格，${n === 0 ? '结果全部相同' : `有 ${count(n)} 格不同（≠）`}。`,
   /** 测到了什么：完整的，和格子里的。 */
   measured: {
     'polls': ['轮询', '轮询'],
