@@ -1,5 +1,6 @@
 // The guarantee matrix, computed on real servers. Cells that break have a
 // counterexample to play.
+import { useLab } from '../lab.js';
 import { link, stay } from '../route.js';
 import { t } from '../text.js';
 import { classes, count, html, useEffect, useState } from '../ui.js';
@@ -71,6 +72,8 @@ const differing = ({ differs }) => sum(Object.values(differs ?? {}).map((cells) 
 /** @param {{matrix: Json.Matrix, rows: Json.Row[], families: string[], question?: string, open: (asked: Asked) => void}} props */
 function Table({ matrix, rows, families, question, open }) {
   const parts = grouped(matrix.questions);
+  const { strategies } = useLab();
+  const titleOf = (/** @type {Json.Row} */ row) => strategies.find((s) => s.name === row.strategy)?.titles?.[t.code] ?? row.title;
   const columns = parts.flatMap((part) => part.questions.map((q, i) => ({ q, begins: i === 0 })));
   return html`
     <div class="matrix" tabindex="0" role="region" aria-label=${t.guarantees.title}>
@@ -91,7 +94,7 @@ function Table({ matrix, rows, families, question, open }) {
             <tr class="family"><th colspan=${columns.length + 1} scope="rowgroup"><span>${t.families[f] ?? f}</span></th></tr>
             ${rows.filter((r) => r.family === f).map((row) => html`
               <tr key=${row.strategy}>
-                <th scope="row" title=${row.title}><a href=${link('lessons', row.strategy)}>${row.strategy}</a></th>
+                <th scope="row" title=${titleOf(row)}><a href=${link('lessons', row.strategy)}>${row.strategy}</a></th>
                 ${columns.map(({ q, begins }) => html`
                   <td key=${q.id} class=${classes(begins && 'begins', q.id === question && 'chosen')}>
                     <${Mark} row=${row} question=${q} open=${open} differs=${elsewhere(matrix, row.strategy, q.id).length > 0} /></td>`)}
