@@ -67,7 +67,7 @@ prove: build
 figures: build
 	$(BIN) deps
 	$(BIN) compare --strategies all --html bin/compare.html --json bin/compare.json
-	$(BIN) bench locks --contenders 8 --for 1s --json bin/locks.json
+	$(BIN) bench locks --contenders 8,64 --for 1s --json bin/locks.json
 	$(BIN) bench claims --json bin/claims.json
 	$(BIN) figures --compare bin/compare.json --locks bin/locks.json --claims bin/claims.json \
 		--json web/static/figures.json --readme docs/figures.md

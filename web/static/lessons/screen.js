@@ -47,6 +47,9 @@ export function Lessons({ route }) {
       /** @type {HTMLElement | null} */ (document.querySelector('.chapter h1'))?.focus({ preventScroll: true });
     }
     before.current = chapter.name;
+    const list = document.querySelector('.chapters ol'); // on a phone a line, to be scrolled
+    const here = list?.querySelector('[aria-current]');
+    if (list && here) list.scrollLeft += here.getBoundingClientRect().left - list.getBoundingClientRect().left;
   }, [chapter?.name]);
 
   const l = t.lessons;
