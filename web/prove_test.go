@@ -16,7 +16,7 @@ import (
 // Every question of the proof has a group on the page, and Chinese words. Its
 // English ones come with the matrix.
 func TestQuestionsHaveWords(t *testing.T) {
-	groups := source(t, "static/guarantees/matrix.js")
+	groups := source(t, "static/guarantees/rows.js")
 	for _, q := range prove.Questions() {
 		for _, file := range []string{"static/text/zh.js", "static/guarantees/text/zh.js"} { // its title, what it asks
 			if !regexp.MustCompile(`(?m)^  '?` + q.ID + `'?: '`).MatchString(source(t, file)) {
@@ -24,7 +24,7 @@ func TestQuestionsHaveWords(t *testing.T) {
 			}
 		}
 		if !strings.Contains(groups, "'"+q.ID+"'") {
-			t.Errorf("static/guarantees/matrix.js has no group of columns for %s", q.ID)
+			t.Errorf("static/guarantees/rows.js has no group of columns for %s", q.ID)
 		}
 	}
 }
@@ -36,7 +36,7 @@ func TestMeasuredCellsHaveWords(t *testing.T) {
 			Cells map[string]struct{ Answer, Text string }
 		}
 	}
-	if err := json.Unmarshal([]byte(source(t, "guarantees/matrix.json")), &matrix); err != nil {
+	if err := json.Unmarshal([]byte(source(t, "guarantees/rows.json")), &matrix); err != nil {
 		t.Fatal(err)
 	}
 	seen := 0

@@ -41,9 +41,10 @@ func TestScreensOfRealLab(t *testing.T) {
 
 	t.Log("the matrix of this program, and the first counterexample in it, to its end")
 	tb.eval(`location.hash = "#/guarantees"`)
-	tb.await(`document.querySelectorAll(".matrix a.mark.bad").length > 3`)
+	tb.await(`document.querySelectorAll(".matrix .mark.bad").length > 3`)
 	tb.shots("real-guarantees")
-	tb.click(".matrix a.mark.bad")
+	tb.click(`.matrix [data-row="naive"][data-question="oversell"]`)
+	tb.click(`dialog a[href^="#/trace/"]`)
 	tb.await(`document.querySelector(".where") !== null`)
 	for range 60 {
 		tb.do(chromedp.KeyEvent(kb.ArrowRight))

@@ -12,7 +12,7 @@ import (
 // A new text is added twice.
 func TestDictionariesHaveTheSameKeys(t *testing.T) {
 	tb := startBrowser(t).open(startFake(t).url, wide)
-	for _, folder := range []string{"text", "lab/text", "compare/text", "shop/text"} {
+	for _, folder := range []string{"text", "lab/text", "compare/text", "shop/text", "guarantees/text"} {
 		tb.sameKeys("/static/" + folder + "/")
 	}
 	tb.await(`window.words > 400`)
@@ -83,7 +83,7 @@ func TestFocusOrder(t *testing.T) {
 		tb.await(`(() => { const s = getComputedStyle(document.activeElement); return s.outlineStyle === "solid" && parseFloat(s.outlineWidth) >= 2; })()`)
 	}
 	tb.do(chromedp.KeyEvent("\t"))
-	tb.await(`document.activeElement.id === "family"`)
+	tb.await(`document.activeElement.hash === "#/choose"`)
 
 	tb.eval(`document.querySelector(".skip").focus()`)
 	tb.do(chromedp.KeyEvent("\r"))

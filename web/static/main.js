@@ -1,4 +1,4 @@
-import { connect, useLab } from './lab.js';
+import { connect, news, useLab } from './lab.js';
 import { Lab } from './lab/screen.js';
 import { usePreferences } from './preferences.js';
 import { link, useRoute } from './route.js';
@@ -59,6 +59,11 @@ function Screen({ route }) {
   useEffect(() => {
     if (load[name] && !loaded[name]) fetchIt();
   }, []);
+  useEffect(() => { // the lab is back: what failed may be there
+    if (state !== 'failed') return undefined;
+    news.addEventListener('connected', fetchIt);
+    return () => news.removeEventListener('connected', fetchIt);
+  }, [state]);
   if (!load[name]) {
     return html`<section class="panel"><p>${t.nav.unknown(name)}</p><p><a href=${link('lab')}>${t.nav.home}</a></p></section>`;
   }

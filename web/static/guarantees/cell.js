@@ -3,7 +3,8 @@ import { link } from '../route.js';
 import { t } from '../text.js';
 import { html, useEffect, useRef } from '../ui.js';
 import { kinds, markOf, signs } from './marks.js';
-import { elsewhere, exampleOf } from './matrix.js';
+import { exampleOf } from './matrix.js';
+import { elsewhere } from './rows.js';
 import { say } from './say.js';
 import { words } from './text.js';
 
@@ -23,6 +24,8 @@ export function CellDialog({ matrix, row, question, cell, close }) {
         <h3 key=${servers}>${w.elsewhere(servers)}</h3><${Found} cell=${other} />`)}
       <div class="buttons">
         ${exampleOf(cell) && html`<a class="offer" href=${link('trace', exampleOf(cell))}>${w.play}</a>`}
+        <a class="offer" href=${link('lessons', row.strategy)}>${w.lesson}</a>
+        <a class="offer" href=${link('lab', '', { strategies: row.strategy })}>${w.run}</a>
         <button type="button" class="offer" onClick=${() => dialog.current.close()}>${w.close}</button>
       </div>
     </dialog>`;

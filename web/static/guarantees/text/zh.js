@@ -30,11 +30,23 @@ const asks = {
 const inChinese = (servers) => servers.replace(/Cluster of (\d+) \((\d+) masters\)/, '集群（$1 个节点，$2 主）');
 
 export default {
-  what: '每一格都是算出来的：两三个参与者的命令在真实的服务器上按许多种调度运行，再根据账本判定。每个出错的格子都有反例：点开它，一步一步看。',
+  what: '每一格都是算出来的：两三个参与者的命令在真实的服务器上按许多种调度运行，再根据账本判定。出错的格子都有反例：点开格子，一步一步播放。',
+  choose: '回答五个问题，找到合适的策略。',
   groups: { sound: '没有故障', one: '一处出错', more: '更多', measured: '只测量' },
   legend: '小号数字是运行过多少种调度。一种调度就是各参与者命令的一种交错顺序。',
-  filter: '筛选', family: '类别', question: '问题', answer: '答案', name: '策略', any: '不限', semicolon: '；', reset: '显示全部策略',
-  shown: (n, all) => (n === all ? `${count(all)} 个策略` : n === 0 ? '没有这样的策略。' : `${count(all)} 个策略中的 ${count(n)} 个`),
+  filter: '筛选', family: '类别', question: '问题', answer: '答案', name: '策略', any: '不限', semicolon: '；', stop: '。', reset: '清除筛选',
+  presetsLabel: '只看', noSuch: (value) => `“${value}”（没有）`, is: (what, value) => `${what}：${value}`,
+  presets: { oversell: '不超卖', processes: '可用于多个进程', 'dead-holder': '持有者死亡也不怕', 'lease-end': '持有者停顿也不怕', order: '先到先得' },
+  asked: (conditions) => `筛选条件：${conditions.join('；')}。`,
+  take: (name) => `对比 ${name}`, takeShort: '对比', chooseRows: '勾选两个或更多策略，就可以对比它们的不同。',
+  chosenRows: '要对比的策略', chosen: (n) => `已勾选 ${count(n)} 个策略：`, oneMore: '再勾选一个就可以对比。',
+  unknownRows: (names) => `矩阵里没有 ${names} 这个策略。`,
+  differences: '对比它们的不同', wholeTable: '回到整张表', chooseNone: '全部取消',
+  differIn: (n, all) => (n ? `${count(all)} 个问题中，它们有 ${count(n)} 个答案不同。` : `${count(all)} 个问题的答案全都相同。试过多少种调度不算不同。`),
+  alike: (titles) => `答案相同的：${titles}。`,
+  pointAt: '把鼠标移到一个格子上，或用 Tab 键移过去，这里就会读出它。',
+  verdict: { holds: '成立', breaks: '会出错', measured: '只测量', failed: '无法判定', 'n/a': '不适用', '': '没有计算' },
+  shown: (n, all) => (n === all ? `${count(all)} 个策略` : n === 0 ? '没有这样的策略。' : `${count(all)} 个策略中的 ${count(n)} 个。`),
   asksOf: (q) => asks[q.id] ?? q.asks,
   /** 试了什么，一句一条。 */
   tried: (c) => {
@@ -80,7 +92,7 @@ export default {
     'no': ['不可以', '不行'],
     'the holder would wait for itself': ['持有者会等待自己'],
   },
-  play: '播放反例',
+  play: '播放反例', lesson: '读它的课程', run: '在实验室运行',
   close: '关闭',
   computed: (schedules, seed) => `由 seckill prove 算出，每次搜索${schedules ? `最多 ${count(schedules)} 种调度` : '运行全部调度'}，种子 ${seed}，运行于`,
 };

@@ -1,0 +1,73 @@
+// Which rows and columns of the matrix are shown. Pure functions.
+import { markOf } from './marks.js';
+
+/** The groups of columns, in order. Questions in no group are under "more". */
+const groups = {
+  sound: ['oversell', 'lost-update', 'processes', 'other-skus', 'history'],
+  one: ['dead-holder', 'lease-end', 'clocks', 'owner', 'lost-reply', 'late-command', 'renewal', 'node-loss'],
+  more: ['cancel', 'reset', 'same-key', 'two-faults'],
+  measured: ['hung-holder', 'waits', 'order', 'reentrant'],
+};
+
+/**
+ * The questions as the page shows them: by group.
+ * @param {Json.Question[]} questions @returns {{group: string, questions: Json.Question[]}[]}
+ */
+export function grouped(questions) {
+  const ids = Object.entries(groups);
+  const groupOf = (/** @type {Json.Question} */ q) => ids.find(([, list]) => list.includes(q.id))?.[0] ?? 'more';
+  return ids.map(([group]) => ({ group, questions: questions.filter((q) => groupOf(q) === group) })).filter((g) => g.questions.length);
+}
+
+/**
+ * Answers on other servers that differ.
+ * @param {Json.Matrix} matrix @param {string} strategy @param {string} question
+ * @returns {{servers: string, cell: Json.Cell}[]}
+ */
+export const elsewhere = (matrix, strategy, question) => (matrix.also ?? []).flatMap(({ servers, differs }) => {
+  const cell = differs?.[strategy]?.[question];
+  return cell ? [{ servers, cell }] : [];
+});
+
+/** The questions of the presets. */
+export const presets = ['oversell', 'processes', 'dead-holder', 'lease-end', 'order'];
+
+/**
+ * Whether a row answers a question as one would wish: it holds, or waiters were
+ * served in order.
+ * @param {Json.Row} row @param {string} question
+ */
+export const meets = (row, question) => {
+  const cell = row.cells[question];
+  return cell?.answer === 'holds' || (question === 'order' && cell?.answer === 'measured' && cell.text?.split('; ')[0] === 'in order');
+};
+
+/**
+ * The names in a list of the address.
+ * @param {string} [text]
+ */
+export const listed = (text = '') => [...new Set(text.split(',').filter(Boolean))];
+
+/**
+ * The rows that match a filter. `holds` matches both `all` and `tried`.
+ * @param {Json.Matrix} matrix @param {Record<string, string>} filter
+ */
+export const filtered = (matrix, { family = '', answer = '', question = '', name = '', must = '' }) => matrix.rows.filter((row) => {
+  const asks = matrix.questions.filter((q) => !question || q.id === question);
+  return (!family || row.family === family)
+    && listed(must).every((q) => meets(row, q))
+    && (!answer || asks.some((q) => (row.cells[q.id]?.answer ?? '') === answer || markOf(row.cells[q.id]) === answer))
+    && (!name || `${row.strategy} ${row.title}`.toLowerCase().includes(name.trim().toLowerCase()));
+});
+
+/**
+ * What two answers are compared by: how far a search went is no difference.
+ * @param {Json.Cell} [cell]
+ */
+const gist = (cell) => (cell?.answer === 'measured' ? cell.text : cell?.answer ?? '');
+
+/**
+ * The questions that the rows do not all answer alike.
+ * @param {Json.Question[]} questions @param {Json.Row[]} rows
+ */
+export const differing = (questions, rows) => questions.filter((q) => new Set(rows.map((row) => gist(row.cells[q.id]))).size > 1);
