@@ -36,7 +36,7 @@ func TestMeasuredCellsHaveWords(t *testing.T) {
 			Cells map[string]struct{ Answer, Text string }
 		}
 	}
-	if err := json.Unmarshal([]byte(source(t, "guarantees/rows.json")), &matrix); err != nil {
+	if err := json.Unmarshal([]byte(source(t, "guarantees/matrix.json")), &matrix); err != nil {
 		t.Fatal(err)
 	}
 	seen := 0

@@ -13,6 +13,7 @@ const load = {
   compare: async () => (await import('./compare/screen.js')).Compare,
   trace: async () => (await import('./trace/screen.js')).Trace,
   guarantees: async () => (await import('./guarantees/screen.js')).Guarantees,
+  choose: async () => (await import('./choose/screen.js')).Chooser,
   lessons: async () => (await import('./lessons/screen.js')).Lessons,
 };
 /** @type {Record<string, unknown>} */

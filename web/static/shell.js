@@ -15,7 +15,7 @@ export function Header({ screen }) {
       <nav aria-label=${t.nav.label}>
         <ul>
           ${screens.map((name) => html`
-            <li key=${name}><a href=${link(name)} aria-current=${name === screen ? 'page' : undefined}>${t.nav[name]}</a></li>`)}
+            <li key=${name}><a href=${link(name)} aria-current=${name === (screen === 'choose' ? 'guarantees' : screen) ? 'page' : undefined}>${t.nav[name]}</a></li>`)}
           <li><a href="/shop">${t.nav.shop}</a></li>
         </ul>
       </nav>

@@ -53,6 +53,7 @@ declare namespace Json {
     family: string;
     guarantees_by_question: Record<string, string>;
     repair?: string;
+    needs: string[];
     broken: boolean;
     available: boolean;
     missing: string[];

@@ -14,7 +14,7 @@ let asked = null;
  * Figures that were not measured are missing.
  * @returns {Promise<Json.Figures>}
  */
-function loadFigures() {
+export function loadFigures() {
   asked ??= call('GET', '/static/figures.json').catch(() => {
     asked = null; // retry next time
     return {};

@@ -17,7 +17,7 @@ export default {
 
   nav: {
     label: 'Screens',
-    lab: 'Lab', compare: 'Compare', trace: 'Trace', guarantees: 'Guarantees', lessons: 'Lessons', shop: 'Shop',
+    lab: 'Lab', compare: 'Compare', trace: 'Trace', guarantees: 'Guarantees', lessons: 'Lessons', shop: 'Shop', choose: 'Choose a strategy',
     main: 'Skip to the content',
     language: '中文', languageHint: 'Show the page in Chinese',
     theme: 'Theme', themes: { auto: 'auto', light: 'light', dark: 'dark' },
