@@ -41,6 +41,9 @@ type Config struct {
 	// Counterexamples are schedules known to break our strategies. A run that
 	// held names those of its strategy.
 	Counterexamples fault.Counterexamples
+	// ServersTime, if not nil, is the processor time that the servers behind the
+	// targets have used so far, and whether that is known.
+	ServersTime func() (time.Duration, bool)
 
 	// OnProgress, if not nil, is called about ten times a second and once at
 	// the end, from one goroutine.

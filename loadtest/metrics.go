@@ -25,6 +25,7 @@ const (
 	metricPurchases = "seckill_purchases_total"        // by strategy
 	metricInFlight  = "seckill_purchases_in_flight"
 	metricLockWait  = "seckill_lock_wait_seconds" // by strategy
+	metricProcessor = "process_cpu_seconds_total"
 )
 
 type metrics map[string]*dto.MetricFamily
@@ -58,6 +59,7 @@ type cost struct {
 	commands  map[string]int64 // by backend
 	locks     int64
 	waited    float64 // seconds, for all locks
+	processor float64 // seconds, of the process; 0: it does not say
 }
 
 func (m metrics) cost(strategy string) cost {
@@ -78,6 +80,9 @@ func (m metrics) cost(strategy string) cost {
 			c.locks += int64(metric.GetHistogram().GetSampleCount())
 			c.waited += metric.GetHistogram().GetSampleSum()
 		}
+	}
+	for _, metric := range m[metricProcessor].GetMetric() {
+		c.processor += metric.GetCounter().GetValue()
 	}
 	return c
 }
@@ -133,17 +138,22 @@ func (m *meter) stop(ctx context.Context, r *Result) {
 	if m.err == nil {
 		after, m.err = m.read(ctx)
 	}
-	sum := cost{commands: map[string]int64{}}
+	sum, counted := cost{commands: map[string]int64{}}, len(after) > 0
 	for i, now := range after {
 		before := m.before[i]
 		if now.purchases < before.purchases { // a new process counts from zero
 			before = cost{}
 		}
+		counted = counted && before.processor > 0 && now.processor >= before.processor
+		sum.processor += now.processor - before.processor
 		sum.purchases += now.purchases - before.purchases
 		sum.locks, sum.waited = sum.locks+now.locks-before.locks, sum.waited+now.waited-before.waited
 		for backend, n := range now.commands {
 			sum.commands[backend] += n - before.commands[backend]
 		}
+	}
+	if counted {
+		r.Processor.Services = &sum.processor
 	}
 	switch {
 	case m.err != nil:
@@ -207,6 +217,32 @@ type cpuMeter struct {
 }
 
 func startCPU() cpuMeter { return cpuMeter{time.Now(), cpuTime()} }
+
+// seconds is the processor time since the start; nil: not known.
+func (m cpuMeter) seconds() *float64 {
+	used := (cpuTime() - m.used).Seconds()
+	if used <= 0 {
+		return nil
+	}
+	return &used
+}
+
+// startServersTime returns a function that says what the servers have used since;
+// nil: not known.
+func (r *run) startServersTime() func() *float64 {
+	if r.ServersTime == nil {
+		return func() *float64 { return nil }
+	}
+	before, known := r.ServersTime()
+	return func() *float64 {
+		after, still := r.ServersTime()
+		used := (after - before).Seconds()
+		if !known || !still || used < 0 {
+			return nil
+		}
+		return &used
+	}
+}
 
 // cores is how many processors were used on average; 0: not known, or the run was
 // too short to tell.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/HdrHistogram/hdrhistogram-go"
+
 	"seckill/internal/backend"
 	"seckill/internal/fault"
 	"seckill/internal/ledger"
@@ -42,10 +44,13 @@ type Result struct {
 	// Late requests were sent more than 1 ms after they were due, for whatever
 	// reason; Dropped ones were due and never sent. Lag is what the generator
 	// itself was late: requests that waited for a free connection are not in it.
-	Late         int     `json:"late"`
-	Dropped      int     `json:"dropped"`
-	Lag          Latency `json:"generator_lag_us"`
-	GeneratorCPU float64 `json:"generator_cpu_cores"` // processors it used, on average; 0: not known
+	Late         int       `json:"late"`
+	Dropped      int       `json:"dropped"`
+	Lag          Latency   `json:"generator_lag_us"`
+	GeneratorCPU float64   `json:"generator_cpu_cores"` // processors it used, on average; 0: not known
+	Processor    Processor `json:"processor,omitzero"`
+	// Histogram has Latency's values, in microseconds, for those who add up runs.
+	Histogram *hdrhistogram.Histogram `json:"-"`
 	// Curves of Latency and ServiceTime, and the run's course.
 	LatencyCurve  []Percentile  `json:"latency_curve"`
 	ServiceCurve  []Percentile  `json:"service_curve"`
@@ -126,6 +131,14 @@ type Cancellations struct {
 	Refused int `json:"refused"`
 	Unknown int `json:"unknown"`
 	Retries int `json:"retries"` // calls that were made again
+}
+
+// Processor is the processor time of one load, in seconds. What is not known is
+// left out.
+type Processor struct {
+	Services  *float64 `json:"services_s,omitempty"`  // all service processes, as they count it
+	Servers   *float64 `json:"servers_s,omitempty"`   // the servers behind them
+	Generator *float64 `json:"generator_s,omitempty"` // this process, and engines embedded in it
 }
 
 // A Percentile is one point of a curve: so many percent took no longer.

@@ -108,10 +108,10 @@ func (r *run) send(ctx context.Context) (finish func() []Point) {
 	call(r.Begin)
 	finish = r.report()
 	r.result.Start = time.Now()
-	cpu := startCPU()
+	cpu, servers := startCPU(), r.startServersTime()
 	l.run(ctx)
 	took := l.elapsed()
-	r.result.GeneratorCPU = cpu.cores()
+	r.result.GeneratorCPU, r.result.Processor = cpu.cores(), Processor{Servers: servers(), Generator: cpu.seconds()}
 	l.finish()
 	r.tally.summarize(r.result, took)
 	r.history = l.history

@@ -235,7 +235,7 @@ func (t *tally) summarize(r *Result, took time.Duration) {
 		r.SalesPerSec = float64(r.Counts[ledger.OutcomeSold]) / r.SellingSeconds
 	}
 	r.Latency, r.SoldLatency, r.ServiceTime, r.Lag = latency(t.all), latency(t.sold), latency(t.service), latency(t.lag)
-	r.LatencyCurve, r.ServiceCurve = curve(t.all), curve(t.service)
+	r.LatencyCurve, r.ServiceCurve, r.Histogram = curve(t.all), curve(t.service), t.all
 }
 
 func latency(h *hdrhistogram.Histogram) Latency {

@@ -25,6 +25,7 @@ type CompareCmd struct {
 	Buyers      int           `default:"500" help:"Distinct users, one purchase each." group:"sale"`
 	Concurrency int           `default:"64" help:"Buyers at a time." group:"sale"`
 	Few         int           `default:"2" help:"Buyers at a time in a second run of the strategies that the articles' statements are about; 0: no such run." group:"sale"`
+	Crowds      []int         `help:"Further numbers of buyers at a time, by comma, such as 1,16,256: all strategies run with these, too." group:"sale" placeholder:"N,…"`
 	Quantity    int64         `default:"1" help:"Units that each buyer asks for." group:"sale"`
 	SKU         int64         `name:"sku" default:"1" help:"The SKU that is sold." group:"sale"`
 	Timeout     time.Duration `default:"10s" help:"A buyer gives up after this long." group:"sale"`
@@ -81,6 +82,9 @@ func (c *CompareCmd) Validate() (err error) {
 	case !(c.Limit >= 0 && c.Limit <= 100):
 		return errors.New("--limit must be from 0 to 100 percent")
 	}
+	if err := compare.CheckCrowds(c.Crowds); err != nil {
+		return fmt.Errorf("--crowds: %w", err)
+	}
 	c.sale = loadtest.DefaultScenario()
 	c.sale.Copies, c.sale.Retry = 0, 0 // rates of one call each can be compared
 	c.sale.Stock, c.sale.Buyers, c.sale.Concurrency, c.sale.Quantity = c.Stock, c.Buyers, c.Concurrency, c.Quantity
@@ -134,7 +138,8 @@ func (c *CompareCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWri
 	onStep, clear := steps(stderr, c.Quiet)
 	options := compare.Options{
 		Sale:    loadtest.Config{Scenario: c.sale, Targets: where.targets, AdminToken: where.token},
-		Repeats: c.Repeats, Turn: c.Turn, Few: c.Few, OnStep: onStep,
+		Repeats: c.Repeats, Turn: c.Turn, Few: c.Few, Crowds: c.Crowds,
+		OnStep: func(done, total int, next compare.Step) { onStep(done, total, next.What) },
 	}
 	if err := where.openLedger(ctx, &options.Sale); err != nil {
 		return err

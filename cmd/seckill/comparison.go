@@ -22,6 +22,7 @@ func (p *place) compare(ctx context.Context, chosen []catalog.Info, o compare.Op
 			Breaks: i.BreaksIn(len(o.Sale.Targets))})
 		names = append(names, i.Name)
 	}
+	o.Sale.ServersTime = p.serversTime
 	o.Sparse = compare.Claimed(names)
 	baselines, durability, problem := p.baselines(ctx, o.Sale)
 	o.Baselines = baselines

@@ -207,6 +207,8 @@ type place struct {
 	token   string         // of the targets' admin calls; "": none is known
 	sql     backend.Config // what the ledger is read from, if anything
 	closers []func()       // the last is called first
+	// serversTime is the processor time of the servers; nil: not known.
+	serversTime func() (time.Duration, bool)
 }
 
 func (p *place) leave() {
@@ -266,7 +268,7 @@ func startPlace(ctx context.Context, stderr io.Writer, o lab.Options) (*place, e
 	for _, s := range own.Services() {
 		p.targets = append(p.targets, s.URL)
 	}
-	p.token, p.sql = own.Token(), own.Config()
+	p.token, p.sql, p.serversTime = own.Token(), own.Config(), own.ServersTime
 	return p, nil
 }
 

@@ -179,7 +179,7 @@ func (u *UpCmd) host(ctx context.Context, l *lab.Lab, listener net.Listener, std
 		Lab: l, Strategies: strategies.All(), Missing: missing,
 		Load: loadtest.Run, Ledger: store, Page: web.Files(), Guarantees: web.Guarantees(), Strategy: u.Strategy,
 		Compare: func(ctx context.Context, chosen []catalog.Info, o compare.Options) *compare.Result {
-			p := &place{targets: o.Sale.Targets, sql: l.Config()}
+			p := &place{targets: o.Sale.Targets, sql: l.Config(), serversTime: l.ServersTime}
 			defer p.leave()
 			return p.compare(ctx, chosen, o)
 		},

@@ -23,7 +23,9 @@ type Comparison struct {
 
 	Done  int    `json:"done"`  // turns of a strategy or a baseline that are over,
 	Total int    `json:"total"` // of so many; 0: it is just beginning
-	Step  string `json:"step"`  // what has its turn, while it is on
+	Step  string `json:"step"`  // what has its turn, while it is on: in words,
+	// and as a strategy or a baseline, for clients that word it themselves.
+	Turn *compare.Step `json:"turn,omitempty"`
 	// Standings are of the strategies that had a turn, the latest last; summaries
 	// of what has ended leave them to the result.
 	Standings []compare.Standing `json:"standings,omitempty"`
@@ -62,8 +64,9 @@ type ComparisonSettings struct {
 	Concurrency int      `json:"concurrency"`
 	Quantity    int64    `json:"quantity"`
 	Repeats     int      `json:"repeats"`
-	TurnMS      int      `json:"turn_ms"` // least that is measured in a turn
-	Few         int      `json:"few"`     // buyers at a time of the second run of some; 0: none
+	TurnMS      int      `json:"turn_ms"`          // least that is measured in a turn
+	Few         int      `json:"few"`              // buyers at a time of the second run of some; 0: none
+	Crowds      []int    `json:"crowds,omitempty"` // numbers of buyers at a time of further runs of all
 	Seed        uint64   `json:"seed,string"`
 }
 
@@ -92,9 +95,13 @@ func (s ComparisonSettings) all() bool {
 
 // command does the same on the command line.
 func (s ComparisonSettings) command() string {
+	crowds := ""
+	for i, n := range s.Crowds {
+		crowds += []string{" --crowds ", ","}[min(i, 1)] + strconv.Itoa(n)
+	}
 	return fmt.Sprintf("seckill compare --strategies %s --stock %d --buyers %d --concurrency %d --quantity %d "+
-		"--repeats %d --turn %s --few %d --seed %d", strings.Join(s.Strategies, ","), s.Stock, s.Buyers, s.Concurrency,
-		s.Quantity, s.Repeats, time.Duration(s.TurnMS)*time.Millisecond, s.Few, s.Seed)
+		"--repeats %d --turn %s --few %d%s --seed %d", strings.Join(s.Strategies, ","), s.Stock, s.Buyers, s.Concurrency,
+		s.Quantity, s.Repeats, time.Duration(s.TurnMS)*time.Millisecond, s.Few, crowds, s.Seed)
 }
 
 // what names the comparison for the turn.
@@ -156,6 +163,9 @@ func (s *Server) checkComparison(w ComparisonSettings, seed string) (chosen []ca
 		if f.value < f.low || f.value > f.high {
 			wrong(f.name, "range", map[string]any{"min": f.low, "max": f.high}, "give a whole number from %d to %d", f.low, f.high)
 		}
+	}
+	if err := compare.CheckCrowds(w.Crowds); err != nil {
+		wrong("crowds", "crowds", map[string]any{"max": compare.MaxCrowd, "most": compare.MaxCrowds}, "%s", err)
 	}
 	number, err := strconv.ParseUint(seed, 10, 64)
 	if err != nil {

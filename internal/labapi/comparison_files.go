@@ -80,6 +80,25 @@ func (s *Server) matrix() *measure.Matrix {
 	return m
 }
 
+// pairsOfComparison compares each strategy of a result with one of them: with the
+// fastest that held, unless the query names another.
+func (s *Server) pairsOfComparison(c *gin.Context) error {
+	whole, err := s.findResult(c.Param("id"))
+	if err != nil {
+		return err
+	}
+	with := c.Query("with")
+	if with == "" {
+		with = whole.Result.Fastest()
+	} else if whole.Result.Entry(with) == nil {
+		p := web.BadRequest("")
+		p.Blame("with", "not_compared", map[string]any{"name": with}, "this comparison has no strategy "+with)
+		return p
+	}
+	c.JSON(http.StatusOK, gin.H{"with": with, "pairs": whole.Result.Pairs(with)})
+	return nil
+}
+
 const defaultLimit = 20 // percent
 
 // compareComparisons says what changed from an older comparison to another, or

@@ -32,6 +32,7 @@ func (s *Server) startComparison(c *gin.Context) error {
 		web.Field{Name: "buyers", Into: &wanted.Buyers}, web.Field{Name: "concurrency", Into: &wanted.Concurrency},
 		web.Field{Name: "quantity", Into: &wanted.Quantity}, web.Field{Name: "repeats", Into: &wanted.Repeats},
 		web.Field{Name: "turn_ms", Into: &wanted.TurnMS}, web.Field{Name: "few", Into: &wanted.Few},
+		web.Field{Name: "crowds", Into: &wanted.Crowds},
 		web.Field{Name: "seed", Into: &seed},
 	); err != nil {
 		return err
@@ -88,9 +89,9 @@ func (s *Server) compare(ctx context.Context, e *comparisonEntry, begun Comparis
 	result := s.Compare(ctx, chosen, compare.Options{
 		Locks:   &compare.Locks{Lease: serving.Lease, Wait: serving.Wait, Poll: serving.Poll},
 		Sale:    loadtest.Config{Scenario: sale, Targets: targets, AdminToken: s.ServiceToken, Ledger: s.Ledger},
-		Repeats: w.Repeats, Turn: time.Duration(w.TurnMS) * time.Millisecond, Few: w.Few,
-		OnStep: func(done, total int, what string) {
-			s.comparisons.change(e, func(c *Comparison) { c.Done, c.Total, c.Step = done, total, what })
+		Repeats: w.Repeats, Turn: time.Duration(w.TurnMS) * time.Millisecond, Few: w.Few, Crowds: w.Crowds,
+		OnStep: func(done, total int, next compare.Step) {
+			s.comparisons.change(e, func(c *Comparison) { c.Done, c.Total, c.Step, c.Turn = done, total, next.What, &next })
 		},
 		OnTurn: func(standing compare.Standing) {
 			s.comparisons.change(e, func(c *Comparison) { c.stood(standing) })
@@ -99,6 +100,7 @@ func (s *Server) compare(ctx context.Context, e *comparisonEntry, begun Comparis
 	result.Command = begun.Command
 	tally := result.Tally()
 	c := s.comparisons.read(e)
+	c.Turn = nil
 	c.State, c.Step, c.Standings, c.Seconds, c.Verdicts, c.Result = Done, "", nil, result.Seconds, &tally, result
 	if !result.Interrupted {
 		c.Done = c.Total

@@ -36,7 +36,7 @@ func (f *fakeComparing) run(ctx context.Context, chosen []catalog.Info, o compar
 	}
 	f.options <- o
 	for done := 0; ; done++ {
-		o.OnStep(done, 9, "step")
+		o.OnStep(done, 9, compare.Step{Strategy: "good", What: "step"})
 		select {
 		case s := <-f.turns:
 			o.OnTurn(s)
@@ -117,6 +117,10 @@ func TestWrongComparisonsAreRefusedByField(t *testing.T) {
 		{`{"strategies":["good"],"turn_ms":600001}`, 400, "turn_ms", "range", ""},
 		{`{"strategies":["good"],"few":-1}`, 400, "few", "range", ""},
 		{`{"strategies":["good"],"few":64}`, 400, "few", "few", ""},
+		{`{"strategies":["good"],"crowds":[1,1025]}`, 400, "crowds", "crowds", "1025 buyers"},
+		{`{"strategies":["good"],"crowds":[4,4]}`, 400, "crowds", "crowds", "more than once"},
+		{`{"strategies":["good"],"crowds":[1,2,3,4,5,6,7,8,9]}`, 400, "crowds", "crowds", "at most 8"},
+		{`{"strategies":["good"],"crowds":"1"}`, 400, "crowds", "", ""},
 		{`{"strategies":["good"],"seed":"-1"}`, 400, "seed", "seed", ""},
 		{`{"strategies":["good"],"seed":7}`, 400, "seed", "", "text"},
 		{`{"strategies":["good"],"quantity":401}`, 400, "quantity", "too_much", ""},

@@ -137,6 +137,7 @@ func (s *Server) route() {
 	lab.POST("/comparisons", s.handle(s.startComparison))
 	lab.GET("/comparisons/:id", s.handle(s.showComparison))
 	lab.DELETE("/comparisons/:id", s.handle(s.endComparison))
+	lab.GET("/comparisons/:id/pairs", s.handle(s.pairsOfComparison))
 	lab.GET("/comparisons/:id/:file", s.handle(s.downloadComparison))
 	lab.GET("/comparisons/:id/against/:older", s.handle(s.compareComparisons))
 

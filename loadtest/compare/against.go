@@ -57,7 +57,7 @@ func (r *Result) Check() error {
 		return errors.New("this is no result of seckill compare --json: it has no format and strategies")
 	case r.Format != Format:
 		return fmt.Errorf("the result has format %d, this program knows %d", r.Format, Format)
-	case slices.Contains(r.Strategies, nil) || slices.Contains(r.Sparse, nil):
+	case slices.Contains(r.entries(), nil):
 		return errors.New("this is no result of seckill compare --json: a strategy is null")
 	}
 	return nil

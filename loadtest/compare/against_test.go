@@ -120,7 +120,7 @@ func TestReadsOldResults(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := fixed(t)
-	r.CompareWith(old, 0)
+	r.CompareWith(old, .01)
 	if r.Against.Failed() || r.Against.Changes[0].By != BaselineTransaction {
 		t.Errorf("the same sale, measured today, differs: %+v", r.Against)
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/HdrHistogram/hdrhistogram-go"
+
 	"seckill/internal/backend"
 	"seckill/internal/measure"
 	"seckill/loadtest"
@@ -26,9 +28,12 @@ type Options struct {
 	// Sparse candidates run once more, with Few buyers at a time.
 	Sparse []string
 	Few    int
+	// Crowds are further numbers of buyers at a time, with which all candidates
+	// run once more.
+	Crowds []int
 
 	// OnStep, if not nil, is called before each turn.
-	OnStep func(done, total int, what string)
+	OnStep func(done, total int, next Step)
 	// OnTurn, if not nil, is called after each turn of a strategy.
 	OnTurn func(Standing)
 
@@ -39,6 +44,14 @@ type Options struct {
 type Candidate struct {
 	Name, Title, Family string
 	Breaks              bool // known to oversell with as many processes as there are targets
+}
+
+// A Step is what has its turn: a strategy, or a baseline.
+type Step struct {
+	Strategy    string `json:"strategy,omitempty"`
+	Concurrency int    `json:"concurrency,omitempty"` // if it is not the comparison's own
+	Baseline    string `json:"baseline,omitempty"`    // its id
+	What        string `json:"-"`                     // in words
 }
 
 // Run compares. When ctx ends, the current sale is audited, and the result has
@@ -57,7 +70,7 @@ func Run(ctx context.Context, o Options) *Result {
 		}
 		step := steps[turn.Subject]
 		if o.OnStep != nil {
-			o.OnStep(turn.Done, turn.Total, step.what)
+			o.OnStep(turn.Done, turn.Total, step.Step)
 		}
 		step.run(ctx, turn.Round)
 	}
@@ -95,6 +108,13 @@ func newComparison(o Options) *comparison {
 			}
 		}
 	}
+	for _, crowd := range o.Crowds {
+		for _, k := range o.Candidates {
+			if crowd != sale.Concurrency {
+				c.result.Crowds = append(c.result.Crowds, newEntry(k, crowd))
+			}
+		}
+	}
 	for _, b := range o.Baselines {
 		c.result.Baselines = append(c.result.Baselines,
 			BaselineResult{ID: b.ID, Title: b.Title, Missing: b.Missing, Rounds: []BaselineRound{}})
@@ -105,22 +125,22 @@ func newComparison(o Options) *comparison {
 func newEntry(k Candidate, concurrency int) *Entry {
 	return &Entry{Strategy: k.Name, Title: k.Title, Family: k.Family, Breaks: k.Breaks, Concurrency: concurrency,
 		Violations: []Violation{}, Problems: []string{}, Ratios: map[string]measure.Spread{}, Commands: []loadtest.Commands{},
-		Curve: []loadtest.Percentile{}, Course: []loadtest.Point{}, Rounds: []Round{}}
+		Curve: []loadtest.Percentile{}, Course: []loadtest.Point{}, Rounds: []Round{},
+		times: hdrhistogram.New(1, (2 * time.Hour).Microseconds(), 3)}
 }
 
-// A step is one turn of a strategy or a baseline.
 type step struct {
-	what string
-	run  func(ctx context.Context, round int)
+	Step
+	run func(ctx context.Context, round int)
 }
 
 // steps is one round forwards: the baselines are spread among the strategies.
 func (c *comparison) steps() (all []step) {
-	entries := append(append([]*Entry{}, c.result.Strategies...), c.result.Sparse...)
+	entries := c.result.entries()
 	var baselines []step
 	for i, f := range c.Baselines {
 		if f.Missing == "" {
-			baselines = append(baselines, step{f.Title, func(ctx context.Context, round int) { c.baseline(ctx, i, round) }})
+			baselines = append(baselines, step{Step{Baseline: f.ID, What: f.Title}, func(ctx context.Context, round int) { c.baseline(ctx, i, round) }})
 		}
 	}
 	next := 0
@@ -129,11 +149,11 @@ func (c *comparison) steps() (all []step) {
 			all = append(all, baselines[next])
 			next++
 		}
-		what := e.Strategy
+		next := Step{Strategy: e.Strategy, What: e.Strategy}
 		if e.Concurrency != c.Sale.Concurrency {
-			what = fmt.Sprintf("%s, %d at a time", e.Strategy, e.Concurrency)
+			next.Concurrency, next.What = e.Concurrency, fmt.Sprintf("%s, %d at a time", e.Strategy, e.Concurrency)
 		}
-		all = append(all, step{what, func(ctx context.Context, round int) {
+		all = append(all, step{next, func(ctx context.Context, round int) {
 			c.turn(ctx, e, round)
 			if c.OnTurn != nil {
 				c.OnTurn(c.standing(e))

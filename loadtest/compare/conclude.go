@@ -21,15 +21,20 @@ func (c *comparison) conclude() {
 		}
 	}
 	left := func(e *Entry) bool { return e.idle() && (c.gone[e.Strategy] || r.Interrupted) }
-	r.Strategies, r.Sparse = slices.DeleteFunc(r.Strategies, left), slices.DeleteFunc(r.Sparse, left)
+	r.Strategies, r.Sparse, r.Crowds = slices.DeleteFunc(r.Strategies, left), slices.DeleteFunc(r.Sparse, left), slices.DeleteFunc(r.Crowds, left)
 	for _, e := range r.Strategies {
 		e.conclude(r.Baselines, r.Settings.Stock)
 	}
-	for _, e := range r.Sparse {
+	for _, e := range r.others() {
 		e.conclude(nil, r.Settings.Stock) // baselines are measured at the other concurrency
 	}
 	r.Claims = r.claims()
 }
+
+// others are the entries at other numbers of buyers than the comparison's own;
+// entries are all of them.
+func (r *Result) others() []*Entry  { return slices.Concat(r.Sparse, r.Crowds) }
+func (r *Result) entries() []*Entry { return slices.Concat(r.Strategies, r.Sparse, r.Crowds) }
 
 // idle reports that no turn says anything.
 func (e *Entry) idle() bool { return len(e.Rounds) == 0 && len(e.Problems) == 0 }
@@ -58,6 +63,11 @@ func (e *Entry) conclude(baselines []BaselineResult, stock int64) {
 		wait := waits.Spread()
 		e.LockWait = &wait
 	}
+	if out := e.series(func(r Round) float64 { return r.SellOut }).Spread(); out.Low > 0 {
+		e.SellOut = &out
+	}
+	e.spent()
+	e.Latency = latencyOf(e.times)
 	if m := e.median(); m != nil {
 		e.Curve, e.Course, e.Commands = m.curve, m.course, m.commands
 	}
@@ -117,7 +127,7 @@ const (
 // ExitStatus is the comparison's outcome for scripts.
 func (r *Result) ExitStatus() int {
 	has := func(breaks bool, verdicts ...ledger.Verdict) bool {
-		return slices.ContainsFunc(slices.Concat(r.Strategies, r.Sparse), func(e *Entry) bool {
+		return slices.ContainsFunc(r.entries(), func(e *Entry) bool {
 			return e.Breaks == breaks && slices.Contains(verdicts, e.Verdict)
 		})
 	}

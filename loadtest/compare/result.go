@@ -7,6 +7,8 @@ package compare
 import (
 	"time"
 
+	"github.com/HdrHistogram/hdrhistogram-go"
+
 	"seckill/internal/backend"
 	"seckill/internal/ledger"
 	"seckill/internal/measure"
@@ -35,6 +37,7 @@ const Format = 1
 //	             rounds: [{round, per_second}], missing}]
 //	strategies   [Entry], in the order in which they were named
 //	sparse       [Entry]: some of them again, with few buyers at a time
+//	crowds       [Entry]: all of them again, with other numbers of buyers at a time
 //	not_run      [{strategy, why}]
 //	claims       [{article, says, measured, command}]
 //	problems     what else went wrong, in words
@@ -43,7 +46,9 @@ const Format = 1
 // An Entry has strategy, title, family, breaks, concurrency, verdict, expected,
 // and of its rounds the medians: sales_per_second, requests_per_second, p50_ms,
 // p99_ms, each {median, low, high}; ratios by the id of a baseline;
-// lock_wait_ms, commands, sold_share. latency_curve and course are those of its
+// lock_wait_ms, commands, sold_share, sell_out_s. asked, failed_share, busy_share,
+// processor (milliseconds per request of services, servers and the generator)
+// and latency (percentiles and a histogram) are of all rounds together. latency_curve and course are those of its
 // median round; rounds has every round's figures; violations what the judge
 // found, by rule; problems why a run by itself proves nothing.
 type Result struct {
@@ -67,6 +72,7 @@ type Result struct {
 	Baselines  []BaselineResult `json:"floors"`
 	Strategies []*Entry         `json:"strategies"`
 	Sparse     []*Entry         `json:"sparse"`
+	Crowds     []*Entry         `json:"crowds,omitempty"`
 	NotRun     []NotRun         `json:"not_run"`
 	Claims     []Claim          `json:"claims"`
 	Problems   []string         `json:"problems"`
@@ -107,9 +113,47 @@ type Entry struct {
 	// if buyers were told busy or conflict instead, more if it oversold.
 	Sold float64 `json:"sold_share"`
 
+	// SellOut is absent unless every sale of every round sold all of its stock.
+	SellOut *measure.Spread `json:"sell_out_s,omitempty"`
+	// Of all requests of all rounds; older results have none of these.
+	Asked     int        `json:"asked,omitempty"`
+	Failed    float64    `json:"failed_share"` // answered with an error, or unknown
+	Busy      float64    `json:"busy_share"`   // refused as busy or conflict
+	Processor *Processor `json:"processor,omitempty"`
+	Latency   *Latency   `json:"latency,omitempty"`
+
 	Curve  []loadtest.Percentile `json:"latency_curve"`
 	Course []loadtest.Point      `json:"course"`
 	Rounds []Round               `json:"rounds"`
+
+	times *hdrhistogram.Histogram // of all requests, in microseconds
+}
+
+// Processor is processor time in milliseconds per request. What is not known is
+// left out.
+type Processor struct {
+	Services  *float64 `json:"services_ms,omitempty"`
+	Servers   *float64 `json:"servers_ms,omitempty"`
+	Generator *float64 `json:"generator_ms,omitempty"` // and engines embedded in its process
+}
+
+// Latency sums up every request of all rounds.
+type Latency struct {
+	Requests int64   `json:"requests"`
+	P50      float64 `json:"p50_ms"`
+	P90      float64 `json:"p90_ms"`
+	P99      float64 `json:"p99_ms"`
+	P999     float64 `json:"p99_9_ms,omitempty"` // absent with fewer than 1,000 requests
+	Max      float64 `json:"max_ms"`
+	// Buckets hold how many requests took no longer than Upto and longer than the
+	// bucket before; each is a 20th of a decade wide. Empty ones are left out.
+	Buckets []Bucket `json:"buckets"`
+}
+
+// A Bucket is one bar of a histogram.
+type Bucket struct {
+	Upto  float64 `json:"to_ms"`
+	Count int64   `json:"count"`
 }
 
 // A Round is one strategy's turn in one round.
@@ -125,6 +169,13 @@ type Round struct {
 	Sold        int64          `json:"sold"` // units, by the ledger, in the last sale
 	Over        int64          `json:"over"` // units beyond the stock, at worst
 	LockWait    float64        `json:"lock_wait_ms,omitempty"`
+	// SellOut is how long a sale took from its first request to its last sale, on
+	// average; 0: not every sale sold all of its stock.
+	SellOut   float64    `json:"sell_out_s,omitempty"`
+	Asked     int        `json:"asked,omitempty"`  // requests
+	Failed    int        `json:"failed,omitempty"` // of them: an error, or an unknown outcome
+	Busy      int        `json:"busy,omitempty"`   // of them: refused as busy or conflict
+	Processor *Processor `json:"processor,omitempty"`
 
 	curve    []loadtest.Percentile
 	course   []loadtest.Point

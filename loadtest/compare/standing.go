@@ -15,16 +15,22 @@ type Standing struct {
 	Expected    bool           `json:"expected"`
 	Sales       float64        `json:"sales_per_second"` // median so far; P99 likewise
 	P99         float64        `json:"p99_ms"`
+	Rates       []float64      `json:"rates,omitempty"`   // sales per second of each round so far
 	NotRun      string         `json:"not_run,omitempty"` // why it is not
 }
 
 // standing sums up e so far without changing it.
 func (c *comparison) standing(e *Entry) Standing {
 	so := *e
-	so.Ratios = map[string]measure.Spread{}
+	so.times, so.Ratios = nil, map[string]measure.Spread{}
 	so.conclude(nil, c.result.Settings.Stock)
 	s := Standing{Strategy: e.Strategy, Concurrency: e.Concurrency, Rounds: len(e.Rounds), Verdict: so.Verdict, Breaks: e.Breaks,
 		Expected: so.Expected, Sales: so.Sales.Median, P99: so.P99.Median}
+	for _, r := range e.Rounds {
+		if r.Sales > 0 {
+			s.Rates = append(s.Rates, r.SalesRate)
+		}
+	}
 	if e.idle() {
 		s.Verdict = ""
 		for _, n := range c.result.NotRun {

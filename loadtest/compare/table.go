@@ -2,7 +2,6 @@ package compare
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -81,7 +80,7 @@ func (r *Result) strategyTable() measure.Table {
 		t.Rows = append(t.Rows, row)
 	}
 	t.Notes = []string{"Median of the rounds (lowest–highest). Sold: share of the stock; the rest was refused as busy or conflict. " +
-		"Sales are counted until the last one. Ratios are to the baseline of the same round: " +
+		"Sales per second: purchases that sold, by the time from a sale's first request to its last sold one. Ratios are to the baseline of the same round: " +
 		"requests to gin and INCR, sales to UPDATE and the transaction. Lock wait and commands are per purchase."}
 	return t
 }
@@ -101,7 +100,7 @@ func (r *Result) baselineTable() measure.Table {
 
 func (r *Result) findingTable() measure.Table {
 	t := measure.Table{Title: "What the judge found", Head: []string{"strategy", "verdict", "why"}, Words: 3}
-	for _, e := range slices.Concat(r.Strategies, r.Sparse) {
+	for _, e := range r.entries() {
 		if why := e.Why(); why != "" {
 			name := e.Strategy
 			if e.Concurrency != r.Settings.Concurrency {

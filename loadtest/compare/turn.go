@@ -17,7 +17,9 @@ type turn struct {
 	sold, requests int
 	p50, p99       []float64
 	locks          int64
-	waited         float64 // milliseconds
+	waited         float64            // milliseconds
+	unsold         bool               // a sale did not sell all of its stock
+	used           loadtest.Processor // seconds
 	last           *loadtest.Result
 }
 
@@ -77,6 +79,14 @@ func (t *turn) add(r *loadtest.Result) {
 	if r.Audit != nil {
 		t.Sold = r.Audit.Sold
 	}
+	t.unsold = t.unsold || r.Audit == nil || r.Audit.Sold < r.Audit.Initial
+	t.Asked += r.Requests
+	t.Failed += r.Counts[ledger.OutcomeUnknown] + r.Counts[ledger.OutcomeError]
+	t.Busy += r.Counts[ledger.OutcomeBusy] + r.Counts[ledger.OutcomeConflict]
+	t.used = added(t.used, r.Processor, t.Sales == 1)
+	if r.Histogram != nil {
+		t.entry.times.Merge(r.Histogram)
+	}
 	t.last = r
 }
 
@@ -89,6 +99,10 @@ func (t *turn) finish() Round {
 		r.RequestRate = float64(t.requests) / t.took
 	}
 	r.P50, r.P99 = measure.SpreadOf(t.p50).Median, measure.SpreadOf(t.p99).Median
+	if t.Sales > 0 && !t.unsold {
+		r.SellOut = t.selling / float64(t.Sales)
+	}
+	r.Processor = each(t.used, t.Asked)
 	if t.locks > 0 {
 		r.LockWait = t.waited / float64(t.locks)
 	}

@@ -4,7 +4,6 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -13,7 +12,7 @@ import (
 
 // tables of the report; those without rows are left out.
 func (r *Result) tables() (all []measure.Table) {
-	candidates := []measure.Table{r.strategyTable(), r.baselineTable(), r.findingTable(), r.claimTable()}
+	candidates := []measure.Table{r.strategyTable(), r.pairTable(), r.crowdTable(), r.baselineTable(), r.findingTable(), r.claimTable()}
 	if r.Against != nil {
 		candidates = append(candidates, r.changeTable())
 	}
@@ -94,7 +93,7 @@ func (r *Result) WriteCSV(w io.Writer) error {
 	figure := func(x float64) string { return strconv.FormatFloat(x, 'f', 3, 64) }
 	line("kind", "name", "concurrency", "round", "verdict", "runs", "sold",
 		"sales_per_second", "requests_per_second", "p50_ms", "p99_ms", "lock_wait_ms")
-	for _, e := range slices.Concat(r.Strategies, r.Sparse) {
+	for _, e := range r.entries() {
 		for _, round := range e.Rounds {
 			line("strategy", e.Strategy, strconv.Itoa(e.Concurrency), strconv.Itoa(round.Round),
 				string(round.Verdict), strconv.Itoa(round.Sales),

@@ -33,17 +33,27 @@ func fixed(t *testing.T) *Result {
 		r.Commands = append(r.Commands, loadtest.Commands{Backend: "redis", Count: 210, PerPurchase: 4.2})
 		return nil
 	}
+	luck := 0
 	b := &script{plays: map[string]func(loadtest.Config, *loadtest.Result) error{"naive": oversells, "for-update": slow, "evil|<b>_x_": oversells,
 		"version": func(c loadtest.Config, r *loadtest.Result) error {
 			r.SellingSeconds = .4 + .1*float64(c.Concurrency)
 			return nil
 		},
-		"lucky": func(_ loadtest.Config, r *loadtest.Result) error { r.Verdict = ledger.Held; return nil }}}
+		"lucky": func(_ loadtest.Config, r *loadtest.Result) error {
+			if luck++; luck < 4 { // the rounds differ
+				r.SellingSeconds *= 100. / 96
+			} else if luck > 15 {
+				r.SellingSeconds *= 100. / 103.2
+			}
+			r.Counts[ledger.OutcomeUnknown], r.Counts[ledger.OutcomeBusy] = 1, 2
+			return nil
+		}}}
 	o := options(b, Candidate{Name: "naive", Title: "Naive", Breaks: true}, Candidate{Name: "conditional", Title: "Conditional update"},
 		Candidate{Name: "version", Title: "Version"}, Candidate{Name: "for-update", Title: "FOR UPDATE <one row>"},
 		Candidate{Name: "evil|<b>_x_", Title: "oversells, and must not"}, Candidate{Name: "lucky", Title: "Lucky", Breaks: true})
 	o.Baselines = []Baseline{steady(BaselineHTTP, "bare gin handler", 20_000, 16_000), steady(BaselineTransaction, "the same transaction without HTTP", 200, 160),
 		{ID: BaselineRedis, Title: "bare Redis INCR", Missing: "no Redis is known"}}
+	o.Crowds = []int{1, testCrowd, 32}
 	o.Sparse, o.Few = []string{"conditional", "version", "for-update"}, 2
 	o.Locks = &Locks{Lease: 8000, Wait: 3000, Poll: 10}
 	o.NotRun = []NotRun{{"zk", "no ZooKeeper is configured: install one (seckill deps), or give --zookeeper-addrs"}}

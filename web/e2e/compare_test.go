@@ -30,7 +30,7 @@ type fakeComparing struct {
 
 func (f *fakeComparing) compare(ctx context.Context, _ []catalog.Info, o compare.Options) *compare.Result {
 	for done := 0; ; done++ {
-		o.OnStep(done, 6, "conditional")
+		o.OnStep(done, 6, compare.Step{Strategy: "conditional", What: "conditional"})
 		select {
 		case s := <-f.turns:
 			o.OnTurn(s)

@@ -1,0 +1,71 @@
+package measure
+
+import "math"
+
+// A Ratio says how many times as much one subject does as another.
+type Ratio struct {
+	Times  float64 `json:"times"`  // geometric mean over the rounds that both have
+	Low    float64 `json:"low"`    // Low to High is the 95 % confidence interval;
+	High   float64 `json:"high"`   // both are 0 with fewer than two rounds
+	Rounds int     `json:"rounds"` // that both have
+}
+
+// RatioOf compares a with b in the rounds that both have. The interval is
+// Student's t interval of the mean of the logarithms of the rounds' ratios: a
+// paired comparison, on logarithms because ratios multiply (Bland and Altman, The
+// use of transformation when comparing two means, BMJ 312:1153, 1996). It assumes
+// that these logarithms are about normal and that rounds are independent.
+func RatioOf(a, b Series) Ratio {
+	var logs []float64
+	for _, ratio := range a.Over(b) {
+		if ratio > 0 {
+			logs = append(logs, math.Log(ratio))
+		}
+	}
+	n := float64(len(logs))
+	if n == 0 {
+		return Ratio{}
+	}
+	mean, squares := 0.0, 0.0
+	for _, x := range logs {
+		mean += x / n
+	}
+	r := Ratio{Times: math.Exp(mean), Rounds: len(logs)}
+	if n < 2 {
+		return r
+	}
+	for _, x := range logs {
+		squares += (x - mean) * (x - mean)
+	}
+	half := student(len(logs)-1) * math.Sqrt(squares/(n-1)/n)
+	r.Low, r.High = math.Exp(mean-half), math.Exp(mean+half)
+	return r
+}
+
+// Apart reports that the interval excludes 1: the two can be told apart.
+func (r Ratio) Apart() bool { return r.Low > 1 || r.High > 0 && r.High < 1 }
+
+// Inverse is the ratio the other way round.
+func (r Ratio) Inverse() Ratio {
+	inverse := Ratio{Times: 1 / r.Times, Rounds: r.Rounds}
+	if r.High > 0 {
+		inverse.Low, inverse.High = 1/r.High, 1/r.Low
+	}
+	return inverse
+}
+
+// studentFew are the quantiles of student for 1 to 9 degrees of freedom.
+var studentFew = []float64{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262}
+
+// student is the 97.5 % quantile of Student's t distribution, from 10 degrees of
+// freedom on by its expansion around the normal one (Abramowitz and Stegun,
+// 26.7.5), which is exact to three digits there.
+func student(freedom int) float64 {
+	if freedom <= len(studentFew) {
+		return studentFew[freedom-1]
+	}
+	const z = 1.959964
+	v := float64(freedom)
+	z3, z5, z7 := math.Pow(z, 3), math.Pow(z, 5), math.Pow(z, 7)
+	return z + (z3+z)/(4*v) + (5*z5+16*z3+3*z)/(96*v*v) + (3*z7+19*z5+17*z3-15*z)/(384*v*v*v)
+}

@@ -1,0 +1,61 @@
+package measure
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+func TestStudent(t *testing.T) {
+	for freedom, want := range map[int]float64{1: 12.706, 2: 4.303, 9: 2.262, 10: 2.228, 15: 2.131, 30: 2.042, 99: 1.984} {
+		if got := student(freedom); math.Abs(got-want) > .001 {
+			t.Errorf("with %d degrees of freedom: %.4f, want %.3f", freedom, got, want)
+		}
+	}
+}
+
+// By hand: ratios 1.2, 1.4 and 1.5, whose logarithms have the mean .30809 and the
+// standard deviation .11425.
+func TestRatioOf(t *testing.T) {
+	a, b := Series{1: 120, 2: 280, 3: 150, 7: 5}, Series{1: 100, 2: 200, 3: 100, 8: 5}
+	got := RatioOf(a, b)
+	for _, c := range []struct{ got, want float64 }{{got.Times, 1.3608}, {got.Low, 1.0246}, {got.High, 1.8074}} {
+		if math.Abs(c.got-c.want) > .0005 {
+			t.Errorf("got %+v, want 1.3608 (1.0246–1.8074)", got)
+		}
+	}
+	if got.Rounds != 3 || !got.Apart() || !got.Inverse().Apart() || math.Abs(got.Inverse().High-1/got.Low) > 1e-9 {
+		t.Errorf("%+v and %+v of three rounds", got, got.Inverse())
+	}
+	if one := RatioOf(Series{1: 3}, Series{1: 1}); one.Apart() || math.Abs(one.Times-3) > 1e-9 || one.Inverse().Low != 0 {
+		t.Errorf("one round says how much it varies: %+v", one)
+	}
+	if same := RatioOf(Series{1: 1.1, 2: 1}, Series{1: 1, 2: 1.1}); same.Apart() {
+		t.Errorf("equal within their noise, and told apart: %+v", same)
+	}
+	if none := RatioOf(Series{1: 1}, Series{2: 1}); none != (Ratio{}) || none.Apart() {
+		t.Errorf("no round in common: %+v", none)
+	}
+}
+
+// 95 of 100 intervals hold the true ratio, however few rounds there are.
+func TestIntervalsHold(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, rounds := range []int{2, 3, 10, 40} {
+		const tries, ratio = 4000, 1.36
+		held := 0
+		for range tries {
+			a, b := Series{}, Series{}
+			for round := range rounds {
+				b[round] = 1000 * math.Exp(.5*random.NormFloat64()) // the machine, which both share
+				a[round] = b[round] * ratio * math.Exp(.1*random.NormFloat64())
+			}
+			if r := RatioOf(a, b); r.Low <= ratio && ratio <= r.High {
+				held++
+			}
+		}
+		if share := float64(held) / tries; math.Abs(share-.95) > .015 {
+			t.Errorf("with %d rounds %.1f %% of the intervals hold the ratio, want 95 %%", rounds, 100*share)
+		}
+	}
+}

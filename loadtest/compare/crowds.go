@@ -1,0 +1,76 @@
+package compare
+
+import (
+	"fmt"
+	"slices"
+
+	"seckill/internal/measure"
+)
+
+// A comparison may have so many further numbers of buyers, each up to MaxCrowd.
+const (
+	MaxCrowds = 8
+	MaxCrowd  = 1024
+)
+
+// CheckCrowds says what is wrong with further numbers of buyers at a time.
+func CheckCrowds(crowds []int) error {
+	if len(crowds) > MaxCrowds {
+		return fmt.Errorf("give at most %d numbers of buyers at a time", MaxCrowds)
+	}
+	for i, n := range crowds {
+		if n < 1 || n > MaxCrowd {
+			return fmt.Errorf("%d buyers at a time: give whole numbers from 1 to %d, by comma", n, MaxCrowd)
+		}
+		if slices.Index(crowds, n) < i {
+			return fmt.Errorf("%d buyers at a time are given more than once", n)
+		}
+	}
+	return nil
+}
+
+// concurrencies are all numbers of buyers that the strategies ran with, the
+// comparison's own among them.
+func (r *Result) concurrencies() []int {
+	all := []int{r.Settings.Concurrency}
+	for _, e := range r.Crowds {
+		all = append(all, e.Concurrency)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// With is the strategy with so many buyers at a time; nil if it was not run.
+func (r *Result) With(strategy string, concurrency int) *Entry {
+	if concurrency == r.Settings.Concurrency {
+		return r.Entry(strategy)
+	}
+	i := slices.IndexFunc(r.Crowds, func(e *Entry) bool { return e.Strategy == strategy && e.Concurrency == concurrency })
+	if i < 0 {
+		return nil
+	}
+	return r.Crowds[i]
+}
+
+// crowdTable has no rows if there was one number of buyers only.
+func (r *Result) crowdTable() measure.Table {
+	t := measure.Table{Title: "Sales per second by buyers at a time", Words: 1, Head: []string{"strategy"}}
+	crowds := r.concurrencies()
+	for _, n := range crowds {
+		t.Head = append(t.Head, fmt.Sprint(n))
+	}
+	for _, e := range r.Strategies {
+		row := []string{e.Strategy}
+		for _, n := range crowds {
+			cell := measure.None
+			if with := r.With(e.Strategy, n); with != nil {
+				cell = spread(with.Sales)
+			}
+			row = append(row, cell)
+		}
+		if len(crowds) > 1 {
+			t.Rows = append(t.Rows, row)
+		}
+	}
+	return t
+}
