@@ -117,8 +117,8 @@ type Entry struct {
 	SellOut *measure.Spread `json:"sell_out_s,omitempty"`
 	// Of all requests of all rounds; older results have none of these.
 	Asked     int        `json:"asked,omitempty"`
-	Failed    float64    `json:"failed_share"` // answered with an error, or unknown
-	Busy      float64    `json:"busy_share"`   // refused as busy or conflict
+	Failed    float64    `json:"failed_share,omitempty"` // answered with an error, or unknown
+	Busy      float64    `json:"busy_share,omitempty"`   // refused as busy or conflict
 	Processor *Processor `json:"processor,omitempty"`
 	Latency   *Latency   `json:"latency,omitempty"`
 

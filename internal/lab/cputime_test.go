@@ -1,0 +1,42 @@
+package lab_test
+
+import (
+	"context"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"seckill/internal/lab"
+	"seckill/internal/lab/labtest"
+)
+
+// What the servers used grows with what they do.
+func TestServersTime(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("there is no clock of another process here")
+	}
+	l := ownLab(t, "redis")
+	before, known := l.ServersTime()
+	if !known || before <= 0 {
+		t.Fatalf("a Redis that has started used %s, known: %t", before, known)
+	}
+	client := redis.NewClient(redisOptions(t, process(t, l, "redis").Login()))
+	defer client.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for after := before; after-before < 10*time.Millisecond; after, _ = l.ServersTime() {
+		must(t, "ping while its time stands still", client.Ping(ctx).Err())
+	}
+}
+
+// An engine inside this process has no time of its own.
+func TestEmbeddedServersHaveNoTime(t *testing.T) {
+	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: shortFolder(t), Backends: []string{"redis"}, Embedded: true})
+	must(t, "start", err)
+	defer l.Stop(context.Background())
+	if used, known := l.ServersTime(); known {
+		t.Errorf("it used %s", used)
+	}
+}
