@@ -21,7 +21,7 @@ const MaxBody = 16 << 10
 // A Field is a member that a JSON object may have.
 type Field struct {
 	Name string
-	// Into takes the value: *int64, *int, *string, *[]string, Objects, or a
+	// Into takes the value: *int64, *int, *string, *[]int, *[]string, Objects, or a
 	// func(string) error for a text that is checked.
 	Into     any
 	Min, Max int64 // of a number; both 0: whatever Into holds
@@ -147,6 +147,13 @@ func (d decoder) value(name string, f *Field) (err error) {
 		if text, err = d.text(name, "not_text", "a text"); err == nil {
 			err = into(text)
 		}
+	case *[]int:
+		*into = []int{}
+		err = d.list(name, "not_numbers", "a list of whole numbers", func(int) error {
+			n, err := d.integer(name, f)
+			*into = append(*into, int(n))
+			return err
+		})
 	case *[]string:
 		*into = []string{}
 		err = d.list(name, "not_texts", "a list of texts", func(int) error {

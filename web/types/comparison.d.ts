@@ -9,6 +9,7 @@ declare namespace Json {
     repeats: number;
     turn_ms: number;
     few: number;
+    crowds?: number[]; // further numbers of buyers at a time
     seed: string;
   }
 
@@ -22,6 +23,7 @@ declare namespace Json {
     expected: boolean;
     sales_per_second: number;
     p99_ms: number;
+    rates?: number[]; // of each round
     not_run?: string;
   }
 
@@ -34,7 +36,8 @@ declare namespace Json {
     started: string;
     done: number;
     total: number;
-    step: string;
+    step: string; // in English,
+    turn?: { strategy?: string; concurrency?: number; baseline?: string }; // and by name
     standings?: Standing[];
     seconds: number;
     not_kept?: string;
@@ -46,7 +49,7 @@ declare namespace Json {
   interface Comparisons {
     comparisons: Comparison[];
     limits: Record<string, number>;
-    defaults: Omit<ComparisonSettings, 'strategies' | 'seed'>;
+    defaults: Omit<ComparisonSettings, 'strategies' | 'crowds' | 'seed'>;
     history: { folder: string; most: number; skipped: string[] | null };
   }
 
@@ -72,7 +75,32 @@ declare namespace Json {
     lock_wait_ms?: Spread;
     commands: { backend: string; per_purchase: number }[];
     sold_share: number;
-    rounds: unknown[];
+    sell_out_s?: Spread;
+    // Of all requests; older results lack these.
+    asked?: number;
+    failed_share?: number; // absent: none
+    busy_share?: number; // absent: none
+    processor?: { services_ms?: number; servers_ms?: number; generator_ms?: number };
+    latency?: { requests: number; p50_ms: number; p99_ms: number; p99_9_ms?: number; buckets: { to_ms: number; count: number }[] };
+    latency_curve: { percent: number; us: number }[];
+    rounds: { round: number; runs: number; sales_per_second: number }[];
+  }
+
+  /** Sales per second of one strategy beside another's. */
+  interface Pair {
+    faster: string;
+    slower: string;
+    times: number; // at least 1
+    low: number; // to high: the 95 % interval; both 0 with one round
+    high: number;
+    rounds: number;
+    apart: boolean;
+  }
+
+  /** GET /api/lab/v1/comparisons/ID/pairs */
+  interface Pairs {
+    with: string;
+    pairs: Pair[];
   }
 
   interface ComparisonResult {
@@ -81,8 +109,9 @@ declare namespace Json {
     durability: { backend: string; name: string; value: string }[];
     targets: string[];
     locks?: Omit<ServiceSettings, 'services'>; // that the service processes ran with; absent: not known
-    floors: { id: string; title: string; per_second: Spread; missing?: string }[];
+    floors: { id: string; title: string; per_second: Spread; rounds: { per_second: number }[]; missing?: string }[];
     strategies: Entry[];
+    crowds?: Entry[];
     not_run: { strategy: string; why: string }[];
     problems: string[];
   }

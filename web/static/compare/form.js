@@ -8,7 +8,7 @@ import { html, useEffect, useRef, useState } from '../ui.js';
 import { Choice } from './choice.js';
 import { Copy } from './copy.js';
 import { command, estimate, findWrong, fromQuery, named, numbers, toQuery, toSettings, worded } from './settings.js';
-import { end, running, start } from './store.js';
+import { because, end, running, start } from './store.js';
 import { words } from './text.js';
 
 /** @typedef {import('./settings.js').Form} Form */
@@ -60,7 +60,7 @@ export function CompareForm({ route, lab, comparisons, opened }) {
     } catch (error) {
       const blamed = error instanceof Refused ? error.blames : {};
       if (error.code === 'forbidden' && lab.status?.token_needed) blamed.token = { code: 'token' };
-      if (!blame(blamed)) setFailure(w.refused[error.code] ?? error.message);
+      if (!blame(blamed)) setFailure(because(error));
     } finally {
       setSending(false);
     }
@@ -72,7 +72,7 @@ export function CompareForm({ route, lab, comparisons, opened }) {
    */
   function blame(found) {
     setWrong(found);
-    const first = ['strategies', ...numbers, 'seed', 'token'].find((name) => found[name]);
+    const first = ['strategies', ...numbers, 'crowds', 'seed', 'token'].find((name) => found[name]);
     if (first) document.getElementById(first)?.focus();
     return first;
   }
@@ -83,9 +83,9 @@ export function CompareForm({ route, lab, comparisons, opened }) {
       <${Choice} strategies=${lab.strategies} chosen=${form.strategies} blame=${worded(wrong.strategies)}
         choose=${(strategies) => edit({ strategies })} />
       <div class="numbers">
-        ${[...numbers, 'seed'].map((name) => html`
+        ${[...numbers, 'crowds', 'seed'].map((name) => html`
           <${NumberField} key=${name} name=${name} label=${w.fields[name][0]} hint=${w.fields[name][1]} value=${form[name]}
-            placeholder=${name === 'seed' ? w.anySeed : undefined} blame=${worded(wrong[name])} onInput=${(value) => edit({ [name]: value })} />`)}
+            placeholder=${{ seed: w.anySeed, crowds: w.noCrowds }[name]} blame=${worded(wrong[name])} onInput=${(value) => edit({ [name]: value })} />`)}
       </div>
       ${lab.status?.token_needed && html`<${TokenField} blame=${worded(wrong.token)} />`}
       <${Estimate} form=${form} lab=${lab} comparisons=${comparisons} />
@@ -93,7 +93,7 @@ export function CompareForm({ route, lab, comparisons, opened }) {
         <button type="submit" class="run" aria-disabled=${busy || sending ? 'true' : undefined}>${w.start}</button>
         ${on && html`
           <button type="button" class="stop" disabled=${on.state === 'stopping'}
-            onClick=${() => end(on).catch((error) => setFailure(error.message))}>${on.state === 'stopping' ? w.stopping : w.stop}</button>`}
+            onClick=${() => end(on).catch((error) => setFailure(because(error)))}>${on.state === 'stopping' ? w.stopping : w.stop}</button>`}
       </div>
       ${!on && busy && html`<p class="hint">${w.refused.run_in_progress}</p>`}
       <div role="alert">${failure && html`<p class="wrong">${failure}</p>`}</div>

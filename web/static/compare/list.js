@@ -4,7 +4,7 @@ import { isOn } from '../records.js';
 import { go, link } from '../route.js';
 import { classes, html, useState } from '../ui.js';
 import { toQuery } from './settings.js';
-import { end } from './store.js';
+import { because, end } from './store.js';
 import { moment, words } from './text.js';
 
 /** @param {{comparisons: import('./form.js').Ready, shown?: string, look: () => void}} props */
@@ -52,11 +52,11 @@ function Row({ c, shown, picked, pick, look, query, failed }) {
   const s = c.settings;
   const time = moment(c.started);
   const on = isOn(c);
-  const remove = () => (sure ? end(c).catch((error) => failed(w.refused[error.code] ?? error.message)) : setSure(true));
+  const remove = () => (sure ? end(c).catch((error) => failed(because(error))) : setSure(true));
   return html`
     <tr class=${classes(shown && 'shown')} aria-current=${shown ? 'true' : undefined}>
       <td>${!on && html`<input type="checkbox" class="pick" checked=${picked} onChange=${pick} aria-label=${w.list.pick(time)} />`}</td>
-      <td><a href=${link('compare', on ? '' : c.id)} onClick=${look}>${time}</a></td>
+      <td><a href=${link('compare', c.id)} onClick=${look}>${time}</a></td>
       <td class="wrapping" title=${s.strategies.join(', ')}>${w.list.names(s.strategies)}</td>
       <td>${w.list.saleOf(s)}</td>
       <td>${w.list.roundsOf(s.repeats, s.turn_ms)}</td>

@@ -1,42 +1,57 @@
-// A comparison in progress: the current turn, how far it is, and the verdicts
-// so far.
+// A comparison in progress: the current turn, how far it is, and for each
+// strategy its verdict and its rounds so far.
 import { t } from '../text.js';
 import { count, html, ms, useEffect, useState } from '../ui.js';
 import { Badge } from './badge.js';
+import { Dots, axisEnd } from './bars.js';
 import { words } from './text.js';
 
 /** @param {{comparison: Json.Comparison}} props */
 export function Progress({ comparison }) {
   const w = words();
-  const { done, total, step, settings, state } = comparison;
+  const { done, total, settings, state } = comparison;
   const seconds = useElapsed(comparison);
+  const left = done > 0 && state !== 'stopping' ? (seconds / done) * (total - done) : 0;
   const standings = (comparison.standings ?? []).filter((s) => s.concurrency === settings.concurrency).reverse();
-  const title = state === 'stopping' ? w.progress.stopping : total ? w.progress.on(step) : w.progress.begins;
+  const title = state === 'stopping' ? w.progress.stopping : total ? w.progress.on(stepOf(comparison)) : w.progress.begins;
+  const end = axisEnd(Math.max(1, ...standings.flatMap((s) => s.rates ?? [])));
   return html`
     <div class="banner busy">
       <p class="word">${title}</p>
-      <p>${w.progress.turns(done, total)} · ${w.duration(seconds)}</p>
+      <p>${w.progress.turns(done, total)} · ${w.duration(seconds)}${left > 1 && ` · ${w.progress.left(left)}`}</p>
       <progress max=${total || 1} value=${done} aria-label=${w.progress.turns(done, total)}></progress>
     </div>
     <section class="panel" aria-labelledby="standings-title">
       <h2 id="standings-title">${w.progress.standings}</h2>
-      ${standings.length === 0 ? html`<p class="hint">${w.progress.nothing}</p>` : html`
+      <p class="hint">${standings.length ? w.bars.defined : w.progress.nothing}</p>
+      ${standings.length > 0 && html`
         <div class="scroll" tabindex="0" role="region" aria-labelledby="standings-title">
           <table class="standings">
             <thead><tr><th scope="col">${t.history.strategy}</th><th scope="col">${t.history.verdict}</th>
-              <th scope="col" class="n">${w.progress.rounds}</th><th scope="col" class="n">${w.columns.sales}</th><th scope="col" class="n">${w.columns.p99}</th></tr></thead>
+              <th scope="col" class="n">${w.progress.rounds}</th><th scope="col" class="rounds">${w.progress.each}</th><th scope="col" class="n">${w.columns.sales}</th><th scope="col" class="n">${w.columns.p99}</th></tr></thead>
             <tbody>${standings.map((s) => html`
               <tr key=${s.strategy}>
                 <th scope="row"><code>${s.strategy}</code></th>
                 <td>${s.not_run ? html`<span class="badge" title=${s.not_run}>${w.verdicts.notRun}</span>`
     : s.verdict ? html`<${Badge} entry=${s} />` : '–'}</td>
                 <td class="n">${count(s.rounds)} / ${count(settings.repeats)}</td>
+                <td class="rounds"><svg viewBox="0 0 1000 20" preserveAspectRatio="none" aria-hidden="true"><${Dots} rounds=${s.rates ?? []} at=${(rate) => (1000 * rate) / end} /></svg></td>
                 <td class="n">${s.sales_per_second ? count(s.sales_per_second) : '–'}</td>
                 <td class="n">${s.p99_ms ? ms(s.p99_ms) : '–'}</td>
               </tr>`)}</tbody>
           </table>
         </div>`}
     </section>`;
+}
+
+/**
+ * What has its turn, in the chosen language.
+ * @param {Json.Comparison} comparison
+ */
+function stepOf({ turn, step }) {
+  const w = words();
+  if (turn?.baseline) return w.baselineNames[turn.baseline] ?? step;
+  return turn?.strategy ? w.progress.with(turn.strategy, turn.concurrency) : step;
 }
 
 /**

@@ -1,34 +1,20 @@
 // The result of a comparison: a sentence, the chart, the table, the downloads.
 import { t } from '../text.js';
-import { count, html, useEffect, useState } from '../ui.js';
+import { count, html } from '../ui.js';
 import { Bars } from './bars.js';
-import { file, whole } from './store.js';
+import { Crowds } from './crowds.js';
+import { Failure } from './failure.js';
+import { Latency } from './latency.js';
+import { Pairs } from './pairs.js';
+import { file, useAnswer, whole } from './store.js';
 import { Table } from './table.js';
 import { moment, words } from './text.js';
 
 /** @typedef {Json.Comparison & Required<Pick<Json.Comparison, 'verdicts'>>} Ended */
-/** @typedef {{id: string, comparison: Json.Comparison | null, failure: string}} Fetched */
-
-/**
- * Fetches a comparison that has ended, by its id.
- * @param {string} id @returns {Fetched}
- */
-export function useWhole(id) {
-  const [got, setGot] = useState(/** @type {Fetched} */ ({ id: '', comparison: null, failure: '' }));
-  useEffect(() => {
-    let wanted = true;
-    if (id) {
-      whole(id).then((comparison) => wanted && setGot({ id, comparison, failure: '' }),
-        (error) => wanted && setGot({ id, comparison: null, failure: words().refused[error.code] ?? error.message }));
-    }
-    return () => { wanted = false; };
-  }, [id]);
-  return got.id === id ? got : { id, comparison: null, failure: '' };
-}
 
 /** @param {{summary: Ended}} props */
 export function Result({ summary }) {
-  const { comparison, failure } = useWhole(summary.id);
+  const { answer: comparison, failure, again } = useAnswer(summary.id, () => whole(summary.id));
   const w = words();
   const { verdicts } = summary;
   return html`
@@ -38,8 +24,8 @@ export function Result({ summary }) {
       <${Downloads} id=${summary.id} />
     </div>
     ${summary.not_kept && html`<p class="lesson" role="status">${w.notKept} <span lang="en">${summary.not_kept}</span></p>`}
-    ${failure && html`<p class="panel wrong" role="alert">${failure}</p>`}
-    ${comparison?.result ? html`<${Measured} result=${comparison.result} />` : !failure && html`<p class="hint">${t.nav.loading}</p>`}`;
+    ${failure && html`<section class="panel"><${Failure} why=${failure} again=${again} /></section>`}
+    ${comparison?.result ? html`<${Measured} id=${summary.id} result=${comparison.result} />` : !failure && html`<p class="hint">${t.nav.loading}</p>`}`;
 }
 
 /** @param {{id: string}} props */
@@ -54,12 +40,15 @@ function Downloads({ id }) {
     </p>`;
 }
 
-/** @param {{result: Json.ComparisonResult}} props */
-function Measured({ result }) {
+/** @param {{id: string, result: Json.ComparisonResult}} props */
+function Measured({ id, result }) {
   const w = words();
   return html`
     <${Bars} result=${result} />
+    <${Pairs} id=${id} result=${result} />
     <${Table} result=${result} />
+    <${Latency} result=${result} />
+    <${Crowds} result=${result} />
     ${result.not_run.length > 0 && html`
       <section class="panel rules"><h3>${w.notRun}</h3>
         <ul>${result.not_run.map((n) => html`<li key=${n.strategy}><code>${n.strategy}</code> <span lang="en">${n.why}</span></li>`)}</ul></section>`}

@@ -42,7 +42,7 @@ export function Compare({ route }) {
     <h1>${w.title}</h1>
     <p class="intro">${w.what}</p>
     <div class="compare">
-      <${CompareForm} route=${route} lab=${lab} comparisons=${comparisons} opened=${() => watch(route.query)} />
+      <${CompareForm} route=${route} lab=${lab} comparisons=${comparisons} opened=${(begun) => watch(begun.id, route.query)} />
       <div id="stage" class="stage" tabindex="-1">
         <p class="hidden" role="status">${on ? w.announce.on : shown?.verdicts ? w.announce.over(w.outcome(shown.verdicts)) : ''}</p>
         ${on && shown !== on && html`<p class="lesson"><a href="#/compare">${w.isOn}</a></p>`}
@@ -53,13 +53,14 @@ export function Compare({ route }) {
 }
 
 /**
- * On a phone the progress is below the form.
- * @param {Record<string, string>} query
+ * Shows what has begun: on a phone it is below the form, elsewhere above the
+ * button that was clicked.
+ * @param {string} id @param {Record<string, string>} query
  */
-function watch(query) {
-  go('compare', '', query);
-  const stage = document.getElementById('stage');
-  if (stage && stage.getBoundingClientRect().top > innerHeight / 2) toStage();
+function watch(id, query) {
+  go('compare', id, query);
+  const { top } = document.getElementById('stage')?.getBoundingClientRect() ?? { top: 0 };
+  if (top < 0 || top > innerHeight / 2) toStage();
 }
 
 /** Scrolls to the chosen comparison. */

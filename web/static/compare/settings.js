@@ -18,7 +18,10 @@ const each = (of) => /** @type {Record<Name, T>} */ (Object.fromEntries(numbers.
 /** The form's first choice: one strategy of each kind, so that it ends soon. */
 const offered = ['naive', 'conditional', 'for-update', 'redis-watchdog', 'redis-counter-mysql'];
 
-/** @typedef {Record<Name, string> & {strategies: string[], seed: string}} Form */
+/** @typedef {Record<Name, string> & {strategies: string[], crowds: string, seed: string}} Form crowds: numbers by comma */
+
+/** @param {string} text */
+const crowdsOf = (text) => text.split(/[\s,，、]+/).filter(Boolean);
 
 /** @param {Record<string, string>} query @param {Numbers} defaults @param {Json.Strategy[]} strategies @returns {Form} */
 export function fromQuery(query, defaults, strategies) {
@@ -27,6 +30,7 @@ export function fromQuery(query, defaults, strategies) {
   return {
     strategies: named.join() === 'all' ? here : [...new Set(named)],
     seed: query.seed ?? '',
+    crowds: query.crowds ?? '',
     ...each((name) => query[name] ?? String(defaults[name])),
   };
 }
@@ -35,6 +39,7 @@ export function fromQuery(query, defaults, strategies) {
 export const toQuery = (settings, defaults) => ({
   strategies: settings.strategies.join(),
   ...Object.fromEntries(numbers.filter((name) => String(settings[name]) !== String(defaults[name])).map((name) => [name, String(settings[name])])),
+  crowds: crowdsOf(String(settings.crowds ?? '')).join(),
   seed: settings.seed,
 });
 
@@ -49,16 +54,18 @@ export function named(form, strategies) {
 
 /**
  * The body of the lab's request.
- * @param {Form} form @param {Json.Strategy[]} strategies @returns {Numbers & {strategies: string[], seed?: string}}
+ * @param {Form} form @param {Json.Strategy[]} strategies @returns {Numbers & {strategies: string[], crowds?: number[], seed?: string}}
  */
 export const toSettings = (form, strategies) => ({
   strategies: named(form, strategies),
   ...each((name) => Number(form[name])),
+  ...(form.crowds.trim() && { crowds: crowdsOf(form.crowds).map(Number) }),
   ...(form.seed.trim() && { seed: form.seed.trim() }),
 });
 
 /** @type {Partial<Numbers>} */
 const lowest = { turn_ms: 0, few: 0 };
+const mostCrowds = 8;
 const mostSeed = 18446744073709551615n;
 
 /** What is wrong, by field. The lab checks the same again.
@@ -71,6 +78,11 @@ export function findWrong(form, limits, defaults) {
     const [min, max] = [lowest[name] ?? 1, limits[name] ?? limits.concurrency];
     const text = form[name].trim();
     if (!/^\d+$/.test(text) || Number(text) < min || Number(text) > max) wrong[name] = { code: 'range', params: { min, max } };
+  }
+  const crowds = crowdsOf(form.crowds);
+  if (crowds.length > mostCrowds || new Set(crowds.map(Number)).size < crowds.length
+    || crowds.some((n) => !/^\d+$/.test(n) || Number(n) < 1 || Number(n) > limits.concurrency)) {
+    wrong.crowds = { code: 'crowds', params: { max: limits.concurrency, most: mostCrowds } };
   }
   const seed = form.seed.trim();
   if (seed && (!/^\d{1,20}$/.test(seed) || BigInt(seed) > mostSeed)) wrong.seed = { code: 'seed' };
@@ -98,7 +110,7 @@ export function worded(blame) {
 export function command(form, strategies) {
   const s = toSettings(form, strategies);
   return `seckill compare --strategies ${s.strategies.join()} --stock ${s.stock} --buyers ${s.buyers} --concurrency ${s.concurrency}`
-    + ` --quantity ${s.quantity} --repeats ${s.repeats} --turn ${duration(s.turn_ms)} --few ${s.few}${s.seed ? ` --seed ${s.seed}` : ''}`;
+    + ` --quantity ${s.quantity} --repeats ${s.repeats} --turn ${duration(s.turn_ms)} --few ${s.few}${s.crowds ? ` --crowds ${s.crowds.join()}` : ''}${s.seed ? ` --seed ${s.seed}` : ''}`;
 }
 
 /**
@@ -126,7 +138,7 @@ export function estimate(form, strategies, all) {
   const turns = s.repeats * form.strategies.length;
   const bare = s.repeats * baselines * Math.min(Math.max(turn, 0.2), 2) * 1.6;
   const like = all.find((c) => c.state === 'done' && !c.stopped && c.done > 0
-    && alike.every((name) => c.settings[name] === s[name])
+    && alike.every((name) => c.settings[name] === s[name]) && String(c.settings.crowds ?? '') === String(s.crowds ?? '')
     && named(form, strategies).join() === c.settings.strategies.join());
   if (like) {
     const seconds = (like.seconds / like.settings.repeats) * s.repeats;
@@ -134,6 +146,7 @@ export function estimate(form, strategies, all) {
   }
   // Slow locks answer some hundred requests per second, one statement some
   // thousand. A reset, a small warm-up sale and an audit come on top.
-  const sale = (/** @type {number} */ rate) => 0.25 + (1.5 * s.concurrency) / rate + Math.max(turn, s.buyers / rate);
+  const crowds = [s.concurrency, ...(s.crowds ?? []).filter((n) => n !== s.concurrency)];
+  const sale = (/** @type {number} */ rate) => crowds.reduce((sum, n) => sum + 0.25 + (1.5 * n) / rate + Math.max(turn, s.buyers / rate), 0);
   return { from: bare + turns * sale(4000), to: bare + turns * sale(300) * 1.3, measured: false };
 }

@@ -2,26 +2,21 @@
 // --against reports it, or why they cannot be compared.
 import { link } from '../route.js';
 import { t } from '../text.js';
-import { classes, count, html, useEffect, useState } from '../ui.js';
+import { classes, count, html } from '../ui.js';
 import { Badge } from './badge.js';
-import { against } from './store.js';
-import { useWhole } from './result.js';
+import { Failure } from './failure.js';
+import { against, useAnswer, whole } from './store.js';
 import { moment, words } from './text.js';
 
 /** @param {{one: Json.Comparison, other: Json.Comparison}} props */
 export function Side({ one, other }) {
   const [older, newer] = [one, other].sort((a, b) => Date.parse(a.started) - Date.parse(b.started));
-  const [answer, setAnswer] = useState(/** @type {Json.Against | null} */ (null));
-  const [failure, setFailure] = useState('');
-  const [was, is] = [useWhole(older.id), useWhole(newer.id)];
+  const { answer: got, failure, again } = useAnswer(`${newer.id} ${older.id}`,
+    () => Promise.all([against(newer.id, older.id), whole(older.id), whole(newer.id)]));
   const w = words();
-  useEffect(() => {
-    setAnswer(null);
-    setFailure('');
-    against(newer.id, older.id).then(setAnswer, (error) => setFailure(words().refused[error.code] ?? error.message));
-  }, [older.id, newer.id]);
-  if (failure) return html`<section class="panel" role="alert"><p class="wrong">${failure}</p></section>`;
-  if (!answer || !was.comparison?.result || !is.comparison?.result) return html`<p class="hint">${t.nav.loading}</p>`;
+  if (failure) return html`<section class="panel"><${Failure} why=${failure} again=${again} /></section>`;
+  const [answer, was, is] = got ?? [];
+  if (!answer || !was?.result || !is?.result) return html`<p class="hint">${t.nav.loading}</p>`;
   return html`
     <section class="panel side" aria-labelledby="side-title">
       <h2 id="side-title">${w.side.title}</h2>
@@ -30,7 +25,7 @@ export function Side({ one, other }) {
       <${Verdict} answer=${answer} />
       ${answer.caveats.length > 0 && html`
         <p class="lesson">${w.side.caveats} ${answer.caveats.map((c) => w.side.caveat[c] ?? c).join(w.side.comma)}</p>`}
-      <${Changes} answer=${answer} was=${was.comparison.result} is=${is.comparison.result} />
+      <${Changes} answer=${answer} was=${was.result} is=${is.result} />
       <${Only} title=${w.side.onlyIn(moment(older.started))} names=${answer.against.gone} />
       <${Only} title=${w.side.onlyIn(moment(newer.started))} names=${answer.against.added} />
     </section>`;

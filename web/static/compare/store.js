@@ -1,9 +1,10 @@
 // The page's state of comparisons. The event stream keeps the list current;
 // results are fetched on demand.
-import { call } from '../api.js';
+import { Refused, call } from '../api.js';
 import { news } from '../lab.js';
 import { isOn, keep, taken } from '../records.js';
-import { useEffect } from '../ui.js';
+import { useEffect, useState } from '../ui.js';
+import { words } from './text.js';
 
 const path = '/api/lab/v1/comparisons';
 
@@ -33,11 +34,45 @@ export async function load() {
     const { comparisons, ...rest } = await call('GET', path);
     set({ all: comparisons, ...rest });
   } catch (error) {
-    set({ failure: error.message });
+    set({ failure: because(error) });
   }
 }
 
-news.addEventListener('connected', () => { if (get().all) load(); }); // it may be another lab
+news.addEventListener('connected', () => { if (get().all || get().failure) load(); }); // it may be another lab
+
+/**
+ * Why a call failed, in the chosen language where the reason is known. What is no
+ * answer of the lab is the network's own message, which differs by browser.
+ * @param {any} error
+ */
+export const because = (error) => (error instanceof Refused ? words().refused[error.code] ?? error.message : words().noAnswer);
+
+/**
+ * Hook: what ask answers, asked anew when key changes, on again(), and, after a
+ * failure, when the lab is there again.
+ * @template T
+ * @param {string} key @param {() => Promise<T>} ask
+ */
+export function useAnswer(key, ask) {
+  const [got, setGot] = useState(/** @type {{key: string, answer: T | null, failure: any}} */ ({ key: '', answer: null, failure: null }));
+  const [tries, setTries] = useState(0);
+  const again = () => setTries((n) => n + 1);
+  useEffect(() => {
+    let wanted = true;
+    ask().then((answer) => wanted && setGot({ key, answer, failure: null }),
+      (failure) => {
+        if (!wanted) return;
+        setGot({ key, answer: null, failure });
+        news.addEventListener('connected', again, { once: true });
+      });
+    return () => {
+      wanted = false;
+      news.removeEventListener('connected', again);
+    };
+  }, [key, tries]);
+  const { answer, failure } = got.key === key ? got : { answer: null, failure: null };
+  return { answer, failure: failure && because(failure), again };
+}
 news.addEventListener('comparison', (e) => { if (e instanceof CustomEvent) take(e.detail); });
 
 /** @param {Json.Comparison} changed */
@@ -68,6 +103,12 @@ export const whole = (id) => call('GET', `${path}/${encodeURIComponent(id)}`);
 
 /** @param {string} id @param {string} older @returns {Promise<Json.Against>} */
 export const against = (id, older) => call('GET', `${path}/${encodeURIComponent(id)}/against/${encodeURIComponent(older)}`);
+
+/**
+ * Each strategy beside one of them; '': the fastest that held.
+ * @param {string} id @param {string} name @returns {Promise<Json.Pairs>}
+ */
+export const pairs = (id, name) => call('GET', `${path}/${encodeURIComponent(id)}/pairs${name && `?with=${encodeURIComponent(name)}`}`);
 
 /**
  * The address of a result file: report.html, result.json, table.csv, table.md.
