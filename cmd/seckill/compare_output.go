@@ -15,6 +15,7 @@ import (
 // CompareOutput says where a comparison goes.
 type CompareOutput struct {
 	HTML     string `name:"html" default:"seckill-compare.html" help:"The report, one self-contained page; --html= writes none." group:"output" placeholder:"FILE"`
+	Language string `default:"en" enum:"en,zh" help:"Language of the report: ${enum}." group:"output"`
 	JSON     string `name:"json" placeholder:"FILE" help:"Write the result as JSON; - is standard output, in place of the table." group:"output"`
 	CSV      string `name:"csv" placeholder:"FILE" help:"Write the figures of every round as CSV; - is standard output." group:"output"`
 	Markdown string `placeholder:"FILE" help:"Write the tables as Markdown; - is standard output." group:"output"`
@@ -27,7 +28,7 @@ type CompareOutput struct {
 func (o *CompareOutput) of(r *compare.Result) result {
 	return result{"compare", []form{
 		{"--json", o.JSON, r.WriteJSON},
-		{"--html", o.HTML, func(w io.Writer) error { return r.WriteHTML(w, o.matrix) }},
+		{"--html", o.HTML, func(w io.Writer) error { return r.WriteHTML(w, compare.HTML{Matrix: o.matrix, Language: o.Language, Title: titles(o.Language)}) }},
 		{"--markdown", o.Markdown, r.WriteMarkdown},
 		{"--csv", o.CSV, r.WriteCSV},
 	}, r.WriteText, r.WriteJSON}
@@ -68,6 +69,17 @@ func guarantees() (*measure.Matrix, error) {
 	}
 	defer f.Close()
 	return measure.ReadMatrix(f)
+}
+
+// titles names strategies in a language.
+func titles(language string) func(strategy string) string {
+	return func(name string) string {
+		info, err := strategyNamed("", name)
+		if err != nil { // of an older program
+			return ""
+		}
+		return info.TitleIn(language)
+	}
 }
 
 func (o *CompareOutput) write(stdout io.Writer, r *compare.Result) error {

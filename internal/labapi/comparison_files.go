@@ -7,9 +7,11 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/gin-gonic/gin"
 
+	"seckill/internal/catalog"
 	"seckill/internal/measure"
 	"seckill/internal/web"
 	"seckill/loadtest/compare"
@@ -18,14 +20,14 @@ import (
 // A download is one form of a result.
 type download struct {
 	name, mime string
-	write      func(s *Server, r *compare.Result, w io.Writer) error
+	write      func(s *Server, r *compare.Result, language string, w io.Writer) error
 }
 
 var downloads = []download{
 	{"report.html", "text/html; charset=utf-8", (*Server).writeReport},
-	{"result.json", "application/json", func(_ *Server, r *compare.Result, w io.Writer) error { return r.WriteJSON(w) }},
-	{"table.csv", "text/csv; charset=utf-8", func(_ *Server, r *compare.Result, w io.Writer) error { return r.WriteCSV(w) }},
-	{"table.md", "text/markdown; charset=utf-8", func(_ *Server, r *compare.Result, w io.Writer) error { return r.WriteMarkdown(w) }},
+	{"result.json", "application/json", func(_ *Server, r *compare.Result, _ string, w io.Writer) error { return r.WriteJSON(w) }},
+	{"table.csv", "text/csv; charset=utf-8", func(_ *Server, r *compare.Result, _ string, w io.Writer) error { return r.WriteCSV(w) }},
+	{"table.md", "text/markdown; charset=utf-8", func(_ *Server, r *compare.Result, _ string, w io.Writer) error { return r.WriteMarkdown(w) }},
 }
 
 // reportPolicy lets the report use its own style and nothing else: no script, no
@@ -38,12 +40,18 @@ func (s *Server) downloadComparison(c *gin.Context) error {
 	if i < 0 {
 		return notFound(c)
 	}
+	language := c.DefaultQuery("language", compare.Languages[0])
+	if !slices.Contains(compare.Languages, language) {
+		p := web.BadRequest("")
+		p.Blame("language", "unknown_language", nil, "give one of "+strings.Join(compare.Languages, ", "))
+		return p
+	}
 	whole, err := s.findResult(c.Param("id"))
 	if err != nil {
 		return err
 	}
 	var text bytes.Buffer // an answer that broke off would look whole
-	if err := downloads[i].write(s, whole.Result, &text); err != nil {
+	if err := downloads[i].write(s, whole.Result, language, &text); err != nil {
 		s.Log.Error("write a result", "comparison", whole.ID, "as", downloads[i].name, "error", err)
 		return &web.Problem{Code: "internal", Status: http.StatusInternalServerError,
 			Detail: "The result could not be written in this form: " + err.Error() + "."}
@@ -59,8 +67,14 @@ func (s *Server) downloadComparison(c *gin.Context) error {
 	return nil
 }
 
-func (s *Server) writeReport(r *compare.Result, w io.Writer) error {
-	return r.WriteHTML(w, s.matrix())
+func (s *Server) writeReport(r *compare.Result, language string, w io.Writer) error {
+	return r.WriteHTML(w, compare.HTML{Matrix: s.matrix(), Language: language, Title: func(name string) string {
+		i := slices.IndexFunc(s.Strategies, func(info catalog.Info) bool { return info.Name == name })
+		if i < 0 {
+			return ""
+		}
+		return s.Strategies[i].TitleIn(language)
+	}})
 }
 
 // matrix is the guarantee matrix that the program was built with, if any.

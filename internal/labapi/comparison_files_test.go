@@ -33,6 +33,12 @@ func TestDownloads(t *testing.T) {
 			t.Errorf("the report may do what %q allows", policy)
 		}
 	}
+	for language, want := range map[string]string{"en": `<html lang="en">`, "zh": `<html lang="zh-CN">`, "xx": "unknown_language"} {
+		_, body, _ := call{method: "GET", path: comparisonsPath + "/" + begun.ID + "/report.html?language=" + language}.do(t, h.URL)
+		if !strings.Contains(body, want) {
+			t.Errorf("the report in %s lacks %s: %.200s", language, want, body)
+		}
+	}
 	for _, path := range []string{"/" + begun.ID + "/nope.exe", "/none/report.html"} {
 		if status, body, _ := (call{method: "GET", path: comparisonsPath + path}).do(t, h.URL); status != 404 {
 			t.Errorf("GET %s: %d %s", path, status, body)

@@ -3,6 +3,7 @@ package compare
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -21,9 +22,7 @@ type bar struct {
 	Name, Text string
 	Class      string // of the stylesheet
 	Parts      []part
-	// A whisker goes from Low to High.
-	Whisker   bool
-	Low, High float64
+	Dots       []float64 // a round each
 }
 
 type part struct {
@@ -39,21 +38,22 @@ type tick struct {
 // salesBars has the fastest first, and the transaction that all of them run
 // among them. The bare UPDATE is left out: it is several times as fast and would
 // flatten the others.
-func (r *Result) salesBars() *bars {
+func (r *Result) salesBars(in tongue) *bars {
 	b := &bars{}
 	type row struct {
 		bar
-		s measure.Spread
+		s      measure.Spread
+		rounds []float64
 	}
 	var rows []row
 	for _, e := range r.Strategies {
 		if e.Sales.Median > 0 {
-			rows = append(rows, row{bar{Name: e.Strategy, Class: badge(e)}, e.Sales})
+			rows = append(rows, row{bar{Name: e.Strategy, Class: badge(e)}, e.Sales, rates(e.series(func(r Round) float64 { return r.SalesRate }))})
 		}
 	}
 	for _, f := range r.measuredBaselines() {
 		if f.ID == BaselineTransaction {
-			rows = append(rows, row{bar{Name: f.Title, Class: "baseline"}, f.Rate})
+			rows = append(rows, row{bar{Name: in.say(f.Title), Class: "baseline"}, f.Rate, rates(f.series())})
 		}
 	}
 	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(b.s.Median, a.s.Median) })
@@ -68,10 +68,20 @@ func (r *Result) salesBars() *bars {
 	for _, x := range rows {
 		x.Text = x.s.String()
 		x.Parts = []part{{Width: 100 * x.s.Median / most, Class: x.Class}}
-		x.Whisker, x.Low, x.High = x.s.Low < x.s.High, 100*x.s.Low/most, 100*x.s.High/most
+		for _, rate := range x.rounds {
+			x.Dots = append(x.Dots, 100*rate/most)
+		}
 		b.Rows = append(b.Rows, x.bar)
 	}
 	return b
+}
+
+// rates are a series' figures by round.
+func rates(s measure.Series) (all []float64) {
+	for _, round := range slices.Sorted(maps.Keys(s)) {
+		all = append(all, s[round])
+	}
+	return all
 }
 
 // linearTicks returns at most six round numbers from 0, and the axis's end.

@@ -34,7 +34,7 @@ const (
 	plotHeight = 90.0
 )
 
-func (r *Result) cards() (all []card) {
+func (r *Result) cards(in tongue) (all []card) {
 	least, most := math.Inf(1), 0.0
 	for _, e := range r.Strategies {
 		for _, p := range e.Curve {
@@ -44,7 +44,7 @@ func (r *Result) cards() (all []card) {
 		}
 	}
 	for _, e := range r.Strategies {
-		c := card{Entry: e, Finding: e.Why()}
+		c := card{Entry: e, Finding: e.why(in)}
 		if len(e.Curve) > 1 && most > 0 {
 			c.Curve = curvePlot(e.Curve, newLogAxis(max(least, .1), most))
 		}

@@ -13,25 +13,52 @@ import (
 //go:embed report.html
 var reportPage string
 
-var reportTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
-	"thousands": numbers.Thousands[int64], "badge": badge,
-}).Parse(reportPage))
+// An HTML says how the report is written.
+type HTML struct {
+	Matrix   *measure.Matrix // of the guarantees; nil: none is shown
+	Language string          // one of Languages; "" is English
+	// Title names a strategy in the language; nil: by the result's own title.
+	Title func(strategy string) string
+}
 
-// WriteHTML writes the report as one page without network access or scripts. m
-// is the guarantee matrix, or nil.
-func (r *Result) WriteHTML(w io.Writer, m *measure.Matrix) error {
+func (o HTML) title(e *Entry) string {
+	if o.Title != nil {
+		if title := o.Title(e.Strategy); title != "" {
+			return title
+		}
+	}
+	return e.Title
+}
+
+// WriteHTML writes the report as one page without network access or scripts.
+func (r *Result) WriteHTML(w io.Writer, o HTML) error {
+	in := tongueOf(o.Language)
 	page := struct {
 		*Result
-		Table, Changes           *htmlTable
-		Sales, Latency, Commands *bars
-		Cards                    []card
-		Matrix                   *matrixView
-	}{Result: r, Table: r.html(r.strategyTable()), Sales: r.salesBars(), Latency: r.latencyBars(), Commands: r.commandBars(),
-		Cards: r.cards(), Matrix: r.matrixView(m)}
-	if r.Against != nil {
-		page.Changes = r.html(r.changeTable())
+		Lang, Outcome                 string
+		Table, Cost, Crowded, Changes *htmlTable
+		Pairs                         []string
+		Sales, Latency, Commands      *bars
+		Cards                         []card
+		Matrix                        *matrixView
+		About                         [][2]string
+	}{Result: r, Lang: in.tag(), Outcome: r.summary(in), Table: r.html(r.strategyTable(), o), Cost: r.html(r.costTable(), o),
+		Crowded: r.html(r.crowdTable(), o), Sales: r.salesBars(in), Latency: r.latencyBars(), Commands: r.commandBars(),
+		Cards: r.cards(in), Matrix: r.matrixView(o.Matrix, in), About: r.facts(in)}
+	for _, row := range r.pairTable(in).Rows {
+		page.Pairs = append(page.Pairs, row[0])
 	}
-	return reportTemplate.Execute(w, page)
+	if r.Against != nil {
+		page.Changes = r.html(r.changeTable(in), o)
+	}
+	t, err := template.New("report").Funcs(template.FuncMap{
+		"thousands": numbers.Thousands[int64], "badge": badge, "say": in.say, "sayf": in.sayf, "title": o.title,
+		"rate": func(s measure.Spread) string { return in.sayf("%s per second", s) },
+	}).Parse(reportPage)
+	if err != nil {
+		return err
+	}
+	return t.Execute(w, page)
 }
 
 // badge is a class of the stylesheet.
@@ -66,15 +93,19 @@ type htmlCell struct {
 	Badge bool
 }
 
-func (r *Result) html(t measure.Table) *htmlTable {
-	h := &htmlTable{Notes: t.Notes}
+func (r *Result) html(t measure.Table, o HTML) *htmlTable {
+	in := tongueOf(o.Language)
+	h := &htmlTable{}
+	for _, note := range t.Notes {
+		h.Notes = append(h.Notes, in.say(note))
+	}
 	for i, text := range t.Head {
-		h.Head = append(h.Head, htmlCell{Text: text, Right: i >= t.Words})
+		h.Head = append(h.Head, htmlCell{Text: in.say(text), Right: i >= t.Words})
 	}
 	for _, row := range t.Rows {
 		line := htmlRow{Name: row[0], Entry: r.Entry(row[0])}
 		for i, text := range row[1:] {
-			line.Cells = append(line.Cells, htmlCell{Text: text, Right: i+1 >= t.Words, Badge: t.Head[i+1] == "verdict"})
+			line.Cells = append(line.Cells, htmlCell{Text: in.say(text), Right: i+1 >= t.Words, Badge: t.Head[i+1] == "verdict"})
 		}
 		h.Rows = append(h.Rows, line)
 	}
@@ -91,13 +122,13 @@ type matrixView struct {
 	}
 }
 
-func (r *Result) matrixView(m *measure.Matrix) *matrixView {
+func (r *Result) matrixView(m *measure.Matrix, in tongue) *matrixView {
 	if m == nil {
 		return nil
 	}
 	v := &matrixView{}
 	for _, q := range m.Questions {
-		v.Head, v.Asks = append(v.Head, htmlCell{Text: q.Title}), append(v.Asks, q.Asks)
+		v.Head, v.Asks = append(v.Head, htmlCell{Text: in.say(q.Title)}), append(v.Asks, q.Asks)
 	}
 	for _, row := range m.Rows {
 		if r.Entry(row.Strategy) == nil {

@@ -1,10 +1,12 @@
 package compare
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
+	"seckill/internal/measure"
 	"seckill/loadtest"
 )
 
@@ -97,4 +99,39 @@ func latencyOf(h *hdrhistogram.Histogram) *Latency {
 		l.Buckets = append(l.Buckets, Bucket{upto, bar.Count})
 	}
 	return l
+}
+
+const costNote = "Sold out in: from the first request to the last sale, if every sale sold all of its stock. p99.9: of all requests, if there " +
+	"are 1,000 or more. Errors and busy: shares of the requests. CPU: processor time per request; the generator's has " +
+	"engines embedded in its process."
+
+// costTable has no rows for results that are older than its figures.
+func (r *Result) costTable() measure.Table {
+	t := measure.Table{Title: "What a sale took", Words: 1, Head: []string{"strategy", "sold out in s", "p99.9 ms", "errors", "busy",
+		"CPU service ms", "CPU servers ms", "CPU generator ms"}}
+	share := func(x float64) string { return fmt.Sprintf("%.3g %%", 100*x) }
+	for _, e := range r.Strategies {
+		if e.Asked == 0 {
+			continue
+		}
+		row := []string{e.Strategy, measure.None, measure.None, share(e.Failed), share(e.Busy), measure.None, measure.None, measure.None}
+		if e.SellOut != nil {
+			row[1] = spread(*e.SellOut)
+		}
+		if e.Latency != nil && e.Latency.P999 > 0 {
+			row[2] = measure.Number(e.Latency.P999)
+		}
+		if p := e.Processor; p != nil {
+			for i, ms := range []*float64{p.Services, p.Servers, p.Generator} {
+				if ms != nil {
+					row[5+i] = measure.Number(*ms)
+				}
+			}
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	if t.Rows != nil {
+		t.Notes = []string{costNote}
+	}
+	return t
 }

@@ -30,15 +30,17 @@ func (e *Entry) Word() string {
 }
 
 // Why says in a sentence what the judge found.
-func (e *Entry) Why() string {
+func (e *Entry) Why() string { return e.why(nil) }
+
+func (e *Entry) why(in tongue) string {
 	var parts []string
 	if over := e.Oversold(); over > 0 {
-		parts = append(parts, fmt.Sprintf("%s units too many", numbers.Thousands(over)))
+		parts = append(parts, in.sayf("%s units too many", numbers.Thousands(over)))
 	}
 	for _, v := range e.Violations {
-		parts = append(parts, strings.ReplaceAll(v.Rule, "_", " "))
+		parts = append(parts, in.say(strings.ReplaceAll(v.Rule, "_", " ")))
 	}
-	return strings.Join(append(parts, e.Problems...), ", ")
+	return strings.Join(append(parts, e.Problems...), in.say(", "))
 }
 
 func (r *Result) measuredBaselines() (all []BaselineResult) {
@@ -53,6 +55,10 @@ func (r *Result) measuredBaselines() (all []BaselineResult) {
 var shortBaseline = map[string]string{
 	BaselineHTTP: "of gin", BaselineRedis: "of INCR", BaselineUpdate: "of UPDATE", BaselineTransaction: "of transaction",
 }
+
+const strategyNote = "Median of the rounds (lowest–highest). Sold: share of the stock; the rest was refused as busy or conflict. " +
+	"Sales per second: purchases that sold, by the time from a sale's first request to its last sold one. Ratios are to the baseline of the same round: " +
+	"requests to gin and INCR, sales to UPDATE and the transaction. Lock wait and commands are per purchase."
 
 func (r *Result) strategyTable() measure.Table {
 	t := measure.Table{Title: "Strategies", Words: 2,
@@ -79,9 +85,7 @@ func (r *Result) strategyTable() measure.Table {
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	t.Notes = []string{"Median of the rounds (lowest–highest). Sold: share of the stock; the rest was refused as busy or conflict. " +
-		"Sales per second: purchases that sold, by the time from a sale's first request to its last sold one. Ratios are to the baseline of the same round: " +
-		"requests to gin and INCR, sales to UPDATE and the transaction. Lock wait and commands are per purchase."}
+	t.Notes = []string{strategyNote}
 	return t
 }
 
@@ -121,12 +125,15 @@ func (r *Result) claimTable() measure.Table {
 	return t
 }
 
-func (r *Result) changeTable() measure.Table {
+func (r *Result) changeTable(in tongue) measure.Table {
 	t := measure.Table{Title: "Since the older result", Head: []string{"strategy", "change", "of", "was", "is", ""}, Words: 1}
 	for _, c := range r.Against.Changes {
 		mark := c.Verdict
+		if in != nil && mark != "" {
+			mark = in.say("another verdict")
+		}
 		if c.Failed && c.Percent < -r.Against.Limit {
-			mark = strings.TrimPrefix(mark+", SLOWER", ", ")
+			mark = strings.TrimPrefix(mark+", "+in.say("SLOWER"), ", ")
 		}
 		by := strings.TrimPrefix(shortBaseline[c.By], "of ")
 		if by == "" {
@@ -139,43 +146,48 @@ func (r *Result) changeTable() measure.Table {
 		t.Rows = append(t.Rows, []string{c.Strategy, fmt.Sprintf("%+.1f %%", c.Percent), by, show(c.Was), show(c.Is), mark})
 	}
 	if len(r.Against.Gone) > 0 {
-		t.Notes = append(t.Notes, "Not in this result: "+strings.Join(r.Against.Gone, ", "))
+		t.Notes = append(t.Notes, in.say("Not in this result: ")+strings.Join(r.Against.Gone, ", "))
 	}
 	if len(r.Against.Added) > 0 {
-		t.Notes = append(t.Notes, "Not in the older one: "+strings.Join(r.Against.Added, ", "))
+		t.Notes = append(t.Notes, in.say("Not in the older one: ")+strings.Join(r.Against.Added, ", "))
 	}
-	t.Notes = append(t.Notes, fmt.Sprintf("More than %g %% slower, or another verdict, fails. It was: %s",
+	t.Notes = append(t.Notes, in.sayf("More than %g %% slower, or another verdict, fails. It was: %s",
 		r.Against.Limit, r.Against.Command))
 	return t
 }
 
 // Facts describe the run, by name.
-func (r *Result) Facts() [][2]string {
+func (r *Result) Facts() [][2]string { return r.facts(nil) }
+
+func (r *Result) facts(in tongue) [][2]string {
 	s := r.Settings
 	facts := [][2]string{
 		{"command", r.Command},
-		{"sale", fmt.Sprintf("%s units, %s buyers × %d, %d at a time, seed %d",
+		{"sale", in.sayf("%s units, %s buyers × %d, %d at a time, seed %d",
 			numbers.Thousands(s.Stock), numbers.Thousands(s.Buyers), s.Quantity, s.Concurrency, s.Seed)},
-		{"rounds", fmt.Sprintf("%d in alternating order, at least %s measured of each in each",
+		{"rounds", in.sayf("%d in alternating order, at least %s measured of each in each",
 			r.Repeats, time.Duration(r.TurnSeconds*float64(time.Second)))},
 		{"when", fmt.Sprintf("%s, %s", r.Begun.UTC().Format("2006-01-02 15:04 MST"),
 			time.Duration(r.Seconds*float64(time.Second)).Round(time.Second))},
-		{"machine", fmt.Sprintf("%s, seckill %s", r.Machine, r.Version)},
+		{"machine", in.sayf("%s, seckill %s", in.sayf("%d processors, %s/%s, %s", r.Machine.CPUs, r.Machine.OS, r.Machine.Arch, r.Machine.Go), r.Version)},
 		{"services", fmt.Sprintf("%d: %s", len(r.Targets), strings.Join(r.Targets, ", "))},
 	}
 	if l := r.Locks; l != nil {
 		ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
-		facts = append(facts, [2]string{"locks", fmt.Sprintf("lease %s, wait %s, poll %s", ms(l.Lease), ms(l.Wait), ms(l.Poll))})
+		facts = append(facts, [2]string{"locks", in.sayf("lease %s, wait %s, poll %s", ms(l.Lease), ms(l.Wait), ms(l.Poll))})
 	}
 	for _, b := range r.Servers {
 		facts = append(facts, [2]string{b.Name, server(b)})
+	}
+	for i := range facts {
+		facts[i][0] = in.say(facts[i][0])
 	}
 	var each []string
 	for _, d := range r.Durability {
 		each = append(each, fmt.Sprintf("%s %s=%s", d.Backend, d.Name, d.Value))
 	}
 	if each != nil {
-		facts = append(facts, [2]string{"durability", strings.Join(each, " · ")})
+		facts = append(facts, [2]string{in.say("durability"), strings.Join(each, " · ")})
 	}
 	return facts
 }
@@ -213,21 +225,22 @@ func (r *Result) Tally() Tally {
 }
 
 // Summary is the outcome in a sentence.
-func (r *Result) Summary() string {
+func (r *Result) Summary() string { return r.summary(nil) }
+
+func (r *Result) summary(in tongue) string {
 	t := r.Tally()
-	broken := "broken ones were"
-	if t.Caught == 1 {
-		broken = "broken one was"
+	text := in.sayf("%d held as they must, %d broken ones were caught", t.Held, t.Caught)
+	if t.Caught == 1 && in == nil {
+		text = strings.Replace(text, "broken ones were", "broken one was", 1)
 	}
-	text := fmt.Sprintf("%d held as they must, %d %s caught", t.Held, t.Caught, broken)
 	if t.Other > 0 {
-		text += fmt.Sprintf(", %d CAME OUT OTHERWISE", t.Other)
+		text += in.sayf(", %d CAME OUT OTHERWISE", t.Other)
 	}
 	if len(r.NotRun) > 0 {
-		text += fmt.Sprintf(", %d not run", len(r.NotRun))
+		text += in.sayf(", %d not run", len(r.NotRun))
 	}
 	if r.Interrupted {
-		text += "; interrupted: what is here was measured until then"
+		text += in.say("; interrupted: what is here was measured until then")
 	}
 	return text
 }

@@ -12,9 +12,9 @@ import (
 
 // tables of the report; those without rows are left out.
 func (r *Result) tables() (all []measure.Table) {
-	candidates := []measure.Table{r.strategyTable(), r.pairTable(), r.crowdTable(), r.baselineTable(), r.findingTable(), r.claimTable()}
+	candidates := []measure.Table{r.strategyTable(), r.costTable(), r.pairTable(nil), r.crowdTable(), r.baselineTable(), r.findingTable(), r.claimTable()}
 	if r.Against != nil {
-		candidates = append(candidates, r.changeTable())
+		candidates = append(candidates, r.changeTable(nil))
 	}
 	for _, t := range candidates {
 		if len(t.Rows) > 0 || len(t.Notes) > 0 && t.Title != "Strategies" {
@@ -91,20 +91,33 @@ func (r *Result) WriteCSV(w io.Writer) error {
 	c := csv.NewWriter(w)
 	line := func(cells ...string) { _ = c.Write(cells) } // errors are kept until Error
 	figure := func(x float64) string { return strconv.FormatFloat(x, 'f', 3, 64) }
+	known := func(x *float64) string {
+		if x == nil {
+			return ""
+		}
+		return figure(*x)
+	}
 	line("kind", "name", "concurrency", "round", "verdict", "runs", "sold",
-		"sales_per_second", "requests_per_second", "p50_ms", "p99_ms", "lock_wait_ms")
+		"sales_per_second", "requests_per_second", "p50_ms", "p99_ms", "lock_wait_ms",
+		"sell_out_s", "asked", "failed", "busy", "services_ms", "servers_ms", "generator_ms")
 	for _, e := range r.entries() {
 		for _, round := range e.Rounds {
+			p := round.Processor
+			if p == nil {
+				p = &Processor{}
+			}
 			line("strategy", e.Strategy, strconv.Itoa(e.Concurrency), strconv.Itoa(round.Round),
 				string(round.Verdict), strconv.Itoa(round.Sales),
 				strconv.FormatInt(round.Sold, 10), figure(round.SalesRate), figure(round.RequestRate),
-				figure(round.P50), figure(round.P99), figure(round.LockWait))
+				figure(round.P50), figure(round.P99), figure(round.LockWait),
+				figure(round.SellOut), strconv.Itoa(round.Asked), strconv.Itoa(round.Failed), strconv.Itoa(round.Busy),
+				known(p.Services), known(p.Servers), known(p.Generator))
 		}
 	}
 	for _, b := range r.Baselines {
 		for _, round := range b.Rounds {
 			line("floor", b.ID, strconv.Itoa(r.Settings.Concurrency), strconv.Itoa(round.Round), "", "", "", "",
-				figure(round.Rate), "", "", "")
+				figure(round.Rate), "", "", "", "", "", "", "", "", "", "")
 		}
 	}
 	c.Flush()

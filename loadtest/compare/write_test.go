@@ -80,7 +80,7 @@ func TestGolden(t *testing.T) {
 	}
 	for name, write := range map[string]func(io.Writer) error{
 		"result.txt": r.WriteText, "result.md": r.WriteMarkdown, "result.csv": r.WriteCSV, "result.json": r.WriteJSON,
-		"result.html": func(w io.Writer) error { return r.WriteHTML(w, matrix) },
+		"result.html": func(w io.Writer) error { return r.WriteHTML(w, HTML{Matrix: matrix}) },
 	} {
 		var got bytes.Buffer
 		if err := write(&got); err != nil {
@@ -116,7 +116,7 @@ func firstDifference(want, got []byte) string {
 // The page needs no network, and no name becomes markup.
 func TestHTMLIsSelfContained(t *testing.T) {
 	var page bytes.Buffer
-	if err := fixed(t).WriteHTML(&page, nil); err != nil {
+	if err := fixed(t).WriteHTML(&page, HTML{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, bad := range []string{`<script`, `<link`, ` src=`, `@import`, `url(`, `<b>`, `<one row>`, `<problem>`, `ZgotmplZ`, "NaN", "Inf"} {
@@ -131,7 +131,7 @@ func TestNothingMeasured(t *testing.T) {
 	ctx := canceled(t)
 	r := Run(ctx, options(&script{}, Candidate{Name: "a"}))
 	for _, write := range []func(io.Writer) error{r.WriteText, r.WriteMarkdown, r.WriteCSV, r.WriteJSON,
-		func(w io.Writer) error { return r.WriteHTML(w, nil) }} {
+		func(w io.Writer) error { return r.WriteHTML(w, HTML{}) }} {
 		var out bytes.Buffer
 		if err := write(&out); err != nil || out.Len() == 0 {
 			t.Errorf("%v, %d bytes", err, out.Len())

@@ -16,6 +16,6 @@ export function Crowds({ result }) {
     <section class="panel" aria-labelledby="crowds-title">
       <h2 id="crowds-title">${w.title}</h2>
       <p class="hint">${w.hint}</p>
-      <${Plot} title=${w.axis} series=${series} y=${count} x=${crowds.map((n, at) => ({ at, text: count(n) }))} />
+      <${Plot} title=${w.axis} series=${series} names=${result.strategies.map((e) => e.strategy)} y=${count} x=${crowds.map((n, at) => ({ at, text: count(n) }))} />
     </section>`;
 }

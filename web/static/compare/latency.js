@@ -24,7 +24,7 @@ export function Latency({ result }) {
       <p class="hint">${rows.some((r) => r.requests) ? w.hint : w.oldHint}</p>
       <ul class="latency-rows">${rows.map((r) => html`<${Histogram} key=${r.name} row=${r} axis=${axis} />`)}</ul>
       <p class="axis wide" aria-hidden="true">${decades.map((d) => html`<span key=${d}>${duration(d)}</span>`)}</p>
-      <${Curves} rows=${rows} />
+      <${Curves} rows=${rows} names=${result.strategies.map((e) => e.strategy)} />
     </section>`;
 }
 
@@ -40,7 +40,7 @@ function Histogram({ row, axis }) {
     <li><span class="name"><code>${row.name}</code></span>
       <svg viewBox="0 0 1000 30" preserveAspectRatio="none" role="img" aria-label=${`${row.name}: ${says}`}>
         ${[...row.bars].map(([k, n]) => html`
-          <rect key=${k} class="bar" x=${(k - 1 - perDecade * axis.from) * width} width=${width * 0.92} y=${30 - (29 * n) / most} height=${(29 * n) / most} />`)}
+          <rect key=${k} class="count" x=${(k - 1 - perDecade * axis.from) * width} width=${width * 0.92} y=${30 - (29 * n) / most} height=${(29 * n) / most} />`)}
         ${marks.map(([name, ms]) => html`<path key=${name} class=${`mark ${name === 'p50' ? 'p50' : ''}`} d=${`M${at(ms ?? 1)} 0V30`} />`)}
       </svg>
       <span class="figure">${says}${row.requests > 0 && html`<small>${w.of(count(row.requests))}</small>`}</span>
@@ -50,12 +50,12 @@ function Histogram({ row, axis }) {
 const curvePoints = [50, 75, 90, 95, 99, 99.9];
 const nines = (/** @type {number} */ percent) => -Math.log10(1 - percent / 100);
 
-/** @param {{rows: Row[]}} props */
-function Curves({ rows }) {
+/** @param {{rows: Row[], names: string[]}} props */
+function Curves({ rows, names }) {
   const w = words().latency;
   const series = rows.map((r) => ({ name: r.name, points: curvePoints.filter((p) => p < 99.9 || !r.requests || r.requests >= 1000)
     .map((p) => ({ x: nines(p), y: quantile(r, p) })) }));
-  return html`<${Plot} title=${w.curves} hint=${w.curvesHint} series=${series} log=${true} y=${duration}
+  return html`<${Plot} title=${w.curves} hint=${w.curvesHint} series=${series} names=${names} log=${true} y=${duration}
     x=${[50, 90, 99, 99.9].map((p) => ({ at: nines(p), text: `p${p}` }))} />`;
 }
 

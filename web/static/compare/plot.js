@@ -11,8 +11,8 @@ import { words } from './text.js';
 
 const strokes = 8; // that the stylesheet tells apart
 
-/** @param {{title: string, hint?: string, series: Series[], x: {at: number, text: string}[], y: (value: number) => string, log?: boolean}} props */
-export function Plot({ title, hint, series, x, y, log }) {
+/** @param {{title: string, hint?: string, series: Series[], names: string[], x: {at: number, text: string}[], y: (value: number) => string, log?: boolean}} props */
+export function Plot({ title, hint, series, names, x, y, log }) {
   const [hidden, setHidden] = useState(() => series.slice(6).map((s) => s.name));
   const w = words().plot;
   const shown = series.filter((s) => !hidden.includes(s.name));
@@ -20,6 +20,7 @@ export function Plot({ title, hint, series, x, y, log }) {
   const axis = log ? logarithmic(values) : linear(values);
   const [first, last] = [x[0].at, x[x.length - 1].at];
   const across = (/** @type {number} */ at) => (1000 * (at - first)) / (last - first || 1);
+  const stroke = (/** @type {Series} */ s) => names.indexOf(s.name) % strokes; // the same in every plot
   const toggle = (/** @type {string} */ name) => setHidden(hidden.includes(name) ? hidden.filter((n) => n !== name) : [...hidden, name]);
   return html`
     <figure class="plot">
@@ -29,13 +30,13 @@ export function Plot({ title, hint, series, x, y, log }) {
         <svg viewBox="0 0 1000 1000" preserveAspectRatio="none">
           ${axis.ticks.map((v) => html`<path key=${v} class="grid" d=${`M0 ${1000 - 10 * axis.at(v)}H1000`} />`)}
           ${x.map(({ at }) => html`<path key=${at} class="grid" d=${`M${across(at)} 0V1000`} />`)}
-          ${shown.map((s) => html`<${Line} key=${s.name} points=${s.points} stroke=${series.indexOf(s) % strokes} across=${across} up=${(v) => 1000 - 10 * axis.at(v)} />`)}
+          ${shown.map((s) => html`<${Line} key=${s.name} points=${s.points} stroke=${stroke(s)} across=${across} up=${(v) => 1000 - 10 * axis.at(v)} />`)}
         </svg>
         <div class="x">${x.map(({ at, text }, i) => html`<span key=${at} class=${classes(i === 0 && 'first', i === x.length - 1 && 'last')} style=${{ left: `${across(at) / 10}%` }}>${text}</span>`)}</div>
       </div>
-      <ul class="legend" aria-label=${w.legend}>${series.map((s, i) => html`
+      <ul class="legend" aria-label=${w.legend}>${series.map((s) => html`
         <li key=${s.name}><button type="button" class="quiet" aria-pressed=${hidden.includes(s.name) ? 'false' : 'true'} onClick=${() => toggle(s.name)}>
-          <svg viewBox="0 0 24 8" aria-hidden="true"><path class=${`line s${i % strokes}`} d="M0 4H24" /></svg><code>${s.name}</code></button></li>`)}</ul>
+          <svg viewBox="0 0 24 8" aria-hidden="true"><path class=${`line s${stroke(s)}`} d="M0 4H24" /></svg><code>${s.name}</code></button></li>`)}</ul>
       <details><summary>${w.table}</summary>
         <div class="scroll" tabindex="0" role="region" aria-label=${title}><table>
           <thead><tr><td></td>${x.map((c) => html`<th key=${c.at} scope="col" class="n">${c.text}</th>`)}</tr></thead>

@@ -2,6 +2,7 @@
 // results are fetched on demand.
 import { Refused, call } from '../api.js';
 import { news } from '../lab.js';
+import { preferences } from '../preferences.js';
 import { isOn, keep, taken } from '../records.js';
 import { useEffect, useState } from '../ui.js';
 import { words } from './text.js';
@@ -114,4 +115,4 @@ export const pairs = (id, name) => call('GET', `${path}/${encodeURIComponent(id)
  * The address of a result file: report.html, result.json, table.csv, table.md.
  * @param {string} id @param {string} name
  */
-export const file = (id, name) => `${path}/${encodeURIComponent(id)}/${name}`;
+export const file = (id, name) => `${path}/${encodeURIComponent(id)}/${name}${name === 'report.html' ? `?language=${preferences().language}` : ''}`;

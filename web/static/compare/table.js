@@ -22,9 +22,9 @@ const commands = (e) => e.commands.reduce((sum, c) => sum + c.per_purchase, 0);
 const percent = (x) => `${x > 0 && x < 0.01 ? (100 * x).toFixed(2) : Math.round(100 * x)} %`;
 /**
  * A share of the requests; older results have none.
- * @param {string} id @param {'failed_share' | 'busy_share'} field @returns {Column}
+ * @param {string} id @param {'failed_share' | 'busy_share'} field @param {boolean} [extra] @returns {Column}
  */
-const share = (id, field) => ({ id, by: (e) => (e.asked ? e[field] ?? 0 : undefined), show: (e) => percent(e[field] ?? 0) });
+const share = (id, field, extra) => ({ id, extra, by: (e) => (e.asked ? e[field] ?? 0 : undefined), show: (e) => percent(e[field] ?? 0) });
 /** @param {string} id @param {'services_ms' | 'servers_ms' | 'generator_ms'} field @param {boolean} [extra] @returns {Column} */
 const processor = (id, field, extra) => ({ id, extra, by: (e) => e.processor?.[field], show: (e) => `${(e.processor?.[field] ?? 0).toFixed(2)} ms` });
 /** @param {string} id @param {boolean} [extra] @returns {Column} */
@@ -40,7 +40,7 @@ const columns = [
   { id: 'p99', by: (e) => e.p99_ms.median, show: (e) => ms(e.p99_ms.median) },
   { id: 'p999', extra: true, by: (e) => e.latency?.p99_9_ms, show: (e) => ms(e.latency?.p99_9_ms ?? 0) },
   share('failed', 'failed_share'),
-  share('busy', 'busy_share'),
+  share('busy', 'busy_share', true),
   processor('services', 'services_ms'),
   processor('servers', 'servers_ms'),
   processor('generator', 'generator_ms', true),
