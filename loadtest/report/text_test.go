@@ -150,7 +150,7 @@ func TestWrite(t *testing.T) {
 		{"not-linearizable", func(r *loadtest.Result) {
 			why := "user 7 was told sold out of 1, 2ms before so few were left that this is true"
 			r.Linearizable = loadtest.Linearizability{Answer: loadtest.LinearNo, Checked: 3000, Why: why}
-			audit := r.Audit.Add(ledger.RuleNotLinearizable, why)
+			audit := r.Audit.Add(ledger.RuleNotLinearizable, why, nil)
 			r.Audit = &audit
 			r.Verdict = ledger.Lost
 		}, false},
