@@ -27,6 +27,11 @@ func TestFaultsAtTheHolderOfARealLab(t *testing.T) {
 	tb.says(".banner", "Buyers were told: ")
 	tb.await(`document.querySelector('.happened [data-effect="bit"]') !== null`)
 	tb.says(".happened .effect", "between its read and its write")
+	tb.says(".why-it-broke", "Who died with what")
+	tb.await(`/^Service process \d was killed at \d\.\d s with the purchase of user \d+, which held the lock seckill:lock:stock:1; [\d,]+ calls asked for it in vain for .+; it is free again when its key is deleted by hand: DEL seckill:lock:stock:1\.$/
+		.test(document.querySelector(".because").innerText)`)
+	tb.await(`document.querySelector(".why-it-broke a.offer").hash === "#/trace/redis-setnx.dead-holder"`)
+	tb.says(".why-it-broke button", "Run one that holds: ")
 	tb.everyLook("blocked")
 
 	t.Log("and is paused, as was planned")
@@ -35,6 +40,9 @@ func TestFaultsAtTheHolderOfARealLab(t *testing.T) {
 	tb.await(`/it stopped for [3-9]\.\d s/.test(document.querySelector(".happened .effect").innerText)`)
 	tb.says(".known", "Held this time; a schedule that breaks it is known: a holder that dies.")
 	tb.await(`document.querySelector(".known a").hash === "#/trace/redis-setnx.dead-holder"`)
+	tb.says(".tried", "1,500 buyers, 64 at a time, in 2 service processes")
+	tb.says(".tried", "Holder paused, in service process ")
+	tb.says(".chips", "dead holder")
 	tb.everyLook("paused-as-planned")
 
 	t.Log("faults that could not matter, side by side")

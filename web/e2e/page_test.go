@@ -14,6 +14,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"seckill/internal/ledger"
+	"seckill/loadtest"
 )
 
 // formHasAddress: what the address says is in the form.
@@ -241,6 +242,24 @@ func TestRunAsTheLabTellsIt(t *testing.T) {
 	tb.says(".history tbody:nth-of-type(4)", "NOT VALID")
 	tb.click(".history tbody:nth-of-type(3) button")
 	tb.says(".banner .word", "HELD")
+	tb.says(".tried", "2,000 buyers, 64 at a time, in 1 service process")
+	tb.says(".tried", "no fault that could matter")
+	tb.await(`document.querySelector(".chips a").hash === "#/trace/naive.oversell"`)
+
+	t.Log("blocked, by the fault that it had")
+	tb.click("button.run")
+	tb.says(".banner.busy", "naive: selling")
+	tb.click("[data-fault=pause_holder]")
+	tb.says(".happened", "Holder paused")
+	f.progress <- fakeProgress(9, 91, 9)
+	blocked := fakeResult(ledger.Held)
+	blocked.Verdict, blocked.Audit.Served = loadtest.Blocked, &ledger.Served{State: ledger.ServedBlocked, LongestMs: 11500, Asked: 1700, Left: 91}
+	f.results <- blocked
+	tb.says(".banner .word", "BLOCKED")
+	tb.says(".because", "Service process 2 stood still at ")
+	tb.says(".because", "with the purchase of user 7, which held the lock a-lock; 1,700 calls asked for it in vain for 11.5 s, while at least 91 units were left; it is free again when ")
+	tb.says(".why-it-broke .hint", "longer than a wait (3,000 ms) and a lease (8,000 ms) together")
+	tb.accessible("blocked, explained")
 
 	tb.shot("fake-history")
 	tb.do(look{"narrow", 390, 844, true}.set())
@@ -335,6 +354,32 @@ func TestLabThatIsRestarted(t *testing.T) {
 	startFakeAt(t, strings.TrimPrefix(f.url, "http://"), "")
 	tb.await(`!document.querySelector(".lost-connection")`)
 	tb.says(".stage", "Nothing has run yet")
+}
+
+// What could not be loaded says so in the reader's language, can be tried again,
+// and comes by itself once the lab is back.
+func TestWhatCouldNotBeLoadedComesBack(t *testing.T) {
+	f, stop := startFakeAt(t, "127.0.0.1:0", "")
+	tb := startBrowser(t).open(f.url+"#/trace/naive.oversell", wide)
+	tb.forgive("net::ERR_")
+	tb.says(".title-of h2", "naive · no oversell")
+	tb.speak("zh-CN")
+	tb.eval(`location.hash = "#/"`)
+	tb.choose("conditional")
+	stop()
+	tb.says(".lost-connection", "断了")
+	tb.click("button.run")
+	tb.says(".sale [role=alert]", "实验室没有响应。它还在运行吗？")
+	tb.eval(`location.hash = "#/trace/naive.processes"`)
+	tb.says(".failed", "实验室没有响应")
+	tb.speak("en")
+	tb.says(".failed", "The lab does not answer. Is it still running?")
+	tb.accessible("not loaded")
+	tb.click(".failed button")
+	tb.says(".failed button", "Try again") // it still does not
+	startFakeAt(t, strings.TrimPrefix(f.url, "http://"), "")
+	tb.says(".title-of h2", "naive · across processes")
+	tb.await(`!document.querySelector(".failed, .lost-connection")`)
 }
 
 // The keyboard is enough.

@@ -18,8 +18,40 @@ export class Refused extends Error {
   constructor(problem) {
     super(t?.problem(problem.code, problem.detail) || problem.detail || `HTTP ${problem.status}`); // the shop does without t
     this.code = problem.code || '';
+    this.status = problem.status;
     /** What is wrong, by field; blame.js turns it into text. */
     this.blames = /** @type {Record<string, Json.Blame>} */ (Object.fromEntries((problem.errors || []).map((e) => [e.field, e])));
+  }
+}
+
+/** No answer at all, or one that broke off. */
+export class Unreachable extends Error {
+  /** @override In the language of the moment. */
+  get message() { return t?.wrong.unreachable ?? 'HTTP'; }
+}
+
+/** Fires `back` at the first good answer after the lab gave none, or failed. */
+export const answers = new EventTarget();
+let missed = false;
+
+/**
+ * A request, with what its outcome says of the lab.
+ * @template T
+ * @param {string} path @param {RequestInit} init @param {(answer: Response) => Promise<T>} read
+ */
+export async function ask(path, init, read) {
+  try {
+    const answer = await fetch(path, init);
+    const result = await read(answer);
+    if (missed && answer.ok) {
+      missed = false;
+      answers.dispatchEvent(new Event('back'));
+    }
+    return result;
+  } catch (error) {
+    const none = !init.signal?.aborted && (error instanceof TypeError || error instanceof SyntaxError);
+    if (none || error.status >= 500) missed = true;
+    throw none ? new Unreachable() : error;
   }
 }
 
@@ -34,8 +66,9 @@ export async function call(method, path, body, more = {}) {
   const token = sessionStorage.getItem('token');
   if (token && method !== 'GET') headers.Authorization = `Bearer ${token}`;
   if (body !== undefined) headers['Content-Type'] = 'application/json';
-  const answer = await fetch(path, { method, headers, signal: more.signal, body: body && JSON.stringify(body) });
-  if (answer.ok) return answer.json();
-  const problem = await answer.json().catch(() => ({}));
-  throw new Refused({ ...problem, status: answer.status });
+  return ask(path, { method, headers, signal: more.signal, body: body && JSON.stringify(body) }, async (answer) => {
+    if (answer.ok) return answer.json();
+    const problem = await answer.json().catch(() => ({}));
+    throw new Refused({ ...problem, status: answer.status });
+  });
 }

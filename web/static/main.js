@@ -1,5 +1,6 @@
-import { connect, news, useLab } from './lab.js';
+import { connect, useLab } from './lab.js';
 import { Lab } from './lab/screen.js';
+import { whenBack } from './loaded.js';
 import { usePreferences } from './preferences.js';
 import { link, useRoute } from './route.js';
 import { Header } from './shell.js';
@@ -60,11 +61,7 @@ function Screen({ route }) {
   useEffect(() => {
     if (load[name] && !loaded[name]) fetchIt();
   }, []);
-  useEffect(() => { // the lab is back: what failed may be there
-    if (state !== 'failed') return undefined;
-    news.addEventListener('connected', fetchIt);
-    return () => news.removeEventListener('connected', fetchIt);
-  }, [state]);
+  useEffect(() => (state === 'failed' ? whenBack(fetchIt) : undefined), [state]);
   if (!load[name]) {
     return html`<section class="panel"><p>${t.nav.unknown(name)}</p><p><a href=${link('lab')}>${t.nav.home}</a></p></section>`;
   }

@@ -185,6 +185,7 @@ declare namespace Json {
     calls?: Record<string, number>; // of all calls: further ones are copies and retries
     copies?: number;
     retries?: number;
+    cancellations?: { done: number; refused: number; unknown: number };
     selling_seconds: number;
     requests_per_second: number;
     sales_per_second: number;

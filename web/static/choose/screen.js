@@ -1,5 +1,5 @@
 // Five questions that lead to strategies. The answers live in the address.
-import { NotFetched, useFetched } from '../fetched.js';
+import { Failed, useLoaded } from '../loaded.js';
 import { loadMatrix } from '../guarantees/matrix.js';
 import { useLab } from '../lab.js';
 import { loadFigures } from '../lessons/measured.js';
@@ -16,10 +16,10 @@ const load = () => Promise.all([loadMatrix(), loadFigures()]);
 
 /** @param {{route: import('../route.js').Route}} props */
 export function Chooser({ route }) {
-  const { value, ...failure } = useFetched(load);
+  const { value, error, again } = useLoaded(load, []);
   const lab = useLab();
   const w = words();
-  if (!value) return failure.error ? html`<${NotFetched} title=${w.title} ...${failure} />` : html`<p class="hint">${t.nav.loading}</p>`;
+  if (!value) return error ? html`<${Failed} title=${w.title} error=${error} again=${again} />` : html`<p class="hint">${t.nav.loading}</p>`;
   const [matrix, figures] = value;
   const answers = answersOf(route.query);
   return html`

@@ -2,6 +2,7 @@
 // the address, so that a link restores them.
 import { Refused } from '../api.js';
 import { NumberField, TokenField } from '../lab/fields.js';
+import { useFailure } from '../loaded.js';
 import { isOn } from '../records.js';
 import { link, read, stay } from '../route.js';
 import { html, useEffect, useRef, useState } from '../ui.js';
@@ -19,7 +20,7 @@ export function CompareForm({ route, lab, comparisons, opened }) {
   const { defaults, limits } = comparisons;
   const [form, setForm] = useState(() => fromQuery(route.query, defaults, lab.strategies));
   const [wrong, setWrong] = useState(/** @type {Record<string, Json.Blame | undefined>} */ ({}));
-  const [failure, setFailure] = useState('');
+  const [failure, setFailure] = useFailure();
   const [sending, setSending] = useState(false);
   const on = running(comparisons.all);
   const busy = on || isOn(lab.newest);

@@ -1,5 +1,6 @@
 // The history of comparisons, including earlier labs. Any two can be put side
 // by side.
+import { useFailure } from '../loaded.js';
 import { isOn } from '../records.js';
 import { go, link } from '../route.js';
 import { classes, html, useState } from '../ui.js';
@@ -10,7 +11,7 @@ import { moment, words } from './text.js';
 /** @param {{comparisons: import('./form.js').Ready, shown?: string, look: () => void}} props */
 export function List({ comparisons, shown, look }) {
   const [picked, setPicked] = useState(/** @type {string[]} */ ([]));
-  const [failure, setFailure] = useState('');
+  const [failure, setFailure] = useFailure();
   const { all, history, defaults } = comparisons;
   const w = words();
   const pair = all.filter((c) => picked.includes(c.id)); // newest first

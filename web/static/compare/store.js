@@ -1,10 +1,11 @@
 // The page's state of comparisons. The event stream keeps the list current;
 // results are fetched on demand.
-import { Refused, call } from '../api.js';
+import { call } from '../api.js';
 import { news } from '../lab.js';
+import { useLoaded } from '../loaded.js';
 import { preferences } from '../preferences.js';
 import { isOn, keep, taken } from '../records.js';
-import { useEffect, useState } from '../ui.js';
+import { useEffect } from '../ui.js';
 import { words } from './text.js';
 
 const path = '/api/lab/v1/comparisons';
@@ -42,11 +43,10 @@ export async function load() {
 news.addEventListener('connected', () => { if (get().all || get().failure) load(); }); // it may be another lab
 
 /**
- * Why a call failed, in the chosen language where the reason is known. What is no
- * answer of the lab is the network's own message, which differs by browser.
+ * Why a call failed, in the chosen language where the reason is known.
  * @param {any} error
  */
-export const because = (error) => (error instanceof Refused ? words().refused[error.code] ?? error.message : words().noAnswer);
+export const because = (error) => words().refused[error.code] ?? error.message;
 
 /**
  * Hook: what ask answers, asked anew when key changes, on again(), and, after a
@@ -55,24 +55,8 @@ export const because = (error) => (error instanceof Refused ? words().refused[er
  * @param {string} key @param {() => Promise<T>} ask
  */
 export function useAnswer(key, ask) {
-  const [got, setGot] = useState(/** @type {{key: string, answer: T | null, failure: any}} */ ({ key: '', answer: null, failure: null }));
-  const [tries, setTries] = useState(0);
-  const again = () => setTries((n) => n + 1);
-  useEffect(() => {
-    let wanted = true;
-    ask().then((answer) => wanted && setGot({ key, answer, failure: null }),
-      (failure) => {
-        if (!wanted) return;
-        setGot({ key, answer: null, failure });
-        news.addEventListener('connected', again, { once: true });
-      });
-    return () => {
-      wanted = false;
-      news.removeEventListener('connected', again);
-    };
-  }, [key, tries]);
-  const { answer, failure } = got.key === key ? got : { answer: null, failure: null };
-  return { answer, failure: failure && because(failure), again };
+  const { value, error, again } = useLoaded(ask, [key]);
+  return { answer: value, failure: error && because(error), again };
 }
 news.addEventListener('comparison', (e) => { if (e instanceof CustomEvent) take(e.detail); });
 

@@ -1,6 +1,6 @@
 // The guarantee matrix, computed on real servers. Cells that break have a
 // counterexample to play.
-import { NotFetched, useFetched } from '../fetched.js';
+import { Failed, useLoaded } from '../loaded.js';
 import { link, stay } from '../route.js';
 import { t } from '../text.js';
 import { html, styled, useEffect, useState } from '../ui.js';
@@ -33,11 +33,11 @@ function useNarrow() {
 
 /** @param {{route: import('../route.js').Route}} props */
 export function Guarantees({ route }) {
-  const { value: matrix, ...failure } = useFetched(loadMatrix);
+  const { value: matrix, error, again } = useLoaded(loadMatrix, []);
   const [open, setOpen] = useState(/** @type {import('./table.js').Asked | null} */ (null));
   const g = t.guarantees;
   const w = words();
-  if (!matrix) return failure.error ? html`<${NotFetched} title=${g.title} ...${failure} />` : html`<p class="hint">${t.nav.loading}</p>`;
+  if (!matrix) return error ? html`<${Failed} title=${g.title} error=${error} again=${again} />` : html`<p class="hint">${t.nav.loading}</p>`;
   return html`
     <h1>${g.title}</h1>
     <p class="intro">${w.what} <a href=${link('choose')}>${w.choose}</a></p>

@@ -3,6 +3,7 @@
 import { Refused } from '../api.js';
 import { say } from '../blame.js';
 import { inject } from '../lab.js';
+import { useFailure } from '../loaded.js';
 import { t } from '../text.js';
 import { html, useState } from '../ui.js';
 import { Effect, explain, lacking, words } from './effect.js';
@@ -24,7 +25,7 @@ export function Faults({ run, status }) {
 function ByHand({ run, status }) {
   const [service, setService] = useState(1);
   const [strategy, setStrategy] = useState('');
-  const [failure, setFailure] = useState('');
+  const [failure, setFailure] = useFailure();
   const f = t.faults;
   const make = async (/** @type {Json.FaultKind} */ { kind, available }) => {
     if (!available) return;

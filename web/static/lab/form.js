@@ -2,6 +2,7 @@
 // restores them; without any, it starts from the last run.
 import { Refused } from '../api.js';
 import { start, stop } from '../lab.js';
+import { useFailure } from '../loaded.js';
 import { isOn } from '../records.js';
 import { link, read, stay } from '../route.js';
 import { t } from '../text.js';
@@ -47,7 +48,7 @@ export function RunForm({ lab, query }) {
   const run = lab.newest;
   const [wrong, setWrong] = useState(/** @type {Record<string, Json.Blame>} */ ({}));
   const [form, change] = useForm(query, run, () => setWrong({}));
-  const [failure, setFailure] = useState('');
+  const [failure, setFailure] = useFailure();
   const [sending, setSending] = useState(false);
   const node = useRef(/** @type {HTMLElement | null} */ (null));
   const limits = { ...defaultLimits, ...lab.status?.limits };

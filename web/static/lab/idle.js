@@ -1,14 +1,15 @@
 // Before the first run: what to try, and what the four verdicts mean.
 import { start } from '../lab.js';
+import { useFailure } from '../loaded.js';
 import { t } from '../text.js';
-import { html, useState } from '../ui.js';
+import { html } from '../ui.js';
 import { Sign } from './verdict.js';
 
 const sale = { stock: 100, buyers: 2000, concurrency: 64 };
 
 /** @param {{lab: import('../lab.js').State}} props */
 export function Idle({ lab }) {
-  const [failure, setFailure] = useState('');
+  const [failure, setFailure] = useFailure();
   const ready = lab.strategies.filter((s) => s.available).map((s) => s.name);
   const offer = (names, hint) => names.every((name) => ready.includes(name)) && html`
     <p><button type="button" class="offer" onClick=${() => start({ strategies: names, ...sale }).catch((error) => setFailure(error.message))}>

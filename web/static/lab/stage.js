@@ -41,16 +41,16 @@ function Faults(props) {
 }
 
 /**
- * Why it broke, loaded on demand.
+ * The verdict explained, loaded on demand.
  * @param {{run: Json.Run, lane: Json.Lane, lab: import('../lab.js').State}} props
  */
 function Why(props) {
   const [loaded, keep] = useState(/** @type {typeof import('./why.js') | null} */ (null));
-  const broke = ['oversold', 'lost', 'blocked'].includes(props.lane.result?.verdict ?? '');
+  const told = ['held', 'oversold', 'lost', 'blocked'].includes(props.lane.result?.verdict ?? '');
   useEffect(() => {
-    if (broke) import('./why.js').then(keep, () => { /* the lab has gone, and the page says so */ });
-  }, [broke]);
-  return broke && loaded && html`<${loaded.Why} ...${props} />`;
+    if (told) import('./why.js').then(keep, () => { /* the lab has gone, and the page says so */ });
+  }, [told]);
+  return told && loaded && html`<${loaded.Why} ...${props} />`;
 }
 
 /** @param {{run: Json.Run, lane: Json.Lane, lab: import('../lab.js').State}} props */

@@ -1,13 +1,19 @@
-// Why a sale broke: two of its own buyers, drawn; the counterexample to play,
-// and the strategy to run next.
+// A verdict explained: two buyers of a sale that broke, who died with the lock of
+// one that is blocked, what one that held has withstood; the counterexample to
+// play, and the strategy to run next.
 import { exampleOf, loadMatrix } from '../guarantees/matrix.js';
 import { start } from '../lab.js';
+import { useFailure } from '../loaded.js';
 import { isOn } from '../records.js';
 import { go, link } from '../route.js';
 import { t } from '../text.js';
-import { html, useEffect, useState } from '../ui.js';
+import { html, styled, useEffect, useState } from '../ui.js';
+import { Blocked } from './blocked.js';
 import { words } from './effect.js';
+import { Held } from './held.js';
 import { another, request } from './settings.js';
+
+await styled('lab/why.css');
 
 /** The questions whose counterexamples explain a verdict best, in order. */
 const tells = /** @type {Record<string, string[]>} */ ({
@@ -21,15 +27,17 @@ export function Why({ run, lane, lab }) {
   const verdict = lane.result?.verdict ?? '';
   const w = words().why;
   const [matrix, setMatrix] = useState(/** @type {Json.Matrix | null} */ (null));
-  const [failure, setFailure] = useState('');
+  const [failure, setFailure] = useFailure();
   const [sending, setSending] = useState(false);
   useEffect(() => { loadMatrix().then(setMatrix, () => { /* there is no button then */ }); }, []);
-  const cells = matrix?.rows.find((r) => r.strategy === lane.strategy)?.cells ?? {};
+  const row = matrix?.rows.find((r) => r.strategy === lane.strategy);
+  if (verdict === 'held') return html`<section class="panel why-it-broke" data-explains="held"><${Held} run=${run} lane=${lane} matrix=${matrix} row=${row} /></section>`;
+  const cells = row?.cells ?? {};
   const question = tells[verdict]?.find((q) => exampleOf(cells[q]));
   const repair = lab.strategies.find((s) => s.name === lane.strategy)?.repair;
   const next = lab.strategies.find((s) => s.name === repair && s.available)?.name;
   const witness = lane.result?.audit?.witness;
-  if (!tells[verdict] || (!witness && !question && !next)) return null;
+  if (!tells[verdict] || (verdict !== 'blocked' && !witness && !question && !next)) return null;
   const busy = sending || isOn(lab.newest);
   const runNext = async () => {
     if (busy) return;
@@ -45,7 +53,8 @@ export function Why({ run, lane, lab }) {
     }
   };
   return html`
-    <section class="panel why-it-broke">
+    <section class="panel why-it-broke" data-explains=${verdict}>
+      ${verdict === 'blocked' && html`<${Blocked} run=${run} lane=${lane} family=${row?.family} />`}
       ${witness && html`<h3>${w.title}</h3><p>${w[witness.kind]?.(witness)}</p><${Drawing} witness=${witness} />`}
       <p class="buttons">
         ${question && html`<a class="offer" href=${link('trace', exampleOf(cells[question]))}>${w.play}</a>`}

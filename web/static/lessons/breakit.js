@@ -2,6 +2,7 @@
 import { exampleOf } from '../guarantees/matrix.js';
 import { Stage } from '../lab/stage.js';
 import { start } from '../lab.js';
+import { useFailure } from '../loaded.js';
 import { isOn } from '../records.js';
 import { link } from '../route.js';
 import { t } from '../text.js';
@@ -35,7 +36,7 @@ function Counterexample({ strategy, question, row, matrix }) {
  */
 function Run({ settings: { strategy, stock, buyers }, lab }) {
   const [started, setStarted] = useState('');
-  const [failure, setFailure] = useState('');
+  const [failure, setFailure] = useFailure();
   const [sending, setSending] = useState(false);
   const on = isOn(lab.newest) || sending;
   const run = lab.newest?.id === started ? lab.newest : null;

@@ -3,6 +3,7 @@
 import { call } from '../api.js';
 import { loadMatrix } from '../guarantees/matrix.js';
 import { useLab } from '../lab.js';
+import { Failed, useLoaded } from '../loaded.js';
 import { preferences } from '../preferences.js';
 import { link, stay } from '../route.js';
 import { t } from '../text.js';
@@ -17,17 +18,15 @@ await styled('lessons/lessons.css');
 
 const breaks = ['Break it', '动手弄坏它']; // the section with the button
 
+/** @returns {Promise<Json.Chapter[]>} */
+const loadChapters = () => call('GET', '/api/lab/v1/course').then((c) => c.chapters);
+
 /** @param {{route: import('../route.js').Route}} props */
 export function Lessons({ route }) {
   const lab = useLab();
-  const [chapters, setChapters] = useState(/** @type {Json.Chapter[] | null} */ (null));
-  const [matrix, setMatrix] = useState(/** @type {Json.Matrix | null} */ (null));
-  const [failure, setFailure] = useState('');
+  const { value: chapters, error, again } = useLoaded(loadChapters, []);
+  const { value: matrix } = useLoaded(loadMatrix, []); // the chapters are readable without
   const [read, setRead] = useState(chaptersRead());
-  useEffect(() => {
-    call('GET', '/api/lab/v1/course').then((c) => setChapters(c.chapters), (error) => setFailure(error.message));
-    loadMatrix().then(setMatrix, () => { /* the chapters are readable without */ });
-  }, []);
 
   // The address names a chapter, or a strategy in one.
   const at = chapters ? find(chapters, route.part || lastOpened() || '') : -1;
@@ -53,7 +52,7 @@ export function Lessons({ route }) {
   }, [chapter?.name]);
 
   const l = t.lessons;
-  if (failure) return html`<section class="panel" role="alert"><h1>${l.title}</h1><p class="wrong">${failure}</p></section>`;
+  if (error) return html`<${Failed} error=${error} again=${again} title=${l.title} />`;
   if (!chapters || !chapter) return html`<p class="hint">${t.nav.loading}</p>`;
   const done = () => {
     finish(chapter.name);

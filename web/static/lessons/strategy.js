@@ -3,20 +3,17 @@ import { call } from '../api.js';
 import { exampleOf } from '../guarantees/matrix.js';
 import { kinds, markOf, signs } from '../guarantees/marks.js';
 import { highlight, languageOf } from '../highlight.js';
+import { Failed, useLoaded } from '../loaded.js';
 import { preferences } from '../preferences.js';
 import { link } from '../route.js';
 import { t } from '../text.js';
-import { html, useEffect, useState } from '../ui.js';
+import { html } from '../ui.js';
 import { Blocks, inline, sections } from './markdown.js';
 
 /** @param {{name: string, matrix: Json.Matrix | null, known: Set<string>, listed?: Json.Strategy}} props */
 export function StrategyLesson({ name, matrix, known, listed }) {
-  const [strategy, setStrategy] = useState(/** @type {Json.Strategy | null} */ (null));
-  const [failure, setFailure] = useState('');
-  useEffect(() => {
-    call('GET', `/api/v1/strategies/${encodeURIComponent(name)}`).then(setStrategy, (error) => setFailure(error.message));
-  }, [name]);
-  if (failure) return html`<p class="wrong" role="alert">${failure}</p>`;
+  const { value: strategy, error, again } = useLoaded(() => /** @type {Promise<Json.Strategy>} */ (call('GET', `/api/v1/strategies/${encodeURIComponent(name)}`)), [name]);
+  if (error) return html`<${Failed} error=${error} again=${again} />`;
   if (!strategy) return html`<p class="hint">${t.strategies.loading}</p>`;
   const row = matrix?.rows.find((r) => r.strategy === name);
   const lesson = strategy.lesson?.[preferences().language] ?? strategy.lesson?.en ?? '';

@@ -64,7 +64,7 @@ export default {
   },
   /** Why the lab refused a call: its own words. */
   problem: (_code, detail) => detail,
-  wrong: { token: 'Enter the token that this lab was started with.' },
+  wrong: { token: 'Enter the token that this lab was started with.', unreachable: 'The lab does not answer. Is it still running?' },
   /** Why the lab rejects a setting, by its code. */
   blamed: {
     range: ({ min, max }) => `Enter a whole number from ${count(min)} to ${count(max)}.`,

@@ -107,7 +107,7 @@ export default {
     unknown_trace: '没有这条轨迹：只保留最近的几条。',
     unsupported_media_type: '内容的格式不对：应当是 JSON。',
   }[code] ?? detail),
-  wrong: { token: '请填实验室启动时设的令牌。' },
+  wrong: { token: '请填实验室启动时设的令牌。', unreachable: '实验室没有响应。它还在运行吗？' },
   /** 实验室拒绝某项设置的原因，按代码。 */
   blamed: {
     range: ({ min, max }) => `请填 ${count(min)} 到 ${count(max)} 之间的整数。`,

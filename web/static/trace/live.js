@@ -1,6 +1,7 @@
 // A live purchase, recorded by the lab.
 import { call } from '../api.js';
 import { useLab } from '../lab.js';
+import { useFailure } from '../loaded.js';
 import { go } from '../route.js';
 import { t } from '../text.js';
 import { words } from './text.js';
@@ -31,7 +32,7 @@ export function Live({ chosen }) {
   const ready = lab.strategies.filter((s) => s.available);
   const [strategy, setStrategy] = useState(chosen);
   const [asking, setAsking] = useState(false);
-  const [failure, setFailure] = useState('');
+  const [failure, setFailure] = useFailure();
   const name = ready.some((s) => s.name === strategy) ? strategy : (ready[0]?.name ?? '');
   const make = async (/** @type {number} */ buyers) => {
     if (asking || !name) return;

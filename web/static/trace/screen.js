@@ -1,10 +1,11 @@
 // The trace screen: a counterexample of `seckill prove`, or a live purchase,
 // command by command.
-import { call } from '../api.js';
+import { Refused, ask, call } from '../api.js';
 import { Found } from '../guarantees/cell.js';
 import { exampleOf, examplesOf, loadMatrix } from '../guarantees/matrix.js';
 import { say } from '../guarantees/say.js';
 import { words as matrixWords } from '../guarantees/text.js';
+import { Failed, useLoaded } from '../loaded.js';
 import { go, link, stay } from '../route.js';
 import { t } from '../text.js';
 import { words } from './text.js';
@@ -22,22 +23,15 @@ const said = (error) => (error instanceof Unreadable ? words().wrong[error.code]
 
 /** @param {{route: import('../route.js').Route}} props */
 export function Trace({ route }) {
-  const [matrix, setMatrix] = useState(/** @type {Json.Matrix | null} */ (null));
-  const [trace, setTrace] = useState(/** @type {Played | null} */ (null)); // what is played
   const [own, setOwn] = useState(/** @type {{title: string, trace: Played} | null} */ (null)); // a file
-  const [wrong, setWrong] = useState(/** @type {Error | null} */ (null));
+  const [wrong, setWrong] = useState(/** @type {Error | null} */ (null)); // with a file
   const name = route.part;
+  const { value: matrix, ...noMatrix } = useLoaded(loadMatrix, []);
+  const { value: trace, ...noTrace } = useLoaded(() => (name ? fetchExample(name) : Promise.resolve(null)), [name]);
+  const failed = [noTrace, noMatrix].find((one) => one.error);
   const [at, setAt] = useState(0); // of a file, which has no address
 
-  useEffect(() => { loadMatrix().then(setMatrix, setWrong); }, []);
-  useEffect(() => {
-    setTrace(null);
-    setWrong(null);
-    if (!name) return undefined;
-    let left = false;
-    fetchExample(name).then((e) => left || setTrace(e), (error) => left || setWrong(error));
-    return () => { left = true; };
-  }, [name]);
+  useEffect(() => setWrong(null), [name]);
 
   useEffect(() => { // an empty screen explains nothing
     const first = matrix && !name && !own && !wrong && landing(matrix);
@@ -69,6 +63,7 @@ export function Trace({ route }) {
     <p class="intro">${words().what}</p>
     <${Chooser} matrix=${matrix} name=${name} openFile=${openFile} />
     <div role="alert">${wrong && html`<p class="panel wrong">${said(wrong)}</p>`}</div>
+    ${failed?.error && html`<${Failed} error=${failed.error} again=${failed.again} said=${said(failed.error)} />`}
     ${played && html`
       <${Title} trace=${played} title=${name ? '' : own?.title} file=${name && fileOf(name)} matrix=${matrix} />
       <${Player} key=${name || own?.title} trace=${played} at=${name ? place(route.query.step, played) : at}
@@ -101,10 +96,11 @@ async function fetchExample(name) {
     });
   }
   // A trace that holds belongs to a lesson: the matrix has only counterexamples.
-  const answer = await fetch(fileOf(name));
-  if (answer.status === 404) throw new Unreadable('unknown', name);
-  if (!answer.ok) throw new Error(`HTTP ${answer.status}`);
-  return readExample(await answer.text());
+  return ask(fileOf(name), {}, async (answer) => {
+    if (answer.status === 404) throw new Unreadable('unknown', name);
+    if (!answer.ok) throw new Refused({ status: answer.status });
+    return readExample(await answer.text());
+  });
 }
 
 /**

@@ -35,7 +35,6 @@ export default {
     crowds: ({ max, most }) => `Enter at most ${most} different whole numbers from 1 to ${count(max)}, by comma.`,
     token: () => 'Enter the token that this lab was started with.',
   },
-  noAnswer: 'The lab does not answer.',
   refused: {
     not_compared: 'This comparison has no such strategy.',
     run_in_progress: 'The lab is busy with a run, a comparison or a trace. Wait until it ends, or stop it.',

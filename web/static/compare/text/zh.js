@@ -34,7 +34,6 @@ export default {
     crowds: ({ max, most }) => `请填最多 ${most} 个互不相同的整数，1 到 ${count(max)}，用逗号分开。`,
     token: () => '请填实验室启动时设的令牌。',
   },
-  noAnswer: '实验室没有应答。',
   refused: {
     not_compared: '这场对比里没有这种策略。',
     run_in_progress: '实验室正忙：有运行、对比或轨迹在进行。请等它结束，或者停止它。',

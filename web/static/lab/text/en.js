@@ -143,5 +143,42 @@ export default {
   },
   /** An order that broke a rule: the judge's own words. */
   example: (text, _said) => text,
+  blocked: {
+    title: 'Who died with what',
+    /** @param {Json.Fault} fault */
+    died: ({ kind, service, at_ms: at, effect }) => {
+      const when = `at ${(at / 1000).toFixed(1)} s`;
+      const harm = { kill_holder: 'was killed', kill_service: 'was killed', cut_holder: 'lost its connections' }[kind] ?? 'stood still';
+      if (!effect?.holder) {
+        return `Service process ${service} ${harm} ${when}, with ${effect?.in_flight === undefined ? 'its purchases' : plural(effect.in_flight, 'purchase')} in progress, one of which may have held the lock`;
+      }
+      return `Service process ${service} ${harm} ${when} with the purchase of user ${effect.holder.user_id}, which ${effect.holder.lock_key ? `held the lock ${effect.holder.lock_key}` : 'was about to write the stock'}`;
+    },
+    unknown: 'No fault of this run says whose purchase left the lock behind',
+    /** @param {Json.Served} served */
+    waits: ({ asked, left, longest_ms: longest }) =>
+      `${plural(asked, 'call')} asked for it in vain for ${(longest / 1000).toFixed(1)} s, while at least ${plural(left, 'unit')} ${left === 1 ? 'was' : 'were'} left`,
+    frees: {
+      redislock: (key) => `it is free again when its key is deleted by hand${key ? `: DEL ${key}` : ''}`,
+      mysqllock: (key) => `it is free again when its row${key ? `, ${key},` : ''} is deleted by hand`,
+      other: () => 'it is free again when what the dead process left behind is removed by hand',
+    },
+    lookFor: 'it is free again when what holds it is removed by hand',
+    over: ({ lease_ms: lease, wait_ms: wait }) => `Buyers waited longer than a wait (${count(wait)} ms) and a lease (${count(lease)} ms) together: neither ends this lock.`,
+  },
+  held: {
+    title: 'What this run tried',
+    buyers: (load, n) => `${load}, in ${plural(n, 'service process', 'service processes')}`,
+    again: (copies, retries) => `${copies ? plural(copies, 'copy', 'copies') : 'no copies'} and ${retries ? plural(retries, 'retry', 'retries') : 'no retries'} of the same requests`,
+    cancelled: (n) => (n ? plural(n, 'cancellation') : 'no cancellations'),
+    fault: (what, at) => `${what}, at ${(at / 1000).toFixed(1)} s`,
+    noFault: 'no fault that could matter',
+    harmless: (n) => `${plural(n, 'fault')} that took effect and could not matter`,
+    breaks: 'Questions of the proof that are known to break it',
+    had: ' (this run had such a fault)',
+    chips: 'Select one to play the schedule that breaks it.',
+    none: (all, some) => `No schedule is known. The proof asked: it holds in all schedules of ${plural(all, 'question')}, and in those tried of ${count(some)} more.`,
+    cells: 'See its row.',
+  },
   of: (sku, sentence) => `SKU ${sku}: ${sentence}`,
 };

@@ -163,5 +163,42 @@ export default {
   },
   /** 违反规则的订单，按代码；旧的运行没有代码，显示原文。 */
   example: (text, said) => (said && cases[said.code]?.(said.params)) ?? text,
+  blocked: {
+    title: '谁带着什么死了',
+    /** @param {Json.Fault} fault */
+    died: ({ kind, service, at_ms: ms, effect }) => {
+      const when = `第 ${(ms / 1000).toFixed(1)} 秒，`;
+      const harm = { kill_holder: '被杀死', kill_service: '被杀死', cut_holder: '失去了连接' }[kind] ?? '停住了';
+      if (!effect?.holder) {
+        return `${when}${at(service)}${harm}，${effect?.in_flight === undefined ? '它的购买' : `${count(effect.in_flight)} 次购买`}正在进行，其中一次可能持有锁`;
+      }
+      return `${when}${at(service)}${harm}，用户 ${effect.holder.user_id} 的购买正在其中，${effect.holder.lock_key ? `持有锁 ${effect.holder.lock_key}` : '正要写库存'}`;
+    },
+    unknown: '本场的故障记录里看不出是谁的购买留下了锁',
+    /** @param {Json.Served} served */
+    waits: ({ asked, left, longest_ms: longest }) =>
+      `此后 ${(longest / 1000).toFixed(1)} 秒里，${count(asked)} 次调用白等这把锁，而至少还有 ${count(left)} 件`,
+    frees: {
+      redislock: (key) => `要手动删除它的键，锁才会释放${key ? `：DEL ${key}` : ''}`,
+      mysqllock: (key) => `要手动删除它的行${key ? ` ${key}` : ''}，锁才会释放`,
+      other: () => '要手动清除死去的进程留下的东西，锁才会释放',
+    },
+    lookFor: '要手动清除占着它的东西，锁才会释放',
+    over: ({ lease_ms: lease, wait_ms: wait }) => `买家等待的时间超过一次等待（${count(wait)} 毫秒）加一个租约（${count(lease)} 毫秒）：两者都不能让这把锁结束。`,
+  },
+  held: {
+    title: '本场试过什么',
+    buyers: (load, n) => `${load}，${count(n)} 个服务进程`,
+    again: (copies, retries) => `同一请求的副本：${copies ? `${count(copies)} 个` : '无'}；重试：${retries ? `${count(retries)} 次` : '无'}`,
+    cancelled: (n) => `取消：${n ? `${count(n)} 次` : '无'}`,
+    fault: (what, at) => `第 ${(at / 1000).toFixed(1)} 秒：${what}`,
+    noFault: '没有可能有影响的故障',
+    harmless: (n) => `${count(n)} 个故障已生效，但不可能有影响`,
+    breaks: '已知会打破它的问题',
+    had: '（本场有这样的故障）',
+    chips: '点开一个，看打破它的调度。',
+    none: (all, some) => `没有已知的调度会打破它。证明问过：${count(all)} 个问题在全部调度下成立，另外 ${count(some)} 个在试过的调度下成立。`,
+    cells: '看它的那一行。',
+  },
   of: (sku, sentence) => `SKU ${sku}：${sentence}`,
 };

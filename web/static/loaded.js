@@ -1,0 +1,55 @@
+// What a screen loads: tried again on demand, and by itself once the lab answers
+// again. A failure names no language: its message is read when it is drawn.
+import { answers } from './api.js';
+import { t } from './text.js';
+import { html, useEffect, useState } from './ui.js';
+
+/**
+ * Calls again when the lab answers after it did not; returns a stop function.
+ * @param {() => void} again
+ */
+export function whenBack(again) {
+  answers.addEventListener('back', again);
+  return () => answers.removeEventListener('back', again);
+}
+
+/**
+ * Hook: what load resolves to; null until then. The last failure stays until an
+ * attempt succeeds.
+ * @template T
+ * @param {() => Promise<T>} load @param {unknown[]} of what it depends on
+ * @returns {{value: T | null, error: Error | null, again: () => void}}
+ */
+export function useLoaded(load, of) {
+  const [got, setGot] = useState(/** @type {{key: string, value: T | null, error: Error | null}} */ ({ key: '', value: null, error: null }));
+  const [turn, setTurn] = useState(0);
+  const key = JSON.stringify(of);
+  const again = () => setTurn((n) => n + 1);
+  useEffect(() => {
+    let left = false;
+    load().then((value) => left || setGot({ key, value, error: null }), (error) => left || setGot({ key, value: null, error }));
+    return () => { left = true; };
+  }, [key, turn]);
+  const now = got.key === key ? got : { value: null, error: null };
+  useEffect(() => (now.error ? whenBack(again) : undefined), [now.error]);
+  return { value: now.value, error: now.error, again };
+}
+
+/**
+ * A failed load, with a button to try again.
+ * @param {{error: Error, again: () => void, title?: string, said?: string}} props said: in place of the error's own words
+ */
+export const Failed = ({ error, again, title, said }) => html`
+  <section class="panel failed" role="alert">${title && html`<h1>${title}</h1>`}
+    <p class="wrong">${said ?? error.message}</p>
+    <p><button type="button" class="offer small" onClick=${again}>${t.nav.again}</button></p></section>`;
+
+/**
+ * Hook: why an action failed; forgotten when the lab answers again.
+ * @returns {[string, (failure: string) => void]}
+ */
+export function useFailure() {
+  const [failure, setFailure] = useState('');
+  useEffect(() => (failure ? whenBack(() => setFailure('')) : undefined), [failure]);
+  return [failure, setFailure];
+}
