@@ -10,16 +10,15 @@ import { isOn, keep, taken } from './records.js';
  * @property {Json.Strategy[]} strategies
  * @property {Json.Run[]} runs newest first, without their points
  * @property {Json.Run | null} newest the newest run with its points
- * @property {Json.Run | null} chosen an older run shown instead
  */
 
-const { get, set, use } = keep(/** @type {State} */ ({ connected: null, status: null, strategies: [], runs: [], newest: null, chosen: null }));
+const { get, set, use } = keep(/** @type {State} */ ({ connected: null, status: null, strategies: [], runs: [], newest: null }));
 
 /** Hook: the state. */
 export const useLab = use;
 
-/** Events for other modules: `comparison`, with its detail, and `connected`,
- * after which everything may have changed. */
+/** Events for other modules: `begun`, with a run, `comparison`, with its detail, and
+ * `connected`, after which everything may have changed. */
 export const news = new EventTarget();
 
 /** @param {object} settings @returns {Promise<Json.Run>} */
@@ -32,14 +31,8 @@ export const stop = (run) => call('DELETE', `/api/lab/v1/runs/${run.id}`);
  */
 export const inject = (run, fault) => call('POST', `/api/lab/v1/runs/${run.id}/faults`, fault);
 
-/**
- * Shows a run of the history; null: the newest again.
- * @param {string|null} id
- */
-export async function choose(id) {
-  const newest = id === null || id === get().newest?.id;
-  set({ chosen: newest ? null : await call('GET', `/api/lab/v1/runs/${id}`) });
-}
+/** @param {string} id @returns {Promise<Json.Run>} */
+export const whole = (id) => call('GET', `/api/lab/v1/runs/${encodeURIComponent(id)}`);
 
 /** Connects, and reconnects as long as the page is open. */
 export function connect() {
@@ -59,7 +52,7 @@ export function connect() {
 /** @param {{runs: Json.Run[]}} hello */
 function welcome({ runs }) {
   const still = (/** @type {Json.Run|null} */ run) => (runs.some((r) => r.id === run?.id) ? run : null); // it may be another lab
-  set({ connected: true, runs, newest: still(get().newest), chosen: still(get().chosen) });
+  set({ connected: true, runs, newest: still(get().newest) });
   refresh();
   news.dispatchEvent(new Event('connected'));
 }
@@ -75,14 +68,15 @@ export async function refresh() {
 
 /** @param {Json.Run | import('./records.js').Removed} run */
 function changed(run) {
-  const { runs, newest, chosen } = get();
+  const { runs, newest } = get();
   if (run.state === 'removed') {
     set({ runs: taken(runs, run) });
     return;
   }
   const summary = { ...run, lanes: run.lanes.map(({ points, ...lane }) => lane) };
   const isNew = !runs.some((r) => r.id === run.id);
-  set({ newest: withPoints(run, []), runs: taken(runs, summary), chosen: isNew ? null : chosen });
+  set({ newest: withPoints(run, []), runs: taken(runs, summary) });
+  if (isNew) news.dispatchEvent(new CustomEvent('begun', { detail: run }));
   if (isOn(newest) && !isOn(run)) refresh(); // a service may have died in it
 }
 

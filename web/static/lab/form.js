@@ -11,8 +11,10 @@ import { NumberField, ProfileField, TokenField } from './fields.js';
 import { More } from './more.js';
 import { StrategyPicker } from './picker.js';
 import { address, another, defaultLimits, defaults, findWrong, fromAddress, profiles, request } from './settings.js';
+import { showStage } from './stage.js';
 
-const said = (query) => JSON.stringify(query);
+/** The settings of an address; which run it shows is not one. */
+const said = (query) => JSON.stringify({ ...query, run: undefined });
 
 /** @typedef {import('./settings.js').Form} Form */
 
@@ -36,7 +38,7 @@ function useForm(query, run, taken) {
   }, [run?.id]);
   const change = (/** @type {Form} */ next) => {
     setForm(next);
-    const place = /** @type {Parameters<typeof link>} */ (['lab', '', address(next)]);
+    const place = /** @type {Parameters<typeof link>} */ (['lab', '', { ...address(next), run: read().query.run }]);
     own.current = said(read(link(...place)).query);
     stay(...place);
   };
@@ -133,11 +135,4 @@ function CopyLink({ form }) {
   return html`
     <p class="copy"><button type="button" class="link" onClick=${copy}>${t.form.copy}</button>
       <span role="status">${copied === url ? t.form.copied : copied === '' && html`${t.form.copyYourself} <code>${url}</code>`}</span></p>`;
-}
-
-/** Scrolls to the run: on a phone it is below the form, beside a long form above. */
-function showStage() {
-  const stage = document.getElementById('stage');
-  const top = stage?.getBoundingClientRect().top ?? 0;
-  if (top < 0 || top > innerHeight / 2) stage?.scrollIntoView();
 }

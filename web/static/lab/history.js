@@ -1,6 +1,6 @@
 // Earlier runs, one row per strategy. Strategies of one run stay together.
-import { choose } from '../lab.js';
 import { isOn } from '../records.js';
+import { link } from '../route.js';
 import { t } from '../text.js';
 import { classes, count, html, ms } from '../ui.js';
 import { Sign, verdictOf } from './verdict.js';
@@ -14,8 +14,8 @@ function when(started) {
   return `${day.format(at) === day.format(new Date()) ? '' : `${day.format(at)} `}${clock.format(at)}`;
 }
 
-/** @param {{lab: import('../lab.js').State, shown: Json.Run | null}} props */
-export function History({ lab, shown }) {
+/** @param {{lab: import('../lab.js').State, shown: Json.Run | null, query: Record<string, string>}} props */
+export function History({ lab, shown, query }) {
   return html`
     <section class="panel" aria-labelledby="history-title">
       <h2 id="history-title">${t.history.title}</h2>
@@ -28,22 +28,22 @@ export function History({ lab, shown }) {
                 <th key=${name} scope="col" class="n">${t.history[name]}</th>`)}
               <th scope="col" class="n">${t.history.stock}</th><th scope="col">${t.history.load}</th><th scope="col">${t.history.time}</th>
             </tr></thead>
-            ${lab.runs.map((run) => html`<${Rows} key=${run.id} run=${run} shown=${run.id === shown?.id} />`)}
+            ${lab.runs.map((run) => html`<${Rows} key=${run.id} run=${run} shown=${run.id === shown?.id} href=${link('lab', '', { ...query, run: run.id })} />`)}
           </table>
         </div>`}
     </section>`;
 }
 
-/** @param {{run: Json.Run, shown: boolean}} props */
-const Rows = ({ run, shown }) => html`
+/** @param {{run: Json.Run, shown: boolean, href: string}} props */
+const Rows = ({ run, shown, href }) => html`
   <tbody class=${classes(shown && 'shown')} aria-current=${shown ? 'true' : undefined} data-run=${run.id}>
-    ${run.lanes.map((lane, i) => html`<${Row} key=${lane.strategy} run=${run} lane=${lane} first=${i === 0} />`)}
+    ${run.lanes.map((lane, i) => html`<${Row} key=${lane.strategy} run=${run} lane=${lane} first=${i === 0} href=${href} />`)}
   </tbody>`;
 
 const known = (value, show = count) => (value === undefined ? '–' : show(value));
 
-/** @param {{run: Json.Run, lane: Json.Lane, first: boolean}} props */
-function Row({ run, lane, first }) {
+/** @param {{run: Json.Run, lane: Json.Lane, first: boolean, href: string}} props */
+function Row({ run, lane, first, href }) {
   const { settings } = run;
   const { audit } = lane.result ?? {};
   const verdict = verdictOf(run, lane);
@@ -52,15 +52,14 @@ function Row({ run, lane, first }) {
     <tr>
       <td><span class="badge ${verdict}"><${Sign} verdict=${verdict} />${t.verdicts[verdict]}</span></td>
       <td>${isOn(run) ? lane.strategy : html`
-        <button type="button" class="link" aria-label=${t.history.show(lane.strategy, time)}
-          onClick=${() => choose(run.id)}>${lane.strategy}</button>`}</td>
+        <a href=${href} aria-label=${t.history.show(lane.strategy, time)}>${lane.strategy}</a>`}</td>
       <td class="n">${known(audit?.sold)}</td>
       <td class="n">${known(audit?.remaining)}</td>
       <td class="n">${known(lane.result?.requests_per_second)}</td>
       <td class="n">${known(lane.result?.latency_us.p99, (us) => ms(us / 1000))}</td>
       ${first && html`
         <td class="n" rowspan=${run.lanes.length}>${count(settings.stock)}</td>
-        <td rowspan=${run.lanes.length}>${t.about.load(settings)}${run.faults.length > 0 && html` · ${t.faults.so(run.faults.length)}`}</td>
+        <td rowspan=${run.lanes.length}>${t.about.load(settings)}${[...new Set(run.faults.filter((f) => f.state !== 'failed').map((f) => f.kind))].map((kind) => ` · ${t.faults.kinds[kind] ?? kind}`)}</td>
         <td rowspan=${run.lanes.length}>${time}</td>`}
     </tr>`;
 }

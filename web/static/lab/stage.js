@@ -117,3 +117,10 @@ function Announcer({ run }) {
   return html`<p class="hidden" role="status">${text}</p>`;
 }
 
+/** Scrolls to the run and has the focus go on there: on a phone it is below the form, beside a long form above. */
+export function showStage() {
+  const stage = document.getElementById('stage');
+  if (document.activeElement?.closest('.history')) stage?.focus({ preventScroll: true });
+  const top = stage?.getBoundingClientRect().top ?? 0;
+  if (top < 0 || top > innerHeight / 2) stage?.scrollIntoView();
+}

@@ -127,9 +127,9 @@ function RanOn({ result }) {
  * The run's settings, and how to repeat it.
  * @param {{run: Json.Run}} props
  */
-export function About({ run: { settings: s, not_kept: notKept } }) {
+export function About({ run: { id, settings: s, not_kept: notKept } }) {
   return html`
     <p class="hint about-run">${t.about.load(s)} · ${t.about.services(s)} · ${t.about.seed(s.seed, s.strategies.length)}${' · '}
-      <a href=${link('lab', '', address(fromRun(s)))}>${t.about.again}</a>
+      <a href=${link('lab', '', { ...address(fromRun(s)), run: id })}>${t.about.again}</a> · <a href=${link('lab', '', { run: id })}>${t.about.itself}</a>
       ${notKept && html`<br />${t.about.notKept(notKept)}`}</p>`;
 }

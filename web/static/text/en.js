@@ -145,7 +145,6 @@ export default {
       pause_service: 'Pause a service', kill_service: 'Kill a service', restart_redis: 'Restart Redis',
       cut_zookeeper_session: 'End a ZooKeeper session',
     },
-    so: (n) => plural(n, 'fault'),
   },
 
   verdicts: {
@@ -214,13 +213,14 @@ export default {
     services: ({ services, lease_ms: lease, wait_ms: wait, poll_ms: poll }) =>
       `${plural(services, 'service process', 'service processes')}, lease ${count(lease)} ms, wait ${count(wait)} ms, poll ${count(poll)} ms`,
     seed: (seed, lanes) => `${lanes > 1 ? 'the same buyers, seed' : 'seed'} ${seed}`,
-    again: 'Use these settings',
+    again: 'Use these settings', itself: 'Link to this run',
     notKept: (why) => `This run is not kept: ${why}`,
   },
   history: {
     title: 'Runs', empty: 'Runs are listed and kept here.',
     verdict: 'Verdict', strategy: 'Strategy', stock: 'Stock', load: 'Load',
     sold: 'Sold', left: 'Left', rate: 'Answers/s', p99: 'p99', time: 'Started',
+    gone: 'There is no such run: the last 50 are kept.', newest: 'Show the newest',
     show: (name, time) => `Show the run of ${name} of ${time}`,
   },
   strategies: { loading: 'Loading the source …' },

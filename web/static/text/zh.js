@@ -188,7 +188,6 @@ export default {
       pause_service: '暂停一个服务进程', kill_service: '杀死服务进程', restart_redis: '重启 Redis',
       cut_zookeeper_session: '结束 ZooKeeper 会话',
     },
-    so: (n) => `${count(n)} 个故障`,
   },
 
   verdicts: {
@@ -257,13 +256,14 @@ export default {
     services: ({ services, lease_ms: lease, wait_ms: wait, poll_ms: poll }) =>
       `${count(services)} 个服务进程，租约 ${count(lease)} 毫秒，等待 ${count(wait)} 毫秒，轮询 ${count(poll)} 毫秒`,
     seed: (seed, lanes) => `${lanes > 1 ? '买家相同，种子' : '种子'} ${seed}`,
-    again: '采用这些设置',
+    again: '采用这些设置', itself: '这次运行的链接',
     notKept: (why) => `这次运行没有保存：${why}`,
   },
   history: {
     title: '运行记录', empty: '运行过的都列在这里，并且会保存。',
     verdict: '结论', strategy: '策略', stock: '库存', load: '负载',
     sold: '已售', left: '剩余', rate: '答复/秒', p99: 'p99', time: '开始',
+    gone: '没有这次运行：只保存最近 50 次。', newest: '查看最新的一次',
     show: (name, time) => `查看 ${time} 运行的 ${name}`,
   },
   strategies: { loading: '正在加载源码……' },
