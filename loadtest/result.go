@@ -85,6 +85,7 @@ type Result struct {
 	// Verdict is Audit's, or Blocked where that is held and the sale stood still,
 	// or not_valid where problems take away what the run seems to prove.
 	Verdict ledger.Verdict `json:"verdict"`
+	Signs   Signs          `json:"signs"`
 	// Known are orders of commands that break the strategy, of a run that held.
 	Known []fault.Known `json:"known,omitempty"`
 	// Checks are the scenario's requirements; ExitStatus has all of it.

@@ -52,6 +52,13 @@ func (r *Result) conclude(require []string) error {
 		}
 		r.Checks = append(r.Checks, q.check(r))
 	}
+	r.judged()
+	r.Signs = r.signs()
+	return nil
+}
+
+// judged sets the verdict.
+func (r *Result) judged() {
 	switch {
 	case r.Audit == nil || r.Audit.Verdict == ledger.NotValid:
 		r.Verdict = ledger.NotValid
@@ -72,7 +79,6 @@ func (r *Result) conclude(require []string) error {
 			}
 		}
 	}
-	return nil
 }
 
 // proven reports a violation that no problem of the run can explain.
@@ -154,7 +160,11 @@ func (r *Result) right() string {
 // served says in figures how the sale was served.
 func (r *Result) served() string {
 	a := r.Audit
-	said := fmt.Sprintf("served: %s of %s in %s", numbers.Thousands(a.Sold), numbers.Count(a.Initial, "unit"), numbers.Duration(int64(r.SellingSeconds*1e6)))
+	how := "served"
+	if r.Signs.Served == No {
+		how = fmt.Sprintf("not served as it should be (%s)", r.Signs.missed())
+	}
+	said := fmt.Sprintf("%s: %s of %s in %s", how, numbers.Thousands(a.Sold), numbers.Count(a.Initial, "unit"), numbers.Duration(int64(r.SellingSeconds*1e6)))
 	switch s := a.Served; {
 	case s == nil || s.State == ledger.ServedNotKnown:
 		said += ", longest pause with units left not known"

@@ -54,6 +54,7 @@ func example() *loadtest.Result {
 			ledger.OutcomeDuplicate: 0, ledger.OutcomeUnknown: 0, ledger.OutcomeError: 0,
 		},
 		Units:          500,
+		Signs:          loadtest.Signs{Right: loadtest.Yes, Served: loadtest.Yes, Short: []loadtest.Shortfall{}},
 		Answers:        []loadtest.Answer{{Code: "sold_out", Outcome: ledger.OutcomeSoldOut, Count: 2500, Sample: "sold out"}},
 		RequestsPerSec: 2400, SalesPerSec: 400,
 		Latency:     loadtest.Latency{P50: 3210, P90: 12_340, P99: 123_456, P999: 999_999, Max: 1_234_567, Mean: 4321.5},

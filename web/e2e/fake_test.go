@@ -163,8 +163,13 @@ func fakeResult(v ledger.Verdict, violations ...ledger.Violation) *loadtest.Resu
 	if v == ledger.Oversold {
 		audit.Sold, audit.Orders = 131, 131
 	}
+	signs := loadtest.Signs{Right: loadtest.Yes, Served: loadtest.Yes}
+	if v != ledger.Held {
+		signs = loadtest.Signs{Right: loadtest.No, Served: loadtest.No, Limits: loadtest.Limits{LateMs: 2000, Uncertain: .01, Sold: .99},
+			Short: []loadtest.Shortfall{{Code: loadtest.ShortLate, Params: map[string]float64{"p99_ms": 3100}}}}
+	}
 	return &loadtest.Result{
-		Targets:  []loadtest.Target{{Backends: fakeBackends}},
+		Signs: signs, Targets: []loadtest.Target{{Backends: fakeBackends}},
 		Requests: 2000, RequestsPerSec: 1033, SalesPerSec: 52, Seconds: 1.94, Verdict: v, Audit: audit,
 		Counts:   map[ledger.Outcome]int{ledger.OutcomeSold: int(audit.Sold), ledger.OutcomeSoldOut: 2000 - int(audit.Sold)},
 		Latency:  loadtest.Latency{P50: 11200, P99: 61000},

@@ -193,6 +193,8 @@ func TestRealLab(t *testing.T) {
 	tb.says(".banner", "100 of 100 units sold")
 	tb.says(".ran-on", "MariaDB")
 	tb.says(".ran-on", "private")
+	tb.says("[data-sign=right][data-answer=yes]", "Nothing was oversold, lost or invented.")
+	tb.await(`document.querySelector("[data-sign=served]") !== null`) // a busy machine may be late
 	tb.await(`document.querySelector("[data-left]").dataset.left === "0"`)
 	tb.shots("held")
 
@@ -200,6 +202,7 @@ func TestRealLab(t *testing.T) {
 	tb.run("naive", "100", "2000")
 	tb.await(`document.querySelector('[data-verdict="oversold"], [data-verdict="lost"]') !== null`)
 	tb.says(".rules", "lost_update")
+	tb.await(`document.querySelector("[data-sign=right][data-answer=no]") !== null`)
 	tb.shots("oversold")
 	if all := u.runs(); len(all) != len(before)+2 || all[0].Lanes[0].Result.ExitStatus() == loadtest.ExitHeld {
 		t.Errorf("the lab has %d runs after %d; the page says otherwise", len(all), len(before))

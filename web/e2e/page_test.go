@@ -236,6 +236,8 @@ func TestRunAsTheLabTellsIt(t *testing.T) {
 		tb.says(".banner .word", v.word)
 		tb.says(".ran-on", "MariaDB 10.11.14 (mysql, private)")
 	}
+	tb.says("[data-sign=right][data-answer=no]", "Not right")
+	tb.says("[data-sign=served][data-answer=no]", "1 of 100 answers took longer than 3.1 s, and 2.0 s are allowed")
 	tb.says(".rules", "Lost updates lost_update")
 	tb.says(".rules", "order <i>ABC</i>")
 	tb.says(".rules", "and 29 more")
@@ -257,6 +259,8 @@ func TestRunAsTheLabTellsIt(t *testing.T) {
 	tb.says(".failed", "There is no such run: the last 50 are kept.")
 	tb.eval(`location.hash = window.kept`)
 	tb.says(".banner .word", "HELD")
+	tb.says("[data-sign=right][data-answer=yes]", "Right")
+	tb.says("[data-sign=served][data-answer=yes]", "Served")
 	tb.says(".tried", "2,000 buyers, 64 at a time, in 1 service process")
 	tb.says(".tried", "no fault that could matter")
 	tb.await(`document.querySelector(".chips a").hash === "#/trace/naive.oversell"`)

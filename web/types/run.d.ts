@@ -195,6 +195,17 @@ declare namespace Json {
     problems: string[] | null; // in English,
     causes?: Blame[]; // and each by a code
     verdict: Verdict;
+    signs?: Signs; // none of older labs
+  }
+
+  type YesOrNo = 'yes' | 'no' | 'not_known';
+
+  /** The two questions of a verdict: is the ledger right, were buyers served? */
+  interface Signs {
+    right: YesOrNo | '';
+    served: YesOrNo | '';
+    short: { code: string; params: Record<string, number> }[] | null;
+    limits: { late_ms: number; uncertain: number; sold: number };
   }
 
   /** One strategy's part in a run. */

@@ -12,6 +12,7 @@ import { Blocked } from './blocked.js';
 import { words } from './effect.js';
 import { Held } from './held.js';
 import { another, request } from './settings.js';
+import { TwoSigns } from './twosigns.js';
 
 await styled('lab/why.css');
 
@@ -23,7 +24,10 @@ const tells = /** @type {Record<string, string[]>} */ ({
 });
 
 /** @param {{run: Json.Run, lane: Json.Lane, lab: import('../lab.js').State}} props */
-export function Why({ run, lane, lab }) {
+export const Why = (props) => html`<${TwoSigns} signs=${props.lane.result?.signs} /><${Because} ...${props} />`;
+
+/** @param {{run: Json.Run, lane: Json.Lane, lab: import('../lab.js').State}} props */
+function Because({ run, lane, lab }) {
   const verdict = lane.result?.verdict ?? '';
   const w = words().why;
   const [matrix, setMatrix] = useState(/** @type {Json.Matrix | null} */ (null));

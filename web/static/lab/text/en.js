@@ -4,6 +4,8 @@ import { count } from '../../ui.js';
 const plural = (n, one, many = one + 's') => `${count(n)} ${n === 1 ? one : many}`;
 
 const at = (service) => `in service process ${service}`;
+const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`;
+const percent = (share) => `${count(100 * share)} %`;
 
 /** Why no order explains the answers. */
 const unexplained = {
@@ -179,6 +181,27 @@ export default {
     chips: 'Select one to play the schedule that breaks it.',
     none: (all, some) => `No schedule is known. The proof asked: it holds in all schedules of ${plural(all, 'question')}, and in those tried of ${count(some)} more.`,
     cells: 'See its row.',
+  },
+  signs: {
+    says: {
+      right: { yes: 'Right', no: 'Not right', not_known: 'Right? Not known' },
+      served: { yes: 'Served', no: 'Not served', not_known: 'Served? Not known' },
+    },
+    why: {
+      right: { yes: 'Nothing was oversold, lost or invented.', no: 'The ledger is wrong: see the broken rules.', not_known: 'The run proves nothing.' },
+      served: { yes: 'Buyers got their answers in time, and the units were sold.', no: '', not_known: 'Nothing says whether the sale stood still.' },
+    },
+    /** @type {Record<string, (p: Record<string, number>, limits: Json.Signs['limits']) => string>} */
+    short: {
+      stood: ({ ms, allowed_ms: allowed }) => `The sale stood still for ${seconds(ms)}, and ${seconds(allowed)} are allowed`,
+      late: ({ p99_ms: p99 }, { late_ms: limit }) => `1 of 100 answers took longer than ${seconds(p99)}, and ${seconds(limit)} are allowed`,
+      uncertain: ({ errors, unknown, of }) => `${count(errors + unknown)} of ${plural(of, 'buyer')} have no certain answer: ${plural(errors, 'error')}, ${count(unknown)} unknown`,
+      unsold: ({ sold, of }) => `Only ${count(sold)} of ${plural(of, 'unit')} that buyers asked for were sold`,
+    },
+    means: 'What right and served mean',
+    right: 'Right: nothing was oversold, lost or invented, by the ledger and by what every buyer was told.',
+    served: ({ late_ms: late, uncertain, sold }) => `Served: the sale never stood still for longer than a wait and a lease while buyers asked for units that were there, `
+      + `99 of 100 answers came within ${seconds(late)}, at most ${percent(uncertain)} of the buyers ended without a certain answer, and at least ${percent(sold)} of the units that were there and asked for were sold.`,
   },
   of: (sku, sentence) => `SKU ${sku}: ${sentence}`,
 };

@@ -34,6 +34,8 @@ const cases = {
   request_bought: (p) => `用户 ${p.user} 被告知“${told[p.told] ?? p.told}”，而请求 ${p.request} 已有订单`,
   by_request: (p) => `用户 ${p.user}，请求 ${p.request}`,
 };
+const seconds = (ms) => `${(ms / 1000).toFixed(1)} 秒`;
+const percent = (share) => `${count(100 * share)} %`;
 
 export default {
   /** 这次运行为什么无效，按压测器的代码。 */
@@ -199,6 +201,27 @@ export default {
     chips: '点开一个，看打破它的调度。',
     none: (all, some) => `没有已知的调度会打破它。证明问过：${count(all)} 个问题在全部调度下成立，另外 ${count(some)} 个在试过的调度下成立。`,
     cells: '看它的那一行。',
+  },
+  signs: {
+    says: {
+      right: { yes: '账对', no: '账不对', not_known: '账对不对：不明' },
+      served: { yes: '服务到位', no: '服务不到位', not_known: '服务是否到位：不明' },
+    },
+    why: {
+      right: { yes: '没有超卖，没有丢失，也没有凭空多出什么。', no: '账本是错的：见被破坏的规则。', not_known: '这次运行证明不了什么。' },
+      served: { yes: '买家及时得到了答复，货也卖出去了。', no: '', not_known: '看不出这场销售有没有停滞。' },
+    },
+    /** @type {Record<string, (p: Record<string, number>, limits: Json.Signs['limits']) => string>} */
+    short: {
+      stood: ({ ms, allowed_ms: allowed }) => `销售停滞了 ${seconds(ms)}，允许的是 ${seconds(allowed)}`,
+      late: ({ p99_ms: p99 }, { late_ms: limit }) => `每 100 个答复里有 1 个超过 ${seconds(p99)}，允许的是 ${seconds(limit)}`,
+      uncertain: ({ errors, unknown, of }) => `${count(of)} 位买家中有 ${count(errors + unknown)} 位没有确定的答复：错误 ${count(errors)}，结果不明 ${count(unknown)}`,
+      unsold: ({ sold, of }) => `买家想买的 ${count(of)} 件里只卖出 ${count(sold)} 件`,
+    },
+    means: '“账对”和“服务到位”是什么意思',
+    right: '账对：按账本和每个买家得到的答复，没有超卖，没有丢失，也没有凭空多出什么。',
+    served: ({ late_ms: late, uncertain, sold }) => '服务到位：在有货、买家也在购买时，销售的停顿从不超过一次等待加一个租约；'
+      + `100 个答复里有 99 个在 ${seconds(late)}内；没有确定答复的买家不超过 ${percent(uncertain)}；有货又有人买的，至少卖出 ${percent(sold)}。`,
   },
   of: (sku, sentence) => `SKU ${sku}：${sentence}`,
 };

@@ -1,0 +1,70 @@
+package loadtest
+
+import (
+	"slices"
+	"testing"
+
+	"seckill/internal/ledger"
+)
+
+// Each limit of what counts as served, one step inside it and one outside.
+func TestRightAndServedAreTwoSigns(t *testing.T) {
+	good := func() *Result {
+		return &Result{Settled: true, Requests: 1000, Settings: Settings{Quantity: 1, SKUs: 1},
+			Counts:  map[ledger.Outcome]int{ledger.OutcomeSold: 100, ledger.OutcomeSoldOut: 900},
+			Latency: Latency{P99: 2_000_000},
+			Audit:   &ledger.Report{Verdict: ledger.Held, Initial: 100, Sold: 100, Served: &ledger.Served{State: ledger.ServedYes}}}
+	}
+	for _, c := range []struct {
+		name          string
+		change        func(*Result)
+		right, served Sign
+		short         []string
+	}{
+		{"all well", func(*Result) {}, Yes, Yes, nil},
+		{"late", func(r *Result) { r.Latency.P99++ }, Yes, No, []string{ShortLate}},
+		{"1 in 100 uncertain", func(r *Result) { r.Counts[ledger.OutcomeUnknown], r.Counts[ledger.OutcomeError] = 4, 6 }, Yes, Yes, nil},
+		{"more", func(r *Result) { r.Counts[ledger.OutcomeUnknown], r.Counts[ledger.OutcomeError] = 5, 6 }, Yes, No, []string{ShortUncertain}},
+		{"99 of 100 sold", func(r *Result) { r.Audit.Sold = 99 }, Yes, Yes, nil},
+		{"fewer", func(r *Result) { r.Audit.Sold = 98 }, Yes, No, []string{ShortUnsold}},
+		{"as many as fit", func(r *Result) { r.Settings.Quantity, r.Audit.Sold = 7, 98 }, Yes, Yes, nil},
+		{"as many as were asked for", func(r *Result) { r.Requests, r.Audit.Sold = 50, 50 }, Yes, Yes, nil},
+		{"some cancelled", func(r *Result) { r.Audit.Sold, r.Audit.Cancelled = 60, 1 }, Yes, Yes, nil},
+		{"blocked", func(r *Result) { r.Audit.Served.State, r.Audit.Sold = ledger.ServedBlocked, 5 }, Yes, No, []string{ShortStood, ShortUnsold}},
+		{"pauses not known", func(r *Result) { r.Audit.Served.State = ledger.ServedNotKnown }, Yes, NotKnown, nil},
+		{"pauses not known, and late", func(r *Result) { r.Audit.Served, r.Latency.P99 = nil, 9_000_000 }, Yes, No, []string{ShortLate}},
+		{"oversold to all at once", func(r *Result) { r.Audit.Verdict, r.Audit.Sold = ledger.Oversold, 131 }, No, Yes, nil},
+		{"lost", func(r *Result) { r.Audit.Verdict, r.Audit.Sold = ledger.Lost, 60 }, No, No, []string{ShortUnsold}},
+		{"not valid", func(r *Result) { r.Problems, r.Latency.P99 = []string{"interrupted"}, 9_000_000 }, NotKnown, NotKnown, nil},
+	} {
+		r := good()
+		c.change(r)
+		if err := r.conclude(nil); err != nil {
+			t.Fatal(err)
+		}
+		var short []string
+		for _, s := range r.Signs.Short {
+			short = append(short, s.Code)
+			if s.String() == "" {
+				t.Errorf("%s: %s has no words", c.name, s.Code)
+			}
+		}
+		if s := r.Signs; s.Right != c.right || s.Served != c.served || !slices.Equal(short, c.short) {
+			t.Errorf("%s: %+v, want right %s, served %s, short %v", c.name, s, c.right, c.served, c.short)
+		}
+	}
+}
+
+// The command line says it, too.
+func TestSummarySaysThatBuyersWereNotServed(t *testing.T) {
+	r := &Result{Settled: true, Requests: 1000, Settings: Settings{Quantity: 1}, Latency: Latency{P99: 3_100_000},
+		Audit: &ledger.Report{Verdict: ledger.Held, Initial: 100, Sold: 100, Served: &ledger.Served{State: ledger.ServedYes}}}
+	if err := r.conclude(nil); err != nil {
+		t.Fatal(err)
+	}
+	const want = "right: nothing oversold, lost or invented in 1,000 requests; not served as it should be (1 of 100 answers took longer than 3.10 s, and 2.00 s are allowed): " +
+		"100 of 100 units in 0.00 ms, longest pause with units left 0.00 ms"
+	if got := r.Summary(); got != want {
+		t.Errorf("the summary is\n%s\nwant\n%s", got, want)
+	}
+}
