@@ -39,11 +39,9 @@ var exitOrder = []int{ExitNotValid, ExitOversold, ExitLost, ExitBlocked, ExitUnm
 // error is Run's.
 func Repeat(ctx context.Context, c Config, n int, each func(i int, r *Result)) (*Repeats, error) {
 	all := &Repeats{Asked: n}
-	first := plan{Scenario: c.Scenario}
+	first := c.Seed
 	for i := range n {
-		if c.Seed = first.Seed; i > 0 {
-			c.Seed = first.draw(i, drawRun)
-		}
+		c.Seed = RepeatSeed(first, i)
 		r, err := Run(ctx, c)
 		if err != nil {
 			return nil, err
@@ -60,24 +58,42 @@ func Repeat(ctx context.Context, c Config, n int, each func(i int, r *Result)) (
 	return all, nil
 }
 
+// RepeatSeed is the seed of the i-th repeat, counted from 0; the first has its own.
+func RepeatSeed(first uint64, i int) uint64 {
+	if i == 0 {
+		return first
+	}
+	p := plan{Scenario: Scenario{Seed: first}}
+	return p.draw(i, drawRun)
+}
+
 func (a *Repeats) conclude() {
-	counted := map[ledger.Verdict]int{}
+	given := make([]ledger.Verdict, len(a.Runs))
 	a.Exit = ExitHeld
-	for _, r := range a.Runs {
-		counted[r.Verdict]++
+	for i, r := range a.Runs {
+		given[i] = r.Verdict
 		if status := r.ExitStatus(); slices.Index(exitOrder, status) < slices.Index(exitOrder, a.Exit) {
 			a.Exit = status
 		}
 	}
-	a.Verdicts = nil
+	a.Verdicts = Shares(given)
+}
+
+// Shares says how often each verdict was given.
+func Shares(given []ledger.Verdict) (shares []VerdictShare) {
+	counted := map[ledger.Verdict]int{}
+	for _, v := range given {
+		counted[v]++
+	}
 	for _, v := range verdicts {
-		of := len(a.Runs)
+		of := len(given)
 		if v != ledger.NotValid {
 			of -= counted[ledger.NotValid]
 		}
 		low, high := wilson(counted[v], of)
-		a.Verdicts = append(a.Verdicts, VerdictShare{v, counted[v], of, low, high})
+		shares = append(shares, VerdictShare{v, counted[v], of, low, high})
 	}
+	return shares
 }
 
 // wilson is the score interval of k successes in n trials with a confidence of

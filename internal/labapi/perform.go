@@ -42,9 +42,16 @@ func (s *Server) perform(ctx context.Context, e *runEntry, begun Run, release fu
 	for i := range ended.Lanes {
 		ended.Lanes[i].Known = s.known(ended, i)
 	}
+	begun.of.ended(&ended)
+	goesOn := ended.Series != nil && ended.Series.Ended == ""
 	ended = s.runs.keep(ended)
-	release()
+	if !goesOn {
+		release()
+	}
 	s.runs.change(e, func(r *Run) { *r = ended })
+	if goesOn {
+		s.goOn(begun.of, release)
+	}
 	s.Log.Info("run ended", "run", ended.ID, "strategies", ended.Settings.Strategies, "state", ended.State, "error", ended.Error)
 }
 

@@ -15,11 +15,13 @@ type Run struct {
 	Record
 	Settings Settings `json:"settings"`
 	Error    string   `json:"error,omitempty"`
+	Series   *Series  `json:"series,omitempty"` // nil: it is the only run of its sale
 
 	Lanes  []Lane  `json:"lanes"` // one for each strategy, in the order asked for
 	Faults []Fault `json:"faults"`
 
 	injector *injector // nil: it was on in another process
+	of       *series   // likewise
 }
 
 // maxRuns are kept.

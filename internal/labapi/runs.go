@@ -1,6 +1,7 @@
 package labapi
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -32,11 +33,18 @@ func (s *Server) showRun(c *gin.Context) error {
 // ends a moment later.
 func (s *Server) stopRun(c *gin.Context) error {
 	e, err := s.findRun(c)
-	if err == nil {
-		s.runs.stop(e)
-		c.JSON(http.StatusAccepted, s.runs.read(e).summary())
+	if err != nil {
+		return err
 	}
-	return err
+	s.beginning.Lock() // the next run of a series has begun, or will not
+	defer s.beginning.Unlock()
+	if run := s.runs.read(e); run.of != nil {
+		run.of.stopped.Store(true)
+		e = cmp.Or(s.runs.find(run.of.latest()), e)
+	}
+	s.runs.stop(e)
+	c.JSON(http.StatusAccepted, s.runs.read(e).summary())
+	return nil
 }
 
 func (s *Server) findRun(c *gin.Context) (*runEntry, error) {
@@ -62,15 +70,25 @@ func (s *Server) startRun(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	// The run outlives this request.
+	begun := s.beginRun(newSeries(wanted), release)
+	c.Header("Location", "/api/lab/v1/runs/"+begun.ID)
+	c.JSON(http.StatusCreated, begun.summary())
+	return nil
+}
+
+// beginRun begins the next run of a series, which outlives its request. It is
+// called with s.beginning locked.
+func (s *Server) beginRun(of *series, release func()) Run {
+	wanted, said := of.next()
 	ctx, stop := context.WithCancel(context.Background())
-	begun := Run{Record: Record{ID: rand.Text(), State: Running, Started: time.Now()}, Settings: wanted, Lanes: lanesOf(wanted)}
+	begun := Run{Record: Record{ID: rand.Text(), State: Running, Started: time.Now()}, Settings: wanted, Lanes: lanesOf(wanted), Series: said, of: of}
 	if !s.serves(wanted.ServiceSettings) {
 		begun.State = Preparing
 	}
 	var e *runEntry
 	begun.injector = newInjector(ctx, s.Lab, wanted, func(i int, f Fault) { s.faultChanged(e, i, f) })
 	e = s.runs.begin(begun, stop)
+	of.run.Store(&begun.ID)
 	for _, f := range wanted.Faults {
 		begun.injector.add(f)
 	}
@@ -79,9 +97,18 @@ func (s *Server) startRun(c *gin.Context) error {
 		defer stop()
 		s.perform(ctx, e, begun, release)
 	})
-	c.Header("Location", "/api/lab/v1/runs/"+begun.ID)
-	c.JSON(http.StatusCreated, begun.summary())
-	return nil
+	return begun
+}
+
+// goOn begins the next run of a series.
+func (s *Server) goOn(of *series, release func()) {
+	s.beginning.Lock()
+	defer s.beginning.Unlock()
+	if s.isClosing() || of.stopped.Load() {
+		release()
+		return
+	}
+	s.beginRun(of, release)
 }
 
 // addFault injects a fault into a run that is on: at once, or when its buyers

@@ -36,6 +36,8 @@ type Settings struct {
 
 	lab.ServiceSettings
 	Faults []PlannedFault `json:"faults"`
+	// Repeats of the sale, each a run with a reset and buyers of its own: Series.
+	Repeats int `json:"repeats"`
 }
 
 // A PlannedFault is injected at a time of the run.
@@ -65,6 +67,7 @@ type Limits struct {
 	Faults      int   `json:"faults"`
 	At          int   `json:"at_ms"`
 	For         int   `json:"for_ms"`
+	Repeats     int   `json:"repeats"`
 }
 
 // The longest pause ends before a run's audit gives up waiting for purchases
@@ -72,7 +75,7 @@ type Limits struct {
 // it.
 var limits = Limits{Stock: 1_000_000, Buyers: 200_000, Concurrency: 1024, Quantity: 1000,
 	Strategies: len(laneSKUs), Rate: 50_000, Seconds: 120,
-	Services: 8, Lease: 20_000, Wait: 10_000, Poll: 1000, Faults: 8, At: 120_000, For: 25_000}
+	Services: 8, Lease: 20_000, Wait: 10_000, Poll: 1000, Faults: 8, At: 120_000, For: 25_000, Repeats: 20}
 
 const (
 	leastLease = 100
@@ -83,7 +86,7 @@ const (
 // readSettings reads a run's settings. What is left out is as usual, and as the
 // service processes run now.
 func (s *Server) readSettings(c *gin.Context) (Settings, error) {
-	w := Settings{Profile: loadtest.Closed, Quantity: 1, ServiceSettings: s.Lab.ServiceSettings(), Faults: []PlannedFault{}}
+	w := Settings{Profile: loadtest.Closed, Quantity: 1, Repeats: 1, ServiceSettings: s.Lab.ServiceSettings(), Faults: []PlannedFault{}}
 	seed := ""
 	if err := web.ReadJSON(c.Writer, c.Request,
 		web.Field{Name: "strategies", Into: &w.Strategies}, web.Field{Name: "stock", Into: &w.Stock},
@@ -92,7 +95,7 @@ func (s *Server) readSettings(c *gin.Context) (Settings, error) {
 		web.Field{Name: "rate", Into: &w.Rate}, web.Field{Name: "to_rate", Into: &w.ToRate},
 		web.Field{Name: "seconds", Into: &w.Seconds}, web.Field{Name: "seed", Into: &seed},
 		web.Field{Name: "services", Into: &w.Services}, web.Field{Name: "lease_ms", Into: &w.Lease},
-		web.Field{Name: "wait_ms", Into: &w.Wait}, web.Field{Name: "poll_ms", Into: &w.Poll},
+		web.Field{Name: "repeats", Into: &w.Repeats}, web.Field{Name: "wait_ms", Into: &w.Wait}, web.Field{Name: "poll_ms", Into: &w.Poll},
 		web.Field{Name: "faults", Into: web.Objects(func() []web.Field {
 			w.Faults = append(w.Faults, PlannedFault{Service: anyService})
 			f := &w.Faults[len(w.Faults)-1]
@@ -138,6 +141,7 @@ func (s *Server) check(w *Settings, p *web.Problem) {
 	s.checkStrategies(w.Strategies, p)
 	within(p, "stock", w.Stock, 1, limits.Stock)
 	within(p, "quantity", w.Quantity, 1, limits.Quantity)
+	within(p, "repeats", int64(w.Repeats), 1, int64(limits.Repeats))
 	w.checkProfile(p)
 	running := s.Lab.ServiceSettings()
 	for _, f := range []struct {

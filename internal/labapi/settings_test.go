@@ -159,7 +159,7 @@ func TestSettingsThatAreUsed(t *testing.T) {
 	json.Unmarshal([]byte(body), &begun)
 	want := `{"strategies":["good","other"],"stock":100,"quantity":1,"profile":"ramp","rate":100,"to_rate":300,"seconds":2,` +
 		`"seed":"18446744073709551615","services":2,"lease_ms":500,"wait_ms":3000,"poll_ms":10,` +
-		`"faults":[{"kind":"pause_service","service":1,"at_ms":300,"for_ms":2500}]}`
+		`"faults":[{"kind":"pause_service","service":1,"at_ms":300,"for_ms":2500}],"repeats":1}`
 	if string(begun.Settings) != want {
 		t.Errorf("the settings are\n%s, want\n%s", begun.Settings, want)
 	}

@@ -113,6 +113,7 @@ declare namespace Json {
     seconds?: number;
     seed: string; // more than a number holds
     faults: PlannedFault[];
+    repeats?: number; // none of older labs
   }
 
   type RunState = 'preparing' | 'running' | 'stopping' | 'done' | 'failed';
@@ -220,6 +221,23 @@ declare namespace Json {
     points?: Point[];
   }
 
+  interface VerdictShare {
+    verdict: Verdict;
+    runs: number;
+    of: number;
+    low: number;
+    high: number;
+  }
+
+  /** What a run says of the series that it belongs to. */
+  interface Series {
+    id: string;
+    number: number;
+    of: number;
+    shares?: VerdictShare[][]; // up to this run, by lane
+    ended?: 'done' | 'stopped' | 'time' | 'failed';
+  }
+
   interface Run {
     id: string;
     settings: Settings;
@@ -229,6 +247,7 @@ declare namespace Json {
     error?: string;
     lanes: Lane[];
     faults: Fault[];
+    series?: Series;
     not_kept?: string;
   }
 

@@ -5,9 +5,11 @@ import { say } from '../blame.js';
 import { inject } from '../lab.js';
 import { useFailure } from '../loaded.js';
 import { t } from '../text.js';
-import { html, useState } from '../ui.js';
+import { html, styled, useState } from '../ui.js';
 import { Effect, explain, lacking, words } from './effect.js';
 import { isHolders, ofFault, whose } from './settings.js';
+
+await styled('lab/faults.css');
 
 /** @param {{run: Json.Run, status: Json.Status | null}} props */
 export function Faults({ run, status }) {

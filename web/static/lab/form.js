@@ -1,16 +1,17 @@
 // The form of a sale. Its settings are kept in the address, so that a link
 // restores them; without any, it starts from the last run.
 import { Refused } from '../api.js';
+import { say } from '../blame.js';
 import { start, stop } from '../lab.js';
 import { useFailure } from '../loaded.js';
 import { isOn } from '../records.js';
 import { link, read, stay } from '../route.js';
 import { t } from '../text.js';
-import { html, useEffect, useRef, useState } from '../ui.js';
+import { classes, html, useEffect, useRef, useState } from '../ui.js';
 import { NumberField, ProfileField, TokenField } from './fields.js';
 import { More } from './more.js';
 import { StrategyPicker } from './picker.js';
-import { address, another, defaultLimits, defaults, findWrong, fromAddress, profiles, request } from './settings.js';
+import { address, another, defaultLimits, defaults, findWrong, fromAddress, profiles, repeats, request } from './settings.js';
 import { showStage } from './stage.js';
 
 /** The settings of an address; which run it shows is not one. */
@@ -100,6 +101,9 @@ export function RunForm({ lab, query }) {
       <${More} form=${form} wrong=${wrong} status=${lab.status} limits=${limits} set=${set} />
       ${lab.status?.token_needed && html`<${TokenField} blame=${wrong.token} />`}
       <div class="buttons">
+        <select id="repeats" aria-label=${t.form.repeats} title=${t.form.repeats} onChange=${(e) => set('repeats', e.currentTarget.value)}>
+          ${[...new Set([...repeats, form.repeats])].map((n) => html`<option key=${n} value=${n} selected=${n === form.repeats}>${t.form.times(n)}</option>`)}
+        </select>
         <button type="submit" class="run" aria-disabled=${isOn(run) || sending ? 'true' : undefined}>${t.form.run}</button>
         ${run && isOn(run) && html`
           <button type="button" class="stop" disabled=${run.state === 'stopping'}
@@ -107,6 +111,7 @@ export function RunForm({ lab, query }) {
             ${run.state === 'stopping' ? t.form.stopping : t.form.stop}
           </button>`}
       </div>
+      <p class=${classes('wrong', !wrong.repeats && 'none')}>${say(wrong.repeats)}</p>
       <div role="alert">${failure && html`<p class="wrong">${failure}</p>`}</div>
       <${CopyLink} form=${form} />
     </form>`;

@@ -33,8 +33,13 @@ export function Lab({ route }) {
     <${History} lab=${lab} shown=${run} query=${route.query} />`;
 }
 
-/** A run that begins is shown, whatever the address named before. */
-const toNewest = () => {
+/**
+ * A run that begins is shown, whatever the address named before; but not each of a
+ * series, in which people look around meanwhile.
+ * @param {Event} e
+ */
+const toNewest = (e) => {
+  if (e instanceof CustomEvent && e.detail.series?.number > 1) return;
   const { screen, query } = read();
   if (screen === 'lab' && query.run) stay('lab', '', { ...query, run: '' });
 };

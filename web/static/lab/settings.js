@@ -29,8 +29,10 @@ export const whose = ({ kind, strategy = '' }, strategies) => (!isHolders(kind) 
 /** @type {Form} */
 export const defaults = {
   strategies: ['conditional'], stock: '100', quantity: '1', profile: 'closed', buyers: '2000', concurrency: '64',
-  rate: '1000', to_rate: '3000', seconds: '5', seed: '', services: '', lease_ms: '', wait_ms: '', poll_ms: '', faults: [],
+  rate: '1000', to_rate: '3000', seconds: '5', seed: '', services: '', lease_ms: '', wait_ms: '', poll_ms: '', repeats: '1', faults: [],
 };
+/** How often a sale may be repeated. */
+export const repeats = ['1', '5', '10', '20'];
 
 /** Until the lab has sent its own. */
 export const defaultLimits = {
@@ -81,7 +83,7 @@ export function request(form) {
   return {
     strategies: form.strategies, profile: form.profile,
     ...given(form, [...sale, ...profiles[form.profile], ...services]),
-    ...(form.seed.trim() && { seed: form.seed.trim() }),
+    ...(form.seed.trim() && { seed: form.seed.trim() }), ...(form.repeats !== '1' && { repeats: Number(form.repeats) }),
     faults: form.faults.map((fault) => {
       const strategy = whose(fault, form.strategies);
       return { kind: fault.kind, ...given(fault, ofFault(fault.kind)), ...(strategy && { strategy }) };
@@ -96,6 +98,7 @@ export function request(form) {
 export const address = (form) => ({
   strategies: form.strategies.join(','), profile: form.profile,
   ...Object.fromEntries([...sale, ...profiles[form.profile], 'seed', ...services].map((name) => [name, form[name].trim()])),
+  repeats: form.repeats === '1' ? '' : form.repeats,
   faults: form.faults.map((f) => [f.kind, f.service, f.at_ms, f.for_ms, whose(f, form.strategies)].join('.')).join(','),
 });
 

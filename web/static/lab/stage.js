@@ -17,6 +17,7 @@ export function Stage({ run, lab }) {
   return html`
     <section id="stage" class="stage" tabindex="-1">
       <${Announcer} run=${lab.newest} />
+      ${run.series && html`<${Series} run=${run} lab=${lab} />`}
       ${isOn(run) && html`<${Busy} run=${run} />`}
       ${!isOn(run) && run.error && html`<${Verdict} run=${run} lane=${{ ...lanes[0], error: run.error }} />`}
       ${lanes.length === 1 ? html`<${Alone} run=${run} lane=${lanes[0]} lab=${lab} />` : html`<${Abreast} run=${run} lab=${lab} />`}
@@ -38,6 +39,16 @@ function Faults(props) {
     if (wanted) import('./faults.js').then(keep, () => { /* the lab has gone, and the page says so */ });
   }, [wanted]);
   return loaded && html`<${loaded.Faults} ...${props} />`;
+}
+
+/**
+ * The other runs of its series, loaded on demand.
+ * @param {{run: Json.Run, lab: import('../lab.js').State}} props
+ */
+function Series(props) {
+  const [loaded, keep] = useState(/** @type {typeof import('./series.js') | null} */ (null));
+  useEffect(() => { import('./series.js').then(keep, () => { /* the lab has gone, and the page says so */ }); }, []);
+  return loaded && html`<${loaded.Series} ...${props} />`;
 }
 
 /**

@@ -130,6 +130,6 @@ function RanOn({ result }) {
 export function About({ run: { id, settings: s, not_kept: notKept } }) {
   return html`
     <p class="hint about-run">${t.about.load(s)} · ${t.about.services(s)} · ${t.about.seed(s.seed, s.strategies.length)}${' · '}
-      <a href=${link('lab', '', { ...address(fromRun(s)), run: id })}>${t.about.again}</a> · <a href=${link('lab', '', { run: id })}>${t.about.itself}</a>
+      <a href=${link('lab', '', { ...address({ ...fromRun(s), repeats: '1' }), run: id })}>${t.about.again}</a> · <a href=${link('lab', '', { run: id })}>${t.about.itself}</a>
       ${notKept && html`<br />${t.about.notKept(notKept)}`}</p>`;
 }

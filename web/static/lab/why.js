@@ -48,7 +48,7 @@ function Because({ run, lane, lab }) {
     setSending(true);
     setFailure('');
     try {
-      await start(request({ ...another(run.settings), strategies: [next ?? ''] }));
+      await start(request({ ...another(run.settings), strategies: [next ?? ''], repeats: '1' }));
       go('lab');
     } catch (error) {
       setFailure(error.code === 'forbidden' && lab.status?.token_needed ? t.wrong.token : error.message);

@@ -50,6 +50,7 @@ export default {
     servicesHint: 'How long a lock lives without renewal, how long a buyer waits for it, and how long the pause between two attempts is. '
       + 'Empty keeps the current values; a change restarts the service processes.',
     seed: 'Seed', seedHint: 'the same seed gives the same buyers; empty: random',
+    repeats: 'How often, each time reset and with other buyers', times: (n) => (n === '1' ? 'once' : `${n} times`),
     run: 'Run', stop: 'Stop', stopping: 'Stopping …',
     copy: 'Copy a link to these settings', copied: 'Copied.', copyYourself: 'The browser does not allow it. Copy the link yourself:',
     token: 'Token', tokenHint: 'this lab was started with a token',
@@ -220,6 +221,7 @@ export default {
     title: 'Runs', empty: 'Runs are listed and kept here.',
     verdict: 'Verdict', strategy: 'Strategy', stock: 'Stock', load: 'Load',
     sold: 'Sold', left: 'Left', rate: 'Answers/s', p99: 'p99', time: 'Started',
+    nth: ({ number, of }) => `run ${number} of ${of}`,
     gone: 'There is no such run: the last 50 are kept.', newest: 'Show the newest',
     show: (name, time) => `Show the run of ${name} of ${time}`,
   },
