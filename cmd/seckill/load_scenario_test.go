@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -45,5 +46,29 @@ func TestScenarioOfFlagsAndFile(t *testing.T) {
 	b, _ := parseLoad(t)
 	if a.Seed == b.Seed {
 		t.Error("two runs without a seed have the same")
+	}
+}
+
+// The command line that the lab shows for a run holds the same sale.
+func TestCommandOfAScenario(t *testing.T) {
+	usual := loadtest.DefaultScenario()
+	usual.Seed = 1<<64 - 1
+	for _, change := range []func(*loadtest.Scenario){
+		func(s *loadtest.Scenario) { s.Strategy, s.SKU, s.Stock, s.Quantity = "redis-lua", 3, 500, 2 },
+		func(s *loadtest.Scenario) { s.Profile, s.Concurrency, s.Timeout = loadtest.Spike, 0, 15*time.Second },
+		func(s *loadtest.Scenario) {
+			s.Profile, s.Buyers, s.Concurrency, s.Rate, s.Duration = loadtest.Constant, 0, 0, 500, 3*time.Second
+		},
+		func(s *loadtest.Scenario) {
+			s.Profile, s.Buyers, s.Concurrency, s.Rate, s.ToRate, s.Duration = loadtest.Ramp, 0, 0, 100, 900, 2*time.Second
+		},
+	} {
+		want := usual
+		change(&want)
+		args := strings.Fields(want.Command())
+		got, err := parseLoad(t, args[2:]...)
+		if err != nil || got.Command() != want.Command() || got.Requests() != want.Requests() || got.Seed != want.Seed {
+			t.Errorf("%s\nis read as\n%s (%v)", want.Command(), got.Command(), err)
+		}
 	}
 }

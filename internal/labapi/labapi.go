@@ -131,6 +131,7 @@ func (s *Server) route() {
 	lab.GET("/runs", s.listRuns)
 	lab.POST("/runs", s.handle(s.startRun))
 	lab.GET("/runs/:id", s.handle(s.showRun))
+	lab.GET("/runs/:id/report.txt", s.handle(s.reportRun))
 	lab.DELETE("/runs/:id", s.handle(s.stopRun))
 	lab.POST("/runs/:id/faults", s.handle(s.addFault))
 	lab.GET("/comparisons", s.listComparisons)

@@ -6,6 +6,7 @@ import (
 
 	"seckill/internal/fault"
 	"seckill/internal/history"
+	"seckill/internal/measure"
 	"seckill/loadtest"
 )
 
@@ -16,6 +17,9 @@ type Run struct {
 	Settings Settings `json:"settings"`
 	Error    string   `json:"error,omitempty"`
 	Series   *Series  `json:"series,omitempty"` // nil: it is the only run of its sale
+	// Version of this program, and Machine on which it ran; runs of older labs have none.
+	Version string           `json:"version,omitempty"`
+	Machine *measure.Machine `json:"machine,omitempty"`
 
 	Lanes  []Lane  `json:"lanes"` // one for each strategy, in the order asked for
 	Faults []Fault `json:"faults"`
@@ -39,6 +43,7 @@ func (s *Server) openRuns() {
 type Lane struct {
 	Strategy string `json:"strategy"`
 	SKU      int64  `json:"sku"`
+	Command  string `json:"command,omitempty"` // that holds the same sale on the command line, without faults
 
 	Progress *loadtest.Progress `json:"progress,omitempty"` // the latest
 	Result   *loadtest.Result   `json:"result,omitempty"`
@@ -66,7 +71,7 @@ var laneSKUs = []int64{sku, 3, 4, 5}
 
 func lanesOf(w Settings) (lanes []Lane) {
 	for i, strategy := range w.Strategies {
-		lanes = append(lanes, Lane{Strategy: strategy, SKU: laneSKUs[i]})
+		lanes = append(lanes, Lane{Strategy: strategy, SKU: laneSKUs[i], Command: w.scenario(i).Command()})
 	}
 	return lanes
 }

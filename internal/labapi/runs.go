@@ -1,6 +1,7 @@
 package labapi
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
@@ -11,7 +12,9 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"seckill/internal/measure"
 	"seckill/internal/web"
+	"seckill/loadtest/report"
 )
 
 // sku is what comparisons and the first lane of a run sell.
@@ -27,6 +30,28 @@ func (s *Server) showRun(c *gin.Context) error {
 		c.JSON(http.StatusOK, s.runs.read(e))
 	}
 	return err
+}
+
+// reportRun is what seckill load says of the same sale, lane by lane.
+func (s *Server) reportRun(c *gin.Context) error {
+	e, err := s.findRun(c)
+	if err != nil {
+		return err
+	}
+	var text bytes.Buffer
+	for _, l := range s.runs.read(e).Lanes {
+		fmt.Fprintf(&text, "$ %s\n", l.Command)
+		if l.Result == nil {
+			fmt.Fprintf(&text, "no result: %s\n\n", l.Error)
+			continue
+		}
+		if err := report.Write(&text, l.Result, false); err != nil {
+			return err
+		}
+		fmt.Fprintln(&text)
+	}
+	c.Data(http.StatusOK, "text/plain; charset=utf-8", text.Bytes())
+	return nil
 }
 
 // stopRun lets no more buyers in. What happened so far is audited, so the run
@@ -80,8 +105,10 @@ func (s *Server) startRun(c *gin.Context) error {
 // called with s.beginning locked.
 func (s *Server) beginRun(of *series, release func()) Run {
 	wanted, said := of.next()
+	machine := measure.ThisMachine()
 	ctx, stop := context.WithCancel(context.Background())
-	begun := Run{Record: Record{ID: rand.Text(), State: Running, Started: time.Now()}, Settings: wanted, Lanes: lanesOf(wanted), Series: said, of: of}
+	begun := Run{Record: Record{ID: rand.Text(), State: Running, Started: time.Now()}, Settings: wanted, Lanes: lanesOf(wanted), Series: said, of: of,
+		Version: s.Version, Machine: &machine}
 	if !s.serves(wanted.ServiceSettings) {
 		begun.State = Preparing
 	}

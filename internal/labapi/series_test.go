@@ -89,7 +89,9 @@ func TestRepeatsAreBounded(t *testing.T) {
 	_, h, _ := start(t, nil)
 	for _, n := range []string{"0", "21", "-1"} {
 		status, body, _ := call{method: "POST", path: "/api/lab/v1/runs", body: strings.Replace(repeatedRun, `"repeats":3`, `"repeats":`+n, 1)}.do(t, h.URL)
-		var p struct{ Errors []struct{ Field, Code string } }
+		var p struct {
+			Errors []struct{ Field, Code string }
+		}
 		json.Unmarshal([]byte(body), &p)
 		if status != 400 || len(p.Errors) != 1 || p.Errors[0].Field != "repeats" || p.Errors[0].Code != "range" {
 			t.Errorf("%s repeats: %d %s", n, status, body)

@@ -353,3 +353,18 @@ func (tb *tab) shot(name string) {
 		tb.t.Error(err)
 	}
 }
+
+// saveFile keeps the page that window.saved holds beside the pictures.
+func (tb *tab) saveFile(name string) {
+	dir := os.Getenv("SECKILL_SCREENSHOTS")
+	if dir == "" {
+		return
+	}
+	text, err := chromedp.Run(tb.ctx, chromedp.Evaluate[string](`window.saved`))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, name+".html"), []byte(text), 0o644)
+	}
+	if err != nil {
+		tb.t.Error(err)
+	}
+}

@@ -111,11 +111,13 @@ func TestStrategiesAreChosenByKeyboard(t *testing.T) {
 	press(kb.Backspace)
 	tb.await(`location.hash.includes("strategies=conditional&")`)
 
-	for search, found := range map[string]string{"带条件": "conditional", "zookeeper 里": "zk", "UPDATE": "conditional", "broken": "naive"} {
+	for search, found := range map[string]string{"带条件": "conditional", "zookeeper 里": "zk", "UPDATE": "conditional", "broken": "naive", "zk": "zk"} {
 		tb.fill("#strategies", search)
 		option(found)
 	}
 	tb.says(".options [role=status]", "of 3 strategies")
+	tb.fill("#strategies", "pdate") // words are found by their beginning
+	tb.says(".options [role=status]", "0 of 3 strategies")
 	tb.fill("#strategies", "nothing like this")
 	tb.says(".options [role=status]", "0 of 3 strategies")
 	press(kb.Escape)
@@ -263,6 +265,16 @@ func TestRunAsTheLabTellsIt(t *testing.T) {
 	tb.says("[data-sign=served][data-answer=yes]", "Served")
 	tb.says(".tried", "2,000 buyers, 64 at a time, in 1 service process")
 	tb.says(".tried", "no fault that could matter")
+	tb.eval(`URL.createObjectURL = (file) => { file.text().then((text) => { window.saved = text; }); return "#saved"; };
+		HTMLAnchorElement.prototype.click = function () { window.savedAs = this.download; };`)
+	tb.click(".about-run button")
+	tb.await(`window.saved !== undefined && window.savedAs.startsWith("seckill-run-naive-")`)
+	for _, want := range []string{"naive: HELD", "Nothing was oversold, lost or invented.", "seckill load --strategy naive --stock 100 --buyers 2000", "--seed ", "seckill test · ",
+		"MariaDB 10.11.14", "strategy    naive", "default-src 'none'"} {
+		tb.await(fmt.Sprintf(`window.saved.includes(%q)`, want))
+	}
+	tb.await(`!/<(script|link|button|a) |src="(?!data:)|url\(/.test(window.saved)`)
+	tb.saveFile("saved")
 	tb.await(`document.querySelector(".chips a").hash === "#/trace/naive.oversell"`)
 
 	t.Log("blocked, by the fault that it had")

@@ -213,6 +213,7 @@ declare namespace Json {
   interface Lane {
     strategy: string;
     sku: number;
+    command?: string; // none of older labs
     progress?: Progress;
     result?: Result;
     error?: string;
@@ -248,6 +249,8 @@ declare namespace Json {
     lanes: Lane[];
     faults: Fault[];
     series?: Series;
+    version?: string; // none of older labs
+    machine?: { os: string; arch: string; cpus: number; go: string };
     not_kept?: string;
   }
 

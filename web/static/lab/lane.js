@@ -18,7 +18,7 @@ export function Stock({ stock, lane }) {
       </div>
       <div class="sold">
         <h3>${t.stock.sold}</h3>
-        <p><span class="number" data-sold=${sold}>${count(sold)}</span> ${t.stock.of(stock)}
+        <p><span class="number" data-sold=${sold}>${count(sold)}</span> ${over > 0 ? t.stock.but(stock) : t.stock.ofSold(stock)}
           ${over > 0 && html` · <strong class="over">${t.stock.tooMany(over)}</strong>`}</p>
         <svg class="bar" viewBox="0 0 1000 24" preserveAspectRatio="none" role="img" aria-label=${t.stock.bar(sold, stock)}>
           <rect class="all" width="1000" height="24" />

@@ -14,6 +14,26 @@ const words = (s, matrix, dictionaries) => [
   ...(s.broken ? dictionaries.map((d) => d.form.broken) : []), ...heldBy(s, matrix, dictionaries),
 ].join('\n').toLowerCase();
 
+/**
+ * Whether a word of the text begins so: "red" is in redis-lua, and not in unhindered.
+ * Chinese is written without gaps, so it is found anywhere.
+ * @param {string} text @param {string} asked
+ */
+const begins = (text, asked) => (/[a-z0-9]/.test(asked[0]) ? new RegExp(`(?<![a-z0-9])${asked.replace(/[^\w]/g, '\\$&')}`).test(text) : text.includes(asked));
+
+/**
+ * The strategies that match all words: families with a match by name first, and in
+ * each the names.
+ * @param {Json.Strategy[]} strategies @param {string[]} asked @param {(s: Json.Strategy) => string} textOf
+ */
+function search(strategies, asked, textOf) {
+  const found = strategies.filter((s) => asked.every((word) => begins(textOf(s), word)));
+  const rank = (/** @type {Json.Strategy} */ s) => (asked.every((word) => begins(s.name, word)) ? 0 : 1);
+  const order = [...new Set(found.map((s) => s.family))];
+  const first = (/** @type {string} */ family) => Math.min(...found.filter((s) => s.family === family).map(rank));
+  return found.sort((a, b) => first(a.family) - first(b.family) || order.indexOf(a.family) - order.indexOf(b.family) || rank(a) - rank(b));
+}
+
 /** @param {{strategies: Json.Strategy[], chosen: string[], most: number, blame?: Json.Blame, answering: boolean, onChange: (names: string[]) => void}} props */
 export function StrategyPicker({ strategies, chosen, most, blame, onChange, answering }) {
   const [open, setOpen] = useState(false);
@@ -23,10 +43,7 @@ export function StrategyPicker({ strategies, chosen, most, blame, onChange, answ
   const matrix = useMatrix(open);
   const [dictionaries, setDictionaries] = useState([t]);
   useEffect(() => { if (open) Promise.all(languages.map(learn)).then(setDictionaries, () => { /* one language is enough */ }); }, [open]);
-  const found = useMemo(() => {
-    const asked = query.toLowerCase().split(/\s+/).filter(Boolean);
-    return strategies.filter((s) => asked.every((word) => words(s, matrix, dictionaries).includes(word)));
-  }, [strategies, query, matrix, dictionaries]);
+  const found = useMemo(() => search(strategies, query.toLowerCase().split(/\s+/).filter(Boolean), (s) => words(s, matrix, dictionaries)), [strategies, query, matrix, dictionaries]);
   const at = Math.min(active, found.length - 1);
   const p = t.picker;
 
@@ -42,6 +59,7 @@ export function StrategyPicker({ strategies, chosen, most, blame, onChange, answ
     onChange(chosen.includes(s.name) ? chosen.filter((name) => name !== s.name) : [...chosen, s.name]);
     setQuery('');
     setActive(strategies.indexOf(s));
+    if (!chosen.includes(s.name) && chosen.length + 1 === most) close(); // it covers the Run button
   };
   const move = (to) => { show(); setActive(Math.max(0, Math.min(found.length - 1, to))); };
   const keys = {

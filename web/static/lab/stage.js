@@ -3,10 +3,10 @@
 import { isOn } from '../records.js';
 import { t } from '../text.js';
 import { classes, html, useEffect, useState } from '../ui.js';
-import { Charts, LineSample } from './charts.js';
+import { Charts } from './charts.js';
 import { Idle } from './idle.js';
 import { Outcomes, Stock } from './lane.js';
-import { About, Facts, Figures, Lesson, Rules, Verdict, announcement } from './verdict.js';
+import { About, Facts, Lesson, Rules, Verdict, announcement } from './verdict.js';
 
 /** @param {{run: Json.Run | null, lab: import('../lab.js').State}} props */
 export function Stage({ run, lab }) {
@@ -21,48 +21,33 @@ export function Stage({ run, lab }) {
       ${isOn(run) && html`<${Busy} run=${run} />`}
       ${!isOn(run) && run.error && html`<${Verdict} run=${run} lane=${{ ...lanes[0], error: run.error }} />`}
       ${lanes.length === 1 ? html`<${Alone} run=${run} lane=${lanes[0]} lab=${lab} />` : html`<${Abreast} run=${run} lab=${lab} />`}
-      <${Faults} key=${`faults-${run.id}`} run=${run} status=${lab.status} />
+      ${(run.state === 'running' || run.faults.length > 0) && html`<${Faults} key=${`faults-${run.id}`} run=${run} status=${lab.status} />`}
       <${Charts} key=${run.id} lanes=${lanes} faults=${run.faults} />
       ${lanes.length === 1 && lanes[0].result && html`<${Facts} result=${lanes[0].result} />`}
-      <${About} run=${run} />
+      <${About} key=${`about-${run.id}`} run=${run} />
     </section>`;
 }
 
 /**
- * The faults, loaded on demand.
- * @param {{run: Json.Run, status: Json.Status | null}} props
+ * A part of the stage that is loaded on demand.
+ * @param {() => Promise<Record<string, any>>} load @param {string} name of the component in what it loads
  */
-function Faults(props) {
-  const [loaded, keep] = useState(/** @type {typeof import('./faults.js') | null} */ (null));
-  const wanted = props.run.state === 'running' || props.run.faults.length > 0;
-  useEffect(() => {
-    if (wanted) import('./faults.js').then(keep, () => { /* the lab has gone, and the page says so */ });
-  }, [wanted]);
-  return loaded && html`<${loaded.Faults} ...${props} />`;
-}
+const later = (load, name) => function Later(/** @type {Record<string, any>} */ props) {
+  const [loaded, keep] = useState(/** @type {Record<string, any> | null} */ (null));
+  useEffect(() => { load().then(keep, () => { /* the lab has gone, and the page says so */ }); }, []);
+  return loaded && html`<${loaded[name]} ...${props} />`;
+};
+
+const Faults = later(() => import('./faults.js'), 'Faults');
+const Series = later(() => import('./series.js'), 'Series');
+const Abreast = later(() => import('./abreast.js'), 'Abreast');
+const Explained = later(() => import('./why.js'), 'Why');
 
 /**
- * The other runs of its series, loaded on demand.
- * @param {{run: Json.Run, lab: import('../lab.js').State}} props
- */
-function Series(props) {
-  const [loaded, keep] = useState(/** @type {typeof import('./series.js') | null} */ (null));
-  useEffect(() => { import('./series.js').then(keep, () => { /* the lab has gone, and the page says so */ }); }, []);
-  return loaded && html`<${loaded.Series} ...${props} />`;
-}
-
-/**
- * The verdict explained, loaded on demand.
+ * The verdict explained.
  * @param {{run: Json.Run, lane: Json.Lane, lab: import('../lab.js').State}} props
  */
-function Why(props) {
-  const [loaded, keep] = useState(/** @type {typeof import('./why.js') | null} */ (null));
-  const told = ['held', 'oversold', 'lost', 'blocked'].includes(props.lane.result?.verdict ?? '');
-  useEffect(() => {
-    if (told) import('./why.js').then(keep, () => { /* the lab has gone, and the page says so */ });
-  }, [told]);
-  return told && loaded && html`<${loaded.Why} ...${props} />`;
-}
+export const Why = (props) => ['held', 'oversold', 'lost', 'blocked'].includes(props.lane.result?.verdict ?? '') && html`<${Explained} ...${props} />`;
 
 /** @param {{run: Json.Run, lane: Json.Lane, lab: import('../lab.js').State}} props */
 function Alone({ run, lane, lab }) {
@@ -74,26 +59,6 @@ function Alone({ run, lane, lab }) {
     </div>
     ${lane.result && html`
       <${Rules} result=${lane.result} /><${Lesson} result=${lane.result} />`}`;
-}
-
-/** @param {{run: Json.Run, lab: import('../lab.js').State}} props */
-function Abreast({ run, lab }) {
-  return html`
-    <div class=${classes('lanes-abreast', `of-${run.lanes.length}`)}>
-      ${run.lanes.map((lane, i) => html`
-        <article key=${lane.strategy} class="panel lane-card" aria-labelledby=${`lane-${i}`}>
-          <header>
-            <h3 id=${`lane-${i}`} class="name"><${LineSample} line=${i} />${lane.strategy}</h3>
-            ${lane.result || lane.error || !isOn(run) ? html`<${Verdict} run=${run} lane=${lane} />` : html`<${Answered} run=${run} lane=${lane} />`}
-          </header>
-          <${Stock} stock=${run.settings.stock} lane=${lane} />
-          <${Outcomes} lane=${lane} />
-          <div>${lane.result && html`
-            <${Why} run=${run} lane=${lane} lab=${lab} />
-            <${Figures} result=${lane.result} />
-            <${Rules} result=${lane.result} open=${run.lanes.length === 2 ? 1 : 0} /><${Lesson} result=${lane.result} />`}</div>
-        </article>`)}
-    </div>`;
 }
 
 const names = (run) => t.list(run.settings.strategies);
@@ -112,7 +77,7 @@ function Busy({ run }) {
 }
 
 /** @param {{run: Json.Run, lane: Json.Lane}} props */
-function Answered({ run, lane }) {
+export function Answered({ run, lane }) {
   const answered = lane.progress?.requests ?? 0;
   const all = buyersOf(run, lane);
   const text = t.answered(answered, all);

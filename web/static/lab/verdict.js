@@ -1,4 +1,5 @@
 // The verdict, with the evidence for it.
+import { useFailure } from '../loaded.js';
 import { link } from '../route.js';
 import { t } from '../text.js';
 import { count, html, ms, useEffect, useState } from '../ui.js';
@@ -127,9 +128,14 @@ function RanOn({ result }) {
  * The run's settings, and how to repeat it.
  * @param {{run: Json.Run}} props
  */
-export function About({ run: { id, settings: s, not_kept: notKept } }) {
+export function About({ run }) {
+  const { id, settings: s, not_kept: notKept } = run;
+  const [failure, setFailure] = useFailure();
+  const share = () => import('./share.js').then((it) => it.share(run)).catch((error) => setFailure(error.message));
   return html`
     <p class="hint about-run">${t.about.load(s)} · ${t.about.services(s)} · ${t.about.seed(s.seed, s.strategies.length)}${' · '}
       <a href=${link('lab', '', { ...address({ ...fromRun(s), repeats: '1' }), run: id })}>${t.about.again}</a> · <a href=${link('lab', '', { run: id })}>${t.about.itself}</a>
+      ${run.state === 'done' && run.lanes[0].command && html` · <button type="button" class="link" onClick=${share}>${t.about.share}</button>`}
+      <span role="alert" class="wrong">${failure}</span>
       ${notKept && html`<br />${t.about.notKept(notKept)}`}</p>`;
 }

@@ -110,11 +110,12 @@ export default {
   stoppingRun: (names) => `${names}: stopped, counting what was sold …`,
   auditing: (names) => `${names}: all buyers have an answer, auditing the ledger …`,
   answered: (n, all) => `${count(n)} of ${plural(all, 'buyer')} answered`,
+  abreast: 'These strategies sold at the same time and shared this machine. For their speed, use', abreastLink: 'Compare',
   startedAnnouncement: (names) => `The run of ${names} has started.`,
 
   stock: {
     label: 'Stock left',
-    of: (n) => `of ${plural(n, 'unit')}`,
+    of: (n) => `of ${plural(n, 'unit')}`, ofSold: (n) => `of ${plural(n, 'unit')}`, but: (n) => `units, and there were ${count(n)}`,
     below: 'below zero',
     sold: 'Sold',
     bar: (sold, stock) => `${plural(sold, 'unit')} sold of ${count(stock)}`,
@@ -214,7 +215,7 @@ export default {
     services: ({ services, lease_ms: lease, wait_ms: wait, poll_ms: poll }) =>
       `${plural(services, 'service process', 'service processes')}, lease ${count(lease)} ms, wait ${count(wait)} ms, poll ${count(poll)} ms`,
     seed: (seed, lanes) => `${lanes > 1 ? 'the same buyers, seed' : 'seed'} ${seed}`,
-    again: 'Use these settings', itself: 'Link to this run',
+    again: 'Use these settings', itself: 'Link to this run', share: 'Save as one file',
     notKept: (why) => `This run is not kept: ${why}`,
   },
   history: {

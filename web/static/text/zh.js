@@ -153,11 +153,12 @@ export default {
   stoppingRun: (names) => `${names}：已停止，正在清点……`,
   auditing: (names) => `${names}：所有买家都已得到答复，正在审计账本……`,
   answered: (n, all) => `${count(all)} 位买家中的 ${count(n)} 位已得到答复`,
+  abreast: '这些策略同时出售，共用这台机器。要比较速度，请用', abreastLink: '对比',
   startedAnnouncement: (names) => `${names} 开始运行。`,
 
   stock: {
     label: '剩余库存',
-    of: (n) => `共 ${count(n)} 件`,
+    of: (n) => `共 ${count(n)} 件`, ofSold: (n) => `件，共 ${count(n)} 件`, but: (n) => `件，而库存只有 ${count(n)} 件`,
     below: '低于零',
     sold: '已售',
     bar: (sold, stock) => `${count(stock)} 件中已售 ${count(sold)} 件`,
@@ -257,7 +258,7 @@ export default {
     services: ({ services, lease_ms: lease, wait_ms: wait, poll_ms: poll }) =>
       `${count(services)} 个服务进程，租约 ${count(lease)} 毫秒，等待 ${count(wait)} 毫秒，轮询 ${count(poll)} 毫秒`,
     seed: (seed, lanes) => `${lanes > 1 ? '买家相同，种子' : '种子'} ${seed}`,
-    again: '采用这些设置', itself: '这次运行的链接',
+    again: '采用这些设置', itself: '这次运行的链接', share: '保存为一个文件',
     notKept: (why) => `这次运行没有保存：${why}`,
   },
   history: {

@@ -211,5 +211,9 @@ export default {
     ended: { stopped: 'Stopped before the last.', time: 'Ended before the last: a series goes on for ten minutes.', failed: 'Ended before the last: a run could not be started.' },
     place: (n, word) => `Run ${n}: ${word}`, none: 'not yet',
   },
+  share: {
+    again: 'To repeat it', withoutFaults: 'the command has no faults: those happen in the Lab only',
+    ranOn: 'Version and machine', machine: (n) => plural(n, 'processor'), report: 'The report of the command line',
+  },
   of: (sku, sentence) => `SKU ${sku}: ${sentence}`,
 };

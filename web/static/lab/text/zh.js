@@ -231,5 +231,9 @@ export default {
     ended: { stopped: '中途被停止。', time: '提前结束：一组运行最长十分钟。', failed: '提前结束：有一次未能开始。' },
     place: (n, word) => `第 ${n} 次：${word}`, none: '还没有',
   },
+  share: {
+    again: '重复这次运行', withoutFaults: '命令不含故障：故障只在实验室里发生',
+    ranOn: '版本与机器', machine: (n) => `${count(n)} 个处理器`, report: '命令行的报告（英文）',
+  },
   of: (sku, sentence) => `SKU ${sku}：${sentence}`,
 };

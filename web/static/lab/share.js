@@ -1,0 +1,91 @@
+// A finished run as one file: the page as it is drawn, in the reader's language,
+// with the report of the command line; it needs no network.
+import { ask } from '../api.js';
+import { t } from '../text.js';
+import { html, render } from '../ui.js';
+import { words } from './effect.js';
+import { verdictOf } from './verdict.js';
+
+const policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
+
+/** @param {Json.Run} run */
+export async function share(run) {
+  const report = await ask(`/api/lab/v1/runs/${run.id}/report.txt`, {}, async (answer) => {
+    if (!answer.ok) throw new Error(`HTTP ${answer.status}`);
+    return answer.text();
+  });
+  const file = new Blob([page(run, report)], { type: 'text/html' });
+  const started = run.started.slice(0, 19).replace(/[-:]/g, '').replace('T', '-');
+  const address = URL.createObjectURL(file);
+  Object.assign(document.createElement('a'), { href: address, download: `seckill-run-${run.settings.strategies.join('-')}-${started}.html` }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 60_000); // Firefox reads it later
+}
+
+/** @param {Json.Run} run @param {string} report */
+function page(run, report) {
+  const root = document.implementation.createHTMLDocument(title(run));
+  const theme = document.documentElement.dataset.theme;
+  root.documentElement.lang = document.documentElement.lang;
+  if (theme) root.documentElement.dataset.theme = theme;
+  root.head.append(...[['charset', 'utf-8'], ['name', 'viewport', 'width=device-width, initial-scale=1'], ['http-equiv', 'Content-Security-Policy', policy]]
+    .map(([name, value, content]) => {
+      const meta = root.createElement('meta');
+      meta.setAttribute(name, value);
+      if (content) meta.content = content;
+      return meta;
+    }));
+  const head = root.createElement('main');
+  const foot = root.createElement('footer');
+  render(html`<h1>${title(run)}</h1>`, head);
+  render(html`<${Foot} run=${run} report=${report} />`, foot);
+  head.append(drawn());
+  root.body.append(head, foot);
+  // As a text: the page's own policy forbids a style in a document that it makes.
+  return `<!doctype html>\n${root.documentElement.outerHTML.replace('</head>', () => `<style>${styles()}</style></head>`)}`;
+}
+
+/** The stylesheets of the page as it is; they name no other file. */
+const styles = () => [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules].map((rule) => rule.cssText)).join('\n');
+
+/** @param {Json.Run} run */
+const title = (run) => `${run.lanes.map((lane) => `${lane.strategy}: ${t.verdicts[verdictOf(run, lane)]}`).join(' · ')} · ${new Date(run.started).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+
+/** The result as it is drawn, without what only works in the lab. */
+function drawn() {
+  const stage = /** @type {HTMLElement} */ (document.getElementById('stage'));
+  const copy = /** @type {HTMLElement} */ (stage.cloneNode(true));
+  const canvases = stage.querySelectorAll('canvas');
+  copy.querySelectorAll('canvas').forEach((canvas, i) => {
+    const image = document.createElement('img');
+    image.src = canvases[i].toDataURL();
+    image.alt = '';
+    image.width = canvases[i].clientWidth;
+    image.height = canvases[i].clientHeight;
+    canvas.replaceWith(image);
+  });
+  copy.querySelectorAll('button, select, [role="alert"], [role="status"], .about-run a, a.offer').forEach((node) => node.remove());
+  copy.querySelectorAll('a').forEach((a) => {
+    const text = document.createElement('span');
+    text.className = a.className;
+    text.append(...a.childNodes);
+    a.replaceWith(text);
+  });
+  copy.querySelectorAll('details').forEach((details) => { details.open = true; });
+  copy.removeAttribute('id');
+  copy.removeAttribute('tabindex');
+  return copy;
+}
+
+/** @param {{run: Json.Run, report: string}} props */
+function Foot({ run, report }) {
+  const w = words().share;
+  const { machine } = run;
+  return html`
+    <h2>${w.again}</h2>
+    <pre><code>${run.lanes.map((lane) => lane.command).join('\n')}</code></pre>
+    <p>${t.about.services(run.settings)}${run.faults.length > 0 && html` · ${w.withoutFaults}`}</p>
+    <h2>${w.ranOn}</h2>
+    <p>seckill ${run.version}${machine && html` · ${w.machine(machine.cpus)} · ${machine.os}/${machine.arch} · ${machine.go}`}</p>
+    <h2>${w.report}</h2>
+    <pre lang="en"><code>${report}</code></pre>`;
+}
