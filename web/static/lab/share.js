@@ -35,13 +35,13 @@ function page(run, report) {
       return meta;
     }));
   const head = root.createElement('main');
-  const foot = root.createElement('footer');
+  const foot = root.createElement('section');
   render(html`<h1>${title(run)}</h1>`, head);
   render(html`<${Foot} run=${run} report=${report} />`, foot);
   head.append(drawn());
   root.body.append(head, foot);
   // As a text: the page's own policy forbids a style in a document that it makes.
-  return `<!doctype html>\n${root.documentElement.outerHTML.replace('</head>', () => `<style>${styles()}</style></head>`)}`;
+  return `<!doctype html>\n${root.documentElement.outerHTML.replace('</head>', () => `<style>${styles()}\npre { max-height: none; white-space: pre-wrap; }</style></head>`)}`;
 }
 
 /** The stylesheets of the page as it is; they name no other file. */
@@ -63,7 +63,7 @@ function drawn() {
     image.height = canvases[i].clientHeight;
     canvas.replaceWith(image);
   });
-  copy.querySelectorAll('button, select, [role="alert"], [role="status"], .about-run a, a.offer').forEach((node) => node.remove());
+  copy.querySelectorAll('button, select, [role="alert"], [role="status"], .links, a.offer, .lesson a, .chips + .hint, .strip + .hint').forEach((node) => node.remove());
   copy.querySelectorAll('a').forEach((a) => {
     const text = document.createElement('span');
     text.className = a.className;
