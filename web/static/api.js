@@ -27,7 +27,7 @@ export class Refused extends Error {
 /** No answer at all, or one that broke off. */
 export class Unreachable extends Error {
   /** @override In the language of the moment. */
-  get message() { return t?.wrong.unreachable ?? 'HTTP'; }
+  get message() { return t?.wrong.unreachable ?? ''; }
 }
 
 /** Fires `back` at the first good answer after the lab gave none, or failed. */
