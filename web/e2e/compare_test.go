@@ -131,16 +131,17 @@ func TestComparisonIsWatched(t *testing.T) {
 	t.Log("it is on, in every tab")
 	tb.click(".compare-form .run")
 	tb.says(".banner.busy", "Measuring conditional")
+	tb.await(`/^#\/compare\/\w{20,}\?/.test(location.hash)`) // an address of its own
 	second := b.open(url+"/#/compare", wide)
 	second.says(".banner.busy", "Measuring conditional")
-	f.turns <- compare.Standing{Strategy: "naive", Concurrency: 64, Rounds: 1, Verdict: ledger.Oversold, Breaks: true, Expected: true, Sales: 812, P99: 40}
-	f.turns <- compare.Standing{Strategy: "conditional", Concurrency: 64, Rounds: 1, Verdict: ledger.Held, Expected: true, Sales: 4810, P99: 12}
+	f.turns <- compare.Standing{Strategy: "naive", Concurrency: 64, Rounds: 1, Verdict: ledger.Oversold, Breaks: true, Expected: true, Sales: 812, P99: 40, Rates: []float64{812}}
+	f.turns <- compare.Standing{Strategy: "conditional", Concurrency: 64, Rounds: 1, Verdict: ledger.Held, Expected: true, Sales: 4810, P99: 12, Rates: []float64{4810}}
 	f.turns <- compare.Standing{Strategy: "conditional", Concurrency: 2, Rounds: 1, Verdict: ledger.Held, Expected: true, Sales: 1, P99: 1}
 	for _, tab := range []*tab{tb, second} {
 		tab.says(".standings", "OVERSOLD, as known")
 		tab.says(".standings", "4,810")
 		tab.says(".banner.busy", "3 of 6 turns")
-		tab.await(`document.querySelectorAll(".standings tbody tr").length === 2`)
+		tab.await(`document.querySelectorAll(".standings tbody tr").length === 2 && document.querySelectorAll(".standings .dots.under").length === 2`)
 	}
 	tb.inEveryLook("compare-running")
 	tb.forgive("409 (Conflict)")
@@ -152,6 +153,13 @@ func TestComparisonIsWatched(t *testing.T) {
 	}
 	tb.says(".estimate", "Takes about")
 	tb.inEveryLook("compare-result")
+
+	t.Log("each round is a dot, and what the rounds say is a sentence")
+	tb.await(`document.querySelector(".sales-bars .dots").getAttribute("d").match(/M/g).length === 2`)
+	tb.says(".pairs", "the fastest that held: conditional")
+	tb.says(".sentences", "conditional is 4.00 × for-update (4.00–4.00)")
+	tb.says(".sentences [data-apart=no]:nth-child(3)", "conditional and lucky cannot be told apart (0.63–1.59)")
+	tb.await(`document.querySelectorAll(".latency-rows .count").length > 10 && document.querySelectorAll(".plot").length === 2`)
 
 	t.Log("a column's head sorts")
 	tb.eval(`window.names = () => [...document.querySelectorAll(".results tbody th")].map((th) => th.innerText).join()`)

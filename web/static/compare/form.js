@@ -36,6 +36,8 @@ export function CompareForm({ route, lab, comparisons, opened }) {
     setWrong({});
   }, [JSON.stringify(route.query), lab.strategies.length]);
 
+  useEffect(() => { if (lab.connected) setFailure(''); }, [lab.connected]); // it may have been the cause
+
   const query = toQuery({ ...form, strategies: named(form, lab.strategies) }, defaults);
   const edit = (/** @type {Partial<Form>} */ change) => {
     const next = { ...form, ...change };

@@ -53,7 +53,10 @@ function Row({ c, shown, picked, pick, look, query, failed }) {
   const s = c.settings;
   const time = moment(c.started);
   const on = isOn(c);
-  const remove = () => (sure ? end(c).catch((error) => failed(because(error))) : setSure(true));
+  const remove = () => {
+    failed('');
+    return sure ? end(c).catch((error) => failed(because(error))) : setSure(true);
+  };
   return html`
     <tr class=${classes(shown && 'shown')} aria-current=${shown ? 'true' : undefined}>
       <td>${!on && html`<input type="checkbox" class="pick" checked=${picked} onChange=${pick} aria-label=${w.list.pick(time)} />`}</td>
