@@ -27,6 +27,7 @@ func TestComparisonIsExplored(t *testing.T) {
 	t.Log("while it works, what it does is in view, wherever the form is scrolled to")
 	tb.click(".compare-form .run")
 	tb.says(".banner.busy", "Measuring conditional")
+	tb.says(".standings tbody tr:nth-child(2)", "has its first turn") // all that take part are there from the start
 	inView := `(({top, bottom}) => top >= 0 && bottom <= innerHeight)(document.querySelector(".banner.busy").getBoundingClientRect())`
 	tb.await(inView)
 	tb.eval(`document.querySelector(".compare-form .stop").scrollIntoView({block: "end"})`)

@@ -61,6 +61,7 @@ export default {
     nothing: 'The first strategy has not finished its turn yet.',
     rounds: 'Rounds', each: 'each round',
     with: (name, crowd) => (crowd ? `${name} with ${plural(crowd, 'buyer')} at a time` : name),
+    waits: 'waits for its turn', now: 'has its first turn',
     left: (s) => `about ${tidy(s)} left`,
   },
   verdicts: {

@@ -60,6 +60,7 @@ export default {
     nothing: '第一种策略还没有测完。',
     rounds: '轮数', each: '每一轮',
     with: (name, crowd) => (crowd ? `${name}（并发 ${count(crowd)}）` : name),
+    waits: '还没轮到', now: '正在测第一轮',
     left: (s) => `大约还要 ${tidy(s)}`,
   },
   verdicts: {
