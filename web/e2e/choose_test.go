@@ -20,7 +20,7 @@ func (tb *tab) tick(answer string) {
 func TestChooserOffersWhatFits(t *testing.T) {
 	tb := startBrowser(t).open(startFake(t).url+"/#/choose", wide)
 	tb.await(`document.querySelector(".fit h3 code")?.innerText === "conditional" && document.querySelectorAll(".fit").length === 1`)
-	tb.says(".results [role=status]", "1 of 3 fits.")
+	tb.says(".results [role=status]", "1 of 3 strategies fits.")
 	tb.says(".fit", "holds in all schedules: no oversell, no lost update, and across processes")
 	tb.says(".fit", "It breaks in no question.")
 	tb.says(".fit", "On MySQL 9.7.0 it breaks: lost reply.")
@@ -34,7 +34,7 @@ func TestChooserOffersWhatFits(t *testing.T) {
 	tb.says(".fit", "clocks disagree does not apply: it asks no clock of its own")
 	tb.tick("order value=true")
 	tb.says(".results [role=status]", "None of the 3 strategies fits.")
-	tb.says(".ways", "One answer excludes all that the others leave. Change it:")
+	tb.says(".ways", "Changing one of these is enough:")
 	tb.await(`location.hash === "#/choose?stock=1000&have=mysql%2Cprocesses&fails=clocks&order=yes"`)
 	tb.click(".ways a")
 	tb.says(".fit", "conditional")

@@ -1,6 +1,6 @@
 // Reads the cell under the pointer, or with the focus, in a sentence.
 import { t } from '../text.js';
-import { classes, html, useState } from '../ui.js';
+import { html, useState } from '../ui.js';
 import { inWords } from './cell.js';
 import { elsewhere } from './rows.js';
 import { say } from './say.js';
@@ -18,9 +18,9 @@ export function Reading({ matrix, children }) {
   };
   return html`
     <div class="read-out" onMouseOver=${look} onFocusIn=${look}>
-      ${children}
-      <p class=${classes('reading', at.row && 'reads')} aria-live="polite"><${Sentence} matrix=${matrix} row=${matrix.rows.find((r) => r.strategy === at.row)}
+      <p class="reading" aria-live="polite"><${Sentence} matrix=${matrix} row=${matrix.rows.find((r) => r.strategy === at.row)}
         question=${matrix.questions.find((q) => q.id === at.question)} /></p>
+      ${children}
     </div>`;
 }
 

@@ -67,15 +67,15 @@ export function Mark({ matrix, row, question, open, full = false }) {
   const mark = markOf(cell);
   const seen = mark === 'measured' ? inWords(cell.text ?? '', 1) : '';
   const word = full ? html`${!seen && html`<span aria-hidden="true">${signs[mark] ?? '?'}</span> `}${seen || t.guarantees.answers[mark]}` : seen || (signs[mark] ?? '?');
-  return html`<button type="button" class=${classes('mark', kinds[mark], full && 'full')} aria-label=${labelOf(row, question, differs)}
+  return html`<button type="button" class=${classes('mark', kinds[mark], full && 'full')} aria-label=${labelOf(row, question, differs, full)}
     data-row=${row.strategy} data-question=${question.id} onClick=${() => open({ row, question, cell })}><span>${word}${differs && html`<sup>≠</sup>`}</span>
     ${!full && cell.answer === 'holds' && (cell.orders ?? 0) > 0 && html`<small>${count(cell.orders ?? 0)}</small>`}</button>`;
 }
 
-/** @param {Json.Row} row @param {Json.Question} question @param {boolean} differs */
-function labelOf(row, question, differs) {
+/** @param {Json.Row} row @param {Json.Question} question @param {boolean} differs @param {boolean} full its words are in the cell */
+function labelOf(row, question, differs, full) {
   const cell = row.cells[question.id] ?? { answer: '' };
   const g = t.guarantees;
-  const said = cell.answer === 'measured' ? `${inWords(cell.text ?? '', 1)} (${inWords(cell.text ?? '')})` : g.says(cell);
+  const said = cell.answer === 'measured' ? `${inWords(cell.text ?? '', 1)} (${inWords(cell.text ?? '')})` : full ? g.answers[markOf(cell)] : g.says(cell);
   return `${row.strategy}, ${g.titleOf(question)}: ${said}${differs ? `; ${words().differs}` : ''}`;
 }

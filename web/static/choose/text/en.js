@@ -40,8 +40,8 @@ export default {
   reset: 'Reset the answers', copy: 'The answers are in the address: keep it, or send it.',
 
   results: 'What fits',
-  found: (n, all) => (n ? `${strategies(n)} of ${count(all)} ${n === 1 ? 'fits' : 'fit'}.` : `None of the ${strategies(all)} fits.`),
-  ways: (n) => (n === 1 ? 'One answer excludes all that the others leave. Change it:' : `Together, ${count(n)} answers exclude all that the others leave. Change them:`),
+  found: (n, all) => (n ? `${count(n)} of ${strategies(all)} ${n === 1 ? 'fits' : 'fit'}.` : `None of the ${strategies(all)} fits.`),
+  ways: (n) => `Together, the answers exclude all. ${n === 1 ? 'Changing one of these is enough' : `At least ${count(n)} must change`}:`,
   way: (changes, n) => `${changes.join(', ')}: ${n === 1 ? '1 strategy fits' : `${strategies(n)} fit`}`,
   change: {
     need: (what) => `add ${offers[what] ?? what}`, processes: () => 'run a single service process',

@@ -38,7 +38,7 @@ export default {
 
   results: '符合条件的',
   found: (n, all) => (n ? `${count(all)} 个策略中有 ${count(n)} 个符合。` : `${count(all)} 个策略没有一个符合。`),
-  ways: (n) => (n === 1 ? '有一个答案排除了其余答案留下的全部策略。改掉它：' : `有 ${count(n)} 个答案一起排除了其余答案留下的全部策略。改掉它们：`),
+  ways: (n) => `这些答案合在一起排除了全部策略。${n === 1 ? '改掉下面任意一个就够了' : `至少要改 ${count(n)} 个`}：`,
   way: (changes, n) => `${changes.join('，')}：${count(n)} 个策略符合`,
   change: {
     need: (what) => `增加 ${offers[what] ?? what}`, processes: () => '只运行一个服务进程',
