@@ -2,7 +2,7 @@
 // again. A failure names no language: its message is read when it is drawn.
 import { answers } from './api.js';
 import { t } from './text.js';
-import { html, useEffect, useState } from './ui.js';
+import { html, useEffect, useRef, useState } from './ui.js';
 
 /**
  * Calls again when the lab answers after it did not; returns a stop function.
@@ -23,15 +23,21 @@ export function whenBack(again) {
 export function useLoaded(load, of) {
   const [got, setGot] = useState(/** @type {{key: string, value: T | null, error: Error | null}} */ ({ key: '', value: null, error: null }));
   const [turn, setTurn] = useState(0);
+  const missing = useRef(false);
   const key = JSON.stringify(of);
   const again = () => setTurn((n) => n + 1);
   useEffect(() => {
     let left = false;
-    load().then((value) => left || setGot({ key, value, error: null }), (error) => left || setGot({ key, value: null, error }));
+    missing.current = false;
+    load().then((value) => left || setGot({ key, value, error: null }), (error) => {
+      if (left) return;
+      missing.current = true;
+      setGot({ key, value: null, error });
+    });
     return () => { left = true; };
   }, [key, turn]);
+  useEffect(() => whenBack(() => { if (missing.current) again(); }), []); // from the start: it may be back before the failure is drawn
   const now = got.key === key ? got : { value: null, error: null };
-  useEffect(() => (now.error ? whenBack(again) : undefined), [now.error]);
   return { value: now.value, error: now.error, again };
 }
 
