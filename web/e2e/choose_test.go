@@ -51,8 +51,8 @@ func TestMatrixIsFetchedAgain(t *testing.T) {
 	tb.forgive("matrix.json")
 	tb.eval(`{ globalThis.whole = fetch; fetch = (path, more) => path.includes("matrix.json") ? Promise.reject(new TypeError("Failed to fetch")) : whole(path, more); }`)
 	tb.eval(`location.hash = "#/guarantees"`)
-	tb.says("[role=alert] .wrong", "could not be loaded")
+	tb.says("[role=alert] .wrong", "does not answer")
 	tb.eval(`fetch = whole`)
-	tb.eval(`import("/static/lab.js").then(({ news }) => news.dispatchEvent(new Event("connected")))`)
+	tb.eval(`import("/static/lab.js").then(({ refresh }) => refresh())`) // as when it is connected
 	tb.says("main", "5 strategies")
 }
