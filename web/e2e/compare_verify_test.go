@@ -25,6 +25,8 @@ func TestComparisonsOfRealLab(t *testing.T) {
 	tb.says("[data-outcome]", "1 broken one caught")
 	tb.await(`document.querySelectorAll(".sales-bars li").length === 3`) // and the baseline
 	tb.says(".results", "of transaction")
+	tb.says(".results", "CPU service")
+	tb.await(`document.querySelectorAll(".latency-rows li").length === 2 && document.querySelectorAll(".sentences li").length === 1`)
 	tb.says("#stage", "innodb_flush_log_at_trx_commit=1")
 	tb.eval(`scrollTo(0, 0)`)
 	tb.shots("compare-real")
@@ -32,7 +34,7 @@ func TestComparisonsOfRealLab(t *testing.T) {
 	t.Log("every form of it")
 	for file, says := range map[string]string{"report.html": "Strategies compared", "result.json": `"command": "seckill compare --strategies naive,conditional --stock 60`,
 		"table.csv": "strategy,naive,16,1,", "table.md": "| conditional | HELD |"} {
-		got, err := chromedp.Run(tb.ctx, chromedp.Evaluate[string](`fetch(document.querySelector('.downloads a[download][href$="`+file+`"]').href).then((r) => r.text())`, chromedp.EvalAwaitPromise))
+		got, err := chromedp.Run(tb.ctx, chromedp.Evaluate[string](`fetch(document.querySelector('.downloads a[download][href*="`+file+`"]').href).then((r) => r.text())`, chromedp.EvalAwaitPromise))
 		if err != nil || !strings.Contains(got, says) {
 			t.Errorf("%s does not say %q: %v\n%.400s", file, says, err, got)
 		}
