@@ -12,6 +12,14 @@ import (
 // Check finds what makes a run impossible or pointless, without calling any
 // service; the error is an ErrConfig and an *adapter.FieldError.
 func (s Scenario) Check() error {
+	if err := s.possible(); err != nil {
+		return err
+	}
+	return s.normal().checkDemand()
+}
+
+// possible finds what makes a run impossible.
+func (s Scenario) possible() error {
 	s = s.normal()
 	if err := s.checkProfile(); err != nil {
 		return err
@@ -50,11 +58,9 @@ func (s Scenario) Check() error {
 		if _, err := s.Service.Protocol(s.Cancellations > 0); err != nil {
 			return fmt.Errorf("%w: %w", ErrConfig, err)
 		}
-		if err := s.checkKeyed(); err != nil {
-			return err
-		}
+		return s.checkKeyed()
 	}
-	return s.checkDemand()
+	return nil
 }
 
 func (s Scenario) checkProfile() error {

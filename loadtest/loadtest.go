@@ -28,6 +28,11 @@ type Config struct {
 	// Authorities sign the certificates of https targets; nil: the system's.
 	Authorities *x509.CertPool
 
+	// Joins has the buyers join the sale that is on: nothing is reset, Stock is what
+	// it was set to, and the orders of others are judged as theirs. Whether the
+	// answers are linearizable is not checked, because others' are not known.
+	Joins bool
+
 	// Ledger reads the database. Nil: the service is asked for its ledger.
 	Ledger Ledger
 	// Totals sends a scenario's audit query to the database.
@@ -70,8 +75,13 @@ var ErrConfig = errors.New("the run cannot be started")
 // service; the error is an ErrConfig. Run checks too; call Check before targets
 // are started.
 func (c Config) Check() error {
-	if err := c.Scenario.Check(); err != nil {
+	if err := c.Scenario.possible(); err != nil {
 		return err
+	}
+	if !c.Joins { // others may want the rest
+		if err := c.normal().checkDemand(); err != nil {
+			return err
+		}
 	}
 	for _, t := range c.Targets {
 		if err := checkTarget(t); err != nil {

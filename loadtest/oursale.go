@@ -45,11 +45,9 @@ func (r *ourSale) prepare(ctx context.Context) (ready bool, err error) {
 	}
 	for k := range r.SKUs {
 		sku := r.SKU + int64(k)
-		set, err := r.services[0].reset(ctx, sku, r.Stock)
-		if err != nil {
-			err = r.needsToken(err)
-			r.problemOf(CauseNotReset, params{"sku": sku, "error": err.Error()}, "SKU %d could not be reset: %v", sku, err)
-			return false, nil
+		set, err := r.begin(ctx, sku)
+		if err != nil || len(r.result.Problems) > 0 {
+			return false, err
 		}
 		r.set = append(r.set, set)
 		r.plan.runs[k] = set.Run
@@ -60,6 +58,31 @@ func (r *ourSale) prepare(ctx context.Context) (ready bool, err error) {
 		}
 	}
 	return len(r.result.Problems) == 0, nil
+}
+
+// begin resets the SKU, or joins the sale that is on.
+func (r *ourSale) begin(ctx context.Context, sku int64) (ledger.Stock, error) {
+	if r.Joins {
+		return r.join(ctx, sku)
+	}
+	set, err := r.services[0].reset(ctx, sku, r.Stock)
+	if err != nil {
+		err = r.needsToken(err)
+		r.problemOf(CauseNotReset, params{"sku": sku, "error": err.Error()}, "SKU %d could not be reset: %v", sku, err)
+	}
+	return set, nil
+}
+
+func (r *ourSale) join(ctx context.Context, sku int64) (ledger.Stock, error) {
+	now, err := r.services[0].stock(ctx, sku)
+	switch {
+	case err != nil:
+		where := r.services[0].base
+		r.problemOf(CauseStockUnread, params{"sku": sku, "where": where, "error": err.Error()}, "SKU %d cannot be read from %s: %v", sku, where, err)
+	case now.Stock.Initial != r.Stock:
+		return now.Stock, configError("the sale of SKU %d was reset meanwhile, from %d units to %d: try again", sku, r.Stock, now.Stock.Initial)
+	}
+	return now.Stock, nil
 }
 
 // needsToken says what to do about a reset that the service refused.
@@ -109,7 +132,7 @@ func (r *ourSale) agree(ctx context.Context, sku int64, set ledger.Stock) {
 		switch {
 		case err != nil:
 			r.problemOf(CauseStockUnread, params{"sku": sku, "where": where, "error": err.Error()}, "SKU %d cannot be read from %s: %v", sku, where, err)
-		case now.Run != set.Run || now.Initial != r.Stock || now.Num != r.Stock:
+		case now.Run != set.Run || now.Initial != r.Stock || now.Num != r.Stock && !r.Joins:
 			r.problemOf(CauseDisagree, params{"target": r.services[0].base, "sku": sku, "stock": r.Stock, "run": set.Run,
 				"where": where, "left": now.Num, "found": now.Initial, "found_run": now.Run},
 				"%s reset SKU %d to %d units in run %d, but %s says %d of %d units in run %d: do they share a database?",
@@ -131,13 +154,13 @@ func (r *ourSale) audit(ctx context.Context, told [][]ledger.Told) (reports []le
 	from := r.Ledger
 	counter := r.stockStores[r.Strategy].Counter()
 	if counter != "" {
-		from = countedLedger{r.Ledger, r.services, counter}
+		from = countedLedger{r.Ledger, r.services, counter, r.Joins}
 	}
 	r.result.Settled = true
 	var linear linearResult
 	for k := range r.SKUs {
 		sums := r.tally.sums[k]
-		answered := sums.Unknown == 0 && sums.MaybeCancelled == 0
+		answered := sums.Unknown == 0 && sums.MaybeCancelled == 0 && !r.Joins // others may be buying still
 		sku := r.SKU + int64(k)
 		snap, settled, err := r.settling.wait(ctx, r.services, from, sku, answered)
 		if r.result.Settled = r.result.Settled && settled; err != nil {
@@ -145,7 +168,7 @@ func (r *ourSale) audit(ctx context.Context, told [][]ledger.Told) (reports []le
 			return nil
 		}
 		reports = append(reports, ledger.Judge(ledger.Evidence{
-			Snapshot: snap, Initial: r.Stock, Run: r.plan.runs[k], Told: told[k], Sums: &sums, Closed: counter != "",
+			Snapshot: snap, Initial: r.Stock, Run: r.plan.runs[k], Told: told[k], Sums: &sums, Closed: counter != "" && !r.Joins, Ours: r.ours(sku),
 			Patience: r.longestStand(),
 			StockStoreOf: func(strategy string) (ledger.StockStore, bool) {
 				stockStore, ok := r.stockStores[strategy]
@@ -155,21 +178,34 @@ func (r *ourSale) audit(ctx context.Context, told [][]ledger.Told) (reports []le
 		r.strangers(snap)
 		if !settled {
 			r.problemOf(CauseStillRunning, params{"seconds": r.settling.limit.Seconds()}, "purchases without an answer were still running %s after the load ended, so the ledger was read too early", r.settling.limit)
-		} else if r.result.History {
+		} else if r.result.History && !r.Joins {
 			linear.add(&reports[k], r.Stock, r.history.ops(r.plan, sku, ordersOf(snap)))
 		}
 	}
-	if r.result.History {
+	switch {
+	case r.Joins:
+		r.result.Linearizable.Why = "others bought in the same sale, and what they were told is not known"
+	case r.result.History:
 		r.result.Linearizable = linear.verdict()
 	}
 	return reports
 }
 
+// ours tells this run's orders from those of others; nil: all are ours.
+func (r *ourSale) ours(sku int64) func(*ledger.Order) bool {
+	if !r.Joins {
+		return nil
+	}
+	prefix := string(r.plan.prefix(nil, sku))
+	return func(o *ledger.Order) bool { return strings.HasPrefix(o.RequestID, prefix) }
+}
+
 // strangers reports orders written by a strategy that this run did not ask for.
 func (r *ourSale) strangers(snap ledger.Snapshot) {
 	others := map[string]int{}
-	for _, o := range snap.Orders {
-		if o.Strategy != r.Strategy {
+	ours := r.ours(snap.Stock.ID)
+	for i := range snap.Orders {
+		if o := &snap.Orders[i]; o.Strategy != r.Strategy && (ours == nil || ours(o)) {
 			others[o.Strategy]++
 		}
 	}
@@ -207,7 +243,7 @@ func (s settling) wait(ctx context.Context, services []service, from Ledger, sku
 		case busy || !seen || !same(snap, now):
 			still = time.Now()
 		case !silent || time.Since(still) >= s.quiet:
-			return now, true, nil
+			return snap, true, nil // its counters were read between two readings that agree
 		}
 		if readErr == nil {
 			snap, seen = now, true

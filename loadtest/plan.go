@@ -122,11 +122,15 @@ func (p *plan) user(i int) int64 {
 // that arrives after a later reset must not pass for one of the later run. So is
 // the SKU: the same buyers may be asking for another one.
 func (p *plan) key(to []byte, i int, sku int64) []byte {
+	return strconv.AppendInt(p.prefix(to, sku), int64(i), 10)
+}
+
+// prefix appends what all keys of a SKU begin with.
+func (p *plan) prefix(to []byte, sku int64) []byte {
 	to = append(to, "load-"...)
 	to = append(strconv.AppendUint(to, p.Seed, 16), '-')
 	to = append(strconv.AppendInt(to, sku, 10), '-')
-	to = append(strconv.AppendInt(to, p.runs[sku-p.SKU], 10), '-')
-	return strconv.AppendInt(to, int64(i), 10)
+	return append(strconv.AppendInt(to, p.runs[sku-p.SKU], 10), '-')
 }
 
 // demand is how many units are wanted of the SKU that is wanted most.

@@ -621,7 +621,7 @@ func TestCounterOfTheOtherService(t *testing.T) {
 	blind := c.Targets[0]
 	f.stockStores = func() map[ledger.StockStore]int64 { return nil }
 	sees := &fake{stockStores: func() map[ledger.StockStore]int64 { return map[ledger.StockStore]int64{ledger.InRedis: 3} }}
-	l := countedLedger{f, []service{{base: blind, http: http.DefaultClient}, {base: serve(t, sees).Targets[0], http: http.DefaultClient}}, ledger.InRedis}
+	l := countedLedger{f, []service{{base: blind, http: http.DefaultClient}, {base: serve(t, sees).Targets[0], http: http.DefaultClient}}, ledger.InRedis, false}
 	snap, err := l.Snapshot(t.Context(), 1)
 	if err != nil || snap.StockStores[ledger.InRedis] != 3 || sees.closed != 1 {
 		t.Errorf("%v, %v, closed %d times", snap.StockStores, err, sees.closed)

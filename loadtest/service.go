@@ -217,15 +217,18 @@ type countedLedger struct {
 	Ledger
 	services   []service
 	stockStore ledger.StockStore // the counter
+	open       bool              // the sale goes on: it is not closed
 }
 
 func (l countedLedger) Snapshot(ctx context.Context, sku int64) (ledger.Snapshot, error) {
 	var errs []error
 	var without *ledger.Snapshot // from one that is alive and has no such counter
 	for _, s := range l.services {
-		if err := s.close(ctx, sku); err != nil {
-			errs = append(errs, err)
-			continue
+		if !l.open {
+			if err := s.close(ctx, sku); err != nil {
+				errs = append(errs, err)
+				continue
+			}
 		}
 		snap, err := l.Ledger.Snapshot(ctx, sku)
 		if err != nil {

@@ -80,6 +80,10 @@ type Evidence struct {
 	// Sums add up what buyers were told, counted apart from Told; nil when
 	// they were not counted.
 	Sums *Sums
+	// Ours tells the orders of Told's buyers from those of others who buy in the
+	// same sale; nil: all are ours. Those of others are neither invented nor
+	// unasked for, and count in the balance like any.
+	Ours func(*Order) bool
 	// Patience is the longest wait for a lock plus the longest lease (and what
 	// else may rightly keep buyers waiting, such as an outage that was planned):
 	// a sale that stands still for longer is blocked. 0: Report.Served is

@@ -144,6 +144,17 @@ func (b *buyers) order(o *Order) {
 	b.stood.sold(b, o, calls)
 }
 
+// other hears of an order that is of no buyer here. It may come back at any time.
+func (b *buyers) other(o *Order) {
+	if _, ok := slices.BinarySearch(b.doubtful, o.UserID); ok {
+		b.owned = append(b.owned, owned{o.UserID, o.RequestID, never})
+	}
+	if o.Status == Cancelled {
+		b.anyBack = true
+		b.stood.back(never, o.Quantity)
+	}
+}
+
 // cancelled compares the state of o with what was said of its cancellation. It
 // returns when that was sent first, and when it was acknowledged.
 func (b *buyers) cancelled(o *Order, key func(int32, struct{}) int) (sent, until time.Duration) {

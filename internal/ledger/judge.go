@@ -22,6 +22,7 @@ type Trial struct {
 	Evidence
 	report       Report
 	gaveBack     int64 // Σ quantity of cancelled orders
+	others       int64 // Σ quantity of active orders that are not ours
 	storesDiffer bool
 	totalsOnly   bool                  // there are no orders to read
 	holders      []int64               // users of active orders
@@ -65,8 +66,16 @@ func (t *Trial) Order(o *Order) {
 		}
 	}
 	t.units.add(o)
-	if t.buyers != nil {
+	ours := t.Ours == nil || t.Ours(o)
+	if !ours && o.Status == Active {
+		t.others += o.Quantity
+	}
+	switch {
+	case t.buyers == nil:
+	case ours:
 		t.buyers.order(o)
+	default:
+		t.buyers.other(o)
 	}
 }
 
@@ -97,7 +106,7 @@ func (t *Trial) Report(stockStores map[StockStore]int64) Report {
 		t.report.Served = t.served()
 	}
 	if t.Sums != nil {
-		t.checkSums(t.report.Sold)
+		t.checkSums(t.report.Sold - t.others)
 	}
 	return t.conclude()
 }

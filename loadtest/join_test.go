@@ -1,0 +1,103 @@
+package loadtest
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"seckill/internal/ledger"
+)
+
+// joined is a run that joins a sale in which others have bought two units, and
+// given one back.
+func joined(t *testing.T, plant func(*fake)) (*fake, *Result) {
+	t.Helper()
+	f := &fake{}
+	f.resetTo(testStock)
+	for _, user := range []int64{-1, -2} {
+		f.take(asked{SKU: 1, User: user, Quantity: 1, key: "by hand", strategy: "zk"})
+	}
+	f.orders[1].Status = ledger.Cancelled
+	f.stock.Num++
+	if plant != nil {
+		plant(f)
+	}
+	c := serve(t, f)
+	c.Joins, c.Ledger = true, f
+	r, err := Run(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f, r
+}
+
+func TestJoinLeavesTheSaleAsItIs(t *testing.T) {
+	f, r := joined(t, nil)
+	if r.Verdict != ledger.Held || f.stock.Run != 1 || len(f.orders) != testStock+1 || r.Audit.Sold != testStock ||
+		r.Counts[ledger.OutcomeSold] != testStock-1 || r.Linearizable.Answer != LinearNotChecked || r.Linearizable.Why == "" {
+		t.Errorf("verdict %s, run %d, %d orders, %d sold, told sold %d, linearizable %v; problems %v, violations %v",
+			r.Verdict, f.stock.Run, len(f.orders), r.Audit.Sold, r.Counts[ledger.OutcomeSold], r.Linearizable, r.Problems, r.Audit.Violations)
+	}
+}
+
+// The orders of others excuse nothing that happens to the buyers of the run.
+func TestJoinJudgesItsOwn(t *testing.T) {
+	for name, c := range map[string]struct {
+		plant func(n int, f *fake, p asked, w http.ResponseWriter) bool
+		rule  string
+	}{
+		"sells too many": {func(_ int, f *fake, p asked, w http.ResponseWriter) bool {
+			respond(w, f.take(p))
+			return true
+		}, ledger.RuleOversold},
+		"sells again without being asked": {func(n int, f *fake, p asked, _ http.ResponseWriter) bool {
+			if n == 5 {
+				p.User, p.key = 99, "load-1-1-1-4711"
+				f.take(p)
+			}
+			return false
+		}, ledger.RuleInvented},
+		"forgets an order": {func(n int, f *fake, p asked, w http.ResponseWriter) bool {
+			if n == 5 {
+				respond(w, f.take(p))
+				f.orders = f.orders[:len(f.orders)-1]
+			}
+			return n == 5
+		}, ledger.RuleMissingOrder},
+	} {
+		_, r := joined(t, func(f *fake) {
+			f.purchase = func(n int, p asked, w http.ResponseWriter) bool { return c.plant(n, f, p, w) }
+		})
+		found := false
+		for _, v := range r.Audit.Violations {
+			found = found || v.Rule == c.rule
+		}
+		if !found {
+			t.Errorf("%s: verdict %s, violations %v; want %s", name, r.Verdict, r.Audit.Violations, c.rule)
+		}
+	}
+}
+
+func TestJoinWithFewerBuyersThanUnits(t *testing.T) {
+	f := &fake{}
+	f.resetTo(testStock)
+	c := serve(t, f)
+	c.Joins, c.Buyers = true, 3
+	if r, err := Run(t.Context(), c); err != nil || r.Verdict != ledger.Held || f.stock.Num != testStock-3 {
+		t.Errorf("%v, %d left", err, f.stock.Num)
+	}
+	if c.Joins = false; !errors.Is(c.Check(), ErrConfig) {
+		t.Error("a run of its own with fewer buyers than units is allowed")
+	}
+}
+
+func TestJoinOfASaleThatWasReset(t *testing.T) {
+	f := &fake{}
+	f.resetTo(testStock + 1)
+	c := serve(t, f)
+	c.Joins = true
+	if _, err := Run(t.Context(), c); !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), "was reset meanwhile") || f.seen > 0 {
+		t.Errorf("%v after %d purchases", err, f.seen)
+	}
+}
