@@ -42,7 +42,8 @@ var mayImport = map[string][]string{
 		"internal/tap", "internal/lock", "internal/web", "internal/fault/point"},
 	// The page starts load runs and comparisons in its own process, and keeps their results.
 	"internal/labapi": {"internal/backend", "internal/fault", "internal/ledger", "internal/lab", "internal/catalog",
-		"internal/history", "internal/measure", "internal/trace", "internal/web", "loadtest", "loadtest/compare", "loadtest/report", "web/course"},
+		"internal/history", "internal/measure", "internal/numbers", "internal/seckill", "internal/trace", "internal/web", "loadtest",
+		"loadtest/compare", "loadtest/report", "web/course"},
 	"internal/numbers": {},
 	"loadtest/adapter": {"internal/ledger"},
 	"loadtest": {"internal/seckill", "internal/fault", "internal/ledger", "internal/backend", "internal/linear", "internal/numbers",

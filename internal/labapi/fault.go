@@ -1,7 +1,6 @@
 package labapi
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -51,7 +50,7 @@ const injecting = 40 * time.Second
 // when the run ends.
 type injector struct {
 	lab  Lab
-	of   Settings             // of the run
+	of   []Lane               // of the run
 	told func(i int, f Fault) // how far a fault has come
 	ctx  context.Context      // done: the run was stopped
 
@@ -66,7 +65,7 @@ type injector struct {
 	begin func()        // the buyers come now; once
 }
 
-func newInjector(ctx context.Context, l Lab, of Settings, told func(int, Fault)) *injector {
+func newInjector(ctx context.Context, l Lab, of []Lane, told func(int, Fault)) *injector {
 	in := &injector{lab: l, of: of, told: told, ctx: ctx, began: make(chan struct{}), ended: make(chan struct{})}
 	in.begin = sync.OnceFunc(func() {
 		in.sale = time.Now()
@@ -178,9 +177,9 @@ func (in *injector) inject(p PlannedFault) (*fault.Injection, error) {
 		}()
 	}
 	defer cancel()
-	strategy := cmp.Or(p.Strategy, in.of.Strategies[0])
-	return in.lab.Inject(ctx, p.Kind, fault.Aim{Service: p.Service, Strategy: strategy,
-		SKU: laneSKUs[slices.Index(in.of.Strategies, strategy)], For: time.Duration(p.For) * time.Millisecond})
+	at := max(0, slices.IndexFunc(in.of, func(l Lane) bool { return l.Strategy == p.Strategy }))
+	return in.lab.Inject(ctx, p.Kind, fault.Aim{Service: p.Service, Strategy: in.of[at].Strategy, SKU: in.of[at].SKU,
+		For: time.Duration(p.For) * time.Millisecond})
 }
 
 func (in *injector) awaitSale() bool {

@@ -128,6 +128,8 @@ func (s *Server) route() {
 	lab.GET("/traces/:id", s.handle(s.showTrace))
 	lab.GET("/shop", s.showShop)
 	lab.PUT("/shop", s.handle(s.setShop))
+	lab.POST("/shop/rivals", s.handle(s.startRivals))
+	lab.GET("/shop/ledger", s.handle(s.shopLedger))
 	lab.GET("/runs", s.listRuns)
 	lab.POST("/runs", s.handle(s.startRun))
 	lab.GET("/runs/:id", s.handle(s.showRun))

@@ -26,7 +26,10 @@ const (
 // a page that is told of the end finds it in the history, and may start the
 // next.
 func (s *Server) perform(ctx context.Context, e *runEntry, begun Run, release func()) {
-	err := s.serve(ctx, e, begun.Settings)
+	var err error
+	if !begun.Shop {
+		err = s.serve(ctx, e, begun.Settings)
+	}
 	if err == nil {
 		s.sell(ctx, e, begun)
 	}
@@ -100,11 +103,15 @@ func (s *Server) sell(ctx context.Context, e *runEntry, begun Run) {
 			comes, goes := sync.OnceFunc(begin.pass), sync.OnceFunc(end.pass)
 			defer goes()
 			defer comes() // the others do not wait for a lane that failed before
-			c := s.config(ctx, e, begun.Settings.scenario(i), i, targets)
+			scenario := begun.Settings.scenario(i)
+			scenario.SKU = begun.Lanes[i].SKU
+			c := s.config(ctx, e, scenario, i, targets)
+			c.Joins = begun.Shop
 			c.Outage = func() time.Duration { return begun.injector.outage(s.runs.read(e).Faults) }
 			c.Begin = func() {
 				comes()
 				<-begin.open
+				begun.await(ctx)
 				begun.injector.begin()
 			}
 			c.End = func() {

@@ -3,6 +3,7 @@ package labapi
 import (
 	"errors"
 	"slices"
+	"time"
 
 	"seckill/internal/fault"
 	"seckill/internal/history"
@@ -20,6 +21,10 @@ type Run struct {
 	// Version of this program, and Machine on which it ran; runs of older labs have none.
 	Version string           `json:"version,omitempty"`
 	Machine *measure.Machine `json:"machine,omitempty"`
+	// Shop: its buyers join the shop's sale as it is, from ComesAt on, and no service
+	// process is restarted for it.
+	Shop    bool      `json:"shop,omitempty"`
+	ComesAt time.Time `json:"comes_at,omitzero"`
 
 	Lanes  []Lane  `json:"lanes"` // one for each strategy, in the order asked for
 	Faults []Fault `json:"faults"`

@@ -86,34 +86,44 @@ func (s *Server) startRun(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
+	_, err = s.begin(c, wanted, "a run of "+strings.Join(wanted.Strategies, ", "), nil)
+	return err
+}
+
+// begin starts a run, unless something else drives the lab; what says what it is.
+// joins, if not nil, makes it one that joins the shop's sale.
+func (s *Server) begin(c *gin.Context, wanted Settings, what string, joins func(*Run)) (*runEntry, error) {
 	s.beginning.Lock()
 	defer s.beginning.Unlock()
 	if s.isClosing() {
-		return labCloses
+		return nil, labCloses
 	}
-	release, err := s.turn.take("a run of " + strings.Join(wanted.Strategies, ", "))
+	release, err := s.turn.take(what)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	begun := s.beginRun(newSeries(wanted), release)
+	e := s.beginRun(newSeries(wanted), release, joins)
+	begun := s.runs.read(e)
 	c.Header("Location", "/api/lab/v1/runs/"+begun.ID)
 	c.JSON(http.StatusCreated, begun.summary())
-	return nil
+	return e, nil
 }
 
 // beginRun begins the next run of a series, which outlives its request. It is
 // called with s.beginning locked.
-func (s *Server) beginRun(of *series, release func()) Run {
+func (s *Server) beginRun(of *series, release func(), joins func(*Run)) *runEntry {
 	wanted, said := of.next()
 	machine := measure.ThisMachine()
 	ctx, stop := context.WithCancel(context.Background())
 	begun := Run{Record: Record{ID: rand.Text(), State: Running, Started: time.Now()}, Settings: wanted, Lanes: lanesOf(wanted), Series: said, of: of,
 		Version: s.Version, Machine: &machine}
-	if !s.serves(wanted.ServiceSettings) {
+	if joins != nil {
+		joins(&begun)
+	} else if !s.serves(wanted.ServiceSettings) {
 		begun.State = Preparing
 	}
 	var e *runEntry
-	begun.injector = newInjector(ctx, s.Lab, wanted, func(i int, f Fault) { s.faultChanged(e, i, f) })
+	begun.injector = newInjector(ctx, s.Lab, begun.Lanes, func(i int, f Fault) { s.faultChanged(e, i, f) })
 	e = s.runs.begin(begun, stop)
 	of.run.Store(&begun.ID)
 	for _, f := range wanted.Faults {
@@ -124,7 +134,7 @@ func (s *Server) beginRun(of *series, release func()) Run {
 		defer stop()
 		s.perform(ctx, e, begun, release)
 	})
-	return begun
+	return e
 }
 
 // goOn begins the next run of a series.
@@ -135,7 +145,7 @@ func (s *Server) goOn(of *series, release func()) {
 		release()
 		return
 	}
-	s.beginRun(of, release)
+	s.beginRun(of, release, nil)
 }
 
 // addFault injects a fault into a run that is on: at once, or when its buyers

@@ -124,10 +124,12 @@ func (f *PlannedFault) fields() []web.Field {
 		{Name: "for_ms", Into: &f.For}, {Name: "strategy", Into: &f.Strategy}}
 }
 
+func newSeed() uint64 { return rand.Uint64() }
+
 // readSeed draws one where none is given.
 func readSeed(text string, p *web.Problem) uint64 {
 	if text == "" {
-		return rand.Uint64()
+		return newSeed()
 	}
 	seed, err := strconv.ParseUint(text, 10, 64)
 	if err != nil {

@@ -1,14 +1,17 @@
 package labapi
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
 	"seckill/internal/catalog"
 	"seckill/internal/ledger"
+	"seckill/internal/numbers"
 	"seckill/internal/web"
 )
 
@@ -21,6 +24,9 @@ const shopSKU = 2
 type shop struct {
 	mu       sync.Mutex
 	strategy catalog.Info
+	rivals   *runEntry // the last that were sent; nil: none
+
+	book book
 }
 
 func (s *Server) openShop() {
@@ -36,7 +42,19 @@ func (s *Server) openShop() {
 func (s *Server) showShop(c *gin.Context) {
 	s.shop.mu.Lock()
 	defer s.shop.mu.Unlock()
-	c.JSON(http.StatusOK, gin.H{"sku_id": shopSKU, "strategy": s.shop.strategy.Name, "stock": countedIn(s.shop.strategy)})
+	c.JSON(http.StatusOK, gin.H{"now": time.Now(), "rivals": s.lastRivals(), "sku_id": shopSKU, "strategy": s.shop.strategy.Name, "stock": countedIn(s.shop.strategy)})
+}
+
+// changeStrategy waits for no rivals: they would go on in the next sale.
+func (s *Server) changeStrategy(info catalog.Info) error {
+	s.shop.mu.Lock()
+	defer s.shop.mu.Unlock()
+	if r := s.lastRivals(); r != nil && !r.State.Ended() {
+		return &web.Problem{Code: "run_in_progress", Status: http.StatusConflict, Detail: fmt.Sprintf(
+			"There are %s on. Stop them, or wait for their end.", numbers.Count(r.Buyers, "rival"))}
+	}
+	s.shop.strategy = info
+	return nil
 }
 
 // countedIn is where the number of units that buyers see is kept.
@@ -59,9 +77,9 @@ func (s *Server) setShop(c *gin.Context) error {
 	if err := anyWrong(p); err != nil {
 		return err
 	}
-	s.shop.mu.Lock()
-	s.shop.strategy = info
-	s.shop.mu.Unlock()
+	if err := s.changeStrategy(info); err != nil {
+		return err
+	}
 	s.showShop(c)
 	return nil
 }

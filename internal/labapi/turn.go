@@ -22,7 +22,7 @@ func (t *turn) take(what string) (release func(), err error) {
 	defer t.mu.Unlock()
 	if t.what != "" {
 		return nil, &web.Problem{Code: "run_in_progress", Status: http.StatusConflict,
-			Detail: fmt.Sprintf("There is %s on. Stop it, or wait for its end.", t.what)}
+			Detail: fmt.Sprintf("The lab is busy with %s. Stop that, or wait for its end.", t.what)}
 	}
 	t.what = what
 	return sync.OnceFunc(func() {

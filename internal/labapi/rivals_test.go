@@ -1,0 +1,250 @@
+package labapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+	"seckill/loadtest"
+)
+
+const rivalsPath = "/api/lab/v1/shop/rivals"
+
+// fakeShop is the ledger of the shop's sale.
+type fakeShop struct {
+	mu    sync.Mutex
+	snap  ledger.Snapshot
+	err   error
+	reads int
+}
+
+func (f *fakeShop) Snapshot(_ context.Context, sku int64) (ledger.Snapshot, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.reads++
+	if sku != shopSKU {
+		return ledger.Snapshot{}, fmt.Errorf("SKU %d was read", sku)
+	}
+	return f.snap, f.err
+}
+
+func (f *fakeShop) set(change func(*fakeShop)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	change(f)
+}
+
+func newFakeShop() *fakeShop {
+	return &fakeShop{snap: ledger.Snapshot{Stock: ledger.Stock{ID: shopSKU, Initial: 100, Num: 100, Run: 7}}}
+}
+
+func startShop(t *testing.T, change func(*Config)) (*Server, string, *fakeLoad, *fakeShop) {
+	t.Helper()
+	shop := newFakeShop()
+	s, h, load := start(t, func(c *Config) {
+		c.Ledger, c.Strategy = shop, "good"
+		if change != nil {
+			change(c)
+		}
+	})
+	return s, h.URL, load, shop
+}
+
+func post(t *testing.T, base, body string) (int, string) {
+	t.Helper()
+	status, answer, _ := call{method: "POST", path: rivalsPath, body: body}.do(t, base)
+	return status, answer
+}
+
+// shopNow is what all pages are told.
+func shopNow(t *testing.T, base string) (shop struct {
+	Now      time.Time
+	Strategy string
+	Rivals   *rivals
+}) {
+	t.Helper()
+	_, body, _ := call{method: "GET", path: "/api/lab/v1/shop"}.do(t, base)
+	if err := json.Unmarshal([]byte(body), &shop); err != nil {
+		t.Fatal(err)
+	}
+	return shop
+}
+
+func TestRivals(t *testing.T) {
+	_, base, load, _ := startShop(t, nil)
+	page := watch(t, base)
+	page.next("hello")
+	if shop := shopNow(t, base); shop.Rivals != nil || time.Since(shop.Now) > time.Minute {
+		t.Errorf("the shop before: %+v", shop)
+	}
+	status, body := post(t, base, `{"buyers":500,"in_ms":0}`)
+	var begun Run
+	json.Unmarshal([]byte(body), &begun)
+	if status != 201 || !begun.Shop || begun.ID == "" {
+		t.Fatalf("POST rivals: %d %s", status, body)
+	}
+	if c := <-load.configs; !c.Joins || c.SKU != shopSKU || c.Stock != 100 || c.Buyers != 500 || c.Quantity != 1 || c.Strategy != "good" ||
+		c.Seed == 0 || len(c.Targets) != 1 {
+		t.Errorf("the rivals were started with %+v", c)
+	}
+	if status, body := post(t, base, `{}`); status != 409 || !strings.Contains(body, "busy with 500 rivals") {
+		t.Errorf("rivals again: %d %s", status, body)
+	}
+	if status, body, _ := (call{method: "POST", path: "/api/lab/v1/runs", body: goodRun}).do(t, base); status != 409 {
+		t.Errorf("a run beside the rivals: %d %s", status, body)
+	}
+	if status, body, _ := (call{method: "PUT", path: "/api/lab/v1/shop", body: `{"strategy":"good"}`}).do(t, base); status != 409 || !strings.Contains(body, "There are 500 rivals on") {
+		t.Errorf("another strategy beside the rivals: %d %s", status, body)
+	}
+	for range 2 { // the second is taken when the first has been told
+		load.progress <- loadtest.Progress{Requests: 70, Counts: map[ledger.Outcome]int{ledger.OutcomeSold: 60}}
+	}
+	if r := shopNow(t, base).Rivals; r == nil || r.State != Running || r.Answered != 70 || r.Sold != 60 || r.Buyers != 500 {
+		t.Errorf("the shop meanwhile: %+v", r)
+	}
+	load.results <- &loadtest.Result{Verdict: ledger.Oversold, Requests: 500, Counts: map[ledger.Outcome]int{ledger.OutcomeSold: 131}}
+	page.until(ended)
+	if r := shopNow(t, base).Rivals; r.State != Done || *r.Verdict != ledger.Oversold || r.Answered != 500 || r.Sold != 131 || r.Run != begun.ID {
+		t.Errorf("the shop afterwards: %+v", r)
+	}
+	if status, body, _ := (call{method: "PUT", path: "/api/lab/v1/shop", body: `{"strategy":"good"}`}).do(t, base); status != 200 {
+		t.Errorf("another strategy afterwards: %d %s", status, body)
+	}
+}
+
+func TestRivalsAreRefused(t *testing.T) {
+	_, base, load, shop := startShop(t, nil)
+	soon, late := ledger.MomentOf(time.Now().Add(30*time.Second)), ledger.MomentOf(time.Now().Add(time.Hour))
+	refuse := func(body string, status int, says string) {
+		t.Helper()
+		if got, answer := post(t, base, body); got != status || !strings.Contains(answer, says) {
+			t.Errorf("%s: %d %s, want %d with %q", body, got, answer, status, says)
+		}
+	}
+	refuse(``, 415, "Send JSON")
+	refuse(` `, 400, "body is empty")
+	refuse(`[]`, 400, "not one whole JSON object")
+	refuse(`{"buyers":99}`, 400, "from 100 to 5000")
+	refuse(`{"buyers":5001}`, 400, "from 100 to 5000")
+	refuse(`{"buyers":-1}`, 400, "from 100 to 5000")
+	refuse(`{"buyers":"many"}`, 400, "must be a whole number")
+	refuse(`{"buyers":200.5}`, 400, "must be a whole number")
+	refuse(`{"in_ms":10001}`, 400, "from 0 to 10000")
+	refuse(`{"strategy":"good"}`, 400, "is not a field")
+	for _, c := range []struct {
+		change func(*fakeShop)
+		status int
+		says   string
+	}{
+		{func(f *fakeShop) { f.err = seckill.ErrUnknownSKU }, 409, "nothing_on_sale"},
+		{func(f *fakeShop) { f.err = errors.New("gone") }, 503, "backend_unavailable"},
+		{func(f *fakeShop) { f.err, f.snap.Stock.Initial = nil, 0 }, 409, "nothing_on_sale"},
+		{func(f *fakeShop) { f.snap.Stock.Initial, f.snap.Stock.StartsAt = 100, &late }, 409, "in the last minute before"},
+	} {
+		shop.set(c.change)
+		refuse(`{}`, c.status, c.says)
+	}
+	shop.set(func(f *fakeShop) { f.snap.Stock.StartsAt = &soon })
+	if status, body := post(t, base, `{}`); status != 201 {
+		t.Errorf("rivals before the start: %d %s", status, body)
+	}
+	c := <-load.configs
+	if r := shopNow(t, base).Rivals; !r.ComesAt.Equal(soon.Time()) || c.Buyers != usualRivals {
+		t.Errorf("%d rivals come at %s, want %d at %s", c.Buyers, r.ComesAt, usualRivals, soon.Time())
+	}
+}
+
+func TestRivalsNeedServersAndARight(t *testing.T) {
+	lab := newFakeLab()
+	_, base, _, _ := startShop(t, func(c *Config) { c.Lab, c.Token = lab, "s3cret" })
+	if status, body := post(t, base, `{}`); status != 403 || !strings.Contains(body, "forbidden") {
+		t.Errorf("without the token: %d %s", status, body)
+	}
+	given := map[string]string{"Authorization": "Bearer s3cret"}
+	lab.services[0].Up = false
+	if status, body, _ := (call{"POST", rivalsPath, `{}`, given}).do(t, base); status != 503 || !strings.Contains(body, "backend_unavailable") {
+		t.Errorf("without servers: %d %s", status, body)
+	}
+	given["Origin"] = "http://evil.example"
+	if status, body, _ := (call{"POST", rivalsPath, `{}`, given}).do(t, base); status != 403 || !strings.Contains(body, "may not drive") {
+		t.Errorf("from another site: %d %s", status, body)
+	}
+}
+
+// Rivals that are stopped, or whose lab closes, end, also while they wait; no
+// goroutine stays.
+func TestRivalsEnd(t *testing.T) {
+	s, base, load, _ := startShop(t, nil)
+	page := watch(t, base)
+	page.next("hello")
+	_, body := post(t, base, `{"in_ms":10000}`)
+	var begun Run
+	json.Unmarshal([]byte(body), &begun)
+	<-load.configs
+	if status, body, _ := (call{method: "DELETE", path: "/api/lab/v1/runs/" + begun.ID}).do(t, base); status != 202 {
+		t.Fatalf("DELETE: %d %s", status, body)
+	}
+	if r := page.until(ended); !r.Stopped {
+		t.Errorf("they ended as %+v", r)
+	}
+	post(t, base, `{"in_ms":10000}`)
+	<-load.configs
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	if err := s.Close(ctx); err != nil {
+		t.Error(err)
+	}
+	all := make([]byte, 1<<20)
+	if all = all[:runtime.Stack(all, true)]; strings.Contains(string(all), "labapi.(*Server).perform") {
+		t.Errorf("a goroutine of theirs stays:\n%s", all)
+	}
+	if status, body := post(t, base, `{}`); status != 503 || !strings.Contains(body, "lab_closes") {
+		t.Errorf("to a lab that closes: %d %s", status, body)
+	}
+}
+
+func TestShopLedger(t *testing.T) {
+	_, base, _, shop := startShop(t, nil)
+	read := func(user string) (page ledgerPage) {
+		t.Helper()
+		status, body, _ := call{method: "GET", path: "/api/lab/v1/shop/ledger" + user}.do(t, base)
+		if err := json.Unmarshal([]byte(body), &page); status != 200 || err != nil || strings.Contains(body, "order_id") {
+			t.Fatalf("GET ledger: %d %s", status, body)
+		}
+		return page
+	}
+	shop.set(func(f *fakeShop) {
+		for user := range int64(200) {
+			f.snap.Orders = append(f.snap.Orders, ledger.Order{UserID: user + 1, Quantity: 1, Remaining: 99 - user/20, Status: ledger.Active})
+		}
+	})
+	page := read("?user_id=25")
+	if page.Run != 7 || page.Initial != 100 || page.Sold != 200 || page.Orders != 200 || page.Twice != 10 || !page.Known ||
+		len(page.Latest) != shownOrders || page.Latest[0].Place != 200 || page.Latest[0].Holders != 20 {
+		t.Errorf("the ledger: %+v", page)
+	}
+	if y := page.Yours; y == nil || y.Place != 25 || y.Remaining != 98 || y.Holders != 20 {
+		t.Errorf("the user's order: %+v", y)
+	}
+	if read("?user_id=201").Yours != nil || read("").Yours != nil {
+		t.Error("a user without an order has one")
+	}
+	shop.mu.Lock()
+	if shop.reads != 1 {
+		t.Errorf("three pages at once read the ledger %d times", shop.reads)
+	}
+	shop.mu.Unlock()
+	for _, bad := range []string{"?user_id=nobody", "?user_id=0", "?user_id=99999999999999999999", "?%zz"} {
+		if status, body, _ := (call{method: "GET", path: "/api/lab/v1/shop/ledger" + bad}).do(t, base); status != 400 {
+			t.Errorf("%s: %d %s", bad, status, body)
+		}
+	}
+}
