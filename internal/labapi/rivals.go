@@ -64,7 +64,7 @@ func (s *Server) startRivals(c *gin.Context) error {
 		r.Shop, r.ComesAt, r.Lanes[0].SKU = true, comes, shopSKU
 	})
 	if err == nil {
-		s.shop.rivals = e
+		s.shop.rivals, s.shop.joined = e, sale.Run
 	}
 	return err
 }
@@ -139,6 +139,7 @@ type rivals struct {
 	Run      string          `json:"run"`
 	State    State           `json:"state"`
 	Stopped  bool            `json:"stopped"`
+	Sale     int64           `json:"sale"` // the run of the SKU that they joined
 	Strategy string          `json:"strategy"`
 	Buyers   int             `json:"buyers"`
 	ComesAt  time.Time       `json:"comes_at"`
@@ -158,7 +159,7 @@ func (s *Server) lastRivals() *rivals {
 		return nil
 	}
 	lane := r.Lanes[0]
-	told := rivals{Run: r.ID, State: r.State, Stopped: r.Stopped, Strategy: lane.Strategy, Buyers: r.Settings.Buyers,
+	told := rivals{Run: r.ID, State: r.State, Stopped: r.Stopped, Sale: s.shop.joined, Strategy: lane.Strategy, Buyers: r.Settings.Buyers,
 		ComesAt: r.ComesAt, Error: r.Error}
 	if p := lane.Progress; p != nil {
 		told.Answered, told.Sold = p.Requests, p.Counts[ledger.OutcomeSold]

@@ -25,6 +25,7 @@ type shop struct {
 	mu       sync.Mutex
 	strategy catalog.Info
 	rivals   *runEntry // the last that were sent; nil: none
+	joined   int64     // the run of the SKU that they joined
 
 	book book
 }

@@ -7,16 +7,19 @@ import { html } from './ui.js';
 /** In the order of the navigation. */
 export const screens = ['lab', 'compare', 'trace', 'guarantees', 'lessons'];
 
-/** @param {{screen: string}} props */
-export function Header({ screen }) {
+/**
+ * home is the page of the screens, where that is another one.
+ * @param {{screen: string, home?: string}} props
+ */
+export function Header({ screen, home = '' }) {
   return html`
     <header class="top">
-      <a class="brand" href=${link('lab')}><img src="/static/icon.svg" alt="" width="30" height="30" />${t.name}</a>
+      <a class="brand" href=${home + link('lab')}><img src="/static/icon.svg" alt="" width="30" height="30" />${t.name}</a>
       <nav aria-label=${t.nav.label}>
         <ul>
           ${screens.map((name) => html`
-            <li key=${name}><a href=${link(name)} aria-current=${name === (screen === 'choose' ? 'guarantees' : screen) ? 'page' : undefined}>${t.nav[name]}</a></li>`)}
-          <li><a href="/shop">${t.nav.shop}</a></li>
+            <li key=${name}><a href=${home + link(name)} aria-current=${name === (screen === 'choose' ? 'guarantees' : screen) ? 'page' : undefined}>${t.nav[name]}</a></li>`)}
+          <li><a href="/shop" aria-current=${screen === 'shop' ? 'page' : undefined}>${t.nav.shop}</a></li>
         </ul>
       </nav>
       <${Preferences} />

@@ -188,6 +188,8 @@ declare namespace Json {
     retries?: number;
     cancellations?: { done: number; refused: number; unknown: number };
     selling_seconds: number;
+    start?: string;
+    course?: { at: number; requests: number }[];
     requests_per_second: number;
     sales_per_second: number;
     latency_us: { p50: number; p99: number };

@@ -5,6 +5,46 @@ declare namespace Json {
     sku_id: number;
     strategy: string;
     stock: string;
+    now: string; // by the lab's clock, as are the times of rivals
+    rivals: Rivals | null; // the last that were sent
+  }
+
+  /** Buyers of a run that joined the shop's sale. */
+  interface Rivals {
+    run: string;
+    state: RunState;
+    stopped: boolean;
+    sale: number; // SKU.run
+    strategy: string;
+    buyers: number;
+    comes_at: string;
+    answered: number;
+    sold: number;
+    verdict?: Verdict;
+    error?: string;
+  }
+
+  /** GET /api/lab/v1/shop/ledger */
+  interface ShopLedger {
+    run: number;
+    initial: number;
+    sold: number;
+    orders: number;
+    cancelled: number;
+    twice: number; // units with two holders or more
+    holders_known: boolean; // false once units were given back
+    latest: ShopOrder[]; // newest first
+    yours?: ShopOrder;
+  }
+
+  interface ShopOrder {
+    place: number; // in the sale, from 1
+    user_id: number;
+    quantity: number;
+    remaining: number;
+    status: string;
+    holders: number; // of its units, with itself; 0: not known
+    at: string;
   }
 
   /** GET /api/v1/skus/ID */

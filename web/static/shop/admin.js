@@ -15,6 +15,9 @@ import { clockTime, words } from './text.js';
 /** @type {Record<string, number>} */
 const soon = { now: 0, s10: 10_000, s60: 60_000, s600: 600_000 };
 
+/** The strategy that a link asks for. */
+const wished = new URLSearchParams(location.search).get('strategy');
+
 function Admin() {
   usePreferences();
   const { sale, lost } = useSale();
@@ -140,7 +143,7 @@ function Settings({ sale, strategies, guarded }) {
       ${start === 'at' && field('time', html`<input type="datetime-local" step="1" ...${about('time')} />`, w.timeHint)}
       ${field('strategy', html`<select ...${about('strategy')}>
           ${strategies.map((s) => html`
-            <option key=${s.name} value=${s.name} disabled=${!s.available} selected=${s.name === sale?.strategy}>
+            <option key=${s.name} value=${s.name} disabled=${!s.available} selected=${s.name === (wished ?? sale?.strategy)}>
               ${s.name}${s.broken ? ` – ${w.broken}` : ''}${s.available ? '' : ` – ${w.unavailable}`}</option>`)}
         </select>`, w.strategyHint)}
       ${guarded && field('token', html`<input type="password" ...${about('token')} />`, w.tokenHint)}

@@ -1,30 +1,24 @@
-// The frame around both screens of the shop.
-import { prefer, usePreferences } from '../preferences.js';
+// The frame around the screens of the shop: the lab's own, and the way between them.
+import { usePreferences } from '../preferences.js';
+import { Header } from '../shell.js';
 import { html, useEffect } from '../ui.js';
 import { words } from './text.js';
 
-/** @param {{title: () => string, here: 'shop' | 'admin', children?: unknown}} props */
+/** @typedef {'shop' | 'split' | 'admin'} Place */
+/** @type {[Place, string][]} */
+const places = [['shop', '/shop'], ['split', '/shop?split'], ['admin', '/shop/admin']];
+
+/** @param {{title: () => string, here: Place, children?: unknown}} props */
 export function Frame({ title, here, children }) {
-  const { language, theme } = usePreferences();
+  const { language } = usePreferences();
   const w = words();
   useEffect(() => { document.title = title(); }, [language]);
   return html`
     <a class="skip" href="#content">${w.skip}</a>
-    <header class="top">
-      <a class="brand" href="/shop"><img src="/static/icon.svg" alt="" width="30" height="30" />${w.title}</a>
-      <div class="preferences">
-        <button type="button" class="quiet" id="language" lang=${language === 'zh' ? 'en' : 'zh-CN'} title=${w.languageHint}
-          onClick=${() => prefer('language', language === 'zh' ? 'en' : 'zh')}>${w.language}</button>
-        <label class="hidden" for="theme">${w.theme}</label>
-        <select id="theme" class="quiet" title=${w.theme} onChange=${(e) => prefer('theme', e.currentTarget.value)}>
-          ${['auto', 'light', 'dark'].map((name) => html`
-            <option key=${name} value=${name} selected=${name === theme}>${w.themes[name]}</option>`)}
-        </select>
-      </div>
-    </header>
-    <main id="content" tabindex="-1">${children}</main>
-    <footer class="foot">
-      ${here === 'shop' ? html`<a href="/shop/admin">${w.admin}</a>` : html`<a href="/shop">${w.operator.shop}</a>`}
-      <a href="/">${w.lab}</a>
-    </footer>`;
+    <${Header} screen="shop" home="/" />
+    <nav class="places" aria-label=${w.title}>
+      <ul>${places.map(([name, href]) => html`
+        <li key=${name}><a href=${href} aria-current=${name === here ? 'page' : undefined}>${w.places[name]}</a></li>`)}</ul>
+    </nav>
+    <main id="content" class=${here} tabindex="-1">${children}</main>`;
 }

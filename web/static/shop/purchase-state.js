@@ -3,7 +3,7 @@ import { remember, remembered } from '../preferences.js';
 import { useEffect, useState } from '../ui.js';
 import { buyer } from './buyer.js';
 import { attempt, lookUp, send } from './purchase.js';
-import { refresh, untilStart } from './sale.js';
+import { labNow, refresh, untilStart } from './sale.js';
 
 // An attempt is stored until its outcome is known, so that a reload or a crash
 // does not lose it.
@@ -54,14 +54,17 @@ export function usePurchase(sale, user) {
   const go = async (/** @type {Attempt} */ a) => {
     show(a, true, null);
     keep(a);
-    const until = performance.now() + momentary;
+    const pressed = performance.now();
+    const at = labNow();
+    const until = pressed + momentary;
     let result = await send(a);
     while (result.code === 'not_started' && untilStart(sale) === 0 && performance.now() < until) {
       await pause(100);
       result = await send(a);
     }
+    const took = performance.now() - pressed;
     if (result.code === 'unknown') await look(a);
-    else finish(a, result);
+    else finish(a, { ...result, at, took });
   };
 
   useEffect(() => {

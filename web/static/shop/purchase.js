@@ -5,7 +5,7 @@ import { call, Refused } from '../api.js';
  * One attempt to buy. All its requests carry the same idempotency key, so that it
  * buys once, however often it is sent.
  * @typedef {{key: string, sku: number, user: number, strategy: string}} Attempt
- * @typedef {{code: string, order?: Json.Order, detail?: string, after?: number}} Result
+ * @typedef {{code: string, order?: Json.Order, detail?: string, at?: number, took?: number}} Result at: of the press, by the lab's clock; both in ms
  */
 
 // TypeScript 4.8 (Debian 12) does not know AbortSignal.timeout.

@@ -4,23 +4,29 @@ import { classes, html, render, useEffect, useRef } from '../ui.js';
 import { Buyer } from './buyer-form.js';
 import { useBuyer } from './buyer.js';
 import { Frame } from './frame.js';
+import { Ledger } from './ledger.js';
 import { Orders } from './orders.js';
 import { usePurchase } from './purchase-state.js';
 import { Result } from './result.js';
+import { Rivals } from './rivals.js';
 import { clockError, refresh, useCountdown, useSale } from './sale.js';
+import { Story } from './story.js';
 import { clockTime, words } from './text.js';
+
+const split = new URLSearchParams(location.search).has('split');
 
 function Shop() {
   usePreferences();
-  const { sale, lost, missing } = useSale();
+  const { sale, rivals, lost, missing } = useSale();
   const user = useBuyer();
   const purchase = usePurchase(sale, user);
   const w = words();
   return html`
-    <${Frame} title=${() => words().title} here="shop">
+    <${Frame} title=${() => words().title} here=${split ? 'split' : 'shop'}>
       <div role="alert">${lost && html`<p class="lost-connection">${w.lost}</p>`}</div>
-      ${sale ? html`<${Product} sale=${sale} purchase=${purchase} />`
+      ${sale ? html`<${Product} sale=${sale} rivals=${rivals} user=${user} purchase=${purchase} />`
     : html`<section class="panel product"><p>${missing ? w.nothing : w.loading}</p></section>`}
+      ${split && sale && html`<${Ledger} sale=${sale} user=${user} />`}
       <aside class="side">
         <${Buyer} user=${user} />
         ${sale && html`<${Orders} key=${`${user}/${sale.run}`} user=${user} sale=${sale} news=${purchase.result} />`}
@@ -31,8 +37,8 @@ function Shop() {
 /** @typedef {import('./sale.js').Sale} Sale */
 /** @typedef {ReturnType<typeof usePurchase>} Purchase */
 
-/** @param {{sale: Sale, purchase: Purchase}} props */
-function Product({ sale, purchase }) {
+/** @param {{sale: Sale, rivals: Json.Rivals | null, user: number, purchase: Purchase}} props */
+function Product({ sale, rivals, user, purchase }) {
   const left = useCountdown(sale);
   const w = words();
   return html`
@@ -40,12 +46,15 @@ function Product({ sale, purchase }) {
       <${Picture} />
       <div class="words">
         <h1 id="name">${sale.name}</h1>
+        <p class="price"><strong>${w.price}</strong> <s aria-label=${w.wasLabel}>${w.was}</s> <span class="hint">${w.priceHint}</span></p>
         ${left > 0 ? html`<${Countdown} left=${left} startsAt=${sale.startsAt} />`
     : sale.left > 0 ? html`<p class="badge good on">${w.on}</p>` : html`<p class="badge bad on">${w.over}</p>`}
         <${Shelf} sale=${sale} />
         <${BuyButton} waits=${left > 0} pointless=${sale.left <= 0 || purchase.result?.code === 'sold' || purchase.result?.code === 'duplicate'} purchase=${purchase} />
         <p class="hint">${w.onePerPerson} ${w.soldBy} <code>${sale.strategy}</code></p>
         <${Result} purchase=${purchase} />
+        <div aria-live="polite"><${Story} sale=${sale} rivals=${rivals} user=${user} result=${purchase.result} /></div>
+        <${Rivals} sale=${sale} rivals=${rivals} />
       </div>
     </section>`;
 }

@@ -1,13 +1,16 @@
 // 商店的全部文字（中文）。键与 en.js 相同。
 import { count } from '../../ui.js';
+import { placeOf } from '../story.js';
+
+const time = (n) => (n < 1000 ? `${count(n)} 毫秒` : `${(n / 1000).toFixed(1)} 秒`);
+const lastUnit = (all) => (all?.selling_seconds ? `对手到来 ${time(1000 * all.selling_seconds)}后，他们买走了最后一件。` : '');
 
 export default {
   title: '限时秒杀',
   skip: '跳到商品',
-  lab: '背后的实验室',
-  admin: '后台',
-  language: 'English', languageHint: '用英文显示',
-  theme: '主题', themes: { auto: '跟随系统', light: '浅色', dark: '深色' },
+  places: { shop: '商店', split: '商店与账本', admin: '商店后台' },
+
+  price: '¥349', was: '¥1,399', wasLabel: '原价 ¥1,399', priceHint: '仅供展示，不用付款',
 
   loading: '正在加载……',
   nothing: '还没有商品在卖。',
@@ -59,10 +62,86 @@ export default {
   cancelFailed: (detail) => `可能没有取消：${detail}`,
   ordersLost: '暂时无法读取你的订单。',
 
+  rivals: {
+    title: '对手',
+    how: '人数',
+    send: (n) => (n === null ? '放出对手' : `放出 ${count(n)} 名对手`),
+    hint: '他们也要抢这些商品：三秒后，或者开抢的那一刻，一起下单。等他们动手，你就按“抢一件”。',
+    late: '已经没有商品可抢。请在商店后台开始下一场。',
+    wrong: (least, most) => `请填 ${count(least)} 到 ${count(most)} 之间的整数。`,
+    come: (n) => `${count(n)} 名对手即将到来`,
+    here: (n) => `${count(n)} 名对手正在抢，快按“抢一件”！`,
+    answered: '已得到答复的对手',
+    progress: (answered, sold) => `${count(answered)} 人已得到答复，${count(sold)} 人买到。`,
+    judging: '全部得到答复，正在核对账本……',
+    stop: '叫停对手',
+    failed: (detail) => `对手没有来：${detail}`,
+    refused: {
+      run_in_progress: '实验室正忙着另一场压测，等它结束再放出对手。',
+      not_started: '太早了：请在开抢前最后一分钟内放出对手。',
+      nothing_on_sale: '还没有商品在卖，请先到商店后台上架。',
+      backend_unavailable: '商店的服务器没有响应，实验室页面会显示哪些在运行。',
+      forbidden: '只有实验室所在的机器，或者持有令牌的页面，才能放出对手：请在商店后台填写令牌。',
+      lab_closes: '实验室正在关闭。',
+      not_found: '这个商店不属于任何实验室，而对手只在实验室里有。',
+    },
+  },
+  story: {
+    title: '结果',
+    shared: {
+      title: ({ yours }) => `你和另外 ${count(yours.holders - 1)} 人都买到了第 ${count(yours.remaining + yours.quantity)} 号商品`,
+      text: ({ yours }) => `账本里有 ${count(yours.holders)} 个订单指向这同一件商品，只有一个人能拿到。`,
+    },
+    never: {
+      title: ({ initial, yours }) => `一共 ${count(initial)} 件，你买到的是第 ${count(initial - yours.remaining)} 件`,
+      text: ({ initial }) => `总共只有 ${count(initial)} 件：你的那一件并不存在。`,
+    },
+    got: {
+      title: ({ yours }) => `抢到了，第 ${count(yours.place)} 个下单`,
+      text: ({ yours }) => (yours.holders === 1 ? `账本里，第 ${count(yours.remaining + yours.quantity)} 号商品只记在你名下。` : '订单已经记入账本。'),
+    },
+    late: {
+      title: (_, all) => `已售罄：${count(all.requests)} 名对手来过`,
+      text: (_, all, { at, took }) => {
+        const place = placeOf(all, at);
+        return `${time(took)}后得到答复。${place ? `对手到来 ${time(at - Date.parse(all.start))}后你才按下，大约排在第 ${count(place)} 位。` : ''}${lastUnit(all)}`;
+      },
+    },
+    unknown: { title: () => '还不知道', text: () => '答复丢失了，或者等得太久。这不等于“已售罄”：你可能已经买到。请再问一次。' },
+    refused: { title: () => '没有为你下单', text: () => '你被拒绝不是因为库存，原因见上面的答复。' },
+    absent: { title: () => '你什么也没买', text: (_, all) => `趁对手在抢的时候按“抢一件”。${lastUnit(all)}` },
+    verdict: {
+      held: ({ sold, initial }) => `${count(initial)} 件卖出 ${count(sold)} 件，每件只归一位买家。`,
+      oversold: ({ sold, initial, twice }) => `只有 ${count(initial)} 件，却卖出 ${count(sold)} 件。${twice > 0 ? `其中 ${count(twice)} 件同时卖给了几位买家。` : ''}`,
+      lost: () => '账对不上，详情见实验室里的这场压测。',
+      blocked: () => '还有库存，秒杀却停住了。',
+      not_valid: () => '这场压测不能证明什么，原因见实验室。',
+      failed: null,
+    },
+    play: '一步一步看它怎样出错',
+    lesson: (name) => `${name} 的课程`,
+    run: '在实验室里看整场压测',
+    repair: (name) => `换一个守得住的策略来卖：${name}`,
+    broken: (name) => `换一个会出错的策略来卖：${name}`,
+  },
+  ledger: {
+    title: '账本',
+    intro: '订单一写入就出现在这里，最新的在最上面。',
+    lost: '暂时无法读取账本，正在重试……',
+    left: '剩余', sold: '已售', twice: '一件多卖',
+    tooMany: (n) => `多卖了 ${count(n)} 件。`,
+    givenBack: '有订单取消过，退回的商品可以再卖，因此不再统计一件商品有几位买家。',
+    orders: '最新订单',
+    place: '订单', user: '买家', remaining: '告知剩余', holders: '同一件的买家',
+    shared: (unit, n) => `⚠ 第 ${count(unit)} 号：${count(n)} 人`,
+    never: '⚠ 并不存在',
+    you: '你',
+    none: '还没有订单。',
+  },
+
   operator: {
     title: '商店后台',
-    shop: '去商店',
-    intro: '设定要卖的商品。上一场的订单会全部清除。',
+    intro: '设定要卖的商品。这会结束正在进行的一场，它的订单也随之结束。',
     now: '正在卖',
     sold: '已售', left: '剩余', starts: '开始', strategyNow: '策略', atOnce: '已经开始',
     product: '商品',
@@ -80,7 +159,7 @@ export default {
     tokenHint: '这个实验室启动时设了令牌',
     put: '重置并上架',
     putAnyway: '结束这一场，开始下一场',
-    sure: (n) => `这一场已经卖出 ${count(n)} 件。订单仍在账本里，但买家以后只看得到下一场。再按一次就继续。`,
+    sure: (n) => `这一场已经卖出 ${count(n)} 件。它的订单随这一场一起结束。再按一次就继续。`,
     putting: '正在等进行中的购买结束……',
     done: '已设定，买家一秒内就能看到。',
     half: (detail) => `可能只设定了一部分：${detail} 请再设一次。`,

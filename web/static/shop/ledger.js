@@ -1,0 +1,79 @@
+// The ledger beside the shop, live: for a classroom.
+import { classes, count, html, useEffect, useState } from '../ui.js';
+import { readLedger } from './story.js';
+import { clockTime, words } from './text.js';
+
+const pace = 500; // between two readings, in ms; the lab reads no oftener
+
+/**
+ * Hook: the ledger, read as long as the page is seen.
+ * @param {number} user
+ */
+function useLedger(user) {
+  const [state, setState] = useState(/** @type {{ledger: Json.ShopLedger | null, lost: boolean}} */ ({ ledger: null, lost: false }));
+  useEffect(() => {
+    let timer = 0;
+    let here = true;
+    const read = async () => {
+      clearTimeout(timer);
+      try {
+        const ledger = await readLedger(String(user));
+        if (here) setState({ ledger, lost: false });
+      } catch {
+        if (here) setState((now) => ({ ...now, lost: true }));
+      }
+      if (here && !document.hidden) timer = setTimeout(read, pace);
+    };
+    const seen = () => { if (!document.hidden) read(); };
+    document.addEventListener('visibilitychange', seen);
+    read();
+    return () => {
+      here = false;
+      clearTimeout(timer);
+      document.removeEventListener('visibilitychange', seen);
+    };
+  }, [user]);
+  return state;
+}
+
+/** @param {{sale: import('./sale.js').Sale, user: number}} props */
+export function Ledger({ sale, user }) {
+  const { ledger, lost } = useLedger(user);
+  const w = words().ledger;
+  const extra = ledger ? ledger.sold - ledger.initial : 0;
+  return html`
+    <section class="panel ledger" aria-labelledby="ledger">
+      <h2 id="ledger">${w.title}</h2>
+      <div role="alert">${lost && html`<p class="wrong">${w.lost}</p>`}</div>
+      <dl class="figures">
+        <div class=${classes(sale.left < 0 && 'bad')}><dt>${w.left}</dt><dd data-ledger-left>${count(sale.left)}</dd></div>
+        <div class=${classes(extra > 0 && 'bad')}><dt>${w.sold}</dt><dd data-ledger-sold>${ledger ? count(ledger.sold) : '–'}</dd></div>
+        <div class=${classes(ledger && ledger.twice > 0 && 'bad')}><dt>${w.twice}</dt>
+          <dd data-ledger-twice>${ledger?.holders_known ? count(ledger.twice) : '–'}</dd></div>
+      </dl>
+      <p class=${extra > 0 ? 'wrong' : 'hint'} role="status">${extra > 0 ? w.tooMany(extra) : ledger && !ledger.holders_known ? w.givenBack : w.intro}</p>
+      ${ledger && html`
+        <div class="scroll stream" tabindex="0" role="region" aria-label=${w.orders}>
+          <table>
+            <thead><tr><th scope="col" class="n">${w.place}</th><th scope="col" class="n">${w.user}</th>
+              <th scope="col" class="n">${w.remaining}</th><th scope="col">${w.holders}</th></tr></thead>
+            <tbody>${ledger.latest.map((o) => html`<${Row} key=${o.place} order=${o} mine=${o.user_id === user} />`)}</tbody>
+          </table>
+          ${ledger.latest.length === 0 && html`<p class="hint">${w.none}</p>`}
+        </div>`}
+    </section>`;
+}
+
+/** @param {{order: Json.ShopOrder, mine: boolean}} props */
+function Row({ order: o, mine }) {
+  const w = words();
+  const wrong = o.holders > 1 || o.remaining < 0;
+  return html`
+    <tr class=${classes(wrong && 'bad', mine && 'mine')} title=${clockTime(o.at)}>
+      <td class="n">${count(o.place)}</td>
+      <td class="n">${mine ? w.ledger.you : o.user_id}${o.quantity > 1 && ` × ${count(o.quantity)}`}</td>
+      <td class="n">${count(o.remaining)}</td>
+      <td>${o.status === 'cancelled' ? w.cancelled : o.holders > 1 ? w.ledger.shared(o.remaining + o.quantity, o.holders)
+    : o.remaining < 0 ? w.ledger.never : o.holders === 1 ? '✓' : ''}</td>
+    </tr>`;
+}
