@@ -1,6 +1,6 @@
 // All texts of the shop in English. zh.js has the same keys.
 import { count, ms } from '../../ui.js';
-import { placeOf } from '../story.js';
+import { placeOf } from '../place.js';
 
 const units = (n) => `${count(n)} ${n === 1 ? 'unit' : 'units'}`;
 const others = (n) => (n === 1 ? 'one other buyer' : `${count(n)} others`);

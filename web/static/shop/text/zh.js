@@ -1,6 +1,6 @@
 // 商店的全部文字（中文）。键与 en.js 相同。
 import { count } from '../../ui.js';
-import { placeOf } from '../story.js';
+import { placeOf } from '../place.js';
 
 const time = (n) => (n < 1000 ? `${count(n)} 毫秒` : `${(n / 1000).toFixed(1)} 秒`);
 const lastUnit = (all) => (all?.selling_seconds ? `对手到来 ${time(1000 * all.selling_seconds)}后，他们买走了最后一件。` : '');
