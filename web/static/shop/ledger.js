@@ -55,8 +55,8 @@ export function Ledger({ sale, user }) {
       ${ledger && html`
         <div class="scroll stream" tabindex="0" role="region" aria-label=${w.orders}>
           <table>
-            <thead><tr><th scope="col" class="n">${w.place}</th><th scope="col" class="n">${w.user}</th>
-              <th scope="col" class="n">${w.remaining}</th><th scope="col">${w.holders}</th></tr></thead>
+            <thead><tr><th scope="col" class="n">${w.place}</th><th scope="col" class="n">${w.remaining}</th>
+              <th scope="col">${w.holders}</th><th scope="col" class="n">${w.user}</th></tr></thead>
             <tbody>${ledger.latest.map((o) => html`<${Row} key=${o.place} order=${o} mine=${o.user_id === user} />`)}</tbody>
           </table>
           ${ledger.latest.length === 0 && html`<p class="hint">${w.none}</p>`}
@@ -71,9 +71,9 @@ function Row({ order: o, mine }) {
   return html`
     <tr class=${classes(wrong && 'bad', mine && 'mine')} title=${clockTime(o.at)}>
       <td class="n">${count(o.place)}</td>
-      <td class="n">${mine ? w.ledger.you : o.user_id}${o.quantity > 1 && ` × ${count(o.quantity)}`}</td>
       <td class="n">${count(o.remaining)}</td>
       <td>${o.status === 'cancelled' ? w.cancelled : o.holders > 1 ? w.ledger.shared(o.remaining + o.quantity, o.holders)
     : o.remaining < 0 ? w.ledger.never : o.holders === 1 ? '✓' : ''}</td>
+      <td class="n">${mine ? w.ledger.you : o.user_id}${o.quantity > 1 && ` × ${count(o.quantity)}`}</td>
     </tr>`;
 }

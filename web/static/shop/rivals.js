@@ -51,9 +51,9 @@ export function Rivals({ sale, rivals }) {
             <label for="rivals">${w.rivals.how}</label>
             <input id="rivals" inputmode="numeric" autocomplete="off" value=${text} onInput=${(e) => setText(e.currentTarget.value)}
               aria-invalid=${wrong && n === null ? 'true' : undefined} aria-describedby="rivals-hint rivals-wrong" />
-            <p class="wrong" id="rivals-wrong" role="alert">${wrong && n === null && w.rivals.wrong(least, most)}</p>
           </div>
           <button class="offer send" aria-disabled=${state.busy ? 'true' : undefined}>${w.rivals.send(n)}</button>
+          <p class="wrong" id="rivals-wrong" role="alert">${wrong && n === null && w.rivals.wrong(least, most)}</p>
           <p class="hint" id="rivals-hint">${sale.left > 0 ? w.rivals.hint : w.rivals.late}</p>
         </form>`}
       <div class="refused" role="alert">${state.failed && html`<p class="wrong">${state.failed(w)}</p>`}</div>

@@ -132,7 +132,7 @@ export default {
     tooMany: (n) => `多卖了 ${count(n)} 件。`,
     givenBack: '有订单取消过，退回的商品可以再卖，因此不再统计一件商品有几位买家。',
     orders: '最新订单',
-    place: '订单', user: '买家', remaining: '告知剩余', holders: '同一件的买家',
+    place: '订单', user: '买家', remaining: '告知剩余', holders: '这一件的买家',
     shared: (unit, n) => `⚠ 第 ${count(unit)} 号：${count(n)} 人`,
     never: '⚠ 并不存在',
     you: '你',
