@@ -114,7 +114,7 @@ func (s *Server) readShop(ctx context.Context) (ledger.Snapshot, error) {
 var (
 	nothingOnSale = &web.Problem{Code: "nothing_on_sale", Status: http.StatusConflict,
 		Detail: "The shop has nothing on sale: put something on sale first, at /shop/admin."}
-	noLedger = &web.Problem{Code: "backend_unavailable", Status: http.StatusServiceUnavailable,
+	noLedger = &web.Problem{Code: "ledger_unavailable", Status: http.StatusServiceUnavailable,
 		Detail: "The ledger's database does not answer. The lab's status says what runs."}
 )
 

@@ -145,7 +145,7 @@ func TestRivalsAreRefused(t *testing.T) {
 		says   string
 	}{
 		{func(f *fakeShop) { f.err = seckill.ErrUnknownSKU }, 409, "nothing_on_sale"},
-		{func(f *fakeShop) { f.err = errors.New("gone") }, 503, "backend_unavailable"},
+		{func(f *fakeShop) { f.err = errors.New("gone") }, 503, "ledger_unavailable"},
 		{func(f *fakeShop) { f.err, f.snap.Stock.Initial = nil, 0 }, 409, "nothing_on_sale"},
 		{func(f *fakeShop) { f.snap.Stock.Initial, f.snap.Stock.StartsAt = 100, &late }, 409, "in the last minute before"},
 	} {

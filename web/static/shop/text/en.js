@@ -84,6 +84,7 @@ export default {
       not_started: 'It is too early: send rivals in the last minute before the start.',
       nothing_on_sale: 'Nothing is on sale. Put something on sale first, under Shop admin.',
       backend_unavailable: 'The shop’s servers do not answer. The Lab shows which ones run.',
+      ledger_unavailable: 'The ledger’s database does not answer. The Lab shows which servers run.',
       forbidden: 'Only the machine of the lab may send rivals, or a page that has the lab’s token: enter it under Shop admin.',
       lab_closes: 'The lab is being stopped.',
       not_found: 'This shop belongs to no lab, and only a lab has rivals.',

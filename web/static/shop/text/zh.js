@@ -81,6 +81,7 @@ export default {
       not_started: '太早了：请在开抢前最后一分钟内放出对手。',
       nothing_on_sale: '还没有商品在卖，请先到商店后台上架。',
       backend_unavailable: '商店的服务器没有响应，实验室页面会显示哪些在运行。',
+      ledger_unavailable: '账本所在的数据库没有响应，实验室页面会显示哪些服务器在运行。',
       forbidden: '只有实验室所在的机器，或者持有令牌的页面，才能放出对手：请在商店后台填写令牌。',
       lab_closes: '实验室正在关闭。',
       not_found: '这个商店不属于任何实验室，而对手只在实验室里有。',
