@@ -199,8 +199,8 @@ func zkDo[T any](ctx context.Context, c *ZooKeeperClient, name, text string, sen
 		err   error
 	}
 	var a answer
-	err := tap.Ask(ctx, func() *tap.Command {
-		return &tap.Command{Backend: tap.ZooKeeper, Name: name, Text: name + " " + text}
+	err := tap.Ask(ctx, tap.ZooKeeper, func() *tap.Command {
+		return &tap.Command{Name: name, Text: name + " " + text}
 	}, func(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)

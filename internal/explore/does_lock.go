@@ -29,8 +29,8 @@ func (w *World) hold(ctx context.Context, p *process) error {
 	if err != nil {
 		return err
 	}
-	err = tap.Do(lease.Context(), func() *tap.Command {
-		return &tap.Command{Backend: Work, Name: "work", Text: "works under the lock"}
+	err = tap.Do(lease.Context(), Work, func() *tap.Command {
+		return &tap.Command{Name: "work", Text: "works under the lock"}
 	}, func(context.Context) error { return nil })
 	if left := lease.Release(context.WithoutCancel(ctx)); err == nil {
 		err = left

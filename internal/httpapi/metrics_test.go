@@ -33,7 +33,7 @@ func TestMetrics(t *testing.T) {
 		f.observe.Retried()
 		f.observe.Retried()
 		for range 3 {
-			_ = tap.Do(ctx, func() *tap.Command { return &tap.Command{Backend: tap.Redis} }, func(context.Context) error { return nil })
+			_ = tap.Do(ctx, tap.Redis, func() *tap.Command { return &tap.Command{} }, func(context.Context) error { return nil })
 		}
 		closed := make(chan int)
 		close(closed)

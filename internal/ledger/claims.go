@@ -110,7 +110,7 @@ func (c *Claims) Take(ctx context.Context, user int64, requestID string) (order 
 	}
 	c.mu.Unlock()
 	var ask *claim
-	err = tap.Do(ctx, command("CLAIM", k), func(ctx context.Context) error {
+	err = tap.Do(ctx, tap.SQL, command("CLAIM", k), func(ctx context.Context) error {
 		ask = c.ask(k)
 		select {
 		case <-ask.done:
@@ -144,7 +144,7 @@ func (c *Claims) Take(ctx context.Context, user int64, requestID string) (order 
 // command is what a claim looks like to a tap.
 func command(verb string, k requestKey) func() *tap.Command {
 	return func() *tap.Command {
-		return &tap.Command{Backend: tap.SQL, Name: verb, Text: fmt.Sprintf("%s key %s of user %d", verb, k.id, k.user)}
+		return &tap.Command{Name: verb, Text: fmt.Sprintf("%s key %s of user %d", verb, k.id, k.user)}
 	}
 }
 
@@ -157,7 +157,7 @@ func (c *Claims) giveUp(ctx context.Context, a *claim) {
 	}
 	gone := make(chan struct{})
 	sent := false
-	_ = tap.Do(context.WithoutCancel(ctx), command("GIVE UP", a.requestKey), func(context.Context) error {
+	_ = tap.Do(context.WithoutCancel(ctx), tap.SQL, command("GIVE UP", a.requestKey), func(context.Context) error {
 		sent = true
 		if c.release(a, gone) {
 			<-gone

@@ -29,9 +29,9 @@ func etcdDo[T any](ctx context.Context, describe func() (name, text string), sen
 func etcdSet[T any](
 	ctx context.Context, ops []clientv3.Op, describe func() (name, text string), send func(context.Context) (T, error),
 ) (got T, err error) {
-	err = Ask(ctx, func() *Command {
+	err = Ask(ctx, Etcd, func() *Command {
 		name, text := describe()
-		c := &Command{Backend: Etcd, Name: name, Text: text}
+		c := &Command{Name: name, Text: text}
 		for _, op := range ops {
 			if op.IsPut() {
 				c.Sets = append(c.Sets, Pair{string(op.KeyBytes()), string(op.ValueBytes())})

@@ -34,8 +34,8 @@ func (h RedisHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 		if From(ctx) == nil || handshake(cmd) {
 			return next(ctx, cmd)
 		}
-		err := Ask(ctx, func() *Command {
-			return &Command{Backend: Redis, Node: h.Node, Name: strings.ToUpper(cmd.Name()), Text: text(cmd), Sets: sets(cmd)}
+		err := Ask(ctx, Redis, func() *Command {
+			return &Command{Node: h.Node, Name: strings.ToUpper(cmd.Name()), Text: text(cmd), Sets: sets(cmd)}
 		}, func(ctx context.Context) error {
 			if IsLate(ctx) {
 				return next(ctx, redis.NewCmd(ctx, cmd.Args()...))
@@ -53,7 +53,7 @@ func (h RedisHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Pro
 		if From(ctx) == nil || len(cmds) == 0 || handshake(cmds[0]) {
 			return next(ctx, cmds)
 		}
-		err := Ask(ctx, func() *Command {
+		err := Ask(ctx, Redis, func() *Command {
 			parts := make([]string, len(cmds))
 			for i, cmd := range cmds {
 				parts[i] = text(cmd)
@@ -62,8 +62,7 @@ func (h RedisHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Pro
 			if named.Name() == "asking" && len(cmds) > 1 {
 				named = cmds[1]
 			}
-			return &Command{Backend: Redis, Node: h.Node,
-				Name: strings.ToUpper(named.Name()), Text: strings.Join(parts, "; ")}
+			return &Command{Node: h.Node, Name: strings.ToUpper(named.Name()), Text: strings.Join(parts, "; ")}
 		}, func(ctx context.Context) error {
 			if IsLate(ctx) {
 				return next(ctx, copies(ctx, cmds))
@@ -189,8 +188,8 @@ const subscriptionBuffer = 16
 // nothing published afterwards is missed. Close the Subscription.
 func Subscribe(ctx context.Context, c redis.UniversalClient, channel string) (*Subscription, error) {
 	var sub *redis.PubSub
-	err := Do(ctx, func() *Command {
-		return &Command{Backend: Redis, Name: "SUBSCRIBE", Text: "SUBSCRIBE " + channel}
+	err := Do(ctx, Redis, func() *Command {
+		return &Command{Name: "SUBSCRIBE", Text: "SUBSCRIBE " + channel}
 	}, func(ctx context.Context) error {
 		sub = c.Subscribe(context.WithoutCancel(ctx), channel)
 		_, err := sub.Receive(ctx)

@@ -63,7 +63,7 @@ func (c *conn) do(ctx context.Context, describe func() *Command, send func(conte
 		return driver.ErrBadConn
 	}
 	answered := errNotSent
-	err := Ask(ctx, describe, func(ctx context.Context) error {
+	err := Ask(ctx, SQL, describe, func(ctx context.Context) error {
 		if IsLate(ctx) {
 			defer c.Conn.Close()
 			return send(ctx)
@@ -224,12 +224,12 @@ func (t *transaction) Rollback() error {
 }
 
 func fixed(verb string) func() *Command {
-	return func() *Command { return &Command{Backend: SQL, Name: verb, Text: verb} }
+	return func() *Command { return &Command{Name: verb, Text: verb} }
 }
 
 func statement(q string, args []driver.NamedValue) func() *Command {
 	return func() *Command {
-		c := &Command{Backend: SQL, Name: verb(q), Text: q}
+		c := &Command{Name: verb(q), Text: q}
 		for _, a := range args {
 			c.Args = append(c.Args, a.Value)
 		}

@@ -157,12 +157,12 @@ func FanOf(ctx context.Context) int {
 	return 1
 }
 
-// Do sends a command past the context's Tap. The command is described only
-// for an observer, so describe must not change anything. send is given the
-// context to send under: a command that is delivered late (Late) outlives its
-// caller's.
-func Do(ctx context.Context, describe func() *Command, send func(context.Context) error) error {
-	return Ask(ctx, describe, send, nil)
+// Do sends a command to backend past the context's Tap. The command is described
+// only for a Tap that looks at it, so describe must not change anything; Backend
+// is filled in. send is given the context to send under: a command that is
+// delivered late (Late) outlives its caller's.
+func Do(ctx context.Context, backend string, describe func() *Command, send func(context.Context) error) error {
+	return Ask(ctx, backend, describe, send, nil)
 }
 
 // A Reader is a Tap that may want to know what commands answer.
@@ -173,12 +173,19 @@ type Reader interface {
 
 // Ask is Do for a command that answers: reply is called after send, if the Tap
 // is a Reader that reads.
-func Ask(ctx context.Context, describe func() *Command, send func(context.Context) error, reply func(error) string) error {
+func Ask(
+	ctx context.Context, backend string, describe func() *Command, send func(context.Context) error, reply func(error) string,
+) error {
 	t := From(ctx)
-	if t == nil {
+	switch n, counts := t.(*Counter); {
+	case t == nil:
+		return send(ctx)
+	case counts:
+		defer n.of(backend).Add(1)
 		return send(ctx)
 	}
 	c := describe()
+	c.Backend = backend
 	if err := t.Before(ctx, c); err != nil {
 		if late, ok := errors.AsType[*Late](err); ok {
 			late.Keep(func(ctx context.Context) error { return send(context.WithValue(ctx, lateKey{}, true)) })
@@ -223,11 +230,11 @@ func WaitAtMost[T any](
 		defer stop()
 		return await(ctx, timer, done)
 	}
-	c := &Command{Backend: Waiting, Name: "wait", Text: what, Barrier: barrier}
+	c := &Command{Name: "wait", Text: what, Barrier: barrier}
 	timer, stop := timer(ctx, c, limit)
 	defer stop()
 	var got T
-	err := Do(ctx, func() *Command { return c }, func(ctx context.Context) (err error) {
+	err := Do(ctx, Waiting, func() *Command { return c }, func(ctx context.Context) (err error) {
 		got, err = await(ctx, timer, done)
 		return err
 	})
@@ -258,8 +265,8 @@ func timer(ctx context.Context, c *Command, limit time.Duration) (<-chan time.Ti
 
 // Sleep backs off for d, or until ctx ends (its error is returned then).
 func Sleep(ctx context.Context, d time.Duration) error {
-	return Do(ctx, func() *Command {
-		return &Command{Backend: Waiting, Name: "back-off", Text: d.String()}
+	return Do(ctx, Waiting, func() *Command {
+		return &Command{Name: "back-off", Text: d.String()}
 	}, func(ctx context.Context) error {
 		if s, ok := From(ctx).(Sleeper); ok {
 			return s.Sleep(ctx, d)

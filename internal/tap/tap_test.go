@@ -265,7 +265,7 @@ func TestCounter(t *testing.T) {
 // there is none in the context (compare bare and absent), little when there is.
 func BenchmarkAbsent(b *testing.B) {
 	send := func() error { return nil }
-	describe := func() *tap.Command { return &tap.Command{Backend: tap.SQL, Name: "SELECT"} }
+	describe := func() *tap.Command { return &tap.Command{Name: "SELECT"} }
 	b.Run("do/bare", func(b *testing.B) {
 		for b.Loop() {
 			_ = send()
@@ -277,7 +277,7 @@ func BenchmarkAbsent(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				_ = tap.Do(ctx, describe, func(context.Context) error { return send() })
+				_ = tap.Do(ctx, tap.SQL, describe, func(context.Context) error { return send() })
 			}
 		})
 	}

@@ -43,7 +43,7 @@ func ReadJSON(w http.ResponseWriter, r *http.Request, fields ...Field) error {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return BadRequest("The body is empty: send a JSON object.")
 	}
-	d := decoder{jsontext.NewDecoder(bytes.NewBuffer(body))}
+	d := decoder{jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowDuplicateNames(true))} // object finds them
 	if kind := d.PeekKind(); kind != '{' && kinds[kind] != "" {
 		return BadRequest("The body is not one whole JSON object, but " + kinds[kind] + ".")
 	}
@@ -98,18 +98,21 @@ type decoder struct{ *jsontext.Decoder }
 // object reads the members of an object; at comes before their names.
 func (d decoder) object(at string, fields []Field) error {
 	if _, err := d.ReadToken(); err != nil { // {
-		return d.wrong(at, err)
+		return wrong(err)
 	}
 	given := uint64(0) // a bit for each field
 	for d.PeekKind() != '}' {
 		token, err := d.ReadToken()
 		if err != nil {
-			return d.wrong(at, err)
+			return wrong(err)
 		}
 		name := token.String()
 		i := slices.IndexFunc(fields, func(f Field) bool { return f.Name == name })
-		if i < 0 {
+		switch {
+		case i < 0:
 			return UnknownField(at, name, names(fields)...)
+		case given&(1<<i) != 0:
+			return Invalid(at+name, "repeated_field", nil, "is given more than once")
 		}
 		if err := d.value(at+name, &fields[i]); err != nil {
 			return err
@@ -122,7 +125,7 @@ func (d decoder) object(at string, fields []Field) error {
 		}
 	}
 	_, err := d.ReadToken() // }
-	return d.wrong(at, err)
+	return wrong(err)
 }
 
 func names(fields []Field) (all []string) {
@@ -182,7 +185,7 @@ func (d decoder) integer(name string, f *Field) (int64, error) {
 	}
 	token, err := d.ReadToken()
 	if err != nil {
-		return 0, d.wrong(name, err)
+		return 0, wrong(err)
 	}
 	low, high := f.Min, f.Max
 	if low == 0 && high == 0 {
@@ -197,7 +200,7 @@ func (d decoder) text(name, code, what string) (string, error) {
 	}
 	token, err := d.ReadToken()
 	if err != nil {
-		return "", d.wrong(name, err)
+		return "", wrong(err)
 	}
 	return token.String(), nil
 }
@@ -215,7 +218,7 @@ func (d decoder) list(name, code, what string, next func(i int) error) error {
 	if err == nil {
 		_, err = d.ReadToken() // ]
 	}
-	return d.wrong(name, err)
+	return wrong(err)
 }
 
 // must checks the kind of the next value.
@@ -226,22 +229,20 @@ func (d decoder) must(want jsontext.Kind, name, code, what string) error {
 	}
 	if kinds[kind] == "" {
 		_, err := d.ReadToken()
-		return d.wrong(name, err)
+		return wrong(err)
 	}
 	return Invalid(name, code, nil, "must be "+what+", not "+kinds[kind])
 }
 
 // wrong is nil for nil, else what is wrong with the JSON itself.
-func (d decoder) wrong(at string, err error) error {
+func wrong(err error) error {
 	var syntax *jsontext.SyntacticError
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &syntax) && errors.Is(syntax.Err, jsontext.ErrDuplicateName):
-		return Invalid(at+short(syntax.JSONPointer.LastToken()), "repeated_field", nil, "is given more than once")
 	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF):
 		return BadRequest("The body is not one whole JSON object: it ends too early.")
-	case syntax != nil:
+	case errors.As(err, &syntax):
 		return BadRequest(fmt.Sprintf("The body is not one whole JSON object: %v, after byte %d.", syntax.Err, syntax.ByteOffset))
 	}
 	return BadRequest("The body is not one whole JSON object: " + err.Error())

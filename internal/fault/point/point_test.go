@@ -107,7 +107,7 @@ func TestOneIsCaughtAndGoesOn(t *testing.T) {
 		ctx := tap.With(t.Context(), points.Watch(&tap.Counter{}, "x", nil, p))
 		for _, q := range []string{"SELECT num FROM stock WHERE id = 7", "UPDATE stock SET num = 1"} {
 			verb, _, _ := strings.Cut(q, " ")
-			if err := tap.Do(ctx, func() *tap.Command { return &tap.Command{Backend: tap.SQL, Name: verb, Text: q} },
+			if err := tap.Do(ctx, tap.SQL, func() *tap.Command { return &tap.Command{Name: verb, Text: q} },
 				func(context.Context) error { return nil }); err != nil {
 				return err
 			}

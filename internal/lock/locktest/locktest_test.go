@@ -48,7 +48,7 @@ func (m *memory) open(_ testing.TB, s catalog.Settings) *Process {
 
 // send is one command: an atomic step on the grant of a key.
 func (c *client) send(ctx context.Context, name, key string, step func(g grant, held bool)) error {
-	return tap.Do(ctx, func() *tap.Command { return &tap.Command{Backend: "memory", Name: name, Text: name + " " + key} },
+	return tap.Do(ctx, "memory", func() *tap.Command { return &tap.Command{Name: name, Text: name + " " + key} },
 		func(ctx context.Context) error {
 			c.mu.Lock()
 			defer c.mu.Unlock()
