@@ -10,64 +10,53 @@ import (
 )
 
 // A Scenario says what load is sent to which sale. It is plain data, written by
-// flags and scenario files. Everything random follows from Seed: the same
-// Scenario sends the same purchases in the same order.
+// scenario files and flags, in this order. Everything random follows from Seed:
+// the same Scenario sends the same purchases in the same order.
 type Scenario struct {
-	Strategy string `yaml:"strategy"`
+	Strategy string `yaml:"strategy" group:"sale" placeholder:"NAME" help:"How the stock is deducted (${LoadStrategy})."`
 	// ByDefault names no strategy in the requests: Strategy must be the one
 	// that the targets were started with, and every answer is checked for it.
-	ByDefault bool `yaml:"by_default"`
+	ByDefault bool `yaml:"by_default" kong:"-"`
 
-	// SKUs SKUs, of which SKU is the first, are reset to Stock units each. The
-	// k-th is wanted in proportion to 1/k^Zipf: 0 wants all alike, 1 is a sale
-	// with one hot key.
-	SKU   int64   `yaml:"sku"`
-	SKUs  int     `yaml:"skus"` // 0: one
-	Stock int64   `yaml:"stock"`
-	Zipf  float64 `yaml:"zipf"`
+	Stock int64 `yaml:"stock" group:"sale" placeholder:"N" help:"Units for sale: each SKU is reset to them (${LoadStock})."`
+	SKU   int64 `yaml:"sku" name:"sku" group:"sale" placeholder:"ID" help:"What is sold (${LoadSKU})."`
+	// SKUs 0 is 1.
+	SKUs int     `yaml:"skus" name:"skus" group:"sale" placeholder:"N" help:"How many SKUs are sold, from --sku on (${LoadSKUs})."`
+	Zipf float64 `yaml:"zipf" group:"sale" placeholder:"S" help:"The k-th SKU is wanted in proportion to 1/k^S: 0 all alike, 1 one hot key (${LoadZipf})."`
 
 	// Buyers is how many requests are made, where no rate and duration say so.
 	// But for duplicates each is of another user.
-	Buyers   int   `yaml:"buyers"`
-	Quantity int64 `yaml:"quantity"` // units each buyer asks for
+	Buyers   int   `yaml:"buyers" group:"sale" placeholder:"N" help:"Distinct users, one purchase each (${LoadBuyers})."`
+	Quantity int64 `yaml:"quantity" group:"sale" placeholder:"N" help:"Units that each buyer asks for (${LoadQuantity})."`
 	// Quantities, if any, are asked for instead of Quantity.
-	Quantities []Share `yaml:"quantities"`
-	// Duplicates is the share of requests (0 to 1) in which a buyer who has just
-	// asked asks again with another request id. Only one may succeed.
-	Duplicates float64 `yaml:"duplicates"`
-	// Cancellations is the share of sales whose buyer cancels at once.
-	Cancellations float64 `yaml:"cancellations"`
-	// Copies is the share of requests that are sent several times at once, under
-	// one key and to different targets where there are several. Retry is how
-	// often a call, also a cancellation, is made again after no answer, a 5xx,
-	// or 409 in_progress.
-	Copies Fraction `yaml:"copies"`
-	Retry  int      `yaml:"retry"`
+	Quantities []Share `yaml:"quantities" kong:"-"`
+	// Duplicates are asked with another request id. Only one may succeed.
+	Duplicates    float64 `yaml:"duplicates" group:"sale" placeholder:"SHARE" help:"Share of requests in which a buyer who has just asked asks again (${LoadDuplicates})."`
+	Cancellations float64 `yaml:"cancellations" group:"sale" placeholder:"SHARE" help:"Share of sales that are cancelled at once (${LoadCancellations})."`
+	// Copies go to different targets where there are several.
+	Copies Fraction `yaml:"copies" group:"sale" placeholder:"SHARE" help:"Share of requests, 0.01 or 1%, that are sent three times at once under one key, to different processes (${LoadCopies})."`
+	Retry  int      `yaml:"retry" group:"sale" placeholder:"N" help:"How often a call is made again with the same key: after a time-out, a lost connection, a 5xx, or 409 in_progress (${LoadRetry})."`
 
-	Profile     Profile `yaml:"profile"`     // empty: Closed
-	Concurrency int     `yaml:"concurrency"` // buyers at a time, of Closed
-	// Connections is the most that all other profiles open; they open another
-	// when a request is due and none is free. 0: 1000.
-	Connections int           `yaml:"connections"`
-	Rate        float64       `yaml:"rate"`    // requests a second: of Constant, and where Ramp begins
-	ToRate      float64       `yaml:"to_rate"` // where Ramp ends
-	Duration    time.Duration `yaml:"duration"`
-	Steps       []Step        `yaml:"steps"`
+	Profile     Profile       `yaml:"profile" group:"time" placeholder:"NAME" help:"closed (--concurrency workers), spike (all --buyers at once), constant (--rate for --duration), ramp (--rate to --to-rate in --duration) or steps."` // empty: Closed
+	Concurrency int           `yaml:"concurrency" group:"time" placeholder:"N" help:"Buyers at a time, of the profile closed (${LoadConcurrency})."`
+	Rate        float64       `yaml:"rate" group:"time" placeholder:"R" help:"Requests a second."` // of Constant, and where Ramp begins
+	ToRate      float64       `yaml:"to_rate" group:"time" placeholder:"R" help:"Where a ramp ends."`
+	Duration    time.Duration `yaml:"duration" group:"time" placeholder:"D" help:"How long requests become due."`
+	Steps       []Step        `yaml:"steps" kong:"-"`
+	// Connections are opened when a request is due and none is free. 0: 1000.
+	Connections int           `yaml:"connections" group:"time" placeholder:"N" help:"The most that an open loop opens (1000)."`
+	Timeout     time.Duration `yaml:"timeout" group:"time" placeholder:"D" help:"A buyer gives up after this long (${LoadTimeout})."` // the outcome is unknown
+	// Drain drops what is later. 0: a minute.
+	Drain time.Duration `yaml:"drain" group:"time" placeholder:"D" help:"How long late requests are still sent after the last was due (1m)."`
+	Seed  uint64        `yaml:"seed" group:"time" placeholder:"N" help:"Repeats a run's buyers in their order. Without it: another seed each time."`
 
-	Timeout time.Duration `yaml:"timeout"` // a buyer gives up after this long: unknown
-	// Drain is how long requests that are late may still be sent after the last
-	// was due; the rest is dropped. 0: a minute.
-	Drain time.Duration `yaml:"drain"`
-	Seed  uint64        `yaml:"seed"`
-
-	// NoHistory keeps no record of single requests: memory does not grow with
-	// their number, and the verdict is from sums and the ledger alone.
-	NoHistory bool `yaml:"no_history"`
-	// Require are thresholds such as "p99<50ms"; see ParseRequirement.
-	Require []string `yaml:"require"`
+	// Require are read by ParseRequirement.
+	Require []string `yaml:"require" placeholder:"METRIC<VALUE" help:"What the run must meet besides: p99<50ms, rate>=1000, errors==0, unknown<0.1%; may be given several times."`
+	// NoHistory: memory does not grow with the number of requests.
+	NoHistory bool `yaml:"no_history" help:"Keep no record of single requests: the verdict is from sums and the ledger alone."`
 
 	// Service describes a service that is not ours; nil: ours.
-	Service *adapter.Service `yaml:"service"`
+	Service *adapter.Service `yaml:"service" kong:"-"`
 }
 
 // A Profile says when requests are sent.

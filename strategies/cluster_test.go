@@ -47,7 +47,7 @@ func TestLoadRunOnAClusterThatLosesReplies(t *testing.T) {
 
 // brief: whoever lost the reply to a lock that was granted leaves it to its
 // lease.
-var brief = catalog.Settings{LockWait: 300 * time.Millisecond, LockLease: time.Second, LockPoll: 2 * time.Millisecond, Retries: 8}
+var brief = catalog.Settings{LockTimes: catalog.LockTimes{LockWait: 300 * time.Millisecond, LockLease: time.Second, LockPoll: 2 * time.Millisecond}, Retries: 8}
 
 // leakyLoadRun sells with replies lost, and has the judge compare the books with
 // what the callers were told: unknown where a reply was lost.

@@ -29,9 +29,9 @@ func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 // lease that outlasts any stall of the machine, for load runs in which no one
 // dies: whoever is slower than his lease may break what P does not promise.
 var (
-	hasty = catalog.Settings{LockWait: 3 * time.Second, LockLease: 2 * time.Second, Retries: 64}
+	hasty = catalog.Settings{LockTimes: catalog.LockTimes{LockWait: 3 * time.Second, LockLease: 2 * time.Second}, Retries: 64}
 	// No waiter gives up: one who leaves the line is what breaks zk-norecheck.
-	patient = catalog.Settings{LockWait: 30 * time.Second, LockLease: time.Minute, Retries: 64}
+	patient = catalog.Settings{LockTimes: catalog.LockTimes{LockWait: 30 * time.Second, LockLease: time.Minute}, Retries: 64}
 )
 
 // The one suite that every strategy passes, or is seen to fail, on the real

@@ -103,7 +103,7 @@ func pausedHolder(t *testing.T, info catalog.Info, config backend.Config, sku in
 			}
 		}
 		h.strategies[i], err = catalog.Build(one, catalog.Deps{Instance: in, Ledger: h.store,
-			Settings: catalog.Settings{LockWait: time.Minute, LockLease: 300 * time.Millisecond}})
+			Settings: catalog.Settings{LockTimes: catalog.LockTimes{LockWait: time.Minute, LockLease: 300 * time.Millisecond}}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,10 +9,10 @@ import (
 	"seckill/internal/backend"
 )
 
-// The flags of backends are those of the table, and the page of the command line
+// The table of backends has all their flags, and the page of the command line
 // lists them.
-func TestBackendFlagsFollowTheTable(t *testing.T) {
-	parser, err := kong.New(&struct{ BackendFlags }{})
+func TestBackendFlagsAreInTheTable(t *testing.T) {
+	parser, err := newParser(&backend.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,9 +24,8 @@ func TestBackendFlagsFollowTheTable(t *testing.T) {
 	}
 	for _, kind := range backend.Kinds {
 		for _, a := range kind.Addresses {
-			f := flags[a.Flag]
-			if f == nil || len(f.Envs) != 1 || f.Envs[0] != a.Env || !strings.Contains(f.Help, a.Form) {
-				t.Errorf("%s: flag %+v, want it with the variable %s and the form %s", a.Flag, f, a.Env, a.Form)
+			if f := flags[a.Flag]; f == nil || len(f.Envs) != 1 || f.Envs[0] != a.Env {
+				t.Errorf("%s: flag %+v, want it with the variable %s", a.Flag, f, a.Env)
 			}
 			if row := "| `" + a.Flag + "` | `" + a.Env + "` |"; !strings.Contains(page(t, "docs/cli.md"), row) {
 				t.Errorf("docs/cli.md has no row %s", row)

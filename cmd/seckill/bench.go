@@ -36,18 +36,14 @@ type BenchOutput struct {
 
 // BenchLocksCmd runs our locks and foreign ones side by side.
 type BenchLocksCmd struct {
-	Locks      []string      `placeholder:"NAME" help:"Our locks to measure, by comma. Default: all but the broken ones."`
-	Foreign    []string      `placeholder:"NAME" xor:"foreign" help:"Locks of other libraries to measure beside them, by comma. Default: all."`
-	NoForeign  bool          `xor:"foreign" help:"Leave out the locks of other libraries."`
-	Contenders []int         `default:"8,64" help:"How many compete for one lock at a time, by comma."`
-	Hold       time.Duration `default:"5ms" help:"How long each of them holds it."`
-	Instances  int           `default:"1" help:"Spread the contenders over the connections of so many processes."`
-	Rounds     int           `default:"3" help:"How often everything is measured, in alternating order."`
-	For        time.Duration `default:"2s" help:"How long one lock is measured at a time; longer if its contenders would not all get their turns."`
-	Poll       time.Duration `default:"10ms" help:"About how long a polling lock pauses between two attempts."`
-	Lease      time.Duration `default:"8s" help:"How long a lock lives unrenewed."`
+	Locks     []string      `placeholder:"NAME" help:"Our locks to measure, by comma. Default: all but the broken ones."`
+	Foreign   []string      `placeholder:"NAME" xor:"foreign" help:"Locks of other libraries to measure beside them, by comma. Default: all."`
+	NoForeign bool          `xor:"foreign" help:"Leave out the locks of other libraries."`
+	Options   bench.Options `embed:""`
+	Poll      time.Duration `default:"${LockPoll}" help:"About how long a polling lock pauses between two attempts."`
+	Lease     time.Duration `default:"${LockLease}" help:"How long a lock lives unrenewed."`
 	BenchOutput
-	BackendFlags
+	Given backend.Config `embed:""`
 }
 
 // statusOverlap is the exit status when a lock let two holders in at a time.
@@ -68,29 +64,29 @@ Exit status: 0 when everything was measured, 1 when it could not be finished, 2 
 
 // Validate finds what is wrong with the flags alone.
 func (c *BenchLocksCmd) Validate() error {
-	for _, n := range c.Contenders {
+	for _, n := range c.Options.Contenders {
 		if n < 2 || n > 512 {
 			return fmt.Errorf("--contenders must be numbers from 2 to 512, such as 8,64, not %d", n)
 		}
 	}
-	if slices.Sort(c.Contenders); len(slices.Compact(slices.Clone(c.Contenders))) < len(c.Contenders) {
+	if slices.Sort(c.Options.Contenders); len(slices.Compact(slices.Clone(c.Options.Contenders))) < len(c.Options.Contenders) {
 		return errors.New("--contenders names a number twice")
 	}
 	switch {
-	case c.Hold < 0 || c.Hold > time.Second:
+	case c.Options.Hold < 0 || c.Options.Hold > time.Second:
 		return errors.New("--hold must be from 0 to 1s, such as 5ms")
-	case c.Instances < 1 || c.Instances > 16:
+	case c.Options.Instances < 1 || c.Options.Instances > 16:
 		return errors.New("--instances must be 1 to 16")
-	case c.Rounds < 1 || c.Rounds > 100:
+	case c.Options.Rounds < 1 || c.Options.Rounds > 100:
 		return errors.New("--rounds must be 1 to 100")
-	case c.For < 10*time.Millisecond || c.For > time.Hour:
+	case c.Options.For < 10*time.Millisecond || c.Options.For > time.Hour:
 		return errors.New("--for must be from 10ms to 1h, such as 2s")
 	case c.Poll <= 0:
 		return errors.New("--poll must be longer than 0, such as 10ms")
 	case c.Lease < time.Second:
 		return errors.New("--lease must be 1s or longer: etcd grants nothing less than two")
 	}
-	if c.SQLitePath != "" {
+	if c.Given.SQLitePath != "" {
 		return errors.New("--sqlite-path: no lock lives in SQLite; give --mysql-dsn, or nothing")
 	}
 	if _, err := c.ours(); err != nil {
@@ -117,7 +113,7 @@ func (c *BenchLocksCmd) ours() (chosen []catalog.Info, err error) {
 			return nil, fmt.Errorf("--locks: there is no lock %q; there are: %s", name, strings.Join(benchable(), ", "))
 		case slices.ContainsFunc(chosen, func(i catalog.Info) bool { return i.Name == name }):
 			return nil, fmt.Errorf("--locks names %s twice", name)
-		case inProcess(info) && c.Instances > 1:
+		case inProcess(info) && c.Options.Instances > 1:
 			return nil, fmt.Errorf("--locks: %s is a lock inside one process; leave out --instances", name)
 		}
 		chosen = append(chosen, info)
@@ -126,7 +122,7 @@ func (c *BenchLocksCmd) ours() (chosen []catalog.Info, err error) {
 		return chosen, nil
 	}
 	for _, info := range strategies.All() {
-		if info.Locker != nil && !info.Broken() && (!inProcess(info) || c.Instances == 1) {
+		if info.Locker != nil && !info.Broken() && (!inProcess(info) || c.Options.Instances == 1) {
 			chosen = append(chosen, info)
 		}
 	}
@@ -182,10 +178,8 @@ func (c *BenchLocksCmd) Run(ctx context.Context, stdout io.Writer, stderr stderr
 	settings := catalog.DefaultSettings()
 	settings.LockPoll, settings.LockLease = c.Poll, c.Lease
 	onStep, clear := steps(stderr, c.Quiet)
-	options := bench.Options{
-		Contenders: c.Contenders, Instances: c.Instances, Hold: c.Hold, Rounds: c.Rounds, For: c.For,
-		Progress: onStep,
-	}
+	options := c.Options
+	options.Progress = onStep
 	for _, info := range infos {
 		options.Candidates = append(options.Candidates, bench.Ours(info, settings))
 	}
@@ -194,7 +188,7 @@ func (c *BenchLocksCmd) Run(ctx context.Context, stdout io.Writer, stderr stderr
 		return err
 	}
 	options.Candidates = append(options.Candidates, foreign...)
-	l, err := startServers(ctx, options.Candidates, c.config())
+	l, err := startServers(ctx, options.Candidates, c.Given)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"seckill/internal/backend"
 	"seckill/internal/bench"
 	"seckill/internal/catalog"
 	"seckill/internal/measure"
@@ -27,7 +28,7 @@ type BenchClaimsCmd struct {
 	Workers int           `default:"50" help:"Goroutines of article B's experiment with the lock table."`
 	Each    int           `default:"100" help:"Lock operations of each of them."`
 	BenchOutput
-	BackendFlags
+	Given backend.Config `embed:""`
 }
 
 // Validate finds what is wrong with the flags alone.
@@ -46,7 +47,7 @@ func (c *BenchClaimsCmd) Validate() error {
 		return errors.New("--workers must be 1 to 100")
 	case c.Each < 1 || c.Each > 100_000:
 		return errors.New("--each must be 1 to 100000")
-	case c.SQLitePath != "":
+	case c.Given.SQLitePath != "":
 		return errors.New("--sqlite-path: no lock lives in SQLite; give --mysql-dsn, or nothing")
 	}
 	return c.BenchOutput.of(nil, nil).check()
@@ -89,7 +90,7 @@ func (c *BenchClaimsCmd) Run(ctx context.Context, stdout io.Writer, stderr stder
 			options.Candidates = append(options.Candidates, bench.Ours(info, settings))
 		}
 	}
-	l, err := startServers(ctx, append(options.Candidates, bench.Ours(polling, settings)), c.config())
+	l, err := startServers(ctx, append(options.Candidates, bench.Ours(polling, settings)), c.Given)
 	if err != nil {
 		return err
 	}

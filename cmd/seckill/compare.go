@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"seckill/internal/catalog"
-	"seckill/internal/lab"
 	"seckill/loadtest"
 	"seckill/loadtest/compare"
 )
@@ -38,13 +37,7 @@ type CompareCmd struct {
 	Limit   float64 `default:"20" help:"Fail if a strategy is slower than in --against by more than so many percent." group:"older"`
 
 	CompareOutput
-	TokenFlags
-
-	TopologyFlag
-
-	// With --target: where the verdict is read from and the baselines are
-	// measured. Otherwise the backends that the lab of this run need not start.
-	BackendFlags
+	PlaceFlags // the database is also where the baselines are measured
 
 	chosen []catalog.Info
 	sale   loadtest.Scenario
@@ -89,7 +82,9 @@ func (c *CompareCmd) Validate() (err error) {
 	c.sale.Copies, c.sale.Retry = 0, 0 // rates of one call each can be compared
 	c.sale.Stock, c.sale.Buyers, c.sale.Concurrency, c.sale.Quantity = c.Stock, c.Buyers, c.Concurrency, c.Quantity
 	c.sale.SKU, c.sale.Timeout, c.sale.Seed = c.SKU, c.Timeout, rand.Uint64()
-	over(&c.sale.Seed, c.Seed)
+	if c.Seed != nil {
+		c.sale.Seed = *c.Seed
+	}
 	if err := (loadtest.Config{Scenario: c.sale, Targets: c.Target}).Check(); err != nil {
 		return err
 	}
@@ -130,7 +125,7 @@ func (c *CompareCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWri
 	if err := c.CompareOutput.of(&compare.Result{}).prepare(); err != nil {
 		return err
 	}
-	where, err := c.where(ctx, stderr)
+	where, err := c.where(ctx, stderr, "compare", c.Target)
 	if err != nil {
 		return err
 	}
@@ -157,29 +152,4 @@ func (c *CompareCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWri
 		return exitStatus(status)
 	}
 	return nil
-}
-
-func (c *CompareCmd) where(ctx context.Context, stderr io.Writer) (*place, error) {
-	elsewhere := ""
-	if len(c.Target) > 0 {
-		elsewhere = "--target names services that run already: leave out one of them"
-	}
-	if err := c.TopologyFlag.check(elsewhere, c.BackendFlags); err != nil {
-		return nil, usage(stderr, "compare", err)
-	}
-	if len(c.Target) > 0 {
-		token, err := c.TokenFlags.read()
-		return &place{targets: c.Target, token: token, sql: c.BackendFlags.config()}, err
-	}
-	running, err := lab.Running(host())
-	if err != nil {
-		return nil, err
-	}
-	if running != nil {
-		if err := c.TopologyFlag.check("the lab that is running is used: stop it first", c.BackendFlags); err != nil {
-			return nil, usage(stderr, "compare", err)
-		}
-		return &place{targets: running.Services, token: running.Token, sql: running.Config}, nil
-	}
-	return startPlace(ctx, stderr, lab.Options{Host: host(), Given: c.BackendFlags.config(), Topology: c.Topology})
 }

@@ -7,15 +7,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/alecthomas/kong"
-
 	"seckill/internal/labapi"
 )
 
 // The page offers the defaults of the command.
 func TestPageAndCommandCompareAlike(t *testing.T) {
 	var c commands
-	parser, err := kong.New(&c)
+	parser, err := newParser(&c)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -50,7 +50,7 @@ var lacking = regexp.MustCompile(`no such file or directory|the ledger (is missi
 // accepted parses a command line and runs nothing. A command alone, without
 // what it must be given, is a mention.
 func accepted(args []string) error {
-	parser, err := kong.New(&commands{}, kong.Name("seckill"), kong.Writers(io.Discard, io.Discard), kong.Exit(func(int) {}),
+	parser, err := newParser(&commands{}, kong.Name("seckill"), kong.Writers(io.Discard, io.Discard), kong.Exit(func(int) {}),
 		kong.BindTo(context.Background(), (*context.Context)(nil)))
 	if err != nil {
 		return err
@@ -132,14 +132,14 @@ func TestCommandsOfBugsFound(t *testing.T) {
 			continue
 		}
 		var c ProveCmd
-		parser, err := kong.New(&c)
+		parser, err := newParser(&c)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if _, err := parser.Parse(words[2:]); err != nil {
 			t.Errorf("%s: %v", m[1], err)
 		}
-		for _, id := range c.Questions {
+		for _, id := range c.Options.Questions {
 			if !asked(id) {
 				t.Errorf("%s: there is no question %q", m[1], id)
 			}

@@ -27,7 +27,7 @@ type JudgeCmd struct {
 
 	service *adapter.Service // of the scenario; nil: our own books
 
-	BackendFlags
+	Given backend.Config `embed:""`
 }
 
 func (c *JudgeCmd) Help() string {
@@ -44,7 +44,7 @@ Exit status: %d held, %d oversold, %d lost or undersold, %d held but blocked, %d
 
 func (c *JudgeCmd) Validate() error {
 	switch {
-	case c.MySQLDSN == "" && c.SQLitePath == "":
+	case c.Given.MySQLDSN == "" && c.Given.SQLitePath == "":
 		return errors.New("the ledger is missing: say with --mysql-dsn or --sqlite-path where the orders are")
 	case c.Patience <= 0:
 		return errors.New("--patience must be longer than 0, such as 15s")
@@ -62,12 +62,12 @@ func (c *JudgeCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 		fmt.Fprintf(stderr, "seckill: --told %s: %v\nTry: seckill judge --help\n", c.Told, err)
 		return exitStatus(statusUsage)
 	}
-	if c.SQLitePath != "" {
-		if _, err := os.Stat(c.SQLitePath); err != nil { // opening it would create it
+	if c.Given.SQLitePath != "" {
+		if _, err := os.Stat(c.Given.SQLitePath); err != nil { // opening it would create it
 			return fmt.Errorf("the ledger: %w", err)
 		}
 	}
-	config := c.BackendFlags.config()
+	config := c.Given
 	config.MaxSQLConns = 2
 	in, err := backend.Open(ctx, config)
 	if err != nil {

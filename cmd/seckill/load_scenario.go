@@ -3,72 +3,56 @@ package main
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/alecthomas/kong"
+
 	"seckill/loadtest"
 )
 
-// scenario merges the defaults, the scenario file and the flags; the later
-// override the earlier.
-func (c *LoadCmd) scenario() (loadtest.Scenario, error) {
-	s := loadtest.DefaultScenario()
-	s.Seed = rand.Uint64()
-	explain := func(err error) error { return err }
-	if c.Scenario != "" {
-		file, err := loadtest.ReadScenario(c.Scenario, s)
-		if err != nil {
-			return s, err
+// BeforeApply sets the defaults and what the scenario file says, before flags
+// override them.
+func (c *LoadCmd) BeforeApply(line *kong.Context) (err error) {
+	c.Scenario = loadtest.DefaultScenario()
+	c.Scenario.Seed = rand.Uint64()
+	for _, given := range line.Path {
+		if given.Flag == nil || given.Flag.Name != "scenario" {
+			continue
 		}
-		s, explain = file.Scenario, file.Explain
-		if s.Service != nil && s.Strategy == loadtest.DefaultScenario().Strategy {
-			s.Strategy = "" // the default is for our own service
+		if c.file, err = loadtest.ReadScenario(line.FlagValue(given.Flag).(string), c.Scenario); err != nil {
+			return err
 		}
-	}
-	over(&s.Strategy, c.Strategy)
-	over(&s.Stock, c.Stock)
-	over(&s.SKU, c.SKU)
-	over(&s.SKUs, c.SKUs)
-	over(&s.Zipf, c.Zipf)
-	over(&s.Buyers, c.Buyers)
-	over(&s.Quantity, c.Quantity)
-	over(&s.Duplicates, c.Duplicates)
-	over(&s.Cancellations, c.Cancellations)
-	over(&s.Copies, c.Copies)
-	over(&s.Retry, c.Retry)
-	over(&s.Concurrency, c.Concurrency)
-	over(&s.Rate, c.Rate)
-	over(&s.ToRate, c.ToRate)
-	over(&s.Duration, c.Duration)
-	over(&s.Connections, c.Connections)
-	over(&s.Timeout, c.Timeout)
-	over(&s.Drain, c.Drain)
-	over(&s.Seed, c.Seed)
-	if c.Profile != nil {
-		s.Profile = loadtest.Profile(*c.Profile)
-	}
-	s.NoHistory = s.NoHistory || c.NoHistory
-	s.Require = append(s.Require, c.Require...)
-	if c.Quantities != nil {
-		var err error
-		if s.Quantities, err = parseQuantities(*c.Quantities); err != nil {
-			return s, err
+		c.Scenario = c.file.Scenario
+		if c.Scenario.Service != nil && c.Scenario.Strategy == loadtest.DefaultScenario().Strategy {
+			c.Scenario.Strategy = "" // the default is for our own service
 		}
 	}
-	if c.Steps != nil {
-		var err error
-		if s.Steps, err = parseSteps(*c.Steps); err != nil {
-			return s, err
-		}
-	}
-	return s, explain(s.Check())
+	return nil
 }
 
-func over[T any](field, flag *T) {
-	if flag != nil {
-		*field = *flag
+// complete reads the flags that take more than a value, and checks the scenario.
+func (c *LoadCmd) complete() (err error) {
+	s := &c.Scenario
+	if c.Quantities != "" {
+		if s.Quantities, err = parseQuantities(c.Quantities); err != nil {
+			return err
+		}
 	}
+	if c.Steps != "" {
+		if s.Steps, err = parseSteps(c.Steps); err != nil {
+			return err
+		}
+	}
+	if c.file == nil {
+		return s.Check()
+	}
+	if !slices.Equal(s.Require, c.file.Scenario.Require) { // flags add to the file's
+		s.Require = slices.Concat(c.file.Scenario.Require, s.Require)
+	}
+	return c.file.Explain(s.Check())
 }
 
 // parseQuantities reads 1:9,3:1: quantities with their shares.

@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/alecthomas/kong"
-
 	"seckill/loadtest"
 )
 
@@ -18,12 +16,12 @@ func parseLoad(t *testing.T, args ...string) (loadtest.Scenario, error) {
 	var c struct {
 		Load LoadCmd `cmd:""`
 	}
-	parser, err := kong.New(&c)
+	parser, err := newParser(&c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = parser.Parse(append([]string{"load"}, args...))
-	return c.Load.wanted, err
+	return c.Load.Scenario, err
 }
 
 // Flags go before the scenario file, which goes before the defaults.

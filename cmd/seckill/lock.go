@@ -33,8 +33,8 @@ type LockCmd struct {
 	Wait       *time.Duration `xor:"wait" placeholder:"DURATION" help:"Wait so long for the lock; 0 tries once. Without it: until the lock is ours."`
 	NoWait     bool           `short:"n" xor:"wait" help:"Try once, as --wait=0 does."`
 	Lease      time.Duration  `default:"0" help:"How long the lock lives, if it has an end. 0: it is renewed while the command runs; a lock that cannot be renewed lives for --ttl, or as said below."`
-	TTL        time.Duration  `name:"ttl" default:"8s" env:"SECKILL_LOCK_LEASE" help:"How long a lock that is renewed outlives a holder who has died; every third of it is looked whether the lock is ours still."`
-	Poll       time.Duration  `default:"10ms" env:"SECKILL_LOCK_POLL" help:"About how long a lock that polls pauses between two attempts."`
+	TTL        time.Duration  `name:"ttl" default:"${LockLease}" env:"SECKILL_LOCK_LEASE" help:"How long a lock that is renewed outlives a holder who has died; every third of it is looked whether the lock is ours still."`
+	Poll       time.Duration  `default:"${LockPoll}" env:"SECKILL_LOCK_POLL" help:"About how long a lock that polls pauses between two attempts."`
 	Session    time.Duration  `name:"zookeeper-session" default:"6s" env:"SECKILL_ZOOKEEPER_SESSION" help:"Session time-out to ask ZooKeeper for: what --ttl is to the others."`
 	Above      uint64         `default:"0" placeholder:"TOKEN" help:"The fencing token must be greater than this: the greatest that whatever you write to has seen. For redis-fenced, whose Redis may have lost its count."`
 	Grace      time.Duration  `default:"5s" help:"When the lock is lost: how long after SIGTERM the command gets SIGKILL."`
@@ -42,8 +42,8 @@ type LockCmd struct {
 	Verbose    bool           `short:"v" xor:"talk" help:"Say when the lock was taken and given back."`
 	Quiet      bool           `short:"q" xor:"talk" help:"Say nothing but what is wrong with the command line."`
 
-	Lab bool `help:"Use the servers of the lab that is running (seckill up) where no address is given."`
-	BackendFlags
+	Lab   bool           `help:"Use the servers of the lab that is running (seckill up) where no address is given."`
+	Given backend.Config `embed:""`
 }
 
 // Exit statuses of seckill lock, where the command's own is not. They are
@@ -341,7 +341,7 @@ func (e notGiven) Error() string { return e.what }
 // backends are those that were given. The lab's are taken when they are asked
 // for, never by themselves: a lock on the wrong server excludes no one.
 func (h *holder) backends() (backend.Config, error) {
-	config := h.config()
+	config := h.Given
 	if !h.Lab {
 		return config, nil
 	}

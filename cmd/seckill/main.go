@@ -58,7 +58,7 @@ func main() {
 // run is the program; tests call it. stop restores the default handling of
 // signals, so that a second Ctrl-C ends a hanging shutdown.
 func run(ctx context.Context, stop func(), args []string, stdout, stderr io.Writer) (status int) {
-	parser, err := kong.New(&commands{},
+	parser, err := newParser(&commands{},
 		kong.Name("seckill"),
 		kong.Description("Every way of deducting stock and every distributed lock, side by side, on real servers. "+
 			"Start with: seckill up"),

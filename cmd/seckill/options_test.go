@@ -3,14 +3,12 @@ package main
 import (
 	"testing"
 
-	"github.com/alecthomas/kong"
-
 	"seckill/strategies"
 )
 
 // An option that a strategy names is a flag of seckill serve.
 func TestEveryOptionIsAFlag(t *testing.T) {
-	parser, err := kong.New(&ServeCmd{})
+	parser, err := newParser(&ServeCmd{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,12 +27,7 @@ import (
 // ProveCmd computes the guarantee matrix, or replays one counterexample.
 type ProveCmd struct {
 	Strategies []string      `default:"all" placeholder:"NAME" help:"Strategies to prove, by comma, or all."`
-	Questions  []string      `placeholder:"ID" help:"Columns to compute, by comma; all by default."`
-	Schedules  int           `default:"60" help:"How many schedules one search runs at most."`
-	Full       bool          `help:"Run every schedule that there is, however long it takes."`
-	Budget     time.Duration `default:"1m" help:"How long one search may take at most."`
-	Workers    int           `default:"2" help:"Strategies that are proved side by side, each on servers of its own."`
-	Seed       uint64        `default:"1" help:"Seed of the schedules that are drawn at random."`
+	Options    prove.Options `embed:""`
 
 	JSON     string `name:"json" placeholder:"FILE" help:"Write the matrix as JSON; - is standard output, in place of the table."`
 	HTML     string `name:"html" placeholder:"FILE" help:"Write the matrix as one page."`
@@ -76,11 +71,11 @@ func (c *ProveCmd) Validate() (err error) {
 		return err
 	}
 	switch {
-	case c.Budget <= 0:
+	case c.Options.Budget <= 0:
 		return errors.New("--budget must be longer than 0, such as 1m")
-	case c.Schedules < 1:
+	case c.Options.Schedules < 1:
 		return errors.New("--schedules must be 1 or more; --full runs all there are")
-	case c.Workers < 1 || c.Workers > 16:
+	case c.Options.Workers < 1 || c.Options.Workers > 16:
 		return errors.New("--workers must be 1 to 16")
 	case c.Examples == "":
 		return errors.New("--examples must name a folder")
@@ -93,10 +88,9 @@ func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 	if c.Replay != "" {
 		return c.replay(ctx, stdout)
 	}
-	infos := c.chosen
 	c.kept = keptExamples{}
-	options := prove.Options{Infos: infos, Questions: c.questions(), Schedules: c.Schedules, Full: c.Full,
-		Budget: c.Budget, Seed: c.Seed, Service: exploredService}
+	options := c.Options
+	options.Infos, options.Service = c.chosen, exploredService
 	old, err := c.readMerge(options)
 	if err != nil {
 		return err
@@ -224,7 +218,6 @@ const privateSQL = "private"
 
 // proveOn computes the matrix on one set of servers.
 func (c *ProveCmd) proveOn(ctx context.Context, p provingPlace, o prove.Options, losing *ensembles) (*prove.Matrix, error) {
-	o.Workers = c.Workers
 	if p.dsn != "" {
 		o.Workers = 1 // it must be alone there
 	}
@@ -268,13 +261,6 @@ func (c *ProveCmd) drop(files []string) {
 			_ = os.Remove(filepath.FromSlash(file))
 		}
 	}
-}
-
-func (c *ProveCmd) questions() []string {
-	if len(c.Questions) == 0 {
-		return nil
-	}
-	return c.Questions
 }
 
 func writable(file string) error {

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 
@@ -27,22 +26,16 @@ type ServeCmd struct {
 	Addr     string `default:"127.0.0.1:8081" env:"SECKILL_ADDR" help:"Address to listen on."`
 	Strategy string `default:"conditional" env:"SECKILL_STRATEGY" help:"Strategy of purchases that name none."`
 
-	BackendFlags
+	Given      backend.Config          `embed:""`
 	Tiers      map[string]backend.Tier `mapsep:"," env:"SECKILL_TIERS" placeholder:"mysql=private" help:"Where backends come from (given, private, embedded), to be shown."`
 	MySQLConns int                     `name:"mysql-conns" default:"32" env:"SECKILL_MYSQL_CONNS" help:"Most connections to the SQL database."`
 
-	LockTimes
+	Settings catalog.Settings `embed:""`
 	TokenFlags
 	AuthFlags
 	AdminAddr        string        `env:"SECKILL_ADMIN_ADDR" placeholder:"ADDR" help:"Take admin calls without a token here: 127.0.0.1:PORT, for every user of this machine, or unix:/path."`
 	FaultPoints      bool          `env:"SECKILL_FAULT_POINTS" help:"Let --admin-addr stop a purchase between its read and its write, and cut connections. For labs, never for a shop."`
 	ZooKeeperSession time.Duration `name:"zookeeper-session" default:"6s" env:"SECKILL_ZOOKEEPER_SESSION" help:"Session time-out to ask ZooKeeper for: how long a dead holder blocks the others."`
-	LockNoRenewal    bool          `name:"lock-no-renewal" env:"SECKILL_LOCK_NO_RENEWAL" help:"Locks that renew themselves live for one lease only."`
-	LockMaxHold      time.Duration `default:"0" env:"SECKILL_LOCK_MAX_HOLD" help:"Renew a lock for so long and no longer, for a holder that hangs; 0: without end."`
-	LockNowait       bool          `name:"lock-nowait" env:"SECKILL_LOCK_NOWAIT" help:"lock-row: a lock that is held is busy at once."`
-	LockRecord       bool          `name:"lock-record-for-update" env:"SECKILL_LOCK_RECORD_FOR_UPDATE" help:"lock-table-…: read the lock record FOR UPDATE, too; deadlocks."`
-	MicrosecondTS    bool          `name:"timestamp-microseconds" env:"SECKILL_TIMESTAMP_MICROSECONDS" help:"timestamp: compare microseconds, not whole seconds."`
-	Retries          int           `default:"32" env:"SECKILL_RETRIES" help:"Further attempts of an optimistic strategy."`
 	PurchaseTimeout  time.Duration `default:"10s" env:"SECKILL_PURCHASE_TIMEOUT" help:"How long a purchase may take."`
 	ShutdownTimeout  time.Duration `default:"15s" env:"SECKILL_SHUTDOWN_TIMEOUT" help:"How long a shutdown waits for purchases in flight."`
 
@@ -52,7 +45,7 @@ type ServeCmd struct {
 
 // Validate checks the flags before anything is opened.
 func (c *ServeCmd) Validate() error {
-	if c.MySQLDSN == "" && c.SQLitePath == "" {
+	if c.Given.MySQLDSN == "" && c.Given.SQLitePath == "" {
 		return errors.New("the ledger needs a SQL database: give --mysql-dsn (SECKILL_MYSQL_DSN), " +
 			"or --sqlite-path (SECKILL_SQLITE_PATH) to try it without a server")
 	}
@@ -65,9 +58,9 @@ func (c *ServeCmd) Validate() error {
 		want string
 	}{
 		{"--mysql-conns", c.MySQLConns >= 1, "at least 1"},
-		{"--lock-max-hold", c.LockMaxHold >= 0, "0 or longer, such as 1m"},
+		{"--lock-max-hold", c.Settings.MaxHold >= 0, "0 or longer, such as 1m"},
 		{"--zookeeper-session", c.ZooKeeperSession > 0, "longer than 0, such as 6s"},
-		{"--retries", c.Retries >= 0, "0 or more"},
+		{"--retries", c.Settings.Retries >= 0, "0 or more"},
 		{"--purchase-timeout", c.PurchaseTimeout > 0, "longer than 0, such as 10s"},
 		{"--shutdown-timeout", c.ShutdownTimeout > 0, "longer than 0, such as 15s"},
 	} {
@@ -75,7 +68,7 @@ func (c *ServeCmd) Validate() error {
 			return fmt.Errorf("%s must be %s", flag.name, flag.want)
 		}
 	}
-	if err := errors.Join(c.TokenFlags.check(), c.AuthFlags.check(), c.LockTimes.check()); err != nil {
+	if err := errors.Join(c.TokenFlags.check(), c.AuthFlags.check(), checkLockTimes(c.Settings.LockTimes)); err != nil {
 		return err
 	}
 	names := backend.Names()
@@ -131,9 +124,9 @@ func (c *ServeCmd) Run(ctx context.Context, stderr stderrWriter) error {
 	if err != nil {
 		return err
 	}
-	config := c.config()
+	config := c.Given
 	config.Tiers, config.MaxSQLConns = c.Tiers, c.MySQLConns
-	config.RowLockWait, config.ZooKeeperSession = c.LockWait, c.ZooKeeperSession
+	config.RowLockWait, config.ZooKeeperSession = c.Settings.LockWait, c.ZooKeeperSession
 	in, err := backend.Open(ctx, config)
 	if err != nil {
 		return err
@@ -153,10 +146,7 @@ func (c *ServeCmd) Run(ctx context.Context, stderr stderrWriter) error {
 	}
 	server, err := httpapi.New(httpapi.Config{
 		Instance: in, Points: points, Infos: strategies.All(), Default: c.Strategy, Token: token, Buyers: buyers, Log: log,
-		Settings: catalog.Settings{LockWait: c.LockWait, LockLease: c.LockLease, LockPoll: c.LockPoll, Retries: c.Retries,
-			NoRenewal: c.LockNoRenewal, MaxHold: c.LockMaxHold, NoWait: c.LockNowait, RecordLock: c.LockRecord,
-			MicrosecondTS: c.MicrosecondTS},
-		PurchaseTimeout: c.PurchaseTimeout, ShutdownTimeout: c.ShutdownTimeout,
+		Settings: c.Settings, PurchaseTimeout: c.PurchaseTimeout, ShutdownTimeout: c.ShutdownTimeout,
 	})
 	if err != nil {
 		return err
@@ -201,9 +191,4 @@ type redisLog struct{ *slog.Logger }
 
 func (l redisLog) Printf(ctx context.Context, format string, args ...any) {
 	l.DebugContext(ctx, fmt.Sprintf(format, args...))
-}
-
-// given drops empty entries, which an empty variable or a stray comma makes.
-func given(addrs []string) []string {
-	return slices.DeleteFunc(addrs, func(addr string) bool { return strings.TrimSpace(addr) == "" })
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 
+	"seckill/internal/backend"
 	"seckill/internal/lab"
 )
 
@@ -13,7 +14,7 @@ type TopologyFlag struct {
 
 // check rejects flags that exclude each other; elsewhere says why no lab is
 // started, if none is.
-func (t TopologyFlag) check(elsewhere string, given BackendFlags) error {
+func (t TopologyFlag) check(elsewhere string, given backend.Config) error {
 	switch {
 	case t.Topology != lab.Cluster:
 		return nil

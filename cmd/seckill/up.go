@@ -35,9 +35,9 @@ type UpCmd struct {
 	History  *string `env:"SECKILL_HISTORY" placeholder:"DIR" help:"Where runs and comparisons are kept. Default: seckill in $$XDG_DATA_HOME or in ~/.local/share. Empty: nowhere."`
 	Token    string  `env:"SECKILL_TOKEN" help:"Token that every call must have that changes something. Needed to listen on other addresses than this machine's own."`
 
-	LockTimes
+	catalog.LockTimes
 	TopologyFlag
-	BackendFlags
+	Given backend.Config `embed:""`
 }
 
 const (
@@ -91,7 +91,7 @@ func (u *UpCmd) Validate() error {
 	if u.Embedded {
 		elsewhere = "--embedded starts no servers: leave out one of them"
 	}
-	return errors.Join(checkToken(u.Token), u.LockTimes.check(), u.TopologyFlag.check(elsewhere, u.BackendFlags))
+	return errors.Join(checkToken(u.Token), checkLockTimes(u.LockTimes), u.TopologyFlag.check(elsewhere, u.Given))
 }
 
 func isLoopback(host string) bool {
@@ -117,7 +117,7 @@ func (u *UpCmd) listen() (net.Listener, error) {
 func (u *UpCmd) startLab(ctx context.Context) (*lab.Lab, error) {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
-	l, err := lab.Start(ctx, lab.Options{Host: host(), Given: u.config(), Embedded: u.Embedded, Folder: u.Folder, Token: u.Token, Topology: u.Topology,
+	l, err := lab.Start(ctx, lab.Options{Host: host(), Given: u.Given, Embedded: u.Embedded, Folder: u.Folder, Token: u.Token, Topology: u.Topology,
 		ServiceArgs: []string{"--strategy", u.Strategy}})
 	if err != nil {
 		return nil, err

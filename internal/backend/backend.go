@@ -47,29 +47,30 @@ const (
 	NameEtcd      = "etcd"
 )
 
-// A Config says which backends an instance uses. Empty: not configured.
+// A Config says which backends an instance uses. Empty: not configured. The
+// addresses are flags of the commands; Kinds reads their names from the tags.
 type Config struct {
-	MySQLDSN       string   // go-sql-driver form: user:password@tcp(host:port)/database
-	SQLitePath     string   // a file, instead of MySQLDSN
-	RedisAddrs     []string // host:port or redis://:password@host:port; one: stand-alone; several: a Cluster
-	RedlockAddrs   []string // independent nodes, five of them
-	ZooKeeperAddrs []string
-	EtcdEndpoints  []string
+	MySQLDSN       string   `name:"mysql-dsn" env:"SECKILL_MYSQL_DSN" placeholder:"DSN" help:"MySQL or MariaDB: user:password@tcp(host:port)/database."`
+	SQLitePath     string   `name:"sqlite-path" env:"SECKILL_SQLITE_PATH" placeholder:"FILE" help:"SQLite file, instead of MySQL."`
+	RedisAddrs     []string `name:"redis-addrs" type:"addresses" env:"SECKILL_REDIS_ADDRS" placeholder:"HOST:PORT,..." help:"Redis: host:port or redis://:password@host:port; several addresses are a Cluster."`
+	RedlockAddrs   []string `name:"redlock-addrs" type:"addresses" env:"SECKILL_REDLOCK_ADDRS" placeholder:"HOST:PORT,..." help:"Five independent Redis nodes, each host:port or redis://:password@host:port."`
+	ZooKeeperAddrs []string `name:"zookeeper-addrs" type:"addresses" env:"SECKILL_ZOOKEEPER_ADDRS" placeholder:"HOST:PORT,..." help:"ZooKeeper servers: host:port."`
+	EtcdEndpoints  []string `name:"etcd-endpoints" type:"addresses" env:"SECKILL_ETCD_ENDPOINTS" placeholder:"HOST:PORT,..." help:"etcd servers: host:port."`
 
 	// Tiers by backend name; a backend that is missing here was given.
-	Tiers map[string]Tier
+	Tiers map[string]Tier `kong:"-"`
 
 	// MaxSQLConns bounds each of the two SQL pools, the business's and the
 	// locks'. 0 means 32.
-	MaxSQLConns int
+	MaxSQLConns int `kong:"-"`
 	// RowLockWait bounds how long the SQL server lets a statement wait for a
 	// row; MySQL counts in whole seconds, so it is rounded up. 0 means 3 s.
-	RowLockWait time.Duration
+	RowLockWait time.Duration `kong:"-"`
 	// WrapConn wraps every connection that is opened; tests lose replies with
 	// it. Nil: none is wrapped.
-	WrapConn func(net.Conn) net.Conn `json:"-"`
+	WrapConn func(net.Conn) net.Conn `json:"-" kong:"-"`
 	// ZooKeeperSession is the session time-out asked for. 0 means 6 s.
-	ZooKeeperSession time.Duration
+	ZooKeeperSession time.Duration `kong:"-"`
 }
 
 // An Instance is one set of pools and sessions. Backends that are not configured

@@ -2,13 +2,13 @@ package backend
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 )
 
-// A Kind is one kind of backend. Kinds is the one table of them: flags,
-// environment variables, what a strategy needs and what the lab starts follow
-// from it.
+// A Kind is one kind of backend. Kinds is the one table of them: what a strategy
+// needs, what the lab starts, and what messages call it follow from it.
 type Kind struct {
 	Name      string // key of Config.Tiers, and Status.Name
 	Title     string // for messages: "no Redis is configured"
@@ -16,54 +16,36 @@ type Kind struct {
 	Addresses []Address
 }
 
-// An Address is one way to say where a backend is.
+// An Address is one way to say where a backend is: a field of Config.
 type Address struct {
 	Flag, Env string
-	Form      string // what an address looks like
-
-	text func(*Config) *string   // the field of a single address,
-	list func(*Config) *[]string // or of several
+	field     int
 }
+
+func address(name string) Address {
+	field, _ := reflect.TypeFor[Config]().FieldByName(name)
+	return Address{Flag: "--" + field.Tag.Get("name"), Env: field.Tag.Get("env"), field: field.Index[0]}
+}
+
+func (a Address) of(c *Config) reflect.Value { return reflect.ValueOf(c).Elem().Field(a.field) }
 
 // Kinds are all backends, in the order of tables.
 var Kinds = []Kind{
 	{NameMySQL, "MySQL or MariaDB", []Capability{SQL, RowLocks}, []Address{
-		{Flag: "--mysql-dsn", Env: "SECKILL_MYSQL_DSN", Form: "user:password@tcp(host:port)/database",
-			text: func(c *Config) *string { return &c.MySQLDSN }},
-		{Flag: "--sqlite-path", Env: "SECKILL_SQLITE_PATH", Form: "SQLite file",
-			text: func(c *Config) *string { return &c.SQLitePath }}, // offers SQL only
-	}},
-	{NameRedis, "Redis", []Capability{Redis}, []Address{
-		{Flag: "--redis-addrs", Env: "SECKILL_REDIS_ADDRS", Form: "host:port or redis://:password@host:port",
-			list: func(c *Config) *[]string { return &c.RedisAddrs }}}},
-	{NameRedlock, "quorum of five Redis nodes", []Capability{RedisQuorum}, []Address{
-		{Flag: "--redlock-addrs", Env: "SECKILL_REDLOCK_ADDRS", Form: "host:port or redis://:password@host:port",
-			list: func(c *Config) *[]string { return &c.RedlockAddrs }}}},
-	{NameZooKeeper, "ZooKeeper", []Capability{ZooKeeper}, []Address{
-		{Flag: "--zookeeper-addrs", Env: "SECKILL_ZOOKEEPER_ADDRS", Form: "host:port",
-			list: func(c *Config) *[]string { return &c.ZooKeeperAddrs }}}},
-	{NameEtcd, "etcd", []Capability{Etcd}, []Address{
-		{Flag: "--etcd-endpoints", Env: "SECKILL_ETCD_ENDPOINTS", Form: "host:port",
-			list: func(c *Config) *[]string { return &c.EtcdEndpoints }}}},
+		address("MySQLDSN"), address("SQLitePath")}}, // SQLite offers SQL only
+	{NameRedis, "Redis", []Capability{Redis}, []Address{address("RedisAddrs")}},
+	{NameRedlock, "quorum of five Redis nodes", []Capability{RedisQuorum}, []Address{address("RedlockAddrs")}},
+	{NameZooKeeper, "ZooKeeper", []Capability{ZooKeeper}, []Address{address("ZooKeeperAddrs")}},
+	{NameEtcd, "etcd", []Capability{Etcd}, []Address{address("EtcdEndpoints")}},
 }
 
 // In returns the addresses in c.
 func (a Address) In(c Config) []string {
-	if a.list != nil {
-		return *a.list(&c)
-	}
-	if text := *a.text(&c); text != "" {
+	list, _ := a.of(&c).Interface().([]string)
+	if text, ok := a.of(&c).Interface().(string); ok && text != "" {
 		return []string{text}
 	}
-	return nil
-}
-
-func (a Address) copy(to, from *Config) {
-	if a.list != nil {
-		*a.list(to) = *a.list(from)
-	} else {
-		*a.text(to) = *a.text(from)
-	}
+	return list
 }
 
 // In returns the addresses of a backend in c; nil if it is not configured.
@@ -76,7 +58,7 @@ func (k Kind) In(c Config) (addresses []string) {
 
 func (k Kind) copy(to, from *Config) {
 	for _, a := range k.Addresses {
-		a.copy(to, from)
+		a.of(to).Set(a.of(from))
 	}
 }
 
@@ -176,9 +158,9 @@ func (c Config) Environment() map[string]string {
 
 // Set configures a backend by its first kind of address.
 func (k Kind) Set(c *Config, addresses ...string) {
-	if a := k.Addresses[0]; a.list != nil {
-		*a.list(c) = addresses
+	if field := k.Addresses[0].of(c); field.Kind() == reflect.Slice {
+		field.Set(reflect.ValueOf(addresses))
 	} else {
-		*a.text(c) = strings.Join(addresses, ",")
+		field.SetString(strings.Join(addresses, ","))
 	}
 }

@@ -14,19 +14,19 @@ import (
 	"seckill/internal/measure"
 )
 
-// Options of a run.
+// Options of a run; some are flags.
 type Options struct {
-	Backends   backend.Config
-	Candidates []Candidate
+	Backends   backend.Config `kong:"-"`
+	Candidates []Candidate    `kong:"-"`
 
-	Contenders []int         // how many compete for one lock at a time, such as 8, 64
-	Instances  int           // processes whose connections they are spread over
-	Hold       time.Duration // how long each holds the lock
-	Rounds     int
-	For        time.Duration // one pass; longer where contenders would not all get their turns
+	Contenders []int         `default:"8,64" help:"How many compete for one lock at a time, by comma."`
+	Hold       time.Duration `default:"5ms" help:"How long each of them holds it."`
+	Instances  int           `default:"1" help:"Spread the contenders over the connections of so many processes."`
+	Rounds     int           `default:"3" help:"How often everything is measured, in alternating order."`
+	For        time.Duration `default:"2s" help:"How long one lock is measured at a time; longer if its contenders would not all get their turns."`
 
 	// Progress is called before each pass.
-	Progress func(done, total int, what string)
+	Progress func(done, total int, what string) `kong:"-"`
 }
 
 // turns is how often each contender of a fair lock gets it in one pass, at

@@ -58,24 +58,28 @@ type Option struct {
 	Doc  string
 }
 
-// Settings are the options of all strategies. The zero value of each field
-// that DefaultSettings leaves out is its default.
+// Settings are the options of all strategies, and flags of the service. The zero
+// value of each field that DefaultSettings leaves out is its default.
 type Settings struct {
-	LockWait  time.Duration // how long a buyer waits for a lock or a row; > 0
-	LockLease time.Duration // how long a lock lives unrenewed; > 0
-	LockPoll  time.Duration // about how long a lock that polls pauses between attempts; > 0
-	Retries   int           // further attempts of an optimistic strategy; >= 0
+	LockTimes
+	NoRenewal     bool          `name:"lock-no-renewal" env:"SECKILL_LOCK_NO_RENEWAL" help:"Locks that renew themselves live for one lease only."`
+	MaxHold       time.Duration `name:"lock-max-hold" default:"0" env:"SECKILL_LOCK_MAX_HOLD" help:"Renew a lock for so long and no longer, for a holder that hangs; 0: without end."`
+	NoWait        bool          `name:"lock-nowait" env:"SECKILL_LOCK_NOWAIT" help:"lock-row: a lock that is held is busy at once."`
+	RecordLock    bool          `name:"lock-record-for-update" env:"SECKILL_LOCK_RECORD_FOR_UPDATE" help:"lock-table-…: read the lock record FOR UPDATE, too; deadlocks."`
+	MicrosecondTS bool          `name:"timestamp-microseconds" env:"SECKILL_TIMESTAMP_MICROSECONDS" help:"timestamp: compare microseconds, not whole seconds."`
+	Retries       int           `default:"${Retries}" env:"SECKILL_RETRIES" help:"Further attempts of an optimistic strategy."`
+}
 
-	NoRenewal     bool          // locks that could renew themselves live for one lease only
-	MaxHold       time.Duration // a lock is renewed for so long, for a holder that hangs; 0: without end
-	NoWait        bool          // lock-row: a lock that is held is busy at once
-	RecordLock    bool          // lock-table-…: read the lock record FOR UPDATE, too
-	MicrosecondTS bool          // timestamp: the column counts microseconds, not whole seconds
+// LockTimes are the waits of locks; each is at least a millisecond.
+type LockTimes struct {
+	LockWait  time.Duration `default:"${LockWait}" env:"SECKILL_LOCK_WAIT" help:"How long a buyer waits for a lock or a row."`
+	LockLease time.Duration `default:"${LockLease}" env:"SECKILL_LOCK_LEASE" help:"How long a lock lives unrenewed."`
+	LockPoll  time.Duration `default:"${LockPoll}" env:"SECKILL_LOCK_POLL" help:"About how long a lock that polls pauses between two attempts."`
 }
 
 // DefaultSettings suit a demo on one machine.
 func DefaultSettings() Settings {
-	return Settings{LockWait: 3 * time.Second, LockLease: 8 * time.Second, LockPoll: 10 * time.Millisecond, Retries: 32}
+	return Settings{LockTimes: LockTimes{LockWait: 3 * time.Second, LockLease: 8 * time.Second, LockPoll: 10 * time.Millisecond}, Retries: 32}
 }
 
 // Deps is what a strategy is built from.

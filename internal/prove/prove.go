@@ -7,6 +7,7 @@
 package prove
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,31 +25,33 @@ import (
 
 // Options say what is proved, on what, and how thoroughly.
 type Options struct {
-	Infos     []catalog.Info
-	Questions []string // by ID; nil means all
+	Infos     []catalog.Info `kong:"-"`
+	Questions []string       `placeholder:"ID" help:"Columns to compute, by comma; all by default."`
+	// Schedules is what makes two runs alike; Budget is for a machine that is
+	// slow. 0 is the default.
+	Schedules int           `default:"${ProveSchedules}" help:"How many schedules one search runs at most."`
+	Full      bool          `help:"Run every schedule that there is, however long it takes."`
+	Budget    time.Duration `default:"${ProveBudget}" help:"How long one search may take at most."`
+	Workers   int           `default:"${ProveWorkers}" help:"Strategies that are proved side by side, each on servers of its own."`
+	Seed      uint64        `default:"1" help:"Seed of the schedules that are drawn at random."`
+
 	// Servers starts a set of servers of its own for one worker. What is
 	// explored on it must be alone there.
-	Servers func(context.Context) (Servers, error)
-	Workers int // strategies that are proved side by side; 0 means 2
-	// Schedules bounds each search; it is what makes two runs alike. 0 means 60.
-	Schedules int
-	// Full exhausts every search, however long it takes.
-	Full bool
-	// Budget bounds the time of each search, for a machine that is slow. 0 means
-	// a minute.
-	Budget time.Duration
-	Seed   uint64 // of the random schedules
+	Servers func(context.Context) (Servers, error) `kong:"-"`
 	// Service makes the service that buyers ask with a key. Nil: they are not.
-	Service explore.Service
+	Service explore.Service `kong:"-"`
 	// Example keeps a counterexample and returns where. Nil keeps none.
-	Example func(explore.Example) (string, error)
+	Example func(explore.Example) (string, error) `kong:"-"`
 	// History keeps the view of a load run's history, a page, and returns where.
 	// Nil keeps none.
-	History func(strategy string, page func(io.Writer) error) (string, error)
+	History func(strategy string, page func(io.Writer) error) (string, error) `kong:"-"`
 	// Progress is told of each cell that was computed.
-	Progress func(done, total int, strategy string, q Question, c Cell)
-	Log      *slog.Logger
+	Progress func(done, total int, strategy string, q Question, c Cell) `kong:"-"`
+	Log      *slog.Logger                                               `kong:"-"`
 }
+
+// DefaultOptions bound a proof to half an hour on two cores.
+func DefaultOptions() Options { return Options{Schedules: 60, Budget: time.Minute, Workers: 2} }
 
 // Servers are what one worker has to itself.
 type Servers interface {
@@ -63,9 +66,6 @@ type Servers interface {
 // was computed so far is returned with the error, and the cells that are
 // missing say so.
 func Run(ctx context.Context, o Options) (*Matrix, error) {
-	if o.Workers <= 0 {
-		o.Workers = 2
-	}
 	o = o.defaults()
 	if o.Progress == nil {
 		o.Progress = func(int, int, string, Question, Cell) {}
@@ -131,12 +131,8 @@ func Run(ctx context.Context, o Options) (*Matrix, error) {
 }
 
 func (o Options) defaults() Options {
-	if o.Schedules <= 0 {
-		o.Schedules = 60
-	}
-	if o.Budget <= 0 {
-		o.Budget = time.Minute
-	}
+	d := DefaultOptions()
+	o.Schedules, o.Budget, o.Workers = cmp.Or(o.Schedules, d.Schedules), cmp.Or(o.Budget, d.Budget), cmp.Or(o.Workers, d.Workers)
 	return o
 }
 

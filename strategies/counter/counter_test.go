@@ -80,7 +80,7 @@ func openOn(t *testing.T, in *backend.Instance, info catalog.Info) *shop {
 		t.Fatal(err)
 	}
 	sh := &shop{info: info, in: in, store: ledger.NewStore(in.DB), ahead: &atomic.Int64{}}
-	sh.build(t, catalog.Settings{LockWait: 20 * time.Millisecond, LockPoll: time.Millisecond, LockLease: lease, Retries: 8})
+	sh.build(t, catalog.Settings{LockTimes: catalog.LockTimes{LockWait: 20 * time.Millisecond, LockPoll: time.Millisecond, LockLease: lease}, Retries: 8})
 	return sh
 }
 
@@ -715,7 +715,7 @@ func TestSecondPurchaseOfAUserWaits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			sh := open(t, counter.RedisCounterMySQL, 5)
 			other := sh.other(t)
-			other.build(t, catalog.Settings{LockWait: time.Minute, LockPoll: time.Millisecond, LockLease: lease})
+			other.build(t, catalog.Settings{LockTimes: catalog.LockTimes{LockWait: time.Minute, LockPoll: time.Millisecond, LockLease: lease}})
 			second := make(chan error, 1)
 			waits := make(chan struct{})
 			var once sync.Once

@@ -106,7 +106,7 @@ func newBench(t testing.TB, info catalog.Info, lease time.Duration) *bench {
 
 func benchOn(t testing.TB, info catalog.Info, in *backend.Instance, lease time.Duration) *bench {
 	t.Helper()
-	p := locktest.On(t, in, info, catalog.Settings{LockLease: lease})
+	p := locktest.On(t, in, info, catalog.Settings{LockTimes: catalog.LockTimes{LockLease: lease}})
 	return &bench{p, "/test/locks/" + strings.ReplaceAll(t.Name(), "/", "-")}
 }
 

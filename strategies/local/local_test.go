@@ -168,7 +168,7 @@ func TestASecondProcessHasAMutexOfItsOwn(t *testing.T) {
 				}
 				store = ledger.NewStore(in.DB)
 				s, err := catalog.Build(i, catalog.Deps{Instance: in, Ledger: store,
-					Settings: catalog.Settings{LockWait: 50 * time.Millisecond}})
+					Settings: catalog.Settings{LockTimes: catalog.LockTimes{LockWait: 50 * time.Millisecond}}})
 				if err != nil {
 					t.Fatal(err)
 				}

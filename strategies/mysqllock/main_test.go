@@ -43,7 +43,7 @@ type counted struct{ n atomic.Int64 }
 func (*counted) LockWaited(float64) {}
 func (c *counted) Retried()         { c.n.Add(1) }
 
-var testSettings = catalog.Settings{LockWait: 3 * time.Second, LockLease: time.Minute, LockPoll: 2 * time.Millisecond}
+var testSettings = catalog.Settings{LockTimes: catalog.LockTimes{LockWait: 3 * time.Second, LockLease: time.Minute, LockPoll: 2 * time.Millisecond}}
 
 func instance(t testing.TB) *backend.Instance {
 	t.Helper()

@@ -147,7 +147,7 @@ func wired(t testing.TB, s catalog.Settings) (*locktest.Process, *backendtest.Wi
 // A renewer that finds the key gone does not set it anew, and ends.
 func TestRenewerEnds(t *testing.T) {
 	before := goroutines()
-	p := locktest.Open(Redsync)(t, catalog.Settings{LockLease: 300 * time.Millisecond})
+	p := locktest.Open(Redsync)(t, catalog.Settings{LockTimes: catalog.LockTimes{LockLease: 300 * time.Millisecond}})
 	l := locktest.Take(t, p, "test:renewer", lock.Options{})
 	if err := p.In.Redis.Del(t.Context(), "test:renewer").Err(); err != nil {
 		t.Fatal(err)
@@ -177,7 +177,7 @@ func goroutines() (n int) {
 // A Redis that comes back without its data has forgotten the lock: two hold it.
 func TestRedisForgets(t *testing.T) {
 	const key = "test:forgotten"
-	p := locktest.Open(Redsync)(t, catalog.Settings{LockLease: time.Minute})
+	p := locktest.Open(Redsync)(t, catalog.Settings{LockTimes: catalog.LockTimes{LockLease: time.Minute}})
 	first := locktest.Take(t, p, key, lock.Options{Lease: time.Minute})
 	process, err := labtest.Start(t, backend.Redis).Process(backend.NameRedis)
 	if err != nil {
@@ -201,6 +201,6 @@ func TestRedisForgets(t *testing.T) {
 }
 
 func BenchmarkRedsync(b *testing.B) {
-	p := locktest.Open(Redsync)(b, catalog.Settings{LockLease: time.Minute})
+	p := locktest.Open(Redsync)(b, catalog.Settings{LockTimes: catalog.LockTimes{LockLease: time.Minute}})
 	locktest.Benchmark(b, p, "test:bench", tap.Redis)
 }

@@ -61,7 +61,7 @@ func openShop(t *testing.T, info catalog.Info, pair *lab.Ensemble) *shop {
 	}
 	s := &shop{T: t, store: ledger.NewStore(in.DB), sku: 77_000 + lastShop.Add(1)}
 	s.Strategy, err = catalog.Build(info, catalog.Deps{Instance: in, Ledger: s.store,
-		Settings: catalog.Settings{LockWait: 20 * time.Second, LockLease: time.Minute}})
+		Settings: catalog.Settings{LockTimes: catalog.LockTimes{LockWait: 20 * time.Second, LockLease: time.Minute}}})
 	if err == nil {
 		_, err = s.store.Reset(t.Context(), s.sku, "", 100)
 	}
@@ -235,7 +235,7 @@ func (*gate) After(_ context.Context, _ *tap.Command, err error) error { return 
 // somebody else has, of whatever type, is not taken and not counted.
 func TestGrantsAreCounted(t *testing.T) {
 	in := labtest.Instance(t, backend.Redis)
-	l, err := RedisFenced.Locker(catalog.Deps{Instance: in, Settings: catalog.Settings{LockPoll: time.Millisecond, LockLease: time.Minute}})
+	l, err := RedisFenced.Locker(catalog.Deps{Instance: in, Settings: catalog.Settings{LockTimes: catalog.LockTimes{LockPoll: time.Millisecond, LockLease: time.Minute}}})
 	if err != nil {
 		t.Fatal(err)
 	}

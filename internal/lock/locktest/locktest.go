@@ -215,7 +215,7 @@ func (c *trial) open(lease time.Duration) *Process {
 }
 
 func settings(lease time.Duration) catalog.Settings {
-	return catalog.Settings{LockWait: 3 * time.Second, LockLease: lease, LockPoll: 5 * time.Millisecond}
+	return catalog.Settings{LockTimes: catalog.LockTimes{LockWait: 3 * time.Second, LockLease: lease, LockPoll: 5 * time.Millisecond}}
 }
 
 var keys atomic.Int64

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"time"
+
+	"seckill/internal/backend"
+	"seckill/internal/lab"
+	"seckill/internal/ledger"
+	"seckill/loadtest"
+)
+
+// A place is where a run takes place.
+type place struct {
+	targets []string
+	token   string         // of the targets' admin calls; "": none is known
+	sql     backend.Config // what the ledger is read from, if anything
+	closers []func()       // the last is called first
+	// serversTime is the processor time of the servers; nil: not known.
+	serversTime func() (time.Duration, bool)
+}
+
+func (p *place) leave() {
+	for _, f := range slices.Backward(p.closers) {
+		f()
+	}
+}
+
+// PlaceFlags say where a sale takes place.
+type PlaceFlags struct {
+	TokenFlags
+	TopologyFlag
+	// With --target: what the verdict is read from. Else what the lab that is
+	// started for the run does not start itself.
+	Given backend.Config `embed:""`
+}
+
+// where finds the targets: those given, a lab that is running, or one started for
+// this run, which must have the strategies.
+func (f PlaceFlags) where(ctx context.Context, stderr io.Writer, command string, targets []string, needed ...string) (*place, error) {
+	elsewhere := ""
+	if len(targets) > 0 {
+		elsewhere = "--target names services that run already: leave out one of them"
+	}
+	if err := f.TopologyFlag.check(elsewhere, f.Given); err != nil {
+		return nil, usage(stderr, command, err)
+	}
+	if len(targets) > 0 {
+		token, err := f.TokenFlags.read()
+		return &place{targets: targets, token: token, sql: f.Given}, err
+	}
+	running, err := lab.Running(host())
+	if err != nil {
+		return nil, err
+	}
+	if running != nil {
+		if err := f.TopologyFlag.check("the lab that is running is used: stop it first", f.Given); err != nil {
+			return nil, usage(stderr, command, err)
+		}
+		return &place{targets: running.Services, token: running.Token, sql: running.Config}, nil
+	}
+	for _, name := range needed {
+		if _, err := strategyNamed("--strategy", name); err != nil {
+			return nil, usage(stderr, command, err)
+		}
+	}
+	return startPlace(ctx, stderr, lab.Options{Host: host(), Given: f.Given, Topology: f.Topology})
+}
+
+// startPlace starts a lab that ends when the place is left.
+func startPlace(ctx context.Context, stderr io.Writer, o lab.Options) (*place, error) {
+	fmt.Fprintln(stderr, "No lab is running: starting one for this run. (seckill up keeps one.)")
+	own, err := lab.Start(ctx, o)
+	if err != nil {
+		return nil, fmt.Errorf("start a lab for this run: %w", err)
+	}
+	p := &place{closers: []func(){func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 20*time.Second)
+		defer cancel()
+		if err := own.Stop(ctx); err != nil {
+			fmt.Fprintf(stderr, "seckill: stop the lab: %v\n", err)
+		}
+	}}}
+	if err := own.StartServices(ctx, 2); err != nil {
+		p.leave()
+		return nil, fmt.Errorf("start the lab's services: %w", err)
+	}
+	for _, s := range own.Services() {
+		p.targets = append(p.targets, s.URL)
+	}
+	p.token, p.sql, p.serversTime = own.Token(), own.Config(), own.ServersTime
+	return p, nil
+}
+
+// openLedger connects to the database that the verdict is taken from. If none is
+// known, the service will be asked.
+func (p *place) openLedger(ctx context.Context, c *loadtest.Config) error {
+	sql := backend.Config{MySQLDSN: p.sql.MySQLDSN, SQLitePath: p.sql.SQLitePath, MaxSQLConns: 2}
+	if sql.MySQLDSN == "" && sql.SQLitePath == "" {
+		return nil
+	}
+	if sql.SQLitePath != "" {
+		if _, err := os.Stat(sql.SQLitePath); err != nil { // opening it would create it
+			return fmt.Errorf("the ledger: %w", err)
+		}
+	}
+	in, err := backend.Open(ctx, sql)
+	if err != nil {
+		return fmt.Errorf("the ledger: %w", err)
+	}
+	p.closers = append(p.closers, func() { _ = in.Close() })
+	c.Ledger = ledger.NewStore(in.DB)
+	c.Totals = totals(in)
+	return nil
+}
+
+// totals sends a scenario's audit query to the ledger's database.
+func totals(in *backend.Instance) func(ctx context.Context, query string) (ledger.Totals, error) {
+	return func(ctx context.Context, query string) (t ledger.Totals, err error) {
+		row := in.DB.WithContext(ctx).Raw(query).Row()
+		if err = row.Scan(&t.Initial, &t.Remaining, &t.Sold); err != nil {
+			err = fmt.Errorf("the query must answer initial, remaining and sold: %w", err)
+		}
+		return t, err
+	}
+}
