@@ -38,8 +38,8 @@ func addDoing(name Does, d doing) Does {
 	return name
 }
 
-// tell is what a buyer knows of a purchase.
-func tell(p seckill.Purchase, o Outcome) ledger.Told {
+// Tell is what a buyer knows of a purchase.
+func Tell(p seckill.Purchase, o Outcome) ledger.Told {
 	t := ledger.Told{RequestID: p.RequestID, User: p.User, Quantity: p.Quantity, OrderID: o.Receipt.OrderID,
 		Remaining: o.Receipt.Remaining, Outcome: ledger.OutcomeUnknown}
 	switch {

@@ -13,7 +13,7 @@ var Buys = addDoing("buys", doing{
 		o.Receipt, o.Err = p.strategy.Deduct(ctx, w.purchase(o.Buyer))
 	},
 	told: func(w *World, o Outcome) []ledger.Told {
-		return []ledger.Told{tell(w.purchase(o.Buyer), o)}
+		return []ledger.Told{Tell(w.purchase(o.Buyer), o)}
 	},
 	answer: func(o Outcome) string {
 		return fmt.Sprintf("sold %d, %d left", o.Receipt.Quantity, o.Receipt.Remaining)

@@ -29,7 +29,7 @@ var Cancels = addDoing("cancels", doing{
 	},
 	told: func(w *World, o Outcome) (told []ledger.Told) {
 		placed := w.placed[o.owner()]
-		t := tell(w.purchase(o.Buyer), Outcome{Receipt: placed})
+		t := Tell(w.purchase(o.Buyer), Outcome{Receipt: placed})
 		if o.Same == "" { // the purchase, once
 			told = append(told, t)
 		}

@@ -50,6 +50,17 @@ func (s *Server) guarded(h func(*gin.Context) error) gin.HandlerFunc {
 	})
 }
 
+// adminOf is the SKU of an admin's call without parameters.
+func (s *Server) adminOf(c *gin.Context) (sku int64, err error) {
+	if err := s.admin(c); err != nil {
+		return 0, err
+	}
+	if _, err := readQuery(c); err != nil {
+		return 0, err
+	}
+	return web.ParseInteger("SKU", c.Param("id"), 1, maxID)
+}
+
 // routeAdmin adds the calls that are the operator's alone.
 func (s *Server) routeAdmin(r *gin.Engine) {
 	r.GET("/debug/pprof/*name", s.guarded(profile))

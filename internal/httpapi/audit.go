@@ -9,7 +9,6 @@ import (
 
 	"seckill/internal/catalog"
 	"seckill/internal/seckill"
-	"seckill/internal/web"
 )
 
 // An audit reads every order of a run, so it has time of its own: a sale of a
@@ -53,13 +52,7 @@ func (s *Server) audit(c *gin.Context) error {
 
 // closeSKU writes the row of a sale from Redis from its orders.
 func (s *Server) closeSKU(c *gin.Context) error {
-	if err := s.admin(c); err != nil {
-		return err
-	}
-	if _, err := readQuery(c); err != nil {
-		return err
-	}
-	id, err := web.ParseInteger("SKU", c.Param("id"), 1, maxID)
+	id, err := s.adminOf(c)
 	if err != nil {
 		return err
 	}

@@ -100,13 +100,7 @@ const resetTimeout = 25 * time.Second
 // when the caller hangs up, and resets of this process take turns: half a reset,
 // or two mixed, would be a sale with a wrong stock.
 func (s *Server) putSKU(c *gin.Context) error {
-	if err := s.admin(c); err != nil {
-		return err
-	}
-	if _, err := readQuery(c); err != nil {
-		return err
-	}
-	id, err := web.ParseInteger("SKU", c.Param("id"), 1, maxID)
+	id, err := s.adminOf(c)
 	if err != nil {
 		return err
 	}

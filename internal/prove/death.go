@@ -53,15 +53,11 @@ func (p *party) stand(ctx context.Context, sku, user int64, at int) (g *observe.
 // time, and measures how long it takes from there until the next buyer is
 // through, once for each state that is left behind.
 func (b *bench) timeAfterDeath(ctx context.Context, c Cell) (Cell, error) {
-	other, err := b.party(ctx)
+	other, sku, err := b.opened(ctx)
 	if err != nil {
 		return c, err
 	}
 	defer other.in.Close()
-	sku, err := other.sale(ctx, 10)
-	if err != nil {
-		return c, err
-	}
 	commands, err := other.plan(ctx, sku)
 	if err != nil {
 		return c, err

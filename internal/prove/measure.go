@@ -43,6 +43,17 @@ func (b *bench) party(ctx context.Context) (*party, error) {
 	return openParty(ctx, b.info, b.servers.Config().Only(b.info.Uses()...), realSettings(), realSession)
 }
 
+// opened is a party whose sale of ten units has begun.
+func (b *bench) opened(ctx context.Context) (p *party, sku int64, err error) {
+	if p, err = b.party(ctx); err != nil {
+		return nil, 0, err
+	}
+	if sku, err = p.sale(ctx, 10); err != nil {
+		return nil, 0, errors.Join(err, p.in.Close())
+	}
+	return p, sku, nil
+}
+
 func openParty(
 	ctx context.Context, info catalog.Info, config backend.Config, settings catalog.Settings, session time.Duration,
 ) (*party, error) {

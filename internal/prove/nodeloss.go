@@ -303,7 +303,7 @@ func (l *loss) judge(ctx context.Context, run int64, all []*shopper) error {
 	told := []ledger.Told{}
 	for _, s := range all {
 		o.Buyers = append(o.Buyers, s.outcome)
-		told = append(told, s.told())
+		told = append(told, explore.Tell(s.purchase(), s.outcome))
 	}
 	o.Audit = ledger.Judge(ledger.Evidence{Snapshot: snap, Initial: lossStock, Run: run,
 		StockStoreOf: catalog.StockStoreOf(sellers), Told: told})

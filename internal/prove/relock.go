@@ -13,15 +13,11 @@ func (b *bench) reentrant(ctx context.Context) (Cell, error) {
 	if b.info.Locker == nil {
 		return Cell{Answer: NotAsked, Text: "not a lock"}, nil
 	}
-	p, err := b.party(ctx)
+	p, sku, err := b.opened(ctx)
 	if err != nil {
 		return Cell{}, err
 	}
 	defer p.in.Close()
-	sku, err := p.sale(ctx, 10)
-	if err != nil {
-		return Cell{}, err
-	}
 	key, o := b.info.Key(sku), b.info.LockOptions(realSettings())
 	outer, err := p.locker.Acquire(ctx, key, o)
 	if err != nil {
@@ -58,15 +54,11 @@ func (b *bench) reentrant(ctx context.Context) (Cell, error) {
 // releasedTwice asks whether releasing a second time, when another buyer has
 // the lock, frees that buyer's.
 func (b *bench) releasedTwice(ctx context.Context, c Cell) (Cell, error) {
-	p, err := b.party(ctx)
+	p, sku, err := b.opened(ctx)
 	if err != nil {
 		return c, err
 	}
 	defer p.in.Close()
-	sku, err := p.sale(ctx, 10)
-	if err != nil {
-		return c, err
-	}
 	key, o := b.info.Key(sku), b.info.LockOptions(realSettings())
 	first, err := p.locker.Acquire(ctx, key, o)
 	if err != nil {

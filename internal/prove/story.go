@@ -11,7 +11,6 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"seckill/internal/explore"
-	"seckill/internal/ledger"
 	"seckill/internal/lock"
 	"seckill/internal/observe"
 	"seckill/internal/seckill"
@@ -247,20 +246,4 @@ func (s *shopper) mayPass() bool {
 // served: they got a unit, or were told that there is none for them.
 func (s *shopper) served() bool {
 	return s.outcome.Err == nil || errors.Is(s.outcome.Err, seckill.ErrSoldOut)
-}
-
-// told is what they can say to the judge.
-func (s *shopper) told() ledger.Told {
-	p, o := s.purchase(), s.outcome
-	t := ledger.Told{RequestID: p.RequestID, User: p.User, Quantity: p.Quantity, OrderID: o.Receipt.OrderID,
-		Remaining: o.Receipt.Remaining, Outcome: ledger.OutcomeUnknown}
-	switch {
-	case o.Err == nil:
-		t.Outcome = ledger.OutcomeSold
-	case errors.Is(o.Err, seckill.ErrSoldOut):
-		t.Outcome = ledger.OutcomeSoldOut
-	case o.NothingTaken():
-		t.Outcome = ledger.OutcomeError
-	}
-	return t
 }

@@ -98,15 +98,11 @@ func (p *party) alone(ctx context.Context, sku int64) (locks bool, err error) {
 
 // waits says how a buyer waits while another has the lock.
 func (b *bench) waits(ctx context.Context) (Cell, error) {
-	p, err := b.party(ctx)
+	p, sku, err := b.opened(ctx)
 	if err != nil {
 		return Cell{}, err
 	}
 	defer p.in.Close()
-	sku, err := p.sale(ctx, 10)
-	if err != nil {
-		return Cell{}, err
-	}
 	locks, err := p.alone(ctx, sku)
 	if err != nil || !locks {
 		return Cell{Answer: NotAsked, Text: noLock}, err
@@ -340,15 +336,11 @@ func (b *bench) hungHolder(ctx context.Context) (Cell, error) {
 	if err != nil || processes == 0 {
 		return Cell{Answer: NotAsked, Text: "it breaks with no holder hanging"}, err
 	}
-	p, err := b.party(ctx)
+	p, sku, err := b.opened(ctx)
 	if err != nil {
 		return Cell{}, err
 	}
 	defer p.in.Close()
-	sku, err := p.sale(ctx, 10)
-	if err != nil {
-		return Cell{}, err
-	}
 	locks, err := p.alone(ctx, sku)
 	if err != nil || !locks {
 		return Cell{Answer: NotAsked, Text: noLock}, err

@@ -95,25 +95,37 @@ func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (tx driver.Tx, e
 	return &transaction{tx, ctx, c}, nil
 }
 
-func (c *conn) ExecContext(ctx context.Context, q string, args []driver.NamedValue) (res driver.Result, err error) {
+func (c *conn) ExecContext(ctx context.Context, q string, args []driver.NamedValue) (driver.Result, error) {
 	e, ok := c.Conn.(driver.ExecerContext)
 	if !ok || c.preparesArgs && len(args) > 0 {
 		return nil, driver.ErrSkip
 	}
-	err = c.do(ctx, statement(q, args), func(ctx context.Context) error {
-		res, err = e.ExecContext(ctx, q, args)
+	return c.exec(ctx, q, args, func(ctx context.Context) (driver.Result, error) { return e.ExecContext(ctx, q, args) })
+}
+
+func (c *conn) exec(
+	ctx context.Context, q string, args []driver.NamedValue, send func(context.Context) (driver.Result, error),
+) (res driver.Result, err error) {
+	err = c.do(ctx, statement(q, args), func(ctx context.Context) (err error) {
+		res, err = send(ctx)
 		return err
 	}, changed(&res))
 	return res, err
 }
 
-func (c *conn) QueryContext(ctx context.Context, q string, args []driver.NamedValue) (rows driver.Rows, err error) {
+func (c *conn) QueryContext(ctx context.Context, q string, args []driver.NamedValue) (driver.Rows, error) {
 	e, ok := c.Conn.(driver.QueryerContext)
 	if !ok || c.preparesArgs && len(args) > 0 {
 		return nil, driver.ErrSkip
 	}
-	err = c.do(ctx, statement(q, args), func(ctx context.Context) error {
-		rows, err = e.QueryContext(ctx, q, args)
+	return c.query(ctx, q, args, func(ctx context.Context) (driver.Rows, error) { return e.QueryContext(ctx, q, args) })
+}
+
+func (c *conn) query(
+	ctx context.Context, q string, args []driver.NamedValue, send func(context.Context) (driver.Rows, error),
+) (rows driver.Rows, err error) {
+	err = c.do(ctx, statement(q, args), func(ctx context.Context) (err error) {
+		rows, err = send(ctx)
 		return err
 	}, read(&rows))
 	if err != nil && rows != nil {
@@ -182,24 +194,16 @@ type stmt struct {
 	conn *conn
 }
 
-func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (res driver.Result, err error) {
-	err = s.conn.do(ctx, statement(s.text, args), func(ctx context.Context) error {
-		res, err = s.Stmt.(driver.StmtExecContext).ExecContext(ctx, args)
-		return err
-	}, changed(&res))
-	return res, err
+func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
+	return s.conn.exec(ctx, s.text, args, func(ctx context.Context) (driver.Result, error) {
+		return s.Stmt.(driver.StmtExecContext).ExecContext(ctx, args)
+	})
 }
 
-func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (rows driver.Rows, err error) {
-	err = s.conn.do(ctx, statement(s.text, args), func(ctx context.Context) error {
-		rows, err = s.Stmt.(driver.StmtQueryContext).QueryContext(ctx, args)
-		return err
-	}, read(&rows))
-	if err != nil && rows != nil {
-		rows.Close()
-		rows = nil
-	}
-	return rows, err
+func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
+	return s.conn.query(ctx, s.text, args, func(ctx context.Context) (driver.Rows, error) {
+		return s.Stmt.(driver.StmtQueryContext).QueryContext(ctx, args)
+	})
 }
 
 func (s *stmt) CheckNamedValue(v *driver.NamedValue) error {
