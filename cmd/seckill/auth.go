@@ -15,7 +15,7 @@ import (
 type AuthFlags struct {
 	AuthSecret   string `env:"SECKILL_AUTH_SECRET" placeholder:"FILE" help:"Buyers need a token (JWT, HS256) that is signed with the secret in this file, of 32 bytes or more; its sub is the user_id. Without this and --auth-jwks buyers are not authenticated: a demo."`
 	AuthJWKS     string `name:"auth-jwks" env:"SECKILL_AUTH_JWKS" placeholder:"URL" help:"Buyers need a token that is signed with a key of this set (RS256, ES256, EdDSA)."`
-	AuthAudience string `default:"seckill" env:"SECKILL_AUTH_AUDIENCE" help:"The aud that tokens must have."`
+	AuthAudience string `default:"${Audience}" env:"SECKILL_AUTH_AUDIENCE" help:"The aud that tokens must have."`
 }
 
 func (f AuthFlags) check() error {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"seckill/internal/auth"
 	"seckill/internal/catalog"
 	"seckill/internal/prove"
 	"seckill/loadtest"
@@ -17,7 +18,7 @@ import (
 // their tags, whose defaults are those packages' own.
 func newParser(grammar any, options ...kong.Option) (*kong.Kong, error) {
 	return kong.New(grammar, append(options, kong.NamedMapper("addresses", kong.MapperFunc(addresses)),
-		defaults("", catalog.DefaultSettings()), defaults("Load", loadtest.DefaultScenario()), defaults("Prove", prove.DefaultOptions()))...)
+		kong.Vars{"Audience": auth.DefaultAudience}, defaults("", catalog.DefaultSettings()), defaults("Load", loadtest.DefaultScenario()), defaults("Prove", prove.DefaultOptions()))...)
 }
 
 // defaults are the fields of a struct, as ${prefixField}.

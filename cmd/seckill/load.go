@@ -33,7 +33,7 @@ type LoadCmd struct {
 	CA      string `name:"ca" type:"existingfile" help:"Certificates (PEM) that https targets must come from, in place of those that the system trusts." placeholder:"FILE"`
 	PlaceFlags
 	AuthSecret   string `env:"SECKILL_AUTH_SECRET" placeholder:"FILE" help:"The targets' --auth-secret: each buyer sends a token that is signed with it."`
-	AuthAudience string `default:"seckill" env:"SECKILL_AUTH_AUDIENCE" help:"The aud of these tokens."`
+	AuthAudience string `default:"${Audience}" env:"SECKILL_AUTH_AUDIENCE" help:"The aud of these tokens."`
 	JSON         bool   `name:"json" help:"Write the result as JSON."`
 
 	file        *loadtest.ScenarioFile // nil: none is given

@@ -103,12 +103,11 @@ func keyOf(info catalog.Info) string {
 	return key + "-test"
 }
 
-func inEnvironment(c backend.Config) []string {
-	return []string{
-		"SECKILL_MYSQL_DSN=" + c.MySQLDSN, "SECKILL_SQLITE_PATH=", "SECKILL_REDIS_ADDRS=" + strings.Join(c.RedisAddrs, ","),
-		"SECKILL_REDLOCK_ADDRS=" + strings.Join(c.RedlockAddrs, ","), "SECKILL_ZOOKEEPER_ADDRS=" + strings.Join(c.ZooKeeperAddrs, ","),
-		"SECKILL_ETCD_ENDPOINTS=" + strings.Join(c.EtcdEndpoints, ","),
+func inEnvironment(c backend.Config) (list []string) {
+	for name, value := range c.Environment() {
+		list = append(list, name+"="+value)
 	}
+	return list
 }
 
 // wired puts a wire before each server, which cut cuts.

@@ -313,15 +313,20 @@ func TestRunsOfARealLab(t *testing.T) {
 	})
 }
 
-// redisOptions are those of a foreign client, by what
-// the running lab says to programs of the same user.
-func redisOptions(t *testing.T) *redis.Options {
+// runningNow is what the lab says of itself to programs of the same user.
+func runningNow(t *testing.T) *lab.State {
 	t.Helper()
 	running, err := lab.Running(host())
 	if err != nil || running == nil {
 		t.Fatalf("no lab runs: %v", err)
 	}
-	o, err := redis.ParseURL(running.Config.RedisAddrs[0])
+	return running
+}
+
+// redisOptions are those of a foreign client.
+func redisOptions(t *testing.T) *redis.Options {
+	t.Helper()
+	o, err := redis.ParseURL(runningNow(t).Config.RedisAddrs[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -331,15 +336,11 @@ func redisOptions(t *testing.T) *redis.Options {
 // session is what a service says that its ZooKeeper session is.
 func session(t *testing.T, service string) string {
 	t.Helper()
-	running, err := lab.Running(host())
-	if err != nil || running == nil {
-		t.Fatalf("the lab says nothing of itself: %v", err)
-	}
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, service+"/api/v1/backends", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	request.Header.Set("Authorization", "Bearer "+running.Token)
+	request.Header.Set("Authorization", "Bearer "+runningNow(t).Token)
 	answer, err := http.DefaultClient.Do(request)
 	if err != nil {
 		t.Fatal(err)

@@ -24,8 +24,6 @@ const (
 	errDeadlock         = 1213
 	errSnapshotConflict = 1020 // MariaDB 11.6 and later, where older ones lose an update
 	errNowait           = 3572 // MySQL 8; MariaDB answers 1205
-	errQueryKilled      = 1317
-	errServerShutdown   = 1053
 )
 
 // retriable errors undid the whole transaction, which may be run again.

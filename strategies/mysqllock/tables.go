@@ -95,12 +95,11 @@ func checkName(name string, most int) error {
 
 // MySQL's and MariaDB's error numbers.
 const (
-	errDuplicate   = 1062 // the name is taken
-	errWaited      = 1205 // for a row; MariaDB's answer to NOWAIT, too
-	errNowait      = 3572 // MySQL's
-	errDeadlock    = 1213 // the transaction was undone
-	errOutOfDate   = 1020 // MariaDB 11.6: so was this one
-	errNameRefused = 3057 // GET_LOCK
+	errDuplicate = 1062 // the name is taken
+	errWaited    = 1205 // for a row; MariaDB's answer to NOWAIT, too
+	errNowait    = 3572 // MySQL's
+	errDeadlock  = 1213 // the transaction was undone
+	errOutOfDate = 1020 // MariaDB 11.6: so was this one
 )
 
 func number(err error) uint16 {

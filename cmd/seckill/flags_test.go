@@ -1,0 +1,59 @@
+package main
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+
+	"seckill/internal/backend"
+	"seckill/strategies"
+)
+
+// flagsOf are the flags of a grammar, by their names as they are typed.
+func flagsOf(t *testing.T, grammar any) map[string]*kong.Flag {
+	t.Helper()
+	parser, err := newParser(grammar, kong.NoDefaultHelp())
+	if err != nil {
+		t.Fatal(err)
+	}
+	flags := map[string]*kong.Flag{}
+	for _, f := range parser.Model.Flags {
+		flags["--"+f.Name] = f
+	}
+	return flags
+}
+
+// The table of backends has all their flags, and the page of the command line
+// lists them.
+func TestBackendFlagsAreInTheTable(t *testing.T) {
+	flags := flagsOf(t, &backend.Config{})
+	for _, kind := range backend.Kinds {
+		for _, a := range kind.Addresses {
+			if f := flags[a.Flag]; f == nil || !slices.Equal(f.Envs, []string{a.Env}) {
+				t.Errorf("%s: flag %+v, want it with the variable %s", a.Flag, f, a.Env)
+			}
+			if row := "| `" + a.Flag + "` | `" + a.Env + "` |"; !strings.Contains(page(t, "docs/cli.md"), row) {
+				t.Errorf("docs/cli.md has no row %s", row)
+			}
+			delete(flags, a.Flag)
+		}
+	}
+	if len(flags) > 0 {
+		t.Errorf("not in the table: %v", slices.Collect(maps.Keys(flags)))
+	}
+}
+
+// An option that a strategy names is a flag of seckill serve.
+func TestEveryOptionIsAFlag(t *testing.T) {
+	flags := flagsOf(t, &ServeCmd{})
+	for _, info := range strategies.All() {
+		for _, o := range info.Options {
+			if flags[o.Flag] == nil {
+				t.Errorf("%s names the option %s, which seckill serve does not have", info.Name, o.Flag)
+			}
+		}
+	}
+}
