@@ -39,9 +39,9 @@ func ending(s os.Signal) (n syscall.Signal, ends bool) {
 }
 
 // run starts the command in a process group of its own, so that it and
-// all that it starts can be ended, and nothing else is. It waits until it has
-// ended. One goroutine sends the signals and reaps the command: no signal
-// reaches a stranger who was given its number.
+// all that it starts can be ended, and nothing else is. It waits for the end. One
+// goroutine sends the signals and reaps the command: no signal reaches another
+// process that was given its number.
 func (j *job) run() (status int, err error) {
 	// On Linux the command's death is bound to the thread that started it.
 	runtime.LockOSThread()
@@ -111,7 +111,7 @@ func reap(pid int, s *syscall.WaitStatus) bool {
 	}
 }
 
-// endGroup sees to those whom the command has left behind, when the lock was
+// endGroup ends the processes that the command left behind when the lock was
 // lost. No signal reports their end.
 func endGroup(group int, over <-chan time.Time) {
 	look := time.NewTicker(10 * time.Millisecond)
@@ -163,9 +163,9 @@ func (t *terminal) foreground() int {
 	return n
 }
 
-// give makes a group the terminal's. A process that is not in the foreground is
-// stopped for that, unless he ignores it. (The command has been started: it
-// does not inherit this.)
+// give makes a group the terminal's. A process in the background is stopped for
+// that, unless it ignores the signal. (The command has been started: it does not
+// inherit this.)
 func (t *terminal) give(group int) {
 	signal.Ignore(syscall.SIGTTOU)
 	_ = unix.IoctlSetPointerInt(int(t.Fd()), unix.TIOCSPGRP, group)

@@ -38,8 +38,8 @@ var Asks = addDoing("asks", doing{
 				return err
 			}
 		}
-		// One who asks for too much shows the service the SKU: what it keeps of
-		// it is read by no tap.
+		// A buyer who asks for too much makes the service read the SKU now: in the
+		// schedule it would do so past the tap.
 		var o Outcome
 		ask(ctx, p.service, seckill.Purchase{SKU: w.sku, User: strangeUser, Quantity: w.stock + 1, RequestID: fmt.Sprintf("warm-%d-%d", b.Process, w.sku)}, &o)
 		if !errors.Is(o.Err, seckill.ErrSoldOut) {

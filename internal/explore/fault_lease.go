@@ -32,8 +32,8 @@ var _ = addFault(faultKind{
 	},
 })
 
-// leaseholder is who has a lease that has not ended, or, of a strategy that is
-// no lock, a transaction: that ends with its connection. Nil if none has.
+// leaseholder is the actor whose lease has not ended or, if the strategy is no
+// lock, whose transaction has not: that ends with its connection. Nil: none.
 func (r *run) leaseholder() (holder *actor) {
 	for _, a := range r.actors {
 		if (a.grip != loose || r.world.info.Locker == nil && a.inTransaction) && !a.expired {

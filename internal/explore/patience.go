@@ -46,9 +46,8 @@ func (r *run) everythingMoved() {
 	}
 }
 
-// wake lets those try again who back off and for whom another may have changed
-// something since their attempt began: a poll that nothing moved before fails
-// as the last one did.
+// wake lets actors that back off try again, if another may have changed something
+// for them since their attempt began: otherwise a poll fails as the last one did.
 func (r *run) wake() bool {
 	return r.wakeThose(func(a *actor) bool {
 		return slices.ContainsFunc(r.moves[a.attempt.began:], func(m move) bool {
@@ -166,7 +165,7 @@ func (r *run) stuck(ctx context.Context) error {
 	return r.settle(ctx)
 }
 
-// goesOn reports whether time that passed has let anybody go on.
+// goesOn reports whether time that passed has let an actor go on.
 func (r *run) goesOn(ctx context.Context) bool {
 	if r.settle(ctx) != nil {
 		return false

@@ -45,8 +45,8 @@ type Scenario struct {
 	// Next sends one more buyer through when all others are done: a lock that
 	// was left behind, or stock that was lost, shows by it.
 	Next bool `json:"next,omitempty"`
-	// Clears: LeaseEnds also removes a lock that has no lease, as an operator
-	// would who thinks its holder dead.
+	// Clears: LeaseEnds also removes a lock without a lease, as an operator does
+	// who takes its holder for dead.
 	Clears bool `json:"clears,omitempty"`
 }
 

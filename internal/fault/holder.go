@@ -95,7 +95,7 @@ func atHolder(at point.Name, harm func(*catch, context.Context, Env, Aim) (*Inje
 const harming = 20 * time.Second
 
 // pause: the trap is over when the pause is. So when the process goes on, the
-// purchase does, too, before anybody can warn it.
+// purchase does, too, before a warning can reach it.
 func (c *catch) pause(ctx context.Context, _ Env, _ Aim) (*Injection, error) {
 	if c.p.Paused() {
 		return nil, fmt.Errorf("%s is paused already", c.p.Title())

@@ -148,8 +148,8 @@ func command(verb string, k requestKey) func() *tap.Command {
 	}
 }
 
-// giveUp releases a claim. Who looks at it through a tap waits until the server
-// has heard of it; others need not.
+// giveUp releases a claim. With a tap it waits until the server has heard of it,
+// so that what the tap sees is in order.
 func (c *Claims) giveUp(ctx context.Context, a *claim) {
 	if tap.From(ctx) == nil {
 		c.release(a, nil)

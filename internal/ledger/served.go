@@ -139,9 +139,9 @@ func (c changes) later(than time.Duration) int64 {
 //     counts as sold before, what may have come back later as come back later.
 //   - Buyers asked from when they sent a call until it was answered, for no more
 //     units than were there; a pause between such calls of up to a quarter of
-//     Patience is still asking. One who was told duplicate has an order and
-//     does not count. One who waited and was sold something in the end does:
-//     until then they got nothing.
+//     Patience is still asking. A buyer who was told duplicate has an order
+//     and does not count. One who waited and bought in the end does: until then
+//     they got nothing.
 func (t *Trial) served() *Served {
 	b := t.buyers
 	s := &Served{State: ServedNotKnown, PatienceMs: ms(t.Patience), Calls: len(b.buys), Answers: map[Outcome]int{}}

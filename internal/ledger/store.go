@@ -293,7 +293,7 @@ func (s *Store) Schedule(ctx context.Context, id int64, name string, stock int64
 }
 
 // create makes sure that the row is there, in a statement of its own: in one
-// transaction with the UPDATE, two who both found it missing would hold the gap
+// transaction with the UPDATE, two buyers who found it missing would hold the gap
 // in which each of them waits to insert it.
 func (s *Store) create(ctx context.Context, id int64) error {
 	insert := "INSERT IGNORE"

@@ -38,7 +38,7 @@ func NewSQL(ctx context.Context, in *backend.Instance, locks bool) (*SQL, error)
 	if err := s.store.Read(ctx, &version, "SELECT VERSION()"); err != nil {
 		return nil, err
 	}
-	// Who waits for a row. INNODB_LOCK_WAITS would not do: its cache stays as
+	// How many wait for a row. INNODB_LOCK_WAITS would not do: its cache stays as
 	// it is for as long as it is read.
 	s.query = "SELECT (SELECT COUNT(DISTINCT l.REQUESTING_THREAD_ID) FROM performance_schema.data_lock_waits l " +
 		"JOIN performance_schema.threads t ON t.THREAD_ID = l.REQUESTING_THREAD_ID WHERE t.PROCESSLIST_DB = DATABASE())"

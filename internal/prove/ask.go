@@ -101,8 +101,8 @@ func (b *bench) search(
 	c, reduced := Cell{Answer: Holds, Exhausted: true, Preemptions: -1}, false
 	for _, s := range scenarios {
 		l := b.limits(counts)
-		// Who holds the lock beside whom, and who waits for whom, depends on the
-		// order of commands to different servers, too.
+		// Overlaps of holders, and waits for each other, depend on the order of
+		// commands to different servers, too.
 		l.Reduce = !counts(explore.RuleOverlap) && !slices.ContainsFunc(s.Buyers, func(b explore.Buyer) bool { return b.Other })
 		res, err := w.Search(ctx, s, l)
 		if err != nil {

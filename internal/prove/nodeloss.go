@@ -290,7 +290,7 @@ func (l *loss) look(ctx context.Context) {
 	}
 }
 
-// judge says what was wrong: with the stock, with who was inside, with who got
+// judge says what was wrong with the stock, the holders, and the buyers who got
 // through.
 func (l *loss) judge(ctx context.Context, run int64, all []*shopper) error {
 	last := all[len(all)-1]

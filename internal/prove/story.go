@@ -70,8 +70,8 @@ func (s *story) look(values []explore.Value) {
 	}
 }
 
-// enters notes that a buyer has the lock, and beside whom. One who was told
-// that their lease is over is no holder any more.
+// enters notes that a buyer has the lock, and which others have it. A buyer who
+// was told that their lease is over is no holder any more.
 func (s *story) enters(who string, lease context.Context) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,8 +90,8 @@ func (s *story) leaves(who string) {
 	delete(s.inside, who)
 }
 
-// A shopper is a buyer in a story, as the tap of their own commands. One who is
-// held stands before their first write to the database until they may go on.
+// A shopper is a buyer in a story, as the tap of their own commands. A shopper who
+// is held stands before their first write to the database until they may go on.
 type shopper struct {
 	explore.Buyer
 	*party
