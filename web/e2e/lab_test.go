@@ -210,7 +210,7 @@ func TestRealLab(t *testing.T) {
 
 	t.Log("why: two of its buyers, the counterexample, and what holds, in three clicks from the verdict")
 	tb.says(".why-it-broke", "is sold twice")
-	tb.await(`document.querySelectorAll(".sequence .who").length === 3 && document.querySelectorAll(".sequence .arrow-line").length === 8`)
+	tb.await(`document.querySelectorAll(".why-it-broke .drawing .d-life").length === 3 && document.querySelectorAll(".why-it-broke .drawing .d-command").length === 4`)
 	tb.inEveryLook("why it broke")
 	tb.click(".why-it-broke a.offer")
 	tb.says(".title-of h2", "naive · no oversell")

@@ -116,7 +116,7 @@ func TestLayout(t *testing.T) {
 	tb.eval(`location.hash = "#/lab?strategies=naive&stock=50&buyers=300"`)
 	tb.await(`document.querySelectorAll(".picker .chosen li").length === 1`)
 	tb.click(".run")
-	tb.await(`document.querySelectorAll("[data-verdict]").length === 1 && document.querySelector(".sequence") !== null`)
+	tb.await(`document.querySelectorAll("[data-verdict]").length === 1 && document.querySelector(".drawing svg") !== null`)
 	tb.wellLaidOut("lab, one lane")
 
 	t.Log("the orders that broke its rules, open")

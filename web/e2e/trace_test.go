@@ -36,25 +36,25 @@ func TestCounterexampleIsPlayed(t *testing.T) {
 	tb.inEveryLook("trace end")
 
 	t.Log("backwards")
-	for range 5 {
+	for range 4 {
 		tb.do(chromedp.KeyEvent(kb.ArrowLeft))
 	}
-	tb.says(".where", "Step 6 of 11")
+	tb.says(".where", "Step 7 of 11")
 	tb.says(".step.current", "COMMIT")
 	tb.await(`document.querySelector(".state .number").dataset.num === "1" && !document.querySelector(".ending")`)
 	tb.await(`document.querySelectorAll(".lane .bar.row").length > 0`)
 
 	t.Log("a reload stays where it was")
 	tb.do(chromedp.Reload())
-	tb.says(".where", "Step 6 of 11")
+	tb.says(".where", "Step 7 of 11")
 
 	t.Log("a step is chosen, and shows its command")
-	tb.click(".step:nth-child(4) > button")
+	tb.click(".step:nth-child(5) > button")
 	tb.says(".details", "UPDATE stock SET num = 1 WHERE id = 1")
 	tb.await(`document.querySelector(".details .hl-word").innerText === "UPDATE"`)
 	tb.inEveryLook("trace middle")
 	tb.click("#language")
-	tb.says(".where", "第 4 步")
+	tb.says(".where", "第 5 步")
 
 	t.Log("it plays by itself")
 	tb.eval(`document.querySelector(".step:nth-child(10) > button").click()`)

@@ -13,6 +13,7 @@ import { words } from './effect.js';
 import { Held } from './held.js';
 import { another, request } from './settings.js';
 import { TwoSigns } from './twosigns.js';
+import { Drawing } from './witness.js';
 
 await styled('lab/why.css');
 
@@ -66,35 +67,4 @@ function Because({ run, lane, lab }) {
       </p>
       <div role="alert">${failure && html`<p class="wrong">${failure}</p>`}</div>
     </section>`;
-}
-
-/**
- * Buyers left and right, the stock row between them, time downwards.
- * @param {{witness: Json.Witness}} props
- */
-function Drawing({ witness: { orders } }) {
-  const w = words().why;
-  const [a, b] = orders;
-  const found = (/** @type {Json.Witness['orders'][number]} */ o) => o.remaining + o.quantity;
-  const lanes = [100, 290, 480];
-  // Who, what, towards the buyer?
-  const steps = b
-    ? [[0, w.reads(found(a)), true], [2, w.reads(found(b)), true], [0, w.writes(a.remaining), false], [2, w.writes(b.remaining), false]]
-    : [[0, w.takes(a.quantity), false], [0, w.leaves(a.remaining), true]];
-  const height = 60 + 40 * steps.length;
-  return html`
-    <svg class="sequence" viewBox=${`0 0 580 ${height}`} role="img" aria-label=${w.drawn}>
-      ${[a, null, b].map((o, i) => (i === 1 || o) && html`<g key=${i}>
-        <text x=${lanes[i]} y="18" class="who">${o ? w.user(o.user_id) : w.stock}</text>
-        <line x1=${lanes[i]} x2=${lanes[i]} y1="28" y2=${height - 6} class="life" /></g>`)}
-      ${steps.map(([who, text, towards], i) => {
-    const y = 58 + 40 * i;
-    const [from, to] = towards ? [lanes[1], lanes[Number(who)]] : [lanes[Number(who)], lanes[1]];
-    const tip = from < to ? -8 : 8;
-    return html`<g key=${i} class=${i === steps.length - 1 ? 'last' : ''}>
-          <line x1=${from} x2=${to} y1=${y} y2=${y} class="arrow-line" />
-          <path d=${`M${to + tip} ${y - 5}L${to} ${y}L${to + tip} ${y + 5}`} class="arrow-line" />
-          <text x=${(from + to) / 2} y=${y - 7}>${text}</text></g>`;
-  })}
-    </svg>`;
 }

@@ -7,6 +7,7 @@ import { isOn } from '../records.js';
 import { link } from '../route.js';
 import { t } from '../text.js';
 import { html, useState } from '../ui.js';
+import { Drawn } from './drawn.js';
 
 /** @param {{chapter: Json.Chapter, lab: import('../lab.js').State, matrix: Json.Matrix | null}} props */
 export function BreakIt({ chapter, lab, matrix }) {
@@ -16,9 +17,10 @@ export function BreakIt({ chapter, lab, matrix }) {
   return html`
     <div class="break-it">
       ${question ? html`<${Counterexample} strategy=${strategy} question=${question} row=${row} matrix=${matrix} />
-      ${held && html`<p><a class="offer" href=${link('trace', `held.${held}.${question}`)}>${t.lessons.beside(held)}</a></p>`}`
+      ${held && html`<p><a class="offer" href=${link('trace', `held.${held}.${question}`)}>${t.lessons.beside(held)}</a></p><${Drawn} name=${`held.${held}.${question}`} says=${t.lessons.drawn(held)} />`}`
     : html`<${Run} settings=${chapter.break} lab=${lab} />
-      ${broken.length > 0 && html`<p>${t.lessons.traces} ${broken.map((q, i) => html`${i > 0 && ', '}<a key=${q.id} href=${link('trace', exampleOf(row?.cells[q.id]))}>${t.guarantees.titleOf(q)}</a>`)}</p>`}`}
+      ${broken.length > 0 && html`<p>${t.lessons.traces} ${broken.map((q, i) => html`${i > 0 && ', '}<a key=${q.id} href=${link('trace', exampleOf(row?.cells[q.id]))}>${t.guarantees.titleOf(q)}</a>`)}</p>
+      <${Drawn} name=${exampleOf(row?.cells[broken[0].id])} says=${t.lessons.drawn(strategy, t.guarantees.titleOf(broken[0]))} />`}`}
     </div>`;
 }
 
@@ -26,7 +28,7 @@ export function BreakIt({ chapter, lab, matrix }) {
 function Counterexample({ strategy, question, row, matrix }) {
   const q = matrix?.questions.find((one) => one.id === question);
   const example = q && exampleOf(row?.cells[question]);
-  if (example) return html`<a class="run" href=${link('trace', example)}>${t.lessons.play(strategy, t.guarantees.titleOf(q))}</a>`;
+  if (example) return html`<a class="run" href=${link('trace', example)}>${t.lessons.play(strategy, t.guarantees.titleOf(q))}</a><${Drawn} name=${example} says=${t.lessons.drawn(strategy, t.guarantees.titleOf(q))} />`;
   return matrix && html`<p class="hint">${t.lessons.noExample} <code>seckill prove --strategies ${strategy} --questions ${question}</code></p>`;
 }
 

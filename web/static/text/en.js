@@ -261,6 +261,7 @@ export default {
     source: 'The source code that runs',
     breakIt: (name, stock, buyers) => `Break it: ${plural(buyers, 'buyer')}, ${plural(stock, 'unit')}, ${name}`,
     play: (name, title) => `Break it: ${name}, “${title}”, step by step`,
+    drawn: (strategy, question = '') => `${strategy}${question && ` · ${question}`}: this drawing, step by step`, notDrawn: (why) => `The drawing could not be loaded: ${why}`,
     beside: (name) => `The same with ${name}, step by step`,
     noExample: 'This program’s matrix has no such counterexample. To find it, run',
     traces: 'With two buyers, step by step:',

@@ -307,6 +307,7 @@ export default {
     source: '实际运行的源码',
     breakIt: (name, stock, buyers) => `弄坏它：${count(buyers)} 位买家，${count(stock)} 件，${name}`,
     play: (name, title) => `弄坏它：${name}，“${title}”，一步一步看`,
+    drawn: (strategy, question = '') => `${strategy}${question && ` · ${question}`}：逐步看这张图`, notDrawn: (why) => `无法加载这张图：${why}`,
     beside: (name) => `${name} 遇到同样的情形，一步一步看`,
     noExample: '这个程序的矩阵里没有这个反例。要找到它，请运行',
     traces: '两个买家，一步一步看：',

@@ -131,3 +131,15 @@ function Details({ step: s }) {
       ${s.fault !== 'delayed' && html`<p class="hint">${words().result}: ${s.result === 'waits' ? words().waitsHint : words().results[s.result] ?? (s.result || words().reply(s.reply) || words().ok)}</p>`}
     </div>`;
 }
+
+/**
+ * One step in full, beside a diagram.
+ * @param {{step: Sent, number: number}} props
+ */
+export const Chosen = ({ step: s, number }) => html`
+  <section class="panel chosen">
+    <h2>${number} ${s.who && html` · ${words().who(s.who)}`}${servers[s.backend] && ` → ${servers[s.backend]}`}
+      ${s.fault && html` <span class=${classes('badge', inPost(s) ? 'post' : 'bad')}>${words().faults[s.fault] ?? s.fault}</span>`}</h2>
+    ${inWords(s) && html`<p>${inWords(s)}</p>`}
+    <${Details} step=${s} />
+  </section>`;

@@ -22,6 +22,8 @@ export const servers = { sql: 'MySQL', redis: 'Redis', zookeeper: 'ZooKeeper', e
  * @property {number} [took]
  * @property {boolean} [live]
  * @property {string} [started] of a live one
+ * @property {string} [title] of its drawing, in words: the drawing has no step numbers then
+ * @property {Record<string, string>} [named] other names of servers
  *
  * @property {number} [renewals] how often renewers may act
  *
@@ -79,25 +81,47 @@ function locks(trace, states) {
 }
 
 /**
- * What a buyer knows after n steps: what they read, what they wrote last, and
- * whether they think that they have the lock. outdated, stale: the servers say
- * otherwise.
+ * What a buyer knows after n steps: what they read, and at which step; what they
+ * will write because of it, or wrote last; and whether they think that they have
+ * the lock. outdated, stale: the servers say otherwise.
  * @param {Trace} trace @param {Model} m @param {string} who @param {number} n
  */
 export function belief(trace, m, who, n) {
-  let read = '', written = '', over = false;
-  for (const s of trace.steps.slice(0, n)) {
+  let read = '', readAt = -1, written = '', over = false;
+  for (let i = 0; i < n; i++) {
+    const s = trace.steps[i];
     if (s.who !== who || s.background) continue;
-    over ||= s.fault === 'dies' || (/^COMMIT\b/i.test(s.command) && !s.fault);
-    if (/^SELECT\b/i.test(s.command)) read = s.reply.match(/(?:^|, )num = (-?\d+)/)?.[1] ?? read;
-    if (!s.fault) written = s.command.match(/^UPDATE stock SET num = (-?\d+)\b/i)?.[1] ?? written;
+    over ||= s.fault === 'dies' || (/^COMMIT\b/i.test(s.command) && s.fault !== 'delayed' && s.fault !== 'command lost');
+    const found = /^SELECT\b/i.test(s.command) ? s.reply.match(/(?:^|, )num = (-?\d+)/)?.[1] : undefined;
+    if (found !== undefined) [read, readAt, written, over] = [found, i, '', false];
+    if (!s.fault) written = decided(s) ?? written;
   }
   const at = n - 1;
   const holds = trace.beliefs?.some((b) => b.who === who && b.from <= at && at < b.to);
   const stale = holds && m.bars.some((b) => b.who === who && b.kind === 'stale' && b.from <= at && at <= b.to);
   const row = m.states[n].get('stock.num');
-  return { read, written, outdated: !over && read !== '' && row !== undefined && row !== read && row !== written,
-    lock: stale ? 'stale' : holds ? 'held' : '' };
+  return { read, readAt, written, will: read !== '' && written === '' ? next(trace.steps, who, n) : '',
+    outdated: !over && read !== '' && row !== undefined && row !== read && row !== written, lock: stale ? 'stale' : holds ? 'held' : '' };
+}
+
+/**
+ * The number that a command writes into the stock row.
+ * @param {Step} s
+ */
+const decided = (s) => s.command.match(/^UPDATE stock SET num = (-?\d+)\b/i)?.[1];
+
+/**
+ * What a buyer has decided to write: their next write, unless they read again before.
+ * @param {Step[]} steps @param {string} who @param {number} n
+ */
+function next(steps, who, n) {
+  for (const s of steps.slice(n)) {
+    if (s.who !== who || s.background) continue;
+    const value = decided(s);
+    if (value !== undefined) return value;
+    if (/^SELECT num\b/i.test(s.command)) return '';
+  }
+  return '';
 }
 
 /**

@@ -1,6 +1,7 @@
 // Plays a trace forwards and backwards. Position n is after n steps.
-import { onLanes, Step, LaneHeads } from './lanes.js';
+import { Chosen, onLanes, Step, LaneHeads } from './lanes.js';
 import { model } from './model.js';
+import { Picture } from './picture.js';
 import { Ending, State } from './state.js';
 import { words } from './text.js';
 import { html, useEffect, useMemo, useRef, useState } from '../ui.js';
@@ -15,8 +16,11 @@ const icons = {
 /** @param {{name: keyof typeof icons}} props */
 const Icon = ({ name }) => html`<svg class="icon" viewBox="0 0 24 24" aria-hidden="true"><path d=${icons[name]} /></svg>`;
 
-/** @param {{trace: import('./model.js').Trace, at: number, move: (n: number) => void}} props */
-export function Player({ trace, at, move }) {
+/**
+ * view: "" for the list of steps.
+ * @param {{trace: import('./model.js').Trace, at: number, view: ''|'diagram', move: (n: number) => void, look: (view: string) => void}} props
+ */
+export function Player({ trace, at, view, move, look }) {
   const m = useMemo(() => model(trace), [trace]);
   const last = trace.steps.length;
   const now = Math.min(Math.max(at, 0), last);
@@ -60,8 +64,8 @@ export function Player({ trace, at, move }) {
 
   // Keep the current step in view, and the focus on it during keyboard use.
   useEffect(() => {
-    const shown = /** @type {HTMLElement | null} */ (list.current?.querySelector('[aria-current]'));
-    const item = shown?.closest('li');
+    const shown = /** @type {HTMLElement | null} */ (list.current?.querySelector('[aria-current], rect.d-current'));
+    const item = shown?.closest('li, rect');
     const controls = document.querySelector('.controls');
     if (!shown || !item || !controls) return;
     if (list.current.contains(document.activeElement)) shown.focus({ preventScroll: true });
@@ -69,7 +73,7 @@ export function Player({ trace, at, move }) {
     const place = item.getBoundingClientRect();
     if (place.top < bar) scrollBy(0, place.top - bar - 8);
     else if (place.bottom > innerHeight) scrollBy(0, place.bottom - innerHeight + 8);
-  }, [now]);
+  }, [now, view]);
 
   const p = words();
   const button = (/** @type {'toStart'|'back'|'forth'|'toEnd'} */ name, /** @type {number} */ n, /** @type {boolean} */ disabled) => html`
@@ -84,9 +88,12 @@ export function Player({ trace, at, move }) {
       <input type="range" min="0" max=${last} value=${now} aria-label=${p.position} aria-valuetext=${p.at(now, last)}
         onInput=${(e) => { setPlaying(false); to(Number(e.currentTarget.value)); }} />
       <span class="where" role="status">${p.at(now, last)}</span>
+      <span class="views" role="group" aria-label=${p.view}>
+        ${/** @type {const} */ (['', 'diagram']).map((one) => html`<button key=${one} type="button" class="quiet" data-view=${one || 'steps'} aria-pressed=${String(view === one)} onClick=${() => look(one)}>${one ? p.diagram : p.steps}</button>`)}</span>
     </div>
     <div class="trace">
-      <div class="steps panel" ref=${list} ...${onLanes(m)}>
+      ${view ? html`<div class="panel drawn" ref=${list}><${Picture} trace=${trace} current=${now} choose=${(n) => { setPlaying(false); to(n); }} />
+        <p class="hint">${p.diagramHint}</p></div>` : html`<div class="steps panel" ref=${list} ...${onLanes(m)}>
         <${LaneHeads} model=${m} buyers=${trace.buyers} />
         <ol>
           ${trace.steps.map((s, i) => html`
@@ -94,8 +101,9 @@ export function Player({ trace, at, move }) {
               choose=${() => { setPlaying(false); to(i + 1); }} />`)}
         </ol>
         <${Key} model=${m} steps=${trace.steps} />
-      </div>
+      </div>`}
       <div class="aside">
+        ${view && now > 0 && html`<${Chosen} step=${trace.steps[now - 1]} number=${now} />`}
         <${State} trace=${trace} model=${m} now=${now} />
         ${now === last && html`<${Ending} trace=${trace} />`}
       </div>

@@ -1,6 +1,5 @@
 // The trace screen: a counterexample of `seckill prove`, or a live purchase,
 // command by command.
-import { Refused, ask, call } from '../api.js';
 import { Found } from '../guarantees/cell.js';
 import { exampleOf, examplesOf, loadMatrix } from '../guarantees/matrix.js';
 import { say } from '../guarantees/say.js';
@@ -10,9 +9,11 @@ import { go, link, stay } from '../route.js';
 import { t } from '../text.js';
 import { words } from './text.js';
 import { classes, html, styled, useEffect, useRef, useState } from '../ui.js';
-import { Live, playable } from './live.js';
+import { Downloads } from './exports.js';
+import { Live } from './live.js';
 import { Player } from './player.js';
 import { maxFile, readExample, Unreadable } from './read.js';
+import { fetchExample, fileOf } from './source.js';
 
 await styled('trace/trace.css');
 
@@ -58,6 +59,7 @@ export function Trace({ route }) {
     show(file.name, () => readExample(text));
   };
   const played = name ? trace : own?.trace;
+  const view = route.query.view === 'diagram' ? 'diagram' : '';
   return html`
     <h1>${words().title}</h1>
     <p class="intro">${words().what}</p>
@@ -66,8 +68,9 @@ export function Trace({ route }) {
     ${failed?.error && html`<${Failed} error=${failed.error} again=${failed.again} said=${said(failed.error)} />`}
     ${played && html`
       <${Title} trace=${played} title=${name ? '' : own?.title} file=${name && fileOf(name)} matrix=${matrix} />
-      <${Player} key=${name || own?.title} trace=${played} at=${name ? place(route.query.step, played) : at}
-        move=${(n) => (name ? stay('trace', name, { step: played.live ? n : n || '' }) : setAt(n))} />`}`;
+      <${Player} key=${name || own?.title} trace=${played} at=${name ? place(route.query.step, played) : at} view=${view}
+        move=${(n) => (name ? stay('trace', name, { view, step: played.live ? n : n || '' }) : setAt(n))}
+        look=${(next) => stay('trace', name, { ...route.query, view: next })} />`}`;
 }
 
 /**
@@ -83,24 +86,6 @@ const place = (step, trace) => (step === undefined && trace.live ? trace.steps.l
 function landing(matrix) {
   const all = examplesOf(matrix).flatMap(({ row, examples }) => examples.map((q) => exampleOf(row.cells[q.id])));
   return all.find((name) => name === 'naive.oversell') ?? all[0];
-}
-
-const live = 'live.'; // a trace that the lab has recorded
-
-/** @param {string} name */
-async function fetchExample(name) {
-  if (!/^[\w-]+(\.[\w-]+)+$/.test(name)) throw new Unreadable('unknown', name);
-  if (name.startsWith(live)) {
-    return call('GET', `/api/lab/v1/traces/${name.slice(live.length)}`).then(playable, (error) => {
-      throw error.code === 'unknown_trace' ? new Unreadable('gone') : error;
-    });
-  }
-  // A trace that holds belongs to a lesson: the matrix has only counterexamples.
-  return ask(fileOf(name), {}, async (answer) => {
-    if (answer.status === 404) throw new Unreadable('unknown', name);
-    if (!answer.ok) throw new Refused({ status: answer.status });
-    return readExample(await answer.text());
-  });
 }
 
 /**
@@ -142,9 +127,6 @@ function Chooser({ matrix, name, openFile }) {
     </div>`;
 }
 
-/** @param {string} name */
-const fileOf = (name) => (name.startsWith(live) ? `/api/lab/v1/traces/${name.slice(live.length)}` : `${name.startsWith('held.') ? '/static/lessons' : '/guarantees'}/${name}.json`);
-
 /** @param {{trace: Played, title?: string, file: string, matrix: Json.Matrix | null}} props */
 function Title({ trace, title, file, matrix }) {
   const row = matrix?.rows.find((r) => r.strategy === trace.strategy);
@@ -153,8 +135,8 @@ function Title({ trace, title, file, matrix }) {
   return html`
     <section class="title-of">
       <h2><a href=${link('lessons', trace.strategy)}><code>${trace.strategy}</code></a>${question && ` · ${t.guarantees.titleOf(question)}`}</h2>
-      <p class="hint">${[title, trace.live && words().liveTitle(trace.buyers.length, new Date(trace.started ?? 0).toLocaleTimeString('en-GB')), say(trace.name), question && matrixWords().asksOf(question)].filter(Boolean).join(' · ')}
-        ${file && html` <a href=${file} download=${`${file.split('/').at(-1)?.replace(/\.json$/, '')}.json`}>${words().download}</a>`}</p>
+      <p class="hint">${[title, trace.live && words().liveTitle(trace.buyers.length, new Date(trace.started ?? 0).toLocaleTimeString('en-GB')), say(trace.name), question && matrixWords().asksOf(question)].filter(Boolean).join(' · ')}</p>
+      <${Downloads} trace=${trace} file=${file} />
       ${trace.buyers.some((b) => b.does) && html`<ul class="cast">
         ${trace.buyers.map((b) => html`<li key=${b.name}><b>${b.name}</b> ${words().does(b)}</li>`)}
         ${(trace.renewals ?? 0) > 0 && html`<li><b>↻</b> ${words().renewals(trace.renewals)}</li>`}

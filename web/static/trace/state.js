@@ -24,8 +24,9 @@ export function State({ trace, model: m, now }) {
           <span class="number" data-num=${num}>${Number.isFinite(num) ? count(num) : after.get('stock.num')}</span>
           <span class="hint">${words().row(trace.stock)}</span></p>`}
       ${known.length > 0 && html`<ul class="beliefs" aria-label=${words().beliefs}>
-        ${known.map(({ who, read, written, outdated, lock }) => html`<li key=${who}><b>${words().who(who)}</b>
+        ${known.map(({ who, read, will, written, outdated, lock }) => html`<li key=${who}><b>${words().who(who)}</b>
           ${read !== '' && html` <span class=${classes('belief', outdated && 'wrong')}>${outdated ? words().readOld(read) : words().read(read)}</span>`}
+          ${will !== '' && html` <span class="belief">${words().will(will)}</span>`}
           ${written !== '' && html` <span class="belief">${words().wrote(written)}</span>`}
           ${lock && html` <span class=${classes('belief', lock === 'stale' && 'wrong')}>${lock === 'stale' ? words().thinksItHolds : words().holds}</span>`}</li>`)}
       </ul>`}

@@ -139,7 +139,7 @@ export default {
         : `User ${a.user_id} found ${count(x)} and left ${count(a.remaining)}, user ${b.user_id} found ${count(y)} and left ${count(b.remaining)}: unit ${count(unit)} is sold twice.`;
     },
     below: ({ orders: [o] }) => `When the deduction of user ${o.user_id} ran, ${count(o.remaining + o.quantity)} were left, and it took ${count(o.quantity)}: its check had seen an older number.`,
-    drawn: 'What each buyer found and left; which of them wrote first is not known', user: (id) => `user ${id}`, stock: 'stock',
+    drawn: 'What each buyer found and left; which of them wrote first is not known', user: (id) => `user ${id}`, stock: 'stock', looks: 'looks',
     reads: (n) => `finds ${count(n)}`, writes: (n) => `leaves ${count(n)}`, takes: (n) => `takes ${count(n)}`, leaves: (n) => `${count(n)} left`,
     play: 'Play it step by step', run: (name) => `Run one that holds: ${name}`,
   },

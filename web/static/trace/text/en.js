@@ -12,7 +12,8 @@ export default {
   live: 'Or a purchase now, in this lab', one: 'One buyer', two: 'Two that race',
   liveHint: 'of a separate product: A wants 2 of 2 units, B wants 1',
   liveTitle: (n, time) => `${n === 1 ? 'One purchase' : 'Two purchases that raced'} at ${time}`,
-  download: 'Download (JSON)',
+  download: 'Download:', notDrawn: 'This browser cannot make a PNG of that drawing. Download the SVG.',
+  view: 'View', steps: 'Steps', diagram: 'Diagram', diagramHint: 'Time runs downwards, not to scale. Select a command to see it in full.',
   cut: (n) => `Only the first ${count(n)} commands are kept.`,
   wrong: {
     tooLarge: (most) => `That file is too large: a counterexample has at most ${count(most)} characters.`,
@@ -76,10 +77,14 @@ export default {
   short: (name) => (name === 'stock.num' ? 'stock' : name.replace(/^seckill:lock:stock:\d+/, 'lock').replace(/^seckill:stock:\d+/, 'counter').replace(/^\/seckill\/locks\/stock-\d+/, 'queue')),
   took: (at, took) => `at ${at.toFixed(2)} ms, took ${took.toFixed(2)} ms`,
   beliefs: 'What the buyers know',
-  read: (n) => `read ${n}`, readOld: (n) => `read ${n}: no longer true`, wrote: (n) => `wrote ${n}`,
+  read: (n) => `read ${n}`, readOld: (n) => `read ${n}: no longer true`, will: (n) => `will write ${n}`, wrote: (n) => `wrote ${n}`,
   holds: 'holds the lock', thinksItHolds: 'thinks it holds the lock',
   bars: { stale: 'the buyer thinks it holds the lock, and the servers say otherwise', held: 'from the moment the buyer learns that it has the lock until it releases it', key: 'the lock’s key, node or record, as this buyer wrote it', row: 'rows (or a named lock) that the buyer’s session has locked',
     flight: 'a command on its way: sent, but not yet arrived' },
+  /** In the diagram. */
+  story: { again: (n) => `the same again, ${n === 1 ? 'once' : `${count(n)} times`}`, times: (n) => `${count(n)} ×`, rest: (n) => `${plural(n, 'more step')}, under “Steps”`,
+    colon: ': ', comma: ', ', name: (strategy, question) => `${strategy}${question && ` · ${question}`}: who sent what to which server, and what came back`,
+    to: (who, server) => `${who} to ${server}`, answers: (server, who) => `${server} answers ${who}`, done: 'done' },
   state: 'What the servers keep', row: (stock) => `in the stock row, of ${plural(stock, 'unit')}`, nothing: 'nothing',
   broken: 'Broken', unbroken: 'Nothing broke', told: 'What the buyers were told',
 };

@@ -9,7 +9,8 @@ export default {
   live: '或者现在在实验室里购买一次', one: '一个买家', two: '两个买家竞争',
   liveHint: '用单独的商品：共 2 件，A 要 2 件，B 要 1 件',
   liveTitle: (n, time) => `${time} 的${n === 1 ? '一次购买' : '两个买家竞争'}`,
-  download: '下载（JSON）',
+  download: '下载：', notDrawn: '这个浏览器无法把这张图转成 PNG，请下载 SVG。',
+  view: '视图', steps: '步骤', diagram: '时空图', diagramHint: '时间从上往下，不按比例。点一条命令，就能看到它的全文。',
   cut: (n) => `只保留了前 ${count(n)} 条命令。`,
   wrong: {
     tooLarge: (most) => `文件太大：反例最多 ${count(most)} 个字符。`,
@@ -79,10 +80,14 @@ export default {
   short: (name) => (name === 'stock.num' ? '库存' : name.replace(/^seckill:lock:stock:\d+/, '锁').replace(/^seckill:stock:\d+/, '计数器').replace(/^\/seckill\/locks\/stock-\d+/, '队列')),
   took: (at, took) => `${at.toFixed(2)} 毫秒时，用时 ${took.toFixed(2)} 毫秒`,
   beliefs: '买家知道什么',
-  read: (n) => `读到 ${n}`, readOld: (n) => `读到 ${n}，已经过时`, wrote: (n) => `写入 ${n}`,
+  read: (n) => `读到 ${n}`, readOld: (n) => `读到 ${n}，已经过时`, will: (n) => `将写入 ${n}`, wrote: (n) => `写入 ${n}`,
   holds: '持有锁', thinksItHolds: '以为自己还持有锁',
   bars: { stale: '买家以为自己持有锁，服务器却不这么认为', held: '从得知拿到锁，到释放锁为止', key: '锁的 key、节点或记录，由这个买家写入', row: '这个买家的会话锁住的行（或命名锁）',
     flight: '在路上的命令：已经发出，还没有到' },
+  /** 时空图里的文字。 */
+  story: { again: (n) => `再重复 ${count(n)} 遍`, times: (n) => `${count(n)} 次`, rest: (n) => `还有 ${count(n)} 步，见“步骤”`,
+    colon: '：', comma: '，', name: (strategy, question) => `${strategy}${question && ` · ${question}`}：谁向哪台服务器发了什么，得到什么答复`,
+    to: (who, server) => `${who} 发给 ${server}`, answers: (server, who) => `${server} 答复 ${who}`, done: '完成' },
   state: '服务器里现在有什么', row: (stock) => `库存行，共 ${count(stock)} 件`, nothing: '没有',
   broken: '被打破', unbroken: '没有出错', told: '买家得到的答复',
 };
