@@ -82,6 +82,14 @@ build: $(BIN)
 $(BIN): $(SOURCES)
 	$(GO) build -ldflags="-s -w" -o $@ ./cmd/seckill
 
+## screenshots: pictures of every screen, at three widths, in both languages and themes, in bin/screens; small ones in docs/screens (a few minutes)
+.PHONY: screenshots
+screenshots: build
+	$(BIN) deps --tests
+	@mkdir -p bin/screens docs/screens
+	SECKILL_SCREENSHOTS=$(abspath bin/screens) $(GO) test -count=1 -tags verify ./web/e2e -run '^TestScreenshots$$'
+	cp bin/screens/docs/*.png docs/screens/
+
 ## lint: golangci-lint with the checks of .golangci.yml (builds the linter the first time, a few minutes)
 .PHONY: lint cover vuln
 GOLANGCI ?= github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0

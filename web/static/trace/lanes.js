@@ -1,12 +1,9 @@
 // One row per step: who sent what to which server. Locks that are held are bars
 // along the lanes.
 import { highlight, languageOf } from '../highlight.js';
-import { servers } from './model.js';
+import { narrow, servers } from './model.js';
 import { words } from './text.js';
 import { classes, html } from '../ui.js';
-
-/** @type {Record<string, string>} */
-const brief = { sql: 'SQL', redis: 'Redis', zookeeper: 'ZK', etcd: 'etcd' }; // for narrow lanes
 
 /** @typedef {import('./model.js').Model} Model */
 /** @typedef {import('./model.js').Kept} Kept */
@@ -26,9 +23,9 @@ export function LaneHeads({ model: m, buyers }) {
     <div class="heads">
       <span class="n"></span>
       <span class="lanes">
-        ${m.buyers.map((name) => html`<span key=${name} class="head buyer"><b>${words().who(name)}</b>
+        ${m.buyers.map((name, i) => html`<span key=${name} class=${`head buyer of-${i % 4}`}><b>${words().who(name)}</b>
           ${several && process(name) >= 0 && html`<small title=${words().process(process(name) + 1)}>P${process(name) + 1}</small>`}</span>`)}
-        ${m.servers.map((name) => html`<span key=${name} class="head"><b class="full">${servers[name]}</b><b class="brief" aria-hidden="true">${brief[name]}</b></span>`)}
+        ${m.servers.map((name) => html`<span key=${name} class="head"><b class="full">${servers[name]}</b><b class="brief" aria-hidden="true">${narrow[name]}</b></span>`)}
       </span>
     </div>`;
 }
@@ -101,7 +98,7 @@ function Lanes({ step: s, index, model: m }) {
   return html`
     <span class="lanes" aria-hidden="true">
       ${Array.from({ length: count }, (_, lane) => html`
-        <span key=${lane} class="lane">
+        <span key=${lane} class=${classes('lane', lane < m.buyers.length && `of-${lane % 4}`)}>
           ${m.bars.filter((b) => m.buyers[lane] === b.who && b.from <= index && index <= b.to).map((b) => html`
             <span key=${b.kind + b.name + b.from} class=${classes('bar', b.kind, b.from === index && 'first', b.to === index && 'last')}></span>`)}
           ${lane === from && html`<span class=${classes('dot', s.background && 'renewer', inPost(s) && 'post')}>${face(s)}</span>`}

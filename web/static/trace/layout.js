@@ -6,6 +6,7 @@ import { t } from '../text.js';
 import { news } from './brief.js';
 import { fit, widthOf, widthOfCode, wrap } from './drawing.js';
 import { actions, event, labelOf, replyOf, serverName } from './label.js';
+import { narrow } from './model.js';
 import { words } from './text.js';
 
 /** @typedef {import('./story.js').Row} Row */
@@ -79,7 +80,9 @@ function headsOf(trace, m, c) {
     const buyer = trace.buyers.find((b) => b.name === name);
     const does = c.note && buyer?.does ? wrap(words().does(buyer), c.note - 12).slice(0, 3) : [];
     const room = c.note && m.buyers.includes(name) ? c.note : c.gap;
-    const lines = [fit(m.buyers.includes(name) ? words().who(name) : serverName(trace, name), room - 4, (s) => widthOf(s, 14)), ...does];
+    const wide = (/** @type {string} */ s) => widthOf(s, 14);
+    const said = m.buyers.includes(name) ? words().who(name) : serverName(trace, name);
+    const lines = [fit(wide(said) > room - 4 ? narrow[name] ?? said : said, room - 4, wide), ...does];
     const half = Math.max(...lines.map((s) => widthOf(s, 13.5))) / 2 + 2;
     return { name, x: Math.min(Math.max(c.lanes.get(name) ?? 0, half), c.width - half), lines };
   });

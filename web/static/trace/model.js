@@ -3,6 +3,8 @@
 
 /** @type {Record<string, string>} */
 export const servers = { sql: 'MySQL', redis: 'Redis', zookeeper: 'ZooKeeper', etcd: 'etcd' };
+/** @type {Record<string, string>} */
+export const narrow = { ...servers, sql: 'SQL', zookeeper: 'ZK' }; // for narrow lanes
 
 /**
  * A counterexample, or a live trace, whose steps have times in microseconds.

@@ -8,14 +8,15 @@ export const isDark = () => (preferences().theme === 'auto' ? matchMedia('(prefe
 const sizeOfText = () => parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
 
 /**
- * choose: what a click on a command does, with the number of its step.
- * @param {{trace: import('./model.js').Trace, current?: number, legend?: boolean, choose?: (step: number) => void}} props
+ * choose: what a click on a command does, with the number of its step; zoom: for
+ * a small one.
+ * @param {{trace: import('./model.js').Trace, current?: number, legend?: boolean, zoom?: number, choose?: (step: number) => void}} props
  */
-export function Picture({ trace, current, legend, choose }) {
+export function Picture({ trace, current, legend, zoom = 1, choose }) {
   const box = useRef(/** @type {HTMLElement | null} */ (null));
   const [look, setLook] = useState({ width: 0, scale: 1, dark: false, language: '' });
   useEffect(() => {
-    const see = () => setLook({ width: box.current?.clientWidth ?? 0, scale: sizeOfText(), dark: isDark(), language: preferences().language });
+    const see = () => setLook({ width: box.current?.clientWidth ?? 0, scale: zoom * sizeOfText(), dark: isDark(), language: preferences().language });
     const resized = new ResizeObserver(see);
     resized.observe(box.current);
     const forget = onLookChange(see);
