@@ -101,7 +101,7 @@ func (tb *tab) picture(s screen, width int64, language string, dark bool) {
 // small keeps a picture for docs/screens.md: scaled, with 256 colours.
 func (tb *tab) small(dir, name string, width, height int64) {
 	tb.t.Helper()
-	scale := 0.5
+	scale := 0.65
 	if width < 600 {
 		scale = 1
 	}
