@@ -90,6 +90,7 @@ func TestLayout(t *testing.T) {
 		{"lab", `.run`},
 		{"compare", `.run`},
 		{"guarantees", `.matrix tbody tr`},
+		{"choose", `.fit`},
 		{"trace/etcd.lease-end", `.step`},
 		{"trace/etcd.lease-end?view=diagram", `.drawing svg`},
 		{"lessons/01-lost-update", `.sources pre`},
