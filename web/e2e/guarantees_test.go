@@ -113,6 +113,7 @@ func TestGuarantees(t *testing.T) {
 	tb.await(`[...document.querySelectorAll(".differences tbody tr")].map((tr) => tr.innerText.replace(/\s+/g, " ")).join() ===
 		"only the owner releases (✓) holds in the schedules tried ✗ breaks"`)
 	tb.click(".differences .mark.bad")
+	tb.await(`document.querySelector("dialog")?.open`)
 	tb.await(`[...document.querySelectorAll("dialog a")].map((a) => a.hash).join() ===
 		"#/trace/redis-token.owner,#/lessons/redis-token,#/lab?strategies=redis-token"`)
 	tb.do(chromedp.KeyEvent("\x1b"))
