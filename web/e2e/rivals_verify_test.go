@@ -151,6 +151,11 @@ func TestRivals(t *testing.T) {
 	buyer.says(".story", "That is not “sold out”")
 	buyer.eval(`window.fetch = sent; undefined`)
 
+	t.Log("the run has its place in the Lab")
+	buyer.click(`.links a[href^="/#/lab?run="]`)
+	buyer.await(`document.querySelector("#stage [data-verdict], .stage [data-verdict]")?.dataset.verdict === "held"`)
+	buyer.do(chromedp.Navigate(shop))
+
 	t.Log("rivals end when they are stopped, and when their page is closed")
 	buyer.on("naive", 100)
 	buyer.click(".send")

@@ -54,7 +54,7 @@ export function Story({ sale, rivals, user, result }) {
         <p>${tale.text(ledger, all, result)}</p>
       </div>
       <p><span class="badge ${verdict}">${t.verdicts[verdict]}</span> ${said?.(ledger) ?? ofThis.error}</p>
-      <${Links} strategy=${ofThis.strategy} broke=${broke} />
+      <${Links} strategy=${ofThis.strategy} run=${ofThis.run} broke=${broke} />
     </section>`;
 }
 
@@ -74,8 +74,8 @@ function yoursOf({ yours }, result, all) {
   return result && result.code !== 'sold' ? 'refused' : 'absent';
 }
 
-/** @param {{strategy: string, broke: boolean}} props */
-function Links({ strategy, broke }) {
+/** @param {{strategy: string, run: string, broke: boolean}} props */
+function Links({ strategy, run, broke }) {
   const [more, setMore] = useState({ repair: '', example: '' });
   const w = words().story;
   useEffect(() => {
@@ -96,7 +96,7 @@ function Links({ strategy, broke }) {
     <ul class="links">
       ${broke && more.example && html`<li><a href=${`/${link('trace', more.example)}`}>${w.play}</a></li>`}
       <li><a href=${`/${link('lessons', strategy)}`}>${w.lesson(strategy)}</a></li>
-      <li><a href="/">${w.run}</a></li>
+      <li><a href=${`/${link('lab', '', { run })}`}>${w.run}</a></li>
       ${broke && more.repair && html`<li><a href=${`/shop/admin?strategy=${more.repair}`}>${w.repair(more.repair)}</a></li>`}
       ${!broke && strategy !== 'naive' && html`<li><a href="/shop/admin?strategy=naive">${w.broken('naive')}</a></li>`}
     </ul>`;
