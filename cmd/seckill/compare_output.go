@@ -28,7 +28,9 @@ type CompareOutput struct {
 func (o *CompareOutput) of(r *compare.Result) result {
 	return result{"compare", []form{
 		{"--json", o.JSON, r.WriteJSON},
-		{"--html", o.HTML, func(w io.Writer) error { return r.WriteHTML(w, compare.HTML{Matrix: o.matrix, Language: o.Language, Title: titles(o.Language)}) }},
+		{"--html", o.HTML, func(w io.Writer) error {
+			return r.WriteHTML(w, compare.HTML{Matrix: o.matrix, Language: o.Language, Title: titles(o.Language)})
+		}},
 		{"--markdown", o.Markdown, r.WriteMarkdown},
 		{"--csv", o.CSV, r.WriteCSV},
 	}, r.WriteText, r.WriteJSON}
