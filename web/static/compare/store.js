@@ -41,6 +41,7 @@ export async function load() {
 }
 
 news.addEventListener('connected', () => { if (get().all || get().failure) load(); }); // it may be another lab
+news.addEventListener('comparison', (e) => { if (e instanceof CustomEvent) take(e.detail); });
 
 /**
  * Why a call failed, in the chosen language where the reason is known.
@@ -58,7 +59,6 @@ export function useAnswer(key, ask) {
   const { value, error, again } = useLoaded(ask, [key]);
   return { answer: value, failure: error && because(error), again };
 }
-news.addEventListener('comparison', (e) => { if (e instanceof CustomEvent) take(e.detail); });
 
 /** @param {Json.Comparison} changed */
 function take(changed) {
