@@ -31,7 +31,7 @@ var screens = []screen{
 	{"lab-broken", "lab?strategies=naive&stock=100&buyers=2000", there(".why-it-broke .drawing svg"), "body", "1440-en-light"},
 	{"lab-side-by-side", "lab?strategies=naive,conditional&stock=100&buyers=2000", `document.querySelectorAll(".lane-card [data-verdict]").length === 2`, "body", "1440-en-dark"},
 	{"compare", "compare?strategies=naive,conditional&stock=60&buyers=90&concurrency=16&repeats=2&turn_ms=0&few=0", there(".sales-bars li"), "#stage", "1440-en-light"},
-	{"guarantees", "guarantees", there(".matrix tbody tr"), "body", "1440-en-light"},
+	{"guarantees", "guarantees", there(".matrix tbody tr, .cards li"), "body", "1440-en-light"},
 	{"trace-steps", "trace/lock-insert-by-name.late-command?step=12", there(".step .details"), ".title-of", "1440-en-dark"},
 	{"trace-diagram", "trace/redis-lua.lease-end?view=diagram&step=14", there(".drawing .d-current"), ".controls", "1440-en-light"},
 	{"lesson", "lessons/01-lost-update", there(".sources pre"), "body", "1440-zh-light"},
