@@ -14,10 +14,14 @@ export function BreakIt({ chapter, lab, matrix }) {
   const { strategy, question, held } = chapter.break;
   const row = matrix?.rows.find((r) => r.strategy === strategy);
   const broken = (matrix?.questions ?? []).filter((q) => exampleOf(row?.cells[q.id]));
+  const asked = matrix?.questions.find((one) => one.id === question);
+  const drawn = asked && exampleOf(row?.cells[asked.id]); // below the links, which stay where they are
   return html`
     <div class="break-it">
       ${question ? html`<${Counterexample} strategy=${strategy} question=${question} row=${row} matrix=${matrix} />
-      ${held && html`<p><a class="offer" href=${link('trace', `held.${held}.${question}`)}>${t.lessons.beside(held)}</a></p><${Drawn} name=${`held.${held}.${question}`} says=${t.lessons.drawn(held)} />`}`
+      ${held && html`<p><a class="offer" href=${link('trace', `held.${held}.${question}`)}>${t.lessons.beside(held)}</a></p>`}
+      ${drawn && html`<${Drawn} name=${drawn} says=${t.lessons.drawn(strategy, t.guarantees.titleOf(asked))} />`}
+      ${held && html`<${Drawn} name=${`held.${held}.${question}`} says=${t.lessons.drawn(held)} />`}`
     : html`<${Run} settings=${chapter.break} lab=${lab} />
       ${broken.length > 0 && html`<p>${t.lessons.traces} ${broken.map((q, i) => html`${i > 0 && ', '}<a key=${q.id} href=${link('trace', exampleOf(row?.cells[q.id]))}>${t.guarantees.titleOf(q)}</a>`)}</p>
       <${Drawn} name=${exampleOf(row?.cells[broken[0].id])} says=${t.lessons.drawn(strategy, t.guarantees.titleOf(broken[0]))} />`}`}
@@ -28,7 +32,7 @@ export function BreakIt({ chapter, lab, matrix }) {
 function Counterexample({ strategy, question, row, matrix }) {
   const q = matrix?.questions.find((one) => one.id === question);
   const example = q && exampleOf(row?.cells[question]);
-  if (example) return html`<a class="run" href=${link('trace', example)}>${t.lessons.play(strategy, t.guarantees.titleOf(q))}</a><${Drawn} name=${example} says=${t.lessons.drawn(strategy, t.guarantees.titleOf(q))} />`;
+  if (example) return html`<a class="run" href=${link('trace', example)}>${t.lessons.play(strategy, t.guarantees.titleOf(q))}</a>`;
   return matrix && html`<p class="hint">${t.lessons.noExample} <code>seckill prove --strategies ${strategy} --questions ${question}</code></p>`;
 }
 
