@@ -31,7 +31,7 @@ export function labelOf({ kind, step: s, steps, times }) {
 }
 
 /** @param {Step} s @param {string} reply @returns {string} SVG source */
-labelOf.whole = (s, reply) => escape([s.command, reply].filter(Boolean).join('\n→ ').slice(0, 2000));
+labelOf.whole = (s, reply) => escape([event(s) ?? s.command, reply].filter(Boolean).join('\n→ ').slice(0, 2000));
 
 /** @param {Row} row @returns {string} below the arrow back */
 export function replyOf({ kind, step: s }) {
