@@ -5,6 +5,7 @@ import (
 	"seckill/internal/catalog"
 	"seckill/strategies/counter"
 	"seckill/strategies/etcdlock"
+	"seckill/strategies/hotsku"
 	"seckill/strategies/local"
 	"seckill/strategies/mysqllock"
 	"seckill/strategies/redislock"
@@ -31,5 +32,6 @@ func All() []catalog.Info {
 		etcdlock.Etcd, etcdlock.EtcdNode,
 		redislock.RedisFenced, zklock.ZKFenced, etcdlock.EtcdFenced,
 		counter.RedisCounter, counter.RedisMulti, counter.RedisCounterMySQL,
+		hotsku.OrderFirst,
 	}
 }

@@ -129,10 +129,6 @@ func execute(tx *gorm.DB, statement string, args ...any) (sql.Result, error) {
 // AnyRun lets Record take the run from the stock row as it is.
 const AnyRun = 0
 
-// mostIDs bounds how often Record tries another id. Two processes make the same
-// one rarely, and three times in a row never.
-const mostIDs = 3
-
 // Record writes p's order in the transaction that takes its units. run is the
 // run in which the stock was read: a purchase that began before a reset is
 // refused with ErrConflict and cannot write into the next sale. (It is no
@@ -147,31 +143,81 @@ func (s *Store) Record(tx *gorm.DB, p seckill.Purchase, run, remaining int64) (s
 		current, args = "(SELECT run FROM stock WHERE id = ? AND run = ?)", []any{p.SKU, run}
 	}
 	started := "(SELECT CASE WHEN starts_at IS NULL OR starts_at <= " + nowIn(tx) + " THEN ? END FROM stock WHERE id = ?)"
-	insert := "INSERT INTO orders (id, public_id, request_id, user_id, sku_id, quantity, remaining, strategy, run, status) " +
-		"VALUES (?, ?, ?, ?, ?, ?, ?, ?, " + current + ", " + started + ")"
-	args = append(args, Active, p.SKU)
+	_, r, err := s.insert(tx, p, remaining, current+", "+started, append(args, Active, p.SKU)...)
+	return r, err
+}
+
+// Look reads a SKU's row without a lock and outside any transaction, for a buyer
+// who comes to the row last: the run in which to Place the order. It refuses
+// whom it can without a wait for the row: ErrUnknownSKU, ErrNotStarted (by the
+// database's clock; a start does not change within a run) and ErrSoldOut. What
+// is left may change at once.
+func (s *Store) Look(ctx context.Context, p seckill.Purchase) (run int64, err error) {
+	var row struct {
+		Run, Num int64
+		Started  bool
+	}
+	err = s.Read(ctx, &row, "SELECT run, num, COALESCE(starts_at <= "+nowIn(s.db)+", 1) AS started FROM stock WHERE id = ?", p.SKU)
+	switch {
+	case err != nil:
+		return 0, err
+	case !row.Started:
+		return 0, seckill.ErrNotStarted
+	case row.Num < p.Quantity:
+		return 0, seckill.ErrSoldOut
+	}
+	return row.Run, nil
+}
+
+// Place writes p's order before its units are taken, in the run that Look has
+// read, and returns its id. What remains is not known yet. The statement that
+// takes the units writes it, and takes them from this run only: otherwise the
+// transaction is rolled back.
+//
+// It does not touch the stock row. Record reads the row in its INSERT, and InnoDB
+// locks what an INSERT reads: buyers who share that lock could not change the
+// row any more, each because of the other.
+func (s *Store) Place(tx *gorm.DB, p seckill.Purchase, run int64) (id int64, r seckill.Receipt, err error) {
+	return s.insert(tx, p, 0, "?, ?", run, Active)
+}
+
+// mostIDs bounds how often insert tries another id. Two processes make the same
+// one rarely, and three times in a row never.
+const mostIDs = 3
+
+// insert writes an order. in are the expressions of its run and its status.
+func (s *Store) insert(tx *gorm.DB, p seckill.Purchase, remaining int64, in string, args ...any) (int64, seckill.Receipt, error) {
+	statement := "INSERT INTO orders (id, public_id, request_id, user_id, sku_id, quantity, remaining, strategy, run, status) " +
+		"VALUES (?, ?, ?, ?, ?, ?, ?, ?, " + in + ")"
 	for try := 1; ; try++ {
 		id := newOrderID()
 		public := newPublicID(p.SKU, id)
-		_, err := execute(tx, insert, slices.Concat(
+		_, err := execute(tx, statement, slices.Concat(
 			[]any{id, public, p.RequestID, p.User, p.SKU, p.Quantity, remaining, s.strategy}, args)...)
-		switch key := brokenKey(err); {
-		case err == nil:
-			return seckill.Receipt{OrderID: public, SKU: p.SKU, Quantity: p.Quantity,
+		if err == nil {
+			return id, seckill.Receipt{OrderID: public, SKU: p.SKU, Quantity: p.Quantity,
 				Remaining: remaining, Strategy: s.strategy}, nil
-		case key == keyID && try < mostIDs:
-			continue
-		case key == keyActive, key == keyRequest:
-			return seckill.Receipt{}, seckill.ErrDuplicate
-		case key == keyRun:
-			return seckill.Receipt{}, fmt.Errorf("%w: the sale was reset meanwhile", seckill.ErrConflict)
-		case key == keyStatus:
-			return seckill.Receipt{}, seckill.ErrNotStarted
-		default:
-			return seckill.Receipt{}, err
+		}
+		if brokenKey(err) != keyID || try == mostIDs {
+			return 0, seckill.Receipt{}, notRecorded(err)
 		}
 	}
 }
+
+// notRecorded is what an order that could not be written means.
+func notRecorded(err error) error {
+	switch brokenKey(err) {
+	case keyActive, keyRequest:
+		return seckill.ErrDuplicate
+	case keyRun:
+		return errReset
+	case keyStatus:
+		return seckill.ErrNotStarted
+	}
+	return err
+}
+
+var errReset = fmt.Errorf("%w: the sale was reset meanwhile", seckill.ErrConflict)
 
 // Cancel marks an order cancelled in the transaction that gives its units
 // back, and returns it as it was. back is false when it was cancelled before.

@@ -1,5 +1,6 @@
-// Package course is the course: twelve chapters from the lost update to fencing
-// tokens, and which way to choose, each in English and Chinese.
+// Package course is the course: thirteen chapters from the lost update to fencing
+// tokens, which way to choose, and a SKU that everybody wants, each in English
+// and Chinese.
 //
 // A chapter is two Markdown files, 01-lost-update.en.md and .zh.md, of what the
 // page can show: one "# " title, "## " sections, paragraphs, fenced commands.
@@ -73,6 +74,7 @@ var chapters = []Chapter{
 		Break: Break{Strategy: "zk", Question: "lease-end", Held: "zk-fenced"}},
 	{Name: "12-which", Strategies: []string{"conditional", "version", "for-update", "redis-counter-mysql", "zk",
 		"etcd", "redis-lua"}, Break: counterexample("redis-lua", "lease-end")},
+	{Name: "13-hot-sku", Strategies: []string{"order-first"}, Break: counterexample("conditional-scan", "other-skus")},
 }
 
 // Chapters in teaching order. A chapter whose file is missing is an error.

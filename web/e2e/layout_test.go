@@ -97,7 +97,7 @@ func TestLayout(t *testing.T) {
 	}
 	if labtest.Verify {
 		screens = append(screens, place{"trace/lock-insert-by-name.late-command", `.step`}, place{"lessons/06-lock-table", `.sources pre`},
-			place{"lessons/11-fencing", `.sources pre`}, place{"lessons/12-which", `.chapter h1`},
+			place{"lessons/11-fencing", `.sources pre`}, place{"lessons/12-which", `.chapter h1`}, place{"lessons/13-hot-sku", `.sources pre`},
 			place{"lessons/naive", `.sources pre`},
 			place{"lessons/nothing", `main .wrong`}, place{"trace/nothing", `main .wrong`})
 	}

@@ -61,9 +61,9 @@ function shownOf(what, names, crowds, figures, l) {
 /** @param {NonNullable<Json.Figures['compare']>} run @param {string[]} names @param {Labels} l */
 const sales = (run, names, l) => [{
   head: [l.strategy, l.sales, 'p50 ms', 'p99 ms', l.share],
-  rows: names.filter((n) => run.strategies[n]).map((n) => {
+  rows: !names.some((n) => run.strategies[n]) ? [] : names.map((n) => {
     const s = run.strategies[n];
-    return [html`<code>${n}</code>`, spread(s.sales_per_second), figure(s.p50_ms[0]), figure(s.p99_ms[0]), share(s.of_transaction[0])];
+    return !s ? [html`<code>${n}</code>`, l.notYet, '–', '–', '–'] : [html`<code>${n}</code>`, spread(s.sales_per_second), figure(s.p50_ms[0]), figure(s.p99_ms[0]), share(s.of_transaction[0])];
   }),
 }];
 

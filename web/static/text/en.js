@@ -87,7 +87,7 @@ export default {
   },
   families: {
     sqlrow: 'One SQL row', local: 'Inside one process', mysqllock: 'Locks in MySQL', redislock: 'Locks in Redis',
-    zklock: 'Locks in ZooKeeper', etcdlock: 'Locks in etcd', counter: 'Counters',
+    zklock: 'Locks in ZooKeeper', etcdlock: 'Locks in etcd', counter: 'Counters', hotsku: 'The hot SKU',
   },
 
   idle: {
@@ -270,7 +270,7 @@ export default {
     measured: {
       strategy: 'Strategy', sales: 'Sales/s', share: 'Of the bare transaction',
       lock: 'Lock', alone: 'Alone, locks/s', crowd: (n) => `${n} at once, locks/s`, wait: (n) => `${n}: p99 wait, ms`,
-      pause: 'Pause between attempts', lease: 'Lease', rate: 'Locks/s', commands: 'Commands per lock', lost: 'Updates lost',
+      pause: 'Pause between attempts', lease: 'Lease', rate: 'Locks/s', notYet: 'not measured yet', commands: 'Commands per lock', lost: 'Updates lost',
       on: (date, cpus, servers) => `Measured on ${date} with ${plural(cpus, 'processor')}: ${servers}. Medians of the rounds, with the lowest and the highest.`,
       how: {
         compare: (run) => `${count(run.at_once)} concurrent buyers.`,

@@ -133,7 +133,7 @@ export default {
   },
   families: {
     sqlrow: '一行 SQL', local: '单个进程之内', mysqllock: 'MySQL 里的锁', redislock: 'Redis 里的锁',
-    zklock: 'ZooKeeper 里的锁', etcdlock: 'etcd 里的锁', counter: '计数器',
+    zklock: 'ZooKeeper 里的锁', etcdlock: 'etcd 里的锁', counter: '计数器', hotsku: '热点 SKU',
   },
 
   idle: {
@@ -316,7 +316,7 @@ export default {
     measured: {
       strategy: '策略', sales: '每秒售出', share: '相当于裸事务的比例',
       lock: '锁', alone: '无竞争，每秒加锁', crowd: (n) => `${n} 个竞争者，每秒加锁`, wait: (n) => `${n} 个，等待 p99 毫秒`,
-      pause: '两次尝试之间的停顿', lease: '租约', rate: '每秒加锁', commands: '每次加锁的命令数', lost: '丢失的更新',
+      pause: '两次尝试之间的停顿', lease: '租约', rate: '每秒加锁', notYet: '尚未测量', commands: '每次加锁的命令数', lost: '丢失的更新',
       on: (date, cpus, servers) => `${date} 测于 ${count(cpus)} 个处理器的机器：${servers}。数字是各轮的中位数，括号里是最低与最高。`,
       how: {
         compare: (run) => `同时 ${count(run.at_once)} 位买家。`,

@@ -1,0 +1,117 @@
+package hotsku
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/lab/labtest"
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+	"seckill/internal/tap"
+)
+
+func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
+
+// A sale is one SKU with its strategy in two processes.
+type sale struct {
+	info      catalog.Info
+	store     *ledger.Store
+	processes [2]seckill.Strategy
+	sku, run  int64
+	stock     int64
+	retried   retries
+}
+
+var lastSKU int64 // every sale has one of its own
+
+func open(t *testing.T, i catalog.Info, stock int64) *sale {
+	t.Helper()
+	lastSKU++
+	s := &sale{info: i, sku: lastSKU, stock: stock}
+	for n := range s.processes {
+		in := labtest.Instance(t, append(i.Needs, backend.RowLocks)...)
+		if err := ledger.Migrate(t.Context(), in.DB); err != nil {
+			t.Fatal(err)
+		}
+		s.store = ledger.NewStore(in.DB)
+		built, err := catalog.Build(i, catalog.Deps{Instance: in, Ledger: s.store, Observe: &s.retried})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.processes[n] = built
+	}
+	s.reset(t, stock)
+	return s
+}
+
+func (s *sale) reset(t *testing.T, stock int64) {
+	t.Helper()
+	set, err := s.store.Reset(t.Context(), s.sku, s.info.Name, stock)
+	if err != nil {
+		t.Error(err)
+	}
+	s.run, s.stock = set.Run, stock
+}
+
+func (s *sale) purchase(user, quantity int64, request string) seckill.Purchase {
+	return seckill.Purchase{SKU: s.sku, User: user, Quantity: quantity, RequestID: fmt.Sprint(s.sku, "-", user, request)}
+}
+
+// buy buys in the first process.
+func (s *sale) buy(ctx context.Context, user, quantity int64, request string) (seckill.Receipt, error) {
+	return s.processes[0].Deduct(ctx, s.purchase(user, quantity, request))
+}
+
+// held judges the sale; every order must say what remained after it.
+func (s *sale) held(t *testing.T) ledger.Snapshot {
+	t.Helper()
+	snap, err := s.store.Snapshot(t.Context(), s.sku)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := ledger.Judge(ledger.Evidence{Snapshot: snap, Initial: s.stock, Run: s.run,
+		StockStoreOf: func(string) (ledger.StockStore, bool) { return s.info.Stock, true }})
+	if r.Verdict != ledger.Held {
+		t.Errorf("the audit says %s: %+v", r.Verdict, r.Violations)
+	}
+	return snap
+}
+
+// before does something once, before the first command that begins with verb.
+func before(ctx context.Context, verb string, do func()) context.Context {
+	return tap.With(ctx, &interloper{verb: verb, do: do})
+}
+
+type interloper struct {
+	verb string
+	do   func()
+	once sync.Once
+}
+
+func (i *interloper) Before(_ context.Context, c *tap.Command) error {
+	if strings.HasPrefix(c.Text, i.verb) {
+		i.once.Do(i.do)
+	}
+	return nil
+}
+
+func (i *interloper) After(_ context.Context, _ *tap.Command, err error) error { return err }
+
+// retries counts further attempts.
+type retries struct {
+	seckill.NopObserver
+	mu sync.Mutex
+	n  int
+}
+
+func (r *retries) Retried() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.n++
+}

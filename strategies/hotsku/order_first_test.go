@@ -1,0 +1,216 @@
+package hotsku
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"gorm.io/gorm"
+
+	"seckill/internal/catalog"
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+	"seckill/internal/tap"
+)
+
+// all are the strategies of the family. The command in which each comes to the
+// stock row follows.
+var all = []struct {
+	info  catalog.Info
+	takes string
+}{{OrderFirst, "UPDATE ("}}
+
+func each(t *testing.T, stock int64, test func(t *testing.T, s *sale, takes string)) {
+	for _, c := range all {
+		t.Run(c.info.Name, func(t *testing.T) { test(t, open(t, c.info, stock), c.takes) })
+	}
+}
+
+// Whatever a buyer is refused for, they are told, and nothing of them is left.
+func TestARefusedBuyerLeavesNothingBehind(t *testing.T) {
+	each(t, 2, func(t *testing.T, s *sale, takes string) {
+		refused := func(what string, want, err error) {
+			t.Helper()
+			if !errors.Is(err, want) {
+				t.Errorf("%s: got %v, want %v", what, err, want)
+			}
+			if snap := s.held(t); len(snap.Orders) > 0 {
+				t.Errorf("%s: an order is left: %+v", what, snap.Orders)
+			}
+		}
+		_, err := s.buy(t.Context(), 1, 3, "more than there are")
+		refused("more than there are", seckill.ErrSoldOut, err)
+		_, err = s.processes[0].Deduct(t.Context(), seckill.Purchase{SKU: 1 << 40, User: 1, Quantity: 1, RequestID: "x"})
+		refused("a SKU that is not there", seckill.ErrUnknownSKU, err)
+
+		_, err = s.buy(before(t.Context(), takes, func() { s.reset(t, 3) }), 1, 1, "old")
+		if takes != "CALL" { // which reads the run by itself
+			refused("a reset before the row is taken", seckill.ErrConflict, err)
+		}
+
+		later := ledger.MomentOf(time.Now().Add(time.Hour))
+		set, err := s.store.Schedule(t.Context(), s.sku, "later", 3, &later)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.run = set.Run
+		_, err = s.buy(t.Context(), 1, 1, "early")
+		refused("before the start", seckill.ErrNotStarted, err)
+	})
+}
+
+// The last unit goes to another between the look and the UPDATE.
+func TestSoldOutMeanwhile(t *testing.T) {
+	s := open(t, OrderFirst, 1)
+	_, err := s.buy(before(t.Context(), "UPDATE (", func() {
+		if _, err := s.processes[1].Deduct(t.Context(), s.purchase(2, 1, "")); err != nil {
+			t.Errorf("another buyer, while this one has only written the order: %v", err)
+		}
+	}), 1, 1, "")
+	if !errors.Is(err, seckill.ErrSoldOut) {
+		t.Errorf("got %v, want %v", err, seckill.ErrSoldOut)
+	}
+	if snap := s.held(t); len(snap.Orders) != 1 || snap.Orders[0].UserID != 2 {
+		t.Errorf("the orders are %+v, want the one of user 2", snap.Orders)
+	}
+}
+
+// A buyer who comes when all is sold is told so while others hold the row.
+func TestSoldOutWithoutAQueue(t *testing.T) {
+	each(t, 1, func(t *testing.T, s *sale, _ string) {
+		if _, err := s.buy(t.Context(), 1, 1, ""); err != nil {
+			t.Fatal(err)
+		}
+		err := s.store.Tx(t.Context(), func(tx *gorm.DB) error {
+			if err := tx.Exec("UPDATE stock SET name = 'held' WHERE id = ?", s.sku).Error; err != nil {
+				return err
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second) // a row is waited for longer
+			defer cancel()
+			_, err := s.buy(ctx, 2, 1, "")
+			return err
+		})
+		if !errors.Is(err, seckill.ErrSoldOut) {
+			t.Errorf("got %v, want %v", err, seckill.ErrSoldOut)
+		}
+	})
+}
+
+// What the receipt and the order say remained is what the row had then, also
+// among many.
+func TestRemainingIsExact(t *testing.T) {
+	each(t, 300, func(t *testing.T, s *sale, _ string) {
+		const buyers = 100
+		receipts := make([]seckill.Receipt, buyers)
+		var g errgroup.Group
+		g.SetLimit(24)
+		for i := range receipts {
+			g.Go(func() (err error) {
+				receipts[i], err = s.processes[i%2].Deduct(t.Context(), s.purchase(int64(i+1), int64(1+i%3), ""))
+				return err
+			})
+		}
+		if err := g.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		snap := s.held(t)
+		sold, remained := map[string]seckill.Receipt{}, map[int64]int64{}
+		for _, r := range receipts {
+			sold[r.OrderID] = r
+		}
+		for _, o := range snap.Orders {
+			if o.Receipt() != sold[o.PublicID] {
+				t.Errorf("the order says %+v, the receipt %+v", o.Receipt(), sold[o.PublicID])
+			}
+			remained[o.Remaining] = o.Quantity
+		}
+		left := int64(300)
+		for left > snap.Stock.Num { // one buyer after the other, from the first
+			next := left
+			for q := int64(1); q <= 3 && next == left; q++ {
+				if remained[left-q] == q {
+					next = left - q
+				}
+			}
+			if next == left {
+				t.Fatalf("no order comes after %d", left)
+			}
+			left = next
+		}
+	})
+}
+
+// The same user buys and cancels in both processes at once. Copies that meet at
+// the unique key may deadlock; the victim is run again, and no one is told
+// anything but sold, duplicate or try again.
+func TestOneUserManyTimesAtOnce(t *testing.T) {
+	each(t, 1000, func(t *testing.T, s *sale, _ string) {
+		var g errgroup.Group
+		for worker := range 8 {
+			g.Go(func() error {
+				for n := range 15 {
+					p := s.purchase(int64(worker%2+1), 1, fmt.Sprint(worker, "/", n))
+					r, err := s.processes[worker%2].Deduct(t.Context(), p)
+					if err == nil {
+						err = s.processes[n%2].Restore(t.Context(), r.OrderID)
+					}
+					if err != nil && !errors.Is(err, seckill.ErrDuplicate) && !errors.Is(err, seckill.ErrConflict) {
+						return fmt.Errorf("worker %d, purchase %d: %w", worker, n, err)
+					}
+				}
+				return nil
+			})
+		}
+		if err := g.Wait(); err != nil {
+			t.Error(err)
+		}
+		s.held(t)
+		t.Logf("%d transactions were run again", s.retried.n)
+	})
+}
+
+// Different users never deadlock, whether they buy or cancel: everybody locks
+// their own order first, and the row last.
+func TestBuyersAndCancellationsOfDifferentUsersDoNotDeadlock(t *testing.T) {
+	each(t, 1000, func(t *testing.T, s *sale, _ string) {
+		deadlocks := &counting{of: "Deadlock found"}
+		ctx := tap.With(t.Context(), deadlocks)
+		var g errgroup.Group
+		g.SetLimit(24)
+		for i := range 120 {
+			g.Go(func() error {
+				r, err := s.processes[i%2].Deduct(ctx, s.purchase(int64(i+1), 1, ""))
+				if err == nil && i%2 == 0 {
+					err = s.processes[(i/2)%2].Restore(ctx, r.OrderID)
+				}
+				return err
+			})
+		}
+		if err := g.Wait(); err != nil {
+			t.Error(err)
+		}
+		if deadlocks.n != 0 {
+			t.Errorf("%d deadlocks", deadlocks.n)
+		}
+		s.held(t)
+	})
+}
+
+// counting counts the errors that contain a text.
+type counting struct {
+	retries
+	of string
+}
+
+func (c *counting) Before(context.Context, *tap.Command) error { return nil }
+
+func (c *counting) After(_ context.Context, _ *tap.Command, err error) error {
+	if err != nil && strings.Contains(err.Error(), c.of) {
+		c.Retried()
+	}
+	return err
+}
