@@ -23,6 +23,7 @@ type Capability string
 const (
 	SQL         Capability = "SQL"         // transactions on a SQL database
 	RowLocks    Capability = "RowLocks"    // SELECT … FOR UPDATE that locks a row
+	Procedures  Capability = "Procedures"  // stored procedures, which the account may make and call
 	Redis       Capability = "Redis"       // one Redis
 	RedisQuorum Capability = "RedisQuorum" // five independent Redis nodes
 	ZooKeeper   Capability = "ZooKeeper"
@@ -86,6 +87,8 @@ type Instance struct {
 	ZooKeeper  *ZooKeeperClient
 	Etcd       *clientv3.Client
 
+	noProcedures string // why this database has none for us
+
 	versions  map[string]string
 	closers   []func() error
 	questions questions // of Status
@@ -100,6 +103,7 @@ type Status struct {
 	OK      bool   `json:"ok"`
 	Error   string `json:"error,omitempty"`
 	Session string `json:"session,omitempty"` // ZooKeeper's, as its own tools write it
+	Lacks   string `json:"lacks,omitempty"`   // what some strategies need of it and is not there, and what to do
 }
 
 // Open connects to every configured backend and fails with the name and the
@@ -126,7 +130,12 @@ func Open(ctx context.Context, c Config) (_ *Instance, err error) {
 }
 
 // Has reports whether the instance offers a capability, and if not, why.
-func (in *Instance) Has(c Capability) (ok bool, why string) { return in.Config.Has(c) }
+func (in *Instance) Has(c Capability) (ok bool, why string) {
+	if c == Procedures && in.noProcedures != "" {
+		return false, in.noProcedures
+	}
+	return in.Config.Has(c)
+}
 
 // Tier of a backend by name.
 func (in *Instance) Tier(name string) Tier {

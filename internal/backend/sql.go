@@ -56,6 +56,7 @@ func (in *Instance) openMySQL(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	in.openProcedures(ctx)
 	in.KeyDB = in.openPool(connector, 1)
 	return in.openLockPool(connector)
 }

@@ -30,6 +30,9 @@ func (in *Instance) Status(ctx context.Context) []Status {
 			if err != nil {
 				all[i].Error = withoutUser(err.Error())
 			}
+			if b.name == NameMySQL {
+				all[i].Lacks = in.noProcedures
+			}
 			if b.name == NameZooKeeper {
 				all[i].Session = in.ZooKeeper.SessionName()
 			}

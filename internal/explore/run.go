@@ -114,6 +114,9 @@ func (c *call) drop() {
 // left: a command or a wait is over.
 func (r *run) left(c *call, err error) {
 	c.drop()
+	if c.command.Name == "CALL" {
+		c.actor.inTransaction = false
+	}
 	if c.state == blocked {
 		r.woke(c.actor)
 	}
@@ -204,7 +207,7 @@ func (r *run) send(c *call, step Step) {
 	}
 	r.moved(a, c.command.Backend)
 	switch c.command.Name {
-	case "BEGIN":
+	case "BEGIN", "CALL": // a procedure begins and ends a transaction by itself
 		a.inTransaction, a.expired = true, a.expired && a.run.world.info.Locker != nil
 	case "COMMIT", "ROLLBACK":
 		a.inTransaction = false

@@ -30,7 +30,7 @@ func (s *Server) readiness(backends []backend.Status) (r readiness, status int) 
 // ready says whether every configured backend answers. A process whose database
 // is down is alive (/healthz) and recovers by itself. The call is public, so the
 // backends are asked once a second at most, and sessions are not shown: they
-// help to take one over.
+// help to take one over. Nor is what the account may not do.
 func (s *Server) ready(c *gin.Context) {
 	backends, err := s.checks.read(c.Request.Context())
 	if err != nil {
@@ -38,7 +38,7 @@ func (s *Server) ready(c *gin.Context) {
 	}
 	public := make([]backend.Status, len(backends))
 	for i, b := range backends {
-		b.Session = ""
+		b.Session, b.Lacks = "", ""
 		public[i] = b
 	}
 	r, status := s.readiness(public)

@@ -43,7 +43,7 @@ func (p *party) turn(sku, user int64) *turn {
 }
 
 func writes(c *tap.Command) bool {
-	return c.Backend == tap.SQL && slices.Contains([]string{"INSERT", "UPDATE", "DELETE"}, c.Name)
+	return c.Backend == tap.SQL && slices.Contains([]string{"INSERT", "UPDATE", "DELETE", "CALL"}, c.Name)
 }
 
 // begin returns when the buyer has the lock: leave then. ErrBusy and ctx's

@@ -22,7 +22,7 @@ import (
 var all = []struct {
 	info  catalog.Info
 	takes string
-}{{OrderFirst, "UPDATE ("}}
+}{{OrderFirst, "UPDATE ("}, {OneTrip, "CALL"}}
 
 func each(t *testing.T, stock int64, test func(t *testing.T, s *sale, takes string)) {
 	for _, c := range all {

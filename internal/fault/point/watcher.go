@@ -70,7 +70,7 @@ var (
 	// Of stock, the number of units, and not its fence, which is raised before
 	// the read; of lock_record, mysql-counter's count.
 	readsRow   = regexp.MustCompile(`(?is)^\s*SELECT\b.*\b(num\b.*\bFROM stock|count\b.*\bFROM lock_record)\b`)
-	writesBook = regexp.MustCompile(`(?is)^\s*(UPDATE stock SET num|UPDATE lock_record SET count = count|INSERT INTO orders)\b`)
+	writesBook = regexp.MustCompile(`(?is)^\s*(UPDATE stock SET num|UPDATE lock_record SET count = count|INSERT INTO orders|CALL)\b`)
 )
 
 // number is where Redis keeps a stock; a lock's name has it inside, too.

@@ -93,7 +93,7 @@ export function belief(trace, m, who, n) {
   for (let i = 0; i < n; i++) {
     const s = trace.steps[i];
     if (s.who !== who || s.background) continue;
-    over ||= s.fault === 'dies' || (/^COMMIT\b/i.test(s.command) && s.fault !== 'delayed' && s.fault !== 'command lost');
+    over ||= s.fault === 'dies' || (/^(COMMIT|CALL)\b/i.test(s.command) && s.fault !== 'delayed' && s.fault !== 'command lost');
     const found = /^SELECT\b/i.test(s.command) ? s.reply.match(/(?:^|, )num = (-?\d+)/)?.[1] : undefined;
     if (found !== undefined) [read, readAt, written, over] = [found, i, '', false];
     if (!s.fault) written = decided(s) ?? written;

@@ -1,0 +1,72 @@
+package backend
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// procedures are the stored procedures that strategies call, by name.
+var procedures = map[string]string{}
+
+// AddProcedure has every instance on MySQL or MariaDB make sure that the
+// database has the procedure. text creates it. The name says its version: who
+// changes the text changes the name, so that processes of both versions, old and
+// new, call their own.
+func AddProcedure(name, text string) string {
+	procedures[name] = text
+	return name
+}
+
+// MySQL's and MariaDB's error numbers.
+const (
+	errProcedureThere = 1304
+	errWrongArguments = 1318
+)
+
+// openProcedures creates what is missing. Several processes may do so at once.
+// An account that may not is no error: the instance lacks Procedures then.
+func (in *Instance) openProcedures(ctx context.Context) {
+	for name, text := range procedures {
+		if in.callable(ctx, name) == nil {
+			continue
+		}
+		err := in.DB.WithContext(ctx).Exec(text).Error
+		if err == nil || isMySQL(err, errProcedureThere) { // another process was faster
+			err = in.callable(ctx, name)
+		}
+		if err != nil {
+			in.noProcedures = in.mayNot(ctx, err)
+			return
+		}
+	}
+}
+
+// callable calls a procedure without arguments, which does nothing: that their
+// number is wrong is said after it was found and the account may call it.
+func (in *Instance) callable(ctx context.Context, name string) error {
+	err := in.DB.WithContext(ctx).Exec("CALL " + name + "()").Error
+	if isMySQL(err, errWrongArguments) {
+		return nil
+	}
+	return err
+}
+
+// mayNot says what to grant.
+func (in *Instance) mayNot(ctx context.Context, cause error) string {
+	var on struct{ Name, Account string }
+	if err := in.DB.WithContext(ctx).Raw("SELECT DATABASE() AS name, CURRENT_USER() AS account").Scan(&on).Error; err != nil {
+		cause = errors.Join(cause, err)
+	}
+	user, host, _ := strings.Cut(on.Account, "@")
+	return fmt.Sprintf("stored procedures cannot be made or called in this database (%v): let an administrator "+
+		"GRANT CREATE ROUTINE, EXECUTE ON `%s`.* TO '%s'@'%s', and start again", cause, on.Name, user, host)
+}
+
+func isMySQL(err error, number uint16) bool {
+	var e *mysql.MySQLError
+	return errors.As(err, &e) && e.Number == number
+}

@@ -1,0 +1,95 @@
+package ledger
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"slices"
+
+	"seckill/internal/seckill"
+)
+
+// SellBy sells by a stored procedure that begins and ends the transaction by
+// itself, and returns its answer: what it says the outcome is, and the receipt of
+// the order if that was a sale. call names it with seven placeholders: the
+// order's id and public id, request, user, SKU, quantity, strategy.
+//
+// One command takes and commits, so a CALL without an answer is ErrUnknown, as a
+// COMMIT is. A deadlock inside undid everything and is tried again.
+func (s *Store) SellBy(ctx context.Context, call string, p seckill.Purchase) (outcome string, r seckill.Receipt, err error) {
+	for attempt, ids := 0, 1; ; {
+		id := newOrderID()
+		r = seckill.Receipt{OrderID: newPublicID(p.SKU, id), SKU: p.SKU, Quantity: p.Quantity, Strategy: s.strategy}
+		outcome, r.Remaining, err = s.call(ctx, call, id, r.OrderID, p.RequestID, p.User, p.SKU, p.Quantity, s.strategy)
+		switch {
+		case err == nil:
+			return outcome, r, nil
+		case retriable(err) && attempt < deadlockRetries && ctx.Err() == nil:
+			attempt++
+			s.observe.Retried()
+		case brokenKey(err) == keyID && ids < mostIDs:
+			ids++
+		default:
+			return "", seckill.Receipt{}, called(notRecorded(err))
+		}
+	}
+}
+
+// errNotSent: the CALL was not sent, or refused before it ran.
+var errNotSent = errors.New("the procedure was not called")
+
+// call has a connection of its own until the answer is there. After an error
+// that the procedure cannot have met with a ROLLBACK, the connection is closed:
+// the next transaction on it would commit what was left open.
+func (s *Store) call(ctx context.Context, call string, args ...any) (outcome string, remaining int64, err error) {
+	pool, err := s.db.DB()
+	if err != nil {
+		return "", 0, fmt.Errorf("%w: %w", errNotSent, err)
+	}
+	conn, err := pool.Conn(ctx)
+	if err != nil {
+		return "", 0, fmt.Errorf("%w: %w", errNotSent, err)
+	}
+	defer conn.Close()
+	if err = answer(conn.QueryContext(ctx, call, args...))(&outcome, &remaining); err != nil && !undone(err) {
+		_ = conn.Raw(func(any) error { return driver.ErrBadConn })
+	}
+	return outcome, remaining, err
+}
+
+// answer reads the one row of a result.
+func answer(rows *sql.Rows, err error) func(dest ...any) error {
+	return func(dest ...any) error {
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		if !rows.Next() {
+			return errors.Join(errors.New("the procedure said nothing"), rows.Err())
+		}
+		return rows.Scan(dest...)
+	}
+}
+
+// Errors of which a procedure with a handler has rolled back, and those that
+// come before it runs.
+var (
+	undoneInside = []uint16{errDeadlock, errSnapshotConflict, errLockWaitTimeout, errNowait, errDuplicateEntry}
+	neverRan     = []uint16{errNoProcedure, errMayNotCall, errWrongArguments}
+)
+
+func undone(err error) bool { return slices.Contains(undoneInside, mysqlNumber(err)) }
+
+// called classifies the error of a CALL.
+func called(err error) error {
+	switch {
+	case seckill.NothingTaken(err):
+		return err
+	case undone(err), slices.Contains(neverRan, mysqlNumber(err)), errors.Is(err, errNotSent),
+		errors.Is(err, driver.ErrBadConn): // the driver: it was never sent, or the server is read-only
+		return before(err)
+	}
+	return fmt.Errorf("%w: CALL got no answer: %w", seckill.ErrUnknown, err)
+}

@@ -1,0 +1,191 @@
+package hotsku
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"gorm.io/gorm"
+
+	"seckill/internal/backend"
+	"seckill/internal/lab/labtest"
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+	"seckill/internal/tap"
+)
+
+// meanwhile has user 1 buy while another transaction holds the stock row, does
+// something once the CALL waits for the row, and returns what the buyer was told.
+func (s *sale) meanwhile(t *testing.T, ctx context.Context, do func(tx *gorm.DB) error) error {
+	t.Helper()
+	told := make(chan error, 1)
+	err := s.store.Tx(t.Context(), func(tx *gorm.DB) error {
+		// Many changes: of two in a deadlock the server gives up the one with fewer.
+		for range 5 {
+			if err := tx.Exec("UPDATE stock SET version = version + 1 WHERE id = ?", s.sku).Error; err != nil {
+				return err
+			}
+		}
+		go func() {
+			_, err := s.buy(ctx, 1, 1, "")
+			told <- err
+		}()
+		s.awaitWaiter(t)
+		return do(tx)
+	})
+	if err != nil && !errors.Is(err, errTakenBack) {
+		t.Error(err)
+	}
+	return <-told
+}
+
+var errTakenBack = errors.New("taken back by the test")
+
+// awaitWaiter returns the connection of the CALL that has come to the row.
+func (s *sale) awaitWaiter(t *testing.T) (connection int64) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		err := s.store.Read(t.Context(), &connection, "SELECT id FROM information_schema.processlist "+
+			"WHERE info LIKE '%UPDATE stock SET num = LAST_INSERT_ID(%' AND id <> CONNECTION_ID() LIMIT 1")
+		if err == nil {
+			return connection
+		}
+		if !errors.Is(err, seckill.ErrUnknownSKU) { // that is: no row
+			t.Error(err)
+			return 0
+		}
+	}
+	t.Error("the CALL does not come to the row")
+	return 0
+}
+
+// The branches of the procedure that depend on what others do between its look
+// at the row and its UPDATE.
+func TestOneTripMeanwhile(t *testing.T) {
+	for what, c := range map[string]struct {
+		do   func(s *sale, tx *gorm.DB) error
+		want error
+	}{
+		"the last unit is sold": {func(s *sale, tx *gorm.DB) error {
+			return tx.Exec("UPDATE stock SET num = 0, initial = 0 WHERE id = ?", s.sku).Error
+		}, seckill.ErrSoldOut},
+		"the sale is reset": {func(s *sale, tx *gorm.DB) error {
+			s.run++
+			return tx.Exec("UPDATE stock SET run = run + 1 WHERE id = ?", s.sku).Error
+		}, seckill.ErrConflict},
+		"nothing": {func(*sale, *gorm.DB) error { return nil }, nil},
+	} {
+		t.Run(what, func(t *testing.T) {
+			s := open(t, OneTrip, 1)
+			err := s.meanwhile(t, t.Context(), func(tx *gorm.DB) error { return c.do(s, tx) })
+			if !errors.Is(err, c.want) || c.want == nil && err != nil {
+				t.Errorf("got %v, want %v", err, c.want)
+			}
+			_, err = s.store.Requested(t.Context(), 1, s.purchase(1, 1, "").RequestID)
+			if sold := err == nil; sold != (c.want == nil) {
+				t.Errorf("there is an order: %t (%v)", sold, err)
+			}
+			if what == "nothing" {
+				s.held(t)
+			}
+		})
+	}
+}
+
+// A deadlock inside undoes everything, and the CALL is sent again.
+func TestOneTripIsTheVictimOfADeadlock(t *testing.T) {
+	s := open(t, OneTrip, 3)
+	err := s.meanwhile(t, t.Context(), func(tx *gorm.DB) error {
+		// The buyer has written their order and waits for the row; we wait for the order.
+		_, _, err := s.store.Place(tx, s.purchase(1, 1, "copy"), s.run)
+		return errors.Join(err, errTakenBack)
+	})
+	if err != nil || s.retried.n == 0 {
+		t.Errorf("the buyer was told %v after %d further attempts, want a sale after at least one", err, s.retried.n)
+	}
+	if snap := s.held(t); len(snap.Orders) != 1 {
+		t.Errorf("the orders are %+v, want one", snap.Orders)
+	}
+}
+
+// The CALL has sold, and its reply is lost: that is not known, and the ledger
+// tells.
+func TestOneTripLosesItsReply(t *testing.T) {
+	s := open(t, OneTrip, 3)
+	seen := &lossy{}
+	if _, err := s.buy(tap.With(t.Context(), seen), 1, 1, ""); !errors.Is(err, seckill.ErrUnknown) {
+		t.Errorf("got %v, want %v", err, seckill.ErrUnknown)
+	}
+	if len(seen.commands) != 1 || !strings.HasPrefix(seen.commands[0], "CALL ") {
+		t.Errorf("a purchase sends %q, want one CALL", seen.commands)
+	}
+	if _, err := s.store.Requested(t.Context(), 1, s.purchase(1, 1, "").RequestID); err != nil {
+		t.Errorf("the order: %v", err)
+	}
+	s.held(t)
+}
+
+type lossy struct{ commands []string }
+
+func (l *lossy) Before(_ context.Context, c *tap.Command) error {
+	l.commands = append(l.commands, c.Text)
+	return nil
+}
+
+func (l *lossy) After(context.Context, *tap.Command, error) error { return errors.New("reply lost") }
+
+// A statement that is killed in the server is not rolled back by the procedure's
+// handler. What was open must not be committed by the connection's next user.
+func TestOneTripIsKilledInTheServer(t *testing.T) {
+	s := open(t, OneTrip, 3)
+	err := s.meanwhile(t, t.Context(), func(tx *gorm.DB) error {
+		_, err := s.store.Write(t.Context(), "KILL QUERY ?", s.awaitWaiter(t))
+		return err
+	})
+	if !errors.Is(err, seckill.ErrUnknown) {
+		t.Errorf("got %v, want %v", err, seckill.ErrUnknown)
+	}
+	for user := range int64(3) { // on whatever connection
+		if _, err := s.buy(t.Context(), user+2, 1, ""); err != nil {
+			t.Errorf("user %d: %v", user+2, err)
+		}
+	}
+	if snap := s.held(t); len(snap.Orders) != 3 {
+		t.Errorf("the orders are %+v, want those of users 2, 3 and 4", snap.Orders)
+	}
+}
+
+// The server gives up a wait for the row: busy, and nothing is left behind, on
+// the connection either.
+func TestOneTripWaitsTooLong(t *testing.T) {
+	s := open(t, OneTrip, 3)
+	config := labtest.Config(t, OneTrip.Needs...)
+	config.RowLockWait, config.MaxSQLConns = time.Second, 1
+	in, err := backend.Open(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	short := ledger.NewStore(in.DB).For(OneTrip.Name, &s.retried)
+	s.processes[0] = &oneTrip{short}
+	told := s.meanwhile(t, t.Context(), func(*gorm.DB) error {
+		_, err := s.processes[0].Deduct(t.Context(), s.purchase(2, 1, ""))
+		if !errors.Is(err, seckill.ErrBusy) {
+			t.Errorf("user 2 was told %v, want %v", err, seckill.ErrBusy)
+		}
+		return nil
+	})
+	if told != nil && !errors.Is(told, seckill.ErrBusy) {
+		t.Errorf("user 1 was told %v", told)
+	}
+	if _, err := s.buy(t.Context(), 3, 1, ""); err != nil { // on that connection
+		t.Errorf("user 3: %v", err)
+	}
+	for _, o := range s.held(t).Orders {
+		if o.UserID == 2 {
+			t.Errorf("user 2 was refused and has an order: %+v", o)
+		}
+	}
+}
