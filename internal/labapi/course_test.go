@@ -19,7 +19,7 @@ func TestCourse(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal([]byte(body), &got); status != 200 || err != nil || len(got.Chapters) != 12 {
+	if err := json.Unmarshal([]byte(body), &got); status != 200 || err != nil || len(got.Chapters) != 13 {
 		t.Fatalf("got %d, %d chapters, %v", status, len(got.Chapters), err)
 	}
 	first := got.Chapters[0]
@@ -28,6 +28,6 @@ func TestCourse(t *testing.T) {
 		t.Errorf("the first chapter is %+v", first)
 	}
 	if b := got.Chapters[11].Break; b.Question != "lease-end" || b.Stock != 0 {
-		t.Errorf("the last chapter breaks %+v", b)
+		t.Errorf("the twelfth chapter breaks %+v", b)
 	}
 }

@@ -217,7 +217,7 @@ func TestRealLab(t *testing.T) {
 	tb.do(chromedp.NavigateBack())
 	tb.says(".why-it-broke button", "Run one that holds: conditional")
 	tb.click(".why-it-broke button")
-	tb.await(`document.querySelector('[data-verdict="held"]') !== null && !document.querySelector(".why-it-broke")`)
+	tb.await(`document.querySelector('[data-verdict="held"]') !== null && document.querySelector('.why-it-broke[data-explains="held"]') !== null`)
 }
 
 // A fault at the holder, set up in the form: the page says that it took effect,

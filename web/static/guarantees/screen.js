@@ -40,7 +40,8 @@ export function Guarantees({ route }) {
   if (!matrix) return error ? html`<${Failed} title=${g.title} error=${error} again=${again} />` : html`<p class="hint">${t.nav.loading}</p>`;
   return html`
     <h1>${g.title}</h1>
-    <p class="intro">${w.what} <a href=${link('choose')}>${w.choose}</a></p>
+    <p class="intro">${w.what}</p>
+    <p class="to-chooser"><a class="offer" href=${link('choose')}>${w.choose}</a></p>
     <${Filter} matrix=${matrix} query=${route.query} />
     <div class="answers-key">
       <ul class="legend-line">${legend.map((a) => html`

@@ -168,4 +168,4 @@ const foot = (plan, p) => plan.foot.flatMap(({ y, said, sample, bold }) => [
  * @param {Placed} r
  */
 const target = (r) => el('rect', { class: 'target', 'data-step': r.row.steps[r.row.kind === 'rest' ? 0 : r.row.steps.length - 1] + 1, x: 0, y: r.y, width: r.width, height: r.height, 'fill-opacity': 0 },
-  el('title', { class: 'command' }, labelOf.whole(r.row.step, replyOf(r.row))));
+  el('title', { class: 'whole' }, labelOf.whole(r.row.step, replyOf(r.row))));

@@ -6,7 +6,7 @@ const plural = (/** @type {number} */ n, /** @type {string} */ one, many = one +
 export default {
   what: 'Every cell was computed: the commands of two or three actors were run in many schedules on real servers, and the ledger '
     + 'was judged. A cell that breaks has a counterexample: select the cell, and play it step by step.',
-  choose: 'Five questions lead to a strategy.',
+  choose: 'Choose by five questions',
   groups: { sound: 'Without faults', one: 'One thing goes wrong', more: 'More', measured: 'Measured' },
   legend: 'The small number is how many schedules were run. A schedule is one interleaving of the actors’ commands.',
   filter: 'Filter', family: 'Family', question: 'Question', answer: 'Answer', name: 'Strategy', any: 'any', semicolon: '; ', stop: '.', reset: 'Reset the filter',

@@ -31,7 +31,7 @@ const inChinese = (servers) => servers.replace(/Cluster of (\d+) \((\d+) masters
 
 export default {
   what: '每一格都是算出来的：两三个参与者的命令在真实的服务器上按许多种调度运行，再根据账本判定。出错的格子都有反例：点开格子，一步一步播放。',
-  choose: '回答五个问题，找到合适的策略。',
+  choose: '回答五个问题来选',
   groups: { sound: '没有故障', one: '一处出错', more: '更多', measured: '只测量' },
   legend: '小号数字是运行过多少种调度。一种调度就是各参与者命令的一种交错顺序。',
   filter: '筛选', family: '类别', question: '问题', answer: '答案', name: '策略', any: '不限', semicolon: '；', stop: '。', reset: '清除筛选',
