@@ -67,7 +67,7 @@ func TestComparisonIsExplored(t *testing.T) {
 	tb.await(first + ` && document.querySelector("[aria-sort]").innerText.startsWith("sold out in")`)
 
 	t.Log("lines are drawn or not")
-	lines := `document.querySelectorAll(".plot")[1].querySelectorAll(".drawing .line").length`
+	lines := `document.querySelectorAll(".plot")[1].querySelectorAll(".plot-area .line").length`
 	tb.await(lines + ` === 6`)
 	tb.eval(`document.querySelectorAll(".plot")[1].querySelector(".legend button").click()`)
 	tb.await(lines + ` === 5`)

@@ -25,7 +25,7 @@ export function Chooser({ route }) {
   return html`
     <h1>${w.title}</h1>
     <p class="intro">${w.what} <a href=${link('guarantees')}>${w.matrix}</a></p>
-    <div class="chooser">
+    <div class="choosing">
       <${Questions} answers=${answers} />
       ${lab.strategies.length
     ? html`<${Results} answers=${answers} choice=${choose(answers, lab.strategies, matrix, figures)} all=${lab.strategies} matrix=${matrix} figures=${figures} />`

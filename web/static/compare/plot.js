@@ -25,7 +25,7 @@ export function Plot({ title, hint, series, names, x, y, log }) {
   return html`
     <figure class="plot">
       <figcaption>${title}${hint && html` <span class="hint">${hint}</span>`}</figcaption>
-      <div class="drawing" aria-hidden="true">
+      <div class="plot-area" aria-hidden="true">
         <div class="y">${axis.ticks.map((v) => html`<span key=${v} style=${{ top: `${100 - axis.at(v)}%` }}>${y(v)}</span>`)}</div>
         <svg viewBox="0 0 1000 1000" preserveAspectRatio="none">
           ${axis.ticks.map((v) => html`<path key=${v} class="grid" d=${`M0 ${1000 - 10 * axis.at(v)}H1000`} />`)}
