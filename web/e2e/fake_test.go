@@ -195,7 +195,7 @@ func fakeTrace(_ context.Context, info catalog.Info, buyers int) (*trace.Trace, 
 
 func fakeService(w http.ResponseWriter, r *http.Request) {
 	naive := map[string]any{
-		"name": "naive", "title": "Read, compute, write", "family": "sqlrow", "broken": true, "available": true,
+		"name": "naive", "title": "Read, compute, write", "titles": map[string]string{"en": "Read, compute, write", "zh": "读出、计算、写回"}, "family": "sqlrow", "broken": true, "available": true,
 		"idea": "SELECT num; subtract in the program; UPDATE.", "promises": "Nothing.", "breaks": "Two buyers overlap.",
 		"needs": []string{"SQL"}, "missing": []string{}, "files": []map[string]string{{"name": "naive.go", "content": "package sqlrow // <b>"}},
 		"lesson": map[string]string{"en": "# Naive\n\n## The problem\n\nTwo *read* `2`, see `conditional`.\n\n```sql\nSELECT num\n```\n", "zh": "# 朴素\n\n## 要解决的问题\n\n两个人\n都读到 2。\n"},

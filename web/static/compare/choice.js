@@ -65,7 +65,7 @@ function Family({ name, members, chosen, set }) {
             <label title=${titleOf(s)}><input type="checkbox" value=${s.name} checked=${chosen.includes(s.name)}
               disabled=${!s.available && !chosen.includes(s.name)} onChange=${(e) => set([s.name], e.currentTarget.checked)} /><code>${s.name}</code></label>
             ${s.broken && html` <span class="badge bad" title=${t.form.broken}>${w.broken}</span>`}
-            ${!s.available && html` <span class="badge" title=${s.missing.join('; ')}>${t.form.unavailable}</span>`}
+            ${!s.available && html` <span class="badge" title=${s.missing.map(t.reason).join('; ')}>${t.form.unavailable}</span>`}
           </li>`)}
       </ul>
     </div>`;

@@ -3,6 +3,7 @@
 import { useFailure } from '../loaded.js';
 import { isOn } from '../records.js';
 import { go, link } from '../route.js';
+import { t } from '../text.js';
 import { classes, html, useState } from '../ui.js';
 import { toQuery } from './settings.js';
 import { because, end } from './store.js';
@@ -64,7 +65,7 @@ function Row({ c, shown, picked, pick, look, query, failed }) {
       <td class="wrapping" title=${s.strategies.join(', ')}>${w.list.names(s.strategies)}</td>
       <td>${w.list.saleOf(s)}</td>
       <td>${w.list.roundsOf(s.repeats, s.turn_ms)}</td>
-      <td>${on ? w.list.on : html`<${Counts} verdicts=${c.verdicts} />${c.stopped && ` ${w.list.stopped}`}${c.not_kept && html` <span class="badge warn" title=${c.not_kept}>${w.list.inMemory}</span>`}`}</td>
+      <td>${on ? w.list.on : html`<${Counts} verdicts=${c.verdicts} />${c.stopped && ` ${w.list.stopped}`}${c.not_kept && html` <span class="badge warn" title=${t.reason(c.not_kept)}>${w.list.inMemory}</span>`}`}</td>
       <td>${on ? '' : w.duration(c.seconds)}</td>
       <td class="row-buttons">
         <a class="quiet" href=${link('compare', '', query)}>${w.list.reuse}</a>

@@ -23,7 +23,7 @@ export function Result({ summary }) {
       <p>${moment(summary.started)} · ${w.duration(summary.seconds)}${summary.stopped && html` · ${w.wasStopped}`}</p>
       <${Downloads} id=${summary.id} />
     </div>
-    ${summary.not_kept && html`<p class="lesson" role="status">${w.notKept} <span lang="en">${summary.not_kept}</span></p>`}
+    ${summary.not_kept && html`<p class="lesson" role="status">${w.notKept} ${t.reason(summary.not_kept)}</p>`}
     ${failure && html`<section class="panel"><${Failure} why=${failure} again=${again} /></section>`}
     ${comparison?.result ? html`<${Measured} id=${summary.id} result=${comparison.result} />` : !failure && html`<p class="hint">${t.nav.loading}</p>`}`;
 }
@@ -51,7 +51,7 @@ function Measured({ id, result }) {
     <${Crowds} result=${result} />
     ${result.not_run.length > 0 && html`
       <section class="panel rules"><h3>${w.notRun}</h3>
-        <ul>${result.not_run.map((n) => html`<li key=${n.strategy}><code>${n.strategy}</code> <span lang="en">${n.why}</span></li>`)}</ul></section>`}
+        <ul>${result.not_run.map((n) => html`<li key=${n.strategy}><code>${n.strategy}</code> ${t.reason(n.why)}</li>`)}</ul></section>`}
     ${result.problems.length > 0 && html`
       <section class="panel rules"><h3>${w.problems}</h3><ul lang="en">${result.problems.map((p) => html`<li>${p}</li>`)}</ul></section>`}
     <${RanOn} result=${result} />`;
@@ -69,6 +69,6 @@ function RanOn({ result }) {
       ${result.durability.length > 0 && html`
         <p class="ran-on hint">${result.durability.map((d, i) => html`${i > 0 && ' · '}<code key=${i}>${d.name}=${d.value}</code>`)}</p>`}
       <p class="hint">${w.baselines}: ${result.floors.map((f, i) => html`${i > 0 && ' · '}<span key=${f.id}>${w.baselineNames[f.id] ?? f.title} ${
-  f.missing ? html`<span lang="en">(${f.missing})</span>` : w.perSecond(count(f.per_second.median))}</span>`)}</p>
+  f.missing ? `(${t.reason(f.missing)})` : w.perSecond(count(f.per_second.median))}</span>`)}</p>
     </section>`;
 }

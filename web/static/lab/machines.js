@@ -30,5 +30,5 @@ const Machine = ({ name, state, error, children }) => html`
   <li>
     <p><strong>${name}</strong> <span class="badge ${badges[state]}">${t.machines[state]}</span></p>
     <p>${children}</p>
-    ${error && html`<p class=${state === 'down' ? 'wrong' : 'hint'}>${error}</p>`}
+    ${error && html`<p class=${state === 'down' ? 'wrong' : 'hint'}>${t.reason(error)}</p>`}
   </li>`;

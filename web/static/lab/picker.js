@@ -120,7 +120,7 @@ function Options({ found, chosen, active, matrix, takes, toggle, most }) {
               <span class="tick" aria-hidden="true">${chosen.includes(s.name) ? '✓' : ''}</span>
               <span class="about"><code>${s.name}</code> ${s.broken && html`<span class="badge bad">${t.form.broken}</span>`}
                 <span class="title">${titleIn(s)}</span>
-                ${!s.available && html`<span class="why"> ${t.form.unavailable}: ${s.missing.join('; ')}</span>`}
+                ${!s.available && html`<span class="why"> ${t.form.unavailable}: ${s.missing.map(t.reason).join('; ')}</span>`}
                 ${s.available && !takes(s) && html`<span class="why hidden"> ${t.blamed.too_many({ max: most })}</span>`}</span>
               <${Signs} strategy=${s} matrix=${matrix} />
             </div>`)}

@@ -19,7 +19,7 @@ export function StrategyLesson({ name, matrix, known, listed }) {
   const lesson = strategy.lesson?.[preferences().language] ?? strategy.lesson?.en ?? '';
   return html`
     <h3 class="name"><code>${name}</code> ${strategy.titles?.[preferences().language] ?? strategy.title} ${strategy.broken && html`<span class="badge bad">${t.form.broken}</span>`}</h3>
-    ${listed && !listed.available && html`<p class="hint">${t.form.unavailable}: ${listed.missing.join('; ')}</p>`}
+    ${listed && !listed.available && html`<p class="hint">${t.form.unavailable}: ${listed.missing.map(t.reason).join('; ')}</p>`}
     ${matrix && row && html`<${Marks} row=${row} questions=${matrix.questions} />`}
     <div class="lesson-and-source">
       <div class="lesson-text">${sections(lesson).map(([heading, blocks], i) => html`

@@ -65,6 +65,8 @@ export default {
   },
   /** Why the lab refused a call: its own words. */
   problem: (_code, detail) => detail,
+  /** Why something is not available: the lab’s own words. */
+  reason: (text) => text,
   wrong: { token: 'Enter the token that this lab was started with.', unreachable: 'The lab does not answer. Is it still running?' },
   /** Why the lab rejects a setting, by its code. */
   blamed: {

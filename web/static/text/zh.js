@@ -28,6 +28,16 @@ const questions = {
   'node-loss': '节点丢失',
 };
 
+/** @type {[RegExp, string][]} */
+const reasons = [
+  [/^no SQL database is configured: give (.+)$/, '没有配置 SQL 数据库：请加 $1'],
+  [/^no (.+) is configured: install one \(seckill deps\), or give (.+)$/, '没有配置 $1：请安装（seckill deps），或者加 $2'],
+  [/^no (.+) is configured: install one \(seckill deps\)$/, '没有配置 $1：请安装（seckill deps）'],
+  [/^there is no embedded engine for it: start the lab without --embedded$/, '它没有内嵌的替代：启动实验室时去掉 --embedded'],
+  [/^no (Redis|MySQL) is known$/, '没有 $1'],
+  [/^the lab was started without a folder for its history$/, '启动实验室时没有给出存放历史的文件夹'],
+];
+
 export default {
   code: 'zh',
   name: 'seckill lab',
@@ -111,6 +121,8 @@ export default {
     unknown_trace: '没有这条轨迹：只保留最近的几条。',
     unsupported_media_type: '内容的格式不对：应当是 JSON。',
   }[code] ?? detail),
+  /** 某样东西为什么不可用；没有译文的显示原文。 */
+  reason: (text) => reasons.reduce((said, [pattern, words]) => said.replace(pattern, words), text),
   wrong: { token: '请填实验室启动时设的令牌。', unreachable: '实验室没有响应。它还在运行吗？' },
   /** 实验室拒绝某项设置的原因，按代码。 */
   blamed: {
