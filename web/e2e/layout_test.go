@@ -38,7 +38,7 @@ func (tb *tab) wellLaidOut(where string) {
 					continue
 				}
 				tb.do(look{"", width, 1000, false}.set())
-				tb.await(`document.getAnimations().length === 0`)
+				tb.await(`document.getAnimations().every((a) => { a.finish(); return true; })`)
 				found, err := chromedp.Run(tb.ctx, chromedp.Evaluate[[]string](layout))
 				if err != nil {
 					tb.t.Fatal(err)
@@ -61,7 +61,7 @@ var latin string
 // noEnglish fails if the screen, in Chinese, has an English sentence.
 func (tb *tab) noEnglish(where string) {
 	tb.t.Helper()
-	tb.await(`document.getAnimations().length === 0`)
+	tb.await(`document.getAnimations().every((a) => { a.finish(); return true; })`)
 	found, err := chromedp.Run(tb.ctx, chromedp.Evaluate[[]string](latin))
 	if err != nil {
 		tb.t.Fatal(err)
