@@ -15,6 +15,7 @@ var mayImport = map[string][]string{
 	"internal/seckill":     {},
 	"internal/auth":        {},
 	"internal/tap":         {},
+	"internal/tap/taptest": {"internal/tap"},
 	"internal/linear":      {},
 	"internal/history":     {},
 	"internal/web":         {},

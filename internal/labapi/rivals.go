@@ -118,7 +118,7 @@ var (
 		Detail: "The ledger's database does not answer. The lab's status says what runs."}
 )
 
-// rivalsSettings say what the run is, also to whoever runs the same in the lab.
+// rivalsSettings are the run's settings, as the lab lists them and runs them again.
 func (s *Server) rivalsSettings(info catalog.Info, sale ledger.Stock, buyers int) Settings {
 	return Settings{Strategies: []string{info.Name}, Stock: sale.Initial, Quantity: 1, Profile: loadtest.Closed,
 		Buyers: buyers, Concurrency: rivalsAtATime, Seed: newSeed(), ServiceSettings: s.Lab.ServiceSettings(), Faults: []PlannedFault{}}

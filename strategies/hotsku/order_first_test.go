@@ -15,6 +15,7 @@ import (
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
+	"seckill/internal/tap/taptest"
 )
 
 // all are the strategies of the family. The command in which each comes to the
@@ -47,7 +48,7 @@ func TestARefusedBuyerLeavesNothingBehind(t *testing.T) {
 		_, err = s.processes[0].Deduct(t.Context(), seckill.Purchase{SKU: 1 << 40, User: 1, Quantity: 1, RequestID: "x"})
 		refused("a SKU that is not there", seckill.ErrUnknownSKU, err)
 
-		_, err = s.buy(before(t.Context(), takes, func() { s.reset(t, 3) }), 1, 1, "old")
+		_, err = s.buy(taptest.Before(t.Context(), takes, func() { s.reset(t, 3) }), 1, 1, "old")
 		if takes != "CALL" { // which reads the run by itself
 			refused("a reset before the row is taken", seckill.ErrConflict, err)
 		}
@@ -66,7 +67,7 @@ func TestARefusedBuyerLeavesNothingBehind(t *testing.T) {
 // The last unit goes to another between the look and the UPDATE.
 func TestSoldOutMeanwhile(t *testing.T) {
 	s := open(t, OrderFirst, 1)
-	_, err := s.buy(before(t.Context(), "UPDATE (", func() {
+	_, err := s.buy(taptest.Before(t.Context(), "UPDATE (", func() {
 		if _, err := s.processes[1].Deduct(t.Context(), s.purchase(2, 1, "")); err != nil {
 			t.Errorf("another buyer, while this one has only written the order: %v", err)
 		}
@@ -173,8 +174,8 @@ func TestOneUserManyTimesAtOnce(t *testing.T) {
 	})
 }
 
-// Different users never deadlock, whether they buy or cancel: everybody locks
-// their own order first, and the row last.
+// Different users never deadlock, whether they buy or cancel: each
+// transaction locks its own order first, and the row last.
 func TestBuyersAndCancellationsOfDifferentUsersDoNotDeadlock(t *testing.T) {
 	each(t, 1000, func(t *testing.T, s *sale, _ string) {
 		deadlocks := &counting{of: "Deadlock found"}

@@ -11,6 +11,7 @@ import (
 	"seckill/internal/catalog"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
+	"seckill/internal/tap/taptest"
 )
 
 // The row is held; the server would let a waiter wait for a minute.
@@ -54,7 +55,7 @@ func TestALockOutsideTheTransactionEndsWithItsStatement(t *testing.T) {
 	} {
 		t.Run(c.info.Name, func(t *testing.T) {
 			s := open(t, c.info, 10, catalog.Deps{Instance: instance(t, time.Second)})
-			err := s.buy(before(t.Context(), c.before, func() {
+			err := s.buy(taptest.Before(t.Context(), c.before, func() {
 				if err := s.buy(t.Context(), 0, 2, 2); !errors.Is(err, c.b) {
 					t.Errorf("B was told %v, want %v", err, c.b)
 				}
@@ -69,9 +70,9 @@ func TestALockOutsideTheTransactionEndsWithItsStatement(t *testing.T) {
 // What makes it look right: the SELECT does wait for somebody who writes.
 func TestAutocommitWaitsForAWriter(t *testing.T) {
 	s := open(t, ForUpdateAutocommit, 10, catalog.Deps{Instance: instance(t, time.Second)})
-	err := s.buy(before(t.Context(), "COMMIT", func() {
+	err := s.buy(taptest.Before(t.Context(), "COMMIT", func() {
 		seen := ""
-		ctx := before(t.Context(), "BEGIN", func() { seen = "it got past the SELECT" })
+		ctx := taptest.Before(t.Context(), "BEGIN", func() { seen = "it got past the SELECT" })
 		if err := s.buy(ctx, 0, 2, 2); !errors.Is(err, seckill.ErrBusy) || seen != "" {
 			t.Errorf("a buyer beside one who is about to commit: %v %s, want busy", err, seen)
 		}
@@ -86,7 +87,7 @@ func TestABuyerWhoGivesUpHoldsNothing(t *testing.T) {
 	for _, i := range []catalog.Info{ConditionalScan, ForUpdateNowait, ForUpdateScan} {
 		s := open(t, i, 10, catalog.Deps{})
 		ctx, leave := context.WithCancel(t.Context())
-		if err := s.buy(before(ctx, "INSERT", leave), 0, 1, 1); err == nil || !seckill.NothingTaken(err) {
+		if err := s.buy(taptest.Before(ctx, "INSERT", leave), 0, 1, 1); err == nil || !seckill.NothingTaken(err) {
 			t.Errorf("%s: a buyer who left was told %v, want that nothing was taken", i.Name, err)
 		}
 		for deadline := time.Now().Add(time.Minute); ; { // until the server has seen him go

@@ -14,7 +14,6 @@ import (
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
-	"seckill/internal/tap"
 )
 
 func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
@@ -88,26 +87,6 @@ func (s *sale) judge(t *testing.T) ledger.Report {
 	return ledger.Judge(ledger.Evidence{Snapshot: snap, Initial: s.stock, Run: s.run,
 		StockStoreOf: func(string) (ledger.StockStore, bool) { return s.info.Stock, true }})
 }
-
-// before does something once, before the first command that begins with verb.
-func before(ctx context.Context, verb string, do func()) context.Context {
-	return tap.With(ctx, &interloper{verb: verb, do: do})
-}
-
-type interloper struct {
-	verb string
-	do   func()
-	once sync.Once
-}
-
-func (i *interloper) Before(_ context.Context, c *tap.Command) error {
-	if strings.HasPrefix(c.Text, i.verb) {
-		i.once.Do(i.do)
-	}
-	return nil
-}
-
-func (i *interloper) After(_ context.Context, _ *tap.Command, err error) error { return err }
 
 // retries counts further attempts.
 type retries struct {

@@ -12,6 +12,7 @@ import (
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
+	"seckill/internal/tap/taptest"
 )
 
 // A server that turns read-only, as the old primary of a failover does, sells
@@ -72,7 +73,7 @@ func TestServerThatTurnsReadOnly(t *testing.T) {
 		}
 
 		// It turns when everything is written but the COMMIT.
-		err := s.buy(before(t.Context(), "COMMIT", func() { readOnly("1") }), 0, 4, 1)
+		err := s.buy(taptest.Before(t.Context(), "COMMIT", func() { readOnly("1") }), 0, 4, 1)
 		readOnly("0")
 		if !errors.Is(err, seckill.ErrUnavailable) {
 			t.Errorf("%s, read-only at COMMIT: %v, want unavailable", info.Name, err)

@@ -12,6 +12,7 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
+	"seckill/internal/tap/taptest"
 )
 
 // A session is one connection that waits for a row no longer than it must.
@@ -83,7 +84,7 @@ func TestAScanLocksEverySKU(t *testing.T) {
 				want = []int64{other.sku, s.sku}
 			}
 			looked := false
-			err := s.buy(before(t.Context(), "COMMIT", func() {
+			err := s.buy(taptest.Before(t.Context(), "COMMIT", func() {
 				looked = true
 				if got := look.locked("stock", other.sku, s.sku); !slices.Equal(got, want) {
 					t.Errorf("he holds the SKUs %v, want %v", got, want)
@@ -116,7 +117,7 @@ func TestAScanForNothingLocksEverySKU(t *testing.T) {
 	real := s.sku
 	s.sku = 1 << 40
 	looked := false
-	err := s.buy(before(t.Context(), "ROLLBACK", func() {
+	err := s.buy(taptest.Before(t.Context(), "ROLLBACK", func() {
 		looked = true
 		if got := look.locked("stock", real); len(got) != 1 {
 			t.Error("another SKU is free")

@@ -13,6 +13,7 @@ import (
 	"seckill/internal/catalog"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
+	"seckill/internal/tap/taptest"
 )
 
 // A clock that stands, or moves on by a step each time it is read.
@@ -60,7 +61,7 @@ func TestTwoWritesAtTheSameTime(t *testing.T) {
 			if err := s.buy(t.Context(), 0, 1, 1); err != nil {
 				t.Fatal(err)
 			}
-			a := before(t.Context(), "BEGIN", func() {
+			a := taptest.Before(t.Context(), "BEGIN", func() {
 				if err := s.buy(t.Context(), 1, 2, c.andB); err != nil {
 					t.Errorf("B: %v", err)
 				}

@@ -1,6 +1,5 @@
 // Package course is the course: thirteen chapters from the lost update to fencing
-// tokens, which way to choose, and a SKU that everybody wants, each in English
-// and Chinese.
+// tokens, which way to choose, and a hot SKU, each in English and Chinese.
 //
 // A chapter is two Markdown files, 01-lost-update.en.md and .zh.md, of what the
 // page can show: one "# " title, "## " sections, paragraphs, fenced commands.

@@ -11,7 +11,7 @@ export const servers = { mysql: ['RowLocks'], redis: ['Redis'], redis5: ['Redis'
 export const having = [...Object.keys(servers), 'processes'];
 /** Failures are questions of the matrix. */
 export const failures = ['dead-holder', 'lease-end', 'lost-reply', 'late-command', 'clocks', 'node-loss'];
-/** What everybody asks for. */
+/** Asked of every strategy, whatever the answers are. */
 const always = ['oversell', 'lost-update', 'history'];
 
 /** @typedef {{stock: number, rate: number, have: string[], fails: string[], order: boolean}} Answers */
