@@ -84,7 +84,7 @@ func TestStatus(t *testing.T) {
 	}
 	begun := time.Now()
 	until("redis hangs", "redis")
-	if took := time.Since(begun); took > 5*time.Second {
+	if took := time.Since(begun); took > 20*time.Second {
 		t.Errorf("a server that hangs holds the answer up for %s", took)
 	}
 	if err := p.Resume(t.Context()); err != nil {

@@ -112,7 +112,8 @@ func patience(
 	ctx context.Context, wait time.Duration, end time.Time,
 	limit time.Duration,
 ) (context.Context, context.CancelFunc) {
-	if wait < 0 || limit-time.Until(end) < 200*time.Millisecond {
+	if wait < 0 || limit == 0 || // it answers at once
+		limit-time.Until(end) < 200*time.Millisecond {
 		return ctx, func() {}
 	}
 	return context.WithDeadlineCause(ctx, end, errOutOfTime)

@@ -71,7 +71,7 @@ func TestContract(t *testing.T) {
 // allows.
 func session(t testing.TB, info catalog.Info, address string, length time.Duration) *locktest.Process {
 	t.Helper()
-	in, err := backend.Open(t.Context(), backend.Config{ZooKeeperAddrs: []string{address}, ZooKeeperSession: length})
+	in, err := open(t, address, length)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,6 +81,18 @@ func session(t testing.TB, info catalog.Info, address string, length time.Durati
 		}
 	})
 	return locktest.On(t, in, info, catalog.Settings{})
+}
+
+// open tries again where the session of 100 ms ends before a busy server has
+// answered.
+func open(t testing.TB, address string, length time.Duration) (in *backend.Instance, err error) {
+	for range 100 {
+		in, err = backend.Open(t.Context(), backend.Config{ZooKeeperAddrs: []string{address}, ZooKeeperSession: length})
+		if err == nil || t.Context().Err() != nil {
+			break
+		}
+	}
+	return in, err
 }
 
 func wired(t testing.TB, info catalog.Info, length time.Duration) (*locktest.Process, *backendtest.Wire) {

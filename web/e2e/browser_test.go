@@ -285,12 +285,25 @@ func (tb *tab) says(selector, text string) {
 	tb.await(fmt.Sprintf(`document.querySelector(%q)?.innerText.includes(%q)`, selector, text))
 }
 
+// eval runs a script once what it touches is there: a screen draws itself a
+// moment after the window or the address changed.
 func (tb *tab) eval(script string) {
 	tb.t.Helper()
-	tb.do(func(ctx context.Context, t *chromedp.Target) (none chromedp.Void, err error) {
-		_, err = chromedp.Evaluate[chromedp.Void](script)(ctx, t)
-		return none, err
-	})
+	ctx, cancel := context.WithTimeout(tb.ctx, patience)
+	defer cancel()
+	for {
+		_, err := chromedp.Run(ctx, chromedp.Evaluate[chromedp.Void](script))
+		switch {
+		case err == nil:
+			return
+		case ctx.Err() != nil || !strings.Contains(err.Error(), "of null (reading") && !strings.Contains(err.Error(), "of undefined (reading"):
+			tb.fail(script + ": " + err.Error())
+		}
+		select {
+		case <-time.After(50 * time.Millisecond):
+		case <-ctx.Done():
+		}
+	}
 }
 
 // fill replaces what an input holds, key by key.
