@@ -14,11 +14,9 @@ import (
 	"seckill/internal/fault"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
-	"seckill/internal/lock"
 	"seckill/internal/prove"
 	"seckill/strategies"
 	"seckill/strategies/redislock"
-	"seckill/strategies/zklock"
 )
 
 // losing has what the strategies of these tests need; ensembles come by
@@ -129,13 +127,22 @@ func TestLossIsToldAgain(t *testing.T) {
 
 // A majority keeps the lock; and the row has the last word where it is asked.
 func TestOneOfManyIsLost(t *testing.T) {
-	on := losing(t, backend.Redis, backend.RedisQuorum, backend.ZooKeeper)
-	cells, _ := loseNodes(t, on, zklock.ZK, redislock.Redlock, redislock.RedisLockMySQL)
-	for name, parts := range map[string][]string{
-		"zk":               {"the leader of three is lost", "a follower of three is lost"},
+	holdsWithout(t, losing(t, backend.Redis, backend.RedisQuorum), map[string][]string{
 		"redlock":          {"one of five is lost"},
 		"redis-lock-mysql": {"the primary is lost"},
-	} {
+	})
+}
+
+// holdsWithout wants that the strategies hold, and that the cells name the
+// nodes that were lost.
+func holdsWithout(t *testing.T, on func(context.Context) (prove.Servers, error), lost map[string][]string) {
+	t.Helper()
+	var infos []catalog.Info
+	for name := range lost {
+		infos = append(infos, named(t, name))
+	}
+	cells, _ := loseNodes(t, on, infos...)
+	for name, parts := range lost {
 		if cells[name].Answer != prove.Holds {
 			t.Errorf("%s: %+v, want that it holds", name, cells[name])
 		}
@@ -143,42 +150,6 @@ func TestOneOfManyIsLost(t *testing.T) {
 			if !strings.Contains(cells[name].Text, part) {
 				t.Errorf("%s: %q does not say that %s", name, cells[name].Text, part)
 			}
-		}
-	}
-}
-
-// leaky is a lock that is free again as soon as it is taken.
-type leaky struct{ lock.Locker }
-
-func (l leaky) Acquire(ctx context.Context, key string, o lock.Options) (lock.Lease, error) {
-	lease, err := l.Locker.Acquire(ctx, key, o)
-	if err == nil {
-		err = lease.Release(ctx)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return lock.NewHold(ctx, 0, func(context.Context) error { return nil }), nil
-}
-
-// What holds in the test above could have come out otherwise.
-func TestLeakySeenOnThree(t *testing.T) {
-	info := zklock.ZK
-	info.Locker = func(d catalog.Deps) (lock.Locker, error) {
-		inner, err := zklock.ZK.Locker(d)
-		return leaky{inner}, err
-	}
-	on, err := losing(t, backend.ZooKeeper)(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := prove.LoseNode(t.Context(), info, on)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, rule := range []string{ledger.RuleOversold, explore.RuleOverlap} {
-		if !slices.ContainsFunc(e.Problems, func(p explore.Problem) bool { return p.Rule == rule }) {
-			t.Errorf("a lock that holds nothing breaks %+v, want %s among them", e.Problems, rule)
 		}
 	}
 }
