@@ -30,6 +30,9 @@ type Fault struct {
 	// it befalls a server, and so all processes. Else the process that is named.
 	Holder, Everywhere bool
 	Lasts              bool // it has an end of its own, after Aim.For
+	// Uses is the backend that the fault is about, as strategies name it in
+	// their needs: it cannot matter for those that do not use it. "": for all.
+	Uses string
 	// Question is the column of the guarantee matrix that asks the same.
 	Question string
 

@@ -10,7 +10,7 @@ const RestartRedis Name = "restart_redis"
 
 const redisServer = "redis"
 
-var restartRedis = Fault{Name: RestartRedis, Question: nodeLoss, Everywhere: true,
+var restartRedis = Fault{Name: RestartRedis, Question: nodeLoss, Everywhere: true, Uses: "Redis",
 	Describe: "Redis crashes, and comes back without its data",
 	missing: func(e Env) *Lack {
 		_, why := e.Server(redisServer)

@@ -19,7 +19,7 @@ const CutZooKeeperSession Name = "cut_zookeeper_session"
 
 const zookeeperServer = "zookeeper"
 
-var cutSession = Fault{Name: CutZooKeeperSession, Question: leaseEnd,
+var cutSession = Fault{Name: CutZooKeeperSession, Question: leaseEnd, Uses: "ZooKeeper",
 	Describe: "ZooKeeper ends the session of a service process, and with it its locks",
 	missing: first(func(e Env) *Lack {
 		_, why := e.Server(zookeeperServer)

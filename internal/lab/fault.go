@@ -20,13 +20,14 @@ type FaultStatus struct {
 	Lack      *fault.Lack `json:"lack,omitempty"` // and by a code
 	Holder    bool        `json:"holder"`         // it waits for the holder of a lock
 	Lasts     bool        `json:"lasts"`          // it ends by itself
+	Uses      string      `json:"uses,omitempty"` // it matters only where this backend is used
 }
 
 // Faults are all faults, also those that are not available here.
 func (l *Lab) Faults() (list []FaultStatus) {
 	for _, f := range fault.All {
 		why := f.Missing(harmed{l})
-		list = append(list, FaultStatus{f.Name, why == nil, why.String(), why, f.Holder, f.Lasts})
+		list = append(list, FaultStatus{f.Name, why == nil, why.String(), why, f.Holder, f.Lasts, f.Uses})
 	}
 	return list
 }

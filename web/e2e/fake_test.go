@@ -117,7 +117,7 @@ func (f *fake) Faults() []lab.FaultStatus {
 		{Kind: fault.PauseService, Available: true, Lasts: true}, {Kind: fault.KillService, Available: true},
 		{Kind: fault.PauseHolder, Available: true, Lasts: true},
 		{Kind: fault.RestartRedis, Missing: "redis is embedded", Lack: fault.NewLack(fault.LackEmbedded, map[string]any{"name": "redis"}, "redis is embedded")},
-		{Kind: fault.CutZooKeeperSession, Missing: "the lab has no zookeeper"},
+		{Kind: fault.CutZooKeeperSession, Missing: "the lab has no zookeeper", Uses: "ZooKeeper"},
 	}
 }
 

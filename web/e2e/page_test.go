@@ -130,12 +130,14 @@ func TestSettingsAreInTheAddress(t *testing.T) {
 	f := startFake(t)
 	b := startBrowser(t)
 	tb := b.open(f.url+"/#/lab?strategies=naive,conditional&profile=ramp&rate=200&to_rate=900&seconds=7&seed=18446744073709551615"+
-		"&faults=pause_service.2.300.4000,kill_service.1.900.,hang_holder.1.500..conditional", wide)
+		"&faults=pause_service.2.300.4000,kill_service.1.900.,hang_holder.1.500..conditional,cut_zookeeper_session.1.600.", wide)
 	tb.await(`document.querySelectorAll(".picker .chosen .title").length === 2`)
 	tb.await(`document.querySelector("#to_rate").value === "900" && document.querySelector("#seed").value === "18446744073709551615"`)
-	tb.await(`document.querySelectorAll(".fault-row").length === 3 && document.getElementById("faults[0].for_ms").value === "4000"`)
+	tb.await(`document.querySelectorAll(".fault-row").length === 4 && document.getElementById("faults[0].for_ms").value === "4000"`)
 	tb.await(`!document.querySelector("#buyers") && !document.getElementById("faults[1].for_ms")`)
 	tb.await(`document.getElementById("faults[2].strategy").value === "conditional" && !document.getElementById("faults[1].strategy")`)
+	tb.says(".fault-row .besides", "No strategy of this sale uses ZooKeeper: this fault cannot matter.")
+	tb.await(`document.querySelectorAll(".besides").length === 1`)
 	tb.inEveryLook("settings")
 	tb.click(".segments label:nth-child(2)")
 	tb.fill("#stock", "77")
@@ -152,7 +154,7 @@ func TestSettingsAreInTheAddress(t *testing.T) {
 	}
 	other := b.open(link, wide)
 	other.await(`document.querySelector("#stock")?.value === "77" && document.querySelector(".segments :checked").value === "spike"`)
-	other.await(`document.querySelectorAll(".fault-row").length === 2 && document.getElementById("faults[0].kind").value === "kill_service"`)
+	other.await(`document.querySelectorAll(".fault-row").length === 3 && document.getElementById("faults[0].kind").value === "kill_service"`)
 	other.await(`document.getElementById("faults[1].strategy").value === "conditional"`)
 
 	t.Log("without a clipboard it is shown")
@@ -174,7 +176,8 @@ func TestSideBySide(t *testing.T) {
 
 	t.Log("a fault by hand")
 	tb.says(".faults", "redis is embedded in the lab")
-	tb.click("[data-fault=restart_redis]") // cannot be done here
+	tb.await(`!document.querySelector("[data-fault=cut_zookeeper_session]")`) // neither of them uses ZooKeeper
+	tb.click("[data-fault=restart_redis]")                                    // cannot be done here
 	tb.click("[data-fault=kill_service]")
 	tb.says(".happened", "Service process 1 killed")
 	tb.says(".happened li:nth-child(1) .effect", "It took effect.")

@@ -31,6 +31,7 @@ declare namespace Json {
     lack?: Blame; // and by a code
     holder: boolean; // it waits for the holder of a lock
     lasts: boolean; // it has an end of its own
+    uses?: string; // it matters only for strategies that need this
   }
 
   /** GET /api/lab/v1/status */

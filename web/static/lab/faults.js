@@ -7,24 +7,24 @@ import { useFailure } from '../loaded.js';
 import { t } from '../text.js';
 import { html, styled, useState } from '../ui.js';
 import { Effect, explain, lacking, words } from './effect.js';
-import { isHolders, ofFault, whose } from './settings.js';
+import { besides, isHolders, ofFault, whose } from './settings.js';
 
 await styled('lab/faults.css');
 
-/** @param {{run: Json.Run, status: Json.Status | null}} props */
-export function Faults({ run, status }) {
+/** @param {{run: Json.Run, status: Json.Status | null, strategies: Json.Strategy[]}} props */
+export function Faults({ run, status, strategies }) {
   const byHand = run.state === 'running';
   if (!byHand && !run.faults.length) return null;
   return html`
     <div class="panel faults">
       <h3>${byHand ? t.faults.title : t.faults.happened}</h3>
-      ${byHand && html`<${ByHand} run=${run} status=${status} />`}
+      ${byHand && html`<${ByHand} run=${run} status=${status} strategies=${strategies} />`}
       <${Happened} faults=${run.faults} several=${run.lanes.length > 1} />
     </div>`;
 }
 
-/** @param {{run: Json.Run, status: Json.Status | null}} props */
-function ByHand({ run, status }) {
+/** @param {{run: Json.Run, status: Json.Status | null, strategies: Json.Strategy[]}} props */
+function ByHand({ run, status, strategies }) {
   const [service, setService] = useState(1);
   const [strategy, setStrategy] = useState('');
   const [failure, setFailure] = useFailure();
@@ -41,7 +41,7 @@ function ByHand({ run, status }) {
       setFailure((blamed && say(blamed)) || t.blamed[error.code]?.({}) || error.message);
     }
   };
-  const all = status?.faults ?? [];
+  const all = (status?.faults ?? []).filter((fault) => !besides(fault, run.settings.strategies, strategies));
   return html`
     <div class="by-hand">
       ${run.settings.services > 1 && html`

@@ -98,7 +98,7 @@ export function RunForm({ lab, query }) {
       <${Numbers} names=${['stock', 'quantity']} form=${form} wrong=${wrong} set=${set} />
       <${ProfileField} value=${form.profile} options=${Object.keys(profiles)} onChange=${(profile) => set('profile', profile)} />
       <${Numbers} names=${profiles[form.profile]} form=${form} wrong=${wrong} set=${set} />
-      <${More} form=${form} wrong=${wrong} status=${lab.status} limits=${limits} set=${set} />
+      <${More} form=${form} wrong=${wrong} status=${lab.status} limits=${limits} all=${lab.strategies} set=${set} />
       ${lab.status?.token_needed && html`<${TokenField} blame=${wrong.token} />`}
       <div class="buttons">
         <select id="repeats" aria-label=${t.form.repeats} title=${t.form.repeats} onChange=${(e) => set('repeats', e.currentTarget.value)}>

@@ -4,11 +4,11 @@ import { say } from '../blame.js';
 import { t } from '../text.js';
 import { classes, html, useEffect, useState } from '../ui.js';
 import { Choice, NumberField } from './fields.js';
-import { ofFault, services, whose } from './settings.js';
+import { besides, ofFault, services, whose } from './settings.js';
 
 const concerns = (field) => services.includes(field) || field === 'seed' || field.startsWith('faults');
 
-export function More({ form, wrong, status, limits, set }) {
+export function More({ form, wrong, status, limits, all, set }) {
   const [open, setOpen] = useState(false);
   const isUsed = services.some((name) => form[name]) || form.seed !== '' || form.faults.length > 0;
   const isWrong = Object.keys(wrong).some(concerns);
@@ -25,11 +25,11 @@ export function More({ form, wrong, status, limits, set }) {
       <p class="hint">${t.form.servicesHint}</p>
       <${NumberField} name="seed" label=${t.form.seed} hint=${t.form.seedHint} value=${form.seed} blame=${wrong.seed} onInput=${(text) => set('seed', text)} />
       <${Planned} faults=${form.faults} wrong=${wrong} status=${status} most=${limits.faults}
-        strategies=${form.strategies} set=${(faults) => set('faults', faults)} />
+        strategies=${form.strategies} all=${all} set=${(faults) => set('faults', faults)} />
     </details>`;
 }
 
-function Planned({ faults, wrong, status, most, strategies, set }) {
+function Planned({ faults, wrong, status, most, strategies, all, set }) {
   const kinds = status?.faults ?? [];
   const f = t.faults;
   const usual = { service: '1', for_ms: f.pastLease };
@@ -43,6 +43,7 @@ function Planned({ faults, wrong, status, most, strategies, set }) {
     const number = (name, placeholder) => html`
       <${NumberField} key=${name} name=${at(name)} label=${f[name]} placeholder=${placeholder} value=${fault[name]}
         blame=${wrong[at(name)]} onInput=${(text) => change(i, name, text)} />`;
+    const backend = besides(kinds.find(({ kind }) => kind === fault.kind), strategies, all);
     return html`
       <div key=${i} class="fault-row">
         <${Choice} name=${at('kind')} label=${f.number(i + 1)} value=${fault.kind} blame=${wrong[at('kind')]} onChange=${(kind) => change(i, 'kind', kind)}
@@ -53,6 +54,7 @@ function Planned({ faults, wrong, status, most, strategies, set }) {
         <div class="numbers">
           ${ofFault(fault.kind).map((name) => number(name, usual[name]))}
         </div>
+        ${backend && html`<p class="hint besides">${f.besides(backend)}</p>`}
         <button type="button" class="link" onClick=${() => set(faults.filter((_, j) => j !== i))}>${f.remove(i + 1)}</button>
       </div>`;
   })}

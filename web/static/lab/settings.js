@@ -26,6 +26,16 @@ export const ofFault = (kind) => ['at_ms', ...(nobodys.includes(kind) ? [] : ['s
 export const whose = ({ kind, strategy = '' }, strategies) => (!isHolders(kind) || strategies.length < 2 ? ''
   : strategies.includes(strategy) ? strategy : strategies[0]);
 
+/**
+ * The backend that a fault is about, if none of the strategies uses it: then it
+ * cannot matter. '' otherwise.
+ * @param {Json.FaultKind | undefined} fault @param {string[]} chosen @param {Json.Strategy[]} all
+ */
+export const besides = (fault, chosen, all) => {
+  const known = all.filter(({ name }) => chosen.includes(name));
+  return fault?.uses && known.length && !known.some(({ needs }) => needs.includes(fault.uses ?? '')) ? fault.uses : '';
+};
+
 /** @type {Form} */
 export const defaults = {
   strategies: ['conditional'], stock: '100', quantity: '1', profile: 'closed', buyers: '2000', concurrency: '64',

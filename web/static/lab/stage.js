@@ -21,7 +21,7 @@ export function Stage({ run, lab }) {
       ${isOn(run) && html`<${Busy} run=${run} />`}
       ${!isOn(run) && run.error && html`<${Verdict} run=${run} lane=${{ ...lanes[0], error: run.error }} />`}
       ${lanes.length === 1 ? html`<${Alone} run=${run} lane=${lanes[0]} lab=${lab} />` : html`<${Abreast} run=${run} lab=${lab} />`}
-      ${(run.state === 'running' || run.faults.length > 0) && html`<${Faults} key=${`faults-${run.id}`} run=${run} status=${lab.status} />`}
+      ${(run.state === 'running' || run.faults.length > 0) && html`<${Faults} key=${`faults-${run.id}`} run=${run} status=${lab.status} strategies=${lab.strategies} />`}
       <${Charts} key=${run.id} lanes=${lanes} faults=${run.faults} />
       ${lanes.length === 1 && lanes[0].result && html`<${Facts} result=${lanes[0].result} />`}
       <${About} key=${`about-${run.id}`} run=${run} />

@@ -140,6 +140,7 @@ export default {
   faults: {
     title: 'Break something',
     planned: 'Planned faults',
+    besides: (backend) => `No strategy of this sale uses ${backend}: this fault cannot matter.`,
     service: 'Service process', at_ms: 'At, ms', for_ms: 'For, ms', pastLease: 'past the lease',
     strategy: 'Strategy of the holder',
     number: (n) => `Fault ${n}`, add: 'Add a fault', remove: (n) => `Remove fault ${n}`,

@@ -196,6 +196,7 @@ export default {
   faults: {
     title: '注入故障',
     planned: '定时故障',
+    besides: (backend) => `这次抢购的策略都不用 ${backend}，这种故障不会有影响。`,
     service: '服务进程', at_ms: '时刻（毫秒）', for_ms: '时长（毫秒）', pastLease: '超过租约',
     strategy: '持有者的策略',
     number: (n) => `故障 ${n}`, add: '添加故障', remove: (n) => `去掉故障 ${n}`,
