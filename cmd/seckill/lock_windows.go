@@ -14,7 +14,7 @@ func ending(s os.Signal) (n syscall.Signal, ends bool) {
 }
 
 // run starts the command and waits for its end. The console gives its Ctrl-C
-// to everybody, so nothing is passed on. There are no groups to end, and no
+// to all, so nothing is passed on. There are no groups to end, and no
 // SIGTERM: a lost lock kills the command.
 func (j *job) run() (status int, err error) {
 	p, err := os.StartProcess(j.path, j.args, &os.ProcAttr{Env: j.env, Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}})

@@ -99,7 +99,7 @@ func ReadCounterexamples(r io.Reader) (Counterexamples, error) {
 }
 
 // Breaking are the orders that a run names that held: those that break its
-// strategy with that many processes, with everybody alive or with a holder that
+// strategy with that many processes, with all alive or with a holder that
 // is paused or dies, whether or not the run had such a fault; other faults
 // count if they are among met, which could matter in it.
 func (c Counterexamples) Breaking(strategy string, processes int, met ...Name) (known []Known) {

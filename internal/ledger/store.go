@@ -121,7 +121,7 @@ func (s *Store) Write(ctx context.Context, statement string, args ...any) (rows 
 }
 
 // execute sends a statement as it is. gorm would put it together anew, byte by
-// byte, while everybody else waits for the row that this buyer holds.
+// byte, while other buyers wait for the row that this buyer holds.
 func execute(tx *gorm.DB, statement string, args ...any) (sql.Result, error) {
 	return tx.Statement.ConnPool.ExecContext(tx.Statement.Context, statement, args...)
 }

@@ -14,10 +14,10 @@ export const services = ['services', 'lease_ms', 'wait_ms', 'poll_ms'];
 const holders = ['pause_holder', 'hang_holder', 'kill_holder', 'cut_holder'];
 /** Whether the fault waits for a holder, in any process. */
 export const isHolders = (kind) => holders.includes(kind);
-const nobodys = ['restart_redis', ...holders];
+const anyProcess = ['restart_redis', ...holders];
 const lasting = ['pause_service', 'pause_holder', 'hang_holder', 'cut_holder'];
 /** The fields of a fault, by kind. */
-export const ofFault = (kind) => ['at_ms', ...(nobodys.includes(kind) ? [] : ['service']), ...(lasting.includes(kind) ? ['for_ms'] : [])];
+export const ofFault = (kind) => ['at_ms', ...(anyProcess.includes(kind) ? [] : ['service']), ...(lasting.includes(kind) ? ['for_ms'] : [])];
 
 /**
  * The strategy whose holder a fault waits for; '' if there is no choice.

@@ -156,20 +156,20 @@ function rows(steps) {
   const inside = /** @type {Set<string>} */ (new Set()); // whose transaction is open
   const waits = /** @type {Map<string, string>} */ (new Map()); // by buyer: what it gets when it continues
   const take = (/** @type {string} */ who, /** @type {string} */ name, /** @type {number} */ at) => {
-    const his = open.get(who) ?? /** @type {Map<string, Bar>} */ (new Map());
-    open.set(who, his);
-    if (his.has(name)) return;
+    const theirs = open.get(who) ?? /** @type {Map<string, Bar>} */ (new Map());
+    open.set(who, theirs);
+    if (theirs.has(name)) return;
     /** @type {Bar} */
     const bar = { who, kind: 'row', from: at, to: steps.length - 1, name };
-    his.set(name, bar);
+    theirs.set(name, bar);
     bars.push(bar);
   };
   const free = (/** @type {string} */ who, /** @type {number} */ at, only = '') => {
-    const his = open.get(who);
-    for (const [name, bar] of his ?? []) {
+    const theirs = open.get(who);
+    for (const [name, bar] of theirs ?? []) {
       if (only && name !== only) continue;
       bar.to = at;
-      his?.delete(name);
+      theirs?.delete(name);
     }
   };
   const late = /** @type {Map<string, string>} */ (new Map()); // whose delayed command keeps a connection open, and what it is
@@ -181,8 +181,8 @@ function rows(steps) {
       if (late.get(who) === 'waits') free(`${who} late`, at);
     }
     if (s.backend === 'sql' && s.fault === 'delayed') { // its connection holds its locks until the command arrives
-      const his = open.get(s.who);
-      if (his) open.set(`${s.who} late`, his);
+      const theirs = open.get(s.who);
+      if (theirs) open.set(`${s.who} late`, theirs);
       open.delete(s.who);
       inside.delete(s.who);
     }
