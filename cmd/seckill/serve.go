@@ -61,6 +61,7 @@ func (c *ServeCmd) Validate() error {
 		{"--lock-max-hold", c.Settings.MaxHold >= 0, "0 or longer, such as 1m"},
 		{"--zookeeper-session", c.ZooKeeperSession > 0, "longer than 0, such as 6s"},
 		{"--retries", c.Settings.Retries >= 0, "0 or more"},
+		{"--queue-at-once", c.Settings.QueueAtOnce >= 1, "at least 1"},
 		{"--purchase-timeout", c.PurchaseTimeout > 0, "longer than 0, such as 10s"},
 		{"--shutdown-timeout", c.ShutdownTimeout > 0, "longer than 0, such as 15s"},
 	} {

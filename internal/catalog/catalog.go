@@ -68,6 +68,7 @@ type Settings struct {
 	RecordLock    bool          `name:"lock-record-for-update" env:"SECKILL_LOCK_RECORD_FOR_UPDATE" help:"lock-table-…: read the lock record FOR UPDATE, too; deadlocks."`
 	MicrosecondTS bool          `name:"timestamp-microseconds" env:"SECKILL_TIMESTAMP_MICROSECONDS" help:"timestamp: compare microseconds, not whole seconds."`
 	Retries       int           `default:"${Retries}" env:"SECKILL_RETRIES" help:"Further attempts of an optimistic strategy."`
+	QueueAtOnce   int           `default:"${QueueAtOnce}" env:"SECKILL_QUEUE_AT_ONCE" help:"queued: how many buyers of one SKU each process lets through at a time."`
 }
 
 // LockTimes are the waits of locks; each is at least a millisecond.
@@ -79,7 +80,7 @@ type LockTimes struct {
 
 // DefaultSettings suit a demo on one machine.
 func DefaultSettings() Settings {
-	return Settings{LockTimes: LockTimes{LockWait: 3 * time.Second, LockLease: 8 * time.Second, LockPoll: 10 * time.Millisecond}, Retries: 32}
+	return Settings{LockTimes: LockTimes{LockWait: 3 * time.Second, LockLease: 8 * time.Second, LockPoll: 10 * time.Millisecond}, Retries: 32, QueueAtOnce: 8}
 }
 
 // Deps is what a strategy is built from.
@@ -163,6 +164,9 @@ func (d Deps) complete() Deps {
 	}
 	if d.Settings.LockPoll <= 0 {
 		d.Settings.LockPoll = DefaultSettings().LockPoll
+	}
+	if d.Settings.QueueAtOnce <= 0 {
+		d.Settings.QueueAtOnce = DefaultSettings().QueueAtOnce
 	}
 	return d
 }

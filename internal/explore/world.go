@@ -52,6 +52,7 @@ type Options struct {
 func worldSettings() catalog.Settings {
 	s := catalog.DefaultSettings()
 	s.LockWait, s.LockLease, s.Retries = 40*time.Second, 5*time.Minute, 8
+	s.QueueAtOnce = 1 // two buyers queue already
 	return s
 }
 

@@ -6,6 +6,7 @@ import (
 	"os"
 	"sync"
 	"testing"
+	"time"
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
@@ -32,13 +33,15 @@ func open(t *testing.T, i catalog.Info, stock int64) *sale {
 	t.Helper()
 	lastSKU++
 	s := &sale{info: i, sku: lastSKU, stock: stock}
+	settings := catalog.DefaultSettings()
+	settings.QueueAtOnce, settings.LockWait = 1, 30*time.Second // also where the machine is busy
 	for n := range s.processes {
 		in := labtest.Instance(t, append(i.Needs, backend.RowLocks)...)
 		if err := ledger.Migrate(t.Context(), in.DB); err != nil {
 			t.Fatal(err)
 		}
 		s.store = ledger.NewStore(in.DB)
-		built, err := catalog.Build(i, catalog.Deps{Instance: in, Ledger: s.store, Observe: &s.retried})
+		built, err := catalog.Build(i, catalog.Deps{Instance: in, Ledger: s.store, Settings: settings, Observe: &s.retried})
 		if err != nil {
 			t.Fatal(err)
 		}

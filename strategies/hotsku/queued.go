@@ -1,0 +1,173 @@
+package hotsku
+
+import (
+	"container/list"
+	"context"
+	"embed"
+	"fmt"
+	"sync"
+	"time"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+	"seckill/internal/tap"
+)
+
+//go:embed queued.go one_trip.sql
+//go:embed queued.en.md queued.zh.md
+var queuedFiles embed.FS
+
+// Queued puts a queue in front of the CALL of one-trip.
+var Queued = catalog.Info{
+	Name:   "queued",
+	Title:  "A queue in front of the row",
+	Family: "hotsku",
+	Source: "Vitess' hot row protection; AliSQL's statement queue",
+	Idea: "Buyers of one SKU queue in the process. A few at a time call the " +
+		"procedure of one-trip; who would wait too long is refused at once.",
+	Promises: "Never oversells and never loses an update, with any number of " +
+		"processes. A buyer who leaves the queue costs no command.",
+	Breaks: "Nothing breaks the stock; each process has a queue of its own, " +
+		"so the order of arrival holds within a process only.",
+	Guarantees: catalog.Sound.
+		Holds(catalog.DeadHolder, catalog.LostReply,
+			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs),
+	Needs: []backend.Capability{
+		backend.SQL, backend.RowLocks, backend.Procedures},
+	Stock: ledger.InRow,
+	Options: []catalog.Option{
+		{Flag: "--queue-at-once", Doc: "how many buyers of one SKU each " +
+			"process lets through at a time"},
+		{Flag: "--lock-wait",
+			Doc: "how long a buyer may stand in the queue"}},
+	Files: queuedFiles,
+	New: func(d catalog.Deps) (seckill.Strategy, error) {
+		return &queued{oneTrip: oneTrip{d.Ledger}, observe: d.Observe,
+			atOnce: d.Settings.QueueAtOnce, wait: d.Settings.LockWait,
+			lines: map[int64]*line{}}, nil
+	},
+}
+
+type queued struct {
+	oneTrip // what a buyer sends in their turn; cancellations do not queue
+	observe seckill.Observer
+	atOnce  int
+	wait    time.Duration
+
+	mu    sync.Mutex
+	lines map[int64]*line // of SKUs that are being sold
+}
+
+// A line is the queue of one SKU. Buyers wait only while atOnce are inside.
+type line struct {
+	inside  int
+	waiting list.List     // of turns, first come, first served
+	each    time.Duration // how long a buyer is inside, of late
+}
+
+// A turn is a buyer's: closed when it is theirs.
+type turn chan struct{}
+
+// longest bounds the memory that the queue of one SKU takes.
+const longest = 10_000
+
+func (s *queued) Deduct(
+	ctx context.Context, p seckill.Purchase,
+) (seckill.Receipt, error) {
+	came := time.Now()
+	err := s.enter(ctx, p.SKU)
+	s.observe.LockWaited(time.Since(came).Seconds())
+	if err != nil {
+		return seckill.Receipt{}, fmt.Errorf("%w: %w", seckill.ErrBusy, err)
+	}
+	defer s.leave(p.SKU, time.Now())
+	return s.oneTrip.Deduct(ctx, p)
+}
+
+// enter returns when the buyer may go. After an error they are not in the
+// line, and have sent nothing.
+func (s *queued) enter(ctx context.Context, sku int64) error {
+	l, place, err := s.join(sku)
+	if err != nil || place == nil {
+		return err
+	}
+	_, err = tap.WaitAtMost(ctx, fmt.Sprint("the turn at SKU ", sku),
+		s.wait, place.Value.(turn), nil)
+	if err != nil {
+		s.giveUp(sku, l, place)
+	}
+	return err
+}
+
+// join finds a place in the line: nil when there is no need to wait. A buyer
+// who would not be reached in time is refused now, not after the wait.
+func (s *queued) join(sku int64) (*line, *list.Element, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.lines[sku]
+	if l == nil {
+		l = &line{}
+		s.lines[sku] = l
+	}
+	if l.inside < s.atOnce {
+		l.inside++
+		return l, nil, nil
+	}
+	if l.waiting.Len() >= longest {
+		return nil, nil, fmt.Errorf("%d buyers wait", longest)
+	}
+	if in := l.reached(s.atOnce); in > s.wait {
+		return nil, nil, fmt.Errorf("it would take %v", in)
+	}
+	return l, l.waiting.PushBack(make(turn)), nil
+}
+
+// reached estimates when the last one in line has their turn: someone leaves
+// every each/atOnce, and all who are before them must, and one of those inside.
+func (l *line) reached(atOnce int) time.Duration {
+	ahead := time.Duration(l.waiting.Len() + 1)
+	return ahead * l.each / time.Duration(atOnce)
+}
+
+// leave lets the next buyer in.
+func (s *queued) leave(sku int64, entered time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.lines[sku]
+	l.each = average(l.each, time.Since(entered))
+	s.next(sku, l)
+}
+
+// average follows the last dozen or so.
+func average(before, now time.Duration) time.Duration {
+	if before == 0 {
+		return now
+	}
+	return before + (now-before)/8
+}
+
+// next gives the place of one who leaves to the first in line.
+func (s *queued) next(sku int64, l *line) {
+	if first := l.waiting.Front(); first != nil {
+		close(l.waiting.Remove(first).(turn))
+		return
+	}
+	if l.inside--; l.inside == 0 {
+		delete(s.lines, sku)
+	}
+}
+
+// giveUp takes a buyer out of the line. A turn that came at the same moment
+// goes to the next.
+func (s *queued) giveUp(sku int64, l *line, place *list.Element) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	select {
+	case <-place.Value.(turn):
+		s.next(sku, l)
+	default:
+		l.waiting.Remove(place)
+	}
+}

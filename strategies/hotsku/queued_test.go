@@ -1,0 +1,269 @@
+package hotsku
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gorm.io/gorm"
+
+	"seckill/internal/catalog"
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+	"seckill/internal/tap"
+)
+
+// queue is queued without a database.
+func queue(atOnce int, wait time.Duration) *queued {
+	return &queued{observe: seckill.NopObserver{}, atOnce: atOnce, wait: wait, lines: map[int64]*line{}}
+}
+
+// line7 has so many buyers of SKU 7 inside, and returns what lets one out who
+// was there for so long.
+func line7(t *testing.T, s *queued, inside int) (leaves func(after time.Duration)) {
+	t.Helper()
+	for range inside {
+		if err := s.enter(t.Context(), 7); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return func(after time.Duration) { s.leave(7, time.Now().Add(-after)) }
+}
+
+func TestTheQueueServesInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := queue(2, time.Minute)
+		leaves := line7(t, s, 2)
+		served := make(chan int, 5)
+		for n := range 5 {
+			go func() {
+				if err := s.enter(t.Context(), 7); err != nil {
+					t.Error(err)
+				}
+				served <- n
+			}()
+			synctest.Wait() // they come one after the other
+		}
+		if err := s.enter(t.Context(), 8); err != nil {
+			t.Errorf("a buyer of another SKU: %v", err)
+		}
+		s.leave(8, time.Now())
+		for n := range 5 {
+			if synctest.Wait(); len(served) > 0 {
+				t.Fatalf("%d entered, and two are inside", <-served)
+			}
+			if leaves(0); <-served != n {
+				t.Fatalf("not the one who came as number %d", n)
+			}
+		}
+		leaves(0)
+		leaves(0)
+		if len(s.lines) != 0 {
+			t.Errorf("%d lines are kept for no one", len(s.lines))
+		}
+	})
+}
+
+// One who leaves gives the place up, whether the time is over, the client has
+// gone, or the turn came at the same moment.
+func TestThoseWhoLeaveTheQueueHoldNoPlace(t *testing.T) {
+	gone := errors.New("the client has gone")
+	for what, c := range map[string]struct {
+		wait func(context.Context, func(error)) context.Context
+		want error
+		took time.Duration
+	}{
+		"the time is over": {func(ctx context.Context, _ func(error)) context.Context { return ctx }, tap.ErrTimeUp, time.Second},
+		"the client goes": {func(ctx context.Context, cancel func(error)) context.Context {
+			time.AfterFunc(time.Millisecond, func() { cancel(gone) })
+			return ctx
+		}, gone, time.Millisecond},
+	} {
+		t.Run(what, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := queue(1, time.Second)
+				leaves := line7(t, s, 1)
+				ctx, cancel := context.WithCancelCause(t.Context())
+				defer cancel(nil)
+				begun := time.Now()
+				if err := s.enter(c.wait(ctx, cancel), 7); !errors.Is(err, c.want) || time.Since(begun) != c.took {
+					t.Errorf("told %v after %v, want %v after %v", err, time.Since(begun), c.want, c.took)
+				}
+				if n := s.lines[7].waiting.Len(); n != 0 {
+					t.Errorf("%d wait, want none", n)
+				}
+				if leaves(0); len(s.lines) != 0 {
+					t.Error("the line is not empty")
+				}
+			})
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		s := queue(1, time.Minute)
+		leaves := line7(t, s, 1)
+		told := make(chan error, 2)
+		go func() { told <- s.enter(tap.With(t.Context(), &lossy{}), 7) }()
+		synctest.Wait()
+		go func() { told <- s.enter(t.Context(), 7) }()
+		synctest.Wait()
+		leaves(0)
+		if first, second := <-told, <-told; first == nil || second != nil {
+			t.Errorf("told %v and %v, want the turn to pass from the first to the second", first, second)
+		}
+	})
+}
+
+// A buyer who would not be reached in time is refused without a wait; when those
+// inside get faster, the line fills again.
+func TestTheQueueRefusesWhomItWouldNotReach(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := queue(2, time.Second)
+		leaves := line7(t, s, 2)
+		leaves(400 * time.Millisecond) // one leaves every 200 ms, then
+		line7(t, s, 1)
+		begun := time.Now()
+		waiting := make(chan error, 10)
+		for range 5 {
+			go func() { waiting <- s.enter(t.Context(), 7) }()
+		}
+		synctest.Wait()
+		if err := s.enter(t.Context(), 7); err == nil || time.Since(begun) != 0 {
+			t.Errorf("the sixth would wait for 1.2 s, and is told %v after %v", err, time.Since(begun))
+		}
+		for range 5 {
+			leaves(0)
+			if err := <-waiting; err != nil {
+				t.Error(err)
+			}
+		}
+		for range 6 {
+			go func() { waiting <- s.enter(t.Context(), 7) }()
+		}
+		synctest.Wait()
+		if n := s.lines[7].waiting.Len(); n != 6 {
+			t.Errorf("%d wait, want 6: five were quick", n)
+		}
+		for range 6 {
+			leaves(0)
+			if err := <-waiting; err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		s := queue(1, time.Second)
+		line7(t, s, 1)
+		ctx, cancel := context.WithCancel(t.Context())
+		var all sync.WaitGroup
+		for range longest {
+			all.Go(func() { _ = s.enter(ctx, 7) })
+		}
+		synctest.Wait()
+		if err := s.enter(ctx, 7); err == nil || errors.Is(err, tap.ErrTimeUp) {
+			t.Errorf("one more than the line holds is told %v", err)
+		}
+		cancel()
+		all.Wait()
+	})
+}
+
+// leftWaiting has a buyer's client go while another's CALL waits for the row, and
+// a third buyer waits behind. It returns what the one who left is told.
+func leftWaiting(t *testing.T, i catalog.Info) (s *sale, sent *steps, told error) {
+	t.Helper()
+	s, sent = open(t, i, 10), newSteps()
+	behind, third := newSteps(), make(chan error, 1)
+	first := s.meanwhile(t, t.Context(), func(*gorm.DB) error {
+		ctx, cancel := context.WithCancel(t.Context())
+		answer := make(chan error, 1)
+		go func() {
+			_, err := s.buy(tap.With(ctx, sent), 2, 1, "")
+			answer <- err
+		}()
+		<-sent.waits
+		go func() {
+			_, err := s.buy(tap.With(t.Context(), behind), 3, 1, "")
+			third <- err
+		}()
+		<-behind.waits
+		cancel()
+		told = <-answer
+		return nil
+	})
+	if err := errors.Join(first, <-third); err != nil {
+		t.Errorf("the two who stayed: %v", err)
+	}
+	return s, sent, told
+}
+
+// steps is a tap that tells of waits and of calls.
+type steps struct{ waits, calls chan struct{} }
+
+func newSteps() *steps { return &steps{make(chan struct{}, 10), make(chan struct{}, 10)} }
+
+func (s *steps) Before(_ context.Context, c *tap.Command) error {
+	if c.Backend == tap.Waiting {
+		s.waits <- struct{}{}
+	}
+	return nil
+}
+
+func (s *steps) After(_ context.Context, c *tap.Command, err error) error {
+	if c.Backend != tap.Waiting {
+		s.calls <- struct{}{}
+	}
+	return err
+}
+
+func TestABuyerWhoLeavesTheQueueCostsNoCommand(t *testing.T) {
+	s, sent, told := leftWaiting(t, Queued)
+	if !errors.Is(told, seckill.ErrBusy) {
+		t.Errorf("who left is told %v, want %v", told, seckill.ErrBusy)
+	}
+	if snap := s.held(t); len(snap.Orders) != 2 || len(sent.calls) != 0 {
+		t.Errorf("%d orders, and %d commands for the one who left; want 2 and none", len(snap.Orders), len(sent.calls))
+	}
+}
+
+// The job stays, is worked on, and makes an order for one who was told busy.
+func TestAJobOutlivesItsBuyer(t *testing.T) {
+	s, sent, told := leftWaiting(t, QueuedUnbounded)
+	if !errors.Is(told, seckill.ErrBusy) {
+		t.Errorf("who left is told %v, want %v", told, seckill.ErrBusy)
+	}
+	<-sent.calls
+	snap := s.held(t) // the stock is right; the answer was not
+	r := ledger.Judge(ledger.Evidence{Snapshot: snap, Initial: s.stock, Run: s.run,
+		StockStoreOf: func(string) (ledger.StockStore, bool) { return s.info.Stock, true },
+		Told: []ledger.Told{
+			{RequestID: s.purchase(1, 1, "").RequestID, User: 1, Quantity: 1, Outcome: ledger.OutcomeUnknown},
+			{RequestID: s.purchase(2, 1, "").RequestID, User: 2, Quantity: 1, Outcome: ledger.OutcomeError},
+			{RequestID: s.purchase(3, 1, "").RequestID, User: 3, Quantity: 1, Outcome: ledger.OutcomeUnknown}}})
+	if len(snap.Orders) != 3 || len(r.Violations) != 1 || r.Violations[0].Rule != ledger.RuleUnacknowledged {
+		t.Errorf("%d orders, and the judge says %+v; want 3 and an order that no buyer was told of", len(snap.Orders), r.Violations)
+	}
+}
+
+// Orders go to those who left long ago, and who is there is told sold out.
+func TestJobsOfThoseWhoLeftTakeTheStock(t *testing.T) {
+	const left = 5
+	s := open(t, QueuedUnbounded, left)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	sent := newSteps()
+	for user := range int64(left) {
+		if _, err := s.buy(tap.With(ctx, sent), user+1, 1, ""); !errors.Is(err, seckill.ErrBusy) {
+			t.Errorf("user %d, who has left already, is told %v", user+1, err)
+		}
+	}
+	for range left {
+		<-sent.calls
+	}
+	if _, err := s.buy(t.Context(), 99, 1, ""); !errors.Is(err, seckill.ErrSoldOut) {
+		t.Errorf("the one who waits is told %v", err)
+	}
+	s.held(t)
+}
