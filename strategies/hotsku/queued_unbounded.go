@@ -64,17 +64,14 @@ func (s *queuedUnbounded) Deduct(
 	ctx context.Context, p seckill.Purchase,
 ) (seckill.Receipt, error) {
 	done := make(chan result, 1)
-	// It outlives the buyer.
-	job, helper := tap.Background(context.WithoutCancel(ctx))
-	go func() {
-		defer helper.Over()
-		done <- s.work(job, p)
-	}()
-	r, err := tap.Wait(ctx, "the result of the job", done)
-	if err != nil { // and the job stays where it is
-		return seckill.Receipt{}, fmt.Errorf("%w: %w", seckill.ErrBusy, err)
+	go func() { done <- s.work(context.WithoutCancel(ctx), p) }()
+	select {
+	case r := <-done:
+		return r.Receipt, r.error
+	case <-ctx.Done(): // and the job stays in the queue
+		return seckill.Receipt{}, fmt.Errorf("%w: waited for the result: %w",
+			seckill.ErrBusy, context.Cause(ctx))
 	}
-	return r.Receipt, r.error
 }
 
 // work waits for a turn, however long that takes, and buys.
