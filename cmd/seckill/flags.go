@@ -10,6 +10,7 @@ import (
 
 	"seckill/internal/auth"
 	"seckill/internal/catalog"
+	"seckill/internal/gate"
 	"seckill/internal/prove"
 	"seckill/loadtest"
 )
@@ -18,7 +19,7 @@ import (
 // their tags, whose defaults are those packages' own.
 func newParser(grammar any, options ...kong.Option) (*kong.Kong, error) {
 	return kong.New(grammar, append(options, kong.NamedMapper("addresses", kong.MapperFunc(addresses)),
-		kong.Vars{"Audience": auth.DefaultAudience}, defaults("", catalog.DefaultSettings()), defaults("Load", loadtest.DefaultScenario()), defaults("Prove", prove.DefaultOptions()))...)
+		kong.Vars{"Audience": auth.DefaultAudience}, defaults("", catalog.DefaultSettings()), defaults("Gate", gate.DefaultSettings()), defaults("Load", loadtest.DefaultScenario()), defaults("Prove", prove.DefaultOptions()))...)
 }
 
 // defaults are the fields of a struct, as ${prefixField}.

@@ -16,6 +16,7 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/fault/point"
+	"seckill/internal/gate"
 	"seckill/internal/httpapi"
 	"seckill/internal/ledger"
 	"seckill/strategies"
@@ -31,6 +32,7 @@ type ServeCmd struct {
 	MySQLConns int                     `name:"mysql-conns" default:"32" env:"SECKILL_MYSQL_CONNS" help:"Most connections to the SQL database."`
 
 	Settings catalog.Settings `embed:""`
+	Gates    gate.Settings    `embed:""`
 	TokenFlags
 	AuthFlags
 	AdminAddr        string        `env:"SECKILL_ADMIN_ADDR" placeholder:"ADDR" help:"Take admin calls without a token here: 127.0.0.1:PORT, for every user of this machine, or unix:/path."`
@@ -69,7 +71,7 @@ func (c *ServeCmd) Validate() error {
 			return fmt.Errorf("%s must be %s", flag.name, flag.want)
 		}
 	}
-	if err := errors.Join(c.TokenFlags.check(), c.AuthFlags.check(), checkLockTimes(c.Settings.LockTimes)); err != nil {
+	if err := errors.Join(c.TokenFlags.check(), c.AuthFlags.check(), checkLockTimes(c.Settings.LockTimes), c.Gates.Check()); err != nil {
 		return err
 	}
 	names := backend.Names()
@@ -147,7 +149,7 @@ func (c *ServeCmd) Run(ctx context.Context, stderr stderrWriter) error {
 	}
 	server, err := httpapi.New(httpapi.Config{
 		Instance: in, Points: points, Infos: strategies.All(), Default: c.Strategy, Token: token, Buyers: buyers, Log: log,
-		Settings: c.Settings, PurchaseTimeout: c.PurchaseTimeout, ShutdownTimeout: c.ShutdownTimeout,
+		Settings: c.Settings, Gates: c.Gates, PurchaseTimeout: c.PurchaseTimeout, ShutdownTimeout: c.ShutdownTimeout,
 	})
 	if err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
+	"seckill/internal/gate"
 	"seckill/internal/lab"
 	"seckill/internal/labapi"
 	"seckill/internal/ledger"
@@ -36,6 +37,7 @@ type UpCmd struct {
 	Token    string  `env:"SECKILL_TOKEN" help:"Token that every call must have that changes something. Needed to listen on other addresses than this machine's own."`
 
 	catalog.LockTimes
+	Gates gate.Settings `embed:""`
 	TopologyFlag
 	Given backend.Config `embed:""`
 }
@@ -91,7 +93,7 @@ func (u *UpCmd) Validate() error {
 	if u.Embedded {
 		elsewhere = "--embedded starts no servers: leave out one of them"
 	}
-	return errors.Join(checkToken(u.Token), checkLockTimes(u.LockTimes), u.TopologyFlag.check(elsewhere, u.Given))
+	return errors.Join(checkToken(u.Token), checkLockTimes(u.LockTimes), u.Gates.Check(), u.TopologyFlag.check(elsewhere, u.Given))
 }
 
 func isLoopback(host string) bool {
@@ -118,7 +120,7 @@ func (u *UpCmd) startLab(ctx context.Context) (*lab.Lab, error) {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
 	l, err := lab.Start(ctx, lab.Options{Host: host(), Given: u.Given, Embedded: u.Embedded, Folder: u.Folder, Token: u.Token, Topology: u.Topology,
-		ServiceArgs: []string{"--strategy", u.Strategy}})
+		ServiceArgs: append([]string{"--strategy", u.Strategy}, u.Gates.Args()...)})
 	if err != nil {
 		return nil, err
 	}

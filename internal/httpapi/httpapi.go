@@ -19,6 +19,7 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/fault/point"
+	"seckill/internal/gate"
 	"seckill/internal/ledger"
 	"seckill/internal/web"
 )
@@ -30,6 +31,7 @@ type Config struct {
 	Infos    []catalog.Info
 	Default  string // the strategy of purchases that name none
 	Settings catalog.Settings
+	Gates    gate.Settings // in front of every strategy; none by default
 
 	// Token must come with every admin call to Handler, wherever the call
 	// comes from. Without one there are none, but for AdminHandler's.
@@ -59,6 +61,7 @@ type Server struct {
 	byName   map[string]*seller
 	standard *seller
 	starts   *starts
+	gates    gates
 	checks   checks         // of the backends
 	claims   *ledger.Claims // of idempotency keys
 	inFlight atomic.Int64   // purchases
@@ -91,6 +94,9 @@ func New(c Config) (*Server, error) {
 	s.metrics = newMetrics(s)
 	s.checks.ask, s.checks.now = s.Instance.Status, time.Now
 	s.starts = newStarts(s.Ledger.Start, s.Log)
+	if err := s.openGates(); err != nil {
+		return nil, err
+	}
 	for _, info := range c.Infos {
 		if s.byName[info.Name] != nil {
 			return nil, fmt.Errorf("two strategies are called %q", info.Name)

@@ -118,7 +118,9 @@ func (s *Server) cancelOrder(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := sl.strategy.Restore(ctx, id); err != nil && (seckill.NothingTaken(err) || !s.cancelled(c, id, err)) {
+	err = sl.strategy.Restore(ctx, id)
+	s.gates.Refilled(o.SKUID) // whatever came of it
+	if err != nil && (seckill.NothingTaken(err) || !s.cancelled(c, id, err)) {
 		return err
 	}
 	if o, err = s.Ledger.Order(ctx, id); err != nil {

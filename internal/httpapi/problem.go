@@ -7,6 +7,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"seckill/internal/gate"
 	"seckill/internal/seckill"
 	"seckill/internal/web"
 )
@@ -58,6 +59,7 @@ var answers = []answer{
 	{errTooLarge, http.StatusRequestEntityTooLarge, "too_large", ""},
 	{errMediaType, http.StatusUnsupportedMediaType, "unsupported_media_type", ""},
 	{errMismatch, http.StatusUnprocessableEntity, "idempotency_mismatch", ""},
+	{gate.ErrRateLimited, http.StatusTooManyRequests, "rate_limited", ""},
 	{seckill.ErrBusy, http.StatusTooManyRequests, "busy",
 		"Too many buyers were before you. Nothing was taken: try again after Retry-After seconds."},
 	{errStrategyUnavailable, http.StatusServiceUnavailable, "strategy_unavailable", ""},

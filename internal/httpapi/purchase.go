@@ -98,6 +98,7 @@ func (s *Server) sell(c *gin.Context, sl *seller) (r seckill.Receipt, replayed b
 	if err := s.started(ctx, p.SKU); err != nil {
 		return r, false, err
 	}
+	came := time.Now()
 	if keyed {
 		order, release, err := s.claims.Take(ctx, p.User, p.RequestID)
 		defer release()
@@ -109,14 +110,14 @@ func (s *Server) sell(c *gin.Context, sl *seller) (r seckill.Receipt, replayed b
 			return r, err == nil, err
 		}
 	}
-	r, err = sl.deduct(ctx, p)
+	r, err = s.pass(ctx, sl, p, came)
 	switch {
 	case err == nil:
 	case errors.Is(err, seckill.ErrNotStarted):
 		return r, false, s.late(ctx, p.SKU)
 	case !seckill.NothingTaken(err):
 		return s.settle(c, p, err)
-	case keyed && mayHide(err):
+	case keyed && mayHide(err) && !errors.Is(err, errSettled):
 		return s.afterRefusal(ctx, p, err)
 	}
 	return r, false, err

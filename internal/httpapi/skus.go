@@ -124,15 +124,14 @@ func (s *Server) putSKU(c *gin.Context) error {
 	_, err = s.Ledger.Schedule(ctx, id, want.name, want.stock, want.startsAt)
 	s.starts.forget(id)
 	if err != nil {
+		s.gates.Reset(id) // it may have been set
 		return err
 	}
 	s.sweepSoon(id)
-	for _, sl := range s.sellers {
-		if r, ok := sl.strategy.(seckill.Resetter); ok {
-			if err := r.Reset(ctx, id, want.stock); err != nil {
-				return s.halfReset(c, sl, err)
-			}
-		}
+	sl, err := s.resetOutside(ctx, id, want.stock)
+	s.gates.Reset(id)
+	if err != nil {
+		return s.halfReset(c, sl, err)
 	}
 	stock, err := s.Ledger.SKU(ctx, id)
 	if err != nil {
@@ -144,6 +143,19 @@ func (s *Server) putSKU(c *gin.Context) error {
 	}
 	c.JSON(http.StatusOK, product{Stock: stock, Now: clock.Now})
 	return nil
+}
+
+// resetOutside resets what strategies keep outside the stock row, or returns the
+// one that failed.
+func (s *Server) resetOutside(ctx context.Context, sku, stock int64) (*seller, error) {
+	for _, sl := range s.sellers {
+		if r, ok := sl.strategy.(seckill.Resetter); ok {
+			if err := r.Reset(ctx, sku, stock); err != nil {
+				return sl, err
+			}
+		}
+	}
+	return nil, nil
 }
 
 // A setting is what a SKU is to be set to.
