@@ -7,8 +7,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// mostBuckets bounds the memory of each limit. Who was not seen while so many
-// others were begins anew, with a full bucket.
+// mostBuckets bounds the memory of each limit. Half as many keys that were seen
+// last have their bucket for certain; others may begin anew, with a full one.
 const mostBuckets = 65_536
 
 // rates limit how often a user, and how often the buyers of a SKU, may try. Each
