@@ -3,7 +3,6 @@ package hotsku
 import (
 	"context"
 	"errors"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -153,21 +152,14 @@ func TestTheQueueRefusesWhomItWouldNotReach(t *testing.T) {
 			}
 		}
 	})
-	synctest.Test(t, func(t *testing.T) {
-		s := queue(1, time.Second)
-		line7(t, s, 1)
-		ctx, cancel := context.WithCancel(t.Context())
-		var all sync.WaitGroup
-		for range longest {
-			all.Go(func() { _ = s.enter(ctx, 7) })
-		}
-		synctest.Wait()
-		if err := s.enter(ctx, 7); err == nil || errors.Is(err, tap.ErrTimeUp) {
-			t.Errorf("one more than the line holds is told %v", err)
-		}
-		cancel()
-		all.Wait()
-	})
+	s := queue(1, time.Second)
+	line7(t, s, 1)
+	for range longest {
+		s.lines[7].waiting.PushBack(make(turn))
+	}
+	if err := s.enter(t.Context(), 7); err == nil || errors.Is(err, tap.ErrTimeUp) {
+		t.Errorf("one more than the line holds is told %v", err)
+	}
 }
 
 // leftWaiting has a buyer's client go while another's CALL waits for the row, and
