@@ -7,16 +7,19 @@ import (
 	"os"
 
 	"seckill/internal/bench"
+	"seckill/internal/bench/hot"
 	"seckill/internal/figures"
 	"seckill/internal/measure"
 	"seckill/loadtest/compare"
 )
 
-// FiguresCmd puts stored results into docs/figures.md and the lessons.
+// FiguresCmd puts stored results into docs/figures.md and the lessons, or into
+// docs/hot.md.
 type FiguresCmd struct {
-	Compare string `type:"existingfile" required:"" help:"What seckill compare --json wrote." placeholder:"FILE"`
-	Locks   string `type:"existingfile" required:"" help:"What seckill bench locks --json wrote." placeholder:"FILE"`
-	Claims  string `type:"existingfile" required:"" help:"What seckill bench claims --json wrote." placeholder:"FILE"`
+	Compare string `type:"existingfile" and:"tables" help:"What seckill compare --json wrote." placeholder:"FILE"`
+	Locks   string `type:"existingfile" and:"tables" help:"What seckill bench locks --json wrote." placeholder:"FILE"`
+	Claims  string `type:"existingfile" and:"tables" help:"What seckill bench claims --json wrote." placeholder:"FILE"`
+	Hot     string `type:"existingfile" help:"What seckill bench hot --json wrote, for --readme alone." placeholder:"FILE"`
 
 	JSON   string `name:"json" help:"The lessons' figures." placeholder:"FILE"`
 	Readme string `help:"A Markdown file with a place for figures." placeholder:"FILE"`
@@ -24,13 +27,21 @@ type FiguresCmd struct {
 
 // Validate finds what is wrong with the flags alone.
 func (c *FiguresCmd) Validate() error {
-	if c.JSON == "" && c.Readme == "" {
+	switch {
+	case c.JSON == "" && c.Readme == "":
 		return errors.New("say where the figures go: --json, --readme or both")
+	case (c.Hot == "") == (c.Compare == ""):
+		return errors.New("give either --hot, or --compare with --locks and --claims")
+	case c.Hot != "" && c.JSON != "":
+		return errors.New("--json: figures of --hot go into a page only: give --readme")
 	}
 	return nil
 }
 
 func (c *FiguresCmd) Run() error {
+	if c.Hot != "" {
+		return c.hot()
+	}
 	var sales compare.Result
 	var locks bench.Report
 	claims := bench.Claims{Report: &bench.Report{}}
@@ -53,6 +64,17 @@ func (c *FiguresCmd) Run() error {
 		return set.PutIntoReadme(c.Readme)
 	}
 	return nil
+}
+
+func (c *FiguresCmd) hot() error {
+	var r hot.Report
+	if err := readJSON(c.Hot, &r); err != nil {
+		return err
+	}
+	if len(r.Results) == 0 {
+		return fmt.Errorf("%s has no figures: is it what seckill bench hot wrote with --json?", c.Hot)
+	}
+	return figures.PutHot(&r, c.Readme)
 }
 
 func readJSON(file string, to any) error {

@@ -74,6 +74,11 @@ func (f PlaceFlags) where(ctx context.Context, stderr io.Writer, command string,
 // startPlace starts a lab that ends when the place is left.
 func startPlace(ctx context.Context, stderr io.Writer, o lab.Options) (*place, error) {
 	fmt.Fprintln(stderr, "No lab is running: starting one for this run. (seckill up keeps one.)")
+	return startOwn(ctx, stderr, o, 2)
+}
+
+// startOwn is startPlace with so many service processes.
+func startOwn(ctx context.Context, stderr io.Writer, o lab.Options, services int) (*place, error) {
 	own, err := lab.Start(ctx, o)
 	if err != nil {
 		return nil, fmt.Errorf("start a lab for this run: %w", err)
@@ -85,7 +90,7 @@ func startPlace(ctx context.Context, stderr io.Writer, o lab.Options) (*place, e
 			fmt.Fprintf(stderr, "seckill: stop the lab: %v\n", err)
 		}
 	}}}
-	if err := own.StartServices(ctx, 2); err != nil {
+	if err := own.StartServices(ctx, services); err != nil {
 		p.leave()
 		return nil, fmt.Errorf("start the lab's services: %w", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 
+	"seckill/internal/bench/hot"
 	"seckill/internal/measure"
 )
 
@@ -22,7 +23,18 @@ var (
 )
 
 // PutIntoReadme writes the figures between the marks of a Markdown file.
-func (s *Set) PutIntoReadme(file string) error {
+func (s *Set) PutIntoReadme(file string) error { return put(file, s.markdown()) }
+
+// PutHot does the same with the tables of a hot row.
+func PutHot(r *hot.Report, file string) error {
+	var b strings.Builder
+	if err := r.Markdown(&b); err != nil {
+		return err
+	}
+	return put(file, "\n"+b.String())
+}
+
+func put(file, figures string) error {
 	data, err := os.ReadFile(file)
 	if err != nil {
 		return err
@@ -33,7 +45,7 @@ func (s *Set) PutIntoReadme(file string) error {
 	if !ok || !closed {
 		return fmt.Errorf("%s has no lines %q and %q to put the figures between", file, begins, ends)
 	}
-	return os.WriteFile(file, []byte(before+begins+"\n"+s.markdown()+ends+after), 0o666)
+	return os.WriteFile(file, []byte(before+begins+"\n"+figures+ends+after), 0o666)
 }
 
 func (s *Set) markdown() string {

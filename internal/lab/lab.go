@@ -40,6 +40,9 @@ type Options struct {
 	// Volatile databases do not flush their log at every commit. They are for
 	// exploring, not for measuring.
 	Volatile bool
+	// Binlog is BinlogOn (synced at every commit) or BinlogOff. "" leaves it to
+	// the private database's own default.
+	Binlog string
 	// Programs are the servers to use. Nil means those of this machine.
 	Programs map[packages.Tool]packages.Program
 	// Executable is run as the lab's supervisor and as service processes. ""

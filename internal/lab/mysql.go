@@ -21,7 +21,7 @@ import (
 func (l *Lab) mysqlServers(program packages.Program) []server {
 	data := filepath.Join(l.folder, "mysql")
 	m := mysqlServer{path: program.Path, data: data, mariadb: isMariaDB(program.Path), root: os.Geteuid() == 0,
-		volatile: l.options.Volatile}
+		volatile: l.options.Volatile, binlog: l.options.Binlog}
 	return []server{{
 		name: backend.NameMySQL, backend: backend.NameMySQL, ports: 1,
 		login:   func(addr string) string { return l.mysqlDSN(addr, "") },
@@ -49,8 +49,15 @@ type mysqlServer struct {
 	mariadb bool
 	root    bool // neither runs as root unless told to
 
-	volatile bool // does not flush its log at every commit
+	volatile bool   // does not flush its log at every commit
+	binlog   string // BinlogOn, BinlogOff, or as the server has it by itself
 }
+
+// Options.Binlog.
+const (
+	BinlogOn  = "on"
+	BinlogOff = "off"
+)
 
 func (m mysqlServer) commonArgs() []string {
 	args := []string{m.path, "--no-defaults", "--datadir=" + m.data}
@@ -74,6 +81,12 @@ func (m mysqlServer) serveArgs(port int) []string {
 	)
 	if m.volatile {
 		args = append(args, "--innodb-flush-log-at-trx-commit=0", "--sync-binlog=0")
+	}
+	switch m.binlog {
+	case BinlogOn:
+		args = append(args, "--log-bin=binlog", "--server-id=1", "--sync-binlog=1")
+	case BinlogOff:
+		args = append(args, "--skip-log-bin")
 	}
 	if m.mariadb {
 		return args

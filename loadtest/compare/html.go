@@ -54,7 +54,10 @@ func (r *Result) WriteHTML(w io.Writer, o HTML) error {
 	t, err := template.New("report").Funcs(template.FuncMap{
 		"thousands": numbers.Thousands[int64], "badge": badge, "say": in.say, "sayf": in.sayf, "title": o.title,
 		"rate": func(s measure.Spread) string { return in.sayf("%s per second", s) },
-	}).Parse(reportPage)
+	}).Parse(pageStyle)
+	if err == nil {
+		_, err = t.Parse(reportPage)
+	}
 	if err != nil {
 		return err
 	}

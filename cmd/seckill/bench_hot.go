@@ -1,0 +1,225 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"seckill/internal/backend"
+	"seckill/internal/bench/hot"
+	"seckill/internal/catalog"
+	"seckill/internal/lab"
+	"seckill/internal/measure"
+	"seckill/internal/numbers"
+	"seckill/loadtest"
+	"seckill/loadtest/compare"
+	"seckill/strategies"
+)
+
+// BenchHotCmd measures what one hot row sells.
+type BenchHotCmd struct {
+	Strategies []string      `placeholder:"NAME" help:"Strategies by comma. Default: conditional, redis-counter and the family hotsku, without the broken ones."`
+	Buyers     []int         `default:"1,16,64,256,512,1024" help:"Numbers of buyers at a time, by comma."`
+	Rounds     int           `default:"3" help:"How often everything is measured, in alternating order."`
+	Within     time.Duration `default:"6m" help:"About how long it may take: each measurement gets its share."`
+	Binlog     []string      `default:"off,on" help:"The private database's binary log: off, on (synced at every commit), or both in turn. Means nothing with --mysql-dsn."`
+	Processes  int           `default:"1" help:"Service processes."`
+
+	HTML     string `name:"html" default:"seckill-hot.html" help:"The report with its charts, one self-contained page; --html= writes none." placeholder:"FILE"`
+	JSON     string `name:"json" placeholder:"FILE" help:"Write the figures as JSON; - is standard output, in place of the tables."`
+	Markdown string `placeholder:"FILE" help:"Write the tables as Markdown; - is standard output."`
+	Quiet    bool   `short:"q" help:"No progress."`
+
+	Given backend.Config `embed:""`
+
+	chosen []catalog.Info
+}
+
+// Help is what seckill bench hot --help says below its flags.
+func (BenchHotCmd) Help() string {
+	return `Measures durable orders per second over HTTP, on real servers and seckill serve processes, with connections that are kept.
+In the same rounds it measures baselines: the strategy conditional as it once was (four trips to the tables of then), a
+bare UPDATE of one row, the bare transaction, a gin handler that does nothing, one with a Redis script, one with DECR and an
+INSERT, and INSERTs of many rows. Every sale is audited from the ledger.
+
+Servers that are not given are started for this run and stopped after it. A given database keeps its binary log as it is.
+
+Exit status: 0 when everything was measured and held, 1 when not, 2 for a wrong command line.`
+}
+
+// usual are measured besides the family hotsku.
+var usual = []string{"conditional", "redis-counter"}
+
+// Validate finds what is wrong with the flags alone.
+func (c *BenchHotCmd) Validate() (err error) {
+	if c.chosen, err = c.strategies(); err != nil {
+		return err
+	}
+	if err := compare.CheckCrowds(c.Buyers); err != nil {
+		return fmt.Errorf("--buyers: %w", err)
+	}
+	switch {
+	case len(c.Buyers) == 0:
+		return errors.New("--buyers names no number: give some by comma, such as 1,64,512")
+	case c.Rounds < 1 || c.Rounds > 100:
+		return errors.New("--rounds must be 1 to 100")
+	case c.Processes < 1 || c.Processes > lab.MostServices:
+		return fmt.Errorf("--processes must be 1 to %d", lab.MostServices)
+	case c.Given.SQLitePath != "":
+		return errors.New("--sqlite-path: it locks its whole file, not a row; give --mysql-dsn, or nothing")
+	case len(c.Given.RedisAddrs) > 1:
+		return errors.New("--redis-addrs: the baselines need one Redis; give one address, or nothing")
+	}
+	slices.Sort(c.Buyers)
+	if err := c.checkBinlog(); err != nil {
+		return err
+	}
+	if least := hot.Least(c.turns()); c.Within < least || c.Within > 24*time.Hour {
+		return fmt.Errorf("--within must be from %s (for %d measurements) to 24h: give more, or fewer --strategies, --buyers or --rounds",
+			least.Round(time.Second), c.turns())
+	}
+	return c.of(&hot.Report{}).check()
+}
+
+func (c *BenchHotCmd) checkBinlog() error {
+	for i, how := range c.Binlog {
+		if how != lab.BinlogOff && how != lab.BinlogOn || slices.Index(c.Binlog, how) < i {
+			return errors.New("--binlog must be off, on, or off,on")
+		}
+	}
+	if len(c.Binlog) == 0 {
+		return errors.New("--binlog must be off, on, or off,on")
+	}
+	if c.Given.MySQLDSN != "" {
+		c.Binlog = []string{hot.Given}
+	}
+	return nil
+}
+
+func (c *BenchHotCmd) turns() int {
+	return len(c.Binlog) * hot.Turns(len(c.chosen), len(c.Buyers), c.Rounds)
+}
+
+func (c *BenchHotCmd) strategies() (chosen []catalog.Info, err error) {
+	if len(c.Strategies) > 0 {
+		chosen, err = chosenStrategies(c.Strategies)
+	} else {
+		for _, info := range strategies.All() {
+			if !info.Broken() && (info.Family == "hotsku" || slices.Contains(usual, info.Name)) {
+				chosen = append(chosen, info)
+			}
+		}
+	}
+	for _, info := range chosen {
+		if info.Broken() {
+			return nil, fmt.Errorf("--strategies: %s is broken on purpose: its sales are not held, and have no rate", info.Name)
+		}
+	}
+	return chosen, err
+}
+
+func (c *BenchHotCmd) of(r *hot.Report) result {
+	tables := r.Tables()
+	return result{"bench", []form{
+		{"--json", c.JSON, r.WriteJSON}, {"--html", c.HTML, r.WriteHTML},
+		{"--markdown", c.Markdown, func(w io.Writer) error { return measure.WriteMarkdown(w, tables) }},
+	}, func(w io.Writer) error { return measure.WriteText(w, tables) }, r.WriteJSON}
+}
+
+func (c *BenchHotCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
+	if err := c.of(&hot.Report{}).prepare(); err != nil {
+		return err
+	}
+	if !c.Quiet {
+		fmt.Fprintf(stderr, "%s over %s; about %s, and half a minute for the servers.\n", numbers.Count(c.turns(), "measurement"),
+			numbers.Count(c.Rounds, "round"), c.Within)
+	}
+	report := &hot.Report{Command: commandLine(), Began: time.Now(), Machine: measure.ThisMachine()}
+	var err error
+	for _, binlog := range c.Binlog {
+		var r *hot.Result
+		r, err = c.measure(ctx, stderr, binlog)
+		if r != nil {
+			r.Compare()
+			report.Results = append(report.Results, r)
+		}
+		if err != nil {
+			break
+		}
+	}
+	printed, written := c.of(report).write(stdout)
+	if printed && written == nil && c.HTML != "" {
+		fmt.Fprintf(stdout, "\nReport: %s\n", c.HTML)
+	}
+	switch failed := report.Failed(); {
+	case written != nil:
+		return errors.Join(err, written)
+	case err != nil:
+		return fmt.Errorf("interrupted; the figures are those until then: %w", err)
+	case len(failed) > 0:
+		return fmt.Errorf("not everything was measured and held: %s", strings.Join(failed, "; "))
+	}
+	return nil
+}
+
+// measure runs everything on servers of its own. The result is nil if they did
+// not start.
+func (c *BenchHotCmd) measure(ctx context.Context, stderr stderrWriter, binlog string) (*hot.Result, error) {
+	p, err := c.start(ctx, stderr, binlog)
+	if err != nil {
+		return nil, err
+	}
+	defer p.leave()
+	o := hot.Options{Strategies: strategyNames(c.chosen), Buyers: c.Buyers, Rounds: c.Rounds, Within: c.Within / time.Duration(len(c.Binlog))}
+	o.Sale = loadtest.Config{Scenario: loadtest.DefaultScenario(), Targets: p.targets, AdminToken: p.token, ServersTime: p.serversTime}
+	o.Sale.Copies, o.Sale.Retry, o.Sale.Seed = 0, 0, rand.Uint64() // rates of one call each can be compared
+	if err := p.openLedger(ctx, &o.Sale); err != nil {
+		return nil, err
+	}
+	config := p.sql
+	config.MaxSQLConns = min(slices.Max(c.Buyers)+1, mostBaselineConns)
+	if o.In, err = backend.Open(ctx, config.Only(backend.SQL, backend.RowLocks, backend.Redis)); err != nil {
+		return nil, err
+	}
+	p.closers = append(p.closers, func() { _ = o.In.Close() })
+	bare, err := startGin(ctx, p.sql)
+	if err != nil {
+		return nil, fmt.Errorf("start the baselines over HTTP: %w", err)
+	}
+	p.closers = append(p.closers, bare.stop)
+	o.Bare = bare.url
+	onStep, clear := steps(stderr, c.Quiet)
+	o.Progress = func(done, total int, what string) { onStep(done, total, what+", binlog "+binlog) }
+	r, err := hot.Run(ctx, o)
+	clear()
+	r.Binlog, r.Processes, r.Durability = binlog, c.Processes, measure.Durability(context.WithoutCancel(ctx), o.In)
+	return r, err
+}
+
+// mostBaselineConns: with more connections than this a bare UPDATE is slower.
+const mostBaselineConns = 256
+
+func strategyNames(all []catalog.Info) (names []string) {
+	for _, info := range all {
+		names = append(names, info.Name)
+	}
+	return names
+}
+
+// start starts the servers that are needed and not given, and the services.
+func (c *BenchHotCmd) start(ctx context.Context, stderr stderrWriter, binlog string) (*place, error) {
+	needs := []backend.Capability{backend.SQL, backend.RowLocks, backend.Redis}
+	for _, info := range c.chosen {
+		needs = append(needs, info.Needs...)
+	}
+	o := lab.Options{Host: host(), Backends: backend.NamesOf(needs...), Given: c.Given}
+	if binlog != hot.Given {
+		o.Binlog = binlog
+	}
+	return startOwn(ctx, stderr, o, c.Processes)
+}
