@@ -72,6 +72,13 @@ figures: build
 	$(BIN) figures --compare bin/compare.json --locks bin/locks.json --claims bin/claims.json \
 		--json web/static/figures.json --readme docs/figures.md
 
+## hot: measure what one hot row sells into docs/hot.md, with bin/hot.html (about seven minutes, on an idle machine)
+.PHONY: hot
+hot: build
+	$(BIN) deps
+	$(BIN) bench hot --html bin/hot.html --json bin/hot.json
+	$(BIN) figures --hot bin/hot.json --readme docs/hot.md
+
 ## bench: run the Go benchmarks on real servers
 bench: build
 	$(BIN) deps

@@ -97,10 +97,18 @@ func (l *load) worker() *worker {
 // runClosed has every worker send its next request when it has an answer.
 func (l *load) runClosed(ctx context.Context) {
 	var next atomic.Int64
+	workers := make([]*worker, min(l.Concurrency, l.requests))
+	var connecting sync.WaitGroup
+	for i := range workers {
+		workers[i] = l.worker()
+		if l.Connected {
+			connecting.Go(func() { workers[i].connect(i) })
+		}
+	}
+	connecting.Wait()
 	l.begun = time.Now()
-	for range min(l.Concurrency, l.requests) {
+	for _, w := range workers {
 		l.all.Go(func() {
-			w := l.worker()
 			defer w.close()
 			for ctx.Err() == nil {
 				i := int(next.Add(1)) - 1

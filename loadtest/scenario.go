@@ -43,6 +43,9 @@ type Scenario struct {
 	ToRate      float64       `yaml:"to_rate" group:"time" placeholder:"R" help:"Where a ramp ends."`
 	Duration    time.Duration `yaml:"duration" group:"time" placeholder:"D" help:"How long requests become due."`
 	Steps       []Step        `yaml:"steps" kong:"-"`
+	// Connected: a closed loop's buyers connect before the first request is sent, so
+	// that a short run does not measure handshakes.
+	Connected bool `yaml:"-" kong:"-"`
 	// Connections are opened when a request is due and none is free. 0: 1000.
 	Connections int           `yaml:"connections" group:"time" placeholder:"N" help:"The most that an open loop opens (1000)."`
 	Timeout     time.Duration `yaml:"timeout" group:"time" placeholder:"D" help:"A buyer gives up after this long (${LoadTimeout})."` // the outcome is unknown

@@ -178,6 +178,7 @@ func (c *BenchHotCmd) measure(ctx context.Context, stderr stderrWriter, binlog s
 	o := hot.Options{Strategies: strategyNames(c.chosen), Buyers: c.Buyers, Rounds: c.Rounds, Within: c.Within / time.Duration(len(c.Binlog))}
 	o.Sale = loadtest.Config{Scenario: loadtest.DefaultScenario(), Targets: p.targets, AdminToken: p.token, ServersTime: p.serversTime}
 	o.Sale.Copies, o.Sale.Retry, o.Sale.Seed = 0, 0, rand.Uint64() // rates of one call each can be compared
+	o.Sale.Connected = true
 	if err := p.openLedger(ctx, &o.Sale); err != nil {
 		return nil, err
 	}

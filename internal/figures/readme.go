@@ -11,7 +11,7 @@ import (
 
 // Marks in a Markdown file around the figures.
 const (
-	begins = "<!-- figures: measured by make figures, do not edit -->"
+	begins = "<!-- figures: measured, do not edit -->"
 	ends   = "<!-- /figures -->"
 )
 
