@@ -60,7 +60,7 @@ func (s *Store) Tx(ctx context.Context, f func(tx *gorm.DB) error) error {
 }
 
 func (s *Store) try(ctx context.Context, f func(tx *gorm.DB) error) error {
-	tx := s.db.WithContext(ctx).Begin()
+	tx := begin(ctx, s.db)
 	if tx.Error != nil {
 		return before(tx.Error)
 	}

@@ -22,6 +22,13 @@ func (n *Counter) After(_ context.Context, c *Command, err error) error {
 // Count is the number of commands sent to backend so far.
 func (n *Counter) Count(backend string) uint64 { return n.of(backend).Load() }
 
+// Sent counts a command that nothing looked at; n may be nil.
+func (n *Counter) Sent(backend string) {
+	if n != nil {
+		n.of(backend).Add(1)
+	}
+}
+
 func (n *Counter) of(backend string) *atomic.Uint64 {
 	switch backend {
 	case SQL:

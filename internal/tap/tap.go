@@ -199,6 +199,15 @@ func Ask(
 	return t.After(ctx, c, err)
 }
 
+// Counted is for a caller that sends without Ask, and so without anything made
+// for it, where nothing looks at the command: n counts it once it was sent. ok is
+// false where the context's Tap must see it.
+func Counted(ctx context.Context) (n *Counter, ok bool) {
+	t := From(ctx)
+	n, ok = t.(*Counter)
+	return n, ok || t == nil
+}
+
 // Wait waits until done yields or is closed, or until ctx ends (its error is
 // returned then). what names what is waited for: "mutex stock 1".
 func Wait[T any](ctx context.Context, what string, done <-chan T) (T, error) {
