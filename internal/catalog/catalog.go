@@ -43,6 +43,9 @@ type Info struct {
 	Renews bool
 	// Fenced: the lock has a fencing token, and the stock row checks it.
 	Fenced bool
+	// Shares: purchases of one process may share a transaction. The proof then
+	// puts several buyers into one.
+	Shares bool
 
 	// New builds the strategy. Nil for a lock: Locker and Key are used then.
 	New func(Deps) (seckill.Strategy, error)

@@ -12,9 +12,11 @@ var (
 	_ = addFault(faultKind{
 		name: fault.Dies,
 		at: func(r *run, _ []*thread) (list []option) {
+			die := map[*process]bool{}
 			for _, a := range r.actors {
-				if !a.done() && a.life == alive {
+				if !a.done() && a.life == alive && !die[a.process] {
 					list = append(list, option{Choice: Choice{Who: a.Name, Fault: fault.Dies}})
+					die[a.process] = true // and with it the others in it
 				}
 			}
 			return list
@@ -23,7 +25,14 @@ var (
 			a := r.actor(step.Who)
 			r.cuts(a.process)
 			r.schedule.Steps = append(r.schedule.Steps, step)
-			r.die(a)
+			a.process.tainted = true
+			a.process.in.Kill()
+			for _, other := range r.actors {
+				if other.process == a.process && !other.done() {
+					r.die(other)
+				}
+			}
+			r.everythingMoved()
 			return nil
 		},
 	})
@@ -46,14 +55,12 @@ var (
 	})
 )
 
-// die closes the sockets of a's process; whatever it does from now on fails
-// without reaching a server.
+// die is one buyer's part of the death of their process, whose sockets are closed:
+// whatever they do from now on fails without reaching a server.
 func (r *run) die(a *actor) {
-	a.process.tainted = true
 	a.life, a.grip = dead, loose
 	a.outcome.Dead = true
 	a.late = nil // what had not left the machine
-	a.process.in.Kill()
 	a.cancel(errDead)
 	a.each(func(c *call) {
 		if c.state == ready || c.state == asleep {
@@ -61,7 +68,6 @@ func (r *run) die(a *actor) {
 			c.answer <- errDead
 		}
 	})
-	r.everythingMoved()
 }
 
 // bury has the servers end what a dead buyer's process still has there.

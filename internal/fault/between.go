@@ -7,9 +7,11 @@ const (
 	// expires, the session's nodes go, the lease is revoked, the connection is
 	// killed. The holder has not heard of it: they were paused.
 	LeaseEnds Name = "lease ends"
-	// Dies: the buyer's process ends before its next command. No clean-up runs,
-	// its connections close.
+	// Dies: the buyer's process ends before its next command, and with it whoever
+	// else is in it. No clean-up runs, its connections close.
 	Dies Name = "dies"
+	// Leaves: the buyer goes, or their time is up. Their process lives on.
+	Leaves Name = "leaves"
 	// GivenUp: the server ends the session or the lease of a process that has
 	// died. It follows Dies at any later moment, and is no fault of its own.
 	GivenUp Name = "given up by the server"

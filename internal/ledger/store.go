@@ -153,20 +153,11 @@ func (s *Store) Record(tx *gorm.DB, p seckill.Purchase, run, remaining int64) (s
 // database's clock; a start does not change within a run) and ErrSoldOut. What
 // is left may change at once.
 func (s *Store) Look(ctx context.Context, p seckill.Purchase) (run int64, err error) {
-	var row struct {
-		Run, Num int64
-		Started  bool
+	run, num, err := s.Left(ctx, p.SKU)
+	if err == nil && num < p.Quantity {
+		err = seckill.ErrSoldOut
 	}
-	err = s.Read(ctx, &row, "SELECT run, num, COALESCE(starts_at <= "+nowIn(s.db)+", 1) AS started FROM stock WHERE id = ?", p.SKU)
-	switch {
-	case err != nil:
-		return 0, err
-	case !row.Started:
-		return 0, seckill.ErrNotStarted
-	case row.Num < p.Quantity:
-		return 0, seckill.ErrSoldOut
-	}
-	return row.Run, nil
+	return run, err
 }
 
 // Place writes p's order before its units are taken, in the run that Look has

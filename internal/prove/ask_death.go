@@ -24,6 +24,8 @@ func (b *bench) deadHolder(ctx context.Context) (Cell, error) {
 	scenarios := []*explore.Scenario{
 		{Name: "two buyers, one may die", Stock: 5, Next: true, Buyers: buyers(2, explore.Buys, explore.Buys), Faults: []explore.Fault{fault.Dies}},
 	}
+	scenarios = append(scenarios, b.shared(2, explore.Buys, explore.Scenario{Name: "a shared transaction, one process may die, or one buyer leave",
+		Stock: 6, Faults: []explore.Fault{fault.Dies, fault.Leaves}})...)
 	if b.info.Locker != nil {
 		contenders := buyers(3, explore.Locks, explore.Locks, explore.Locks)
 		scenarios = append(scenarios,

@@ -13,8 +13,11 @@ var (
 		Asks: "Any one command takes effect and its reply is lost, or it never arrives: is the stock right, and is no buyer blocked for ever?",
 		ask: func(b *bench, ctx context.Context) (Cell, error) {
 			return b.stands(ctx, "it breaks with every reply heard", func(processes int) (Cell, error) {
-				return b.faulty(ctx, "lost-reply", notOverlap, &explore.Scenario{Name: "two buyers, a reply or a command is lost", Stock: 5, Next: true,
-					Buyers: buyers(processes, explore.Buys, explore.Buys), Faults: []explore.Fault{fault.ReplyLost, fault.CommandLost}})
+				lost := []explore.Fault{fault.ReplyLost, fault.CommandLost}
+				return b.faulty(ctx, "lost-reply", notOverlap, append(b.shared(processes, explore.Buys, explore.Scenario{
+					Name: "a shared transaction, a reply or a command is lost", Stock: 6, Faults: lost}),
+					&explore.Scenario{Name: "two buyers, a reply or a command is lost", Stock: 5, Next: true,
+						Buyers: buyers(processes, explore.Buys, explore.Buys), Faults: lost})...)
 			})
 		},
 	})
@@ -24,8 +27,11 @@ var (
 			"Is the stock right?",
 		ask: func(b *bench, ctx context.Context) (Cell, error) {
 			return b.stands(ctx, "it breaks with every command in time", func(processes int) (Cell, error) {
-				return b.faulty(ctx, "late-command", explore.LedgerRule, &explore.Scenario{Name: "two buyers, a command is late", Stock: 5, Next: true,
-					Buyers: buyers(processes, explore.Buys, explore.Buys), Faults: []explore.Fault{fault.Delayed}})
+				late := []explore.Fault{fault.Delayed}
+				return b.faulty(ctx, "late-command", explore.LedgerRule, append(b.shared(processes, explore.Buys, explore.Scenario{
+					Name: "a shared transaction, a command is late", Stock: 6, Faults: late}),
+					&explore.Scenario{Name: "two buyers, a command is late", Stock: 5, Next: true,
+						Buyers: buyers(processes, explore.Buys, explore.Buys), Faults: late})...)
 			})
 		},
 	})

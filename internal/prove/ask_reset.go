@@ -24,6 +24,8 @@ var _ = addQuestion(Question{
 			} {
 				scenarios = append(scenarios, &explore.Scenario{Name: s.name, Stock: 4, Next: true, Buyers: buyers(processes, s.a, s.b)})
 			}
+			scenarios = append(scenarios, b.shared(2, explore.Resets, explore.Scenario{
+				Name: "a shared transaction while the sale is set anew", Stock: 6})...)
 			return b.search(ctx, "reset", wrongStock, something, scenarios...)
 		})
 	},

@@ -11,16 +11,18 @@ import (
 // What a strategy does without any fault decides what else it is asked: a
 // question whose answer is known teaches nothing.
 
-func faultless(processes int) []*explore.Scenario {
+func (b *bench) faultless(processes int) []*explore.Scenario {
 	where := map[int]string{1: "one process", 2: "two processes"}[processes]
-	return []*explore.Scenario{
+	few := b.shared(processes, explore.Buys, explore.Scenario{Name: "a shared transaction, enough for some, " + where, Stock: 3})
+	many := b.shared(processes, explore.Buys, explore.Scenario{Name: "a shared transaction, enough for all, " + where, Stock: 6})
+	return slices.Concat([]*explore.Scenario{
 		{Name: "two buyers, enough for one, " + where, Stock: 2, Next: true,
 			Buyers: buyers(processes, explore.Buys, explore.Buys)},
 		{Name: "two buyers, enough for both, " + where, Stock: 5, Next: true,
 			Buyers: buyers(processes, explore.Buys, explore.Buys)},
 		{Name: "one buys, one cancels, " + where, Stock: 4, Next: true,
 			Buyers: buyers(processes, explore.Buys, explore.Cancels)},
-	}
+	}, few, many, copied(few, "A"), copied(many, "B"))
 }
 
 // soundness is what the searches without faults found.
@@ -43,7 +45,7 @@ func (b *bench) sound(ctx context.Context, processes int) (*soundness, error) {
 		return nil, err
 	}
 	s := &soundness{cell: Cell{Answer: Holds, Exhausted: true, Preemptions: -1}, by: map[string]*explore.Schedule{}}
-	for _, scenario := range faultless(processes) {
+	for _, scenario := range b.faultless(processes) {
 		l := b.limits(nil)
 		l.All, l.Reduce, l.Schedules = true, true, 2*l.Schedules
 		res, err := w.Search(ctx, scenario, l)

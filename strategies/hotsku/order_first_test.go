@@ -23,7 +23,7 @@ import (
 var all = []struct {
 	info  catalog.Info
 	takes string
-}{{OrderFirst, "UPDATE ("}, {OneTrip, "CALL"}, {Queued, "CALL"}}
+}{{OrderFirst, "UPDATE ("}, {OneTrip, "CALL"}, {Queued, "CALL"}, {Merged, "CALL"}}
 
 func each(t *testing.T, stock int64, test func(t *testing.T, s *sale, takes string)) {
 	for _, c := range all {

@@ -1,0 +1,133 @@
+package ledger
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gorm.io/gorm"
+
+	"seckill/internal/seckill"
+)
+
+// An Entry is one purchase of a batch, and the receipt of its order.
+type Entry struct {
+	Purchase seckill.Purchase
+	Receipt  seckill.Receipt
+	Refused  bool // by PlaceAll
+	id       int64
+}
+
+// Left reads a SKU's row without a lock and outside any transaction: its run,
+// and how many units are left, which may change at once. ErrUnknownSKU and
+// ErrNotStarted as for Look.
+func (s *Store) Left(ctx context.Context, sku int64) (run, num int64, err error) {
+	var row struct {
+		Run, Num int64
+		Started  bool
+	}
+	err = s.Read(ctx, &row, "SELECT run, num, COALESCE(starts_at <= "+nowIn(s.db)+", 1) AS started FROM stock WHERE id = ?", sku)
+	if err == nil && !row.Started {
+		err = seckill.ErrNotStarted
+	}
+	return row.Run, row.Num, err
+}
+
+// longestRequest is what the column holds.
+const longestRequest = 128
+
+// PlaceAll is Place for a batch: purchases of one SKU, each by another user, in
+// the order in which they came. Every order is written with what remains after it
+// if num units are left before the first. Shift corrects that when it turns out
+// otherwise.
+//
+// ok is false if an order is not written, because a unique key is taken or the
+// request's id does not fit: its Entry is Refused. What remains after the others
+// counts it in, so the caller rolls back and does without it.
+//
+// Orders are written by user: two processes that have the same users in their
+// batches then wait for each other's keys in one order, and do not deadlock.
+func (s *Store) PlaceAll(tx *gorm.DB, run, num int64, batch []*Entry) (ok bool, err error) {
+	ok = true
+	for _, e := range batch {
+		num -= e.Purchase.Quantity
+		e.id = newOrderID()
+		e.Receipt = seckill.Receipt{OrderID: newPublicID(e.Purchase.SKU, e.id), SKU: e.Purchase.SKU,
+			Quantity: e.Purchase.Quantity, Remaining: num, Strategy: s.strategy}
+		e.Refused = !fits(e.Purchase.RequestID) // IGNORE would write a part of it
+		ok = ok && !e.Refused
+	}
+	if !ok {
+		return false, nil
+	}
+	statement, args := insertAll(run, batch)
+	rows, _, err := s.Exec(tx, statement, args...)
+	if err != nil || rows == int64(len(batch)) {
+		return true, err
+	}
+	return false, s.markMissing(tx, run, batch)
+}
+
+func fits(requestID string) bool {
+	return len(requestID) <= longestRequest && !strings.ContainsFunc(requestID, func(r rune) bool { return r > 0x7e })
+}
+
+// insertAll is one INSERT of all orders. Numbers and public ids, which are made
+// here, are written into it: a placeholder costs more.
+func insertAll(run int64, batch []*Entry) (statement string, args []any) {
+	b := make([]byte, 0, 200+100*len(batch))
+	b = append(b, "INSERT IGNORE INTO orders (id, public_id, request_id, user_id, sku_id, quantity, remaining, strategy, run, status) VALUES "...)
+	args = make([]any, 0, 2*len(batch))
+	byUser := slices.SortedFunc(slices.Values(batch), func(a, b *Entry) int { return cmp.Compare(a.Purchase.User, b.Purchase.User) })
+	for i, e := range byUser {
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		b = strconv.AppendInt(append(b, '('), e.id, 10)
+		b = append(append(append(b, ", '"...), e.Receipt.OrderID...), "', ?"...)
+		for _, n := range []int64{e.Purchase.User, e.Purchase.SKU, e.Purchase.Quantity, e.Receipt.Remaining} {
+			b = strconv.AppendInt(append(b, ", "...), n, 10)
+		}
+		b = strconv.AppendInt(append(b, ", ?, "...), run, 10)
+		b = append(b, ", '"+Active+"')"...)
+		args = append(args, e.Purchase.RequestID, e.Receipt.Strategy)
+	}
+	return string(b), args
+}
+
+// markMissing refuses the entries whose order is not there. Another process may
+// have an order of the same id there: the public id tells.
+func (s *Store) markMissing(tx *gorm.DB, run int64, batch []*Entry) error {
+	var there []string
+	where, args := entries(run, batch)
+	err := tx.Raw("SELECT public_id FROM orders WHERE "+where, args...).Scan(&there).Error
+	for _, e := range batch {
+		e.Refused = !slices.Contains(there, e.Receipt.OrderID)
+	}
+	return err
+}
+
+// Shift corrects what remains after each order of a batch by so many units, in
+// the transaction that has placed them.
+func (s *Store) Shift(tx *gorm.DB, run, by int64, batch []*Entry) error {
+	for _, e := range batch {
+		e.Receipt.Remaining += by
+	}
+	where, args := entries(run, batch)
+	_, _, err := s.Exec(tx, "UPDATE orders SET remaining = remaining + ? WHERE "+where, slices.Concat([]any{by}, args)...)
+	return err
+}
+
+// entries is the condition of a batch's orders.
+func entries(run int64, batch []*Entry) (where string, args []any) {
+	var ids strings.Builder
+	for i, e := range batch {
+		if i > 0 {
+			ids.WriteString(", ")
+		}
+		ids.WriteString(strconv.FormatInt(e.id, 10))
+	}
+	return "sku_id = ? AND run = ? AND id IN (" + ids.String() + ")", []any{batch[0].Purchase.SKU, run}
+}

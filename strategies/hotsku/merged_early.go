@@ -1,0 +1,55 @@
+package hotsku
+
+import (
+	"context"
+	"embed"
+
+	"gorm.io/gorm"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+)
+
+//go:embed merged_early.go merged.go batches.go
+//go:embed merged_early.en.md merged_early.zh.md
+var mergedEarlyFiles embed.FS
+
+// MergedEarly is merged with one line in the wrong place. It is broken on
+// purpose.
+var MergedEarly = catalog.Info{
+	Name:   "merged-early",
+	Title:  "Told before the COMMIT",
+	Family: "hotsku",
+	Source: "a usual mistake in batching: to wake those who wait too early",
+	Idea: "As merged, but those who wait are told as soon as the UPDATE has " +
+		"succeeded: the COMMIT will follow.",
+	Promises: "Never oversells; what it has told the buyers may not be so.",
+	Breaks: "When the process dies or the connection is lost before the " +
+		"COMMIT, buyers have been told of orders that are not there.",
+	Guarantees: catalog.Sound.
+		Breaks(catalog.DeadHolder, catalog.LostReply).
+		Holds(catalog.LateCommand, catalog.OtherSKUs),
+	Repair: "merged",
+	Needs: []backend.Capability{
+		backend.SQL, backend.RowLocks, backend.Procedures},
+	Stock:  ledger.InRow,
+	Shares: true,
+	Files:  mergedEarlyFiles,
+	New: func(d catalog.Deps) (seckill.Strategy, error) {
+		s := &merged{oneTrip: oneTrip{d.Ledger}}
+		s.commit = s.tellThenCommit
+		return s, nil
+	},
+}
+
+func (s *merged) tellThenCommit(ctx context.Context, b *batch) error {
+	return s.store.Tx(ctx, func(tx *gorm.DB) error {
+		left, err := s.write(tx, b)
+		if err == nil {
+			b.sold(left) // the lock is ours, so what could still go wrong?
+		}
+		return err
+	})
+}

@@ -1,0 +1,397 @@
+package hotsku
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"seckill/internal/catalog"
+	"seckill/internal/seckill"
+	"seckill/internal/tap"
+)
+
+// answer is what one buyer was told.
+type answer struct {
+	seckill.Receipt
+	err error
+}
+
+// A crowd buys in the first process. The buyer named first leads alone; while
+// that CALL is held the others come, in their order, so that they are the next
+// batch. Each passes seen.
+type crowd struct {
+	*sale
+	first  seckill.Purchase
+	others []seckill.Purchase
+	seen   *watcher
+	// meanwhile is what happens when all wait, before the first goes on.
+	meanwhile func(leave []context.CancelFunc)
+	survives  bool // a panic, as a service process does
+}
+
+// A watcher counts commands by name, and acts before or after some.
+type watcher struct {
+	mu     sync.Mutex
+	count  map[string]int
+	before func(c *tap.Command)
+	after  func(c *tap.Command, err error) error
+	loses  string // this command never arrives
+}
+
+func (w *watcher) Before(_ context.Context, c *tap.Command) error {
+	w.mu.Lock()
+	if w.count == nil {
+		w.count = map[string]int{}
+	}
+	w.count[c.Name]++
+	w.mu.Unlock()
+	if w.before != nil {
+		w.before(c)
+	}
+	if c.Name == w.loses {
+		return errors.New("connection lost before the command was sent")
+	}
+	return nil
+}
+
+func (w *watcher) After(_ context.Context, c *tap.Command, err error) error {
+	if w.after != nil {
+		return w.after(c, err)
+	}
+	return err
+}
+
+// meets returns the watcher that does something before the first command with this name.
+func meets(name string, do func()) *watcher {
+	var once sync.Once
+	return &watcher{before: func(c *tap.Command) {
+		if c.Name == name {
+			once.Do(do)
+		}
+	}}
+}
+
+// buy returns what the others were told, in their order.
+func (c *crowd) buy(t *testing.T) []answer {
+	t.Helper()
+	m := c.processes[0].(*merged)
+	if c.seen == nil {
+		c.seen = &watcher{}
+	}
+	release, told := make(chan struct{}), make([]answer, len(c.others))
+	var all sync.WaitGroup
+	all.Go(func() {
+		ctx := tap.With(t.Context(), &watcher{before: func(*tap.Command) { <-release }})
+		if _, err := m.Deduct(ctx, c.first); err != nil {
+			t.Errorf("the first buyer was told %v", err)
+		}
+	})
+	m.await(t, c.sku, 0)
+	var leave []context.CancelFunc
+	for i, p := range c.others {
+		ctx, cancel := context.WithCancel(tap.With(t.Context(), c.seen))
+		defer cancel()
+		leave = append(leave, cancel)
+		all.Go(func() {
+			if c.survives {
+				defer func() { _ = recover() }()
+			}
+			told[i].Receipt, told[i].err = m.Deduct(ctx, p)
+		})
+		m.await(t, c.sku, i+1)
+	}
+	if c.meanwhile != nil {
+		c.meanwhile(leave)
+	}
+	close(release)
+	all.Wait()
+	return told
+}
+
+const nobody = -1
+
+// await returns when a batch is under way and so many wait; with nobody, when there
+// is none.
+func (s *merged) await(t *testing.T, sku int64, waiting int) {
+	t.Helper()
+	here := s.shard(sku)
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Microsecond) {
+		here.mu.Lock()
+		l := here.lines[sku]
+		there := l == nil && waiting == nobody || l != nil && len(l.waiting) == waiting
+		here.mu.Unlock()
+		if there {
+			return
+		}
+	}
+	t.Fatalf("not %d buyers wait", waiting)
+}
+
+// purchases are of users 2, 3, …, with these quantities.
+func (s *sale) purchases(quantities ...int64) (list []seckill.Purchase) {
+	for i, q := range quantities {
+		list = append(list, s.purchase(int64(i+2), q, ""))
+	}
+	return list
+}
+
+// says compares what buyers were told: what remained, or an error.
+func says(t *testing.T, told []answer, want ...any) {
+	t.Helper()
+	for i, w := range want {
+		switch w := w.(type) {
+		case int:
+			if told[i].err != nil || told[i].Remaining != int64(w) {
+				t.Errorf("buyer %d was told %+v, want that %d remain", i, told[i], w)
+			}
+		case error:
+			if !errors.Is(told[i].err, w) || told[i].OrderID != "" {
+				t.Errorf("buyer %d was told %+v, want %v", i, told[i], w)
+			}
+		}
+	}
+}
+
+func TestMergedSellsToManyByOneTransaction(t *testing.T) {
+	s := open(t, Merged, 100)
+	c := crowd{sale: s, first: s.purchase(1, 5, ""), others: s.purchases(3, 1, 2, 1)}
+	says(t, c.buy(t), 92, 91, 89, 88)
+	for name, want := range map[string]int{"BEGIN": 1, "INSERT": 1, "UPDATE": 1, "COMMIT": 1, "CALL": 0} {
+		if got := c.seen.count[name]; got != want {
+			t.Errorf("four buyers sent %d %s, want %d", got, name, want)
+		}
+	}
+	for _, o := range s.held(t).Orders {
+		if o.UserID == 4 && (o.Quantity != 2 || o.Remaining != 89) {
+			t.Errorf("the order is %+v, want 2 units and 89 left", o)
+		}
+	}
+	if m := s.processes[0].(*merged); len(m.shard(s.sku).lines) != 0 {
+		t.Error("what no buyer uses any more takes room")
+	}
+}
+
+// Who fits is served in the order of coming; who does not keeps no one else out.
+func TestMergedWhenTheStockIsShort(t *testing.T) {
+	s := open(t, Merged, 7)
+	c := crowd{sale: s, first: s.purchase(1, 1, ""), others: s.purchases(3, 9, 2, 2, 1, 1)}
+	out := seckill.ErrSoldOut
+	says(t, c.buy(t), 3, out, 1, out, 0, out)
+	s.held(t)
+}
+
+// A duplicate does not fail its neighbours, whether the first order of the user
+// is in the batch or before it, and gets an answer of its own.
+func TestMergedWithDuplicates(t *testing.T) {
+	s := open(t, Merged, 100)
+	again := s.purchases(2, 1, 4, 1, 3, 2)
+	again[2] = again[0]                              // a copy in the batch
+	again[3].User = 1                                // who has an order already
+	again[4].User, again[4].RequestID = 3, "another" // and by another request
+	c := crowd{sale: s, first: s.purchase(1, 5, ""), others: again}
+	twice := seckill.ErrDuplicate
+	says(t, c.buy(t), 93, 92, twice, twice, twice, 90)
+	s.held(t)
+}
+
+// The first of a user's two purchases asks for too much: the second is sold.
+func TestMergedDecidesEachPurchaseOfAUserByItself(t *testing.T) {
+	s := open(t, Merged, 10)
+	others := s.purchases(20, 2, 2)
+	others[1].User = others[0].User
+	c := crowd{sale: s, first: s.purchase(1, 1, ""), others: others}
+	says(t, c.buy(t), seckill.ErrSoldOut, 7, 5)
+	s.held(t)
+}
+
+// A request's id that the orders table would change is not written, and the answer
+// is that of one-trip.
+func TestMergedWritesNoOtherRequest(t *testing.T) {
+	s := open(t, Merged, 10)
+	others := s.purchases(1, 1, 1)
+	others[0].RequestID = strings.Repeat("x", 129)
+	others[2].RequestID = "käse"
+	c := crowd{sale: s, first: s.purchase(1, 1, ""), others: others}
+	says(t, c.buy(t), seckill.ErrUnknown, 8, seckill.ErrUnknown)
+	s.held(t)
+}
+
+func TestMergedBesideAnotherProcess(t *testing.T) {
+	for what, c := range map[string]struct {
+		stock, bought int64
+		want          []any
+	}{
+		"it takes some":            {20, 5, []any{11, 10}},
+		"it leaves too few":        {10, 7, []any{seckill.ErrSoldOut, 1}},
+		"it leaves none":           {10, 9, []any{seckill.ErrSoldOut, seckill.ErrSoldOut}},
+		"it gives back all it has": {10, 0, []any{6, 5}},
+	} {
+		t.Run(what, func(t *testing.T) {
+			s := open(t, Merged, c.stock)
+			seen := meets("UPDATE", func() {
+				r, err := s.processes[1].Deduct(t.Context(), s.purchase(99, max(c.bought, 1), ""))
+				if c.bought == 0 {
+					err = errors.Join(err, s.processes[1].Restore(t.Context(), r.OrderID))
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			})
+			crowd := crowd{sale: s, first: s.purchase(1, 1, ""), others: s.purchases(3, 1), seen: seen}
+			says(t, crowd.buy(t), c.want...)
+			s.held(t)
+		})
+	}
+}
+
+// Others are faster whenever the batch has looked: each of its buyers is sold to
+// alone in the end.
+func TestMergedGivesUpWhenOthersAreAlwaysFaster(t *testing.T) {
+	s, user := open(t, Merged, 11), int64(1000)
+	c := crowd{sale: s, first: s.purchase(1, 1, ""), others: s.purchases(units(10)...)}
+	c.seen = &watcher{before: func(c *tap.Command) {
+		if c.Name != "UPDATE" {
+			return
+		}
+		user++
+		if _, err := s.processes[1].Deduct(t.Context(), s.purchase(user, 1, "")); err != nil {
+			t.Error(err)
+		}
+	}}
+	sold := 0
+	for _, a := range c.buy(t) {
+		if a.err == nil {
+			sold++
+		} else if !errors.Is(a.err, seckill.ErrSoldOut) {
+			t.Error(a.err)
+		}
+	}
+	if sold != 10-mostTries || c.seen.count["CALL"] != 10 || c.seen.count["UPDATE"] != mostTries {
+		t.Errorf("%d were sold to; the commands are %v", sold, c.seen.count)
+	}
+	s.held(t)
+}
+
+func TestMergedMeetsAReset(t *testing.T) {
+	s := open(t, Merged, 10)
+	c := crowd{sale: s, first: s.purchase(1, 1, ""), others: s.purchases(1, 1), seen: meets("UPDATE", func() { s.reset(t, 20) })}
+	says(t, c.buy(t), seckill.ErrConflict, seckill.ErrConflict)
+	if left := s.held(t).Stock.Num; left != 20 {
+		t.Errorf("%d units are left of the new sale's 20", left)
+	}
+}
+
+// Who leaves while they wait is not in the batch. The leader may leave, too.
+func TestMergedABuyerLeavesBeforeTheBatch(t *testing.T) {
+	for _, who := range []int{0, 1} {
+		s := open(t, Merged, 10)
+		c := crowd{sale: s, first: s.purchase(1, 1, ""), others: s.purchases(1, 2, 3),
+			meanwhile: func(leave []context.CancelFunc) { leave[who]() }}
+		want := []any{8, 6, 3}
+		want[who] = seckill.ErrUnavailable
+		for i := who + 1; i < 3; i++ {
+			want[i] = want[i].(int) + who + 1
+		}
+		if who == 0 {
+			want[1], want[2] = 7, 4
+		} else {
+			want[2] = 5
+		}
+		says(t, c.buy(t), want...)
+		s.held(t)
+	}
+}
+
+// Once the batch is sent, it is sold to all of it: who leaves does not know, and
+// the others do not notice, whoever leads.
+func TestMergedABuyerLeavesTheBatch(t *testing.T) {
+	for _, who := range []int{0, 1} {
+		s := open(t, Merged, 10)
+		var leave []context.CancelFunc
+		c := crowd{sale: s, first: s.purchase(1, 1, ""), others: s.purchases(1, 2, 3),
+			meanwhile: func(all []context.CancelFunc) { leave = all }, seen: meets("UPDATE", func() { leave[who]() })}
+		want := []any{8, 6, 3}
+		if who != 0 { // the leader hears the answer in any case
+			want[who] = seckill.ErrUnknown
+		}
+		says(t, c.buy(t), want...)
+		if orders := len(s.held(t).Orders); orders != 4 {
+			t.Errorf("there are %d orders, want 4", orders)
+		}
+	}
+}
+
+// A COMMIT without an answer is unknown to all whom it may have sold to.
+func TestMergedLosesTheReplyOfItsCommit(t *testing.T) {
+	s := open(t, Merged, 10)
+	c := crowd{sale: s, first: s.purchase(1, 1, ""), others: s.purchases(1, 20, 3),
+		seen: &watcher{after: func(c *tap.Command, err error) error {
+			if c.Name == "COMMIT" {
+				return errors.New("reply lost")
+			}
+			return err
+		}}}
+	says(t, c.buy(t), seckill.ErrUnknown, seckill.ErrSoldOut, seckill.ErrUnknown)
+	s.held(t)
+}
+
+// Whatever happens to a leader, the others are told, and the next one leads.
+func TestMergedItsLeaderPanics(t *testing.T) {
+	s := open(t, Merged, 10)
+	m := s.processes[0].(*merged)
+	m.commit = func(context.Context, *batch) error { panic("of a leader") }
+	c := crowd{sale: s, first: s.purchase(1, 1, ""), others: s.purchases(1, 1), survives: true}
+	says(t, c.buy(t)[1:], seckill.ErrUnknown)
+	m.await(t, s.sku, nobody)
+	if _, err := s.buy(t.Context(), 50, 1, ""); err != nil {
+		t.Errorf("the next buyer was told %v", err)
+	}
+	s.held(t)
+}
+
+func TestMergedQueueIsBounded(t *testing.T) {
+	s := open(t, Merged, 10)
+	m := s.processes[0].(*merged)
+	here := m.shard(s.sku)
+	here.lines = map[int64]*line{s.sku: {waiting: make([]*buyer, mostWaiting)}}
+	if _, err := s.buy(t.Context(), 1, 1, ""); !errors.Is(err, seckill.ErrBusy) {
+		t.Errorf("got %v, want %v", err, seckill.ErrBusy)
+	}
+}
+
+// A batch has its bound; the rest are the next one.
+func TestMergedBatchIsBounded(t *testing.T) {
+	s := open(t, Merged, 1000)
+	c := crowd{sale: s, first: s.purchase(1, 1, ""), others: s.purchases(units(mostBatch + 3)...)}
+	told := c.buy(t)
+	says(t, told[mostBatch:], 1000-2-mostBatch)
+	if got := c.seen.count["COMMIT"]; got != 2 {
+		t.Errorf("%d buyers needed %d transactions, want 2", len(c.others), got)
+	}
+	s.held(t)
+}
+
+func units(n int) []int64 {
+	list := make([]int64, n)
+	for i := range list {
+		list[i] = 1
+	}
+	return list
+}
+
+// The twin tells of orders that are not there.
+func TestMergedEarlyTellsOfOrdersThatAreNotThere(t *testing.T) {
+	for _, info := range []catalog.Info{Merged, MergedEarly} {
+		s := open(t, info, 10)
+		c := crowd{sale: s, first: s.purchase(1, 1, ""), others: s.purchases(1, 1), seen: &watcher{loses: "COMMIT"}}
+		told := c.buy(t)
+		_, err := s.store.Requested(t.Context(), 3, c.others[1].RequestID)
+		there := err == nil
+		if lied := told[1].err == nil && !there; lied != (info.Name == MergedEarly.Name) {
+			t.Errorf("%s: the second of the batch was told %v, and the order is there: %t", info.Name, told[1].err, there)
+		}
+	}
+}
