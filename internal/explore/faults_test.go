@@ -10,6 +10,7 @@ import (
 	"seckill/internal/fault"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
+	"seckill/strategies/local"
 	"seckill/strategies/redislock"
 	"seckill/strategies/sqlrow"
 )
@@ -174,5 +175,22 @@ func TestTwoCleanUpAfterTheDead(t *testing.T) {
 	res = search(t, open(t, redislock.RedisLua), s, explore.Limits{Preemptions: 2, All: true, Schedules: 200})
 	if res.Broken > 0 || res.Faulty == 0 {
 		t.Errorf("redis-lua: %+v, want no harm:\n%s", res, table(res.First))
+	}
+}
+
+// A process dies with everyone in it; a buyer who leaves takes no one along.
+func TestADeathTakesTheWholeProcess(t *testing.T) {
+	w := open(t, local.MutexPerSKU)
+	s := withFault(two(explore.Buys), fault.Dies)
+	s.Next = true
+	s.Buyers[1].Process = s.Buyers[0].Process
+	o := again(t, w, s, happens(before(t, w, s, "COMMIT"), "A", fault.Dies)...)
+	if !o.Buyers[0].Dead || !o.Buyers[1].Dead || o.Buyers[2].Err != nil {
+		t.Errorf("A and B share a process that died: %+v", o.Buyers)
+	}
+	s.Faults = []explore.Fault{fault.Leaves}
+	o = again(t, w, s, happens(before(t, w, s, "COMMIT"), "B", fault.Leaves)...)
+	if o.Buyers[0].Err != nil || o.Buyers[1].Err == nil || o.Buyers[1].Dead || len(o.Problems) > 0 {
+		t.Errorf("B has left while they waited for A: %+v %+v", o.Buyers, o.Problems)
 	}
 }

@@ -72,6 +72,8 @@ func (s Step) text() string {
 	switch {
 	case s.Fault == fault.Dies:
 		return "† dies"
+	case s.Fault == fault.Leaves:
+		return "leaves"
 	case s.Fault == fault.GivenUp:
 		return "† " + s.Command
 	case s.Fault == fault.ReplyLost:

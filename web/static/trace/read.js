@@ -4,8 +4,8 @@
 export const maxFile = 2_000_000; // characters
 const maxSteps = 2000;
 const maxLanes = 12;
-const faults = ['lease ends', 'dies', 'given up by the server', 'reply lost', 'command lost', 'delayed', 'arrives late',
-  'a node is lost', 'time passes'];
+const faults = ['lease ends', 'dies', 'leaves', 'given up by the server', 'reply lost', 'command lost', 'delayed',
+  'arrives late', 'a node is lost', 'time passes'];
 
 const renewerMark = /^\(renewer\) /; // before a command of a lock's renewer
 

@@ -50,6 +50,8 @@ export default {
   "@ gets the lock while @ has it": "{1} 还持有锁，{0} 也拿到了锁",
   "redis says that # are left, the stock row says #": "redis 记着剩 {0} 件，库存行记着剩 {1} 件",
   "the stock is #": "库存变成了 {0}",
+  "a shared transaction, a reply or a command is lost": "几个买家合用一个事务，一条答复或命令丢失",
+  "a shared transaction, one process may die, or one buyer leave": "几个买家合用一个事务，一个进程可能死去，或者一个买家离开",
   "a third contender dies first; two find what it left behind": "第三个竞争者先死；另外两个遇到它留下的东西",
   "one buys, one cancels, one process": "一个购买，一个取消，同一进程",
   "one buys, one cancels, two processes": "一个购买，一个取消，两个进程",

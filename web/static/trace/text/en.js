@@ -34,12 +34,13 @@ export default {
   play: 'Play', pause: 'Pause', position: 'Step',
   at: (n, all) => `${n === 0 ? 'Before the first step' : `Step ${count(n)}`} of ${count(all)}`,
   faults: {
-    'lease ends': 'lease ends', dies: 'dies', 'given up by the server': 'given up', 'reply lost': 'reply lost',
+    'lease ends': 'lease ends', dies: 'dies', leaves: 'leaves', 'given up by the server': 'given up', 'reply lost': 'reply lost',
     'command lost': 'command lost', 'a node is lost': 'node lost', 'time passes': 'time passes', delayed: '✉ on its way', 'arrives late': '✉ arrives late',
   },
   faultHints: {
     'lease ends': 'The server ends the lease. The holder is paused and does not know.',
-    dies: 'The buyer’s process dies before its next command, without any clean-up.',
+    dies: 'The buyer’s process dies before its next command, without any clean-up, and everyone in it with it.',
+    leaves: 'The buyer closes their connection, or their time is up. Their process lives on.',
     'given up by the server': 'The server gives up the session or lease of a process that has died.',
     'reply lost': 'The command takes effect, and the buyer sees an error.',
     'command lost': 'The command never arrives, and the buyer sees an error.',

@@ -31,12 +31,13 @@ export default {
   play: '播放', pause: '暂停', position: '步骤',
   at: (n, all) => `${n === 0 ? '第一步之前' : `第 ${count(n)} 步`}，共 ${count(all)} 步`,
   faults: {
-    'lease ends': '租约到期', dies: '死亡', 'given up by the server': '被服务器放弃', 'reply lost': '答复丢失',
+    'lease ends': '租约到期', dies: '死亡', leaves: '离开', 'given up by the server': '被服务器放弃', 'reply lost': '答复丢失',
     'command lost': '命令丢失', 'a node is lost': '节点丢失', 'time passes': '时间流逝', delayed: '✉ 在路上', 'arrives late': '✉ 迟到',
   },
   faultHints: {
     'lease ends': '服务器结束了租约。持有者正在停顿，并不知道。',
-    dies: '买家的进程在下一条命令之前死掉，没有做任何清理。',
+    dies: '买家的进程在下一条命令之前死掉，没有做任何清理；同一进程里的其他买家也跟着死掉。',
+    leaves: '买家断开了连接，或者时间用完了；所在的进程还活着。',
     'given up by the server': '服务器放弃了已死进程的会话或租约。',
     'reply lost': '命令已生效，买家看到的却是错误。',
     'command lost': '命令根本没送到，买家看到的是错误。',
