@@ -395,3 +395,23 @@ func TestMergedEarlyTellsOfOrdersThatAreNotThere(t *testing.T) {
 		}
 	}
 }
+
+// The lesson of merged-early says that who cancels at once may hear that there is
+// no such order.
+func TestMergedEarlyIsCancelledTooEarly(t *testing.T) {
+	s := open(t, MergedEarly, 10)
+	told := make(chan error, 1)
+	c := crowd{sale: s, first: s.purchase(1, 1, ""), others: s.purchases(1, 1)}
+	m := s.processes[0].(*merged)
+	write := m.commit
+	m.commit = func(ctx context.Context, b *batch) error {
+		second := b.buyers[1]
+		return write(tap.With(ctx, meets("COMMIT", func() {
+			told <- m.Restore(t.Context(), second.Receipt.OrderID)
+		})), b)
+	}
+	says(t, c.buy(t), 8, 7)
+	if err := <-told; !errors.Is(err, seckill.ErrUnknownOrder) {
+		t.Errorf("cancelling between the answer and the COMMIT: %v", err)
+	}
+}

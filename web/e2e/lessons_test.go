@@ -82,7 +82,7 @@ func TestLessons(t *testing.T) {
 
 	t.Log("the last chapter names what is not measured yet")
 	tb.click(".turn [rel=next]")
-	tb.says(".figures-place", "seckill compare --strategies conditional,order-first,one-trip,queued")
+	tb.says(".figures-place", "seckill compare --strategies conditional,order-first,one-trip,queued,merged")
 	if figures, err := fs.ReadFile(web.Files(), "figures.json"); err == nil && !strings.Contains(string(figures), "order-first") {
 		tb.says(".measured", "not measured yet")
 	}
