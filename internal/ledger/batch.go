@@ -62,8 +62,8 @@ func (s *Store) PlaceAll(tx *gorm.DB, run, num int64, batch []*Entry) (ok bool, 
 	if !ok {
 		return false, nil
 	}
-	statement, args := insertAll(run, batch)
-	rows, _, err := s.Exec(tx, statement, args...)
+	statement, args := insertAll("INSERT IGNORE", run, batch)
+	rows, _, err := s.Exec(tx, string(statement), args...)
 	if err != nil || rows == int64(len(batch)) {
 		return true, err
 	}
@@ -76,10 +76,10 @@ func fits(requestID string) bool {
 
 // insertAll is one INSERT of all orders. Numbers and public ids, which are made
 // here, are written into it: a placeholder costs more.
-func insertAll(run int64, batch []*Entry) (statement string, args []any) {
-	b := make([]byte, 0, 200+100*len(batch))
-	b = append(b, "INSERT IGNORE INTO orders (id, public_id, request_id, user_id, sku_id, quantity, remaining, strategy, run, status) VALUES "...)
-	args = make([]any, 0, 2*len(batch))
+func insertAll(verb string, run int64, batch []*Entry) (statement []byte, args []any) {
+	b := append(make([]byte, 0, 200+150*len(batch)), verb...)
+	b = append(b, " INTO orders (id, public_id, request_id, user_id, sku_id, quantity, remaining, strategy, run, status) VALUES "...)
+	args = make([]any, 0, 2*len(batch)+1)
 	byUser := slices.SortedFunc(slices.Values(batch), func(a, b *Entry) int { return cmp.Compare(a.Purchase.User, b.Purchase.User) })
 	for i, e := range byUser {
 		if i > 0 {
@@ -94,15 +94,18 @@ func insertAll(run int64, batch []*Entry) (statement string, args []any) {
 		b = append(b, ", '"+Active+"')"...)
 		args = append(args, e.Purchase.RequestID, e.Receipt.Strategy)
 	}
-	return string(b), args
+	return b, args
 }
 
 // markMissing refuses the entries whose order is not there. Another process may
 // have an order of the same id there: the public id tells.
 func (s *Store) markMissing(tx *gorm.DB, run int64, batch []*Entry) error {
+	ids := make([]int64, len(batch))
+	for i, e := range batch {
+		ids[i] = e.id
+	}
 	var there []string
-	where, args := entries(run, batch)
-	err := tx.Raw("SELECT public_id FROM orders WHERE "+where, args...).Scan(&there).Error
+	err := tx.Raw("SELECT public_id FROM orders WHERE sku_id = ? AND run = ? AND id IN ?", batch[0].Purchase.SKU, run, ids).Scan(&there).Error
 	for _, e := range batch {
 		e.Refused = !slices.Contains(there, e.Receipt.OrderID)
 	}
@@ -111,23 +114,16 @@ func (s *Store) markMissing(tx *gorm.DB, run int64, batch []*Entry) error {
 
 // Shift corrects what remains after each order of a batch by so many units, in
 // the transaction that has placed them.
+//
+// It inserts the orders again, and meets each by its primary key. An UPDATE with
+// a list of ids may be run as a scan of the whole sale: it would wait for orders of
+// other batches, which wait for the row that this one holds.
 func (s *Store) Shift(tx *gorm.DB, run, by int64, batch []*Entry) error {
+	statement, args := insertAll("INSERT", run, batch)
+	statement = append(statement, " ON DUPLICATE KEY UPDATE remaining = orders.remaining + ?"...)
+	_, _, err := s.Exec(tx, string(statement), append(args, by)...)
 	for _, e := range batch {
 		e.Receipt.Remaining += by
 	}
-	where, args := entries(run, batch)
-	_, _, err := s.Exec(tx, "UPDATE orders SET remaining = remaining + ? WHERE "+where, slices.Concat([]any{by}, args)...)
 	return err
-}
-
-// entries is the condition of a batch's orders.
-func entries(run int64, batch []*Entry) (where string, args []any) {
-	var ids strings.Builder
-	for i, e := range batch {
-		if i > 0 {
-			ids.WriteString(", ")
-		}
-		ids.WriteString(strconv.FormatInt(e.id, 10))
-	}
-	return "sku_id = ? AND run = ? AND id IN (" + ids.String() + ")", []any{batch[0].Purchase.SKU, run}
 }
