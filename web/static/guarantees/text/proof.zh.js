@@ -48,6 +48,7 @@ export default {
   "the lock lives in one process: there is no node but itself": "锁只在一个进程里：除了它自己没有别的节点",
   "there is nothing that could end or be lost": "没有什么会到期或丢失",
   "@ gets the lock while @ has it": "{1} 还持有锁，{0} 也拿到了锁",
+  "sales that buyers were told of and the ledger does not have": "买家被告知买到了，账本里却没有这张订单",
   "redis says that # are left, the stock row says #": "redis 记着剩 {0} 件，库存行记着剩 {1} 件",
   "the stock is #": "库存变成了 {0}",
   "a shared transaction, a reply or a command is lost": "几个买家合用一个事务，一条答复或命令丢失",
