@@ -79,11 +79,11 @@ func TestTheFlagGetsOld(t *testing.T) {
 		_ = told(g, of(1), asked(&n))
 		time.Sleep(renew)
 		ended, _ := g.Enter(of(1)) // asks again, and gets no answer
-		time.Sleep(fresh - renew - 1)
+		time.Sleep(fresh - renew - time.Nanosecond)
 		if _ = told(g, of(1), asked(&n)); n != 1 {
 			t.Error("one let through another")
 		}
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		if _ = told(g, of(1), asked(&n)); n != 2 {
 			t.Errorf("a flag of %v refuses", fresh)
 		}

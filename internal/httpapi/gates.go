@@ -60,8 +60,9 @@ var errSettled = errors.New("the request has no order")
 // A request that is sold out may have an order that an earlier attempt left, so
 // refusals are checked (afterRefusal). There is no need where the stock row had
 // too few units before this request was looked up: an attempt that had not
-// committed by then finds too few as well, and one that had was found. In other
-// stores the units are taken before the order is written.
+// committed by then finds too few as well, and one that had was found. (If units
+// come back for it in between, no look finds that either.) In other stores the
+// units are taken before the order is written.
 func closed(sl *seller, r *gate.Refusal, came time.Time) error {
 	p := refused(r, r.Detail)
 	p.Position = r.Position
