@@ -151,6 +151,9 @@ const linearLimit = 3 * time.Second
 // add checks the answers about one SKU. Answers that cannot all be true are a
 // violation, even where the ledger balances.
 func (l *linearResult) add(sale *ledger.Report, stock int64, ops []linear.Op) {
+	if sale.StockStore.Split() {
+		ops = linear.Saw(ops)
+	}
 	f := linear.Check(stock, ops, linearLimit)
 	if f.Decided && !f.Linearizable {
 		*sale = sale.Add(ledger.RuleNotLinearizable, f.Why, f.Params)

@@ -72,8 +72,8 @@ func Audit(ctx context.Context, store *ledger.Store, sku int64, sellers []Seller
 	return trial.Report(StockStores(ctx, sku, sellers)), nil
 }
 
-// Close writes the row of a sale from Redis from its orders: no purchase of such
-// a sale touches the row. The row of any other sale, and of one in which a
+// Close writes the row of a sale that is sold aside from it (in Redis, in pieces)
+// from its orders: no purchase of such a sale touches the row. The row of any other sale, and of one in which a
 // strategy of another stock store sold, is what was sold from: it stays. Close when
 // the sale has come to rest, and again after whatever is sold or cancelled
 // later; until then the audit says that counter and row differ.
@@ -84,7 +84,7 @@ func Close(ctx context.Context, store *ledger.Store, sku int64, sellers []Seller
 	}
 	storeOf := StockStoreOf(sellers)
 	for _, name := range names {
-		if stockStore, ok := storeOf(name); !ok || stockStore != ledger.InRedis {
+		if stockStore, ok := storeOf(name); !ok || !stockStore.Aside() {
 			return nil
 		}
 	}

@@ -73,6 +73,43 @@ func TestHomes(t *testing.T) {
 
 // Only the row of a sale from Redis follows the orders; any other row is what
 // was sold from, and must stay the witness that it is.
+// A sale in pieces is closed like one from Redis: no purchase touched the row.
+func TestCloseWritesTheRowOfASaleInPieces(t *testing.T) {
+	in, err := backend.Open(t.Context(), backend.Config{SQLitePath: t.TempDir() + "/ledger.db"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	if err := ledger.Migrate(t.Context(), in.DB); err != nil {
+		t.Fatal(err)
+	}
+	store := ledger.NewStore(in.DB)
+	for _, stock := range []ledger.StockStore{ledger.InBuckets, ledger.InUnits} {
+		sellers := []catalog.Seller{seller("pieces", stock, counting{left: 9})}
+		set, err := store.Reset(t.Context(), 1, "pieces", 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := store.For("pieces", seckill.NopObserver{})
+		if err := s.Tx(t.Context(), func(tx *gorm.DB) error {
+			_, err := s.Record(tx, seckill.Purchase{SKU: 1, User: 1, Quantity: 1, RequestID: "r"}, set.Run, 9)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		before, err := catalog.Audit(t.Context(), store, 1, sellers)
+		closed := catalog.Close(t.Context(), store, 1, sellers)
+		after, again := catalog.Audit(t.Context(), store, 1, sellers)
+		now, read := store.SKU(t.Context(), 1)
+		if err := errors.Join(err, closed, again, read); err != nil {
+			t.Fatal(err)
+		}
+		if before.Verdict != ledger.Held || after.Verdict != ledger.Held || now.Num != 9 {
+			t.Errorf("%s: the judge says %s, and after the close %s, with %d in the row", stock, before.Verdict, after.Verdict, now.Num)
+		}
+	}
+}
+
 func TestCloseWritesTheRowOfASaleFromRedisOnly(t *testing.T) {
 	in, err := backend.Open(t.Context(), backend.Config{SQLitePath: t.TempDir() + "/ledger.db"})
 	if err != nil {

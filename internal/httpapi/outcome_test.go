@@ -31,6 +31,7 @@ func TestWhatErrorsComeTo(t *testing.T) {
 		{seckill.ErrInvalid, 400, "invalid"},
 		{seckill.ErrUnknownSKU, 404, "unknown_sku"},
 		{seckill.ErrNotStarted, 409, "not_started"},
+		{seckill.ErrTooManyUnits, 409, "too_many_units"},
 		{seckill.ErrSoldOut, 409, "sold_out"},
 		{seckill.ErrDuplicate, 409, "duplicate"},
 		{seckill.ErrConflict, 409, "conflict"},

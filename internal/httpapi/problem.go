@@ -55,6 +55,9 @@ var answers = []answer{
 		"This user has an active order for this SKU already. Cancelling it makes room for another."},
 	{seckill.ErrConflict, http.StatusConflict, "conflict",
 		"Another buyer changed the stock meanwhile. Nothing was taken: try again."},
+	{seckill.ErrTooManyUnits, http.StatusConflict, "too_many_units",
+		"The strategy keeps a row for each unit, and this sale has more units than it keeps rows. " +
+			"Nothing was taken: reset the sale with fewer units, or choose a strategy without this limit, such as bucketed."},
 	{errInProgress, http.StatusConflict, "in_progress", ""},
 	{errTooLarge, http.StatusRequestEntityTooLarge, "too_large", ""},
 	{errMediaType, http.StatusUnsupportedMediaType, "unsupported_media_type", ""},

@@ -73,7 +73,10 @@ func (s *Server) shopLedger(c *gin.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), readingSale) // others want the reading, too
 	defer cancel()
-	page, err := s.shop.book.open(ctx, s.readShop, user)
+	s.shop.mu.Lock()
+	stock := s.shop.strategy.Stock
+	s.shop.mu.Unlock()
+	page, err := s.shop.book.open(ctx, s.readShop, stock, user)
 	if err == nil {
 		c.JSON(http.StatusOK, page)
 	}
@@ -81,13 +84,13 @@ func (s *Server) shopLedger(c *gin.Context) error {
 }
 
 // open is the page for a user, read anew if it is old.
-func (b *book) open(ctx context.Context, read func(context.Context) (ledger.Snapshot, error), user int64) (ledgerPage, error) {
+func (b *book) open(ctx context.Context, read func(context.Context) (ledger.Snapshot, error), stock ledger.StockStore, user int64) (ledgerPage, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if begun := time.Now(); begun.Sub(b.read) >= max(bookPace, 5*b.took) {
 		snap, err := read(ctx)
 		b.read, b.took, b.err = time.Now(), time.Since(begun), err
-		b.write(snap)
+		b.write(snap, stock)
 	}
 	page := b.page
 	for i := range b.orders {
@@ -100,8 +103,8 @@ func (b *book) open(ctx context.Context, read func(context.Context) (ledger.Snap
 	return page, b.err
 }
 
-func (b *book) write(snap ledger.Snapshot) {
-	b.orders, b.holders = snap.Orders, ledger.HoldersOf(snap.Orders)
+func (b *book) write(snap ledger.Snapshot, stock ledger.StockStore) {
+	b.orders, b.holders = snap.Orders, ledger.HoldersOf(snap.Orders, stock)
 	b.page = ledgerPage{Run: snap.Stock.Run, Initial: snap.Stock.Initial, Twice: b.holders.Twice(), Known: b.holders.Known(),
 		Latest: []shopOrder{}}
 	for i := range snap.Orders {

@@ -10,12 +10,12 @@ import (
 // with two holders was sold twice, and a unit below 1 never was there.
 type Holders struct {
 	begins, ends []int64 // of each order's units, sorted apart
-	given        bool    // units were given back, and may rightly be sold again
+	given        bool    // units were given back, and may rightly be sold again; or orders do not say which they have
 }
 
-// HoldersOf takes all orders of a run.
-func HoldersOf(orders []Order) *Holders {
-	h := &Holders{}
+// HoldersOf takes all orders of a run that was sold from stock.
+func HoldersOf(orders []Order, stock StockStore) *Holders {
+	h := &Holders{given: stock.Split()}
 	for i := range orders {
 		o := &orders[i]
 		if h.given = h.given || o.Status == Cancelled; o.Status == Active {
@@ -27,8 +27,8 @@ func HoldersOf(orders []Order) *Holders {
 	return h
 }
 
-// Known is false once units were given back: then two orders may rightly have
-// been told the same.
+// Known is false once units were given back, and where the stock is in pieces
+// (StockStore.Split): then two orders may rightly have been told the same.
 func (h *Holders) Known() bool { return !h.given }
 
 // Of is how many active orders share a unit with o, and o itself; 0 if that is

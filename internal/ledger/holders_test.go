@@ -22,7 +22,7 @@ func TestHolders(t *testing.T) {
 		"below zero":            {[]Order{sold(0, 1), sold(-1, 1), sold(-2, 1)}, []int{1, 1, 1}, 0},
 		"given back":            {[]Order{sold(1, 1), {Remaining: 0, Quantity: 1, Status: Cancelled}, sold(0, 1), sold(0, 1)}, []int{0, 0, 0, 0}, 0},
 	} {
-		h := HoldersOf(c.orders)
+		h := HoldersOf(c.orders, InRow)
 		for i, o := range c.orders {
 			if n := h.Of(o); n != c.holders[i] {
 				t.Errorf("%s: order %d shares its units with %d orders, want %d", name, i, n, c.holders[i])
@@ -46,7 +46,7 @@ func TestHoldersAreCounted(t *testing.T) {
 				units[orders[i].Remaining+1+k]++
 			}
 		}
-		h, twice := HoldersOf(orders), int64(0)
+		h, twice := HoldersOf(orders, InRow), int64(0)
 		for _, n := range units {
 			if n > 1 {
 				twice++

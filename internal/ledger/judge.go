@@ -181,8 +181,8 @@ func (t *Trial) checkRun() {
 //
 // A counter is compared with the row besides, where each comparison can fail by
 // itself. Where the row is written by every purchase (a lock table's count, the
-// row behind a number in Redis) the two are two witnesses. Where the counter
-// alone is sold from (InRedis) no purchase touches the row: it has what was
+// row behind a number in Redis) the two are two witnesses. Where the stock is
+// sold aside from the row (Aside) no purchase touches it: it has what was
 // set until the sale is closed, and what was left from then on. Anything else
 // was written by others, or something was sold or given back after the close.
 func (t *Trial) checkBalance() {
@@ -203,7 +203,7 @@ func (t *Trial) checkBalance() {
 			return
 		}
 		row := t.Snapshot.Stock.Num
-		untouched := !t.Closed && t.report.StockStore == InRedis && row == t.Snapshot.Stock.Initial
+		untouched := !t.Closed && t.report.StockStore.Aside() && row == t.Snapshot.Stock.Initial
 		if counted != row && !untouched {
 			t.violate(RuleCounterDisagrees, fmt.Sprintf("%s says that %d are left, the stock row says %d",
 				c, counted, row), Params{"home": c, "counted": counted, "row": row}, examples{})
@@ -221,7 +221,7 @@ func (t *Trial) checkBalance() {
 	switch sum := left + sold; {
 	case sum > initial:
 		var twice examples
-		if t.gaveBack == 0 { // units that were given back may be sold again
+		if t.gaveBack == 0 && !t.report.StockStore.Split() { // units that were given back may be sold again
 			var witness *Witness
 			if twice, witness = t.units.soldTwice(); witness != nil {
 				t.report.Witness = witness

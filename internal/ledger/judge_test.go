@@ -38,7 +38,7 @@ func clean() Evidence {
 			},
 		},
 		StockStoreOf: func(strategy string) (StockStore, bool) {
-			stockStore, ok := map[string]StockStore{"conditional": InRow, "version": InRow, "redis-lua": InRedis, "front": InRowAndRedis}[strategy]
+			stockStore, ok := map[string]StockStore{"conditional": InRow, "version": InRow, "redis-lua": InRedis, "front": InRowAndRedis, "pieces": InBuckets}[strategy]
 			return stockStore, ok
 		},
 		Told: []Told{
@@ -54,6 +54,22 @@ func inRedis(e *Evidence) {
 		e.Snapshot.Orders[i].Strategy = "redis-lua"
 	}
 	e.Snapshot.StockStores = map[StockStore]int64{InRedis: 0}
+}
+
+// inPieces is the same sale, not closed yet, from a stock in pieces: what orders
+// say remained names no units.
+func inPieces(e *Evidence) {
+	for i := range e.Snapshot.Orders {
+		o := &e.Snapshot.Orders[i]
+		o.Strategy, o.Remaining = "pieces", 1
+		for k := range e.Told {
+			if e.Told[k].OrderID == o.PublicID && e.Told[k].Call != CallCancel {
+				e.Told[k].Remaining = 1
+			}
+		}
+	}
+	e.Snapshot.Stock.Num = e.Initial
+	e.Snapshot.StockStores = map[StockStore]int64{InBuckets: 0}
 }
 
 // behindRedis is the same sale from the row, with a number in Redis in front.
@@ -76,6 +92,8 @@ func TestJudgeCleanSales(t *testing.T) {
 		{"all strategies have one home", func(e *Evidence) { e.StockStoreOf = nil }},
 		{"stock in Redis", inRedis},
 		{"stock in the row, Redis in front", behindRedis},
+		{"a stock in pieces", inPieces},
+		{"a stock in pieces, closed", func(e *Evidence) { inPieces(e); e.Snapshot.Stock.Num, e.Closed = 0, true }},
 		{"a counter that nobody used", func(e *Evidence) { e.Snapshot.StockStores = map[StockStore]int64{InRedis: 10, InLockTable: 10} }},
 		{"stock in Redis, another counter unused", func(e *Evidence) {
 			inRedis(e)
@@ -209,6 +227,22 @@ func TestJudgeViolations(t *testing.T) {
 			inRedis(e)
 			e.Snapshot.Stock.Num = 1
 		}, Lost, []string{RuleCounterDisagrees}},
+		{"pieces that a cancellation gave back twice", func(e *Evidence) {
+			inPieces(e)
+			e.Snapshot.StockStores[InBuckets] = 2
+		}, Lost, []string{RuleLostUpdate}},
+		{"pieces that vanished", func(e *Evidence) {
+			inPieces(e)
+			e.Snapshot.StockStores[InBuckets] = -1
+		}, Lost, []string{RuleNegative, RuleLostUnits}},
+		{"pieces, and a purchase that touched the row", func(e *Evidence) {
+			inPieces(e)
+			e.Snapshot.Stock.Num--
+		}, Lost, []string{RuleCounterDisagrees}},
+		{"pieces and the row in one run", func(e *Evidence) {
+			inPieces(e)
+			e.Snapshot.Orders[2].Strategy = "conditional"
+		}, NotValid, []string{RuleMixedStores}},
 		{"Redis lost units", func(e *Evidence) {
 			inRedis(e)
 			e.Snapshot.StockStores[InRedis] = -2

@@ -17,7 +17,17 @@ const (
 	InRedis       StockStore = "redis"      // a number in Redis; stock.num follows from the orders (Follow)
 	InLockTable   StockStore = "lock-table" // the count column of a MySQL lock table; stock.num follows in the same transaction
 	InRowAndRedis StockStore = "row+redis"  // stock.num, with the number in Redis in front of it
+	InBuckets     StockStore = "buckets"    // several rows of stock_buckets, which together have what is left; stock.num follows from the orders (Follow)
+	InUnits       StockStore = "units"      // one row of stock_units for each unit; stock.num follows from the orders (Follow)
 )
+
+// Aside reports whether purchases leave the stock row as it is: it has what was
+// set until the sale is closed.
+func (h StockStore) Aside() bool { return h == InRedis || h.Split() }
+
+// Split reports whether the stock is in pieces that buyers take side by side.
+// What an order says remained is then what its buyer saw, and names no units.
+func (h StockStore) Split() bool { return h == InBuckets || h == InUnits }
 
 // Counter is the stock store outside the row whose count belongs to h, as the key of
 // Snapshot.StockStores; "" if there is none.

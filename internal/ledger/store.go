@@ -20,6 +20,7 @@ type Store struct {
 	strategy string
 	observe  seckill.Observer
 	identity *identity
+	view     *sql.TxOptions // of Tx; nil: the database's usual isolation
 }
 
 // NewStore is the ledger in db. For binds it to a strategy.
@@ -35,6 +36,15 @@ func (s *Store) For(strategy string, o seckill.Observer) *Store {
 // On returns the same ledger on another session (a lock's own connection).
 func (s *Store) On(session *gorm.DB) *Store {
 	return &Store{db: session, strategy: s.strategy, observe: s.observe, identity: s.identity}
+}
+
+// ReadCommitted returns the same ledger with transactions that lock the rows they
+// find and no gap between them. Buyers who look for free rows would otherwise
+// wait for each other where there is none.
+func (s *Store) ReadCommitted() *Store {
+	c := *s
+	c.view = &sql.TxOptions{Isolation: sql.LevelReadCommitted}
+	return &c
 }
 
 // DB runs statements outside any transaction.
@@ -59,8 +69,15 @@ func (s *Store) Tx(ctx context.Context, f func(tx *gorm.DB) error) error {
 	}
 }
 
+func (s *Store) options() []*sql.TxOptions {
+	if s.view == nil {
+		return nil
+	}
+	return []*sql.TxOptions{s.view}
+}
+
 func (s *Store) try(ctx context.Context, f func(tx *gorm.DB) error) error {
-	tx := begin(ctx, s.db)
+	tx := begin(ctx, s.db, s.options()...)
 	if tx.Error != nil {
 		return before(tx.Error)
 	}
@@ -169,7 +186,12 @@ func (s *Store) Look(ctx context.Context, p seckill.Purchase) (run int64, err er
 // locks what an INSERT reads: buyers who share that lock could not change the
 // row any more, each because of the other.
 func (s *Store) Place(tx *gorm.DB, p seckill.Purchase, run int64) (id int64, r seckill.Receipt, err error) {
-	return s.insert(tx, p, 0, "?, ?", run, Active)
+	return s.PlaceLeaving(tx, p, run, 0)
+}
+
+// PlaceLeaving is Place for a buyer who knows already what to write as remaining.
+func (s *Store) PlaceLeaving(tx *gorm.DB, p seckill.Purchase, run, remaining int64) (id int64, r seckill.Receipt, err error) {
+	return s.insert(tx, p, remaining, "?, ?", run, Active)
 }
 
 // mostIDs bounds how often insert tries another id. Two processes make the same
@@ -339,18 +361,6 @@ func (s *Store) create(ctx context.Context, id int64) error {
 	}
 	return before(s.db.WithContext(ctx).Exec(
 		insert+" INTO stock (id, name, initial, num, run) VALUES (?, '', 0, 0, 0)", id).Error)
-}
-
-// Follow writes stock.num from the orders of a sale whose stock is in Redis:
-// what was set less what was sold. Purchases of such a sale do not touch the
-// row, so this may be done at any time; what is sold later is not in it. The
-// version rises with it, as with every write.
-func (s *Store) Follow(ctx context.Context, sku int64) error {
-	const left = "(initial - (SELECT COALESCE(SUM(quantity), 0) FROM orders WHERE sku_id = stock.id AND run = stock.run AND status = ?))"
-	return s.Tx(ctx, func(tx *gorm.DB) error {
-		return tx.Exec("UPDATE stock SET num = "+left+", version = version + 1 WHERE id = ? AND num <> "+left,
-			Active, sku, Active).Error
-	})
 }
 
 // Snapshot reads one SKU's stock and the orders of its run in one consistent

@@ -33,7 +33,8 @@ func (s *Store) Sweep(ctx context.Context) (removed int64, err error) {
 	}
 }
 
-// SweepSKU removes the orders of a SKU's runs that are over, in small pieces. It
+// SweepSKU removes the orders of a SKU's runs that are over, and the units that
+// were sold in them (StockStore InUnits), in small pieces. It
 // pauses after each piece for as long as that took, so that buyers have at least
 // half of the database. It returns how many orders it removed, and the context's
 // error when that ends first: what is left is for the next call. Several
@@ -43,9 +44,17 @@ func (s *Store) SweepSKU(ctx context.Context, sku int64) (removed int64, err err
 	if err != nil {
 		return 0, err
 	}
+	if removed, err = s.remove(ctx, "orders", st); err == nil && s.db.Name() != "sqlite" {
+		_, err = s.remove(ctx, "stock_units", st)
+	}
+	return removed, err
+}
+
+// remove removes the rows of a table that belong to a SKU's runs before st.
+func (s *Store) remove(ctx context.Context, table string, st Stock) (removed int64, err error) {
 	for {
 		begun := time.Now()
-		n, err := s.removePiece(ctx, sku, st.Run)
+		n, err := s.removePiece(ctx, table, st.ID, st.Run)
 		if removed += n; err != nil || n < sweepPiece {
 			return removed, before(err)
 		}
@@ -61,8 +70,8 @@ func (s *Store) SweepSKU(ctx context.Context, sku int64) (removed int64, err err
 
 // removePiece reads committed rows only: a repeatable read would lock the gap
 // before the current run's first order, and with it the first buyers.
-func (s *Store) removePiece(ctx context.Context, sku, current int64) (removed int64, err error) {
-	statement, view := "DELETE FROM orders WHERE sku_id = ? AND run < ? ORDER BY run, id LIMIT ?", &sql.TxOptions{Isolation: sql.LevelReadCommitted}
+func (s *Store) removePiece(ctx context.Context, table string, sku, current int64) (removed int64, err error) {
+	statement, view := "DELETE FROM "+table+" WHERE sku_id = ? AND run < ? ORDER BY run, id LIMIT ?", &sql.TxOptions{Isolation: sql.LevelReadCommitted}
 	if s.db.Name() == "sqlite" {
 		statement = "DELETE FROM orders WHERE rowid IN (SELECT rowid FROM orders WHERE sku_id = ? AND run < ? LIMIT ?)"
 		view = nil

@@ -35,6 +35,7 @@ type Op struct {
 	Kind         Kind
 	Quantity     int64
 	Remaining    int64 // as told, when Sold
+	Saw          bool  // Remaining is what the buyer saw before: it says nothing of the order
 	Call, Return int64
 	Name         string // for messages
 	optional     bool   // at the edge of a window: it may have happened outside
@@ -64,7 +65,7 @@ func Model(initial int64) porcupine.Model {
 func step(left int64, o Op) (after []any) {
 	switch o.Kind {
 	case Sold:
-		if left >= o.Quantity && left-o.Quantity == o.Remaining {
+		if left >= o.Quantity && (o.Saw || left-o.Quantity == o.Remaining) {
 			after = append(after, left-o.Quantity)
 		}
 	case SoldOut:
@@ -109,7 +110,11 @@ const largest = 5000
 func Check(initial int64, ops []Op, limit time.Duration) Finding {
 	ops = slices.DeleteFunc(slices.Clone(ops), func(o Op) bool { return o.Kind == Nothing })
 	if !slices.ContainsFunc(ops, func(o Op) bool { return o.Kind == GaveBack }) {
-		why := inOrder(initial, ops)
+		check := inOrder
+		if slices.ContainsFunc(ops, func(o Op) bool { return o.Saw }) {
+			check = inAnyOrder
+		}
+		why := check(initial, ops)
 		return Finding{Linearizable: why.text == "", Decided: true, Checked: len(ops), Why: why.text, Params: why.params}
 	}
 	ops = window(ops, largest)
@@ -139,7 +144,6 @@ func inOrder(initial int64, ops []Op) reason {
 		return cmp.Or(cmp.Compare(b.Remaining+b.Quantity, a.Remaining+a.Quantity), cmp.Compare(b.Remaining, a.Remaining))
 	})
 	left, now := initial, int64(math.MinInt64)
-	type moment struct{ left, at int64 }
 	course := []moment{{left, now}}
 	var before Op // the sale that now comes from
 	for _, s := range sales {
@@ -161,6 +165,15 @@ func inOrder(initial int64, ops []Op) reason {
 		left = s.Remaining
 		course = append(course, moment{left, now})
 	}
+	return soldOutInTime(course, ops)
+}
+
+// A moment is when so few units were left, at the earliest.
+type moment struct{ left, at int64 }
+
+// soldOutInTime asks of each refusal whether so few units were left before its
+// answer came.
+func soldOutInTime(course []moment, ops []Op) reason {
 	for _, o := range ops {
 		if o.Kind != SoldOut {
 			continue
@@ -168,8 +181,8 @@ func inOrder(initial int64, ops []Op) reason {
 		first := sort.Search(len(course), func(i int) bool { return course[i].left < o.Quantity })
 		switch {
 		case first == len(course):
-			return because("sold_out", map[string]any{"name": o.Name, "quantity": o.Quantity, "left": left},
-				"%s was told sold out of %d, and %d were left to the end", o.Name, o.Quantity, left)
+			return because("sold_out", map[string]any{"name": o.Name, "quantity": o.Quantity, "left": course[len(course)-1].left},
+				"%s was told sold out of %d, and %d were left to the end", o.Name, o.Quantity, course[len(course)-1].left)
 		case course[first].at > o.Return:
 			early := time.Duration(course[first].at - o.Return)
 			return because("sold_out_early", map[string]any{"name": o.Name, "quantity": o.Quantity, "ms": millis(early)},

@@ -66,6 +66,7 @@ func Of(ctx context.Context, in *backend.Instance, info catalog.Info) (Set, erro
 	if err != nil {
 		return nil, err
 	}
+	sql.stock = info.Stock
 	set := Set{sql}
 	if in.Redis != nil || len(in.RedisNodes) > 0 {
 		set = append(set, newRedis(in))

@@ -23,6 +23,7 @@ type SQL struct {
 	store *ledger.Store
 	query string // lists the waiting connections
 	locks bool   // there are locks in tables
+	stock ledger.StockStore
 	// Clock is how far the processes' clocks were moved on before the next
 	// Expire: deadlines that they compare with their own are past by it.
 	Clock func() time.Duration
@@ -96,12 +97,25 @@ func (s *SQL) GiveUp(context.Context, string, *Holder) ([]string, error) { retur
 // Wake: a wait for a row ends by the row alone.
 func (s *SQL) Wake(context.Context) (bool, error) { return false, nil }
 
+// pieces is what there is to see of a stock that is not in the row.
+var pieces = map[ledger.StockStore]struct{ name, list, of string }{
+	ledger.InBuckets: {"stock_buckets.num", "num ORDER BY bucket", "stock_buckets WHERE 1"},
+	ledger.InUnits:   {"free stock_units", "id ORDER BY id", "stock_units WHERE order_id IS NULL"},
+}
+
 // Look shows the row of the stock and the records of the lock.
 func (s *SQL) Look(ctx context.Context, key string, sku int64) (values []Value) {
 	if row, err := s.store.SKU(ctx, sku); err == nil {
 		values = append(values, Value{"stock.num", strconv.FormatInt(row.Num, 10)})
 		if row.Fence > 0 {
 			values = append(values, Value{"stock.fence", strconv.FormatInt(row.Fence, 10)})
+		}
+	}
+	if p, ok := pieces[s.stock]; ok {
+		var list string
+		if s.store.Read(ctx, &list, "SELECT COALESCE(GROUP_CONCAT("+p.list+" SEPARATOR ' '), '') FROM "+p.of+
+			" AND sku_id = ? AND run = (SELECT run FROM stock WHERE id = ?)", sku, sku) == nil {
+			values = append(values, Value{p.name, list})
 		}
 	}
 	if !s.locks {

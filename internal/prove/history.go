@@ -55,6 +55,9 @@ func (b *bench) history(ctx context.Context) (Cell, error) {
 	if err != nil {
 		return Cell{}, err
 	}
+	if b.info.Stock.Split() {
+		h.ops = linear.Saw(h.ops)
+	}
 	model := linear.Model(historyStock)
 	result, info := porcupine.CheckOperationsVerbose(model, linear.Operations(h.ops), historyLimit)
 	c := Cell{Text: fmt.Sprintf("%d answers of %d buyers at a time", len(h.ops), historyWorkers)}

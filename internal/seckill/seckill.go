@@ -30,10 +30,13 @@ type Purchase struct {
 
 // A Receipt is what a buyer holds after a sale.
 type Receipt struct {
-	OrderID   string // opaque
-	SKU       int64
-	Quantity  int64
-	Remaining int64 // units left right after this sale; negative if oversold
+	OrderID  string // opaque
+	SKU      int64
+	Quantity int64
+	// Remaining is how many units are left right after this sale; negative if
+	// oversold. Where the stock is in pieces it is what the buyer saw before, less
+	// what they took: others may have bought meanwhile.
+	Remaining int64
 	Strategy  string
 }
 
@@ -42,8 +45,8 @@ type Strategy interface {
 	// Deduct sells p.Quantity units of p.SKU to p.User and records the order.
 	//
 	// ErrInvalid, ErrUnknownSKU, ErrNotStarted, ErrSoldOut, ErrDuplicate,
-	// ErrBusy, ErrConflict and ErrUnavailable mean that provably nothing was
-	// taken. Any other error means that the outcome is unknown: the sale may
+	// ErrBusy, ErrConflict, ErrUnavailable and ErrTooManyUnits mean that provably
+	// nothing was taken. Any other error means that the outcome is unknown: the sale may
 	// have happened.
 	Deduct(ctx context.Context, p Purchase) (Receipt, error)
 
@@ -81,6 +84,7 @@ var (
 	ErrBusy         = errors.New("busy: waited as long as allowed") // try again later
 	ErrConflict     = errors.New("conflict: another buyer changed the stock meanwhile")
 	ErrUnavailable  = errors.New("a backend is unavailable") // and provably nothing was taken
+	ErrTooManyUnits = errors.New("the sale has more units than this strategy can keep")
 
 	// ErrUnknown marks an outcome that is not known, such as a COMMIT
 	// whose answer was lost. Look the order up by its RequestID.
@@ -93,7 +97,7 @@ func NothingTaken(err error) bool {
 		return false
 	}
 	for _, known := range []error{ErrInvalid, ErrUnknownSKU, ErrUnknownOrder,
-		ErrNotStarted, ErrSoldOut, ErrDuplicate, ErrBusy, ErrConflict, ErrUnavailable} {
+		ErrNotStarted, ErrSoldOut, ErrDuplicate, ErrBusy, ErrConflict, ErrUnavailable, ErrTooManyUnits} {
 		if errors.Is(err, known) {
 			return true
 		}

@@ -24,6 +24,7 @@ var contract = map[string]meaning{
 	"busy":                   {http.StatusTooManyRequests, ledger.OutcomeBusy},
 	"rate_limited":           {http.StatusTooManyRequests, ledger.OutcomeBusy},
 	"not_started":            {http.StatusConflict, ledger.OutcomeError},
+	"too_many_units":         {http.StatusConflict, ledger.OutcomeError},
 	"invalid":                {http.StatusBadRequest, ledger.OutcomeError},
 	"unauthenticated":        {http.StatusUnauthorized, ledger.OutcomeError},
 	"forbidden":              {http.StatusForbidden, ledger.OutcomeError},
