@@ -24,6 +24,7 @@ const (
 	SQL         Capability = "SQL"         // transactions on a SQL database
 	RowLocks    Capability = "RowLocks"    // SELECT … FOR UPDATE that locks a row
 	Procedures  Capability = "Procedures"  // stored procedures, which the account may make and call
+	SkipLocked  Capability = "SkipLocked"  // SELECT … FOR UPDATE SKIP LOCKED
 	Redis       Capability = "Redis"       // one Redis
 	RedisQuorum Capability = "RedisQuorum" // five independent Redis nodes
 	ZooKeeper   Capability = "ZooKeeper"
@@ -88,6 +89,7 @@ type Instance struct {
 	Etcd       *clientv3.Client
 
 	noProcedures string // why this database has none for us
+	noSkipLocked string // why this server does not skip locked rows
 
 	versions  map[string]string
 	closers   []func() error
@@ -133,6 +135,9 @@ func Open(ctx context.Context, c Config) (_ *Instance, err error) {
 func (in *Instance) Has(c Capability) (ok bool, why string) {
 	if c == Procedures && in.noProcedures != "" {
 		return false, in.noProcedures
+	}
+	if c == SkipLocked && in.noSkipLocked != "" {
+		return false, in.noSkipLocked
 	}
 	return in.Config.Has(c)
 }

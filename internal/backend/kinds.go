@@ -31,7 +31,7 @@ func (a Address) of(c *Config) reflect.Value { return reflect.ValueOf(c).Elem().
 
 // Kinds are all backends, in the order of tables.
 var Kinds = []Kind{
-	{NameMySQL, "MySQL or MariaDB", []Capability{SQL, RowLocks, Procedures}, []Address{
+	{NameMySQL, "MySQL or MariaDB", []Capability{SQL, RowLocks, Procedures, SkipLocked}, []Address{
 		address("MySQLDSN"), address("SQLitePath")}}, // SQLite offers SQL only
 	{NameRedis, "Redis", []Capability{Redis}, []Address{address("RedisAddrs")}},
 	{NameRedlock, "quorum of five Redis nodes", []Capability{RedisQuorum}, []Address{address("RedlockAddrs")}},
@@ -139,6 +139,8 @@ func (c Config) Has(need Capability) (ok bool, why string) {
 		return false, "SQLite has no row locks: install MariaDB or MySQL (seckill deps), or give --mysql-dsn"
 	case need == Procedures && c.SQLitePath != "":
 		return false, "SQLite has no stored procedures: install MariaDB or MySQL (seckill deps), or give --mysql-dsn"
+	case need == SkipLocked && c.SQLitePath != "":
+		return false, "SQLite has no SKIP LOCKED: install MariaDB or MySQL (seckill deps), or give --mysql-dsn"
 	case need == RedisQuorum:
 		return len(addresses) >= quorumNodes, "five independent Redis nodes are needed: give --redlock-addrs"
 	}

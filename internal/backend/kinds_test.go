@@ -3,13 +3,14 @@ package backend
 import (
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 )
 
 func TestKinds(t *testing.T) {
 	all := Config{MySQLDSN: "dsn", RedisAddrs: []string{"r"}, RedlockAddrs: []string{"1", "2", "3", "4", "5"},
 		ZooKeeperAddrs: []string{"z"}, EtcdEndpoints: []string{"e"}, MaxSQLConns: 3}
-	for _, need := range []Capability{SQL, RowLocks, Redis, RedisQuorum, ZooKeeper, Etcd} {
+	for _, need := range []Capability{SQL, RowLocks, Procedures, SkipLocked, Redis, RedisQuorum, ZooKeeper, Etcd} {
 		kind, known := KindOf(need)
 		if !known {
 			t.Errorf("no backend offers %s", need)
@@ -41,8 +42,10 @@ func TestKinds(t *testing.T) {
 	if given.MySQLDSN != "" || given.SQLitePath != "file" || given.RedisAddrs[0] != "mine" || given.EtcdEndpoints == nil {
 		t.Errorf("%+v: want what was given, and the rest of the other", given)
 	}
-	if ok, why := given.Has(RowLocks); ok {
-		t.Errorf("SQLite has row locks: %q", why)
+	for _, need := range []Capability{RowLocks, Procedures, SkipLocked} {
+		if ok, why := given.Has(need); ok || !strings.Contains(why, "SQLite") {
+			t.Errorf("SQLite has %s: %t, %q", need, ok, why)
+		}
 	}
 	if _, known := KindOf("Oracle"); known {
 		t.Error("an unknown capability has a backend")

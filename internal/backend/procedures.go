@@ -23,6 +23,7 @@ func AddProcedure(name, text string) string {
 
 // MySQL's and MariaDB's error numbers.
 const (
+	errSyntax         = 1064
 	errProcedureThere = 1304
 	errWrongArguments = 1318
 )

@@ -57,8 +57,17 @@ func (in *Instance) openMySQL(ctx context.Context) error {
 		return err
 	}
 	in.openProcedures(ctx)
+	in.trySkipLocked(ctx)
 	in.KeyDB = in.openPool(connector, 1)
 	return in.openLockPool(connector)
+}
+
+// trySkipLocked asks the server whether it knows the words.
+func (in *Instance) trySkipLocked(ctx context.Context) {
+	err := in.DB.WithContext(ctx).Exec("SELECT 1 FROM information_schema.SCHEMATA LIMIT 0 FOR UPDATE SKIP LOCKED").Error
+	if isMySQL(err, errSyntax) {
+		in.noSkipLocked = "this server has no SKIP LOCKED: MariaDB 10.6 and MySQL 8.0 are the first that do"
+	}
 }
 
 // mostConns bounds each of the two large pools.

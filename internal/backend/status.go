@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,7 +32,7 @@ func (in *Instance) Status(ctx context.Context) []Status {
 				all[i].Error = withoutUser(err.Error())
 			}
 			if b.name == NameMySQL {
-				all[i].Lacks = in.noProcedures
+				all[i].Lacks = cmp.Or(in.noProcedures, in.noSkipLocked)
 			}
 			if b.name == NameZooKeeper {
 				all[i].Session = in.ZooKeeper.SessionName()
