@@ -175,14 +175,27 @@ func without(rule string, r ledger.Report) ledger.Report {
 // later.
 var mistells = map[string]bool{"queued-unbounded": true}
 
-// undersells names strategies that tell buyers sold out too early, with all
-// well, when others ask for more than is left. No letter stands for that.
-var undersells = map[string]bool{"redis-counter": true}
+// undersells: the strategy tells buyers sold out too early, with all well, when
+// others hold or ask for the rest.
+func (h *harness) undersells() bool { return h.info.Guarantees[catalog.SoldOut] == catalog.Breaks }
+
+// neverOversells: the strategy is shipped as broken, and what it does wrong is
+// to refuse what is there.
+func (h *harness) neverOversells() bool {
+	return h.info.Broken() && h.info.Guarantees[catalog.Oversell] == catalog.Holds
+}
 
 func (h *harness) oneByOne(t *testing.T) {
 	h.reset(t, 5)
 	s := h.strategies[0]
 	r, err := s.Deduct(t.Context(), h.purchase(1, 3))
+	if h.neverOversells() {
+		refused := h.judge(t, 5, []ledger.Told{told(h.purchase(1, 3), r, err)})
+		if !slices.ContainsFunc(refused.Violations, func(v ledger.Violation) bool { return v.Rule == ledger.RuleUndersold }) {
+			t.Errorf("%s is shipped as broken and was not seen to refuse 3 of 5: %+v, %v", h.info.Name, r, err)
+		}
+		return
+	}
 	if err != nil || r.OrderID == "" || r.SKU != h.sku || r.Quantity != 3 || r.Remaining != 2 || r.Strategy != h.info.Name {
 		t.Fatalf("buying 3 of 5 gave %+v, %v", r, err)
 	}
@@ -301,10 +314,16 @@ func (h *harness) loadRun(t *testing.T, processes int, expect catalog.Expectatio
 	}
 	report := h.judge(t, units, heard)
 	if expect != catalog.Breaks {
-		if undersells[h.info.Name] {
+		if h.undersells() {
 			report = without(ledger.RuleUndersold, report)
 		}
 		held(t, fmt.Sprintf("load run with seed %d", seed), report)
+		return
+	}
+	if h.neverOversells() {
+		if report.Verdict == ledger.Oversold {
+			t.Errorf("%s never oversells, as it says of itself: %+v", h.info.Name, report)
+		}
 		return
 	}
 	if report.Verdict != ledger.Oversold {

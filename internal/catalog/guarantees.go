@@ -10,6 +10,7 @@ type Question string
 const (
 	Oversell    Question = "oversell"     // buyers in one process never buy more than there is
 	LostUpdate  Question = "lost-update"  // buyers in one process: stock and orders agree in the end
+	SoldOut     Question = "sold-out"     // a buyer is told sold out only while too few are left
 	Processes   Question = "processes"    // both, with the buyers in several processes
 	DeadHolder  Question = "dead-holder"  // a buyer's death sells nothing twice and blocks others for a bounded time
 	LeaseEnd    Question = "lease-end"    // a lease, session or connection that ends under its holder does no damage

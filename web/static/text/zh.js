@@ -8,6 +8,7 @@ const questions = {
   oversell: '不超卖',
   'lost-update': '不丢失更新',
   processes: '跨进程',
+  'sold-out': '售罄说得对',
   'dead-holder': '持有者死亡',
   'hung-holder': '持有者挂起',
   'lease-end': '租约在持有者手里到期',
