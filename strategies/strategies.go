@@ -33,5 +33,6 @@ func All() []catalog.Info {
 		redislock.RedisFenced, zklock.ZKFenced, etcdlock.EtcdFenced,
 		counter.RedisCounter, counter.RedisMulti, counter.RedisCounterMySQL,
 		hotsku.OrderFirst, hotsku.OneTrip, hotsku.Queued, hotsku.QueuedUnbounded, hotsku.Merged, hotsku.MergedEarly,
+		hotsku.SlotLease, hotsku.SlotLeaseUnfenced,
 	}
 }

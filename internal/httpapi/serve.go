@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"time"
 
+	"seckill/internal/seckill"
 	"seckill/internal/web"
 )
 
@@ -18,7 +19,25 @@ const bodyTimeout = 10 * time.Second
 // and returns nil. It cuts off those that outlast ShutdownTimeout, and returns
 // how many they were as an error.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
-	return s.serve(ctx, l, s.Handler())
+	err := s.serve(ctx, l, s.Handler())
+	if err == nil {
+		s.stop(ctx)
+	}
+	return err
+}
+
+// stop lets strategies give back what they keep for this process's next buyers.
+// What is not given back is free when its lease ends.
+func (s *Server) stop(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.ShutdownTimeout)
+	defer cancel()
+	for _, sl := range s.sellers {
+		if strategy, ok := sl.strategy.(seckill.Stopper); ok {
+			if err := strategy.Stop(ctx); err != nil {
+				s.Log.Warn("give back what this process has leased", "strategy", sl.info.Name, "error", err)
+			}
+		}
+	}
 }
 
 // ServeAdmin does the same for admins, on a listener of ListenAdmin.

@@ -19,6 +19,7 @@ const (
 	InRowAndRedis StockStore = "row+redis"  // stock.num, with the number in Redis in front of it
 	InBuckets     StockStore = "buckets"    // several rows of stock_buckets, which together have what is left; stock.num follows from the orders (Follow)
 	InUnits       StockStore = "units"      // one row of stock_units for each unit; stock.num follows from the orders (Follow)
+	InSlots       StockStore = "slots"      // numbered units, of which slot_sold has each that is sold; stock.num follows from the orders (Follow)
 )
 
 // Aside reports whether purchases leave the stock row as it is: it has what was
@@ -27,7 +28,7 @@ func (h StockStore) Aside() bool { return h == InRedis || h.Split() }
 
 // Split reports whether the stock is in pieces that buyers take side by side.
 // What an order says remained is then what its buyer saw, and names no units.
-func (h StockStore) Split() bool { return h == InBuckets || h == InUnits }
+func (h StockStore) Split() bool { return h == InBuckets || h == InUnits || h == InSlots }
 
 // Counter is the stock store outside the row whose count belongs to h, as the key of
 // Snapshot.StockStores; "" if there is none.
