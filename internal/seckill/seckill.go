@@ -34,8 +34,8 @@ type Receipt struct {
 	SKU      int64
 	Quantity int64
 	// Remaining is how many units are left right after this sale; negative if
-	// oversold. Where the stock is in pieces it is what the buyer saw before, less
-	// what they took: others may have bought meanwhile.
+	// oversold. Where the stock is in pieces it is what the buyer, or their process,
+	// saw before, less what they took: others may have bought meanwhile.
 	Remaining int64
 	Strategy  string
 }

@@ -34,8 +34,9 @@ var SlotLease = catalog.Info{
 	Breaks: "Nothing breaks the stock; what a dead process had leased waits " +
 		"for the lease's end, and receipts say about how many remain.",
 	Guarantees: catalog.Sound.
-		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
-			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs),
+		Holds(catalog.SoldOut, catalog.DeadHolder, catalog.LeaseEnd,
+			catalog.LostReply, catalog.LateCommand, catalog.TwoFaults,
+			catalog.OtherSKUs),
 	Needs:   []backend.Capability{backend.SQL, backend.RowLocks},
 	Stock:   ledger.InSlots,
 	Options: slotOptions,

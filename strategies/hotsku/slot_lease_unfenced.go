@@ -25,8 +25,8 @@ var SlotLeaseUnfenced = catalog.Info{
 	Breaks: "A process that sleeps while its lease ends sells what another " +
 		"has sold meanwhile.",
 	Guarantees: catalog.Sound.
-		Holds(catalog.DeadHolder, catalog.LostReply, catalog.LateCommand,
-			catalog.TwoFaults, catalog.OtherSKUs).
+		Holds(catalog.SoldOut, catalog.DeadHolder, catalog.LostReply,
+			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs).
 		Breaks(catalog.LeaseEnd),
 	Repair:  "slot-lease",
 	Needs:   []backend.Capability{backend.SQL, backend.RowLocks},

@@ -74,6 +74,7 @@ var chapters = []Chapter{
 	{Name: "12-which", Strategies: []string{"conditional", "version", "for-update", "redis-counter-mysql", "zk",
 		"etcd", "redis-lua"}, Break: counterexample("redis-lua", "lease-end")},
 	{Name: "13-hot-sku", Strategies: []string{"order-first", "one-trip", "queued", "queued-unbounded", "merged", "merged-early"}, Break: counterexample("merged-early", "dead-holder")},
+	{Name: "14-splitting-the-stock", Strategies: []string{"slot-lease", "slot-lease-unfenced"}, Break: counterexample("slot-lease-unfenced", "lease-end")},
 }
 
 // Chapters in teaching order. A chapter whose file is missing is an error.

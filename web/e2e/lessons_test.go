@@ -44,7 +44,7 @@ func TestLessons(t *testing.T) {
 	tb.says(".chapters", "丢失更新")
 	tb.do(chromedp.Reload())
 	tb.await(`document.querySelector(".chapters li:nth-child(2) a")?.ariaCurrent === "page"`)
-	tb.says(".chapters", "13 章中已读")
+	tb.says(".chapters", "14 章中已读")
 	tb.eval(`location.hash = "#/lessons"`)
 	tb.await(`location.hash === "#/lessons/02-one-statement"`)
 	tb.click("#language")
