@@ -12,6 +12,7 @@ import (
 	"seckill/internal/seckill"
 	"seckill/strategies/counter"
 	"seckill/strategies/etcdlock"
+	"seckill/strategies/hotsku"
 	"seckill/strategies/local"
 	"seckill/strategies/mysqllock"
 	"seckill/strategies/redislock"
@@ -33,6 +34,8 @@ func TestMutationsAreCaught(t *testing.T) {
 	expiring := withFault(two(explore.Locks), fault.LeaseEnds)
 	expiring.Name = "two contenders, a lease ends"
 	all, twice, once := explore.Limits{Preemptions: -1}, explore.Limits{Preemptions: 2}, explore.Limits{Preemptions: 1}
+	leasing, serial := withFault(two(explore.Buys), fault.LeaseEnds), explore.Limits{}
+	leasing.Name, leasing.Stock = "two buyers, enough for one, a lease ends", 2
 	const early, always, forAll = "unlocks before its COMMIT", "takes a busy lock for its own", "names the lock after the buyer"
 	const blind = "deletes the key, whoever holds it"
 	zk := recipe(zklock.ZK, func(d catalog.Deps) lock.Locker { return &zkQueue{zk: d.ZooKeeper} })
@@ -53,6 +56,8 @@ func TestMutationsAreCaught(t *testing.T) {
 			strategy(sqlrow.Version, func(d catalog.Deps) seckill.Strategy { return &hopeful{store: d.Ledger} }), crowd, once, nil},
 		{sqlrow.ForUpdate, "reads before it locks",
 			strategy(sqlrow.ForUpdate, func(d catalog.Deps) seckill.Strategy { return &snapshot{store: d.Ledger} }), buy, all, nil},
+		{hotsku.SlotLease, "frees the slots of a cancelled order again", freesTwice(), lastSlot(), serial, nil},
+		{hotsku.SlotLease, "has no unique key", hotsku.SlotLeaseUnfenced, leasing, serial, nil},
 		{counter.RedisMulti, "does not WATCH", unwatching(), buy, once, nil},
 
 		{redislock.RedisLua, blind, locker(redislock.RedisLua, byDelete), expiring, twice, []string{explore.RuleStolen}},

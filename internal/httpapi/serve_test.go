@@ -187,3 +187,48 @@ func TestAnEndlessBody(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A strategy gives back what it keeps for the next buyers when the last purchase
+// is over, and not before.
+func TestStrategiesStopAfterTheLastPurchase(t *testing.T) {
+	entered, proceed, stopped := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	f := sells()
+	sold := f.deduct
+	f.deduct = func(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
+		close(entered)
+		<-proceed
+		select {
+		case <-stopped:
+			t.Error("the strategy was stopped beside a purchase")
+		default:
+		}
+		return sold(ctx, p)
+	}
+	f.stop = func(ctx context.Context) error {
+		close(stopped)
+		return ctx.Err()
+	}
+	r := serve(t, f, httpapi.Config{})
+	told := make(chan reply, 1)
+	go func() {
+		answer, err := r.buy(context.Background(), 1)
+		if err != nil {
+			t.Error(err)
+		}
+		told <- answer
+	}()
+	<-entered
+	r.stop()
+	close(proceed)
+	if answer := <-told; answer.status != http.StatusOK {
+		t.Errorf("the buyer was told %d", answer.status)
+	}
+	if err := r.end(); err != nil {
+		t.Error(err)
+	}
+	select {
+	case <-stopped:
+	default:
+		t.Error("the strategy was not stopped")
+	}
+}

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"net/http"
-	"sync"
 	"testing"
 	"time"
 
@@ -22,7 +21,6 @@ import (
 	"seckill/internal/prove"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
-	"seckill/strategies/hotsku"
 	"seckill/strategies/redislock"
 	"seckill/strategies/sqlrow"
 )
@@ -48,8 +46,6 @@ func TestQuestionsCatchMutants(t *testing.T) {
 		{"renewal", renewing, withLock(renewing, func(d catalog.Deps) lock.Locker { return &renewed{redis: d.Redis, deaf: true} }), "the renewer outlives the release", false, nil},
 		{"renewal", renewing, withLock(renewing, func(d catalog.Deps) lock.Locker { return &renewed{redis: d.Redis, tidy: true} }), "the renewer deletes the key when it fails", false, nil},
 		{"same-key", sqlrow.Conditional, sqlrow.Conditional, "the service does not read the key", true, keyless},
-		{"cancel", hotsku.SlotLease, freeing(freesAgain()), "a cancellation frees its slots whosever they are now", false, nil},
-		{"lease-end", hotsku.SlotLease, hotsku.SlotLeaseUnfenced, "no unique key: the lease alone says whose a slot is", false, nil},
 		{"two-faults", sqlrow.Conditional, deducting(&insistent{}), "sells again when it cannot ask what became of the first try", false, nil},
 	}
 	for _, m := range mutants {
@@ -137,59 +133,6 @@ func givesBackAgain(ctx context.Context, store *ledger.Store, orderID string) er
 		}
 		return tx.Exec("UPDATE stock SET num = num + ? WHERE id = ? AND run = ?", o.Quantity, o.SKUID, o.Run).Error
 	})
-}
-
-// freeing is slot-lease with another Restore.
-func freeing(restore func(context.Context, *ledger.Store, string) error) catalog.Info {
-	i := hotsku.SlotLease
-	build := i.New
-	i.New = func(d catalog.Deps) (seckill.Strategy, error) {
-		inner, err := build(d)
-		return &freer{restorer{inner, d.Ledger, restore}, inner.(seckill.Counter)}, err
-	}
-	return i
-}
-
-type freer struct {
-	restorer
-	seckill.Counter
-}
-
-// freesAgain remembers which slots an order had, and frees them each time that
-// the order is cancelled.
-func freesAgain() func(context.Context, *ledger.Store, string) error {
-	var mu sync.Mutex
-	had := map[string][]int64{}
-	return func(ctx context.Context, store *ledger.Store, orderID string) error {
-		return store.Tx(ctx, func(tx *gorm.DB) error {
-			o, _, err := store.Cancel(tx, orderID)
-			if err != nil {
-				return err
-			}
-			var slots []int64
-			err = tx.Raw("SELECT slot FROM slot_sold WHERE sku_id = ? AND run = ? AND order_id = ?", o.SKUID, o.Run, o.ID).Scan(&slots).Error
-			if err != nil {
-				return err
-			}
-			mu.Lock()
-			if len(slots) > 0 {
-				had[orderID] = slots
-			}
-			slots = had[orderID]
-			mu.Unlock()
-			for n, slot := range slots {
-				err = tx.Exec("DELETE FROM slot_sold WHERE sku_id = ? AND run = ? AND slot = ?", o.SKUID, o.Run, slot).Error
-				if err == nil {
-					err = tx.Exec("INSERT INTO slot_lease (sku_id, run, id, first_slot, last_slot, holder) VALUES (?, ?, ?, ?, ?, '')",
-						o.SKUID, o.Run, time.Now().UnixNano()+int64(n), slot, slot).Error
-				}
-				if err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	}
 }
 
 func givesToAnyRun(ctx context.Context, store *ledger.Store, orderID string) error {
