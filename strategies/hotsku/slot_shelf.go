@@ -105,7 +105,7 @@ func (s *slotLease) pick(
 		defer func() { sh.turn <- true }()
 	}
 	if err != nil {
-		return nil, 0, gaveUp(err)
+		return nil, 0, gaveUp(ctx, err)
 	}
 	for {
 		if slots, left = sh.take(p.Quantity); slots != nil {
@@ -113,21 +113,26 @@ func (s *slotLease) pick(
 		}
 		err := s.restock(ctx, sh, p.Quantity)
 		if errors.Is(err, errAllLeased) {
-			err = gaveUp(tap.Sleep(ctx, s.poll))
+			err = tap.Sleep(ctx, s.poll)
 		}
 		if err != nil {
-			return nil, 0, err
+			return nil, 0, gaveUp(ctx, err)
 		}
 	}
 }
 
-// gaveUp is why a buyer does not wait any longer: nothing was taken.
-func gaveUp(err error) error {
-	switch {
-	case err == nil, seckill.NothingTaken(err):
+// gaveUp is why a buyer does not wait any longer: nothing was taken. What fails
+// because the time is up is busy, whatever it says.
+func gaveUp(ctx context.Context, err error) error {
+	why := context.Cause(ctx)
+	switch timeUp := errors.Is(why, seckill.ErrBusy) ||
+		errors.Is(why, context.DeadlineExceeded); {
+	case err == nil, errors.Is(err, seckill.ErrSoldOut):
 		return err
-	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("%w: %w", seckill.ErrBusy, err)
+	case timeUp:
+		return fmt.Errorf("%w: %v", seckill.ErrBusy, err)
+	case seckill.NothingTaken(err):
+		return err
 	}
 	return fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
 }
