@@ -31,15 +31,15 @@ const (
 // There is no goroutine and no timer: every command is one buyer's own.
 type batches struct{ shards [64]shard }
 
-// A shard has the lines of some SKUs, so that buyers of different SKUs rarely
+// A shard has the groups of some SKUs, so that buyers of different SKUs rarely
 // meet at one mutex.
 type shard struct {
-	mu    sync.Mutex
-	lines map[int64]*line
+	mu     sync.Mutex
+	groups map[int64]*group
 }
 
-// A line is there while a batch of its SKU is under way.
-type line struct{ waiting []*buyer }
+// A group is there while a batch of its SKU is under way.
+type group struct{ waiting []*buyer }
 
 // A buyer in a batch, or on the way to one.
 type buyer struct {
@@ -89,13 +89,13 @@ func (q *batches) enter(b *buyer) (lead bool, err error) {
 func (s *shard) join(b *buyer) (lead bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l := s.lines[b.Purchase.SKU]
+	l := s.groups[b.Purchase.SKU]
 	switch {
 	case l == nil:
-		if s.lines == nil {
-			s.lines = map[int64]*line{}
+		if s.groups == nil {
+			s.groups = map[int64]*group{}
 		}
-		s.lines[b.Purchase.SKU] = &line{}
+		s.groups[b.Purchase.SKU] = &group{}
 		b.state = leads
 		return true, nil
 	case len(l.waiting) == mostWaiting:
@@ -111,7 +111,7 @@ func (s *shard) join(b *buyer) (lead bool, err error) {
 func (s *shard) leave(b *buyer, cause error) error {
 	s.mu.Lock()
 	was := b.state
-	if l := s.lines[b.Purchase.SKU]; was == waits && l != nil {
+	if l := s.groups[b.Purchase.SKU]; was == waits && l != nil {
 		l.waiting = slices.DeleteFunc(l.waiting,
 			func(other *buyer) bool { return other == b })
 	}
@@ -139,7 +139,7 @@ func gone(cause error) error {
 func (s *shard) take(b *buyer) []*buyer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l := s.lines[b.Purchase.SKU]
+	l := s.groups[b.Purchase.SKU]
 	batch, n := append(make([]*buyer, 0, 1+min(len(l.waiting), mostBatch)), b), 0
 	for ; n < len(l.waiting) && len(batch) < mostBatch; n++ {
 		if other := l.waiting[n]; other.ctx.Err() == nil {
@@ -155,9 +155,9 @@ func (s *shard) take(b *buyer) []*buyer {
 func (s *shard) next(sku int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l := s.lines[sku]
+	l := s.groups[sku]
 	if len(l.waiting) == 0 {
-		delete(s.lines, sku)
+		delete(s.groups, sku)
 		return
 	}
 	b := l.waiting[0]

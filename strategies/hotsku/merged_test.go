@@ -120,7 +120,7 @@ func (s *merged) await(t *testing.T, sku int64, waiting int) {
 	here := s.shard(sku)
 	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Microsecond) {
 		here.mu.Lock()
-		l := here.lines[sku]
+		l := here.groups[sku]
 		there := l == nil && waiting == nobody || l != nil && len(l.waiting) == waiting
 		here.mu.Unlock()
 		if there {
@@ -169,7 +169,7 @@ func TestMergedSellsToManyByOneTransaction(t *testing.T) {
 			t.Errorf("the order is %+v, want 2 units and 89 left", o)
 		}
 	}
-	if m := s.processes[0].(*merged); len(m.shard(s.sku).lines) != 0 {
+	if m := s.processes[0].(*merged); len(m.shard(s.sku).groups) != 0 {
 		t.Error("what no buyer uses any more takes room")
 	}
 }
@@ -356,7 +356,7 @@ func TestMergedQueueIsBounded(t *testing.T) {
 	s := open(t, Merged, 10)
 	m := s.processes[0].(*merged)
 	here := m.shard(s.sku)
-	here.lines = map[int64]*line{s.sku: {waiting: make([]*buyer, mostWaiting)}}
+	here.groups = map[int64]*group{s.sku: {waiting: make([]*buyer, mostWaiting)}}
 	if _, err := s.buy(t.Context(), 1, 1, ""); !errors.Is(err, seckill.ErrBusy) {
 		t.Errorf("got %v, want %v", err, seckill.ErrBusy)
 	}
