@@ -269,7 +269,7 @@ func TestAResetEndsAllLeases(t *testing.T) {
 
 // A reset between the look and the sale: the order stays out of the next run.
 func TestAResetMeetsASlotPurchase(t *testing.T) {
-	for _, at := range []string{"SELECT run, initial", "INSERT INTO orders", "INSERT INTO slot_sold"} {
+	for _, at := range []string{"SELECT run, initial FROM", "INSERT INTO orders", "INSERT INTO slot_sold"} {
 		s := openLeases(t, SlotLease, 3, long)
 		_, err := s.buyIn(taptest.Before(t.Context(), at, func() { s.reset(t, 5) }), 0, 1, 1)
 		if err != nil && !errors.Is(err, seckill.ErrConflict) {
