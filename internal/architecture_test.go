@@ -36,7 +36,7 @@ var mayImport = map[string][]string{
 		"internal/tap", "internal/lab", "internal/explore", "internal/linear"},
 	"internal/measure":   {"internal/backend", "internal/numbers"},
 	"internal/bench":     {"internal/backend", "internal/lock", "internal/catalog", "internal/tap", "internal/measure"},
-	"internal/bench/hot": {"internal/backend", "internal/ledger", "internal/measure", "loadtest", "loadtest/compare"},
+	"internal/bench/hot": {"internal/backend", "internal/ledger", "internal/measure", "internal/numbers", "loadtest", "loadtest/compare"},
 	"internal/figures":   {"internal/backend", "internal/bench", "internal/bench/hot", "internal/measure", "loadtest/compare"},
 	"internal/trace": {"internal/seckill", "internal/backend", "internal/ledger", "internal/lock", "internal/catalog",
 		"internal/tap", "internal/explore", "internal/observe", "internal/probe"},

@@ -36,6 +36,10 @@ const (
 	many    = 512
 )
 
+// Accepted are purchases that are answered before their order is durable. The
+// load generator does not ask for such answers yet, so there is no figure.
+const Accepted = "redis-stream, accepted"
+
 var goals = []struct {
 	ours, other side // other.name "": ours by itself
 	figure      figure
@@ -47,7 +51,7 @@ var goals = []struct {
 	{side{"merged", many}, side{Update, atBest}, rate, 2, 3, false},
 	{side{"merged", many}, side{Noop, many}, rate, .5, .8, false},
 	{side{"merged", alone}, side{"one-trip", alone}, p50, 1.1, 1, true},
-	{side{"redis-stream", many}, side{Script, many}, rate, .8, .95, false},
+	{side{Accepted, many}, side{Script, many}, rate, .8, .95, false},
 	{side{"redis-stream", many}, side{"merged", many}, rate, .8, 1, false},
 	{side{"redis-counter", usually}, side{Insert, usually}, rate, .8, .95, false},
 	{side{"conditional", usually}, side{}, service, 150, 0, true},
@@ -62,12 +66,12 @@ func (r *Result) Compare() {
 		a, b := ours.series(g.figure), other.series(g.figure)
 		switch {
 		case len(a) == 0:
-			goal.Missing = g.ours.name + " was not measured so"
+			goal.Missing = g.ours.name + " was not measured"
 		case g.other.name == "":
 			s := a.Spread()
 			goal.Ratio = measure.Ratio{Times: s.Median, Low: s.Low, High: s.High, Rounds: len(a)}
 		case len(b) == 0:
-			goal.Missing = g.other.name + " was not measured so"
+			goal.Missing = g.other.name + " was not measured"
 		default:
 			goal.Ratio = measure.RatioOf(a, b)
 		}

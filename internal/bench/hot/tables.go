@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"seckill/internal/measure"
+	"seckill/internal/numbers"
 )
 
 // Tables are the report for people.
@@ -72,10 +73,7 @@ func (r *Result) goalTable() measure.Table {
 		}
 		measured, aim := measure.None, measure.None
 		if g.Missing == "" {
-			measured = measure.Number(g.Ratio.Times)
-			if g.Ratio.High > 0 {
-				measured += fmt.Sprintf(" (%s–%s)", measure.Number(g.Ratio.Low), measure.Number(g.Ratio.High))
-			}
+			measured = ratioText(g.Ratio)
 		}
 		if g.Aim > 0 {
 			aim = bound + fmt.Sprint(g.Aim)
@@ -126,7 +124,15 @@ func ratioText(r measure.Ratio) string {
 	case r.High == 0:
 		return measure.Number(r.Times)
 	}
-	return fmt.Sprintf("%s (%s–%s)", measure.Number(r.Times), measure.Number(r.Low), measure.Number(r.High))
+	return fmt.Sprintf("%s (%s–%s)", measure.Number(r.Times), measure.Number(r.Low), upper(r.High))
+}
+
+// upper keeps the end of an interval short that two rounds leave wide open.
+func upper(x float64) string {
+	if x >= 10_000 {
+		return "∞"
+	}
+	return measure.Number(x)
 }
 
 // remarks say how and where the figures were measured.
@@ -136,8 +142,8 @@ func (r *Report) remarks() (notes []string) {
 		if x.Rounds == 1 {
 			figures = "one round only, so their spread is unknown"
 		}
-		notes = append(notes, fmt.Sprintf("%s: %d service process(es); figures are %s; every sale was audited from the ledger. %s; %s.",
-			x.how(), x.Processes, figures, strings.Join(measure.Versions(x.Servers), ", "), settings(x.Durability)))
+		notes = append(notes, fmt.Sprintf("%s: %s; figures are %s; every sale was audited from the ledger. %s; %s.",
+			x.how(), numbers.CountOf(x.Processes, "service process", "service processes"), figures, strings.Join(measure.Versions(x.Servers), ", "), settings(x.Durability)))
 	}
 	for _, why := range r.Failed() {
 		notes = append(notes, "FAILED: "+why)
