@@ -34,5 +34,6 @@ func All() []catalog.Info {
 		counter.RedisCounter, counter.RedisMulti, counter.RedisCounterMySQL,
 		hotsku.OrderFirst, hotsku.OneTrip, hotsku.Queued, hotsku.QueuedUnbounded, hotsku.Merged, hotsku.MergedEarly,
 		hotsku.SlotLease, hotsku.SlotLeaseUnfenced,
+		hotsku.RedisStream, hotsku.RedisStreamTwoCalls,
 	}
 }

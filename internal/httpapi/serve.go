@@ -19,7 +19,9 @@ const bodyTimeout = 10 * time.Second
 // and returns nil. It cuts off those that outlast ShutdownTimeout, and returns
 // how many they were as an error.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	endWork := s.work(ctx)
 	err := s.serve(ctx, l, s.Handler())
+	endWork()
 	if err == nil {
 		s.stop(ctx)
 	}

@@ -60,7 +60,7 @@ func (s *Server) changeStrategy(info catalog.Info) error {
 
 // countedIn is where the number of units that buyers see is kept.
 func countedIn(i catalog.Info) ledger.StockStore {
-	if i.Stock == ledger.InRowAndRedis {
+	if i.Stock == ledger.InRowAndRedis || i.Stock == ledger.InStream {
 		return ledger.InRow
 	}
 	return i.Stock

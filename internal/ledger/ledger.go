@@ -20,6 +20,7 @@ const (
 	InBuckets     StockStore = "buckets"    // several rows of stock_buckets, which together have what is left; stock.num follows from the orders (Follow)
 	InUnits       StockStore = "units"      // one row of stock_units for each unit; stock.num follows from the orders (Follow)
 	InSlots       StockStore = "slots"      // numbered units, of which slot_sold has each that is sold; stock.num follows from the orders (Follow)
+	InStream      StockStore = "stream"     // stock.num, with a number and a stream of accepted purchases in Redis in front of it
 )
 
 // Aside reports whether purchases leave the stock row as it is: it has what was

@@ -65,7 +65,7 @@ func (p *redisProbe) Waiting(ctx context.Context) (total int, err error) {
 	return total, err
 }
 
-// Expire removes the lock's key. On each of several nodes only what the holder
+// Expire removes the lock's key, or the lease of what was read from a stream. On each of several nodes only what the holder
 // wrote there ends with its lease.
 func (p *redisProbe) Expire(ctx context.Context, key string, h *Holder) (did string, err error) {
 	for _, c := range p.nodes {
@@ -84,7 +84,10 @@ func (p *redisProbe) Expire(ctx context.Context, key string, h *Holder) (did str
 		}
 		did = "the key " + key + " expires"
 	}
-	return did, nil
+	if did != "" {
+		return did, nil
+	}
+	return p.idle(ctx, key)
 }
 
 // GiveUp: keys end by their own time.

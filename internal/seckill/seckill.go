@@ -78,6 +78,13 @@ type Counter interface {
 	Count(ctx context.Context, sku int64) (int64, error)
 }
 
+// A Worker is a Strategy that has work to do when its buyers have gone. Work
+// goes on until ctx ends, and returns when what it had begun is done. A service
+// process runs it once, beside its buyers.
+type Worker interface {
+	Work(ctx context.Context)
+}
+
 // The outcomes a Strategy may report. They are wrapped with %w and tested
 // with errors.Is.
 var (

@@ -1,5 +1,5 @@
-// Package course is the course: thirteen chapters from the lost update to fencing
-// tokens, which way to choose, and a hot SKU, each in English and Chinese.
+// Package course is the course: chapters from the lost update to fencing tokens,
+// which way to choose, and a hot SKU, each in English and Chinese.
 //
 // A chapter is two Markdown files, 01-lost-update.en.md and .zh.md, of what the
 // page can show: one "# " title, "## " sections, paragraphs, fenced commands.
@@ -75,6 +75,8 @@ var chapters = []Chapter{
 		"etcd", "redis-lua"}, Break: counterexample("redis-lua", "lease-end")},
 	{Name: "13-hot-sku", Strategies: []string{"order-first", "one-trip", "queued", "queued-unbounded", "merged", "merged-early"}, Break: counterexample("merged-early", "dead-holder")},
 	{Name: "14-splitting-the-stock", Strategies: []string{"slot-lease", "slot-lease-unfenced"}, Break: counterexample("slot-lease-unfenced", "lease-end")},
+	{Name: "15-accept-first", Strategies: []string{"redis-stream-two-calls", "redis-stream"},
+		Break: counterexample("redis-stream-two-calls", "dead-holder")},
 }
 
 // Chapters in teaching order. A chapter whose file is missing is an error.

@@ -1,0 +1,99 @@
+package ledger
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"gorm.io/gorm"
+
+	"seckill/internal/seckill"
+)
+
+// An Entry is a purchase that was accepted earlier, and whose order another
+// process may write.
+type Entry struct {
+	seckill.Purchase
+	Strategy string // that accepted it
+}
+
+// Started is the condition of a stock row whose sale has started, by the
+// database's clock.
+func (s *Store) Started() string {
+	return "(starts_at IS NULL OR starts_at <= " + nowIn(s.db) + ")"
+}
+
+// RecordAll writes the orders of entries in one statement, in the transaction
+// that has taken their units from the row of run, with Started in its condition.
+// remaining is what was left after the last of them.
+func (s *Store) RecordAll(tx *gorm.DB, run, remaining int64, entries []Entry) ([]seckill.Receipt, error) {
+	for try := 1; ; try++ {
+		receipts, args := newOrders(run, remaining, entries)
+		_, err := execute(tx, "INSERT INTO orders (id, public_id, request_id, user_id, sku_id, quantity, remaining, strategy, run, status) VALUES "+
+			strings.Repeat("(?, ?, ?, ?, ?, ?, ?, ?, ?, ?), ", len(entries)-1)+"(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", args...)
+		if err == nil {
+			return receipts, nil
+		}
+		if brokenKey(err) != keyID || try == mostIDs {
+			return nil, notRecorded(err)
+		}
+	}
+}
+
+// newOrders are the receipts of entries, and what to write for them.
+func newOrders(run, remaining int64, entries []Entry) (receipts []seckill.Receipt, args []any) {
+	for _, e := range slices.Backward(entries) {
+		receipts = append(receipts, seckill.Receipt{SKU: e.SKU, Quantity: e.Quantity, Remaining: remaining, Strategy: e.Strategy})
+		remaining += e.Quantity
+	}
+	slices.Reverse(receipts)
+	for i, e := range entries {
+		id, r := newOrderID(), &receipts[i]
+		r.OrderID = newPublicID(e.SKU, id)
+		args = append(args, id, r.OrderID, e.RequestID, e.User, e.SKU, e.Quantity, r.Remaining, e.Strategy, run, Active)
+	}
+	return receipts, args
+}
+
+// RequestedIn finds the order that p led to in a run, also one before the
+// current; ErrUnknownOrder if there is none.
+func (s *Store) RequestedIn(ctx context.Context, run int64, p seckill.Purchase) (Order, error) {
+	return requestedIn(s.DB(ctx), run, p)
+}
+
+func requestedIn(db *gorm.DB, run int64, p seckill.Purchase) (o Order, err error) {
+	err = scan(db, &o, "SELECT * FROM orders WHERE request_id = ? AND user_id = ? AND sku_id = ? AND run = ?",
+		p.RequestID, p.User, p.SKU, run)
+	return o, unknownOrder(err)
+}
+
+// WhyNot says, in a transaction that has locked the row of run, what the
+// database has against p: ErrDuplicate, ErrNotStarted, ErrSoldOut. It finds the
+// order instead if another process has written it. Neither: it was another
+// purchase that stood in the way.
+func (s *Store) WhyNot(tx *gorm.DB, run int64, p seckill.Purchase) (*Order, error) {
+	o, err := requestedIn(tx, run, p)
+	if err == nil {
+		return &o, nil
+	}
+	if err != seckill.ErrUnknownOrder {
+		return nil, err
+	}
+	var now struct {
+		Num            int64
+		Started, Holds bool
+	}
+	err = scan(tx, &now, "SELECT num, "+s.Started()+" AS started, EXISTS (SELECT 1 FROM orders WHERE sku_id = stock.id AND "+
+		"orders.run = stock.run AND user_id = ? AND status = ?) AS holds FROM stock WHERE id = ?", p.User, Active, p.SKU)
+	switch {
+	case err != nil:
+		return nil, err
+	case now.Holds:
+		return nil, seckill.ErrDuplicate
+	case !now.Started:
+		return nil, seckill.ErrNotStarted
+	case now.Num < p.Quantity:
+		return nil, seckill.ErrSoldOut
+	}
+	return nil, nil
+}

@@ -1,0 +1,77 @@
+package hotsku
+
+import (
+	"context"
+	"embed"
+
+	"github.com/redis/go-redis/v9"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+)
+
+//go:embed redis_stream_two_calls.go stream_take.lua
+//go:embed redis_stream_two_calls.en.md redis_stream_two_calls.zh.md
+var redisStreamTwoCallsFiles embed.FS
+
+//go:embed stream_take.lua
+var streamTakeLua string
+
+var streamTake = redis.NewScript(streamTakeLua)
+
+// RedisStreamTwoCalls is redis-stream without the one script: it deducts, and
+// then it sends the message. It is shipped as a bad example.
+var RedisStreamTwoCalls = catalog.Info{
+	Name:   "redis-stream-two-calls",
+	Title:  "Deduct in Redis, then send the message",
+	Family: "hotsku",
+	Source: "common practice: DECR, and then a message to a queue",
+	Idea: "redis-stream, but it takes the units with one command and appends " +
+		"the purchase to the stream with another.",
+	Promises: "Never oversells: the row decides.",
+	Breaks: "A process that dies between the two commands has taken units " +
+		"that no order will ever be written for, and its buyer is locked out.",
+	Guarantees: catalog.Sound.
+		Holds(catalog.OtherSKUs).
+		Breaks(catalog.DeadHolder, catalog.LostReply, catalog.LateCommand,
+			catalog.Cancel, catalog.SameKey),
+	Repair: "redis-stream",
+	Needs:  []backend.Capability{backend.SQL, backend.Redis},
+	Stock:  ledger.InStream,
+	Options: []catalog.Option{
+		{Flag: "--lock-wait",
+			Doc: "how long a buyer waits for the order to be written"},
+		{Flag: "--lock-lease",
+			Doc: "after this the entries of a dead consumer are taken over"},
+		{Flag: "--lock-poll",
+			Doc: "how often to ask for an order that another process writes"}},
+	Files: redisStreamTwoCallsFiles,
+	New: func(d catalog.Deps) (seckill.Strategy, error) {
+		s := &redisStream{stream: newStream(d)}
+		s.accept = s.acceptInTwoCalls
+		return s, nil
+	},
+}
+
+// acceptInTwoCalls takes the units, and then appends the entry.
+func (s *redisStream) acceptInTwoCalls(
+	ctx context.Context, p seckill.Purchase,
+) (state string, run int64, err error) {
+	id, err := s.store.Identity(ctx)
+	if err != nil {
+		return "", 0, err
+	}
+	state, run, err = stateOf(streamTake.Run(ctx, s.redis, keysOf(p.SKU),
+		p.Quantity, p.User, p.RequestID, id))
+	if err != nil || state != "accepted" {
+		return state, run, err
+	}
+	// Between the two, the units are gone and no message says so.
+	err = s.redis.XAdd(ctx, &redis.XAddArgs{Stream: beside(p.SKU, "orders"),
+		Values: []any{"kind", "buy", "user", p.User, "request", p.RequestID,
+			"quantity", p.Quantity, "strategy", s.store.Strategy(),
+			"run", run}}).Err()
+	return state, run, err
+}

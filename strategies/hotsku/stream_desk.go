@@ -1,0 +1,194 @@
+package hotsku
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"seckill/internal/seckill"
+	"seckill/internal/tap"
+)
+
+// A desk is where the buyers of one SKU wait in this process. One of them
+// leads: they write for all until their own order is written, and then pass the
+// lead on. While any buyer waits there is a leader.
+type desk struct {
+	mu      sync.Mutex
+	led     bool
+	waiting []*ticket // the leader's, too
+	epoch   int64     // the row has seen this one
+
+	users int // guarded by desks.mu
+}
+
+// A ticket is what a buyer waits with.
+type ticket struct {
+	seckill.Purchase
+	who    string // the request, or cancellation; "": any progress will do
+	run    int64
+	rounds int // that it has waited through
+	news   chan answer
+}
+
+type answer struct {
+	lead    bool // no answer yet: it is your turn to lead
+	receipt seckill.Receipt
+	err     error
+}
+
+// desks are those at which someone waits.
+type desks struct {
+	mu   sync.Mutex
+	by   map[int64]*desk
+	used map[int64]bool // SKUs that the worker has to look at
+}
+
+func (d *desks) enter(sku int64) *desk {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.by == nil {
+		d.by = map[int64]*desk{}
+	}
+	if d.by[sku] == nil {
+		d.by[sku] = &desk{}
+	}
+	d.by[sku].users++
+	return d.by[sku]
+}
+
+func (d *desks) leave(sku int64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.by[sku].users--; d.by[sku].users == 0 {
+		delete(d.by, sku)
+	}
+}
+
+// await returns the answer to a ticket. That there is none in time is unknown.
+func (s *stream) await(ctx context.Context, t *ticket, end time.Time) answer {
+	d := s.desks.enter(t.SKU)
+	defer s.desks.leave(t.SKU)
+	t.news = make(chan answer, 1)
+	if !d.join(t) {
+		a, err := tap.WaitAtMost(ctx, "the writer of "+streamKey(t.SKU),
+			max(0, time.Until(end)), t.news, nil)
+		if err != nil {
+			return d.leave(t, err)
+		}
+		if !a.lead {
+			return a
+		}
+	}
+	a := s.lead(ctx, d, t, end)
+	d.pass(t)
+	return a
+}
+
+func notWritten(err error) error {
+	return fmt.Errorf("%w: accepted, and not written yet: %w",
+		seckill.ErrUnknown, err)
+}
+
+// join reports whether t has to lead.
+func (d *desk) join(t *ticket) (lead bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.waiting = append(d.waiting, t)
+	lead = !d.led
+	d.led = true
+	return lead
+}
+
+// leave takes back a ticket whose buyer waits no longer. The answer, or the
+// lead, may have come at the last moment.
+func (d *desk) leave(t *ticket, why error) answer {
+	d.mu.Lock()
+	d.remove(t)
+	d.mu.Unlock()
+	select {
+	case a := <-t.news:
+		if !a.lead {
+			return a
+		}
+		d.pass(t)
+	default:
+	}
+	return answer{err: notWritten(why)}
+}
+
+// pass gives the lead of t to who has waited longest.
+func (d *desk) pass(t *ticket) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.remove(t)
+	if d.led = len(d.waiting) > 0; d.led {
+		d.waiting[0].news <- answer{lead: true}
+	}
+}
+
+func (d *desk) remove(t *ticket) {
+	d.waiting = slices.DeleteFunc(d.waiting,
+		func(o *ticket) bool { return o == t })
+}
+
+// mostAsked bounds how many requests one look asks for.
+const mostAsked = 512
+
+// asked are the tickets whose entries other processes may have written: they
+// were here before the last round.
+func (d *desk) asked() (list []*ticket) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, t := range d.waiting {
+		if t.who != "" && t.rounds > 0 && len(list) < mostAsked {
+			list = append(list, t)
+		}
+		t.rounds++
+	}
+	return list
+}
+
+// before are the tickets of earlier sales.
+func (d *desk) before(run int64) (list []*ticket) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, t := range d.waiting {
+		if t.run < run {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// tell gives tickets their answers, if they still wait.
+func (d *desk) tell(answers map[*ticket]answer) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.waiting = slices.DeleteFunc(d.waiting, func(t *ticket) bool {
+		a, ok := answers[t]
+		if ok {
+			t.news <- a
+		}
+		return ok
+	})
+}
+
+// tellOf answers what the database has decided, and lets those look again who
+// wait for any progress.
+func (d *desk) tellOf(run int64, verdicts []verdict) {
+	by := map[string]answer{"": {}}
+	for _, v := range verdicts {
+		by[v.who()] = v.answer
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.waiting = slices.DeleteFunc(d.waiting, func(t *ticket) bool {
+		a, ok := by[t.who]
+		if ok = ok && t.run == run; ok {
+			t.news <- a
+		}
+		return ok
+	})
+}

@@ -1,0 +1,41 @@
+-- Reads what is to be written next, and what became of some requests.
+--
+-- KEYS[1] the stream   KEYS[2] its sale   KEYS[3] requests   KEYS[4] epoch
+-- ARGV[1] consumer   ARGV[2] entries, at most
+-- ARGV[3] after so many ms the entries of another consumer are taken over
+-- ARGV[4] the epoch is this, at least   ARGV[5…] requests
+--
+-- {sale, epoch, entries, states}
+local sale = redis.call('GET', KEYS[2])
+if not sale or redis.call('EXISTS', KEYS[1]) == 0 then
+	return {'', 0, {}, {}}
+end
+local epoch = tonumber(redis.call('GET', KEYS[4]) or '0')
+if epoch < tonumber(ARGV[4]) then
+	epoch = tonumber(ARGV[4])
+	redis.call('SET', KEYS[4], epoch)
+end
+
+local function read(from)
+	local found = redis.call('XREADGROUP', 'GROUP', 'writers', ARGV[1],
+		'COUNT', ARGV[2], 'STREAMS', KEYS[1], from)
+	return found and found[1] and found[1][2] or {}
+end
+
+-- First what this process has read and not written: someone led, and left.
+local entries = read('0')
+if #entries == 0 then
+	entries = redis.call('XAUTOCLAIM', KEYS[1], 'writers', ARGV[1], ARGV[3],
+		'0-0', 'COUNT', ARGV[2])[2]
+	if #entries > 0 then -- who had them may be asleep, and must not write
+		epoch = redis.call('INCR', KEYS[4])
+	else
+		entries = read('>')
+	end
+end
+
+local states = {}
+for i = 5, #ARGV do
+	states[i - 4] = redis.call('HGET', KEYS[3], ARGV[i]) or ''
+end
+return {sale, epoch, entries, states}

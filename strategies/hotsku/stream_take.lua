@@ -1,0 +1,41 @@
+-- Takes the units of a purchase, and does no more.
+--
+-- KEYS[1] the number   KEYS[2] its sale, "database run"
+-- KEYS[3] requests   KEYS[4] buyers   KEYS[5] the stream   KEYS[6] open units
+-- ARGV[1] quantity   ARGV[2] user   ARGV[3] request   ARGV[4] database
+--
+-- {state, run}, as stream_accept.lua.
+local sale = redis.call('GET', KEYS[2])
+local num = tonumber(redis.call('GET', KEYS[1]) or '')
+if not sale or not num or redis.call('EXISTS', KEYS[5]) == 0 then
+	return {'missing', ''}
+end
+if string.sub(sale, 1, #ARGV[4] + 1) ~= ARGV[4] .. ' ' then
+	return {'foreign', ''}
+end
+local run = string.sub(sale, #ARGV[4] + 2)
+local me = ARGV[2] .. ' ' .. ARGV[3]
+local known = redis.call('HGET', KEYS[3], me)
+if known and known ~= 'refused not started' then
+	return {known, run}
+end
+local other = redis.call('HGET', KEYS[4], ARGV[2])
+if other then
+	if redis.call('HGET', KEYS[3], ARGV[2] .. ' ' .. other) == 'open' then
+		return {'undecided', run}
+	end
+	return {'seen', run}
+end
+local wanted = tonumber(ARGV[1])
+if num < wanted then
+	local open = tonumber(redis.call('GET', KEYS[6]) or '0')
+	if num + open < wanted then
+		return {'sold out', run}
+	end
+	return {'undecided', run}
+end
+redis.call('DECRBY', KEYS[1], wanted)
+redis.call('INCRBY', KEYS[6], wanted)
+redis.call('HSET', KEYS[3], me, 'open')
+redis.call('HSET', KEYS[4], ARGV[2], ARGV[3])
+return {'accepted', run}

@@ -1,0 +1,440 @@
+package hotsku
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"golang.org/x/sync/errgroup"
+
+	"seckill/internal/catalog"
+	"seckill/internal/lab/labtest"
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+	"seckill/internal/tap"
+	"seckill/internal/tap/taptest"
+)
+
+// A streamed sale is a sale whose two processes share a stream.
+type streamed struct {
+	*sale
+	of [2]*redisStream
+}
+
+func openStream(t *testing.T, info catalog.Info, stock int64) *streamed {
+	t.Helper()
+	s := &streamed{sale: open(t, info, stock)}
+	for n := range s.processes {
+		in := labtest.Instance(t, info.Uses()...)
+		settings := catalog.DefaultSettings()
+		settings.LockWait = 10 * time.Second
+		built, err := catalog.Build(info, catalog.Deps{Instance: in, Ledger: ledger.NewStore(in.DB), Settings: settings, Observe: &s.retried})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.of[n] = built.(*redisStream)
+		s.processes[n] = built
+	}
+	s.begin(t, stock)
+	return s
+}
+
+// begin resets the sale and its stream.
+func (s *streamed) begin(t *testing.T, stock int64) {
+	t.Helper()
+	s.reset(t, stock)
+	if err := s.of[0].Reset(t.Context(), s.sku, stock); err != nil {
+		t.Error(err)
+	}
+}
+
+// report judges the sale, stream and row.
+func (s *streamed) report(t *testing.T) ledger.Report {
+	t.Helper()
+	r, err := catalog.Audit(t.Context(), s.store, s.sku, []catalog.Seller{{Info: s.info, Strategy: s.of[0]}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func (s *streamed) wantHeld(t *testing.T, what string) {
+	t.Helper()
+	if r := s.report(t); r.Verdict != ledger.Held {
+		t.Errorf("%s: the audit says %s: %+v", what, r.Verdict, r.Violations)
+	}
+}
+
+// accepted leaves an entry in the stream whose buyer does not wait.
+func (s *streamed) accepted(t *testing.T, user, quantity int64) {
+	t.Helper()
+	if state, _, err := s.of[0].accept(t.Context(), s.purchase(user, quantity, "")); state != "accepted" || err != nil {
+		t.Fatalf("user %d: %q, %v", user, state, err)
+	}
+}
+
+// drain has a process write what it can.
+func (s *streamed) drain(t *testing.T, process int) (left bool) {
+	t.Helper()
+	left, err := s.of[process].drain(t.Context(), s.sku)
+	if err != nil {
+		t.Error(err)
+	}
+	return left
+}
+
+// age lets the lease of everything end that was read from the stream.
+func (s *streamed) age(t *testing.T) {
+	t.Helper()
+	for _, p := range s.of {
+		p.deps.Settings.LockLease = 0
+	}
+}
+
+func (s *streamed) order(t *testing.T, user int64) (ledger.Order, bool) {
+	t.Helper()
+	o, err := s.store.Requested(t.Context(), user, s.purchase(user, 1, "").RequestID)
+	if err != nil && !errors.Is(err, seckill.ErrUnknownOrder) {
+		t.Fatal(err)
+	}
+	return o, err == nil
+}
+
+// dies fails every command from one that begins with verb on.
+type dies struct {
+	verb string
+	dead bool
+}
+
+func (d *dies) Before(_ context.Context, c *tap.Command) error {
+	if d.dead = d.dead || c.Name == d.verb; d.dead {
+		return errors.New("dead")
+	}
+	return nil
+}
+
+func (d *dies) After(_ context.Context, _ *tap.Command, err error) error { return err }
+
+// What was accepted is written although its buyer is dead, wherever they died:
+// before the order was written, and after the COMMIT.
+func TestStreamTakesOverFromTheDead(t *testing.T) {
+	for _, verb := range []string{"BEGIN", "COMMIT", "settle"} {
+		t.Run(verb, func(t *testing.T) {
+			s := openStream(t, RedisStream, 5)
+			ctx := tap.With(t.Context(), &dies{verb: verb})
+			if verb == "settle" {
+				ctx = tap.With(t.Context(), &diesAfter{"COMMIT", false})
+			}
+			if _, err := s.of[0].Deduct(ctx, s.purchase(1, 2, "")); (err == nil) != (verb == "settle") || seckill.NothingTaken(err) {
+				t.Errorf("the dead was told %v", err)
+			}
+			s.wantHeld(t, "before it is taken over")
+			if !s.drain(t, 1) {
+				t.Error("the entry of a writer that may be alive was taken over")
+			}
+			s.age(t)
+			if s.drain(t, 1) {
+				t.Error("an entry is left")
+			}
+			if o, ok := s.order(t, 1); !ok || o.Remaining != 3 {
+				t.Errorf("the order is %+v, %t", o, ok)
+			}
+			s.wantHeld(t, "after it was taken over")
+		})
+	}
+}
+
+// diesAfter lets one command through, and nothing after it.
+type diesAfter struct {
+	name string
+	dead bool
+}
+
+func (d *diesAfter) Before(context.Context, *tap.Command) error {
+	if d.dead {
+		return errors.New("dead")
+	}
+	return nil
+}
+
+func (d *diesAfter) After(_ context.Context, c *tap.Command, err error) error {
+	d.dead = d.dead || c.Name == d.name
+	return err
+}
+
+// A writer sleeps before its transaction; another takes its entries over, and
+// the database refuses them, as Redis had let too many through. When the first
+// wakes, units are there again: it must not write what was refused.
+func TestStreamRefusalsHoldAgainstASleeper(t *testing.T) {
+	s := openStream(t, RedisStream, 1)
+	s.write(t, "UPDATE stock SET num = 0, initial = 0 WHERE id = ?")
+	ctx := taptest.Before(t.Context(), "BEGIN", func() {
+		s.age(t)
+		if s.drain(t, 1) {
+			t.Error("the entry was not taken over")
+		}
+		s.write(t, "UPDATE stock SET num = 1, initial = 1 WHERE id = ?")
+	})
+	s.stock = 1
+	if _, err := s.of[0].Deduct(ctx, s.purchase(1, 1, "")); !errors.Is(err, seckill.ErrSoldOut) {
+		t.Errorf("got %v, want %v, which is what the stream remembers", err, seckill.ErrSoldOut)
+	}
+	if o, ok := s.order(t, 1); ok {
+		t.Errorf("the request was refused and has an order: %+v", o)
+	}
+	s.wantHeld(t, "after the sleeper")
+	if _, err := s.of[0].Deduct(t.Context(), s.purchase(1, 1, "")); !errors.Is(err, seckill.ErrSoldOut) {
+		t.Errorf("a copy got %v, want the answer of the first", err)
+	}
+	if _, err := s.of[0].Deduct(t.Context(), s.purchase(1, 1, "anew")); err != nil {
+		t.Errorf("another request of the user: %v", err)
+	}
+}
+
+func (s *streamed) write(t *testing.T, statement string) {
+	t.Helper()
+	if _, err := s.store.Write(t.Context(), statement, s.sku); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Redis has forgotten everything that happened: the database decides, refusals
+// bring units back, and no neighbour in the batch suffers.
+func TestStreamOverAForgetfulRedis(t *testing.T) {
+	s := openStream(t, RedisStream, 4)
+	for user := range int64(3) {
+		if _, err := s.buy(t.Context(), user+1, 1, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.of[0].redis.Del(t.Context(), append(keysOf(s.sku), beside(s.sku, "epoch"))...).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.of[0].seed(t.Context(), s.sku, 4, s.run, true); err != nil { // its number is old
+		t.Fatal(err)
+	}
+	var g errgroup.Group
+	told := make([]error, 4)
+	for i, user := range []int64{1, 4, 5, 6} {
+		g.Go(func() error {
+			_, told[i] = s.of[i%2].Deduct(t.Context(), s.purchase(user, 1, "again"))
+			return nil
+		})
+	}
+	_ = g.Wait()
+	if !errors.Is(told[0], seckill.ErrDuplicate) {
+		t.Errorf("user 1, who has an order, was told %v", told[0])
+	}
+	sold := 0
+	for _, err := range told[1:] {
+		if err == nil {
+			sold++
+		} else if !errors.Is(err, seckill.ErrSoldOut) {
+			t.Error(err)
+		}
+	}
+	if sold != 1 {
+		t.Errorf("%d of three bought the last unit", sold)
+	}
+	if num := s.of[0].redis.Get(t.Context(), streamKey(s.sku)).Val(); num != "3" {
+		t.Errorf("the number is %s; three of four were given back", num)
+	}
+}
+
+// Redis loses all: the stream is made anew from the row.
+func TestStreamIsRebuilt(t *testing.T) {
+	s := openStream(t, RedisStream, 3)
+	r, err := s.buy(t.Context(), 1, 1, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lose := func() {
+		if err := s.of[0].redis.Del(t.Context(), keysOf(s.sku)...).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lose()
+	if _, err := s.buy(t.Context(), 2, 1, ""); err != nil {
+		t.Error(err)
+	}
+	s.wantHeld(t, "after a purchase")
+	lose()
+	if err := s.of[1].Restore(t.Context(), r.OrderID); err != nil {
+		t.Error(err)
+	}
+	s.wantHeld(t, "after a cancellation")
+}
+
+// Two writers die before they settle, and a third finds a sale and a
+// cancellation written: each counts once.
+func TestStreamCancelsOnce(t *testing.T) {
+	s := openStream(t, RedisStream, 5)
+	r, err := s.buy(t.Context(), 1, 2, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.age(t)
+	for n := range 2 {
+		if err := s.of[n].Restore(tap.With(t.Context(), &diesAfter{"COMMIT", false}), r.OrderID); err != nil {
+			t.Errorf("cancellation %d: %v", n, err)
+		}
+		s.wantHeld(t, "before it is settled")
+	}
+	if err := s.of[0].Restore(t.Context(), r.OrderID); err != nil {
+		t.Error(err)
+	}
+	s.wantHeld(t, "after the cancellation")
+	if _, err := s.buy(t.Context(), 1, 5, "anew"); err != nil {
+		t.Error(err)
+	}
+}
+
+// Buyers who ask while their answer depends on entries of others help to write
+// them, and are told the truth.
+func TestStreamUndecided(t *testing.T) {
+	s := openStream(t, RedisStream, 2)
+	s.accepted(t, 1, 2)
+	if _, err := s.buy(t.Context(), 2, 1, ""); !errors.Is(err, seckill.ErrSoldOut) {
+		t.Errorf("user 2 was told %v", err)
+	}
+	if _, ok := s.order(t, 1); !ok {
+		t.Error("the order of user 1 is not written")
+	}
+	s.begin(t, 2)
+	s.accepted(t, 1, 1)
+	if _, err := s.buy(t.Context(), 1, 1, "other"); !errors.Is(err, seckill.ErrDuplicate) {
+		t.Errorf("user 1 was told %v", err)
+	}
+	s.wantHeld(t, "in the end")
+}
+
+// No answer in time is unknown, and the order comes later.
+func TestStreamTimeIsUp(t *testing.T) {
+	s := openStream(t, RedisStream, 2)
+	s.accepted(t, 1, 1)
+	if _, err := s.of[1].redis.XReadGroup(t.Context(), &redis.XReadGroupArgs{Group: "writers", Consumer: "another",
+		Streams: []string{beside(s.sku, "orders"), ">"}}).Result(); err != nil {
+		t.Fatal(err)
+	}
+	s.of[0].deps.Settings.LockWait = 30 * time.Millisecond
+	if _, err := s.buy(t.Context(), 1, 1, ""); !errors.Is(err, seckill.ErrUnknown) {
+		t.Errorf("got %v, want %v", err, seckill.ErrUnknown)
+	}
+	if _, err := s.buy(t.Context(), 1, 1, "other"); !errors.Is(err, seckill.ErrBusy) {
+		t.Errorf("the next request of the user: got %v, want %v", err, seckill.ErrBusy)
+	}
+	s.age(t)
+	s.drain(t, 1)
+	if _, ok := s.order(t, 1); !ok {
+		t.Error("the order is not written")
+	}
+	s.wantHeld(t, "in the end")
+}
+
+// A reset drops what the old stream had, and tells those who wait.
+func TestStreamReset(t *testing.T) {
+	s := openStream(t, RedisStream, 2)
+	s.accepted(t, 9, 1)
+	ctx := taptest.Before(t.Context(), "BEGIN", func() { s.begin(t, 7) })
+	if _, err := s.of[0].Deduct(ctx, s.purchase(1, 1, "")); !errors.Is(err, seckill.ErrConflict) {
+		t.Errorf("got %v, want %v", err, seckill.ErrConflict)
+	}
+	s.wantHeld(t, "after a reset")
+	if _, ok := s.order(t, 9); ok {
+		t.Error("a purchase of the old sale is in the new one")
+	}
+	ctx = taptest.Before(t.Context(), "BEGIN", func() { s.reset(t, 5) }) // and Redis is not set yet
+	if _, err := s.of[0].Deduct(ctx, s.purchase(2, 1, "")); !errors.Is(err, seckill.ErrConflict) {
+		t.Errorf("half a reset: got %v, want %v", err, seckill.ErrConflict)
+	}
+}
+
+// Before the start the database refuses, and the same request may come again.
+func TestStreamNotStarted(t *testing.T) {
+	s := openStream(t, RedisStream, 2)
+	s.write(t, "UPDATE stock SET starts_at = 99999999999999 WHERE id = ?")
+	if _, err := s.buy(t.Context(), 1, 1, ""); !errors.Is(err, seckill.ErrNotStarted) {
+		t.Errorf("got %v, want %v", err, seckill.ErrNotStarted)
+	}
+	s.write(t, "UPDATE stock SET starts_at = NULL WHERE id = ?")
+	if _, err := s.buy(t.Context(), 1, 1, ""); err != nil {
+		t.Errorf("after the start: %v", err)
+	}
+	s.wantHeld(t, "in the end")
+}
+
+// Buyers in two processes leave at any time; what they leave is written, and
+// who waits is answered.
+func TestStreamBuyersLeave(t *testing.T) {
+	s := openStream(t, RedisStream, 1000)
+	var g errgroup.Group
+	for i := range 120 {
+		g.Go(func() error {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			if i%3 == 0 {
+				ctx = taptest.Before(ctx, []string{"BEGIN", "INSERT", "UPDATE stock", "COMMIT"}[i/3%4], cancel)
+			}
+			_, err := s.of[i%2].Deduct(ctx, s.purchase(int64(i+1), 1, ""))
+			if err != nil && i%3 != 0 {
+				return fmt.Errorf("user %d: %w", i+1, err)
+			}
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		t.Error(err)
+	}
+	s.age(t)
+	s.drain(t, 0)
+	if r := s.report(t); r.Verdict != ledger.Held || r.Orders < 80 {
+		t.Errorf("%d orders, and the audit says %s: %+v", r.Orders, r.Verdict, r.Violations)
+	}
+}
+
+// The worker writes what buyers have left, its own process's and that of one
+// that died, and at the end what came last.
+func TestStreamWorker(t *testing.T) {
+	s := openStream(t, RedisStream, 5)
+	s.accepted(t, 1, 1) // by a process that died before it could note it
+	ctx, stop := context.WithCancel(t.Context())
+	s.of[1].search(ctx)
+	s.of[1].drainAll(ctx)
+	if _, ok := s.order(t, 1); !ok {
+		t.Error("what a dead process had accepted is not written")
+	}
+	s.accepted(t, 2, 1)
+	s.of[0].noted(s.sku)
+	stop()
+	s.of[0].Work(ctx)
+	if _, ok := s.order(t, 2); !ok {
+		t.Error("what this process had accepted is not written at its end")
+	}
+	s.wantHeld(t, "in the end")
+	if len(s.of[0].desks.by) > 0 || s.of[0].desks.used[s.sku] {
+		t.Errorf("the worker keeps %v and %v", s.of[0].desks.by, s.of[0].desks.used)
+	}
+}
+
+// The twin dies between its two calls: units are gone, and the user is locked
+// out.
+func TestTwoCallsLoseUnits(t *testing.T) {
+	s := openStream(t, RedisStreamTwoCalls, 5)
+	if _, err := s.of[0].Deduct(tap.With(t.Context(), &dies{verb: "XADD"}), s.purchase(1, 2, "")); !errors.Is(err, seckill.ErrUnknown) {
+		t.Errorf("the dead was told %v", err)
+	}
+	s.age(t)
+	s.drain(t, 1)
+	s.accepted(t, 3, 1)
+	s.drain(t, 1)
+	if r := s.report(t); r.Verdict != ledger.Lost {
+		t.Errorf("the audit says %s: %+v", r.Verdict, r.Violations)
+	}
+	s.of[0].deps.Settings.LockWait = 30 * time.Millisecond
+	if _, err := s.buy(t.Context(), 1, 1, "anew"); !errors.Is(err, seckill.ErrBusy) {
+		t.Errorf("the user comes again and is told %v", err)
+	}
+}

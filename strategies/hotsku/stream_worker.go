@@ -1,0 +1,132 @@
+package hotsku
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+const (
+	// workEvery is how long an entry may lie whose buyer has gone.
+	workEvery = time.Second
+	// searchEvery is how often to look for streams of processes that died.
+	searchEvery = time.Minute
+)
+
+// Work writes entries whose buyers do not wait for them, until ctx ends: those
+// of this process, and those that it finds in Redis. What it leaves at the end
+// stays in the stream, for others and for the next start.
+func (s *stream) Work(ctx context.Context) {
+	tick := time.NewTicker(workEvery)
+	defer tick.Stop()
+	for searched := (time.Time{}); ; {
+		if time.Since(searched) > searchEvery {
+			searched = time.Now()
+			s.search(ctx)
+		}
+		select {
+		case <-ctx.Done():
+			s.finish(ctx)
+			return
+		case <-tick.C:
+			s.drainAll(ctx)
+		}
+	}
+}
+
+// finish writes what this process has accepted last.
+func (s *stream) finish(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterwards)
+	defer cancel()
+	s.drainAll(ctx)
+}
+
+// noted leaves a SKU to the worker of this process.
+func (s *stream) noted(sku int64) {
+	s.desks.mu.Lock()
+	defer s.desks.mu.Unlock()
+	if s.desks.used == nil {
+		s.desks.used = map[int64]bool{}
+	}
+	s.desks.used[sku] = true
+}
+
+// drainAll visits the SKUs that were noted, and keeps those with entries left.
+func (s *stream) drainAll(ctx context.Context) {
+	s.desks.mu.Lock()
+	used := slices.Collect(maps.Keys(s.desks.used))
+	clear(s.desks.used)
+	s.desks.mu.Unlock()
+	for _, sku := range used {
+		if left, err := s.drain(ctx, sku); left || err != nil {
+			s.noted(sku)
+			if err != nil && ctx.Err() == nil {
+				s.deps.Log.WarnContext(ctx, "entries are not written",
+					"sku", sku, "error", err)
+			}
+		}
+	}
+}
+
+// drain writes what can be read, unless a buyer does. left: there is more.
+func (s *stream) drain(ctx context.Context, sku int64) (left bool, err error) {
+	d := s.desks.enter(sku)
+	defer s.desks.leave(sku)
+	for moved := true; moved; {
+		if !d.leadIdle() {
+			return true, nil
+		}
+		moved, err = s.round(ctx, d, sku)
+		d.pass(nil)
+		if err != nil {
+			return true, err
+		}
+	}
+	n, err := s.redis.XLen(ctx, beside(sku, "orders")).Result()
+	return n > 0, err
+}
+
+// leadIdle takes the lead at a desk where no buyer has it.
+func (d *desk) leadIdle() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	idle := !d.led
+	d.led = true
+	return idle
+}
+
+// search notes every stream that Redis has.
+func (s *stream) search(ctx context.Context) {
+	scan := func(ctx context.Context, c *redis.Client) error {
+		keys := c.Scan(ctx, 0, "{seckill:stream:*}:orders", 1000).Iterator()
+		for keys.Next(ctx) {
+			if sku, ok := skuOf(keys.Val()); ok {
+				s.noted(sku)
+			}
+		}
+		return keys.Err()
+	}
+	var err error
+	switch c := s.redis.(type) {
+	case *redis.ClusterClient:
+		err = c.ForEachMaster(ctx, scan)
+	case *redis.Client:
+		err = scan(ctx, c)
+	}
+	if err != nil && ctx.Err() == nil {
+		s.deps.Log.WarnContext(ctx, "look for streams", "error", err)
+	}
+}
+
+// skuOf reads the name of a stream's key.
+func skuOf(key string) (sku int64, ok bool) {
+	number, _ := strings.CutPrefix(key, "{seckill:stream:")
+	number, ok = strings.CutSuffix(number, "}:orders")
+	sku, err := strconv.ParseInt(number, 10, 64)
+	return sku, ok && err == nil && key == beside(sku, "orders")
+}

@@ -1,0 +1,388 @@
+package hotsku
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"gorm.io/gorm"
+
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+	"seckill/internal/tap"
+)
+
+//go:embed stream_next.lua
+var streamNextLua string
+
+//go:embed stream_settle.lua
+var streamSettleLua string
+
+var (
+	streamNext   = redis.NewScript(streamNextLua)
+	streamSettle = redis.NewScript(streamSettleLua)
+)
+
+// mostEntries bounds one transaction.
+const mostEntries = 256
+
+// lead writes for all who wait at d, until t has its answer.
+func (s *stream) lead(
+	ctx context.Context, d *desk, t *ticket, end time.Time,
+) answer {
+	for failed := 0; ; {
+		moved, err := s.round(ctx, d, t.SKU)
+		select {
+		case a := <-t.news:
+			return a
+		default:
+		}
+		switch {
+		case err != nil && failed == 0 && ctx.Err() == nil:
+			failed++ // a lost reply is looked up at once
+			continue
+		case err != nil:
+			return answer{err: notWritten(err)}
+		case time.Now().After(end):
+			return answer{err: notWritten(errors.New("time is up"))}
+		case !moved: // another process has the entry
+			if err := tap.Sleep(ctx, s.deps.Settings.LockPoll); err != nil {
+				return answer{err: notWritten(err)}
+			}
+		}
+		if t.who == "" {
+			return answer{} // they ask Redis again
+		}
+	}
+}
+
+// A batch is what one round writes.
+type batch struct {
+	sku, run, epoch int64
+	sale            string
+	entries         []entry
+}
+
+// A verdict is what the database says of an entry.
+type verdict struct {
+	entry
+	state string // as Redis remembers it
+	answer
+}
+
+// round reads entries, writes them, and tells those who wait for them. moved
+// means that something was told or written.
+func (s *stream) round(
+	ctx context.Context, d *desk, sku int64,
+) (moved bool, err error) {
+	b, told, err := s.next(ctx, d, sku)
+	if err != nil || len(b.entries) == 0 {
+		return told, err
+	}
+	verdicts, err := s.write(ctx, b)
+	s.settle(ctx, b, verdicts)
+	d.tellOf(b.run, verdicts)
+	if errors.Is(err, errStale) {
+		return true, s.overtook(ctx, d, b)
+	}
+	return true, err
+}
+
+// next reads what is to be written, and tells those whose entries other
+// processes have written.
+func (s *stream) next(
+	ctx context.Context, d *desk, sku int64,
+) (b batch, told bool, err error) {
+	asked := d.asked()
+	args := []any{s.consumer, mostEntries,
+		s.deps.Settings.LockLease.Milliseconds(), d.epoch}
+	for _, t := range asked {
+		args = append(args, t.who)
+	}
+	found, err := streamNext.Run(ctx, s.redis, []string{
+		beside(sku, "orders"), beside(sku, "run"), beside(sku, "requests"),
+		beside(sku, "epoch")}, args...).Slice()
+	if err != nil {
+		return b, false, answered(err)
+	}
+	b = batch{sku: sku, sale: text(found[0]), entries: entriesOf(sku, found[2])}
+	b.epoch, _ = found[1].(int64)
+	if b.run, err = s.runOf(ctx, b.sale); err != nil || b.run == 0 {
+		return b, false, errors.Join(err, errForgotten)
+	}
+	answers := s.ofOldSales(ctx, d, b.run)
+	states, _ := found[3].([]any)
+	for i, t := range asked {
+		if a, known := s.meaning(t, text(states[i])); known && t.run == b.run {
+			answers[t] = a
+		}
+	}
+	d.tell(answers)
+	return b, len(answers) > 0, nil
+}
+
+var errForgotten = errors.New("Redis has forgotten what it accepted")
+
+// meaning is what Redis remembers of a request; false: it is open.
+func (s *stream) meaning(t *ticket, state string) (a answer, known bool) {
+	word, rest, _ := strings.Cut(state, " ")
+	switch word {
+	case "open":
+		return a, false
+	case "done":
+		return a, true
+	case "refused":
+		return answer{err: refusedFor(rest)}, true
+	case "sold":
+		a.receipt = seckill.Receipt{SKU: t.SKU, Strategy: s.store.Strategy()}
+		if n, _ := fmt.Sscan(rest, &a.receipt.OrderID, &a.receipt.Remaining,
+			&a.receipt.Quantity); n == 3 {
+			return a, true
+		}
+	}
+	return answer{err: notWritten(errForgotten)}, true
+}
+
+// write has the database decide about every entry of b: purchases all at once
+// if nothing stands in the way, else one by one. What it has not decided stays in the
+// stream, and is read again.
+func (s *stream) write(
+	ctx context.Context, b batch,
+) (list []verdict, err error) {
+	var buys []entry
+	for _, e := range b.entries {
+		switch {
+		case e.run != b.run:
+			list = append(list, verdict{entry: e, state: "over"})
+		case e.kind == "buy":
+			buys = append(buys, e)
+		default:
+			if err := s.cancelOrder(ctx, b, e); err != nil {
+				return list, err
+			}
+			list = append(list, verdict{entry: e, state: "done"})
+		}
+	}
+	if len(buys) == 0 {
+		return list, nil
+	}
+	sold, err := s.sell(ctx, b, buys)
+	if errors.Is(err, errNotAll) || errors.Is(err, seckill.ErrDuplicate) {
+		sold, err = s.oneByOne(ctx, b, buys)
+	}
+	return append(list, sold...), err
+}
+
+var (
+	errNotAll = fmt.Errorf("%w: not all can be written", seckill.ErrConflict)
+	// errStale: the row has seen a newer run or epoch.
+	errStale = fmt.Errorf("%w: another writes now", seckill.ErrConflict)
+)
+
+// sell writes the orders of entries, or none. The row decides: whether there
+// is enough, whether the sale is the same, whether it has started, and whether
+// the entries are still this writer's, or were taken over while it slept.
+func (s *stream) sell(
+	ctx context.Context, b batch, entries []entry,
+) (list []verdict, err error) {
+	var orders []ledger.Entry
+	var units int64
+	for _, e := range entries {
+		orders = append(orders, e.Entry)
+		units += e.Quantity
+	}
+	var receipts []seckill.Receipt
+	err = s.store.Tx(ctx, func(tx *gorm.DB) error {
+		rows, left, err := s.store.Exec(tx,
+			"UPDATE stock SET num = LAST_INSERT_ID(num - ?), fence = ? "+
+				"WHERE id = ? AND run = ? AND fence <= ? "+
+				"AND num - ? >= 0 AND "+s.store.Started(),
+			units, b.epoch, b.sku, b.run, b.epoch, units)
+		if err != nil {
+			return err
+		}
+		if rows == 0 {
+			return errNotAll
+		}
+		receipts, err = s.store.RecordAll(tx, b.run, left, orders)
+		return err
+	})
+	for i, r := range receipts {
+		if err == nil {
+			list = append(list, soldTo(entries[i], r))
+		}
+	}
+	return list, err
+}
+
+func soldTo(e entry, r seckill.Receipt) verdict {
+	return verdict{e, fmt.Sprint("sold ", r.OrderID, " ", r.Remaining, " ",
+		r.Quantity), answer{receipt: r}}
+}
+
+// oneByOne finds out which entries stand in the way of a batch.
+func (s *stream) oneByOne(
+	ctx context.Context, b batch, entries []entry,
+) (list []verdict, err error) {
+	for _, e := range entries {
+		one, err := s.sell(ctx, b, []entry{e})
+		if errors.Is(err, errNotAll) || errors.Is(err, seckill.ErrDuplicate) {
+			one, err = s.decide(ctx, b, e)
+		}
+		if err != nil {
+			return list, err
+		}
+		list = append(list, one...)
+	}
+	return list, nil
+}
+
+// lock takes the row for a writer of b, and makes sleepers stale.
+func (s *stream) lock(tx *gorm.DB, b batch) error {
+	rows, _, err := s.store.Exec(tx, "UPDATE stock SET fence = ? "+
+		"WHERE id = ? AND run = ? AND fence <= ?",
+		b.epoch, b.sku, b.run, b.epoch)
+	if err == nil && rows == 0 {
+		err = errStale
+	}
+	return err
+}
+
+// decide says what became of an entry that cannot be sold. It may have been
+// written before: by this process, whose COMMIT got no answer, or by one that
+// died before it could settle.
+func (s *stream) decide(
+	ctx context.Context, b batch, e entry,
+) (list []verdict, err error) {
+	err = s.store.Tx(ctx, func(tx *gorm.DB) error {
+		list = nil
+		if err := s.lock(tx, b); err != nil {
+			return err
+		}
+		o, why := s.store.WhyNot(tx, b.run, e.Purchase)
+		switch name := nameOf(why); {
+		case o != nil:
+			list = []verdict{soldTo(e, o.Receipt())}
+		case name != "":
+			list = []verdict{{e, "refused " + name, answer{err: why}}}
+		default:
+			return why // nil: try again
+		}
+		return nil // the refusal holds once the epoch is committed
+	})
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
+}
+
+// cancelOrder cancels, and gives the units back to the row.
+func (s *stream) cancelOrder(ctx context.Context, b batch, e entry) error {
+	return s.store.Tx(ctx, func(tx *gorm.DB) error {
+		if err := s.lock(tx, b); err != nil {
+			return err
+		}
+		o, back, err := s.store.Cancel(tx, e.order)
+		if err != nil || !back {
+			return err
+		}
+		return s.store.GiveBack(tx, "UPDATE stock "+
+			"SET num = num + ? WHERE id = ? AND run = ?",
+			o.Quantity, o.SKUID, o.Run)
+	})
+}
+
+// settle acknowledges what is decided, after the COMMIT. Entries that it does
+// not reach are read again, and found to be written.
+func (s *stream) settle(ctx context.Context, b batch, verdicts []verdict) {
+	if len(verdicts) == 0 {
+		return
+	}
+	args := []any{b.sale}
+	for _, v := range verdicts {
+		args = append(args, v.id, v.kind, v.User, v.RequestID, v.Quantity,
+			v.order, v.state)
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterwards)
+	defer cancel()
+	err := streamSettle.Run(ctx, s.redis, keysOf(b.sku), args...).Err()
+	if err != nil {
+		s.deps.Log.WarnContext(ctx, "entries stay open in Redis",
+			"sku", b.sku, "entries", len(verdicts), "error", err)
+	}
+}
+
+// overtook finds out by what b was: by a reset, or by a writer who took over.
+func (s *stream) overtook(ctx context.Context, d *desk, b batch) error {
+	var row struct{ Run, Fence int64 }
+	err := s.store.Read(ctx, &row,
+		"SELECT run, fence FROM stock WHERE id = ?", b.sku)
+	if err != nil {
+		return err
+	}
+	if row.Run == b.run {
+		d.epoch = row.Fence
+		return nil
+	}
+	d.tell(s.ofOldSales(ctx, d, row.Run))
+	return nil
+}
+
+// ofOldSales answers the tickets of sales that are over: no order of those can
+// be written any more.
+func (s *stream) ofOldSales(
+	ctx context.Context, d *desk, run int64,
+) map[*ticket]answer {
+	answers := map[*ticket]answer{}
+	for _, t := range d.before(run) {
+		answers[t] = s.ofOldSale(ctx, t)
+	}
+	return answers
+}
+
+func (s *stream) ofOldSale(ctx context.Context, t *ticket) answer {
+	switch {
+	case t.who == "":
+		return answer{} // they ask Redis again
+	case t.who != who(t.Purchase):
+		return answer{err: seckill.ErrUnknownOrder} // a cancellation
+	}
+	o, err := s.store.RequestedIn(ctx, t.run, t.Purchase)
+	switch {
+	case err == nil:
+		return answer{receipt: o.Receipt()}
+	case errors.Is(err, seckill.ErrUnknownOrder):
+		return answer{err: fmt.Errorf("%w: the sale was reset meanwhile",
+			seckill.ErrConflict)}
+	}
+	return answer{err: notWritten(err)}
+}
+
+// The refusals of the database, as Redis remembers them.
+var refusals = map[string]error{
+	"sold out":    seckill.ErrSoldOut,
+	"duplicate":   seckill.ErrDuplicate,
+	"not started": seckill.ErrNotStarted,
+}
+
+func nameOf(err error) string {
+	for name, refusal := range refusals {
+		if errors.Is(err, refusal) {
+			return name
+		}
+	}
+	return ""
+}
+
+func refusedFor(name string) error {
+	if err := refusals[name]; err != nil {
+		return err
+	}
+	return fmt.Errorf("%w: refused: %s", seckill.ErrUnknown,
+		strconv.Quote(name))
+}
