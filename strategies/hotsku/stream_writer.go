@@ -149,8 +149,8 @@ func (s *stream) meaning(t *ticket, state string) (a answer, known bool) {
 }
 
 // write has the database decide about every entry of b: purchases all at once
-// if nothing stands in the way, else one by one. What it has not decided stays in the
-// stream, and is read again.
+// if nothing stands in the way, else one by one. What it has not decided stays
+// in the stream, and is read again.
 func (s *stream) write(
 	ctx context.Context, b batch,
 ) (list []verdict, err error) {
