@@ -36,7 +36,7 @@ var RedisStreamTwoCalls = catalog.Info{
 	Guarantees: catalog.Sound.
 		Holds(catalog.OtherSKUs).
 		Breaks(catalog.DeadHolder, catalog.LostReply, catalog.LateCommand,
-			catalog.Cancel, catalog.SameKey),
+			catalog.Cancel, catalog.SameKey, catalog.NodeLoss),
 	Repair: "redis-stream",
 	Needs:  []backend.Capability{backend.SQL, backend.Redis},
 	Stock:  ledger.InStream,
