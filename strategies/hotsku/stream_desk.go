@@ -13,7 +13,8 @@ import (
 
 // A desk is where the buyers of one SKU wait in this process. One of them
 // leads: they write for all until their own order is written, and then pass the
-// lead on. While any buyer waits there is a leader.
+// lead on. A leader who finds nothing to write, as another process has their
+// entry, dozes, and who comes meanwhile leads.
 type desk struct {
 	mu      sync.Mutex
 	led     bool
@@ -29,6 +30,7 @@ type ticket struct {
 	who    string // the request, or cancellation; "": any progress will do
 	run    int64
 	rounds int // that it has waited through
+	dozes  bool
 	news   chan answer
 }
 
@@ -71,19 +73,27 @@ func (s *stream) await(ctx context.Context, t *ticket, end time.Time) answer {
 	d := s.desks.enter(t.SKU)
 	defer s.desks.leave(t.SKU)
 	t.news = make(chan answer, 1)
-	if !d.join(t) {
-		a, err := tap.WaitAtMost(ctx, "the writer of "+streamKey(t.SKU),
-			max(0, time.Until(end)), t.news, nil)
-		if err != nil {
-			return d.leave(t, err)
+	for lead := d.join(t); ; lead = d.wake(t) {
+		if !lead {
+			a, err := tap.WaitAtMost(ctx, "the writer of "+streamKey(t.SKU),
+				max(0, time.Until(end)), t.news, nil)
+			if err != nil {
+				return d.leave(t, err)
+			}
+			if !a.lead {
+				return a
+			}
 		}
-		if !a.lead {
+		if a, done := s.lead(ctx, d, t, end); done {
+			d.pass(t)
 			return a
 		}
+		d.doze(t)
+		err := tap.Sleep(ctx, s.deps.Settings.LockPoll)
+		if err != nil || t.who == "" {
+			return d.leave(t, err)
+		}
 	}
-	a := s.lead(ctx, d, t, end)
-	d.pass(t)
-	return a
 }
 
 func notWritten(err error) error {
@@ -102,18 +112,22 @@ func (d *desk) join(t *ticket) (lead bool) {
 }
 
 // leave takes back a ticket whose buyer waits no longer. The answer, or the
-// lead, may have come at the last moment.
+// lead, may have come at the last moment. Who waits for progress asks again.
 func (d *desk) leave(t *ticket, why error) answer {
 	d.mu.Lock()
+	defer d.mu.Unlock()
 	d.remove(t)
-	d.mu.Unlock()
 	select {
 	case a := <-t.news:
 		if !a.lead {
 			return a
 		}
-		d.pass(t)
+		d.led = false
 	default:
+	}
+	d.appoint(func(*ticket) bool { return true })
+	if why == nil {
+		return answer{}
 	}
 	return answer{err: notWritten(why)}
 }
@@ -123,8 +137,36 @@ func (d *desk) pass(t *ticket) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.remove(t)
-	if d.led = len(d.waiting) > 0; d.led {
-		d.waiting[0].news <- answer{lead: true}
+	d.led = false
+	d.appoint(func(*ticket) bool { return true })
+}
+
+// doze lets one lead who has come since the last round, or nobody.
+func (d *desk) doze(t *ticket) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	t.dozes, d.led = true, false
+	d.appoint(func(o *ticket) bool { return o.rounds == 0 })
+}
+
+// wake reports whether t leads again.
+func (d *desk) wake(t *ticket) (lead bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	t.dozes = false
+	if lead = !d.led && len(t.news) == 0; lead {
+		d.led = true
+	}
+	return lead
+}
+
+// appoint makes the first who is awake, and fits, the leader if there is none.
+func (d *desk) appoint(fits func(*ticket) bool) {
+	i := slices.IndexFunc(d.waiting,
+		func(t *ticket) bool { return !t.dozes && fits(t) })
+	if !d.led && i >= 0 {
+		d.led = true
+		d.waiting[i].news <- answer{lead: true}
 	}
 }
 

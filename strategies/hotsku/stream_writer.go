@@ -14,7 +14,6 @@ import (
 
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
-	"seckill/internal/tap"
 )
 
 //go:embed stream_next.lua
@@ -31,32 +30,29 @@ var (
 // mostEntries bounds one transaction.
 const mostEntries = 256
 
-// lead writes for all who wait at d, until t has its answer.
+// lead writes for all who wait at d, until t has its answer. It is not done
+// when there is nothing to write: another process has the entry.
 func (s *stream) lead(
 	ctx context.Context, d *desk, t *ticket, end time.Time,
-) answer {
+) (a answer, done bool) {
 	for failed := 0; ; {
 		moved, err := s.round(ctx, d, t.SKU)
 		select {
 		case a := <-t.news:
-			return a
+			return a, true
 		default:
 		}
 		switch {
 		case err != nil && failed == 0 && ctx.Err() == nil:
 			failed++ // a lost reply is looked up at once
-			continue
 		case err != nil:
-			return answer{err: notWritten(err)}
+			return answer{err: notWritten(err)}, true
 		case time.Now().After(end):
-			return answer{err: notWritten(errors.New("time is up"))}
-		case !moved: // another process has the entry
-			if err := tap.Sleep(ctx, s.deps.Settings.LockPoll); err != nil {
-				return answer{err: notWritten(err)}
-			}
-		}
-		if t.who == "" {
-			return answer{} // they ask Redis again
+			return answer{err: notWritten(errors.New("time is up"))}, true
+		case !moved:
+			return a, false
+		case t.who == "":
+			return a, true // they ask Redis again
 		}
 	}
 }
