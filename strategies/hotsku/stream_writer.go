@@ -122,7 +122,7 @@ func (s *stream) next(
 	return b, len(answers) > 0, nil
 }
 
-var errForgotten = errors.New("Redis has forgotten what it accepted")
+var errForgotten = errors.New("what Redis had accepted is forgotten")
 
 // meaning is what Redis remembers of a request; false: it is open.
 func (s *stream) meaning(t *ticket, state string) (a answer, known bool) {
