@@ -10,9 +10,9 @@ import (
 	"seckill/internal/seckill"
 )
 
-// An Entry is a purchase that was accepted earlier, and whose order another
+// An Accepted is a purchase that was accepted earlier, and whose order another
 // process may write.
-type Entry struct {
+type Accepted struct {
 	seckill.Purchase
 	Strategy string // that accepted it
 }
@@ -26,7 +26,7 @@ func (s *Store) Started() string {
 // RecordAll writes the orders of entries in one statement, in the transaction
 // that has taken their units from the row of run, with Started in its condition.
 // remaining is what was left after the last of them.
-func (s *Store) RecordAll(tx *gorm.DB, run, remaining int64, entries []Entry) ([]seckill.Receipt, error) {
+func (s *Store) RecordAll(tx *gorm.DB, run, remaining int64, entries []Accepted) ([]seckill.Receipt, error) {
 	for try := 1; ; try++ {
 		receipts, args := newOrders(run, remaining, entries)
 		_, err := execute(tx, "INSERT INTO orders (id, public_id, request_id, user_id, sku_id, quantity, remaining, strategy, run, status) VALUES "+
@@ -41,7 +41,7 @@ func (s *Store) RecordAll(tx *gorm.DB, run, remaining int64, entries []Entry) ([
 }
 
 // newOrders are the receipts of entries, and what to write for them.
-func newOrders(run, remaining int64, entries []Entry) (receipts []seckill.Receipt, args []any) {
+func newOrders(run, remaining int64, entries []Accepted) (receipts []seckill.Receipt, args []any) {
 	for _, e := range slices.Backward(entries) {
 		receipts = append(receipts, seckill.Receipt{SKU: e.SKU, Quantity: e.Quantity, Remaining: remaining, Strategy: e.Strategy})
 		remaining += e.Quantity

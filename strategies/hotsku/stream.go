@@ -206,7 +206,7 @@ func (s *stream) unwritten(
 
 // An entry of the stream: a purchase, or the cancellation of its order.
 type entry struct {
-	ledger.Entry
+	ledger.Accepted
 	id, kind string
 	order    string // of a cancellation
 	run      int64  // of the sale that accepted it

@@ -186,10 +186,10 @@ var (
 func (s *stream) sell(
 	ctx context.Context, b batch, entries []entry,
 ) (list []verdict, err error) {
-	var orders []ledger.Entry
+	var orders []ledger.Accepted
 	var units int64
 	for _, e := range entries {
-		orders = append(orders, e.Entry)
+		orders = append(orders, e.Accepted)
 		units += e.Quantity
 	}
 	var receipts []seckill.Receipt
