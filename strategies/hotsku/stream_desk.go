@@ -31,10 +31,10 @@ type ticket struct {
 	run    int64
 	rounds int // that it has waited through
 	dozes  bool
-	news   chan answer
+	news   chan reply
 }
 
-type answer struct {
+type reply struct {
 	lead    bool // no answer yet: it is your turn to lead
 	receipt seckill.Receipt
 	err     error
@@ -69,10 +69,10 @@ func (d *desks) leave(sku int64) {
 }
 
 // await returns the answer to a ticket. That there is none in time is unknown.
-func (s *stream) await(ctx context.Context, t *ticket, end time.Time) answer {
+func (s *stream) await(ctx context.Context, t *ticket, end time.Time) reply {
 	d := s.desks.enter(t.SKU)
 	defer s.desks.leave(t.SKU)
-	t.news = make(chan answer, 1)
+	t.news = make(chan reply, 1)
 	for lead := d.join(t); ; lead = d.wake(t) {
 		if !lead {
 			a, err := tap.WaitAtMost(ctx, "the writer of "+streamKey(t.SKU),
@@ -111,9 +111,9 @@ func (d *desk) join(t *ticket) (lead bool) {
 	return lead
 }
 
-// leave takes back a ticket whose buyer waits no longer. The answer, or the
+// leave takes back a ticket whose buyer waits no longer. The reply, or the
 // lead, may have come at the last moment. Who waits for progress asks again.
-func (d *desk) leave(t *ticket, why error) answer {
+func (d *desk) leave(t *ticket, why error) reply {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.remove(t)
@@ -127,9 +127,9 @@ func (d *desk) leave(t *ticket, why error) answer {
 	}
 	d.appoint(func(*ticket) bool { return true })
 	if why == nil {
-		return answer{}
+		return reply{}
 	}
-	return answer{err: notWritten(why)}
+	return reply{err: notWritten(why)}
 }
 
 // pass gives the lead of t to who has waited longest.
@@ -166,7 +166,7 @@ func (d *desk) appoint(fits func(*ticket) bool) {
 		func(t *ticket) bool { return !t.dozes && fits(t) })
 	if !d.led && i >= 0 {
 		d.led = true
-		d.waiting[i].news <- answer{lead: true}
+		d.waiting[i].news <- reply{lead: true}
 	}
 }
 
@@ -205,7 +205,7 @@ func (d *desk) before(run int64) (list []*ticket) {
 }
 
 // tell gives tickets their answers, if they still wait.
-func (d *desk) tell(answers map[*ticket]answer) {
+func (d *desk) tell(answers map[*ticket]reply) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.waiting = slices.DeleteFunc(d.waiting, func(t *ticket) bool {
@@ -220,9 +220,9 @@ func (d *desk) tell(answers map[*ticket]answer) {
 // tellOf answers what the database has decided, and lets those look again who
 // wait for any progress.
 func (d *desk) tellOf(run int64, verdicts []verdict) {
-	by := map[string]answer{"": {}}
+	by := map[string]reply{"": {}}
 	for _, v := range verdicts {
-		by[v.who()] = v.answer
+		by[v.who()] = v.reply
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -34,7 +34,7 @@ const mostEntries = 256
 // when there is nothing to write: another process has the entry.
 func (s *stream) lead(
 	ctx context.Context, d *desk, t *ticket, end time.Time,
-) (a answer, done bool) {
+) (a reply, done bool) {
 	for failed := 0; ; {
 		moved, err := s.round(ctx, d, t.SKU)
 		select {
@@ -46,9 +46,9 @@ func (s *stream) lead(
 		case err != nil && failed == 0 && ctx.Err() == nil:
 			failed++ // a lost reply is looked up at once
 		case err != nil:
-			return answer{err: notWritten(err)}, true
+			return reply{err: notWritten(err)}, true
 		case time.Now().After(end):
-			return answer{err: notWritten(errors.New("time is up"))}, true
+			return reply{err: notWritten(errors.New("time is up"))}, true
 		case !moved:
 			return a, false
 		case t.who == "":
@@ -57,8 +57,8 @@ func (s *stream) lead(
 	}
 }
 
-// A batch is what one round writes.
-type batch struct {
+// A haul is what one round reads and writes.
+type haul struct {
 	sku, run, epoch int64
 	sale            string
 	entries         []entry
@@ -68,7 +68,7 @@ type batch struct {
 type verdict struct {
 	entry
 	state string // as Redis remembers it
-	answer
+	reply
 }
 
 // round reads entries, writes them, and tells those who wait for them. moved
@@ -93,7 +93,7 @@ func (s *stream) round(
 // processes have written.
 func (s *stream) next(
 	ctx context.Context, d *desk, sku int64,
-) (b batch, told bool, err error) {
+) (b haul, told bool, err error) {
 	asked := d.asked()
 	args := []any{s.consumer, mostEntries,
 		s.deps.Settings.LockLease.Milliseconds(), d.epoch}
@@ -106,7 +106,7 @@ func (s *stream) next(
 	if err != nil {
 		return b, false, answered(err)
 	}
-	b = batch{sku: sku, sale: text(found[0]), entries: entriesOf(sku, found[2])}
+	b = haul{sku: sku, sale: text(found[0]), entries: entriesOf(sku, found[2])}
 	b.epoch, _ = found[1].(int64)
 	if b.run, err = s.runOf(ctx, b.sale); err != nil || b.run == 0 {
 		return b, false, errors.Join(err, errForgotten)
@@ -125,7 +125,7 @@ func (s *stream) next(
 var errForgotten = errors.New("what Redis had accepted is forgotten")
 
 // meaning is what Redis remembers of a request; false: it is open.
-func (s *stream) meaning(t *ticket, state string) (a answer, known bool) {
+func (s *stream) meaning(t *ticket, state string) (a reply, known bool) {
 	word, rest, _ := strings.Cut(state, " ")
 	switch word {
 	case "open":
@@ -133,7 +133,7 @@ func (s *stream) meaning(t *ticket, state string) (a answer, known bool) {
 	case "done":
 		return a, true
 	case "refused":
-		return answer{err: refusedFor(rest)}, true
+		return reply{err: refusedFor(rest)}, true
 	case "sold":
 		a.receipt = seckill.Receipt{SKU: t.SKU, Strategy: s.store.Strategy()}
 		if n, _ := fmt.Sscan(rest, &a.receipt.OrderID, &a.receipt.Remaining,
@@ -141,14 +141,14 @@ func (s *stream) meaning(t *ticket, state string) (a answer, known bool) {
 			return a, true
 		}
 	}
-	return answer{err: notWritten(errForgotten)}, true
+	return reply{err: notWritten(errForgotten)}, true
 }
 
 // write has the database decide about every entry of b: purchases all at once
 // if nothing stands in the way, else one by one. What it has not decided stays
 // in the stream, and is read again.
 func (s *stream) write(
-	ctx context.Context, b batch,
+	ctx context.Context, b haul,
 ) (list []verdict, err error) {
 	var buys []entry
 	for _, e := range b.entries {
@@ -184,7 +184,7 @@ var (
 // is enough, whether the sale is the same, whether it has started, and whether
 // the entries are still this writer's, or were taken over while it slept.
 func (s *stream) sell(
-	ctx context.Context, b batch, entries []entry,
+	ctx context.Context, b haul, entries []entry,
 ) (list []verdict, err error) {
 	var orders []ledger.Accepted
 	var units int64
@@ -218,12 +218,12 @@ func (s *stream) sell(
 
 func soldTo(e entry, r seckill.Receipt) verdict {
 	return verdict{e, fmt.Sprint("sold ", r.OrderID, " ", r.Remaining, " ",
-		r.Quantity), answer{receipt: r}}
+		r.Quantity), reply{receipt: r}}
 }
 
 // oneByOne finds out which entries stand in the way of a batch.
 func (s *stream) oneByOne(
-	ctx context.Context, b batch, entries []entry,
+	ctx context.Context, b haul, entries []entry,
 ) (list []verdict, err error) {
 	for _, e := range entries {
 		one, err := s.sell(ctx, b, []entry{e})
@@ -239,7 +239,7 @@ func (s *stream) oneByOne(
 }
 
 // lock takes the row for a writer of b, and makes sleepers stale.
-func (s *stream) lock(tx *gorm.DB, b batch) error {
+func (s *stream) lock(tx *gorm.DB, b haul) error {
 	rows, _, err := s.store.Exec(tx, "UPDATE stock SET fence = ? "+
 		"WHERE id = ? AND run = ? AND fence <= ?",
 		b.epoch, b.sku, b.run, b.epoch)
@@ -250,10 +250,10 @@ func (s *stream) lock(tx *gorm.DB, b batch) error {
 }
 
 // decide says what became of an entry that cannot be sold. It may have been
-// written before: by this process, whose COMMIT got no answer, or by one that
+// written before: by this process, whose COMMIT got no reply, or by one that
 // died before it could settle.
 func (s *stream) decide(
-	ctx context.Context, b batch, e entry,
+	ctx context.Context, b haul, e entry,
 ) (list []verdict, err error) {
 	err = s.store.Tx(ctx, func(tx *gorm.DB) error {
 		list = nil
@@ -265,7 +265,7 @@ func (s *stream) decide(
 		case o != nil:
 			list = []verdict{soldTo(e, o.Receipt())}
 		case name != "":
-			list = []verdict{{e, "refused " + name, answer{err: why}}}
+			list = []verdict{{e, "refused " + name, reply{err: why}}}
 		default:
 			return why // nil: try again
 		}
@@ -278,7 +278,7 @@ func (s *stream) decide(
 }
 
 // cancelOrder cancels, and gives the units back to the row.
-func (s *stream) cancelOrder(ctx context.Context, b batch, e entry) error {
+func (s *stream) cancelOrder(ctx context.Context, b haul, e entry) error {
 	return s.store.Tx(ctx, func(tx *gorm.DB) error {
 		if err := s.lock(tx, b); err != nil {
 			return err
@@ -295,7 +295,7 @@ func (s *stream) cancelOrder(ctx context.Context, b batch, e entry) error {
 
 // settle acknowledges what is decided, after the COMMIT. Entries that it does
 // not reach are read again, and found to be written.
-func (s *stream) settle(ctx context.Context, b batch, verdicts []verdict) {
+func (s *stream) settle(ctx context.Context, b haul, verdicts []verdict) {
 	if len(verdicts) == 0 {
 		return
 	}
@@ -314,7 +314,7 @@ func (s *stream) settle(ctx context.Context, b batch, verdicts []verdict) {
 }
 
 // overtook finds out by what b was: by a reset, or by a writer who took over.
-func (s *stream) overtook(ctx context.Context, d *desk, b batch) error {
+func (s *stream) overtook(ctx context.Context, d *desk, b haul) error {
 	var row struct{ Run, Fence int64 }
 	err := s.store.Read(ctx, &row,
 		"SELECT run, fence FROM stock WHERE id = ?", b.sku)
@@ -333,30 +333,30 @@ func (s *stream) overtook(ctx context.Context, d *desk, b batch) error {
 // be written any more.
 func (s *stream) ofOldSales(
 	ctx context.Context, d *desk, run int64,
-) map[*ticket]answer {
-	answers := map[*ticket]answer{}
+) map[*ticket]reply {
+	answers := map[*ticket]reply{}
 	for _, t := range d.before(run) {
 		answers[t] = s.ofOldSale(ctx, t)
 	}
 	return answers
 }
 
-func (s *stream) ofOldSale(ctx context.Context, t *ticket) answer {
+func (s *stream) ofOldSale(ctx context.Context, t *ticket) reply {
 	switch {
 	case t.who == "":
-		return answer{} // they ask Redis again
+		return reply{} // they ask Redis again
 	case t.who != who(t.Purchase):
-		return answer{err: seckill.ErrUnknownOrder} // a cancellation
+		return reply{err: seckill.ErrUnknownOrder} // a cancellation
 	}
 	o, err := s.store.RequestedIn(ctx, t.run, t.Purchase)
 	switch {
 	case err == nil:
-		return answer{receipt: o.Receipt()}
+		return reply{receipt: o.Receipt()}
 	case errors.Is(err, seckill.ErrUnknownOrder):
-		return answer{err: fmt.Errorf("%w: the sale was reset meanwhile",
+		return reply{err: fmt.Errorf("%w: the sale was reset meanwhile",
 			seckill.ErrConflict)}
 	}
-	return answer{err: notWritten(err)}
+	return reply{err: notWritten(err)}
 }
 
 // The refusals of the database, as Redis remembers them.
