@@ -34,6 +34,4 @@ func All() []catalog.Info {
 		counter.RedisCounter, counter.RedisMulti, counter.RedisCounterMySQL,
 		hotsku.OrderFirst, hotsku.OneTrip, hotsku.Queued, hotsku.QueuedUnbounded, hotsku.Merged, hotsku.MergedEarly,
 		hotsku.SlotLease, hotsku.SlotLeaseUnfenced,
-		hotsku.RedisStream, hotsku.RedisStreamTwoCalls,
-	}
-}
+		hotsku.Bucketed, hotsku.BucketedHasty, hotsku.UnitRows, hotsku.UnitRowsHasty,

@@ -1,6 +1,7 @@
 package hotsku
 
 import (
+	"database/sql"
 	"errors"
 	"strings"
 	"testing"
@@ -56,5 +57,50 @@ func TestAnUpdateThatComputesTwiceWritesTheWrongNumber(t *testing.T) {
 	err = tx.Raw("SELECT num, remaining FROM stock JOIN orders ON orders.sku_id = stock.id AND orders.id = ? WHERE stock.id = ?", id, s.sku).Scan(&left).Error
 	if err != nil || left.Num != 8 || left.Remaining != 6 {
 		t.Errorf("%+v, %v; the lesson has 8 in the row and 6 in the order", left, err)
+	}
+}
+
+// The lesson of unit-rows says that a server that has to sort locks every free
+// unit, so that the next buyer finds nothing.
+func TestALookThatSortsLocksEveryUnit(t *testing.T) {
+	s := open(t, UnitRows, 10)
+	const free = "SELECT id FROM stock_units FORCE INDEX (stock_units_free) WHERE sku_id = ? AND run = ? AND order_id IS NULL "
+	for order, want := range map[string]int{"ORDER BY id": 1, "ORDER BY id + 0": 0} {
+		tx := s.store.DB(t.Context()).Begin(&sql.TxOptions{Isolation: sql.LevelReadCommitted})
+		var taken, next []int64
+		err := errors.Join(tx.Raw(free+order+" LIMIT 1 FOR UPDATE SKIP LOCKED", s.sku, s.run).Scan(&taken).Error,
+			s.store.DB(t.Context()).Raw(free+"ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED", s.sku, s.run).Scan(&next).Error,
+			tx.Rollback().Error)
+		if err != nil || len(taken) != 1 || len(next) != want {
+			t.Errorf("%s: took %v, and the next found %v, %v", order, taken, next, err)
+		}
+	}
+}
+
+// The lesson says that at the usual isolation a look that reaches the end of the
+// free units locks the gap into which others write what they have sold.
+func TestALookToTheEndLocksTheGap(t *testing.T) {
+	for _, c := range []struct {
+		view  sql.IsolationLevel
+		waits bool
+	}{{sql.LevelReadCommitted, false}, {sql.LevelRepeatableRead, true}} {
+		s := open(t, UnitRows, 3)
+		buyer := s.store.DB(t.Context()).Begin(&sql.TxOptions{Isolation: sql.LevelReadCommitted})
+		defer buyer.Rollback()
+		look := s.store.DB(t.Context()).Begin(&sql.TxOptions{Isolation: c.view})
+		defer look.Rollback()
+		const free = "SELECT id FROM stock_units FORCE INDEX (stock_units_free) WHERE sku_id = ? AND run = ? AND order_id IS NULL " +
+			"ORDER BY id LIMIT ? FOR UPDATE SKIP LOCKED"
+		var one, rest []int64
+		err := errors.Join(buyer.Exec("SET SESSION innodb_lock_wait_timeout = 1").Error,
+			buyer.Raw(free, s.sku, s.run, 1).Scan(&one).Error, look.Raw(free, s.sku, s.run, 5).Scan(&rest).Error)
+		if err != nil || len(one) != 1 || len(rest) != 2 {
+			t.Fatalf("%v, %v, %v", one, rest, err)
+		}
+		err = buyer.Exec("UPDATE stock_units SET order_id = 1 WHERE sku_id = ? AND run = ? AND id = ?", s.sku, s.run, one[0]).Error
+		if waited := err != nil && strings.Contains(err.Error(), "Lock wait timeout"); waited != c.waits || !waited && err != nil {
+			t.Errorf("%v: marking a unit that the buyer holds: %v", c.view, err)
+		}
+		buyer.Exec("SET SESSION innodb_lock_wait_timeout = @@GLOBAL.innodb_lock_wait_timeout")
 	}
 }

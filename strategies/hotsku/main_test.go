@@ -54,6 +54,9 @@ func open(t *testing.T, i catalog.Info, stock int64) *sale {
 func (s *sale) reset(t *testing.T, stock int64) {
 	t.Helper()
 	set, err := s.store.Reset(t.Context(), s.sku, s.info.Name, stock)
+	if r, ok := s.processes[0].(seckill.Resetter); ok && err == nil {
+		err = r.Reset(t.Context(), s.sku, stock)
+	}
 	if err != nil {
 		t.Error(err)
 	}
@@ -69,15 +72,15 @@ func (s *sale) buy(ctx context.Context, user, quantity int64, request string) (s
 	return s.processes[0].Deduct(ctx, s.purchase(user, quantity, request))
 }
 
-// held judges the sale; every order must say what remained after it.
+// held judges the sale.
 func (s *sale) held(t *testing.T) ledger.Snapshot {
 	t.Helper()
-	snap, err := s.store.Snapshot(t.Context(), s.sku)
+	sellers := []catalog.Seller{{Info: s.info, Strategy: s.processes[0]}}
+	snap, err := catalog.Snapshot(t.Context(), s.store, s.sku, sellers)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := ledger.Judge(ledger.Evidence{Snapshot: snap, Initial: s.stock, Run: s.run,
-		StockStoreOf: func(string) (ledger.StockStore, bool) { return s.info.Stock, true }})
+	r := ledger.Judge(ledger.Evidence{Snapshot: snap, Initial: s.stock, Run: s.run, StockStoreOf: catalog.StockStoreOf(sellers)})
 	if r.Verdict != ledger.Held {
 		t.Errorf("the audit says %s: %+v", r.Verdict, r.Violations)
 	}

@@ -1,4 +1,4 @@
-// The course: thirteen chapters, each with the source that runs and a button that
+// The course: fourteen chapters, each with the source that runs and a button that
 // breaks it.
 import { call } from '../api.js';
 import { loadMatrix } from '../guarantees/matrix.js';

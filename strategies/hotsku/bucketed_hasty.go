@@ -1,0 +1,64 @@
+package hotsku
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+
+	"gorm.io/gorm"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+)
+
+//go:embed bucketed_hasty.go buckets.go
+//go:embed bucketed_hasty.en.md bucketed_hasty.zh.md
+var bucketedHastyFiles embed.FS
+
+// BucketedHasty is Bucketed without the look at all buckets together.
+var BucketedHasty = catalog.Info{
+	Name:   "bucketed-hasty",
+	Title:  "Several rows, each for itself",
+	Family: "hotsku",
+	Source: "a mistake of many split stocks: two pieces of one are not two",
+	Idea: "As bucketed, but a buyer whom no single row can serve is told " +
+		"sold out.",
+	Promises: "Never oversells, with any number of processes.",
+	Breaks: "Two units in two rows cannot be bought together: sold out is " +
+		"said while enough is left.",
+	Guarantees: catalog.Guarantees{}.
+		Holds(catalog.Oversell, catalog.OtherSKUs).
+		Breaks(catalog.LostUpdate, catalog.Processes),
+	Repair: "bucketed",
+	Needs:  []backend.Capability{backend.SQL, backend.RowLocks},
+	Stock:  ledger.InBuckets,
+	Files:  bucketedHastyFiles,
+	New: func(d catalog.Deps) (seckill.Strategy, error) {
+		return &bucketedHasty{bucketStock{d.Ledger}}, nil
+	},
+}
+
+type bucketedHasty struct{ bucketStock }
+
+func (s *bucketedHasty) Deduct(
+	ctx context.Context, p seckill.Purchase,
+) (r seckill.Receipt, err error) {
+	seen, err := s.look(ctx, p)
+	if err != nil {
+		return r, err
+	}
+	if seen.Piece == nil { // the others, together, may have enough
+		return r, seckill.ErrSoldOut
+	}
+	r, err = s.sell(ctx, p, seen, func(tx *gorm.DB) error {
+		return s.takeOne(tx, p, seen)
+	})
+	if errors.Is(err, errTooFew) {
+		err = fmt.Errorf("%w: another buyer was faster",
+			seckill.ErrConflict)
+	}
+	return r, err
+}

@@ -1,0 +1,309 @@
+package hotsku
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"gorm.io/gorm"
+
+	"seckill/internal/catalog"
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+	"seckill/internal/tap/taptest"
+)
+
+// split are the strategies whose stock is in pieces. The command follows in
+// which each takes what its look has seen.
+var split = []struct {
+	info  catalog.Info
+	takes string
+}{{Bucketed, "UPDATE stock_buckets"}, {UnitRows, "SELECT id FROM stock_units"}}
+
+func eachSplit(t *testing.T, stock int64, test func(t *testing.T, s *sale, takes string)) {
+	for _, c := range split {
+		t.Run(c.info.Name, func(t *testing.T) { test(t, open(t, c.info, stock), c.takes) })
+	}
+}
+
+// left is what the pieces have.
+func (s *sale) left(t *testing.T) int64 {
+	t.Helper()
+	left, err := s.processes[1].(seckill.Counter).Count(t.Context(), s.sku)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return left
+}
+
+// A quantity that no piece has alone is sold, to the last unit, and what remains
+// is told exactly while no one else buys.
+func TestPiecesAreSoldTogether(t *testing.T) {
+	eachSplit(t, 10, func(t *testing.T, s *sale, _ string) {
+		for user, want := range []int64{7, 2, 1} {
+			r, err := s.buy(t.Context(), int64(user+1), want, "")
+			if err != nil || r.Remaining != s.left(t) {
+				t.Errorf("buying %d: %+v, %v; %d are left", want, r, err, s.left(t))
+			}
+		}
+		if _, err := s.buy(t.Context(), 9, 1, ""); !errors.Is(err, seckill.ErrSoldOut) {
+			t.Errorf("when all is sold: %v", err)
+		}
+		s.held(t)
+	})
+}
+
+// Buyers and cancellations of two processes meet resets: every order is of the
+// sale that it was sold in, and no deadlock is left to the caller.
+func TestBuyersAndCancellationsMeetAReset(t *testing.T) {
+	eachSplit(t, 40, func(t *testing.T, s *sale, _ string) {
+		var g errgroup.Group
+		g.SetLimit(16)
+		var turns sync.Mutex // of the resets
+		for i := range int64(120) {
+			g.Go(func() error {
+				if i%40 == 20 {
+					turns.Lock()
+					defer turns.Unlock()
+					s.reset(t, 40)
+					return nil
+				}
+				here := s.processes[i%2]
+				r, err := here.Deduct(t.Context(), s.purchase(i+1, 1+i%3, ""))
+				if err == nil && i%3 == 0 {
+					err = here.Restore(t.Context(), r.OrderID)
+				}
+				if errors.Is(err, seckill.ErrUnavailable) {
+					return err
+				}
+				if err != nil && !seckill.NothingTaken(err) {
+					return err
+				}
+				return nil
+			})
+		}
+		if err := g.Wait(); err != nil {
+			t.Error(err)
+		}
+		s.held(t)
+	})
+}
+
+// A purchase that has looked at a sale before its reset takes nothing from the
+// new one, nor from what the old one left.
+func TestAResetBetweenLookAndPurchase(t *testing.T) {
+	eachSplit(t, 8, func(t *testing.T, s *sale, takes string) {
+		old := s.run
+		_, err := s.buy(taptest.Before(t.Context(), takes, func() { s.reset(t, 8) }), 1, 2, "")
+		if err != nil && !errors.Is(err, seckill.ErrConflict) {
+			t.Errorf("got %v, want %v or a sale of the new run", err, seckill.ErrConflict)
+		}
+		var late int64
+		s.store.DB(t.Context()).Raw("SELECT COUNT(*) FROM orders WHERE sku_id = ? AND run = ?", s.sku, old).Scan(&late)
+		if late > 0 {
+			t.Error("an order was written into the sale that is over")
+		}
+		s.held(t)
+	})
+}
+
+// A reset waits for a buyer of the run before who has units in hand.
+func TestAResetWaitsForABuyerInHand(t *testing.T) {
+	eachSplit(t, 8, func(t *testing.T, s *sale, _ string) {
+		waits := map[ledger.StockStore]string{ledger.InBuckets: "%INTO stock_buckets%", ledger.InUnits: "DELETE FROM stock_units%"}[s.info.Stock]
+		reset := make(chan struct{})
+		_, err := s.buy(taptest.Before(t.Context(), "COMMIT", func() {
+			go func() {
+				defer close(reset)
+				s.reset(t, 8)
+			}()
+			s.awaitStatement(t, waits)
+		}), 1, 2, "")
+		if err != nil {
+			t.Errorf("the buyer who came first: %v", err)
+		}
+		<-reset
+		if left := s.left(t); left != 8 {
+			t.Errorf("%d are left after the reset, want 8", left)
+		}
+	})
+}
+
+// awaitStatement returns once the server works on a statement that can only wait.
+func (s *sale) awaitStatement(t *testing.T, like string) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		var there int
+		err := s.store.DB(t.Context()).Raw("SELECT COUNT(*) FROM information_schema.processlist "+
+			"WHERE info LIKE ? AND id <> CONNECTION_ID()", like).Scan(&there).Error
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		if there > 0 {
+			return
+		}
+	}
+	t.Errorf("no statement like %q waits", like)
+}
+
+// Another holds all that is left. Who comes then is told neither sold out nor
+// sold before that is decided; if it is rolled back, they buy.
+func TestWhoFindsAllHeldWaits(t *testing.T) {
+	eachSplit(t, 4, func(t *testing.T, s *sale, _ string) {
+		gives := errors.New("gives up")
+		told := make(chan error, 1)
+		err := s.store.Tx(t.Context(), func(tx *gorm.DB) error {
+			for _, table := range []string{"stock_buckets", "stock_units"} {
+				if err := tx.Exec("SELECT * FROM "+table+" WHERE sku_id = ? FOR UPDATE", s.sku).Error; err != nil {
+					return err
+				}
+			}
+			go func() {
+				_, err := s.buy(t.Context(), 1, 4, "")
+				told <- err
+			}()
+			s.awaitStatement(t, "%stock_%FOR UPDATE")
+			return gives
+		})
+		if !errors.Is(err, gives) {
+			t.Error(err)
+		}
+		if err := <-told; err != nil {
+			t.Errorf("who waited was told %v, want a sale", err)
+		}
+		s.held(t)
+	})
+}
+
+// The twin of the same is told sold out, and all is left.
+func TestUnitRowsHastyDoesNotWait(t *testing.T) {
+	s := open(t, UnitRowsHasty, 4)
+	err := s.store.Tx(t.Context(), func(tx *gorm.DB) error {
+		if err := tx.Exec("SELECT * FROM stock_units WHERE sku_id = ? FOR UPDATE", s.sku).Error; err != nil {
+			return err
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second) // a row is waited for longer
+		defer cancel()
+		_, err := s.buy(ctx, 1, 4, "")
+		return err
+	})
+	if left := s.left(t); !errors.Is(err, seckill.ErrSoldOut) || left != 4 {
+		t.Errorf("got %v with %d left, want %v with 4", err, left, seckill.ErrSoldOut)
+	}
+}
+
+// The twin cannot sell 3 of 5, and says sold out.
+func TestBucketedHastyCannotAdd(t *testing.T) {
+	s := open(t, BucketedHasty, 5)
+	if _, err := s.buy(t.Context(), 1, 3, ""); !errors.Is(err, seckill.ErrSoldOut) || s.left(t) != 5 {
+		t.Errorf("got %v with %d left", err, s.left(t))
+	}
+}
+
+// What is in one bucket only is spread over all by whoever needs several.
+func TestBucketsAreLevelled(t *testing.T) {
+	s := open(t, Bucketed, 13)
+	if _, err := s.buy(t.Context(), 1, 6, ""); err != nil {
+		t.Fatal(err)
+	}
+	var nums []int64
+	s.store.DB(t.Context()).Raw("SELECT num FROM stock_buckets WHERE sku_id = ? ORDER BY bucket", s.sku).Scan(&nums)
+	if len(nums) != buckets || nums[0] != 2 || nums[3] != 1 || nums[0]+nums[1]+nums[2]+nums[3] != 7 {
+		t.Errorf("the 7 that are left lie as %v", nums)
+	}
+	s.held(t)
+}
+
+// The look for a free unit locks what it takes and nothing else, whatever index
+// the server would choose by itself.
+func TestAHeldUnitHindersNoOther(t *testing.T) {
+	s := open(t, UnitRows, 50)
+	err := s.store.Tx(t.Context(), func(tx *gorm.DB) error {
+		err := tx.Exec("SELECT id FROM stock_units WHERE sku_id = ? AND run = ? AND id = ? FOR UPDATE", s.sku, s.run, first(1, 50)).Error
+		if err != nil {
+			return err
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		_, err = s.buy(ctx, 1, 3, "")
+		return err
+	})
+	if err != nil {
+		t.Errorf("the neighbours of a held unit: %v", err)
+	}
+	s.held(t)
+}
+
+// A sale of more units than get a row is refused with what to do; a sale of as
+// many as do is set at once.
+func TestMostUnits(t *testing.T) {
+	s := open(t, UnitRows, mostUnits)
+	if left := s.left(t); left != mostUnits {
+		t.Errorf("%d units are free, want %d", left, mostUnits)
+	}
+	r, err := s.buy(t.Context(), 1, 3_000, "")
+	if err != nil || r.Remaining != mostCounted {
+		t.Errorf("%+v, %v: what remains is counted to %d", r, err, mostCounted)
+	}
+	s.reset(t, mostUnits+1)
+	if _, err := s.buy(t.Context(), 2, 1, ""); !errors.Is(err, seckill.ErrTooManyUnits) {
+		t.Errorf("got %v, want %v", err, seckill.ErrTooManyUnits)
+	}
+	if n, err := s.store.SweepSKU(t.Context(), s.sku); err != nil || n != 1 {
+		t.Errorf("the sweeper removed %d orders, %v", n, err)
+	}
+	var rows int64
+	if s.store.DB(t.Context()).Raw("SELECT COUNT(*) FROM stock_units WHERE sku_id = ?", s.sku).Scan(&rows); rows > 0 {
+		t.Errorf("%d units of earlier runs are left", rows)
+	}
+}
+
+// Between the ledger's reset and that of the pieces there is nothing to sell,
+// and that is not sold out.
+func TestHalfAResetSellsNothing(t *testing.T) {
+	eachSplit(t, 4, func(t *testing.T, s *sale, _ string) {
+		set, err := s.store.Reset(t.Context(), s.sku, "half", 4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.run = set.Run
+		if _, err := s.buy(t.Context(), 1, 1, ""); !errors.Is(err, seckill.ErrConflict) {
+			t.Errorf("got %v, want %v", err, seckill.ErrConflict)
+		}
+		if _, err := s.processes[0].(seckill.Counter).Count(t.Context(), s.sku); !errors.Is(err, seckill.ErrUnknownSKU) {
+			t.Errorf("the count: %v, want %v", err, seckill.ErrUnknownSKU)
+		}
+		if err := s.processes[1].(seckill.Resetter).Reset(t.Context(), s.sku, 4); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.buy(t.Context(), 1, 1, ""); err != nil {
+			t.Errorf("after the reset was repeated: %v", err)
+		}
+		s.held(t)
+	})
+}
+
+// Orders of both stores in one run prove nothing.
+func TestTwoStoresInOneRun(t *testing.T) {
+	s := open(t, Bucketed, 4)
+	in := open(t, UnitRows, 4)
+	s.sku = in.sku
+	s.reset(t, 4)
+	if err := in.processes[0].(seckill.Resetter).Reset(t.Context(), in.sku, 4); err != nil {
+		t.Fatal(err)
+	}
+	sellers := []catalog.Seller{{Info: Bucketed, Strategy: s.processes[0]}, {Info: UnitRows, Strategy: in.processes[0]}}
+	for i, seller := range sellers {
+		if _, err := seller.Strategy.Deduct(t.Context(), s.purchase(int64(i+1), 1, "")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := catalog.Audit(t.Context(), s.store, s.sku, sellers)
+	if err != nil || r.Verdict != ledger.NotValid {
+		t.Errorf("the audit says %s: %+v, %v", r.Verdict, r.Violations, err)
+	}
+}

@@ -1,0 +1,63 @@
+package hotsku
+
+import (
+	"context"
+	"embed"
+	"errors"
+
+	"gorm.io/gorm"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+)
+
+//go:embed unit_rows_hasty.go units.go
+//go:embed unit_rows_hasty.en.md unit_rows_hasty.zh.md
+var unitRowsHastyFiles embed.FS
+
+// UnitRowsHasty is UnitRows without the wait for those who hold the rest.
+var UnitRowsHasty = catalog.Info{
+	Name:   "unit-rows-hasty",
+	Title:  "A row for each unit, and no wait",
+	Family: "hotsku",
+	Source: "a mistake with SKIP LOCKED: nothing found is not sold out",
+	Idea: "As unit-rows, but a buyer who finds too few rows that no one " +
+		"holds is told sold out.",
+	Promises: "Never sells a unit twice and loses none, with any number of " +
+		"processes.",
+	Breaks: "Whoever holds the last units may give up: those who came " +
+		"meanwhile were told sold out, and the units are left.",
+	Guarantees: catalog.Guarantees{}.
+		Holds(catalog.Oversell, catalog.LostUpdate, catalog.Processes,
+			catalog.Cancel, catalog.Reset, catalog.DeadHolder,
+			catalog.LostReply, catalog.LateCommand, catalog.OtherSKUs).
+		Breaks(catalog.SoldOut),
+	Repair: "unit-rows",
+	Needs: []backend.Capability{
+		backend.SQL, backend.RowLocks, backend.SkipLocked},
+	Stock: ledger.InUnits,
+	Files: unitRowsHastyFiles,
+	New: func(d catalog.Deps) (seckill.Strategy, error) {
+		return &unitRowsHasty{unitStock{d.Ledger}}, nil
+	},
+}
+
+type unitRowsHasty struct{ unitStock }
+
+func (s *unitRowsHasty) Deduct(
+	ctx context.Context, p seckill.Purchase,
+) (seckill.Receipt, error) {
+	seen, err := s.look(ctx, p)
+	if err != nil {
+		return seckill.Receipt{}, err
+	}
+	r, err := s.sell(ctx, p, seen, func(tx *gorm.DB) ([]int64, error) {
+		return s.free(tx, p, seen)
+	})
+	if errors.Is(err, errTooFew) { // those who hold the rest may give up
+		err = seckill.ErrSoldOut
+	}
+	return r, err
+}
