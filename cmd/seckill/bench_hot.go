@@ -23,7 +23,7 @@ import (
 
 // BenchHotCmd measures what one hot row sells.
 type BenchHotCmd struct {
-	Strategies []string      `placeholder:"NAME" help:"Strategies by comma. Default: conditional, redis-counter and the family hotsku, without the broken ones."`
+	Strategies []string      `placeholder:"NAME" help:"Strategies by comma. Default: conditional, redis-counter and the family hotsku, without the broken ones and careless twins."`
 	Buyers     []int         `default:"1,16,64,256,512,1024" help:"Numbers of buyers at a time, by comma."`
 	Rounds     int           `default:"3" help:"How often everything is measured, in alternating order."`
 	Within     time.Duration `default:"6m" help:"About how long it may take: each measurement gets its share."`
@@ -110,7 +110,7 @@ func (c *BenchHotCmd) strategies() (chosen []catalog.Info, err error) {
 		chosen, err = chosenStrategies(c.Strategies)
 	} else {
 		for _, info := range strategies.All() {
-			if !info.Broken() && (info.Family == "hotsku" || slices.Contains(usual, info.Name)) {
+			if !info.Broken() && !isTwin(info) && (info.Family == "hotsku" || slices.Contains(usual, info.Name)) {
 				chosen = append(chosen, info)
 			}
 		}
@@ -121,6 +121,13 @@ func (c *BenchHotCmd) strategies() (chosen []catalog.Info, err error) {
 		}
 	}
 	return chosen, err
+}
+
+// isTwin: merged-early is the careless form of merged.
+func isTwin(info catalog.Info) bool {
+	return slices.ContainsFunc(strategies.All(), func(other catalog.Info) bool {
+		return other.Family == info.Family && strings.HasPrefix(info.Name, other.Name+"-")
+	})
 }
 
 func (c *BenchHotCmd) of(r *hot.Report) result {
