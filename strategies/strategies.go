@@ -33,5 +33,8 @@ func All() []catalog.Info {
 		redislock.RedisFenced, zklock.ZKFenced, etcdlock.EtcdFenced,
 		counter.RedisCounter, counter.RedisMulti, counter.RedisCounterMySQL,
 		hotsku.OrderFirst, hotsku.OneTrip, hotsku.Queued, hotsku.QueuedUnbounded, hotsku.Merged, hotsku.MergedEarly,
-		hotsku.SlotLease, hotsku.SlotLeaseUnfenced,
 		hotsku.Bucketed, hotsku.BucketedHasty, hotsku.UnitRows, hotsku.UnitRowsHasty,
+		hotsku.SlotLease, hotsku.SlotLeaseUnfenced,
+		hotsku.RedisStream, hotsku.RedisStreamTwoCalls,
+	}
+}

@@ -1,0 +1,98 @@
+// Package course is the course: chapters from the lost update to fencing tokens,
+// which way to choose, and a hot SKU, each in English and Chinese.
+//
+// A chapter is two Markdown files, 01-lost-update.en.md and .zh.md, of what the
+// page can show: one "# " title, "## " sections, paragraphs, fenced commands.
+// A line "> figures: COMMAND" is the place of measured figures: the page puts
+// them there if it has them, and otherwise says which command measures them.
+package course
+
+import (
+	"embed"
+	"fmt"
+	"strings"
+)
+
+//go:embed *.md
+var files embed.FS
+
+// Languages are those in which every chapter is there.
+var Languages = []string{"en", "zh"}
+
+// A Chapter of the course.
+type Chapter struct {
+	Name       string            `json:"name"`       // of its files: "01-lost-update"
+	Title      map[string]string `json:"title"`      // by language
+	Text       map[string]string `json:"text"`       // by language: Markdown, with the title
+	Strategies []string          `json:"strategies"` // whose source and lesson it shows, in order
+	Break      Break             `json:"break"`
+}
+
+// A Break is what the "break it" button does: a run in the lab, or, where there
+// is a Question, the counterexample that `seckill prove` keeps for the answer.
+type Break struct {
+	Strategy string `json:"strategy"`
+	Stock    int    `json:"stock,omitempty"`
+	Buyers   int    `json:"buyers,omitempty"`
+	Question string `json:"question,omitempty"` // "lease-end"
+	// Held is a strategy that withstands the same, to be played beside it: the
+	// page has the story, web/static/lessons/held.NAME.QUESTION.json.
+	Held string `json:"held,omitempty"`
+}
+
+func run(strategy string) Break { return Break{Strategy: strategy, Stock: 100, Buyers: 2000} }
+
+func counterexample(strategy, question string) Break {
+	return Break{Strategy: strategy, Question: question}
+}
+
+// chapters in teaching order, without their texts.
+var chapters = []Chapter{
+	{Name: "01-lost-update", Strategies: []string{"naive"}, Break: run("naive")},
+	{Name: "02-one-statement", Strategies: []string{"atomic", "conditional", "conditional-scan"}, Break: run("atomic")},
+	{Name: "03-optimistic", Strategies: []string{"version", "timestamp"}, Break: run("timestamp")},
+	{Name: "04-row-lock", Strategies: []string{"for-update", "for-update-nowait", "for-update-autocommit",
+		"for-update-scan"}, Break: run("for-update-autocommit")},
+	{Name: "05-mutex", Strategies: []string{"mutex-per-request", "mutex", "mutex-per-sku"}, Break: run("mutex")},
+	{Name: "06-lock-table", Strategies: []string{"lock-insert-plain", "lock-insert-by-name", "lock-insert",
+		"lock-table-v1", "lock-table-central", "lock-table-segmented"},
+		Break: counterexample("lock-insert-by-name", "owner")},
+	{Name: "07-session-lock", Strategies: []string{"lock-row", "get-lock", "snapshot-first"},
+		Break: counterexample("lock-insert", "lease-end")},
+	{Name: "08-redis-first", Strategies: []string{"redis-get-set", "redis-random-key", "redis-setnx",
+		"redis-setnx-expire", "redis-setex", "redis-setnx-timestamp", "redis-getset", "redis-set-nx-px"},
+		Break: counterexample("redis-setnx-expire", "dead-holder")},
+	{Name: "09-redis-owner", Strategies: []string{"redis-renew", "redis-token", "redis-lua", "redis-multi-lock",
+		"redis-registry", "redis-watchdog", "redis-blpop", "redsync"},
+		Break: counterexample("redis-token", "owner")},
+	{Name: "10-two-systems", Strategies: []string{"redis-counter", "redis-multi", "mysql-counter",
+		"redis-lock-mysql", "redis-counter-mysql"},
+		Break: counterexample("redis-counter", "dead-holder")},
+	{Name: "11-fencing", Strategies: []string{"redlock", "zk", "zk-norecheck", "zk-herd", "zk-node", "etcd",
+		"etcd-node", "redis-fenced", "zk-fenced", "etcd-fenced"},
+		Break: Break{Strategy: "zk", Question: "lease-end", Held: "zk-fenced"}},
+	{Name: "12-which", Strategies: []string{"conditional", "version", "for-update", "redis-counter-mysql", "zk",
+		"etcd", "redis-lua"}, Break: counterexample("redis-lua", "lease-end")},
+	{Name: "13-hot-sku", Strategies: []string{"order-first", "one-trip", "queued", "queued-unbounded", "merged", "merged-early"}, Break: counterexample("merged-early", "dead-holder")},
+	{Name: "14-splitting-the-stock", Strategies: []string{"bucketed", "bucketed-hasty", "unit-rows", "unit-rows-hasty", "slot-lease", "slot-lease-unfenced"}, Break: counterexample("slot-lease-unfenced", "lease-end")},
+	{Name: "15-accept-first", Strategies: []string{"redis-stream-two-calls", "redis-stream"},
+		Break: counterexample("redis-stream-two-calls", "dead-holder")},
+}
+
+// Chapters in teaching order. A chapter whose file is missing is an error.
+func Chapters() ([]Chapter, error) {
+	all := make([]Chapter, len(chapters))
+	for i, c := range chapters {
+		c.Title, c.Text = map[string]string{}, map[string]string{}
+		for _, language := range Languages {
+			text, err := files.ReadFile(c.Name + "." + language + ".md")
+			if err != nil {
+				return nil, fmt.Errorf("chapter %s in %s: %w", c.Name, language, err)
+			}
+			title, _, _ := strings.Cut(string(text), "\n")
+			c.Title[language], c.Text[language] = strings.TrimPrefix(title, "# "), string(text)
+		}
+		all[i] = c
+	}
+	return all, nil
+}

@@ -32,7 +32,7 @@ var everything = []backend.Capability{backend.SQL, backend.RowLocks, backend.Red
 
 // writesBlind write without having read: what others do meanwhile cannot make
 // that wrong, so there is nothing to stop them at.
-var writesBlind = []string{"conditional", "conditional-scan", "one-trip", "queued", "queued-unbounded"}, {"conditional", "conditional-scan", "one-trip", "merged", "merged-early"}
+var writesBlind = []string{"conditional", "conditional-scan", "one-trip", "queued", "queued-unbounded", "merged", "merged-early"}
 
 // Every strategy's purchase stops at each point, and sells when it is let go;
 // those that have no such point are found out.
