@@ -262,3 +262,26 @@ func TestHindered(t *testing.T) {
 		}
 	}
 }
+
+// A database that was proved on before has orders of the SKUs that would come
+// next, under the same run.
+func TestSKUsOfAnEarlierProofAreLeftOut(t *testing.T) {
+	const earlier = 7_900_000_000
+	in, err := backend.Open(t.Context(), labtest.Config(t, backend.SQL))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { in.Close() })
+	if err := ledger.Migrate(t.Context(), in.DB); err != nil {
+		t.Fatal(err)
+	}
+	if err := in.DB.Exec("INSERT INTO orders (id, public_id, request_id, user_id, sku_id, quantity, remaining, strategy, run, status) "+
+		"VALUES (1, 'earlier', 'A-1', 1, ?, 1, 0, 'naive', 1, 'active')", earlier).Error; err != nil {
+		t.Fatal(err)
+	}
+	search(t, open(t, sqlrow.Conditional), two(explore.Buys), explore.Limits{Preemptions: 0, All: true})
+	var last int64
+	if err := in.DB.Raw("SELECT MAX(sku_id) FROM orders").Scan(&last).Error; err != nil || last <= earlier {
+		t.Errorf("the last SKU is %d (%v), want one after %d", last, err, earlier)
+	}
+}

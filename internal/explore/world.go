@@ -60,7 +60,21 @@ func worldSettings() catalog.Settings {
 // any command's text, and that no server has seen before.
 var lastSKU atomic.Int64
 
-func init() { lastSKU.Store(7_000_000_000) }
+const firstSKU = 7_000_000_000
+
+func init() { lastSKU.Store(firstSKU) }
+
+// skipKnown leaves out the SKUs of earlier proofs on this database: their orders
+// and pieces of stock are still there. The last of them need not have an order.
+func (w *World) skipKnown(ctx context.Context) error {
+	var last int64
+	err := w.admin.DB.WithContext(ctx).
+		Raw("SELECT COALESCE(MAX(sku_id), 0) FROM orders WHERE sku_id > ? AND sku_id < ?", firstSKU, 10*firstSKU).Scan(&last).Error
+	for now := lastSKU.Load(); err == nil && now < last && !lastSKU.CompareAndSwap(now, last+1000); {
+		now = lastSKU.Load()
+	}
+	return err
+}
 
 // Open makes a world for one strategy on the backends of config that it needs.
 func Open(ctx context.Context, info catalog.Info, config backend.Config, o Options) (*World, error) {
@@ -75,6 +89,9 @@ func Open(ctx context.Context, info catalog.Info, config backend.Config, o Optio
 		return nil, err
 	}
 	if err = ledger.Migrate(ctx, w.admin.DB); err == nil {
+		err = w.skipKnown(ctx)
+	}
+	if err == nil {
 		w.probes, err = probe.Of(ctx, w.admin, info)
 	}
 	if err != nil {

@@ -22,6 +22,9 @@ func TestOnlyDifferencesAreKept(t *testing.T) {
 	if len(m.Also) != 1 || m.Also[0].Differs["redis-lua"]["oversell"].Answer != prove.Breaks {
 		t.Errorf("%+v, want one set of servers and one difference", m.Also)
 	}
+	if m.Add("a server that does not answer", &prove.Matrix{}); len(m.Also) != 1 {
+		t.Errorf("%+v, want nothing of servers that were not asked", m.Also)
+	}
 	var b strings.Builder
 	if err := m.WriteText(&b); err != nil {
 		t.Fatal(err)
