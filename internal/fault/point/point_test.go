@@ -30,9 +30,11 @@ func must(t *testing.T, what string, err error) {
 var everything = []backend.Capability{backend.SQL, backend.RowLocks, backend.Redis, backend.RedisQuorum,
 	backend.ZooKeeper, backend.Etcd}
 
-// writesBlind write without having read: what others do meanwhile cannot make
-// that wrong, so there is nothing to stop them at.
-var writesBlind = []string{"conditional", "conditional-scan", "one-trip", "queued", "queued-unbounded", "merged", "merged-early"}
+// writesBlind write the stock row without having read it, or do not touch it:
+// what others do meanwhile cannot make that wrong, so there is nothing to stop
+// them at.
+var writesBlind = []string{"conditional", "conditional-scan", "one-trip", "queued", "queued-unbounded", "merged", "merged-early",
+	"unit-rows", "unit-rows-hasty", "slot-lease", "slot-lease-unfenced", "redis-stream", "redis-stream-two-calls"}
 
 // Every strategy's purchase stops at each point, and sells when it is let go;
 // those that have no such point are found out.

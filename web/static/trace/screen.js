@@ -26,6 +26,7 @@ const said = (error) => (error instanceof Unreadable ? words().wrong[error.code]
 export function Trace({ route }) {
   const [own, setOwn] = useState(/** @type {{title: string, trace: Played} | null} */ (null)); // a file
   const [wrong, setWrong] = useState(/** @type {Error | null} */ (null)); // with a file
+  const chose = useRef(false); // a file: known at once, also to an effect of an earlier drawing
   const name = route.part;
   const { value: matrix, ...noMatrix } = useLoaded(loadMatrix, []);
   const { value: trace, ...noTrace } = useLoaded(() => (name ? fetchExample(name) : Promise.resolve(null)), [name]);
@@ -35,9 +36,9 @@ export function Trace({ route }) {
   useEffect(() => setWrong(null), [name]);
 
   useEffect(() => { // an empty screen explains nothing
-    const first = matrix && !name && !own && !wrong && landing(matrix);
+    const first = matrix && !name && !chose.current && landing(matrix);
     if (first) stay('trace', first);
-  }, [matrix, name, own, wrong]);
+  }, [matrix, name]);
 
   const show = (/** @type {string} */ title, /** @type {() => Played} */ read) => {
     try {
@@ -51,6 +52,7 @@ export function Trace({ route }) {
     }
   };
   const openFile = async (/** @type {File} */ file) => {
+    chose.current = true;
     if (file.size > 4 * maxFile) {
       setWrong(new Unreadable('tooLarge', maxFile));
       return;
