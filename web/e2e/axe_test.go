@@ -24,6 +24,9 @@ func (tb *tab) accessible(where string) {
 	if there, err := chromedp.Run(tb.ctx, chromedp.Evaluate[bool](`!!window.axe`)); err != nil || !there { // it is half a megabyte
 		tb.eval(axe + `; undefined`)
 	}
+	// A drawing is made anew a moment after its place got narrower; one that
+	// stays wider than its place must be in reach of the keyboard.
+	tb.await(`[...document.querySelectorAll(".drawing")].every((d) => d.scrollWidth <= d.clientWidth + 1 || d.tabIndex === 0)`)
 	found, err := chromedp.Run(tb.ctx, chromedp.Evaluate[[]string](`axe.run(document, {resultTypes: ["violations"]}).then((r) => {
 		window.axeChecked = r.passes.length;
 		return r.violations.filter((v) => ["serious", "critical"].includes(v.impact))
