@@ -7,8 +7,8 @@ const (
 	// expires, the session's nodes go, the lease is revoked, the connection is
 	// killed. The holder has not heard of it: they were paused.
 	LeaseEnds Name = "lease ends"
-	// Dies: the buyer's process ends before its next command, and with it whoever
-	// else is in it. No clean-up runs, its connections close.
+	// Dies: the buyer's process ends before its next command, and with it all other
+	// buyers in it. No clean-up runs, its connections close.
 	Dies Name = "dies"
 	// Leaves: the buyer goes, or their time is up. Their process lives on.
 	Leaves Name = "leaves"

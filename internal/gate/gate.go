@@ -1,5 +1,5 @@
 // Package gate turns buyers away in front of a strategy. A gate saves work and
-// keeps order; it never sells, and who passes still meets the strategy's own
+// keeps order; it never sells, and those who pass still meet the strategy's own
 // check of the stock. All that a gate knows is in the memory of its process.
 package gate
 

@@ -117,7 +117,7 @@ func TestTheFlagGoesWithACancellation(t *testing.T) {
 	}
 }
 
-// Who is sold what the flag denies takes it down.
+// A sale of what the flag denies takes it down.
 func TestASaleTakesTheFlagDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, n := newFlags(), 0
@@ -205,7 +205,7 @@ func TestTheWaitingRoomLetsInInOrder(t *testing.T) {
 	})
 }
 
-// Who comes late has lost the turn; however late they come, no more are let in
+// A late buyer has lost the turn; however late they come, no more are let in
 // than the rate allows.
 func TestTheWaitingRoomIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

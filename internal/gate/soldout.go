@@ -130,8 +130,8 @@ func soldOut(gate string, since time.Time) *Refusal {
 	return &Refusal{Gate: gate, Err: seckill.ErrSoldOut, Since: since, Detail: "Fewer units are left than were asked for."}
 }
 
-// naive is the flag as it is often written, and wrong on purpose: whoever was
-// told sold out first raises it for all, until the sale is set anew by this very
+// naive is the flag as it is often written, and wrong on purpose: the
+// first buyer who is told sold out raises it for all, until the sale is set anew by this very
 // process. A cancelled unit is never sold again, nor is what is left when one
 // buyer asked for too many.
 type naive struct {

@@ -50,7 +50,7 @@ const injecting = 40 * time.Second
 // when the run ends.
 type injector struct {
 	lab  Lab
-	of   []Lane               // of the run
+	of   []Lane               // of the run: a copy, because the run's change
 	told func(i int, f Fault) // how far a fault has come
 	ctx  context.Context      // done: the run was stopped
 

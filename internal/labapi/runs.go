@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -123,7 +124,7 @@ func (s *Server) beginRun(of *series, release func(), joins func(*Run)) *runEntr
 		begun.State = Preparing
 	}
 	var e *runEntry
-	begun.injector = newInjector(ctx, s.Lab, begun.Lanes, func(i int, f Fault) { s.faultChanged(e, i, f) })
+	begun.injector = newInjector(ctx, s.Lab, slices.Clone(begun.Lanes), func(i int, f Fault) { s.faultChanged(e, i, f) })
 	e = s.runs.begin(begun, stop)
 	of.run.Store(&begun.ID)
 	for _, f := range wanted.Faults {

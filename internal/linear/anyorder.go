@@ -17,8 +17,8 @@ func Saw(ops []Op) []Op {
 // inAnyOrder decides a history without cancellations in which sales do not say
 // what remained after them. A stock that only shrinks is the smallest when every
 // sale takes place as early as it can, as soon as it is asked for. No sale is
-// hindered by that unless more was sold than there was, and whoever is told sold
-// out is told so at the last moment, when the answer comes.
+// hindered by that unless more was sold than there was. A sold out is told
+// at the last moment, when the answer comes.
 func inAnyOrder(initial int64, ops []Op) reason {
 	var sales []Op
 	for _, o := range ops {

@@ -25,7 +25,7 @@ const (
 
 // batches gathers the buyers of one process, SKU by SKU. A buyer who finds no
 // batch of their SKU under way leads one at once: nothing waits for a batch to
-// fill up. Who comes meanwhile waits; when the batch is over, the first of them
+// fill up. Those who come meanwhile wait; when the batch is over, the first of them
 // leads all of them.
 //
 // There is no goroutine and no timer: every command is one buyer's own.
@@ -175,8 +175,8 @@ type batch struct {
 	sum      int64           // of their units
 }
 
-// choose puts into orders whoever can have their units, one purchase of each
-// user. Who asks for more than there are is told at once.
+// choose puts into orders the purchases that fit, one of each user. A buyer who
+// asks for more than there are is told at once.
 func (b *batch) choose(run, num int64) {
 	b.run, b.num, b.sum = run, num, 0
 	b.orders, b.users = b.orders[:0], make(map[int64]bool, len(b.buyers))

@@ -174,7 +174,7 @@ func TestMergedSellsToManyByOneTransaction(t *testing.T) {
 	}
 }
 
-// Who fits is served in the order of coming; who does not keeps no one else out.
+// Those who fit are served in the order of coming; the others keep no one else out.
 func TestMergedWhenTheStockIsShort(t *testing.T) {
 	s := open(t, Merged, 7)
 	c := crowd{sale: s, first: s.purchase(1, 1, ""), others: s.purchases(3, 9, 2, 2, 1, 1)}
@@ -284,7 +284,7 @@ func TestMergedMeetsAReset(t *testing.T) {
 	}
 }
 
-// Who leaves while they wait is not in the batch. The leader may leave, too.
+// A buyer who leaves while they wait is not in the batch. The leader may leave, too.
 func TestMergedABuyerLeavesBeforeTheBatch(t *testing.T) {
 	for _, who := range []int{0, 1} {
 		s := open(t, Merged, 10)
@@ -306,7 +306,7 @@ func TestMergedABuyerLeavesBeforeTheBatch(t *testing.T) {
 }
 
 // Once the batch is sent, it is sold to all of it: who leaves does not know, and
-// the others do not notice, whoever leads.
+// the others do not notice, whichever of them leads.
 func TestMergedABuyerLeavesTheBatch(t *testing.T) {
 	for _, who := range []int{0, 1} {
 		s := open(t, Merged, 10)

@@ -26,7 +26,7 @@ var Queued = catalog.Info{
 	Family: "hotsku",
 	Source: "Vitess' hot row protection; AliSQL's statement queue",
 	Idea: "Buyers of one SKU queue in the process. A few at a time call the " +
-		"procedure of one-trip; who would wait too long is refused at once.",
+		"procedure of one-trip; those who would wait too long are refused.",
 	Promises: "Never oversells and never loses an update, with any number of " +
 		"processes. A buyer who leaves the queue costs no command.",
 	Breaks: "Nothing breaks the stock; each process has a queue of its own, " +

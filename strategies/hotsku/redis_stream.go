@@ -152,7 +152,7 @@ func stateOf(c *redis.Cmd) (state string, run int64, err error) {
 }
 
 // Restore appends the cancellation to the same stream: the database cancels,
-// and then the units come back in Redis, once, whoever dies in between.
+// and then the units come back in Redis: once, also after a death in between.
 func (s *redisStream) Restore(ctx context.Context, orderID string) error {
 	o, err := s.store.Order(ctx, orderID)
 	if err != nil {

@@ -75,7 +75,7 @@ func newSlotLease(
 	lease := cmp.Or(d.Settings.LockLease, usual.LockLease)
 	return &slotLease{store: d.Ledger, observe: d.Observe, holder: newHolder(),
 		claim: claim, wait: wait, poll: d.Settings.LockPoll,
-		// Who waits for the slots of a dead process shall live to get them.
+		// Buyers who wait for a dead process's slots live to get them.
 		lease: min(lease, wait/2), retries: d.Settings.Retries}
 }
 
@@ -131,7 +131,7 @@ func (s *slotLease) sell(
 		sh.add(slots)
 	}
 	// After an unknown outcome the slots are left to the end of their lease:
-	// whoever gets them then sees which of them are sold.
+	// the process that gets them then sees which of them are sold.
 	return r, err
 }
 

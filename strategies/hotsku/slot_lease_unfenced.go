@@ -19,7 +19,7 @@ var SlotLeaseUnfenced = catalog.Info{
 	Title:  "Leased slots, without the unique key",
 	Family: "hotsku",
 	Source: "stock dealt out to application servers",
-	Idea: "As slot-lease, but whoever has leased a slot may sell it, and " +
+	Idea: "As slot-lease, but a process may sell what it has leased, and " +
 		"nothing looks whether it is sold: the lease is the only guard.",
 	Promises: "Right as long as each process sells within its leases.",
 	Breaks: "A process that sleeps while its lease ends sells what another " +

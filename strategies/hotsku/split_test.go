@@ -150,7 +150,7 @@ func (s *sale) awaitStatement(t *testing.T, like string) {
 	t.Errorf("no statement like %q waits", like)
 }
 
-// Another holds all that is left. Who comes then is told neither sold out nor
+// Another holds all that is left. A buyer who comes then is told neither sold out nor
 // sold before that is decided; if it is rolled back, they buy.
 func TestWhoFindsAllHeldWaits(t *testing.T) {
 	eachSplit(t, 4, func(t *testing.T, s *sale, _ string) {
@@ -204,7 +204,7 @@ func TestBucketedHastyCannotAdd(t *testing.T) {
 	}
 }
 
-// What is in one bucket only is spread over all by whoever needs several.
+// A buyer who needs several units spreads what is in one bucket only over all.
 func TestBucketsAreLevelled(t *testing.T) {
 	s := open(t, Bucketed, 13)
 	if _, err := s.buy(t.Context(), 1, 6, ""); err != nil {

@@ -112,7 +112,7 @@ func (d *desk) join(t *ticket) (lead bool) {
 }
 
 // leave takes back a ticket whose buyer waits no longer. The reply, or the
-// lead, may have come at the last moment. Who waits for progress asks again.
+// lead, may have come at the last moment. Waiters for progress ask again.
 func (d *desk) leave(t *ticket, why error) reply {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -25,8 +25,8 @@ var UnitRows = catalog.Info{
 	Family: "hotsku",
 	Source: "ticket shops: every seat is a row; SKIP LOCKED",
 	Idea: "SELECT free rows FOR UPDATE SKIP LOCKED, from a place of the " +
-		"buyer's own, and write the order into them. Who finds too few waits " +
-		"for those who hold the rest.",
+		"buyer's own, and write the order into them. Buyers who find too few " +
+		"wait for those who hold the rest.",
 	Promises: "Never sells a unit twice, loses none, and says sold out only " +
 		"when too few are free, with any number of processes.",
 	Breaks: "Nothing breaks the stock; a sale has 20,000 units at most, and " +
@@ -77,8 +77,8 @@ func (s *unitRows) Deduct(
 		"%d times meanwhile", seckill.ErrBusy, mostLooks)
 }
 
-// wait finds free units from the beginning on, and waits for whoever holds one:
-// they sell it, or roll back. All who wait do so in this order.
+// wait finds free units from the beginning on, and waits for holders: they sell
+// the unit, or roll back. All who wait do so in this order.
 func (s *unitRows) wait(
 	tx *gorm.DB, p seckill.Purchase, seen ledger.Sight,
 ) ([]int64, error) {

@@ -27,7 +27,7 @@ var UnitRowsHasty = catalog.Info{
 		"holds is told sold out.",
 	Promises: "Never sells a unit twice and loses none, with any number of " +
 		"processes.",
-	Breaks: "Whoever holds the last units may give up: those who came " +
+	Breaks: "The holders of the last units may give up: those who came " +
 		"meanwhile were told sold out, and the units are left.",
 	Guarantees: catalog.Guarantees{}.
 		Holds(catalog.Oversell, catalog.LostUpdate, catalog.Processes,
