@@ -348,5 +348,6 @@ func newHolder() string {
 	return hex.EncodeToString(id)
 }
 
-// newStretchID is random: a stretch has no number of its own.
-func newStretchID() int64 { return 1e18 + mathrand.Int64N(8e18) }
+// newStretchID is random: a stretch has no number of its own. It has 19 digits
+// and, unlike an order's id, begins with no time of today.
+func newStretchID() int64 { return 2e18 + mathrand.Int64N(7e18) }
