@@ -47,6 +47,8 @@ var mayImport = map[string][]string{
 	"internal/labapi": {"internal/backend", "internal/fault", "internal/ledger", "internal/lab", "internal/catalog",
 		"internal/history", "internal/measure", "internal/numbers", "internal/seckill", "internal/trace", "internal/web", "loadtest",
 		"loadtest/compare", "loadtest/report", "web/course"},
+	"internal/chaos": {"internal/catalog", "internal/fault", "internal/lab", "internal/ledger", "internal/measure", "internal/numbers",
+		"loadtest", "loadtest/compare"},
 	"internal/numbers": {},
 	"loadtest/adapter": {"internal/ledger"},
 	"loadtest": {"internal/seckill", "internal/fault", "internal/ledger", "internal/backend", "internal/linear", "internal/numbers",

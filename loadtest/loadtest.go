@@ -32,6 +32,9 @@ type Config struct {
 	// it was set to, and the orders of others are judged as theirs. Whether the
 	// answers are linearizable is not checked, because others' are not known.
 	Joins bool
+	// Rest: others will buy what this run leaves, so there may be more units than
+	// its buyers want.
+	Rest bool
 
 	// Ledger reads the database. Nil: the service is asked for its ledger.
 	Ledger Ledger
@@ -78,7 +81,7 @@ func (c Config) Check() error {
 	if err := c.Scenario.possible(); err != nil {
 		return err
 	}
-	if !c.Joins { // others may want the rest
+	if !c.Joins && !c.Rest { // others may want the rest
 		if err := c.normal().checkDemand(); err != nil {
 			return err
 		}

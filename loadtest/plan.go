@@ -109,14 +109,20 @@ func pick(cumulated []float64, share float64) int {
 	return min(last, sort.SearchFloat64s(cumulated, math.Nextafter(share*cumulated[last], math.Inf(1))))
 }
 
-const userBits = 31
+const (
+	userBits   = 31
+	userFactor = 0x9e3779b97f4a7c15
+)
 
 // user spreads the buyers over 2³¹ ids. An odd factor makes i ↦ i·factor a
 // permutation of them, so no two buyers are the same user.
 func (p *plan) user(i int) int64 {
-	const factor = 0x9e3779b97f4a7c15
-	return 1 + int64((p.Seed+uint64(i)*factor)&(1<<userBits-1))
+	return 1 + int64((p.Seed+uint64(i)*userFactor)&(1<<userBits-1))
 }
+
+// SeedAfter is the seed of a run whose buyers are others than the first n of the
+// run with this seed.
+func SeedAfter(seed uint64, n int) uint64 { return seed + uint64(n)*userFactor }
 
 // key appends request i's idempotency key. The run is part of it: a request
 // that arrives after a later reset must not pass for one of the later run. So is

@@ -24,6 +24,7 @@ type commands struct {
 	Judge      JudgeCmd      `cmd:"" help:"Judge what any load generator recorded against the ledger."`
 	Compare    CompareCmd    `cmd:"" help:"Run the same sale with every strategy, beside baselines, and write a report."`
 	Prove      ProveCmd      `cmd:"" help:"Compute the guarantee matrix: run every strategy through the orders of its commands."`
+	Chaos      ChaosCmd      `cmd:"" help:"Run a sale of every strategy with every fault in its middle."`
 	Bench      BenchCmd      `cmd:"" help:"Measure a hot row, and the locks, beside what others have made."`
 	Figures    FiguresCmd    `cmd:"" help:"Put results that were measured into the lessons and a README."`
 	Lock       LockCmd       `cmd:"" help:"Hold a lock while a command runs."`

@@ -22,6 +22,7 @@ type place struct {
 	closers []func()       // the last is called first
 	// serversTime is the processor time of the servers; nil: not known.
 	serversTime func() (time.Duration, bool)
+	servers     []string // and their versions, of a lab that was started; nil: not known
 }
 
 func (p *place) leave() {

@@ -21,6 +21,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"seckill/internal/backend"
+	"seckill/internal/fault"
 	"seckill/internal/lab"
 	"seckill/internal/labapi"
 	"seckill/internal/ledger"
@@ -130,7 +131,7 @@ func (u *upLab) perform(settings string) labapi.Run {
 		u.t.Fatalf("the run ended %s: %s", r.State, r.Error)
 	}
 	for _, f := range r.Faults {
-		if f.State != labapi.FaultOver || f.Until < f.At {
+		if f.State != fault.IsOver || f.Until < f.At {
 			u.t.Errorf("fault %+v, want it over", f)
 		}
 	}
@@ -196,14 +197,14 @@ func TestRunsOfARealLab(t *testing.T) {
 		u.t = t
 		begun := u.begin(`{"strategies":["conditional","redis-token"],"stock":100,"buyers":250,"concurrency":16,"lease_ms":300,"wait_ms":1000,
 			"faults":[{"kind":"pause_service","service":2,"at_ms":0,"for_ms":1500}]}`)
-		u.until(begun.ID, func(r labapi.Run) bool { return r.Faults[0].State == labapi.FaultOn })
+		u.until(begun.ID, func(r labapi.Run) bool { return r.Faults[0].State == fault.IsOn })
 		seen := false
 		for r := (labapi.Run{}); !seen && !r.State.Ended(); u.ask("GET", "/api/lab/v1/runs/"+begun.ID, "", http.StatusOK, &r) {
 			services := u.status().Services
 			seen = services[1].Paused && services[1].Up && !services[0].Paused
 		}
 		r := u.until(begun.ID, func(r labapi.Run) bool { return r.State.Ended() })
-		if f := r.Faults[0]; !seen || f.State != labapi.FaultOver || f.Until-f.At < 1500 {
+		if f := r.Faults[0]; !seen || f.State != fault.IsOver || f.Until-f.At < 1500 {
 			t.Errorf("service 2 was seen paused: %v; the fault is %+v", seen, f)
 		}
 		u.judged(r.Lanes[0], ledger.Held)
@@ -276,7 +277,7 @@ func TestRunsOfARealLab(t *testing.T) {
 
 	const longPause = `{"strategies":["conditional"],"stock":1000,"buyers":100000,"concurrency":8,
 		"faults":[{"kind":"pause_service","at_ms":0,"for_ms":25000}]}`
-	paused := func(r labapi.Run) bool { return len(r.Faults) > 0 && r.Faults[0].State == labapi.FaultOn }
+	paused := func(r labapi.Run) bool { return len(r.Faults) > 0 && r.Faults[0].State == fault.IsOn }
 
 	t.Run("stop in mid-fault", func(t *testing.T) {
 		u.t = t
@@ -285,7 +286,7 @@ func TestRunsOfARealLab(t *testing.T) {
 		var stopping labapi.Run
 		u.ask("DELETE", "/api/lab/v1/runs/"+begun.ID, "", http.StatusAccepted, &stopping)
 		r := u.until(begun.ID, func(r labapi.Run) bool { return r.State.Ended() })
-		if f := r.Faults[0]; !r.Stopped || f.State != labapi.FaultOver || f.Until-f.At > 20_000 {
+		if f := r.Faults[0]; !r.Stopped || f.State != fault.IsOver || f.Until-f.At > 20_000 {
 			t.Errorf("stopped: %v, fault %+v; want the pause cut short", r.Stopped, f)
 		}
 		if s := u.status().Services[0]; s.Paused || !s.Up {

@@ -55,6 +55,22 @@ func (e *Effect) weigh() {
 // before is what a process says just before it comes to harm; what it does not
 // say is not known.
 func before(ctx context.Context, p Process, number int, a Aim) Effect {
+	return busy(ctx, a, func() Effect { return look(ctx, p, number, a) })
+}
+
+// busy looks again while no purchase is under way and units are left, if the aim
+// says so.
+func busy(ctx context.Context, a Aim, look func() Effect) (seen Effect) {
+	ctx, cancel := context.WithTimeout(ctx, looking)
+	defer cancel()
+	await(ctx, func() bool {
+		seen = look()
+		return !a.Busy || seen.InFlight == nil || *seen.InFlight > 0 || seen.Left != nil && *seen.Left <= 0
+	})
+	return seen
+}
+
+func look(ctx context.Context, p Process, number int, a Aim) Effect {
 	e := Effect{Service: number}
 	client := p.Points()
 	if client == nil {

@@ -41,7 +41,8 @@ type Fault struct {
 }
 
 // All are the faults, in the order in which they are shown.
-var All = []Fault{pauseHolder, hangHolder, killHolder, cutHolder, pauseService, killService, restartRedis, cutSession}
+var All = []Fault{pauseHolder, hangHolder, killHolder, cutHolder, pauseService, killService,
+	restartRedis, pauseRedis, restartMySQL, pauseMySQL, restartZooKeeper, restartEtcd, cutSession}
 
 // Find finds a fault by its name.
 func Find(name Name) (Fault, error) {
@@ -94,6 +95,9 @@ type Aim struct {
 	Strategy string        // of the sale that is on,
 	SKU      int64         // and what it sells
 	For      time.Duration // how long it lasts, of faults with an end of their own
+	// Busy waits a moment for a purchase to be under way where the fault will happen:
+	// without one it could not matter.
+	Busy bool
 }
 
 // An Injection is a fault that was injected, or that waited in vain.

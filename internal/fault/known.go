@@ -14,19 +14,26 @@ const (
 	deadHolder = "dead-holder"
 	leaseEnd   = "lease-end"
 	nodeLoss   = "node-loss"
+	// What is lost or late on the way.
+	lostReply   = "lost-reply"
+	lateCommand = "late-command"
 )
 
 // damaging are the questions whose “breaks” sells wrongly or stops the sale,
-// what happens in them, and how many processes it takes.
+// what happens in them, and how many processes it takes. Those of a server count
+// in runs only that had such a fault.
 var damaging = []struct {
 	question, when string
 	processes      int
+	server         bool
 }{
-	{"oversell", "two buyers at once", 1},
-	{"processes", "buyers at two service processes", 2},
-	{leaseEnd, "a holder that is paused past its lease", 1},
-	{deadHolder, "a holder that dies", 1},
-	{nodeLoss, "a server that loses its data", 1},
+	{"oversell", "two buyers at once", 1, false},
+	{"processes", "buyers at two service processes", 2, false},
+	{leaseEnd, "a holder that is paused past its lease", 1, false},
+	{deadHolder, "a holder that dies", 1, false},
+	{nodeLoss, "a server that loses its data", 1, true},
+	{lostReply, "a reply that is lost", 1, true},
+	{lateCommand, "a command that comes late", 1, true},
 }
 
 // A Known order of commands breaks a strategy, whatever one run says.
@@ -111,7 +118,7 @@ func (c Counterexamples) Breaking(strategy string, processes int, met ...Name) (
 	}
 	for _, d := range damaging {
 		example := c[strategy][d.question]
-		if example == "" || processes < d.processes || d.question == nodeLoss && asked[nodeLoss] == "" {
+		if example == "" || processes < d.processes || d.server && asked[d.question] == "" {
 			continue
 		}
 		known = append(known, Known{strategy, d.question, asked[d.question], example})

@@ -12,10 +12,7 @@ const redisServer = "redis"
 
 var restartRedis = Fault{Name: RestartRedis, Question: nodeLoss, Everywhere: true, Uses: "Redis",
 	Describe: "Redis crashes, and comes back without its data",
-	missing: func(e Env) *Lack {
-		_, why := e.Server(redisServer)
-		return why
-	},
+	missing:  ofLab(redisServer),
 	inject: func(ctx context.Context, e Env, a Aim) (*Injection, error) {
 		p, why := e.Server(redisServer)
 		if why != nil {
@@ -48,12 +45,16 @@ var restartRedis = Fault{Name: RestartRedis, Question: nodeLoss, Everywhere: tru
 
 // everywhere adds up what all processes have under way.
 func everywhere(ctx context.Context, e Env, a Aim) Effect {
+	return busy(ctx, a, func() Effect { return lookAll(ctx, e, a) })
+}
+
+func lookAll(ctx context.Context, e Env, a Aim) Effect {
 	var all Effect
 	for i, p := range e.Services() {
 		if !p.Alive() || p.Paused() {
 			continue
 		}
-		one := before(ctx, p, i+1, a)
+		one := look(ctx, p, i+1, a)
 		if one.InFlight == nil {
 			return Effect{}
 		}

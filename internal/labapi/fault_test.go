@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
-	"time"
 
 	"seckill/internal/catalog"
 	"seckill/internal/fault"
@@ -48,7 +47,7 @@ func TestFaults(t *testing.T) {
 	page.next("hello")
 	begun := begin(t, h.URL, withFaults(`,"faults":[{"kind":"kill_service","at_ms":1},{"kind":"pause_service","at_ms":90000},
 		{"kind":"pause_service","service":2}]`))
-	if len(begun.Faults) != 3 || begun.Faults[0].State != FaultPlanned {
+	if len(begun.Faults) != 3 || begun.Faults[0].State != fault.IsPlanned {
 		t.Errorf("the faults are %+v, want three that are planned", begun.Faults)
 	}
 	config := <-load.configs
@@ -58,7 +57,7 @@ func TestFaults(t *testing.T) {
 	if did := <-l.did; did != "kill_service 1" {
 		t.Errorf("the lab did %s", did)
 	}
-	on := page.until(func(r Run) bool { return r.Faults[0].State == FaultOn && r.Faults[2].State == FaultFailed })
+	on := page.until(func(r Run) bool { return r.Faults[0].State == fault.IsOn && r.Faults[2].State == fault.HasFailed })
 	if f := on.Faults[2]; f.Error != "it is dead already" {
 		t.Errorf("the fault that cannot be: %+v", f)
 	}
@@ -67,7 +66,7 @@ func TestFaults(t *testing.T) {
 		t.Errorf("the lab did %s", did)
 	}
 	r := page.until(ended)
-	if f := r.Faults; f[0].State != FaultOver || f[0].Until < f[0].At || f[1].State != FaultFailed || !strings.Contains(f[1].Error, "ended before") {
+	if f := r.Faults; f[0].State != fault.IsOver || f[0].Until < f[0].At || f[1].State != fault.HasFailed || !strings.Contains(f[1].Error, "ended before") {
 		t.Errorf("at the end the faults are %+v", f)
 	}
 	status, body, _ := call{method: "POST", path: "/api/lab/v1/runs/" + begun.ID + "/faults", body: `{"kind":"kill_service"}`}.do(t, h.URL)
@@ -94,10 +93,10 @@ func TestPausesByHand(t *testing.T) {
 		}
 		if strings.Contains(body, "for_ms") {
 			<-l.did
-			page.until(func(r Run) bool { return r.Faults[0].State == FaultOver })
+			page.until(func(r Run) bool { return r.Faults[0].State == fault.IsOver })
 		}
 	}
-	if r := page.until(func(r Run) bool { return len(r.Faults) == 2 && r.Faults[1].State == FaultOn }); r.Faults[1].Until < 10000 {
+	if r := page.until(func(r Run) bool { return len(r.Faults) == 2 && r.Faults[1].State == fault.IsOn }); r.Faults[1].Until < 10000 {
 		t.Errorf("a pause of no length given: %+v, want one longer than the lease", r.Faults[1])
 	}
 	for body, field := range map[string]string{`{"kind":"flood"}`: "kind", `{"kind":"restart_redis"}`: "kind",
@@ -110,7 +109,7 @@ func TestPausesByHand(t *testing.T) {
 	if did := <-l.did; did != "undo pause_service 1" {
 		t.Errorf("the lab did %s when the run was stopped", did)
 	}
-	if r := page.until(ended); !r.Stopped || r.Faults[1].State != FaultOver {
+	if r := page.until(ended); !r.Stopped || r.Faults[1].State != fault.IsOver {
 		t.Errorf("the run ended as %+v", r)
 	}
 }
@@ -134,10 +133,10 @@ func TestFaultsAtTheHolder(t *testing.T) {
 		if did := <-l.did; did != "wait for a holder of good of SKU 1" {
 			t.Errorf("the lab did %s", did)
 		}
-		page.until(func(r Run) bool { return r.ID == id && r.Faults[0].State == FaultWaiting })
+		page.until(func(r Run) bool { return r.ID == id && r.Faults[0].State == fault.IsWaiting })
 		if comes {
 			l.holders <- 2
-			page.until(func(r Run) bool { return r.ID == id && r.Faults[0].State == FaultOver })
+			page.until(func(r Run) bool { return r.ID == id && r.Faults[0].State == fault.IsOver })
 			<-l.did
 			<-l.did
 		}
@@ -148,44 +147,12 @@ func TestFaultsAtTheHolder(t *testing.T) {
 		r := page.until(func(r Run) bool { return r.ID == id && ended(r) })
 		f, known := r.Faults[0], r.Lanes[0].Known
 		switch {
-		case f.State != FaultOver || f.Effect == nil || f.Effect.Took != comes:
+		case f.State != fault.IsOver || f.Effect == nil || f.Effect.Took != comes:
 			t.Errorf("the fault ended as %+v", f)
 		case comes && (f.Service != 2 || f.Effect.Stood != 7 || len(known) != 1 || known[0] != fault.Known{Strategy: "good", Question: "lease-end", Fault: fault.PauseHolder, Example: "good.lease-end"}):
 			t.Errorf("the fault is %+v %+v, known is %+v", f, f.Effect, known)
 		case !comes && (f.Effect.Why != fault.NoUnits || len(known) != 1 || known[0].Fault != ""):
 			t.Errorf("nobody came, and the fault is %+v, known is %+v: want the order, and no fault that met it", f.Effect, known)
-		}
-	}
-}
-
-// A sale may stand still for as long as faults lasted that hold it up, planned
-// or by hand, those at once counted once; a fault that took no effect, or that
-// only kills, is no reason to.
-func TestOutage(t *testing.T) {
-	took, void := &fault.Effect{Took: true}, &fault.Effect{Why: fault.NoPoint}
-	m := &injector{sale: time.Now().Add(-10 * time.Second)}
-	for _, test := range []struct {
-		name   string
-		faults []Fault
-		want   time.Duration
-	}{
-		{"none", nil, 0},
-		{"a pause", []Fault{{Kind: fault.PauseHolder, At: 300, Until: 3300, State: FaultOver, Effect: took}}, 3 * time.Second},
-		{"pauses that overlap, in the order of their ends", []Fault{
-			{Kind: fault.PauseService, At: 2000, Until: 4000, State: FaultOver, Effect: took},
-			{Kind: fault.HangHolder, At: 1000, Until: 5000, State: FaultOver, Effect: took},
-			{Kind: fault.CutHolder, At: 4500, Until: 6000, State: FaultOver, Effect: took},
-			{Kind: fault.PauseService, At: 7000, Until: 8000, State: FaultOver, Effect: took}}, 6 * time.Second},
-		{"one that goes on", []Fault{{Kind: fault.PauseService, At: 1000, Until: 90000, State: FaultOn, Effect: took}}, 9 * time.Second},
-		{"Redis away, with its data kept", []Fault{{Kind: fault.RestartRedis, At: 1000, Until: 1500, State: FaultOver,
-			Effect: &fault.Effect{Why: fault.DataKept}}}, 500 * time.Millisecond},
-		{"planned, waiting, without effect, failed", []Fault{{Kind: fault.PauseService, At: 100, Until: 900, State: FaultPlanned},
-			{Kind: fault.PauseHolder, At: 100, State: FaultWaiting}, {Kind: fault.PauseHolder, At: 100, Until: 900, State: FaultOver, Effect: void},
-			{Kind: fault.PauseService, At: 100, Until: 900, State: FaultFailed}}, 0},
-		{"killed", []Fault{{Kind: fault.KillHolder, At: 100, Until: 9000, State: FaultOver, Effect: took}}, 0},
-	} {
-		if got := m.outage(test.faults); got < test.want || got > test.want+2*time.Second || got != test.want && test.name != "one that goes on" {
-			t.Errorf("%s: %v, want %v", test.name, got, test.want)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"seckill/internal/catalog"
+	"seckill/internal/fault"
 	"seckill/internal/lab"
 	"seckill/internal/ledger"
 	"seckill/loadtest"
@@ -33,7 +34,7 @@ func (s *Server) perform(ctx context.Context, e *runEntry, begun Run, release fu
 	if err == nil {
 		s.sell(ctx, e, begun)
 	}
-	begun.injector.end()
+	begun.injector.End()
 	ended := s.runs.read(e)
 	ended.State = Done
 	if !ended.measured() {
@@ -107,12 +108,12 @@ func (s *Server) sell(ctx context.Context, e *runEntry, begun Run) {
 			scenario.SKU = begun.Lanes[i].SKU
 			c := s.config(ctx, e, scenario, i, targets)
 			c.Joins = begun.Shop
-			c.Outage = func() time.Duration { return begun.injector.outage(s.runs.read(e).Faults) }
+			c.Outage = func() time.Duration { return begun.injector.Outage(s.runs.read(e).Faults) }
 			c.Begin = func() {
 				comes()
 				<-begin.open
 				begun.await(ctx)
-				begun.injector.begin()
+				begun.injector.Begin()
 			}
 			c.End = func() {
 				goes()
@@ -141,7 +142,7 @@ func (s *Server) config(ctx context.Context, e *runEntry, scenario loadtest.Scen
 }
 
 // faultChanged writes down how far a fault of a run has come.
-func (s *Server) faultChanged(e *runEntry, i int, f Fault) {
+func (s *Server) faultChanged(e *runEntry, i int, f fault.Happening) {
 	var id string
 	s.runs.change(e, func(r *Run) {
 		id = r.ID
@@ -150,10 +151,10 @@ func (s *Server) faultChanged(e *runEntry, i int, f Fault) {
 		}
 		r.Faults[i] = f
 	})
-	if f.State != FaultPlanned {
+	if f.State != fault.IsPlanned {
 		s.LabChanged()
 	}
-	if f.State == FaultFailed {
+	if f.State == fault.HasFailed {
 		s.Log.Warn("a fault failed", "run", id, "kind", f.Kind, "service", f.Service, "error", f.Error)
 	}
 }

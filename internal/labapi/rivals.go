@@ -10,6 +10,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"seckill/internal/catalog"
+	"seckill/internal/fault"
 	"seckill/internal/ledger"
 	"seckill/internal/numbers"
 	"seckill/internal/seckill"
@@ -121,7 +122,7 @@ var (
 // rivalsSettings are the run's settings, as the lab lists them and runs them again.
 func (s *Server) rivalsSettings(info catalog.Info, sale ledger.Stock, buyers int) Settings {
 	return Settings{Strategies: []string{info.Name}, Stock: sale.Initial, Quantity: 1, Profile: loadtest.Closed,
-		Buyers: buyers, Concurrency: rivalsAtATime, Seed: newSeed(), ServiceSettings: s.Lab.ServiceSettings(), Faults: []PlannedFault{}}
+		Buyers: buyers, Concurrency: rivalsAtATime, Seed: newSeed(), ServiceSettings: s.Lab.ServiceSettings(), Faults: []fault.Planned{}}
 }
 
 // await waits until the rivals come, or the run is stopped.

@@ -26,11 +26,11 @@ type Run struct {
 	Shop    bool      `json:"shop,omitempty"`
 	ComesAt time.Time `json:"comes_at,omitzero"`
 
-	Lanes  []Lane  `json:"lanes"` // one for each strategy, in the order asked for
-	Faults []Fault `json:"faults"`
+	Lanes  []Lane            `json:"lanes"` // one for each strategy, in the order asked for
+	Faults []fault.Happening `json:"faults"`
 
-	injector *injector // nil: it was on in another process
-	of       *series   // likewise
+	injector *fault.Injector // nil: it was on in another process
+	of       *series         // likewise
 }
 
 // maxRuns are kept.
@@ -117,7 +117,7 @@ func (r Run) since(places []int) Run {
 		lanes[i] = l
 	}
 	r.Lanes = lanes
-	r.Faults = append([]Fault{}, r.Faults...)
+	r.Faults = append([]fault.Happening{}, r.Faults...)
 	return r
 }
 

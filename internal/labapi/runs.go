@@ -7,12 +7,12 @@ import (
 	"crypto/rand"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
 
+	"seckill/internal/fault"
 	"seckill/internal/measure"
 	"seckill/internal/web"
 	"seckill/loadtest/report"
@@ -124,11 +124,11 @@ func (s *Server) beginRun(of *series, release func(), joins func(*Run)) *runEntr
 		begun.State = Preparing
 	}
 	var e *runEntry
-	begun.injector = newInjector(ctx, s.Lab, slices.Clone(begun.Lanes), func(i int, f Fault) { s.faultChanged(e, i, f) })
+	begun.injector = fault.NewInjector(ctx, s.Lab, sales(begun.Lanes), func(i int, f fault.Happening) { s.faultChanged(e, i, f) })
 	e = s.runs.begin(begun, stop)
 	of.run.Store(&begun.ID)
 	for _, f := range wanted.Faults {
-		begun.injector.add(f)
+		begun.injector.Add(f)
 	}
 	begun = s.runs.read(e) // with its faults
 	s.ongoing.Go(func() {
@@ -136,6 +136,13 @@ func (s *Server) beginRun(of *series, release func(), joins func(*Run)) *runEntr
 		s.perform(ctx, e, begun, release)
 	})
 	return e
+}
+
+func sales(lanes []Lane) (of []fault.Sale) {
+	for _, l := range lanes {
+		of = append(of, fault.Sale{Strategy: l.Strategy, SKU: l.SKU})
+	}
+	return of
 }
 
 // goOn begins the next run of a series.
@@ -156,8 +163,8 @@ func (s *Server) addFault(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	wanted := PlannedFault{Service: anyService}
-	if err := web.ReadJSON(c.Writer, c.Request, wanted.fields()...); err != nil {
+	wanted := fault.Planned{Service: anyService}
+	if err := web.ReadJSON(c.Writer, c.Request, faultFields(&wanted)...); err != nil {
 		return err
 	}
 	run, p := s.runs.read(e), web.BadRequest("")
@@ -165,14 +172,14 @@ func (s *Server) addFault(c *gin.Context) error {
 	if err := anyWrong(p); err != nil {
 		return err
 	}
-	fault, ok := Fault{}, false
+	planned, ok := fault.Happening{}, false
 	if run.injector != nil {
-		fault, ok = run.injector.add(wanted)
+		planned, ok = run.injector.Add(wanted)
 	}
 	if !ok {
 		return &web.Problem{Code: "run_ended", Status: http.StatusConflict,
 			Detail: "The run has ended, or is about to, or enough has gone wrong in it already."}
 	}
-	c.JSON(http.StatusCreated, fault)
+	c.JSON(http.StatusCreated, planned)
 	return nil
 }

@@ -35,19 +35,9 @@ type Settings struct {
 	Seed uint64 `json:"seed,string"` // more than JavaScript's numbers hold
 
 	lab.ServiceSettings
-	Faults []PlannedFault `json:"faults"`
+	Faults []fault.Planned `json:"faults"`
 	// Repeats of the sale, each a run with a reset and buyers of its own: Series.
 	Repeats int `json:"repeats"`
-}
-
-// A PlannedFault is injected at a time of the run.
-type PlannedFault struct {
-	Kind    fault.Name `json:"kind"`
-	Service int        `json:"service"`          // the service process that it hits, from 1; 0 of a fault at a holder
-	At      int        `json:"at_ms"`            // after the buyers came
-	For     int        `json:"for_ms,omitempty"` // how long it lasts, if it has an end of its own
-	// Strategy of which a holder is waited for; "": the run's first.
-	Strategy string `json:"strategy,omitempty"`
 }
 
 // Limits of a run, which the page checks before it asks. They are narrower
@@ -86,7 +76,7 @@ const (
 // readSettings reads a run's settings. What is left out is as usual, and as the
 // service processes run now.
 func (s *Server) readSettings(c *gin.Context) (Settings, error) {
-	w := Settings{Profile: loadtest.Closed, Quantity: 1, Repeats: 1, ServiceSettings: s.Lab.ServiceSettings(), Faults: []PlannedFault{}}
+	w := Settings{Profile: loadtest.Closed, Quantity: 1, Repeats: 1, ServiceSettings: s.Lab.ServiceSettings(), Faults: []fault.Planned{}}
 	seed := ""
 	if err := web.ReadJSON(c.Writer, c.Request,
 		web.Field{Name: "strategies", Into: &w.Strategies}, web.Field{Name: "stock", Into: &w.Stock},
@@ -97,9 +87,9 @@ func (s *Server) readSettings(c *gin.Context) (Settings, error) {
 		web.Field{Name: "services", Into: &w.Services}, web.Field{Name: "lease_ms", Into: &w.Lease},
 		web.Field{Name: "repeats", Into: &w.Repeats}, web.Field{Name: "wait_ms", Into: &w.Wait}, web.Field{Name: "poll_ms", Into: &w.Poll},
 		web.Field{Name: "faults", Into: web.Objects(func() []web.Field {
-			w.Faults = append(w.Faults, PlannedFault{Service: anyService})
+			w.Faults = append(w.Faults, fault.Planned{Service: anyService})
 			f := &w.Faults[len(w.Faults)-1]
-			return append(f.fields(), web.Field{Name: "at_ms", Into: &f.At})
+			return append(faultFields(f), web.Field{Name: "at_ms", Into: &f.At})
 		})},
 	); err != nil {
 		return w, err
@@ -118,8 +108,8 @@ func anyWrong(p *web.Problem) error {
 	return p
 }
 
-// fields are what a request may say of a fault, but for its time.
-func (f *PlannedFault) fields() []web.Field {
+// faultFields are what a request may say of a fault, but for its time.
+func faultFields(f *fault.Planned) []web.Field {
 	return []web.Field{{Name: "kind", Into: (*string)(&f.Kind)}, {Name: "service", Into: &f.Service},
 		{Name: "for_ms", Into: &f.For}, {Name: "strategy", Into: &f.Strategy}}
 }

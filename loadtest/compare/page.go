@@ -19,6 +19,9 @@ var pageStyle string
 //go:embed page.html
 var chartPage string
 
+// PageStyle is the template "style" of all reports.
+func PageStyle() string { return pageStyle }
+
 // A Page is a report of charts and tables, in the style of the comparison's, for
 // other measurements.
 type Page struct {

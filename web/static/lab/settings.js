@@ -14,8 +14,9 @@ export const services = ['services', 'lease_ms', 'wait_ms', 'poll_ms'];
 const holders = ['pause_holder', 'hang_holder', 'kill_holder', 'cut_holder'];
 /** Whether the fault waits for a holder, in any process. */
 export const isHolders = (kind) => holders.includes(kind);
-const anyProcess = ['restart_redis', ...holders];
-const lasting = ['pause_service', 'pause_holder', 'hang_holder', 'cut_holder'];
+const pausedServers = ['pause_redis', 'pause_mysql'];
+const anyProcess = ['restart_redis', 'restart_mysql', 'restart_zookeeper', 'restart_etcd', ...pausedServers, ...holders];
+const lasting = ['pause_service', 'pause_holder', 'hang_holder', 'cut_holder', ...pausedServers];
 /** The fields of a fault, by kind. */
 export const ofFault = (kind) => ['at_ms', ...(anyProcess.includes(kind) ? [] : ['service']), ...(lasting.includes(kind) ? ['for_ms'] : [])];
 

@@ -56,13 +56,19 @@ export default {
       pause_service: 'The process is paused, as in a long garbage collection, and does not notice.',
       kill_service: 'The process is killed, with all its work in progress.',
       restart_redis: 'Redis comes back without its data.',
+      pause_redis: 'Redis is paused: nothing is answered, and leases run out meanwhile.',
+      restart_mysql: 'MySQL is killed and recovers with its data. A COMMIT without an answer may have happened.',
+      pause_mysql: 'MySQL is paused. What was sent meanwhile runs when it continues.',
+      restart_zookeeper: 'ZooKeeper is killed and comes back with its data.',
+      restart_etcd: 'etcd is killed and comes back with its data.',
       cut_zookeeper_session: 'ZooKeeper ends the session of this service, and with it its locks.',
     },
     past: ({ kind, service }) => ({
       pause_holder: `Holder paused, ${at(service)}`, hang_holder: `Holder hung, ${at(service)}`,
       kill_holder: `Holder killed, ${at(service)}`, cut_holder: `Holder disconnected, ${at(service)}`,
       pause_service: `Service process ${service} paused`, kill_service: `Service process ${service} killed`,
-      restart_redis: 'Redis restarted, without its data', cut_zookeeper_session: `ZooKeeper session of service process ${service} ended`,
+      restart_redis: 'Redis restarted, without its data', pause_redis: 'Redis paused', restart_mysql: 'MySQL killed and restarted', pause_mysql: 'MySQL paused',
+      restart_zookeeper: 'ZooKeeper killed and restarted', restart_etcd: 'etcd killed and restarted', cut_zookeeper_session: `ZooKeeper session of service process ${service} ended`,
     })[kind] ?? kind,
     /** @param {Json.Fault} fault */
     when: ({ state, at_ms: at, until_ms: until = 0, kind, effect }) => {

@@ -1,0 +1,242 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"seckill/internal/catalog"
+	"seckill/internal/chaos"
+	"seckill/internal/fault"
+	"seckill/internal/lab"
+	"seckill/internal/measure"
+	"seckill/loadtest"
+)
+
+// ChaosCmd runs a sale of each strategy with each fault in its middle.
+type ChaosCmd struct {
+	Strategies []string `default:"all" help:"Strategies by comma, or all." placeholder:"NAME"`
+	Faults     []string `default:"all" help:"Faults by comma, or all; none is a sale without a fault. See seckill chaos --list." placeholder:"FAULT"`
+	List       bool     `help:"List the faults, and end."`
+
+	Rate   float64       `default:"200" help:"Buyers a second." group:"sale"`
+	Before time.Duration `default:"500ms" help:"How long they come before the fault." group:"sale"`
+	For    time.Duration `default:"1600ms" help:"How long a fault lasts that has an end of its own: longer than the lease." group:"sale"`
+	After  time.Duration `default:"1s" help:"How long they come after it." group:"sale"`
+	Lease  time.Duration `default:"1s" help:"How long a lock lives unrenewed." group:"sale"`
+	Wait   time.Duration `default:"500ms" help:"How long a buyer waits for a lock." group:"sale"`
+	Seed   *uint64       `help:"Repeats the same buyers in the same order. Default: a new seed each time." group:"sale" placeholder:"N"`
+
+	Within time.Duration `default:"0" help:"Begin no sale after this long; 0: run all." group:"rounds"`
+	Resume bool          `help:"Go on with the result in --json: what it has is not run again." group:"rounds"`
+
+	HTML     string `name:"html" default:"seckill-chaos.html" help:"The report, one self-contained page; --html= writes none." group:"output" placeholder:"FILE"`
+	JSON     string `name:"json" placeholder:"FILE" help:"Write the result as JSON, also after each sale; - is standard output, in place of the table." group:"output"`
+	Markdown string `placeholder:"FILE" help:"Write the tables as Markdown; - is standard output." group:"output"`
+	Quiet    bool   `short:"q" help:"No progress." group:"output"`
+	TopologyFlag
+
+	chosen   []catalog.Info
+	faults   []fault.Name
+	settings chaos.Settings
+	matrix   *measure.Matrix
+	earlier  *chaos.Result
+}
+
+// Help is what seckill chaos --help says below its flags.
+func (ChaosCmd) Help() string {
+	return fmt.Sprintf(`Each sale has two parts: buyers come while the fault happens, then others buy up what is left. It starts a lab of its own, and harms
+nothing else.
+
+Exit status: %d strategies held that must, and broken ones were caught, %d one oversold that is not known to, %d one lost or undersold,
+%d one stood still, or did not go on after the fault, %d no sale caught a broken one, %d interrupted, or a sale proves nothing,
+%d the result could not be written, %d wrong command line.`,
+		chaos.ExitAsKnown, chaos.ExitOversold, chaos.ExitLost, chaos.ExitBlocked, chaos.ExitMissed, chaos.ExitNotValid, statusFailed, statusUsage)
+}
+
+// Validate finds what is wrong with the flags and the files they name.
+func (c *ChaosCmd) Validate() (err error) {
+	if c.List {
+		return nil
+	}
+	if c.chosen, err = chosenStrategies(c.Strategies); err != nil {
+		return err
+	}
+	if c.faults, err = chosenFaults(c.Faults); err != nil {
+		return err
+	}
+	ms := func(d time.Duration) int { return int(d.Milliseconds()) }
+	c.settings = chaos.Default
+	c.settings.Rate, c.settings.Before, c.settings.For, c.settings.After = c.Rate, ms(c.Before), ms(c.For), ms(c.After)
+	c.settings.Lease, c.settings.Wait, c.settings.Where = ms(c.Lease), ms(c.Wait), c.Topology
+	if err := c.settings.Check(); err != nil {
+		return err
+	}
+	if c.Within < 0 {
+		return errors.New("--within must be from 0 (run all), such as 30m")
+	}
+	if c.matrix, err = guarantees(); err != nil {
+		return err
+	}
+	if err := c.of(&chaos.Result{}).check(); err != nil {
+		return err
+	}
+	return c.continued()
+}
+
+// continued sets the seed, which is the earlier result's if there is one.
+func (c *ChaosCmd) continued() error {
+	c.settings.Seed = rand.Uint64()
+	if c.Seed != nil {
+		c.settings.Seed = *c.Seed
+	}
+	if !c.Resume {
+		return nil
+	}
+	if c.JSON == "" || c.JSON == "-" {
+		return errors.New("--resume goes on with the file of --json: give one")
+	}
+	f, err := os.Open(c.JSON)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // nothing was run yet
+	}
+	if err != nil {
+		return fmt.Errorf("--resume: %w", err)
+	}
+	defer f.Close()
+	if c.earlier, err = chaos.Read(f); err != nil {
+		return fmt.Errorf("--resume: %s: %w", c.JSON, err)
+	}
+	wanted := c.settings
+	if c.Seed == nil {
+		wanted.Seed = c.earlier.Settings.Seed
+	}
+	if wanted != c.earlier.Settings {
+		return fmt.Errorf("--resume: %s has sales with other settings: give the same flags (%s), or another file", c.JSON, c.earlier.Command)
+	}
+	c.settings = wanted
+	return nil
+}
+
+// chosenFaults reads --faults. All of them begin with the control run.
+func chosenFaults(names []string) (chosen []fault.Name, err error) {
+	if slices.Equal(names, []string{"all"}) {
+		chosen = []fault.Name{chaos.None}
+		for _, f := range fault.All {
+			chosen = append(chosen, f.Name)
+		}
+		return chosen, nil
+	}
+	for _, name := range names {
+		name := fault.Name(strings.TrimSpace(name))
+		if name != chaos.None {
+			if _, err := fault.Find(name); err != nil {
+				return nil, fmt.Errorf("--faults: %w, and %s", err, chaos.None)
+			}
+		}
+		if slices.Contains(chosen, name) {
+			return nil, fmt.Errorf("--faults names %s twice", name)
+		}
+		chosen = append(chosen, name)
+	}
+	return chosen, nil
+}
+
+func (c *ChaosCmd) of(r *chaos.Result) result {
+	return result{"chaos", []form{{"--json", c.JSON, r.WriteJSON}, {"--html", c.HTML, r.WriteHTML}, {"--markdown", c.Markdown, r.WriteMarkdown}},
+		r.WriteText, r.WriteJSON}
+}
+
+func (c *ChaosCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
+	if c.List {
+		return listFaults(stdout)
+	}
+	if err := c.of(&chaos.Result{}).prepare(); err != nil {
+		return err
+	}
+	options := chaos.Options{Strategies: c.chosen, Faults: c.faults, Settings: c.settings, Matrix: c.matrix, Within: c.Within,
+		Services: lab.ServiceSettings{Services: c.settings.Procs, Lease: c.settings.Lease, Wait: c.settings.Wait, Poll: 10}}
+	if c.earlier != nil {
+		options.Earlier = c.earlier.Cells
+	}
+	where, own, err := startToHarm(ctx, c.Topology, options.Services)
+	if err != nil {
+		return err
+	}
+	defer where.leave()
+	options.Lab, options.Sale = own, loadtest.Config{Targets: where.targets, AdminToken: where.token}
+	if err := where.openLedger(ctx, &options.Sale); err != nil {
+		return err
+	}
+	onStep, clear := steps(stderr, c.Quiet)
+	options.OnStep = onStep
+	if c.JSON != "" && c.JSON != "-" {
+		options.OnCell = c.saver(options, stderr)
+	}
+	r := chaos.Run(ctx, options)
+	clear()
+	c.about(r)
+	r.Servers = where.servers
+	printed, err := c.of(r).write(stdout)
+	if err == nil && printed && c.HTML != "" {
+		fmt.Fprintf(stdout, "Report: %s\n", c.HTML)
+	}
+	if err != nil {
+		return err
+	}
+	if status := r.ExitStatus(); status != 0 {
+		return exitStatus(status)
+	}
+	return nil
+}
+
+func (c *ChaosCmd) about(r *chaos.Result) { r.Command, r.Version = commandLine(), buildVersion() }
+
+// saver writes what there is after each sale, so that a run that is broken off can
+// go on.
+func (c *ChaosCmd) saver(o chaos.Options, stderr io.Writer) func(chaos.Cell) {
+	so := &chaos.Result{Format: chaos.Format, Begun: time.Now().Round(time.Second), Machine: measure.ThisMachine(),
+		Settings: o.Settings, Faults: o.Faults, Cells: slices.Clone(o.Earlier), Interrupted: true, Problems: []string{}}
+	c.about(so)
+	return func(cell chaos.Cell) {
+		so.Cells = append(so.Cells, cell)
+		if err := replace(c.JSON, so.WriteJSON); err != nil {
+			fmt.Fprintf(stderr, "seckill: --json: %v\n", err)
+		}
+	}
+}
+
+// startToHarm starts a lab that faults may harm, with these service processes.
+func startToHarm(ctx context.Context, topology string, services lab.ServiceSettings) (*place, *lab.Lab, error) {
+	own, err := lab.Start(ctx, lab.Options{Host: host(), Topology: topology})
+	if err != nil {
+		return nil, nil, fmt.Errorf("start a lab for this run: %w", err)
+	}
+	p := &place{closers: []func(){func() { _ = stopLab(own) }}}
+	if err := own.Serve(ctx, services); err != nil {
+		p.leave()
+		return nil, nil, fmt.Errorf("start the lab's services: %w", err)
+	}
+	for _, s := range own.Services() {
+		p.targets = append(p.targets, s.URL)
+	}
+	p.token, p.sql = own.Token(), own.Config()
+	p.servers = measure.Versions(own.Backends())
+	return p, own, nil
+}
+
+func listFaults(w io.Writer) error {
+	t := measure.Table{Title: "Faults", Head: []string{"name", "what happens"}, Words: 2,
+		Rows: [][]string{{string(chaos.None), "nothing: the control run"}}}
+	for _, f := range fault.All {
+		t.Rows = append(t.Rows, []string{string(f.Name), f.Describe})
+	}
+	return measure.WriteText(w, []measure.Table{t})
+}

@@ -1,0 +1,247 @@
+package chaos
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/fault"
+	"seckill/internal/lab"
+	"seckill/internal/ledger"
+	"seckill/internal/measure"
+	"seckill/loadtest"
+)
+
+// paperLab injects on paper.
+type paperLab struct {
+	effect fault.Effect
+	fails  error // of every injection
+	serves error
+	came   chan struct{} // a value for each injection
+}
+
+func (l *paperLab) Inject(_ context.Context, name fault.Name, a fault.Aim) (*fault.Injection, error) {
+	defer func() { l.came <- struct{}{} }()
+	if !a.Busy || a.SKU != 1 || a.Strategy == "" {
+		return nil, errors.New("the aim is wrong")
+	}
+	return fault.NewInjection(l.effect, nil), l.fails
+}
+
+func (l *paperLab) Faults() []lab.FaultStatus {
+	return []lab.FaultStatus{{Kind: fault.KillService, Available: true}, {Kind: fault.RestartMySQL, Available: true},
+		{Kind: fault.RestartRedis, Available: true, Uses: "Redis"}, {Kind: fault.PauseMySQL, Missing: "it is embedded"}}
+}
+func (l *paperLab) Services() []lab.Service { return nil }
+func (l *paperLab) Serve(context.Context, lab.ServiceSettings) error {
+	return l.serves
+}
+
+var (
+	sound  = catalog.Info{Name: "sound", Guarantees: catalog.Sound}
+	broken = catalog.Info{Name: "broken", Guarantees: catalog.Unsound, Needs: []backend.Capability{backend.RedisQuorum}}
+)
+
+// sale is what a part of a sale comes to.
+func sale(verdict ledger.Verdict, sold int, units int64, rules ...string) *loadtest.Result {
+	r := &loadtest.Result{Verdict: verdict, Counts: map[ledger.Outcome]int{ledger.OutcomeSold: sold},
+		Audit: &ledger.Report{Verdict: verdict, Initial: 720, Sold: units}}
+	for _, rule := range rules {
+		r.Audit.Violations = append(r.Audit.Violations, ledger.Violation{Rule: rule, Message: rule + " was broken"})
+	}
+	return r
+}
+
+// options runs the parts given, one after the other; each sells a few, half a
+// second apart.
+func options(l *paperLab, parts ...*loadtest.Result) Options {
+	o := Options{Lab: l, Strategies: []catalog.Info{sound}, Faults: []fault.Name{fault.KillService}, Settings: Default}
+	o.Settings.Before, l.came = 1, make(chan struct{}, 9)
+	o.load = func(ctx context.Context, c loadtest.Config) (*loadtest.Result, error) {
+		if len(parts) == 0 {
+			return nil, errors.New("one part too many")
+		}
+		part := parts[0]
+		parts = parts[1:]
+		part.Settings.Buyers = 620
+		c.Begin()
+		if control := c.Seed == o.seed(c.Strategy, None); !control && !c.Joins {
+			<-l.came
+		}
+		c.OnProgress(loadtest.Progress{Counts: part.Counts})
+		return part, nil
+	}
+	return o
+}
+
+func TestCells(t *testing.T) {
+	took, idle := fault.Effect{Took: true, Matters: true}, fault.Effect{Took: true, Why: fault.Idle}
+	held := func() *loadtest.Result { return sale(ledger.Held, 600, 600) }
+	stopped := sale(ledger.NotValid, 0, 600)
+	stopped.Interrupted = true
+	matrix := &measure.Matrix{Rows: []measure.MatrixRow{{Strategy: "sound", Cells: map[string]measure.Cell{"dead-holder": {Answer: "breaks"}}}}}
+	for name, c := range map[string]struct {
+		lab    paperLab
+		parts  []*loadtest.Result
+		change func(*Options)
+		word   string
+		wrong  bool
+		exit   int
+	}{
+		"held":                       {paperLab{effect: took}, []*loadtest.Result{held(), sale(ledger.Held, 120, 720)}, nil, "held", false, ExitAsKnown},
+		"oversold in the first part": {paperLab{effect: took}, []*loadtest.Result{sale(ledger.Oversold, 800, 800), held()}, nil, "oversold", true, ExitOversold},
+		"oversold in the second":     {paperLab{effect: took}, []*loadtest.Result{held(), sale(ledger.Oversold, 300, 900)}, nil, "oversold", true, ExitOversold},
+		"lost":                       {paperLab{effect: took}, []*loadtest.Result{sale(ledger.Lost, 600, 500, "lost"), held()}, nil, "lost", true, ExitLost},
+		"lost, as it is known to":    {paperLab{effect: took}, []*loadtest.Result{sale(ledger.Lost, 600, 500), held()}, func(o *Options) { o.Matrix = matrix }, "lost", false, ExitAsKnown},
+		"blocked":                    {paperLab{effect: took}, []*loadtest.Result{sale(loadtest.Blocked, 100, 100), held()}, nil, "blocked", true, ExitBlocked},
+		"nothing is sold afterwards": {paperLab{effect: took}, []*loadtest.Result{held(), stopped}, nil, "stopped", true, ExitBlocked},
+		"nothing is left to sell":    {paperLab{effect: took}, []*loadtest.Result{sale(ledger.Held, 720, 720), sale(ledger.Held, 0, 720)}, nil, "held", false, ExitAsKnown},
+		"without effect":             {paperLab{}, []*loadtest.Result{held(), held()}, nil, "not tested", false, ExitNotValid},
+		"could not matter":           {paperLab{effect: idle}, []*loadtest.Result{held(), held()}, nil, "not tested", false, ExitNotValid},
+		"without effect, and broken": {paperLab{}, []*loadtest.Result{sale(ledger.Oversold, 800, 800), held()}, nil, "oversold", true, ExitOversold},
+		"the fault fails":            {paperLab{fails: errors.New("no")}, []*loadtest.Result{held(), held()}, nil, "not tested", false, ExitNotValid},
+		"no services":                {paperLab{serves: errors.New("no")}, nil, nil, "proves nothing", false, ExitNotValid},
+		"no load":                    {paperLab{effect: took}, nil, nil, "proves nothing", false, ExitNotValid},
+		"a first part that proves nothing": {paperLab{effect: took}, []*loadtest.Result{sale(ledger.NotValid, 0, 0), held()}, nil,
+			"proves nothing", false, ExitNotValid},
+		"not to be had here": {paperLab{}, nil, func(o *Options) { o.Faults = []fault.Name{fault.PauseMySQL} }, "–", false, ExitNotValid},
+		"not its server":     {paperLab{}, nil, func(o *Options) { o.Faults = []fault.Name{fault.RestartRedis} }, "–", false, ExitNotValid},
+		"a broken one, caught": {paperLab{effect: took}, []*loadtest.Result{sale(ledger.Oversold, 800, 800), held()},
+			func(o *Options) { o.Strategies = []catalog.Info{broken} }, "oversold", false, ExitAsKnown},
+		"a broken one, missed": {paperLab{effect: took}, []*loadtest.Result{held(), sale(ledger.Held, 120, 720)},
+			func(o *Options) { o.Strategies, o.Faults = []catalog.Info{broken}, []fault.Name{fault.RestartRedis} }, "held", false, ExitMissed},
+		"the control run": {paperLab{}, []*loadtest.Result{held(), sale(ledger.Held, 120, 720)}, func(o *Options) { o.Faults = []fault.Name{None} }, "held", false, ExitAsKnown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := options(&c.lab, c.parts...)
+			if c.change != nil {
+				c.change(&o)
+			}
+			r := Run(t.Context(), o)
+			if len(r.Cells) != 1 {
+				t.Fatalf("%d cells, want one", len(r.Cells))
+			}
+			if cell := r.Cells[0]; cell.Word() != c.word || cell.Wrong() != c.wrong || r.ExitStatus() != c.exit {
+				t.Errorf("%q, wrong %t, exit status %d; want %q, %t, %d: %+v", cell.Word(), cell.Wrong(), r.ExitStatus(), c.word, c.wrong, c.exit, cell)
+			}
+		})
+	}
+}
+
+// What was run is not run again, and a run that is broken off says what is left.
+func TestResume(t *testing.T) {
+	held := func() *loadtest.Result { return sale(ledger.Held, 100, 720) }
+	l := &paperLab{effect: fault.Effect{Took: true, Matters: true}}
+	o := options(l, held(), held())
+	o.Faults = []fault.Name{None, fault.KillService, fault.RestartMySQL}
+	ctx, stop := context.WithCancel(t.Context())
+	o.OnCell = func(Cell) { stop() }
+	r := Run(ctx, o)
+	if len(r.Cells) != 1 || !r.Interrupted || r.Left != 2 || r.ExitStatus() != ExitNotValid {
+		t.Fatalf("%d cells, interrupted %t, %d left", len(r.Cells), r.Interrupted, r.Left)
+	}
+	var file bytes.Buffer
+	if err := r.WriteJSON(&file); err != nil {
+		t.Fatal(err)
+	}
+	earlier, err := Read(&file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := options(l, held(), held(), held(), held())
+	again.Faults, again.Earlier = o.Faults, earlier.Cells
+	var ran []string
+	again.OnStep = func(_, _ int, what string) { ran = append(ran, what) }
+	r = Run(t.Context(), again)
+	if want := []string{"sound, kill_service", "sound, restart_mysql"}; !slices.Equal(ran, want) || len(r.Cells) != 3 || r.ExitStatus() != ExitAsKnown {
+		t.Errorf("ran %q with %d cells, exit status %d; want %q, 3, %d", ran, len(r.Cells), r.ExitStatus(), want, ExitAsKnown)
+	}
+	again = options(l, held(), held())
+	again.Faults, again.Within = o.Faults, 1
+	if r = Run(t.Context(), again); r.Left != 3 || r.Interrupted {
+		t.Errorf("%d left when the time was over, want 3", r.Left)
+	}
+	for _, wrong := range []string{"{}", "[]", `{"format":2}`} {
+		if _, err := Read(strings.NewReader(wrong)); err == nil {
+			t.Errorf("%s was read as a result", wrong)
+		}
+	}
+}
+
+// The pause is from sale to sale; the next sale after the fault counts from its
+// end, in a tenth of a second that lies behind it.
+func TestHowLongNothingWasSold(t *testing.T) {
+	course := []Point{{0.1, 5, 0}, {0.2, 9, 0}, {0.3, 9, 1}, {0.4, 9, 2}, {0.5, 10, 2}, {0.6, 12, 2}, {0.7, 12, 2}}
+	took := &fault.Effect{Took: true, Matters: true}
+	for name, c := range map[string]struct {
+		happened  *fault.Happening
+		recovered float64
+	}{
+		"no fault":              {nil, -1},
+		"a pause until 0.35 s":  {&fault.Happening{Kind: fault.PauseMySQL, At: 200, Until: 350, Effect: took}, 0.15},
+		"one until 0.45 s":      {&fault.Happening{Kind: fault.PauseMySQL, At: 200, Until: 450, Effect: took}, 0.15},
+		"a kill at 0.2 s":       {&fault.Happening{Kind: fault.KillService, At: 200, Until: 3000, Effect: took}, 0.3},
+		"one to the end":        {&fault.Happening{Kind: fault.PauseMySQL, At: 200, Until: 600, Effect: took}, -1},
+		"one that did not come": {&fault.Happening{Kind: fault.PauseMySQL, At: 200, Until: 350}, -1},
+	} {
+		cell := Cell{Course: course, Happened: c.happened}
+		cell.stood()
+		if near := func(a, b float64) bool { return a-b < 1e-9 && b-a < 1e-9 }; !near(cell.Stood, 0.3) ||
+			(cell.Recovered == nil) != (c.recovered < 0) || cell.Recovered != nil && !near(*cell.Recovered, c.recovered) {
+			t.Errorf("%s: stood %v, recovered %v; want 0.3, %v", name, cell.Stood, cell.Recovered, c.recovered)
+		}
+	}
+}
+
+func TestSettings(t *testing.T) {
+	if err := Default.Check(); err != nil {
+		t.Error(err)
+	}
+	for name, change := range map[string]func(*Settings){
+		"no buyers": func(s *Settings) { s.Rate = 0 }, "no time": func(s *Settings) { s.After = 0 }, "hours": func(s *Settings) { s.Before = 1e7 },
+		"no lease": func(s *Settings) { s.Lease = 0 }, "within the lease": func(s *Settings) { s.For = s.Lease },
+	} {
+		s := Default
+		if change(&s); s.Check() == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+	s := Default
+	s.Seed, s.Rate, s.Lease, s.Where = 7, 50, 900, "cluster"
+	want := "seckill chaos --strategies zk --faults cut_holder --seed 7 --topology cluster --rate 50 --lease 900ms"
+	if got := s.command(Cell{Strategy: "zk", Fault: fault.CutHolder}); got != want {
+		t.Errorf("the command is %s, want %s", got, want)
+	}
+}
+
+// The reports say what did not hold, with its command, and escape what they show.
+func TestReports(t *testing.T) {
+	l := &paperLab{effect: fault.Effect{Took: true, Matters: true}}
+	o := options(l, sale(ledger.Lost, 600, 500, "<lost>"), sale(ledger.Held, 120, 720))
+	r := Run(t.Context(), o)
+	r.Command, r.Servers = "seckill chaos", []string{"MariaDB"}
+	r.Cells[0].Course = []Point{{0.1, 5, 0}, {0.2, 9, 1}}
+	for name, write := range map[string]func(*Result, *bytes.Buffer) error{
+		"text":     func(r *Result, b *bytes.Buffer) error { return r.WriteText(b) },
+		"Markdown": func(r *Result, b *bytes.Buffer) error { return r.WriteMarkdown(b) },
+		"HTML":     func(r *Result, b *bytes.Buffer) error { return r.WriteHTML(b) },
+	} {
+		var b bytes.Buffer
+		if err := write(r, &b); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for _, want := range []string{"sound", "lost", "kill", "not known to break", "seckill chaos --strategies sound --faults"} {
+			if !strings.Contains(strings.ReplaceAll(b.String(), `\_`, "_"), want) {
+				t.Errorf("%s lacks %q:\n%s", name, want, b.String())
+			}
+		}
+		if name == "HTML" && (strings.Contains(b.String(), "<lost>") || !strings.Contains(b.String(), "polyline")) {
+			t.Errorf("HTML is not escaped, or draws nothing:\n%s", b.String())
+		}
+	}
+}

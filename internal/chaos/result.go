@@ -1,0 +1,285 @@
+package chaos
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"seckill/internal/catalog"
+	"seckill/internal/fault"
+	"seckill/internal/ledger"
+	"seckill/internal/measure"
+	"seckill/internal/numbers"
+	"seckill/loadtest"
+)
+
+// Format is the version of a Result's JSON form. Fields are added, never renamed.
+const Format = 1
+
+// A Result is all cells of a run.
+type Result struct {
+	Format   int             `json:"format"`
+	Version  string          `json:"version,omitempty"`
+	Command  string          `json:"command"`
+	Begun    time.Time       `json:"begun"`
+	Seconds  float64         `json:"seconds"`
+	Machine  measure.Machine `json:"machine"`
+	Servers  []string        `json:"servers"`
+	Settings Settings        `json:"settings"`
+	Faults   []fault.Name    `json:"faults"`
+	Cells    []Cell          `json:"cells"`
+
+	Interrupted bool     `json:"interrupted"`
+	Left        int      `json:"left"` // cells that were not run
+	Problems    []string `json:"problems"`
+	// Missed are strategies shipped as broken that no cell saw breaking.
+	Missed []string `json:"missed"`
+}
+
+// Read reads what WriteJSON wrote.
+func Read(r io.Reader) (*Result, error) {
+	var result Result
+	if err := measure.ReadJSON(r, &result); err != nil {
+		return nil, fmt.Errorf("this is no result of seckill chaos --json: %w", err)
+	}
+	if result.Format != Format {
+		return nil, fmt.Errorf("this is no result of seckill chaos --json of format %d", Format)
+	}
+	return &result, nil
+}
+
+// WriteJSON writes everything.
+func (r *Result) WriteJSON(w io.Writer) error { return measure.WriteJSON(w, r) }
+
+func (r *Result) conclude(strategies []catalog.Info) {
+	r.Missed = []string{}
+	for _, i := range strategies {
+		judged, broke := false, false
+		for _, c := range r.of(i.Name) {
+			judged = judged || c.Verdict != "" && c.Verdict != ledger.NotValid
+			broke = broke || c.Broken()
+		}
+		if i.BreaksIn(r.Settings.Procs) && judged && !broke {
+			r.Missed = append(r.Missed, i.Name)
+		}
+	}
+}
+
+func (r *Result) of(strategy string) (cells []Cell) {
+	for _, c := range r.Cells {
+		if c.Strategy == strategy {
+			cells = append(cells, c)
+		}
+	}
+	return cells
+}
+
+// Exit statuses. Of several that apply, the first counts.
+const (
+	ExitAsKnown  = loadtest.ExitHeld     // what must hold held, what is broken was caught
+	ExitOversold = loadtest.ExitOversold // a strategy oversold that is not known to
+	ExitLost     = loadtest.ExitLost     // one lost, or undersold
+	ExitNotValid = loadtest.ExitNotValid // interrupted, nothing was run, or a cell proves nothing
+	ExitBlocked  = loadtest.ExitBlocked  // one stood still, or did not go on after the fault
+	ExitMissed   = 13                    // no cell caught a broken one
+)
+
+// ExitStatus is the outcome for scripts.
+func (r *Result) ExitStatus() int {
+	has := func(so func(Cell) bool) bool { return slices.ContainsFunc(r.Cells, so) }
+	switch {
+	case has(func(c Cell) bool { return c.Wrong() && c.Verdict == ledger.Oversold }):
+		return ExitOversold
+	case has(func(c Cell) bool { return c.Wrong() && c.Verdict == ledger.Lost }):
+		return ExitLost
+	case r.Interrupted, !has(Cell.Tested), has(func(c Cell) bool { return c.Verdict == ledger.NotValid }):
+		return ExitNotValid
+	case has(Cell.Wrong):
+		return ExitBlocked
+	case len(r.Missed) > 0:
+		return ExitMissed
+	}
+	return ExitAsKnown
+}
+
+// Summary is the result in one sentence.
+func (r *Result) Summary() string {
+	tested, broke, wrong, void, not := 0, 0, []string{}, 0, 0
+	for _, c := range r.Cells {
+		switch {
+		case c.Wrong():
+			wrong = append(wrong, c.Strategy+" with "+string(c.Fault))
+		case c.Verdict == ledger.NotValid:
+			void++
+		case c.NotTested != "":
+			not++
+		case c.Broken():
+			broke++
+		}
+		if c.Tested() {
+			tested++
+		}
+	}
+	said := []string{numbers.Count(tested, "sale") + " tested"}
+	if broke > 0 {
+		said = append(said, fmt.Sprintf("%d broke as they are known to", broke))
+	}
+	if len(wrong) > 0 {
+		said = append(said, "not as they must be: "+strings.Join(wrong, ", "))
+	} else if tested > 0 {
+		said = append(said, "none broke that must hold")
+	}
+	if len(r.Missed) > 0 {
+		said = append(said, "not seen breaking: "+strings.Join(r.Missed, ", "))
+	}
+	if not > 0 {
+		said = append(said, fmt.Sprintf("%d not tested", not))
+	}
+	if void > 0 {
+		said = append(said, fmt.Sprintf("%d prove nothing", void))
+	}
+	if r.Left > 0 {
+		said = append(said, fmt.Sprintf("%d not run", r.Left))
+	}
+	return strings.Join(said, "; ")
+}
+
+// Word is what a cell of the table says.
+func (c Cell) Word() string {
+	switch {
+	case c.Verdict == "":
+		return "–"
+	case c.Verdict == ledger.NotValid:
+		return "proves nothing"
+	case c.Broken() || c.Verdict == loadtest.Blocked:
+		return string(c.Verdict)
+	case c.NotTested != "":
+		return "not tested"
+	case !c.GoesOn:
+		return "stopped"
+	}
+	return string(c.Verdict)
+}
+
+// Short is the word with the seconds without a sale.
+func (c Cell) Short() string {
+	if c.Word() != string(ledger.Held) {
+		return c.Word()
+	}
+	return fmt.Sprintf("held %.1f s", c.Stood)
+}
+
+// strategies are those that have cells, in their order.
+func (r *Result) strategies() (names []string) {
+	for _, c := range r.Cells {
+		if !slices.Contains(names, c.Strategy) {
+			names = append(names, c.Strategy)
+		}
+	}
+	return names
+}
+
+func (r *Result) table() measure.Table {
+	t := measure.Table{Title: "What each fault does to each strategy", Head: []string{"strategy"}, Words: len(r.Faults) + 1,
+		Notes: []string{"held, with the longest time without a sale; oversold, lost: the judge found it; blocked: right, and the sale stood still for longer " +
+			"than a wait and a lease; stopped: nothing was sold after the fault, although units were left; not tested: the fault took no effect or could not matter; –: it cannot be had, or is of a server that the strategy does not use."}}
+	for _, f := range r.Faults {
+		t.Head = append(t.Head, string(f))
+	}
+	for _, name := range r.strategies() {
+		row := []string{name}
+		cells := r.of(name)
+		for _, f := range r.Faults {
+			i := slices.IndexFunc(cells, func(c Cell) bool { return c.Fault == f })
+			if i < 0 {
+				row = append(row, "")
+				continue
+			}
+			row = append(row, cells[i].Short())
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// findings are the cells that did not hold, with the command that repeats each.
+func (r *Result) findings() measure.Table {
+	t := measure.Table{Title: "What did not hold", Prose: true, Head: []string{"cell", "what", measure.Command}}
+	for _, c := range r.Cells {
+		if what := c.What(); what != "" {
+			t.Rows = append(t.Rows, []string{c.Strategy + ", " + string(c.Fault), what, c.Command})
+		}
+	}
+	return t
+}
+
+// What says what went wrong in a cell; "" if nothing did.
+func (c Cell) What() string {
+	var said []string
+	switch {
+	case c.Broken():
+		for _, v := range c.Violations {
+			said = append(said, v.Message)
+		}
+	case c.Verdict == loadtest.Blocked:
+		said = append(said, fmt.Sprintf("the sale stood still for %.1f s", c.Stood))
+	case c.Verdict == ledger.NotValid:
+		said = append(said, c.Problems...)
+	case c.Tested() && !c.GoesOn:
+		said = append(said, fmt.Sprintf("nothing was sold after the fault, although %s left", numbers.WasOrWere(int(c.Left), "unit")))
+	default:
+		return ""
+	}
+	if c.Wrong() {
+		said = append(said, "It is not known to break by this.")
+	}
+	return strings.Join(said, "; ")
+}
+
+func (r *Result) facts() [][2]string {
+	s := r.Settings
+	facts := [][2]string{{"command", r.Command}, {"seed", fmt.Sprint(s.Seed)},
+		{"sale", fmt.Sprintf("%v buyers a second for %v, the fault after %v; then the rest is sold", s.Rate, s.lasts(), time.Duration(s.Before)*time.Millisecond)},
+		{"locks", fmt.Sprintf("lease %v, wait %v; faults that last, last %v", time.Duration(s.Lease)*time.Millisecond,
+			time.Duration(s.Wait)*time.Millisecond, time.Duration(s.For)*time.Millisecond)},
+		{"where", fmt.Sprintf("topology %s, %s", s.Where, numbers.CountOf(s.Procs, "service process", "service processes"))},
+		{"machine", r.Machine.String()}}
+	if len(r.Servers) > 0 {
+		facts = append(facts, [2]string{"servers", strings.Join(r.Servers, ", ")})
+	}
+	if r.Version != "" {
+		facts = append(facts, [2]string{"version", r.Version})
+	}
+	return append(facts, [2]string{"not shown", "a process that is killed does not test fsync: what the system has in memory survives"})
+}
+
+// WriteText writes the table for a terminal.
+func (r *Result) WriteText(w io.Writer) error {
+	var b strings.Builder
+	for _, fact := range r.facts() {
+		fmt.Fprintf(&b, "%-12s%s\n", fact[0], fact[1])
+	}
+	b.WriteString("\n")
+	if err := measure.WriteText(&b, r.tables()); err != nil {
+		return err
+	}
+	for _, p := range r.Problems {
+		fmt.Fprintf(&b, "\nProblem: %s\n", p)
+	}
+	fmt.Fprintf(&b, "\n%s.\n", r.Summary())
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// WriteMarkdown writes the tables for a page.
+func (r *Result) WriteMarkdown(w io.Writer) error { return measure.WriteMarkdown(w, r.tables()) }
+
+func (r *Result) tables() []measure.Table {
+	all := []measure.Table{r.table()}
+	if found := r.findings(); len(found.Rows) > 0 {
+		all = append(all, found)
+	}
+	return all
+}

@@ -1,0 +1,66 @@
+package chaos
+
+import (
+	"sync"
+	"time"
+
+	"seckill/internal/fault"
+	"seckill/internal/ledger"
+	"seckill/loadtest"
+)
+
+// A Point is a tenth of a second of the first part.
+type Point struct {
+	At      float64 `json:"at"`      // seconds after the buyers came
+	Sold    int     `json:"sold"`    // requests so far that were told sold
+	Trouble int     `json:"trouble"` // so far without a certain answer, or with an error
+}
+
+// A watch writes down how a sale goes. It is called from one goroutine.
+type watch struct {
+	began  time.Time
+	course []Point
+}
+
+func (w *watch) begin() { w.began = time.Now() }
+
+func (w *watch) see(p loadtest.Progress) {
+	if p.Settling || w.began.IsZero() {
+		return
+	}
+	w.course = append(w.course, Point{At: time.Since(w.began).Seconds(), Sold: p.Counts[ledger.OutcomeSold],
+		Trouble: p.Counts[ledger.OutcomeUnknown] + p.Counts[ledger.OutcomeError]})
+}
+
+// firstSale is when the first sale was seen, after the beginning.
+func (w *watch) firstSale() (time.Duration, bool) {
+	for _, p := range w.course {
+		if p.Sold > 0 {
+			return time.Duration(p.At * float64(time.Second)), true
+		}
+	}
+	return 0, false
+}
+
+// A journal keeps how far faults have come.
+type journal struct {
+	mu     sync.Mutex
+	faults []fault.Happening
+}
+
+func newJournal() *journal { return &journal{} }
+
+func (j *journal) told(i int, h fault.Happening) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if i == len(j.faults) {
+		j.faults = append(j.faults, h)
+	}
+	j.faults[i] = h
+}
+
+func (j *journal) all() []fault.Happening {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return append([]fault.Happening(nil), j.faults...)
+}

@@ -1,0 +1,256 @@
+package fault
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Planned is a fault that is injected at a time of a sale.
+type Planned struct {
+	Kind    Name `json:"kind"`
+	Service int  `json:"service"`          // the service process that it hits, from 1; 0 of a fault at a holder
+	At      int  `json:"at_ms"`            // after the buyers came
+	For     int  `json:"for_ms,omitempty"` // how long it lasts, if it has an end of its own
+	// Strategy of which a holder is waited for; "": the first that is sold with.
+	Strategy string `json:"strategy,omitempty"`
+	Busy     bool   `json:"-"` // as an Aim's
+}
+
+// AtHolder reports whether the fault waits for the holder of a lock.
+func (p Planned) AtHolder() bool {
+	known, _ := Find(p.Kind)
+	return known.Holder
+}
+
+// A Happening is a planned fault, as it happened.
+type Happening struct {
+	Kind     Name   `json:"kind"`
+	Service  int    `json:"service"`            // 0 of a fault at a holder: the one that has it
+	Strategy string `json:"strategy,omitempty"` // whose holder it hits
+	At       int    `json:"at_ms"`              // after the buyers came: planned, then real
+	Until    int    `json:"until_ms,omitempty"`
+	State    State  `json:"state"`
+	Error    string `json:"error,omitempty"`
+	// Effect says whether it took effect, and whether that could matter; nil
+	// until that is known.
+	Effect *Effect `json:"effect,omitempty"`
+}
+
+// A State is how far a fault has come.
+type State string
+
+const (
+	IsPlanned State = "planned"
+	IsWaiting State = "waiting" // for a holder
+	IsOn      State = "on"
+	IsOver    State = "over"
+	HasFailed State = "failed" // it did not happen, or did not end; Error says why
+)
+
+// Most bounds the faults of one sale.
+const Most = 50
+
+// injecting bounds the injection of a fault, and its undoing; a restarted
+// server has 30 s to answer.
+const injecting = 40 * time.Second
+
+// A Place is where an Injector injects; a lab is one.
+type Place interface {
+	Inject(context.Context, Name, Aim) (*Injection, error)
+}
+
+// A Sale is a strategy and what is sold with it.
+type Sale struct {
+	Strategy string
+	SKU      int64
+}
+
+// An Injector injects the faults of sales that begin together, each at its
+// time. It undoes those that last when the sales end.
+type Injector struct {
+	place Place
+	of    []Sale
+	told  func(i int, h Happening) // how far a fault has come
+	ctx   context.Context          // done: the sales were stopped
+
+	mu    sync.Mutex
+	count int
+	over  bool
+	all   sync.WaitGroup
+
+	sale  time.Time     // when the buyers came,
+	began chan struct{} // and this was closed
+	ended chan struct{} // closed when all buyers have their answers, and the ledger has been read
+	begin func()        // the buyers come now; once
+}
+
+// NewInjector injects until ctx ends. told, called from several goroutines,
+// hears of every change of the i-th fault, counted from 0.
+func NewInjector(ctx context.Context, at Place, of []Sale, told func(i int, h Happening)) *Injector {
+	in := &Injector{place: at, of: of, told: told, ctx: ctx, began: make(chan struct{}), ended: make(chan struct{})}
+	in.begin = sync.OnceFunc(func() {
+		in.sale = time.Now()
+		close(in.began)
+	})
+	return in
+}
+
+// Begin says that the buyers come now. Further calls do nothing.
+func (in *Injector) Begin() { in.begin() }
+
+// Add plans one more, for now if its time is over; ok is false if the sales have
+// ended, or have Most already.
+func (in *Injector) Add(p Planned) (h Happening, ok bool) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.over || in.ctx.Err() != nil || in.count == Most {
+		return h, false
+	}
+	select {
+	case <-in.began:
+		p.At = max(p.At, in.elapsed())
+	default:
+	}
+	h = Happening{Kind: p.Kind, Service: p.Service, Strategy: p.Strategy, At: p.At, State: IsPlanned}
+	if p.For > 0 {
+		h.Until = p.At + p.For
+	}
+	i := in.count
+	in.count++
+	in.told(i, h)
+	in.all.Go(func() { in.perform(i, h, p) })
+	return h, true
+}
+
+// End undoes what lasts, and returns when nothing does. It is called once.
+func (in *Injector) End() {
+	in.mu.Lock()
+	in.over = true
+	in.mu.Unlock()
+	close(in.ended)
+	in.all.Wait()
+}
+
+func (in *Injector) elapsed() int { return int(time.Since(in.sale).Milliseconds()) }
+
+// perform waits for the time of a fault, injects it, and undoes what lasts: a
+// pause when its time is over, or when the sales were stopped; else after them.
+func (in *Injector) perform(i int, h Happening, p Planned) {
+	if !in.awaitSale() || !in.wait(time.Until(in.sale.Add(time.Duration(p.At)*time.Millisecond))) {
+		h.State, h.Error, h.Until = HasFailed, "the run ended before", 0
+		in.told(i, h)
+		return
+	}
+	h.State, h.At, h.Until = IsOn, in.elapsed(), 0
+	if p.AtHolder() {
+		h.State = IsWaiting
+	} else if p.For > 0 {
+		h.Until = h.At + p.For
+	}
+	in.told(i, h)
+	happened, err := in.inject(p)
+	if err == nil {
+		h, err = in.last(i, h, p, happened)
+	}
+	h.State, h.Until = IsOver, in.elapsed()
+	if err != nil {
+		h.State, h.Error = HasFailed, err.Error()
+	}
+	in.told(i, h)
+}
+
+// last reports a fault that is on, and undoes it in the end.
+func (in *Injector) last(i int, h Happening, p Planned, happened *Injection) (Happening, error) {
+	effect := happened.Effect
+	h.Effect = &effect
+	if p.AtHolder() {
+		h.At, h.Service = in.elapsed(), effect.Service
+	}
+	if !happened.Lasts() {
+		return h, nil
+	}
+	if h.State = IsOn; p.For > 0 {
+		h.Until = h.At + p.For
+	}
+	in.told(i, h)
+	if p.For > 0 {
+		in.wait(time.Duration(p.For) * time.Millisecond)
+	} else {
+		<-in.ended
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(in.ctx), injecting)
+	defer cancel()
+	after, err := happened.Undo(ctx) // of its own: the first is being read
+	h.Effect = &after
+	return h, err
+}
+
+// inject outlives the sales: half a fault could not be undone. Waiting for a
+// holder ends with them.
+func (in *Injector) inject(p Planned) (*Injection, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(in.ctx), injecting)
+	if p.AtHolder() {
+		ctx, cancel = context.WithCancel(context.WithoutCancel(in.ctx))
+		defer context.AfterFunc(in.ctx, cancel)()
+		go func() {
+			select {
+			case <-in.ended:
+				cancel()
+			case <-ctx.Done():
+			}
+		}()
+	}
+	defer cancel()
+	at := max(0, slices.IndexFunc(in.of, func(s Sale) bool { return s.Strategy == p.Strategy }))
+	return in.place.Inject(ctx, p.Kind, Aim{Service: p.Service, Strategy: in.of[at].Strategy, SKU: in.of[at].SKU,
+		For: time.Duration(p.For) * time.Millisecond, Busy: p.Busy})
+}
+
+func (in *Injector) awaitSale() bool {
+	select {
+	case <-in.began:
+		return true
+	case <-in.ended:
+	case <-in.ctx.Done():
+	}
+	return false
+}
+
+// wait is false if the sales ended, or were stopped, before d was over.
+func (in *Injector) wait(d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-in.ended:
+	case <-in.ctx.Done():
+	case <-timer.C:
+		return in.ctx.Err() == nil
+	}
+	return false
+}
+
+// Outage is how long faults lasted that end by themselves: meanwhile a sale that
+// stands still is not blocked. One that stands still because of a kill is.
+func (in *Injector) Outage(faults []Happening) time.Duration {
+	type span struct{ from, to int }
+	var spans []span
+	for _, f := range faults {
+		known, _ := Find(f.Kind)
+		switch {
+		case !known.Lasts && !known.Everywhere:
+		case f.State == IsOn:
+			spans = append(spans, span{f.At, in.elapsed()})
+		case f.Effect != nil && (f.Effect.Took || known.Everywhere):
+			spans = append(spans, span{f.At, f.Until})
+		}
+	}
+	slices.SortFunc(spans, func(a, b span) int { return a.from - b.from })
+	all, end := 0, 0
+	for _, s := range spans {
+		all += max(0, s.to-max(s.from, end))
+		end = max(end, s.to)
+	}
+	return time.Duration(all) * time.Millisecond
+}
