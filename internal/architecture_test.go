@@ -37,7 +37,7 @@ var mayImport = map[string][]string{
 	"internal/measure":   {"internal/backend", "internal/numbers"},
 	"internal/bench":     {"internal/backend", "internal/lock", "internal/catalog", "internal/tap", "internal/measure"},
 	"internal/bench/hot": {"internal/backend", "internal/ledger", "internal/measure", "internal/numbers", "loadtest", "loadtest/compare"},
-	"internal/figures":   {"internal/backend", "internal/bench", "internal/bench/hot", "internal/measure", "loadtest/compare"},
+	"internal/figures":   {"internal/backend", "internal/bench", "internal/bench/hot", "internal/chaos", "internal/measure", "loadtest/compare"},
 	"internal/trace": {"internal/seckill", "internal/backend", "internal/ledger", "internal/lock", "internal/catalog",
 		"internal/tap", "internal/explore", "internal/observe", "internal/probe"},
 	"internal/gate": {"internal/seckill"},

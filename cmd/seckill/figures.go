@@ -8,18 +8,20 @@ import (
 
 	"seckill/internal/bench"
 	"seckill/internal/bench/hot"
+	"seckill/internal/chaos"
 	"seckill/internal/figures"
 	"seckill/internal/measure"
 	"seckill/loadtest/compare"
 )
 
 // FiguresCmd puts stored results into docs/figures.md and the lessons, or into
-// docs/hot.md.
+// docs/hot.md, or into docs/chaos.md.
 type FiguresCmd struct {
 	Compare string `type:"existingfile" and:"tables" help:"What seckill compare --json wrote." placeholder:"FILE"`
 	Locks   string `type:"existingfile" and:"tables" help:"What seckill bench locks --json wrote." placeholder:"FILE"`
 	Claims  string `type:"existingfile" and:"tables" help:"What seckill bench claims --json wrote." placeholder:"FILE"`
-	Hot     string `type:"existingfile" help:"What seckill bench hot --json wrote, for --readme alone." placeholder:"FILE"`
+	Hot     string `type:"existingfile" xor:"page" help:"What seckill bench hot --json wrote, for --readme alone." placeholder:"FILE"`
+	Chaos   string `type:"existingfile" xor:"page" help:"What seckill chaos --json wrote, for --readme alone." placeholder:"FILE"`
 
 	JSON   string `name:"json" help:"The lessons' figures." placeholder:"FILE"`
 	Readme string `help:"A Markdown file with a place for figures." placeholder:"FILE"`
@@ -30,10 +32,10 @@ func (c *FiguresCmd) Validate() error {
 	switch {
 	case c.JSON == "" && c.Readme == "":
 		return errors.New("say where the figures go: --json, --readme or both")
-	case (c.Hot == "") == (c.Compare == ""):
-		return errors.New("give either --hot, or --compare with --locks and --claims")
-	case c.Hot != "" && c.JSON != "":
-		return errors.New("--json: figures of --hot go into a page only: give --readme")
+	case (c.Hot+c.Chaos == "") == (c.Compare == ""):
+		return errors.New("give either --hot, or --chaos, or --compare with --locks and --claims")
+	case c.Hot+c.Chaos != "" && c.JSON != "":
+		return errors.New("--json: figures of --hot and --chaos go into a page only: give --readme")
 	}
 	return nil
 }
@@ -41,6 +43,9 @@ func (c *FiguresCmd) Validate() error {
 func (c *FiguresCmd) Run() error {
 	if c.Hot != "" {
 		return c.hot()
+	}
+	if c.Chaos != "" {
+		return c.chaos()
 	}
 	var sales compare.Result
 	var locks bench.Report
@@ -75,6 +80,19 @@ func (c *FiguresCmd) hot() error {
 		return fmt.Errorf("%s has no figures: is it what seckill bench hot wrote with --json?", c.Hot)
 	}
 	return figures.PutHot(&r, c.Readme)
+}
+
+func (c *FiguresCmd) chaos() error {
+	f, err := os.Open(c.Chaos)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	r, err := chaos.Read(f)
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.Chaos, err)
+	}
+	return figures.PutChaos(r, c.Readme)
 }
 
 func readJSON(file string, to any) error {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"seckill/internal/bench/hot"
+	"seckill/internal/chaos"
 	"seckill/internal/measure"
 )
 
@@ -32,6 +33,17 @@ func PutHot(r *hot.Report, file string) error {
 		return err
 	}
 	return put(file, "\n"+b.String())
+}
+
+// PutChaos does the same with the table of a run with faults.
+func PutChaos(r *chaos.Result, file string) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n`%s`, %s, %d processors, %s: %s.\n\n", r.Command, r.Begun.UTC().Format("2006-01-02"), r.Machine.CPUs,
+		strings.Join(r.Servers, ", "), r.Summary())
+	if err := r.WriteMarkdown(&b); err != nil {
+		return err
+	}
+	return put(file, b.String()+"\n")
 }
 
 func put(file, figures string) error {
