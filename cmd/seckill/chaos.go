@@ -166,7 +166,8 @@ func (c *ChaosCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 	if c.earlier != nil {
 		options.Earlier = c.earlier.Cells
 	}
-	where, own, err := startToHarm(ctx, c.Topology, options.Services)
+	where, own, err := startToHarm(ctx, lab.Options{Host: host(), Topology: c.Topology,
+		ServiceArgs: []string{"--zookeeper-session", c.Lease.String()}}, options.Services)
 	if err != nil {
 		return err
 	}
@@ -214,8 +215,8 @@ func (c *ChaosCmd) saver(o chaos.Options, stderr io.Writer) func(chaos.Cell) {
 }
 
 // startToHarm starts a lab that faults may harm, with these service processes.
-func startToHarm(ctx context.Context, topology string, services lab.ServiceSettings) (*place, *lab.Lab, error) {
-	own, err := lab.Start(ctx, lab.Options{Host: host(), Topology: topology})
+func startToHarm(ctx context.Context, o lab.Options, services lab.ServiceSettings) (*place, *lab.Lab, error) {
+	own, err := lab.Start(ctx, o)
 	if err != nil {
 		return nil, nil, fmt.Errorf("start a lab for this run: %w", err)
 	}

@@ -42,6 +42,8 @@ type Cell struct {
 	Stood     float64  `json:"stood_s"`
 	Recovered *float64 `json:"recovered_s,omitempty"`
 	Course    []Point  `json:"course"` // of the first part
+	// Blocked says when and how long the sale stood still, if the verdict is blocked.
+	Blocked string `json:"blocked,omitempty"`
 }
 
 // ID names a cell in reports.
@@ -88,6 +90,12 @@ func (c *Cell) take(r *loadtest.Result, first bool) {
 	}
 	if slices.Index(worse, verdict) > slices.Index(worse, c.Verdict) {
 		c.Verdict = verdict
+	}
+	if r.Verdict == loadtest.Blocked && c.Blocked == "" {
+		c.Blocked = r.Stood()
+		if !first {
+			c.Blocked = "after the fault: " + c.Blocked
+		}
 	}
 	c.Sold += r.Counts[ledger.OutcomeSold]
 	c.Unknown += r.Counts[ledger.OutcomeUnknown] + r.Counts[ledger.OutcomeError]

@@ -183,6 +183,7 @@ func (o Options) first(ctx context.Context, c *Cell) *loadtest.Result {
 		watch.begin()
 		in.Begin()
 	}
+	sale.Patience = s.patience()
 	sale.Outage = func() time.Duration { return in.Outage(faults.all()) }
 	first, err := o.load(ctx, sale)
 	in.End()
@@ -190,7 +191,7 @@ func (o Options) first(ctx context.Context, c *Cell) *loadtest.Result {
 		*c = c.failed("%v", err)
 		return nil
 	}
-	c.Course = watch.course
+	c.Course = watch.until(s.lasts())
 	if all := faults.all(); len(all) > 0 {
 		c.Happened = &all[0]
 	}
@@ -209,7 +210,8 @@ func (o Options) second(ctx context.Context, c *Cell, first *loadtest.Result, he
 	sale.Scenario = s.scenario(*c)
 	sale.Profile, sale.Rate, sale.Duration, sale.Cancellations = loadtest.Closed, 0, 0, 0
 	sale.Joins, sale.Concurrency = true, afterwards
-	sale.Buyers = int(left) + more
+	sale.Buyers = max(int(left), s.crowd()) + more
+	sale.Patience = s.patience()
 	sale.Seed = loadtest.SeedAfter(sale.Seed, first.Settings.Buyers)
 	watch := &watch{}
 	sale.OnProgress, sale.Begin = watch.see, watch.begin
@@ -234,5 +236,5 @@ func (o Options) second(ctx context.Context, c *Cell, first *loadtest.Result, he
 
 const (
 	afterwards = 16 // buyers at a time in the second part,
-	more       = 50 // and how many more than there are units
+	more       = 50 // and how many more than there need be
 )

@@ -225,7 +225,7 @@ func TestReports(t *testing.T) {
 	o := options(l, sale(ledger.Lost, 600, 500, "<lost>"), sale(ledger.Held, 120, 720))
 	r := Run(t.Context(), o)
 	r.Command, r.Servers = "seckill chaos", []string{"MariaDB"}
-	r.Cells[0].Course = []Point{{0.1, 5, 0}, {0.2, 9, 1}}
+	r.Cells[0].Course, r.Cells[0].Recovered = []Point{{0.1, 5, 0}, {0.2, 9, 1}}, new(float64)
 	for name, write := range map[string]func(*Result, *bytes.Buffer) error{
 		"text":     func(r *Result, b *bytes.Buffer) error { return r.WriteText(b) },
 		"Markdown": func(r *Result, b *bytes.Buffer) error { return r.WriteMarkdown(b) },
@@ -239,6 +239,9 @@ func TestReports(t *testing.T) {
 			if !strings.Contains(strings.ReplaceAll(b.String(), `\_`, "_"), want) {
 				t.Errorf("%s lacks %q:\n%s", name, want, b.String())
 			}
+		}
+		if strings.Contains(b.String(), "%!") {
+			t.Errorf("%s has a wrong format:\n%s", name, b.String())
 		}
 		if name == "HTML" && (strings.Contains(b.String(), "<lost>") || !strings.Contains(b.String(), "polyline")) {
 			t.Errorf("HTML is not escaped, or draws nothing:\n%s", b.String())

@@ -21,6 +21,7 @@ var reportPage string
 func (r *Result) WriteHTML(w io.Writer) error {
 	t, err := template.New("report").Funcs(template.FuncMap{
 		"say": func(s string) string { return s }, "badge": badge, "course": draw,
+		"seconds": func(s *float64) string { return fmt.Sprintf("%.1f s", *s) },
 		"of": func(strategy string, name fault.Name) *Cell {
 			for i, c := range r.Cells {
 				if c.Strategy == strategy && c.Fault == name {

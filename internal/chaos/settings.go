@@ -47,6 +47,17 @@ func (s Settings) scenario(c Cell) loadtest.Scenario {
 	return sale
 }
 
+// patience is how long a sale may stand still besides the fault: a buyer's wait
+// and the lease of a holder that died. An etcd lease has two seconds at least, and
+// ends up to one later.
+func (s Settings) patience() time.Duration {
+	return time.Duration(s.Wait+max(s.Lease, 2000))*time.Millisecond + time.Second
+}
+
+// crowd is how many buyers there must be so that they ask until the second part
+// is over, if each waits for a lock in vain.
+func (s Settings) crowd() int { return afterwards * s.Second / s.Wait }
+
 // planned is the fault in the middle of the first part.
 func (s Settings) planned(name fault.Name) fault.Planned {
 	p := fault.Planned{Kind: name, At: s.Before, Busy: true}

@@ -1,6 +1,7 @@
 package chaos
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -30,6 +31,15 @@ func (w *watch) see(p loadtest.Progress) {
 	}
 	w.course = append(w.course, Point{At: time.Since(w.began).Seconds(), Sold: p.Counts[ledger.OutcomeSold],
 		Trouble: p.Counts[ledger.OutcomeUnknown] + p.Counts[ledger.OutcomeError]})
+}
+
+// until is the course while buyers come: after that, a pause means nothing.
+func (w *watch) until(d time.Duration) []Point {
+	i := slices.IndexFunc(w.course, func(p Point) bool { return p.At > d.Seconds() })
+	if i < 0 {
+		return w.course
+	}
+	return w.course[:i]
 }
 
 // firstSale is when the first sale was seen, after the beginning.
