@@ -49,9 +49,9 @@ func (s Settings) scenario(c Cell) loadtest.Scenario {
 
 // patience is how long a sale may stand still besides the fault: a buyer's wait
 // and the lease of a holder that died. An etcd lease has two seconds at least, and
-// ends up to one later.
+// ends later on a busy machine.
 func (s Settings) patience() time.Duration {
-	return time.Duration(s.Wait+max(s.Lease, 2000))*time.Millisecond + time.Second
+	return time.Duration(s.Wait+max(s.Lease, 2000))*time.Millisecond + 3*time.Second
 }
 
 // crowd is how many buyers there must be so that they ask until the second part
