@@ -147,7 +147,8 @@ func TestFaultsThatCannotBeHad(t *testing.T) {
 		if err == nil || f.Available == (f.Missing != "") || !f.Available && !strings.Contains(err.Error(), f.Missing) {
 			t.Errorf("%+v, at a service that is not there: %v", f, err)
 		}
-		want := map[fault.Name]string{fault.RestartRedis: "embedded", fault.CutZooKeeperSession: "no zookeeper"}[f.Kind]
+		want := map[fault.Name]string{fault.RestartRedis: "embedded", fault.PauseRedis: "embedded", fault.RestartMySQL: "no mysql", fault.PauseMySQL: "no mysql",
+			fault.RestartZooKeeper: "no zookeeper", fault.RestartEtcd: "no etcd", fault.CutZooKeeperSession: "no zookeeper"}[f.Kind]
 		if !strings.Contains(f.Missing, want) || want == "" && !f.Available {
 			t.Errorf("%+v: want it to say %q", f, want)
 		}
