@@ -29,7 +29,11 @@ func (o *CompareOutput) of(r *compare.Result) result {
 	return result{"compare", []form{
 		{"--json", o.JSON, r.WriteJSON},
 		{"--html", o.HTML, func(w io.Writer) error {
-			return r.WriteHTML(w, compare.HTML{Matrix: o.matrix, Language: o.Language, Title: titles(o.Language)})
+			said, err := measure.ReadSentences(web.Files(), o.Language)
+			if err != nil {
+				return err
+			}
+			return r.WriteHTML(w, compare.HTML{Matrix: o.matrix, Language: o.Language, Proof: said, Title: titles(o.Language)})
 		}},
 		{"--markdown", o.Markdown, r.WriteMarkdown},
 		{"--csv", o.CSV, r.WriteCSV},

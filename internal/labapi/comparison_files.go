@@ -68,7 +68,8 @@ func (s *Server) downloadComparison(c *gin.Context) error {
 }
 
 func (s *Server) writeReport(r *compare.Result, language string, w io.Writer) error {
-	return r.WriteHTML(w, compare.HTML{Matrix: s.matrix(), Language: language, Title: func(name string) string {
+	said, _ := measure.ReadSentences(s.Page, language) // the report goes without them, in English
+	return r.WriteHTML(w, compare.HTML{Matrix: s.matrix(), Language: language, Proof: said, Title: func(name string) string {
 		i := slices.IndexFunc(s.Strategies, func(info catalog.Info) bool { return info.Name == name })
 		if i < 0 {
 			return ""

@@ -44,14 +44,14 @@ func (r *Result) cards(in tongue) (all []card) {
 		}
 	}
 	for _, e := range r.Strategies {
-		c := card{Entry: e, Finding: e.why(in)}
+		c := card{Entry: e, Finding: strings.Join(e.found(in), in.say(", "))}
 		if len(e.Curve) > 1 && most > 0 {
 			c.Curve = curvePlot(e.Curve, newLogAxis(max(least, .1), most))
 		}
 		if len(e.Course) > 1 {
 			c.Course = coursePlot(e.Course, r.Settings.Stock)
 		}
-		if c.Curve != nil || c.Course != nil || c.Finding != "" {
+		if c.Curve != nil || c.Course != nil || c.Finding != "" || len(e.Problems) > 0 {
 			all = append(all, c)
 		}
 	}

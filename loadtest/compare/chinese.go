@@ -2,7 +2,7 @@ package compare
 
 // chinese words the report; a test finds what is missing.
 var chinese = tongue{
-	".": "。", ": ": "：", ", ": "，",
+	".": "。", ": ": "：", ", ": "，", "; ": "；",
 	"seckill: strategies compared": "seckill：策略对比",
 	"Strategies compared":          "策略对比",
 	"The same %s units, the same buyers in the same order, one strategy after the other; every sale was judged from the ledger and " +
@@ -28,6 +28,8 @@ var chinese = tongue{
 	"Each strategy":                               "每一种策略",
 	"What each of them guarantees":                "各自保证什么",
 	"How it was measured":                         "怎样测的",
+	"sales/s with %d → %d buyers at a time: %s":   "并发 %d → %d 时的每秒售出：%s",
+	"%s %s → %s (p99 %s → %s ms)%s":               "%s %s → %s（p99 %s → %s 毫秒）%s",
 	"held":                                        "守住了",
 	"broken, and caught":                          "故意写错，已发现",
 	"not as known":                                "与已知的不同",
@@ -86,7 +88,7 @@ var chinese = tongue{
 	"lease %s, wait %s, poll %s":                                    "租约 %s，等待 %s，轮询间隔 %s",
 
 	// Questions of the guarantee matrix.
-	"no oversell": "不超卖", "no lost update": "不丢失更新", "across processes": "跨进程", "dead holder": "持有者死亡", "hung holder": "持有者挂起",
+	"no oversell": "不超卖", "no lost update": "不丢失更新", "across processes": "跨进程", "sold out told rightly": "售罄说得对", "dead holder": "持有者死亡", "hung holder": "持有者挂起",
 	"lease ends under a holder": "租约在持有者手里到期", "clocks disagree": "时钟不一致", "only the owner releases": "只有持有者能释放",
 	"lost reply": "答复丢失", "late command": "命令迟到", "renewers": "续期", "cancelling": "取消订单", "reset and start": "重置与开售",
 	"one key, one order": "幂等键", "two faults": "两个故障", "linearizable": "可线性化", "other SKUs unhindered": "不阻塞别的商品",

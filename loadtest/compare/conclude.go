@@ -28,7 +28,7 @@ func (c *comparison) conclude() {
 	for _, e := range r.others() {
 		e.conclude(nil, r.Settings.Stock) // baselines are measured at the other concurrency
 	}
-	r.Claims = r.claims()
+	r.Claims = r.claims(nil)
 }
 
 // others are the entries at other numbers of buyers than the comparison's own;

@@ -19,6 +19,7 @@ type HTML struct {
 	Language string          // one of Languages; "" is English
 	// Title names a strategy in the language; nil: by the result's own title.
 	Title func(strategy string) string
+	Proof *measure.Sentences // the matrix in the language; nil: as it is, in English
 }
 
 func (o HTML) title(e *Entry) string {
@@ -40,11 +41,12 @@ func (r *Result) WriteHTML(w io.Writer, o HTML) error {
 		Pairs                         []string
 		Sales, Latency, Commands      *bars
 		Cards                         []card
+		Claims                        []Claim
 		Matrix                        *matrixView
 		About                         [][2]string
 	}{Result: r, Lang: in.tag(), Outcome: r.summary(in), Table: r.html(r.strategyTable(), o), Cost: r.html(r.costTable(), o),
 		Crowded: r.html(r.crowdTable(), o), Sales: r.salesBars(in), Latency: r.latencyBars(), Commands: r.commandBars(),
-		Cards: r.cards(in), Matrix: r.matrixView(o.Matrix, in), About: r.facts(in)}
+		Cards: r.cards(in), Claims: r.claims(in), Matrix: r.matrixView(o.Matrix, o.Proof, in), About: r.facts(in)}
 	for _, row := range r.pairTable(in).Rows {
 		page.Pairs = append(page.Pairs, row[0])
 	}
@@ -52,7 +54,7 @@ func (r *Result) WriteHTML(w io.Writer, o HTML) error {
 		page.Changes = r.html(r.changeTable(in), o)
 	}
 	t, err := template.New("report").Funcs(template.FuncMap{
-		"thousands": numbers.Thousands[int64], "badge": badge, "say": in.say, "sayf": in.sayf, "title": o.title,
+		"thousands": numbers.Thousands[int64], "badge": badge, "say": in.say, "sayf": in.sayf, "title": o.title, "why": in.why,
 		"rate": func(s measure.Spread) string { return in.sayf("%s per second", s) },
 	}).Parse(pageStyle)
 	if err == nil {
@@ -119,30 +121,32 @@ func (r *Result) html(t measure.Table, o HTML) *htmlTable {
 type matrixView struct {
 	Head []htmlCell // Text and, as a tooltip, what is asked
 	Asks []string
-	Rows []struct {
-		Name  string
-		Cells []measure.Cell
-	}
+	Rows []matrixRow
 }
 
-func (r *Result) matrixView(m *measure.Matrix, in tongue) *matrixView {
+type matrixRow struct {
+	Name  string
+	Cells []matrixCell
+}
+
+type matrixCell struct{ Answer, Sign, Text string }
+
+func (r *Result) matrixView(m *measure.Matrix, said *measure.Sentences, in tongue) *matrixView {
 	if m == nil {
 		return nil
 	}
 	v := &matrixView{}
 	for _, q := range m.Questions {
-		v.Head, v.Asks = append(v.Head, htmlCell{Text: in.say(q.Title)}), append(v.Asks, q.Asks)
+		v.Head, v.Asks = append(v.Head, htmlCell{Text: in.say(q.Title)}), append(v.Asks, said.Asks(q))
 	}
 	for _, row := range m.Rows {
 		if r.Entry(row.Strategy) == nil {
 			continue
 		}
-		line := struct {
-			Name  string
-			Cells []measure.Cell
-		}{Name: row.Strategy}
+		line := matrixRow{Name: row.Strategy}
 		for _, q := range m.Questions {
-			line.Cells = append(line.Cells, row.Cells[q.ID])
+			c := row.Cells[q.ID]
+			line.Cells = append(line.Cells, matrixCell{c.Answer, said.Sign(c), said.Text(c)})
 		}
 		v.Rows = append(v.Rows, line)
 	}

@@ -1,6 +1,10 @@
 package compare
 
-import "fmt"
+import (
+	"fmt"
+	"html/template"
+	"regexp"
+)
 
 // Languages that the HTML report is written in.
 var Languages = []string{"en", "zh"}
@@ -34,3 +38,29 @@ func (in tongue) say(text string) string {
 // sayf takes the arguments in the order of the English format; a Chinese one may
 // number them.
 func (in tongue) sayf(format string, args ...any) string { return fmt.Sprintf(in.say(format), args...) }
+
+// reasons why something was not measured.
+var reasons = []struct {
+	pattern *regexp.Regexp
+	words   string
+}{
+	{regexp.MustCompile(`^no SQL database is configured: give (.+) or (.+)$`), "没有配置 SQL 数据库：请加 $1 或 $2"},
+	{regexp.MustCompile(`^no (.+) is configured: install one \(seckill deps\), or give (.+)$`), "没有配置 $1：请安装（seckill deps），或者加 $2"},
+	{regexp.MustCompile(`^no (.+) is configured: install one \(seckill deps\)$`), "没有配置 $1：请安装（seckill deps）"},
+	{regexp.MustCompile(`^there is no embedded engine for it: start the lab without --embedded$`), "它没有内嵌的替代：启动实验室时去掉 --embedded"},
+	{regexp.MustCompile(`^no (Redis|MySQL) is known$`), "没有 $1"},
+}
+
+// why says why something was not measured; a server's own words are marked as
+// English.
+func (in tongue) why(text string) template.HTML {
+	if in == nil {
+		return template.HTML(template.HTMLEscapeString(text))
+	}
+	for _, r := range reasons {
+		if r.pattern.MatchString(text) {
+			return template.HTML(template.HTMLEscapeString(r.pattern.ReplaceAllString(text, r.words)))
+		}
+	}
+	return template.HTML(`<span lang="en">` + template.HTMLEscapeString(text) + `</span>`)
+}

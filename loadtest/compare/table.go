@@ -30,17 +30,17 @@ func (e *Entry) Word() string {
 }
 
 // Why says in a sentence what the judge found.
-func (e *Entry) Why() string { return e.why(nil) }
+func (e *Entry) Why() string { return strings.Join(append(e.found(nil), e.Problems...), ", ") }
 
-func (e *Entry) why(in tongue) string {
-	var parts []string
+// found is what the judge found, without the run's own problems.
+func (e *Entry) found(in tongue) (parts []string) {
 	if over := e.Oversold(); over > 0 {
 		parts = append(parts, in.sayf("%s units too many", numbers.Thousands(over)))
 	}
 	for _, v := range e.Violations {
 		parts = append(parts, in.say(strings.ReplaceAll(v.Rule, "_", " ")))
 	}
-	return strings.Join(append(parts, e.Problems...), in.say(", "))
+	return parts
 }
 
 func (r *Result) measuredBaselines() (all []BaselineResult) {

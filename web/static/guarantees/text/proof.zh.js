@@ -1,4 +1,5 @@
 // 证明说的话（中文），以英文原文为键：# 是数字，@ 是参与者，按出现的先后填入 {0}、{1}……
+// 也给对比报告用：一行一条，写成 JSON。
 /** @type {Record<string, string>} */
 export default {
   "# left + # sold = #, # fewer than the # there were: units vanished without an order": "剩 {0} 件 + 卖出 {1} 件 = {2} 件，比原有的 {4} 件少 {3} 件：有库存消失了，却没有订单",
