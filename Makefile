@@ -103,6 +103,7 @@ screenshots: build
 	@mkdir -p bin/screens docs/screens
 	SECKILL_SCREENSHOTS=$(abspath bin/screens) $(GO) test -count=1 -tags verify ./web/e2e -run '^TestScreenshots$$'
 	cp bin/screens/docs/*.png docs/screens/
+	$(GO) test -count=1 ./web/e2e -run '^TestDrawingOfTheReadme$$' -update
 
 ## lint: golangci-lint with the checks of .golangci.yml (builds the linter the first time, a few minutes)
 .PHONY: lint cover vuln

@@ -22,6 +22,7 @@ import (
 	"seckill/internal/lab"
 	"seckill/internal/prove"
 	"seckill/strategies"
+	"seckill/web"
 )
 
 // ProveCmd computes the guarantee matrix, or replays one counterexample.
@@ -30,7 +31,7 @@ type ProveCmd struct {
 	Options    prove.Options `embed:""`
 
 	JSON     string `name:"json" placeholder:"FILE" help:"Write the matrix as JSON; - is standard output, in place of the table."`
-	HTML     string `name:"html" placeholder:"FILE" help:"Write the matrix as one page."`
+	HTML     string `name:"html" placeholder:"FILE" help:"Write the matrix as one page, with its counterexamples drawn."`
 	Readme   string `placeholder:"FILE" help:"Put the matrix between the <!-- matrix --> marks of a Markdown file."`
 	Examples string `default:"counterexamples" placeholder:"FOLDER" help:"Where counterexamples are kept."`
 
@@ -340,7 +341,14 @@ func (c *ProveCmd) write(m *prove.Matrix, stdout io.Writer) error {
 		}
 		return errors.Join(to(f), f.Close())
 	}
-	errs := []error{write(c.HTML, m.WriteHTML), write(c.JSON, m.WriteJSON)}
+	page := func(w io.Writer) error {
+		script, err := web.Drawing()
+		if err != nil {
+			return err
+		}
+		return m.WriteHTML(w, prove.Drawings{Script: script, Example: func(file string) ([]byte, error) { return os.ReadFile(filepath.FromSlash(file)) }})
+	}
+	errs := []error{write(c.HTML, page), write(c.JSON, m.WriteJSON)}
 	if c.Readme != "" {
 		errs = append(errs, m.PutIntoReadme(c.Readme))
 	}

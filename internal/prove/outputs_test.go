@@ -146,7 +146,7 @@ func TestDifferencesAreByQuestion(t *testing.T) {
 }
 
 func TestHTML(t *testing.T) {
-	got := written(t, func(b *bytes.Buffer) error { return byHand().WriteHTML(b) })
+	got := written(t, func(b *bytes.Buffer) error { return byHand().WriteHTML(b, prove.Drawings{}) })
 	for _, want := range []string{"MariaDB 11, Redis 7 (five nodes)", "Seed 7", "Read, &lt;b&gt;compute", "the server &lt;died&gt;",
 		`href="counterexamples/naive.oversell.json"`, `class="breaks">✗ breaks`, `class="none">– n/a`, "all 24 schedules",
 		`class="holds">✓ holds`, `class="holds bounded">(✓) holds`, "said that it can be asked", `title="Is ever more sold than there was?"`} {
@@ -159,6 +159,28 @@ func TestHTML(t *testing.T) {
 	}
 	if strings.Contains(got, "<died>") || strings.Contains(got, "src=") {
 		t.Error("the page holds injected markup, or needs another file")
+	}
+}
+
+// A counterexample that can be read is in the page, and its cell leads there.
+func TestHTMLDrawsCounterexamples(t *testing.T) {
+	got := written(t, func(b *bytes.Buffer) error {
+		return byHand().WriteHTML(b, prove.Drawings{Script: "<script>draw()</script>", Example: func(file string) ([]byte, error) {
+			if file != "counterexamples/naive.oversell.json" {
+				return nil, os.ErrNotExist
+			}
+			return []byte("{\n  \"strategy\": \"</script><b>\"\n}"), nil
+		}})
+	})
+	for _, want := range []string{`<a href="#naive.oversell">counterexample</a>`, `<details class="example" id="naive.oversell">`,
+		`<script type="application/json">{"strategy":"\u003c/script\u003e\u003cb\u003e"}</script>`, "<script>draw()</script>",
+		"seckill prove --replay counterexamples/naive.oversell.json"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the page does not have %s", want)
+		}
+	}
+	if n := strings.Count(got, "<details"); n != 1 {
+		t.Errorf("%d counterexamples are drawn, want 1", n)
 	}
 }
 
