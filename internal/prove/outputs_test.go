@@ -148,8 +148,8 @@ func TestDifferencesAreByQuestion(t *testing.T) {
 func TestHTML(t *testing.T) {
 	got := written(t, func(b *bytes.Buffer) error { return byHand().WriteHTML(b, prove.Drawings{}) })
 	for _, want := range []string{"MariaDB 11, Redis 7 (five nodes)", "Seed 7", "Read, &lt;b&gt;compute", "the server &lt;died&gt;",
-		`href="counterexamples/naive.oversell.json"`, `class="breaks">✗ breaks`, `class="none">– n/a`, "all 24 schedules",
-		`class="holds">✓ holds`, `class="holds bounded">(✓) holds`, "said that it can be asked", `title="Is ever more sold than there was?"`} {
+		`href="counterexamples/naive.oversell.json"`, `class="breaks">✗ <i>breaks</i>`, `class="none">– <i>n/a</i>`, "all 24 schedules",
+		`class="holds">✓ <i>holds</i>`, `class="holds bounded">(✓) <i>holds</i>`, "said that it can be asked", `title="Is ever more sold than there was?"`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the page does not say %q", want)
 		}

@@ -80,6 +80,7 @@ var chinese = tongue{
 	"cancelled unasked": "被取消，却不是买家取消的", "not linearizable": "这些答复不可能同时为真", "blocked": "停滞",
 
 	// What it was measured with.
+	"private": "专用", "given": "外部", "embedded": "内嵌", ", DOWN: ": "，没有响应：",
 	"command": "命令", "sale": "秒杀", "rounds": "轮数", "when": "时间", "machine": "机器", "services": "服务进程", "locks": "锁", "durability": "持久性",
 	"%s units, %s buyers × %d, %d at a time, seed %d":               "%s 件，%s 位买家各买 %d 件，并发 %d，种子 %d",
 	"%d in alternating order, at least %s measured of each in each": "%d 轮，顺序交替，每种每轮至少测 %s",

@@ -177,7 +177,7 @@ func (r *Result) facts(in tongue) [][2]string {
 		facts = append(facts, [2]string{"locks", in.sayf("lease %s, wait %s, poll %s", ms(l.Lease), ms(l.Wait), ms(l.Poll))})
 	}
 	for _, b := range r.Servers {
-		facts = append(facts, [2]string{b.Name, server(b)})
+		facts = append(facts, [2]string{b.Name, in.server(b)})
 	}
 	for i := range facts {
 		facts[i][0] = in.say(facts[i][0])
@@ -192,10 +192,10 @@ func (r *Result) facts(in tongue) [][2]string {
 	return facts
 }
 
-func server(b backend.Status) string {
-	text := fmt.Sprintf("%s, %s, %s", b.Version, b.Tier, b.Address)
+func (in tongue) server(b backend.Status) string {
+	text := strings.Join([]string{b.Version, in.say(string(b.Tier)), b.Address}, in.say(", "))
 	if !b.OK {
-		text += ", DOWN: " + b.Error
+		text += in.say(", DOWN: ") + b.Error
 	}
 	return text
 }

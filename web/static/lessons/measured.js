@@ -39,9 +39,12 @@ export function Measured({ command }) {
   return html`
     <figure class="measured">
       ${full.map((table) => html`<${Table} key=${table.head[0]} ...${table} />`)}
-      <figcaption class="hint">${l.on(run.begun.slice(0, 10), run.cpus, run.servers.join(', '))} ${how}</figcaption>
+      <figcaption class="hint">${l.on(run.begun.slice(0, 10), run.cpus, run.servers.map(inWords).join(', '))} ${how}</figcaption>
     </figure>`;
 }
+
+/** @param {string} server with how it was had: given, private or embedded */
+const inWords = (server) => server.replace(/\((\w+)\)$/, (whole, tier) => (t.machines.tiers[tier] ? `(${t.machines.tiers[tier]})` : whole));
 
 /**
  * The run that a place of figures names, and what to show of it.

@@ -5,17 +5,20 @@ import { words } from './text.js';
 /** @typedef {import('./model.js').Kept} Kept */
 
 /** @param {string} s in which keys and nodes get the names that people give them */
-export const named = (s) => s.replace(/\{?seckill:[\w:]*stock:\d+\}?(?=[\s:;]|$)/g, (key) => words().short(key.replace(/[{}]/g, '')))
+export const named = (s) => s.replace(/\{?seckill:(?:[\w:]*stock|stream):\d+\}?(?=[\s:;]|$)/g, (key) => words().short(key.replace(/[{}]/g, '')))
   .replace(/\/seckill\/locks\/stock-\d+\S*/g, (path) => path.match(/_c_[^-]*-(lock-\d*)/)?.[1].replace(/-0+(?=\d)/, '-') ?? words().short('seckill:lock:stock:1'));
 
 /** @type {[RegExp, (m: RegExpMatchArray) => string][]} */
 const shapes = [
   [/^SELECT ((?:GET|RELEASE)_LOCK)\(/i, (m) => m[1]],
-  [/^SELECT (.+?) FROM (\w+).*?( FOR UPDATE.*| FOR SHARE.*)?$/is, (m) => `SELECT ${m[2] === 'stock' ? m[1].replace(/, run\b.*/, '') : `${m[1].length > 14 ? '…' : m[1]} FROM ${m[2]}`}${m[3] ?? ''}`],
-  [/^UPDATE stock SET (.+?) WHERE (?:id = \d+|code = \d+)(?: AND run = \d+)?(?: AND (.+))?$/is, (m) => `UPDATE ${m[1].replace(/LAST_INSERT_ID\((.*)\)/, '$1')}${m[2] ? ` WHERE ${m[2]}` : ''}`],
+  [/^SELECT (.+?) FROM (\w+).*?( FOR UPDATE.*| FOR SHARE.*)?$/is, (m) => `SELECT ${m[2] === 'stock' ? m[1].replace(/^run, (?=num\b)/, '').replace(/, (?:run\b|COALESCE\(|\(starts_at\b).*/s, '') : `${m[1].length > 14 ? '…' : m[1]} FROM ${m[2]}`}${m[3] ?? ''}`],
+  [/^UPDATE stock SET (.+?) WHERE (?:id = \d+|code = \d+)(?: AND run = \d+)?(?: AND (.+))?$/is, (m) => `UPDATE ${m[1].replace(/LAST_INSERT_ID\((.*)\)/, '$1')}${m[2] ? ` WHERE ${m[2].replace(/ AND \(starts_at\b.*/s, '')}` : ''}`],
   [/^UPDATE (\w+) SET (.+?) WHERE/is, (m) => `UPDATE ${m[1]} SET ${m[2]}`],
-  [/^(INSERT INTO|DELETE FROM|REPLACE INTO) (\w+)/i, (m) => `${m[1]} ${m[2]}`],
-  [/^(evalsha|eval) (?:\S+…|\S{20,}) \d+ (.*)$/is, (m) => `EVALSHA ${named(m[2])}`],
+  [/^(INSERT(?: IGNORE)? INTO|DELETE FROM|REPLACE INTO) (\w+)/i, (m) => `${m[1]} ${m[2]}`],
+  [/^CALL (?:seckill_)?(\w+?)(?:_v\d+)?\(/i, (m) => `CALL ${m[1]}`],
+  [/^(?:evalsha|eval) (?:\S+…|\S{20,}) (?:[3-9]|\d\d) (\S+) .*$/is, (m) => `EVALSHA ${named(m[1])} …`],
+  [/^(?:evalsha|eval) (?:\S+…|\S{20,}) \d+ (.*)$/is, (m) => `EVALSHA ${named(m[1])}`],
+  [/^(x\w+) (\S+) .*$/is, (m) => `${m[1].toUpperCase()} ${named(m[2])}`],
   [/^eval\s+--\s*([^\n]*)/i, (m) => `EVAL ${m[1]}`],
   [/^eval\b/i, () => 'EVAL'],
   [/^multi; (.*?)(?:; exec)?$/is, (m) => `MULTI ${named(m[1])}`],
@@ -32,7 +35,7 @@ export function brief(command) {
 }
 
 /** @param {string} reply that says nothing but that it is done is left out */
-export const briefly = (reply) => (/^(1 rows?|OK|ok|succeeded)?$/.test(reply) ? '' : words().reply(reply.replace(/^(num = -?\d+), run = \d+$/, '$1').replace(/_c_[^-]*-(lock-)0*(\d)/g, '$1$2')));
+export const briefly = (reply) => (/^(1 rows?|OK|ok|succeeded)?$/.test(reply) ? '' : words().reply(reply.replace(/^(?:run = \d+, )?(num = -?\d+)(?:, (?:run|started) = \d+)+$/, '$1').replace(/_c_[^-]*-(lock-)0*(\d)/g, '$1$2')));
 
 /**
  * Which server keeps a value.
@@ -59,6 +62,7 @@ export function news(before, after, servers) {
   for (const name of new Set([...before.keys(), ...after.keys()])) {
     const home = homeOf(name, servers);
     if (before.get(name) === after.get(name) || !home || !servers.includes(home)) continue;
+    if (!before.has(name) && shortly(after.get(name) ?? '') === '—') continue; // looked at for the first time, and not there
     const [table, field] = name.match(/^(distributed_lock|lock_record)\.(\w+)$/)?.slice(1) ?? [];
     if (table && !(field === 'status' || (field === 'owner' && after.get(name)) || (field === 'expire' && !after.get('distributed_lock.owner')))) continue;
     const short = words().short(table ? 'seckill:lock:stock:1' : name.startsWith('/') ? 'seckill:lock:stock:1' : name.replace(/ on node \d+$/, ''));

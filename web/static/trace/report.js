@@ -4,10 +4,13 @@ import { diagram } from './diagram.js';
 import { readExample } from './read.js';
 
 const isDark = matchMedia('(prefers-color-scheme: dark)');
+const isPrint = matchMedia('print');
 const paper = 700; // pixels between the margins of a page of A4
+let printing = false;
 
-/** @param {Element} place @param {boolean} [print] */
-function draw(place, print = false) {
+/** @param {Element} place */
+function draw(place) {
+  const print = printing || isPrint.matches;
   const box = place.querySelector('.drawing');
   if (!box) return;
   try {
@@ -18,7 +21,7 @@ function draw(place, print = false) {
   }
 }
 
-const again = (print = false) => document.querySelectorAll('details.example[open]').forEach((place) => draw(place, print));
+const again = () => document.querySelectorAll('details.example[open]').forEach(draw);
 
 function openTarget() {
   const place = document.getElementById(decodeURIComponent(location.hash.slice(1)));
@@ -31,13 +34,17 @@ function openTarget() {
 let asked = 0;
 addEventListener('resize', () => {
   cancelAnimationFrame(asked);
-  asked = requestAnimationFrame(() => again());
+  asked = requestAnimationFrame(again);
 });
 document.addEventListener('toggle', ({ target }) => {
   if (target instanceof HTMLDetailsElement && target.open) draw(target);
 }, true);
 addEventListener('hashchange', openTarget);
-addEventListener('beforeprint', () => again(true));
-addEventListener('afterprint', () => again());
-isDark.addEventListener('change', () => again());
+for (const [event, begins] of /** @type {const} */ ([['beforeprint', true], ['afterprint', false]])) {
+  addEventListener(event, () => {
+    printing = begins;
+    again();
+  });
+}
+for (const look of [isDark, isPrint]) look.addEventListener('change', again);
 openTarget();

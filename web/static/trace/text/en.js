@@ -75,7 +75,7 @@ export default {
   },
   renewals: (n) => `renewers may act, at most ${plural(n, 'time')}`, next: 'comes when all are done',
   result: 'Result', ok: 'ok', reply: (text) => text,
-  short: (name) => (name === 'stock.num' ? 'stock' : name.replace(/^seckill:lock:stock:\d+/, 'lock').replace(/^seckill:stock:\d+/, 'counter').replace(/^\/seckill\/locks\/stock-\d+/, 'queue')),
+  short: (name) => (name === 'stock.num' ? 'stock' : name.replace(/^seckill:lock:stock:\d+/, 'lock').replace(/^seckill:stock:\d+/, 'counter').replace(/^seckill:stream:\d+/, 'stream').replace(/^\/seckill\/locks\/stock-\d+/, 'queue')),
   took: (at, took) => `at ${at.toFixed(2)} ms, took ${took.toFixed(2)} ms`,
   beliefs: 'What the buyers know',
   read: (n) => `read ${n}`, readOld: (n) => `read ${n}: no longer true`, will: (n) => `will write ${n}`, wrote: (n) => `wrote ${n}`,

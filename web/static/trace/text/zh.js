@@ -59,7 +59,7 @@ export default {
   events: [
     [/^the key (\S+) expires$/, '$1 到期'], [/^the (deadline|expire) of (\S+) is past$/, '$2 的 $1 已过'],
     [/^the session of (\S+) ends$/, '$1 的会话结束'], [/^the lease of (\S+) is revoked$/, '$1 的租约被撤销'],
-    [/^the server closes the holder's connections$/, '服务器关闭持有者的连接'], [/^an operator removes the lock$/, '运维删掉了锁'],
+    [/^the server closes the holder's connections$/, '服务器关闭持有者的连接'], [/^an operator removes the lock$/, '运维删掉了锁'], [/^the leases of slots are past$/, '号码的租约已过'],
     [/^the primary with what it had not replicated$/, '主节点，连同它尚未复制的数据'],
     [/^clocks move on by a lease(, and those who wait look again)?$/, '时钟前进一个租约'],
   ],
@@ -78,7 +78,7 @@ export default {
   },
   renewals: (n) => `续期线程可以执行，最多 ${count(n)} 次`, next: '等所有人完成后才来',
   result: '结果', ok: '成功', reply: (text) => text.replace(/^(\d+) rows?$/, '$1 行').replace(/^no row$/, '没有行'),
-  short: (name) => (name === 'stock.num' ? '库存' : name.replace(/^seckill:lock:stock:\d+/, '锁').replace(/^seckill:stock:\d+/, '计数器').replace(/^\/seckill\/locks\/stock-\d+/, '队列')),
+  short: (name) => (name === 'stock.num' ? '库存' : name.replace(/^seckill:lock:stock:\d+/, '锁').replace(/^seckill:stock:\d+/, '计数器').replace(/^seckill:stream:\d+/, 'stream').replace(/^\/seckill\/locks\/stock-\d+/, '队列')),
   took: (at, took) => `${at.toFixed(2)} 毫秒时，用时 ${took.toFixed(2)} 毫秒`,
   beliefs: '买家知道什么',
   read: (n) => `读到 ${n}`, readOld: (n) => `读到 ${n}，已经过时`, will: (n) => `将写入 ${n}`, wrote: (n) => `写入 ${n}`,
