@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"encoding/xml"
@@ -15,6 +16,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -40,6 +43,17 @@ func TestDiagram(t *testing.T) {
 	tb.do(chromedp.KeyEvent(kb.ArrowRight))
 	tb.says(".where", "Step 10 of 18")
 	tb.inEveryLook("trace diagram")
+
+	t.Log("on paper it is light")
+	tb.do(look{"", 1440, 1000, true}.set())
+	tb.await(`document.querySelector(".drawing svg > rect").getAttribute("fill") !== "#ffffff"`)
+	tb.do(chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		_, err := cdp.Call(ctx, target, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print",
+			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}})
+		return err
+	}))
+	tb.await(`document.querySelector(".drawing svg > rect").getAttribute("fill") === "#ffffff"`)
+	tb.do(wide.set())
 
 	t.Log("a reload keeps the view, and each language has its own")
 	tb.do(chromedp.Reload())

@@ -35,7 +35,7 @@ export function brief(command) {
 }
 
 /** @param {string} reply that says nothing but that it is done is left out */
-export const briefly = (reply) => (/^(1 rows?|OK|ok|succeeded)?$/.test(reply) ? '' : words().reply(reply.replace(/^(?:run = \d+, )?(num = -?\d+)(?:, (?:run|started) = \d+)+$/, '$1').replace(/_c_[^-]*-(lock-)0*(\d)/g, '$1$2')));
+export const briefly = (reply) => (/^(1 rows?|OK|ok|succeeded)?$/.test(reply) ? '' : words().reply(reply.replace(/^(?:run = \d+, )?(num = -?\d+)(?:, (?:run|started) = \d+)+$/, '$1').replace(/\[kind\b.*/s, '…').replace(/_c_[^-]*-(lock-)0*(\d)/g, '$1$2')));
 
 /**
  * Which server keeps a value.

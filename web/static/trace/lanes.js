@@ -47,7 +47,7 @@ export function Step({ step: s, index, model: m, total, current, past, choose })
           ${s.background && html`<span class="badge">↻ ${words().background}</span> `}
           ${s.command && (inWords(s) ?? html`<code>${s.command.slice(0, 300)}</code>`)}
           ${s.result && s.fault !== 'delayed' && html` <span class=${classes('badge', s.result !== 'waits' && 'bad')}>${words().results[s.result] ?? s.result.slice(0, 60)}</span>`}
-          ${s.reply && html` <span class="reply">→ ${words().reply(s.reply)}</span>`}
+          ${s.reply && html` <span class="reply" translate=${false}>→ ${words().reply(s.reply)}</span>`}
           ${s.woke.length > 0 && html` <span class="badge">${words().woke(s.woke.map(words().who).join(', '))}</span>`}
         </span>
         ${s.took !== undefined ? html`<${Clock} step=${s} total=${total} />` : html`
@@ -125,7 +125,7 @@ function Details({ step: s }) {
       ${s.fault && html`<p>${words().faultHints[s.fault] ?? s.fault}</p>`}
       ${s.background && html`<p>${words().renewerHint}</p>`}
       ${s.command && !inWords(s) && html`<pre tabindex="0"><code>${highlight(s.command, languageOf(s.backend))}</code></pre>`}
-      ${s.fault !== 'delayed' && html`<p class="hint">${words().result}: ${s.result === 'waits' ? words().waitsHint : words().results[s.result] ?? (s.result || words().reply(s.reply) || words().ok)}</p>`}
+      ${s.fault !== 'delayed' && html`<p class="hint">${words().result}: <span translate=${Boolean(s.result)}>${s.result === 'waits' ? words().waitsHint : words().results[s.result] ?? (s.result || words().reply(s.reply) || words().ok)}</span></p>`}
     </div>`;
 }
 
