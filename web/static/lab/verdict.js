@@ -137,5 +137,5 @@ export function About({ run }) {
       <span class="links"> · <a href=${link('lab', '', { ...address({ ...fromRun(s), repeats: '1' }), run: id })}>${t.about.again}</a> · <a href=${link('lab', '', { run: id })}>${t.about.itself}</a>
       ${run.state === 'done' && run.lanes[0].command && html` · <button type="button" class="link" onClick=${share}>${t.about.share}</button>`}</span>
       <span role="alert" class="wrong">${failure}</span>
-      ${notKept && html`<br />${t.about.notKept(notKept)}`}</p>`;
+      ${notKept && html`<br />${t.about.notKept(t.reason(notKept))}`}</p>`;
 }
