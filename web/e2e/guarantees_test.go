@@ -46,6 +46,14 @@ func TestGuarantees(t *testing.T) {
 	tb.click("dialog button")
 	tb.await(`!document.querySelector("dialog")`)
 
+	t.Log("a cell has an address")
+	tb.click(`.mark[aria-label^="conditional, no oversell:"]`)
+	tb.await(`location.hash === "#/guarantees?cell=conditional.oversell"`)
+	tb.do(chromedp.Reload())
+	tb.says("dialog", "Every schedule was run to its end: 124")
+	tb.do(chromedp.KeyEvent("\x1b"))
+	tb.await(`!document.querySelector("dialog") && location.hash === "#/guarantees"`)
+
 	t.Log("the cell under the pointer, or with the focus, is read")
 	tb.eval(`document.querySelector('.mark[aria-label="naive, no oversell: breaks"]').focus()`)
 	tb.says(".reading", "naive · no oversell: breaks; Sold more than there were; 3 units sold out of 2: 1 too many. Two buyers in one process")

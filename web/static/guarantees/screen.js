@@ -34,10 +34,11 @@ function useNarrow() {
 /** @param {{route: import('../route.js').Route}} props */
 export function Guarantees({ route }) {
   const { value: matrix, error, again } = useLoaded(loadMatrix, []);
-  const [open, setOpen] = useState(/** @type {import('./table.js').Asked | null} */ (null));
   const g = t.guarantees;
   const w = words();
   if (!matrix) return error ? html`<${Failed} title=${g.title} error=${error} again=${again} />` : html`<p class="hint">${t.nav.loading}</p>`;
+  const open = cellOf(matrix, route.query.cell);
+  const show = (/** @type {string} */ cell) => stay('guarantees', '', { ...route.query, cell });
   return html`
     <h1>${g.title}</h1>
     <p class="intro">${w.what}</p>
@@ -48,10 +49,20 @@ export function Guarantees({ route }) {
         <li key=${a}><span class=${`mark ${kinds[a]}`} aria-hidden="true">${signs[a]}</span> ${g.answers[a]}</li>`)}</ul>
       <p class="hint">${w.legend}</p>
     </div>
-    <${Rows} matrix=${matrix} query=${route.query} open=${setOpen} />
+    <${Rows} matrix=${matrix} query=${route.query} open=${({ row, question }) => show(`${row.strategy}.${question.id}`)} />
     <p class="hint">${w.computed(matrix.schedules, matrix.seed)} ${[...new Set(matrix.backends.map((b) => b.version || b.name))].join(', ')}</p>
     ${(matrix.also ?? []).map((a) => html`<p key=${a.servers} class="hint">${w.also(a.servers, sum(Object.values(a.asked)), differing(a))}</p>`)}
-    ${open && html`<${CellDialog} ...${open} matrix=${matrix} close=${() => setOpen(null)} />`}`;
+    ${open && html`<${CellDialog} key=${route.query.cell} ...${open} matrix=${matrix} close=${() => show('')} />`}`;
+}
+
+/**
+ * The cell that an address names, as in redis-lua.lease-end.
+ * @param {Json.Matrix} matrix @param {string | undefined} name
+ */
+function cellOf(matrix, name = '') {
+  const row = matrix.rows.find((r) => name.startsWith(`${r.strategy}.`));
+  const question = matrix.questions.find((q) => name === `${row?.strategy}.${q.id}`);
+  return row && question && { row, question, cell: row.cells[question.id] ?? { answer: '' } };
 }
 
 /**
