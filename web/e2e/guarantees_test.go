@@ -50,8 +50,8 @@ func TestGuarantees(t *testing.T) {
 	tb.click(`.mark[aria-label^="conditional, no oversell:"]`)
 	tb.await(`location.hash === "#/guarantees?cell=conditional.oversell"`)
 	tb.do(chromedp.Reload())
-	tb.says("dialog", "Every schedule was run to its end: 124")
-	tb.do(chromedp.KeyEvent("\x1b"))
+	tb.says("dialog[open]", "Every schedule was run to its end: 124")
+	tb.click("dialog button")
 	tb.await(`!document.querySelector("dialog") && location.hash === "#/guarantees"`)
 
 	t.Log("the cell under the pointer, or with the focus, is read")
