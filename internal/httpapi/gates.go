@@ -35,11 +35,11 @@ func (s *Server) openGates() (err error) {
 	return nil
 }
 
-// pass lets the gates refuse a purchase, and otherwise has the strategy sell.
+// pass lets the gates refuse a purchase, and otherwise has the strategy deduct.
 // came is a time before the request's order was looked up.
-func (s *Server) pass(ctx context.Context, sl *seller, p seckill.Purchase, came time.Time) (r seckill.Receipt, err error) {
+func (s *Server) pass(ctx context.Context, sl *seller, p seckill.Purchase, came time.Time, deduct deduction) (r seckill.Receipt, err error) {
 	if len(s.gates.Gates) == 0 {
-		return sl.deduct(ctx, p)
+		return deduct(ctx, p)
 	}
 	ended, refusal := s.gates.Enter(gate.Request{Strategy: sl.info.Name, SKU: p.SKU, User: p.User, Quantity: p.Quantity})
 	if refusal != nil {
@@ -48,7 +48,7 @@ func (s *Server) pass(ctx context.Context, sl *seller, p seckill.Purchase, came 
 	}
 	err = seckill.ErrUnknown // of a panic
 	defer func() { ended(err) }()
-	r, err = sl.deduct(ctx, p)
+	r, err = deduct(ctx, p)
 	return r, err
 }
 

@@ -29,6 +29,8 @@ func (s *Server) deadline(c *gin.Context) (context.Context, context.CancelFunc) 
 type page struct {
 	Orders []ledger.Order `json:"orders"`
 	Next   string         `json:"next,omitempty"`
+	// Request is there when the call names one request of one user.
+	Request *requestState `json:"request,omitempty"`
 }
 
 func (s *Server) listOrders(c *gin.Context) error {
@@ -47,7 +49,13 @@ func (s *Server) listOrders(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	p := page{Orders: orders}
+	p := page{}
+	if f.User != 0 && f.RequestID != "" {
+		if orders, p.Request, err = s.became(ctx, c, f, orders); err != nil {
+			return err
+		}
+	}
+	p.Orders = orders
 	if len(orders) > limit {
 		p.Orders = orders[:limit]
 		p.Next = ledger.CursorAt(orders[limit-1]).String()

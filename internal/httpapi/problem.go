@@ -21,9 +21,9 @@ var (
 	errMethod              = errors.New("method not allowed")
 	errTooLarge            = errors.New("body too large")
 	errMediaType           = errors.New("unsupported media type")
-	errMismatch            = errors.New("the idempotency key belongs to another request")
 	errInProgress          = errors.New("a copy of this request is in progress")
 	errStrategyUnavailable = errors.New("this strategy cannot run here")
+	errTooManyStreams      = errors.New("too many event streams")
 	errInternal            = errors.New("internal error")
 )
 
@@ -61,10 +61,12 @@ var answers = []answer{
 	{errInProgress, http.StatusConflict, "in_progress", ""},
 	{errTooLarge, http.StatusRequestEntityTooLarge, "too_large", ""},
 	{errMediaType, http.StatusUnsupportedMediaType, "unsupported_media_type", ""},
-	{errMismatch, http.StatusUnprocessableEntity, "idempotency_mismatch", ""},
+	{seckill.ErrMismatch, http.StatusUnprocessableEntity, "idempotency_mismatch",
+		"This Idempotency-Key was used for another quantity of this SKU. Use a new key for a new purchase."},
 	{gate.ErrRateLimited, http.StatusTooManyRequests, "rate_limited", ""},
 	{seckill.ErrBusy, http.StatusTooManyRequests, "busy",
 		"Too many buyers were before you. Nothing was taken: try again after Retry-After seconds."},
+	{errTooManyStreams, http.StatusServiceUnavailable, "too_many_streams", ""},
 	{errStrategyUnavailable, http.StatusServiceUnavailable, "strategy_unavailable", ""},
 	{seckill.ErrUnavailable, http.StatusServiceUnavailable, "backend_unavailable",
 		"A backend does not answer. Nothing was taken: try again when /readyz says that all is well."},

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/url"
-	"strconv"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -32,6 +30,7 @@ type sale struct {
 const (
 	outcomeSold     = "sold"
 	outcomeReplayed = "replayed" // answered again from the ledger
+	outcomeAccepted = "accepted" // the order, or the refusal, comes later
 	outcomeGone     = "gone"     // the buyer hung up before the answer
 )
 
@@ -49,7 +48,13 @@ func (s *Server) purchase(c *gin.Context) error {
 		sl.metrics.count(outcome)
 	}()
 	r, replayed, err := s.sell(c, sl)
+	var first *acceptance
 	switch {
+	case errors.As(err, &first):
+		outcome = outcomeAccepted
+		c.Header("Preference-Applied", respondAsync)
+		c.JSON(http.StatusAccepted, first)
+		return nil
 	case err == nil && replayed:
 		outcome = outcomeReplayed
 		c.Header("Idempotency-Replayed", "true")
@@ -99,7 +104,11 @@ func (s *Server) sell(c *gin.Context, sl *seller) (r seckill.Receipt, replayed b
 		return r, false, err
 	}
 	came := time.Now()
-	if keyed {
+	deduct, async := sl.deduct, false
+	if a, ok := sl.strategy.(seckill.Acceptor); ok && keyed && prefersAsync(c.Request.Header) {
+		deduct, async = sl.accepts(a), true
+	}
+	if keyed && !async { // an Acceptor knows the requests that it has accepted
 		order, release, err := s.claims.Take(ctx, p.User, p.RequestID)
 		defer release()
 		if err != nil {
@@ -110,9 +119,12 @@ func (s *Server) sell(c *gin.Context, sl *seller) (r seckill.Receipt, replayed b
 			return r, err == nil, err
 		}
 	}
-	r, err = s.pass(ctx, sl, p, came)
+	r, err = s.pass(ctx, sl, p, came, deduct)
 	switch {
 	case err == nil:
+		replayed = async
+	case errors.Is(err, seckill.ErrPending):
+		err = accepted(p)
 	case errors.Is(err, seckill.ErrNotStarted):
 		return r, false, s.late(ctx, p.SKU)
 	case !seckill.NothingTaken(err):
@@ -120,7 +132,7 @@ func (s *Server) sell(c *gin.Context, sl *seller) (r seckill.Receipt, replayed b
 	case keyed && mayHide(err) && !errors.Is(err, errSettled):
 		return s.afterRefusal(ctx, p, err)
 	}
-	return r, false, err
+	return r, replayed, err
 }
 
 // readPurchase reads the body and the Idempotency-Key, if there is one.
@@ -151,8 +163,16 @@ func readPurchase(c *gin.Context) (p seckill.Purchase, keyed bool, err error) {
 	return p, keyed, nil
 }
 
-// deduct sells by the strategy, and counts the commands and the time it takes.
+// A deduction is how a purchase reaches its strategy.
+type deduction func(context.Context, seckill.Purchase) (seckill.Receipt, error)
+
+// deduct sells by the strategy.
 func (sl *seller) deduct(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
+	return sl.measured(ctx, p, sl.strategy.Deduct)
+}
+
+// measured counts the commands and the time that a purchase takes.
+func (sl *seller) measured(ctx context.Context, p seckill.Purchase, deduct deduction) (seckill.Receipt, error) {
 	begun := time.Now()
 	defer func() {
 		sl.metrics.duration.Observe(time.Since(begun).Seconds())
@@ -161,14 +181,14 @@ func (sl *seller) deduct(ctx context.Context, p seckill.Purchase) (seckill.Recei
 	if tap.From(ctx) == nil { // a proof brings its own tap
 		ctx = tap.With(ctx, sl.points.Watch(&sl.commands, sl.info.Name, sl.info.Key, p))
 	}
-	return sl.strategy.Deduct(ctx, p)
+	return deduct(ctx, p)
 }
 
 // replay is the answer that p's request was given before. Only sales are kept:
 // a refused request may be sent again and may then succeed.
 func replay(o *ledger.Order, p seckill.Purchase) (seckill.Receipt, error) {
 	if o.SKUID != p.SKU || o.Quantity != p.Quantity {
-		return seckill.Receipt{}, refused(errMismatch, fmt.Sprintf(
+		return seckill.Receipt{}, refused(seckill.ErrMismatch, fmt.Sprintf(
 			"This Idempotency-Key was used for %d of SKU %d. Use a new key for a new purchase.", o.Quantity, o.SKUID))
 	}
 	return o.Receipt(), nil
@@ -232,7 +252,7 @@ func (s *Server) settle(c *gin.Context, p seckill.Purchase, cause error) (seckil
 		return o.Receipt(), false, nil
 	}
 	s.log(c, slog.LevelWarn, "unknown outcome", "error", cause, "look-up", err)
-	ask := "/api/v1/orders?user_id=" + strconv.FormatInt(p.User, 10) + "&request_id=" + url.QueryEscape(p.RequestID)
+	ask := askOf(p)
 	unknown := refused(seckill.ErrUnknown, "The purchase may have happened or not. GET "+ask+" tells, once the backends answer again; "+
 		"sent again with this request_id as its Idempotency-Key, it will not be sold twice.")
 	unknown.RequestID, unknown.Ask = p.RequestID, ask

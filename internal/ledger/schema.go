@@ -100,9 +100,9 @@ var sqliteSchema = []string{
 func Migrate(ctx context.Context, db *gorm.DB) error {
 	db = db.WithContext(ctx)
 	sqlite := db.Name() == "sqlite"
-	schema := slices.Concat(mysqlSchema, splitSchema, slotSchema)
+	schema := slices.Concat(mysqlSchema, splitSchema, slotSchema, mysqlRefusals)
 	if sqlite {
-		schema = sqliteSchema
+		schema = slices.Concat(sqliteSchema, sqliteRefusals)
 	}
 	for _, statement := range schema {
 		if err := db.Exec(statement).Error; err != nil {

@@ -33,7 +33,7 @@ func (s *Store) Sweep(ctx context.Context) (removed int64, err error) {
 	}
 }
 
-// SweepSKU removes the orders of a SKU's runs that are over, and the units and
+// SweepSKU removes the orders and refusals of a SKU's runs that are over, and the units and
 // slots that were sold in them (StockStore InUnits, InSlots), in small pieces. It
 // pauses after each piece for as long as that took, so that buyers have at least
 // half of the database. It returns how many orders it removed, and the context's
@@ -44,7 +44,14 @@ func (s *Store) SweepSKU(ctx context.Context, sku int64) (removed int64, err err
 	if err != nil {
 		return 0, err
 	}
-	if removed, err = s.remove(ctx, "orders", st); err != nil || s.db.Name() == "sqlite" {
+	removed, err = s.remove(ctx, "orders", st)
+	if err == nil {
+		err = s.forgetRefusals(ctx, st)
+	}
+	if err == nil {
+		_, err = s.remove(ctx, "refusals", st)
+	}
+	if err != nil || s.db.Name() == "sqlite" {
 		return removed, err
 	}
 	for _, table := range []string{"stock_units", "slot_sold", "slot_lease"} {
@@ -77,12 +84,15 @@ func (s *Store) remove(ctx context.Context, table string, st Stock) (removed int
 // before the current run's first order, and with it the first buyers.
 func (s *Store) removePiece(ctx context.Context, table string, sku, current int64) (removed int64, err error) {
 	key := "id"
-	if table == "slot_sold" {
+	switch table {
+	case "slot_sold":
 		key = "slot"
+	case "refusals":
+		key = "user_id, request_id"
 	}
 	statement, view := "DELETE FROM "+table+" WHERE sku_id = ? AND run < ? ORDER BY run, "+key+" LIMIT ?", &sql.TxOptions{Isolation: sql.LevelReadCommitted}
 	if s.db.Name() == "sqlite" {
-		statement = "DELETE FROM orders WHERE rowid IN (SELECT rowid FROM orders WHERE sku_id = ? AND run < ? LIMIT ?)"
+		statement = "DELETE FROM " + table + " WHERE rowid IN (SELECT rowid FROM " + table + " WHERE sku_id = ? AND run < ? LIMIT ?)"
 		view = nil
 	}
 	err = s.db.WithContext(ctx).Transaction(func(tx *gorm.DB) error {

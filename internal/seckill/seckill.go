@@ -45,8 +45,8 @@ type Strategy interface {
 	// Deduct sells p.Quantity units of p.SKU to p.User and records the order.
 	//
 	// ErrInvalid, ErrUnknownSKU, ErrNotStarted, ErrSoldOut, ErrDuplicate,
-	// ErrBusy, ErrConflict, ErrUnavailable and ErrTooManyUnits mean that provably
-	// nothing was taken. Any other error means that the outcome is unknown: the sale may
+	// ErrBusy, ErrConflict, ErrUnavailable, ErrTooManyUnits and ErrMismatch mean that
+	// provably nothing was taken. Any other error means that the outcome is unknown: the sale may
 	// have happened.
 	Deduct(ctx context.Context, p Purchase) (Receipt, error)
 
@@ -85,6 +85,23 @@ type Worker interface {
 	Work(ctx context.Context)
 }
 
+// An Acceptor is a Strategy that can answer in two steps: first that a purchase
+// is accepted, and later what became of it. The order, or the refusal, comes
+// even if the process that accepted dies.
+type Acceptor interface {
+	// Accept takes the units and returns before the order is written. written:
+	// the request has its order already, and r is its receipt. Errors are
+	// Deduct's; one for which NothingTaken is false may have been accepted.
+	Accept(ctx context.Context, p Purchase) (r Receipt, written bool, err error)
+
+	// Became says what is known of a user's request for a SKU of the current
+	// sale, or for any of them if sku is 0. nil: it has an order, or had one that
+	// was cancelled. ErrPending: it is accepted. ErrUnknownOrder: it was never
+	// accepted, or is forgotten. A refusal is the error that Deduct would have
+	// returned; an error that is none of these means that it cannot be said now.
+	Became(ctx context.Context, sku, user int64, requestID string) error
+}
+
 // The outcomes a Strategy may report. They are wrapped with %w and tested
 // with errors.Is.
 var (
@@ -99,6 +116,11 @@ var (
 	ErrUnavailable  = errors.New("a backend is unavailable") // and provably nothing was taken
 	ErrTooManyUnits = errors.New("the sale has more units than this strategy can keep")
 
+	// ErrMismatch: the request id is in use for a purchase of another quantity.
+	ErrMismatch = errors.New("the idempotency key belongs to another request")
+	// ErrPending is an Acceptor's word on a request whose order comes later.
+	ErrPending = errors.New("accepted, and not written yet")
+
 	// ErrUnknown marks an outcome that is not known, such as a COMMIT
 	// whose answer was lost. Look the order up by its RequestID.
 	ErrUnknown = errors.New("the outcome is unknown")
@@ -110,7 +132,7 @@ func NothingTaken(err error) bool {
 		return false
 	}
 	for _, known := range []error{ErrInvalid, ErrUnknownSKU, ErrUnknownOrder,
-		ErrNotStarted, ErrSoldOut, ErrDuplicate, ErrBusy, ErrConflict, ErrUnavailable, ErrTooManyUnits} {
+		ErrNotStarted, ErrSoldOut, ErrDuplicate, ErrBusy, ErrConflict, ErrUnavailable, ErrTooManyUnits, ErrMismatch} {
 		if errors.Is(err, known) {
 			return true
 		}

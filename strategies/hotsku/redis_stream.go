@@ -19,7 +19,8 @@ import (
 
 //go:embed redis_stream.go stream_accept.lua stream_writer.go
 //go:embed stream_next.lua stream_settle.lua stream_desk.go stream.go
-//go:embed stream_worker.go stream_cancel.lua stream_seed.lua stream_count.lua
+//go:embed stream_promise.go stream_worker.go stream_cancel.lua
+//go:embed stream_seed.lua stream_count.lua
 //go:embed redis_stream.en.md redis_stream.zh.md
 var redisStreamFiles embed.FS
 
@@ -80,7 +81,10 @@ func (s *redisStream) Deduct(
 	ctx context.Context, p seckill.Purchase,
 ) (seckill.Receipt, error) {
 	end := time.Now().Add(s.deps.Settings.LockWait)
-	run, err := s.admit(ctx, p, end)
+	_, written, run, err := s.admit(ctx, p, end)
+	if written { // a copy: the ledger has its answer
+		err = seckill.ErrDuplicate
+	}
 	if err != nil {
 		return seckill.Receipt{}, err
 	}
@@ -89,41 +93,49 @@ func (s *redisStream) Deduct(
 }
 
 // admit returns when p is accepted: its entry is in the stream, or was before.
-// A buyer whose answer depends on open entries helps to write them first.
+// written: it has become an order already. A buyer whose answer depends on open
+// entries helps to write them first.
 func (s *redisStream) admit(
 	ctx context.Context, p seckill.Purchase, end time.Time,
-) (run int64, err error) {
+) (r seckill.Receipt, written bool, run int64, err error) {
 	for {
 		state, run, err := s.accept(ctx, p)
 		if err != nil {
-			return 0, answered(err)
+			return r, false, 0, answered(err)
 		}
 		switch word, rest, _ := strings.Cut(state, " "); word {
-		case "accepted", "open":
+		case "accepted":
 			s.noted(p.SKU)
-			return run, nil
+			return r, false, run, nil
+		case "open":
+			if rest != strconv.FormatInt(p.Quantity, 10) {
+				return r, false, 0, seckill.ErrMismatch
+			}
+			s.noted(p.SKU)
+			return r, false, run, nil
 		case "seen":
-			return 0, seckill.ErrDuplicate
+			return r, false, 0, seckill.ErrDuplicate
 		case "refused":
-			return 0, refusedFor(rest)
+			return r, false, 0, refusedFor(rest)
 		case "foreign":
-			return 0, foreignStream(p.SKU)
+			return r, false, 0, foreignStream(p.SKU)
 		case "missing":
 			err = s.rebuild(ctx, p.SKU)
 		case "undecided":
 			err = s.await(ctx, &ticket{Purchase: p, run: run}, end).err
 		default: // "sold out"; or "sold …", as the copy of a sold request
 			if rest == "out" {
-				return 0, seckill.ErrSoldOut
+				return r, false, 0, seckill.ErrSoldOut
 			}
-			return 0, seckill.ErrDuplicate
+			r, err := s.receiptOf(p, rest)
+			return r, err == nil, run, err
 		}
 		if errors.Is(err, seckill.ErrUnknown) || time.Now().After(end) {
-			return 0, fmt.Errorf("%w: purchases before this one are not "+
-				"written yet", seckill.ErrBusy)
+			return r, false, 0, fmt.Errorf("%w: purchases before this one "+
+				"are not written yet", seckill.ErrBusy)
 		}
 		if err != nil {
-			return 0, err
+			return r, false, 0, err
 		}
 	}
 }

@@ -29,11 +29,12 @@ type stream struct {
 	deps     catalog.Deps
 	consumer string // this process, as the group of writers knows it
 	desks    desks
+	woken    chan struct{} // an entry has no buyer who waits
 }
 
 func newStream(d catalog.Deps) *stream {
 	return &stream{redis: d.Redis, store: d.Ledger, deps: d,
-		consumer: rand.Text()}
+		consumer: rand.Text(), woken: make(chan struct{}, 1)}
 }
 
 func streamKey(sku int64) string { return fmt.Sprint("seckill:stream:", sku) }

@@ -6,8 +6,8 @@
 -- ARGV[1] quantity   ARGV[2] user   ARGV[3] request   ARGV[4] database
 -- ARGV[5] strategy
 --
--- {state, run}: 'accepted', or what became of the request before ('open',
--- 'sold …', 'refused …'), or why not: 'missing', 'foreign' (another
+-- {state, run}: 'accepted', or what became of the request before
+-- ('open QUANTITY', 'sold …', 'refused …'), or why not: 'missing', 'foreign' (another
 -- database's), 'seen', 'sold out', 'undecided' (it depends on open units).
 local sale = redis.call('GET', KEYS[2])
 local num = tonumber(redis.call('GET', KEYS[1]) or '')
@@ -26,7 +26,8 @@ if known and known ~= 'refused not started' then
 end
 local other = redis.call('HGET', KEYS[4], ARGV[2])
 if other then
-	if redis.call('HGET', KEYS[3], ARGV[2] .. ' ' .. other) == 'open' then
+	local state = redis.call('HGET', KEYS[3], ARGV[2] .. ' ' .. other)
+	if state and string.sub(state, 1, 4) == 'open' then
 		return {'undecided', run}
 	end
 	return {'seen', run}
@@ -43,7 +44,7 @@ end
 
 redis.call('DECRBY', KEYS[1], wanted)
 redis.call('INCRBY', KEYS[6], wanted)
-redis.call('HSET', KEYS[3], me, 'open')
+redis.call('HSET', KEYS[3], me, 'open ' .. ARGV[1])
 redis.call('HSET', KEYS[4], ARGV[2], ARGV[3])
 redis.call('XADD', KEYS[5], '*', 'kind', 'buy', 'user', ARGV[2],
 	'request', ARGV[3], 'quantity', ARGV[1], 'strategy', ARGV[5],

@@ -21,7 +21,8 @@ if known and known ~= 'refused not started' then
 end
 local other = redis.call('HGET', KEYS[4], ARGV[2])
 if other then
-	if redis.call('HGET', KEYS[3], ARGV[2] .. ' ' .. other) == 'open' then
+	local state = redis.call('HGET', KEYS[3], ARGV[2] .. ' ' .. other)
+	if state and string.sub(state, 1, 4) == 'open' then
 		return {'undecided', run}
 	end
 	return {'seen', run}
@@ -36,6 +37,6 @@ if num < wanted then
 end
 redis.call('DECRBY', KEYS[1], wanted)
 redis.call('INCRBY', KEYS[6], wanted)
-redis.call('HSET', KEYS[3], me, 'open')
+redis.call('HSET', KEYS[3], me, 'open ' .. ARGV[1])
 redis.call('HSET', KEYS[4], ARGV[2], ARGV[3])
 return {'accepted', run}

@@ -33,9 +33,19 @@ func (s *stream) Work(ctx context.Context) {
 		case <-ctx.Done():
 			s.finish(ctx)
 			return
+		case <-s.woken:
+			s.drainAll(ctx)
 		case <-tick.C:
 			s.drainAll(ctx)
 		}
+	}
+}
+
+// wake has the worker look now.
+func (s *stream) wake() {
+	select {
+	case s.woken <- struct{}{}:
+	default:
 	}
 }
 

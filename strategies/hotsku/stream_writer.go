@@ -135,13 +135,25 @@ func (s *stream) meaning(t *ticket, state string) (a reply, known bool) {
 	case "refused":
 		return reply{err: refusedFor(rest)}, true
 	case "sold":
-		a.receipt = seckill.Receipt{SKU: t.SKU, Strategy: s.store.Strategy()}
-		if n, _ := fmt.Sscan(rest, &a.receipt.OrderID, &a.receipt.Remaining,
-			&a.receipt.Quantity); n == 3 {
-			return a, true
-		}
+		a.receipt, a.err = s.receiptOf(t.Purchase, rest)
+		return a, true
 	}
 	return reply{err: notWritten(errForgotten)}, true
+}
+
+// receiptOf reads what Redis remembers of a sold request.
+func (s *stream) receiptOf(
+	p seckill.Purchase, sold string,
+) (r seckill.Receipt, err error) {
+	r = seckill.Receipt{SKU: p.SKU, Strategy: s.store.Strategy()}
+	n, _ := fmt.Sscan(sold, &r.OrderID, &r.Remaining, &r.Quantity)
+	switch {
+	case n != 3:
+		return r, notWritten(errForgotten)
+	case r.Quantity != p.Quantity:
+		return r, seckill.ErrMismatch
+	}
+	return r, nil
 }
 
 // write has the database decide about every entry of b: purchases all at once
@@ -266,6 +278,7 @@ func (s *stream) decide(
 			list = []verdict{soldTo(e, o.Receipt())}
 		case name != "":
 			list = []verdict{{e, "refused " + name, reply{err: why}}}
+			return s.store.Refuse(tx, b.run, e.Accepted, name)
 		default:
 			return why // nil: try again
 		}

@@ -1,0 +1,128 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+)
+
+// respondAsync is the preference of RFC 7240 by which buyers ask for an answer
+// in two steps.
+const respondAsync = "respond-async"
+
+func prefersAsync(h http.Header) bool {
+	for _, line := range h.Values("Prefer") {
+		for preference := range strings.SplitSeq(line, ",") {
+			name, _, _ := strings.Cut(preference, ";")
+			if strings.EqualFold(strings.TrimSpace(name), respondAsync) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// An acceptance is the first of two answers. As an error it is ErrPending.
+type acceptance struct {
+	RequestID string `json:"request_id"`
+	Status    string `json:"status"`
+	Ask       string `json:"ask"`
+}
+
+func (*acceptance) Error() string { return seckill.ErrPending.Error() }
+func (*acceptance) Unwrap() error { return seckill.ErrPending }
+
+func accepted(p seckill.Purchase) *acceptance {
+	return &acceptance{RequestID: p.RequestID, Status: outcomeAccepted, Ask: askOf(p) + "&sku_id=" + strconv.FormatInt(p.SKU, 10)}
+}
+
+// askOf is the call that tells what became of a request.
+func askOf(p seckill.Purchase) string {
+	return "/api/v1/orders?user_id=" + strconv.FormatInt(p.User, 10) + "&request_id=" + url.QueryEscape(p.RequestID)
+}
+
+// accepts is deduct for a buyer who does not wait for the order: ErrPending
+// when it comes later.
+func (sl *seller) accepts(a seckill.Acceptor) deduction {
+	return func(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
+		return sl.measured(ctx, p, func(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
+			r, written, err := a.Accept(ctx, p)
+			if err == nil && !written {
+				err = seckill.ErrPending
+			}
+			return r, err
+		})
+	}
+}
+
+// isRefusal: err is the database's word on a purchase, and not that it could not
+// be asked.
+func isRefusal(err error) bool {
+	return seckill.NothingTaken(err) && !errors.Is(err, seckill.ErrUnavailable) && !errors.Is(err, seckill.ErrBusy) && !errors.Is(err, seckill.ErrConflict)
+}
+
+// What a look-up says of a request.
+const (
+	requestPending = "pending" // accepted; the order, or the refusal, comes later
+	requestOrdered = "ordered" // the list has its order
+	requestRefused = "refused" // after it had been accepted
+	requestNone    = "none"    // it has no order, and no strategy knows it
+	requestUnknown = "unknown" // it has no order, and a backend that may know it does not answer
+)
+
+// A requestState is what became of a request.
+type requestState struct {
+	Status string `json:"status"`
+	Code   string `json:"code,omitempty"`   // of a refusal, as a problem has it
+	Detail string `json:"detail,omitempty"` // of a refusal
+}
+
+// became asks the strategies for a request that had no order when it was
+// looked up. It looks again where a strategy says that there is one.
+func (s *Server) became(ctx context.Context, c *gin.Context, f ledger.Filter, orders []ledger.Order) ([]ledger.Order, *requestState, error) {
+	state := &requestState{Status: requestNone}
+	if len(orders) > 0 {
+		state.Status = requestOrdered
+		return orders, state, nil
+	}
+	var asked []ledger.StockStore // strategies of one stock store know the same
+	for _, sl := range s.sellers {
+		a, ok := sl.strategy.(seckill.Acceptor)
+		if !ok || slices.Contains(asked, sl.info.Stock) {
+			continue
+		}
+		asked = append(asked, sl.info.Stock)
+		err := a.Became(ctx, f.SKU, f.User, f.RequestID)
+		switch {
+		case errors.Is(err, seckill.ErrUnknownOrder):
+		case err == nil: // written since the look
+			again, err := s.Ledger.Orders(ctx, f)
+			if err != nil {
+				return nil, nil, err
+			}
+			if len(again) > 0 {
+				state.Status = requestOrdered
+				return again, state, nil
+			}
+		case errors.Is(err, seckill.ErrPending):
+			return orders, &requestState{Status: requestPending}, nil
+		case isRefusal(err):
+			a := answerTo(err)
+			return orders, &requestState{Status: requestRefused, Code: a.code, Detail: a.detail}, nil
+		default:
+			s.log(c, slog.LevelWarn, "look a request up", "strategy", sl.info.Name, "error", err)
+			state.Status = requestUnknown
+		}
+	}
+	return orders, state, nil
+}

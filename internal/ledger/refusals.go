@@ -1,0 +1,93 @@
+package ledger
+
+import (
+	"context"
+	"time"
+
+	"gorm.io/gorm"
+)
+
+// A Refusal is what the database said of a purchase that had been accepted
+// before. It stands for RefusalsLast, and no longer than its run.
+type Refusal struct {
+	RequestID string `json:"request_id"`
+	UserID    int64  `json:"user_id"`
+	SKUID     int64  `json:"sku_id"`
+	Run       int64  `json:"run"`
+	Quantity  int64  `json:"quantity"`
+	Reason    string `json:"reason"` // as the strategy calls it
+	Strategy  string `json:"strategy"`
+	RefusedAt Moment `json:"refused_at"` // by the database's clock
+}
+
+// RefusalsLast is how long a refusal is remembered at least.
+const RefusalsLast = 24 * time.Hour
+
+// The key lets Sweep remove a run, and the second one lists a user's.
+var mysqlRefusals = []string{
+	`CREATE TABLE IF NOT EXISTS refusals (
+	request_id VARCHAR(128) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+	user_id    BIGINT       NOT NULL,
+	sku_id     BIGINT       NOT NULL,
+	run        BIGINT       NOT NULL,
+	quantity   BIGINT       NOT NULL,
+	reason     VARCHAR(32)  CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+	strategy   VARCHAR(64)  CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+	refused_at BIGINT       NOT NULL,
+	PRIMARY KEY (sku_id, run, user_id, request_id),
+	KEY refusals_user (user_id, refused_at)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4`,
+}
+
+var sqliteRefusals = []string{
+	`CREATE TABLE IF NOT EXISTS refusals (
+	request_id TEXT    NOT NULL,
+	user_id    INTEGER NOT NULL,
+	sku_id     INTEGER NOT NULL,
+	run        INTEGER NOT NULL,
+	quantity   INTEGER NOT NULL,
+	reason     TEXT    NOT NULL,
+	strategy   TEXT    NOT NULL,
+	refused_at INTEGER NOT NULL,
+	PRIMARY KEY (sku_id, run, user_id, request_id)
+)`,
+	`CREATE INDEX IF NOT EXISTS refusals_user ON refusals (user_id, refused_at)`,
+}
+
+// Refuse remembers, in the transaction that decides, that an accepted purchase is
+// refused. A request that is accepted again and refused again has one refusal.
+func (s *Store) Refuse(tx *gorm.DB, run int64, e Accepted, reason string) error {
+	_, _, err := s.Exec(tx, "REPLACE INTO refusals (request_id, user_id, sku_id, run, quantity, reason, strategy, refused_at) "+
+		"VALUES (?, ?, ?, ?, ?, ?, ?, "+nowIn(s.db)+")", e.RequestID, e.User, e.SKU, run, e.Quantity, reason, e.Strategy)
+	return err
+}
+
+// Refused is the reason why a user's request was refused in the current run of a
+// SKU, or of any SKU if sku is 0; ErrUnknownOrder if it was not.
+func (s *Store) Refused(ctx context.Context, sku, user int64, requestID string) (reason string, err error) {
+	var r Refusal
+	query, args := "SELECT * FROM refusals WHERE user_id = ? AND request_id = ?", []any{user, requestID}
+	if sku != 0 {
+		query, args = query+" AND sku_id = ?", append(args, sku)
+	}
+	err = s.Read(ctx, &r, query+" AND run = (SELECT stock.run FROM stock WHERE stock.id = refusals.sku_id) ORDER BY refused_at DESC LIMIT 1", args...)
+	return r.Reason, unknownOrder(err)
+}
+
+// RefusalsOf are a user's refusals in current runs, the latest first.
+func (s *Store) RefusalsOf(ctx context.Context, user int64, limit int) ([]Refusal, error) {
+	list := []Refusal{}
+	err := s.db.WithContext(ctx).Raw("SELECT * FROM refusals WHERE user_id = ? "+
+		"AND run = (SELECT stock.run FROM stock WHERE stock.id = refusals.sku_id) ORDER BY refused_at DESC LIMIT ?", user, limit).Scan(&list).Error
+	return list, before(err)
+}
+
+// forgetRefusals removes refusals of the current run that have stood long
+// enough.
+func (s *Store) forgetRefusals(ctx context.Context, st Stock) error {
+	statement := "DELETE FROM refusals WHERE sku_id = ? AND run = ? AND refused_at < " + nowIn(s.db) + " - ? LIMIT 1000"
+	if s.db.Name() == "sqlite" {
+		statement = "DELETE FROM refusals WHERE sku_id = ? AND run = ? AND refused_at < " + nowIn(s.db) + " - ?"
+	}
+	return before(s.db.WithContext(ctx).Exec(statement, st.ID, st.Run, RefusalsLast.Milliseconds()).Error)
+}
