@@ -184,6 +184,9 @@ func (c *JudgeCmd) judge(ctx context.Context, store *ledger.Store, sale *told.Sa
 		}
 		trial = ledger.NewTrial(e)
 	}, func(o *ledger.Order) { trial.Order(o) })
+	if err == nil { // after the orders: what is refused meanwhile is not lost
+		trial.Snapshot.Refusals, err = store.Refusals(ctx, sale.SKU)
+	}
 	if err != nil {
 		return ledger.Report{}, err
 	}
@@ -229,6 +232,9 @@ func (c *JudgeCmd) write(w io.Writer, r ledger.Report, sales []*told.Sale) error
 		default:
 			b.WriteString("SERVED: not known (sent_at and answered_at are missing, or the stock cannot be trusted)\n")
 		}
+	}
+	if a := r.Accepted; a != nil {
+		fmt.Fprintf(&b, "ACCEPTED: %d requests; %d have orders, %d were refused afterwards, %d are lost\n", a.Requests, a.Ordered, a.Refused, a.Lost)
 	}
 	for _, v := range r.Violations {
 		fmt.Fprintf(&b, "  %s (%s, %d): %s\n", v.Rule, v.Verdict, v.Count, v.Message)

@@ -38,6 +38,7 @@ const (
 	RuleFalseDuplicate   = "false_duplicate"        // a buyer told duplicate has another order
 	RuleNotCancelled     = "not_cancelled"          // every acknowledged cancellation took place
 	RuleCancelledUnasked = "cancelled_unasked"      // every cancelled order was cancelled by its buyer
+	RuleLostRequest      = "lost_request"           // every accepted request has an order or a refusal in the end
 )
 
 // verdictOf names the rules whose breach is worse or other than Lost.
@@ -108,7 +109,10 @@ type Report struct {
 	StockStore StockStore `json:"home"`
 	// Served is the second axis: whether buyers who asked were served while there
 	// were units. nil without Told, and in reports of older versions.
-	Served     *Served     `json:"served,omitempty"`
+	Served *Served `json:"served,omitempty"`
+	// Accepted counts the requests that were told accepted; nil when none was, or
+	// when single requests were not recorded.
+	Accepted   *Accepteds  `json:"accepted,omitempty"`
 	Violations []Violation `json:"violations"`
 	// Witness are orders that show how the stock broke, if there are such.
 	Witness *Witness `json:"witness,omitempty"`

@@ -20,6 +20,7 @@ const (
 	errNullColumn       = 1048
 	errDuplicateColumn  = 1060
 	errNoSuchKey        = 1091
+	errNoTable          = 1146
 	errLockWaitTimeout  = 1205
 	errDeadlock         = 1213
 	errSnapshotConflict = 1020 // MariaDB 11.6 and later, where older ones lose an update

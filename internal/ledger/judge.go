@@ -103,6 +103,7 @@ func (t *Trial) Report(stockStores map[StockStore]int64) Report {
 	t.checkBalance()
 	if t.buyers != nil {
 		t.checkTold()
+		t.checkAccepted()
 		t.report.Served = t.served()
 	}
 	if t.Sums != nil {

@@ -93,6 +93,8 @@ func (o Order) Receipt() seckill.Receipt {
 type Snapshot struct {
 	Stock  Stock   `json:"stock"`
 	Orders []Order `json:"orders"`
+	// Refusals of purchases that had been accepted.
+	Refusals []Refusal `json:"refusals,omitempty"`
 	// StockStores holds what the counters outside the row say is left, also
 	// those that this run did not use. One that could not be read is missing.
 	StockStores map[StockStore]int64 `json:"homes,omitempty"`

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"gorm.io/gorm"
@@ -80,6 +81,21 @@ func (s *Store) RefusalsOf(ctx context.Context, user int64, limit int) ([]Refusa
 	err := s.db.WithContext(ctx).Raw("SELECT * FROM refusals WHERE user_id = ? "+
 		"AND run = (SELECT stock.run FROM stock WHERE stock.id = refusals.sku_id) ORDER BY refused_at DESC LIMIT ?", user, limit).Scan(&list).Error
 	return list, before(err)
+}
+
+// Refusals are those of a SKU's current run.
+func (s *Store) Refusals(ctx context.Context, sku int64) (list []Refusal, err error) {
+	err = refusals(s.db.WithContext(ctx), sku, &list)
+	return list, before(err)
+}
+
+// refusals are none in a ledger that is older than the table.
+func refusals(db *gorm.DB, sku int64, into *[]Refusal) error {
+	err := db.Raw("SELECT * FROM refusals WHERE sku_id = ? AND run = (SELECT run FROM stock WHERE id = ?)", sku, sku).Scan(into).Error
+	if mysqlNumber(err) == errNoTable || err != nil && strings.Contains(err.Error(), "no such table") {
+		return nil
+	}
+	return err
 }
 
 // forgetRefusals removes refusals of the current run that have stood long

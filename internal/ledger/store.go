@@ -376,6 +376,9 @@ func (s *Store) Snapshot(ctx context.Context, sku int64) (Snapshot, error) {
 			return err
 		}
 		snap.Orders = []Order{}
+		if err := refusals(tx, sku, &snap.Refusals); err != nil {
+			return err
+		}
 		return tx.Where("sku_id = ? AND run = ?", sku, snap.Stock.Run).Order("id").Find(&snap.Orders).Error
 	}, view)
 	return snap, before(err)

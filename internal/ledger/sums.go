@@ -18,6 +18,8 @@ type Sums struct {
 	Requests int64 `json:"requests"`
 	Sold     int64 `json:"sold"`    // units told sold
 	Unknown  int64 `json:"unknown"` // units of requests whose outcome is unknown
+	// Accepted units are those of Unknown whose buyers were told accepted.
+	Accepted int64 `json:"accepted,omitempty"`
 	// Cancelled units were told sold and are told cancelled; MaybeCancelled
 	// ones were told sold, and whether they were given back is unknown. Units
 	// of unknown requests are in neither.
@@ -68,6 +70,7 @@ func (t *Trial) checkSums(sold int64) {
 		return
 	}
 	t.checkGivenBack()
+	t.checkAcceptedSums(sold)
 	// A stock only shrinks, but for cancellations, of which those of unknown
 	// requests may be some.
 	always := t.report.Remaining - max(t.gaveBack, s.Cancelled+s.MaybeCancelled)
@@ -117,6 +120,7 @@ func Sum(reports []Report) Report {
 		all.Orders += r.Orders
 		all.Cancelled += r.Cancelled
 		all.Served = all.Served.and(r.Served)
+		all.Accepted = all.Accepted.and(r.Accepted)
 		if rank(r.Verdict) > rank(all.Verdict) {
 			all.Verdict = r.Verdict
 		}

@@ -18,6 +18,7 @@ func (s *Sale) Sums() (all ledger.Sums, err error) {
 	type request struct {
 		quantity                            int64
 		sold, unknown, cancelled, mayCancel bool
+		accepted, refused                   bool
 	}
 	requests, orders := map[key]*request{}, map[string]*request{}
 	for i := range s.Told {
@@ -43,9 +44,14 @@ func (s *Sale) Sums() (all ledger.Sums, err error) {
 			if t.OrderID != "" {
 				orders[t.OrderID] = q
 			}
-		case ledger.OutcomeUnknown, ledger.OutcomeAccepted:
+		case ledger.OutcomeUnknown:
 			q.unknown = true
+		case ledger.OutcomeAccepted:
+			q.unknown, q.accepted = true, true
+		case ledger.OutcomeDuplicate, ledger.OutcomeExpired:
+			q.refused = true
 		case ledger.OutcomeSoldOut:
+			q.refused = true
 			all.SoldOut = least(all.SoldOut, t.Quantity)
 		}
 	}
@@ -79,6 +85,9 @@ func (s *Sale) Sums() (all ledger.Sums, err error) {
 			}
 		case q.unknown:
 			all.Unknown += q.quantity
+			if q.accepted && !q.refused {
+				all.Accepted += q.quantity
+			}
 		}
 	}
 	return all, nil

@@ -206,6 +206,7 @@ export default {
     fewer_than_told: 'Fewer sold than buyers were told', more_than_told: 'More sold than buyers were told',
     two_answers: 'One request, two answers', key_refused: 'Refused although the request has an order',
     false_duplicate: 'Told duplicate without an order', not_cancelled: 'A cancellation that never happened',
+    lost_request: 'Accepted and lost',
     cancelled_unasked: 'Cancelled, but not by the buyer',
     not_linearizable: 'Answers that cannot all be true',
     two_holders: 'Two holders of one lock', unknown: 'Outcome unknown', blocked: 'Blocked for ever',

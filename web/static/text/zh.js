@@ -263,6 +263,7 @@ export default {
     fewer_than_told: '卖出的比告知买家的少', more_than_told: '卖出的比告知买家的多',
     two_answers: '同一请求，两个答复', key_refused: '请求已有订单却被拒绝',
     false_duplicate: '没有订单却被告知重复', not_cancelled: '取消没有生效',
+    lost_request: '受理后丢失',
     cancelled_unasked: '被取消，却不是买家取消的',
     not_linearizable: '这些答复不可能同时为真',
     two_holders: '一把锁，两个持有者', unknown: '结果不明', blocked: '永远被挡住',

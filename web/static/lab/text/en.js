@@ -128,6 +128,9 @@ export default {
     two_answers: 'Requests that were confirmed twice, with different answers.',
     key_refused: 'Requests that have an order, but whose copy or retry was refused.',
     false_duplicate: 'Buyers who were told that they already have an order, but had none.',
+    lost_request: ({ units } = {}) => (units === undefined
+      ? 'Requests that were accepted, and have neither an order nor a refusal.'
+      : `${plural(units, 'unit')} accepted, with neither an order nor a refusal.`),
     not_cancelled: ({ told, back } = {}) => (told === undefined
       ? 'Cancellations that buyers were told of but that did not take place.'
       : `Buyers were told of ${plural(told, 'unit')} restored, but ${count(back)} were: ${count(told - back)} fewer.`),

@@ -148,6 +148,9 @@ export default {
     two_answers: '同一请求得到了两次确认，内容却不同。',
     key_refused: '有的请求已经有了订单，它的副本或重发却被拒绝。',
     false_duplicate: '买家被告知已有订单，其实一个也没有。',
+    lost_request: ({ units } = {}) => (units === undefined
+      ? '请求已受理，最后既没有订单，也没有被拒绝。'
+      : `${units} 件已受理，最后既没有订单，也没有被拒绝。`),
     not_cancelled: ({ told, back } = {}) => (told === undefined
       ? '买家被告知取消成功，取消却没有发生。'
       : `买家被告知退还了 ${count(told)} 件，实际只退还了 ${count(back)} 件：少了 ${count(told - back)} 件。`),

@@ -1,0 +1,136 @@
+package hotsku
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"seckill/internal/catalog"
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+)
+
+// acceptsEarly answers before the XADD, which it leaves for later: a process
+// that dies then has promised what nobody will write.
+func (s *redisStream) acceptsEarly(ctx context.Context, p seckill.Purchase) (state string, run int64, err error) {
+	id, err := s.store.Identity(ctx)
+	if err != nil {
+		return "", 0, err
+	}
+	return stateOf(streamTake.Run(ctx, s.redis, keysOf(p.SKU), p.Quantity, p.User, p.RequestID, id))
+}
+
+// promises has a process accept and die, and another write. told is what the
+// judge hears.
+func (s *streamed) promises(t *testing.T, users ...int64) (told []ledger.Told) {
+	t.Helper()
+	for i, user := range users {
+		p := s.purchase(user, 1, "")
+		sent := time.Duration(i+1) * time.Second
+		if _, written, err := s.of[0].Accept(t.Context(), p); err != nil || written {
+			t.Fatalf("user %d: %t, %v", user, written, err)
+		}
+		told = append(told, ledger.Told{RequestID: p.RequestID, User: user, Quantity: 1, Outcome: ledger.OutcomeAccepted,
+			Sent: sent, Answered: sent + time.Millisecond})
+	}
+	return told
+}
+
+// judged says what the judge finds broken, and counts what was accepted.
+func (s *streamed) judged(t *testing.T, told []ledger.Told) (rules []string, count ledger.Accepteds) {
+	t.Helper()
+	sellers := []catalog.Seller{{Info: s.info, Strategy: s.of[1]}}
+	snap, err := catalog.Snapshot(t.Context(), s.store, s.sku, sellers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := ledger.Judge(ledger.Evidence{Snapshot: snap, Initial: s.stock, Run: s.run, Told: told, StockStoreOf: catalog.StockStoreOf(sellers)})
+	for _, v := range r.Violations {
+		rules = append(rules, v.Rule)
+	}
+	if r.Accepted == nil {
+		t.Fatal("the judge counts nothing as accepted")
+	}
+	return rules, *r.Accepted
+}
+
+// What was accepted is written by another process. The mutant that answers before
+// the XADD loses it, and the judge sees that; so it does when Redis loses the
+// stream.
+func TestStreamKeepsItsPromise(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		loses bool
+		ruin  func(t *testing.T, s *streamed)
+	}{
+		{"nothing is missing", false, func(*testing.T, *streamed) {}},
+		{"it answers before the XADD", true, func(t *testing.T, s *streamed) { s.of[0].accept = s.of[0].acceptsEarly }},
+	} {
+		s := openStream(t, RedisStream, 5)
+		c.ruin(t, s)
+		told := s.promises(t, 1, 2)
+		s.drain(t, 1)
+		rules, count := s.judged(t, told)
+		if lost := slices.Contains(rules, ledger.RuleLostRequest); lost != c.loses || (count.Lost == 2) != c.loses || (count.Ordered == 2) == c.loses {
+			t.Errorf("%s: the judge finds %v broken and counts %+v", c.name, rules, count)
+		}
+		err := s.of[1].Became(t.Context(), s.sku, 1, told[0].RequestID)
+		if wanted := map[bool]error{false: nil, true: seckill.ErrPending}[c.loses]; !errors.Is(err, wanted) {
+			t.Errorf("%s: the request became %v, want %v", c.name, err, wanted)
+		}
+	}
+
+	s := openStream(t, RedisStream, 5)
+	told := s.promises(t, 1)
+	if err := s.of[0].redis.Del(t.Context(), append(keysOf(s.sku), beside(s.sku, "epoch"), beside(s.sku, "runs"))...).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.of[1].Deduct(t.Context(), s.purchase(3, 1, "")); err != nil { // the stream is made anew
+		t.Fatal(err)
+	}
+	told = append(told, ledger.Told{RequestID: s.purchase(3, 1, "").RequestID, User: 3, Quantity: 1, Outcome: ledger.OutcomeUnknown})
+	if rules, count := s.judged(t, told); !slices.Equal(rules, []string{ledger.RuleLostRequest}) || count.Lost != 1 {
+		t.Errorf("Redis lost the stream, and the judge finds %v broken and counts %+v", rules, count)
+	}
+	if err := s.of[1].Became(t.Context(), 0, 1, told[0].RequestID); !errors.Is(err, seckill.ErrUnknownOrder) {
+		t.Errorf("the lost request became %v", err)
+	}
+}
+
+// What is known of a request, by its SKU and without.
+func TestStreamKnowsWhatBecame(t *testing.T) {
+	s := openStream(t, RedisStream, 5)
+	became := func(sku, user int64) error {
+		t.Helper()
+		return s.of[1].Became(t.Context(), sku, user, s.purchase(user, 1, "").RequestID)
+	}
+	s.promises(t, 1)
+	for _, sku := range []int64{s.sku, 0} {
+		if err := became(sku, 1); !errors.Is(err, seckill.ErrPending) {
+			t.Errorf("an open request of SKU %d became %v", sku, err)
+		}
+		if err := became(sku, 2); !errors.Is(err, seckill.ErrUnknownOrder) {
+			t.Errorf("an unknown request of SKU %d became %v", sku, err)
+		}
+	}
+	if err := became(s.sku+1000, 1); !errors.Is(err, seckill.ErrUnknownOrder) {
+		t.Errorf("the request of another SKU became %v", err)
+	}
+	s.write(t, "UPDATE stock SET num = 0 WHERE id = ?")
+	s.drain(t, 1)
+	if err := became(0, 1); !errors.Is(err, seckill.ErrSoldOut) {
+		t.Errorf("a refused request became %v", err)
+	}
+	s.begin(t, 5)
+	if err := became(0, 1); !errors.Is(err, seckill.ErrUnknownOrder) {
+		t.Errorf("after a reset the request became %v", err)
+	}
+	if _, _, err := s.of[0].Accept(t.Context(), s.purchase(1, 1, "")); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := s.of[1].Accept(t.Context(), s.purchase(1, 2, "")); !errors.Is(err, seckill.ErrMismatch) {
+		t.Errorf("another quantity by the same key: %v", err)
+	}
+}
