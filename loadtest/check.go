@@ -46,6 +46,10 @@ func (s Scenario) possible() error {
 		return wrong("timeout", "a time-out of %s: give the buyers some time, with its unit: 10s", s.Timeout)
 	case s.Timeout > maxDuration:
 		return wrong("timeout", "a time-out of %s: give at most %s", s.Timeout, maxDuration)
+	case s.Async && s.Service != nil:
+		return wrong("async", "answers in two steps are this project's: leave async out for a foreign service")
+	case s.FinalWithin < shortest || s.FinalWithin > maxDuration:
+		return wrong("final_within", "%s to ask for the final answer: give 1ms to %s", s.FinalWithin, maxDuration)
 	case s.Drain < shortest || s.Drain > maxDuration:
 		return wrong("drain", "%s for late requests: give 1ms to %s", s.Drain, maxDuration)
 	}

@@ -47,6 +47,9 @@ func newClient(c Config) *client {
 	default:
 		cl.sign = c.Sign
 		cl.protocol = adapter.Ours(c.Strategy, c.ByDefault, cl.sign != nil)
+		if c.Async {
+			cl.protocol = cl.protocol.InTwoSteps()
+		}
 	}
 	for _, t := range c.Targets {
 		cl.targets = append(cl.targets, newEndpoint(t, c.Authorities))
@@ -132,6 +135,17 @@ func (b *buyer) cancel(p purchase, key []byte, orderID string) adapter.Reply {
 	r := b.client.protocol.Cancelled(a)
 	r.Status, r.RetryAfter = a.Status, a.RetryAfter
 	return r
+}
+
+// became asks what an accepted purchase came to. Without an answer it is open.
+func (b *buyer) became(p purchase, key []byte) (r adapter.Reply, final bool) {
+	a, err := b.exchange(&b.client.protocol.Ask, p, key, "")
+	if err != nil {
+		return adapter.Reply{}, false
+	}
+	r, final = b.client.protocol.Became(adapter.Order{SKU: p.sku, Quantity: p.quantity, Strategy: b.client.strategy}, a)
+	r.Status = a.Status
+	return r, final
 }
 
 func (b *buyer) noAnswer(err error) adapter.Reply {

@@ -24,6 +24,8 @@ type fake struct {
 	outside func(n int, w http.ResponseWriter, r *http.Request) (done bool)
 	// giveBack is the same for cancellations.
 	giveBack func(n int, w http.ResponseWriter) (done bool)
+	// lookUp answers what became of a request, holding mu.
+	lookUp func(key string, w http.ResponseWriter)
 
 	read        func(*ledger.Snapshot) // changes what the ledger shows
 	stockStores func() map[ledger.StockStore]int64
@@ -223,6 +225,12 @@ func (f *fake) resetTo(stock int64) {
 }
 
 func (f *fake) page(w http.ResponseWriter, r *http.Request) {
+	if key := r.URL.Query().Get("request_id"); key != "" {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.lookUp(key, w)
+		return
+	}
 	after, _ := strconv.ParseInt(r.URL.Query().Get("after"), 10, 64)
 	const most = 7 // fewer than were asked for: a service may
 	page := struct {

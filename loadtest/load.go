@@ -39,6 +39,8 @@ type load struct {
 
 	all  sync.WaitGroup
 	loop openLoop
+
+	promises promises
 }
 
 type worker struct {
@@ -74,6 +76,9 @@ func Send(ctx context.Context, c Config) (*Result, error) {
 // answer or has given up. Copies may still be in flight: see finish.
 func (l *load) run(ctx context.Context) {
 	l.stopped = ctx.Done()
+	if l.Async && !l.AskLater {
+		l.startAsking()
+	}
 	if l.Open() {
 		l.runOpen(ctx)
 	} else {
@@ -133,6 +138,10 @@ func (w *worker) request(i int, at timing) {
 	w.key = w.plan.key(w.key[:0], i, p.sku)
 	_, final := w.ask(w, p, w.key, at.sent)
 	at.answered = final.at
+	if l := w.load; l.Async && final.Outcome == ledger.OutcomeAccepted {
+		l.promised(p, w.key, final, at)
+		return
+	}
 	w.tally.record(p, final, at)
 	w.cancelOrder(p, w.key, final)
 }

@@ -162,7 +162,7 @@ func (r *ourSale) audit(ctx context.Context, told [][]ledger.Told) (reports []le
 		sums := r.tally.sums[k]
 		answered := sums.Unknown == 0 && sums.MaybeCancelled == 0 && !r.Joins // others may be buying still
 		sku := r.SKU + int64(k)
-		snap, settled, err := r.settling.wait(ctx, r.services, from, sku, answered)
+		snap, settled, err := r.settling.wait(ctx, r.services, from, sku, answered, sums.Accepted > 0)
 		if r.result.Settled = r.result.Settled && settled; err != nil {
 			r.problemOf(CauseLedgerUnread, params{"source": r.source, "error": err.Error()}, "the ledger could not be read from %s: %v", r.source, err)
 			return nil
@@ -225,8 +225,10 @@ var defaultSettling = settling{limit: 30 * time.Second, poll: 200 * time.Millise
 
 // wait reads the ledger once nothing changes it any more. A purchase without an
 // answer may still be running; if all were answered, one reading is enough.
-// settled is false when the last reading may have been too early.
-func (s settling) wait(ctx context.Context, services []service, from Ledger, sku int64, answered bool) (snap ledger.Snapshot, settled bool, err error) {
+// What was accepted is written later, and no service counts it as in flight: then
+// (promised) the ledger must be quiet. settled is false when the last reading may
+// have been too early.
+func (s settling) wait(ctx context.Context, services []service, from Ledger, sku int64, answered, promised bool) (snap ledger.Snapshot, settled bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.limit)
 	defer cancel()
 	tick := time.NewTicker(s.poll)
@@ -242,7 +244,7 @@ func (s settling) wait(ctx context.Context, services []service, from Ledger, sku
 			return now, true, nil
 		case busy || !seen || !same(snap, now):
 			still = time.Now()
-		case !silent || time.Since(still) >= s.quiet:
+		case !silent && !promised || time.Since(still) >= s.quiet:
 			return snap, true, nil // its counters were read between two readings that agree
 		}
 		if readErr == nil {

@@ -56,6 +56,9 @@ type Result struct {
 	ServiceCurve  []Percentile  `json:"service_curve"`
 	Course        []Point       `json:"course"`
 	Cancellations Cancellations `json:"cancellations"`
+	// TwoSteps is there when answers in two steps were asked for. Latency is then of
+	// the first answers, and SoldLatency of the last.
+	TwoSteps *TwoSteps `json:"two_steps,omitempty"`
 
 	// Commands is what the purchases cost the backends, as the services count
 	// it; CommandsMissing says why it is not known.
@@ -118,6 +121,7 @@ type Settings struct {
 	Cancellations   float64  `json:"cancellations,omitempty"`
 	Copies          float64  `json:"copies,omitempty"`           // share of requests that are sent several times at once
 	Retry           int      `json:"retry,omitempty"`            // how often a call is made again at most
+	Async           bool     `json:"async,omitempty"`            // answers in two steps
 	Connections     int      `json:"connections,omitempty"`      // at most, of an open loop
 	Rate            float64  `json:"rate,omitempty"`             // requests a second
 	ToRate          float64  `json:"to_rate,omitempty"`          // of a ramp

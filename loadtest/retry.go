@@ -65,6 +65,9 @@ func (l *load) ask(w *worker, p purchase, key []byte, sent time.Duration) (*work
 		if w.calls != nil {
 			logged = w.calls.add(p, r, flags, sent, at)
 		}
+		if logged != nil && r.Outcome == ledger.OutcomeAccepted {
+			logged.flags |= flagSeveral // the look-up is another
+		}
 		final := finalReply{Reply: r, at: at, counted: w.forCopies}
 		again := try < l.Retry && r.Again()
 		doubt = doubt || r.Outcome == ledger.OutcomeUnknown
@@ -167,6 +170,10 @@ func (c *copied) end(w *worker, final finalReply) {
 	}
 	if last {
 		c.at.answered = c.best.at
+		if c.Async && c.best.Outcome == ledger.OutcomeAccepted {
+			c.promised(c.p, c.key, c.best, c.at)
+			return
+		}
 		c.tally.record(c.p, c.best, c.at)
 		w.cancelOrder(c.p, c.key, c.best)
 	}
@@ -209,9 +216,10 @@ func (l *load) putSpare(w *worker) {
 	l.spare = append(l.spare, w)
 }
 
-// finish waits for the copies in flight.
+// finish waits for the copies in flight, and for what was accepted.
 func (l *load) finish() {
 	l.copies.Wait()
+	l.askAll()
 	for _, w := range l.spare {
 		w.close()
 	}

@@ -157,7 +157,7 @@ func newResult(c Config) *Result {
 			Strategy: c.Strategy, SKU: c.SKU, Stock: c.Stock, Buyers: c.Requests(), Concurrency: c.Concurrency,
 			Quantity: c.Quantity, TimeoutSeconds: c.Timeout.Seconds(), Seed: c.Seed,
 			Profile: c.Profile, SKUs: c.SKUs, Zipf: c.Zipf, Quantities: c.Quantities, Duplicates: c.Duplicates,
-			Cancellations: c.Cancellations, Copies: float64(c.Copies), Retry: c.Retry, Rate: c.Rate, ToRate: c.ToRate, DurationSeconds: c.Duration.Seconds(),
+			Cancellations: c.Cancellations, Copies: float64(c.Copies), Retry: c.Retry, Async: c.Async, Rate: c.Rate, ToRate: c.ToRate, DurationSeconds: c.Duration.Seconds(),
 			Steps: c.Steps, Require: c.Require,
 		},
 		Strategy: StrategyInfo{Name: c.Strategy},

@@ -36,6 +36,13 @@ type Scenario struct {
 	// Copies go to different targets where there are several.
 	Copies Fraction `yaml:"copies" group:"sale" placeholder:"SHARE" help:"Share of requests, 0.01 or 1%, that are sent three times at once under one key, to different processes (${LoadCopies})."`
 	Retry  int      `yaml:"retry" group:"sale" placeholder:"N" help:"How often a call is made again with the same key: after a time-out, a lost connection, a 5xx, or 409 in_progress (${LoadRetry})."`
+	// Async: the strategy must be able to accept, or every answer is final as without.
+	Async bool `yaml:"async" group:"sale" help:"Ask for answers in two steps (Prefer: respond-async): accepted, and later the order or the refusal."`
+	// FinalWithin 0 is half a minute.
+	FinalWithin time.Duration `yaml:"final_within" group:"sale" placeholder:"D" help:"With --async: how long buyers ask for the final answer (30s)."`
+	// AskLater: buyers ask when all purchases have been sent, so that asking takes
+	// nothing from a rate that is measured.
+	AskLater bool `yaml:"-" kong:"-"`
 
 	Profile     Profile       `yaml:"profile" group:"time" placeholder:"NAME" help:"closed (--concurrency workers), spike (all --buyers at once), constant (--rate for --duration), ramp (--rate to --to-rate in --duration) or steps."` // empty: Closed
 	Concurrency int           `yaml:"concurrency" group:"time" placeholder:"N" help:"Buyers at a time, of the profile closed (${LoadConcurrency})."`
@@ -139,6 +146,7 @@ const (
 	shortest         = time.Millisecond // less is a number without its unit
 	usualConnections = 1000
 	usualDrain       = time.Minute
+	usualFinal       = 30 * time.Second
 )
 
 // normal fills in what 0 stands for.
@@ -154,6 +162,9 @@ func (s Scenario) normal() Scenario {
 	}
 	if s.Drain == 0 {
 		s.Drain = usualDrain
+	}
+	if s.FinalWithin == 0 {
+		s.FinalWithin = usualFinal
 	}
 	return s
 }

@@ -38,6 +38,8 @@ type tally struct {
 	// Microseconds. all and sold count from when the request was due, service
 	// from when it was sent; lag is what the generator itself was late.
 	all, sold, service, lag, recent *hdrhistogram.Histogram
+
+	steps twoSteps
 }
 
 // longest is the longest time that a histogram tells apart, in microseconds.
@@ -48,6 +50,9 @@ func newTally(s Scenario) *tally {
 	h := func() *hdrhistogram.Histogram { return hdrhistogram.New(1, longest, 3) }
 	t := &tally{firstSKU: s.SKU, answers: map[string]*Answer{}, sums: make([]ledger.Sums, s.SKUs), left: make([]int64, s.SKUs),
 		all: h(), sold: h(), service: h(), lag: h(), recent: h()}
+	if s.Async {
+		t.steps.accepted, t.steps.ordered = h(), h()
+	}
 	for k := range t.left {
 		t.left[k] = s.Stock
 	}
@@ -69,11 +74,17 @@ func micros(d time.Duration) int64 { return min(max(d.Microseconds(), 1), longes
 
 // record counts a request that has ended.
 func (t *tally) record(p purchase, r finalReply, at timing) {
-	us := micros(at.answered - at.due)
-	k := p.sku - t.firstSKU
-	outcome := outcomeIndex(r.Outcome)
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.answered(p, r, at)
+	t.came(p, r, at)
+}
+
+// answered counts a request that was answered, if only for the first time. t.mu is
+// held.
+func (t *tally) answered(p purchase, r finalReply, at timing) {
+	us := micros(at.answered - at.due)
+	outcome := outcomeIndex(r.Outcome)
 	t.requests++
 	t.counts[outcome]++
 	t.last = max(t.last, at.answered)
@@ -89,20 +100,30 @@ func (t *tally) record(p purchase, r finalReply, at timing) {
 	if !at.waited {
 		_ = t.lag.RecordValue(micros(at.sent - at.due))
 	}
-	s := &t.sums[k]
+	s := &t.sums[p.sku-t.firstSKU]
 	s.Requests++
 	if s.Wanted == 0 || p.quantity < s.Wanted {
 		s.Wanted = p.quantity
 	}
+}
+
+// came counts what a request came to in the end. t.mu is held.
+func (t *tally) came(p purchase, r finalReply, at timing) {
+	k := p.sku - t.firstSKU
+	s := &t.sums[k]
 	switch r.Outcome {
 	case ledger.OutcomeSold:
 		s.Sold += p.quantity
 		t.units += p.quantity
 		t.left[k] = r.Remaining
 		t.lastSale = max(t.lastSale, at.answered)
-		_ = t.sold.RecordValue(us)
+		_ = t.sold.RecordValue(micros(at.answered - at.due))
 		return
-	case ledger.OutcomeUnknown, ledger.OutcomeAccepted:
+	case ledger.OutcomeAccepted:
+		s.Accepted += p.quantity
+		s.Unknown += p.quantity
+		return
+	case ledger.OutcomeUnknown:
 		s.Unknown += p.quantity
 		return
 	}
@@ -235,6 +256,7 @@ func (t *tally) summarize(r *Result, took time.Duration) {
 		r.SalesPerSec = float64(r.Counts[ledger.OutcomeSold]) / r.SellingSeconds
 	}
 	r.Latency, r.SoldLatency, r.ServiceTime, r.Lag = latency(t.all), latency(t.sold), latency(t.service), latency(t.lag)
+	r.TwoSteps = t.steps.summary()
 	r.LatencyCurve, r.ServiceCurve, r.Histogram = curve(t.all), curve(t.service), t.all
 }
 

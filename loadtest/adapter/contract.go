@@ -105,6 +105,11 @@ func (o Order) sold(a Response) Reply {
 	if err := json.Unmarshal(a.Body, &sale); err != nil {
 		return Nonsense("a sale that is not JSON of the right form: %v", err)
 	}
+	return o.receipt(sale, a)
+}
+
+// receipt checks that a sale is what was asked for.
+func (o Order) receipt(sale sale, a Response) Reply {
 	switch {
 	case sale.OrderID == "" || sale.SKU == nil || sale.Quantity == nil || sale.Remaining == nil:
 		return Nonsense("a sale without all its fields: %s", Excerpt(a.Body))

@@ -15,10 +15,13 @@ import (
 type Protocol struct {
 	Buy    Message
 	Cancel Message // zero where orders cannot be cancelled
+	Ask    Message // what became of an accepted purchase; zero where that cannot be asked
 	// Bought says what a purchase was told. The reply is valid as long as the
 	// response is.
 	Bought    func(Order, Response) Reply
 	Cancelled func(Response) Reply
+	// Became says what a purchase came to in the end; false: it is open.
+	Became func(Order, Response) (r Reply, final bool)
 }
 
 // An Order is what a buyer asks for, and so what a sale must say.
@@ -67,16 +70,26 @@ func Ours(strategy string, byDefault, signed bool) *Protocol {
 			Body: Template{{text: `{"sku_id":`}, {is: SKU}, {text: `,"user_id":`}, {is: User},
 				{text: `,"quantity":`}, {is: Quantity}, {text: "}"}},
 		},
-		Cancel:    Message{Method: "DELETE", Path: Template{{text: "/api/v1/orders/"}, {is: OrderID}}},
+		Cancel: Message{Method: "DELETE", Path: Template{{text: "/api/v1/orders/"}, {is: OrderID}}},
+		Ask: Message{Method: "GET", Path: Template{{text: "/api/v1/orders?user_id="}, {is: User}, {text: "&request_id="}, {is: RequestID},
+			{text: "&sku_id="}, {is: SKU}}},
 		Bought:    Order.bought,
 		Cancelled: cancelled,
+		Became:    Order.became,
 	}
 	if signed {
 		line := Template{{text: "Authorization: Bearer "}, {is: token}, {text: "\r\n"}}
 		p.Buy.Header = slices.Concat(line, p.Buy.Header)
-		p.Cancel.Header = line
+		p.Cancel.Header, p.Ask.Header = line, line
 	}
 	return p
+}
+
+// InTwoSteps is p for buyers who do not wait for their order.
+func (p *Protocol) InTwoSteps() *Protocol {
+	two := *p
+	two.Buy.Header = slices.Concat(p.Buy.Header, Template{{text: "Prefer: respond-async\r\n"}})
+	return &two
 }
 
 // headerLine is one checked header of a message.

@@ -67,6 +67,9 @@ func mix(s loadtest.Settings) string {
 	if s.Retry > 0 {
 		parts = append(parts, "up to "+numbers.CountOf(s.Retry, "retry", "retries"))
 	}
+	if s.Async {
+		parts = append(parts, "answers in two steps")
+	}
 	if open(s) {
 		parts = append(parts, fmt.Sprintf("at most %s", numbers.Count(s.Connections, "connection")))
 	}

@@ -93,6 +93,7 @@ func (t *text) speed(r *loadtest.Result) {
 	if r.Counts[ledger.OutcomeSold] > 0 {
 		t.row("  of sales", "%s", latency(r.SoldLatency))
 	}
+	t.twoSteps(r)
 	if open(r.Settings) { // above: from when a request was due
 		t.row("  once sent", "%s", latency(r.ServiceTime))
 		t.row("lateness", "%s sent late · %s dropped · the generator's own p99 %s", numbers.Thousands(r.Late), numbers.Thousands(r.Dropped), numbers.Duration(r.Lag.P99))
@@ -115,6 +116,22 @@ func (t *text) speed(r *loadtest.Result) {
 			each = append(each, fmt.Sprintf("%s %.2f", c.Backend, c.PerPurchase))
 		}
 		t.row("commands", "%.2f a purchase%s", sum, prefix(": ", strings.Join(each, " · ")))
+	}
+}
+
+// twoSteps says what was accepted, and what became of it.
+func (t *text) twoSteps(r *loadtest.Result) {
+	s := r.TwoSteps
+	if s == nil {
+		return
+	}
+	t.row("two steps", "%s accepted (%s/s): %s ordered · %s refused afterwards · %s without a final answer", numbers.Thousands(s.Accepted),
+		numbers.Thousands(int64(s.PerSecond+.5)), numbers.Thousands(s.Ordered), numbers.Thousands(s.Refused), numbers.Thousands(s.Open))
+	if s.Accepted > 0 {
+		t.row("  accepted", "%s", latency(s.ToAccepted))
+	}
+	if s.Ordered > 0 {
+		t.row("  ordered", "%s", latency(s.ToOrder))
 	}
 }
 

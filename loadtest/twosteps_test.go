@@ -1,0 +1,144 @@
+package loadtest
+
+import (
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"seckill/internal/ledger"
+)
+
+// A promising service answers that it has accepted, and decides when it is
+// asked the second time.
+type promising struct {
+	*fake
+	more    int // than there are units
+	decides func(n int) (status string)
+	open    map[string]asked
+	looked  map[string]int
+	decided int
+}
+
+func newPromising(more int, decides func(n int) string) *promising {
+	s := &promising{fake: &fake{token: "secret"}, more: more, decides: decides, open: map[string]asked{}, looked: map[string]int{}}
+	accepted := 0
+	s.purchase = func(_ int, p asked, w http.ResponseWriter) bool {
+		if _, again := s.open[p.key]; !again {
+			if accepted == testStock+s.more {
+				refuse(w, http.StatusConflict, "sold_out")
+				return true
+			}
+			accepted++
+			s.open[p.key] = p
+		}
+		w.Header().Set("Content-Type", "application/json; charset=utf-8")
+		w.WriteHeader(http.StatusAccepted)
+		_, _ = w.Write([]byte(`{"request_id":"` + p.key + `","status":"accepted"}`))
+		return true
+	}
+	s.lookUp = func(key string, w http.ResponseWriter) {
+		says := func(status, code string, orders ...saleAnswer) {
+			respond(w, map[string]any{"orders": orders, "request": map[string]string{"status": status, "code": code}})
+		}
+		p := s.open[key]
+		if s.looked[key]++; s.looked[key] == 1 {
+			says("pending", "")
+			return
+		}
+		if sold, ok := s.sold(p); ok {
+			says("ordered", "", sold)
+			return
+		}
+		switch status := s.decides(s.decided); status {
+		case "ordered":
+			says(status, "", s.take(p))
+		case "refused":
+			says(status, "sold_out")
+		default:
+			says(status, "")
+		}
+		s.decided++
+	}
+	return s
+}
+
+// Buyers who are accepted ask for their final answer, and the judge holds the
+// service to its promises.
+func TestAnswersInTwoSteps(t *testing.T) {
+	keeps := func(n int) string { return "ordered" }
+	loses := func(n int) string {
+		if n%5 == 4 {
+			return "none"
+		}
+		return "ordered"
+	}
+	overbooks := func(n int) string {
+		if n >= testStock {
+			return "refused"
+		}
+		return "ordered"
+	}
+	waits := func(int) string { return "pending" }
+	for _, test := range []struct {
+		name    string
+		more    int
+		decides func(int) string
+		adjust  func(*Config)
+		rule    string // broken; "": held
+		want    TwoSteps
+	}{
+		{"keeps its promises", 0, keeps, nil, "", TwoSteps{Accepted: 20, Ordered: 20}},
+		{"is asked later", 0, keeps, func(c *Config) { c.AskLater = true }, "", TwoSteps{Accepted: 20, Ordered: 20}},
+		{"in an open loop", 0, keeps, func(c *Config) { c.Profile = Spike }, "", TwoSteps{Accepted: 20, Ordered: 20}},
+		{"gets copies", 0, keeps, func(c *Config) { c.Copies = 1 }, "", TwoSteps{Accepted: 20, Ordered: 20}},
+		{"accepts too many", 4, overbooks, nil, "", TwoSteps{Accepted: 24, Ordered: 20, Refused: 4}},
+		{"loses requests", 0, loses, nil, ledger.RuleLostRequest, TwoSteps{Accepted: 20, Ordered: 16, Open: 4}},
+		{"never says", 0, waits, nil, ledger.RuleLostRequest, TwoSteps{Accepted: 20, Open: 20}},
+	} {
+		for _, noHistory := range []bool{false, true} {
+			s := newPromising(test.more, test.decides)
+			c := serve(t, s.fake)
+			c.Ledger, c.Async, c.FinalWithin, c.NoHistory = s.fake, true, 300*time.Millisecond, noHistory
+			if test.adjust != nil {
+				test.adjust(&c)
+			}
+			r, err := Run(t.Context(), c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := *r.TwoSteps
+			if got.Accepted > 0 && (got.PerSecond <= 0 || got.ToAccepted.Max <= 0) || got.Ordered > 0 && got.ToOrder.Max < got.ToAccepted.P50 {
+				t.Errorf("%s: measured %+v", test.name, got)
+			}
+			got.PerSecond, got.ToAccepted, got.ToOrder = 0, Latency{}, Latency{}
+			if got != test.want {
+				t.Errorf("%s: counts %+v, want %+v", test.name, got, test.want)
+			}
+			if r.Counts[ledger.OutcomeSold] != test.want.Ordered || r.Counts[ledger.OutcomeAccepted] != test.want.Open || r.Requests != testBuyers {
+				t.Errorf("%s: the requests came to %v", test.name, r.Counts)
+			}
+			broken := slices.ContainsFunc(r.Audit.Violations, func(v ledger.Violation) bool { return v.Rule == test.rule })
+			if (r.Verdict == ledger.Held) != (test.rule == "") || test.rule != "" && !broken {
+				t.Errorf("%s, history %t: %s, %+v %v", test.name, !noHistory, r.Verdict, r.Audit.Violations, r.Problems)
+			}
+			if a := r.Audit.Accepted; !noHistory && (a == nil || a.Requests != got.Accepted || a.Refused != got.Refused || a.Lost != got.Open) {
+				t.Errorf("%s: the judge counts %+v", test.name, a)
+			}
+		}
+	}
+}
+
+// Without the preference nobody is accepted, and a service of others cannot be
+// asked for it.
+func TestAsyncIsChecked(t *testing.T) {
+	c := serve(t, &fake{token: "secret"})
+	c.Async = true
+	if r, err := Run(t.Context(), c); err != nil || r.TwoSteps.Accepted != 0 || r.Verdict != ledger.Held {
+		t.Errorf("a service that does not know the preference: %v, %+v", err, r)
+	}
+	c.FinalWithin = -1
+	if c.Check() == nil {
+		t.Error("a negative time to ask is taken")
+	}
+}
