@@ -1,6 +1,8 @@
 package loadtest
 
 import (
+	"container/heap"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -12,10 +14,12 @@ import (
 )
 
 const (
-	// askEvery is how long a buyer waits before they ask, and ask again.
-	askEvery = 50 * time.Millisecond
+	// askAfter is how long a buyer waits before they ask. It doubles each time, up
+	// to askEvery: buyers who ask all the time would be the load.
+	askAfter = 50 * time.Millisecond
+	askEvery = 400 * time.Millisecond
 	// mostAskers bounds the connections over which accepted buyers ask.
-	mostAskers = 16
+	mostAskers = 8
 )
 
 // A promise is a request that was accepted.
@@ -25,16 +29,31 @@ type promise struct {
 	first finalReply
 	at    timing        // of the first answer
 	next  time.Duration // when to ask, since the start of the run
+	pause time.Duration // before that
 }
 
-// promises are the requests whose buyers ask for their final answer, by when
-// they ask next: all wait equally long.
+// promises are the requests whose buyers ask for their final answer.
 type promises struct {
 	mu     sync.Mutex
-	queue  []promise
+	queue  byNext
 	news   chan struct{}
 	all    chan struct{} // closed when no more come
 	askers sync.WaitGroup
+}
+
+// byNext is a heap: the promise that is asked for next comes first.
+type byNext []promise
+
+func (q byNext) Len() int           { return len(q) }
+func (q byNext) Less(i, j int) bool { return q[i].next < q[j].next }
+func (q byNext) Swap(i, j int)      { q[i], q[j] = q[j], q[i] }
+func (q *byNext) Push(x any)        { *q = append(*q, x.(promise)) }
+func (q *byNext) Pop() any {
+	last := len(*q) - 1
+	x := (*q)[last]
+	(*q)[last] = promise{}
+	*q = (*q)[:last]
+	return x
 }
 
 // An asker can ask what became of a purchase; *buyer is one.
@@ -46,27 +65,31 @@ type asker interface {
 func (l *load) promised(p purchase, key []byte, first finalReply, at timing) {
 	first.Reply = first.Reply.Clone()
 	l.tally.accepted(p, first, at)
-	l.promises.put(promise{purchase: p, key: slices.Clone(key), first: first, at: at, next: at.answered + askEvery})
+	l.promises.put(promise{purchase: p, key: slices.Clone(key), first: first, at: at, next: at.answered + askAfter, pause: askAfter})
 }
 
 func (q *promises) put(one promise) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.queue = append(q.queue, one)
+	heap.Push(&q.queue, one)
 	select {
 	case q.news <- struct{}{}:
 	default:
 	}
 }
 
-func (q *promises) take() (one promise, ok bool) {
+// take returns a promise that is due. Without one it says how long until the next
+// is; empty: there is none.
+func (q *promises) take(now time.Duration) (one promise, wait time.Duration, empty bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.queue) == 0 {
-		return one, false
+		return one, 0, true
 	}
-	one, q.queue = q.queue[0], q.queue[1:]
-	return one, true
+	if wait = q.queue[0].next - now; wait > 0 {
+		return one, wait, false
+	}
+	return heap.Pop(&q.queue).(promise), 0, false
 }
 
 // startAsking has accepted buyers ask from now on.
@@ -98,28 +121,47 @@ func (l *load) asks() {
 	w := l.worker()
 	defer w.close()
 	for {
-		one, ok := l.promises.take()
-		if !ok {
+		now, ended := l.elapsed(), false
+		select {
+		case <-l.stopped: // the run ends: nothing is asked any more
+			now, ended = never, true
+		default:
+		}
+		one, wait, empty := l.promises.take(now)
+		switch {
+		case empty:
 			select {
 			case <-l.promises.news:
-				continue
 			case <-l.promises.all:
+				if _, _, empty := l.promises.take(0); empty {
+					return // others may still put theirs back, and see to them
+				}
 			}
-			if one, ok = l.promises.take(); !ok {
-				return // others may still put theirs back, and see to them
-			}
-		}
-		if !l.askOnce(w, one) {
-			one.next, one.turn = l.elapsed()+askEvery, one.turn+1
+		case wait > 0:
+			l.until(wait)
+		case !l.askOnce(w, one, !ended):
+			one.pause = min(2*one.pause, askEvery)
+			one.next, one.turn = l.elapsed()+one.pause, one.turn+1
 			l.promises.put(one)
 		}
 	}
 }
 
-// askOnce asks when it is time; false: the request is open, and its buyer may go
-// on asking.
-func (l *load) askOnce(w *worker, one promise) (ended bool) {
-	goOn := l.pause(max(0, one.next-l.elapsed()))
+const never = time.Duration(math.MaxInt64)
+
+// until waits for a promise to become due, for another, or for the run's end.
+func (l *load) until(wait time.Duration) {
+	t := time.NewTimer(wait)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-l.promises.news:
+	case <-l.stopped:
+	}
+}
+
+// askOnce asks; false: the request is open, and its buyer may go on asking.
+func (l *load) askOnce(w *worker, one promise, goOn bool) (ended bool) {
 	a, able := w.caller.(asker)
 	final := one.first
 	if able && goOn {
@@ -145,8 +187,8 @@ type TwoSteps struct {
 	Accepted   int     `json:"accepted"`            // requests
 	PerSecond  float64 `json:"accepted_per_second"` // until the last was accepted
 	ToAccepted Latency `json:"to_accepted_us"`
-	// ToOrder is until the buyer was told of the order: its COMMIT, and up to 50 ms
-	// until they asked.
+	// ToOrder is until the buyer was told of the order: its COMMIT, and up to 0.4 s
+	// until they asked again.
 	ToOrder Latency `json:"to_order_us"`
 	Ordered int     `json:"ordered"`
 	Refused int     `json:"refused"` // told so after they had been accepted

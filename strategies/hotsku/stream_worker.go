@@ -2,6 +2,7 @@ package hotsku
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strconv"
@@ -14,6 +15,9 @@ import (
 const (
 	// workEvery is how long an entry may lie whose buyer has gone.
 	workEvery = time.Second
+	// workAgain is when to look again after a buyer who leads: they stop when
+	// their own order is written.
+	workAgain = 20 * time.Millisecond
 	// searchEvery is how often to look for streams of processes that died.
 	searchEvery = time.Minute
 )
@@ -22,8 +26,9 @@ const (
 // of this process, and those that it finds in Redis. What it leaves at the end
 // stays in the stream, for others and for the next start.
 func (s *stream) Work(ctx context.Context) {
-	tick := time.NewTicker(workEvery)
+	tick, again := time.NewTicker(workEvery), time.NewTimer(0)
 	defer tick.Stop()
+	defer again.Stop()
 	for searched := (time.Time{}); ; {
 		if time.Since(searched) > searchEvery {
 			searched = time.Now()
@@ -34,9 +39,11 @@ func (s *stream) Work(ctx context.Context) {
 			s.finish(ctx)
 			return
 		case <-s.woken:
-			s.drainAll(ctx)
+		case <-again.C:
 		case <-tick.C:
-			s.drainAll(ctx)
+		}
+		if s.drainAll(ctx) {
+			again.Reset(workAgain)
 		}
 	}
 }
@@ -67,21 +74,30 @@ func (s *stream) noted(sku int64) {
 }
 
 // drainAll visits the SKUs that were noted, and keeps those with entries left.
-func (s *stream) drainAll(ctx context.Context) {
+// led: a buyer of this process is writing for one of them.
+func (s *stream) drainAll(ctx context.Context) (led bool) {
 	s.desks.mu.Lock()
 	used := slices.Collect(maps.Keys(s.desks.used))
 	clear(s.desks.used)
 	s.desks.mu.Unlock()
 	for _, sku := range used {
-		if left, err := s.drain(ctx, sku); left || err != nil {
+		left, err := s.drain(ctx, sku)
+		if left || err != nil {
 			s.noted(sku)
-			if err != nil && ctx.Err() == nil {
-				s.deps.Log.WarnContext(ctx, "entries are not written",
-					"sku", sku, "error", err)
-			}
+		}
+		switch {
+		case errors.Is(err, errLed):
+			led = true
+		case err != nil && ctx.Err() == nil:
+			s.deps.Log.WarnContext(ctx, "entries are not written",
+				"sku", sku, "error", err)
 		}
 	}
+	return led
 }
+
+// errLed: a buyer of this process leads.
+var errLed = errors.New("a buyer writes for all")
 
 // drain writes what can be read, unless a buyer does. left: there is more.
 func (s *stream) drain(ctx context.Context, sku int64) (left bool, err error) {
@@ -89,7 +105,7 @@ func (s *stream) drain(ctx context.Context, sku int64) (left bool, err error) {
 	defer s.desks.leave(sku)
 	for moved := true; moved; {
 		if !d.leadIdle() {
-			return true, nil
+			return true, errLed
 		}
 		moved, err = s.round(ctx, d, sku)
 		d.pass(nil)

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"seckill/internal/ledger"
+	"seckill/loadtest"
+)
+
+// Two processes accept purchases that buyers do not wait for. One is killed in
+// the middle: what it had accepted is written by the other one, and no promise is
+// broken.
+func TestLoadRunInTwoSteps(t *testing.T) {
+	store := books(t)
+	_, urls, processes := services(t)
+	for _, kill := range []bool{false, true} {
+		c := loadtest.Config{Targets: urls, Ledger: store, Scenario: loadtest.Scenario{Strategy: "redis-stream", Async: true, FinalWithin: time.Minute,
+			Stock: 800, Buyers: 1200, Concurrency: 64, Copies: 0.1, Retry: 1, Cancellations: 0.05}}
+		if kill {
+			c.OnProgress = midway(300, func() {
+				if err := processes[0].Kill(context.Background()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		r := loadRun(t, c)
+		s := r.TwoSteps
+		t.Logf("killed %t: %s, %+v, %+v", kill, r.Verdict, *s, *r.Audit.Accepted)
+		if r.Verdict != ledger.Held {
+			t.Errorf("killed %t: %s, %v %+v", kill, r.Verdict, r.Problems, r.Audit.Violations)
+		}
+		if s.Accepted < 300 || s.Open > 0 || s.Refused > 0 || s.Ordered != s.Accepted || r.Audit.Accepted.Lost > 0 {
+			t.Errorf("killed %t: the buyers count %+v, the judge %+v", kill, *s, *r.Audit.Accepted)
+		}
+		if kill && processes[0].Alive() {
+			t.Error("the run ended before a process was killed")
+		}
+	}
+}
