@@ -102,7 +102,7 @@ func (c *BenchHotCmd) checkBinlog() error {
 }
 
 func (c *BenchHotCmd) turns() int {
-	return len(c.Binlog) * hot.Turns(len(c.chosen), len(c.Buyers), c.Rounds)
+	return len(c.Binlog) * hot.Turns(strategyNames(c.chosen), len(c.Buyers), c.Rounds)
 }
 
 func (c *BenchHotCmd) strategies() (chosen []catalog.Info, err error) {

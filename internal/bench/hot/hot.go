@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"seckill/internal/backend"
@@ -109,9 +110,13 @@ func TurnOf(within time.Duration, turns int) time.Duration {
 	return min(max(within/time.Duration(turns)-around, Shortest), longest)
 }
 
-// Turns is how many measurements a run makes.
-func Turns(strategies, buyers, rounds int) int {
-	return rounds * ((strategies+len(handled)+2)*buyers + 1)
+// Turns is how many measurements of strategies and baselines a run makes.
+func Turns(strategies []string, buyers, rounds int) int {
+	n := len(strategies)
+	if slices.Contains(strategies, accepting) {
+		n++
+	}
+	return rounds * ((n+len(handled)+2)*buyers + 1)
 }
 
 // Least is the shortest time in which so many turns are worth anything.
@@ -139,6 +144,12 @@ func (o Options) subjects(ctx context.Context, r *Result) (all []subject, drop f
 			add(s, false, n, func(ctx context.Context, d time.Duration, rate float64) (Pass, error) {
 				return o.sell(ctx, r, s, n, d, rate)
 			})
+			if s == accepting {
+				o := o.inTwoSteps()
+				add(Accepted, false, n, func(ctx context.Context, d time.Duration, rate float64) (Pass, error) {
+					return o.sell(ctx, r, s, n, d, rate)
+				})
+			}
 		}
 		for _, name := range []string{Update, Transaction} {
 			add(name, true, n, b.of(name, n))
@@ -190,7 +201,24 @@ func (o Options) sale(ctx context.Context, r *Result, strategy string, buyers, o
 	}
 	p := passOf(got, sold)
 	p.Rate, p.Other = got.SalesPerSec, got.Requests-sold-got.Counts[ledger.OutcomeSoldOut]
+	if steps := got.TwoSteps; steps != nil {
+		p.Rate = steps.PerSecond
+		if steps.Accepted != sold {
+			return p, fmt.Errorf("%d buyers were told accepted, and %d have orders", steps.Accepted, sold)
+		}
+	}
 	return p, nil
+}
+
+// finalWithin bounds how long the orders of a sale in two steps may take.
+const finalWithin = 2 * time.Minute
+
+// inTwoSteps measures purchases that are answered when they are accepted. Their
+// buyers ask for their orders after the last of them was sent, and the sale is
+// audited when all are written.
+func (o Options) inTwoSteps() Options {
+	o.Sale.Async, o.Sale.AskLater, o.Sale.FinalWithin = true, true, finalWithin
+	return o
 }
 
 func notHeld(r *loadtest.Result) error {

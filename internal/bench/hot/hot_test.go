@@ -181,9 +181,12 @@ func TestForms(t *testing.T) {
 
 // The time is shared among the measurements, and there is a least.
 func TestTimes(t *testing.T) {
-	turns := Turns(4, 6, 3)
+	turns := Turns([]string{"a", "b", "c", "d"}, 6, 3)
 	if turns != 3*(10*6+1) {
 		t.Errorf("%d turns", turns)
+	}
+	if n := Turns([]string{"a", accepting}, 2, 1); n != 9*2+1 {
+		t.Errorf("%d turns with one that accepts", n)
 	}
 	if d := TurnOf(Least(turns), turns); d != Shortest {
 		t.Errorf("with the least time a turn measures %v", d)
