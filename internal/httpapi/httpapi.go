@@ -68,6 +68,7 @@ type Server struct {
 	resets   chan struct{}  // holds a token while a SKU is being reset
 	audits   chan struct{}  // holds a token for each audit under way
 	stale    chan int64     // SKUs whose reset has left orders to remove
+	streams  orderStreams
 }
 
 // New builds every strategy that has its backends. It fails when the default
@@ -89,7 +90,7 @@ func New(c Config) (*Server, error) {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{Config: c, byName: map[string]*seller{}, resets: make(chan struct{}, 1),
-		audits: make(chan struct{}, mostAudits), stale: make(chan int64, mostStale)}
+		audits: make(chan struct{}, mostAudits), stale: make(chan int64, mostStale), streams: newOrderStreams()}
 	s.claims = ledger.NewClaims(s.Ledger, s.Instance.KeyDB, s.PurchaseTimeout)
 	s.metrics = newMetrics(s)
 	s.checks.ask, s.checks.now = s.Instance.Status, time.Now
@@ -145,6 +146,7 @@ func (s *Server) route(guards ...gin.HandlerFunc) *gin.Engine {
 	v1.PUT("/skus/:id", s.handle(s.putSKU))
 	v1.POST("/skus/:id/close", s.handle(s.closeSKU))
 	v1.GET("/orders", s.handle(s.listOrders))
+	v1.GET("/orders/events", s.handle(s.orderEvents))
 	v1.DELETE("/orders/:id", s.handle(s.cancelOrder))
 	v1.GET("/audit", s.guarded(s.audit))
 	v1.GET("/backends", s.guarded(s.backends))

@@ -254,7 +254,7 @@ func TestRefusedAfterAcceptance(t *testing.T) {
 	sweep()
 	p.wantStatus(1, 1, "none", "")
 
-	p.write("INSERT INTO refusals (request_id, user_id, sku_id, run, quantity, reason, strategy, refused_at) SELECT 'key-1', 1, 1, run, 1, 'sold out', 'redis-stream', 1 FROM stock WHERE id = 1")
+	p.write("INSERT INTO refusals (request_id, user_id, sku_id, run, quantity, reason, strategy, refused_at) SELECT 'key-1', 1, 1, run, 1, 'sold_out', 'redis-stream', 1 FROM stock WHERE id = 1")
 	p.wantStatus(1, 1, "refused", "sold_out")
 	p.reset(1)
 	p.wantStatus(1, 1, "none", "")

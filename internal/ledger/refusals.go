@@ -16,7 +16,7 @@ type Refusal struct {
 	SKUID     int64  `json:"sku_id"`
 	Run       int64  `json:"run"`
 	Quantity  int64  `json:"quantity"`
-	Reason    string `json:"reason"` // as the strategy calls it
+	Reason    string `json:"code"` // as a problem's: sold_out, duplicate, not_started
 	Strategy  string `json:"strategy"`
 	RefusedAt Moment `json:"refused_at"` // by the database's clock
 }

@@ -38,7 +38,7 @@ func (s *redisStream) Became(
 	name, found := s.store.Refused(ctx, sku, user, requestID)
 	switch {
 	case found == nil:
-		return refusedFor(name)
+		return refusedFor(strings.ReplaceAll(name, "_", " "))
 	case !errors.Is(found, seckill.ErrUnknownOrder):
 		return found
 	}

@@ -278,7 +278,8 @@ func (s *stream) decide(
 			list = []verdict{soldTo(e, o.Receipt())}
 		case name != "":
 			list = []verdict{{e, "refused " + name, reply{err: why}}}
-			return s.store.Refuse(tx, b.run, e.Accepted, name)
+			return s.store.Refuse(tx, b.run, e.Accepted,
+				strings.ReplaceAll(name, " ", "_"))
 		default:
 			return why // nil: try again
 		}
