@@ -6,9 +6,10 @@
 -- ARGV[1] quantity   ARGV[2] user   ARGV[3] request   ARGV[4] database
 -- ARGV[5] strategy
 --
--- {state, run}: 'accepted', or what became of the request before
--- ('open QUANTITY', 'sold …', 'refused …'), or why not: 'missing', 'foreign' (another
--- database's), 'seen', 'sold out', 'undecided' (it depends on open units).
+-- {state, run}: 'accepted', or what became of the request before ('open'
+-- with its quantity, 'sold …', 'refused …'), or why not: 'missing', 'foreign'
+-- (another database's), 'seen', 'sold out', 'undecided' (it depends on open
+-- units).
 local sale = redis.call('GET', KEYS[2])
 local num = tonumber(redis.call('GET', KEYS[1]) or '')
 if not sale or not num or redis.call('EXISTS', KEYS[5]) == 0 then
