@@ -128,7 +128,7 @@ func (s *redisStream) admit(
 				return r, false, 0, seckill.ErrSoldOut
 			}
 			r, err := s.receiptOf(p, rest)
-			return r, err == nil, run, err
+			return r, true, run, err
 		}
 		if errors.Is(err, seckill.ErrUnknown) || time.Now().After(end) {
 			return r, false, 0, fmt.Errorf("%w: purchases before this one "+
