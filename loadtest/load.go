@@ -76,9 +76,6 @@ func Send(ctx context.Context, c Config) (*Result, error) {
 // answer or has given up. Copies may still be in flight: see finish.
 func (l *load) run(ctx context.Context) {
 	l.stopped = ctx.Done()
-	if l.Async && !l.AskLater {
-		l.startAsking()
-	}
 	if l.Open() {
 		l.runOpen(ctx)
 	} else {

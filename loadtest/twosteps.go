@@ -34,6 +34,7 @@ type promise struct {
 
 // promises are the requests whose buyers ask for their final answer.
 type promises struct {
+	start  sync.Once // when the first comes: the run's clock is set then
 	mu     sync.Mutex
 	queue  byNext
 	news   chan struct{}
@@ -63,6 +64,9 @@ type asker interface {
 
 // promised takes over a request that was accepted.
 func (l *load) promised(p purchase, key []byte, first finalReply, at timing) {
+	if !l.AskLater {
+		l.promises.start.Do(l.startAsking)
+	}
 	first.Reply = first.Reply.Clone()
 	l.tally.accepted(p, first, at)
 	l.promises.put(promise{purchase: p, key: slices.Clone(key), first: first, at: at, next: at.answered + askAfter, pause: askAfter})
@@ -109,9 +113,7 @@ func (l *load) askAll() {
 	if !l.Async {
 		return
 	}
-	if l.AskLater {
-		l.startAsking()
-	}
+	l.promises.start.Do(l.startAsking)
 	close(l.promises.all)
 	l.promises.askers.Wait()
 }
