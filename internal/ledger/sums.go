@@ -116,6 +116,8 @@ func Sum(reports []Report) Report {
 		all.Sold += r.Sold
 		all.Orders += r.Orders
 		all.Cancelled += r.Cancelled
+		all.Reserved += r.Reserved
+		all.Expired += r.Expired
 		all.Served = all.Served.and(r.Served)
 		if rank(r.Verdict) > rank(all.Verdict) {
 			all.Verdict = r.Verdict

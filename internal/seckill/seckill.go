@@ -110,7 +110,8 @@ func NothingTaken(err error) bool {
 		return false
 	}
 	for _, known := range []error{ErrInvalid, ErrUnknownSKU, ErrUnknownOrder,
-		ErrNotStarted, ErrSoldOut, ErrDuplicate, ErrBusy, ErrConflict, ErrUnavailable, ErrTooManyUnits} {
+		ErrNotStarted, ErrSoldOut, ErrDuplicate, ErrBusy, ErrConflict, ErrUnavailable, ErrTooManyUnits,
+		ErrExpired, ErrCancelled, ErrPaid} {
 		if errors.Is(err, known) {
 			return true
 		}
