@@ -37,9 +37,9 @@ func (s *Server) openGates() (err error) {
 
 // pass lets the gates refuse a purchase, and otherwise has the strategy sell.
 // came is a time before the request's order was looked up.
-func (s *Server) pass(ctx context.Context, sl *seller, p seckill.Purchase, came time.Time) (r seckill.Receipt, err error) {
+func (s *Server) pass(ctx context.Context, sl *seller, p seckill.Purchase, came time.Time, by way) (r seckill.Receipt, err error) {
 	if len(s.gates.Gates) == 0 {
-		return sl.deduct(ctx, p)
+		return sl.deduct(ctx, p, by)
 	}
 	ended, refusal := s.gates.Enter(gate.Request{Strategy: sl.info.Name, SKU: p.SKU, User: p.User, Quantity: p.Quantity})
 	if refusal != nil {
@@ -48,7 +48,7 @@ func (s *Server) pass(ctx context.Context, sl *seller, p seckill.Purchase, came 
 	}
 	err = seckill.ErrUnknown // of a panic
 	defer func() { ended(err) }()
-	r, err = sl.deduct(ctx, p)
+	r, err = sl.deduct(ctx, p, by)
 	return r, err
 }
 

@@ -47,6 +47,9 @@ func (s *Server) listOrders(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := s.Ledger.AddReservations(ctx, orders); err != nil {
+		return err
+	}
 	p := page{Orders: orders}
 	if len(orders) > limit {
 		p.Orders = orders[:limit]

@@ -31,6 +31,7 @@ type sale struct {
 // Outcomes, as the metrics name them, beside the codes of problems.
 const (
 	outcomeSold     = "sold"
+	outcomeReserved = "reserved"
 	outcomeReplayed = "replayed" // answered again from the ledger
 	outcomeGone     = "gone"     // the buyer hung up before the answer
 )
@@ -90,6 +91,14 @@ func (s *Server) sell(c *gin.Context, sl *seller) (r seckill.Receipt, replayed b
 	if err != nil {
 		return r, false, err
 	}
+	if r, replayed, err = s.sellBy(c, sl, p, keyed, sl.strategy.Deduct); err == nil && replayed {
+		err = s.notReserved(c.Request.Context(), r)
+	}
+	return r, replayed, err
+}
+
+// sellBy is sell for a purchase that was read, by a way of the strategy's.
+func (s *Server) sellBy(c *gin.Context, sl *seller, p seckill.Purchase, keyed bool, by way) (r seckill.Receipt, replayed bool, err error) {
 	if err := s.mayBuy(c, p.User); err != nil {
 		return r, false, err
 	}
@@ -110,7 +119,7 @@ func (s *Server) sell(c *gin.Context, sl *seller) (r seckill.Receipt, replayed b
 			return r, err == nil, err
 		}
 	}
-	r, err = s.pass(ctx, sl, p, came)
+	r, err = s.pass(ctx, sl, p, came, by)
 	switch {
 	case err == nil:
 	case errors.Is(err, seckill.ErrNotStarted):
@@ -125,13 +134,13 @@ func (s *Server) sell(c *gin.Context, sl *seller) (r seckill.Receipt, replayed b
 
 // readPurchase reads the body and the Idempotency-Key, if there is one.
 // Without it, the request id is made here: a caller's own X-Request-Id may not
-// be unique.
-func readPurchase(c *gin.Context) (p seckill.Purchase, keyed bool, err error) {
+// be unique. more are fields that the body may have besides.
+func readPurchase(c *gin.Context, more ...web.Field) (p seckill.Purchase, keyed bool, err error) {
 	p.Quantity = 1
-	err = web.ReadJSON(c.Writer, c.Request,
-		web.Field{Name: "sku_id", Into: &p.SKU, Min: 1, Max: maxID, Required: true},
-		web.Field{Name: "user_id", Into: &p.User, Min: 1, Max: maxID, Required: true},
-		web.Field{Name: "quantity", Into: &p.Quantity, Min: 1, Max: seckill.MaxQuantity})
+	err = web.ReadJSON(c.Writer, c.Request, append([]web.Field{
+		{Name: "sku_id", Into: &p.SKU, Min: 1, Max: maxID, Required: true},
+		{Name: "user_id", Into: &p.User, Min: 1, Max: maxID, Required: true},
+		{Name: "quantity", Into: &p.Quantity, Min: 1, Max: seckill.MaxQuantity}}, more...)...)
 	if err != nil {
 		return p, false, err
 	}
@@ -151,8 +160,11 @@ func readPurchase(c *gin.Context) (p seckill.Purchase, keyed bool, err error) {
 	return p, keyed, nil
 }
 
+// A way to sell is a strategy's Deduct, or its Reserve.
+type way func(context.Context, seckill.Purchase) (seckill.Receipt, error)
+
 // deduct sells by the strategy, and counts the commands and the time it takes.
-func (sl *seller) deduct(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
+func (sl *seller) deduct(ctx context.Context, p seckill.Purchase, by way) (seckill.Receipt, error) {
 	begun := time.Now()
 	defer func() {
 		sl.metrics.duration.Observe(time.Since(begun).Seconds())
@@ -161,7 +173,7 @@ func (sl *seller) deduct(ctx context.Context, p seckill.Purchase) (seckill.Recei
 	if tap.From(ctx) == nil { // a proof brings its own tap
 		ctx = tap.With(ctx, sl.points.Watch(&sl.commands, sl.info.Name, sl.info.Key, p))
 	}
-	return sl.strategy.Deduct(ctx, p)
+	return by(ctx, p)
 }
 
 // replay is the answer that p's request was given before. Only sales are kept:

@@ -38,7 +38,7 @@ type Reservation struct {
 	Released int64                    `json:"released"` // units given back
 	// Left is how many microseconds the deadline was away by the database's clock;
 	// not above 0: it is past.
-	Left int64 `json:"-"`
+	Left int64 `json:"expires_in_us"`
 }
 
 const reservationColumns = "id, state, released, " +
