@@ -34,9 +34,10 @@ var Reserve = catalog.Info{
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
 			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs),
-	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
-	Stock: ledger.InRow,
-	Files: reserveFiles,
+	Needs:    []backend.Capability{backend.SQL, backend.RowLocks},
+	Stock:    ledger.InRow,
+	Files:    reserveFiles,
+	Reserves: true,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &reserve{d.Ledger, d.Log, "state = 'reserved' " +
 			"AND ends_at <= UTC_TIMESTAMP(6)"}, nil

@@ -28,11 +28,13 @@ var ReserveLate = catalog.Info{
 		"reservation overdue, and each gives its units back.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
-			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs),
-	Repair: "reserve",
-	Needs:  []backend.Capability{backend.SQL, backend.RowLocks},
-	Stock:  ledger.InRow,
-	Files:  reserveLateFiles,
+			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs).
+		Breaks(catalog.Cancel),
+	Repair:   "reserve",
+	Needs:    []backend.Capability{backend.SQL, backend.RowLocks},
+	Stock:    ledger.InRow,
+	Files:    reserveLateFiles,
+	Reserves: true,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		// The SELECT has said that it is overdue. Here nothing asks again.
 		return &reserve{d.Ledger, d.Log, "TRUE"}, nil

@@ -207,6 +207,8 @@ export default {
     two_answers: 'One request, two answers', key_refused: 'Refused although the request has an order',
     false_duplicate: 'Told duplicate without an order', not_cancelled: 'A cancellation that never happened',
     cancelled_unasked: 'Cancelled, but not by the buyer',
+    paid_released: 'Paid, and given back', not_paid: 'A payment that never happened', paid_unasked: 'Paid, but not by the buyer',
+    expired_held: 'Expired, and still held', released_twice: 'Given back twice',
     not_linearizable: 'Answers that cannot all be true',
     two_holders: 'Two holders of one lock', unknown: 'Outcome unknown', blocked: 'Blocked for ever',
     error: 'An unexpected error', hindered: 'Delayed by another SKU', stolen: 'Lock taken from its holder', early: 'Sold before the sale started',

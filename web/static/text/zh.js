@@ -264,6 +264,8 @@ export default {
     two_answers: '同一请求，两个答复', key_refused: '请求已有订单却被拒绝',
     false_duplicate: '没有订单却被告知重复', not_cancelled: '取消没有生效',
     cancelled_unasked: '被取消，却不是买家取消的',
+    paid_released: '付了款，却被退回', not_paid: '付款没有生效', paid_unasked: '付了款，却不是买家付的',
+    expired_held: '过期了，却还占着库存', released_twice: '退还了两次',
     not_linearizable: '这些答复不可能同时为真',
     two_holders: '一把锁，两个持有者', unknown: '结果不明', blocked: '永远被挡住',
     error: '意外的错误', hindered: '被别的商品阻塞', stolen: '锁被别人释放', early: '开售之前就卖出',
