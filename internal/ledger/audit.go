@@ -39,6 +39,7 @@ const (
 	RuleNotCancelled     = "not_cancelled"          // every acknowledged cancellation took place
 	RuleCancelledUnasked = "cancelled_unasked"      // every cancelled order was cancelled by its buyer
 	RulePaidReleased     = "paid_released"          // what was paid, or is told to be, does not expire
+	RulePaidLate         = "paid_late"              // no payment succeeds after the deadline
 	RuleNotPaid          = "not_paid"               // every acknowledged payment took place
 	RulePaidUnasked      = "paid_unasked"           // every payment was asked for
 	RuleExpiredHeld      = "expired_held"           // what has expired holds no units

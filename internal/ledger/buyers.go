@@ -29,7 +29,7 @@ type buyers struct {
 	patience time.Duration
 
 	invented, unacknowledged, wrong, unasked, notCancelled examples
-	paidReleased, notPaid, paidUnasked, held               examples
+	paidReleased, notPaid, paidLate, paidUnasked, held     examples
 }
 
 // owned is an order of a buyer who was told duplicate.

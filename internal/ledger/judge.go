@@ -22,6 +22,7 @@ type Trial struct {
 	Evidence
 	report       Report
 	gaveBack     int64 // Σ quantity of cancelled orders
+	expired      int64 // Σ quantity of expired orders
 	others       int64 // Σ quantity of active orders that are not ours
 	storesDiffer bool
 	totalsOnly   bool                  // there are no orders to read
@@ -60,7 +61,7 @@ func (t *Trial) Order(o *Order) {
 		t.gaveBack += o.Quantity
 	case o.Status == Expired:
 		t.report.Expired++
-		t.gaveBack += o.Quantity
+		t.expired += o.Quantity
 	default:
 		t.report.Orders++
 		if o.unpaid() {
@@ -234,7 +235,7 @@ func (t *Trial) checkBalance() {
 	switch sum := left + sold; {
 	case sum > initial:
 		var twice examples
-		if t.gaveBack == 0 && !t.report.StockStore.Split() { // units that were given back may be sold again
+		if t.gaveBack+t.expired == 0 && !t.report.StockStore.Split() { // units that were given back may be sold again
 			var witness *Witness
 			if twice, witness = t.units.soldTwice(); witness != nil {
 				t.report.Witness = witness

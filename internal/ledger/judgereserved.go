@@ -23,9 +23,9 @@ func (o *Order) unpaid() bool {
 	return o.Reservation != nil && o.Status == Active && o.Reservation.State != seckill.Paid
 }
 
-// Overdue: the order is a reservation past its deadline that still holds its
-// units. Sweepers give it back soon.
-func (o *Order) Overdue() bool { return o.unpaid() && o.Reservation.Left <= 0 }
+// Undecided: the order is a reservation that may yet be paid, or that a sweeper
+// may yet give back in time.
+func (o *Order) Undecided() bool { return o.unpaid() && o.Reservation.Left >= -overdueGrace }
 
 // reserved is what the ledger alone says of reservations.
 type reserved struct{ paidReleased, twice, held examples }
@@ -49,16 +49,20 @@ func (r *reserved) order(o *Order) {
 // paid compares an order with what was said of its payment. A purchase that was
 // told sold, not reserved, was paid by the same call.
 func (b *buyers) paid(o *Order, key func(int32, struct{}) int, calls []int32) {
-	asked, acknowledged, expired := false, false, false
+	asked, acknowledged, late, expired := false, false, false, false
 	b.naming(o, key, b.paysBy[0], b.paysBy[1], func(t *Told) {
 		asked = asked || t.took() || t.Outcome == OutcomeInProgress
 		acknowledged = acknowledged || t.Outcome == OutcomeSold
+		late = late || t.Late && t.Outcome == OutcomeSold
 		expired = expired || t.Outcome == OutcomeExpired
 	})
 	for _, i := range calls {
 		outcome := b.told[i].Outcome
 		acknowledged = acknowledged || outcome == OutcomeSold
 		asked = asked || outcome != OutcomeReserved && b.told[i].took()
+	}
+	if late {
+		b.paidLate.add(orderOf, o.PublicID, o.UserID)
 	}
 	state := seckill.Paid // of an order that began as no reservation
 	if o.Reservation != nil {
@@ -97,6 +101,7 @@ func (t *Trial) checkReserved() {
 		r.paidReleased.join(b.paidReleased)
 		r.held.join(b.held)
 		t.breach(RuleNotPaid, "payments that buyers were told of and the ledger does not have", nil, b.notPaid)
+		t.breach(RulePaidLate, "payments that succeeded after the deadline", nil, b.paidLate)
 		t.breach(RulePaidUnasked, "reservations that are paid and whose buyers did not pay", nil, b.paidUnasked)
 	}
 	t.breach(RulePaidReleased, "reservations that were paid, and whose units were given back", nil, r.paidReleased)

@@ -91,6 +91,7 @@ func TestJudgeReservations(t *testing.T) {
 		{"told paid, and never there", func(e *Evidence) {
 			e.Told = append(e.Told, Told{Call: CallPay, User: 9, OrderID: "o9", Outcome: OutcomeSold})
 		}, []string{RuleNotPaid}},
+		{"paid when the deadline had passed", func(e *Evidence) { e.Told[toldPaid].Late = true }, []string{RulePaidLate}},
 		{"told paid, and cancelled by the buyer later", func(e *Evidence) {
 			e.set(1, Cancelled, seckill.ReservationReleased)
 			again := e.Told[toldPaid]

@@ -41,7 +41,7 @@ func (t *Trial) checkTold() {
 	b.duplicates(&duplicate)
 	// A stock only shrinks, but for cancellations: what is left at the end and
 	// was not given back has been there all the time.
-	always := t.report.Remaining - max(t.gaveBack, b.later)
+	always := t.report.Remaining - max(t.gaveBack, b.later) - t.expired
 	for _, i := range b.buys {
 		if told := &b.told[i]; told.Outcome == OutcomeSoldOut && told.Quantity <= always && !t.storesDiffer {
 			turnedAway.add(turnedAwayOf, told.User, told.Quantity)

@@ -70,12 +70,12 @@ func (t *Trial) checkSums(sold int64) {
 	t.checkGivenBack()
 	// A stock only shrinks, but for cancellations, of which those of unknown
 	// requests may be some.
-	always := t.report.Remaining - max(t.gaveBack, s.Cancelled+s.MaybeCancelled)
+	always := t.report.Remaining - max(t.gaveBack, s.Cancelled+s.MaybeCancelled) - t.expired
 	if s.SoldOut > 0 && s.SoldOut <= always && !t.storesDiffer {
 		t.violate(RuleUndersold, fmt.Sprintf("buyers who wanted %d were told sold out while at least %d units were there to the end",
 			s.SoldOut, always), Params{"wanted": s.SoldOut, "left": always}, examples{})
 	}
-	if s.Requests > 0 && s.Wanted <= t.Initial && sold == 0 && t.gaveBack == 0 && s.Cancelled+s.MaybeCancelled == 0 {
+	if s.Requests > 0 && s.Wanted <= t.Initial && sold == 0 && t.gaveBack+t.expired == 0 && s.Cancelled+s.MaybeCancelled == 0 {
 		t.violate(RuleNothingSold, fmt.Sprintf("%d requests for a stock of %d, and nothing was sold", s.Requests, t.Initial),
 			Params{"requests": s.Requests, "stock": t.Initial}, examples{})
 	}

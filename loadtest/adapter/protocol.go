@@ -15,10 +15,12 @@ import (
 type Protocol struct {
 	Buy    Message
 	Cancel Message // zero where orders cannot be cancelled
+	Pay    Message // zero unless buyers reserve
 	// Bought says what a purchase was told. The reply is valid as long as the
 	// response is.
 	Bought    func(Order, Response) Reply
 	Cancelled func(Response) Reply
+	Paid      func(Response) Reply
 }
 
 // An Order is what a buyer asks for, and so what a sale must say.

@@ -16,8 +16,8 @@ func (s *Sale) Sums() (all ledger.Sums, err error) {
 		id   string
 	}
 	type request struct {
-		quantity                            int64
-		sold, unknown, cancelled, mayCancel bool
+		quantity                                      int64
+		sold, reserved, unknown, cancelled, mayCancel bool
 	}
 	requests, orders := map[key]*request{}, map[string]*request{}
 	for i := range s.Told {
@@ -38,8 +38,9 @@ func (s *Sale) Sums() (all ledger.Sums, err error) {
 				t.RequestID, t.User, q.quantity, t.Quantity)
 		}
 		switch t.Outcome {
-		case ledger.OutcomeSold:
-			q.sold = true
+		case ledger.OutcomeSold, ledger.OutcomeReserved:
+			q.sold = q.sold || t.Outcome == ledger.OutcomeSold
+			q.reserved = true
 			if t.OrderID != "" {
 				orders[t.OrderID] = q
 			}
@@ -51,7 +52,7 @@ func (s *Sale) Sums() (all ledger.Sums, err error) {
 	}
 	for i := range s.Told {
 		t := &s.Told[i]
-		if t.Call != ledger.CallCancel {
+		if t.Call.Is(ledger.CallBuy) {
 			continue
 		}
 		q := orders[t.OrderID]
@@ -60,8 +61,10 @@ func (s *Sale) Sums() (all ledger.Sums, err error) {
 		}
 		switch {
 		case q == nil:
-			return all, fmt.Errorf("user %d cancels order %s, and no sale in the file has it: record every sale with its order_id",
+			return all, fmt.Errorf("user %d cancels or pays order %s, and no sale in the file has it: record every sale with its order_id",
 				t.User, cmp.Or(t.OrderID, "of request "+t.RequestID))
+		case t.Call == ledger.CallPay:
+			q.sold = q.sold || t.Outcome == ledger.OutcomeSold
 		case t.Outcome == ledger.OutcomeCancelled:
 			q.cancelled = true
 		case t.Outcome == ledger.OutcomeUnknown || t.Outcome == ledger.OutcomeAccepted:
@@ -70,14 +73,14 @@ func (s *Sale) Sums() (all ledger.Sums, err error) {
 	}
 	for _, q := range requests {
 		switch {
-		case q.sold:
+		case q.sold, q.reserved && (q.cancelled || q.mayCancel):
 			all.Sold += q.quantity
 			if q.cancelled {
 				all.Cancelled += q.quantity
 			} else if q.mayCancel {
 				all.MaybeCancelled += q.quantity
 			}
-		case q.unknown:
+		case q.unknown, q.reserved: // it may be held to the end
 			all.Unknown += q.quantity
 		}
 	}

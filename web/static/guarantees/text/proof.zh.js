@@ -72,6 +72,7 @@ export default {
   "reservations that gave back more than they held": "预留退回的比它占的多",
   "reservations that were paid, and whose units were given back": "预留已经付款，库存却被退回",
   "reservations that have expired and still hold their units": "预留已经过期，却还占着库存",
+  "payments that succeeded after the deadline": "截止时间之后，付款仍然成功",
   "paid": "已付款",
   "swept": "清理完毕",
   "the reservation has expired": "预留已过期",

@@ -132,6 +132,7 @@ export default {
       ? 'Cancellations that buyers were told of but that did not take place.'
       : `Buyers were told of ${plural(told, 'unit')} restored, but ${count(back)} were: ${count(told - back)} fewer.`),
     paid_released: 'Reservations that were paid, and whose units were given back.',
+    paid_late: 'Payments that succeeded after the deadline.',
     not_paid: 'Payments that buyers were told of and the ledger does not have.',
     paid_unasked: 'Reservations that are paid and whose buyers did not pay.',
     expired_held: 'Reservations that have expired and still hold their units.',

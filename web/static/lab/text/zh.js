@@ -154,6 +154,7 @@ export default {
       ? '买家被告知取消成功，取消却没有发生。'
       : `买家被告知退还了 ${count(told)} 件，实际只退还了 ${count(back)} 件：少了 ${count(told - back)} 件。`),
     paid_released: '预留已经付款，库存却被退回。',
+    paid_late: '截止时间之后，付款仍然成功。',
     not_paid: '买家被告知付款成功，账本里却没有。',
     paid_unasked: '预留已付款，买家却没有付过。',
     expired_held: '预留已经过期，却还占着库存。',
