@@ -1,7 +1,6 @@
 package adapter
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -10,7 +9,6 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"seckill/internal/ledger"
-	"seckill/internal/seckill"
 )
 
 // OursReserving is Ours for buyers who reserve for so long, and pay by a second
@@ -30,12 +28,12 @@ func OursReserving(strategy string, byDefault, signed bool, hold time.Duration) 
 
 // A reservation is our service's answer 200; pointers tell what is there.
 type reservation struct {
-	ID        string                   `json:"reservation_id"`
-	SKU       *int64                   `json:"sku_id"`
-	Quantity  *int64                   `json:"quantity"`
-	Remaining *int64                   `json:"remaining"`
-	Strategy  string                   `json:"strategy"`
-	State     seckill.ReservationState `json:"state"`
+	ID        string `json:"reservation_id"`
+	SKU       *int64 `json:"sku_id"`
+	Quantity  *int64 `json:"quantity"`
+	Remaining *int64 `json:"remaining"`
+	Strategy  string `json:"strategy"`
+	State     string `json:"state"`
 }
 
 // reserved says what a buyer was told who reserves. A copy may be told what became
@@ -58,8 +56,8 @@ func (o Order) reserved(a Response) Reply {
 
 // paid says what became of a payment.
 func paid(a Response) Reply {
-	return atDesk(a, func(s seckill.ReservationState) ledger.Outcome {
-		if s == seckill.Paid {
+	return atDesk(a, func(s string) ledger.Outcome {
+		if s == "paid" {
 			return ledger.OutcomeSold
 		}
 		return ""
@@ -68,15 +66,15 @@ func paid(a Response) Reply {
 
 // released says what became of a cancellation.
 func released(a Response) Reply {
-	return atDesk(a, func(s seckill.ReservationState) ledger.Outcome {
-		if s == seckill.ReservationReleased || s == seckill.ReservationExpired {
+	return atDesk(a, func(s string) ledger.Outcome {
+		if s == "cancelled" || s == "expired" {
 			return ledger.OutcomeCancelled
 		}
 		return ""
 	})
 }
 
-func atDesk(a Response, means func(seckill.ReservationState) ledger.Outcome) Reply {
+func atDesk(a Response, means func(string) ledger.Outcome) Reply {
 	if a.Status != http.StatusOK {
 		return Order{}.bought(a)
 	}
@@ -84,7 +82,7 @@ func atDesk(a Response, means func(seckill.ReservationState) ledger.Outcome) Rep
 	if outcome := means(r.State); ok && outcome != "" {
 		return Reply{Outcome: outcome}
 	}
-	return Nonsense("a reservation in the state %q: %s", fmt.Sprint(r.State), Excerpt(a.Body))
+	return Nonsense("a reservation in the state %q: %s", r.State, Excerpt(a.Body))
 }
 
 func readReservation(a Response) (r reservation, ok bool) {
