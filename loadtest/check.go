@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"net/url"
+	"time"
 
 	"seckill/internal/seckill"
 	"seckill/loadtest/adapter"
@@ -118,6 +119,18 @@ func (s Scenario) checkMix() error {
 		if !(share.value >= 0 && share.value <= 1) {
 			return wrong(share.field, "%s of %g: give a share from 0 to 1", share.field, share.value)
 		}
+	}
+	switch {
+	case s.Reserve != 0 && (s.Reserve < time.Second || s.Reserve > maxReserve || s.Reserve%time.Second != 0):
+		return wrong("reserve", "reservations for %s: give whole seconds, 1s to %s", s.Reserve, maxReserve)
+	case s.Reserve != 0 && s.Service != nil:
+		return wrong("reserve", "another service is not asked for reservations: leave it out")
+	case s.Reserve == 0 && s.Forget != 0:
+		return wrong("forget", "only who reserves can forget to pay: give --reserve, such as 2s")
+	case s.Reserve == 0 && s.PayLate != 0:
+		return wrong("pay_late", "only a reservation is paid late: give --reserve, such as 2s")
+	case s.Forget+s.PayLate > 1:
+		return wrong("pay_late", "%s forget and %s pay late: both together are 100%% at most", s.Forget, s.PayLate)
 	}
 	if s.Retry < 0 || s.Retry > maxRetry {
 		return wrong("retry", "%d retries: give 0 to %d", s.Retry, maxRetry)

@@ -44,6 +44,9 @@ func newClient(c Config) *client {
 	case cl.protocol != nil:
 	case c.Service != nil:
 		cl.protocol, _ = c.Service.Protocol(c.Cancellations > 0) // checked
+	case c.Reserve > 0:
+		cl.sign = c.Sign
+		cl.protocol = adapter.OursReserving(c.Strategy, c.ByDefault, cl.sign != nil, c.Reserve)
 	default:
 		cl.sign = c.Sign
 		cl.protocol = adapter.Ours(c.Strategy, c.ByDefault, cl.sign != nil)
@@ -146,6 +149,17 @@ func (b *buyer) became(p purchase, key []byte) (r adapter.Reply, final bool) {
 	r, final = b.client.protocol.Became(adapter.Order{SKU: p.sku, Quantity: p.quantity, Strategy: b.client.strategy}, a)
 	r.Status = a.Status
 	return r, final
+}
+
+// pay pays a reservation.
+func (b *buyer) pay(p purchase, key []byte, id string) adapter.Reply {
+	a, err := b.exchange(&b.client.protocol.Pay, p, key, id)
+	if err != nil {
+		return b.noAnswer(err)
+	}
+	r := b.client.protocol.Paid(a)
+	r.Status, r.RetryAfter = a.Status, a.RetryAfter
+	return r
 }
 
 func (b *buyer) noAnswer(err error) adapter.Reply {

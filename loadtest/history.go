@@ -25,6 +25,8 @@ type record struct {
 const (
 	flagCancel  = 1 << iota // a cancellation; else a purchase
 	flagSeveral             // its request was sent more than once
+	flagPay                 // a payment
+	flagLate                // … sent after the deadline
 )
 
 func (r *record) is(flag uint8) bool { return r.flags&flag != 0 }
@@ -105,8 +107,11 @@ func (h history) told(p *plan) [][]ledger.Told {
 		k := asked.sku - p.SKU
 		t := ledger.Told{RequestID: string(key), User: asked.user, Quantity: asked.quantity, Outcome: recorded[r.outcome],
 			OrderID: string(l.idOf(r)), Remaining: int64(r.remaining), Sent: time.Duration(r.sent), Answered: time.Duration(r.answered)}
-		if r.is(flagCancel) {
+		switch {
+		case r.is(flagCancel):
 			t.Call = ledger.CallCancel
+		case r.is(flagPay):
+			t.Call, t.Late = ledger.CallPay, r.is(flagLate)
 		}
 		all[k] = append(all[k], t)
 	}
@@ -139,8 +144,8 @@ func (h history) records(yield func(*callLog, *record) bool) {
 	}
 }
 
-// recorded is what a record may hold: the outcomes of purchases, and that of a
-// cancellation.
-var recorded = append(slices.Clone(adapter.Outcomes), ledger.OutcomeCancelled)
+// recorded is what a record may hold: the outcomes of purchases, and those of
+// cancellations and payments.
+var recorded = append(slices.Clone(adapter.Outcomes), ledger.OutcomeCancelled, ledger.OutcomeExpired)
 
 func outcomeIndex(o ledger.Outcome) uint8 { return uint8(slices.Index(recorded, o)) }

@@ -20,6 +20,7 @@ const interruptGrace = time.Second
 type caller interface {
 	buy(p purchase, key []byte) adapter.Reply
 	cancel(p purchase, key []byte, orderID string) adapter.Reply
+	pay(p purchase, key []byte, id string) adapter.Reply
 	connect(turn int) // in advance; it may fail
 	close()
 }
@@ -140,14 +141,25 @@ func (w *worker) request(i int, at timing) {
 		return
 	}
 	w.tally.record(p, final, at)
-	w.cancelOrder(p, w.key, final)
+	w.afterwards(p, w.key, final)
+}
+
+// afterwards is what a buyer does with what they got.
+func (w *worker) afterwards(p purchase, key []byte, final finalReply) {
+	if w.Reserve > 0 {
+		w.payOrNot(p, key, final)
+	}
+	w.cancelOrder(p, key, final)
 }
 
 // cancelOrder cancels the order of a buyer who cancels. It retries as a purchase
 // does: cancelling twice is cancelling once.
 func (w *worker) cancelOrder(p purchase, key []byte, final finalReply) {
-	if !p.cancels || final.Outcome != ledger.OutcomeSold {
+	if !p.cancels || final.Outcome != ledger.OutcomeSold && final.Outcome != ledger.OutcomeReserved {
 		return
+	}
+	if w.Reserve > 0 {
+		w.tally.had(p)
 	}
 	id := slices.Clone(final.OrderID)
 	doubt := false

@@ -41,6 +41,10 @@ func (s *slow) buy(purchase, []byte) adapter.Reply {
 	return adapter.Reply{Outcome: ledger.OutcomeSoldOut, Code: "sold_out"}
 }
 
+func (*slow) pay(purchase, []byte, string) adapter.Reply {
+	panic("no one reserves here")
+}
+
 func (*slow) cancel(purchase, []byte, string) adapter.Reply {
 	return adapter.Reply{Outcome: ledger.OutcomeCancelled}
 }

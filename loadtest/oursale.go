@@ -1,6 +1,7 @@
 package loadtest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -106,9 +107,12 @@ func (r *ourSale) learn(ctx context.Context, s service) error {
 		return nil
 	}
 	r.locks = append(r.locks, locks)
-	stockStores := map[string]ledger.StockStore{}
+	stockStores, reserving := map[string]ledger.StockStore{}, []string(nil)
 	for _, known := range all {
 		stockStores[known.Name] = known.StockStore
+		if known.Reserves && known.Available {
+			reserving = append(reserving, known.Name)
+		}
 		if known.Name != r.Strategy {
 			continue
 		}
@@ -122,6 +126,9 @@ func (r *ourSale) learn(ctx context.Context, s service) error {
 			r.Strategy, s.base, strings.Join(slices.Sorted(maps.Keys(stockStores)), ", "))
 	}
 	r.stockStores = stockStores
+	if r.Reserve > 0 && !slices.Contains(reserving, r.Strategy) {
+		return configError("strategy %q has no reservations; those at %s that do: %s", r.Strategy, s.base, cmp.Or(strings.Join(reserving, ", "), "none"))
+	}
 	return nil
 }
 
@@ -157,6 +164,9 @@ func (r *ourSale) audit(ctx context.Context, told [][]ledger.Told) (reports []le
 		from = countedLedger{r.Ledger, r.services, counter, r.Joins}
 	}
 	r.result.Settled = true
+	if r.Reserve > 0 {
+		r.settling.limit += r.Reserve // the last reservation expires, and is given back
+	}
 	var linear linearResult
 	for k := range r.SKUs {
 		sums := r.tally.sums[k]
@@ -178,13 +188,15 @@ func (r *ourSale) audit(ctx context.Context, told [][]ledger.Told) (reports []le
 		r.strangers(snap)
 		if !settled {
 			r.problemOf(CauseStillRunning, params{"seconds": r.settling.limit.Seconds()}, "purchases without an answer were still running %s after the load ended, so the ledger was read too early", r.settling.limit)
-		} else if r.result.History && !r.Joins {
+		} else if r.result.History && !r.Joins && r.Reserve == 0 {
 			linear.add(&reports[k], r.Stock, r.history.ops(r.plan, sku, ordersOf(snap)))
 		}
 	}
 	switch {
 	case r.Joins:
 		r.result.Linearizable.Why = "others bought in the same sale, and what they were told is not known"
+	case r.Reserve > 0:
+		r.result.Linearizable.Why = "reservations come back by the clock, which no sequence of purchases has"
 	case r.result.History:
 		r.result.Linearizable = linear.verdict()
 	}
@@ -239,6 +251,8 @@ func (s settling) wait(ctx context.Context, services []service, from Ledger, sku
 		now, readErr := from.Snapshot(ctx, sku)
 		switch {
 		case readErr != nil: // its database may come back
+			still = time.Now()
+		case slices.ContainsFunc(now.Orders, func(o ledger.Order) bool { return o.Undecided() }):
 			still = time.Now()
 		case answered:
 			return now, true, nil

@@ -43,6 +43,7 @@ const (
 	drawCancel
 	drawCopies
 	drawRun
+	drawPay
 	drawPause // and above it, by the number of the call
 )
 
@@ -81,13 +82,21 @@ type purchase struct {
 	turn          int  // of the target to ask, counted from the request's first
 	copied        bool // it is sent several times at once
 	cancels       bool // the buyer cancels a sale
+	forgets       bool // … never pays what they have reserved
+	paysLate      bool // … pays it after the deadline
 }
 
 func (p *plan) purchase(i int) purchase {
 	o := p.original(i)
-	return purchase{index: i, user: p.user(o), sku: p.SKU + int64(p.skuIndex(o)), quantity: p.quantity(o),
+	asked := purchase{index: i, user: p.user(o), sku: p.SKU + int64(p.skuIndex(o)), quantity: p.quantity(o),
 		copied:  p.Copies > 0 && p.share(i, drawCopies) < float64(p.Copies),
 		cancels: p.Cancellations > 0 && p.share(i, drawCancel) < p.Cancellations}
+	if p.Reserve > 0 && !asked.cancels {
+		u := p.share(i, drawPay)
+		asked.forgets = u < float64(p.Forget)
+		asked.paysLate = !asked.forgets && u < float64(p.Forget+p.PayLate)
+	}
+	return asked
 }
 
 // skuIndex is which of the SKUs the user of request o wants, from 0.

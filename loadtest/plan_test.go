@@ -108,3 +108,37 @@ func TestSchedule(t *testing.T) {
 		}
 	}
 }
+
+// Who forgets, pays late and cancels follows from the seed, in the shares that
+// were asked for, and no buyer does two of them.
+func TestWhoPays(t *testing.T) {
+	const n = 20_000
+	s := Scenario{SKU: 1, SKUs: 1, Stock: 1, Quantity: 1, Buyers: n, Seed: 7, Cancellations: .1, Reserve: time.Second, Forget: .2, PayLate: .3}
+	p, again := newPlan(s, make([]int64, 1)), newPlan(s, make([]int64, 1))
+	var forget, late, cancel int
+	for i := range n {
+		b := p.purchase(i)
+		if b != again.purchase(i) {
+			t.Fatalf("buyer %d is another the second time", i)
+		}
+		does := 0
+		for what, count := range map[*int]bool{&forget: b.forgets, &late: b.paysLate, &cancel: b.cancels} {
+			if count {
+				*what++
+				does++
+			}
+		}
+		if does > 1 {
+			t.Fatalf("buyer %d does %d things: %+v", i, does, b)
+		}
+	}
+	for what, share := range map[string][2]float64{"forget": {float64(forget) / n, .9 * .2}, "pay late": {float64(late) / n, .9 * .3}, "cancel": {float64(cancel) / n, .1}} {
+		if d := share[0] - share[1]; d > .015 || d < -.015 {
+			t.Errorf("%.3f %s, want about %.3f", share[0], what, share[1])
+		}
+	}
+	s.Reserve, s.Forget, s.PayLate = 0, 0, 0
+	if b := newPlan(s, make([]int64, 1)).purchase(3); b.forgets || b.paysLate {
+		t.Errorf("a buyer without a reservation: %+v", b)
+	}
+}

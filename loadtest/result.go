@@ -58,7 +58,8 @@ type Result struct {
 	Cancellations Cancellations `json:"cancellations"`
 	// TwoSteps is there when answers in two steps were asked for. Latency is then of
 	// the first answers, and SoldLatency of the last.
-	TwoSteps *TwoSteps `json:"two_steps,omitempty"`
+	TwoSteps     *TwoSteps    `json:"two_steps,omitempty"`
+	Reservations Reservations `json:"reservations,omitzero"`
 
 	// Commands is what the purchases cost the backends, as the services count
 	// it; CommandsMissing says why it is not known.
@@ -119,6 +120,9 @@ type Settings struct {
 	Quantities      []Share  `json:"quantities,omitempty"`
 	Duplicates      float64  `json:"duplicates,omitempty"`
 	Cancellations   float64  `json:"cancellations,omitempty"`
+	ReserveSeconds  float64  `json:"reserve_seconds,omitempty"`  // buyers reserve for so long, and pay
+	Forget          float64  `json:"forget,omitempty"`           // share of reservations that are never paid
+	PayLate         float64  `json:"pay_late,omitempty"`         // … that are paid after their deadline
 	Copies          float64  `json:"copies,omitempty"`           // share of requests that are sent several times at once
 	Retry           int      `json:"retry,omitempty"`            // how often a call is made again at most
 	Async           bool     `json:"async,omitempty"`            // answers in two steps
@@ -136,6 +140,18 @@ type Cancellations struct {
 	Refused int `json:"refused"`
 	Unknown int `json:"unknown"`
 	Retries int `json:"retries"` // calls that were made again
+}
+
+// Reservations are what became of the units that buyers reserved and did not
+// cancel.
+type Reservations struct {
+	Paid      int `json:"paid"`
+	Forgotten int `json:"forgotten"`
+	Late      int `json:"late"`    // payments sent after the deadline
+	Expired   int `json:"expired"` // payments that were told so
+	Refused   int `json:"refused"` // … for another reason
+	Unknown   int `json:"unknown"`
+	Retries   int `json:"retries"` // calls that were made again
 }
 
 // Processor is the processor time of one load, in seconds. What is not known is
@@ -184,6 +200,7 @@ type StrategyInfo struct {
 	Title      string            `json:"title"`
 	StockStore ledger.StockStore `json:"stock"`  // where it keeps the stock
 	Broken     bool              `json:"broken"` // shipped as a bad example
+	Reserves   bool              `json:"reserves,omitempty"`
 }
 
 // A Target is one service process and what it runs on, by its own account.

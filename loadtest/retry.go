@@ -71,7 +71,7 @@ func (l *load) ask(w *worker, p purchase, key []byte, sent time.Duration) (*work
 		final := finalReply{Reply: r, at: at, counted: w.forCopies}
 		again := try < l.Retry && r.Again()
 		doubt = doubt || r.Outcome == ledger.OutcomeUnknown
-		final.doubt = doubt && r.Outcome != ledger.OutcomeSold
+		final.doubt = doubt && r.Outcome != ledger.OutcomeSold && r.Outcome != ledger.OutcomeReserved
 		// An earlier call may have bought, which this answer does not tell.
 		unsettled := final.doubt && !r.Definite() && r.Outcome != ledger.OutcomeUnknown
 		if again || unsettled || w.forCopies {
@@ -175,13 +175,13 @@ func (c *copied) end(w *worker, final finalReply) {
 			return
 		}
 		c.tally.record(c.p, c.best, c.at)
-		w.cancelOrder(c.p, c.key, c.best)
+		w.afterwards(c.p, c.key, c.best)
 	}
 }
 
 // ranking orders outcomes by how much they say about what the buyer got: a call
 // without an answer may have bought.
-var ranking = []ledger.Outcome{ledger.OutcomeSold, ledger.OutcomeAccepted, ledger.OutcomeUnknown, ledger.OutcomeSoldOut,
+var ranking = []ledger.Outcome{ledger.OutcomeSold, ledger.OutcomeReserved, ledger.OutcomeAccepted, ledger.OutcomeUnknown, ledger.OutcomeSoldOut,
 	ledger.OutcomeDuplicate, ledger.OutcomeConflict, ledger.OutcomeBusy, ledger.OutcomeInProgress, ledger.OutcomeError}
 
 // orBetter is what the buyer knows after two copies of one request.

@@ -145,7 +145,7 @@ func (r *run) judge(ctx context.Context, sale sale) {
 		r.problemOf(CauseNoAnswer, nil, "no buyer got a definite answer")
 	}
 	for _, a := range r.result.Answers {
-		if a.Code == adapter.CodeNonsense || a.Code == "cancel_"+adapter.CodeNonsense {
+		if a.Code == adapter.CodeNonsense || a.Code == "cancel_"+adapter.CodeNonsense || a.Code == "pay_"+adapter.CodeNonsense {
 			r.problemOf(CauseNonsense, params{"count": a.Count, "sample": a.Sample}, "%s not what the service's contract allows: %s", numbers.WasOrWere(a.Count, "answer"), a.Sample)
 		}
 	}
@@ -157,7 +157,7 @@ func newResult(c Config) *Result {
 			Strategy: c.Strategy, SKU: c.SKU, Stock: c.Stock, Buyers: c.Requests(), Concurrency: c.Concurrency,
 			Quantity: c.Quantity, TimeoutSeconds: c.Timeout.Seconds(), Seed: c.Seed,
 			Profile: c.Profile, SKUs: c.SKUs, Zipf: c.Zipf, Quantities: c.Quantities, Duplicates: c.Duplicates,
-			Cancellations: c.Cancellations, Copies: float64(c.Copies), Retry: c.Retry, Async: c.Async, Rate: c.Rate, ToRate: c.ToRate, DurationSeconds: c.Duration.Seconds(),
+			Cancellations: c.Cancellations, ReserveSeconds: c.Reserve.Seconds(), Forget: float64(c.Forget), PayLate: float64(c.PayLate), Copies: float64(c.Copies), Retry: c.Retry, Async: c.Async, Rate: c.Rate, ToRate: c.ToRate, DurationSeconds: c.Duration.Seconds(),
 			Steps: c.Steps, Require: c.Require,
 		},
 		Strategy: StrategyInfo{Name: c.Strategy},

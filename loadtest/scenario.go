@@ -33,6 +33,11 @@ type Scenario struct {
 	// Duplicates are asked with another request id. Only one may succeed.
 	Duplicates    float64 `yaml:"duplicates" group:"sale" placeholder:"SHARE" help:"Share of requests in which a buyer who has just asked asks again (${LoadDuplicates})."`
 	Cancellations float64 `yaml:"cancellations" group:"sale" placeholder:"SHARE" help:"Share of sales that are cancelled at once (${LoadCancellations})."`
+	// Reserve has buyers reserve, and pay by a second call; 0: they buy at once. Those
+	// who cancel do not pay.
+	Reserve time.Duration `yaml:"reserve" group:"sale" placeholder:"D" help:"Buyers reserve for so long, 1s to 60s, and pay by a second call; the strategy must be one that reserves."`
+	Forget  Fraction      `yaml:"forget" group:"sale" placeholder:"SHARE" help:"Share of reservations, 0.1 or 10%, that are never paid."`
+	PayLate Fraction      `yaml:"pay_late" group:"sale" placeholder:"SHARE" help:"Share of reservations that are paid after their deadline."`
 	// Copies go to different targets where there are several.
 	Copies Fraction `yaml:"copies" group:"sale" placeholder:"SHARE" help:"Share of requests, 0.01 or 1%, that are sent three times at once under one key, to different processes (${LoadCopies})."`
 	Retry  int      `yaml:"retry" group:"sale" placeholder:"N" help:"How often a call is made again with the same key: after a time-out, a lost connection, a 5xx, or 409 in_progress (${LoadRetry})."`
@@ -142,6 +147,7 @@ const (
 	maxRate        = 1_000_000
 	maxDuration    = 24 * time.Hour
 	maxRetry       = 20
+	maxReserve     = time.Minute // a run waits for its last deadline
 
 	shortest         = time.Millisecond // less is a number without its unit
 	usualConnections = 1000

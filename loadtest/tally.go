@@ -21,8 +21,8 @@ type tally struct {
 	mu       sync.Mutex
 	over     bool // every request has ended
 	requests int
-	counts   [10]int            // of requests, by their final answer's index of adapter.Outcomes
-	calls    [10]int            // of calls
+	counts   [12]int            // of requests, by their final answer's index of adapter.Outcomes
+	calls    [12]int            // of calls
 	copies   int                // calls that went out at once with another of their request
 	retries  int                // calls that came after another of their request
 	answers  map[string]*Answer // of calls, by code
@@ -32,6 +32,7 @@ type tally struct {
 	late     int
 	dropped  int
 	cancels  Cancellations
+	reserved Reservations
 	lastSale time.Duration // since the start
 	last     time.Duration // answer to a request
 
@@ -119,6 +120,10 @@ func (t *tally) came(p purchase, r finalReply, at timing) {
 		t.lastSale = max(t.lastSale, at.answered)
 		_ = t.sold.RecordValue(micros(at.answered - at.due))
 		return
+	case ledger.OutcomeReserved: // what becomes of it is added up later
+		t.left[k] = r.Remaining
+		_ = t.sold.RecordValue(micros(at.answered - at.due))
+		return
 	case ledger.OutcomeAccepted:
 		s.Accepted += p.quantity
 		s.Unknown += p.quantity
@@ -141,7 +146,7 @@ func (t *tally) call(p purchase, r adapter.Reply) {
 
 func (t *tally) countCall(p purchase, r adapter.Reply, outcome uint8) {
 	t.calls[outcome]++
-	if r.Outcome == ledger.OutcomeSold {
+	if r.Outcome == ledger.OutcomeSold || r.Outcome == ledger.OutcomeReserved {
 		return
 	}
 	if s := &t.sums[p.sku-t.firstSKU]; r.Outcome == ledger.OutcomeSoldOut && (s.SoldOut == 0 || p.quantity < s.SoldOut) {
@@ -241,7 +246,7 @@ func (t *tally) summarize(r *Result, took time.Duration) {
 	t.over = true
 	r.Requests, r.Counts, r.Units = t.requests, t.byOutcome(), t.units
 	r.Calls, r.Copies, r.Retries = named(t.calls[:]), t.copies, t.retries
-	r.Late, r.Dropped, r.Cancellations = t.late, t.dropped, t.cancels
+	r.Late, r.Dropped, r.Cancellations, r.Reservations = t.late, t.dropped, t.cancels, t.reserved
 	for a := range maps.Values(t.answers) {
 		r.Answers = append(r.Answers, *a)
 	}
@@ -253,7 +258,7 @@ func (t *tally) summarize(r *Result, took time.Duration) {
 		r.RequestsPerSec = float64(r.Requests) / r.Seconds
 	}
 	if r.SellingSeconds > 0 {
-		r.SalesPerSec = float64(r.Counts[ledger.OutcomeSold]) / r.SellingSeconds
+		r.SalesPerSec = float64(r.Counts[ledger.OutcomeSold]+t.reserved.Paid) / r.SellingSeconds
 	}
 	r.Latency, r.SoldLatency, r.ServiceTime, r.Lag = latency(t.all), latency(t.sold), latency(t.service), latency(t.lag)
 	r.TwoSteps = t.steps.summary()

@@ -106,6 +106,9 @@ func newHarness(t *testing.T, info catalog.Info, instances [2]*backend.Instance,
 		if err != nil {
 			t.Fatal(err)
 		}
+		if _, ok := built.(seckill.Reserver); ok != info.Reserves {
+			t.Errorf("%s has reservations: %v, and says %v", info.Name, ok, info.Reserves)
+		}
 		h.strategies[i] = built
 	}
 	return h

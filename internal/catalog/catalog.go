@@ -48,6 +48,8 @@ type Info struct {
 	// Shares: purchases of one process may share a transaction. The proof then
 	// puts several buyers into one.
 	Shares bool
+	// Reserves: the strategy is a seckill.Reserver.
+	Reserves bool
 
 	// New builds the strategy. Nil for a lock: Locker and Key are used then.
 	New func(Deps) (seckill.Strategy, error)

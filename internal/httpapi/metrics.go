@@ -87,7 +87,7 @@ func (m *metrics) register(sl *seller) {
 		lockWait:  m.lockWait.WithLabelValues(name),
 		retries:   m.retries.WithLabelValues(name),
 	}
-	outcomes := []string{outcomeSold, outcomeReplayed, outcomeAccepted, outcomeGone, internal.code}
+	outcomes := []string{outcomeSold, outcomeReserved, outcomeReplayed, outcomeAccepted, outcomeGone, internal.code}
 	for _, a := range answers {
 		outcomes = append(outcomes, a.code)
 	}

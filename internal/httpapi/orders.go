@@ -49,6 +49,9 @@ func (s *Server) listOrders(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := s.Ledger.AddReservations(ctx, orders); err != nil {
+		return err
+	}
 	p := page{}
 	if f.User != 0 && f.RequestID != "" {
 		if orders, p.Request, err = s.became(ctx, c, f, orders); err != nil {

@@ -58,6 +58,10 @@ var answers = []answer{
 	{seckill.ErrTooManyUnits, http.StatusConflict, "too_many_units",
 		"The strategy keeps a row for each unit, and this sale has more units than it keeps rows. " +
 			"Nothing was taken: reset the sale with fewer units, or choose a strategy without this limit, such as bucketed."},
+	{seckill.ErrExpired, http.StatusConflict, "expired",
+		"The deadline is past, and the units are given back. Nothing was paid: reserve again."},
+	{seckill.ErrCancelled, http.StatusConflict, "cancelled", "The reservation is cancelled. Nothing was paid: reserve again."},
+	{seckill.ErrPaid, http.StatusConflict, "paid", "The reservation is paid. DELETE /api/v1/orders/ID, with the same id, cancels the order."},
 	{errInProgress, http.StatusConflict, "in_progress", ""},
 	{errTooLarge, http.StatusRequestEntityTooLarge, "too_large", ""},
 	{errMediaType, http.StatusUnsupportedMediaType, "unsupported_media_type", ""},

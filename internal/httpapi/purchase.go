@@ -29,6 +29,7 @@ type sale struct {
 // Outcomes, as the metrics name them, beside the codes of problems.
 const (
 	outcomeSold     = "sold"
+	outcomeReserved = "reserved"
 	outcomeReplayed = "replayed" // answered again from the ledger
 	outcomeAccepted = "accepted" // the order, or the refusal, comes later
 	outcomeGone     = "gone"     // the buyer hung up before the answer
@@ -95,6 +96,19 @@ func (s *Server) sell(c *gin.Context, sl *seller) (r seckill.Receipt, replayed b
 	if err != nil {
 		return r, false, err
 	}
+	deduct, async := deduction(sl.strategy.Deduct), false
+	if a, ok := sl.strategy.(seckill.Acceptor); ok && keyed && prefersAsync(c.Request.Header) {
+		deduct, async = accepts(a), true
+	}
+	if r, replayed, err = s.sellBy(c, sl, p, keyed, async, deduct); err == nil && replayed {
+		err = s.notReserved(c.Request.Context(), r)
+	}
+	return r, replayed, err
+}
+
+// sellBy is sell for a purchase that was read, by one of the strategy's ways;
+// async: the buyer does not wait for the order.
+func (s *Server) sellBy(c *gin.Context, sl *seller, p seckill.Purchase, keyed, async bool, deduct deduction) (r seckill.Receipt, replayed bool, err error) {
 	if err := s.mayBuy(c, p.User); err != nil {
 		return r, false, err
 	}
@@ -104,10 +118,6 @@ func (s *Server) sell(c *gin.Context, sl *seller) (r seckill.Receipt, replayed b
 		return r, false, err
 	}
 	came := time.Now()
-	deduct, async := sl.deduct, false
-	if a, ok := sl.strategy.(seckill.Acceptor); ok && keyed && prefersAsync(c.Request.Header) {
-		deduct, async = sl.accepts(a), true
-	}
 	if keyed && !async { // an Acceptor knows the requests that it has accepted
 		order, release, err := s.claims.Take(ctx, p.User, p.RequestID)
 		defer release()
@@ -119,7 +129,7 @@ func (s *Server) sell(c *gin.Context, sl *seller) (r seckill.Receipt, replayed b
 			return r, err == nil, err
 		}
 	}
-	r, err = s.pass(ctx, sl, p, came, deduct)
+	r, err = s.pass(ctx, sl, p, came, sl.measured(deduct))
 	switch {
 	case err == nil:
 		replayed = async
@@ -137,13 +147,13 @@ func (s *Server) sell(c *gin.Context, sl *seller) (r seckill.Receipt, replayed b
 
 // readPurchase reads the body and the Idempotency-Key, if there is one.
 // Without it, the request id is made here: a caller's own X-Request-Id may not
-// be unique.
-func readPurchase(c *gin.Context) (p seckill.Purchase, keyed bool, err error) {
+// be unique. more are fields that the body may have besides.
+func readPurchase(c *gin.Context, more ...web.Field) (p seckill.Purchase, keyed bool, err error) {
 	p.Quantity = 1
-	err = web.ReadJSON(c.Writer, c.Request,
-		web.Field{Name: "sku_id", Into: &p.SKU, Min: 1, Max: maxID, Required: true},
-		web.Field{Name: "user_id", Into: &p.User, Min: 1, Max: maxID, Required: true},
-		web.Field{Name: "quantity", Into: &p.Quantity, Min: 1, Max: seckill.MaxQuantity})
+	err = web.ReadJSON(c.Writer, c.Request, append([]web.Field{
+		{Name: "sku_id", Into: &p.SKU, Min: 1, Max: maxID, Required: true},
+		{Name: "user_id", Into: &p.User, Min: 1, Max: maxID, Required: true},
+		{Name: "quantity", Into: &p.Quantity, Min: 1, Max: seckill.MaxQuantity}}, more...)...)
 	if err != nil {
 		return p, false, err
 	}
@@ -163,25 +173,22 @@ func readPurchase(c *gin.Context) (p seckill.Purchase, keyed bool, err error) {
 	return p, keyed, nil
 }
 
-// A deduction is how a purchase reaches its strategy.
+// A deduction is how a purchase reaches its strategy: Deduct, Reserve or Accept.
 type deduction func(context.Context, seckill.Purchase) (seckill.Receipt, error)
 
-// deduct sells by the strategy.
-func (sl *seller) deduct(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
-	return sl.measured(ctx, p, sl.strategy.Deduct)
-}
-
-// measured counts the commands and the time that a purchase takes.
-func (sl *seller) measured(ctx context.Context, p seckill.Purchase, deduct deduction) (seckill.Receipt, error) {
-	begun := time.Now()
-	defer func() {
-		sl.metrics.duration.Observe(time.Since(begun).Seconds())
-		sl.metrics.purchases.Inc()
-	}()
-	if tap.From(ctx) == nil { // a proof brings its own tap
-		ctx = tap.With(ctx, sl.points.Watch(&sl.commands, sl.info.Name, sl.info.Key, p))
+// measured counts the commands and the time that a deduction takes.
+func (sl *seller) measured(deduct deduction) deduction {
+	return func(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
+		begun := time.Now()
+		defer func() {
+			sl.metrics.duration.Observe(time.Since(begun).Seconds())
+			sl.metrics.purchases.Inc()
+		}()
+		if tap.From(ctx) == nil { // a proof brings its own tap
+			ctx = tap.With(ctx, sl.points.Watch(&sl.commands, sl.info.Name, sl.info.Key, p))
+		}
+		return deduct(ctx, p)
 	}
-	return deduct(ctx, p)
 }
 
 // replay is the answer that p's request was given before. Only sales are kept:

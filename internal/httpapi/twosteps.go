@@ -53,15 +53,13 @@ func askOf(p seckill.Purchase) string {
 
 // accepts is deduct for a buyer who does not wait for the order: ErrPending
 // when it comes later.
-func (sl *seller) accepts(a seckill.Acceptor) deduction {
+func accepts(a seckill.Acceptor) deduction {
 	return func(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
-		return sl.measured(ctx, p, func(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
-			r, written, err := a.Accept(ctx, p)
-			if err == nil && !written {
-				err = seckill.ErrPending
-			}
-			return r, err
-		})
+		r, written, err := a.Accept(ctx, p)
+		if err == nil && !written {
+			err = seckill.ErrPending
+		}
+		return r, err
 	}
 }
 

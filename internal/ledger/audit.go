@@ -39,6 +39,12 @@ const (
 	RuleNotCancelled     = "not_cancelled"          // every acknowledged cancellation took place
 	RuleCancelledUnasked = "cancelled_unasked"      // every cancelled order was cancelled by its buyer
 	RuleLostRequest      = "lost_request"           // every accepted request has an order or a refusal in the end
+	RulePaidReleased     = "paid_released"          // what was paid, or is told to be, does not expire
+	RulePaidLate         = "paid_late"              // no payment succeeds after the deadline
+	RuleNotPaid          = "not_paid"               // every acknowledged payment took place
+	RulePaidUnasked      = "paid_unasked"           // every payment was asked for
+	RuleExpiredHeld      = "expired_held"           // what has expired holds no units
+	RuleReleasedTwice    = "released_twice"         // a reservation gives back what it held, and no more
 )
 
 // verdictOf names the rules whose breach is worse or other than Lost.
@@ -98,14 +104,18 @@ type Evidence struct {
 
 // A Report is the judge's finding.
 type Report struct {
-	Verdict    Verdict    `json:"verdict"`
-	SKU        int64      `json:"sku_id"`
-	Run        int64      `json:"run"`
-	Initial    int64      `json:"initial"`
-	Remaining  int64      `json:"remaining"`
-	Sold       int64      `json:"sold"`      // Σ quantity of active orders
-	Orders     int        `json:"orders"`    // active ones
-	Cancelled  int        `json:"cancelled"` // cancelled ones
+	Verdict   Verdict `json:"verdict"`
+	SKU       int64   `json:"sku_id"`
+	Run       int64   `json:"run"`
+	Initial   int64   `json:"initial"`
+	Remaining int64   `json:"remaining"`
+	Sold      int64   `json:"sold"`      // Σ quantity of active orders, less Reserved
+	Orders    int     `json:"orders"`    // active ones
+	Cancelled int     `json:"cancelled"` // cancelled ones
+	// Reserved are units of active orders that are not paid yet: neither sold nor
+	// left. Expired counts the orders that were not paid in time.
+	Reserved   int64      `json:"reserved,omitempty"`
+	Expired    int        `json:"expired,omitempty"`
 	StockStore StockStore `json:"home"`
 	// Served is the second axis: whether buyers who asked were served while there
 	// were units. nil without Told, and in reports of older versions.

@@ -17,7 +17,8 @@ type buyers struct {
 	byOrder  []int32               // cancellations that name their order, by its id
 	byKey    []int32               // … and the others, by user and request
 	gone     map[int]time.Duration // by the same place: when the order's cancellation was sent
-	met      []bool                // by place in told: the cancellation's order is there
+	paysBy   [2][]int32            // payments, as byOrder and byKey
+	met      []bool                // by place in told: the order of the cancellation or payment is there
 	doubtful []int64               // users who were told duplicate
 	owned    []owned               // orders of those
 
@@ -28,6 +29,7 @@ type buyers struct {
 	patience time.Duration
 
 	invented, unacknowledged, wrong, unasked, notCancelled examples
+	paidReleased, notPaid, paidLate, paidUnasked, held     examples
 }
 
 // owned is an order of a buyer who was told duplicate.
@@ -38,6 +40,9 @@ type owned struct {
 }
 
 const never = time.Duration(math.MaxInt64)
+
+// name is what a call that is no purchase calls its order.
+func (t *Told) name() string { return cmp.Or(t.OrderID, "of request "+t.RequestID) }
 
 // timed: the call's times are known, at least when it was sent.
 func (t *Told) timed() bool { return t.Sent != 0 || t.Answered != 0 }
@@ -53,11 +58,15 @@ func (t *Told) end() time.Duration {
 // took: the call got what it asked for, or may have.
 func (t *Told) took() bool {
 	switch t.Outcome {
-	case OutcomeSold, OutcomeCancelled, OutcomeUnknown, OutcomeAccepted:
+	case OutcomeSold, OutcomeReserved, OutcomeCancelled, OutcomeUnknown, OutcomeAccepted:
 		return true
 	}
 	return false
 }
+
+// got: the call was told that the units are the buyer's, for good or until they
+// are paid.
+func (t *Told) got() bool { return t.Outcome == OutcomeSold || t.Outcome == OutcomeReserved }
 
 func listen(told []Told, patience time.Duration) *buyers {
 	b := &buyers{told: told, met: make([]bool, len(told)), gone: map[int]time.Duration{}, patience: patience}
@@ -69,6 +78,10 @@ func listen(told []Told, patience time.Duration) *buyers {
 			if t.Outcome == OutcomeDuplicate {
 				b.doubtful = append(b.doubtful, t.User)
 			}
+		case t.Call == CallPay && t.OrderID != "":
+			b.paysBy[0] = append(b.paysBy[0], at)
+		case t.Call == CallPay:
+			b.paysBy[1] = append(b.paysBy[1], at)
 		case t.Call != CallCancel:
 		case t.OrderID != "":
 			b.byOrder = append(b.byOrder, at)
@@ -81,8 +94,11 @@ func listen(told []Told, patience time.Duration) *buyers {
 		return cmp.Or(told[i].compare(told[j].User, told[j].RequestID), cmp.Compare(told[i].Sent, told[j].Sent))
 	}
 	slices.SortFunc(b.buys, byKey)
+	byOrder := func(i, j int32) int { return strings.Compare(told[i].OrderID, told[j].OrderID) }
 	slices.SortFunc(b.byKey, byKey)
-	slices.SortFunc(b.byOrder, func(i, j int32) int { return strings.Compare(told[i].OrderID, told[j].OrderID) })
+	slices.SortFunc(b.byOrder, byOrder)
+	slices.SortFunc(b.paysBy[0], byOrder)
+	slices.SortFunc(b.paysBy[1], byKey)
 	slices.Sort(b.doubtful)
 	return b
 }
@@ -133,7 +149,7 @@ func (b *buyers) order(o *Order) {
 		t := &b.told[i]
 		settled = settled || t.took()
 		waiting = waiting && t.Outcome == OutcomeInProgress
-		if t.Outcome == OutcomeSold && (o.PublicID != t.OrderID || o.Quantity != t.Quantity || o.Remaining != t.Remaining) {
+		if t.got() && (o.PublicID != t.OrderID || o.Quantity != t.Quantity || o.Remaining != t.Remaining) {
 			b.wrong.add(toldOther,
 				t.User, t.OrderID, t.Quantity, t.Remaining, o.PublicID, o.Quantity, o.Remaining)
 		}
@@ -141,7 +157,22 @@ func (b *buyers) order(o *Order) {
 	if !settled && !waiting {
 		b.unacknowledged.add(orderOf, o.PublicID, o.UserID)
 	}
+	b.paid(o, key, calls)
 	b.stood.sold(b, o, calls)
+}
+
+// naming visits the calls that name an order by its id, or by its request.
+func (b *buyers) naming(o *Order, key func(int32, struct{}) int, byOrder, byKey []int32, visit func(*Told)) {
+	look := func(list []int32, at int, same func(int32) bool) {
+		for ; at < len(list) && same(list[at]); at++ {
+			b.met[list[at]] = true
+			visit(&b.told[list[at]])
+		}
+	}
+	at, _ := slices.BinarySearchFunc(byOrder, o.PublicID, func(i int32, id string) int { return strings.Compare(b.told[i].OrderID, id) })
+	look(byOrder, at, func(i int32) bool { return b.told[i].OrderID == o.PublicID })
+	at, _ = slices.BinarySearchFunc(byKey, struct{}{}, key)
+	look(byKey, at, func(i int32) bool { return key(i, struct{}{}) == 0 })
 }
 
 // other hears of an order that is of no buyer here. It may come back at any time.
@@ -149,7 +180,7 @@ func (b *buyers) other(o *Order) {
 	if _, ok := slices.BinarySearch(b.doubtful, o.UserID); ok {
 		b.owned = append(b.owned, owned{o.UserID, o.RequestID, never})
 	}
-	if o.Status == Cancelled {
+	if o.Status != Active {
 		b.anyBack = true
 		b.stood.back(never, o.Quantity)
 	}
@@ -160,32 +191,28 @@ func (b *buyers) other(o *Order) {
 func (b *buyers) cancelled(o *Order, key func(int32, struct{}) int) (sent, until time.Duration) {
 	asked, acknowledged, end := false, false, time.Duration(0)
 	sent, until = never, never
-	look := func(list []int32, at int, same func(int32) bool) {
-		for ; at < len(list) && same(list[at]); at++ {
-			t := &b.told[list[at]]
-			b.met[list[at]] = true
-			if !t.took() && t.Outcome != OutcomeInProgress {
-				continue
-			}
-			asked = true
-			sent = min(sent, t.Sent)
-			done := never // without an answer it may take place at any time
-			if t.Outcome == OutcomeCancelled {
-				done = t.end()
-				acknowledged, until = true, min(until, done)
-			}
-			end = max(end, done)
-			b.backs = append(b.backs, span{t.Sent, done})
+	b.naming(o, key, b.byOrder, b.byKey, func(t *Told) {
+		if !t.took() && t.Outcome != OutcomeInProgress {
+			return
 		}
-	}
-	at, _ := slices.BinarySearchFunc(b.byOrder, o.PublicID, func(i int32, id string) int { return strings.Compare(b.told[i].OrderID, id) })
-	look(b.byOrder, at, func(i int32) bool { return b.told[i].OrderID == o.PublicID })
-	at, _ = slices.BinarySearchFunc(b.byKey, struct{}{}, key)
-	look(b.byKey, at, func(i int32) bool { return key(i, struct{}{}) == 0 })
+		asked = true
+		sent = min(sent, t.Sent)
+		done := never // without an answer it may take place at any time
+		if t.Outcome == OutcomeCancelled {
+			done = t.end()
+			acknowledged, until = true, min(until, done)
+		}
+		end = max(end, done)
+		b.backs = append(b.backs, span{t.Sent, done})
+	})
 	if asked {
 		b.later += o.Quantity
 	}
 	switch {
+	case o.Status == Expired: // at the deadline, or whenever a sweeper came
+		b.anyBack = true
+		b.stood.back(never, o.Quantity)
+		return sent, until
 	case o.Status == Cancelled && !asked:
 		b.anyBack = true
 		b.unasked.add(orderOf, o.PublicID, o.UserID)

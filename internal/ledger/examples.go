@@ -32,6 +32,8 @@ var (
 	turnedAwayOf  = form{"turned_away", "user %d wanted %d", "user quantity"}
 	notInLedger   = form{"not_in_ledger", "order %s of user %d is not in the ledger", "order user"}
 	requestBought = form{"request_bought", "user %d was told %s, and request %s has the order", "user told request"}
+	heldTo        = form{"held_to", "order %s of user %d still holds %d units", "order user quantity"}
+	releasedMore  = form{"released_more", "order %s of user %d held %d units and gave back %d", "order user quantity released"}
 	byRequest     = form{"by_request", "user %d by request %s", "user request"}
 )
 
@@ -54,4 +56,11 @@ func (e *examples) add(f form, args ...any) {
 		params[name] = args[i]
 	}
 	e.cases = append(e.cases, Case{f.code, params})
+}
+
+// join adds what others found.
+func (e *examples) join(other examples) {
+	e.count += other.count
+	free := max(0, min(maxExamples-len(e.first), len(other.first)))
+	e.first, e.cases = append(e.first, other.first[:free]...), append(e.cases, other.cases[:free]...)
 }

@@ -22,12 +22,14 @@ type Trial struct {
 	Evidence
 	report       Report
 	gaveBack     int64 // Σ quantity of cancelled orders
+	expired      int64 // Σ quantity of expired orders
 	others       int64 // Σ quantity of active orders that are not ours
 	storesDiffer bool
 	totalsOnly   bool                  // there are no orders to read
 	holders      []int64               // users of active orders
 	stockStores  map[StockStore]string // with a strategy that uses it
 	storeOf      map[string]StockStore // what StockStoreOf said
+	reserved     reserved              // what is wrong with reservations
 	bad          examples              // orders that cannot be
 	stragglers   examples              // orders of other runs
 	beyond       examples              // orders past the initial stock
@@ -52,20 +54,28 @@ func (t *Trial) Order(o *Order) {
 	}
 	t.stockStores[t.stockStore(o.Strategy)] = o.Strategy
 	switch {
-	case o.Quantity < 1 || o.Status != Active && o.Status != Cancelled:
+	case o.Quantity < 1 || o.Status != Active && o.Status != Cancelled && o.Status != Expired:
 		t.bad.add(badOrder, o.PublicID, o.Quantity, o.Status)
 	case o.Status == Cancelled:
 		t.report.Cancelled++
 		t.gaveBack += o.Quantity
+	case o.Status == Expired:
+		t.report.Expired++
+		t.expired += o.Quantity
 	default:
 		t.report.Orders++
-		t.report.Sold += o.Quantity
+		if o.unpaid() {
+			t.report.Reserved += o.Quantity
+		} else {
+			t.report.Sold += o.Quantity
+		}
 		t.holders = append(t.holders, o.UserID)
-		if sold := t.report.Sold; sold > t.Initial {
+		if sold := t.taken(); sold > t.Initial {
 			t.beyond.add(soldBeyond, o.PublicID, o.UserID, sold-o.Quantity+1, sold, t.Initial)
 		}
 	}
 	t.units.add(o)
+	t.reserved.order(o)
 	ours := t.Ours == nil || t.Ours(o)
 	if !ours && o.Status == Active {
 		t.others += o.Quantity
@@ -99,6 +109,7 @@ func (t *Trial) stockStore(strategy string) StockStore {
 func (t *Trial) Report(stockStores map[StockStore]int64) Report {
 	t.Snapshot.StockStores = stockStores
 	t.checkOrders()
+	t.checkReserved()
 	t.checkRun()
 	t.checkBalance()
 	if t.buyers != nil {
@@ -107,10 +118,13 @@ func (t *Trial) Report(stockStores map[StockStore]int64) Report {
 		t.report.Served = t.served()
 	}
 	if t.Sums != nil {
-		t.checkSums(t.report.Sold - t.others)
+		t.checkSums(t.taken() - t.others)
 	}
 	return t.conclude()
 }
+
+// taken are the units that active orders hold, paid or not.
+func (t *Trial) taken() int64 { return t.report.Sold + t.report.Reserved }
 
 // conclude gives the verdict: that of the worst violation.
 func (t *Trial) conclude() Report {
@@ -188,8 +202,8 @@ func (t *Trial) checkRun() {
 // was written by others, or something was sold or given back after the close.
 func (t *Trial) checkBalance() {
 	t.report.Remaining = t.Snapshot.Stock.Num
-	initial, sold := t.Initial, t.report.Sold
-	if sold > initial { // wherever the stock is kept
+	initial, sold := t.Initial, t.taken() // a reservation has taken its units
+	if sold > initial {                   // wherever the stock is kept
 		t.violate(RuleOversold, fmt.Sprintf("%d units sold out of %d: %d too many", sold, initial, sold-initial),
 			Params{"sold": sold, "stock": initial}, t.beyond)
 	}
@@ -222,7 +236,7 @@ func (t *Trial) checkBalance() {
 	switch sum := left + sold; {
 	case sum > initial:
 		var twice examples
-		if t.gaveBack == 0 && !t.report.StockStore.Split() { // units that were given back may be sold again
+		if t.gaveBack+t.expired == 0 && !t.report.StockStore.Split() { // units that were given back may be sold again
 			var witness *Witness
 			if twice, witness = t.units.soldTwice(); witness != nil {
 				t.report.Witness = witness

@@ -22,7 +22,7 @@ func (t *Trial) checkTold() {
 		for _, i := range calls {
 			now := &b.told[i]
 			switch {
-			case now.Outcome != OutcomeSold:
+			case !now.got():
 			case sold == nil:
 				sold = now
 			case sold.OrderID != now.OrderID || sold.Remaining != now.Remaining:
@@ -41,7 +41,7 @@ func (t *Trial) checkTold() {
 	b.duplicates(&duplicate)
 	// A stock only shrinks, but for cancellations: what is left at the end and
 	// was not given back has been there all the time.
-	always := t.report.Remaining - max(t.gaveBack, b.later)
+	always := t.report.Remaining - max(t.gaveBack, b.later) - t.expired
 	for _, i := range b.buys {
 		if told := &b.told[i]; told.Outcome == OutcomeSoldOut && told.Quantity <= always && !t.storesDiffer {
 			turnedAway.add(turnedAwayOf, told.User, told.Quantity)
@@ -58,7 +58,7 @@ func (t *Trial) checkTold() {
 	t.breach(RuleInvented, "orders that no buyer of this run asked for", nil, b.invented)
 	t.breach(RuleUndersold, fmt.Sprintf("buyers told sold out while at least %d units were there to the end", always),
 		Params{"left": always}, turnedAway)
-	if demand && t.report.Orders+t.report.Cancelled+t.bad.count == 0 {
+	if demand && t.report.Orders+t.report.Cancelled+t.report.Expired+t.bad.count == 0 {
 		t.violate(RuleNothingSold, fmt.Sprintf("%d requests for a stock of %d, and not one order", len(b.buys), t.Initial),
 			Params{"requests": len(b.buys), "stock": t.Initial}, examples{})
 	}
@@ -74,7 +74,7 @@ func (b *buyers) missingCancellations() {
 			}
 			b.later += t.Quantity
 			if t.Outcome == OutcomeCancelled {
-				b.notCancelled.add(notInLedger, cmp.Or(t.OrderID, "of request "+t.RequestID), t.User)
+				b.notCancelled.add(notInLedger, t.name(), t.User)
 			}
 		}
 	}
@@ -118,7 +118,7 @@ func (b *buyers) refusals(at int, calls []int32, cancelling spans, found *exampl
 	for _, i := range calls {
 		if t := &b.told[i]; t.took() && !t.timed() {
 			return
-		} else if t.Outcome == OutcomeSold {
+		} else if t.got() {
 			acknowledged = min(acknowledged, t.end())
 		}
 	}
@@ -137,7 +137,7 @@ func (b *buyers) refusals(at int, calls []int32, cancelling spans, found *exampl
 			}
 			under = true
 			retried = retried || c.Sent >= ended && c.Sent <= acknowledged
-			underLong = underLong || c.Outcome == OutcomeSold && r.Sent >= c.Sent+onItsWay && r.Sent <= c.end()
+			underLong = underLong || c.got() && r.Sent >= c.Sent+onItsWay && r.Sent <= c.end()
 		}
 		if !under || retried {
 			continue
@@ -204,9 +204,9 @@ func (b *buyers) explained(t *Told, calls []int32) bool {
 		same := c.RequestID == t.RequestID
 		switch {
 		case c == t || c.Outcome == OutcomeDuplicate:
-		case same && c.Outcome == OutcomeSold, !c.timed(), !t.timed(),
+		case same && c.got(), !c.timed(), !t.timed(),
 			c.Sent <= t.end() && t.Sent <= c.end(),
-			c.Sent <= t.end() && c.Outcome != OutcomeSold && c.took():
+			c.Sent <= t.end() && !c.got() && c.took():
 			return true
 		}
 	}

@@ -47,6 +47,7 @@ func (h StockStore) Counter() StockStore {
 const (
 	Active    = "active"
 	Cancelled = "cancelled"
+	Expired   = "expired" // of a reservation that was not paid in time
 )
 
 // Stock is one SKU's row. Num is signed: `atomic` takes it below zero.
@@ -77,6 +78,9 @@ type Order struct {
 	Status    string    `json:"status"`
 	Strategy  string    `json:"strategy"`
 	CreatedAt time.Time `json:"created_at"`
+	// Reservation is what is known of the reservation that the order began as, if it
+	// did; nil where it was not read.
+	Reservation *Reservation `json:"reservation,omitempty" gorm:"-"`
 }
 
 func (Order) TableName() string { return "orders" }

@@ -88,7 +88,7 @@ func (s *standing) sold(b *buyers, o *Order, calls []int32) {
 	for _, i := range calls {
 		t := &b.told[i]
 		asked, latest = min(asked, t.Sent), max(latest, t.Sent, t.Answered)
-		if t.Outcome != OutcomeSold {
+		if !t.got() {
 			doubt = doubt || t.took()
 			continue
 		}
@@ -177,7 +177,7 @@ func (t *Trial) served() *Served {
 		}
 	}
 	sold, unsaid, back := sum(b.stood.sales), sum(b.stood.unsaid), sum(b.stood.returns)
-	least := min(t.report.Remaining, t.Initial-t.report.Sold)
+	least := min(t.report.Remaining, t.Initial-t.taken())
 	left := func(at time.Duration) int64 { return least + sold.later(at) + unsaid.later(at) - back.later(at) }
 
 	longest := span{}

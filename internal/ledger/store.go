@@ -379,7 +379,14 @@ func (s *Store) Snapshot(ctx context.Context, sku int64) (Snapshot, error) {
 		if err := refusals(tx, sku, &snap.Refusals); err != nil {
 			return err
 		}
-		return tx.Where("sku_id = ? AND run = ?", sku, snap.Stock.Run).Order("id").Find(&snap.Orders).Error
+		if err := tx.Where("sku_id = ? AND run = ?", sku, snap.Stock.Run).Order("id").Find(&snap.Orders).Error; err != nil {
+			return err
+		}
+		reserved, err := reservationsOf(tx, sku, snap.Stock.Run)
+		for i := range snap.Orders {
+			snap.Orders[i].Reservation = reserved[snap.Orders[i].ID]
+		}
+		return err
 	}, view)
 	return snap, before(err)
 }

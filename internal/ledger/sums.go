@@ -73,12 +73,12 @@ func (t *Trial) checkSums(sold int64) {
 	t.checkAcceptedSums(sold)
 	// A stock only shrinks, but for cancellations, of which those of unknown
 	// requests may be some.
-	always := t.report.Remaining - max(t.gaveBack, s.Cancelled+s.MaybeCancelled)
+	always := t.report.Remaining - max(t.gaveBack, s.Cancelled+s.MaybeCancelled) - t.expired
 	if s.SoldOut > 0 && s.SoldOut <= always && !t.storesDiffer {
 		t.violate(RuleUndersold, fmt.Sprintf("buyers who wanted %d were told sold out while at least %d units were there to the end",
 			s.SoldOut, always), Params{"wanted": s.SoldOut, "left": always}, examples{})
 	}
-	if s.Requests > 0 && s.Wanted <= t.Initial && sold == 0 && t.gaveBack == 0 && s.Cancelled+s.MaybeCancelled == 0 {
+	if s.Requests > 0 && s.Wanted <= t.Initial && sold == 0 && t.gaveBack+t.expired == 0 && s.Cancelled+s.MaybeCancelled == 0 {
 		t.violate(RuleNothingSold, fmt.Sprintf("%d requests for a stock of %d, and nothing was sold", s.Requests, t.Initial),
 			Params{"requests": s.Requests, "stock": t.Initial}, examples{})
 	}
@@ -119,6 +119,8 @@ func Sum(reports []Report) Report {
 		all.Sold += r.Sold
 		all.Orders += r.Orders
 		all.Cancelled += r.Cancelled
+		all.Reserved += r.Reserved
+		all.Expired += r.Expired
 		all.Served = all.Served.and(r.Served)
 		all.Accepted = all.Accepted.and(r.Accepted)
 		if rank(r.Verdict) > rank(all.Verdict) {

@@ -33,8 +33,9 @@ func (s *Store) Sweep(ctx context.Context) (removed int64, err error) {
 	}
 }
 
-// SweepSKU removes the orders and refusals of a SKU's runs that are over, and the units and
-// slots that were sold in them (StockStore InUnits, InSlots), in small pieces. It
+// SweepSKU removes the orders and refusals of a SKU's runs that are over, with the
+// units and slots that were sold in them (StockStore InUnits, InSlots) and their
+// reservations, in small pieces. It
 // pauses after each piece for as long as that took, so that buyers have at least
 // half of the database. It returns how many orders it removed, and the context's
 // error when that ends first: what is left is for the next call. Several
@@ -54,7 +55,7 @@ func (s *Store) SweepSKU(ctx context.Context, sku int64) (removed int64, err err
 	if err != nil || s.db.Name() == "sqlite" {
 		return removed, err
 	}
-	for _, table := range []string{"stock_units", "slot_sold", "slot_lease"} {
+	for _, table := range []string{"stock_units", "slot_sold", "slot_lease", "reservations"} {
 		if _, err = s.remove(ctx, table, st); err != nil {
 			return removed, err
 		}

@@ -28,6 +28,15 @@ func (s *Store) Walk(ctx context.Context, sku int64, stock func(Stock), each fun
 			return err
 		}
 		stock(st)
+		reserved, err := reservationsOf(tx, sku, st.Run)
+		if err != nil {
+			return err
+		}
+		whole := each
+		each = func(o *Order) {
+			o.Reservation = reserved[o.ID]
+			whole(o)
+		}
 		if err := walk(tx, each, "run > ? ORDER BY run, id LIMIT ?", sku, st.Run, mostStragglers); err != nil {
 			return err
 		}

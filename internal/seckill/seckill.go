@@ -132,7 +132,8 @@ func NothingTaken(err error) bool {
 		return false
 	}
 	for _, known := range []error{ErrInvalid, ErrUnknownSKU, ErrUnknownOrder,
-		ErrNotStarted, ErrSoldOut, ErrDuplicate, ErrBusy, ErrConflict, ErrUnavailable, ErrTooManyUnits, ErrMismatch} {
+		ErrNotStarted, ErrSoldOut, ErrDuplicate, ErrBusy, ErrConflict, ErrUnavailable, ErrTooManyUnits, ErrMismatch,
+		ErrExpired, ErrCancelled, ErrPaid} {
 		if errors.Is(err, known) {
 			return true
 		}

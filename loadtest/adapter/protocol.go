@@ -16,12 +16,14 @@ type Protocol struct {
 	Buy    Message
 	Cancel Message // zero where orders cannot be cancelled
 	Ask    Message // what became of an accepted purchase; zero where that cannot be asked
+	Pay    Message // zero unless buyers reserve
 	// Bought says what a purchase was told. The reply is valid as long as the
 	// response is.
 	Bought    func(Order, Response) Reply
 	Cancelled func(Response) Reply
 	// Became says what a purchase came to in the end; false: it is open.
 	Became func(Order, Response) (r Reply, final bool)
+	Paid   func(Response) Reply
 }
 
 // An Order is what a buyer asks for, and so what a sale must say.

@@ -16,7 +16,7 @@ import (
 
 // Outcomes are what a purchase can come to, in the order of reports.
 var Outcomes = []ledger.Outcome{
-	ledger.OutcomeSold, ledger.OutcomeSoldOut, ledger.OutcomeBusy, ledger.OutcomeConflict,
+	ledger.OutcomeSold, ledger.OutcomeReserved, ledger.OutcomeSoldOut, ledger.OutcomeBusy, ledger.OutcomeConflict,
 	ledger.OutcomeDuplicate, ledger.OutcomeInProgress, ledger.OutcomeAccepted, ledger.OutcomeUnknown, ledger.OutcomeError,
 }
 

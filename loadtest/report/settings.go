@@ -61,6 +61,9 @@ func mix(s loadtest.Settings) string {
 	if s.Cancellations > 0 {
 		parts = append(parts, fmt.Sprintf("%g%% of sales are cancelled", 100*s.Cancellations))
 	}
+	if s.ReserveSeconds > 0 {
+		parts = append(parts, fmt.Sprintf("reserved for %gs, %s never paid, %s paid late", s.ReserveSeconds, loadtest.Fraction(s.Forget), loadtest.Fraction(s.PayLate)))
+	}
 	if s.Copies > 0 {
 		parts = append(parts, fmt.Sprintf("%s sent %d times at once", loadtest.Fraction(s.Copies), loadtest.CopiesEach))
 	}

@@ -16,9 +16,9 @@ func (s *Sale) Sums() (all ledger.Sums, err error) {
 		id   string
 	}
 	type request struct {
-		quantity                            int64
-		sold, unknown, cancelled, mayCancel bool
-		accepted, refused                   bool
+		quantity                                      int64
+		sold, reserved, unknown, cancelled, mayCancel bool
+		accepted, refused                             bool
 	}
 	requests, orders := map[key]*request{}, map[string]*request{}
 	for i := range s.Told {
@@ -39,8 +39,9 @@ func (s *Sale) Sums() (all ledger.Sums, err error) {
 				t.RequestID, t.User, q.quantity, t.Quantity)
 		}
 		switch t.Outcome {
-		case ledger.OutcomeSold:
-			q.sold = true
+		case ledger.OutcomeSold, ledger.OutcomeReserved:
+			q.sold = q.sold || t.Outcome == ledger.OutcomeSold
+			q.reserved = true
 			if t.OrderID != "" {
 				orders[t.OrderID] = q
 			}
@@ -57,7 +58,7 @@ func (s *Sale) Sums() (all ledger.Sums, err error) {
 	}
 	for i := range s.Told {
 		t := &s.Told[i]
-		if t.Call != ledger.CallCancel {
+		if t.Call.Is(ledger.CallBuy) {
 			continue
 		}
 		q := orders[t.OrderID]
@@ -66,8 +67,10 @@ func (s *Sale) Sums() (all ledger.Sums, err error) {
 		}
 		switch {
 		case q == nil:
-			return all, fmt.Errorf("user %d cancels order %s, and no sale in the file has it: record every sale with its order_id",
+			return all, fmt.Errorf("user %d cancels or pays order %s, and no sale in the file has it: record every sale with its order_id",
 				t.User, cmp.Or(t.OrderID, "of request "+t.RequestID))
+		case t.Call == ledger.CallPay:
+			q.sold = q.sold || t.Outcome == ledger.OutcomeSold
 		case t.Outcome == ledger.OutcomeCancelled:
 			q.cancelled = true
 		case t.Outcome == ledger.OutcomeUnknown || t.Outcome == ledger.OutcomeAccepted:
@@ -76,14 +79,14 @@ func (s *Sale) Sums() (all ledger.Sums, err error) {
 	}
 	for _, q := range requests {
 		switch {
-		case q.sold:
+		case q.sold, q.reserved && (q.cancelled || q.mayCancel):
 			all.Sold += q.quantity
 			if q.cancelled {
 				all.Cancelled += q.quantity
 			} else if q.mayCancel {
 				all.MaybeCancelled += q.quantity
 			}
-		case q.unknown:
+		case q.unknown, q.reserved: // it may be held to the end
 			all.Unknown += q.quantity
 			if q.accepted && !q.refused {
 				all.Accepted += q.quantity

@@ -38,7 +38,8 @@ const longestLine = 64 << 10
 // call is buy if it is left out, sku_id the one that was set. Times are RFC 3339
 // with as many digits as there are; both may be left out. A purchase has
 // request_id, user_id and quantity, a sale order_id and remaining besides; a
-// cancellation has user_id, and order_id or request_id. A sale of several SKUs
+// cancellation and a payment have user_id, and order_id or request_id. A purchase
+// that is told "reserved" is paid by a call to pay that is told "sold". A sale of several SKUs
 // has a line that sets each, before its calls. Errors name the line.
 func Read(r io.Reader) ([]*Sale, error) { return read(r, true) }
 
@@ -99,7 +100,7 @@ type file struct {
 // Kept once, however many lines name them.
 var (
 	calls    = []ledger.Call{ledger.CallBuy, ledger.CallCancel, ledger.CallPay}
-	outcomes = []ledger.Outcome{ledger.OutcomeSold, ledger.OutcomeSoldOut, ledger.OutcomeBusy, ledger.OutcomeDuplicate,
+	outcomes = []ledger.Outcome{ledger.OutcomeSold, ledger.OutcomeReserved, ledger.OutcomeSoldOut, ledger.OutcomeBusy, ledger.OutcomeDuplicate,
 		ledger.OutcomeConflict, ledger.OutcomeInProgress, ledger.OutcomeAccepted, ledger.OutcomeExpired, ledger.OutcomeCancelled,
 		ledger.OutcomeUnknown, ledger.OutcomeError}
 )
@@ -182,9 +183,9 @@ func (f *file) call(l line) error {
 		return errors.New(`"quantity" must be a number from 1`)
 	case buys && l.Outcome == ledger.OutcomeCancelled:
 		return errors.New(`a purchase is not told "cancelled": say "call":"cancel"`)
-	case !buys && l.Outcome == ledger.OutcomeSold:
-		return fmt.Errorf(`a call to %s is not told "sold"`, l.Call)
-	case buys && f.receipts && l.Outcome == ledger.OutcomeSold && (l.OrderID == "" || l.Remaining == nil):
+	case calls[call] == ledger.CallCancel && l.Outcome == ledger.OutcomeSold, !buys && l.Outcome == ledger.OutcomeReserved:
+		return fmt.Errorf(`a call to %s is not told %q`, l.Call, l.Outcome)
+	case buys && f.receipts && (l.Outcome == ledger.OutcomeSold || l.Outcome == ledger.OutcomeReserved) && (l.OrderID == "" || l.Remaining == nil):
 		return errors.New(`a sale needs "order_id" and "remaining", as they were told`)
 	case !buys && l.OrderID == "" && l.RequestID == "":
 		return fmt.Errorf(`a call to %s needs the "order_id", or the "request_id" of the purchase`, l.Call)

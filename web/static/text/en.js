@@ -126,7 +126,7 @@ export default {
   outcomes: {
     title: 'What buyers were told',
     sold: 'sold', sold_out: 'sold out', busy: 'busy', conflict: 'conflict',
-    duplicate: 'duplicate', in_progress: 'in progress', accepted: 'accepted', unknown: 'unknown', error: 'error',
+    duplicate: 'duplicate', in_progress: 'in progress', reserved: 'reserved', accepted: 'accepted', unknown: 'unknown', error: 'error',
   },
   charts: {
     rate: 'Answers per second',
@@ -177,7 +177,7 @@ export default {
     left: (n, told) => `${plural(n, 'unit')} left. Buyers were told: ${told}.`,
     told: {
       sold_out: (n) => `sold out ${count(n)}`, busy: (n) => `busy ${count(n)}`, conflict: (n) => `conflict ${count(n)}`,
-      duplicate: (n) => `duplicate ${count(n)}`, in_progress: (n) => `in progress ${count(n)}`, accepted: (n) => `accepted ${count(n)}`,
+      duplicate: (n) => `duplicate ${count(n)}`, in_progress: (n) => `in progress ${count(n)}`, reserved: (n) => `reserved ${count(n)}`, accepted: (n) => `accepted ${count(n)}`,
       unknown: (n) => `outcome unknown ${count(n)}`, error: (n) => `error ${count(n)}`,
     },
     announcement: (name, word, text) => `${name}: ${word}. ${text}`,
@@ -208,6 +208,8 @@ export default {
     false_duplicate: 'Told duplicate without an order', not_cancelled: 'A cancellation that never happened',
     lost_request: 'Accepted and lost',
     cancelled_unasked: 'Cancelled, but not by the buyer',
+    paid_released: 'Paid, and given back', paid_late: 'Paid after the deadline', not_paid: 'A payment that never happened', paid_unasked: 'Paid, but not by the buyer',
+    expired_held: 'Expired, and still held', released_twice: 'Given back twice',
     not_linearizable: 'Answers that cannot all be true',
     two_holders: 'Two holders of one lock', unknown: 'Outcome unknown', blocked: 'Blocked for ever',
     error: 'An unexpected error', hindered: 'Delayed by another SKU', stolen: 'Lock taken from its holder', early: 'Sold before the sale started',

@@ -183,7 +183,7 @@ export default {
   outcomes: {
     title: '买家得到的答复',
     sold: '买到', sold_out: '售罄', busy: '繁忙', conflict: '冲突',
-    duplicate: '重复', in_progress: '处理中', accepted: '已受理', unknown: '结果不明', error: '错误',
+    duplicate: '重复', in_progress: '处理中', reserved: '已预留', accepted: '已受理', unknown: '结果不明', error: '错误',
   },
   charts: {
     rate: '每秒答复数',
@@ -234,7 +234,7 @@ export default {
     left: (n, told) => `剩下 ${count(n)} 件。买家得到的答复：${told}。`,
     told: {
       sold_out: (n) => `售罄 ${count(n)}`, busy: (n) => `繁忙 ${count(n)}`, conflict: (n) => `冲突 ${count(n)}`,
-      duplicate: (n) => `重复 ${count(n)}`, in_progress: (n) => `处理中 ${count(n)}`, accepted: (n) => `已受理 ${count(n)}`,
+      duplicate: (n) => `重复 ${count(n)}`, in_progress: (n) => `处理中 ${count(n)}`, reserved: (n) => `已预留 ${count(n)}`, accepted: (n) => `已受理 ${count(n)}`,
       unknown: (n) => `结果不明 ${count(n)}`, error: (n) => `错误 ${count(n)}`,
     },
     announcement: (name, word, text) => `${name}：${word}。${text}`,
@@ -265,6 +265,8 @@ export default {
     false_duplicate: '没有订单却被告知重复', not_cancelled: '取消没有生效',
     lost_request: '受理后丢失',
     cancelled_unasked: '被取消，却不是买家取消的',
+    paid_released: '付了款，却被退回', paid_late: '过期之后还付了款', not_paid: '付款没有生效', paid_unasked: '付了款，却不是买家付的',
+    expired_held: '过期了，却还占着库存', released_twice: '退还了两次',
     not_linearizable: '这些答复不可能同时为真',
     two_holders: '一把锁，两个持有者', unknown: '结果不明', blocked: '永远被挡住',
     error: '意外的错误', hindered: '被别的商品阻塞', stolen: '锁被别人释放', early: '开售之前就卖出',

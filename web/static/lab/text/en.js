@@ -134,6 +134,12 @@ export default {
     not_cancelled: ({ told, back } = {}) => (told === undefined
       ? 'Cancellations that buyers were told of but that did not take place.'
       : `Buyers were told of ${plural(told, 'unit')} restored, but ${count(back)} were: ${count(told - back)} fewer.`),
+    paid_released: 'Reservations that were paid, and whose units were given back.',
+    paid_late: 'Payments that succeeded after the deadline.',
+    not_paid: 'Payments that buyers were told of and the ledger does not have.',
+    paid_unasked: 'Reservations that are paid and whose buyers did not pay.',
+    expired_held: 'Reservations that have expired and still hold their units.',
+    released_twice: 'Reservations that gave back more than they held.',
     not_linearizable: (p) => unexplained[p.case]?.(p) ?? 'No order of the purchases, one at a time, explains every answer.',
     cancelled_unasked: ({ told, back } = {}) => (told === undefined
       ? 'Cancelled orders that their buyers did not cancel.'

@@ -4,7 +4,7 @@ import { count } from '../../ui.js';
 const at = (service) => `服务进程 ${service}`;
 const buyer = (name) => name.replace(/^user /, '用户 ');
 const told = { sold: '买到了', sold_out: '售罄', busy: '繁忙', conflict: '冲突', duplicate: '已有订单', in_progress: '处理中' };
-const state = (s) => ({ active: '有效', cancelled: '已取消' }[s] ?? `“${s}”`);
+const state = (s) => ({ active: '有效', cancelled: '已取消', expired: '已过期' }[s] ?? `“${s}”`);
 
 /** 没有先后顺序能解释答复的原因。 */
 const unexplained = {
@@ -32,6 +32,8 @@ const cases = {
   turned_away: (p) => `用户 ${p.user} 想买 ${count(p.quantity)} 件`,
   not_in_ledger: (p) => `用户 ${p.user} 的订单 ${p.order.replace(/^of request /, '（请求）')}不在账本里`,
   request_bought: (p) => `用户 ${p.user} 被告知“${told[p.told] ?? p.told}”，而请求 ${p.request} 已有订单`,
+  held_to: (p) => `用户 ${p.user} 的订单 ${p.order} 还占着 ${count(p.quantity)} 件`,
+  released_more: (p) => `用户 ${p.user} 的订单 ${p.order} 占了 ${count(p.quantity)} 件，却退回了 ${count(p.released)} 件`,
   by_request: (p) => `用户 ${p.user}，请求 ${p.request}`,
 };
 const seconds = (ms) => `${(ms / 1000).toFixed(1)} 秒`;
@@ -154,6 +156,12 @@ export default {
     not_cancelled: ({ told, back } = {}) => (told === undefined
       ? '买家被告知取消成功，取消却没有发生。'
       : `买家被告知退还了 ${count(told)} 件，实际只退还了 ${count(back)} 件：少了 ${count(told - back)} 件。`),
+    paid_released: '预留已经付款，库存却被退回。',
+    paid_late: '截止时间之后，付款仍然成功。',
+    not_paid: '买家被告知付款成功，账本里却没有。',
+    paid_unasked: '预留已付款，买家却没有付过。',
+    expired_held: '预留已经过期，却还占着库存。',
+    released_twice: '预留退回的比它占的多。',
     not_linearizable: (p) => unexplained[p.case]?.(p) ?? '没有一种先后顺序能解释买家得到的全部答复。',
     cancelled_unasked: ({ told, back } = {}) => (told === undefined
       ? '订单被取消了，买家却没有取消过。'

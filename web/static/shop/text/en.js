@@ -57,7 +57,7 @@ export default {
 
   orders: 'Your orders',
   none: 'None yet.',
-  active: 'bought', cancelled: 'cancelled',
+  active: 'bought', cancelled: 'cancelled', expired: 'expired',
   cancel: 'Cancel',
   cancelling: 'Cancelling …',
   cancelOrder: (id) => `Cancel order ${id}`,

@@ -54,7 +54,7 @@ export default {
 
   orders: '我的订单',
   none: '还没有。',
-  active: '已购买', cancelled: '已取消',
+  active: '已购买', cancelled: '已取消', expired: '已过期',
   cancel: '取消',
   cancelling: '正在取消……',
   cancelOrder: (id) => `取消订单 ${id}`,

@@ -1,0 +1,105 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+)
+
+// Actors at one reservation that was made before they came. Several may be at
+// the same (Buyer.Same). Its deadline is far away until a sweeper has the time
+// pass: so the scheduler decides what is in time.
+var (
+	// Pays pays it, and again when that failed (Buyer.Again).
+	Pays = addReserving("pays", doing{
+		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
+			for n := 0; n <= o.Again && ctx.Err() == nil; n++ {
+				_, o.Err = p.strategy.(seckill.Reserver).Pay(ctx, w.placed[o.owner()].OrderID)
+				if o.Err == nil || errors.Is(o.Err, seckill.ErrExpired) || errors.Is(o.Err, seckill.ErrCancelled) {
+					return
+				}
+			}
+		},
+		answer: func(Outcome) string { return "paid" },
+	}, ledger.CallPay, ledger.OutcomeSold)
+
+	// Releases cancels it, and again when that failed.
+	Releases = addReserving("releases", doing{
+		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
+			for n := 0; n <= o.Again && ctx.Err() == nil; n++ {
+				_, o.Err = p.strategy.(seckill.Reserver).Release(ctx, w.placed[o.owner()].OrderID)
+				if o.Err == nil || errors.Is(o.Err, seckill.ErrPaid) {
+					return
+				}
+			}
+		},
+		answer: func(Outcome) string { return "cancelled" },
+	}, ledger.CallCancel, ledger.OutcomeCancelled)
+
+	// Sweeps has the deadline pass, and sweeps.
+	Sweeps = addReserving("sweeps", doing{
+		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
+			err := p.in.DB.WithContext(ctx).Exec("UPDATE reservations SET ends_at = '2000-01-01' "+
+				"WHERE sku_id = ? AND state = 'reserved' AND ends_at > '2000-01-02'", w.sku).Error
+			if err == nil {
+				_, err = p.strategy.(seckill.Reserver).Expire(ctx)
+			}
+			if err != nil && !seckill.NothingTaken(err) {
+				err = fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
+			}
+			o.Err = err
+		},
+		answer: func(Outcome) string { return "swept" },
+	}, "", "")
+)
+
+// addReserving adds an actor at a reservation. call is what it asks of it, and
+// done what it is told when that worked.
+func addReserving(name Does, d doing, call ledger.Call, done ledger.Outcome) Does {
+	d.next = "sweeps" // what a dead sweeper has left is given back
+	d.check = func(w *World) error {
+		if !w.info.Reserves {
+			return errors.New("the strategy has no reservations")
+		}
+		return nil
+	}
+	d.prepare = func(ctx context.Context, w *World, first *process, b Buyer) error {
+		if _, there := w.placed[b.owner()]; there {
+			return nil
+		}
+		r, err := first.strategy.(seckill.Reserver).Reserve(ctx, w.purchase(b), time.Hour)
+		if err != nil {
+			return fmt.Errorf("make the reservation that %s %s: %w", b.Name, name, err)
+		}
+		w.placed[b.owner()] = r.Receipt
+		return nil
+	}
+	d.told = func(w *World, o Outcome) (told []ledger.Told) {
+		if o.Name == NextBuyer {
+			return nil
+		}
+		t := Tell(w.purchase(o.Buyer), Outcome{Receipt: w.placed[o.owner()]})
+		if o.Same == "" { // the reservation, once
+			t.Outcome = ledger.OutcomeReserved
+			told = append(told, t)
+		}
+		if call == "" {
+			return told
+		}
+		t.Call, t.Outcome = call, ledger.OutcomeUnknown
+		switch {
+		case o.Err == nil && !o.Dead:
+			t.Outcome = done
+		case errors.Is(o.Err, seckill.ErrExpired) && !o.Dead:
+			t.Outcome = ledger.OutcomeExpired
+		case o.NothingTaken():
+			t.Outcome = ledger.OutcomeError
+		}
+		return append(told, t)
+	}
+	return addDoing(name, d)
+}

@@ -1,0 +1,260 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+	"seckill/internal/web"
+)
+
+// How long units may be held for a buyer, in seconds.
+const (
+	usualTerm   = 300
+	longestTerm = 3600
+)
+
+// A held is a reservation as its buyer sees it. Its id is that of its order.
+type held struct {
+	ID        string                   `json:"reservation_id"`
+	SKU       int64                    `json:"sku_id"`
+	User      int64                    `json:"user_id"`
+	Quantity  int64                    `json:"quantity"`
+	Remaining int64                    `json:"remaining"`
+	Strategy  string                   `json:"strategy"`
+	State     seckill.ReservationState `json:"state"`
+	ExpiresAt ledger.Moment            `json:"expires_at"`
+	// ExpiresIn is what is left until then by the database's clock, in
+	// milliseconds, for buyers whose own clock is another.
+	ExpiresIn int64 `json:"expires_in_ms"`
+}
+
+func answerHeld(c *gin.Context, r seckill.Reservation) {
+	left := int64(0)
+	if r.State == seckill.Reserved {
+		left = max(0, r.Left.Milliseconds())
+	}
+	c.JSON(http.StatusOK, held{r.OrderID, r.SKU, r.User, r.Quantity, r.Remaining, r.Strategy, r.State, ledger.MomentOf(r.Ends), left})
+}
+
+// reserve holds units for a buyer, as purchase sells them. A copy of the request
+// is answered with the reservation as it is by then.
+func (s *Server) reserve(c *gin.Context) error {
+	sl, err := s.selected(c)
+	if err != nil {
+		s.metrics.refused(codeOf(err))
+		return err
+	}
+	desk, ok := sl.strategy.(seckill.Reserver)
+	if !ok {
+		return invalid("strategy", fmt.Sprintf("must be one that reserves, and %s does not: %s", sl.info.Name, s.reservers()))
+	}
+	outcome := internal.code // of a panic
+	s.inFlight.Add(1)
+	defer func() {
+		s.inFlight.Add(-1)
+		sl.metrics.count(outcome)
+	}()
+	r, replayed, err := s.hold(c, sl, desk)
+	switch {
+	case err == nil && replayed:
+		outcome = outcomeReplayed
+		c.Header("Idempotency-Replayed", "true")
+	case err == nil:
+		outcome = outcomeReserved
+	case hungUp(c):
+		outcome = outcomeGone
+	default:
+		outcome = codeOf(err)
+	}
+	if err == nil {
+		answerHeld(c, r)
+	}
+	return err
+}
+
+func (s *Server) hold(c *gin.Context, sl *seller, desk seckill.Reserver) (r seckill.Reservation, replayed bool, err error) {
+	hold := int64(usualTerm)
+	p, keyed, err := readPurchase(c, web.Field{Name: "expires_in", Into: &hold, Min: 1, Max: longestTerm})
+	if err != nil {
+		return r, false, err
+	}
+	receipt, replayed, err := s.sellBy(c, sl, p, keyed, false, func(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
+		r, err := desk.Reserve(ctx, p, time.Duration(hold)*time.Second)
+		return r.Receipt, err
+	})
+	if err != nil {
+		return r, false, err
+	}
+	if replayed {
+		if desk = s.desk(receipt.Strategy); desk == nil {
+			return r, false, refused(seckill.ErrMismatch, "This Idempotency-Key was used for a purchase. Use a new key for a reservation.")
+		}
+	}
+	// The units are held. Should this look fail, the same key tells.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), lookTimeout)
+	defer cancel()
+	if r, err = desk.Reservation(ctx, receipt.OrderID); err != nil {
+		s.log(c, slog.LevelWarn, "a reservation cannot be read", "error", err)
+		return r, false, unknownReservation(receipt.OrderID)
+	}
+	return r, replayed, nil
+}
+
+// notReserved refuses to call a request sold whose order is a reservation that is
+// not paid.
+func (s *Server) notReserved(ctx context.Context, sold seckill.Receipt) error {
+	desk := s.desk(sold.Strategy)
+	if desk == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
+	defer cancel()
+	r, err := desk.Reservation(ctx, sold.OrderID)
+	switch {
+	case err != nil:
+		return err
+	case r.State == seckill.ReservationExpired:
+		return seckill.ErrExpired
+	case r.State == seckill.Reserved:
+		return refused(seckill.ErrMismatch, fmt.Sprintf("This Idempotency-Key was used for a reservation. POST /api/v1/reservations/%s/pay pays it.", sold.OrderID))
+	}
+	return nil
+}
+
+// desk is where reservations of a strategy are paid; nil if it has none here.
+func (s *Server) desk(strategy string) seckill.Reserver {
+	if sl := s.byName[strategy]; sl != nil {
+		desk, _ := sl.strategy.(seckill.Reserver)
+		return desk
+	}
+	return nil
+}
+
+func (s *Server) reservers() string {
+	var names []string
+	for _, sl := range s.sellers {
+		if s.desk(sl.info.Name) != nil {
+			names = append(names, sl.info.Name)
+		}
+	}
+	if len(names) == 0 {
+		return "none can here, as they need MySQL or MariaDB"
+	}
+	return "choose " + strings.Join(names, " or ")
+}
+
+func (s *Server) showReservation(c *gin.Context) error {
+	return s.atDesk(c, func(ctx context.Context, desk seckill.Reserver, id string) (seckill.Reservation, error) {
+		return desk.Reservation(ctx, id)
+	})
+}
+
+func (s *Server) payReservation(c *gin.Context) error {
+	return s.atDesk(c, func(ctx context.Context, desk seckill.Reserver, id string) (seckill.Reservation, error) {
+		return s.settled(ctx, desk, id, desk.Pay, func(r seckill.Reservation) error {
+			switch r.State {
+			case seckill.Paid:
+				return nil
+			case seckill.ReservationExpired:
+				return seckill.ErrExpired
+			case seckill.ReservationReleased:
+				return seckill.ErrCancelled
+			}
+			return seckill.ErrUnknown // it may come yet
+		})
+	})
+}
+
+func (s *Server) cancelReservation(c *gin.Context) error {
+	return s.atDesk(c, func(ctx context.Context, desk seckill.Reserver, id string) (seckill.Reservation, error) {
+		return s.settled(ctx, desk, id, desk.Release, func(r seckill.Reservation) error {
+			switch r.State {
+			case seckill.Paid:
+				return seckill.ErrPaid
+			case seckill.Reserved:
+				return seckill.ErrUnknown
+			}
+			return nil
+		})
+	})
+}
+
+// settled does something to a reservation, and looks what became of it when that is
+// not known.
+func (s *Server) settled(ctx context.Context, desk seckill.Reserver, id string,
+	do func(context.Context, string) (seckill.Reservation, error), means func(seckill.Reservation) error,
+) (seckill.Reservation, error) {
+	r, err := do(ctx, id)
+	if err == nil || seckill.NothingTaken(err) {
+		return r, err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
+	defer cancel()
+	now, look := desk.Reservation(ctx, id)
+	if look == nil {
+		err = means(now)
+	}
+	return now, err
+}
+
+// atDesk finds the reservation that a call names. One of another buyer is not
+// there for them.
+func (s *Server) atDesk(c *gin.Context, do func(context.Context, seckill.Reserver, string) (seckill.Reservation, error)) error {
+	if _, err := readQuery(c); err != nil {
+		return err
+	}
+	id := c.Param("id")
+	from, err := s.caller(c)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := s.deadline(c)
+	defer cancel()
+	none := refused(seckill.ErrUnknownOrder, "There is no such reservation.")
+	if !web.IsKey(id) {
+		return none
+	}
+	o, err := s.Ledger.Reservation(ctx, id)
+	switch {
+	case errors.Is(err, seckill.ErrUnknownOrder), err == nil && from.owns(o.UserID) != nil:
+		return none
+	case err != nil:
+		return err
+	}
+	desk := s.desk(o.Strategy)
+	if desk == nil {
+		return refused(errStrategyUnavailable, fmt.Sprintf("The reservation was made by the strategy %q, which cannot run here.", o.Strategy))
+	}
+	r, err := do(ctx, desk, id)
+	if r.State != seckill.Reserved && r.State != seckill.Paid {
+		s.gates.Refilled(o.SKUID) // whatever came of it
+	}
+	switch {
+	case errors.Is(err, seckill.ErrUnknownOrder): // the sale was reset meanwhile
+		return none
+	case err != nil && !seckill.NothingTaken(err):
+		s.log(c, slog.LevelWarn, "unknown outcome of a reservation", "error", err)
+		return unknownReservation(id)
+	case err != nil:
+		return err
+	}
+	answerHeld(c, r)
+	return nil
+}
+
+func unknownReservation(id string) error {
+	ask := "/api/v1/reservations/" + id
+	p := refused(seckill.ErrUnknown, "This may have happened or not. GET "+ask+" tells, once the backends answer again; "+
+		"to send it again does no harm.")
+	p.Ask = ask
+	return p
+}

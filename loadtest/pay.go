@@ -1,0 +1,114 @@
+package loadtest
+
+import (
+	"slices"
+	"time"
+
+	"seckill/internal/ledger"
+	"seckill/loadtest/adapter"
+)
+
+// lateAtMost is how long after the deadline a late payment is sent: the sweepers
+// come meanwhile.
+const lateAtMost = 600 * time.Millisecond
+
+// payOrNot pays a reservation, at once or when its deadline is past, or forgets
+// it. A buyer who cancels does not pay.
+func (w *worker) payOrNot(p purchase, key []byte, final finalReply) {
+	switch {
+	case final.Outcome != ledger.OutcomeReserved || p.cancels:
+	case p.forgets:
+		w.tally.forgot()
+	case p.paysLate:
+		// The deadline is counted from a time before the answer, so by then it is past.
+		due := final.at + w.Reserve + time.Duration(w.share(p.index, drawPay+drawPause)*float64(lateAtMost))
+		id, key := slices.Clone(final.OrderID), slices.Clone(key)
+		w.copies.Go(func() {
+			if !w.pause(due - w.elapsed()) {
+				w.tally.forgot()
+				return
+			}
+			late := w.takeSpare()
+			late.payFor(p, key, id, flagPay|flagLate)
+			w.putSpare(late)
+		})
+	default:
+		w.payFor(p, key, slices.Clone(final.OrderID), flagPay)
+	}
+}
+
+// payFor pays, and again as a purchase is sent again: paying twice is paying once.
+func (w *worker) payFor(p purchase, key, id []byte, flags uint8) {
+	doubt := false
+	for try := 0; ; try++ {
+		sent := w.elapsed()
+		r := w.pay(p, key, string(id))
+		at := w.elapsed()
+		if w.calls != nil {
+			logged := r
+			logged.OrderID, logged.Remaining = id, 0
+			w.calls.add(p, logged, flags, sent, at)
+		}
+		if r.Outcome != ledger.OutcomeSold && r.Again() && try < w.Retry {
+			doubt = doubt || r.Outcome == ledger.OutcomeUnknown
+			again := r.Clone()
+			if w.pause(w.before(p.index, try, again)) {
+				w.tally.payAgain(again)
+				p.turn++
+				continue
+			}
+			r = again
+		}
+		w.tally.paid(p, r, doubt, flags&flagLate != 0, at)
+		return
+	}
+}
+
+// paid counts a payment. doubt: one of its calls had no answer and may have paid.
+func (t *tally) paid(p purchase, r adapter.Reply, doubt, late bool, at time.Duration) {
+	s := &t.sums[p.sku-t.firstSKU]
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if late {
+		t.reserved.Late++
+	}
+	if r.Outcome == ledger.OutcomeSold {
+		t.reserved.Paid++
+		t.units += p.quantity
+		t.lastSale = max(t.lastSale, at)
+		s.Sold += p.quantity
+		return
+	}
+	t.answer(r, "pay_")
+	switch {
+	case r.Outcome == ledger.OutcomeExpired:
+		t.reserved.Expired++ // and then no earlier call has paid
+	case doubt || r.Outcome == ledger.OutcomeUnknown:
+		t.reserved.Unknown++
+		s.Unknown += p.quantity
+	default:
+		t.reserved.Refused++
+	}
+}
+
+// payAgain counts a call of a payment that is made again.
+func (t *tally) payAgain(r adapter.Reply) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.reserved.Retries++
+	t.answer(r, "pay_")
+}
+
+func (t *tally) forgot() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.reserved.Forgotten++
+}
+
+// had counts units that were reserved and are about to be cancelled: they come and
+// go, as those of a sale do.
+func (t *tally) had(p purchase) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.sums[p.sku-t.firstSKU].Sold += p.quantity
+}

@@ -1,0 +1,247 @@
+package hotsku
+
+import (
+	"context"
+	"embed"
+	"log/slog"
+	"time"
+
+	"gorm.io/gorm"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+)
+
+//go:embed reserve.go reserve_sweep.go
+//go:embed reserve.en.md reserve.zh.md
+var reserveFiles embed.FS
+
+// Reserve holds units until the buyer pays, or until a deadline.
+var Reserve = catalog.Info{
+	Name:   "reserve",
+	Title:  "Reserve, then pay",
+	Family: "hotsku",
+	Source: "TCC (try, confirm, cancel); TigerBeetle's pending transfers",
+	Idea: "A reservation takes the units and has a deadline; to pay, to " +
+		"cancel and to expire are one conditional UPDATE of its state each, " +
+		"so only one of them comes to pass. A purchase is both steps at once.",
+	Promises: "Never oversells and never loses an update; what is not paid " +
+		"in time comes back once, with any number of processes.",
+	Breaks: "Nothing breaks the stock; buyers who forget to pay keep units " +
+		"from others until the deadline.",
+	Guarantees: catalog.Sound.
+		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
+			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs),
+	Needs:    []backend.Capability{backend.SQL, backend.RowLocks},
+	Stock:    ledger.InRow,
+	Files:    reserveFiles,
+	Reserves: true,
+	New: func(d catalog.Deps) (seckill.Strategy, error) {
+		return &reserve{d.Ledger, d.Log, "state = 'reserved' " +
+			"AND ends_at <= UTC_TIMESTAMP(6)"}, nil
+	},
+}
+
+type reserve struct {
+	store *ledger.Store
+	log   *slog.Logger
+	// overdue is when a reservation may expire, as a condition of the UPDATE
+	// that does it.
+	overdue string
+}
+
+// Deduct reserves and pays in one transaction.
+func (s *reserve) Deduct(
+	ctx context.Context, p seckill.Purchase,
+) (seckill.Receipt, error) {
+	r, err := s.take(ctx, p, seckill.Paid, 0)
+	return r.Receipt, err
+}
+
+// Reserve is "try": it does all that can fail for want of units.
+func (s *reserve) Reserve(
+	ctx context.Context, p seckill.Purchase, hold time.Duration,
+) (seckill.Reservation, error) {
+	return s.take(ctx, p, seckill.Reserved, hold)
+}
+
+// holdUnits locks the row, and writes what remains into row and order.
+const holdUnits = `UPDATE (
+  SELECT id, run, num - ? AS rest FROM stock
+   WHERE id = ? AND run = ? AND num - ? >= 0 LIMIT 1 FOR UPDATE) AS locked
+  JOIN stock ON stock.id = locked.id
+  JOIN orders ON orders.sku_id = locked.id AND orders.run = locked.run
+   AND orders.id = ?
+   SET stock.num = LAST_INSERT_ID(locked.rest), orders.remaining = locked.rest`
+
+// take writes order and reservation first and touches the hot row last, as
+// order-first does.
+func (s *reserve) take(
+	ctx context.Context, p seckill.Purchase,
+	state seckill.ReservationState, hold time.Duration,
+) (r seckill.Reservation, err error) {
+	run, err := s.store.Look(ctx, p)
+	if err != nil {
+		return r, err
+	}
+	err = s.store.Tx(ctx, func(tx *gorm.DB) error {
+		id, receipt, err := s.store.Place(tx, p, run)
+		if err != nil {
+			return err
+		}
+		// The deadline is a time of the database's clock: those of the
+		// processes differ, and it must be one and the same for all.
+		_, _, err = s.store.Exec(tx, "INSERT INTO reservations "+
+			"(sku_id, run, id, strategy, state, quantity, ends_at) VALUES "+
+			"(?, ?, ?, ?, ?, ?, UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND)",
+			p.SKU, run, id, s.store.Strategy(), string(state), p.Quantity,
+			hold.Microseconds())
+		if err != nil {
+			return err
+		}
+		rows, left, err := s.store.Exec(tx, holdUnits,
+			p.Quantity, p.SKU, run, p.Quantity, id)
+		if err != nil {
+			return err
+		}
+		if rows == 0 {
+			return s.refuse(tx, p, run)
+		}
+		receipt.Remaining = left
+		r = seckill.Reservation{Receipt: receipt, User: p.User, State: state}
+		return nil
+	})
+	return r, err
+}
+
+// refuse tells a SKU that is sold out from one that was reset meanwhile.
+func (s *reserve) refuse(
+	tx *gorm.DB, p seckill.Purchase, run int64,
+) error {
+	var now int64
+	err := s.store.ReadIn(tx, &now,
+		"SELECT run FROM stock WHERE id = ?", p.SKU)
+	if err == nil && now != run {
+		err = seckill.ErrConflict
+	}
+	if err == nil {
+		err = seckill.ErrSoldOut
+	}
+	return err
+}
+
+// Pay is "confirm". It needs no lock on the stock: the units are taken.
+func (s *reserve) Pay(
+	ctx context.Context, id string,
+) (r seckill.Reservation, err error) {
+	o, err := s.store.Reservation(ctx, id)
+	if err != nil {
+		return r, err
+	}
+	err = s.store.Tx(ctx, func(tx *gorm.DB) error {
+		_, _, err := s.store.Exec(tx, "UPDATE reservations "+
+			"SET state = 'paid' WHERE sku_id = ? AND run = ? AND id = ? "+
+			"AND state = 'reserved' AND ends_at > UTC_TIMESTAMP(6)",
+			o.SKUID, o.Run, o.ID)
+		return err
+	})
+	if err != nil {
+		return r, err
+	}
+	// Whatever stood in the way is in the row. A payment that comes late does
+	// not wait for the sweeper: told "expired", the units are free.
+	if o, err = s.store.Reservation(ctx, id); err != nil {
+		return r, err
+	}
+	if o.Reservation.State == seckill.Reserved {
+		_, err = s.release(ctx, o, ledger.Expired, s.overdue)
+		if err != nil {
+			return r, err
+		}
+		if o, err = s.store.Reservation(ctx, id); err != nil {
+			return r, err
+		}
+	}
+	switch o.Reservation.State {
+	case seckill.ReservationExpired:
+		err = seckill.ErrExpired
+	case seckill.ReservationReleased:
+		err = seckill.ErrCancelled
+	case seckill.Reserved: // the clock went back meanwhile
+		err = seckill.ErrConflict
+	}
+	return o.Held(), err
+}
+
+// Release is "cancel". It names a reservation by an id that only the answer
+// to "try" has, so it can never come first.
+func (s *reserve) Release(
+	ctx context.Context, id string,
+) (r seckill.Reservation, err error) {
+	o, err := s.store.Reservation(ctx, id)
+	if err != nil {
+		return r, err
+	}
+	_, err = s.release(ctx, o, ledger.Cancelled, "state = 'reserved'")
+	if err != nil {
+		return r, err
+	}
+	if o, err = s.store.Reservation(ctx, id); err != nil {
+		return r, err
+	}
+	if o.Reservation.State == seckill.Paid {
+		err = seckill.ErrPaid
+	}
+	return o.Held(), err
+}
+
+// Restore cancels an order, paid or not.
+func (s *reserve) Restore(ctx context.Context, orderID string) error {
+	o, err := s.store.Reservation(ctx, orderID)
+	if err != nil {
+		return err
+	}
+	_, err = s.release(ctx, o, ledger.Cancelled,
+		"state IN ('reserved', 'paid')")
+	return err
+}
+
+func (s *reserve) Reservation(
+	ctx context.Context, id string,
+) (r seckill.Reservation, err error) {
+	o, err := s.store.Reservation(ctx, id)
+	if err != nil {
+		return r, err
+	}
+	return o.Held(), nil
+}
+
+// release gives an order's units back if its reservation is as when says. The
+// UPDATE of the state decides: the one that finds it so moves it on, and all
+// that come later match no row. Locks are taken in one sequence everywhere, the
+// reservation first, the stock last.
+func (s *reserve) release(
+	ctx context.Context, o ledger.Order, as, when string,
+) (done bool, err error) {
+	err = s.store.Tx(ctx, func(tx *gorm.DB) error {
+		rows, _, err := s.store.Exec(tx, "UPDATE reservations "+
+			"SET state = ?, released = released + quantity "+
+			"WHERE sku_id = ? AND run = ? AND id = ? AND "+when,
+			as, o.SKUID, o.Run, o.ID)
+		if done = rows == 1; err != nil || !done {
+			return err
+		}
+		_, _, err = s.store.Exec(tx, "UPDATE orders SET status = ? "+
+			"WHERE sku_id = ? AND run = ? AND id = ?",
+			as, o.SKUID, o.Run, o.ID)
+		if err != nil {
+			return err
+		}
+		return s.store.GiveBack(tx, "UPDATE stock "+
+			"SET num = num + ? WHERE id = ? AND run = ?",
+			o.Quantity, o.SKUID, o.Run)
+	})
+	return done && err == nil, err
+}

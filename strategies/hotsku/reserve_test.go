@@ -1,0 +1,248 @@
+package hotsku
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+	"seckill/internal/tap/taptest"
+)
+
+const longHold = time.Minute
+
+func (s *sale) reserver(process int) seckill.Reserver {
+	return s.processes[process].(seckill.Reserver)
+}
+
+func (s *sale) hold(t *testing.T, user, quantity int64) string {
+	t.Helper()
+	r, err := s.reserver(0).Reserve(t.Context(), s.purchase(user, quantity, ""), longHold)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.OrderID
+}
+
+// pass has the deadlines of a sale pass.
+func (s *sale) pass(t *testing.T) {
+	t.Helper()
+	if err := s.store.DB(t.Context()).Exec("UPDATE reservations SET ends_at = UTC_TIMESTAMP(6) WHERE sku_id = ?", s.sku).Error; err != nil {
+		t.Error(err)
+	}
+}
+
+func (s *sale) num(t *testing.T) int64 {
+	t.Helper()
+	row, err := s.store.SKU(t.Context(), s.sku)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return row.Num
+}
+
+// A reservation takes its units, is the user's only one, and ends in one way.
+func TestEndsOfAReservation(t *testing.T) {
+	s := open(t, Reserve, 10)
+	r := s.reserver(1)
+	state := func(what string, got seckill.Reservation, err error, want seckill.ReservationState, wantErr error, left int64) {
+		t.Helper()
+		if got.State != want || !errors.Is(err, wantErr) || s.num(t) != left {
+			t.Errorf("%s: %+v, %v with %d left; want %s, %v with %d", what, got, err, s.num(t), want, wantErr, left)
+		}
+	}
+	first, err := s.reserver(0).Reserve(t.Context(), s.purchase(1, 3, ""), longHold)
+	state("reserving 3 of 10", first, err, seckill.Reserved, nil, 7)
+	if _, err := r.Reserve(t.Context(), s.purchase(1, 1, "again"), longHold); !errors.Is(err, seckill.ErrDuplicate) {
+		t.Errorf("a second reservation: %v", err)
+	}
+	if _, err := r.Reserve(t.Context(), s.purchase(2, 8, ""), longHold); !errors.Is(err, seckill.ErrSoldOut) {
+		t.Errorf("8 of 7: %v", err)
+	}
+	now, err := r.Reservation(t.Context(), first.OrderID)
+	state("looking", now, err, seckill.Reserved, nil, 7)
+	if now.User != 1 || now.Remaining != 7 || now.Quantity != 3 || now.Left <= 0 || now.Left > longHold || time.Until(now.Ends) > longHold+time.Second {
+		t.Errorf("it is %+v", now)
+	}
+	for range 2 {
+		paid, err := r.Pay(t.Context(), first.OrderID)
+		state("paying", paid, err, seckill.Paid, nil, 7)
+	}
+	kept, err := r.Release(t.Context(), first.OrderID)
+	state("cancelling what is paid", kept, err, seckill.Paid, seckill.ErrPaid, 7)
+
+	second := s.hold(t, 2, 2)
+	for range 2 {
+		back, err := r.Release(t.Context(), second)
+		state("cancelling", back, err, seckill.ReservationReleased, nil, 7)
+	}
+	none, err := r.Pay(t.Context(), second)
+	state("paying what is cancelled", none, err, seckill.ReservationReleased, seckill.ErrCancelled, 7)
+
+	third := s.hold(t, 3, 2)
+	s.pass(t)
+	for range 2 {
+		late, err := r.Pay(t.Context(), third)
+		state("paying late", late, err, seckill.ReservationExpired, seckill.ErrExpired, 7)
+	}
+	gone, err := r.Release(t.Context(), third)
+	state("cancelling what has expired", gone, err, seckill.ReservationExpired, nil, 7)
+	if n, err := r.Expire(t.Context()); n != 0 || err != nil {
+		t.Errorf("a sweep after it gave %d back, %v", n, err)
+	}
+	if err := s.processes[0].Restore(t.Context(), first.OrderID); err != nil || s.num(t) != 10 {
+		t.Errorf("cancelling the paid order: %v, %d left", err, s.num(t))
+	}
+	s.held(t)
+	s.reset(t, 5)
+	if _, err := r.Pay(t.Context(), first.OrderID); !errors.Is(err, seckill.ErrUnknownOrder) {
+		t.Errorf("paying a reservation of the run before: %v", err)
+	}
+	if n, err := s.store.SweepSKU(t.Context(), s.sku); err != nil || n != 3 {
+		t.Errorf("the sweeper of old runs removed %d orders, %v", n, err)
+	}
+	var rows int64
+	if s.store.DB(t.Context()).Raw("SELECT COUNT(*) FROM reservations WHERE sku_id = ?", s.sku).Scan(&rows); rows > 0 {
+		t.Errorf("%d reservations of the run before are left", rows)
+	}
+}
+
+// Buyers of two processes pay, cancel, come late and forget, while both sweep.
+// Every unit is sold or back in the end, and each was given back once.
+func TestReservationsMeetSweepers(t *testing.T) {
+	s := open(t, Reserve, 40)
+	ctx, stop := context.WithCancel(t.Context())
+	var sweepers errgroup.Group
+	for n := range s.processes {
+		sweepers.Go(func() error {
+			s.processes[n].(seckill.Worker).Work(ctx)
+			return nil
+		})
+	}
+	var buyers errgroup.Group
+	var paid atomic.Int64
+	for i := range int64(80) {
+		buyers.Go(func() error {
+			here := s.reserver(int(i % 2))
+			hold := longHold
+			if i%4 > 1 {
+				hold = time.Millisecond
+			}
+			r, err := here.Reserve(t.Context(), s.purchase(i+1, 1, ""), hold)
+			if err != nil {
+				if errors.Is(err, seckill.ErrSoldOut) {
+					return nil
+				}
+				return err
+			}
+			switch i % 4 {
+			case 0:
+				if _, err = here.Pay(t.Context(), r.OrderID); err == nil {
+					paid.Add(1)
+				}
+			case 1:
+				_, err = here.Release(t.Context(), r.OrderID)
+			case 2:
+				for err == nil { // until the deadline is past
+					if _, err = here.Pay(t.Context(), r.OrderID); err == nil {
+						paid.Add(1)
+						return nil
+					}
+				}
+				if errors.Is(err, seckill.ErrExpired) {
+					err = nil
+				}
+			}
+			return err
+		})
+	}
+	if err := buyers.Wait(); err != nil {
+		t.Error(err)
+	}
+	for end := time.Now().Add(20 * time.Second); s.num(t) != 40-paid.Load(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d are left and %d paid of 40", s.num(t), paid.Load())
+		}
+	}
+	stop()
+	if err := sweepers.Wait(); err != nil {
+		t.Error(err)
+	}
+	s.held(t)
+}
+
+// Between a payment's look and its giving back another process sweeps: the twin
+// gives the units back twice, reserve does not.
+func TestALatePaymentMeetsASweep(t *testing.T) {
+	for _, info := range []struct {
+		name string
+		s    *sale
+		want int64
+	}{{"reserve", open(t, Reserve, 5), 5}, {"reserve-late", open(t, ReserveLate, 5), 7}} {
+		id := info.s.hold(t, 1, 2)
+		info.s.pass(t)
+		ctx := taptest.Before(t.Context(), "UPDATE reservations SET state = ?", func() {
+			if n, err := info.s.reserver(1).Expire(t.Context()); n != 1 || err != nil {
+				t.Errorf("%s: the sweep gave %d back, %v", info.name, n, err)
+			}
+		})
+		if _, err := info.s.reserver(0).Pay(ctx, id); !errors.Is(err, seckill.ErrExpired) {
+			t.Errorf("%s: paying late: %v", info.name, err)
+		}
+		if left := info.s.num(t); left != info.want {
+			t.Errorf("%s: %d are left of 5, want %d", info.name, left, info.want)
+		}
+	}
+}
+
+// A sweeper leaves what was paid after it looked, and a reservation whose sale
+// was set anew.
+func TestASweepLooksAgain(t *testing.T) {
+	s := open(t, Reserve, 5)
+	id := s.hold(t, 1, 2)
+	s.pass(t)
+	ctx := taptest.Before(t.Context(), "UPDATE reservations SET state = ?", func() {
+		if err := s.store.DB(t.Context()).Exec("UPDATE reservations SET state = 'paid' WHERE sku_id = ?", s.sku).Error; err != nil {
+			t.Error(err)
+		}
+	})
+	if n, err := s.reserver(0).Expire(ctx); n != 0 || err != nil || s.num(t) != 3 {
+		t.Errorf("gave %d back, %v, with %d left", n, err, s.num(t))
+	}
+	if r, err := s.reserver(0).Reservation(t.Context(), id); r.State != seckill.Paid || err != nil {
+		t.Errorf("it is %+v, %v", r, err)
+	}
+	s.held(t)
+	s.hold(t, 2, 2)
+	s.pass(t)
+	ctx = taptest.Before(t.Context(), "UPDATE reservations SET state = ?", func() { s.reset(t, 9) })
+	if n, err := s.reserver(0).Expire(ctx); n != 0 || err != nil || s.num(t) != 9 {
+		t.Errorf("after a reset: gave %d back, %v, with %d left", n, err, s.num(t))
+	}
+}
+
+// A cancellation that is unknown, and a payment that is unknown, have taken
+// place or not; asked again, they say which.
+func TestAnUnknownPaymentIsAskedAgain(t *testing.T) {
+	s := open(t, Reserve, 5)
+	id := s.hold(t, 1, 2)
+	ctx, cancel := context.WithCancel(t.Context())
+	ctx = taptest.Before(ctx, "COMMIT", cancel)
+	_, err := s.reserver(0).Pay(ctx, id)
+	if err == nil {
+		t.Error("the buyer has gone, and is told something")
+	}
+	r, err := s.reserver(1).Pay(t.Context(), id)
+	if err != nil || r.State != seckill.Paid {
+		t.Errorf("asked again: %+v, %v", r, err)
+	}
+	snap := s.held(t)
+	if o := snap.Orders[0]; o.Reservation == nil || o.Reservation.State != seckill.Paid || o.Status != ledger.Active {
+		t.Errorf("the ledger has %+v", o)
+	}
+}
