@@ -100,7 +100,7 @@ var sqliteSchema = []string{
 func Migrate(ctx context.Context, db *gorm.DB) error {
 	db = db.WithContext(ctx)
 	sqlite := db.Name() == "sqlite"
-	schema := slices.Concat(mysqlSchema, splitSchema, slotSchema)
+	schema := slices.Concat(mysqlSchema, splitSchema, slotSchema, detailSchema)
 	if sqlite {
 		schema = sqliteSchema
 	}

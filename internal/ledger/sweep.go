@@ -33,8 +33,8 @@ func (s *Store) Sweep(ctx context.Context) (removed int64, err error) {
 	}
 }
 
-// SweepSKU removes the orders of a SKU's runs that are over, and the units and
-// slots that were sold in them (StockStore InUnits, InSlots), in small pieces. It
+// SweepSKU removes the orders of a SKU's runs that are over, and the units, slots
+// and details of them (StockStore InUnits, InSlots, InDetails), in small pieces. It
 // pauses after each piece for as long as that took, so that buyers have at least
 // half of the database. It returns how many orders it removed, and the context's
 // error when that ends first: what is left is for the next call. Several
@@ -47,7 +47,7 @@ func (s *Store) SweepSKU(ctx context.Context, sku int64) (removed int64, err err
 	if removed, err = s.remove(ctx, "orders", st); err != nil || s.db.Name() == "sqlite" {
 		return removed, err
 	}
-	for _, table := range []string{"stock_units", "slot_sold", "slot_lease"} {
+	for _, table := range []string{"stock_units", "slot_sold", "slot_lease", "stock_details"} {
 		if _, err = s.remove(ctx, table, st); err != nil {
 			return removed, err
 		}
@@ -77,8 +77,11 @@ func (s *Store) remove(ctx context.Context, table string, st Stock) (removed int
 // before the current run's first order, and with it the first buyers.
 func (s *Store) removePiece(ctx context.Context, table string, sku, current int64) (removed int64, err error) {
 	key := "id"
-	if table == "slot_sold" {
+	switch table {
+	case "slot_sold":
 		key = "slot"
+	case "stock_details":
+		key = "epoch, unit"
 	}
 	statement, view := "DELETE FROM "+table+" WHERE sku_id = ? AND run < ? ORDER BY run, "+key+" LIMIT ?", &sql.TxOptions{Isolation: sql.LevelReadCommitted}
 	if s.db.Name() == "sqlite" {

@@ -85,6 +85,13 @@ type Worker interface {
 	Work(ctx context.Context)
 }
 
+// A Settler is a Strategy whose stock row follows its orders later. Settle writes
+// what the row of sku lacks into it, and leaves out what is not committed yet. It
+// may be called at any time, by several processes at once.
+type Settler interface {
+	Settle(ctx context.Context, sku int64) error
+}
+
 // The outcomes a Strategy may report. They are wrapped with %w and tested
 // with errors.Is.
 var (

@@ -70,7 +70,7 @@ export default {
     const doing = {
       buys: `购买${units}`, cancels: b.same ? `也取消 ${b.same} 的订单` : `取消一个${units ? `${units}的` : ''}订单`,
       asks: b.same ? `发出 ${b.same} 的请求的副本，幂等键相同` : `带幂等键向服务请求${units}`,
-      locks: '加锁，再释放', resets: '重置这场销售', starts: '开始这场销售',
+      locks: '加锁，再释放', resets: '重置这场销售', starts: '开始这场销售', settles: '让库存行跟上订单',
     }[b.does] ?? b.does;
     return [doing, b.other && '另一件商品', b.process > 0 && this.process(b.process + 1),
       b.again > 0 && `没有最终答复就重试（${count(b.again)} 次）`,
