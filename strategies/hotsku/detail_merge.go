@@ -35,7 +35,8 @@ var DetailMerge = catalog.Info{
 	Breaks: "Nothing breaks the stock; the row is behind, receipts say about " +
 		"how many remain, and a new counter waits for sales under way.",
 	Guarantees: catalog.Sound.
-		Holds(catalog.SoldOut, catalog.DeadHolder, catalog.LostReply,
+		Holds(catalog.SoldOut, catalog.DeadHolder, catalog.LeaseEnd,
+			catalog.LostReply,
 			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs,
 			catalog.NodeLoss),
 	Needs:   detailNeeds,
