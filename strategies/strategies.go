@@ -36,6 +36,6 @@ func All() []catalog.Info {
 		hotsku.Bucketed, hotsku.BucketedHasty, hotsku.UnitRows, hotsku.UnitRowsHasty,
 		hotsku.SlotLease, hotsku.SlotLeaseUnfenced,
 		hotsku.RedisStream, hotsku.RedisStreamTwoCalls,
-		hotsku.DetailMerge, hotsku.DetailMergeHasty,
+		hotsku.DetailMerge, hotsku.DetailMergeHasty, hotsku.HalfMessage, hotsku.HalfMessageHasty,
 	}
 }

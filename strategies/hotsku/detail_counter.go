@@ -38,6 +38,7 @@ type detailCounter struct {
 	apart *ledger.Store // the same: reads see what is committed by then
 	deps  catalog.Deps
 	turns turns
+	half  bool          // a half message of each sale is kept with its units
 	pause time.Duration // before a rebuild, while others may be about to write
 	// left is read under the lock of the epoch.
 	left func(tx *gorm.DB, sku int64, seen ledger.Sight) (int64, error)
@@ -56,10 +57,12 @@ func newDetailCounter(d catalog.Deps) detailCounter {
 		}}
 }
 
-// counterKeys are the counter of a SKU and its buyers, on one node of a Cluster.
+// counterKeys are the counter of a SKU, its buyers, and what half-message keeps
+// beside them, on one node of a Cluster.
 func counterKeys(sku int64) []string {
 	counter := fmt.Sprint("seckill:details:", sku)
-	return []string{counter, "{" + counter + "}:buyers"}
+	return []string{counter, "{" + counter + "}:buyers",
+		"{" + counter + "}:halves", "{" + counter + "}:messages"}
 }
 
 // dealt is what the counter says. If state is "taken", the units up to upTo are
@@ -137,7 +140,7 @@ func (s *detailCounter) take(
 		return d, err
 	}
 	answer, err := detailTake.Run(ctx, s.redis, counterKeys(p.SKU),
-		p.Quantity, p.User, id, known).StringSlice()
+		p.Quantity, p.User, id, known, s.half).StringSlice()
 	if err != nil {
 		return d, err
 	}

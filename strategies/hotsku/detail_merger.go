@@ -41,7 +41,11 @@ func (w *worker) takeNoted() (skus []int64) {
 // Work lets the stock rows follow until ctx ends, and then once more: those of
 // this process's sales, and those that processes which died have left behind.
 // What it does not reach stays in stock_details, for others.
-func (s *detailMerge) Work(ctx context.Context) {
+func (s *detailMerge) Work(ctx context.Context) { s.work(ctx, s.Settle) }
+
+func (s *detailMerge) work(
+	ctx context.Context, settle func(context.Context, int64) error,
+) {
 	tick := time.NewTicker(workEvery)
 	defer tick.Stop()
 	for searched := (time.Time{}); ; {
@@ -51,20 +55,22 @@ func (s *detailMerge) Work(ctx context.Context) {
 		}
 		select {
 		case <-tick.C:
-			s.settleNoted(ctx)
+			s.settleNoted(ctx, settle)
 		case <-ctx.Done():
 			ctx, cancel := context.WithTimeout(
 				context.WithoutCancel(ctx), afterwards)
 			defer cancel()
-			s.settleNoted(ctx)
+			s.settleNoted(ctx, settle)
 			return
 		}
 	}
 }
 
-func (s *detailMerge) settleNoted(ctx context.Context) {
+func (s *detailMerge) settleNoted(
+	ctx context.Context, settle func(context.Context, int64) error,
+) {
 	for _, sku := range s.takeNoted() {
-		if err := s.Settle(ctx, sku); err != nil {
+		if err := settle(ctx, sku); err != nil {
 			s.noted(sku)
 			if ctx.Err() == nil {
 				s.deps.Log.WarnContext(ctx, "the stock row is behind",

@@ -1,6 +1,7 @@
 -- Sets a SKU's counter for an epoch, once.
 --
--- KEYS[1] the counter   KEYS[2] buyers
+-- KEYS[1] the counter   KEYS[2] buyers   KEYS[3] half messages
+-- KEYS[4] messages
 -- ARGV[1] database   ARGV[2] run   ARGV[3] epoch   ARGV[4] units
 -- ARGV[5] 1: a reset, which also replaces the counter of another database
 --
@@ -23,7 +24,7 @@ if ours and tonumber(c[2]) == run and tonumber(c[3]) >= epoch then
 	return 0
 end
 if not ours or tonumber(c[2]) ~= run then
-	redis.call('DEL', KEYS[2])
+	redis.call('DEL', KEYS[2], KEYS[3], KEYS[4])
 end
 redis.call('HSET', KEYS[1], 'database', ARGV[1], 'run', ARGV[2],
 	'epoch', ARGV[3], 'dealt', '0', 'units', ARGV[4])

@@ -1,8 +1,9 @@
 -- Deals out the next units of a SKU's counter, or none.
 --
--- KEYS[1] the counter   KEYS[2] buyers
+-- KEYS[1] the counter   KEYS[2] buyers   KEYS[3] half messages
 -- ARGV[1] quantity   ARGV[2] user   ARGV[3] database
 -- ARGV[4] 1: the user has been here, and has no order
+-- ARGV[5] 1: a half message of the sale is kept, too, under "run epoch unit"
 --
 -- {state, run, epoch, dealt, units}: 'taken' (the units up to dealt), 'short',
 -- 'seen', 'missing', 'foreign' (it was set for another database).
@@ -23,4 +24,9 @@ if dealt + wanted > tonumber(c[5]) then
 end
 redis.call('SADD', KEYS[2], ARGV[2])
 redis.call('HINCRBY', KEYS[1], 'dealt', wanted)
+if ARGV[5] == '1' then
+	local now = redis.call('TIME')
+	redis.call('HSET', KEYS[3], c[2] .. ' ' .. c[3] .. ' ' .. (dealt + 1),
+		now[1] .. string.sub('00000' .. now[2], -6, -4))
+end
 return {'taken', c[2], c[3], tostring(dealt + wanted), c[5]}

@@ -355,7 +355,7 @@ func exploredWithin(t *testing.T, info catalog.Info, s *explore.Scenario) explor
 		t.Fatal(err)
 	}
 	defer w.Close()
-	r, err := w.Search(t.Context(), s, explore.Limits{Preemptions: 2, Schedules: 800, Stop: explore.LedgerRule})
+	r, err := w.Search(t.Context(), s, explore.Limits{Preemptions: 2, Schedules: 300, Stop: explore.LedgerRule})
 	if err != nil {
 		t.Fatal(err)
 	}
