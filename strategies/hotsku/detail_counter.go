@@ -84,7 +84,7 @@ func (s *detailCounter) admit(
 	for last := (dealt{}); ; last = d {
 		if d, err = s.take(ctx, p, known); err != nil {
 			// Units may be dealt out to them, and they do not go on.
-			return d, fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
+			return d, untaken(err)
 		}
 		switch d.state {
 		case "taken":
@@ -142,7 +142,7 @@ func (s *detailCounter) take(
 	answer, err := detailTake.Run(ctx, s.redis, counterKeys(p.SKU),
 		p.Quantity, p.User, id, known, s.half).StringSlice()
 	if err != nil {
-		return d, err
+		return d, answered(err)
 	}
 	d.state = answer[0]
 	for i, n := range []*int64{&d.run, &d.epoch, &d.upTo, &d.units} {
@@ -197,12 +197,16 @@ func (s *detailCounter) renew(
 	} else {
 		err = s.rebuild(ctx, p.SKU, seen, d)
 	}
-	if err != nil && (errors.Is(err, seckill.ErrUnknown) ||
-		!seckill.NothingTaken(err)) {
-		err = fmt.Errorf("%w: rebuild the counter: %v",
-			seckill.ErrUnavailable, err)
+	return untaken(err)
+}
+
+// untaken is an error before a purchase has written anything: whatever became of
+// the counter, nothing was taken.
+func untaken(err error) error {
+	if err == nil || seckill.NothingTaken(err) {
+		return err
 	}
-	return err
+	return fmt.Errorf("%w: the counter: %v", seckill.ErrUnavailable, err)
 }
 
 // rebuild begins an epoch with what the orders have left. The row's lock is the

@@ -361,3 +361,19 @@ func exploredWithin(t *testing.T, info catalog.Info, s *explore.Scenario) explor
 	}
 	return r
 }
+
+// Whatever fails before the order is written, nothing was taken, and the buyer is
+// told so.
+func TestWhatFailsBeforeTheOrderTookNothing(t *testing.T) {
+	for _, info := range []catalog.Info{DetailMerge, HalfMessage} {
+		for verb, want := range map[string]error{"EVALSHA": seckill.ErrUnavailable, "BEGIN": seckill.ErrUnavailable} {
+			s := open(t, info, 3)
+			if _, err := s.buy(tap.With(t.Context(), &diesAfter{verb, false}), 1, 1, ""); !errors.Is(err, want) || !seckill.NothingTaken(err) {
+				t.Errorf("%s, gone after %s: told %v, want %v", info.Name, verb, err, want)
+			}
+			if snap := s.held(t); len(snap.Orders) > 0 {
+				t.Errorf("%s, gone after %s: %d orders", info.Name, verb, len(snap.Orders))
+			}
+		}
+	}
+}

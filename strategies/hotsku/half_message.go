@@ -4,7 +4,6 @@ import (
 	"context"
 	"embed"
 	"errors"
-	"fmt"
 	"time"
 
 	"seckill/internal/catalog"
@@ -103,7 +102,7 @@ func (s *halfMessage) Restore(ctx context.Context, orderID string) error {
 	h := half{o.Run, cancellation, o.ID}
 	if o.Status == ledger.Active {
 		if err := s.openHalf(ctx, o.SKUID, h); err != nil {
-			return fmt.Errorf("%w: %v", seckill.ErrUnavailable, err)
+			return untaken(answered(err))
 		}
 		s.noted(o.SKUID)
 	}
