@@ -97,6 +97,7 @@ export default {
   "cancelled": "已取消",
   "died": "死了",
   "had the lock": "拿到过锁",
+  "the row has followed": "库存行已跟上",
   "the sale was set anew": "销售已重新设置",
   "the sale has begun": "销售已开始",
   "done": "完成",
