@@ -26,8 +26,8 @@ var HalfMessage = catalog.Info{
 	Idea: "Half a message, the local transaction with the order, then its " +
 		"other half. Without an answer the broker asks back. Consumers let " +
 		"the stock row follow.",
-	Promises: "Never oversells and never loses an update, also when processes " +
-		"die: the answer to the broker binds the transaction.",
+	Promises: "Never oversells and never loses an update, also when " +
+		"processes die: the answer to the broker binds the transaction.",
 	Breaks: "Nothing breaks the stock; if Redis loses messages, the row " +
 		"never hears of those sales.",
 	Guarantees: catalog.Sound.
