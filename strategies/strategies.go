@@ -37,5 +37,6 @@ func All() []catalog.Info {
 		hotsku.SlotLease, hotsku.SlotLeaseUnfenced,
 		hotsku.RedisStream, hotsku.RedisStreamTwoCalls,
 		hotsku.Reserve, hotsku.ReserveLate,
+		hotsku.DetailMerge, hotsku.DetailMergeHasty, hotsku.HalfMessage, hotsku.HalfMessageHasty,
 	}
 }

@@ -1,6 +1,10 @@
 package catalog
 
-import "maps"
+import (
+	"maps"
+
+	"seckill/internal/ledger"
+)
 
 // A Question that the proof (internal/prove) asks of every strategy, by the ID
 // it has there.
@@ -96,3 +100,7 @@ func (g Guarantees) Letters() map[Letter]Expectation {
 	}
 	return by
 }
+
+// Follows reports whether the strategy lets the stock row follow its orders later
+// (seckill.Settler).
+func (i Info) Follows() bool { return i.Stock == ledger.InDetails }

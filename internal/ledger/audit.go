@@ -78,7 +78,7 @@ type Evidence struct {
 	Run int64
 	// StockStoreOf says where a strategy keeps its stock.
 	StockStoreOf func(strategy string) (StockStore, bool)
-	// Closed: the sale was closed (Store.Follow) after it had come to rest, so the
+	// Closed: the sale was closed (catalog.Close) after it had come to rest, so the
 	// row must say what was left, also where no purchase writes it.
 	Closed bool
 	// Told holds what buyers were told, call by call; nil when the ledger is

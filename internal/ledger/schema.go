@@ -100,7 +100,7 @@ var sqliteSchema = []string{
 func Migrate(ctx context.Context, db *gorm.DB) error {
 	db = db.WithContext(ctx)
 	sqlite := db.Name() == "sqlite"
-	schema := slices.Concat(mysqlSchema, splitSchema, slotSchema, reservationSchema, mysqlRefusals)
+	schema := slices.Concat(mysqlSchema, splitSchema, slotSchema, reservationSchema, detailSchema, mysqlRefusals)
 	if sqlite {
 		schema = slices.Concat(sqliteSchema, sqliteRefusals)
 	}

@@ -33,8 +33,8 @@ func (s *Store) Sweep(ctx context.Context) (removed int64, err error) {
 	}
 }
 
-// SweepSKU removes the orders and refusals of a SKU's runs that are over, with the
-// units and slots that were sold in them (StockStore InUnits, InSlots) and their
+// SweepSKU removes the orders and refusals of a SKU's runs that are over, with their
+// units, slots and details (StockStore InUnits, InSlots, InDetails) and
 // reservations, in small pieces. It
 // pauses after each piece for as long as that took, so that buyers have at least
 // half of the database. It returns how many orders it removed, and the context's
@@ -55,7 +55,7 @@ func (s *Store) SweepSKU(ctx context.Context, sku int64) (removed int64, err err
 	if err != nil || s.db.Name() == "sqlite" {
 		return removed, err
 	}
-	for _, table := range []string{"stock_units", "slot_sold", "slot_lease", "reservations"} {
+	for _, table := range []string{"stock_units", "slot_sold", "slot_lease", "reservations", "stock_details"} {
 		if _, err = s.remove(ctx, table, st); err != nil {
 			return removed, err
 		}
@@ -90,6 +90,8 @@ func (s *Store) removePiece(ctx context.Context, table string, sku, current int6
 		key = "slot"
 	case "refusals":
 		key = "user_id, request_id"
+	case "stock_details":
+		key = "epoch, unit"
 	}
 	statement, view := "DELETE FROM "+table+" WHERE sku_id = ? AND run < ? ORDER BY run, "+key+" LIMIT ?", &sql.TxOptions{Isolation: sql.LevelReadCommitted}
 	if s.db.Name() == "sqlite" {

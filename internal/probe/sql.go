@@ -126,6 +126,7 @@ var pieces = map[ledger.StockStore]struct{ name, list, of string }{
 	ledger.InBuckets: {"stock_buckets.num", "num ORDER BY bucket", "stock_buckets WHERE 1"},
 	ledger.InUnits:   {"free stock_units", "id ORDER BY id", "stock_units WHERE order_id IS NULL"},
 	ledger.InSlots:   {"slot_sold", "slot ORDER BY slot", "slot_sold WHERE 1"},
+	ledger.InDetails: {"open stock_details", "change_by ORDER BY epoch, unit", "stock_details WHERE merged = 0"},
 }
 
 // Look shows the row of the stock and the records of the lock.
