@@ -36,5 +36,6 @@ func All() []catalog.Info {
 		hotsku.Bucketed, hotsku.BucketedHasty, hotsku.UnitRows, hotsku.UnitRowsHasty,
 		hotsku.SlotLease, hotsku.SlotLeaseUnfenced,
 		hotsku.RedisStream, hotsku.RedisStreamTwoCalls,
+		hotsku.JetStream, hotsku.JetStreamWindow,
 	}
 }
