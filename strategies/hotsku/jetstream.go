@@ -31,8 +31,8 @@ var JetStream = catalog.Info{
 		"get in buy from the row; who is refused there deletes the message.",
 	Promises: "Never oversells and never loses an update, whatever happens " +
 		"to NATS: the row decides.",
-	Breaks: "Nothing breaks the stock; while NATS is down no one can buy, and " +
-		"what it forgets lets buyers through whom the row refuses.",
+	Breaks: "Nothing breaks the stock; while NATS is down no one can buy, " +
+		"and what it forgets lets buyers through whom the row refuses.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.SoldOut, catalog.DeadHolder, catalog.LeaseEnd,
 			catalog.LostReply, catalog.LateCommand, catalog.TwoFaults,

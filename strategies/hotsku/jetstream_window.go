@@ -30,8 +30,8 @@ var JetStreamWindow = catalog.Info{
 		"even if the order is there.",
 	Promises: "Sells right while every answer comes, or comes again within " +
 		"the stream's window.",
-	Breaks: "A retry after the window, which lasts two minutes by default, is " +
-		"a new message: its units are taken twice, for one order.",
+	Breaks: "A retry after the window, which lasts two minutes by default, " +
+		"is a new message: its units are taken twice, for one order.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.OtherSKUs).
 		Breaks(catalog.LostReply),
