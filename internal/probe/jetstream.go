@@ -16,11 +16,12 @@ type jetstream struct {
 	client *backend.JetStreamClient
 }
 
-// The shortest window that a NATS server takes, and so many messages at most are
-// looked at.
+// The shortest window that a NATS server takes; so many messages at most are looked
+// at, and so often until the window is set once more.
 const (
 	shortestWindow = 100 * time.Millisecond
 	fewMessages    = 256
+	mostLooks      = 30
 )
 
 // Expire lets the time pass in which the server knows the ids of messages again. It
@@ -55,7 +56,7 @@ func (p jetstream) forget(ctx context.Context, stream string) (known int, err er
 	subject := strings.NewReplacer("-", ".").Replace(strings.Replace(stream, "seckill-", "seckill-stock-", 1))
 	short := false
 	for _, m := range messages {
-		for counted := false; ; {
+		for look := 0; ; look++ {
 			there, err := p.client.Remembers(ctx, subject, m.ID)
 			if err != nil {
 				return known, err
@@ -63,11 +64,13 @@ func (p jetstream) forget(ctx context.Context, stream string) (known int, err er
 			if !there {
 				break
 			}
-			if !counted {
-				known, counted = known+1, true
+			if look == 0 {
+				known++
 			}
-			if !short {
-				if err := p.client.SetWindow(ctx, stream, shortestWindow); err != nil {
+			// A change wakes the server's clean-up, which may come too early to see it.
+			if !short || look%mostLooks == mostLooks-1 {
+				window := shortestWindow + time.Duration(look)*time.Microsecond
+				if err := p.client.SetWindow(ctx, stream, window); err != nil {
 					return known, err
 				}
 				short = true

@@ -33,8 +33,10 @@ var JetStreamWindow = catalog.Info{
 	Breaks: "A retry after the window, which lasts two minutes by default, " +
 		"is a new message: its units are taken twice, for one order.",
 	Guarantees: catalog.Sound.
-		Holds(catalog.OtherSKUs).
-		Breaks(catalog.LostReply),
+		Holds(catalog.SoldOut, catalog.DeadHolder, catalog.LeaseEnd,
+			catalog.OtherSKUs).
+		Breaks(catalog.LostReply, catalog.LateCommand, catalog.Cancel,
+			catalog.SameKey),
 	Repair:  "jetstream",
 	Needs:   []backend.Capability{backend.SQL, backend.JetStream},
 	Stock:   ledger.InRow,
@@ -61,7 +63,9 @@ func (s *jetstreamWindow) Deduct(
 	unknown := err
 	// The database may be back after a while. Then the purchase is sent again:
 	// the stream will know it.
-	if tap.Sleep(ctx, s.deps.Settings.LockLease) != nil {
+	_, err = tap.WaitAtMost[struct{}](ctx, "a pause before the retry",
+		s.deps.Settings.LockLease, nil, nil)
+	if !errors.Is(err, tap.ErrTimeUp) {
 		return r, unknown
 	}
 	if place, err = s.enter(ctx, p); err != nil {
