@@ -247,7 +247,7 @@ func jsReply(answer any) string {
 		}
 		return fmt.Sprint("stored as ", a.Seq)
 	case []StreamMessage:
-		return fmt.Sprint(len(a), " messages")
+		return fmt.Sprint("messages: ", len(a))
 	}
 	return ""
 }

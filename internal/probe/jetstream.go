@@ -101,7 +101,7 @@ func (p jetstream) Look(ctx context.Context, _ string, sku int64) (values []Valu
 	}
 	for _, name := range names {
 		if messages, err := p.client.Messages(ctx, name, 0, fewMessages); err == nil {
-			values = append(values, Value{"stream " + name, fmt.Sprint(len(messages), " messages")})
+			values = append(values, Value{"stream " + name, fmt.Sprint(len(messages))})
 		}
 	}
 	return values
