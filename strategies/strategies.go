@@ -38,5 +38,6 @@ func All() []catalog.Info {
 		hotsku.RedisStream, hotsku.RedisStreamTwoCalls,
 		hotsku.Reserve, hotsku.ReserveLate,
 		hotsku.DetailMerge, hotsku.DetailMergeHasty, hotsku.HalfMessage, hotsku.HalfMessageHasty,
+		hotsku.JetStream, hotsku.JetStreamWindow,
 	}
 }

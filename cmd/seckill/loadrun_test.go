@@ -28,6 +28,7 @@ import (
 const asProgram = "SECKILL_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
+	lab.RunSupervisorIfAsked() // before anything is built: a lab starts this program as its servers, too
 	if os.Getenv(asProgram) != "" {
 		labtest.KeepCompiledSQLite()
 		main()
@@ -69,7 +70,7 @@ func useProgram() (remove func(), err error) {
 }
 
 var everything = []backend.Capability{backend.SQL, backend.RowLocks, backend.Redis, backend.RedisQuorum,
-	backend.ZooKeeper, backend.Etcd}
+	backend.ZooKeeper, backend.Etcd, backend.JetStream}
 
 // everyones are two service processes without arguments, for all tests that
 // neither stop nor kill one.

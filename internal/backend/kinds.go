@@ -37,6 +37,7 @@ var Kinds = []Kind{
 	{NameRedlock, "quorum of five Redis nodes", []Capability{RedisQuorum}, []Address{address("RedlockAddrs")}},
 	{NameZooKeeper, "ZooKeeper", []Capability{ZooKeeper}, []Address{address("ZooKeeperAddrs")}},
 	{NameEtcd, "etcd", []Capability{Etcd}, []Address{address("EtcdEndpoints")}},
+	{NameJetStream, "NATS JetStream", []Capability{JetStream}, []Address{address("JetStreamURLs")}},
 }
 
 // In returns the addresses in c.
@@ -141,6 +142,8 @@ func (c Config) Has(need Capability) (ok bool, why string) {
 		return false, "SQLite has no stored procedures: install MariaDB or MySQL (seckill deps), or give --mysql-dsn"
 	case need == SkipLocked && c.SQLitePath != "":
 		return false, "SQLite has no SKIP LOCKED: install MariaDB or MySQL (seckill deps), or give --mysql-dsn"
+	case need == JetStream:
+		return len(addresses) > 0, "no NATS JetStream is configured: give --jetstream-urls (seckill up starts one by itself)"
 	case need == RedisQuorum:
 		return len(addresses) >= quorumNodes, "five independent Redis nodes are needed: give --redlock-addrs"
 	}

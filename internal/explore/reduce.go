@@ -27,7 +27,7 @@ func (r *run) touches(c *tap.Command) string {
 			return "BEGIN"
 		}
 		return tap.SQL
-	case tap.Redis, tap.ZooKeeper, tap.Etcd:
+	case tap.Redis, tap.ZooKeeper, tap.Etcd, tap.JetStream:
 		return c.Backend
 	}
 	return ""

@@ -78,11 +78,17 @@ func (l *Lab) add(ctx context.Context, name string) (backend.Status, error) {
 	return backend.Status{Name: name, Error: why}, nil
 }
 
-func (l *Lab) program(k kind) packages.Program { return l.programs[k.tool] }
+// program is what a private server of this kind runs on.
+func (l *Lab) program(k kind) packages.Program {
+	if k.ours {
+		return packages.Program{Name: k.Title, Path: l.options.Executable}
+	}
+	return l.programs[k.tool]
+}
 
 // isPrivate reports whether the backend is started as a server of this machine.
 func (l *Lab) isPrivate(k kind) bool {
-	return len(k.In(l.options.Given)) == 0 && l.program(k).Found() && !l.options.Embedded
+	return len(k.In(l.options.Given)) == 0 && l.program(k).Found() && (k.ours || !l.options.Embedded)
 }
 
 func (l *Lab) addPrivate(ctx context.Context, k kind, program packages.Program) (backend.Status, error) {

@@ -13,7 +13,7 @@ import (
 	"seckill/internal/lab/labtest"
 )
 
-var everything = []backend.Capability{backend.RowLocks, backend.Redis, backend.RedisQuorum, backend.ZooKeeper, backend.Etcd}
+var everything = []backend.Capability{backend.RowLocks, backend.Redis, backend.RedisQuorum, backend.ZooKeeper, backend.Etcd, backend.JetStream}
 
 // ownLab is for tests that break it.
 // shortFolder is shorter than t.TempDir: a socket's path has 107 characters at
@@ -138,6 +138,7 @@ func TestGivenBackendThatDoesNotAnswer(t *testing.T) {
 		backend.NameRedlock:   {RedlockAddrs: []string{"127.0.0.1:1"}},
 		backend.NameZooKeeper: {ZooKeeperAddrs: []string{"127.0.0.1:1"}},
 		backend.NameEtcd:      {EtcdEndpoints: []string{"127.0.0.1:1"}},
+		backend.NameJetStream: {JetStreamURLs: []string{"nats://me:secret@127.0.0.1:1"}},
 	} {
 		l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: t.TempDir(), Given: c, Backends: []string{name}})
 		if err == nil {

@@ -129,7 +129,7 @@ func (r *Result) latencyBars() *bars {
 }
 
 // backendClass are classes of the stylesheet.
-var backendClass = map[string]string{"sql": "k1", "redis": "k2", "zookeeper": "k3", "etcd": "k4"}
+var backendClass = map[string]string{"sql": "k1", "redis": "k2", "zookeeper": "k3", "etcd": "k4", "jetstream": "k5"}
 
 func (r *Result) commandBars() *bars {
 	b := &bars{}

@@ -76,7 +76,7 @@ var chapters = []Chapter{
 	{Name: "13-hot-sku", Strategies: []string{"order-first", "one-trip", "queued", "queued-unbounded", "merged", "merged-early"}, Break: counterexample("merged-early", "dead-holder")},
 	{Name: "14-splitting-the-stock", Strategies: []string{"bucketed", "bucketed-hasty", "unit-rows", "unit-rows-hasty", "slot-lease", "slot-lease-unfenced"}, Break: counterexample("slot-lease-unfenced", "lease-end")},
 	{Name: "15-accept-first", Strategies: []string{"redis-stream-two-calls", "redis-stream", "reserve-late", "reserve",
-		"detail-merge-hasty", "detail-merge", "half-message-hasty", "half-message"},
+		"detail-merge-hasty", "detail-merge", "half-message-hasty", "half-message", "jetstream-window", "jetstream"},
 		Break: counterexample("redis-stream-two-calls", "dead-holder")},
 }
 

@@ -28,7 +28,7 @@ func must(t *testing.T, what string, err error) {
 }
 
 var everything = []backend.Capability{backend.SQL, backend.RowLocks, backend.Redis, backend.RedisQuorum,
-	backend.ZooKeeper, backend.Etcd}
+	backend.ZooKeeper, backend.Etcd, backend.JetStream}
 
 // writesBlind write the stock row without having read it, or do not touch it:
 // what others do meanwhile cannot make that wrong, so there is nothing to stop
