@@ -148,7 +148,7 @@ func TestFaultsThatCannotBeHad(t *testing.T) {
 			t.Errorf("%+v, at a service that is not there: %v", f, err)
 		}
 		want := map[fault.Name]string{fault.RestartRedis: "embedded", fault.PauseRedis: "embedded", fault.RestartMySQL: "no mysql", fault.PauseMySQL: "no mysql",
-			fault.RestartZooKeeper: "no zookeeper", fault.RestartEtcd: "no etcd", fault.CutZooKeeperSession: "no zookeeper"}[f.Kind]
+			fault.RestartZooKeeper: "no zookeeper", fault.RestartEtcd: "no etcd", fault.RestartJetStream: "no jetstream", fault.CutZooKeeperSession: "no zookeeper"}[f.Kind]
 		if !strings.Contains(f.Missing, want) || want == "" && !f.Available {
 			t.Errorf("%+v: want it to say %q", f, want)
 		}

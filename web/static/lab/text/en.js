@@ -61,6 +61,7 @@ export default {
       pause_mysql: 'MySQL is paused. What was sent meanwhile runs when it continues.',
       restart_zookeeper: 'ZooKeeper is killed and comes back with its data.',
       restart_etcd: 'etcd is killed and comes back with its data.',
+      restart_jetstream: 'NATS is killed and comes back with its data.',
       cut_zookeeper_session: 'ZooKeeper ends the session of this service, and with it its locks.',
     },
     past: ({ kind, service }) => ({
@@ -68,7 +69,7 @@ export default {
       kill_holder: `Holder killed, ${at(service)}`, cut_holder: `Holder disconnected, ${at(service)}`,
       pause_service: `Service process ${service} paused`, kill_service: `Service process ${service} killed`,
       restart_redis: 'Redis restarted, without its data', pause_redis: 'Redis paused', restart_mysql: 'MySQL killed and restarted', pause_mysql: 'MySQL paused',
-      restart_zookeeper: 'ZooKeeper killed and restarted', restart_etcd: 'etcd killed and restarted', cut_zookeeper_session: `ZooKeeper session of service process ${service} ended`,
+      restart_zookeeper: 'ZooKeeper killed and restarted', restart_etcd: 'etcd killed and restarted', restart_jetstream: 'NATS killed and restarted', cut_zookeeper_session: `ZooKeeper session of service process ${service} ended`,
     })[kind] ?? kind,
     /** @param {Json.Fault} fault */
     when: ({ state, at_ms: at, until_ms: until = 0, kind, effect }) => {

@@ -83,6 +83,7 @@ export default {
       pause_mysql: 'MySQL 暂停。这期间收到的语句在它继续之后执行。',
       restart_zookeeper: 'ZooKeeper 被杀死，带着数据重新启动。',
       restart_etcd: 'etcd 被杀死，带着数据重新启动。',
+      restart_jetstream: 'NATS 被杀死，带着数据重新启动。',
       cut_zookeeper_session: 'ZooKeeper 结束这个服务的会话，它的锁也随之释放。',
     },
     past: ({ kind, service }) => ({
@@ -90,7 +91,7 @@ export default {
       kill_holder: `持有者被杀死，${at(service)}`, cut_holder: `持有者被断开，${at(service)}`,
       pause_service: `服务进程 ${service} 被暂停`, kill_service: `服务进程 ${service} 被杀死`,
       restart_redis: 'Redis 重启，数据丢失', pause_redis: 'Redis 被暂停', restart_mysql: 'MySQL 被杀死并重启', pause_mysql: 'MySQL 被暂停',
-      restart_zookeeper: 'ZooKeeper 被杀死并重启', restart_etcd: 'etcd 被杀死并重启', cut_zookeeper_session: `服务进程 ${service} 的 ZooKeeper 会话被结束`,
+      restart_zookeeper: 'ZooKeeper 被杀死并重启', restart_etcd: 'etcd 被杀死并重启', restart_jetstream: 'NATS 被杀死并重启', cut_zookeeper_session: `服务进程 ${service} 的 ZooKeeper 会话被结束`,
     })[kind] ?? kind,
     /** @param {Json.Fault} fault */
     when: ({ state, at_ms: at, until_ms: until = 0, kind, effect }) => {
