@@ -142,7 +142,10 @@ func (c *JetStreamClient) request(
 	}
 	defer done()
 	m, err := c.conn.RequestMsgWithContext(ctx, &nats.Msg{Subject: subject, Header: header, Data: data})
-	if err != nil && ctx.Err() != nil {
+	switch {
+	case errors.Is(err, nats.ErrReconnectBufExceeded): // the library knew first, and sent nothing
+		err = errJetStreamDown
+	case err != nil && ctx.Err() != nil:
 		err = fmt.Errorf("no answer from NATS: %w", context.Cause(ctx))
 	}
 	return m, err

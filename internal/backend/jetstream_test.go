@@ -99,7 +99,7 @@ func TestJetStreamConnectionBreaks(t *testing.T) {
 		in.Dialer.Cut()
 		// It may be sent on the old connection, and then has no answer.
 		_, err := in.JetStream.Publish(t.Context(), s.Subject, "x", nil)
-		if err != nil && !strings.Contains(err.Error(), "NATS") && !strings.Contains(err.Error(), "outbound buffer") {
+		if err != nil && !strings.Contains(err.Error(), "NATS") {
 			t.Errorf("publish %d after a cut: %v", i, err)
 		}
 	}
@@ -113,12 +113,15 @@ func TestJetStreamConnectionBreaks(t *testing.T) {
 	if _, err := in.JetStream.Publish(t.Context(), s.Subject, "y", nil); err == nil {
 		t.Error("a killed instance published")
 	}
-	begun := time.Now()
-	if _, err := in.JetStream.Publish(t.Context(), s.Subject, "y", nil); !errors.Is(err, backend.ErrKilled) {
-		t.Errorf("after a while: %v, want that it was killed", err)
-	}
-	if time.Since(begun) > 10*time.Second {
-		t.Error("a killed instance keeps its callers waiting")
+	// The library hears of it a moment later.
+	for begun := time.Now(); ; {
+		_, err := in.JetStream.Publish(t.Context(), s.Subject, "y", nil)
+		if errors.Is(err, backend.ErrKilled) {
+			break
+		}
+		if err == nil || time.Since(begun) > 10*time.Second {
+			t.Fatalf("a killed instance says %v, want that it was killed", err)
+		}
 	}
 }
 

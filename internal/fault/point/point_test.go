@@ -34,7 +34,8 @@ var everything = []backend.Capability{backend.SQL, backend.RowLocks, backend.Red
 // what others do meanwhile cannot make that wrong, so there is nothing to stop
 // them at.
 var writesBlind = []string{"conditional", "conditional-scan", "one-trip", "queued", "queued-unbounded", "merged", "merged-early",
-	"unit-rows", "unit-rows-hasty", "slot-lease", "slot-lease-unfenced", "redis-stream", "redis-stream-two-calls"}
+	"unit-rows", "unit-rows-hasty", "slot-lease", "slot-lease-unfenced", "redis-stream", "redis-stream-two-calls",
+	"detail-merge", "detail-merge-hasty", "half-message", "half-message-hasty", "jetstream", "jetstream-window"}
 
 // Every strategy's purchase stops at each point, and sells when it is let go;
 // those that have no such point are found out.
