@@ -55,7 +55,7 @@ func (ChaosCmd) Help() string {
 	return fmt.Sprintf(`Each sale has two parts: buyers come while the fault happens, then others buy up what is left. It starts a lab of its own, and harms
 nothing else.
 
-Exit status: %d strategies held that must, and broken ones were caught, %d one oversold that is not known to, %d one lost or undersold,
+Exit status: %d strategies held that must, and broken ones were caught, %d one oversold that promises not to, %d one lost or undersold,
 %d one stood still, or did not go on after the fault, %d no sale caught a broken one, %d interrupted, or a sale proves nothing,
 %d the result could not be written, %d wrong command line.`,
 		chaos.ExitAsKnown, chaos.ExitOversold, chaos.ExitLost, chaos.ExitBlocked, chaos.ExitMissed, chaos.ExitNotValid, statusFailed, statusUsage)

@@ -21,7 +21,8 @@ type Cell struct {
 	// or could not matter. The verdict is then of a sale without it.
 	NotTested string           `json:"not_tested,omitempty"`
 	Happened  *fault.Happening `json:"happened,omitempty"` // nil: the control run
-	// May: the strategy is known to break by this, or by itself.
+	// May: the strategy is known to break by this, or by itself, or does not promise
+	// to withstand it.
 	May bool `json:"may_break"`
 
 	Verdict    ledger.Verdict     `json:"verdict,omitempty"` // the worst of both parts; empty: no sale
@@ -52,7 +53,7 @@ func (c Cell) ID() string { return c.Strategy + "." + string(c.Fault) }
 // Broken: more was sold than there was, or something was lost or invented.
 func (c Cell) Broken() bool { return c.Verdict == ledger.Oversold || c.Verdict == ledger.Lost }
 
-// Wrong: it broke, or stood still, and is not known to.
+// Wrong: it broke, or stood still, and promises not to.
 func (c Cell) Wrong() bool {
 	return !c.May && (c.Broken() || c.Verdict == loadtest.Blocked || c.Tested() && !c.GoesOn)
 }
@@ -66,13 +67,18 @@ func (c Cell) failed(format string, args ...any) Cell {
 	return c
 }
 
-// may reports whether a strategy is known to break by a fault, or by itself.
+// may reports whether a strategy breaks by itself, is known to break by a fault,
+// or promises nothing about it.
 func (o Options) may(info catalog.Info, name fault.Name) bool {
 	if info.BreaksIn(o.Settings.Procs) {
 		return true
 	}
 	known, err := fault.Find(name)
-	return err == nil && o.Matrix.Cell(info.Name, known.Question).Breaks()
+	if err != nil { // there was none
+		return false
+	}
+	promised := info.Guarantees[catalog.Question(known.Question)] == catalog.Holds
+	return !promised || o.Matrix.Cell(info.Name, known.Question).Breaks()
 }
 
 // worse orders verdicts: a proven violation outweighs a sale that proves nothing.

@@ -79,7 +79,7 @@ func (r *Result) of(strategy string) (cells []Cell) {
 // Exit statuses. Of several that apply, the first counts.
 const (
 	ExitAsKnown  = loadtest.ExitHeld     // what must hold held, what is broken was caught
-	ExitOversold = loadtest.ExitOversold // a strategy oversold that is not known to
+	ExitOversold = loadtest.ExitOversold // a strategy oversold that promises not to
 	ExitLost     = loadtest.ExitLost     // one lost, or undersold
 	ExitNotValid = loadtest.ExitNotValid // interrupted, nothing was run, or a cell proves nothing
 	ExitBlocked  = loadtest.ExitBlocked  // one stood still, or did not go on after the fault
@@ -124,7 +124,7 @@ func (r *Result) Summary() string {
 	}
 	said := []string{numbers.Count(tested, "sale") + " tested"}
 	if broke > 0 {
-		said = append(said, fmt.Sprintf("%d broke as they are known to", broke))
+		said = append(said, fmt.Sprintf("%d broke as they may", broke))
 	}
 	if len(wrong) > 0 {
 		said = append(said, "not as they must be: "+strings.Join(wrong, ", "))
@@ -233,7 +233,7 @@ func (c Cell) What() string {
 		return ""
 	}
 	if c.Wrong() {
-		said = append(said, "It is not known to break by this.")
+		said = append(said, "It promises to withstand this.")
 	}
 	return strings.Join(said, "; ")
 }
