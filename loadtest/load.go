@@ -152,8 +152,8 @@ func (w *worker) afterwards(p purchase, key []byte, final finalReply) {
 	w.cancelOrder(p, key, final)
 }
 
-// cancelOrder cancels the order of a buyer who cancels. It retries as a purchase
-// does: cancelling twice is cancelling once.
+// cancelOrder cancels the order of a buyer who cancels: cancelling twice is
+// cancelling once.
 func (w *worker) cancelOrder(p purchase, key []byte, final finalReply) {
 	if !p.cancels || final.Outcome != ledger.OutcomeSold && final.Outcome != ledger.OutcomeReserved {
 		return
@@ -161,28 +161,35 @@ func (w *worker) cancelOrder(p purchase, key []byte, final finalReply) {
 	if w.Reserve > 0 {
 		w.tally.had(p)
 	}
-	id := slices.Clone(final.OrderID)
-	doubt := false
+	r, doubt, _ := w.insist(p, slices.Clone(final.OrderID), flagCancel, ledger.OutcomeCancelled, w.tally.cancelAgain,
+		func(p purchase, id string) adapter.Reply { return w.cancel(p, key, id) })
+	w.tally.cancelled(p, r, doubt)
+}
+
+// insist makes a call about an order, and makes it again as a purchase is sent
+// again, until it is done or refused. doubt: a call before the last had no answer,
+// and may have done it.
+func (w *worker) insist(
+	p purchase, id []byte, flags uint8, done ledger.Outcome, again func(adapter.Reply), call func(purchase, string) adapter.Reply,
+) (r adapter.Reply, doubt bool, at time.Duration) {
 	for try := 0; ; try++ {
 		sent := w.elapsed()
-		r := w.cancel(p, key, string(id))
-		at := w.elapsed()
+		r = call(p, string(id))
+		at = w.elapsed()
 		if w.calls != nil {
 			logged := r
 			logged.OrderID, logged.Remaining = id, 0
-			w.calls.add(p, logged, flagCancel, sent, at)
+			w.calls.add(p, logged, flags, sent, at)
 		}
-		if r.Outcome != ledger.OutcomeCancelled && r.Again() && try < w.Retry {
-			doubt = doubt || r.Outcome == ledger.OutcomeUnknown
-			again := r.Clone()
-			if w.pause(w.before(p.index, try, again)) {
-				w.tally.cancelAgain(again)
-				p.turn++
-				continue
-			}
-			r = again
+		if r.Outcome == done || !r.Again() || try >= w.Retry {
+			return r, doubt, at
 		}
-		w.tally.cancelled(p, r, doubt)
-		return
+		doubt = doubt || r.Outcome == ledger.OutcomeUnknown
+		r = r.Clone()
+		if !w.pause(w.before(p.index, try, r)) {
+			return r, doubt, at
+		}
+		again(r)
+		p.turn++
 	}
 }

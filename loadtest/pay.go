@@ -37,31 +37,11 @@ func (w *worker) payOrNot(p purchase, key []byte, final finalReply) {
 	}
 }
 
-// payFor pays, and again as a purchase is sent again: paying twice is paying once.
+// payFor pays: paying twice is paying once.
 func (w *worker) payFor(p purchase, key, id []byte, flags uint8) {
-	doubt := false
-	for try := 0; ; try++ {
-		sent := w.elapsed()
-		r := w.pay(p, key, string(id))
-		at := w.elapsed()
-		if w.calls != nil {
-			logged := r
-			logged.OrderID, logged.Remaining = id, 0
-			w.calls.add(p, logged, flags, sent, at)
-		}
-		if r.Outcome != ledger.OutcomeSold && r.Again() && try < w.Retry {
-			doubt = doubt || r.Outcome == ledger.OutcomeUnknown
-			again := r.Clone()
-			if w.pause(w.before(p.index, try, again)) {
-				w.tally.payAgain(again)
-				p.turn++
-				continue
-			}
-			r = again
-		}
-		w.tally.paid(p, r, doubt, flags&flagLate != 0, at)
-		return
-	}
+	r, doubt, at := w.insist(p, id, flags, ledger.OutcomeSold, w.tally.payAgain,
+		func(p purchase, id string) adapter.Reply { return w.pay(p, key, id) })
+	w.tally.paid(p, r, doubt, flags&flagLate != 0, at)
 }
 
 // paid counts a payment. doubt: one of its calls had no answer and may have paid.

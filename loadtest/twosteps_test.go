@@ -129,7 +129,7 @@ func TestAnswersInTwoSteps(t *testing.T) {
 	}
 }
 
-// Without the preference nobody is accepted, and a service of others cannot be
+// Without the preference no request is accepted, and a service of others cannot be
 // asked for it.
 func TestAsyncIsChecked(t *testing.T) {
 	c := serve(t, &fake{token: "secret"})

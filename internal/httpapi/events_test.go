@@ -106,7 +106,7 @@ func (l *listener) ends(t *testing.T) int {
 }
 
 // A buyer hears of their orders and refusals, by whichever process, and of
-// nobody else's.
+// no other buyer's.
 func TestOrderEvents(t *testing.T) {
 	in := embedded(t)
 	r := served(t, httpapi.Config{Instance: in})
@@ -176,7 +176,7 @@ func TestWhoseEvents(t *testing.T) {
 	open := served(t, httpapi.Config{})
 	defer open.stop()
 	if _, status := open.listen("", ""); status != http.StatusBadRequest {
-		t.Errorf("nobody's stream: %d, want 400", status)
+		t.Errorf("a stream without a user: %d, want 400", status)
 	}
 }
 

@@ -72,7 +72,7 @@ func newDetailMerge(d catalog.Deps) *detailMerge {
 }
 
 // Deduct takes units from the counter, and writes them with the order. Both may
-// fail as often as they like: what was dealt out and not written is nobody's,
+// fail as often as they like: what was dealt out and not written is not sold,
 // and is dealt out again when the counter is rebuilt.
 func (s *detailMerge) Deduct(
 	ctx context.Context, p seckill.Purchase,

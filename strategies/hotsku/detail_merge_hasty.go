@@ -44,7 +44,7 @@ var DetailMergeHasty = catalog.Info{
 }
 
 // enterUnasked writes the first unit as the counter gave it. Nothing keeps the
-// epoch from ending before the COMMIT, so its lock in rebuild waits for no one.
+// epoch from ending before the COMMIT: the lock in rebuild waits for nothing.
 func (s *detailMerge) enterUnasked(
 	tx *gorm.DB, p seckill.Purchase, d dealt,
 ) (rows int64, err error) {

@@ -108,8 +108,8 @@ func TestDetailsHoldWhateverRedisDoes(t *testing.T) {
 	}
 }
 
-// Redis loses the counter while a sale of all units is about to commit. The buyer
-// who has it rebuilt waits for that.
+// Redis loses the counter while a sale of all units is about to commit. A rebuild
+// waits for that.
 func TestARebuildWaitsForSalesUnderWay(t *testing.T) {
 	for _, c := range []struct {
 		info    catalog.Info

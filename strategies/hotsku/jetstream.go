@@ -28,7 +28,7 @@ var JetStream = catalog.Info{
 	Source: "NATS JetStream: MaxMsgsPerSubject, DiscardNewPerSubject",
 	Idea: "A purchase publishes a message under its request's id to a " +
 		"subject that keeps as many messages as there are units. Those who " +
-		"get in buy from the row; who is refused there deletes the message.",
+		"get in buy from the row; a buyer refused there deletes the message.",
 	Promises: "Never oversells and never loses an update, whatever happens " +
 		"to NATS: the row decides.",
 	Breaks: "Nothing breaks the stock; while NATS is down no one can buy, " +

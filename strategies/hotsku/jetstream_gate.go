@@ -18,7 +18,7 @@ import (
 // A jetGate is a SKU's stream, one for each run: a message is a purchase that
 // may go to the row. A purchase of several units is one message, too: no
 // publish of several is atomic here, and the row counts the units. A new run
-// has a new subject, so who comes late publishes to no one.
+// has a new subject, so no stream takes the message of a late buyer.
 type jetGate struct {
 	nats   *backend.JetStreamClient
 	store  *ledger.Store

@@ -14,7 +14,7 @@ import (
 	"seckill/internal/seckill"
 )
 
-//go:embed reserve.go reserve_sweep.go
+//go:embed reserve.go reserve_sweep.go order_first.go
 //go:embed reserve.en.md reserve.zh.md
 var reserveFiles embed.FS
 
@@ -39,14 +39,14 @@ var Reserve = catalog.Info{
 	Files:    reserveFiles,
 	Reserves: true,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
-		return &reserve{d.Ledger, d.Log, "state = 'reserved' " +
+		return &reserve{orderFirst{d.Ledger}, d.Log, "state = 'reserved' " +
 			"AND ends_at <= UTC_TIMESTAMP(6)"}, nil
 	},
 }
 
 type reserve struct {
-	store *ledger.Store
-	log   *slog.Logger
+	orderFirst // how it takes units
+	log        *slog.Logger
 	// overdue is when a reservation may expire, as a condition of the UPDATE
 	// that does it.
 	overdue string
@@ -66,15 +66,6 @@ func (s *reserve) Reserve(
 ) (seckill.Reservation, error) {
 	return s.take(ctx, p, seckill.Reserved, hold)
 }
-
-// holdUnits locks the row, and writes what remains into row and order.
-const holdUnits = `UPDATE (
-  SELECT id, run, num - ? AS rest FROM stock
-   WHERE id = ? AND run = ? AND num - ? >= 0 LIMIT 1 FOR UPDATE) AS locked
-  JOIN stock ON stock.id = locked.id
-  JOIN orders ON orders.sku_id = locked.id AND orders.run = locked.run
-   AND orders.id = ?
-   SET stock.num = LAST_INSERT_ID(locked.rest), orders.remaining = locked.rest`
 
 // take writes order and reservation first and touches the hot row last, as
 // order-first does.
@@ -101,7 +92,7 @@ func (s *reserve) take(
 		if err != nil {
 			return err
 		}
-		rows, left, err := s.store.Exec(tx, holdUnits,
+		rows, left, err := s.store.Exec(tx, takeUnits,
 			p.Quantity, p.SKU, run, p.Quantity, id)
 		if err != nil {
 			return err
@@ -114,22 +105,6 @@ func (s *reserve) take(
 		return nil
 	})
 	return r, err
-}
-
-// refuse tells a SKU that is sold out from one that was reset meanwhile.
-func (s *reserve) refuse(
-	tx *gorm.DB, p seckill.Purchase, run int64,
-) error {
-	var now int64
-	err := s.store.ReadIn(tx, &now,
-		"SELECT run FROM stock WHERE id = ?", p.SKU)
-	if err == nil && now != run {
-		err = seckill.ErrConflict
-	}
-	if err == nil {
-		err = seckill.ErrSoldOut
-	}
-	return err
 }
 
 // Pay is "confirm". It needs no lock on the stock: the units are taken.

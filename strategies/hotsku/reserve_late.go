@@ -9,7 +9,7 @@ import (
 	"seckill/internal/seckill"
 )
 
-//go:embed reserve_late.go reserve.go reserve_sweep.go
+//go:embed reserve_late.go reserve.go reserve_sweep.go order_first.go
 //go:embed reserve_late.en.md reserve_late.zh.md
 var reserveLateFiles embed.FS
 
@@ -37,6 +37,6 @@ var ReserveLate = catalog.Info{
 	Reserves: true,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		// The SELECT has said that it is overdue. Here nothing asks again.
-		return &reserve{d.Ledger, d.Log, "TRUE"}, nil
+		return &reserve{orderFirst{d.Ledger}, d.Log, "TRUE"}, nil
 	},
 }

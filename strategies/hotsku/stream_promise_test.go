@@ -13,7 +13,7 @@ import (
 )
 
 // acceptsEarly answers before the XADD, which it leaves for later: a process
-// that dies then has promised what nobody will write.
+// that dies then has promised an order that is never written.
 func (s *redisStream) acceptsEarly(ctx context.Context, p seckill.Purchase) (state string, run int64, err error) {
 	id, err := s.store.Identity(ctx)
 	if err != nil {

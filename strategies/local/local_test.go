@@ -37,7 +37,7 @@ func TestContract(t *testing.T) {
 	} {
 		t.Run(c.info.Name, func(t *testing.T) {
 			l := process(t, c.info)
-			locktest.Run(t, locktest.Harness{Key: "stock", Can: locktest.Queues, Breaks: c.breaks,
+			locktest.Run(t, locktest.Harness{Key: "stock", Breaks: c.breaks,
 				Open: func(testing.TB, catalog.Settings) *locktest.Process { return &locktest.Process{Locker: l} }})
 		})
 	}
@@ -57,6 +57,33 @@ func TestWaitIsExact(t *testing.T) {
 				}
 			}
 			locktest.Free(t, held)
+		})
+	})
+}
+
+// First come, first served. The bubble shows when a goroutine waits at the
+// channel; a tap shows only that it is about to.
+func TestQueue(t *testing.T) {
+	excluding(t, func(t *testing.T, i catalog.Info) {
+		synctest.Test(t, func(t *testing.T) {
+			l := process(t, i)
+			holder := acquire(t, l, i.Key(1), 0)
+			var line []*locktest.Waiter
+			for range 6 {
+				line = append(line, locktest.Contend(t, l, i.Key(1), nil))
+				synctest.Wait()
+			}
+			for n, w := range line {
+				locktest.Free(t, holder)
+				synctest.Wait()
+				for other, o := range line {
+					if in := len(o.In); in > 0 != (other == n) {
+						t.Fatalf("after release %d, waiter %d holds %d locks", n+1, other+1, in)
+					}
+				}
+				holder = <-w.In
+			}
+			locktest.Free(t, holder)
 		})
 	})
 }
