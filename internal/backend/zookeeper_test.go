@@ -219,14 +219,16 @@ func TestZooKeeperSessionEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			in, wire, other := onWire(t, shortSession)
 			dir, c := freshDir(t, other), in.ZooKeeper
-			s, err := c.Session(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			node, err := c.Create(t.Context(), dir+"/n", nil, zk.FlagEphemeral)
-			if err != nil {
-				t.Fatal(err)
-			}
+			node := dir + "/n"
+			var s *backend.ZooKeeperSession
+			soon(t, "a session has a node", func() (ok bool) { // so short a session ends by itself on a busy machine
+				var err error
+				if s, err = c.Session(t.Context()); err != nil {
+					return false
+				}
+				_, err = c.Create(t.Context(), node, nil, zk.FlagEphemeral)
+				return err == nil
+			})
 			fault(wire)
 			t.Logf("over: %v", over(t, s))
 			soon(t, "the server ends the session", func() bool {
