@@ -2,12 +2,9 @@ package ledger
 
 import (
 	"context"
-	"crypto/sha256"
 	"database/sql"
-	"encoding/base32"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -26,6 +23,11 @@ const (
 	// lull is how long a key that was given up waits for a claim to travel
 	// with. Until then a copy at another process is told that it is in progress.
 	lull = 5 * time.Millisecond
+	// gather is how long a claim waits for others to travel with, and crowd says
+	// for how many: one for each crowd requests that are being worked on. A
+	// statement for one key costs ten times as much per key as one for many, and
+	// where so many buyers are under way, the wait is a small part of theirs.
+	gather, crowd = time.Millisecond, 8
 	// vanished is how long the server keeps the keys of a process whose machine
 	// went away without closing its connection, at least.
 	vanished = time.Minute
@@ -221,29 +223,27 @@ func (c *Claims) start() {
 
 // work sends what waits, and ends when nothing does.
 func (c *Claims) work() {
-	rested := false
-	for {
+	for rested, gathered := false, false; ; {
 		c.mu.Lock()
-		asking, freed := c.asking, c.freed
-		if len(asking) == 0 && (len(freed) == 0 || !rested && freed[0].gone == nil) {
-			if len(freed) == 0 {
-				c.working = false
-				c.mu.Unlock()
-				return
-			}
+		enough := len(c.mine) / crowd
+		switch n := len(c.asking); {
+		case n == 0 && len(c.freed) == 0:
+			c.working = false
 			c.mu.Unlock()
-			rested = c.rest()
+			return
+		case n == 0 && !rested && c.freed[0].gone == nil:
+			c.mu.Unlock()
+			rested = !c.await(1, lull)
+			continue
+		case n > 0 && n < enough && !gathered:
+			c.mu.Unlock()
+			c.await(enough, gather)
+			gathered = true
 			continue
 		}
-		if len(asking) > mostClaims {
-			asking = asking[:mostClaims:mostClaims]
-		}
-		if len(freed) > mostClaims {
-			freed = freed[:mostClaims:mostClaims]
-		}
-		c.asking, c.freed = c.asking[len(asking):], c.freed[len(freed):]
+		asking, freed := first(&c.asking, mostClaims), first(&c.freed, mostClaims)
 		c.mu.Unlock()
-		rested = false
+		rested, gathered = false, false
 
 		ctx, cancel := context.WithTimeout(context.Background(), claimTimeout)
 		err := c.send(ctx, asking, freed)
@@ -266,116 +266,29 @@ func (c *Claims) work() {
 	}
 }
 
-// rest waits for a claim that freed keys can travel with; true: none came.
-func (c *Claims) rest() bool {
-	timer := time.NewTimer(lull)
+// first takes the first n out of a queue.
+func first[T any](queue *[]T, n int) []T {
+	n = min(n, len(*queue))
+	head := (*queue)[:n:n]
+	*queue = (*queue)[n:]
+	return head
+}
+
+// await waits until n claims are in the queue, and reports whether they are.
+func (c *Claims) await(n int, limit time.Duration) bool {
+	timer := time.NewTimer(limit)
 	defer timer.Stop()
 	for {
 		select {
 		case <-timer.C:
-			return true
+			return false
 		case <-c.wake:
 			c.mu.Lock()
-			came := len(c.asking) > 0
+			came := len(c.asking)
 			c.mu.Unlock()
-			if came {
-				return false
+			if came >= n {
+				return true
 			}
 		}
 	}
-}
-
-// send claims keys and gives others up, in one statement.
-func (c *Claims) send(ctx context.Context, asking []*claim, free []freed) error {
-	if c.scope == "" {
-		if err := c.db.QueryRowContext(ctx, "SELECT DATABASE()").Scan(&c.scope); err != nil {
-			return err
-		}
-	}
-	var query strings.Builder
-	var args []any
-	row := func(columns string, values ...any) {
-		if len(args) > 0 {
-			query.WriteString(" UNION ALL ")
-		}
-		query.WriteString(columns)
-		args = append(args, values...)
-	}
-	// The locks are taken while the inner table is made, before any order is
-	// looked up. One that appears in between is found when the purchase is
-	// refused (Undecided).
-	query.WriteString("SELECT k.n, k.got, CONNECTION_ID(), o.public_id, o.sku_id, o.quantity, o.remaining, o.strategy FROM (")
-	for n, a := range asking {
-		row("SELECT ? AS n, GET_LOCK(?, 0) AS got, CAST(? AS CHAR(128) CHARACTER SET ascii) COLLATE ascii_bin AS request_id, ? AS user_id",
-			n, c.name(a.requestKey), a.id, a.user)
-	}
-	for _, f := range free {
-		row("SELECT ? AS n, RELEASE_LOCK(?) AS got, CAST(? AS CHAR(128) CHARACTER SET ascii) COLLATE ascii_bin AS request_id, ? AS user_id",
-			-1, f.name, "", 0)
-	}
-	query.WriteString(") k LEFT JOIN orders o ON o.request_id = k.request_id AND o.user_id = k.user_id " +
-		"AND o.run = (SELECT s.run FROM stock s WHERE s.id = o.sku_id)")
-	rows, err := c.db.QueryContext(ctx, query.String(), args...)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	var session int64
-	for rows.Next() {
-		var n int
-		var got, sku, quantity, remaining sql.NullInt64
-		var public, strategy sql.NullString
-		if err := rows.Scan(&n, &got, &session, &public, &sku, &quantity, &remaining, &strategy); err != nil {
-			return err
-		}
-		if n < 0 {
-			continue
-		}
-		a := asking[n]
-		a.granted = got.Int64 == 1
-		if public.Valid {
-			a.order = &Order{PublicID: public.String, RequestID: a.id, UserID: a.user, SKUID: sku.Int64,
-				Quantity: quantity.Int64, Remaining: remaining.Int64, Strategy: strategy.String}
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return err
-	}
-	rows.Close()
-	if session != c.session {
-		c.session = session
-		return c.begin(ctx)
-	}
-	return nil
-}
-
-// begin sets up a new session. When it replaces one that broke, it claims again
-// what purchases under way had claimed.
-func (c *Claims) begin(ctx context.Context) error {
-	if _, err := c.db.ExecContext(ctx, "SET SESSION wait_timeout = ?", int(c.idle.Seconds())); err != nil {
-		return err
-	}
-	c.mu.Lock()
-	var names []any
-	for k, granted := range c.mine {
-		if granted {
-			names = append(names, c.name(k))
-		}
-	}
-	c.mu.Unlock()
-	for len(names) > 0 {
-		n := min(len(names), mostClaims)
-		_, err := c.db.ExecContext(ctx, "DO GET_LOCK(?, 0)"+strings.Repeat(", GET_LOCK(?, 0)", n-1), names[:n]...)
-		if err != nil {
-			return err
-		}
-		names = names[n:]
-	}
-	return nil
-}
-
-// name is the lock's: MySQL allows 64 characters.
-func (c *Claims) name(k requestKey) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d\x00%s", c.scope, k.user, k.id))
-	return "seckill:key:" + base32.HexEncoding.EncodeToString(sum[:20])
 }
