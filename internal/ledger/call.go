@@ -8,6 +8,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ncruces/go-sqlite3"
+	"gorm.io/gorm"
+
 	"seckill/internal/seckill"
 )
 
@@ -37,26 +40,52 @@ func (s *Store) SellBy(ctx context.Context, call string, p seckill.Purchase) (ou
 	}
 }
 
-// errNotSent: the CALL was not sent, or refused before it ran.
-var errNotSent = errors.New("the procedure was not called")
+// RecordAlone is Record for a strategy that writes nothing else: one command
+// writes the order and commits it, where a transaction needs three. Without an
+// answer it is ErrUnknown, as a COMMIT is.
+func (s *Store) RecordAlone(ctx context.Context, p seckill.Purchase, run, remaining int64) (r seckill.Receipt, err error) {
+	for attempt := 0; ; attempt++ {
+		err = s.alone(ctx, func(conn *sql.Conn) error {
+			tx := s.db.Session(&gorm.Session{Context: ctx, NewDB: true})
+			tx.Statement.ConnPool = conn
+			r, err = s.Record(tx, p, run, remaining)
+			return err
+		})
+		if !retriable(err) || attempt == deadlockRetries || ctx.Err() != nil {
+			return r, called(err)
+		}
+		s.observe.Retried()
+	}
+}
 
-// call has a connection of its own until the answer is there. After an error
-// that the procedure cannot have met with a ROLLBACK, the connection is closed:
-// the next transaction on it would commit what was left open.
+// errNotSent: the command was not sent, or refused before it ran.
+var errNotSent = errors.New("the command was not sent")
+
+// call has a connection of its own until the answer is there.
 func (s *Store) call(ctx context.Context, call string, args ...any) (outcome string, remaining int64, err error) {
+	err = s.alone(ctx, func(conn *sql.Conn) error {
+		return answer(conn.QueryContext(ctx, call, args...))(&outcome, &remaining)
+	})
+	return outcome, remaining, err
+}
+
+// alone lends a connection for one command that commits by itself. After an error
+// that it cannot have met with a ROLLBACK, the connection is closed: the next
+// transaction on it would commit what a procedure left open.
+func (s *Store) alone(ctx context.Context, command func(*sql.Conn) error) error {
 	pool, err := s.db.DB()
 	if err != nil {
-		return "", 0, fmt.Errorf("%w: %w", errNotSent, err)
+		return fmt.Errorf("%w: %w", errNotSent, err)
 	}
 	conn, err := pool.Conn(ctx)
 	if err != nil {
-		return "", 0, fmt.Errorf("%w: %w", errNotSent, err)
+		return fmt.Errorf("%w: %w", errNotSent, err)
 	}
 	defer conn.Close()
-	if err = answer(conn.QueryContext(ctx, call, args...))(&outcome, &remaining); err != nil && !undone(err) {
+	if err = command(conn); err != nil && !seckill.NothingTaken(err) && !undone(err) {
 		_ = conn.Raw(func(any) error { return driver.ErrBadConn })
 	}
-	return outcome, remaining, err
+	return err
 }
 
 // answer reads the one row of a result.
@@ -73,23 +102,25 @@ func answer(rows *sql.Rows, err error) func(dest ...any) error {
 	}
 }
 
-// Errors of which a procedure with a handler has rolled back, and those that
-// come before it runs.
+// Errors after which everything was rolled back, by the server or by a
+// procedure's handler, and those that come before anything ran.
 var (
 	undoneInside = []uint16{errDeadlock, errSnapshotConflict, errLockWaitTimeout, errNowait, errDuplicateEntry}
 	neverRan     = []uint16{errNoProcedure, errMayNotCall, errWrongArguments}
 )
 
-func undone(err error) bool { return slices.Contains(undoneInside, mysqlNumber(err)) }
+func undone(err error) bool {
+	return slices.Contains(undoneInside, mysqlNumber(err)) || errors.Is(err, sqlite3.BUSY) || errors.Is(err, sqlite3.LOCKED)
+}
 
-// called classifies the error of a CALL.
+// called classifies the error of a command that commits by itself.
 func called(err error) error {
 	switch {
-	case seckill.NothingTaken(err):
+	case err == nil, seckill.NothingTaken(err):
 		return err
 	case undone(err), slices.Contains(neverRan, mysqlNumber(err)), errors.Is(err, errNotSent),
 		errors.Is(err, driver.ErrBadConn): // the driver: it was never sent, or the server is read-only
 		return before(err)
 	}
-	return fmt.Errorf("%w: CALL got no answer: %w", seckill.ErrUnknown, err)
+	return fmt.Errorf("%w: the command got no answer: %w", seckill.ErrUnknown, err)
 }

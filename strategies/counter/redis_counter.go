@@ -63,10 +63,7 @@ func (s *redisCounter) Deduct(
 		return r, s.giveBack(ctx, p.SKU, p.Quantity, sale, taken, me, err)
 	}
 	// A buyer who dies here takes units that are never sold.
-	err = s.store.Tx(ctx, func(tx *gorm.DB) error {
-		r, err = s.store.Record(tx, p, run, left)
-		return err
-	})
+	r, err = s.store.RecordAlone(ctx, p, run, left)
 	if seckill.NothingTaken(err) {
 		return r, s.giveBack(ctx, p.SKU, p.Quantity, sale, taken, me, err)
 	}

@@ -69,10 +69,7 @@ func (s *redisMulti) Deduct(
 		return r, err
 	}
 	// A buyer who dies here takes units that are never sold.
-	err = s.store.Tx(ctx, func(tx *gorm.DB) error {
-		r, err = s.store.Record(tx, p, got.run, got.left)
-		return err
-	})
+	r, err = s.store.RecordAlone(ctx, p, got.run, got.left)
 	if seckill.NothingTaken(err) {
 		return r, s.giveBack(ctx, p.SKU, p.Quantity, got.sale, taken, me, err)
 	}
