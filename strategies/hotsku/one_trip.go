@@ -23,7 +23,7 @@ var oneTripSQL string
 // Its text never changes under this name: processes of another version, which
 // run beside this one, have theirs.
 var oneTripProcedure = backend.AddProcedure(
-	"seckill_one_trip_v1", oneTripSQL)
+	"seckill_one_trip_v2", oneTripSQL)
 
 // OneTrip moves the transaction into the server.
 var OneTrip = catalog.Info{
@@ -31,7 +31,7 @@ var OneTrip = catalog.Info{
 	Title:  "The whole sale in one trip",
 	Family: "hotsku",
 	Source: "stored procedures; AliSQL's COMMIT_ON_SUCCESS does it by a hint",
-	Idea: "A stored procedure inserts the order, takes the units and " +
+	Idea: "A stored procedure takes the units, inserts the order and " +
 		"commits: the row never waits for the network.",
 	Promises: "Never oversells and never loses an update, with any number of " +
 		"processes.",

@@ -1,9 +1,9 @@
-CREATE PROCEDURE seckill_one_trip_v1(
+CREATE PROCEDURE seckill_one_trip_v2(
   p_id BIGINT, p_public VARCHAR(64), p_request VARCHAR(128), p_user BIGINT,
   p_sku BIGINT, p_quantity BIGINT, p_strategy VARCHAR(64))
   MODIFIES SQL DATA SQL SECURITY INVOKER
 sale: BEGIN
-  DECLARE v_run, v_num, v_started, v_rest BIGINT;
+  DECLARE v_run, v_num, v_started BIGINT;
   -- A deadlock, a wait that was too long, a second order of the user: what was
   -- done is taken back, and the caller is told the error itself.
   DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK; RESIGNAL; END;
@@ -17,10 +17,6 @@ sale: BEGIN
   IF v_num < p_quantity THEN SELECT 'sold out', 0; LEAVE sale; END IF;
 
   START TRANSACTION;
-  INSERT INTO orders (id, public_id, request_id, user_id, sku_id, quantity,
-                      remaining, strategy, run, status)
-  VALUES (p_id, p_public, p_request, p_user, p_sku, p_quantity,
-          0, p_strategy, v_run, 'active');
   -- The hot row, locked from here to the COMMIT.
   UPDATE stock SET num = LAST_INSERT_ID(num - p_quantity)
    WHERE id = p_sku AND run = v_run AND num - p_quantity >= 0;
@@ -30,9 +26,10 @@ sale: BEGIN
               'sold out', 'reset'), 0;
     LEAVE sale;
   END IF;
-  SET v_rest = LAST_INSERT_ID();
-  UPDATE orders SET remaining = v_rest
-   WHERE sku_id = p_sku AND run = v_run AND id = p_id;
+  INSERT INTO orders (id, public_id, request_id, user_id, sku_id, quantity,
+                      remaining, strategy, run, status)
+  VALUES (p_id, p_public, p_request, p_user, p_sku, p_quantity,
+          LAST_INSERT_ID(), p_strategy, v_run, 'active');
   COMMIT;
-  SELECT 'sold', v_rest;
+  SELECT 'sold', LAST_INSERT_ID();
 END

@@ -46,9 +46,16 @@ var errTakenBack = errors.New("taken back by the test")
 // awaitWaiter returns the connection of the CALL that has come to the row.
 func (s *sale) awaitWaiter(t *testing.T) (connection int64) {
 	t.Helper()
+	return s.awaitStatement(t, "%UPDATE stock SET num = LAST_INSERT_ID(%")
+}
+
+// awaitStatement returns the connection that works on a statement that can only
+// wait.
+func (s *sale) awaitStatement(t *testing.T, like string) (connection int64) {
+	t.Helper()
 	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		err := s.store.Read(t.Context(), &connection, "SELECT id FROM information_schema.processlist "+
-			"WHERE info LIKE '%UPDATE stock SET num = LAST_INSERT_ID(%' AND id <> CONNECTION_ID() LIMIT 1")
+			"WHERE info LIKE ? AND id <> CONNECTION_ID() LIMIT 1", like)
 		if err == nil {
 			return connection
 		}
@@ -57,7 +64,7 @@ func (s *sale) awaitWaiter(t *testing.T) (connection int64) {
 			return 0
 		}
 	}
-	t.Error("the CALL does not come to the row")
+	t.Errorf("no statement like %q waits", like)
 	return 0
 }
 
@@ -97,11 +104,30 @@ func TestOneTripMeanwhile(t *testing.T) {
 // A deadlock inside undoes everything, and the CALL is sent again.
 func TestOneTripIsTheVictimOfADeadlock(t *testing.T) {
 	s := open(t, OneTrip, 3)
-	err := s.meanwhile(t, t.Context(), func(tx *gorm.DB) error {
-		// The buyer has written their order and waits for the row; we wait for the order.
-		_, _, err := s.store.Place(tx, s.purchase(1, 1, "copy"), s.run)
+	told := make(chan error, 1)
+	err := s.store.Tx(t.Context(), func(tx *gorm.DB) error {
+		// We have an order of the same user. The buyer takes the row and waits
+		// for that order to end, and then we wait for the row.
+		if _, _, err := s.store.Place(tx, s.purchase(1, 1, "copy"), s.run); err != nil {
+			return err
+		}
+		for range 5 { // of two in a deadlock the server gives up the one with fewer changes
+			if err := tx.Exec("UPDATE orders SET remaining = remaining + 1 WHERE sku_id = ?", s.sku).Error; err != nil {
+				return err
+			}
+		}
+		go func() {
+			_, err := s.buy(t.Context(), 1, 1, "")
+			told <- err
+		}()
+		s.awaitStatement(t, "%INSERT INTO orders (id, public_id%")
+		err := tx.Exec("UPDATE stock SET version = version + 1 WHERE id = ?", s.sku).Error
 		return errors.Join(err, errTakenBack)
 	})
+	if !errors.Is(err, errTakenBack) {
+		t.Error(err)
+	}
+	err = <-told
 	if err != nil || s.retried.n == 0 {
 		t.Errorf("the buyer was told %v after %d further attempts, want a sale after at least one", err, s.retried.n)
 	}

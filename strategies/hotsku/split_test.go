@@ -132,24 +132,6 @@ func TestAResetWaitsForABuyerInHand(t *testing.T) {
 	})
 }
 
-// awaitStatement returns once the server works on a statement that can only wait.
-func (s *sale) awaitStatement(t *testing.T, like string) {
-	t.Helper()
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		var there int
-		err := s.store.DB(t.Context()).Raw("SELECT COUNT(*) FROM information_schema.processlist "+
-			"WHERE info LIKE ? AND id <> CONNECTION_ID()", like).Scan(&there).Error
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		if there > 0 {
-			return
-		}
-	}
-	t.Errorf("no statement like %q waits", like)
-}
-
 // Another holds all that is left. A buyer who comes then is told neither sold out nor
 // sold before that is decided; if it is rolled back, they buy.
 func TestWhoFindsAllHeldWaits(t *testing.T) {
