@@ -4,6 +4,8 @@
 // games, their schedules as short texts, and the levels.
 package game
 
+import "seckill/internal/explore"
+
 // A State is all that a page shows of one game. Every call about a game answers
 // with the whole of it.
 type State struct {
@@ -72,6 +74,8 @@ type Buyer struct {
 	Process int `json:"process"`
 	// Same names the buyer whose order this one cancels; "" is their own.
 	Same string `json:"same,omitempty"`
+	// Other: this one buys another SKU; nothing they do should make others wait.
+	Other bool `json:"other,omitempty"`
 	// Ahead is how many milliseconds the clock of their process is ahead.
 	Ahead int64 `json:"clock_ahead_ms,omitempty"`
 }
@@ -167,11 +171,9 @@ type Move struct {
 	Command *Command `json:"command"`
 }
 
-// A Value is something that a server keeps.
-type Value struct {
-	Name  string `json:"name"`  // "stock.num", "seckill:lock:stock:1"
-	Value string `json:"value"` // "—" or "": there is none
-}
+// A Value is something that a server keeps: {"name":"stock.num","value":"2"}.
+// A value of "—" or "" says that there is none.
+type Value = explore.Value
 
 // A Step is what happened at one moment.
 type Step struct {
@@ -257,13 +259,13 @@ type Level struct {
 
 // A LevelText is what the page says of a level.
 type LevelText struct {
-	Title string `json:"title"`
+	Title string `json:"title" yaml:"title"`
 	// Goal says what is to be done, in a sentence or two.
-	Goal string `json:"goal"`
+	Goal string `json:"goal" yaml:"goal"`
 	// Hint is shown when it is asked for.
-	Hint string `json:"hint"`
+	Hint string `json:"hint" yaml:"hint"`
 	// Solved is shown when it is won: what was seen, and why.
-	Solved string `json:"solved"`
+	Solved string `json:"solved" yaml:"solved"`
 }
 
 // The calls, all under /api/lab/v1. Errors are application/problem+json, with
