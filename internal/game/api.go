@@ -153,7 +153,7 @@ type Move struct {
 	//	Ca   A's next command is lost before it arrives
 	//	Wa   A's next command is delayed: A sees an error and goes on
 	//	Va   the oldest delayed command of A arrives
-	//	T    time passes: nobody can go on, so a lease or a limit ends
+	//	T    time passes: no buyer can go on, so a lease or a limit ends
 	Move string `json:"move"`
 	// Who is the buyer, "A"; "" for L and T.
 	Who string `json:"who,omitempty"`
@@ -287,4 +287,4 @@ type LevelText struct {
 //	                             [unknown_game, no_level]
 //	DELETE /games/ID             → 204 [unknown_game]
 //
-// A game that nobody touches for half an hour ends: unknown_game (404).
+// A game that is left alone for half an hour ends: unknown_game (404).

@@ -2,6 +2,7 @@ package game
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -21,7 +22,8 @@ type Finding struct {
 	Moves, Switches int
 	// Found is the explorer's own solution, "" if it was not asked for one or
 	// found none.
-	Found string
+	Found                     string
+	FoundMoves, FoundSwitches int
 	// Schedules is how many the explorer ran.
 	Schedules int
 }
@@ -56,7 +58,7 @@ func (c Checker) Check(ctx context.Context, t *Task) (f Finding, err error) {
 			return f, err
 		}
 	} else if !t.Impossible {
-		f.Wrong = "it has no solution: and is not said to be impossible"
+		f.Wrong = "it has no solution, and is not said to be impossible"
 	}
 	if !c.Search {
 		return f, nil
@@ -67,7 +69,8 @@ func (c Checker) Check(ctx context.Context, t *Task) (f Finding, err error) {
 // play plays the solution.
 func (c Checker) play(ctx context.Context, info catalog.Info, t *Task, f *Finding) error {
 	g, err := Open(ctx, c.Servers, info, t.Setting, t, t.Solution)
-	if mistake, ok := err.(*Mistake); ok {
+	var mistake *Mistake
+	if errors.As(err, &mistake) {
 		f.Wrong = mistake.Detail
 		return nil
 	}
@@ -114,7 +117,7 @@ func (c Checker) search(ctx context.Context, info catalog.Info, t *Task, f *Find
 		if err != nil {
 			return err
 		}
-		if f.Found, err = p.byHand(ctx, scenario, shortest.Choices()); err != nil {
+		if err = p.byHand(ctx, scenario, shortest.Choices(), f); err != nil {
 			return err
 		}
 	}
@@ -131,10 +134,10 @@ func (c Checker) search(ctx context.Context, info catalog.Info, t *Task, f *Find
 
 // byHand is the schedule of the explorer's choices, with the moves that come by
 // themselves there.
-func (p *place) byHand(ctx context.Context, s *explore.Scenario, choices []explore.Choice) (string, error) {
+func (p *place) byHand(ctx context.Context, s *explore.Scenario, choices []explore.Choice, f *Finding) error {
 	live, view, err := p.world.Begin(ctx, s)
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer live.End()
 	var made []explore.Choice
@@ -144,9 +147,10 @@ func (p *place) byHand(ctx context.Context, s *explore.Scenario, choices []explo
 			next, choices = choices[0], choices[1:]
 		}
 		if view, err = live.Choose(ctx, next); err != nil {
-			return "", fmt.Errorf("play the explorer's schedule: %w", err)
+			return fmt.Errorf("play the explorer's schedule: %w", err)
 		}
 		made = append(made, next)
 	}
-	return schedule(made), nil
+	f.Found, f.FoundMoves, f.FoundSwitches = schedule(made), len(made), view.Preemptions
+	return nil
 }

@@ -204,7 +204,7 @@ func (g *Game) ready(ctx context.Context) error {
 	return g.replay(ctx, g.moves)
 }
 
-var unknownGame = &Mistake{UnknownGame, "There is no such game: it has ended, or nobody touched it for too long. Its schedule begins it again."}
+var unknownGame = &Mistake{UnknownGame, "There is no such game: it was ended, or left alone for too long. Its schedule begins it again."}
 
 // Close ends the game and leaves nothing of it on the servers.
 func (g *Game) Close(ctx context.Context) error {

@@ -4,7 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -73,7 +76,7 @@ func play(t *testing.T, g *game.Game, moves string) (s game.State) {
 
 // show is a state, to be read.
 func show(s game.State) string {
-	text, _ := json.MarshalIndent(s, "", " ")
+	text, _ := json.MarshalIndent(s, "", "  ")
 	return string(text)
 }
 
@@ -177,5 +180,27 @@ func TestTwoGamesAtOnce(t *testing.T) {
 	}
 	if s := one.State(); s.Schedule != "aa" || s.Buyers[0].State != "ready" {
 		t.Errorf("the first game has moved: %s", show(s))
+	}
+}
+
+var update = flag.Bool("update", false, "write what a test found into its testdata")
+
+// golden compares text with a file of testdata. What differs from server to server
+// is left out.
+func golden(t *testing.T, file, text string) {
+	t.Helper()
+	text = regexp.MustCompile(`"why": "[^"]*"`).ReplaceAllString(text, `"why": "waits for the lock X on stock, index PRIMARY"`)
+	file = filepath.Join("testdata", file)
+	if *update {
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text != string(want) {
+		t.Errorf("%s is out of date (go test ./internal/game -update): it should be\n%s", file, text)
 	}
 }

@@ -21,8 +21,8 @@ var letters = map[byte]explore.Fault{
 	'V': fault.Arrives,
 }
 
-// nobodys moves have no buyer behind them.
-const nobodys = "LT"
+// alone are letters without a buyer behind them.
+const alone = "LT"
 
 // Write is a move's letters in a schedule; "" if it has none.
 func Write(c explore.Choice) string {
@@ -57,7 +57,7 @@ func Read(schedule string) (list []explore.Choice, err error) {
 		var c explore.Choice
 		if f, ok := letters[schedule[i]]; ok {
 			c.Fault = f
-			if strings.IndexByte(nobodys, schedule[i]) >= 0 {
+			if strings.IndexByte(alone, schedule[i]) >= 0 {
 				list = append(list, c)
 				continue
 			}
