@@ -11,6 +11,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/game"
 	"seckill/strategies"
@@ -40,6 +41,9 @@ type LevelCheckCmd struct {
 	All    bool          `help:"Check every level."`
 	Search bool          `help:"Have the explorer search, too: an impossible level is exhausted, and the others' own solutions are shown."`
 	Time   time.Duration `default:"5m" placeholder:"D" help:"How long the explorer may search for one level (${default})."`
+
+	// Given are servers to check on, instead of the running lab's.
+	Given backend.Config `embed:""`
 
 	tasks []*game.Task
 }
@@ -92,7 +96,7 @@ func (c *LevelCheckCmd) Run(ctx context.Context, stdout io.Writer, stderr stderr
 			infos = append(infos, info)
 		}
 	}
-	servers, leave, err := gameServers(ctx, stderr, infos...)
+	servers, leave, err := gameServers(ctx, stderr, c.Given, infos...)
 	if err != nil {
 		return err
 	}

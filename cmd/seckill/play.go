@@ -22,13 +22,16 @@ import (
 
 // PlayCmd lets a person be the scheduler, in the terminal.
 type PlayCmd struct {
-	Level     string `xor:"what" placeholder:"NAME" help:"Play a level; seckill level list lists them."`
-	Strategy  string `xor:"what" placeholder:"NAME" help:"Play freely with a strategy."`
+	Level     string `placeholder:"NAME" help:"Play a level; seckill level list lists them."`
+	Strategy  string `placeholder:"NAME" help:"Play freely with a strategy."`
 	Buyers    int    `default:"2" placeholder:"N" help:"Free play: 2 or 3 buyers (${default})."`
 	Stock     int64  `default:"2" placeholder:"N" help:"Free play: units on sale, 1 to 100 (${default})."`
 	Processes int    `default:"0" placeholder:"N" help:"Free play: 1 puts all buyers into one service process; 0 gives each their own."`
 	Schedule  string `placeholder:"MOVES" help:"Replay these moves first, as a game shows them: abab."`
 	Language  string `default:"en" enum:"en,zh" help:"Language of a level's text: ${enum}."`
+
+	// Given are servers to play on, instead of the running lab's.
+	Given backend.Config `embed:""`
 }
 
 // Help is what seckill play --help says below its flags.
@@ -99,11 +102,14 @@ func (c *PlayCmd) play(ctx context.Context, stdin io.Reader, stdout io.Writer, s
 	if err != nil {
 		return err
 	}
-	servers, leave, err := gameServers(ctx, stderr, info)
+	servers, leave, err := gameServers(ctx, stderr, c.Given, info)
 	if err != nil {
 		return err
 	}
 	defer leave()
+	if why := game.Missing(servers, info); why != nil {
+		return errors.New(why[0])
+	}
 	setting := game.Free(info, c.Buyers, c.Stock, c.Processes)
 	if level != nil {
 		setting = level.Setting
@@ -131,28 +137,26 @@ func (c *PlayCmd) play(ctx context.Context, stdin io.Reader, stdout io.Writer, s
 	return nil
 }
 
-// gameServers are those of the lab that runs, or private ones for the game.
-func gameServers(ctx context.Context, stderr io.Writer, infos ...catalog.Info) (c backend.Config, leave func(), err error) {
-	running, err := lab.Running(host())
-	if err != nil {
-		return c, nil, err
-	}
-	if running != nil {
-		return running.Config, func() {}, nil
-	}
+// gameServers are those that were given, or those of the lab that runs; what is
+// lacking then is started privately.
+func gameServers(ctx context.Context, stderr io.Writer, given backend.Config, infos ...catalog.Info) (c backend.Config, leave func(), err error) {
 	var needs []backend.Capability
 	for _, i := range infos {
 		needs = append(needs, i.Uses()...)
 	}
-	fmt.Fprintln(stderr, "No lab is running: starting servers for this. (seckill up keeps them.)")
-	l, err := lab.Start(ctx, lab.Options{Host: host(), Backends: backend.NamesOf(needs...), Volatile: true})
+	if given.MySQLDSN == "" {
+		running, err := lab.Running(host())
+		if err != nil {
+			return c, nil, err
+		}
+		if running != nil {
+			return running.Config.Or(given), func() {}, nil
+		}
+		fmt.Fprintln(stderr, "No lab is running: starting servers for this. (seckill up keeps them.)")
+	}
+	l, err := lab.Start(ctx, lab.Options{Host: host(), Given: given, Backends: backend.NamesOf(needs...), Volatile: true})
 	if err != nil {
 		return c, nil, err
-	}
-	for _, info := range infos {
-		if why := game.Missing(l.Config(), info); why != nil {
-			return c, nil, errors.Join(errors.New(why[0]), stopLab(l))
-		}
 	}
 	return l.Config(), func() { _ = stopLab(l) }, nil
 }

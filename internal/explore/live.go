@@ -132,8 +132,9 @@ func (l *Live) choose(ctx context.Context) chooser {
 			case req := <-l.requests:
 				i := slices.IndexFunc(options, func(o option) bool { return o.Choice == req.choice })
 				if i < 0 {
-					// One that seemed to wait may have been on its way.
-					if r.wakesLate(ctx) {
+					// One that seemed to wait may have been on its way, and a helper
+					// may just have begun.
+					if r.await(ctx, lateness) == nil {
 						go func() { l.again(ctx, req) }()
 						return 0, errNews
 					}
