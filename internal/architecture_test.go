@@ -40,11 +40,12 @@ var mayImport = map[string][]string{
 	"internal/figures":   {"internal/backend", "internal/bench", "internal/bench/hot", "internal/chaos", "internal/measure", "loadtest/compare"},
 	"internal/trace": {"internal/seckill", "internal/backend", "internal/ledger", "internal/lock", "internal/catalog",
 		"internal/tap", "internal/explore", "internal/observe", "internal/probe"},
+	"internal/game": {"internal/backend", "internal/catalog", "internal/explore", "internal/fault", "internal/probe", "internal/seckill"},
 	"internal/gate": {"internal/seckill"},
 	"internal/httpapi": {"internal/gate", "internal/seckill", "internal/auth", "internal/backend", "internal/ledger", "internal/catalog",
 		"internal/tap", "internal/lock", "internal/web", "internal/fault/point"},
 	// The page starts load runs and comparisons in its own process, and keeps their results.
-	"internal/labapi": {"internal/backend", "internal/fault", "internal/ledger", "internal/lab", "internal/catalog",
+	"internal/labapi": {"internal/backend", "internal/fault", "internal/game", "internal/ledger", "internal/lab", "internal/catalog",
 		"internal/history", "internal/measure", "internal/numbers", "internal/seckill", "internal/trace", "internal/web", "loadtest",
 		"loadtest/compare", "loadtest/report", "web/course"},
 	"internal/chaos": {"internal/catalog", "internal/fault", "internal/lab", "internal/ledger", "internal/measure", "internal/numbers",

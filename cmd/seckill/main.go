@@ -25,6 +25,8 @@ type commands struct {
 	Compare    CompareCmd    `cmd:"" help:"Run the same sale with every strategy, beside baselines, and write a report."`
 	Prove      ProveCmd      `cmd:"" help:"Compute the guarantee matrix: run every strategy through the orders of its commands."`
 	Chaos      ChaosCmd      `cmd:"" help:"Run a sale of every strategy with every fault in its middle."`
+	Play       PlayCmd       `cmd:"" help:"Be the scheduler: choose whose command runs next, and break a strategy."`
+	Level      LevelCmd      `cmd:"" help:"List and check the levels of the game."`
 	Bench      BenchCmd      `cmd:"" help:"Measure a hot row, and the locks, beside what others have made."`
 	Figures    FiguresCmd    `cmd:"" help:"Put results that were measured into the lessons and a README."`
 	Lock       LockCmd       `cmd:"" help:"Hold a lock while a command runs."`

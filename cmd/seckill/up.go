@@ -15,6 +15,7 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
+	"seckill/internal/game"
 	"seckill/internal/gate"
 	"seckill/internal/lab"
 	"seckill/internal/labapi"
@@ -177,6 +178,7 @@ func (u *UpCmd) host(ctx context.Context, l *lab.Lab, listener net.Listener, std
 
 	store := ledger.NewStore(in.DB)
 	missing := func(i catalog.Info) []string { return i.Missing(in) }
+	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	api := labapi.New(labapi.Config{
 		Lab: l, Strategies: strategies.All(), Missing: missing,
 		Load: loadtest.Run, Ledger: store, Page: web.Files(), Guarantees: web.Guarantees(), Strategy: u.Strategy,
@@ -193,8 +195,9 @@ func (u *UpCmd) host(ctx context.Context, l *lab.Lab, listener net.Listener, std
 			stock, err := store.SKU(ctx, sku)
 			return stock.Num, err
 		},
-		Addr: u.Addr, Token: u.Token, ServiceToken: l.Token(), Version: buildVersion(),
-		Log: slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Games: &game.Hall{Servers: l.Config, Strategies: strategies.All(), Missing: missing, Log: log},
+		Addr:  u.Addr, Token: u.Token, ServiceToken: l.Token(), Version: buildVersion(),
+		Log: log,
 	})
 	server := api.HTTPServer()
 	served := make(chan error, 1)

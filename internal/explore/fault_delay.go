@@ -16,6 +16,7 @@ import (
 // the connection: what was open there stays open until then.
 var _ = addFault(faultKind{
 	name: fault.Delayed,
+	aims: true,
 	at: func(r *run, can []*thread) (list []option) {
 		for _, o := range atCommands(fault.Delayed)(r, can) {
 			if mayBeLate(r.aimed(o.Choice).command) {

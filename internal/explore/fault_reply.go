@@ -10,6 +10,7 @@ import (
 var (
 	_ = addFault(faultKind{
 		name: fault.ReplyLost,
+		aims: true,
 		at:   atCommands(fault.ReplyLost),
 		happens: func(_ context.Context, r *run, step Step) error {
 			c := r.aimed(step.Choice)
@@ -22,6 +23,7 @@ var (
 	})
 	_ = addFault(faultKind{
 		name: fault.CommandLost,
+		aims: true,
 		at:   atCommands(fault.CommandLost),
 		happens: func(_ context.Context, r *run, step Step) error {
 			c := r.aimed(step.Choice)

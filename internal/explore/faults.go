@@ -13,6 +13,8 @@ type faultKind struct {
 	// follows: it is the consequence of another fault, may come whenever it can,
 	// and is not counted.
 	follows bool
+	// aims: it befalls the next command.
+	aims bool
 	// at lists where it could happen now; can are the threads that could go.
 	at func(r *run, can []*thread) []option
 	// happens lets it happen, and adds the step.

@@ -14,12 +14,20 @@ import (
 type chooser func(options []option, preemptions int) (int, error)
 
 // play runs one schedule to its end.
-func (w *World) play(ctx context.Context, s *Scenario, peek bool, choose chooser) (_ *Schedule, err error) {
+func (w *World) play(ctx context.Context, s *Scenario, peek bool, choose chooser) (*Schedule, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, time.Minute, errors.New("one schedule took a minute"))
 	defer cancel()
-	r := &run{world: w, scenario: s, schedule: &Schedule{Scenario: s}, peek: peek,
+	return w.newRun(s, peek).play(ctx, choose)
+}
+
+func (w *World) newRun(s *Scenario, peek bool) *run {
+	return &run{world: w, scenario: s, schedule: &Schedule{Scenario: s}, peek: peek,
 		events: make(chan event, 64), over: make(chan struct{}), calls: map[*tap.Command]*call{},
 		timers: map[*tap.Command]chan time.Time{}}
+}
+
+func (r *run) play(ctx context.Context, choose chooser) (*Schedule, error) {
+	w, s := r.world, r.scenario
 	defer func() {
 		close(r.over)
 		for _, a := range r.actors {
@@ -180,6 +188,12 @@ func (r *run) through(ctx context.Context, choose chooser) error {
 				return nil
 			}
 		}
+		if len(options) == 0 && r.byHand {
+			if r.wakesLate(ctx) {
+				continue
+			}
+			options = []option{{Choice: Choice{Fault: fault.TimePasses}}}
+		}
 		if len(options) == 0 {
 			if err := r.stuck(ctx); err != nil {
 				return err
@@ -190,7 +204,11 @@ func (r *run) through(ctx context.Context, choose chooser) error {
 		if chosen {
 			var err error
 			options[0].forced, r.forced = r.forced, false
-			if i, err = choose(options, r.schedule.Preemptions); err != nil {
+			i, err = choose(options, r.schedule.Preemptions)
+			if errors.Is(err, errNews) {
+				continue
+			}
+			if err != nil {
 				return err
 			}
 		}

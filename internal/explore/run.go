@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"seckill/internal/fault"
 	"seckill/internal/tap"
 )
 
@@ -32,6 +33,7 @@ type run struct {
 	open     []string // its connections before
 	moves    []move
 	peek     bool // look at the servers' values after each step
+	byHand   bool // a person chooses: no time passes before they say so
 
 	idleTries int
 	forced    bool // a step came by itself since the last choice
@@ -159,6 +161,9 @@ func (r *run) take(ctx context.Context, o option, chosen bool) error {
 	}
 	step := Step{Choice: o.Choice, chosen: chosen, ByItself: !chosen}
 	r.forced = r.forced || !chosen
+	if o.Fault == fault.TimePasses {
+		return r.stuck(ctx)
+	}
 	if o.Fault != "" {
 		kind := kinds[o.Fault]
 		if !kind.follows {

@@ -17,6 +17,9 @@ const (
 	// quiet gives goroutines that were just woken time to report. It decides
 	// nothing alone: a server or a barrier is asked before any conclusion.
 	quiet = time.Millisecond
+	// surely is how much longer a command is waited for when the server's word may
+	// be about the commands of others.
+	surely = 10 * time.Millisecond
 	// lateness is waited for before a buyer is called stuck.
 	lateness = 200 * time.Millisecond
 )
@@ -66,6 +69,10 @@ func (r *run) settle(ctx context.Context) error {
 				if time.Since(begun) > commandLimit {
 					return fmt.Errorf("%v has no answer, and no server says that it waits", away)
 				}
+				continue
+			}
+			if r.world.shared && r.await(ctx, surely) == nil {
+				barriers = false
 				continue
 			}
 		}

@@ -35,6 +35,10 @@ type World struct {
 	clock    atomic.Int64   // how far the processes' clocks were moved on, in ns
 	asksTime atomic.Bool    // the strategy has looked at its process's clock
 
+	rehearsed bool         // a live schedule has been played once, for nothing
+	shared    bool         // the servers, with other worlds
+	next      atomic.Int64 // SKU, if they are
+
 	sku    int64 // of the schedule that runs; every schedule has one of its own
 	stock  int64
 	run    int64
@@ -46,6 +50,12 @@ type World struct {
 type Options struct {
 	Settings func(*catalog.Settings) // alters the strategy's; may be nil
 	Service  Service                 // for actors that ask it; may be nil
+	// Patience is how long leases live, and waits last, that no fault ends.
+	// 0: 5 minutes and 40 s, as a schedule is over in less.
+	Patience time.Duration
+	// FirstSKU: the database is the world's own, and the servers are shared with
+	// other worlds, whose SKUs are others. 0: the servers are this world's.
+	FirstSKU int64
 }
 
 // Settings of a world: nothing ends by itself while a schedule runs.
@@ -79,16 +89,20 @@ func (w *World) skipKnown(ctx context.Context) error {
 // Open makes a world for one strategy on the backends of config that it needs.
 func Open(ctx context.Context, info catalog.Info, config backend.Config, o Options) (*World, error) {
 	w := &World{info: info, config: config, settings: worldSettings(), service: o.Service, numbers: map[int]*process{},
-		names: observe.NewNames()}
+		names: observe.NewNames(), shared: o.FirstSKU > 0}
+	w.next.Store(o.FirstSKU)
+	w.config.RowLockWait, w.config.MaxSQLConns, w.config.ZooKeeperSession = 40*time.Second, 8, 40*time.Second
+	if o.Patience > 0 {
+		w.config.RowLockWait, w.settings.LockWait, w.settings.LockLease = o.Patience, o.Patience, o.Patience
+	}
 	if o.Settings != nil {
 		o.Settings(&w.settings)
 	}
-	w.config.RowLockWait, w.config.MaxSQLConns, w.config.ZooKeeperSession = 40*time.Second, 8, 40*time.Second
 	var err error
 	if w.admin, err = backend.Open(ctx, w.config); err != nil {
 		return nil, err
 	}
-	if err = ledger.Migrate(ctx, w.admin.DB); err == nil {
+	if err = ledger.Migrate(ctx, w.admin.DB); err == nil && !w.shared {
 		err = w.skipKnown(ctx)
 	}
 	if err == nil {
@@ -96,6 +110,9 @@ func Open(ctx context.Context, info catalog.Info, config backend.Config, o Optio
 	}
 	if err != nil {
 		return nil, errors.Join(err, w.admin.Close())
+	}
+	if w.shared {
+		w.probes.Only(w.ports)
 	}
 	w.sql = w.probes[0].(*probe.SQL)
 	w.sql.Clock = func() time.Duration { return time.Duration(w.clock.Load()) - leaseEnd(w.settings) }
@@ -135,7 +152,7 @@ func (w *World) fresh(ctx context.Context, s *Scenario) error {
 	if err := w.admin.DB.WithContext(ctx).Exec("DELETE FROM stock WHERE id IN ?", []int64{w.sku, w.other()}).Error; err != nil {
 		return fmt.Errorf("clear the table of SKUs: %w", err)
 	}
-	w.sku, w.stock = lastSKU.Add(1), s.Stock
+	w.sku, w.stock = w.freshNumber(), s.Stock
 	w.names = observe.NewNames(w.sku, w.other())
 	first, err := w.process(ctx, s.Buyers[0].Process)
 	if err != nil {
@@ -159,6 +176,34 @@ func (w *World) fresh(ctx context.Context, s *Scenario) error {
 	}
 	return nil
 }
+
+func (w *World) freshNumber() int64 {
+	if w.shared {
+		return w.next.Add(1)
+	}
+	return lastSKU.Add(1)
+}
+
+// ports are those of this world's connections, at its own end.
+func (w *World) ports() (list []string) {
+	for _, p := range w.numbers {
+		list = append(list, probe.Ports(p.in.Dialer.LocalAddrs())...)
+	}
+	return list
+}
+
+// Forget removes from servers that are shared what schedules have left there. A
+// database of the world's own is for its owner to drop.
+func (w *World) Forget(ctx context.Context) error {
+	if !w.shared {
+		return nil
+	}
+	return w.probes.Forget(ctx, fmt.Sprint(w.next.Load()/SKUs))
+}
+
+// SKUs is how many a world on shared servers may use, and what its FirstSKU is a
+// multiple of.
+const SKUs = 10_000
 
 // other is the second SKU of a schedule. Its lock's name is the next one to the
 // first's, as those of SKUs 1 and 2 are: nothing lies between them in an index.

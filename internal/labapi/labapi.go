@@ -18,6 +18,7 @@ import (
 
 	"seckill/internal/catalog"
 	"seckill/internal/fault"
+	"seckill/internal/game"
 	"seckill/internal/history"
 	"seckill/internal/trace"
 	"seckill/internal/web"
@@ -44,7 +45,10 @@ type Config struct {
 	// Left reads a SKU's stock row while a run is on. Nil: pages show what
 	// buyers were told last, which lags when answers overtake each other.
 	Left func(ctx context.Context, sku int64) (int64, error)
-	Page fs.FS // index.html and what it loads
+	// Games keeps the games of those who are the scheduler; Close ends them. Nil:
+	// there are none.
+	Games *game.Hall
+	Page  fs.FS // index.html and what it loads
 	// Guarantees are the matrix of `seckill prove` and its counterexamples.
 	Guarantees fs.FS
 	// Strategy is how the shop sells until the operator says otherwise.
@@ -144,6 +148,8 @@ func (s *Server) route() {
 	lab.GET("/comparisons/:id/:file", s.handle(s.downloadComparison))
 	lab.GET("/comparisons/:id/against/:older", s.handle(s.compareComparisons))
 
+	s.routeGames(lab)
+
 	r.Any("/api/v1/*path", gin.WrapH(s.proxy()))
 	page, guarantees := s.handle(newPage(s.Page).serve), s.handle(newPage(s.Guarantees).serve)
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
@@ -215,6 +221,11 @@ func (s *Server) Close(ctx context.Context) error {
 	s.beginning.Unlock()
 	s.runs.stop(nil)
 	s.comparisons.stop(nil)
+	if s.Games != nil {
+		if err := s.Games.Close(ctx); err != nil {
+			return err
+		}
+	}
 	done := make(chan struct{})
 	go func() {
 		s.ongoing.Wait()

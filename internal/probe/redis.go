@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -17,6 +18,7 @@ import (
 type redisProbe struct {
 	one   redis.UniversalClient // nil with several nodes
 	nodes []redis.UniversalClient
+	mine  func() []string // the ports of the clients that count; nil: all do
 }
 
 func newRedis(in *backend.Instance) *redisProbe {
@@ -49,6 +51,13 @@ func (p *redisProbe) each(ctx context.Context, visit func(context.Context, redis
 
 // Waiting counts clients that block (BLPOP).
 func (p *redisProbe) Waiting(ctx context.Context) (total int, err error) {
+	if p.mine != nil {
+		err = p.eachBlocked(ctx, func(context.Context, redis.UniversalClient, int64) error {
+			total++
+			return nil
+		})
+		return total, err
+	}
 	err = p.each(ctx, func(ctx context.Context, c redis.UniversalClient) error {
 		info, err := c.Info(ctx, "clients").Result()
 		if err != nil {
@@ -99,25 +108,34 @@ func (p *redisProbe) Expire(ctx context.Context, key string, h *Holder) (did str
 func (p *redisProbe) GiveUp(context.Context, string, *Holder) ([]string, error) { return nil, nil }
 
 // blockedClient finds the flag b in a line of CLIENT LIST.
-var blockedClient = regexp.MustCompile(`^id=(\d+) .* flags=\w*b`)
+var blockedClient = regexp.MustCompile(`^id=(\d+) addr=\S*:(\d+) .* flags=\w*b`)
 
-// Wake ends the time-out of clients that block.
-func (p *redisProbe) Wake(ctx context.Context) (any bool, err error) {
-	err = p.each(ctx, func(ctx context.Context, c redis.UniversalClient) error {
+// eachBlocked visits the clients that block, of those that count.
+func (p *redisProbe) eachBlocked(ctx context.Context, visit func(context.Context, redis.UniversalClient, int64) error) error {
+	return p.each(ctx, func(ctx context.Context, c redis.UniversalClient) error {
 		clients, err := c.ClientList(ctx).Result()
 		if err != nil {
 			return err
 		}
 		for line := range strings.Lines(clients) {
-			if m := blockedClient.FindStringSubmatch(line); m != nil {
-				id, _ := strconv.ParseInt(m[1], 10, 64)
-				if err := c.ClientUnblock(ctx, id).Err(); err != nil {
-					return err
-				}
-				any = true
+			m := blockedClient.FindStringSubmatch(line)
+			if m == nil || p.mine != nil && !slices.Contains(p.mine(), m[2]) {
+				continue
+			}
+			id, _ := strconv.ParseInt(m[1], 10, 64)
+			if err := visit(ctx, c, id); err != nil {
+				return err
 			}
 		}
 		return nil
+	})
+}
+
+// Wake ends the time-out of clients that block.
+func (p *redisProbe) Wake(ctx context.Context) (any bool, err error) {
+	err = p.eachBlocked(ctx, func(ctx context.Context, c redis.UniversalClient, id int64) error {
+		any = true
+		return c.ClientUnblock(ctx, id).Err()
 	})
 	return any, err
 }

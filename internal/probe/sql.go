@@ -20,11 +20,12 @@ import (
 // SQL is the probe of MySQL or MariaDB. It knows more than the others: leases
 // that are connections are ended by Kill.
 type SQL struct {
-	db    *gorm.DB
-	store *ledger.Store
-	query string // lists the waiting connections
-	locks bool   // there are locks in tables
-	stock ledger.StockStore
+	db      *gorm.DB
+	store   *ledger.Store
+	query   string // lists the waiting connections
+	locks   bool   // there are locks in tables
+	mariaDB bool
+	stock   ledger.StockStore
 	// Clock is how far the processes' clocks were moved on before the next
 	// Expire: deadlines that they compare with their own are past by it.
 	Clock func() time.Duration
@@ -44,7 +45,7 @@ func NewSQL(ctx context.Context, in *backend.Instance, locks bool) (*SQL, error)
 	// it is for as long as it is read.
 	s.query = "SELECT (SELECT COUNT(DISTINCT l.REQUESTING_THREAD_ID) FROM performance_schema.data_lock_waits l " +
 		"JOIN performance_schema.threads t ON t.THREAD_ID = l.REQUESTING_THREAD_ID WHERE t.PROCESSLIST_DB = DATABASE())"
-	if strings.Contains(version, "MariaDB") {
+	if s.mariaDB = strings.Contains(version, "MariaDB"); s.mariaDB {
 		s.query = "SELECT (SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS " +
 			"WHERE VARIABLE_NAME = 'INNODB_ROW_LOCK_CURRENT_WAITS')"
 	}
@@ -168,7 +169,7 @@ func (s *SQL) Kill(ctx context.Context, addrs []string) (killed int, err error) 
 		return 0, nil
 	}
 	var ids []int64
-	err = s.db.WithContext(ctx).Raw("SELECT ID FROM information_schema.PROCESSLIST WHERE "+clientPort+" IN ?", ports(addrs)).Scan(&ids).Error
+	err = s.db.WithContext(ctx).Raw("SELECT ID FROM information_schema.PROCESSLIST WHERE "+clientPort+" IN ?", Ports(addrs)).Scan(&ids).Error
 	if err != nil {
 		return 0, fmt.Errorf("find the connections of a process: %w", err)
 	}
@@ -184,7 +185,8 @@ func (s *SQL) Kill(ctx context.Context, addrs []string) (killed int, err error) 
 // name: a server that resolves names says localhost.
 const clientPort = "SUBSTRING_INDEX(HOST, ':', -1)"
 
-func ports(addrs []string) (list []string) {
+// Ports are those of addresses.
+func Ports(addrs []string) (list []string) {
 	for _, a := range addrs {
 		if _, port, err := net.SplitHostPort(a); err == nil {
 			list = append(list, port)
@@ -209,7 +211,7 @@ func (s *SQL) Gone(ctx context.Context, addrs []string, idle bool) error {
 	}
 	for begun := time.Now(); ; {
 		var n int
-		if err := s.db.WithContext(ctx).Raw(query, ports(addrs)).Scan(&n).Error; err != nil {
+		if err := s.db.WithContext(ctx).Raw(query, Ports(addrs)).Scan(&n).Error; err != nil {
 			return fmt.Errorf("ask the SQL server for its connections: %w", err)
 		}
 		if n == 0 || time.Since(begun) > goneLimit {

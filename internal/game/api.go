@@ -1,0 +1,290 @@
+// Package game lets a person be the scheduler: buyers run an untouched strategy
+// on real servers, and each move lets the next real command of one of them run,
+// or a fault happen. Package explore does the moves; this package keeps the
+// games, their schedules as short texts, and the levels.
+package game
+
+import "seckill/internal/explore"
+
+// A State is all that a page shows of one game. Every call about a game answers
+// with the whole of it.
+type State struct {
+	// ID names the game in the API. It means nothing elsewhere: to send a game
+	// to others, send the level (or the setting) and the schedule.
+	ID string `json:"id"`
+	// Level is the name of the level that is played; "" in free play.
+	Level string `json:"level,omitempty"`
+	// Setting is what the game began with.
+	Setting Setting `json:"setting"`
+	// Schedule is every move so far, as one short text of letters: it fits in an
+	// address, and leads to the same state elsewhere. Moves says how it is read.
+	Schedule string `json:"schedule"`
+	// Buyers are the columns, in their order: A, B, ….
+	Buyers []BuyerState `json:"buyers"`
+	// Moves are all moves that are possible now; empty when the game is over.
+	Moves []Move `json:"moves"`
+	// Values are what the servers keep now: the stock row, Redis keys, rows of
+	// locks, znodes. The order is stable; names may repeat on other nodes.
+	Values []Value `json:"values"`
+	// Steps are what happened, oldest first. A move is one step; some steps come
+	// by themselves.
+	Steps []Step `json:"steps"`
+	// MovesMade counts moves (not steps that came by themselves).
+	MovesMade int `json:"moves_made"`
+	// Switches counts turns that were taken from a buyer who could go on.
+	Switches int `json:"switches"`
+	// FaultsLeft is how many more faults may happen: of Setting.MaxFaults.
+	FaultsLeft int `json:"faults_left"`
+	// Over: all buyers are done, and Verdict is there.
+	Over bool `json:"over"`
+	// Verdict is what the judge says; null until the game is over.
+	Verdict *Verdict `json:"verdict"`
+	// Grade is how a level was played; null in free play, and until the game is
+	// over or the level was said to be impossible.
+	Grade *Grade `json:"grade"`
+}
+
+// A Setting is what a game begins with: it and a schedule are the whole game.
+type Setting struct {
+	Strategy string `json:"strategy"`
+	// Stock is how many units the fresh SKU has.
+	Stock  int64   `json:"stock"`
+	Buyers []Buyer `json:"buyers"`
+	// Faults that may happen: "lease ends", "dies", "leaves", "reply lost",
+	// "command lost", "delayed". Never null.
+	Faults []string `json:"faults"`
+	// MaxFaults is how many of them in one game.
+	MaxFaults int `json:"max_faults"`
+	// Renewals is how often renewers of locks may act.
+	Renewals int `json:"renewals,omitempty"`
+	// Clears: the end of a lease also removes a lock that has no lease, as an
+	// operator does who takes its holder for dead.
+	Clears bool `json:"clears,omitempty"`
+}
+
+// A Buyer is one column of a setting.
+type Buyer struct {
+	Name     string `json:"name"`     // "A", "B", "C"
+	Quantity int64  `json:"quantity"` // units wanted
+	// Does is "buys"; in some levels "cancels" an order that was placed before,
+	// or "locks": takes the lock, works, and frees it.
+	Does string `json:"does"`
+	// Process says which service process the buyer is in: those of one process
+	// share its memory, and die together.
+	Process int `json:"process"`
+	// Same names the buyer whose order this one cancels; "" is their own.
+	Same string `json:"same,omitempty"`
+	// Other: this one buys another SKU; nothing they do should make others wait.
+	Other bool `json:"other,omitempty"`
+	// Ahead is how many milliseconds the clock of their process is ahead.
+	Ahead int64 `json:"clock_ahead_ms,omitempty"`
+}
+
+// States of a buyer.
+const (
+	Ready    = "ready"     // stands before Next, which a move lets run
+	Waits    = "waits"     // a server (or a lock in the process) lets them wait: Waiting says why
+	BacksOff = "backs_off" // waits by themselves, and tries again when another has changed something
+	Done     = "done"      // was told what Told says
+	Dead     = "dead"      // their process has died
+)
+
+// A BuyerState is one column.
+type BuyerState struct {
+	Buyer
+	// State is one of "ready", "waits", "backs_off", "done" and "dead".
+	State string `json:"state"`
+	// Next is the command that runs when it is this buyer's turn; null unless
+	// State is "ready".
+	Next *Command `json:"next"`
+	// Waiting is the command that has no answer yet; null unless State is "waits"
+	// or "backs_off".
+	Waiting *Waiting `json:"waiting"`
+	// Renewer is the next command of the renewer of their lock; null without one.
+	Renewer *Command `json:"renewer,omitempty"`
+	// Late are commands that were delayed and have not arrived, oldest first.
+	Late []Command `json:"late,omitempty"`
+	// Holds: they believe that they have the lock. Always false when the
+	// strategy is not a lock.
+	Holds bool `json:"holds"`
+	// Expired: the lease of their lock has ended, and they have not heard of it.
+	Expired bool `json:"expired,omitempty"`
+	// Told is what they were told in the end, in English: "sold 1, 0 left",
+	// "sold out", "died"; "" until then.
+	Told string `json:"told,omitempty"`
+	// Outcome is Told as a code: "sold", "sold_out", "busy", "duplicate",
+	// "conflict", "unavailable", "invalid", "unknown" (they do not know whether
+	// they bought), "died", "done" (not a purchase); "" until then.
+	Outcome string `json:"outcome,omitempty"`
+}
+
+// A Command is one that is really sent.
+type Command struct {
+	// Backend is "sql", "redis", "zookeeper", "etcd" or "jetstream"; "work" is a
+	// step under a lock that sends nothing.
+	Backend string `json:"backend"`
+	// Text is the command, with its arguments in place. The SKU is written as 1,
+	// random values as t1, t2, … and times as time1, …, as in a trace.
+	Text string `json:"text"`
+}
+
+// A Waiting is a command without an answer.
+type Waiting struct {
+	Command
+	// Why is the server's own reason, in English: "waits for an X lock on
+	// stock.PRIMARY, held by A".
+	Why string `json:"why"`
+	// For names the buyers who hold what is waited for, as far as the server
+	// says so. Never null.
+	For []string `json:"for"`
+}
+
+// A Move is one that is possible now.
+type Move struct {
+	// Move is how it is sent, and how it stands in a schedule:
+	//
+	//	a    buyer A's next command runs
+	//	na   the next command of the renewer of A's lock runs
+	//	L    the lease of the lock's holder ends
+	//	Da   A's process dies
+	//	Ga   the servers give up A, who has died: what was kept for them goes
+	//	Qa   A leaves: their connection is closed, or their time is up
+	//	Ra   A's next command takes effect, and its reply is lost
+	//	Ca   A's next command is lost before it arrives
+	//	Wa   A's next command is delayed: A sees an error and goes on
+	//	Va   the oldest delayed command of A arrives
+	//	T    time passes: no buyer can go on, so a lease or a limit ends
+	Move string `json:"move"`
+	// Who is the buyer, "A"; "" for L and T.
+	Who string `json:"who,omitempty"`
+	// Fault is "" for a command; else a fault's name: "lease ends", "dies",
+	// "given up by the server", "leaves", "reply lost", "command lost",
+	// "delayed", "arrives late", "time passes".
+	Fault string `json:"fault,omitempty"`
+	// Renewer: the move is the renewer's, not the buyer's own.
+	Renewer bool `json:"renewer,omitempty"`
+	// Costs: it takes one of FaultsLeft.
+	Costs bool `json:"costs"`
+	// Switches: it takes the turn from a buyer who could go on.
+	Switches bool `json:"switches"`
+	// Command is what runs, is lost or arrives; null for other faults.
+	Command *Command `json:"command"`
+}
+
+// A Value is something that a server keeps: {"name":"stock.num","value":"2"}.
+// A value of "—" or "" says that there is none.
+type Value = explore.Value
+
+// A Step is what happened at one moment.
+type Step struct {
+	// Move is the letters of the schedule; "" if it came by itself.
+	Move    string `json:"move,omitempty"`
+	Who     string `json:"who,omitempty"` // "A"; "" for L and T
+	Fault   string `json:"fault,omitempty"`
+	Renewer bool   `json:"renewer,omitempty"`
+	Backend string `json:"backend,omitempty"`
+	// Text is the command, or what a fault did: "the key … expires".
+	Text string `json:"text,omitempty"`
+	// Reply is what the server answered: "num = 2, run = 1"; "" while there is
+	// none, or when there is nothing to show.
+	Reply string `json:"reply,omitempty"`
+	// Result is "" when it worked, "waits" when it has no answer yet, else an
+	// error: "is delayed", "never arrives", a server's own words.
+	Result string `json:"result,omitempty"`
+	// Woke names the buyers who waited until this step.
+	Woke []string `json:"woke,omitempty"`
+	// Values are what the servers kept after the step.
+	Values []Value `json:"values,omitempty"`
+}
+
+// A Verdict is the judge's.
+type Verdict struct {
+	// Broken: at least one promise is broken.
+	Broken   bool      `json:"broken"`
+	Problems []Problem `json:"problems"` // never null
+	// Stock is what there was, Sold the units of all orders, Told the units that
+	// buyers were told they have, Left what is left by the ledger. "You sold 3 of
+	// 2" is Sold and Stock.
+	Stock int64 `json:"stock"`
+	Sold  int64 `json:"sold"`
+	Told  int64 `json:"told"`
+	Left  int64 `json:"left"`
+}
+
+// A Problem is one promise that is broken.
+type Problem struct {
+	// Rule is a stable code: "oversold", "lost_update", "two_holders",
+	// "missing_order", "unknown", "blocked", ….
+	Rule string `json:"rule"`
+	// Message says what the judge found, in English.
+	Message string `json:"message"`
+}
+
+// A Grade is how a level was played.
+type Grade struct {
+	// Won: what the level asks for was done.
+	Won bool `json:"won"`
+	// SaidImpossible: the player said that it cannot be done.
+	SaidImpossible bool `json:"said_impossible,omitempty"`
+	// Impossible: it cannot be done. Only told when the player has won, or has
+	// said so wrongly (then it is false).
+	Impossible bool `json:"impossible,omitempty"`
+	// Moves and Switches are the best known solution's; 0 when Won is false.
+	BestMoves    int `json:"best_moves,omitempty"`
+	BestSwitches int `json:"best_switches,omitempty"`
+	// Golf: "better" than the best known solution, "even", or "longer"; "" when
+	// Won is false or the level is impossible. Fewer moves count first, then
+	// fewer switches.
+	Golf string `json:"golf,omitempty"`
+}
+
+// A Level is one task, as the page lists it. Its solution is not told.
+type Level struct {
+	Name string `json:"name"` // "first-lost-update"
+	// Number is its place, from 1.
+	Number int `json:"number"`
+	// Chapter is the chapter of the course that it belongs to, by its number;
+	// 0: none.
+	Chapter int     `json:"chapter"`
+	Setting Setting `json:"setting"`
+	// Breaks are the rules of which one must be broken to win, if that is
+	// possible.
+	Breaks []string `json:"breaks"`
+	// Available: the strategy can run here; else Missing says what it needs.
+	Available bool     `json:"available"`
+	Missing   []string `json:"missing,omitempty"`
+	// Text by language: "en" and "zh".
+	Text map[string]LevelText `json:"text"`
+}
+
+// A LevelText is what the page says of a level.
+type LevelText struct {
+	Title string `json:"title" yaml:"title"`
+	// Goal says what is to be done, in a sentence or two.
+	Goal string `json:"goal" yaml:"goal"`
+	// Hint is shown when it is asked for.
+	Hint string `json:"hint" yaml:"hint"`
+	// Solved is shown when it is won: what was seen, and why.
+	Solved string `json:"solved" yaml:"solved"`
+}
+
+// The calls, all under /api/lab/v1. Errors are application/problem+json, with
+// one of the codes in brackets.
+//
+//	GET    /levels               {"levels":[Level]}
+//	POST   /games                {"level":"first-lost-update"} or {"strategy":"naive","buyers":2,"stock":2},
+//	                             each with an optional "schedule":"abab" that is replayed first
+//	                             → 201 State; stock is 1 to 100, buyers 2 or 3
+//	                             [invalid, unknown_level, unknown_strategy, strategy_unavailable,
+//	                             bad_schedule, too_many_games]
+//	GET    /games/ID             → State [unknown_game]
+//	POST   /games/ID/moves       {"move":"a","after":3} → State. "after" is optional: the moves that the
+//	                             player has seen, so that a double click is not two moves
+//	                             [unknown_game, impossible_move, stale_move, game_over]
+//	POST   /games/ID/undo        {"moves":1} (or an empty object: 1) takes back the last moves: a fresh SKU and
+//	                             a replay → State [unknown_game, nothing_to_undo]
+//	POST   /games/ID/impossible  {} says that the level cannot be won → State with a Grade
+//	                             [unknown_game, no_level]
+//	DELETE /games/ID             → 204 [unknown_game]
+//
+// A game that is left alone for half an hour ends: unknown_game (404).

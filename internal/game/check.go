@@ -1,0 +1,156 @@
+package game
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/explore"
+	"seckill/internal/fault"
+)
+
+// A Finding is what `seckill level check` found out about a level.
+type Finding struct {
+	Level string
+	// Wrong says what does not fit; "": the level is as its file says.
+	Wrong string
+	// Moves and Switches are the solution's.
+	Moves, Switches int
+	// Found is the explorer's own solution, "" if it was not asked for one or
+	// found none.
+	Found                     string
+	FoundMoves, FoundSwitches int
+	// Schedules is how many the explorer ran.
+	Schedules int
+}
+
+// A Checker checks levels.
+type Checker struct {
+	Servers    backend.Config
+	Strategies []catalog.Info
+	// Search runs the explorer, too: levels that are impossible are exhausted, and
+	// the others' shortest solutions are found.
+	Search bool
+	// Time bounds the search of one level; 0: no bound.
+	Time time.Duration
+}
+
+// Check plays a level's solution, or shows that there is none. The error is the
+// servers'.
+func (c Checker) Check(ctx context.Context, t *Task) (f Finding, err error) {
+	f.Level = t.Name
+	i := slices.IndexFunc(c.Strategies, func(i catalog.Info) bool { return i.Name == t.Setting.Strategy })
+	if i < 0 {
+		f.Wrong = fmt.Sprintf("there is no strategy %q", t.Setting.Strategy)
+		return f, nil
+	}
+	info := c.Strategies[i]
+	if why := Missing(c.Servers, info); why != nil {
+		f.Wrong = "it cannot be played here: " + why[0]
+		return f, nil
+	}
+	if t.Solution != "" {
+		if err := c.play(ctx, info, t, &f); err != nil || f.Wrong != "" {
+			return f, err
+		}
+	} else if !t.Impossible {
+		f.Wrong = "it has no solution, and is not said to be impossible"
+	}
+	if !c.Search {
+		return f, nil
+	}
+	return f, c.search(ctx, info, t, &f)
+}
+
+// play plays the solution.
+func (c Checker) play(ctx context.Context, info catalog.Info, t *Task, f *Finding) error {
+	g, err := Open(ctx, c.Servers, info, t.Setting, t, t.Solution)
+	var mistake *Mistake
+	if errors.As(err, &mistake) {
+		f.Wrong = mistake.Detail
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	s := g.State()
+	if err := g.Close(context.WithoutCancel(ctx)); err != nil {
+		return err
+	}
+	f.Moves, f.Switches = s.MovesMade, s.Switches
+	switch {
+	case !s.Over:
+		f.Wrong = fmt.Sprintf("after its solution not all buyers are done: the next move could be %s", s.Moves[0].Move)
+	case !t.won(s):
+		f.Wrong = fmt.Sprintf("its solution breaks none of %v: the judge says %v", t.Breaks, s.Verdict.Problems)
+	case s.Switches != t.Switches:
+		f.Wrong = fmt.Sprintf("its solution has %d switches, and its file says %d", s.Switches, t.Switches)
+	}
+	return nil
+}
+
+// search has the explorer run all schedules, or until one breaks.
+func (c Checker) search(ctx context.Context, info catalog.Info, t *Task, f *Finding) (err error) {
+	p, err := openPlace(ctx, c.Servers, info)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if left := p.leave(context.WithoutCancel(ctx)); err == nil {
+			err = left
+		}
+	}()
+	breaks := func(rule string) bool { return slices.Contains(t.Breaks, rule) }
+	scenario := t.Setting.scenario(t.Name)
+	limits := explore.Limits{Preemptions: -1, Time: c.Time, Reduce: t.Impossible, Stop: breaks}
+	res, err := p.world.Search(ctx, scenario, limits)
+	if err != nil {
+		return err
+	}
+	f.Schedules = res.Schedules
+	if res.First != nil {
+		shortest, err := p.world.Shorten(ctx, res.First, breaks)
+		if err != nil {
+			return err
+		}
+		if err = p.byHand(ctx, scenario, shortest.Choices(), f); err != nil {
+			return err
+		}
+	}
+	switch {
+	case t.Impossible && res.First != nil:
+		f.Wrong = "it is said to be impossible, and the explorer breaks it"
+	case t.Impossible && !res.Exhausted():
+		f.Wrong = fmt.Sprintf("it is said to be impossible, and after %d schedules %d turns were not taken: give more time", res.Schedules, res.Cut)
+	case !t.Impossible && res.First == nil && t.Solution == "":
+		f.Wrong = fmt.Sprintf("the explorer finds no solution in %d schedules", res.Schedules)
+	}
+	return nil
+}
+
+// byHand is the schedule of the explorer's choices, with the moves that come by
+// themselves there.
+func (p *place) byHand(ctx context.Context, s *explore.Scenario, choices []explore.Choice, f *Finding) error {
+	live, view, err := p.world.Begin(ctx, s)
+	if err != nil {
+		return err
+	}
+	defer live.End()
+	var made []explore.Choice
+	for view.Schedule == nil && len(made) < longest {
+		next := view.Options[0].Choice
+		if len(choices) > 0 && next.Fault != fault.TimePasses {
+			next, choices = choices[0], choices[1:]
+		}
+		if view, err = live.Choose(ctx, next); err != nil {
+			return fmt.Errorf("play the explorer's schedule: %w", err)
+		}
+		made = append(made, next)
+	}
+	f.Found, f.FoundMoves, f.FoundSwitches = schedule(made), len(made), view.Preemptions
+	return nil
+}

@@ -1,0 +1,219 @@
+package game
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/explore"
+)
+
+// moveLimit bounds one move, and the replay of one.
+const moveLimit = time.Minute
+
+// A Game is buyers on a fresh SKU, and the moves so far. Its methods may be called
+// by several goroutines; errors that are no *Mistake are the servers'.
+type Game struct {
+	setting Setting
+	level   *Task // nil: free play
+	place   *place
+
+	mu     sync.Mutex
+	live   *explore.Live // nil after a failure, until the moves are replayed
+	view   explore.View
+	moves  []explore.Choice
+	said   bool // that it is impossible
+	closed bool
+}
+
+// Open begins a game on servers, with a database of its own, and replays the moves
+// of a schedule. level is nil in free play. Close ends it.
+func Open(ctx context.Context, config backend.Config, info catalog.Info, s Setting, level *Task, schedule string) (*Game, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	moves, err := Read(schedule)
+	if err != nil {
+		return nil, err
+	}
+	p, err := openPlace(ctx, config, info)
+	if err != nil {
+		return nil, err
+	}
+	g := &Game{setting: s, level: level, place: p}
+	if err := g.replay(ctx, moves); err != nil {
+		return nil, errors.Join(err, g.Close(context.WithoutCancel(ctx)))
+	}
+	return g, nil
+}
+
+// replay begins anew, with these moves.
+func (g *Game) replay(ctx context.Context, moves []explore.Choice) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), moveLimit)
+	defer cancel()
+	g.end()
+	live, view, err := g.place.world.Begin(ctx, g.setting.scenario("a game"))
+	if err != nil {
+		return fmt.Errorf("begin the game: %w", err)
+	}
+	g.live, g.view, g.moves = live, view, nil
+	for i, m := range moves {
+		if err := g.choose(ctx, m); err != nil {
+			var mistake *Mistake
+			if errors.As(err, &mistake) {
+				return &Mistake{BadSchedule, fmt.Sprintf("The schedule does not fit: move %d, %q, cannot be made. %s", i+1, Write(m), mistake.Detail)}
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+func (g *Game) end() {
+	if g.live != nil {
+		g.live.End()
+		g.live = nil
+	}
+}
+
+// choose makes one move.
+func (g *Game) choose(ctx context.Context, m explore.Choice) error {
+	view, err := g.live.Choose(ctx, m)
+	switch {
+	case errors.Is(err, explore.ErrImpossible):
+		return &Mistake{ImpossibleMove, fmt.Sprintf("%q is not possible now: %s", Write(m), g.whyNot(m))}
+	case errors.Is(err, explore.ErrOver):
+		return &Mistake{GameOver, "The game is over: all buyers are done. Undo a move, or begin another game."}
+	case err != nil:
+		g.end()
+		return fmt.Errorf("make the move %s: %w", Write(m), err)
+	}
+	g.view, g.moves = view, append(g.moves, m)
+	return nil
+}
+
+// whyNot says why a move is not possible.
+func (g *Game) whyNot(m explore.Choice) string {
+	if m.Fault != "" && m.Who == "" {
+		return fmt.Sprintf("there is nothing for %q, or no fault is left.", m.Fault)
+	}
+	i := slices.IndexFunc(g.view.Actors, func(a explore.ActorView) bool { return a.Name == m.Who })
+	if i < 0 {
+		return fmt.Sprintf("there is no buyer %s.", m.Who)
+	}
+	a := g.view.Actors[i]
+	switch a.State {
+	case explore.StateWaits:
+		return fmt.Sprintf("%s waits for an answer to “%s”.", a.Name, a.Waiting.Text)
+	case explore.StateBacksOff:
+		return fmt.Sprintf("%s pauses, until another has changed something.", a.Name)
+	case explore.StateDone:
+		return fmt.Sprintf("%s is done: %s.", a.Name, a.Told)
+	case explore.StateDead:
+		return fmt.Sprintf("%s has died.", a.Name)
+	}
+	if m.Renewer {
+		return fmt.Sprintf("%s's lock has no renewer that could go.", a.Name)
+	}
+	return fmt.Sprintf("%q is not allowed here, or no fault is left.", m.Fault)
+}
+
+// State is the game as it stands.
+func (g *Game) State() State {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.state()
+}
+
+func (g *Game) state() State {
+	s := state(g.setting, g.moves, g.view)
+	if g.level != nil {
+		s.Level = g.level.Name
+		s.Grade = g.level.grade(s, g.said)
+	}
+	return s
+}
+
+// Move makes a move, written as in a schedule. after, unless it is negative, is how
+// many moves the player has seen.
+func (g *Game) Move(ctx context.Context, move string, after int) (State, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if err := g.ready(ctx); err != nil {
+		return State{}, err
+	}
+	m, err := readMove(move)
+	if err != nil {
+		return State{}, err
+	}
+	if after >= 0 && after != len(g.moves) {
+		return State{}, &Mistake{StaleMove, fmt.Sprintf("The move was meant for the state after %d moves, and there are %d: look at the game again.",
+			after, len(g.moves))}
+	}
+	if len(g.moves) >= longest {
+		return State{}, &Mistake{ImpossibleMove, fmt.Sprintf("The game has %d moves, which is the most there may be: undo some.", longest)}
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), moveLimit)
+	defer cancel()
+	if err := g.choose(ctx, m); err != nil {
+		return State{}, err
+	}
+	return g.state(), nil
+}
+
+// Undo takes back the last n moves.
+func (g *Game) Undo(ctx context.Context, n int) (State, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return State{}, unknownGame
+	}
+	if n < 1 || n > len(g.moves) {
+		return State{}, &Mistake{NothingToUndo, fmt.Sprintf("%d moves cannot be taken back: %d were made.", n, len(g.moves))}
+	}
+	if err := g.replay(ctx, g.moves[:len(g.moves)-n:len(g.moves)-n]); err != nil {
+		return State{}, err
+	}
+	return g.state(), nil
+}
+
+// SayImpossible is the player's answer to a level: no schedule wins it.
+func (g *Game) SayImpossible() (State, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.level == nil {
+		return State{}, &Mistake{NoLevel, "Only a level can be said to be impossible: this game is free play."}
+	}
+	g.said = true
+	return g.state(), nil
+}
+
+// ready begins the game again after a failure.
+func (g *Game) ready(ctx context.Context) error {
+	if g.closed {
+		return unknownGame
+	}
+	if g.live != nil {
+		return nil
+	}
+	return g.replay(ctx, g.moves)
+}
+
+var unknownGame = &Mistake{UnknownGame, "There is no such game: it was ended, or left alone for too long. Its schedule begins it again."}
+
+// Close ends the game and leaves nothing of it on the servers.
+func (g *Game) Close(ctx context.Context) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return nil
+	}
+	g.closed = true
+	g.end()
+	return g.place.leave(ctx)
+}

@@ -1,0 +1,283 @@
+package game
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+)
+
+// A Clock rings alarms; tests have one of their own.
+type Clock interface {
+	// AfterFunc calls f after d, unless the alarm is stopped before.
+	AfterFunc(d time.Duration, f func()) Alarm
+}
+
+// An Alarm is a *time.Timer.
+type Alarm interface {
+	Reset(d time.Duration) bool
+	Stop() bool
+}
+
+type clock struct{}
+
+func (clock) AfterFunc(d time.Duration, f func()) Alarm { return time.AfterFunc(d, f) }
+
+// Defaults of a Hall.
+const (
+	MostGames = 40
+	IdleLimit = 30 * time.Minute
+)
+
+// A Hall keeps the games of one lab. Its methods may be called by several
+// goroutines.
+type Hall struct {
+	Servers    func() backend.Config
+	Strategies []catalog.Info
+	// Missing says why a strategy cannot run in the lab at all; nil: it can.
+	Missing func(catalog.Info) []string
+	Most    int           // games at once; 0: MostGames
+	Idle    time.Duration // after which a game ends; 0: IdleLimit
+	Clock   Clock         // nil: the machine's
+	Log     *slog.Logger  // nil: nothing is logged
+
+	mu      sync.Mutex
+	games   map[string]*seat
+	opening int // games that are about to begin
+	closed  bool
+	ending  sync.WaitGroup
+}
+
+// A seat is one game's.
+type seat struct {
+	*Game
+	alarm Alarm
+}
+
+// A Request is for a game: of a level, or in free play.
+type Request struct {
+	Level     string
+	Strategy  string
+	Buyers    int
+	Stock     int64
+	Processes int // 1: the buyers share one; 0: each has their own
+	Schedule  string
+}
+
+// setting is what is asked for.
+func (r Request) setting(all []catalog.Info) (info catalog.Info, s Setting, task *Task, err error) {
+	if r.Level != "" {
+		if task = LevelNamed(r.Level); task == nil {
+			return info, s, nil, &Mistake{UnknownLevel, fmt.Sprintf("There is no level %q: /api/lab/v1/levels lists them.", clip(r.Level))}
+		}
+		r.Strategy, s = task.Setting.Strategy, task.Setting
+	}
+	for _, i := range all {
+		if i.Name == r.Strategy {
+			if task == nil {
+				s = Free(i, r.Buyers, r.Stock, r.Processes)
+			}
+			return i, s, task, s.check()
+		}
+	}
+	return info, s, nil, &Mistake{UnknownStrategy, fmt.Sprintf("There is no strategy %q: /api/v1/strategies lists them.", clip(r.Strategy))}
+}
+
+// Begin begins a game, and returns its name.
+func (h *Hall) Begin(ctx context.Context, r Request) (id string, s State, err error) {
+	info, setting, task, err := r.setting(h.Strategies)
+	if err != nil {
+		return "", s, err
+	}
+	if _, err := Read(r.Schedule); err != nil {
+		return "", s, err
+	}
+	if why := h.missing(info); why != nil {
+		return "", s, &Mistake{StrategyUnavailable, fmt.Sprintf("%s cannot be played here: %s.", info.Name, why[0])}
+	}
+	if err := h.reserve(); err != nil {
+		return "", s, err
+	}
+	g, err := Open(ctx, h.Servers(), info, setting, task, r.Schedule)
+	if err != nil {
+		h.mu.Lock()
+		h.opening--
+		h.mu.Unlock()
+		h.ending.Done()
+		return "", s, err
+	}
+	id = rand.Text()
+	h.seat(id, g)
+	return id, named(id, g.State()), nil
+}
+
+func (h *Hall) missing(info catalog.Info) []string {
+	if h.Missing != nil {
+		if why := h.Missing(info); why != nil {
+			return why
+		}
+	}
+	return Missing(h.Servers(), info)
+}
+
+// reserve takes a place for a game that is about to begin.
+func (h *Hall) reserve() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	most := h.Most
+	if most == 0 {
+		most = MostGames
+	}
+	if h.closed {
+		return &Mistake{TooManyGames, "The lab is being stopped, so no game begins any more."}
+	}
+	if len(h.games)+h.opening >= most {
+		return &Mistake{TooManyGames, fmt.Sprintf("%d games are on, which is the most there may be: end one, or wait until one has been idle.", most)}
+	}
+	h.opening++
+	h.ending.Add(1) // Close waits for it
+	return nil
+}
+
+// seat keeps a game that has begun, unless all have been ended meanwhile.
+func (h *Hall) seat(id string, g *Game) {
+	h.mu.Lock()
+	h.opening--
+	if h.games == nil {
+		h.games = map[string]*seat{}
+	}
+	c := h.Clock
+	if c == nil {
+		c = clock{}
+	}
+	h.games[id] = &seat{g, c.AfterFunc(h.idle(), func() { _ = h.End(id) })}
+	closed := h.closed
+	h.mu.Unlock()
+	if closed {
+		_ = h.End(id)
+	}
+}
+
+func (h *Hall) idle() time.Duration {
+	if h.Idle == 0 {
+		return IdleLimit
+	}
+	return h.Idle
+}
+
+// find is the game, which is not idle now.
+func (h *Hall) find(id string) (*Game, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	s := h.games[id]
+	if s == nil {
+		return nil, unknownGame
+	}
+	s.alarm.Reset(h.idle())
+	return s.Game, nil
+}
+
+func named(id string, s State) State {
+	s.ID = id
+	return s
+}
+
+// with calls f with a game.
+func (h *Hall) with(id string, f func(*Game) (State, error)) (State, error) {
+	g, err := h.find(id)
+	if err != nil {
+		return State{}, err
+	}
+	s, err := f(g)
+	return named(id, s), err
+}
+
+// State is a game as it stands.
+func (h *Hall) State(id string) (State, error) {
+	return h.with(id, func(g *Game) (State, error) { return g.State(), nil })
+}
+
+// Move makes a move.
+func (h *Hall) Move(ctx context.Context, id, move string, after int) (State, error) {
+	return h.with(id, func(g *Game) (State, error) { return g.Move(ctx, move, after) })
+}
+
+// Undo takes moves back.
+func (h *Hall) Undo(ctx context.Context, id string, n int) (State, error) {
+	return h.with(id, func(g *Game) (State, error) { return g.Undo(ctx, n) })
+}
+
+// SayImpossible is an answer to a level.
+func (h *Hall) SayImpossible(id string) (State, error) {
+	return h.with(id, func(g *Game) (State, error) { return g.SayImpossible() })
+}
+
+// leaving bounds how long the end of a game may take.
+const leaving = 30 * time.Second
+
+// End ends a game.
+func (h *Hall) End(id string) error {
+	h.mu.Lock()
+	s := h.games[id]
+	delete(h.games, id)
+	h.mu.Unlock()
+	if s == nil {
+		return unknownGame
+	}
+	defer h.ending.Done()
+	s.alarm.Stop()
+	ctx, cancel := context.WithTimeout(context.Background(), leaving)
+	defer cancel()
+	if err := s.Close(ctx); err != nil && h.Log != nil {
+		h.Log.Warn("a game left something behind", "error", err)
+	}
+	return nil
+}
+
+// Close ends all games; none begins any more. It waits until they have ended, or
+// ctx has.
+func (h *Hall) Close(ctx context.Context) error {
+	h.mu.Lock()
+	h.closed = true
+	var ids []string
+	for id := range h.games {
+		ids = append(ids, id)
+	}
+	h.mu.Unlock()
+	for _, id := range ids {
+		go func() { _ = h.End(id) }()
+	}
+	done := make(chan struct{})
+	go func() {
+		h.ending.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return errors.New("a game did not end in time")
+	}
+}
+
+// Levels lists all levels, as the page shows them.
+func (h *Hall) Levels() []Level {
+	list := []Level{}
+	for _, t := range Tasks() {
+		l := t.Level
+		for _, info := range h.Strategies {
+			if info.Name == t.Setting.Strategy {
+				l.Missing = h.missing(info)
+			}
+		}
+		l.Available = l.Missing == nil
+		list = append(list, l)
+	}
+	return list
+}

@@ -1,0 +1,202 @@
+package game_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"seckill/internal/backend"
+	"seckill/internal/game"
+	"seckill/internal/lab/labtest"
+	"seckill/strategies"
+)
+
+// alarms is a clock that rings when it is told to.
+type alarms struct {
+	mu   sync.Mutex
+	list []*alarm
+}
+
+type alarm struct {
+	after           time.Duration
+	f               func()
+	resets, stopped int
+}
+
+func (a *alarm) Reset(d time.Duration) bool { a.resets++; a.after = d; return true }
+func (a *alarm) Stop() bool                 { a.stopped++; return true }
+
+func (c *alarms) AfterFunc(d time.Duration, f func()) game.Alarm {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	a := &alarm{after: d, f: f}
+	c.list = append(c.list, a)
+	return a
+}
+
+// hall is a lab's, on real servers that all strategies named need.
+func hall(t *testing.T, change func(*game.Hall), names ...string) *game.Hall {
+	t.Helper()
+	var needs []backend.Capability
+	for _, name := range names {
+		needs = append(needs, named(t, name).Uses()...)
+	}
+	servers := labtest.Start(t, needs...).Config()
+	h := &game.Hall{Servers: func() backend.Config { return servers }, Strategies: strategies.All()}
+	if change != nil {
+		change(h)
+	}
+	t.Cleanup(func() {
+		if err := h.Close(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	return h
+}
+
+// what the servers keep of games.
+func leftovers(t *testing.T, in *backend.Instance) (list []string) {
+	t.Helper()
+	var databases []string
+	if err := in.DB.Raw("SELECT SCHEMA_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME LIKE 'seckill\\_game\\_%'").Scan(&databases).Error; err != nil {
+		t.Fatal(err)
+	}
+	list = append(list, databases...)
+	keys, err := in.Redis.Keys(t.Context(), "*:7?????????*").Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	list = append(list, keys...)
+	if nodes, _, err := in.ZooKeeper.Children(t.Context(), "/seckill/locks"); err == nil {
+		list = append(list, nodes...)
+	}
+	got, err := in.Etcd.Get(t.Context(), "/seckill/locks/", clientv3.WithPrefix(), clientv3.WithKeysOnly())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kv := range got.Kvs {
+		list = append(list, string(kv.Key))
+	}
+	return list
+}
+
+// A game that is left alone ends when its alarm rings, in the middle of whatever it
+// was, and leaves nothing on the servers.
+func TestIdleGamesLeaveNothing(t *testing.T) {
+	clock := &alarms{}
+	used := []string{"redis-setnx", "redis-blpop", "zk", "etcd", "get-lock"}
+	h := hall(t, func(h *game.Hall) { h.Clock = clock }, used...)
+	in := labtest.Instance(t, backend.SQL, backend.Redis, backend.ZooKeeper, backend.Etcd)
+	for _, name := range used {
+		id, s, err := h.Begin(t.Context(), game.Request{Strategy: name, Buyers: 2, Stock: 2, Schedule: "aab"})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if s, err = h.Move(t.Context(), id, s.Moves[0].Move, 3); err != nil || s.MovesMade != 4 {
+			t.Errorf("%s: %v, %s", name, err, show(s))
+		}
+		if _, err := h.Undo(t.Context(), id, 1); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if len(clock.list) != len(used) || clock.list[0].after != game.IdleLimit || clock.list[0].resets != 2 {
+		t.Fatalf("the alarms: %d", len(clock.list))
+	}
+	if len(leftovers(t, in)) < len(used) {
+		t.Fatal("the games in the middle show nothing on the servers: this test would see nothing of what they leave")
+	}
+	for _, a := range clock.list {
+		a.f()
+	}
+	if left := leftovers(t, in); len(left) > 0 {
+		t.Errorf("idle games have left %v", left)
+	}
+	if _, err := h.State("x"); code(err) != game.UnknownGame {
+		t.Errorf("a game that is not there: %v", err)
+	}
+}
+
+func TestGamesAreBounded(t *testing.T) {
+	h := hall(t, func(h *game.Hall) { h.Most = 1 }, "naive")
+	first, _, err := h.Begin(t.Context(), game.Request{Level: "first-lost-update"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := h.Begin(t.Context(), game.Request{Level: "first-lost-update"}); code(err) != game.TooManyGames {
+		t.Errorf("a second game of one: %v", err)
+	}
+	if err := h.End(first); err != nil {
+		t.Fatal(err)
+	}
+	for want, r := range map[string]game.Request{
+		game.UnknownLevel:    {Level: "no-such"},
+		game.UnknownStrategy: {Strategy: "no-such", Buyers: 2, Stock: 2},
+		game.Invalid:         {Strategy: "naive", Buyers: 9, Stock: 2},
+		game.BadSchedule:     {Strategy: "naive", Buyers: 2, Stock: 2, Schedule: "z"},
+	} {
+		if _, _, err := h.Begin(t.Context(), r); code(err) != want {
+			t.Errorf("%+v: %v", r, err)
+		}
+	}
+	// What did not begin has kept no place.
+	if _, _, err := h.Begin(t.Context(), game.Request{Level: "first-lost-update", Schedule: "abbb"}); err != nil {
+		t.Error(err)
+	}
+}
+
+// Many play at once, some of them with strategies that lock whole tables, and each
+// gets what they would get alone.
+func TestManyAtOnce(t *testing.T) {
+	used := []string{"conditional-scan", "for-update-scan", "naive", "redis-blpop", "lock-table-v1", "for-update", "get-lock", "redis-set-nx-px"}
+	h := hall(t, nil, used...)
+	var all sync.WaitGroup
+	for i := range 16 {
+		name := used[i%len(used)]
+		all.Go(func() {
+			id, s, err := h.Begin(t.Context(), game.Request{Strategy: name, Buyers: 2, Stock: 2})
+			var waited bool
+			for n := 0; err == nil && !s.Over && n < 100; n++ {
+				// Side by side, as far as they can.
+				move := s.Moves[0].Move
+				for _, m := range s.Moves {
+					if !m.Costs && m.Who != "" && (m.Who == "A") == (n%2 == 0) && !m.Renewer {
+						move = m.Move
+					}
+				}
+				waited = waited || s.Buyers[0].State == "waits" || s.Buyers[1].State == "waits"
+				s, err = h.Move(t.Context(), id, move, s.MovesMade)
+			}
+			switch {
+			case err != nil:
+				t.Errorf("%s: %v", name, err)
+			case !s.Over:
+				t.Errorf("%s does not end: %s", name, s.Schedule)
+			case s.Verdict.Broken != (name == "naive"):
+				t.Errorf("%s: %s, %+v", name, s.Schedule, s.Verdict)
+			case !waited && strings.HasPrefix(name, "for-update"):
+				t.Errorf("%s: B never waited for A's row: %s", name, s.Schedule)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// The example in testdata is what a game says, but for its name.
+func TestExamplesAreReal(t *testing.T) {
+	h := hall(t, nil, "for-update", "naive")
+	for file, r := range map[string]game.Request{
+		"state.json": {Level: "row-lock", Schedule: "abab"},
+		"over.json":  {Level: "first-lost-update", Schedule: "abbbbbaaaa"},
+	} {
+		_, s, err := h.Begin(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.ID = "K7QJ2M4XWB6TRZ3DNEFYHCLPAV"
+		golden(t, file, show(s)+"\n")
+	}
+}

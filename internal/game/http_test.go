@@ -1,0 +1,124 @@
+package game_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"seckill/internal/backend"
+	"seckill/internal/game"
+	"seckill/internal/lab/labtest"
+	"seckill/internal/labapi"
+	"seckill/strategies"
+)
+
+// A game over HTTP: each call answers with the whole state, each mistake with a
+// code.
+func TestGameOverHTTP(t *testing.T) {
+	labtest.Start(t, named(t, "naive").Uses()...)
+	c := labapi.Config{Lab: labtest.Start(t), Strategies: strategies.All(), Addr: "127.0.0.1:8080",
+		Page: fstest.MapFS{}, Guarantees: fstest.MapFS{"matrix.json": {Data: []byte(`{"format":1}`)}},
+		Games: hall(t, func(h *game.Hall) { h.Most = 2 }, "naive")}
+	s := labapi.New(c)
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	type answer struct {
+		game.State
+		Code, Detail string
+		Levels       []game.Level
+	}
+	ask := func(method, path, body string, want int, code string, header ...string) (a answer) {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), method, server.URL+"/api/lab/v1"+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/json")
+		for i := 0; i < len(header); i += 2 {
+			r.Header.Set(header[i], header[i+1])
+		}
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		text, _ := io.ReadAll(resp.Body)
+		if len(text) > 0 {
+			if err := json.Unmarshal(text, &a); err != nil {
+				t.Fatalf("%s %s: %v: %s", method, path, err, text)
+			}
+		}
+		if resp.StatusCode != want || a.Code != code {
+			t.Errorf("%s %s %s: %d %s, not %d %q", method, path, body, resp.StatusCode, text, want, code)
+		}
+		if code != "" && resp.Header.Get("Content-Type") != "application/problem+json" {
+			t.Errorf("%s %s: a problem is %s", method, path, resp.Header.Get("Content-Type"))
+		}
+		return a
+	}
+	if list := ask("GET", "/levels", "", 200, "").Levels; len(list) < 12 || !list[0].Available || list[0].Number != 1 {
+		t.Errorf("the levels: %+v", list)
+	}
+	g := ask("POST", "/games", `{"strategy":"naive","schedule":"ab"}`, 201, "")
+	at := "/games/" + g.ID
+	g = ask("POST", at+"/moves", `{"move":"b","after":2}`, 200, "")
+	if g.Schedule != "abb" || g.ID == "" {
+		t.Errorf("after a move: %+v", g.State)
+	}
+	ask("POST", at+"/moves", `{"move":"b","after":2}`, 409, "stale_move")
+	ask("POST", at+"/moves", `{"move":"Va"}`, 409, "impossible_move")
+	ask("POST", at+"/moves", `{"move":7}`, 400, "invalid")
+	ask("POST", at+"/moves", `{}`, 400, "invalid")
+	ask("POST", at+"/impossible", `{}`, 409, "no_level")
+	if g = ask("POST", at+"/undo", `{"moves":2}`, 200, ""); g.Schedule != "a" {
+		t.Errorf("after undo: %+v", g.State)
+	}
+	ask("POST", at+"/undo", `{"moves":2}`, 409, "nothing_to_undo")
+	if g = ask("GET", at, "", 200, ""); g.Schedule != "a" {
+		t.Errorf("%+v", g.State)
+	}
+	over := ask("POST", "/games", `{"level":"first-lost-update","schedule":"abbbbbaaaa"}`, 201, "")
+	if !over.Over || over.Grade == nil || !over.Grade.Won {
+		t.Errorf("%+v", over.State)
+	}
+	ask("POST", "/games/"+over.ID+"/moves", `{"move":"a"}`, 409, "game_over")
+	ask("POST", "/games", `{"strategy":"naive"}`, 429, "too_many_games")
+	ask("DELETE", "/games/"+over.ID, "", 204, "")
+	ask("DELETE", "/games/"+over.ID, "", 404, "unknown_game")
+	ask("GET", "/games/"+over.ID, "", 404, "unknown_game")
+	for body, code := range map[string]string{`{}`: "invalid", `{"strategy":"naive","level":"x"}`: "invalid", `{"strategy":"naive","stock":0}`: "invalid",
+		`{"strategy":"naive","buyers":4}`: "invalid", `{"strategy":"naive","schedule":"q"}`: "bad_schedule", `{"strategy":"naive","schedule":"aaaaaaaa"}`: "bad_schedule"} {
+		ask("POST", "/games", body, 400, code)
+	}
+	ask("POST", "/games", `{"level":"no-such"}`, 404, "unknown_level")
+	ask("POST", "/games", `{"strategy":"no-such"}`, 404, "unknown_strategy")
+	// The page of another site may not play.
+	ask("POST", at+"/moves", `{"move":"a"}`, 403, "forbidden", "Origin", "http://elsewhere.example")
+	if err := s.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ask("GET", at, "", 404, "unknown_game")
+	ask("POST", "/games", `{"strategy":"naive"}`, 429, "too_many_games")
+}
+
+// What the servers here cannot do is said before a game begins.
+func TestStrategiesThatCannotBePlayed(t *testing.T) {
+	h := game.Hall{Servers: func() backend.Config { return backend.Config{SQLitePath: "x"} }, Strategies: strategies.All()}
+	if _, _, err := h.Begin(t.Context(), game.Request{Strategy: "naive", Buyers: 2, Stock: 2}); code(err) != game.StrategyUnavailable ||
+		!strings.Contains(err.Error(), "a real MySQL") {
+		t.Error(err)
+	}
+	if l := h.Levels()[0]; l.Available || len(l.Missing) == 0 {
+		t.Errorf("%+v", l)
+	}
+	h.Servers = func() backend.Config {
+		return backend.Config{MySQLDSN: "root@tcp(127.0.0.1:1)/x", RedisAddrs: []string{"127.0.0.1:1"}, Tiers: map[string]backend.Tier{"redis": backend.Embedded}}
+	}
+	if _, _, err := h.Begin(t.Context(), game.Request{Level: "paused-holder"}); code(err) != game.StrategyUnavailable || !strings.Contains(err.Error(), "embedded redis") {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,184 @@
+package game
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/goccy/go-yaml"
+)
+
+// One file is one level: levels/NUMBER-NAME.yaml. docs/game.md says how to write
+// one.
+//
+//go:embed levels/*.yaml
+var levelFiles embed.FS
+
+// A Task is a level with its answer.
+type Task struct {
+	Level
+	// Impossible: no schedule breaks what the level names.
+	Impossible bool
+	// Solution is the best known schedule that does; "" if none does.
+	Solution string
+	// Its moves and switches, as `seckill level check` counts them.
+	Moves, Switches int
+}
+
+// levelFile is a level as it is written.
+type levelFile struct {
+	Chapter  int    `yaml:"chapter"`
+	Strategy string `yaml:"strategy"`
+	Stock    int64  `yaml:"stock"`
+	Buyers   []struct {
+		Quantity int64  `yaml:"quantity"`
+		Does     string `yaml:"does"`
+		Process  *int   `yaml:"process"`
+		Same     string `yaml:"same"`
+		Other    bool   `yaml:"other"`
+		Ahead    int64  `yaml:"clock_ahead_ms"`
+	} `yaml:"buyers"`
+	Faults     []string  `yaml:"faults"`
+	MaxFaults  int       `yaml:"max_faults"`
+	Renewals   int       `yaml:"renewals"`
+	Clears     bool      `yaml:"clears"`
+	Breaks     []string  `yaml:"breaks"`
+	Impossible bool      `yaml:"impossible"`
+	Solution   string    `yaml:"solution"`
+	Switches   int       `yaml:"switches"`
+	En         LevelText `yaml:"en"`
+	Zh         LevelText `yaml:"zh"`
+}
+
+var levelName = regexp.MustCompile(`^(\d+)-([a-z0-9-]+)\.yaml$`)
+
+// ReadLevel reads a level's file. The error says what is wrong, and where.
+func ReadLevel(name string, text []byte) (t Task, err error) {
+	m := levelName.FindStringSubmatch(path.Base(name))
+	if m == nil {
+		return t, fmt.Errorf("%s: a level's file is called NUMBER-NAME.yaml, in small letters", name)
+	}
+	var f levelFile
+	if err := yaml.NewDecoder(bytes.NewReader(text), yaml.DisallowUnknownField()).Decode(&f); err != nil {
+		return t, fmt.Errorf("%s: %w", name, err)
+	}
+	t = Task{Impossible: f.Impossible, Solution: f.Solution, Switches: f.Switches}
+	t.Number, _ = strconv.Atoi(m[1])
+	t.Level = Level{Name: m[2], Number: t.Number, Chapter: f.Chapter, Breaks: f.Breaks,
+		Setting: Setting{Strategy: f.Strategy, Stock: f.Stock, Faults: f.Faults, MaxFaults: f.MaxFaults, Renewals: f.Renewals, Clears: f.Clears},
+		Text:    map[string]LevelText{"en": f.En, "zh": f.Zh}}
+	if f.Faults == nil {
+		t.Setting.Faults = []string{}
+	} else if f.MaxFaults == 0 {
+		t.Setting.MaxFaults = 1
+	}
+	for i, b := range f.Buyers {
+		out := Buyer{Name: string(rune('A' + i)), Quantity: b.Quantity, Does: b.Does, Process: i, Same: b.Same, Other: b.Other, Ahead: b.Ahead}
+		if b.Does == "" {
+			out.Does = "buys"
+		}
+		if b.Quantity == 0 {
+			out.Quantity = 1
+		}
+		if b.Process != nil {
+			out.Process = *b.Process
+		}
+		t.Setting.Buyers = append(t.Setting.Buyers, out)
+	}
+	if err := t.check(); err != nil {
+		return t, fmt.Errorf("%s: %w", name, err)
+	}
+	moves, _ := Read(f.Solution)
+	t.Moves = len(moves)
+	return t, nil
+}
+
+// check says what is wrong with a level, without playing it.
+func (t Task) check() error {
+	if err := t.Setting.check(); err != nil {
+		return err
+	}
+	if t.Setting.Strategy == "" {
+		return fmt.Errorf("strategy: name one (seckill strategies lists them)")
+	}
+	if len(t.Breaks) == 0 {
+		return fmt.Errorf("breaks: name the rules of which one must be broken, such as oversold or blocked")
+	}
+	if _, err := Read(t.Solution); err != nil {
+		return fmt.Errorf("solution: %w", err)
+	}
+	if t.Impossible && t.Solution != "" {
+		return fmt.Errorf("a level that is impossible has no solution")
+	}
+	for _, language := range []string{"en", "zh"} {
+		text := t.Text[language]
+		for field, s := range map[string]string{"title": text.Title, "goal": text.Goal, "hint": text.Hint, "solved": text.Solved} {
+			if s == "" {
+				return fmt.Errorf("%s: the %s is missing", language, field)
+			}
+		}
+	}
+	return nil
+}
+
+// Tasks are all levels, in their order.
+var Tasks = sync.OnceValue(func() (list []*Task) {
+	files, _ := fs.Glob(levelFiles, "levels/*.yaml")
+	for _, name := range files {
+		text, err := levelFiles.ReadFile(name)
+		if err != nil {
+			panic(err) // it is embedded
+		}
+		t, err := ReadLevel(name, text)
+		if err != nil {
+			panic(err) // a test reads them all
+		}
+		list = append(list, &t)
+	}
+	slices.SortFunc(list, func(a, b *Task) int { return a.Number - b.Number })
+	return list
+})
+
+// LevelNamed is one level; nil if there is none of this name.
+func LevelNamed(name string) *Task {
+	for _, t := range Tasks() {
+		if t.Name == name {
+			return t
+		}
+	}
+	return nil
+}
+
+// grade says how a game of the level went; nil while it is open.
+func (t *Task) grade(s State, said bool) *Grade {
+	if said {
+		return &Grade{Won: t.Impossible, SaidImpossible: true, Impossible: t.Impossible}
+	}
+	if !s.Over {
+		return nil
+	}
+	if !t.won(s) {
+		return &Grade{}
+	}
+	g := &Grade{Won: true, BestMoves: t.Moves, BestSwitches: t.Switches, Golf: "longer"}
+	switch {
+	case t.Moves == 0: // the file has no solution: this is the first
+		g.Golf = "better"
+	case s.MovesMade < t.Moves || s.MovesMade == t.Moves && s.Switches < t.Switches:
+		g.Golf = "better"
+	case s.MovesMade == t.Moves && s.Switches == t.Switches:
+		g.Golf = "even"
+	}
+	return g
+}
+
+// won: a rule that the level names is broken.
+func (t *Task) won(s State) bool {
+	return s.Verdict != nil && slices.ContainsFunc(s.Verdict.Problems, func(p Problem) bool { return slices.Contains(t.Breaks, p.Rule) })
+}

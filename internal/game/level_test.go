@@ -1,0 +1,158 @@
+package game_test
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"seckill/internal/backend"
+	"seckill/internal/game"
+	"seckill/internal/lab/labtest"
+	"seckill/strategies"
+	"seckill/web/course"
+)
+
+// Every level's best known solution breaks what it should, and counts as many moves
+// and switches as its file says.
+func TestSolutionsOfTheLevels(t *testing.T) {
+	var needs []backend.Capability
+	for _, task := range game.Tasks() {
+		needs = append(needs, named(t, task.Setting.Strategy).Uses()...)
+	}
+	c := game.Checker{Servers: labtest.Start(t, needs...).Config(), Strategies: strategies.All()}
+	solved := 0
+	for _, task := range game.Tasks() {
+		f, err := c.Check(t.Context(), task)
+		if err != nil {
+			t.Fatalf("%s: %v", task.Name, err)
+		}
+		if f.Wrong != "" {
+			t.Errorf("%s: %s", task.Name, f.Wrong)
+		}
+		if f.Moves > 0 {
+			solved++
+		}
+	}
+	if solved < 12 {
+		t.Errorf("only %d levels have a solution", solved)
+	}
+}
+
+// The explorer shows that a level is impossible, and that a wrong claim is wrong.
+func TestTheExplorerChecksLevels(t *testing.T) {
+	c := game.Checker{Servers: config(t, "conditional"), Strategies: strategies.All(), Search: true}
+	f, err := c.Check(t.Context(), game.LevelNamed("one-statement"))
+	if err != nil || f.Wrong != "" || f.Schedules < 2 {
+		t.Errorf("one-statement: %v, %+v", err, f)
+	}
+	claim := *game.LevelNamed("first-lost-update")
+	claim.Impossible, claim.Solution = true, ""
+	if f, err = c.Check(t.Context(), &claim); err != nil || !strings.Contains(f.Wrong, "the explorer breaks it") || f.Found == "" {
+		t.Errorf("a level that is not impossible: %v, %+v", err, f)
+	}
+	dull := *game.LevelNamed("first-lost-update")
+	c.Search = false
+	for solution, says := range map[string]string{"aaaaab": "breaks none of", "ab": "not all buyers are done", "aaaaaaaaa": "does not fit", "": "no solution"} {
+		dull.Solution = solution
+		if f, err = c.Check(t.Context(), &dull); err != nil || !strings.Contains(f.Wrong, says) {
+			t.Errorf("the solution %q: %v, %+v", solution, err, f)
+		}
+	}
+}
+
+// Levels are numbered without a gap, belong to a chapter, name strategies that
+// exist, and read well in both languages.
+func TestLevelsAreWhole(t *testing.T) {
+	levels := game.Tasks()
+	if len(levels) < 12 {
+		t.Fatalf("there are %d levels", len(levels))
+	}
+	chapters, err := course.Chapters()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for i, task := range levels {
+		if task.Number != i+1 {
+			t.Errorf("%s has number %d, and is the %d.", task.Name, task.Number, i+1)
+		}
+		if seen[task.Name] {
+			t.Errorf("there are two levels %q", task.Name)
+		}
+		seen[task.Name] = true
+		named(t, task.Setting.Strategy)
+		if task.Chapter < 1 || task.Chapter > len(chapters) {
+			t.Errorf("%s is of chapter %d, and there are %d", task.Name, task.Chapter, len(chapters))
+		}
+		if strings.ContainsFunc(task.Text["en"].Goal, func(r rune) bool { return r > 0x2e80 }) ||
+			!strings.ContainsFunc(task.Text["zh"].Goal, func(r rune) bool { return r > 0x2e80 }) {
+			t.Errorf("%s: its texts are in the wrong languages", task.Name)
+		}
+	}
+}
+
+// A level is won by its goal alone, or by saying that it is impossible where it is.
+func TestGrades(t *testing.T) {
+	h := hall(t, nil, "naive", "conditional")
+	id, s, err := h.Begin(t.Context(), game.Request{Level: "first-lost-update", Schedule: "abbbbbaaaa"})
+	if err != nil || s.Grade == nil || !s.Grade.Won || s.Grade.Golf != "even" || s.Grade.BestMoves != 10 {
+		t.Fatalf("%v, %s", err, show(s))
+	}
+	if s, err = h.Undo(t.Context(), id, 1); err != nil || s.Grade != nil {
+		t.Errorf("one move before the end: %v, %s", err, show(s))
+	}
+	if s, err = h.SayImpossible(id); err != nil || s.Grade == nil || s.Grade.Won || s.Grade.Impossible {
+		t.Errorf("it is possible: %v, %s", err, show(s))
+	}
+	if _, s, err = h.Begin(t.Context(), game.Request{Level: "first-lost-update", Schedule: "aaaaab"}); err != nil || s.Grade == nil || s.Grade.Won {
+		t.Errorf("a fair game: %v, %s", err, show(s))
+	}
+	if _, s, err = h.Begin(t.Context(), game.Request{Level: "first-lost-update", Schedule: "abababababab"}); code(err) != game.BadSchedule {
+		t.Errorf("%v, %s", err, show(s))
+	}
+	if id, s, err = h.Begin(t.Context(), game.Request{Level: "one-statement"}); err != nil || s.Level != "one-statement" {
+		t.Fatal(err)
+	}
+	if s, err = h.SayImpossible(id); err != nil || s.Grade == nil || !s.Grade.Won || !s.Grade.Impossible {
+		t.Errorf("it is impossible: %v, %s", err, show(s))
+	}
+}
+
+func TestWrongLevelFiles(t *testing.T) {
+	good, err := os.ReadFile("levels/01-first-lost-update.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ name, from, to, says string }{
+		{"one.yaml", "", "", "NUMBER-NAME.yaml"},
+		{"01-x.yaml", "stock: 2", "stock: 0", "The stock is 0"},
+		{"01-x.yaml", "stock: 2", "stocks: 2", "unknown field"},
+		{"01-x.yaml", "breaks: [oversold, lost_update]", "breaks: []", "breaks: name the rules"},
+		{"01-x.yaml", "solution: abbbbbaaaa", "solution: xyz", "letter 1"},
+		{"01-x.yaml", "switches: 1", "impossible: true", "has no solution"},
+		{"01-x.yaml", "  hint:", "  hnt:", "unknown field"},
+		{"01-x.yaml", "breaks:", "faults: [rain]\nbreaks:", "no fault"},
+	} {
+		_, err := game.ReadLevel(c.name, []byte(strings.Replace(string(good), c.from, c.to, 1)))
+		if err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s with %q: %v", c.name, c.to, err)
+		}
+	}
+}
+
+// Letters and moves are the same thing.
+func TestSchedulesReadAndWrite(t *testing.T) {
+	const all = "abcnaLTDaGbQcRaCbWaVaRna"
+	moves, err := game.Read(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var letters []string
+	for _, m := range moves {
+		letters = append(letters, game.Write(m))
+	}
+	if got := strings.Join(letters, ""); got != all || len(slices.Compact(slices.Sorted(slices.Values(letters)))) != len(moves) {
+		t.Errorf("%q became %q", all, got)
+	}
+}

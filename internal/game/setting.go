@@ -1,0 +1,91 @@
+package game
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"seckill/internal/catalog"
+	"seckill/internal/explore"
+	"seckill/internal/fault"
+)
+
+const (
+	mostBuyers = 3
+	mostStock  = 100
+)
+
+// faults are those that may be allowed, in the order in which they are listed.
+var faults = []string{string(fault.LeaseEnds), string(fault.Dies), string(fault.Leaves), string(fault.ReplyLost),
+	string(fault.CommandLost), string(fault.Delayed)}
+
+// Free is the setting of free play: the first buyer wants two units, the others
+// one. processes is 0 (each buyer has their own) or 1.
+func Free(info catalog.Info, buyers int, stock int64, processes int) Setting {
+	s := Setting{Strategy: info.Name, Stock: stock, Faults: slices.Clone(faults), MaxFaults: 2}
+	for i := range buyers {
+		b := Buyer{Name: string(rune('A' + i)), Quantity: 1, Does: string(explore.Buys)}
+		if i == 0 {
+			b.Quantity = 2
+		}
+		if processes != 1 {
+			b.Process = i
+		}
+		s.Buyers = append(s.Buyers, b)
+	}
+	if info.Renews {
+		s.Renewals = 2
+	}
+	return s
+}
+
+// check says what is wrong with a setting; nil: nothing.
+func (s Setting) check() error {
+	wrong := func(format string, args ...any) error { return &Mistake{Invalid, fmt.Sprintf(format, args...)} }
+	if s.Stock < 1 || s.Stock > mostStock {
+		return wrong("The stock is %d: give 1 to %d units.", s.Stock, mostStock)
+	}
+	if len(s.Buyers) < 2 || len(s.Buyers) > mostBuyers {
+		return wrong("There are %d buyers: give 2 or %d.", len(s.Buyers), mostBuyers)
+	}
+	does := []string{string(explore.Buys), string(explore.Cancels), string(explore.Locks)}
+	for i, b := range s.Buyers {
+		switch {
+		case b.Name != string(rune('A'+i)):
+			return wrong("Buyer %d is called %q: they are A, B and C, in this order.", i+1, b.Name)
+		case b.Quantity < 1 || b.Quantity > mostStock:
+			return wrong("Buyer %s wants %d units: give 1 to %d.", b.Name, b.Quantity, mostStock)
+		case !slices.Contains(does, b.Does):
+			return wrong("Buyer %s does %q: give one of %s.", b.Name, b.Does, strings.Join(does, ", "))
+		case b.Process < 0 || b.Process >= mostBuyers:
+			return wrong("Buyer %s is in process %d: give 0 to %d.", b.Name, b.Process, mostBuyers-1)
+		case b.Ahead < 0:
+			return wrong("The clock of buyer %s is %d ms ahead: give 0 or more.", b.Name, b.Ahead)
+		case b.Same != "" && !slices.ContainsFunc(s.Buyers, func(o Buyer) bool { return o.Name == b.Same }):
+			return wrong("Buyer %s cancels the order of %q, who is not there.", b.Name, b.Same)
+		}
+	}
+	for _, f := range s.Faults {
+		if !slices.Contains(faults, f) {
+			return wrong("There is no fault %q: give some of %s.", f, strings.Join(faults, ", "))
+		}
+	}
+	if s.MaxFaults < 0 || s.MaxFaults > 4 || s.Renewals < 0 || s.Renewals > 10 {
+		return wrong("There are %d faults and %d renewals: give 0 to 4 and 0 to 10.", s.MaxFaults, s.Renewals)
+	}
+	return nil
+}
+
+// scenario is the setting, as the explorer knows it.
+func (s Setting) scenario(name string) *explore.Scenario {
+	out := &explore.Scenario{Name: name, Stock: s.Stock, MaxFaults: s.MaxFaults, Renewals: s.Renewals, Clears: s.Clears}
+	for _, b := range s.Buyers {
+		out.Buyers = append(out.Buyers, explore.Buyer{Name: b.Name, Process: b.Process, Quantity: b.Quantity,
+			Does: explore.Does(b.Does), Same: b.Same, Other: b.Other, Ahead: time.Duration(b.Ahead) * time.Millisecond})
+	}
+	for _, f := range s.Faults {
+		out.Faults = append(out.Faults, explore.Fault(f))
+	}
+	return out
+}

@@ -1,0 +1,154 @@
+package labapi
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"seckill/internal/game"
+	"seckill/internal/web"
+)
+
+// Games run beside whatever else the lab does: they have databases of their own,
+// and no figure is read from them.
+func (s *Server) routeGames(lab gin.IRoutes) {
+	lab.GET("/levels", s.handle(s.listLevels))
+	lab.POST("/games", s.handle(s.beginGame))
+	lab.GET("/games/:id", s.handle(s.showGame))
+	lab.DELETE("/games/:id", s.handle(s.endGame))
+	lab.POST("/games/:id/moves", s.handle(s.moveInGame))
+	lab.POST("/games/:id/undo", s.handle(s.undoInGame))
+	lab.POST("/games/:id/impossible", s.handle(s.sayImpossible))
+}
+
+// statuses of mistakes; 409 for those that are not here.
+var statuses = map[string]int{
+	game.Invalid: http.StatusBadRequest, game.BadSchedule: http.StatusBadRequest,
+	game.UnknownGame: http.StatusNotFound, game.UnknownLevel: http.StatusNotFound, game.UnknownStrategy: http.StatusNotFound,
+	game.TooManyGames: http.StatusTooManyRequests, game.StrategyUnavailable: http.StatusServiceUnavailable,
+}
+
+// tooMany is after how many seconds to ask again when there are too many games.
+const tooMany = 30
+
+// ofGame turns a game's error into an answer.
+func (s *Server) ofGame(err error) error {
+	var m *game.Mistake
+	if !errors.As(err, &m) {
+		s.Log.Warn("game", "error", err)
+		return &web.Problem{Code: "game_failed", Status: http.StatusServiceUnavailable,
+			Detail: "The servers did not do what the move asked for: " + err.Error() + ". Undo the last move, or begin the game again by its schedule."}
+	}
+	p := &web.Problem{Code: m.Code, Status: statuses[m.Code], Detail: m.Detail}
+	if p.Status == 0 {
+		p.Status = http.StatusConflict
+	}
+	if m.Code == game.TooManyGames {
+		p.RetryAfter = tooMany
+	}
+	return p
+}
+
+// answer writes a game's state, or why there is none.
+func (s *Server) answer(c *gin.Context, status int, state game.State, err error) error {
+	if err != nil {
+		return s.ofGame(err)
+	}
+	c.JSON(status, state)
+	return nil
+}
+
+func (s *Server) hall() (*game.Hall, error) {
+	if s.Games == nil {
+		return nil, &web.Problem{Code: game.StrategyUnavailable, Status: http.StatusServiceUnavailable, Detail: "This lab has no games."}
+	}
+	return s.Games, nil
+}
+
+func (s *Server) listLevels(c *gin.Context) error {
+	hall, err := s.hall()
+	if err != nil {
+		return err
+	}
+	c.JSON(http.StatusOK, gin.H{"levels": hall.Levels()})
+	return nil
+}
+
+func (s *Server) beginGame(c *gin.Context) error {
+	hall, err := s.hall()
+	if err != nil {
+		return err
+	}
+	r := game.Request{Buyers: 2, Stock: 2}
+	if err := web.ReadJSON(c.Writer, c.Request, web.Field{Name: "level", Into: &r.Level}, web.Field{Name: "strategy", Into: &r.Strategy},
+		web.Field{Name: "buyers", Into: &r.Buyers, Min: 2, Max: 3}, web.Field{Name: "stock", Into: &r.Stock, Min: 1, Max: 100},
+		web.Field{Name: "processes", Into: &r.Processes, Min: 0, Max: 1}, web.Field{Name: "schedule", Into: &r.Schedule}); err != nil {
+		return err
+	}
+	if (r.Level == "") == (r.Strategy == "") {
+		return web.BadRequest("Give a level or a strategy, and not both.")
+	}
+	_, state, err := hall.Begin(c.Request.Context(), r)
+	return s.answer(c, http.StatusCreated, state, err)
+}
+
+func (s *Server) showGame(c *gin.Context) error {
+	hall, err := s.hall()
+	if err != nil {
+		return err
+	}
+	state, err := hall.State(c.Param("id"))
+	return s.answer(c, http.StatusOK, state, err)
+}
+
+func (s *Server) endGame(c *gin.Context) error {
+	hall, err := s.hall()
+	if err != nil {
+		return err
+	}
+	if err := hall.End(c.Param("id")); err != nil {
+		return s.ofGame(err)
+	}
+	c.Status(http.StatusNoContent)
+	return nil
+}
+
+func (s *Server) moveInGame(c *gin.Context) error {
+	hall, err := s.hall()
+	if err != nil {
+		return err
+	}
+	move, after := "", -1
+	if err := web.ReadJSON(c.Writer, c.Request, web.Field{Name: "move", Into: &move, Required: true},
+		web.Field{Name: "after", Into: &after, Min: 0, Max: 1000}); err != nil {
+		return err
+	}
+	state, err := hall.Move(c.Request.Context(), c.Param("id"), move, after)
+	return s.answer(c, http.StatusOK, state, err)
+}
+
+func (s *Server) undoInGame(c *gin.Context) error {
+	hall, err := s.hall()
+	if err != nil {
+		return err
+	}
+	n := 1
+	if err := web.ReadJSON(c.Writer, c.Request, web.Field{Name: "moves", Into: &n, Min: 1, Max: 1000}); err != nil {
+		return err
+	}
+	state, err := hall.Undo(c.Request.Context(), c.Param("id"), n)
+	return s.answer(c, http.StatusOK, state, err)
+}
+
+func (s *Server) sayImpossible(c *gin.Context) error {
+	hall, err := s.hall()
+	if err != nil {
+		return err
+	}
+	if err := web.ReadJSON(c.Writer, c.Request); err != nil {
+		return err
+	}
+	state, err := hall.SayImpossible(c.Param("id"))
+	return s.answer(c, http.StatusOK, state, err)
+}

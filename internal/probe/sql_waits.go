@@ -1,0 +1,69 @@
+package probe
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// A Wait is a connection that waits for a lock, by the SQL server's own word.
+type Wait struct {
+	Port  string   // of the connection that waits, at its client
+	Why   string   // "waits for an X lock on stock.PRIMARY"
+	Ports []string // of the connections that have what it waits for
+}
+
+// Where each server keeps who waits for whom. InnoDB shows MariaDB's tables from a
+// cache of a tenth of a second.
+const (
+	waitsInMySQL = "SELECT " + waiterPort + " AS port, l.LOCK_MODE AS mode, l.OBJECT_NAME AS name, COALESCE(l.INDEX_NAME, '') AS idx, " +
+		"COALESCE(" + holderPort + ", '') AS holder FROM performance_schema.data_lock_waits w " +
+		"JOIN performance_schema.data_locks l ON l.ENGINE_LOCK_ID = w.REQUESTING_ENGINE_LOCK_ID " +
+		"JOIN performance_schema.threads rt ON rt.THREAD_ID = w.REQUESTING_THREAD_ID " +
+		"JOIN information_schema.PROCESSLIST r ON r.ID = rt.PROCESSLIST_ID " +
+		"LEFT JOIN performance_schema.threads bt ON bt.THREAD_ID = w.BLOCKING_THREAD_ID " +
+		"LEFT JOIN information_schema.PROCESSLIST b ON b.ID = bt.PROCESSLIST_ID WHERE r.DB = DATABASE()"
+	waitsInMariaDB = "SELECT " + waiterPort + " AS port, l.lock_mode AS mode, l.lock_table AS name, COALESCE(l.lock_index, '') AS idx, " +
+		"COALESCE(" + holderPort + ", '') AS holder FROM information_schema.INNODB_LOCK_WAITS w " +
+		"JOIN information_schema.INNODB_TRX rt ON rt.trx_id = w.requesting_trx_id " +
+		"JOIN information_schema.INNODB_LOCKS l ON l.lock_id = w.requested_lock_id " +
+		"JOIN information_schema.PROCESSLIST r ON r.ID = rt.trx_mysql_thread_id " +
+		"LEFT JOIN information_schema.INNODB_TRX bt ON bt.trx_id = w.blocking_trx_id " +
+		"LEFT JOIN information_schema.PROCESSLIST b ON b.ID = bt.trx_mysql_thread_id WHERE r.DB = DATABASE()"
+	waiterPort = "SUBSTRING_INDEX(r.HOST, ':', -1)"
+	holderPort = "SUBSTRING_INDEX(b.HOST, ':', -1)"
+
+	userLocks = "SELECT " + clientPort + " FROM information_schema.PROCESSLIST WHERE STATE = 'User lock' AND DB = DATABASE()"
+)
+
+// Waits lists the connections of this database that wait for a row or a user lock.
+// What the server does not show is left out.
+func (s *SQL) Waits(ctx context.Context) (list []Wait) {
+	query := waitsInMySQL
+	if s.mariaDB {
+		query = waitsInMariaDB
+	}
+	var rows []struct{ Port, Mode, Name, Idx, Holder string }
+	if s.db.WithContext(ctx).Raw(query).Scan(&rows).Error == nil {
+		for _, r := range rows {
+			if n := len(list); n > 0 && list[n-1].Port == r.Port { // several have it
+				list[n-1].Ports = append(list[n-1].Ports, r.Holder)
+				continue
+			}
+			table := strings.ReplaceAll(r.Name, "`", "")
+			table = table[strings.LastIndex(table, ".")+1:]
+			why := fmt.Sprintf("waits for the lock %s on %s", r.Mode, table)
+			if r.Idx != "" {
+				why += ", index " + r.Idx
+			}
+			list = append(list, Wait{r.Port, why, []string{r.Holder}})
+		}
+	}
+	var ports []string
+	if s.db.WithContext(ctx).Raw(userLocks).Scan(&ports).Error == nil {
+		for _, port := range ports {
+			list = append(list, Wait{port, "the server's list of processes says: User lock (GET_LOCK)", nil})
+		}
+	}
+	return list
+}
