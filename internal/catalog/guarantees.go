@@ -17,6 +17,7 @@ const (
 	SoldOut     Question = "sold-out"     // a buyer is told sold out only while too few are left
 	Processes   Question = "processes"    // both, with the buyers in several processes
 	DeadHolder  Question = "dead-holder"  // a buyer's death sells nothing twice and blocks others for a bounded time
+	BuyerLeaves Question = "leaves"       // a buyer who hangs up was told the truth, and blocks no other
 	LeaseEnd    Question = "lease-end"    // a lease, session or connection that ends under its holder does no damage
 	Clocks      Question = "clocks"       // clocks of processes may differ by more than a lease
 	Owner       Question = "owner"        // a release never frees the lock of another

@@ -10,6 +10,7 @@ const questions = {
   processes: '跨进程',
   'sold-out': '售罄说得对',
   'dead-holder': '持有者死亡',
+  leaves: '买家离开',
   'hung-holder': '持有者挂起',
   'lease-end': '租约在持有者手里到期',
   clocks: '时钟不一致',
