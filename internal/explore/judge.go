@@ -40,7 +40,7 @@ func (r *run) judge(ctx context.Context) error {
 	}
 	s.Audit = ledger.Judge(ledger.Evidence{Snapshot: snap, Initial: r.scenario.Stock, Run: run,
 		StockStoreOf: catalog.StockStoreOf(sellers), Told: told})
-	s.Problems = problems(s)
+	s.Problems = append(problems(s), w.untold(ctx, p, s)...)
 	return nil
 }
 

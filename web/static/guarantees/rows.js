@@ -5,7 +5,7 @@ import { markOf } from './marks.js';
 const groups = {
   sound: ['oversell', 'lost-update', 'processes', 'other-skus', 'history'],
   one: ['dead-holder', 'leaves', 'lease-end', 'clocks', 'owner', 'lost-reply', 'late-command', 'renewal', 'node-loss'],
-  more: ['sold-out', 'cancel', 'reset', 'same-key', 'two-faults'],
+  more: ['sold-out', 'cancel', 'reset', 'same-key', 'accepted', 'two-faults'],
   measured: ['hung-holder', 'waits', 'order', 'reentrant'],
 };
 
