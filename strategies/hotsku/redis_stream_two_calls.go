@@ -37,7 +37,7 @@ var RedisStreamTwoCalls = catalog.Info{
 		Holds(catalog.OtherSKUs).
 		Breaks(catalog.DeadHolder, catalog.LostReply, catalog.LateCommand,
 			catalog.Cancel, catalog.SameKey, catalog.Accepted,
-			catalog.NodeLoss),
+			catalog.NodeLoss, catalog.BuyerLeaves),
 	Repair: "redis-stream",
 	Needs:  []backend.Capability{backend.SQL, backend.Redis},
 	Stock:  ledger.InStream,
