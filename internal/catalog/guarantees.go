@@ -17,6 +17,7 @@ const (
 	SoldOut     Question = "sold-out"     // a buyer is told sold out only while too few are left
 	Processes   Question = "processes"    // both, with the buyers in several processes
 	DeadHolder  Question = "dead-holder"  // a buyer's death sells nothing twice and blocks others for a bounded time
+	BuyerLeaves Question = "leaves"       // a buyer who hangs up was told the truth, and blocks no other
 	LeaseEnd    Question = "lease-end"    // a lease, session or connection that ends under its holder does no damage
 	Clocks      Question = "clocks"       // clocks of processes may differ by more than a lease
 	Owner       Question = "owner"        // a release never frees the lock of another
@@ -26,6 +27,7 @@ const (
 	Cancel      Question = "cancel"       // an order is given back once, whatever is lost and however often it is asked
 	Reset       Question = "reset"        // a sale may be set anew, or start, beside its buyers
 	SameKey     Question = "same-key"     // two copies of one request make one order
+	Accepted    Question = "accepted"     // an accepted request becomes an order or a refusal, and its buyer can ask which
 	TwoFaults   Question = "two-faults"   // two faults at once, of those that it survives one at a time
 	History     Question = "history"      // a load run's answers are linearizable
 	OtherSKUs   Question = "other-skus"   // buyers of different SKUs do not wait for each other

@@ -59,11 +59,14 @@ func (c *call) text(names *observe.Names) string {
 	if !c.local() {
 		text = observe.Describe(c.command)
 	}
-	if c.helper != nil {
+	if renews(c.helper) {
 		text = renewerMark + text
 	}
 	return names.Plain(text)
 }
+
+// renews: it is no job of the buyer's, but beside them, as a lock's renewer.
+func renews(h *tap.Helper) bool { return h != nil && !h.IsJob() }
 
 const renewerMark = "(renewer) "
 

@@ -40,7 +40,7 @@ func (r *run) judge(ctx context.Context) error {
 	}
 	s.Audit = ledger.Judge(ledger.Evidence{Snapshot: snap, Initial: r.scenario.Stock, Run: run,
 		StockStoreOf: catalog.StockStoreOf(sellers), Told: told})
-	s.Problems = problems(s)
+	s.Problems = append(problems(s), w.untold(ctx, p, s)...)
 	return nil
 }
 
@@ -96,6 +96,8 @@ func problems(s *Schedule) (list []Problem) {
 		switch {
 		case b.GaveUp:
 			add(RuleStuck, "%s waits, and nothing will ever wake them", b.Name)
+		case s.onlyLeft() && b.WaitedFor > 0 && !s.left(b.Name):
+			add(RuleStuck, "%s waited until a lease ended, or their time was up, though all others had left and their processes live", b.Name)
 		case s.Faulty():
 		case b.WaitedFor > 0:
 			add(RuleStuck, "%s waited until a lease ended, though all others had left", b.Name)
@@ -109,6 +111,24 @@ func problems(s *Schedule) (list []Problem) {
 		}
 	}
 	return append(list, early(s)...)
+}
+
+// left reports whether a buyer hung up.
+func (s *Schedule) left(who string) bool {
+	return slices.ContainsFunc(s.Steps, func(step Step) bool { return step.Fault == fault.Leaves && step.Who == who })
+}
+
+// onlyLeft: buyers hung up, and nothing else went wrong. Their processes could
+// clean up after them.
+func (s *Schedule) onlyLeft() bool {
+	left := false
+	for _, step := range s.Steps {
+		if step.Fault != "" && step.Fault != fault.Leaves && step.Fault != fault.TimePasses {
+			return false
+		}
+		left = left || step.Fault == fault.Leaves
+	}
+	return left
 }
 
 // early: a buyer was sold something before the sale had started.

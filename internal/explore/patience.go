@@ -101,7 +101,7 @@ const (
 func (r *run) wakesLate(ctx context.Context) bool {
 	waits, away := r.inside()
 	for _, c := range append(waits, away...) {
-		if c.helper == nil && (!c.local() || c.command.Barrier == nil) {
+		if !renews(c.helper) && (!c.local() || c.command.Barrier == nil) {
 			return r.await(ctx, lateness) == nil
 		}
 	}

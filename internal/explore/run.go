@@ -71,7 +71,7 @@ func (r *run) heed(e event) {
 			return
 		}
 		a.threadOf(c.helper).add(c)
-		if e.kind == evSleeps && c.helper == nil {
+		if e.kind == evSleeps && !renews(c.helper) {
 			a.attempt.failed, a.outcome.Waited = true, true
 		}
 	case evEnters:
@@ -173,7 +173,7 @@ func (r *run) take(ctx context.Context, o option, chosen bool) error {
 	}
 	a := r.actor(o.Who)
 	for _, t := range a.threads {
-		if t.helper != nil != o.Renewer {
+		if renews(t.helper) != o.Renewer {
 			continue
 		}
 		if c := t.next(); c != nil {

@@ -173,6 +173,8 @@ type Outcome struct {
 	Expired bool
 	// Waited: at some moment it could not go on until another moved.
 	Waited bool
+	// Accepted: it was told that the order comes later.
+	Accepted bool
 	// Ended is the step after which it was through.
 	Ended int
 }

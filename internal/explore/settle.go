@@ -80,7 +80,7 @@ func (r *run) settle(ctx context.Context) error {
 			if c.state != passing {
 				c.state = blocked
 			}
-			c.actor.outcome.Waited = c.actor.outcome.Waited || c.helper == nil
+			c.actor.outcome.Waited = c.actor.outcome.Waited || !renews(c.helper)
 		}
 		return ctx.Err()
 	}

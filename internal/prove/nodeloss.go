@@ -140,6 +140,11 @@ var lossBuyers = []explore.Buyer{
 	{Name: explore.NextBuyer, Process: 2, Quantity: 1, Does: explore.Buys},
 }
 
+// Where the stock row follows the orders, C buys between A and the loss, and
+// leaves: the row has not heard of their order. C comes after A, so a counter that
+// is set back does not deal C's units to B, which would bring their order to light.
+var lossFollowed = explore.Buyer{Name: "C", Process: 3, Quantity: 2, Does: explore.Buys}
+
 // lastLossSKU: no server has seen it before, in any bench.
 var lastLossSKU atomic.Int64
 
@@ -168,10 +173,15 @@ func (l *loss) play(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	l.story = newStory(lastLossSKU.Add(1), &explore.Scenario{Name: l.loses() + ", while A is inside", Stock: lossStock,
-		Buyers: lossBuyers[:2], Faults: []explore.Fault{fault.NodeLost}, MaxFaults: 1, Next: true})
+	buyers, stock := lossBuyers, int64(lossStock)
+	if l.bench.info.Follows() {
+		buyers, stock = append(slices.Clone(buyers), lossFollowed), stock+lossFollowed.Quantity
+	}
+	l.story = newStory(lastLossSKU.Add(1), &explore.Scenario{Name: l.loses() + ", while A is inside", Stock: stock,
+		Buyers: slices.DeleteFunc(slices.Clone(buyers), func(b explore.Buyer) bool { return b.Name == explore.NextBuyer }),
+		Faults: []explore.Fault{fault.NodeLost}, MaxFaults: 1, Next: true})
 	var all []*shopper
-	for _, b := range lossBuyers {
+	for _, b := range buyers {
 		s, err := l.enter(ctx, b, lost)
 		if err != nil {
 			return err
@@ -183,7 +193,7 @@ func (l *loss) play(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := l.shop(ctx, lost, all[0], all[1], all[2]); err != nil {
+	if err := l.shop(ctx, lost, all[0], all[1], all[2], all[3:]...); err != nil {
 		return err
 	}
 	return l.judge(ctx, run, all)
@@ -227,17 +237,19 @@ func (l *loss) config(first *lab.Process) backend.Config {
 
 // open begins the sale.
 func (l *loss) open(ctx context.Context, s *shopper) (run int64, err error) {
-	row, err := s.store.Reset(ctx, l.story.sku, "lost node", lossStock)
+	stock := l.story.schedule.Scenario.Stock
+	row, err := s.store.Reset(ctx, l.story.sku, "lost node", stock)
 	if err != nil {
 		return 0, err
 	}
 	if r, ok := s.strategy.(seckill.Resetter); ok {
-		err = r.Reset(ctx, l.story.sku, lossStock)
+		err = r.Reset(ctx, l.story.sku, stock)
 	}
 	return row.Run, err
 }
 
-func (l *loss) shop(ctx context.Context, lost *lab.Process, a, b, next *shopper) error {
+// shop has the buyers come in turn; those before come and leave before the loss.
+func (l *loss) shop(ctx context.Context, lost *lab.Process, a, b, next *shopper, before ...*shopper) error {
 	if err := l.ensemble.Lag(ctx); err != nil {
 		return err
 	}
@@ -251,6 +263,12 @@ func (l *loss) shop(ctx context.Context, lost *lab.Process, a, b, next *shopper)
 		return fmt.Errorf("buyer A never came to a write: %w", a.outcome.Err)
 	}
 	l.look(ctx)
+	for _, s := range before {
+		if s.goShopping(ctx, lossWait); s.outcome.Err != nil {
+			return fmt.Errorf("buyer %s, before the loss: %w", s.Name, s.outcome.Err)
+		}
+		l.look(ctx)
+	}
 
 	begun := time.Now()
 	what, with := l.describe()
@@ -293,8 +311,14 @@ func (l *loss) look(ctx context.Context) {
 // judge says what was wrong with the stock, the holders, and the buyers who got
 // through.
 func (l *loss) judge(ctx context.Context, run int64, all []*shopper) error {
-	last := all[len(all)-1]
+	last := all[slices.IndexFunc(all, func(s *shopper) bool { return s.Name == explore.NextBuyer })]
 	sellers := []catalog.Seller{{Info: l.bench.info, Strategy: last.strategy}}
+	follows := l.bench.info.Follows()
+	if follows {
+		if err := catalog.Close(ctx, last.store, l.story.sku, sellers); err != nil {
+			return fmt.Errorf("let the stock row follow: %w", err)
+		}
+	}
 	snap, err := catalog.Snapshot(ctx, last.store, l.story.sku, sellers)
 	if err != nil {
 		return fmt.Errorf("audit the sale: %w", err)
@@ -305,8 +329,8 @@ func (l *loss) judge(ctx context.Context, run int64, all []*shopper) error {
 		o.Buyers = append(o.Buyers, s.outcome)
 		told = append(told, explore.Tell(s.purchase(), s.outcome))
 	}
-	o.Audit = ledger.Judge(ledger.Evidence{Snapshot: snap, Initial: lossStock, Run: run,
-		StockStoreOf: catalog.StockStoreOf(sellers), Told: told})
+	o.Audit = ledger.Judge(ledger.Evidence{Snapshot: snap, Initial: o.Scenario.Stock, Run: run,
+		StockStoreOf: catalog.StockStoreOf(sellers), Told: told, Closed: follows})
 	for _, v := range o.Audit.Violations {
 		o.Problems = append(o.Problems, explore.Problem{Rule: v.Rule, Message: v.Message})
 	}

@@ -36,7 +36,7 @@ var RedisCounter = catalog.Info{
 		Holds(catalog.OtherSKUs).
 		Breaks(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
 			catalog.LateCommand, catalog.Cancel, catalog.SameKey,
-			catalog.NodeLoss, catalog.SoldOut),
+			catalog.NodeLoss, catalog.SoldOut, catalog.BuyerLeaves),
 	Needs: []backend.Capability{backend.SQL, backend.Redis},
 	Stock: ledger.InRedis,
 	Files: redisCounterFiles,

@@ -42,7 +42,7 @@ var RedisMulti = catalog.Info{
 		Holds(catalog.OtherSKUs).
 		Breaks(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
 			catalog.LateCommand, catalog.Cancel, catalog.SameKey,
-			catalog.NodeLoss, catalog.SoldOut),
+			catalog.NodeLoss, catalog.SoldOut, catalog.BuyerLeaves),
 	Needs: []backend.Capability{backend.SQL, backend.Redis},
 	Stock: ledger.InRedis,
 	Options: []catalog.Option{{Flag: "--retries",

@@ -33,7 +33,8 @@ var HalfMessage = catalog.Info{
 	Guarantees: catalog.Sound.
 		Holds(catalog.SoldOut, catalog.DeadHolder, catalog.LeaseEnd,
 			catalog.LostReply, catalog.LateCommand, catalog.TwoFaults,
-			catalog.OtherSKUs),
+			catalog.OtherSKUs).
+		Breaks(catalog.NodeLoss),
 	Needs:   detailNeeds,
 	Stock:   ledger.InDetails,
 	Options: halfOptions,

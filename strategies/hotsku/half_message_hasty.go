@@ -29,7 +29,7 @@ var HalfMessageHasty = catalog.Info{
 	Guarantees: catalog.Sound.
 		Holds(catalog.SoldOut, catalog.DeadHolder, catalog.LostReply,
 			catalog.OtherSKUs).
-		Breaks(catalog.LeaseEnd),
+		Breaks(catalog.LeaseEnd, catalog.NodeLoss),
 	Repair:  "half-message",
 	Needs:   detailNeeds,
 	Stock:   ledger.InDetails,

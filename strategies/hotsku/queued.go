@@ -33,7 +33,8 @@ var Queued = catalog.Info{
 		"so the order of arrival holds within a process only.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LostReply,
-			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs),
+			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs,
+			catalog.BuyerLeaves),
 	Needs: []backend.Capability{
 		backend.SQL, backend.RowLocks, backend.Procedures},
 	Stock: ledger.InRow,

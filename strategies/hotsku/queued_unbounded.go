@@ -31,7 +31,8 @@ var QueuedUnbounded = catalog.Info{
 		"queue: it sells to buyers who left long ago.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LostReply,
-			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs),
+			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs).
+		Breaks(catalog.BuyerLeaves),
 	Repair: "queued",
 	Needs: []backend.Capability{
 		backend.SQL, backend.RowLocks, backend.Procedures},
@@ -64,14 +65,17 @@ func (s *queuedUnbounded) Deduct(
 	ctx context.Context, p seckill.Purchase,
 ) (seckill.Receipt, error) {
 	done := make(chan result, 1)
-	go func() { done <- s.work(context.WithoutCancel(ctx), p) }()
-	select {
-	case r := <-done:
-		return r.Receipt, r.error
-	case <-ctx.Done(): // and the job stays in the queue
+	background, job := tap.Job(context.WithoutCancel(ctx))
+	go func() {
+		defer job.Over()
+		done <- s.work(background, p)
+	}()
+	r, err := tap.Wait(ctx, "the job's result", done)
+	if err != nil { // and the job stays in the queue
 		return seckill.Receipt{}, fmt.Errorf("%w: waited for the result: %w",
-			seckill.ErrBusy, context.Cause(ctx))
+			seckill.ErrBusy, err)
 	}
+	return r.Receipt, r.error
 }
 
 // work waits for a turn, however long that takes, and buys.

@@ -50,7 +50,8 @@ var RedisStream = catalog.Info{
 		"or fails over, forgets purchases that it has accepted.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
-			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs).
+			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs,
+			catalog.Accepted).
 		Breaks(catalog.NodeLoss),
 	Needs: []backend.Capability{backend.SQL, backend.Redis},
 	Stock: ledger.InStream,

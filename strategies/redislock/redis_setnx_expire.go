@@ -36,7 +36,8 @@ var RedisSetNXExpire = catalog.Info{
 	Guarantees: catalog.Sound.
 		Holds(catalog.Clocks, catalog.OtherSKUs).
 		Breaks(catalog.DeadHolder, catalog.LeaseEnd, catalog.Owner,
-			catalog.LostReply, catalog.LateCommand, catalog.NodeLoss),
+			catalog.LostReply, catalog.LateCommand, catalog.NodeLoss,
+			catalog.BuyerLeaves),
 	Needs:  []backend.Capability{backend.Redis},
 	Repair: "redis-lua",
 	Stock:  ledger.InRow,

@@ -39,7 +39,8 @@ var RedisSetNXTimestamp = catalog.Info{
 	Guarantees: catalog.Sound.
 		Holds(catalog.LostReply, catalog.TwoFaults, catalog.OtherSKUs).
 		Breaks(catalog.DeadHolder, catalog.LeaseEnd, catalog.Clocks,
-			catalog.Owner, catalog.LateCommand, catalog.NodeLoss),
+			catalog.Owner, catalog.LateCommand, catalog.NodeLoss,
+			catalog.BuyerLeaves),
 	Needs: []backend.Capability{backend.Redis},
 	Stock: ledger.InRow,
 	Options: []catalog.Option{

@@ -4,8 +4,8 @@ import { markOf } from './marks.js';
 /** The groups of columns, in order. Questions in no group are under "more". */
 const groups = {
   sound: ['oversell', 'lost-update', 'processes', 'other-skus', 'history'],
-  one: ['dead-holder', 'lease-end', 'clocks', 'owner', 'lost-reply', 'late-command', 'renewal', 'node-loss'],
-  more: ['sold-out', 'cancel', 'reset', 'same-key', 'two-faults'],
+  one: ['dead-holder', 'leaves', 'lease-end', 'clocks', 'owner', 'lost-reply', 'late-command', 'renewal', 'node-loss'],
+  more: ['sold-out', 'cancel', 'reset', 'same-key', 'accepted', 'two-faults'],
   measured: ['hung-holder', 'waits', 'order', 'reentrant'],
 };
 

@@ -10,6 +10,7 @@ const questions = {
   processes: '跨进程',
   'sold-out': '售罄说得对',
   'dead-holder': '持有者死亡',
+  leaves: '买家离开',
   'hung-holder': '持有者挂起',
   'lease-end': '租约在持有者手里到期',
   clocks: '时钟不一致',
@@ -20,6 +21,7 @@ const questions = {
   cancel: '取消订单',
   reset: '重置与开售',
   'same-key': '幂等键',
+  accepted: '受理就算数',
   'two-faults': '两个故障',
   history: '可线性化',
   'other-skus': '不阻塞别的商品',
@@ -270,6 +272,7 @@ export default {
     not_linearizable: '这些答复不可能同时为真',
     two_holders: '一把锁，两个持有者', unknown: '结果不明', blocked: '永远被挡住',
     error: '意外的错误', hindered: '被别的商品阻塞', stolen: '锁被别人释放', early: '开售之前就卖出',
+    untold: '受理之后查不到结果',
   },
 
   about: {

@@ -1,0 +1,96 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+)
+
+var (
+	// Accepts buys and does not wait for the order, and asks again, with the same
+	// key, when the answer was lost (Buyer.Again). The next buyer of such a
+	// scenario comes a lease later, and writes what others have left.
+	Accepts = addDoing("accepts", doing{
+		next:  "writes",
+		check: acceptor,
+		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
+			for n := 0; n <= o.Again && ctx.Err() == nil; n++ {
+				var written bool
+				o.Receipt, written, o.Err = p.strategy.(seckill.Acceptor).Accept(ctx, w.purchase(o.Buyer))
+				o.Accepted = o.Err == nil && !written
+				if o.Err == nil || seckill.NothingTaken(o.Err) && !errors.Is(o.Err, seckill.ErrUnavailable) {
+					return
+				}
+			}
+		},
+		told: func(w *World, o Outcome) []ledger.Told {
+			t := Tell(w.purchase(o.Buyer), o)
+			if o.Accepted && !o.Dead {
+				t.Outcome, t.OrderID, t.Remaining = ledger.OutcomeAccepted, "", 0
+			}
+			return []ledger.Told{t}
+		},
+		answer: func(o Outcome) string {
+			if o.Accepted {
+				return "accepted"
+			}
+			return fmt.Sprintf("sold %d, %d left", o.Receipt.Quantity, o.Receipt.Remaining)
+		},
+	})
+
+	// Writes is a buyer who comes when the leases of the dead have ended.
+	Writes = addDoing("writes", doing{
+		check: acceptor,
+		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
+			// Without the tap: it is no command of the buyer's.
+			if _, err := w.probes.Expire(context.Background(), w.key(), nil); err != nil {
+				o.Err = fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
+				return
+			}
+			doings[Buys].perform(ctx, w, p, o)
+		},
+		told:   func(w *World, o Outcome) []ledger.Told { return doings[Buys].told(w, o) },
+		answer: func(o Outcome) string { return doings[Buys].answer(o) },
+	})
+)
+
+func acceptor(w *World) error {
+	if ok, err := w.Accepts(context.Background()); !ok {
+		return errors.Join(fmt.Errorf("%s answers when the order is written: there is nothing to accept", w.info.Name), err)
+	}
+	return nil
+}
+
+// Accepts reports whether the strategy can answer in two steps.
+func (w *World) Accepts(ctx context.Context) (bool, error) {
+	p, err := w.process(ctx, 0)
+	if err != nil {
+		return false, err
+	}
+	_, ok := p.strategy.(seckill.Acceptor)
+	return ok, nil
+}
+
+// RuleUntold: what became of an accepted request is told when it is asked for.
+const RuleUntold = "untold"
+
+// untold asks what became of those who were told accepted, when all is over.
+func (w *World) untold(ctx context.Context, p *process, s *Schedule) (list []Problem) {
+	for _, o := range s.Buyers {
+		if !o.Accepted || o.Dead {
+			continue
+		}
+		buy := w.purchase(o.Buyer)
+		_, err := p.store.Requested(ctx, buy.User, buy.RequestID)
+		if errors.Is(err, seckill.ErrUnknownOrder) {
+			err = p.strategy.(seckill.Acceptor).Became(ctx, buy.SKU, buy.User, buy.RequestID)
+		}
+		if err != nil && (!seckill.NothingTaken(err) || errors.Is(err, seckill.ErrUnknownOrder) || errors.Is(err, seckill.ErrUnavailable)) {
+			list = append(list, Problem{RuleUntold, fmt.Sprintf("%s was told accepted, and the look-up says: %v", o.Name, err)})
+		}
+	}
+	return list
+}
