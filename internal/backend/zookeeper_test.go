@@ -219,14 +219,14 @@ func TestZooKeeperSessionEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			in, wire, other := onWire(t, shortSession)
 			dir, c := freshDir(t, other), in.ZooKeeper
-			node := dir + "/n"
+			var node string
 			var s *backend.ZooKeeperSession
-			soon(t, "a session has a node", func() (ok bool) { // so short a session ends by itself on a busy machine
+			soon(t, "a session has a node", func() bool { // so short a session ends by itself on a busy machine
 				var err error
 				if s, err = c.Session(t.Context()); err != nil {
 					return false
 				}
-				_, err = c.Create(t.Context(), node, nil, zk.FlagEphemeral)
+				node, err = c.Create(t.Context(), dir+"/n-", nil, zk.FlagEphemeralSequential)
 				return err == nil
 			})
 			fault(wire)
