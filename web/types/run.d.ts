@@ -102,7 +102,17 @@ declare namespace Json {
     effect?: Effect;
   }
 
-  interface Settings extends ServiceSettings {
+  type Buying = 'at_once' | 'async' | 'reserve';
+
+  /** How the buyers of a run or a comparison buy; at once without any. */
+  interface Buyers {
+    buying?: Buying;
+    reserve_seconds?: number;
+    forget_percent?: number;
+    pay_late_percent?: number;
+  }
+
+  interface Settings extends ServiceSettings, Buyers {
     strategies: string[];
     stock: number;
     quantity: number;

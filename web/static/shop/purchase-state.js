@@ -90,8 +90,11 @@ export function usePurchase(sale, user) {
     if (left?.key && left.user === user) look(left);
     else setState(nothing);
   }, [user]);
+  const run = useRef(sale?.run);
   useEffect(() => { // a new sale invalidates the last result
-    setState((now) => (now.busy || open.includes(now.result?.code ?? '') ? now : nothing));
+    const another = run.current !== undefined && run.current !== sale?.run;
+    run.current = sale?.run ?? run.current;
+    if (another) setState((now) => (now.busy || open.includes(now.result?.code ?? '') ? now : nothing));
   }, [sale?.run]);
 
   return {

@@ -79,10 +79,13 @@ export function useReservation(sale, user) {
     if (id) open(id);
   }, [user]);
   useEffect(() => { if (sale?.reserves && !now.current.held) search(); }, [user, sale?.run, sale?.reserves]);
+  const run = useRef(sale?.run);
   useEffect(() => { // a new sale ends all reservations
-    if (!sale || now.current.doing) return;
+    const another = run.current !== undefined && run.current !== sale?.run;
+    run.current = sale?.run ?? run.current;
+    if (!sale || !another || now.current.doing) return;
     if (held) look();
-    else set({ said: '' });
+    else if (now.current.said !== 'gone') set(none);
   }, [sale?.run]);
   useEffect(() => { // as long as it is held
     if (!held) return undefined;
