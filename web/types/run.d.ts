@@ -198,6 +198,8 @@ declare namespace Json {
     copies?: number;
     retries?: number;
     cancellations?: { done: number; refused: number; unknown: number };
+    reservations?: Record<'paid' | 'forgotten' | 'late' | 'expired' | 'refused' | 'unknown', number>;
+    two_steps?: Record<'accepted' | 'ordered' | 'refused' | 'open', number> & Record<'to_accepted_us' | 'to_order_us', { p50: number }>;
     selling_seconds: number;
     start?: string;
     course?: { at: number; requests: number }[];

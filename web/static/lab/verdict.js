@@ -108,7 +108,9 @@ export function Figures({ result }) {
       <div><dt>${figures.p50}</dt><dd>${ms(result.latency_us.p50 / 1000)}</dd></div>
       <div><dt>${figures.p99}</dt><dd>${ms(result.latency_us.p99 / 1000)}</dd></div>
       <div><dt>${figures.seconds}</dt><dd>${t.verdict.took(result.seconds)}</dd></div>
-    </dl>`;
+    </dl>
+    ${result.reservations && html`<p class="buying">${t.verdict.reservations(result.reservations)}</p>`}
+    ${result.two_steps && html`<p class="buying">${t.verdict.twoSteps(result.two_steps)}</p>`}`;
 }
 
 /** @param {{result: Json.Result}} props */

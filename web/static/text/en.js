@@ -1,5 +1,5 @@
 // All texts of the page in English. zh.js has the same keys.
-import { count } from '../ui.js';
+import { count, ms as time } from '../ui.js';
 
 const plural = (n, one, many = one + 's') => `${count(n)} ${n === 1 ? one : many}`;
 const pause = (ms) => (ms < 1000 ? `${ms.toFixed(0)} ms` : `${(ms / 1000).toFixed(1)} s`);
@@ -205,6 +205,12 @@ export default {
     figures: {
       orders: 'Orders', rate: 'Answers per second', sales: 'Sales per second, to the last', p50: 'Median', p99: '99th percentile', seconds: 'Took',
     },
+    /** @param {NonNullable<Json.Result['reservations']>} r */
+    reservations: ({ paid, forgotten, expired, refused, unknown }) => `Reservations: ${count(paid)} paid, ${count(forgotten)} never paid, ${count(expired)} told “expired” when they paid`
+      + `${refused ? `, ${count(refused)} refused` : ''}${unknown ? `, ${count(unknown)} unknown` : ''}.`,
+    /** @param {NonNullable<Json.Result['two_steps']>} s */
+    twoSteps: (s) => (s.accepted ? `In two steps: ${count(s.accepted)} accepted, after ${time(s.to_accepted_us.p50 / 1000)} (median); ${count(s.ordered)} have their order, after ${time(s.to_order_us.p50 / 1000)}`
+      + `${s.refused ? `; ${count(s.refused)} were refused later` : ''}${s.open ? `; ${count(s.open)} are open` : ''}.` : 'Nothing was answered in two steps: this strategy always waits for the order.'),
     took: (s) => `${s < 10 ? s.toFixed(1) : count(s)} s`,
   },
   rules: {

@@ -262,6 +262,12 @@ export default {
     figures: {
       orders: '订单', rate: '每秒答复数', sales: '每秒售出（到最后一件）', p50: '中位数', p99: '99 分位', seconds: '用时',
     },
+    /** @param {NonNullable<Json.Result['reservations']>} r */
+    reservations: ({ paid, forgotten, expired, refused, unknown }) => `预留：${count(paid)} 笔付款，${count(forgotten)} 笔从不付款，${count(expired)} 笔付款时已过期`
+      + `${refused ? `，${count(refused)} 笔被拒绝` : ''}${unknown ? `，${count(unknown)} 笔结果未知` : ''}。`,
+    /** @param {NonNullable<Json.Result['two_steps']>} s */
+    twoSteps: (s) => (s.accepted ? `两步答复：${count(s.accepted)} 个请求受理，中位 ${count(s.to_accepted_us.p50 / 1000)} 毫秒；${count(s.ordered)} 个得到订单，中位 ${count(s.to_order_us.p50 / 1000)} 毫秒`
+      + `${s.refused ? `；${count(s.refused)} 个后来被拒绝` : ''}${s.open ? `；${count(s.open)} 个还没有结果` : ''}。` : '没有两步答复：这个策略总是等订单写入。'),
     took: (s) => `${s < 10 ? s.toFixed(1) : count(s)} 秒`,
   },
   rules: {
