@@ -158,23 +158,23 @@ func TestShopReserves(t *testing.T) {
 		const clock = document.querySelector(".until [data-seconds]"); if (clock) seen.add(clock.dataset.seconds);
 	}).observe(document.body, {subtree: true, childList: true, attributes: true, characterData: true})`)
 	tb.held("expired")
-	tb.await(`seen.has("2") && seen.has("1")`)
+	tb.await(`seen.size > 3`) // a busy machine may miss a second
 	tb.says(".reservation", "It was not paid in time")
 	tb.says(".orders li", "expired")
 	tb.left("18")
 	tb.inEveryLook("shop expired")
 
 	t.Log("paid after the deadline: refused, in plain words")
-	tb.eval(`window.sent = window.fetch`)
+	tb.eval(`window.plain = window.fetch`)
 	tb.click("button.reserve")
 	tb.held("reserved")
 	tb.eval(`window.fetch = async (path, init) => {
-		if (!String(path).includes("/reservations/") || init.method !== "POST") return sent(path, init);
+		if (!String(path).includes("/reservations/") || init.method !== "POST") return plain(path, init);
 		await new Promise((done) => { // the request is on its way until the sweeper has been there
-			const look = async () => ((await (await sent(path.replace("/pay", ""))).json()).state === "expired" ? done() : setTimeout(look, 300));
+			const look = async () => ((await (await plain(path.replace("/pay", ""))).json()).state === "expired" ? done() : setTimeout(look, 300));
 			look();
 		});
-		return sent(path, init);
+		return plain(path, init);
 	}`)
 	tb.click(".pay")
 	tb.says(".reservation", "Paying …")

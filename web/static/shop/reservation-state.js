@@ -2,7 +2,7 @@
 import { remember, remembered } from '../preferences.js';
 import { useEffect, useRef, useState } from '../ui.js';
 import { buyer } from './buyer.js';
-import { find, read, settle } from './reservation.js';
+import { find, read, settle, sharper } from './reservation.js';
 import { refresh } from './sale.js';
 
 /**
@@ -32,7 +32,7 @@ export function useReservation(sale, user) {
   const hear = (id, { code, held }) => {
     if (buyer() !== user) return true;
     if (held) {
-      set({ held });
+      set({ held: sharper(now.current.held, held) });
       return true;
     }
     if (code !== 'unknown_order') return false;

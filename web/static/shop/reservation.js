@@ -3,9 +3,9 @@ import { call, Refused } from '../api.js';
 import { lookups, patience, pause, timeout } from './purchase.js';
 
 /**
- * A reservation as the shop last told it; endsAt is its deadline by this page's
- * own monotonic clock, reckoned from the time that the server says is left.
- * @typedef {{id: string, state: Json.ReservationState, until: string, endsAt: number}} Held
+ * A reservation as the shop last told it. Its deadline, by this page's own monotonic
+ * clock, is from low to high; endsAt is their middle.
+ * @typedef {{id: string, state: Json.ReservationState, until: string, low: number, high: number, endsAt: number}} Held
  * @typedef {{code: string, held?: Held, detail?: string}} Answer code: ok, that of a refusal, or unknown
  */
 
@@ -14,13 +14,26 @@ const refusals = new Set(['expired', 'cancelled', 'paid', 'unknown_order', 'busy
   'strategy_unavailable', 'forbidden', 'unauthenticated', 'invalid']);
 
 /**
- * The deadline is counted from the middle of the call: an answer is about half a
- * round trip old. The clocks of buyer and server do not matter.
+ * The server's word on what is left was true at some moment of the call. The clocks
+ * of buyer and server do not matter.
  * @param {Json.Reservation} r @param {number} sent by performance.now() @returns {Held}
  */
-export const heldOf = (r, sent) => ({
-  id: r.reservation_id, state: r.state, until: r.expires_at, endsAt: (sent + performance.now()) / 2 + r.expires_in_ms,
-});
+const heldOf = (r, sent) => between({ id: r.reservation_id, state: r.state, until: r.expires_at },
+  sent + r.expires_in_ms, performance.now() + r.expires_in_ms);
+
+/** @param {Pick<Held, 'id' | 'state' | 'until'>} r @param {number} low @param {number} high @returns {Held} */
+const between = (r, low, high) => ({ ...r, low, high, endsAt: (low + high) / 2 });
+
+/**
+ * Two readings say more than one, unless they contradict each other: then this
+ * machine was asleep between them.
+ * @param {Held | null} before @param {Held} now @returns {Held}
+ */
+export function sharper(before, now) {
+  if (before?.id !== now.id || now.state !== 'reserved') return now;
+  const [low, high] = [Math.max(before.low, now.low), Math.min(before.high, now.high)];
+  return low <= high ? between(now, low, high) : now;
+}
 
 /** @param {string} method @param {string} id @param {string} [does] @returns {Promise<Answer>} */
 async function ask(method, id, does = '') {
