@@ -167,7 +167,7 @@ func TestComparedServicesAreAllThere(t *testing.T) {
 func TestAllStrategiesMayBeCompared(t *testing.T) {
 	_, h, f := startComparing(t, nil)
 	begun, o := f.begin(t, h.URL, `{"strategies":["all"]}`)
-	if len(f.chosen) != 2 || o.Sale.Stock != 400 || o.Sale.Buyers != 500 || o.Repeats != 3 || o.Sale.Seed != begun.Settings.Seed {
+	if len(f.chosen) != 4 || o.Sale.Stock != 400 || o.Sale.Buyers != 500 || o.Repeats != 3 || o.Sale.Seed != begun.Settings.Seed {
 		t.Errorf("compared %v with %+v, and %+v was said", f.chosen, o, begun.Settings)
 	}
 }
