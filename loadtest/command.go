@@ -38,6 +38,24 @@ func (s Scenario) Command() string {
 	if s.Timeout != usual.Timeout {
 		add("timeout", s.Timeout)
 	}
-	add("seed", s.Seed)
-	return strings.Join(line, " ")
+	return strings.Join(line, " ") + s.BuyingFlags() + fmt.Sprintf(" --seed %d", s.Seed)
+}
+
+// BuyingFlags are the flags that say how the buyers of s buy, each after a space;
+// none if they buy at once.
+func (s Scenario) BuyingFlags() string {
+	flags := ""
+	if s.Async {
+		flags += " --async"
+	}
+	if s.Reserve > 0 {
+		flags += fmt.Sprintf(" --reserve %s", s.Reserve)
+	}
+	if s.Forget > 0 {
+		flags += fmt.Sprintf(" --forget %s", s.Forget)
+	}
+	if s.PayLate > 0 {
+		flags += fmt.Sprintf(" --pay-late %s", s.PayLate)
+	}
+	return flags
 }

@@ -109,6 +109,9 @@ func newHarness(t *testing.T, info catalog.Info, instances [2]*backend.Instance,
 		if _, ok := built.(seckill.Reserver); ok != info.Reserves {
 			t.Errorf("%s has reservations: %v, and says %v", info.Name, ok, info.Reserves)
 		}
+		if _, ok := built.(seckill.Acceptor); ok != info.Accepts {
+			t.Errorf("%s answers in two steps: %v, and says %v", info.Name, ok, info.Accepts)
+		}
 		h.strategies[i] = built
 	}
 	return h

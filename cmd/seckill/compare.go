@@ -8,11 +8,13 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"seckill/internal/catalog"
 	"seckill/loadtest"
 	"seckill/loadtest/compare"
+	"seckill/strategies"
 )
 
 // CompareCmd runs the same sale with one strategy after the other.
@@ -26,9 +28,16 @@ type CompareCmd struct {
 	Few         int           `default:"2" help:"Buyers at a time in a second run of the strategies that the articles' statements are about; 0: no such run." group:"sale"`
 	Crowds      []int         `help:"Further numbers of buyers at a time, by comma, such as 1,16,256: all strategies run with these, too." group:"sale" placeholder:"N,…"`
 	Quantity    int64         `default:"1" help:"Units that each buyer asks for." group:"sale"`
-	SKU         int64         `name:"sku" default:"1" help:"The SKU that is sold." group:"sale"`
-	Timeout     time.Duration `default:"10s" help:"A buyer gives up after this long." group:"sale"`
-	Seed        *uint64       `help:"Repeats the same buyers in the same order. Default: a new seed each time." group:"sale" placeholder:"N"`
+	Async       bool          `help:"Ask for answers in two steps (Prefer: respond-async): accepted, and later the order or the refusal. One of the strategies must be able to." group:"sale"`
+	FinalWithin time.Duration `help:"With --async: how long buyers ask for the final answer (30s)." group:"sale" placeholder:"D"`
+	// What is reserved is as in seckill load.
+	Reserve time.Duration     `help:"Buyers reserve for so long, 1s to 60s, and pay by a second call; the strategies must be ones that reserve." group:"sale" placeholder:"D"`
+	Forget  loadtest.Fraction `help:"Share of reservations, 0.1 or 10%, that are never paid." group:"sale" placeholder:"SHARE"`
+	PayLate loadtest.Fraction `help:"Share of reservations that are paid after their deadline." group:"sale" placeholder:"SHARE"`
+
+	SKU     int64         `name:"sku" default:"1" help:"The SKU that is sold." group:"sale"`
+	Timeout time.Duration `default:"10s" help:"A buyer gives up after this long." group:"sale"`
+	Seed    *uint64       `help:"Repeats the same buyers in the same order. Default: a new seed each time." group:"sale" placeholder:"N"`
 
 	Repeats int           `default:"3" help:"Rounds; every other one runs backwards." group:"rounds"`
 	Turn    time.Duration `default:"500ms" help:"In its turn a strategy repeats the sale until so much was measured, at least once." group:"rounds"`
@@ -82,8 +91,13 @@ func (c *CompareCmd) Validate() (err error) {
 	c.sale.Copies, c.sale.Retry = 0, 0 // rates of one call each can be compared
 	c.sale.Stock, c.sale.Buyers, c.sale.Concurrency, c.sale.Quantity = c.Stock, c.Buyers, c.Concurrency, c.Quantity
 	c.sale.SKU, c.sale.Timeout, c.sale.Seed = c.SKU, c.Timeout, rand.Uint64()
+	c.sale.Async, c.sale.FinalWithin = c.Async, c.FinalWithin
+	c.sale.Reserve, c.sale.Forget, c.sale.PayLate = c.Reserve, c.Forget, c.PayLate
 	if c.Seed != nil {
 		c.sale.Seed = *c.Seed
+	}
+	if err := c.checkBuying(); err != nil {
+		return err
 	}
 	if err := (loadtest.Config{Scenario: c.sale, Targets: c.Target}).Check(); err != nil {
 		return err
@@ -96,6 +110,34 @@ func (c *CompareCmd) Validate() (err error) {
 	return errors.Join(c.TokenFlags.check(), c.CompareOutput.check())
 }
 
+// checkBuying finds strategies that cannot sell as the flags ask.
+func (c *CompareCmd) checkBuying() error {
+	accepts := func(i catalog.Info) bool { return i.Accepts }
+	reserves := func(i catalog.Info) bool { return i.Reserves }
+	switch cannot := slices.IndexFunc(c.chosen, func(i catalog.Info) bool { return !i.Reserves }); {
+	case c.FinalWithin != 0 && !c.Async:
+		return errors.New("--final-within is about answers in two steps: give --async, or leave it out")
+	case c.Async && c.Reserve != 0:
+		return errors.New("--async and --reserve: no strategy does both, so give one of them")
+	case c.Async && !slices.ContainsFunc(c.chosen, accepts):
+		return fmt.Errorf("--async: none of these strategies answers in two steps; those that do: %s", namesOf(accepts))
+	case c.Reserve != 0 && cannot >= 0:
+		return fmt.Errorf("--reserve: %s has no reservations; give --strategies %s", c.chosen[cannot].Name, namesOf(reserves))
+	}
+	return nil
+}
+
+// namesOf lists strategies by comma.
+func namesOf(are func(catalog.Info) bool) string {
+	var names []string
+	for _, i := range strategies.All() {
+		if are(i) {
+			names = append(names, i.Name)
+		}
+	}
+	return strings.Join(names, ",")
+}
+
 func (c *CompareCmd) readOlder() (*compare.Result, error) {
 	f, err := os.Open(c.Against)
 	if err != nil {
@@ -104,7 +146,8 @@ func (c *CompareCmd) readOlder() (*compare.Result, error) {
 	defer f.Close()
 	older, err := compare.Read(f)
 	if err == nil {
-		sale := loadtest.Settings{Stock: c.Stock, Buyers: c.Buyers, Concurrency: c.Concurrency, Quantity: c.Quantity}
+		sale := loadtest.Settings{Stock: c.Stock, Buyers: c.Buyers, Concurrency: c.Concurrency, Quantity: c.Quantity,
+			Async: c.Async, ReserveSeconds: c.Reserve.Seconds(), Forget: float64(c.Forget), PayLate: float64(c.PayLate)}
 		if different := older.Differences(sale); different != nil {
 			err = different[0]
 		}

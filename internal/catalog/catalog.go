@@ -50,6 +50,8 @@ type Info struct {
 	Shares bool
 	// Reserves: the strategy is a seckill.Reserver.
 	Reserves bool
+	// Accepts: the strategy is a seckill.Acceptor.
+	Accepts bool
 
 	// New builds the strategy. Nil for a lock: Locker and Key are used then.
 	New func(Deps) (seckill.Strategy, error)

@@ -34,6 +34,7 @@ type strategy struct {
 	Stock      ledger.StockStore                      `json:"stock"`
 	Options    []option                               `json:"options"`
 	Reserves   bool                                   `json:"reserves"` // POST /reservations works
+	Accepts    bool                                   `json:"accepts"`  // Prefer: respond-async is heard
 	Broken     bool                                   `json:"broken"`
 	Default    bool                                   `json:"default"`
 	Available  bool                                   `json:"available"`
@@ -61,7 +62,7 @@ func (s *Server) describe(sl *seller) strategy {
 		Promises: i.Promises, Breaks: i.Breaks, Guarantees: i.Guarantees.Letters(), Expected: i.Guarantees, Stock: i.Stock,
 		Needs:   append([]backend.Capability{}, i.Needs...),
 		Options: []option{}, Missing: append([]string{}, sl.missing...),
-		Repair: i.Repair, Reserves: i.Reserves, Broken: i.Broken(), Default: sl == s.standard, Available: sl.strategy != nil,
+		Repair: i.Repair, Reserves: i.Reserves, Accepts: i.Accepts, Broken: i.Broken(), Default: sl == s.standard, Available: sl.strategy != nil,
 	}
 	for _, language := range catalog.Languages {
 		d.Titles[language] = i.TitleIn(language)

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -156,6 +157,9 @@ func identify(r *http.Request) (*http.Request, error) {
 			s.ask = "/api/v1/orders?user_id=" + strconv.FormatInt(user, 10) + "&request_id=" + url.QueryEscape(s.requestID)
 			s.advice = "GET " + s.ask + " tells; sent again with this request_id as its Idempotency-Key, it will not be sold twice."
 		}
+	case reserved.MatchString(r.URL.Path):
+		s.ask = strings.TrimSuffix(r.URL.EscapedPath(), "/pay")
+		s.advice = "GET " + s.ask + " tells; to send it again does no harm."
 	case r.Method == http.MethodDelete && strings.HasPrefix(r.URL.Path, "/api/v1/orders/"):
 		s.advice = "Cancel the order again: an order that is cancelled stays so, and its units are given back once."
 	case r.Method == http.MethodPut && strings.HasPrefix(r.URL.Path, "/api/v1/skus/"):
@@ -170,8 +174,11 @@ func with(r *http.Request, s sent) *http.Request {
 }
 
 func buys(r *http.Request) bool {
-	return r.Method == http.MethodPost && r.URL.Path == "/api/v1/seckill"
+	return r.Method == http.MethodPost && (r.URL.Path == "/api/v1/seckill" || r.URL.Path == "/api/v1/reservations")
 }
+
+// reserved is where one reservation is paid, cancelled or read.
+var reserved = regexp.MustCompile(`^/api/v1/reservations/[^/]+(/pay)?$`)
 
 // peekUser reads a purchase's user_id and leaves the body whole. What is wrong
 // with the body is for the service to say; an error means that it broke off.

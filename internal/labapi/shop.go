@@ -43,7 +43,9 @@ func (s *Server) openShop() {
 func (s *Server) showShop(c *gin.Context) {
 	s.shop.mu.Lock()
 	defer s.shop.mu.Unlock()
-	c.JSON(http.StatusOK, gin.H{"now": time.Now(), "rivals": s.lastRivals(), "sku_id": shopSKU, "strategy": s.shop.strategy.Name, "stock": countedIn(s.shop.strategy)})
+	info := s.shop.strategy
+	c.JSON(http.StatusOK, gin.H{"now": time.Now(), "rivals": s.lastRivals(), "sku_id": shopSKU, "strategy": info.Name, "stock": countedIn(info),
+		"reserves": info.Reserves, "accepts": info.Accepts})
 }
 
 // changeStrategy waits for no rivals: they would go on in the next sale.

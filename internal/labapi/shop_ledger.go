@@ -10,6 +10,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"seckill/internal/ledger"
+	"seckill/internal/seckill"
 	"seckill/internal/web"
 )
 
@@ -37,9 +38,11 @@ const (
 type ledgerPage struct {
 	Run       int64 `json:"run"`
 	Initial   int64 `json:"initial"`
-	Sold      int64 `json:"sold"`      // Σ quantity of active orders
-	Orders    int   `json:"orders"`    // active ones
-	Cancelled int   `json:"cancelled"` // cancelled ones
+	Sold      int64 `json:"sold"`      // Σ quantity of active orders, without
+	Reserved  int64 `json:"reserved"`  // that of reservations which are not paid yet
+	Orders    int   `json:"orders"`    // active ones, reservations too
+	Cancelled int   `json:"cancelled"` // those whose units were given back: cancelled ones, and
+	Expired   int   `json:"expired"`   // reservations that were not paid in time
 	// Twice is how many units have two holders or more. Known: holders are
 	// counted; not so once units were given back and may be sold again.
 	Twice  int64       `json:"twice"`
@@ -50,13 +53,15 @@ type ledgerPage struct {
 
 // A shopOrder is one of the sale.
 type shopOrder struct {
-	Place     int       `json:"place"` // in the order of writing, from 1
-	User      int64     `json:"user_id"`
-	Quantity  int64     `json:"quantity"`
-	Remaining int64     `json:"remaining"`
-	Status    string    `json:"status"`
-	Holders   int       `json:"holders"` // of its units, with itself; 0: not known
-	At        time.Time `json:"at"`
+	Place     int    `json:"place"` // in the order of writing, from 1
+	User      int64  `json:"user_id"`
+	Quantity  int64  `json:"quantity"`
+	Remaining int64  `json:"remaining"`
+	Status    string `json:"status"`
+	// Reservation is its state, if the order began as one.
+	Reservation seckill.ReservationState `json:"reservation,omitempty"`
+	Holders     int                      `json:"holders"` // of its units, with itself; 0: not known
+	At          time.Time                `json:"at"`
 }
 
 // shopLedger answers with the sale's latest orders, and with that of one user.
@@ -108,10 +113,16 @@ func (b *book) write(snap ledger.Snapshot, stock ledger.StockStore) {
 	b.page = ledgerPage{Run: snap.Stock.Run, Initial: snap.Stock.Initial, Twice: b.holders.Twice(), Known: b.holders.Known(),
 		Latest: []shopOrder{}}
 	for i := range snap.Orders {
-		if o := &snap.Orders[i]; o.Status == ledger.Active {
+		switch o := &snap.Orders[i]; {
+		case o.Status == ledger.Active && stateOf(o) == seckill.Reserved:
+			b.page.Orders++
+			b.page.Reserved += o.Quantity
+		case o.Status == ledger.Active:
 			b.page.Orders++
 			b.page.Sold += o.Quantity
-		} else {
+		case o.Status == ledger.Expired:
+			b.page.Expired++
+		default:
 			b.page.Cancelled++
 		}
 	}
@@ -123,5 +134,12 @@ func (b *book) write(snap ledger.Snapshot, stock ledger.StockStore) {
 func (b *book) order(i int) shopOrder {
 	o := b.orders[i]
 	return shopOrder{Place: i + 1, User: o.UserID, Quantity: o.Quantity, Remaining: o.Remaining, Status: o.Status,
-		Holders: b.holders.Of(o), At: o.CreatedAt}
+		Reservation: stateOf(&o), Holders: b.holders.Of(o), At: o.CreatedAt}
+}
+
+func stateOf(o *ledger.Order) seckill.ReservationState {
+	if o.Reservation == nil {
+		return ""
+	}
+	return o.Reservation.State
 }

@@ -10,7 +10,7 @@ import (
 
 func TestShop(t *testing.T) {
 	_, h, _ := start(t, func(c *Config) {
-		c.Strategy, c.Strategies = "conditional", []catalog.Info{{Name: "naive"}, {Name: "conditional"}}
+		c.Strategy, c.Strategies = "conditional", []catalog.Info{{Name: "naive", Accepts: true}, {Name: "conditional", Reserves: true}}
 		c.Page = fstest.MapFS{
 			"index.html":      {Data: []byte("<!doctype html>lab")},
 			"shop/index.html": {Data: []byte("<!doctype html>shop")},
@@ -26,7 +26,7 @@ func TestShop(t *testing.T) {
 		{call{"GET", "/shop/admin", "", nil}, 200, "admin"},
 		{call{"POST", "/shop", "", nil}, 405, "method_not_allowed"},
 		{call{"GET", "/shop/", "", nil}, 404, "not_found"},
-		{call{"GET", "/api/lab/v1/shop", "", nil}, 200, `"sku_id":2,"stock":"","strategy":"conditional"`},
+		{call{"GET", "/api/lab/v1/shop", "", nil}, 200, `"reserves":true,"rivals":null,"sku_id":2,"stock":"","strategy":"conditional"`},
 		{call{"PUT", "/api/lab/v1/shop", `{"strategy":"no-such"}`, nil}, 404, "unknown_strategy"},
 		{call{"PUT", "/api/lab/v1/shop", `{"strategy":7}`, nil}, 400, "must be a text"},
 		{call{"PUT", "/api/lab/v1/shop", `{"sku_id":7}`, nil}, 400, "is not a field"},
@@ -34,6 +34,7 @@ func TestShop(t *testing.T) {
 			403, "may not drive"},
 		{call{"GET", "/shop", "", map[string]string{"Host": "evil.example"}}, 403, "does not answer"},
 		{call{"PUT", "/api/lab/v1/shop", `{"strategy":"naive"}`, nil}, 200, `"strategy":"naive"`},
+		{call{"GET", "/api/lab/v1/shop", "", nil}, 200, `{"accepts":true,`},
 		{call{"GET", "/api/lab/v1/shop", "", nil}, 200, `"strategy":"naive"`},
 	} {
 		status, body, _ := c.call.do(t, h.URL)

@@ -18,7 +18,7 @@ func HoldersOf(orders []Order, stock StockStore) *Holders {
 	h := &Holders{given: stock.Split()}
 	for i := range orders {
 		o := &orders[i]
-		if h.given = h.given || o.Status == Cancelled; o.Status == Active {
+		if h.given = h.given || o.Status != Active; o.Status == Active {
 			h.begins, h.ends = append(h.begins, o.Remaining), append(h.ends, o.Remaining+o.Quantity)
 		}
 	}

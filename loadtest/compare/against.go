@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 
 	"seckill/internal/measure"
@@ -70,6 +71,17 @@ type Difference struct {
 }
 
 func (d Difference) Error() string {
+	switch d.Setting { // as the flags have them
+	case "async":
+		if d.Is == 1 {
+			return "the older result is of a comparison without --async: leave it out to compare like with like"
+		}
+		return "the older result is of a comparison with --async: give it, to compare like with like"
+	case "reserve":
+		return fmt.Sprintf("the older result is of --reserve %ds, not %ds: give the same to compare like with like (0s: none)", d.Was, d.Is)
+	case "forget", "pay-late":
+		return fmt.Sprintf("the older result is of --%s %d%%, not %d%%: give the same to compare like with like", d.Setting, d.Was, d.Is)
+	}
 	return fmt.Sprintf("the older result is of --%s %d, not %d: give --%[1]s %[2]d to compare like with like",
 		d.Setting, d.Was, d.Is)
 }
@@ -78,13 +90,23 @@ func (d Difference) Error() string {
 // decides which buyers come first, not how much work they are.
 func (r *Result) Differences(is loadtest.Settings) (all []Difference) {
 	was := r.Settings
+	percent := func(share float64) int64 { return int64(math.Round(100 * share)) }
 	for _, d := range []Difference{{"stock", was.Stock, is.Stock}, {"buyers", int64(was.Buyers), int64(is.Buyers)},
-		{"concurrency", int64(was.Concurrency), int64(is.Concurrency)}, {"quantity", was.Quantity, is.Quantity}} {
+		{"concurrency", int64(was.Concurrency), int64(is.Concurrency)}, {"quantity", was.Quantity, is.Quantity},
+		{"async", one(was.Async), one(is.Async)}, {"reserve", int64(was.ReserveSeconds), int64(is.ReserveSeconds)},
+		{"forget", percent(was.Forget), percent(is.Forget)}, {"pay-late", percent(was.PayLate), percent(is.PayLate)}} {
 		if d.Was != d.Is {
 			all = append(all, d)
 		}
 	}
 	return all
+}
+
+func one(yes bool) int64 {
+	if yes {
+		return 1
+	}
+	return 0
 }
 
 // CompareWith sets Against to the changes since old; limit is in percent.

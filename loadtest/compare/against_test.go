@@ -10,6 +10,7 @@ import (
 	"seckill/internal/ledger"
 	"seckill/internal/measure"
 	"seckill/internal/measure/measuretest"
+	"seckill/loadtest"
 )
 
 func canceled(t *testing.T) context.Context {
@@ -94,6 +95,21 @@ func TestReadWhatWasWritten(t *testing.T) {
 	same.Stock, same.Quantity, same.Concurrency = 1, 2, 3
 	if d := again.Differences(same); len(d) != 4 {
 		t.Errorf("another sale: %v", d)
+	}
+	for _, other := range []struct {
+		change func(*loadtest.Settings)
+		says   string
+	}{
+		{func(s *loadtest.Settings) { s.Async = true }, "without --async"},
+		{func(s *loadtest.Settings) { s.ReserveSeconds = 2 }, "--reserve 0s, not 2s"},
+		{func(s *loadtest.Settings) { s.Forget = .1 }, "--forget 0%, not 10%"},
+		{func(s *loadtest.Settings) { s.PayLate = .05 }, "--pay-late 0%, not 5%"},
+	} {
+		same = again.Settings
+		other.change(&same)
+		if d := again.Differences(same); len(d) != 1 || !strings.Contains(d[0].Error(), other.says) {
+			t.Errorf("buying another way: %v, want %q", d, other.says)
+		}
 	}
 }
 

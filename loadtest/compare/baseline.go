@@ -76,6 +76,7 @@ func ServeHTTPBaseline(sale loadtest.Config) (f Baseline, stop func(), err error
 func request(ctx context.Context, sale loadtest.Config, d time.Duration) (float64, error) {
 	sale.Stock, sale.Buyers = 1, max(1000, 2*sale.Concurrency)
 	sale.Quantity = 1
+	sale.Async, sale.Reserve, sale.Forget, sale.PayLate = false, 0, 0, 0 // the bare handler knows one call
 	for {
 		r, err := loadtest.Send(ctx, sale)
 		switch {

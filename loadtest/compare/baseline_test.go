@@ -19,6 +19,16 @@ func TestHTTPBaseline(t *testing.T) {
 	if rate, err := f.Measure(t.Context(), 20*time.Millisecond); err != nil || rate <= 0 {
 		t.Errorf("%g a second, %v", rate, err)
 	}
+	reserving := sale()
+	reserving.Reserve, reserving.Forget, reserving.Async = time.Second, .5, true
+	g, stopToo, err := ServeHTTPBaseline(reserving)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stopToo()
+	if rate, err := g.Measure(t.Context(), 20*time.Millisecond); err != nil || rate <= 0 {
+		t.Errorf("beside reservations: %g a second, %v", rate, err)
+	}
 	if _, err := f.Measure(canceled(t), time.Minute); !errors.Is(err, context.Canceled) {
 		t.Errorf("after its end: %v", err)
 	}

@@ -95,7 +95,8 @@ func newComparison(o Options) *comparison {
 		Machine: measure.ThisMachine(),
 		Settings: loadtest.Settings{SKU: sale.SKU, SKUs: max(sale.SKUs, 1), Stock: sale.Stock, Buyers: sale.Requests(),
 			Concurrency: sale.Concurrency, Quantity: sale.Quantity, TimeoutSeconds: sale.Timeout.Seconds(), Seed: sale.Seed,
-			Profile: loadtest.Closed},
+			Profile: loadtest.Closed, Async: sale.Async, ReserveSeconds: sale.Reserve.Seconds(),
+			Forget: float64(sale.Forget), PayLate: float64(sale.PayLate)},
 		Strategies: []*Entry{}, Sparse: []*Entry{}, NotRun: append([]NotRun{}, o.NotRun...),
 		Problems: []string{}, Claims: []Claim{},
 		Baselines: []BaselineResult{}, Servers: []backend.Status{}, Durability: []measure.ServerSetting{},
@@ -189,6 +190,7 @@ func (c *comparison) warmUp(e *Entry) loadtest.Config {
 	warm := c.config(e)
 	warm.Stock = max(1, min(warm.Stock, int64(e.Concurrency)/2)) * warm.Quantity
 	warm.Buyers = int(warm.Stock/warm.Quantity) + max(1, e.Concurrency/2)
+	warm.Forget, warm.PayLate = 0, 0 // it would wait for deadlines
 	return warm
 }
 

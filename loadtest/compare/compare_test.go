@@ -233,3 +233,46 @@ func TestInterruptedBeforeTheLast(t *testing.T) {
 		t.Errorf("%d strategies, not run %v, interrupted %v, exit status %d", len(r.Strategies), r.NotRun, r.Interrupted, r.ExitStatus())
 	}
 }
+
+// What is reserved is sold when it is paid, the warm-up waits for no deadline, and
+// the result says how buyers bought.
+func TestReservationsAreCompared(t *testing.T) {
+	var warm, measured []loadtest.Scenario
+	b := &script{plays: map[string]func(loadtest.Config, *loadtest.Result) error{"reserve": func(c loadtest.Config, r *loadtest.Result) error {
+		if c.Stock == testStock {
+			measured = append(measured, c.Scenario)
+		} else {
+			warm = append(warm, c.Scenario)
+		}
+		r.Counts = map[ledger.Outcome]int{ledger.OutcomeReserved: 40, ledger.OutcomeSoldOut: 10}
+		r.Reservations = loadtest.Reservations{Paid: 32, Forgotten: 6, Expired: 2}
+		r.Audit.Sold = 32
+		return nil
+	}}}
+	o := options(b, Candidate{Name: "reserve"})
+	o.Sale.Reserve, o.Sale.Forget, o.Sale.PayLate = 2*time.Second, .15, .05
+	r := Run(t.Context(), o)
+	if rate := r.Entry("reserve").Sales.Median; rate != 80 { // 32 in 0.4 s
+		t.Errorf("%g sales per second, want 80", rate)
+	}
+	for _, s := range measured {
+		if s.Reserve != 2*time.Second || s.Forget != .15 || s.PayLate != .05 {
+			t.Errorf("a sale with %s, %s, %s", s.Reserve, s.Forget, s.PayLate)
+		}
+	}
+	for _, s := range warm {
+		if s.Reserve != 2*time.Second || s.Forget != 0 || s.PayLate != 0 {
+			t.Errorf("a warm-up with %s, %s, %s", s.Reserve, s.Forget, s.PayLate)
+		}
+	}
+	if len(measured) == 0 || len(warm) == 0 {
+		t.Errorf("%d sales, %d warm-ups", len(measured), len(warm))
+	}
+	if said := fmt.Sprint(r.Facts(), r.facts(chinese)); !strings.Contains(said, "reserve for 2 s and then pay; 15% never pay, 5% pay late") || !strings.Contains(said, "先预留 2 秒再付款") {
+		t.Errorf("the facts do not say how buyers bought: %s", said)
+	}
+	o.Sale.Reserve, o.Sale.Forget, o.Sale.PayLate, o.Sale.Async = 0, 0, 0, true
+	if said := fmt.Sprint(Run(t.Context(), o).Facts()); !strings.Contains(said, "when accepted, by strategies that can") {
+		t.Errorf("the facts do not say that answers come when accepted: %s", said)
+	}
+}

@@ -172,6 +172,13 @@ func (r *Result) facts(in tongue) [][2]string {
 		{"machine", in.sayf("%s, seckill %s", in.sayf("%d processors, %s/%s, %s", r.Machine.CPUs, r.Machine.OS, r.Machine.Arch, r.Machine.Go), r.Version)},
 		{"services", fmt.Sprintf("%d: %s", len(r.Targets), strings.Join(r.Targets, ", "))},
 	}
+	if s.Async {
+		facts = append(facts, [2]string{"answers", in.say("when accepted, by strategies that can; buyers ask for the order")})
+	}
+	if s.ReserveSeconds > 0 {
+		facts = append(facts, [2]string{"buyers", in.sayf("reserve for %g s and then pay; %s never pay, %s pay late",
+			s.ReserveSeconds, loadtest.Fraction(s.Forget), loadtest.Fraction(s.PayLate))})
+	}
 	if l := r.Locks; l != nil {
 		ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
 		facts = append(facts, [2]string{"locks", in.sayf("lease %s, wait %s, poll %s", ms(l.Lease), ms(l.Wait), ms(l.Poll))})

@@ -70,7 +70,8 @@ func (e *Entry) violated(v ledger.Violation) {
 func (t *turn) add(r *loadtest.Result) {
 	t.Sales++
 	t.took, t.selling = t.took+r.Seconds, t.selling+r.SellingSeconds
-	t.sold, t.requests = t.sold+r.Counts[ledger.OutcomeSold], t.requests+r.Requests
+	// What is reserved is sold when it is paid.
+	t.sold, t.requests = t.sold+r.Counts[ledger.OutcomeSold]+r.Reservations.Paid, t.requests+r.Requests
 	t.p50 = append(t.p50, float64(r.Latency.P50)/1000)
 	t.p99 = append(t.p99, float64(r.Latency.P99)/1000)
 	if w := r.LockWait; w != nil {

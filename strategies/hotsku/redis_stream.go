@@ -62,7 +62,8 @@ var RedisStream = catalog.Info{
 			Doc: "after this the entries of a dead consumer are taken over"},
 		{Flag: "--lock-poll",
 			Doc: "how often to ask for an order that another process writes"}},
-	Files: redisStreamFiles,
+	Files:   redisStreamFiles,
+	Accepts: true,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		s := &redisStream{stream: newStream(d)}
 		s.accept = s.acceptWhole

@@ -48,7 +48,8 @@ var RedisStreamTwoCalls = catalog.Info{
 			Doc: "after this the entries of a dead consumer are taken over"},
 		{Flag: "--lock-poll",
 			Doc: "how often to ask for an order that another process writes"}},
-	Files: redisStreamTwoCallsFiles,
+	Files:   redisStreamTwoCallsFiles,
+	Accepts: true,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		s := &redisStream{stream: newStream(d)}
 		s.accept = s.acceptInTwoCalls

@@ -1,6 +1,6 @@
 // The lab's JSON: comparisons and their results.
 declare namespace Json {
-  interface ComparisonSettings {
+  interface ComparisonSettings extends Buyers {
     strategies: string[];
     stock: number;
     buyers: number;
@@ -49,7 +49,7 @@ declare namespace Json {
   interface Comparisons {
     comparisons: Comparison[];
     limits: Record<string, number>;
-    defaults: Omit<ComparisonSettings, 'strategies' | 'crowds' | 'seed'>;
+    defaults: Omit<ComparisonSettings, 'strategies' | 'crowds' | 'seed' | keyof Buyers>;
     history: { folder: string; most: number; skipped: string[] | null };
   }
 

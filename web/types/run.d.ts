@@ -102,7 +102,17 @@ declare namespace Json {
     effect?: Effect;
   }
 
-  interface Settings extends ServiceSettings {
+  type Buying = 'at_once' | 'async' | 'reserve';
+
+  /** How the buyers of a run or a comparison buy; at once without any. */
+  interface Buyers {
+    buying?: Buying;
+    reserve_seconds?: number;
+    forget_percent?: number;
+    pay_late_percent?: number;
+  }
+
+  interface Settings extends ServiceSettings, Buyers {
     strategies: string[];
     stock: number;
     quantity: number;
@@ -188,6 +198,8 @@ declare namespace Json {
     copies?: number;
     retries?: number;
     cancellations?: { done: number; refused: number; unknown: number };
+    reservations?: Record<'paid' | 'forgotten' | 'late' | 'expired' | 'refused' | 'unknown', number>;
+    two_steps?: Record<'accepted' | 'ordered' | 'refused' | 'open', number> & Record<'to_accepted_us' | 'to_order_us', { p50: number }>;
     selling_seconds: number;
     start?: string;
     course?: { at: number; requests: number }[];

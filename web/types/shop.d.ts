@@ -5,6 +5,8 @@ declare namespace Json {
     sku_id: number;
     strategy: string;
     stock: string;
+    reserves: boolean; // its strategy has reservations,
+    accepts: boolean; // or answers in two steps
     now: string; // by the lab's clock, as are the times of rivals
     rivals: Rivals | null; // the last that were sent
   }
@@ -28,9 +30,11 @@ declare namespace Json {
   interface ShopLedger {
     run: number;
     initial: number;
-    sold: number;
+    sold: number; // without
+    reserved: number; // units that are not paid yet
     orders: number;
     cancelled: number;
+    expired: number; // reservations that were not paid in time
     twice: number; // units with two holders or more
     holders_known: boolean; // false once units were given back
     latest: ShopOrder[]; // newest first
@@ -43,6 +47,7 @@ declare namespace Json {
     quantity: number;
     remaining: number;
     status: string;
+    reservation?: ReservationState; // if the order began as one
     holders: number; // of its units, with itself; 0: not known
     at: string;
   }
@@ -69,5 +74,16 @@ declare namespace Json {
     status: string;
     strategy: string;
     created_at: string;
+    reservation?: { state: ReservationState; expires_at: string }; // that it began as
+  }
+
+  type ReservationState = 'reserved' | 'paid' | 'expired' | 'cancelled';
+
+  /** POST /api/v1/reservations, and GET /api/v1/reservations/ID */
+  interface Reservation {
+    reservation_id: string; // its order's
+    state: ReservationState;
+    expires_at: string;
+    expires_in_ms: number; // until then, by the database's clock
   }
 }

@@ -19,15 +19,25 @@ export function NumberField({ name, label, hint, value, placeholder, blame, onIn
     </div>`;
 }
 
-export function Choice({ name, label, value, options, blame, onChange }) {
+export function Choice({ name, label, value, options, blame, onChange, hint = '' }) {
   return html`
     <div class="field">
       <label for=${name}>${label}</label>
-      <select id=${name} onChange=${(e) => onChange(e.currentTarget.value)} aria-invalid=${blame ? 'true' : undefined} aria-describedby=${`${name}-wrong`}>
+      <select id=${name} onChange=${(e) => onChange(e.currentTarget.value)} aria-invalid=${blame ? 'true' : undefined}
+        aria-describedby=${classes(hint && `${name}-hint`, `${name}-wrong`)}>
         ${options.map(([key, text]) => html`<option key=${key} value=${key} selected=${key === value}>${text}</option>`)}
       </select>
+      ${hint && html`<p id=${`${name}-hint`} class="hint">${hint}</p>`}
       <${Wrong} id=${`${name}-wrong`} blame=${blame} />
     </div>`;
+}
+
+/** How buyers buy, by the lab's names. */
+export function BuyingField({ form, wrong, set }) {
+  const b = t.form.ways;
+  return html`
+    <${Choice} name="buying" label=${t.form.buying} value=${form.buying} blame=${wrong.buying} onChange=${(way) => set('buying', way)}
+      options=${Object.keys(b).map((way) => [way, b[way].name])} hint=${b[form.buying]?.hint} />`;
 }
 
 export function TokenField({ blame }) {

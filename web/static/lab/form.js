@@ -8,10 +8,10 @@ import { isOn } from '../records.js';
 import { link, read, stay } from '../route.js';
 import { t } from '../text.js';
 import { classes, html, useEffect, useRef, useState } from '../ui.js';
-import { NumberField, ProfileField, TokenField } from './fields.js';
+import { BuyingField, NumberField, ProfileField, TokenField } from './fields.js';
 import { More } from './more.js';
 import { StrategyPicker } from './picker.js';
-import { address, another, defaultLimits, defaults, findWrong, fromAddress, profiles, repeats, request } from './settings.js';
+import { address, another, defaultLimits, defaults, findWrong, fromAddress, profiles, repeats, request, reserving } from './settings.js';
 import { showStage } from './stage.js';
 
 /** The settings of an address; which run it shows is not one. */
@@ -98,6 +98,8 @@ export function RunForm({ lab, query }) {
       <${Numbers} names=${['stock', 'quantity']} form=${form} wrong=${wrong} set=${set} />
       <${ProfileField} value=${form.profile} options=${Object.keys(profiles)} onChange=${(profile) => set('profile', profile)} />
       <${Numbers} names=${profiles[form.profile]} form=${form} wrong=${wrong} set=${set} />
+      <${BuyingField} form=${form} wrong=${wrong} set=${set} />
+      ${form.buying === 'reserve' && html`<${Numbers} names=${reserving} form=${form} wrong=${wrong} set=${set} />`}
       <${More} form=${form} wrong=${wrong} status=${lab.status} limits=${limits} all=${lab.strategies} set=${set} />
       ${lab.status?.token_needed && html`<${TokenField} blame=${wrong.token} />`}
       <div class="buttons">

@@ -9,6 +9,10 @@ export const profiles = {
   closed: ['buyers', 'concurrency'], spike: ['buyers'], constant: ['rate', 'seconds'], ramp: ['rate', 'to_rate', 'seconds'],
 };
 const sale = ['stock', 'quantity'];
+/** How buyers buy, and the numbers of those who reserve. */
+export const ways = ['at_once', 'async', 'reserve'];
+export const reserving = ['reserve_seconds', 'forget_percent', 'pay_late_percent'];
+const ofWay = (form) => (form.buying === 'reserve' ? reserving : []);
 /** Settings of the service processes; empty: unchanged. */
 export const services = ['services', 'lease_ms', 'wait_ms', 'poll_ms'];
 const holders = ['pause_holder', 'hang_holder', 'kill_holder', 'cut_holder'];
@@ -41,6 +45,7 @@ export const besides = (fault, chosen, all) => {
 export const defaults = {
   strategies: ['conditional'], stock: '100', quantity: '1', profile: 'closed', buyers: '2000', concurrency: '64',
   rate: '1000', to_rate: '3000', seconds: '5', seed: '', services: '', lease_ms: '', wait_ms: '', poll_ms: '', repeats: '1', faults: [],
+  buying: 'at_once', reserve_seconds: '2', forget_percent: '10', pay_late_percent: '5',
 };
 /** How often a sale may be repeated. */
 export const repeats = ['1', '5', '10', '20'];
@@ -49,16 +54,18 @@ export const repeats = ['1', '5', '10', '20'];
 export const defaultLimits = {
   strategies: 4, stock: 1000000, buyers: 200000, concurrency: 1024, quantity: 1000, rate: 50000, seconds: 120,
   services: 8, lease_ms: 20000, wait_ms: 10000, poll_ms: 1000, faults: 8, at_ms: 120000, for_ms: 25000,
+  reserve_seconds: 30,
 };
 
-const smallest = { at_ms: 0, lease_ms: 100 };
+const smallest = { at_ms: 0, lease_ms: 100, forget_percent: 0, pay_late_percent: 0 };
+const shares = { forget_percent: 100, pay_late_percent: 100 };
 
 /**
  * Every number of the form; those under More may be empty.
  * @param {Form} form
  */
 function numbers(form) {
-  const needed = [...sale, ...(profiles[form.profile] ?? [])].map((name) => ({ field: name, name, text: form[name], needed: true }));
+  const needed = [...sale, ...(profiles[form.profile] ?? []), ...ofWay(form)].map((name) => ({ field: name, name, text: form[name], needed: true }));
   const more = services.map((name) => ({ field: name, name, text: form[name], needed: false }));
   const faults = form.faults.flatMap((fault, i) => ofFault(fault.kind).map((name) => ({
     field: `faults[${i}].${name}`, name: name === 'service' ? 'services' : name, text: fault[name], needed: name === 'at_ms',
@@ -75,12 +82,15 @@ export function findWrong(form, limits) {
   if (!form.strategies.length) wrong.strategies = { code: 'none' };
   if (!/^\d{0,20}$/.test(form.seed.trim())) wrong.seed = { code: 'seed' };
   for (const { field, name, text, needed } of numbers(form)) {
-    const least = smallest[name] ?? 1;
+    const [least, most] = [smallest[name] ?? 1, shares[name] ?? limits[name]];
     const typed = text.trim();
     if (!typed && !needed) continue;
-    if (!/^\d+$/.test(typed) || Number(typed) < least || Number(typed) > limits[name]) {
-      wrong[field] = { code: 'range', params: { min: least, max: limits[name] } };
+    if (!/^\d+$/.test(typed) || Number(typed) < least || Number(typed) > most) {
+      wrong[field] = { code: 'range', params: { min: least, max: most } };
     }
+  }
+  if (ofWay(form).length && !wrong.forget_percent && !wrong.pay_late_percent && Number(form.forget_percent) + Number(form.pay_late_percent) > 100) {
+    wrong.pay_late_percent = { code: 'both_shares' };
   }
   return wrong;
 }
@@ -93,7 +103,8 @@ export function request(form) {
   const given = (from, names) => Object.fromEntries(names.filter((name) => from[name].trim()).map((name) => [name, Number(from[name])]));
   return {
     strategies: form.strategies, profile: form.profile,
-    ...given(form, [...sale, ...profiles[form.profile], ...services]),
+    ...(form.buying !== 'at_once' && { buying: form.buying }),
+    ...given(form, [...sale, ...profiles[form.profile], ...ofWay(form), ...services]),
     ...(form.seed.trim() && { seed: form.seed.trim() }), ...(form.repeats !== '1' && { repeats: Number(form.repeats) }),
     faults: form.faults.map((fault) => {
       const strategy = whose(fault, form.strategies);
@@ -108,7 +119,8 @@ export function request(form) {
  */
 export const address = (form) => ({
   strategies: form.strategies.join(','), profile: form.profile,
-  ...Object.fromEntries([...sale, ...profiles[form.profile], 'seed', ...services].map((name) => [name, form[name].trim()])),
+  ...Object.fromEntries([...sale, ...profiles[form.profile], ...ofWay(form), 'seed', ...services].map((name) => [name, form[name].trim()])),
+  buying: form.buying === 'at_once' ? '' : form.buying,
   repeats: form.repeats === '1' ? '' : form.repeats,
   faults: form.faults.map((f) => [f.kind, f.service, f.at_ms, f.for_ms, whose(f, form.strategies)].join('.')).join(','),
 });
@@ -125,6 +137,7 @@ export function fromAddress(query) {
   return {
     ...form,
     profile: form.profile in profiles ? form.profile : defaults.profile,
+    buying: ways.includes(form.buying) ? form.buying : defaults.buying,
     strategies: 'strategies' in query ? [...new Set(list(query.strategies))] : defaults.strategies,
     faults: list(query.faults).map((text) => {
       const [kind = '', service = '', at_ms = '', for_ms = '', strategy = ''] = text.split('.');
@@ -142,6 +155,7 @@ export function fromRun(settings) {
   return {
     ...Object.fromEntries(Object.keys(defaults).map((name) => [name, text(settings[name], defaults[name])])),
     strategies: settings.strategies, profile: settings.profile,
+    ...(settings.buying === 'reserve' && Object.fromEntries(reserving.map((name) => [name, String(settings[name] ?? 0)]))),
     faults: (settings.faults ?? []).map((f) => ({
       kind: f.kind, service: text(f.service, '1'), at_ms: String(f.at_ms), for_ms: text(f.for_ms, ''), strategy: f.strategy ?? '',
     })),

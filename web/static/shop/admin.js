@@ -3,6 +3,7 @@ import { call, keepToken } from '../api.js';
 import { usePreferences } from '../preferences.js';
 import { count, html, render, useEffect, useState } from '../ui.js';
 import { Frame } from './frame.js';
+import { useLedger } from './ledger.js';
 import { refresh, serverNow, useCountdown, useSale } from './sale.js';
 import { clockTime, words } from './text.js';
 
@@ -50,12 +51,23 @@ function Now({ sale }) {
       <h2 id="now">${w.now}</h2>
       <p>${sale.name}</p>
       <dl class="facts">
-        <div><dt>${w.sold}</dt><dd data-sold>${count(sale.initial - sale.left)}</dd></div>
+        ${sale.reserves ? html`<${Reservations} />` : html`<div><dt>${w.sold}</dt><dd data-sold>${count(sale.initial - sale.left)}</dd></div>`}
         <div><dt>${w.left}</dt><dd data-left>${count(sale.left)}</dd></div>
         <div><dt>${w.starts}</dt><dd>${waits && sale.startsAt ? clockTime(sale.startsAt) : w.atOnce}</dd></div>
         <div><dt>${w.strategyNow}</dt><dd data-strategy>${sale.strategy}</dd></div>
       </dl>
     </section></aside>`;
+}
+
+/** What is sold, and what is only reserved: the stock alone does not tell. */
+function Reservations() {
+  const { ledger } = useLedger('');
+  const w = words().operator;
+  const said = (/** @type {number | undefined} */ n) => (n === undefined ? '–' : count(n));
+  return html`
+    <div><dt>${w.sold}</dt><dd data-sold>${said(ledger?.sold)}</dd></div>
+    <div><dt>${w.reserved}</dt><dd data-reserved>${said(ledger?.reserved)}</dd></div>
+    <div><dt>${w.expired}</dt><dd data-expired>${said(ledger?.expired)}</dd></div>`;
 }
 
 /**

@@ -7,9 +7,9 @@ const pace = 500; // between two readings, in ms; the lab reads no oftener
 
 /**
  * Hook: the ledger, read as long as the page is seen.
- * @param {number} user
+ * @param {number | ''} user with this one's own order; '': with none
  */
-function useLedger(user) {
+export function useLedger(user) {
   const [state, setState] = useState(/** @type {{ledger: Json.ShopLedger | null, lost: boolean}} */ ({ ledger: null, lost: false }));
   useEffect(() => {
     let timer = 0;
@@ -40,18 +40,20 @@ function useLedger(user) {
 export function Ledger({ sale, user }) {
   const { ledger, lost } = useLedger(user);
   const w = words().ledger;
-  const extra = ledger ? ledger.sold - ledger.initial : 0;
+  const extra = ledger ? ledger.sold + ledger.reserved - ledger.initial : 0;
+  const reserves = sale.reserves || (ledger?.reserved ?? 0) > 0;
   return html`
     <section class="panel ledger" aria-labelledby="ledger">
       <h2 id="ledger">${w.title}</h2>
       <div role="alert">${lost && html`<p class="wrong">${w.lost}</p>`}</div>
       <dl class="figures">
         <div class=${classes(sale.left < 0 && 'bad')}><dt>${w.left}</dt><dd data-ledger-left>${count(sale.left)}</dd></div>
+        ${reserves && html`<div><dt>${w.reserved}</dt><dd data-ledger-reserved>${ledger ? count(ledger.reserved) : '–'}</dd></div>`}
         <div class=${classes(extra > 0 && 'bad')}><dt>${w.sold}</dt><dd data-ledger-sold>${ledger ? count(ledger.sold) : '–'}</dd></div>
         <div class=${classes(ledger && ledger.twice > 0 && 'bad')}><dt>${w.twice}</dt>
           <dd data-ledger-twice>${ledger?.holders_known ? count(ledger.twice) : '–'}</dd></div>
       </dl>
-      <p class=${extra > 0 ? 'wrong' : 'hint'} role="status">${extra > 0 ? w.tooMany(extra) : ledger && !ledger.holders_known ? w.givenBack : w.intro}</p>
+      <p class=${extra > 0 ? 'wrong' : 'hint'} role="status">${extra > 0 ? w.tooMany(extra) : ledger && !ledger.holders_known ? w.givenBack : reserves ? w.introReserving : w.intro}</p>
       ${ledger && html`
         <div class="scroll stream" tabindex="0" role="region" aria-label=${w.orders}>
           <table>
@@ -69,11 +71,11 @@ function Row({ order: o, mine }) {
   const w = words();
   const wrong = o.holders > 1 || o.remaining < 0;
   return html`
-    <tr class=${classes(wrong && 'bad', mine && 'mine')} title=${clockTime(o.at)}>
+    <tr class=${classes(wrong && 'bad', mine && 'mine', o.reservation === 'reserved' && o.status === 'active' && 'waits')} title=${clockTime(o.at)}>
       <td class="n">${count(o.place)}</td>
       <td class="n">${count(o.remaining)}</td>
-      <td>${o.status === 'cancelled' ? w.cancelled : o.holders > 1 ? w.ledger.shared(o.remaining + o.quantity, o.holders)
-    : o.remaining < 0 ? w.ledger.never : o.holders === 1 ? '✓' : ''}</td>
+      <td>${o.status !== 'active' ? w[o.status] ?? o.status : o.holders > 1 ? w.ledger.shared(o.remaining + o.quantity, o.holders)
+    : o.remaining < 0 ? w.ledger.never : o.reservation === 'reserved' ? w.reserved : o.reservation === 'paid' ? w.paid : o.holders === 1 ? '✓' : ''}</td>
       <td class="n">${mine ? w.ledger.you : o.user_id}${o.quantity > 1 && ` × ${count(o.quantity)}`}</td>
     </tr>`;
 }

@@ -1,8 +1,8 @@
 // The state of a purchase: in progress, and its result.
 import { remember, remembered } from '../preferences.js';
-import { useEffect, useState } from '../ui.js';
+import { useEffect, useRef, useState } from '../ui.js';
 import { buyer } from './buyer.js';
-import { attempt, lookUp, send } from './purchase.js';
+import { attempt, follow, lookUp, pause, send } from './purchase.js';
 import { labNow, refresh, untilStart } from './sale.js';
 
 // An attempt is stored until its outcome is known, so that a reload or a crash
@@ -32,8 +32,9 @@ const kept = (user) => {
 // The clocks agree only to some milliseconds, so a buyer who presses at the start
 // may be early by the server's clock. Retry for so long, in ms.
 const momentary = 2000;
-/** @param {number} ms */
-const pause = (ms) => new Promise((done) => { setTimeout(done, ms); });
+
+/** Answers after which the attempt is asked for again. */
+const open = ['unknown', 'accepted', 'forgotten'];
 
 /** @param {import('./sale.js').Sale | null} sale @param {number} user */
 export function usePurchase(sale, user) {
@@ -43,13 +44,21 @@ export function usePurchase(sale, user) {
     if (a.user === buyer()) setState({ busy, result, attempt: a });
   };
   const finish = (/** @type {Attempt} */ a, /** @type {Outcome} */ result) => {
-    if (result.code !== 'unknown') drop(a);
+    if (!open.includes(result.code)) drop(a);
     show(a, false, result);
     refresh();
   };
+  const wait = async (/** @type {Attempt} */ a, /** @type {Outcome} */ result) => { // for the second answer
+    show(a, true, result);
+    const pressed = performance.now() - (result.took ?? 0);
+    const final = await follow(a);
+    finish(a, { ...result, ...final, accepted: result.took, took: performance.now() - pressed });
+  };
   const look = async (/** @type {Attempt} */ a) => {
     show(a, true, { code: 'looking' });
-    finish(a, await lookUp(a));
+    const result = await lookUp(a);
+    if (result.code === 'accepted') await wait(a, result);
+    else finish(a, result);
   };
   const go = async (/** @type {Attempt} */ a) => {
     show(a, true, null);
@@ -64,24 +73,36 @@ export function usePurchase(sale, user) {
     }
     const took = performance.now() - pressed;
     if (result.code === 'unknown') await look(a);
+    else if (result.code === 'accepted') await wait(a, { ...result, at, took });
     else finish(a, { ...result, at, took });
   };
 
+  const going = useRef(false);
+  const once = async (/** @type {() => Promise<void>} */ it) => { // a second press is part of the first
+    if (going.current) return;
+    going.current = true;
+    await it();
+    going.current = false;
+  };
+
   useEffect(() => {
-    const open = kept(user);
-    if (open?.key && open.user === user) look(open);
+    const left = kept(user);
+    if (left?.key && left.user === user) look(left);
     else setState(nothing);
   }, [user]);
+  const run = useRef(sale?.run);
   useEffect(() => { // a new sale invalidates the last result
-    setState((now) => (now.busy || now.result?.code === 'unknown' ? now : nothing));
+    const another = run.current !== undefined && run.current !== sale?.run;
+    run.current = sale?.run ?? run.current;
+    if (another) setState((now) => (now.busy || open.includes(now.result?.code ?? '') ? now : nothing));
   }, [sale?.run]);
 
   return {
     ...state,
-    buy: () => {
-      if (state.result?.code === 'unknown' && state.attempt) go(state.attempt);
-      else if (sale) go(attempt(sale, user));
-    },
-    again: () => { if (state.attempt) go(state.attempt); },
+    buy: (/** @type {import('./purchase.js').Way} */ way) => once(async () => {
+      if (state.attempt && open.includes(state.result?.code ?? '')) await go(state.attempt);
+      else if (sale) await go(attempt(sale, user, way));
+    }),
+    again: () => once(async () => { if (state.attempt) await go(state.attempt); }),
   };
 }

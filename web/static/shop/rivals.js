@@ -45,7 +45,7 @@ export function Rivals({ sale, rivals }) {
   return html`
     <section class="rivals" aria-labelledby="rivals-title">
       <h2 id="rivals-title">${w.rivals.title}</h2>
-      ${rivals && isOn(rivals) ? html`<${Coming} rivals=${rivals} stop=${() => does(() => call('DELETE', `/api/lab/v1/runs/${rivals.run}`))} />` : html`
+      ${rivals && isOn(rivals) ? html`<${Coming} rivals=${rivals} reserves=${sale.reserves} stop=${() => does(() => call('DELETE', `/api/lab/v1/runs/${rivals.run}`))} />` : html`
         <form onSubmit=${submit} noValidate>
           <div class="field">
             <label for="rivals">${w.rivals.how}</label>
@@ -54,19 +54,19 @@ export function Rivals({ sale, rivals }) {
           </div>
           <button class="offer send" aria-disabled=${state.busy ? 'true' : undefined}>${w.rivals.send(n)}</button>
           <p class="wrong" id="rivals-wrong" role="alert">${wrong && n === null && w.rivals.wrong(least, most)}</p>
-          <p class="hint" id="rivals-hint">${sale.left > 0 ? w.rivals.hint : w.rivals.late}</p>
+          <p class="hint" id="rivals-hint">${sale.left <= 0 ? w.rivals.late : sale.reserves ? w.rivals.hintReserving : w.rivals.hint}</p>
         </form>`}
       <div class="refused" role="alert">${state.failed && html`<p class="wrong">${state.failed(w)}</p>`}</div>
     </section>`;
 }
 
-/** @param {{rivals: Json.Rivals, stop: () => void}} props */
-function Coming({ rivals, stop }) {
+/** @param {{rivals: Json.Rivals, reserves: boolean, stop: () => void}} props */
+function Coming({ rivals, reserves, stop }) {
   const left = useArrival(rivals);
   const w = words().rivals;
   return html`
     <div class="coming" data-rivals=${left > 0 ? 'waiting' : 'here'}>
-      <p class="shout" role="status">${left > 0 ? w.come(rivals.buyers) : w.here(rivals.buyers)}</p>
+      <p class="shout" role="status">${left > 0 ? w.come(rivals.buyers) : (reserves ? w.hereReserving : w.here)(rivals.buyers)}</p>
       ${left > 0 ? html`<p class="number" role="timer">${count(Math.ceil(left / 1000))}</p>` : html`
         <progress max=${rivals.buyers} value=${rivals.answered} aria-label=${w.answered}></progress>
         <p class="hint">${rivals.answered >= rivals.buyers ? w.judging : w.progress(rivals.answered, rivals.sold)}</p>`}

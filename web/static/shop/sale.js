@@ -5,7 +5,8 @@ import { useEffect, useState } from '../ui.js';
 
 /**
  * @typedef {{sku: number, strategy: string, name: string, initial: number, left: number,
- *   run: number, startsAt: number | null}} Sale startsAt is in milliseconds since 1970
+ *   run: number, startsAt: number | null, reserves: boolean, accepts: boolean}} Sale startsAt is in milliseconds since 1970; reserves,
+ *   accepts: what its strategy can
  */
 
 const pace = { quiet: 1000, busy: 300 }; // between two polls, in ms
@@ -63,6 +64,7 @@ async function look() {
     sku: sku.id, strategy: shop.strategy, name: sku.name, initial: sku.initial, run: sku.run,
     left: outside ?? sku.num,
     startsAt: sku.starts_at ? Date.parse(sku.starts_at) : null,
+    reserves: shop.reserves, accepts: shop.accepts,
   };
   return { sale, rivals: shop.rivals };
 }
@@ -114,8 +116,11 @@ export const useCountdown = (sale) => useTicking(untilStart(sale));
  */
 export const useArrival = (rivals) => useTicking(isOn(rivals) && rivals ? Math.max(0, Date.parse(rivals.comes_at) - labNow()) || 0 : 0);
 
-/** @param {number} left in milliseconds */
-function useTicking(left) {
+/**
+ * Hook: draws again whenever a second of it has passed.
+ * @param {number} left in milliseconds
+ */
+export function useTicking(left) {
   const [, draw] = useState(0);
   useEffect(() => {
     if (left === 0) return undefined;

@@ -1,12 +1,15 @@
 // The shop's screen for buyers.
 import { usePreferences } from '../preferences.js';
-import { classes, html, render, useEffect, useRef } from '../ui.js';
+import { classes, html, render, useEffect } from '../ui.js';
 import { Buyer } from './buyer-form.js';
 import { useBuyer } from './buyer.js';
+import { Desk } from './desk.js';
 import { Frame } from './frame.js';
 import { Ledger } from './ledger.js';
 import { Orders } from './orders.js';
 import { usePurchase } from './purchase-state.js';
+import { useReservation } from './reservation-state.js';
+import { Reserved } from './reserved.js';
 import { Result } from './result.js';
 import { Rivals } from './rivals.js';
 import { clockError, refresh, useCountdown, useSale } from './sale.js';
@@ -20,16 +23,23 @@ function Shop() {
   const { sale, rivals, lost, missing } = useSale();
   const user = useBuyer();
   const purchase = usePurchase(sale, user);
+  const reservation = useReservation(sale, user);
+  useEffect(() => {
+    const { code, reservation: id } = purchase.result ?? {};
+    if (code === 'reserved' && id) reservation.made(id);
+    else if (code === 'duplicate' && sale?.reserves) reservation.search(); // it may be that of another page
+  }, [purchase.result]);
   const w = words();
   return html`
     <${Frame} title=${() => words().title} here=${split ? 'split' : 'shop'}>
       <div role="alert">${lost && html`<p class="lost-connection">${w.lost}</p>`}</div>
-      ${sale ? html`<${Product} sale=${sale} rivals=${rivals} user=${user} purchase=${purchase} />`
+      ${sale ? html`<${Product} sale=${sale} rivals=${rivals} user=${user} purchase=${purchase} reservation=${reservation} />`
     : html`<section class="panel product"><p>${missing ? w.nothing : w.loading}</p></section>`}
       ${split && sale && html`<${Ledger} sale=${sale} user=${user} />`}
       <aside class="side">
         <${Buyer} user=${user} />
-        ${sale && html`<${Orders} key=${`${user}/${sale.run}`} user=${user} sale=${sale} news=${purchase.result} />`}
+        ${sale && html`<${Orders} key=${`${user}/${sale.run}`} user=${user} sale=${sale} news=${purchase.result}
+          state=${reservation.held?.state} changed=${reservation.look} />`}
       </aside>
     <//>`;
 }
@@ -37,8 +47,8 @@ function Shop() {
 /** @typedef {import('./sale.js').Sale} Sale */
 /** @typedef {ReturnType<typeof usePurchase>} Purchase */
 
-/** @param {{sale: Sale, rivals: Json.Rivals | null, user: number, purchase: Purchase}} props */
-function Product({ sale, rivals, user, purchase }) {
+/** @param {{sale: Sale, rivals: Json.Rivals | null, user: number, purchase: Purchase, reservation: ReturnType<typeof useReservation>}} props */
+function Product({ sale, rivals, user, purchase, reservation }) {
   const left = useCountdown(sale);
   const w = words();
   return html`
@@ -50,7 +60,8 @@ function Product({ sale, rivals, user, purchase }) {
         ${left > 0 ? html`<${Countdown} left=${left} startsAt=${sale.startsAt} />`
     : sale.left > 0 ? html`<p class="badge good on">${w.on}</p>` : html`<p class="badge bad on">${w.over}</p>`}
         <${Shelf} sale=${sale} />
-        <${BuyButton} waits=${left > 0} pointless=${sale.left <= 0 || purchase.result?.code === 'sold' || purchase.result?.code === 'duplicate'} purchase=${purchase} />
+        <${Reserved} reservation=${reservation} over=${purchase.busy || (purchase.result !== null && purchase.result.code !== 'reserved')} />
+        <${Desk} sale=${sale} waits=${left > 0} purchase=${purchase} reservation=${reservation} />
         <p class="hint">${w.onePerPerson} ${w.soldBy} <code>${sale.strategy}</code></p>
         <${Result} purchase=${purchase} />
         <div aria-live="polite"><${Story} sale=${sale} rivals=${rivals} user=${user} result=${purchase.result} /></div>
@@ -95,20 +106,6 @@ function Shelf({ sale }) {
         <rect class="all" width="100" height="1" /><rect class="rest" width=${100 * part} height="1" />
       </svg>
     </div>`;
-}
-
-/** @param {{waits: boolean, pointless: boolean, purchase: Purchase}} props pointless: it can only be refused */
-function BuyButton({ waits, pointless, purchase }) {
-  const w = words();
-  const was = useRef(waits);
-  useEffect(() => {
-    if (was.current && !waits) refresh(); // at the start, refresh the stock at once
-    was.current = waits;
-  }, [waits]);
-  const idle = !waits && !purchase.busy;
-  return html`
-    <button type="button" class=${`${pointless ? 'offer' : 'run'} buy`} aria-disabled=${idle ? undefined : 'true'}
-      onClick=${() => idle && purchase.buy()}>${waits ? w.wait : purchase.busy ? w.buying : w.buy}</button>`;
 }
 
 const Picture = () => html`

@@ -59,7 +59,7 @@ export function Story({ sale, rivals, user, result }) {
 }
 
 /** @type {Record<string, string>} */
-const looks = { shared: 'bad', never: 'bad', got: 'good', late: 'bad', unknown: 'open', refused: 'open', absent: 'open' };
+const looks = { shared: 'bad', never: 'bad', got: 'good', held: 'open', late: 'bad', unknown: 'open', refused: 'open', absent: 'open' };
 
 /**
  * Which story is this buyer's.
@@ -68,6 +68,7 @@ const looks = { shared: 'bad', never: 'bad', got: 'good', late: 'bad', unknown: 
 function yoursOf({ yours }, result, all) {
   if (yours && yours.holders > 1) return 'shared';
   if (yours && yours.remaining < 0) return 'never';
+  if (yours?.reservation === 'reserved') return 'held';
   if (yours) return 'got';
   if (result?.code === 'unknown' || result?.code === 'looking') return 'unknown';
   if (result?.code === 'sold_out' && all) return 'late';

@@ -26,6 +26,7 @@ export default {
     turn_ms: ['Turn, ms', 'at least, in each round'],
     crowds: ['Also with', 'so many at a time, by comma: 1, 16, 256'],
     few: ['Few', 'concurrent buyers, in a second run; 0: none'],
+    async: ['In two steps (1: yes)', ''], reserve: ['Reserved, s', ''], forget: ['Never pay, %', ''], 'pay-late': ['Pay late, %', ''],
     seed: ['Seed', 'gives the same buyers in the same order'],
   },
   anySeed: 'random', noCrowds: 'none',
