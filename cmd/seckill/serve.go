@@ -41,7 +41,7 @@ type ServeCmd struct {
 	PurchaseTimeout  time.Duration `default:"10s" env:"SECKILL_PURCHASE_TIMEOUT" help:"How long a purchase may take."`
 	ShutdownTimeout  time.Duration `default:"15s" env:"SECKILL_SHUTDOWN_TIMEOUT" help:"How long a shutdown waits for purchases in flight."`
 
-	LogLevel  slog.Level `default:"info" env:"SECKILL_LOG_LEVEL" help:"debug (with an access log), info, warn or error."`
+	LogLevel  slog.Level `default:"info" env:"SECKILL_LOG_LEVEL" help:"debug (with an access log), info, warn or error. PUT /debug/log-level changes it later."`
 	LogFormat string     `default:"text" enum:"text,json" env:"SECKILL_LOG_FORMAT" help:"text or json."`
 }
 
@@ -102,7 +102,9 @@ func (c *ServeCmd) validateAddr() error {
 
 // Run serves until ctx ends, and then until the purchases in flight are done.
 func (c *ServeCmd) Run(ctx context.Context, stderr stderrWriter) error {
-	log := c.logger(stderr)
+	level := &slog.LevelVar{}
+	level.Set(c.LogLevel)
+	log := c.logger(stderr, level)
 	slog.SetDefault(log)
 	// Errors of connections are returned, and logged once by the caller.
 	redis.SetLogger(redisLog{log})
@@ -148,7 +150,7 @@ func (c *ServeCmd) Run(ctx context.Context, stderr stderrWriter) error {
 		defer context.AfterFunc(ctx, points.Close)() // a shutdown does not wait for faults
 	}
 	server, err := httpapi.New(httpapi.Config{
-		Instance: in, Points: points, Infos: strategies.All(), Default: c.Strategy, Token: token, Buyers: buyers, Log: log,
+		Instance: in, Points: points, Infos: strategies.All(), Default: c.Strategy, Token: token, Buyers: buyers, Log: log, LogLevel: level,
 		Settings: c.Settings, Gates: c.Gates, PurchaseTimeout: c.PurchaseTimeout, ShutdownTimeout: c.ShutdownTimeout,
 	})
 	if err != nil {
@@ -181,8 +183,8 @@ func cannotListen(flag, addr string, err error) error {
 	return fmt.Errorf("cannot listen on %s %s: %w", flag, addr, err)
 }
 
-func (c *ServeCmd) logger(stderr stderrWriter) *slog.Logger {
-	options := &slog.HandlerOptions{Level: c.LogLevel}
+func (c *ServeCmd) logger(stderr stderrWriter, level slog.Leveler) *slog.Logger {
+	options := &slog.HandlerOptions{Level: level}
 	if c.LogFormat == "json" {
 		return slog.New(slog.NewJSONHandler(stderr, options))
 	}

@@ -49,6 +49,8 @@ type Config struct {
 	PurchaseTimeout time.Duration // a purchase ends after this long; 0 means 10 s
 	ShutdownTimeout time.Duration // requests in flight have so long to end; 0 means 15 s
 	Log             *slog.Logger
+	// LogLevel is the level of Log, for the operator to change. Nil: it is fixed.
+	LogLevel *slog.LevelVar
 }
 
 // A Server answers requests. It neither opens nor closes the instance.
