@@ -40,7 +40,8 @@ var mayImport = map[string][]string{
 	"internal/figures":   {"internal/backend", "internal/bench", "internal/bench/hot", "internal/chaos", "internal/measure", "loadtest/compare"},
 	"internal/trace": {"internal/seckill", "internal/backend", "internal/ledger", "internal/lock", "internal/catalog",
 		"internal/tap", "internal/explore", "internal/observe", "internal/probe"},
-	"internal/gate": {"internal/seckill"},
+	"internal/gate":      {"internal/seckill"},
+	"internal/reconcile": {"internal/seckill", "internal/ledger", "internal/catalog"},
 	"internal/httpapi": {"internal/gate", "internal/seckill", "internal/auth", "internal/backend", "internal/ledger", "internal/catalog",
 		"internal/tap", "internal/lock", "internal/web", "internal/fault/point"},
 	// The page starts load runs and comparisons in its own process, and keeps their results.
