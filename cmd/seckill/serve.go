@@ -31,8 +31,10 @@ type ServeCmd struct {
 	Tiers      map[string]backend.Tier `mapsep:"," env:"SECKILL_TIERS" placeholder:"mysql=private" help:"Where backends come from (given, private, embedded), to be shown."`
 	MySQLConns int                     `name:"mysql-conns" default:"32" env:"SECKILL_MYSQL_CONNS" help:"Most connections to the SQL database."`
 
+	SecureFlags
 	Settings catalog.Settings `embed:""`
 	Gates    gate.Settings    `embed:""`
+	Limits   httpapi.Limits   `embed:""`
 	TokenFlags
 	AuthFlags
 	AdminAddr        string        `env:"SECKILL_ADMIN_ADDR" placeholder:"ADDR" help:"Take admin calls without a token here: 127.0.0.1:PORT, for every user of this machine, or unix:/path."`
@@ -71,7 +73,7 @@ func (c *ServeCmd) Validate() error {
 			return fmt.Errorf("%s must be %s", flag.name, flag.want)
 		}
 	}
-	if err := errors.Join(c.TokenFlags.check(), c.AuthFlags.check(), checkLockTimes(c.Settings.LockTimes), c.Gates.Check()); err != nil {
+	if err := errors.Join(c.TokenFlags.check(), c.AuthFlags.check(), c.SecureFlags.check(), checkLockTimes(c.Settings.LockTimes), c.Gates.Check(), c.Limits.Check()); err != nil {
 		return err
 	}
 	names := backend.Names()
@@ -132,6 +134,9 @@ func (c *ServeCmd) Run(ctx context.Context, stderr stderrWriter) error {
 	config := c.Given
 	config.Tiers, config.MaxSQLConns = c.Tiers, c.MySQLConns
 	config.RowLockWait, config.ZooKeeperSession = c.Settings.LockWait, c.ZooKeeperSession
+	if err := c.SecureFlags.into(&config); err != nil {
+		return err
+	}
 	in, err := backend.Open(ctx, config)
 	if err != nil {
 		return err
@@ -151,7 +156,7 @@ func (c *ServeCmd) Run(ctx context.Context, stderr stderrWriter) error {
 	}
 	server, err := httpapi.New(httpapi.Config{
 		Instance: in, Points: points, Infos: strategies.All(), Default: c.Strategy, Token: token, Buyers: buyers, Log: log, LogLevel: level,
-		Settings: c.Settings, Gates: c.Gates, PurchaseTimeout: c.PurchaseTimeout, ShutdownTimeout: c.ShutdownTimeout,
+		Settings: c.Settings, Gates: c.Gates, Limits: c.Limits, PurchaseTimeout: c.PurchaseTimeout, ShutdownTimeout: c.ShutdownTimeout,
 	})
 	if err != nil {
 		return err
@@ -172,6 +177,10 @@ func (c *ServeCmd) Run(ctx context.Context, stderr stderrWriter) error {
 		together.Go(func() error { return server.ServeAdmin(ctx, admin) })
 	}
 	together.Go(func() error { return server.Serve(ctx, l) })
+	together.Go(func() error {
+		reportAtStart(ctx, log, ledger.NewStore(in.DB), server.Sellers())
+		return nil
+	})
 	log.Info("serving", "address", "http://"+l.Addr().String(), "strategy", c.Strategy)
 	return together.Wait()
 }

@@ -32,6 +32,7 @@ type Config struct {
 	Default  string // the strategy of purchases that name none
 	Settings catalog.Settings
 	Gates    gate.Settings // in front of every strategy; none by default
+	Limits   Limits        // of clients; none by default
 
 	// Token must come with every admin call to Handler, wherever the call
 	// comes from. Without one there are none, but for AdminHandler's.
@@ -64,6 +65,7 @@ type Server struct {
 	standard *seller
 	starts   *starts
 	gates    gates
+	limits   limits
 	checks   checks         // of the backends
 	claims   *ledger.Claims // of idempotency keys
 	inFlight atomic.Int64   // purchases
@@ -97,6 +99,7 @@ func New(c Config) (*Server, error) {
 	s.metrics = newMetrics(s)
 	s.checks.ask, s.checks.now = s.Instance.Status, time.Now
 	s.starts = newStarts(s.Ledger.Start, s.Log)
+	s.openLimits()
 	if err := s.openGates(); err != nil {
 		return nil, err
 	}
@@ -115,7 +118,11 @@ func New(c Config) (*Server, error) {
 	if s.standard, err = s.available(c.Default); err != nil {
 		return nil, fmt.Errorf("the default strategy: %w", err)
 	}
-	s.public, s.private = s.route(), s.route(s.handle(s.asAdmin))
+	var guards []gin.HandlerFunc
+	if s.limits.clients != nil {
+		guards = append(guards, s.handle(s.limitClients))
+	}
+	s.public, s.private = s.route(guards...), s.route(s.handle(s.asAdmin))
 	s.routePoints(s.private)
 	return s, nil
 }
