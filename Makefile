@@ -121,6 +121,17 @@ cover: build ready
 vuln:
 	$(GO) run golang.org/x/vuln/cmd/govulncheck@v1.9.0 ./...
 
+## fuzz: fuzz every input, one target after the other (FUZZTIME each, ten minutes; what fails is kept in testdata/fuzz)
+.PHONY: fuzz
+FUZZTIME ?= 10m
+fuzz:
+	@grep -rl '^func Fuzz' --include='*_test.go' . | sort | while read -r file; do \
+		for target in $$(sed -n 's/^func \(Fuzz[A-Za-z]*\)(.*/\1/p' "$$file"); do \
+			echo "$$target in $$(dirname "$$file")"; \
+			$(GO) test "$$(dirname "$$file")" -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) || exit 1; \
+		done; \
+	done
+
 ## deps: install the servers that are missing
 deps: build
 	$(BIN) deps
