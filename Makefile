@@ -132,6 +132,12 @@ fuzz:
 		done; \
 	done
 
+## sbom: the bill of materials of bin/seckill in bin/sbom.json: modules, versions, sums, licences
+.PHONY: sbom
+sbom:
+	@mkdir -p bin
+	$(GO) run ./deploy/sbom >bin/sbom.json
+
 ## deps: install the servers that are missing
 deps: build
 	$(BIN) deps

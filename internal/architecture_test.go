@@ -60,6 +60,7 @@ var mayImport = map[string][]string{
 	"loadtest/examples/vegeta": {},
 	"web":                      {},
 	"web/course":               {},
+	"deploy/sbom":              {},
 }
 
 // A family of strategies imports the contracts, and no other family.

@@ -75,7 +75,7 @@ func (a *authority) sign(t *testing.T, name string) tls.Certificate {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}
 }
 
-// server is for those who take our clients only; client has their certificate.
+// server takes clients with our certificate only; client has one.
 func (a *authority) server(t *testing.T) *tls.Config {
 	return &tls.Config{Certificates: []tls.Certificate{a.sign(t, "server")}, ClientCAs: a.pool,
 		ClientAuth: tls.RequireAndVerifyClientCert, NextProtos: []string{"h2"}}

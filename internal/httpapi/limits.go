@@ -62,7 +62,7 @@ func (s *Server) openLimits() {
 			count(func(_, _, refused int64) int64 { return refused })))
 }
 
-// limitClients refuses who asks too often, but for the operator. It comes first, so
+// limitClients refuses clients that ask too often, but for the operator. It comes first, so
 // that a refusal costs little.
 func (s *Server) limitClients(c *gin.Context) error {
 	refusal := s.limits.clients.Enter(web.Client(web.ClientOf(c.Request, s.Limits.Proxies)))

@@ -17,7 +17,7 @@ import (
 	"seckill/internal/lab/labtest"
 )
 
-// Who asks too often is told when to come back; others, and the operator, are not
+// A client that asks too often is told when to come back; others, and the operator, are not
 // refused because of them.
 func TestClientRate(t *testing.T) {
 	proxies := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}

@@ -10,7 +10,7 @@ import (
 	"seckill/internal/httpapi"
 )
 
-// The operator changes the level of the running process, and nobody else.
+// The operator changes the level of the running process; others cannot.
 func TestLogLevel(t *testing.T) {
 	var out bytes.Buffer
 	level := &slog.LevelVar{}

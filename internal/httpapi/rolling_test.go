@@ -56,8 +56,8 @@ func (r *replica) run() {
 }
 
 // Four services are restarted one after the other while buyers buy. Buyers send what was
-// not answered again, with its key, to the next service, as a load balancer does. Nobody
-// fails, and nobody gets two orders.
+// not answered again, with its key, to the next service, as a load balancer does.
+// Every purchase is answered in the end, and has one order.
 func TestRollingRestart(t *testing.T) {
 	for _, strategy := range []string{"conditional", "merged", "reserve"} {
 		t.Run(strategy, func(t *testing.T) { restartRolling(t, strategy) })

@@ -63,7 +63,7 @@ const (
 	post = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n"
 )
 
-// Whoever keeps the server waiting longest goes, in whatever way they do; those whose
+// The connection that keeps the server waiting longest is closed, however it does that; those whose
 // request is whole stay.
 func TestTheSlowestGoes(t *testing.T) {
 	inside, let := make(chan struct{}, 8), make(chan struct{})
@@ -94,7 +94,7 @@ func TestTheSlowestGoes(t *testing.T) {
 	open(4)
 	first := dial(t, addr, post+"hello")
 	<-inside
-	answered(t, "the first who comes later", first)
+	answered(t, "the first that comes later", first)
 	closed(t, "silent", silent)
 	second := dial(t, addr, post+"hello")
 	<-inside
