@@ -41,9 +41,10 @@ var mayImport = map[string][]string{
 	"internal/trace": {"internal/seckill", "internal/backend", "internal/ledger", "internal/lock", "internal/catalog",
 		"internal/tap", "internal/explore", "internal/observe", "internal/probe"},
 	"internal/gate":      {"internal/seckill"},
+	"internal/telemetry": {"internal/tap"},
 	"internal/reconcile": {"internal/seckill", "internal/ledger", "internal/catalog"},
 	"internal/httpapi": {"internal/gate", "internal/seckill", "internal/auth", "internal/backend", "internal/ledger", "internal/catalog",
-		"internal/tap", "internal/lock", "internal/web", "internal/fault/point"},
+		"internal/tap", "internal/lock", "internal/web", "internal/fault/point", "internal/telemetry"},
 	// The page starts load runs and comparisons in its own process, and keeps their results.
 	"internal/labapi": {"internal/backend", "internal/fault", "internal/ledger", "internal/lab", "internal/catalog",
 		"internal/history", "internal/measure", "internal/numbers", "internal/seckill", "internal/trace", "internal/web", "loadtest",

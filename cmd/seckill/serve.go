@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/url"
 	"slices"
 	"syscall"
 	"time"
@@ -43,6 +44,9 @@ type ServeCmd struct {
 	PurchaseTimeout  time.Duration `default:"10s" env:"SECKILL_PURCHASE_TIMEOUT" help:"How long a purchase may take."`
 	ShutdownTimeout  time.Duration `default:"15s" env:"SECKILL_SHUTDOWN_TIMEOUT" help:"How long a shutdown waits for purchases in flight."`
 
+	Traces     string  `env:"SECKILL_TRACES" placeholder:"URL" help:"Send OpenTelemetry traces of purchases to this collector (OTLP over HTTP), such as http://127.0.0.1:4318."`
+	TraceRatio float64 `default:"0.01" env:"SECKILL_TRACE_RATIO" help:"The part of the purchases that is traced, from 0 to 1; a caller's traceparent counts more."`
+
 	LogLevel  slog.Level `default:"info" env:"SECKILL_LOG_LEVEL" help:"debug (with an access log), info, warn or error. PUT /debug/log-level changes it later."`
 	LogFormat string     `default:"text" enum:"text,json" env:"SECKILL_LOG_FORMAT" help:"text or json."`
 }
@@ -61,6 +65,7 @@ func (c *ServeCmd) Validate() error {
 		ok   bool
 		want string
 	}{
+		{"--trace-ratio", c.TraceRatio >= 0 && c.TraceRatio <= 1, "from 0 to 1, such as 0.01"},
 		{"--mysql-conns", c.MySQLConns >= 1, "at least 1"},
 		{"--lock-max-hold", c.Settings.MaxHold >= 0, "0 or longer, such as 1m"},
 		{"--zookeeper-session", c.ZooKeeperSession > 0, "longer than 0, such as 6s"},
@@ -82,6 +87,9 @@ func (c *ServeCmd) Validate() error {
 		if !slices.Contains(names, name) || !slices.Contains(tiers, tier) {
 			return fmt.Errorf("--tiers %s=%s: give BACKEND=TIER with a backend of %v and a tier of %v", name, tier, names, tiers)
 		}
+	}
+	if u, err := url.Parse(c.Traces); c.Traces != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
+		return errors.New("--traces must be a URL, such as http://127.0.0.1:4318")
 	}
 	return c.validateAddr()
 }
@@ -154,9 +162,14 @@ func (c *ServeCmd) Run(ctx context.Context, stderr stderrWriter) error {
 		points = &point.Points{}
 		defer context.AfterFunc(ctx, points.Close)() // a shutdown does not wait for faults
 	}
+	traces, sendTraces, err := c.traces(ctx, log)
+	if err != nil {
+		return err
+	}
+	defer sendTraces()
 	server, err := httpapi.New(httpapi.Config{
 		Instance: in, Points: points, Infos: strategies.All(), Default: c.Strategy, Token: token, Buyers: buyers, Log: log, LogLevel: level,
-		Settings: c.Settings, Gates: c.Gates, Limits: c.Limits, PurchaseTimeout: c.PurchaseTimeout, ShutdownTimeout: c.ShutdownTimeout,
+		Settings: c.Settings, Gates: c.Gates, Limits: c.Limits, Traces: traces, PurchaseTimeout: c.PurchaseTimeout, ShutdownTimeout: c.ShutdownTimeout,
 	})
 	if err != nil {
 		return err

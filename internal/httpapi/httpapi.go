@@ -21,6 +21,7 @@ import (
 	"seckill/internal/fault/point"
 	"seckill/internal/gate"
 	"seckill/internal/ledger"
+	"seckill/internal/telemetry"
 	"seckill/internal/web"
 )
 
@@ -33,6 +34,8 @@ type Config struct {
 	Settings catalog.Settings
 	Gates    gate.Settings // in front of every strategy; none by default
 	Limits   Limits        // of clients; none by default
+	// Traces, if not nil, are made of purchases.
+	Traces *telemetry.Traces
 
 	// Token must come with every admin call to Handler, wherever the call
 	// comes from. Without one there are none, but for AdminHandler's.
@@ -137,6 +140,9 @@ func (s *Server) AdminHandler() http.Handler { return s.private }
 func (s *Server) route(guards ...gin.HandlerFunc) *gin.Engine {
 	r := web.NewRouter()
 	r.Use(s.identify, web.Recover(s.Log, s.refuse))
+	if s.Traces != nil {
+		r.Use(continueTrace)
+	}
 	r.Use(guards...)
 	r.NoRoute(s.handle(notFound))
 	r.NoMethod(s.handle(methodNotAllowed))
