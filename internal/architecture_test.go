@@ -56,7 +56,7 @@ var mayImport = map[string][]string{
 	"loadtest": {"internal/seckill", "internal/fault", "internal/ledger", "internal/backend", "internal/linear", "internal/numbers",
 		"internal/tap", "loadtest/adapter"},
 	"loadtest/report":          {"internal/fault", "internal/ledger", "internal/numbers", "loadtest", "loadtest/adapter"},
-	"loadtest/told":            {"internal/ledger"},
+	"loadtest/told":            {"internal/ledger", "internal/seckill"},
 	"loadtest/compare":         {"internal/ledger", "internal/backend", "internal/measure", "internal/numbers", "loadtest"},
 	"loadtest/examples/vegeta": {},
 	"web":                      {},
