@@ -19,7 +19,7 @@ type (
 		Name                string
 		Labels, Annotations map[string]string
 	}
-	kubeObject struct {
+	KubeObject struct {
 		APIVersion string `yaml:"apiVersion"`
 		Kind       string
 		Metadata   kubeMeta
@@ -28,11 +28,11 @@ type (
 		MatchLabels map[string]string `yaml:"matchLabels"`
 	}
 	kubeConfigMap struct {
-		kubeObject `yaml:",inline"`
+		KubeObject `yaml:",inline"`
 		Data       map[string]string
 	}
 	kubeDeployment struct {
-		kubeObject `yaml:",inline"`
+		KubeObject `yaml:",inline"`
 		Spec       struct {
 			Replicas int32
 			Selector kubeSelector
@@ -107,7 +107,7 @@ type (
 		Threshold int32                       `yaml:"failureThreshold"`
 	}
 	kubeService struct {
-		kubeObject `yaml:",inline"`
+		KubeObject `yaml:",inline"`
 		Spec       struct {
 			Selector map[string]string
 			Ports    []struct {
@@ -118,7 +118,7 @@ type (
 		}
 	}
 	kubeBudget struct {
-		kubeObject `yaml:",inline"`
+		KubeObject `yaml:",inline"`
 		Spec       struct {
 			Available int32 `yaml:"minAvailable"`
 			Selector  kubeSelector
@@ -134,7 +134,7 @@ var kubeKinds = map[string]func() any{
 // manifests decodes a file of them, strictly.
 func manifests(text []byte) (all []any, err error) {
 	for _, part := range bytes.Split(text, []byte("\n---\n")) {
-		var o kubeObject
+		var o KubeObject
 		if err := yaml.Unmarshal(part, &o); err != nil {
 			return nil, err
 		}

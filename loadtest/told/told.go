@@ -61,7 +61,7 @@ func read(r io.Reader, receipts bool) ([]*Sale, error) {
 		}
 		if line = bytes.TrimSpace(line); len(line) > 0 {
 			if err := f.line(line); err != nil {
-				return nil, fmt.Errorf("line %d: %w", n, err)
+				return nil, fmt.Errorf("line %d: %s", n, short(err.Error()))
 			}
 		}
 		if err == io.EOF {
@@ -73,6 +73,15 @@ func read(r io.Reader, receipts bool) ([]*Sale, error) {
 	}
 	f.count()
 	return f.sales, nil
+}
+
+// short cuts an error that quotes what the file says: a line may be long.
+func short(text string) string {
+	const most = 300 // characters
+	if r := []rune(text); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return text
 }
 
 // A line is any line; pointers tell what is there.
