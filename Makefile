@@ -121,6 +121,23 @@ cover: build ready
 vuln:
 	$(GO) run golang.org/x/vuln/cmd/govulncheck@v1.9.0 ./...
 
+## fuzz: fuzz every input, one target after the other (FUZZTIME each, ten minutes; what fails is kept in testdata/fuzz)
+.PHONY: fuzz
+FUZZTIME ?= 10m
+fuzz:
+	@grep -rl '^func Fuzz' --include='*_test.go' . | sort | while read -r file; do \
+		for target in $$(sed -n 's/^func \(Fuzz[A-Za-z]*\)(.*/\1/p' "$$file"); do \
+			echo "$$target in $$(dirname "$$file")"; \
+			$(GO) test "$$(dirname "$$file")" -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) || exit 1; \
+		done; \
+	done
+
+## sbom: the bill of materials of bin/seckill in bin/sbom.json: modules, versions, sums, licences
+.PHONY: sbom
+sbom:
+	@mkdir -p bin
+	$(GO) run ./deploy/sbom >bin/sbom.json
+
 ## deps: install the servers that are missing
 deps: build
 	$(BIN) deps

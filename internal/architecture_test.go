@@ -41,9 +41,11 @@ var mayImport = map[string][]string{
 	"internal/trace": {"internal/seckill", "internal/backend", "internal/ledger", "internal/lock", "internal/catalog",
 		"internal/tap", "internal/explore", "internal/observe", "internal/probe"},
 	"internal/game": {"internal/backend", "internal/catalog", "internal/explore", "internal/fault", "internal/probe", "internal/seckill"},
-	"internal/gate": {"internal/seckill"},
+	"internal/gate":      {"internal/seckill"},
+	"internal/telemetry": {"internal/tap"},
+	"internal/reconcile": {"internal/seckill", "internal/ledger", "internal/catalog"},
 	"internal/httpapi": {"internal/gate", "internal/seckill", "internal/auth", "internal/backend", "internal/ledger", "internal/catalog",
-		"internal/tap", "internal/lock", "internal/web", "internal/fault/point"},
+		"internal/tap", "internal/lock", "internal/web", "internal/fault/point", "internal/telemetry"},
 	// The page starts load runs and comparisons in its own process, and keeps their results.
 	"internal/labapi": {"internal/backend", "internal/fault", "internal/game", "internal/ledger", "internal/lab", "internal/catalog",
 		"internal/history", "internal/measure", "internal/numbers", "internal/seckill", "internal/trace", "internal/web", "loadtest",
@@ -55,11 +57,12 @@ var mayImport = map[string][]string{
 	"loadtest": {"internal/seckill", "internal/fault", "internal/ledger", "internal/backend", "internal/linear", "internal/numbers",
 		"internal/tap", "loadtest/adapter"},
 	"loadtest/report":          {"internal/fault", "internal/ledger", "internal/numbers", "loadtest", "loadtest/adapter"},
-	"loadtest/told":            {"internal/ledger"},
+	"loadtest/told":            {"internal/ledger", "internal/seckill"},
 	"loadtest/compare":         {"internal/ledger", "internal/backend", "internal/measure", "internal/numbers", "loadtest"},
 	"loadtest/examples/vegeta": {},
 	"web":                      {},
 	"web/course":               {},
+	"deploy/sbom":              {},
 }
 
 // A family of strategies imports the contracts, and no other family.

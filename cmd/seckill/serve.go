@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/url"
 	"slices"
 	"syscall"
 	"time"
@@ -31,8 +32,10 @@ type ServeCmd struct {
 	Tiers      map[string]backend.Tier `mapsep:"," env:"SECKILL_TIERS" placeholder:"mysql=private" help:"Where backends come from (given, private, embedded), to be shown."`
 	MySQLConns int                     `name:"mysql-conns" default:"32" env:"SECKILL_MYSQL_CONNS" help:"Most connections to the SQL database."`
 
+	SecureFlags
 	Settings catalog.Settings `embed:""`
 	Gates    gate.Settings    `embed:""`
+	Limits   httpapi.Limits   `embed:""`
 	TokenFlags
 	AuthFlags
 	AdminAddr        string        `env:"SECKILL_ADMIN_ADDR" placeholder:"ADDR" help:"Take admin calls without a token here: 127.0.0.1:PORT, for every user of this machine, or unix:/path."`
@@ -41,7 +44,10 @@ type ServeCmd struct {
 	PurchaseTimeout  time.Duration `default:"10s" env:"SECKILL_PURCHASE_TIMEOUT" help:"How long a purchase may take."`
 	ShutdownTimeout  time.Duration `default:"15s" env:"SECKILL_SHUTDOWN_TIMEOUT" help:"How long a shutdown waits for purchases in flight."`
 
-	LogLevel  slog.Level `default:"info" env:"SECKILL_LOG_LEVEL" help:"debug (with an access log), info, warn or error."`
+	Traces     string  `env:"SECKILL_TRACES" placeholder:"URL" help:"Send OpenTelemetry traces of purchases to this collector (OTLP over HTTP), such as http://127.0.0.1:4318."`
+	TraceRatio float64 `default:"0.01" env:"SECKILL_TRACE_RATIO" help:"The part of the purchases that is traced, from 0 to 1; a caller's traceparent counts more."`
+
+	LogLevel  slog.Level `default:"info" env:"SECKILL_LOG_LEVEL" help:"debug (with an access log), info, warn or error. PUT /debug/log-level changes it later."`
 	LogFormat string     `default:"text" enum:"text,json" env:"SECKILL_LOG_FORMAT" help:"text or json."`
 }
 
@@ -59,6 +65,7 @@ func (c *ServeCmd) Validate() error {
 		ok   bool
 		want string
 	}{
+		{"--trace-ratio", c.TraceRatio >= 0 && c.TraceRatio <= 1, "from 0 to 1, such as 0.01"},
 		{"--mysql-conns", c.MySQLConns >= 1, "at least 1"},
 		{"--lock-max-hold", c.Settings.MaxHold >= 0, "0 or longer, such as 1m"},
 		{"--zookeeper-session", c.ZooKeeperSession > 0, "longer than 0, such as 6s"},
@@ -71,7 +78,7 @@ func (c *ServeCmd) Validate() error {
 			return fmt.Errorf("%s must be %s", flag.name, flag.want)
 		}
 	}
-	if err := errors.Join(c.TokenFlags.check(), c.AuthFlags.check(), checkLockTimes(c.Settings.LockTimes), c.Gates.Check()); err != nil {
+	if err := errors.Join(c.TokenFlags.check(), c.AuthFlags.check(), c.SecureFlags.check(), checkLockTimes(c.Settings.LockTimes), c.Gates.Check(), c.Limits.Check()); err != nil {
 		return err
 	}
 	names := backend.Names()
@@ -80,6 +87,9 @@ func (c *ServeCmd) Validate() error {
 		if !slices.Contains(names, name) || !slices.Contains(tiers, tier) {
 			return fmt.Errorf("--tiers %s=%s: give BACKEND=TIER with a backend of %v and a tier of %v", name, tier, names, tiers)
 		}
+	}
+	if u, err := url.Parse(c.Traces); c.Traces != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
+		return errors.New("--traces must be a URL, such as http://127.0.0.1:4318")
 	}
 	return c.validateAddr()
 }
@@ -102,7 +112,9 @@ func (c *ServeCmd) validateAddr() error {
 
 // Run serves until ctx ends, and then until the purchases in flight are done.
 func (c *ServeCmd) Run(ctx context.Context, stderr stderrWriter) error {
-	log := c.logger(stderr)
+	level := &slog.LevelVar{}
+	level.Set(c.LogLevel)
+	log := c.logger(stderr, level)
 	slog.SetDefault(log)
 	// Errors of connections are returned, and logged once by the caller.
 	redis.SetLogger(redisLog{log})
@@ -130,6 +142,9 @@ func (c *ServeCmd) Run(ctx context.Context, stderr stderrWriter) error {
 	config := c.Given
 	config.Tiers, config.MaxSQLConns = c.Tiers, c.MySQLConns
 	config.RowLockWait, config.ZooKeeperSession = c.Settings.LockWait, c.ZooKeeperSession
+	if err := c.SecureFlags.into(&config); err != nil {
+		return err
+	}
 	in, err := backend.Open(ctx, config)
 	if err != nil {
 		return err
@@ -147,9 +162,14 @@ func (c *ServeCmd) Run(ctx context.Context, stderr stderrWriter) error {
 		points = &point.Points{}
 		defer context.AfterFunc(ctx, points.Close)() // a shutdown does not wait for faults
 	}
+	traces, sendTraces, err := c.traces(ctx, log)
+	if err != nil {
+		return err
+	}
+	defer sendTraces()
 	server, err := httpapi.New(httpapi.Config{
-		Instance: in, Points: points, Infos: strategies.All(), Default: c.Strategy, Token: token, Buyers: buyers, Log: log,
-		Settings: c.Settings, Gates: c.Gates, PurchaseTimeout: c.PurchaseTimeout, ShutdownTimeout: c.ShutdownTimeout,
+		Instance: in, Points: points, Infos: strategies.All(), Default: c.Strategy, Token: token, Buyers: buyers, Log: log, LogLevel: level,
+		Settings: c.Settings, Gates: c.Gates, Limits: c.Limits, Traces: traces, PurchaseTimeout: c.PurchaseTimeout, ShutdownTimeout: c.ShutdownTimeout,
 	})
 	if err != nil {
 		return err
@@ -170,6 +190,10 @@ func (c *ServeCmd) Run(ctx context.Context, stderr stderrWriter) error {
 		together.Go(func() error { return server.ServeAdmin(ctx, admin) })
 	}
 	together.Go(func() error { return server.Serve(ctx, l) })
+	together.Go(func() error {
+		reportAtStart(ctx, log, ledger.NewStore(in.DB), server.Sellers())
+		return nil
+	})
 	log.Info("serving", "address", "http://"+l.Addr().String(), "strategy", c.Strategy)
 	return together.Wait()
 }
@@ -181,8 +205,8 @@ func cannotListen(flag, addr string, err error) error {
 	return fmt.Errorf("cannot listen on %s %s: %w", flag, addr, err)
 }
 
-func (c *ServeCmd) logger(stderr stderrWriter) *slog.Logger {
-	options := &slog.HandlerOptions{Level: c.LogLevel}
+func (c *ServeCmd) logger(stderr stderrWriter, level slog.Leveler) *slog.Logger {
+	options := &slog.HandlerOptions{Level: level}
 	if c.LogFormat == "json" {
 		return slog.New(slog.NewJSONHandler(stderr, options))
 	}

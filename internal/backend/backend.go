@@ -74,6 +74,14 @@ type Config struct {
 	// WrapConn wraps every connection that is opened; tests lose replies with
 	// it. Nil: none is wrapped.
 	WrapConn func(net.Conn) net.Conn `json:"-" kong:"-"`
+	// Logins by backend name: user, password and TLS, where they are not those of
+	// the address.
+	Logins map[string]Login `json:"-" kong:"-"`
+	// DialTimeout bounds the dial of a connection; 0 means 3 s. RedisTimeout bounds
+	// the wait for an answer of Redis; 0 means 3 s, and 1 s for each node of a quorum.
+	DialTimeout, RedisTimeout time.Duration `kong:"-"`
+	// RedisConns bounds the connections to each Redis. 0 means 64.
+	RedisConns int `kong:"-"`
 	// ZooKeeperSession is the session time-out asked for. 0 means 6 s.
 	ZooKeeperSession time.Duration `kong:"-"`
 }
@@ -116,7 +124,7 @@ type Status struct {
 // address of the first that cannot be reached. After a success each client
 // reconnects by itself whenever its server comes back.
 func Open(ctx context.Context, c Config) (_ *Instance, err error) {
-	in := &Instance{Config: c, Dialer: &Dialer{wrap: c.WrapConn}, versions: map[string]string{}}
+	in := &Instance{Config: c, Dialer: &Dialer{wrap: c.WrapConn, timeout: c.DialTimeout}, versions: map[string]string{}}
 	defer func() {
 		if err != nil {
 			in.Close()

@@ -35,16 +35,20 @@ func (in *Instance) openEtcd(ctx context.Context) error {
 	}
 	soon := backoff.DefaultConfig
 	soon.MaxDelay = time.Second // not two minutes: a server that is back is used at once
+	login := in.Config.Logins[NameEtcd]
 	c, err := clientv3.New(clientv3.Config{
 		Endpoints:   endpoints,
-		DialTimeout: dialTimeout,
+		Username:    login.User,
+		Password:    login.Password,
+		TLS:         login.TLS,
+		DialTimeout: in.dialTimeout(),
 		// A server without power closes no connection: probe it.
 		DialKeepAliveTime:    10 * time.Second,
-		DialKeepAliveTimeout: dialTimeout,
+		DialKeepAliveTimeout: in.dialTimeout(),
 		Logger:               zap.NewNop(), // errors are returned
 		DialOptions: []grpc.DialOption{
 			grpc.WithContextDialer(dial),
-			grpc.WithConnectParams(grpc.ConnectParams{Backoff: soon, MinConnectTimeout: dialTimeout}),
+			grpc.WithConnectParams(grpc.ConnectParams{Backoff: soon, MinConnectTimeout: in.dialTimeout()}),
 		},
 	})
 	if err != nil {

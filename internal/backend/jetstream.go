@@ -49,9 +49,9 @@ func (in *Instance) openJetStream(ctx context.Context) (err error) {
 	shown := ShowAddresses(urls)
 	c := &JetStreamClient{up: make(chan struct{}), killed: make(chan struct{})}
 	c.connected()
-	c.conn, err = nats.Connect(strings.Join(urls, ","), nats.Name("seckill"),
+	c.conn, err = nats.Connect(strings.Join(urls, ","), nats.Name("seckill"), in.jetstreamLogin,
 		nats.SetCustomDialer(jetstreamDialer{in.Dialer, sync.OnceFunc(func() { close(c.killed) })}),
-		nats.Timeout(dialTimeout), nats.MaxReconnects(-1), nats.IgnoreDiscoveredServers(),
+		nats.Timeout(in.dialTimeout()), nats.MaxReconnects(-1), nats.IgnoreDiscoveredServers(),
 		nats.CustomReconnectDelay(func(attempts int) time.Duration {
 			return min(10*time.Millisecond<<min(attempts, 10), slowestJetStreamDial)
 		}),
@@ -70,6 +70,20 @@ func (in *Instance) openJetStream(ctx context.Context) (err error) {
 	in.JetStream = c
 	in.versions[NameJetStream] = "NATS " + c.conn.ConnectedServerVersion()
 	return nil
+}
+
+// jetstreamLogin is an option of the connection.
+func (in *Instance) jetstreamLogin(o *nats.Options) error {
+	login := in.Config.Logins[NameJetStream]
+	if login.User != "" || login.Password != "" {
+		if err := nats.UserInfo(login.User, login.Password)(o); err != nil {
+			return err
+		}
+	}
+	if login.TLS == nil {
+		return nil
+	}
+	return nats.Secure(login.TLS)(o)
 }
 
 // Close ends the connection and every command.
@@ -202,7 +216,7 @@ type jetstreamDialer struct {
 }
 
 func (d jetstreamDialer) Dial(network, address string) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), dialTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), orElse(d.dialer.timeout, usualDialTimeout))
 	defer cancel()
 	conn, err := d.dialer.DialContext(ctx, network, address)
 	if errors.Is(err, ErrKilled) {

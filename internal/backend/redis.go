@@ -23,15 +23,18 @@ func (in *Instance) openRedis(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	given := in.Config.Logins[NameRedis]
+	login.User, login.Password = given.or(login.User, login.Password)
+	wait := orElse(in.Config.RedisTimeout, 3*time.Second)
 	c := redis.NewUniversalClient(&redis.UniversalOptions{
-		Addrs: hosts, Username: login.User, Password: login.Password, Dialer: in.dialRedis,
+		Addrs: hosts, Username: login.User, Password: login.Password, Dialer: in.dialRedis(given.TLS),
 		MaxRetries:            -1, // a silent retry deducts twice: see dialRedis
 		MaxRedirects:          mostRedirects,
-		DialTimeout:           dialTimeout,
-		ReadTimeout:           3 * time.Second,
-		WriteTimeout:          3 * time.Second,
+		DialTimeout:           in.dialTimeout(),
+		ReadTimeout:           wait,
+		WriteTimeout:          wait,
 		ContextTimeoutEnabled: true,
-		PoolSize:              64,
+		PoolSize:              orElse(in.Config.RedisConns, 64),
 		DisableIdentity:       true,
 	})
 	if cluster, ok := c.(*redis.ClusterClient); ok {
@@ -53,21 +56,23 @@ func (in *Instance) openRedis(ctx context.Context) error {
 // start while a minority is down.
 func (in *Instance) openRedlock(ctx context.Context) error {
 	var lost error
+	given, wait := in.Config.Logins[NameRedlock], orElse(in.Config.RedisTimeout, time.Second)
 	reached := 0
 	for i, address := range in.Config.RedlockAddrs {
 		a, err := ParseRedis(address)
 		if err != nil {
 			return err
 		}
+		a.User, a.Password = given.or(a.User, a.Password)
 		c := redis.NewClient(&redis.Options{
-			Addr: a.Host, Username: a.User, Password: a.Password, Dialer: in.dialRedis,
+			Addr: a.Host, Username: a.User, Password: a.Password, Dialer: in.dialRedis(given.TLS),
 			MaxRetries:            -1,
-			DialTimeout:           dialTimeout,
+			DialTimeout:           in.dialTimeout(),
 			DialerRetries:         1, // a node that is down costs a vote, not a wait
-			ReadTimeout:           time.Second,
-			WriteTimeout:          time.Second,
+			ReadTimeout:           wait,
+			WriteTimeout:          wait,
 			ContextTimeoutEnabled: true, // redsync bounds each node by its context
-			PoolSize:              64,
+			PoolSize:              orElse(in.Config.RedisConns, 64),
 			DisableIdentity:       true,
 		})
 		c.AddHook(tap.RedisHook{Node: fmt.Sprint("node ", i+1)})

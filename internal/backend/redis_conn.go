@@ -2,11 +2,13 @@ package backend
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -21,14 +23,37 @@ import (
 // connection and repeats nothing. It still repeats what has provably not run: a
 // failed dial, and refusals such as MOVED and ASK.
 
-// dialRedis opens a connection whose errors are noAnswer.
-func (in *Instance) dialRedis(ctx context.Context, network, addr string) (net.Conn, error) {
-	c, err := in.Dialer.DialContext(ctx, network, addr)
-	if err != nil {
-		return nil, err
+// dialRedis opens connections whose errors are noAnswer.
+func (in *Instance) dialRedis(config *tls.Config) func(ctx context.Context, network, addr string) (net.Conn, error) {
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		c, err := in.Dialer.DialContext(ctx, network, addr)
+		if err != nil {
+			return nil, err
+		}
+		if c, err = secure(ctx, c, addr, config); err != nil {
+			return nil, err
+		}
+		if config != nil {
+			return redisTLS{redisConn{c}}, nil
+		}
+		return redisConn{c}, nil
 	}
-	return redisConn{c}, nil
 }
+
+// redisTLS has no SyscallConn: a server may send session tickets at any time, which
+// go-redis would take for an answer that nobody asked for. A connection that
+// was closed while it was idle is noticed by the next command, whose outcome is
+// then unknown.
+type redisTLS struct{ c redisConn }
+
+func (t redisTLS) Read(b []byte) (int, error)          { return t.c.Read(b) }
+func (t redisTLS) Write(b []byte) (int, error)         { return t.c.Write(b) }
+func (t redisTLS) Close() error                        { return t.c.Close() }
+func (t redisTLS) LocalAddr() net.Addr                 { return t.c.LocalAddr() }
+func (t redisTLS) RemoteAddr() net.Addr                { return t.c.RemoteAddr() }
+func (t redisTLS) SetDeadline(at time.Time) error      { return t.c.SetDeadline(at) }
+func (t redisTLS) SetReadDeadline(at time.Time) error  { return t.c.SetReadDeadline(at) }
+func (t redisTLS) SetWriteDeadline(at time.Time) error { return t.c.SetWriteDeadline(at) }
 
 type redisConn struct{ net.Conn }
 

@@ -105,9 +105,14 @@ func (in *Instance) mysqlConnector(cfg *mysql.Config) sqldriver.Connector {
 		wait = 3 * time.Second
 	}
 	cfg = cfg.Clone()
+	login := in.Config.Logins[NameMySQL]
+	cfg.User, cfg.Passwd = login.or(cfg.User, cfg.Passwd)
+	if login.TLS != nil {
+		cfg.TLS = login.TLS
+	}
 	cfg.Logger = &mysql.NopLogger{} // errors are returned
 	cfg.DialFunc = in.Dialer.DialContext
-	cfg.Timeout = dialTimeout
+	cfg.Timeout = in.dialTimeout()
 	cfg.ReadTimeout = wait + 10*time.Second
 	cfg.WriteTimeout = 5 * time.Second
 	cfg.ParseTime = true

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"net/netip"
 	"sync"
 	"time"
 
@@ -16,11 +17,11 @@ const mostBuckets = 65_536
 type rates struct {
 	stays
 	mu          sync.Mutex
-	users, skus *buckets
+	users, skus *buckets[int64]
 }
 
 func newRates(perUser, perSKU float64) *rates {
-	return &rates{users: newBuckets(perUser), skus: newBuckets(perSKU)}
+	return &rates{users: newBuckets[int64](perUser), skus: newBuckets[int64](perSKU)}
 }
 
 func (g *rates) Enter(r Request) (func(error), *Refusal) {
@@ -40,25 +41,47 @@ func (g *rates) Enter(r Request) (func(error), *Refusal) {
 	return nil, nil
 }
 
+// Clients limits how often each client asks for anything.
+type Clients struct {
+	mu  sync.Mutex
+	all *buckets[netip.Prefix]
+}
+
+// NewClients allows each client so many requests a second, with a second's worth at
+// once.
+func NewClients(perSecond float64) *Clients {
+	return &Clients{all: newBuckets[netip.Prefix](perSecond)}
+}
+
+// Enter refuses a client who asks too often.
+func (g *Clients) Enter(client netip.Prefix) *Refusal {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if _, after := g.all.take(client, time.Now()); after > 0 {
+		return limited(after, "Too many requests come from this address. Nothing was taken: try again after Retry-After seconds.")
+	}
+	return nil
+}
+
 func limited(after time.Duration, detail string) *Refusal {
 	return &Refusal{Gate: "rate", Err: ErrRateLimited, RetryAfter: after, Detail: detail}
 }
 
 // buckets are one limiter for each key. They are kept in two generations: when
 // the young one is full, the old one is forgotten.
-type buckets struct {
+type buckets[K comparable] struct {
 	rate       rate.Limit
 	burst      int
-	young, old map[int64]*rate.Limiter
+	young, old map[K]*rate.Limiter
 }
 
-func newBuckets(perSecond float64) *buckets {
-	return &buckets{rate: rate.Limit(perSecond), burst: max(1, int(perSecond)), young: map[int64]*rate.Limiter{}}
+func newBuckets[K comparable](perSecond float64) *buckets[K] {
+	return &buckets[K]{rate: rate.Limit(perSecond), burst: max(1, int(perSecond)), young: map[K]*rate.Limiter{}}
 }
 
 // take takes one try from a bucket, or says after what time there is one. It can
 // be given back.
-func (b *buckets) take(key int64, now time.Time) (*rate.Reservation, time.Duration) {
+func (b *buckets[K]) take(key K, now time.Time) (*rate.Reservation, time.Duration) {
 	if b.rate == 0 {
 		return nil, 0
 	}
@@ -70,7 +93,7 @@ func (b *buckets) take(key int64, now time.Time) (*rate.Reservation, time.Durati
 	return r, after
 }
 
-func (b *buckets) of(key int64) *rate.Limiter {
+func (b *buckets[K]) of(key K) *rate.Limiter {
 	if l := b.young[key]; l != nil {
 		return l
 	}
@@ -79,7 +102,7 @@ func (b *buckets) of(key int64) *rate.Limiter {
 		l = rate.NewLimiter(b.rate, b.burst)
 	}
 	if len(b.young) == mostBuckets/2 {
-		b.young, b.old = map[int64]*rate.Limiter{}, b.young
+		b.young, b.old = map[K]*rate.Limiter{}, b.young
 	}
 	b.young[key] = l
 	return l

@@ -21,6 +21,7 @@ import (
 	"seckill/internal/fault/point"
 	"seckill/internal/gate"
 	"seckill/internal/ledger"
+	"seckill/internal/telemetry"
 	"seckill/internal/web"
 )
 
@@ -32,6 +33,9 @@ type Config struct {
 	Default  string // the strategy of purchases that name none
 	Settings catalog.Settings
 	Gates    gate.Settings // in front of every strategy; none by default
+	Limits   Limits        // of clients; none by default
+	// Traces, if not nil, are made of purchases.
+	Traces *telemetry.Traces
 
 	// Token must come with every admin call to Handler, wherever the call
 	// comes from. Without one there are none, but for AdminHandler's.
@@ -49,6 +53,8 @@ type Config struct {
 	PurchaseTimeout time.Duration // a purchase ends after this long; 0 means 10 s
 	ShutdownTimeout time.Duration // requests in flight have so long to end; 0 means 15 s
 	Log             *slog.Logger
+	// LogLevel is the level of Log, for the operator to change. Nil: it is fixed.
+	LogLevel *slog.LevelVar
 }
 
 // A Server answers requests. It neither opens nor closes the instance.
@@ -62,6 +68,7 @@ type Server struct {
 	standard *seller
 	starts   *starts
 	gates    gates
+	limits   limits
 	checks   checks         // of the backends
 	claims   *ledger.Claims // of idempotency keys
 	inFlight atomic.Int64   // purchases
@@ -95,6 +102,7 @@ func New(c Config) (*Server, error) {
 	s.metrics = newMetrics(s)
 	s.checks.ask, s.checks.now = s.Instance.Status, time.Now
 	s.starts = newStarts(s.Ledger.Start, s.Log)
+	s.openLimits()
 	if err := s.openGates(); err != nil {
 		return nil, err
 	}
@@ -113,7 +121,11 @@ func New(c Config) (*Server, error) {
 	if s.standard, err = s.available(c.Default); err != nil {
 		return nil, fmt.Errorf("the default strategy: %w", err)
 	}
-	s.public, s.private = s.route(), s.route(s.handle(s.asAdmin))
+	var guards []gin.HandlerFunc
+	if s.limits.clients != nil {
+		guards = append(guards, s.handle(s.limitClients))
+	}
+	s.public, s.private = s.route(guards...), s.route(s.handle(s.asAdmin))
 	s.routePoints(s.private)
 	return s, nil
 }
@@ -128,6 +140,9 @@ func (s *Server) AdminHandler() http.Handler { return s.private }
 func (s *Server) route(guards ...gin.HandlerFunc) *gin.Engine {
 	r := web.NewRouter()
 	r.Use(s.identify, web.Recover(s.Log, s.refuse))
+	if s.Traces != nil {
+		r.Use(continueTrace)
+	}
 	r.Use(guards...)
 	r.NoRoute(s.handle(notFound))
 	r.NoMethod(s.handle(methodNotAllowed))

@@ -185,7 +185,11 @@ func (sl *seller) measured(deduct deduction) deduction {
 			sl.metrics.purchases.Inc()
 		}()
 		if tap.From(ctx) == nil { // a proof brings its own tap
-			ctx = tap.With(ctx, sl.points.Watch(&sl.commands, sl.info.Name, sl.info.Key, p))
+			watch := sl.points.Watch(&sl.commands, sl.info.Name, sl.info.Key, p)
+			if sl.traces != nil {
+				return sl.traced(ctx, watch, p, deduct)
+			}
+			ctx = tap.With(ctx, watch)
 		}
 		return deduct(ctx, p)
 	}

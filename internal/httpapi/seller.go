@@ -8,20 +8,22 @@ import (
 	"seckill/internal/fault/point"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
+	"seckill/internal/telemetry"
 )
 
 // A seller is a strategy as this server offers it.
 type seller struct {
 	info     catalog.Info
-	missing  []string         // why it cannot run here, and how it could
-	strategy seckill.Strategy // nil if anything is missing
-	commands tap.Counter      // what its purchases cost the backends
-	points   *point.Points    // where they can be stopped; nil: nowhere
+	missing  []string          // why it cannot run here, and how it could
+	strategy seckill.Strategy  // nil if anything is missing
+	commands tap.Counter       // what its purchases cost the backends
+	points   *point.Points     // where they can be stopped; nil: nowhere
+	traces   *telemetry.Traces // of its purchases; nil: none
 	metrics  sellerMetrics
 }
 
 func (s *Server) newSeller(info catalog.Info) (*seller, error) {
-	sl := &seller{info: info, missing: info.Missing(s.Instance), points: s.Points}
+	sl := &seller{info: info, missing: info.Missing(s.Instance), points: s.Points, traces: s.Traces}
 	s.metrics.register(sl)
 	if len(sl.missing) > 0 {
 		return sl, nil

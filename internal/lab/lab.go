@@ -43,6 +43,9 @@ type Options struct {
 	// Binlog is BinlogOn (synced at every commit) or BinlogOff. "" leaves it to
 	// the private database's own default.
 	Binlog string
+	// MySQLCerts let the private database speak TLS. The zero value leaves it as
+	// the server is by itself.
+	MySQLCerts Certs
 	// Programs are the servers to use. Nil means those of this machine.
 	Programs map[packages.Tool]packages.Program
 	// Executable is run as the lab's supervisor and as service processes. ""
@@ -59,6 +62,10 @@ type Options struct {
 	Progress func(name string, took time.Duration)
 	Log      *slog.Logger
 }
+
+// Certs are files (PEM) of a server: who signs its clients' certificates, and its
+// own certificate and key.
+type Certs struct{ CA, Cert, Key string }
 
 // A Lab is a set of running backends and service processes.
 type Lab struct {

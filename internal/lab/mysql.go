@@ -21,7 +21,7 @@ import (
 func (l *Lab) mysqlServers(program packages.Program) []server {
 	data := filepath.Join(l.folder, "mysql")
 	m := mysqlServer{path: program.Path, data: data, mariadb: isMariaDB(program.Path), root: os.Geteuid() == 0,
-		volatile: l.options.Volatile, binlog: l.options.Binlog}
+		volatile: l.options.Volatile, binlog: l.options.Binlog, certs: l.options.MySQLCerts}
 	return []server{{
 		name: backend.NameMySQL, backend: backend.NameMySQL, ports: 1,
 		login:   func(addr string) string { return l.mysqlDSN(addr, "") },
@@ -51,6 +51,7 @@ type mysqlServer struct {
 
 	volatile bool   // does not flush its log at every commit
 	binlog   string // BinlogOn, BinlogOff, or as the server has it by itself
+	certs    Certs
 }
 
 // Options.Binlog.
@@ -79,6 +80,9 @@ func (m mysqlServer) serveArgs(port int) []string {
 		"--secure-file-priv="+m.filesFolder(), // for those who have the right to write files, too
 		"--local-infile=OFF",
 	)
+	if m.certs != (Certs{}) {
+		args = append(args, "--ssl-ca="+m.certs.CA, "--ssl-cert="+m.certs.Cert, "--ssl-key="+m.certs.Key)
+	}
 	if m.volatile {
 		args = append(args, "--innodb-flush-log-at-trx-commit=0", "--sync-binlog=0")
 	}

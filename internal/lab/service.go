@@ -101,7 +101,19 @@ func (l *Lab) serviceEnv(ours []string) []string {
 
 // guards are variables of one `seckill serve` that must not reach all services
 // of a lab.
-var guards = []string{"SECKILL_TOKEN_FILE", "SECKILL_ADMIN_ADDR", "SECKILL_AUTH_SECRET", "SECKILL_AUTH_JWKS", "SECKILL_AUTH_AUDIENCE"}
+var guards = append([]string{"SECKILL_TOKEN_FILE", "SECKILL_ADMIN_ADDR", "SECKILL_AUTH_SECRET", "SECKILL_AUTH_JWKS", "SECKILL_AUTH_AUDIENCE"},
+	logins()...)
+
+// logins are variables that say how to log in to backends: the lab's addresses
+// have that in them.
+func logins() (names []string) {
+	for _, of := range []string{"MYSQL", "REDIS", "REDLOCK", "ZOOKEEPER", "ETCD", "JETSTREAM"} {
+		for _, what := range []string{"USER", "PASSWORD", "PASSWORD_FILE", "TLS", "CA", "CERT", "KEY"} {
+			names = append(names, "SECKILL_"+of+"_"+what)
+		}
+	}
+	return names
+}
 
 // adminEnv has a service take admin calls and fault points at a socket that only
 // this user can reach.

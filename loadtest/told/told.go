@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"seckill/internal/ledger"
+	"seckill/internal/seckill"
 )
 
 // A Sale is one SKU's sale as a load generator recorded it.
@@ -60,7 +61,7 @@ func read(r io.Reader, receipts bool) ([]*Sale, error) {
 		}
 		if line = bytes.TrimSpace(line); len(line) > 0 {
 			if err := f.line(line); err != nil {
-				return nil, fmt.Errorf("line %d: %w", n, err)
+				return nil, fmt.Errorf("line %d: %s", n, short(err.Error()))
 			}
 		}
 		if err == io.EOF {
@@ -72,6 +73,15 @@ func read(r io.Reader, receipts bool) ([]*Sale, error) {
 	}
 	f.count()
 	return f.sales, nil
+}
+
+// short cuts an error that quotes what the file says: a line may be long.
+func short(text string) string {
+	const most = 300 // characters
+	if r := []rune(text); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return text
 }
 
 // A line is any line; pointers tell what is there.
@@ -131,6 +141,8 @@ func (f *file) set(l line) error {
 		return errors.New(`"sku_id" must be a number from 1`)
 	case *l.Stock < 0:
 		return errors.New(`"stock" must not be negative`)
+	case *l.Stock > seckill.MaxStock:
+		return fmt.Errorf(`"stock" must be at most %d`, seckill.MaxStock)
 	case l.Run != nil && *l.Run < 1:
 		return errors.New(`"run" must be a number from 1, or be left out`)
 	case l.User != nil || l.Outcome != "" || l.Call != "":
@@ -181,6 +193,12 @@ func (f *file) call(l line) error {
 		return errors.New(`"request_id" is missing: the Idempotency-Key of the purchase`)
 	case buys && (l.Quantity == nil || *l.Quantity < 1):
 		return errors.New(`"quantity" must be a number from 1`)
+	case l.Quantity != nil && (*l.Quantity < 0 || *l.Quantity > seckill.MaxQuantity):
+		return fmt.Errorf(`"quantity" must be from 0 to %d`, seckill.MaxQuantity)
+	case l.Remaining != nil && (*l.Remaining < -seckill.MaxStock || *l.Remaining > seckill.MaxStock):
+		return fmt.Errorf(`"remaining" must be from -%[1]d to %[1]d`, seckill.MaxStock)
+	case !counts(l.Sent) || !counts(l.Answered):
+		return errors.New(`"sent_at" and "answered_at" must be of the years 1970 to 2200`)
 	case buys && l.Outcome == ledger.OutcomeCancelled:
 		return errors.New(`a purchase is not told "cancelled": say "call":"cancel"`)
 	case calls[call] == ledger.CallCancel && l.Outcome == ledger.OutcomeSold, !buys && l.Outcome == ledger.OutcomeReserved:
@@ -210,6 +228,9 @@ func (f *file) call(l line) error {
 	sale.Told = append(sale.Told, t)
 	return nil
 }
+
+// counts reports whether a time fits into 64 bits of nanoseconds; nil does.
+func counts(t *time.Time) bool { return t == nil || t.UTC().Year() >= 1970 && t.UTC().Year() <= 2200 }
 
 // count has all times count from a moment before the first call of the file.
 func (f *file) count() {

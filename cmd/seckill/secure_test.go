@@ -1,0 +1,79 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"seckill/internal/backend"
+	"seckill/internal/lab/labtest"
+)
+
+// TestSecretsStayHidden runs testdata/secrets.
+func TestSecretsStayHidden(t *testing.T) {
+	runScripts(t, testscript.Params{Dir: "testdata/secrets", Cmds: map[string]scriptCommand{"apart": apart, "hidden": hidden}}, nil)
+}
+
+// apart names the servers of all tests without passwords. MySQL's is in the file
+// password, Redis's in the environment; $SECRETS has both.
+func apart(ts *testscript.TestScript, _ bool, _ []string) {
+	config := labtest.Config(of(ts), backend.SQL, backend.Redis)
+	dsn, err := mysql.ParseDSN(config.MySQLDSN)
+	ts.Check(err)
+	redis, err := backend.ParseRedis(config.RedisAddrs[0])
+	ts.Check(err)
+	if len(dsn.Passwd) < 8 || len(redis.Password) < 8 {
+		ts.Fatalf("the servers have no passwords to look for")
+	}
+	ts.Check(os.WriteFile(ts.MkAbs("password"), []byte(dsn.Passwd+"\n"), 0o600))
+	ts.Check(os.Chmod(ts.MkAbs("nothing"), 0o600))
+	ts.Setenv("SECRETS", dsn.Passwd+" "+redis.Password)
+	ts.Setenv("SECKILL_MYSQL_USER", dsn.User)
+	ts.Setenv("SECKILL_REDIS_PASSWORD", redis.Password)
+	dsn.User, dsn.Passwd = "", ""
+	ts.Setenv("SECKILL_MYSQL_DSN", dsn.FormatDSN())
+	ts.Setenv("SECKILL_REDIS_ADDRS", redis.Host)
+}
+
+// hidden NAME URL... looks for the secrets, and the admin token, in what a
+// process has written, in its arguments, and in what it answers.
+func hidden(ts *testscript.TestScript, _ bool, args []string) {
+	p := of(ts).processes[args[0]]
+	shown := map[string]string{"stdout": p.out.String(), "stderr": p.said.String()}
+	if len(args) > 1 {
+		arguments, err := exec.Command("ps", "-ww", "-o", "args=", "-p", strconv.Itoa(p.Process.Pid)).Output()
+		ts.Check(err)
+		if !strings.Contains(string(arguments), "serve") {
+			ts.Fatalf("ps shows %q", arguments)
+		}
+		shown["ps"] = string(arguments)
+	}
+	for _, url := range args[1:] {
+		request, err := http.NewRequest("GET", url, nil)
+		ts.Check(err)
+		request.Header.Set("Authorization", "Bearer "+ts.Getenv("BEARER"))
+		answer, err := http.DefaultClient.Do(request)
+		ts.Check(err)
+		body, err := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		ts.Check(err)
+		shown[url] = fmt.Sprint(answer.Header, string(body))
+	}
+	for where, text := range shown {
+		for _, secret := range append(strings.Fields(ts.Getenv("SECRETS")), ts.Getenv("BEARER")) {
+			if strings.Contains(text, secret) {
+				ts.Fatalf("%s shows the secret %s", where, secret)
+			}
+		}
+	}
+}
