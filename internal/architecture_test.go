@@ -40,7 +40,7 @@ var mayImport = map[string][]string{
 	"internal/figures":   {"internal/backend", "internal/bench", "internal/bench/hot", "internal/chaos", "internal/measure", "loadtest/compare"},
 	"internal/trace": {"internal/seckill", "internal/backend", "internal/ledger", "internal/lock", "internal/catalog",
 		"internal/tap", "internal/explore", "internal/observe", "internal/probe"},
-	"internal/game": {"internal/backend", "internal/catalog", "internal/explore", "internal/fault", "internal/probe", "internal/seckill"},
+	"internal/game":      {"internal/backend", "internal/catalog", "internal/explore", "internal/fault", "internal/probe", "internal/seckill"},
 	"internal/gate":      {"internal/seckill"},
 	"internal/telemetry": {"internal/tap"},
 	"internal/reconcile": {"internal/seckill", "internal/ledger", "internal/catalog"},

@@ -61,7 +61,9 @@ func TestCommandOfAScenario(t *testing.T) {
 			s.Profile, s.Buyers, s.Concurrency, s.Rate, s.ToRate, s.Duration = loadtest.Ramp, 0, 0, 100, 900, 2*time.Second
 		},
 		func(s *loadtest.Scenario) { s.Strategy, s.Async = "redis-stream", true },
-		func(s *loadtest.Scenario) { s.Strategy, s.Reserve, s.Forget, s.PayLate = "reserve", 2*time.Second, .1, .05 },
+		func(s *loadtest.Scenario) {
+			s.Strategy, s.Reserve, s.Forget, s.PayLate = "reserve", 2*time.Second, .1, .05
+		},
 	} {
 		want := usual
 		change(&want)
