@@ -4,7 +4,9 @@
 // A chapter is two Markdown files, 01-lost-update.en.md and .zh.md, of what the
 // page can show: one "# " title, "## " sections, paragraphs, fenced commands.
 // A line "> figures: COMMAND" is the place of measured figures: the page puts
-// them there if it has them, and otherwise says which command measures them.
+// them there if it has them, and otherwise says which command measures them. A
+// block "> answer: TEXT" is the model answer to the question above it: the page
+// folds it, and prints it open.
 package course
 
 import (

@@ -152,7 +152,7 @@ var strategyName = regexp.MustCompile("`([a-z]+(?:-[a-z0-9]+)*)`")
 func marks(text string) (found []string) {
 	known := infos()
 	for _, line := range strings.Split(text, "\n") {
-		if strings.HasPrefix(line, ">") {
+		if strings.HasPrefix(line, "> figures: ") {
 			found = append(found, line)
 		}
 	}
@@ -165,6 +165,21 @@ func marks(text string) (found []string) {
 	return slices.Compact(found)
 }
 
+// Every question of a chapter has its model answer, below it, in both languages.
+func TestEveryQuestionIsAnswered(t *testing.T) {
+	heading := map[string]string{"en": "\n## To think about\n", "zh": "\n## 想一想\n"}
+	for _, c := range chapters(t) {
+		for _, language := range course.Languages {
+			_, text, _ := strings.Cut(c.Text[language], heading[language])
+			text, _, _ = strings.Cut(text, "\n## ")
+			question, answer, found := strings.Cut(text, "\n> answer: ")
+			if !found || !strings.ContainsAny(question, "?？") || len([]rune(answer)) < 40 || strings.Contains(answer, "\n\n") {
+				t.Errorf("%s in %s: the question %q has the model answer %q", c.Name, language, question, answer)
+			}
+		}
+	}
+}
+
 // Every place for figures names a command, and only what that can measure.
 func TestFiguresCanBeMeasured(t *testing.T) {
 	known, places := infos(), 0
@@ -172,7 +187,7 @@ func TestFiguresCanBeMeasured(t *testing.T) {
 		`--(strategies|locks|questions) ([a-z0-9,-]+)( --contenders 8,64)?$`)
 	for _, c := range chapters(t) {
 		for _, line := range strings.Split(c.Text["en"], "\n") {
-			if !strings.HasPrefix(line, ">") {
+			if !strings.HasPrefix(line, "> figures: ") {
 				continue
 			}
 			places++

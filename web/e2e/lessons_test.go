@@ -27,6 +27,19 @@ func TestLessons(t *testing.T) {
 	tb.await(`document.querySelector(".lesson-text .hl-word")?.innerText === "SELECT"`)
 	tb.inEveryLook("lesson")
 
+	t.Log("a model answer is folded, opens by key, and is printed")
+	const answer = `document.querySelector(".think details.answer")`
+	tb.await(answer + `?.open === false`)
+	tb.eval(answer + `.querySelector("summary").focus()`)
+	tb.do(chromedp.KeyEvent("\r"))
+	tb.await(answer + `.open && ` + answer + `.innerText.includes("counters and balances")`)
+	tb.do(chromedp.KeyEvent("\r"))
+	tb.await(answer + `.open === false`)
+	tb.eval(`dispatchEvent(new Event("beforeprint"))`)
+	tb.await(`[...document.querySelectorAll("details.answer")].every((d) => d.open)`)
+	tb.eval(`dispatchEvent(new Event("afterprint"))`)
+	tb.await(answer + `.open === false`)
+
 	t.Log("broken before one's eyes")
 	tb.click(".break-it .run")
 	tb.says(".banner.busy", "naive: selling")
