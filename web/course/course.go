@@ -2,7 +2,7 @@
 // which way to choose, and a hot SKU, each in English and Chinese.
 //
 // A chapter is two Markdown files, 01-lost-update.en.md and .zh.md, of what the
-// page can show: one "# " title, "## " sections, paragraphs, fenced commands.
+// page can show: one "# " title, "## " sections, paragraphs, lists, fenced commands.
 // A line "> figures: COMMAND" is the place of measured figures: the page puts
 // them there if it has them, and otherwise says which command measures them. A
 // block "> answer: TEXT" is the model answer to the question above it: the page
