@@ -18,7 +18,7 @@ func TestLessons(t *testing.T) {
 	tb := startBrowser(t).open(f.url+"/#/lessons", wide)
 	tb.says(".chapter h1", "The lost update")
 	tb.await(`location.hash === "#/lessons/01-lost-update"`)
-	tb.await(`document.querySelectorAll(".chapters li").length === 15`)
+	tb.await(`document.querySelectorAll(".chapters li").length === 16`)
 
 	t.Log("the very source, highlighted, and its lesson")
 	tb.says(".sources pre", "package sqlrow // <b>")
@@ -57,7 +57,7 @@ func TestLessons(t *testing.T) {
 	tb.says(".chapters", "丢失更新")
 	tb.do(chromedp.Reload())
 	tb.await(`document.querySelector(".chapters li:nth-child(2) a")?.ariaCurrent === "page"`)
-	tb.says(".chapters", "15 章中已读")
+	tb.says(".chapters", "16 章中已读")
 	tb.eval(`location.hash = "#/lessons"`)
 	tb.await(`location.hash === "#/lessons/02-one-statement"`)
 	tb.click("#language")
