@@ -99,8 +99,8 @@ func TestLessons(t *testing.T) {
 	if figures, err := fs.ReadFile(web.Files(), "figures.json"); err == nil && !strings.Contains(string(figures), "order-first") {
 		tb.says(".measured", "not measured yet")
 	}
-	tb.eval(`location.hash = "#/lessons/15-accept-first"`)
-	tb.says(".chapter h1", "Accept first")
+	tb.eval(`location.hash = "#/lessons/16-in-your-language"`)
+	tb.says(".chapter h1", "In your language")
 	tb.await(`!document.querySelector(".turn [rel=next]")`)
 	tb.inEveryLook("lesson last")
 	tb.shots("lesson-last")

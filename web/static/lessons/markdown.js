@@ -1,6 +1,6 @@
 // The Markdown subset of chapters and lessons: titles, paragraphs,
-// fenced commands, lists, `code`, **bold**, *emphasis*, [links](https://…), model
-// answers, and places for figures.
+// fenced commands, lists, `code`, **bold**, *emphasis*, [links](https://…),
+// _titles_, model answers, and places for figures.
 import { highlight, languageOf } from '../highlight.js';
 import { link } from '../route.js';
 import { t } from '../text.js';
@@ -73,7 +73,7 @@ export function sections(source) {
  */
 const joined = (text) => text.replace(/([\u2e80-\uffef]) *\n *(?=[\u2e80-\uffef])/g, '$1').replace(/ *\n */g, ' ');
 
-const spans = /`([^`]+)`|\*\*([^*]+)\*\*|\*([^*\s][^*]*)\*|\[([^\]]+)\]\((https:\/\/[^\s)]+)\)/g;
+const spans = /`([^`]+)`|\*\*([^*]+)\*\*|\*([^*\s][^*]*)\*|\[([^\]]+)\]\((https:\/\/[^\s)]+)\)|(?<!\w)_([^_]+)_(?!\w)/g;
 
 /** @param {string} text @param {Set<string>} [strategies] whose names become links */
 export function inline(text, strategies = new Set()) {
@@ -87,7 +87,8 @@ export function inline(text, strategies = new Set()) {
     if (m[1]) parts.push(strategies.has(m[1]) ? html`<a href=${link('lessons', m[1])}><code>${m[1]}</code></a>` : html`<code>${m[1]}</code>`);
     else if (m[2]) parts.push(html`<strong>${m[2]}</strong>`);
     else if (m[3]) parts.push(html`<em>${m[3]}</em>`);
-    else parts.push(html`<a href=${m[5]}>${m[4]}</a>`);
+    else if (m[4]) parts.push(html`<a href=${m[5]} translate=${false}>${m[4]}</a>`); // titles are as they are, in either language
+    else parts.push(html`<cite translate=${false}>${m[6]}</cite>`);
   }
   return [...parts, text.slice(end)];
 }
