@@ -39,6 +39,9 @@ func TestEveryStrategyHasItsLesson(t *testing.T) {
 				if l.commands == 0 {
 					t.Errorf("in %s: it shows no command", language)
 				}
+				if problem := unanswered(text, sections[language][5]); problem != "" {
+					t.Errorf("in %s: %s", language, problem)
+				}
 			}
 			if sound["en"] != sound["zh"] {
 				t.Errorf("whether it breaks: the languages differ: %v", sound)
@@ -94,4 +97,40 @@ func readLesson(t *testing.T, language, text string) (l lesson) {
 		t.Errorf("in %s: the last section is empty", language)
 	}
 	return l
+}
+
+// unanswered says what is wrong with the last section: a question, and its
+// model answer, "> answer: …", which is not the question again.
+func unanswered(text, section string) string {
+	_, text, _ = strings.Cut(text, "\n## "+section+"\n")
+	question, answer, found := strings.Cut(text, "\n> answer: ")
+	switch {
+	case !strings.ContainsAny(question, "?？"):
+		return "it asks no question"
+	case !found:
+		return "its question has no model answer, \"> answer: …\""
+	case len([]rune(answer)) < 40 || strings.Contains(answer, "> answer: "):
+		return "the model answer is too short, or there are two"
+	}
+	for _, line := range strings.Split(strings.TrimRight(answer, "\n"), "\n")[1:] {
+		if !strings.HasPrefix(line, "> ") {
+			return "after the model answer comes " + line
+		}
+	}
+	return ""
+}
+
+func TestUnansweredIsSeen(t *testing.T) {
+	const answer = "No, and the reason for that is as long as a reason has to be."
+	for text, good := range map[string]bool{
+		"\n## Q\n\nIs it?\n\n> answer: " + answer + "\n> And more.\n": true,
+		"\n## Q\n\nIs it?\n":                                     false,
+		"\n## Q\n\nIt is.\n\n> answer: " + answer + "\n":         false,
+		"\n## Q\n\nIs it?\n\n> answer: No.\n":                    false,
+		"\n## Q\n\nIs it?\n\n> answer: " + answer + "\n\nWhy?\n": false,
+	} {
+		if got := unanswered(text, "Q"); (got == "") != good {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
 }

@@ -115,8 +115,9 @@ func (l *redsyncLock) Acquire(
 }
 
 // Every attempt has a mutex of its own, with a token of its own: one that is
-// shared would be every buyer's at once, and what an attempt that failed still
-// has on its way to a node would free what the next one took there. The token
+// shared keeps the last winner's, which a late holder would free. And what an
+// attempt that failed still has on its way to a node would free what the next
+// one took there, if the token were the same. The token
 // is ours, so that undo knows it: the library keeps it only once it has won.
 func (l *redsyncLock) mutex(key string, ttl time.Duration) *redsync.Mutex {
 	token := rand.Text()

@@ -1,10 +1,12 @@
 // Package course is the course: chapters from the lost update to fencing tokens,
-// which way to choose, and a hot SKU, each in English and Chinese.
+// which way to choose, a hot SKU, and the locks of libraries, each in English and Chinese.
 //
 // A chapter is two Markdown files, 01-lost-update.en.md and .zh.md, of what the
-// page can show: one "# " title, "## " sections, paragraphs, fenced commands.
+// page can show: one "# " title, "## " sections, paragraphs, lists, fenced commands.
 // A line "> figures: COMMAND" is the place of measured figures: the page puts
-// them there if it has them, and otherwise says which command measures them.
+// them there if it has them, and otherwise says which command measures them. A
+// block "> answer: TEXT" is the model answer to the question above it: the page
+// folds it, and prints it open.
 package course
 
 import (
@@ -78,6 +80,8 @@ var chapters = []Chapter{
 	{Name: "15-accept-first", Strategies: []string{"redis-stream-two-calls", "redis-stream", "reserve-late", "reserve",
 		"detail-merge-hasty", "detail-merge", "half-message-hasty", "half-message", "jetstream-window", "jetstream"},
 		Break: counterexample("redis-stream-two-calls", "dead-holder")},
+	{Name: "16-in-your-language", Strategies: []string{"redis-watchdog", "redis-registry", "zk", "redis-blpop", "redsync", "redlock"},
+		Break: counterexample("redis-registry", "lease-end")},
 }
 
 // Chapters in teaching order. A chapter whose file is missing is an error.

@@ -16,9 +16,12 @@ import (
 )
 
 var sections = map[string][]string{
-	"en": {"The problem", "The steps", "Break it", "What comes next", "To think about"},
-	"zh": {"要解决的问题", "一步一步看", "动手弄坏它", "下一步", "想一想"},
+	"en": {"What you will know", "The problem", "The steps", "Break it", "What comes next", "To think about", "Sources"},
+	"zh": {"学完你会知道", "要解决的问题", "一步一步看", "动手弄坏它", "下一步", "想一想", "参考资料"},
 }
+
+// Some chapters have a primer, before the problem.
+var primer = map[string]string{"en": "A primer", "zh": "预备知识"}
 
 func chapters(t *testing.T) []course.Chapter {
 	t.Helper()
@@ -121,8 +124,12 @@ func TestWhatIsPlayedBesideHolds(t *testing.T) {
 func TestTheLanguagesAgree(t *testing.T) {
 	for _, c := range chapters(t) {
 		for _, language := range course.Languages {
-			if got := headings(c.Text[language]); !slices.Equal(got, sections[language]) {
-				t.Errorf("%s in %s has the sections %q, want %q", c.Name, language, got, sections[language])
+			want := slices.Clone(sections[language])
+			if strings.Contains(c.Text["en"], "\n## "+primer["en"]+"\n") {
+				want = slices.Insert(want, 1, primer[language])
+			}
+			if got := headings(c.Text[language]); !slices.Equal(got, want) {
+				t.Errorf("%s in %s has the sections %q, want %q", c.Name, language, got, want)
 			}
 			if c.Title[language] == "" || !strings.HasPrefix(c.Text[language], "# "+c.Title[language]+"\n") {
 				t.Errorf("%s in %s has the title %q", c.Name, language, c.Title[language])
@@ -152,7 +159,7 @@ var strategyName = regexp.MustCompile("`([a-z]+(?:-[a-z0-9]+)*)`")
 func marks(text string) (found []string) {
 	known := infos()
 	for _, line := range strings.Split(text, "\n") {
-		if strings.HasPrefix(line, ">") {
+		if strings.HasPrefix(line, "> figures: ") {
 			found = append(found, line)
 		}
 	}
@@ -165,6 +172,60 @@ func marks(text string) (found []string) {
 	return slices.Compact(found)
 }
 
+// A chapter says what it needs, and its sources have addresses that are the same
+// in both languages; a primer is a list of ten lines at most.
+func TestWhatAChapterNeedsAndItsSources(t *testing.T) {
+	needs := map[string]string{"en": "\nYou need: ", "zh": "\n需要先了解："}
+	address := regexp.MustCompile(`\]\((https?://[^)\s]+)\)`)
+	primers := 0
+	for _, c := range chapters(t) {
+		addresses := map[string][]string{}
+		for _, language := range course.Languages {
+			first, _, _ := strings.Cut(c.Text[language], "\n## "+sections[language][1]+"\n")
+			if !strings.Contains(first, needs[language]) || strings.Count(first, "\n- ") < 2 {
+				t.Errorf("%s in %s does not say what it teaches and needs", c.Name, language)
+			}
+			if _, lines, has := strings.Cut(first, "\n## "+primer[language]+"\n"); has {
+				primers++
+				if n := strings.Count(lines, "\n- "); n < 5 || n > 10 {
+					t.Errorf("%s in %s: the primer has %d lines, want 5 to 10", c.Name, language, n)
+				}
+			}
+			_, sources, _ := strings.Cut(c.Text[language], "\n## "+sections[language][6]+"\n")
+			for _, m := range address.FindAllStringSubmatch(sources, -1) {
+				addresses[language] = append(addresses[language], m[1])
+				if !strings.HasPrefix(m[1], "https://") { // the page shows no other links
+					t.Errorf("%s in %s: %s", c.Name, language, m[1])
+				}
+			}
+			if n := strings.Count(sources, "\n- "); n < 3 || len(addresses[language]) == 0 {
+				t.Errorf("%s in %s has %d sources", c.Name, language, n)
+			}
+		}
+		if !slices.Equal(addresses["en"], addresses["zh"]) {
+			t.Errorf("%s: English names %q, Chinese %q", c.Name, addresses["en"], addresses["zh"])
+		}
+	}
+	if primers < 8 {
+		t.Errorf("there are %d primers, want four in two languages", primers)
+	}
+}
+
+// Every question of a chapter has its model answer, below it, in both languages.
+func TestEveryQuestionIsAnswered(t *testing.T) {
+	heading := map[string]string{"en": "\n## To think about\n", "zh": "\n## 想一想\n"}
+	for _, c := range chapters(t) {
+		for _, language := range course.Languages {
+			_, text, _ := strings.Cut(c.Text[language], heading[language])
+			text, _, _ = strings.Cut(text, "\n## ")
+			question, answer, found := strings.Cut(text, "\n> answer: ")
+			if !found || !strings.ContainsAny(question, "?？") || len([]rune(answer)) < 40 || strings.Contains(answer, "\n\n") {
+				t.Errorf("%s in %s: the question %q has the model answer %q", c.Name, language, question, answer)
+			}
+		}
+	}
+}
+
 // Every place for figures names a command, and only what that can measure.
 func TestFiguresCanBeMeasured(t *testing.T) {
 	known, places := infos(), 0
@@ -172,7 +233,7 @@ func TestFiguresCanBeMeasured(t *testing.T) {
 		`--(strategies|locks|questions) ([a-z0-9,-]+)( --contenders 8,64)?$`)
 	for _, c := range chapters(t) {
 		for _, line := range strings.Split(c.Text["en"], "\n") {
-			if !strings.HasPrefix(line, ">") {
+			if !strings.HasPrefix(line, "> figures: ") {
 				continue
 			}
 			places++

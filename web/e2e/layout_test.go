@@ -98,7 +98,8 @@ func TestLayout(t *testing.T) {
 	if labtest.Verify {
 		screens = append(screens, place{"trace/lock-insert-by-name.late-command", `.step`}, place{"lessons/06-lock-table", `.sources pre`},
 			place{"trace/merged-early.dead-holder?step=4", `.step`}, place{"trace/redis-stream-two-calls.dead-holder?step=5", `.step`},
-			place{"lessons/14-splitting-the-stock", `.sources pre`}, place{"lessons/15-accept-first", `.sources pre`},
+			place{"lessons/14-splitting-the-stock", `.sources pre`}, place{"lessons/15-accept-first", `.sources pre`}, place{"lessons/08-redis-first", `.sources pre`},
+			place{"lessons/16-in-your-language", `.sources pre`},
 			place{"lessons/11-fencing", `.sources pre`}, place{"lessons/12-which", `.chapter h1`}, place{"lessons/13-hot-sku", `.sources pre`},
 			place{"lessons/naive", `.sources pre`},
 			place{"lessons/nothing", `main .wrong`}, place{"trace/nothing", `main .wrong`})

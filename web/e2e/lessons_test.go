@@ -18,7 +18,7 @@ func TestLessons(t *testing.T) {
 	tb := startBrowser(t).open(f.url+"/#/lessons", wide)
 	tb.says(".chapter h1", "The lost update")
 	tb.await(`location.hash === "#/lessons/01-lost-update"`)
-	tb.await(`document.querySelectorAll(".chapters li").length === 15`)
+	tb.await(`document.querySelectorAll(".chapters li").length === 16`)
 
 	t.Log("the very source, highlighted, and its lesson")
 	tb.says(".sources pre", "package sqlrow // <b>")
@@ -26,6 +26,19 @@ func TestLessons(t *testing.T) {
 	tb.says(".lesson-text", "Two read 2, see conditional.")
 	tb.await(`document.querySelector(".lesson-text .hl-word")?.innerText === "SELECT"`)
 	tb.inEveryLook("lesson")
+
+	t.Log("a model answer is folded, opens by key, and is printed")
+	const answer = `document.querySelector(".think details.answer")`
+	tb.await(answer + `?.open === false`)
+	tb.eval(answer + `.querySelector("summary").focus()`)
+	tb.do(chromedp.KeyEvent("\r"))
+	tb.await(answer + `.open && ` + answer + `.innerText.includes("counters and balances")`)
+	tb.do(chromedp.KeyEvent("\r"))
+	tb.await(answer + `.open === false`)
+	tb.eval(`dispatchEvent(new Event("beforeprint"))`)
+	tb.await(`[...document.querySelectorAll("details.answer")].every((d) => d.open)`)
+	tb.eval(`dispatchEvent(new Event("afterprint"))`)
+	tb.await(answer + `.open === false`)
 
 	t.Log("broken before one's eyes")
 	tb.click(".break-it .run")
@@ -44,7 +57,7 @@ func TestLessons(t *testing.T) {
 	tb.says(".chapters", "丢失更新")
 	tb.do(chromedp.Reload())
 	tb.await(`document.querySelector(".chapters li:nth-child(2) a")?.ariaCurrent === "page"`)
-	tb.says(".chapters", "15 章中已读")
+	tb.says(".chapters", "16 章中已读")
 	tb.eval(`location.hash = "#/lessons"`)
 	tb.await(`location.hash === "#/lessons/02-one-statement"`)
 	tb.click("#language")
@@ -86,8 +99,8 @@ func TestLessons(t *testing.T) {
 	if figures, err := fs.ReadFile(web.Files(), "figures.json"); err == nil && !strings.Contains(string(figures), "order-first") {
 		tb.says(".measured", "not measured yet")
 	}
-	tb.eval(`location.hash = "#/lessons/15-accept-first"`)
-	tb.says(".chapter h1", "Accept first")
+	tb.eval(`location.hash = "#/lessons/16-in-your-language"`)
+	tb.says(".chapter h1", "In your language")
 	tb.await(`!document.querySelector(".turn [rel=next]")`)
 	tb.inEveryLook("lesson last")
 	tb.shots("lesson-last")

@@ -1,10 +1,12 @@
 // The Markdown subset of chapters and lessons: titles, paragraphs,
-// fenced commands, lists, `code`, **bold**, *emphasis*, and places for figures.
+// fenced commands, lists, `code`, **bold**, *emphasis*, [links](https://…),
+// _titles_, model answers, and places for figures.
 import { highlight, languageOf } from '../highlight.js';
 import { link } from '../route.js';
+import { t } from '../text.js';
 import { html } from '../ui.js';
 
-/** @typedef {{kind: 'title'|'heading'|'text'|'code'|'list'|'figures', text: string, language?: string, items?: string[]}} Block */
+/** @typedef {{kind: 'title'|'heading'|'text'|'code'|'list'|'figures'|'answer', text: string, language?: string, items?: string[]}} Block */
 
 /** @param {string} source @returns {Block[]} */
 export function parse(source) {
@@ -34,6 +36,11 @@ export function parse(source) {
     } else if (/^> figures: /.test(line)) {
       flush();
       blocks.push({ kind: 'figures', text: line.slice('> figures: '.length) });
+    } else if (/^> answer: /.test(line)) {
+      flush();
+      const said = [line.slice('> answer: '.length)];
+      while (/^> /.test(lines[i + 1] ?? '')) said.push(lines[++i].slice(2));
+      blocks.push({ kind: 'answer', text: said.join('\n') });
     } else if (item) {
       flush();
       const { items } = blocks.at(-1) ?? {};
@@ -66,7 +73,7 @@ export function sections(source) {
  */
 const joined = (text) => text.replace(/([\u2e80-\uffef]) *\n *(?=[\u2e80-\uffef])/g, '$1').replace(/ *\n */g, ' ');
 
-const spans = /`([^`]+)`|\*\*([^*]+)\*\*|\*([^*\s][^*]*)\*/g;
+const spans = /`([^`]+)`|\*\*([^*]+)\*\*|\*([^*\s][^*]*)\*|\[([^\]]+)\]\((https:\/\/[^\s)]+)\)|(?<!\w)_([^_]+)_(?!\w)/g;
 
 /** @param {string} text @param {Set<string>} [strategies] whose names become links */
 export function inline(text, strategies = new Set()) {
@@ -79,7 +86,9 @@ export function inline(text, strategies = new Set()) {
     end = at + m[0].length;
     if (m[1]) parts.push(strategies.has(m[1]) ? html`<a href=${link('lessons', m[1])}><code>${m[1]}</code></a>` : html`<code>${m[1]}</code>`);
     else if (m[2]) parts.push(html`<strong>${m[2]}</strong>`);
-    else parts.push(html`<em>${m[3]}</em>`);
+    else if (m[3]) parts.push(html`<em>${m[3]}</em>`);
+    else if (m[4]) parts.push(html`<a href=${m[5]} translate=${false}>${m[4]}</a>`); // titles are as they are, in either language
+    else parts.push(html`<cite translate=${false}>${m[6]}</cite>`);
   }
   return [...parts, text.slice(end)];
 }
@@ -91,6 +100,7 @@ export function Blocks({ blocks, strategies, Figures }) {
       case 'code': return html`<pre key=${i} tabindex="0"><code>${highlight(b.text, languageOf(b.language || guess(b.text)))}</code></pre>`;
       case 'list': return html`<ul key=${i} class="items">${b.items?.map((item, n) => html`<li key=${n}>${inline(item, strategies)}</li>`)}</ul>`;
       case 'figures': return Figures ? html`<${Figures} key=${i} command=${b.text} />` : null;
+      case 'answer': return html`<details key=${i} class="answer"><summary>${t.lessons.answer}</summary><p>${inline(b.text, strategies)}</p></details>`;
       case 'title': return null; // the screen has its own
       default: return html`<p key=${i}>${inline(b.text, strategies)}</p>`;
     }

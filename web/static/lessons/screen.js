@@ -1,4 +1,4 @@
-// The course: fourteen chapters, each with the source that runs and a button that
+// The course: chapters, each with the source that runs and a button that
 // breaks it.
 import { call } from '../api.js';
 import { loadMatrix } from '../guarantees/matrix.js';
@@ -17,6 +17,7 @@ import { StrategyLesson } from './strategy.js';
 await styled('lessons/lessons.css');
 
 const breaks = ['Break it', '动手弄坏它']; // the section with the button
+const thinks = ['To think about', '想一想']; // the section with the question
 
 /** @returns {Promise<Json.Chapter[]>} */
 const loadChapters = () => call('GET', '/api/lab/v1/course').then((c) => c.chapters);
@@ -36,6 +37,8 @@ export function Lessons({ route }) {
     if (!route.part) stay('lessons', chapter.name);
     opened(chapter.name);
   }, [chapter?.name, route.part]);
+
+  useEffect(answersInPrint, []);
 
   // A new page starts at its top, also for screen readers.
   const before = useRef('');
@@ -70,6 +73,23 @@ export function Lessons({ route }) {
     </div>`;
 }
 
+/** On paper no answer can be unfolded, so all are. Afterwards they are as before. */
+function answersInPrint() {
+  /** @type {HTMLDetailsElement[]} */
+  let folded = [];
+  const unfold = () => {
+    folded = [...document.querySelectorAll('details.answer')].map((d) => /** @type {HTMLDetailsElement} */ (d)).filter((d) => !d.open);
+    for (const d of folded) d.open = true;
+  };
+  const fold = () => { for (const d of folded) d.open = false; };
+  addEventListener('beforeprint', unfold);
+  addEventListener('afterprint', fold);
+  return () => {
+    removeEventListener('beforeprint', unfold);
+    removeEventListener('afterprint', fold);
+  };
+}
+
 /** @param {Json.Chapter} c */
 const titleOf = (c) => c.title[preferences().language] ?? c.title.en;
 
@@ -102,7 +122,7 @@ function Chapter({ chapter, chapters, part, unknown, lab, matrix, done }) {
       <header><p class="hint">${l.chapter(number + 1, chapters.length)}</p><h1 tabindex="-1">${titleOf(chapter)}</h1></header>
       ${blocks(intro[1])}
       ${rest.map(([heading, list], i) => html`
-        <section key=${i} class=${classes(i === rest.length - 1 && 'think')}>
+        <section key=${i} class=${classes(thinks.includes(heading) && 'think')}>
           <h2>${inline(heading)}</h2>
           ${blocks(list)}
           ${breaks.includes(heading) && html`<${BreakIt} chapter=${chapter} lab=${lab} matrix=${matrix} />`}

@@ -291,7 +291,7 @@ export default {
     progress: (n, all) => `${count(n)} of ${plural(all, 'chapter')} read`,
     read: 'read',
     unknown: (name) => `There is no chapter and no strategy “${name}”. This is the first chapter.`,
-    source: 'The source code that runs',
+    source: 'The source code that runs', answer: 'A model answer',
     breakIt: (name, stock, buyers) => `Break it: ${plural(buyers, 'buyer')}, ${plural(stock, 'unit')}, ${name}`,
     play: (name, title) => `Break it: ${name}, “${title}”, step by step`,
     drawn: (strategy, question = '') => `${strategy}${question && ` · ${question}`}: this drawing, step by step`, notDrawn: (why) => `The drawing could not be loaded: ${why}`,

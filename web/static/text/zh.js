@@ -350,7 +350,7 @@ export default {
     progress: (n, all) => `${count(all)} 章中已读 ${count(n)} 章`,
     read: '已读',
     unknown: (name) => `没有叫“${name}”的章节或策略。这是第一章。`,
-    source: '实际运行的源码',
+    source: '实际运行的源码', answer: '参考答案',
     breakIt: (name, stock, buyers) => `弄坏它：${count(buyers)} 位买家，${count(stock)} 件，${name}`,
     play: (name, title) => `弄坏它：${name}，“${title}”，一步一步看`,
     drawn: (strategy, question = '') => `${strategy}${question && ` · ${question}`}：逐步看这张图`, notDrawn: (why) => `无法加载这张图：${why}`,

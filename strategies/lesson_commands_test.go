@@ -1,0 +1,396 @@
+package strategies_test
+
+import (
+	"context"
+	"crypto/sha1"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/lab/labtest"
+	"seckill/internal/ledger"
+	"seckill/internal/observe"
+	"seckill/internal/seckill"
+	"seckill/internal/tap"
+	"seckill/strategies"
+)
+
+// Lessons whose commands are not those of one purchase.
+var showsNoPurchase = map[string]string{
+	"mutex-per-request": "its mutex in Go; what follows is naive's",
+	"mutex-per-sku":     "its mutex in Go; what follows is naive's",
+	"merged":            "a batch of three buyers",
+	"merged-early":      "a batch of three buyers",
+	"unit-rows-hasty":   "a purchase that is refused",
+	"reserve-late":      "a sweeper",
+	"jetstream-window":  "one purchase, sent twice",
+}
+
+// Fenced blocks, counted from 0, of other things than the buyer's own commands.
+var otherBlocks = map[string][]int{
+	"redis-lua":        {1},    // the script
+	"one-trip":         {1},    // the procedure
+	"queued":           {1},    // the line in the process
+	"queued-unbounded": {0},    // the queue of jobs
+	"bucketed":         {1},    // a bucket is short
+	"unit-rows":        {1},    // too few units are free
+	"jetstream":        {0},    // the stream is made at the reset
+	"detail-merge":     {2, 3}, // the merger; a lost counter
+	"half-message":     {3, 4}, // the consumer; the check-back
+}
+
+// Lessons that leave commands out and say whose they are.
+var leavesOut = map[string]string{
+	"bucketed-hasty":         "bucketed",
+	"detail-merge-hasty":     "detail-merge",
+	"half-message-hasty":     "half-message",
+	"redis-stream-two-calls": "redis-stream",
+	"slot-lease-unfenced":    "slot-lease",
+	"reserve":                "order-first, and what reads a reservation",
+}
+
+// Lessons that show the sale of one unit; the others', two.
+var ofOneUnit = []string{"slot-lease", "slot-lease-unfenced", "detail-merge", "detail-merge-hasty", "half-message",
+	"half-message-hasty"}
+
+// What a lesson lists besides the commands of one buyer who is alone: how it
+// begins, and when it is sent.
+var sentOtherwise = map[string]map[string]string{
+	"lock-insert-by-name":   {"delete from distributed_lock where name = seckill:lock:stock:# and expire": "the name is taken"},
+	"lock-insert":           {"update distributed_lock": "the row has expired"},
+	"lock-row":              {"insert ignore into lock_row": "once per name"},
+	"redis-renew":           {"pexpire": "a third of the lease is over"},
+	"redis-setnx-timestamp": {"del": "the lock has expired"},
+	"redis-getset":          {"get ": "the lock is taken", "getset": "the lock has expired"},
+	"redis-watchdog":        {"subscribe": "the lock is taken", "evalsha watchdog_renew": "a third of the lease is over"},
+	"redis-blpop": {"blpop": "the lock is taken", "set": "after the wait",
+		"evalsha compare_and_extend": "two thirds of the lease are over"},
+	"redis-counter": {"evalsha give_back": "the buyer is refused"},
+	"zk":            {"get -w": "another is first"},
+	"zk-norecheck":  {"get -w": "another is first"},
+	"zk-herd":       {"ls -w": "at every change"},
+	"zk-node":       {"get -w": "the node is there", "create -e": "the node has gone"},
+	"etcd":          {"leasegrant": "once per process", "watch": "another is first", "txn": "told of a change"},
+	"etcd-node":     {"leasegrant": "once per process", "watch": "the key is there"},
+	"jetstream":     {"delete": "the row refused"},
+}
+
+// What a lesson lists is what its strategy sends: a purchase alone, recorded,
+// sends these commands in this order and no others. Both languages list the same.
+func TestLessonsListWhatIsSent(t *testing.T) {
+	config := labtest.Config(t, allNeeds()...)
+	for i, info := range strategies.All() {
+		t.Run(info.Name, func(t *testing.T) {
+			en, zh := listed(t, info, "en"), listed(t, info, "zh")
+			if !slices.Equal(en, zh) {
+				t.Errorf("the languages list other commands:\nEnglish:\n\t%s\nChinese:\n\t%s",
+					strings.Join(en, "\n\t"), strings.Join(zh, "\n\t"))
+			}
+			if showsNoPurchase[info.Name] != "" {
+				return
+			}
+			sends := sent(t, info, config, 8_200_000_000+int64(i))
+			if problem := differ(en, sends, sentOtherwise[info.Name], leavesOut[info.Name] != ""); problem != "" {
+				t.Errorf("%s\nlisted:\n\t%s\nsent:\n\t%s", problem, strings.Join(en, "\n\t"), strings.Join(sends, "\n\t"))
+			}
+		})
+	}
+}
+
+// The comparison can fail: in words, order and number.
+func TestDifferentCommandsAreSeen(t *testing.T) {
+	sends := []string{"begin", "update stock set num = # where id = #", "insert into orders values (#)", "commit"}
+	otherwise := map[string]string{"blpop": "the lock is taken"}
+	for what, list := range map[string][]string{
+		"a command is missing":      {"begin", "update stock set num = # where id = #", "insert into orders …"},
+		"there is one more":         {"begin", "update stock set num = # where id = #", "insert into orders …", "select #", "commit"},
+		"another order":             {"begin", "insert into orders …", "update stock set num = # where id = #", "commit"},
+		"another word":              {"begin", "update stock set num = # where id = # and num > #", "insert into orders …", "commit"},
+		"what is never left out is": {"begin", "update stock set num = # where id = #", "insert into orders …", "commit", "x"},
+	} {
+		if differ(list, sends, nil, false) == "" {
+			t.Errorf("%s, and that is not seen", what)
+		}
+	}
+	same := []string{"begin", "update stock …", "insert into orders …", "commit"}
+	if problem := differ(same, sends, nil, false); problem != "" {
+		t.Error(problem)
+	}
+	if problem := differ(append([]string{"blpop"}, same...), sends, otherwise, false); problem != "" {
+		t.Error(problem)
+	}
+	if differ(same, sends, otherwise, false) == "" {
+		t.Error("an exception that is not needed is not seen")
+	}
+	if differ(same[1:], sends, nil, true) != "" || differ([]string{"commit", "begin"}, sends, nil, true) == "" {
+		t.Error("a part of the commands is compared wrongly")
+	}
+}
+
+func allNeeds() (all []backend.Capability) {
+	for _, info := range strategies.All() {
+		all = append(all, info.Uses()...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// differ says where the lists part, or "". A listed command that is not sent
+// must begin as one of otherwise does; if partly, sent ones may be missing.
+func differ(listed, sends []string, otherwise map[string]string, partly bool) string {
+	used := map[string]bool{}
+	for _, l := range listed {
+		for partly && len(sends) > 0 && !matches(l, sends[0]) {
+			sends = sends[1:]
+		}
+		if len(sends) > 0 && matches(l, sends[0]) {
+			sends = sends[1:]
+			continue
+		}
+		excused := false
+		for begin := range otherwise {
+			if strings.HasPrefix(l, begin) {
+				excused, used[begin] = true, true
+			}
+		}
+		if !excused {
+			next := "nothing more"
+			if len(sends) > 0 {
+				next = fmt.Sprintf("%q", sends[0])
+			}
+			return fmt.Sprintf("listed is %q, sent is %s", l, next)
+		}
+	}
+	if len(sends) > 0 && !partly {
+		return fmt.Sprintf("sent and not listed: %q", sends)
+	}
+	for begin := range otherwise {
+		if !used[begin] {
+			return fmt.Sprintf("sentOtherwise has %q, and it is not needed", begin)
+		}
+	}
+	return ""
+}
+
+// matches reports whether a listed command, in which … is anything, was sent.
+func matches(listed, sent string) bool {
+	pattern := strings.ReplaceAll(regexp.QuoteMeta(listed), "…", ".*")
+	return regexp.MustCompile("^" + pattern + "$").MatchString(sent)
+}
+
+// guarded are the steps that locks protect.
+var guarded = []string{"select num, run from stock where id = #", "begin",
+	"update stock set num = # where id = #", "insert into orders …", "commit"}
+
+// listed are the commands that a lesson lists, in the words of plain.
+func listed(t *testing.T, info catalog.Info, language string) (list []string) {
+	t.Helper()
+	text, err := info.Lesson(language)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ = strings.Cut(text, "\n## "+sections[language][1]+"\n")
+	text, _, _ = strings.Cut(text, "\n## ")
+	for i, block := range strings.Split(text, "```") {
+		kind, body, _ := strings.Cut(block, "\n")
+		if i%2 == 0 || kind == "go" || kind == "lua" && !slices.Contains(otherBlocks[info.Name], i/2) ||
+			slices.Contains(otherBlocks[info.Name], i/2) {
+			continue
+		}
+		body = regexp.MustCompile(`(?m)--( .*)?$`).ReplaceAllString(body, "")
+		var commands []string
+		if kind != "sql" {
+			commands = lines(body)
+		} else {
+			commands = strings.Split(regexp.MustCompile(`(?m)^….*…$`).ReplaceAllString(body, "$0;"), ";")
+		}
+		for _, c := range commands {
+			switch c = plain(c); {
+			case c == "":
+			case strings.HasPrefix(c, "…"):
+				list = append(list, guarded...)
+			default:
+				list = append(list, c)
+			}
+		}
+	}
+	return list
+}
+
+// lines are the commands of a block that has one a line: what is indented, in
+// brackets, or behind two spaces or an arrow explains.
+func lines(block string) (list []string) {
+	for _, l := range strings.Split(block, "\n") {
+		if l == "" || l[0] == ' ' || strings.HasPrefix(l, "(") || strings.HasPrefix(l, "（") || strings.HasPrefix(l, "…") && !regexp.MustCompile("write|写").MatchString(l) {
+			continue
+		}
+		l, _, _ = strings.Cut(l, "→")
+		l = regexp.MustCompile(`^(\w+(?: -\w)*) +`).ReplaceAllString(l, "$1 ") // verbs are aligned
+		l, _, _ = strings.Cut(l, "  ")
+		list = append(list, strings.TrimSuffix(strings.TrimSpace(l), ";"))
+	}
+	return list
+}
+
+// sent is what a purchase sends with nobody beside it, and for strategies with
+// reservations: reserve, pay, and the cancellation of another.
+func sent(t *testing.T, info catalog.Info, config backend.Config, sku int64) (list []string) {
+	t.Helper()
+	config = config.Only(info.Uses()...)
+	in, err := backend.Open(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { in.Close() })
+	if err := ledger.Migrate(t.Context(), in.DB); err != nil {
+		t.Fatal(err)
+	}
+	h := newHarness(t, info, [2]*backend.Instance{in, in}, catalog.DefaultSettings(), sku)
+	// Once before, so that servers know the scripts and what is made once is there.
+	h.reset(t, 100)
+	if _, err := h.strategies[0].Deduct(t.Context(), h.purchase(1, 2)); err != nil {
+		t.Fatal(err)
+	}
+	h.reset(t, 100)
+	p := seckill.Purchase{SKU: sku, User: 42, Quantity: 2, RequestID: "r1"}
+	if slices.Contains(ofOneUnit, info.Name) {
+		p.Quantity = 1
+	}
+	record := &commands{observe.NewRecorder(observe.NewNames(sku), 0)}
+	ctx := tap.With(t.Context(), record)
+	if r, ok := h.strategies[0].(seckill.Reserver); ok {
+		a, err := r.Reserve(ctx, p, time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Pay(ctx, a.OrderID); err != nil {
+			t.Fatal(err)
+		}
+		p.User, p.RequestID = 43, "r2"
+		b, err := r.Reserve(t.Context(), p, time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Release(ctx, b.OrderID); err != nil {
+			t.Fatal(err)
+		}
+	} else if _, err := h.strategies[0].Deduct(ctx, p); err != nil {
+		t.Fatal(err)
+	}
+	scripts := scriptNames(t)
+	all, _ := record.List()
+	for _, s := range all {
+		if s.Renewer || s.Command.Backend == tap.Waiting {
+			continue
+		}
+		for _, c := range spoken(s.Text, s.Command, scripts) {
+			if len(list) == 0 || s.Command.Node == "" || list[len(list)-1] != c { // of like nodes, one
+				list = append(list, c)
+			}
+		}
+	}
+	return list
+}
+
+// spoken is a recorded command in the lessons' words; of Redis' commands that
+// are sent together, each.
+func spoken(text string, c *tap.Command, scripts map[string]string) []string {
+	text = strings.TrimPrefix(text, c.Node+": ")
+	words := strings.Fields(text)
+	switch c.Backend {
+	case tap.Redis:
+		if strings.EqualFold(words[0], "evalsha") {
+			if name := scripts[strings.TrimSuffix(words[1], "…")]; name != "" {
+				words[1] = name
+			} else {
+				words[1] = "delete-if-equal" // redsync's own script
+			}
+			return []string{plain(strings.Join(words, " "))}
+		}
+		// Whole seconds are sent as EX, as redis-set-nx-px says.
+		text = plain(regexp.MustCompile(`(?i) ex (\d+)(?: (nx))?`).ReplaceAllString(text, " $2 px ${1}000"))
+		return strings.Split(text, "; ")
+	case tap.ZooKeeper:
+		flags := map[string]string{"ephemeral": "-e", "sequential": "-s", "watch": "-w"}
+		names := map[string]string{"getChildren": "ls", "getData": "get", "exists": "stat"}
+		verb := words[0]
+		if n := names[verb]; n != "" {
+			verb = n
+		}
+		for _, w := range words[2:] {
+			verb += " " + flags[w]
+		}
+		text = verb + " " + words[1]
+		if strings.HasSuffix(text, ".node") && words[0] == "create" {
+			text += " <guid>" // what it is given is not recorded
+		}
+	case tap.Etcd:
+		text = regexp.MustCompile(`t\d+-\d+`).ReplaceAllString(text, "<me>")
+	case tap.JetStream:
+		if len(words) == 4 {
+			text = fmt.Sprint(words[0], " ", words[1], " Nats-Msg-Id: ", words[2], " ", words[3])
+		}
+	}
+	return []string{plain(text)}
+}
+
+// scriptNames are the strategies' Lua files by the start of their names in Redis.
+func scriptNames(t *testing.T) map[string]string {
+	names := map[string]string{}
+	for _, info := range strategies.All() {
+		found, err := fs.Glob(info.Files, "*.lua")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range found {
+			text, err := fs.ReadFile(info.Files, f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum := sha1.Sum(text)
+			names[hex.EncodeToString(sum[:])[:6]] = strings.TrimSuffix(path.Base(f), ".lua")
+		}
+	}
+	return names
+}
+
+var (
+	drawn  = regexp.MustCompile(`(^|[^a-z0-9])(t|time)\d+|<\pL[\pL +_-]*>|\?|\d+`)
+	date   = regexp.MustCompile(`#-#-# #:#:#`)
+	spaces = regexp.MustCompile(`\s+`)
+	alias  = regexp.MustCompile(`\b[a-z]\.([a-z])`)
+)
+
+// plain writes commands alike: in small letters, every number and drawn value
+// as #, without quotes, names of tables' stand-ins and spaces that do not matter.
+func plain(c string) string {
+	c = strings.ToLower(strings.NewReplacer("'", "", `"`, "", "`", "").Replace(c))
+	c = drawn.ReplaceAllString(c, "${1}#")
+	c = strings.ReplaceAll(c, "……", "…")
+	c = date.ReplaceAllString(c, "#")
+	c = alias.ReplaceAllString(c, "$1")
+	c = spaces.ReplaceAllString(c, " ")
+	c = strings.NewReplacer("( ", "(", " )", ")").Replace(c)
+	return strings.TrimSpace(c)
+}
+
+// commands is the tap of a purchase.
+type commands struct{ *observe.Recorder }
+
+func (r *commands) Before(ctx context.Context, c *tap.Command) error {
+	r.Sent(ctx, "", c)
+	return nil
+}
+
+func (r *commands) After(_ context.Context, c *tap.Command, err error) error {
+	r.Answered(c, err)
+	return err
+}

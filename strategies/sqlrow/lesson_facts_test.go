@@ -1,0 +1,121 @@
+package sqlrow
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// What the lessons say about the servers, seen on the server.
+
+func number(t *testing.T, s session, query string) (n int64) {
+	t.Helper()
+	if err := s.QueryRowContext(t.Context(), query).Scan(&n); err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	return n
+}
+
+// A plain read fixes what later plain reads see, and nothing that a locking
+// read sees; and it waits for no lock.
+func TestWhatReadsSee(t *testing.T) {
+	in := instance(t, 0)
+	a, b := newSession(t, in), newSession(t, in)
+	a.do("DROP TABLE IF EXISTS seen")
+	a.do("CREATE TABLE seen (id BIGINT PRIMARY KEY, num INT NOT NULL) ENGINE=InnoDB")
+	a.do("INSERT INTO seen VALUES (1, 5)")
+	const plain = "SELECT num FROM seen WHERE id = 1"
+	a.do("SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+	// MariaDB 11.6 refuses the locking read of a changed row, unless told not to.
+	_, _ = a.ExecContext(t.Context(), "SET SESSION innodb_snapshot_isolation = OFF")
+	a.do("BEGIN")
+	if got := number(t, a, plain); got != 5 {
+		t.Errorf("before: %d", got)
+	}
+	b.do("BEGIN")
+	b.do("UPDATE seen SET num = 1 WHERE id = 1")
+	if got := number(t, a, plain); got != 5 {
+		t.Errorf("a plain read beside an open UPDATE sees %d, want 5 at once", got)
+	}
+	b.do("COMMIT")
+	if got := number(t, a, plain); got != 5 {
+		t.Errorf("a plain read after the other's COMMIT sees %d, want the snapshot's 5", got)
+	}
+	if got := number(t, a, plain+" FOR UPDATE"); got != 1 {
+		t.Errorf("a locking read sees %d, want the newest, 1", got)
+	}
+	a.do("ROLLBACK")
+}
+
+// Under READ COMMITTED a holder's scan keeps the row that matches. Another
+// UPDATE passes over it; another FOR UPDATE has to wait for it.
+func TestSecondScanUnderReadCommitted(t *testing.T) {
+	in := instance(t, 0)
+	holder, other := newSession(t, in), newSession(t, in)
+	holder.do("DROP TABLE IF EXISTS scanned")
+	holder.do("CREATE TABLE scanned (id BIGINT PRIMARY KEY, code BIGINT NOT NULL, num INT NOT NULL) ENGINE=InnoDB")
+	holder.do("INSERT INTO scanned VALUES (1, 1, 5), (2, 2, 5)")
+	for _, s := range []session{holder, other} {
+		s.do("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED")
+		s.do("BEGIN")
+	}
+	holder.do("SELECT num FROM scanned WHERE code = 1 FOR UPDATE")
+	if other.waits("UPDATE scanned SET num = num - 1 WHERE code = 2") {
+		t.Error("an UPDATE of another row waits for the holder's")
+	}
+	if !other.waits("SELECT num FROM scanned WHERE code = 2 FOR UPDATE") {
+		t.Error("a FOR UPDATE scan for another row does not wait for the holder's")
+	}
+	holder.do("ROLLBACK")
+	other.do("ROLLBACK")
+}
+
+// lock-insert-plain's deadlock: two INSERTs wait for a shared lock behind the
+// DELETE. After it both have it, and neither gets the exclusive one.
+func TestInsertsBehindADeleteDeadlock(t *testing.T) {
+	in := instance(t, 0)
+	holder := newSession(t, in)
+	holder.do("DROP TABLE IF EXISTS ring")
+	holder.do("CREATE TABLE ring (name VARCHAR(30) PRIMARY KEY) ENGINE=InnoDB")
+	holder.do("INSERT INTO ring VALUES ('lock')")
+	waiting := func() int64 {
+		var name string
+		var n int64
+		if err := holder.QueryRowContext(t.Context(), "SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_current_waits'").Scan(&name, &n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	holder.do("BEGIN")
+	holder.do("DELETE FROM ring WHERE name = 'lock'")
+	before, ended := waiting(), make(chan error, 2)
+	for range 2 {
+		s := newSession(t, in)
+		s.do("SET SESSION innodb_lock_wait_timeout = 20")
+		go func() {
+			_, err := s.ExecContext(t.Context(), "INSERT INTO ring VALUES ('lock')")
+			ended <- err
+		}()
+	}
+	for limit := time.Now().Add(10 * time.Second); waiting() < before+2; {
+		if time.Now().After(limit) {
+			t.Fatal("the two INSERTs do not wait for the DELETE")
+		}
+	}
+	holder.do("COMMIT")
+	told := fmt.Sprint(code(<-ended), code(<-ended))
+	if told != "0 1213" && told != "1213 0" {
+		t.Errorf("the INSERTs end with %s, want one done and one deadlock, 1213", told)
+	}
+}
+
+func code(err error) uint16 {
+	var answer *mysql.MySQLError
+	if errors.As(err, &answer) {
+		return answer.Number
+	}
+	return 0
+}
