@@ -59,6 +59,16 @@ func (g Guarantees) Holds(questions ...Question) Guarantees { return g.with(Hold
 // Breaks returns g with the questions that the strategy does not withstand.
 func (g Guarantees) Breaks(questions ...Question) Guarantees { return g.with(Breaks, questions) }
 
+// Open returns g without a word on the questions: whether one run shows it is up
+// to chance.
+func (g Guarantees) Open(questions ...Question) Guarantees {
+	g = maps.Clone(g)
+	for _, q := range questions {
+		delete(g, q)
+	}
+	return g
+}
+
 func (g Guarantees) with(e Expectation, questions []Question) Guarantees {
 	g = maps.Clone(g)
 	for _, q := range questions {

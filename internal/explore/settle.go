@@ -80,10 +80,16 @@ func (r *run) settle(ctx context.Context) error {
 			if c.state != passing {
 				c.state = blocked
 			}
-			c.actor.outcome.Waited = c.actor.outcome.Waited || !renews(c.helper)
+			c.actor.outcome.Waited = c.actor.outcome.Waited || !renews(c.helper) && !r.mayMove(c.actor)
 		}
 		return ctx.Err()
 	}
+}
+
+// mayMove: a buyer who waits for their own job does not wait for another while the
+// job may take its next step.
+func (r *run) mayMove(a *actor) bool {
+	return slices.ContainsFunc(r.ready(), func(t *thread) bool { return t.actor == a && !renews(t.helper) })
 }
 
 // drain heeds the events that are there.

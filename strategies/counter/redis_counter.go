@@ -29,14 +29,15 @@ var RedisCounter = catalog.Info{
 		"and say sold out. Otherwise the order follows in MySQL.",
 	Promises: "Never oversells and never loses an update, with any number of " +
 		"processes, while Redis and all buyers are well.",
-	Breaks: "A buyer who dies between DECRBY and COMMIT takes units along; a " +
+	Breaks: "A buyer who dies between DECRBY and INSERT takes units along; a " +
 		"Redis with an older number sells units twice; asking for too much " +
 		"hides the rest for a moment.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.OtherSKUs).
-		Breaks(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
+		Breaks(catalog.DeadHolder, catalog.LostReply,
 			catalog.LateCommand, catalog.Cancel, catalog.SameKey,
-			catalog.NodeLoss, catalog.SoldOut, catalog.BuyerLeaves),
+			catalog.NodeLoss, catalog.SoldOut, catalog.BuyerLeaves).
+		Open(catalog.History), // "sold out" too early may show in it
 	Needs: []backend.Capability{backend.SQL, backend.Redis},
 	Stock: ledger.InRedis,
 	Files: redisCounterFiles,

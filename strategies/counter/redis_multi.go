@@ -36,13 +36,14 @@ var RedisMulti = catalog.Info{
 	Promises: "Never oversells and never loses an update, with any number of " +
 		"processes, while Redis and all buyers are well; the number never " +
 		"falls below zero.",
-	Breaks: "A buyer who dies between EXEC and COMMIT takes units along; a " +
+	Breaks: "A buyer who dies between EXEC and INSERT takes units along; a " +
 		"Redis with an older number sells units twice.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.OtherSKUs).
-		Breaks(catalog.DeadHolder, catalog.LeaseEnd, catalog.LostReply,
+		Breaks(catalog.DeadHolder, catalog.LostReply,
 			catalog.LateCommand, catalog.Cancel, catalog.SameKey,
-			catalog.NodeLoss, catalog.SoldOut, catalog.BuyerLeaves),
+			catalog.NodeLoss, catalog.SoldOut, catalog.BuyerLeaves).
+		Open(catalog.History), // "sold out" too early may show in it
 	Needs: []backend.Capability{backend.SQL, backend.Redis},
 	Stock: ledger.InRedis,
 	Options: []catalog.Option{{Flag: "--retries",

@@ -31,5 +31,5 @@ sale: BEGIN
   VALUES (p_id, p_public, p_request, p_user, p_sku, p_quantity,
           LAST_INSERT_ID(), p_strategy, v_run, 'active');
   COMMIT;
-  SELECT 'sold', LAST_INSERT_ID();
+  SELECT 'sold', LAST_INSERT_ID() AS remaining;
 END
