@@ -61,7 +61,7 @@ var fakeLevels = []game.Level{
 	{Name: "safe", Number: 2, Chapter: 1, Setting: fakeSetting("conditional", 1), Breaks: []string{"oversold"}, Available: true, Text: map[string]game.LevelText{
 		"en": {Title: "Locked from the read on", Goal: "Sell more than there is, or say that it cannot be done.", Hint: "Who waits for whom?", Solved: "The row is locked from the read to the commit."},
 		"zh": {Title: "从读开始就锁住", Goal: "卖出比库存更多的商品，或者说明做不到。", Hint: "谁在等谁？", Solved: "从读到提交，这一行一直锁着。"}}},
-	{Name: "herd", Number: 3, Chapter: 0, Setting: fakeSetting("zk", 2), Breaks: []string{"two_holders"}, Missing: []string{"no ZooKeeper is configured"}, Text: map[string]game.LevelText{
+	{Name: "herd", Number: 3, Chapter: 0, Setting: fakeSetting("zk", 2), Breaks: []string{"two_holders"}, Missing: []string{"no ZooKeeper is configured: install one (seckill deps)"}, Text: map[string]game.LevelText{
 		"en": {Title: "Two in the queue", Goal: "Have two holders of one lock.", Hint: "A session can end.", Solved: "A session ended."},
 		"zh": {Title: "队列里的两个人", Goal: "让同一把锁有两个持有者。", Hint: "会话是会结束的。", Solved: "会话结束了。"}}},
 }
@@ -194,7 +194,7 @@ func played(s game.State, schedule string) (*game.State, bool) {
 			column.State, column.Outcome, column.Told = game.Done, "sold_out", "sold out"
 		case waits(i):
 			column.State = game.Waits
-			column.Waiting = &game.Waiting{Command: game.Command{Backend: "sql", Text: texts(i)[0]}, Why: "waits for an X,REC_NOT_GAP lock on stock.PRIMARY, held by " + s.Setting.Buyers[1-i].Name,
+			column.Waiting = &game.Waiting{Command: game.Command{Backend: "sql", Text: texts(i)[0]}, Why: "waits for the lock X,REC_NOT_GAP on stock, index PRIMARY",
 				For: []string{s.Setting.Buyers[1-i].Name}}
 		default:
 			column.Next = &game.Command{Backend: "sql", Text: texts(i)[at[i]]}

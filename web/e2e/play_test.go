@@ -159,8 +159,9 @@ func TestImpossibleIsAnAnswer(t *testing.T) {
 	tb.says(".play-budget", "1 of 1 fault left")
 	tb.press("a")
 	tb.await(`document.querySelector("[data-buyer=B]").dataset.state === "waits"`)
-	tb.says(`[data-buyer=B] .command-button`, "held by A")
-	tb.says(`.play [role=status]`, "B waits: waits for an X,REC_NOT_GAP lock")
+	tb.says(`[data-buyer=B] .command-button`, "waits for the lock X,REC_NOT_GAP on stock, index PRIMARY")
+	tb.says(`[data-buyer=B] .command-button`, "A has it")
+	tb.says(`.play [role=status]`, "B waits: waits for the lock X,REC_NOT_GAP")
 	tb.inEveryLook("play waits")
 	tb.wellLaidOut("play, one waits")
 	tb.press("b") // nothing happens
@@ -208,4 +209,45 @@ func TestGamesThatEndSayWhy(t *testing.T) {
 	}
 	tb.click("[data-failure=many] button")
 	tb.moves(0)
+}
+
+// On real servers: the first level by its keys, and a buyer who waits in MySQL.
+func TestRealGames(t *testing.T) {
+	u := sharedLab(t)
+	tb := startBrowser(t).open(u.page+"#/play", wide)
+	tb.await(`document.querySelector(".level a") !== null`)
+	tb.inEveryLook("play real levels")
+	tb.eval(`location.hash = "#/play/first-lost-update"`)
+	tb.says(`[data-buyer=A] .command-button`, "sends to MySQL")
+	tb.press("abbbbb")
+	tb.moves(6)
+	tb.inEveryLook("play real middle")
+	tb.wellLaidOut("play, real, middle")
+	tb.press("aaaa")
+	tb.says(".play-ending .banner", "You sold 3 of 2")
+	tb.says(".graded", "Solved")
+	tb.inEveryLook("play real won")
+	tb.wellLaidOut("play, real, won")
+
+	t.Log("free play from a lesson, with somebody who waits")
+	tb.eval(`location.hash = "#/lessons/for-update"`)
+	tb.click(`a.play-it[href*="strategy=for-update"]`)
+	tb.says(`[data-buyer=B] .command-button`, "sends to MySQL")
+	tb.press("abab")
+	tb.await(`document.querySelector("[data-buyer=B]").dataset.state === "waits"`)
+	tb.says(`[data-buyer=B] .command-button`, "A has it")
+	tb.inEveryLook("play real waits")
+	tb.wellLaidOut("play, real, waits")
+
+	t.Log("a lock whose lease ends")
+	tb.eval(`location.hash = "#/play?strategy=redis-lua&buyers=3&stock=2"`)
+	tb.says(`[data-buyer=C] .command-button`, "sends to Redis")
+	tb.press("a")
+	tb.await(`document.querySelector("[data-buyer=A] .badge.held") !== null`)
+	tb.click(`.play-budget [data-fault="lease ends"]`)
+	tb.says("[data-buyer=A] .badges", "its lease has ended")
+	tb.press("b")
+	tb.moves(3)
+	tb.inEveryLook("play real lease")
+	tb.wellLaidOut("play, real, lease")
 }

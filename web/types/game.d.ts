@@ -6,6 +6,7 @@ declare namespace Json {
     does: string;
     process: number;
     same?: string;
+    other?: boolean;
     clock_ahead_ms?: number;
   }
 

@@ -1,5 +1,6 @@
 // The buyers as columns: each has one button, with the command that runs next.
 import { highlight, languageOf } from '../highlight.js';
+import { t } from '../text.js';
 import { classes, html } from '../ui.js';
 import { movesOf } from './model.js';
 import { inWords, serverOf, translated } from './say.js';
@@ -58,7 +59,8 @@ function Face({ buyer: b }) {
     const { said, foreign } = translated(b.waiting.why);
     return html`<span class="to">${b.state === 'backs_off' ? w.backsOff : w.waitsIn(serverOf(b.waiting.backend))}</span>
       <${Command} command=${b.waiting} />
-      ${said && html`<span class="why" translate=${foreign ? 'no' : undefined}>${said}</span>`}`;
+      ${said && html`<span class="why" translate=${foreign ? 'no' : undefined}>${said}</span>`}
+      ${b.waiting.for.length > 0 && html`<span class="why"><b>${w.heldBy(t.list(b.waiting.for))}</b></span>`}`;
   }
   if (b.state === 'dead') return html`<span class="told">${w.died}</span>`;
   const { said, foreign } = translated(b.told ?? '');

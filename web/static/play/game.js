@@ -27,16 +27,13 @@ export function Game({ level, next, query }) {
   const keep = (/** @type {string} */ s) => stay('play', level?.name ?? '', { ...place.current, s });
   const session = useSession(begin, query.s ?? '', keep);
   const { game, failure } = session;
-  const [said, setSaid] = useState('');
   useEffect(() => {
-    if (!game) return;
-    setSaid(announce(game, session.before));
-    if (level && game.grade?.won) solve(level.name, game.grade);
+    if (level && game?.grade?.won) solve(level.name, game.grade);
   }, [game]);
   return html`
     <div class="play">
       <${Task} level=${level} game=${game} strategy=${query.strategy} />
-      <p class="hidden" role="status">${said}</p>
+      <p class="hidden" role="status" data-said>${game && announce(game, session.before)}</p>
       ${failure && html`<${Wrong} failure=${failure} session=${session} fresh=${() => keep('')} />`}
       ${game ? html`<${Board} key=${game.id} game=${game} session=${session} level=${level} next=${next} view=${query.view === 'diagram' ? 'diagram' : ''}
         look=${(/** @type {string} */ view) => stay('play', level?.name ?? '', { ...query, view })} />`

@@ -5,6 +5,7 @@ import { go, link } from '../route.js';
 import { t } from '../text.js';
 import { classes, html, useState } from '../ui.js';
 import { solvedLevels } from './progress.js';
+import { translated } from './say.js';
 import { words } from './text.js';
 
 /** @param {Json.Level} level @returns {Json.LevelText} */
@@ -41,7 +42,7 @@ function Entry({ level: l, solved }) {
   return html`
     <li class=${classes('level', solved !== undefined && 'solved')} data-level=${l.name}>
       ${l.available ? html`<a class="panel" href=${link('play', l.name)}>${inside}</a>`
-    : html`<div class="panel missing">${inside}<span class="hint">${t.form.unavailable}: ${(l.missing ?? []).map(t.reason).join('; ')}</span></div>`}
+    : html`<div class="panel missing">${inside}<span class="hint">${t.form.unavailable}: ${(l.missing ?? []).map((why) => translated(t.reason(why)).said).join('; ')}</span></div>`}
     </li>`;
 }
 

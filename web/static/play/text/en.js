@@ -21,10 +21,10 @@ export default {
   opening: 'Setting up the sale, and making the moves of the address …',
   columns: 'Buyers', process: (n) => `process ${count(n)}`,
   does(b) {
-    return {
+    return ({
       buys: `wants ${plural(b.quantity, 'unit')}`, cancels: b.same ? `cancels ${b.same}’s order` : 'cancels an order',
       locks: 'takes the lock, works, and frees it',
-    }[b.does] ?? b.does;
+    }[b.does] ?? b.does) + (b.other ? ' of another SKU' : '');
   },
   ahead: (ms) => `clock ${count(ms / 1000)} s ahead`,
   states: { ready: 'next', waits: 'waits', backs_off: 'will try again', done: 'done', dead: 'dead' },
@@ -33,6 +33,7 @@ export default {
   backsOff: 'Waits by themselves, and tries again when somebody else has changed something',
   /** What a server says of a wait, in other words. The server’s own words are English already. */
   reasons: /** @type {[RegExp, string][]} */ ([]),
+  heldBy: (names) => `${names} has it`,
   told: 'Was told', died: 'Their process has died.',
   outcomes: {
     sold: 'sold', sold_out: 'sold out', busy: 'busy, try again', duplicate: 'has an order already', conflict: 'conflict, try again',
@@ -82,6 +83,7 @@ export default {
     gone: 'This game has ended, because nothing happened in it for a long time. Its moves are still in the address.',
     goOn: 'Replay it and go on',
     schedule: 'The moves in the address do not fit this game. Perhaps the link was cut off.',
+    setting: 'The address asks for a game that cannot be played: there may be 2 or 3 buyers and 1 to 100 units.',
     fresh: 'Begin without them',
     many: 'Too many games are open in this lab. Close the game in another tab, or wait a little.',
     stale: 'That was no longer possible: the game has moved on.',

@@ -18,10 +18,10 @@ export default {
   opening: '正在准备商品，并重走地址里的每一步……',
   columns: '买家', process: (n) => `第 ${count(n)} 个进程`,
   does(b) {
-    return {
+    return ({
       buys: `要买 ${count(b.quantity)} 件`, cancels: b.same ? `取消 ${b.same} 的订单` : '取消一个订单',
       locks: '加锁、工作、释放',
-    }[b.does] ?? b.does;
+    }[b.does] ?? b.does) + (b.other ? '，另一件商品' : '');
   },
   ahead: (ms) => `时钟快 ${count(ms / 1000)} 秒`,
   states: { ready: '下一步', waits: '等待', backs_off: '稍后再试', done: '完成', dead: '死亡' },
@@ -33,9 +33,19 @@ export default {
    * @type {[RegExp, string][]}
    */
   reasons: [
-    [/^waits for an? (\S+) lock on (\S+), held by (.+)$/, '在等 $2 上的 $1 锁，它由 $3 持有'],
-    [/^waits for an? (\S+) lock on (\S+)$/, '在等 $2 上的 $1 锁'],
+    [/^waits for the lock (\S+) on ([^,]+), index (.+)$/, '在等 $2 的索引 $3 上的锁 $1'],
+    [/^waits for the lock (\S+) on ([^,]+)$/, '在等 $2 上的锁 $1'],
+    [/^the server's list of processes says: User lock \(GET_LOCK\)$/, '服务器的进程列表说：User lock（GET_LOCK）'],
+    [/^a game needs a real MySQL or MariaDB: install one \(seckill deps\)$/, '游戏需要真正的 MySQL 或 MariaDB：请安装（seckill deps）'],
+    [/^a game asks the servers who waits in them, which an embedded (\S+) cannot say: install a real one \(seckill deps\)$/, '游戏要问服务器谁在里面等待，内嵌的 $1 答不上来：请安装真正的（seckill deps）'],
+    [/^no five independent Redis nodes are configured$/, '没有配置五个独立的 Redis 节点'],
+    [/^waits in its own process: nothing has been sent to wake it$/, '在自己的进程里等待，还没有什么来唤醒它'],
+    [/^the SQL server counts it among those that wait for a lock$/, '数据库把它算作在等锁的连接'],
+    [/^Redis counts it among its blocked clients$/, 'Redis 把它算作被阻塞的客户端'],
+    [/^the server has not answered$/, '服务器还没有答复'],
+    [/^pauses, and tries again when another has changed something$/, '停下来，别人改变了什么之后再试'],
   ],
+  heldBy: (names) => `它在 ${names} 手里`,
   told: '得到的答复', died: '所在的进程已经死亡。',
   outcomes: {
     sold: '买到了', sold_out: '售罄', busy: '繁忙，请重试', duplicate: '已经有订单', conflict: '冲突，请重试',
@@ -85,6 +95,7 @@ export default {
     gone: '这局游戏很久没有动静，已经结束。走过的步骤还在地址里。',
     goOn: '重走一遍，继续',
     schedule: '地址里的步骤和这局游戏对不上，链接可能不完整。',
+    setting: '地址里的设置不能玩：买家应为 2 到 3 个，库存应为 1 到 100 件。',
     fresh: '不要这些步骤，从头开始',
     many: '这个实验室里打开的游戏太多。请关掉其他标签页里的游戏，或者稍等一会儿。',
     stale: '这一步已经不可能了：游戏已经往前走了。',
