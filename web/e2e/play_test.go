@@ -216,18 +216,14 @@ func TestRealGames(t *testing.T) {
 	u := sharedLab(t)
 	tb := startBrowser(t).open(u.page+"#/play", wide)
 	tb.await(`document.querySelector(".level a") !== null`)
-	tb.inEveryLook("play real levels")
 	tb.eval(`location.hash = "#/play/first-lost-update"`)
 	tb.says(`[data-buyer=A] .command-button`, "sends to MySQL")
 	tb.press("abbbbb")
 	tb.moves(6)
-	tb.inEveryLook("play real middle")
-	tb.wellLaidOut("play, real, middle")
 	tb.press("aaaa")
 	tb.says(".play-ending .banner", "You sold 3 of 2")
 	tb.says(".graded", "Solved")
 	tb.inEveryLook("play real won")
-	tb.wellLaidOut("play, real, won")
 
 	t.Log("free play from a lesson, with somebody who waits")
 	tb.eval(`location.hash = "#/lessons/for-update"`)
@@ -236,8 +232,6 @@ func TestRealGames(t *testing.T) {
 	tb.press("abab")
 	tb.await(`document.querySelector("[data-buyer=B]").dataset.state === "waits"`)
 	tb.says(`[data-buyer=B] .command-button`, "A has it")
-	tb.inEveryLook("play real waits")
-	tb.wellLaidOut("play, real, waits")
 
 	t.Log("a lock whose lease ends")
 	tb.eval(`location.hash = "#/play?strategy=redis-lua&buyers=3&stock=2"`)
@@ -249,5 +243,4 @@ func TestRealGames(t *testing.T) {
 	tb.press("b")
 	tb.moves(3)
 	tb.inEveryLook("play real lease")
-	tb.wellLaidOut("play, real, lease")
 }

@@ -27,7 +27,7 @@ export default {
     }[b.does] ?? b.does) + (b.other ? ' of another SKU' : '');
   },
   ahead: (ms) => `clock ${count(ms / 1000)} s ahead`,
-  states: { ready: 'next', waits: 'waits', backs_off: 'will try again', done: 'done', dead: 'dead' },
+  states: { ready: 'ready', waits: 'waits', backs_off: 'will try again', done: 'done', dead: 'dead' },
   run: (who, server) => `${who} sends${server ? ` to ${server}` : ''}`, works: 'in their own process',
   waitsIn: (server) => (server ? `No answer from ${server} yet` : 'No answer yet'),
   backsOff: 'Waits by themselves, and tries again when somebody else has changed something',

@@ -24,7 +24,7 @@ export default {
     }[b.does] ?? b.does) + (b.other ? '，另一件商品' : '');
   },
   ahead: (ms) => `时钟快 ${count(ms / 1000)} 秒`,
-  states: { ready: '下一步', waits: '等待', backs_off: '稍后再试', done: '完成', dead: '死亡' },
+  states: { ready: '就绪', waits: '等待', backs_off: '稍后再试', done: '完成', dead: '死亡' },
   run: (who, server) => (server ? `${who} 发给 ${server}` : `${who} 执行`), works: '在自己的进程里',
   waitsIn: (server) => (server ? `${server} 还没有答复` : '还没有答复'),
   backsOff: '自己在等，别人改变了什么之后再试',
