@@ -6,6 +6,7 @@ import { event } from '../trace/label.js';
 import { servers } from '../trace/model.js';
 import { words as traceWords } from '../trace/text.js';
 import { words } from './text.js';
+import reasons from './text/reasons.zh.js';
 
 /** @param {string} backend @returns {string} '' for what is done in the buyer's own process */
 export const serverOf = (backend) => servers[backend] ?? '';
@@ -14,7 +15,7 @@ export const serverOf = (backend) => servers[backend] ?? '';
  * What a server says of a wait.
  * @param {string} why
  */
-export const reason = (why) => words().reasons.reduce((said, [pattern, replaced]) => said.replace(pattern, replaced), why);
+export const reason = (why) => (preferences().language === 'zh' ? reasons : []).reduce((said, [pattern, replaced]) => said.replace(pattern, replaced), why);
 
 /**
  * A text of the lab in English, with its translation if there is one.

@@ -31,8 +31,6 @@ export default {
   run: (who, server) => `${who} sends${server ? ` to ${server}` : ''}`, works: 'in their own process',
   waitsIn: (server) => (server ? `No answer from ${server} yet` : 'No answer yet'),
   backsOff: 'Waits by themselves, and tries again when somebody else has changed something',
-  /** What a server says of a wait, in other words. The server’s own words are English already. */
-  reasons: /** @type {[RegExp, string][]} */ ([]),
   heldBy: (names) => `${names} has it`,
   told: 'Was told', died: 'Their process has died.',
   outcomes: {
