@@ -176,6 +176,7 @@ func TestGamesThatEndSayWhy(t *testing.T) {
 	g := startGames(t)
 	tb := startBrowser(t).open(g.url+"/#/play?strategy=naive&buyers=2&stock=2", wide)
 	tb.says(".task h1", "Free play")
+	tb.says(`[data-buyer=A] .command-button`, "SELECT")
 	tb.press("ab")
 	tb.moves(2)
 	tb.forgive("404")

@@ -58,11 +58,12 @@ export function useSession(begin, schedule, keep) {
       if (own) call('DELETE', `${games}/${own.id}`, undefined, { keepalive: true }).catch(() => {}); // the lab ends it by itself later
       own = null;
     };
-    call('POST', games, { ...begin, ...(schedule && { schedule }) }).then((now) => {
+    const opening = call('POST', games, { ...begin, ...(schedule && { schedule }) }).then((now) => {
       own = now;
       if (left) end();
       else take(now);
     }, (error) => { if (!left) miss(error); });
+    queue.current = queue.current.then(() => opening); // keys that are pressed meanwhile come after it
     addEventListener('pagehide', end);
     return () => {
       left = true;
