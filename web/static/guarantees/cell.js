@@ -24,9 +24,9 @@ export function CellDialog({ matrix, row, question, cell, close }) {
         <h3 key=${servers}>${w.elsewhere(servers)}</h3><${Found} cell=${other} />`)}
       <div class="buttons">
         ${exampleOf(cell) && html`<a class="offer" href=${link('trace', exampleOf(cell))}>${w.play}</a>`}
-        ${exampleOf(cell) && html`<a class="offer" href=${link('play', '', { strategy: row.strategy })}>${t.lessons.playYourself}</a>`}
         <a class="offer" href=${link('lessons', row.strategy)}>${w.lesson}</a>
         <a class="offer" href=${link('lab', '', { strategies: row.strategy })}>${w.run}</a>
+        ${exampleOf(cell) && html`<a class="offer" href=${link('play', '', { strategy: row.strategy })}>${t.lessons.playYourself}</a>`}
         <button type="button" class="offer" onClick=${() => dialog.current.close()}>${w.close}</button>
       </div>
     </dialog>`;
