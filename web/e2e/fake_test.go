@@ -31,6 +31,7 @@ import (
 // A fake is a lab whose runs go as the test says.
 type fake struct {
 	url      string
+	handler  http.Handler
 	progress chan loadtest.Progress
 	results  chan *loadtest.Result
 	serving  chan struct{} // nil: service processes start at once; else when somebody takes it
@@ -74,7 +75,7 @@ func startFakeAt(t *testing.T, address, token string) (f *fake, stop func()) {
 	host.Listener.Close()
 	host.Listener = listener
 	host.Start()
-	f.url = host.URL
+	f.url, f.handler = host.URL, server
 	stop = sync.OnceFunc(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		defer cancel()

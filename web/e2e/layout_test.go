@@ -94,9 +94,12 @@ func TestLayout(t *testing.T) {
 		{"trace/etcd.lease-end", `.step`},
 		{"trace/etcd.lease-end?view=diagram", `.drawing svg`},
 		{"lessons/01-lost-update", `.sources pre`},
+		{"play", `.level`},
+		{"play?strategy=redis-lua&buyers=3&stock=2&s=aLb", `.buyer-column .badge.bad`},
 	}
 	if labtest.Verify {
-		screens = append(screens, place{"trace/lock-insert-by-name.late-command", `.step`}, place{"lessons/06-lock-table", `.sources pre`},
+		screens = append(screens, place{"play?strategy=for-update&buyers=2&stock=2&s=abab", `[data-state=waits]`}, place{"play/first-lost-update?s=abbbbbaaaa&view=diagram", `.graded.won`},
+			place{"trace/lock-insert-by-name.late-command", `.step`}, place{"lessons/06-lock-table", `.sources pre`},
 			place{"trace/merged-early.dead-holder?step=4", `.step`}, place{"trace/redis-stream-two-calls.dead-holder?step=5", `.step`},
 			place{"lessons/14-splitting-the-stock", `.sources pre`}, place{"lessons/15-accept-first", `.sources pre`}, place{"lessons/08-redis-first", `.sources pre`},
 			place{"lessons/16-in-your-language", `.sources pre`},

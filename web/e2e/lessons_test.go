@@ -40,13 +40,17 @@ func TestLessons(t *testing.T) {
 	tb.eval(`dispatchEvent(new Event("afterprint"))`)
 	tb.await(answer + `.open === false`)
 
-	t.Log("broken before one's eyes")
+	t.Log("a prediction, then broken before one's eyes, then what was right")
+	tb.says(".predict", "2,000 buyers want one unit each, and there are 100. How many does naive sell?")
+	tb.click(`.predict [value="all"]`)
 	tb.click(".break-it .run")
 	tb.says(".banner.busy", "naive: selling")
 	f.progress <- fakeProgress(30, 10, 90)
 	tb.says(".left .number", "10")
 	f.results <- fakeResult(ledger.Oversold, ledger.Violation{Rule: ledger.RuleOversold, Verdict: ledger.Oversold, Message: "31 too many", Count: 1})
 	tb.says(".break-it .banner", "OVERSOLD")
+	tb.says(".predict [role=status]", "You expected something else. It sold 131 of 100.")
+	tb.await(`document.querySelector(".predict .right").innerText.includes("More than 100")`)
 
 	t.Log("pages are turned, and remembered")
 	tb.click(".turn [rel=next]")

@@ -36,6 +36,9 @@ var screens = []screen{
 	{"trace-diagram", "trace/redis-lua.lease-end?view=diagram&step=14", there(".drawing .d-current"), ".controls", "1440-en-light"},
 	{"lesson", "lessons/01-lost-update", there(".sources pre"), "body", "1440-zh-light"},
 	{"lesson-drawn", "lessons/11-fencing", there(".drawn-example svg"), ".break-it", ""},
+	{"levels", "play", there(".level"), "body", ""},
+	{"play", "play?strategy=redis-lua&buyers=3&stock=2&s=aLb", there(".buyer-column .badge.bad"), "body", "1440-en-light"},
+	{"play-won", "play/first-lost-update?s=abbbbbaaaa", there(".graded.won"), "body", ""},
 	{"shop", "", there(".product"), "body", "390-en-light"},
 }
 

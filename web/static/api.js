@@ -59,15 +59,15 @@ export async function ask(path, init, read) {
  * @param {string} method
  * @param {string} path
  * @param {object} [body]
- * @param {{headers?: Record<string, string>, signal?: AbortSignal}} [more]
+ * @param {{headers?: Record<string, string>, signal?: AbortSignal, keepalive?: boolean}} [more]
  */
 export async function call(method, path, body, more = {}) {
   const headers = /** @type {Record<string, string>} */ ({ ...more.headers });
   const token = sessionStorage.getItem('token');
   if (token && method !== 'GET') headers.Authorization = `Bearer ${token}`;
   if (body !== undefined) headers['Content-Type'] = 'application/json';
-  return ask(path, { method, headers, signal: more.signal, body: body && JSON.stringify(body) }, async (answer) => {
-    if (answer.ok) return answer.json();
+  return ask(path, { method, headers, signal: more.signal, keepalive: more.keepalive, body: body && JSON.stringify(body) }, async (answer) => {
+    if (answer.ok) return answer.status === 204 ? null : answer.json();
     const problem = await answer.json().catch(() => ({}));
     throw new Refused({ ...problem, status: answer.status });
   });

@@ -16,6 +16,7 @@ const load = {
   guarantees: async () => (await import('./guarantees/screen.js')).Guarantees,
   choose: async () => (await import('./choose/screen.js')).Chooser,
   lessons: async () => (await import('./lessons/screen.js')).Lessons,
+  play: async () => (await import('./play/screen.js')).Play,
 };
 /** @type {Record<string, unknown>} */
 const loaded = { lab: Lab };

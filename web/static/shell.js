@@ -5,7 +5,7 @@ import { t } from './text.js';
 import { html } from './ui.js';
 
 /** In the order of the navigation. */
-export const screens = ['lab', 'compare', 'trace', 'guarantees', 'lessons'];
+export const screens = ['lab', 'compare', 'trace', 'guarantees', 'lessons', 'play'];
 
 /**
  * home is the page of the screens, where that is another one.

@@ -26,10 +26,16 @@ export const ms = (ms) => (ms < 10 ? ms.toFixed(1) : count(ms)) + ' ms';
  */
 export const classes = (...names) => names.filter(Boolean).join(' ');
 
+/** @type {Record<string, Promise<unknown>>} */
+const sheets = {};
+
 /**
- * A screen's stylesheet, loaded before anything of it is drawn.
+ * A screen's stylesheet, loaded before anything of it is drawn, and once.
  * @param {string} path
  */
-export const styled = (path) => new Promise((done) => {
-  document.head.append(Object.assign(document.createElement('link'), { rel: 'stylesheet', href: `/static/${path}`, onload: done, onerror: done }));
-});
+export const styled = (path) => {
+  sheets[path] ??= new Promise((done) => {
+    document.head.append(Object.assign(document.createElement('link'), { rel: 'stylesheet', href: `/static/${path}`, onload: done, onerror: done }));
+  });
+  return sheets[path];
+};

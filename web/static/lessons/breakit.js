@@ -8,6 +8,7 @@ import { link } from '../route.js';
 import { t } from '../text.js';
 import { html, useState } from '../ui.js';
 import { Drawn } from './drawn.js';
+import { Predict } from './predict.js';
 
 /** @param {{chapter: Json.Chapter, lab: import('../lab.js').State, matrix: Json.Matrix | null}} props */
 export function BreakIt({ chapter, lab, matrix }) {
@@ -40,7 +41,8 @@ function Counterexample({ strategy, question, row, matrix }) {
  * A run in the lab: all tabs see it, and it is in the history.
  * @param {{settings: Json.Chapter['break'], lab: import('../lab.js').State}} props
  */
-function Run({ settings: { strategy, stock, buyers }, lab }) {
+function Run({ settings, lab }) {
+  const { strategy, stock, buyers } = settings;
   const [started, setStarted] = useState('');
   const [failure, setFailure] = useFailure();
   const [sending, setSending] = useState(false);
@@ -59,6 +61,7 @@ function Run({ settings: { strategy, stock, buyers }, lab }) {
     }
   };
   return html`
+    <${Predict} settings=${settings} audit=${run?.lanes[0].result?.audit} />
     <button type="button" class="run" aria-disabled=${on ? 'true' : undefined} onClick=${go}>${t.lessons.breakIt(strategy, stock, buyers)}</button>
     ${lab.newest && isOn(lab.newest) && !run && html`<p class="hint">${t.lessons.other(t.list(lab.newest.settings.strategies))}</p>`}
     <div role="alert">${failure && html`<p class="wrong">${failure}</p>`}</div>

@@ -17,7 +17,7 @@ export default {
 
   nav: {
     label: 'Screens',
-    lab: 'Lab', compare: 'Compare', trace: 'Trace', guarantees: 'Guarantees', lessons: 'Lessons', shop: 'Shop', choose: 'Choose a strategy',
+    lab: 'Lab', compare: 'Compare', trace: 'Trace', guarantees: 'Guarantees', lessons: 'Lessons', play: 'Play', shop: 'Shop', choose: 'Choose a strategy',
     main: 'Skip to the content',
     language: '中文', languageHint: 'Show the page in Chinese',
     theme: 'Theme', themes: { auto: 'auto', light: 'light', dark: 'dark' },
@@ -292,8 +292,13 @@ export default {
     read: 'read',
     unknown: (name) => `There is no chapter and no strategy “${name}”. This is the first chapter.`,
     source: 'The source code that runs', answer: 'A model answer',
+    predict: {
+      asks: (name, stock, buyers) => `Predict first: ${plural(buyers, 'buyer')} want one unit each, and there are ${count(stock)}. How many does ${name} sell?`,
+      fewer: (stock) => `Fewer than ${count(stock)}`, all: (stock) => `Exactly ${count(stock)}`, more: (stock) => `More than ${count(stock)}`,
+      right: 'You were right.', wrong: 'You expected something else.', was: (sold, initial) => `It sold ${count(sold)} of ${count(initial)}.`,
+    },
     breakIt: (name, stock, buyers) => `Break it: ${plural(buyers, 'buyer')}, ${plural(stock, 'unit')}, ${name}`,
-    play: (name, title) => `Break it: ${name}, “${title}”, step by step`,
+    play: (name, title) => `Break it: ${name}, “${title}”, step by step`, playYourself: 'Play it yourself: you are the scheduler',
     drawn: (strategy, question = '') => `${strategy}${question && ` · ${question}`}: this drawing, step by step`, notDrawn: (why) => `The drawing could not be loaded: ${why}`,
     beside: (name) => `The same with ${name}, step by step`,
     noExample: 'This program’s matrix has no such counterexample. To find it, run',

@@ -1,0 +1,26 @@
+// Predict first: a question before the run, its choices, and what was right.
+import { t } from '../text.js';
+import { classes, html, useState } from '../ui.js';
+
+/** What may come of a run, by what its judge counts. */
+const kinds = /** @type {const} */ (['fewer', 'all', 'more']);
+
+/** @param {{initial: number, sold: number}} audit */
+const kindOf = ({ initial, sold }) => (sold < initial ? 'fewer' : sold > initial ? 'more' : 'all');
+
+/**
+ * audit: of the run, once it is over; undefined before.
+ * @param {{settings: Json.Chapter['break'], audit?: {initial: number, sold: number}}} props
+ */
+export function Predict({ settings: { strategy, stock = 0, buyers = 0 }, audit }) {
+  const [said, setSaid] = useState('');
+  const l = t.lessons.predict;
+  const right = audit && kindOf(audit);
+  return html`
+    <fieldset class="predict" disabled=${Boolean(right)}>
+      <legend>${l.asks(strategy, stock, buyers)}</legend>
+      ${kinds.map((kind) => html`
+        <label key=${kind} class=${classes(right === kind && 'right')}><input type="radio" name="predict" value=${kind} checked=${said === kind} onChange=${() => setSaid(kind)} /> ${l[kind](stock)}</label>`)}
+      <p role="status">${audit && right && html`<strong data-right=${String(said === right)}>${said && (said === right ? l.right : l.wrong)}</strong> ${l.was(audit.sold, audit.initial)}`}</p>
+    </fieldset>`;
+}

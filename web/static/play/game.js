@@ -1,0 +1,141 @@
+// One game: the task, the buyers, what happened, what the servers keep, the end.
+import { Failed } from '../loaded.js';
+import { link, stay } from '../route.js';
+import { t } from '../text.js';
+import { model } from '../trace/model.js';
+import { State } from '../trace/state.js';
+import { classes, html, useEffect, useMemo, useRef, useState } from '../ui.js';
+import { Columns, Fault } from './columns.js';
+import { Course } from './course.js';
+import { Ending } from './ending.js';
+import { textOf } from './levels.js';
+import { movesOf, traceOf } from './model.js';
+import { solve } from './progress.js';
+import { announce } from './say.js';
+import { useSession } from './session.js';
+import { Share } from './share.js';
+import { words } from './text.js';
+
+/**
+ * query: of the address, with the schedule in it.
+ * @param {{level?: Json.Level, next?: Json.Level, query: Record<string, string>}} props
+ */
+export function Game({ level, next, query }) {
+  const begin = level ? { level: level.name } : { strategy: query.strategy, buyers: Number(query.buyers) || 2, stock: Number(query.stock) || 2 };
+  const place = useRef(query);
+  place.current = query;
+  const keep = (/** @type {string} */ s) => stay('play', level?.name ?? '', { ...place.current, s });
+  const session = useSession(begin, query.s ?? '', keep);
+  const { game, failure } = session;
+  useEffect(() => {
+    if (level && game?.grade?.won) solve(level.name, game.grade);
+  }, [game]);
+  return html`
+    <div class="play">
+      <${Task} level=${level} game=${game} strategy=${query.strategy} />
+      <p class="hidden" role="status" data-said>${game && announce(game, session.before)}</p>
+      ${failure && html`<${Wrong} failure=${failure} session=${session} fresh=${() => keep('')} />`}
+      ${game ? html`<${Board} key=${game.id} game=${game} session=${session} level=${level} next=${next} view=${query.view === 'diagram' ? 'diagram' : ''}
+        look=${(/** @type {string} */ view) => stay('play', level?.name ?? '', { ...query, view })} />`
+    : !failure && html`<p class="panel hint" role="status">${words().opening}</p>`}
+    </div>`;
+}
+
+/** @param {{level?: Json.Level, game: Json.Game | null, strategy: string}} props */
+function Task({ level, game, strategy }) {
+  const w = words();
+  const setting = game?.setting ?? level?.setting;
+  const name = setting?.strategy ?? strategy;
+  return html`
+    <header class="task">
+      <p><a href=${link('play')}>${w.all}</a></p>
+      <h1>${level ? html`<span class="hint">${w.number(level.number)}</span> ${textOf(level).title}` : w.free}</h1>
+      ${level && html`<p class="goal">${textOf(level).goal}</p>`}
+      <p class="hint"><a href=${link('lessons', name)} title=${w.lesson}><code>${name}</code></a>${setting && ` · ${w.setting(setting.buyers.length, setting.stock, setting.faults.length ? setting.max_faults : 0)}`}</p>
+      ${level?.text.en.hint && html`<details class="play-hint"><summary>${w.hint}</summary><p>${textOf(level).hint}</p></details>`}
+    </header>`;
+}
+
+/** @param {{failure: import('./session.js').Failure, session: ReturnType<typeof useSession>, fresh: () => void}} props */
+function Wrong({ failure: { kind, error }, session, fresh }) {
+  const w = words().wrong;
+  const offer = (/** @type {string} */ text, /** @type {() => void} */ act) => html`<p><button type="button" class="offer small" onClick=${act}>${text}</button></p>`;
+  if (kind === 'other') return html`<${Failed} error=${error} again=${session.again} />`;
+  return html`
+    <section class="panel failed" role="alert" data-failure=${kind}>
+      <p class="wrong">${w[kind]}</p>
+      ${kind === 'gone' && offer(w.goOn, session.open)}
+      ${kind === 'many' && offer(t.nav.again, session.open)}
+      ${kind === 'schedule' && offer(w.fresh, fresh)}
+    </section>`;
+}
+
+/** @param {{game: Json.Game, session: ReturnType<typeof useSession>, level?: Json.Level, next?: Json.Level, view: string, look: (view: string) => void}} props */
+function Board({ game, session, level, next, view, look }) {
+  const w = words();
+  const trace = useMemo(() => traceOf(game), [game]);
+  const m = useMemo(() => model(trace), [trace]);
+  const last = trace.steps.length;
+  const [seen, setSeen] = useState({ of: game, at: last }); // an earlier step, until something happens
+  const at = seen.of === game ? Math.min(seen.at, last) : last;
+  const place = useRef(at);
+  place.current = at;
+  const to = (/** @type {number} */ n) => {
+    place.current = Math.min(Math.max(n, 0), last);
+    setSeen({ of: game, at: place.current });
+  };
+  useKeys({
+    run: (who) => session.move((now) => movesOf(now, who).next),
+    undo: () => session.undo(1),
+    step: (by) => to(place.current + by),
+    buyers: game.buyers.map((b) => b.name),
+  });
+  const all = movesOf(game, '');
+  const { max_faults: budget } = game.setting;
+  return html`
+    <div class="play-board">
+      <${Ending} game=${game} level=${level} next=${next} />
+      <${Columns} game=${game} busy=${session.busy} press=${session.move} />
+      ${(game.setting.faults.length > 0 || all.follow.length > 0) && html`
+        <section class="panel play-budget" aria-label=${w.faults}>
+          ${game.setting.faults.length > 0 && html`<p><b>${w.faults}</b> <span class=${classes('badge', game.faults_left === 0 && 'bad')} data-left=${game.faults_left}>${w.budget(game.faults_left, budget)}</span></p>`}
+          <div class="play-faults" role="group" aria-label=${w.everyone}>
+            ${all.faults.map((f) => html`<${Fault} key=${f.fault} ...${f} who="" game=${game} press=${session.move} />`)}
+            ${all.follow.map((one) => html`<${Fault} key=${one.move} fault=${one.fault} moves=${[one]} who="" game=${game} press=${session.move} />`)}</div>
+        </section>`}
+      <div class="panel play-tools">
+        <button type="button" class="quiet" data-do="undo" aria-keyshortcuts="u" aria-disabled=${game.moves_made ? undefined : 'true'} onClick=${() => session.undo(1)}><kbd>U</kbd> ${w.undo}</button>
+        <button type="button" class="quiet" data-do="again" aria-disabled=${game.moves_made ? undefined : 'true'} onClick=${() => session.undo()}>${w.again}</button>
+        <${Share} />
+        ${level && html`<button type="button" class="quiet" data-do="impossible" title=${w.impossibleHint} aria-disabled=${game.grade?.won ? 'true' : undefined} onClick=${() => game.grade?.won || session.sayImpossible()}>${w.impossible}</button>`}
+        <span class="hint count" data-moves=${game.moves_made} title=${w.switchHint}>${w.moves(game.moves_made, game.switches)}</span>
+        <p class="hint keys">${w.keys}</p>
+      </div>
+      <div class="play-state"><${State} trace=${trace} model=${m} now=${at} /></div>
+      <${Course} trace=${trace} model=${m} at=${at} move=${to} view=${view} look=${look} />
+    </div>`;
+}
+
+/**
+ * Hook: the keys of a game.
+ * @param {{run: (who: string) => void, undo: () => void, step: (by: number) => void, buyers: string[]}} does
+ */
+function useKeys(does) {
+  const now = useRef(does);
+  now.current = does;
+  useEffect(() => {
+    const pressed = (/** @type {KeyboardEvent} */ e) => {
+      const typing = e.target instanceof Element && e.target.closest('input, select, textarea, dialog, pre');
+      if (typing || e.altKey || e.ctrlKey || e.metaKey || e.repeat) return;
+      const key = e.key.toUpperCase();
+      if (now.current.buyers.includes(key)) now.current.run(key);
+      else if (key === 'U') now.current.undo();
+      else if (e.key === 'ArrowLeft') now.current.step(-1);
+      else if (e.key === 'ArrowRight') now.current.step(1);
+      else return;
+      e.preventDefault();
+    };
+    addEventListener('keydown', pressed);
+    return () => removeEventListener('keydown', pressed);
+  }, []);
+}

@@ -1,0 +1,72 @@
+// The list of levels, and free play.
+import { useLab } from '../lab.js';
+import { preferences } from '../preferences.js';
+import { go, link } from '../route.js';
+import { t } from '../text.js';
+import { classes, html, useState } from '../ui.js';
+import { solvedLevels } from './progress.js';
+import { translated } from './say.js';
+import { words } from './text.js';
+
+/** @param {Json.Level} level @returns {Json.LevelText} */
+export const textOf = (level) => level.text[preferences().language] ?? level.text.en;
+
+/** @param {{levels: Json.Level[], chapters: Json.Chapter[]}} props */
+export function Levels({ levels, chapters }) {
+  const w = words();
+  const solved = solvedLevels();
+  const titled = (/** @type {number} */ n) => (n ? w.chapter(n, chapters[n - 1]?.title[preferences().language] ?? chapters[n - 1]?.title.en ?? '') : w.noChapter);
+  const groups = [...new Set(levels.map((l) => l.chapter))];
+  return html`
+    <h1>${w.title}</h1>
+    <p class="intro">${w.what}</p>
+    <${Free} />
+    <section class="levels" aria-labelledby="levels-title">
+      <h2 id="levels-title">${w.levels}</h2>
+      ${levels.length ? html`<p class="hint" data-solved=${Object.keys(solved).length}>${w.solved(levels.filter((l) => l.name in solved).length, levels.length)}</p>` : html`<p class="hint">${w.noLevels}</p>`}
+      ${groups.map((n) => html`
+        <section key=${n} class="level-group"><h3>${titled(n)}</h3>
+          <ol>${levels.filter((l) => l.chapter === n).map((l) => html`<${Entry} key=${l.name} level=${l} solved=${solved[l.name]} />`)}</ol></section>`)}
+    </section>`;
+}
+
+/** @param {{level: Json.Level, solved?: boolean}} props solved: true: as short as the best known solution */
+function Entry({ level: l, solved }) {
+  const w = words();
+  const { title, goal } = textOf(l);
+  const inside = html`
+    <span class="level-name"><span class="n">${l.number}</span> <b>${title}</b>
+      ${solved !== undefined && html`<span class="tick" role="img" aria-label=${solved ? w.short : w.done} title=${solved ? w.short : w.done}>${solved ? '★' : '✓'}</span>`}</span>
+    <span class="goal">${goal}</span>
+    <span class="hint"><code>${l.setting.strategy}</code> · ${w.setting(l.setting.buyers.length, l.setting.stock, l.setting.faults.length ? l.setting.max_faults : 0)}</span>`;
+  return html`
+    <li class=${classes('level', solved !== undefined && 'solved')} data-level=${l.name}>
+      ${l.available ? html`<a class="panel" href=${link('play', l.name)}>${inside}</a>`
+    : html`<div class="panel missing">${inside}<span class="hint">${t.form.unavailable}: ${(l.missing ?? []).map((why) => translated(t.reason(why)).said).join('; ')}</span></div>`}
+    </li>`;
+}
+
+function Free() {
+  const w = words();
+  const lab = useLab();
+  const ready = lab.strategies.filter((s) => s.available);
+  const [strategy, setStrategy] = useState('');
+  const [buyers, setBuyers] = useState('2');
+  const [stock, setStock] = useState('2');
+  const name = ready.some((s) => s.name === strategy) ? strategy : (ready.find((s) => s.name === 'naive') ?? ready[0])?.name ?? '';
+  const choice = (/** @type {string} */ id, /** @type {string} */ label, /** @type {string[]} */ options, /** @type {string} */ value, /** @type {(v: string) => void} */ set) => html`
+    <div class="field"><label for=${id}>${label}</label>
+      <select id=${id} onChange=${(e) => set(e.currentTarget.value)}>${options.map((o) => html`<option key=${o} value=${o} selected=${o === value}>${o}</option>`)}</select></div>`;
+  const begin = (/** @type {Event} */ e) => {
+    e.preventDefault();
+    if (name) go('play', '', { strategy: name, buyers, stock });
+  };
+  return html`
+    <form class="panel free-play" onSubmit=${begin} aria-labelledby="free-title">
+      <div><h2 id="free-title">${w.free}</h2><p class="hint">${ready.length ? w.freeHint : t.form.noStrategies}</p></div>
+      ${choice('free-strategy', w.strategy, ready.map((s) => s.name), name, setStrategy)}
+      ${choice('free-buyers', w.buyers, ['2', '3'], buyers, setBuyers)}
+      ${choice('free-stock', w.stock, ['1', '2', '3', '5'], stock, setStock)}
+      <button type="submit" class="offer small" aria-disabled=${name ? undefined : 'true'}>${w.begin}</button>
+    </form>`;
+}

@@ -1,0 +1,33 @@
+// A game as the trace that it has been so far, and its moves by the buyer.
+
+/**
+ * The steps so far, for the drawings of the trace screen.
+ * @param {Json.Game} game @returns {import('../trace/model.js').Trace}
+ */
+export function traceOf({ setting, steps, buyers, verdict }) {
+  return {
+    strategy: setting.strategy, question: '', name: '', stock: setting.stock,
+    buyers: setting.buyers.map((b) => ({ name: b.name, process: b.process, quantity: b.quantity, does: b.does, same: b.same, other: b.other, ahead: (b.clock_ahead_ms ?? 0) * 1e6 })),
+    steps: steps.map((s) => ({ who: s.who ?? '', fault: s.fault ?? '', backend: s.backend ?? '', command: s.text ?? '', result: s.result ?? '', reply: s.reply ?? '',
+      woke: s.woke ?? [], values: s.values ?? [], byItself: !s.move, background: s.renewer })),
+    told: buyers.filter((b) => b.told).map((b) => ({ who: b.name, answer: b.told ?? '' })), problems: verdict?.problems ?? [],
+  };
+}
+
+/** Follow from an earlier fault, and cost nothing. */
+const follows = ['given up by the server', 'arrives late', 'time passes'];
+
+/**
+ * What can be done to a buyer now. faults: in the order of the setting.
+ * @param {Json.Game} game @param {string} who
+ */
+export function movesOf(game, who) {
+  const own = game.moves.filter((m) => (m.who ?? '') === who);
+  return {
+    next: own.find((m) => !m.fault && !m.renewer),
+    renewer: own.find((m) => !m.fault && m.renewer),
+    follow: own.filter((m) => follows.includes(m.fault ?? '')),
+    faults: game.setting.faults.filter((f) => (f === 'lease ends') === (who === '')).map((fault) => ({ fault, moves: own.filter((m) => m.fault === fault) })),
+  };
+}
+

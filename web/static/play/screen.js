@@ -1,0 +1,32 @@
+// The game: a person is the scheduler of two or three buyers. Without a level or
+// a strategy in its address, the list of levels.
+import { call } from '../api.js';
+import { Failed, useLoaded } from '../loaded.js';
+import { t } from '../text.js';
+import { html, styled } from '../ui.js';
+import { Game } from './game.js';
+import { Levels } from './levels.js';
+import { words } from './text.js';
+
+await Promise.all([styled('trace/trace.css'), styled('play/play.css')]);
+
+/** @returns {Promise<Json.Level[]>} */
+const loadLevels = () => call('GET', '/api/lab/v1/levels').then((l) => l.levels ?? []);
+
+/** @returns {Promise<Json.Chapter[]>} the levels can be listed without */
+const loadChapters = () => call('GET', '/api/lab/v1/course').then((c) => c.chapters, () => []);
+
+/** @param {{route: import('../route.js').Route}} props */
+export function Play({ route }) {
+  const { value: levels, error, again } = useLoaded(loadLevels, []);
+  const { value: chapters } = useLoaded(loadChapters, []);
+  const { part, query } = route;
+  if (!part && query.strategy) return html`<${Game} key=${`${query.strategy} ${query.buyers} ${query.stock}`} query=${query} />`;
+  if (error) return html`<${Failed} error=${error} again=${again} title=${words().title} />`;
+  if (!levels) return html`<p class="hint">${t.nav.loading}</p>`;
+  const at = levels.findIndex((l) => l.name === part);
+  if (at >= 0) return html`<${Game} key=${part} level=${levels[at]} next=${levels.slice(at + 1).find((l) => l.available)} query=${query} />`;
+  return html`
+    ${part && html`<p class="panel wrong" role="alert">${words().unknown(part)}</p>`}
+    <${Levels} levels=${levels} chapters=${chapters ?? []} />`;
+}

@@ -1,0 +1,135 @@
+// A game that is open in the lab: it is begun from the address, moved, taken
+// back, and ended when it is left.
+import { call, Refused } from '../api.js';
+import { whenBack } from '../loaded.js';
+import { useEffect, useRef, useState } from '../ui.js';
+
+/**
+ * What went wrong: gone: the lab has ended the game; schedule: the moves of the
+ * address do not fit; setting: nor does what it begins with; many: too many games;
+ * stale: the move was not possible any more; other: the error says it.
+ * @typedef {{kind: 'gone'|'schedule'|'setting'|'many'|'stale'|'other', error: Error}} Failure
+ * @typedef {{game: Json.Game | null, before: Json.Game | null, busy: boolean, failure: Failure | null}} Session
+ *   before: the game before the last change
+ */
+
+const games = '/api/lab/v1/games';
+
+/** @type {Record<string, Failure['kind']>} */
+const kinds = { unknown_game: 'gone', invalid: 'setting', bad_schedule: 'schedule', too_many_games: 'many', impossible_move: 'stale', stale_move: 'stale', game_over: 'stale', nothing_to_undo: 'stale' };
+
+/** @param {Error} error @returns {Failure} */
+const failed = (error) => ({ kind: (error instanceof Refused && kinds[error.code]) || 'other', error });
+
+/**
+ * Hook: the game of an address. keep writes a schedule into the address.
+ * @param {object} begin what it begins with @param {string} schedule of the address @param {(schedule: string) => void} keep
+ */
+export function useSession(begin, schedule, keep) {
+  const [session, setSession] = useState(/** @type {Session} */ ({ game: null, before: null, busy: true, failure: null }));
+  const [turn, setTurn] = useState(0); // of opening it
+  const game = /** @type {{current: Json.Game | null}} */ (useRef(null)); // known at once, also to what was queued before
+  const shown = useRef(schedule);
+  const queue = useRef(Promise.resolve());
+  const retry = useRef(() => {});
+  const key = JSON.stringify(begin);
+
+  const take = (/** @type {Json.Game} */ now) => {
+    const before = game.current;
+    game.current = now;
+    shown.current = now.schedule;
+    setSession({ game: now, before: before?.id === now.id ? before : null, busy: false, failure: null });
+    keep(now.schedule);
+  };
+  const miss = (/** @type {Error} */ error) => {
+    const failure = failed(error);
+    if (failure.kind === 'gone') game.current = null;
+    setSession((s) => ({ ...s, busy: false, failure }));
+  };
+
+  useEffect(() => {
+    let left = false;
+    /** @type {Json.Game | null} */
+    let own = null;
+    game.current = null;
+    shown.current = schedule;
+    setSession((s) => ({ game: s.failure?.kind === 'gone' ? s.game : null, before: null, busy: true, failure: null }));
+    const end = () => {
+      if (own) call('DELETE', `${games}/${own.id}`, undefined, { keepalive: true }).catch(() => {}); // the lab ends it by itself later
+      own = null;
+    };
+    const opening = call('POST', games, { ...begin, ...(schedule && { schedule }) }).then((now) => {
+      own = now;
+      if (left) end();
+      else take(now);
+    }, (error) => { if (!left) miss(error); });
+    queue.current = queue.current.then(() => opening); // keys that are pressed meanwhile come after it
+    addEventListener('pagehide', end);
+    return () => {
+      left = true;
+      removeEventListener('pagehide', end);
+      end();
+    };
+  }, [key, turn]);
+
+  const open = () => setTurn((n) => n + 1);
+
+  useEffect(() => { // somebody changed the address, or went back in the history
+    if (schedule === shown.current) return;
+    open();
+  }, [schedule]);
+
+  /** One call after the other: keys may be faster than servers. */
+  const act = (/** @type {(game: Json.Game) => [path: string, body: object] | null} */ what) => {
+    queue.current = queue.current.then(async () => {
+      const now = game.current;
+      const does = now && what(now);
+      if (!does) return;
+      setSession((s) => ({ ...s, busy: true }));
+      try {
+        const next = await call('POST', `${games}/${now.id}/${does[0]}`, does[1]);
+        if (game.current === now) take(next);
+      } catch (error) {
+        if (game.current !== now) return;
+        miss(error);
+        if (failed(error).kind === 'stale') await look(now);
+      }
+    });
+  };
+  const look = async (/** @type {Json.Game} */ now) => { // what the lab says that it is
+    try {
+      const next = await call('GET', `${games}/${now.id}`);
+      if (game.current !== now) return;
+      game.current = next;
+      shown.current = next.schedule;
+      setSession((s) => ({ ...s, game: next, before: null }));
+      keep(next.schedule);
+    } catch (error) {
+      miss(error);
+    }
+  };
+
+  const again = () => {
+    const now = game.current;
+    if (!now) open();
+    else {
+      setSession((s) => ({ ...s, failure: null }));
+      queue.current = queue.current.then(() => look(now));
+    }
+  };
+  retry.current = session.failure?.kind === 'other' ? again : () => {};
+  useEffect(() => whenBack(() => retry.current()), []);
+
+  return {
+    ...session,
+    open, again,
+    /** @param {(game: Json.Game) => Json.GameMove | undefined} choose a move of the game as it is by then */
+    move: (choose) => act((now) => {
+      const chosen = choose(now);
+      return chosen ? ['moves', { move: chosen.move, after: now.moves_made }] : null;
+    }),
+    /** @param {number} [moves] all without */
+    undo: (moves) => act((now) => (now.moves_made ? ['undo', { moves: moves ?? now.moves_made }] : null)),
+    sayImpossible: () => act(() => ['impossible', {}]),
+  };
+}

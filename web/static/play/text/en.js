@@ -1,0 +1,89 @@
+// All texts of the game in English. zh.js has the same keys.
+import { count } from '../../ui.js';
+
+const plural = (/** @type {number} */ n, /** @type {string} */ one, many = one + 's') => `${count(n)} ${n === 1 ? one : many}`;
+
+export default {
+  title: 'You are the scheduler',
+  what: 'Each buyer stands before their next command. You decide whose command runs, on real servers, and when something fails. '
+    + 'No time passes while you think. In the end the judge reads the books.',
+  levels: 'Levels', chapter: (n, title) => `Chapter ${count(n)}${title && ` · ${title}`}`, noChapter: 'More',
+  solved: (n, all) => `${count(n)} of ${plural(all, 'level')} solved`, done: 'solved', short: 'solved, and no longer than the best known solution',
+  noLevels: 'This lab has no levels.', number: (n) => `Level ${count(n)}`,
+  all: '← All levels', nextLevel: (title) => `Next: ${title}`,
+  unknown: (name) => `There is no level “${name}”. Choose one from the list.`,
+  free: 'Free play', freeHint: 'Any strategy that runs here, without a task.',
+  strategy: 'Strategy', buyers: 'Buyers', stock: 'Stock', begin: 'Play',
+  lesson: 'Its lesson',
+
+  hint: 'Hint', task: 'The task',
+  setting: (buyers, stock, faults) => `${plural(buyers, 'buyer')}, ${plural(stock, 'unit')}${faults ? `, up to ${plural(faults, 'fault')}` : ', no faults'}`,
+  opening: 'Setting up the sale, and making the moves of the address …',
+  columns: 'Buyers', process: (n) => `process ${count(n)}`,
+  does(b) {
+    return ({
+      buys: `wants ${plural(b.quantity, 'unit')}`, cancels: b.same ? `cancels ${b.same}’s order` : 'cancels an order',
+      locks: 'takes the lock, works, and frees it',
+    }[b.does] ?? b.does) + (b.other ? ' of another SKU' : '');
+  },
+  ahead: (ms) => `clock ${count(ms / 1000)} s ahead`,
+  states: { ready: 'ready', waits: 'waits', backs_off: 'will try again', done: 'done', dead: 'dead' },
+  run: (who, server) => `${who} sends${server ? ` to ${server}` : ''}`, works: 'in their own process',
+  waitsIn: (server) => (server ? `No answer from ${server} yet` : 'No answer yet'),
+  backsOff: 'Waits by themselves, and tries again when somebody else has changed something',
+  heldBy: (names) => `${names} has it`,
+  told: 'Was told', died: 'Their process has died.',
+  outcomes: {
+    sold: 'sold', sold_out: 'sold out', busy: 'busy, try again', duplicate: 'has an order already', conflict: 'conflict, try again',
+    unavailable: 'not available', invalid: 'refused', unknown: 'does not know whether they bought', died: 'nothing: they died', done: 'done',
+  },
+  holds: 'holds the lock', expired: 'thinks they hold the lock; its lease has ended',
+  renewer: (who) => `${who}’s renewer`, late: (who) => `✉ ${who}’s delayed command arrives`,
+  faultsOf: (who) => `Faults for ${who}`, faults: 'Faults', budget: (left, all) => `${count(left)} of ${plural(all, 'fault')} left`,
+  /** The buttons of faults. */
+  does_fault: {
+    'lease ends': 'The lease of the lock ends', dies: 'Kill the process', 'given up by the server': 'The servers give them up', leaves: 'Disconnect',
+    'reply lost': 'Lose the reply', 'command lost': 'Lose the command', delayed: 'Delay the command', 'arrives late': 'It arrives',
+    'time passes': 'Time passes',
+  },
+  notNow: 'not possible now', spent: 'no fault is left',
+  everyone: 'For all',
+
+  undo: 'Undo', again: 'From the start', share: 'Copy the link', copied: 'Copied: the link leads to this very state.',
+  copyYourself: 'The browser does not allow it. Copy the link yourself:',
+  impossible: 'It cannot be done', impossibleHint: 'Say this when no schedule does what the level asks for.',
+  keys: 'Keys: A, B, C run a buyer’s command, U takes the last move back, ← and → look at earlier steps.',
+  moves: (n, switches) => `${plural(n, 'move')}, ${plural(switches, 'switch', 'switches')}`,
+  switchHint: 'A switch takes the turn from a buyer who could go on.',
+
+  course: 'So far', empty: 'Nothing has happened yet. Press a buyer’s command.', looking: (n, all) => `You look at step ${count(n)} of ${count(all)}.`,
+  beginning: 'You look at the state before the first step.', present: 'Back to now',
+  view: 'View', steps: 'Steps', diagram: 'Diagram',
+
+  /** The verdict. */
+  sold: (v) => (v.sold > v.stock ? `You sold ${count(v.sold)} of ${count(v.stock)}` : v.told > v.sold ? `Buyers were told they have ${plural(v.told, 'unit')}, and the orders say ${count(v.sold)}`
+    : v.broken ? 'You broke a promise' : `You sold ${count(v.sold)} of ${count(v.stock)}, and nothing broke`),
+  left: (v) => `${plural(v.left, 'unit')} left in the books.`,
+  judge: 'The judge says', toldTitle: 'What the buyers were told',
+  won: 'Solved', notWon: 'Not what the level asks for.', tryAgain: 'Undo some moves, or begin again.',
+  rightImpossible: 'Right: it cannot be done. Every schedule was tried.', wrongImpossible: 'It can be done. The game goes on.',
+  yours: (n, switches) => `Yours: ${plural(n, 'move')}, ${plural(switches, 'switch', 'switches')}.`,
+  best: (n, switches) => `Best known: ${plural(n, 'move')}, ${plural(switches, 'switch', 'switches')}.`,
+  golf: { better: '★ Shorter than the best known solution!', even: '★ As short as the best known solution.', longer: 'It can be done with less.' },
+
+  /** For screen readers. */
+  says: {
+    ran: (who, what, reply) => `${who}: ${what}${reply ? `, ${reply}` : ''}.`, waits: (who, why) => `${who} waits${why ? `: ${why}` : ''}.`,
+    goesOn: (who) => `${who} continues.`, told: (who, what) => `${who} was told: ${what}.`, back: (n) => `Taken back. ${plural(n, 'move')} so far.`,
+    begun: 'The game has begun.', now: (n) => `The game stands after ${plural(n, 'move')}.`,
+  },
+  wrong: {
+    gone: 'This game has ended, because nothing happened in it for a long time. Its moves are still in the address.',
+    goOn: 'Replay it and go on',
+    schedule: 'The moves in the address do not fit this game. Perhaps the link was cut off.',
+    setting: 'The address asks for a game that cannot be played: there may be 2 or 3 buyers and 1 to 100 units.',
+    fresh: 'Begin without them',
+    many: 'Too many games are open in this lab. Close the game in another tab, or wait a little.',
+    stale: 'That was no longer possible: the game has moved on.',
+  },
+};

@@ -1,0 +1,86 @@
+// 调度游戏的文字（中文）。键与 en.js 相同。
+import { count } from '../../ui.js';
+
+export default {
+  title: '你来调度',
+  what: '每个买家都停在下一条命令之前。由你决定轮到谁的命令执行——在真实的服务器上——以及何时发生故障。思考时，时间不会流逝。最后由裁判查账。',
+  levels: '关卡', chapter: (n, title) => `第 ${count(n)} 章${title && ` · ${title}`}`, noChapter: '其他',
+  solved: (n, all) => `共 ${count(all)} 关，已过 ${count(n)} 关`, done: '已过关', short: '已过关，而且不比已知最短的解法长',
+  noLevels: '这个实验室没有关卡。', number: (n) => `第 ${count(n)} 关`,
+  all: '← 全部关卡', nextLevel: (title) => `下一关：${title}`,
+  unknown: (name) => `没有“${name}”这一关，请从列表里选。`,
+  free: '自由练习', freeHint: '任何能在这里运行的策略，没有任务。',
+  strategy: '策略', buyers: '买家', stock: '库存', begin: '开始',
+  lesson: '它的课程',
+
+  hint: '提示', task: '任务',
+  setting: (buyers, stock, faults) => `${count(buyers)} 个买家，${count(stock)} 件库存，${faults ? `最多 ${count(faults)} 次故障` : '没有故障'}`,
+  opening: '正在准备商品，并重走地址里的每一步……',
+  columns: '买家', process: (n) => `第 ${count(n)} 个进程`,
+  does(b) {
+    return ({
+      buys: `要买 ${count(b.quantity)} 件`, cancels: b.same ? `取消 ${b.same} 的订单` : '取消一个订单',
+      locks: '加锁、工作、释放',
+    }[b.does] ?? b.does) + (b.other ? '，另一件商品' : '');
+  },
+  ahead: (ms) => `时钟快 ${count(ms / 1000)} 秒`,
+  states: { ready: '就绪', waits: '等待', backs_off: '稍后再试', done: '完成', dead: '死亡' },
+  run: (who, server) => (server ? `${who} 发给 ${server}` : `${who} 执行`), works: '在自己的进程里',
+  waitsIn: (server) => (server ? `${server} 还没有答复` : '还没有答复'),
+  backsOff: '自己在等，别人改变了什么之后再试',
+  heldBy: (names) => `它在 ${names} 手里`,
+  told: '得到的答复', died: '所在的进程已经死亡。',
+  outcomes: {
+    sold: '买到了', sold_out: '售罄', busy: '繁忙，请重试', duplicate: '已经有订单', conflict: '冲突，请重试',
+    unavailable: '不可用', invalid: '被拒绝', unknown: '不知道买没买到', died: '没有答复：进程死了', done: '完成',
+  },
+  holds: '持有锁', expired: '以为自己还持有锁，租约其实已经到期',
+  renewer: (who) => `${who} 的续期线程`, late: (who) => `✉ ${who} 被延迟的命令到达`,
+  faultsOf: (who) => `${who} 的故障`, faults: '故障', budget: (left, all) => `共 ${count(all)} 次故障，还剩 ${count(left)} 次`,
+  /** 故障按钮。 */
+  does_fault: {
+    'lease ends': '锁的租约到期', dies: '杀死进程', 'given up by the server': '服务器放弃它', leaves: '断开连接',
+    'reply lost': '丢失答复', 'command lost': '丢失命令', delayed: '延迟命令', 'arrives late': '到达',
+    'time passes': '时间流逝',
+  },
+  notNow: '现在不可能', spent: '故障已经用完',
+  everyone: '对所有人',
+
+  undo: '撤销', again: '从头再来', share: '复制链接', copied: '已复制：打开链接就是现在的状态。',
+  copyYourself: '浏览器不允许，请自己复制链接：',
+  impossible: '做不到', impossibleHint: '如果没有任何调度能完成这一关的要求，就这样回答。',
+  keys: '按键：A、B、C 执行买家的命令，U 撤销上一步，← 和 → 查看之前的步骤。',
+  moves: (n, switches) => `${count(n)} 步，${count(switches)} 次切换`,
+  switchHint: '切换：从还能继续的买家那里把轮次拿走。',
+
+  course: '目前为止', empty: '还什么都没有发生。请按一个买家的命令。', looking: (n, all) => `正在看第 ${count(n)} 步，共 ${count(all)} 步。`,
+  beginning: '正在看第一步之前的状态。', present: '回到现在',
+  view: '视图', steps: '步骤', diagram: '时空图',
+
+  /** 裁决。 */
+  sold: (v) => (v.sold > v.stock ? `${count(v.stock)} 件卖出了 ${count(v.sold)} 件` : v.told > v.sold ? `买家以为共买到 ${count(v.told)} 件，订单只有 ${count(v.sold)} 件`
+    : v.broken ? '你打破了一条保证' : `${count(v.stock)} 件卖出 ${count(v.sold)} 件，没有出错`),
+  left: (v) => `账上还剩 ${count(v.left)} 件。`,
+  judge: '裁判说', toldTitle: '买家得到的答复',
+  won: '过关', notWon: '这不是本关的要求。', tryAgain: '可以撤销几步，或者从头再来。',
+  rightImpossible: '答对了：做不到。所有的调度都试过了。', wrongImpossible: '其实做得到。游戏继续。',
+  yours: (n, switches) => `你用了 ${count(n)} 步、${count(switches)} 次切换。`,
+  best: (n, switches) => `已知最短的解法：${count(n)} 步、${count(switches)} 次切换。`,
+  golf: { better: '★ 比已知最短的解法还短！', even: '★ 和已知最短的解法一样短。', longer: '还可以更短。' },
+
+  /** 给读屏软件。 */
+  says: {
+    ran: (who, what, reply) => `${who}：${what}${reply ? `，${reply}` : ''}。`, waits: (who, why) => `${who} 在等待${why ? `：${why}` : ''}。`,
+    goesOn: (who) => `${who} 继续。`, told: (who, what) => `${who} 得到的答复：${what}。`, back: (n) => `已撤销，目前 ${count(n)} 步。`,
+    begun: '游戏开始。', now: (n) => `游戏在第 ${count(n)} 步之后。`,
+  },
+  wrong: {
+    gone: '这局游戏很久没有动静，已经结束。走过的步骤还在地址里。',
+    goOn: '重走一遍，继续',
+    schedule: '地址里的步骤和这局游戏对不上，链接可能不完整。',
+    setting: '地址里的设置不能玩：买家应为 2 到 3 个，库存应为 1 到 100 件。',
+    fresh: '不要这些步骤，从头开始',
+    many: '这个实验室里打开的游戏太多。请关掉其他标签页里的游戏，或者稍等一会儿。',
+    stale: '这一步已经不可能了：游戏已经往前走了。',
+  },
+};

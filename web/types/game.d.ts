@@ -1,0 +1,124 @@
+// The lab's JSON: games in which a person is the scheduler, and their levels.
+declare namespace Json {
+  interface GameBuyer {
+    name: string;
+    quantity: number;
+    does: string;
+    process: number;
+    same?: string;
+    other?: boolean;
+    clock_ahead_ms?: number;
+  }
+
+  /** What a game begins with. */
+  interface GameSetting {
+    strategy: string;
+    stock: number;
+    buyers: GameBuyer[];
+    faults: string[];
+    max_faults: number;
+    renewals?: number;
+    clears?: boolean;
+  }
+
+  interface GameCommand {
+    backend: string;
+    text: string;
+  }
+
+  interface GameWaiting extends GameCommand {
+    why: string; // in English
+    for: string[];
+  }
+
+  /** A column. */
+  interface GameColumn extends GameBuyer {
+    state: 'ready' | 'waits' | 'backs_off' | 'done' | 'dead';
+    next: GameCommand | null;
+    waiting: GameWaiting | null;
+    renewer?: GameCommand | null;
+    late?: GameCommand[];
+    holds: boolean;
+    expired?: boolean;
+    told?: string; // in English
+    outcome?: string;
+  }
+
+  interface GameMove {
+    move: string;
+    who?: string;
+    fault?: string;
+    renewer?: boolean;
+    costs: boolean;
+    switches: boolean;
+    command: GameCommand | null;
+  }
+
+  interface GameStep {
+    move?: string; // absent: it came by itself
+    who?: string;
+    fault?: string;
+    renewer?: boolean;
+    backend?: string;
+    text?: string;
+    reply?: string;
+    result?: string;
+    woke?: string[];
+    values?: { name: string; value: string }[];
+  }
+
+  interface GameVerdict {
+    broken: boolean;
+    problems: { rule: string; message: string }[];
+    stock: number;
+    sold: number;
+    told: number;
+    left: number;
+  }
+
+  interface GameGrade {
+    won: boolean;
+    said_impossible?: boolean;
+    impossible?: boolean;
+    best_moves?: number;
+    best_switches?: number;
+    golf?: 'better' | 'even' | 'longer' | '';
+  }
+
+  /** Of every call under /api/lab/v1/games. */
+  interface Game {
+    id: string;
+    level?: string;
+    setting: GameSetting;
+    schedule: string;
+    buyers: GameColumn[];
+    moves: GameMove[];
+    values: { name: string; value: string }[];
+    steps: GameStep[];
+    moves_made: number;
+    switches: number;
+    faults_left: number;
+    over: boolean;
+    verdict: GameVerdict | null;
+    grade: GameGrade | null;
+  }
+
+  interface LevelText {
+    title: string;
+    goal: string;
+    hint: string;
+    solved: string;
+  }
+
+  /** Of GET /api/lab/v1/levels. */
+  interface Level {
+    name: string;
+    number: number;
+    chapter: number; // 0: none
+    setting: GameSetting;
+    breaks: string[];
+    available: boolean;
+    missing?: string[];
+    text: Record<string, LevelText>;
+  }
+}
