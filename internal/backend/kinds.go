@@ -57,6 +57,17 @@ func (k Kind) In(c Config) (addresses []string) {
 	return addresses
 }
 
+// Flags are those that configure the backend in c.
+func (k Kind) Flags(c Config) string {
+	var flags []string
+	for _, a := range k.Addresses {
+		if len(a.In(c)) > 0 {
+			flags = append(flags, a.Flag)
+		}
+	}
+	return strings.Join(flags, " and ")
+}
+
 func (k Kind) copy(to, from *Config) {
 	for _, a := range k.Addresses {
 		a.of(to).Set(a.of(from))
