@@ -20,6 +20,7 @@ func TestChaosOfEveryFault(t *testing.T) {
 	for topology, strategies := range map[string]string{
 		lab.Single:    "conditional,redis-lua,zk-fenced,etcd-fenced,naive",
 		lab.Ensembles: "zk-fenced,etcd-fenced,naive",
+		lab.Sentinel:  "redis-counter,redis-fenced",
 	} {
 		for _, c := range chaosCells(t, "--topology", topology, "--strategies", strategies) {
 			tested[c.Fault] = tested[c.Fault] || c.Tested()

@@ -43,7 +43,7 @@ type Fault struct {
 // All are the faults, in the order in which they are shown.
 var All = []Fault{pauseHolder, hangHolder, killHolder, cutHolder, pauseService, killService,
 	restartRedis, pauseRedis, restartMySQL, pauseMySQL, restartZooKeeper, restartEtcd, restartJetStream, cutSession,
-	loseZooKeeper, loseEtcd, loseZooKeeperQuorum, loseEtcdQuorum}
+	loseZooKeeper, loseEtcd, loseZooKeeperQuorum, loseEtcdQuorum, failoverRedis}
 
 // Find finds a fault by its name.
 func Find(name Name) (Fault, error) {

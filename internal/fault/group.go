@@ -26,6 +26,13 @@ type Group interface {
 	Nodes() []Process
 	// Leader finds the one that leads, and waits for an election.
 	Leader(ctx context.Context) (Process, error)
+	// Lag stops replication where a write is acknowledged before it is
+	// replicated, until the leader is lost.
+	Lag(ctx context.Context) error
+	// Lose kills the leader and returns when another leads.
+	Lose(ctx context.Context, leader Process) error
+	// Heal starts those that are dead, and has all follow the leader.
+	Heal(ctx context.Context) error
 }
 
 var (

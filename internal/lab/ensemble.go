@@ -35,6 +35,14 @@ type Ensemble struct {
 	}
 }
 
+// A replicated ensemble acknowledges a write before it is replicated.
+type replicated interface {
+	// lag stops replication, until the primary is lost.
+	lag(context.Context) error
+	// failOver returns when another is the primary.
+	failOver(context.Context) error
+}
+
 // ErrNoServer means that the program of an ensemble is not installed.
 var ErrNoServer = errors.New("there is no server for it")
 
@@ -150,6 +158,10 @@ func (e *Ensemble) Node(ctx context.Context, role string) (*Process, error) {
 // Config is c with the ensemble as its backend. Clients try the node first
 // before the others.
 func (e *Ensemble) Config(c backend.Config, first *Process) backend.Config {
+	if s, ok := e.kind.(*sentinels); ok {
+		s.configure(&c)
+		return c
+	}
 	addrs := e.addrs()
 	if i := slices.Index(e.Nodes, first); i > 0 && e.backend != backend.NameRedlock {
 		addrs[0], addrs[i] = addrs[i], addrs[0]
@@ -164,8 +176,8 @@ func (e *Ensemble) Config(c backend.Config, first *Process) backend.Config {
 // Lag stops replication where writes are acknowledged before they are
 // replicated. Servers that vote acknowledge only what a majority has.
 func (e *Ensemble) Lag(ctx context.Context) error {
-	if pair, ok := e.kind.(*redisPair); ok {
-		return pair.lag(ctx)
+	if of, ok := e.kind.(replicated); ok {
+		return of.lag(ctx)
 	}
 	return nil
 }
@@ -175,8 +187,8 @@ func (e *Ensemble) Lose(ctx context.Context, p *Process) error {
 	if err := p.Kill(ctx); err != nil {
 		return err
 	}
-	if pair, ok := e.kind.(*redisPair); ok {
-		return pair.failOver(ctx)
+	if of, ok := e.kind.(replicated); ok {
+		return of.failOver(ctx)
 	}
 	return nil
 }

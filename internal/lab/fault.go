@@ -84,6 +84,9 @@ func (h harmed) Group(name string) (fault.Group, *fault.Lack) {
 		return group{e}, nil
 	}
 	topology := Ensembles
+	if name == backend.NameRedis {
+		topology = Sentinel
+	}
 	return nil, fault.NewLack(fault.LackTopology, map[string]any{"name": name, "topology": topology},
 		"%s is not several servers here of which one leads: start the lab with --topology %s", name, topology)
 }
@@ -104,6 +107,20 @@ func (g group) Leader(ctx context.Context) (fault.Process, error) {
 		return nil, err
 	}
 	return victim{p}, nil
+}
+
+func (g group) Lag(ctx context.Context) error { return g.e.Lag(ctx) }
+
+func (g group) Lose(ctx context.Context, leader fault.Process) error {
+	return g.e.Lose(ctx, leader.(victim).Process)
+}
+
+func (g group) Heal(ctx context.Context) error {
+	give, err := g.e.Take(ctx)
+	if err == nil {
+		give()
+	}
+	return err
 }
 
 func (h harmed) NoPoints() *fault.Lack { return h.lab.NoFaultPoints() }

@@ -19,15 +19,17 @@ const (
 	Single    = "single"   // one server each
 	Cluster   = "cluster"  // Redis is a Cluster of six: three masters, three replicas
 	Ensembles = "ensemble" // ZooKeeper and etcd are three servers each, which vote
+	Sentinel  = "sentinel" // Redis is a primary with two replicas, and three sentinels watch them
 )
 
 // Topologies are all of them.
-var Topologies = []string{Single, Cluster, Ensembles}
+var Topologies = []string{Single, Cluster, Ensembles, Sentinel}
 
 // arranged are the backends of which a topology starts several servers.
 var arranged = map[string][]string{
 	Cluster:   {backend.NameRedis},
 	Ensembles: {backend.NameZooKeeper, backend.NameEtcd},
+	Sentinel:  {backend.NameRedis},
 }
 
 // CheckTopology says why a topology cannot be had beside backends that are
@@ -75,8 +77,11 @@ func (l *Lab) addArranged(ctx context.Context, k kind, program packages.Program)
 	if err := l.hasRoom(three * k.megabytes); err != nil {
 		return backend.Status{}, err
 	}
-	if l.options.Topology == Cluster {
+	switch l.options.Topology {
+	case Cluster:
 		return l.addRedisCluster(ctx, program)
+	case Sentinel:
+		return l.addSentinel(ctx, program)
 	}
 	return l.addVoters(ctx, k, program)
 }

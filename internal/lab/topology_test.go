@@ -34,6 +34,7 @@ func TestTopologiesThatCannotBe(t *testing.T) {
 		"--redis-addrs names others":                {Topology: lab.Cluster, Given: backend.Config{RedisAddrs: []string{"127.0.0.1:1"}}},
 		"ZooKeeper, and --zookeeper-addrs names":    {Topology: lab.Ensembles, Given: backend.Config{ZooKeeperAddrs: []string{"127.0.0.1:1"}}},
 		"etcd, and --etcd-endpoints names others":   {Topology: lab.Ensembles, Given: backend.Config{EtcdEndpoints: []string{"127.0.0.1:1"}}},
+		"sentinel starts several servers of Redis":  {Topology: lab.Sentinel, Given: backend.Config{RedisSentinels: []string{"127.0.0.1:1"}}},
 		"ensemble needs real servers":               {Topology: lab.Ensembles, Embedded: true},
 		"cluster needs Redis: no redis-server or":   {Topology: lab.Cluster, Backends: []string{backend.NameRedis}, Programs: nothingFound},
 		"ensemble needs etcd: no etcd was found on": {Topology: lab.Ensembles, Backends: []string{backend.NameEtcd}, Programs: nothingFound},
@@ -156,6 +157,76 @@ func TestFaultsOfSeveralServersNeedThem(t *testing.T) {
 		}
 		if f.Available || f.Lack == nil || f.Lack.Code != fault.LackTopology || !strings.Contains(f.Missing, "--topology ensemble") {
 			t.Errorf("%s in a lab of single servers: %+v", f.Kind, f)
+		}
+	}
+}
+
+// What the primary acknowledged while replication stood still is gone after a
+// failover, and what was replicated is not. The client follows the sentinels,
+// again and again, and the old primary comes back as a replica.
+func TestASentinelFailoverForgets(t *testing.T) {
+	l := labOf(t, lab.Sentinel, backend.NameRedis)
+	c := l.Config()
+	if len(c.RedisSentinels) != 3 || len(c.RedisAddrs) != 0 {
+		t.Fatalf("the configuration has the sentinels %v and Redis %v; want three and none", c.RedisSentinels, c.RedisAddrs)
+	}
+	in, err := backend.Open(t.Context(), c)
+	must(t, "open an instance", err)
+	defer in.Close()
+	set := func(ctx context.Context, key string) error { return in.Redis.Set(ctx, key, "yes", 0).Err() }
+	for _, round := range []string{"first", "second"} {
+		must(t, "write", set(t.Context(), round+"-replicated"))
+		must(t, "wait for the replicas", in.Redis.Do(t.Context(), "WAIT", 2, 10_000).Err())
+		happened, err := l.Inject(t.Context(), fault.FailoverRedis, fault.Aim{})
+		must(t, "stop replication", err)
+		must(t, "write", set(t.Context(), round+"-acknowledged"))
+		begun := time.Now()
+		effect, err := happened.Undo(t.Context())
+		must(t, "fail over", err)
+		t.Logf("%s failover: %v until all was well again", round, time.Since(begun).Round(time.Millisecond))
+		if !effect.Took {
+			t.Errorf("the %s failover took no effect: %+v", round, effect)
+		}
+		if !writes(t, 20*time.Second, round+"-after", set) {
+			t.Errorf("nothing can be written after the %s failover", round)
+		}
+		got, err := in.Redis.MGet(t.Context(), round+"-replicated", round+"-acknowledged").Result()
+		if err != nil || got[0] != "yes" || got[1] != nil {
+			t.Errorf("after the %s failover: %v, %v; want the first write and not the second", round, got, err)
+		}
+		if !backendOK(t, l, backend.NameRedis) {
+			t.Errorf("after the %s failover Redis is not OK", round)
+		}
+	}
+	must(t, "kill a sentinel", process(t, l, "sentinel-1").Kill(t.Context()))
+	if !backendOK(t, l, backend.NameRedis) {
+		t.Error("one of three sentinels is missed")
+	}
+	must(t, "kill another", process(t, l, "sentinel-2").Kill(t.Context()))
+	if backendOK(t, l, backend.NameRedis) {
+		t.Error("two of three sentinels are not missed")
+	}
+}
+
+// Nothing of the servers that a topology starts is left: no process, no port, no
+// folder.
+func TestStopLeavesNothingOfTopologies(t *testing.T) {
+	for topology, want := range map[string]int{lab.Ensembles: 6, lab.Sentinel: 6} {
+		var names []string
+		for _, name := range []string{backend.NameRedis, backend.NameZooKeeper, backend.NameEtcd} {
+			if (name == backend.NameRedis) == (topology == lab.Sentinel) {
+				names = append(names, name)
+			}
+		}
+		l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: t.TempDir(), Backends: names, Topology: topology})
+		must(t, "start a lab", err)
+		v := observe(l)
+		if len(v.PIDs) != want {
+			t.Errorf("topology %s has %d processes, want %d", topology, len(v.PIDs), want)
+		}
+		must(t, "stop", l.Stop(context.Background()))
+		if err := v.gone(true); err != nil {
+			t.Errorf("topology %s: %v", topology, err)
 		}
 	}
 }

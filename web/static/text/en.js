@@ -153,6 +153,7 @@ export default {
       cut_zookeeper_session: 'End a ZooKeeper session',
       lose_zookeeper: 'Kill one of three ZooKeeper', lose_etcd: 'Kill one of three etcd',
       lose_zookeeper_quorum: 'Kill two of three ZooKeeper', lose_etcd_quorum: 'Kill two of three etcd',
+      failover_redis: 'Redis failover before replication',
     },
   },
 
