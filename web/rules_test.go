@@ -15,7 +15,7 @@ func TestCodesHaveWords(t *testing.T) {
 		file, constant, words string
 		least                 int
 	}{
-		{"../internal/fault/lack.go", "Lack", "lacks", 7},
+		{"../internal/fault/lack.go", "Lack", "lacks", 8},
 		{"../loadtest/result.go", "Cause", "causes", 14},
 	} {
 		source, err := os.ReadFile(list.file)
@@ -36,6 +36,40 @@ func TestCodesHaveWords(t *testing.T) {
 			for _, code := range codes {
 				if !strings.Contains(sentences, " "+code[1]+": ") {
 					t.Errorf("static/lab/text/%s.js has no sentence for %s", language, code[1])
+				}
+			}
+		}
+	}
+}
+
+// Every fault of a lab has a name, a hint and a past tense in both languages.
+func TestFaultsHaveWords(t *testing.T) {
+	files, err := filepath.Glob("../internal/fault/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var faults []string
+	for _, file := range files {
+		source, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`(?m)^(?:const|\t)\s*\w+ +Name += "(\w+_\w+)"`).FindAllStringSubmatch(string(source), -1) {
+			faults = append(faults, m[1])
+		}
+	}
+	if len(faults) < 18 {
+		t.Fatalf("only %d faults were found: %v", len(faults), faults)
+	}
+	for _, language := range []string{"en", "zh"} {
+		for file, times := range map[string]int{"static/text/": 1, "static/lab/text/": 2} {
+			words, err := os.ReadFile(file + language + ".js")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range faults {
+				if n := strings.Count(string(words), " "+f+": "); n < times {
+					t.Errorf("%s%s.js names %s %d times, want %d", file, language, f, n, times)
 				}
 			}
 		}

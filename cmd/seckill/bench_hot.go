@@ -72,8 +72,8 @@ func (c *BenchHotCmd) Validate() (err error) {
 		return fmt.Errorf("--processes must be 1 to %d", lab.MostServices)
 	case c.Given.SQLitePath != "":
 		return errors.New("--sqlite-path: it locks its whole file, not a row; give --mysql-dsn, or nothing")
-	case len(c.Given.RedisAddrs) > 1:
-		return errors.New("--redis-addrs: the baselines need one Redis; give one address, or nothing")
+	case len(c.Given.RedisAddresses()) > 1:
+		return errors.New("--redis-addrs, --redis-sentinels: the baselines need one Redis; give one address, or nothing")
 	}
 	slices.Sort(c.Buyers)
 	if err := c.checkBinlog(); err != nil {

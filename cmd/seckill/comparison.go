@@ -47,9 +47,9 @@ func (p *place) baselines(ctx context.Context, sale loadtest.Config) (
 		p.closers = append(p.closers, stop)
 		all = append(all, bare)
 	}
-	in, err := backend.Open(ctx, backend.Config{MySQLDSN: p.sql.MySQLDSN, SQLitePath: p.sql.SQLitePath,
-		RedisAddrs:  p.sql.RedisAddrs,
-		MaxSQLConns: max(sale.Concurrency, 2)})
+	config := p.sql.Only(backend.SQL, backend.Redis)
+	config.MaxSQLConns = max(sale.Concurrency, 2)
+	in, err := backend.Open(ctx, config)
 	if err != nil {
 		return all, durability, errors.Join(problem, fmt.Errorf("the baselines: %w", err))
 	}

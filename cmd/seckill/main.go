@@ -8,11 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/signal"
 	"syscall"
 
 	"github.com/alecthomas/kong"
+	"github.com/redis/go-redis/v9"
 
 	"seckill/internal/lab"
 )
@@ -54,6 +56,7 @@ func main() {
 		ends = append(ends, os.Interrupt)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), ends...)
+	redis.SetLogger(redisLog{slog.New(slog.DiscardHandler)}) // errors are returned; serve has a log
 	status := run(ctx, stop, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	os.Exit(status)

@@ -85,7 +85,7 @@ func parseRedisList(addresses []string) (hosts []string, login RedisAddress, err
 		hosts = append(hosts, a.Host)
 		a.Host = ""
 		if i > 0 && a != login {
-			return nil, login, errors.New("the Redis addresses of a Cluster must have the same user and password")
+			return nil, login, errors.New("the Redis addresses of a Cluster, or of its sentinels, must have the same user and password")
 		}
 		login = a
 	}

@@ -54,13 +54,17 @@ const (
 // A Config says which backends an instance uses. Empty: not configured. The
 // addresses are flags of the commands; Kinds reads their names from the tags.
 type Config struct {
-	MySQLDSN       string   `name:"mysql-dsn" env:"SECKILL_MYSQL_DSN" placeholder:"DSN" help:"MySQL or MariaDB: user:password@tcp(host:port)/database."`
-	SQLitePath     string   `name:"sqlite-path" env:"SECKILL_SQLITE_PATH" placeholder:"FILE" help:"SQLite file, instead of MySQL."`
-	RedisAddrs     []string `name:"redis-addrs" type:"addresses" env:"SECKILL_REDIS_ADDRS" placeholder:"HOST:PORT,..." help:"Redis: host:port or redis://:password@host:port; several addresses are a Cluster."`
-	RedlockAddrs   []string `name:"redlock-addrs" type:"addresses" env:"SECKILL_REDLOCK_ADDRS" placeholder:"HOST:PORT,..." help:"Five independent Redis nodes, each host:port or redis://:password@host:port."`
-	ZooKeeperAddrs []string `name:"zookeeper-addrs" type:"addresses" env:"SECKILL_ZOOKEEPER_ADDRS" placeholder:"HOST:PORT,..." help:"ZooKeeper servers: host:port."`
-	EtcdEndpoints  []string `name:"etcd-endpoints" type:"addresses" env:"SECKILL_ETCD_ENDPOINTS" placeholder:"HOST:PORT,..." help:"etcd servers: host:port."`
-	JetStreamURLs  []string `name:"jetstream-urls" type:"addresses" env:"SECKILL_JETSTREAM_URLS" placeholder:"HOST:PORT,..." help:"NATS servers with JetStream: host:port or nats://user:password@host:port."`
+	MySQLDSN   string   `name:"mysql-dsn" env:"SECKILL_MYSQL_DSN" placeholder:"DSN" help:"MySQL or MariaDB: user:password@tcp(host:port)/database."`
+	SQLitePath string   `name:"sqlite-path" env:"SECKILL_SQLITE_PATH" placeholder:"FILE" help:"SQLite file, instead of MySQL."`
+	RedisAddrs []string `name:"redis-addrs" type:"addresses" env:"SECKILL_REDIS_ADDRS" placeholder:"HOST:PORT,..." help:"Redis: host:port or redis://:password@host:port; several addresses are a Cluster."`
+	// Instead of RedisAddrs: the primary is the one that these name.
+	RedisSentinels  []string `name:"redis-sentinels" type:"addresses" env:"SECKILL_REDIS_SENTINELS" placeholder:"HOST:PORT,..." help:"Redis Sentinels, instead of --redis-addrs: host:port or redis://:password@host:port of each, with the sentinels' own password."`
+	RedisMasterName string   `name:"redis-master-name" env:"SECKILL_REDIS_MASTER_NAME" placeholder:"NAME" help:"How the sentinels call the Redis to use. Default: mymaster."`
+	RedisLogin      string   `name:"redis-login" env:"SECKILL_REDIS_LOGIN" placeholder:"[USER:]PASSWORD" help:"Of the Redis servers that the sentinels name. Use the variable: every user of a machine can read arguments."`
+	RedlockAddrs    []string `name:"redlock-addrs" type:"addresses" env:"SECKILL_REDLOCK_ADDRS" placeholder:"HOST:PORT,..." help:"Five independent Redis nodes, each host:port or redis://:password@host:port."`
+	ZooKeeperAddrs  []string `name:"zookeeper-addrs" type:"addresses" env:"SECKILL_ZOOKEEPER_ADDRS" placeholder:"HOST:PORT,..." help:"ZooKeeper servers: host:port."`
+	EtcdEndpoints   []string `name:"etcd-endpoints" type:"addresses" env:"SECKILL_ETCD_ENDPOINTS" placeholder:"HOST:PORT,..." help:"etcd servers: host:port."`
+	JetStreamURLs   []string `name:"jetstream-urls" type:"addresses" env:"SECKILL_JETSTREAM_URLS" placeholder:"HOST:PORT,..." help:"NATS servers with JetStream: host:port or nats://user:password@host:port."`
 
 	// Tiers by backend name; a backend that is missing here was given.
 	Tiers map[string]Tier `kong:"-"`
@@ -132,6 +136,9 @@ func Open(ctx context.Context, c Config) (_ *Instance, err error) {
 	}()
 	if c.MySQLDSN != "" && c.SQLitePath != "" {
 		return nil, errors.New("both a MySQL address and a SQLite file are configured: give one of them")
+	}
+	if err := c.checkSentinels(); err != nil {
+		return nil, err
 	}
 	for _, open := range []func(context.Context) error{
 		in.openSQL, in.openRedis, in.openRedlock, in.openZooKeeper, in.openEtcd, in.openJetStream,

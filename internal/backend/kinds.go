@@ -14,6 +14,7 @@ type Kind struct {
 	Title     string // for messages: "no Redis is configured"
 	Offers    []Capability
 	Addresses []Address
+	More      []Address // what else clients must know; no address
 }
 
 // An Address is one way to say where a backend is: a field of Config.
@@ -31,13 +32,14 @@ func (a Address) of(c *Config) reflect.Value { return reflect.ValueOf(c).Elem().
 
 // Kinds are all backends, in the order of tables.
 var Kinds = []Kind{
-	{NameMySQL, "MySQL or MariaDB", []Capability{SQL, RowLocks, Procedures, SkipLocked}, []Address{
+	{Name: NameMySQL, Title: "MySQL or MariaDB", Offers: []Capability{SQL, RowLocks, Procedures, SkipLocked}, Addresses: []Address{
 		address("MySQLDSN"), address("SQLitePath")}}, // SQLite offers SQL only
-	{NameRedis, "Redis", []Capability{Redis}, []Address{address("RedisAddrs")}},
-	{NameRedlock, "quorum of five Redis nodes", []Capability{RedisQuorum}, []Address{address("RedlockAddrs")}},
-	{NameZooKeeper, "ZooKeeper", []Capability{ZooKeeper}, []Address{address("ZooKeeperAddrs")}},
-	{NameEtcd, "etcd", []Capability{Etcd}, []Address{address("EtcdEndpoints")}},
-	{NameJetStream, "NATS JetStream", []Capability{JetStream}, []Address{address("JetStreamURLs")}},
+	{Name: NameRedis, Title: "Redis", Offers: []Capability{Redis}, Addresses: []Address{
+		address("RedisAddrs"), address("RedisSentinels")}, More: []Address{address("RedisMasterName"), address("RedisLogin")}},
+	{Name: NameRedlock, Title: "quorum of five Redis nodes", Offers: []Capability{RedisQuorum}, Addresses: []Address{address("RedlockAddrs")}},
+	{Name: NameZooKeeper, Title: "ZooKeeper", Offers: []Capability{ZooKeeper}, Addresses: []Address{address("ZooKeeperAddrs")}},
+	{Name: NameEtcd, Title: "etcd", Offers: []Capability{Etcd}, Addresses: []Address{address("EtcdEndpoints")}},
+	{Name: NameJetStream, Title: "NATS JetStream", Offers: []Capability{JetStream}, Addresses: []Address{address("JetStreamURLs")}},
 }
 
 // In returns the addresses in c.
@@ -57,8 +59,19 @@ func (k Kind) In(c Config) (addresses []string) {
 	return addresses
 }
 
-func (k Kind) copy(to, from *Config) {
+// Flags are those that configure the backend in c.
+func (k Kind) Flags(c Config) string {
+	var flags []string
 	for _, a := range k.Addresses {
+		if len(a.In(c)) > 0 {
+			flags = append(flags, a.Flag)
+		}
+	}
+	return strings.Join(flags, " and ")
+}
+
+func (k Kind) copy(to, from *Config) {
+	for _, a := range slices.Concat(k.Addresses, k.More) {
 		a.of(to).Set(a.of(from))
 	}
 }
@@ -156,7 +169,7 @@ func (c Config) Has(need Capability) (ok bool, why string) {
 func (c Config) Environment() map[string]string {
 	env := map[string]string{}
 	for _, k := range Kinds {
-		for _, a := range k.Addresses {
+		for _, a := range slices.Concat(k.Addresses, k.More) {
 			env[a.Env] = strings.Join(a.In(c), ",")
 		}
 	}

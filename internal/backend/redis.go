@@ -16,12 +16,33 @@ import (
 const mostRedirects = 5
 
 func (in *Instance) openRedis(ctx context.Context) error {
-	if len(in.Config.RedisAddrs) == 0 {
+	addresses := in.Config.RedisAddresses()
+	if len(addresses) == 0 {
 		return nil
 	}
-	hosts, login, err := parseRedisList(in.Config.RedisAddrs)
+	open := in.newRedis
+	if len(in.Config.RedisSentinels) > 0 {
+		open = in.newFailover
+	}
+	c, err := open()
 	if err != nil {
 		return err
+	}
+	in.closers = append(in.closers, c.Close)
+	info, err := c.Info(ctx).Result()
+	if err != nil {
+		return unreachable(NameRedis, ShowAddresses(addresses), err)
+	}
+	in.Redis = c
+	in.versions[NameRedis] = redisVersion(info)
+	return nil
+}
+
+// newRedis is a client of one server or of a Cluster.
+func (in *Instance) newRedis() (redis.UniversalClient, error) {
+	hosts, login, err := parseRedisList(in.Config.RedisAddrs)
+	if err != nil {
+		return nil, err
 	}
 	given := in.Config.Logins[NameRedis]
 	login.User, login.Password = given.or(login.User, login.Password)
@@ -42,14 +63,7 @@ func (in *Instance) openRedis(ctx context.Context) error {
 	} else {
 		c.AddHook(tap.RedisHook{})
 	}
-	in.closers = append(in.closers, c.Close)
-	info, err := c.Info(ctx).Result()
-	if err != nil {
-		return unreachable(NameRedis, ShowAddresses(in.Config.RedisAddrs), err)
-	}
-	in.Redis = c
-	in.versions[NameRedis] = redisVersion(info)
-	return nil
+	return c, nil
 }
 
 // openRedlock needs a majority of the nodes, as the lock does: the service can

@@ -130,8 +130,9 @@ var ways = map[string]func(ctx context.Context, c redis.UniversalClient, key str
 // caller is told that nobody knows. The tap sees each that is sent.
 func TestNothingThatMayHaveRunIsRepeated(t *testing.T) {
 	for topology, config := range map[string]backend.Config{
-		"single":  labtest.Config(t, backend.Redis),
-		"cluster": labtest.OnCluster(t, backend.Redis),
+		"single":   labtest.Config(t, backend.Redis),
+		"cluster":  labtest.OnCluster(t, backend.Redis),
+		"sentinel": labtest.Sentinel(t).Config(),
 	} {
 		server, err := backend.Open(t.Context(), config)
 		if err != nil {

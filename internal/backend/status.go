@@ -100,7 +100,7 @@ func (in *Instance) configured() []asked {
 		all = append(all, asked{NameMySQL, in.sqlAddress(), in.askSQL})
 	}
 	if in.Redis != nil {
-		all = append(all, asked{NameRedis, ShowAddresses(in.Config.RedisAddrs),
+		all = append(all, asked{NameRedis, ShowAddresses(in.Config.RedisAddresses()),
 			func(ctx context.Context) error { return in.Redis.Ping(ctx).Err() }})
 	}
 	if len(in.RedisNodes) > 0 {

@@ -42,7 +42,8 @@ type Fault struct {
 
 // All are the faults, in the order in which they are shown.
 var All = []Fault{pauseHolder, hangHolder, killHolder, cutHolder, pauseService, killService,
-	restartRedis, pauseRedis, restartMySQL, pauseMySQL, restartZooKeeper, restartEtcd, restartJetStream, cutSession}
+	restartRedis, pauseRedis, restartMySQL, pauseMySQL, restartZooKeeper, restartEtcd, restartJetStream, cutSession,
+	loseZooKeeper, loseEtcd, loseZooKeeperQuorum, loseEtcdQuorum, failoverRedis}
 
 // Find finds a fault by its name.
 func Find(name Name) (Fault, error) {
@@ -63,6 +64,9 @@ type Env interface {
 	// Server is a server that the lab started itself, by its name; why says
 	// why there is none that may come to harm.
 	Server(name string) (p Process, why *Lack)
+	// Group is the servers of a backend that has several in this lab; why says
+	// why there are none.
+	Group(name string) (g Group, why *Lack)
 	// NoPoints says why no service has fault points; nil: they have.
 	NoPoints() *Lack
 	// Marked reads whether Redis still has the mark that Mark wrote.

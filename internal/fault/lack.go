@@ -19,6 +19,7 @@ const (
 	LackGiven    = "given_server"    // name, address: it is not the lab's to break
 	LackEmbedded = "embedded_server" // name: it has no process
 	LackCluster  = "cluster_server"  // name: one of several would be hit
+	LackTopology = "other_topology"  // name, topology: it is one server here
 )
 
 // NewLack is a Lack with its sentence in English.

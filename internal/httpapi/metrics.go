@@ -49,7 +49,7 @@ func newMetrics(s *Server) *metrics {
 		m.registry.MustRegister(collectors.NewDBStatsCollector(db, "ledger"))
 	}
 	if s.Instance.Redis != nil {
-		m.registerPool(backend.ShowAddresses(s.Instance.Config.RedisAddrs), s.Instance.Redis.PoolStats)
+		m.registerPool(backend.ShowAddresses(s.Instance.Config.RedisAddresses()), s.Instance.Redis.PoolStats)
 	}
 	for i, node := range s.Instance.RedisNodes {
 		m.registerPool(backend.ShowAddresses(s.Instance.Config.RedlockAddrs[i:i+1]), node.PoolStats)

@@ -64,8 +64,8 @@ func (l *Lab) add(ctx context.Context, name string) (backend.Status, error) {
 	switch {
 	case len(k.In(l.options.Given)) > 0:
 		return l.checkGiven(ctx, k)
-	case name == backend.NameRedis && l.options.Topology == Cluster:
-		return l.addRedisCluster(ctx, program)
+	case l.isArranged(name):
+		return l.addArranged(ctx, k, program)
 	case l.isPrivate(k):
 		return l.addPrivate(ctx, k, program)
 	case k.embedded != nil:

@@ -30,7 +30,17 @@ type Ensemble struct {
 		node(ctx context.Context, role string) (*Process, error)
 		// heal is called when every node runs again.
 		heal(context.Context) error
+		// goOn: enough nodes live.
+		goOn() bool
 	}
+}
+
+// A replicated ensemble acknowledges a write before it is replicated.
+type replicated interface {
+	// lag stops replication, until the primary is lost.
+	lag(context.Context) error
+	// failOver returns when another is the primary.
+	failOver(context.Context) error
 }
 
 // ErrNoServer means that the program of an ensemble is not installed.
@@ -41,6 +51,9 @@ func (l *Lab) Ensemble(ctx context.Context, name string) (*Ensemble, error) {
 	l.ensembles.mu.Lock()
 	defer l.ensembles.mu.Unlock()
 	if e := l.ensembles.all[name]; e != nil {
+		return e, nil
+	}
+	if e := l.group(name); e != nil {
 		return e, nil
 	}
 	k, err := l.kindNamed(name)
@@ -62,13 +75,54 @@ func (l *Lab) Ensemble(ctx context.Context, name string) (*Ensemble, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start an ensemble of %s: %w", name, err)
 	}
-	e.backend, e.turn = name, make(chan struct{}, 1)
+	e.named(name)
 	if l.ensembles.all == nil {
 		l.ensembles.all = map[string]*Ensemble{}
 	}
 	l.ensembles.all[name] = e
 	l.progress(name+" ensemble", time.Since(begun))
 	return e, nil
+}
+
+func (e *Ensemble) named(name string) { e.backend, e.turn = name, make(chan struct{}, 1) }
+
+// addGroup enters the servers of a backend that the topology makes several.
+// l.mu is held.
+func (l *Lab) addGroup(name string, e *Ensemble) {
+	e.named(name)
+	if l.groups == nil {
+		l.groups = map[string]*Ensemble{}
+	}
+	l.groups[name] = e
+}
+
+// group are those servers; nil if the backend is one server.
+func (l *Lab) group(name string) *Ensemble {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.groups[name]
+}
+
+// goOn: enough nodes live that the others are not missed. It is false of nil.
+func (e *Ensemble) goOn() bool { return e != nil && e.kind.goOn() }
+
+func (e *Ensemble) addrs() []string {
+	addrs := make([]string, len(e.Nodes))
+	for i, p := range e.Nodes {
+		addrs[i] = p.Addr
+	}
+	return addrs
+}
+
+// mostLive: more than half of them do.
+func mostLive(nodes []*Process) bool {
+	alive := 0
+	for _, p := range nodes {
+		if p.Alive() {
+			alive++
+		}
+	}
+	return alive > len(nodes)/2
 }
 
 // Take gives the ensemble to one caller at a time, with lost nodes restarted. The
@@ -104,10 +158,11 @@ func (e *Ensemble) Node(ctx context.Context, role string) (*Process, error) {
 // Config is c with the ensemble as its backend. Clients try the node first
 // before the others.
 func (e *Ensemble) Config(c backend.Config, first *Process) backend.Config {
-	addrs := make([]string, len(e.Nodes))
-	for i, p := range e.Nodes {
-		addrs[i] = p.Addr
+	if s, ok := e.kind.(*sentinels); ok {
+		s.configure(&c)
+		return c
 	}
+	addrs := e.addrs()
 	if i := slices.Index(e.Nodes, first); i > 0 && e.backend != backend.NameRedlock {
 		addrs[0], addrs[i] = addrs[i], addrs[0]
 	}
@@ -121,8 +176,8 @@ func (e *Ensemble) Config(c backend.Config, first *Process) backend.Config {
 // Lag stops replication where writes are acknowledged before they are
 // replicated. Servers that vote acknowledge only what a majority has.
 func (e *Ensemble) Lag(ctx context.Context) error {
-	if pair, ok := e.kind.(*redisPair); ok {
-		return pair.lag(ctx)
+	if of, ok := e.kind.(replicated); ok {
+		return of.lag(ctx)
 	}
 	return nil
 }
@@ -132,8 +187,8 @@ func (e *Ensemble) Lose(ctx context.Context, p *Process) error {
 	if err := p.Kill(ctx); err != nil {
 		return err
 	}
-	if pair, ok := e.kind.(*redisPair); ok {
-		return pair.failOver(ctx)
+	if of, ok := e.kind.(replicated); ok {
+		return of.failOver(ctx)
 	}
 	return nil
 }
@@ -221,6 +276,7 @@ func (l *Lab) redisFive(ctx context.Context, program packages.Program) (*Ensembl
 
 func (q *quorum) node(context.Context, string) (*Process, error) { return q.nodes[len(q.nodes)/2], nil }
 func (q *quorum) heal(context.Context) error                     { return nil }
+func (q *quorum) goOn() bool                                     { return mostLive(q.nodes) }
 
 // Voters elect a leader.
 type voters struct {
@@ -246,6 +302,8 @@ func (v *voters) heal(ctx context.Context) error {
 	_, err := v.leader(ctx)
 	return err
 }
+
+func (v *voters) goOn() bool { return mostLive(v.nodes) }
 
 // leader waits until there is one.
 func (v *voters) leader(ctx context.Context) (leader *Process, err error) {

@@ -57,6 +57,8 @@ func (r *redisPair) close() error {
 
 func (r *redisPair) node(context.Context, string) (*Process, error) { return r.primary, nil }
 
+func (r *redisPair) goOn() bool { return r.primary.Alive() || r.replica.Alive() }
+
 // heal restores the roles. A primary that was restarted is empty, and its replica
 // becomes empty, too.
 func (r *redisPair) heal(ctx context.Context) error {

@@ -15,9 +15,35 @@ import (
 
 const three = 3
 
-// zookeeperThree are three ZooKeeper servers. Each has a port for clients, one
-// for followers and one for elections.
-func (l *Lab) zookeeperThree(ctx context.Context, program packages.Program) (*Ensemble, error) {
+// addVoters starts three servers of a backend in place of one.
+func (l *Lab) addVoters(ctx context.Context, k kind, program packages.Program) (backend.Status, error) {
+	e, err := k.voters(ctx, program, k.Name)
+	if err == nil {
+		_, err = e.Node(ctx, Leader)
+	}
+	if err != nil {
+		return backend.Status{}, fmt.Errorf("start three servers of %s: %w", k.Title, err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.addGroup(k.Name, e)
+	addrs := e.addrs()
+	l.setPrivate(&l.config, k.Name, addrs...)
+	name, version, _ := strings.Cut(e.Nodes[0].version, " ")
+	return backend.Status{Name: k.Name, Tier: backend.Private, OK: true, Address: strings.Join(addrs, ","),
+		Version: fmt.Sprintf("%s of %d, %s", name, len(addrs), version)}, nil
+}
+
+// ensembleOfVoters is the ensemble that runs in addition to the lab's server.
+func (l *Lab) ensembleOfVoters(k kind) func(context.Context, packages.Program) (*Ensemble, error) {
+	return func(ctx context.Context, program packages.Program) (*Ensemble, error) {
+		return k.voters(ctx, program, ensembleOf(k.Name))
+	}
+}
+
+// zookeeperThree are three ZooKeeper servers, as servers of a backend. Each has a
+// port for clients, one for followers and one for elections.
+func (l *Lab) zookeeperThree(ctx context.Context, program packages.Program, of string) (*Ensemble, error) {
 	nodes, err := l.launchAll(ctx, three, 3, func(ports [][]int) []server {
 		config := "initLimit=20\nsyncLimit=10\n"
 		for i, p := range ports {
@@ -25,7 +51,7 @@ func (l *Lab) zookeeperThree(ctx context.Context, program packages.Program) (*En
 		}
 		servers := make([]server, three)
 		for i := range servers {
-			servers[i] = l.zookeeperMember(program, i, config)
+			servers[i] = l.zookeeperMember(program, of, i, config)
 		}
 		return servers
 	})
@@ -36,11 +62,11 @@ func (l *Lab) zookeeperThree(ctx context.Context, program packages.Program) (*En
 		kind: &voters{nodes, zookeeperLeads}}, nil
 }
 
-func (l *Lab) zookeeperMember(program packages.Program, i int, ensemble string) server {
+func (l *Lab) zookeeperMember(program packages.Program, of string, i int, ensemble string) server {
 	name := member(backend.NameZooKeeper, i)
 	home := filepath.Join(l.folder, name)
 	return server{
-		name: name, backend: ensembleOf(backend.NameZooKeeper), ports: 3,
+		name: name, backend: of, ports: 3,
 		command: func(ports []int) (command, error) {
 			args := zookeeperArgs(program, home, "org.apache.zookeeper.server.quorum.QuorumPeerMain")
 			c := command{Args: args, Env: l.serverEnv(), Dir: l.folder}
@@ -60,8 +86,8 @@ func zookeeperLeads(ctx context.Context, p *Process) (bool, error) {
 	return strings.Contains(answer, "Mode: leader"), err
 }
 
-// etcdThree are three etcd servers.
-func (l *Lab) etcdThree(ctx context.Context, program packages.Program) (*Ensemble, error) {
+// etcdThree are three etcd servers, as servers of a backend.
+func (l *Lab) etcdThree(ctx context.Context, program packages.Program, of string) (*Ensemble, error) {
 	nodes, err := l.launchAll(ctx, three, 2, func(ports [][]int) []server {
 		// The peers' ports make names unique to this attempt to start.
 		var names, cluster []string
@@ -71,7 +97,7 @@ func (l *Lab) etcdThree(ctx context.Context, program packages.Program) (*Ensembl
 		}
 		servers := make([]server, three)
 		for i := range servers {
-			servers[i] = l.etcdMember(program, i, names, strings.Join(cluster, ","))
+			servers[i] = l.etcdMember(program, of, i, names, strings.Join(cluster, ","))
 		}
 		return servers
 	})
@@ -82,9 +108,9 @@ func (l *Lab) etcdThree(ctx context.Context, program packages.Program) (*Ensembl
 		kind: &voters{nodes, etcdLeads}}, nil
 }
 
-func (l *Lab) etcdMember(program packages.Program, i int, names []string, cluster string) server {
+func (l *Lab) etcdMember(program packages.Program, of string, i int, names []string, cluster string) server {
 	return server{
-		name: member(backend.NameEtcd, i), backend: ensembleOf(backend.NameEtcd), ports: 2,
+		name: member(backend.NameEtcd, i), backend: of, ports: 2,
 		command: func(ports []int) (command, error) {
 			return command{Env: l.serverEnv(), Dir: l.folder,
 				Args: etcdArgs(program.Path, names[i], filepath.Join(l.folder, names[i]), ports, cluster)}, nil

@@ -58,9 +58,9 @@ func (h harmed) Server(name string) (fault.Process, *fault.Lack) {
 	h.lab.mu.Lock()
 	status := h.lab.statuses[name]
 	h.lab.mu.Unlock()
-	if name == backend.NameRedis && h.lab.options.Topology == Cluster {
-		// One of three would lose its data, and most sales would not notice.
-		return nil, fault.NewLack(fault.LackCluster, of, "Redis is a Cluster here, and this fault is of one server: start the lab with --topology single")
+	if h.lab.isArranged(name) {
+		// One of several would be hit, and most sales would not notice.
+		return nil, fault.NewLack(fault.LackCluster, of, "%s is several servers here, and this fault is of one: start the lab with --topology single", name)
 	}
 	switch status.Tier {
 	case backend.Private:
@@ -76,6 +76,51 @@ func (h harmed) Server(name string) (fault.Process, *fault.Lack) {
 		return nil, fault.NewLack(fault.LackEmbedded, of, "%s is embedded in the lab: install a server, and start the lab without --embedded", name)
 	}
 	return nil, fault.NewLack(fault.LackServer, of, "the lab has no %s", name)
+}
+
+// Group finds servers of which one leads: the lab's topology has started them.
+func (h harmed) Group(name string) (fault.Group, *fault.Lack) {
+	if e := h.lab.group(name); e != nil {
+		return group{e}, nil
+	}
+	topology := Ensembles
+	if name == backend.NameRedis {
+		topology = Sentinel
+	}
+	return nil, fault.NewLack(fault.LackTopology, map[string]any{"name": name, "topology": topology},
+		"%s is not several servers here of which one leads: start the lab with --topology %s", name, topology)
+}
+
+// group is an ensemble as a fault sees it.
+type group struct{ e *Ensemble }
+
+func (g group) Nodes() (all []fault.Process) {
+	for _, p := range g.e.Nodes {
+		all = append(all, victim{p})
+	}
+	return all
+}
+
+func (g group) Leader(ctx context.Context) (fault.Process, error) {
+	p, err := g.e.Node(ctx, g.e.Roles[0])
+	if err != nil {
+		return nil, err
+	}
+	return victim{p}, nil
+}
+
+func (g group) Lag(ctx context.Context) error { return g.e.Lag(ctx) }
+
+func (g group) Lose(ctx context.Context, leader fault.Process) error {
+	return g.e.Lose(ctx, leader.(victim).Process)
+}
+
+func (g group) Heal(ctx context.Context) error {
+	give, err := g.e.Take(ctx)
+	if err == nil {
+		give()
+	}
+	return err
 }
 
 func (h harmed) NoPoints() *fault.Lack { return h.lab.NoFaultPoints() }
@@ -97,7 +142,7 @@ func (h harmed) Marked(ctx context.Context) (there bool, err error) {
 
 func (h harmed) onRedis(ctx context.Context, do func(*backend.Instance) error) error {
 	c := h.lab.Config()
-	in, err := backend.Open(ctx, backend.Config{RedisAddrs: c.RedisAddrs, Tiers: c.Tiers})
+	in, err := backend.Open(ctx, c.Only(backend.Redis))
 	if err != nil {
 		return err
 	}

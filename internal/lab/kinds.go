@@ -21,6 +21,9 @@ type kind struct {
 	embedded func(context.Context) (backend.Status, error)
 	// ensemble starts servers of which one can be lost; nil: there is none.
 	ensemble func(context.Context, packages.Program) (*Ensemble, error)
+	// voters starts three servers that elect a leader, as servers of a backend;
+	// nil: it has none that do.
+	voters func(ctx context.Context, program packages.Program, of string) (*Ensemble, error)
 	// version asks a server at an address of the form of the flags.
 	version func(ctx context.Context, address string) (string, error)
 	// address is that form of a private server's host:port; nil: the same.
@@ -39,14 +42,17 @@ func (l *Lab) kindNamed(name string) (kind, error) {
 		backend.NameRedlock: {tool: packages.Redis, servers: l.redlockServers,
 			ensemble: l.redisFive, version: redisVersion, address: l.redisURL},
 		backend.NameZooKeeper: {tool: packages.ZooKeeper, servers: l.zookeeperServers,
-			ensemble: l.zookeeperThree, version: zookeeperVersion},
+			voters: l.zookeeperThree, version: zookeeperVersion},
 		backend.NameEtcd: {tool: packages.Etcd, servers: l.etcdServers,
-			ensemble: l.etcdThree, version: etcdVersion, megabytes: 160},
+			voters: l.etcdThree, version: etcdVersion, megabytes: 160},
 		backend.NameJetStream: {ours: true, servers: l.jetstreamServers, version: jetstreamVersion, megabytes: 64},
 	}[name]
 	var known bool
 	if k.Kind, known = backend.KindNamed(name); !known {
 		return kind{}, fmt.Errorf("no backend is called %q: choose from %v", name, backend.Names())
+	}
+	if k.voters != nil {
+		k.ensemble = l.ensembleOfVoters(k)
 	}
 	if l.options.Given.SQLitePath != "" && name == backend.NameMySQL {
 		k.version = sqliteVersion

@@ -30,7 +30,7 @@ type Options struct {
 	Backends []string
 	// Embedded takes the embedded engines even where servers are installed.
 	Embedded bool
-	// Topology is Single ("" is, too) or Cluster.
+	// Topology is one of Topologies; "" is Single.
 	Topology string
 	// RedlockNodes is the number of independent Redis nodes. 0 means 5.
 	RedlockNodes int
@@ -86,6 +86,7 @@ type Lab struct {
 	mu        sync.Mutex
 	config    backend.Config
 	statuses  map[string]backend.Status
+	groups    map[string]*Ensemble // backends of several servers, by the topology
 	processes []*Process
 	closers   []func() error
 	state     *announcement
@@ -198,7 +199,7 @@ func (l *Lab) Backends() []backend.Status {
 			continue
 		}
 		for _, p := range l.processes {
-			if p.server.backend == name && status.OK && !p.Alive() {
+			if p.server.backend == name && status.OK && !p.Alive() && !l.groups[name].goOn() {
 				status.OK, status.Error = false, p.Name+" has ended: "+p.Ended()
 			}
 		}

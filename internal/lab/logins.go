@@ -115,7 +115,7 @@ func (l *Lab) Clients() (clients []Client) {
 	for _, list := range []struct {
 		name      string
 		addresses []string
-	}{{backend.NameRedis, c.RedisAddrs}, {backend.NameRedlock, c.RedlockAddrs}} {
+	}{{backend.NameRedis, c.RedisAddresses()}, {backend.NameRedlock, c.RedlockAddrs}} {
 		if tier := c.Tiers[list.name]; tier != backend.Private && tier != backend.Embedded || len(list.addresses) == 0 {
 			continue
 		}

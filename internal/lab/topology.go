@@ -16,27 +16,74 @@ import (
 
 // Topologies of a lab: how the servers of a backend are arranged.
 const (
-	Single  = "single"  // one server each
-	Cluster = "cluster" // Redis is a Cluster of six: three masters, three replicas
+	Single    = "single"   // one server each
+	Cluster   = "cluster"  // Redis is a Cluster of six: three masters, three replicas
+	Ensembles = "ensemble" // ZooKeeper and etcd are three servers each, which vote
+	Sentinel  = "sentinel" // Redis is a primary with two replicas, and three sentinels watch them
 )
 
 // Topologies are all of them.
-var Topologies = []string{Single, Cluster}
+var Topologies = []string{Single, Cluster, Ensembles, Sentinel}
+
+// arranged are the backends of which a topology starts several servers.
+var arranged = map[string][]string{
+	Cluster:   {backend.NameRedis},
+	Ensembles: {backend.NameZooKeeper, backend.NameEtcd},
+	Sentinel:  {backend.NameRedis},
+}
+
+// CheckTopology says why a topology cannot be had beside backends that are
+// given.
+func CheckTopology(topology string, given backend.Config) error {
+	if topology != "" && !slices.Contains(Topologies, topology) {
+		return fmt.Errorf("there is no topology %q: choose from %s", topology, strings.Join(Topologies, ", "))
+	}
+	for _, name := range arranged[topology] {
+		k, _ := backend.KindNamed(name)
+		if len(k.In(given)) == 0 {
+			continue
+		}
+		err := fmt.Errorf("--topology %s starts several servers of %s, and %s names others: leave out one of them",
+			topology, k.Title, k.Flags(given))
+		if topology == Cluster {
+			err = fmt.Errorf("%w (several --redis-addrs are used as a Cluster as they are)", err)
+		}
+		return err
+	}
+	return nil
+}
 
 // checkTopology rejects combinations that cannot work.
 func (o Options) checkTopology() error {
-	switch {
-	case o.Topology == "" || o.Topology == Single:
-		return nil
-	case !slices.Contains(Topologies, o.Topology):
-		return fmt.Errorf("there is no topology %q: choose from %s", o.Topology, strings.Join(Topologies, ", "))
-	case len(o.Given.RedisAddrs) > 0:
-		return errors.New("topology cluster starts six Redis servers of the lab's own, and Redis addresses are given: " +
-			"leave out one of them (several --redis-addrs are used as a Cluster as they are)")
-	case o.Embedded:
-		return errors.New("topology cluster needs real Redis servers: start the lab without --embedded")
+	if err := CheckTopology(o.Topology, o.Given); err != nil {
+		return err
+	}
+	if o.Embedded && len(arranged[o.Topology]) > 0 {
+		return fmt.Errorf("topology %s needs real servers: start the lab without --embedded", o.Topology)
 	}
 	return nil
+}
+
+// isArranged: the lab's topology starts several servers of this backend.
+func (l *Lab) isArranged(name string) bool {
+	return slices.Contains(arranged[l.options.Topology], name)
+}
+
+// addArranged starts a backend as the topology has it.
+func (l *Lab) addArranged(ctx context.Context, k kind, program packages.Program) (backend.Status, error) {
+	if !program.Found() {
+		return backend.Status{}, fmt.Errorf("topology %s needs %s: %s", l.options.Topology, k.Title, program.Missing())
+	}
+	if err := l.hasRoom(three * k.megabytes); err != nil {
+		return backend.Status{}, err
+	}
+	switch l.options.Topology {
+	case Cluster:
+		return l.addRedisCluster(ctx, program)
+	case Sentinel:
+		return l.addSentinel(ctx, program)
+	}
+	return l.addVoters(ctx, k, program)
 }
 
 const (
@@ -53,9 +100,6 @@ const (
 
 // addRedisCluster starts six servers and makes a Cluster of them.
 func (l *Lab) addRedisCluster(ctx context.Context, program packages.Program) (backend.Status, error) {
-	if !program.Found() {
-		return backend.Status{}, fmt.Errorf("topology cluster needs a Redis server: %s", program.Missing())
-	}
 	nodes, err := l.launchAll(ctx, clusterNodes, 2, func(ports [][]int) []server {
 		all := make([]server, clusterNodes)
 		for i := range all {

@@ -2,6 +2,7 @@ package labtest
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -30,13 +31,29 @@ func Cluster(t testing.TB) *lab.Lab {
 // OnCluster is Config with the Cluster for its Redis.
 func OnCluster(t testing.TB, needs ...backend.Capability) backend.Config {
 	t.Helper()
-	var others []backend.Capability
-	for _, need := range needs {
-		if need != backend.Redis {
-			others = append(others, need)
-		}
+	return On(t, Cluster(t), needs...)
+}
+
+// Sentinel starts a lab for one test whose Redis is a primary with two replicas,
+// watched by sentinels. Failovers change it, so it is not shared.
+func Sentinel(t testing.TB) *lab.Lab {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	l, err := lab.Start(ctx, lab.Options{Host: Host(), Backends: []string{backend.NameRedis}, Topology: lab.Sentinel})
+	if err != nil {
+		t.Fatalf("start Redis with sentinels: %v (run: seckill deps)", err)
 	}
-	c := Config(t, others...)
-	c.RedisAddrs = Cluster(t).Config().RedisAddrs
-	return c
+	t.Cleanup(func() {
+		if err := l.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return l
+}
+
+// On is what is needed, with the Redis of another lab.
+func On(t testing.TB, l *lab.Lab, needs ...backend.Capability) backend.Config {
+	t.Helper()
+	return l.Config().Or(Config(t, slices.DeleteFunc(needs, func(c backend.Capability) bool { return c == backend.Redis })...))
 }

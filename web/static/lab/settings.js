@@ -19,8 +19,10 @@ const holders = ['pause_holder', 'hang_holder', 'kill_holder', 'cut_holder'];
 /** Whether the fault waits for a holder, in any process. */
 export const isHolders = (kind) => holders.includes(kind);
 const pausedServers = ['pause_redis', 'pause_mysql'];
-const anyProcess = ['restart_redis', 'restart_mysql', 'restart_zookeeper', 'restart_etcd', 'restart_jetstream', ...pausedServers, ...holders];
-const lasting = ['pause_service', 'pause_holder', 'hang_holder', 'cut_holder', ...pausedServers];
+/** Of several servers of one backend. */
+const lostServers = ['lose_zookeeper', 'lose_etcd', 'lose_zookeeper_quorum', 'lose_etcd_quorum', 'failover_redis'];
+const anyProcess = ['restart_redis', 'restart_mysql', 'restart_zookeeper', 'restart_etcd', 'restart_jetstream', ...pausedServers, ...lostServers, ...holders];
+const lasting = ['pause_service', 'pause_holder', 'hang_holder', 'cut_holder', ...pausedServers, ...lostServers];
 /** The fields of a fault, by kind. */
 export const ofFault = (kind) => ['at_ms', ...(anyProcess.includes(kind) ? [] : ['service']), ...(lasting.includes(kind) ? ['for_ms'] : [])];
 

@@ -164,6 +164,9 @@ export default {
       pause_redis: 'Pause Redis', restart_mysql: 'Kill and restart MySQL', pause_mysql: 'Pause MySQL',
       restart_zookeeper: 'Kill and restart ZooKeeper', restart_etcd: 'Kill and restart etcd', restart_jetstream: 'Kill and restart NATS',
       cut_zookeeper_session: 'End a ZooKeeper session',
+      lose_zookeeper: 'Kill one of three ZooKeeper', lose_etcd: 'Kill one of three etcd',
+      lose_zookeeper_quorum: 'Kill two of three ZooKeeper', lose_etcd_quorum: 'Kill two of three etcd',
+      failover_redis: 'Redis failover before replication',
     },
   },
 

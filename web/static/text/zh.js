@@ -235,6 +235,9 @@ export default {
       pause_redis: '暂停 Redis', restart_mysql: '杀死并重启 MySQL', pause_mysql: '暂停 MySQL',
       restart_zookeeper: '杀死并重启 ZooKeeper', restart_etcd: '杀死并重启 etcd', restart_jetstream: '杀死并重启 NATS',
       cut_zookeeper_session: '结束 ZooKeeper 会话',
+      lose_zookeeper: '杀死三台 ZooKeeper 之一', lose_etcd: '杀死三台 etcd 之一',
+      lose_zookeeper_quorum: '杀死三台 ZooKeeper 中的两台', lose_etcd_quorum: '杀死三台 etcd 中的两台',
+      failover_redis: '复制之前的 Redis 故障转移',
     },
   },
 

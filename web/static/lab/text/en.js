@@ -43,7 +43,8 @@ export default {
     no_server: ({ name }) => `The lab has no ${name}.`,
     given_server: ({ name, address }) => `${name} at ${address} does not belong to the lab, so the lab does not break it.`,
     embedded_server: ({ name }) => `${name} is embedded in the lab. Install a server, and start the lab without --embedded.`,
-    cluster_server: ({ name }) => `${name} is a Cluster here, and this fault is for a single server. Start the lab with --topology single.`,
+    cluster_server: ({ name }) => `${name} is several servers here, and this fault is for a single one. Start the lab with --topology single.`,
+    other_topology: ({ name, topology }) => `The lab does not run several servers of ${name}, one of them leading. Start it with --topology ${topology}.`,
   },
   faults: {
     none: 'Real faults in the lab’s own processes. They are reverted when the run ends.',
@@ -63,6 +64,11 @@ export default {
       restart_etcd: 'etcd is killed and comes back with its data.',
       restart_jetstream: 'NATS is killed and comes back with its data.',
       cut_zookeeper_session: 'ZooKeeper ends the session of this service, and with it its locks.',
+      lose_zookeeper: 'The leader of three ZooKeeper servers is killed; the other two elect another.',
+      lose_etcd: 'The leader of three etcd servers is killed; the other two elect another.',
+      lose_zookeeper_quorum: 'Two of three ZooKeeper servers are killed: the third serves nothing until one is back.',
+      lose_etcd_quorum: 'Two of three etcd servers are killed: the third writes nothing until one is back.',
+      failover_redis: 'Replication stands still; then the primary dies, and the sentinels promote a replica without the last writes.',
     },
     past: ({ kind, service }) => ({
       pause_holder: `Holder paused, ${at(service)}`, hang_holder: `Holder hung, ${at(service)}`,
@@ -70,6 +76,9 @@ export default {
       pause_service: `Service process ${service} paused`, kill_service: `Service process ${service} killed`,
       restart_redis: 'Redis restarted, without its data', pause_redis: 'Redis paused', restart_mysql: 'MySQL killed and restarted', pause_mysql: 'MySQL paused',
       restart_zookeeper: 'ZooKeeper killed and restarted', restart_etcd: 'etcd killed and restarted', restart_jetstream: 'NATS killed and restarted', cut_zookeeper_session: `ZooKeeper session of service process ${service} ended`,
+      lose_zookeeper: 'One of three ZooKeeper servers killed', lose_etcd: 'One of three etcd servers killed',
+      lose_zookeeper_quorum: 'Two of three ZooKeeper servers killed', lose_etcd_quorum: 'Two of three etcd servers killed',
+      failover_redis: 'Redis failover, without the last writes',
     })[kind] ?? kind,
     /** @param {Json.Fault} fault */
     when: ({ state, at_ms: at, until_ms: until = 0, kind, effect }) => {

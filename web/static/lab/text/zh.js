@@ -65,7 +65,8 @@ export default {
     no_server: ({ name }) => `实验室里没有 ${name}。`,
     given_server: ({ name, address }) => `${address} 上的 ${name} 不属于实验室，实验室不会破坏它。`,
     embedded_server: ({ name }) => `${name} 内嵌在实验室里。请安装真实的服务器，启动实验室时不要带 --embedded。`,
-    cluster_server: ({ name }) => `这里的 ${name} 是集群，而这种故障针对单台服务器。请用 --topology single 启动实验室。`,
+    cluster_server: ({ name }) => `这里的 ${name} 有多台服务器，而这种故障针对单台服务器。请用 --topology single 启动实验室。`,
+    other_topology: ({ name, topology }) => `实验室里的 ${name} 不是由一台领导的多台服务器。请用 --topology ${topology} 启动实验室。`,
   },
   faults: {
     none: '都是真实的故障，只作用于实验室自己的进程，运行结束时全部恢复。',
@@ -85,6 +86,11 @@ export default {
       restart_etcd: 'etcd 被杀死，带着数据重新启动。',
       restart_jetstream: 'NATS 被杀死，带着数据重新启动。',
       cut_zookeeper_session: 'ZooKeeper 结束这个服务的会话，它的锁也随之释放。',
+      lose_zookeeper: '三台 ZooKeeper 中的领导者被杀死，另外两台选出新的领导者。',
+      lose_etcd: '三台 etcd 中的领导者被杀死，另外两台选出新的领导者。',
+      lose_zookeeper_quorum: '三台 ZooKeeper 中的两台被杀死：在其中一台恢复之前，剩下的一台不提供服务。',
+      lose_etcd_quorum: '三台 etcd 中的两台被杀死：在其中一台恢复之前，剩下的一台不能写入。',
+      failover_redis: '复制停止；随后主节点死亡，哨兵把一个缺少最后几次写入的副本提升为主节点。',
     },
     past: ({ kind, service }) => ({
       pause_holder: `持有者被暂停，${at(service)}`, hang_holder: `持有者被挂起，${at(service)}`,
@@ -92,6 +98,9 @@ export default {
       pause_service: `服务进程 ${service} 被暂停`, kill_service: `服务进程 ${service} 被杀死`,
       restart_redis: 'Redis 重启，数据丢失', pause_redis: 'Redis 被暂停', restart_mysql: 'MySQL 被杀死并重启', pause_mysql: 'MySQL 被暂停',
       restart_zookeeper: 'ZooKeeper 被杀死并重启', restart_etcd: 'etcd 被杀死并重启', restart_jetstream: 'NATS 被杀死并重启', cut_zookeeper_session: `服务进程 ${service} 的 ZooKeeper 会话被结束`,
+      lose_zookeeper: '三台 ZooKeeper 之一被杀死', lose_etcd: '三台 etcd 之一被杀死',
+      lose_zookeeper_quorum: '三台 ZooKeeper 中的两台被杀死', lose_etcd_quorum: '三台 etcd 中的两台被杀死',
+      failover_redis: 'Redis 故障转移，最后几次写入丢失',
     })[kind] ?? kind,
     /** @param {Json.Fault} fault */
     when: ({ state, at_ms: at, until_ms: until = 0, kind, effect }) => {

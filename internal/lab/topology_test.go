@@ -1,0 +1,232 @@
+//go:build unix
+
+package lab_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"seckill/internal/backend"
+	"seckill/internal/fault"
+	"seckill/internal/lab"
+	"seckill/internal/lab/labtest"
+	"seckill/internal/packages"
+)
+
+// labOf is a lab of a topology.
+func labOf(t *testing.T, topology string, backends ...string) *lab.Lab {
+	t.Helper()
+	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: shortFolder(t), Backends: backends, Topology: topology})
+	must(t, "start a lab with topology "+topology, err)
+	t.Cleanup(func() {
+		if err := l.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return l
+}
+
+func TestTopologiesThatCannotBe(t *testing.T) {
+	for want, o := range map[string]lab.Options{
+		"there is no topology":                      {Topology: "ring of fire"},
+		"--redis-addrs names others":                {Topology: lab.Cluster, Given: backend.Config{RedisAddrs: []string{"127.0.0.1:1"}}},
+		"ZooKeeper, and --zookeeper-addrs names":    {Topology: lab.Ensembles, Given: backend.Config{ZooKeeperAddrs: []string{"127.0.0.1:1"}}},
+		"etcd, and --etcd-endpoints names others":   {Topology: lab.Ensembles, Given: backend.Config{EtcdEndpoints: []string{"127.0.0.1:1"}}},
+		"sentinel starts several servers of Redis":  {Topology: lab.Sentinel, Given: backend.Config{RedisSentinels: []string{"127.0.0.1:1"}}},
+		"ensemble needs real servers":               {Topology: lab.Ensembles, Embedded: true},
+		"cluster needs Redis: no redis-server or":   {Topology: lab.Cluster, Backends: []string{backend.NameRedis}, Programs: nothingFound},
+		"ensemble needs etcd: no etcd was found on": {Topology: lab.Ensembles, Backends: []string{backend.NameEtcd}, Programs: nothingFound},
+	} {
+		o.Host, o.Folder = labtest.Host(), t.TempDir()
+		l, err := lab.Start(t.Context(), o)
+		if err == nil {
+			l.Stop(context.Background())
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("topology %s, given %v: %v, want an error with %q", o.Topology, o.Given, err, want)
+		}
+	}
+}
+
+var nothingFound = func() map[packages.Tool]packages.Program {
+	none := map[packages.Tool]packages.Program{}
+	for _, tool := range packages.Servers {
+		none[tool] = (packages.Search{}).Find(tool)
+	}
+	return none
+}()
+
+// A server of three that is killed is not missed, two are; both come back when
+// the fault is over, and the data is there.
+func TestServersOfThreeAreLost(t *testing.T) {
+	l := labOf(t, lab.Ensembles, backend.NameZooKeeper, backend.NameEtcd)
+	c := l.Config()
+	if len(c.ZooKeeperAddrs) != 3 || len(c.EtcdEndpoints) != 3 {
+		t.Fatalf("the lab's servers are %v and %v, want three each", c.ZooKeeperAddrs, c.EtcdEndpoints)
+	}
+	for _, s := range l.Backends() {
+		if !s.OK || !strings.Contains(s.Version, " of 3, ") {
+			t.Errorf("%+v: want three that run", s)
+		}
+	}
+	in, err := backend.Open(t.Context(), c)
+	must(t, "open an instance", err)
+	defer in.Close()
+	write := map[string]func(ctx context.Context, key string) error{
+		backend.NameZooKeeper: func(ctx context.Context, key string) error {
+			_, err := in.ZooKeeper.Create(ctx, "/"+key, nil, 0)
+			return err
+		},
+		backend.NameEtcd: func(ctx context.Context, key string) error {
+			_, err := in.Etcd.Put(ctx, key, "")
+			return err
+		},
+	}
+	for _, f := range []struct {
+		name   fault.Name
+		of     string
+		quorum bool
+	}{
+		{fault.LoseZooKeeper, backend.NameZooKeeper, false}, {fault.LoseEtcd, backend.NameEtcd, false},
+		{fault.LoseZooKeeperQuorum, backend.NameZooKeeper, true}, {fault.LoseEtcdQuorum, backend.NameEtcd, true},
+	} {
+		happened, err := l.Inject(t.Context(), f.name, fault.Aim{})
+		must(t, string(f.name), err)
+		if !happened.Effect.Took {
+			t.Errorf("%s took no effect: %+v", f.name, happened.Effect)
+		}
+		if ok := backendOK(t, l, f.of); ok == f.quorum {
+			t.Errorf("after %s the lab says of %s: OK %t", f.name, f.of, ok)
+		}
+		limit := 20 * time.Second
+		if f.quorum {
+			limit = time.Second
+		}
+		begun := time.Now()
+		if wrote := writes(t, limit, string(f.name), write[f.of]); wrote == f.quorum {
+			t.Errorf("after %s something was written: %t", f.name, wrote)
+		} else if wrote {
+			t.Logf("%s: written after %v", f.name, time.Since(begun).Round(time.Millisecond))
+		}
+		_, err = happened.Undo(t.Context())
+		must(t, "undo "+string(f.name), err)
+		if !backendOK(t, l, f.of) || !writes(t, 20*time.Second, string(f.name)+"-after", write[f.of]) {
+			t.Errorf("%s does not serve after %s was undone", f.of, f.name)
+		}
+	}
+	if _, err := l.Inject(t.Context(), fault.RestartEtcd, fault.Aim{}); err == nil || !strings.Contains(err.Error(), "--topology single") {
+		t.Errorf("the restart of one server: %v, want that there are several", err)
+	}
+}
+
+func backendOK(t *testing.T, l *lab.Lab, name string) bool {
+	t.Helper()
+	for _, s := range l.Backends() {
+		if s.Name == name {
+			return s.OK
+		}
+	}
+	t.Fatalf("the lab has no %s", name)
+	return false
+}
+
+// writes tries until something was written, or the time is up.
+func writes(t *testing.T, limit time.Duration, key string, write func(ctx context.Context, key string) error) bool {
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	for ctx.Err() == nil {
+		one, cancel := context.WithTimeout(ctx, 2*time.Second)
+		err := write(one, key)
+		cancel()
+		if err == nil || strings.Contains(err.Error(), "already exists") {
+			return true
+		}
+	}
+	return false
+}
+
+// Where there is one server each, the faults of several are not to be had, and
+// say which topology they need.
+func TestFaultsOfSeveralServersNeedThem(t *testing.T) {
+	l := emptyLab(t)
+	for _, f := range l.Faults() {
+		if !strings.HasPrefix(string(f.Kind), "lose_") {
+			continue
+		}
+		if f.Available || f.Lack == nil || f.Lack.Code != fault.LackTopology || !strings.Contains(f.Missing, "--topology ensemble") {
+			t.Errorf("%s in a lab of single servers: %+v", f.Kind, f)
+		}
+	}
+}
+
+// What the primary acknowledged while replication stood still is gone after a
+// failover, and what was replicated is not. The client follows the sentinels,
+// again and again, and the old primary comes back as a replica.
+func TestASentinelFailoverForgets(t *testing.T) {
+	l := labOf(t, lab.Sentinel, backend.NameRedis)
+	c := l.Config()
+	if len(c.RedisSentinels) != 3 || len(c.RedisAddrs) != 0 {
+		t.Fatalf("the configuration has the sentinels %v and Redis %v; want three and none", c.RedisSentinels, c.RedisAddrs)
+	}
+	in, err := backend.Open(t.Context(), c)
+	must(t, "open an instance", err)
+	defer in.Close()
+	set := func(ctx context.Context, key string) error { return in.Redis.Set(ctx, key, "yes", 0).Err() }
+	for _, round := range []string{"first", "second"} {
+		must(t, "write", set(t.Context(), round+"-replicated"))
+		must(t, "wait for the replicas", in.Redis.Do(t.Context(), "WAIT", 2, 10_000).Err())
+		happened, err := l.Inject(t.Context(), fault.FailoverRedis, fault.Aim{})
+		must(t, "stop replication", err)
+		must(t, "write", set(t.Context(), round+"-acknowledged"))
+		begun := time.Now()
+		effect, err := happened.Undo(t.Context())
+		must(t, "fail over", err)
+		t.Logf("%s failover: %v until all was well again", round, time.Since(begun).Round(time.Millisecond))
+		if !effect.Took {
+			t.Errorf("the %s failover took no effect: %+v", round, effect)
+		}
+		if !writes(t, 20*time.Second, round+"-after", set) {
+			t.Errorf("nothing can be written after the %s failover", round)
+		}
+		got, err := in.Redis.MGet(t.Context(), round+"-replicated", round+"-acknowledged").Result()
+		if err != nil || got[0] != "yes" || got[1] != nil {
+			t.Errorf("after the %s failover: %v, %v; want the first write and not the second", round, got, err)
+		}
+		if !backendOK(t, l, backend.NameRedis) {
+			t.Errorf("after the %s failover Redis is not OK", round)
+		}
+	}
+	must(t, "kill a sentinel", process(t, l, "sentinel-1").Kill(t.Context()))
+	if !backendOK(t, l, backend.NameRedis) {
+		t.Error("one of three sentinels is missed")
+	}
+	must(t, "kill another", process(t, l, "sentinel-2").Kill(t.Context()))
+	if backendOK(t, l, backend.NameRedis) {
+		t.Error("two of three sentinels are not missed")
+	}
+}
+
+// Nothing of the servers that a topology starts is left: no process, no port, no
+// folder.
+func TestStopLeavesNothingOfTopologies(t *testing.T) {
+	for topology, want := range map[string]int{lab.Ensembles: 6, lab.Sentinel: 6} {
+		var names []string
+		for _, name := range []string{backend.NameRedis, backend.NameZooKeeper, backend.NameEtcd} {
+			if (name == backend.NameRedis) == (topology == lab.Sentinel) {
+				names = append(names, name)
+			}
+		}
+		l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: t.TempDir(), Backends: names, Topology: topology})
+		must(t, "start a lab", err)
+		v := observe(l)
+		if len(v.PIDs) != want {
+			t.Errorf("topology %s has %d processes, want %d", topology, len(v.PIDs), want)
+		}
+		must(t, "stop", l.Stop(context.Background()))
+		if err := v.gone(true); err != nil {
+			t.Errorf("topology %s: %v", topology, err)
+		}
+	}
+}
