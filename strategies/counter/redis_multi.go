@@ -42,7 +42,7 @@ var RedisMulti = catalog.Info{
 		Holds(catalog.OtherSKUs).
 		Breaks(catalog.DeadHolder, catalog.LostReply,
 			catalog.LateCommand, catalog.Cancel, catalog.SameKey,
-			catalog.NodeLoss, catalog.SoldOut, catalog.BuyerLeaves).
+					catalog.NodeLoss, catalog.SoldOut, catalog.BuyerLeaves).
 		Open(catalog.History), // "sold out" too early may show in it
 	Needs: []backend.Capability{backend.SQL, backend.Redis},
 	Stock: ledger.InRedis,
