@@ -149,6 +149,9 @@ func TestFaultsThatCannotBeHad(t *testing.T) {
 		}
 		want := map[fault.Name]string{fault.RestartRedis: "embedded", fault.PauseRedis: "embedded", fault.RestartMySQL: "no mysql", fault.PauseMySQL: "no mysql",
 			fault.RestartZooKeeper: "no zookeeper", fault.RestartEtcd: "no etcd", fault.RestartJetStream: "no jetstream", fault.CutZooKeeperSession: "no zookeeper"}[f.Kind]
+		if f.Lack != nil && f.Lack.Code == fault.LackTopology {
+			want = "start the lab with --topology"
+		}
 		if !strings.Contains(f.Missing, want) || want == "" && !f.Available {
 			t.Errorf("%+v: want it to say %q", f, want)
 		}

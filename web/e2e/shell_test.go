@@ -77,7 +77,7 @@ func TestLabIsAccessible(t *testing.T) {
 func TestFocusOrder(t *testing.T) {
 	tb := startBrowser(t).open(startFake(t).url+"/#/guarantees", wide)
 	tb.says("main", "5 strategies")
-	for _, want := range []string{"Skip to the content", "seckill lab", "Lab", "Compare", "Trace", "Guarantees", "Lessons", "Shop", "中文", "auto", "Large type"} {
+	for _, want := range []string{"Skip to the content", "seckill lab", "Lab", "Compare", "Trace", "Guarantees", "Lessons", "Play", "Shop", "中文", "auto", "Large type"} {
 		tb.do(chromedp.KeyEvent("\t"))
 		tb.await(fmt.Sprintf(`document.activeElement.innerText.includes(%q)`, want))
 		tb.await(`(() => { const s = getComputedStyle(document.activeElement); return s.outlineStyle === "solid" && parseFloat(s.outlineWidth) >= 2; })()`)

@@ -3,7 +3,7 @@ import { h, render } from './vendor/preact.mjs';
 import htm from './vendor/htm.mjs';
 
 export { render };
-export { useEffect, useMemo, useRef, useState } from './vendor/preact-hooks.mjs';
+export { useEffect, useLayoutEffect, useMemo, useRef, useState } from './vendor/preact-hooks.mjs';
 export const html = htm.bind(h);
 
 const numbers = new Intl.NumberFormat('en');

@@ -16,17 +16,25 @@ type watcher struct {
 	holder Holder
 	read   atomic.Bool // it has seen the stock, or taken from the number in Redis
 	wrote  atomic.Bool // it has written the row or the order
+	began  atomic.Bool // it is in a transaction
 }
 
 func (w *watcher) Before(ctx context.Context, c *tap.Command) error {
 	if err := w.next.Before(ctx, c); err != nil || tap.IsBackground(ctx) {
 		return err
 	}
-	switch kind := kindOf(c); {
+	kind := kindOf(c)
+	if c.Name == "BEGIN" || kind == commits || kind == undoes {
+		w.began.Store(c.Name == "BEGIN")
+	}
+	switch {
 	case kind == writes && !w.read.Load():
 		w.trap.become(NoPoint, nil)
 	case kind == writes && !w.wrote.Swap(true):
 		w.reach(BeforeWrite, c)
+		if !w.began.Load() && c.Name == "INSERT" { // the order alone: it commits by itself
+			w.reach(BeforeCommit, c)
+		}
 	case kind == commits && w.wrote.Load():
 		w.reach(BeforeCommit, c)
 	case kind == undoes: // it begins anew, from a read

@@ -4,7 +4,7 @@ import { link, stay } from '../route.js';
 import { t } from '../text.js';
 import { model } from '../trace/model.js';
 import { State } from '../trace/state.js';
-import { classes, html, useEffect, useMemo, useRef, useState } from '../ui.js';
+import { classes, html, useEffect, useLayoutEffect, useMemo, useRef, useState } from '../ui.js';
 import { Columns, Fault } from './columns.js';
 import { Course } from './course.js';
 import { Ending } from './ending.js';
@@ -123,7 +123,7 @@ function Board({ game, session, level, next, view, look }) {
 function useKeys(does) {
   const now = useRef(does);
   now.current = does;
-  useEffect(() => {
+  useLayoutEffect(() => { // keys count as soon as the buttons are seen
     const pressed = (/** @type {KeyboardEvent} */ e) => {
       const typing = e.target instanceof Element && e.target.closest('input, select, textarea, dialog, pre');
       if (typing || e.altKey || e.ctrlKey || e.metaKey || e.repeat) return;

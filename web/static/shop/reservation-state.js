@@ -8,11 +8,11 @@ import { refresh } from './sale.js';
 /**
  * said: what the last call came to, if the state does not tell.
  * acted: this page's buyer made, paid or cancelled it.
- * @typedef {{held: import('./reservation.js').Held | null, doing: '' | 'pay' | 'cancel', looking: boolean, said: string, detail: string, acted: boolean}} State
+ * @typedef {{held: import('./reservation.js').Held | null, doing: '' | 'pay' | 'cancel', looking: boolean, said: string, acted: boolean}} State
  */
 
 /** @type {State} */
-const none = { held: null, doing: '', looking: false, said: '', detail: '', acted: false };
+const none = { held: null, doing: '', looking: false, said: '', acted: false };
 
 const pace = { quiet: 3000, due: 500 }; // between two looks, in ms: another page may pay, and a sweeper gives back
 
@@ -58,7 +58,7 @@ export function useReservation(sale, user) {
   const does = async (what) => {
     const { held, doing } = now.current;
     if (!held || doing) return; // a second press is part of the first
-    set({ doing: what, said: '', detail: '', acted: true });
+    set({ doing: what, said: '', acted: true });
     const answer = await settle(what, held.id, () => { if (buyer() === user) set({ looking: true }); });
     if (buyer() !== user) return;
     const ended = { doing: /** @type {''} */ (''), looking: false };
@@ -66,7 +66,7 @@ export function useReservation(sale, user) {
     else {
       if (['expired', 'cancelled', 'paid'].includes(answer.code)) hear(held.id, await read(held.id));
       const said = { expired: 'late', cancelled: 'was_cancelled', paid: 'was_paid', unknown: `unknown_${what}` }[answer.code];
-      set({ ...ended, said: said ?? `failed_${what}`, detail: said ? '' : answer.detail });
+      set({ ...ended, said: said ?? `failed_${what}` });
     }
     refresh();
   };

@@ -6,7 +6,7 @@ import { lookups, patience, pause, timeout } from './purchase.js';
  * A reservation as the shop last told it. Its deadline, by this page's own monotonic
  * clock, is from low to high; endsAt is their middle.
  * @typedef {{id: string, state: Json.ReservationState, until: string, low: number, high: number, endsAt: number}} Held
- * @typedef {{code: string, held?: Held, detail?: string}} Answer code: ok, that of a refusal, or unknown
+ * @typedef {{code: string, held?: Held}} Answer code: ok, that of a refusal, or unknown
  */
 
 /** Answers after which the call has certainly changed nothing. */
@@ -42,7 +42,7 @@ async function ask(method, id, does = '') {
     const r = await call(method, `/api/v1/reservations/${encodeURIComponent(id)}${does}`, undefined, { signal: timeout(patience) });
     return { code: 'ok', held: heldOf(r, sent) };
   } catch (e) {
-    return { code: e instanceof Refused && refusals.has(e.code) ? e.code : 'unknown', detail: e.message };
+    return { code: e instanceof Refused && refusals.has(e.code) ? e.code : 'unknown' };
   }
 }
 

@@ -14,7 +14,7 @@ const milestones = [10, 30, 60];
  * @param {{reservation: ReturnType<typeof import('./reservation-state.js').useReservation>, over: boolean}} props over: another
  *   purchase has begun since it ended
  */
-export function Reserved({ reservation: { held: known, doing, looking, said, detail, acted, pay, cancel }, over }) {
+export function Reserved({ reservation: { held: known, doing, looking, said, acted, pay, cancel }, over }) {
   const held = over && known?.state !== 'reserved' ? null : known;
   const open = held?.state === 'reserved';
   const panel = useRef(/** @type {HTMLElement | null} */ (null));
@@ -26,7 +26,7 @@ export function Reserved({ reservation: { held: known, doing, looking, said, det
   const w = words().reservation;
   const seconds = Math.ceil(left / 1000);
   const next = milestones.find((n) => seconds <= n);
-  const note = over && !open ? '' : looking ? w.looking : w.said[said]?.(detail) ?? '';
+  const note = over && !open ? '' : looking ? w.looking : w.said[said]?.() ?? '';
   return html`
     <div class="reservation" data-state=${held?.state} data-said=${said} ref=${panel} tabindex="-1">
       <div role="status">
