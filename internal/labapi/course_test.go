@@ -19,7 +19,7 @@ func TestCourse(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal([]byte(body), &got); status != 200 || err != nil || len(got.Chapters) != 15 {
+	if err := json.Unmarshal([]byte(body), &got); status != 200 || err != nil || len(got.Chapters) != 16 {
 		t.Fatalf("got %d, %d chapters, %v", status, len(got.Chapters), err)
 	}
 	first := got.Chapters[0]

@@ -19,11 +19,11 @@ func TestClaimsReadTheirOwnOrders(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := ledger.NewStore(in.DB)
-	set, err := s.Reset(t.Context(), sku+7, "", 10_000)
+	set, err := s.Reset(t.Context(), sku+7, "", 100_000)
 	if err != nil {
 		t.Fatal(err)
 	}
-	const first, orders, sent = 9_000_000, 3000, 200
+	const first, orders, sent = 9_000_000, 20_000, 200
 	fill(t, s, sku+7, set.Run, first, orders)
 	rowsRead := func() (sum int64) {
 		rows, err := in.KeyDB.QueryContext(t.Context(), "SHOW SESSION STATUS LIKE 'Handler_read%'")
@@ -63,7 +63,7 @@ func TestClaimsReadTheirOwnOrders(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if read := rowsRead() - before; read > 15*sent {
+	if read := rowsRead() - before; read > orders/2 { // one scan, by any of the statements, reads them all
 		t.Errorf("%d claims read %d rows of %d orders", sent, read, orders)
 	}
 }

@@ -92,9 +92,9 @@ var chinese = tongue{
 	"lease %s, wait %s, poll %s":                                    "租约 %s，等待 %s，轮询间隔 %s",
 
 	// Questions of the guarantee matrix.
-	"no oversell": "不超卖", "no lost update": "不丢失更新", "across processes": "跨进程", "sold out told rightly": "售罄说得对", "dead holder": "持有者死亡", "hung holder": "持有者挂起",
+	"no oversell": "不超卖", "no lost update": "不丢失更新", "across processes": "跨进程", "sold out told rightly": "售罄说得对", "dead holder": "持有者死亡", "a buyer leaves": "买家离开", "hung holder": "持有者挂起",
 	"lease ends under a holder": "租约在持有者手里到期", "clocks disagree": "时钟不一致", "only the owner releases": "只有持有者能释放",
 	"lost reply": "答复丢失", "late command": "命令迟到", "renewers": "续期", "cancelling": "取消订单", "reset and start": "重置与开售",
-	"one key, one order": "幂等键", "two faults": "两个故障", "linearizable": "可线性化", "other SKUs unhindered": "不阻塞别的商品",
+	"one key, one order": "幂等键", "accepted is kept": "受理必有结果", "two faults": "两个故障", "linearizable": "可线性化", "other SKUs unhindered": "不阻塞别的商品",
 	"how it waits": "怎样等待", "first come first served": "先到先得", "reentrant": "可重入", "loss of one node": "节点丢失",
 }

@@ -9,6 +9,7 @@ import { t } from '../text.js';
 import { html } from '../ui.js';
 import { addressOf, answersIn, breaksElsewhere, without } from './choose.js';
 import { words } from './text.js';
+import { words as lessonWords } from '../lessons/text.js';
 
 const most = 3; // cards; the others are folded
 
@@ -107,7 +108,7 @@ const Excluded = ({ excluded }) => excluded.length > 0 && html`
 /** @param {{matrix: Json.Matrix, figures: Json.Figures}} props */
 function Sources({ matrix, figures: { compare } }) {
   const w = words();
-  const l = t.lessons.measured;
+  const l = lessonWords().measured;
   return html`
     <p class="hint">${w.proven(t.list([...new Set(matrix.backends.map((b) => b.version || b.name))]))}
       ${' '}${compare ? html`${l.on(compare.begun.slice(0, 10), compare.cpus, compare.servers.join(', '))} ${l.how.compare(compare)} ${w.oneMachine}

@@ -7,6 +7,7 @@ import { exampleOf } from './matrix.js';
 import { elsewhere } from './rows.js';
 import { say } from './say.js';
 import { words } from './text.js';
+import { words as lessonWords } from '../lessons/text.js';
 
 /** @param {{matrix: Json.Matrix, row: Json.Row, question: Json.Question, cell: Json.Cell, close: () => void}} props */
 export function CellDialog({ matrix, row, question, cell, close }) {
@@ -26,7 +27,7 @@ export function CellDialog({ matrix, row, question, cell, close }) {
         ${exampleOf(cell) && html`<a class="offer" href=${link('trace', exampleOf(cell))}>${w.play}</a>`}
         <a class="offer" href=${link('lessons', row.strategy)}>${w.lesson}</a>
         <a class="offer" href=${link('lab', '', { strategies: row.strategy })}>${w.run}</a>
-        ${exampleOf(cell) && html`<a class="offer" href=${link('play', '', { strategy: row.strategy })}>${t.lessons.playYourself}</a>`}
+        ${exampleOf(cell) && html`<a class="offer" href=${link('play', '', { strategy: row.strategy })}>${lessonWords().playYourself}</a>`}
         <button type="button" class="offer" onClick=${() => dialog.current.close()}>${w.close}</button>
       </div>
     </dialog>`;

@@ -9,6 +9,7 @@ import { t } from '../text.js';
 import { html, useState } from '../ui.js';
 import { Drawn } from './drawn.js';
 import { Predict } from './predict.js';
+import { words as lessonWords } from './text.js';
 
 /** @param {{chapter: Json.Chapter, lab: import('../lab.js').State, matrix: Json.Matrix | null}} props */
 export function BreakIt({ chapter, lab, matrix }) {
@@ -20,12 +21,12 @@ export function BreakIt({ chapter, lab, matrix }) {
   return html`
     <div class="break-it">
       ${question ? html`<${Counterexample} strategy=${strategy} question=${question} row=${row} matrix=${matrix} />
-      ${held && html`<p><a class="offer" href=${link('trace', `held.${held}.${question}`)}>${t.lessons.beside(held)}</a></p>`}
-      ${drawn && html`<${Drawn} name=${drawn} says=${t.lessons.drawn(strategy, t.guarantees.titleOf(asked))} />`}
-      ${held && html`<${Drawn} name=${`held.${held}.${question}`} says=${t.lessons.drawn(held)} />`}`
+      ${held && html`<p><a class="offer" href=${link('trace', `held.${held}.${question}`)}>${lessonWords().beside(held)}</a></p>`}
+      ${drawn && html`<${Drawn} name=${drawn} says=${lessonWords().drawn(strategy, t.guarantees.titleOf(asked))} />`}
+      ${held && html`<${Drawn} name=${`held.${held}.${question}`} says=${lessonWords().drawn(held)} />`}`
     : html`<${Run} settings=${chapter.break} lab=${lab} />
-      ${broken.length > 0 && html`<p>${t.lessons.traces} ${broken.map((q, i) => html`${i > 0 && ', '}<a key=${q.id} href=${link('trace', exampleOf(row?.cells[q.id]))}>${t.guarantees.titleOf(q)}</a>`)}</p>
-      <${Drawn} name=${exampleOf(row?.cells[broken[0].id])} says=${t.lessons.drawn(strategy, t.guarantees.titleOf(broken[0]))} />`}`}
+      ${broken.length > 0 && html`<p>${lessonWords().traces} ${broken.map((q, i) => html`${i > 0 && ', '}<a key=${q.id} href=${link('trace', exampleOf(row?.cells[q.id]))}>${t.guarantees.titleOf(q)}</a>`)}</p>
+      <${Drawn} name=${exampleOf(row?.cells[broken[0].id])} says=${lessonWords().drawn(strategy, t.guarantees.titleOf(broken[0]))} />`}`}
     </div>`;
 }
 
@@ -33,8 +34,8 @@ export function BreakIt({ chapter, lab, matrix }) {
 function Counterexample({ strategy, question, row, matrix }) {
   const q = matrix?.questions.find((one) => one.id === question);
   const example = q && exampleOf(row?.cells[question]);
-  if (example) return html`<a class="run" href=${link('trace', example)}>${t.lessons.play(strategy, t.guarantees.titleOf(q))}</a>`;
-  return matrix && html`<p class="hint">${t.lessons.noExample} <code>seckill prove --strategies ${strategy} --questions ${question}</code></p>`;
+  if (example) return html`<a class="run" href=${link('trace', example)}>${lessonWords().play(strategy, t.guarantees.titleOf(q))}</a>`;
+  return matrix && html`<p class="hint">${lessonWords().noExample} <code>seckill prove --strategies ${strategy} --questions ${question}</code></p>`;
 }
 
 /**
@@ -62,8 +63,8 @@ function Run({ settings, lab }) {
   };
   return html`
     <${Predict} settings=${settings} audit=${run?.lanes[0].result?.audit} />
-    <button type="button" class="run" aria-disabled=${on ? 'true' : undefined} onClick=${go}>${t.lessons.breakIt(strategy, stock, buyers)}</button>
-    ${lab.newest && isOn(lab.newest) && !run && html`<p class="hint">${t.lessons.other(t.list(lab.newest.settings.strategies))}</p>`}
+    <button type="button" class="run" aria-disabled=${on ? 'true' : undefined} onClick=${go}>${lessonWords().breakIt(strategy, stock, buyers)}</button>
+    ${lab.newest && isOn(lab.newest) && !run && html`<p class="hint">${lessonWords().other(t.list(lab.newest.settings.strategies))}</p>`}
     <div role="alert">${failure && html`<p class="wrong">${failure}</p>`}</div>
     ${run && html`<${Stage} run=${run} lab=${lab} />`}`;
 }

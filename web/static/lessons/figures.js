@@ -7,6 +7,7 @@ import { link } from '../route.js';
 import { t } from '../text.js';
 import { html } from '../ui.js';
 import { Measured } from './measured.js';
+import { words as lessonWords } from './text.js';
 
 /** @param {{command: string, chapter: Json.Chapter, matrix: Json.Matrix | null}} props */
 export function Figures({ command, chapter, matrix }) {
@@ -23,7 +24,7 @@ export function Figures({ command, chapter, matrix }) {
   }
   return html`
     <${Measured} command=${command} />
-    <p class="figures-place">${t.lessons.measure} <code tabindex="0">${command}</code></p>`;
+    <p class="figures-place">${lessonWords().measure} <code tabindex="0">${command}</code></p>`;
 }
 
 /** @param {{cell: Json.Cell}} props */

@@ -3,8 +3,8 @@
 // _titles_, model answers, and places for figures.
 import { highlight, languageOf } from '../highlight.js';
 import { link } from '../route.js';
-import { t } from '../text.js';
 import { html } from '../ui.js';
+import { words as lessonWords } from './text.js';
 
 /** @typedef {{kind: 'title'|'heading'|'text'|'code'|'list'|'figures'|'answer', text: string, language?: string, items?: string[]}} Block */
 
@@ -100,7 +100,7 @@ export function Blocks({ blocks, strategies, Figures }) {
       case 'code': return html`<pre key=${i} tabindex="0"><code>${highlight(b.text, languageOf(b.language || guess(b.text)))}</code></pre>`;
       case 'list': return html`<ul key=${i} class="items">${b.items?.map((item, n) => html`<li key=${n}>${inline(item, strategies)}</li>`)}</ul>`;
       case 'figures': return Figures ? html`<${Figures} key=${i} command=${b.text} />` : null;
-      case 'answer': return html`<details key=${i} class="answer"><summary>${t.lessons.answer}</summary><p>${inline(b.text, strategies)}</p></details>`;
+      case 'answer': return html`<details key=${i} class="answer"><summary>${lessonWords().answer}</summary><p>${inline(b.text, strategies)}</p></details>`;
       case 'title': return null; // the screen has its own
       default: return html`<p key=${i}>${inline(b.text, strategies)}</p>`;
     }

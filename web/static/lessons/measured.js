@@ -3,6 +3,7 @@
 import { call } from '../api.js';
 import { t } from '../text.js';
 import { count, html, useEffect, useState } from '../ui.js';
+import { words as lessonWords } from './text.js';
 
 /** @typedef {Words['lessons']['measured']} Labels */
 /** @typedef {import('../text.js').Words} Words */
@@ -32,7 +33,7 @@ export function Measured({ command }) {
   }, []);
   const [, what, names = '', crowds = '8'] = command.match(
     /^seckill (compare|bench locks|bench claims)(?: --(?:strategies|locks) ([\w,-]+))?(?: --contenders ([\d,]+))?$/) ?? [];
-  const l = t.lessons.measured;
+  const l = lessonWords().measured;
   const { run, how, tables = [] } = shownOf(what, names.split(','), crowds.split(','), figures, l) ?? {};
   const full = tables.filter((table) => table.rows.length);
   if (!run || !full.length) return null;

@@ -1,6 +1,6 @@
 // Predict first: a question before the run, its choices, and what was right.
-import { t } from '../text.js';
 import { classes, html, useState } from '../ui.js';
+import { words as lessonWords } from './text.js';
 
 /** What may come of a run, by what its judge counts. */
 const kinds = /** @type {const} */ (['fewer', 'all', 'more']);
@@ -14,7 +14,7 @@ const kindOf = ({ initial, sold }) => (sold < initial ? 'fewer' : sold > initial
  */
 export function Predict({ settings: { strategy, stock = 0, buyers = 0 }, audit }) {
   const [said, setSaid] = useState('');
-  const l = t.lessons.predict;
+  const l = lessonWords().predict;
   const right = audit && kindOf(audit);
   return html`
     <fieldset class="predict" disabled=${Boolean(right)}>

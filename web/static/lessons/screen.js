@@ -13,6 +13,7 @@ import { Figures } from './figures.js';
 import { Blocks, inline, sections } from './markdown.js';
 import { chaptersRead, finish, lastOpened, opened } from './progress.js';
 import { StrategyLesson } from './strategy.js';
+import { words as lessonWords } from './text.js';
 
 await styled('lessons/lessons.css');
 
@@ -54,7 +55,7 @@ export function Lessons({ route }) {
     if (list && here) list.scrollLeft += here.getBoundingClientRect().left - list.getBoundingClientRect().left;
   }, [chapter?.name]);
 
-  const l = t.lessons;
+  const l = lessonWords();
   if (error) return html`<${Failed} error=${error} again=${again} title=${l.title} />`;
   if (!chapters || !chapter) return html`<p class="hint">${t.nav.loading}</p>`;
   const done = () => {
@@ -109,7 +110,7 @@ function Chapter({ chapter, chapters, part, unknown, lab, matrix, done }) {
   const known = new Set(chapters.flatMap((c) => c.strategies));
   const [intro, ...rest] = sections(chapter.text[preferences().language] ?? chapter.text.en);
   const end = useRef(/** @type {HTMLElement | null} */ (null));
-  const l = t.lessons;
+  const l = lessonWords();
   useEffect(() => {
     const seen = new IntersectionObserver(([e]) => { if (e.isIntersecting) done(); });
     seen.observe(end.current);
@@ -146,7 +147,7 @@ function Strategies({ chapter, lab, matrix, part, known }) {
   }, [part]);
   return html`
     <section class="of-chapter" ref=${box} aria-labelledby="source-title">
-      <h2 id="source-title">${t.lessons.source}</h2>
+      <h2 id="source-title">${lessonWords().source}</h2>
       <div class="choices" role="group" aria-label=${t.history.strategy}>
         ${chapter.strategies.map((name) => html`
           <button key=${name} type="button" class="quiet" aria-pressed=${String(name === chosen)} onClick=${() => setChosen(name)}>${name}</button>`)}

@@ -9,6 +9,7 @@ import { link } from '../route.js';
 import { t } from '../text.js';
 import { html } from '../ui.js';
 import { Blocks, inline, sections } from './markdown.js';
+import { words as lessonWords } from './text.js';
 
 /** @param {{name: string, matrix: Json.Matrix | null, known: Set<string>, listed?: Json.Strategy}} props */
 export function StrategyLesson({ name, matrix, known, listed }) {
@@ -21,7 +22,7 @@ export function StrategyLesson({ name, matrix, known, listed }) {
     <h3 class="name"><code>${name}</code> ${strategy.titles?.[preferences().language] ?? strategy.title} ${strategy.broken && html`<span class="badge bad">${t.form.broken}</span>`}</h3>
     ${listed && !listed.available && html`<p class="hint">${t.form.unavailable}: ${listed.missing.map(t.reason).join('; ')}</p>`}
     ${matrix && row && html`<${Marks} row=${row} questions=${matrix.questions} />`}
-    ${listed?.available && html`<p><a class="play-it" href=${link('play', '', { strategy: name })}>${t.lessons.playYourself}</a></p>`}
+    ${listed?.available && html`<p><a class="play-it" href=${link('play', '', { strategy: name })}>${lessonWords().playYourself}</a></p>`}
     <div class="lesson-and-source">
       <div class="lesson-text">${sections(lesson).map(([heading, blocks], i) => html`
         <section key=${i}>${heading && html`<h4>${inline(heading)}</h4>`}<${Blocks} blocks=${blocks} strategies=${known} /></section>`)}</div>

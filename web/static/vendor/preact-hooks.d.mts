@@ -8,3 +8,4 @@ export function useState<S>(first: S | (() => S)): [S, Set<S>];
 export function useRef<T>(first: T | null): { current: T };
 export function useMemo<T>(make: () => T, inputs: readonly unknown[]): T;
 export function useEffect(effect: () => Forget, inputs?: readonly unknown[]): void;
+export function useLayoutEffect(effect: () => Forget, inputs?: readonly unknown[]): void;

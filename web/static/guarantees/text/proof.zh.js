@@ -122,6 +122,7 @@ export default {
   "sold #, # left": "买到 {0} 件，剩 {1} 件",
   "sold out": "售罄",
   "the lock is not held any more": "已经不再持有锁",
+  "the outcome is unknown: the command got no answer: context canceled": "结果未知：买家离开，命令没有得到答复",
   "the outcome is unknown: COMMIT got no answer: no answer in time": "结果未知：COMMIT 没有及时得到答复",
   "the outcome is unknown: The purchase may have happened or not. GET /api/v#/orders?user_id=#\u0026request_id=@# tells, once the backends answer again; sent again with this request_id as its Idempotency-Key, it will not be sold twice. (unknown_outcome)": "结果未知：这次购买可能成了，也可能没成。后端恢复应答之后，用 GET /api/v{0}/orders?user_id={1}\u0026request_id={2}{3} 可以查到；用这个 request_id 作为 Idempotency-Key 再发一次，不会卖两次。（unknown_outcome）",
   "the outcome is unknown: no answer from Redis: connection lost before the reply came": "结果未知：Redis 的答复到来之前连接断了",
