@@ -240,7 +240,7 @@ func lines(block string) (list []string) {
 	return list
 }
 
-// sent is what a purchase sends with nobody beside it, and for strategies with
+// sent is what a purchase sends that is alone, and for strategies with
 // reservations: reserve, pay, and the cancellation of another.
 func sent(t *testing.T, info catalog.Info, config backend.Config, sku int64) (list []string) {
 	t.Helper()

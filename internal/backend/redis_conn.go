@@ -41,7 +41,7 @@ func (in *Instance) dialRedis(config *tls.Config) func(ctx context.Context, netw
 }
 
 // redisTLS has no SyscallConn: a server may send session tickets at any time, which
-// go-redis would take for an answer that nobody asked for. A connection that
+// go-redis would take for an answer without a question. A connection that
 // was closed while it was idle is noticed by the next command, whose outcome is
 // then unknown.
 type redisTLS struct{ c redisConn }

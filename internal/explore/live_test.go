@@ -50,7 +50,7 @@ func TestChosenByHand(t *testing.T) {
 	}
 }
 
-// One who waits in the server says why, and goes on when the row is free. A
+// A buyer who waits in the server shows why, and goes on when the row is free. A
 // schedule that is given up leaves nothing in the way of the next.
 func TestChosenByHandWaits(t *testing.T) {
 	c := labtest.Config(t, sqlrow.ForUpdate.Uses()...)

@@ -44,7 +44,7 @@ type ActorView struct {
 	Holds   bool
 	Expired bool
 	Told    string // "" until they are done
-	Err     error  // of one who is done
+	Err     error  // what a buyer who is done was told, if not sold
 }
 
 // A CommandView is a command, as a step shows it.

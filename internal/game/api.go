@@ -58,7 +58,7 @@ type Setting struct {
 	// Renewals is how often renewers of locks may act.
 	Renewals int `json:"renewals,omitempty"`
 	// Clears: the end of a lease also removes a lock that has no lease, as an
-	// operator does who takes its holder for dead.
+	// operator does after a crash.
 	Clears bool `json:"clears,omitempty"`
 }
 

@@ -102,7 +102,7 @@ func TestSold3Of2(t *testing.T) {
 	}
 }
 
-// One who plays fair loses, and may take it back.
+// A player whose schedule breaks nothing has lost, and may undo it.
 func TestUndo(t *testing.T) {
 	g := begin(t, "naive", "")
 	s := play(t, g, "aaaaab")

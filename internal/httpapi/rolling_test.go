@@ -86,7 +86,7 @@ func restartRolling(t *testing.T, strategy string) {
 
 	var sold, again atomic.Int64
 	var buying sync.WaitGroup
-	stop := make(chan struct{})
+	stop, sales := make(chan struct{}), make(chan struct{}, 1000)
 	for b := range buyers {
 		buying.Go(func() {
 			client := &http.Client{Transport: &http.Transport{}, Timeout: 30 * time.Second}
@@ -103,6 +103,10 @@ func restartRolling(t *testing.T, strategy string) {
 					status, text, err := buyAt(client, replicas[(user+try)%services].addr, strategy, fmt.Sprint("k", user), body)
 					if err == nil && status == http.StatusOK {
 						sold.Add(1)
+						select {
+						case sales <- struct{}{}:
+						default: // more than are waited for
+						}
 						break
 					}
 					again.Add(1)
@@ -115,14 +119,22 @@ func restartRolling(t *testing.T, strategy string) {
 		})
 	}
 	for _, r := range replicas {
-		before := sold.Load()
 		r.stop()
 		if err := <-r.end; err != nil {
 			t.Errorf("a service ends with %v", err)
 		}
 		r.run()
-		for end := time.Now().Add(time.Minute); sold.Load() < before+50 && time.Now().Before(end); {
-			time.Sleep(time.Millisecond)
+		for len(sales) > 0 {
+			<-sales
+		}
+		late := time.After(time.Minute)
+		for n := 0; n < 50; n++ {
+			select {
+			case <-sales:
+			case <-late:
+				t.Errorf("%d sales within a minute of a restart, want 50", n)
+				n = 50
+			}
 		}
 	}
 	close(stop)

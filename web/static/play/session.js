@@ -74,7 +74,7 @@ export function useSession(begin, schedule, keep) {
 
   const open = () => setTurn((n) => n + 1);
 
-  useEffect(() => { // somebody changed the address, or went back in the history
+  useEffect(() => { // the address was changed, also by going back in the history
     if (schedule === shown.current) return;
     open();
   }, [schedule]);

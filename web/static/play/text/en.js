@@ -30,7 +30,7 @@ export default {
   states: { ready: 'ready', waits: 'waits', backs_off: 'will try again', done: 'done', dead: 'dead' },
   run: (who, server) => `${who} sends${server ? ` to ${server}` : ''}`, works: 'in their own process',
   waitsIn: (server) => (server ? `No answer from ${server} yet` : 'No answer yet'),
-  backsOff: 'Waits by themselves, and tries again when somebody else has changed something',
+  backsOff: 'Waits without a command, and tries again after another buyer has changed something',
   heldBy: (names) => `${names} has it`,
   told: 'Was told', died: 'Their process has died.',
   outcomes: {
