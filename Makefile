@@ -30,7 +30,7 @@ demo: build
 	@$(BIN) deps --best-effort
 	@exec $(BIN) up
 
-## test: install what is missing, run the tests with the race detector (ten minutes on two cores)
+## test: install what is missing, run the tests with the race detector (about thirteen minutes on two cores)
 test: build ready
 	$(RUN) -timeout 25m $(PACKAGES)
 
