@@ -72,7 +72,7 @@ func TestShop(t *testing.T) {
 	operator.set("#start", "s10")
 	operator.set("#strategy", "for-update")
 	operator.click("button.run")
-	operator.says(".settings > .wrong", "This sale has sold 1.")
+	operator.says(".settings > .wrong", "Buyers have taken 1 of this sale.")
 	operator.click("button.run")
 	operator.says(".done", "Done. Buyers see it")
 	operator.says("[data-strategy]", "for-update")

@@ -114,9 +114,9 @@ function Settings({ sale, strategies, guarded }) {
       form[first].focus();
       return;
     }
-    const sold = sale ? sale.initial - sale.left : 0;
-    if (sold > 0 && state.asked !== sale?.run) { // ask once for each sale
-      setState({ asked: sale?.run, failed: true, said: (w) => w.sure(sold) });
+    const taken = sale ? sale.initial - sale.left : 0;
+    if (taken > 0 && state.asked !== sale?.run) { // ask once for each sale
+      setState({ asked: sale?.run, failed: true, said: (w) => w.sure(taken) });
       return;
     }
     setState({ busy: true });

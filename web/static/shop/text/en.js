@@ -199,7 +199,7 @@ export default {
     tokenHint: 'this lab was started with a token',
     put: 'Reset and put on sale',
     putAnyway: 'End this sale and start the next',
-    sure: (n) => `This sale has sold ${count(n)}. Its orders end with it. Press again to go on.`,
+    sure: (n) => `Buyers have taken ${count(n)} of this sale. Their orders and reservations end with it. Press again to go on.`,
     putting: 'Waiting for purchases in progress …',
     done: 'Done. Buyers see it within a second.',
     half: (detail) => `Perhaps only partly set: ${detail} Set it again.`,
