@@ -2,8 +2,8 @@
 -- KEYS[1]  the lock
 -- KEYS[2]  the list on which waiters block
 -- ARGV[1]  the caller's token
--- ARGV[2]  how long a signal that nobody takes is kept, in milliseconds
--- Answers 1, or 0 if the lock was not his any more.
+-- ARGV[2]  how long an untaken signal is kept, in milliseconds
+-- Answers 1, or 0 if the lock was no longer the caller's.
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then
 	return 0
 end

@@ -1,10 +1,10 @@
--- Takes a lock that nobody has, and counts the grant.
+-- Takes a free lock, and counts the grant.
 -- KEYS[1]  the lock
 -- KEYS[2]  the number of the last grant: it has no end
 -- ARGV[1]  the caller's token
 -- ARGV[2]  the lease in milliseconds
 -- ARGV[3]  a number that the grant's must surpass
--- Answers the grant's number, or 0 if somebody has the lock.
+-- Answers the grant's number, or 0 if the lock is taken.
 if redis.call('EXISTS', KEYS[1]) == 1 then
 	return 0
 end

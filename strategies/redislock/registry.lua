@@ -3,13 +3,13 @@
 -- ARGV[1]  the caller's client, one for all buyers of a process
 -- ARGV[2]  the caller's turn; turns of a client rise
 -- ARGV[3]  the lease in milliseconds
--- Answers 1 if the lock is the caller's now, 0 if it is somebody else's.
+-- Answers 1 if the lock is the caller's now, 0 if another holds it.
 local mine = ARGV[1] .. ':' .. ARGV[2]
 if redis.call('TYPE', KEYS[1]).ok ~= 'string' then
 	if redis.call('SET', KEYS[1], mine, 'NX', 'PX', ARGV[3]) then
 		return 1
 	end
-	return 0 -- a key of another type is somebody else's lock
+	return 0 -- a key of another type is another program's lock
 end
 local held = redis.call('GET', KEYS[1])
 if held == mine then

@@ -1,11 +1,11 @@
 -- Takes a lock, or takes it once more.
--- KEYS[1]  the lock: a hash of its owner and how often he has it
+-- KEYS[1]  the lock: a hash of its owner and how many times they hold it
 -- ARGV[1]  the owner who asks
 -- ARGV[2]  the lease in milliseconds
--- ARGV[3]  how often he has it with this one
--- Answers -4 if he has it now. Otherwise how long the other's lease has to
+-- ARGV[3]  how many times they hold it with this one
+-- Answers -4 if they hold it now. Otherwise how long the other's lease has to
 -- live, in milliseconds; -1 without an end; -3 if the key is no hash, and so
--- nobody will publish when it goes.
+-- no one publishes when it goes.
 local left = redis.call('PTTL', KEYS[1])
 if left == -2 then -- there is no such key
 	redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])

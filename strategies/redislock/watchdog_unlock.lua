@@ -2,8 +2,8 @@
 -- KEYS[1]  the lock
 -- KEYS[2]  the channel on which waiters listen
 -- ARGV[1]  the owner
--- ARGV[2]  how often he still has it
--- Answers 1, or 0 if it was not his any more; an error if the key is no hash.
+-- ARGV[2]  how many times they still hold it
+-- Answers 1, or 0 if it was no longer theirs; an error if the key is no hash.
 if tonumber(ARGV[2]) > 0 then
 	if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then
 		return 0
