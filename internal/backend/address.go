@@ -74,8 +74,9 @@ func (a RedisAddress) Options() *redis.Options {
 	return &redis.Options{Addr: a.Host, Username: a.User, Password: a.Password}
 }
 
-// parseRedisList reads one address or those of a Cluster. A Cluster's nodes
-// announce each other's addresses without passwords, so all must have the same.
+// parseRedisList reads one address or several that belong together. A Cluster's
+// nodes announce each other's addresses without passwords, so all must have the
+// same login.
 func parseRedisList(addresses []string) (hosts []string, login RedisAddress, err error) {
 	for i, address := range addresses {
 		a, err := ParseRedis(address)
@@ -85,7 +86,7 @@ func parseRedisList(addresses []string) (hosts []string, login RedisAddress, err
 		hosts = append(hosts, a.Host)
 		a.Host = ""
 		if i > 0 && a != login {
-			return nil, login, errors.New("the Redis addresses of a Cluster, or of its sentinels, must have the same user and password")
+			return nil, login, errors.New("the Redis addresses of a Cluster, of its sentinels or of a ring must have the same user and password")
 		}
 		login = a
 	}
@@ -112,7 +113,7 @@ func Redact(text string) string {
 func ShowAddresses(addresses []string) string {
 	hosts := make([]string, len(addresses))
 	for i, address := range addresses {
-		hosts[i] = strings.TrimPrefix(Redact(address), "redis://")
+		hosts[i] = strings.Replace(Redact(address), "redis://", "", 1)
 	}
 	return strings.Join(hosts, ",")
 }

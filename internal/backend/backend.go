@@ -58,13 +58,15 @@ type Config struct {
 	SQLitePath string   `name:"sqlite-path" env:"SECKILL_SQLITE_PATH" placeholder:"FILE" help:"SQLite file, instead of MySQL."`
 	RedisAddrs []string `name:"redis-addrs" type:"addresses" env:"SECKILL_REDIS_ADDRS" placeholder:"HOST:PORT,..." help:"Redis: host:port or redis://:password@host:port; several addresses are a Cluster."`
 	// Instead of RedisAddrs: the primary is the one that these name.
-	RedisSentinels  []string `name:"redis-sentinels" type:"addresses" env:"SECKILL_REDIS_SENTINELS" placeholder:"HOST:PORT,..." help:"Redis Sentinels, instead of --redis-addrs: host:port or redis://:password@host:port of each, with the sentinels' own password."`
+	RedisSentinels  []string `name:"redis-sentinels" type:"addresses" env:"SECKILL_REDIS_SENTINELS" placeholder:"HOST:PORT,..." help:"Redis Sentinels, instead of --redis-addrs: host:port or redis://:password@host:port of each. The Redis that they name has the same login, unless one is given for it."`
 	RedisMasterName string   `name:"redis-master-name" env:"SECKILL_REDIS_MASTER_NAME" placeholder:"NAME" help:"How the sentinels call the Redis to use. Default: mymaster."`
-	RedisLogin      string   `name:"redis-login" env:"SECKILL_REDIS_LOGIN" placeholder:"[USER:]PASSWORD" help:"Of the Redis servers that the sentinels name. Use the variable: every user of a machine can read arguments."`
-	RedlockAddrs    []string `name:"redlock-addrs" type:"addresses" env:"SECKILL_REDLOCK_ADDRS" placeholder:"HOST:PORT,..." help:"Five independent Redis nodes, each host:port or redis://:password@host:port."`
-	ZooKeeperAddrs  []string `name:"zookeeper-addrs" type:"addresses" env:"SECKILL_ZOOKEEPER_ADDRS" placeholder:"HOST:PORT,..." help:"ZooKeeper servers: host:port."`
-	EtcdEndpoints   []string `name:"etcd-endpoints" type:"addresses" env:"SECKILL_ETCD_ENDPOINTS" placeholder:"HOST:PORT,..." help:"etcd servers: host:port."`
-	JetStreamURLs   []string `name:"jetstream-urls" type:"addresses" env:"SECKILL_JETSTREAM_URLS" placeholder:"HOST:PORT,..." help:"NATS servers with JetStream: host:port or nats://user:password@host:port."`
+	// Instead of RedisAddrs: each has the keys that hash to its name.
+	RedisRing      []string `name:"redis-ring" type:"addresses" env:"SECKILL_REDIS_RING" placeholder:"NAME=HOST:PORT,..." help:"Independent Redis servers which share the keys by consistent hashing, instead of --redis-addrs. All services must give the same names."`
+	RedisRingLost  string   `name:"redis-ring-lost" env:"SECKILL_REDIS_RING_LOST" placeholder:"refuse" help:"The keys of a shard that does not answer: refuse, they are unavailable; rehash, they move to other shards, which know nothing of locks and counters: for what may be forgotten alone."`
+	RedlockAddrs   []string `name:"redlock-addrs" type:"addresses" env:"SECKILL_REDLOCK_ADDRS" placeholder:"HOST:PORT,..." help:"Five independent Redis nodes, each host:port or redis://:password@host:port."`
+	ZooKeeperAddrs []string `name:"zookeeper-addrs" type:"addresses" env:"SECKILL_ZOOKEEPER_ADDRS" placeholder:"HOST:PORT,..." help:"ZooKeeper servers: host:port."`
+	EtcdEndpoints  []string `name:"etcd-endpoints" type:"addresses" env:"SECKILL_ETCD_ENDPOINTS" placeholder:"HOST:PORT,..." help:"etcd servers: host:port."`
+	JetStreamURLs  []string `name:"jetstream-urls" type:"addresses" env:"SECKILL_JETSTREAM_URLS" placeholder:"HOST:PORT,..." help:"NATS servers with JetStream: host:port or nats://user:password@host:port."`
 
 	// Tiers by backend name; a backend that is missing here was given.
 	Tiers map[string]Tier `kong:"-"`
@@ -137,7 +139,7 @@ func Open(ctx context.Context, c Config) (_ *Instance, err error) {
 	if c.MySQLDSN != "" && c.SQLitePath != "" {
 		return nil, errors.New("both a MySQL address and a SQLite file are configured: give one of them")
 	}
-	if err := c.checkSentinels(); err != nil {
+	if err := c.checkRedis(); err != nil {
 		return nil, err
 	}
 	for _, open := range []func(context.Context) error{

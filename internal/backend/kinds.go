@@ -35,7 +35,7 @@ var Kinds = []Kind{
 	{Name: NameMySQL, Title: "MySQL or MariaDB", Offers: []Capability{SQL, RowLocks, Procedures, SkipLocked}, Addresses: []Address{
 		address("MySQLDSN"), address("SQLitePath")}}, // SQLite offers SQL only
 	{Name: NameRedis, Title: "Redis", Offers: []Capability{Redis}, Addresses: []Address{
-		address("RedisAddrs"), address("RedisSentinels")}, More: []Address{address("RedisMasterName"), address("RedisLogin")}},
+		address("RedisAddrs"), address("RedisSentinels"), address("RedisRing")}, More: []Address{address("RedisMasterName"), address("RedisRingLost")}},
 	{Name: NameRedlock, Title: "quorum of five Redis nodes", Offers: []Capability{RedisQuorum}, Addresses: []Address{address("RedlockAddrs")}},
 	{Name: NameZooKeeper, Title: "ZooKeeper", Offers: []Capability{ZooKeeper}, Addresses: []Address{address("ZooKeeperAddrs")}},
 	{Name: NameEtcd, Title: "etcd", Offers: []Capability{Etcd}, Addresses: []Address{address("EtcdEndpoints")}},

@@ -21,15 +21,23 @@ func (in *Instance) openRedis(ctx context.Context) error {
 		return nil
 	}
 	open := in.newRedis
-	if len(in.Config.RedisSentinels) > 0 {
+	switch {
+	case len(in.Config.RedisSentinels) > 0:
 		open = in.newFailover
+	case len(in.Config.RedisRing) > 0:
+		open = in.newRing
 	}
 	c, err := open()
 	if err != nil {
 		return err
 	}
 	in.closers = append(in.closers, c.Close)
-	info, err := c.Info(ctx).Result()
+	info, err := "", error(nil)
+	if ring, is := c.(*redis.Ring); is {
+		info, err = meetRing(ctx, ring)
+	} else {
+		info, err = c.Info(ctx).Result()
+	}
 	if err != nil {
 		return unreachable(NameRedis, ShowAddresses(addresses), err)
 	}
@@ -104,6 +112,14 @@ func (in *Instance) openRedlock(ctx context.Context) error {
 		return lost
 	}
 	return nil
+}
+
+// askRedis is the question of Status.
+func (in *Instance) askRedis(ctx context.Context) error {
+	if ring, is := in.Redis.(*redis.Ring); is {
+		return askRing(ctx, ring)
+	}
+	return in.Redis.Ping(ctx).Err()
 }
 
 // redisVersion reads INFO's redis_version line. The embedded engine has neither

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -16,37 +15,31 @@ import (
 // that of the configuration which comes with Redis.
 const DefaultMaster = "mymaster"
 
-// RedisAddresses are those of Redis or of its sentinels, whichever is
-// configured.
+// RedisAddresses are those of Redis, of its sentinels or of its shards,
+// whichever is configured.
 func (c Config) RedisAddresses() []string {
-	if len(c.RedisSentinels) > 0 {
-		return c.RedisSentinels
-	}
-	return c.RedisAddrs
+	kind, _ := KindNamed(NameRedis)
+	return kind.In(c)
 }
 
-// ParseRedisLogin reads [user]:password, or a password alone. The error does not
-// repeat it.
-func ParseRedisLogin(login string) (user, password string, err error) {
-	user, password, both := strings.Cut(strings.TrimSpace(login), ":")
-	if !both {
-		user, password = "", user
+// checkRedis finds settings that exclude each other.
+func (c Config) checkRedis() error {
+	kind, _ := KindNamed(NameRedis)
+	ways := 0
+	for _, a := range kind.Addresses {
+		if len(a.In(c)) > 0 {
+			ways++
+		}
 	}
-	if user != "" && password == "" {
-		return "", "", errors.New("the Redis login has a user and no password: give user:password, or the password alone")
-	}
-	return user, password, nil
-}
-
-// checkSentinels finds settings that exclude each other.
-func (c Config) checkSentinels() error {
 	switch {
-	case len(c.RedisSentinels) > 0 && len(c.RedisAddrs) > 0:
-		return errors.New("both Redis servers and sentinels are configured: give --redis-addrs, or --redis-sentinels, which know where Redis is")
+	case ways > 1:
+		return fmt.Errorf("%s are given: give --redis-addrs; or --redis-sentinels, which know where Redis is; or --redis-ring, which has several", kind.Flags(c))
 	case len(c.RedisSentinels) == 0 && c.RedisMasterName != "":
 		return errors.New("--redis-master-name is a name that sentinels know: give --redis-sentinels as well")
-	case len(c.RedisSentinels) == 0 && c.RedisLogin != "":
-		return errors.New("--redis-login is of Redis servers that sentinels name: give --redis-sentinels as well, or the password in --redis-addrs")
+	case len(c.RedisRing) == 0 && c.RedisRingLost != "":
+		return errors.New("--redis-ring-lost is about shards: give --redis-ring as well")
+	case c.RedisRingLost != "" && c.RedisRingLost != RingRefuse && c.RedisRingLost != RingRehash:
+		return fmt.Errorf("--redis-ring-lost is %s or %s, not %q", RingRefuse, RingRehash, c.RedisRingLost)
 	}
 	return nil
 }
@@ -60,12 +53,8 @@ func (in *Instance) newFailover() (redis.UniversalClient, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--redis-sentinels: %w", err)
 	}
-	user, password, err := ParseRedisLogin(in.Config.RedisLogin)
-	if err != nil {
-		return nil, err
-	}
 	given := in.Config.Logins[NameRedis]
-	user, password = given.or(user, password)
+	user, password := given.or(sentinels.User, sentinels.Password)
 	wait := orElse(in.Config.RedisTimeout, 3*time.Second)
 	c := redis.NewFailoverClient(&redis.FailoverOptions{
 		MasterName:       cmp.Or(in.Config.RedisMasterName, DefaultMaster),

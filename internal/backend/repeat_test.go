@@ -17,6 +17,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"seckill/internal/backend"
+	"seckill/internal/lab"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/tap"
 )
@@ -133,6 +134,7 @@ func TestNothingThatMayHaveRunIsRepeated(t *testing.T) {
 		"single":   labtest.Config(t, backend.Redis),
 		"cluster":  labtest.OnCluster(t, backend.Redis),
 		"sentinel": labtest.Sentinel(t).Config(),
+		"ring":     labtest.Ring(t, lab.Ring).Config(),
 	} {
 		server, err := backend.Open(t.Context(), config)
 		if err != nil {

@@ -100,8 +100,7 @@ func (in *Instance) configured() []asked {
 		all = append(all, asked{NameMySQL, in.sqlAddress(), in.askSQL})
 	}
 	if in.Redis != nil {
-		all = append(all, asked{NameRedis, ShowAddresses(in.Config.RedisAddresses()),
-			func(ctx context.Context) error { return in.Redis.Ping(ctx).Err() }})
+		all = append(all, asked{NameRedis, ShowAddresses(in.Config.RedisAddresses()), in.askRedis})
 	}
 	if len(in.RedisNodes) > 0 {
 		all = append(all, asked{NameRedlock, ShowAddresses(in.Config.RedlockAddrs), in.askRedlock})

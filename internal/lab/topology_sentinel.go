@@ -113,11 +113,11 @@ func (l *Lab) sentinelServer(program packages.Program, name string, primary int)
 
 // configure is how clients reach the primary: through the sentinels.
 func (s *sentinels) configure(c *backend.Config) {
-	c.RedisAddrs, c.RedisSentinels = nil, nil
+	c.RedisAddrs, c.RedisRing, c.RedisRingLost, c.RedisSentinels = nil, nil, "", nil
 	for _, p := range s.watching {
 		c.RedisSentinels = append(c.RedisSentinels, p.Login())
 	}
-	c.RedisMasterName, c.RedisLogin = backend.DefaultMaster, s.password
+	c.RedisMasterName = backend.DefaultMaster
 }
 
 // goOn: the sentinels can elect one of themselves, and there is a Redis.

@@ -14,7 +14,7 @@ import (
 	"seckill/internal/backend"
 )
 
-// redisProbe looks into one Redis, a Cluster, or several like nodes.
+// redisProbe looks into one Redis, a Cluster, a ring, or several like nodes.
 type redisProbe struct {
 	one   redis.UniversalClient // nil with several nodes
 	nodes []redis.UniversalClient
@@ -32,18 +32,22 @@ func newRedis(in *backend.Instance) *redisProbe {
 	return p
 }
 
-// each visits the server where commands may wait: every primary of a Cluster.
+// each visits the server where commands may wait: every primary of a Cluster,
+// every shard of a ring.
 func (p *redisProbe) each(ctx context.Context, visit func(context.Context, redis.UniversalClient) error) error {
+	var one sync.Mutex
+	inTurn := func(ctx context.Context, c *redis.Client) error {
+		one.Lock()
+		defer one.Unlock()
+		return visit(ctx, c)
+	}
 	switch c := p.one.(type) {
 	case nil:
 		return nil
 	case *redis.ClusterClient:
-		var one sync.Mutex
-		return c.ForEachMaster(ctx, func(ctx context.Context, c *redis.Client) error {
-			one.Lock()
-			defer one.Unlock()
-			return visit(ctx, c)
-		})
+		return c.ForEachMaster(ctx, inTurn)
+	case *redis.Ring:
+		return c.ForEachShard(ctx, inTurn)
 	default:
 		return visit(ctx, c)
 	}

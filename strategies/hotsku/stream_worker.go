@@ -141,6 +141,8 @@ func (s *stream) search(ctx context.Context) {
 	switch c := s.redis.(type) {
 	case *redis.ClusterClient:
 		err = c.ForEachMaster(ctx, scan)
+	case *redis.Ring:
+		err = c.ForEachShard(ctx, scan)
 	case *redis.Client:
 		err = scan(ctx, c)
 	}
