@@ -9,7 +9,7 @@ import (
 
 // TopologyFlag says how the servers of a backend are arranged.
 type TopologyFlag struct {
-	Topology string `default:"single" enum:"single,cluster,ensemble,sentinel" env:"SECKILL_TOPOLOGY" help:"How the servers of a lab that is started stand to each other: ${enum}. cluster: Redis is a Cluster of six. ensemble: ZooKeeper and etcd are three servers each. sentinel: Redis is a primary with two replicas, watched by three sentinels."`
+	Topology string `default:"single" enum:"single,cluster,ensemble,sentinel,ring,ring-rehash" env:"SECKILL_TOPOLOGY" help:"How the servers of a lab that is started stand to each other: ${enum}. cluster: Redis is a Cluster of six. ensemble: ZooKeeper and etcd are three servers each. sentinel: Redis is a primary with two replicas, watched by three sentinels. ring: Redis is three shards, and clients hash keys to them; ring-rehash: the same, and they send the keys of a lost shard to the others."`
 }
 
 // check rejects flags that exclude each other; elsewhere says why no lab is

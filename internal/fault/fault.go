@@ -43,7 +43,7 @@ type Fault struct {
 // All are the faults, in the order in which they are shown.
 var All = []Fault{pauseHolder, hangHolder, killHolder, cutHolder, pauseService, killService,
 	restartRedis, pauseRedis, restartMySQL, pauseMySQL, restartZooKeeper, restartEtcd, restartJetStream, cutSession,
-	loseZooKeeper, loseEtcd, loseZooKeeperQuorum, loseEtcdQuorum, failoverRedis}
+	loseZooKeeper, loseEtcd, loseZooKeeperQuorum, loseEtcdQuorum, failoverRedis, loseShard, pauseShard}
 
 // Find finds a fault by its name.
 func Find(name Name) (Fault, error) {
@@ -67,6 +67,10 @@ type Env interface {
 	// Group is the servers of a backend that has several in this lab; why says
 	// why there are none.
 	Group(name string) (g Group, why *Lack)
+	// Shard is a shard of Redis: the one at an address, or at "" the one to which most
+	// commands go. NoShards says why there are none; nil: there are.
+	Shard(ctx context.Context, address string) (Process, error)
+	NoShards() *Lack
 	// NoPoints says why no service has fault points; nil: they have.
 	NoPoints() *Lack
 	// Marked reads whether Redis still has the mark that Mark wrote.
@@ -99,6 +103,7 @@ type Aim struct {
 	Strategy string        // of the sale that is on,
 	SKU      int64         // and what it sells
 	For      time.Duration // how long it lasts, of faults with an end of their own
+	Shard    string        // host:port of the one that is lost; "": the one to which most commands go
 	// Busy waits a moment for a purchase to be under way where the fault will happen:
 	// without one it could not matter.
 	Busy bool

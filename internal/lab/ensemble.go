@@ -155,10 +155,19 @@ func (e *Ensemble) Node(ctx context.Context, role string) (*Process, error) {
 	return e.kind.node(ctx, role)
 }
 
+// NodeWith is Node; of servers that share the keys it is the one that has keys
+// whose names contain part, or else the one to which key belongs.
+func (e *Ensemble) NodeWith(ctx context.Context, role, key, part string) (*Process, error) {
+	if s, ok := e.kind.(*shards); ok {
+		return s.with(ctx, key, part)
+	}
+	return e.Node(ctx, role)
+}
+
 // Config is c with the ensemble as its backend. Clients try the node first
 // before the others.
 func (e *Ensemble) Config(c backend.Config, first *Process) backend.Config {
-	if s, ok := e.kind.(*sentinels); ok {
+	if s, ok := e.kind.(interface{ configure(*backend.Config) }); ok {
 		s.configure(&c)
 		return c
 	}

@@ -80,7 +80,7 @@ func (h harmed) Server(name string) (fault.Process, *fault.Lack) {
 
 // Group finds servers of which one leads: the lab's topology has started them.
 func (h harmed) Group(name string) (fault.Group, *fault.Lack) {
-	if e := h.lab.group(name); e != nil {
+	if e := h.lab.group(name); e != nil && e.Roles[0] != Shard {
 		return group{e}, nil
 	}
 	topology := Ensembles

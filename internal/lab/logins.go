@@ -112,22 +112,39 @@ func (l *Lab) Clients() (clients []Client) {
 			Command: "mysql --protocol=tcp -u " + dsn.User + " " + dsn.DBName,
 			env:     map[string]string{"MYSQL_HOST": host, "MYSQL_TCP_PORT": port, "MYSQL_PWD": dsn.Passwd}})
 	}
-	for _, list := range []struct {
-		name      string
-		addresses []string
-	}{{backend.NameRedis, c.RedisAddresses()}, {backend.NameRedlock, c.RedlockAddrs}} {
-		if tier := c.Tiers[list.name]; tier != backend.Private && tier != backend.Embedded || len(list.addresses) == 0 {
-			continue
+	of := func(name string, addresses []string, server func(backend.RedisAddress) string) {
+		if tier := c.Tiers[name]; tier != backend.Private && tier != backend.Embedded || len(addresses) == 0 {
+			return
 		}
-		a, err := backend.ParseRedis(list.addresses[0])
+		a, err := backend.ParseRedis(addresses[0])
 		if err != nil {
-			continue
+			return
 		}
-		host, port, _ := net.SplitHostPort(a.Host)
-		clients = append(clients, Client{Backend: list.name, User: a.User, Password: a.Password,
-			Command: "redis-cli -h " + host + " -p " + port, env: map[string]string{"REDISCLI_AUTH": a.Password}})
+		clients = append(clients, Client{Backend: name, User: a.User, Password: a.Password,
+			Command: "redis-cli " + server(a), env: map[string]string{"REDISCLI_AUTH": a.Password}})
 	}
+	of(backend.NameRedis, c.RedisAddrs, redisServerAt)
+	of(backend.NameRedis, c.RedisSentinels, redisServerNamedBy)
+	for _, shard := range c.RedisRing {
+		_, address, _ := strings.Cut(shard, "=")
+		of(backend.NameRedis, []string{address}, redisServerAt)
+	}
+	of(backend.NameRedlock, c.RedlockAddrs, redisServerAt)
 	return clients
+}
+
+// redisServerAt are the arguments with which redis-cli finds a server.
+func redisServerAt(a backend.RedisAddress) string {
+	host, port, _ := net.SplitHostPort(a.Host)
+	return "-h " + host + " -p " + port
+}
+
+// redisServerNamedBy asks a sentinel each time: a failover changes the answer. All
+// of a lab's servers are on one host.
+func redisServerNamedBy(sentinel backend.RedisAddress) string {
+	host, _, _ := net.SplitHostPort(sentinel.Host)
+	return fmt.Sprintf("-h %s -p $(redis-cli %s SENTINEL GET-MASTER-ADDR-BY-NAME %s | tail -n 1)",
+		host, redisServerAt(sentinel), backend.DefaultMaster)
 }
 
 // ClientsFile is a shell script with the addresses and passwords of the lab's

@@ -227,13 +227,7 @@ func TestClientsOfPeople(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Fatalf("%s: %v, %v; want a file that only this user can read", file, info, err)
 	}
-	in := func(command string) string {
-		shell := exec.Command("sh", "-c", ". "+file+" && "+command)
-		shell.Env = []string{"PATH=" + os.Getenv("PATH")}
-		said, err := shell.CombinedOutput()
-		must(t, command+": "+string(said), err)
-		return strings.TrimSpace(string(said))
-	}
+	in := func(command string) string { return inShell(t, l, command) }
 	clients := l.Clients()
 	if len(clients) != 3 {
 		t.Errorf("clients %+v, want three", clients)

@@ -20,16 +20,20 @@ const (
 	Cluster   = "cluster"  // Redis is a Cluster of six: three masters, three replicas
 	Ensembles = "ensemble" // ZooKeeper and etcd are three servers each, which vote
 	Sentinel  = "sentinel" // Redis is a primary with two replicas, and three sentinels watch them
+	Ring      = "ring"     // Redis is three independent servers, and clients hash keys to them
+	// RingRehash is Ring with clients that send the keys of a lost shard elsewhere.
+	RingRehash = "ring-rehash"
 )
 
 // Topologies are all of them.
-var Topologies = []string{Single, Cluster, Ensembles, Sentinel}
+var Topologies = []string{Single, Cluster, Ensembles, Sentinel, Ring, RingRehash}
 
 // arranged are the backends of which a topology starts several servers.
 var arranged = map[string][]string{
 	Cluster:   {backend.NameRedis},
 	Ensembles: {backend.NameZooKeeper, backend.NameEtcd},
 	Sentinel:  {backend.NameRedis},
+	Ring:      {backend.NameRedis}, RingRehash: {backend.NameRedis},
 }
 
 // CheckTopology says why a topology cannot be had beside backends that are
@@ -82,6 +86,8 @@ func (l *Lab) addArranged(ctx context.Context, k kind, program packages.Program)
 		return l.addRedisCluster(ctx, program)
 	case Sentinel:
 		return l.addSentinel(ctx, program)
+	case Ring, RingRehash:
+		return l.addRing(ctx, program)
 	}
 	return l.addVoters(ctx, k, program)
 }

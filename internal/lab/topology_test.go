@@ -4,9 +4,15 @@ package lab_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"seckill/internal/backend"
 	"seckill/internal/fault"
@@ -34,6 +40,7 @@ func TestTopologiesThatCannotBe(t *testing.T) {
 		"--redis-addrs names others":                {Topology: lab.Cluster, Given: backend.Config{RedisAddrs: []string{"127.0.0.1:1"}}},
 		"ZooKeeper, and --zookeeper-addrs names":    {Topology: lab.Ensembles, Given: backend.Config{ZooKeeperAddrs: []string{"127.0.0.1:1"}}},
 		"etcd, and --etcd-endpoints names others":   {Topology: lab.Ensembles, Given: backend.Config{EtcdEndpoints: []string{"127.0.0.1:1"}}},
+		"--redis-ring names others":                 {Topology: lab.Ring, Given: backend.Config{RedisRing: []string{"a=127.0.0.1:1"}}},
 		"sentinel starts several servers of Redis":  {Topology: lab.Sentinel, Given: backend.Config{RedisSentinels: []string{"127.0.0.1:1"}}},
 		"ensemble needs real servers":               {Topology: lab.Ensembles, Embedded: true},
 		"cluster needs Redis: no redis-server or":   {Topology: lab.Cluster, Backends: []string{backend.NameRedis}, Programs: nothingFound},
@@ -152,10 +159,14 @@ func writes(t *testing.T, limit time.Duration, key string, write func(ctx contex
 func TestFaultsOfSeveralServersNeedThem(t *testing.T) {
 	l := emptyLab(t)
 	for _, f := range l.Faults() {
-		if !strings.HasPrefix(string(f.Kind), "lose_") {
+		want := "--topology ensemble"
+		switch {
+		case strings.HasSuffix(string(f.Kind), "_shard"):
+			want = "--topology ring"
+		case !strings.HasPrefix(string(f.Kind), "lose_"):
 			continue
 		}
-		if f.Available || f.Lack == nil || f.Lack.Code != fault.LackTopology || !strings.Contains(f.Missing, "--topology ensemble") {
+		if f.Available || f.Lack == nil || f.Lack.Code != fault.LackTopology || !strings.Contains(f.Missing, want) {
 			t.Errorf("%s in a lab of single servers: %+v", f.Kind, f)
 		}
 	}
@@ -165,6 +176,7 @@ func TestFaultsOfSeveralServersNeedThem(t *testing.T) {
 // failover, and what was replicated is not. The client follows the sentinels,
 // again and again, and the old primary comes back as a replica.
 func TestASentinelFailoverForgets(t *testing.T) {
+	t.Setenv("SECKILL_STATE", t.TempDir())
 	l := labOf(t, lab.Sentinel, backend.NameRedis)
 	c := l.Config()
 	if len(c.RedisSentinels) != 3 || len(c.RedisAddrs) != 0 {
@@ -198,6 +210,10 @@ func TestASentinelFailoverForgets(t *testing.T) {
 			t.Errorf("after the %s failover Redis is not OK", round)
 		}
 	}
+	must(t, "announce the lab", l.Announce(lab.State{Page: "http://127.0.0.1:1"}))
+	if said := inShell(t, l, l.Clients()[0].Command+" ROLE | head -n 1"); said != "master" {
+		t.Errorf("after the failovers %s leads to a %s", l.Clients()[0].Command, said)
+	}
 	must(t, "kill a sentinel", process(t, l, "sentinel-1").Kill(t.Context()))
 	if !backendOK(t, l, backend.NameRedis) {
 		t.Error("one of three sentinels is missed")
@@ -208,13 +224,89 @@ func TestASentinelFailoverForgets(t *testing.T) {
 	}
 }
 
+// inShell runs a command as a user who has read the lab's clients.sh.
+func inShell(t *testing.T, l *lab.Lab, command string) string {
+	t.Helper()
+	shell := exec.CommandContext(t.Context(), "sh", "-c", ". "+l.ClientsFile()+" && "+command)
+	shell.Env = []string{"PATH=" + os.Getenv("PATH")}
+	said, err := shell.CombinedOutput()
+	must(t, command+": "+string(said), err)
+	return strings.TrimSpace(string(said))
+}
+
+// The keys of a shard that is lost are refused, or move to another shard, which
+// knows nothing of them; those of the others are served. It comes back: empty if
+// it was killed, and as it was if it stood still.
+func TestAShardIsLost(t *testing.T) {
+	for topology, moves := range map[string]bool{lab.Ring: false, lab.RingRehash: true} {
+		l := labOf(t, topology, backend.NameRedis)
+		c := l.Config()
+		c.RedisTimeout = time.Second
+		in, err := backend.Open(t.Context(), c)
+		must(t, "open an instance", err)
+		defer in.Close()
+		key := "seckill:stock:1"
+		at, err := backend.ShardOf(c, key)
+		must(t, "find the shard", err)
+		for _, f := range []struct {
+			name fault.Name
+			then string // what the key has when the shard is back
+		}{{fault.PauseShard, "before"}, {fault.LoseShard, ""}} {
+			must(t, "write", in.Redis.Set(t.Context(), key, "before", 0).Err())
+			happened, err := l.Inject(t.Context(), f.name, fault.Aim{Shard: at})
+			must(t, string(f.name), err)
+			if !happened.Effect.Took {
+				t.Errorf("%s took no effect: %+v", f.name, happened.Effect)
+			}
+			limit := 20 * time.Second
+			if !moves {
+				limit = 3 * time.Second
+			}
+			wrote := writes(t, limit, key, func(ctx context.Context, key string) error {
+				return in.Redis.SetNX(ctx, key, "meanwhile", 0).Err()
+			})
+			if wrote != moves {
+				t.Errorf("%s, %s: the key of the lost shard was written: %t", topology, f.name, wrote)
+			}
+			for i := 2; ; i++ {
+				other := fmt.Sprint("seckill:stock:", i)
+				if host, err := backend.ShardOf(c, other); err == nil && host != at {
+					must(t, "write to another shard", in.Redis.Set(t.Context(), other, 1, 0).Err())
+					break
+				}
+			}
+			if ok := backendOK(t, l, backend.NameRedis); ok == (f.name == fault.LoseShard) {
+				t.Errorf("after %s the lab says of Redis: OK %t", f.name, ok)
+			}
+			effect, err := happened.Undo(t.Context())
+			must(t, "undo "+string(f.name), err)
+			if !effect.Took {
+				t.Errorf("%s took no effect: %+v", f.name, effect)
+			}
+			var got string
+			if !writes(t, 20*time.Second, key, func(ctx context.Context, key string) error {
+				text, err := in.Redis.Get(ctx, key).Result()
+				if err != nil && !errors.Is(err, redis.Nil) {
+					return err
+				}
+				if got = text; got == "meanwhile" { // the client has not heard yet that it is back
+					return errors.New("it is still elsewhere")
+				}
+				return nil
+			}) || got != f.then {
+				t.Errorf("%s: after %s the key has %q, want %q", topology, f.name, got, f.then)
+			}
+		}
+	}
+}
+
 // Nothing of the servers that a topology starts is left: no process, no port, no
 // folder.
 func TestStopLeavesNothingOfTopologies(t *testing.T) {
-	for topology, want := range map[string]int{lab.Ensembles: 6, lab.Sentinel: 6} {
+	for topology, want := range map[string]int{lab.Ensembles: 6, lab.Sentinel: 6, lab.Ring: 3} {
 		var names []string
 		for _, name := range []string{backend.NameRedis, backend.NameZooKeeper, backend.NameEtcd} {
-			if (name == backend.NameRedis) == (topology == lab.Sentinel) {
+			if (name == backend.NameRedis) == (topology != lab.Ensembles) {
 				names = append(names, name)
 			}
 		}

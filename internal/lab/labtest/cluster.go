@@ -36,13 +36,19 @@ func OnCluster(t testing.TB, needs ...backend.Capability) backend.Config {
 
 // Sentinel starts a lab for one test whose Redis is a primary with two replicas,
 // watched by sentinels. Failovers change it, so it is not shared.
-func Sentinel(t testing.TB) *lab.Lab {
+func Sentinel(t testing.TB) *lab.Lab { return ofRedis(t, lab.Sentinel) }
+
+// Ring starts a lab for one test whose Redis is three shards. A lost one changes
+// it, so it is not shared. topology is lab.Ring or lab.RingRehash.
+func Ring(t testing.TB, topology string) *lab.Lab { return ofRedis(t, topology) }
+
+func ofRedis(t testing.TB, topology string) *lab.Lab {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	l, err := lab.Start(ctx, lab.Options{Host: Host(), Backends: []string{backend.NameRedis}, Topology: lab.Sentinel})
+	l, err := lab.Start(ctx, lab.Options{Host: Host(), Backends: []string{backend.NameRedis}, Topology: topology})
 	if err != nil {
-		t.Fatalf("start Redis with sentinels: %v (run: seckill deps)", err)
+		t.Fatalf("start Redis with topology %s: %v (run: seckill deps)", topology, err)
 	}
 	t.Cleanup(func() {
 		if err := l.Stop(context.Background()); err != nil {

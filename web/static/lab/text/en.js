@@ -69,6 +69,8 @@ export default {
       lose_zookeeper_quorum: 'Two of three ZooKeeper servers are killed: the third serves nothing until one is back.',
       lose_etcd_quorum: 'Two of three etcd servers are killed: the third writes nothing until one is back.',
       failover_redis: 'Replication stands still; then the primary dies, and the sentinels promote a replica without the last writes.',
+      lose_shard: 'The shard of Redis that the sale uses is killed, and comes back without its data.',
+      pause_shard: 'The shard of Redis that the sale uses is paused, and goes on with its data.',
     },
     past: ({ kind, service }) => ({
       pause_holder: `Holder paused, ${at(service)}`, hang_holder: `Holder hung, ${at(service)}`,
@@ -78,7 +80,7 @@ export default {
       restart_zookeeper: 'ZooKeeper killed and restarted', restart_etcd: 'etcd killed and restarted', restart_jetstream: 'NATS killed and restarted', cut_zookeeper_session: `ZooKeeper session of service process ${service} ended`,
       lose_zookeeper: 'One of three ZooKeeper servers killed', lose_etcd: 'One of three etcd servers killed',
       lose_zookeeper_quorum: 'Two of three ZooKeeper servers killed', lose_etcd_quorum: 'Two of three etcd servers killed',
-      failover_redis: 'Redis failover, without the last writes',
+      failover_redis: 'Redis failover, without the last writes', lose_shard: 'Shard of Redis lost, with its data', pause_shard: 'Shard of Redis paused',
     })[kind] ?? kind,
     /** @param {Json.Fault} fault */
     when: ({ state, at_ms: at, until_ms: until = 0, kind, effect }) => {

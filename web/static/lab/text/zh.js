@@ -91,6 +91,8 @@ export default {
       lose_zookeeper_quorum: '三台 ZooKeeper 中的两台被杀死：在其中一台恢复之前，剩下的一台不提供服务。',
       lose_etcd_quorum: '三台 etcd 中的两台被杀死：在其中一台恢复之前，剩下的一台不能写入。',
       failover_redis: '复制停止；随后主节点死亡，哨兵把一个缺少最后几次写入的副本提升为主节点。',
+      lose_shard: '这场售卖用到的 Redis 分片被杀死，回来时没有数据。',
+      pause_shard: '这场售卖用到的 Redis 分片暂停，之后带着原来的数据继续。',
     },
     past: ({ kind, service }) => ({
       pause_holder: `持有者被暂停，${at(service)}`, hang_holder: `持有者被挂起，${at(service)}`,
@@ -100,7 +102,7 @@ export default {
       restart_zookeeper: 'ZooKeeper 被杀死并重启', restart_etcd: 'etcd 被杀死并重启', restart_jetstream: 'NATS 被杀死并重启', cut_zookeeper_session: `服务进程 ${service} 的 ZooKeeper 会话被结束`,
       lose_zookeeper: '三台 ZooKeeper 之一被杀死', lose_etcd: '三台 etcd 之一被杀死',
       lose_zookeeper_quorum: '三台 ZooKeeper 中的两台被杀死', lose_etcd_quorum: '三台 etcd 中的两台被杀死',
-      failover_redis: 'Redis 故障转移，最后几次写入丢失',
+      failover_redis: 'Redis 故障转移，最后几次写入丢失', lose_shard: 'Redis 分片丢失，连同数据', pause_shard: 'Redis 分片被暂停',
     })[kind] ?? kind,
     /** @param {Json.Fault} fault */
     when: ({ state, at_ms: at, until_ms: until = 0, kind, effect }) => {

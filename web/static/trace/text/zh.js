@@ -60,7 +60,7 @@ export default {
     [/^the key (\S+) expires$/, '$1 到期'], [/^the (deadline|expire) of (\S+) is past$/, '$2 的 $1 已过'],
     [/^the session of (\S+) ends$/, '$1 的会话结束'], [/^the lease of (\S+) is revoked$/, '$1 的租约被撤销'],
     [/^the server closes the holder's connections$/, '服务器关闭持有者的连接'], [/^an operator removes the lock$/, '运维删掉了锁'], [/^the leases of slots are past$/, '号码的租约已过'],
-    [/^the primary with what it had not replicated$/, '主节点，连同它尚未复制的数据'],
+    [/^the primary with what it had not replicated$/, '主节点，连同它尚未复制的数据'], [/^a shard with what it had$/, '一个分片，连同它的数据'],
     [/^clocks move on by a lease(, and those who wait look again)?$/, '时钟前进一个租约'],
   ],
   results: { waits: '等待', 'is delayed': '没有及时答复', 'gives up: nothing will ever wake them': '放弃：不会再被唤醒' },

@@ -1,0 +1,194 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/redis/go-redis/v9"
+
+	"seckill/internal/backend"
+	"seckill/internal/fault"
+	"seckill/internal/packages"
+)
+
+// A ring is three Redis that know nothing of each other: clients choose a key's
+// server.
+const shardCount = 3
+
+type shards struct {
+	nodes []*Process
+	lost  string // backend.RingRefuse, backend.RingRehash
+}
+
+// Shard is the role of a node of a ring.
+const Shard = "shard"
+
+func (l *Lab) addRing(ctx context.Context, program packages.Program) (backend.Status, error) {
+	s := &shards{lost: backend.RingRefuse}
+	if l.options.Topology == RingRehash {
+		s.lost = backend.RingRehash
+	}
+	var err error
+	s.nodes, err = l.launchAll(ctx, shardCount, 1, func([][]int) []server {
+		all := make([]server, shardCount)
+		for i := range all {
+			all[i] = l.redisServer(program, member(Shard, i), backend.NameRedis)
+		}
+		return all
+	})
+	if err != nil {
+		return backend.Status{}, fmt.Errorf("start three shards of Redis: %w", err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.addGroup(backend.NameRedis, &Ensemble{Nodes: s.nodes, Roles: []string{Shard}, kind: s})
+	s.configure(&l.config)
+	return backend.Status{Name: backend.NameRedis, Tier: backend.Private, OK: true,
+		Address: backend.ShowAddresses(l.config.RedisRing),
+		Version: fmt.Sprintf("%s, %d shards", s.nodes[0].version, shardCount)}, nil
+}
+
+// configure is how clients reach the shards.
+func (s *shards) configure(c *backend.Config) {
+	c.RedisAddrs, c.RedisSentinels, c.RedisMasterName = nil, nil, ""
+	c.RedisRing, c.RedisRingLost = nil, s.lost
+	for _, p := range s.nodes {
+		c.RedisRing = append(c.RedisRing, p.Name+"="+p.Login())
+	}
+}
+
+func (s *shards) node(context.Context, string) (*Process, error) { return s.nodes[0], nil }
+func (s *shards) heal(context.Context) error                     { return nil }
+
+// goOn: each has keys that no other has.
+func (s *shards) goOn() bool {
+	return !slices.ContainsFunc(s.nodes, func(p *Process) bool { return !p.Alive() })
+}
+
+// with is the shard that has keys whose names contain part, or else the one to
+// which key belongs.
+func (s *shards) with(ctx context.Context, key, part string) (*Process, error) {
+	for _, p := range s.nodes {
+		var keys []string
+		err := withRedis(ctx, p.Login(), func(c *redis.Client) (err error) {
+			keys, err = c.Keys(ctx, "*"+part+"*").Result()
+			return err
+		})
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", p.Name, err)
+		}
+		if len(keys) > 0 {
+			return p, nil
+		}
+	}
+	var c backend.Config
+	s.configure(&c)
+	host, err := backend.ShardOf(c, key)
+	if err != nil {
+		return nil, err
+	}
+	return s.at(host)
+}
+
+func (s *shards) at(host string) (*Process, error) {
+	i := slices.IndexFunc(s.nodes, func(p *Process) bool { return p.Addr == host })
+	if i < 0 {
+		return nil, fmt.Errorf("no shard of the lab is at %s", host)
+	}
+	return s.nodes[i], nil
+}
+
+func (*shards) lag(context.Context) error { return nil }
+
+// failOver: a shard that is lost comes back empty, as a supervisor would have it,
+// unless its keys go elsewhere.
+func (s *shards) failOver(ctx context.Context) error {
+	for _, p := range s.nodes {
+		if s.lost == backend.RingRefuse && !p.Alive() {
+			if err := p.Restart(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// enoughCommands tell a sale's shard from those that only answer questions about
+// their state.
+const enoughCommands = 20
+
+// busiest is the shard to which most commands go now.
+func (s *shards) busiest(ctx context.Context) (busiest *Process, err error) {
+	before, err := s.commands(ctx)
+	if err != nil {
+		return nil, err
+	}
+	err = await(ctx, answerLimit, func(ctx context.Context) error {
+		now, err := s.commands(ctx)
+		if err != nil {
+			return err
+		}
+		most := 0
+		for i, p := range s.nodes {
+			if n := now[i] - before[i]; n > most {
+				most, busiest = n, p
+			}
+		}
+		if most < enoughCommands {
+			return errors.New("no shard is used")
+		}
+		return nil
+	})
+	return busiest, err
+}
+
+// commands are how many each shard has run.
+func (s *shards) commands(ctx context.Context) ([]int, error) {
+	all := make([]int, len(s.nodes))
+	for i, p := range s.nodes {
+		stats, err := askRedis(ctx, p.Login(), "Stats")
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", p.Name, err)
+		}
+		if all[i], err = strconv.Atoi(stats["total_commands_processed"]); err != nil {
+			return nil, fmt.Errorf("%s: INFO says %q commands", p.Name, stats["total_commands_processed"])
+		}
+	}
+	return all, nil
+}
+
+// Shard finds a shard of the ring, and says why there is none.
+func (h harmed) Shard(ctx context.Context, address string) (fault.Process, error) {
+	s := h.shards()
+	var p *Process
+	var err error
+	if address != "" {
+		p, err = s.at(address)
+	} else {
+		p, err = s.busiest(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return victim{p}, nil
+}
+
+// shards is the lab's ring; nil if there is none.
+func (h harmed) shards() *shards {
+	if e := h.lab.group(backend.NameRedis); e != nil {
+		s, _ := e.kind.(*shards)
+		return s
+	}
+	return nil
+}
+
+func (h harmed) NoShards() *fault.Lack {
+	if h.shards() != nil {
+		return nil
+	}
+	return fault.NewLack(fault.LackTopology, map[string]any{"name": backend.NameRedis, "topology": Ring},
+		"Redis is not shards here: start the lab with --topology %s", Ring)
+}
