@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -46,7 +47,7 @@ type ProveCmd struct {
 	kept   keptExamples
 
 	MySQLDSN []string `name:"mysql-dsn" env:"SECKILL_PROVE_MYSQL_DSN" sep:"none" placeholder:"DSN" help:"Use this MySQL instead of a private one; give it again to prove on several, and say what differs (\"private\" is the private one). Nothing else may use it meanwhile."`
-	Topology []string `default:"single" enum:"single,cluster" help:"Servers of Redis: ${enum}. With single,cluster strategies of Redis are proved on a Cluster, too."`
+	Topology []string `default:"single" enum:"single,cluster,sentinel,ring" help:"Servers of Redis: ${enum}. With single,cluster strategies of Redis are proved on a Cluster, too; with sentinel the loss of a node is a failover, and with ring that of a shard."`
 }
 
 // Exit statuses of seckill prove, beside 1 and 2.
@@ -80,6 +81,12 @@ func (c *ProveCmd) Validate() (err error) {
 		return errors.New("--workers must be 1 to 16")
 	case c.Examples == "":
 		return errors.New("--examples must name a folder")
+	}
+	for _, t := range c.Topology {
+		if len(askedOn(t, c.Options.Questions)) == 0 {
+			return fmt.Errorf("--topology %s answers none of --questions otherwise than single does: there it asks %s",
+				t, strings.Join(askedOn(t, nil), ", "))
+		}
 	}
 	return nil
 }
@@ -130,7 +137,7 @@ func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 	}
 	switch {
 	case old == nil:
-	case places[0].topology != lab.Cluster && m.SameProduct(old):
+	case places[0].topology == lab.Single && m.SameProduct(old):
 		m = m.Merge(old, strategies.All())
 	default: // it stands beside the matrix of the other servers
 		other := m
@@ -190,8 +197,13 @@ func (p provingPlace) String() string {
 	if p.dsn != "" {
 		on = "the SQL server that was given"
 	}
-	if p.topology == lab.Cluster {
+	switch p.topology {
+	case lab.Cluster:
 		on += ", with a Redis Cluster"
+	case lab.Sentinel:
+		on += ", with a Redis that sentinels watch"
+	case lab.Ring:
+		on += ", with shards of Redis"
 	}
 	return on
 }
@@ -226,12 +238,26 @@ func (c *ProveCmd) proveOn(ctx context.Context, p provingPlace, o prove.Options,
 	if !p.first {
 		o.Example = nil // the files are those of the first
 	}
-	if p.topology == lab.Cluster {
+	if p.topology != lab.Single {
 		o.Infos = slices.DeleteFunc(slices.Clone(o.Infos), func(i catalog.Info) bool { return !slices.Contains(i.Needs, backend.Redis) })
-		o.Questions = slices.DeleteFunc(prove.QuestionIDs(o.Questions), func(id string) bool { return id == prove.NodeLossQuestion })
+		o.Questions = askedOn(p.topology, o.Questions)
 	}
 	o.Servers = func(ctx context.Context) (prove.Servers, error) { return c.servers(ctx, p, o.Infos, losing) }
 	return prove.Run(ctx, o)
+}
+
+// askedOn are those of the questions that a topology can answer otherwise than
+// single servers.
+func askedOn(topology string, ids []string) []string {
+	return slices.DeleteFunc(prove.QuestionIDs(ids), func(id string) bool {
+		switch topology {
+		case lab.Cluster: // the lab loses none of its nodes
+			return id == prove.NodeLossQuestion
+		case lab.Sentinel: // until a failover it is one server
+			return id != prove.NodeLossQuestion
+		}
+		return false
+	})
 }
 
 // readMerge reads the matrix that cells are put into; nil if there is none.

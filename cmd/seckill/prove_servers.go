@@ -16,12 +16,18 @@ import (
 type provers struct {
 	*lab.Lab
 	losing *ensembles
+	// ownRedis: the topology has servers of Redis that can be lost.
+	ownRedis bool
 }
 
 func (p provers) Close() error { return stopLab(p.Lab) }
 
-// Ensemble is one for all workers: it would be a dozen servers for each.
+// Ensemble is one for all workers, but for what the topology has: it would be a
+// dozen servers for each.
 func (p provers) Ensemble(ctx context.Context, name string) (*lab.Ensemble, error) {
+	if p.ownRedis && name == backend.NameRedis {
+		return p.Lab.Ensemble(ctx, name)
+	}
 	return p.losing.start(ctx, name)
 }
 
@@ -74,5 +80,5 @@ func (c *ProveCmd) servers(ctx context.Context, p provingPlace, infos []catalog.
 				stopLab(l))
 		}
 	}
-	return provers{l, losing}, nil
+	return provers{l, losing, p.topology == lab.Sentinel || p.topology == lab.Ring}, nil
 }

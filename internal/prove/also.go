@@ -111,9 +111,9 @@ func (a Also) differ() (n int) {
 func (m *Matrix) Place(topology string) string {
 	for _, s := range m.Backends {
 		switch {
-		case topology == lab.Cluster && s.Name == backend.NameRedis:
+		case topology != lab.Single && s.Name == backend.NameRedis:
 			return s.Version
-		case topology != lab.Cluster && s.Name == backend.NameMySQL:
+		case topology == lab.Single && s.Name == backend.NameMySQL:
 			return s.Version
 		}
 	}

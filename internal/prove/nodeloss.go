@@ -193,6 +193,10 @@ func (l *loss) play(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	key := probe.Key(l.bench.info, l.story.sku)
+	if lost, err = l.ensemble.NodeWith(ctx, l.role, key, fmt.Sprint(":", l.story.sku)); err != nil {
+		return err
+	}
 	if err := l.shop(ctx, lost, all[0], all[1], all[2], all[3:]...); err != nil {
 		return err
 	}
@@ -204,6 +208,8 @@ func (l *loss) describe() (what, with string) {
 	switch l.role {
 	case lab.Primary:
 		return "the primary", " with what it had not replicated"
+	case lab.Shard:
+		return "a shard", " with what it had"
 	case lab.AnyOne:
 		return "one of five", ""
 	case lab.Leader:
