@@ -1,5 +1,5 @@
 // Package course is the course: chapters from the lost update to fencing tokens,
-// which way to choose, a hot SKU, and the locks of libraries, each in English and Chinese.
+// which way to choose, a hot SKU, the locks of libraries, and several servers, each in English and Chinese.
 //
 // A chapter is two Markdown files, 01-lost-update.en.md and .zh.md, of what the
 // page can show: one "# " title, "## " sections, paragraphs, lists, fenced commands.
@@ -82,6 +82,8 @@ var chapters = []Chapter{
 		Break: counterexample("redis-stream-two-calls", "dead-holder")},
 	{Name: "16-in-your-language", Strategies: []string{"redis-watchdog", "redis-registry", "zk", "redis-blpop", "redsync", "redlock"},
 		Break: counterexample("redis-registry", "lease-end")},
+	{Name: "18-several-redis", Strategies: []string{"redis-counter", "redis-lua", "redis-counter-mysql", "redis-fenced", "redlock"},
+		Break: counterexample("redis-counter", "node-loss")},
 }
 
 // Chapters in teaching order. A chapter whose file is missing is an error.
