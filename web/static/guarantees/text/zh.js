@@ -4,7 +4,8 @@ import asks from './asks.zh.js';
 import measured from './measured.zh.js';
 
 /** 服务器名里的说明。 */
-const inChinese = (servers) => servers.replace(/Cluster of (\d+) \((\d+) masters\)/, '集群（$1 个节点，$2 主）');
+const inChinese = (servers) => servers.replace(/Cluster of (\d+) \((\d+) masters\)/, '集群（$1 个节点，$2 主）')
+  .replace(/ with (\d+) replicas and (\d+) sentinels/, '（$1 个副本，$2 个哨兵）').replace(/(\d+) shards/, '$1 个分片');
 
 export default {
   what: '每一格都是算出来的：两三个参与者的命令在真实的服务器上按许多种调度运行，再根据账本判定。出错的格子都有反例：点开格子，一步一步播放。',
