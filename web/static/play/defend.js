@@ -112,7 +112,7 @@ function around(lines) {
 
 /** @param {{lines: (Json.CodeLine | null)[]}} props */
 function Code({ lines }) {
-  return html`<pre class="guard-code" translate="no"><code>${lines.map((l, i) => {
+  return html`<pre class="guard-code" translate="no" tabindex="0"><code>${lines.map((l, i) => {
     if (!l) return html`<span key=${i} class="line gap">⋯</span>`;
     const text = highlight(l.text || ' ', 'go');
     if (l.mark === '+') return html`<ins key=${i} class="line">${text}</ins>`;
