@@ -58,6 +58,8 @@ type Info struct {
 	// Locker builds the lock; Key names a SKU's lock in the backend's own form.
 	Locker func(Deps) (lock.Locker, error)
 	Key    func(sku int64) string
+	// Under is how a purchase uses the lock. Nil: lock.Guarded's own way.
+	Under func(*lock.Guarded) seckill.Strategy
 }
 
 // An Option that changes how a strategy behaves, set on the command line of
@@ -141,8 +143,12 @@ func Build(i Info, d Deps) (seckill.Strategy, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &lock.Guarded{Locker: locker, Key: i.Key, Outlives: d.Settings.LockLease,
-		Options: i.LockOptions(d.Settings), Ledger: d.Ledger, Observe: d.Observe, Fenced: i.Fenced}, nil
+	g := &lock.Guarded{Locker: locker, Key: i.Key, Outlives: d.Settings.LockLease,
+		Options: i.LockOptions(d.Settings), Ledger: d.Ledger, Observe: d.Observe, Fenced: i.Fenced}
+	if i.Under != nil {
+		return i.Under(g), nil
+	}
+	return g, nil
 }
 
 // NewLocker makes the lock of a strategy that is one, without anything to

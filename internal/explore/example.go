@@ -112,13 +112,7 @@ func (w *World) Replay(ctx context.Context, e Example) (*Schedule, error) {
 	if slices.Contains(e.Scenario.Faults, fault.NodeLost) {
 		return nil, errors.New("the counterexample needs servers of which one can be lost")
 	}
-	var choices []Choice
-	var want []Step
-	for _, s := range e.Steps {
-		if s.Who != NextBuyer && s.Fault != fault.TimePasses && s.Result != gaveUp && s.Result != gaveUpOnce && !s.ByItself {
-			choices, want = append(choices, s.Choice), append(want, s)
-		}
-	}
+	choices, want := e.chosen()
 	if err := w.rehearse(ctx, &e.Scenario); err != nil {
 		return nil, err
 	}
@@ -140,6 +134,21 @@ func (w *World) Replay(ctx context.Context, e Example) (*Schedule, error) {
 		return o, fmt.Errorf("%w: step %d was %q, and all have finished by now", ErrDiverged, at+1, want[at].Command)
 	}
 	return o, nil
+}
+
+// Choices are the choices that the example was made of.
+func (e Example) Choices() []Choice {
+	choices, _ := e.chosen()
+	return choices
+}
+
+func (e Example) chosen() (choices []Choice, steps []Step) {
+	for _, s := range e.Steps {
+		if s.Who != NextBuyer && s.Fault != fault.TimePasses && s.Result != gaveUp && s.Result != gaveUpOnce && !s.ByItself {
+			choices, steps = append(choices, s.Choice), append(steps, s)
+		}
+	}
+	return choices, steps
 }
 
 func verb(command string) string {

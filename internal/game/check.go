@@ -10,7 +10,6 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
-	"seckill/internal/fault"
 )
 
 // A Finding is what `seckill level check` found out about a level.
@@ -26,12 +25,14 @@ type Finding struct {
 	FoundMoves, FoundSwitches int
 	// Schedules is how many the explorer ran.
 	Schedules int
+	// Holds: it is a choice of an exercise that is said to hold.
+	Holds bool
 }
 
 // A Checker checks levels.
 type Checker struct {
 	Servers    backend.Config
-	Strategies []catalog.Info
+	Strategies []catalog.Info // and variants, for exercises
 	// Search runs the explorer, too: levels that are impossible are exhausted, and
 	// the others' shortest solutions are found.
 	Search bool
@@ -94,63 +95,59 @@ func (c Checker) play(ctx context.Context, info catalog.Info, t *Task, f *Findin
 }
 
 // search has the explorer run all schedules, or until one breaks.
-func (c Checker) search(ctx context.Context, info catalog.Info, t *Task, f *Finding) (err error) {
-	p, err := openPlace(ctx, c.Servers, info)
+func (c Checker) search(ctx context.Context, info catalog.Info, t *Task, f *Finding) error {
+	limits := explore.Limits{Preemptions: -1, Reduce: t.Impossible, Time: c.Time}
+	h, err := searchFor(ctx, c.Servers, info, t.Setting, t.Breaks, limits)
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if left := p.leave(context.WithoutCancel(ctx)); err == nil {
-			err = left
-		}
-	}()
-	breaks := func(rule string) bool { return slices.Contains(t.Breaks, rule) }
-	scenario := t.Setting.scenario(t.Name)
-	limits := explore.Limits{Preemptions: -1, Time: c.Time, Reduce: t.Impossible, Stop: breaks}
-	res, err := p.world.Search(ctx, scenario, limits)
-	if err != nil {
-		return err
-	}
-	f.Schedules = res.Schedules
-	if res.First != nil {
-		shortest, err := p.world.Shorten(ctx, res.First, breaks)
-		if err != nil {
-			return err
-		}
-		if err = p.byHand(ctx, scenario, shortest.Choices(), f); err != nil {
-			return err
-		}
-	}
+	f.Schedules, f.Found, f.FoundMoves, f.FoundSwitches = h.schedules, schedule(h.found), len(h.found), h.switches
 	switch {
-	case t.Impossible && res.First != nil:
+	case t.Impossible && h.found != nil:
 		f.Wrong = "it is said to be impossible, and the explorer breaks it"
-	case t.Impossible && !res.Exhausted():
-		f.Wrong = fmt.Sprintf("it is said to be impossible, and after %d schedules %d turns were not taken: give more time", res.Schedules, res.Cut)
-	case !t.Impossible && res.First == nil && t.Solution == "":
-		f.Wrong = fmt.Sprintf("the explorer finds no solution in %d schedules", res.Schedules)
+	case t.Impossible && !h.complete:
+		f.Wrong = fmt.Sprintf("it is said to be impossible, and after %d schedules %d turns were not taken: give more time", h.schedules, h.cut)
+	case !t.Impossible && h.found == nil && t.Solution == "":
+		f.Wrong = fmt.Sprintf("the explorer finds no solution in %d schedules", h.schedules)
 	}
 	return nil
 }
 
-// byHand is the schedule of the explorer's choices, with the moves that come by
-// themselves there.
-func (p *place) byHand(ctx context.Context, s *explore.Scenario, choices []explore.Choice, f *Finding) error {
-	live, view, err := p.world.Begin(ctx, s)
+// CheckDefence attacks the hole and every choice of an exercise. Each must break,
+// or hold, as its file says. Choices that hold are searched with Search only.
+func (c Checker) CheckDefence(ctx context.Context, p *Post) (list []Finding, err error) {
+	for _, name := range p.Names() {
+		f := Finding{Level: p.Name + "/" + name, Holds: p.Holds(name)}
+		i := slices.IndexFunc(c.Strategies, func(i catalog.Info) bool { return i.Name == p.Variant(name) })
+		if i < 0 {
+			f.Wrong = fmt.Sprintf("there is no variant %q", p.Variant(name))
+		} else if _, err := p.code(c.Strategies, name); err != nil {
+			f.Wrong = err.Error()
+		} else if why := Missing(c.Servers, c.Strategies[i]); why != nil {
+			f.Wrong = "it cannot be attacked here: " + why[0]
+		} else if !f.Holds || c.Search {
+			if err := c.attack(ctx, c.Strategies[i], p, name, &f); err != nil {
+				return list, fmt.Errorf("%s: %w", f.Level, err)
+			}
+		}
+		list = append(list, f)
+	}
+	return list, nil
+}
+
+func (c Checker) attack(ctx context.Context, info catalog.Info, p *Post, choice string, f *Finding) error {
+	h, err := searchFor(ctx, c.Servers, info, p.On(choice), p.Breaks, p.limits(c.Time))
 	if err != nil {
 		return err
 	}
-	defer live.End()
-	var made []explore.Choice
-	for view.Schedule == nil && len(made) < longest {
-		next := view.Options[0].Choice
-		if len(choices) > 0 && next.Fault != fault.TimePasses {
-			next, choices = choices[0], choices[1:]
-		}
-		if view, err = live.Choose(ctx, next); err != nil {
-			return fmt.Errorf("play the explorer's schedule: %w", err)
-		}
-		made = append(made, next)
+	f.Schedules, f.Found, f.FoundMoves, f.FoundSwitches = h.schedules, schedule(h.found), len(h.found), h.switches
+	switch {
+	case f.Holds && h.found != nil:
+		f.Wrong = fmt.Sprintf("it is said to hold, and the explorer breaks %v by %s", h.rules, f.Found)
+	case f.Holds && !h.complete:
+		f.Wrong = fmt.Sprintf("it is said to hold, and after %d schedules %d turns were not taken: give more time", h.schedules, h.cut)
+	case !f.Holds && h.found == nil:
+		f.Wrong = fmt.Sprintf("it is said to break, and nothing breaks it in %d schedules", h.schedules)
 	}
-	f.Found, f.FoundMoves, f.FoundSwitches = schedule(made), len(made), view.Preemptions
 	return nil
 }

@@ -21,6 +21,9 @@ const moveLimit = time.Minute
 type Game struct {
 	setting Setting
 	level   *Task // nil: free play
+	defence string
+	choice  string // of the defence
+	line    string // a schedule to follow
 	place   *place
 
 	mu     sync.Mutex
@@ -132,6 +135,7 @@ func (g *Game) State() State {
 
 func (g *Game) state() State {
 	s := state(g.setting, g.moves, g.view)
+	s.Defence, s.Choice, s.Line = g.defence, g.choice, g.line
 	if g.level != nil {
 		s.Level = g.level.Name
 		s.Grade = g.level.grade(s, g.said)

@@ -5,12 +5,15 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
+	"seckill/internal/explore"
 )
 
 // A Clock rings alarms; tests have one of their own.
@@ -40,6 +43,10 @@ const (
 type Hall struct {
 	Servers    func() backend.Config
 	Strategies []catalog.Info
+	// Variants are those of the exercises: nobody sells with them.
+	Variants []catalog.Info
+	// Examples are the proof's counterexamples; nil: there are none.
+	Examples fs.FS
 	// Missing says why a strategy cannot run in the lab at all; nil: it can.
 	Missing func(catalog.Info) []string
 	Most    int           // games at once; 0: MostGames
@@ -49,7 +56,9 @@ type Hall struct {
 
 	mu      sync.Mutex
 	games   map[string]*seat
-	opening int // games that are about to begin
+	attacks map[string]*raid
+	places  chan bool // of the attacks that search
+	opening int       // games that are about to begin
 	closed  bool
 	ending  sync.WaitGroup
 }
@@ -60,14 +69,21 @@ type seat struct {
 	alarm Alarm
 }
 
-// A Request is for a game: of a level, or in free play.
+// A Request is for a game: of a level, of an exercise's choice, of a
+// counterexample, or in free play.
 type Request struct {
 	Level     string
+	Defence   string // and its Choice
+	Choice    string
 	Strategy  string
 	Buyers    int
 	Stock     int64
 	Processes int // 1: the buyers share one; 0: each has their own
 	Schedule  string
+	// Counterexample of the proof, by the name of its file. It brings its Line.
+	Counterexample string
+	// Line is a schedule to follow; the game only remembers it.
+	Line string
 }
 
 // setting is what is asked for.
@@ -78,9 +94,17 @@ func (r Request) setting(all []catalog.Info) (info catalog.Info, s Setting, task
 		}
 		r.Strategy, s = task.Setting.Strategy, task.Setting
 	}
+	if r.Defence != "" {
+		post, err := named(r.Defence, r.Choice)
+		if err != nil {
+			return info, s, nil, err
+		}
+		s = post.On(r.Choice)
+		r.Strategy = s.Strategy
+	}
 	for _, i := range all {
 		if i.Name == r.Strategy {
-			if task == nil {
+			if s.Strategy == "" {
 				s = Free(i, r.Buyers, r.Stock, r.Processes)
 			}
 			return i, s, task, s.check()
@@ -91,12 +115,24 @@ func (r Request) setting(all []catalog.Info) (info catalog.Info, s Setting, task
 
 // Begin begins a game, and returns its name.
 func (h *Hall) Begin(ctx context.Context, r Request) (id string, s State, err error) {
-	info, setting, task, err := r.setting(h.Strategies)
+	var example explore.Example
+	if r.Counterexample != "" {
+		if example, err = readExample(h.Examples, r.Counterexample); err != nil {
+			return "", s, err
+		}
+		r.Strategy, r.Buyers, r.Stock = example.Strategy, 2, 1
+	}
+	info, setting, task, err := r.setting(h.all())
+	if err == nil && r.Counterexample != "" {
+		setting, err = ofExample(example)
+	}
 	if err != nil {
 		return "", s, err
 	}
-	if _, err := Read(r.Schedule); err != nil {
-		return "", s, err
+	for _, moves := range []string{r.Schedule, r.Line} {
+		if _, err := Read(moves); err != nil {
+			return "", s, err
+		}
 	}
 	if why := h.missing(info); why != nil {
 		return "", s, &Mistake{StrategyUnavailable, fmt.Sprintf("%s cannot be played here: %s.", info.Name, why[0])}
@@ -104,7 +140,13 @@ func (h *Hall) Begin(ctx context.Context, r Request) (id string, s State, err er
 	if err := h.reserve(); err != nil {
 		return "", s, err
 	}
-	g, err := Open(ctx, h.Servers(), info, setting, task, r.Schedule)
+	var g *Game
+	if r.Counterexample != "" {
+		r.Line, err = follow(ctx, h.Servers(), info, example, setting)
+	}
+	if err == nil {
+		g, err = Open(ctx, h.Servers(), info, setting, task, r.Schedule)
+	}
 	if err != nil {
 		h.mu.Lock()
 		h.opening--
@@ -112,10 +154,17 @@ func (h *Hall) Begin(ctx context.Context, r Request) (id string, s State, err er
 		h.ending.Done()
 		return "", s, err
 	}
+	g.line = r.Line
+	if r.Defence != "" {
+		g.defence, g.choice = r.Defence, r.Choice
+	}
 	id = rand.Text()
 	h.seat(id, g)
-	return id, named(id, g.State()), nil
+	return id, withID(id, g.State()), nil
 }
+
+// all are the strategies and the variants.
+func (h *Hall) all() []catalog.Info { return slices.Concat(h.Strategies, h.Variants) }
 
 func (h *Hall) missing(info catalog.Info) []string {
 	if h.Missing != nil {
@@ -152,16 +201,19 @@ func (h *Hall) seat(id string, g *Game) {
 	if h.games == nil {
 		h.games = map[string]*seat{}
 	}
-	c := h.Clock
-	if c == nil {
-		c = clock{}
-	}
-	h.games[id] = &seat{g, c.AfterFunc(h.idle(), func() { _ = h.End(id) })}
+	h.games[id] = &seat{g, h.clock().AfterFunc(h.idle(), func() { _ = h.End(id) })}
 	closed := h.closed
 	h.mu.Unlock()
 	if closed {
 		_ = h.End(id)
 	}
+}
+
+func (h *Hall) clock() Clock {
+	if h.Clock == nil {
+		return clock{}
+	}
+	return h.Clock
 }
 
 func (h *Hall) idle() time.Duration {
@@ -183,7 +235,7 @@ func (h *Hall) find(id string) (*Game, error) {
 	return s.Game, nil
 }
 
-func named(id string, s State) State {
+func withID(id string, s State) State {
 	s.ID = id
 	return s
 }
@@ -195,7 +247,7 @@ func (h *Hall) with(id string, f func(*Game) (State, error)) (State, error) {
 		return State{}, err
 	}
 	s, err := f(g)
-	return named(id, s), err
+	return withID(id, s), err
 }
 
 // State is a game as it stands.
@@ -248,6 +300,9 @@ func (h *Hall) Close(ctx context.Context) error {
 	var ids []string
 	for id := range h.games {
 		ids = append(ids, id)
+	}
+	for _, a := range h.attacks {
+		a.stop()
 	}
 	h.mu.Unlock()
 	for _, id := range ids {

@@ -1,7 +1,6 @@
 package game
 
 import (
-	"bytes"
 	"embed"
 	"fmt"
 	"io/fs"
@@ -10,8 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"sync"
-
-	"github.com/goccy/go-yaml"
 )
 
 // One file is one level: levels/NUMBER-NAME.yaml. docs/game.md says how to write
@@ -33,27 +30,14 @@ type Task struct {
 
 // levelFile is a level as it is written.
 type levelFile struct {
-	Chapter  int    `yaml:"chapter"`
-	Strategy string `yaml:"strategy"`
-	Stock    int64  `yaml:"stock"`
-	Buyers   []struct {
-		Quantity int64  `yaml:"quantity"`
-		Does     string `yaml:"does"`
-		Process  *int   `yaml:"process"`
-		Same     string `yaml:"same"`
-		Other    bool   `yaml:"other"`
-		Ahead    int64  `yaml:"clock_ahead_ms"`
-	} `yaml:"buyers"`
-	Faults     []string  `yaml:"faults"`
-	MaxFaults  int       `yaml:"max_faults"`
-	Renewals   int       `yaml:"renewals"`
-	Clears     bool      `yaml:"clears"`
-	Breaks     []string  `yaml:"breaks"`
-	Impossible bool      `yaml:"impossible"`
-	Solution   string    `yaml:"solution"`
-	Switches   int       `yaml:"switches"`
-	En         LevelText `yaml:"en"`
-	Zh         LevelText `yaml:"zh"`
+	Chapter    int         `yaml:"chapter"`
+	Played     settingFile `yaml:",inline"`
+	Breaks     []string    `yaml:"breaks"`
+	Impossible bool        `yaml:"impossible"`
+	Solution   string      `yaml:"solution"`
+	Switches   int         `yaml:"switches"`
+	En         LevelText   `yaml:"en"`
+	Zh         LevelText   `yaml:"zh"`
 }
 
 var levelName = regexp.MustCompile(`^(\d+)-([a-z0-9-]+)\.yaml$`)
@@ -65,32 +49,13 @@ func ReadLevel(name string, text []byte) (t Task, err error) {
 		return t, fmt.Errorf("%s: a level's file is called NUMBER-NAME.yaml, in small letters", name)
 	}
 	var f levelFile
-	if err := yaml.NewDecoder(bytes.NewReader(text), yaml.DisallowUnknownField()).Decode(&f); err != nil {
+	if err := readYAML(text, &f); err != nil {
 		return t, fmt.Errorf("%s: %w", name, err)
 	}
 	t = Task{Impossible: f.Impossible, Solution: f.Solution, Switches: f.Switches}
 	t.Number, _ = strconv.Atoi(m[1])
-	t.Level = Level{Name: m[2], Number: t.Number, Chapter: f.Chapter, Breaks: f.Breaks,
-		Setting: Setting{Strategy: f.Strategy, Stock: f.Stock, Faults: f.Faults, MaxFaults: f.MaxFaults, Renewals: f.Renewals, Clears: f.Clears},
-		Text:    map[string]LevelText{"en": f.En, "zh": f.Zh}}
-	if f.Faults == nil {
-		t.Setting.Faults = []string{}
-	} else if f.MaxFaults == 0 {
-		t.Setting.MaxFaults = 1
-	}
-	for i, b := range f.Buyers {
-		out := Buyer{Name: string(rune('A' + i)), Quantity: b.Quantity, Does: b.Does, Process: i, Same: b.Same, Other: b.Other, Ahead: b.Ahead}
-		if b.Does == "" {
-			out.Does = "buys"
-		}
-		if b.Quantity == 0 {
-			out.Quantity = 1
-		}
-		if b.Process != nil {
-			out.Process = *b.Process
-		}
-		t.Setting.Buyers = append(t.Setting.Buyers, out)
-	}
+	t.Level = Level{Name: m[2], Number: t.Number, Chapter: f.Chapter, Breaks: f.Breaks, Setting: f.Played.setting(),
+		Text: map[string]LevelText{"en": f.En, "zh": f.Zh}}
 	if err := t.check(); err != nil {
 		return t, fmt.Errorf("%s: %w", name, err)
 	}

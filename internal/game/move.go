@@ -112,6 +112,11 @@ const (
 	UnknownStrategy     = "unknown_strategy"
 	StrategyUnavailable = "strategy_unavailable"
 	TooManyGames        = "too_many_games"
+	UnknownDefence      = "unknown_defence"
+	UnknownChoice       = "unknown_choice"
+	UnknownAttack       = "unknown_attack"
+	UnknownExample      = "unknown_counterexample"
+	Unplayable          = "unplayable"
 )
 
 // A Mistake is what a player asked for that cannot be done. The game is as it was.

@@ -20,6 +20,10 @@ const (
 var faults = []string{string(fault.LeaseEnds), string(fault.Dies), string(fault.Leaves), string(fault.ReplyLost),
 	string(fault.CommandLost), string(fault.Delayed)}
 
+// doings are what a buyer of a game may do.
+var doings = []string{string(explore.Buys), string(explore.Cancels), string(explore.Locks), string(explore.Pays),
+	string(explore.Releases), string(explore.Sweeps)}
+
 // Free is the setting of free play: the first buyer wants two units, the others
 // one. processes is 0 (each buyer has their own) or 1.
 func Free(info catalog.Info, buyers int, stock int64, processes int) Setting {
@@ -49,15 +53,14 @@ func (s Setting) check() error {
 	if len(s.Buyers) < 2 || len(s.Buyers) > mostBuyers {
 		return wrong("There are %d buyers: give 2 or %d.", len(s.Buyers), mostBuyers)
 	}
-	does := []string{string(explore.Buys), string(explore.Cancels), string(explore.Locks)}
 	for i, b := range s.Buyers {
 		switch {
 		case b.Name != string(rune('A'+i)):
 			return wrong("Buyer %d is called %q: they are A, B and C, in this order.", i+1, b.Name)
 		case b.Quantity < 1 || b.Quantity > mostStock:
 			return wrong("Buyer %s wants %d units: give 1 to %d.", b.Name, b.Quantity, mostStock)
-		case !slices.Contains(does, b.Does):
-			return wrong("Buyer %s does %q: give one of %s.", b.Name, b.Does, strings.Join(does, ", "))
+		case !slices.Contains(doings, b.Does):
+			return wrong("Buyer %s does %q: give one of %s.", b.Name, b.Does, strings.Join(doings, ", "))
 		case b.Process < 0 || b.Process >= mostBuyers:
 			return wrong("Buyer %s is in process %d: give 0 to %d.", b.Name, b.Process, mostBuyers-1)
 		case b.Ahead < 0:

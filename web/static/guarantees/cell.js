@@ -27,7 +27,7 @@ export function CellDialog({ matrix, row, question, cell, close }) {
         ${exampleOf(cell) && html`<a class="offer" href=${link('trace', exampleOf(cell))}>${w.play}</a>`}
         <a class="offer" href=${link('lessons', row.strategy)}>${w.lesson}</a>
         <a class="offer" href=${link('lab', '', { strategies: row.strategy })}>${w.run}</a>
-        ${exampleOf(cell) && html`<a class="offer" href=${link('play', '', { strategy: row.strategy })}>${lessonWords().playYourself}</a>`}
+        ${exampleOf(cell) && html`<a class="offer" href=${link('play', '', { counterexample: exampleOf(cell) })}>${lessonWords().playYourself}</a>`}
         <button type="button" class="offer" onClick=${() => dialog.current.close()}>${w.close}</button>
       </div>
     </dialog>`;

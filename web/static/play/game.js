@@ -8,6 +8,7 @@ import { classes, html, useEffect, useLayoutEffect, useMemo, useRef, useState } 
 import { Columns, Fault } from './columns.js';
 import { Course } from './course.js';
 import { Ending } from './ending.js';
+import { Follow } from './follow.js';
 import { textOf } from './levels.js';
 import { movesOf, traceOf } from './model.js';
 import { solve } from './progress.js';
@@ -21,7 +22,8 @@ import { words } from './text.js';
  * @param {{level?: Json.Level, next?: Json.Level, query: Record<string, string>}} props
  */
 export function Game({ level, next, query }) {
-  const begin = level ? { level: level.name } : { strategy: query.strategy, buyers: Number(query.buyers) || 2, stock: Number(query.stock) || 2 };
+  const begin = level ? { level: level.name } : query.defend ? { defence: query.defend, choice: query.guard }
+    : query.counterexample ? { counterexample: query.counterexample } : { strategy: query.strategy, buyers: Number(query.buyers) || 2, stock: Number(query.stock) || 2 };
   const place = useRef(query);
   place.current = query;
   const keep = (/** @type {string} */ s) => stay('play', level?.name ?? '', { ...place.current, s });
@@ -32,32 +34,32 @@ export function Game({ level, next, query }) {
   }, [game]);
   return html`
     <div class="play">
-      <${Task} level=${level} game=${game} strategy=${query.strategy} />
+      ${!query.defend && html`<${Task} level=${level} game=${game} query=${query} />`}
       <p class="hidden" role="status" data-said>${game && announce(game, session.before)}</p>
-      ${failure && html`<${Wrong} failure=${failure} session=${session} fresh=${() => keep('')} />`}
-      ${game ? html`<${Board} key=${game.id} game=${game} session=${session} level=${level} next=${next} view=${query.view === 'diagram' ? 'diagram' : ''}
+      ${failure && html`<${Wrong} failure=${failure} query=${query} session=${session} fresh=${() => keep('')} />`}
+      ${game ? html`<${Board} key=${game.id} game=${game} session=${session} level=${level} next=${next} line=${query.line || game.line || ''} view=${query.view === 'diagram' ? 'diagram' : ''}
         look=${(/** @type {string} */ view) => stay('play', level?.name ?? '', { ...query, view })} />`
     : !failure && html`<p class="panel hint" role="status">${words().opening}</p>`}
     </div>`;
 }
 
-/** @param {{level?: Json.Level, game: Json.Game | null, strategy: string}} props */
-function Task({ level, game, strategy }) {
+/** @param {{level?: Json.Level, game: Json.Game | null, query: Record<string, string>}} props */
+function Task({ level, game, query }) {
   const w = words();
   const setting = game?.setting ?? level?.setting;
-  const name = setting?.strategy ?? strategy;
+  const name = setting?.strategy ?? query.strategy ?? '';
   return html`
     <header class="task">
       <p><a href=${link('play')}>${w.all}</a></p>
-      <h1>${level ? html`<span class="hint">${w.number(level.number)}</span> ${textOf(level).title}` : w.free}</h1>
+      <h1>${level ? html`<span class="hint">${w.number(level.number)}</span> ${textOf(level).title}` : query.counterexample ? w.follow.title : w.free}</h1>
       ${level && html`<p class="goal">${textOf(level).goal}</p>`}
-      <p class="hint"><a href=${link('lessons', name)} title=${w.lesson}><code>${name}</code></a>${setting && ` · ${w.setting(setting.buyers.length, setting.stock, setting.faults.length ? setting.max_faults : 0)}`}</p>
+      <p class="hint">${name && html`<a href=${link('lessons', name)} title=${w.lesson}><code>${name}</code></a>`}${setting && ` · ${w.setting(setting.buyers.length, setting.stock, setting.faults.length ? setting.max_faults : 0)}`}</p>
       ${level?.text.en.hint && html`<details class="play-hint"><summary>${w.hint}</summary><p>${textOf(level).hint}</p></details>`}
     </header>`;
 }
 
-/** @param {{failure: import('./session.js').Failure, session: ReturnType<typeof useSession>, fresh: () => void}} props */
-function Wrong({ failure: { kind, error }, session, fresh }) {
+/** @param {{failure: import('./session.js').Failure, query: Record<string, string>, session: ReturnType<typeof useSession>, fresh: () => void}} props */
+function Wrong({ failure: { kind, error }, query, session, fresh }) {
   const w = words().wrong;
   const offer = (/** @type {string} */ text, /** @type {() => void} */ act) => html`<p><button type="button" class="offer small" onClick=${act}>${text}</button></p>`;
   if (kind === 'other') return html`<${Failed} error=${error} again=${session.again} />`;
@@ -66,12 +68,14 @@ function Wrong({ failure: { kind, error }, session, fresh }) {
       <p class="wrong">${w[kind]}</p>
       ${kind === 'gone' && offer(w.goOn, session.open)}
       ${kind === 'many' && offer(t.nav.again, session.open)}
+      ${kind === 'unplayable' && html`<p><a class="offer small" href=${link('trace', query.counterexample)}>${w.trace}</a></p>
+        <p><a class="offer small" href=${link('play', '', { strategy: query.counterexample?.split('.')[0] })}>${words().free}</a></p>`}
       ${kind === 'schedule' && offer(w.fresh, fresh)}
     </section>`;
 }
 
-/** @param {{game: Json.Game, session: ReturnType<typeof useSession>, level?: Json.Level, next?: Json.Level, view: string, look: (view: string) => void}} props */
-function Board({ game, session, level, next, view, look }) {
+/** @param {{game: Json.Game, session: ReturnType<typeof useSession>, level?: Json.Level, next?: Json.Level, line: string, view: string, look: (view: string) => void}} props */
+function Board({ game, session, level, next, line, view, look }) {
   const w = words();
   const trace = useMemo(() => traceOf(game), [game]);
   const m = useMemo(() => model(trace), [trace]);
@@ -94,6 +98,7 @@ function Board({ game, session, level, next, view, look }) {
   const { max_faults: budget } = game.setting;
   return html`
     <div class="play-board">
+      ${line && html`<${Follow} game=${game} line=${line} move=${session.move} undo=${session.undo} />`}
       <${Ending} game=${game} level=${level} next=${next} />
       <${Columns} game=${game} busy=${session.busy} press=${session.move} />
       ${(game.setting.faults.length > 0 || all.follow.length > 0) && html`

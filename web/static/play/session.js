@@ -7,8 +7,9 @@ import { useEffect, useRef, useState } from '../ui.js';
 /**
  * What went wrong: gone: the lab has ended the game; schedule: the moves of the
  * address do not fit; setting: nor does what it begins with; many: too many games;
+ * unplayable: the counterexample cannot be a game;
  * stale: the move was not possible any more; other: the error says it.
- * @typedef {{kind: 'gone'|'schedule'|'setting'|'many'|'stale'|'other', error: Error}} Failure
+ * @typedef {{kind: 'gone'|'schedule'|'setting'|'many'|'stale'|'unplayable'|'other', error: Error}} Failure
  * @typedef {{game: Json.Game | null, before: Json.Game | null, busy: boolean, failure: Failure | null}} Session
  *   before: the game before the last change
  */
@@ -16,7 +17,7 @@ import { useEffect, useRef, useState } from '../ui.js';
 const games = '/api/lab/v1/games';
 
 /** @type {Record<string, Failure['kind']>} */
-const kinds = { unknown_game: 'gone', invalid: 'setting', bad_schedule: 'schedule', too_many_games: 'many', impossible_move: 'stale', stale_move: 'stale', game_over: 'stale', nothing_to_undo: 'stale' };
+const kinds = { unknown_game: 'gone', invalid: 'setting', bad_schedule: 'schedule', too_many_games: 'many', unplayable: 'unplayable', unknown_counterexample: 'unplayable', impossible_move: 'stale', stale_move: 'stale', game_over: 'stale', nothing_to_undo: 'stale' };
 
 /** @param {Error} error @returns {Failure} */
 const failed = (error) => ({ kind: (error instanceof Refused && kinds[error.code]) || 'other', error });

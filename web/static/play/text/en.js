@@ -23,7 +23,8 @@ export default {
   does(b) {
     return ({
       buys: `wants ${plural(b.quantity, 'unit')}`, cancels: b.same ? `cancels ${b.same}’s order` : 'cancels an order',
-      locks: 'takes the lock, works, and frees it',
+      locks: 'takes the lock, works, and frees it', pays: b.same ? `pays ${b.same}’s reservation` : 'pays a reservation',
+      releases: b.same ? `cancels ${b.same}’s reservation` : 'cancels a reservation', sweeps: 'sweeps what is overdue',
     }[b.does] ?? b.does) + (b.other ? ' of another SKU' : '');
   },
   ahead: (ms) => `clock ${count(ms / 1000)} s ahead`,
@@ -71,6 +72,29 @@ export default {
   best: (n, switches) => `Best known: ${plural(n, 'move')}, ${plural(switches, 'switch', 'switches')}.`,
   golf: { better: '★ Shorter than the best known solution!', even: '★ As short as the best known solution.', longer: 'It can be done with less.' },
 
+  /** A schedule to follow. */
+  follow: {
+    title: 'The counterexample', next: 'Next step', all: 'All steps', back: 'Back to it',
+    at: (n, all) => (n ? `${plural(n, 'step')} of ${count(all)} made` : `${plural(all, 'step')} to go`),
+    left: 'You have left it: these are your own moves.', over: 'That was all of it. Look back with ← and →, or undo.',
+  },
+
+  /** Choosing a guard. */
+  defend: {
+    title: 'Defend', what: 'Code with a hole. Choose the guard; then the explorer attacks it with every schedule it can find.',
+    number: (n) => `Defend ${count(n)}`, done: 'your guard held', unknown: (name) => `There is no exercise “${name}”. Choose one from the list.`,
+    code: 'The code, with its hole', attackHole: 'Let it be attacked as it is', mustHold: 'must not happen:',
+    choose: 'Choose the guard', attack: 'Let it be attacked',
+    waits: 'The explorer gets ready …', searches: (n) => `The explorer attacks: ${plural(n, 'schedule')} so far …`,
+    failed: 'The attack could not be finished:', held: 'It held',
+    tried: (a) => (!a.complete ? `${plural(a.schedules, 'schedule')} in ${count(a.seconds)} s, and none broke it. There are more.`
+      : a.preemptions < 0 ? `All ${plural(a.schedules, 'schedule')} were run, and none broke it.`
+        : `All ${plural(a.schedules, 'schedule')} with at most ${plural(a.preemptions, 'switch', 'switches')} were run, and none broke it.`),
+    broken: (rules) => `It is broken: ${rules}`,
+    found: (n, moves, switches) => `Found after ${plural(n, 'schedule')}: ${plural(moves, 'move')}, ${plural(switches, 'switch', 'switches')}.`,
+    play: 'Step through the counterexample below, on real servers, or choose another guard.', next: (title) => `Next: ${title}`,
+  },
+
   /** For screen readers. */
   says: {
     ran: (who, what, reply) => `${who}: ${what}${reply ? `, ${reply}` : ''}.`, waits: (who, why) => `${who} waits${why ? `: ${why}` : ''}.`,
@@ -84,6 +108,8 @@ export default {
     setting: 'The address asks for a game that cannot be played: there may be 2 or 3 buyers and 1 to 100 units.',
     fresh: 'Begin without them',
     many: 'Too many games are open in this lab. Close the game in another tab, or wait a little.',
+    unplayable: 'This counterexample needs more than a game has: a buyer who comes later, another server, or a request that is sent again. Its trace shows every step.',
+    trace: 'Its trace',
     stale: 'That was no longer possible: the game has moved on.',
   },
 };

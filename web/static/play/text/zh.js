@@ -20,7 +20,8 @@ export default {
   does(b) {
     return ({
       buys: `要买 ${count(b.quantity)} 件`, cancels: b.same ? `取消 ${b.same} 的订单` : '取消一个订单',
-      locks: '加锁、工作、释放',
+      locks: '加锁、工作、释放', pays: b.same ? `为 ${b.same} 的预留付款` : '为一个预留付款',
+      releases: b.same ? `取消 ${b.same} 的预留` : '取消一个预留', sweeps: '清理过期的预留',
     }[b.does] ?? b.does) + (b.other ? '，另一件商品' : '');
   },
   ahead: (ms) => `时钟快 ${count(ms / 1000)} 秒`,
@@ -68,6 +69,29 @@ export default {
   best: (n, switches) => `已知最短的解法：${count(n)} 步、${count(switches)} 次切换。`,
   golf: { better: '★ 比已知最短的解法还短！', even: '★ 和已知最短的解法一样短。', longer: '还可以更短。' },
 
+  /** 可以跟着走的调度。 */
+  follow: {
+    title: '反例', next: '下一步', all: '走完', back: '回到反例',
+    at: (n, all) => (n ? `共 ${count(all)} 步，已走 ${count(n)} 步` : `共 ${count(all)} 步`),
+    left: '已经离开反例：现在是你自己的步骤。', over: '反例已经走完。可以用 ← 和 → 回看，或者撤销。',
+  },
+
+  /** 选择防线。 */
+  defend: {
+    title: '防守', what: '这些代码都有漏洞。选一道防线，探索器会用它找得到的一切调度来进攻。',
+    number: (n) => `防守 ${count(n)}`, done: '你的防线守住了', unknown: (name) => `没有“${name}”这个练习，请从列表里选。`,
+    code: '有漏洞的代码', attackHole: '就这样让它受攻击', mustHold: '不允许发生：',
+    choose: '选择防线', attack: '开始进攻',
+    waits: '探索器正在准备……', searches: (n) => `探索器正在进攻：已运行 ${count(n)} 个调度……`,
+    failed: '进攻没能完成：', held: '守住了',
+    tried: (a) => (!a.complete ? `${count(a.seconds)} 秒内运行了 ${count(a.schedules)} 个调度，都没有打破它，但还有没试过的。`
+      : a.preemptions < 0 ? `全部 ${count(a.schedules)} 个调度都运行过，没有一个打破它。`
+        : `切换不超过 ${count(a.preemptions)} 次的全部 ${count(a.schedules)} 个调度都运行过，没有一个打破它。`),
+    broken: (rules) => `被攻破：${rules}`,
+    found: (n, moves, switches) => `运行 ${count(n)} 个调度后找到：${count(moves)} 步，${count(switches)} 次切换。`,
+    play: '可以在下面的真实服务器上一步步走完这个反例，或者另选一道防线。', next: (title) => `下一个：${title}`,
+  },
+
   /** 给读屏软件。 */
   says: {
     ran: (who, what, reply) => `${who}：${what}${reply ? `，${reply}` : ''}。`, waits: (who, why) => `${who} 在等待${why ? `：${why}` : ''}。`,
@@ -81,6 +105,8 @@ export default {
     setting: '地址里的设置不能玩：买家应为 2 到 3 个，库存应为 1 到 100 件。',
     fresh: '不要这些步骤，从头开始',
     many: '这个实验室里打开的游戏太多。请关掉其他标签页里的游戏，或者稍等一会儿。',
+    unplayable: '这个反例超出了游戏的能力：它还需要后来的买家、另外的服务器，或者重发的请求。轨迹里能看到每一步。',
+    trace: '看它的轨迹',
     stale: '这一步已经不可能了：游戏已经往前走了。',
   },
 };

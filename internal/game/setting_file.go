@@ -1,0 +1,53 @@
+package game
+
+import (
+	"bytes"
+
+	"github.com/goccy/go-yaml"
+)
+
+// settingFile is a Setting as it is written in the file of a level or an
+// exercise.
+type settingFile struct {
+	Strategy string `yaml:"strategy"`
+	Stock    int64  `yaml:"stock"`
+	Buyers   []struct {
+		Quantity int64  `yaml:"quantity"`
+		Does     string `yaml:"does"`
+		Process  *int   `yaml:"process"`
+		Same     string `yaml:"same"`
+		Other    bool   `yaml:"other"`
+		Ahead    int64  `yaml:"clock_ahead_ms"`
+	} `yaml:"buyers"`
+	Faults    []string `yaml:"faults"`
+	MaxFaults int      `yaml:"max_faults"`
+	Renewals  int      `yaml:"renewals"`
+	Clears    bool     `yaml:"clears"`
+}
+
+func readYAML(text []byte, into any) error {
+	return yaml.NewDecoder(bytes.NewReader(text), yaml.DisallowUnknownField()).Decode(into)
+}
+
+func (f settingFile) setting() Setting {
+	s := Setting{Strategy: f.Strategy, Stock: f.Stock, Faults: f.Faults, MaxFaults: f.MaxFaults, Renewals: f.Renewals, Clears: f.Clears}
+	if f.Faults == nil {
+		s.Faults = []string{}
+	} else if f.MaxFaults == 0 {
+		s.MaxFaults = 1
+	}
+	for i, b := range f.Buyers {
+		out := Buyer{Name: string(rune('A' + i)), Quantity: b.Quantity, Does: b.Does, Process: i, Same: b.Same, Other: b.Other, Ahead: b.Ahead}
+		if b.Does == "" {
+			out.Does = "buys"
+		}
+		if b.Quantity == 0 {
+			out.Quantity = 1
+		}
+		if b.Process != nil {
+			out.Process = *b.Process
+		}
+		s.Buyers = append(s.Buyers, out)
+	}
+	return s
+}
