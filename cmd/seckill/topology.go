@@ -9,7 +9,7 @@ import (
 
 // TopologyFlag says how the servers of a backend are arranged.
 type TopologyFlag struct {
-	Topology string `default:"single" enum:"single,cluster,ensemble,sentinel" env:"SECKILL_TOPOLOGY" help:"How the servers of a lab that is started stand to each other: ${enum}. cluster: Redis is a Cluster of six. ensemble: ZooKeeper and etcd are three servers each. sentinel: Redis is a primary with two replicas, watched by three sentinels."`
+	Topology string `default:"single" enum:"single,cluster,ensemble,sentinel,galera,replica" env:"SECKILL_TOPOLOGY" help:"How the servers of a lab that is started stand to each other: ${enum}. cluster: Redis is a Cluster of six. ensemble: ZooKeeper and etcd are three servers each. sentinel: Redis is a primary with two replicas, watched by three sentinels. galera: three MariaDB servers, each service process writes at another. replica: MariaDB has a replica that takes over."`
 }
 
 // check rejects flags that exclude each other; elsewhere says why no lab is

@@ -158,8 +158,8 @@ func (e *Ensemble) Node(ctx context.Context, role string) (*Process, error) {
 // Config is c with the ensemble as its backend. Clients try the node first
 // before the others.
 func (e *Ensemble) Config(c backend.Config, first *Process) backend.Config {
-	if s, ok := e.kind.(*sentinels); ok {
-		s.configure(&c)
+	if k, ok := e.kind.(interface{ configure(*backend.Config) }); ok {
+		k.configure(&c)
 		return c
 	}
 	addrs := e.addrs()

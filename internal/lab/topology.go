@@ -20,16 +20,20 @@ const (
 	Cluster   = "cluster"  // Redis is a Cluster of six: three masters, three replicas
 	Ensembles = "ensemble" // ZooKeeper and etcd are three servers each, which vote
 	Sentinel  = "sentinel" // Redis is a primary with two replicas, and three sentinels watch them
+	Galera    = "galera"   // the database is three MariaDB servers, and each takes writes
+	Replica   = "replica"  // the database is a MariaDB with a replica, which follows later
 )
 
 // Topologies are all of them.
-var Topologies = []string{Single, Cluster, Ensembles, Sentinel}
+var Topologies = []string{Single, Cluster, Ensembles, Sentinel, Galera, Replica}
 
 // arranged are the backends of which a topology starts several servers.
 var arranged = map[string][]string{
 	Cluster:   {backend.NameRedis},
 	Ensembles: {backend.NameZooKeeper, backend.NameEtcd},
 	Sentinel:  {backend.NameRedis},
+	Galera:    {backend.NameMySQL},
+	Replica:   {backend.NameMySQL},
 }
 
 // CheckTopology says why a topology cannot be had beside backends that are
@@ -82,6 +86,10 @@ func (l *Lab) addArranged(ctx context.Context, k kind, program packages.Program)
 		return l.addRedisCluster(ctx, program)
 	case Sentinel:
 		return l.addSentinel(ctx, program)
+	case Galera:
+		return l.addGalera(ctx, program)
+	case Replica:
+		return l.addReplica(ctx, program)
 	}
 	return l.addVoters(ctx, k, program)
 }

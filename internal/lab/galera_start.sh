@@ -1,0 +1,14 @@
+# Start a node of a Galera cluster where its own data ends, so that it gets from
+# the others what it has missed, and not all again.
+#
+#   $1     the server
+#   $2 …   its arguments
+data=
+for argument in "$@"; do
+  case $argument in --datadir=*) data=${argument#*=} ;; esac
+done
+position=
+if [ -e "$data/ibdata1" ]; then
+  position=$("$@" --wsrep-recover 2>&1 | sed -n 's/.*Recovered position: *//p' | tail -n 1)
+fi
+exec "$@" ${position:+"--wsrep-start-position=$position"}
