@@ -158,7 +158,14 @@ func (e *Ensemble) Node(ctx context.Context, role string) (*Process, error) {
 // Config is c with the ensemble as its backend. Clients try the node first
 // before the others.
 func (e *Ensemble) Config(c backend.Config, first *Process) backend.Config {
-	if k, ok := e.kind.(interface{ configure(*backend.Config) }); ok {
+	switch k := e.kind.(type) {
+	case *sentinels:
+		k.configure(&c)
+		return c
+	case *galera:
+		c.MySQLDSN = k.dsn(max(0, slices.Index(e.Nodes, first)))
+		return c
+	case *mysqlPair:
 		k.configure(&c)
 		return c
 	}

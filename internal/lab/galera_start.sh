@@ -1,5 +1,6 @@
 # Start a node of a Galera cluster where its own data ends, so that it gets from
-# the others what it has missed, and not all again.
+# the others what it has missed. If that cannot be read from its data, it gets all
+# again.
 #
 #   $1     the server
 #   $2 …   its arguments
@@ -9,6 +10,6 @@ for argument in "$@"; do
 done
 position=
 if [ -e "$data/ibdata1" ]; then
-  position=$("$@" --wsrep-recover 2>&1 | sed -n 's/.*Recovered position: *//p' | tail -n 1)
+  position=$(timeout -s KILL 10 "$@" --wsrep-recover 2>&1 | sed -n 's/.*Recovered position: *//p' | tail -n 1)
 fi
 exec "$@" ${position:+"--wsrep-start-position=$position"}

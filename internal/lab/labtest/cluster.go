@@ -38,11 +38,17 @@ func OnCluster(t testing.TB, needs ...backend.Capability) backend.Config {
 // watched by sentinels. Failovers change it, so it is not shared.
 func Sentinel(t testing.TB) *lab.Lab {
 	t.Helper()
+	return Own(t, lab.Sentinel, backend.NameRedis)
+}
+
+// Own starts a lab for one test, with a backend of several servers.
+func Own(t testing.TB, topology, name string) *lab.Lab {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	l, err := lab.Start(ctx, lab.Options{Host: Host(), Backends: []string{backend.NameRedis}, Topology: lab.Sentinel})
+	l, err := lab.Start(ctx, lab.Options{Host: Host(), Backends: []string{name}, Topology: topology})
 	if err != nil {
-		t.Fatalf("start Redis with sentinels: %v (run: seckill deps)", err)
+		t.Fatalf("start %s with topology %s: %v (run: seckill deps)", name, topology, err)
 	}
 	t.Cleanup(func() {
 		if err := l.Stop(context.Background()); err != nil {
@@ -50,6 +56,19 @@ func Sentinel(t testing.TB) *lab.Lab {
 		}
 	})
 	return l
+}
+
+// Nodes are the configurations of clients at each node of a lab's database.
+func Nodes(t testing.TB, l *lab.Lab) (each []backend.Config) {
+	t.Helper()
+	e, err := l.Ensemble(t.Context(), backend.NameMySQL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range e.Nodes {
+		each = append(each, e.Config(l.Config(), p))
+	}
+	return each
 }
 
 // On is what is needed, with the Redis of another lab.

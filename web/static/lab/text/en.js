@@ -69,6 +69,8 @@ export default {
       lose_zookeeper_quorum: 'Two of three ZooKeeper servers are killed: the third serves nothing until one is back.',
       lose_etcd_quorum: 'Two of three etcd servers are killed: the third writes nothing until one is back.',
       failover_redis: 'Replication stands still; then the primary dies, and the sentinels promote a replica without the last writes.',
+      lose_mysql: 'The database node at which service 1 writes is killed; the service is led to another.',
+      failover_mysql: 'Replication stands still; then the database’s primary dies, and its replica takes over without the last orders.',
     },
     past: ({ kind, service }) => ({
       pause_holder: `Holder paused, ${at(service)}`, hang_holder: `Holder hung, ${at(service)}`,
@@ -79,6 +81,7 @@ export default {
       lose_zookeeper: 'One of three ZooKeeper servers killed', lose_etcd: 'One of three etcd servers killed',
       lose_zookeeper_quorum: 'Two of three ZooKeeper servers killed', lose_etcd_quorum: 'Two of three etcd servers killed',
       failover_redis: 'Redis failover, without the last writes',
+      lose_mysql: 'One of three database nodes killed', failover_mysql: 'Database failover, without the last orders',
     })[kind] ?? kind,
     /** @param {Json.Fault} fault */
     when: ({ state, at_ms: at, until_ms: until = 0, kind, effect }) => {
