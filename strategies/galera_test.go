@@ -110,6 +110,9 @@ func theSecondCommitIsRefused(t *testing.T, two [2]*backend.Instance) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if _, err := there.SKU(t.Context(), sku); err != nil { // a read waits for the reset, an UPDATE does not
+			t.Fatal(err)
+		}
 		tries := 0
 		p := seckill.Purchase{SKU: sku, User: 1, Quantity: 1, RequestID: "refused"}
 		err = here.Tx(t.Context(), func(tx *gorm.DB) error {

@@ -10,6 +10,7 @@ for argument in "$@"; do
 done
 position=
 if [ -e "$data/ibdata1" ]; then
-  position=$(timeout -s KILL 10 "$@" --wsrep-recover 2>&1 | sed -n 's/.*Recovered position: *//p' | tail -n 1)
+  # Without its port: a server that only looks there does not answer clients.
+  position=$(timeout -s KILL 10 "$@" --wsrep-recover --skip-networking 2>&1 | sed -n 's/.*Recovered position: *//p' | tail -n 1)
 fi
 exec "$@" ${position:+"--wsrep-start-position=$position"}

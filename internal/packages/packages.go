@@ -43,7 +43,7 @@ var tools = map[Tool]struct {
 	MariaDB: {title: "MariaDB or MySQL", programs: []string{"mariadbd", "mysqld"},
 		use:    "every strategy; without it SQLite, which has no row locks",
 		byHand: "get it from https://mariadb.org/download and put mariadbd on the PATH"},
-	Galera: {use: "lab topology galera",
+	Galera: {programs: []string{galeraLibrary}, use: "the lab with --topology galera only",
 		byHand: "get the Galera library for your MariaDB from https://galeracluster.com; only --topology galera needs it"},
 	Redis: {programs: []string{"redis-server", "valkey-server"},
 		use:    "redsync and other Redis locks; without it an embedded one",
