@@ -84,17 +84,22 @@ func (r *mysqlPair) server(program packages.Program, i int) mysqlServer {
 // process is read-only until it is promoted, so that a primary that comes back
 // takes no order.
 func (r *mysqlPair) process(program packages.Program, i int) server {
-	m := r.server(program, i)
+	m, id := r.server(program, i), i+1
 	s := r.lab.ofMySQL(m, member(backend.NameMySQL, i))
 	plain := s.command
 	s.command = func(ports []int) (command, error) {
 		c, err := plain(ports)
 		c.Args = append(c.Args, "--log-bin=binlog", "--sync-binlog=1", "--binlog-format=ROW", "--log-slave-updates=ON",
-			"--server-id="+fmt.Sprint(i+1), "--relay-log=relay", "--skip-slave-start", "--read-only=ON")
+			"--server-id="+fmt.Sprint(id), "--relay-log=relay", "--skip-slave-start", "--read-only=ON")
 		return c, err
 	}
 	// What a primary wrote and nobody got would stay in it for ever.
-	s.prepare = func(ctx context.Context) error { return r.lab.prepareMySQL(ctx, m) }
+	// A server that begins anew has another number: it would leave out what it finds
+	// in the log under its own.
+	s.prepare = func(ctx context.Context) error {
+		id += len(r.nodes)
+		return r.lab.prepareMySQL(ctx, m)
+	}
 	return s
 }
 
