@@ -16,7 +16,7 @@ import (
 // A database acknowledges a COMMIT before its replica has it. While replication
 // stands still, a check that reads at the replica finds units that are sold, and no
 // order of a request that has one. When the replica takes over, the acknowledged
-// orders are lost, and the judge says so. A second failover goes back to the first.
+// orders are lost, and the judge says so. A second failover goes back to the first server.
 func TestAReplicaTakesOver(t *testing.T) {
 	l := labtest.Own(t, lab.Replica, backend.NameMySQL)
 	two := openTwo(t, l.Config())
@@ -24,7 +24,11 @@ func TestAReplicaTakesOver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for round, sku := range []int64{98_101, 98_102} {
+	skus := []int64{98_101}
+	if labtest.Verify {
+		skus = append(skus, 98_102)
+	}
+	for round, sku := range skus {
 		f := &forgetting{harness: newHarness(t, sqlrow.Conditional, two, brief, sku)}
 		f.reset(t, 5)
 		for user := range int64(2) {
