@@ -189,6 +189,11 @@ func aHolderAtAnotherNode(t *testing.T, info catalog.Info, two [2]*backend.Insta
 	f.reset(t, 5)
 	f.holdBefore(t, "UPDATE")
 	f.sell(t, 2)
+	// A read waits until the first node has the sale. Sooner, its buyer would be
+	// refused at COMMIT, and hold by luck.
+	if _, err := ledger.NewStore(two[0].DB).SKU(t.Context(), sku); err != nil {
+		t.Fatal(err)
+	}
 	close(f.pause.end)
 	f.heard = append(f.heard, <-f.late)
 	f.judged(t, 5, info.OneNode, ledger.RuleLostUpdate)
