@@ -94,7 +94,13 @@ func (f *forgetting) sell(t *testing.T, user int64) {
 // hold has a buyer of the other process take the lock, read the stock, and stop.
 func (f *forgetting) hold(t *testing.T) {
 	t.Helper()
-	f.pause = &pause{before: "BEGIN", begun: make(chan struct{}), end: make(chan struct{})}
+	f.holdBefore(t, "BEGIN")
+}
+
+// holdBefore is hold, up to another command.
+func (f *forgetting) holdBefore(t *testing.T, command string) {
+	t.Helper()
+	f.pause = &pause{before: command, begun: make(chan struct{}), end: make(chan struct{})}
 	f.late = make(chan ledger.Told, 1)
 	p := f.purchase(1, 2)
 	go func() {

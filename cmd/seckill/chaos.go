@@ -161,6 +161,7 @@ func (c *ChaosCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 	if err := c.of(&chaos.Result{}).prepare(); err != nil {
 		return err
 	}
+	c.warn(stderr, c.chosen...)
 	options := chaos.Options{Strategies: c.chosen, Faults: c.faults, Settings: c.settings, Matrix: c.matrix, Within: c.Within,
 		Services: lab.ServiceSettings{Services: c.settings.Procs, Lease: c.settings.Lease, Wait: c.settings.Wait, Poll: 10}}
 	if c.earlier != nil {

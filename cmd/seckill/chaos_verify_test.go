@@ -11,6 +11,7 @@ import (
 	"seckill/internal/chaos"
 	"seckill/internal/fault"
 	"seckill/internal/lab"
+	"seckill/internal/ledger"
 )
 
 // Every fault takes effect on real servers, and what must hold does: the lock of
@@ -21,9 +22,15 @@ func TestChaosOfEveryFault(t *testing.T) {
 		lab.Single:    "conditional,redis-lua,zk-fenced,etcd-fenced,naive",
 		lab.Ensembles: "zk-fenced,etcd-fenced,naive",
 		lab.Sentinel:  "redis-counter,redis-fenced",
+		lab.Galera:    "conditional,lock-insert,get-lock",
+		lab.Replica:   "conditional",
 	} {
 		for _, c := range chaosCells(t, "--topology", topology, "--strategies", strategies) {
 			tested[c.Fault] = tested[c.Fault] || c.Tested()
+			// Two hold it from the first moment on: no fault is needed.
+			if c.Strategy == "get-lock" && c.Fault == chaos.None && (c.Verdict == ledger.Oversold) != (topology == lab.Galera) {
+				t.Errorf("get-lock with topology %s: %s", topology, c.Verdict)
+			}
 		}
 	}
 	for _, known := range fault.All {

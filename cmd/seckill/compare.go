@@ -173,6 +173,7 @@ func (c *CompareCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWri
 		return err
 	}
 	defer where.leave()
+	c.warn(stderr, c.chosen...)
 	onStep, clear := steps(stderr, c.Quiet)
 	options := compare.Options{
 		Sale:    loadtest.Config{Scenario: c.sale, Targets: where.targets, AdminToken: where.token},

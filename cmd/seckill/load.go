@@ -113,6 +113,9 @@ func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 		return err
 	}
 	defer where.leave()
+	if chosen, err := strategyNamed("--strategy", c.Scenario.Strategy); err == nil {
+		c.warn(stderr, chosen)
+	}
 	if config.Sign, err = c.signer(); err != nil {
 		return err
 	}

@@ -2,14 +2,25 @@ package main
 
 import (
 	"fmt"
+	"io"
 
 	"seckill/internal/backend"
+	"seckill/internal/catalog"
 	"seckill/internal/lab"
 )
 
 // TopologyFlag says how the servers of a backend are arranged.
 type TopologyFlag struct {
-	Topology string `default:"single" enum:"single,cluster,ensemble,sentinel,ring,ring-rehash" env:"SECKILL_TOPOLOGY" help:"How the servers of a lab that is started stand to each other: ${enum}. cluster: Redis is a Cluster of six. ensemble: ZooKeeper and etcd are three servers each. sentinel: Redis is a primary with two replicas, watched by three sentinels. ring: Redis is three shards, and clients hash keys to them; ring-rehash: the same, and they send the keys of a lost shard to the others."`
+	Topology string `default:"single" enum:"single,cluster,ensemble,sentinel,ring,ring-rehash,galera,replica" env:"SECKILL_TOPOLOGY" help:"How the servers of a lab that is started stand to each other: ${enum}. cluster: Redis is a Cluster of six. ensemble: ZooKeeper and etcd are three servers each. sentinel: Redis is a primary with two replicas, watched by three sentinels. ring: Redis is three shards, and clients hash keys to them; ring-rehash: the same, and they send the keys of a lost shard to the others. galera: three MariaDB servers, each service process writes at another. replica: MariaDB has a replica that takes over."`
+}
+
+// warn tells which of the strategies are not right on the topology, and why.
+func (t TopologyFlag) warn(stderr io.Writer, chosen ...catalog.Info) {
+	for _, info := range chosen {
+		if why := info.Unfit(t.Topology); why != "" {
+			fmt.Fprintf(stderr, "Warning: %s is not right with --topology %s: %s.\n", info.Name, t.Topology, why)
+		}
+	}
 }
 
 // check rejects flags that exclude each other; elsewhere says why no lab is

@@ -57,6 +57,9 @@ func (u *UpCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) 
 	}
 	defer listener.Close()
 
+	if chosen, err := strategyNamed("--strategy", u.Strategy); err == nil {
+		u.warn(stderr, chosen)
+	}
 	fmt.Fprintln(stderr, "Starting …")
 	l, err := u.startLab(ctx)
 	switch {

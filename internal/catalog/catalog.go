@@ -52,6 +52,9 @@ type Info struct {
 	Reserves bool
 	// Accepts: the strategy is a seckill.Acceptor.
 	Accepts bool
+	// OneNode: what keeps others out is a lock that one database server has by
+	// itself: in a cluster, another node grants it as well.
+	OneNode bool
 
 	// New builds the strategy. Nil for a lock: Locker and Key are used then.
 	New func(Deps) (seckill.Strategy, error)

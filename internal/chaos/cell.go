@@ -70,7 +70,7 @@ func (c Cell) failed(format string, args ...any) Cell {
 // may reports whether a strategy breaks by itself, is known to break by a fault,
 // or promises nothing about it.
 func (o Options) may(info catalog.Info, name fault.Name) bool {
-	if info.BreaksIn(o.Settings.Procs) {
+	if info.BreaksIn(o.Settings.Procs) || info.Unfit(o.Settings.Where) != "" {
 		return true
 	}
 	known, err := fault.Find(name)

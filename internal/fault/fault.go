@@ -43,7 +43,7 @@ type Fault struct {
 // All are the faults, in the order in which they are shown.
 var All = []Fault{pauseHolder, hangHolder, killHolder, cutHolder, pauseService, killService,
 	restartRedis, pauseRedis, restartMySQL, pauseMySQL, restartZooKeeper, restartEtcd, restartJetStream, cutSession,
-	loseZooKeeper, loseEtcd, loseZooKeeperQuorum, loseEtcdQuorum, failoverRedis, loseShard, pauseShard}
+	loseZooKeeper, loseEtcd, loseZooKeeperQuorum, loseEtcdQuorum, failoverRedis, loseShard, pauseShard, loseMySQL, failoverMySQL}
 
 // Find finds a fault by its name.
 func Find(name Name) (Fault, error) {
@@ -73,9 +73,10 @@ type Env interface {
 	NoShards() *Lack
 	// NoPoints says why no service has fault points; nil: they have.
 	NoPoints() *Lack
-	// Marked reads whether Redis still has the mark that Mark wrote.
-	Mark(ctx context.Context) error
-	Marked(ctx context.Context) (bool, error)
+	// Marked reads whether a server, Redis or a group, still has the mark that Mark
+	// wrote.
+	Mark(ctx context.Context, server string) error
+	Marked(ctx context.Context, server string) (bool, error)
 }
 
 // A Process can come to harm. Its Lock is held while it does, or recovers.

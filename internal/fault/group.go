@@ -19,6 +19,9 @@ const (
 	// among them. The third serves no writes until one of them is back.
 	LoseZooKeeperQuorum Name = "lose_zookeeper_quorum"
 	LoseEtcdQuorum      Name = "lose_etcd_quorum"
+	// LoseMySQL: the node of a Galera cluster is killed at which the first service
+	// process writes. Services are led to another until it is back.
+	LoseMySQL Name = "lose_mysql"
 )
 
 // A Group is the servers of one backend of which one leads.
@@ -44,6 +47,8 @@ var (
 		"two of three ZooKeeper servers are killed: the third serves nothing")
 	loseEtcdQuorum = loses(LoseEtcdQuorum, "etcd", 2, leaseEnd, "Etcd",
 		"two of three etcd servers are killed: the third writes nothing")
+	loseMySQL = loses(LoseMySQL, "mysql", 1, "", "",
+		"one of three nodes of the database is killed, at which buyers write")
 )
 
 // loses kills n servers of three, the leader first, and starts them again when

@@ -21,7 +21,7 @@ var restartRedis = Fault{Name: RestartRedis, Question: nodeLoss, Everywhere: tru
 		p.Lock()
 		defer p.Unlock()
 		seen := everywhere(ctx, e, a)
-		if err := e.Mark(ctx); err != nil {
+		if err := e.Mark(ctx, redisServer); err != nil {
 			return nil, fmt.Errorf("leave a mark in Redis: %w", err)
 		}
 		if err := p.Kill(ctx); err != nil {
@@ -32,7 +32,7 @@ var restartRedis = Fault{Name: RestartRedis, Question: nodeLoss, Everywhere: tru
 		if err := p.Restart(ctx); err != nil {
 			return nil, err
 		}
-		kept, err := e.Marked(ctx)
+		kept, err := e.Marked(ctx, redisServer)
 		if err != nil {
 			return nil, fmt.Errorf("look for the mark in Redis: %w", err)
 		}

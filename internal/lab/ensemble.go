@@ -167,8 +167,12 @@ func (e *Ensemble) NodeWith(ctx context.Context, role, key, part string) (*Proce
 // Config is c with the ensemble as its backend. Clients try the node first
 // before the others.
 func (e *Ensemble) Config(c backend.Config, first *Process) backend.Config {
-	if s, ok := e.kind.(interface{ configure(*backend.Config) }); ok {
-		s.configure(&c)
+	switch k := e.kind.(type) {
+	case *galera:
+		c.MySQLDSN = k.dsn(max(0, slices.Index(e.Nodes, first)))
+		return c
+	case interface{ configure(*backend.Config) }:
+		k.configure(&c)
 		return c
 	}
 	addrs := e.addrs()

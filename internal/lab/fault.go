@@ -80,15 +80,23 @@ func (h harmed) Server(name string) (fault.Process, *fault.Lack) {
 
 // Group finds servers of which one leads: the lab's topology has started them.
 func (h harmed) Group(name string) (fault.Group, *fault.Lack) {
-	if e := h.lab.group(name); e != nil && e.Roles[0] != Shard {
+	of, known := groups[name]
+	if !known {
+		of.backend, of.topology = name, Ensembles
+	}
+	if e := h.lab.group(of.backend); e != nil && h.lab.options.Topology == of.topology {
 		return group{e}, nil
 	}
-	topology := Ensembles
-	if name == backend.NameRedis {
-		topology = Sentinel
-	}
-	return nil, fault.NewLack(fault.LackTopology, map[string]any{"name": name, "topology": topology},
-		"%s is not several servers here of which one leads: start the lab with --topology %s", name, topology)
+	return nil, fault.NewLack(fault.LackTopology, map[string]any{"name": of.backend, "topology": of.topology},
+		"%s is not several servers here as the fault needs them: start the lab with --topology %s", of.backend, of.topology)
+}
+
+// groups are those of faults whose name is not that of a backend, or whose servers
+// do not vote.
+var groups = map[string]struct{ backend, topology string }{
+	backend.NameRedis:  {backend.NameRedis, Sentinel},
+	backend.NameMySQL:  {backend.NameMySQL, Galera},
+	fault.MySQLReplica: {backend.NameMySQL, Replica},
 }
 
 // group is an ensemble as a fault sees it.
@@ -127,11 +135,17 @@ func (h harmed) NoPoints() *fault.Lack { return h.lab.NoFaultPoints() }
 
 const redisMark = "seckill:lab:mark"
 
-func (h harmed) Mark(ctx context.Context) error {
+func (h harmed) Mark(ctx context.Context, server string) error {
+	if server != backend.NameRedis {
+		return h.markMySQL(ctx)
+	}
 	return h.onRedis(ctx, func(in *backend.Instance) error { return in.Redis.Set(ctx, redisMark, 1, 0).Err() })
 }
 
-func (h harmed) Marked(ctx context.Context) (there bool, err error) {
+func (h harmed) Marked(ctx context.Context, server string) (there bool, err error) {
+	if server != backend.NameRedis {
+		return h.markedMySQL(ctx)
+	}
 	err = h.onRedis(ctx, func(in *backend.Instance) error {
 		n, err := in.Redis.Exists(ctx, redisMark).Result()
 		there = n > 0

@@ -19,25 +19,36 @@ import (
 )
 
 func (l *Lab) mysqlServers(program packages.Program) []server {
-	data := filepath.Join(l.folder, "mysql")
-	m := mysqlServer{path: program.Path, data: data, mariadb: isMariaDB(program.Path), root: os.Geteuid() == 0,
-		volatile: l.options.Volatile, binlog: l.options.Binlog, certs: l.options.MySQLCerts}
-	return []server{{
-		name: backend.NameMySQL, backend: backend.NameMySQL, ports: 1,
-		login:   func(addr string) string { return l.mysqlDSN(addr, "") },
-		prepare: func(ctx context.Context) error { return l.prepareMySQL(ctx, m) },
+	m := l.mysqlServer(program, backend.NameMySQL)
+	m.binlog = l.options.Binlog
+	s := l.ofMySQL(m, backend.NameMySQL)
+	s.prepare = func(ctx context.Context) error { return l.prepareMySQL(ctx, m) }
+	return []server{s}
+}
+
+// mysqlServer is one that has its data in a folder of that name.
+func (l *Lab) mysqlServer(program packages.Program, name string) mysqlServer {
+	return mysqlServer{path: program.Path, data: filepath.Join(l.folder, name), mariadb: isMariaDB(program.Path),
+		root: os.Geteuid() == 0, volatile: l.options.Volatile, certs: l.options.MySQLCerts}
+}
+
+// ofMySQL is the server as a process of the lab.
+func (l *Lab) ofMySQL(m mysqlServer, name string) server {
+	return server{
+		name: name, backend: backend.NameMySQL, ports: 1,
+		login: func(addr string) string { return l.mysqlDSN(addr, "") },
 		command: func(ports []int) (command, error) {
 			err := os.WriteFile(m.accountsFile(), []byte(m.accounts(l.passwords.mysql)), 0o600)
-			return command{Args: m.serveArgs(ports[0]), Env: l.serverEnv(), Dir: l.folder}, err
+			return command{Args: append(m.serveArgs(ports[0]), "--init-file="+m.accountsFile()), Env: l.serverEnv(), Dir: l.folder}, err
 		},
 		check: func(ctx context.Context, addr string, _ int) (string, error) {
 			version, folder, err := askMySQL(ctx, l.mysqlDSN(addr, ""))
-			if err == nil && !sameFile(folder, data) {
+			if err == nil && !sameFile(folder, m.data) {
 				return "", errors.New("another server has this port")
 			}
 			return version, err
 		},
-	}}
+	}
 }
 
 // A mysqlServer is MariaDB or Oracle's MySQL, which differ in their options.
@@ -52,6 +63,8 @@ type mysqlServer struct {
 	volatile bool   // does not flush its log at every commit
 	binlog   string // BinlogOn, BinlogOff, or as the server has it by itself
 	certs    Certs
+	// before is SQL that comes before that of the accounts.
+	before string
 }
 
 // Options.Binlog.
@@ -75,8 +88,7 @@ func (m mysqlServer) serveArgs(port int) []string {
 		"--socket=mysql.sock", // in the data folder: a socket's whole path has hardly 100 bytes
 		"--pid-file=mysql.pid",
 		"--max-connections="+strconv.Itoa(maxConnections),
-		"--skip-name-resolve", // accounts of localhost are for the socket alone
-		"--init-file="+m.accountsFile(),
+		"--skip-name-resolve",                 // accounts of localhost are for the socket alone
 		"--secure-file-priv="+m.filesFolder(), // for those who have the right to write files, too
 		"--local-infile=OFF",
 	)

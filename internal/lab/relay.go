@@ -44,6 +44,16 @@ func (r *relay) Addr() string { return r.listener.Addr().String() }
 // Point forwards to another server from now on and ends existing connections.
 func (r *relay) Point(to string) { r.cut(to) }
 
+// lead points to a server unless it does already.
+func (r *relay) lead(to string) {
+	r.mu.Lock()
+	same := r.to == to
+	r.mu.Unlock()
+	if !same {
+		r.cut(to)
+	}
+}
+
 // Cut ends every connection, with what was held back on it. New ones fail.
 func (r *relay) Cut() { r.cut("") }
 

@@ -70,7 +70,9 @@ func (l *Lab) launchServices(ctx context.Context, there, n int, args []string) (
 	return nil, err
 }
 
-func serviceName(i int) string { return fmt.Sprintf("service-%d", i) }
+const serviceFormat = "service-%d"
+
+func serviceName(i int) string { return fmt.Sprintf(serviceFormat, i) }
 
 func (l *Lab) service(name string, args []string) server {
 	return server{
@@ -78,7 +80,7 @@ func (l *Lab) service(name string, args []string) server {
 		command: func(ports []int) (command, error) {
 			return command{
 				Args: append([]string{l.options.Executable, "serve", "--addr", fmt.Sprintf("127.0.0.1:%d", ports[0])}, args...),
-				Env:  slices.Concat(l.serviceEnv(l.options.Host.Environ), l.options.Env, l.adminEnv(name)), Grace: finishing}, nil
+				Env:  slices.Concat(l.serviceEnv(l.options.Host.Environ), l.options.Env, l.adminEnv(name), l.ownDatabase(name)), Grace: finishing}, nil
 		},
 		check: func(ctx context.Context, addr string, _ int) (string, error) { return "", checkReady(ctx, addr) },
 	}

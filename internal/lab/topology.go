@@ -23,10 +23,12 @@ const (
 	Ring      = "ring"     // Redis is three independent servers, and clients hash keys to them
 	// RingRehash is Ring with clients that send the keys of a lost shard elsewhere.
 	RingRehash = "ring-rehash"
+	Galera     = "galera"  // the database is three MariaDB servers, and each takes writes
+	Replica    = "replica" // the database is a MariaDB with a replica, which follows later
 )
 
 // Topologies are all of them.
-var Topologies = []string{Single, Cluster, Ensembles, Sentinel, Ring, RingRehash}
+var Topologies = []string{Single, Cluster, Ensembles, Sentinel, Ring, RingRehash, Galera, Replica}
 
 // arranged are the backends of which a topology starts several servers.
 var arranged = map[string][]string{
@@ -34,6 +36,8 @@ var arranged = map[string][]string{
 	Ensembles: {backend.NameZooKeeper, backend.NameEtcd},
 	Sentinel:  {backend.NameRedis},
 	Ring:      {backend.NameRedis}, RingRehash: {backend.NameRedis},
+	Galera:  {backend.NameMySQL},
+	Replica: {backend.NameMySQL},
 }
 
 // CheckTopology says why a topology cannot be had beside backends that are
@@ -88,6 +92,10 @@ func (l *Lab) addArranged(ctx context.Context, k kind, program packages.Program)
 		return l.addSentinel(ctx, program)
 	case Ring, RingRehash:
 		return l.addRing(ctx, program)
+	case Galera:
+		return l.addGalera(ctx, program)
+	case Replica:
+		return l.addReplica(ctx, program)
 	}
 	return l.addVoters(ctx, k, program)
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"strings"
@@ -44,6 +45,9 @@ func TestTopologiesThatCannotBe(t *testing.T) {
 		"sentinel starts several servers of Redis":  {Topology: lab.Sentinel, Given: backend.Config{RedisSentinels: []string{"127.0.0.1:1"}}},
 		"ensemble needs real servers":               {Topology: lab.Ensembles, Embedded: true},
 		"cluster needs Redis: no redis-server or":   {Topology: lab.Cluster, Backends: []string{backend.NameRedis}, Programs: nothingFound},
+		"galera needs MySQL or MariaDB: no ma":      {Topology: lab.Galera, Backends: []string{backend.NameMySQL}, Programs: nothingFound},
+		"galera: no Galera library (libgalera_smm":  {Topology: lab.Galera, Backends: []string{backend.NameMySQL}, Programs: noGalera},
+		"--mysql-dsn names others":                  {Topology: lab.Replica, Given: backend.Config{MySQLDSN: "root@tcp(127.0.0.1:1)/"}},
 		"ensemble needs etcd: no etcd was found on": {Topology: lab.Ensembles, Backends: []string{backend.NameEtcd}, Programs: nothingFound},
 	} {
 		o.Host, o.Folder = labtest.Host(), t.TempDir()
@@ -56,6 +60,12 @@ func TestTopologiesThatCannotBe(t *testing.T) {
 		}
 	}
 }
+
+var noGalera = func() map[packages.Tool]packages.Program {
+	none := maps.Clone(nothingFound)
+	none[packages.MariaDB] = packages.NewSearch(os.Getenv).Find(packages.MariaDB)
+	return none
+}()
 
 var nothingFound = func() map[packages.Tool]packages.Program {
 	none := map[packages.Tool]packages.Program{}
@@ -163,6 +173,8 @@ func TestFaultsOfSeveralServersNeedThem(t *testing.T) {
 		switch {
 		case strings.HasSuffix(string(f.Kind), "_shard"):
 			want = "--topology ring"
+		case f.Kind == fault.LoseMySQL:
+			want = "--topology galera"
 		case !strings.HasPrefix(string(f.Kind), "lose_"):
 			continue
 		}
@@ -303,13 +315,9 @@ func TestAShardIsLost(t *testing.T) {
 // Nothing of the servers that a topology starts is left: no process, no port, no
 // folder.
 func TestStopLeavesNothingOfTopologies(t *testing.T) {
-	for topology, want := range map[string]int{lab.Ensembles: 6, lab.Sentinel: 6, lab.Ring: 3} {
-		var names []string
-		for _, name := range []string{backend.NameRedis, backend.NameZooKeeper, backend.NameEtcd} {
-			if (name == backend.NameRedis) == (topology != lab.Ensembles) {
-				names = append(names, name)
-			}
-		}
+	for topology, want := range map[string]int{lab.Ensembles: 6, lab.Sentinel: 6, lab.Ring: 3, lab.Replica: 2} {
+		names := map[string][]string{lab.Ensembles: {backend.NameZooKeeper, backend.NameEtcd},
+			lab.Sentinel: {backend.NameRedis}, lab.Ring: {backend.NameRedis}, lab.Replica: {backend.NameMySQL}}[topology]
 		l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: t.TempDir(), Backends: names, Topology: topology})
 		must(t, "start a lab", err)
 		v := observe(l)

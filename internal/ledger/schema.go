@@ -98,6 +98,16 @@ var sqliteSchema = []string{
 // today's form. Several processes may do so at once, and processes of the
 // version before may go on selling meanwhile and afterwards.
 func Migrate(ctx context.Context, db *gorm.DB) error {
+	for attempt := 0; ; attempt++ {
+		err := migrate(ctx, db)
+		if !retriable(err) || attempt == deadlockRetries || ctx.Err() != nil {
+			return err
+		}
+		// Another node of the database was first. Every step may be made again.
+	}
+}
+
+func migrate(ctx context.Context, db *gorm.DB) error {
 	db = db.WithContext(ctx)
 	sqlite := db.Name() == "sqlite"
 	schema := slices.Concat(mysqlSchema, splitSchema, slotSchema, reservationSchema, detailSchema, mysqlRefusals)

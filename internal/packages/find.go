@@ -40,14 +40,14 @@ func (p Program) Missing() string {
 
 // A Search looks for programs.
 type Search struct {
-	folders             []string
+	folders, libraries  []string
 	javaHome, zookeeper string
 }
 
 // NewSearch looks on the PATH, and where systems put servers that are not on
 // it. It reads PATH, JAVA_HOME and ZOOKEEPER_HOME.
 func NewSearch(getenv func(string) string) Search {
-	s := Search{javaHome: getenv("JAVA_HOME"), zookeeper: getenv("ZOOKEEPER_HOME")}
+	s := Search{javaHome: getenv("JAVA_HOME"), zookeeper: getenv("ZOOKEEPER_HOME"), libraries: galeraFolders}
 	s.folders = append(filepath.SplitList(getenv("PATH")), "/usr/sbin", "/usr/local/sbin", "/usr/local/bin", "/usr/bin",
 		"/usr/libexec", "/opt/homebrew/bin", "/opt/homebrew/sbin", "/usr/local/mysql/bin",
 		"/Applications/Chromium.app/Contents/MacOS", "/Applications/Google Chrome.app/Contents/MacOS")
@@ -69,8 +69,12 @@ func (s Search) Find(tool Tool) Program {
 	if slices.Contains(Testing, tool) {
 		p.Get += " --tests"
 	}
-	if tool == ZooKeeper {
+	switch tool {
+	case ZooKeeper:
 		s.findZooKeeper(&p)
+		return p
+	case Galera:
+		s.findGalera(&p)
 		return p
 	}
 	for _, name := range about.programs {
@@ -106,6 +110,9 @@ func (p Program) Version(ctx context.Context) (string, error) {
 	}
 	if p.Classpath != "" {
 		return zookeeperJarVersion(p.Path), nil
+	}
+	if filepath.Base(p.Path) == galeraLibrary {
+		return p.Name, nil // it says its version to a server only
 	}
 	flag := cmp.Or(p.versionFlag, "--version")
 	out, err := exec.CommandContext(ctx, p.Path, flag).Output()

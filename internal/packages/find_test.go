@@ -36,6 +36,19 @@ func TestSearch(t *testing.T) {
 	}
 }
 
+func TestGaleraIsALibrary(t *testing.T) {
+	folder := t.TempDir()
+	s := Search{libraries: []string{t.TempDir(), folder}}
+	if p := s.Find(Galera); p.Found() || !strings.Contains(p.Missing(), "seckill deps") || !slices.Equal(p.Lacks, []Tool{Galera}) {
+		t.Errorf("without the library: %+v, want it missing", p)
+	}
+	touch(t, filepath.Join(folder, galeraLibrary))
+	p := s.Find(Galera)
+	if version, err := p.Version(t.Context()); p.Path != filepath.Join(folder, galeraLibrary) || version != "Galera" || err != nil {
+		t.Errorf("found %s, version %q, %v; want the library", p.Path, version, err)
+	}
+}
+
 func TestZooKeeperHomes(t *testing.T) {
 	bin := t.TempDir()
 	touch(t, filepath.Join(bin, "java"))

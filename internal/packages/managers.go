@@ -17,6 +17,7 @@ var managers = []manager{
 		name: "apt-get", asRoot: true,
 		packages: map[Tool][]string{
 			MariaDB:    {"mariadb-server-core", "mariadb-server-core-10.6", "mariadb-server-core-10.5"},
+			Galera:     {"galera-4"},
 			Redis:      {"redis-server", "valkey-server"},
 			Etcd:       {"etcd-server"},
 			Etcdctl:    {"etcd-client"},
@@ -34,6 +35,7 @@ var managers = []manager{
 		name: "dnf", asRoot: true,
 		packages: map[Tool][]string{
 			MariaDB:  {"mariadb-server"},
+			Galera:   {"galera"},
 			Redis:    {"redis", "valkey"},
 			Etcd:     {"etcd"},
 			Etcdctl:  {"etcd"},
@@ -48,6 +50,7 @@ var managers = []manager{
 		name: "pacman", asRoot: true,
 		packages: map[Tool][]string{
 			MariaDB:    {"mariadb"},
+			Galera:     {"galera"},
 			Redis:      {"valkey", "redis"},
 			Etcd:       {"etcd"},
 			Etcdctl:    {"etcd"},

@@ -3,7 +3,10 @@
 // package manager.
 package packages
 
-import "slices"
+import (
+	"runtime"
+	"slices"
+)
 
 // A Tool is a program, or what a program needs, that can be looked for and
 // installed.
@@ -11,6 +14,7 @@ type Tool string
 
 const (
 	MariaDB    Tool = "MariaDB"
+	Galera     Tool = "Galera"
 	Redis      Tool = "Redis"
 	ZooKeeper  Tool = "ZooKeeper"
 	Java       Tool = "Java"
@@ -24,7 +28,7 @@ const (
 // Servers are the programs that the lab runs; Testing are those that only the
 // project's tests use.
 var (
-	Servers = []Tool{MariaDB, Redis, ZooKeeper, Etcd}
+	Servers = []Tool{MariaDB, Redis, ZooKeeper, Etcd, Galera}
 	Testing = []Tool{Browser, Etcdctl, Compiler, TypeScript}
 )
 
@@ -39,6 +43,8 @@ var tools = map[Tool]struct {
 	MariaDB: {title: "MariaDB or MySQL", programs: []string{"mariadbd", "mysqld"},
 		use:    "every strategy; without it SQLite, which has no row locks",
 		byHand: "get it from https://mariadb.org/download and put mariadbd on the PATH"},
+	Galera: {programs: []string{galeraLibrary}, use: "the lab with --topology galera only",
+		byHand: "get the Galera library for your MariaDB from https://galeracluster.com; only --topology galera needs it"},
 	Redis: {programs: []string{"redis-server", "valkey-server"},
 		use:    "redsync and other Redis locks; without it an embedded one",
 		byHand: "get it from https://redis.io/downloads and put redis-server on the PATH"},
@@ -67,6 +73,9 @@ func (s Search) Missing(tests bool) (missing []Tool) {
 		wanted = slices.Concat(Servers, Testing)
 	}
 	for _, tool := range wanted {
+		if tool == Galera && runtime.GOOS != "linux" {
+			continue // nobody else packages it
+		}
 		missing = append(missing, s.Find(tool).Lacks...)
 	}
 	return missing

@@ -44,8 +44,9 @@ var LockRow = catalog.Info{
 		Holds(catalog.DeadHolder, catalog.LeaseEnd, catalog.Owner,
 			catalog.LostReply, catalog.LateCommand, catalog.TwoFaults,
 			catalog.OtherSKUs),
-	Needs: []backend.Capability{backend.SQL, backend.RowLocks},
-	Stock: ledger.InRow,
+	Needs:   []backend.Capability{backend.SQL, backend.RowLocks},
+	OneNode: true,
+	Stock:   ledger.InRow,
 	Options: []catalog.Option{
 		{Flag: "--lock-wait", Doc: "how long the server lets a buyer wait " +
 			"for the row, in whole seconds (innodb_lock_wait_timeout)"},

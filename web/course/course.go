@@ -82,6 +82,8 @@ var chapters = []Chapter{
 		Break: counterexample("redis-stream-two-calls", "dead-holder")},
 	{Name: "16-in-your-language", Strategies: []string{"redis-watchdog", "redis-registry", "zk", "redis-blpop", "redsync", "redlock"},
 		Break: counterexample("redis-registry", "lease-end")},
+	{Name: "17-more-than-one-node", Strategies: []string{"conditional", "version", "for-update", "lock-insert", "get-lock", "lock-row"},
+		Break: counterexample("lock-insert", "lease-end")},
 	{Name: "18-several-redis", Strategies: []string{"redis-counter", "redis-lua", "redis-counter-mysql", "redis-fenced", "redlock"},
 		Break: counterexample("redis-counter", "node-loss")},
 }

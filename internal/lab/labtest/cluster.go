@@ -36,19 +36,20 @@ func OnCluster(t testing.TB, needs ...backend.Capability) backend.Config {
 
 // Sentinel starts a lab for one test whose Redis is a primary with two replicas,
 // watched by sentinels. Failovers change it, so it is not shared.
-func Sentinel(t testing.TB) *lab.Lab { return ofRedis(t, lab.Sentinel) }
+func Sentinel(t testing.TB) *lab.Lab { return Own(t, lab.Sentinel, backend.NameRedis) }
 
 // Ring starts a lab for one test whose Redis is three shards. A lost one changes
 // it, so it is not shared. topology is lab.Ring or lab.RingRehash.
-func Ring(t testing.TB, topology string) *lab.Lab { return ofRedis(t, topology) }
+func Ring(t testing.TB, topology string) *lab.Lab { return Own(t, topology, backend.NameRedis) }
 
-func ofRedis(t testing.TB, topology string) *lab.Lab {
+// Own starts a lab for one test, with a backend of several servers.
+func Own(t testing.TB, topology, name string) *lab.Lab {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	l, err := lab.Start(ctx, lab.Options{Host: Host(), Backends: []string{backend.NameRedis}, Topology: topology})
+	l, err := lab.Start(ctx, lab.Options{Host: Host(), Backends: []string{name}, Topology: topology})
 	if err != nil {
-		t.Fatalf("start Redis with topology %s: %v (run: seckill deps)", topology, err)
+		t.Fatalf("start %s with topology %s: %v (run: seckill deps)", name, topology, err)
 	}
 	t.Cleanup(func() {
 		if err := l.Stop(context.Background()); err != nil {
@@ -56,6 +57,19 @@ func ofRedis(t testing.TB, topology string) *lab.Lab {
 		}
 	})
 	return l
+}
+
+// Nodes are the configurations of clients at each node of a lab's database.
+func Nodes(t testing.TB, l *lab.Lab) (each []backend.Config) {
+	t.Helper()
+	e, err := l.Ensemble(t.Context(), backend.NameMySQL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range e.Nodes {
+		each = append(each, e.Config(l.Config(), p))
+	}
+	return each
 }
 
 // On is what is needed, with the Redis of another lab.

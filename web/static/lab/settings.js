@@ -21,7 +21,7 @@ export const isHolders = (kind) => holders.includes(kind);
 const pausedServers = ['pause_redis', 'pause_mysql'];
 /** Of several servers of one backend. */
 const lostServers = ['lose_zookeeper', 'lose_etcd', 'lose_zookeeper_quorum', 'lose_etcd_quorum', 'failover_redis',
-  'lose_shard', 'pause_shard'];
+  'lose_shard', 'pause_shard', 'lose_mysql', 'failover_mysql'];
 const anyProcess = ['restart_redis', 'restart_mysql', 'restart_zookeeper', 'restart_etcd', 'restart_jetstream', ...pausedServers, ...lostServers, ...holders];
 const lasting = ['pause_service', 'pause_holder', 'hang_holder', 'cut_holder', ...pausedServers, ...lostServers];
 /** The fields of a fault, by kind. */

@@ -1,0 +1,253 @@
+package lab
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/go-sql-driver/mysql"
+
+	"seckill/internal/backend"
+	"seckill/internal/packages"
+)
+
+// Galera: three MariaDB servers that all take writes. A transaction runs at one
+// node with that node's locks; at COMMIT it is sent to all, in one order, and of
+// two that changed the same row the second is refused (error 1213).
+//
+// Services come in by doors, one for each node, as by a proxy: a door whose node
+// is dead leads to another.
+type galera struct {
+	lab   *Lab
+	nodes []*Process
+	doors []*relay
+	// formed: there is a cluster, which servers that start join.
+	formed bool
+}
+
+// Scripts that the servers run: how a node starts, and how it gets its data.
+var (
+	//go:embed galera_start.sh
+	galeraStart string
+	//go:embed galera_copy.sh
+	galeraCopy string
+)
+
+const (
+	galeraStartScript = "galera_start"
+	// galeraCopyScript must be called so: the server puts the name of
+	// --wsrep-sst-method behind the last underscore.
+	galeraCopyScript = "wsrep_sst_seckill"
+)
+
+func (l *Lab) addGalera(ctx context.Context, program packages.Program) (backend.Status, error) {
+	library := l.programs[packages.Galera]
+	switch {
+	case !isMariaDB(program.Path):
+		return backend.Status{}, fmt.Errorf("topology %s needs MariaDB, and %s is MySQL", Galera, program.Path)
+	case !library.Found():
+		return backend.Status{}, fmt.Errorf("topology %s: %s", Galera, library.Missing())
+	}
+	for name, text := range map[string]string{galeraStartScript: galeraStart, galeraCopyScript: galeraCopy} {
+		if err := os.WriteFile(filepath.Join(l.folder, name), []byte(text), 0o700); err != nil {
+			return backend.Status{}, err
+		}
+	}
+	g := &galera{lab: l}
+	if err := g.start(ctx, program, library); err != nil {
+		return backend.Status{}, errors.Join(fmt.Errorf("start three nodes of MariaDB: %w", err), g.close())
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closers = append(l.closers, g.close)
+	l.addGroup(backend.NameMySQL, &Ensemble{Nodes: g.nodes, Roles: []string{AnyOne}, kind: g})
+	g.configure(&l.config)
+	e := l.groups[backend.NameMySQL]
+	return backend.Status{Name: backend.NameMySQL, Tier: backend.Private, OK: true, Address: strings.Join(e.addrs(), ","),
+		Version: fmt.Sprintf("%s Galera of %d", g.nodes[0].version, three)}, nil
+}
+
+func (g *galera) start(ctx context.Context, program, library packages.Program) (err error) {
+	l := g.lab
+	first := l.mysqlServer(program, member(backend.NameMySQL, 0))
+	if err := l.prepareMySQL(ctx, first); err != nil {
+		return err
+	}
+	g.nodes, err = l.launchAll(ctx, three, 3, func(ports [][]int) []server {
+		all := make([]server, three)
+		for i := range all {
+			all[i] = g.server(program, library.Path, i, ports)
+		}
+		return all
+	})
+	if err != nil {
+		return err
+	}
+	g.formed = true
+	for _, p := range g.nodes {
+		door, err := l.door()
+		if err != nil {
+			return err
+		}
+		g.doors = append(g.doors, door)
+		door.Point(p.Addr)
+	}
+	return g.heal(ctx)
+}
+
+// door is a relay at a free port.
+func (l *Lab) door() (*relay, error) {
+	free, err := l.ports.free(1)
+	if err != nil {
+		return nil, err
+	}
+	return listenRelay(free[0])
+}
+
+// server is a node. Its ports are those of clients, of the group, and of what a
+// node has missed.
+func (g *galera) server(program packages.Program, library string, i int, ports [][]int) server {
+	l, name := g.lab, member(backend.NameMySQL, i)
+	m := l.mysqlServer(program, name)
+	s := l.ofMySQL(m, name)
+	s.ports = 3
+	var group []string
+	for _, p := range ports {
+		group = append(group, "127.0.0.1:"+strconv.Itoa(p[1]))
+	}
+	s.command = func(ports []int) (command, error) {
+		at := func(i int) string { return "127.0.0.1:" + strconv.Itoa(ports[i]) }
+		args := append([]string{"sh", filepath.Join(l.folder, galeraStartScript)}, m.serveArgs(ports[0])...)
+		args = append(args, "--binlog-format=ROW", "--innodb-autoinc-lock-mode=2", "--wsrep-on=ON", "--wsrep-provider="+library,
+			"--wsrep-cluster-name="+filepath.Base(l.folder), "--wsrep-cluster-address=gcomm://"+strings.Join(group, ","),
+			"--wsrep-node-name="+name, "--wsrep-node-address="+at(1), "--wsrep-sst-method=seckill", "--wsrep-sst-receive-address="+at(2),
+			"--wsrep-provider-options=base_host=127.0.0.1;base_port="+strconv.Itoa(ports[1])+
+				";gmcast.listen_addr=tcp://"+at(1)+";ist.recv_addr="+at(2)+";gcache.size=64M")
+		env := l.serverEnv()
+		for i, entry := range env {
+			if path, is := strings.CutPrefix(entry, "PATH="); is {
+				env[i] = "PATH=" + l.folder + string(os.PathListSeparator) + path
+			}
+		}
+		c := command{Args: args, Env: env, Dir: l.folder}
+		if i > 0 || g.formed {
+			return c, errors.Join(os.MkdirAll(m.data, 0o700), os.MkdirAll(m.filesFolder(), 0o700))
+		}
+		// It makes the cluster, and the accounts, which the others copy. An attempt
+		// before this one may have left its state.
+		if err := os.Remove(filepath.Join(m.data, "grastate.dat")); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return c, err
+		}
+		c.Args = append(c.Args, "--wsrep-new-cluster", "--init-file="+m.accountsFile())
+		return c, os.WriteFile(m.accountsFile(), []byte(m.accounts(l.passwords.mysql)), 0o600)
+	}
+	answers := s.check
+	s.check = func(ctx context.Context, addr string, pid int) (string, error) {
+		version, err := answers(ctx, addr, pid)
+		if err == nil {
+			err = g.synced(ctx, addr)
+		}
+		return version, err
+	}
+	return s
+}
+
+// synced: the node has what the others have, and takes statements.
+func (g *galera) synced(ctx context.Context, addr string) error {
+	var state string
+	err := onMySQL(ctx, g.lab.mysqlDSN(addr, ""), func(c sqlConn) error {
+		return c.QueryRowContext(ctx, "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'WSREP_LOCAL_STATE_COMMENT'").Scan(&state)
+	})
+	if err == nil && state != "Synced" {
+		err = fmt.Errorf("the node is %s", state)
+	}
+	return err
+}
+
+// node is the first that lives and is in the cluster. A door whose node is not
+// leads there.
+func (g *galera) node(ctx context.Context, _ string) (first *Process, err error) {
+	err = await(ctx, elected, func(ctx context.Context) error {
+		in := make([]bool, len(g.nodes))
+		first = nil
+		var errs []error
+		for i, p := range g.nodes {
+			if !p.Alive() {
+				continue
+			}
+			err := g.synced(ctx, p.Addr)
+			if in[i] = err == nil; in[i] && first == nil {
+				first = p
+			}
+			errs = append(errs, err)
+		}
+		if first == nil {
+			return errors.Join(append(errs, errors.New("no node is in the cluster"))...)
+		}
+		for i, door := range g.doors {
+			to := g.nodes[i]
+			if !in[i] {
+				to = first
+			}
+			door.lead(to.Addr)
+		}
+		return nil
+	})
+	return first, err
+}
+
+// heal waits until the cluster is whole.
+func (g *galera) heal(ctx context.Context) error {
+	for _, p := range g.nodes {
+		if err := await(ctx, answerLimit, func(ctx context.Context) error { return g.synced(ctx, p.Addr) }); err != nil {
+			return fmt.Errorf("%s: %w", p.Name, err)
+		}
+	}
+	_, err := g.node(ctx, AnyOne)
+	return err
+}
+
+func (g *galera) goOn() bool { return mostLive(g.nodes) }
+
+func (g *galera) close() error {
+	var errs []error
+	for _, door := range g.doors {
+		errs = append(errs, door.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// configure is for clients that belong to no node, such as the judge.
+func (g *galera) configure(c *backend.Config) { c.MySQLDSN = g.dsn(0) }
+
+// dsn leads to a node. A read waits until the node has what others had committed
+// before (wsrep_sync_wait): without it, a buyer who has the lock may read the stock
+// as it was before the last holder's write.
+func (g *galera) dsn(i int) string {
+	c, err := mysql.ParseDSN(g.lab.mysqlDSN(g.doors[i%len(g.doors)].Addr(), "seckill"))
+	if err != nil { // our own
+		panic(err)
+	}
+	c.Params = map[string]string{"wsrep_sync_wait": "1"}
+	return c.FormatDSN()
+}
+
+// ownDatabase has each service process write at another node.
+func (l *Lab) ownDatabase(service string) []string {
+	e := l.group(backend.NameMySQL)
+	if e == nil {
+		return nil
+	}
+	g, ok := e.kind.(*galera)
+	if !ok {
+		return nil
+	}
+	n := 1
+	_, _ = fmt.Sscanf(service, serviceFormat, &n)
+	return []string{"SECKILL_MYSQL_DSN=" + g.dsn(n-1)}
+}

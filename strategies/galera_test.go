@@ -1,0 +1,242 @@
+package strategies_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+	"gorm.io/gorm"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/fault"
+	"seckill/internal/lab"
+	"seckill/internal/lab/labtest"
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+	"seckill/strategies/mysqllock"
+	"seckill/strategies/sqlrow"
+)
+
+// Writers at several nodes of a Galera cluster. One cluster for all: it takes a
+// while to start.
+func TestSeveralNodes(t *testing.T) {
+	l := labtest.Own(t, lab.Galera, backend.NameMySQL)
+	configs := labtest.Nodes(t, l)
+	two := [2]*backend.Instance{openTwo(t, configs[0])[0], openTwo(t, configs[1])[0]}
+	t.Run("locks are local to a node", func(t *testing.T) { locksAreLocal(t, two) })
+	t.Run("the second COMMIT is refused", func(t *testing.T) { theSecondCommitIsRefused(t, two) })
+	t.Run("one request at two nodes", func(t *testing.T) { oneRequestAtTwoNodes(t, two) })
+	for i, info := range []catalog.Info{mysqllock.GetLock, mysqllock.LockRow,
+		mysqllock.LockInsert, sqlrow.ForUpdate, sqlrow.Conditional, sqlrow.Version} {
+		t.Run(info.Name, func(t *testing.T) { aHolderAtAnotherNode(t, info, two, int64(98_010+i)) })
+	}
+	t.Run("a node is lost", func(t *testing.T) { aNodeIsLost(t, l, two) })
+}
+
+func connection(t *testing.T, in *backend.Instance) *sql.Conn {
+	t.Helper()
+	db, err := in.DB.DB()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+func errorNumber(err error) uint16 {
+	var e *mysql.MySQLError
+	if errors.As(err, &e) {
+		return e.Number
+	}
+	return 0
+}
+
+// What one session of one server excludes another from, two nodes both allow:
+// GET_LOCK, FOR UPDATE, SKIP LOCKED. Of two COMMITs the second is refused.
+func locksAreLocal(t *testing.T, two [2]*backend.Instance) {
+	const sku = 98_001
+	if _, err := ledger.NewStore(two[0].DB).Reset(t.Context(), sku, "", 5); err != nil {
+		t.Fatal(err)
+	}
+	var at [2]*sql.Conn
+	for i, in := range two {
+		at[i] = connection(t, in)
+		var granted int
+		if err := at[i].QueryRowContext(t.Context(), "SELECT GET_LOCK('seckill:test', 0)").Scan(&granted); err != nil || granted != 1 {
+			t.Errorf("GET_LOCK at node %d answers %d, %v; want 1 at both", i+1, granted, err)
+		}
+	}
+	for i, c := range at {
+		if _, err := c.ExecContext(t.Context(), "BEGIN"); err != nil {
+			t.Fatal(err)
+		}
+		for _, lock := range []string{"FOR UPDATE SKIP LOCKED", "FOR UPDATE"} {
+			num := -1
+			if err := c.QueryRowContext(t.Context(), "SELECT num FROM stock WHERE id = ? "+lock, sku).Scan(&num); err != nil || num != 5 {
+				t.Errorf("%s at node %d finds %d, %v; want 5 at both", lock, i+1, num, err)
+			}
+		}
+	}
+	var errs [2]error
+	for i, c := range at {
+		if _, errs[i] = c.ExecContext(t.Context(), "UPDATE stock SET num = 4 WHERE id = ?", sku); errs[i] == nil {
+			_, errs[i] = c.ExecContext(t.Context(), "COMMIT")
+		}
+	}
+	if errs[0] != nil || errorNumber(errs[1]) != 1213 {
+		t.Errorf("the writers at two nodes are told %v and %v; want a sale and error 1213", errs[0], errs[1])
+	}
+}
+
+// A transaction whose COMMIT is refused has sold nothing, and is run again from its
+// first read. When that is refused again and again, the buyer is told of a
+// conflict: no unknown outcome.
+func theSecondCommitIsRefused(t *testing.T, two [2]*backend.Instance) {
+	const sku = 98_002
+	here, there := ledger.NewStore(two[0].DB).For("test", seckill.NopObserver{}), ledger.NewStore(two[1].DB)
+	for _, c := range []struct {
+		refused int // how often another node is first
+		want    error
+	}{{1, nil}, {100, seckill.ErrConflict}} {
+		set, err := here.Reset(t.Context(), sku, "", 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := there.SKU(t.Context(), sku); err != nil { // a read waits for the reset, an UPDATE does not
+			t.Fatal(err)
+		}
+		tries := 0
+		p := seckill.Purchase{SKU: sku, User: 1, Quantity: 1, RequestID: "refused"}
+		err = here.Tx(t.Context(), func(tx *gorm.DB) error {
+			var num int64
+			if err := here.ReadIn(tx, &num, "SELECT num FROM stock WHERE id = ? FOR UPDATE", sku); err != nil {
+				return err
+			}
+			if tries++; tries <= c.refused { // another sells, at its own node
+				rows, err := there.Write(t.Context(), "UPDATE stock SET num = num - 1 WHERE id = ?", sku)
+				if err != nil || rows != 1 {
+					t.Errorf("the other node: %d rows, %v", rows, err)
+				}
+			}
+			if _, _, err := here.Exec(tx, "UPDATE stock SET num = ? WHERE id = ?", num-1, sku); err != nil {
+				return err
+			}
+			_, err := here.Record(tx, p, set.Run, num-1)
+			return err
+		})
+		if !errors.Is(err, c.want) || c.want != nil && !seckill.NothingTaken(err) {
+			t.Errorf("refused %d times: told %v, want %v", c.refused, err, c.want)
+		}
+		snap, err := there.Snapshot(t.Context(), sku)
+		own := 1000 - snap.Stock.Num - int64(min(tries, c.refused)) // besides the other's
+		if err != nil || own != int64(len(snap.Orders)) || (own == 1) != (c.want == nil) || tries < 2 {
+			t.Errorf("refused %d times, after %d tries: %d units in %d orders, %v", c.refused, tries, own, len(snap.Orders), err)
+		}
+	}
+}
+
+// Copies of one request that come to processes at two nodes at once are both let
+// through by the claim, which is a GET_LOCK. The keys of the orders decide: one
+// order, and the other copy is told that there is one.
+func oneRequestAtTwoNodes(t *testing.T, two [2]*backend.Instance) {
+	h := newHarness(t, sqlrow.Conditional, two, brief, 98_003)
+	h.reset(t, 5)
+	p := h.purchase(1, 1)
+	for i, in := range two {
+		claims := ledger.NewClaims(ledger.NewStore(in.DB), in.KeyDB, time.Minute)
+		order, release, err := claims.Take(t.Context(), p.User, p.RequestID)
+		defer release()
+		if order != nil || err != nil {
+			t.Errorf("the claim at node %d: %v, %v; want that both are granted", i+1, order, err)
+		}
+	}
+	copies := make(chan error, len(h.strategies))
+	for _, s := range h.strategies {
+		go func() {
+			_, err := s.Deduct(context.Background(), p)
+			copies <- err
+		}()
+	}
+	sold := 0
+	for range h.strategies {
+		switch err := <-copies; {
+		case err == nil:
+			sold++
+		case !errors.Is(err, seckill.ErrDuplicate):
+			t.Errorf("a copy is told %v, want the order or %v", err, seckill.ErrDuplicate)
+		}
+	}
+	snap, err := h.store.Snapshot(t.Context(), h.sku)
+	if err != nil || sold != 1 || len(snap.Orders) != 1 || snap.Stock.Num != 4 {
+		t.Errorf("%d copies were sold to, %d orders, %d left, %v; want one order", sold, len(snap.Orders), snap.Stock.Num, err)
+	}
+}
+
+// A buyer has read the stock and is about to write it; another buys at another
+// node. A lock that the first node has by itself keeps nobody out there, and the
+// first buyer writes over the sale: the strategies that say so, and no others.
+func aHolderAtAnotherNode(t *testing.T, info catalog.Info, two [2]*backend.Instance, sku int64) {
+	settings := catalog.Settings{LockTimes: catalog.LockTimes{LockWait: 300 * time.Millisecond, LockLease: 2 * time.Minute, LockPoll: 10 * time.Millisecond}, Retries: 8}
+	f := &forgetting{harness: newHarness(t, info, two, settings, sku)}
+	f.reset(t, 5)
+	f.holdBefore(t, "UPDATE")
+	f.sell(t, 2)
+	// A read waits until the first node has the sale. Sooner, its buyer would be
+	// refused at COMMIT, and hold by luck.
+	if _, err := ledger.NewStore(two[0].DB).SKU(t.Context(), sku); err != nil {
+		t.Fatal(err)
+	}
+	close(f.pause.end)
+	f.heard = append(f.heard, <-f.late)
+	f.judged(t, 5, info.OneNode, ledger.RuleLostUpdate)
+	if (info.Unfit(lab.Galera) != "") != info.OneNode {
+		t.Errorf("%s is unfit for several nodes: %q", info.Name, info.Unfit(lab.Galera))
+	}
+}
+
+// The process whose node dies is led to another, where everything is that was sold.
+func aNodeIsLost(t *testing.T, l *lab.Lab, two [2]*backend.Instance) {
+	h := newHarness(t, sqlrow.Conditional, two, brief, 98_020)
+	h.reset(t, 20)
+	f := &forgetting{harness: h}
+	for user := range int64(4) {
+		f.sell(t, user+1)
+	}
+	lost, err := l.Inject(t.Context(), fault.LoseMySQL, fault.Aim{})
+	if err != nil || !lost.Effect.Took {
+		t.Fatalf("the loss of a node came to %+v, %v", lost, err)
+	}
+	store := ledger.NewStore(two[0].DB)
+	for begun := time.Now(); time.Since(begun) < 30*time.Second; {
+		if _, err = store.SKU(t.Context(), h.sku); err == nil {
+			break
+		}
+	}
+	if err != nil {
+		t.Fatalf("the process of the lost node is not led to another: %v", err)
+	}
+	h.strategies[1] = h.strategies[0] // whose node is lost
+	for user := range int64(4) {
+		f.sell(t, user+10)
+	}
+	if _, err := lost.Undo(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	f.judged(t, 20, false, ledger.RuleLostUpdate)
+	if n := len(f.heard); n != 8 {
+		t.Errorf("%d answers, want 8", n)
+	}
+	for _, heard := range f.heard {
+		if heard.Outcome != ledger.OutcomeSold {
+			t.Errorf("a buyer was told %+v, want that they buy", heard)
+		}
+	}
+}
