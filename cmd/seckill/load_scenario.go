@@ -19,6 +19,9 @@ func (c *LoadCmd) BeforeApply(line *kong.Context) (err error) {
 	c.Scenario = loadtest.DefaultScenario()
 	c.Scenario.Seed = rand.Uint64()
 	for _, given := range line.Path {
+		if given.Flag != nil {
+			c.given = append(c.given, given.Flag.Name)
+		}
 		if given.Flag == nil || given.Flag.Name != "scenario" {
 			continue
 		}

@@ -1,0 +1,209 @@
+package loadtest
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"seckill/internal/numbers"
+)
+
+// Workers send a run's load in place of this process, which prepares and judges it.
+type Workers interface {
+	// Count is how many there are.
+	Count() int
+	// Send has each of them send its part, and returns when all have brought back
+	// what they have, or are lost. It calls progress from one goroutine at a time.
+	Send(ctx context.Context, o Order, progress func(worker int, p Progress)) []Sent
+}
+
+// An Order is what all workers of a run are told.
+type Order struct {
+	Scenario Scenario
+	Targets  []string
+	Runs     []int64 // of each SKU
+}
+
+// A Sent is what became of one worker.
+type Sent struct {
+	Name string // for people
+	// Err: the worker is lost, or could not do it. There is no haul.
+	Err  error
+	Haul *Haul
+	// Calls are what its buyers were told, as SendPart packed them.
+	Calls [][]byte
+	// Its clock started between these moments, of one clock for all workers.
+	Earliest, Latest time.Time
+	Told             bool // to begin; else it has sent nothing
+}
+
+// A Worker's side of a run, as SendPart calls it.
+type Worker struct {
+	Number, Of int // from 0
+	// Ready is called when connections are open, and returns when the run begins;
+	// false: it does not. Begun is called when the clock has started.
+	Ready func() bool
+	Begun func()
+	// Calls is called with what buyers were told, when all have ended.
+	Calls func(packed []byte) error
+}
+
+// SendPart sends one worker's part of a run that another process prepares and
+// judges. Of c it needs the authorities and the signer of tokens; the rest is in the
+// order. The error is an ErrConfig, or one of w.Calls.
+func SendPart(ctx context.Context, c Config, o Order, w Worker) (*Haul, error) {
+	c.Scenario, c.Targets = o.Scenario, o.Targets
+	c.Rest = true // of what the others leave
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	if len(c.Targets) == 0 || len(o.Runs) != c.normal().SKUs || w.Number < 0 || w.Of < 1 || w.Number >= w.Of {
+		return nil, configError("the order names no target, or not the run of each SKU")
+	}
+	c.Scenario = c.normal()
+	r := newRun(c)
+	r.plan.runs, r.plan.part = o.Runs, part{w.Number, w.Of}
+	r.plan.Concurrency, r.plan.Connections = share(c.Concurrency, w), share(c.Connections, w)
+	defer r.transport.CloseIdleConnections()
+	client := newClient(r.Config)
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(interruptGrace, client.interrupt) })()
+	cpu := startCPU()
+	l := &load{plan: r.plan, tally: r.tally, open: func() caller { return client.newBuyer() }, start: w.Ready, going: w.Begun}
+	finish := r.report()
+	l.run(ctx)
+	took := l.elapsed()
+	r.result.GeneratorCPU, r.result.Processor.Generator = cpu.cores(), cpu.seconds()
+	l.finish()
+	finish()
+	r.tally.summarize(r.result, took)
+	h, err := r.tally.haul(took)
+	if err != nil {
+		return nil, err
+	}
+	h.Generator, h.Cores = r.result.Processor.Generator, r.result.GeneratorCPU
+	h.Bottleneck, _ = r.result.bottleneck()
+	return h, l.history.pack(w.Calls)
+}
+
+// share is a worker's part of a number, at least one.
+func share(n int, w Worker) int { return max(1, part{w.Number, w.Of}.own(n)) }
+
+// sendByWorkers is send by others.
+func (r *run) sendByWorkers(ctx context.Context) (finish func() []Point) {
+	meter := r.startMeter(ctx)
+	call(r.Begin)
+	seen := make([]Progress, r.Workers.Count())
+	finish = r.report()
+	r.result.Start = time.Now()
+	servers := r.startServersTime()
+	sent := r.Workers.Send(ctx, Order{Scenario: r.Scenario, Targets: r.Targets, Runs: r.plan.runs}, func(w int, p Progress) {
+		seen[w] = p
+		r.tally.follow(seen)
+	})
+	r.result.Processor.Servers = servers()
+	r.tally.follow(nil)
+	first := r.result.Start
+	for _, s := range sent {
+		if s.Told && s.Earliest.Before(first) {
+			first = s.Earliest
+		}
+	}
+	var took time.Duration
+	for i, s := range sent {
+		took = max(took, r.took(i, s, first))
+	}
+	r.tally.summarize(r.result, took)
+	call(r.End)
+	meter.stop(context.WithoutCancel(ctx), r.result)
+	return finish
+}
+
+// took takes over what became of a worker, and says how long that took.
+func (r *run) took(i int, s Sent, first time.Time) time.Duration {
+	p := part{i, r.Workers.Count()}
+	log := &callLog{}
+	err := s.Err
+	if err == nil {
+		for _, packed := range s.Calls {
+			if err = log.unpack(packed, r.plan.requests, s.Earliest.Sub(first), s.Latest.Sub(first)); err != nil {
+				break
+			}
+		}
+	}
+	if err == nil {
+		err = r.tally.add(s.Haul)
+	}
+	if err == nil {
+		if h := s.Haul; h.Generator != nil {
+			all := *h.Generator
+			if r.result.Processor.Generator != nil {
+				all += *r.result.Processor.Generator
+			}
+			r.result.Processor.Generator = &all
+			r.result.GeneratorCPU += h.Cores
+		}
+		if own := p.own(r.plan.requests); s.Haul.Requests+s.Haul.Dropped < own {
+			r.problem("%s was ended: it sent %s of %s", s.Name, numbers.Thousands(s.Haul.Requests), numbers.Count(own, "request"))
+		}
+		if s.Haul.Bottleneck != "" {
+			r.problem("%s was the bottleneck: %s", s.Name, s.Haul.Bottleneck)
+		}
+		if !r.NoHistory {
+			r.history = append(r.history, log)
+		}
+		return s.Haul.Took
+	}
+	n := p.own(r.plan.requests)
+	if !s.Told {
+		r.problem("%s sent nothing: %v: %s of %s were never sent", s.Name, err, numbers.Thousands(n), numbers.Count(r.plan.requests, "request"))
+		r.tally.drop(n)
+		return 0
+	}
+	log = &callLog{} // not half of it
+	for k := range n {
+		asked := r.plan.purchase(p.index(k))
+		r.tally.unheard(asked)
+		log.unheard(asked, s.Earliest.Sub(first), r.Reserve > 0)
+	}
+	if !r.NoHistory {
+		r.history = append(r.history, log)
+	}
+	r.problem("%s was lost: %v: what its %s were told is not known", s.Name, err, numbers.Count(n, "buyer"))
+	return 0
+}
+
+// follow has progress say what workers say, until nil.
+func (t *tally) follow(all []Progress) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.followed = nil
+	if all == nil {
+		return
+	}
+	sum := Progress{Counts: named(make([]int, len(t.counts)))}
+	for _, p := range all {
+		sum.Requests, sum.Units, sum.Late = sum.Requests+p.Requests, sum.Units+p.Units, sum.Late+p.Late
+		for o, n := range p.Counts {
+			sum.Counts[o] += n
+		}
+		sum.P50, sum.P99 = max(sum.P50, p.P50), max(sum.P99, p.P99)
+		if p.Buyers > 0 && (sum.Buyers == 0 || p.Left < sum.Left) {
+			sum.Left, sum.Buyers = p.Left, p.Buyers
+		}
+	}
+	t.followed = &sum
+}
+
+// PartOf is how many of a scenario's requests a worker sends.
+func PartOf(s Scenario, number, of int) int { return part{number, of}.own(s.Requests()) }
+
+// CheckWorkers finds what several workers cannot do.
+func CheckWorkers(s Scenario, workers int) error {
+	switch {
+	case s.Service != nil:
+		return fmt.Errorf("several workers buy from our own service only: run seckill load without them for another one")
+	case s.Requests() < workers:
+		return fmt.Errorf("there are fewer buyers than workers: give more --buyers, or fewer --workers")
+	}
+	return nil
+}
