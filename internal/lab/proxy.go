@@ -65,7 +65,7 @@ defaults
   option redispatch 1
   retries 5
   retry-on conn-failure empty-response
-  # The service sees its client: give it --proxies with this machine's address.
+  # The service learns who the client is: give it --trust-proxy with this machine's address.
   option forwardfor
 
 frontend buyers

@@ -184,7 +184,7 @@ func (r *Report) paperTable() measure.Table {
 			one := capacity.PlanFor(m.Costs, site)
 			site.SKUs = paperSKUs
 			many := capacity.PlanFor(m.Costs, site)
-			t.Rows = append(t.Rows, []string{name, measure.Number(float64(machines)),
+			t.Rows = append(t.Rows, []string{name, numbers.Thousands(machines),
 				measure.Number(one.Rate), orNone(one.Limit), measure.Number(many.Rate), orNone(many.Limit),
 				fmt.Sprintf("%d / %d / %d / %d", many.Services, many.Databases, many.Redis, many.Proxies)})
 		}
