@@ -48,15 +48,14 @@ const mostStrangers = 32
 // Assemble accepts workers on l until there are n, and closes it then. It calls
 // joined for each. Strangers are turned away.
 func Assemble(ctx context.Context, l net.Listener, secret []byte, n int, joined func(name string, so, far int)) (*Crew, error) {
-	defer l.Close()
-	defer context.AfterFunc(ctx, func() { l.Close() })()
 	c, came := &Crew{}, make(chan *member)
-	room := make(chan struct{}, mostStrangers)
-	done := make(chan struct{})
+	accepting, enough := context.WithCancel(ctx)
 	var greeting sync.WaitGroup
 	defer greeting.Wait()
-	defer close(done)
-	go func() {
+	defer enough()
+	context.AfterFunc(accepting, func() { l.Close() })
+	room := make(chan struct{}, mostStrangers)
+	greeting.Go(func() {
 		for {
 			conn, err := l.Accept()
 			if err != nil {
@@ -70,19 +69,21 @@ func Assemble(ctx context.Context, l net.Listener, secret []byte, n int, joined 
 			}
 			greeting.Go(func() {
 				defer func() { <-room }()
+				stay := context.AfterFunc(accepting, func() { conn.Close() })
 				m, err := greet(conn, secret)
 				if err != nil {
 					conn.Close()
 					return
 				}
+				stay()
 				select {
 				case came <- m:
-				case <-done:
-					m.Close()
+				case <-accepting.Done():
+					conn.Close()
 				}
 			})
 		}
-	}()
+	})
 	for len(c.workers) < n {
 		select {
 		case m := <-came:
