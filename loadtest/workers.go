@@ -3,8 +3,10 @@ package loadtest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
+	"seckill/internal/ledger"
 	"seckill/internal/numbers"
 )
 
@@ -109,17 +111,86 @@ func (r *run) sendByWorkers(ctx context.Context) (finish func() []Point) {
 		}
 	}
 	var took time.Duration
+	logs := make([]*callLog, len(sent))
 	for i, s := range sent {
-		took = max(took, r.took(i, s, first))
+		d, log := r.took(i, s, first)
+		took, logs[i] = max(took, d), log
+		if log != nil && !r.NoHistory {
+			r.history = append(r.history, log)
+		}
 	}
+	r.toldByOthers(logs)
 	r.tally.summarize(r.result, took)
 	call(r.End)
 	meter.stop(context.WithoutCancel(ctx), r.result)
 	return finish
 }
 
-// took takes over what became of a worker, and says how long that took.
-func (r *run) took(i int, s Sent, first time.Time) time.Duration {
+// toldByOthers counts buyers who were told sold by a copy that another worker sent
+// than theirs, who counted another answer.
+func (r *run) toldByOthers(logs []*callLog) {
+	if r.Copies == 0 || r.NoHistory {
+		return
+	}
+	type request struct {
+		own   uint8 // the answer that their worker counted
+		heard bool  // … any
+		sold  bool  // by a copy of another
+	}
+	all := map[uint32]*request{}
+	rank := func(outcome uint8) int { return slices.Index(ranking, recorded[outcome]) }
+	for i, log := range logs {
+		if log == nil {
+			continue
+		}
+		for _, c := range (history{log}).records {
+			if !c.is(flagSeveral) || c.is(flagCancel) || c.is(flagPay) {
+				continue
+			}
+			q := all[c.index]
+			if q == nil {
+				q = &request{}
+				all[c.index] = q
+			}
+			bought := recorded[c.outcome] == ledger.OutcomeSold
+			switch own := int(c.index)%len(logs) == i; {
+			case own && (!q.heard || rank(c.outcome) < rank(q.own)):
+				q.own, q.heard = c.outcome, true
+			case !own && bought:
+				q.sold = true
+			}
+		}
+	}
+	for index, q := range all {
+		if q.sold && q.heard {
+			r.tally.soldAfterAll(r.plan.purchase(int(index)), q.own)
+		}
+	}
+}
+
+// soldAfterAll corrects what a request was counted as.
+func (t *tally) soldAfterAll(p purchase, counted uint8) {
+	switch recorded[counted] {
+	case ledger.OutcomeSold, ledger.OutcomeReserved, ledger.OutcomeAccepted:
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s := &t.sums[p.sku-t.firstSKU]
+	s.Sold += p.quantity
+	t.units += p.quantity
+	if recorded[counted] == ledger.OutcomeUnknown {
+		s.Unknown -= p.quantity
+	}
+	if t.counts[counted] > 0 {
+		t.counts[counted]--
+		t.counts[outcomeIndex(ledger.OutcomeSold)]++
+	}
+}
+
+// took takes over what became of a worker, and says how long that took and what its
+// buyers were told; nil: it sent nothing.
+func (r *run) took(i int, s Sent, first time.Time) (time.Duration, *callLog) {
 	p := part{i, r.Workers.Count()}
 	log := &callLog{}
 	err := s.Err
@@ -148,16 +219,13 @@ func (r *run) took(i int, s Sent, first time.Time) time.Duration {
 		if s.Haul.Bottleneck != "" {
 			r.problem("%s was the bottleneck: %s", s.Name, s.Haul.Bottleneck)
 		}
-		if !r.NoHistory {
-			r.history = append(r.history, log)
-		}
-		return s.Haul.Took
+		return s.Haul.Took, log
 	}
 	n := p.own(r.plan.requests)
 	if !s.Told {
 		r.problem("%s sent nothing: %v: %s of %s were never sent", s.Name, err, numbers.Thousands(n), numbers.Count(r.plan.requests, "request"))
 		r.tally.drop(n)
-		return 0
+		return 0, nil
 	}
 	log = &callLog{} // not half of it
 	for k := range n {
@@ -165,11 +233,8 @@ func (r *run) took(i int, s Sent, first time.Time) time.Duration {
 		r.tally.unheard(asked)
 		log.unheard(asked, s.Earliest.Sub(first), r.Reserve > 0)
 	}
-	if !r.NoHistory {
-		r.history = append(r.history, log)
-	}
 	r.problem("%s was lost: %v: what its %s were told is not known", s.Name, err, numbers.Count(n, "buyer"))
-	return 0
+	return 0, log
 }
 
 // follow has progress say what workers say, until nil.

@@ -108,3 +108,32 @@ func TestHaul(t *testing.T) {
 		t.Error("a haul of another number of SKUs is taken")
 	}
 }
+
+// A buyer whose own worker was told to wait, and whose copy by another was sold, has
+// bought; who lost their worker and was told sold by a copy is not unknown.
+func TestToldByOthers(t *testing.T) {
+	c := Config{Scenario: DefaultScenario()}
+	c.Copies = 1
+	r := newRun(c)
+	logs := []*callLog{{}, {}, nil}
+	told := func(worker, index int, o ledger.Outcome) {
+		p := r.plan.purchase(index)
+		logs[worker].add(p, adapter.Reply{Outcome: o}, flagSeveral, 1, 2)
+		if index%3 == worker {
+			r.tally.record(p, finalReply{Reply: adapter.Reply{Outcome: o, Code: string(o)}}, timing{sent: 1, answered: 2})
+		}
+	}
+	told(0, 0, ledger.OutcomeInProgress)
+	told(1, 0, ledger.OutcomeSold)
+	told(0, 3, ledger.OutcomeSold)
+	told(1, 3, ledger.OutcomeSold)
+	told(1, 1, ledger.OutcomeUnknown)
+	told(0, 1, ledger.OutcomeSold)
+	told(1, 4, ledger.OutcomeSoldOut)
+	r.toldByOthers(logs)
+	s, counts := r.tally.sums[0], r.tally.byOutcome()
+	if s.Sold != 3 || s.Unknown != 0 || r.tally.units != 3 || counts[ledger.OutcomeSold] != 3 || counts[ledger.OutcomeSoldOut] != 1 ||
+		counts[ledger.OutcomeInProgress]+counts[ledger.OutcomeUnknown] != 0 {
+		t.Errorf("%+v %v", s, counts)
+	}
+}

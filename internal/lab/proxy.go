@@ -53,7 +53,7 @@ func (l *Lab) StartProxy(ctx context.Context, services []string) (*Process, erro
 func ProxyConfig(bind string, services []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `global
-  maxconn 20000
+  maxconn 4000
 
 defaults
   mode http
