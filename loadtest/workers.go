@@ -267,6 +267,8 @@ func CheckWorkers(s Scenario, workers int) error {
 	switch {
 	case s.Service != nil:
 		return fmt.Errorf("several workers buy from our own service only: run seckill load without them for another one")
+	case s.Cancellations > 0 || s.Reserve > 0:
+		return fmt.Errorf("several workers only buy: leave out cancellations and reservations, or the workers")
 	case s.Requests() < workers:
 		return fmt.Errorf("there are fewer buyers than workers: give more --buyers, or fewer --workers")
 	}

@@ -67,7 +67,7 @@ func TestLoadFromThreeProcesses(t *testing.T) {
 	store := books(t)
 	_, urls := sharedServices(t)
 	for _, sale := range []loadtest.Scenario{
-		{Strategy: "conditional", Stock: 200, Buyers: 1000, Copies: .2, Retry: 1, Cancellations: .1},
+		{Strategy: "conditional", Stock: 200, Buyers: 1000, Copies: .2, Retry: 1},
 		{Strategy: "one-trip", SKUs: 3, Stock: 50, Profile: loadtest.Constant, Rate: 500, Duration: 2 * time.Second, Copies: .1, Retry: 1},
 	} {
 		t.Run(sale.Strategy, func(t *testing.T) {
@@ -106,7 +106,7 @@ func TestALostWorkerIsUnknown(t *testing.T) {
 	const buyers = 3000
 	r := loadRun(t, loadtest.Config{Targets: urls, Ledger: store, Workers: crew,
 		Scenario: loadtest.Scenario{Strategy: "conditional", Stock: buyers, Profile: loadtest.Constant, Rate: 300, Duration: 10 * time.Second,
-			Copies: .1, Retry: 1, Cancellations: .1}, Rest: true,
+			Copies: .1, Retry: 1}, Rest: true,
 		OnProgress: midway(buyers/3, func() {
 			if err := workers[1].Process.Kill(); err != nil {
 				t.Error(err)
