@@ -43,7 +43,11 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 		return nil, err
 	}
 	if ready {
-		finish := r.send(ctx)
+		send := r.send
+		if r.Workers != nil {
+			send = r.sendByWorkers
+		}
+		finish := send(ctx)
 		r.judge(context.WithoutCancel(ctx), sale)
 		r.result.Course = finish()
 	}

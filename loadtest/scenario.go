@@ -123,6 +123,11 @@ func (f *Fraction) UnmarshalText(text []byte) error {
 	return nil
 }
 
+// MarshalText writes it for UnmarshalText, exactly.
+func (f Fraction) MarshalText() ([]byte, error) {
+	return strconv.AppendFloat(nil, float64(f), 'g', -1, 64), nil
+}
+
 func (f Fraction) String() string { return strconv.FormatFloat(100*float64(f), 'g', 4, 64) + "%" }
 
 // DefaultScenario is what `seckill load` runs when nothing else is asked for.

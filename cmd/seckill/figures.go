@@ -8,6 +8,7 @@ import (
 
 	"seckill/internal/bench"
 	"seckill/internal/bench/hot"
+	"seckill/internal/bench/scale"
 	"seckill/internal/chaos"
 	"seckill/internal/figures"
 	"seckill/internal/measure"
@@ -15,12 +16,13 @@ import (
 )
 
 // FiguresCmd puts stored results into docs/figures.md and the lessons, or into
-// docs/hot.md, or into docs/chaos.md.
+// docs/hot.md, docs/scaling.md or docs/chaos.md.
 type FiguresCmd struct {
 	Compare string `type:"existingfile" and:"tables" help:"What seckill compare --json wrote." placeholder:"FILE"`
 	Locks   string `type:"existingfile" and:"tables" help:"What seckill bench locks --json wrote." placeholder:"FILE"`
 	Claims  string `type:"existingfile" and:"tables" help:"What seckill bench claims --json wrote." placeholder:"FILE"`
 	Hot     string `type:"existingfile" xor:"page" help:"What seckill bench hot --json wrote, for --readme alone." placeholder:"FILE"`
+	Scale   string `type:"existingfile" xor:"page" help:"What seckill bench scale --json wrote, for --readme alone." placeholder:"FILE"`
 	Chaos   string `type:"existingfile" xor:"page" help:"What seckill chaos --json wrote, for --readme alone." placeholder:"FILE"`
 
 	JSON   string `name:"json" help:"The lessons' figures." placeholder:"FILE"`
@@ -29,13 +31,14 @@ type FiguresCmd struct {
 
 // Validate finds what is wrong with the flags alone.
 func (c *FiguresCmd) Validate() error {
+	page := c.Hot + c.Scale + c.Chaos
 	switch {
 	case c.JSON == "" && c.Readme == "":
 		return errors.New("say where the figures go: --json, --readme or both")
-	case (c.Hot+c.Chaos == "") == (c.Compare == ""):
-		return errors.New("give either --hot, or --chaos, or --compare with --locks and --claims")
-	case c.Hot+c.Chaos != "" && c.JSON != "":
-		return errors.New("--json: figures of --hot and --chaos go into a page only: give --readme")
+	case (page == "") == (c.Compare == ""):
+		return errors.New("give either --hot, or --scale, or --chaos, or --compare with --locks and --claims")
+	case page != "" && c.JSON != "":
+		return errors.New("--json: figures of --hot, --scale and --chaos go into a page only: give --readme")
 	}
 	return nil
 }
@@ -43,6 +46,9 @@ func (c *FiguresCmd) Validate() error {
 func (c *FiguresCmd) Run() error {
 	if c.Hot != "" {
 		return c.hot()
+	}
+	if c.Scale != "" {
+		return c.scale()
 	}
 	if c.Chaos != "" {
 		return c.chaos()
@@ -80,6 +86,17 @@ func (c *FiguresCmd) hot() error {
 		return fmt.Errorf("%s has no figures: is it what seckill bench hot wrote with --json?", c.Hot)
 	}
 	return figures.PutHot(&r, c.Readme)
+}
+
+func (c *FiguresCmd) scale() error {
+	var r scale.Report
+	if err := readJSON(c.Scale, &r); err != nil {
+		return err
+	}
+	if r.Result == nil || len(r.Cells) == 0 {
+		return fmt.Errorf("%s has no figures: is it what seckill bench scale wrote with --json?", c.Scale)
+	}
+	return figures.PutScale(&r, c.Readme)
 }
 
 func (c *FiguresCmd) chaos() error {

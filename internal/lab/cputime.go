@@ -18,7 +18,7 @@ func (l *Lab) ServersTime() (sum time.Duration, known bool) {
 		}
 	}
 	for _, p := range l.processes {
-		if p.server.backend == "" { // a service process
+		if p.server.backend == "" || p.server.backend == proxyBackend { // a service process, or before one
 			continue
 		}
 		used, ok := processorTime(p.PID())
@@ -28,4 +28,43 @@ func (l *Lab) ServersTime() (sum time.Duration, known bool) {
 		sum, known = sum+used, true
 	}
 	return sum, known
+}
+
+// Users of processor time besides backends, which have their own names.
+const (
+	UsedByServices = "services"
+	UsedByProxies  = "proxies"
+	// UsedByAll is what all processes of this machine used, also those of others.
+	UsedByAll = "all"
+)
+
+// ProcessorTimes is the processor time used so far by the private servers of each
+// backend, by the service processes and by the proxies. It counts processes that run:
+// a process that ends between two calls takes its time with it. It is not known
+// where ServersTime is not.
+func (l *Lab) ProcessorTimes() (use map[string]time.Duration, known bool) {
+	use = map[string]time.Duration{}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, p := range l.processes {
+		if !p.Alive() {
+			continue
+		}
+		used, ok := processorTime(p.PID())
+		if !ok {
+			return nil, false
+		}
+		name := p.server.backend
+		switch name {
+		case "":
+			name = UsedByServices
+		case proxyBackend:
+			name = UsedByProxies
+		}
+		use[name] += used
+	}
+	if all, ok := machineTime(); ok {
+		use[UsedByAll] = all
+	}
+	return use, true
 }

@@ -88,6 +88,7 @@ type Lab struct {
 	statuses  map[string]backend.Status
 	groups    map[string]*Ensemble // backends of several servers, by the topology
 	processes []*Process
+	proxies   int // started so far
 	closers   []func() error
 	state     *announcement
 	announced *State // the argument of Announce; nil: not announced

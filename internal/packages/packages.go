@@ -23,13 +23,15 @@ const (
 	Etcdctl    Tool = "etcdctl"
 	Compiler   Tool = "a C compiler"
 	TypeScript Tool = "TypeScript"
+	HAProxy    Tool = "HAProxy"
+	Dump       Tool = "mariadb-dump"
 )
 
-// Servers are the programs that the lab runs; Testing are those that only the
-// project's tests use.
+// Servers are the programs that the lab runs; Testing are those that only tests
+// and benchmarks use.
 var (
 	Servers = []Tool{MariaDB, Redis, ZooKeeper, Etcd, Galera}
-	Testing = []Tool{Browser, Etcdctl, Compiler, TypeScript}
+	Testing = []Tool{Browser, Etcdctl, Compiler, TypeScript, HAProxy, Dump}
 )
 
 // tools is what is known of each tool. Java is found with ZooKeeper.
@@ -63,6 +65,10 @@ var tools = map[Tool]struct {
 		byHand: "install gcc or clang with its C library's headers; only the race detector of the tests needs it"},
 	TypeScript: {programs: []string{"tsc"}, use: "the test of the page's types only",
 		byHand: "get Node.js from https://nodejs.org and run npm install -g typescript; only the test of the page's types needs it"},
+	HAProxy: {programs: []string{"haproxy"}, version: "-v", use: "seckill bench scale --behind haproxy, and the test of a rolling restart",
+		byHand: "get it from https://www.haproxy.org and put haproxy on the PATH; only bench scale and a test need it"},
+	Dump: {programs: []string{"mariadb-dump", "mysqldump"}, use: "the test of a backup only",
+		byHand: "install the client programs of MariaDB or MySQL; only the test of a backup needs mariadb-dump"},
 }
 
 // Missing are the tools that this machine lacks: servers and, for the tests,

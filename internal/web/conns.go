@@ -130,6 +130,15 @@ func (b *conn) Close() error {
 	return b.Conn.Close()
 }
 
+// CloseWrite has net/http end an answer before the connection: what the client still
+// sends would else reset it, and with it the answer.
+func (b *conn) CloseWrite() error {
+	if half, ok := b.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return nil
+}
+
 // whole: the request is here, or it waits for the next one.
 func (b *conn) whole(is bool) {
 	c := b.conns

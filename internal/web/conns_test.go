@@ -141,6 +141,72 @@ func TestNoRoom(t *testing.T) {
 	}
 }
 
+// A bounded connection can be closed in one direction, as net/http does after an
+// answer that it gives before the request is whole.
+func TestCloseWrite(t *testing.T) {
+	plain, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := (&Conns{Most: 1}).Listen(plain)
+	defer l.Close()
+	client := dial(t, l.Addr().String(), "")
+	server, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	half, ok := server.(interface{ CloseWrite() error })
+	if !ok {
+		t.Fatal("net/http cannot close it for writing alone")
+	}
+	if err := half.CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	client.SetDeadline(time.Now().Add(20 * time.Second))
+	server.SetDeadline(time.Now().Add(20 * time.Second))
+	if rest, err := io.ReadAll(client); len(rest) > 0 || err != nil {
+		t.Errorf("the client reads %q, %v; want the end", rest, err)
+	}
+	io.WriteString(client, "rest")
+	if got, err := io.ReadAll(io.LimitReader(server, 4)); string(got) != "rest" || err != nil {
+		t.Errorf("the server reads %q, %v after that", got, err)
+	}
+}
+
+// BenchmarkConns is what bounding connections costs a request that does nothing, over
+// connections that are kept.
+func BenchmarkConns(b *testing.B) {
+	nothing := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { io.Copy(io.Discard, r.Body) })
+	for _, bench := range []struct {
+		name  string
+		conns *Conns // nil: none
+	}{{"none", nil}, {"bounded", &Conns{Most: 10_000, PerClient: 10_000}}} {
+		b.Run(bench.name, func(b *testing.B) {
+			s := httptest.NewUnstartedServer(nothing)
+			if c := bench.conns; c != nil {
+				s.Config.Handler, s.Listener, s.Config.ConnContext = c.Handler(nothing), c.Listen(s.Listener), c.Context
+			}
+			s.Start()
+			defer s.Close()
+			b.ReportAllocs()
+			b.RunParallel(func(each *testing.PB) {
+				client := &http.Client{Transport: &http.Transport{}}
+				defer client.CloseIdleConnections()
+				for each.Next() {
+					answer, err := client.Post(s.URL, "text/plain", strings.NewReader("x"))
+					if err != nil {
+						b.Error(err)
+						return
+					}
+					io.Copy(io.Discard, answer.Body)
+					answer.Body.Close()
+				}
+			})
+		})
+	}
+}
+
 // A client cannot choose who they are; only a proxy that is trusted says it.
 func TestClientOf(t *testing.T) {
 	proxies := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::/8")}

@@ -51,7 +51,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		return r, err
 	}
 	defer drop()
-	clock := newClock(o.Within, o.Rounds*len(subjects))
+	clock := NewClock(o.Within, o.Rounds*len(subjects))
 	for turn := range measure.Turns(o.Rounds, len(subjects)) {
 		s := subjects[turn.Subject]
 		o.Progress(turn.Done, turn.Total, fmt.Sprintf("%s, %s", s.Name, atATime(s.Buyers)))
@@ -59,9 +59,9 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 			continue
 		}
 		if turn.Done%len(subjects) == 0 {
-			clock.round(turn.Total - turn.Done)
+			clock.Round(turn.Total - turn.Done)
 		}
-		pass, err := s.measure(ctx, clock.turn, s.rate())
+		pass, err := s.measure(ctx, clock.Turn, s.rate())
 		if ctx.Err() != nil {
 			return r, context.Cause(ctx)
 		}
@@ -82,10 +82,10 @@ func atATime(buyers int) string {
 	return fmt.Sprint(buyers, " buyers")
 }
 
-// A clock shares the time that is left among the turns of a round.
-type clock struct {
+// A Clock shares the time that is left among the turns of a round.
+type Clock struct {
 	end  time.Time
-	turn time.Duration // how long each turn of this round measures
+	Turn time.Duration // how long each turn of this round measures
 }
 
 const (
@@ -97,13 +97,15 @@ const (
 	longest  = 5 * time.Second
 )
 
-func newClock(within time.Duration, turns int) *clock {
-	c := &clock{end: time.Now().Add(within)}
-	c.round(turns)
+// NewClock begins now.
+func NewClock(within time.Duration, turns int) *Clock {
+	c := &Clock{end: time.Now().Add(within)}
+	c.Round(turns)
 	return c
 }
 
-func (c *clock) round(turnsLeft int) { c.turn = TurnOf(time.Until(c.end), turnsLeft) }
+// Round shares what is left of the time among so many turns.
+func (c *Clock) Round(turnsLeft int) { c.Turn = TurnOf(time.Until(c.end), turnsLeft) }
 
 // TurnOf is how long each of so many turns measures, to be done in time.
 func TurnOf(within time.Duration, turns int) time.Duration {
@@ -162,8 +164,8 @@ func (o Options) subjects(ctx context.Context, r *Result) (all []subject, drop f
 // A first, small sale says how fast it goes.
 const firstSale = 100
 
-// size is how many orders take d at a rate, several for each buyer.
-func size(buyers int, d time.Duration, rate float64) int {
+// Size is how many orders take d at a rate, several for each buyer.
+func Size(buyers int, d time.Duration, rate float64) int {
 	if rate == 0 {
 		return max(firstSale, buyers)
 	}
@@ -173,13 +175,13 @@ func size(buyers int, d time.Duration, rate float64) int {
 // sell measures one audited sale. The first time, a small one comes before it.
 func (o Options) sell(ctx context.Context, r *Result, strategy string, buyers int, d time.Duration, rate float64) (Pass, error) {
 	if rate == 0 {
-		warm, err := o.sale(ctx, r, strategy, buyers, size(buyers, d, 0))
+		warm, err := o.sale(ctx, r, strategy, buyers, Size(buyers, d, 0))
 		if err != nil {
 			return warm, err
 		}
 		rate = warm.Rate
 	}
-	return o.sale(ctx, r, strategy, buyers, size(buyers, d, rate))
+	return o.sale(ctx, r, strategy, buyers, Size(buyers, d, rate))
 }
 
 func (o Options) sale(ctx context.Context, r *Result, strategy string, buyers, orders int) (Pass, error) {
@@ -190,7 +192,7 @@ func (o Options) sale(ctx context.Context, r *Result, strategy string, buyers, o
 		return Pass{}, err
 	}
 	if got.Verdict != ledger.Held {
-		return Pass{}, notHeld(got)
+		return Pass{}, NotHeld(got)
 	}
 	if len(r.Servers) == 0 && len(got.Targets) > 0 {
 		r.Servers = got.Targets[0].Backends
@@ -221,7 +223,8 @@ func (o Options) inTwoSteps() Options {
 	return o
 }
 
-func notHeld(r *loadtest.Result) error {
+// NotHeld says why the figures of a sale do not count.
+func NotHeld(r *loadtest.Result) error {
 	why := errors.New("nothing is known against it")
 	switch {
 	case r.Audit != nil && len(r.Audit.Violations) > 0:
@@ -253,13 +256,13 @@ func (o Options) ask(ctx context.Context, path string, buyers int, d time.Durati
 		return p, nil
 	}
 	if rate == 0 {
-		first, err := send(size(buyers, d, 0))
+		first, err := send(Size(buyers, d, 0))
 		if err != nil {
 			return first, err
 		}
 		rate = first.Rate
 	}
-	return send(size(buyers, d, rate))
+	return send(Size(buyers, d, rate))
 }
 
 func passOf(r *loadtest.Result, orders int) Pass {

@@ -199,7 +199,7 @@ func TestTimes(t *testing.T) {
 		rate   float64
 		want   int
 	}{{1, 0, firstSale}, {512, 0, 512}, {1, 10, firstSale}, {512, 10, 1024}, {64, 9000, 4500}} {
-		if n := size(c.buyers, time.Second/2, c.rate); n != c.want {
+		if n := Size(c.buyers, time.Second/2, c.rate); n != c.want {
 			t.Errorf("%+v: %d orders", c, n)
 		}
 	}
