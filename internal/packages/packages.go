@@ -19,13 +19,14 @@ const (
 	Etcdctl    Tool = "etcdctl"
 	Compiler   Tool = "a C compiler"
 	TypeScript Tool = "TypeScript"
+	Promtool   Tool = "promtool"
 )
 
 // Servers are the programs that the lab runs; Testing are those that only the
 // project's tests use.
 var (
 	Servers = []Tool{MariaDB, Redis, ZooKeeper, Etcd}
-	Testing = []Tool{Browser, Etcdctl, Compiler, TypeScript}
+	Testing = []Tool{Browser, Etcdctl, Compiler, TypeScript, Promtool}
 )
 
 // tools is what is known of each tool. Java is found with ZooKeeper.
@@ -57,6 +58,8 @@ var tools = map[Tool]struct {
 		byHand: "install gcc or clang with its C library's headers; only the race detector of the tests needs it"},
 	TypeScript: {programs: []string{"tsc"}, use: "the test of the page's types only",
 		byHand: "get Node.js from https://nodejs.org and run npm install -g typescript; only the test of the page's types needs it"},
+	Promtool: {programs: []string{"promtool"}, use: "the test of the alert rules only",
+		byHand: "get Prometheus from https://prometheus.io/download and put promtool on the PATH; only the test of the alert rules needs it"},
 }
 
 // Missing are the tools that this machine lacks: servers and, for the tests,
