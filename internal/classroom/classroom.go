@@ -192,6 +192,9 @@ const (
 	UnknownLearner = "unknown_learner"
 	ClassFull      = "class_full"
 	TooManyClasses = "too_many_classes"
+	UnknownChapter = "unknown_chapter"
+	NotSolved      = "not_solved"
+	NotForetold    = "not_foretold"
 )
 
 var (

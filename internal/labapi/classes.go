@@ -199,7 +199,7 @@ func (s *Server) noteGame(c *gin.Context, code, key, id string) error {
 		return s.ofGame(err)
 	}
 	if state.Level == "" || state.Grade == nil || !state.Grade.Won {
-		return &web.Problem{Code: "not_solved", Status: http.StatusConflict, Detail: "This game has not solved a level."}
+		return &web.Problem{Code: classroom.NotSolved, Status: http.StatusConflict, Detail: "This game has not solved a level."}
 	}
 	g := state.Grade
 	solved := classroom.Solved{Moves: state.MovesMade, Switches: state.Switches, Short: g.Golf == "even" || g.Golf == "better"}
@@ -217,7 +217,7 @@ func chapterNamed(name string) (course.Chapter, error) {
 	}
 	i := slices.IndexFunc(chapters, func(c course.Chapter) bool { return c.Name == name })
 	if i < 0 {
-		return course.Chapter{}, &web.Problem{Code: "unknown_chapter", Status: http.StatusNotFound, Detail: "There is no such chapter: /api/lab/v1/course lists them."}
+		return course.Chapter{}, &web.Problem{Code: classroom.UnknownChapter, Status: http.StatusNotFound, Detail: "There is no such chapter: /api/lab/v1/course lists them."}
 	}
 	return chapters[i], nil
 }
@@ -241,7 +241,7 @@ func (s *Server) notePrediction(c *gin.Context, code, key string, about course.C
 	b := about.Break
 	if r.State != Done || !slices.Equal(r.Settings.Strategies, []string{b.Strategy}) || len(r.Lanes) != 1 || r.Lanes[0].Result == nil ||
 		r.Lanes[0].Result.Audit == nil || r.Lanes[0].Result.Audit.Initial != int64(b.Stock) {
-		return &web.Problem{Code: "not_foretold", Status: http.StatusConflict, Detail: "This run is not the one of the chapter, or it is not over."}
+		return &web.Problem{Code: classroom.NotForetold, Status: http.StatusConflict, Detail: "This run is not the one of the chapter, or it is not over."}
 	}
 	audit := r.Lanes[0].Result.Audit
 	came := sellsAll

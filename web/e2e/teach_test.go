@@ -67,8 +67,8 @@ func TestPresentation(t *testing.T) {
 
 	t.Log("on a projector every slide of text is whole, in both languages")
 	for _, language := range []string{"en", "zh-CN"} {
-		tb.eval(`document.querySelector("header.top").inert = false`)
 		tb.do(chromedp.KeyEvent(kb.Escape))
+		tb.await(`!document.querySelector(".projector")`)
 		tb.speak(language)
 		for _, chapter := range []string{"01-lost-update", "11-fencing"} {
 			tb.eval(`location.hash = "#/lessons/` + chapter + `?present=1"`)
@@ -92,9 +92,9 @@ func TestPresentation(t *testing.T) {
 
 	t.Log("broken live, with a prediction, by mouse and by keys")
 	f := g.fake
-	live := tb.number(`(location.hash = "#/lessons/01-lost-update?present=1", 0)`)
+	tb.eval(`location.hash = "#/lessons/01-lost-update?present=1"`)
 	tb.onSlide(1)
-	live = tb.number(`[...document.querySelectorAll(".slide")].findIndex((s) => s.matches(".slide-live")) + 1`)
+	live := tb.number(`[...document.querySelectorAll(".slide")].findIndex((s) => s.matches(".slide-live")) + 1`)
 	tb.eval(fmt.Sprintf(`location.hash = "#/lessons/01-lost-update?present=%d"`, live))
 	tb.onSlide(live)
 	tb.says(".slide-live .predict", "How many does naive sell?")
@@ -131,8 +131,9 @@ func TestPresentation(t *testing.T) {
 // pages are those that the tab is printed on.
 func (tb *tab) pages() (n int) {
 	tb.t.Helper()
+	landscape := true
 	tb.do(chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
-		out, err := cdp.Call(ctx, target, page.PrintToPDF, page.PrintToPDFParams{Landscape: true})
+		out, err := cdp.Call(ctx, target, page.PrintToPDF, page.PrintToPDFParams{Landscape: &landscape})
 		if err != nil {
 			return err
 		}

@@ -7,7 +7,7 @@ import { html } from './ui.js';
 /** In the order of the navigation. */
 export const screens = ['lab', 'compare', 'trace', 'guarantees', 'lessons', 'play'];
 
-/** @type {Record<string, string>} screens that are reached from another */
+/** @type {Record<string, string>} */
 const within = { choose: 'guarantees', teach: 'lessons', class: 'lessons' };
 
 /**

@@ -50,9 +50,9 @@ function Run({ chapter, lab }) {
   const [sending, setSending] = useState(false);
   const on = isOn(lab.newest) || sending;
   const run = lab.newest?.id === started ? lab.newest : null;
-  const { settings: other, id, shop } = lab.newest ?? {};
-  const same = isOn(lab.newest) && !shop && String(other?.strategies) === strategy && other?.stock === stock && other?.buyers === buyers;
-  useEffect(() => { if (same && id) setStarted(id); }, [same, id]);
+  const theirs = isOn(lab.newest) && lab.newest?.settings;
+  const same = theirs && String(theirs.strategies) === strategy && theirs.stock === stock && theirs.buyers === buyers;
+  useEffect(() => { if (same && lab.newest) setStarted(lab.newest.id); }, [same, lab.newest?.id]);
   const go = async () => {
     if (on) return;
     setFailure('');

@@ -16,9 +16,9 @@ const kindOf = ({ initial, sold }) => (sold < initial ? 'fewer' : sold > initial
 export function Predict({ chapter, run, audit }) {
   const { strategy, stock = 0, buyers = 0 } = chapter.break;
   const [said, setSaid] = useState('');
-  useEffect(() => { if (right && said) report({ chapter: chapter.name, run, said }); }, [right]);
   const l = lessonWords().predict;
   const right = audit && kindOf(audit);
+  useEffect(() => { if (right && said) report({ chapter: chapter.name, run, said }); }, [right]);
   return html`
     <fieldset class="predict" disabled=${Boolean(right)}>
       <legend>${l.asks(strategy, stock, buyers)}</legend>

@@ -31,7 +31,7 @@ export function OpenClass() {
   const open = () => call('POST', classes, {}).then(({ code, key }) => {
     keepOwn([...own(), { code, key }].slice(-20));
     go('teach', 'class', { code, key });
-  }, (error) => setFailure(error.message));
+  }, (error) => setFailure(w.refused(error)));
   const kept = own();
   return html`
     <section class="panel teach-class" aria-labelledby="teach-class"><h2 id="teach-class">${w.title}</h2><p>${w.what}</p>
@@ -60,9 +60,9 @@ export function Class({ code, secret, chapters, levels }) {
   }, []);
   const gone = error instanceof Refused && error.status === 404;
   const now = gone ? null : kept;
-  if (!now) return error ? html`<${Failed} error=${error} again=${again} title=${w.title} />` : html`<p class="hint">${t.nav.loading}</p>`;
+  if (!now) return error ? html`<${Failed} error=${error} again=${again} title=${w.title} said=${w.refused(error)} />` : html`<p class="hint">${t.nav.loading}</p>`;
 
-  const act = (/** @type {Promise<unknown>} */ done) => done.then(() => setFailure(''), (e) => setFailure(e.message));
+  const act = (/** @type {Promise<unknown>} */ done) => done.then(() => setFailure(''), (e) => setFailure(w.refused(e)));
   const del = () => act(call('DELETE', at, undefined, { headers }).then(() => {
     keepOwn(own().filter((c) => c.code !== code));
     go('teach');

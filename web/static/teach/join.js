@@ -24,7 +24,7 @@ function Form({ code }) {
   const enter = (/** @type {Event} */ e) => {
     e.preventDefault();
     setFailure('');
-    join(typed.trim(), name).catch((error) => setFailure(error.message));
+    join(typed.trim(), name).catch((error) => setFailure(w.refused(error)));
   };
   return html`
     <form class="panel teach-join" onSubmit=${enter} aria-labelledby="join-title"><h1 id="join-title">${w.join}</h1><p class="hint">${w.joinHint}</p>
@@ -43,7 +43,7 @@ function Joined({ member: { code, nickname } }) {
   return html`
     <section class="panel teach-join"><h1>${w.joined(nickname, code)}</h1><p>${w.told}</p>
       <p class="teach-ways"><a href=${link('play')}>${w.play}</a> <a href=${link('lessons')}>${w.learn}</a></p>
-      ${error && html`<${Failed} error=${error} again=${again} />`}
+      ${error && html`<${Failed} error=${error} again=${again} said=${w.refused(error)} />`}
       ${value && pack && html`<h2>${w.yours}</h2><dl class="facts">
         <div><dt>${w.levelsSolved}</dt><dd>${w.of2(Object.keys(value.levels).length, pack.levels.length)}</dd></div>
         <div><dt>${w.predicted}</dt><dd>${w.of2(said.filter((p) => p.right).length, said.length)}</dd></div>

@@ -47,6 +47,8 @@ export default {
   },
 
   classes: {
+    /** @param {Error & {code?: string}} error */
+    refused: (error) => error.message,
     title: 'A class', what: 'Learners enter a code and a nickname, and nothing else is asked of them. You see which levels they solve, what they predict and which chapters they read.',
     open: 'Open a class', mine: 'Classes opened in this browser', show: (code) => `Class ${code}`,
     of: (code) => `Class ${code}`, code: 'The code', link: 'The link for learners', secret: 'This page’s own address has the key of the class: keep it, and give it to nobody.',

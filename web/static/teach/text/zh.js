@@ -45,6 +45,16 @@ export default {
   },
 
   classes: {
+    /** What the lab refuses; other refusals say it themselves. */
+    refused: (error) => ({
+      bad_nickname: '昵称要有 1 到 24 个字母、汉字或数字，中间可以有空格、点、连字符、下划线和撇号。',
+      nickname_taken: '课堂里已经有人用了这个昵称，请换一个。如果是你换了设备，请老师移除原来的昵称。',
+      class_full: '这个课堂的人数已满。',
+      too_many_classes: '课堂太多，请先删除一个。',
+      unknown_class: '没有这个课堂码，请向老师要。课堂在 30 天后结束，也可能已被老师删除。',
+      unknown_learner: '课堂里没有这个昵称。',
+      wrong_class_key: '这个密钥不属于这个课堂：请用老师的链接打开，或者用课堂码重新加入。',
+    })[error.code] ?? error.message,
     title: '课堂', what: '学生只要输入课堂码和一个昵称，别的都不问。你能看到他们解开了哪些关卡、猜了什么、读完了哪些章节。',
     open: '开一个课堂', mine: '在这个浏览器里开的课堂', show: (code) => `课堂 ${code}`,
     of: (code) => `课堂 ${code}`, code: '课堂码', link: '给学生的链接', secret: '这个页面的地址里有课堂的密钥：请保存好，不要给别人。',
