@@ -6,7 +6,7 @@
 /** The parts of a plan, in their order, and the kinds of slides that belong to each. */
 const shows = /** @type {Record<string, string[]>} */ ({
   know: ['title', 'know'], primer: ['primer'], problem: ['problem'], steps: ['steps'], break: ['break', 'live'], source: [], play: ['play'],
-  think: ['think', 'answer'], close: ['close', 'sources'],
+  think: ['close', 'think', 'answer'], close: ['sources'],
 });
 
 /**

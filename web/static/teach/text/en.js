@@ -29,8 +29,8 @@ export default {
       break: (name, predicts) => (predicts ? `Predict first, each for themselves; then break ${name} live` : `Let them guess the fatal command; then play the counterexample of ${name}`),
       source: (names) => `Read the source in pairs: ${names}. Which line decides?`,
       play: (titles) => `In the game, alone or in pairs: ${titles}`,
-      think: () => 'The question: think, talk to a neighbour, compare with the answer',
-      close: () => 'Close: what comes next, the sources, the sheet as homework',
+      think: () => 'What comes next, and the question: think, talk to a neighbour, compare with the answer',
+      close: () => 'Close: the sources, and the sheet as homework',
     },
   },
 
