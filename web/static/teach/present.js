@@ -6,7 +6,7 @@ import { Blocks, inline } from '../lessons/markdown.js';
 import { textOf } from '../play/levels.js';
 import { preferences } from '../preferences.js';
 import { go, link, stay } from '../route.js';
-import { html, styled, useEffect, useLayoutEffect, useRef, useState } from '../ui.js';
+import { classes, html, styled, useEffect, useLayoutEffect, useRef, useState } from '../ui.js';
 import { levelsOf, useLevels } from './load.js';
 import { lead, slidesOf } from './slides.js';
 import { words } from './text.js';
@@ -57,7 +57,7 @@ function Slides({ chapter, chapters, query, lab, matrix, levels }) {
   return html`
     <section class="projector" ref=${box} aria-label=${w.label(slides[0].heading)} data-at=${at + 1} data-of=${slides.length}>
       ${slides.map((s, i) => html`
-        <section key=${i} class=${`slide slide-${s.kind}`} hidden=${i !== at} tabindex="0" aria-label=${w.of(i + 1, slides.length)}>
+        <section key=${i} class=${classes('slide', `slide-${s.kind}`, s.blocks.some((b) => b.kind === 'figures') && 'slide-figures')} hidden=${i !== at} tabindex="0" aria-label=${w.of(i + 1, slides.length)}>
           <div class="slide-inside">${inside(s, i)}</div></section>`)}
       ${notes && html`<aside class="slide-notes" aria-label=${w.notes}>${slides[at].notes.length ? slides[at].notes.map((n, i) => html`<p key=${i}>${inline(n)}</p>`) : html`<p class="hint">${w.noNotes}</p>`}<p class="hint">${w.keys}</p></aside>`}
       <nav class="slide-tools" aria-label=${w.label(slides[0].heading)}>
