@@ -237,7 +237,8 @@ func TestClassOfTwo(t *testing.T) {
 	bo.says(".graded", "Not what the level asks for")
 	bo.eval(`location.hash = "#/lessons/01-lost-update"`)
 	bo.says(".chapter h1", "The lost update")
-	bo.eval(`document.querySelector(".turn").scrollIntoView()`)
+	// Its end moves down as sources are loaded: look for it until it is seen.
+	bo.await(`(document.querySelector(".turn").scrollIntoView(), document.querySelector(".chapters .tick") !== null)`)
 	teacher.await(`document.querySelector("[data-learner=博] td").innerText.startsWith("1 of ")`)
 	teacher.await(`!document.querySelector("[data-learner=博] .teach-tick")`)
 
