@@ -21,7 +21,7 @@ type DepsCmd struct {
 	Yes        bool `short:"y" help:"Install without asking."`
 	DryRun     bool `help:"Print the commands and run none."`
 	BestEffort bool `help:"Succeed even if something could not be installed; the lab then uses what there is."`
-	Tests      bool `help:"Also what the tests need: a browser, etcdctl, a C compiler for the race detector, and TypeScript for the page."`
+	Tests      bool `help:"Also what the tests need: a browser, etcdctl, a C compiler for the race detector, TypeScript for the page, and promtool for the alert rules."`
 }
 
 // Run installs with the system's package manager. At a terminal it asks first.

@@ -2,7 +2,6 @@ package httpapi_test
 
 import (
 	"bufio"
-	"context"
 	"fmt"
 	"io"
 	"net"
@@ -77,16 +76,6 @@ func TestLargeRequests(t *testing.T) {
 	}
 }
 
-// hostile are ways to keep a service waiting.
-var hostile = []string{
-	"",                                // says nothing
-	"GET / HTTP/1.1\r\nHost: x\r\nX:", // half a header
-	"POST /api/v1/seckill HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 900\r\n\r\n{", // half a body
-	"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n",                     // reads no answer, and sends nothing more
-	"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",                 // TLS where there is none
-	strings.Repeat("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", 20), // a pipeline, and reads nothing
-}
-
 // Hostile connections, more than the service takes, come and come again; honest
 // buyers each buy, and are each told that they have.
 func TestHonestBuyersBesideHostileClients(t *testing.T) {
@@ -95,29 +84,7 @@ func TestHonestBuyersBesideHostileClients(t *testing.T) {
 		attackers, buyers = 2000, 200
 	}
 	s := serve(t, sells(), httpapi.Config{Limits: httpapi.Limits{Conns: attackers / 2}})
-	addr := strings.TrimPrefix(s.url, "http://")
-	ctx, stop := context.WithCancel(t.Context())
-	var attacking, begun sync.WaitGroup
-	begun.Add(attackers)
-	for i := range attackers {
-		attacking.Go(func() {
-			first := sync.OnceFunc(begun.Done)
-			defer first()
-			for ctx.Err() == nil {
-				c, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
-				if err != nil {
-					continue
-				}
-				io.WriteString(c, hostile[i%len(hostile)])
-				first()
-				ended := context.AfterFunc(ctx, func() { c.Close() })
-				dribble(c)
-				ended()
-				c.Close()
-			}
-		})
-	}
-	begun.Wait()
+	lift := labtest.Besiege(t.Context(), strings.TrimPrefix(s.url, "http://"), attackers)
 	var buying sync.WaitGroup
 	for b := range buyers {
 		buying.Go(func() {
@@ -133,27 +100,11 @@ func TestHonestBuyersBesideHostileClients(t *testing.T) {
 	buying.Wait()
 	open := metric(t, s.Server, "seckill_connections")
 	slow := metric(t, s.Server, "seckill_connections_slow_total")
-	stop()
-	attacking.Wait()
+	lift()
 	if open > float64(attackers/2) || slow < 1 {
 		t.Errorf("%v connections are open, %v were cut off; want %d at most, and some", open, slow, attackers/2)
 	}
 	t.Logf("%d hostile clients, %d honest ones: %v connections were cut off", attackers, buyers, slow)
-}
-
-// dribble reads and sends a byte five times a second, until the service closes c.
-func dribble(c net.Conn) {
-	one := make([]byte, 1)
-	for {
-		c.SetReadDeadline(time.Now().Add(200 * time.Millisecond))
-		_, err := c.Read(one)
-		if late, ok := err.(net.Error); err != nil && !(ok && late.Timeout()) {
-			return
-		}
-		if _, err := io.WriteString(c, "x"); err != nil {
-			return
-		}
-	}
 }
 
 // buyUntilAnswered sends a purchase again, with its key, when the connection was

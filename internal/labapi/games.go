@@ -14,6 +14,7 @@ import (
 // and no figure is read from them.
 func (s *Server) routeGames(lab gin.IRoutes) {
 	lab.GET("/levels", s.handle(s.listLevels))
+	lab.GET("/levels/solutions", s.listSolutions)
 	lab.POST("/games", s.handle(s.beginGame))
 	lab.GET("/games/:id", s.handle(s.showGame))
 	lab.DELETE("/games/:id", s.handle(s.endGame))
@@ -78,6 +79,22 @@ func (s *Server) listLevels(c *gin.Context) error {
 	}
 	c.JSON(http.StatusOK, gin.H{"levels": hall.Levels()})
 	return nil
+}
+
+// A solution of a level, for a teacher's sheet.
+type solution struct {
+	Impossible bool   `json:"impossible"`
+	Schedule   string `json:"schedule"` // "" if none does it
+	Moves      int    `json:"moves"`
+	Switches   int    `json:"switches"`
+}
+
+func (s *Server) listSolutions(c *gin.Context) {
+	all := map[string]solution{}
+	for _, t := range game.Tasks() {
+		all[t.Name] = solution{t.Impossible, t.Solution, t.Moves, t.Switches}
+	}
+	c.JSON(http.StatusOK, gin.H{"solutions": all})
 }
 
 func (s *Server) beginGame(c *gin.Context) error {

@@ -17,7 +17,7 @@ printf '#!/bin/sh\n# seckill deps: no service starts\nexit 101\n' >"$policy" && 
 DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends -o DPkg::Lock::Timeout=120 "$@" || exit
 for package in "$@"; do
   case $package in
-    redis-server|valkey-server) unit=$package ;;
+    redis-server|valkey-server|prometheus) unit=$package ;;
     etcd-server) unit=etcd ;;
     *) continue ;;
   esac

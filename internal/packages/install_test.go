@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-var all = []Tool{MariaDB, Redis, Etcd, ZooKeeper, Java, Browser, TypeScript}
+var all = []Tool{MariaDB, Redis, Etcd, ZooKeeper, Java, Browser, TypeScript, Promtool}
 
 // on is a situation on a system with one package manager, as root, where
 // everything is missing and the manager knows its first choices.
@@ -43,7 +43,7 @@ func TestDecide(t *testing.T) {
 	}{
 		{name: "nothing is missing", s: on("apt-get").with(func(s *Situation) { s.Missing = nil })},
 		{name: "apt", s: on("apt-get"), command: "sh -c",
-			packages: "mariadb-server-core redis-server etcd-server libzookeeper-java default-jre-headless chromium node-typescript"},
+			packages: "mariadb-server-core redis-server etcd-server libzookeeper-java default-jre-headless chromium node-typescript prometheus"},
 		{name: "apt, one thing", s: on("apt-get").with(func(s *Situation) { s.Missing = []Tool{Etcd} }),
 			command: "sh -c", packages: "etcd-server"},
 		{name: "apt, an older release", s: on("apt-get").with(func(s *Situation) {
@@ -54,7 +54,7 @@ func TestDecide(t *testing.T) {
 			byHand: all, stale: true},
 		{name: "apt, a user with sudo", s: on("apt-get").with(user).with(func(s *Situation) { s.Sudo = SudoFree }),
 			command:  "sudo -n sh -c",
-			packages: "mariadb-server-core redis-server etcd-server libzookeeper-java default-jre-headless chromium node-typescript"},
+			packages: "mariadb-server-core redis-server etcd-server libzookeeper-java default-jre-headless chromium node-typescript prometheus"},
 		{name: "apt, a user at a terminal", s: on("apt-get").with(user).with(func(s *Situation) {
 			s.Missing, s.Sudo, s.Terminal = []Tool{Redis}, SudoAsks, true
 		}), command: "sudo sh -c", packages: "redis-server", ask: true},
@@ -65,20 +65,20 @@ func TestDecide(t *testing.T) {
 			byHand: all, err: ErrMayNot},
 		{name: "apt, no sudo", s: on("apt-get").with(user).with(func(s *Situation) { s.Terminal = true }),
 			byHand: all, err: ErrMayNot},
-		{name: "dnf", s: on("dnf"), command: "dnf install -y", byHand: []Tool{ZooKeeper, TypeScript},
+		{name: "dnf", s: on("dnf"), command: "dnf install -y", byHand: []Tool{ZooKeeper, TypeScript, Promtool},
 			packages: "mariadb-server redis etcd java-latest-openjdk-headless chromium"},
 		{name: "dnf without Redis", s: on("dnf").with(func(s *Situation) {
 			s.Missing, s.Knows = []Tool{Redis}, knowsOnly("valkey")
 		}), command: "dnf install -y", packages: "valkey"},
 		{name: "pacman", s: on("pacman"), command: "pacman -S --needed --noconfirm", byHand: []Tool{ZooKeeper},
-			packages: "mariadb valkey etcd jre-openjdk-headless chromium typescript"},
+			packages: "mariadb valkey etcd jre-openjdk-headless chromium typescript prometheus"},
 		{name: "apk", s: on("apk"), command: "apk add", byHand: []Tool{ZooKeeper},
-			packages: "mariadb redis etcd openjdk21-jre-headless chromium typescript"},
+			packages: "mariadb redis etcd openjdk21-jre-headless chromium typescript prometheus"},
 		{name: "apk without etcd, lists fetched", s: on("apk").with(func(s *Situation) {
 			s.Missing, s.Knows = []Tool{Etcd, MariaDB}, knowsOnly("mariadb")
 		}), command: "apk add", packages: "mariadb", byHand: []Tool{Etcd}, stale: true},
 		{name: "Homebrew", s: on("brew"), command: "brew install",
-			packages: "mariadb redis etcd zookeeper openjdk chromium typescript"},
+			packages: "mariadb redis etcd zookeeper openjdk chromium typescript prometheus"},
 		{name: "Homebrew at a terminal", s: on("brew").with(func(s *Situation) { s.Missing, s.Terminal = []Tool{Etcd}, true }),
 			command: "brew install", packages: "etcd", ask: true},
 		{name: "Homebrew as root", s: on("brew").with(func(s *Situation) { s.Root = true }), byHand: all, err: ErrBrewAsRoot},
@@ -116,7 +116,7 @@ func TestDecide(t *testing.T) {
 
 // The tables answer for themselves: every manager has what it can have.
 func TestManagers(t *testing.T) {
-	byHand := map[Tool][]string{ZooKeeper: {"dnf", "pacman", "apk"}, TypeScript: {"dnf"}, Galera: {"apk", "brew"}}
+	byHand := map[Tool][]string{ZooKeeper: {"dnf", "pacman", "apk"}, TypeScript: {"dnf"}, Galera: {"apk", "brew"}, Promtool: {"dnf"}}
 	for _, m := range managers {
 		if len(m.install) == 0 || len(m.knows) == 0 {
 			t.Errorf("%s lacks a command", m.name)

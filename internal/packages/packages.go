@@ -25,13 +25,14 @@ const (
 	TypeScript Tool = "TypeScript"
 	HAProxy    Tool = "HAProxy"
 	Dump       Tool = "mariadb-dump"
+	Promtool   Tool = "promtool"
 )
 
 // Servers are the programs that the lab runs; Testing are those that only tests
 // and benchmarks use.
 var (
 	Servers = []Tool{MariaDB, Redis, ZooKeeper, Etcd, Galera}
-	Testing = []Tool{Browser, Etcdctl, Compiler, TypeScript, HAProxy, Dump}
+	Testing = []Tool{Browser, Etcdctl, Compiler, TypeScript, Promtool, HAProxy, Dump}
 )
 
 // tools is what is known of each tool. Java is found with ZooKeeper.
@@ -69,6 +70,8 @@ var tools = map[Tool]struct {
 		byHand: "get it from https://www.haproxy.org and put haproxy on the PATH; only bench scale and a test need it"},
 	Dump: {programs: []string{"mariadb-dump", "mysqldump"}, use: "the test of a backup only",
 		byHand: "install the client programs of MariaDB or MySQL; only the test of a backup needs mariadb-dump"},
+	Promtool: {programs: []string{"promtool"}, use: "the test of the alert rules only",
+		byHand: "get Prometheus from https://prometheus.io/download and put promtool on the PATH; only the test of the alert rules needs it"},
 }
 
 // Missing are the tools that this machine lacks: servers and, for the tests,

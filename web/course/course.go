@@ -6,7 +6,8 @@
 // A line "> figures: COMMAND" is the place of measured figures: the page puts
 // them there if it has them, and otherwise says which command measures them. A
 // block "> answer: TEXT" is the model answer to the question above it: the page
-// folds it, and prints it open.
+// folds it, and prints it open. A block "> note: TEXT" is for who teaches: it stands
+// beside the slides and in the plan, and not in the chapter.
 package course
 
 import (

@@ -226,6 +226,28 @@ func TestEveryQuestionIsAnswered(t *testing.T) {
 	}
 }
 
+// A note for who teaches stands in both languages, and where the slides show it.
+func TestNotesForTeachers(t *testing.T) {
+	noted := 0
+	for _, c := range chapters(t) {
+		count := map[string]int{}
+		for _, language := range course.Languages {
+			_, text, _ := strings.Cut(c.Text[language], "\n## ")
+			count[language] = strings.Count(text, "\n\n> note: ")
+			if count[language] != strings.Count(c.Text[language], "> note: ") {
+				t.Errorf("%s in %s: a note stands alone, below a heading", c.Name, language)
+			}
+		}
+		if count["en"] != count["zh"] {
+			t.Errorf("%s has %d notes in English, and %d in Chinese", c.Name, count["en"], count["zh"])
+		}
+		noted += min(count["en"], 1)
+	}
+	if noted < 16 {
+		t.Errorf("%d chapters have a note", noted)
+	}
+}
+
 // Every place for figures names a command, and only what that can measure.
 func TestFiguresCanBeMeasured(t *testing.T) {
 	known, places := infos(), 0

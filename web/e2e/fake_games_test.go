@@ -18,7 +18,8 @@ import (
 // Fake games are two buyers who read a number, subtract, write it back, and
 // place an order; in the level "safe" the row is locked from the read on.
 type fakeGames struct {
-	url string
+	url  string
+	fake *fake // the lab beside them
 
 	mu    sync.Mutex
 	games map[string]*game.State
@@ -30,7 +31,7 @@ type fakeGames struct {
 func startGames(t *testing.T) *fakeGames {
 	t.Helper()
 	f := startFake(t)
-	g := &fakeGames{games: map[string]*game.State{}}
+	g := &fakeGames{fake: f, games: map[string]*game.State{}}
 	mux := http.NewServeMux()
 	mux.Handle("/", f.handler)
 	mux.HandleFunc("GET /api/lab/v1/levels", func(w http.ResponseWriter, _ *http.Request) {

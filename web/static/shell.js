@@ -7,6 +7,9 @@ import { html } from './ui.js';
 /** In the order of the navigation. */
 export const screens = ['lab', 'compare', 'trace', 'guarantees', 'lessons', 'play'];
 
+/** @type {Record<string, string>} */
+const within = { choose: 'guarantees', teach: 'lessons', class: 'lessons' };
+
 /**
  * home is the page of the screens, where that is another one.
  * @param {{screen: string, home?: string}} props
@@ -18,7 +21,7 @@ export function Header({ screen, home = '' }) {
       <nav aria-label=${t.nav.label}>
         <ul>
           ${screens.map((name) => html`
-            <li key=${name}><a href=${home + link(name)} aria-current=${name === (screen === 'choose' ? 'guarantees' : screen) ? 'page' : undefined}>${t.nav[name]}</a></li>`)}
+            <li key=${name}><a href=${home + link(name)} aria-current=${name === (within[screen] ?? screen) ? 'page' : undefined}>${t.nav[name]}</a></li>`)}
           <li><a href="/shop" aria-current=${screen === 'shop' ? 'page' : undefined}>${t.nav.shop}</a></li>
         </ul>
       </nav>

@@ -6,7 +6,7 @@ import { useFailure } from '../loaded.js';
 import { isOn } from '../records.js';
 import { link } from '../route.js';
 import { t } from '../text.js';
-import { html, useState } from '../ui.js';
+import { html, useEffect, useState } from '../ui.js';
 import { Drawn } from './drawn.js';
 import { Predict } from './predict.js';
 import { words as lessonWords } from './text.js';
@@ -24,7 +24,7 @@ export function BreakIt({ chapter, lab, matrix }) {
       ${held && html`<p><a class="offer" href=${link('trace', `held.${held}.${question}`)}>${lessonWords().beside(held)}</a></p>`}
       ${drawn && html`<${Drawn} name=${drawn} says=${lessonWords().drawn(strategy, t.guarantees.titleOf(asked))} />`}
       ${held && html`<${Drawn} name=${`held.${held}.${question}`} says=${lessonWords().drawn(held)} />`}`
-    : html`<${Run} settings=${chapter.break} lab=${lab} />
+    : html`<${Run} chapter=${chapter} lab=${lab} />
       ${broken.length > 0 && html`<p>${lessonWords().traces} ${broken.map((q, i) => html`${i > 0 && ', '}<a key=${q.id} href=${link('trace', exampleOf(row?.cells[q.id]))}>${t.guarantees.titleOf(q)}</a>`)}</p>
       <${Drawn} name=${exampleOf(row?.cells[broken[0].id])} says=${lessonWords().drawn(strategy, t.guarantees.titleOf(broken[0]))} />`}`}
     </div>`;
@@ -39,16 +39,20 @@ function Counterexample({ strategy, question, row, matrix }) {
 }
 
 /**
- * A run in the lab: all tabs see it, and it is in the history.
- * @param {{settings: Json.Chapter['break'], lab: import('../lab.js').State}} props
+ * A run in the lab: all tabs see it, and it is in the history. One that a teacher
+ * starts meanwhile, with the same sale, counts for the whole class.
+ * @param {{chapter: Json.Chapter, lab: import('../lab.js').State}} props
  */
-function Run({ settings, lab }) {
-  const { strategy, stock, buyers } = settings;
+function Run({ chapter, lab }) {
+  const { strategy, stock, buyers } = chapter.break;
   const [started, setStarted] = useState('');
   const [failure, setFailure] = useFailure();
   const [sending, setSending] = useState(false);
   const on = isOn(lab.newest) || sending;
   const run = lab.newest?.id === started ? lab.newest : null;
+  const theirs = isOn(lab.newest) && lab.newest?.settings;
+  const same = theirs && String(theirs.strategies) === strategy && theirs.stock === stock && theirs.buyers === buyers;
+  useEffect(() => { if (same && lab.newest) setStarted(lab.newest.id); }, [same, lab.newest?.id]);
   const go = async () => {
     if (on) return;
     setFailure('');
@@ -62,7 +66,7 @@ function Run({ settings, lab }) {
     }
   };
   return html`
-    <${Predict} settings=${settings} audit=${run?.lanes[0].result?.audit} />
+    <${Predict} chapter=${chapter} run=${started} audit=${run?.lanes[0].result?.audit} />
     <button type="button" class="run" aria-disabled=${on ? 'true' : undefined} onClick=${go}>${lessonWords().breakIt(strategy, stock, buyers)}</button>
     ${lab.newest && isOn(lab.newest) && !run && html`<p class="hint">${lessonWords().other(t.list(lab.newest.settings.strategies))}</p>`}
     <div role="alert">${failure && html`<p class="wrong">${failure}</p>`}</div>

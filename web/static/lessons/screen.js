@@ -11,14 +11,12 @@ import { classes, html, styled, useEffect, useRef, useState } from '../ui.js';
 import { BreakIt } from './breakit.js';
 import { Figures } from './figures.js';
 import { Blocks, inline, sections } from './markdown.js';
+import { partOf } from './parts.js';
 import { chaptersRead, finish, lastOpened, opened } from './progress.js';
 import { StrategyLesson } from './strategy.js';
 import { words as lessonWords } from './text.js';
 
 await styled('lessons/lessons.css');
-
-const breaks = ['Break it', '动手弄坏它']; // the section with the button
-const thinks = ['To think about', '想一想']; // the section with the question
 
 /** @returns {Promise<Json.Chapter[]>} */
 const loadChapters = () => call('GET', '/api/lab/v1/course').then((c) => c.chapters);
@@ -58,6 +56,7 @@ export function Lessons({ route }) {
   const l = lessonWords();
   if (error) return html`<${Failed} error=${error} again=${again} title=${l.title} />`;
   if (!chapters || !chapter) return html`<p class="hint">${t.nav.loading}</p>`;
+  if ('present' in route.query) return html`<${Presentation} key=${chapter.name} chapter=${chapter} chapters=${chapters} query=${route.query} lab=${lab} matrix=${matrix} />`;
   const done = () => {
     finish(chapter.name);
     setRead(chaptersRead());
@@ -72,6 +71,13 @@ export function Lessons({ route }) {
       </nav>
       <${Chapter} key=${chapter.name} chapter=${chapter} chapters=${chapters} part=${route.part} unknown=${at < 0} lab=${lab} matrix=${matrix} done=${done} />
     </div>`;
+}
+
+/** @param {Parameters<typeof import('../teach/present.js').Present>[0]} props the slides, which few visitors need */
+function Presentation(props) {
+  const { value: slides, error, again } = useLoaded(() => import('../teach/present.js'), []);
+  if (error) return html`<${Failed} error=${error} again=${again} />`;
+  return slides ? html`<${slides.Present} ...${props} />` : html`<p class="hint">${t.nav.loading}</p>`;
 }
 
 /** On paper no answer can be unfolded, so all are. Afterwards they are as before. */
@@ -120,13 +126,14 @@ function Chapter({ chapter, chapters, part, unknown, lab, matrix, done }) {
   return html`
     <article class="chapter">
       ${unknown && part && html`<p class="panel wrong" role="alert">${l.unknown(part)}</p>`}
-      <header><p class="hint">${l.chapter(number + 1, chapters.length)}</p><h1 tabindex="-1">${titleOf(chapter)}</h1></header>
+      <header><p class="hint">${l.chapter(number + 1, chapters.length)}</p><h1 tabindex="-1">${titleOf(chapter)}</h1>
+        <p class="hint to-teach"><a href=${link('lessons', chapter.name, { present: 1 })}>${l.present}</a> · <a href=${link('teach', chapter.name)}>${l.teach}</a></p></header>
       ${blocks(intro[1])}
       ${rest.map(([heading, list], i) => html`
-        <section key=${i} class=${classes(thinks.includes(heading) && 'think')}>
+        <section key=${i} class=${classes(partOf(heading) === 'think' && 'think')}>
           <h2>${inline(heading)}</h2>
           ${blocks(list)}
-          ${breaks.includes(heading) && html`<${BreakIt} chapter=${chapter} lab=${lab} matrix=${matrix} />`}
+          ${partOf(heading) === 'break' && html`<${BreakIt} chapter=${chapter} lab=${lab} matrix=${matrix} />`}
         </section>`)}
       <${Strategies} chapter=${chapter} lab=${lab} matrix=${matrix} part=${part} known=${known} />
       <nav class="turn" ref=${end} aria-label=${l.turn}>

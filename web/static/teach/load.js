@@ -1,0 +1,28 @@
+// What the teacher's pack is made of: the chapters and the game's levels.
+import { call } from '../api.js';
+import { useLoaded } from '../loaded.js';
+import { preferences } from '../preferences.js';
+
+/** @returns {Promise<Json.Chapter[]>} */
+const loadChapters = () => call('GET', '/api/lab/v1/course').then((c) => c.chapters);
+
+/** @returns {Promise<Json.Level[]>} a lab without games has none */
+const loadLevels = () => call('GET', '/api/lab/v1/levels').then((l) => l.levels ?? [], () => []);
+
+/** @returns {Promise<{chapters: Json.Chapter[], levels: Json.Level[]}>} */
+const loadAll = async () => {
+  const [chapters, levels] = await Promise.all([loadChapters(), loadLevels()]);
+  return { chapters, levels };
+};
+
+/** Hook: chapters and levels. */
+export const usePack = () => useLoaded(loadAll, []);
+
+/** Hook: the levels. */
+export const useLevels = () => useLoaded(loadLevels, []);
+
+/** @param {Json.Chapter} c */
+export const titleOf = (c) => c.title[preferences().language] ?? c.title.en;
+
+/** @param {Json.Level[]} levels @param {Json.Chapter[]} chapters @param {Json.Chapter} chapter */
+export const levelsOf = (levels, chapters, chapter) => levels.filter((l) => l.chapter === chapters.indexOf(chapter) + 1);
