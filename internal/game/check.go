@@ -95,7 +95,7 @@ func (c Checker) play(ctx context.Context, info catalog.Info, t *Task, f *Findin
 
 // search has the explorer run all schedules, or until one breaks.
 func (c Checker) search(ctx context.Context, info catalog.Info, t *Task, f *Finding) (err error) {
-	p, err := openPlace(ctx, c.Servers, info)
+	p, err := openPlace(ctx, c.Servers, info, nil)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
+	"seckill/internal/explore"
 )
 
 // A Clock rings alarms; tests have one of their own.
@@ -42,6 +43,7 @@ type Hall struct {
 	Strategies []catalog.Info
 	// Missing says why a strategy cannot run in the lab at all; nil: it can.
 	Missing func(catalog.Info) []string
+	Service explore.Service // for buyers in a replay who ask it; nil: such replays fail
 	Most    int           // games at once; 0: MostGames
 	Idle    time.Duration // after which a game ends; 0: IdleLimit
 	Clock   Clock         // nil: the machine's

@@ -14,6 +14,7 @@ import (
 // and no figure is read from them.
 func (s *Server) routeGames(lab gin.IRoutes) {
 	lab.GET("/levels", s.handle(s.listLevels))
+	lab.POST("/replays", s.handle(s.replay))
 	lab.POST("/games", s.handle(s.beginGame))
 	lab.GET("/games/:id", s.handle(s.showGame))
 	lab.DELETE("/games/:id", s.handle(s.endGame))
@@ -26,7 +27,7 @@ func (s *Server) routeGames(lab gin.IRoutes) {
 var statuses = map[string]int{
 	game.Invalid: http.StatusBadRequest, game.BadSchedule: http.StatusBadRequest,
 	game.UnknownGame: http.StatusNotFound, game.UnknownLevel: http.StatusNotFound, game.UnknownStrategy: http.StatusNotFound,
-	game.TooManyGames: http.StatusTooManyRequests, game.StrategyUnavailable: http.StatusServiceUnavailable,
+	game.NotReplayable: http.StatusBadRequest, game.TooManyGames: http.StatusTooManyRequests, game.StrategyUnavailable: http.StatusServiceUnavailable,
 }
 
 // tooMany is after how many seconds to ask again when there are too many games.
@@ -91,6 +92,30 @@ func (s *Server) beginGame(c *gin.Context) error {
 	}
 	_, state, err := hall.Begin(c.Request.Context(), r)
 	return s.answer(c, http.StatusCreated, state, err)
+}
+
+// replay runs a kept counterexample again, on the lab's servers.
+func (s *Server) replay(c *gin.Context) error {
+	hall, err := s.hall()
+	if err != nil {
+		return err
+	}
+	var name string
+	if err := web.ReadJSON(c.Writer, c.Request, web.Field{Name: "example", Into: &name, Required: true}); err != nil {
+		return err
+	}
+	text, err := s.Guarantees.Open(name + ".json")
+	if err != nil {
+		return &web.Problem{Code: "unknown_example", Status: http.StatusNotFound,
+			Detail: "There is no such counterexample: /guarantees/matrix.json names them, as STRATEGY.QUESTION."}
+	}
+	defer text.Close()
+	now, err := hall.Replay(c.Request.Context(), text)
+	if err != nil {
+		return s.ofGame(err)
+	}
+	c.JSON(http.StatusOK, now)
+	return nil
 }
 
 func (s *Server) showGame(c *gin.Context) error {

@@ -1,12 +1,12 @@
 // The Markdown subset of chapters and lessons: titles, paragraphs,
 // fenced commands, lists, `code`, **bold**, *emphasis*, [links](https://…),
-// _titles_, model answers, and places for figures.
+// _titles_, model answers, places for figures and for drawings.
 import { highlight, languageOf } from '../highlight.js';
 import { link } from '../route.js';
 import { html } from '../ui.js';
 import { words as lessonWords } from './text.js';
 
-/** @typedef {{kind: 'title'|'heading'|'text'|'code'|'list'|'figures'|'answer', text: string, language?: string, items?: string[]}} Block */
+/** @typedef {{kind: 'title'|'heading'|'text'|'code'|'list'|'figures'|'drawn'|'answer', text: string, language?: string, items?: string[]}} Block */
 
 /** @param {string} source @returns {Block[]} */
 export function parse(source) {
@@ -36,6 +36,9 @@ export function parse(source) {
     } else if (/^> figures: /.test(line)) {
       flush();
       blocks.push({ kind: 'figures', text: line.slice('> figures: '.length) });
+    } else if (/^> drawn: /.test(line)) {
+      flush();
+      blocks.push({ kind: 'drawn', text: line.slice('> drawn: '.length) });
     } else if (/^> answer: /.test(line)) {
       flush();
       const said = [line.slice('> answer: '.length)];
@@ -93,13 +96,14 @@ export function inline(text, strategies = new Set()) {
   return [...parts, text.slice(end)];
 }
 
-/** @param {{blocks: Block[], strategies: Set<string>, Figures?: unknown}} props */
-export function Blocks({ blocks, strategies, Figures }) {
+/** @param {{blocks: Block[], strategies: Set<string>, Figures?: unknown, Drawing?: unknown}} props */
+export function Blocks({ blocks, strategies, Figures, Drawing }) {
   return blocks.map((b, i) => {
     switch (b.kind) {
       case 'code': return html`<pre key=${i} tabindex="0"><code>${highlight(b.text, languageOf(b.language || guess(b.text)))}</code></pre>`;
       case 'list': return html`<ul key=${i} class="items">${b.items?.map((item, n) => html`<li key=${n}>${inline(item, strategies)}</li>`)}</ul>`;
       case 'figures': return Figures ? html`<${Figures} key=${i} command=${b.text} />` : null;
+      case 'drawn': return Drawing ? html`<${Drawing} key=${i} place=${b.text} />` : null;
       case 'answer': return html`<details key=${i} class="answer"><summary>${lessonWords().answer}</summary><p>${inline(b.text, strategies)}</p></details>`;
       case 'title': return null; // the screen has its own
       default: return html`<p key=${i}>${inline(b.text, strategies)}</p>`;
