@@ -1,10 +1,14 @@
 // Package course is the course: chapters from the lost update to fencing tokens,
-// which way to choose, a hot SKU, and the locks of libraries, each in English and Chinese.
+// which way to choose, a hot SKU, the locks of libraries, retries and payment,
+// each in English and Chinese.
 //
 // A chapter is two Markdown files, 01-lost-update.en.md and .zh.md, of what the
 // page can show: one "# " title, "## " sections, paragraphs, lists, fenced commands.
 // A line "> figures: COMMAND" is the place of measured figures: the page puts
-// them there if it has them, and otherwise says which command measures them. A
+// them there if it has them, and otherwise says which command measures them;
+// "> figures: articles" is the place of what the articles say beside ours. A line
+// "> drawn: STRATEGY QUESTION breaks RULES" is the place of a drawing of that
+// counterexample, and "> drawn: STRATEGY QUESTION holds" of what withstood it. A
 // block "> answer: TEXT" is the model answer to the question above it: the page
 // folds it, and prints it open.
 package course
@@ -82,6 +86,10 @@ var chapters = []Chapter{
 		Break: counterexample("redis-stream-two-calls", "dead-holder")},
 	{Name: "16-in-your-language", Strategies: []string{"redis-watchdog", "redis-registry", "zk", "redis-blpop", "redsync", "redlock"},
 		Break: counterexample("redis-registry", "lease-end")},
+	{Name: "19-exactly-once", Strategies: []string{"redis-counter", "redis-counter-mysql", "jetstream-window", "jetstream", "redis-stream", "conditional"},
+		Break: counterexample("redis-counter", "same-key")},
+	{Name: "20-reservations-and-payment", Strategies: []string{"reserve", "reserve-late"},
+		Break: counterexample("reserve-late", "cancel")},
 }
 
 // Chapters in teaching order. A chapter whose file is missing is an error.
