@@ -33,7 +33,7 @@ func TestReplays(t *testing.T) {
 		{"no name", h.URL, `{}`, 400, "example"},
 		{"no such example", h.URL, `{"example":"naive.nothing"}`, 404, "unknown_example"},
 		{"a file elsewhere", h.URL, `{"example":"../naive.oversell"}`, 404, "unknown_example"},
-		{"no example", h.URL, `{"example":"matrix"}`, 400, "no counterexample"},
+		{"no example", h.URL, `{"example":"matrix"}`, 400, "counterexample has"},
 		{"a strategy that is gone", h.URL, `{"example":"gone.oversell"}`, 404, "unknown_strategy"},
 		{"no MySQL", h.URL, `{"example":"naive.oversell"}`, 503, "seckill deps"},
 	} {

@@ -5,7 +5,6 @@ import { exampleOf } from '../guarantees/matrix.js';
 import { Stage } from '../lab/stage.js';
 import { start } from '../lab.js';
 import { useFailure } from '../loaded.js';
-import { say } from '../guarantees/say.js';
 import { isOn } from '../records.js';
 import { link } from '../route.js';
 import { t } from '../text.js';
@@ -67,7 +66,7 @@ function Live({ example, says }) {
     <p class="live-said" role="status">${sending ? l.liveRuns : now && html`<strong class=${now.problems.length ? 'broke' : ''}>${now.problems.length ? l.liveBroke(t.list(now.problems.map((p) => t.rules[p.rule] ?? p.rule))) : l.liveHeld}</strong>`}</p>
     <div role="alert">${failure && html`<p class="wrong">${failure}</p>`}</div>
     ${now && html`<figure class="drawn-example live"><${Picture} trace=${now} brief />
-      <figcaption>${now.told.map((a) => `${a.who}${l.said}${say(a.answer)}`).join(' · ')}<${InWords} trace=${now} /></figcaption></figure>`}`;
+      <figcaption><${InWords} trace=${now} /></figcaption></figure>`}`;
 }
 
 /**

@@ -38,7 +38,7 @@ export function story(trace, m, brief = false) {
 function ended(rows, trace) {
   const end = rows.reduce((last, r, i) => (r.problems.length > 0 || r.step.who !== 'next' ? i + 1 : last), 0);
   const left = rows.slice(end);
-  return left.length < 3 ? rows : [...rows.slice(0, end), { ...row('rest', trace.steps.length - 1, left[0].step), steps: left.flatMap((r) => r.steps) }];
+  return left.length === 0 ? rows : [...rows.slice(0, end), { ...row('rest', trace.steps.length - 1, left[0].step), steps: left.flatMap((r) => r.steps) }];
 }
 
 /** @param {Kind} kind @param {number} at @param {Step} step @param {number} [sent] @returns {Row} */

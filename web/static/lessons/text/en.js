@@ -16,7 +16,7 @@ export default {
     right: 'You were right.', wrong: 'You expected something else.', was: (sold, initial) => `It sold ${count(sold)} of ${count(initial)}.`,
   },
   breakIt: (name, stock, buyers) => `Break it: ${plural(buyers, 'buyer')}, ${plural(stock, 'unit')}, ${name}`,
-  live: (name, title) => `Break it live: ${name}, “${title}”`, liveRuns: 'The schedule runs on this lab’s servers …', said: ': ',
+  live: (name, title) => `Break it live: ${name}, “${title}”`, liveRuns: 'The schedule runs on this lab’s servers …',
   liveBroke: (rules) => `Just now, on this lab’s servers, it broke: ${rules}.`, liveHeld: 'This time it held. Run it again.',
   play: (name, title) => `${name}, “${title}”, step by step`, inWords: 'The drawing in words', howItBreaks: 'How it breaks, drawn', playYourself: 'Play it yourself: you are the scheduler',
   drawn: (strategy, question = '') => `${strategy}${question && ` · ${question}`}: this drawing, step by step`, notDrawn: (why) => `The drawing could not be loaded: ${why}`,

@@ -14,7 +14,7 @@ export default {
     right: '你猜对了。', wrong: '和你想的不一样。', was: (sold, initial) => `${count(initial)} 件卖出了 ${count(sold)} 件。`,
   },
   breakIt: (name, stock, buyers) => `弄坏它：${count(buyers)} 位买家，${count(stock)} 件，${name}`,
-  live: (name, title) => `现场弄坏它：${name}，“${title}”`, liveRuns: '正在实验室的服务器上执行这个调度……', said: '：',
+  live: (name, title) => `现场弄坏它：${name}，“${title}”`, liveRuns: '正在实验室的服务器上执行这个调度……',
   liveBroke: (rules) => `刚刚在这个实验室的服务器上出错了：${rules}。`, liveHeld: '这一次没有出错，可以再试一次。',
   play: (name, title) => `${name}，“${title}”，一步一步看`, inWords: '用文字描述这张图', howItBreaks: '它怎样出错：时空图', playYourself: '自己来调度',
   drawn: (strategy, question = '') => `${strategy}${question && ` · ${question}`}：逐步看这张图`, notDrawn: (why) => `无法加载这张图：${why}`,
