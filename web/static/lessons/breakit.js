@@ -55,7 +55,7 @@ function Live({ example, says }) {
       setNow(readExample(JSON.stringify(await call('POST', '/api/lab/v1/replays', { example }))));
     } catch (error) {
       setNow(null);
-      setFailure(error.message);
+      setFailure(/** @type {Record<string, string>} */ (lessonWords().liveWrong)[error.code] ?? error.message);
     } finally {
       setSending(false);
     }

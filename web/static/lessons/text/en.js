@@ -18,6 +18,7 @@ export default {
   breakIt: (name, stock, buyers) => `Break it: ${plural(buyers, 'buyer')}, ${plural(stock, 'unit')}, ${name}`,
   live: (name, title) => `Break it live: ${name}, “${title}”`, liveRuns: 'The schedule runs on this lab’s servers …',
   liveBroke: (rules) => `Just now, on this lab’s servers, it broke: ${rules}.`, liveHeld: 'This time it held. Run it again.',
+  liveWrong: { not_replayable: 'A server is lost in it, and the lab’s servers are shared: play it step by step.', diverged: 'The program has changed since this counterexample was found.', unknown_example: 'This program has no such counterexample.' },
   play: (name, title) => `${name}, “${title}”, step by step`, inWords: 'The drawing in words', howItBreaks: 'How it breaks, drawn', playYourself: 'Play it yourself: you are the scheduler',
   drawn: (strategy, question = '') => `${strategy}${question && ` · ${question}`}: this drawing, step by step`, notDrawn: (why) => `The drawing could not be loaded: ${why}`,
   beside: (name) => `The same with ${name}, step by step`,

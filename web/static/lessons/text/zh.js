@@ -16,6 +16,7 @@ export default {
   breakIt: (name, stock, buyers) => `弄坏它：${count(buyers)} 位买家，${count(stock)} 件，${name}`,
   live: (name, title) => `现场弄坏它：${name}，“${title}”`, liveRuns: '正在实验室的服务器上执行这个调度……',
   liveBroke: (rules) => `刚刚在这个实验室的服务器上出错了：${rules}。`, liveHeld: '这一次没有出错，可以再试一次。',
+  liveWrong: { not_replayable: '它会丢掉一台服务器，而实验室的服务器是共用的：请一步一步看。', diverged: '找到这个反例之后，程序已经变了。', unknown_example: '这个程序没有这个反例。' },
   play: (name, title) => `${name}，“${title}”，一步一步看`, inWords: '用文字描述这张图', howItBreaks: '它怎样出错：时空图', playYourself: '自己来调度',
   drawn: (strategy, question = '') => `${strategy}${question && ` · ${question}`}：逐步看这张图`, notDrawn: (why) => `无法加载这张图：${why}`,
   beside: (name) => `${name} 遇到同样的情形，一步一步看`,
