@@ -38,8 +38,8 @@ func TestLessonsAreDrawnAndBreakLive(t *testing.T) {
 	t.Log("every counterexample of a strategy, beside its lesson")
 	tb.eval(`location.hash = "#/lessons/redis-lua"`)
 	tb.await(`document.querySelector(".examples .drawn-example svg") !== null && document.querySelectorAll(".examples .choices button").length >= 3`)
-	tb.click(`.examples .choices button:last-child`)
-	tb.await(`document.querySelector('.examples .drawn-example[data-example="redis-lua.node-loss"] svg') !== null`)
+	tb.click(`.examples .choices button:nth-child(2)`)
+	tb.await(`document.querySelector('.examples .drawn-example[data-example="redis-lua.late-command"] svg') !== null`)
 	tb.inEveryLook("lesson of a strategy")
 
 	t.Log("what withstands has none")
