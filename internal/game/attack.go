@@ -105,7 +105,7 @@ type hunt struct {
 // searchFor runs the schedules of a setting within the limits, until one breaks a rule,
 // which it shortens. It has a database of its own.
 func searchFor(ctx context.Context, servers backend.Config, info catalog.Info, s Setting, breaks []string, l explore.Limits) (h hunt, err error) {
-	p, err := openPlace(ctx, servers, info)
+	p, err := openPlace(ctx, servers, info, nil)
 	if err != nil {
 		return h, err
 	}

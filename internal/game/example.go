@@ -62,7 +62,7 @@ func ofExample(e explore.Example) (s Setting, err error) {
 // follow plays a counterexample once, and returns its moves as a game makes them.
 // It must break what it broke; else the error is a *Mistake.
 func follow(ctx context.Context, servers backend.Config, info catalog.Info, e explore.Example, s Setting) (line string, err error) {
-	p, err := openPlace(ctx, servers, info)
+	p, err := openPlace(ctx, servers, info, nil)
 	if err != nil {
 		return "", err
 	}

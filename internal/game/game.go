@@ -44,7 +44,7 @@ func Open(ctx context.Context, config backend.Config, info catalog.Info, s Setti
 	if err != nil {
 		return nil, err
 	}
-	p, err := openPlace(ctx, config, info)
+	p, err := openPlace(ctx, config, info, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -49,10 +49,11 @@ type Hall struct {
 	Examples fs.FS
 	// Missing says why a strategy cannot run in the lab at all; nil: it can.
 	Missing func(catalog.Info) []string
-	Most    int           // games at once; 0: MostGames
-	Idle    time.Duration // after which a game ends; 0: IdleLimit
-	Clock   Clock         // nil: the machine's
-	Log     *slog.Logger  // nil: nothing is logged
+	Service explore.Service // for buyers in a replay who ask it; nil: such replays fail
+	Most    int             // games at once; 0: MostGames
+	Idle    time.Duration   // after which a game ends; 0: IdleLimit
+	Clock   Clock           // nil: the machine's
+	Log     *slog.Logger    // nil: nothing is logged
 
 	mu      sync.Mutex
 	games   map[string]*seat

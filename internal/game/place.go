@@ -37,7 +37,8 @@ const (
 )
 
 // openPlace makes a database and a world on it, which leave takes away again.
-func openPlace(ctx context.Context, config backend.Config, info catalog.Info) (*place, error) {
+// service is for actors that ask it; nil: there are none.
+func openPlace(ctx context.Context, config backend.Config, info catalog.Info, service explore.Service) (*place, error) {
 	first := int64(firstSKU + rand.IntN(blocks)*explore.SKUs)
 	config = config.Only(info.Uses()...)
 	cfg, err := mysql.ParseDSN(config.MySQLDSN)
@@ -47,7 +48,7 @@ func openPlace(ctx context.Context, config backend.Config, info catalog.Info) (*
 	cfg.DBName = fmt.Sprintf("seckill_game_%d", first/explore.SKUs)
 	config.MySQLDSN = cfg.FormatDSN()
 	p := &place{drop: func(ctx context.Context) error { return dropDatabase(ctx, cfg) }}
-	p.world, err = explore.Open(ctx, info, config, explore.Options{Patience: patience, FirstSKU: first})
+	p.world, err = explore.Open(ctx, info, config, explore.Options{Service: service, Patience: patience, FirstSKU: first})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open a database for the game: %w", err), p.drop(context.WithoutCancel(ctx)))
 	}

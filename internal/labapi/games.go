@@ -2,6 +2,7 @@ package labapi
 
 import (
 	"errors"
+	"io/fs"
 	"net/http"
 
 	"github.com/gin-gonic/gin"
@@ -15,6 +16,7 @@ import (
 func (s *Server) routeGames(lab gin.IRoutes) {
 	lab.GET("/levels", s.handle(s.listLevels))
 	lab.GET("/levels/solutions", s.listSolutions)
+	lab.POST("/replays", s.handle(s.replay))
 	lab.POST("/games", s.handle(s.beginGame))
 	lab.GET("/games/:id", s.handle(s.showGame))
 	lab.DELETE("/games/:id", s.handle(s.endGame))
@@ -32,7 +34,8 @@ var statuses = map[string]int{
 	game.Invalid: http.StatusBadRequest, game.BadSchedule: http.StatusBadRequest,
 	game.UnknownGame: http.StatusNotFound, game.UnknownLevel: http.StatusNotFound, game.UnknownStrategy: http.StatusNotFound,
 	game.UnknownDefence: http.StatusNotFound, game.UnknownChoice: http.StatusNotFound, game.UnknownAttack: http.StatusNotFound,
-	game.UnknownExample: http.StatusNotFound, game.TooManyGames: http.StatusTooManyRequests, game.StrategyUnavailable: http.StatusServiceUnavailable,
+	game.UnknownExample: http.StatusNotFound, game.NotReplayable: http.StatusBadRequest,
+	game.TooManyGames: http.StatusTooManyRequests, game.StrategyUnavailable: http.StatusServiceUnavailable,
 }
 
 // tooMany is after how many seconds to ask again when there are too many games.
@@ -121,6 +124,34 @@ func (s *Server) beginGame(c *gin.Context) error {
 	}
 	_, state, err := hall.Begin(c.Request.Context(), r)
 	return s.answer(c, http.StatusCreated, state, err)
+}
+
+// replay runs a kept counterexample again, on the lab's servers.
+func (s *Server) replay(c *gin.Context) error {
+	hall, err := s.hall()
+	if err != nil {
+		return err
+	}
+	var name string
+	if err := web.ReadJSON(c.Writer, c.Request, web.Field{Name: "example", Into: &name, Required: true}); err != nil {
+		return err
+	}
+	err = fs.ErrNotExist
+	var text fs.File
+	if s.Guarantees != nil {
+		text, err = s.Guarantees.Open(name + ".json")
+	}
+	if err != nil {
+		return &web.Problem{Code: "unknown_example", Status: http.StatusNotFound,
+			Detail: "There is no such counterexample: /guarantees/matrix.json names them, as STRATEGY.QUESTION."}
+	}
+	defer text.Close()
+	now, err := hall.Replay(c.Request.Context(), text)
+	if err != nil {
+		return s.ofGame(err)
+	}
+	c.JSON(http.StatusOK, now)
+	return nil
 }
 
 func (s *Server) showGame(c *gin.Context) error {

@@ -1,10 +1,14 @@
 // Package course is the course: chapters from the lost update to fencing tokens,
-// which way to choose, a hot SKU, the locks of libraries, and several servers, each in English and Chinese.
+// which way to choose, a hot SKU, the locks of libraries, several servers, retries and
+// payment, each in English and Chinese.
 //
 // A chapter is two Markdown files, 01-lost-update.en.md and .zh.md, of what the
 // page can show: one "# " title, "## " sections, paragraphs, lists, fenced commands.
 // A line "> figures: COMMAND" is the place of measured figures: the page puts
-// them there if it has them, and otherwise says which command measures them. A
+// them there if it has them, and otherwise says which command measures them;
+// "> figures: articles" is the place of what the articles say beside ours. A line
+// "> drawn: STRATEGY QUESTION breaks RULES" is the place of a drawing of that
+// counterexample, and "> drawn: STRATEGY QUESTION holds" of what withstood it. A
 // block "> answer: TEXT" is the model answer to the question above it: the page
 // folds it, and prints it open. A block "> note: TEXT" is for who teaches: it stands
 // beside the slides and in the plan, and not in the chapter.
@@ -87,6 +91,10 @@ var chapters = []Chapter{
 		Break: counterexample("lock-insert", "lease-end")},
 	{Name: "18-several-redis", Strategies: []string{"redis-counter", "redis-lua", "redis-counter-mysql", "redis-fenced", "redlock"},
 		Break: counterexample("redis-counter", "node-loss")},
+	{Name: "19-exactly-once", Strategies: []string{"redis-counter", "redis-counter-mysql", "jetstream-window", "jetstream", "redis-stream", "conditional"},
+		Break: counterexample("redis-counter", "same-key")},
+	{Name: "20-reservations-and-payment", Strategies: []string{"reserve", "reserve-late"},
+		Break: counterexample("reserve-late", "cancel")},
 }
 
 // Chapters in teaching order. A chapter whose file is missing is an error.

@@ -1,6 +1,7 @@
 package course_test
 
 import (
+	"io/fs"
 	"os"
 	"regexp"
 	"slices"
@@ -159,7 +160,7 @@ var strategyName = regexp.MustCompile("`([a-z]+(?:-[a-z0-9]+)*)`")
 func marks(text string) (found []string) {
 	known := infos()
 	for _, line := range strings.Split(text, "\n") {
-		if strings.HasPrefix(line, "> figures: ") {
+		if strings.HasPrefix(line, "> figures: ") || strings.HasPrefix(line, "> drawn: ") {
 			found = append(found, line)
 		}
 	}
@@ -248,6 +249,82 @@ func TestNotesForTeachers(t *testing.T) {
 	}
 }
 
+var drawn = regexp.MustCompile(`^> drawn: ([a-z0-9-]+) ([a-z-]+) (holds|breaks ([a-z_, ]+))$`)
+
+// Every chapter draws a counterexample that is kept, of a strategy that its text
+// speaks of in that section, and it breaks what the text says that it breaks.
+func TestEveryChapterDrawsWhatBreaks(t *testing.T) {
+	for _, c := range chapters(t) {
+		for _, language := range course.Languages {
+			broken := 0
+			for _, section := range strings.Split(c.Text[language], "\n## ") {
+				for _, line := range strings.Split(section, "\n") {
+					if !strings.HasPrefix(line, "> drawn: ") {
+						continue
+					}
+					m := drawn.FindStringSubmatch(line)
+					if m == nil {
+						t.Errorf("%s in %s: %q: give a strategy, a question, and holds or breaks with its rules", c.Name, language, line)
+						continue
+					}
+					if !strings.Contains(section, "`"+m[1]+"`") {
+						t.Errorf("%s in %s draws %s, and its text does not name it there", c.Name, language, m[1])
+					}
+					if got := rulesOf(t, m[1], m[2], m[3] == "holds"); got != m[4] {
+						t.Errorf("%s in %s: %q, and the counterexample breaks %q", c.Name, language, line, got)
+					} else if got != "" {
+						broken++
+					}
+				}
+			}
+			if broken == 0 {
+				t.Errorf("%s in %s draws no counterexample", c.Name, language)
+			}
+		}
+	}
+}
+
+// rulesOf are the rules that a drawn story breaks, by comma.
+func rulesOf(t *testing.T, strategy, question string, held bool) string {
+	t.Helper()
+	files, name := web.Guarantees(), strategy+"."+question+".json"
+	if held {
+		files, name = web.Files(), "lessons/held."+name
+	}
+	f, err := files.Open(name)
+	if err != nil {
+		t.Errorf("nothing to draw: %v", err)
+		return "nothing"
+	}
+	defer f.Close()
+	e, err := explore.ReadExample(f)
+	if err != nil || e.Strategy != strategy || e.Question != question {
+		t.Errorf("%s is of %s, %s: %v", name, e.Strategy, e.Question, err)
+	}
+	var rules []string
+	for _, p := range e.Problems {
+		rules = append(rules, p.Rule)
+	}
+	slices.Sort(rules)
+	return strings.Join(slices.Compact(rules), ", ")
+}
+
+// The page draws the counterexamples of a strategy beside its lesson: every one
+// that is said to break has one.
+func TestEveryBrokenStrategyHasADrawing(t *testing.T) {
+	for _, info := range strategies.All() {
+		for q, says := range info.Guarantees {
+			if says != catalog.Breaks {
+				continue
+			}
+			if files, err := fs.Glob(web.Guarantees(), info.Name+".*.json"); err != nil || len(files) == 0 {
+				t.Errorf("%s breaks %s, and no counterexample of it is kept: %v", info.Name, q, err)
+			}
+			break
+		}
+	}
+}
+
 // Every place for figures names a command, and only what that can measure.
 func TestFiguresCanBeMeasured(t *testing.T) {
 	known, places := infos(), 0
@@ -259,7 +336,7 @@ func TestFiguresCanBeMeasured(t *testing.T) {
 				continue
 			}
 			places++
-			if line == "> figures: seckill bench claims" { // which has no list
+			if line == "> figures: seckill bench claims" || line == "> figures: articles" { // which have no list
 				continue
 			}
 			m := command.FindStringSubmatch(line)

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"seckill/internal/game"
+	"seckill/web"
 )
 
 // Fake games are two buyers who read a number, subtract, write it back, and
@@ -38,6 +39,7 @@ func startGames(t *testing.T) *fakeGames {
 		json.NewEncoder(w).Encode(map[string]any{"levels": fakeLevels})
 	})
 	g.serveDefences(mux)
+	mux.HandleFunc("POST /api/lab/v1/replays", g.replay)
 	mux.HandleFunc("POST /api/lab/v1/games", g.begin)
 	mux.HandleFunc("/api/lab/v1/games/{id}", g.one)
 	mux.HandleFunc("POST /api/lab/v1/games/{id}/{do}", g.act)
@@ -72,6 +74,18 @@ func refuse(w http.ResponseWriter, status int, code string) {
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(status)
 	json.NewEncoder(w).Encode(map[string]any{"status": status, "code": code, "detail": "refused: " + code})
+}
+
+// replay answers with the counterexample as it is kept.
+func (g *fakeGames) replay(w http.ResponseWriter, r *http.Request) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var ask struct{ Example string }
+	if err := json.NewDecoder(r.Body).Decode(&ask); err != nil || g.wrong != "" {
+		refuse(w, http.StatusServiceUnavailable, g.wrong)
+		return
+	}
+	http.ServeFileFS(w, r, web.Guarantees(), ask.Example+".json")
 }
 
 func (g *fakeGames) begin(w http.ResponseWriter, r *http.Request) {

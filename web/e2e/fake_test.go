@@ -6,13 +6,16 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"seckill/internal/backend"
@@ -26,6 +29,7 @@ import (
 	"seckill/internal/trace"
 	"seckill/loadtest"
 	"seckill/web"
+	"seckill/web/course"
 )
 
 // A fake is a lab whose runs go as the test says.
@@ -57,7 +61,7 @@ func startFakeAt(t *testing.T, address, token string) (f *fake, stop func()) {
 	service := httptest.NewServer(http.HandlerFunc(fakeService))
 	f.services = []lab.Service{{URL: service.URL, Up: true}}
 	server := labapi.New(labapi.Config{
-		Lab: f, Load: f.load, Page: web.Files(), Guarantees: os.DirFS("testdata/guarantees"),
+		Lab: f, Load: f.load, Page: web.Files(), Guarantees: fakeGuarantees(),
 		Version: "test", Token: token,
 		Strategies: []catalog.Info{{Name: "naive"}, {Name: "conditional"}, {Name: "zk"}}, Trace: fakeTrace,
 		Missing: func(info catalog.Info) []string {
@@ -219,3 +223,32 @@ func fakeService(w http.ResponseWriter, r *http.Request) {
 		},
 	}})
 }
+
+// fakeGuarantees are a small matrix, and the counterexamples that chapters draw.
+var fakeGuarantees = sync.OnceValue(func() fs.FS {
+	all := fstest.MapFS{}
+	add := func(from fs.FS, pattern string) {
+		names, err := fs.Glob(from, pattern)
+		if err != nil {
+			panic(err)
+		}
+		for _, name := range names {
+			text, err := fs.ReadFile(from, name)
+			if err != nil {
+				panic(err)
+			}
+			all[name] = &fstest.MapFile{Data: text}
+		}
+	}
+	chapters, err := course.Chapters()
+	if err != nil {
+		panic(err)
+	}
+	for _, c := range chapters {
+		for _, m := range regexp.MustCompile(`(?m)^> drawn: (\S+) (\S+) breaks`).FindAllStringSubmatch(c.Text["en"], -1) {
+			add(web.Guarantees(), m[1]+"."+m[2]+".json")
+		}
+	}
+	add(os.DirFS("testdata/guarantees"), "*.json")
+	return all
+})

@@ -20,6 +20,7 @@ func TestLessons(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	last := chapters[len(chapters)-1]
 	f := startFake(t)
 	tb := startBrowser(t).open(f.url+"/#/lessons", wide)
 	tb.says(".chapter h1", "The lost update")
@@ -67,7 +68,7 @@ func TestLessons(t *testing.T) {
 	tb.says(".chapters", "丢失更新")
 	tb.do(chromedp.Reload())
 	tb.await(`document.querySelector(".chapters li:nth-child(2) a")?.ariaCurrent === "page"`)
-	tb.says(".chapters", fmt.Sprint(len(chapters), " 章中已读"))
+	tb.says(".chapters", fmt.Sprintf("%d 章中已读", len(chapters)))
 	tb.eval(`location.hash = "#/lessons"`)
 	tb.await(`location.hash === "#/lessons/02-one-statement"`)
 	tb.click("#language")
@@ -80,14 +81,14 @@ func TestLessons(t *testing.T) {
 	t.Log("a chapter that opens its counterexample")
 	tb.eval(`location.hash = "#/lessons/09-redis-owner"`)
 	tb.says(".break-it", "redis-token")
-	tb.click(".break-it .run")
+	tb.click(".break-it .play")
 	tb.says(".title-of", "redis-token · only the owner releases")
 	tb.eval(`history.back()`)
 
 	t.Log("the same with a strategy that withstands, beside it")
 	tb.eval(`location.hash = "#/lessons/11-fencing"`)
-	tb.says(".break-it .offer", "zk-fenced")
-	tb.click(".break-it .offer")
+	tb.says(".break-it .beside", "zk-fenced")
+	tb.click(".break-it .beside")
 	tb.says(".title-of", "zk-fenced")
 	tb.await(`[...document.querySelectorAll("code")].some((c) => c.innerText.includes("SET fence"))`)
 	tb.eval(`history.back()`)
@@ -109,8 +110,7 @@ func TestLessons(t *testing.T) {
 	if figures, err := fs.ReadFile(web.Files(), "figures.json"); err == nil && !strings.Contains(string(figures), "order-first") {
 		tb.says(".measured", "not measured yet")
 	}
-	last := chapters[len(chapters)-1]
-	tb.eval(`location.hash = "#/lessons/` + last.Name + `"`)
+	tb.eval(fmt.Sprintf(`location.hash = "#/lessons/%s"`, last.Name))
 	tb.says(".chapter h1", last.Title["en"])
 	tb.await(`!document.querySelector(".turn [rel=next]")`)
 	tb.inEveryLook("lesson last")

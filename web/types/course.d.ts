@@ -72,7 +72,7 @@ declare namespace Json {
 
   interface Figures {
     compare?: Measurement & { at_once: number; strategies: Record<string, { verdict: Verdict } & Record<'sales_per_second' | 'p50_ms' | 'p99_ms' | 'of_transaction', Rounds>> };
-    locks?: Measurement & { hold_ms: number; locks: Record<string, { crowds: Record<string, Record<'locks_per_second' | 'p99_ms', Rounds>> }> };
+    locks?: Measurement & { hold_ms: number; locks: Record<string, { crowds: Record<string, Record<'locks_per_second' | 'p99_ms', Rounds> & { commands: number }> }> };
     claims?: Measurement & { lock: string; task_ms: number; central_over_segmented: Rounds; polls: Sweep[]; leases: Sweep[] };
   }
 

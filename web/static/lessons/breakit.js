@@ -1,4 +1,6 @@
-// The "break it" button: a run in the lab, or the counterexample.
+// The "break it" button: a run in the lab, or the counterexample's schedule on
+// the lab's servers.
+import { call } from '../api.js';
 import { exampleOf } from '../guarantees/matrix.js';
 import { Stage } from '../lab/stage.js';
 import { start } from '../lab.js';
@@ -7,7 +9,9 @@ import { isOn } from '../records.js';
 import { link } from '../route.js';
 import { t } from '../text.js';
 import { html, useEffect, useState } from '../ui.js';
-import { Drawn } from './drawn.js';
+import { Picture } from '../trace/picture.js';
+import { readExample } from '../trace/read.js';
+import { InWords } from './drawn.js';
 import { Predict } from './predict.js';
 import { words as lessonWords } from './text.js';
 
@@ -16,17 +20,12 @@ export function BreakIt({ chapter, lab, matrix }) {
   const { strategy, question, held } = chapter.break;
   const row = matrix?.rows.find((r) => r.strategy === strategy);
   const broken = (matrix?.questions ?? []).filter((q) => exampleOf(row?.cells[q.id]));
-  const asked = matrix?.questions.find((one) => one.id === question);
-  const drawn = asked && exampleOf(row?.cells[asked.id]); // below the links, which stay where they are
   return html`
     <div class="break-it">
       ${question ? html`<${Counterexample} strategy=${strategy} question=${question} row=${row} matrix=${matrix} />
-      ${held && html`<p><a class="offer" href=${link('trace', `held.${held}.${question}`)}>${lessonWords().beside(held)}</a></p>`}
-      ${drawn && html`<${Drawn} name=${drawn} says=${lessonWords().drawn(strategy, t.guarantees.titleOf(asked))} />`}
-      ${held && html`<${Drawn} name=${`held.${held}.${question}`} says=${lessonWords().drawn(held)} />`}`
+      ${held && html`<p><a class="offer beside" href=${link('trace', `held.${held}.${question}`)}>${lessonWords().beside(held)}</a></p>`}`
     : html`<${Run} chapter=${chapter} lab=${lab} />
-      ${broken.length > 0 && html`<p>${lessonWords().traces} ${broken.map((q, i) => html`${i > 0 && ', '}<a key=${q.id} href=${link('trace', exampleOf(row?.cells[q.id]))}>${t.guarantees.titleOf(q)}</a>`)}</p>
-      <${Drawn} name=${exampleOf(row?.cells[broken[0].id])} says=${lessonWords().drawn(strategy, t.guarantees.titleOf(broken[0]))} />`}`}
+      ${broken.length > 0 && html`<p>${lessonWords().traces} ${broken.map((q, i) => html`${i > 0 && ', '}<a key=${q.id} href=${link('trace', exampleOf(row?.cells[q.id]))}>${t.guarantees.titleOf(q)}</a>`)}</p>`}`}
     </div>`;
 }
 
@@ -34,8 +33,40 @@ export function BreakIt({ chapter, lab, matrix }) {
 function Counterexample({ strategy, question, row, matrix }) {
   const q = matrix?.questions.find((one) => one.id === question);
   const example = q && exampleOf(row?.cells[question]);
-  if (example) return html`<a class="run" href=${link('trace', example)}>${lessonWords().play(strategy, t.guarantees.titleOf(q))}</a>`;
+  if (example) return html`
+    <${Live} key=${example} example=${example} says=${lessonWords().live(strategy, t.guarantees.titleOf(q))} />
+    <p><a class="offer play" href=${link('trace', example)}>${lessonWords().play(strategy, t.guarantees.titleOf(q))}</a></p>`;
   return matrix && html`<p class="hint">${lessonWords().noExample} <code>seckill prove --strategies ${strategy} --questions ${question}</code></p>`;
+}
+
+/**
+ * The counterexample's schedule, run now.
+ * @param {{example: string, says: string}} props
+ */
+function Live({ example, says }) {
+  const [now, setNow] = useState(/** @type {import('../trace/model.js').Trace | null} */ (null));
+  const [failure, setFailure] = useFailure();
+  const [sending, setSending] = useState(false);
+  const go = async () => {
+    if (sending) return;
+    setFailure('');
+    setSending(true);
+    try {
+      setNow(readExample(JSON.stringify(await call('POST', '/api/lab/v1/replays', { example }))));
+    } catch (error) {
+      setNow(null);
+      setFailure(/** @type {Record<string, string>} */ (lessonWords().liveWrong)[error.code] ?? error.message);
+    } finally {
+      setSending(false);
+    }
+  };
+  const l = lessonWords();
+  return html`
+    <button type="button" class="run" aria-disabled=${sending ? 'true' : undefined} onClick=${go}>${says}</button>
+    <p class="live-said" role="status">${sending ? l.liveRuns : now && html`<strong class=${now.problems.length ? 'broke' : ''}>${now.problems.length ? l.liveBroke(t.list(now.problems.map((p) => t.rules[p.rule] ?? p.rule))) : l.liveHeld}</strong>`}</p>
+    <div role="alert">${failure && html`<p class="wrong">${failure}</p>`}</div>
+    ${now && html`<figure class="drawn-example live"><${Picture} trace=${now} brief />
+      <figcaption><${InWords} trace=${now} /></figcaption></figure>`}`;
 }
 
 /**

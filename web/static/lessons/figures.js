@@ -1,16 +1,15 @@
-// The place of figures in a chapter: a row of the matrix, or measured figures
-// with the command that repeats them.
-import { exampleOf } from '../guarantees/matrix.js';
-import { say } from '../guarantees/say.js';
-import { kinds, markOf, signs } from '../guarantees/marks.js';
-import { link } from '../route.js';
+// The place of figures in a chapter: a row of the matrix, what the articles say,
+// or measured figures with the command that repeats them.
 import { t } from '../text.js';
 import { html } from '../ui.js';
+import { Articles } from './articles.js';
+import { Mark } from './mark.js';
 import { Measured } from './measured.js';
 import { words as lessonWords } from './text.js';
 
 /** @param {{command: string, chapter: Json.Chapter, matrix: Json.Matrix | null}} props */
 export function Figures({ command, chapter, matrix }) {
+  if (command === 'articles') return html`<${Articles} matrix=${matrix} />`;
   const asked = command.match(/^seckill prove --questions ([\w,-]+)$/)?.[1].split(',') ?? [];
   const questions = (matrix?.questions ?? []).filter((q) => asked.includes(q.id));
   const rows = (matrix?.rows ?? []).filter((r) => chapter.strategies.includes(r.strategy));
@@ -25,12 +24,4 @@ export function Figures({ command, chapter, matrix }) {
   return html`
     <${Measured} command=${command} />
     <p class="figures-place">${lessonWords().measure} <code tabindex="0">${command}</code></p>`;
-}
-
-/** @param {{cell: Json.Cell}} props */
-function Mark({ cell }) {
-  const mark = markOf(cell);
-  const look = { class: `mark ${kinds[mark]}`, 'aria-label': t.guarantees.says(cell) };
-  return exampleOf(cell) ? html`<a ...${look} href=${link('trace', exampleOf(cell))}>${signs[mark]}</a>`
-    : html`<span ...${look} role="img" title=${say(cell.text ?? '')}>${signs[mark]}</span>`;
 }

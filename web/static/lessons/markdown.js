@@ -1,12 +1,12 @@
 // The Markdown subset of chapters and lessons: titles, paragraphs,
 // fenced commands, lists, `code`, **bold**, *emphasis*, [links](https://…),
-// _titles_, model answers, notes for who teaches, and places for figures.
+// _titles_, model answers, notes for who teaches, places for figures and for drawings.
 import { highlight, languageOf } from '../highlight.js';
 import { link } from '../route.js';
 import { html } from '../ui.js';
 import { words as lessonWords } from './text.js';
 
-/** @typedef {{kind: 'title'|'heading'|'text'|'code'|'list'|'figures'|'answer'|'note', text: string, language?: string, items?: string[]}} Block */
+/** @typedef {{kind: 'title'|'heading'|'text'|'code'|'list'|'figures'|'drawn'|'answer'|'note', text: string, language?: string, items?: string[]}} Block */
 
 /** @param {string} source @returns {Block[]} */
 export function parse(source) {
@@ -36,11 +36,14 @@ export function parse(source) {
     } else if (/^> figures: /.test(line)) {
       flush();
       blocks.push({ kind: 'figures', text: line.slice('> figures: '.length) });
+    } else if (/^> drawn: /.test(line)) {
+      flush();
+      blocks.push({ kind: 'drawn', text: line.slice('> drawn: '.length) });
     } else if (/^> (?:answer|note): /.test(line)) {
       flush();
       const kind = line.startsWith('> note') ? 'note' : 'answer';
       const said = [line.slice(`> ${kind}: `.length)];
-      while (/^> (?!answer: |note: |figures: )/.test(lines[i + 1] ?? '')) said.push(lines[++i].slice(2));
+      while (/^> (?!answer: |note: |figures: |drawn: )/.test(lines[i + 1] ?? '')) said.push(lines[++i].slice(2));
       blocks.push({ kind, text: said.join('\n') });
     } else if (item) {
       flush();
@@ -94,13 +97,14 @@ export function inline(text, strategies = new Set()) {
   return [...parts, text.slice(end)];
 }
 
-/** @param {{blocks: Block[], strategies: Set<string>, Figures?: unknown}} props */
-export function Blocks({ blocks, strategies, Figures }) {
+/** @param {{blocks: Block[], strategies: Set<string>, Figures?: unknown, Drawing?: unknown}} props */
+export function Blocks({ blocks, strategies, Figures, Drawing }) {
   return blocks.map((b, i) => {
     switch (b.kind) {
       case 'code': return html`<pre key=${i} tabindex="0"><code>${highlight(b.text, languageOf(b.language || guess(b.text)))}</code></pre>`;
       case 'list': return html`<ul key=${i} class="items">${b.items?.map((item, n) => html`<li key=${n}>${inline(item, strategies)}</li>`)}</ul>`;
       case 'figures': return Figures ? html`<${Figures} key=${i} command=${b.text} />` : null;
+      case 'drawn': return Drawing ? html`<${Drawing} key=${i} place=${b.text} />` : null;
       case 'answer': return html`<details key=${i} class="answer"><summary>${lessonWords().answer}</summary><p>${inline(b.text, strategies)}</p></details>`;
       case 'title': case 'note': return null; // the screen has its own; a note is for who speaks
       default: return html`<p key=${i}>${inline(b.text, strategies)}</p>`;

@@ -100,10 +100,10 @@ function Table({ head, rows }) {
 }
 
 /** @param {number} x */
-const figure = (x) => (x >= 100 ? count(x) : x >= 10 ? x.toFixed(1) : x.toFixed(2));
+export const figure = (x) => (x >= 100 ? count(x) : x >= 10 ? x.toFixed(1) : x.toFixed(2));
 /** @param {number} x */
 const share = (x) => (x ? x.toFixed(2) : '–');
 
 /** @param {Json.Rounds} [s] */
-const spread = (s) => (!s ? '–' : s[1] === s[2] ? figure(s[0])
+export const spread = (s) => (!s ? '–' : s[1] === s[2] ? figure(s[0])
   : html`${figure(s[0])} <span class="range">(${figure(s[1])}–${figure(s[2])})</span>`);

@@ -9,6 +9,7 @@ import { link, stay } from '../route.js';
 import { t } from '../text.js';
 import { classes, html, styled, useEffect, useRef, useState } from '../ui.js';
 import { BreakIt } from './breakit.js';
+import { Place } from './drawn.js';
 import { Figures } from './figures.js';
 import { Blocks, inline, sections } from './markdown.js';
 import { partOf } from './parts.js';
@@ -122,7 +123,8 @@ function Chapter({ chapter, chapters, part, unknown, lab, matrix, done }) {
     seen.observe(end.current);
     return () => seen.disconnect();
   }, []);
-  const blocks = (/** @type {import('./markdown.js').Block[]} */ list) => html`<${Blocks} blocks=${list} strategies=${known} Figures=${(/** @type {{command: string}} */ p) => html`<${Figures} ...${p} chapter=${chapter} matrix=${matrix} />`} />`;
+  const blocks = (/** @type {import('./markdown.js').Block[]} */ list) => html`<${Blocks} blocks=${list} strategies=${known} Figures=${(/** @type {{command: string}} */ p) => html`<${Figures} ...${p} chapter=${chapter} matrix=${matrix} />`}
+    Drawing=${(/** @type {{place: string}} */ p) => html`<${Place} ...${p} matrix=${matrix} />`} />`;
   return html`
     <article class="chapter">
       ${unknown && part && html`<p class="panel wrong" role="alert">${l.unknown(part)}</p>`}

@@ -8,6 +8,7 @@ import { preferences } from '../preferences.js';
 import { link } from '../route.js';
 import { t } from '../text.js';
 import { html } from '../ui.js';
+import { Examples } from './drawn.js';
 import { Blocks, inline, sections } from './markdown.js';
 import { words as lessonWords } from './text.js';
 
@@ -31,7 +32,8 @@ export function StrategyLesson({ name, matrix, known, listed }) {
           <figcaption><code>${f.name}</code></figcaption>
           <pre tabindex="0" ref=${(/** @type {HTMLElement | null} */ pre) => toDecisiveLine(pre, f.content)}><code>${highlight(f.content, languageOf(f.name))}</code></pre>
         </figure>`)}</div>
-    </div>`;
+    </div>
+    ${matrix && row && html`<${Examples} row=${row} questions=${matrix.questions} />`}`;
 }
 
 const decisive = /^func .*\b(?:Deduct|Acquire)\(/m;

@@ -35,8 +35,18 @@ export function brief(command) {
   return node + (shape ? shape[1](/** @type {RegExpMatchArray} */ (rest.match(shape[0]))) : named(rest)).replace(/\s+/g, ' ').trim();
 }
 
+/** @type {[RegExp, string][]} */
+const found = [ // rows of which one or two columns matter
+  [/^id = \S+, public_id = .*/s, 'id = …'],
+  [/^id = \S+, (state = \w+, released = \d+),.*/s, '$1'],
+  [/^sku_id = \d+, run = \d+, (id = \S+, quantity = \d+)$/, '$1'],
+];
+
+/** @param {string} reply */
+const columns = (reply) => found.reduce((said, [pattern, short]) => said.replace(pattern, short), reply);
+
 /** @param {string} reply that says nothing but that it is done is left out */
-export const briefly = (reply) => (/^(1 rows?|OK|ok|succeeded)?$/.test(reply) ? '' : words().reply(reply.replace(/^(?:run = \d+, )?(num = -?\d+)(?:, (?:run|started) = \d+)+$/, '$1').replace(/\[kind\b.*/s, '…').replace(/_c_[^-]*-(lock-)0*(\d)/g, '$1$2')));
+export const briefly = (reply) => (/^(1 rows?|OK|ok|succeeded)?$/.test(reply) ? '' : words().reply(columns(reply).replace(/^(?:run = \d+, )?(num = -?\d+)(?:, (?:run|started) = \d+)+$/, '$1').replace(/\[kind\b.*/s, '…').replace(/_c_[^-]*-(lock-)0*(\d)/g, '$1$2')));
 
 /**
  * Which server keeps a value.

@@ -17,21 +17,35 @@ import { arrow, cross, el, hatched, line, lineOf, palette, size, svg, text } fro
 /**
  * width: of the drawing, in its own pixels; heading: what it shows is written
  * above; legend: below; current: the number of the step that is marked; scale:
- * how large it is shown.
- * @typedef {{width?: number, dark?: boolean, heading?: boolean, legend?: boolean, current?: number, scale?: number}} Options
+ * how large it is shown; brief: it ends where all is lost.
+ * @typedef {{width?: number, dark?: boolean, heading?: boolean, legend?: boolean, current?: number, scale?: number, brief?: boolean}} Options
  */
 
 /** @param {import('./model.js').Trace} trace @param {Options} options @returns {string} SVG source */
-export function diagram(trace, { width = 960, dark = false, heading = false, legend = true, current = 0, scale = 1 }) {
-  const m = model(trace);
-  const plan = layout(trace, m, story(trace, m), { width, heading, legend });
+export function diagram(trace, { width = 960, dark = false, heading = false, legend = true, current = 0, scale = 1, brief = false }) {
+  const { m, plan } = planned(trace, { width, heading, legend, brief });
   const p = palette(dark);
   const lanes = new Map(m.buyers.map((who, i) => [who, { ...lineOf(p, i), x: plan.lanes.get(who) ?? 0, inward: plan.inward(who) }]));
   const front = [...heads(plan, p, lanes), ...plan.rows.flatMap((r) => texts(r, plan, p, lanes)), ...foot(plan, p)];
-  const shapes = [...lifelines(plan, p, lanes), ...chip(plan.begins, p), ...bars(plan, p, lanes), ...plan.rows.flatMap((r) => arrows(r, plan, p, lanes)), ...plan.rows.flatMap((r) => chip(r.chips, p))];
-  return svg(p, plan.width, plan.height, { ...inWords(plan), language: preferences().language, scale },
+  const shapes = [...lifelines(plan, p, lanes), ...chip(plan.begins, p), ...bars(plan, p, lanes), ...plan.rows.flatMap((r) => arrows(r, plan, p, lanes)), ...plan.rows.flatMap((r) => fatal(r, p, lanes)), ...plan.rows.flatMap((r) => chip(r.chips, p))];
+  const { title, lines } = inWords(plan);
+  return svg(p, plan.width, plan.height, { title, desc: lines.join('\n'), language: preferences().language, scale },
     [frame(plan, p, current), ...shapes, ...sentences(plan, p), ...front, ...plan.rows.map(target)].join(''));
 }
+
+/** @param {import('./model.js').Trace} trace @param {{width: number, heading: boolean, legend: boolean, brief: boolean}} options */
+function planned(trace, options) {
+  const whole = model(trace);
+  const rows = story(trace, whole, options.brief);
+  const m = { ...whole, buyers: whole.buyers.filter((who) => who !== 'next' || rows.some((r) => r.kind !== 'rest' && r.step.who === who)) };
+  return { m, plan: layout(trace, m, rows, options) };
+}
+
+/**
+ * What a diagram shows, as a list of sentences.
+ * @param {import('./model.js').Trace} trace
+ */
+export const sentencesOf = (trace) => inWords(planned(trace, { width: 960, heading: false, legend: false, brief: true }).plan).lines;
 
 /**
  * What the drawing shows, for those who do not see it.
@@ -44,11 +58,11 @@ function inWords({ trace, rows }) {
     const who = s.who && words().who(s.who);
     const subject = r.row.kind === 'answer' ? w.answers(serverName(trace, s.backend), who) : who && r.server ? w.to(who, serverName(trace, s.backend)) : who;
     const said = [r.row.kind === 'answer' ? '' : r.label, r.reply].filter(Boolean).join(w.colon) || w.done;
-    return `${r.number} ${subject ? subject + w.colon : ''}${said}${r.row.notes.map((n) => ` (${words().who(n.who)}${w.colon}${actions.note(n)})`).join('')}`;
+    return `${r.number && `${r.number} `}${subject ? subject + w.colon : ''}${said}${r.row.notes.map((n) => ` (${words().who(n.who)}${w.colon}${actions.note(n)})`).join('')}`;
   };
   const judged = trace.problems.map((problem) => `${t.rules[problem.rule] ?? problem.rule}${w.colon}${say(problem.message)}`);
   const told = trace.told.map((a) => `${words().who(a.who)}${w.colon}${say(a.answer)}`);
-  return { title: trace.title ?? w.name(trace.strategy, titleOf(trace.question)), desc: [...rows.map(of), ...judged, ...told].join('\n') };
+  return { title: trace.title ?? w.name(trace.strategy, titleOf(trace.question)), lines: [...rows.map(of), ...judged, ...told] };
 }
 
 /** @param {string} question */
@@ -80,6 +94,7 @@ function bars(plan, p, lanes) {
     const height = Math.max(to - from, 4);
     if (!lane) return '';
     if (kind === 'stale') return el('g', { class: 'bar stale' }, el('rect', { x: lane.x - 5, y: from, width: 10, height, fill: p.panel }) + hatched(lane.x - 5, from, 10, height, p.bad));
+    if (kind === 'waits') return el('rect', { class: 'bar waits', x: lane.x - 3, y: from, width: 6, height, rx: 3, fill: p['plain-soft'], stroke: p.field, 'stroke-width': 1.2 });
     if (kind === 'row') return el('g', { class: 'bar row' }, hatched(lane.x - lane.inward * 9.5 - 2.5, from, 5, height, lane.colour, true));
     return el('rect', { class: 'bar held', x: lane.x - 4.5, y: from, width: 9, height, rx: 2, fill: lane.colour });
   });
@@ -113,6 +128,16 @@ function arrows(r, plan, p, lanes) {
 function working(plan, sent, x, to, p) {
   const from = plan.at(sent ?? -1)?.arrives ?? to;
   return el('rect', { class: 'working', x: x - 3, y: from, width: 6, height: Math.max(to - from, 1), fill: p.panel, stroke: p.plain, 'stroke-width': 1.2 });
+}
+
+/**
+ * The fatal moment: where it happens, down to the judge's sentence.
+ * @param {Placed} r @param {import('./drawing.js').Palette} p @param {Map<string, Lane>} lanes
+ */
+function fatal(r, p, lanes) {
+  if (!r.row.fatal || !r.verdict.lines.length) return [];
+  const [x, y] = r.server ? [r.server, r.arrives] : [lanes.get(r.row.step.who)?.x ?? 0, r.middle];
+  return x ? [line(x, y, x, r.verdict.y + 3, { stroke: p.bad, 'stroke-width': 2 }), el('circle', { class: 'moment', cx: x, cy: y, r: 7.5, fill: 'none', stroke: p.bad, 'stroke-width': 2.4 })] : [];
 }
 
 /** @param {Placed['chips']} list @param {import('./drawing.js').Palette} p */
@@ -160,7 +185,8 @@ const foot = (plan, p) => plan.foot.flatMap(({ y, said, sample, bold }) => [
   text(p, said, sample ? 34 : 12, y, { colour: sample ? p.muted : p.ink, bold, class: 'foot' }),
   ...(sample === 'stale' ? [hatched(14, y - 11, 10, 14, p.bad)] : sample === 'row' ? [hatched(16, y - 11, 5, 14, p.plain, true)]
     : sample === 'flight' ? [line(12, y - 4, 28, y - 4, { stroke: p.warn, 'stroke-width': 2, 'stroke-dasharray': '2 4' })]
-      : sample ? [el('rect', { x: 14, y: y - 11, width: 9, height: 14, rx: 2, fill: p.plain })] : []),
+      : sample === 'waits' ? [el('rect', { x: 15, y: y - 11, width: 6, height: 14, rx: 3, fill: p['plain-soft'], stroke: p.field, 'stroke-width': 1.2 })]
+        : sample ? [el('rect', { x: 14, y: y - 11, width: 9, height: 14, rx: 2, fill: p.plain })] : []),
 ]);
 
 /**

@@ -40,9 +40,9 @@ export function layout(trace, m, rows, { width, heading, legend }) {
     return r;
   });
   const at = new Map(placed.filter((r) => r.row.kind !== 'answer').flatMap((r) => r.row.steps.map((i) => [i, r])));
-  const foot = footOf(trace, m, c.width, y + 22, legend);
-  return { ...c, trace, rows: placed, top, bottom: y, height: foot.end, heading: titles, heads, headLines, begins, at: (i) => at.get(i), foot: foot.lines,
-    bars: barsOf(m, trace, at, placed, y) };
+  const bars = [...barsOf(m, trace, at, placed, y), ...waitsOf(placed, y)];
+  const foot = footOf(trace, m, c.width, y + 22, new Set(legend ? [...m.bars, ...bars].map((b) => b.kind) : []));
+  return { ...c, trace, rows: placed, top, bottom: y, height: foot.end, heading: titles, heads, headLines, begins, at: (i) => at.get(i), foot: foot.lines, bars };
 }
 
 /**
@@ -130,6 +130,16 @@ const atFirst = (m, c, y) => [...news(new Map(), new Map([...m.states[0]].filter
 });
 
 /**
+ * What a server keeps, in little room: its name becomes shorter, not its value.
+ * @param {string} said @param {number} room
+ */
+function cut(said, room) {
+  const wide = (/** @type {string} */ s) => widthOf(s, 11.8);
+  const [name, value] = said.includes('·') ? [said, ''] : [said.slice(0, said.lastIndexOf(' ')), said.slice(said.lastIndexOf(' '))];
+  return wide(said) <= room || !value || wide(value) > room * 0.6 ? fit(said, room, wide) : fit(name, room - wide(value), wide) + value;
+}
+
+/**
  * What servers keep from here on: beside their lines, away from the arrow.
  * @param {Row} row @param {Model} m @param {ReturnType<typeof columns>} c @param {number} server @param {number} inward @param {number} y
  */
@@ -137,7 +147,7 @@ function chipsOf({ steps, kind }, m, c, server, inward, y) {
   if (kind === 'rest') return [];
   return [...news(m.states[steps[0]], m.states[steps[steps.length - 1] + 1], c.servers)].map(([home, full]) => {
     const x = c.lanes.get(home) ?? 0;
-    const said = fit(full, Math.max(c.gap * 0.9 - 14, 62), (s) => widthOf(s, 11.8));
+    const said = cut(full, Math.max(c.gap * 0.9 - 14, 62));
     const width = widthOf(said, 11.8) + 8;
     return { x: x === server ? Math.min(x + inward * 7 - (inward < 0 ? width : 0), c.width - width - 2) : x - width / 2, y, width, said };
   });
@@ -187,8 +197,18 @@ function barsOf(m, trace, at, placed, bottom) {
   });
 }
 
-/** @param {Trace} trace @param {Model} m @param {number} width @param {number} from @param {boolean} legend */
-function footOf(trace, m, width, from, legend) {
+/**
+ * Where buyers wait in a server: until the answer, or until they do something else.
+ * @param {Placed[]} placed @param {number} bottom
+ */
+const waitsOf = (placed, bottom) => placed.filter((r) => r.row.kind === 'sent' && r.row.step.result === 'waits').map((r) => {
+  const { who } = r.row.step;
+  const next = placed.slice(placed.indexOf(r) + 1).find((o) => o.row.step.who === who);
+  return { kind: 'waits', who, from: r.arrives, to: !next ? bottom : next.row.kind === 'answer' ? next.returns : next.middle };
+});
+
+/** @param {Trace} trace @param {Model} m @param {number} width @param {number} from @param {Set<string>} kinds of bars to explain */
+function footOf(trace, m, width, from, kinds) {
   const lines = /** @type {Plan['foot']} */ ([]);
   let y = from;
   const add = (/** @type {string} */ said, sample = '', bold = false) => wrap(said, (width - 50) / (bold ? 1.12 : 1.04)).forEach((one, i) => {
@@ -196,7 +216,7 @@ function footOf(trace, m, width, from, legend) {
     y += 17;
   });
   if (trace.told.length) add(words().told, '', true);
-  for (const a of trace.told) add(`${words().who(a.who)}${words().story.colon}${say(a.answer)}`);
-  if (legend) for (const kind of ['held', 'stale', 'key', 'row', 'flight']) if (m.bars.some((b) => b.kind === kind)) add(words().bars[kind], kind);
+  for (const a of trace.told) if (a.who !== 'next' || m.buyers.includes(a.who)) add(`${words().who(a.who)}${words().story.colon}${say(a.answer)}`);
+  for (const kind of ['held', 'stale', 'key', 'row', 'waits', 'flight']) if (kinds.has(kind)) add(words().bars[kind], kind);
   return { lines, end: lines.length ? y : from - 10 };
 }

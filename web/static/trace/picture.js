@@ -12,9 +12,9 @@ const sizeOfText = () => parseFloat(getComputedStyle(document.documentElement).f
 /**
  * choose: what a click on a command does, with the number of its step; zoom: for
  * a small one.
- * @param {{trace: import('./model.js').Trace, current?: number, legend?: boolean, zoom?: number, choose?: (step: number) => void}} props
+ * @param {{trace: import('./model.js').Trace, current?: number, legend?: boolean, brief?: boolean, zoom?: number, choose?: (step: number) => void}} props
  */
-export function Picture({ trace, current, legend, zoom = 1, choose }) {
+export function Picture({ trace, current, legend, brief, zoom = 1, choose }) {
   const box = useRef(/** @type {HTMLElement | null} */ (null));
   const [look, setLook] = useState({ width: 0, scale: 1, dark: false, language: '' });
   useEffect(() => {
@@ -30,7 +30,7 @@ export function Picture({ trace, current, legend, zoom = 1, choose }) {
     };
   }, []);
   const { width, scale, dark } = look;
-  const source = useMemo(() => (width ? diagram(trace, { width: width / scale, scale, dark, current, legend }) : ''), [trace, current, look]);
+  const source = useMemo(() => (width ? diagram(trace, { width: width / scale, scale, dark, current, legend, brief }) : ''), [trace, current, look]);
   const wider = Number(source.match(/ width="([\d.]+)"/)?.[1] ?? 0) > width + 1;
   return html`<div ref=${box} class="drawing" tabindex=${wider ? 0 : undefined} dangerouslySetInnerHTML=${{ __html: source }}
     onClick=${(/** @type {MouseEvent} */ e) => {

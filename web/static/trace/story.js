@@ -11,21 +11,34 @@ import { belief } from './model.js';
  * command that arrives; event: happens to all; act: of one buyer alone;
  * again: steps before it, repeated; rest: what is left out.
  * @typedef {'message'|'sent'|'answer'|'late'|'event'|'act'|'again'|'rest'} Kind
- * @typedef {{kind: Kind, steps: number[], step: Step, times: number, notes: Note[], problems: Trace['problems'], sent?: number}} Row
- *   steps: their indexes; times: how often it came in a row; sent: of late and answer, the index of the step that began it
+ * @typedef {{kind: Kind, steps: number[], step: Step, times: number, notes: Note[], problems: Trace['problems'], sent?: number, fatal?: boolean}} Row
+ *   steps: their indexes; times: how often it came in a row; sent: of late and answer, the index of the step that began it;
+ *   fatal: its problems happened in this very step
  * @typedef {{who: string, kind: 'read'|'old'|'stale', read: string, will: string}} Note
  */
 
 const mostRows = 150;
 
-/** @param {Trace} trace @param {Model} m @returns {Row[]} */
-export function story(trace, m) {
+/** @param {Trace} trace @param {Model} m @param {boolean} [brief] without what comes when all is lost @returns {Row[]} */
+export function story(trace, m, brief = false) {
   const rows = short(folded(apart(trace), trace, m), trace);
   annotate(rows, trace, m);
   for (const { at, problem } of verdicts(trace, m)) {
-    (rows.find((r) => at >= 0 && r.steps.includes(at) && r.kind !== 'answer') ?? rows[rows.length - 1]).problems.push(problem);
+    const here = rows.find((r) => at >= 0 && r.steps.includes(at) && r.kind !== 'answer');
+    if (here) here.fatal = true;
+    (here ?? rows[rows.length - 1]).problems.push(problem);
   }
-  return rows;
+  return brief ? ended(rows, trace) : rows;
+}
+
+/**
+ * Without those who come when the others are done, if they add nothing.
+ * @param {Row[]} rows @param {Trace} trace
+ */
+function ended(rows, trace) {
+  const end = rows.reduce((last, r, i) => (r.problems.length > 0 || r.step.who !== 'next' ? i + 1 : last), 0);
+  const left = rows.slice(end);
+  return left.length === 0 ? rows : [...rows.slice(0, end), { ...row('rest', trace.steps.length - 1, left[0].step), steps: left.flatMap((r) => r.steps) }];
 }
 
 /** @param {Kind} kind @param {number} at @param {Step} step @param {number} [sent] @returns {Row} */
@@ -136,7 +149,9 @@ function annotate(rows, trace, m) {
   }
 }
 
-const ofStock = /^(oversold|lost_update|negative_stock|wrong_receipt|bought_twice)$/;
+const ofStock = /^(oversold|lost_update|negative_stock|wrong_receipt|bought_twice|released_twice)$/;
+const ofLoss = /^(lost_units|missing_order|counter_and_row_differ)$/; // something was left half done
+const cutsOff = ['dies', 'reply lost', 'command lost'];
 
 /**
  * Where each sentence of the judge belongs: the step that made it true, -1 if
@@ -154,6 +169,7 @@ export function verdicts(trace, m) {
     if (rule === 'blocked') return steps.findIndex((s) => s.who === who && /^gives up/.test(s.result));
     if (rule === 'hindered') return steps.findIndex((s) => s.who === who && s.result === 'waits');
     if (rule === 'stolen') return m.bars.find((b) => b.who === who && b.kind === 'stale')?.from ?? -1;
+    if (ofLoss.test(rule) && steps.filter((s) => s.fault).length === 1) return steps.findIndex((s) => cutsOff.includes(s.fault));
     if (trace.live || !ofStock.test(rule)) return -1;
     return last((s, i) => Boolean(s.who) && s.who !== 'next' && moved(i));
   };

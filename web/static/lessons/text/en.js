@@ -1,5 +1,5 @@
 // The texts of the lessons in English.
-import { count } from '../../ui.js';
+import { count, html } from '../../ui.js';
 
 const plural = (/** @type {number} */ n, /** @type {string} */ one, many = one + 's') => `${count(n)} ${n === 1 ? one : many}`;
 
@@ -16,12 +16,45 @@ export default {
     right: 'You were right.', wrong: 'You expected something else.', was: (sold, initial) => `It sold ${count(sold)} of ${count(initial)}.`,
   },
   breakIt: (name, stock, buyers) => `Break it: ${plural(buyers, 'buyer')}, ${plural(stock, 'unit')}, ${name}`,
-  play: (name, title) => `Break it: ${name}, “${title}”, step by step`, playYourself: 'Play it yourself: you are the scheduler',
+  live: (name, title) => `Break it live: ${name}, “${title}”`, liveRuns: 'The schedule runs on this lab’s servers …',
+  liveBroke: (rules) => `Just now, on this lab’s servers, it broke: ${rules}.`, liveHeld: 'This time it held. Run it again.',
+  liveWrong: { not_replayable: 'A server is lost in it, and the lab’s servers are shared: play it step by step.', diverged: 'The program has changed since this counterexample was found.', unknown_example: 'This program has no such counterexample.' },
+  play: (name, title) => `${name}, “${title}”, step by step`, inWords: 'The drawing in words', howItBreaks: 'How it breaks, drawn', playYourself: 'Play it yourself: you are the scheduler',
   drawn: (strategy, question = '') => `${strategy}${question && ` · ${question}`}: this drawing, step by step`, notDrawn: (why) => `The drawing could not be loaded: ${why}`,
   beside: (name) => `The same with ${name}, step by step`,
   noExample: 'This program’s matrix has no such counterexample. To find it, run',
   traces: 'With two buyers, step by step:',
   other: (name) => `A run of ${name} is in progress. Wait for its verdict.`,
+  articles: {
+    about: 'About', theirs: 'The article says', ours: 'The proof and the measurements say',
+    alone: 'Alone:', crowd: 'Eight contenders:', and: '; ', holds: 'nothing that the proof tries breaks it',
+    on: (date, cpus) => `Figures: medians, measured on ${date} with ${plural(cpus, 'processor')}; each mark leads to its counterexample.`,
+    locks: (n) => html`${n} locks/s`, sales: (n) => html`${n} sales/s`, breaks: (what) => `breaks: ${what}`, times: (n) => html`${n} times`,
+    commands: (n) => `${n} commands per lock`, lease: (n, lost) => `${n} times the task: ${lost} % of updates lost`, pause: (n, rate, commands) => `${n} of the task: ${rate} locks/s, ${commands} commands each`,
+    says: {
+      D: { title: 'Java distributed locking schemes and differences', rows: {
+        performance: ['Performance', 'Redis high, ZooKeeper middle, database low'], reliability: ['Reliability', 'ZooKeeper high, Redis middle, database low'],
+        expiry: ['Is it freed by time?', 'Redis: yes. ZooKeeper: delete it after the work. Database: a locked row with its transaction, an inserted row by hand'],
+        queue: ['A queue for those who wait', 'Redis: none. ZooKeeper: each watches the one before it. Database: a locked row has one, an inserted row has none'],
+        long: ['Work that takes longer than the limit', 'Redis must renew. ZooKeeper and an inserted row have no such problem; a locked row’s transaction may time out'],
+        failure: ['Not freed after a failure', 'Redis: expires. ZooKeeper: goes with the session. Locked row: the database cleans up. Inserted row: your own solution'],
+        fast: ['A ranking by performance', 'cache, then ZooKeeper, then database or the same'], safe: ['A ranking by reliability', 'ZooKeeper, then cache, then database'] } },
+      B: { title: '分布式锁(redis/mysql)', rows: {
+        segments: ['One central row, or a hundred', '8 s against 5 s for 50 × 100 threads: 1.6 times'],
+        choice1: ['Many buyers, consistency does not matter', 'a lock or a counter in Redis'], choice2: ['Few buyers, consistency matters', 'a lock or a counter in MySQL'],
+        choice3: ['Few buyers, consistency does not matter', 'whatever you like'], choice4: ['Many buyers, consistency matters', 'Redis and MySQL together'],
+        fourteen: ['Stock as a counter in Redis', 'ten prizes, and fourteen were given away'] } },
+      A: { title: 'Implementation of distributed lock', rows: {
+        pessimistic: ['With low concurrency', 'a row lock or an optimistic lock in MySQL is enough, and easier to maintain'],
+        polling: ['What waiting costs', 'a Redis lock polls and costs more; a ZooKeeper lock is told; frequent locks burden ZooKeeper'],
+        prefers: ['Which one?', 'ZooKeeper if you have it, as data in Redis may go wrong; Redis if that is what you have'] } },
+      C: { title: '分散ロックの原理といくつかの実現方式', rows: {
+        expire2: ['SETNX and then EXPIRE', 'a caller that dies between the two locks for ever'], quorum: ['Three of five Redis nodes', 'more available'] } },
+      E: { title: 'Семантика SETNX', rows: {
+        scheme4: ['The strictest of four schemes', 'SET NX PX with a random value, compared and deleted in Lua'],
+        lease: ['How long a lease?', 'several times the task'], pause: ['How long between attempts?', 'in proportion to the task'] } },
+    },
+  },
   measure: 'Figures depend on the machine. Measure yours:',
   measured: {
     strategy: 'Strategy', sales: 'Sales/s', share: 'Of the bare transaction',

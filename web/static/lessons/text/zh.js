@@ -1,5 +1,5 @@
 // 课程的文字（中文）。键与 en.js 相同。
-import { count } from '../../ui.js';
+import { count, html } from '../../ui.js';
 
 export default {
   title: '课程', chapters: '章节', turn: '翻页',
@@ -14,12 +14,45 @@ export default {
     right: '你猜对了。', wrong: '和你想的不一样。', was: (sold, initial) => `${count(initial)} 件卖出了 ${count(sold)} 件。`,
   },
   breakIt: (name, stock, buyers) => `弄坏它：${count(buyers)} 位买家，${count(stock)} 件，${name}`,
-  play: (name, title) => `弄坏它：${name}，“${title}”，一步一步看`, playYourself: '自己来调度',
+  live: (name, title) => `现场弄坏它：${name}，“${title}”`, liveRuns: '正在实验室的服务器上执行这个调度……',
+  liveBroke: (rules) => `刚刚在这个实验室的服务器上出错了：${rules}。`, liveHeld: '这一次没有出错，可以再试一次。',
+  liveWrong: { not_replayable: '它会丢掉一台服务器，而实验室的服务器是共用的：请一步一步看。', diverged: '找到这个反例之后，程序已经变了。', unknown_example: '这个程序没有这个反例。' },
+  play: (name, title) => `${name}，“${title}”，一步一步看`, inWords: '用文字描述这张图', howItBreaks: '它怎样出错：时空图', playYourself: '自己来调度',
   drawn: (strategy, question = '') => `${strategy}${question && ` · ${question}`}：逐步看这张图`, notDrawn: (why) => `无法加载这张图：${why}`,
   beside: (name) => `${name} 遇到同样的情形，一步一步看`,
   noExample: '这个程序的矩阵里没有这个反例。要找到它，请运行',
   traces: '两个买家，一步一步看：',
   other: (name) => `${name} 正在运行，请等它的结论。`,
+  articles: {
+    about: '说的是', theirs: '文章的说法', ours: '证明与测量的结果',
+    alone: '没有竞争：', crowd: '八个竞争者：', and: '；', holds: '证明里试过的都打不破它',
+    on: (date, cpus) => `数字是 ${date} 在 ${count(cpus)} 个处理器上测得的中位数；每个记号都通向它的反例。`,
+    locks: (n) => html`每秒加锁 ${n}`, sales: (n) => html`每秒售出 ${n}`, breaks: (what) => `会被打破：${what}`, times: (n) => html`${n} 倍`,
+    commands: (n) => `每次加锁 ${n} 条命令`, lease: (n, lost) => `任务时长的 ${n} 倍：丢失 ${lost} % 的更新`, pause: (n, rate, commands) => `任务时长的 ${n} 倍：每秒加锁 ${rate}，每次 ${commands} 条命令`,
+    says: {
+      D: { title: 'Java distributed locking schemes and differences', rows: {
+        performance: ['性能', 'Redis 高，ZooKeeper 中，数据库低'], reliability: ['可靠性', 'ZooKeeper 高，Redis 中，数据库低'],
+        expiry: ['到期会自动释放吗', 'Redis：会。ZooKeeper：干完活自己删。数据库：行锁随事务释放，插入的行要自己删'],
+        queue: ['等待者的队列', 'Redis：没有。ZooKeeper：各自监听前一个。数据库：行锁有，插入的行没有'],
+        long: ['任务超过时限', 'Redis 要续期。ZooKeeper 和插入的行没有这个问题；行锁的事务可能超时'],
+        failure: ['出故障后没有释放', 'Redis：到期。ZooKeeper：随会话消失。行锁：数据库会清理。插入的行：自己想办法'],
+        fast: ['按性能排名', '缓存，其次 ZooKeeper，再次（或同样）数据库'], safe: ['按可靠性排名', 'ZooKeeper，其次缓存，再次数据库'] } },
+      B: { title: '分布式锁(redis/mysql)', rows: {
+        segments: ['一行中央锁，还是一百行', '50 × 100 个线程，8 秒对 5 秒：1.6 倍'],
+        choice1: ['高并发，不要求一致', 'Redis 的锁或计数器'], choice2: ['低并发，要求一致', 'MySQL 的锁或计数器'],
+        choice3: ['低并发，不要求一致', '随你'], choice4: ['高并发，要求一致', 'Redis 加 MySQL'],
+        fourteen: ['库存作为 Redis 里的计数器', '只该发十个奖品，结果发了十四个'] } },
+      A: { title: 'Implementation of distributed lock', rows: {
+        pessimistic: ['并发不高时', 'MySQL 的行锁或乐观锁就够了，维护也更简单'],
+        polling: ['等待的代价', 'Redis 锁要轮询，更费；ZooKeeper 锁会得到通知；频繁加锁会压垮 ZooKeeper'],
+        prefers: ['选哪一个', '有 ZooKeeper 就用它，因为 Redis 的数据可能出错；只有 Redis 就用 Redis'] } },
+      C: { title: '分散ロックの原理といくつかの実現方式', rows: {
+        expire2: ['先 SETNX，再 EXPIRE', '调用者死在两者之间，就永远锁住'], quorum: ['五个 Redis 节点里的三个', '可用性更高'] } },
+      E: { title: 'Семантика SETNX', rows: {
+        scheme4: ['四个方案里最严格的', 'SET NX PX 加随机值，用 Lua 比较并删除'],
+        lease: ['租约多长', '任务时长的几倍'], pause: ['隔多久再试', '与任务时长成比例'] } },
+    },
+  },
   measure: '数字取决于机器，请测你自己的：',
   measured: {
     strategy: '策略', sales: '每秒售出', share: '相当于裸事务的比例',

@@ -83,7 +83,7 @@ export default {
   read: (n) => `read ${n}`, readOld: (n) => `read ${n}: no longer true`, will: (n) => `will write ${n}`, wrote: (n) => `wrote ${n}`,
   holds: 'holds the lock', thinksItHolds: 'thinks it holds the lock',
   bars: { stale: 'the buyer thinks it holds the lock, and the servers say otherwise', held: 'from the moment the buyer learns that it has the lock until it releases it', key: 'the lock’s key, node or record, as this buyer wrote it', row: 'rows (or a named lock) that the buyer’s session has locked',
-    flight: 'a command on its way: sent, but not yet arrived' },
+    waits: 'the buyer waits for the server’s answer', flight: 'a command on its way: sent, but not yet arrived' },
   /** In the diagram. */
   story: { again: (n) => `the same again, ${n === 1 ? 'once' : `${count(n)} times`}`, times: (n) => `${count(n)} ×`, rest: (n) => `${plural(n, 'more step')}, under “Steps”`,
     colon: ': ', comma: ', ', name: (strategy, question) => `${strategy}${question && ` · ${question}`}: who sent what to which server, and what came back`,

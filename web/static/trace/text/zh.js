@@ -86,7 +86,7 @@ export default {
   read: (n) => `读到 ${n}`, readOld: (n) => `读到 ${n}，已经过时`, will: (n) => `将写入 ${n}`, wrote: (n) => `写入 ${n}`,
   holds: '持有锁', thinksItHolds: '以为自己还持有锁',
   bars: { stale: '买家以为自己持有锁，服务器却不这么认为', held: '从得知拿到锁，到释放锁为止', key: '锁的 key、节点或记录，由这个买家写入', row: '这个买家的会话锁住的行（或命名锁）',
-    flight: '在路上的命令：已经发出，还没有到' },
+    waits: '买家在等服务器的答复', flight: '在路上的命令：已经发出，还没有到' },
   /** 时空图里的文字。 */
   story: { again: (n) => `再重复 ${count(n)} 遍`, times: (n) => `${count(n)} 次`, rest: (n) => `还有 ${count(n)} 步，见“步骤”`,
     colon: '：', comma: '，', name: (strategy, question) => `${strategy}${question && ` · ${question}`}：谁向哪台服务器发了什么，得到什么答复`,

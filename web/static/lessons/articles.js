@@ -1,0 +1,76 @@
+// What five articles say, beside what the proof and the measurements say. All of
+// ours is computed from the matrix and the figures.
+import { say } from '../guarantees/say.js';
+import { t } from '../text.js';
+import { html, useEffect, useState } from '../ui.js';
+import { figure, loadFigures, spread } from './measured.js';
+import { Mark } from './mark.js';
+import { words as lessonWords } from './text.js';
+
+/** @typedef {{matrix: Json.Matrix, figures: Json.Figures}} Known */
+
+const table = ['redis-lua', 'zk', 'lock-row', 'lock-insert-plain']; // the locks of the table of six rows
+const choices = ['redis-counter', 'mysql-counter', 'naive', 'redis-counter-mysql'];
+
+/** @param {{matrix: Json.Matrix | null}} props */
+export function Articles({ matrix }) {
+  const [figures, setFigures] = useState(/** @type {Json.Figures} */ ({}));
+  useEffect(() => {
+    let here = true;
+    loadFigures().then((f) => { if (here) setFigures(f); });
+    return () => { here = false; };
+  }, []);
+  if (!matrix) return null;
+  const l = lessonWords().articles;
+  const known = { matrix, figures };
+  const rows = computed(known);
+  return html`<div class="articles">${Object.entries(l.says).map(([id, { title, rows: says }]) => html`
+    <div key=${id} class="scroll" tabindex="0" role="region" aria-label=${title}><table data-article=${id}>
+      <caption><cite translate=${false}>${title}</cite></caption>
+      <thead><tr><th scope="col">${l.about}</th><th scope="col">${l.theirs}</th><th scope="col">${l.ours}</th></tr></thead>
+      <tbody>${Object.entries(says).map(([row, [about, theirs]]) => html`
+        <tr key=${row} data-row=${row}><th scope="row">${about}</th><td>${theirs}</td><td>${rows[row]}</td></tr>`)}</tbody></table></div>`)}
+    ${figures.locks && html`<p class="hint">${l.on(figures.locks.begun.slice(0, 10), figures.locks.cpus)}</p>`}</div>`;
+}
+
+/**
+ * Ours, by row.
+ * @param {Known} known @returns {Record<string, unknown>}
+ */
+function computed({ matrix, figures }) {
+  const l = lessonWords().articles;
+  const cell = (/** @type {string} */ name, /** @type {string} */ q) => matrix.rows.find((r) => r.strategy === name)?.cells[q] ?? { answer: '' };
+  const titled = (/** @type {string} */ id) => t.guarantees.titleOf(matrix.questions.find((q) => q.id === id) ?? { id, title: id });
+  const each = (/** @type {string[]} */ names, /** @type {(name: string) => unknown} */ of) => html`<ul>${names.map((name) => html`<li key=${name}><code>${name}</code> ${of(name)}</li>`)}</ul>`;
+  const marks = (/** @type {string[]} */ names, /** @type {string[]} */ asked) => each(names, (name) => asked.map((q) => html`<span key=${q} class="asked"><${Mark} cell=${cell(name, q)} /> ${titled(q)}</span>`));
+  const locks = (/** @type {string} */ name, /** @type {string} */ crowd) => figures.locks?.locks[name]?.crowds[crowd];
+  const rate = (/** @type {string[]} */ names, /** @type {string} */ crowd) => each([...names].sort((a, b) => (locks(b, crowd)?.locks_per_second[0] ?? 0) - (locks(a, crowd)?.locks_per_second[0] ?? 0)),
+    (name) => l.locks(spread(locks(name, crowd)?.locks_per_second)));
+  const breaks = (/** @type {string} */ name) => matrix.questions.filter((q) => cell(name, q.id).answer === 'breaks').map((q) => t.guarantees.titleOf(q));
+  const sold = (/** @type {string} */ name) => l.sales(spread(figures.compare?.strategies[name]?.sales_per_second));
+  const broken = (/** @type {string} */ name) => (breaks(name).length ? l.breaks(t.list(breaks(name))) : l.holds);
+  const { claims } = figures;
+  const [short, long] = [claims?.polls[0], claims?.polls.at(-1)];
+  const times = (/** @type {number} */ ms) => figure(ms / (claims?.task_ms ?? 1));
+  return {
+    performance: html`${l.alone}${rate(table, '1')}${l.crowd}${rate(table, '8')}`,
+    reliability: marks(table, ['dead-holder', 'lease-end', 'node-loss']),
+    expiry: marks(table, ['dead-holder']),
+    queue: each(table, (name) => `${say(cell(name, 'waits').text ?? '')}${l.and}${say(cell(name, 'order').text ?? '')}`),
+    long: marks(table, ['lease-end']),
+    failure: marks(table, ['dead-holder', 'lost-reply']),
+    fast: rate(['redis-lua', 'redis-watchdog', 'zk', 'lock-row', 'lock-insert'], '8'),
+    safe: marks(['zk', 'redis-lua', 'get-lock'], ['node-loss', 'lease-end', 'late-command']),
+    segments: claims && l.times(spread(claims.central_over_segmented)),
+    ...Object.fromEntries(choices.map((name, i) => [`choice${i + 1}`, each([name], () => html`${sold(name)}; ${broken(name)}`)])),
+    fourteen: marks(['redis-counter'], ['lost-reply', 'dead-holder', 'node-loss', 'cancel']),
+    pessimistic: each(['for-update', 'version', 'conditional'], (name) => html`${sold(name)}; ${broken(name)}`),
+    prefers: each(['zk', 'redis-lua'], broken),
+    polling: each(['redis-lua', 'redis-watchdog', 'zk'], (name) => l.commands(figure(locks(name, '8')?.commands ?? 0))),
+    quorum: marks(['redlock', 'redis-lua'], ['node-loss', 'lease-end']),
+    expire2: marks(['redis-setnx-expire'], ['dead-holder', 'lost-reply']),
+    scheme4: each(['redis-lua'], broken),
+    lease: claims && html`<ul>${claims.leases.map((s) => html`<li key=${s.ms}>${l.lease(times(s.ms), figure(s.lost_percent[0]))}</li>`)}</ul>`,
+    pause: short && long && html`<ul>${[short, long].map((s) => html`<li key=${s.ms}>${l.pause(times(s.ms), figure(s.locks_per_second[0]), figure(s.commands))}</li>`)}</ul>`,
+  };
+}
