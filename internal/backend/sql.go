@@ -45,7 +45,11 @@ func (in *Instance) openMySQL(ctx context.Context) error {
 	if err := in.createDatabase(ctx, cfg); err != nil {
 		return err
 	}
-	connector := tap.Connector(preparing{in.mysqlConnector(cfg)}, tap.SQLOptions{})
+	inner := in.mysqlConnector(cfg)
+	if !in.Config.SQLAsText {
+		inner = preparing{inner}
+	}
+	connector := tap.Connector(inner, tap.SQLOptions{})
 	db := in.openPool(connector, in.mostConns())
 	err = in.openGorm(ctx, gormmysql.New(gormmysql.Config{Conn: db}), "SELECT VERSION()", func(v string) string {
 		if strings.Contains(v, "MariaDB") {

@@ -21,7 +21,7 @@ import (
 func (l *Lab) mysqlServers(program packages.Program) []server {
 	data := filepath.Join(l.folder, "mysql")
 	m := mysqlServer{path: program.Path, data: data, mariadb: isMariaDB(program.Path), root: os.Geteuid() == 0,
-		volatile: l.options.Volatile, binlog: l.options.Binlog, certs: l.options.MySQLCerts}
+		volatile: l.options.Volatile, binlog: l.options.Binlog, statements: l.options.Statements, certs: l.options.MySQLCerts}
 	return []server{{
 		name: backend.NameMySQL, backend: backend.NameMySQL, ports: 1,
 		login:   func(addr string) string { return l.mysqlDSN(addr, "") },
@@ -52,6 +52,8 @@ type mysqlServer struct {
 	volatile bool   // does not flush its log at every commit
 	binlog   string // BinlogOn, BinlogOff, or as the server has it by itself
 	certs    Certs
+
+	statements bool // are timed
 }
 
 // Options.Binlog.
@@ -85,6 +87,9 @@ func (m mysqlServer) serveArgs(port int) []string {
 	}
 	if m.volatile {
 		args = append(args, "--innodb-flush-log-at-trx-commit=0", "--sync-binlog=0")
+	}
+	if m.statements {
+		args = append(args, "--performance-schema=ON", "--performance-schema-instrument=statement/%=ON")
 	}
 	switch m.binlog {
 	case BinlogOn:
