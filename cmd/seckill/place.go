@@ -92,7 +92,7 @@ func startOwn(ctx context.Context, stderr io.Writer, o lab.Options, services int
 			fmt.Fprintf(stderr, "seckill: stop the lab: %v\n", err)
 		}
 	}}}
-	if err := own.StartServices(ctx, services); err != nil {
+	if err := own.StartServices(ctx, services, o.ServiceArgs...); err != nil {
 		p.leave()
 		return nil, fmt.Errorf("start the lab's services: %w", err)
 	}
