@@ -22,8 +22,8 @@ func (s *Statements) begin(ctx context.Context) error {
 	return nil
 }
 
-// end is what was timed since then: statements sent as text, and those inside
-// procedures; MySQL times what is prepared, too. Times are in picoseconds.
+// end is what was timed since then: statements sent as text, a CALL as a whole;
+// MySQL times what is prepared, too. Times are in picoseconds.
 func (s *Statements) end(ctx context.Context, orders int) ([]Statement, error) {
 	rows, err := s.Admin.QueryContext(ctx, `
 SELECT DIGEST_TEXT, COUNT_STAR, SUM_TIMER_WAIT FROM performance_schema.events_statements_summary_by_digest WHERE DIGEST_TEXT IS NOT NULL
