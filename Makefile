@@ -73,11 +73,11 @@ figures: build
 	$(BIN) figures --compare bin/compare.json --locks bin/locks.json --claims bin/claims.json \
 		--json web/static/figures.json --readme docs/figures.md
 
-## hot: measure what one hot row sells into docs/hot.md, with bin/hot.html (about seven minutes, on an idle machine)
+## hot: measure what one hot row sells into docs/hot.md, with bin/hot.html (about twelve minutes, on an idle machine)
 .PHONY: hot
 hot: build
 	$(BIN) deps
-	$(BIN) bench hot --html bin/hot.html --json bin/hot.json
+	$(BIN) bench hot --profile --html bin/hot.html --json bin/hot.json
 	$(BIN) figures --hot bin/hot.json --readme docs/hot.md
 
 ## scale: measure more processes, more SKUs and a proxy into docs/scaling.md (about nine minutes, on an idle machine)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io"
@@ -29,6 +30,7 @@ type BenchHotCmd struct {
 	Within     time.Duration `default:"6m" help:"About how long it may take: each measurement gets its share."`
 	Binlog     []string      `default:"off,on" help:"The private database's binary log: off, on (synced at every commit), or both in turn. Means nothing with --mysql-dsn."`
 	Processes  int           `default:"1" help:"Service processes."`
+	Profile    bool          `help:"Afterwards say where the time goes: sell once more with each strategy, with samples of the service and times of the database's statements."`
 
 	HTML     string `name:"html" default:"seckill-hot.html" help:"The report with its charts, one self-contained page; --html= writes none." placeholder:"FILE"`
 	JSON     string `name:"json" placeholder:"FILE" help:"Write the figures as JSON; - is standard output, in place of the tables."`
@@ -155,6 +157,9 @@ func (c *BenchHotCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWr
 			r.Compare()
 			report.Results = append(report.Results, r)
 		}
+		if err == nil && c.Profile {
+			r.Profiles, err = c.profile(ctx, stderr, binlog)
+		}
 		if err != nil {
 			break
 		}
@@ -177,16 +182,13 @@ func (c *BenchHotCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWr
 // measure runs everything on servers of its own. The result is nil if they did
 // not start.
 func (c *BenchHotCmd) measure(ctx context.Context, stderr stderrWriter, binlog string) (*hot.Result, error) {
-	p, err := c.start(ctx, stderr, binlog)
+	p, err := c.start(ctx, stderr, lab.Options{Binlog: binlog})
 	if err != nil {
 		return nil, err
 	}
 	defer p.leave()
-	o := hot.Options{Strategies: strategyNames(c.chosen), Buyers: c.Buyers, Rounds: c.Rounds, Within: c.Within / time.Duration(len(c.Binlog))}
-	o.Sale = loadtest.Config{Scenario: loadtest.DefaultScenario(), Targets: p.targets, AdminToken: p.token, ServersTime: p.serversTime}
-	o.Sale.Copies, o.Sale.Retry, o.Sale.Seed = 0, 0, rand.Uint64() // rates of one call each can be compared
-	o.Sale.Connected = true
-	if err := p.openLedger(ctx, &o.Sale); err != nil {
+	o, clear, err := c.options(ctx, p, stderr, binlog)
+	if err != nil {
 		return nil, err
 	}
 	config := p.sql
@@ -201,12 +203,46 @@ func (c *BenchHotCmd) measure(ctx context.Context, stderr stderrWriter, binlog s
 	}
 	p.closers = append(p.closers, bare.stop)
 	o.Bare = bare.url
-	onStep, clear := steps(stderr, c.Quiet)
-	o.Progress = func(done, total int, what string) { onStep(done, total, what+", binlog "+binlog) }
 	r, err := hot.Run(ctx, o)
 	clear()
 	r.Binlog, r.Processes, r.Durability = binlog, c.Processes, measure.Durability(context.WithoutCancel(ctx), o.In)
 	return r, err
+}
+
+// options are those of sales at a place; clear ends their progress.
+func (c *BenchHotCmd) options(ctx context.Context, p *place, stderr stderrWriter, binlog string) (o hot.Options, clear func(), err error) {
+	o = hot.Options{Strategies: strategyNames(c.chosen), Buyers: c.Buyers, Rounds: c.Rounds, Within: c.Within / time.Duration(len(c.Binlog))}
+	o.Sale = loadtest.Config{Scenario: loadtest.DefaultScenario(), Targets: p.targets, AdminToken: p.token, ServersTime: p.serversTime}
+	o.Sale.Copies, o.Sale.Retry, o.Sale.Seed = 0, 0, rand.Uint64() // rates of one call each can be compared
+	o.Sale.Connected = true
+	onStep, clear := steps(stderr, c.Quiet)
+	o.Progress = func(done, total int, what string) { onStep(done, total, what+", binlog "+binlog) }
+	return o, clear, p.openLedger(ctx, &o.Sale)
+}
+
+// profile has servers of its own: a database that times its statements is slower.
+// They are sent as text, because MariaDB does not time those that are prepared.
+func (c *BenchHotCmd) profile(ctx context.Context, stderr stderrWriter, binlog string) ([]*hot.Profile, error) {
+	p, err := c.start(ctx, stderr, lab.Options{Binlog: binlog, Statements: true, ServiceArgs: []string{"--mysql-text"}})
+	if err != nil {
+		return nil, err
+	}
+	defer p.leave()
+	o, clear, err := c.options(ctx, p, stderr, binlog)
+	defer clear()
+	if err != nil {
+		return nil, err
+	}
+	dsn := p.adminDSN
+	if dsn == "" {
+		dsn = p.sql.MySQLDSN
+	}
+	admin, err := sql.Open("mysql", dsn)
+	if err != nil {
+		return nil, err
+	}
+	defer admin.Close()
+	return hot.ProfileAll(ctx, o, &hot.Statements{Admin: admin})
 }
 
 // mostBaselineConns: with more connections than this a bare UPDATE is slower.
@@ -220,14 +256,14 @@ func strategyNames(all []catalog.Info) (names []string) {
 }
 
 // start starts the servers that are needed and not given, and the services.
-func (c *BenchHotCmd) start(ctx context.Context, stderr stderrWriter, binlog string) (*place, error) {
+func (c *BenchHotCmd) start(ctx context.Context, stderr stderrWriter, o lab.Options) (*place, error) {
 	needs := []backend.Capability{backend.SQL, backend.RowLocks, backend.Redis}
 	for _, info := range c.chosen {
 		needs = append(needs, info.Needs...)
 	}
-	o := lab.Options{Host: host(), Backends: backend.NamesOf(needs...), Given: c.Given}
-	if binlog != hot.Given {
-		o.Binlog = binlog
+	o.Host, o.Backends, o.Given = host(), backend.NamesOf(needs...), c.Given
+	if o.Binlog == hot.Given {
+		o.Binlog = ""
 	}
 	return startOwn(ctx, stderr, o, c.Processes)
 }

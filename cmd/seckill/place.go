@@ -22,6 +22,7 @@ type place struct {
 	closers []func()       // the last is called first
 	// serversTime is the processor time of the servers; nil: not known.
 	serversTime func() (time.Duration, bool)
+	adminDSN    string   // of a MariaDB that was started; "": there is none
 	servers     []string // and their versions, of a lab that was started; nil: not known
 }
 
@@ -91,7 +92,7 @@ func startOwn(ctx context.Context, stderr io.Writer, o lab.Options, services int
 			fmt.Fprintf(stderr, "seckill: stop the lab: %v\n", err)
 		}
 	}}}
-	if err := own.StartServices(ctx, services); err != nil {
+	if err := own.StartServices(ctx, services, o.ServiceArgs...); err != nil {
 		p.leave()
 		return nil, fmt.Errorf("start the lab's services: %w", err)
 	}
@@ -99,6 +100,7 @@ func startOwn(ctx context.Context, stderr io.Writer, o lab.Options, services int
 		p.targets = append(p.targets, s.URL)
 	}
 	p.token, p.sql, p.serversTime = own.Token(), own.Config(), own.ServersTime
+	p.adminDSN, _ = own.AdminDSN()
 	return p, nil
 }
 

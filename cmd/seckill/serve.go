@@ -31,6 +31,7 @@ type ServeCmd struct {
 	Given      backend.Config          `embed:""`
 	Tiers      map[string]backend.Tier `mapsep:"," env:"SECKILL_TIERS" placeholder:"mysql=private" help:"Where backends come from (given, private, embedded), to be shown."`
 	MySQLConns int                     `name:"mysql-conns" default:"32" env:"SECKILL_MYSQL_CONNS" help:"Most connections to the SQL database."`
+	MySQLText  bool                    `name:"mysql-text" env:"SECKILL_MYSQL_TEXT" help:"Prepare no statements: for a pooler in front of MySQL that cannot keep them."`
 
 	SecureFlags
 	Settings catalog.Settings `embed:""`
@@ -140,7 +141,7 @@ func (c *ServeCmd) Run(ctx context.Context, stderr stderrWriter) error {
 		return err
 	}
 	config := c.Given
-	config.Tiers, config.MaxSQLConns = c.Tiers, c.MySQLConns
+	config.Tiers, config.MaxSQLConns, config.SQLAsText = c.Tiers, c.MySQLConns, c.MySQLText
 	config.RowLockWait, config.ZooKeeperSession = c.Settings.LockWait, c.ZooKeeperSession
 	if err := c.SecureFlags.into(&config); err != nil {
 		return err

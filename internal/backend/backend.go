@@ -74,6 +74,8 @@ type Config struct {
 	// MaxSQLConns bounds each of the two SQL pools, the business's and the
 	// locks'. 0 means 32.
 	MaxSQLConns int `kong:"-"`
+	// SQLAsText: no statement is prepared.
+	SQLAsText bool `kong:"-"`
 	// RowLockWait bounds how long the SQL server lets a statement wait for a
 	// row; MySQL counts in whole seconds, so it is rounded up. 0 means 3 s.
 	RowLockWait time.Duration `kong:"-"`

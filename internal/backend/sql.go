@@ -45,7 +45,11 @@ func (in *Instance) openMySQL(ctx context.Context) error {
 	if err := in.createDatabase(ctx, cfg); err != nil {
 		return err
 	}
-	connector := tap.Connector(in.mysqlConnector(cfg), tap.SQLOptions{})
+	inner := in.mysqlConnector(cfg)
+	if !in.Config.SQLAsText {
+		inner = preparing{inner}
+	}
+	connector := tap.Connector(inner, tap.SQLOptions{})
 	db := in.openPool(connector, in.mostConns())
 	err = in.openGorm(ctx, gormmysql.New(gormmysql.Config{Conn: db}), "SELECT VERSION()", func(v string) string {
 		if strings.Contains(v, "MariaDB") {
@@ -117,7 +121,8 @@ func (in *Instance) mysqlConnector(cfg *mysql.Config) sqldriver.Connector {
 	cfg.WriteTimeout = 5 * time.Second
 	cfg.ParseTime = true
 	cfg.Loc = time.UTC
-	// One round trip per statement instead of two (prepare, execute).
+	// One round trip per statement instead of two (prepare, execute); what comes
+	// again and again is prepared (preparing).
 	cfg.InterpolateParams = true
 	// RowsAffected counts matching rows, as SQLite does. Otherwise writing an
 	// equal value reports none, and checking that number would repair strategies

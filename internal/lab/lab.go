@@ -43,6 +43,9 @@ type Options struct {
 	// Binlog is BinlogOn (synced at every commit) or BinlogOff. "" leaves it to
 	// the private database's own default.
 	Binlog string
+	// Statements lets the private database time its statements, in its
+	// performance_schema. It is slower for it.
+	Statements bool
 	// MySQLCerts let the private database speak TLS. The zero value leaves it as
 	// the server is by itself.
 	MySQLCerts Certs

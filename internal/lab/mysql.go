@@ -20,7 +20,7 @@ import (
 
 func (l *Lab) mysqlServers(program packages.Program) []server {
 	m := l.mysqlServer(program, backend.NameMySQL)
-	m.binlog = l.options.Binlog
+	m.binlog, m.statements = l.options.Binlog, l.options.Statements
 	s := l.ofMySQL(m, backend.NameMySQL)
 	s.prepare = func(ctx context.Context) error { return l.prepareMySQL(ctx, m) }
 	return []server{s}
@@ -65,6 +65,8 @@ type mysqlServer struct {
 	certs    Certs
 	// before is SQL that comes before that of the accounts.
 	before string
+
+	statements bool // are timed
 }
 
 // Options.Binlog.
@@ -97,6 +99,9 @@ func (m mysqlServer) serveArgs(port int) []string {
 	}
 	if m.volatile {
 		args = append(args, "--innodb-flush-log-at-trx-commit=0", "--sync-binlog=0")
+	}
+	if m.statements {
+		args = append(args, "--performance-schema=ON", "--performance-schema-instrument=statement/%=ON")
 	}
 	switch m.binlog {
 	case BinlogOn:

@@ -76,27 +76,27 @@ func (f *frozen) drop(ctx context.Context) error {
 	return execAll(ctx, f.db, "drop the frozen tables", "DROP TABLE IF EXISTS "+f.stock+", "+f.orders)
 }
 
-// sell is one sale: BEGIN, UPDATE, INSERT, COMMIT.
+// sell is one sale: BEGIN, UPDATE, INSERT, COMMIT. Statements go as text with
+// their arguments in it, as the service sent them then: nothing is prepared.
 func (f *frozen) sell(ctx context.Context, quantity int64) (left int64, err error) {
 	tx, err := f.db.BeginTx(ctx, nil)
 	if err != nil {
 		return 0, err
 	}
 	defer func() { _ = tx.Rollback() }() // after a commit it does nothing
-	result, err := tx.ExecContext(ctx, "UPDATE "+f.stock+" SET num = LAST_INSERT_ID(num - ?) WHERE id = ? AND num - ? >= 0",
-		quantity, 1, quantity)
+	result, err := tx.ExecContext(ctx, fmt.Sprintf("UPDATE %s SET num = LAST_INSERT_ID(num - %d) WHERE id = 1 AND num - %[2]d >= 0",
+		f.stock, quantity))
 	if err != nil {
 		return 0, err
 	}
 	if left, err = result.LastInsertId(); err != nil {
 		return 0, err
 	}
-	_, err = tx.ExecContext(ctx, "INSERT INTO "+f.orders+
-		" (public_id, request_id, user_id, sku_id, quantity, remaining, strategy, run, status) "+
-		"VALUES (?, ?, ?, ?, ?, ?, ?, (SELECT run FROM "+f.stock+" WHERE id = ?), (SELECT CASE WHEN starts_at IS NULL OR "+
-		"starts_at <= (TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) DIV 1000) THEN ? END "+
-		"FROM "+f.stock+" WHERE id = ?))",
-		rand.Text(), rand.Text(), f.users.Add(1), 1, quantity, left, "frozen", 1, "active", 1)
+	_, err = tx.ExecContext(ctx, fmt.Sprintf("INSERT INTO %[1]s "+
+		"(public_id, request_id, user_id, sku_id, quantity, remaining, strategy, run, status) "+
+		"VALUES ('%[3]s', '%[4]s', %[5]d, 1, %[6]d, %[7]d, 'frozen', (SELECT run FROM %[2]s WHERE id = 1), "+
+		"(SELECT CASE WHEN starts_at IS NULL OR starts_at <= (TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) DIV 1000) "+
+		"THEN 'active' END FROM %[2]s WHERE id = 1))", f.orders, f.stock, rand.Text(), rand.Text(), f.users.Add(1), quantity, left))
 	if err != nil {
 		return 0, err
 	}

@@ -27,6 +27,7 @@ type Result struct {
 	Rounds     int                     `json:"rounds"`
 	Cells      []*Cell                 `json:"cells"`
 	Goals      []Goal                  `json:"goals"`
+	Profiles   []*Profile              `json:"profiles,omitempty"`
 }
 
 // A Cell is a strategy or a baseline with one number of buyers at a time.
@@ -141,6 +142,11 @@ func (r *Report) Failed() (all []string) {
 		for _, c := range result.Cells {
 			if c.Error != "" {
 				all = append(all, c.Name+" ("+atATime(c.Buyers)+", binlog "+result.Binlog+"): "+c.Error)
+			}
+		}
+		for _, p := range result.Profiles {
+			if p.Error != "" {
+				all = append(all, "profile of "+p.Name+" (binlog "+result.Binlog+"): "+p.Error)
 			}
 		}
 	}

@@ -17,6 +17,7 @@ func (r *Report) Tables() (all []measure.Table) {
 		for _, n := range x.Buyers {
 			all = append(all, x.crowdTable(n))
 		}
+		all = append(all, x.profileTables()...)
 	}
 	if len(all) > 0 {
 		last := &all[len(all)-1]
