@@ -18,7 +18,7 @@ export function Header({ screen, home = '' }) {
       <nav aria-label=${t.nav.label}>
         <ul>
           ${screens.map((name) => html`
-            <li key=${name}><a href=${home + link(name)} aria-current=${name === (screen === 'choose' ? 'guarantees' : screen) ? 'page' : undefined}>${t.nav[name]}</a></li>`)}
+            <li key=${name}><a href=${home + link(name)} aria-current=${name === (['choose', 'chaos'].includes(screen) ? 'guarantees' : screen) ? 'page' : undefined}>${t.nav[name]}</a></li>`)}
           <li><a href="/shop" aria-current=${screen === 'shop' ? 'page' : undefined}>${t.nav.shop}</a></li>
         </ul>
       </nav>
