@@ -53,7 +53,7 @@ type PageCell struct {
 
 // OfPage shortens a result.
 func (r *Result) OfPage() Page {
-	p := Page{Format: Format, Command: r.Command, Begun: r.Begun.UTC().Format("2006-01-02"), Machine: r.Machine.String(), Servers: r.Servers,
+	p := Page{Format: Format, Command: r.Command, Begun: r.Begun.UTC().Format("2006-01-02"), Machine: r.Machine.String(), Servers: append([]string{}, r.Servers...),
 		Settings: r.Settings, Left: r.Left, Faults: r.Faults, Rows: []PageRow{}, Tally: map[string]int{},
 		Repeat: r.Settings.command(Cell{Strategy: "STRATEGY", Fault: "FAULT"})}
 	for _, name := range r.strategies() {
