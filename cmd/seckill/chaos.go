@@ -221,6 +221,7 @@ func (c *ChaosCmd) saver(o chaos.Options, stderr io.Writer) func(chaos.Cell) {
 		Settings: o.Settings, Faults: o.Faults, Cells: slices.Clone(o.Earlier), Interrupted: true, Problems: []string{}}
 	c.about(so)
 	return func(cell chaos.Cell) {
+		so.Cells = slices.DeleteFunc(so.Cells, func(c chaos.Cell) bool { return c.ID() == cell.ID() }) // an earlier try
 		so.Cells = append(so.Cells, cell)
 		if err := replace(c.JSON, so.WriteJSON); err != nil {
 			fmt.Fprintf(stderr, "seckill: --json: %v\n", err)

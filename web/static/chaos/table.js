@@ -29,7 +29,7 @@ function Mark({ row, fault, cell, open }) {
   const w = words();
   if (!cell?.word) return html`<span class="mark void" title=${w.words[word]}>${signs[word]}</span>`;
   return html`<button type="button" class=${classes('mark', kinds[word], cell.wrong && 'broke-promise')} data-cell=${`${row.strategy}.${fault}`}
-    aria-label=${`${row.strategy}, ${titleOf(fault)}: ${w.words[word]}${cell.wrong ? `. ${w.wrong}` : ''}`} onClick=${() => open(row.strategy, fault)}>
+    aria-label=${`${row.strategy}, ${titleOf(fault)}: ${w.words[word]}${word === 'held' ? ` ${w.seconds(cell.stood ?? 0)}` : ''}${cell.wrong ? `. ${w.wrong}` : ''}`} onClick=${() => open(row.strategy, fault)}>
     <span>${signs[word]}</span>${word === 'held' && html`<small>${(cell.stood ?? 0).toFixed(1)}</small>`}</button>`;
 }
 
