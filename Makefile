@@ -87,12 +87,12 @@ scale: build
 	$(BIN) bench scale --json bin/scale.json
 	$(BIN) figures --scale bin/scale.json --readme docs/scaling.md
 
-## chaos: run every strategy with every fault into docs/chaos.md, with bin/chaos.html (over an hour; goes on where it was broken off)
+## chaos: run every strategy with every fault into docs/chaos.md and the page, with bin/chaos.html (over an hour; goes on where it was broken off)
 .PHONY: chaos
 chaos: build
 	$(BIN) deps
 	$(BIN) chaos --seed 1 --resume --json bin/chaos.json --html bin/chaos.html
-	$(BIN) figures --chaos bin/chaos.json --readme docs/chaos.md
+	$(BIN) figures --chaos bin/chaos.json --readme docs/chaos.md --json web/static/chaos/results.json
 
 ## bench: run the Go benchmarks on real servers
 bench: build

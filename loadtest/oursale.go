@@ -160,8 +160,9 @@ func (r *ourSale) agree(ctx context.Context, sku int64, set ledger.Stock) {
 func (r *ourSale) audit(ctx context.Context, told [][]ledger.Told) (reports []ledger.Report) {
 	from := r.Ledger
 	counter := r.stockStores[r.Strategy].Counter()
+	open := r.Joins || r.Rest // others buy on: it is not closed
 	if counter != "" {
-		from = countedLedger{r.Ledger, r.services, counter, r.Joins}
+		from = countedLedger{r.Ledger, r.services, counter, open}
 	}
 	r.result.Settled = true
 	if r.Reserve > 0 {
@@ -178,7 +179,7 @@ func (r *ourSale) audit(ctx context.Context, told [][]ledger.Told) (reports []le
 			return nil
 		}
 		reports = append(reports, ledger.Judge(ledger.Evidence{
-			Snapshot: snap, Initial: r.Stock, Run: r.plan.runs[k], Told: told[k], Sums: &sums, Closed: counter != "" && !r.Joins, Ours: r.ours(sku),
+			Snapshot: snap, Initial: r.Stock, Run: r.plan.runs[k], Told: told[k], Sums: &sums, Closed: counter != "" && !open, Ours: r.ours(sku),
 			Patience: r.longestStand(),
 			StockStoreOf: func(strategy string) (ledger.StockStore, bool) {
 				stockStore, ok := r.stockStores[strategy]

@@ -34,8 +34,11 @@ type ChaosCmd struct {
 	Wait   time.Duration `default:"500ms" help:"How long a buyer waits for a lock." group:"sale"`
 	Seed   *uint64       `help:"Repeats the same buyers in the same order. Default: a new seed each time." group:"sale" placeholder:"N"`
 
+	Tries  int           `default:"3" help:"How often a sale is run that proves nothing, or stood still against its promise: a busy machine does both." group:"rounds"`
 	Within time.Duration `default:"0" help:"Begin no sale after this long; 0: run all." group:"rounds"`
 	Resume bool          `help:"Go on with the result in --json: what it has is not run again." group:"rounds"`
+
+	Join []string `help:"Results with the same settings that were run beside this one, by comma: what they have is not run again." group:"rounds" placeholder:"FILE"`
 
 	HTML     string `name:"html" default:"seckill-chaos.html" help:"The report, one self-contained page; --html= writes none." group:"output" placeholder:"FILE"`
 	JSON     string `name:"json" placeholder:"FILE" help:"Write the result as JSON, also after each sale; - is standard output, in place of the table." group:"output"`
@@ -47,7 +50,7 @@ type ChaosCmd struct {
 	faults   []fault.Name
 	settings chaos.Settings
 	matrix   *measure.Matrix
-	earlier  *chaos.Result
+	earlier  []chaos.Cell
 }
 
 // Help is what seckill chaos --help says below its flags.
@@ -79,6 +82,9 @@ func (c *ChaosCmd) Validate() (err error) {
 	if err := c.settings.Check(); err != nil {
 		return err
 	}
+	if c.Tries < 1 || c.Tries > 20 {
+		return errors.New("--tries must be from 1 to 20")
+	}
 	if c.Within < 0 {
 		return errors.New("--within must be from 0 (run all), such as 30m")
 	}
@@ -97,31 +103,41 @@ func (c *ChaosCmd) continued() error {
 	if c.Seed != nil {
 		c.settings.Seed = *c.Seed
 	}
-	if !c.Resume {
-		return nil
+	if c.Resume {
+		if c.JSON == "" || c.JSON == "-" {
+			return errors.New("--resume goes on with the file of --json: give one")
+		}
+		if err := c.takeOver("--resume", c.JSON); err != nil && !errors.Is(err, fs.ErrNotExist) { // nothing was run yet
+			return err
+		}
 	}
-	if c.JSON == "" || c.JSON == "-" {
-		return errors.New("--resume goes on with the file of --json: give one")
+	for _, file := range c.Join {
+		if err := c.takeOver("--join", file); err != nil {
+			return err
+		}
 	}
-	f, err := os.Open(c.JSON)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil // nothing was run yet
-	}
+	return nil
+}
+
+// takeOver adds the cells of another result, and its seed if none is given.
+func (c *ChaosCmd) takeOver(flag, file string) error {
+	f, err := os.Open(file)
 	if err != nil {
-		return fmt.Errorf("--resume: %w", err)
+		return fmt.Errorf("%s: %w", flag, err)
 	}
 	defer f.Close()
-	if c.earlier, err = chaos.Read(f); err != nil {
-		return fmt.Errorf("--resume: %s: %w", c.JSON, err)
+	r, err := chaos.Read(f)
+	if err != nil {
+		return fmt.Errorf("%s: %s: %w", flag, file, err)
 	}
 	wanted := c.settings
-	if c.Seed == nil {
-		wanted.Seed = c.earlier.Settings.Seed
+	if c.Seed == nil && len(c.earlier) == 0 {
+		wanted.Seed = r.Settings.Seed
 	}
-	if wanted != c.earlier.Settings {
-		return fmt.Errorf("--resume: %s has sales with other settings: give the same flags (%s), or another file", c.JSON, c.earlier.Command)
+	if wanted != r.Settings {
+		return fmt.Errorf("%s: %s has sales with other settings: give the same flags (%s), or another file", flag, file, r.Command)
 	}
-	c.settings = wanted
+	c.settings, c.earlier = wanted, append(c.earlier, r.Cells...)
 	return nil
 }
 
@@ -162,12 +178,10 @@ func (c *ChaosCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 		return err
 	}
 	c.warn(stderr, c.chosen...)
-	options := chaos.Options{Strategies: c.chosen, Faults: c.faults, Settings: c.settings, Matrix: c.matrix, Within: c.Within,
+	options := chaos.Options{Strategies: c.chosen, Faults: c.faults, Settings: c.settings, Matrix: c.matrix, Within: c.Within, Tries: c.Tries,
 		Services: lab.ServiceSettings{Services: c.settings.Procs, Lease: c.settings.Lease, Wait: c.settings.Wait, Poll: 10}}
-	if c.earlier != nil {
-		options.Earlier = c.earlier.Cells
-	}
-	where, own, err := startToHarm(ctx, lab.Options{Host: host(), Topology: c.Topology,
+	options.Earlier = c.earlier
+	where, own, err := startToHarm(ctx, lab.Options{Host: host(), Topology: c.Topology, Links: true,
 		ServiceArgs: []string{"--zookeeper-session", c.Lease.String()}}, options.Services)
 	if err != nil {
 		return err
@@ -208,6 +222,7 @@ func (c *ChaosCmd) saver(o chaos.Options, stderr io.Writer) func(chaos.Cell) {
 		Settings: o.Settings, Faults: o.Faults, Cells: slices.Clone(o.Earlier), Interrupted: true, Problems: []string{}}
 	c.about(so)
 	return func(cell chaos.Cell) {
+		so.Cells = slices.DeleteFunc(so.Cells, func(c chaos.Cell) bool { return c.ID() == cell.ID() }) // an earlier try
 		so.Cells = append(so.Cells, cell)
 		if err := replace(c.JSON, so.WriteJSON); err != nil {
 			fmt.Fprintf(stderr, "seckill: --json: %v\n", err)

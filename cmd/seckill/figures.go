@@ -23,9 +23,9 @@ type FiguresCmd struct {
 	Claims  string `type:"existingfile" and:"tables" help:"What seckill bench claims --json wrote." placeholder:"FILE"`
 	Hot     string `type:"existingfile" xor:"page" help:"What seckill bench hot --json wrote, for --readme alone." placeholder:"FILE"`
 	Scale   string `type:"existingfile" xor:"page" help:"What seckill bench scale --json wrote, for --readme alone." placeholder:"FILE"`
-	Chaos   string `type:"existingfile" xor:"page" help:"What seckill chaos --json wrote, for --readme alone." placeholder:"FILE"`
+	Chaos   string `type:"existingfile" xor:"page" help:"What seckill chaos --json wrote, for --readme, and for --json, which the screen of the page reads." placeholder:"FILE"`
 
-	JSON   string `name:"json" help:"The lessons' figures." placeholder:"FILE"`
+	JSON   string `name:"json" help:"The lessons' figures, or those of the screen of faults." placeholder:"FILE"`
 	Readme string `help:"A Markdown file with a place for figures." placeholder:"FILE"`
 }
 
@@ -37,8 +37,8 @@ func (c *FiguresCmd) Validate() error {
 		return errors.New("say where the figures go: --json, --readme or both")
 	case (page == "") == (c.Compare == ""):
 		return errors.New("give either --hot, or --scale, or --chaos, or --compare with --locks and --claims")
-	case page != "" && c.JSON != "":
-		return errors.New("--json: figures of --hot, --scale and --chaos go into a page only: give --readme")
+	case c.Hot+c.Scale != "" && c.JSON != "":
+		return errors.New("--json: figures of --hot and --scale go into a page only: give --readme")
 	}
 	return nil
 }
@@ -109,7 +109,13 @@ func (c *FiguresCmd) chaos() error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.Chaos, err)
 	}
-	return figures.PutChaos(r, c.Readme)
+	if c.JSON != "" {
+		err = replace(c.JSON, r.WritePage)
+	}
+	if err == nil && c.Readme != "" {
+		err = figures.PutChaos(r, c.Readme)
+	}
+	return err
 }
 
 func readJSON(file string, to any) error {

@@ -17,6 +17,9 @@ type Cell struct {
 	Seed     uint64     `json:"seed,string"` // of its buyers
 	Command  string     `json:"command"`     // runs it again
 
+	// Tried are the words of earlier tries, which proved nothing or stood still.
+	Tried []string `json:"tried,omitempty"`
+
 	// NotTested says why nothing was tested: the fault cannot be had, took no effect,
 	// or could not matter. The verdict is then of a sale without it.
 	NotTested string           `json:"not_tested,omitempty"`
@@ -56,6 +59,15 @@ func (c Cell) Broken() bool { return c.Verdict == ledger.Oversold || c.Verdict =
 // Wrong: it broke, or stood still, and promises not to.
 func (c Cell) Wrong() bool {
 	return !c.May && (c.Broken() || c.Verdict == loadtest.Blocked || c.Tested() && !c.GoesOn)
+}
+
+// again is Tried with this try, if a busy machine may have been the cause of what it
+// came to; nil if not.
+func (c Cell) again() []string {
+	if c.Verdict == ledger.NotValid || c.Wrong() && !c.Broken() {
+		return append(slices.Clone(c.Tried), c.Word())
+	}
+	return nil
 }
 
 // Tested: a sale was judged, with the fault if there is one.
@@ -141,6 +153,7 @@ func why(e *fault.Effect) string {
 	}
 	said := map[fault.Why]string{fault.NoUnits: "the stock was gone", fault.Idle: "the process had no purchase under way",
 		fault.NoPoint: "the strategy does not read before it writes", fault.NobodyCame: "no purchase reached the point",
+		fault.NothingPassed: "nothing was sent meanwhile", fault.NobodyMet: "nobody was refused, or had to wait",
 		fault.WentOn: "it ended before it should have", fault.DataKept: "the server came back with its data"}
 	return ": " + said[e.Why]
 }

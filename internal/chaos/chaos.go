@@ -13,6 +13,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"seckill/internal/catalog"
@@ -46,6 +47,9 @@ type Options struct {
 	Matrix   *measure.Matrix // what is known of the strategies; nil: nothing
 	// Earlier are cells of a run that was broken off: they are not run again.
 	Earlier []Cell
+	// Tries is how often a cell is run that proves nothing, or stood still although it
+	// promises not to: a busy machine does both. 0 means once. Damage is never run again.
+	Tries int
 	// Within bounds the time in which cells are begun; 0: no bound.
 	Within time.Duration
 
@@ -82,20 +86,32 @@ func Run(ctx context.Context, o Options) *Result {
 	total, done := len(o.Strategies)*len(o.Faults), 0
 	for _, info := range o.Strategies {
 		for _, name := range o.Faults {
-			if i := slices.IndexFunc(o.Earlier, func(c Cell) bool { return c.Strategy == info.Name && c.Fault == name }); i >= 0 {
-				r.Cells = append(r.Cells, o.Earlier[i])
-				done++
-				continue
+			var tried []string
+			before := slices.IndexFunc(o.Earlier, func(c Cell) bool { return c.Strategy == info.Name && c.Fault == name })
+			if before >= 0 {
+				if tried = o.Earlier[before].again(); tried == nil || len(tried) >= o.Tries {
+					r.Cells = append(r.Cells, o.Earlier[before])
+					done++
+					continue
+				}
 			}
 			r.Interrupted = ctx.Err() != nil
 			if r.Interrupted || o.Within > 0 && time.Since(begun) > o.Within {
-				r.Left++
+				if r.Left++; before >= 0 {
+					r.Cells = append(r.Cells, o.Earlier[before])
+					r.Left--
+				}
 				continue
 			}
 			if o.OnStep != nil {
 				o.OnStep(done, total, fmt.Sprintf("%s, %s", info.Name, name))
 			}
 			c := o.cell(ctx, info, name)
+			c.Tried = tried
+			for more := c.again(); ctx.Err() == nil && more != nil && len(more) < o.Tries; more = c.again() {
+				c = o.cell(ctx, info, name)
+				c.Tried = more
+			}
 			done++
 			if ctx.Err() != nil {
 				r.Interrupted = true
@@ -189,6 +205,10 @@ func (o Options) first(ctx context.Context, c *Cell) *loadtest.Result {
 	in.End()
 	if err != nil {
 		*c = c.failed("%v", err)
+		return nil
+	}
+	if watch.began.IsZero() { // what it would buy from is not there
+		*c = c.failed("no buyer came: %s", strings.Join(first.Problems, "; "))
 		return nil
 	}
 	c.Course = watch.until(s.lasts())

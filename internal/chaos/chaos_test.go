@@ -248,3 +248,72 @@ func TestReports(t *testing.T) {
 		}
 	}
 }
+
+// Where no buyer came, the sale was not set: others would find half of it.
+func TestNoSecondPart(t *testing.T) {
+	o := options(&paperLab{effect: fault.Effect{Took: true, Matters: true}})
+	asked := 0
+	o.load = func(context.Context, loadtest.Config) (*loadtest.Result, error) {
+		asked++
+		r := sale(ledger.NotValid, 0, 0)
+		r.Problems = []string{"the sale could not be reset"}
+		return r, nil
+	}
+	c := Run(t.Context(), o).Cells[0]
+	if asked != 1 || c.Verdict != ledger.NotValid || c.Tested() || !strings.Contains(strings.Join(c.Problems, ""), "could not be reset") {
+		t.Errorf("%d parts, and %+v", asked, c)
+	}
+}
+
+// What proves nothing, or stands still against its promise, is run again, also of an
+// earlier run; the cell says what came before. Damage is not.
+func TestTries(t *testing.T) {
+	took := fault.Effect{Took: true, Matters: true}
+	held := func() *loadtest.Result { return sale(ledger.Held, 600, 600) }
+	blocked := func() *loadtest.Result { return sale(loadtest.Blocked, 100, 100) }
+	for name, c := range map[string]struct {
+		parts   []*loadtest.Result
+		earlier []Cell
+		word    string
+		tried   []string
+	}{
+		"held at the second": {[]*loadtest.Result{blocked(), held(), held(), held()}, nil, "held", []string{"blocked"}},
+		"blocked thrice": {[]*loadtest.Result{blocked(), held(), blocked(), held(), blocked(), held()}, nil,
+			"blocked", []string{"blocked", "blocked"}},
+		"damage": {[]*loadtest.Result{sale(ledger.Oversold, 800, 800), held()}, nil, "oversold", nil},
+		"one of before": {[]*loadtest.Result{held(), held()}, []Cell{{Strategy: "sound", Fault: fault.KillService, Verdict: ledger.NotValid}},
+			"held", []string{"proves nothing"}},
+		"before, often enough": {nil, []Cell{{Strategy: "sound", Fault: fault.KillService, Verdict: ledger.NotValid, Tried: []string{"blocked", "blocked"}}},
+			"proves nothing", []string{"blocked", "blocked"}},
+	} {
+		o := options(&paperLab{effect: took}, c.parts...)
+		o.Tries, o.Earlier = 3, c.earlier
+		cell := Run(t.Context(), o).Cells[0]
+		if cell.Word() != c.word || !slices.Equal(cell.Tried, c.tried) {
+			t.Errorf("%s: %s after %v, want %s after %v", name, cell.Word(), cell.Tried, c.word, c.tried)
+		}
+		if strings.Contains(cell.What(), "at try") != (slices.Contains(c.tried, "blocked")) {
+			t.Errorf("%s says %q", name, cell.What())
+		}
+	}
+}
+
+// The page's form has every cell at its place, and counts them.
+func TestPage(t *testing.T) {
+	again := 0.44
+	r := &Result{Settings: Default, Faults: []fault.Name{None, fault.KillService, fault.RestartRedis}, Cells: []Cell{
+		{Strategy: "sound", Fault: fault.KillService, Verdict: ledger.Held, GoesOn: true, Recovered: &again, Stood: 1.26, Seed: 7,
+			Happened: &fault.Happening{At: 510, Until: 2130, Effect: &fault.Effect{Took: true, Matters: true}}, Course: []Point{{At: 0.104, Sold: 3}}},
+		{Strategy: "sound", Fault: fault.RestartRedis, NotTested: "the strategy does not use Redis"}}}
+	p := r.OfPage()
+	if len(p.Rows) != 1 || p.Rows[0].Cells[0] != nil || p.Rows[0].Cells[2].Word != "" || p.Tally["held"] != 1 || len(p.Tally) != 1 {
+		t.Fatalf("%+v", p)
+	}
+	c := p.Rows[0].Cells[1]
+	if c.Word != "held" || !slices.Equal(c.Fault, []int{5, 21}) || *c.Again != 0.4 || c.Stood != 1.3 || c.Seed != "7" || c.Course[0] != [3]int{1, 3, 0} {
+		t.Errorf("%+v", c)
+	}
+	if p.Repeat != "seckill chaos --strategies STRATEGY --faults FAULT --seed 0" {
+		t.Errorf("a cell is repeated by %q", p.Repeat)
+	}
+}

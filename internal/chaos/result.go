@@ -146,13 +146,15 @@ func (r *Result) Summary() string {
 	return strings.Join(said, "; ")
 }
 
+const wordNotValid = "proves nothing"
+
 // Word is what a cell of the table says.
 func (c Cell) Word() string {
 	switch {
 	case c.Verdict == "":
 		return "–"
 	case c.Verdict == ledger.NotValid:
-		return "proves nothing"
+		return wordNotValid
 	case c.Broken() || c.Verdict == loadtest.Blocked:
 		return string(c.Verdict)
 	case c.NotTested != "":
@@ -229,11 +231,12 @@ func (c Cell) What() string {
 		said = append(said, c.Problems...)
 	case c.Tested() && !c.GoesOn:
 		said = append(said, fmt.Sprintf("nothing was sold after the fault, although %s left", numbers.WasOrWere(int(c.Left), "unit")))
-	default:
-		return ""
 	}
 	if c.Wrong() {
 		said = append(said, "It promises to withstand this.")
+	}
+	if stood := slices.DeleteFunc(slices.Clone(c.Tried), func(word string) bool { return word == wordNotValid }); len(stood) > 0 {
+		said = append(said, fmt.Sprintf("%s at try %d; before: %s", c.Word(), len(c.Tried)+1, strings.Join(stood, ", ")))
 	}
 	return strings.Join(said, "; ")
 }

@@ -36,6 +36,9 @@ const (
 	NobodyCame Why = "nobody_came" // no purchase reached the point
 	WentOn     Why = "went_on"     // it ended before it should have
 	DataKept   Why = "data_kept"   // the server came back with its data
+	// NothingPassed: nobody sent anything over the link, or there was none to refuse.
+	NothingPassed Why = "nothing_passed"
+	NobodyMet     Why = "nobody_met" // the server refused nothing, and had nobody wait
 )
 
 // weigh decides whether it could matter, from what was seen just before.

@@ -10,6 +10,7 @@ package fault
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"runtime"
 	"slices"
@@ -42,7 +43,10 @@ type Fault struct {
 
 // All are the faults, in the order in which they are shown.
 var All = []Fault{pauseHolder, hangHolder, killHolder, cutHolder, pauseService, killService,
-	restartRedis, pauseRedis, restartMySQL, pauseMySQL, restartZooKeeper, restartEtcd, restartJetStream, cutSession,
+	restartRedis, pauseRedis, fullRedis, restartMySQL, pauseMySQL, readOnlyMySQL, lockRow, deadlock, fewConnections,
+	restartZooKeeper, restartEtcd, restartJetStream, cutSession,
+	partMySQL, lateMySQL, muteMySQL, halfMySQL, slowMySQL, partRedis, lateRedis, muteRedis, halfRedis, slowRedis,
+	partZooKeeper, muteZooKeeper, partEtcd, muteEtcd, partJetStream, muteJetStream,
 	loseZooKeeper, loseEtcd, loseZooKeeperQuorum, loseEtcdQuorum, failoverRedis, loseShard, pauseShard, loseMySQL, failoverMySQL}
 
 // Find finds a fault by its name.
@@ -71,6 +75,14 @@ type Env interface {
 	// commands go. NoShards says why there are none; nil: there are.
 	Shard(ctx context.Context, address string) (Process, error)
 	NoShards() *Lack
+	// Link is the network between a service process, counted from 1, and a server;
+	// why says why it cannot be harmed.
+	Link(service int, server string) (l Link, why *Lack)
+	// Database is a connection to MySQL as its administrator, who closes it; why says
+	// why there is none.
+	Database() (db *sql.DB, why *Lack)
+	// Redis runs a command on the lab's Redis.
+	Redis(ctx context.Context, command ...any) (any, error)
 	// NoPoints says why no service has fault points; nil: they have.
 	NoPoints() *Lack
 	// Marked reads whether a server, Redis or a group, still has the mark that Mark

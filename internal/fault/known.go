@@ -14,6 +14,7 @@ const (
 	deadHolder = "dead-holder"
 	leaseEnd   = "lease-end"
 	nodeLoss   = "node-loss"
+	processes  = "processes"
 	// What is lost or late on the way.
 	lostReply   = "lost-reply"
 	lateCommand = "late-command"
@@ -28,7 +29,7 @@ var damaging = []struct {
 	server         bool
 }{
 	{"oversell", "two buyers at once", 1, false},
-	{"processes", "buyers at two service processes", 2, false},
+	{processes, "buyers at two service processes", 2, false},
 	{leaseEnd, "a holder that is paused past its lease", 1, false},
 	{deadHolder, "a holder that dies", 1, false},
 	{nodeLoss, "a server that loses its data", 1, true},

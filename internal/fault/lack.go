@@ -19,6 +19,8 @@ const (
 	LackGiven    = "given_server"    // name, address: it is not the lab's to break
 	LackEmbedded = "embedded_server" // name: it has no process
 	LackCluster  = "cluster_server"  // name: one of several would be hit
+	LackLink     = "no_link"         // name: services reach it directly
+	LackMariaDB  = "no_mariadb"      // the lab has no administrator's account
 	LackTopology = "other_topology"  // name, topology: it is one server here
 )
 

@@ -66,3 +66,25 @@ func lookAll(ctx context.Context, e Env, a Aim) Effect {
 	}
 	return all
 }
+
+// FullRedis: its memory is used up, and it throws nothing away.
+const FullRedis Name = "full_redis"
+
+var fullRedis = Fault{Name: FullRedis, Question: lostReply, Everywhere: true, Lasts: true, Uses: "Redis",
+	Describe: "Redis' memory is full: it refuses every write that could need more",
+	missing:  ofLab(redisServer),
+	inject: func(ctx context.Context, e Env, a Aim) (*Injection, error) {
+		seen := everywhere(ctx, e, a)
+		if _, err := e.Redis(ctx, "CONFIG", "SET", "maxmemory", "1"); err != nil {
+			return nil, fmt.Errorf("fill Redis: %w", err)
+		}
+		seen.Took = e.Mark(ctx, redisServer) != nil
+		seen.weigh()
+		return &Injection{seen, func(ctx context.Context, seen *Effect) error {
+			if e.Mark(ctx, redisServer) == nil {
+				seen.Took, seen.Matters, seen.Why = false, false, WentOn
+			}
+			_, err := e.Redis(ctx, "CONFIG", "SET", "maxmemory", "0")
+			return err
+		}}, nil
+	}}

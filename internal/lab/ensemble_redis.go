@@ -94,7 +94,7 @@ func (r *redisPair) lag(ctx context.Context) error {
 	if err := r.caughtUp(ctx); err != nil {
 		return err
 	}
-	r.link.Hold()
+	r.link.Hold(replies)
 	return nil
 }
 

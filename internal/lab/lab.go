@@ -56,6 +56,9 @@ type Options struct {
 	Executable string
 	// Env is added to the environment of service processes.
 	Env []string
+	// Links has each service process reach each private server through a link of
+	// its own, which faults of the network befall.
+	Links bool
 	// Token is the service processes' admin token. "" means a random one.
 	Token string
 	// ServiceArgs are further arguments of the service processes of Serve.
@@ -92,6 +95,7 @@ type Lab struct {
 	groups    map[string]*Ensemble // backends of several servers, by the topology
 	processes []*Process
 	proxies   int // started so far
+	links     map[linkOf]*relay
 	closers   []func() error
 	state     *announcement
 	announced *State // the argument of Announce; nil: not announced

@@ -4,19 +4,37 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"time"
 )
 
-// A relay forwards connections to a server, which can be exchanged. What the
-// server sends can be held back.
+// A relay forwards connections to a server, which can be exchanged. What is sent
+// can be held back or delayed, in each direction.
 type relay struct {
 	listener net.Listener
 	work     sync.WaitGroup
 
 	mu     sync.Mutex
 	to     string
-	flows  chan struct{} // open while data is held back
-	conns  map[net.Conn]bool
+	ways   [2]way            // of requests, of replies
+	conns  map[net.Conn]bool // true: the server's end
 	closed bool
+}
+
+// A way is one direction of a relay.
+type way struct {
+	flows chan struct{} // open while data is held back
+	late  time.Duration // after which data goes on
+	met   int64         // bytes that were held back or delayed
+}
+
+const requests, replies = 0, 1
+
+func (w *way) open() {
+	select {
+	case <-w.flows:
+	default:
+		close(w.flows)
+	}
 }
 
 func listenRelay(port int) (*relay, error) {
@@ -24,8 +42,11 @@ func listenRelay(port int) (*relay, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &relay{listener: listener, conns: map[net.Conn]bool{}, flows: make(chan struct{})}
-	close(r.flows)
+	r := &relay{listener: listener, conns: map[net.Conn]bool{}}
+	for i := range r.ways {
+		r.ways[i].flows = make(chan struct{})
+		r.ways[i].open()
+	}
 	r.work.Go(func() {
 		for {
 			client, err := listener.Accept()
@@ -65,18 +86,66 @@ func (r *relay) cut(to string) {
 		c.Close()
 	}
 	r.conns = map[net.Conn]bool{}
-	select {
-	case <-r.flows:
-	default:
-		close(r.flows)
+	for i := range r.ways {
+		r.ways[i].open()
 	}
 }
 
-// Hold holds back what servers send until the connections are cut.
-func (r *relay) Hold() {
+// Hold holds back what is sent from now on in these directions, until Flow, or
+// until the connections are cut, which loses it.
+func (r *relay) Hold(directions ...int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.flows = make(chan struct{})
+	for _, i := range directions {
+		r.ways[i].open() // those that wait are not forgotten
+		r.ways[i].flows = make(chan struct{})
+	}
+}
+
+// Leave ends every connection at the server, and has clients wait for what it
+// would say until Flow. It returns how many it ended.
+func (r *relay) Leave() (n int64) {
+	r.Hold(requests, replies)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for c, server := range r.conns {
+		if server {
+			c.Close()
+			n++
+		}
+	}
+	return n
+}
+
+// Delay has everything arrive later by d from now on.
+func (r *relay) Delay(d time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range r.ways {
+		r.ways[i].late = d
+	}
+}
+
+// Flow lets everything pass again: what was held back arrives, as TCP sends again
+// what was not acknowledged.
+func (r *relay) Flow() {
+	r.Delay(0)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range r.ways {
+		r.ways[i].open()
+	}
+}
+
+// Met returns how many bytes were held back or delayed since the last call.
+func (r *relay) Met() (n int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range r.ways {
+		n += r.ways[i].met
+		r.ways[i].met = 0
+	}
+	return n
 }
 
 // Close returns when every goroutine of the relay has ended.
@@ -106,8 +175,8 @@ func (r *relay) serve(client net.Conn) {
 	if !r.keep(to, client, server) {
 		return
 	}
-	r.work.Go(func() { r.pass(server, client, false) })
-	r.pass(client, server, true)
+	r.work.Go(func() { r.pass(server, client, requests) })
+	r.pass(client, server, replies)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.conns, client)
@@ -115,31 +184,24 @@ func (r *relay) serve(client net.Conn) {
 }
 
 // keep registers connections to be cut; false if the relay has moved on.
-func (r *relay) keep(to string, conns ...net.Conn) bool {
+func (r *relay) keep(to string, client, server net.Conn) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed || r.to != to {
 		return false
 	}
-	for _, c := range conns {
-		r.conns[c] = true
-	}
+	r.conns[client], r.conns[server] = false, true
 	return true
 }
 
 // pass copies until one end closes, then closes the other.
-func (r *relay) pass(to, from net.Conn, holds bool) {
+func (r *relay) pass(to, from net.Conn, direction int) {
 	defer to.Close()
 	defer from.Close()
 	buffer := make([]byte, 32<<10)
 	for {
 		n, err := from.Read(buffer)
-		if holds {
-			r.mu.Lock()
-			flows := r.flows
-			r.mu.Unlock()
-			<-flows
-		}
+		r.wait(direction, n)
 		if n > 0 {
 			if _, err := to.Write(buffer[:n]); err != nil {
 				return
@@ -148,5 +210,26 @@ func (r *relay) pass(to, from net.Conn, holds bool) {
 		if err != nil {
 			return
 		}
+	}
+}
+
+// wait returns when n bytes may go on.
+func (r *relay) wait(direction, n int) {
+	r.mu.Lock()
+	w := &r.ways[direction]
+	flows, late := w.flows, w.late
+	held := false
+	select {
+	case <-flows:
+	default:
+		held = true
+	}
+	if held || late > 0 {
+		w.met += int64(n)
+	}
+	r.mu.Unlock()
+	<-flows
+	if late > 0 {
+		time.Sleep(late)
 	}
 }

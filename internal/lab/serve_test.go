@@ -147,8 +147,12 @@ func TestFaultsThatCannotBeHad(t *testing.T) {
 		if err == nil || f.Available == (f.Missing != "") || !f.Available && !strings.Contains(err.Error(), f.Missing) {
 			t.Errorf("%+v, at a service that is not there: %v", f, err)
 		}
-		want := map[fault.Name]string{fault.RestartRedis: "embedded", fault.PauseRedis: "embedded", fault.RestartMySQL: "no mysql", fault.PauseMySQL: "no mysql",
-			fault.RestartZooKeeper: "no zookeeper", fault.RestartEtcd: "no etcd", fault.RestartJetStream: "no jetstream", fault.CutZooKeeperSession: "no zookeeper"}[f.Kind]
+		want := map[fault.Name]string{fault.CutZooKeeperSession: "no zookeeper"}[f.Kind]
+		for server, why := range map[string]string{"redis": "embedded", "mysql": "no mysql", "zookeeper": "no zookeeper", "etcd": "no etcd", "jetstream": "no jetstream"} {
+			if strings.HasSuffix(string(f.Kind), "_"+server) {
+				want = why
+			}
+		}
 		if f.Lack != nil && f.Lack.Code == fault.LackTopology {
 			want = "start the lab with --topology"
 		}

@@ -78,9 +78,10 @@ func (l *Lab) service(name string, args []string) server {
 	return server{
 		name: name, ports: 1,
 		command: func(ports []int) (command, error) {
+			c, err := l.linked(name)
 			return command{
 				Args: append([]string{l.options.Executable, "serve", "--addr", fmt.Sprintf("127.0.0.1:%d", ports[0])}, args...),
-				Env:  slices.Concat(l.serviceEnv(l.options.Host.Environ), l.options.Env, l.adminEnv(name), l.ownDatabase(name)), Grace: finishing}, nil
+				Env:  slices.Concat(l.serviceEnv(c, l.options.Host.Environ), l.options.Env, l.adminEnv(name), l.ownDatabase(name)), Grace: finishing}, err
 		},
 		check: func(ctx context.Context, addr string, _ int) (string, error) { return "", checkReady(ctx, addr) },
 	}
@@ -88,8 +89,8 @@ func (l *Lab) service(name string, args []string) server {
 
 // serviceEnv is ours with the lab's backends and token instead of its own. The
 // token is not an argument, since every user can read those.
-func (l *Lab) serviceEnv(ours []string) []string {
-	lab := environment(l.Config())
+func (l *Lab) serviceEnv(c backend.Config, ours []string) []string {
+	lab := environment(c)
 	lab["SECKILL_TOKEN"] = l.Token()
 	for _, name := range guards {
 		lab[name] = ""

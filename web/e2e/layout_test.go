@@ -91,6 +91,7 @@ func TestLayout(t *testing.T) {
 		{"compare", `.run`},
 		{"guarantees", `.matrix tbody tr`},
 		{"choose", `.fit`},
+		{"chaos", `.matrix tbody tr`},
 		{"trace/etcd.lease-end", `.step`},
 		{"trace/etcd.lease-end?view=diagram", `.drawing svg`},
 		{"lessons/01-lost-update", `.sources pre`},

@@ -14,6 +14,7 @@ const load = {
   compare: async () => (await import('./compare/screen.js')).Compare,
   trace: async () => (await import('./trace/screen.js')).Trace,
   guarantees: async () => (await import('./guarantees/screen.js')).Guarantees,
+  chaos: async () => (await import('./chaos/screen.js')).Chaos,
   choose: async () => (await import('./choose/screen.js')).Chooser,
   lessons: async () => (await import('./lessons/screen.js')).Lessons,
   play: async () => (await import('./play/screen.js')).Play,

@@ -43,6 +43,43 @@ declare namespace Json {
     differs: Record<string, Record<string, Cell>> | null;
   }
 
+  /** What seckill chaos came to, in short: times of courses are tenths of a second. */
+  interface Chaos {
+    command: string;
+    repeat: string; // of one cell; STRATEGY and FAULT stand for its own
+    begun: string;
+    machine: string;
+    servers: string[];
+    settings: Record<string, any>;
+    left?: number;
+    faults: string[];
+    rows: ChaosRow[];
+    tally: Record<string, number>;
+  }
+
+  interface ChaosRow {
+    strategy: string;
+    cells: (ChaosCell | null)[]; // in the order of the faults; null: not run
+  }
+
+  interface ChaosCell {
+    word?: string;
+    wrong?: boolean;
+    may?: boolean;
+    why?: string;
+    not?: string;
+    rules?: string[];
+    said?: string;
+    tried?: number; // earlier tries
+    seed?: string;
+    units?: number[]; // told sold, unknown, at first, left after the first part, in the ledger
+    after?: number;
+    stood?: number; // seconds
+    recovered?: number;
+    fault?: number[];
+    course?: number[][]; // when, sold, without an answer
+  }
+
   interface Chapter {
     name: string;
     title: Record<string, string>;

@@ -71,11 +71,11 @@ func compared(buyers []int) int {
 }
 
 func (p *Profile) measure(ctx context.Context, o Options, statements *Statements) error {
-	warm, err := o.sale(ctx, &Result{}, p.Name, p.Buyers, size(p.Buyers, 0, 0))
+	warm, err := o.sale(ctx, &Result{}, p.Name, p.Buyers, Size(p.Buyers, 0, 0))
 	if err != nil {
 		return err
 	}
-	if warm, err = o.sale(ctx, &Result{}, p.Name, p.Buyers, size(p.Buyers, time.Second, warm.Rate)); err != nil {
+	if warm, err = o.sale(ctx, &Result{}, p.Name, p.Buyers, Size(p.Buyers, time.Second, warm.Rate)); err != nil {
 		return err
 	}
 	if err := statements.begin(ctx); err != nil {
@@ -86,7 +86,7 @@ func (p *Profile) measure(ctx context.Context, o Options, statements *Statements
 	sampling, stop := context.WithCancel(ctx)
 	defer stop()
 	go func() { sampled <- samples.fetch(sampling, o.Sale.Targets, o.Sale.AdminToken) }()
-	p.Pass, err = o.sale(ctx, &Result{}, p.Name, p.Buyers, size(p.Buyers, profiled+2*margin, warm.Rate))
+	p.Pass, err = o.sale(ctx, &Result{}, p.Name, p.Buyers, Size(p.Buyers, profiled+2*margin, warm.Rate))
 	if err != nil {
 		return err
 	}

@@ -3,13 +3,14 @@
 import { Failed, useLoaded } from '../loaded.js';
 import { link, stay } from '../route.js';
 import { t } from '../text.js';
-import { html, styled, useEffect, useState } from '../ui.js';
+import { html, styled } from '../ui.js';
 import { Cards } from './cards.js';
 import { CellDialog } from './cell.js';
 import { Chosen, Differences } from './compare.js';
 import { Filter, Left } from './filter.js';
 import { kinds, signs } from './marks.js';
 import { loadMatrix } from './matrix.js';
+import { useNarrow } from './narrow.js';
 import { Reading } from './reading.js';
 import { filtered, listed } from './rows.js';
 import { Table } from './table.js';
@@ -18,19 +19,6 @@ import { words } from './text.js';
 await styled('guarantees/screen.css');
 
 const legend = ['all', 'tried', 'breaks', 'n/a', 'failed']; // what was measured stands there in words
-const narrow = matchMedia('(max-width: 43.75rem)');
-
-/** Hook: whether the window is too narrow for the table. */
-function useNarrow() {
-  const [now, setNow] = useState(narrow.matches);
-  useEffect(() => {
-    const look = () => setNow(narrow.matches);
-    narrow.addEventListener('change', look);
-    return () => narrow.removeEventListener('change', look);
-  }, []);
-  return now;
-}
-
 /** @param {{route: import('../route.js').Route}} props */
 export function Guarantees({ route }) {
   const { value: matrix, error, again } = useLoaded(loadMatrix, []);
@@ -42,7 +30,7 @@ export function Guarantees({ route }) {
   return html`
     <h1>${g.title}</h1>
     <p class="intro">${w.what}</p>
-    <p class="to-chooser"><a class="offer" href=${link('choose')}>${w.choose}</a></p>
+    <p class="to-chooser"><a class="offer" href=${link('choose')}>${w.choose}</a> <a class="offer" href=${link('chaos')}>${t.nav.chaos}</a></p>
     <${Filter} matrix=${matrix} query=${route.query} />
     <div class="answers-key">
       <ul class="legend-line">${legend.map((a) => html`

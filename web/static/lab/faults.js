@@ -7,7 +7,7 @@ import { useFailure } from '../loaded.js';
 import { t } from '../text.js';
 import { html, styled, useState } from '../ui.js';
 import { Effect, explain, lacking, words } from './effect.js';
-import { besides, isHolders, ofFault, whose } from './settings.js';
+import { besides, here, isHolders, ofFault, whose } from './settings.js';
 
 await styled('lab/faults.css');
 
@@ -41,7 +41,7 @@ function ByHand({ run, status, strategies }) {
       setFailure((blamed && say(blamed)) || t.blamed[error.code]?.({}) || error.message);
     }
   };
-  const all = (status?.faults ?? []).filter((fault) => !besides(fault, run.settings.strategies, strategies));
+  const all = here(status?.faults).filter((fault) => !besides(fault, run.settings.strategies, strategies));
   return html`
     <div class="by-hand">
       ${run.settings.services > 1 && html`

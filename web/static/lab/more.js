@@ -4,7 +4,7 @@ import { say } from '../blame.js';
 import { t } from '../text.js';
 import { classes, html, useEffect, useState } from '../ui.js';
 import { Choice, NumberField } from './fields.js';
-import { besides, ofFault, services, whose } from './settings.js';
+import { besides, here, ofFault, services, whose } from './settings.js';
 
 const concerns = (field) => services.includes(field) || field === 'seed' || field.startsWith('faults');
 
@@ -30,7 +30,7 @@ export function More({ form, wrong, status, limits, all, set }) {
 }
 
 function Planned({ faults, wrong, status, most, strategies, all, set }) {
-  const kinds = status?.faults ?? [];
+  const kinds = here(status?.faults);
   const f = t.faults;
   const usual = { service: '1', for_ms: f.pastLease };
   const change = (i, name, text) => set(faults.map((fault, j) => (i === j ? { ...fault, [name]: text } : fault)));

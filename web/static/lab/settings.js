@@ -18,14 +18,17 @@ export const services = ['services', 'lease_ms', 'wait_ms', 'poll_ms'];
 const holders = ['pause_holder', 'hang_holder', 'kill_holder', 'cut_holder'];
 /** Whether the fault waits for a holder, in any process. */
 export const isHolders = (kind) => holders.includes(kind);
-const pausedServers = ['pause_redis', 'pause_mysql'];
+/** Of a server that stays, and does not answer or refuses. */
+const hurtServers = ['pause_redis', 'pause_mysql', 'full_redis', ...['read_only', 'lock_row', 'deadlock', 'few_connections'].map((f) => `${f}_mysql`)];
 /** Of several servers of one backend. */
 const lostServers = ['lose_zookeeper', 'lose_etcd', 'lose_zookeeper_quorum', 'lose_etcd_quorum', 'failover_redis',
   'lose_shard', 'pause_shard', 'lose_mysql', 'failover_mysql'];
-const anyProcess = ['restart_redis', 'restart_mysql', 'restart_zookeeper', 'restart_etcd', 'restart_jetstream', ...pausedServers, ...lostServers, ...holders];
-const lasting = ['pause_service', 'pause_holder', 'hang_holder', 'cut_holder', ...pausedServers, ...lostServers];
+const ofService = ['pause_service', 'kill_service', 'cut_zookeeper_session'];
+const lasting = ['pause_service', 'pause_holder', 'hang_holder', 'cut_holder', ...hurtServers, ...lostServers];
 /** The fields of a fault, by kind. */
-export const ofFault = (kind) => ['at_ms', ...(anyProcess.includes(kind) ? [] : ['service']), ...(lasting.includes(kind) ? ['for_ms'] : [])];
+export const ofFault = (kind) => ['at_ms', ...(ofService.includes(kind) ? ['service'] : []), ...(lasting.includes(kind) ? ['for_ms'] : [])];
+
+export const here = (all = []) => all.filter(({ lack }) => lack?.code !== 'no_link');
 
 /**
  * The strategy whose holder a fault waits for; '' if there is no choice.

@@ -17,7 +17,7 @@ export default {
 
   nav: {
     label: 'Screens',
-    lab: 'Lab', compare: 'Compare', trace: 'Trace', guarantees: 'Guarantees', lessons: 'Lessons', play: 'Play', shop: 'Shop', choose: 'Choose a strategy', teach: 'Teach', class: 'Class',
+    lab: 'Lab', compare: 'Compare', trace: 'Trace', guarantees: 'Guarantees', lessons: 'Lessons', play: 'Play', shop: 'Shop', choose: 'Choose a strategy', teach: 'Teach', class: 'Class', chaos: 'Faults under load',
     main: 'Skip to the content',
     language: '中文', languageHint: 'Show the page in Chinese',
     theme: 'Theme', themes: { auto: 'auto', light: 'light', dark: 'dark' },
@@ -168,6 +168,8 @@ export default {
       lose_zookeeper_quorum: 'Kill two of three ZooKeeper', lose_etcd_quorum: 'Kill two of three etcd',
       failover_redis: 'Redis failover before replication', lose_shard: 'Kill a shard of Redis', pause_shard: 'Pause a shard of Redis',
       lose_mysql: 'Kill one of three database nodes', failover_mysql: 'Database failover before replication',
+      read_only_mysql: 'Make MySQL read-only', lock_row_mysql: 'Lock the row', deadlock_mysql: 'Cause deadlocks',
+      few_connections_mysql: 'Use up MySQL’s connections', full_redis: 'Fill Redis’ memory',
     },
   },
 

@@ -53,7 +53,7 @@ export default {
 
   nav: {
     label: '页面',
-    lab: '实验室', compare: '对比', trace: '轨迹', guarantees: '保证', lessons: '课程', play: '调度', shop: '商店', choose: '选择策略', teach: '教学', class: '课堂',
+    lab: '实验室', compare: '对比', trace: '轨迹', guarantees: '保证', lessons: '课程', play: '调度', shop: '商店', choose: '选择策略', teach: '教学', class: '课堂', chaos: '故障',
     main: '跳到正文',
     language: 'English', languageHint: '用英文显示',
     theme: '主题', themes: { auto: '自动', light: '浅色', dark: '深色' },
@@ -240,6 +240,8 @@ export default {
       lose_zookeeper_quorum: '杀死三台 ZooKeeper 中的两台', lose_etcd_quorum: '杀死三台 etcd 中的两台',
       failover_redis: '复制之前的 Redis 故障转移', lose_shard: '杀死一个 Redis 分片', pause_shard: '暂停一个 Redis 分片',
       lose_mysql: '杀死三个数据库节点之一', failover_mysql: '复制之前的数据库故障转移',
+      read_only_mysql: 'MySQL 只读', lock_row_mysql: '占住这一行', deadlock_mysql: '制造死锁',
+      few_connections_mysql: '用尽连接', full_redis: '写满 Redis',
     },
   },
 

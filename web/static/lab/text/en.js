@@ -44,6 +44,8 @@ export default {
     given_server: ({ name, address }) => `${name} at ${address} does not belong to the lab, so the lab does not break it.`,
     embedded_server: ({ name }) => `${name} is embedded in the lab. Install a server, and start the lab without --embedded.`,
     cluster_server: ({ name }) => `${name} is several servers here, and this fault is for a single one. Start the lab with --topology single.`,
+    no_link: ({ name }) => `Service processes of this lab reach ${name} directly. seckill chaos starts a lab with links in between.`,
+    no_mariadb: () => 'The lab has an administrator’s account of MariaDB only. Install mariadb-server.',
     other_topology: ({ name, topology }) => `The lab does not run several servers of ${name}, one of them leading. Start it with --topology ${topology}.`,
   },
   faults: {
@@ -68,6 +70,11 @@ export default {
       lose_etcd: 'The leader of three etcd servers is killed; the other two elect another.',
       lose_zookeeper_quorum: 'Two of three ZooKeeper servers are killed: the third serves nothing until one is back.',
       lose_etcd_quorum: 'Two of three etcd servers are killed: the third writes nothing until one is back.',
+      read_only_mysql: 'MySQL refuses writes, as a primary that has become a replica.',
+      lock_row_mysql: 'Another session holds the row longer than statements wait for it (error 1205).',
+      deadlock_mysql: 'Another session takes the orders before the row: deadlocks, and buyers are rolled back (error 1213).',
+      few_connections_mysql: 'All connections to MySQL are closed, and hardly any can be opened (error 1040).',
+      full_redis: 'Redis refuses every write that could need memory.',
       failover_redis: 'Replication stands still; then the primary dies, and the sentinels promote a replica without the last writes.',
       lose_shard: 'The shard of Redis that the sale uses is killed, and comes back without its data.',
       pause_shard: 'The shard of Redis that the sale uses is paused, and goes on with its data.',
@@ -84,6 +91,7 @@ export default {
       lose_zookeeper_quorum: 'Two of three ZooKeeper servers killed', lose_etcd_quorum: 'Two of three etcd servers killed',
       failover_redis: 'Redis failover, without the last writes', lose_shard: 'Shard of Redis lost, with its data', pause_shard: 'Shard of Redis paused',
       lose_mysql: 'One of three database nodes killed', failover_mysql: 'Database failover, without the last orders',
+      read_only_mysql: 'MySQL read-only', lock_row_mysql: 'The row locked by another session', deadlock_mysql: 'Deadlocks', few_connections_mysql: 'MySQL’s connections used up', full_redis: 'Redis’ memory full',
     })[kind] ?? kind,
     /** @param {Json.Fault} fault */
     when: ({ state, at_ms: at, until_ms: until = 0, kind, effect }) => {
@@ -104,7 +112,7 @@ export default {
       no_units: 'no units were left', idle: 'the process had no purchase in progress',
       no_point: 'this strategy writes without reading first, so its purchases have no such point',
       nobody_came: 'no purchase reached that point before the run ended', went_on: 'it ended too early',
-      data_kept: 'the server came back with its data',
+      data_kept: 'the server came back with its data', nothing_passed: 'nothing was sent meanwhile', nobody_met: 'nobody was refused or had to wait',
     },
     holder: (h, point) => `it hit the purchase of user ${h.user_id} ${{ 'before-commit': 'before its COMMIT' }[point] ?? 'between its read and its write'}${h.lock_key ? `, holding ${h.lock_key}` : ''}`,
     stood: (ms) => `it stopped for ${(ms / 1000).toFixed(1)} s`,

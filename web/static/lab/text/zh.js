@@ -66,6 +66,8 @@ export default {
     given_server: ({ name, address }) => `${address} 上的 ${name} 不属于实验室，实验室不会破坏它。`,
     embedded_server: ({ name }) => `${name} 内嵌在实验室里。请安装真实的服务器，启动实验室时不要带 --embedded。`,
     cluster_server: ({ name }) => `这里的 ${name} 有多台服务器，而这种故障针对单台服务器。请用 --topology single 启动实验室。`,
+    no_link: ({ name }) => `这个实验室的服务进程直接连接 ${name}。seckill chaos 启动的实验室在中间加了可控的连接。`,
+    no_mariadb: () => '实验室只有 MariaDB 的管理员账号。请安装 mariadb-server。',
     other_topology: ({ name, topology }) => `实验室里的 ${name} 不是由一台领导的多台服务器。请用 --topology ${topology} 启动实验室。`,
   },
   faults: {
@@ -90,6 +92,11 @@ export default {
       lose_etcd: '三台 etcd 中的领导者被杀死，另外两台选出新的领导者。',
       lose_zookeeper_quorum: '三台 ZooKeeper 中的两台被杀死：在其中一台恢复之前，剩下的一台不提供服务。',
       lose_etcd_quorum: '三台 etcd 中的两台被杀死：在其中一台恢复之前，剩下的一台不能写入。',
+      read_only_mysql: 'MySQL 拒绝写入，就像变成了副本的主库。',
+      lock_row_mysql: '另一个会话占住这一行，超过语句的等待上限（错误 1205）。',
+      deadlock_mysql: '另一个会话先锁订单再锁库存行：发生死锁，买家的事务被回滚（错误 1213）。',
+      few_connections_mysql: 'MySQL 的连接全部断开，而且几乎不能再建立新连接（错误 1040）。',
+      full_redis: 'Redis 拒绝一切可能需要内存的写入。',
       failover_redis: '复制停止；随后主节点死亡，哨兵把一个缺少最后几次写入的副本提升为主节点。',
       lose_shard: '这场售卖用到的 Redis 分片被杀死，回来时没有数据。',
       pause_shard: '这场售卖用到的 Redis 分片暂停，之后带着原来的数据继续。',
@@ -106,6 +113,7 @@ export default {
       lose_zookeeper_quorum: '三台 ZooKeeper 中的两台被杀死', lose_etcd_quorum: '三台 etcd 中的两台被杀死',
       failover_redis: 'Redis 故障转移，最后几次写入丢失', lose_shard: 'Redis 分片丢失，连同数据', pause_shard: 'Redis 分片被暂停',
       lose_mysql: '三个数据库节点之一被杀死', failover_mysql: '数据库故障转移，最后几笔订单丢失',
+      read_only_mysql: 'MySQL 只读', lock_row_mysql: '这一行被另一个会话占住', deadlock_mysql: '发生死锁', few_connections_mysql: 'MySQL 连接用尽', full_redis: 'Redis 内存写满',
     })[kind] ?? kind,
     /** @param {Json.Fault} fault */
     when: ({ state, at_ms: at, until_ms: until = 0, kind, effect }) => {
@@ -126,7 +134,7 @@ export default {
       no_units: '当时已经没有库存', idle: '这个进程当时没有正在进行的购买',
       no_point: '这个策略写之前不读，它的购买没有这样的位置',
       nobody_came: '直到运行结束也没有购买到达这个位置', went_on: '它提前结束了',
-      data_kept: '服务器回来时数据还在',
+      data_kept: '服务器回来时数据还在', nothing_passed: '这期间什么也没有发送', nobody_met: '没有人被拒绝，也没有人需要等待',
     },
     holder: (h, point) => `命中用户 ${h.user_id} 的购买，停在${{ 'before-commit': ' COMMIT 之前' }[point] ?? '读与写之间'}${h.lock_key ? `，持有 ${h.lock_key}` : ''}`,
     stood: (ms) => `停住了 ${(ms / 1000).toFixed(1)} 秒`,

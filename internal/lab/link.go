@@ -1,0 +1,140 @@
+package lab
+
+import (
+	"context"
+	"database/sql"
+
+	"github.com/go-sql-driver/mysql"
+
+	"seckill/internal/backend"
+	"seckill/internal/fault"
+)
+
+// linkOf is what a link joins.
+type linkOf struct{ service, backend string }
+
+// linked is the lab's configuration for one service: with Options.Links, its
+// private servers are at the ends of links of its own. Those of a topology, and
+// the five of redlock, have none.
+func (l *Lab) linked(service string) (backend.Config, error) {
+	c := l.Config()
+	if !l.options.Links {
+		return c, nil
+	}
+	for _, name := range backend.Names() {
+		p, err := l.Process(name)
+		if err != nil || c.Tiers[name] != backend.Private || l.isArranged(name) {
+			continue
+		}
+		r, err := l.link(linkOf{service, name}, p.Addr)
+		if err != nil {
+			return c, err
+		}
+		l.setPrivate(&c, name, r.Addr())
+	}
+	return c, nil
+}
+
+// link finds a link, or makes it.
+func (l *Lab) link(of linkOf, to string) (*relay, error) {
+	l.mu.Lock()
+	r := l.links[of]
+	l.mu.Unlock()
+	if r != nil {
+		return r, nil
+	}
+	free, err := l.ports.free(1)
+	if err != nil {
+		return nil, err
+	}
+	if r, err = listenRelay(free[0]); err != nil {
+		return nil, err
+	}
+	r.Point(to)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.links == nil {
+		l.links = map[linkOf]*relay{}
+	}
+	l.links[of] = r
+	l.closers = append(l.closers, r.Close)
+	return r, nil
+}
+
+// Link finds the network between a service process and a server.
+func (h harmed) Link(service int, server string) (fault.Link, *fault.Lack) {
+	if _, why := h.Server(server); why != nil {
+		return nil, why
+	}
+	if h.lab.options.Links {
+		h.lab.mu.Lock()
+		r := h.lab.links[linkOf{serviceName(service), server}]
+		h.lab.mu.Unlock()
+		if r != nil {
+			return r, nil
+		}
+	}
+	return nil, fault.NewLack(fault.LackLink, map[string]any{"name": server},
+		"service processes of this lab reach %s directly: seckill chaos starts one with links in between", server)
+}
+
+// Database is the lab's own MariaDB, as its administrator.
+func (h harmed) Database() (*sql.DB, *fault.Lack) {
+	if _, why := h.Server(backend.NameMySQL); why != nil {
+		return nil, why
+	}
+	dsn, ok := h.lab.AdminDSN()
+	c, err := mysql.ParseDSN(dsn)
+	if !ok || err != nil {
+		return nil, fault.NewLack(fault.LackMariaDB, nil, "only of MariaDB does the lab have an administrator's account: install mariadb-server")
+	}
+	c.DBName, c.Logger = "seckill", &mysql.NopLogger{}
+	connector, err := mysql.NewConnector(c)
+	if err != nil {
+		return nil, fault.NewLack(fault.LackMariaDB, nil, "MariaDB's administrator: %v", err)
+	}
+	db := sql.OpenDB(connector)
+	db.SetMaxIdleConns(administrators)
+	return db, nil
+}
+
+// administrators bounds the connections that a fault keeps open.
+const administrators = 16
+
+func (h harmed) Redis(ctx context.Context, command ...any) (said any, err error) {
+	err = h.onRedis(ctx, func(in *backend.Instance) error {
+		said, err = in.Redis.Do(ctx, command...).Result()
+		return err
+	})
+	return said, err
+}
+
+// Begin has something go wrong on a link.
+func (r *relay) Begin(t fault.Trouble) (ended int64) {
+	r.Met()
+	switch {
+	case t.Gone:
+		ended = r.Leave()
+	case t.Requests && t.Replies:
+		r.Hold(requests, replies)
+	case t.Requests:
+		r.Hold(requests)
+	case t.Replies:
+		r.Hold(replies)
+	}
+	r.Delay(t.Late)
+	return ended
+}
+
+// End has everything pass again. What was held back arrives, or is lost with the
+// connections.
+func (r *relay) End(lost bool) (met int64) {
+	if lost {
+		r.mu.Lock()
+		to := r.to
+		r.mu.Unlock()
+		r.cut(to)
+	}
+	r.Flow()
+	return r.Met()
+}

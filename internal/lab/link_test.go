@@ -1,0 +1,55 @@
+//go:build unix
+
+package lab_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"seckill/internal/backend"
+	"seckill/internal/fault"
+	"seckill/internal/lab"
+	"seckill/internal/lab/labtest"
+)
+
+// A service reaches its server through a link of its own. A fault of that link is
+// there, and needs a service that is.
+func TestLinks(t *testing.T) {
+	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: shortFolder(t), Backends: []string{backend.NameRedis}, Links: true})
+	must(t, "start a lab", err)
+	t.Cleanup(func() { must(t, "stop", l.Stop(context.Background())) })
+	must(t, "start a service", l.StartServices(t.Context(), 1))
+	_, after, _ := strings.Cut(get(t, l.Services()[0].URL+"/environment"), "SECKILL_REDIS_ADDRS=")
+	addr, _, _ := strings.Cut(after, "\n")
+	if direct := process(t, l, "redis").Login(); addr == "" || addr == direct {
+		t.Errorf("the service finds Redis at %q, and it is at %s itself", addr, direct)
+	}
+	client := redis.NewClient(redisOptions(t, addr)) // as the service has one
+	defer client.Close()
+	must(t, "ping through the link", client.Ping(t.Context()).Err())
+	trouble, err := l.Inject(t.Context(), "half_open_redis", fault.Aim{Service: 1})
+	must(t, "have Redis close its connections", err)
+	effect, err := trouble.Undo(t.Context())
+	must(t, "undo it", err)
+	if !effect.Took {
+		t.Errorf("it came to %+v", effect)
+	}
+	if _, err := l.Inject(t.Context(), "partition_redis", fault.Aim{Service: 2}); err == nil || !strings.Contains(err.Error(), "no service process 2") {
+		t.Errorf("at a service that is not there: %v", err)
+	}
+}
+
+// Services of a lab without links reach their servers directly: faults of links
+// say so.
+func TestNoLinks(t *testing.T) {
+	l := ownLab(t, backend.NameRedis)
+	must(t, "start a service", l.StartServices(t.Context(), 1))
+	for _, f := range l.Faults() {
+		if f.Kind == "partition_redis" && (f.Available || f.Lack.Code != fault.LackLink) {
+			t.Errorf("%+v: want it to lack a link", f)
+		}
+	}
+}

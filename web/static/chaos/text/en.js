@@ -1,0 +1,50 @@
+// All texts of the screen of faults in English. zh.js has the same keys.
+import { count } from '../../ui.js';
+
+const servers = { mysql: 'MySQL', redis: 'Redis', zookeeper: 'ZooKeeper', etcd: 'etcd', jetstream: 'NATS' };
+
+export default {
+  what: 'Each cell is a sale on real servers with a fault in its middle: buyers come while it happens, and others buy up what is left when it is over. '
+    + 'Select a cell for its course. One sale with one fault is a sample; the guarantees try every order.',
+  matrix: 'To the guarantees',
+  strategy: 'Strategy', name: 'Strategy', show: 'Show', reset: 'Reset the filter',
+  shows: { '': 'all', broke: 'what did not hold', wrong: 'what broke a promise' },
+  shown: (n, all) => (n === all ? `${count(all)} strategies` : n ? `${count(n)} of ${count(all)} strategies` : 'No strategy matches.'),
+  words: {
+    held: 'held', oversold: 'oversold', lost: 'the ledger does not add up', blocked: 'blocked', stopped: 'stopped',
+    'not tested': 'not tested', 'proves nothing': 'proves nothing', '': 'not to be had, or of a server that it does not use', left: 'not run',
+  },
+  means: {
+    held: 'Nothing was oversold, lost or invented, and sales went on.',
+    oversold: 'More was sold than there was.', lost: 'Units or orders were lost, invented or overwritten.',
+    blocked: 'The ledger is right. The sale stood still for longer than the wait for a lock and its lease, and three seconds more.',
+    stopped: 'Nothing was sold after the fault, although units were left.',
+    'not tested': 'The fault took no effect, or could not matter. The verdict is of a sale without it.',
+    'proves nothing': 'The sale itself was not valid.',
+  },
+  may: 'It promises nothing about this, or is known to break by it.', wrong: 'It promises to withstand this.', promises: 'It promises to withstand this, and it did.',
+  tried: (n) => `Tried ${count(n)} ${n === 1 ? 'time' : 'times'} before: a sale that proves nothing, or stands still, is run again, since a busy machine does that, too.`,
+  seconds: (n) => `${n.toFixed(1)} s`,
+  legend: 'The small number is the longest time without a sale, in seconds. A frame marks a promise that was broken.',
+  link: (what, server) => ({
+    none: 'No fault: the control run', partition: `Partition from ${servers[server]}`, delay_requests: `Late requests to ${servers[server]}`, lose_replies: `Lost replies of ${servers[server]}`,
+    half_open: `Half-open connections to ${servers[server]}`, slow: `Slow link to ${servers[server]}`,
+  })[what],
+  linkHint: (what, server) => ({
+    none: 'The same sale without a fault.',
+    partition: `Nothing passes between one service process and ${servers[server]}. What was sent arrives when it is over.`,
+    delay_requests: `What one service process asks ${servers[server]} arrives only when the fault is over.`,
+    lose_replies: `${servers[server]} does what one service process asks, and the replies are lost.`,
+    half_open: `${servers[server]} has closed the connections of one service process, which is not told and waits.`,
+    slow: `Everything between one service process and ${servers[server]} comes 60 ms later.`,
+  })[what],
+  course: 'The course of the first part', sold: 'sold', trouble: 'without an answer, or with an error', band: 'the fault',
+  says: (sold, trouble, seconds) => `${count(sold)} sold in ${seconds.toFixed(1)} s, ${count(trouble)} without an answer or with an error`,
+  figures: {
+    told: 'Buyers told “sold”', unknown: 'Unknown answers', ledger: 'Units in the ledger', of: (n, all) => `${count(n)} of ${count(all)}`, after: 'Sold after the fault', left: (n, all) => `${count(n)}, of ${count(all)} left`,
+    stood: 'Longest time without a sale', recovered: 'Next sale after the fault', broken: 'Broken rules', seed: 'Seed of its buyers', command: 'The command that runs it again',
+  },
+  nothing: 'no sale', ran: (begun, machine, servers) => `Run on ${begun}, ${machine}: ${servers}.`, command: 'The whole table:', left: (n) => `${count(n)} cells were not run.`,
+  sale: (s) => `${s.rate} buyers a second for ${((s.before_ms + s.fault_ms + s.after_ms) / 1000).toFixed(1)} s, ${s.services} service processes; lease ${s.lease_ms} ms, wait ${s.wait_ms} ms; a fault that lasts, lasts ${s.fault_ms} ms. A process that is killed does not test fsync.`,
+  lesson: 'Its lesson', guarantee: 'Its guarantees', close: 'Close', cards: 'What each fault did to each strategy',
+};

@@ -1,0 +1,50 @@
+// 故障页面的全部中文文字。键与 en.js 相同。
+import { count } from '../../ui.js';
+
+const servers = { mysql: 'MySQL', redis: 'Redis', zookeeper: 'ZooKeeper', etcd: 'etcd', jetstream: 'NATS' };
+
+export default {
+  what: '每一格是真实服务器上的一场销售，中途发生一次故障：故障期间一批买家在抢购，结束后另一批买家买走剩下的库存。'
+    + '选中一格可以看它的过程。一种故障只跑一场销售，只是一个样本；“保证”里尝试的是所有的命令次序。',
+  matrix: '去看保证',
+  strategy: '策略', name: '策略', show: '显示', reset: '清除筛选',
+  shows: { '': '全部', broke: '没有守住的', wrong: '违背承诺的' },
+  shown: (n, all) => (n === all ? `${count(all)} 个策略` : n ? `${count(all)} 个策略中的 ${count(n)} 个` : '没有符合的策略。'),
+  words: {
+    held: '守住了', oversold: '超卖', lost: '账不平', blocked: '停滞', stopped: '停售',
+    'not tested': '未测到', 'proves nothing': '无效', '': '这里没有这种故障，或者策略不用这个服务器', left: '没有运行',
+  },
+  means: {
+    held: '没有超卖，没有丢失，也没有凭空出现的订单，销售得以继续。',
+    oversold: '卖出的比库存多。', lost: '有库存或订单丢失、凭空出现或被覆盖。',
+    blocked: '账是平的。销售停住的时间超过了等锁时间加租约，再加三秒。',
+    stopped: '故障之后一件也没有卖出，尽管还有库存。',
+    'not tested': '故障没有生效，或者不可能有影响。结论只针对没有故障的销售。',
+    'proves nothing': '这场销售本身无效。',
+  },
+  may: '它对此没有承诺，或者已知会因此出错。', wrong: '它承诺能经受这种故障。', promises: '它承诺能经受这种故障，也做到了。',
+  tried: (n) => `之前已试过 ${count(n)} 次：无效的或停住的销售会重跑，因为机器太忙时也会这样。`,
+  seconds: (n) => `${n.toFixed(1)} 秒`,
+  legend: '小字是最长多少秒没有成交。加框的格子违背了承诺。',
+  link: (what, server) => ({
+    none: '没有故障：对照', partition: `与 ${servers[server]} 网络分区`, delay_requests: `发给 ${servers[server]} 的请求迟到`, lose_replies: `${servers[server]} 的应答丢失`,
+    half_open: `与 ${servers[server]} 的半开连接`, slow: `到 ${servers[server]} 的慢链路`,
+  })[what],
+  linkHint: (what, server) => ({
+    none: '同样的销售，没有故障。',
+    partition: `一个服务进程与 ${servers[server]} 之间什么也传不过去；故障结束时，已发出的数据才到达。`,
+    delay_requests: `一个服务进程发给 ${servers[server]} 的请求，到故障结束时才到达。`,
+    lose_replies: `${servers[server]} 执行了一个服务进程的请求，但应答丢失。`,
+    half_open: `${servers[server]} 已经关闭了一个服务进程的连接，而那个进程并不知道，还在等待。`,
+    slow: `一个服务进程与 ${servers[server]} 之间的一切都晚到 60 毫秒。`,
+  })[what],
+  course: '第一阶段的过程', sold: '已售', trouble: '没有应答或出错', band: '故障',
+  says: (sold, trouble, seconds) => `${seconds.toFixed(1)} 秒内售出 ${count(sold)}，没有应答或出错 ${count(trouble)}`,
+  figures: {
+    told: '被告知“买到了”的买家', unknown: '结果未知', ledger: '账上售出的件数', of: (n, all) => `${count(n)}，库存 ${count(all)}`, after: '故障之后售出', left: (n, all) => `${count(n)}，当时还剩 ${count(all)}`,
+    stood: '最长没有成交的时间', recovered: '故障之后多久再次成交', broken: '违反的规则', seed: '买家的种子', command: '重跑这一格的命令',
+  },
+  nothing: '没有成交', ran: (begun, machine, servers) => `运行于 ${begun}，${machine}：${servers}。`, command: '整张表：', left: (n) => `有 ${count(n)} 格没有运行。`,
+  sale: (s) => `每秒 ${s.rate} 个买家，共 ${((s.before_ms + s.fault_ms + s.after_ms) / 1000).toFixed(1)} 秒，${s.services} 个服务进程；租约 ${s.lease_ms} 毫秒，等锁 ${s.wait_ms} 毫秒；会自行结束的故障持续 ${s.fault_ms} 毫秒。杀死进程并不能检验 fsync。`,
+  lesson: '它的课程', guarantee: '它的保证', close: '关闭', cards: '每种故障对每个策略的影响',
+};
