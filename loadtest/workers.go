@@ -233,6 +233,11 @@ func (r *run) took(i int, s Sent, first time.Time) (time.Duration, *callLog) {
 		r.tally.unheard(asked)
 		log.unheard(asked, s.Earliest.Sub(first), r.Reserve > 0)
 	}
+	for i := range r.plan.requests { // it also sent copies of what others asked for
+		if asked := r.plan.purchase(i); asked.copied && i%r.Workers.Count() != p.mine {
+			log.unheard(asked, s.Earliest.Sub(first), false)
+		}
+	}
 	r.problem("%s was lost: %v: what its %s were told is not known", s.Name, err, numbers.Count(n, "buyer"))
 	return 0, log
 }

@@ -116,8 +116,9 @@ func TestALostWorkerIsUnknown(t *testing.T) {
 	if r.Verdict != ledger.NotValid || len(r.Problems) == 0 || !strings.Contains(strings.Join(r.Problems, "; "), "worker 2") {
 		t.Errorf("%s: %v", r.Verdict, r.Problems)
 	}
-	if r.Requests+r.Dropped != buyers || r.Counts[ledger.OutcomeUnknown] < buyers/3 {
-		t.Errorf("%d of %d buyers, %d dropped, %d unknown; want all, and a third unknown", r.Requests, buyers, r.Dropped, r.Counts[ledger.OutcomeUnknown])
+	// A tenth of the lost worker's buyers have copies that other workers sent: those may know.
+	if r.Requests+r.Dropped != buyers || r.Counts[ledger.OutcomeUnknown] < buyers/3*8/10 {
+		t.Errorf("%d of %d buyers, %d dropped, %d unknown; want all, and nearly a third unknown", r.Requests, buyers, r.Dropped, r.Counts[ledger.OutcomeUnknown])
 	}
 	if most := r.Counts[ledger.OutcomeSold] + buyers/3; r.Audit.Orders <= r.Counts[ledger.OutcomeSold] || r.Audit.Orders > most {
 		t.Errorf("%d orders, %d told sold: the lost worker's buyers bought, too, %d at most in all", r.Audit.Orders, r.Counts[ledger.OutcomeSold], most)

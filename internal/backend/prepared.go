@@ -26,6 +26,10 @@ const (
 // it, or cannot use it any more.
 const errUnknownStatement, errPrepareAgain = 1243, 1615
 
+// Errors of PREPARE about preparing alone. Any other is the statement's own, such as
+// 1213: it ended the transaction, and as text the statement would run outside of it.
+const errCannotPrepare, errTooManyPrepared = 1295, 1461
+
 // preparing has the server parse a statement once for each connection: one with
 // arguments that comes again and again is prepared, and then sent as a number
 // with its arguments. A sale costs the server a sixth less that way. Text,
@@ -133,8 +137,7 @@ func (c *preparingConn) statement(ctx context.Context, q string, args []driver.N
 	return r.prepared, err
 }
 
-// prepare leaves a statement that the server refuses to be sent as text: that
-// says what is wrong with it.
+// prepare leaves a statement that cannot be prepared to be sent as text.
 func (c *preparingConn) prepare(ctx context.Context, q string, r *repeated) error {
 	s, err := c.mysqlConn.PrepareContext(ctx, q)
 	var refused *mysql.MySQLError
@@ -144,8 +147,10 @@ func (c *preparingConn) prepare(ctx context.Context, q string, r *repeated) erro
 		r.text = q
 		c.prepared++
 		return nil
-	case errors.As(err, &refused):
+	case isMySQL(err, errCannotPrepare), isMySQL(err, errTooManyPrepared):
 		return nil
+	case errors.As(err, &refused):
+		return err
 	case ctx.Err() != nil:
 		return ctx.Err()
 	}

@@ -123,7 +123,7 @@ func TestGuarantees(t *testing.T) {
 	tb.click(".differences .mark.bad")
 	tb.await(`document.querySelector("dialog")?.open`)
 	tb.await(`[...document.querySelectorAll("dialog a")].map((a) => a.hash).join() ===
-		"#/trace/redis-token.owner,#/lessons/redis-token,#/lab?strategies=redis-token,#/play?strategy=redis-token"`)
+		"#/trace/redis-token.owner,#/lessons/redis-token,#/lab?strategies=redis-token,#/play?counterexample=redis-token.owner"`)
 	tb.do(chromedp.KeyEvent("\x1b"))
 	tb.await(`!document.querySelector("dialog")`)
 	tb.shot("guarantees-differences")

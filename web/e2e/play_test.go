@@ -168,7 +168,7 @@ func TestImpossibleIsAnAnswer(t *testing.T) {
 	tb.click(`[data-do=impossible]`)
 	tb.says(".graded", "Right: it cannot be done")
 	tb.click(`.task a[href="#/play"]`)
-	tb.await(`document.querySelector("[data-level=safe] .tick").textContent === "★"`)
+	tb.await(`document.querySelector("[data-level=safe] .tick")?.textContent === "★"`)
 	tb.wellLaidOut("play, levels")
 }
 
