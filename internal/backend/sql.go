@@ -45,7 +45,8 @@ func (in *Instance) openMySQL(ctx context.Context) error {
 	if err := in.createDatabase(ctx, cfg); err != nil {
 		return err
 	}
-	inner := in.mysqlConnector(cfg)
+	text := in.mysqlConnector(cfg)
+	inner := text
 	if !in.Config.SQLAsText {
 		inner = preparing{inner}
 	}
@@ -62,7 +63,8 @@ func (in *Instance) openMySQL(ctx context.Context) error {
 	}
 	in.openProcedures(ctx)
 	in.trySkipLocked(ctx)
-	in.KeyDB = in.openPool(connector, 1)
+	// A prepared claim is planned without its keys: MariaDB then reads all orders.
+	in.KeyDB = in.openPool(tap.Connector(text, tap.SQLOptions{}), 1)
 	return in.openLockPool(connector)
 }
 

@@ -43,7 +43,7 @@ func TestBreaking(t *testing.T) {
 		t.Errorf("nothing is known, and it says %q", said)
 	}
 	for _, f := range All {
-		if (Known{Question: f.Question}).When() == f.Question {
+		if f.Question != "" && (Known{Question: f.Question}).When() == f.Question { // "": the matrix does not ask it
 			t.Errorf("%s asks %q, and there are no words for it", f.Name, f.Question)
 		}
 	}

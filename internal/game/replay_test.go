@@ -58,7 +58,7 @@ func TestEveryChaptersCounterexampleBreaksAgain(t *testing.T) {
 	}
 	var strategies, names []string
 	for _, c := range chapters {
-		if c.Break.Question != "" {
+		if c.Break.Question != "" && c.Break.Question != "node-loss" { // the servers of a hall are shared: none is lost
 			strategies = append(strategies, c.Break.Strategy)
 			names = append(names, c.Break.Strategy+"."+c.Break.Question)
 		}

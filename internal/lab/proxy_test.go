@@ -32,9 +32,6 @@ func TestProxy(t *testing.T) {
 			t.Fatalf("%s %q", answer.Status, text)
 		}
 	}
-	if used, known := l.ServersTime(); known {
-		t.Errorf("a proxy is no server of a service: %s", used)
-	}
 	if use, known := l.ProcessorTimes(); known && use[lab.UsedByProxies] == 0 {
 		t.Errorf("the proxy used nothing: %v", use)
 	}

@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"encoding/base32"
 	"fmt"
-	"math/bits"
 	"strings"
 )
 
@@ -57,64 +56,30 @@ func (c *Claims) send(ctx context.Context, asking []*claim, free []freed) error 
 // statement claims, gives up and looks up. Its first column but one has a
 // character for each claim: 1, granted.
 //
-// Its text has room for a power of two of each, so that there are few texts and
-// the server has parsed them before; empty names fill up what is not needed.
-func (c *Claims) statement(asking []*claim, free []freed) (query string, args []any) {
-	asks, frees := room(len(asking)), room(len(free))
-	args = make([]any, 0, 4*asks+frees)
-	for n := range asks {
-		name := ""
-		if n < len(asking) {
-			name = c.name(asking[n].requestKey)
-		}
-		args = append(args, name, name)
-	}
-	for n := range frees {
-		name := nobodys
-		if n < len(free) {
-			name = free[n].name
-		}
-		args = append(args, name)
-	}
-	for n := range asks {
-		if n < len(asking) {
-			args = append(args, asking[n].id, asking[n].user)
-		} else {
-			args = append(args, nil, nil)
-		}
-	}
-	return claimText(asks, frees), args
-}
-
-// nobodys is the name of a lock that no session has.
-const nobodys = "seckill:key:"
-
-// room is the first power of two that holds n; 0 for none.
-func room(n int) int {
-	if n == 0 {
-		return 0
-	}
-	return 1 << bits.Len(uint(n-1))
-}
-
-// claimText is the statement for so many claims and keys to give up.
-//
 // The locks are taken while the inner table is made, before any order is looked
 // up; LIMIT keeps the server from merging that table into the rest. An order that
 // appears in between is found when the purchase is refused (Undecided).
 //
 // The index is forced: early in a sale, statistics still say that a scan of all
 // orders is cheaper.
-func claimText(asks, frees int) string {
-	locks := strings.Repeat(", IF(? = '', 0, COALESCE(GET_LOCK(?, 0), 0))", asks) + strings.Repeat(", COALESCE(RELEASE_LOCK(?), 0)", frees)
+func (c *Claims) statement(asking []*claim, free []freed) (query string, args []any) {
+	var locks, keys []string
+	var which []any
+	for _, a := range asking {
+		locks, args = append(locks, "COALESCE(GET_LOCK(?, 0), 0)"), append(args, c.name(a.requestKey))
+		keys, which = append(keys, "(?, ?)"), append(which, a.id, a.user)
+	}
+	for _, f := range free {
+		locks, args = append(locks, "COALESCE(RELEASE_LOCK(?), 0)"), append(args, f.name)
+	}
 	mine := "FALSE"
-	if asks > 0 {
-		mine = "(o.request_id, o.user_id) IN ((?, ?)" + strings.Repeat(", (?, ?)", asks-1) + ")"
+	if len(keys) > 0 {
+		mine = "(o.request_id, o.user_id) IN (" + strings.Join(keys, ", ") + ")"
 	}
 	return "SELECT CONNECTION_ID(), k.got, o.request_id, o.user_id, o.public_id, o.sku_id, o.quantity, o.remaining, o.strategy " +
-		"FROM (SELECT CONCAT(" + strings.TrimPrefix(locks, ", ") + ") AS got LIMIT 1) k " +
+		"FROM (SELECT CONCAT(" + strings.Join(locks, ", ") + ") AS got LIMIT 1) k " +
 		"LEFT JOIN orders o FORCE INDEX (orders_request_in_run) ON " + mine +
-		" AND o.run = (SELECT s.run FROM stock s WHERE s.id = o.sku_id)"
+		" AND o.run = (SELECT s.run FROM stock s WHERE s.id = o.sku_id)", append(args, which...)
 }
 
 // begin sets up a new session. When it replaces one that broke, it claims again

@@ -36,7 +36,12 @@ func (r *Result) model(strategy string) (m Model, ok bool) {
 	if u.waits() > 0 {
 		m.Costs.Held = capacity.Busy(u.waits()) / rate
 	}
-	m.delay = capacity.Delay(m.stations(m.from.Shape, r.Processors), r.Buyers, rate)
+	stations := m.stations(m.from.Shape, r.Processors)
+	m.delay = capacity.Delay(stations, r.Buyers, rate)
+	if u.waits() >= queue { // a full row hides the delay: the rate hardly depends on it
+		inLine := u.waits() + m.Costs.Held*rate
+		m.delay = max(0, (float64(r.Buyers)-inLine)/rate-m.work(m.from.Shape)) // Little's law
+	}
 	// The proxy's cost is of the cell that has one: no other knows it.
 	for _, c := range r.Cells {
 		if c.Strategy == strategy && c.Shape.Behind != Straight && c.Shape.SKUs == 1 && len(c.rate()) > 0 {
@@ -46,14 +51,19 @@ func (r *Result) model(strategy string) (m Model, ok bool) {
 	return m, true
 }
 
-// stations are what an order passes in a shape: the processors that everything
-// shares, the thread of Redis, and a row or lock for each SKU.
-func (m Model) stations(s Shape, processors int) []capacity.Station {
+// work is the processor time of an order, in seconds.
+func (m Model) work(s Shape) float64 {
 	work := m.Costs.Services + m.Costs.Database + m.Costs.Redis + m.rest
 	if s.Behind != Straight {
 		work += m.Costs.Proxy
 	}
-	all := []capacity.Station{{Name: "processors", Demand: work, Servers: processors}}
+	return work
+}
+
+// stations are what an order passes in a shape: the processors that everything
+// shares, the thread of Redis, and a row or lock for each SKU.
+func (m Model) stations(s Shape, processors int) []capacity.Station {
+	all := []capacity.Station{{Name: "processors", Demand: m.work(s), Servers: processors}}
 	if m.Costs.Redis > 0 {
 		all = append(all, capacity.Station{Name: "the thread of Redis", Demand: m.Costs.Redis})
 	}

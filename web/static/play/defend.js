@@ -141,7 +141,10 @@ function Outcome({ attack: a, on, error, next }) {
     </section>`;
 }
 
-/** The exercises of the list. @param {{exercises: Json.Defence[]}} props */
+/**
+ * The exercises of the list.
+ * @param {{exercises: Json.Defence[]}} props
+ */
 export function Exercises({ exercises }) {
   const w = words().defend;
   const kept = defended();
