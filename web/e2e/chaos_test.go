@@ -37,7 +37,8 @@ func TestChaosScreen(t *testing.T) {
 	tb.inEveryLook("chaos")
 
 	t.Log("a cell opens by the keyboard, and has an address")
-	tb.eval(`document.querySelector('[data-cell="` + address + `"]').focus()`)
+	// The table comes back when the window is wide again.
+	tb.await(`(document.querySelector('.matrix [data-cell="` + address + `"]')?.focus(), document.activeElement.dataset.cell === "` + address + `")`)
 	tb.do(chromedp.KeyEvent("\r"))
 	tb.says("dialog[open]", row.Strategy)
 	tb.says("dialog", fmt.Sprintf("Seed of its buyers\n%s", cell.Seed))
