@@ -26,8 +26,9 @@ const (
 // it, or cannot use it any more.
 const errUnknownStatement, errPrepareAgain = 1243, 1615
 
-// Errors of PREPARE about preparing alone. Any other is the statement's own, such as
-// 1213: it ended the transaction, and as text the statement would run outside of it.
+// Errors of PREPARE about preparing alone, besides errSyntax: SHOW takes arguments as
+// text only. Any other is the statement's own, such as 1213: it ended the
+// transaction, and as text the statement would run outside of it.
 const errCannotPrepare, errTooManyPrepared = 1295, 1461
 
 // preparing has the server parse a statement once for each connection: one with
@@ -147,7 +148,7 @@ func (c *preparingConn) prepare(ctx context.Context, q string, r *repeated) erro
 		r.text = q
 		c.prepared++
 		return nil
-	case isMySQL(err, errCannotPrepare), isMySQL(err, errTooManyPrepared):
+	case isMySQL(err, errSyntax), isMySQL(err, errCannotPrepare), isMySQL(err, errTooManyPrepared):
 		return nil
 	case errors.As(err, &refused):
 		return err

@@ -78,6 +78,17 @@ func TestARefusedStatementIsToldWhy(t *testing.T) {
 	}
 }
 
+// What cannot be prepared goes as text, every time.
+func TestShowTakesArguments(t *testing.T) {
+	conn, _ := session(t)
+	for n := range 20 {
+		var name, value string
+		if err := conn.QueryRowContext(t.Context(), "SHOW VARIABLES LIKE ?", "autocommit").Scan(&name, &value); err != nil || name != "autocommit" {
+			t.Fatalf("time %d: %q, %v", n+1, name, err)
+		}
+	}
+}
+
 // However many statements come again, a connection keeps a bounded number.
 func TestPreparedStatementsAreBounded(t *testing.T) {
 	conn, counted := session(t)

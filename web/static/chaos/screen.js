@@ -42,7 +42,7 @@ export function Chaos({ route }) {
     <p class=${rows.length ? 'hint' : 'wrong'} role="status">${w.shown(rows.length, all.rows.length)}${all.left ? ` ${w.left(all.left)}` : ''}</p>
     ${rows.length > 0 && html`<${Cells} rows=${rows} columns=${columnsOf(all)} open=${(strategy, fault) => put({ cell: `${strategy}.${fault}` })} />`}
     <p class="hint">${w.sale(all.settings)}</p>
-    <p class="hint">${w.ran(all.begun, all.machine, (all.servers ?? []).join(', '))} ${w.command} <code>${all.command}</code></p>
+    <p class="hint">${w.ran(all.begun, all.machine, (all.servers ?? []).join(', '))} ${w.command} <code class="chaos-command">${all.command}</code></p>
     ${shown && html`<${CellDialog} key=${route.query.cell} all=${all} ...${shown} close=${() => put({ cell: '' })} />`}`;
 }
 
