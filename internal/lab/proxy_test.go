@@ -20,7 +20,7 @@ func TestProxy(t *testing.T) {
 	defer service.Close()
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
-	l := ownLab(t)
+	l := ownLab(t, []string{}...) // no server
 	p, err := l.StartProxy(t.Context(), []string{gone.Listener.Addr().String(), service.Listener.Addr().String()})
 	must(t, "start HAProxy", err)
 	for range 20 {
@@ -31,6 +31,9 @@ func TestProxy(t *testing.T) {
 		if answer.StatusCode != http.StatusOK || string(text) != "127.0.0.1" {
 			t.Fatalf("%s %q", answer.Status, text)
 		}
+	}
+	if used, known := l.ServersTime(); known {
+		t.Errorf("a proxy is no server of a service: %s", used)
 	}
 	if use, known := l.ProcessorTimes(); known && use[lab.UsedByProxies] == 0 {
 		t.Errorf("the proxy used nothing: %v", use)

@@ -206,7 +206,11 @@ func TestBesideASale(t *testing.T) {
 						case err != nil:
 							t.Errorf("buyer %d: %v", b, err)
 						case i%7 == 0:
-							if err := strategy.Restore(ctx, r.OrderID); err != nil && !errors.Is(err, seckill.ErrConflict) {
+							err := strategy.Restore(ctx, r.OrderID)
+							for tries := 1; errors.Is(err, seckill.ErrConflict) && tries < 50; tries++ {
+								err = strategy.Restore(ctx, r.OrderID)
+							}
+							if err != nil {
 								t.Errorf("cancel: %v", err)
 							}
 						}

@@ -59,3 +59,12 @@ export function useFailure() {
   useEffect(() => (failure ? whenBack(() => setFailure('')) : undefined), [failure]);
   return [failure, setFailure];
 }
+
+/**
+ * A part of a screen that is loaded when it is first drawn.
+ * @param {() => Promise<Record<string, any>>} load @param {string} name of the component in what it loads
+ */
+export const later = (load, name) => function Later(/** @type {Record<string, any>} */ props) {
+  const { value: loaded } = useLoaded(load, []);
+  return loaded && html`<${loaded[name]} ...${props} />`;
+};

@@ -42,9 +42,15 @@ export function Chaos({ route }) {
     <p class=${rows.length ? 'hint' : 'wrong'} role="status">${w.shown(rows.length, all.rows.length)}${all.left ? ` ${w.left(all.left)}` : ''}</p>
     ${rows.length > 0 && html`<${Cells} rows=${rows} columns=${columnsOf(all)} open=${(strategy, fault) => put({ cell: `${strategy}.${fault}` })} />`}
     <p class="hint">${w.sale(all.settings)}</p>
-    <p class="hint">${w.ran(all.begun, all.machine, (all.servers ?? []).join(', '))} ${w.command} <code class="chaos-command">${all.command}</code></p>
+    <p class="hint">${w.ran(all.begun, all.machine, (all.servers ?? []).join(', '))} ${w.command} <code class="chaos-command">${breakable(all.command)}</code></p>
     ${shown && html`<${CellDialog} key=${route.query.cell} all=${all} ...${shown} close=${() => put({ cell: '' })} />`}`;
 }
+
+/**
+ * A command that may break after each comma: its lists are long.
+ * @param {string} command
+ */
+const breakable = (command) => command.split(/(?<=,)/).map((part) => html`${part}<wbr />`);
 
 /**
  * The cell that an address names, as in redis-lua.pause_holder.

@@ -1,14 +1,16 @@
 // The lab: a sale is set up, run and judged here. The address may name a run of
 // the history: #/lab?run=ID.
 import { news, useLab, whole } from '../lab.js';
-import { Failed, useLoaded } from '../loaded.js';
+import { Failed, later, useLoaded } from '../loaded.js';
 import { link, read, stay } from '../route.js';
 import { t } from '../text.js';
 import { html, useEffect } from '../ui.js';
 import { RunForm } from './form.js';
-import { History } from './history.js';
 import { Machines } from './machines.js';
 import { Stage, showStage } from './stage.js';
+
+// Below the first view.
+const History = later(() => import('./history.js'), 'History');
 
 /** @param {{route: import('../route.js').Route}} props */
 export function Lab({ route }) {

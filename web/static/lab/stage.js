@@ -1,8 +1,9 @@
 // The shown run: one strategy large, or up to four side by side, with their
 // verdicts at the end.
+import { later } from '../loaded.js';
 import { isOn } from '../records.js';
 import { t } from '../text.js';
-import { classes, html, useEffect, useState } from '../ui.js';
+import { classes, html } from '../ui.js';
 import { Charts } from './charts.js';
 import { Idle } from './idle.js';
 import { Outcomes, Stock } from './lane.js';
@@ -27,16 +28,6 @@ export function Stage({ run, lab }) {
       <${About} key=${`about-${run.id}`} run=${run} />
     </section>`;
 }
-
-/**
- * A part of the stage that is loaded on demand.
- * @param {() => Promise<Record<string, any>>} load @param {string} name of the component in what it loads
- */
-const later = (load, name) => function Later(/** @type {Record<string, any>} */ props) {
-  const [loaded, keep] = useState(/** @type {Record<string, any> | null} */ (null));
-  useEffect(() => { load().then(keep, () => { /* the lab has gone, and the page says so */ }); }, []);
-  return loaded && html`<${loaded[name]} ...${props} />`;
-};
 
 const Faults = later(() => import('./faults.js'), 'Faults');
 const Series = later(() => import('./series.js'), 'Series');
