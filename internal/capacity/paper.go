@@ -69,7 +69,7 @@ func PlanFor(c Costs, s Site) Plan {
 		}
 		return t
 	}
-	row := math.Inf(1) // nothing is held: nobody waits for the network
+	row := math.Inf(1) // nothing is held over the network
 	if c.Held > 0 {
 		row = float64(s.SKUs) / (c.Held + c.Trips*s.RoundTrip)
 	}

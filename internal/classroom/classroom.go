@@ -116,7 +116,7 @@ func (l *Learner) prepare() {
 // letters are not taken for others, on paper or aloud.
 const (
 	letters    = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
-	codeLength = 8 // 31^8: nobody finds a class by trying
+	codeLength = 8 // 31^8: too many to guess
 )
 
 func newCode() string {
@@ -132,7 +132,7 @@ func newCode() string {
 	return string(code)
 }
 
-// Code is a class's code as somebody typed it, in the form that it is kept in;
+// Code is a class's code as it was typed, in the form that it is kept in;
 // "" if it cannot be one.
 func Code(typed string) string {
 	if len(typed) > 4*codeLength {

@@ -138,7 +138,7 @@ func (r *Rooms) Join(code, nickname string) (name, key string, err error) {
 	case err != nil:
 		return "", "", err
 	case c.named(name) >= 0:
-		return "", "", &Mistake{NicknameTaken, "Somebody in this class has this nickname: take another. If it is you on another device, ask your teacher to remove the old one."}
+		return "", "", &Mistake{NicknameTaken, "This nickname is taken in this class: choose another. If it is you on another device, ask your teacher to remove the old one."}
 	case len(c.Learners) >= MostLearners:
 		return "", "", &Mistake{ClassFull, fmt.Sprintf("This class has %d learners, which is the most.", MostLearners)}
 	}

@@ -58,7 +58,7 @@ func catchOne(ctx context.Context, e Env, a Aim, at point.Name, hold time.Durati
 		select {
 		case c := <-found:
 			switch {
-			case c.p == nil && (none == nil || c.seen.Why != NobodyCame):
+			case c.p == nil && (none == nil || c.seen.Why != NotReached):
 				none = c
 			case c.p == nil:
 			case won == nil:
@@ -104,7 +104,7 @@ func catchIn(ctx context.Context, p Process, number int, a Aim, o point.Order) (
 		switch {
 		case ctx.Err() != nil:
 			left := leftOf(ctx, client, a)
-			why := NobodyCame
+			why := NotReached
 			if left != nil && *left <= 0 {
 				why = NoUnits
 			}

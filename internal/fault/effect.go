@@ -33,12 +33,12 @@ const (
 	NoUnits    Why = "no_units"    // the stock was gone
 	Idle       Why = "idle"        // the process had no purchase under way
 	NoPoint    Why = "no_point"    // the strategy does not read before it writes
-	NobodyCame Why = "nobody_came" // no purchase reached the point
+	NotReached Why = "not_reached" // no purchase reached the point
 	WentOn     Why = "went_on"     // it ended before it should have
 	DataKept   Why = "data_kept"   // the server came back with its data
-	// NothingPassed: nobody sent anything over the link, or there was none to refuse.
+	// NothingPassed: nothing was sent over the link, or there was no reply to lose.
 	NothingPassed Why = "nothing_passed"
-	NobodyMet     Why = "nobody_met" // the server refused nothing, and had nobody wait
+	NotMet        Why = "not_met" // the server refused no command, and let none wait
 )
 
 // weigh decides whether it could matter, from what was seen just before.

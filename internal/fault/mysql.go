@@ -31,7 +31,7 @@ var (
 	fewConnections = refuses(FewConnections, leaseEnd, "all connections to MySQL are closed, and only one or two can be opened", crowd)
 )
 
-// An end ends a fault of the database, and returns how often somebody met it.
+// An end ends a fault of the database, and returns how often it was met.
 type end func(context.Context) (met int64, err error)
 
 // refuses has the administrator's session do harm.
@@ -62,7 +62,7 @@ func refuses(name Name, question, describe string, begin func(context.Context, *
 				met, err := over(ctx)
 				e.Stood = int(time.Since(begun).Milliseconds())
 				if met == 0 {
-					e.Took, e.Matters, e.Why = false, false, NobodyMet
+					e.Took, e.Matters, e.Why = false, false, NotMet
 				}
 				return err
 			}}, nil

@@ -43,7 +43,7 @@ const (
 type Hall struct {
 	Servers    func() backend.Config
 	Strategies []catalog.Info
-	// Variants are those of the exercises: nobody sells with them.
+	// Variants are those of the exercises: the service does not offer them.
 	Variants []catalog.Info
 	// Examples are the proof's counterexamples; nil: there are none.
 	Examples fs.FS

@@ -59,7 +59,7 @@ func (s *holding) read(ctx context.Context, sku int64) (now row, err error) {
 	return now, err
 }
 
-// unfenced writes as long as nobody has told it not to.
+// unfenced writes until it is told not to.
 type unfenced struct{ holding }
 
 func (s *unfenced) Deduct(

@@ -1,6 +1,6 @@
 // Package guards has the variants of strategies that the game's Defend is about:
 // code with a hole, and its repairs, right ones and wrong ones. They are played
-// and searched like any strategy, and nobody can sell with them: they are not in
+// and searched like any strategy, and not offered by the service: they are not in
 // the list of strategies.
 //
 // One file is one exercise. internal/game/defences says which variants are its

@@ -93,7 +93,7 @@ func (r *mysqlPair) process(program packages.Program, i int) server {
 			"--server-id="+fmt.Sprint(id), "--relay-log=relay", "--skip-slave-start", "--read-only=ON")
 		return c, err
 	}
-	// What a primary wrote and nobody got would stay in it for ever.
+	// What a primary wrote and did not replicate would stay in it for ever.
 	// A server that begins anew has another number: it would leave out what it finds
 	// in the log under its own.
 	s.prepare = func(ctx context.Context) error {

@@ -12,6 +12,7 @@ import (
 	"seckill/internal/catalog"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
+	"seckill/internal/probe"
 	"seckill/internal/seckill"
 )
 
@@ -25,6 +26,7 @@ type sale struct {
 	sku, run  int64
 	stock     int64
 	retried   retries
+	sessions  *probe.SQL // of the server
 }
 
 var lastSKU int64 // every sale has one of its own
@@ -41,6 +43,10 @@ func open(t *testing.T, i catalog.Info, stock int64) *sale {
 			t.Fatal(err)
 		}
 		s.store = ledger.NewStore(in.DB)
+		var err error
+		if s.sessions, err = probe.NewSQL(t.Context(), in, false); err != nil {
+			t.Fatal(err)
+		}
 		built, err := catalog.Build(i, catalog.Deps{Instance: in, Ledger: s.store, Settings: settings, Observe: &s.retried})
 		if err != nil {
 			t.Fatal(err)

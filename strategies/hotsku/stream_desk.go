@@ -141,7 +141,7 @@ func (d *desk) pass(t *ticket) {
 	d.appoint(func(*ticket) bool { return true })
 }
 
-// doze lets one lead who has come since the last round, or nobody.
+// doze lets a ticket that came since the last round lead, if there is one.
 func (d *desk) doze(t *ticket) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

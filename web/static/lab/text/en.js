@@ -111,8 +111,8 @@ export default {
     why: {
       no_units: 'no units were left', idle: 'the process had no purchase in progress',
       no_point: 'this strategy writes without reading first, so its purchases have no such point',
-      nobody_came: 'no purchase reached that point before the run ended', went_on: 'it ended too early',
-      data_kept: 'the server came back with its data', nothing_passed: 'nothing was sent meanwhile', nobody_met: 'nobody was refused or had to wait',
+      not_reached: 'no purchase reached that point before the run ended', went_on: 'it ended too early',
+      data_kept: 'the server came back with its data', nothing_passed: 'nothing was sent meanwhile', not_met: 'no command was refused or had to wait',
     },
     holder: (h, point) => `it hit the purchase of user ${h.user_id} ${{ 'before-commit': 'before its COMMIT' }[point] ?? 'between its read and its write'}${h.lock_key ? `, holding ${h.lock_key}` : ''}`,
     stood: (ms) => `it stopped for ${(ms / 1000).toFixed(1)} s`,

@@ -133,8 +133,8 @@ export default {
     why: {
       no_units: '当时已经没有库存', idle: '这个进程当时没有正在进行的购买',
       no_point: '这个策略写之前不读，它的购买没有这样的位置',
-      nobody_came: '直到运行结束也没有购买到达这个位置', went_on: '它提前结束了',
-      data_kept: '服务器回来时数据还在', nothing_passed: '这期间什么也没有发送', nobody_met: '没有人被拒绝，也没有人需要等待',
+      not_reached: '直到运行结束也没有购买到达这个位置', went_on: '它提前结束了',
+      data_kept: '服务器回来时数据还在', nothing_passed: '这期间什么也没有发送', not_met: '没有命令被拒绝，也没有命令需要等待',
     },
     holder: (h, point) => `命中用户 ${h.user_id} 的购买，停在${{ 'before-commit': ' COMMIT 之前' }[point] ?? '读与写之间'}${h.lock_key ? `，持有 ${h.lock_key}` : ''}`,
     stood: (ms) => `停住了 ${(ms / 1000).toFixed(1)} 秒`,
