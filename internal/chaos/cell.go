@@ -56,6 +56,11 @@ func (c Cell) ID() string { return c.Strategy + "." + string(c.Fault) }
 // Broken: more was sold than there was, or something was lost or invented.
 func (c Cell) Broken() bool { return c.Verdict == ledger.Oversold || c.Verdict == ledger.Lost }
 
+// onlyAnswers: the ledger balances; what buyers were told does not.
+func (c Cell) onlyAnswers() bool {
+	return len(c.Violations) > 0 && !slices.ContainsFunc(c.Violations, func(v ledger.Violation) bool { return v.Rule != ledger.RuleNotLinearizable })
+}
+
 // Wrong: it broke, or stood still, and promises not to.
 func (c Cell) Wrong() bool {
 	return !c.May && (c.Broken() || c.Verdict == loadtest.Blocked || c.Tested() && !c.GoesOn)

@@ -170,6 +170,7 @@ func (o Options) cell(ctx context.Context, info catalog.Info, name fault.Name) C
 	}
 	o.second(ctx, &c, first, healing)
 	c.weigh(first)
+	c.May = c.May || c.onlyAnswers() && info.Guarantees[catalog.History] != catalog.Holds
 	return c
 }
 

@@ -47,6 +47,12 @@ var (
 	broken = catalog.Info{Name: "broken", Guarantees: catalog.Unsound, Needs: []backend.Capability{backend.RedisQuorum}}
 )
 
+// vague does not promise that its answers can be put in an order.
+var vague = catalog.Info{Name: "vague", Guarantees: sound.Guarantees.Open(catalog.History)}
+
+// answers is a sale whose ledger balances, and whose answers do not.
+func answers() *loadtest.Result { return sale(ledger.Lost, 600, 600, ledger.RuleNotLinearizable) }
+
 // sale is what a part of a sale comes to.
 func sale(verdict ledger.Verdict, sold int, units int64, rules ...string) *loadtest.Result {
 	r := &loadtest.Result{Verdict: verdict, Counts: map[ledger.Outcome]int{ledger.OutcomeSold: sold},
@@ -98,6 +104,11 @@ func TestCells(t *testing.T) {
 		"oversold in the second":     {paperLab{effect: took}, []*loadtest.Result{held(), sale(ledger.Oversold, 300, 900)}, nil, "oversold", true, ExitOversold},
 		"lost":                       {paperLab{effect: took}, []*loadtest.Result{sale(ledger.Lost, 600, 500, "lost"), held()}, nil, "lost", true, ExitLost},
 		"lost, as it is known to be": {paperLab{effect: took}, []*loadtest.Result{sale(ledger.Lost, 600, 500), held()}, func(o *Options) { o.Matrix = matrix }, "lost", false, ExitAsKnown},
+		"wrong answers":              {paperLab{effect: took}, []*loadtest.Result{answers(), held()}, nil, "lost", true, ExitLost},
+		"wrong answers, not promised": {paperLab{effect: took}, []*loadtest.Result{answers(), held()},
+			func(o *Options) { o.Strategies = []catalog.Info{vague} }, "lost", false, ExitAsKnown},
+		"lost, and wrong answers": {paperLab{effect: took}, []*loadtest.Result{sale(ledger.Lost, 600, 500, "lost", ledger.RuleNotLinearizable), held()},
+			func(o *Options) { o.Strategies = []catalog.Info{vague} }, "lost", true, ExitLost},
 		"blocked":                    {paperLab{effect: took}, []*loadtest.Result{sale(loadtest.Blocked, 100, 100), held()}, nil, "blocked", true, ExitBlocked},
 		"nothing is sold afterwards": {paperLab{effect: took}, []*loadtest.Result{held(), stopped}, nil, "stopped", true, ExitBlocked},
 		"nothing is left to sell":    {paperLab{effect: took}, []*loadtest.Result{sale(ledger.Held, 720, 720), sale(ledger.Held, 0, 720)}, nil, "held", false, ExitAsKnown},

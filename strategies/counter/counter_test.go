@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-sql-driver/mysql"
+
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lab/labtest"
@@ -675,6 +677,26 @@ func TestRestIsHidden(t *testing.T) {
 		t.Errorf("told %v", err)
 	}
 	judged(t, sh.audit(t, other), ledger.Lost, ledger.RuleUndersold, ledger.RuleNothingSold)
+}
+
+// An order that is refused was counted until its unit went back: no order of the
+// sales explains what others were told is left.
+func TestRefusedOrderWasCounted(t *testing.T) {
+	sh := open(t, counter.RedisCounter, 5)
+	other := sh.other(t)
+	m := &meddler{fits: named("INSERT"), before: func() error {
+		if r := other.mustBuy(t, 2, 1); r.Remaining != 3 {
+			t.Errorf("%d are left beside a unit that is on its way, want 3", r.Remaining)
+		}
+		return &mysql.MySQLError{Number: 1205, Message: "Lock wait timeout exceeded"}
+	}}
+	if _, err := sh.buy(m.with(t), 1, 1); err == nil {
+		t.Error("the order was refused, and its buyer told sold")
+	}
+	if n := other.number(t); n != "4" {
+		t.Errorf("the number is %s, want 4", n)
+	}
+	judged(t, sh.audit(t, other), ledger.Held)
 }
 
 // EXEC is refused when the number changed since it was read.

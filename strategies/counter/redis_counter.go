@@ -37,7 +37,7 @@ var RedisCounter = catalog.Info{
 		Breaks(catalog.DeadHolder, catalog.LostReply,
 			catalog.LateCommand, catalog.Cancel, catalog.SameKey,
 					catalog.NodeLoss, catalog.SoldOut, catalog.BuyerLeaves).
-		Open(catalog.History), // "sold out" too early may show in it
+		Open(catalog.History), // "sold out" too early, or fewer left, may show
 	Needs: []backend.Capability{backend.SQL, backend.Redis},
 	Stock: ledger.InRedis,
 	Files: redisCounterFiles,
