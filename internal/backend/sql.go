@@ -45,8 +45,7 @@ func (in *Instance) openMySQL(ctx context.Context) error {
 	if err := in.createDatabase(ctx, cfg); err != nil {
 		return err
 	}
-	text := in.mysqlConnector(cfg)
-	inner := text
+	inner := in.mysqlConnector(cfg)
 	if !in.Config.SQLAsText {
 		inner = preparing{inner}
 	}
@@ -63,8 +62,7 @@ func (in *Instance) openMySQL(ctx context.Context) error {
 	}
 	in.openProcedures(ctx)
 	in.trySkipLocked(ctx)
-	// A prepared claim is planned without its keys: MariaDB then reads all orders.
-	in.KeyDB = in.openPool(tap.Connector(text, tap.SQLOptions{}), 1)
+	in.KeyDB = in.openPool(connector, 1)
 	return in.openLockPool(connector)
 }
 

@@ -72,13 +72,13 @@ func (c *Claims) statement(asking []*claim, free []freed) (query string, args []
 	for _, f := range free {
 		locks, args = append(locks, "COALESCE(RELEASE_LOCK(?), 0)"), append(args, f.name)
 	}
-	mine := "FALSE"
-	if len(keys) > 0 {
-		mine = "(o.request_id, o.user_id) IN (" + strings.Join(keys, ", ") + ")"
+	got := "SELECT CONCAT(" + strings.Join(locks, ", ") + ") AS got"
+	if len(keys) == 0 { // an outer join ON FALSE would read all orders
+		return "SELECT CONNECTION_ID(), k.got, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM (" + got + ") k", args
 	}
 	return "SELECT CONNECTION_ID(), k.got, o.request_id, o.user_id, o.public_id, o.sku_id, o.quantity, o.remaining, o.strategy " +
-		"FROM (SELECT CONCAT(" + strings.Join(locks, ", ") + ") AS got LIMIT 1) k " +
-		"LEFT JOIN orders o FORCE INDEX (orders_request_in_run) ON " + mine +
+		"FROM (" + got + " LIMIT 1) k " +
+		"LEFT JOIN orders o FORCE INDEX (orders_request_in_run) ON (o.request_id, o.user_id) IN (" + strings.Join(keys, ", ") + ")" +
 		" AND o.run = (SELECT s.run FROM stock s WHERE s.id = o.sku_id)", append(args, which...)
 }
 
