@@ -99,7 +99,10 @@ func TestAnswersInTwoSteps(t *testing.T) {
 		for _, noHistory := range []bool{false, true} {
 			s := newPromising(test.more, test.decides)
 			c := serve(t, s.fake)
-			c.Ledger, c.Async, c.FinalWithin, c.NoHistory = s.fake, true, 300*time.Millisecond, noHistory
+			c.Ledger, c.Async, c.FinalWithin, c.NoHistory = s.fake, true, time.Minute, noHistory
+			if test.want.Open > 0 {
+				c.FinalWithin = 2 * time.Second // those who are not told ask for so long
+			}
 			if test.adjust != nil {
 				test.adjust(&c)
 			}

@@ -60,6 +60,7 @@ type Hall struct {
 	attacks map[string]*raid
 	places  chan bool // of the attacks that search
 	opening int       // games that are about to begin
+	swept   sync.Once // of what killed labs have left
 	closed  bool
 	ending  sync.WaitGroup
 }
@@ -141,6 +142,7 @@ func (h *Hall) Begin(ctx context.Context, r Request) (id string, s State, err er
 	if err := h.reserve(); err != nil {
 		return "", s, err
 	}
+	h.sweep(ctx)
 	var g *Game
 	if r.Counterexample != "" {
 		r.Line, err = follow(ctx, h.Servers(), info, example, setting)
@@ -193,6 +195,16 @@ func (h *Hall) reserve() error {
 	h.opening++
 	h.ending.Add(1) // Close waits for it
 	return nil
+}
+
+// sweep makes room before the first game.
+func (h *Hall) sweep(ctx context.Context) {
+	h.swept.Do(func() {
+		n, err := sweep(context.WithoutCancel(ctx), h.Servers())
+		if h.Log != nil && (n > 0 || err != nil) {
+			h.Log.Info("removed what earlier games had left", "games", n, "error", err)
+		}
+	})
 }
 
 // seat keeps a game that has begun, unless all have been ended meanwhile.

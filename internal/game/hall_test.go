@@ -2,6 +2,7 @@ package game_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -66,6 +67,11 @@ func leftovers(t *testing.T, in *backend.Instance) (list []string) {
 		t.Fatal(err)
 	}
 	list = append(list, databases...)
+	streams, err := in.JetStream.Streams(t.Context(), "seckill.stock.*.*.*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list = append(list, streams...)
 	keys, err := in.Redis.Keys(t.Context(), "*:7?????????*").Result()
 	if err != nil {
 		t.Fatal(err)
@@ -88,9 +94,9 @@ func leftovers(t *testing.T, in *backend.Instance) (list []string) {
 // was, and leaves nothing on the servers.
 func TestIdleGamesLeaveNothing(t *testing.T) {
 	clock := &alarms{}
-	used := []string{"redis-setnx", "redis-blpop", "zk", "etcd", "get-lock"}
+	used := []string{"redis-setnx", "redis-blpop", "zk", "etcd", "get-lock", "jetstream"}
 	h := hall(t, func(h *game.Hall) { h.Clock = clock }, used...)
-	in := labtest.Instance(t, backend.SQL, backend.Redis, backend.ZooKeeper, backend.Etcd)
+	in := labtest.Instance(t, backend.SQL, backend.Redis, backend.ZooKeeper, backend.Etcd, backend.JetStream)
 	for _, name := range used {
 		id, s, err := h.Begin(t.Context(), game.Request{Strategy: name, Buyers: 2, Stock: 2, Schedule: "aab"})
 		if err != nil {
@@ -148,13 +154,56 @@ func TestGamesAreBounded(t *testing.T) {
 	}
 }
 
+// A lab that is killed cannot end its games: the next one does, and leaves the games
+// of others alone.
+func TestGamesOfAKilledLabAreSwept(t *testing.T) {
+	in := labtest.Instance(t, backend.SQL, backend.Redis, backend.ZooKeeper, backend.Etcd, backend.JetStream)
+	with := []string{"redis-setnx", "zk", "etcd", "jetstream"}
+	alive := hall(t, nil, with...)
+	other, _, err := alive.Begin(t.Context(), game.Request{Strategy: "redis-setnx", Buyers: 2, Stock: 2, Schedule: "aab"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := leftovers(t, in)
+	if err := in.DB.Exec("CREATE DATABASE seckill_game_799999").Error; err != nil {
+		t.Fatal(err)
+	}
+	if err := in.Redis.Set(t.Context(), "seckill:lock:stock:7999990001", "x", 0).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := in.Etcd.Put(t.Context(), "/seckill/locks/stock-7999990001/x", ""); err != nil {
+		t.Fatal(err)
+	}
+	next := hall(t, nil, with...)
+	id, _, err := next.Begin(t.Context(), game.Request{Strategy: "redis-setnx", Buyers: 2, Stock: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := next.End(id); err != nil {
+		t.Error(err)
+	}
+	if after := leftovers(t, in); !slices.Equal(after, before) {
+		t.Errorf("the next lab leaves %q; with the game of another it should be %q", after, before)
+	}
+	if _, err := alive.State(other); err != nil {
+		t.Error(err)
+	}
+	if err := alive.End(other); err != nil {
+		t.Error(err)
+	}
+}
+
 // Many play at once, some of them with strategies that lock whole tables, and each
 // gets what they would get alone.
 func TestManyAtOnce(t *testing.T) {
 	used := []string{"conditional-scan", "for-update-scan", "naive", "redis-blpop", "lock-table-v1", "for-update", "get-lock", "redis-set-nx-px"}
 	h := hall(t, nil, used...)
 	var all sync.WaitGroup
-	for i := range 16 {
+	players := 16
+	if labtest.Verify {
+		players = game.MostGames
+	}
+	for i := range players {
 		name := used[i%len(used)]
 		all.Go(func() {
 			id, s, err := h.Begin(t.Context(), game.Request{Strategy: name, Buyers: 2, Stock: 2})

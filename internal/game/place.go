@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
@@ -14,6 +15,7 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
+	"seckill/internal/probe"
 )
 
 // Games share servers with one another, and with what else a lab does. Some
@@ -27,7 +29,16 @@ const patience = 24 * time.Hour
 // A place is where one game is played.
 type place struct {
 	world *explore.World
-	drop  func(context.Context) error // the database
+	site  *site
+}
+
+// A site is a block of SKUs, and the name of a database. It is claimed by a lock
+// of the session: what is not claimed is left from a lab that was killed.
+type site struct {
+	block  int64
+	cfg    *mysql.Config // of its database
+	server *sql.DB
+	claim  *sql.Conn
 }
 
 // Blocks of SKUs begin here, and there are so many.
@@ -39,38 +50,121 @@ const (
 // openPlace makes a database and a world on it, which leave takes away again.
 // service is for actors that ask it; nil: there are none.
 func openPlace(ctx context.Context, config backend.Config, info catalog.Info, service explore.Service) (*place, error) {
-	first := int64(firstSKU + rand.IntN(blocks)*explore.SKUs)
 	config = config.Only(info.Uses()...)
-	cfg, err := mysql.ParseDSN(config.MySQLDSN)
+	s, err := claimSite(ctx, config)
 	if err != nil {
-		return nil, fmt.Errorf("the MySQL address: %w", err)
+		return nil, fmt.Errorf("find a database for the game: %w", err)
 	}
-	cfg.DBName = fmt.Sprintf("seckill_game_%d", first/explore.SKUs)
-	config.MySQLDSN = cfg.FormatDSN()
-	p := &place{drop: func(ctx context.Context) error { return dropDatabase(ctx, cfg) }}
-	p.world, err = explore.Open(ctx, info, config, explore.Options{Service: service, Patience: patience, FirstSKU: first})
+	p := &place{site: s}
+	config.MySQLDSN = s.cfg.FormatDSN()
+	p.world, err = explore.Open(ctx, info, config, explore.Options{Service: service, Patience: patience, FirstSKU: s.block * explore.SKUs})
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("open a database for the game: %w", err), p.drop(context.WithoutCancel(ctx)))
+		return nil, errors.Join(fmt.Errorf("open a database for the game: %w", err), s.leave(context.WithoutCancel(ctx)))
 	}
 	return p, nil
 }
 
-func dropDatabase(ctx context.Context, cfg *mysql.Config) error {
+const databasePrefix = "seckill_game_"
+
+// claimSite takes a block that no game has, in this lab or another on the server.
+func claimSite(ctx context.Context, config backend.Config) (*site, error) {
+	s := &site{}
+	var err error
+	if s.server, s.cfg, err = openServer(config); err != nil {
+		return nil, err
+	}
+	s.claim, err = s.server.Conn(ctx)
+	for claimed := false; err == nil && !claimed; {
+		s.block = firstSKU/explore.SKUs + rand.Int64N(blocks)
+		s.cfg.DBName = fmt.Sprint(databasePrefix, s.block)
+		err = s.claim.QueryRowContext(ctx, "SELECT GET_LOCK(?, 0)", s.cfg.DBName).Scan(&claimed)
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.server.Close())
+	}
+	return s, nil
+}
+
+// openServer opens a pool on no database. The configuration is for one of its own.
+func openServer(config backend.Config) (*sql.DB, *mysql.Config, error) {
+	cfg, err := mysql.ParseDSN(config.MySQLDSN)
+	if err != nil {
+		return nil, nil, fmt.Errorf("the MySQL address: %w", err)
+	}
 	server := cfg.Clone()
 	server.DBName = ""
 	connector, err := mysql.NewConnector(server)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	db := sql.OpenDB(connector)
-	defer db.Close()
-	_, err = db.ExecContext(ctx, "DROP DATABASE IF EXISTS `"+cfg.DBName+"`")
-	return err
+	return sql.OpenDB(connector), cfg, nil
+}
+
+// leave drops the database and frees the block.
+func (s *site) leave(ctx context.Context) error {
+	_, err := s.claim.ExecContext(ctx, "DROP DATABASE IF EXISTS `"+s.cfg.DBName+"`")
+	return errors.Join(err, s.claim.Close(), s.server.Close())
+}
+
+// sweep removes what games of labs that were killed have left on these servers,
+// and returns how many those were.
+func sweep(ctx context.Context, config backend.Config) (swept int, err error) {
+	server, _, err := openServer(config)
+	if err != nil {
+		return 0, err
+	}
+	defer server.Close()
+	claim, err := server.Conn(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer claim.Close()
+	rows, err := claim.QueryContext(ctx, "SELECT SCHEMA_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME REGEXP '^"+databasePrefix+"[0-9]+$'")
+	if err != nil {
+		return 0, err
+	}
+	var names []string
+	for rows.Next() {
+		var name string
+		err = errors.Join(err, rows.Scan(&name))
+		names = append(names, name)
+	}
+	if err = errors.Join(err, rows.Err(), rows.Close()); err != nil {
+		return 0, err
+	}
+	var in *backend.Instance
+	for _, name := range names {
+		var free bool
+		if err := claim.QueryRowContext(ctx, "SELECT GET_LOCK(?, 0)", name).Scan(&free); err != nil || !free {
+			continue // its game is on, here or in another lab
+		}
+		if in == nil {
+			if in, err = backend.Open(ctx, config); err != nil {
+				return swept, err
+			}
+			defer in.Close()
+		}
+		set, err := probe.Of(ctx, in, catalog.Info{})
+		if err == nil {
+			err = set.Forget(ctx, strings.TrimPrefix(name, databasePrefix))
+		}
+		if err == nil {
+			_, err = claim.ExecContext(ctx, "DROP DATABASE `"+name+"`")
+		}
+		if err != nil {
+			return swept, err
+		}
+		swept++
+		if _, err := claim.ExecContext(ctx, "DO RELEASE_LOCK(?)", name); err != nil {
+			return swept, err
+		}
+	}
+	return swept, nil
 }
 
 func (p *place) leave(ctx context.Context) error {
 	err := p.world.Forget(ctx)
-	return errors.Join(err, p.world.Close(), p.drop(ctx))
+	return errors.Join(err, p.world.Close(), p.site.leave(ctx))
 }
 
 // Missing says why no game of a strategy can be played on these servers; nil if

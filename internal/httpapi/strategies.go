@@ -38,7 +38,8 @@ type strategy struct {
 	Broken     bool                                   `json:"broken"`
 	Default    bool                                   `json:"default"`
 	Available  bool                                   `json:"available"`
-	Missing    []string                               `json:"missing"` // why it is not available, and what to do
+	Missing    []string                               `json:"missing"`  // why it is not available, and what to do
+	UnfitOn    []string                               `json:"unfit_on"` // topologies of the lab on which it is not right
 
 	// Only when one strategy is asked for.
 	Files  []file            `json:"files,omitempty"`  // the source that runs
@@ -61,7 +62,7 @@ func (s *Server) describe(sl *seller) strategy {
 		Name: i.Name, Title: i.Title, Titles: map[string]string{}, Family: i.Family, Source: i.Source, Idea: i.Idea,
 		Promises: i.Promises, Breaks: i.Breaks, Guarantees: i.Guarantees.Letters(), Expected: i.Guarantees, Stock: i.Stock,
 		Needs:   append([]backend.Capability{}, i.Needs...),
-		Options: []option{}, Missing: append([]string{}, sl.missing...),
+		Options: []option{}, Missing: append([]string{}, sl.missing...), UnfitOn: i.UnfitOn(),
 		Repair: i.Repair, Reserves: i.Reserves, Accepts: i.Accepts, Broken: i.Broken(), Default: sl == s.standard, Available: sl.strategy != nil,
 	}
 	for _, language := range catalog.Languages {

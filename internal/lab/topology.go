@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,6 +61,9 @@ func CheckTopology(topology string, given backend.Config) error {
 	}
 	return nil
 }
+
+// Topology is how the lab's servers stand to each other.
+func (l *Lab) Topology() string { return cmp.Or(l.options.Topology, Single) }
 
 // checkTopology rejects combinations that cannot work.
 func (o Options) checkTopology() error {

@@ -47,6 +47,8 @@ func (l *fakeLab) Services() []lab.Service {
 	return l.services
 }
 
+func (l *fakeLab) Topology() string { return lab.Single }
+
 func (l *fakeLab) ServiceSettings() lab.ServiceSettings {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -15,6 +15,7 @@ import (
 type Lab interface {
 	Backends() []backend.Status
 	Services() []lab.Service
+	Topology() string
 	// Serve restarts the service processes with these settings;
 	// ServiceSettings are those they run with.
 	ServiceSettings() lab.ServiceSettings
@@ -28,7 +29,7 @@ func (s *Server) status(c *gin.Context) {
 	c.JSON(http.StatusOK, gin.H{
 		"lab": s.id, "version": s.Version, "limits": limits, "token_needed": s.Token != "",
 		"backends": s.Lab.Backends(), "services": s.Lab.Services(),
-		"services_settings": s.Lab.ServiceSettings(), "faults": s.Lab.Faults(),
+		"services_settings": s.Lab.ServiceSettings(), "faults": s.Lab.Faults(), "topology": s.Lab.Topology(),
 	})
 }
 

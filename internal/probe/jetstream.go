@@ -47,6 +47,16 @@ func (p jetstream) Expire(ctx context.Context, key string, _ *Holder) (did strin
 	return did, nil
 }
 
+func (p jetstream) forgetAll(ctx context.Context, digits string) error {
+	names, err := p.client.Streams(ctx, "seckill.stock.*.*.*")
+	for _, name := range names {
+		if parts := strings.Split(name, "-"); len(parts) == 4 && strings.HasPrefix(parts[2], digits) { // seckill-DATABASE-SKU-RUN
+			err = errors.Join(err, p.client.DeleteStream(ctx, name))
+		}
+	}
+	return err
+}
+
 // forget returns how many ids the stream knew.
 func (p jetstream) forget(ctx context.Context, stream string) (known int, err error) {
 	messages, err := p.client.Messages(ctx, stream, 0, fewMessages)

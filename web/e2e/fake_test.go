@@ -101,6 +101,8 @@ func (f *fake) Services() []lab.Service {
 	return f.services
 }
 
+func (f *fake) Topology() string { return lab.Single }
+
 func (f *fake) ServiceSettings() lab.ServiceSettings {
 	return lab.ServiceSettings{Services: 2, Lease: 8000, Wait: 3000, Poll: 10}
 }

@@ -214,7 +214,7 @@ func TestClassOfTwo(t *testing.T) {
 	mia.says("h1", "You are Mia in class")
 	bo := startBrowser(t).open(link, wide)
 	bo.forgive("40")
-	for name, says := range map[string]string{"mia": "Somebody in this class has this nickname", "=1+1": "A nickname has 1 to 24 letters"} {
+	for name, says := range map[string]string{"mia": "This nickname is taken in this class", "=1+1": "A nickname has 1 to 24 letters"} {
 		bo.fill("#class-nickname", name)
 		bo.click(".teach-join button[type=submit]")
 		bo.says(".teach-join [role=alert]", says)

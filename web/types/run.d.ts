@@ -44,6 +44,7 @@ declare namespace Json {
     services: Service[];
     services_settings: ServiceSettings;
     faults: FaultKind[];
+    topology: string; // of the lab's servers
   }
 
   /** Of GET /api/v1/strategies; one that is asked for by its name has files and a lesson. */
@@ -58,6 +59,7 @@ declare namespace Json {
     broken: boolean;
     available: boolean;
     missing: string[];
+    unfit_on: string[]; // topologies
     files?: { name: string; content: string }[];
     lesson?: Record<string, string>;
   }

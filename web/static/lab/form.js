@@ -94,7 +94,7 @@ export function RunForm({ lab, query }) {
     <form class="panel sale" ref=${node} novalidate onSubmit=${submit} aria-labelledby="sale-title">
       <h2 id="sale-title">${t.form.title}</h2>
       <${StrategyPicker} strategies=${lab.strategies} chosen=${form.strategies} most=${limits.strategies} blame=${wrong.strategies}
-        answering=${lab.status !== null} onChange=${(strategies) => set('strategies', strategies)} />
+        answering=${lab.status !== null} topology=${lab.status?.topology ?? ''} onChange=${(strategies) => set('strategies', strategies)} />
       <${Numbers} names=${['stock', 'quantity']} form=${form} wrong=${wrong} set=${set} />
       <${ProfileField} value=${form.profile} options=${Object.keys(profiles)} onChange=${(profile) => set('profile', profile)} />
       <${Numbers} names=${profiles[form.profile]} form=${form} wrong=${wrong} set=${set} />

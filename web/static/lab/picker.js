@@ -34,8 +34,8 @@ function search(strategies, asked, textOf) {
   return found.sort((a, b) => first(a.family) - first(b.family) || order.indexOf(a.family) - order.indexOf(b.family) || rank(a) - rank(b));
 }
 
-/** @param {{strategies: Json.Strategy[], chosen: string[], most: number, blame?: Json.Blame, answering: boolean, onChange: (names: string[]) => void}} props */
-export function StrategyPicker({ strategies, chosen, most, blame, onChange, answering }) {
+/** @param {{strategies: Json.Strategy[], chosen: string[], most: number, blame?: Json.Blame, answering: boolean, topology: string, onChange: (names: string[]) => void}} props */
+export function StrategyPicker({ strategies, chosen, most, blame, onChange, answering, topology }) {
   const [open, setOpen] = useState(false);
   const [query, setQuery] = useState('');
   const [active, setActive] = useState(-1);
@@ -76,7 +76,7 @@ export function StrategyPicker({ strategies, chosen, most, blame, onChange, answ
   return html`
     <div class="field picker" ref=${root} onFocusOut=${(e) => root.current.contains(e.relatedTarget) || close()}>
       <label for="strategies">${p.label}</label>
-      <${Chosen} names=${chosen} strategies=${strategies} remove=${(name) => onChange(chosen.filter((n) => n !== name))} />
+      <${Chosen} names=${chosen} strategies=${strategies} topology=${topology} remove=${(name) => onChange(chosen.filter((n) => n !== name))} />
       <input id="strategies" role="combobox" aria-autocomplete="list" aria-expanded=${String(open)} aria-controls=${open ? 'strategy-list' : undefined}
         aria-activedescendant=${open && at >= 0 ? `option-${found[at].name}` : undefined} autocomplete="off" spellcheck=${false}
         placeholder=${p.search} value=${query} aria-invalid=${blame ? 'true' : undefined} aria-describedby="strategies-hint strategies-wrong"
@@ -85,14 +85,17 @@ export function StrategyPicker({ strategies, chosen, most, blame, onChange, answ
       ${open && html`
         <div class="panel options" onMouseDown=${(e) => e.preventDefault() /* the focus stays in the box */}>
           <div class="options-head"><span role="status">${p.found(found.length, strategies.length)}</span><${SignHeads} matrix=${matrix} /></div>
-          <${Options} found=${found} chosen=${chosen} active=${found[at]} matrix=${matrix} takes=${takes} toggle=${toggle} most=${most} />
+          <${Options} found=${found} chosen=${chosen} active=${found[at]} matrix=${matrix} takes=${takes} toggle=${toggle} most=${most} topology=${topology} />
         </div>`}
       <p id="strategies-hint" class="hint">${!strategies.length && answering ? t.form.noStrategies : p.hint(most)} <a href=${link('choose')}>${t.nav.choose}</a></p>
       <p id="strategies-wrong" class=${classes('wrong', !blame && 'none')}>${say(blame)}</p>
     </div>`;
 }
 
-const Chosen = ({ names, strategies, remove }) => names.length > 0 && html`
+/** It runs on this topology, and is not right. */
+const Unfit = ({ strategy, topology }) => strategy?.unfit_on.includes(topology) && html`<span class="why"> ${t.form.unfit[topology]}</span>`;
+
+const Chosen = ({ names, strategies, topology, remove }) => names.length > 0 && html`
   <ul class="chosen" aria-label=${t.picker.chosen}>
     ${names.map((name) => {
     const s = strategies.find((one) => one.name === name);
@@ -103,11 +106,12 @@ const Chosen = ({ names, strategies, remove }) => names.length > 0 && html`
         <button type="button" class="remove" aria-label=${t.picker.remove(name)} onClick=${() => remove(name)}>
           <svg class="sign" viewBox="0 0 24 24" aria-hidden="true"><path d="M6 6l12 12M18 6L6 18" /></svg></button>
         <span class="title">${titleIn(s)}</span>
+        <${Unfit} strategy=${s} topology=${topology} />
       </li>`;
   })}
   </ul>`;
 
-function Options({ found, chosen, active, matrix, takes, toggle, most }) {
+function Options({ found, chosen, active, matrix, takes, toggle, most, topology }) {
   const families = [...new Set(found.map((s) => s.family))];
   return html`
     <div id="strategy-list" role="listbox" aria-multiselectable="true" aria-label=${t.picker.label} tabindex="-1">
@@ -121,6 +125,7 @@ function Options({ found, chosen, active, matrix, takes, toggle, most }) {
               <span class="about"><code>${s.name}</code> ${s.broken && html`<span class="badge bad">${t.form.broken}</span>`}
                 <span class="title">${titleIn(s)}</span>
                 ${!s.available && html`<span class="why"> ${t.form.unavailable}: ${s.missing.map(t.reason).join('; ')}</span>`}
+                <${Unfit} strategy=${s} topology=${topology} />
                 ${s.available && !takes(s) && html`<span class="why hidden"> ${t.blamed.too_many({ max: most })}</span>`}</span>
               <${Signs} strategy=${s} matrix=${matrix} />
             </div>`)}

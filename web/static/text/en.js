@@ -64,6 +64,7 @@ export default {
     copy: 'Copy a link to these settings', copied: 'Copied.', copyYourself: 'The browser does not allow it. Copy the link yourself:',
     token: 'Token', tokenHint: 'this lab was started with a token',
     broken: 'broken on purpose', unavailable: 'not available',
+    unfit: { galera: 'not right here: its lock is local to one node', sentinel: 'not right here: a failover forgets' },
     noStrategies: 'No service process answers: there is nothing to choose from.',
   },
   picker: {

@@ -99,6 +99,7 @@ export default {
     copy: '复制这些设置的链接', copied: '已复制。', copyYourself: '浏览器不允许，请自己复制链接：',
     token: '令牌', tokenHint: '这个实验室启动时设了令牌',
     broken: '故意写错', unavailable: '不可用',
+    unfit: { galera: '在这里不成立：它的锁只在一个节点上有效', sentinel: '在这里不成立：故障切换会丢掉刚写的内容' },
     noStrategies: '没有服务进程响应，没有策略可选。',
   },
   picker: {
