@@ -16,7 +16,6 @@ import (
 	"seckill/internal/catalog"
 	"seckill/internal/lab"
 	"seckill/internal/measure"
-	"seckill/internal/numbers"
 	"seckill/loadtest"
 	"seckill/loadtest/compare"
 	"seckill/strategies"
@@ -68,8 +67,6 @@ func (c *BenchHotCmd) Validate() (err error) {
 	switch {
 	case len(c.Buyers) == 0:
 		return errors.New("--buyers names no number: give some by comma, such as 1,64,512")
-	case c.Rounds < 1 || c.Rounds > 100:
-		return errors.New("--rounds must be 1 to 100")
 	case c.Processes < 1 || c.Processes > lab.MostServices:
 		return fmt.Errorf("--processes must be 1 to %d", lab.MostServices)
 	case c.Given.SQLitePath != "":
@@ -81,9 +78,8 @@ func (c *BenchHotCmd) Validate() (err error) {
 	if err := c.checkBinlog(); err != nil {
 		return err
 	}
-	if least := hot.Least(c.turns()); c.Within < least || c.Within > 24*time.Hour {
-		return fmt.Errorf("--within must be from %s (for %d measurements) to 24h: give more, or fewer --strategies, --buyers or --rounds",
-			least.Round(time.Second), c.turns())
+	if err := checkTurns(c.turns(), c.Rounds, c.Within, "--strategies, --buyers"); err != nil {
+		return err
 	}
 	return c.of(&hot.Report{}).check()
 }
@@ -145,8 +141,7 @@ func (c *BenchHotCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWr
 		return err
 	}
 	if !c.Quiet {
-		fmt.Fprintf(stderr, "%s over %s; about %s, and half a minute for the servers.\n", numbers.Count(c.turns(), "measurement"),
-			numbers.Count(c.Rounds, "round"), c.Within)
+		announceTurns(stderr, c.turns(), c.Rounds, c.Within)
 	}
 	report := &hot.Report{Command: commandLine(), Began: time.Now(), Machine: measure.ThisMachine()}
 	var err error
@@ -168,15 +163,7 @@ func (c *BenchHotCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWr
 	if printed && written == nil && c.HTML != "" {
 		fmt.Fprintf(stdout, "\nReport: %s\n", c.HTML)
 	}
-	switch failed := report.Failed(); {
-	case written != nil:
-		return errors.Join(err, written)
-	case err != nil:
-		return fmt.Errorf("interrupted; the figures are those until then: %w", err)
-	case len(failed) > 0:
-		return fmt.Errorf("not everything was measured and held: %s", strings.Join(failed, "; "))
-	}
-	return nil
+	return measured(written, err, report.Failed())
 }
 
 // measure runs everything on servers of its own. The result is nil if they did

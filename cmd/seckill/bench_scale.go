@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -11,12 +10,10 @@ import (
 	"time"
 
 	"seckill/internal/backend"
-	"seckill/internal/bench/hot"
 	"seckill/internal/bench/scale"
 	"seckill/internal/catalog"
 	"seckill/internal/lab"
 	"seckill/internal/measure"
-	"seckill/internal/numbers"
 	"seckill/internal/packages"
 	"seckill/loadtest"
 	"seckill/loadtest/compare"
@@ -79,12 +76,8 @@ func (c *BenchScaleCmd) Validate() (err error) {
 			return fmt.Errorf("--behind %s: there is haproxy, or nothing (--behind=)", strings.Join(c.Behind, ","))
 		}
 	}
-	if c.Rounds < 1 || c.Rounds > 100 {
-		return errors.New("--rounds must be 1 to 100")
-	}
-	if least := hot.Least(c.turns()); c.Within < least || c.Within > 24*time.Hour {
-		return fmt.Errorf("--within must be from %s (for %d measurements) to 24h: give more, or fewer --strategies, --processes, --skus or --rounds",
-			least.Round(time.Second), c.turns())
+	if err := checkTurns(c.turns(), c.Rounds, c.Within, "--strategies, --processes, --skus"); err != nil {
+		return err
 	}
 	return c.BenchOutput.of(nil, nil).check()
 }
@@ -110,8 +103,7 @@ func (c *BenchScaleCmd) Run(ctx context.Context, stdout io.Writer, stderr stderr
 		return fmt.Errorf("--behind haproxy: %s, or give --behind=", proxy.Missing())
 	}
 	if !c.Quiet {
-		fmt.Fprintf(stderr, "%s over %s; about %s, and half a minute for the servers.\n", numbers.Count(c.turns(), "measurement"),
-			numbers.Count(c.Rounds, "round"), c.Within)
+		announceTurns(stderr, c.turns(), c.Rounds, c.Within)
 	}
 	report := &scale.Report{Command: commandLine(), Began: time.Now(), Machine: measure.ThisMachine()}
 	r, err := c.measure(ctx, stderr)
@@ -120,15 +112,7 @@ func (c *BenchScaleCmd) Run(ctx context.Context, stdout io.Writer, stderr stderr
 	}
 	report.Result = r
 	_, written := c.BenchOutput.of(report.Tables(), report.WriteJSON).write(stdout)
-	switch failed := report.Failed(); {
-	case written != nil:
-		return errors.Join(err, written)
-	case err != nil:
-		return fmt.Errorf("interrupted; the figures are those until then: %w", err)
-	case len(failed) > 0:
-		return fmt.Errorf("not everything was measured and held: %s", strings.Join(failed, "; "))
-	}
-	return nil
+	return measured(written, err, report.Failed())
 }
 
 // measure runs everything on servers of its own. The result is nil if they did

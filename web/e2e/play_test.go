@@ -244,4 +244,14 @@ func TestRealGames(t *testing.T) {
 	tb.press("b")
 	tb.moves(3)
 	tb.inEveryLook("play real lease")
+
+	t.Log("the counterexample of a cell of the guarantees, followed to its end")
+	tb.eval(`location.hash = "#/guarantees?cell=redis-lua.lease-end"`)
+	tb.click(`.cell a[href*="counterexample=redis-lua.lease-end"]`)
+	tb.await(`document.querySelector(".play-follow")?.dataset.follow === "0"`)
+	tb.press("n")
+	tb.await(`document.querySelector(".play-follow").dataset.follow === "1"`)
+	tb.click(`.play-follow [data-do=all-steps]`)
+	tb.await(`document.querySelector(".play-follow").dataset.follow === "over"`)
+	tb.await(`document.querySelector(".play-ending [data-broken=true]") !== null`)
 }
