@@ -200,7 +200,9 @@ func (h *Hall) reserve() error {
 // sweep makes room before the first game.
 func (h *Hall) sweep(ctx context.Context) {
 	h.swept.Do(func() {
-		n, err := sweep(context.WithoutCancel(ctx), h.Servers())
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaving)
+		defer cancel()
+		n, err := sweep(ctx, h.Servers())
 		if h.Log != nil && (n > 0 || err != nil) {
 			h.Log.Info("removed what earlier games had left", "games", n, "error", err)
 		}

@@ -59,7 +59,7 @@ declare namespace Json {
     broken: boolean;
     available: boolean;
     missing: string[];
-    unfit_on: string[]; // topologies
+    unfit_on?: string[]; // topologies; older services do not say
     files?: { name: string; content: string }[];
     lesson?: Record<string, string>;
   }

@@ -47,6 +47,7 @@ func (r *Report) pageTables() (all []measure.Table) {
 		if len(x.Buyers) > 0 {
 			all = append(all, x.crowdTable(side{"", usually}.near(x.Buyers)))
 		}
+		all = append(all, x.profileTables()...)
 	}
 	if len(all) > 0 {
 		last := &all[len(all)-1]

@@ -152,7 +152,7 @@ func (p *Profile) texts() string {
 	var parts []string
 	rest := 0.0
 	for i, s := range p.Statements {
-		if i >= mostTexts {
+		if i >= mostTexts || s.Times < rarest {
 			rest += s.Us
 			continue
 		}
@@ -168,8 +168,11 @@ func (p *Profile) texts() string {
 	return strings.Join(parts, "; ")
 }
 
-// mostTexts bounds the statements of a line.
-const mostTexts = 6
+// mostTexts bounds the statements of a line; rarer ones set the sale up, or audit it.
+const (
+	mostTexts = 6
+	rarest    = 0.01
+)
 
 // profileTables are empty where nothing was profiled.
 func (r *Result) profileTables() []measure.Table {

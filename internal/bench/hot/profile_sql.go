@@ -76,7 +76,7 @@ func short(text string) string {
 	case verb == "INSERT":
 		return "INSERT INTO " + after("INTO")
 	case verb == "UPDATE":
-		return "UPDATE " + after(words[0])
+		return "UPDATE " + cmp.Or(after(words[0]), after("FROM")) // of a locked read
 	case verb == "DELETE":
 		return "DELETE FROM " + after("FROM")
 	case verb == "SELECT" && after("FROM") != "":

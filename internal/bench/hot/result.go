@@ -81,6 +81,15 @@ var (
 	service   = figure{"service µs", func(p Pass) (float64, bool) { return known(p.Service) }}
 	servers   = figure{"servers µs", func(p Pass) (float64, bool) { return known(p.Servers) }}
 	generator = figure{"generator µs", func(p Pass) (float64, bool) { return known(p.Generator) }}
+
+	// processors is how many were busy with the sale, by the utilization law: near
+	// those that the machine has, nothing else is waited for.
+	processors = figure{"processors", func(p Pass) (float64, bool) {
+		if p.Service == nil || p.Servers == nil || p.Generator == nil {
+			return 0, false
+		}
+		return p.Rate * (*p.Service + *p.Servers + *p.Generator) / 1e6, true
+	}}
 )
 
 // series is empty where a cell has no figures, also of the rounds before its

@@ -87,7 +87,7 @@ func (r *Result) goalTable() measure.Table {
 // crowdTable has all figures of one number of buyers, the fastest first.
 func (r *Result) crowdTable(buyers int) measure.Table {
 	t := measure.Table{Title: fmt.Sprintf("%s at a time, %s", atATime(buyers), r.how()), Words: 1}
-	figures := []figure{rate, p50, p99, service, servers, generator}
+	figures := []figure{rate, p50, p99, service, servers, generator, processors}
 	t.Head = []string{""}
 	for _, f := range figures {
 		t.Head = append(t.Head, f.name)
@@ -96,6 +96,10 @@ func (r *Result) crowdTable(buyers int) measure.Table {
 	for _, c := range r.sorted(buyers) {
 		row := []string{c.Name}
 		for _, f := range figures {
+			if f.name == processors.name && c.Name == Accepted { // its orders are written after its answers
+				row = append(row, measure.None)
+				continue
+			}
 			row = append(row, c.text(f))
 		}
 		for _, other := range []string{Frozen, Update} {

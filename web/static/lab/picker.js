@@ -93,7 +93,7 @@ export function StrategyPicker({ strategies, chosen, most, blame, onChange, answ
 }
 
 /** It runs on this topology, and is not right. */
-const Unfit = ({ strategy, topology }) => strategy?.unfit_on.includes(topology) && html`<span class="why"> ${t.form.unfit[topology]}</span>`;
+const Unfit = ({ strategy, topology }) => strategy?.unfit_on?.includes(topology) && html`<span class="why"> ${t.form.unfit[topology]}</span>`;
 
 const Chosen = ({ names, strategies, topology, remove }) => names.length > 0 && html`
   <ul class="chosen" aria-label=${t.picker.chosen}>
