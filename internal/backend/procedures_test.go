@@ -3,7 +3,6 @@ package backend_test
 import (
 	"context"
 	"database/sql"
-	"os"
 	"strings"
 	"testing"
 
@@ -19,12 +18,7 @@ var probed = backend.AddProcedure("seckill_test_v1", "CREATE PROCEDURE seckill_t
 // An account that may not create procedures is told what to grant, and has them
 // once that is granted; every other backend works meanwhile.
 func TestAnAccountWithoutProcedures(t *testing.T) {
-	folder, err := os.MkdirTemp("", "") // t.TempDir is too long for a socket's path
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer os.RemoveAll(folder)
-	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: folder, Backends: []string{backend.NameMySQL}})
+	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: labtest.Folder(t), Backends: []string{backend.NameMySQL}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ func TestServersTime(t *testing.T) {
 
 // An engine inside this process has no time of its own.
 func TestEmbeddedServersHaveNoTime(t *testing.T) {
-	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: shortFolder(t), Backends: []string{"redis"}, Embedded: true})
+	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: labtest.Folder(t), Backends: []string{"redis"}, Embedded: true})
 	must(t, "start", err)
 	defer l.Stop(context.Background())
 	if used, known := l.ServersTime(); known {

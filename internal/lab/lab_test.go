@@ -2,7 +2,6 @@ package lab_test
 
 import (
 	"context"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -16,21 +15,9 @@ import (
 var everything = []backend.Capability{backend.RowLocks, backend.Redis, backend.RedisQuorum, backend.ZooKeeper, backend.Etcd, backend.JetStream}
 
 // ownLab is for tests that break it.
-// shortFolder is shorter than t.TempDir: a socket's path has 107 characters at
-// most, and what a lab offers depends on it.
-func shortFolder(t *testing.T) string {
-	t.Helper()
-	folder, err := os.MkdirTemp("", "lab")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(folder) })
-	return folder
-}
-
 func ownLab(t *testing.T, backends ...string) *lab.Lab {
 	t.Helper()
-	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: shortFolder(t), Backends: backends})
+	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: labtest.Folder(t), Backends: backends})
 	if err != nil {
 		t.Fatal(err)
 	}

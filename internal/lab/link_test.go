@@ -18,7 +18,7 @@ import (
 // A service reaches its server through a link of its own. A fault of that link is
 // there, and needs a service that is.
 func TestLinks(t *testing.T) {
-	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: shortFolder(t), Backends: []string{backend.NameRedis}, Links: true})
+	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: labtest.Folder(t), Backends: []string{backend.NameRedis}, Links: true})
 	must(t, "start a lab", err)
 	t.Cleanup(func() { must(t, "stop", l.Stop(context.Background())) })
 	must(t, "start a service", l.StartServices(t.Context(), 1))

@@ -113,7 +113,7 @@ func TestWhoDiesByItselfIsTold(t *testing.T) {
 // A lab whose folder leaves no room for a socket runs all the same, and says
 // why no fault can befall a holder.
 func TestFolderTooLongForFaultPoints(t *testing.T) {
-	short := shortFolder(t)
+	short := labtest.Folder(t)
 	long := filepath.Join(short, strings.Repeat("long", 20))
 	must(t, "make a folder", os.Mkdir(long, 0o700))
 	for folder, room := range map[string]bool{short: true, long: false} {
@@ -137,7 +137,7 @@ func TestFolderTooLongForFaultPoints(t *testing.T) {
 
 // Each kind of fault is there, or says why not.
 func TestFaultsThatCannotBeHad(t *testing.T) {
-	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: shortFolder(t), Embedded: true, Backends: []string{"redis"}})
+	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: labtest.Folder(t), Embedded: true, Backends: []string{"redis"}})
 	must(t, "start", err)
 	defer l.Stop(context.Background())
 	must(t, "start a service", l.StartServices(t.Context(), 1))

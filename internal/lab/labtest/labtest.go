@@ -167,3 +167,16 @@ func Instance(t testing.TB, needs ...backend.Capability) *backend.Instance {
 	t.Cleanup(func() { in.Close() })
 	return in
 }
+
+// Folder is a new folder that goes with the test, with a path shorter than that
+// of t.TempDir: a socket's path has 107 characters at most, and what a lab offers
+// depends on it.
+func Folder(t testing.TB) string {
+	t.Helper()
+	folder, err := os.MkdirTemp("", "lab")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(folder) })
+	return folder
+}
