@@ -84,7 +84,7 @@ hot: build
 	$(BIN) bench hot --profile --html bin/hot.html --json bin/hot.json
 	$(BIN) figures --hot bin/hot.json --readme docs/hot.md
 
-## scale: measure more processes, more SKUs and a proxy into docs/scaling.md (about nine minutes, on an idle machine)
+## scale: measure more processes, more SKUs and a proxy into docs/scaling.md (about twenty minutes, on an idle machine)
 .PHONY: scale
 scale: build
 	$(BIN) deps --tests

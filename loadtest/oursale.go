@@ -248,7 +248,10 @@ func (s settling) wait(ctx context.Context, services []service, from Ledger, sku
 	defer tick.Stop()
 	seen, still := false, time.Now()
 	for {
-		busy, silent := working(ctx, services)
+		busy, silent := false, false
+		if !answered {
+			busy, silent = working(ctx, services)
+		}
 		now, readErr := from.Snapshot(ctx, sku)
 		switch {
 		case readErr != nil: // its database may come back

@@ -131,7 +131,7 @@ func FuzzParseScenario(f *testing.F) {
 		file, err := ParseScenario("f", data, DefaultScenario())
 		if err == nil {
 			if file.Scenario.SKUs > 100 || file.Scenario.Requests() > 100_000 {
-				t.Skip("checked elsewhere")
+				return // its plan would be large
 			}
 			err = file.Explain(file.Scenario.Check())
 		}

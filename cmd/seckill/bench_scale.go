@@ -27,7 +27,7 @@ type BenchScaleCmd struct {
 	Behind     []string      `default:"haproxy" placeholder:"PROXY" help:"What stands before the services besides nothing: haproxy; --behind= is nothing else."`
 	Buyers     int           `default:"64" placeholder:"N" help:"Buyers at a time (${default})."`
 	Rounds     int           `default:"3" help:"How often everything is measured, in alternating order."`
-	Within     time.Duration `default:"8m" help:"About how long it may take: each measurement gets its share."`
+	Within     time.Duration `default:"20m" help:"About how long it may take: each measurement gets its share."`
 
 	BenchOutput
 
