@@ -68,6 +68,12 @@ prove: build
 	$(BIN) prove --topology single,cluster $(if $(PROVE_MYSQL_DSN),--mysql-dsn private --mysql-dsn '$(PROVE_MYSQL_DSN)') --examples web/guarantees --json web/guarantees/matrix.json --readme docs/guarantees.md
 	@find web/guarantees -name '*.json' ! -newer bin/prove.begun -delete
 
+## exhaust: search the impossible levels and the guards that hold to their ends, and keep certificates of it (five minutes)
+.PHONY: exhaust
+exhaust: build
+	$(BIN) deps
+	$(GO) test -count=1 -tags verify -timeout 60m -v ./internal/game -run '^(TestImpossibleLevels|TestGuardsHold)$$' -update
+
 ## figures: measure the figures of docs/figures.md and the lessons anew (a quarter of an hour, on an idle machine)
 figures: build
 	$(BIN) deps
@@ -108,7 +114,7 @@ build: $(BIN)
 $(BIN): $(SOURCES)
 	$(GO) build -ldflags="-s -w" -o $@ ./cmd/seckill
 
-## screenshots: pictures of every screen, at three widths, in both languages and themes, in bin/screens; small ones in docs/screens (a few minutes)
+## screenshots: pictures of every screen, at three widths, in both languages and themes, in bin/screens; small ones in docs/screens (five minutes)
 .PHONY: screenshots
 screenshots: build
 	$(BIN) deps --tests

@@ -42,6 +42,8 @@ func checkDefences(t *testing.T, c game.Checker) (attacked int) {
 			for _, f := range list {
 				if f.Wrong != "" {
 					t.Errorf("%s: %s", f.Level, f.Wrong)
+				} else if f.Holds && c.Search {
+					certify(t, f.Level, f.Schedules)
 				}
 				if f.Schedules > 0 {
 					attacked++

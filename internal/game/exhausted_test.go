@@ -1,0 +1,190 @@
+package game_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"go/parser"
+	"go/scanner"
+	"go/token"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"seckill/internal/catalog"
+	"seckill/internal/game"
+)
+
+// What the explorer has exhausted takes minutes to search again. A certificate says
+// which code it was: TestExhausted compares it, and the slow tests search.
+const certificates = "testdata/exhausted.json"
+
+type certificate struct {
+	Schedules int    `json:"schedules"`
+	Code      string `json:"code"`
+}
+
+// exhaustible are the impossible levels and the guards that hold, each with the hash
+// of what is searched and of the code that runs.
+func exhaustible(t *testing.T) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	for _, l := range game.Tasks() {
+		if l.Impossible {
+			all[l.Name] = codeOf(t, playable(), l.Setting.Strategy, l.Setting, l.Breaks)
+		}
+	}
+	for _, p := range game.Defences() {
+		for _, name := range p.Names() {
+			if p.Holds(name) {
+				all[p.Name+"/"+name] = codeOf(t, playable(), p.Variant(name), p.On(name), p.Breaks, p.Preemptions)
+			}
+		}
+	}
+	return all
+}
+
+// codeOf is a hash of a search and of what decides its outcome: the strategy's
+// package and those of strategies that it imports, the ledger, the locks, and the
+// explorer with its judge. Comments and layout do not count.
+func codeOf(t *testing.T, all []catalog.Info, strategy string, search ...any) string {
+	t.Helper()
+	i := slices.IndexFunc(all, func(i catalog.Info) bool { return i.Name == strategy })
+	if i < 0 {
+		t.Fatalf("there is no strategy %q", strategy)
+	}
+	sum := sha256.New()
+	if err := json.NewEncoder(sum).Encode(search); err != nil {
+		t.Fatal(err)
+	}
+	own := "../../strategies/" + all[i].Family
+	if _, err := os.Stat(own); err != nil {
+		own = "../guards"
+	}
+	for _, dir := range append(strategyImports(t, own), own, "../ledger", "../lock", "../seckill", "../explore") {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			if name := e.Name(); !e.IsDir() && !strings.HasSuffix(name, "_test.go") && !strings.HasSuffix(name, ".md") {
+				writeCode(t, sum, filepath.Join(dir, name))
+			}
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil))[:16]
+}
+
+// strategyImports are the packages of strategies that the one in dir imports.
+func strategyImports(t *testing.T, dir string) (dirs []string) {
+	t.Helper()
+	files, err := filepath.Glob(dir + "/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range parsed.Imports {
+			family, is := strings.CutPrefix(strings.Trim(i.Path.Value, `"`), "seckill/strategies/")
+			if dir := "../../strategies/" + family; is && !slices.Contains(dirs, dir) {
+				dirs = append(dirs, dir)
+			}
+		}
+	}
+	slices.Sort(dirs)
+	return dirs
+}
+
+func writeCode(t *testing.T, w io.Writer, path string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(w, "\x00%s\x00", filepath.Base(path))
+	if filepath.Ext(path) != ".go" {
+		_, _ = w.Write(text)
+		return
+	}
+	var s scanner.Scanner
+	s.Init(token.NewFileSet().AddFile(path, -1, len(text)), text, nil, 0)
+	for {
+		_, tok, literal := s.Scan()
+		if tok == token.EOF {
+			return
+		}
+		fmt.Fprintf(w, "%s %s ", tok, strings.TrimSpace(literal))
+	}
+}
+
+func readCertificates(t *testing.T) (all map[string]certificate) {
+	t.Helper()
+	text, err := os.ReadFile(certificates)
+	if err == nil {
+		err = json.Unmarshal(text, &all)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// certify keeps what a slow test has exhausted, with -update.
+func certify(t *testing.T, name string, schedules int) {
+	t.Helper()
+	if !*update {
+		return
+	}
+	known, code := readCertificates(t), exhaustible(t)
+	known[name] = certificate{schedules, code[name]}
+	maps.DeleteFunc(known, func(name string, _ certificate) bool { return code[name] == "" })
+	text, err := json.MarshalIndent(known, "", "\t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(certificates, append(text, '\n'), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Everything that is said to be impossible or to hold was exhausted as it is now.
+func TestExhausted(t *testing.T) {
+	want, have := exhaustible(t), readCertificates(t)
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		if c := have[name]; c.Code != want[name] || c.Schedules < 1 {
+			t.Errorf("%s was not exhausted as it is now: make exhaust", name)
+		}
+	}
+	for name := range have {
+		if want[name] == "" {
+			t.Errorf("%s has a certificate, and is neither an impossible level nor a guard that holds: make exhaust", name)
+		}
+	}
+}
+
+// The hash changes with the code and with the search, and not with a comment.
+func TestCodeIsHashed(t *testing.T) {
+	hash := func(text string) string {
+		path := filepath.Join(t.TempDir(), "a.go")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		sum := sha256.New()
+		writeCode(t, sum, path)
+		return hex.EncodeToString(sum.Sum(nil))
+	}
+	if was := hash("package a\nvar x = 1 // one\n"); was != hash("package a\n\n// x is one.\nvar x = 1\n") || was == hash("package a\nvar x = 2\n") {
+		t.Error("a comment counts, or a number does not")
+	}
+	if a, b := codeOf(t, playable(), "naive", 1), codeOf(t, playable(), "naive", 2); a == b {
+		t.Error("two searches have one hash")
+	}
+}
