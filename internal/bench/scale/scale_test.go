@@ -73,7 +73,7 @@ func TestModel(t *testing.T) {
 	if !ok {
 		t.Fatal("there is no model")
 	}
-	if h := m.Costs.Held; h < .0018 || h > .0021 {
+	if h := m.first.Costs.Held; h < .0018 || h > .0021 {
 		t.Errorf("the row is held for %g s, want about 2 ms", h)
 	}
 	for _, c := range r.Cells[:3] {
@@ -90,6 +90,36 @@ func TestModel(t *testing.T) {
 	}
 	if _, ok := r.model("merged"); ok {
 		t.Error("a sale that was not held has a model")
+	}
+}
+
+// A strategy that collects is made of two cells. What lies between costs what its
+// statements cost: a quarter of a statement and 2 ms for each, beside 0.1 ms.
+func TestModelOfACollector(t *testing.T) {
+	r := &Result{Buyers: 64, Rounds: 1, Processors: 2}
+	add := func(s Shape, statements float64) {
+		cost := .0001 + .002*statements
+		rate := 2 * .98 / cost
+		r.Cells = append(r.Cells, &Cell{Strategy: "merged", Shape: s, Passes: []Pass{{Round: 1, Orders: int(rate), Rate: rate,
+			Use: Use{Seconds: 1, Services: .4 * cost * rate, Database: .6 * cost * rate, Statements: statements}}}})
+	}
+	add(Shape{Processes: 1, SKUs: 1}, .25)
+	add(Shape{Processes: 2, SKUs: 1}, .5)
+	add(Shape{Processes: 2, SKUs: 2}, 1)
+	add(Shape{Processes: 2, SKUs: 64}, 1) // alone: no more collectors than orders
+	m, ok := r.model("merged")
+	if !ok || m.first.from != r.Cells[0] || m.alone.from != r.Cells[3] {
+		t.Fatalf("the model is of %+v and %+v", m.first.from, m.alone.from)
+	}
+	for _, c := range r.Cells {
+		p, x := m.predict(c.Shape, r.Processors, r.Buyers), c.rate().Spread().Median
+		if p.Rate < .9*x || p.Rate > 1.1*x {
+			t.Errorf("%s: predicted %g, and measured %g", c.Shape, p.Rate, x)
+		}
+	}
+	hot := m.in(Shape{Processes: 2, SKUs: 64, Zipf: Hot}).statements
+	if hot < .61*.5/.61+.3 || hot > 1 {
+		t.Errorf("%g statements with one hot SKU: its orders are collected, the others are alone", hot)
 	}
 }
 

@@ -110,14 +110,24 @@ func (r *Report) costTable() measure.Table {
 		}
 		return measure.Number(1e6 * s)
 	}
+	collects := false
 	for _, name := range r.strategies() {
 		m, ok := r.model(name)
 		if !ok {
 			continue
 		}
-		c := m.Costs
-		t.Rows = append(t.Rows, []string{name, us(c.Services), us(c.Database), us(c.Redis), us(c.Proxy), us(m.rest), us(c.Held),
-			measure.Number(m.from.use().Statements), measure.Number(1000 * m.delay)})
+		row := func(name string, c calibration) {
+			t.Rows = append(t.Rows, []string{name, us(c.Costs.Services), us(c.Costs.Database), us(c.Costs.Redis), us(c.Costs.Proxy), us(c.rest), us(c.Costs.Held),
+				measure.Number(c.statements), measure.Number(1000 * c.delay)})
+		}
+		row(name, m.first)
+		if m.alone.from != nil {
+			row(fmt.Sprintf("%s, %s", name, m.alone.from.Shape), m.alone)
+			collects = true
+		}
+	}
+	if collects {
+		t.Notes = append(t.Notes, "A strategy that collects orders has a second line, of the most SKUs: there an order is alone. Between the two, what it costs grows with its statements.")
 	}
 	return t
 }
@@ -138,7 +148,7 @@ func (r *Report) modelTable() measure.Table {
 				p := m.predict(c.Shape, r.Processors, r.Buyers)
 				row[4] = measure.Number(c.median(func(p Pass) float64 { return p.P99 }))
 				row[5], row[7] = measure.Number(p.Rate), fmt.Sprintf("%s, %.0f %%", p.Busiest, 100*p.Utilization)
-				if c == m.from {
+				if c == m.first.from || c == m.alone.from {
 					row[6] = "calibrated"
 				} else {
 					off := p.Rate/x - 1
@@ -172,7 +182,7 @@ func (r *Report) paperTable() measure.Table {
 	t := measure.Table{Title: fmt.Sprintf("On paper: so many machines of %s, none of them the load generator's", numbers.Count(r.Processors, "processor")), Words: 1,
 		Head: []string{"strategy", "machines", "1 SKU, orders/s", "bound by",
 			fmt.Sprintf("%s, orders/s", numbers.Count(paperSKUs, "SKU")), "bound by", "services / databases / Redis / proxies"},
-		Notes: []string{fmt.Sprintf("Not measured. Machines are divided in proportion to what an order costs each kind, and filled to %.0f %%; a round trip between two of them takes %.2f ms, and an order makes all its statements but the first while it holds its row. SKUs are wanted alike, and spread over the databases; each has one row. Bound by –: more machines sell more. The last column is of the many SKUs.",
+		Notes: []string{fmt.Sprintf("Not measured. Machines are divided in proportion to what an order costs each kind, and filled to %.0f %%; a round trip between two of them takes %.2f ms, and an order makes all its statements but the first while it holds its row. SKUs are wanted alike, and spread over the databases; each has one row. One SKU is collected as in the cell of one SKU, and of many SKUs every order is alone. Bound by –: more machines sell more. The last column is of the many SKUs.",
 			100*paperShare, 1000*paperTrip)}}
 	for _, name := range r.strategies() {
 		m, ok := r.model(name)
@@ -181,9 +191,13 @@ func (r *Report) paperTable() measure.Table {
 		}
 		for _, machines := range []int{10, 100, 1000} {
 			site := capacity.Site{Machines: machines, Processors: r.Processors, SKUs: 1, Share: paperShare, RoundTrip: paperTrip}
-			one := capacity.PlanFor(m.Costs, site)
+			one := capacity.PlanFor(m.first.Costs, site)
 			site.SKUs = paperSKUs
-			many := capacity.PlanFor(m.Costs, site)
+			costs := m.first.Costs
+			if m.alone.from != nil {
+				costs = m.alone.Costs
+			}
+			many := capacity.PlanFor(costs, site)
 			t.Rows = append(t.Rows, []string{name, numbers.Thousands(machines),
 				measure.Number(one.Rate), orNone(one.Limit), measure.Number(many.Rate), orNone(many.Limit),
 				fmt.Sprintf("%d / %d / %d / %d", many.Services, many.Databases, many.Redis, many.Proxies)})
