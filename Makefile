@@ -14,7 +14,7 @@ TESTFLAGS := -race -count=1 -vet=off -ldflags='-s -w' -p 3 -parallel 4
 define RUN
 @within=$${TMPDIR:-/tmp}; memory=$$(df --output=avail -B1G /dev/shm 2>/dev/null | tail -n 1); \
 [ -n "$$TMPDIR" ] || [ "$${memory:-0}" -lt 8 ] || [ "$$(awk '/MemAvailable/ { print int($$2 / 1048576) }' /proc/meminfo)" -lt 12 ] || within=/dev/shm; \
-folder=$$(mktemp -d "$$within/seckill-tests.XXXXXX") || exit; \
+folder=$$(mktemp -d "$$within/sk.XXXXXX") || exit; \
 echo "The tests' servers keep their data in $$folder."; \
 tidy() { for _ in 1 2 3 4 5 6 7 8 9 10; do rm -rf "$$folder" 2>/dev/null && return; sleep 1; done; echo "left behind: $$folder"; }; \
 trap tidy EXIT; trap 'exit 129' HUP; trap 'exit 130' INT; trap 'exit 143' TERM; \

@@ -23,6 +23,7 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/fault"
 	"seckill/internal/lab"
+	"seckill/internal/lab/labtest"
 	"seckill/internal/labapi"
 	"seckill/internal/ledger"
 	"seckill/loadtest"
@@ -40,7 +41,7 @@ func startUp(t *testing.T) *upLab {
 	t.Helper()
 	t.Setenv("SECKILL_STATE", t.TempDir())
 	ctx, cancel := context.WithCancel(t.Context())
-	u := &upLab{t: t, folder: t.TempDir()}
+	u := &upLab{t: t, folder: labtest.Folder(t)}
 	out, in := io.Pipe()
 	var said bytes.Buffer
 	ended := make(chan int, 1)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"seckill/internal/fault"
+	"seckill/internal/probe"
 	"seckill/internal/tap"
 )
 
@@ -34,6 +35,8 @@ type run struct {
 	moves    []move
 	peek     bool // look at the servers' values after each step
 	byHand   bool // a person chooses: no time passes before they say so
+
+	waits []probe.Wait // that the SQL server showed when this step had settled; nil: it was not asked
 
 	idleTries int
 	forced    bool // a step came by itself since the last choice

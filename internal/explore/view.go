@@ -168,7 +168,10 @@ func (r *run) reasons(ctx context.Context) map[*call]probe.Wait {
 	if !slices.ContainsFunc(away, func(c *call) bool { return c.command.Backend == tap.SQL }) {
 		return why
 	}
-	list := r.world.sql.Waits(ctx)
+	list := r.waits
+	if list == nil {
+		list = r.world.sql.Waits(ctx)
+	}
 	for _, c := range away {
 		ports := probe.Ports(c.actor.process.in.Dialer.LocalAddrs())
 		for _, w := range list {

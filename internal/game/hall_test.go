@@ -216,7 +216,12 @@ func TestManyAtOnce(t *testing.T) {
 						move = m.Move
 					}
 				}
-				waited = waited || s.Buyers[0].State == "waits" || s.Buyers[1].State == "waits"
+				for _, b := range s.Buyers {
+					waited = waited || b.State == "waits"
+					if b.State == "waits" && strings.HasPrefix(name, "for-update") && len(b.Waiting.For) != 1 {
+						t.Errorf("%s %s: %s %s, and for nobody is said", name, s.Schedule, b.Name, b.Waiting.Why)
+					}
+				}
 				s, err = h.Move(t.Context(), id, move, s.MovesMade)
 			}
 			switch {

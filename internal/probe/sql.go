@@ -20,12 +20,14 @@ import (
 // SQL is the probe of MySQL or MariaDB. It knows more than the others: leases
 // that are connections are ended by Kill.
 type SQL struct {
-	db      *gorm.DB
-	store   *ledger.Store
-	query   string // lists the waiting connections
-	locks   bool   // there are locks in tables
-	mariaDB bool
-	stock   ledger.StockStore
+	db       *gorm.DB
+	store    *ledger.Store
+	query    string // lists the waiting connections
+	locks    bool   // there are locks in tables
+	mariaDB  bool
+	server   string // its own name and port
+	database string
+	stock    ledger.StockStore
 	// Clock is how far the processes' clocks were moved on before the next
 	// Expire: deadlines that they compare with their own are past by it.
 	Clock func() time.Duration
@@ -37,15 +39,16 @@ var lockTables = []string{"distributed_lock", "lock_record", "lock_row"}
 // NewSQL asks which server it is: each reports its waiters differently.
 func NewSQL(ctx context.Context, in *backend.Instance, locks bool) (*SQL, error) {
 	s := &SQL{db: in.DB, store: ledger.NewStore(in.DB), locks: locks, Clock: func() time.Duration { return 0 }}
-	var version string
-	if err := s.store.Read(ctx, &version, "SELECT VERSION()"); err != nil {
+	var is struct{ Version, Server, Name string }
+	if err := s.store.Read(ctx, &is, "SELECT VERSION() AS version, CONCAT(@@hostname, ':', @@port) AS server, DATABASE() AS name"); err != nil {
 		return nil, err
 	}
+	s.server, s.database = is.Server, is.Name
 	// How many wait for a row. INNODB_LOCK_WAITS would not do: its cache stays as
 	// it is for as long as it is read.
 	s.query = "SELECT (SELECT COUNT(DISTINCT l.REQUESTING_THREAD_ID) FROM performance_schema.data_lock_waits l " +
 		"JOIN performance_schema.threads t ON t.THREAD_ID = l.REQUESTING_THREAD_ID WHERE t.PROCESSLIST_DB = DATABASE())"
-	if s.mariaDB = strings.Contains(version, "MariaDB"); s.mariaDB {
+	if s.mariaDB = strings.Contains(is.Version, "MariaDB"); s.mariaDB {
 		s.query = "SELECT (SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS " +
 			"WHERE VARIABLE_NAME = 'INNODB_ROW_LOCK_CURRENT_WAITS')"
 	}
