@@ -88,7 +88,7 @@ func (w *World) start(ctx context.Context) (*process, error) {
 	p.strategy, err = catalog.Build(p.info, catalog.Deps{Instance: in, Ledger: p.store, Settings: w.settings,
 		Now: func() time.Time {
 			w.asksTime.Store(true)
-			return time.Now().Add(time.Duration(w.clock.Load() + p.ahead.Load()))
+			return w.time().Add(time.Duration(p.ahead.Load()))
 		}})
 	if err == nil && in.ZooKeeper != nil {
 		var session *backend.ZooKeeperSession

@@ -33,6 +33,8 @@ type World struct {
 	spare    chan opened    // a process that is made ready while a schedule runs
 	closing  sync.WaitGroup // instances of processes that have died
 	clock    atomic.Int64   // how far the processes' clocks were moved on, in ns
+	began    atomic.Int64   // the second in which the schedule's SKU was made, in ns
+	reads    atomic.Int64   // of the clocks, in this schedule
 	asksTime atomic.Bool    // the strategy has looked at its process's clock
 
 	rehearsed bool         // a live schedule has been played once, for nothing
@@ -115,13 +117,22 @@ func Open(ctx context.Context, info catalog.Info, config backend.Config, o Optio
 		w.probes.Only(w.ports)
 	}
 	w.sql = w.probes[0].(*probe.SQL)
-	w.sql.Clock = func() time.Duration { return time.Duration(w.clock.Load()) - leaseEnd(w.settings) }
+	w.sql.Now = func() time.Time { return w.time().Add(-leaseEnd(w.settings)) }
+	w.began.Store(time.Now().UnixNano())
 	w.store = ledger.NewStore(w.admin.DB)
 	return w, nil
 }
 
 // Lease is how long a lock lives in this world.
 func (w *World) Lease() time.Duration { return w.settings.LockLease }
+
+// time is what the processes' clocks show: a millisecond more each time they are
+// read, from the second in which the stock row was written. By a real clock, a
+// schedule that crosses a second would end otherwise than one that does not.
+func (w *World) time() time.Time {
+	passed := time.Duration(w.reads.Add(1)) * time.Millisecond
+	return time.Unix(0, w.began.Load()+w.clock.Load()).Add(passed)
+}
 
 // AsksTime reports whether the strategy has looked at its process's clock yet.
 func (w *World) AsksTime() bool { return w.asksTime.Load() }
@@ -219,6 +230,8 @@ func (w *World) seed(ctx context.Context, first *process, sku int64, s *Scenario
 	if err != nil {
 		return 0, fmt.Errorf("make a fresh SKU: %w", err)
 	}
+	w.began.Store(row.UpdatedAt.Truncate(time.Second).UnixNano())
+	w.reads.Store(0)
 	// A counter is seeded; ZooKeeper's parent nodes are there, as after any
 	// reset. Other locks begin as their very first use finds them.
 	if r, ok := first.strategy.(seckill.Resetter); ok && (w.info.Locker == nil || w.admin.ZooKeeper != nil) {

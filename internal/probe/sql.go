@@ -28,9 +28,9 @@ type SQL struct {
 	server   string // its own name and port
 	database string
 	stock    ledger.StockStore
-	// Clock is how far the processes' clocks were moved on before the next
-	// Expire: deadlines that they compare with their own are past by it.
-	Clock func() time.Duration
+	// Now is what the processes' clocks showed before the lease's end: Expire
+	// ends the deadlines that they compare with their own.
+	Now func() time.Time
 }
 
 // lockTables are the tables that locks are kept in.
@@ -38,7 +38,7 @@ var lockTables = []string{"distributed_lock", "lock_record", "lock_row"}
 
 // NewSQL asks which server it is: each reports its waiters differently.
 func NewSQL(ctx context.Context, in *backend.Instance, locks bool) (*SQL, error) {
-	s := &SQL{db: in.DB, store: ledger.NewStore(in.DB), locks: locks, Clock: func() time.Duration { return 0 }}
+	s := &SQL{db: in.DB, store: ledger.NewStore(in.DB), locks: locks, Now: time.Now}
 	var is struct{ Version, Server, Name string }
 	if err := s.store.Read(ctx, &is, "SELECT VERSION() AS version, CONCAT(@@hostname, ':', @@port) AS server, DATABASE() AS name"); err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func (s *SQL) Expire(ctx context.Context, key string, _ *Holder) (did string, er
 	if s.db.Migrator().HasTable("lock_record") {
 		var leases int
 		err := s.store.Read(ctx, &leases, "SELECT COUNT(*) FROM lock_record WHERE name = ? AND status = 1 AND deadline > ?",
-			key, time.Now().Add(s.Clock()).UTC())
+			key, s.Now().UTC())
 		if err != nil {
 			return "", err
 		}

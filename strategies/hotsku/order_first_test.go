@@ -174,8 +174,10 @@ func TestOneUserManyTimesAtOnce(t *testing.T) {
 	})
 }
 
-// Different users never deadlock, whether they buy or cancel: each
-// transaction locks its own order first, and the row last.
+// Different users never deadlock, whether they buy or cancel: in order-first
+// each transaction locks its own order first and the row last; in the others,
+// which lock the row first, a cancellation locks no gap that a purchase inserts
+// into.
 func TestBuyersAndCancellationsOfDifferentUsersDoNotDeadlock(t *testing.T) {
 	each(t, 1000, func(t *testing.T, s *sale, _ string) {
 		deadlocks := &counting{of: "Deadlock found"}
