@@ -71,6 +71,7 @@ type Server struct {
 	limits   limits
 	checks   checks         // of the backends
 	claims   *ledger.Claims // of idempotency keys
+	looks    *ledger.Looks  // at those of refused requests
 	inFlight atomic.Int64   // purchases
 	resets   chan struct{}  // holds a token while a SKU is being reset
 	audits   chan struct{}  // holds a token for each audit under way
@@ -99,6 +100,8 @@ func New(c Config) (*Server, error) {
 	s := &Server{Config: c, byName: map[string]*seller{}, resets: make(chan struct{}, 1),
 		audits: make(chan struct{}, mostAudits), stale: make(chan int64, mostStale), streams: newOrderStreams()}
 	s.claims = ledger.NewClaims(s.Ledger, s.Instance.KeyDB, s.PurchaseTimeout)
+	skips, _ := s.Instance.Has(backend.SkipLocked) // one that does knows NOWAIT, too
+	s.looks = ledger.NewLooks(s.Ledger, skips)
 	s.metrics = newMetrics(s)
 	s.checks.ask, s.checks.now = s.Instance.Status, time.Now
 	s.starts = newStarts(s.Ledger.Start, s.Log)

@@ -238,7 +238,7 @@ const lookTimeout = 3 * time.Second
 func (s *Server) afterRefusal(ctx context.Context, p seckill.Purchase, cause error) (r seckill.Receipt, replayed bool, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
 	defer cancel()
-	o, err := s.Ledger.Undecided(ctx, p.SKU, p.User, p.RequestID)
+	o, err := s.looks.Undecided(ctx, p.SKU, p.User, p.RequestID)
 	switch {
 	case errors.Is(err, seckill.ErrUnknownOrder):
 		return r, false, cause
