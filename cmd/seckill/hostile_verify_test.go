@@ -27,7 +27,7 @@ func TestTwoThousandHostileConnections(t *testing.T) {
 			Scenario: loadtest.Scenario{Strategy: "conditional", Stock: stock, Buyers: buyers, Concurrency: 64}})
 	}
 	alone := sale() // which also opens the pools
-	inOrder(t, alone)
+	clean(t, alone)
 	before := metricOf(t, urls[0], "process_open_fds")
 
 	lift := labtest.Besiege(t.Context(), strings.TrimPrefix(urls[0], "http://"), attackers)
@@ -35,7 +35,7 @@ func TestTwoThousandHostileConnections(t *testing.T) {
 	besieged := sale()
 	cut := metricOf(t, urls[0], "seckill_connections_slow_total") + metricOf(t, urls[0], "seckill_connections_refused_total")
 	lift()
-	inOrder(t, besieged)
+	clean(t, besieged)
 	if besieged.Audit.Sold != stock || besieged.Counts[ledger.OutcomeUnknown] > 0 {
 		t.Errorf("%d of %d units were sold, and %d buyers do not know", besieged.Audit.Sold, stock, besieged.Counts[ledger.OutcomeUnknown])
 	}

@@ -17,7 +17,7 @@ func TestKilledInMidBatch(t *testing.T) {
 	const rounds, buyers = 50, 3000
 	store := books(t)
 	_, urls, processes := services(t)
-	for _, strategy := range []string{"merged"} {
+	for _, strategy := range []string{"merged", "queued"} {
 		t.Run(strategy, func(t *testing.T) {
 			met, unknown, stood := 0, 0, 0
 			for round := range rounds {
@@ -29,7 +29,7 @@ func TestKilledInMidBatch(t *testing.T) {
 							t.Error(err)
 						}
 					})})
-				inOrder(t, r)
+				clean(t, r)
 				if victim.Alive() {
 					t.Fatal("the run ended before a service was killed")
 				}

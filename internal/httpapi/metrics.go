@@ -58,7 +58,7 @@ func newMetrics(s *Server) *metrics {
 }
 
 func (m *metrics) handler() http.Handler {
-	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+	return newMetricsPage(promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}))
 }
 
 // refused counts what never got as far as a strategy.
