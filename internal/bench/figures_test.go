@@ -81,3 +81,21 @@ func TestWireCountsCommands(t *testing.T) {
 		}
 	}
 }
+
+// A lock that let two in, or could not be measured to the end, is compared with none.
+func TestVoidFiguresAreNotCompared(t *testing.T) {
+	scenes := map[string]Scene{
+		"sound":  {Contenders: 8, Passes: []Pass{{Rate: 1}}},
+		"void":   {Contenders: 8, Passes: []Pass{{Rate: 9}, {Rate: 9, Lost: 1}}},
+		"broken": {Contenders: 8, Passes: []Pass{{Rate: 9}}, Error: "the server is gone"},
+	}
+	r := &Report{}
+	for name, s := range scenes {
+		r.Locks = append(r.Locks, Result{Name: name, Scenes: []Scene{s}})
+	}
+	for name := range scenes {
+		if _, ok := r.scene(name, 8); ok != (name == "sound") {
+			t.Errorf("%s: %v", name, ok)
+		}
+	}
+}

@@ -80,7 +80,8 @@ func (r *Report) scene(lock string, contenders int) (Scene, bool) {
 	for _, l := range r.Locks {
 		for _, s := range l.Scenes {
 			if l.Name == lock && s.Contenders == contenders {
-				return s, len(s.Passes) > 0
+				_, ok := s.Figures()
+				return s, ok
 			}
 		}
 	}

@@ -78,8 +78,11 @@ func (c Cell) again() []string {
 // Tested: a sale was judged, with the fault if there is one.
 func (c Cell) Tested() bool { return c.NotTested == "" && c.Verdict != ledger.NotValid }
 
+// failed says what stood in the way. Damage that was proven before stays proven.
 func (c Cell) failed(format string, args ...any) Cell {
-	c.Verdict = ledger.NotValid
+	if !c.Broken() {
+		c.Verdict = ledger.NotValid
+	}
 	c.Problems = append(c.Problems, fmt.Sprintf(format, args...))
 	return c
 }

@@ -164,11 +164,13 @@ func (o Options) cell(ctx context.Context, info catalog.Info, name fault.Name) C
 	if first == nil {
 		return c
 	}
+	c.take(first, true)
 	healing := time.Now()
 	if err := o.Lab.Serve(ctx, o.Services); err != nil {
-		return c.failed("the service processes could not be started after the fault: %v", err)
+		c = c.failed("the service processes could not be started after the fault: %v", err)
+	} else {
+		o.second(ctx, &c, first, healing)
 	}
-	o.second(ctx, &c, first, healing)
 	c.weigh(first)
 	c.May = c.May || c.onlyAnswers() && info.Guarantees[catalog.History] != catalog.Holds
 	return c
@@ -243,7 +245,6 @@ func (o Options) second(ctx context.Context, c *Cell, first *loadtest.Result, he
 		*c = c.failed("after the fault: %v", err)
 		return
 	}
-	c.take(first, true)
 	c.take(second, false)
 	c.Left, c.SoldAfter = left, second.Counts[ledger.OutcomeSold]
 	c.GoesOn = c.SoldAfter > 0 || left == 0

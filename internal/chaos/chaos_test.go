@@ -99,12 +99,14 @@ func TestCells(t *testing.T) {
 		wrong  bool
 		exit   int
 	}{
-		"held":                       {paperLab{effect: took}, []*loadtest.Result{held(), sale(ledger.Held, 120, 720)}, nil, "held", false, ExitAsKnown},
-		"oversold in the first part": {paperLab{effect: took}, []*loadtest.Result{sale(ledger.Oversold, 800, 800), held()}, nil, "oversold", true, ExitOversold},
-		"oversold in the second":     {paperLab{effect: took}, []*loadtest.Result{held(), sale(ledger.Oversold, 300, 900)}, nil, "oversold", true, ExitOversold},
-		"lost":                       {paperLab{effect: took}, []*loadtest.Result{sale(ledger.Lost, 600, 500, "lost"), held()}, nil, "lost", true, ExitLost},
-		"lost, as it is known to be": {paperLab{effect: took}, []*loadtest.Result{sale(ledger.Lost, 600, 500), held()}, func(o *Options) { o.Matrix = matrix }, "lost", false, ExitAsKnown},
-		"wrong answers":              {paperLab{effect: took}, []*loadtest.Result{answers(), held()}, nil, "lost", true, ExitLost},
+		"held":                                {paperLab{effect: took}, []*loadtest.Result{held(), sale(ledger.Held, 120, 720)}, nil, "held", false, ExitAsKnown},
+		"oversold in the first part":          {paperLab{effect: took}, []*loadtest.Result{sale(ledger.Oversold, 800, 800), held()}, nil, "oversold", true, ExitOversold},
+		"oversold, and then nobody could buy": {paperLab{effect: took}, []*loadtest.Result{sale(ledger.Oversold, 800, 800)}, nil, "oversold", true, ExitOversold},
+		"nobody could buy afterwards":         {paperLab{effect: took}, []*loadtest.Result{held()}, nil, "proves nothing", false, ExitNotValid},
+		"oversold in the second":              {paperLab{effect: took}, []*loadtest.Result{held(), sale(ledger.Oversold, 300, 900)}, nil, "oversold", true, ExitOversold},
+		"lost":                                {paperLab{effect: took}, []*loadtest.Result{sale(ledger.Lost, 600, 500, "lost"), held()}, nil, "lost", true, ExitLost},
+		"lost, as it is known to be":          {paperLab{effect: took}, []*loadtest.Result{sale(ledger.Lost, 600, 500), held()}, func(o *Options) { o.Matrix = matrix }, "lost", false, ExitAsKnown},
+		"wrong answers":                       {paperLab{effect: took}, []*loadtest.Result{answers(), held()}, nil, "lost", true, ExitLost},
 		"wrong answers, not promised": {paperLab{effect: took}, []*loadtest.Result{answers(), held()},
 			func(o *Options) { o.Strategies = []catalog.Info{vague} }, "lost", false, ExitAsKnown},
 		"lost, and wrong answers": {paperLab{effect: took}, []*loadtest.Result{sale(ledger.Lost, 600, 500, "lost", ledger.RuleNotLinearizable), held()},

@@ -74,17 +74,21 @@ func (s *stream) rememberedOf(
 ) error {
 	states, sales := make([]*redis.StringCmd, len(skus)),
 		make([]*redis.StringCmd, len(skus))
-	_, err := s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
+	_, _ = s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for i, sku := range skus {
 			states[i] = p.HGet(ctx, beside(sku, "requests"), who)
 			sales[i] = p.Get(ctx, beside(sku, "run"))
 		}
 		return nil
 	})
-	if err != nil && !errors.Is(err, redis.Nil) {
-		return fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
-	}
+	lost := seckill.ErrUnknownOrder // if no SKU knows the request
 	for i := range skus {
+		// On a Cluster a shard of some SKUs may be down while others answer.
+		for _, err := range []error{states[i].Err(), sales[i].Err()} {
+			if err != nil && !errors.Is(err, redis.Nil) {
+				lost = fmt.Errorf("%w: %w", seckill.ErrUnavailable, err)
+			}
+		}
 		run, err := s.runOf(ctx, sales[i].Val())
 		if err != nil {
 			return err
@@ -100,5 +104,5 @@ func (s *stream) rememberedOf(
 			return refusedFor(rest)
 		}
 	}
-	return seckill.ErrUnknownOrder
+	return lost
 }

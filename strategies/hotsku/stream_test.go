@@ -165,6 +165,64 @@ func (d *diesAfter) After(_ context.Context, c *tap.Command, err error) error {
 	return err
 }
 
+// A process that lives and cannot reach its database keeps trying. After a lease
+// another one writes what it has read, and not before.
+func TestStreamTakesOverFromTheCutOff(t *testing.T) {
+	s := openStream(t, RedisStream, 5)
+	const lease = 500 * time.Millisecond
+	for _, p := range s.of {
+		p.deps.Settings.LockLease = lease
+	}
+	s.accepted(t, 1, 2)
+	begun := time.Now()
+	tries := 0
+	for left := true; left; tries++ {
+		if time.Since(begun) > 20*lease {
+			t.Fatalf("nobody took the entry over in %s, and %d tries", time.Since(begun), tries)
+		}
+		if _, err := s.of[0].drain(cutOff(t.Context()), s.sku); err == nil && tries == 0 {
+			t.Fatal("the one that was cut off could write")
+		}
+		left = s.drain(t, 1)
+	}
+	if took := time.Since(begun); took < lease || tries < 3 {
+		t.Errorf("it was taken over after %s and %d tries, the lease is %s", took, tries, lease)
+	}
+	if o, ok := s.order(t, 1); !ok || o.Quantity != 2 {
+		t.Errorf("the order is %+v, %v", o, ok)
+	}
+	s.wantHeld(t, "after it was taken over")
+}
+
+// cutOff fails every transaction, each time anew.
+func cutOff(ctx context.Context) context.Context {
+	return tap.With(ctx, &dies{verb: "BEGIN"})
+}
+
+// A stream of another database on the same Redis is left to its own service: what
+// is read there counts as this process's, until a lease is over.
+func TestStreamOfAnotherDatabase(t *testing.T) {
+	s := openStream(t, RedisStream, 5)
+	s.accepted(t, 1, 2)
+	sale := s.of[0].redis.GetSet(t.Context(), beside(s.sku, "run"), "another 1").Val()
+	stranger := s.of[1]
+	if _, err := stranger.drain(t.Context(), s.sku); !errors.Is(err, errForeign) {
+		t.Errorf("a service of another database was told %v", err)
+	}
+	stranger.noted(s.sku)
+	stranger.drainAll(t.Context())
+	if len(stranger.desks.used) > 0 {
+		t.Error("it will try again and again")
+	}
+	s.of[0].redis.Set(t.Context(), beside(s.sku, "run"), sale, 0)
+	if s.drain(t, 0) {
+		t.Error("the entry is left")
+	}
+	if _, ok := s.order(t, 1); !ok {
+		t.Error("no order was written")
+	}
+}
+
 // A writer sleeps before its transaction; another takes its entries over, and
 // the database refuses them, as Redis had let too many through. When the first
 // wakes, units are there again: it must not write what was refused.

@@ -82,12 +82,13 @@ func (s *stream) drainAll(ctx context.Context) (led bool) {
 	s.desks.mu.Unlock()
 	for _, sku := range used {
 		left, err := s.drain(ctx, sku)
-		if left || err != nil {
+		if left && !errors.Is(err, errForgotten) {
 			s.noted(sku)
 		}
 		switch {
 		case errors.Is(err, errLed):
 			led = true
+		case errors.Is(err, errForeign): // found by a search
 		case err != nil && ctx.Err() == nil:
 			s.deps.Log.WarnContext(ctx, "entries are not written",
 				"sku", sku, "error", err)

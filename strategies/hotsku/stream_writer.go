@@ -94,9 +94,13 @@ func (s *stream) round(
 func (s *stream) next(
 	ctx context.Context, d *desk, sku int64,
 ) (b haul, told bool, err error) {
+	id, err := s.store.Identity(ctx)
+	if err != nil {
+		return b, false, err
+	}
 	asked := d.asked()
 	args := []any{s.consumer, mostEntries,
-		s.deps.Settings.LockLease.Milliseconds(), d.epoch}
+		s.deps.Settings.LockLease.Milliseconds(), d.epoch, id}
 	for _, t := range asked {
 		args = append(args, t.who)
 	}
@@ -109,6 +113,9 @@ func (s *stream) next(
 	b = haul{sku: sku, sale: text(found[0]), entries: entriesOf(sku, found[2])}
 	b.epoch, _ = found[1].(int64)
 	if b.run, err = s.runOf(ctx, b.sale); err != nil || b.run == 0 {
+		if b.sale != "" {
+			return b, false, errors.Join(err, errForeign)
+		}
 		return b, false, errors.Join(err, errForgotten)
 	}
 	answers := s.ofOldSales(ctx, d, b.run)
@@ -122,7 +129,11 @@ func (s *stream) next(
 	return b, len(answers) > 0, nil
 }
 
-var errForgotten = errors.New("what Redis had accepted is forgotten")
+var (
+	errForgotten = errors.New("what Redis had accepted is forgotten")
+	errForeign   = fmt.Errorf("%w: the stream is another database's",
+		errForgotten)
+)
 
 // meaning is what Redis remembers of a request; false: it is open.
 func (s *stream) meaning(t *ticket, state string) (a reply, known bool) {

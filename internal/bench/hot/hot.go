@@ -55,11 +55,11 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	for turn := range measure.Turns(o.Rounds, len(subjects)) {
 		s := subjects[turn.Subject]
 		o.Progress(turn.Done, turn.Total, fmt.Sprintf("%s, %s", s.Name, atATime(s.Buyers)))
-		if s.Error != "" {
-			continue
-		}
 		if turn.Done%len(subjects) == 0 {
 			clock.Round(turn.Total - turn.Done)
+		}
+		if s.Error != "" {
+			continue
 		}
 		pass, err := s.measure(ctx, clock.Turn, s.rate())
 		if ctx.Err() != nil {
