@@ -46,7 +46,7 @@ var requirable = slices.Concat(
 	[]metric{
 		{"rate", UnitRate, func(r *Result) float64 { return r.RequestsPerSec }},
 		{"sales_rate", UnitRate, func(r *Result) float64 { return r.SalesPerSec }},
-		{"sold", "", func(r *Result) float64 { return float64(r.Counts[ledger.OutcomeSold]) }},
+		{"sold", "", func(r *Result) float64 { return float64(r.Counts[ledger.OutcomeSold] + r.Reservations.Paid) }},
 		{"sold_out", "", func(r *Result) float64 { return float64(r.Counts[ledger.OutcomeSoldOut]) }},
 		{"busy", "", func(r *Result) float64 { return float64(r.Counts[ledger.OutcomeBusy]) }},
 		{"conflict", "", func(r *Result) float64 { return float64(r.Counts[ledger.OutcomeConflict]) }},
@@ -148,7 +148,7 @@ func (q Requirement) check(r *Result) Check {
 		c.Met = c.Actual == q.Value
 	}
 	// A percentile of nothing is 0 and must not meet a limit.
-	if r.Requests == 0 || strings.HasPrefix(name, "sold_") && k.unit == UnitMicros && r.Counts[ledger.OutcomeSold] == 0 {
+	if r.Requests == 0 || strings.HasPrefix(name, "sold_") && k.unit == UnitMicros && r.Counts[ledger.OutcomeSold]+r.Counts[ledger.OutcomeReserved] == 0 {
 		c.Met = false
 	}
 	return c

@@ -39,7 +39,8 @@ type World struct {
 
 	rehearsed bool         // a live schedule has been played once, for nothing
 	shared    bool         // the servers, with other worlds
-	next      atomic.Int64 // SKU, if they are
+	first     int64        // SKU, if they are: its own are this one and those that follow
+	next      atomic.Int64 // of them
 
 	sku    int64 // of the schedule that runs; every schedule has one of its own
 	stock  int64
@@ -92,6 +93,7 @@ func (w *World) skipKnown(ctx context.Context) error {
 func Open(ctx context.Context, info catalog.Info, config backend.Config, o Options) (*World, error) {
 	w := &World{info: info, config: config, settings: worldSettings(), service: o.Service, numbers: map[int]*process{},
 		names: observe.NewNames(), shared: o.FirstSKU > 0}
+	w.first = o.FirstSKU
 	w.next.Store(o.FirstSKU)
 	w.config.RowLockWait, w.config.MaxSQLConns, w.config.ZooKeeperSession = 40*time.Second, 8, 40*time.Second
 	if o.Patience > 0 {
@@ -163,7 +165,11 @@ func (w *World) fresh(ctx context.Context, s *Scenario) error {
 	if err := w.admin.DB.WithContext(ctx).Exec("DELETE FROM stock WHERE id IN ?", []int64{w.sku, w.other()}).Error; err != nil {
 		return fmt.Errorf("clear the table of SKUs: %w", err)
 	}
-	w.sku, w.stock = w.freshNumber(), s.Stock
+	sku, err := w.freshNumber()
+	if err != nil {
+		return err
+	}
+	w.sku, w.stock = sku, s.Stock
 	w.names = observe.NewNames(w.sku, w.other())
 	first, err := w.process(ctx, s.Buyers[0].Process)
 	if err != nil {
@@ -188,11 +194,15 @@ func (w *World) fresh(ctx context.Context, s *Scenario) error {
 	return nil
 }
 
-func (w *World) freshNumber() int64 {
-	if w.shared {
-		return w.next.Add(1)
+func (w *World) freshNumber() (int64, error) {
+	if !w.shared {
+		return lastSKU.Add(1), nil
 	}
-	return lastSKU.Add(1)
+	sku := w.next.Add(1)
+	if sku >= w.first+SKUs {
+		return 0, ErrUsedUp
+	}
+	return sku, nil
 }
 
 // ports are those of this world's connections, at its own end.
@@ -209,12 +219,15 @@ func (w *World) Forget(ctx context.Context) error {
 	if !w.shared {
 		return nil
 	}
-	return w.probes.Forget(ctx, fmt.Sprint(w.next.Load()/SKUs))
+	return w.probes.Forget(ctx, fmt.Sprint(w.first/SKUs))
 }
 
 // SKUs is how many a world on shared servers may use, and what its FirstSKU is a
 // multiple of.
-const SKUs = 10_000
+const SKUs = 1_000_000
+
+// ErrUsedUp: a world has played a schedule with each of its SKUs.
+var ErrUsedUp = fmt.Errorf("this world has played %d schedules, as many as it has SKUs", SKUs-1)
 
 // other is the second SKU of a schedule. Its lock's name is the next one to the
 // first's, as those of SKUs 1 and 2 are: nothing lies between them in an index.

@@ -110,7 +110,7 @@ func searchFor(ctx context.Context, servers backend.Config, info catalog.Info, s
 		return h, err
 	}
 	defer func() {
-		if left := p.leave(context.WithoutCancel(ctx)); err == nil {
+		if left := p.leave(ctx); err == nil {
 			err = left
 		}
 	}()

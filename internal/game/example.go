@@ -67,7 +67,7 @@ func follow(ctx context.Context, servers backend.Config, info catalog.Info, e ex
 		return "", err
 	}
 	defer func() {
-		if left := p.leave(context.WithoutCancel(ctx)); err == nil {
+		if left := p.leave(ctx); err == nil {
 			err = left
 		}
 	}()

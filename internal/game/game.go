@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"seckill/internal/backend"
@@ -25,6 +26,8 @@ type Game struct {
 	choice  string // of the defence
 	line    string // a schedule to follow
 	place   *place
+
+	ending atomic.Bool // moves that wait for mu are not made any more
 
 	mu     sync.Mutex
 	live   *explore.Live // nil after a failure, until the moves are replayed
@@ -55,8 +58,16 @@ func Open(ctx context.Context, config backend.Config, info catalog.Info, s Setti
 	return g, nil
 }
 
-// replay begins anew, with these moves.
-func (g *Game) replay(ctx context.Context, moves []explore.Choice) error {
+// replay begins anew, with these moves. After an error the game has those that it
+// had, and begins anew when it is asked next.
+func (g *Game) replay(ctx context.Context, moves []explore.Choice) (err error) {
+	had := g.moves
+	defer func() {
+		if err != nil {
+			g.end()
+			g.moves = had
+		}
+	}()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), moveLimit)
 	defer cancel()
 	g.end()
@@ -174,7 +185,7 @@ func (g *Game) Move(ctx context.Context, move string, after int) (State, error) 
 func (g *Game) Undo(ctx context.Context, n int) (State, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.closed {
+	if g.ending.Load() {
 		return State{}, unknownGame
 	}
 	if n < 1 || n > len(g.moves) {
@@ -199,7 +210,7 @@ func (g *Game) SayImpossible() (State, error) {
 
 // ready begins the game again after a failure.
 func (g *Game) ready(ctx context.Context) error {
-	if g.closed {
+	if g.ending.Load() {
 		return unknownGame
 	}
 	if g.live != nil {
@@ -210,8 +221,10 @@ func (g *Game) ready(ctx context.Context) error {
 
 var unknownGame = &Mistake{UnknownGame, "There is no such game: it was ended, or left alone for too long. Its schedule begins it again."}
 
-// Close ends the game and leaves nothing of it on the servers.
+// Close ends the game and leaves nothing of it on the servers. It waits for a move
+// that is being made.
 func (g *Game) Close(ctx context.Context) error {
+	g.ending.Store(true)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.closed {

@@ -122,6 +122,33 @@ func TestUndo(t *testing.T) {
 }
 
 // The same schedule leads to the same state elsewhere.
+// Where the servers fail in the middle of an undo, no move is lost.
+func TestAFailedUndoKeepsTheMoves(t *testing.T) {
+	in := labtest.Instance(t, backend.SQL, backend.RowLocks)
+	const games = "SELECT SCHEMA_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME LIKE 'seckill\\_game\\_%'"
+	var before, now []string
+	if err := in.DB.Raw(games).Scan(&before).Error; err != nil {
+		t.Fatal(err)
+	}
+	g := begin(t, "naive", "aabb")
+	if err := in.DB.Raw(games).Scan(&now).Error; err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range now {
+		if !slices.Contains(before, name) {
+			if err := in.DB.Exec("DROP DATABASE " + name).Error; err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if s, err := g.Undo(t.Context(), 1); err == nil {
+		t.Fatalf("an undo without a database: %s", show(s))
+	}
+	if s := g.State(); s.MovesMade != 4 || s.Schedule != "aabb" {
+		t.Errorf("after an undo that failed the moves are %q", s.Schedule)
+	}
+}
+
 func TestReplay(t *testing.T) {
 	one := play(t, begin(t, "for-update", ""), "abab")
 	two := begin(t, "for-update", "abab").State()

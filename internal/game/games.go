@@ -285,9 +285,6 @@ func (h *Hall) SayImpossible(id string) (State, error) {
 	return h.with(id, func(g *Game) (State, error) { return g.SayImpossible() })
 }
 
-// leaving bounds how long the end of a game may take.
-const leaving = 30 * time.Second
-
 // End ends a game.
 func (h *Hall) End(id string) error {
 	h.mu.Lock()
@@ -299,9 +296,7 @@ func (h *Hall) End(id string) error {
 	}
 	defer h.ending.Done()
 	s.alarm.Stop()
-	ctx, cancel := context.WithTimeout(context.Background(), leaving)
-	defer cancel()
-	if err := s.Close(ctx); err != nil && h.Log != nil {
+	if err := s.Close(context.Background()); err != nil && h.Log != nil {
 		h.Log.Warn("a game left something behind", "error", err)
 	}
 	return nil

@@ -43,7 +43,7 @@ type site struct {
 
 // Blocks of SKUs begin here, and there are so many.
 const (
-	firstSKU = 7_000_000_000
+	firstSKU = 700_000_000_000
 	blocks   = 90_000
 )
 
@@ -59,7 +59,7 @@ func openPlace(ctx context.Context, config backend.Config, info catalog.Info, se
 	config.MySQLDSN = s.cfg.FormatDSN()
 	p.world, err = explore.Open(ctx, info, config, explore.Options{Service: service, Patience: patience, FirstSKU: s.block * explore.SKUs})
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("open a database for the game: %w", err), s.leave(context.WithoutCancel(ctx)))
+		return nil, errors.Join(fmt.Errorf("open a database for the game: %w", err), s.leave(ctx))
 	}
 	return p, nil
 }
@@ -100,8 +100,14 @@ func openServer(config backend.Config) (*sql.DB, *mysql.Config, error) {
 	return sql.OpenDB(connector), cfg, nil
 }
 
-// leave drops the database and frees the block.
+// leaving bounds how long the end of a game may take.
+const leaving = 30 * time.Second
+
+// leave drops the database and frees the block. It has a time of its own, also
+// when ctx has ended: nobody else would do it.
 func (s *site) leave(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaving)
+	defer cancel()
 	_, err := s.claim.ExecContext(ctx, "DROP DATABASE IF EXISTS `"+s.cfg.DBName+"`")
 	return errors.Join(err, s.claim.Close(), s.server.Close())
 }
@@ -162,8 +168,11 @@ func sweep(ctx context.Context, config backend.Config) (swept int, err error) {
 	return swept, nil
 }
 
+// leave is the site's, and forgets the world's keys.
 func (p *place) leave(ctx context.Context) error {
-	err := p.world.Forget(ctx)
+	short, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaving)
+	defer cancel()
+	err := p.world.Forget(short)
 	return errors.Join(err, p.world.Close(), p.site.leave(ctx))
 }
 

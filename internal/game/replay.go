@@ -54,9 +54,7 @@ func (h *Hall) Replay(ctx context.Context, text io.Reader) (now explore.Example,
 		return now, err
 	}
 	defer func() {
-		leaving, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaving)
-		defer cancel()
-		err = errors.Join(err, p.leave(leaving))
+		err = errors.Join(err, p.leave(ctx))
 	}()
 	schedule, err := p.world.Replay(ctx, e)
 	if errors.Is(err, explore.ErrDiverged) {

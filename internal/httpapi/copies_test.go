@@ -15,6 +15,7 @@ import (
 	"seckill/internal/lab/labtest"
 	"seckill/internal/seckill"
 	"seckill/strategies"
+	"seckill/strategies/sqlrow"
 )
 
 // twoProcesses are two servers on one database, each with pools and sessions of
@@ -184,6 +185,40 @@ func TestKeysOutliveTheirSession(t *testing.T) {
 }
 
 // A claim replaces the look-up of the key: it costs no command more.
+// A copy whose time is up before its key could be looked up is looked up once more:
+// busy would say that nothing was taken.
+func TestACopyThatCannotClaimItsKey(t *testing.T) {
+	in := labtest.Instance(t, backend.SQL, backend.RowLocks)
+	migrate(t, in)
+	infos := []catalog.Info{sqlrow.Conditional}
+	s := serverWith(t, nil, httpapi.Config{Instance: in, Infos: infos, PurchaseTimeout: 300 * time.Millisecond})
+	ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":5}`)
+	var first, second sale
+	ask(t, s, "POST", "/api/v1/seckill", purchase(1, 1), key).into(t, &first)
+	db, err := in.DB.DB()
+	if err != nil {
+		t.Fatal(err)
+	}
+	session, err := db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	if _, err := session.ExecContext(t.Context(), "LOCK TABLES orders WRITE, stock READ"); err != nil {
+		t.Fatal(err)
+	}
+	freed := time.AfterFunc(time.Second, func() { // after the purchase's time, within the look's
+		if _, err := session.ExecContext(context.Background(), "UNLOCK TABLES"); err != nil {
+			t.Error(err)
+		}
+	})
+	defer freed.Stop()
+	ask(t, s, "POST", "/api/v1/seckill", purchase(1, 1), key).into(t, &second)
+	if second != first {
+		t.Errorf("the copy was answered %+v, the first %+v", second, first)
+	}
+}
+
 func TestWhatAKeyCosts(t *testing.T) {
 	servers, ins := twoProcesses(t, strategies.All(), backend.SQL, backend.RowLocks)
 	questions := func() (n int64) {

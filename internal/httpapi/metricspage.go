@@ -65,6 +65,7 @@ func (p *metricsPage) join(r *http.Request) *pageReading {
 		p.next[format] = n
 		shared := r.Clone(context.WithoutCancel(r.Context())) // it is no single caller's
 		shared.Header.Del("Accept-Encoding")
+		shared.URL.RawQuery = "" // name[] would hide from all what one does not ask for
 		go p.run(format, n, shared)
 	}
 	return n

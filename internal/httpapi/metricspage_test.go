@@ -22,7 +22,7 @@ func TestMetricsAreReadTogether(t *testing.T) {
 			<-go1
 		}
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4")
-		fmt.Fprint(w, now)
+		fmt.Fprint(w, now, r.URL.RawQuery)
 	}))
 	get := func() (*httptest.ResponseRecorder, string) {
 		w := httptest.NewRecorder()
@@ -42,7 +42,7 @@ func TestMetricsAreReadTogether(t *testing.T) {
 	joined := make(chan struct{}, callers)
 	for range callers {
 		g.Go(func() error {
-			r := httptest.NewRequest("GET", "/metrics", nil)
+			r := httptest.NewRequest("GET", "/metrics?name[]=nothing", nil) // would filter them for all
 			n := page.join(r)
 			joined <- struct{}{}
 			if <-n.done; n.String() != "7" {

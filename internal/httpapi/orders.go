@@ -134,8 +134,10 @@ func (s *Server) cancelOrder(c *gin.Context) error {
 	if err != nil && (seckill.NothingTaken(err) || !s.cancelled(c, id, err)) {
 		return err
 	}
-	if o, err = s.Ledger.Order(ctx, id); err != nil {
-		return err
+	look, done := context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
+	defer done()
+	if o, err = s.Ledger.Order(look, id); err != nil { // it is cancelled, whatever this says
+		return fmt.Errorf("%w: the cancelled order cannot be read: %w", seckill.ErrUnknown, err)
 	}
 	c.JSON(http.StatusOK, o)
 	return nil

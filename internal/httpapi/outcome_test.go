@@ -81,6 +81,26 @@ func TestUnknownOutcomeThatTheLedgerKnows(t *testing.T) {
 	}
 }
 
+// An order that the same key led to for another SKU, or for another quantity, says
+// nothing about this purchase.
+func TestUnknownOutcomeOfAnotherPurchase(t *testing.T) {
+	f := answers(seckill.ErrUnknown)
+	s := serverWith(t, f, httpapi.Config{})
+	for sku := 1; sku <= 2; sku++ {
+		ask(t, s, "PUT", fmt.Sprint("/api/v1/skus/", sku), `{"stock":4}`)
+	}
+	f.deduct = func(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) { // meanwhile, by another process
+		p.SKU = 2
+		return seckill.Receipt{}, errors.Join(seckill.ErrUnknown, f.record(ctx, p))
+	}
+	ask(t, s, "POST", "/api/v1/seckill", good, "Idempotency-Key: k").want(t, "an order of another SKU", 504, "unknown_outcome")
+	f.deduct = func(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
+		p.Quantity = 2
+		return seckill.Receipt{}, errors.Join(seckill.ErrUnknown, f.record(ctx, p))
+	}
+	ask(t, s, "POST", "/api/v1/seckill", good, "Idempotency-Key: l").want(t, "an order of another quantity", 422, "idempotency_mismatch")
+}
+
 func TestUnknownOutcomeThatTheLedgerDoesNotKnow(t *testing.T) {
 	f := answers(seckill.ErrUnknown)
 	s := serverWith(t, f, httpapi.Config{})
@@ -191,6 +211,17 @@ func TestCancellingWhenItsOutcomeIsUnknown(t *testing.T) {
 	ask(t, s, "DELETE", "/api/v1/orders/"+o.PublicID, "").into(t, &got)
 	if got.Status != ledger.Cancelled {
 		t.Errorf("a cancellation that got through is answered %+v", got)
+	}
+	// One that took all the time there was is told, and not called busy.
+	f.restore = func(ctx context.Context, _ string) error {
+		<-ctx.Done()
+		return nil
+	}
+	short := serverWith(t, f, httpapi.Config{PurchaseTimeout: 50 * time.Millisecond, Instance: s.Instance})
+	got = ledger.Order{}
+	ask(t, short, "DELETE", "/api/v1/orders/"+o.PublicID, "").into(t, &got)
+	if got.Status != ledger.Cancelled {
+		t.Errorf("a cancellation that took long is answered %+v", got)
 	}
 	f.restore = func(context.Context, string) error { return seckill.ErrBusy }
 	ask(t, s, "DELETE", "/api/v1/orders/"+o.PublicID, "").want(t, "a lock that is held", 429, "busy")

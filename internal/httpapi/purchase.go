@@ -121,7 +121,10 @@ func (s *Server) sellBy(c *gin.Context, sl *seller, p seckill.Purchase, keyed, a
 	if keyed && !async { // an Acceptor knows the requests that it has accepted
 		order, release, err := s.claims.Take(ctx, p.User, p.RequestID)
 		defer release()
-		if err != nil {
+		switch {
+		case errors.Is(err, seckill.ErrBusy): // whether there is an order was not found out
+			return s.afterRefusal(ctx, p, err)
+		case err != nil:
 			return r, false, inProgress(err)
 		}
 		if order != nil {
@@ -257,10 +260,11 @@ func (s *Server) afterRefusal(ctx context.Context, p seckill.Purchase, cause err
 func (s *Server) settle(c *gin.Context, p seckill.Purchase, cause error) (seckill.Receipt, bool, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), lookTimeout)
 	defer cancel()
-	o, err := s.Ledger.Requested(ctx, p.User, p.RequestID)
+	o, err := s.Ledger.RequestedOf(ctx, p.SKU, p.User, p.RequestID)
 	if err == nil {
 		s.log(c, slog.LevelWarn, "unknown outcome, and the ledger has the order", "error", cause)
-		return o.Receipt(), false, nil
+		r, err := replay(&o, p)
+		return r, false, err
 	}
 	s.log(c, slog.LevelWarn, "unknown outcome", "error", cause, "look-up", err)
 	ask := askOf(p)

@@ -121,7 +121,7 @@ func (s *Server) notReserved(ctx context.Context, sold seckill.Receipt) error {
 	r, err := desk.Reservation(ctx, sold.OrderID)
 	switch {
 	case err != nil:
-		return err
+		return unknownReservation(sold.OrderID)
 	case r.State == seckill.ReservationExpired:
 		return seckill.ErrExpired
 	case r.State == seckill.Reserved:

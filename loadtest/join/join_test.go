@@ -63,6 +63,40 @@ func TestStrangers(t *testing.T) {
 	}
 }
 
+// More workers than can be greeted at once come again, until all are there.
+func TestManyWorkersAtOnce(t *testing.T) {
+	const workers = 3 * mostStrangers
+	l := listen(t)
+	var held []net.Conn // strangers who say nothing keep most places
+	for range mostStrangers - 2 {
+		conn, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		held = append(held, conn)
+	}
+	ended := make(chan error, workers)
+	for range workers {
+		go func() {
+			w := Worker{Addr: l.Addr().String(), Secret: secret, Name: "w", Told: func(int, int, loadtest.Order) {}}
+			ended <- w.Run(t.Context(), time.Minute)
+		}()
+	}
+	crew, err := Assemble(t.Context(), l, secret, workers, func(string, int, int) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	crew.Close()
+	for range workers {
+		if err := <-ended; !errors.Is(err, ErrGone) {
+			t.Errorf("a worker whose run is gone says %v", err)
+		}
+	}
+	for _, conn := range held {
+		conn.Close()
+	}
+}
+
 // A worker asks for proof, too: who listens in a run's place learns no secret, and
 // gets no load.
 func TestAnImpostor(t *testing.T) {

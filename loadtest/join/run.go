@@ -42,8 +42,9 @@ func greet(conn net.Conn, secret []byte) (*member, error) {
 	return m, nil
 }
 
-// mostStrangers bounds connections that have not proved who they are.
-const mostStrangers = 32
+// mostStrangers bounds connections that have not proved who they are. Others come
+// again. shortly is how long an Accept that failed is left alone.
+const mostStrangers, shortly = 32, 50 * time.Millisecond
 
 // Assemble accepts workers on l until there are n, and closes it then. It calls
 // joined for each. Strangers are turned away.
@@ -58,8 +59,15 @@ func Assemble(ctx context.Context, l net.Listener, secret []byte, n int, joined 
 	greeting.Go(func() {
 		for {
 			conn, err := l.Accept()
-			if err != nil {
+			if accepting.Err() != nil {
+				if err == nil {
+					conn.Close()
+				}
 				return
+			}
+			if err != nil { // too many files are open, say
+				time.Sleep(shortly)
+				continue
 			}
 			select {
 			case room <- struct{}{}:

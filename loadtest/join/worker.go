@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"sync"
+	"syscall"
 	"time"
 
 	"seckill/loadtest"
@@ -29,18 +31,17 @@ var ErrGone = errors.New("the process that has the run is gone")
 // Run joins a run, sends its part, and brings back what its buyers were told. It
 // asks for a connection until ctx ends, or for patience, as the run may start later.
 func (w Worker) Run(ctx context.Context, patience time.Duration) error {
-	conn, err := w.dial(ctx, patience)
+	l, hello, err := w.dial(ctx, patience)
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
+	defer l.Close()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(ctx, func() { // what the run waits for is not worth more than this
-		_ = conn.SetReadDeadline(time.Now())
+		_ = l.SetReadDeadline(time.Now())
 	})()
-	l := &link{conn, longestStranger}
-	welcome, err := w.prove(l)
+	welcome, err := w.prove(l, hello)
 	if err != nil {
 		return err
 	}
@@ -67,35 +68,41 @@ func (w Worker) ended(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: %w", ErrGone, err)
 }
 
-func (w Worker) dial(ctx context.Context, patience time.Duration) (net.Conn, error) {
+// dial asks until the run says hello. A run that does not listen yet refuses; one
+// that greets as many as it can just now hangs up.
+func (w Worker) dial(ctx context.Context, patience time.Duration) (l *link, hello message, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	again := time.NewTicker(200 * time.Millisecond)
 	defer again.Stop()
 	for {
+		what := "start seckill load --workers N --listen there"
 		conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", w.Addr)
 		if err == nil {
-			return conn, nil
+			what, l = "is that a seckill load --workers?", &link{conn, longestStranger}
+			if hello, err = l.expect(kindHello, handshake); err == nil {
+				return l, hello, nil
+			}
+			conn.Close()
+			if !errors.Is(err, io.EOF) && !errors.Is(err, syscall.ECONNRESET) {
+				return nil, hello, fmt.Errorf("join the run at %s: %w (%s)", w.Addr, err, what)
+			}
 		}
 		select {
 		case <-again.C:
 		case <-ctx.Done():
-			return nil, fmt.Errorf("join the run at %s: %w (start seckill load --workers N --listen there)", w.Addr, err)
+			return nil, hello, fmt.Errorf("join the run at %s: %w (%s)", w.Addr, err, what)
 		}
 	}
 }
 
 // prove says who this is, and has the other side do the same.
-func (w Worker) prove(l *link) (message, error) {
-	hello, err := l.expect(kindHello, handshake)
-	if err != nil {
-		return hello, fmt.Errorf("join the run at %s: %w (is that a seckill load --workers?)", w.Addr, err)
-	}
+func (w Worker) prove(l *link, hello message) (message, error) {
 	if hello.Version != version {
 		return hello, fmt.Errorf("the run at %s speaks %q and this program %q: use one version", w.Addr, hello.Version, version)
 	}
 	ours := nonce()
-	err = l.send(message{Kind: kindWorker, Name: w.Name, Nonce: ours, Proof: proof(w.Secret, sideWorker, hello.Nonce, ours)}, handshake)
+	err := l.send(message{Kind: kindWorker, Name: w.Name, Nonce: ours, Proof: proof(w.Secret, sideWorker, hello.Nonce, ours)}, handshake)
 	if err != nil {
 		return hello, err
 	}
