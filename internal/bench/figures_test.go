@@ -91,7 +91,7 @@ func TestVoidFiguresAreNotCompared(t *testing.T) {
 	}
 	r := &Report{}
 	for name, s := range scenes {
-		r.Locks = append(r.Locks, Result{Name: name, Scenes: []Scene{s}})
+		r.Locks = append(r.Locks, &Result{Name: name, Scenes: []Scene{s}})
 	}
 	for name := range scenes {
 		if _, ok := r.scene(name, 8); ok != (name == "sound") {

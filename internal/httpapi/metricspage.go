@@ -56,7 +56,7 @@ func (p *metricsPage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // join waits with others for the next reading in the format that r asks for.
 func (p *metricsPage) join(r *http.Request) *pageReading {
-	format := expfmt.Negotiate(r.Header)
+	format := expfmt.NegotiateAccept(r.Header, expfmt.DefaultAcceptedFormats()...)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	n := p.next[format]
