@@ -82,10 +82,10 @@ func refusal(outcome string) error {
 		seckill.ErrUnknown, outcome)
 }
 
-// A purchase holds the row when it inserts its order, and a cancellation waits
-// for that row with its order locked. Read committed keeps that lock off the gap
-// beside the order, where InnoDB would put it, too, when a page splits: the
-// insert would wait there, and the two would deadlock.
+// A purchase holds the row when it inserts its order, and a cancellation
+// waits for that row with its order locked. Read committed keeps that lock
+// off the gap beside the order, where InnoDB would put it, too, when a page
+// splits: the insert would wait there, and the two would deadlock.
 func (s *oneTrip) Restore(ctx context.Context, orderID string) error {
 	return s.store.ReadCommitted().Tx(ctx, func(tx *gorm.DB) error {
 		o, back, err := s.store.Cancel(tx, orderID)
