@@ -42,9 +42,9 @@ type Command struct {
 	// It is there in After, for a Tap that is a Reader, if the command has one.
 	Reply string
 
-	// Barrier, on a wait for news from a server: once it has returned, all
-	// that the server had to say before is in the channel that is waited for.
-	// Nil where nothing is under way on a wire (a mutex).
+	// Barrier, on a wait: once it has returned, all that was to be said before,
+	// by a server, too, is in the channel that is waited for, and the waiter has
+	// looked there. What it found the Tap has been told.
 	Barrier func(context.Context) error
 }
 
@@ -250,27 +250,75 @@ func WaitAtMost[T any](
 	if From(ctx) == nil {
 		timer, stop := timer(ctx, nil, limit)
 		defer stop()
-		return await(ctx, timer, done)
+		return await(ctx, timer, done, nil)
 	}
-	c := &Command{Name: "wait", Text: what, Barrier: barrier}
+	asks, over := make(chan chan<- struct{}), make(chan struct{})
+	defer close(over)
+	c := &Command{Name: "wait", Text: what, Barrier: func(ctx context.Context) error {
+		if barrier != nil {
+			if err := barrier(ctx); err != nil {
+				return err
+			}
+		}
+		return stillWaits(ctx, asks, over)
+	}}
 	timer, stop := timer(ctx, c, limit)
 	defer stop()
 	var got T
 	err := Do(ctx, Waiting, func() *Command { return c }, func(ctx context.Context) (err error) {
-		got, err = await(ctx, timer, done)
+		got, err = await(ctx, timer, done, asks)
 		return err
 	})
 	return got, err
 }
 
-func await[T any](ctx context.Context, timer <-chan time.Time, done <-chan T) (got T, err error) {
+// stillWaits returns when a waiter has looked for news and found none, or when the
+// Tap has been told that the wait is over. A goroutine that was woken may take any
+// time to run.
+func stillWaits(ctx context.Context, asks chan<- chan<- struct{}, over <-chan struct{}) error {
+	none := make(chan struct{}, 1)
 	select {
-	case got = <-done:
-		return got, nil
-	case <-timer:
-		return got, ErrTimeUp
+	case asks <- none:
+	case <-over:
+		return nil
 	case <-ctx.Done():
-		return got, context.Cause(ctx)
+		return context.Cause(ctx)
+	}
+	select {
+	case <-none:
+	case <-over:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+func await[T any](
+	ctx context.Context, timer <-chan time.Time, done <-chan T, asks <-chan chan<- struct{},
+) (got T, err error) {
+	var none chan<- struct{} // who asks whether there are news
+	for {
+		if none != nil {
+			select {
+			case got = <-done:
+				return got, nil
+			case <-timer:
+				return got, ErrTimeUp
+			case <-ctx.Done():
+				return got, context.Cause(ctx)
+			default:
+				none <- struct{}{}
+			}
+		}
+		select {
+		case got = <-done:
+			return got, nil
+		case <-timer:
+			return got, ErrTimeUp
+		case <-ctx.Done():
+			return got, context.Cause(ctx)
+		case none = <-asks:
+		}
 	}
 }
 
