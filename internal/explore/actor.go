@@ -77,9 +77,9 @@ func (t *thread) state() threadState {
 	state := running
 	for _, c := range t.calls {
 		switch {
-		case c.state == asleep:
+		case c.sleeps():
 			return sleeps
-		case c.rung:
+		case c.rung, c.state == asleep:
 			return running
 		case c.state == ready:
 			state = canGo

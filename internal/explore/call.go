@@ -24,6 +24,7 @@ type call struct {
 	thread  *thread
 	helper  *tap.Helper // whose it is; nil: the actor's own
 	command *tap.Command
+	ctx     context.Context
 	fan     int // commands that are sent side by side, with this one
 	state   callState
 
@@ -45,6 +46,9 @@ const (
 	blocked                  // the server says that it waits, or nothing is under way to it
 	asleep                   // it backs off
 )
+
+// sleeps reports whether it backs off. One whose context has ended is about to go on.
+func (c *call) sleeps() bool { return c.state == asleep && c.ctx.Err() == nil }
 
 // inside reports whether it has gone, and is not back yet.
 func (c *call) inside() bool { return c.state != ready && c.state != asleep }
@@ -106,7 +110,7 @@ func (a *actor) tell(e event) {
 }
 
 func (a *actor) newCall(ctx context.Context, c *tap.Command) *call {
-	return &call{actor: a, helper: tap.HelperOf(ctx), command: c, fan: tap.FanOf(ctx), answer: make(chan error, 1)}
+	return &call{actor: a, ctx: ctx, helper: tap.HelperOf(ctx), command: c, fan: tap.FanOf(ctx), answer: make(chan error, 1)}
 }
 
 // Before implements tap.Tap.

@@ -97,11 +97,11 @@ const (
 
 // wakesLate: one who seemed to wait was on its way. A thread of the SQL server
 // that was given its row counts as waiting until it runs, and a busy machine
-// lets it wait for that.
+// lets it wait for that. So does a goroutine that brings news from a library.
 func (r *run) wakesLate(ctx context.Context) bool {
 	waits, away := r.inside()
 	for _, c := range append(waits, away...) {
-		if !renews(c.helper) && (!c.local() || c.command.Barrier == nil) {
+		if !renews(c.helper) && (!c.local() || !c.command.Asks) {
 			return r.await(ctx, lateness) == nil
 		}
 	}

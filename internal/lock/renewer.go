@@ -65,8 +65,8 @@ func (r *renewer) wake() {
 
 func (r *renewer) work(rested bool) {
 	r.wake()
+	defer r.over() // last: until then the tap knows that there may be news
 	defer close(r.stopped)
-	defer r.over()
 	defer r.deaf()
 	for ; rested || tap.Sleep(r.ctx, r.period) == nil; rested = false {
 		if r.ctx.Err() != nil || r.limit > 0 && time.Since(r.began) >= r.limit {

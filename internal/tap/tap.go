@@ -46,6 +46,8 @@ type Command struct {
 	// by a server, too, is in the channel that is waited for, and the waiter has
 	// looked there. What it found the Tap has been told.
 	Barrier func(context.Context) error
+	// Asks, on a wait: the news come from a server, which the barrier asks.
+	Asks bool
 }
 
 // A Pair is a key and its value.
@@ -254,7 +256,7 @@ func WaitAtMost[T any](
 	}
 	asks, over := make(chan chan<- struct{}), make(chan struct{})
 	defer close(over)
-	c := &Command{Name: "wait", Text: what, Barrier: func(ctx context.Context) error {
+	c := &Command{Name: "wait", Text: what, Asks: barrier != nil, Barrier: func(ctx context.Context) error {
 		if barrier != nil {
 			if err := barrier(ctx); err != nil {
 				return err
