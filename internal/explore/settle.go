@@ -24,7 +24,7 @@ const (
 	// be about the commands of others.
 	surely = 10 * time.Millisecond
 	// seenLimit bounds how long the server is asked for the connections that wait:
-	// somebody else who asks all the time keeps MariaDB's list as it is.
+	// another client that keeps asking keeps MariaDB from renewing its list.
 	seenLimit = time.Second
 	// lateness is waited for before a buyer is called stuck.
 	lateness = 200 * time.Millisecond

@@ -243,8 +243,10 @@ func (w *World) seed(ctx context.Context, first *process, sku int64, s *Scenario
 	if err != nil {
 		return 0, fmt.Errorf("make a fresh SKU: %w", err)
 	}
-	w.began.Store(row.UpdatedAt.Truncate(time.Second).UnixNano())
-	w.reads.Store(0)
+	if sku == w.sku {
+		w.began.Store(row.UpdatedAt.Truncate(time.Second).UnixNano())
+		w.reads.Store(0)
+	}
 	// A counter is seeded; ZooKeeper's parent nodes are there, as after any
 	// reset. Other locks begin as their very first use finds them.
 	if r, ok := first.strategy.(seckill.Resetter); ok && (w.info.Locker == nil || w.admin.ZooKeeper != nil) {

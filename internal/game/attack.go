@@ -21,7 +21,7 @@ type Attack struct {
 	Defence string `json:"defence"`
 	Choice  string `json:"choice"`
 	// State is "waits" (others attack), "searches", "broken", "held", or "failed"
-	// (a server did not do what was asked for).
+	// (a server did not do what was asked for; the log has its words).
 	State string `json:"state"`
 	// Schedules is how many were run so far.
 	Schedules int `json:"schedules"`
@@ -39,8 +39,6 @@ type Attack struct {
 	Rules []string `json:"rules"`
 	// Why it breaks or holds, by language; nil until it is over.
 	Why map[string]string `json:"why,omitempty"`
-	// Error is why it failed, in English.
-	Error string `json:"error,omitempty"`
 }
 
 // States of an attack.

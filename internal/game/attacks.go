@@ -128,7 +128,7 @@ func (h *Hall) attack(ctx context.Context, r *raid, p *Post, info catalog.Info) 
 		if ctx.Err() == nil && h.Log != nil {
 			h.Log.Warn("attack", "defence", said.Defence, "choice", said.Choice, "error", err)
 		}
-		done.State, done.Error = AttackFailed, err.Error()
+		done.State = AttackFailed
 	}
 	r.say(func(a *Attack) {
 		done.ID = a.ID

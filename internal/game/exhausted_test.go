@@ -51,7 +51,7 @@ func exhaustible(t *testing.T) map[string]string {
 
 // codeOf is a hash of a search and of what decides its outcome: the strategy's
 // package and those of strategies that it imports, the ledger, the locks, and the
-// explorer with its judge. Comments and layout do not count.
+// explorer with its judge, tap and probes. Comments and layout do not count.
 func codeOf(t *testing.T, all []catalog.Info, strategy string, search ...any) string {
 	t.Helper()
 	i := slices.IndexFunc(all, func(i catalog.Info) bool { return i.Name == strategy })
@@ -66,7 +66,7 @@ func codeOf(t *testing.T, all []catalog.Info, strategy string, search ...any) st
 	if _, err := os.Stat(own); err != nil {
 		own = "../guards"
 	}
-	for _, dir := range append(strategyImports(t, own), own, "../ledger", "../lock", "../seckill", "../explore") {
+	for _, dir := range append(strategyImports(t, own), own, "../ledger", "../lock", "../seckill", "../explore", "../observe", "../probe", "../tap") {
 		entries, err := os.ReadDir(dir)
 		if err != nil {
 			t.Fatal(err)

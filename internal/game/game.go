@@ -29,12 +29,11 @@ type Game struct {
 
 	ending atomic.Bool // moves that wait for mu are not made any more
 
-	mu     sync.Mutex
-	live   *explore.Live // nil after a failure, until the moves are replayed
-	view   explore.View
-	moves  []explore.Choice
-	said   bool // that it is impossible
-	closed bool
+	mu    sync.Mutex
+	live  *explore.Live // nil after a failure, until the moves are replayed
+	view  explore.View
+	moves []explore.Choice
+	said  bool // that it is impossible
 }
 
 // Open begins a game on servers, with a database of its own, and replays the moves
@@ -224,13 +223,11 @@ var unknownGame = &Mistake{UnknownGame, "There is no such game: it was ended, or
 // Close ends the game and leaves nothing of it on the servers. It waits for a move
 // that is being made.
 func (g *Game) Close(ctx context.Context) error {
-	g.ending.Store(true)
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.closed {
+	if g.ending.Swap(true) {
 		return nil
 	}
-	g.closed = true
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	g.end()
 	return g.place.leave(ctx)
 }

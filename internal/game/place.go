@@ -103,8 +103,8 @@ func openServer(config backend.Config) (*sql.DB, *mysql.Config, error) {
 // leaving bounds how long the end of a game may take.
 const leaving = 30 * time.Second
 
-// leave drops the database and frees the block. It has a time of its own, also
-// when ctx has ended: nobody else would do it.
+// leave drops the database and frees the block, even after ctx has ended: nothing
+// else removes them.
 func (s *site) leave(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaving)
 	defer cancel()

@@ -5,7 +5,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/redis/go-redis/v9"
 
 	"seckill/internal/backend"
@@ -57,9 +56,7 @@ func newMetrics(s *Server) *metrics {
 	return m
 }
 
-func (m *metrics) handler() http.Handler {
-	return newMetricsPage(promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}))
-}
+func (m *metrics) handler() http.Handler { return &metricsPage{Gatherer: m.registry} }
 
 // refused counts what never got as far as a strategy.
 func (m *metrics) refused(code string) { m.requests.WithLabelValues("none", code).Inc() }

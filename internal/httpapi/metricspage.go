@@ -4,82 +4,48 @@ import (
 	"bytes"
 	"context"
 	"net/http"
-	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/common/expfmt"
+
+	"seckill/internal/together"
 )
 
-// metricsPage shares one reading of the metrics among all who wait for it: the page
-// is public, and costs as much as many purchases. A reading begins after its callers
-// have come, so that none gets older figures, and is followed by a rest of
-// restFactor times as long, however many ask.
+// metricsPage shows metrics as text (version 0.0.4). It shares one reading among all
+// who wait for it: the page is public, and costs as much as many purchases. A rest
+// of restFactor times as long follows, however many ask.
 type metricsPage struct {
-	read http.Handler
-
-	mu     sync.Mutex
-	next   map[expfmt.Format]*pageReading // not begun yet
-	busy   sync.Mutex                     // held while one is made
-	rested time.Time
+	prometheus.Gatherer
+	last together.Reading[[]byte]
 }
 
 const restFactor = 4
 
-// A pageReading is what its callers are answered, once done is closed.
-type pageReading struct {
-	done   chan struct{}
-	header http.Header
-	code   int
-	bytes.Buffer
-}
-
-func (n *pageReading) Header() http.Header  { return n.header }
-func (n *pageReading) WriteHeader(code int) { n.code = code }
-
-func newMetricsPage(read http.Handler) *metricsPage {
-	return &metricsPage{read: read, next: map[expfmt.Format]*pageReading{}}
-}
-
 func (p *metricsPage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	n := p.join(r)
-	select {
-	case <-n.done:
-	case <-r.Context().Done():
+	p.serve(w, r, time.Now())
+}
+
+func (p *metricsPage) serve(w http.ResponseWriter, r *http.Request, came time.Time) {
+	text, err := p.last.Since(r.Context(), came, p.read, func(took time.Duration) time.Duration { return restFactor * took })
+	if err != nil {
+		http.Error(w, "The metrics cannot be read: "+err.Error(), http.StatusInternalServerError)
 		return
 	}
-	for name, values := range n.header {
-		w.Header()[name] = values
-	}
-	w.WriteHeader(n.code)
-	_, _ = w.Write(n.Bytes())
+	w.Header().Set("Content-Type", string(expfmt.NewFormat(expfmt.TypeTextPlain)))
+	_, _ = w.Write(text)
 }
 
-// join waits with others for the next reading in the format that r asks for.
-func (p *metricsPage) join(r *http.Request) *pageReading {
-	format := expfmt.NegotiateAccept(r.Header, expfmt.DefaultAcceptedFormats()...)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	n := p.next[format]
-	if n == nil {
-		n = &pageReading{done: make(chan struct{}), header: http.Header{}, code: http.StatusOK}
-		p.next[format] = n
-		shared := r.Clone(context.WithoutCancel(r.Context())) // it is no single caller's
-		shared.Header.Del("Accept-Encoding")
-		shared.URL.RawQuery = "" // name[] would hide from all what one does not ask for
-		go p.run(format, n, shared)
+func (p *metricsPage) read(context.Context) ([]byte, error) {
+	families, err := p.Gather()
+	if err != nil {
+		return nil, err
 	}
-	return n
-}
-
-func (p *metricsPage) run(format expfmt.Format, n *pageReading, r *http.Request) {
-	defer close(n.done)
-	p.busy.Lock()
-	defer p.busy.Unlock()
-	time.Sleep(time.Until(p.rested))
-	p.mu.Lock()
-	delete(p.next, format) // who comes now waits for the next one
-	p.mu.Unlock()
-	begun := time.Now()
-	p.read.ServeHTTP(n, r)
-	p.rested = time.Now().Add(restFactor * time.Since(begun))
+	var text bytes.Buffer
+	for _, f := range families {
+		if _, err := expfmt.MetricFamilyToText(&text, f); err != nil {
+			return nil, err
+		}
+	}
+	return text.Bytes(), nil
 }

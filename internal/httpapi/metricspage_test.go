@@ -1,64 +1,56 @@
 package httpapi
 
 import (
-	"fmt"
+	"errors"
 	"net/http"
 	"net/http/httptest"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
-	"golang.org/x/sync/errgroup"
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
 )
 
-// However many ask, one reading is made at a time, all who came before it began
-// share it, and nobody gets one that is older than their question.
+// However many ask, all who came before a reading began share it, and what one of
+// them asks for hides nothing from the others.
 func TestMetricsAreReadTogether(t *testing.T) {
-	var readings, value atomic.Int64
-	begun, go1 := make(chan struct{}, 1), make(chan struct{})
-	page := newMetricsPage(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		now := value.Load()
-		if readings.Add(1) == 1 {
-			begun <- struct{}{}
-			<-go1
-		}
-		w.Header().Set("Content-Type", "text/plain; version=0.0.4")
-		fmt.Fprint(w, now, r.URL.RawQuery)
+	var readings atomic.Int64
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "readings"}, func() float64 {
+		return float64(readings.Add(1))
 	}))
-	get := func() (*httptest.ResponseRecorder, string) {
+	page := &metricsPage{Gatherer: registry}
+	get := func(target string, came time.Time) *httptest.ResponseRecorder {
 		w := httptest.NewRecorder()
-		page.ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
-		return w, w.Body.String()
+		page.serve(w, httptest.NewRequest("GET", target, nil), came)
+		return w
 	}
-	var g errgroup.Group
-	g.Go(func() error {
-		if w, body := get(); body != "0" || w.Code != 200 || w.Header().Get("Content-Type") == "" {
-			return fmt.Errorf("the first: %d %v %s", w.Code, w.Header(), body)
-		}
-		return nil
-	})
-	<-begun
-	value.Store(7) // after the first reading has looked
-	const callers = 500
-	joined := make(chan struct{}, callers)
-	for range callers {
-		g.Go(func() error {
-			r := httptest.NewRequest("GET", "/metrics?name[]=nothing", nil) // would filter them for all
-			n := page.join(r)
-			joined <- struct{}{}
-			if <-n.done; n.String() != "7" {
-				return fmt.Errorf("a caller who came later got %q", n.String())
+	came := time.Now()
+	var callers sync.WaitGroup
+	for range 500 {
+		callers.Go(func() {
+			w := get("/metrics?name[]=nothing", came)
+			if !strings.HasSuffix(w.Body.String(), "readings 1\n") {
+				t.Errorf("a caller got %q", w.Body.String())
 			}
-			return nil
 		})
 	}
-	for range callers {
-		<-joined
+	callers.Wait()
+	w := get("/metrics", time.Now())
+	if w.Code != http.StatusOK || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/plain; version=0.0.4") ||
+		!strings.HasSuffix(w.Body.String(), "readings 2\n") {
+		t.Errorf("who came later: %d %v %s", w.Code, w.Header(), w.Body.String())
 	}
-	close(go1)
-	if err := g.Wait(); err != nil {
-		t.Error(err)
-	}
-	if n := readings.Load(); n != 2 {
-		t.Errorf("%d readings for two groups of callers", n)
+}
+
+func TestMetricsThatCannotBeRead(t *testing.T) {
+	page := &metricsPage{Gatherer: prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) { return nil, errors.New("no") })}
+	w := httptest.NewRecorder()
+	page.ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+	if w.Code != http.StatusInternalServerError || !strings.Contains(w.Body.String(), "cannot be read: no") {
+		t.Errorf("%d %s", w.Code, w.Body.String())
 	}
 }

@@ -131,23 +131,30 @@ func (s *Server) cancelOrder(c *gin.Context) error {
 	}
 	err = sl.strategy.Restore(ctx, id)
 	s.gates.Refilled(o.SKUID) // whatever came of it
-	if err != nil && (seckill.NothingTaken(err) || !s.cancelled(c, id, err)) {
+	if err != nil && seckill.NothingTaken(err) {
 		return err
 	}
-	look, done := context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
-	defer done()
-	if o, err = s.Ledger.Order(look, id); err != nil { // it is cancelled, whatever this says
-		return fmt.Errorf("%w: the cancelled order cannot be read: %w", seckill.ErrUnknown, err)
+	if o, err = s.cancelled(c, id, err); err != nil {
+		return err
 	}
 	c.JSON(http.StatusOK, o)
 	return nil
 }
 
-// cancelled asks the ledger what became of a cancellation that is unknown.
-func (s *Server) cancelled(c *gin.Context, id string, cause error) bool {
+// cancelled reads the order after a cancellation, also when ctx has ended. cause is
+// why its outcome is unknown; nil: it is cancelled.
+func (s *Server) cancelled(c *gin.Context, id string, cause error) (ledger.Order, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), lookTimeout)
 	defer cancel()
 	o, err := s.Ledger.Order(ctx, id)
-	s.log(c, slog.LevelWarn, "unknown outcome of a cancellation", "error", cause, "status", o.Status, "look-up", err)
-	return err == nil && o.Status == ledger.Cancelled
+	switch {
+	case cause != nil:
+		s.log(c, slog.LevelWarn, "unknown outcome of a cancellation", "error", cause, "status", o.Status, "look-up", err)
+		if err != nil || o.Status != ledger.Cancelled {
+			return o, cause
+		}
+	case err != nil:
+		return o, fmt.Errorf("%w: the cancelled order cannot be read: %w", seckill.ErrUnknown, err)
+	}
+	return o, nil
 }

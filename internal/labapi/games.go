@@ -47,7 +47,7 @@ func (s *Server) ofGame(err error) error {
 	if !errors.As(err, &m) {
 		s.Log.Warn("game", "error", err)
 		return &web.Problem{Code: "game_failed", Status: http.StatusServiceUnavailable,
-			Detail: "The servers did not do what the move asked for: " + err.Error() + ". Undo the last move, or begin the game again by its schedule."}
+			Detail: "The servers did not do what the move asked for. Undo the last move, or begin the game again by its schedule. The log of the lab says why."}
 	}
 	p := &web.Problem{Code: m.Code, Status: statuses[m.Code], Detail: m.Detail}
 	if p.Status == 0 {

@@ -13,8 +13,8 @@ import (
 
 // Looks gathers looks at undecided requests: in a sale that is sold out, every
 // refusal ends with one. Those that come while a statement is under way share
-// the next one, which waits for no row. Whoever asks for a row that is locked
-// looks again alone, and waits (Store.Undecided).
+// the next one, which waits for no row. A request whose row is locked is looked up
+// again alone, and waits (Store.Undecided).
 type Looks struct {
 	store    *Store
 	together bool

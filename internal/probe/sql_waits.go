@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"gorm.io/gorm"
+	"seckill/internal/together"
 )
 
 // A Wait is a connection that waits for a lock, by the SQL server's own word.
@@ -40,53 +40,22 @@ const (
 	userLocks = "SELECT " + clientPort + " FROM information_schema.PROCESSLIST WHERE STATE = 'User lock' AND DB = DATABASE()"
 )
 
-// MariaDB shows these tables from a cache, which it fills again when nobody has
-// looked for 100 ms (trx0i_s.cc). So everybody here looks together, and not sooner.
+// MariaDB shows these tables from a cache, and fills it again only if 100 ms have
+// passed since the last query (trx0i_s.cc). So all here share a query, and let the
+// cache rest after it.
 const cacheRests = 110 * time.Millisecond
 
-// A look is what a server has shown last of all who wait for rows.
-type look struct {
-	mu   sync.Mutex
-	at   time.Time // when it began
-	rows []waitRow
-}
+func rests(time.Duration) time.Duration { return cacheRests }
 
 type waitRow struct{ DB, Port, Mode, Name, Idx, Holder string }
 
-var looks sync.Map // of *look, by the server's name and port
-
-// since returns what the server shows after that time.
-func (l *look) since(ctx context.Context, db *gorm.DB, query string, after time.Time) []waitRow {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.at.After(after) {
-		return l.rows
-	}
-	select {
-	case <-time.After(time.Until(l.at.Add(cacheRests))):
-	case <-ctx.Done():
-		return nil
-	}
-	at, rows := time.Now(), []waitRow{}
-	if db.WithContext(ctx).Raw(query).Scan(&rows).Error != nil {
-		return nil
-	}
-	l.at, l.rows = at, rows
-	return rows
-}
+var shown sync.Map // of *together.Reading[[]waitRow], by the server's name and port
 
 // Waits lists the connections of this database that wait for a row or a user lock
 // now. What the server does not show is left out. It takes a tenth of a second
 // where another has just asked MariaDB.
 func (s *SQL) Waits(ctx context.Context) (list []Wait) {
-	var rows []waitRow
-	if s.mariaDB {
-		l, _ := looks.LoadOrStore(s.server, new(look))
-		rows = l.(*look).since(ctx, s.db, waitsInMariaDB, time.Now())
-	} else {
-		s.db.WithContext(ctx).Raw(waitsInMySQL).Scan(&rows)
-	}
-	for _, r := range rows {
+	for _, r := range s.waitRows(ctx) {
 		i := slices.IndexFunc(list, func(w Wait) bool { return w.Port == r.Port })
 		switch {
 		case r.DB != s.database:
@@ -109,4 +78,21 @@ func (s *SQL) Waits(ctx context.Context) (list []Wait) {
 		}
 	}
 	return list
+}
+
+// waitRows are those of every database of the server; none, if it does not tell.
+func (s *SQL) waitRows(ctx context.Context) []waitRow {
+	query := waitsInMySQL
+	read := func(ctx context.Context) (rows []waitRow, err error) {
+		err = s.db.WithContext(ctx).Raw(query).Scan(&rows).Error
+		return rows, err
+	}
+	if !s.mariaDB {
+		rows, _ := read(ctx)
+		return rows
+	}
+	query = waitsInMariaDB
+	last, _ := shown.LoadOrStore(s.server, new(together.Reading[[]waitRow]))
+	rows, _ := last.(*together.Reading[[]waitRow]).Since(ctx, time.Now(), read, rests)
+	return rows
 }

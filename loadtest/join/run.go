@@ -66,7 +66,10 @@ func Assemble(ctx context.Context, l net.Listener, secret []byte, n int, joined 
 				return
 			}
 			if err != nil { // too many files are open, say
-				time.Sleep(shortly)
+				select {
+				case <-time.After(shortly):
+				case <-accepting.Done():
+				}
 				continue
 			}
 			select {

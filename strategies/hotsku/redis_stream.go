@@ -17,7 +17,7 @@ import (
 	"seckill/internal/seckill"
 )
 
-//go:embed redis_stream.go stream_accept.lua stream_writer.go
+//go:embed redis_stream.go stream_accept.lua stream_writer.go stream_row.go
 //go:embed stream_next.lua stream_settle.lua stream_desk.go stream.go
 //go:embed stream_promise.go stream_worker.go stream_cancel.lua
 //go:embed stream_seed.lua stream_count.lua

@@ -79,7 +79,7 @@ func harness(t *testing.T, info catalog.Info) locktest.Harness {
 	case RedisBLPOP.Name:
 		h.Waiting = func(c *tap.Command) bool { return c.Backend == tap.Waiting || strings.EqualFold(c.Name, "BLPOP") }
 	case Redsync.Name:
-		h.Lease = 800 * time.Millisecond // of which an attempt gets a quarter
+		h.Lease = 2 * time.Second // of which an attempt gets a quarter
 		h.Commands, h.Wire = []string{"SET", "EVALSHA"}, wired
 	case RedisSetNX.Name:
 		h.Lease = 0

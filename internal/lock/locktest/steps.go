@@ -35,13 +35,7 @@ func (c *trial) waiting(cmd *tap.Command) bool {
 
 func (c *trial) take(p *Process, key string, lease time.Duration) lock.Lease {
 	c.Helper()
-	var l lock.Lease
-	err := seckill.ErrUnavailable
-	// A quorum lock gives each node a part of the lease to answer, which a machine
-	// that is busy with other tests may miss.
-	for tries := 3; tries > 0 && errors.Is(err, seckill.ErrUnavailable); tries-- {
-		l, err = p.Acquire(c.Context(), key, lock.Options{Wait: c.h.Patience, Lease: lease})
-	}
+	l, err := p.Acquire(c.Context(), key, lock.Options{Wait: c.h.Patience, Lease: lease})
 	if err != nil {
 		c.stop("a lock that is free was refused: %v", err)
 	}

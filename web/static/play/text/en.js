@@ -86,7 +86,7 @@ export default {
     code: 'The code, with its hole', attackHole: 'Let it be attacked as it is', mustHold: 'must not happen:',
     choose: 'Choose the guard', attack: 'Let it be attacked',
     waits: 'The explorer gets ready …', searches: (n) => `The explorer attacks: ${plural(n, 'schedule')} so far …`,
-    failed: 'The attack could not be finished:', held: 'It held',
+    failed: 'A server failed during the attack. Try again; the log of the lab says why.', held: 'It held',
     tried: (a) => (!a.complete ? `${plural(a.schedules, 'schedule')} in ${count(a.seconds)} s, and none broke it. There are more.`
       : a.preemptions < 0 ? `All ${plural(a.schedules, 'schedule')} were run, and none broke it.`
         : `All ${plural(a.schedules, 'schedule')} with at most ${plural(a.preemptions, 'switch', 'switches')} were run, and none broke it.`),

@@ -83,7 +83,7 @@ export default {
     code: '有漏洞的代码', attackHole: '就这样让它受攻击', mustHold: '不允许发生：',
     choose: '选择防线', attack: '开始进攻',
     waits: '探索器正在准备……', searches: (n) => `探索器正在进攻：已运行 ${count(n)} 个调度……`,
-    failed: '进攻没能完成：', held: '守住了',
+    failed: '进攻途中有服务器出了错。请再试一次；原因写在实验室的日志里。', held: '守住了',
     tried: (a) => (!a.complete ? `${count(a.seconds)} 秒内运行了 ${count(a.schedules)} 个调度，都没有打破它，但还有没试过的。`
       : a.preemptions < 0 ? `全部 ${count(a.schedules)} 个调度都运行过，没有一个打破它。`
         : `切换不超过 ${count(a.preemptions)} 次的全部 ${count(a.schedules)} 个调度都运行过，没有一个打破它。`),
