@@ -4,6 +4,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -31,28 +32,32 @@ func defender(t *testing.T, search bool) game.Checker {
 }
 
 // checkDefences attacks what the checker does, and returns how many were.
-func checkDefences(t *testing.T, c game.Checker) (attacked int) {
+func checkDefences(t *testing.T, c game.Checker) (attacked int64) {
 	t.Helper()
-	for _, p := range game.Defences() {
-		t.Run(p.Name, func(t *testing.T) {
-			list, err := c.CheckDefence(t.Context(), p)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, f := range list {
-				if f.Wrong != "" {
-					t.Errorf("%s: %s", f.Level, f.Wrong)
-				} else if f.Holds && c.Search {
-					certify(t, f.Level, f.Schedules)
+	var n atomic.Int64
+	t.Run("exercises", func(t *testing.T) { // ends when all have
+		for _, p := range game.Defences() {
+			t.Run(p.Name, func(t *testing.T) {
+				t.Parallel()
+				list, err := c.CheckDefence(t.Context(), p)
+				if err != nil {
+					t.Fatal(err)
 				}
-				if f.Schedules > 0 {
-					attacked++
-					t.Logf("%s: %d schedules, %s", f.Level, f.Schedules, f.Found)
+				for _, f := range list {
+					if f.Wrong != "" {
+						t.Errorf("%s: %s", f.Level, f.Wrong)
+					} else if f.Holds && c.Search {
+						certify(t, f.Level, f.Schedules)
+					}
+					if f.Schedules > 0 {
+						n.Add(1)
+						t.Logf("%s: %d schedules, %s", f.Level, f.Schedules, f.Found)
+					}
 				}
-			}
-		})
-	}
-	return attacked
+			})
+		}
+	})
+	return n.Load()
 }
 
 // Every hole, and every guard that is said to break, is broken by the explorer.

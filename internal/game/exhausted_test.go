@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"seckill/internal/catalog"
@@ -137,12 +138,16 @@ func readCertificates(t *testing.T) (all map[string]certificate) {
 	return all
 }
 
+var certifying sync.Mutex
+
 // certify keeps what a slow test has exhausted, with -update.
 func certify(t *testing.T, name string, schedules int) {
 	t.Helper()
 	if !*update {
 		return
 	}
+	certifying.Lock()
+	defer certifying.Unlock()
 	known, code := readCertificates(t), exhaustible(t)
 	known[name] = certificate{schedules, code[name]}
 	maps.DeleteFunc(known, func(name string, _ certificate) bool { return code[name] == "" })
