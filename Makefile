@@ -68,7 +68,7 @@ prove: build
 	$(BIN) prove --topology single,cluster $(if $(PROVE_MYSQL_DSN),--mysql-dsn private --mysql-dsn '$(PROVE_MYSQL_DSN)') --examples web/guarantees --json web/guarantees/matrix.json --readme docs/guarantees.md
 	@find web/guarantees -name '*.json' ! -newer bin/prove.begun -delete
 
-## exhaust: search the impossible levels and the guards that hold to their ends, and keep certificates of it (eleven minutes, mostly waiting for MariaDB)
+## exhaust: search the impossible levels and the guards that hold exhaustively, and keep certificates (eleven minutes)
 .PHONY: exhaust
 exhaust: build
 	$(BIN) deps

@@ -106,13 +106,15 @@ func (r *Result) ExitStatus() int {
 
 // Summary is the result in one sentence.
 func (r *Result) Summary() string {
-	tested, broke, wrong, void, not := 0, 0, []string{}, 0, 0
+	tested, broke, wrong, void, not, apart := 0, 0, []string{}, 0, 0, 0
 	for _, c := range r.Cells {
 		switch {
 		case c.Wrong():
 			wrong = append(wrong, c.Strategy+" with "+string(c.Fault))
 		case c.Verdict == ledger.NotValid:
 			void++
+		case c.Verdict == "":
+			apart++
 		case c.NotTested != "":
 			not++
 		case c.Broken():
@@ -136,6 +138,9 @@ func (r *Result) Summary() string {
 	}
 	if not > 0 {
 		said = append(said, fmt.Sprintf("%d not tested", not))
+	}
+	if apart > 0 {
+		said = append(said, fmt.Sprintf("%d not applicable", apart))
 	}
 	if void > 0 {
 		said = append(said, fmt.Sprintf("%d prove nothing", void))
