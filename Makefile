@@ -45,6 +45,7 @@ verify: build ready
 	@if [ -n "$$SECKILL_TEST_MYSQL_DSN" ]; then echo "Now on the MySQL that was given:"; $(MAKE) --no-print-directory verify-once; \
 	else echo "Not run on Oracle MySQL: SECKILL_TEST_MYSQL_DSN is not set."; fi
 	cd deploy/kubernetes/strict && $(GO) test ./...
+	cd deploy/compose/strict && $(GO) test ./...
 .PHONY: verify-once
 verify-once:
 	$(RUN) -timeout 60m $(PACKAGES)

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -168,12 +169,7 @@ func TestKubernetes(t *testing.T) {
 	if err := accepted(append(slices.Clone(c.Args), "--sqlite-path=x")); err != nil {
 		t.Errorf("seckill %s: %v", strings.Join(c.Args, " "), err)
 	}
-	variables := map[string]bool{}
-	for _, f := range flagsOf(t, &ServeCmd{}) {
-		for _, name := range f.Envs {
-			variables[name] = true
-		}
-	}
+	variables := variablesOfServe(t)
 	names := slices.Collect(func(yield func(string) bool) {
 		for name := range config.Data {
 			if !yield(name) {
@@ -220,6 +216,39 @@ func TestKubernetes(t *testing.T) {
 		strings.Replace(string(text), "readinessProbe:", "readynessProbe:", 1), strings.Replace(string(text), "kind: Service", "kind: Servce", 1)} {
 		if _, err := manifests([]byte(wrong)); err == nil {
 			t.Error("what is mistyped is decoded")
+		}
+	}
+}
+
+// variablesOfServe are what seckill serve reads from the environment.
+func variablesOfServe(t *testing.T) map[string]bool {
+	t.Helper()
+	variables := map[string]bool{}
+	for _, f := range flagsOf(t, &ServeCmd{}) {
+		for _, name := range f.Envs {
+			variables[name] = true
+		}
+	}
+	return variables
+}
+
+// The compose files set what seckill serve reads. Whether they are valid, with the
+// topologies' overrides, deploy/compose/strict tests by the library of docker compose.
+func TestVariablesOfCompose(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(root, "deploy/compose/*.yaml"))
+	if err != nil || len(files) < 6 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	variables := variablesOfServe(t)
+	for _, file := range append(files, filepath.Join(root, "docker-compose.yml")) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range regexp.MustCompile(`SECKILL_[A-Z_]+`).FindAllString(string(text), -1) {
+			if !variables[name] {
+				t.Errorf("%s sets %s, which seckill serve does not read", file, name)
+			}
 		}
 	}
 }

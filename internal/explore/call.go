@@ -47,7 +47,7 @@ const (
 	asleep                   // it backs off
 )
 
-// sleeps reports whether it backs off. One whose context has ended is about to go on.
+// sleeps reports whether it backs off. A call whose context has ended is about to go on.
 func (c *call) sleeps() bool { return c.state == asleep && c.ctx.Err() == nil }
 
 // inside reports whether it has gone, and is not back yet.

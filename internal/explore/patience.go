@@ -95,9 +95,10 @@ const (
 	gaveUpOnce = "gives up: nothing will ever wake them"
 )
 
-// wakesLate: one who seemed to wait was on its way. A thread of the SQL server
-// that was given its row counts as waiting until it runs, and a busy machine
-// lets it wait for that. So does a goroutine that brings news from a library.
+// wakesLate reports whether a thread that seemed to wait goes on after all. A
+// thread of the SQL server that was given its row counts as waiting until it runs,
+// which takes a while on a busy machine. So does a goroutine that brings news from
+// a library.
 func (r *run) wakesLate(ctx context.Context) bool {
 	waits, away := r.inside()
 	for _, c := range append(waits, away...) {

@@ -57,8 +57,8 @@ func Open(ctx context.Context, config backend.Config, info catalog.Info, s Setti
 	return g, nil
 }
 
-// replay begins anew, with these moves. After an error the game has those that it
-// had, and begins anew when it is asked next.
+// replay begins anew, with these moves. After an error the game keeps its previous
+// moves, and the next call begins it again.
 func (g *Game) replay(ctx context.Context, moves []explore.Choice) (err error) {
 	had := g.moves
 	defer func() {
