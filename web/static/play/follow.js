@@ -1,6 +1,6 @@
 // A schedule that is there to be followed, such as a counterexample: one step at a
 // time, back, and back to it from elsewhere.
-import { html, useEffect, useRef } from '../ui.js';
+import { html, useLayoutEffect, useRef } from '../ui.js';
 import { words } from './text.js';
 
 /** @param {string} schedule @returns {string[]} its moves */
@@ -23,7 +23,7 @@ export function Follow({ game, line, move, undo }) {
   const rest = () => { for (let n = made.length; n < all.length; n += 1) step(); };
   const next = useRef(step);
   next.current = step;
-  useEffect(() => {
+  useLayoutEffect(() => { // the key counts as soon as the button is seen
     const pressed = (/** @type {KeyboardEvent} */ e) => {
       const typing = e.target instanceof Element && e.target.closest('input, select, textarea, dialog, pre');
       if (typing || e.altKey || e.ctrlKey || e.metaKey || e.repeat || e.key.toUpperCase() !== 'N') return;

@@ -4,7 +4,7 @@ import { model } from './model.js';
 import { Picture } from './picture.js';
 import { Ending, State } from './state.js';
 import { words } from './text.js';
-import { html, useEffect, useMemo, useRef, useState } from '../ui.js';
+import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from '../ui.js';
 
 const pace = 1100; // ms per step
 
@@ -43,7 +43,7 @@ export function Player({ trace, at, view, move, look }) {
     return () => clearTimeout(timer);
   }, [playing, now]);
 
-  useEffect(() => {
+  useLayoutEffect(() => { // keys count as soon as the steps are seen
     const pressed = (/** @type {KeyboardEvent} */ e) => {
       const at = e.target instanceof Element ? e.target : null;
       const typing = at?.closest('input, select, textarea, dialog, pre');
