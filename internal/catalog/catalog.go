@@ -56,6 +56,10 @@ type Info struct {
 	// itself: in a cluster, another node grants it as well.
 	OneNode bool
 
+	// Refuses: what breaks it refuses buyers of several units what is there. It
+	// never oversells, and a sale of single units holds.
+	Refuses bool
+
 	// New builds the strategy. Nil for a lock: Locker and Key are used then.
 	New func(Deps) (seckill.Strategy, error)
 	// Locker builds the lock; Key names a SKU's lock in the backend's own form.

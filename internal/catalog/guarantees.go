@@ -83,10 +83,10 @@ func (i Info) Broken() bool {
 	return i.Guarantees[Oversell] == Breaks || i.Guarantees[LostUpdate] == Breaks
 }
 
-// BreaksIn reports whether the strategy is known to oversell with so many
-// service processes: a lock inside one process does nothing for another.
+// BreaksIn reports whether a sale of single units is known to oversell with so
+// many service processes: a lock inside one process does nothing for another.
 func (i Info) BreaksIn(processes int) bool {
-	return i.Broken() || processes > 1 && i.Guarantees[Processes] == Breaks
+	return !i.Refuses && (i.Broken() || processes > 1 && i.Guarantees[Processes] == Breaks)
 }
 
 // A Letter is what the API called a guarantee before there were questions. It

@@ -32,10 +32,11 @@ var BucketedHasty = catalog.Info{
 	Guarantees: catalog.Guarantees{}.
 		Holds(catalog.Oversell, catalog.OtherSKUs).
 		Breaks(catalog.LostUpdate, catalog.Processes),
-	Repair: "bucketed",
-	Needs:  []backend.Capability{backend.SQL, backend.RowLocks},
-	Stock:  ledger.InBuckets,
-	Files:  bucketedHastyFiles,
+	Refuses: true,
+	Repair:  "bucketed",
+	Needs:   []backend.Capability{backend.SQL, backend.RowLocks},
+	Stock:   ledger.InBuckets,
+	Files:   bucketedHastyFiles,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
 		return &bucketedHasty{bucketStock{d.Ledger}}, nil
 	},

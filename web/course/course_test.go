@@ -10,6 +10,7 @@ import (
 
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
+	"seckill/internal/ledger"
 	"seckill/internal/prove"
 	"seckill/strategies"
 	"seckill/web"
@@ -380,6 +381,26 @@ func TestEveryFileIsAChapters(t *testing.T) {
 			return name == c.Name+".en" || name == c.Name+".zh"
 		}) {
 			t.Errorf("%s belongs to no chapter", e.Name())
+		}
+	}
+}
+
+// A strategy that breaks by itself oversells or loses units in its counterexamples,
+// unless it says that it only refuses what is there.
+func TestWhatRefusesNeverOversells(t *testing.T) {
+	refusing := map[string]bool{ledger.RuleUndersold: true, ledger.RuleNothingSold: true}
+	for _, info := range strategies.All() {
+		for _, q := range []catalog.Question{catalog.Oversell, catalog.LostUpdate, catalog.Processes} {
+			if info.Guarantees[q] != catalog.Breaks {
+				continue
+			}
+			only := true
+			for _, rule := range strings.Split(rulesOf(t, info.Name, string(q), false), ", ") {
+				only = only && refusing[rule]
+			}
+			if only != info.Refuses {
+				t.Errorf("%s, %s: only refuses: %t, and its Info says %t", info.Name, q, only, info.Refuses)
+			}
 		}
 	}
 }
