@@ -46,6 +46,7 @@ in, one a line or several apart by spaces:
   lease         the lease of the lock's holder ends (L)
   lose a        a's next command works, its reply is lost (Ra)
   drop a        a's next command never arrives     (Ca)
+  jump a        the clock of a's process jumps ahead (Ja)
   delay a       a's next command arrives later     (Wa), which "arrive a" lets it (Va)
   leave a       a closes their connection          (Qa)
   renew a       the renewer of a's lock goes on    (na)
@@ -175,7 +176,7 @@ func gameServers(ctx context.Context, stderr io.Writer, given backend.Config, in
 }
 
 // words are moves, as people type them.
-var words = map[string]string{"kill": "D", "lose": "R", "drop": "C", "delay": "W", "arrive": "V", "leave": "Q", "renew": "n", "expire": "G"}
+var words = map[string]string{"kill": "D", "lose": "R", "drop": "C", "delay": "W", "arrive": "V", "leave": "Q", "renew": "n", "expire": "G", "jump": "J"}
 
 // A table shows a game.
 type table struct {

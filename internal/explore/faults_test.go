@@ -6,11 +6,13 @@ import (
 	"strings"
 	"testing"
 
+	"seckill/internal/catalog"
 	"seckill/internal/explore"
 	"seckill/internal/fault"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 	"seckill/strategies/local"
+	"seckill/strategies/mysqllock"
 	"seckill/strategies/redislock"
 	"seckill/strategies/sqlrow"
 )
@@ -192,5 +194,34 @@ func TestADeathTakesTheWholeProcess(t *testing.T) {
 	o = again(t, w, s, happens(before(t, w, s, "COMMIT"), "B", fault.Leaves)...)
 	if o.Buyers[0].Err != nil || o.Buyers[1].Err == nil || o.Buyers[1].Dead || len(o.Problems) > 0 {
 		t.Errorf("B has left while they waited for A: %+v %+v", o.Buyers, o.Problems)
+	}
+}
+
+// The clock of one process jumps, and no other's: by it the holder's deadline is
+// past. The server's clock, and the same process in the next schedule, know nothing
+// of it.
+func TestAClockJumps(t *testing.T) {
+	run := func(w *explore.World, jumps bool) *explore.Schedule {
+		s := withFault(two(explore.Buys), fault.ClockJumps)
+		choices := before(t, w, s, "UPDATE stock")
+		if jumps {
+			choices = happens(choices, "B", fault.ClockJumps)
+		}
+		return again(t, w, s, append(choices, turns("B")...)...)
+	}
+	for name, c := range map[string]struct {
+		info   catalog.Info
+		breaks bool
+	}{
+		"the process's clock": {redislock.RedisGETSET, true},
+		"the server's clock":  {mysqllock.LockInsert, false},
+	} {
+		w := open(t, c.info)
+		if o := run(w, true); broke(o, ledger.RuleLostUpdate) != c.breaks || !o.Faulty() {
+			t.Errorf("%s: problems %+v:\n%s", name, o.Problems, table(o))
+		}
+		if o := run(w, false); len(o.Problems) > 0 {
+			t.Errorf("%s, one schedule later: %+v:\n%s", name, o.Problems, table(o))
+		}
 	}
 }

@@ -97,7 +97,6 @@ func (r *run) enter(ctx context.Context, b Buyer) error {
 	if err != nil {
 		return err
 	}
-	p.ahead.Store(int64(b.Ahead))
 	a := &actor{Buyer: b, run: r, process: p, wrote: map[string][]string{}, outcome: Outcome{Buyer: b}}
 	a.threads = []*thread{{actor: a}}
 	a.ctx, a.cancel = context.WithCancelCause(context.WithoutCancel(ctx))

@@ -15,8 +15,6 @@
 package explore
 
 import (
-	"time"
-
 	"seckill/internal/fault"
 	"seckill/internal/ledger"
 	"seckill/internal/observe"
@@ -62,8 +60,6 @@ type Buyer struct {
 	Same string `json:"same,omitempty"`
 	// Again is how often a request is sent again that got no final answer.
 	Again int `json:"again,omitempty"`
-	// Ahead is how far the clock of its process goes before the others'.
-	Ahead time.Duration `json:"clock_ahead_ns,omitempty"`
 }
 
 // A Fault is something that goes wrong at a moment of the scheduler's choice:

@@ -74,6 +74,8 @@ func (s Step) text() string {
 		return "† dies"
 	case s.Fault == fault.Leaves:
 		return "leaves"
+	case s.Fault == fault.ClockJumps:
+		return "their clock jumps ahead"
 	case s.Fault == fault.GivenUp:
 		return "† " + s.Command
 	case s.Fault == fault.ReplyLost:

@@ -125,9 +125,6 @@ func Open(ctx context.Context, info catalog.Info, config backend.Config, o Optio
 	return w, nil
 }
 
-// Lease is how long a lock lives in this world.
-func (w *World) Lease() time.Duration { return w.settings.LockLease }
-
 // time is what the processes' clocks show: a millisecond more each time they are
 // read, from the second in which the stock row was written. By a real clock, a
 // schedule that crosses a second would end otherwise than one that does not.

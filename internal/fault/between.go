@@ -25,6 +25,8 @@ const (
 	// Arrives: a delayed command reaches its server. It follows Delayed at any
 	// later moment, and is no fault of its own.
 	Arrives Name = "arrives late"
+	// ClockJumps: the clock of the buyer's process jumps ahead by more than a lease.
+	ClockJumps Name = "clock jumps"
 	// NodeLost: a server of several is lost, with what it has not replicated.
 	NodeLost Name = "a node is lost"
 	// TimePasses: no buyer could go on, so leases ended.

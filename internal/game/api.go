@@ -57,7 +57,7 @@ type Setting struct {
 	Stock  int64   `json:"stock"`
 	Buyers []Buyer `json:"buyers"`
 	// Faults that may happen: "lease ends", "dies", "leaves", "reply lost",
-	// "command lost", "delayed". Never null.
+	// "command lost", "delayed", "clock jumps". Never null.
 	Faults []string `json:"faults"`
 	// MaxFaults is how many of them in one game.
 	MaxFaults int `json:"max_faults"`
@@ -82,8 +82,6 @@ type Buyer struct {
 	Same string `json:"same,omitempty"`
 	// Other: this one buys another SKU; nothing they do should make others wait.
 	Other bool `json:"other,omitempty"`
-	// Ahead is how many milliseconds the clock of their process is ahead.
-	Ahead int64 `json:"clock_ahead_ms,omitempty"`
 }
 
 // States of a buyer.
@@ -159,13 +157,14 @@ type Move struct {
 	//	Ca   A's next command is lost before it arrives
 	//	Wa   A's next command is delayed: A sees an error and goes on
 	//	Va   the oldest delayed command of A arrives
+	//	Ja   the clock of A's process jumps ahead, by more than a lease
 	//	T    time passes: no buyer can go on, so a lease or a limit ends
 	Move string `json:"move"`
 	// Who is the buyer, "A"; "" for L and T.
 	Who string `json:"who,omitempty"`
 	// Fault is "" for a command; else a fault's name: "lease ends", "dies",
 	// "given up by the server", "leaves", "reply lost", "command lost",
-	// "delayed", "arrives late", "time passes".
+	// "delayed", "arrives late", "clock jumps", "time passes".
 	Fault string `json:"fault,omitempty"`
 	// Renewer: the move is the renewer's, not the buyer's own.
 	Renewer bool `json:"renewer,omitempty"`

@@ -231,8 +231,8 @@ func TestAttacks(t *testing.T) {
 // A counterexample of the proof becomes a game whose moves are to be followed, or
 // says why it cannot.
 func TestCounterexamplesArePlayed(t *testing.T) {
-	h := hall(t, func(h *game.Hall) { h.Examples = web.Guarantees() }, "naive", "redis-lua")
-	for _, name := range []string{"naive.oversell", "redis-lua.lease-end", "redis-lua.late-command"} {
+	h := hall(t, func(h *game.Hall) { h.Examples = web.Guarantees() }, "naive", "redis-lua", "redis-getset", "lock-table-central")
+	for _, name := range []string{"naive.oversell", "redis-lua.lease-end", "redis-lua.late-command", "redis-getset.clocks", "lock-table-central.clocks"} {
 		_, s, err := h.Begin(t.Context(), game.Request{Counterexample: name})
 		if err != nil || s.Line == "" || s.MovesMade != 0 {
 			t.Errorf("%s: %v, %s", name, err, show(s))

@@ -48,7 +48,7 @@ func ofExample(e explore.Example) (s Setting, err error) {
 			return cannot("its buyers send a request again")
 		}
 		s.Buyers = append(s.Buyers, Buyer{Name: b.Name, Quantity: max(1, b.Quantity), Does: string(b.Does), Process: b.Process,
-			Same: b.Same, Other: b.Other, Ahead: b.Ahead.Milliseconds()})
+			Same: b.Same, Other: b.Other})
 	}
 	if from.InLine || from.DiesFirst {
 		return cannot("something happens in it before the first move")

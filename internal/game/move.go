@@ -13,6 +13,7 @@ var letters = map[byte]explore.Fault{
 	'L': fault.LeaseEnds,
 	'T': fault.TimePasses,
 	'D': fault.Dies,
+	'J': fault.ClockJumps,
 	'G': fault.GivenUp,
 	'Q': fault.Leaves,
 	'R': fault.ReplyLost,

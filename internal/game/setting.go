@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
@@ -18,7 +17,7 @@ const (
 
 // faults are those that may be allowed, in the order in which they are listed.
 var faults = []string{string(fault.LeaseEnds), string(fault.Dies), string(fault.Leaves), string(fault.ReplyLost),
-	string(fault.CommandLost), string(fault.Delayed)}
+	string(fault.CommandLost), string(fault.Delayed), string(fault.ClockJumps)}
 
 // doings are what a buyer of a game may do.
 var doings = []string{string(explore.Buys), string(explore.Cancels), string(explore.Locks), string(explore.Pays),
@@ -63,8 +62,6 @@ func (s Setting) check() error {
 			return wrong("Buyer %s does %q: give one of %s.", b.Name, b.Does, strings.Join(doings, ", "))
 		case b.Process < 0 || b.Process >= mostBuyers:
 			return wrong("Buyer %s is in process %d: give 0 to %d.", b.Name, b.Process, mostBuyers-1)
-		case b.Ahead < 0:
-			return wrong("The clock of buyer %s is %d ms ahead: give 0 or more.", b.Name, b.Ahead)
 		case b.Same != "" && !slices.ContainsFunc(s.Buyers, func(o Buyer) bool { return o.Name == b.Same }):
 			return wrong("Buyer %s cancels the order of %q, who is not there.", b.Name, b.Same)
 		}
@@ -85,7 +82,7 @@ func (s Setting) scenario(name string) *explore.Scenario {
 	out := &explore.Scenario{Name: name, Stock: s.Stock, MaxFaults: s.MaxFaults, Renewals: s.Renewals, Clears: s.Clears}
 	for _, b := range s.Buyers {
 		out.Buyers = append(out.Buyers, explore.Buyer{Name: b.Name, Process: b.Process, Quantity: b.Quantity,
-			Does: explore.Does(b.Does), Same: b.Same, Other: b.Other, Ahead: time.Duration(b.Ahead) * time.Millisecond})
+			Does: explore.Does(b.Does), Same: b.Same, Other: b.Other})
 	}
 	for _, f := range s.Faults {
 		out.Faults = append(out.Faults, explore.Fault(f))

@@ -17,7 +17,6 @@ type settingFile struct {
 		Process  *int   `yaml:"process"`
 		Same     string `yaml:"same"`
 		Other    bool   `yaml:"other"`
-		Ahead    int64  `yaml:"clock_ahead_ms"`
 	} `yaml:"buyers"`
 	Faults    []string `yaml:"faults"`
 	MaxFaults int      `yaml:"max_faults"`
@@ -37,7 +36,7 @@ func (f settingFile) setting() Setting {
 		s.MaxFaults = 1
 	}
 	for i, b := range f.Buyers {
-		out := Buyer{Name: string(rune('A' + i)), Quantity: b.Quantity, Does: b.Does, Process: i, Same: b.Same, Other: b.Other, Ahead: b.Ahead}
+		out := Buyer{Name: string(rune('A' + i)), Quantity: b.Quantity, Does: b.Does, Process: i, Same: b.Same, Other: b.Other}
 		if b.Does == "" {
 			out.Does = "buys"
 		}

@@ -2,7 +2,6 @@ package prove
 
 import (
 	"context"
-	"time"
 
 	"seckill/internal/explore"
 	"seckill/internal/fault"
@@ -34,7 +33,7 @@ var (
 	})
 	_ = addQuestion(Question{
 		column: 70, ID: "clocks", Title: "clocks disagree",
-		Asks: "The clock of the second buyer's process is ahead by more than a lease: is the stock right?",
+		Asks: "The clock of a buyer's process jumps ahead by more than a lease, at any moment: is the stock right?",
 		ask: func(b *bench, ctx context.Context) (Cell, error) {
 			return b.stands(ctx, "it breaks whatever the clocks say", func(processes int) (Cell, error) {
 				if processes == 1 {
@@ -56,14 +55,13 @@ func (b *bench) clocks(ctx context.Context) (Cell, error) {
 	if err != nil {
 		return Cell{}, err
 	}
-	two := buyers(2, explore.Buys, explore.Buys)
-	two[1].Ahead = w.Lease() + time.Second
 	return b.search(ctx, "clocks", explore.LedgerRule, func(explore.Result) string {
 		if !w.AsksTime() {
 			return "it asks no clock of its own"
 		}
 		return ""
-	}, &explore.Scenario{Name: "two buyers, the second one's clock is ahead by more than a lease", Stock: 2, Buyers: two})
+	}, &explore.Scenario{Name: "two buyers, the clock of one jumps ahead by more than a lease", Stock: 2,
+		Buyers: buyers(2, explore.Buys, explore.Buys), Faults: []explore.Fault{fault.ClockJumps}, MaxFaults: 1})
 }
 
 // neighbours are two contenders of one process and one of another.

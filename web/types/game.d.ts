@@ -7,7 +7,6 @@ declare namespace Json {
     process: number;
     same?: string;
     other?: boolean;
-    clock_ahead_ms?: number;
   }
 
   /** What a game begins with. */

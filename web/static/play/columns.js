@@ -15,7 +15,7 @@ export const Columns = ({ game, busy, press }) => html`
   </section>`;
 
 /** @param {Json.GameColumn} b */
-const about = (b) => [words().does(b), words().process(b.process + 1), b.clock_ahead_ms && words().ahead(b.clock_ahead_ms)].filter(Boolean).join(' · ');
+const about = (b) => [words().does(b), words().process(b.process + 1)].filter(Boolean).join(' · ');
 
 /** @param {{buyer: Json.GameColumn, index: number, game: Json.Game, busy: boolean, press: Press}} props */
 function Column({ buyer: b, index, game, busy, press }) {

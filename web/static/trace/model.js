@@ -31,8 +31,8 @@ export const narrow = { ...servers, sql: 'SQL', zookeeper: 'ZK' }; // for narrow
  *
  * @typedef {{name: string, value: string}} Value
  * @typedef {{who: string, from: number, to: number}} Belief from the step that granted the lock to the one that gives it back
- * @typedef {{name: string, process: number, quantity?: number, does?: string, same?: string, again?: number, other?: boolean,
- *   ahead?: number}} Buyer does: its role in the scenario; ahead: of its clock, in nanoseconds
+ * @typedef {{name: string, process: number, quantity?: number, does?: string, same?: string, again?: number, other?: boolean}} Buyer
+ *   does: its role in the scenario
  * @typedef {{who: string, fault: string, backend: string, command: string, result: string, reply: string, woke: string[], values: Value[],
  *   byItself?: boolean, background?: boolean, start?: number, took?: number}} Step
  */

@@ -5,7 +5,7 @@ export const maxFile = 2_000_000; // characters
 const maxSteps = 2000;
 const maxLanes = 12;
 const faults = ['lease ends', 'dies', 'leaves', 'given up by the server', 'reply lost', 'command lost', 'delayed',
-  'arrives late', 'a node is lost', 'time passes'];
+  'arrives late', 'clock jumps', 'a node is lost', 'time passes'];
 
 const renewerMark = /^\(renewer\) /; // before a command of a lock's renewer
 
@@ -35,7 +35,7 @@ export function readExample(text) {
   const buyers = list(e.scenario.buyers).map((b) => {
     if (!isObject(b) || !isText(b.name) || !b.name) throw new Unreadable('buyers');
     return { name: b.name, quantity: Number(b.quantity) || 0, process: Number(b.process) || 0, does: text_(b.does),
-      same: text_(b.same), again: Number(b.again) || 0, other: b.other === true, ahead: Number(b.clock_ahead_ns) || 0 };
+      same: text_(b.same), again: Number(b.again) || 0, other: b.other === true };
   });
   if (!buyers.length || new Set(buyers.map((b) => b.name)).size !== buyers.length) throw new Unreadable('buyers');
   if (!e.steps.length || e.steps.length > maxSteps) throw new Unreadable('steps', maxSteps);

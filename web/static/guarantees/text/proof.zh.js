@@ -102,7 +102,7 @@ export default {
   "two buyers, enough for one, two processes": "两个买家，只够一个，两个进程",
   "two buyers, one may die": "两个买家，其中一个可能死去",
   "two buyers, the holder's lease ends": "两个买家，持有者的租约到期",
-  "two buyers, the second one's clock is ahead by more than a lease": "两个买家，第二个的时钟快了不止一个租约",
+  "two buyers, the clock of one jumps ahead by more than a lease": "两个买家，其中一个的时钟向前跳了不止一个租约",
   "two cancel the same order, and again; a reply or a command is lost, or one dies": "两个人取消同一个订单，再来一次；一条答复或命令丢失，或者有人死去",
   "two contenders, renewers act, and the lease ends or a reply is lost": "两个竞争者，续期在执行，租约到期或答复丢失",
   "two contenders, the lock is lost under its holder": "两个竞争者，锁在持有者手里丢失",

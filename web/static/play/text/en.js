@@ -27,7 +27,6 @@ export default {
       releases: b.same ? `cancels ${b.same}’s reservation` : 'cancels a reservation', sweeps: 'sweeps what is overdue',
     }[b.does] ?? b.does) + (b.other ? ' of another SKU' : '');
   },
-  ahead: (ms) => `clock ${count(ms / 1000)} s ahead`,
   states: { ready: 'ready', waits: 'waits', backs_off: 'will try again', done: 'done', dead: 'dead' },
   run: (who, server) => `${who} sends${server ? ` to ${server}` : ''}`, works: 'in their own process',
   waitsIn: (server) => (server ? `No answer from ${server} yet` : 'No answer yet'),
@@ -45,7 +44,7 @@ export default {
   does_fault: {
     'lease ends': 'The lease of the lock ends', dies: 'Kill the process', 'given up by the server': 'The servers give them up', leaves: 'Disconnect',
     'reply lost': 'Lose the reply', 'command lost': 'Lose the command', delayed: 'Delay the command', 'arrives late': 'It arrives',
-    'time passes': 'Time passes',
+    'clock jumps': 'The clock jumps ahead', 'time passes': 'Time passes',
   },
   notNow: 'not possible now', spent: 'no fault is left',
   everyone: 'For all',

@@ -24,7 +24,6 @@ export default {
       releases: b.same ? `取消 ${b.same} 的预留` : '取消一个预留', sweeps: '清理过期的预留',
     }[b.does] ?? b.does) + (b.other ? '，另一件商品' : '');
   },
-  ahead: (ms) => `时钟快 ${count(ms / 1000)} 秒`,
   states: { ready: '就绪', waits: '等待', backs_off: '稍后再试', done: '完成', dead: '死亡' },
   run: (who, server) => (server ? `${who} 发给 ${server}` : `${who} 执行`), works: '在自己的进程里',
   waitsIn: (server) => (server ? `${server} 还没有答复` : '还没有答复'),
@@ -42,7 +41,7 @@ export default {
   does_fault: {
     'lease ends': '锁的租约到期', dies: '杀死进程', 'given up by the server': '服务器放弃它', leaves: '断开连接',
     'reply lost': '丢失答复', 'command lost': '丢失命令', delayed: '延迟命令', 'arrives late': '到达',
-    'time passes': '时间流逝',
+    'clock jumps': '时钟向前跳', 'time passes': '时间流逝',
   },
   notNow: '现在不可能', spent: '故障已经用完',
   everyone: '对所有人',

@@ -36,6 +36,7 @@ export default {
   faults: {
     'lease ends': 'lease ends', dies: 'dies', leaves: 'leaves', 'given up by the server': 'given up', 'reply lost': 'reply lost',
     'command lost': 'command lost', 'a node is lost': 'node lost', 'time passes': 'time passes', delayed: '✉ on its way', 'arrives late': '✉ arrives late',
+    'clock jumps': 'clock jumps',
   },
   faultHints: {
     'lease ends': 'The server ends the lease. The holder is paused and does not know.',
@@ -44,6 +45,7 @@ export default {
     'given up by the server': 'The server gives up the session or lease of a process that has died.',
     'reply lost': 'The command takes effect, and the buyer sees an error.',
     'command lost': 'The command never arrives, and the buyer sees an error.',
+    'clock jumps': 'The clock of the buyer’s process jumps ahead by more than a lease. The servers’ clocks do not.',
     'a node is lost': 'One server of the backend is gone.',
     'time passes': 'No actor can continue until the clocks advance.',
     delayed: 'The command was sent and is delayed. Its sender gets no answer in time, cleans up and continues; the command is still on its way.',
@@ -72,8 +74,7 @@ export default {
       resets: 'resets the sale', starts: 'starts the sale', settles: 'lets the stock row follow the orders',
     }[b.does] ?? b.does;
     return [doing, b.other && 'of another SKU', b.process > 0 && this.process(b.process + 1),
-      b.again > 0 && `retries without a final answer (${count(b.again)}×)`,
-      b.ahead > 0 && `its clock is ${count(b.ahead / 1e9)} s ahead`].filter(Boolean).join(', ');
+      b.again > 0 && `retries without a final answer (${count(b.again)}×)`].filter(Boolean).join(', ');
   },
   renewals: (n) => `renewers may act, at most ${plural(n, 'time')}`, next: 'comes when all are done',
   result: 'Result', ok: 'ok', reply: (text) => text,

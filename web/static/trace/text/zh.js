@@ -33,6 +33,7 @@ export default {
   faults: {
     'lease ends': '租约到期', dies: '死亡', leaves: '离开', 'given up by the server': '被服务器放弃', 'reply lost': '答复丢失',
     'command lost': '命令丢失', 'a node is lost': '节点丢失', 'time passes': '时间流逝', delayed: '✉ 在路上', 'arrives late': '✉ 迟到',
+    'clock jumps': '时钟跳变',
   },
   faultHints: {
     'lease ends': '服务器结束了租约。持有者正在停顿，并不知道。',
@@ -41,6 +42,7 @@ export default {
     'given up by the server': '服务器放弃了已死进程的会话或租约。',
     'reply lost': '命令已生效，买家看到的却是错误。',
     'command lost': '命令根本没送到，买家看到的是错误。',
+    'clock jumps': '买家所在进程的时钟向前跳了不止一个租约；服务器的时钟不变。',
     'a node is lost': '后端丢失了一台服务器。',
     'time passes': '时钟前进之前，没有参与者能继续。',
     delayed: '命令已经发出，但被延迟。发出者没有及时得到答复，清理之后就继续了；命令还在路上。',
@@ -75,8 +77,7 @@ export default {
       resets: '重置这场销售', starts: '开始这场销售', settles: '让库存行跟上订单',
     }[b.does] ?? b.does;
     return [doing, b.other && '另一件商品', b.process > 0 && this.process(b.process + 1),
-      b.again > 0 && `没有最终答复就重试（${count(b.again)} 次）`,
-      b.ahead > 0 && `时钟快 ${count(b.ahead / 1e9)} 秒`].filter(Boolean).join('，');
+      b.again > 0 && `没有最终答复就重试（${count(b.again)} 次）`].filter(Boolean).join('，');
   },
   renewals: (n) => `续期线程可以执行，最多 ${count(n)} 次`, next: '等所有人完成后才来',
   result: '结果', ok: '成功', reply: (text) => text.replace(/^(\d+) rows?$/, '$1 行').replace(/^no row$/, '没有行'),
