@@ -75,7 +75,7 @@ exhaust: build
 	$(BIN) deps
 	$(GO) test -count=1 -tags verify -timeout 60m -parallel 6 -v ./internal/game -run '^(TestImpossibleLevels|TestGuardsHold)$$' -update
 
-## figures: measure the figures of docs/figures.md and the lessons anew (a quarter of an hour, on an idle machine)
+## figures: measure the figures of docs/figures.md and the lessons anew (over half an hour, on an idle machine)
 figures: build
 	$(BIN) deps
 	$(BIN) compare --strategies all --html bin/compare.html --json bin/compare.json

@@ -71,7 +71,7 @@ var chinese = tongue{
 
 	// Verdicts, and what the judge found.
 	"HELD": "守住了", "NOT VALID": "无效", "NOT CAUGHT": "未发现", "OVERSOLD!": "超卖", "LOST!": "账不平", "BLOCKED!": "停滞",
-	"OVERSOLD, as known": "超卖，如已知", "LOST, as known": "账不平，如已知",
+	"OVERSOLD, as known": "超卖，如已知", "LOST, as known": "账不平，如已知", "BLOCKED, as known": "停滞，如已知",
 	"%s units too many": "多卖了 %s 件",
 	"oversold":          "卖出的多于原有的", "negative stock": "库存低于零", "lost update": "丢失更新", "lost units": "库存消失",
 	"bought twice": "一个买家，两个订单", "bad order": "不可能的订单", "missing order": "卖了却没有订单", "wrong receipt": "回执与订单不符",

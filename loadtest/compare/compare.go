@@ -44,6 +44,9 @@ type Options struct {
 type Candidate struct {
 	Name, Title, Family string
 	Breaks              bool // known to oversell with as many processes as there are targets
+	// Hangs: known to stay locked when a reply to its holder is lost. A request with
+	// an unknown outcome can do that without a fault, on a machine with too much to do.
+	Hangs bool
 }
 
 // A Step is what has its turn: a strategy, or a baseline.
@@ -124,7 +127,7 @@ func newComparison(o Options) *comparison {
 }
 
 func newEntry(k Candidate, concurrency int) *Entry {
-	return &Entry{Strategy: k.Name, Title: k.Title, Family: k.Family, Breaks: k.Breaks, Concurrency: concurrency,
+	return &Entry{Strategy: k.Name, Title: k.Title, Family: k.Family, Breaks: k.Breaks, Hangs: k.Hangs, Concurrency: concurrency,
 		Violations: []Violation{}, Problems: []string{}, Ratios: map[string]measure.Spread{}, Commands: []loadtest.Commands{},
 		Curve: []loadtest.Percentile{}, Course: []loadtest.Point{}, Rounds: []Round{},
 		times: hdrhistogram.New(1, (2 * time.Hour).Microseconds(), 3)}

@@ -152,6 +152,33 @@ func TestExitStatus(t *testing.T) {
 	}
 }
 
+// A lock that is known to stay locked when a reply is lost may do so in a comparison,
+// if a request failed; others may not, and it may not without one.
+func TestBlockedAsKnown(t *testing.T) {
+	stands := func(failed int) func(loadtest.Config, *loadtest.Result) error {
+		return func(_ loadtest.Config, r *loadtest.Result) error {
+			r.Verdict, r.Counts[ledger.OutcomeUnknown] = loadtest.Blocked, failed
+			return nil
+		}
+	}
+	for name, c := range map[string]struct {
+		hangs  bool
+		failed int
+		word   string
+		want   int
+	}{
+		"known to":                 {true, 1, "BLOCKED, as known", ExitAsKnown},
+		"known to, nothing failed": {true, 0, "BLOCKED!", ExitBlocked},
+		"not known to":             {false, 1, "BLOCKED!", ExitBlocked},
+	} {
+		b := &script{plays: map[string]func(loadtest.Config, *loadtest.Result) error{"a": stands(c.failed)}}
+		r := Run(t.Context(), options(b, Candidate{Name: "a", Hangs: c.hangs}))
+		if got := r.Strategies[0].Word(); got != c.word || r.ExitStatus() != c.want || r.Tally().Held != 0 {
+			t.Errorf("%s: %s, exit status %d, %+v; want %s, %d", name, got, r.ExitStatus(), r.Tally(), c.word, c.want)
+		}
+	}
+}
+
 // One oversold sale is enough, also in a warm-up.
 func TestOneSaleIsEnough(t *testing.T) {
 	sales := 0

@@ -46,7 +46,7 @@ func (e *Entry) conclude(baselines []BaselineResult, stock int64) {
 	if e.Verdict == "" {
 		e.Verdict = ledger.NotValid
 	}
-	e.Expected = e.Verdict == ledger.Held && !e.Breaks || e.Broken() && e.Breaks
+	e.Expected = e.Verdict == ledger.Held && !e.Breaks || e.Broken() && e.Breaks || e.hung()
 	e.Sales = e.series(func(r Round) float64 { return r.SalesRate }).Spread()
 	e.Requests = e.series(func(r Round) float64 { return r.RequestRate }).Spread()
 	e.P50 = e.series(func(r Round) float64 { return r.P50 }).Spread()
@@ -84,6 +84,13 @@ func (b BaselineResult) series() measure.Series {
 
 // Broken reports that it was seen to oversell, or to lose.
 func (e *Entry) Broken() bool { return e.Verdict == ledger.Oversold || e.Verdict == ledger.Lost }
+
+// hung reports that it stood still as it is known to: in each round that did, a
+// request had failed before.
+func (e *Entry) hung() bool {
+	return e.Verdict == loadtest.Blocked && e.Hangs && !e.Breaks &&
+		!slices.ContainsFunc(e.Rounds, func(r Round) bool { return r.Verdict == loadtest.Blocked && r.Failed == 0 })
+}
 
 // rate is what to divide by a baseline: sales, if the baseline sells.
 func (r Round) rate(baseline string) float64 {
@@ -132,7 +139,7 @@ func (r *Result) ExitStatus() int {
 		})
 	}
 	missed := slices.ContainsFunc(r.Strategies, func(e *Entry) bool { return e.Breaks && e.Verdict == ledger.Held })
-	blocked := has(false, loadtest.Blocked) || has(true, loadtest.Blocked)
+	blocked := slices.ContainsFunc(r.entries(), func(e *Entry) bool { return e.Verdict == loadtest.Blocked && !e.Expected })
 	switch {
 	case has(false, ledger.Oversold):
 		return ExitOversold

@@ -71,7 +71,7 @@ func badge(e *Entry) string {
 	switch {
 	case e.Verdict == ledger.NotValid:
 		return "void"
-	case e.Expected && e.Breaks:
+	case e.Expected && e.Verdict != ledger.Held:
 		return "caught"
 	case e.Expected:
 		return "held"

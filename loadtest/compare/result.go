@@ -91,11 +91,12 @@ type Entry struct {
 	Strategy    string `json:"strategy"`
 	Title       string `json:"title"`
 	Family      string `json:"family"`
-	Breaks      bool   `json:"breaks"` // known to oversell with so many processes
+	Breaks      bool   `json:"breaks"`          // known to oversell with so many processes
+	Hangs       bool   `json:"hangs,omitempty"` // known to stay locked when a reply is lost
 	Concurrency int    `json:"concurrency"`
 
 	// Verdict is the worst of all rounds. Expected: it held, or is known to
-	// break and did.
+	// break and did, or is known to stay locked and did, when a request failed.
 	Verdict    ledger.Verdict `json:"verdict"`
 	Expected   bool           `json:"expected"`
 	Violations []Violation    `json:"violations"`

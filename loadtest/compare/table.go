@@ -17,7 +17,7 @@ func (e *Entry) Word() string {
 	switch {
 	case e.Verdict == ledger.NotValid:
 		return "NOT VALID"
-	case e.Broken() && e.Breaks:
+	case e.Expected && e.Verdict != ledger.Held:
 		return strings.ToUpper(string(e.Verdict)) + ", as known"
 	case e.Verdict == loadtest.Blocked:
 		return "BLOCKED!"
@@ -210,7 +210,7 @@ func (in tongue) server(b backend.Status) string {
 // A Tally counts the strategies of a result by outcome.
 type Tally struct {
 	Held   int `json:"held"`   // correct strategies
-	Caught int `json:"caught"` // strategies known to break
+	Caught int `json:"caught"` // strategies that broke, or stood still, as is known
 	Other  int `json:"other"`  // not as known
 	NotRun int `json:"not_run"`
 }
@@ -220,7 +220,7 @@ func (r *Result) Tally() Tally {
 	t := Tally{NotRun: len(r.NotRun)}
 	for _, e := range r.Strategies {
 		switch {
-		case e.Expected && !e.Breaks:
+		case e.Expected && e.Verdict == ledger.Held:
 			t.Held++
 		case e.Expected:
 			t.Caught++

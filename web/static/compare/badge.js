@@ -4,12 +4,12 @@ import { Sign } from '../lab/verdict.js';
 import { html } from '../ui.js';
 import { words } from './text.js';
 
-/** @typedef {Pick<Json.Entry, 'breaks' | 'expected'> & {verdict: Json.Verdict | ''}} Judged an entry of a result, or a standing */
+/** @typedef {Pick<Json.Entry, 'expected'> & {verdict: Json.Verdict | ''}} Judged an entry of a result, or a standing */
 
 /** @param {Judged} judged @returns {'held' | 'caught' | 'wrong' | 'missed' | 'void'} */
-export function kindOf({ verdict, breaks, expected }) {
+export function kindOf({ verdict, expected }) {
   if (verdict === 'not_valid') return 'void';
-  if (expected) return breaks ? 'caught' : 'held';
+  if (expected) return verdict === 'held' ? 'held' : 'caught';
   return verdict === 'held' ? 'missed' : 'wrong';
 }
 

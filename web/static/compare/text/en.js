@@ -67,7 +67,7 @@ export default {
   },
   verdicts: {
     held: () => 'HELD',
-    caught: (v) => (v === 'lost' ? 'LOST, as known' : 'OVERSOLD, as known'),
+    caught: (v) => `${{ lost: 'LOST', blocked: 'BLOCKED' }[v] ?? 'OVERSOLD'}, as known`,
     wrong: (v) => ({ lost: 'LOST', blocked: 'BLOCKED' }[v] ?? 'OVERSOLD'),
     missed: () => 'NOT CAUGHT',
     void: () => 'NOT VALID',

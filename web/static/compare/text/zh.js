@@ -66,7 +66,7 @@ export default {
   },
   verdicts: {
     held: () => '守住了',
-    caught: (v) => (v === 'lost' ? '账不平，如已知' : '超卖，如已知'),
+    caught: (v) => `${{ lost: '账不平', blocked: '停滞' }[v] ?? '超卖'}，如已知`,
     wrong: (v) => ({ lost: '账不平', blocked: '停滞' }[v] ?? '超卖'),
     missed: () => '未发现',
     void: () => '无效',
