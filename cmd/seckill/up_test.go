@@ -231,6 +231,17 @@ func TestRunsOfARealLab(t *testing.T) {
 		}
 	})
 
+	t.Run("a clock that jumps", func(t *testing.T) {
+		u.t = t
+		r := u.perform(`{"strategies":["redis-getset","conditional"],"stock":200,"buyers":600,"concurrency":16,"lease_ms":900,"wait_ms":700,
+			"faults":[{"kind":"jump_clock","service":1,"at_ms":0,"for_ms":700}]}`)
+		u.judged(r.Lanes[0], anything...) // a lock is taken from its holder
+		u.judged(r.Lanes[1], ledger.Held)
+		if f := r.Faults[0]; f.State != fault.IsOver || f.Effect == nil || !f.Effect.Took || f.Effect.Stood < 700 || f.Effect.Why == fault.NoLook {
+			t.Errorf("%+v, %+v", f, f.Effect)
+		}
+	})
+
 	t.Run("restart of Redis", func(t *testing.T) {
 		u.t = t
 		client := redis.NewClient(redisOptions(t))

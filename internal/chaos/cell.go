@@ -162,6 +162,7 @@ func why(e *fault.Effect) string {
 	said := map[fault.Why]string{fault.NoUnits: "the stock was gone", fault.Idle: "the process had no purchase under way",
 		fault.NoPoint: "the strategy does not read before it writes", fault.NotReached: "no purchase reached the point",
 		fault.NothingPassed: "nothing was sent meanwhile", fault.NotMet: "no command was refused or had to wait",
+		fault.NoLook: "no purchase looked at the clock",
 		fault.WentOn: "it ended before it should have", fault.DataKept: "the server came back with its data"}
 	return ": " + said[e.Why]
 }

@@ -143,6 +143,8 @@ func (o Options) applies(info catalog.Info, name fault.Name) string {
 		return all[i].Missing
 	case all[i].Uses != "" && !info.Needing(all[i].Uses):
 		return "the strategy does not use " + all[i].Uses
+	case name == fault.JumpClock && info.Guarantees[catalog.Clocks] == "":
+		return "the strategy asks no clock of its own"
 	}
 	return ""
 }

@@ -35,7 +35,8 @@ func (l *paperLab) Inject(_ context.Context, name fault.Name, a fault.Aim) (*fau
 
 func (l *paperLab) Faults() []lab.FaultStatus {
 	return []lab.FaultStatus{{Kind: fault.KillService, Available: true}, {Kind: fault.RestartMySQL, Available: true},
-		{Kind: fault.RestartRedis, Available: true, Uses: "Redis"}, {Kind: fault.PauseMySQL, Missing: "it is embedded"}}
+		{Kind: fault.RestartRedis, Available: true, Uses: "Redis"}, {Kind: fault.PauseMySQL, Missing: "it is embedded"},
+		{Kind: fault.JumpClock, Available: true}}
 }
 func (l *paperLab) Services() []lab.Service { return nil }
 func (l *paperLab) Serve(context.Context, lab.ServiceSettings) error {
@@ -124,6 +125,7 @@ func TestCells(t *testing.T) {
 			"proves nothing", false, ExitNotValid},
 		"not to be had here": {paperLab{}, nil, func(o *Options) { o.Faults = []fault.Name{fault.PauseMySQL} }, "–", false, ExitNotValid},
 		"not its server":     {paperLab{}, nil, func(o *Options) { o.Faults = []fault.Name{fault.RestartRedis} }, "–", false, ExitNotValid},
+		"asks no clock":      {paperLab{}, nil, func(o *Options) { o.Faults = []fault.Name{fault.JumpClock} }, "–", false, ExitNotValid},
 		"a broken one, caught": {paperLab{effect: took}, []*loadtest.Result{sale(ledger.Oversold, 800, 800), held()},
 			func(o *Options) { o.Strategies = []catalog.Info{broken} }, "oversold", false, ExitAsKnown},
 		"a broken one, missed": {paperLab{effect: took}, []*loadtest.Result{held(), sale(ledger.Held, 120, 720)},

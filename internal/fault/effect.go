@@ -39,6 +39,7 @@ const (
 	// NothingPassed: nothing was sent over the link, or there was no reply to lose.
 	NothingPassed Why = "nothing_passed"
 	NotMet        Why = "not_met" // the server refused no command, and let none wait
+	NoLook        Why = "no_look" // no strategy looked at the process's clock
 )
 
 // weigh decides whether it could matter, from what was seen just before.

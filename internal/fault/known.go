@@ -18,6 +18,7 @@ const (
 	// What is lost or late on the way.
 	lostReply   = "lost-reply"
 	lateCommand = "late-command"
+	clocks      = "clocks"
 )
 
 // damaging are the questions whose “breaks” sells wrongly or stops the sale,
@@ -35,6 +36,7 @@ var damaging = []struct {
 	{nodeLoss, "a server that loses its data", 1, true},
 	{lostReply, "a reply that is lost", 1, true},
 	{lateCommand, "a command that comes late", 1, true},
+	{clocks, "a clock that jumps", 2, true},
 }
 
 // A Known order of commands breaks a strategy, whatever one run says.

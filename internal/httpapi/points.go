@@ -20,6 +20,8 @@ const (
 	mostHold, usualHold = 60_000, 30_000
 	// mostAwait is the longest that one call waits for a purchase, in ms.
 	mostAwait = 10_000
+	// mostJump is how far a clock may be set ahead, in ms: a day.
+	mostJump = 86_400_000
 )
 
 // routePoints adds the calls of --fault-points, to the admin listener only:
@@ -30,6 +32,7 @@ func (s *Server) routePoints(r *gin.Engine) {
 	}
 	r.GET("/admin/v1/faults/state", s.handle(s.faultState))
 	r.POST("/admin/v1/faults/cut", s.handle(s.cutSockets))
+	r.POST("/admin/v1/faults/clock", s.handle(s.jumpClock))
 	r.POST("/admin/v1/faults/points", s.handle(s.armPoint))
 	r.GET("/admin/v1/faults/points/:id", s.handle(s.awaitPoint))
 	r.DELETE("/admin/v1/faults/points/:id", s.handle(s.removePoint))
@@ -82,6 +85,19 @@ func (s *Server) cutSockets(c *gin.Context) error {
 		return err
 	}
 	c.JSON(http.StatusOK, gin.H{"closed": s.Instance.Dialer.Cut()})
+	return nil
+}
+
+// jumpClock sets the clock that strategies ask ahead; "ahead_ms" 0 sets it right.
+func (s *Server) jumpClock(c *gin.Context) error {
+	if _, err := readQuery(c); err != nil {
+		return err
+	}
+	var ahead int
+	if err := web.ReadJSON(c.Writer, c.Request, web.Field{Name: "ahead_ms", Into: &ahead, Required: true, Min: 0, Max: mostJump}); err != nil {
+		return err
+	}
+	c.JSON(http.StatusOK, s.Points.Jump(time.Duration(ahead)*time.Millisecond))
 	return nil
 }
 

@@ -28,10 +28,12 @@ func (s *Server) newSeller(info catalog.Info) (*seller, error) {
 	if len(sl.missing) > 0 {
 		return sl, nil
 	}
-	strategy, err := catalog.Build(info, catalog.Deps{
-		Instance: s.Instance, Ledger: s.Ledger, Settings: s.Settings,
-		Observe: &sl.metrics, Log: s.Log.With("strategy", info.Name),
-	})
+	deps := catalog.Deps{Instance: s.Instance, Ledger: s.Ledger, Settings: s.Settings,
+		Observe: &sl.metrics, Log: s.Log.With("strategy", info.Name)}
+	if s.Points != nil {
+		deps.Now = s.Points.Now
+	}
+	strategy, err := catalog.Build(info, deps)
 	if err != nil {
 		return nil, fmt.Errorf("the strategy %s: %w", info.Name, err)
 	}

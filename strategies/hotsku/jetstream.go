@@ -35,8 +35,8 @@ var JetStream = catalog.Info{
 		"and what it forgets lets buyers through whom the row refuses.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.SoldOut, catalog.DeadHolder, catalog.LeaseEnd,
-			catalog.LostReply, catalog.LateCommand, catalog.TwoFaults,
-			catalog.OtherSKUs),
+			catalog.Clocks, catalog.LostReply, catalog.LateCommand,
+			catalog.TwoFaults, catalog.OtherSKUs),
 	Needs:   []backend.Capability{backend.SQL, backend.JetStream},
 	Stock:   ledger.InRow,
 	Options: jetOptions,

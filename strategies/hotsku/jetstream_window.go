@@ -34,7 +34,7 @@ var JetStreamWindow = catalog.Info{
 		"is a new message: its units are taken twice, for one order.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.SoldOut, catalog.DeadHolder, catalog.LeaseEnd,
-			catalog.OtherSKUs).
+			catalog.Clocks, catalog.OtherSKUs).
 		Breaks(catalog.LostReply, catalog.LateCommand, catalog.Cancel,
 			catalog.SameKey),
 	Repair:  "jetstream",

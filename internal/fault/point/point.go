@@ -78,6 +78,7 @@ const mostTraps = 16
 // Points are the traps of one process. The zero value is ready.
 type Points struct {
 	armed atomic.Int32 // traps that wait: purchases look no further at 0
+	clock clock
 
 	mu    sync.Mutex
 	count int

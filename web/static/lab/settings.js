@@ -23,8 +23,8 @@ const hurtServers = ['pause_redis', 'pause_mysql', 'full_redis', ...['read_only'
 /** Of several servers of one backend. */
 const lostServers = ['lose_zookeeper', 'lose_etcd', 'lose_zookeeper_quorum', 'lose_etcd_quorum', 'failover_redis',
   'lose_shard', 'pause_shard', 'lose_mysql', 'failover_mysql'];
-const ofService = ['pause_service', 'kill_service', 'cut_zookeeper_session'];
-const lasting = ['pause_service', 'pause_holder', 'hang_holder', 'cut_holder', ...hurtServers, ...lostServers];
+const ofService = ['pause_service', 'kill_service', 'jump_clock', 'cut_zookeeper_session'];
+const lasting = ['pause_service', 'jump_clock', 'pause_holder', 'hang_holder', 'cut_holder', ...hurtServers, ...lostServers];
 /** The fields of a fault, by kind. */
 export const ofFault = (kind) => ['at_ms', ...(ofService.includes(kind) ? ['service'] : []), ...(lasting.includes(kind) ? ['for_ms'] : [])];
 

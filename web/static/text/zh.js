@@ -233,7 +233,7 @@ export default {
     happened: '什么时候发生了什么',
     kinds: {
       pause_holder: '暂停持有者', hang_holder: '挂起持有者', kill_holder: '杀死持有者', cut_holder: '断开持有者',
-      pause_service: '暂停一个服务进程', kill_service: '杀死服务进程', restart_redis: '重启 Redis',
+      pause_service: '暂停一个服务进程', kill_service: '杀死服务进程', jump_clock: '服务进程的时钟跳变', restart_redis: '重启 Redis',
       pause_redis: '暂停 Redis', restart_mysql: '杀死并重启 MySQL', pause_mysql: '暂停 MySQL',
       restart_zookeeper: '杀死并重启 ZooKeeper', restart_etcd: '杀死并重启 etcd', restart_jetstream: '杀死并重启 NATS',
       cut_zookeeper_session: '结束 ZooKeeper 会话',
