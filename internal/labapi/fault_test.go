@@ -93,7 +93,7 @@ func TestPausesByHand(t *testing.T) {
 		}
 		if strings.Contains(body, "for_ms") {
 			<-l.did
-			page.until(func(r Run) bool { return r.Faults[0].State == fault.IsOver })
+			page.until(func(r Run) bool { return len(r.Faults) > 0 && r.Faults[0].State == fault.IsOver })
 		}
 	}
 	if r := page.until(func(r Run) bool { return len(r.Faults) == 2 && r.Faults[1].State == fault.IsOn }); r.Faults[1].Until < 10000 {
@@ -160,12 +160,14 @@ func TestFaultsAtTheHolder(t *testing.T) {
 // Runs wait until the services run as they want; what fails there says why.
 func TestServicesAreMadeReady(t *testing.T) {
 	l := newFakeLab()
+	l.starts = make(chan struct{})
 	_, h, load := start(t, func(c *Config) { c.Lab = l })
 	page := watch(t, h.URL)
 	page.next("hello")
 	if r := begin(t, h.URL, withFaults(`,"services":3,"lease_ms":500`)); r.State != Preparing {
 		t.Errorf("the run begins %s, want preparing", r.State)
 	}
+	close(l.starts)
 	<-load.configs
 	if got := l.ServiceSettings(); got != (lab.ServiceSettings{Services: 3, Lease: 500, Wait: 3000, Poll: 10}) {
 		t.Errorf("the services were made %+v", got)

@@ -28,7 +28,8 @@ type fakeLab struct {
 	services []lab.Service
 	serving  lab.ServiceSettings
 	did      chan string
-	holders  chan int // the service processes in which a holder is caught
+	starts   chan struct{} // services start when it is closed; nil: at once
+	holders  chan int      // the service processes in which a holder is caught
 }
 
 var usual = lab.ServiceSettings{Services: 2, Lease: 8000, Wait: 3000, Poll: 10}
@@ -56,6 +57,9 @@ func (l *fakeLab) ServiceSettings() lab.ServiceSettings {
 }
 
 func (l *fakeLab) Serve(_ context.Context, s lab.ServiceSettings) error {
+	if l.starts != nil {
+		<-l.starts
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if s.Poll == unluckyPoll {
