@@ -19,7 +19,7 @@ func (p *place) compare(ctx context.Context, chosen []catalog.Info, o compare.Op
 	var names []string
 	for _, i := range chosen {
 		o.Candidates = append(o.Candidates, compare.Candidate{Name: i.Name, Title: i.Title, Family: i.Family,
-			Breaks: i.BreaksIn(len(o.Sale.Targets)), Hangs: i.Guarantees[catalog.LostReply] == catalog.Breaks})
+			Breaks: i.BreaksIn(len(o.Sale.Targets)), Hangs: i.Hangs()})
 		names = append(names, i.Name)
 	}
 	o.Sale.ServersTime = p.serversTime

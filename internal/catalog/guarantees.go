@@ -89,6 +89,10 @@ func (i Info) BreaksIn(processes int) bool {
 	return !i.Refuses && (i.Broken() || processes > 1 && i.Guarantees[Processes] == Breaks)
 }
 
+// Hangs reports whether the strategy is a lock that stays locked when a reply to its
+// holder is lost.
+func (i Info) Hangs() bool { return i.Locker != nil && i.Guarantees[LostReply] == Breaks }
+
 // A Letter is what the API called a guarantee before there were questions. It
 // stays for one release.
 type Letter string

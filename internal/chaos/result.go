@@ -191,7 +191,7 @@ func (r *Result) strategies() (names []string) {
 func (r *Result) table() measure.Table {
 	t := measure.Table{Title: "What each fault does to each strategy", Head: []string{"strategy"}, Words: len(r.Faults) + 1,
 		Notes: []string{"held, with the longest time without a sale; oversold, lost: the judge found it; blocked: right, and the sale stood still for longer " +
-			"than the wait for a lock and its lease; stopped: nothing was sold after the fault, although units were left; not tested: the fault took no effect or could not matter; –: it cannot be had, or is of a server that the strategy does not use."}}
+			"than the wait for a lock and its lease; stopped: nothing was sold after the fault, although units were left; not tested: the fault took no effect or could not matter; –: it cannot be had, or is of a server or clock that the strategy does not use."}}
 	for _, f := range r.Faults {
 		t.Head = append(t.Head, string(f))
 	}

@@ -15,13 +15,8 @@ const jump = 10 * time.Minute
 
 var jumpClock = Fault{Name: JumpClock, Question: clocks, Lasts: true, missing: noPoints,
 	Describe: "the clock of a service process jumps ahead by ten minutes",
-	inject: func(ctx context.Context, e Env, a Aim) (*Injection, error) {
-		p, err := service(e, a.Service)
-		if err != nil {
-			return nil, err
-		}
-		defer p.Unlock()
-		seen, run, begun := before(ctx, p, a.Service, a), p.Run(), time.Now()
+	inject: atService(func(ctx context.Context, p Process, seen Effect) (*Injection, error) {
+		run, begun := p.Run(), time.Now()
 		said, err := p.Points().Jump(ctx, jump)
 		if err != nil {
 			return nil, fmt.Errorf("set the clock of %s: %w", p.Title(), err)
@@ -42,4 +37,4 @@ var jumpClock = Fault{Name: JumpClock, Question: clocks, Lasts: true, missing: n
 			e.Stood = int(time.Since(begun).Milliseconds())
 			return err
 		}}, nil
-	}}
+	})}

@@ -171,6 +171,22 @@ func cannotPause(Env) *Lack {
 	return nil
 }
 
+// atService does harm to the process that is aimed at, which is locked, after a look
+// at what it has under way.
+func atService(harm func(context.Context, Process, Effect) (*Injection, error)) func(context.Context, Env, Aim) (*Injection, error) {
+	return func(ctx context.Context, e Env, a Aim) (*Injection, error) {
+		p, err := service(e, a.Service)
+		if err != nil {
+			return nil, err
+		}
+		defer p.Unlock()
+		if p.Paused() {
+			return nil, fmt.Errorf("%s is paused already", p.Title())
+		}
+		return harm(ctx, p, before(ctx, p, a.Service, a))
+	}
+}
+
 // service finds the process that is aimed at, and locks it.
 func service(e Env, number int) (Process, error) {
 	all := e.Services()

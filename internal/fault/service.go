@@ -2,7 +2,6 @@ package fault
 
 import (
 	"context"
-	"fmt"
 	"time"
 )
 
@@ -16,17 +15,7 @@ const (
 
 var pauseService = Fault{Name: PauseService, Question: leaseEnd, Lasts: true, missing: cannotPause,
 	Describe: "a service process stands still, whatever it is doing",
-	inject: func(ctx context.Context, e Env, a Aim) (*Injection, error) {
-		p, err := service(e, a.Service)
-		if err != nil {
-			return nil, err
-		}
-		defer p.Unlock()
-		if p.Paused() {
-			return nil, fmt.Errorf("%s is paused already", p.Title())
-		}
-		return pause(ctx, p, before(ctx, p, a.Service, a))
-	}}
+	inject:   atService(pause)}
 
 // pause has p, which is locked, stand still.
 func pause(ctx context.Context, p Process, seen Effect) (*Injection, error) {

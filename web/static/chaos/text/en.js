@@ -12,7 +12,7 @@ export default {
   shown: (n, all) => (n === all ? `${count(all)} strategies` : n ? `${count(n)} of ${count(all)} strategies` : 'No strategy matches.'),
   words: {
     held: 'held', oversold: 'oversold', lost: 'the ledger does not add up', blocked: 'blocked', stopped: 'stopped',
-    'not tested': 'not tested', 'proves nothing': 'proves nothing', '': 'not to be had, or of a server that it does not use', left: 'not run',
+    'not tested': 'not tested', 'proves nothing': 'proves nothing', '': 'not to be had, or of a server or clock that it does not use', left: 'not run',
   },
   means: {
     held: 'Nothing was oversold, lost or invented, and sales went on.',

@@ -12,7 +12,7 @@ export default {
   shown: (n, all) => (n === all ? `${count(all)} 个策略` : n ? `${count(all)} 个策略中的 ${count(n)} 个` : '没有符合的策略。'),
   words: {
     held: '守住了', oversold: '超卖', lost: '账不平', blocked: '停滞', stopped: '停售',
-    'not tested': '未测到', 'proves nothing': '无效', '': '这里没有这种故障，或者策略不用这个服务器', left: '没有运行',
+    'not tested': '未测到', 'proves nothing': '无效', '': '这里没有这种故障，或者策略不用这个服务器或时钟', left: '没有运行',
   },
   means: {
     held: '没有超卖，没有丢失，也没有凭空出现的订单，销售得以继续。',
