@@ -119,8 +119,11 @@ func TestFindingsOfTheReadme(t *testing.T) {
 		"wait %s ms": locks["redis-lua"].Crowds[8].P99[0], "and %s ms with the other": locks["get-lock"].Crowds[8].P99[0],
 	}
 	text := page(t, "README.md")
-	flat := strings.Join(strings.Fields(text), " ")
+	flat, chinese := strings.Join(strings.Fields(text), " "), page(t, "README.zh.md")
 	for form, figure := range said {
+		if !strings.Contains(chinese, shown(figure)+" ") {
+			t.Errorf("README.zh.md does not say %s, the figure of %q", shown(figure), form)
+		}
 		if want := strings.Join(strings.Fields(fmt.Sprintf(form, shown(figure))), " "); !strings.Contains(flat, want) {
 			t.Errorf("README.md does not say %q", want)
 		}
