@@ -22,6 +22,7 @@ func TestChaosOfEveryFault(t *testing.T) {
 		lab.Single:    "conditional,for-update,redis-lua,zk-fenced,etcd-fenced,jetstream,naive",
 		lab.Ensembles: "zk-fenced,etcd-fenced,naive",
 		lab.Sentinel:  "redis-counter,redis-fenced",
+		lab.Ring:      "redis-lua,redis-counter-mysql",
 		lab.Galera:    "conditional,lock-insert,get-lock",
 		lab.Replica:   "conditional",
 	} {

@@ -44,7 +44,7 @@ type Fault struct {
 // All are the faults, in the order in which they are shown.
 var All = []Fault{pauseHolder, hangHolder, killHolder, cutHolder, pauseService, killService, jumpClock,
 	restartRedis, pauseRedis, fullRedis, restartMySQL, pauseMySQL, readOnlyMySQL, lockRow, deadlock, fewConnections,
-	restartZooKeeper, restartEtcd, restartJetStream, cutSession,
+	restartZooKeeper, restartEtcd, fullEtcd, restartJetStream, cutSession,
 	partMySQL, lateMySQL, muteMySQL, halfMySQL, slowMySQL, partRedis, lateRedis, muteRedis, halfRedis, slowRedis,
 	partZooKeeper, muteZooKeeper, partEtcd, muteEtcd, partJetStream, muteJetStream,
 	loseZooKeeper, loseEtcd, loseZooKeeperQuorum, loseEtcdQuorum, failoverRedis, loseShard, pauseShard, loseMySQL, failoverMySQL}

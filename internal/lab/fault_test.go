@@ -82,3 +82,28 @@ func TestOnePauseAtATime(t *testing.T) {
 		t.Error("it is still paused")
 	}
 }
+
+// etcd that is full refuses what could need more, keeps what it has, and goes on when
+// the fault is over.
+func TestEtcdIsFull(t *testing.T) {
+	l := ownLab(t, backend.NameEtcd)
+	in, err := backend.Open(t.Context(), l.Config())
+	must(t, "connect", err)
+	defer in.Close()
+	_, err = in.Etcd.Put(t.Context(), "kept", "1")
+	must(t, "put before", err)
+	full, err := l.Inject(t.Context(), fault.FullEtcd, fault.Aim{})
+	must(t, "fill", err)
+	if _, err := in.Etcd.Put(t.Context(), "more", "1"); err == nil || !strings.Contains(err.Error(), "database space exceeded") {
+		t.Errorf("put into a full etcd: %v", err)
+	}
+	_, err = in.Etcd.Delete(t.Context(), "kept")
+	must(t, "delete", err)
+	effect, err := full.Undo(t.Context())
+	must(t, "end it", err)
+	if !effect.Took {
+		t.Errorf("it came to %+v", effect)
+	}
+	_, err = in.Etcd.Put(t.Context(), "more", "1")
+	must(t, "put after", err)
+}

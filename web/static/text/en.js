@@ -170,7 +170,7 @@ export default {
       failover_redis: 'Redis failover before replication', lose_shard: 'Kill a shard of Redis', pause_shard: 'Pause a shard of Redis',
       lose_mysql: 'Kill one of three database nodes', failover_mysql: 'Database failover before replication',
       read_only_mysql: 'Make MySQL read-only', lock_row_mysql: 'Lock the row', deadlock_mysql: 'Cause deadlocks',
-      few_connections_mysql: 'Use up MySQL’s connections', full_redis: 'Fill Redis’ memory',
+      few_connections_mysql: 'Use up MySQL’s connections', full_redis: 'Fill Redis’ memory', full_etcd: 'Fill etcd',
     },
   },
 

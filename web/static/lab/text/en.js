@@ -76,6 +76,7 @@ export default {
       deadlock_mysql: 'Another session takes the orders before the row: deadlocks, and buyers are rolled back (error 1213).',
       few_connections_mysql: 'All connections to MySQL are closed, and hardly any can be opened (error 1040).',
       full_redis: 'Redis refuses every write that could need memory.',
+      full_etcd: 'etcd refuses every write but deletions.',
       failover_redis: 'Replication stands still; then the primary dies, and the sentinels promote a replica without the last writes.',
       lose_shard: 'The shard of Redis that the sale uses is killed, and comes back without its data.',
       pause_shard: 'The shard of Redis that the sale uses is paused, and goes on with its data.',
@@ -92,7 +93,7 @@ export default {
       lose_zookeeper_quorum: 'Two of three ZooKeeper servers killed', lose_etcd_quorum: 'Two of three etcd servers killed',
       failover_redis: 'Redis failover, without the last writes', lose_shard: 'Shard of Redis lost, with its data', pause_shard: 'Shard of Redis paused',
       lose_mysql: 'One of three database nodes killed', failover_mysql: 'Database failover, without the last orders',
-      read_only_mysql: 'MySQL read-only', lock_row_mysql: 'The row locked by another session', deadlock_mysql: 'Deadlocks', few_connections_mysql: 'MySQL’s connections used up', full_redis: 'Redis’ memory full',
+      read_only_mysql: 'MySQL read-only', lock_row_mysql: 'The row locked by another session', deadlock_mysql: 'Deadlocks', few_connections_mysql: 'MySQL’s connections used up', full_redis: 'Redis’ memory full', full_etcd: 'etcd full',
     })[kind] ?? kind,
     /** @param {Json.Fault} fault */
     when: ({ state, at_ms: at, until_ms: until = 0, kind, effect }) => {

@@ -98,6 +98,7 @@ export default {
       deadlock_mysql: '另一个会话先锁订单再锁库存行：发生死锁，买家的事务被回滚（错误 1213）。',
       few_connections_mysql: 'MySQL 的连接全部断开，而且几乎不能再建立新连接（错误 1040）。',
       full_redis: 'Redis 拒绝一切可能需要内存的写入。',
+      full_etcd: 'etcd 只接受删除，拒绝其他一切写入。',
       failover_redis: '复制停止；随后主节点死亡，哨兵把一个缺少最后几次写入的副本提升为主节点。',
       lose_shard: '这场售卖用到的 Redis 分片被杀死，回来时没有数据。',
       pause_shard: '这场售卖用到的 Redis 分片暂停，之后带着原来的数据继续。',
@@ -114,7 +115,7 @@ export default {
       lose_zookeeper_quorum: '三台 ZooKeeper 中的两台被杀死', lose_etcd_quorum: '三台 etcd 中的两台被杀死',
       failover_redis: 'Redis 故障转移，最后几次写入丢失', lose_shard: 'Redis 分片丢失，连同数据', pause_shard: 'Redis 分片被暂停',
       lose_mysql: '三个数据库节点之一被杀死', failover_mysql: '数据库故障转移，最后几笔订单丢失',
-      read_only_mysql: 'MySQL 只读', lock_row_mysql: '这一行被另一个会话占住', deadlock_mysql: '发生死锁', few_connections_mysql: 'MySQL 连接用尽', full_redis: 'Redis 内存写满',
+      read_only_mysql: 'MySQL 只读', lock_row_mysql: '这一行被另一个会话占住', deadlock_mysql: '发生死锁', few_connections_mysql: 'MySQL 连接用尽', full_redis: 'Redis 内存写满', full_etcd: 'etcd 写满',
     })[kind] ?? kind,
     /** @param {Json.Fault} fault */
     when: ({ state, at_ms: at, until_ms: until = 0, kind, effect }) => {
