@@ -376,6 +376,9 @@ func (t table) grade(g *game.Grade) {
 	switch {
 	case g.SaidImpossible && g.Won:
 		fmt.Fprintf(t, "Right: it is impossible. %s\n", text.Solved)
+		if g.Searched > 0 {
+			fmt.Fprintf(t, "The explorer ran every schedule that could make a difference: %d.\n", g.Searched)
+		}
 	case g.SaidImpossible:
 		fmt.Fprintln(t, "It is possible: there is a schedule that does it.")
 	case g.Won:

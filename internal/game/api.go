@@ -234,6 +234,9 @@ type Grade struct {
 	// Impossible: it cannot be done. Only told when the player has won, or has
 	// said so wrongly (then it is false).
 	Impossible bool `json:"impossible,omitempty"`
+	// Searched is how many schedules showed that, each standing for all that differ
+	// from it only in the order of independent commands; 0 if none did.
+	Searched int `json:"searched,omitempty"`
 	// Moves and Switches are the best known solution's; 0 when Won is false.
 	BestMoves    int `json:"best_moves,omitempty"`
 	BestSwitches int `json:"best_switches,omitempty"`

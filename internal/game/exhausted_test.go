@@ -23,12 +23,7 @@ import (
 
 // What the explorer has exhausted takes minutes to search again. A certificate says
 // which code it was: TestExhausted compares it, and the slow tests search.
-const certificates = "testdata/exhausted.json"
-
-type certificate struct {
-	Schedules int    `json:"schedules"`
-	Code      string `json:"code"`
-}
+const certificates = "exhausted.json"
 
 // exhaustible are the impossible levels and the guards that hold, each with the hash
 // of what is searched and of the code that runs.
@@ -126,7 +121,7 @@ func writeCode(t *testing.T, w io.Writer, path string) {
 	}
 }
 
-func readCertificates(t *testing.T) (all map[string]certificate) {
+func readCertificates(t *testing.T) (all map[string]game.Certificate) {
 	t.Helper()
 	text, err := os.ReadFile(certificates)
 	if err == nil {
@@ -149,8 +144,8 @@ func certify(t *testing.T, name string, schedules int) {
 	certifying.Lock()
 	defer certifying.Unlock()
 	known, code := readCertificates(t), exhaustible(t)
-	known[name] = certificate{schedules, code[name]}
-	maps.DeleteFunc(known, func(name string, _ certificate) bool { return code[name] == "" })
+	known[name] = game.Certificate{Schedules: schedules, Code: code[name]}
+	maps.DeleteFunc(known, func(name string, _ game.Certificate) bool { return code[name] == "" })
 	text, err := json.MarshalIndent(known, "", "\t")
 	if err != nil {
 		t.Fatal(err)

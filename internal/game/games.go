@@ -18,6 +18,7 @@ import (
 
 // A Clock rings alarms; tests have one of their own.
 type Clock interface {
+	Now() time.Time
 	// AfterFunc calls f after d, unless the alarm is stopped before.
 	AfterFunc(d time.Duration, f func()) Alarm
 }
@@ -30,12 +31,17 @@ type Alarm interface {
 
 type clock struct{}
 
+func (clock) Now() time.Time { return time.Now() }
+
 func (clock) AfterFunc(d time.Duration, f func()) Alarm { return time.AfterFunc(d, f) }
 
 // Defaults of a Hall.
 const (
 	MostGames = 40
 	IdleLimit = 30 * time.Minute
+	// SpareLimit is how long a game must have been idle to give way to a new one when
+	// the hall is full.
+	SpareLimit = 3 * time.Minute
 )
 
 // A Hall keeps the games of one lab. Its methods may be called by several
@@ -69,6 +75,7 @@ type Hall struct {
 type seat struct {
 	*Game
 	alarm Alarm
+	used  time.Time // for the last time
 }
 
 // A Request is for a game: of a level, of an exercise's choice, of a
@@ -178,7 +185,8 @@ func (h *Hall) missing(info catalog.Info) []string {
 	return Missing(h.Servers(), info)
 }
 
-// reserve takes a place for a game that is about to begin.
+// reserve takes a place for a game that is about to begin. In a full hall, the game
+// that has been idle for longest gives way: its player can go on from the address.
 func (h *Hall) reserve() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -186,15 +194,32 @@ func (h *Hall) reserve() error {
 	if most == 0 {
 		most = MostGames
 	}
+	for !h.closed && len(h.games)+h.opening >= most {
+		idle := h.longestIdle()
+		if idle == "" {
+			return &Mistake{TooManyGames, fmt.Sprintf("%d games are on, which is the most there may be: end one, or wait until one has been idle for %d minutes.", most, int(SpareLimit.Minutes()))}
+		}
+		h.mu.Unlock()
+		_ = h.End(idle)
+		h.mu.Lock()
+	}
 	if h.closed {
 		return &Mistake{TooManyGames, "The lab is being stopped, so no game begins any more."}
-	}
-	if len(h.games)+h.opening >= most {
-		return &Mistake{TooManyGames, fmt.Sprintf("%d games are on, which is the most there may be: end one, or wait until one has been idle.", most)}
 	}
 	h.opening++
 	h.ending.Add(1) // Close waits for it
 	return nil
+}
+
+// longestIdle is the game that may give way, if there is one.
+func (h *Hall) longestIdle() (id string) {
+	latest := h.clock().Now().Add(-SpareLimit)
+	for candidate, s := range h.games {
+		if !s.used.After(latest) {
+			id, latest = candidate, s.used
+		}
+	}
+	return id
 }
 
 // sweep makes room before the first game.
@@ -216,7 +241,7 @@ func (h *Hall) seat(id string, g *Game) {
 	if h.games == nil {
 		h.games = map[string]*seat{}
 	}
-	h.games[id] = &seat{g, h.clock().AfterFunc(h.idle(), func() { _ = h.End(id) })}
+	h.games[id] = &seat{g, h.clock().AfterFunc(h.idle(), func() { _ = h.End(id) }), h.clock().Now()}
 	closed := h.closed
 	h.mu.Unlock()
 	if closed {
@@ -247,6 +272,7 @@ func (h *Hall) find(id string) (*Game, error) {
 		return nil, unknownGame
 	}
 	s.alarm.Reset(h.idle())
+	s.used = h.clock().Now()
 	return s.Game, nil
 }
 

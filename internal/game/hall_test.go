@@ -19,7 +19,20 @@ import (
 // alarms is a clock that rings when it is told to.
 type alarms struct {
 	mu   sync.Mutex
+	now  time.Time
 	list []*alarm
+}
+
+func (c *alarms) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *alarms) pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
 }
 
 type alarm struct {
@@ -123,6 +136,45 @@ func TestIdleGamesLeaveNothing(t *testing.T) {
 	}
 	if _, err := h.State("x"); code(err) != game.UnknownGame {
 		t.Errorf("a game that is not there: %v", err)
+	}
+}
+
+// A full hall ends the game that has been idle for longest, and none that is played.
+func TestIdleGamesGiveWay(t *testing.T) {
+	clock := &alarms{now: time.Now()}
+	h := hall(t, func(h *game.Hall) { h.Clock, h.Most = clock, 2 }, "naive")
+	begin := func() (string, error) {
+		id, _, err := h.Begin(t.Context(), game.Request{Level: "first-lost-update"})
+		return id, err
+	}
+	first, err := begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	clock.pass(time.Second)
+	second, err := begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	clock.pass(game.SpareLimit - 2*time.Second)
+	if _, err := h.State(first); err != nil { // it is played
+		t.Fatal(err)
+	}
+	if _, err := begin(); code(err) != game.TooManyGames {
+		t.Errorf("a third game, while two are played: %v", err)
+	}
+	clock.pass(2 * time.Second)
+	third, err := begin()
+	if err != nil {
+		t.Fatalf("a third game, when one is idle: %v", err)
+	}
+	if _, err := h.State(second); code(err) != game.UnknownGame {
+		t.Errorf("the idle game: %v", err)
+	}
+	for _, id := range []string{first, third} {
+		if _, err := h.State(id); err != nil {
+			t.Errorf("a game that is played: %v", err)
+		}
 	}
 }
 

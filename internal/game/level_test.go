@@ -114,7 +114,7 @@ func TestGrades(t *testing.T) {
 	if id, s, err = h.Begin(t.Context(), game.Request{Level: "one-statement"}); err != nil || s.Level != "one-statement" {
 		t.Fatal(err)
 	}
-	if s, err = h.SayImpossible(id); err != nil || s.Grade == nil || !s.Grade.Won || !s.Grade.Impossible {
+	if s, err = h.SayImpossible(id); err != nil || s.Grade == nil || !s.Grade.Won || !s.Grade.Impossible || s.Grade.Searched < 2 {
 		t.Errorf("it is impossible: %v, %s", err, show(s))
 	}
 }

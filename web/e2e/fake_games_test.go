@@ -159,7 +159,10 @@ func (g *fakeGames) act(w http.ResponseWriter, r *http.Request) {
 	case "undo":
 		g.games[s.ID], _ = played(*s, s.Schedule[:s.MovesMade-ask.Moves])
 	case "impossible":
-		s.Grade = &game.Grade{Won: s.Level == "safe", SaidImpossible: true, Impossible: s.Level == "safe"}
+		s.Grade = &game.Grade{SaidImpossible: true}
+		if s.Level == "safe" {
+			s.Grade = &game.Grade{Won: true, SaidImpossible: true, Impossible: true, Searched: 1234}
+		}
 	}
 	json.NewEncoder(w).Encode(g.games[s.ID])
 }

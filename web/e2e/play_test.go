@@ -166,7 +166,7 @@ func TestImpossibleIsAnAnswer(t *testing.T) {
 	tb.wellLaidOut("play, one waits")
 	tb.press("b") // nothing happens
 	tb.click(`[data-do=impossible]`)
-	tb.says(".graded", "Right: it cannot be done")
+	tb.says(".graded", "Right: it cannot be done. The explorer ran every schedule that could make a difference: 1,234.")
 	tb.click(`.task a[href="#/play"]`)
 	tb.await(`document.querySelector("[data-level=safe] .tick")?.textContent === "★"`)
 	tb.wellLaidOut("play, levels")

@@ -81,6 +81,7 @@ declare namespace Json {
     impossible?: boolean;
     best_moves?: number;
     best_switches?: number;
+    searched?: number;
     golf?: 'better' | 'even' | 'longer' | '';
   }
 

@@ -41,7 +41,7 @@ function Graded({ game, grade, level, next }) {
   return html`
     <div class=${classes('panel graded', won ? 'won' : 'lost')} data-won=${String(won)}>
       <h2>${won ? `✓ ${w.won}` : said ? w.wrongImpossible : w.notWon}</h2>
-      ${won && said && html`<p>${w.rightImpossible}</p>`}
+      ${won && said && html`<p>${w.rightImpossible(grade.searched ?? 0)}</p>`}
       ${won && level && html`<p>${textOf(level).solved}</p>`}
       ${won && best > 0 && html`<p>${w.yours(game.moves_made, game.switches)} ${w.best(best, grade.best_switches ?? 0)} ${golf && html`<strong class="golf" data-golf=${golf}>${w.golf[golf]}</strong>`}</p>`}
       ${!won && !said && html`<p>${w.tryAgain}</p>`}

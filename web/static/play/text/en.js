@@ -66,7 +66,7 @@ export default {
   left: (v) => `${plural(v.left, 'unit')} left in the books.`,
   judge: 'The judge says', toldTitle: 'What the buyers were told',
   won: 'Solved', notWon: 'Not what the level asks for.', tryAgain: 'Undo some moves, or begin again.',
-  rightImpossible: 'Right: it cannot be done. Every schedule was tried.', wrongImpossible: 'It can be done. The game goes on.',
+  rightImpossible: (n) => `Right: it cannot be done.${n > 0 ? ` The explorer ran every schedule that could make a difference: ${count(n)}.` : ''}`, wrongImpossible: 'It can be done. The game goes on.',
   yours: (n, switches) => `Yours: ${plural(n, 'move')}, ${plural(switches, 'switch', 'switches')}.`,
   best: (n, switches) => `Best known: ${plural(n, 'move')}, ${plural(switches, 'switch', 'switches')}.`,
   golf: { better: '★ Shorter than the best known solution!', even: '★ As short as the best known solution.', longer: 'It can be done with less.' },

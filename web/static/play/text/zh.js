@@ -63,7 +63,7 @@ export default {
   left: (v) => `账上还剩 ${count(v.left)} 件。`,
   judge: '裁判说', toldTitle: '买家得到的答复',
   won: '过关', notWon: '这不是本关的要求。', tryAgain: '可以撤销几步，或者从头再来。',
-  rightImpossible: '答对了：做不到。所有的调度都试过了。', wrongImpossible: '其实做得到。游戏继续。',
+  rightImpossible: (n) => `答对了：做不到。${n > 0 ? `探索器跑完了所有结果可能不同的调度，共 ${count(n)} 个。` : ''}`, wrongImpossible: '其实做得到。游戏继续。',
   yours: (n, switches) => `你用了 ${count(n)} 步、${count(switches)} 次切换。`,
   best: (n, switches) => `已知最短的解法：${count(n)} 步、${count(switches)} 次切换。`,
   golf: { better: '★ 比已知最短的解法还短！', even: '★ 和已知最短的解法一样短。', longer: '还可以更短。' },
