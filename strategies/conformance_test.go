@@ -223,7 +223,15 @@ func (h *harness) oneByOne(t *testing.T) {
 			t.Errorf("%s: got %v, want %v", what, err, c.want)
 		}
 	}
-	if _, err := s.Deduct(t.Context(), h.purchase(3, 2)); err != nil {
+	_, err = s.Deduct(t.Context(), h.purchase(3, 2))
+	// A search of another SKU holds the row after its own last one for a moment, which
+	// one that passes over held rows takes for sold.
+	for range 5 {
+		if errors.Is(err, seckill.ErrSoldOut) && h.info.Guarantees[catalog.SoldOut] == catalog.Breaks {
+			_, err = s.Deduct(t.Context(), h.purchase(3, 2))
+		}
+	}
+	if err != nil {
 		t.Errorf("buying the last 2: %v", err)
 	}
 	held(t, "after five units for two buyers", h.judge(t, 5, nil))

@@ -36,6 +36,7 @@ func TestLabAsksHowBuyersBuy(t *testing.T) {
 	tb.fill("#pay_late_percent", "50")
 	tb.click("form .run")
 	tb.says("#pay_late_percent-wrong", "100 percent at most")
+	tb.await(`document.activeElement.ariaInvalid === "true"`) // the page goes there, a moment later
 	tb.fill("#forget_percent", "20")
 	tb.fill("#pay_late_percent", "10")
 	tb.click("form .run")

@@ -95,3 +95,19 @@ func TestFocusOrder(t *testing.T) {
 	tb.says(".sale", "Strategies")
 	tb.await(`document.activeElement.id === "content" && document.title.startsWith("Lab")`)
 }
+
+// A screen that completes its address when its data comes does not bring back those
+// who have left it: the address is another's from the click on, before the page hears
+// of it.
+func TestLeavingAScreen(t *testing.T) {
+	tb := startBrowser(t).open(startFake(t).url+"/#/lessons", wide)
+	tb.says("main h1", "lost update")
+	tb.await(`location.hash.startsWith("#/lessons/")`)
+	tb.eval(`import("/static/route.js").then(({ stay }) => {
+		location.hash = "#/guarantees";
+		stay("lessons", "01-lost-update");
+		window.left = location.hash;
+	})`)
+	tb.await(`window.left === "#/guarantees" && location.hash === window.left`)
+	tb.await(`document.querySelector(".matrix") !== null`)
+}

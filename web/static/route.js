@@ -34,11 +34,12 @@ export function link(screen, part = '', query = {}) {
 export const go = (...place) => { location.hash = link(...place); };
 
 /**
- * Replaces the address without a history entry: for a filter, a step.
+ * Replaces the address without a history entry: for a filter, a step. A screen that
+ * has been left does not come back by it.
  * @param {Parameters<typeof link>} place
  */
 export function stay(...place) {
-  if (link(...place) === location.hash) return;
+  if (link(...place) === location.hash || read().screen !== place[0]) return;
   history.replaceState(null, '', link(...place));
   dispatchEvent(new Event('hashchange'));
 }
