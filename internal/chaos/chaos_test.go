@@ -332,3 +332,23 @@ func TestPage(t *testing.T) {
 		t.Errorf("a cell is repeated by %q", p.Repeat)
 	}
 }
+
+// A strategy that breaks without a fault is listed once; one that a fault breaks,
+// with each of its sales.
+func TestFindings(t *testing.T) {
+	cell := func(strategy string, name fault.Name, v ledger.Verdict) Cell {
+		return Cell{Strategy: strategy, Fault: name, May: true, GoesOn: true, Verdict: v, Violations: []ledger.Violation{{Rule: "x", Message: "wrong"}}}
+	}
+	broken := cell("naive", fault.PauseHolder, ledger.Oversold)
+	broken.May = false // not even this may break it
+	r := &Result{Cells: []Cell{
+		cell("naive", fault.KillHolder, ledger.Oversold), cell("naive", None, ledger.Oversold), broken,
+		cell("lock", None, ledger.Held), cell("lock", fault.PauseHolder, ledger.Oversold), cell("lock", fault.KillHolder, ledger.Lost)}}
+	var said []string
+	for _, row := range r.findings().Rows {
+		said = append(said, row[0])
+	}
+	if want := []string{"naive, none", "naive, pause_holder", "lock, pause_holder", "lock, kill_holder"}; !slices.Equal(said, want) {
+		t.Errorf("found %q, want %q", said, want)
+	}
+}

@@ -211,10 +211,19 @@ func (r *Result) table() measure.Table {
 	return t
 }
 
-// findings are the cells that did not hold, with the command that repeats each.
+// findings are the cells that did not hold, with the command that repeats each. A
+// strategy that breaks without a fault has one.
 func (r *Result) findings() measure.Table {
-	t := measure.Table{Title: "What did not hold", Prose: true, Head: []string{"cell", "what", measure.Command}}
+	t := measure.Table{Title: "What did not hold", Prose: true, Head: []string{"cell", "what", measure.Command},
+		Notes: []string{"A strategy that breaks without a fault is listed once, with that sale; the table above has the others."}}
+	alone := map[string]bool{}
 	for _, c := range r.Cells {
+		alone[c.Strategy] = alone[c.Strategy] || c.Fault == None && c.Broken()
+	}
+	for _, c := range r.Cells {
+		if alone[c.Strategy] && c.Fault != None && !c.Wrong() {
+			continue
+		}
 		if what := c.What(); what != "" {
 			t.Rows = append(t.Rows, []string{c.Strategy + ", " + string(c.Fault), what, c.Command})
 		}
