@@ -115,7 +115,7 @@ build: $(BIN)
 $(BIN): $(SOURCES)
 	$(GO) build -ldflags="-s -w" -o $@ ./cmd/seckill
 
-## screenshots: pictures of every screen, at three widths, in both languages and themes, in bin/screens; small ones in docs/screens (five minutes)
+## screenshots: pictures of every screen, at three widths, in both languages and themes and in large type, in bin/screens; small ones in docs/screens (five minutes)
 .PHONY: screenshots
 screenshots: build
 	$(BIN) deps --tests

@@ -32,6 +32,8 @@ var screens = []screen{
 	{"lab-side-by-side", "lab?strategies=naive,conditional&stock=100&buyers=2000", `document.querySelectorAll(".lane-card [data-verdict]").length === 2`, "body", "1440-en-dark"},
 	{"compare", "compare?strategies=naive,conditional&stock=60&buyers=90&concurrency=16&repeats=2&turn_ms=0&few=0", there(".sales-bars li"), "#stage", "1440-en-light"},
 	{"guarantees", "guarantees", there(".matrix tbody tr, .cards li"), "body", "1440-en-light"},
+	{"chaos", "chaos", there(".matrix tbody tr, .cards li"), "body", ""},
+	{"choose", "choose", there(".fit"), "body", ""},
 	{"trace-steps", "trace/lock-insert-by-name.late-command?step=12", there(".step .details"), ".title-of", "1440-en-dark"},
 	{"trace-diagram", "trace/redis-lua.lease-end?view=diagram&step=14", there(".drawing .d-current"), ".controls", "1440-en-light"},
 	{"lesson", "lessons/01-lost-update", there(".sources pre"), "body", "1440-zh-light"},
@@ -39,6 +41,9 @@ var screens = []screen{
 	{"levels", "play", there(".level"), "body", ""},
 	{"play", "play?strategy=redis-lua&buyers=3&stock=2&s=aLb", there(".buyer-column .badge.bad"), "body", "1440-en-light"},
 	{"play-won", "play/first-lost-update?s=abbbbbaaaa", there(".graded.won"), "body", ""},
+	{"play-fault", "play?strategy=redis-getset&buyers=2&stock=2&s=aJb", there(".buyer-column"), "body", ""},
+	{"defend", "play?defend=lost-update", there(".guards"), "body", ""},
+	{"teach", "teach/01-lost-update", there("main h1"), "body", ""},
 	{"shop", "", there(".product"), "body", "390-en-light"},
 }
 
@@ -46,8 +51,8 @@ func there(selector string) string {
 	return fmt.Sprintf(`document.querySelector(%q) !== null`, selector)
 }
 
-// Every screen of a real lab at three widths, in both languages and themes:
-// pictures to look at, in the folder that SECKILL_SCREENSHOTS names (make
+// Every screen of a real lab at three widths, in both languages and themes and
+// in large type: pictures to look at, in the folder that SECKILL_SCREENSHOTS names (make
 // screenshots). Without one, each screen is looked at once.
 func TestScreenshots(t *testing.T) {
 	u := sharedLab(t)
@@ -75,8 +80,8 @@ func TestScreenshots(t *testing.T) {
 		for _, language := range []string{"en", "zh-CN"} {
 			tb.speak(language)
 			for _, width := range []int64{1440, 1024, 390} {
-				for _, dark := range []bool{false, true} {
-					tb.picture(s, width, language[:2], dark)
+				for _, theme := range []string{"light", "dark", "large"} {
+					tb.picture(s, width, language[:2], theme)
 				}
 			}
 			if os.Getenv("SECKILL_SCREENSHOTS") == "" {
@@ -87,10 +92,15 @@ func TestScreenshots(t *testing.T) {
 	}
 }
 
-func (tb *tab) picture(s screen, width int64, language string, dark bool) {
+// picture takes one; large is large type, in the light theme.
+func (tb *tab) picture(s screen, width int64, language, theme string) {
 	tb.t.Helper()
-	theme, height := map[bool]string{false: "light", true: "dark"}[dark], int64(900)
-	tb.do(look{"", width, height, dark}.set())
+	height, size := int64(900), "normal"
+	if theme == "large" {
+		size = "large"
+	}
+	tb.do(look{"", width, height, theme == "dark"}.set())
+	tb.eval(fmt.Sprintf(`document.documentElement.dataset.type = %q`, size))
 	tb.await(`document.getAnimations().length === 0`)
 	tb.eval(fmt.Sprintf(`document.querySelector(%q).scrollIntoView({behavior: "instant"})`, s.top))
 	tb.await(s.ready + ` && document.documentElement.scrollWidth <= innerWidth`)
