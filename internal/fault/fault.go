@@ -83,6 +83,9 @@ type Env interface {
 	Database() (db *sql.DB, why *Lack)
 	// Redis runs a command on the lab's Redis.
 	Redis(ctx context.Context, command ...any) (any, error)
+	// Etcd asks the lab's etcd over its gateway for HTTP and JSON. What it refuses is
+	// an error.
+	Etcd(ctx context.Context, path, body string, answer any) error
 	// NoPoints says why no service has fault points; nil: they have.
 	NoPoints() *Lack
 	// Marked reads whether a server, Redis or a group, still has the mark that Mark

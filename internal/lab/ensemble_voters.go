@@ -128,7 +128,7 @@ func etcdLeads(ctx context.Context, p *Process) (bool, error) {
 		}
 		Leader string
 	}
-	if err := askEtcd(ctx, http.MethodPost, p.Addr+"/v3/maintenance/status", &status); err != nil {
+	if err := askEtcd(ctx, http.MethodPost, p.Addr+"/v3/maintenance/status", "{}", &status); err != nil {
 		return false, err
 	}
 	if status.Leader == "" || status.Leader == "0" {

@@ -44,7 +44,7 @@ func etcdURL(port int) string { return fmt.Sprintf("http://127.0.0.1:%d", port) 
 // checkEtcd fails unless the cluster has exactly these members.
 func checkEtcd(ctx context.Context, addr string, members ...string) (version string, err error) {
 	var cluster struct{ Members []struct{ Name string } }
-	if err := askEtcd(ctx, http.MethodPost, addr+"/v3/cluster/member/list", &cluster); err != nil {
+	if err := askEtcd(ctx, http.MethodPost, addr+"/v3/cluster/member/list", "{}", &cluster); err != nil {
 		return "", err
 	}
 	ours := len(cluster.Members) == len(members)
@@ -62,24 +62,25 @@ func checkEtcd(ctx context.Context, addr string, members ...string) (version str
 // answers but serves no requests.
 func etcdVersion(ctx context.Context, endpoint string) (string, error) {
 	var health struct{ Health string }
-	if err := askEtcd(ctx, http.MethodGet, endpoint+"/health", &health); err != nil {
+	if err := askEtcd(ctx, http.MethodGet, endpoint+"/health", "", &health); err != nil {
 		return "", err
 	}
 	if health.Health != "true" {
 		return "", errors.New("it says that it is not healthy")
 	}
 	var version struct{ EtcdServer string }
-	if err := askEtcd(ctx, http.MethodGet, endpoint+"/version", &version); err != nil {
+	if err := askEtcd(ctx, http.MethodGet, endpoint+"/version", "", &version); err != nil {
 		return "", err
 	}
 	return "etcd " + version.EtcdServer, nil
 }
 
-func askEtcd(ctx context.Context, method, url string, answer any) error {
+// askEtcd asks a server over HTTP, or its gateway for gRPC.
+func askEtcd(ctx context.Context, method, url, body string, answer any) error {
 	if !strings.Contains(url, "://") {
 		url = "http://" + url
 	}
-	request, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader("{}"))
+	request, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
 	if err != nil {
 		return err
 	}
@@ -88,8 +89,12 @@ func askEtcd(ctx context.Context, method, url string, answer any) error {
 		return err
 	}
 	defer response.Body.Close()
-	if err := json.NewDecoder(response.Body).Decode(answer); err != nil {
+	var said json.RawMessage
+	if err := json.NewDecoder(response.Body).Decode(&said); err != nil {
 		return fmt.Errorf("%s answers %s: %w", url, response.Status, err)
 	}
-	return nil
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s answers %s: %s", url, response.Status, said)
+	}
+	return json.Unmarshal(said, answer)
 }

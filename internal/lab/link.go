@@ -3,6 +3,9 @@ package lab
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"net/http"
+	"time"
 
 	"github.com/go-sql-driver/mysql"
 
@@ -107,6 +110,16 @@ func (h harmed) Redis(ctx context.Context, command ...any) (said any, err error)
 		return err
 	})
 	return said, err
+}
+
+func (h harmed) Etcd(ctx context.Context, path, body string, answer any) error {
+	p, why := h.Server(backend.NameEtcd)
+	if why != nil {
+		return errors.New(why.String())
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	return askEtcd(ctx, http.MethodPost, p.Address()+path, body, answer)
 }
 
 // Begin has something go wrong on a link.
