@@ -98,7 +98,7 @@ scale: build
 	$(BIN) bench scale --json bin/scale.json
 	$(BIN) figures --scale bin/scale.json --readme docs/scaling.md
 
-## chaos: run every strategy with every fault into docs/chaos.md and the page, with bin/chaos.html (over an hour; goes on where it was broken off)
+## chaos: run every strategy with every fault into docs/chaos.md and the page, with bin/chaos.html (about three hours; goes on where it was broken off)
 .PHONY: chaos
 chaos: build
 	$(BIN) deps

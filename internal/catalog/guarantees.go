@@ -93,6 +93,11 @@ func (i Info) BreaksIn(processes int) bool {
 // holder is lost.
 func (i Info) Hangs() bool { return i.Locker != nil && i.Guarantees[LostReply] == Breaks }
 
+// Lapses reports whether the strategy leases stock for longer than one purchase, and
+// breaks when such a lease ends: a sale that is slower than the lease breaks it
+// without any fault.
+func (i Info) Lapses() bool { return i.Stock == ledger.InSlots && i.Guarantees[LeaseEnd] == Breaks }
+
 // A Letter is what the API called a guarantee before there were questions. It
 // stays for one release.
 type Letter string

@@ -87,10 +87,15 @@ func (c Cell) failed(format string, args ...any) Cell {
 	return c
 }
 
+// mayHave reports whether a strategy may have come to a cell's violations.
+func (o Options) mayHave(info catalog.Info, c Cell) bool {
+	return o.may(info, c.Fault) || c.onlyAnswers() && info.Guarantees[catalog.History] != catalog.Holds
+}
+
 // may reports whether a strategy breaks by itself, is known to break by a fault,
 // or promises nothing about it.
 func (o Options) may(info catalog.Info, name fault.Name) bool {
-	if info.BreaksIn(o.Settings.Procs) || info.Unfit(o.Settings.Where) != "" {
+	if info.BreaksIn(o.Settings.Procs) || info.Lapses() || info.Unfit(o.Settings.Where) != "" {
 		return true
 	}
 	known, err := fault.Find(name)
@@ -108,7 +113,7 @@ var worse = []ledger.Verdict{"", ledger.Held, loadtest.Blocked, ledger.NotValid,
 // sale that stands still would never end.
 func (c *Cell) take(r *loadtest.Result, first bool) {
 	verdict := r.Verdict
-	if !first && verdict == ledger.NotValid && r.Interrupted && r.Audit != nil {
+	if verdict == ledger.NotValid && r.Audit != nil && (!first && r.Interrupted || c.stockGone(r.Audit.Violations)) {
 		verdict = ledger.Held
 	}
 	if first {
@@ -136,6 +141,17 @@ func (c *Cell) take(r *loadtest.Result, first bool) {
 	if verdict == ledger.NotValid {
 		c.Problems = append(c.Problems, r.Problems...)
 	}
+}
+
+// stockGone reports whether all that is wrong is that what is left cannot be read, as
+// the fault has emptied the server that had it. The orders are right then, and the
+// sale does not go on.
+func (c *Cell) stockGone(violations []ledger.Violation) bool {
+	if c.Happened == nil || c.Happened.Effect == nil || !c.Happened.Effect.Took || len(violations) == 0 {
+		return false
+	}
+	known, _ := fault.Find(c.Happened.Kind)
+	return known.LosesData() && !slices.ContainsFunc(violations, func(v ledger.Violation) bool { return v.Rule != ledger.RuleUnknownStore })
 }
 
 // weigh says whether the fault was there, and could matter.

@@ -89,6 +89,7 @@ func Run(ctx context.Context, o Options) *Result {
 			var tried []string
 			before := slices.IndexFunc(o.Earlier, func(c Cell) bool { return c.Strategy == info.Name && c.Fault == name })
 			if before >= 0 {
+				o.Earlier[before].May = o.mayHave(info, o.Earlier[before]) // the matrix may have changed since
 				if tried = o.Earlier[before].again(); tried == nil || len(tried) >= o.Tries {
 					r.Cells = append(r.Cells, o.Earlier[before])
 					done++
@@ -174,7 +175,7 @@ func (o Options) cell(ctx context.Context, info catalog.Info, name fault.Name) C
 		o.second(ctx, &c, first, healing)
 	}
 	c.weigh(first)
-	c.May = c.May || c.onlyAnswers() && info.Guarantees[catalog.History] != catalog.Holds
+	c.May = o.mayHave(info, c)
 	return c
 }
 

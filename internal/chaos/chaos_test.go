@@ -176,6 +176,15 @@ func TestResume(t *testing.T) {
 	if want := []string{"sound, kill_service", "sound, restart_mysql"}; !slices.Equal(ran, want) || len(r.Cells) != 3 || r.ExitStatus() != ExitAsKnown {
 		t.Errorf("ran %q with %d cells, exit status %d; want %q, 3, %d", ran, len(r.Cells), r.ExitStatus(), want, ExitAsKnown)
 	}
+	// What breaks a promise is judged by what is promised now.
+	broke := earlier.Cells[0]
+	broke.May, broke.Verdict = false, ledger.Oversold
+	again = options(l)
+	again.Faults, again.Earlier = []fault.Name{None}, []Cell{broke}
+	again.Strategies[0].Stock, again.Strategies[0].Guarantees = ledger.InSlots, catalog.Sound.Breaks(catalog.LeaseEnd)
+	if r = Run(t.Context(), again); !r.Cells[0].May {
+		t.Errorf("a lease of stock that ends is known to break it: %+v", r.Cells[0])
+	}
 	again = options(l, held(), held())
 	again.Faults, again.Within = o.Faults, 1
 	if r = Run(t.Context(), again); r.Left != 3 || r.Interrupted {
@@ -350,5 +359,19 @@ func TestFindings(t *testing.T) {
 	}
 	if want := []string{"naive, none", "naive, pause_holder", "lock, pause_holder", "lock, kill_holder"}; !slices.Equal(said, want) {
 		t.Errorf("found %q, want %q", said, want)
+	}
+}
+
+// Where a server that had the stock comes back empty, the sale stands; no other fault
+// excuses that what is left cannot be read.
+func TestStockIsGone(t *testing.T) {
+	for name, want := range map[fault.Name]string{fault.RestartRedis: "stopped", fault.KillService: wordNotValid} {
+		l := &paperLab{effect: fault.Effect{Took: true, Matters: true}}
+		o := options(l, sale(ledger.NotValid, 31, 31, ledger.RuleUnknownStore), sale(ledger.NotValid, 0, 31, ledger.RuleUnknownStore))
+		o.Faults, o.Strategies[0].Needs = []fault.Name{name}, []backend.Capability{backend.Redis}
+		c := Run(t.Context(), o).Cells[0]
+		if c.Word() != want || want == "stopped" && !strings.Contains(c.What(), "unknown_home was broken") {
+			t.Errorf("%s: %s (%s), want %s", name, c.Word(), c.What(), want)
+		}
 	}
 }

@@ -245,6 +245,9 @@ func (c Cell) What() string {
 		said = append(said, c.Problems...)
 	case c.Tested() && !c.GoesOn:
 		said = append(said, fmt.Sprintf("nothing was sold after the fault, although %s left", numbers.WasOrWere(int(c.Left), "unit")))
+		for _, v := range c.Violations {
+			said = append(said, v.Message)
+		}
 	}
 	if c.Wrong() {
 		said = append(said, "It promises to withstand this.")

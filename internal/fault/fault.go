@@ -155,6 +155,9 @@ func (i *Injection) Undo(ctx context.Context) (Effect, error) {
 // Missing says why a fault cannot be had; nil if it can.
 func (f Fault) Missing(e Env) *Lack { return f.missing(e) }
 
+// LosesData reports whether a server loses what it had.
+func (f Fault) LosesData() bool { return f.Question == nodeLoss }
+
 // Inject makes it go wrong, and returns when it has. A fault at a holder waits
 // for one, until ctx ends or the stock is gone: that is no error, and the
 // Effect says so.

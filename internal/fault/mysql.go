@@ -26,7 +26,7 @@ const (
 
 var (
 	readOnlyMySQL  = refuses(ReadOnlyMySQL, lostReply, "MySQL takes no writes, as a primary that has become a replica", readOnly)
-	lockRow        = refuses(LockRow, processes, "another session holds the row for longer than statements wait for it", holdRow)
+	lockRow        = refuses(LockRow, lateCommand, "another session holds the row for longer than statements wait for it", holdRow)
 	deadlock       = refuses(Deadlock, lostReply, "another session takes the orders before the row: deadlocks, and buyers are rolled back", entangle)
 	fewConnections = refuses(FewConnections, leaseEnd, "all connections to MySQL are closed, and only one or two can be opened", crowd)
 )

@@ -22,8 +22,8 @@ var SlotLeaseUnfenced = catalog.Info{
 	Idea: "As slot-lease, but a process may sell what it has leased, and " +
 		"nothing looks whether it is sold: the lease is the only guard.",
 	Promises: "Right as long as each process sells within its leases.",
-	Breaks: "A process that sleeps while its lease ends sells what another " +
-		"has sold meanwhile.",
+	Breaks: "A process whose lease ends before it has sold what it leased, " +
+		"as it sleeps or has few buyers, sells what another has sold.",
 	Guarantees: catalog.Sound.
 		Holds(catalog.SoldOut, catalog.DeadHolder, catalog.LostReply,
 			catalog.LateCommand, catalog.TwoFaults, catalog.OtherSKUs).
