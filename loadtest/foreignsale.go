@@ -63,7 +63,7 @@ func (r *foreignSale) audit(ctx context.Context, _ [][]ledger.Told) (reports []l
 	for k, sums := range r.tally.sums {
 		unknown = unknown || sums.Unknown > 0 || sums.MaybeCancelled > 0
 		sku := r.SKU + int64(k)
-		now, settled, err := r.settle(ctx, sku, sums.Unknown == 0 && sums.MaybeCancelled == 0)
+		now, settled, err := r.settle(ctx, sku, r.tally.heard(k))
 		if err != nil {
 			r.problem("the audit's query for SKU %d: %v", sku, err)
 			return nil

@@ -20,6 +20,7 @@ type Haul struct {
 	Counts, Calls                            [12]int
 	Answers                                  []Answer
 	Sums                                     []ledger.Sums
+	Silent                                   []bool
 	Left                                     []int64
 	Units                                    int64
 	Cancels                                  Cancellations
@@ -48,7 +49,7 @@ func (t *tally) haul(took time.Duration) (*Haul, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	h := &Haul{Requests: t.requests, Copies: t.copies, Retries: t.retries, Late: t.late, Dropped: t.dropped, Counts: t.counts, Calls: t.calls,
-		Sums: t.sums, Left: t.left, Units: t.units, Cancels: t.cancels, Reserved: t.reserved, LastSale: t.lastSale, Last: t.last, Took: took,
+		Sums: t.sums, Silent: t.silent, Left: t.left, Units: t.units, Cancels: t.cancels, Reserved: t.reserved, LastSale: t.lastSale, Last: t.last, Took: took,
 		Steps: t.steps.TwoSteps, LastAccepted: t.steps.last, Histograms: map[string][]byte{}}
 	for _, a := range t.answers {
 		h.Answers = append(h.Answers, *a)
@@ -67,7 +68,7 @@ func (t *tally) haul(took time.Duration) (*Haul, error) {
 func (t *tally) add(h *Haul) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(h.Sums) != len(t.sums) || len(h.Left) != len(t.left) {
+	if len(h.Sums) != len(t.sums) || len(h.Silent) != len(t.silent) || len(h.Left) != len(t.left) {
 		return fmt.Errorf("it counted %d SKUs, and there are %d", len(h.Sums), len(t.sums))
 	}
 	for name, one := range t.histograms() {
@@ -95,6 +96,7 @@ func (t *tally) add(h *Haul) error {
 	}
 	for k := range t.sums {
 		t.sums[k] = addSums(t.sums[k], h.Sums[k])
+		t.silent[k] = t.silent[k] || h.Silent[k]
 		t.left[k] = min(t.left[k], h.Left[k])
 	}
 	c, r := &t.cancels, &t.reserved

@@ -171,7 +171,7 @@ func (r *ourSale) audit(ctx context.Context, told [][]ledger.Told) (reports []le
 	var linear linearResult
 	for k := range r.SKUs {
 		sums := r.tally.sums[k]
-		answered := sums.Unknown == 0 && sums.MaybeCancelled == 0 && !r.Joins // others may be buying still
+		answered := r.tally.heard(k) && !r.Joins // others may be buying still
 		sku := r.SKU + int64(k)
 		snap, settled, err := r.settling.wait(ctx, r.services, from, sku, answered, sums.Accepted > 0)
 		if r.result.Settled = r.result.Settled && settled; err != nil {

@@ -49,6 +49,7 @@ func (t *tally) paid(p purchase, r adapter.Reply, doubt, late bool, at time.Dura
 	s := &t.sums[p.sku-t.firstSKU]
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.silent[p.sku-t.firstSKU] = t.silent[p.sku-t.firstSKU] || doubt
 	if late {
 		t.reserved.Late++
 	}

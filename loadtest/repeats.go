@@ -31,8 +31,9 @@ type VerdictShare struct {
 
 var verdicts = []ledger.Verdict{ledger.Held, ledger.Oversold, ledger.Lost, Blocked, ledger.NotValid}
 
-// exitOrder ranks exit statuses: the first found counts.
-var exitOrder = []int{ExitNotValid, ExitOversold, ExitLost, ExitBlocked, ExitUnmet, ExitHeld}
+// exitOrder ranks exit statuses: the first found counts. What is proven stays so,
+// whatever became of other runs.
+var exitOrder = []int{ExitOversold, ExitLost, ExitNotValid, ExitBlocked, ExitUnmet, ExitHeld}
 
 // Repeat runs the sale n times. Seeds follow from c.Seed, which is the first
 // run's. It ends early with ctx, or when a run is not started at all; that
@@ -70,6 +71,9 @@ func RepeatSeed(first uint64, i int) uint64 {
 func (a *Repeats) conclude() {
 	given := make([]ledger.Verdict, len(a.Runs))
 	a.Exit = ExitHeld
+	if len(a.Runs) < a.Asked { // interrupted
+		a.Exit = ExitNotValid
+	}
 	for i, r := range a.Runs {
 		given[i] = r.Verdict
 		if status := r.ExitStatus(); slices.Index(exitOrder, status) < slices.Index(exitOrder, a.Exit) {

@@ -63,7 +63,11 @@ func TestRepeat(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cut, err := Repeat(ctx, c, 5, func(int, *Result) { cancel() })
-	if err != nil || len(cut.Runs) != 1 {
-		t.Errorf("%v: %d runs after an interrupt, want 1", err, len(cut.Runs))
+	if err != nil || len(cut.Runs) != 1 || cut.Exit != ExitNotValid {
+		t.Errorf("%v: %d runs after an interrupt, exit status %d, want 1, %d", err, len(cut.Runs), cut.Exit, ExitNotValid)
+	}
+	proven := &Repeats{Asked: 3, Runs: []*Result{{Verdict: ledger.Oversold}, {Verdict: ledger.NotValid}}}
+	if proven.conclude(); proven.Exit != ExitOversold {
+		t.Errorf("one run oversold, one is not valid, one was not made: exit status %d, want %d", proven.Exit, ExitOversold)
 	}
 }

@@ -124,11 +124,16 @@ func (r *run) send(ctx context.Context) (finish func() []Point) {
 	if why, cause := r.result.bottleneck(); why != "" {
 		r.problemOf(cause.Code, cause.Params, "the generator was the bottleneck: %s", why)
 	}
+	r.neverSent(ctx)
+	return finish
+}
+
+// neverSent says that requests which were due were not sent, unless ctx ended the run.
+func (r *run) neverSent(ctx context.Context) {
 	if r.result.Dropped > 0 && ctx.Err() == nil {
 		r.problemOf(CauseNeverSent, params{"count": r.result.Dropped, "seconds": r.Drain.Seconds()}, "%s never sent, %s after the last was due: the service cannot keep up, and the latencies lack the worst",
 			numbers.WasOrWere(r.result.Dropped, "request"), r.Drain)
 	}
-	return finish
 }
 
 // judge audits the sale with what was recorded of the buyers.

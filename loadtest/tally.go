@@ -27,6 +27,7 @@ type tally struct {
 	retries  int                // calls that came after another of their request
 	answers  map[string]*Answer // of calls, by code
 	sums     []ledger.Sums      // by SKU
+	silent   []bool             // a call had no answer, whatever a later one was told
 	left     []int64            // by SKU, as last told
 	units    int64
 	late     int
@@ -50,7 +51,7 @@ var longest = (2 * time.Hour).Microseconds()
 func newTally(s Scenario) *tally {
 	s = s.normal()
 	h := func() *hdrhistogram.Histogram { return hdrhistogram.New(1, longest, 3) }
-	t := &tally{firstSKU: s.SKU, answers: map[string]*Answer{}, sums: make([]ledger.Sums, s.SKUs), left: make([]int64, s.SKUs),
+	t := &tally{firstSKU: s.SKU, answers: map[string]*Answer{}, sums: make([]ledger.Sums, s.SKUs), silent: make([]bool, s.SKUs), left: make([]int64, s.SKUs),
 		all: h(), sold: h(), service: h(), lag: h(), recent: h()}
 	if s.Async {
 		t.steps.accepted, t.steps.ordered = h(), h()
@@ -147,6 +148,9 @@ func (t *tally) call(p purchase, r adapter.Reply) {
 
 func (t *tally) countCall(p purchase, r adapter.Reply, outcome uint8) {
 	t.calls[outcome]++
+	if r.Outcome == ledger.OutcomeUnknown {
+		t.silent[p.sku-t.firstSKU] = true
+	}
 	if r.Outcome == ledger.OutcomeSold || r.Outcome == ledger.OutcomeReserved {
 		return
 	}
@@ -154,6 +158,13 @@ func (t *tally) countCall(p purchase, r adapter.Reply, outcome uint8) {
 		s.SoldOut = p.quantity
 	}
 	t.answer(r, "")
+}
+
+// heard reports whether every call for a SKU was answered: then nothing of it
+// runs any more. A retry that was told sold says nothing about the call before it.
+func (t *tally) heard(k int) bool {
+	s := t.sums[k]
+	return s.Unknown == 0 && s.MaybeCancelled == 0 && !t.silent[k]
 }
 
 // sentMore counts calls beside the first of a request.
@@ -183,6 +194,7 @@ func (t *tally) cancelled(p purchase, r adapter.Reply, doubt bool) {
 	s := &t.sums[p.sku-t.firstSKU]
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.silent[p.sku-t.firstSKU] = t.silent[p.sku-t.firstSKU] || doubt
 	if r.Outcome == ledger.OutcomeCancelled {
 		t.cancels.Done++
 		s.Cancelled += p.quantity

@@ -123,6 +123,7 @@ func (r *run) sendByWorkers(ctx context.Context) (finish func() []Point) {
 	r.tally.summarize(r.result, took)
 	call(r.End)
 	meter.stop(context.WithoutCancel(ctx), r.result)
+	r.neverSent(ctx)
 	return finish
 }
 

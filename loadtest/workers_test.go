@@ -2,7 +2,9 @@ package loadtest
 
 import (
 	"bytes"
+	"context"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -135,5 +137,58 @@ func TestToldByOthers(t *testing.T) {
 	if s.Sold != 3 || s.Unknown != 0 || r.tally.units != 3 || counts[ledger.OutcomeSold] != 3 || counts[ledger.OutcomeSoldOut] != 1 ||
 		counts[ledger.OutcomeInProgress]+counts[ledger.OutcomeUnknown] != 0 {
 		t.Errorf("%+v %v", s, counts)
+	}
+}
+
+// A call without an answer may still run, whatever its retry was told: the ledger is
+// not read at once then.
+func TestSilentCalls(t *testing.T) {
+	p := purchase{sku: 1, quantity: 1}
+	sold := finalReply{Reply: adapter.Reply{Outcome: ledger.OutcomeSold}}
+	whole, all := newTally(DefaultScenario()), newTally(DefaultScenario())
+	whole.record(p, sold, timing{sent: 1, answered: 2})
+	all.record(p, sold, timing{sent: 1, answered: 2})
+	if !all.heard(0) {
+		t.Error("every call was answered")
+	}
+	whole.call(p, adapter.Reply{Outcome: ledger.OutcomeUnknown})
+	if whole.heard(0) {
+		t.Error("the call before the one that was told sold had no answer")
+	}
+	h, err := whole.haul(time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := all.add(h); err != nil || all.heard(0) {
+		t.Errorf("a worker's call had no answer: %v", err)
+	}
+	again := newTally(DefaultScenario())
+	again.cancelled(p, adapter.Reply{Outcome: ledger.OutcomeCancelled}, true)
+	if again.heard(0) {
+		t.Error("the first call of a cancellation had no answer")
+	}
+}
+
+// stubWorker is one that brings a haul.
+type stubWorker struct{ haul *Haul }
+
+func (stubWorker) Count() int { return 1 }
+func (w stubWorker) Send(context.Context, Order, func(int, Progress)) []Sent {
+	return []Sent{{Name: "one", Haul: w.haul, Told: true}}
+}
+
+// Requests that a worker never sent make a run prove nothing, as in one process.
+func TestWorkersThatDrop(t *testing.T) {
+	c := Config{Scenario: DefaultScenario()}
+	h, err := newTally(c.Scenario).haul(time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.Requests, h.Dropped = c.Buyers-10, 10
+	c.Workers = stubWorker{h}
+	r := newRun(c)
+	r.sendByWorkers(t.Context())()
+	if len(r.result.Problems) != 1 || !strings.Contains(r.result.Problems[0], "10 requests were never sent") {
+		t.Errorf("problems: %q", r.result.Problems)
 	}
 }

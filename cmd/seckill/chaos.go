@@ -59,7 +59,7 @@ func (ChaosCmd) Help() string {
 nothing else.
 
 Exit status: %d strategies held that must, and broken ones were caught, %d one oversold that promises not to, %d one lost or undersold,
-%d one stood still, or did not go on after the fault, %d no sale caught a broken one, %d interrupted, or a sale proves nothing,
+%d one stood still, or did not go on after the fault, %d no sale caught a broken one, %d interrupted, not all was run, or a sale proves nothing,
 %d the result could not be written, %d wrong command line.`,
 		chaos.ExitAsKnown, chaos.ExitOversold, chaos.ExitLost, chaos.ExitBlocked, chaos.ExitMissed, chaos.ExitNotValid, statusFailed, statusUsage)
 }
@@ -137,7 +137,12 @@ func (c *ChaosCmd) takeOver(flag, file string) error {
 	if wanted != r.Settings {
 		return fmt.Errorf("%s: %s has sales with other settings: give the same flags (%s), or another file", flag, file, r.Command)
 	}
-	c.settings, c.earlier = wanted, append(c.earlier, r.Cells...)
+	for _, cell := range r.Cells {
+		if !slices.ContainsFunc(c.chosen, func(i catalog.Info) bool { return i.Name == cell.Strategy }) || !slices.Contains(c.faults, cell.Fault) {
+			return fmt.Errorf("%s: %s has a sale of %s with %s, which is not asked for and would be lost: name it, too, or give another file", flag, file, cell.Strategy, cell.Fault)
+		}
+	}
+	c.settings, c.earlier = wanted, chaos.Join(c.earlier, r.Cells)
 	return nil
 }
 

@@ -94,6 +94,7 @@ func (c *JudgeCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 		reports = append(reports, report)
 	}
 	all := ledger.Sum(reports)
+	all.Verdict = proven(all.Verdict, sales)
 	if err := c.write(stdout, all, sales); err != nil {
 		return err
 	}
@@ -211,16 +212,15 @@ func (c *JudgeCmd) write(w io.Writer, r ledger.Report, sales []*told.Sale) error
 	if c.JSON {
 		return encode(w, r)
 	}
-	calls := 0
-	for _, s := range sales {
-		calls += len(s.Told)
-	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %d calls judged; %d of %d units sold", strings.ToUpper(string(r.Verdict)), calls, r.Sold, r.Initial)
+	fmt.Fprintf(&b, "%s: %d calls judged; %d of %d units sold", strings.ToUpper(string(r.Verdict)), calls(sales), r.Sold, r.Initial)
 	if c.service != nil {
 		fmt.Fprintf(&b, ", %d left (totals, by the audit query of %s)\n", r.Remaining, c.Scenario)
 	} else {
 		fmt.Fprintf(&b, " in %d orders, %d cancelled, %d left (run %d)\n", r.Orders, r.Cancelled, r.Remaining, r.Run)
+	}
+	if calls(sales) == 0 {
+		b.WriteString("The file has no calls: it proves nothing.\n")
 	}
 	if s := r.Served; s != nil {
 		switch s.State {
@@ -244,4 +244,21 @@ func (c *JudgeCmd) write(w io.Writer, r ledger.Report, sales []*told.Sale) error
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// calls is how many buyers' calls there are.
+func calls(sales []*told.Sale) (n int) {
+	for _, s := range sales {
+		n += len(s.Told)
+	}
+	return n
+}
+
+// proven is a verdict on these sales: without a call, that nothing is wrong proves
+// nothing.
+func proven(v ledger.Verdict, sales []*told.Sale) ledger.Verdict {
+	if v == ledger.Held && calls(sales) == 0 {
+		return ledger.NotValid
+	}
+	return v
 }

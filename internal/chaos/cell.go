@@ -113,7 +113,11 @@ var worse = []ledger.Verdict{"", ledger.Held, loadtest.Blocked, ledger.NotValid,
 // sale that stands still would never end.
 func (c *Cell) take(r *loadtest.Result, first bool) {
 	verdict := r.Verdict
-	if verdict == ledger.NotValid && r.Audit != nil && (!first && r.Interrupted || c.stockGone(r.Audit.Violations)) {
+	switch cutOff := !first && r.Interrupted && len(r.Problems) <= 1; { // being cut off is the one problem
+	case verdict != ledger.NotValid || r.Audit == nil:
+	case cutOff && r.Audit.Served.Blocked() && r.Counts[ledger.OutcomeSold] > 0: // with none it has stopped
+		verdict = loadtest.Blocked
+	case cutOff || c.stockGone(r.Audit.Violations):
 		verdict = ledger.Held
 	}
 	if first {
@@ -122,7 +126,7 @@ func (c *Cell) take(r *loadtest.Result, first bool) {
 	if slices.Index(worse, verdict) > slices.Index(worse, c.Verdict) {
 		c.Verdict = verdict
 	}
-	if r.Verdict == loadtest.Blocked && c.Blocked == "" {
+	if verdict == loadtest.Blocked && c.Blocked == "" {
 		c.Blocked = r.Stood()
 		if !first {
 			c.Blocked = "after the fault: " + c.Blocked

@@ -116,7 +116,11 @@ func Run(ctx context.Context, o Options) *Result {
 			done++
 			if ctx.Err() != nil {
 				r.Interrupted = true
-				r.Left++
+				if before >= 0 {
+					r.Cells = append(r.Cells, o.Earlier[before])
+				} else {
+					r.Left++
+				}
 				continue
 			}
 			r.Cells = append(r.Cells, c)
@@ -129,6 +133,24 @@ func Run(ctx context.Context, o Options) *Result {
 	r.conclude(o.Strategies)
 	return r
 }
+
+// Join adds the cells of another result. Of two for the same sale the one that says
+// more stays: damage before a sale that stood still, that before one that held, and
+// any of them before one that proves nothing.
+func Join(all, more []Cell) []Cell {
+	for _, c := range more {
+		i := slices.IndexFunc(all, func(known Cell) bool { return known.ID() == c.ID() })
+		switch {
+		case i < 0:
+			all = append(all, c)
+		case slices.Index(telling, c.Verdict) > slices.Index(telling, all[i].Verdict):
+			all[i] = c
+		}
+	}
+	return all
+}
+
+var telling = []ledger.Verdict{"", ledger.NotValid, ledger.Held, loadtest.Blocked, ledger.Lost, ledger.Oversold}
 
 // applies says why a fault need not be tried with a strategy; "" if it must be.
 func (o Options) applies(info catalog.Info, name fault.Name) string {

@@ -91,6 +91,10 @@ func TestCells(t *testing.T) {
 	held := func() *loadtest.Result { return sale(ledger.Held, 600, 600) }
 	stopped := sale(ledger.NotValid, 0, 600)
 	stopped.Interrupted = true
+	stalled := sale(ledger.NotValid, 1, 601)
+	stalled.Interrupted, stalled.Problems, stalled.Audit.Served = true, []string{"interrupted"}, &ledger.Served{State: ledger.ServedBlocked}
+	early := sale(ledger.NotValid, 50, 650)
+	early.Interrupted, early.Problems = true, []string{"interrupted", "read too early"}
 	matrix := &measure.Matrix{Rows: []measure.MatrixRow{{Strategy: "sound", Cells: map[string]measure.Cell{"dead-holder": {Answer: "breaks"}}}}}
 	for name, c := range map[string]struct {
 		lab    paperLab
@@ -114,6 +118,8 @@ func TestCells(t *testing.T) {
 			func(o *Options) { o.Strategies = []catalog.Info{vague} }, "lost", true, ExitLost},
 		"blocked":                    {paperLab{effect: took}, []*loadtest.Result{sale(loadtest.Blocked, 100, 100), held()}, nil, "blocked", true, ExitBlocked},
 		"nothing is sold afterwards": {paperLab{effect: took}, []*loadtest.Result{held(), stopped}, nil, "stopped", true, ExitBlocked},
+		"one sale, and no more":      {paperLab{effect: took}, []*loadtest.Result{held(), stalled}, nil, "blocked", true, ExitBlocked},
+		"cut off, and read early":    {paperLab{effect: took}, []*loadtest.Result{held(), early}, nil, "proves nothing", false, ExitNotValid},
 		"nothing is left to sell":    {paperLab{effect: took}, []*loadtest.Result{sale(ledger.Held, 720, 720), sale(ledger.Held, 0, 720)}, nil, "held", false, ExitAsKnown},
 		"without effect":             {paperLab{}, []*loadtest.Result{held(), held()}, nil, "not tested", false, ExitNotValid},
 		"could not matter":           {paperLab{effect: idle}, []*loadtest.Result{held(), held()}, nil, "not tested", false, ExitNotValid},
@@ -187,8 +193,8 @@ func TestResume(t *testing.T) {
 	}
 	again = options(l, held(), held())
 	again.Faults, again.Within = o.Faults, 1
-	if r = Run(t.Context(), again); r.Left != 3 || r.Interrupted {
-		t.Errorf("%d left when the time was over, want 3", r.Left)
+	if r = Run(t.Context(), again); r.Left != 3 || r.Interrupted || r.ExitStatus() != ExitNotValid {
+		t.Errorf("%d left when the time was over, exit status %d, want 3, %d", r.Left, r.ExitStatus(), ExitNotValid)
 	}
 	for _, wrong := range []string{"{}", "[]", `{"format":2}`} {
 		if _, err := Read(strings.NewReader(wrong)); err == nil {
@@ -373,5 +379,16 @@ func TestStockIsGone(t *testing.T) {
 		if c.Word() != want || want == "stopped" && !strings.Contains(c.What(), "unknown_home was broken") {
 			t.Errorf("%s: %s (%s), want %s", name, c.Word(), c.What(), want)
 		}
+	}
+}
+
+// Of two results for one sale, the one that says more stays.
+func TestJoin(t *testing.T) {
+	cell := func(strategy string, v ledger.Verdict) Cell { return Cell{Strategy: strategy, Fault: None, Verdict: v} }
+	all := Join([]Cell{cell("a", ledger.Held), cell("b", ledger.NotValid), cell("c", ledger.Oversold)},
+		[]Cell{cell("a", ledger.Lost), cell("b", ledger.Held), cell("c", ledger.Held), cell("d", ledger.Held)})
+	want := []Cell{cell("a", ledger.Lost), cell("b", ledger.Held), cell("c", ledger.Oversold), cell("d", ledger.Held)}
+	if !slices.EqualFunc(all, want, func(a, b Cell) bool { return a.ID() == b.ID() && a.Verdict == b.Verdict }) {
+		t.Errorf("%+v", all)
 	}
 }

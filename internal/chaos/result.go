@@ -81,7 +81,7 @@ const (
 	ExitAsKnown  = loadtest.ExitHeld     // what must hold held, what is broken was caught
 	ExitOversold = loadtest.ExitOversold // a strategy oversold that promises not to
 	ExitLost     = loadtest.ExitLost     // one lost, or undersold
-	ExitNotValid = loadtest.ExitNotValid // interrupted, nothing was run, or a cell proves nothing
+	ExitNotValid = loadtest.ExitNotValid // interrupted, not all or nothing was run, or a cell proves nothing
 	ExitBlocked  = loadtest.ExitBlocked  // one stood still, or did not go on after the fault
 	ExitMissed   = 13                    // no cell caught a broken one
 )
@@ -94,7 +94,7 @@ func (r *Result) ExitStatus() int {
 		return ExitOversold
 	case has(func(c Cell) bool { return c.Wrong() && c.Verdict == ledger.Lost }):
 		return ExitLost
-	case r.Interrupted, !has(Cell.Tested), has(func(c Cell) bool { return c.Verdict == ledger.NotValid }):
+	case r.Interrupted, r.Left > 0, !has(Cell.Tested), has(func(c Cell) bool { return c.Verdict == ledger.NotValid }):
 		return ExitNotValid
 	case has(Cell.Wrong):
 		return ExitBlocked

@@ -71,6 +71,7 @@ func TestShop(t *testing.T) {
 	operator.fill("#stock", "1")
 	operator.set("#start", "s10")
 	operator.set("#strategy", "for-update")
+	operator.await(`document.querySelector("[data-sold]").innerText === "1"`) // it has heard of the sale
 	operator.click("button.run")
 	operator.says(".settings > .wrong", "Buyers have taken 1 of this sale.")
 	operator.click("button.run")

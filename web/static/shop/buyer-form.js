@@ -1,5 +1,5 @@
 // The current buyer, and a form to switch.
-import { html, useEffect, useRef, useState } from '../ui.js';
+import { html, useLayoutEffect, useRef, useState } from '../ui.js';
 import { become, userId } from './buyer.js';
 import { words } from './text.js';
 
@@ -11,7 +11,7 @@ export function Buyer({ user }) {
   const button = useRef(/** @type {HTMLButtonElement | null} */ (null));
   const w = words();
   const before = useRef(open);
-  useEffect(() => { // the focus goes where the form went
+  useLayoutEffect(() => { // at once: later it would leave what was chosen meanwhile, and take away what was typed
     if (open) input.current.select();
     else if (before.current) button.current.focus();
     before.current = open;
