@@ -3,7 +3,11 @@ package internal_test
 import (
 	"encoding/json"
 	"io"
+	"io/fs"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -20,6 +24,7 @@ var mayImport = map[string][]string{
 	"internal/history":     {},
 	"internal/web":         {},
 	"internal/together":    {},
+	"internal/yamlfile":    {},
 	"internal/classroom":   {"internal/history"},
 	"internal/backend":     {"internal/tap"},
 	"internal/ledger":      {"internal/seckill", "internal/tap"},
@@ -45,7 +50,7 @@ var mayImport = map[string][]string{
 	"internal/figures":  {"internal/backend", "internal/bench", "internal/bench/hot", "internal/bench/scale", "internal/chaos", "internal/measure", "loadtest/compare"},
 	"internal/trace": {"internal/seckill", "internal/backend", "internal/ledger", "internal/lock", "internal/catalog",
 		"internal/tap", "internal/explore", "internal/observe", "internal/probe"},
-	"internal/game": {"internal/backend", "internal/catalog", "internal/explore", "internal/fault", "internal/probe", "internal/seckill"},
+	"internal/game": {"internal/backend", "internal/catalog", "internal/explore", "internal/fault", "internal/probe", "internal/seckill", "internal/yamlfile"},
 	"internal/guards": {"internal/seckill", "internal/backend", "internal/ledger", "internal/lock", "internal/catalog", "internal/tap",
 		"strategies/hotsku"},
 	"internal/gate":      {"internal/seckill"},
@@ -62,7 +67,7 @@ var mayImport = map[string][]string{
 	"internal/numbers": {},
 	"loadtest/adapter": {"internal/ledger"},
 	"loadtest": {"internal/seckill", "internal/fault", "internal/ledger", "internal/backend", "internal/linear", "internal/numbers",
-		"internal/tap", "loadtest/adapter"},
+		"internal/tap", "internal/yamlfile", "loadtest/adapter"},
 	"loadtest/join":            {"loadtest"},
 	"loadtest/report":          {"internal/fault", "internal/ledger", "internal/numbers", "loadtest", "loadtest/adapter"},
 	"loadtest/told":            {"internal/ledger", "internal/seckill"},
@@ -121,5 +126,31 @@ func TestImportsRunOneWay(t *testing.T) {
 	}
 	if seen < len(mayImport)/2 {
 		t.Fatalf("go list named %d packages only", seen)
+	}
+}
+
+// What goes on behind a purchase's end keeps its tap, and with it the explorer's clock:
+// a real time-out would end it while a player thinks.
+func TestNoClockBehindAPurchase(t *testing.T) {
+	real := regexp.MustCompile(`context\.WithTimeout\(\s*context\.WithoutCancel`)
+	seen := 0
+	for _, dir := range []string{"../strategies", "lock", "ledger"} {
+		err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+			if err != nil || filepath.Ext(path) != ".go" {
+				return err
+			}
+			seen++
+			text, err := os.ReadFile(path)
+			if real.Match(text) {
+				t.Errorf("%s: use tap.WithTimeout", path)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if seen < 50 {
+		t.Fatalf("only %d files were read", seen)
 	}
 }

@@ -27,6 +27,7 @@ const (
 	flagSeveral             // its request was sent more than once
 	flagPay                 // a payment
 	flagLate                // … sent after the deadline
+	flagEarly               // … told expired before it
 )
 
 func (r *record) is(flag uint8) bool { return r.flags&flag != 0 }
@@ -111,7 +112,7 @@ func (h history) told(p *plan) [][]ledger.Told {
 		case r.is(flagCancel):
 			t.Call = ledger.CallCancel
 		case r.is(flagPay):
-			t.Call, t.Late = ledger.CallPay, r.is(flagLate)
+			t.Call, t.Late, t.Early = ledger.CallPay, r.is(flagLate), r.is(flagEarly)
 		}
 		all[k] = append(all[k], t)
 	}

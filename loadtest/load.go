@@ -182,16 +182,16 @@ func (w *worker) cancelOrder(p purchase, key []byte, final finalReply) {
 	if w.Reserve > 0 {
 		w.tally.had(p)
 	}
-	r, doubt, _ := w.insist(p, slices.Clone(final.OrderID), flagCancel, ledger.OutcomeCancelled, w.tally.cancelAgain,
+	r, doubt, _ := w.insist(p, slices.Clone(final.OrderID), flagCancel, 0, ledger.OutcomeCancelled, w.tally.cancelAgain,
 		func(p purchase, id string) adapter.Reply { return w.cancel(p, key, id) })
 	w.tally.cancelled(p, r, doubt)
 }
 
 // insist makes a call about an order, and makes it again as a purchase is sent
 // again, until it is done or refused. doubt: a call before the last had no answer,
-// and may have done it.
+// and may have done it. What is reserved has certainly not expired until holds.
 func (w *worker) insist(
-	p purchase, id []byte, flags uint8, done ledger.Outcome, again func(adapter.Reply), call func(purchase, string) adapter.Reply,
+	p purchase, id []byte, flags uint8, holds time.Duration, done ledger.Outcome, again func(adapter.Reply), call func(purchase, string) adapter.Reply,
 ) (r adapter.Reply, doubt bool, at time.Duration) {
 	for try := 0; ; try++ {
 		sent := w.elapsed()
@@ -200,7 +200,11 @@ func (w *worker) insist(
 		if w.calls != nil {
 			logged := r
 			logged.OrderID, logged.Remaining = id, 0
-			w.calls.add(p, logged, flags, sent, at)
+			early := uint8(0)
+			if r.Outcome == ledger.OutcomeExpired && at < holds {
+				early = flagEarly
+			}
+			w.calls.add(p, logged, flags|early, sent, at)
 		}
 		if r.Outcome == done || !r.Again() || try >= w.Retry {
 			return r, doubt, at

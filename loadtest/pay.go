@@ -29,17 +29,17 @@ func (w *worker) payOrNot(p purchase, key []byte, final finalReply) {
 				return
 			}
 			late := w.takeSpare()
-			late.payFor(p, key, id, flagPay|flagLate)
+			late.payFor(p, key, id, flagPay|flagLate, 0)
 			w.putSpare(late)
 		})
 	default:
-		w.payFor(p, key, slices.Clone(final.OrderID), flagPay)
+		w.payFor(p, key, slices.Clone(final.OrderID), flagPay, final.holds)
 	}
 }
 
 // payFor pays: paying twice is paying once.
-func (w *worker) payFor(p purchase, key, id []byte, flags uint8) {
-	r, doubt, at := w.insist(p, id, flags, ledger.OutcomeSold, w.tally.payAgain,
+func (w *worker) payFor(p purchase, key, id []byte, flags uint8, holds time.Duration) {
+	r, doubt, at := w.insist(p, id, flags, holds, ledger.OutcomeSold, w.tally.payAgain,
 		func(p purchase, id string) adapter.Reply { return w.pay(p, key, id) })
 	w.tally.paid(p, r, doubt, flags&flagLate != 0, at)
 }

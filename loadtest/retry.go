@@ -13,6 +13,8 @@ import (
 type finalReply struct {
 	adapter.Reply
 	at time.Duration // of the answer
+	// holds: until then a reservation has certainly not expired; 0: not known.
+	holds time.Duration
 	// doubt: a call had no answer and none was told sold, so the request may have
 	// bought whatever its other calls were told.
 	doubt bool
@@ -57,7 +59,10 @@ func (l *load) ask(w *worker, p purchase, key []byte, sent time.Duration) (*work
 	if w.forCopies {
 		flags = flagSeveral
 	}
-	doubt := false
+	doubt, holds := false, time.Duration(0)
+	if !w.forCopies { // another copy may have been first
+		holds = sent + l.Reserve
+	}
 	for try := 0; ; try++ {
 		r := w.buy(p, key)
 		at := l.elapsed()
@@ -68,7 +73,7 @@ func (l *load) ask(w *worker, p purchase, key []byte, sent time.Duration) (*work
 		if logged != nil && r.Outcome == ledger.OutcomeAccepted {
 			logged.flags |= flagSeveral // the look-up is another
 		}
-		final := finalReply{Reply: r, at: at, counted: w.forCopies}
+		final := finalReply{Reply: r, at: at, holds: holds, counted: w.forCopies}
 		again := try < l.Retry && r.Again()
 		doubt = doubt || r.Outcome == ledger.OutcomeUnknown
 		final.doubt = doubt && r.Outcome != ledger.OutcomeSold && r.Outcome != ledger.OutcomeReserved

@@ -1,7 +1,6 @@
 package loadtest
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -13,9 +12,9 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 
+	"seckill/internal/yamlfile"
 	"seckill/loadtest/adapter"
 )
 
@@ -50,7 +49,7 @@ func ParseScenario(name string, data []byte, base Scenario) (*ScenarioFile, erro
 	if len(data) > maxScenarioFile {
 		return nil, configError("%s: more than %d bytes are no scenario", name, maxScenarioFile)
 	}
-	file, err := parser.ParseBytes(data, 0)
+	file, err := yamlfile.Parse(data)
 	if err != nil {
 		return nil, inLine(name, err)
 	}
@@ -68,8 +67,7 @@ func ParseScenario(name string, data []byte, base Scenario) (*ScenarioFile, erro
 	default:
 		return nil, configError("%s: %d documents: write one scenario a file", name, documents)
 	}
-	decoder := yaml.NewDecoder(bytes.NewReader(data), yaml.DisallowUnknownField())
-	if err := decoder.Decode(&f.Scenario); err != nil {
+	if err := yamlfile.Decode(data, &f.Scenario); err != nil {
 		return nil, f.inLine(err)
 	}
 	if s := &f.Scenario; s.Service != nil && !s.Service.Keyed() { // the defaults are for services with keys

@@ -176,7 +176,7 @@ func gameServers(ctx context.Context, stderr io.Writer, given backend.Config, in
 }
 
 // words are moves, as people type them.
-var words = map[string]string{"kill": "D", "lose": "R", "drop": "C", "delay": "W", "arrive": "V", "leave": "Q", "renew": "n", "expire": "G", "jump": "J"}
+var words = map[string]string{"kill": "D", "lose": "R", "drop": "C", "delay": "W", "arrive": "V", "leave": "Q", "renew": "n", "expire": "G", "jump": "J", "close": "K"}
 
 // A table shows a game.
 type table struct {

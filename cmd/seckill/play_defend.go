@@ -57,9 +57,14 @@ func (c *PlayCmd) defend(ctx context.Context, stdin io.Reader, stdout, stderr io
 	if err != nil {
 		return err
 	}
-	if a.State == game.AttackHeld {
+	switch a.State {
+	case game.AttackHeld:
 		fmt.Fprintf(stdout, "It held: %s. %s\n", howMany(a), a.Why[c.Language])
 		return nil
+	case game.AttackUndecided:
+		fmt.Fprintf(stdout, "Undecided: %d schedules were run within %v, which is not all, and none broke it. Try again when the machine is idle.\n",
+			a.Schedules, game.AttackLimit)
+		return exitStatus(statusNotWon)
 	}
 	fmt.Fprintf(stdout, "It is broken (%s), by the schedule %s:\n", strings.Join(a.Rules, ", "), a.Schedule)
 	if err := c.replay(ctx, servers, all, post, a.Schedule, stdout); err != nil {
@@ -69,12 +74,9 @@ func (c *PlayCmd) defend(ctx context.Context, stdin io.Reader, stdout, stderr io
 	return exitStatus(statusNotWon)
 }
 
-// howMany says what an attack that found nothing has tried.
+// howMany says what an attack that held has tried.
 func howMany(a game.Attack) string {
-	switch {
-	case !a.Complete:
-		return fmt.Sprintf("%d schedules were run within the time, which is not all", a.Schedules)
-	case a.Preemptions < 0:
+	if a.Preemptions < 0 {
 		return fmt.Sprintf("all %d schedules were run", a.Schedules)
 	}
 	return fmt.Sprintf("all %d schedules with at most %d preemptions were run", a.Schedules, a.Preemptions)

@@ -67,6 +67,15 @@ func (in *Instance) mayNot(ctx context.Context, cause error) string {
 		"GRANT CREATE ROUTINE, EXECUTE ON `%s`.* TO '%s'@'%s', and start again", cause, on.Name, user, host)
 }
 
+// Public is a reason of Has as anybody may read it: without the account, the
+// database, and what the server said.
+func (in *Instance) Public(reason string) string {
+	if reason == in.noProcedures {
+		return "this database's account may not make or call stored procedures (GET /api/v1/backends tells its administrator what to grant)"
+	}
+	return reason
+}
+
 func isMySQL(err error, number uint16) bool {
 	var e *mysql.MySQLError
 	return errors.As(err, &e) && e.Number == number

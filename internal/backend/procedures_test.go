@@ -54,6 +54,9 @@ func TestAnAccountWithoutProcedures(t *testing.T) {
 		}
 		defer in.Close()
 		ok, why = in.Has(backend.Procedures)
+		if said := in.Public(why); !ok && (said == why || strings.Contains(said, "poor") || strings.Contains(said, "shop")) {
+			t.Errorf("anybody is told %q", said)
+		}
 		if status := in.Status(t.Context())[0]; status.Lacks != why && !ok || !status.OK {
 			t.Errorf("the status is %+v, the reason %q", status, why)
 		}

@@ -56,6 +56,7 @@ func mayBeLate(c *tap.Command) bool {
 type late struct {
 	call    *call
 	deliver func(context.Context) error
+	failed  bool // at the end of the schedule
 }
 
 // arrives lets the first delayed command of a buyer reach its server.

@@ -12,18 +12,28 @@ import (
 	"seckill/internal/lock"
 )
 
-// The lease of the lock's holder ends, as its server sees it.
+// The lease of the lock's holder ends, as its server sees it. If the strategy is no
+// lock, a transaction ends with its connection: that of the buyer who is named or,
+// without a name, of the last of them.
 var _ = addFault(faultKind{
 	name: fault.LeaseEnds,
-	at: func(r *run, _ []*thread) []option {
-		if r.leaseholder() != nil || r.world.info.Locker == nil && r.world.AsksTime() {
-			return []option{{Choice: Choice{Fault: fault.LeaseEnds}}}
+	at: func(r *run, _ []*thread) (list []option) {
+		all := r.leaseholders()
+		if len(all) > 0 || r.world.info.Locker == nil && r.world.AsksTime() {
+			list = append(list, option{Choice: Choice{Fault: fault.LeaseEnds}})
 		}
-		return nil
+		if r.world.info.Locker == nil && len(all) > 1 {
+			for _, a := range all[:len(all)-1] {
+				list = append(list, option{Choice: Choice{Who: a.Name, Fault: fault.LeaseEnds}})
+			}
+		}
+		return list
 	},
 	happens: func(ctx context.Context, r *run, step Step) (err error) {
-		r.paused = r.leaseholder()
-		if step.Command, err = r.endLease(ctx); err != nil {
+		if r.paused = r.leaseholder(); step.Who != "" {
+			r.paused = r.actor(step.Who)
+		}
+		if step.Command, err = r.endLease(ctx, r.paused); err != nil {
 			return err
 		}
 		r.schedule.Steps = append(r.schedule.Steps, step)
@@ -32,21 +42,28 @@ var _ = addFault(faultKind{
 	},
 })
 
-// leaseholder is the actor whose lease has not ended or, if the strategy is no
-// lock, whose transaction has not: that ends with its connection. Nil: none.
-func (r *run) leaseholder() (holder *actor) {
+// leaseholders are the actors whose lease has not ended or, if the strategy is no
+// lock, whose transaction has not: that ends with its connection.
+func (r *run) leaseholders() (list []*actor) {
 	for _, a := range r.actors {
 		if (a.grip != loose || r.world.info.Locker == nil && a.inTransaction) && !a.expired {
-			holder = a
+			list = append(list, a)
 		}
 	}
-	return holder
+	return list
 }
 
-// endLease ends the lease of the lock's holder and says what that did; "" if
-// there was no lease.
-func (r *run) endLease(ctx context.Context) (what string, err error) {
-	holder := r.leaseholder()
+// leaseholder is the last of them; nil: none.
+func (r *run) leaseholder() *actor {
+	if all := r.leaseholders(); len(all) > 0 {
+		return all[len(all)-1]
+	}
+	return nil
+}
+
+// endLease ends the lease of holder, or whichever there is if that is nil, and says
+// what that did; "" if there was no lease.
+func (r *run) endLease(ctx context.Context, holder *actor) (what string, err error) {
 	if holder != nil {
 		holder.expired, holder.outcome.Expired = true, true
 	}

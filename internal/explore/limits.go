@@ -29,7 +29,8 @@ type Result struct {
 	Schedules int `json:"orders"` // run to their end
 	Random    int `json:"random"` // of them drawn at random
 	Broken    int `json:"broken"` // of them with problems
-	// Preemptions: all schedules with at most so many were run; -1: all.
+	// Preemptions: all schedules with at most so many were run. -1: not even those
+	// without one, or it is not known (Limits.Reduce), or all were run (Exhausted).
 	Preemptions int `json:"preemptions"`
 	// Cut counts turns that were not taken: the limits came first, or they
 	// need more preemptions than allowed, or the servers did not repeat

@@ -10,6 +10,8 @@ type option struct {
 	// touches is the backend of the command that would go; "" for what may
 	// touch anything.
 	touches string
+	// process is the number of the buyer's.
+	process int
 	// forced: something happened before that was not chosen.
 	forced bool
 }
@@ -49,7 +51,7 @@ func (r *run) options() (list []option) {
 	can := r.ready()
 	preempts := func(t *thread) bool { return t != r.last && can[0] == r.last }
 	for _, t := range can {
-		list = append(list, option{t.choice(), preempts(t), r.touches(t.next().command), false})
+		list = append(list, option{Choice: t.choice(), preempts: preempts(t), touches: r.touches(t.next().command), process: t.actor.Process})
 	}
 	for _, f := range follow {
 		list = append(list, f.at(r, can)...)

@@ -131,7 +131,7 @@ func (r *run) stuck(ctx context.Context) error {
 			return r.bury(ctx, a, false)
 		}
 	}
-	what, err := r.endLease(ctx)
+	what, err := r.endLease(ctx, r.leaseholder())
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"time"
 
 	"seckill/internal/fault"
@@ -30,14 +31,7 @@ func (r *run) play(ctx context.Context, choose chooser) (*Schedule, error) {
 	w, s := r.world, r.scenario
 	defer func() {
 		close(r.over)
-		for _, a := range r.actors {
-			a.cancel(errDead)
-			for _, l := range a.late { // or its connection stays open
-				if derr := l.deliver(context.WithoutCancel(ctx)); derr != nil {
-					a.process.tainted = true
-				}
-			}
-		}
+		r.deliverAll(context.WithoutCancel(ctx))
 		r.programs.Wait()
 		w.recycle()
 	}()
@@ -84,6 +78,30 @@ func (r *run) play(ctx context.Context, choose chooser) (*Schedule, error) {
 	}
 	return r.schedule, r.judge(ctx)
 }
+
+// deliverAll ends what is under way: a late command that never came would keep its
+// connection, and what is open there. They go side by side, as one may wait for what
+// another ends.
+func (r *run) deliverAll(ctx context.Context) {
+	for _, a := range r.actors {
+		a.cancel(errDead)
+	}
+	ctx, cancel := context.WithTimeout(ctx, deliveryLimit)
+	defer cancel()
+	var all sync.WaitGroup
+	for _, a := range r.actors {
+		for _, l := range a.late {
+			all.Go(func() { l.failed = l.deliver(ctx) != nil })
+		}
+	}
+	all.Wait()
+	for _, a := range r.actors {
+		a.process.tainted = a.process.tainted || slices.ContainsFunc(a.late, func(l *late) bool { return l.failed })
+	}
+}
+
+// deliveryLimit is longer than a deadlock lasts that the server resolves.
+const deliveryLimit = 5 * time.Second
 
 // NextBuyer is the name of the buyer that comes when all others are done.
 const (
@@ -157,7 +175,7 @@ func (r *run) untilDeath(ctx context.Context, choose chooser) error {
 			return err
 		}
 	}
-	what, err := r.endLease(ctx)
+	what, err := r.endLease(ctx, r.leaseholder())
 	if what == "" {
 		what = "clocks move on by a lease"
 	}

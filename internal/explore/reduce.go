@@ -6,8 +6,9 @@ import (
 	"seckill/internal/tap"
 )
 
-// Two commands of different actors to different backends lead to the same
-// state in either order, so one of the two is enough. A sleep set names
+// Two commands of different processes to different backends lead to the same
+// state in either order, so one of the two is enough. (Buyers of one process share
+// its memory: what they do between their commands is not seen.) A sleep set names
 // the turns that need not be taken at a state, because a schedule that begins
 // with them is run elsewhere (Godefroid, "Partial-Order Methods for the
 // Verification of Concurrent Systems", LNCS 1032, 1996, chapter 5). Removing a
@@ -35,7 +36,7 @@ func (r *run) touches(c *tap.Command) string {
 
 // independent: the turns may be taken in either order.
 func independent(a, b option) bool {
-	return a.Who != b.Who && a.touches != "" && b.touches != "" && (a.touches != b.touches || a.touches == "BEGIN")
+	return a.process != b.process && a.touches != "" && b.touches != "" && (a.touches != b.touches || a.touches == "BEGIN")
 }
 
 // sleepers is a sleep set.

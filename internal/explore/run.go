@@ -32,9 +32,11 @@ type run struct {
 	renewals int
 	cut      *process // whose connections a fault has cut, perhaps
 	open     []string // its connections before
-	moves    []move
-	peek     bool // look at the servers' values after each step
-	byHand   bool // a person chooses: no time passes before they say so
+	// abandoned: the SQL server may count a waiter whose buyer has gone.
+	abandoned bool
+	moves     []move
+	peek      bool // look at the servers' values after each step
+	byHand    bool // a person chooses: no time passes before they say so
 
 	waits []probe.Wait // that the SQL server showed when this step had settled; nil: it was not asked
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -73,13 +74,12 @@ func (w *World) Search(ctx context.Context, s *Scenario, l Limits) (Result, erro
 		return l.Schedules > 0 && res.Schedules >= l.Schedules || l.Time > 0 && time.Since(begun) >= l.Time ||
 			res.First != nil && !l.All
 	}
-	reached := 0
+	left := math.MaxInt // fewest preemptions of a schedule that was not run
 	for !stopped() {
 		t, n := take()
 		if n < 0 {
 			break
 		}
-		reached = n
 		add := func(at *turn, o option, preemptions int, asleep sleepers) {
 			if o.preempts {
 				preemptions++
@@ -99,6 +99,7 @@ func (w *World) Search(ctx context.Context, s *Scenario, l Limits) (Result, erro
 		case errors.Is(err, ErrDiverged):
 			res.Diverged++
 			res.Cut++
+			left = min(left, n)
 			continue
 		case err != nil:
 			return res, fmt.Errorf("after %d schedules of %q: %w", res.Schedules, s.Name, err)
@@ -108,17 +109,13 @@ func (w *World) Search(ctx context.Context, s *Scenario, l Limits) (Result, erro
 	open := 0
 	for n := range todo {
 		open += len(todo[n])
-		if len(todo[n]) > 0 && (l.Preemptions < 0 || n <= l.Preemptions) {
-			// Not everything with n preemptions was run.
-			reached = min(reached, n-1)
+		if len(todo[n]) > 0 {
+			left = min(left, n)
 		}
 	}
 	res.Cut += open
-	if open > 0 && !l.Reduce {
-		res.Preemptions = reached
-		if l.Preemptions >= 0 && reached >= l.Preemptions {
-			res.Preemptions = l.Preemptions
-		}
+	if left < math.MaxInt && !l.Reduce {
+		res.Preemptions = left - 1
 	}
 	if open == 0 || res.First != nil && !l.All || l.Random == 0 {
 		return res, nil

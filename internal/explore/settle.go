@@ -78,11 +78,12 @@ func (r *run) settle(ctx context.Context) error {
 				}
 				continue
 			}
-			if r.world.shared && r.await(ctx, surely) == nil {
+			others := r.world.shared || r.abandoned
+			if others && r.await(ctx, surely) == nil {
 				barriers = false
 				continue
 			}
-			if r.world.shared && !r.seen(ctx, away) && time.Since(begun) < seenLimit {
+			if others && !r.seen(ctx, away) && time.Since(begun) < seenLimit {
 				continue
 			}
 		}
@@ -172,8 +173,15 @@ func passBarriers(ctx context.Context, waits []*call) error {
 	return nil
 }
 
-// cuts is called before a fault that may cut connections of p.
-func (r *run) cuts(p *process) { r.cut, r.open = p, p.in.Dialer.LocalAddrs() }
+// cuts is called before a fault that may cut connections of p. A statement that
+// waits there for a row notices nothing: the server counts it as a waiter still.
+func (r *run) cuts(p *process) {
+	r.cut, r.open = p, p.in.Dialer.LocalAddrs()
+	_, away := r.inside()
+	r.abandoned = r.abandoned || slices.ContainsFunc(away, func(c *call) bool {
+		return c.actor.process == p && c.state == blocked && c.command.Backend == tap.SQL
+	})
+}
 
 // rolledBack waits until the SQL server has noticed the connections that a
 // fault has cut, and has rolled back what they had begun: until then others

@@ -20,14 +20,14 @@ type Attack struct {
 	ID      string `json:"id"`
 	Defence string `json:"defence"`
 	Choice  string `json:"choice"`
-	// State is "waits" (others attack), "searches", "broken", "held", or "failed"
-	// (a server did not do what was asked for; the log has its words).
+	// State is "waits" (others attack), "searches", "broken", "held", "undecided" (the
+	// time was up before every schedule within the bounds was run), or "failed" (a
+	// server did not do what was asked for; the log has its words).
 	State string `json:"state"`
 	// Schedules is how many were run so far.
 	Schedules int `json:"schedules"`
-	// Complete: every schedule within the bounds was run. Preemptions are the
-	// bound: at most so many turns are taken away; -1: none.
-	Complete    bool    `json:"complete"`
+	// Preemptions bound the attack: at most so many turns are taken away; -1: any
+	// number.
 	Preemptions int     `json:"preemptions"`
 	Seconds     float64 `json:"seconds"`
 	// Schedule breaks it: begin a game with it to see how. "" unless State is
@@ -43,11 +43,12 @@ type Attack struct {
 
 // States of an attack.
 const (
-	AttackWaits    = "waits"
-	AttackSearches = "searches"
-	AttackBroken   = "broken"
-	AttackHeld     = "held"
-	AttackFailed   = "failed"
+	AttackWaits     = "waits"
+	AttackSearches  = "searches"
+	AttackBroken    = "broken"
+	AttackHeld      = "held"
+	AttackUndecided = "undecided"
+	AttackFailed    = "failed"
 )
 
 // Over reports whether the attack has ended.
@@ -63,27 +64,25 @@ func AttackChoice(ctx context.Context, servers backend.Config, all []catalog.Inf
 	if why := Missing(servers, all[i]); why != nil {
 		return Attack{}, &Mistake{StrategyUnavailable, fmt.Sprintf("%s cannot be attacked here: %s.", p.Name, why[0])}
 	}
-	return attackChoice(ctx, servers, all[i], p, choice, nil)
+	return attackChoice(ctx, servers, all[i], p, choice, p.limits(AttackLimit))
 }
 
-// attackChoice calls each, if it is not nil, after each schedule.
-func attackChoice(ctx context.Context, servers backend.Config, info catalog.Info, p *Post, choice string, each func()) (Attack, error) {
+func attackChoice(ctx context.Context, servers backend.Config, info catalog.Info, p *Post, choice string, limits explore.Limits) (Attack, error) {
 	a := Attack{Defence: p.Name, Choice: choice, Preemptions: p.Preemptions, State: AttackHeld, Rules: []string{}}
-	limits := p.limits(AttackLimit)
-	if each != nil {
-		limits.Seen = func(*explore.Schedule) { each() }
-	}
 	begun := time.Now()
 	h, err := searchFor(ctx, servers, info, p.On(choice), p.Breaks, limits)
 	a.Seconds, a.Schedules = time.Since(begun).Seconds(), h.schedules
 	if err != nil {
 		return a, err
 	}
-	if a.Complete = h.complete; h.found != nil {
-		a.State, a.Complete = AttackBroken, false
+	switch {
+	case h.found == nil && !h.complete:
+		a.State = AttackUndecided
+	case h.found != nil:
+		a.State = AttackBroken
 		a.Schedule, a.Moves, a.Switches, a.Rules = schedule(h.found), len(h.found), h.switches, h.rules
 	}
-	if (a.State == AttackHeld) == p.Holds(choice) {
+	if a.State != AttackUndecided && (a.State == AttackHeld) == p.Holds(choice) {
 		a.Why = p.variants[choice].why
 	}
 	return a, nil
@@ -119,7 +118,7 @@ func searchFor(ctx context.Context, servers backend.Config, info catalog.Info, s
 		return h, err
 	}
 	h.schedules, h.cut = res.Schedules, res.Cut
-	h.complete = res.Exhausted() || l.Preemptions >= 0 && res.Diverged == 0 && res.Preemptions >= l.Preemptions
+	h.complete = res.Exhausted() || l.Preemptions >= 0 && res.Preemptions >= l.Preemptions
 	if res.First == nil {
 		return h, nil
 	}

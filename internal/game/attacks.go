@@ -1,6 +1,7 @@
 package game
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"sync"
 
 	"seckill/internal/catalog"
+	"seckill/internal/explore"
 )
 
 // AttacksAtOnce search at a time; others wait for their turn. An attack keeps the
@@ -123,7 +125,9 @@ func (h *Hall) attack(ctx context.Context, r *raid, p *Post, info catalog.Info) 
 	}
 	r.say(func(a *Attack) { a.State = AttackSearches })
 	said := r.state()
-	done, err := attackChoice(ctx, h.Servers(), info, p, said.Choice, func() { r.say(func(a *Attack) { a.Schedules++ }) })
+	limits := p.limits(cmp.Or(h.AttackTime, AttackLimit))
+	limits.Seen = func(*explore.Schedule) { r.say(func(a *Attack) { a.Schedules++ }) }
+	done, err := attackChoice(ctx, h.Servers(), info, p, said.Choice, limits)
 	if err != nil {
 		if ctx.Err() == nil && h.Log != nil {
 			h.Log.Warn("attack", "defence", said.Defence, "choice", said.Choice, "error", err)

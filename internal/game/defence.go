@@ -9,9 +9,8 @@ import (
 	"strconv"
 	"sync"
 
-	"github.com/goccy/go-yaml"
-
 	"seckill/internal/catalog"
+	"seckill/internal/yamlfile"
 )
 
 // One file is one exercise of Defend: defences/NUMBER-NAME.yaml. docs/game.md says
@@ -112,7 +111,7 @@ func ReadDefence(name string, text []byte) (p Post, err error) {
 		return p, fmt.Errorf("%s: an exercise's file is called NUMBER-NAME.yaml, in small letters", name)
 	}
 	var f defenceFile
-	if err := readYAML(text, &f); err != nil {
+	if err := yamlfile.Decode(text, &f); err != nil {
 		return p, fmt.Errorf("%s: %w", name, err)
 	}
 	p = Post{Preemptions: 2, variants: map[string]repair{Hole: {f.Played.Strategy, f.Show, false, map[string]string{"en": f.Why.En, "zh": f.Why.Zh}}}}
@@ -140,7 +139,7 @@ func IsDefence(text []byte) bool {
 	var f struct {
 		Choices []any `yaml:"choices"`
 	}
-	return yaml.Unmarshal(text, &f) == nil && f.Choices != nil
+	return yamlfile.Peek(text, &f) == nil && f.Choices != nil
 }
 
 // check says what is wrong with an exercise, without attacking it.

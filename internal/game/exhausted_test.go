@@ -45,9 +45,12 @@ func exhaustible(t *testing.T) map[string]string {
 	return all
 }
 
+// searchers are the files of this package that decide what is searched, and how.
+var searchers = []string{"attack.go", "check.go", "place.go", "setting.go"}
+
 // codeOf is a hash of a search and of what decides its outcome: the strategy's
-// package and those of strategies that it imports, the ledger, the locks, and the
-// explorer with its judge, tap and probes. Comments and layout do not count.
+// package and the explorer, with every package of this module that they import, and
+// the versions of the other modules. Comments and layout do not count.
 func codeOf(t *testing.T, all []catalog.Info, strategy string, search ...any) string {
 	t.Helper()
 	i := slices.IndexFunc(all, func(i catalog.Info) bool { return i.Name == strategy })
@@ -60,9 +63,9 @@ func codeOf(t *testing.T, all []catalog.Info, strategy string, search ...any) st
 	}
 	own := "../../strategies/" + all[i].Family
 	if _, err := os.Stat(own); err != nil {
-		own = "../guards"
+		own = "../../internal/guards"
 	}
-	for _, dir := range append(strategyImports(t, own), own, "../ledger", "../lock", "../seckill", "../explore", "../observe", "../probe", "../tap") {
+	for _, dir := range withImports(t, own, "../../internal/explore") {
 		entries, err := os.ReadDir(dir)
 		if err != nil {
 			t.Fatal(err)
@@ -73,25 +76,34 @@ func codeOf(t *testing.T, all []catalog.Info, strategy string, search ...any) st
 			}
 		}
 	}
+	for _, name := range append(searchers, "../../go.mod") {
+		writeCode(t, sum, name)
+	}
 	return hex.EncodeToString(sum.Sum(nil))[:16]
 }
 
-// strategyImports are the packages of strategies that the one in dir imports.
-func strategyImports(t *testing.T, dir string) (dirs []string) {
+// withImports are dirs and the packages of this module that they import, directly or
+// not, sorted.
+func withImports(t *testing.T, dirs ...string) []string {
 	t.Helper()
-	files, err := filepath.Glob(dir + "/*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range files {
-		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
-		if err != nil {
-			t.Fatal(err)
+	for n := 0; n < len(dirs); n++ { // it grows meanwhile
+		files, err := filepath.Glob(dirs[n] + "/*.go")
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s has no code: %v", dirs[n], err)
 		}
-		for _, i := range parsed.Imports {
-			family, is := strings.CutPrefix(strings.Trim(i.Path.Value, `"`), "seckill/strategies/")
-			if dir := "../../strategies/" + family; is && !slices.Contains(dirs, dir) {
-				dirs = append(dirs, dir)
+		for _, file := range files {
+			if strings.HasSuffix(file, "_test.go") {
+				continue
+			}
+			parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, i := range parsed.Imports {
+				inner, ours := strings.CutPrefix(strings.Trim(i.Path.Value, `"`), "seckill/")
+				if dir := "../../" + inner; ours && !slices.Contains(dirs, dir) {
+					dirs = append(dirs, dir)
+				}
 			}
 		}
 	}
@@ -186,5 +198,11 @@ func TestCodeIsHashed(t *testing.T) {
 	}
 	if a, b := codeOf(t, playable(), "naive", 1), codeOf(t, playable(), "naive", 2); a == b {
 		t.Error("two searches have one hash")
+	}
+	hashed := withImports(t, "../../strategies/redislock", "../../internal/explore")
+	for _, dir := range []string{"backend", "catalog", "fault", "ledger", "lock", "observe", "probe", "seckill", "tap"} {
+		if !slices.Contains(hashed, "../../internal/"+dir) {
+			t.Errorf("what is in %s does not count: %v", dir, hashed)
+		}
 	}
 }

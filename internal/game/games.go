@@ -54,12 +54,13 @@ type Hall struct {
 	// Examples are the proof's counterexamples; nil: there are none.
 	Examples fs.FS
 	// Missing says why a strategy cannot run in the lab at all; nil: it can.
-	Missing func(catalog.Info) []string
-	Service explore.Service // for buyers in a replay who ask it; nil: such replays fail
-	Most    int             // games at once; 0: MostGames
-	Idle    time.Duration   // after which a game ends; 0: IdleLimit
-	Clock   Clock           // nil: the machine's
-	Log     *slog.Logger    // nil: nothing is logged
+	Missing    func(catalog.Info) []string
+	Service    explore.Service // for buyers in a replay who ask it; nil: such replays fail
+	Most       int             // games at once; 0: MostGames
+	Idle       time.Duration   // after which a game ends; 0: IdleLimit
+	AttackTime time.Duration   // how long an attack may search; 0: AttackLimit
+	Clock      Clock           // nil: the machine's
+	Log        *slog.Logger    // nil: nothing is logged
 
 	mu      sync.Mutex
 	games   map[string]*seat

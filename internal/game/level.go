@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+
+	"seckill/internal/yamlfile"
 )
 
 // One file is one level: levels/NUMBER-NAME.yaml. docs/game.md says how to write
@@ -70,7 +72,7 @@ func ReadLevel(name string, text []byte) (t Task, err error) {
 		return t, fmt.Errorf("%s: a level's file is called NUMBER-NAME.yaml, in small letters", name)
 	}
 	var f levelFile
-	if err := readYAML(text, &f); err != nil {
+	if err := yamlfile.Decode(text, &f); err != nil {
 		return t, fmt.Errorf("%s: %w", name, err)
 	}
 	t = Task{Impossible: f.Impossible, Solution: f.Solution, Switches: f.Switches}

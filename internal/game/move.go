@@ -11,6 +11,7 @@ import (
 // letters of the moves that are no command of a buyer.
 var letters = map[byte]explore.Fault{
 	'L': fault.LeaseEnds,
+	'K': fault.LeaseEnds, // of a buyer who is named
 	'T': fault.TimePasses,
 	'D': fault.Dies,
 	'J': fault.ClockJumps,
@@ -25,12 +26,14 @@ var letters = map[byte]explore.Fault{
 // alone are letters without a buyer behind them.
 const alone = "LT"
 
+func isAlone(letter byte) bool { return strings.IndexByte(alone, letter) >= 0 }
+
 // Write is a move's letters in a schedule; "" if it has none.
 func Write(c explore.Choice) string {
 	var b strings.Builder
 	if c.Fault != "" {
 		for letter, f := range letters {
-			if f == c.Fault {
+			if f == c.Fault && isAlone(letter) == (c.Who == "") {
 				b.WriteByte(letter)
 			}
 		}
@@ -58,7 +61,7 @@ func Read(schedule string) (list []explore.Choice, err error) {
 		var c explore.Choice
 		if f, ok := letters[schedule[i]]; ok {
 			c.Fault = f
-			if strings.IndexByte(alone, schedule[i]) >= 0 {
+			if isAlone(schedule[i]) {
 				list = append(list, c)
 				continue
 			}
@@ -72,7 +75,7 @@ func Read(schedule string) (list []explore.Choice, err error) {
 		case i >= len(schedule):
 			return nil, wrong(i-1, "a buyer's letter must follow.")
 		case schedule[i] < 'a' || schedule[i] >= 'a'+mostBuyers:
-			return nil, wrong(i, "%q is no buyer and no fault. Buyers are a, b and c; L, T, D, G, Q, R, C, W and V are faults.", schedule[i])
+			return nil, wrong(i, "%q is no buyer and no fault. Buyers are a, b and c; L, K, T, D, G, Q, R, C, W, V and J are faults.", schedule[i])
 		}
 		c.Who = strings.ToUpper(schedule[i : i+1])
 		if list = append(list, c); len(list) > longest {

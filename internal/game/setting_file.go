@@ -1,11 +1,5 @@
 package game
 
-import (
-	"bytes"
-
-	"github.com/goccy/go-yaml"
-)
-
 // settingFile is a Setting as it is written in the file of a level or an
 // exercise.
 type settingFile struct {
@@ -22,10 +16,6 @@ type settingFile struct {
 	MaxFaults int      `yaml:"max_faults"`
 	Renewals  int      `yaml:"renewals"`
 	Clears    bool     `yaml:"clears"`
-}
-
-func readYAML(text []byte, into any) error {
-	return yaml.NewDecoder(bytes.NewReader(text), yaml.DisallowUnknownField()).Decode(into)
 }
 
 func (f settingFile) setting() Setting {

@@ -157,19 +157,19 @@ func (s *Server) route(guards ...gin.HandlerFunc) *gin.Engine {
 
 	v1 := r.Group("/api/v1")
 	v1.POST("/seckill", s.handle(s.purchase))
-	v1.GET("/strategies", s.handle(s.listStrategies))
-	v1.GET("/strategies/:name", s.handle(s.showStrategy))
-	v1.GET("/skus", s.handle(s.listSKUs))
-	v1.GET("/skus/:id", s.handle(s.showSKU))
+	v1.GET("/strategies", s.plain(s.listStrategies))
+	v1.GET("/strategies/:name", s.plain(s.showStrategy))
+	v1.GET("/skus", s.plain(s.listSKUs))
+	v1.GET("/skus/:id", s.plain(s.showSKU))
 	v1.PUT("/skus/:id", s.handle(s.putSKU))
-	v1.POST("/skus/:id/close", s.handle(s.closeSKU))
-	v1.GET("/orders", s.handle(s.listOrders))
-	v1.GET("/orders/events", s.handle(s.orderEvents))
-	v1.DELETE("/orders/:id", s.handle(s.cancelOrder))
+	v1.POST("/skus/:id/close", s.plain(s.closeSKU))
+	v1.GET("/orders", s.plain(s.listOrders))
+	v1.GET("/orders/events", s.plain(s.orderEvents))
+	v1.DELETE("/orders/:id", s.plain(s.cancelOrder))
 	v1.POST("/reservations", s.handle(s.reserve))
-	v1.GET("/reservations/:id", s.handle(s.showReservation))
-	v1.POST("/reservations/:id/pay", s.handle(s.payReservation))
-	v1.DELETE("/reservations/:id", s.handle(s.cancelReservation))
+	v1.GET("/reservations/:id", s.plain(s.showReservation))
+	v1.POST("/reservations/:id/pay", s.plain(s.payReservation))
+	v1.DELETE("/reservations/:id", s.plain(s.cancelReservation))
 	v1.GET("/audit", s.guarded(s.audit))
 	v1.GET("/backends", s.guarded(s.backends))
 	s.routeAdmin(r)
@@ -177,6 +177,17 @@ func (s *Server) route(guards ...gin.HandlerFunc) *gin.Engine {
 }
 
 func (s *Server) handle(h func(*gin.Context) error) gin.HandlerFunc { return web.Handle(s.refuse, h) }
+
+// plain is handle for calls without a body. One that comes all the same is read: only
+// then is the request whole, and its connection safe (web.Conns).
+func (s *Server) plain(h func(*gin.Context) error) gin.HandlerFunc {
+	return s.handle(func(c *gin.Context) error {
+		if err := web.Drain(c.Writer, c.Request); err != nil {
+			return err
+		}
+		return h(c)
+	})
+}
 
 //go:embed openapi.json
 var openAPI []byte

@@ -115,6 +115,9 @@ func (s *Server) sellBy(c *gin.Context, sl *seller, p seckill.Purchase, keyed, a
 	ctx, cancel := context.WithTimeout(c.Request.Context(), s.PurchaseTimeout)
 	defer cancel()
 	if err := s.started(ctx, p.SKU); err != nil {
+		if keyed && errors.Is(err, seckill.ErrBusy) { // an earlier call may have bought
+			return s.afterRefusal(ctx, p, err)
+		}
 		return r, false, err
 	}
 	came := time.Now()

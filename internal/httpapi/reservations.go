@@ -109,6 +109,10 @@ func (s *Server) hold(c *gin.Context, sl *seller, desk seckill.Reserver) (r seck
 	return r, replayed, nil
 }
 
+// shortestHold tells a reservation from a purchase in one call, which holds for no
+// longer than its transaction takes.
+const shortestHold = time.Second / 2
+
 // notReserved refuses to call a request sold whose order is a reservation that is
 // not paid.
 func (s *Server) notReserved(ctx context.Context, sold seckill.Receipt) error {
@@ -124,6 +128,8 @@ func (s *Server) notReserved(ctx context.Context, sold seckill.Receipt) error {
 		return unknownReservation(sold.OrderID)
 	case r.State == seckill.ReservationExpired:
 		return seckill.ErrExpired
+	case r.State == seckill.ReservationReleased && r.Hold >= shortestHold:
+		return seckill.ErrCancelled
 	case r.State == seckill.Reserved:
 		return refused(seckill.ErrMismatch, fmt.Sprintf("This Idempotency-Key was used for a reservation. POST /api/v1/reservations/%s/pay pays it.", sold.OrderID))
 	}

@@ -24,6 +24,9 @@ type seller struct {
 
 func (s *Server) newSeller(info catalog.Info) (*seller, error) {
 	sl := &seller{info: info, missing: info.Missing(s.Instance), points: s.Points, traces: s.Traces}
+	for n, reason := range sl.missing {
+		sl.missing[n] = s.Instance.Public(reason)
+	}
 	s.metrics.register(sl)
 	if len(sl.missing) > 0 {
 		return sl, nil

@@ -133,16 +133,26 @@ func (s *Server) putSKU(c *gin.Context) error {
 	if err != nil {
 		return s.halfReset(c, sl, err)
 	}
-	stock, err := s.Ledger.SKU(ctx, id)
+	is, err := s.readBack(ctx, id)
 	if err != nil {
-		return err
+		s.log(c, slog.LevelWarn, "a reset cannot be read back", "error", err)
+		return refused(seckill.ErrUnknown, fmt.Sprintf("The sale was reset; what it is now cannot be read. "+
+			"Look at GET /api/v1/skus/%d before you repeat the call: orders that came since would be swept.", id))
+	}
+	c.JSON(http.StatusOK, is)
+	return nil
+}
+
+// readBack reads a SKU that was reset. The reset may have used up its time.
+func (s *Server) readBack(ctx context.Context, id int64) (p product, err error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
+	defer cancel()
+	if p.Stock, err = s.Ledger.SKU(ctx, id); err != nil {
+		return p, err
 	}
 	clock, err := s.Ledger.Start(ctx, id)
-	if err != nil {
-		return err
-	}
-	c.JSON(http.StatusOK, product{Stock: stock, Now: clock.Now})
-	return nil
+	p.Now = clock.Now
+	return p, err
 }
 
 // resetOutside resets what strategies keep outside the stock row, or returns the

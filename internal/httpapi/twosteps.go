@@ -122,5 +122,17 @@ func (s *Server) became(ctx context.Context, c *gin.Context, f ledger.Filter, or
 			state.Status = requestUnknown
 		}
 	}
+	if state.Status == requestNone && f.SKU != 0 { // its COMMIT may be under way: that is waited for
+		switch _, err := s.looks.Undecided(ctx, f.SKU, f.User, f.RequestID); {
+		case err == nil:
+			if orders, err = s.Ledger.Orders(ctx, f); err != nil {
+				return nil, nil, err
+			}
+			state.Status = requestOrdered
+		case !errors.Is(err, seckill.ErrUnknownOrder):
+			s.log(c, slog.LevelWarn, "look a request up", "error", err)
+			state.Status = requestUnknown
+		}
+	}
 	return orders, state, nil
 }

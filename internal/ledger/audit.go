@@ -43,6 +43,7 @@ const (
 	RulePaidLate         = "paid_late"              // no payment succeeds after the deadline
 	RuleNotPaid          = "not_paid"               // every acknowledged payment took place
 	RulePaidUnasked      = "paid_unasked"           // every payment was asked for
+	RuleExpiredEarly     = "expired_early"          // nothing expires before its deadline
 	RuleExpiredHeld      = "expired_held"           // what has expired holds no units
 	RuleReleasedTwice    = "released_twice"         // a reservation gives back what it held, and no more
 )

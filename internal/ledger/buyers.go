@@ -28,8 +28,8 @@ type buyers struct {
 	stood    standing
 	patience time.Duration
 
-	invented, unacknowledged, wrong, unasked, notCancelled examples
-	paidReleased, notPaid, paidLate, paidUnasked, held     examples
+	invented, unacknowledged, wrong, unasked, notCancelled    examples
+	paidReleased, notPaid, paidLate, paidUnasked, early, held examples
 }
 
 // owned is an order of a buyer who was told duplicate.

@@ -56,13 +56,12 @@ type Claims struct {
 
 	mu      sync.Mutex
 	mine    map[requestKey]bool // claimed here, or asked for; true: the server has granted it
-	asking  []*claim
+	asking  line[*claim]
 	freed   []freed
 	working bool
 	wake    chan struct{} // a claim came while the worker waits for one
 
-	session int64  // of the server; its locks go with it
-	scope   string // the database: named locks belong to the whole server
+	scope string // the database: named locks belong to the whole server
 }
 
 type requestKey struct {
@@ -80,6 +79,7 @@ type freed struct {
 // A claim on its way.
 type claim struct {
 	requestKey
+	place
 	done    chan struct{} // closed when the rest is set
 	granted bool
 	order   *Order
@@ -126,10 +126,12 @@ func (c *Claims) Take(ctx context.Context, user int64, requestID string) (order 
 		c.forget(k)
 		return nil, func() {}, fmt.Errorf("%w: claim the key: %w", seckill.ErrUnavailable, err)
 	case ctx.Err() != nil:
-		go func() { // the claim must not outlive its buyer
-			<-ask.done
-			c.release(ask, nil)
-		}()
+		if !c.withdraw(ask) {
+			go func() { // the claim must not outlive its buyer
+				<-ask.done
+				c.release(ask, nil)
+			}()
+		}
 		return nil, func() {}, fmt.Errorf("%w: waited for the key: %w", seckill.ErrBusy, ctx.Err())
 	case err != nil && ask.err == nil:
 		err = fmt.Errorf("%w: claim the key: %w", seckill.ErrUnavailable, err)
@@ -176,9 +178,20 @@ func (c *Claims) ask(k requestKey) *claim {
 	a := &claim{requestKey: k, done: make(chan struct{})}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.asking = append(c.asking, a)
+	c.asking.join(a)
 	c.start()
 	return a
+}
+
+// withdraw takes a claim back that was not sent; false: it was.
+func (c *Claims) withdraw(a *claim) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.asking.leave(a) {
+		return false
+	}
+	delete(c.mine, a.requestKey)
+	return true
 }
 
 func (c *Claims) look(ctx context.Context, k requestKey) (*Order, error) {
@@ -226,7 +239,7 @@ func (c *Claims) work() {
 	for rested, gathered := false, false; ; {
 		c.mu.Lock()
 		enough := len(c.mine) / crowd
-		switch n := len(c.asking); {
+		switch n := c.asking.len(); {
 		case n == 0 && len(c.freed) == 0:
 			c.working = false
 			c.mu.Unlock()
@@ -241,12 +254,15 @@ func (c *Claims) work() {
 			gathered = true
 			continue
 		}
-		asking, freed := first(&c.asking, mostClaims), first(&c.freed, mostClaims)
+		asking, freed := c.asking.first(mostClaims), first(&c.freed, mostClaims)
 		c.mu.Unlock()
 		rested, gathered = false, false
 
 		ctx, cancel := context.WithTimeout(context.Background(), claimTimeout)
 		err := c.send(ctx, asking, freed)
+		if err != nil {
+			c.drop(ctx)
+		}
 		cancel()
 		for _, f := range freed {
 			if f.gone != nil {
@@ -255,10 +271,10 @@ func (c *Claims) work() {
 		}
 		c.mu.Lock()
 		for _, a := range asking {
-			if a.err = before(err); a.granted {
-				if _, still := c.mine[a.requestKey]; still {
-					c.mine[a.requestKey] = true
-				}
+			if a.err = before(err); err != nil {
+				a.granted = false
+			} else if _, still := c.mine[a.requestKey]; a.granted && still {
+				c.mine[a.requestKey] = true
 			}
 			close(a.done)
 		}
@@ -284,7 +300,7 @@ func (c *Claims) await(n int, limit time.Duration) bool {
 			return false
 		case <-c.wake:
 			c.mu.Lock()
-			came := len(c.asking)
+			came := c.asking.len()
 			c.mu.Unlock()
 			if came >= n {
 				return true

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"database/sql"
+	"database/sql/driver"
 	"encoding/base32"
 	"fmt"
 	"strings"
@@ -22,7 +23,7 @@ func (c *Claims) send(ctx context.Context, asking []*claim, free []freed) error 
 		return err
 	}
 	defer rows.Close()
-	var session int64
+	var session sql.NullInt64 // what begin has set; NULL: a new one
 	orders := map[requestKey]*Order{}
 	for rows.Next() {
 		var granted string
@@ -46,11 +47,19 @@ func (c *Claims) send(ctx context.Context, asking []*claim, free []freed) error 
 	for _, a := range asking {
 		a.order = orders[a.requestKey]
 	}
-	if session != c.session {
-		c.session = session
+	if !session.Valid {
 		return c.begin(ctx)
 	}
 	return nil
+}
+
+// drop ends the session: the server may have granted some keys of a statement that
+// failed. The next session claims again what is under way.
+func (c *Claims) drop(ctx context.Context) {
+	if conn, err := c.db.Conn(ctx); err == nil {
+		_ = conn.Raw(func(any) error { return driver.ErrBadConn })
+		_ = conn.Close() // it is closed
+	}
 }
 
 // statement claims, gives up and looks up. Its first column but one has a
@@ -74,9 +83,9 @@ func (c *Claims) statement(asking []*claim, free []freed) (query string, args []
 	}
 	got := "SELECT CONCAT(" + strings.Join(locks, ", ") + ") AS got"
 	if len(keys) == 0 { // an outer join ON FALSE would read all orders
-		return "SELECT CONNECTION_ID(), k.got, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM (" + got + ") k", args
+		return "SELECT @seckill_keys, k.got, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM (" + got + ") k", args
 	}
-	return "SELECT CONNECTION_ID(), k.got, o.request_id, o.user_id, o.public_id, o.sku_id, o.quantity, o.remaining, o.strategy " +
+	return "SELECT @seckill_keys, k.got, o.request_id, o.user_id, o.public_id, o.sku_id, o.quantity, o.remaining, o.strategy " +
 		"FROM (" + got + " LIMIT 1) k " +
 		"LEFT JOIN orders o FORCE INDEX (orders_request_in_run) ON (o.request_id, o.user_id) IN (" + strings.Join(keys, ", ") + ")" +
 		" AND o.run = (SELECT s.run FROM stock s WHERE s.id = o.sku_id)", append(args, which...)
@@ -85,7 +94,7 @@ func (c *Claims) statement(asking []*claim, free []freed) (query string, args []
 // begin sets up a new session. When it replaces one that broke, it claims again
 // what purchases under way had claimed.
 func (c *Claims) begin(ctx context.Context) error {
-	if _, err := c.db.ExecContext(ctx, "SET SESSION wait_timeout = ?", int(c.idle.Seconds())); err != nil {
+	if _, err := c.db.ExecContext(ctx, "SET SESSION wait_timeout = ?, @seckill_keys = 1", int(c.idle.Seconds())); err != nil {
 		return err
 	}
 	c.mu.Lock()

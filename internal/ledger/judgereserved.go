@@ -11,8 +11,9 @@ import "seckill/internal/seckill"
 //	nothing                 anything but cancelled (RuleCancelledUnasked), and paid
 //	                        only if a payment was asked for
 //
-// Besides, without a word from any buyer: what is paid is not expired, nothing
-// gives back more than it held, and nothing is held for long after its deadline.
+// No payment succeeds after the deadline, and none is too late before it. Besides,
+// without a word from any buyer: what is paid is not expired, nothing gives back more
+// than it held, and nothing is held for long after its deadline.
 
 // overdueGrace is how long after its deadline a reservation may hold its units, in
 // microseconds: sweepers come twice a second.
@@ -49,12 +50,13 @@ func (r *reserved) order(o *Order) {
 // paid compares an order with what was said of its payment. A purchase that was
 // told sold, not reserved, was paid by the same call.
 func (b *buyers) paid(o *Order, key func(int32, struct{}) int, calls []int32) {
-	asked, acknowledged, late, expired := false, false, false, false
+	asked, acknowledged, late, early, expired := false, false, false, false, false
 	b.naming(o, key, b.paysBy[0], b.paysBy[1], func(t *Told) {
 		asked = asked || t.took() || t.Outcome == OutcomeInProgress
 		acknowledged = acknowledged || t.Outcome == OutcomeSold
 		late = late || t.Late && t.Outcome == OutcomeSold
 		expired = expired || t.Outcome == OutcomeExpired
+		early = early || t.Early && t.Outcome == OutcomeExpired
 	})
 	for _, i := range calls {
 		outcome := b.told[i].Outcome
@@ -63,6 +65,9 @@ func (b *buyers) paid(o *Order, key func(int32, struct{}) int, calls []int32) {
 	}
 	if late {
 		b.paidLate.add(orderOf, o.PublicID, o.UserID)
+	}
+	if early {
+		b.early.add(orderOf, o.PublicID, o.UserID)
 	}
 	state := seckill.Paid // of an order that began as no reservation
 	if o.Reservation != nil {
@@ -102,6 +107,7 @@ func (t *Trial) checkReserved() {
 		r.held.join(b.held)
 		t.breach(RuleNotPaid, "payments that buyers were told of and the ledger does not have", nil, b.notPaid)
 		t.breach(RulePaidLate, "payments that succeeded after the deadline", nil, b.paidLate)
+		t.breach(RuleExpiredEarly, "reservations that were said to have expired before their deadline", nil, b.early)
 		t.breach(RulePaidUnasked, "reservations that are paid and whose buyers did not pay", nil, b.paidUnasked)
 	}
 	t.breach(RulePaidReleased, "reservations that were paid, and whose units were given back", nil, r.paidReleased)

@@ -92,6 +92,7 @@ func TestJudgeReservations(t *testing.T) {
 			e.Told = append(e.Told, Told{Call: CallPay, User: 9, OrderID: "o9", Outcome: OutcomeSold})
 		}, []string{RuleNotPaid}},
 		{"paid when the deadline had passed", func(e *Evidence) { e.Told[toldPaid].Late = true }, []string{RulePaidLate}},
+		{"told expired before the deadline", func(e *Evidence) { e.Told[toldLate].Early = true }, []string{RuleExpiredEarly}},
 		{"told paid, and cancelled by the buyer later", func(e *Evidence) {
 			e.set(1, Cancelled, seckill.ReservationReleased)
 			again := e.Told[toldPaid]

@@ -20,13 +20,14 @@ type Looks struct {
 	together bool
 
 	mu      sync.Mutex
-	waiting []*look
+	waiting line[*look]
 	working bool
 }
 
 // A look on its way.
 type look struct {
 	lookKey
+	place
 	done  chan struct{} // closed when the rest is set
 	order *Order        // nil: there is none
 	alone bool          // the statement could not tell
@@ -51,6 +52,9 @@ func (l *Looks) Undecided(ctx context.Context, sku, user int64, requestID string
 	select {
 	case <-a.done:
 	case <-ctx.Done():
+		l.mu.Lock()
+		l.waiting.leave(a)
+		l.mu.Unlock()
 		return Order{}, before(ctx.Err())
 	}
 	switch {
@@ -65,7 +69,7 @@ func (l *Looks) Undecided(ctx context.Context, sku, user int64, requestID string
 func (l *Looks) ask(a *look) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.waiting = append(l.waiting, a)
+	l.waiting.join(a)
 	if !l.working {
 		l.working = true
 		go l.work()
@@ -76,7 +80,7 @@ func (l *Looks) ask(a *look) {
 func (l *Looks) work() {
 	for {
 		l.mu.Lock()
-		looks := first(&l.waiting, mostClaims)
+		looks := l.waiting.first(mostClaims)
 		l.working = len(looks) > 0
 		l.mu.Unlock()
 		if len(looks) == 0 {

@@ -111,5 +111,5 @@ func (s *Store) AddReservations(ctx context.Context, orders []Order) error {
 func (o Order) Held() seckill.Reservation {
 	r := o.Reservation
 	return seckill.Reservation{Receipt: o.Receipt(), User: o.UserID, State: r.State,
-		Ends: r.Ends.Time(), Left: time.Duration(r.Left) * time.Microsecond}
+		Ends: r.Ends.Time(), Left: time.Duration(r.Left) * time.Microsecond, Hold: r.Ends.Time().Sub(o.CreatedAt)}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"time"
 
 	"gorm.io/gorm"
@@ -50,12 +51,12 @@ type Start struct {
 	Now      Moment
 }
 
-// In is how long the sale has yet to wait; 0 when it is on.
+// In is how long the sale has yet to wait, 292 years at most; 0 when it is on.
 func (s Start) In() time.Duration {
 	if s.StartsAt == nil || *s.StartsAt <= s.Now {
 		return 0
 	}
-	return time.Duration(*s.StartsAt-s.Now) * time.Millisecond
+	return time.Duration(min(int64(*s.StartsAt-s.Now), time.Duration(math.MaxInt64).Milliseconds())) * time.Millisecond
 }
 
 // Start reads when the sale of a SKU starts; ErrUnknownSKU if there is none.

@@ -17,6 +17,8 @@ type Told struct {
 	Remaining int64  // of a purchase that was told sold or reserved
 	// Late: of CallPay: it was sent when the deadline had certainly passed.
 	Late bool
+	// Early: of CallPay: it was answered when the deadline had certainly not passed.
+	Early bool
 	// Sent and Answered are times since the start of the run, by one clock.
 	// Answered 0: no answer, or its time is not known. Both 0: neither is known.
 	Sent, Answered time.Duration

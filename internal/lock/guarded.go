@@ -10,6 +10,7 @@ import (
 
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
+	"seckill/internal/tap"
 )
 
 // Guarded is a Strategy: under a lock it reads the stock, computes, and writes
@@ -124,7 +125,7 @@ func (g *Guarded) under(ctx context.Context, sku int64, o Options, f func(Lease,
 		return notAcquired(err)
 	}
 	defer func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
+		ctx, cancel := tap.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 		defer cancel()
 		_ = lease.Release(ctx) // lost or unreachable: its lease or session ends it
 	}()

@@ -98,7 +98,7 @@ func (b *bench) search(
 	if err != nil {
 		return Cell{}, err
 	}
-	c, reduced := Cell{Answer: Holds, Exhausted: true, Preemptions: -1}, false
+	c := Cell{Answer: Holds, Exhausted: true}
 	for _, s := range scenarios {
 		l := b.limits(counts)
 		// Overlaps of holders, and waits for each other, depend on the order of
@@ -109,10 +109,6 @@ func (b *bench) search(
 			return c, err
 		}
 		c.add(res)
-		reduced = reduced || l.Reduce
-		if reduced {
-			c.Preemptions = -1
-		}
 		if res.First != nil {
 			return b.broken(ctx, question, c, res.First, counts)
 		}
@@ -155,11 +151,17 @@ func (c *Cell) add(r explore.Result) {
 	c.Schedules += r.Schedules
 	c.Random += r.Random
 	c.Cut += r.Cut
-	c.Exhausted = c.Exhausted && r.Exhausted()
 	c.Pruned += r.Pruned
-	if r.Preemptions >= 0 && (c.Preemptions < 0 || r.Preemptions < c.Preemptions) {
-		c.Preemptions = r.Preemptions
+	if r.Exhausted() {
+		return
 	}
+	switch first := c.Exhausted; {
+	case r.Preemptions < 0:
+		c.Preemptions = nil
+	case first || c.Preemptions != nil && r.Preemptions < *c.Preemptions:
+		c.Preemptions = &r.Preemptions
+	}
+	c.Exhausted = false
 }
 
 // broken keeps a counterexample.

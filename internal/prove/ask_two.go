@@ -53,7 +53,7 @@ func (b *bench) sampled(ctx context.Context, processes int, faults []explore.Fau
 	if err != nil {
 		return Cell{}, err
 	}
-	c := Cell{Answer: Holds, Preemptions: -1}
+	c := Cell{Answer: Holds}
 	for _, does := range [][]explore.Does{{explore.Buys, explore.Buys}, {explore.Buys, explore.Cancels}} {
 		s := &explore.Scenario{Name: "two actors, two faults", Stock: 5, Next: true, Buyers: buyers(processes, does...), Faults: faults, MaxFaults: 2}
 		l := b.limits(wrongStock)

@@ -33,10 +33,11 @@ type Cell struct {
 	Random    int `json:"random,omitempty"`
 	// Exhausted: there is no other schedule of its scenarios.
 	Exhausted bool `json:"exhausted,omitempty"`
-	// Preemptions: all schedules with at most so many; -1: all.
-	Preemptions int `json:"preemptions,omitempty"`
-	Cut         int `json:"cut,omitempty"`    // turns that were left out
-	Pruned      int `json:"pruned,omitempty"` // schedules left off: others are the same
+	// Preemptions: all schedules with at most so many were run; nil: that is not
+	// known, or all were.
+	Preemptions *int `json:"preemptions,omitempty"`
+	Cut         int  `json:"cut,omitempty"`    // turns that were left out
+	Pruned      int  `json:"pruned,omitempty"` // schedules left off: others are the same
 
 	// Wait is how long the next buyer had to wait, in seconds, at worst.
 	Wait    float64 `json:"wait_s,omitempty"`

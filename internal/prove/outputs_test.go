@@ -21,14 +21,14 @@ func byHand() *prove.Matrix {
 			{Name: "etcd", Error: "not found", Version: ""}},
 		Rows: []prove.Row{
 			{Strategy: "naive", Title: "Read, <b>compute</b>, write", Expected: map[string]bool{"oversell": false}, Cells: map[string]prove.Cell{
-				"oversell": {Answer: prove.Breaks, Text: "3 units sold out of 2", Rule: "oversold", Schedules: 9, Preemptions: 1,
+				"oversell": {Answer: prove.Breaks, Text: "3 units sold out of 2", Rule: "oversold", Schedules: 9, Preemptions: new(1),
 					Example: "counterexamples/naive.oversell.json"},
 				"dead-holder": {Answer: prove.NotAsked, Text: "it breaks with everybody alive"},
 				"waits":       {Answer: prove.Measured, Text: "polls; 30 commands in 300 ms"},
 			}},
 			{Strategy: "redis-lua", Expected: map[string]bool{"oversell": true, "dead-holder": true, "late-command": true}, Cells: map[string]prove.Cell{
-				"oversell":    {Answer: prove.Holds, Schedules: 24, Preemptions: -1, Exhausted: true},
-				"dead-holder": {Answer: prove.Holds, Schedules: 90, Random: 10, Preemptions: 2, Cut: 5, Wait: 10},
+				"oversell":    {Answer: prove.Holds, Schedules: 24, Exhausted: true},
+				"dead-holder": {Answer: prove.Holds, Schedules: 90, Random: 10, Preemptions: new(2), Cut: 5, Wait: 10},
 				"waits":       {Answer: prove.Failed, Text: "the server <died>"},
 			}},
 			{Strategy: "zk", Cells: map[string]prove.Cell{}},
@@ -76,10 +76,10 @@ Seed 7, 80 schedules a search, 12m0s in all, on MariaDB 11, Redis 7 (five nodes)
 
 func TestSummaries(t *testing.T) {
 	for want, c := range map[string]prove.Cell{
-		"holds (all 24 schedules)": {Answer: prove.Holds, Schedules: 24, Preemptions: -1, Exhausted: true},
+		"holds (all 24 schedules)": {Answer: prove.Holds, Schedules: 24, Exhausted: true},
 		"holds (80 schedules, all with at most 2 preemptions, and 10 at random; 5 turns not taken)": {Answer: prove.Holds, Schedules: 90,
-			Random: 10, Preemptions: 2, Cut: 5},
-		"breaks: sold twice (found in 9 schedules)": {Answer: prove.Breaks, Text: "sold twice", Schedules: 9, Preemptions: 1, Cut: 5},
+			Random: 10, Preemptions: new(2), Cut: 5},
+		"breaks: sold twice (found in 9 schedules)": {Answer: prove.Breaks, Text: "sold twice", Schedules: 9, Preemptions: new(1), Cut: 5},
 		"does not apply: no lock":                   {Answer: prove.NotAsked, Text: "no lock"},
 		"not computed":                              {},
 	} {

@@ -48,7 +48,7 @@ func (b *bench) sound(ctx context.Context, processes int) (*soundness, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &soundness{cell: Cell{Answer: Holds, Exhausted: true, Preemptions: -1}, by: map[string]*explore.Schedule{}}
+	s := &soundness{cell: Cell{Answer: Holds, Exhausted: true}, by: map[string]*explore.Schedule{}}
 	for _, scenario := range b.faultless(processes) {
 		l := b.limits(nil)
 		l.All, l.Reduce, l.Schedules = true, true, 2*l.Schedules

@@ -39,8 +39,11 @@ func (c Cell) Bound() string {
 		return fmt.Sprintf("all %d schedules", c.Schedules)
 	}
 	bound := fmt.Sprintf("%d schedules", c.Schedules-c.Random)
-	if c.Preemptions >= 0 {
-		bound += fmt.Sprintf(", all with at most %d preemptions", c.Preemptions)
+	if c.Preemptions != nil {
+		bound += fmt.Sprintf(", all with at most %d preemption", *c.Preemptions)
+		if *c.Preemptions != 1 {
+			bound += "s"
+		}
 	}
 	if c.Random > 0 {
 		bound += fmt.Sprintf(", and %d at random", c.Random)

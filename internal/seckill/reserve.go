@@ -43,6 +43,9 @@ type Reservation struct {
 	// read; not above 0: it is past.
 	Ends time.Time
 	Left time.Duration
+	// Hold is for how long the units were to be held; about 0 if they were bought
+	// and paid by one call.
+	Hold time.Duration
 }
 
 // A ReservationState says what became of a reservation. Only Reserved changes,

@@ -353,3 +353,12 @@ func Sleep(ctx context.Context, d time.Duration) error {
 		}
 	})
 }
+
+// WithTimeout is context.WithTimeout where time passes. Under a Sleeper only cancel
+// ends the context: what a person thinks about must not run out of time.
+func WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	if _, ok := From(ctx).(Sleeper); ok {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, d)
+}

@@ -2,12 +2,14 @@ package web
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -238,5 +240,36 @@ func TestClient(t *testing.T) {
 	}
 	if got := Client(netip.Addr{}); got != (netip.Prefix{}) {
 		t.Errorf("no address: %s", got)
+	}
+}
+
+// A request whose body nobody needs is whole when the body is read: its connection is
+// not closed for another.
+func TestAnUnneededBodyIsRead(t *testing.T) {
+	inside, let := make(chan struct{}), make(chan struct{})
+	conns := &Conns{Most: 1}
+	addr := bounded(t, conns, func(w http.ResponseWriter, r *http.Request) {
+		if err := Drain(w, r); err != nil {
+			t.Error(err)
+		}
+		inside <- struct{}{}
+		<-let
+		io.WriteString(w, "paid")
+	})
+	pays := dial(t, addr, "POST /pay HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}")
+	<-inside
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	_ = c.SetReadDeadline(time.Now().Add(10 * time.Second))
+	if _, err := io.ReadAll(c); errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Error("the newcomer was neither refused nor closed")
+	}
+	close(let)
+	_ = pays.SetReadDeadline(time.Now().Add(10 * time.Second))
+	if got, err := io.ReadAll(pays); !strings.HasSuffix(string(got), "paid") {
+		t.Errorf("the payer reads %q, %v", got, err)
 	}
 }

@@ -66,16 +66,29 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 		return nil, unsupported("Send the body as it is, without a Content-Encoding.")
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
+	return body, unread(w, err)
+}
+
+// Drain reads a body that nothing is expected in, for the same reason.
+func Drain(w http.ResponseWriter, r *http.Request) error {
+	if r.Body == nil || r.Body == http.NoBody {
+		return nil
+	}
+	_, err := io.Copy(io.Discard, http.MaxBytesReader(w, r.Body, MaxBody))
+	return unread(w, err)
+}
+
+func unread(w http.ResponseWriter, err error) error {
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
 		w.Header().Set("Connection", "close") // or net/http would wait for the rest before it answers
-		return nil, &Problem{Code: "too_large", Status: http.StatusRequestEntityTooLarge,
+		return &Problem{Code: "too_large", Status: http.StatusRequestEntityTooLarge,
 			Detail: fmt.Sprintf("Send at most %d bytes.", MaxBody)}
 	case err != nil:
-		return nil, BadRequest("The body could not be read to its end.")
+		return BadRequest("The body could not be read to its end.")
 	}
-	return body, nil
+	return nil
 }
 
 func isJSON(contentType string) bool {

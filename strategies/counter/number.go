@@ -15,6 +15,7 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
+	"seckill/internal/tap"
 )
 
 // A number is where this family keeps a SKU's stock: seckill:stock:1 holds
@@ -278,7 +279,7 @@ func (n *number) giveOrderBack(ctx context.Context, o ledger.Order) error {
 const afterwards = 2 * time.Second
 
 func after(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), afterwards)
+	return tap.WithTimeout(context.WithoutCancel(ctx), afterwards)
 }
 
 // sent classifies the error of a command that changes the number. Where Redis

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"gorm.io/gorm"
+
+	"seckill/internal/tap"
 )
 
 // mostDetails bounds one transaction of the merger.
@@ -57,7 +59,7 @@ func (s *detailMerge) work(
 		case <-tick.C:
 			s.settleNoted(ctx, settle)
 		case <-ctx.Done():
-			ctx, cancel := context.WithTimeout(
+			ctx, cancel := tap.WithTimeout(
 				context.WithoutCancel(ctx), afterwards)
 			defer cancel()
 			s.settleNoted(ctx, settle)

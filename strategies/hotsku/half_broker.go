@@ -13,6 +13,7 @@ import (
 
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
+	"seckill/internal/tap"
 )
 
 //go:embed half_open.lua
@@ -59,7 +60,7 @@ func (s *halfMessage) openHalf(ctx context.Context, sku int64, h half) error {
 
 // commit sends the other half. If it is lost, the broker asks back.
 func (s *halfMessage) commit(ctx context.Context, sku int64, h half) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterwards)
+	ctx, cancel := tap.WithTimeout(context.WithoutCancel(ctx), afterwards)
 	defer cancel()
 	err := halfCommit.Run(ctx, s.redis, brokerKeys(sku), h.String()).Err()
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"seckill/internal/catalog"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
+	"seckill/internal/tap"
 )
 
 // A jetGate is a SKU's stream, one for each run: a message is a purchase that
@@ -281,5 +282,5 @@ func jetDown(err error) error {
 
 // jetAfter is for what a buyer leaves to be done.
 func jetAfter(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), afterwards)
+	return tap.WithTimeout(context.WithoutCancel(ctx), afterwards)
 }

@@ -12,6 +12,7 @@ import (
 	"seckill/internal/catalog"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
+	"seckill/internal/tap"
 )
 
 //go:embed merged.go batches.go
@@ -84,7 +85,7 @@ func (s *merged) lead(b *buyer) {
 	}
 	together := &batch{buyers: all}
 	defer together.fail(seckill.ErrUnknown) // of a panic: the others are told
-	ctx, cancel := context.WithTimeout(
+	ctx, cancel := tap.WithTimeout(
 		context.WithoutCancel(b.ctx), longestBatch)
 	defer cancel()
 	s.sell(ctx, together)

@@ -3,6 +3,8 @@ package hotsku
 import (
 	"context"
 	"embed"
+	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -127,7 +129,7 @@ func (s *reserve) Pay(
 	}
 	// Whatever stood in the way is in the row. A payment that comes late does
 	// not wait for the sweeper: told "expired", the units are free.
-	if o, err = s.store.Reservation(ctx, id); err != nil {
+	if o, err = s.outcome(ctx, id); err != nil {
 		return r, err
 	}
 	if o.Reservation.State == seckill.Reserved {
@@ -135,7 +137,7 @@ func (s *reserve) Pay(
 		if err != nil {
 			return r, err
 		}
-		if o, err = s.store.Reservation(ctx, id); err != nil {
+		if o, err = s.outcome(ctx, id); err != nil {
 			return r, err
 		}
 	}
@@ -163,13 +165,26 @@ func (s *reserve) Release(
 	if err != nil {
 		return r, err
 	}
-	if o, err = s.store.Reservation(ctx, id); err != nil {
+	if o, err = s.outcome(ctx, id); err != nil {
 		return r, err
 	}
 	if o.Reservation.State == seckill.Paid {
 		err = seckill.ErrPaid
 	}
 	return o.Held(), err
+}
+
+// outcome reads what a write has come to. The write may be committed: a look
+// that fails leaves unknown what it did.
+func (s *reserve) outcome(
+	ctx context.Context, id string,
+) (ledger.Order, error) {
+	o, err := s.store.Reservation(ctx, id)
+	if err != nil && !errors.Is(err, seckill.ErrUnknownOrder) {
+		err = fmt.Errorf("%w: read the reservation: %w",
+			seckill.ErrUnknown, err)
+	}
+	return o, err
 }
 
 // Restore cancels an order, paid or not.

@@ -1,12 +1,14 @@
 package hotsku
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
 
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
+	"seckill/internal/tap"
 )
 
 const (
@@ -31,7 +33,7 @@ func (s *reserve) Work(ctx context.Context) {
 		case <-pause.C:
 		}
 		for ctx.Err() == nil {
-			swept, cancel := context.WithTimeout(
+			swept, cancel := tap.WithTimeout(
 				context.WithoutCancel(ctx), sweepLimit)
 			n, err := s.Expire(swept)
 			cancel()
@@ -46,7 +48,8 @@ func (s *reserve) Work(ctx context.Context) {
 }
 
 // Expire is a sweep. What it finds may be paid, cancelled or swept by another
-// before it gets there: release looks again.
+// before it gets there: release looks again. A SKU whose row is held is left
+// for the next sweep; its error is returned when the others are done.
 func (s *reserve) Expire(ctx context.Context) (released int, err error) {
 	var due []ledger.Order
 	err = s.store.DB(ctx).Raw("SELECT r.sku_id, r.run, r.id, r.quantity "+
@@ -57,15 +60,22 @@ func (s *reserve) Expire(ctx context.Context) (released int, err error) {
 	if err != nil {
 		return 0, err
 	}
+	held := map[int64]bool{}
 	for _, o := range due {
-		done, err := s.release(ctx, o, ledger.Expired, s.overdue)
+		if held[o.SKUID] {
+			continue
+		}
+		done, wrong := s.release(ctx, o, ledger.Expired, s.overdue)
 		switch {
-		case errors.Is(err, seckill.ErrUnknownOrder): // the sale was reset
-		case err != nil:
-			return released, err
+		case errors.Is(wrong, seckill.ErrUnknownOrder): // the sale was reset
+		case errors.Is(wrong, seckill.ErrBusy) && ctx.Err() == nil:
+			held[o.SKUID] = true
+			err = cmp.Or(err, wrong)
+		case wrong != nil:
+			return released, wrong
 		case done:
 			released++
 		}
 	}
-	return released, nil
+	return released, err
 }

@@ -226,6 +226,27 @@ func TestASweepLooksAgain(t *testing.T) {
 	}
 }
 
+// A SKU whose row is held keeps no other SKU's units away.
+func TestASweepPassesAHeldSKU(t *testing.T) {
+	held, free := open(t, Reserve, 5), open(t, Reserve, 5)
+	for n, s := range []*sale{held, free} {
+		s.hold(t, int64(n+1), 2)
+		s.pass(t)
+	}
+	tx := held.store.DB(t.Context()).Begin()
+	defer tx.Rollback()
+	if err := tx.Exec("UPDATE stock SET num = num WHERE id = ?", held.sku).Error; err != nil {
+		t.Fatal(err)
+	}
+	if n, err := free.reserver(1).Expire(t.Context()); n != 1 || !errors.Is(err, seckill.ErrBusy) || free.num(t) != 5 {
+		t.Errorf("gave %d back, %v; the free SKU has %d of 5", n, err, free.num(t))
+	}
+	tx.Rollback()
+	if n, err := free.reserver(1).Expire(t.Context()); n != 1 || err != nil || held.num(t) != 5 {
+		t.Errorf("when the row is free: gave %d back, %v, with %d of 5", n, err, held.num(t))
+	}
+}
+
 // A cancellation that is unknown, and a payment that is unknown, have taken
 // place or not; asked again, they say which.
 func TestAnUnknownPaymentIsAskedAgain(t *testing.T) {

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"seckill/internal/tap"
 )
 
 const (
@@ -58,7 +60,7 @@ func (s *stream) wake() {
 
 // finish writes what this process has accepted last.
 func (s *stream) finish(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterwards)
+	ctx, cancel := tap.WithTimeout(context.WithoutCancel(ctx), afterwards)
 	defer cancel()
 	s.drainAll(ctx)
 }

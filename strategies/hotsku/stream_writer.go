@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"seckill/internal/seckill"
+	"seckill/internal/tap"
 )
 
 //go:embed stream_next.lua
@@ -208,7 +209,7 @@ func (s *stream) settle(ctx context.Context, b haul, verdicts []verdict) {
 		args = append(args, v.id, v.kind, v.User, v.RequestID, v.Quantity,
 			v.order, v.state)
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterwards)
+	ctx, cancel := tap.WithTimeout(context.WithoutCancel(ctx), afterwards)
 	defer cancel()
 	err := streamSettle.Run(ctx, s.redis, keysOf(b.sku), args...).Err()
 	if err != nil {

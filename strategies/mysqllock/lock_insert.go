@@ -14,6 +14,7 @@ import (
 	"seckill/internal/ledger"
 	"seckill/internal/lock"
 	"seckill/internal/seckill"
+	"seckill/internal/tap"
 )
 
 //go:embed lock_insert.go tables.go
@@ -131,7 +132,7 @@ func (l *insertLock) try(
 		return false, nil
 	}
 	if err != nil { // it may have been done all the same
-		ctx, cancel := context.WithTimeout(
+		ctx, cancel := tap.WithTimeout(
 			context.WithoutCancel(ctx), insertPatience)
 		defer cancel()
 		_, _ = l.delete(ctx, key, owner) // or it ends with its lease

@@ -14,6 +14,7 @@ import (
 	"seckill/internal/catalog"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
+	"seckill/internal/tap"
 )
 
 //go:embed snapshot_first.go get_lock.go session.go tables.go
@@ -142,7 +143,7 @@ func (s *snapshotFirst) onSession(
 	case own.key == "":
 		conn.Close()
 	default:
-		ctx, cancel := context.WithTimeout(
+		ctx, cancel := tap.WithTimeout(
 			context.WithoutCancel(ctx), 2*time.Second)
 		defer cancel()
 		_ = releaseUserLock(ctx, conn, own.key) // or its session ends it

@@ -8,6 +8,7 @@ import (
 
 	"seckill/internal/lock"
 	"seckill/internal/seckill"
+	"seckill/internal/tap"
 )
 
 // stockKey names a SKU's lock: one key for all locks, ours and foreign ones.
@@ -36,5 +37,5 @@ func otherType(err error) bool {
 // was lost: it goes on when the buyer, perhaps the very reason of that, has
 // gone. If Redis cannot be reached now either, the key ends with its lease.
 func undoing(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	return tap.WithTimeout(context.WithoutCancel(ctx), time.Second)
 }

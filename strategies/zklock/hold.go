@@ -10,6 +10,7 @@ import (
 
 	"seckill/internal/lock"
 	"seckill/internal/seckill"
+	"seckill/internal/tap"
 )
 
 // A zkHold is a node at the front of the queue. Every Acquire that reaches it
@@ -44,7 +45,7 @@ func (h *zkHold) enter() bool {
 // cannot be done at once the client does in the background: as long as our
 // session is alive, no one else would.
 func (h *zkHold) leave(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(
+	ctx, cancel := tap.WithTimeout(
 		context.WithoutCancel(ctx), zkPatience)
 	defer cancel()
 	if h.node != "" && h.lock.zk.Connected() {

@@ -15,6 +15,7 @@ import (
 	"seckill/internal/ledger"
 	"seckill/internal/lock"
 	"seckill/internal/seckill"
+	"seckill/internal/tap"
 )
 
 //go:embed zk_node.go zk.go hold.go
@@ -180,7 +181,7 @@ func (l *zkNode) remove(
 // leave removes the node if it is ours, also when the buyer has gone, or in
 // the background: as long as our session is alive, no one else would.
 func (l *zkNode) leave(ctx context.Context, key, me string) error {
-	ctx, cancel := context.WithTimeout(
+	ctx, cancel := tap.WithTimeout(
 		context.WithoutCancel(ctx), zkPatience)
 	defer cancel()
 	return l.zk.CleanUp(ctx, key, func(ctx context.Context) error {

@@ -32,7 +32,7 @@ func (g *fakeGames) serveDefences(mux *http.ServeMux) {
 	mux.HandleFunc("GET /api/lab/v1/defences", func(w http.ResponseWriter, _ *http.Request) {
 		json.NewEncoder(w).Encode(map[string]any{"defences": []game.Defence{fakeDefence}})
 	})
-	attacks := map[string]game.Attack{}
+	attacks, undecided := map[string]game.Attack{}, false
 	mux.HandleFunc("POST /api/lab/v1/attacks", func(w http.ResponseWriter, r *http.Request) {
 		g.mu.Lock()
 		defer g.mu.Unlock()
@@ -55,8 +55,11 @@ func (g *fakeGames) serveDefences(mux *http.ServeMux) {
 		switch {
 		case a.State == game.AttackWaits:
 			a.State, a.Schedules = game.AttackSearches, 3
+		case a.Choice == "condition" && !undecided:
+			undecided = true
+			a.State, a.Schedules, a.Seconds = game.AttackUndecided, 9, 45
 		case a.Choice == "condition":
-			a.State, a.Schedules, a.Complete = game.AttackHeld, 12, true
+			a.State, a.Schedules = game.AttackHeld, 12
 			a.Why = map[string]string{"en": "Check and write are one statement.", "zh": "检查和写入是同一条语句。"}
 		default:
 			a.State, a.Schedules, a.Schedule, a.Moves, a.Switches, a.Rules = game.AttackBroken, 4, "abbbbaaa", 8, 1, []string{"oversold"}
@@ -101,6 +104,10 @@ func TestDefendIsLostAndWonWithTheMouse(t *testing.T) {
 	t.Log("another guard holds, and it is remembered")
 	tb.click(`[data-guard=condition] label`)
 	tb.await(`!document.querySelector(".play-board")`)
+	tb.click(`.guards .run`)
+	tb.says("[data-attack=undecided]", "Undecided")
+	tb.says("[data-attack=undecided]", "9 schedules were run in 45 s, and none broke it. There are more")
+	tb.inEveryLook("defend undecided")
 	tb.click(`.guards .run`)
 	tb.says("[data-attack=held]", "It held")
 	tb.says("[data-attack=held]", "All 12 schedules were run, and none broke it.")

@@ -149,9 +149,8 @@ declare namespace Json {
     id: string;
     defence: string;
     choice: string;
-    state: 'waits' | 'searches' | 'broken' | 'held' | 'failed';
+    state: 'waits' | 'searches' | 'broken' | 'held' | 'undecided' | 'failed';
     schedules: number;
-    complete: boolean;
     preemptions: number;
     seconds: number;
     schedule?: string;

@@ -84,7 +84,7 @@ function Command({ command }) {
  */
 export function Fault({ fault, moves, who, game, press }) {
   const w = words();
-  const named = w.does_fault[fault] ?? fault;
+  const named = who && fault === 'lease ends' ? w.closes : w.does_fault[fault] ?? fault;
   const why = game.faults_left > 0 ? w.notNow : w.spent;
   if (!moves.length) return html`<button type="button" class="quiet" aria-disabled="true" data-fault=${fault} title=${why}>${named}<span class="hidden"> (${why})</span></button>`;
   return moves.map((m) => html`

@@ -133,6 +133,7 @@ function Outcome({ attack: a, on, error, next }) {
       ${error && html`<p class="panel wrong">${error.message}</p>`}
       ${on && html`<p class="panel" data-attack="on">${a?.state === 'searches' ? w.searches(a.schedules) : w.waits}</p>`}
       ${a?.state === 'failed' && html`<p class="panel wrong" data-attack="failed">${w.failed}</p>`}
+      ${a?.state === 'undecided' && html`<div class="banner" data-attack="undecided"><h2>${w.undecided}</h2><p>${w.partly(a)}</p></div>`}
       ${a?.state === 'held' && html`<div class="banner held" data-attack="held"><h2>✓ ${w.held}</h2>
         <p>${w.tried(a)}</p><p>${a.why && inLanguage(a.why)}</p>
         ${next && html`<p><a class="offer" href=${link('play', '', { defend: next.name })}>${w.next(inLanguage(next.text).title)}</a></p>`}</div>`}

@@ -27,7 +27,9 @@ export function movesOf(game, who) {
     next: own.find((m) => !m.fault && !m.renewer),
     renewer: own.find((m) => !m.fault && m.renewer),
     follow: own.filter((m) => follows.includes(m.fault ?? '')),
-    faults: game.setting.faults.filter((f) => (f === 'lease ends') === (who === '')).map((fault) => ({ fault, moves: own.filter((m) => m.fault === fault) })),
+    // A lease is nobody's button; where a connection ends in its place, it may be a buyer's.
+    faults: game.setting.faults.map((fault) => ({ fault, moves: own.filter((m) => m.fault === fault) }))
+      .filter((f) => (f.fault === 'lease ends') === (who === '') || f.fault === 'lease ends' && f.moves.length > 0),
   };
 }
 

@@ -235,7 +235,7 @@ export default {
     lost_request: 'Accepted and lost',
     cancelled_unasked: 'Cancelled, but not by the buyer',
     paid_released: 'Paid, and given back', paid_late: 'Paid after the deadline', not_paid: 'A payment that never happened', paid_unasked: 'Paid, but not by the buyer',
-    expired_held: 'Expired, and still held', released_twice: 'Given back twice',
+    expired_early: 'Expired before the deadline', expired_held: 'Expired, and still held', released_twice: 'Given back twice',
     not_linearizable: 'Answers that cannot all be true',
     two_holders: 'Two holders of one lock', unknown: 'Outcome unknown', blocked: 'Blocked for ever',
     error: 'An unexpected error', hindered: 'Delayed by another SKU', stolen: 'Lock taken from its holder', early: 'Sold before the sale started',

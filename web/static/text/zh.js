@@ -307,7 +307,7 @@ export default {
     lost_request: '受理后丢失',
     cancelled_unasked: '被取消，却不是买家取消的',
     paid_released: '付了款，却被退回', paid_late: '过期之后还付了款', not_paid: '付款没有生效', paid_unasked: '付了款，却不是买家付的',
-    expired_held: '过期了，却还占着库存', released_twice: '退还了两次',
+    expired_early: '还没到期就被当成过期', expired_held: '过期了，却还占着库存', released_twice: '退还了两次',
     not_linearizable: '这些答复不可能同时为真',
     two_holders: '一把锁，两个持有者', unknown: '结果不明', blocked: '永远被挡住',
     error: '意外的错误', hindered: '被别的商品阻塞', stolen: '锁被别人释放', early: '开售之前就卖出',

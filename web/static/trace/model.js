@@ -195,7 +195,7 @@ function rows(steps) {
       inside.delete(s.who);
     }
     if (s.fault === 'lease ends' && /connections/.test(s.command)) {
-      for (const who of [...open.keys()]) free(who, at);
+      for (const who of s.who ? [s.who] : [...open.keys()]) free(who, at);
     }
     if (s.fault || s.backend !== 'sql') return;
     const command = s.command.replace(/^\(renewer\) /, '');

@@ -163,6 +163,7 @@ export default {
     paid_late: 'Payments that succeeded after the deadline.',
     not_paid: 'Payments that buyers were told of and the ledger does not have.',
     paid_unasked: 'Reservations that are paid and whose buyers did not pay.',
+    expired_early: 'Reservations that were said to have expired before their deadline.',
     expired_held: 'Reservations that have expired and still hold their units.',
     released_twice: 'Reservations that gave back more than they held.',
     not_linearizable: (p) => unexplained[p.case]?.(p) ?? 'No order of the purchases, one at a time, explains every answer.',

@@ -185,6 +185,7 @@ export default {
     paid_late: '截止时间之后，付款仍然成功。',
     not_paid: '买家被告知付款成功，账本里却没有。',
     paid_unasked: '预留已付款，买家却没有付过。',
+    expired_early: '预留还没到期，付款却被答复为过期。',
     expired_held: '预留已经过期，却还占着库存。',
     released_twice: '预留退回的比它占的多。',
     not_linearizable: (p) => unexplained[p.case]?.(p) ?? '没有一种先后顺序能解释买家得到的全部答复。',

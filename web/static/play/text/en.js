@@ -46,6 +46,7 @@ export default {
     'reply lost': 'Lose the reply', 'command lost': 'Lose the command', delayed: 'Delay the command', 'arrives late': 'It arrives',
     'clock jumps': 'The clock jumps ahead', 'time passes': 'Time passes',
   },
+  closes: 'The server closes the connection',
   notNow: 'not possible now', spent: 'no fault is left',
   everyone: 'For all',
 
@@ -86,9 +87,10 @@ export default {
     choose: 'Choose the guard', attack: 'Let it be attacked',
     waits: 'The explorer gets ready …', searches: (n) => `The explorer attacks: ${plural(n, 'schedule')} so far …`,
     failed: 'A server failed during the attack. Try again; the log of the lab says why.', held: 'It held',
-    tried: (a) => (!a.complete ? `${plural(a.schedules, 'schedule')} in ${count(a.seconds)} s, and none broke it. There are more.`
-      : a.preemptions < 0 ? `All ${plural(a.schedules, 'schedule')} were run, and none broke it.`
-        : `All ${plural(a.schedules, 'schedule')} with at most ${plural(a.preemptions, 'switch', 'switches')} were run, and none broke it.`),
+    tried: (a) => (a.preemptions < 0 ? `All ${plural(a.schedules, 'schedule')} were run, and none broke it.`
+      : `All ${plural(a.schedules, 'schedule')} with at most ${plural(a.preemptions, 'switch', 'switches')} were run, and none broke it.`),
+    undecided: 'Undecided',
+    partly: (a) => `${plural(a.schedules, 'schedule')} were run in ${count(a.seconds)} s, and none broke it. There are more: try again when the lab has less to do.`,
     broken: (rules) => `It is broken: ${rules}`,
     found: (n, moves, switches) => `Found after ${plural(n, 'schedule')}: ${plural(moves, 'move')}, ${plural(switches, 'switch', 'switches')}.`,
     play: 'Step through the counterexample below, on real servers, or choose another guard.', next: (title) => `Next: ${title}`,

@@ -43,6 +43,7 @@ export default {
     'reply lost': '丢失答复', 'command lost': '丢失命令', delayed: '延迟命令', 'arrives late': '到达',
     'clock jumps': '时钟向前跳', 'time passes': '时间流逝',
   },
+  closes: '服务器关闭连接',
   notNow: '现在不可能', spent: '故障已经用完',
   everyone: '对所有人',
 
@@ -83,9 +84,10 @@ export default {
     choose: '选择防线', attack: '开始进攻',
     waits: '探索器正在准备……', searches: (n) => `探索器正在进攻：已运行 ${count(n)} 个调度……`,
     failed: '进攻途中有服务器出了错。请再试一次；原因写在实验室的日志里。', held: '守住了',
-    tried: (a) => (!a.complete ? `${count(a.seconds)} 秒内运行了 ${count(a.schedules)} 个调度，都没有打破它，但还有没试过的。`
-      : a.preemptions < 0 ? `全部 ${count(a.schedules)} 个调度都运行过，没有一个打破它。`
-        : `切换不超过 ${count(a.preemptions)} 次的全部 ${count(a.schedules)} 个调度都运行过，没有一个打破它。`),
+    tried: (a) => (a.preemptions < 0 ? `全部 ${count(a.schedules)} 个调度都运行过，没有一个打破它。`
+      : `切换不超过 ${count(a.preemptions)} 次的全部 ${count(a.schedules)} 个调度都运行过，没有一个打破它。`),
+    undecided: '没有结论',
+    partly: (a) => `${count(a.seconds)} 秒内运行了 ${count(a.schedules)} 个调度，都没有打破它，但还有没试过的。请等实验室空闲一些再试。`,
     broken: (rules) => `被攻破：${rules}`,
     found: (n, moves, switches) => `运行 ${count(n)} 个调度后找到：${count(moves)} 步，${count(switches)} 次切换。`,
     play: '可以在下面的真实服务器上一步步走完这个反例，或者另选一道防线。', next: (title) => `下一个：${title}`,

@@ -1,0 +1,171 @@
+package httpapi_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"gorm.io/gorm"
+
+	"seckill/internal/backend"
+	"seckill/internal/httpapi"
+	"seckill/internal/lab/labtest"
+	"seckill/internal/ledger"
+	"seckill/internal/seckill"
+	"seckill/internal/tap"
+)
+
+// afterCommit stops every SQL command after the first COMMIT.
+type afterCommit struct {
+	mu   sync.Mutex
+	over bool
+	err  error
+}
+
+func (a *afterCommit) Before(context.Context, *tap.Command) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.over {
+		return a.err
+	}
+	return nil
+}
+
+func (a *afterCommit) After(_ context.Context, c *tap.Command, err error) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.over = a.over || c.Name == "COMMIT" && err == nil
+	return err
+}
+
+// What is committed is never answered as "nothing was taken" because it could not be
+// read back.
+func TestCommittedAndNotReadBack(t *testing.T) {
+	in := labtest.Instance(t, backend.SQL, backend.RowLocks)
+	migrate(t, in)
+	s := serverWith(t, nil, httpapi.Config{Instance: in})
+	ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":10}`).want(t, "reset", 200, "")
+	for n, cause := range []error{errors.New("connection reset by peer"), context.DeadlineExceeded} {
+		for i, call := range []struct{ method, path, state string }{{"POST", "/pay", "paid"}, {"DELETE", "", "cancelled"}} {
+			var r, now reservation
+			ask(t, s, "POST", reserve, fmt.Sprintf(`{"sku_id":1,"user_id":%d}`, 10*n+i+1)).into(t, &r)
+			req := newRequest(call.method, desk+r.ID+call.path, "")
+			got := do(t, s, req.WithContext(tap.With(req.Context(), &afterCommit{err: cause})))
+			ask(t, s, "GET", desk+r.ID, "").into(t, &now)
+			if string(now.State) != call.state || got.status != 504 {
+				t.Errorf("%s%s, then %v: answered %d %s %q, and it is %s", call.method, call.path, cause, got.status, got.Code, got.Detail, now.State)
+			}
+		}
+	}
+	req := newRequest("PUT", "/api/v1/skus/1", `{"name":"x","stock":20}`)
+	s = serverWith(t, sells(), httpapi.Config{Instance: in}) // which keeps nothing outside of the row
+	got := do(t, s, req.WithContext(tap.With(req.Context(), &afterCommit{err: context.DeadlineExceeded})))
+	var is ledger.Stock
+	ask(t, s, "GET", "/api/v1/skus/1", "").into(t, &is)
+	if is.Initial != 20 || got.status != 504 || !strings.Contains(got.Detail, "was reset") {
+		t.Errorf("a reset to 20: answered %d %s %q, and it is %d", got.status, got.Code, got.Detail, is.Initial)
+	}
+}
+
+// The key of a reservation that was cancelled has no sale; that of a sale that was
+// cancelled has.
+func TestKeyOfACancelledReservation(t *testing.T) {
+	in := labtest.Instance(t, backend.SQL, backend.RowLocks)
+	migrate(t, in)
+	s := serverWith(t, nil, httpapi.Config{Instance: in})
+	ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":10}`).want(t, "reset", 200, "")
+	buy := "/api/v1/seckill?strategy=reserve"
+	var r reservation
+	ask(t, s, "POST", reserve, `{"sku_id":1,"user_id":1,"expires_in":1}`, "Idempotency-Key: cancelled-1").into(t, &r)
+	ask(t, s, "DELETE", desk+r.ID, "").want(t, "cancel", 200, "")
+	ask(t, s, "POST", buy, purchase(1, 1), "Idempotency-Key: cancelled-1").want(t, "a cancelled reservation as a sale", 409, "cancelled")
+	var sold struct {
+		ID string `json:"order_id"`
+	}
+	ask(t, s, "POST", buy, purchase(2, 1), "Idempotency-Key: cancelled-2").into(t, &sold)
+	ask(t, s, "DELETE", "/api/v1/orders/"+sold.ID, "").want(t, "cancel", 200, "")
+	ask(t, s, "POST", buy, purchase(2, 1), "Idempotency-Key: cancelled-2").want(t, "a cancelled sale again", 200, "")
+}
+
+// An order whose COMMIT is under way is not said to be nothing.
+func TestLookUpDuringACommit(t *testing.T) {
+	in := labtest.Instance(t, backend.SQL, backend.RowLocks)
+	migrate(t, in)
+	s := serverWith(t, nil, httpapi.Config{Instance: in})
+	ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":10}`).want(t, "reset", 200, "")
+	st := ledger.NewStore(in.DB).For("conditional", seckill.NopObserver{})
+	written, commit, done := make(chan struct{}), make(chan struct{}), make(chan error)
+	go func() {
+		done <- st.Tx(context.Background(), func(tx *gorm.DB) error {
+			_, err := st.Record(tx, seckill.Purchase{SKU: 1, User: 1, Quantity: 1, RequestID: "committing"}, ledger.AnyRun, 9)
+			close(written)
+			<-commit
+			return err
+		})
+	}()
+	<-written
+	var during, afterwards struct {
+		Request struct{ Status string }
+	}
+	ask(t, s, "GET", "/api/v1/orders?user_id=1&request_id=committing&sku_id=1", "").into(t, &during)
+	close(commit)
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	ask(t, s, "GET", "/api/v1/orders?user_id=1&request_id=committing&sku_id=1", "").into(t, &afterwards)
+	if during.Request.Status != "unknown" || afterwards.Request.Status != "ordered" {
+		t.Errorf("during the COMMIT %q, want unknown; afterwards %q", during.Request.Status, afterwards.Request.Status)
+	}
+}
+
+// slowStart: the database answers everything but the look at the start of the sale.
+type slowStart struct{}
+
+func (slowStart) Before(ctx context.Context, c *tap.Command) error {
+	if strings.HasPrefix(c.Text, "SELECT starts_at") {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return nil
+}
+
+func (slowStart) After(_ context.Context, _ *tap.Command, err error) error { return err }
+
+// A key that has an order gets it, also where the start of the sale cannot be read.
+func TestAKeyWhoseStartIsNotRead(t *testing.T) {
+	in := labtest.Instance(t, backend.SQL, backend.RowLocks)
+	migrate(t, in)
+	s := serverWith(t, nil, httpapi.Config{Instance: in})
+	ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":10}`).want(t, "reset", 200, "")
+	ask(t, s, "POST", "/api/v1/seckill", purchase(1, 1), "Idempotency-Key: started-k").want(t, "buy", 200, "")
+	fresh := serverWith(t, nil, httpapi.Config{Instance: in, PurchaseTimeout: 300 * time.Millisecond})
+	for key, want := range map[string]struct {
+		status int
+		code   string
+	}{"started-k": {200, ""}, "started-other": {429, "busy"}} {
+		req := newRequest("POST", "/api/v1/seckill", purchase(1, 1), "Idempotency-Key: "+key)
+		do(t, fresh, req.WithContext(tap.With(req.Context(), slowStart{}))).want(t, key, want.status, want.code)
+	}
+}
+
+// A start in the year 9999 keeps buyers from the strategy, as one tomorrow does.
+func TestFarStart(t *testing.T) {
+	n := 0
+	f := sells()
+	f.deduct = func(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
+		n++
+		return seckill.Receipt{}, f.record(ctx, p)
+	}
+	s := serverWith(t, f, httpapi.Config{})
+	for _, at := range []string{"2099-01-01T00:00:00Z", "9999-12-31T23:59:59Z"} {
+		ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":10,"starts_at":"`+at+`"}`).want(t, "reset", 200, "")
+		ask(t, s, "POST", "/api/v1/seckill", purchase(1, 1)).want(t, at, 409, "not_started")
+	}
+	if n > 0 {
+		t.Errorf("%d early buyers reached the strategy", n)
+	}
+}

@@ -1,0 +1,53 @@
+package loadtest
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"seckill/internal/ledger"
+	"seckill/loadtest/adapter"
+)
+
+// hasty reserves for everybody, and says of every payment that it comes too late.
+type hasty struct {
+	slow
+	answers time.Duration // how long a payment takes
+}
+
+func (h *hasty) buy(purchase, []byte) adapter.Reply {
+	return adapter.Reply{Outcome: ledger.OutcomeReserved, Code: "reserved", OrderID: []byte("o")}
+}
+
+func (h *hasty) pay(purchase, []byte, string) adapter.Reply {
+	time.Sleep(h.answers)
+	return adapter.Reply{Outcome: ledger.OutcomeExpired, Code: "expired"}
+}
+
+// A payment that is refused as too late is early when the time that was reserved has
+// not passed since the purchase was sent.
+func TestExpiredBeforeTheDeadline(t *testing.T) {
+	for _, c := range []struct {
+		answers time.Duration
+		early   bool
+	}{{time.Second, true}, {3 * time.Second, false}} {
+		synctest.Test(t, func(t *testing.T) {
+			s := Scenario{SKU: 1, SKUs: 1, Stock: 1, Quantity: 1, Profile: Constant, Rate: 1, Duration: time.Second, Connections: 1, Timeout: time.Minute, Reserve: 2 * time.Second}.normal()
+			l := &load{plan: newPlan(s, []int64{1}), tally: newTally(s),
+				open: func() caller { return &hasty{answers: c.answers} }}
+			l.run(t.Context())
+			pays := 0
+			for _, told := range l.history.told(l.plan)[0] {
+				if told.Call == ledger.CallPay {
+					pays++
+					if told.Early != c.early {
+						t.Errorf("a payment that was refused after %v: %+v", c.answers, told)
+					}
+				}
+			}
+			if pays != 1 {
+				t.Errorf("%d payments, want 1", pays)
+			}
+		})
+	}
+}
