@@ -17,7 +17,6 @@ import (
 // them, of this module. Test files are free to look everywhere.
 var mayImport = map[string][]string{
 	"internal/seckill":     {},
-	"internal/auth":        {},
 	"internal/tap":         {},
 	"internal/tap/taptest": {"internal/tap"},
 	"internal/linear":      {},
@@ -54,10 +53,9 @@ var mayImport = map[string][]string{
 	"internal/guards": {"internal/seckill", "internal/backend", "internal/ledger", "internal/lock", "internal/catalog", "internal/tap",
 		"strategies/hotsku"},
 	"internal/gate":      {"internal/seckill"},
-	"internal/telemetry": {"internal/tap"},
 	"internal/reconcile": {"internal/seckill", "internal/ledger", "internal/catalog"},
-	"internal/httpapi": {"internal/gate", "internal/seckill", "internal/auth", "internal/backend", "internal/ledger", "internal/catalog",
-		"internal/tap", "internal/lock", "internal/web", "internal/fault/point", "internal/telemetry", "internal/together"},
+	"internal/httpapi": {"internal/gate", "internal/seckill", "internal/backend", "internal/ledger", "internal/catalog",
+		"internal/tap", "internal/lock", "internal/web", "internal/fault/point", "internal/together"},
 	// The page starts load runs and comparisons in its own process, and keeps their results.
 	"internal/labapi": {"internal/backend", "internal/classroom", "internal/fault", "internal/game", "internal/ledger", "internal/lab", "internal/catalog",
 		"internal/history", "internal/measure", "internal/numbers", "internal/seckill", "internal/trace", "internal/web", "loadtest",

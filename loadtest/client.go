@@ -23,7 +23,6 @@ type client struct {
 	targets  []*endpoint
 	strategy string
 	timeout  time.Duration
-	sign     func(user int64) (string, error) // nil: calls carry no token
 
 	interrupted atomic.Bool
 	mu          sync.Mutex
@@ -45,11 +44,9 @@ func newClient(c Config) *client {
 	case c.Service != nil:
 		cl.protocol, _ = c.Service.Protocol(c.Cancellations > 0) // checked
 	case c.Reserve > 0:
-		cl.sign = c.Sign
-		cl.protocol = adapter.OursReserving(c.Strategy, c.ByDefault, cl.sign != nil, c.Reserve)
+		cl.protocol = adapter.OursReserving(c.Strategy, c.ByDefault, c.Reserve)
 	default:
-		cl.sign = c.Sign
-		cl.protocol = adapter.Ours(c.Strategy, c.ByDefault, cl.sign != nil)
+		cl.protocol = adapter.Ours(c.Strategy, c.ByDefault)
 		if c.Async {
 			cl.protocol = cl.protocol.InTwoSteps()
 		}
@@ -175,11 +172,6 @@ func (b *buyer) noAnswer(err error) adapter.Reply {
 
 // exchange sends a request to the target whose turn it is, and reads the answer.
 func (b *buyer) exchange(m *adapter.Message, p purchase, key []byte, orderID string) (a adapter.Response, err error) {
-	if sign := b.client.sign; sign != nil {
-		if b.values.Token, err = sign(p.user); err != nil {
-			return a, err
-		}
-	}
 	turn := (p.index + p.turn) % len(b.lines)
 	at, l := b.client.targets[turn], &b.lines[turn]
 	begun := time.Now()

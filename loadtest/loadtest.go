@@ -23,8 +23,6 @@ type Config struct {
 	Scenario
 	Targets    []string // base URLs of service processes; requests go round-robin
 	AdminToken string
-	// Sign makes the token that a buyer sends with each call. Nil: no token.
-	Sign func(user int64) (string, error)
 	// Authorities sign the certificates of https targets; nil: the system's.
 	Authorities *x509.CertPool
 

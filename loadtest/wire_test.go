@@ -119,7 +119,7 @@ func FuzzReceive(f *testing.F) {
 func TestReceiveAllocatesNothing(t *testing.T) {
 	w := newWire(&endless{text: answeredSale()})
 	plan := newPlan(Scenario{SKU: 1, Quantity: 2, Buyers: 9}, []int64{1})
-	protocol, at := adapter.Ours("version", false, false), newEndpoint("http://127.0.0.1:1", nil)
+	protocol, at := adapter.Ours("version", false), newEndpoint("http://127.0.0.1:1", nil)
 	var out, scratch, key []byte
 	got := testing.AllocsPerRun(100, func() {
 		p := plan.purchase(5)

@@ -51,7 +51,7 @@ type Worker struct {
 }
 
 // SendPart sends one worker's part of a run that another process prepares and
-// judges. Of c it needs the authorities and the signer of tokens; the rest is in the
+// judges. Of c it needs the authorities; the rest is in the
 // order. The error is an ErrConfig, or one of w.Calls.
 func SendPart(ctx context.Context, c Config, o Order, w Worker) (*Haul, error) {
 	c.Scenario, c.Targets = o.Scenario, o.Targets

@@ -50,7 +50,7 @@ wrk.body = '{"sku_id":1,"user_id":1234567,"quantity":1}'
 		scenario := Scenario{Strategy: "no-op", SKU: 1, Stock: 1, Buyers: maxBuyers, Concurrency: connections, Quantity: 1,
 			Timeout: 5 * time.Second}
 		// The same request as wrk's: a key would be looked up in the ledger.
-		p := adapter.Ours("no-op", true, false)
+		p := adapter.Ours("no-op", true)
 		p.Buy.Header, _ = adapter.ParseTemplate("Content-Type: application/json\r\n")
 		c := newClient(Config{Scenario: scenario, Targets: []string{target}, protocol: p})
 		ctx, cancel := context.WithTimeout(b.Context(), turn)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"seckill/internal/auth"
 	"seckill/internal/catalog"
 	"seckill/internal/gate"
 	"seckill/internal/prove"
@@ -19,7 +18,7 @@ import (
 // their tags, whose defaults are those packages' own.
 func newParser(grammar any, options ...kong.Option) (*kong.Kong, error) {
 	return kong.New(grammar, append(options, kong.NamedMapper("addresses", kong.MapperFunc(addresses)),
-		kong.Vars{"Audience": auth.DefaultAudience}, defaults("", catalog.DefaultSettings()), defaults("Gate", gate.DefaultSettings()), defaults("Load", loadtest.DefaultScenario()), defaults("Prove", prove.DefaultOptions()))...)
+		defaults("", catalog.DefaultSettings()), defaults("Gate", gate.DefaultSettings()), defaults("Load", loadtest.DefaultScenario()), defaults("Prove", prove.DefaultOptions()))...)
 }
 
 // defaults are the fields of a struct, as ${prefixField}.

@@ -10,9 +10,7 @@ import (
 	"io"
 	"os"
 	"strings"
-	"time"
 
-	"seckill/internal/auth"
 	"seckill/internal/fault"
 	"seckill/loadtest"
 	"seckill/loadtest/report"
@@ -32,13 +30,11 @@ type LoadCmd struct {
 	Repeats int    `default:"1" help:"Run the sale so often, each time reset and with other buyers, and say how often it held, with an interval." placeholder:"N"`
 	CA      string `name:"ca" type:"existingfile" help:"Certificates (PEM) that https targets must come from, in place of those that the system trusts." placeholder:"FILE"`
 	PlaceFlags
-	AuthSecret   string `env:"SECKILL_AUTH_SECRET" placeholder:"FILE" help:"The targets' --auth-secret: each buyer sends a token that is signed with it."`
-	AuthAudience string `default:"${Audience}" env:"SECKILL_AUTH_AUDIENCE" help:"The aud of these tokens."`
-	JSON         bool   `name:"json" help:"Write the result as JSON."`
+	JSON bool `name:"json" help:"Write the result as JSON."`
 
 	Workers    int    `group:"workers" placeholder:"N" help:"Send nothing: wait for N seckill load --join, on this machine or others, have them send the load together, and judge it as one run."`
 	Listen     string `group:"workers" default:"127.0.0.1:7711" placeholder:"ADDR" help:"With --workers: where they join (${default}); :7711 for those of other machines, in a network that can be trusted."`
-	Join       string `group:"workers" placeholder:"ADDR" help:"Send a part of the load of the seckill load --workers at this address. Besides it give --join-secret, and --ca and --auth-secret where the targets need them: all else comes from there."`
+	Join       string `group:"workers" placeholder:"ADDR" help:"Send a part of the load of the seckill load --workers at this address. Besides it give --join-secret, and --ca where the targets need it: all else comes from there."`
 	JoinSecret string `group:"workers" env:"SECKILL_JOIN_SECRET" placeholder:"FILE" help:"The secret that both sides of a join must know, 32 bytes or more; it is not sent."`
 
 	given       []string               // names of the flags on the command line
@@ -79,22 +75,6 @@ func (c *LoadCmd) Validate() (err error) {
 	return loadtest.Config{Scenario: c.Scenario, Targets: c.Target}.Check()
 }
 
-// signer signs buyers' tokens; nil without --auth-secret.
-func (c *LoadCmd) signer() (func(user int64) (string, error), error) {
-	if c.AuthSecret == "" {
-		return nil, nil
-	}
-	secret, err := readAuthSecret(c.AuthSecret)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := auth.WithSecret(secret, c.AuthAudience); err != nil {
-		return nil, fmt.Errorf("--auth-secret %s: %w", c.AuthSecret, err)
-	}
-	const lifetime = 5 * time.Minute // of a token, which is made for each call
-	return func(user int64) (string, error) { return auth.Sign(secret, c.AuthAudience, user, lifetime) }, nil
-}
-
 // readAuthorities reads a file of --ca; none is nil.
 func readAuthorities(file string) (*x509.CertPool, error) {
 	if file == "" {
@@ -127,9 +107,6 @@ func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 	defer where.leave()
 	if chosen, err := strategyNamed("--strategy", c.Scenario.Strategy); err == nil {
 		c.warn(stderr, chosen)
-	}
-	if config.Sign, err = c.signer(); err != nil {
-		return err
 	}
 	config.Targets, config.AdminToken = where.targets, where.token
 	if err := where.openLedger(ctx, &config); err != nil {

@@ -26,7 +26,7 @@ const (
 )
 
 // ofWorker are the flags of a worker of a run. The run has all others.
-var ofWorker = []string{"join", "join-secret", "ca", "auth-secret", "auth-audience"}
+var ofWorker = []string{"join", "join-secret", "ca"}
 
 // checkWorkers checks the flags about several workers.
 func (c *LoadCmd) checkWorkers() error {
@@ -99,9 +99,6 @@ func (c *LoadCmd) work(ctx context.Context, stderr stderrWriter) error {
 		return err
 	}
 	config := loadtest.Config{Authorities: c.authorities}
-	if config.Sign, err = c.signer(); err != nil {
-		return err
-	}
 	name, err := os.Hostname()
 	if err != nil {
 		name = "without a name"

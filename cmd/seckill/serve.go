@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/url"
 	"slices"
 	"syscall"
 	"time"
@@ -38,15 +37,11 @@ type ServeCmd struct {
 	Gates    gate.Settings    `embed:""`
 	Limits   httpapi.Limits   `embed:""`
 	TokenFlags
-	AuthFlags
 	AdminAddr        string        `env:"SECKILL_ADMIN_ADDR" placeholder:"ADDR" help:"Take admin calls without a token here: 127.0.0.1:PORT, for every user of this machine, or unix:/path."`
 	FaultPoints      bool          `env:"SECKILL_FAULT_POINTS" help:"Let --admin-addr stop a purchase between its read and its write, and cut connections. For labs, never for a shop."`
 	ZooKeeperSession time.Duration `name:"zookeeper-session" default:"6s" env:"SECKILL_ZOOKEEPER_SESSION" help:"Session time-out to ask ZooKeeper for: how long a dead holder blocks the others."`
 	PurchaseTimeout  time.Duration `default:"10s" env:"SECKILL_PURCHASE_TIMEOUT" help:"How long a purchase may take."`
 	ShutdownTimeout  time.Duration `default:"15s" env:"SECKILL_SHUTDOWN_TIMEOUT" help:"How long a shutdown waits for purchases in flight."`
-
-	Traces     string  `env:"SECKILL_TRACES" placeholder:"URL" help:"Send OpenTelemetry traces of purchases to this collector (OTLP over HTTP), such as http://127.0.0.1:4318."`
-	TraceRatio float64 `default:"0.01" env:"SECKILL_TRACE_RATIO" help:"The part of the purchases that is traced, from 0 to 1; a caller's traceparent counts more."`
 
 	LogLevel  slog.Level `default:"info" env:"SECKILL_LOG_LEVEL" help:"debug (with an access log), info, warn or error. PUT /debug/log-level changes it later."`
 	LogFormat string     `default:"text" enum:"text,json" env:"SECKILL_LOG_FORMAT" help:"text or json."`
@@ -66,7 +61,6 @@ func (c *ServeCmd) Validate() error {
 		ok   bool
 		want string
 	}{
-		{"--trace-ratio", c.TraceRatio >= 0 && c.TraceRatio <= 1, "from 0 to 1, such as 0.01"},
 		{"--mysql-conns", c.MySQLConns >= 1, "at least 1"},
 		{"--lock-max-hold", c.Settings.MaxHold >= 0, "0 or longer, such as 1m"},
 		{"--zookeeper-session", c.ZooKeeperSession > 0, "longer than 0, such as 6s"},
@@ -79,7 +73,7 @@ func (c *ServeCmd) Validate() error {
 			return fmt.Errorf("%s must be %s", flag.name, flag.want)
 		}
 	}
-	if err := errors.Join(c.TokenFlags.check(), c.AuthFlags.check(), c.SecureFlags.check(), checkLockTimes(c.Settings.LockTimes), c.Gates.Check(), c.Limits.Check()); err != nil {
+	if err := errors.Join(c.TokenFlags.check(), c.SecureFlags.check(), checkLockTimes(c.Settings.LockTimes), c.Gates.Check(), c.Limits.Check()); err != nil {
 		return err
 	}
 	names := backend.Names()
@@ -88,9 +82,6 @@ func (c *ServeCmd) Validate() error {
 		if !slices.Contains(names, name) || !slices.Contains(tiers, tier) {
 			return fmt.Errorf("--tiers %s=%s: give BACKEND=TIER with a backend of %v and a tier of %v", name, tier, names, tiers)
 		}
-	}
-	if u, err := url.Parse(c.Traces); c.Traces != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
-		return errors.New("--traces must be a URL, such as http://127.0.0.1:4318")
 	}
 	return c.validateAddr()
 }
@@ -136,10 +127,6 @@ func (c *ServeCmd) Run(ctx context.Context, stderr stderrWriter) error {
 		return err
 	}
 	defer forget()
-	buyers, err := c.verifier(ctx, log)
-	if err != nil {
-		return err
-	}
 	config := c.Given
 	config.Tiers, config.MaxSQLConns, config.SQLAsText = c.Tiers, c.MySQLConns, c.MySQLText
 	config.RowLockWait, config.ZooKeeperSession = c.Settings.LockWait, c.ZooKeeperSession
@@ -163,20 +150,12 @@ func (c *ServeCmd) Run(ctx context.Context, stderr stderrWriter) error {
 		points = &point.Points{}
 		defer context.AfterFunc(ctx, points.Close)() // a shutdown does not wait for faults
 	}
-	traces, sendTraces, err := c.traces(ctx, log)
-	if err != nil {
-		return err
-	}
-	defer sendTraces()
 	server, err := httpapi.New(httpapi.Config{
-		Instance: in, Points: points, Infos: strategies.All(), Default: c.Strategy, Token: token, Buyers: buyers, Log: log, LogLevel: level,
-		Settings: c.Settings, Gates: c.Gates, Limits: c.Limits, Traces: traces, PurchaseTimeout: c.PurchaseTimeout, ShutdownTimeout: c.ShutdownTimeout,
+		Instance: in, Points: points, Infos: strategies.All(), Default: c.Strategy, Token: token, Log: log, LogLevel: level,
+		Settings: c.Settings, Gates: c.Gates, Limits: c.Limits, PurchaseTimeout: c.PurchaseTimeout, ShutdownTimeout: c.ShutdownTimeout,
 	})
 	if err != nil {
 		return err
-	}
-	if buyers == nil {
-		log.Warn("demo: buyers are not authenticated (--auth-secret or --auth-jwks)")
 	}
 	if tokenFile != "" {
 		log.Info("admin calls need the token in this file", "file", tokenFile)

@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"seckill/internal/auth"
 	"seckill/internal/backend"
 	"seckill/internal/httpapi"
 	"seckill/internal/ledger"
@@ -150,33 +149,6 @@ func TestOrderEvents(t *testing.T) {
 	}
 	if n := l.ends(t); n != 0 {
 		t.Errorf("%d more events came", n)
-	}
-}
-
-// Whose stream it is says the token, where buyers have one.
-func TestWhoseEvents(t *testing.T) {
-	v, err := auth.WithSecret(buyersSecret, auth.DefaultAudience)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := served(t, httpapi.Config{Buyers: v})
-	defer r.stop()
-	for _, c := range []struct {
-		query, header string
-		status        int
-	}{
-		{"?user_id=7", "", 401}, {"", "", 401}, {"?user_id=7", signed(t, 8), 403},
-		{"?user_id=7", signed(t, 7), 200}, {"", signed(t, 7), 200}, {"?user_id=7", "Authorization: Bearer " + adminToken, 200},
-		{"", "Authorization: Bearer " + adminToken, 400}, {"?user_id=0", signed(t, 7), 400}, {"?user=7", signed(t, 7), 400},
-	} {
-		if _, status := r.listen(c.query, c.header); status != c.status {
-			t.Errorf("%q with %q: %d, want %d", c.query, c.header, status, c.status)
-		}
-	}
-	open := served(t, httpapi.Config{})
-	defer open.stop()
-	if _, status := open.listen("", ""); status != http.StatusBadRequest {
-		t.Errorf("a stream without a user: %d, want 400", status)
 	}
 }
 

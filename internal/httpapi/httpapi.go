@@ -15,13 +15,11 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"seckill/internal/auth"
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/fault/point"
 	"seckill/internal/gate"
 	"seckill/internal/ledger"
-	"seckill/internal/telemetry"
 	"seckill/internal/web"
 )
 
@@ -34,15 +32,10 @@ type Config struct {
 	Settings catalog.Settings
 	Gates    gate.Settings // in front of every strategy; none by default
 	Limits   Limits        // of clients; none by default
-	// Traces, if not nil, are made of purchases.
-	Traces *telemetry.Traces
 
 	// Token must come with every admin call to Handler, wherever the call
 	// comes from. Without one there are none, but for AdminHandler's.
 	Token string
-	// Buyers checks buyers' tokens. Nil: buyers are not authenticated, and a
-	// user_id is taken as it is given.
-	Buyers *auth.Verifier
 	// AdminRoutes are further admin calls.
 	AdminRoutes []AdminRoute
 
@@ -143,9 +136,6 @@ func (s *Server) AdminHandler() http.Handler { return s.private }
 func (s *Server) route(guards ...gin.HandlerFunc) *gin.Engine {
 	r := web.NewRouter()
 	r.Use(s.identify, web.Recover(s.Log, s.refuse))
-	if s.Traces != nil {
-		r.Use(continueTrace)
-	}
 	r.Use(guards...)
 	r.NoRoute(s.handle(notFound))
 	r.NoMethod(s.handle(methodNotAllowed))

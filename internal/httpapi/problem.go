@@ -14,7 +14,6 @@ import (
 
 // Refusals that the domain has no error for.
 var (
-	errUnauthenticated     = errors.New("not authenticated")
 	errForbidden           = errors.New("forbidden")
 	errNotFound            = errors.New("not found")
 	errUnknownStrategy     = errors.New("unknown strategy")
@@ -41,7 +40,6 @@ var answers = []answer{
 	{seckill.ErrUnknown, http.StatusGatewayTimeout, "unknown_outcome",
 		"This may have happened or not: look before you try again."},
 	{seckill.ErrInvalid, http.StatusBadRequest, "invalid", "The purchase is not valid."},
-	{errUnauthenticated, http.StatusUnauthorized, "unauthenticated", ""},
 	{errForbidden, http.StatusForbidden, "forbidden", ""},
 	{errNotFound, http.StatusNotFound, "not_found", ""},
 	{errUnknownStrategy, http.StatusNotFound, "unknown_strategy", ""},

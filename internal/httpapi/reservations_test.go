@@ -1,10 +1,8 @@
 package httpapi_test
 
 import (
-	"net/http"
 	"testing"
 
-	"seckill/internal/auth"
 	"seckill/internal/backend"
 	"seckill/internal/httpapi"
 	"seckill/internal/lab/labtest"
@@ -149,31 +147,5 @@ func TestReservationsThatCannotBe(t *testing.T) {
 	for _, body := range []string{`{"sku_id":1,"user_id":1,"expires_in":0}`, `{"sku_id":1,"user_id":1,"expires_in":3601}`,
 		`{"sku_id":1,"user_id":1,"expires_in":1.5}`, `{"sku_id":1,"user_id":1,"expires":5}`} {
 		ask(t, s, "POST", reserve, body).want(t, body, 400, "invalid")
-	}
-}
-
-// A reservation of another buyer is not there.
-func TestWhoseReservations(t *testing.T) {
-	v, err := auth.WithSecret(buyersSecret, auth.DefaultAudience)
-	if err != nil {
-		t.Fatal(err)
-	}
-	in := labtest.Instance(t, backend.SQL, backend.RowLocks)
-	migrate(t, in)
-	s := serverWith(t, nil, httpapi.Config{Buyers: v, Instance: in})
-	ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":10}`).want(t, "reset", 200, "")
-	const good, none = `{"sku_id":1,"user_id":7}`, "Authorization: "
-	mine, other := signed(t, 7), signed(t, 8)
-	ask(t, s, "POST", reserve, good, none).want(t, "nobody", http.StatusUnauthorized, "unauthenticated")
-	ask(t, s, "POST", reserve, good, other).want(t, "for another", http.StatusForbidden, "forbidden")
-	var r reservation
-	ask(t, s, "POST", reserve, good, mine).into(t, &r)
-	for _, call := range [][2]string{{"GET", desk + r.ID}, {"POST", desk + r.ID + "/pay"}, {"DELETE", desk + r.ID}} {
-		ask(t, s, call[0], call[1], "", other).want(t, "another: "+call[0], http.StatusNotFound, "unknown_order")
-		ask(t, s, call[0], call[1], "", none).want(t, "nobody: "+call[0], http.StatusUnauthorized, "unauthenticated")
-	}
-	ask(t, s, "POST", desk+r.ID+"/pay", "", mine).into(t, &r)
-	if r.State != "paid" {
-		t.Errorf("it is %+v", r)
 	}
 }

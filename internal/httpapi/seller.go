@@ -8,22 +8,20 @@ import (
 	"seckill/internal/fault/point"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
-	"seckill/internal/telemetry"
 )
 
 // A seller is a strategy as this server offers it.
 type seller struct {
 	info     catalog.Info
-	missing  []string          // why it cannot run here, and how it could
-	strategy seckill.Strategy  // nil if anything is missing
-	commands tap.Counter       // what its purchases cost the backends
-	points   *point.Points     // where they can be stopped; nil: nowhere
-	traces   *telemetry.Traces // of its purchases; nil: none
+	missing  []string         // why it cannot run here, and how it could
+	strategy seckill.Strategy // nil if anything is missing
+	commands tap.Counter      // what its purchases cost the backends
+	points   *point.Points    // where they can be stopped; nil: nowhere
 	metrics  sellerMetrics
 }
 
 func (s *Server) newSeller(info catalog.Info) (*seller, error) {
-	sl := &seller{info: info, missing: info.Missing(s.Instance), points: s.Points, traces: s.Traces}
+	sl := &seller{info: info, missing: info.Missing(s.Instance), points: s.Points}
 	for n, reason := range sl.missing {
 		sl.missing[n] = s.Instance.Public(reason)
 	}

@@ -104,7 +104,7 @@ func (l *Lab) serviceEnv(c backend.Config, ours []string) []string {
 
 // guards are variables of one `seckill serve` that must not reach all services
 // of a lab.
-var guards = append([]string{"SECKILL_TOKEN_FILE", "SECKILL_ADMIN_ADDR", "SECKILL_AUTH_SECRET", "SECKILL_AUTH_JWKS", "SECKILL_AUTH_AUDIENCE"},
+var guards = append([]string{"SECKILL_TOKEN_FILE", "SECKILL_ADMIN_ADDR"},
 	logins()...)
 
 // logins are variables that say how to log in to backends: the lab's addresses

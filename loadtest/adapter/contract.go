@@ -29,7 +29,6 @@ var contract = map[string]meaning{
 	"paid":                   {http.StatusConflict, ledger.OutcomeError},
 	"too_many_units":         {http.StatusConflict, ledger.OutcomeError},
 	"invalid":                {http.StatusBadRequest, ledger.OutcomeError},
-	"unauthenticated":        {http.StatusUnauthorized, ledger.OutcomeError},
 	"forbidden":              {http.StatusForbidden, ledger.OutcomeError},
 	"not_found":              {http.StatusNotFound, ledger.OutcomeError},
 	"unknown_strategy":       {http.StatusNotFound, ledger.OutcomeError},

@@ -58,8 +58,8 @@ func (m *Message) Append(to, scratch []byte, host, prefix string, v *Values) (re
 }
 
 // Ours is the protocol of this project's service. byDefault names no strategy in
-// the requests; signed sends each buyer's token.
-func Ours(strategy string, byDefault, signed bool) *Protocol {
+// the requests.
+func Ours(strategy string, byDefault bool) *Protocol {
 	query := ""
 	if !byDefault {
 		query = "?" + url.Values{"strategy": {strategy}}.Encode()
@@ -78,11 +78,6 @@ func Ours(strategy string, byDefault, signed bool) *Protocol {
 		Bought:    Order.bought,
 		Cancelled: cancelled,
 		Became:    Order.became,
-	}
-	if signed {
-		line := Template{{text: "Authorization: Bearer "}, {is: token}, {text: "\r\n"}}
-		p.Buy.Header = slices.Concat(line, p.Buy.Header)
-		p.Cancel.Header, p.Ask.Header = line, line
 	}
 	return p
 }

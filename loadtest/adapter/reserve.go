@@ -13,8 +13,8 @@ import (
 
 // OursReserving is Ours for buyers who reserve for so long, and pay by a second
 // call. To cancel is to cancel the reservation.
-func OursReserving(strategy string, byDefault, signed bool, hold time.Duration) *Protocol {
-	p := Ours(strategy, byDefault, signed)
+func OursReserving(strategy string, byDefault bool, hold time.Duration) *Protocol {
+	p := Ours(strategy, byDefault)
 	const path = "/api/v1/reservations"
 	query := p.Buy.Path[0].text[len("/api/v1/seckill"):]
 	p.Buy.Path = Template{{text: path + query}}

@@ -10,12 +10,12 @@ import (
 
 // What buyers who reserve send.
 func TestOursReserving(t *testing.T) {
-	p := OursReserving("reserve", false, true, 2*time.Second)
-	v := &Values{SKU: 1, User: 42, Quantity: 3, RequestID: []byte("k"), OrderID: "o1", Token: "jwt"}
+	p := OursReserving("reserve", false, 2*time.Second)
+	v := &Values{SKU: 1, User: 42, Quantity: 3, RequestID: []byte("k"), OrderID: "o1"}
 	for what, want := range map[string][2]string{
 		"buy":    {"POST /api/v1/reservations?strategy=reserve HTTP/1.1", `{"sku_id":1,"user_id":42,"quantity":3,"expires_in":2}`},
-		"pay":    {"POST /api/v1/reservations/o1/pay HTTP/1.1", "Authorization: Bearer jwt"},
-		"cancel": {"DELETE /api/v1/reservations/o1 HTTP/1.1", "Authorization: Bearer jwt"},
+		"pay":    {"POST /api/v1/reservations/o1/pay HTTP/1.1", ""},
+		"cancel": {"DELETE /api/v1/reservations/o1 HTTP/1.1", ""},
 	} {
 		m := map[string]*Message{"buy": &p.Buy, "pay": &p.Pay, "cancel": &p.Cancel}[what]
 		sent, _ := m.Append(nil, nil, "here", "", v)
@@ -23,14 +23,14 @@ func TestOursReserving(t *testing.T) {
 			t.Errorf("%s sends %q", what, text)
 		}
 	}
-	if plain, _ := Ours("reserve", true, false).Buy.Append(nil, nil, "here", "", v); !strings.Contains(string(plain), `"quantity":3}`) {
+	if plain, _ := Ours("reserve", true).Buy.Append(nil, nil, "here", "", v); !strings.Contains(string(plain), `"quantity":3}`) {
 		t.Errorf("a purchase was changed by it: %q", plain)
 	}
 }
 
 // What they are told, and what is none of the contract.
 func TestRepliesToThoseWhoReserve(t *testing.T) {
-	p := OursReserving("reserve", false, false, time.Second)
+	p := OursReserving("reserve", false, time.Second)
 	order := Order{SKU: 1, Quantity: 3, Strategy: "reserve"}
 	buy := func(a Response) Reply { return p.Bought(order, a) }
 	in := func(state string) string {

@@ -11,7 +11,7 @@ import (
 type Values struct {
 	SKU, User, Quantity, Stock int64
 	RequestID                  []byte
-	OrderID, Token             string
+	OrderID                    string
 }
 
 // A Placeholder stands for what differs between requests.
@@ -25,7 +25,6 @@ const (
 	RequestID
 	OrderID
 	Stock
-	token // ours only: a scenario file cannot name it
 )
 
 var placeholders = map[string]Placeholder{"SKU": SKU, "User": User, "Quantity": Quantity,
@@ -105,8 +104,6 @@ func (t Template) Append(to []byte, v *Values) []byte {
 			to = append(to, v.RequestID...)
 		case OrderID:
 			to = append(to, v.OrderID...)
-		case token:
-			to = append(to, v.Token...)
 		}
 	}
 	return to

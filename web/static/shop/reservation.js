@@ -11,7 +11,7 @@ import { lookups, patience, pause, timeout } from './purchase.js';
 
 /** Answers after which the call has certainly changed nothing. */
 const refusals = new Set(['expired', 'cancelled', 'paid', 'unknown_order', 'busy', 'rate_limited', 'conflict', 'backend_unavailable',
-  'strategy_unavailable', 'forbidden', 'unauthenticated', 'invalid']);
+  'strategy_unavailable', 'forbidden', 'invalid']);
 
 /**
  * The server's word on what is left was true at some moment of the call. The clocks
