@@ -18,11 +18,11 @@ type Scenario struct {
 	// that the targets were started with, and every answer is checked for it.
 	ByDefault bool `yaml:"by_default" kong:"-"`
 
-	Stock int64 `yaml:"stock" group:"sale" placeholder:"N" help:"Units for sale: each SKU is reset to them (${LoadStock})."`
+	Stock int64 `yaml:"stock" group:"sale" placeholder:"N" help:"Units that each SKU is reset to (${LoadStock})."`
 	SKU   int64 `yaml:"sku" name:"sku" group:"sale" placeholder:"ID" help:"What is sold (${LoadSKU})."`
 	// SKUs 0 is 1.
 	SKUs int     `yaml:"skus" name:"skus" group:"sale" placeholder:"N" help:"How many SKUs are sold, from --sku on (${LoadSKUs})."`
-	Zipf float64 `yaml:"zipf" group:"sale" placeholder:"S" help:"The k-th SKU is wanted in proportion to 1/k^S: 0 all alike, 1 one hot key (${LoadZipf})."`
+	Zipf float64 `yaml:"zipf" group:"sale" placeholder:"S" help:"Demand for the k-th SKU: 1/k^S; 0 is even (${LoadZipf})."`
 
 	// Buyers is how many requests are made, where no rate and duration say so.
 	// But for duplicates each is of another user.
@@ -31,25 +31,25 @@ type Scenario struct {
 	// Quantities, if any, are asked for instead of Quantity.
 	Quantities []Share `yaml:"quantities" kong:"-"`
 	// Duplicates are asked with another request id. Only one may succeed.
-	Duplicates    float64 `yaml:"duplicates" group:"sale" placeholder:"SHARE" help:"Share of requests in which a buyer who has just asked asks again (${LoadDuplicates})."`
+	Duplicates    float64 `yaml:"duplicates" group:"sale" placeholder:"SHARE" help:"Share of buyers who ask a second time (${LoadDuplicates})."`
 	Cancellations float64 `yaml:"cancellations" group:"sale" placeholder:"SHARE" help:"Share of sales that are cancelled at once (${LoadCancellations})."`
 	// Reserve has buyers reserve, and pay by a second call; 0: they buy at once. Those
 	// who cancel do not pay.
-	Reserve time.Duration `yaml:"reserve" group:"sale" placeholder:"D" help:"Buyers reserve for so long, 1s to 60s, and pay by a second call; the strategy must be one that reserves."`
-	Forget  Fraction      `yaml:"forget" group:"sale" placeholder:"SHARE" help:"Share of reservations, 0.1 or 10%, that are never paid."`
-	PayLate Fraction      `yaml:"pay_late" group:"sale" placeholder:"SHARE" help:"Share of reservations that are paid after their deadline."`
+	Reserve time.Duration `yaml:"reserve" group:"sale" placeholder:"D" help:"Buyers reserve for 1s to 60s, and pay later."`
+	Forget  Fraction      `yaml:"forget" group:"sale" placeholder:"SHARE" help:"Share of reservations that are never paid."`
+	PayLate Fraction      `yaml:"pay_late" group:"sale" placeholder:"SHARE" help:"Share of reservations paid past their deadline."`
 	// Copies go to different targets where there are several.
-	Copies Fraction `yaml:"copies" group:"sale" placeholder:"SHARE" help:"Share of requests, 0.01 or 1%, that are sent three times at once under one key, to different processes (${LoadCopies})."`
-	Retry  int      `yaml:"retry" group:"sale" placeholder:"N" help:"How often a call is made again with the same key: after a time-out, a lost connection, a 5xx, or 409 in_progress (${LoadRetry})."`
+	Copies Fraction `yaml:"copies" group:"sale" placeholder:"SHARE" help:"Share of requests that are sent three times (${LoadCopies})."`
+	Retry  int      `yaml:"retry" group:"sale" placeholder:"N" help:"Calls again, under the same key (${LoadRetry})."`
 	// Async: the strategy must be able to accept, or every answer is final as without.
-	Async bool `yaml:"async" group:"sale" help:"Ask for answers in two steps (Prefer: respond-async): accepted, and later the order or the refusal."`
+	Async bool `yaml:"async" group:"sale" help:"Ask for answers in two steps."`
 	// FinalWithin 0 is half a minute.
-	FinalWithin time.Duration `yaml:"final_within" group:"sale" placeholder:"D" help:"With --async: how long buyers ask for the final answer (30s)."`
+	FinalWithin time.Duration `yaml:"final_within" group:"rare" placeholder:"D" help:"With --async: how long buyers ask for the final answer (30s)."`
 	// AskLater: buyers ask when all purchases have been sent, so that asking takes
 	// nothing from a rate that is measured.
 	AskLater bool `yaml:"-" kong:"-"`
 
-	Profile     Profile       `yaml:"profile" group:"time" placeholder:"NAME" help:"closed (--concurrency workers), spike (all --buyers at once), constant (--rate for --duration), ramp (--rate to --to-rate in --duration) or steps."` // empty: Closed
+	Profile     Profile       `yaml:"profile" group:"time" placeholder:"NAME" help:"closed (--concurrency buyers at a time), spike (all at once), constant (--rate), ramp (to --to-rate) or steps."` // empty: Closed
 	Concurrency int           `yaml:"concurrency" group:"time" placeholder:"N" help:"Buyers at a time, of the profile closed (${LoadConcurrency})."`
 	Rate        float64       `yaml:"rate" group:"time" placeholder:"R" help:"Requests a second."` // of Constant, and where Ramp begins
 	ToRate      float64       `yaml:"to_rate" group:"time" placeholder:"R" help:"Where a ramp ends."`
@@ -59,16 +59,16 @@ type Scenario struct {
 	// that a short run does not measure handshakes.
 	Connected bool `yaml:"-" kong:"-"`
 	// Connections are opened when a request is due and none is free. 0: 1000.
-	Connections int           `yaml:"connections" group:"time" placeholder:"N" help:"The most that an open loop opens (1000)."`
+	Connections int           `yaml:"connections" group:"rare" placeholder:"N" help:"The most connections that an open loop opens (1000)."`
 	Timeout     time.Duration `yaml:"timeout" group:"time" placeholder:"D" help:"A buyer gives up after this long (${LoadTimeout})."` // the outcome is unknown
 	// Drain drops what is later. 0: a minute.
-	Drain time.Duration `yaml:"drain" group:"time" placeholder:"D" help:"How long late requests are still sent after the last was due (1m)."`
-	Seed  uint64        `yaml:"seed" group:"time" placeholder:"N" help:"Repeats a run's buyers in their order. Without it: another seed each time."`
+	Drain time.Duration `yaml:"drain" group:"rare" placeholder:"D" help:"How long late requests are still sent after the last was due (1m)."`
+	Seed  uint64        `yaml:"seed" group:"time" placeholder:"N" help:"Repeats the buyers in their order (random)."`
 
 	// Require are read by ParseRequirement.
-	Require []string `yaml:"require" placeholder:"METRIC<VALUE" help:"What the run must meet besides: p99<50ms, rate>=1000, errors==0, unknown<0.1%; may be given several times."`
+	Require []string `yaml:"require" placeholder:"METRIC<VALUE" help:"What must hold besides, such as p99<50ms or errors==0."`
 	// NoHistory: memory does not grow with the number of requests.
-	NoHistory bool `yaml:"no_history" help:"Keep no record of single requests: the verdict is from sums and the ledger alone."`
+	NoHistory bool `yaml:"no_history" group:"rare" help:"Keep no record of single requests: the verdict is from sums and the ledger alone."`
 
 	// Service describes a service that is not ours; nil: ours.
 	Service *adapter.Service `yaml:"service" kong:"-"`

@@ -19,6 +19,7 @@ import (
 
 // CompareCmd runs the same sale with one strategy after the other.
 type CompareCmd struct {
+	HelpAll    helpAll  `help:"${HelpAll}"`
 	Target     []string `help:"Addresses of service processes, by comma. Default: the running lab, else one started for this run." placeholder:"URL,…"`
 	Strategies []string `default:"all" help:"Strategies by comma, or all." placeholder:"NAME"`
 

@@ -18,7 +18,7 @@ import (
 // their tags, whose defaults are those packages' own.
 func newParser(grammar any, options ...kong.Option) (*kong.Kong, error) {
 	return kong.New(grammar, append(options, kong.NamedMapper("addresses", kong.MapperFunc(addresses)),
-		defaults("", catalog.DefaultSettings()), defaults("Gate", gate.DefaultSettings()), defaults("Load", loadtest.DefaultScenario()), defaults("Prove", prove.DefaultOptions()))...)
+		kong.Vars{"HelpAll": "Show also the rare flags, and variables."}, defaults("", catalog.DefaultSettings()), defaults("Gate", gate.DefaultSettings()), defaults("Load", loadtest.DefaultScenario()), defaults("Prove", prove.DefaultOptions()))...)
 }
 
 // defaults are the fields of a struct, as ${prefixField}.

@@ -20,22 +20,23 @@ import (
 // LoadCmd sends a load to a sale and judges it; its exit status is the verdict.
 // BeforeApply gives the scenario what flags then override.
 type LoadCmd struct {
-	Target   []string          `help:"Addresses of service processes, by comma. Without any: the lab that is running, else one for this run." placeholder:"URL,…"`
-	File     string            `name:"scenario" help:"A YAML file that says what load; flags that are given besides go before it." type:"existingfile" placeholder:"FILE"`
+	HelpAll  helpAll           `help:"${HelpAll}"`
+	Target   []string          `help:"Running services. Without any, a lab's." placeholder:"URL"`
+	File     string            `name:"scenario" help:"YAML file with the flags below; flags override it." type:"existingfile" placeholder:"FILE"`
 	Scenario loadtest.Scenario `embed:""`
 
-	Quantities string `help:"Units that buyers ask for, with shares: 1:9,3:1." group:"sale" placeholder:"N:SHARE,…"`
+	Quantities string `help:"Units asked for, with shares: 1:9,3:1." group:"sale" placeholder:"N:SHARE,…"`
 	Steps      string `help:"Rates one after the other: 100x10s,200x10s." group:"time" placeholder:"RxD,…"`
 
-	Repeats int    `default:"1" help:"Run the sale so often, each time reset and with other buyers, and say how often it held, with an interval." placeholder:"N"`
-	CA      string `name:"ca" type:"existingfile" help:"Certificates (PEM) that https targets must come from, in place of those that the system trusts." placeholder:"FILE"`
+	Repeats int    `default:"1" group:"rare" help:"Run the sale so often, each time reset and with other buyers, and say how often it held, with an interval." placeholder:"N"`
+	CA      string `name:"ca" group:"rare" type:"existingfile" help:"Certificates (PEM) that https targets must come from, in place of those that the system trusts." placeholder:"FILE"`
 	PlaceFlags
 	JSON bool `name:"json" help:"Write the result as JSON."`
 
-	Workers    int    `group:"workers" placeholder:"N" help:"Send nothing: wait for N seckill load --join, on this machine or others, have them send the load together, and judge it as one run."`
-	Listen     string `group:"workers" default:"127.0.0.1:7711" placeholder:"ADDR" help:"With --workers: where they join (${default}); :7711 for those of other machines, in a network that can be trusted."`
-	Join       string `group:"workers" placeholder:"ADDR" help:"Send a part of the load of the seckill load --workers at this address. Besides it give --join-secret, and --ca where the targets need it: all else comes from there."`
-	JoinSecret string `group:"workers" env:"SECKILL_JOIN_SECRET" placeholder:"FILE" help:"The secret that both sides of a join must know, 32 bytes or more; it is not sent."`
+	Workers    int    `group:"rare" placeholder:"N" help:"Send nothing: wait for N seckill load --join, on this machine or others, have them send the load together, and judge it as one run."`
+	Listen     string `group:"rare" default:"127.0.0.1:7711" placeholder:"ADDR" help:"With --workers: where they join (${default}); :7711 for those of other machines, in a network that can be trusted."`
+	Join       string `group:"rare" placeholder:"ADDR" help:"Send a part of the load of the seckill load --workers at this address. Besides it give --join-secret, and --ca where the targets need it: all else comes from there."`
+	JoinSecret string `group:"rare" env:"SECKILL_JOIN_SECRET" placeholder:"FILE" help:"The secret that both sides of a join must know, 32 bytes or more; it is not sent."`
 
 	given       []string               // names of the flags on the command line
 	file        *loadtest.ScenarioFile // nil: none is given

@@ -71,7 +71,9 @@ func run(ctx context.Context, stop func(), args []string, stdout, stderr io.Writ
 			"Start with: seckill up"),
 		kong.UsageOnError(),
 		kong.Writers(stdout, stderr),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.ConfigureHelp(helpOptions),
+		kong.Help(printHelp),
+		groups,
 		kong.Exit(func(code int) { panic(exitStatus(code)) }), // --help
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.BindTo(stdout, (*io.Writer)(nil)),

@@ -34,11 +34,11 @@ func (p *place) leave() {
 
 // PlaceFlags say where a sale takes place.
 type PlaceFlags struct {
-	TokenFlags
+	TokenFlags `group:"rare"`
 	TopologyFlag
 	// With --target: what the verdict is read from. Else what the lab that is
 	// started for the run does not start itself.
-	Given backend.Config `embed:""`
+	Given backend.Config `embed:"" group:"rare"`
 }
 
 // where finds the targets: those given, a lab that is running, or one started for

@@ -11,7 +11,7 @@ import (
 
 // TopologyFlag says how the servers of a backend are arranged.
 type TopologyFlag struct {
-	Topology string `default:"single" enum:"single,cluster,ensemble,sentinel,ring,ring-rehash,galera,replica" env:"SECKILL_TOPOLOGY" help:"How the servers of a lab that is started stand to each other: ${enum}. cluster: Redis is a Cluster of six. ensemble: ZooKeeper and etcd are three servers each. sentinel: Redis is a primary with two replicas, watched by three sentinels. ring: Redis is three shards, and clients hash keys to them; ring-rehash: the same, and they send the keys of a lost shard to the others. galera: three MariaDB servers, each service process writes at another. replica: MariaDB has a replica that takes over."`
+	Topology string `default:"single" enum:"single,cluster,ensemble,sentinel,ring,ring-rehash,galera,replica" env:"SECKILL_TOPOLOGY" help:"How the servers of a lab that is started are arranged: ${enum}."`
 }
 
 // warn tells which of the strategies are not right on the topology, and why.

@@ -30,6 +30,7 @@ import (
 
 // UpCmd is the lab: backends, service processes and the page.
 type UpCmd struct {
+	HelpAll  helpAll `help:"${HelpAll}"`
 	Addr     string  `default:"127.0.0.1:8080" env:"SECKILL_PAGE_ADDR" help:"Where the page listens. Port 0 takes a free one."`
 	Services int     `default:"2" help:"Number of service processes."`
 	Strategy string  `default:"conditional" env:"SECKILL_STRATEGY" help:"Strategy of purchases that name none."`
@@ -38,10 +39,10 @@ type UpCmd struct {
 	History  *string `env:"SECKILL_HISTORY" placeholder:"DIR" help:"Where runs and comparisons are kept. Default: seckill in $$XDG_DATA_HOME or in ~/.local/share. Empty: nowhere."`
 	Token    string  `env:"SECKILL_TOKEN" help:"Token that every call must have that changes something. Needed to listen on other addresses than this machine's own."`
 
-	catalog.LockTimes
-	Gates gate.Settings `embed:""`
+	catalog.LockTimes `group:"rare"`
+	Gates             gate.Settings `embed:""`
 	TopologyFlag
-	Given backend.Config `embed:""`
+	Given backend.Config `embed:"" group:"rare"`
 }
 
 const (
