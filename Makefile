@@ -91,13 +91,6 @@ hot: build
 	$(BIN) bench hot --profile --html bin/hot.html --json bin/hot.json
 	$(BIN) figures --hot bin/hot.json --readme docs/hot.md
 
-## scale: measure more processes, more SKUs and a proxy into docs/scaling.md (about twenty minutes, on an idle machine)
-.PHONY: scale
-scale: build
-	$(BIN) deps --tests
-	$(BIN) bench scale --json bin/scale.json
-	$(BIN) figures --scale bin/scale.json --readme docs/scaling.md
-
 ## chaos: run every strategy with every fault into docs/chaos.md and the page, with bin/chaos.html (about three hours; goes on where it was broken off)
 .PHONY: chaos
 chaos: build

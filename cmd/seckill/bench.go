@@ -24,7 +24,6 @@ import (
 // BenchCmd measures parts by themselves.
 type BenchCmd struct {
 	Hot    BenchHotCmd    `cmd:"" help:"Measure what one hot row sells, by strategy and number of buyers, beside baselines."`
-	Scale  BenchScaleCmd  `cmd:"" help:"Measure what more processes and more SKUs sell, and what holds them back."`
 	Locks  BenchLocksCmd  `cmd:"" help:"Measure locks, ours beside those of other libraries."`
 	Claims BenchClaimsCmd `cmd:"" help:"Measure what the articles say about locks."`
 	Gin    BenchGinCmd    `cmd:"" hidden:""`

@@ -8,7 +8,6 @@ import (
 
 	"seckill/internal/bench"
 	"seckill/internal/bench/hot"
-	"seckill/internal/bench/scale"
 	"seckill/internal/chaos"
 	"seckill/internal/figures"
 	"seckill/internal/measure"
@@ -16,13 +15,12 @@ import (
 )
 
 // FiguresCmd puts stored results into docs/figures.md and the lessons, or into
-// docs/hot.md, docs/scaling.md or docs/chaos.md.
+// docs/hot.md or docs/chaos.md.
 type FiguresCmd struct {
 	Compare string `type:"existingfile" and:"tables" help:"What seckill compare --json wrote." placeholder:"FILE"`
 	Locks   string `type:"existingfile" and:"tables" help:"What seckill bench locks --json wrote." placeholder:"FILE"`
 	Claims  string `type:"existingfile" and:"tables" help:"What seckill bench claims --json wrote." placeholder:"FILE"`
 	Hot     string `type:"existingfile" xor:"page" help:"What seckill bench hot --json wrote, for --readme alone." placeholder:"FILE"`
-	Scale   string `type:"existingfile" xor:"page" help:"What seckill bench scale --json wrote, for --readme alone." placeholder:"FILE"`
 	Chaos   string `type:"existingfile" xor:"page" help:"What seckill chaos --json wrote, for --readme, and for --json, which the screen of the page reads." placeholder:"FILE"`
 
 	JSON   string `name:"json" help:"The lessons' figures, or those of the screen of faults." placeholder:"FILE"`
@@ -31,14 +29,14 @@ type FiguresCmd struct {
 
 // Validate finds what is wrong with the flags alone.
 func (c *FiguresCmd) Validate() error {
-	page := c.Hot + c.Scale + c.Chaos
+	page := c.Hot + c.Chaos
 	switch {
 	case c.JSON == "" && c.Readme == "":
 		return errors.New("say where the figures go: --json, --readme or both")
 	case (page == "") == (c.Compare == ""):
-		return errors.New("give either --hot, or --scale, or --chaos, or --compare with --locks and --claims")
-	case c.Hot+c.Scale != "" && c.JSON != "":
-		return errors.New("--json: figures of --hot and --scale go into a page only: give --readme")
+		return errors.New("give either --hot, or --chaos, or --compare with --locks and --claims")
+	case c.Hot != "" && c.JSON != "":
+		return errors.New("--json: figures of --hot go into a page only: give --readme")
 	}
 	return nil
 }
@@ -46,9 +44,6 @@ func (c *FiguresCmd) Validate() error {
 func (c *FiguresCmd) Run() error {
 	if c.Hot != "" {
 		return c.hot()
-	}
-	if c.Scale != "" {
-		return c.scale()
 	}
 	if c.Chaos != "" {
 		return c.chaos()
@@ -86,17 +81,6 @@ func (c *FiguresCmd) hot() error {
 		return fmt.Errorf("%s has no figures: is it what seckill bench hot wrote with --json?", c.Hot)
 	}
 	return figures.PutHot(&r, c.Readme)
-}
-
-func (c *FiguresCmd) scale() error {
-	var r scale.Report
-	if err := readJSON(c.Scale, &r); err != nil {
-		return err
-	}
-	if r.Result == nil || len(r.Cells) == 0 {
-		return fmt.Errorf("%s has no figures: is it what seckill bench scale wrote with --json?", c.Scale)
-	}
-	return figures.PutScale(&r, c.Readme)
 }
 
 func (c *FiguresCmd) chaos() error {

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"seckill/internal/bench/hot"
-	"seckill/internal/bench/scale"
 	"seckill/internal/chaos"
 	"seckill/internal/measure"
 )
@@ -31,15 +30,6 @@ func (s *Set) PutIntoReadme(file string) error { return put(file, s.markdown()) 
 func PutHot(r *hot.Report, file string) error {
 	var b strings.Builder
 	if err := r.Markdown(&b); err != nil {
-		return err
-	}
-	return put(file, "\n"+b.String())
-}
-
-// PutScale does the same with the tables of a run with more processes and SKUs.
-func PutScale(r *scale.Report, file string) error {
-	var b strings.Builder
-	if err := r.WriteMarkdown(&b); err != nil {
 		return err
 	}
 	return put(file, "\n"+b.String())
