@@ -84,13 +84,6 @@ figures: build
 	$(BIN) figures --compare bin/compare.json --locks bin/locks.json --claims bin/claims.json \
 		--json web/static/figures.json --readme docs/figures.md
 
-## hot: measure what one hot row sells into docs/hot.md, with bin/hot.html (about twelve minutes, on an idle machine)
-.PHONY: hot
-hot: build
-	$(BIN) deps
-	$(BIN) bench hot --profile --html bin/hot.html --json bin/hot.json
-	$(BIN) figures --hot bin/hot.json --readme docs/hot.md
-
 ## chaos: run every strategy with every fault into docs/chaos.md and the page, with bin/chaos.html (about three hours; goes on where it was broken off)
 .PHONY: chaos
 chaos: build

@@ -40,10 +40,9 @@ var mayImport = map[string][]string{
 	"internal/prove": {"internal/fault", "internal/observe", "internal/probe",
 		"internal/seckill", "internal/backend", "internal/ledger", "internal/lock", "internal/catalog",
 		"internal/tap", "internal/lab", "internal/explore", "internal/linear"},
-	"internal/measure":   {"internal/backend", "internal/numbers"},
-	"internal/bench":     {"internal/backend", "internal/lock", "internal/catalog", "internal/tap", "internal/measure"},
-	"internal/bench/hot": {"internal/backend", "internal/ledger", "internal/measure", "internal/numbers", "loadtest", "loadtest/compare"},
-	"internal/figures":   {"internal/backend", "internal/bench", "internal/bench/hot", "internal/chaos", "internal/measure", "loadtest/compare"},
+	"internal/measure": {"internal/backend", "internal/numbers"},
+	"internal/bench":   {"internal/backend", "internal/lock", "internal/catalog", "internal/tap", "internal/measure"},
+	"internal/figures": {"internal/backend", "internal/bench", "internal/chaos", "internal/measure", "loadtest/compare"},
 	"internal/trace": {"internal/seckill", "internal/backend", "internal/ledger", "internal/lock", "internal/catalog",
 		"internal/tap", "internal/explore", "internal/observe", "internal/probe"},
 	"internal/game": {"internal/backend", "internal/catalog", "internal/explore", "internal/fault", "internal/probe", "internal/seckill", "internal/yamlfile"},
@@ -79,7 +78,7 @@ var strategyMayImport = []string{"internal/seckill", "internal/backend", "intern
 
 // forTests serve tests only, and may import what they like.
 var forTests = []string{"internal", "internal/backend/backendtest", "internal/lab/labtest", "internal/lock/locktest",
-	"internal/measure/measuretest", "web/e2e"}
+	"web/e2e"}
 
 func TestImportsRunOneWay(t *testing.T) {
 	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "seckill/...").Output()

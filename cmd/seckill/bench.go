@@ -23,10 +23,8 @@ import (
 
 // BenchCmd measures parts by themselves.
 type BenchCmd struct {
-	Hot    BenchHotCmd    `cmd:"" help:"Measure what one hot row sells, by strategy and number of buyers, beside baselines."`
 	Locks  BenchLocksCmd  `cmd:"" help:"Measure locks, ours beside those of other libraries."`
 	Claims BenchClaimsCmd `cmd:"" help:"Measure what the articles say about locks."`
-	Gin    BenchGinCmd    `cmd:"" hidden:""`
 }
 
 // BenchOutput says where a benchmark's results go.

@@ -28,6 +28,7 @@ type CompareCmd struct {
 	Concurrency int           `default:"64" help:"Buyers at a time." group:"sale"`
 	Few         int           `default:"2" help:"Buyers at a time in a second run of the strategies that the articles' statements are about; 0: no such run." group:"sale"`
 	Crowds      []int         `help:"Further numbers of buyers at a time, by comma, such as 1,16,256: all strategies run with these, too." group:"sale" placeholder:"N,…"`
+	Baselines   []string      `default:"gin,redis_incr,hot_row,transaction" help:"Baselines by comma, all or none: work without a strategy, measured in the same rounds with the same numbers of buyers." group:"sale" placeholder:"NAME,…"`
 	Quantity    int64         `default:"1" help:"Units that each buyer asks for." group:"sale"`
 	Async       bool          `help:"Ask for answers in two steps (Prefer: respond-async): accepted, and later the order or the refusal. One of the strategies must be able to." group:"sale"`
 	FinalWithin time.Duration `help:"With --async: how long buyers ask for the final answer (30s)." group:"sale" placeholder:"D"`
@@ -56,8 +57,15 @@ type CompareCmd struct {
 
 // Help is what seckill compare --help says below its flags.
 func (CompareCmd) Help() string {
-	return fmt.Sprintf(`Each strategy is also shown as a ratio to baselines, measured in the same rounds at the same concurrency:
-a bare gin handler, a bare Redis INCR, a bare UPDATE of one row, and the transaction of the strategy conditional without HTTP.
+	return fmt.Sprintf(`Each strategy is also shown as a ratio to baselines, measured in the same rounds with as many buyers at a time:
+  gin          a bare gin handler that reads the same request and writes the same answer
+  gin_script   the handler with one Redis script that takes a unit
+  gin_insert   the handler with DECR in Redis and an INSERT of the order
+  redis_incr   INCR of one key, without HTTP
+  hot_row      UPDATE of one row, each committed by itself, without HTTP
+  transaction  the statements of the strategy conditional, without HTTP
+
+What a hot row sells: seckill compare --strategies conditional,merged --crowds 1,64,512 --baselines all --stock 5000 --buyers 5500
 
 --against compares ratios to a baseline if both results have one, because the speed of a machine varies from day to day;
 otherwise rates.
@@ -84,6 +92,15 @@ func (c *CompareCmd) Validate() (err error) {
 		return errors.New("--turn must be from 0 (the sale once) to 10m, such as 500ms")
 	case !(c.Limit >= 0 && c.Limit <= 100):
 		return errors.New("--limit must be from 0 to 100 percent")
+	}
+	switch strings.Join(c.Baselines, ",") {
+	case "all":
+		c.Baselines = compare.AllBaselines
+	case "none":
+		c.Baselines = nil
+	}
+	if err := compare.CheckBaselines(c.Baselines); err != nil {
+		return fmt.Errorf("--baselines: %w", err)
 	}
 	if err := compare.CheckCrowds(c.Crowds); err != nil {
 		return fmt.Errorf("--crowds: %w", err)
@@ -184,7 +201,7 @@ func (c *CompareCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWri
 	if err := where.openLedger(ctx, &options.Sale); err != nil {
 		return err
 	}
-	result := where.compare(ctx, c.chosen, options)
+	result := where.compare(ctx, c.chosen, c.Baselines, options)
 	clear()
 	result.Command = commandLine()
 	if c.older != nil {

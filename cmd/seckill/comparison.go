@@ -4,18 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/measure"
-	"seckill/loadtest"
 	"seckill/loadtest/compare"
 )
 
-// compare runs the sale of o with each of the chosen strategies, and the
-// baselines of this place.
-func (p *place) compare(ctx context.Context, chosen []catalog.Info, o compare.Options) *compare.Result {
+// compare runs the sale of o with each of the chosen strategies, and baselines of
+// this place.
+func (p *place) compare(ctx context.Context, chosen []catalog.Info, baselines []string, o compare.Options) *compare.Result {
 	var names []string
 	for _, i := range chosen {
 		o.Candidates = append(o.Candidates, compare.Candidate{Name: i.Name, Title: i.Title, Family: i.Family,
@@ -24,8 +24,9 @@ func (p *place) compare(ctx context.Context, chosen []catalog.Info, o compare.Op
 	}
 	o.Sale.ServersTime = p.serversTime
 	o.Sparse = compare.Claimed(names)
-	baselines, durability, problem := p.baselines(ctx, o.Sale)
-	o.Baselines = baselines
+	var durability []measure.ServerSetting
+	var problem error
+	o.Baselines, durability, problem = p.baselines(ctx, baselines, o)
 	result := compare.Run(ctx, o)
 	result.Version, result.Durability = buildVersion(), durability
 	if problem != nil {
@@ -36,29 +37,31 @@ func (p *place) compare(ctx context.Context, chosen []catalog.Info, o compare.Op
 
 // baselines opens what the baselines are measured on. A server that cannot be
 // opened is a problem in the report; the comparison runs without it.
-func (p *place) baselines(ctx context.Context, sale loadtest.Config) (
+func (p *place) baselines(ctx context.Context, ids []string, o compare.Options) (
 	all []compare.Baseline, durability []measure.ServerSetting, problem error,
 ) {
 	durability = []measure.ServerSetting{}
-	bare, stop, err := compare.ServeHTTPBaseline(sale)
-	if err != nil {
-		problem = fmt.Errorf("the baselines: %w", err)
-	} else {
-		p.closers = append(p.closers, stop)
-		all = append(all, bare)
-	}
 	config := p.sql.Only(backend.SQL, backend.Redis)
-	config.MaxSQLConns = max(sale.Concurrency, 2)
+	config.MaxSQLConns = min(slices.Max(append(o.Crowds, o.Sale.Concurrency, 2)), mostBaselineConns)
 	in, err := backend.Open(ctx, config)
-	if err != nil {
-		return all, durability, errors.Join(problem, fmt.Errorf("the baselines: %w", err))
+	if err == nil {
+		p.closers = append(p.closers, func() { _ = in.Close() })
+		durability = measure.Durability(ctx, in)
+	} else {
+		problem = fmt.Errorf("the baselines: %w", err)
+		in = nil
 	}
-	p.closers = append(p.closers, func() { _ = in.Close() })
-	servers, drop := compare.ServerBaselines(ctx, in, sale.Concurrency)
+	all, stop, err := compare.OpenBaselines(ctx, ids, o.Sale, in)
+	if err != nil {
+		return nil, durability, errors.Join(problem, fmt.Errorf("the baselines: %w", err))
+	}
 	p.closers = append(p.closers, func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 		defer cancel()
-		_ = drop(ctx) // the database may be gone
+		_ = stop(ctx) // the database may be gone
 	})
-	return append(all, servers...), measure.Durability(ctx, in), problem
+	return all, durability, problem
 }
+
+// mostBaselineConns: with more connections than this a bare UPDATE is slower.
+const mostBaselineConns = 256

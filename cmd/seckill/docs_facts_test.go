@@ -212,13 +212,3 @@ func TestMapOfTheReadme(t *testing.T) {
 		}
 	}
 }
-
-// The page of the hot row says of each correct strategy what it waits for.
-func TestHotRowOfThePages(t *testing.T) {
-	text := page(t, "docs/hot.md")
-	for _, info := range strategies.All() {
-		if info.Family == "hotsku" && !info.Broken() && !isTwin(info) && !strings.Contains(text, "| `"+info.Name+"` |") {
-			t.Errorf("docs/hot.md does not say what %s waits for", info.Name)
-		}
-	}
-}

@@ -7,7 +7,6 @@ import (
 	"os"
 
 	"seckill/internal/bench"
-	"seckill/internal/bench/hot"
 	"seckill/internal/chaos"
 	"seckill/internal/figures"
 	"seckill/internal/measure"
@@ -15,13 +14,12 @@ import (
 )
 
 // FiguresCmd puts stored results into docs/figures.md and the lessons, or into
-// docs/hot.md or docs/chaos.md.
+// docs/chaos.md.
 type FiguresCmd struct {
 	Compare string `type:"existingfile" and:"tables" help:"What seckill compare --json wrote." placeholder:"FILE"`
 	Locks   string `type:"existingfile" and:"tables" help:"What seckill bench locks --json wrote." placeholder:"FILE"`
 	Claims  string `type:"existingfile" and:"tables" help:"What seckill bench claims --json wrote." placeholder:"FILE"`
-	Hot     string `type:"existingfile" xor:"page" help:"What seckill bench hot --json wrote, for --readme alone." placeholder:"FILE"`
-	Chaos   string `type:"existingfile" xor:"page" help:"What seckill chaos --json wrote, for --readme, and for --json, which the screen of the page reads." placeholder:"FILE"`
+	Chaos   string `type:"existingfile" help:"What seckill chaos --json wrote, for --readme, and for --json, which the screen of the page reads." placeholder:"FILE"`
 
 	JSON   string `name:"json" help:"The lessons' figures, or those of the screen of faults." placeholder:"FILE"`
 	Readme string `help:"A Markdown file with a place for figures." placeholder:"FILE"`
@@ -29,22 +27,16 @@ type FiguresCmd struct {
 
 // Validate finds what is wrong with the flags alone.
 func (c *FiguresCmd) Validate() error {
-	page := c.Hot + c.Chaos
 	switch {
 	case c.JSON == "" && c.Readme == "":
 		return errors.New("say where the figures go: --json, --readme or both")
-	case (page == "") == (c.Compare == ""):
-		return errors.New("give either --hot, or --chaos, or --compare with --locks and --claims")
-	case c.Hot != "" && c.JSON != "":
-		return errors.New("--json: figures of --hot go into a page only: give --readme")
+	case (c.Chaos == "") == (c.Compare == ""):
+		return errors.New("give either --chaos, or --compare with --locks and --claims")
 	}
 	return nil
 }
 
 func (c *FiguresCmd) Run() error {
-	if c.Hot != "" {
-		return c.hot()
-	}
 	if c.Chaos != "" {
 		return c.chaos()
 	}
@@ -70,17 +62,6 @@ func (c *FiguresCmd) Run() error {
 		return set.PutIntoReadme(c.Readme)
 	}
 	return nil
-}
-
-func (c *FiguresCmd) hot() error {
-	var r hot.Report
-	if err := readJSON(c.Hot, &r); err != nil {
-		return err
-	}
-	if len(r.Results) == 0 {
-		return fmt.Errorf("%s has no figures: is it what seckill bench hot wrote with --json?", c.Hot)
-	}
-	return figures.PutHot(&r, c.Readme)
 }
 
 func (c *FiguresCmd) chaos() error {

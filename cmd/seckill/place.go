@@ -22,7 +22,6 @@ type place struct {
 	closers []func()       // the last is called first
 	// serversTime is the processor time of the servers; nil: not known.
 	serversTime func() (time.Duration, bool)
-	adminDSN    string   // of a MariaDB that was started; "": there is none
 	servers     []string // and their versions, of a lab that was started; nil: not known
 }
 
@@ -100,7 +99,6 @@ func startOwn(ctx context.Context, stderr io.Writer, o lab.Options, services int
 		p.targets = append(p.targets, s.URL)
 	}
 	p.token, p.sql, p.serversTime = own.Token(), own.Config(), own.ServersTime
-	p.adminDSN, _ = own.AdminDSN()
 	return p, nil
 }
 

@@ -5,7 +5,6 @@ import (
 	"os"
 	"strings"
 
-	"seckill/internal/bench/hot"
 	"seckill/internal/chaos"
 	"seckill/internal/measure"
 )
@@ -26,16 +25,7 @@ var (
 // PutIntoReadme writes the figures between the marks of a Markdown file.
 func (s *Set) PutIntoReadme(file string) error { return put(file, s.markdown()) }
 
-// PutHot does the same with the tables of a hot row.
-func PutHot(r *hot.Report, file string) error {
-	var b strings.Builder
-	if err := r.Markdown(&b); err != nil {
-		return err
-	}
-	return put(file, "\n"+b.String())
-}
-
-// PutChaos does the same with the table of a run with faults.
+// PutChaos writes between the marks the table of a run with faults.
 func PutChaos(r *chaos.Result, file string) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n`%s`, %s, %d processors, %s: %s.\n\n", r.Command, r.Begun.UTC().Format("2006-01-02"), r.Machine.CPUs,

@@ -40,12 +40,6 @@ type Options struct {
 	// Volatile databases do not flush their log at every commit. They are for
 	// exploring, not for measuring.
 	Volatile bool
-	// Binlog is BinlogOn (synced at every commit) or BinlogOff. "" leaves it to
-	// the private database's own default.
-	Binlog string
-	// Statements lets the private database time its statements, in its
-	// performance_schema. It is slower for it.
-	Statements bool
 	// MySQLCerts let the private database speak TLS. The zero value leaves it as
 	// the server is by itself.
 	MySQLCerts Certs

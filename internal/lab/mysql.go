@@ -20,7 +20,6 @@ import (
 
 func (l *Lab) mysqlServers(program packages.Program) []server {
 	m := l.mysqlServer(program, backend.NameMySQL)
-	m.binlog, m.statements = l.options.Binlog, l.options.Statements
 	s := l.ofMySQL(m, backend.NameMySQL)
 	s.prepare = func(ctx context.Context) error { return l.prepareMySQL(ctx, m) }
 	return []server{s}
@@ -60,20 +59,11 @@ type mysqlServer struct {
 	mariadb bool
 	root    bool // neither runs as root unless told to
 
-	volatile bool   // does not flush its log at every commit
-	binlog   string // BinlogOn, BinlogOff, or as the server has it by itself
+	volatile bool // does not flush its log at every commit
 	certs    Certs
 	// before is SQL that comes before that of the accounts.
 	before string
-
-	statements bool // are timed
 }
-
-// Options.Binlog.
-const (
-	BinlogOn  = "on"
-	BinlogOff = "off"
-)
 
 func (m mysqlServer) commonArgs() []string {
 	args := []string{m.path, "--no-defaults", "--datadir=" + m.data}
@@ -99,15 +89,6 @@ func (m mysqlServer) serveArgs(port int) []string {
 	}
 	if m.volatile {
 		args = append(args, "--innodb-flush-log-at-trx-commit=0", "--sync-binlog=0")
-	}
-	if m.statements {
-		args = append(args, "--performance-schema=ON", "--performance-schema-instrument=statement/%=ON")
-	}
-	switch m.binlog {
-	case BinlogOn:
-		args = append(args, "--log-bin=binlog", "--server-id=1", "--sync-binlog=1")
-	case BinlogOff:
-		args = append(args, "--skip-log-bin")
 	}
 	if m.mariadb {
 		return args

@@ -9,7 +9,6 @@ import (
 
 	"seckill/internal/ledger"
 	"seckill/internal/measure"
-	"seckill/internal/measure/measuretest"
 	"seckill/loadtest"
 )
 
@@ -124,9 +123,8 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
-func TestReadsOldResults(t *testing.T) {
-	measuretest.Keeps(t, "testdata/format1.json", &Result{})
-	f, err := os.Open("testdata/format1.json")
+func TestReadsResults(t *testing.T) {
+	f, err := os.Open("testdata/result.json")
 	if err != nil {
 		t.Fatal(err)
 	}

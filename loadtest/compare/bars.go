@@ -51,7 +51,7 @@ func (r *Result) salesBars(in tongue) *bars {
 			rows = append(rows, row{bar{Name: e.Strategy, Class: badge(e)}, e.Sales, rates(e.series(func(r Round) float64 { return r.SalesRate }))})
 		}
 	}
-	for _, f := range r.measuredBaselines() {
+	for _, f := range r.measuredBaselines(r.Settings.Concurrency) {
 		if f.ID == BaselineTransaction {
 			rows = append(rows, row{bar{Name: in.say(f.Title), Class: "baseline"}, f.Rate, rates(f.series())})
 		}

@@ -2,16 +2,14 @@ package compare
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"net"
-	"net/http"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/gin-gonic/gin"
-
+	"seckill/internal/backend"
 	"seckill/internal/ledger"
 	"seckill/loadtest"
 )
@@ -20,18 +18,91 @@ import (
 // strategy to it shows what the strategy costs.
 type Baseline struct {
 	ID, Title string
-	// Measure repeats the work for d and returns how often per second.
-	Measure func(ctx context.Context, d time.Duration) (perSecond float64, err error)
+	// Measure has so many buyers at a time repeat the work for d and returns how
+	// often per second.
+	Measure func(ctx context.Context, buyers int, d time.Duration) (perSecond float64, err error)
 	Missing string // not empty: why it cannot be measured
 }
 
-// Ids of the baselines.
+// Ids of the baselines. Buyers send those of gin over HTTP, as they send a purchase;
+// the others are without HTTP.
 const (
 	BaselineHTTP        = "gin"         // bare handler that decodes the same JSON
+	BaselineScript      = "gin_script"  // the handler, and one Redis script that takes a unit
+	BaselineInsert      = "gin_insert"  // the handler, DECR in Redis and the order
 	BaselineRedis       = "redis_incr"  // INCR of one key
 	BaselineUpdate      = "hot_row"     // UPDATE of one row, committed each
-	BaselineTransaction = "transaction" // update and order in one transaction, without HTTP
+	BaselineTransaction = "transaction" // update and order in one transaction
 )
+
+// DefaultBaselines are measured unless others are named.
+var DefaultBaselines = []string{BaselineHTTP, BaselineRedis, BaselineUpdate, BaselineTransaction}
+
+// AllBaselines are the ids of all.
+var AllBaselines = []string{BaselineHTTP, BaselineScript, BaselineInsert, BaselineRedis, BaselineUpdate, BaselineTransaction}
+
+// CheckBaselines says what is wrong with a list of ids.
+func CheckBaselines(ids []string) error {
+	for i, id := range ids {
+		if !slices.Contains(AllBaselines, id) {
+			return fmt.Errorf("there is no baseline %q; there are: %s", id, strings.Join(AllBaselines, ", "))
+		}
+		if slices.Index(ids, id) < i {
+			return fmt.Errorf("%s is named twice", id)
+		}
+	}
+	return nil
+}
+
+// OpenBaselines makes the baselines of these ids ready: their handlers, and their
+// tables on the servers of in, which is nil if none could be reached. A baseline
+// without its server is Missing. stop removes what they made.
+func OpenBaselines(ctx context.Context, ids []string, sale loadtest.Config, in *backend.Instance) (
+	all []Baseline, stop func(context.Context) error, err error,
+) {
+	w := &bareWork{noRedis: "no Redis is known", noSQL: "no MySQL is known"}
+	if in != nil {
+		w.open(ctx, in)
+	}
+	url, stopServing, err := w.serve()
+	if err != nil {
+		return nil, nil, err
+	}
+	asked := func(path string) func(context.Context, int, time.Duration) (float64, error) {
+		sale := sale
+		sale.Targets, sale.Strategy = []string{url + path}, bareStrategy
+		return func(ctx context.Context, buyers int, d time.Duration) (float64, error) {
+			sale.Concurrency = buyers
+			return request(ctx, sale, d)
+		}
+	}
+	alone := func(work func(context.Context) error) func(context.Context, int, time.Duration) (float64, error) {
+		return func(ctx context.Context, buyers int, d time.Duration) (float64, error) {
+			return perSecond(ctx, buyers, d, work)
+		}
+	}
+	for _, b := range []Baseline{
+		{BaselineHTTP, "bare gin handler", asked("/noop"), ""},
+		{BaselineScript, "gin + one Redis script", asked("/script"), w.noRedis},
+		{BaselineInsert, "gin + DECR + bare INSERT", asked("/insert"), firstOf(w.noRedis, w.noSQL)},
+		{BaselineRedis, "bare Redis INCR", alone(w.incr), w.noRedis},
+		{BaselineUpdate, "bare hot-row UPDATE", alone(w.update), w.noSQL},
+		{BaselineTransaction, "the same transaction without HTTP", alone(w.sell), w.noSQL},
+	} {
+		if slices.Contains(ids, b.ID) {
+			all = append(all, b)
+		}
+	}
+	return all, func(ctx context.Context) error { stopServing(); return w.drop(ctx) }, nil
+}
+
+func firstOf(texts ...string) string {
+	i := slices.IndexFunc(texts, func(text string) bool { return text != "" })
+	if i < 0 {
+		return ""
+	}
+	return texts[i]
+}
 
 // perSecond has workers repeat work for d.
 func perSecond(ctx context.Context, workers int, d time.Duration, work func(context.Context) error) (float64, error) {
@@ -58,25 +129,11 @@ func perSecond(ctx context.Context, workers int, d time.Duration, work func(cont
 	return float64(done.Load()) / time.Since(begun).Seconds(), first
 }
 
-// ServeHTTPBaseline serves the bare handler on a loopback port of this process.
-func ServeHTTPBaseline(sale loadtest.Config) (f Baseline, stop func(), err error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return Baseline{}, nil, err
-	}
-	server := &http.Server{Handler: bareHandler(), ReadHeaderTimeout: 5 * time.Second}
-	go func() { _ = server.Serve(listener) }() // ends with stop
-	sale.Targets, sale.Strategy = []string{"http://" + listener.Addr().String()}, bareStrategy
-	f = Baseline{ID: BaselineHTTP, Title: "bare gin handler"}
-	f.Measure = func(ctx context.Context, d time.Duration) (float64, error) { return request(ctx, sale, d) }
-	return f, func() { _ = server.Close() }, nil
-}
-
 // request sends more and more purchases until they take at least d.
 func request(ctx context.Context, sale loadtest.Config, d time.Duration) (float64, error) {
 	sale.Stock, sale.Buyers = 1, max(1000, 2*sale.Concurrency)
 	sale.Quantity = 1
-	sale.Async, sale.Reserve, sale.Forget, sale.PayLate = false, 0, 0, 0 // the bare handler knows one call
+	sale.Async, sale.Reserve, sale.Forget, sale.PayLate = false, 0, 0, 0 // a bare handler knows one call
 	for {
 		r, err := loadtest.Send(ctx, sale)
 		switch {
@@ -93,33 +150,4 @@ func request(ctx context.Context, sale loadtest.Config, d time.Duration) (float6
 	}
 }
 
-const (
-	mostRequests = 2_000_000
-	bareStrategy = "bare"
-)
-
-func bareHandler() http.Handler {
-	gin.SetMode(gin.ReleaseMode)
-	g := gin.New()
-	g.POST("/api/v1/seckill", func(c *gin.Context) {
-		var body struct {
-			SKU      int64 `json:"sku_id"`
-			User     int64 `json:"user_id"`
-			Quantity int64 `json:"quantity"`
-		}
-		if err := json.NewDecoder(c.Request.Body).Decode(&body); err != nil {
-			c.JSON(http.StatusBadRequest, gin.H{"error": err.Error()})
-			return
-		}
-		c.JSON(http.StatusOK, bareSale{"order-1", body.SKU, body.Quantity, 7, bareStrategy})
-	})
-	return g
-}
-
-type bareSale struct {
-	OrderID   string `json:"order_id"`
-	SKU       int64  `json:"sku_id"`
-	Quantity  int64  `json:"quantity"`
-	Remaining int64  `json:"remaining"`
-	Strategy  string `json:"strategy"`
-}
+const mostRequests = 2_000_000

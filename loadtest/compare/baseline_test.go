@@ -11,29 +11,31 @@ import (
 	"seckill/loadtest"
 )
 
-func TestHTTPBaseline(t *testing.T) {
-	f, stop, err := ServeHTTPBaseline(sale())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if rate, err := f.Measure(t.Context(), 20*time.Millisecond); err != nil || rate <= 0 {
-		t.Errorf("%g a second, %v", rate, err)
-	}
+// The bare handler needs no server, and knows one call only. What needs a server
+// that is not there says so.
+func TestBaselinesWithoutServers(t *testing.T) {
 	reserving := sale()
 	reserving.Reserve, reserving.Forget, reserving.Async = time.Second, .5, true
-	g, stopToo, err := ServeHTTPBaseline(reserving)
+	all, stop, err := OpenBaselines(t.Context(), AllBaselines, reserving, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer stopToo()
-	if rate, err := g.Measure(t.Context(), 20*time.Millisecond); err != nil || rate <= 0 {
-		t.Errorf("beside reservations: %g a second, %v", rate, err)
+	for _, b := range all {
+		if (b.Missing == "") != (b.ID == BaselineHTTP) {
+			t.Errorf("%s is missing: %q", b.ID, b.Missing)
+		}
 	}
-	if _, err := f.Measure(canceled(t), time.Minute); !errors.Is(err, context.Canceled) {
+	handler := all[0]
+	if rate, err := handler.Measure(t.Context(), 8, 20*time.Millisecond); err != nil || rate <= 0 {
+		t.Errorf("%g a second, %v", rate, err)
+	}
+	if _, err := handler.Measure(canceled(t), 8, time.Minute); !errors.Is(err, context.Canceled) {
 		t.Errorf("after its end: %v", err)
 	}
-	stop()
-	if rate, err := f.Measure(t.Context(), 20*time.Millisecond); err == nil {
+	if err := stop(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if rate, err := handler.Measure(t.Context(), 8, 20*time.Millisecond); err == nil {
 		t.Errorf("without a listener, %g requests per second", rate)
 	}
 }

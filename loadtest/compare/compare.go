@@ -29,7 +29,7 @@ type Options struct {
 	Sparse []string
 	Few    int
 	// Crowds are further numbers of buyers at a time, with which all candidates
-	// run once more.
+	// run once more, and the baselines are measured once more.
 	Crowds []int
 
 	// OnStep, if not nil, is called before each turn.
@@ -91,6 +91,7 @@ type comparison struct {
 }
 
 func newComparison(o Options) *comparison {
+	o.Sale.Connected = true // a large crowd must not be measured while it connects
 	sale := o.Sale
 	c := &comparison{Options: o, gone: map[string]bool{}, result: &Result{
 		Format: Format, Begun: time.Now().Round(time.Second), Targets: sale.Targets, Locks: o.Locks,
@@ -102,7 +103,7 @@ func newComparison(o Options) *comparison {
 			Forget: float64(sale.Forget), PayLate: float64(sale.PayLate)},
 		Strategies: []*Entry{}, Sparse: []*Entry{}, NotRun: append([]NotRun{}, o.NotRun...),
 		Problems: []string{}, Claims: []Claim{},
-		Baselines: []BaselineResult{}, Servers: []backend.Status{}, Durability: []measure.ServerSetting{},
+		Baselines: []*BaselineResult{}, Servers: []backend.Status{}, Durability: []measure.ServerSetting{},
 	}}
 	for _, k := range o.Candidates {
 		c.result.Strategies = append(c.result.Strategies, newEntry(k, sale.Concurrency))
@@ -119,9 +120,14 @@ func newComparison(o Options) *comparison {
 			}
 		}
 	}
-	for _, b := range o.Baselines {
-		c.result.Baselines = append(c.result.Baselines,
-			BaselineResult{ID: b.ID, Title: b.Title, Missing: b.Missing, Rounds: []BaselineRound{}})
+	for _, crowd := range append([]int{sale.Concurrency}, o.Crowds...) {
+		if crowd == sale.Concurrency && len(c.result.Baselines) > 0 {
+			continue
+		}
+		for _, b := range o.Baselines {
+			c.result.Baselines = append(c.result.Baselines,
+				&BaselineResult{ID: b.ID, Title: b.Title, Concurrency: crowd, Missing: b.Missing, Rounds: []BaselineRound{}, measure: b.Measure})
+		}
 	}
 	return c
 }
@@ -142,9 +148,11 @@ type step struct {
 func (c *comparison) steps() (all []step) {
 	entries := c.result.entries()
 	var baselines []step
-	for i, f := range c.Baselines {
-		if f.Missing == "" {
-			baselines = append(baselines, step{Step{Baseline: f.ID, What: f.Title}, func(ctx context.Context, round int) { c.baseline(ctx, i, round) }})
+	for _, b := range c.result.Baselines {
+		if b.Missing == "" {
+			next := Step{Baseline: b.ID, What: b.Title}
+			c.nameCrowd(&next, b.Concurrency)
+			baselines = append(baselines, step{next, func(ctx context.Context, round int) { c.baseline(ctx, b, round) }})
 		}
 	}
 	next := 0
@@ -154,9 +162,7 @@ func (c *comparison) steps() (all []step) {
 			next++
 		}
 		next := Step{Strategy: e.Strategy, What: e.Strategy}
-		if e.Concurrency != c.Sale.Concurrency {
-			next.Concurrency, next.What = e.Concurrency, fmt.Sprintf("%s, %d at a time", e.Strategy, e.Concurrency)
-		}
+		c.nameCrowd(&next, e.Concurrency)
 		all = append(all, step{next, func(ctx context.Context, round int) {
 			c.turn(ctx, e, round)
 			if c.OnTurn != nil {
@@ -167,6 +173,13 @@ func (c *comparison) steps() (all []step) {
 	return append(all, baselines[next:]...)
 }
 
+// nameCrowd says how many buyers a step has, if it is not the comparison's own number.
+func (c *comparison) nameCrowd(s *Step, buyers int) {
+	if buyers != c.Sale.Concurrency {
+		s.Concurrency, s.What = buyers, fmt.Sprintf("%s, %d at a time", s.What, buyers)
+	}
+}
+
 // A baseline has no sale that ends by itself: it is measured for a turn, within
 // these bounds.
 const (
@@ -174,17 +187,16 @@ const (
 	mostBaseline  = 2 * time.Second
 )
 
-func (c *comparison) baseline(ctx context.Context, i, round int) {
-	f := &c.result.Baselines[i]
-	if f.Missing != "" {
+func (c *comparison) baseline(ctx context.Context, b *BaselineResult, round int) {
+	if b.Missing != "" {
 		return
 	}
-	rate, err := c.Baselines[i].Measure(ctx, min(max(c.Turn, leastBaseline), mostBaseline))
+	rate, err := b.measure(ctx, b.Concurrency, min(max(c.Turn, leastBaseline), mostBaseline))
 	switch {
 	case err == nil:
-		f.Rounds = append(f.Rounds, BaselineRound{round, rate})
+		b.Rounds = append(b.Rounds, BaselineRound{round, rate})
 	case ctx.Err() == nil:
-		f.Missing = err.Error()
+		b.Missing = err.Error()
 	}
 }
 

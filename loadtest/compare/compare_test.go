@@ -84,7 +84,7 @@ func spreadOf(median, low, high float64) measure.Spread {
 
 func steady(id, title string, rates ...float64) Baseline {
 	i := -1
-	return Baseline{ID: id, Title: title, Measure: func(context.Context, time.Duration) (float64, error) {
+	return Baseline{ID: id, Title: title, Measure: func(context.Context, int, time.Duration) (float64, error) {
 		i++
 		return rates[i%len(rates)], nil
 	}}
@@ -243,7 +243,7 @@ func TestInterrupted(t *testing.T) {
 
 func TestFailingBaseline(t *testing.T) {
 	o := options(&script{}, Candidate{Name: "a"})
-	o.Baselines = []Baseline{{ID: BaselineRedis, Title: "INCR", Measure: func(context.Context, time.Duration) (float64, error) { return 0, errors.New("gone") }}}
+	o.Baselines = []Baseline{{ID: BaselineRedis, Title: "INCR", Measure: func(context.Context, int, time.Duration) (float64, error) { return 0, errors.New("gone") }}}
 	r := Run(t.Context(), o)
 	if r.Baselines[0].Missing != "gone" || len(r.Strategies[0].Ratios) != 0 || r.ExitStatus() != ExitAsKnown {
 		t.Errorf("%+v %v", r.Baselines[0], r.Strategies[0].Ratios)

@@ -12,8 +12,8 @@ import (
 // conclude summarizes the rounds.
 func (c *comparison) conclude() {
 	r := c.result
-	for i := range r.Baselines {
-		r.Baselines[i].Rate = r.Baselines[i].series().Spread()
+	for _, b := range r.Baselines {
+		b.Rate = b.series().Spread()
 	}
 	for _, e := range r.Strategies {
 		if r.Interrupted && e.idle() {
@@ -22,24 +22,19 @@ func (c *comparison) conclude() {
 	}
 	left := func(e *Entry) bool { return e.idle() && (c.gone[e.Strategy] || r.Interrupted) }
 	r.Strategies, r.Sparse, r.Crowds = slices.DeleteFunc(r.Strategies, left), slices.DeleteFunc(r.Sparse, left), slices.DeleteFunc(r.Crowds, left)
-	for _, e := range r.Strategies {
-		e.conclude(r.Baselines, r.Settings.Stock)
-	}
-	for _, e := range r.others() {
-		e.conclude(nil, r.Settings.Stock) // baselines are measured at the other concurrency
+	for _, e := range r.entries() {
+		e.conclude(r.measuredBaselines(e.Concurrency), r.Settings.Stock)
 	}
 	r.Claims = r.claims(nil)
 }
 
-// others are the entries at other numbers of buyers than the comparison's own;
-// entries are all of them.
-func (r *Result) others() []*Entry  { return slices.Concat(r.Sparse, r.Crowds) }
+// entries are all of them, also those at other numbers of buyers than the comparison's own.
 func (r *Result) entries() []*Entry { return slices.Concat(r.Strategies, r.Sparse, r.Crowds) }
 
 // idle reports that no turn says anything.
 func (e *Entry) idle() bool { return len(e.Rounds) == 0 && len(e.Problems) == 0 }
 
-func (e *Entry) conclude(baselines []BaselineResult, stock int64) {
+func (e *Entry) conclude(baselines []*BaselineResult, stock int64) {
 	for _, round := range e.Rounds {
 		e.Verdict = worst(e.Verdict, round.Verdict)
 	}
@@ -48,6 +43,7 @@ func (e *Entry) conclude(baselines []BaselineResult, stock int64) {
 	}
 	e.Expected = e.Verdict == ledger.Held && !e.Breaks || e.Broken() && e.Breaks || e.hung()
 	e.Sales = e.series(func(r Round) float64 { return r.SalesRate }).Spread()
+	e.Service = measure.SeriesOf(e.Rounds, func(r Round) (int, float64, bool) { return r.Round, r.Service, r.Service > 0 }).Spread()
 	e.Requests = e.series(func(r Round) float64 { return r.RequestRate }).Spread()
 	e.P50 = e.series(func(r Round) float64 { return r.P50 }).Spread()
 	e.P99 = e.series(func(r Round) float64 { return r.P99 }).Spread()
@@ -78,7 +74,7 @@ func (e *Entry) series(figure func(Round) float64) measure.Series {
 	return measure.SeriesOf(e.Rounds, func(r Round) (int, float64, bool) { return r.Round, figure(r), r.Sales > 0 })
 }
 
-func (b BaselineResult) series() measure.Series {
+func (b *BaselineResult) series() measure.Series {
 	return measure.SeriesOf(b.Rounds, func(r BaselineRound) (int, float64, bool) { return r.Round, r.Rate, true })
 }
 
@@ -94,10 +90,10 @@ func (e *Entry) hung() bool {
 
 // rate is what to divide by a baseline: sales, if the baseline sells.
 func (r Round) rate(baseline string) float64 {
-	if baseline == BaselineUpdate || baseline == BaselineTransaction {
-		return r.SalesRate
+	if baseline == BaselineHTTP || baseline == BaselineRedis {
+		return r.RequestRate
 	}
-	return r.RequestRate
+	return r.SalesRate
 }
 
 // median is the round whose sales rate is nearest to the median.

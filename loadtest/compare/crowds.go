@@ -52,9 +52,9 @@ func (r *Result) With(strategy string, concurrency int) *Entry {
 	return r.Crowds[i]
 }
 
-// crowdTable has no rows if there was one number of buyers only.
-func (r *Result) crowdTable() measure.Table {
-	t := measure.Table{Title: "Sales per second by buyers at a time", Words: 1, Head: []string{"strategy"}}
+// crowdTable has a figure of each number of buyers; no rows if there was one only.
+func (r *Result) crowdTable(title string, figure func(*Entry) measure.Spread) measure.Table {
+	t := measure.Table{Title: title, Words: 1, Head: []string{"strategy"}}
 	crowds := r.concurrencies()
 	for _, n := range crowds {
 		t.Head = append(t.Head, fmt.Sprint(n))
@@ -64,7 +64,7 @@ func (r *Result) crowdTable() measure.Table {
 		for _, n := range crowds {
 			cell := measure.None
 			if with := r.With(e.Strategy, n); with != nil {
-				cell = spread(with.Sales)
+				cell = spread(figure(with))
 			}
 			row = append(row, cell)
 		}
@@ -73,4 +73,15 @@ func (r *Result) crowdTable() measure.Table {
 		}
 	}
 	return t
+}
+
+func (r *Result) salesTable() measure.Table {
+	return r.crowdTable("Sales per second by buyers at a time", func(e *Entry) measure.Spread { return e.Sales })
+}
+
+func (r *Result) serviceTable() measure.Table {
+	if !slices.ContainsFunc(r.entries(), func(e *Entry) bool { return e.Service.Median > 0 }) {
+		return measure.Table{}
+	}
+	return r.crowdTable("Service processor time per sale in µs, by buyers at a time", func(e *Entry) measure.Spread { return e.Service })
 }

@@ -13,6 +13,12 @@ import (
 //go:embed report.html
 var reportPage string
 
+//go:embed style.html
+var pageStyle string
+
+// PageStyle is the template "style" of all reports.
+func PageStyle() string { return pageStyle }
+
 // An HTML says how the report is written.
 type HTML struct {
 	Matrix   *measure.Matrix // of the guarantees; nil: none is shown
@@ -41,12 +47,13 @@ func (r *Result) WriteHTML(w io.Writer, o HTML) error {
 		Pairs                         []string
 		Sales, Latency, Commands      *bars
 		Cards                         []card
+		Baselines                     []*BaselineResult
 		Claims                        []Claim
 		Matrix                        *matrixView
 		About                         [][2]string
 	}{Result: r, Lang: in.tag(), Outcome: r.summary(in), Table: r.html(r.strategyTable(), o), Cost: r.html(r.costTable(), o),
-		Crowded: r.html(r.crowdTable(), o), Sales: r.salesBars(in), Latency: r.latencyBars(), Commands: r.commandBars(),
-		Cards: r.cards(in), Claims: r.claims(in), Matrix: r.matrixView(o.Matrix, o.Proof, in), About: r.facts(in)}
+		Crowded: r.html(r.salesTable(), o), Sales: r.salesBars(in), Latency: r.latencyBars(), Commands: r.commandBars(),
+		Cards: r.cards(in), Baselines: r.baselinesWith(r.Settings.Concurrency), Claims: r.claims(in), Matrix: r.matrixView(o.Matrix, o.Proof, in), About: r.facts(in)}
 	for _, row := range r.pairTable(in).Rows {
 		page.Pairs = append(page.Pairs, row[0])
 	}

@@ -5,6 +5,7 @@
 package compare
 
 import (
+	"context"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -33,7 +34,8 @@ const Format = 1
 //	locks        {lease_ms, wait_ms, poll_ms} that these ran with, if that is known
 //	repeats      rounds that were asked for; turn_seconds: the least that is measured
 //	             of one strategy in one round
-//	floors       the baselines: [{id, title, per_second: {median, low, high},
+//	floors       the baselines, at each number of buyers at a time:
+//	             [{id, title, concurrency, per_second: {median, low, high},
 //	             rounds: [{round, per_second}], missing}]
 //	strategies   [Entry], in the order in which they were named
 //	sparse       [Entry]: some of them again, with few buyers at a time
@@ -44,8 +46,8 @@ const Format = 1
 //	against      what changed since an older result; absent without one
 //
 // An Entry has strategy, title, family, breaks, concurrency, verdict, expected,
-// and of its rounds the medians: sales_per_second, requests_per_second, p50_ms,
-// p99_ms, each {median, low, high}; ratios by the id of a baseline;
+// and of its rounds the medians: sales_per_second, service_us_per_sale,
+// requests_per_second, p50_ms, p99_ms, each {median, low, high}; ratios by the id of a baseline;
 // lock_wait_ms, commands, sold_share, sell_out_s. asked, failed_share, busy_share,
 // processor (milliseconds per request of services, servers and the generator)
 // and latency (percentiles and a histogram) are of all rounds together. latency_curve and course are those of its
@@ -69,14 +71,14 @@ type Result struct {
 	Repeats     int               `json:"repeats"`
 	TurnSeconds float64           `json:"turn_seconds"`
 
-	Baselines  []BaselineResult `json:"floors"`
-	Strategies []*Entry         `json:"strategies"`
-	Sparse     []*Entry         `json:"sparse"`
-	Crowds     []*Entry         `json:"crowds,omitempty"`
-	NotRun     []NotRun         `json:"not_run"`
-	Claims     []Claim          `json:"claims"`
-	Problems   []string         `json:"problems"`
-	Against    *Against         `json:"against,omitempty"`
+	Baselines  []*BaselineResult `json:"floors"`
+	Strategies []*Entry          `json:"strategies"`
+	Sparse     []*Entry          `json:"sparse"`
+	Crowds     []*Entry          `json:"crowds,omitempty"`
+	NotRun     []NotRun          `json:"not_run"`
+	Claims     []Claim           `json:"claims"`
+	Problems   []string          `json:"problems"`
+	Against    *Against          `json:"against,omitempty"`
 }
 
 // Locks are the lock times of the service processes, in milliseconds.
@@ -104,6 +106,7 @@ type Entry struct {
 
 	// Sales are counted until the last one, requests until the last answer.
 	Sales    measure.Spread            `json:"sales_per_second"`
+	Service  measure.Spread            `json:"service_us_per_sale"` // processor time of the services; 0: not known
 	Requests measure.Spread            `json:"requests_per_second"`
 	P50      measure.Spread            `json:"p50_ms"`
 	P99      measure.Spread            `json:"p99_ms"`
@@ -116,7 +119,7 @@ type Entry struct {
 
 	// SellOut is absent unless every sale of every round sold all of its stock.
 	SellOut *measure.Spread `json:"sell_out_s,omitempty"`
-	// Of all requests of all rounds; older results have none of these.
+	// Of all requests of all rounds.
 	Asked     int        `json:"asked,omitempty"`
 	Failed    float64    `json:"failed_share,omitempty"` // answered with an error, or unknown
 	Busy      float64    `json:"busy_share,omitempty"`   // refused as busy or conflict
@@ -165,6 +168,7 @@ type Round struct {
 	Interrupted bool           `json:"interrupted,omitempty"`
 	SalesRate   float64        `json:"sales_per_second"`
 	RequestRate float64        `json:"requests_per_second"`
+	Service     float64        `json:"service_us_per_sale,omitempty"`
 	P50         float64        `json:"p50_ms"`
 	P99         float64        `json:"p99_ms"`
 	Sold        int64          `json:"sold"` // units, by the ledger, in the last sale
@@ -196,13 +200,16 @@ type NotRun struct {
 	Why      string `json:"why"`
 }
 
-// A BaselineResult is a baseline over all rounds.
+// A BaselineResult is a baseline at one concurrency, over all rounds.
 type BaselineResult struct {
-	ID      string          `json:"id"`
-	Title   string          `json:"title"`
-	Rate    measure.Spread  `json:"per_second"`
-	Rounds  []BaselineRound `json:"rounds"`
-	Missing string          `json:"missing,omitempty"` // why there is none
+	ID          string          `json:"id"`
+	Title       string          `json:"title"`
+	Concurrency int             `json:"concurrency"`
+	Rate        measure.Spread  `json:"per_second"`
+	Rounds      []BaselineRound `json:"rounds"`
+	Missing     string          `json:"missing,omitempty"` // why there is none
+
+	measure func(ctx context.Context, buyers int, d time.Duration) (float64, error)
 }
 
 // A BaselineRound is a baseline's turn in one round.

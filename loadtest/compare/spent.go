@@ -105,7 +105,7 @@ const costNote = "Sold out in: from the first request to the last sale, if every
 	"are 1,000 or more. Errors and busy: shares of the requests. CPU: processor time per request; the generator's has " +
 	"engines embedded in its process."
 
-// costTable has no rows for results that are older than its figures.
+// costTable leaves out what was not asked.
 func (r *Result) costTable() measure.Table {
 	t := measure.Table{Title: "What a sale took", Words: 1, Head: []string{"strategy", "sold out in s", "p99.9 ms", "errors", "busy",
 		"CPU service ms", "CPU servers ms", "CPU generator ms"}}

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,27 +44,32 @@ func (e *Entry) found(in tongue) (parts []string) {
 	return parts
 }
 
-func (r *Result) measuredBaselines() (all []BaselineResult) {
+// baselinesWith are those with so many buyers at a time.
+func (r *Result) baselinesWith(concurrency int) (all []*BaselineResult) {
 	for _, b := range r.Baselines {
-		if len(b.Rounds) > 0 {
+		if b.Concurrency == concurrency {
 			all = append(all, b)
 		}
 	}
 	return all
 }
 
+func (r *Result) measuredBaselines(concurrency int) []*BaselineResult {
+	return slices.DeleteFunc(r.baselinesWith(concurrency), func(b *BaselineResult) bool { return len(b.Rounds) == 0 })
+}
+
 var shortBaseline = map[string]string{
-	BaselineHTTP: "of gin", BaselineRedis: "of INCR", BaselineUpdate: "of UPDATE", BaselineTransaction: "of transaction",
+	BaselineHTTP: "of gin", BaselineScript: "of gin + script", BaselineInsert: "of gin + INSERT", BaselineRedis: "of INCR", BaselineUpdate: "of UPDATE", BaselineTransaction: "of transaction",
 }
 
 const strategyNote = "Median of the rounds (lowest–highest). Sold: share of the stock; the rest was refused as busy or conflict. " +
 	"Sales per second: purchases that sold, by the time from a sale's first request to its last sold one. Ratios are to the baseline of the same round: " +
-	"requests to gin and INCR, sales to UPDATE and the transaction. Lock wait and commands are per purchase."
+	"requests to gin and INCR, sales to the others. Lock wait and commands are per purchase."
 
 func (r *Result) strategyTable() measure.Table {
 	t := measure.Table{Title: "Strategies", Words: 2,
 		Head: []string{"strategy", "verdict", "sold", "sales/s", "p50 ms", "p99 ms", "lock wait ms", "commands"}}
-	baselines := r.measuredBaselines()
+	baselines := r.measuredBaselines(r.Settings.Concurrency)
 	for _, b := range baselines {
 		t.Head = append(t.Head, shortBaseline[b.ID])
 	}
@@ -90,14 +96,26 @@ func (r *Result) strategyTable() measure.Table {
 }
 
 func (r *Result) baselineTable() measure.Table {
-	t := measure.Table{Title: "Baselines", Head: []string{"work without a strategy", "per second"}, Words: 1}
-	for _, b := range r.Baselines {
-		row := []string{b.Title, spread(b.Rate)}
-		if b.Missing != "" {
-			row[1] = measure.None
-			t.Notes = append(t.Notes, "Not measured: "+b.Title+": "+b.Missing)
+	t := measure.Table{Title: "Baselines per second by buyers at a time", Head: []string{"work without a strategy"}, Words: 1}
+	crowds := r.concurrencies()
+	for _, n := range crowds {
+		t.Head = append(t.Head, fmt.Sprint(n))
+	}
+	for _, first := range r.baselinesWith(r.Settings.Concurrency) {
+		row := []string{first.Title}
+		for _, n := range crowds {
+			cell := measure.None
+			for _, b := range r.measuredBaselines(n) {
+				if b.ID == first.ID {
+					cell = spread(b.Rate)
+				}
+			}
+			row = append(row, cell)
 		}
 		t.Rows = append(t.Rows, row)
+		if first.Missing != "" {
+			t.Notes = append(t.Notes, "Not measured: "+first.Title+": "+first.Missing)
+		}
 	}
 	return t
 }

@@ -104,6 +104,9 @@ func (t *turn) finish() Round {
 		r.SellOut = t.selling / float64(t.Sales)
 	}
 	r.Processor = each(t.used, t.Asked)
+	if t.used.Services != nil && t.sold > 0 {
+		r.Service = 1e6 * *t.used.Services / float64(t.sold)
+	}
 	if t.locks > 0 {
 		r.LockWait = t.waited / float64(t.locks)
 	}

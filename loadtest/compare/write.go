@@ -12,7 +12,7 @@ import (
 
 // tables of the report; those without rows are left out.
 func (r *Result) tables() (all []measure.Table) {
-	candidates := []measure.Table{r.strategyTable(), r.costTable(), r.pairTable(nil), r.crowdTable(), r.baselineTable(), r.findingTable(), r.claimTable()}
+	candidates := []measure.Table{r.strategyTable(), r.costTable(), r.pairTable(nil), r.salesTable(), r.serviceTable(), r.baselineTable(), r.findingTable(), r.claimTable()}
 	if r.Against != nil {
 		candidates = append(candidates, r.changeTable(nil))
 	}
@@ -116,7 +116,7 @@ func (r *Result) WriteCSV(w io.Writer) error {
 	}
 	for _, b := range r.Baselines {
 		for _, round := range b.Rounds {
-			line("floor", b.ID, strconv.Itoa(r.Settings.Concurrency), strconv.Itoa(round.Round), "", "", "", "",
+			line("floor", b.ID, strconv.Itoa(b.Concurrency), strconv.Itoa(round.Round), "", "", "", "",
 				figure(round.Rate), "", "", "", "", "", "", "", "", "", "")
 		}
 	}

@@ -106,16 +106,3 @@ func TestComparisonRecovers(t *testing.T) {
 		tb.await(`document.querySelector(".failure") === null`)
 	}
 }
-
-// Results of before there were histograms, processor times and crowds.
-func TestOldComparisonIsShown(t *testing.T) {
-	url, f := startComparing(t, t.TempDir())
-	tb := startBrowser(t).open(url+"/#/compare", wide)
-	tb.click(".compare-form .run")
-	f.ends <- resultIn("format1.json")
-	tb.says(".sentences", "conditional is 4.00 × for-update")
-	tb.await(`document.querySelectorAll(".latency-rows .count").length > 10 && document.querySelectorAll(".plot").length === 1`)
-	tb.says("#stage", "An older result")
-	tb.await(`!document.querySelector(".results").innerText.includes("CPU") && !document.querySelector(".pick-columns input[value=busy]")`)
-	tb.accessible("an older result")
-}

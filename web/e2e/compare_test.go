@@ -68,10 +68,8 @@ func startComparing(t *testing.T, folder string) (url string, f *fakeComparing) 
 
 // goldenResult is the one that the reports are tested with; a strategy of it
 // tries to write HTML.
-func goldenResult() *compare.Result { return resultIn("result.json") }
-
-func resultIn(file string) *compare.Result {
-	f, err := os.Open("../../loadtest/compare/testdata/" + file)
+func goldenResult() *compare.Result {
+	f, err := os.Open("../../loadtest/compare/testdata/result.json")
 	if err != nil {
 		panic(err)
 	}

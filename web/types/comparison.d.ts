@@ -76,13 +76,12 @@ declare namespace Json {
     commands: { backend: string; per_purchase: number }[];
     sold_share: number;
     sell_out_s?: Spread;
-    // Of all requests; older results lack these.
+    // Of all requests; absent if there were none.
     asked?: number;
     failed_share?: number; // absent: none
     busy_share?: number; // absent: none
     processor?: { services_ms?: number; servers_ms?: number; generator_ms?: number };
     latency?: { requests: number; p50_ms: number; p99_ms: number; p99_9_ms?: number; buckets: { to_ms: number; count: number }[] };
-    latency_curve: { percent: number; us: number }[];
     rounds: { round: number; runs: number; sales_per_second: number }[];
   }
 
@@ -109,7 +108,7 @@ declare namespace Json {
     durability: { backend: string; name: string; value: string }[];
     targets: string[];
     locks?: Omit<ServiceSettings, 'services'>; // that the service processes ran with; absent: not known
-    floors: { id: string; title: string; per_second: Spread; rounds: { per_second: number }[]; missing?: string }[];
+    floors: { id: string; title: string; concurrency: number; per_second: Spread; rounds: { per_second: number }[]; missing?: string }[];
     strategies: Entry[];
     crowds?: Entry[];
     not_run: { strategy: string; why: string }[];

@@ -11,7 +11,7 @@ export function Bars({ result }) {
   const w = words();
   const measured = result.strategies.filter((e) => e.sales_per_second.median > 0);
   if (!measured.length) return null;
-  const baseline = result.floors.find((f) => f.id === 'transaction' && f.per_second.median > 0);
+  const baseline = result.floors.find((f) => f.id === 'transaction' && f.concurrency === result.settings.concurrency && f.per_second.median > 0);
   /** @type {Row[]} */
   const rows = [
     ...measured.map((entry) => ({ name: entry.strategy, entry, kind: kindOf(entry), spread: entry.sales_per_second,

@@ -21,7 +21,7 @@ export function Latency({ result }) {
   return html`
     <section class="panel" aria-labelledby="latency-title">
       <h2 id="latency-title">${w.title}</h2>
-      <p class="hint">${rows.some((r) => r.requests) ? w.hint : w.oldHint}</p>
+      <p class="hint">${w.hint}</p>
       <ul class="latency-rows">${rows.map((r) => html`<${Histogram} key=${r.name} row=${r} axis=${axis} />`)}</ul>
       <p class="axis wide" aria-hidden="true">${decades.map((d) => html`<span key=${d}>${duration(d)}</span>`)}</p>
       <${Curves} rows=${rows} names=${result.strategies.map((e) => e.strategy)} />
@@ -43,7 +43,7 @@ function Histogram({ row, axis }) {
           <rect key=${k} class="count" x=${(k - 1 - perDecade * axis.from) * width} width=${width * 0.92} y=${30 - (29 * n) / most} height=${(29 * n) / most} />`)}
         ${marks.map(([name, ms]) => html`<path key=${name} class=${`mark ${name === 'p50' ? 'p50' : ''}`} d=${`M${at(ms ?? 1)} 0V30`} />`)}
       </svg>
-      <span class="figure">${says}${row.requests > 0 && html`<small>${w.of(count(row.requests))}</small>`}</span>
+      <span class="figure">${says}<small>${w.of(count(row.requests))}</small></span>
     </li>`;
 }
 
@@ -53,7 +53,7 @@ const nines = (/** @type {number} */ percent) => -Math.log10(1 - percent / 100);
 /** @param {{rows: Row[], names: string[]}} props */
 function Curves({ rows, names }) {
   const w = words().latency;
-  const series = rows.map((r) => ({ name: r.name, points: curvePoints.filter((p) => p < 99.9 || !r.requests || r.requests >= 1000)
+  const series = rows.map((r) => ({ name: r.name, points: curvePoints.filter((p) => p < 99.9 || r.requests >= 1000)
     .map((p) => ({ x: nines(p), y: quantile(r, p) })) }));
   return html`<${Plot} title=${w.curves} hint=${w.curvesHint} series=${series} names=${names} log=${true} y=${duration}
     x=${[50, 90, 99, 99.9].map((p) => ({ at: nines(p), text: `p${p}` }))} />`;
@@ -77,23 +77,15 @@ function quantile({ bars }, percent) {
 const bar = (ms) => Math.ceil(Math.log10(ms) * perDecade - 1e-3);
 
 /**
- * Older results have no histogram, but the percentiles of one sale.
+ * A strategy that answered nothing has no bars.
  * @param {Json.Entry} e @returns {Row}
  */
-function row(e) {
+function row({ strategy, latency }) {
   const bars = new Map();
-  const add = (/** @type {number} */ ms, /** @type {number} */ n) => ms > 0 && n > 0 && bars.set(bar(ms), (bars.get(bar(ms)) ?? 0) + n);
-  if (e.latency) {
-    for (const b of e.latency.buckets) add(b.to_ms, b.count);
-    const { p50_ms: p50, p99_ms: p99, p99_9_ms: p999 } = e.latency;
-    return { name: e.strategy, requests: e.latency.requests, bars, marks: { p50, p99, 'p99.9': p999 } };
+  for (const { to_ms: ms, count: n } of latency?.buckets ?? []) {
+    if (ms > 0 && n > 0) bars.set(bar(ms), (bars.get(bar(ms)) ?? 0) + n);
   }
-  let before = 0;
-  for (const p of e.latency_curve) {
-    add(p.us / 1000, p.percent - before);
-    before = p.percent;
-  }
-  return { name: e.strategy, requests: 0, bars, marks: { p50: e.p50_ms.median, p99: e.p99_ms.median } };
+  return { name: strategy, requests: latency?.requests ?? 0, bars, marks: { p50: latency?.p50_ms, p99: latency?.p99_ms, 'p99.9': latency?.p99_9_ms } };
 }
 
 /** @param {number} ms */

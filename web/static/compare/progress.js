@@ -62,7 +62,7 @@ function useChosen(named) {
  */
 function stepOf({ turn, step }) {
   const w = words();
-  if (turn?.baseline) return w.baselineNames[turn.baseline] ?? step;
+  if (turn?.baseline) return w.progress.with(w.baselineNames[turn.baseline] ?? turn.baseline, turn.concurrency);
   return turn?.strategy ? w.progress.with(turn.strategy, turn.concurrency) : step;
 }
 

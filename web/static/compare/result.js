@@ -68,7 +68,7 @@ function RanOn({ result }) {
         ${' '}${w.services(result.targets.length)}${result.locks && html`, ${w.locks(result.locks)}`}</p>
       ${result.durability.length > 0 && html`
         <p class="ran-on hint">${result.durability.map((d, i) => html`${i > 0 && ' · '}<code key=${i}>${d.name}=${d.value}</code>`)}</p>`}
-      <p class="hint">${w.baselines}: ${result.floors.map((f, i) => html`${i > 0 && ' · '}<span key=${f.id}>${w.baselineNames[f.id] ?? f.title} ${
+      <p class="hint">${w.baselines}: ${result.floors.filter((f) => f.concurrency === result.settings.concurrency).map((f, i) => html`${i > 0 && ' · '}<span key=${f.id}>${w.baselineNames[f.id] ?? f.title} ${
   f.missing ? `(${t.reason(f.missing)})` : w.perSecond(count(f.per_second.median))}</span>`)}</p>
     </section>`;
 }

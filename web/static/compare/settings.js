@@ -168,7 +168,7 @@ export function estimate(form, strategies, all) {
   const s = toSettings(form, strategies);
   const turn = s.turn_ms / 1000;
   const turns = s.repeats * form.strategies.length;
-  const bare = s.repeats * baselines * Math.min(Math.max(turn, 0.2), 2) * 1.6;
+  const bare = s.repeats * baselines * (1 + (s.crowds ?? []).length) * Math.min(Math.max(turn, 0.2), 2) * 1.6;
   const like = all.find((c) => c.state === 'done' && !c.stopped && c.done > 0
     && alike.every((name) => c.settings[name] === s[name]) && String(c.settings.crowds ?? '') === String(s.crowds ?? '')
     && [...reserving, 'buying'].every((name) => (c.settings[name] || 0) === (s[name] || 0))

@@ -21,7 +21,7 @@ const commands = (e) => e.commands.reduce((sum, c) => sum + c.per_purchase, 0);
 /** @param {number} x */
 const percent = (x) => `${x > 0 && x < 0.01 ? (100 * x).toFixed(2) : Math.round(100 * x)} %`;
 /**
- * A share of the requests; older results have none.
+ * A share of the requests; none were asked if the strategy never had its turn.
  * @param {string} id @param {'failed_share' | 'busy_share'} field @param {boolean} [extra] @returns {Column}
  */
 const share = (id, field, extra) => ({ id, extra, by: (e) => (e.asked ? e[field] ?? 0 : undefined), show: (e) => percent(e[field] ?? 0) });

@@ -107,7 +107,6 @@ export default {
   latency: {
     title: 'How long buyers waited',
     hint: 'All requests of all rounds, on a logarithmic axis; the lines are p50, p99 and, with 1,000 requests or more, p99.9.',
-    oldHint: 'An older result: the percentiles of one sale, on a logarithmic axis; the lines are p50 and p99.',
     of: (n) => ` of ${n} requests`,
     curves: 'By percentile', curvesHint: 'so many percent of the requests took no longer; both axes are logarithmic',
   },
