@@ -24,7 +24,6 @@ var mayImport = map[string][]string{
 	"internal/web":         {},
 	"internal/together":    {},
 	"internal/yamlfile":    {},
-	"internal/classroom":   {"internal/history"},
 	"internal/backend":     {"internal/tap"},
 	"internal/ledger":      {"internal/seckill", "internal/tap"},
 	"internal/lock":        {"internal/seckill", "internal/ledger", "internal/tap"},
@@ -53,7 +52,7 @@ var mayImport = map[string][]string{
 	"internal/httpapi": {"internal/gate", "internal/seckill", "internal/backend", "internal/ledger", "internal/catalog",
 		"internal/tap", "internal/lock", "internal/web", "internal/fault/point", "internal/together"},
 	// The page starts load runs and comparisons in its own process, and keeps their results.
-	"internal/labapi": {"internal/backend", "internal/classroom", "internal/fault", "internal/game", "internal/ledger", "internal/lab", "internal/catalog",
+	"internal/labapi": {"internal/backend", "internal/fault", "internal/game", "internal/ledger", "internal/lab", "internal/catalog",
 		"internal/history", "internal/measure", "internal/numbers", "internal/seckill", "internal/trace", "internal/web", "loadtest",
 		"loadtest/compare", "loadtest/report", "web/course"},
 	"internal/chaos": {"internal/catalog", "internal/fault", "internal/lab", "internal/ledger", "internal/measure", "internal/numbers",

@@ -21,10 +21,9 @@ const (
 	Run        Kind = "run"
 	Comparison Kind = "comparison"
 	Trace      Kind = "trace"
-	Class      Kind = "class" // what its learners solved
 )
 
-var kinds = []Kind{Run, Comparison, Trace, Class}
+var kinds = []Kind{Run, Comparison, Trace}
 
 // A Folder holds entries. Several labs may use one folder at a time: an entry
 // is there as a whole or not at all.

@@ -22,9 +22,8 @@ const (
 
 // events is the one stream of a page: `hello` with all runs, `run` with a whole
 // run whenever its state changes, `snapshot` with its progress, `comparison`
-// with a summary, `lab` when the status should be asked for again, `class` when
-// something happened in a class, without saying in which. A page that
-// opens late is told the same as one that was there all along.
+// with a summary, `lab` when the status should be asked for again. A page
+// that opens late is told the same as one that was there all along.
 func (s *Server) events(c *gin.Context) error {
 	c.Header("Content-Type", "text/event-stream")
 	c.Header("Cache-Control", "no-store")
@@ -69,13 +68,13 @@ func (s *Server) events(c *gin.Context) error {
 // news remembers what one page has been told.
 type news struct {
 	server            *Server
-	changes, classes  int64
+	changes           int64
 	runs, comparisons int              // clocks of their stores
 	points            map[string][]int // of a run's lanes, by its id
 }
 
 func (s *Server) openNews() *news {
-	return &news{server: s, changes: s.changes.Load(), classes: s.classChanges.Load(), runs: s.runs.open(true), comparisons: s.comparisons.open(false),
+	return &news{server: s, changes: s.changes.Load(), runs: s.runs.open(true), comparisons: s.comparisons.open(false),
 		points: map[string][]int{}}
 }
 
@@ -85,10 +84,6 @@ func (n *news) send(out *stream) {
 	if changes := n.server.changes.Load(); changes > n.changes {
 		n.changes = changes
 		out.event("lab", gin.H{})
-	}
-	if classes := n.server.classChanges.Load(); classes > n.classes {
-		n.classes = classes
-		out.event("class", gin.H{})
 	}
 	runs, progress := n.nextRuns()
 	for _, r := range runs {

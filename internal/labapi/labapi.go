@@ -17,7 +17,6 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"seckill/internal/catalog"
-	"seckill/internal/classroom"
 	"seckill/internal/fault"
 	"seckill/internal/game"
 	"seckill/internal/history"
@@ -78,12 +77,9 @@ type Server struct {
 	runs        *store[Run, *Run]
 	comparisons *store[Comparison, *Comparison]
 	traces      *store[LiveTrace, *LiveTrace]
-	classes     *classroom.Rooms
-	// classChanges counts what happened in the classes.
-	classChanges atomic.Int64
-	shop         shop
-	turn         turn // at driving the lab
-	streams      streams
+	shop        shop
+	turn        turn // at driving the lab
+	streams     streams
 	// counterexamples of the guarantee matrix.
 	counterexamples fault.Counterexamples
 
@@ -108,7 +104,6 @@ func New(c Config) *Server {
 	s.openRuns()
 	s.openComparisons()
 	s.openTraces()
-	s.openClasses()
 	for _, stranger := range s.History.Strangers() {
 		s.Log.Warn("a file of the history is left out", "why", stranger)
 		s.comparisons.skipped = append(s.comparisons.skipped, stranger.Error())
@@ -154,7 +149,6 @@ func (s *Server) route() {
 	lab.GET("/comparisons/:id/against/:older", s.handle(s.compareComparisons))
 
 	s.routeGames(lab)
-	s.routeClasses(lab)
 
 	r.Any("/api/v1/*path", gin.WrapH(s.proxy()))
 	page, guarantees := s.handle(newPage(s.Page).serve), s.handle(newPage(s.Guarantees).serve)

@@ -7,7 +7,6 @@ import (
 	"encoding/base64"
 	"fmt"
 	"regexp"
-	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/cdp"
@@ -190,91 +189,4 @@ func TestTeachersPack(t *testing.T) {
 	tb.wellLaidOut("teach")
 	tb.eval(`location.hash = "#/teach/nothing"`)
 	tb.says("main [role=alert]", "There is no chapter “nothing”")
-}
-
-// On real servers: a teacher, and two learners who have nothing but the code.
-func TestClassOfTwo(t *testing.T) {
-	u := sharedLab(t)
-	teacher := startBrowser(t).open(u.page+"#/teach", wide)
-	teacher.click(`[data-do=open-class]`)
-	teacher.says("h1", "Class ")
-	teacher.says("main", "Nobody has joined yet")
-	link, err := chromedp.Run(teacher.ctx, chromedp.Evaluate[string](`document.querySelector('a[href^="#/class?code="]').href`))
-	if err != nil || strings.Contains(link, "key") {
-		t.Fatalf("the link for learners is %q, %v", link, err)
-	}
-
-	t.Log("they join; a nickname that is taken, and one that is none, are refused")
-	mia := startBrowser(t).open(link, look{"phone", 390, 800, false})
-	mia.await(`document.querySelector("#class-code")?.value.length === 8`)
-	mia.inEveryLook("class join")
-	mia.wellLaidOut("class join")
-	mia.fill("#class-nickname", "Mia")
-	mia.click(".teach-join button[type=submit]")
-	mia.says("h1", "You are Mia in class")
-	bo := startBrowser(t).open(link, wide)
-	bo.forgive("40")
-	for name, says := range map[string]string{"mia": "This nickname is taken in this class", "=1+1": "A nickname has 1 to 24 letters"} {
-		bo.fill("#class-nickname", name)
-		bo.click(".teach-join button[type=submit]")
-		bo.says(".teach-join [role=alert]", says)
-	}
-	bo.fill("#class-nickname", "博")
-	bo.click(".teach-join button[type=submit]")
-	bo.says("h1", "You are 博 in class")
-	teacher.await(`document.querySelector(".teach-class").dataset.learners === "2"`)
-
-	t.Log("each solves a level, one reads a chapter; the teacher sees it come")
-	for _, learner := range []*tab{mia, bo} {
-		learner.eval(`location.hash = "#/play/first-lost-update"`)
-		learner.says(`[data-buyer=A] .command-button`, "sends to MySQL")
-	}
-	mia.press("abbbbbaaaa")
-	mia.says(".graded", "Solved")
-	teacher.await(`document.querySelector("[data-learner=Mia] [data-level=first-lost-update]").innerText.includes("★")`)
-	teacher.await(`!document.querySelector("[data-learner=博] .teach-tick")`)
-	bo.press("aaaaabbbbb") // one after the other breaks nothing
-	bo.says(".graded", "Not what the level asks for")
-	bo.eval(`location.hash = "#/lessons/01-lost-update"`)
-	bo.says(".chapter h1", "The lost update")
-	// Its end moves down as sources are loaded: look for it until it is seen.
-	bo.await(`(document.querySelector(".turn").scrollIntoView(), document.querySelector(".chapters .tick") !== null)`)
-	teacher.await(`document.querySelector("[data-learner=博] td").innerText.startsWith("1 of ")`)
-	teacher.await(`!document.querySelector("[data-learner=博] .teach-tick")`)
-
-	t.Log("a prediction, and the teacher's run for all")
-	bo.click(`.predict [value="more"]`)
-	other := startBrowser(t).open(u.page+"#/lessons/01-lost-update", wide)
-	other.click(".break-it .run")
-	bo.await(`document.querySelector(".predict .right") !== null`)
-	teacher.await(`document.querySelector("[data-learner=博] td:nth-of-type(2)").innerText.endsWith("of 1")`)
-	teacher.inEveryLook("class table")
-	teacher.wellLaidOut("class table")
-
-	t.Log("the files")
-	teacher.eval(`URL.createObjectURL = (blob) => { window.blob = blob; return "blob:none"; };
-		HTMLAnchorElement.prototype.click = function () { window.savedAs = this.download; window.saved = ""; window.blob.text().then((text) => { window.saved = text; }); };`)
-	teacher.click("[data-do=csv]")
-	teacher.await(`/^class-[A-Z2-9]{8}\.csv$/.test(window.savedAs) && window.saved.startsWith("nickname,joined,") && window.saved.split("\n").some((l) => /^Mia,.*,0,0,0,1,10,/.test(l))`)
-	teacher.click("[data-do=json]")
-	teacher.await(`window.savedAs.endsWith(".json") && window.saved && JSON.parse(window.saved).learners.length === 2 && !window.saved.includes("key_hash")`)
-
-	t.Log("one is removed, and the class is deleted")
-	teacher.click(`[data-learner=博] button`)
-	teacher.await(`document.querySelector(".teach-class").dataset.learners === "1"`)
-	address, err := chromedp.Run(teacher.ctx, chromedp.Evaluate[string](`location.hash`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	teacher.click("[data-do=delete]")
-	teacher.click("[data-do=delete-sure]")
-	teacher.await(`location.hash === "#/teach"`)
-	teacher.forgive("404")
-	teacher.eval(fmt.Sprintf(`location.hash = %q`, address))
-	teacher.says("main [role=alert]", "There is no class with this code")
-	mia.forgive("404")
-	mia.eval(`location.hash = "#/class"`)
-	mia.says("main [role=alert]", "There is no class with this code")
-	mia.click("[data-do=leave-class]")
-	mia.await(`document.querySelector("#class-code") !== null`)
 }

@@ -65,8 +65,6 @@ export async function call(method, path, body, more = {}) {
   const headers = /** @type {Record<string, string>} */ ({ ...more.headers });
   const token = sessionStorage.getItem('token');
   if (token && method !== 'GET') headers.Authorization = `Bearer ${token}`;
-  const member = localStorage.getItem('class-key');
-  if (member) headers['X-Class-Key'] ??= member;
   if (body !== undefined) headers['Content-Type'] = 'application/json';
   return ask(path, { method, headers, signal: more.signal, keepalive: more.keepalive, body: body && JSON.stringify(body) }, async (answer) => {
     if (answer.ok) return answer.status === 204 ? null : answer.json();

@@ -17,7 +17,7 @@ const { get, set, use } = keep(/** @type {State} */ ({ connected: null, status: 
 /** Hook: the state. */
 export const useLab = use;
 
-/** Events for other modules: `begun`, with a run, `comparison`, with its detail, `class`, and
+/** Events for other modules: `begun`, with a run, `comparison`, with its detail, and
  * `connected`, after which everything may have changed. */
 export const news = new EventTarget();
 
@@ -41,7 +41,6 @@ export function connect() {
   events.addEventListener('run', (e) => changed(JSON.parse(e.data)));
   events.addEventListener('snapshot', (e) => advance(JSON.parse(e.data)));
   events.addEventListener('lab', refresh);
-  events.addEventListener('class', () => news.dispatchEvent(new Event('class')));
   events.addEventListener('comparison', (e) => news.dispatchEvent(new CustomEvent('comparison', { detail: JSON.parse(e.data) })));
   events.onerror = () => {
     set({ connected: false });

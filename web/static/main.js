@@ -19,7 +19,6 @@ const load = {
   lessons: async () => (await import('./lessons/screen.js')).Lessons,
   play: async () => (await import('./play/screen.js')).Play,
   teach: async () => (await import('./teach/screen.js')).Teach,
-  class: async () => (await import('./teach/join.js')).Join,
 };
 /** @type {Record<string, unknown>} */
 const loaded = { lab: Lab };

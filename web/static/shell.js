@@ -8,7 +8,7 @@ import { html } from './ui.js';
 export const screens = ['lab', 'compare', 'trace', 'guarantees', 'lessons', 'play'];
 
 /** @type {Record<string, string>} */
-const within = { choose: 'guarantees', chaos: 'guarantees', teach: 'lessons', class: 'lessons' };
+const within = { choose: 'guarantees', chaos: 'guarantees', teach: 'lessons' };
 
 /**
  * home is the page of the screens, where that is another one.

@@ -160,4 +160,12 @@ declare namespace Json {
     why?: Record<string, string>; // by language
     error?: string;
   }
+
+  /** Of GET /api/lab/v1/levels/solutions, by level. */
+  interface Solution {
+    impossible: boolean;
+    schedule: string;
+    moves: number;
+    switches: number;
+  }
 }

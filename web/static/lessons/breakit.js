@@ -82,7 +82,6 @@ function Run({ chapter, lab }) {
   const on = isOn(lab.newest) || sending;
   const run = lab.newest?.id === started ? lab.newest : null;
   const theirs = isOn(lab.newest) && lab.newest?.settings;
-  const ended = run?.state === 'done' ? run : null; // before that the lab does not take predictions
   const same = theirs && String(theirs.strategies) === strategy && theirs.stock === stock && theirs.buyers === buyers;
   useEffect(() => { if (same && lab.newest) setStarted(lab.newest.id); }, [same, lab.newest?.id]);
   const go = async () => {
@@ -98,7 +97,7 @@ function Run({ chapter, lab }) {
     }
   };
   return html`
-    <${Predict} chapter=${chapter} run=${started} audit=${ended?.lanes[0].result?.audit} />
+    <${Predict} chapter=${chapter} audit=${run?.lanes[0].result?.audit} />
     <button type="button" class="run" aria-disabled=${on ? 'true' : undefined} onClick=${go}>${lessonWords().breakIt(strategy, stock, buyers)}</button>
     ${lab.newest && isOn(lab.newest) && !run && html`<p class="hint">${lessonWords().other(t.list(lab.newest.settings.strategies))}</p>`}
     <div role="alert">${failure && html`<p class="wrong">${failure}</p>`}</div>

@@ -1,6 +1,5 @@
 // Predict first: a question before the run, its choices, and what was right.
-import { report } from '../member.js';
-import { classes, html, useEffect, useState } from '../ui.js';
+import { classes, html, useState } from '../ui.js';
 import { words as lessonWords } from './text.js';
 
 /** What may come of a run, by what its judge counts. */
@@ -11,14 +10,13 @@ const kindOf = ({ initial, sold }) => (sold < initial ? 'fewer' : sold > initial
 
 /**
  * audit: of the run, once it is over; undefined before.
- * @param {{chapter: Json.Chapter, run: string, audit?: {initial: number, sold: number}}} props
+ * @param {{chapter: Json.Chapter, audit?: {initial: number, sold: number}}} props
  */
-export function Predict({ chapter, run, audit }) {
+export function Predict({ chapter, audit }) {
   const { strategy, stock = 0, buyers = 0 } = chapter.break;
   const [said, setSaid] = useState('');
   const l = lessonWords().predict;
   const right = audit && kindOf(audit);
-  useEffect(() => { if (right && said) report({ chapter: chapter.name, run, said }); }, [right]);
   return html`
     <fieldset class="predict" disabled=${Boolean(right)}>
       <legend>${l.asks(strategy, stock, buyers)}</legend>

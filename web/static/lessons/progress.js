@@ -1,5 +1,4 @@
 // The reader's progress, kept in this browser.
-import { report } from '../member.js';
 import { remember, remembered } from '../preferences.js';
 
 /** @returns {Set<string>} names of chapters read to the end */
@@ -15,7 +14,6 @@ export function chaptersRead() {
 /** @param {string} name */
 export function finish(name) {
   remember('lessons-read', JSON.stringify([...chaptersRead().add(name)]));
-  report({ chapter: name });
 }
 
 export const lastOpened = () => remembered('lessons-last');

@@ -1,6 +1,5 @@
 // One game: the task, the buyers, what happened, what the servers keep, the end.
 import { Failed } from '../loaded.js';
-import { report } from '../member.js';
 import { link, stay } from '../route.js';
 import { t } from '../text.js';
 import { model } from '../trace/model.js';
@@ -31,9 +30,7 @@ export function Game({ level, next, query }) {
   const session = useSession(begin, query.s ?? '', keep);
   const { game, failure } = session;
   useEffect(() => {
-    if (!level || !game?.grade?.won) return;
-    solve(level.name, game.grade);
-    report({ game: game.id });
+    if (level && game?.grade?.won) solve(level.name, game.grade);
   }, [game]);
   return html`
     <div class="play">

@@ -20,7 +20,7 @@ export function Levels({ levels, chapters, defences }) {
   const groups = [...new Set(levels.map((l) => l.chapter))];
   return html`
     <h1>${w.title}</h1>
-    <p class="intro">${w.what} <a href=${link('class')}>${w.joinClass}</a></p>
+    <p class="intro">${w.what}</p>
     <${Free} />
     <section class="levels" aria-labelledby="levels-title">
       <h2 id="levels-title">${w.levels}</h2>

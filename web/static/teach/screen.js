@@ -1,4 +1,4 @@
-// The teacher's pack: every chapter's slides, plan and sheets, and classes.
+// The teacher's pack: every chapter's slides, plan and sheets.
 import { Failed } from '../loaded.js';
 import { inline } from '../lessons/markdown.js';
 import { textOf } from '../play/levels.js';
@@ -6,7 +6,6 @@ import { preferences } from '../preferences.js';
 import { link, stay } from '../route.js';
 import { t } from '../text.js';
 import { html, styled } from '../ui.js';
-import { Class, OpenClass } from './classes.js';
 import { levelsOf, titleOf, usePack } from './load.js';
 import { planOf } from './plan.js';
 import { Sheet } from './sheet.js';
@@ -23,7 +22,6 @@ export function Teach({ route }) {
   if (!value) return html`<p class="hint">${t.nav.loading}</p>`;
   const { chapters, levels } = value;
   const { part, query } = route;
-  if (part === 'class') return html`<${Class} key=${query.code} code=${query.code ?? ''} secret=${query.key ?? ''} chapters=${chapters} levels=${levels} />`;
   const chapter = chapters.find((c) => c.name === part);
   if (chapter) {
     const own = levelsOf(levels, chapters, chapter);
@@ -34,7 +32,6 @@ export function Teach({ route }) {
   return html`
     ${part && html`<p class="panel wrong" role="alert">${w.unknown(part)}</p>`}
     <h1>${w.title}</h1><p class="intro">${w.intro}</p>
-    <${OpenClass} />
     <section aria-labelledby="teach-chapters"><h2 id="teach-chapters">${w.chapters}</h2>
       <ol class="teach-chapters">${chapters.map((c, i) => html`
         <li key=${c.name} class="panel"><h3><span class="hint">${i + 1}</span> ${titleOf(c)}</h3><${Ways} chapter=${c} /></li>`)}</ol></section>`;

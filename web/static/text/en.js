@@ -17,7 +17,7 @@ export default {
 
   nav: {
     label: 'Screens',
-    lab: 'Lab', compare: 'Compare', trace: 'Trace', guarantees: 'Guarantees', lessons: 'Lessons', play: 'Play', shop: 'Shop', choose: 'Choose a strategy', teach: 'Teach', class: 'Class', chaos: 'Faults under load',
+    lab: 'Lab', compare: 'Compare', trace: 'Trace', guarantees: 'Guarantees', lessons: 'Lessons', play: 'Play', shop: 'Shop', choose: 'Choose a strategy', teach: 'Teach', chaos: 'Faults under load',
     main: 'Skip to the content',
     language: '中文', languageHint: 'Show the page in Chinese',
     theme: 'Theme', themes: { auto: 'auto', light: 'light', dark: 'dark' },

@@ -53,7 +53,7 @@ export default {
 
   nav: {
     label: '页面',
-    lab: '实验室', compare: '对比', trace: '轨迹', guarantees: '保证', lessons: '课程', play: '调度', shop: '商店', choose: '选择策略', teach: '教学', class: '课堂', chaos: '故障',
+    lab: '实验室', compare: '对比', trace: '轨迹', guarantees: '保证', lessons: '课程', play: '调度', shop: '商店', choose: '选择策略', teach: '教学', chaos: '故障',
     main: '跳到正文',
     language: 'English', languageHint: '用英文显示',
     theme: '主题', themes: { auto: '自动', light: '浅色', dark: '深色' },

@@ -7,7 +7,7 @@ export default {
   title: 'You are the scheduler',
   what: 'Each buyer stands before their next command. You decide whose command runs, on real servers, and when something fails. '
     + 'No time passes while you think. In the end the judge reads the books.',
-  joinClass: 'Play in a class', levels: 'Levels', chapter: (n, title) => `Chapter ${count(n)}${title && ` · ${title}`}`, noChapter: 'More',
+  levels: 'Levels', chapter: (n, title) => `Chapter ${count(n)}${title && ` · ${title}`}`, noChapter: 'More',
   solved: (n, all) => `${count(n)} of ${plural(all, 'level')} solved`, done: 'solved', short: 'solved, and no longer than the best known solution',
   noLevels: 'This lab has no levels.', number: (n) => `Level ${count(n)}`,
   all: '← All levels', nextLevel: (title) => `Next: ${title}`,

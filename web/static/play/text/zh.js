@@ -4,7 +4,7 @@ import { count } from '../../ui.js';
 export default {
   title: '你来调度',
   what: '每个买家都停在下一条命令之前。由你决定轮到谁的命令执行——在真实的服务器上——以及何时发生故障。思考时，时间不会流逝。最后由裁判查账。',
-  joinClass: '在课堂里玩', levels: '关卡', chapter: (n, title) => `第 ${count(n)} 章${title && ` · ${title}`}`, noChapter: '其他',
+  levels: '关卡', chapter: (n, title) => `第 ${count(n)} 章${title && ` · ${title}`}`, noChapter: '其他',
   solved: (n, all) => `共 ${count(all)} 关，已过 ${count(n)} 关`, done: '已过关', short: '已过关，而且不比已知最短的解法长',
   noLevels: '这个实验室没有关卡。', number: (n) => `第 ${count(n)} 关`,
   all: '← 全部关卡', nextLevel: (title) => `下一关：${title}`,

@@ -4,7 +4,7 @@ import { count } from '../../ui.js';
 const plural = (/** @type {number} */ n, /** @type {string} */ one, many = one + 's') => `${count(n)} ${n === 1 ? one : many}`;
 
 export default {
-  title: 'Teach with it', intro: 'Each chapter as slides, as a plan for 45 or 90 minutes, and as a sheet of exercises. A class needs a code, and no accounts.',
+  title: 'Teach with it', intro: 'Each chapter as slides, as a plan for 45 or 90 minutes, and as a sheet of exercises.',
   chapters: 'Chapters', chapterOf: (n) => `Chapter ${count(n)}`,
   present: 'Present', plan: 'Plan', sheet: 'Exercises', solutions: 'Solutions', read: 'Read it', back: '← All chapters',
   unknown: (name) => `There is no chapter “${name}”. Choose one below.`,
@@ -44,24 +44,5 @@ export default {
     matrixSolved: 'As the proof found it; (✓) holds in the schedules that were tried.',
     think: 'Think, and give reasons.', play: 'Find a schedule, or say that there is none.',
     impossible: 'It cannot be done.', schedule: (moves, switches) => `${plural(moves, 'move')}, ${plural(switches, 'switch', 'switches')}:`,
-  },
-
-  classes: {
-    /** @param {Error & {code?: string}} error */
-    refused: (error) => error.message,
-    title: 'A class', what: 'Learners enter a code and a nickname, and nothing else is asked of them. You see which levels they solve, what they predict and which chapters they read.',
-    open: 'Open a class', mine: 'Classes opened in this browser', show: (code) => `Class ${code}`,
-    of: (code) => `Class ${code}`, code: 'The code', link: 'The link for learners', secret: 'This page’s own address has the key of the class: keep it, and give it to nobody.',
-    ends: (date) => `The class and all that is kept of it end on ${date}, or when you delete it.`,
-    notKept: (why) => `This class is not kept on disk: ${why}`,
-    table: 'Learners and levels', learner: 'Learner', read: 'Chapters read', predicted: 'Predictions right', levels: 'Levels',
-    of2: (n, all) => `${count(n)} of ${count(all)}`, level: (n, title) => `Level ${count(n)}: ${title}`,
-    empty: 'Nobody has joined yet.', solved: (moves) => `solved in ${plural(moves, 'move')}`, short: (moves) => `solved in ${plural(moves, 'move')}, as short as the best known solution`,
-    impossible: 'said rightly that it cannot be done', open_: 'not solved',
-    remove: 'Remove', removeOne: (name) => `Remove ${name}`, csv: 'Download CSV', json: 'Download JSON',
-    del: 'Delete the class', sure: 'Delete it with all results?', yes: 'Yes, delete', no: 'Keep it', deleted: 'The class is deleted, with all that was kept of it.',
-    join: 'Join a class', joinHint: 'Your teacher has the code. Any nickname will do: no name, no address, no account.', typed: 'Code', nickname: 'Nickname', enter: 'Join',
-    joined: (name, code) => `You are ${name} in class ${code}.`, told: 'Your teacher sees the levels you solve, your predictions and the chapters you have read.',
-    leave: 'Leave the class', play: 'Play the levels', learn: 'Read the chapters', yours: 'What your teacher sees of you', levelsSolved: 'Levels solved',
   },
 };

@@ -2,7 +2,7 @@
 import { count } from '../../ui.js';
 
 export default {
-  title: '用它来教学', intro: '每一章都有投影用的幻灯片、45 分钟或 90 分钟的教案，以及一份练习。开课堂只要一个课堂码，不需要账号。',
+  title: '用它来教学', intro: '每一章都有投影用的幻灯片、45 分钟或 90 分钟的教案，以及一份练习。',
   chapters: '章节', chapterOf: (n) => `第 ${count(n)} 章`,
   present: '放映', plan: '教案', sheet: '练习', solutions: '答案', read: '阅读', back: '← 所有章节',
   unknown: (name) => `没有叫“${name}”的章节，请从下面选一章。`,
@@ -42,32 +42,5 @@ export default {
     matrixSolved: '这是证明得到的结果；（✓）表示在试过的调度里都守得住。',
     think: '想一想，并说明理由。', play: '找出一个调度，或者说明做不到。',
     impossible: '做不到。', schedule: (moves, switches) => `${count(moves)} 步，切换 ${count(switches)} 次：`,
-  },
-
-  classes: {
-    /** What the lab refuses; other refusals say it themselves. */
-    refused: (error) => ({
-      bad_nickname: '昵称要有 1 到 24 个字母、汉字或数字，中间可以有空格、点、连字符、下划线和撇号。',
-      nickname_taken: '课堂里已经有人用了这个昵称，请换一个。如果是你换了设备，请老师移除原来的昵称。',
-      class_full: '这个课堂的人数已满。',
-      too_many_classes: '课堂太多，请先删除一个。',
-      unknown_class: '没有这个课堂码，请向老师要。课堂在 30 天后结束，也可能已被老师删除。',
-      unknown_learner: '课堂里没有这个昵称。',
-      wrong_class_key: '这个密钥不属于这个课堂：请用老师的链接打开，或者用课堂码重新加入。',
-    })[error.code] ?? error.message,
-    title: '课堂', what: '学生只要输入课堂码和一个昵称，别的都不问。你能看到他们解开了哪些关卡、猜了什么、读完了哪些章节。',
-    open: '开一个课堂', mine: '在这个浏览器里开的课堂', show: (code) => `课堂 ${code}`,
-    of: (code) => `课堂 ${code}`, code: '课堂码', link: '给学生的链接', secret: '这个页面的地址里有课堂的密钥：请保存好，不要给别人。',
-    ends: (date) => `课堂和其中的所有记录到 ${date} 为止，你也可以随时删除。`,
-    notKept: (why) => `这个课堂没有保存到磁盘：${why}`,
-    table: '学生与关卡', learner: '学生', read: '读完的章节', predicted: '猜对', levels: '关卡',
-    of2: (n, all) => `${count(all)} 个中的 ${count(n)} 个`, level: (n, title) => `第 ${count(n)} 关：${title}`,
-    empty: '还没有人加入。', solved: (moves) => `${count(moves)} 步解开`, short: (moves) => `${count(moves)} 步解开，和已知最短的解法一样短`,
-    impossible: '正确地说明了做不到', open_: '还没有解开',
-    remove: '移除', removeOne: (name) => `移除 ${name}`, csv: '下载 CSV', json: '下载 JSON',
-    del: '删除课堂', sure: '连同所有记录一起删除？', yes: '删除', no: '保留', deleted: '课堂和其中的所有记录都已删除。',
-    join: '加入课堂', joinHint: '课堂码在老师那里。昵称随便取：不要姓名，不要地址，也不要账号。', typed: '课堂码', nickname: '昵称', enter: '加入',
-    joined: (name, code) => `你在课堂 ${code} 里的昵称是 ${name}。`, told: '老师能看到你解开的关卡、你的猜测和你读完的章节。',
-    leave: '离开课堂', play: '去玩关卡', learn: '去读章节', yours: '老师看到的你', levelsSolved: '解开的关卡',
   },
 };
