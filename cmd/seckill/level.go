@@ -15,12 +15,13 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/game"
+	"seckill/strategies"
 )
 
 // LevelCmd is about the levels of the game.
 type LevelCmd struct {
 	List  LevelListCmd  `cmd:"" help:"List the levels."`
-	Check LevelCheckCmd `cmd:"" help:"Show that levels can be solved, or cannot, and that guards hold, or break."`
+	Check LevelCheckCmd `cmd:"" help:"Show that levels can be solved, or cannot."`
 }
 
 // LevelListCmd lists the levels.
@@ -32,33 +33,26 @@ func (c LevelListCmd) Run(stdout io.Writer) error {
 	for _, t := range game.Tasks() {
 		fmt.Fprintf(stdout, "%3d  %-20s  %-22s  %s\n", t.Number, t.Name, t.Setting.Strategy, t.Text[c.Language].Title)
 	}
-	for _, p := range game.Defences() {
-		fmt.Fprintf(stdout, "%3d  %-20s  %-22s  %s\n", p.Number, p.Name, "--defend", p.Text[c.Language].Title)
-	}
 	return nil
 }
 
 // LevelCheckCmd checks levels on real servers.
 type LevelCheckCmd struct {
-	Names  []string      `arg:"" optional:"" placeholder:"NAME" help:"Levels and exercises, by name; or files of such as are not in the program."`
-	All    bool          `help:"Check every level and every exercise."`
-	Search bool          `help:"Have the explorer search, too: an impossible level is exhausted, as is a guard that holds, and the others' own solutions are shown."`
+	Names  []string      `arg:"" optional:"" placeholder:"NAME" help:"Levels, by name; or files of such as are not in the program."`
+	All    bool          `help:"Check every level."`
+	Search bool          `help:"Have the explorer search, too: an impossible level is exhausted, and the others' own solutions are shown."`
 	Time   time.Duration `default:"5m" placeholder:"D" help:"How long the explorer may search for one level (${default})."`
 
 	// Given are servers to check on, instead of the running lab's.
 	Given backend.Config `embed:""`
 
 	tasks []*game.Task
-	posts []*game.Post
 }
 
 // Help is what seckill level check --help says below its flags.
 func (LevelCheckCmd) Help() string {
 	return `The solution in the level's file is played, and must break what the level names. Without --search a level that is
 said to be impossible is only read. With it the explorer runs all its schedules: none may break it.
-
-Of an exercise of Defend, the hole and each guard that is said to break are attacked, and must break. With --search each that
-is said to hold is attacked, too, until every schedule within the bounds was run.
 
 Exit status: 0 when every level is as its file says, 1 when the servers failed, 2 for a wrong command line, 10 when a level is not.`
 }
@@ -71,7 +65,7 @@ func (c *LevelCheckCmd) Validate() error {
 		return errors.New("--time must be longer than 0, such as 5m")
 	}
 	if c.All {
-		c.tasks, c.posts = game.Tasks(), game.Defences()
+		c.tasks = game.Tasks()
 		return nil
 	}
 	for _, name := range c.Names {
@@ -79,21 +73,9 @@ func (c *LevelCheckCmd) Validate() error {
 			c.tasks = append(c.tasks, t)
 			continue
 		}
-		if p := game.DefenceNamed(name); p != nil {
-			c.posts = append(c.posts, p)
-			continue
-		}
 		text, err := os.ReadFile(name)
 		if err != nil {
-			return fmt.Errorf("there is no level and no exercise %q (seckill level list lists them), and no such file", name)
-		}
-		if game.IsDefence(text) {
-			p, err := game.ReadDefence(name, text)
-			if err != nil {
-				return err
-			}
-			c.posts = append(c.posts, &p)
-			continue
+			return fmt.Errorf("there is no level %q (seckill level list lists them), and no such file", name)
 		}
 		t, err := game.ReadLevel(name, text)
 		if err != nil {
@@ -109,15 +91,10 @@ const statusWrongLevel = 10
 
 func (c *LevelCheckCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
 	redis.SetLogger(redisLog{slog.New(slog.DiscardHandler)}) // instances are killed on purpose
-	all := playable()
+	all := strategies.All()
 	names := []string{}
 	for _, t := range c.tasks {
 		names = append(names, t.Setting.Strategy)
-	}
-	for _, p := range c.posts {
-		for _, choice := range p.Names() {
-			names = append(names, p.Variant(choice))
-		}
 	}
 	infos := slices.DeleteFunc(slices.Clone(all), func(i catalog.Info) bool { return !slices.Contains(names, i.Name) })
 	servers, leave, err := gameServers(ctx, stderr, c.Given, infos...)
@@ -137,36 +114,11 @@ func (c *LevelCheckCmd) Run(ctx context.Context, stdout io.Writer, stderr stderr
 		}
 		fmt.Fprintf(stdout, "%3d  %-20s  %s\n", t.Number, t.Name, found(t, f))
 	}
-	for _, p := range c.posts {
-		list, err := checker.CheckDefence(ctx, p)
-		if err != nil {
-			return err
-		}
-		for _, f := range list {
-			if f.Wrong != "" {
-				wrong++
-			}
-			fmt.Fprintf(stdout, "     %-36s  %s\n", f.Level, attacked(f))
-		}
-	}
 	if wrong > 0 {
 		fmt.Fprintf(stdout, "%d are not as their files say.\n", wrong)
 		return exitStatus(statusWrongLevel)
 	}
 	return nil
-}
-
-// attacked says what came of a guard.
-func attacked(f game.Finding) string {
-	switch {
-	case f.Wrong != "":
-		return "WRONG: " + f.Wrong
-	case f.Holds && f.Schedules == 0:
-		return "said to hold; not searched (--search)"
-	case f.Holds:
-		return fmt.Sprintf("holds: all %d schedules within the bounds were run", f.Schedules)
-	}
-	return fmt.Sprintf("breaks: %s, %d moves, %d switches", f.Found, f.FoundMoves, f.FoundSwitches)
 }
 
 // found says what came of a level.

@@ -24,8 +24,6 @@ import (
 type PlayCmd struct {
 	Level     string `placeholder:"NAME" help:"Play a level; seckill level list lists them."`
 	Strategy  string `placeholder:"NAME" help:"Play freely with a strategy."`
-	Defend    string `placeholder:"NAME" help:"Defend: choose the guard of an exercise, and have the explorer attack it; seckill level list lists them."`
-	Guard     string `placeholder:"CHOICE" help:"Defend: the guard. Without one the choices are shown, and it is asked for."`
 	Buyers    int    `default:"2" placeholder:"N" help:"Free play: 2 or 3 buyers (${default})."`
 	Stock     int64  `default:"2" placeholder:"N" help:"Free play: units on sale, 1 to 100 (${default})."`
 	Processes int    `default:"0" placeholder:"N" help:"Free play: 1 puts all buyers into one service process; 0 gives each their own."`
@@ -56,21 +54,13 @@ in, one a line or several apart by spaces:
   impossible    says that the level cannot be won
   hint, quit
 
-With --defend the code is shown with its hole. The guard that you name is attacked, and the schedule that breaks it is played.
-
-Exit status: 0 when the input has ended, a level was won or a guard has held, 1 when the servers failed, 2 for a wrong
-command line, 10 when a level was not won or a guard was broken.`
+Exit status: 0 when the input has ended or a level was won, 1 when the servers failed, 2 for a wrong command line,
+10 when a level was not won.`
 }
 
 func (c *PlayCmd) Validate() error {
-	if c.Defend != "" {
-		return c.validateDefend()
-	}
-	if c.Guard != "" {
-		return errors.New("--guard is for --defend: name the exercise, too")
-	}
 	if (c.Level == "") == (c.Strategy == "") {
-		return errors.New("--level, --strategy or --defend says what is played: give one of them")
+		return errors.New("--level or --strategy says what is played: give one of them")
 	}
 	if c.Level != "" && game.LevelNamed(c.Level) == nil {
 		return fmt.Errorf("--level: there is no level %q; seckill level list lists them", c.Level)
@@ -104,9 +94,6 @@ const statusNotWon = 10
 
 func (c *PlayCmd) play(ctx context.Context, stdin io.Reader, stdout io.Writer, stderr io.Writer) (err error) {
 	redis.SetLogger(redisLog{slog.New(slog.DiscardHandler)}) // instances are killed on purpose
-	if c.Defend != "" {
-		return c.defend(ctx, stdin, stdout, stderr)
-	}
 	level := game.LevelNamed(c.Level)
 	name := c.Strategy
 	if level != nil {

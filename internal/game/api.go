@@ -14,10 +14,6 @@ type State struct {
 	ID string `json:"id"`
 	// Level is the name of the level that is played; "" in free play.
 	Level string `json:"level,omitempty"`
-	// Defence and Choice name the exercise and the repair whose code is played; ""
-	// otherwise.
-	Defence string `json:"defence,omitempty"`
-	Choice  string `json:"choice,omitempty"`
 	// Line is a schedule to follow, such as a counterexample's; "": none.
 	Line string `json:"line,omitempty"`
 	// Setting is what the game began with.
@@ -281,13 +277,11 @@ type LevelText struct {
 //
 //	GET    /levels               {"levels":[Level]}
 //	POST   /games                {"level":"first-lost-update"} or {"strategy":"naive","buyers":2,"stock":2},
-//	                             or {"defence":"lost-update","choice":"mutex"} or {"counterexample":"naive.oversell"},
-//	                             each with an optional "schedule":"abab" that is replayed first, and an optional
-//	                             "line":"ababab" to follow; a counterexample brings its own
+//	                             or {"counterexample":"naive.oversell"}, which brings the line to follow; each
+//	                             with an optional "schedule":"abab" that is replayed first
 //	                             → 201 State; stock is 1 to 100, buyers 2 or 3
-//	                             [invalid, unknown_level, unknown_defence, unknown_choice, unknown_counterexample,
-//	                             unplayable, unknown_strategy, strategy_unavailable,
-//	                             bad_schedule, too_many_games]
+//	                             [invalid, unknown_level, unknown_counterexample, unplayable,
+//	                             unknown_strategy, strategy_unavailable, bad_schedule, too_many_games]
 //	GET    /games/ID             → State [unknown_game]
 //	POST   /games/ID/moves       {"move":"a","after":3} → State. "after" is optional: the moves that the
 //	                             player has seen, so that a double click is not two moves
@@ -297,10 +291,5 @@ type LevelText struct {
 //	POST   /games/ID/impossible  {} says that the level cannot be won → State with a Grade
 //	                             [unknown_game, no_level]
 //	DELETE /games/ID             → 204 [unknown_game]
-//	GET    /defences             {"defences":[Defence]}
-//	POST   /attacks              {"defence":"lost-update","choice":"mutex"}; "hole" is the code as it is
-//	                             → 202 Attack [unknown_defence, unknown_choice, strategy_unavailable, too_many_games]
-//	GET    /attacks/ID           → Attack [unknown_attack]
-//	DELETE /attacks/ID           → 204, and it searches no more [unknown_attack]
 //
 // A game that is left alone for half an hour ends: unknown_game (404).

@@ -25,14 +25,12 @@ type Finding struct {
 	FoundMoves, FoundSwitches int
 	// Schedules is how many the explorer ran.
 	Schedules int
-	// Holds: it is a choice of an exercise that is said to hold.
-	Holds bool
 }
 
 // A Checker checks levels.
 type Checker struct {
 	Servers    backend.Config
-	Strategies []catalog.Info // and variants, for exercises
+	Strategies []catalog.Info
 	// Search runs the explorer, too: levels that are impossible are exhausted, and
 	// the others' shortest solutions are found.
 	Search bool
@@ -94,60 +92,43 @@ func (c Checker) play(ctx context.Context, info catalog.Info, t *Task, f *Findin
 	return nil
 }
 
-// search has the explorer run all schedules, or until one breaks.
-func (c Checker) search(ctx context.Context, info catalog.Info, t *Task, f *Finding) error {
-	limits := explore.Limits{Preemptions: -1, Reduce: t.Impossible, Time: c.Time}
-	h, err := searchFor(ctx, c.Servers, info, t.Setting, t.Breaks, limits)
+// search has the explorer run all schedules, or until one breaks what the level
+// names, which it shortens. It has a database of its own.
+func (c Checker) search(ctx context.Context, info catalog.Info, t *Task, f *Finding) (err error) {
+	p, err := openPlace(ctx, c.Servers, info, nil)
 	if err != nil {
 		return err
 	}
-	f.Schedules, f.Found, f.FoundMoves, f.FoundSwitches = h.schedules, schedule(h.found), len(h.found), h.switches
-	switch {
-	case t.Impossible && h.found != nil:
-		f.Wrong = "it is said to be impossible, and the explorer breaks it"
-	case t.Impossible && !h.complete:
-		f.Wrong = fmt.Sprintf("it is said to be impossible, and after %d schedules %d turns were not taken: give more time", h.schedules, h.cut)
-	case !t.Impossible && h.found == nil && t.Solution == "":
-		f.Wrong = fmt.Sprintf("the explorer finds no solution in %d schedules", h.schedules)
-	}
-	return nil
-}
-
-// CheckDefence attacks the hole and every choice of an exercise. Each must break,
-// or hold, as its file says. Choices that hold are searched with Search only.
-func (c Checker) CheckDefence(ctx context.Context, p *Post) (list []Finding, err error) {
-	for _, name := range p.Names() {
-		f := Finding{Level: p.Name + "/" + name, Holds: p.Holds(name)}
-		i := slices.IndexFunc(c.Strategies, func(i catalog.Info) bool { return i.Name == p.Variant(name) })
-		if i < 0 {
-			f.Wrong = fmt.Sprintf("there is no variant %q", p.Variant(name))
-		} else if _, err := p.code(c.Strategies, name); err != nil {
-			f.Wrong = err.Error()
-		} else if why := Missing(c.Servers, c.Strategies[i]); why != nil {
-			f.Wrong = "it cannot be attacked here: " + why[0]
-		} else if !f.Holds || c.Search {
-			if err := c.attack(ctx, c.Strategies[i], p, name, &f); err != nil {
-				return list, fmt.Errorf("%s: %w", f.Level, err)
-			}
+	defer func() {
+		if left := p.leave(ctx); err == nil {
+			err = left
 		}
-		list = append(list, f)
-	}
-	return list, nil
-}
-
-func (c Checker) attack(ctx context.Context, info catalog.Info, p *Post, choice string, f *Finding) error {
-	h, err := searchFor(ctx, c.Servers, info, p.On(choice), p.Breaks, p.limits(c.Time))
+	}()
+	breaks := func(rule string) bool { return slices.Contains(t.Breaks, rule) }
+	scenario := t.Setting.scenario("a search")
+	res, err := p.world.Search(ctx, scenario, explore.Limits{Preemptions: -1, Reduce: t.Impossible, Time: c.Time, Stop: breaks})
 	if err != nil {
 		return err
 	}
-	f.Schedules, f.Found, f.FoundMoves, f.FoundSwitches = h.schedules, schedule(h.found), len(h.found), h.switches
+	f.Schedules = res.Schedules
+	if res.First != nil {
+		shortest, err := p.world.Shorten(ctx, res.First, breaks)
+		if err != nil {
+			return err
+		}
+		view, made, err := p.byHand(ctx, scenario, shortest.Choices())
+		if err != nil {
+			return err
+		}
+		f.Found, f.FoundMoves, f.FoundSwitches = schedule(made), len(made), view.Preemptions
+	}
 	switch {
-	case f.Holds && h.found != nil:
-		f.Wrong = fmt.Sprintf("it is said to hold, and the explorer breaks %v by %s", h.rules, f.Found)
-	case f.Holds && !h.complete:
-		f.Wrong = fmt.Sprintf("it is said to hold, and after %d schedules %d turns were not taken: give more time", h.schedules, h.cut)
-	case !f.Holds && h.found == nil:
-		f.Wrong = fmt.Sprintf("it is said to break, and nothing breaks it in %d schedules", h.schedules)
+	case t.Impossible && res.First != nil:
+		f.Wrong = "it is said to be impossible, and the explorer breaks it"
+	case t.Impossible && !res.Exhausted():
+		f.Wrong = fmt.Sprintf("it is said to be impossible, and after %d schedules %d turns were not taken: give more time", res.Schedules, res.Cut)
+	case !t.Impossible && res.First == nil && t.Solution == "":
+		f.Wrong = fmt.Sprintf("the explorer finds no solution in %d schedules", res.Schedules)
 	}
 	return nil
 }

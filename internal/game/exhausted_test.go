@@ -17,7 +17,6 @@ import (
 	"sync"
 	"testing"
 
-	"seckill/internal/catalog"
 	"seckill/internal/game"
 )
 
@@ -25,47 +24,32 @@ import (
 // which code it was: TestExhausted compares it, and the slow tests search.
 const certificates = "exhausted.json"
 
-// exhaustible are the impossible levels and the guards that hold, each with the hash
-// of what is searched and of the code that runs.
+// exhaustible are the impossible levels, each with the hash of what is searched and
+// of the code that runs.
 func exhaustible(t *testing.T) map[string]string {
 	t.Helper()
 	all := map[string]string{}
 	for _, l := range game.Tasks() {
 		if l.Impossible {
-			all[l.Name] = codeOf(t, playable(), l.Setting.Strategy, l.Setting, l.Breaks)
-		}
-	}
-	for _, p := range game.Defences() {
-		for _, name := range p.Names() {
-			if p.Holds(name) {
-				all[p.Name+"/"+name] = codeOf(t, playable(), p.Variant(name), p.On(name), p.Breaks, p.Preemptions)
-			}
+			all[l.Name] = codeOf(t, l.Setting.Strategy, l.Setting, l.Breaks)
 		}
 	}
 	return all
 }
 
 // searchers are the files of this package that decide what is searched, and how.
-var searchers = []string{"attack.go", "check.go", "place.go", "setting.go"}
+var searchers = []string{"check.go", "place.go", "setting.go"}
 
 // codeOf is a hash of a search and of what decides its outcome: the strategy's
 // package and the explorer, with every package of this module that they import, and
 // the versions of the other modules. Comments and layout do not count.
-func codeOf(t *testing.T, all []catalog.Info, strategy string, search ...any) string {
+func codeOf(t *testing.T, strategy string, search ...any) string {
 	t.Helper()
-	i := slices.IndexFunc(all, func(i catalog.Info) bool { return i.Name == strategy })
-	if i < 0 {
-		t.Fatalf("there is no strategy %q", strategy)
-	}
 	sum := sha256.New()
 	if err := json.NewEncoder(sum).Encode(search); err != nil {
 		t.Fatal(err)
 	}
-	own := "../../strategies/" + all[i].Family
-	if _, err := os.Stat(own); err != nil {
-		own = "../../internal/guards"
-	}
-	for _, dir := range withImports(t, own, "../../internal/explore") {
+	for _, dir := range withImports(t, "../../strategies/"+named(t, strategy).Family, "../../internal/explore") {
 		entries, err := os.ReadDir(dir)
 		if err != nil {
 			t.Fatal(err)
@@ -167,7 +151,7 @@ func certify(t *testing.T, name string, schedules int) {
 	}
 }
 
-// Everything that is said to be impossible or to hold was exhausted as it is now.
+// Everything that is said to be impossible was exhausted as it is now.
 func TestExhausted(t *testing.T) {
 	want, have := exhaustible(t), readCertificates(t)
 	for _, name := range slices.Sorted(maps.Keys(want)) {
@@ -177,7 +161,7 @@ func TestExhausted(t *testing.T) {
 	}
 	for name := range have {
 		if want[name] == "" {
-			t.Errorf("%s has a certificate, and is neither an impossible level nor a guard that holds: make exhaust", name)
+			t.Errorf("%s has a certificate, and is no impossible level: make exhaust", name)
 		}
 	}
 }
@@ -196,7 +180,7 @@ func TestCodeIsHashed(t *testing.T) {
 	if was := hash("package a\nvar x = 1 // one\n"); was != hash("package a\n\n// x is one.\nvar x = 1\n") || was == hash("package a\nvar x = 2\n") {
 		t.Error("a comment counts, or a number does not")
 	}
-	if a, b := codeOf(t, playable(), "naive", 1), codeOf(t, playable(), "naive", 2); a == b {
+	if a, b := codeOf(t, "naive", 1), codeOf(t, "naive", 2); a == b {
 		t.Error("two searches have one hash")
 	}
 	hashed := withImports(t, "../../strategies/redislock", "../../internal/explore")

@@ -21,9 +21,7 @@ const moveLimit = time.Minute
 // by several goroutines; errors that are no *Mistake are the servers'.
 type Game struct {
 	setting Setting
-	level   *Task // nil: free play
-	defence string
-	choice  string // of the defence
+	level   *Task  // nil: free play
 	line    string // a schedule to follow
 	place   *place
 
@@ -145,7 +143,7 @@ func (g *Game) State() State {
 
 func (g *Game) state() State {
 	s := state(g.setting, g.moves, g.view)
-	s.Defence, s.Choice, s.Line = g.defence, g.choice, g.line
+	s.Line = g.line
 	if g.level != nil {
 		s.Level = g.level.Name
 		s.Grade = g.level.grade(s, g.said)

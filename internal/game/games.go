@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 
@@ -49,23 +48,18 @@ const (
 type Hall struct {
 	Servers    func() backend.Config
 	Strategies []catalog.Info
-	// Variants are those of the exercises: the service does not offer them.
-	Variants []catalog.Info
 	// Examples are the proof's counterexamples; nil: there are none.
 	Examples fs.FS
 	// Missing says why a strategy cannot run in the lab at all; nil: it can.
-	Missing    func(catalog.Info) []string
-	Service    explore.Service // for buyers in a replay who ask it; nil: such replays fail
-	Most       int             // games at once; 0: MostGames
-	Idle       time.Duration   // after which a game ends; 0: IdleLimit
-	AttackTime time.Duration   // how long an attack may search; 0: AttackLimit
-	Clock      Clock           // nil: the machine's
-	Log        *slog.Logger    // nil: nothing is logged
+	Missing func(catalog.Info) []string
+	Service explore.Service // for buyers in a replay who ask it; nil: such replays fail
+	Most    int             // games at once; 0: MostGames
+	Idle    time.Duration   // after which a game ends; 0: IdleLimit
+	Clock   Clock           // nil: the machine's
+	Log     *slog.Logger    // nil: nothing is logged
 
 	mu      sync.Mutex
 	games   map[string]*seat
-	attacks map[string]*raid
-	places  chan bool // of the attacks that search
 	opening int       // games that are about to begin
 	swept   sync.Once // of what killed labs have left
 	closed  bool
@@ -79,12 +73,9 @@ type seat struct {
 	used  time.Time // for the last time
 }
 
-// A Request is for a game: of a level, of an exercise's choice, of a
-// counterexample, or in free play.
+// A Request is for a game: of a level, of a counterexample, or in free play.
 type Request struct {
 	Level     string
-	Defence   string // and its Choice
-	Choice    string
 	Strategy  string
 	Buyers    int
 	Stock     int64
@@ -92,8 +83,6 @@ type Request struct {
 	Schedule  string
 	// Counterexample of the proof, by the name of its file. It brings its Line.
 	Counterexample string
-	// Line is a schedule to follow; the game only remembers it.
-	Line string
 }
 
 // setting is what is asked for.
@@ -103,14 +92,6 @@ func (r Request) setting(all []catalog.Info) (info catalog.Info, s Setting, task
 			return info, s, nil, &Mistake{UnknownLevel, fmt.Sprintf("There is no level %q: /api/lab/v1/levels lists them.", clip(r.Level))}
 		}
 		r.Strategy, s = task.Setting.Strategy, task.Setting
-	}
-	if r.Defence != "" {
-		post, err := named(r.Defence, r.Choice)
-		if err != nil {
-			return info, s, nil, err
-		}
-		s = post.On(r.Choice)
-		r.Strategy = s.Strategy
 	}
 	for _, i := range all {
 		if i.Name == r.Strategy {
@@ -132,17 +113,15 @@ func (h *Hall) Begin(ctx context.Context, r Request) (id string, s State, err er
 		}
 		r.Strategy, r.Buyers, r.Stock = example.Strategy, 2, 1
 	}
-	info, setting, task, err := r.setting(h.all())
+	info, setting, task, err := r.setting(h.Strategies)
 	if err == nil && r.Counterexample != "" {
 		setting, err = ofExample(example)
 	}
 	if err != nil {
 		return "", s, err
 	}
-	for _, moves := range []string{r.Schedule, r.Line} {
-		if _, err := Read(moves); err != nil {
-			return "", s, err
-		}
+	if _, err := Read(r.Schedule); err != nil {
+		return "", s, err
 	}
 	if why := h.missing(info); why != nil {
 		return "", s, &Mistake{StrategyUnavailable, fmt.Sprintf("%s cannot be played here: %s.", info.Name, why[0])}
@@ -152,8 +131,9 @@ func (h *Hall) Begin(ctx context.Context, r Request) (id string, s State, err er
 	}
 	h.sweep(ctx)
 	var g *Game
+	line := ""
 	if r.Counterexample != "" {
-		r.Line, err = follow(ctx, h.Servers(), info, example, setting)
+		line, err = follow(ctx, h.Servers(), info, example, setting)
 	}
 	if err == nil {
 		g, err = Open(ctx, h.Servers(), info, setting, task, r.Schedule)
@@ -165,17 +145,11 @@ func (h *Hall) Begin(ctx context.Context, r Request) (id string, s State, err er
 		h.ending.Done()
 		return "", s, err
 	}
-	g.line = r.Line
-	if r.Defence != "" {
-		g.defence, g.choice = r.Defence, r.Choice
-	}
+	g.line = line
 	id = rand.Text()
 	h.seat(id, g)
 	return id, withID(id, g.State()), nil
 }
-
-// all are the strategies and the variants.
-func (h *Hall) all() []catalog.Info { return slices.Concat(h.Strategies, h.Variants) }
 
 func (h *Hall) missing(info catalog.Info) []string {
 	if h.Missing != nil {
@@ -337,9 +311,6 @@ func (h *Hall) Close(ctx context.Context) error {
 	var ids []string
 	for id := range h.games {
 		ids = append(ids, id)
-	}
-	for _, a := range h.attacks {
-		a.stop()
 	}
 	h.mu.Unlock()
 	for _, id := range ids {

@@ -20,8 +20,8 @@ import (
 //go:embed levels/*.yaml
 var levelFiles embed.FS
 
-// Certificates are what the explorer has exhausted: the impossible levels, by name,
-// and the guards that hold. `make exhaust` writes the file.
+// Certificates are what the explorer has exhausted: the impossible levels, by name.
+// `make exhaust` writes the file.
 var Certificates = sync.OnceValue(func() (all map[string]Certificate) {
 	if err := json.Unmarshal(exhausted, &all); err != nil {
 		panic(err) // a test reads it

@@ -116,9 +116,6 @@ const (
 	UnknownStrategy     = "unknown_strategy"
 	StrategyUnavailable = "strategy_unavailable"
 	TooManyGames        = "too_many_games"
-	UnknownDefence      = "unknown_defence"
-	UnknownChoice       = "unknown_choice"
-	UnknownAttack       = "unknown_attack"
 	UnknownExample      = "unknown_counterexample"
 	Unplayable          = "unplayable"
 )

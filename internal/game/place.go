@@ -15,6 +15,7 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
+	"seckill/internal/fault"
 	"seckill/internal/probe"
 )
 
@@ -191,4 +192,25 @@ func Missing(config backend.Config, info catalog.Info) (why []string) {
 		why = append(why, "no five independent Redis nodes are configured")
 	}
 	return why
+}
+
+// byHand is the schedule of the explorer's choices, with the moves that come by
+// themselves there, and how it ends.
+func (p *place) byHand(ctx context.Context, s *explore.Scenario, choices []explore.Choice) (view explore.View, made []explore.Choice, err error) {
+	live, view, err := p.world.Begin(ctx, s)
+	if err != nil {
+		return view, nil, err
+	}
+	defer live.End()
+	for view.Schedule == nil && len(made) < longest {
+		next := view.Options[0].Choice
+		if len(choices) > 0 && next.Fault != fault.TimePasses {
+			next, choices = choices[0], choices[1:]
+		}
+		if view, err = live.Choose(ctx, next); err != nil {
+			return view, made, fmt.Errorf("play the explorer's schedule: %w", err)
+		}
+		made = append(made, next)
+	}
+	return view, made, nil
 }

@@ -1,7 +1,6 @@
 package game
 
-// settingFile is a Setting as it is written in the file of a level or an
-// exercise.
+// settingFile is a Setting as it is written in the file of a level.
 type settingFile struct {
 	Strategy string `yaml:"strategy"`
 	Stock    int64  `yaml:"stock"`

@@ -23,17 +23,12 @@ func (s *Server) routeGames(lab gin.IRoutes) {
 	lab.POST("/games/:id/moves", s.handle(s.moveInGame))
 	lab.POST("/games/:id/undo", s.handle(s.undoInGame))
 	lab.POST("/games/:id/impossible", s.handle(s.sayImpossible))
-	lab.GET("/defences", s.handle(s.listDefences))
-	lab.POST("/attacks", s.handle(s.beginAttack))
-	lab.GET("/attacks/:id", s.handle(s.showAttack))
-	lab.DELETE("/attacks/:id", s.handle(s.stopAttack))
 }
 
 // statuses of mistakes; 409 for those that are not here.
 var statuses = map[string]int{
 	game.Invalid: http.StatusBadRequest, game.BadSchedule: http.StatusBadRequest,
 	game.UnknownGame: http.StatusNotFound, game.UnknownLevel: http.StatusNotFound, game.UnknownStrategy: http.StatusNotFound,
-	game.UnknownDefence: http.StatusNotFound, game.UnknownChoice: http.StatusNotFound, game.UnknownAttack: http.StatusNotFound,
 	game.UnknownExample: http.StatusNotFound, game.NotReplayable: http.StatusBadRequest,
 	game.TooManyGames: http.StatusTooManyRequests, game.StrategyUnavailable: http.StatusServiceUnavailable,
 }
@@ -109,18 +104,17 @@ func (s *Server) beginGame(c *gin.Context) error {
 	if err := web.ReadJSON(c.Writer, c.Request, web.Field{Name: "level", Into: &r.Level}, web.Field{Name: "strategy", Into: &r.Strategy},
 		web.Field{Name: "buyers", Into: &r.Buyers, Min: 2, Max: 3}, web.Field{Name: "stock", Into: &r.Stock, Min: 1, Max: 100},
 		web.Field{Name: "processes", Into: &r.Processes, Min: 0, Max: 1}, web.Field{Name: "schedule", Into: &r.Schedule},
-		web.Field{Name: "defence", Into: &r.Defence}, web.Field{Name: "choice", Into: &r.Choice}, web.Field{Name: "line", Into: &r.Line},
 		web.Field{Name: "counterexample", Into: &r.Counterexample}); err != nil {
 		return err
 	}
 	given := 0
-	for _, one := range []string{r.Level, r.Strategy, r.Defence, r.Counterexample} {
+	for _, one := range []string{r.Level, r.Strategy, r.Counterexample} {
 		if one != "" {
 			given++
 		}
 	}
 	if given != 1 {
-		return web.BadRequest("Give a level, a strategy, a defence with a choice, or a counterexample: one of them.")
+		return web.BadRequest("Give a level, a strategy or a counterexample: one of them.")
 	}
 	_, state, err := hall.Begin(c.Request.Context(), r)
 	return s.answer(c, http.StatusCreated, state, err)

@@ -1,4 +1,4 @@
-// Package yamlfile reads YAML that people write: scenarios, levels, exercises.
+// Package yamlfile reads YAML that people write: scenarios and levels.
 package yamlfile
 
 import (
@@ -25,12 +25,6 @@ func Parse(text []byte) (file *ast.File, err error) {
 func Decode(text []byte, into any) (err error) {
 	defer recovered(&err)
 	return yaml.NewDecoder(bytes.NewReader(text), yaml.DisallowUnknownField()).Decode(into)
-}
-
-// Peek is Decode without a word about fields that the value does not have.
-func Peek(text []byte, into any) (err error) {
-	defer recovered(&err)
-	return yaml.Unmarshal(text, into)
 }
 
 func recovered(err *error) {

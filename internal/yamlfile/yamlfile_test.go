@@ -15,15 +15,9 @@ func TestDecode(t *testing.T) {
 		if err := yamlfile.Decode([]byte(text), &v); !errors.Is(err, want) {
 			t.Errorf("%q: %v, want %v", text, err, want)
 		}
-		if err := yamlfile.Peek([]byte(text), &v); !errors.Is(err, want) {
-			t.Errorf("%q, a peek: %v, want %v", text, err, want)
-		}
 	}
 	if err := yamlfile.Decode([]byte("name: a"), &v); err == nil {
 		t.Error("a field that is not there is read")
-	}
-	if err := yamlfile.Peek([]byte("name: a"), &v); err != nil {
-		t.Errorf("a peek minds other fields: %v", err)
 	}
 	if file, err := yamlfile.Parse([]byte("names: [a]")); err != nil || len(file.Docs) != 1 {
 		t.Errorf("%v, %v", file, err)

@@ -38,7 +38,6 @@ func startGames(t *testing.T) *fakeGames {
 	mux.HandleFunc("GET /api/lab/v1/levels", func(w http.ResponseWriter, _ *http.Request) {
 		json.NewEncoder(w).Encode(map[string]any{"levels": fakeLevels})
 	})
-	g.serveDefences(mux)
 	mux.HandleFunc("POST /api/lab/v1/replays", g.replay)
 	mux.HandleFunc("POST /api/lab/v1/games", g.begin)
 	mux.HandleFunc("/api/lab/v1/games/{id}", g.one)
@@ -93,7 +92,6 @@ func (g *fakeGames) begin(w http.ResponseWriter, r *http.Request) {
 	defer g.mu.Unlock()
 	var ask struct {
 		Level, Strategy, Schedule string
-		Defence                   string
 		Buyers, Stock             int
 	}
 	json.NewDecoder(r.Body).Decode(&ask)
@@ -103,9 +101,6 @@ func (g *fakeGames) begin(w http.ResponseWriter, r *http.Request) {
 	}
 	at := slices.IndexFunc(fakeLevels, func(l game.Level) bool { return l.Name == ask.Level })
 	setting := fakeSetting(ask.Strategy, 1)
-	if ask.Defence != "" {
-		setting = fakeDefence.Setting
-	}
 	if at >= 0 {
 		setting = fakeLevels[at].Setting
 	}

@@ -42,7 +42,6 @@ var screens = []screen{
 	{"play", "play?strategy=redis-lua&buyers=3&stock=2&s=aLb", there(".buyer-column .badge.bad"), "body", "1440-en-light"},
 	{"play-won", "play/first-lost-update?s=abbbbbaaaa", there(".graded.won"), "body", ""},
 	{"play-fault", "play?strategy=redis-getset&buyers=2&stock=2&s=aJb", there(".buyer-column"), "body", ""},
-	{"defend", "play?defend=lost-update", there(".guards"), "body", ""},
 	{"teach", "teach/01-lost-update", there("main h1"), "body", ""},
 	{"shop", "", there(".product"), "body", "390-en-light"},
 }

@@ -89,8 +89,6 @@ declare namespace Json {
   interface Game {
     id: string;
     level?: string;
-    defence?: string;
-    choice?: string;
     line?: string; // a schedule to follow
     setting: GameSetting;
     schedule: string;
@@ -123,42 +121,6 @@ declare namespace Json {
     available: boolean;
     missing?: string[];
     text: Record<string, LevelText>;
-  }
-
-  interface CodeLine {
-    mark: '' | '+' | '-';
-    text: string;
-  }
-
-  /** Of GET /api/lab/v1/defences. */
-  interface Defence {
-    name: string;
-    number: number;
-    chapter: number;
-    setting: GameSetting;
-    breaks: string[];
-    code: string[];
-    choices: { name: string; lines: CodeLine[]; label: Record<string, string> }[];
-    available: boolean;
-    missing?: string[];
-    text: Record<string, { title: string; goal: string; hint: string }>;
-  }
-
-  /** Of the calls under /api/lab/v1/attacks. */
-  interface Attack {
-    id: string;
-    defence: string;
-    choice: string;
-    state: 'waits' | 'searches' | 'broken' | 'held' | 'undecided' | 'failed';
-    schedules: number;
-    preemptions: number;
-    seconds: number;
-    schedule?: string;
-    moves?: number;
-    switches?: number;
-    rules: string[];
-    why?: Record<string, string>; // by language
-    error?: string;
   }
 
   /** Of GET /api/lab/v1/levels/solutions, by level. */

@@ -22,7 +22,7 @@ import { words } from './text.js';
  * @param {{level?: Json.Level, next?: Json.Level, query: Record<string, string>}} props
  */
 export function Game({ level, next, query }) {
-  const begin = level ? { level: level.name } : query.defend ? { defence: query.defend, choice: query.guard }
+  const begin = level ? { level: level.name }
     : query.counterexample ? { counterexample: query.counterexample } : { strategy: query.strategy, buyers: Number(query.buyers) || 2, stock: Number(query.stock) || 2 };
   const place = useRef(query);
   place.current = query;
@@ -34,10 +34,10 @@ export function Game({ level, next, query }) {
   }, [game]);
   return html`
     <div class="play">
-      ${!query.defend && html`<${Task} level=${level} game=${game} query=${query} />`}
+      <${Task} level=${level} game=${game} query=${query} />
       <p class="hidden" role="status" data-said>${game && announce(game, session.before)}</p>
       ${failure && html`<${Wrong} failure=${failure} query=${query} session=${session} fresh=${() => keep('')} />`}
-      ${game ? html`<${Board} key=${game.id} game=${game} session=${session} level=${level} next=${next} line=${query.line || game.line || ''} view=${query.view === 'diagram' ? 'diagram' : ''}
+      ${game ? html`<${Board} key=${game.id} game=${game} session=${session} level=${level} next=${next} line=${game.line ?? ''} view=${query.view === 'diagram' ? 'diagram' : ''}
         look=${(/** @type {string} */ view) => stay('play', level?.name ?? '', { ...query, view })} />`
     : !failure && html`<p class="panel hint" role="status">${words().opening}</p>`}
     </div>`;

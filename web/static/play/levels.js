@@ -4,7 +4,6 @@ import { preferences } from '../preferences.js';
 import { go, link } from '../route.js';
 import { t } from '../text.js';
 import { classes, html, useState } from '../ui.js';
-import { Exercises } from './defend.js';
 import { solvedLevels } from './progress.js';
 import { translated } from './say.js';
 import { words } from './text.js';
@@ -12,8 +11,8 @@ import { words } from './text.js';
 /** @param {Json.Level} level @returns {Json.LevelText} */
 export const textOf = (level) => level.text[preferences().language] ?? level.text.en;
 
-/** @param {{levels: Json.Level[], chapters: Json.Chapter[], defences: Json.Defence[]}} props */
-export function Levels({ levels, chapters, defences }) {
+/** @param {{levels: Json.Level[], chapters: Json.Chapter[]}} props */
+export function Levels({ levels, chapters }) {
   const w = words();
   const solved = solvedLevels();
   const titled = (/** @type {number} */ n) => (n ? w.chapter(n, chapters[n - 1]?.title[preferences().language] ?? chapters[n - 1]?.title.en ?? '') : w.noChapter);
@@ -28,8 +27,7 @@ export function Levels({ levels, chapters, defences }) {
       ${groups.map((n) => html`
         <section key=${n} class="level-group"><h3>${titled(n)}</h3>
           <ol>${levels.filter((l) => l.chapter === n).map((l) => html`<${Entry} key=${l.name} level=${l} solved=${solved[l.name]} />`)}</ol></section>`)}
-    </section>
-    <${Exercises} exercises=${defences} />`;
+    </section>`;
 }
 
 /** @param {{level: Json.Level, solved?: boolean}} props solved: true: as short as the best known solution */

@@ -135,7 +135,7 @@ export default {
     trace_failed: '没能记录这次购买：可能有别的客户端持有锁，或者有后端没有响应。',
     stale_move: '游戏已经往前走了，请再看一遍。',
     strategy_unavailable: '这个策略在这里无法运行：缺少它需要的服务器。',
-    unknown_example: '没有这个反例。', unknown_defence: '没有这个防守练习。', unknown_choice: '没有这道防线。', unknown_attack: '这次进攻已经结束或被停止，请重新开始。',
+    unknown_example: '没有这个反例。',
     too_many_games: '这个实验室里打开的游戏太多，请稍等。',
     bad_schedule: '地址里的步骤和这局游戏对不上。',
     unknown_game: '没有这局游戏：它已经结束。',

@@ -79,23 +79,6 @@ export default {
     left: 'You have left it: these are your own moves.', over: 'That was all of it. Look back with ← and →, or undo.',
   },
 
-  /** Choosing a guard. */
-  defend: {
-    title: 'Defend', what: 'Code with a hole. Choose the guard; then the explorer attacks it with every schedule it can find.',
-    number: (n) => `Defend ${count(n)}`, done: 'your guard held', unknown: (name) => `There is no exercise “${name}”. Choose one from the list.`,
-    code: 'The code, with its hole', attackHole: 'Let it be attacked as it is', mustHold: 'must not happen:',
-    choose: 'Choose the guard', attack: 'Let it be attacked',
-    waits: 'The explorer gets ready …', searches: (n) => `The explorer attacks: ${plural(n, 'schedule')} so far …`,
-    failed: 'A server failed during the attack. Try again; the log of the lab says why.', held: 'It held',
-    tried: (a) => (a.preemptions < 0 ? `All ${plural(a.schedules, 'schedule')} were run, and none broke it.`
-      : `All ${plural(a.schedules, 'schedule')} with at most ${plural(a.preemptions, 'switch', 'switches')} were run, and none broke it.`),
-    undecided: 'Undecided',
-    partly: (a) => `${plural(a.schedules, 'schedule')} were run in ${count(a.seconds)} s, and none broke it. There are more: try again when the lab has less to do.`,
-    broken: (rules) => `It is broken: ${rules}`,
-    found: (n, moves, switches) => `Found after ${plural(n, 'schedule')}: ${plural(moves, 'move')}, ${plural(switches, 'switch', 'switches')}.`,
-    play: 'Step through the counterexample below, on real servers, or choose another guard.', next: (title) => `Next: ${title}`,
-  },
-
   /** For screen readers. */
   says: {
     ran: (who, what, reply) => `${who}: ${what}${reply ? `, ${reply}` : ''}.`, waits: (who, why) => `${who} waits${why ? `: ${why}` : ''}.`,

@@ -76,23 +76,6 @@ export default {
     left: '已经离开反例：现在是你自己的步骤。', over: '反例已经走完。可以用 ← 和 → 回看，或者撤销。',
   },
 
-  /** 选择防线。 */
-  defend: {
-    title: '防守', what: '这些代码都有漏洞。选一道防线，探索器会用它找得到的一切调度来进攻。',
-    number: (n) => `防守 ${count(n)}`, done: '你的防线守住了', unknown: (name) => `没有“${name}”这个练习，请从列表里选。`,
-    code: '有漏洞的代码', attackHole: '就这样让它受攻击', mustHold: '不允许发生：',
-    choose: '选择防线', attack: '开始进攻',
-    waits: '探索器正在准备……', searches: (n) => `探索器正在进攻：已运行 ${count(n)} 个调度……`,
-    failed: '进攻途中有服务器出了错。请再试一次；原因写在实验室的日志里。', held: '守住了',
-    tried: (a) => (a.preemptions < 0 ? `全部 ${count(a.schedules)} 个调度都运行过，没有一个打破它。`
-      : `切换不超过 ${count(a.preemptions)} 次的全部 ${count(a.schedules)} 个调度都运行过，没有一个打破它。`),
-    undecided: '没有结论',
-    partly: (a) => `${count(a.seconds)} 秒内运行了 ${count(a.schedules)} 个调度，都没有打破它，但还有没试过的。请等实验室空闲一些再试。`,
-    broken: (rules) => `被攻破：${rules}`,
-    found: (n, moves, switches) => `运行 ${count(n)} 个调度后找到：${count(moves)} 步，${count(switches)} 次切换。`,
-    play: '可以在下面的真实服务器上一步步走完这个反例，或者另选一道防线。', next: (title) => `下一个：${title}`,
-  },
-
   /** 给读屏软件。 */
   says: {
     ran: (who, what, reply) => `${who}：${what}${reply ? `，${reply}` : ''}。`, waits: (who, why) => `${who} 在等待${why ? `：${why}` : ''}。`,

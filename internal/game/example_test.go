@@ -1,0 +1,30 @@
+package game_test
+
+import (
+	"testing"
+
+	"seckill/internal/game"
+	"seckill/web"
+)
+
+// A counterexample of the proof becomes a game whose moves are to be followed, or
+// says why it cannot.
+func TestCounterexamplesArePlayed(t *testing.T) {
+	h := hall(t, func(h *game.Hall) { h.Examples = web.Guarantees() }, "naive", "redis-lua", "redis-getset", "lock-table-central")
+	for _, name := range []string{"naive.oversell", "redis-lua.lease-end", "redis-lua.late-command", "redis-getset.clocks", "lock-table-central.clocks"} {
+		_, s, err := h.Begin(t.Context(), game.Request{Counterexample: name})
+		if err != nil || s.Line == "" || s.MovesMade != 0 {
+			t.Errorf("%s: %v, %s", name, err, show(s))
+			continue
+		}
+		_, s, err = h.Begin(t.Context(), game.Request{Counterexample: name, Schedule: s.Line})
+		if err != nil || !s.Over || !s.Verdict.Broken {
+			t.Errorf("%s: %v, %s", name, err, show(s))
+		}
+	}
+	for name, want := range map[string]string{"nothing.at-all": game.UnknownExample, "../matrix": game.UnknownExample, "redis-lua.node-loss": game.Unplayable} {
+		if _, _, err := h.Begin(t.Context(), game.Request{Counterexample: name}); code(err) != want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
