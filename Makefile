@@ -22,7 +22,7 @@ TMPDIR=$$folder $(GOTESTSUM) -- $(TESTFLAGS)
 endef
 PACKAGES  := ./cmd/seckill ./strategies ./web/e2e ./loadtest ./internal/prove ./internal/bench ./internal/lab ./...
 
-.PHONY: help demo test verify prove build bench figures deps clean
+.PHONY: help demo test verify prove build bench figures clean
 
 # help lists the targets, from their comments.
 help:
@@ -31,7 +31,7 @@ help:
 
 ## demo: install what is missing, start everything, show the page
 demo: build
-	@$(BIN) deps --best-effort
+	@scripts/deps.sh --best-effort
 	@exec $(BIN) up
 
 ## test: install what is missing, run the tests with the race detector (thirteen to twenty minutes on two cores)
@@ -53,7 +53,7 @@ verify-once:
 # ready: what the tests need is installed; what go test would do silently, checking and compiling, says what it does.
 .PHONY: ready check-vet check-staticcheck compile
 ready: build
-	$(BIN) deps --tests
+	@scripts/deps.sh --tests
 	@$(MAKE) --no-print-directory -j2 compile check-vet check-staticcheck
 check-vet:
 	$(GO) vet -tags verify ./...
@@ -64,7 +64,7 @@ compile:
 
 ## prove: compute the guarantee matrix anew, with its counterexamples (half an hour; with PROVE_MYSQL_DSN also on that MySQL)
 prove: build
-	$(BIN) deps
+	@scripts/deps.sh
 	@touch bin/prove.begun
 	$(BIN) prove --topology single,cluster $(if $(PROVE_MYSQL_DSN),--mysql-dsn private --mysql-dsn '$(PROVE_MYSQL_DSN)') --examples web/guarantees --json web/guarantees/matrix.json --readme docs/guarantees.md
 	@find web/guarantees -name '*.json' ! -newer bin/prove.begun -delete
@@ -72,12 +72,12 @@ prove: build
 ## exhaust: search the impossible levels exhaustively, and keep certificates (several minutes)
 .PHONY: exhaust
 exhaust: build
-	$(BIN) deps
+	@scripts/deps.sh
 	$(GO) test -count=1 -tags verify -timeout 60m -parallel 6 -v ./internal/game -run '^TestImpossibleLevels$$' -update
 
 ## figures: measure the figures of docs/figures.md and the lessons anew (over half an hour, on an idle machine)
 figures: build
-	$(BIN) deps
+	@scripts/deps.sh
 	$(BIN) compare --strategies all --html bin/compare.html --json bin/compare.json
 	$(BIN) bench locks --contenders 8,64 --for 1s --json bin/locks.json
 	$(BIN) bench claims --json bin/claims.json
@@ -87,13 +87,13 @@ figures: build
 ## chaos: run every strategy with every fault into docs/chaos.md and the page, with bin/chaos.html (about three hours; goes on where it was broken off)
 .PHONY: chaos
 chaos: build
-	$(BIN) deps
+	@scripts/deps.sh
 	$(BIN) chaos --seed 1 --resume --json bin/chaos.json --html bin/chaos.html
 	$(BIN) figures --chaos bin/chaos.json --readme docs/chaos.md --json web/static/chaos/results.json
 
 ## bench: run the Go benchmarks on real servers
 bench: build
-	$(BIN) deps
+	@scripts/deps.sh
 	$(GO) test -run '^$$' -bench . -benchtime 2s ./...
 
 ## build: compile bin/seckill
@@ -104,7 +104,7 @@ $(BIN): $(SOURCES)
 ## screenshots: pictures of every screen, at three widths, in both languages and themes and in large type, in bin/screens; small ones in docs/screens (five minutes)
 .PHONY: screenshots
 screenshots: build
-	$(BIN) deps --tests
+	@scripts/deps.sh --tests
 	@mkdir -p bin/screens docs/screens
 	SECKILL_SCREENSHOTS=$(abspath bin/screens) $(GO) test -count=1 -tags verify ./web/e2e -run '^TestScreenshots$$'
 	cp bin/screens/docs/*.png docs/screens/
@@ -142,10 +142,6 @@ fuzz:
 sbom:
 	@mkdir -p bin
 	$(GO) run ./deploy/sbom >bin/sbom.json
-
-## deps: install the servers that are missing
-deps: build
-	$(BIN) deps
 
 ## clean: remove what was built here; installed servers and the history of runs stay
 clean:

@@ -1,24 +1,21 @@
 package web
 
 import (
-	"os"
 	"os/exec"
 	"path"
 	"regexp"
 	"strings"
 	"testing"
-
-	"seckill/internal/packages"
 )
 
 // TypeScript checks the page's modules, which stay JavaScript: what it knows
 // is in their comments and in types/.
 func TestTypes(t *testing.T) {
-	tsc := packages.NewSearch(os.Getenv).Find(packages.TypeScript)
-	if !tsc.Found() {
-		t.Fatal(tsc.Missing())
+	tsc, err := exec.LookPath("tsc")
+	if err != nil {
+		t.Fatalf("no tsc was found (run: scripts/deps.sh --tests): %v", err)
 	}
-	said, err := exec.CommandContext(t.Context(), tsc.Path, "--project", "tsconfig.json", "--pretty", "false", "--listFiles").CombinedOutput()
+	said, err := exec.CommandContext(t.Context(), tsc, "--project", "tsconfig.json", "--pretty", "false", "--listFiles").CombinedOutput()
 	var wrong []string
 	read := map[string]bool{}
 	for line := range strings.Lines(string(said)) {
@@ -30,7 +27,7 @@ func TestTypes(t *testing.T) {
 		}
 	}
 	if err != nil {
-		t.Errorf("%s: %v\n%s", tsc.Path, err, strings.Join(wrong, "\n"))
+		t.Errorf("%s: %v\n%s", tsc, err, strings.Join(wrong, "\n"))
 	}
 	each(t, func(name, _ string) {
 		if path.Ext(name) == ".js" && !read[name] {

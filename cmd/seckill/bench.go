@@ -224,7 +224,7 @@ func startServers(ctx context.Context, candidates []bench.Candidate, given backe
 	}
 	for _, s := range l.Backends() {
 		if !s.OK || s.Tier == backend.Embedded {
-			return nil, errors.Join(fmt.Errorf("a benchmark needs a real %s: install one (seckill deps), or give its address %s",
+			return nil, errors.Join(fmt.Errorf("a benchmark needs a real %s: install one (seckill doctor says how), or give its address %s",
 				s.Name, s.Error), stopLab(l))
 		}
 	}

@@ -8,13 +8,10 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"slices"
-	"strings"
 	"text/tabwriter"
 	"time"
 
 	"seckill/internal/lab"
-	"seckill/internal/packages"
 )
 
 // DoctorCmd says what is found, in which version, and what to do about the rest.
@@ -47,21 +44,21 @@ func (c DoctorCmd) Run(ctx context.Context, stdout io.Writer) error {
 }
 
 func examine(ctx context.Context) (findings []finding) {
-	search := packages.NewSearch(os.Getenv)
-	for _, tool := range slices.Concat(packages.Servers, packages.Testing) {
-		findings = append(findings, program(ctx, search.Find(tool)))
+	search := lab.NewSearch(os.Getenv)
+	for _, tool := range lab.ServerTools {
+		findings = append(findings, program(ctx, search.Find(tool), "scripts/deps.sh"))
+	}
+	for _, tool := range lab.TestTools {
+		findings = append(findings, program(ctx, search.Find(tool), "scripts/deps.sh --tests"))
 	}
 	return append(findings, temporaryFolder(), adminToken(), runningLab())
 }
 
-func program(ctx context.Context, p packages.Program) finding {
+// program is what there is to say of a program that the script installs.
+func program(ctx context.Context, p lab.Program, script string) finding {
 	f := finding{What: p.Name, For: p.Use, Found: p.Found(), Where: p.Path}
 	if !f.Found {
-		var how []string
-		for _, a := range packages.Advise(p.Lacks) {
-			how = append(how, a.How)
-		}
-		f.ToDo = p.Missing() + "; or " + strings.Join(how, ", and ")
+		f.ToDo = "run " + script + " in the source of this program, or " + p.ByHand
 		return f
 	}
 	ctx, cancel := context.WithTimeout(ctx, versionLimit)

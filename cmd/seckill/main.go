@@ -33,7 +33,6 @@ type commands struct {
 	Figures    FiguresCmd    `cmd:"" help:"Put results that were measured into the lessons and a README."`
 	Lock       LockCmd       `cmd:"" help:"Hold a lock while a command runs."`
 	Strategies StrategiesCmd `cmd:"" help:"List the strategies: what each needs, which are broken."`
-	Deps       DepsCmd       `cmd:"" help:"Install the servers that are missing, with the system's package manager."`
 	Reconcile  ReconcileCmd  `cmd:"" help:"Compare stock, counters and locks with the orders, and mend what can be mended, also beside a sale."`
 	Doctor     DoctorCmd     `cmd:"" help:"Say what is found, in which version, and what to do about the rest."`
 }

@@ -76,7 +76,7 @@ func (c *ProveCmd) servers(ctx context.Context, p provingPlace, infos []catalog.
 	}
 	for _, s := range l.Backends() {
 		if s.Name == backend.NameMySQL && (!s.OK || s.Tier == backend.Embedded) {
-			return nil, errors.Join(errors.New("a proof needs a real MySQL or MariaDB: install one (seckill deps), or give --mysql-dsn"),
+			return nil, errors.Join(errors.New("a proof needs a real MySQL or MariaDB: install one (seckill doctor says how), or give --mysql-dsn"),
 				stopLab(l))
 		}
 	}

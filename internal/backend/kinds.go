@@ -150,17 +150,17 @@ func (c Config) Has(need Capability) (ok bool, why string) {
 	case need == SQL:
 		return len(addresses) > 0, "no SQL database is configured: give --mysql-dsn or --sqlite-path"
 	case need == RowLocks && c.SQLitePath != "":
-		return false, "SQLite has no row locks: install MariaDB or MySQL (seckill deps), or give --mysql-dsn"
+		return false, "SQLite has no row locks: install MariaDB or MySQL (seckill doctor says how), or give --mysql-dsn"
 	case need == Procedures && c.SQLitePath != "":
-		return false, "SQLite has no stored procedures: install MariaDB or MySQL (seckill deps), or give --mysql-dsn"
+		return false, "SQLite has no stored procedures: install MariaDB or MySQL (seckill doctor says how), or give --mysql-dsn"
 	case need == SkipLocked && c.SQLitePath != "":
-		return false, "SQLite has no SKIP LOCKED: install MariaDB or MySQL (seckill deps), or give --mysql-dsn"
+		return false, "SQLite has no SKIP LOCKED: install MariaDB or MySQL (seckill doctor says how), or give --mysql-dsn"
 	case need == JetStream:
 		return len(addresses) > 0, "no NATS JetStream is configured: give --jetstream-urls (seckill up starts one by itself)"
 	case need == RedisQuorum:
 		return len(addresses) >= quorumNodes, "five independent Redis nodes are needed: give --redlock-addrs"
 	}
-	return len(addresses) > 0, fmt.Sprintf("no %s is configured: install one (seckill deps), or give %s",
+	return len(addresses) > 0, fmt.Sprintf("no %s is configured: install one (seckill doctor says how), or give %s",
 		k.Title, k.Addresses[0].Flag)
 }
 

@@ -181,11 +181,11 @@ func (p *place) leave(ctx context.Context) error {
 // one can.
 func Missing(config backend.Config, info catalog.Info) (why []string) {
 	if config.MySQLDSN == "" {
-		return []string{"a game needs a real MySQL or MariaDB: install one (seckill deps)"}
+		return []string{"a game needs a real MySQL or MariaDB: install one (seckill doctor says how)"}
 	}
 	for _, name := range backend.NamesOf(info.Uses()...) {
 		if config.Tiers[name] == backend.Embedded {
-			why = append(why, "a game asks the servers who waits in them, which an embedded "+name+" cannot say: install a real one (seckill deps)")
+			why = append(why, "a game asks the servers who waits in them, which an embedded "+name+" cannot say: install a real one (seckill doctor says how)")
 		}
 	}
 	if slices.Contains(info.Needs, backend.RedisQuorum) && len(config.RedlockAddrs) == 0 {

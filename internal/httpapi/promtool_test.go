@@ -8,17 +8,11 @@ import (
 	"testing"
 
 	"github.com/goccy/go-yaml"
-
-	"seckill/internal/packages"
 )
 
 func promtool(t *testing.T, args ...string) (said string, ok bool) {
 	t.Helper()
-	tool := packages.NewSearch(os.Getenv).Find(packages.Promtool)
-	if !tool.Found() {
-		t.Fatal(tool.Missing())
-	}
-	out, err := exec.CommandContext(t.Context(), tool.Path, args...).CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), "promtool", args...).CombinedOutput()
 	return string(out), err == nil
 }
 

@@ -10,7 +10,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"seckill/internal/backend"
-	"seckill/internal/packages"
 )
 
 // Add starts the backends that are not there yet, concurrently.
@@ -79,9 +78,9 @@ func (l *Lab) add(ctx context.Context, name string) (backend.Status, error) {
 }
 
 // program is what a private server of this kind runs on.
-func (l *Lab) program(k kind) packages.Program {
+func (l *Lab) program(k kind) Program {
 	if k.ours {
-		return packages.Program{Name: k.Title, Path: l.options.Executable}
+		return Program{Name: k.Title, Path: l.options.Executable}
 	}
 	return l.programs[k.tool]
 }
@@ -91,7 +90,7 @@ func (l *Lab) isPrivate(k kind) bool {
 	return len(k.In(l.options.Given)) == 0 && l.program(k).Found() && (k.ours || !l.options.Embedded)
 }
 
-func (l *Lab) addPrivate(ctx context.Context, k kind, program packages.Program) (backend.Status, error) {
+func (l *Lab) addPrivate(ctx context.Context, k kind, program Program) (backend.Status, error) {
 	servers := k.servers(program)
 	processes := make([]*Process, len(servers))
 	starting, ctx := errgroup.WithContext(ctx)

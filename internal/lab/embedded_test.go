@@ -9,14 +9,13 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/lab"
 	"seckill/internal/lab/labtest"
-	"seckill/internal/packages"
 )
 
 // On a machine without any server there are the embedded engines, the one server
 // that this program is itself, and reasons.
 func TestEmbeddedTier(t *testing.T) {
 	for name, o := range map[string]lab.Options{
-		"nothing installed": {Programs: map[packages.Tool]packages.Program{}},
+		"nothing installed": {Programs: map[lab.Tool]lab.Program{}},
 		"asked for":         {Embedded: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -61,14 +60,14 @@ func TestEmbeddedTier(t *testing.T) {
 }
 
 func TestMissingSaysWhatToDo(t *testing.T) {
-	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: t.TempDir(), Programs: map[packages.Tool]packages.Program{packages.ZooKeeper: {Get: "seckill deps"}},
+	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: t.TempDir(), Programs: map[lab.Tool]lab.Program{lab.ZooKeeper: {}},
 		Backends: []string{backend.NameZooKeeper}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Stop(context.Background())
-	if s := l.Backends()[0]; s.OK || !strings.Contains(s.Error, "seckill deps") {
-		t.Errorf("%+v: want it to name seckill deps", s)
+	if s := l.Backends()[0]; s.OK || !strings.Contains(s.Error, "seckill doctor") {
+		t.Errorf("%+v: want it to name seckill doctor", s)
 	}
 }
 

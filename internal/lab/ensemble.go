@@ -12,7 +12,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"seckill/internal/backend"
-	"seckill/internal/packages"
 )
 
 // An Ensemble is several servers of one backend of which one can be lost: a Redis
@@ -272,7 +271,7 @@ const (
 type quorum struct{ nodes []*Process }
 
 // redisFive are five in addition to the lab's own, which may be in use.
-func (l *Lab) redisFive(ctx context.Context, program packages.Program) (*Ensemble, error) {
+func (l *Lab) redisFive(ctx context.Context, program Program) (*Ensemble, error) {
 	const n = 5
 	nodes, err := l.launchAll(ctx, n, 1, func([][]int) []server {
 		five := make([]server, n)

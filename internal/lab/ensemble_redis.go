@@ -7,7 +7,6 @@ import (
 	"net"
 
 	"seckill/internal/backend"
-	"seckill/internal/packages"
 )
 
 // A redisPair is a primary and a replica. Clients connect to the door, which
@@ -19,7 +18,7 @@ type redisPair struct {
 	door, link       *relay
 }
 
-func (l *Lab) redisPair(ctx context.Context, program packages.Program) (_ *Ensemble, err error) {
+func (l *Lab) redisPair(ctx context.Context, program Program) (_ *Ensemble, err error) {
 	pair := &redisPair{}
 	defer func() {
 		if err != nil {

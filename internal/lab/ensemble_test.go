@@ -14,7 +14,6 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/lab"
 	"seckill/internal/lab/labtest"
-	"seckill/internal/packages"
 )
 
 // emptyLab has nothing but what the test asks for.
@@ -171,13 +170,13 @@ func TestEnsemblesStandBeside(t *testing.T) {
 	if _, err := l.Ensemble(t.Context(), backend.NameMySQL); !errors.Is(err, lab.ErrNoServer) {
 		t.Errorf("an ensemble of MySQL: %v, want %v", err, lab.ErrNoServer)
 	}
-	without := ownLabWith(t, map[packages.Tool]packages.Program{packages.Etcd: {Get: "seckill deps"}})
-	if _, err := without.Ensemble(t.Context(), backend.NameEtcd); !errors.Is(err, lab.ErrNoServer) || !strings.Contains(err.Error(), "seckill deps") {
+	without := ownLabWith(t, map[lab.Tool]lab.Program{lab.Etcd: {}})
+	if _, err := without.Ensemble(t.Context(), backend.NameEtcd); !errors.Is(err, lab.ErrNoServer) || !strings.Contains(err.Error(), "seckill doctor") {
 		t.Errorf("an ensemble without its program: %v, want %v and how to get it", err, lab.ErrNoServer)
 	}
 }
 
-func ownLabWith(t *testing.T, p map[packages.Tool]packages.Program) *lab.Lab {
+func ownLabWith(t *testing.T, p map[lab.Tool]lab.Program) *lab.Lab {
 	t.Helper()
 	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: t.TempDir(), Backends: []string{}, Programs: p})
 	must(t, "start a lab", err)

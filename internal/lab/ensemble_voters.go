@@ -10,13 +10,12 @@ import (
 	"strings"
 
 	"seckill/internal/backend"
-	"seckill/internal/packages"
 )
 
 const three = 3
 
 // addVoters starts three servers of a backend in place of one.
-func (l *Lab) addVoters(ctx context.Context, k kind, program packages.Program) (backend.Status, error) {
+func (l *Lab) addVoters(ctx context.Context, k kind, program Program) (backend.Status, error) {
 	e, err := k.voters(ctx, program, k.Name)
 	if err == nil {
 		_, err = e.Node(ctx, Leader)
@@ -35,15 +34,15 @@ func (l *Lab) addVoters(ctx context.Context, k kind, program packages.Program) (
 }
 
 // ensembleOfVoters is the ensemble that runs in addition to the lab's server.
-func (l *Lab) ensembleOfVoters(k kind) func(context.Context, packages.Program) (*Ensemble, error) {
-	return func(ctx context.Context, program packages.Program) (*Ensemble, error) {
+func (l *Lab) ensembleOfVoters(k kind) func(context.Context, Program) (*Ensemble, error) {
+	return func(ctx context.Context, program Program) (*Ensemble, error) {
 		return k.voters(ctx, program, ensembleOf(k.Name))
 	}
 }
 
 // zookeeperThree are three ZooKeeper servers, as servers of a backend. Each has a
 // port for clients, one for followers and one for elections.
-func (l *Lab) zookeeperThree(ctx context.Context, program packages.Program, of string) (*Ensemble, error) {
+func (l *Lab) zookeeperThree(ctx context.Context, program Program, of string) (*Ensemble, error) {
 	nodes, err := l.launchAll(ctx, three, 3, func(ports [][]int) []server {
 		config := "initLimit=20\nsyncLimit=10\n"
 		for i, p := range ports {
@@ -62,7 +61,7 @@ func (l *Lab) zookeeperThree(ctx context.Context, program packages.Program, of s
 		kind: &voters{nodes, zookeeperLeads}}, nil
 }
 
-func (l *Lab) zookeeperMember(program packages.Program, of string, i int, ensemble string) server {
+func (l *Lab) zookeeperMember(program Program, of string, i int, ensemble string) server {
 	name := member(backend.NameZooKeeper, i)
 	home := filepath.Join(l.folder, name)
 	return server{
@@ -87,7 +86,7 @@ func zookeeperLeads(ctx context.Context, p *Process) (bool, error) {
 }
 
 // etcdThree are three etcd servers, as servers of a backend.
-func (l *Lab) etcdThree(ctx context.Context, program packages.Program, of string) (*Ensemble, error) {
+func (l *Lab) etcdThree(ctx context.Context, program Program, of string) (*Ensemble, error) {
 	nodes, err := l.launchAll(ctx, three, 2, func(ports [][]int) []server {
 		// The peers' ports make names unique to this attempt to start.
 		var names, cluster []string
@@ -108,7 +107,7 @@ func (l *Lab) etcdThree(ctx context.Context, program packages.Program, of string
 		kind: &voters{nodes, etcdLeads}}, nil
 }
 
-func (l *Lab) etcdMember(program packages.Program, of string, i int, names []string, cluster string) server {
+func (l *Lab) etcdMember(program Program, of string, i int, names []string, cluster string) server {
 	return server{
 		name: member(backend.NameEtcd, i), backend: of, ports: 2,
 		command: func(ports []int) (command, error) {

@@ -11,10 +11,9 @@ import (
 	"strings"
 
 	"seckill/internal/backend"
-	"seckill/internal/packages"
 )
 
-func (l *Lab) etcdServers(program packages.Program) []server {
+func (l *Lab) etcdServers(program Program) []server {
 	member := filepath.Base(l.folder) // unique
 	return []server{{
 		name: backend.NameEtcd, backend: backend.NameEtcd, ports: 2,

@@ -13,7 +13,6 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/lab"
 	"seckill/internal/lab/labtest"
-	"seckill/internal/packages"
 )
 
 // script makes a program of shell commands.
@@ -34,7 +33,7 @@ func TestFailedStartNamesTheLog(t *testing.T) {
 	broken := script(t, "redis-server", "echo out of luck >&2; exit 3")
 	base := t.TempDir()
 	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: base, Backends: []string{backend.NameRedis, backend.NameEtcd},
-		Programs: map[packages.Tool]packages.Program{packages.Redis: {Path: broken}, packages.Etcd: packages.NewSearch(os.Getenv).Find(packages.Etcd)}})
+		Programs: map[lab.Tool]lab.Program{lab.Redis: {Path: broken}, lab.Etcd: lab.NewSearch(os.Getenv).Find(lab.Etcd)}})
 	if err == nil {
 		l.Stop(context.Background())
 		t.Fatal("a Redis that ends at once was accepted")
@@ -61,7 +60,7 @@ func TestMySQLThatCannotMakeItsData(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	broken := script(t, "mysqld", "echo No space left on device >&2; exit 1")
 	_, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: t.TempDir(), Backends: []string{backend.NameMySQL},
-		Programs: map[packages.Tool]packages.Program{packages.MariaDB: {Path: broken}}})
+		Programs: map[lab.Tool]lab.Program{lab.MariaDB: {Path: broken}}})
 	if err == nil || !strings.Contains(err.Error(), "data folder") || !strings.Contains(err.Error(), "No space left") {
 		t.Errorf("%v: want it to tell of the data folder, with what the server said", err)
 	}
@@ -71,7 +70,7 @@ func TestProgramThatCannotRun(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "etcd")
 	must(t, "write", os.WriteFile(path, []byte("no program"), 0o755))
 	_, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: t.TempDir(), Backends: []string{backend.NameEtcd},
-		Programs: map[packages.Tool]packages.Program{packages.Etcd: {Path: path}}})
+		Programs: map[lab.Tool]lab.Program{lab.Etcd: {Path: path}}})
 	if err == nil || !strings.Contains(err.Error(), path) {
 		t.Errorf("%v: want the program's path", err)
 	}

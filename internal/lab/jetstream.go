@@ -16,7 +16,6 @@ import (
 	natsserver "github.com/nats-io/nats-server/v2/server"
 
 	"seckill/internal/backend"
-	"seckill/internal/packages"
 )
 
 // NATS is a Go library, too: the lab's own program is the server, as a process of
@@ -33,7 +32,7 @@ type jetstreamSettings struct {
 	Volatile bool
 }
 
-func (l *Lab) jetstreamServers(program packages.Program) []server {
+func (l *Lab) jetstreamServers(program Program) []server {
 	name := filepath.Base(l.folder) // unique
 	return []server{{
 		name: backend.NameJetStream, backend: backend.NameJetStream, ports: 1,

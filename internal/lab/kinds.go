@@ -6,24 +6,23 @@ import (
 	"runtime"
 
 	"seckill/internal/backend"
-	"seckill/internal/packages"
 )
 
 // A kind says how the lab provides one of backend.Kinds.
 type kind struct {
 	backend.Kind
-	tool packages.Tool // the program it runs on
+	tool Tool // the program it runs on
 	// ours is a server that this very program runs, in a process of its own.
 	ours bool
 	// servers are the processes of a private one.
-	servers func(packages.Program) []server
+	servers func(Program) []server
 	// embedded starts an engine in this process; nil: there is none.
 	embedded func(context.Context) (backend.Status, error)
 	// ensemble starts servers of which one can be lost; nil: there is none.
-	ensemble func(context.Context, packages.Program) (*Ensemble, error)
+	ensemble func(context.Context, Program) (*Ensemble, error)
 	// voters starts three servers that elect a leader, as servers of a backend;
 	// nil: it has none that do.
-	voters func(ctx context.Context, program packages.Program, of string) (*Ensemble, error)
+	voters func(ctx context.Context, program Program, of string) (*Ensemble, error)
 	// version asks a server at an address of the form of the flags.
 	version func(ctx context.Context, address string) (string, error)
 	// address is that form of a private server's host:port; nil: the same.
@@ -35,15 +34,15 @@ type kind struct {
 // kindNamed is the lab's one table of backends.
 func (l *Lab) kindNamed(name string) (kind, error) {
 	k := map[string]kind{
-		backend.NameMySQL: {tool: packages.MariaDB, servers: l.mysqlServers, embedded: l.addSQLite,
+		backend.NameMySQL: {tool: MariaDB, servers: l.mysqlServers, embedded: l.addSQLite,
 			version: mysqlVersion, address: func(addr string) string { return l.mysqlDSN(addr, "seckill") }, megabytes: 256},
-		backend.NameRedis: {tool: packages.Redis, servers: l.redisServers, embedded: l.addMiniredis,
+		backend.NameRedis: {tool: Redis, servers: l.redisServers, embedded: l.addMiniredis,
 			ensemble: l.redisPair, version: redisVersion, address: l.redisURL},
-		backend.NameRedlock: {tool: packages.Redis, servers: l.redlockServers,
+		backend.NameRedlock: {tool: Redis, servers: l.redlockServers,
 			ensemble: l.redisFive, version: redisVersion, address: l.redisURL},
-		backend.NameZooKeeper: {tool: packages.ZooKeeper, servers: l.zookeeperServers,
+		backend.NameZooKeeper: {tool: ZooKeeper, servers: l.zookeeperServers,
 			voters: l.zookeeperThree, version: zookeeperVersion},
-		backend.NameEtcd: {tool: packages.Etcd, servers: l.etcdServers,
+		backend.NameEtcd: {tool: Etcd, servers: l.etcdServers,
 			voters: l.etcdThree, version: etcdVersion, megabytes: 160},
 		backend.NameJetStream: {ours: true, servers: l.jetstreamServers, version: jetstreamVersion, megabytes: 64},
 	}[name]

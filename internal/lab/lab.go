@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"seckill/internal/backend"
-	"seckill/internal/packages"
 )
 
 // Options say what a lab consists of. Only Host is needed: the rest of the zero
@@ -44,7 +43,7 @@ type Options struct {
 	// the server is by itself.
 	MySQLCerts Certs
 	// Programs are the servers to use. Nil means those of this machine.
-	Programs map[packages.Tool]packages.Program
+	Programs map[Tool]Program
 	// Executable is run as the lab's supervisor and as service processes. ""
 	// means this program.
 	Executable string
@@ -70,7 +69,7 @@ type Certs struct{ CA, Cert, Key string }
 // A Lab is a set of running backends and service processes.
 type Lab struct {
 	options    Options
-	programs   map[packages.Tool]packages.Program
+	programs   map[Tool]Program
 	supervisor *supervisor
 	folder     string
 
@@ -144,9 +143,9 @@ func Start(ctx context.Context, o Options) (*Lab, error) {
 	l := &Lab{options: o, config: o.Given, passwords: makePasswords(), statuses: map[string]backend.Status{}}
 	l.config.Tiers = map[string]backend.Tier{}
 	if l.programs = o.Programs; l.programs == nil {
-		l.programs = map[packages.Tool]packages.Program{}
-		search := packages.NewSearch(o.Host.Getenv)
-		for _, tool := range packages.Servers {
+		l.programs = map[Tool]Program{}
+		search := NewSearch(o.Host.Getenv)
+		for _, tool := range ServerTools {
 			l.programs[tool] = search.Find(tool)
 		}
 	}

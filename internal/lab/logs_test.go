@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"seckill/internal/backend"
-	"seckill/internal/packages"
 )
 
 func TestLastWordsHaveNoStackTrace(t *testing.T) {
@@ -24,7 +23,7 @@ func TestLastWordsHaveNoStackTrace(t *testing.T) {
 
 func TestRoom(t *testing.T) {
 	folder := t.TempDir()
-	l := &Lab{folder: folder, options: Options{Folder: folder}, programs: map[packages.Tool]packages.Program{packages.MariaDB: {Path: "x"}}}
+	l := &Lab{folder: folder, options: Options{Folder: folder}, programs: map[Tool]Program{MariaDB: {Path: "x"}}}
 	if needed := l.megabytes(backend.Names()); needed != 256 {
 		t.Errorf("%d MB are needed, want MariaDB's 256", needed)
 	}

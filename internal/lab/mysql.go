@@ -15,10 +15,9 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"seckill/internal/backend"
-	"seckill/internal/packages"
 )
 
-func (l *Lab) mysqlServers(program packages.Program) []server {
+func (l *Lab) mysqlServers(program Program) []server {
 	m := l.mysqlServer(program, backend.NameMySQL)
 	s := l.ofMySQL(m, backend.NameMySQL)
 	s.prepare = func(ctx context.Context) error { return l.prepareMySQL(ctx, m) }
@@ -26,7 +25,7 @@ func (l *Lab) mysqlServers(program packages.Program) []server {
 }
 
 // mysqlServer is one that has its data in a folder of that name.
-func (l *Lab) mysqlServer(program packages.Program, name string) mysqlServer {
+func (l *Lab) mysqlServer(program Program, name string) mysqlServer {
 	return mysqlServer{path: program.Path, data: filepath.Join(l.folder, name), mariadb: isMariaDB(program.Path),
 		root: os.Geteuid() == 0, volatile: l.options.Volatile, certs: l.options.MySQLCerts}
 }

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"seckill/internal/backend"
-	"seckill/internal/packages"
 )
 
 // A port that the system may give to an outgoing connection can connect to
@@ -40,7 +39,7 @@ func TestAPortThatIsLostIsReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Stop(context.Background())
-	s := l.redisServer(packages.NewSearch(os.Getenv).Find(packages.Redis), "redis", backend.NameRedis)
+	s := l.redisServer(NewSearch(os.Getenv).Find(Redis), "redis", backend.NameRedis)
 	var lost []int
 	original := s.command
 	s.command = func(ports []int) (_ command, err error) {

@@ -7,8 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	"seckill/internal/packages"
 )
 
 // proxyBackend marks a proxy among the processes: it is neither a service nor a
@@ -19,7 +17,7 @@ const proxyBackend = "proxy"
 // until it forwards to one that is ready. It ends with the lab, or when its process
 // is terminated.
 func (l *Lab) StartProxy(ctx context.Context, services []string) (*Process, error) {
-	program := packages.NewSearch(l.options.Host.Getenv).Find(packages.HAProxy)
+	program := NewSearch(l.options.Host.Getenv).Find(HAProxy)
 	if !program.Found() {
 		return nil, errors.New(program.Missing())
 	}

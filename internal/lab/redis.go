@@ -13,14 +13,13 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"seckill/internal/backend"
-	"seckill/internal/packages"
 )
 
-func (l *Lab) redisServers(program packages.Program) []server {
+func (l *Lab) redisServers(program Program) []server {
 	return []server{l.redisServer(program, backend.NameRedis, backend.NameRedis)}
 }
 
-func (l *Lab) redlockServers(program packages.Program) []server {
+func (l *Lab) redlockServers(program Program) []server {
 	nodes := make([]server, l.options.RedlockNodes)
 	for i := range nodes {
 		nodes[i] = l.redisServer(program, member(backend.NameRedlock, i), backend.NameRedlock)
@@ -30,7 +29,7 @@ func (l *Lab) redlockServers(program packages.Program) []server {
 
 // redisServer keeps nothing on disk: after a restart it is empty. Clients,
 // replicas and the other nodes of a Cluster need the lab's password.
-func (l *Lab) redisServer(program packages.Program, name, of string, more ...string) server {
+func (l *Lab) redisServer(program Program, name, of string, more ...string) server {
 	return server{
 		name: name, backend: of, ports: 1, login: l.redisURL,
 		command: func(ports []int) (command, error) {

@@ -12,7 +12,6 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"seckill/internal/backend"
-	"seckill/internal/packages"
 )
 
 // Topologies of a lab: how the servers of a backend are arranged.
@@ -82,7 +81,7 @@ func (l *Lab) isArranged(name string) bool {
 }
 
 // addArranged starts a backend as the topology has it.
-func (l *Lab) addArranged(ctx context.Context, k kind, program packages.Program) (backend.Status, error) {
+func (l *Lab) addArranged(ctx context.Context, k kind, program Program) (backend.Status, error) {
 	if !program.Found() {
 		return backend.Status{}, fmt.Errorf("topology %s needs %s: %s", l.options.Topology, k.Title, program.Missing())
 	}
@@ -117,7 +116,7 @@ const (
 )
 
 // addRedisCluster starts six servers and makes a Cluster of them.
-func (l *Lab) addRedisCluster(ctx context.Context, program packages.Program) (backend.Status, error) {
+func (l *Lab) addRedisCluster(ctx context.Context, program Program) (backend.Status, error) {
 	nodes, err := l.launchAll(ctx, clusterNodes, 2, func(ports [][]int) []server {
 		all := make([]server, clusterNodes)
 		for i := range all {

@@ -13,7 +13,6 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"seckill/internal/backend"
-	"seckill/internal/packages"
 )
 
 // Galera: three MariaDB servers that all take writes. A transaction runs at one
@@ -45,8 +44,8 @@ const (
 	galeraCopyScript = "wsrep_sst_seckill"
 )
 
-func (l *Lab) addGalera(ctx context.Context, program packages.Program) (backend.Status, error) {
-	library := l.programs[packages.Galera]
+func (l *Lab) addGalera(ctx context.Context, program Program) (backend.Status, error) {
+	library := l.programs[GaleraLibrary]
 	switch {
 	case !isMariaDB(program.Path):
 		return backend.Status{}, fmt.Errorf("topology %s needs MariaDB, and %s is MySQL", Galera, program.Path)
@@ -72,7 +71,7 @@ func (l *Lab) addGalera(ctx context.Context, program packages.Program) (backend.
 		Version: fmt.Sprintf("%s Galera of %d", g.nodes[0].version, three)}, nil
 }
 
-func (g *galera) start(ctx context.Context, program, library packages.Program) (err error) {
+func (g *galera) start(ctx context.Context, program, library Program) (err error) {
 	l := g.lab
 	first := l.mysqlServer(program, member(backend.NameMySQL, 0))
 	if err := l.prepareMySQL(ctx, first); err != nil {
@@ -111,7 +110,7 @@ func (l *Lab) door() (*relay, error) {
 
 // server is a node. Its ports are those of clients, of the group, and of what a
 // node has missed.
-func (g *galera) server(program packages.Program, library string, i int, ports [][]int) server {
+func (g *galera) server(program Program, library string, i int, ports [][]int) server {
 	l, name := g.lab, member(backend.NameMySQL, i)
 	m := l.mysqlServer(program, name)
 	s := l.ofMySQL(m, name)

@@ -12,7 +12,6 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"seckill/internal/backend"
-	"seckill/internal/packages"
 )
 
 // A MariaDB with a replica: the primary acknowledges a COMMIT before the replica
@@ -28,7 +27,7 @@ type mysqlPair struct {
 // replicationUser follows the primary.
 const replicationUser = "replica"
 
-func (l *Lab) addReplica(ctx context.Context, program packages.Program) (backend.Status, error) {
+func (l *Lab) addReplica(ctx context.Context, program Program) (backend.Status, error) {
 	if !isMariaDB(program.Path) {
 		return backend.Status{}, fmt.Errorf("topology %s needs MariaDB, and %s is MySQL", Replica, program.Path)
 	}
@@ -45,7 +44,7 @@ func (l *Lab) addReplica(ctx context.Context, program packages.Program) (backend
 		Version: r.primary.version + " with a replica"}, nil
 }
 
-func (r *mysqlPair) start(ctx context.Context, program packages.Program) (err error) {
+func (r *mysqlPair) start(ctx context.Context, program Program) (err error) {
 	if r.door, err = r.lab.door(); err != nil {
 		return err
 	}
@@ -72,7 +71,7 @@ func (r *mysqlPair) start(ctx context.Context, program packages.Program) (err er
 }
 
 // server is the i-th. Both write logs from which another can follow them.
-func (r *mysqlPair) server(program packages.Program, i int) mysqlServer {
+func (r *mysqlPair) server(program Program, i int) mysqlServer {
 	m := r.lab.mysqlServer(program, member(backend.NameMySQL, i))
 	// Each makes its own accounts.
 	m.before = "SET SESSION sql_log_bin = 0;\n" + fmt.Sprintf(
@@ -83,7 +82,7 @@ func (r *mysqlPair) server(program packages.Program, i int) mysqlServer {
 
 // process is read-only until it is promoted, so that a primary that comes back
 // takes no order.
-func (r *mysqlPair) process(program packages.Program, i int) server {
+func (r *mysqlPair) process(program Program, i int) server {
 	m, id := r.server(program, i), i+1
 	s := r.lab.ofMySQL(m, member(backend.NameMySQL, i))
 	plain := s.command

@@ -11,7 +11,6 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/fault"
-	"seckill/internal/packages"
 )
 
 // A ring is three Redis that know nothing of each other: clients choose a key's
@@ -26,7 +25,7 @@ type shards struct {
 // Shard is the role of a node of a ring.
 const Shard = "shard"
 
-func (l *Lab) addRing(ctx context.Context, program packages.Program) (backend.Status, error) {
+func (l *Lab) addRing(ctx context.Context, program Program) (backend.Status, error) {
 	s := &shards{lost: backend.RingRefuse}
 	if l.options.Topology == RingRehash {
 		s.lost = backend.RingRehash

@@ -14,7 +14,6 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"seckill/internal/backend"
-	"seckill/internal/packages"
 )
 
 // Redis Sentinel: a primary, two replicas, and three sentinels that watch them.
@@ -39,7 +38,7 @@ type sentinels struct {
 }
 
 // addSentinel starts the servers, then those that watch them.
-func (l *Lab) addSentinel(ctx context.Context, program packages.Program) (backend.Status, error) {
+func (l *Lab) addSentinel(ctx context.Context, program Program) (backend.Status, error) {
 	s := &sentinels{password: l.passwords.redis}
 	var err error
 	s.nodes, err = l.launchAll(ctx, three, 1, func(ports [][]int) []server {
@@ -86,7 +85,7 @@ func (l *Lab) addSentinel(ctx context.Context, program packages.Program) (backen
 // sentinelServer watches the primary at a port. A sentinel rewrites its own file:
 // what it has learned is there when it is started again. The name has the
 // primary's port, so that another attempt to start has another file.
-func (l *Lab) sentinelServer(program packages.Program, name string, primary int) server {
+func (l *Lab) sentinelServer(program Program, name string, primary int) server {
 	return server{
 		name: name, backend: backend.NameRedis, ports: 1, login: l.redisURL,
 		command: func(ports []int) (command, error) {

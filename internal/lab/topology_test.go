@@ -19,7 +19,6 @@ import (
 	"seckill/internal/fault"
 	"seckill/internal/lab"
 	"seckill/internal/lab/labtest"
-	"seckill/internal/packages"
 )
 
 // labOf is a lab of a topology.
@@ -61,16 +60,16 @@ func TestTopologiesThatCannotBe(t *testing.T) {
 	}
 }
 
-var noGalera = func() map[packages.Tool]packages.Program {
+var noGalera = func() map[lab.Tool]lab.Program {
 	none := maps.Clone(nothingFound)
-	none[packages.MariaDB] = packages.NewSearch(os.Getenv).Find(packages.MariaDB)
+	none[lab.MariaDB] = lab.NewSearch(os.Getenv).Find(lab.MariaDB)
 	return none
 }()
 
-var nothingFound = func() map[packages.Tool]packages.Program {
-	none := map[packages.Tool]packages.Program{}
-	for _, tool := range packages.Servers {
-		none[tool] = (packages.Search{}).Find(tool)
+var nothingFound = func() map[lab.Tool]lab.Program {
+	none := map[lab.Tool]lab.Program{}
+	for _, tool := range lab.ServerTools {
+		none[tool] = (lab.Search{}).Find(tool)
 	}
 	return none
 }()

@@ -13,10 +13,9 @@ import (
 	"time"
 
 	"seckill/internal/backend"
-	"seckill/internal/packages"
 )
 
-func (l *Lab) zookeeperServers(program packages.Program) []server {
+func (l *Lab) zookeeperServers(program Program) []server {
 	home := filepath.Join(l.folder, "zookeeper")
 	return []server{{
 		name: backend.NameZooKeeper, backend: backend.NameZooKeeper, ports: 1,
@@ -45,7 +44,7 @@ func checkZooKeeper(ctx context.Context, addr, home string) (version string, err
 
 // zookeeperArgs start a server's main class without zkServer.sh, which Debian's
 // jars do not have.
-func zookeeperArgs(program packages.Program, home, class string) []string {
+func zookeeperArgs(program Program, home, class string) []string {
 	return []string{program.Java,
 		"-Xmx256m", "-XX:+UseSerialGC",
 		"-XX:TieredStopAtLevel=1", "-Xshare:auto", // starts faster, runs slower

@@ -35,7 +35,7 @@ func TestReplays(t *testing.T) {
 		{"a file elsewhere", h.URL, `{"example":"../naive.oversell"}`, 404, "unknown_example"},
 		{"no example", h.URL, `{"example":"matrix"}`, 400, "counterexample has"},
 		{"a strategy that is gone", h.URL, `{"example":"gone.oversell"}`, 404, "unknown_strategy"},
-		{"no MySQL", h.URL, `{"example":"naive.oversell"}`, 503, "seckill deps"},
+		{"no MySQL", h.URL, `{"example":"naive.oversell"}`, 503, "seckill doctor"},
 	} {
 		status, body, _ := call{method: "POST", path: "/api/lab/v1/replays", body: c.body}.do(t, c.url)
 		if status != c.status || !strings.Contains(body, c.says) {

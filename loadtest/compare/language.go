@@ -45,8 +45,8 @@ var reasons = []struct {
 	words   string
 }{
 	{regexp.MustCompile(`^no SQL database is configured: give (.+) or (.+)$`), "没有配置 SQL 数据库：请加 $1 或 $2"},
-	{regexp.MustCompile(`^no (.+) is configured: install one \(seckill deps\), or give (.+)$`), "没有配置 $1：请安装（seckill deps），或者加 $2"},
-	{regexp.MustCompile(`^no (.+) is configured: install one \(seckill deps\)$`), "没有配置 $1：请安装（seckill deps）"},
+	{regexp.MustCompile(`^no (.+) is configured: install one \(seckill doctor says how\), or give (.+)$`), "没有配置 $1：请安装（做法见 seckill doctor），或者加 $2"},
+	{regexp.MustCompile(`^no (.+) is configured: install one \(seckill doctor says how\)$`), "没有配置 $1：请安装（做法见 seckill doctor）"},
 	{regexp.MustCompile(`^there is no embedded engine for it: start the lab without --embedded$`), "它没有内嵌的替代：启动实验室时去掉 --embedded"},
 	{regexp.MustCompile(`^no (Redis|MySQL) is known$`), "没有 $1"},
 }

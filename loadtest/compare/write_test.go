@@ -56,7 +56,7 @@ func fixed(t *testing.T) *Result {
 	o.Crowds = []int{1, testCrowd, 32}
 	o.Sparse, o.Few = []string{"conditional", "version", "for-update"}, 2
 	o.Locks = &Locks{Lease: 8000, Wait: 3000, Poll: 10}
-	o.NotRun = []NotRun{{"zk", "no ZooKeeper is configured: install one (seckill deps), or give --zookeeper-addrs"}}
+	o.NotRun = []NotRun{{"zk", "no ZooKeeper is configured: install one (seckill doctor says how), or give --zookeeper-addrs"}}
 	r := Run(t.Context(), o)
 	r.Begun, r.Seconds = time.Date(2026, 11, 11, 0, 0, 0, 0, time.UTC), 42.4
 	r.Machine, r.Version = measure.Machine{OS: "linux", Arch: "amd64", CPUs: 2, Go: "go1.26"}, "v1.0.0"

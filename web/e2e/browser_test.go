@@ -39,7 +39,7 @@ func findBrowser(t *testing.T) string {
 			return path
 		}
 	}
-	t.Fatal("no Chromium was found; run: seckill deps --tests")
+	t.Fatal("no Chromium was found; run: scripts/deps.sh --tests")
 	return ""
 }
 

@@ -64,7 +64,7 @@ var fakeLevels = []game.Level{
 	{Name: "safe", Number: 2, Chapter: 1, Setting: fakeSetting("conditional", 1), Breaks: []string{"oversold"}, Available: true, Text: map[string]game.LevelText{
 		"en": {Title: "Locked from the read on", Goal: "Sell more than there is, or say that it cannot be done.", Hint: "Who waits for whom?", Solved: "The row is locked from the read to the commit."},
 		"zh": {Title: "从读开始就锁住", Goal: "卖出比库存更多的商品，或者说明做不到。", Hint: "谁在等谁？", Solved: "从读到提交，这一行一直锁着。"}}},
-	{Name: "herd", Number: 3, Chapter: 0, Setting: fakeSetting("zk", 2), Breaks: []string{"two_holders"}, Missing: []string{"no ZooKeeper is configured: install one (seckill deps)"}, Text: map[string]game.LevelText{
+	{Name: "herd", Number: 3, Chapter: 0, Setting: fakeSetting("zk", 2), Breaks: []string{"two_holders"}, Missing: []string{"no ZooKeeper is configured: install one (seckill doctor says how)"}, Text: map[string]game.LevelText{
 		"en": {Title: "Two in the queue", Goal: "Have two holders of one lock.", Hint: "A session can end.", Solved: "A session ended."},
 		"zh": {Title: "队列里的两个人", Goal: "让同一把锁有两个持有者。", Hint: "会话是会结束的。", Solved: "会话结束了。"}}},
 }

@@ -221,7 +221,7 @@ func fakeService(w http.ResponseWriter, r *http.Request) {
 		map[string]any{
 			"name": "zk", "title": "ZooKeeper lock", "family": "zklock", "available": false,
 			"idea": "The lowest sequence number holds the lock.", "promises": "One holder at a time.", "breaks": "A paused holder.",
-			"needs": []string{"SQL", "ZooKeeper"}, "missing": []string{"no ZooKeeper is configured: install one (seckill deps)"},
+			"needs": []string{"SQL", "ZooKeeper"}, "missing": []string{"no ZooKeeper is configured: install one (seckill doctor says how)"},
 		},
 	}})
 }

@@ -21,7 +21,7 @@ func Cluster(t testing.TB) *lab.Lab {
 		defer cancel()
 		l, err := lab.Start(ctx, lab.Options{Host: Host(), Backends: []string{backend.NameRedis}, Topology: lab.Cluster})
 		if err != nil {
-			t.Fatalf("start a Redis Cluster: %v (run: seckill deps)", err)
+			t.Fatalf("start a Redis Cluster: %v (run: scripts/deps.sh)", err)
 		}
 		shared.cluster = l
 	}
@@ -49,7 +49,7 @@ func Own(t testing.TB, topology, name string) *lab.Lab {
 	defer cancel()
 	l, err := lab.Start(ctx, lab.Options{Host: Host(), Backends: []string{name}, Topology: topology})
 	if err != nil {
-		t.Fatalf("start %s with topology %s: %v (run: seckill deps)", name, topology, err)
+		t.Fatalf("start %s with topology %s: %v (run: scripts/deps.sh)", name, topology, err)
 	}
 	t.Cleanup(func() {
 		if err := l.Stop(context.Background()); err != nil {

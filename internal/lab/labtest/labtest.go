@@ -26,6 +26,7 @@ import (
 // Main is for TestMain: func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 func Main(m *testing.M) (status int) {
 	lab.RunSupervisorIfAsked()
+	HearSignals()
 	// A program that the race detector watches sleeps a second before it
 	// exits: every supervisor and every service process would.
 	os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE"))
@@ -125,7 +126,7 @@ func lacking(names []string, statuses []backend.Status) string {
 			continue
 		}
 		if !s.OK || s.Tier == backend.Embedded {
-			return fmt.Sprintf("this test needs a real %s; there is %q (%s); run: seckill deps", s.Name, s.Version, s.Error)
+			return fmt.Sprintf("this test needs a real %s; there is %q (%s); run: scripts/deps.sh", s.Name, s.Version, s.Error)
 		}
 	}
 	return ""

@@ -34,8 +34,8 @@ const questions = {
 /** @type {[RegExp, string][]} */
 const reasons = [
   [/^no SQL database is configured: give (.+)$/, '没有配置 SQL 数据库：请加 $1'],
-  [/^no (.+) is configured: install one \(seckill deps\), or give (.+)$/, '没有配置 $1：请安装（seckill deps），或者加 $2'],
-  [/^no (.+) is configured: install one \(seckill deps\)$/, '没有配置 $1：请安装（seckill deps）'],
+  [/^no (.+) is configured: install one \(seckill doctor says how\), or give (.+)$/, '没有配置 $1：请安装（做法见 seckill doctor），或者加 $2'],
+  [/^no (.+) is configured: install one \(seckill doctor says how\)$/, '没有配置 $1：请安装（做法见 seckill doctor）'],
   [/^there is no embedded engine for it: start the lab without --embedded$/, '它没有内嵌的替代：启动实验室时去掉 --embedded'],
   [/^no (Redis|MySQL) is known$/, '没有 $1'],
   [/^the lab was started without a folder for its history$/, '启动实验室时没有给出存放历史的文件夹'],

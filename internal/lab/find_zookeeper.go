@@ -1,6 +1,7 @@
-package packages
+package lab
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -19,14 +20,16 @@ func (s Search) findZooKeeper(p *Program) {
 		}
 	}
 	p.Classpath = strings.Join(jars, string(os.PathListSeparator))
-	if p.Java == "" {
-		p.Lacks, p.lookedFor = []Tool{Java}, "Java, which ZooKeeper needs,"
-	}
+	var byHand []string
 	if jars == nil {
-		p.Lacks = append([]Tool{ZooKeeper}, p.Lacks...)
 		p.lookedFor = "ZooKeeper (zkServer.sh, zookeeper.jar, or a folder that ZOOKEEPER_HOME names)"
+		byHand = append(byHand, tools[ZooKeeper].byHand)
 	}
-	if p.Lacks == nil {
+	if p.Java == "" {
+		p.lookedFor = cmp.Or(p.lookedFor, "Java, which ZooKeeper needs,")
+		byHand = append(byHand, "get a Java 17 or later from https://adoptium.net and put java on the PATH")
+	}
+	if p.ByHand = strings.Join(byHand, ", and "); p.ByHand == "" {
 		p.Path = jars[0]
 	}
 }
@@ -101,9 +104,4 @@ func zookeeperJarVersion(jar string) string {
 		}
 	}
 	return "ZooKeeper"
-}
-
-func isFile(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
 }

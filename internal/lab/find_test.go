@@ -1,4 +1,4 @@
-package packages
+package lab
 
 import (
 	"os"
@@ -24,7 +24,7 @@ func TestSearch(t *testing.T) {
 	if path := s.Find(Redis).Path; path != filepath.Join(second, "redis-server") {
 		t.Errorf("found %s, want redis-server", path)
 	}
-	if p := s.Find(Etcd); p.Found() || !strings.Contains(p.Missing(), "seckill deps") || !slices.Equal(p.Lacks, []Tool{Etcd}) {
+	if p := s.Find(Etcd); p.Found() || !strings.Contains(p.Missing(), "seckill doctor") || p.ByHand == "" {
 		t.Errorf("etcd: %+v, want it missing: it cannot be run", p)
 	}
 	touch(t, filepath.Join(first, "mariadbd"))
@@ -39,12 +39,12 @@ func TestSearch(t *testing.T) {
 func TestGaleraIsALibrary(t *testing.T) {
 	folder := t.TempDir()
 	s := Search{libraries: []string{t.TempDir(), folder}}
-	if p := s.Find(Galera); p.Found() || !strings.Contains(p.Missing(), "seckill deps") || !slices.Equal(p.Lacks, []Tool{Galera}) {
+	if p := s.Find(GaleraLibrary); p.Found() || !strings.Contains(p.Missing(), "seckill doctor") || p.ByHand == "" {
 		t.Errorf("without the library: %+v, want it missing", p)
 	}
-	touch(t, filepath.Join(folder, galeraLibrary))
-	p := s.Find(Galera)
-	if version, err := p.Version(t.Context()); p.Path != filepath.Join(folder, galeraLibrary) || version != "Galera" || err != nil {
+	touch(t, filepath.Join(folder, galeraFile))
+	p := s.Find(GaleraLibrary)
+	if version, err := p.Version(t.Context()); p.Path != filepath.Join(folder, galeraFile) || version != "Galera" || err != nil {
 		t.Errorf("found %s, version %q, %v; want the library", p.Path, version, err)
 	}
 }
@@ -89,14 +89,9 @@ func TestZooKeeperTakesJava(t *testing.T) {
 		return
 	}
 	s := Search{folders: []string{t.TempDir()}, javaHome: t.TempDir(), zookeeper: home}
-	if p := s.Find(ZooKeeper); p.Found() || !strings.Contains(p.Missing(), "Java") {
-		t.Errorf("%+v: want it missing for lack of Java", p)
-	}
-	if missing := s.Missing(false); !slices.Contains(missing, Java) || slices.Contains(missing, ZooKeeper) || slices.Contains(missing, Browser) {
-		t.Errorf("missing %v, want Java but not ZooKeeper among the servers", missing)
-	}
-	if missing := s.Missing(true); !slices.Contains(missing, Browser) {
-		t.Errorf("missing %v, want the browser of the tests, too", missing)
+	p := s.Find(ZooKeeper)
+	if p.Found() || !strings.Contains(p.Missing(), "Java") || !strings.Contains(p.ByHand, "adoptium") || strings.Contains(p.ByHand, "ZOOKEEPER_HOME") {
+		t.Errorf("%+v: want it missing for lack of Java alone", p)
 	}
 }
 
@@ -128,30 +123,11 @@ func TestVersionsOfRealPrograms(t *testing.T) {
 	}
 }
 
-func touch(t *testing.T, path string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, nil, 0o755); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func sameFile(a, b string) bool {
-	first, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	second, err := os.Stat(b)
-	return err == nil && os.SameFile(first, second)
-}
-
 // Every tool can be got by hand, and says what it is for.
-func TestTools(t *testing.T) {
-	for _, tool := range slices.Concat(Servers, Testing, []Tool{Java}) {
+func TestToolsAreDescribed(t *testing.T) {
+	for _, tool := range slices.Concat(ServerTools, TestTools) {
 		about := tools[tool]
-		if about.byHand == "" || about.use == "" && tool != Java || about.programs == nil && tool != Java && tool != ZooKeeper {
+		if about.byHand == "" || about.use == "" || about.programs == nil && tool != ZooKeeper {
 			t.Errorf("%s: %+v lacks something", tool, about)
 		}
 	}

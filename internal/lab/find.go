@@ -1,0 +1,198 @@
+package lab
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// A Tool is a program, or a library of one, that can be looked for.
+type Tool string
+
+const (
+	MariaDB       Tool = "MariaDB"
+	GaleraLibrary Tool = "Galera"
+	Redis         Tool = "Redis"
+	ZooKeeper     Tool = "ZooKeeper"
+	Etcd          Tool = "etcd"
+	Chromium      Tool = "Chromium"
+	Compiler      Tool = "a C compiler"
+	TypeScript    Tool = "TypeScript"
+	HAProxy       Tool = "HAProxy"
+)
+
+// ServerTools are the programs that the lab runs; TestTools are those that only
+// tests use. scripts/deps.sh looks for the same ones, in the same places.
+var (
+	ServerTools = []Tool{MariaDB, Redis, ZooKeeper, Etcd, GaleraLibrary}
+	TestTools   = []Tool{Chromium, Compiler, TypeScript}
+)
+
+// tools is what is known of each tool.
+var tools = map[Tool]struct {
+	title    string   // what messages call it; empty: the tool's own name
+	programs []string // any of these will do, the first is the best
+	version  string   // the argument that asks for its version; empty: --version
+	use      string   // what it is for
+	byHand   string   // how to get it without a package manager
+}{
+	MariaDB: {title: "MariaDB or MySQL", programs: []string{"mariadbd", "mysqld"},
+		use:    "every strategy; without it SQLite, which has no row locks",
+		byHand: "get it from https://mariadb.org/download and put mariadbd on the PATH"},
+	GaleraLibrary: {programs: []string{galeraFile}, use: "the lab with --topology galera only",
+		byHand: "get the Galera library for your MariaDB from https://galeracluster.com; only --topology galera needs it"},
+	Redis: {programs: []string{"redis-server", "valkey-server"},
+		use:    "redsync and other Redis locks; without it an embedded one",
+		byHand: "get it from https://redis.io/downloads and put redis-server on the PATH"},
+	ZooKeeper: {use: "zk",
+		byHand: "unpack a release of https://zookeeper.apache.org/releases.html and set ZOOKEEPER_HOME to its folder"},
+	Etcd: {programs: []string{"etcd"}, use: "etcd locks",
+		byHand: "get it from https://github.com/etcd-io/etcd/releases and put etcd on the PATH"},
+	Chromium: {programs: []string{"chromium", "google-chrome", "chromium-browser", "google-chrome-stable", "Chromium", "Google Chrome"},
+		use:    "the tests of the page only",
+		byHand: "get Chromium or Chrome and put it on the PATH; only the browser tests need it"},
+	Compiler: {title: "C compiler", programs: []string{"gcc", "clang", "cc"},
+		use:    "the race detector, in tests, only",
+		byHand: "install gcc or clang with its C library's headers; only the race detector of the tests needs it"},
+	TypeScript: {programs: []string{"tsc"}, use: "the test of the page's types only",
+		byHand: "get Node.js from https://nodejs.org and run npm install -g typescript; only the test of the page's types needs it"},
+	HAProxy: {programs: []string{"haproxy"}, version: "-v", use: "a proxy in front of services",
+		byHand: "get it from https://www.haproxy.org and put haproxy on the PATH"},
+}
+
+// A Program is a tool on this machine, or the lack of it.
+type Program struct {
+	Name string
+	Path string // of the program, or of ZooKeeper's jar; empty: not found
+	// Java and Classpath run ZooKeeper, which is not a program by itself.
+	Java, Classpath string
+
+	Use    string // what it is for
+	ByHand string // how to get what is missing without a package manager; empty: nothing is
+
+	versionFlag string
+	lookedFor   string
+}
+
+// Found reports whether the program can be run.
+func (p Program) Found() bool { return p.Path != "" }
+
+// Missing says what was not found and how to get it; empty if it was found.
+func (p Program) Missing() string {
+	if p.Found() {
+		return ""
+	}
+	return "no " + p.lookedFor + " was found on this machine: seckill doctor says how to get it"
+}
+
+// A Search looks for programs.
+type Search struct {
+	folders, libraries  []string
+	javaHome, zookeeper string
+}
+
+// NewSearch looks on the PATH, and where systems put servers that are not on
+// it. It reads PATH, JAVA_HOME and ZOOKEEPER_HOME.
+func NewSearch(getenv func(string) string) Search {
+	s := Search{javaHome: getenv("JAVA_HOME"), zookeeper: getenv("ZOOKEEPER_HOME"), libraries: galeraFolders}
+	s.folders = append(filepath.SplitList(getenv("PATH")), "/usr/sbin", "/usr/local/sbin", "/usr/local/bin", "/usr/bin",
+		"/usr/libexec", "/opt/homebrew/bin", "/opt/homebrew/sbin", "/usr/local/mysql/bin",
+		"/Applications/Chromium.app/Contents/MacOS", "/Applications/Google Chrome.app/Contents/MacOS")
+	for _, pattern := range []string{ // what Homebrew and MacPorts keep off the PATH
+		"/opt/homebrew/opt/{}*/bin", "/usr/local/opt/{}*/bin", "/opt/local/lib/{}*/bin"} {
+		for _, name := range []string{"mariadb", "mysql", "redis", "valkey", "etcd"} {
+			kegs, _ := filepath.Glob(strings.ReplaceAll(pattern, "{}", name))
+			s.folders = append(s.folders, kegs...)
+		}
+	}
+	return s
+}
+
+// Find looks for a tool.
+func (s Search) Find(tool Tool) Program {
+	about := tools[tool]
+	p := Program{Name: cmp.Or(about.title, string(tool)), Use: about.use, versionFlag: about.version}
+	switch tool {
+	case ZooKeeper:
+		s.findZooKeeper(&p)
+		return p
+	case GaleraLibrary:
+		s.findGalera(&p)
+		return p
+	}
+	for _, name := range about.programs {
+		if p.Path = s.lookup(name); p.Path != "" {
+			return p
+		}
+	}
+	p.lookedFor = strings.Join(about.programs[:min(2, len(about.programs))], " or ")
+	p.ByHand = about.byHand
+	return p
+}
+
+// lookup returns a program's path, "" if there is none.
+func (s Search) lookup(name string) string {
+	for _, folder := range s.folders {
+		if !filepath.IsAbs(folder) {
+			continue // would depend on the working folder
+		}
+		path := filepath.Join(folder, name)
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0 {
+			return path
+		}
+	}
+	return ""
+}
+
+var versionNumber = regexp.MustCompile(`(?:Ver |v=|Version: |version:? |Chromium |Chrome |gcc \([^)]*\) )(\d+(?:\.\d+)+)`)
+
+// Version asks the program itself, without starting a server.
+func (p Program) Version(ctx context.Context) (string, error) {
+	if !p.Found() {
+		return "", errors.New(p.Missing())
+	}
+	if p.Classpath != "" {
+		return zookeeperJarVersion(p.Path), nil
+	}
+	if filepath.Base(p.Path) == galeraFile {
+		return p.Name, nil // it says its version to a server only
+	}
+	flag := cmp.Or(p.versionFlag, "--version")
+	out, err := exec.CommandContext(ctx, p.Path, flag).Output()
+	if err != nil {
+		return "", errors.New(p.Path + " " + flag + ": " + err.Error())
+	}
+	name := p.Name
+	for _, brand := range []struct{ says, name string }{{"MariaDB", "MariaDB"}, {"mysqld", "MySQL"}, {"Valkey", "Valkey"}} {
+		if strings.Contains(string(out), brand.says) {
+			name = brand.name
+			break
+		}
+	}
+	if number := versionNumber.FindSubmatch(out); number != nil {
+		return name + " " + string(number[1]), nil
+	}
+	return name, nil
+}
+
+// galeraFile is what MariaDB loads to be a node of a cluster.
+const galeraFile = "libgalera_smm.so"
+
+var galeraFolders = []string{"/usr/lib/galera", "/usr/lib64/galera-4", "/usr/lib64/galera", "/usr/lib/galera-4", "/usr/lib"}
+
+// findGalera looks where systems put the library.
+func (s Search) findGalera(p *Program) {
+	for _, folder := range s.libraries {
+		if path := filepath.Join(folder, galeraFile); isFile(path) {
+			p.Path = path
+			return
+		}
+	}
+	p.lookedFor = "Galera library (" + galeraFile + ")"
+	p.ByHand = tools[GaleraLibrary].byHand
+}
