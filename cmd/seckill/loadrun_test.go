@@ -41,7 +41,6 @@ type tests struct{ *testing.M }
 
 func (t tests) Run() int {
 	os.Setenv(asProgram, "1")
-	labtest.HearSignals()
 	if !labtest.Verify && testing.CoverMode() == "" {
 		remove, err := useProgram()
 		defer remove()
