@@ -24,7 +24,6 @@ func TestChaosOfEveryFault(t *testing.T) {
 		lab.Sentinel:  "redis-counter,redis-fenced",
 		lab.Ring:      "redis-lua,redis-counter-mysql",
 		lab.Galera:    "conditional,lock-insert,get-lock",
-		lab.Replica:   "conditional",
 	} {
 		for _, c := range chaosCells(t, "--topology", topology, "--strategies", strategies) {
 			tested[c.Fault] = tested[c.Fault] || c.Tested()

@@ -11,7 +11,7 @@ import (
 
 // TopologyFlag says how the servers of a backend are arranged.
 type TopologyFlag struct {
-	Topology string `default:"single" enum:"single,cluster,ensemble,sentinel,ring,ring-rehash,galera,replica" env:"SECKILL_TOPOLOGY" help:"How the servers of a lab that is started are arranged: ${enum}."`
+	Topology string `default:"single" enum:"single,cluster,ensemble,sentinel,ring,ring-rehash,galera" env:"SECKILL_TOPOLOGY" help:"How the servers of a lab that is started are arranged: ${enum}."`
 }
 
 // warn tells which of the strategies are not right on the topology, and why.

@@ -47,7 +47,7 @@ var All = []Fault{pauseHolder, hangHolder, killHolder, cutHolder, pauseService, 
 	restartZooKeeper, restartEtcd, fullEtcd, restartJetStream, cutSession,
 	partMySQL, lateMySQL, muteMySQL, halfMySQL, slowMySQL, partRedis, lateRedis, muteRedis, halfRedis, slowRedis,
 	partZooKeeper, muteZooKeeper, partEtcd, muteEtcd, partJetStream, muteJetStream,
-	loseZooKeeper, loseEtcd, loseZooKeeperQuorum, loseEtcdQuorum, failoverRedis, loseShard, pauseShard, loseMySQL, failoverMySQL}
+	loseZooKeeper, loseEtcd, loseZooKeeperQuorum, loseEtcdQuorum, failoverRedis, loseShard, pauseShard, loseMySQL}
 
 // Find finds a fault by its name.
 func Find(name Name) (Fault, error) {
@@ -88,10 +88,9 @@ type Env interface {
 	Etcd(ctx context.Context, path, body string, answer any) error
 	// NoPoints says why no service has fault points; nil: they have.
 	NoPoints() *Lack
-	// Marked reads whether a server, Redis or a group, still has the mark that Mark
-	// wrote.
-	Mark(ctx context.Context, server string) error
-	Marked(ctx context.Context, server string) (bool, error)
+	// RedisMarked reads whether Redis still has the mark that MarkRedis wrote.
+	MarkRedis(ctx context.Context) error
+	RedisMarked(ctx context.Context) (bool, error)
 }
 
 // A Process can come to harm. Its Lock is held while it does, or recovers.

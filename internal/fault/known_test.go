@@ -42,7 +42,7 @@ func TestBreaking(t *testing.T) {
 	if said := HeldThisTime("leased", all.Breaking("sound", 2)); said != "" {
 		t.Errorf("nothing is known, and it says %q", said)
 	}
-	notAsked := []Name{LoseMySQL, FailoverMySQL} // the matrix asks nothing about the loss of a database
+	notAsked := []Name{LoseMySQL} // the matrix asks nothing about the loss of a database
 	for _, f := range All {
 		if slices.Contains(notAsked, f.Name) != (f.Question == "") {
 			t.Errorf("%s asks %q", f.Name, f.Question)

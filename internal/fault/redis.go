@@ -21,7 +21,7 @@ var restartRedis = Fault{Name: RestartRedis, Question: nodeLoss, Everywhere: tru
 		p.Lock()
 		defer p.Unlock()
 		seen := everywhere(ctx, e, a)
-		if err := e.Mark(ctx, redisServer); err != nil {
+		if err := e.MarkRedis(ctx); err != nil {
 			return nil, fmt.Errorf("leave a mark in Redis: %w", err)
 		}
 		if err := p.Kill(ctx); err != nil {
@@ -32,7 +32,7 @@ var restartRedis = Fault{Name: RestartRedis, Question: nodeLoss, Everywhere: tru
 		if err := p.Restart(ctx); err != nil {
 			return nil, err
 		}
-		kept, err := e.Marked(ctx, redisServer)
+		kept, err := e.RedisMarked(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("look for the mark in Redis: %w", err)
 		}
@@ -78,10 +78,10 @@ var fullRedis = Fault{Name: FullRedis, Question: lostReply, Everywhere: true, La
 		if _, err := e.Redis(ctx, "CONFIG", "SET", "maxmemory", "1"); err != nil {
 			return nil, fmt.Errorf("fill Redis: %w", err)
 		}
-		seen.Took = e.Mark(ctx, redisServer) != nil
+		seen.Took = e.MarkRedis(ctx) != nil
 		seen.weigh()
 		return &Injection{seen, func(ctx context.Context, seen *Effect) error {
-			if e.Mark(ctx, redisServer) == nil {
+			if e.MarkRedis(ctx) == nil {
 				seen.Took, seen.Matters, seen.Why = false, false, WentOn
 			}
 			_, err := e.Redis(ctx, "CONFIG", "SET", "maxmemory", "0")

@@ -80,24 +80,19 @@ func (h harmed) Server(name string) (fault.Process, *fault.Lack) {
 
 // Group finds servers of which one leads: the lab's topology has started them.
 func (h harmed) Group(name string) (fault.Group, *fault.Lack) {
-	of, known := groups[name]
+	topology, known := groups[name]
 	if !known {
-		of.backend, of.topology = name, Ensembles
+		topology = Ensembles
 	}
-	if e := h.lab.group(of.backend); e != nil && h.lab.options.Topology == of.topology {
+	if e := h.lab.group(name); e != nil && h.lab.options.Topology == topology {
 		return group{e}, nil
 	}
-	return nil, fault.NewLack(fault.LackTopology, map[string]any{"name": of.backend, "topology": of.topology},
-		"%s is not several servers here as the fault needs them: start the lab with --topology %s", of.backend, of.topology)
+	return nil, fault.NewLack(fault.LackTopology, map[string]any{"name": name, "topology": topology},
+		"%s is not several servers here as the fault needs them: start the lab with --topology %s", name, topology)
 }
 
-// groups are those of faults whose name is not that of a backend, or whose servers
-// do not vote.
-var groups = map[string]struct{ backend, topology string }{
-	backend.NameRedis:  {backend.NameRedis, Sentinel},
-	backend.NameMySQL:  {backend.NameMySQL, Galera},
-	fault.MySQLReplica: {backend.NameMySQL, Replica},
-}
+// groups are the topologies of those whose servers do not vote.
+var groups = map[string]string{backend.NameRedis: Sentinel, backend.NameMySQL: Galera}
 
 // group is an ensemble as a fault sees it.
 type group struct{ e *Ensemble }
@@ -135,17 +130,11 @@ func (h harmed) NoPoints() *fault.Lack { return h.lab.NoFaultPoints() }
 
 const redisMark = "seckill:lab:mark"
 
-func (h harmed) Mark(ctx context.Context, server string) error {
-	if server != backend.NameRedis {
-		return h.markMySQL(ctx)
-	}
+func (h harmed) MarkRedis(ctx context.Context) error {
 	return h.onRedis(ctx, func(in *backend.Instance) error { return in.Redis.Set(ctx, redisMark, 1, 0).Err() })
 }
 
-func (h harmed) Marked(ctx context.Context, server string) (there bool, err error) {
-	if server != backend.NameRedis {
-		return h.markedMySQL(ctx)
-	}
+func (h harmed) RedisMarked(ctx context.Context) (there bool, err error) {
 	err = h.onRedis(ctx, func(in *backend.Instance) error {
 		n, err := in.Redis.Exists(ctx, redisMark).Result()
 		there = n > 0

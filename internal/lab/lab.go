@@ -95,7 +95,6 @@ type Lab struct {
 	serving   ServiceSettings
 	died      func(Service) // see WhenServiceDies
 	stopped   bool
-	mark      int64 // see markMySQL
 }
 
 // Start starts a lab and waits until everything in it answers. If it fails or ctx

@@ -67,7 +67,7 @@ func (m mysqlServer) accounts(password string) string {
 		sql = append(sql, "ALTER USER 'root'@'localhost' IDENTIFIED BY '"+rand.Text()+"' ACCOUNT LOCK",
 			"GRANT SELECT ON performance_schema.* TO "+account) // where lock waits are
 	}
-	return m.before + strings.Join(sql, ";\n") + ";\n"
+	return strings.Join(sql, ";\n") + ";\n"
 }
 
 // AdminDSN is the administrator's address of the lab's MariaDB; false if there is
@@ -77,14 +77,9 @@ func (l *Lab) AdminDSN() (dsn string, ok bool) {
 	if err != nil || !strings.HasPrefix(p.version, "MariaDB") {
 		return "", false
 	}
-	return p.AdminDSN(), true
-}
-
-// AdminDSN is that of a MariaDB among several.
-func (p *Process) AdminDSN() string {
 	c := mysql.NewConfig()
-	c.User, c.Net, c.Addr = socketUser(), "unix", filepath.Join(p.lab.folder, p.Name, "mysql.sock")
-	return c.FormatDSN()
+	c.User, c.Net, c.Addr = socketUser(), "unix", filepath.Join(l.folder, p.Name, "mysql.sock")
+	return c.FormatDSN(), true
 }
 
 // socketUser is the administrator of a private MariaDB: the operating system's

@@ -60,8 +60,6 @@ type mysqlServer struct {
 
 	volatile bool // does not flush its log at every commit
 	certs    Certs
-	// before is SQL that comes before that of the accounts.
-	before string
 }
 
 func (m mysqlServer) commonArgs() []string {
@@ -212,25 +210,33 @@ func mysqlVersion(ctx context.Context, dsn string) (string, error) {
 }
 
 func askMySQL(ctx context.Context, dsn string) (version, folder string, err error) {
-	config, err := mysql.ParseDSN(dsn)
+	err = onMySQL(ctx, dsn, func(db *sql.DB) error {
+		return db.QueryRowContext(ctx, "SELECT VERSION(), @@datadir").Scan(&version, &folder)
+	})
 	if err != nil {
-		return "", "", err
-	}
-	config.DBName = ""                 // it may not exist yet
-	config.Logger = &mysql.NopLogger{} // connections break while a server starts
-	connector, err := mysql.NewConnector(config)
-	if err != nil {
-		return "", "", err
-	}
-	db := sql.OpenDB(connector)
-	defer db.Close()
-	if err := db.QueryRowContext(ctx, "SELECT VERSION(), @@datadir").Scan(&version, &folder); err != nil {
 		return "", "", err
 	}
 	if short, _, is := strings.Cut(version, "-MariaDB"); is {
 		return "MariaDB " + short, folder, nil
 	}
 	return "MySQL " + version, folder, nil
+}
+
+// onMySQL connects to a server for as long as do takes.
+func onMySQL(ctx context.Context, dsn string, do func(*sql.DB) error) error {
+	config, err := mysql.ParseDSN(dsn)
+	if err != nil {
+		return err
+	}
+	config.DBName = ""                 // it may not exist yet
+	config.Logger = &mysql.NopLogger{} // connections break while a server starts
+	connector, err := mysql.NewConnector(config)
+	if err != nil {
+		return err
+	}
+	db := sql.OpenDB(connector)
+	defer db.Close()
+	return do(db)
 }
 
 func sameFile(a, b string) bool {

@@ -23,12 +23,11 @@ const (
 	Ring      = "ring"     // Redis is three independent servers, and clients hash keys to them
 	// RingRehash is Ring with clients that send the keys of a lost shard elsewhere.
 	RingRehash = "ring-rehash"
-	Galera     = "galera"  // the database is three MariaDB servers, and each takes writes
-	Replica    = "replica" // the database is a MariaDB with a replica, which follows later
+	Galera     = "galera" // the database is three MariaDB servers, and each takes writes
 )
 
 // Topologies are all of them.
-var Topologies = []string{Single, Cluster, Ensembles, Sentinel, Ring, RingRehash, Galera, Replica}
+var Topologies = []string{Single, Cluster, Ensembles, Sentinel, Ring, RingRehash, Galera}
 
 // arranged are the backends of which a topology starts several servers.
 var arranged = map[string][]string{
@@ -36,8 +35,7 @@ var arranged = map[string][]string{
 	Ensembles: {backend.NameZooKeeper, backend.NameEtcd},
 	Sentinel:  {backend.NameRedis},
 	Ring:      {backend.NameRedis}, RingRehash: {backend.NameRedis},
-	Galera:  {backend.NameMySQL},
-	Replica: {backend.NameMySQL},
+	Galera: {backend.NameMySQL},
 }
 
 // CheckTopology says why a topology cannot be had beside backends that are
@@ -97,8 +95,6 @@ func (l *Lab) addArranged(ctx context.Context, k kind, program Program) (backend
 		return l.addRing(ctx, program)
 	case Galera:
 		return l.addGalera(ctx, program)
-	case Replica:
-		return l.addReplica(ctx, program)
 	}
 	return l.addVoters(ctx, k, program)
 }

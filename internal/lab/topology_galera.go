@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"database/sql"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -159,8 +160,8 @@ func (g *galera) server(program Program, library string, i int, ports [][]int) s
 // synced: the node has what the others have, and takes statements.
 func (g *galera) synced(ctx context.Context, addr string) error {
 	var state string
-	err := onMySQL(ctx, g.lab.mysqlDSN(addr, ""), func(c sqlConn) error {
-		return c.QueryRowContext(ctx, "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'WSREP_LOCAL_STATE_COMMENT'").Scan(&state)
+	err := onMySQL(ctx, g.lab.mysqlDSN(addr, ""), func(db *sql.DB) error {
+		return db.QueryRowContext(ctx, "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'WSREP_LOCAL_STATE_COMMENT'").Scan(&state)
 	})
 	if err == nil && state != "Synced" {
 		err = fmt.Errorf("the node is %s", state)

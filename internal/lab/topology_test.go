@@ -46,7 +46,7 @@ func TestTopologiesThatCannotBe(t *testing.T) {
 		"cluster needs Redis: no redis-server or":   {Topology: lab.Cluster, Backends: []string{backend.NameRedis}, Programs: nothingFound},
 		"galera needs MySQL or MariaDB: no ma":      {Topology: lab.Galera, Backends: []string{backend.NameMySQL}, Programs: nothingFound},
 		"galera: no Galera library (libgalera_smm":  {Topology: lab.Galera, Backends: []string{backend.NameMySQL}, Programs: noGalera},
-		"--mysql-dsn names others":                  {Topology: lab.Replica, Given: backend.Config{MySQLDSN: "root@tcp(127.0.0.1:1)/"}},
+		"--mysql-dsn names others":                  {Topology: lab.Galera, Given: backend.Config{MySQLDSN: "root@tcp(127.0.0.1:1)/"}},
 		"ensemble needs etcd: no etcd was found on": {Topology: lab.Ensembles, Backends: []string{backend.NameEtcd}, Programs: nothingFound},
 	} {
 		o.Host, o.Folder = labtest.Host(), t.TempDir()
@@ -314,9 +314,9 @@ func TestAShardIsLost(t *testing.T) {
 // Nothing of the servers that a topology starts is left: no process, no port, no
 // folder.
 func TestStopLeavesNothingOfTopologies(t *testing.T) {
-	for topology, want := range map[string]int{lab.Ensembles: 6, lab.Sentinel: 6, lab.Ring: 3, lab.Replica: 2} {
+	for topology, want := range map[string]int{lab.Ensembles: 6, lab.Sentinel: 6, lab.Ring: 3} {
 		names := map[string][]string{lab.Ensembles: {backend.NameZooKeeper, backend.NameEtcd},
-			lab.Sentinel: {backend.NameRedis}, lab.Ring: {backend.NameRedis}, lab.Replica: {backend.NameMySQL}}[topology]
+			lab.Sentinel: {backend.NameRedis}, lab.Ring: {backend.NameRedis}}[topology]
 		folder, err := os.MkdirTemp("", "lab") // t.TempDir's name is too long for the socket of a database
 		must(t, "make a folder", err)
 		t.Cleanup(func() { must(t, "remove the folder", os.RemoveAll(folder)) })

@@ -30,7 +30,7 @@ func load(t *testing.T, files ...string) (*types.Project, error) {
 // topologies are the overrides, and the variable by which services reach each.
 var topologies = map[string]string{
 	"cluster": "SECKILL_REDIS_ADDRS", "sentinel": "SECKILL_REDIS_SENTINELS", "ring": "SECKILL_REDIS_RING",
-	"replica": "SECKILL_MYSQL_DSN", "galera": "SECKILL_MYSQL_DSN", "ensemble": "SECKILL_ETCD_ENDPOINTS",
+	"galera": "SECKILL_MYSQL_DSN", "ensemble": "SECKILL_ETCD_ENDPOINTS",
 }
 
 var server = regexp.MustCompile(`([a-z0-9-]+):\d+`)

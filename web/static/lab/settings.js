@@ -22,7 +22,7 @@ export const isHolders = (kind) => holders.includes(kind);
 const hurtServers = ['pause_redis', 'pause_mysql', 'full_redis', 'full_etcd', ...['read_only', 'lock_row', 'deadlock', 'few_connections'].map((f) => `${f}_mysql`)];
 /** Of several servers of one backend. */
 const lostServers = ['lose_zookeeper', 'lose_etcd', 'lose_zookeeper_quorum', 'lose_etcd_quorum', 'failover_redis',
-  'lose_shard', 'pause_shard', 'lose_mysql', 'failover_mysql'];
+  'lose_shard', 'pause_shard', 'lose_mysql'];
 const ofService = ['pause_service', 'kill_service', 'jump_clock', 'cut_zookeeper_session'];
 const lasting = ['pause_service', 'jump_clock', 'pause_holder', 'hang_holder', 'cut_holder', ...hurtServers, ...lostServers];
 /** The fields of a fault, by kind. */

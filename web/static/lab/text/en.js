@@ -81,7 +81,6 @@ export default {
       lose_shard: 'The shard of Redis that the sale uses is killed, and comes back without its data.',
       pause_shard: 'The shard of Redis that the sale uses is paused, and goes on with its data.',
       lose_mysql: 'The database node at which service 1 writes is killed; the service is led to another.',
-      failover_mysql: 'Replication stands still; then the database’s primary dies, and its replica takes over without the last orders.',
     },
     past: ({ kind, service }) => ({
       pause_holder: `Holder paused, ${at(service)}`, hang_holder: `Holder hung, ${at(service)}`,
@@ -92,7 +91,7 @@ export default {
       lose_zookeeper: 'One of three ZooKeeper servers killed', lose_etcd: 'One of three etcd servers killed',
       lose_zookeeper_quorum: 'Two of three ZooKeeper servers killed', lose_etcd_quorum: 'Two of three etcd servers killed',
       failover_redis: 'Redis failover, without the last writes', lose_shard: 'Shard of Redis lost, with its data', pause_shard: 'Shard of Redis paused',
-      lose_mysql: 'One of three database nodes killed', failover_mysql: 'Database failover, without the last orders',
+      lose_mysql: 'One of three database nodes killed',
       read_only_mysql: 'MySQL read-only', lock_row_mysql: 'The row locked by another session', deadlock_mysql: 'Deadlocks', few_connections_mysql: 'MySQL’s connections used up', full_redis: 'Redis’ memory full', full_etcd: 'etcd full',
     })[kind] ?? kind,
     /** @param {Json.Fault} fault */

@@ -103,7 +103,6 @@ export default {
       lose_shard: '这场售卖用到的 Redis 分片被杀死，回来时没有数据。',
       pause_shard: '这场售卖用到的 Redis 分片暂停，之后带着原来的数据继续。',
       lose_mysql: '服务进程 1 所写的数据库节点被杀死，该进程被引到另一个节点。',
-      failover_mysql: '复制停止；随后数据库主库死亡，缺少最后几笔订单的从库接替它。',
     },
     past: ({ kind, service }) => ({
       pause_holder: `持有者被暂停，${at(service)}`, hang_holder: `持有者被挂起，${at(service)}`,
@@ -114,7 +113,7 @@ export default {
       lose_zookeeper: '三台 ZooKeeper 之一被杀死', lose_etcd: '三台 etcd 之一被杀死',
       lose_zookeeper_quorum: '三台 ZooKeeper 中的两台被杀死', lose_etcd_quorum: '三台 etcd 中的两台被杀死',
       failover_redis: 'Redis 故障转移，最后几次写入丢失', lose_shard: 'Redis 分片丢失，连同数据', pause_shard: 'Redis 分片被暂停',
-      lose_mysql: '三个数据库节点之一被杀死', failover_mysql: '数据库故障转移，最后几笔订单丢失',
+      lose_mysql: '三个数据库节点之一被杀死',
       read_only_mysql: 'MySQL 只读', lock_row_mysql: '这一行被另一个会话占住', deadlock_mysql: '发生死锁', few_connections_mysql: 'MySQL 连接用尽', full_redis: 'Redis 内存写满', full_etcd: 'etcd 写满',
     })[kind] ?? kind,
     /** @param {Json.Fault} fault */
