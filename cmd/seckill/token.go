@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 )
 
@@ -70,7 +69,7 @@ func readSecret(flag, path string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", flag, err)
 	}
-	if info.Mode().Perm()&0o007 != 0 && runtime.GOOS != "windows" {
+	if info.Mode().Perm()&0o007 != 0 {
 		return nil, fmt.Errorf("%s: every user of this machine can reach %s: run chmod 600 %s, and choose another secret if it was there for long",
 			flag, path, path)
 	}

@@ -25,7 +25,6 @@ func TestWhereTheHistoryIs(t *testing.T) {
 	} {
 		t.Setenv("XDG_DATA_HOME", c.data)
 		t.Setenv("HOME", c.home)
-		t.Setenv("USERPROFILE", c.home) // Windows
 		var said strings.Builder
 		folder := (&UpCmd{History: c.flag}).history(&said)
 		if folder.Dir() != c.want || !strings.Contains(said.String(), c.said) || (said.Len() > 0) != (c.said != "") {

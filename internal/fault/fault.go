@@ -12,7 +12,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -168,13 +167,6 @@ func (f Fault) Inject(ctx context.Context, e Env, a Aim) (*Injection, error) {
 }
 
 func always(Env) *Lack { return nil }
-
-func cannotPause(Env) *Lack {
-	if runtime.GOOS == "windows" {
-		return NewLack(LackPause, nil, "Windows cannot pause a process")
-	}
-	return nil
-}
 
 // atService does harm to the process that is aimed at, which is locked, after a look
 // at what it has under way.

@@ -24,7 +24,7 @@ const (
 )
 
 var (
-	pauseHolder = Fault{Name: PauseHolder, Question: leaseEnd, Holder: true, Lasts: true, missing: first(cannotPause, noPoints),
+	pauseHolder = Fault{Name: PauseHolder, Question: leaseEnd, Holder: true, Lasts: true, missing: noPoints,
 		Describe: "the process that holds the lock stands still before it commits",
 		inject:   atHolder(point.BeforeCommit, (*catch).pause)}
 	hangHolder = Fault{Name: HangHolder, Question: leaseEnd, Holder: true, Lasts: true, missing: noPoints,
@@ -37,17 +37,6 @@ var (
 		Describe: "the process that holds the lock loses its connections, or its ZooKeeper session if the lock is there",
 		inject:   atHolder(point.BeforeCommit, (*catch).cut)}
 )
-
-func first(all ...func(Env) *Lack) func(Env) *Lack {
-	return func(e Env) *Lack {
-		for _, missing := range all {
-			if why := missing(e); why != nil {
-				return why
-			}
-		}
-		return nil
-	}
-}
 
 func noPoints(e Env) *Lack {
 	if why := e.NoPoints(); why != nil {

@@ -12,7 +12,6 @@ type Lack struct {
 
 // Codes of Lacks.
 const (
-	LackPause    = "windows_pause"   // Windows cannot pause a process
 	LackPoints   = "no_fault_points" // process: was started without
 	LackSocket   = "long_folder"     // folder: its path is too long for a socket, so services have no fault points
 	LackServer   = "no_server"       // name: the lab has none

@@ -70,7 +70,7 @@ func restarts(name Name, server, question, uses, describe string) Fault {
 // standsStill pauses a server.
 func standsStill(name Name, server, question, uses, describe string) Fault {
 	return Fault{Name: name, Question: question, Everywhere: true, Lasts: true, Uses: uses, Describe: describe,
-		missing: first(cannotPause, ofLab(server)),
+		missing: ofLab(server),
 		inject: func(ctx context.Context, e Env, a Aim) (*Injection, error) {
 			p, why := e.Server(server)
 			if why != nil {

@@ -13,7 +13,7 @@ const (
 	KillService Name = "kill_service"
 )
 
-var pauseService = Fault{Name: PauseService, Question: leaseEnd, Lasts: true, missing: cannotPause,
+var pauseService = Fault{Name: PauseService, Question: leaseEnd, Lasts: true, missing: always,
 	Describe: "a service process stands still, whatever it is doing",
 	inject:   atService(pause)}
 

@@ -21,10 +21,12 @@ const zookeeperServer = "zookeeper"
 
 var cutSession = Fault{Name: CutZooKeeperSession, Question: leaseEnd, Uses: "ZooKeeper",
 	Describe: "ZooKeeper ends the session of a service process, and with it its locks",
-	missing: first(func(e Env) *Lack {
-		_, why := e.Server(zookeeperServer)
-		return why
-	}, noPoints),
+	missing: func(e Env) *Lack {
+		if _, why := e.Server(zookeeperServer); why != nil {
+			return why
+		}
+		return noPoints(e)
+	},
 	inject: func(ctx context.Context, e Env, a Aim) (*Injection, error) {
 		p, err := service(e, a.Service)
 		if err != nil {

@@ -44,7 +44,7 @@ var loseShard = Fault{Name: LoseShard, Question: nodeLoss, Everywhere: true, Las
 
 var pauseShard = Fault{Name: PauseShard, Question: leaseEnd, Everywhere: true, Lasts: true, Uses: "Redis",
 	Describe: "the shard of Redis that has the sale's keys stands still, and goes on with its data",
-	missing:  first(cannotPause, Env.NoShards),
+	missing:  Env.NoShards,
 	inject: func(ctx context.Context, e Env, a Aim) (*Injection, error) {
 		p, err := e.Shard(ctx, a.Shard)
 		if err != nil {

@@ -57,7 +57,6 @@ func sweep(path string) {
 	}
 	os.RemoveAll(path)
 	lock.Close()
-	os.RemoveAll(path) // Windows removes no open file
 }
 
 // createLocked makes a file and locks it for as long as it is open. It returns

@@ -76,7 +76,7 @@ func (l *Lab) setPrivate(c *backend.Config, name string, addrs ...string) {
 func (l *Lab) serverEnv() []string {
 	env := []string{"LC_ALL=C", "HOME=" + l.folder, "TMPDIR=" + l.folder,
 		"ETCD_UNSUPPORTED_ARCH=" + runtime.GOARCH} // otherwise etcd 3.4 refuses ARM
-	for _, name := range []string{"PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SystemRoot"} {
+	for _, name := range []string{"PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"} {
 		if value := l.options.Host.Getenv(name); value != "" {
 			env = append(env, name+"="+value)
 		}

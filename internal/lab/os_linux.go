@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"os"
 	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // childAttributes: a process group of its own, out of reach of the terminal's
@@ -22,4 +25,15 @@ func standsStill(pid int) bool {
 	}
 	_, state, found := bytes.Cut(stat[max(0, bytes.LastIndexByte(stat, ')')):], []byte(") "))
 	return found && bytes.HasPrefix(state, []byte("T"))
+}
+
+// processorTime is what all threads of a process have used so far. The kernel
+// has a clock for each process; its number holds the id (see clock_getcpuclockid).
+func processorTime(pid int) (time.Duration, bool) {
+	const scheduled = 2 // CPUCLOCK_SCHED
+	var t unix.Timespec
+	if pid <= 0 || unix.ClockGettime(int32(^pid<<3|scheduled), &t) != nil {
+		return 0, false
+	}
+	return time.Duration(t.Nano()), true
 }

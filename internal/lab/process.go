@@ -167,7 +167,7 @@ func (p *Process) Ended() string {
 }
 
 // Pause stops the process without ending it: its sockets stay open and nothing
-// answers. Windows cannot do that.
+// answers.
 func (p *Process) Pause(ctx context.Context) error {
 	run := p.current()
 	if err := p.control(ctx, run, pause); err != nil {

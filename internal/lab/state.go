@@ -107,7 +107,7 @@ func (a *announcement) withdraw() error {
 	if a == nil {
 		return nil
 	}
-	a.file.Close() // first: Windows removes no open file
+	a.file.Close()
 	err := os.Remove(a.path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil

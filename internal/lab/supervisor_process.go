@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"runtime"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -107,7 +108,7 @@ func supervise(in io.Reader, out io.Writer) {
 	runtime.LockOSThread()
 	ignoreTerminal()
 	stop := make(chan os.Signal, 1)
-	signal.Notify(stop, endingSignals...)
+	signal.Notify(stop, syscall.SIGTERM)
 
 	requests := make(chan request)
 	go func() {

@@ -1,5 +1,3 @@
-//go:build unix
-
 // Package e2e drives the page in a real browser, first against a small fake,
 // then against a real lab.
 package e2e

@@ -1,4 +1,4 @@
-//go:build verify && unix
+//go:build verify
 
 package e2e
 

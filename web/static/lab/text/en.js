@@ -37,7 +37,6 @@ export default {
   },
   /** Why a fault is not available here, by the lab’s codes. */
   lacks: {
-    windows_pause: () => 'Windows cannot pause a process.',
     no_fault_points: ({ process }) => `${process} was started without --fault-points.`,
     long_folder: ({ folder }) => `The path of the folder ${folder} is too long for the Unix sockets through which services receive faults. Start the lab with a shorter one: seckill up --folder.`,
     no_server: ({ name }) => `The lab has no ${name}.`,

@@ -1,8 +1,11 @@
-//go:build unix && !linux
+//go:build !linux
 
 package lab
 
-import "syscall"
+import (
+	"syscall"
+	"time"
+)
 
 // childAttributes: a process group of its own, out of reach of the terminal's
 // signals. Without a death signal, the lab kills what a killed supervisor leaves.
@@ -10,3 +13,5 @@ func childAttributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgi
 
 // standsStill cannot be asked here: the signal was sent.
 func standsStill(int) bool { return true }
+
+func processorTime(int) (time.Duration, bool) { return 0, false }

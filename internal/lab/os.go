@@ -1,5 +1,3 @@
-//go:build unix
-
 package lab
 
 import (
@@ -8,8 +6,6 @@ import (
 	"os/signal"
 	"syscall"
 )
-
-var endingSignals = []os.Signal{syscall.SIGTERM}
 
 // ignoreTerminal: Ctrl-C is for the lab, which shuts down in order. SIGPIPE comes
 // from the pipes to a lab that was killed.
