@@ -18,7 +18,7 @@ func (l *Lab) ServersTime() (sum time.Duration, known bool) {
 		}
 	}
 	for _, p := range l.processes {
-		if p.server.backend == "" || p.server.backend == proxyBackend { // a service process, or before one
+		if p.server.backend == "" { // a service process
 			continue
 		}
 		used, ok := processorTime(p.PID())

@@ -23,7 +23,6 @@ const (
 	Chromium      Tool = "Chromium"
 	Compiler      Tool = "a C compiler"
 	TypeScript    Tool = "TypeScript"
-	HAProxy       Tool = "HAProxy"
 )
 
 // ServerTools are the programs that the lab runs; TestTools are those that only
@@ -37,7 +36,6 @@ var (
 var tools = map[Tool]struct {
 	title    string   // what messages call it; empty: the tool's own name
 	programs []string // any of these will do, the first is the best
-	version  string   // the argument that asks for its version; empty: --version
 	use      string   // what it is for
 	byHand   string   // how to get it without a package manager
 }{
@@ -61,8 +59,6 @@ var tools = map[Tool]struct {
 		byHand: "install gcc or clang with its C library's headers; only the race detector of the tests needs it"},
 	TypeScript: {programs: []string{"tsc"}, use: "the test of the page's types only",
 		byHand: "get Node.js from https://nodejs.org and run npm install -g typescript; only the test of the page's types needs it"},
-	HAProxy: {programs: []string{"haproxy"}, version: "-v", use: "a proxy in front of services",
-		byHand: "get it from https://www.haproxy.org and put haproxy on the PATH"},
 }
 
 // A Program is a tool on this machine, or the lack of it.
@@ -75,8 +71,7 @@ type Program struct {
 	Use    string // what it is for
 	ByHand string // how to get what is missing without a package manager; empty: nothing is
 
-	versionFlag string
-	lookedFor   string
+	lookedFor string
 }
 
 // Found reports whether the program can be run.
@@ -116,7 +111,7 @@ func NewSearch(getenv func(string) string) Search {
 // Find looks for a tool.
 func (s Search) Find(tool Tool) Program {
 	about := tools[tool]
-	p := Program{Name: cmp.Or(about.title, string(tool)), Use: about.use, versionFlag: about.version}
+	p := Program{Name: cmp.Or(about.title, string(tool)), Use: about.use}
 	switch tool {
 	case ZooKeeper:
 		s.findZooKeeper(&p)
@@ -162,10 +157,9 @@ func (p Program) Version(ctx context.Context) (string, error) {
 	if filepath.Base(p.Path) == galeraFile {
 		return p.Name, nil // it says its version to a server only
 	}
-	flag := cmp.Or(p.versionFlag, "--version")
-	out, err := exec.CommandContext(ctx, p.Path, flag).Output()
+	out, err := exec.CommandContext(ctx, p.Path, "--version").Output()
 	if err != nil {
-		return "", errors.New(p.Path + " " + flag + ": " + err.Error())
+		return "", errors.New(p.Path + " --version: " + err.Error())
 	}
 	name := p.Name
 	for _, brand := range []struct{ says, name string }{{"MariaDB", "MariaDB"}, {"mysqld", "MySQL"}, {"Valkey", "Valkey"}} {

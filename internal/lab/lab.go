@@ -87,7 +87,6 @@ type Lab struct {
 	statuses  map[string]backend.Status
 	groups    map[string]*Ensemble // backends of several servers, by the topology
 	processes []*Process
-	proxies   int // started so far
 	links     map[linkOf]*relay
 	closers   []func() error
 	state     *announcement
