@@ -78,18 +78,15 @@ exhaust: build
 ## figures: measure the figures of docs/figures.md and the lessons anew (over half an hour, on an idle machine)
 figures: build
 	@scripts/deps.sh
-	$(BIN) compare --strategies all --html bin/compare.html --json bin/compare.json
-	$(BIN) bench locks --contenders 8,64 --for 1s --json bin/locks.json
-	$(BIN) bench claims --json bin/claims.json
-	$(BIN) figures --compare bin/compare.json --locks bin/locks.json --claims bin/claims.json \
-		--json web/static/figures.json --readme docs/figures.md
+	$(BIN) compare --strategies all --html= --readme docs/figures.md --figures web/static/figures.json
+	$(BIN) bench locks --contenders 8,64 --for 1s --readme docs/figures.md --figures web/static/figures.json
+	$(BIN) bench claims --figures web/static/figures.json
 
-## chaos: run every strategy with every fault into docs/chaos.md and the page, with bin/chaos.html (about three hours; goes on where it was broken off)
+## chaos: run every strategy with every fault into docs/chaos.md and the page (about three hours; goes on where it was broken off)
 .PHONY: chaos
 chaos: build
 	@scripts/deps.sh
-	$(BIN) chaos --seed 1 --resume --json bin/chaos.json --html bin/chaos.html
-	$(BIN) figures --chaos bin/chaos.json --readme docs/chaos.md --json web/static/chaos/results.json
+	$(BIN) chaos --seed 1 --resume --json bin/chaos.json --readme docs/chaos.md --figures web/static/chaos/results.json
 
 ## bench: run the Go benchmarks on real servers
 bench: build

@@ -31,6 +31,7 @@ type BenchCmd struct {
 type BenchOutput struct {
 	JSON     string `name:"json" placeholder:"FILE" help:"Write the figures as JSON; - is standard output, in place of the table."`
 	Markdown string `placeholder:"FILE" help:"Write the table as Markdown; - is standard output."`
+	Figures  string `placeholder:"FILE" help:"Put the medians into a JSON file, as the lessons read them."`
 	Quiet    bool   `short:"q" help:"No progress."`
 }
 
@@ -43,7 +44,8 @@ type BenchLocksCmd struct {
 	Poll      time.Duration `default:"${LockPoll}" help:"About how long a polling lock pauses between two attempts."`
 	Lease     time.Duration `default:"${LockLease}" help:"How long a lock lives unrenewed."`
 	BenchOutput
-	Given backend.Config `embed:""`
+	Readme string         `placeholder:"FILE" help:"Put the tables between the <!-- locks --> marks of a Markdown file."`
+	Given  backend.Config `embed:""`
 }
 
 // statusOverlap is the exit status when a lock let two holders in at a time.
@@ -53,7 +55,7 @@ const statusOverlap = 10
 func (BenchLocksCmd) Help() string {
 	return fmt.Sprintf(`Servers that are not given are started for this run and stopped after it. Given servers must not be used by others meanwhile.
 
-Locks of other libraries: %s. The report's table of goals compares ours with them; with few locks
+Locks of other libraries: %s. The report's table of ratios compares ours with them; with few locks
 it is quick, as in --locks etcd --foreign etcd-mutex --contenders 8.
 
 Every holder increments a counter that only the lock protects. If the counter is not exact, the lock is not valid.
@@ -95,13 +97,28 @@ func (c *BenchLocksCmd) Validate() error {
 	if _, err := c.foreign(catalog.DefaultSettings()); err != nil {
 		return err
 	}
-	return c.BenchOutput.of(nil, nil).check()
+	if c.Readme != "" {
+		if err := measure.CheckBlock(c.Readme, "locks"); err != nil {
+			return fmt.Errorf("--readme: %w", err)
+		}
+	}
+	return c.of(&bench.Report{}).check()
 }
 
-func (o BenchOutput) of(tables []measure.Table, json func(io.Writer) error) result {
+func (c *BenchLocksCmd) of(r *bench.Report) result {
+	all := c.BenchOutput.of("locks", r.Tables(), r.Figures(), r.WriteJSON)
+	all.forms = append(all.forms, form{"--readme", c.Readme, measure.WithBlock(c.Readme, "locks", func(w io.Writer) error {
+		return measure.WriteMarkdown(w, r.Tables())
+	})})
+	return all
+}
+
+// of has the results of a benchmark, whose figures are a member of that name.
+func (o BenchOutput) of(member string, tables []measure.Table, figures any, json func(io.Writer) error) result {
 	return result{"bench", []form{
 		{"--json", o.JSON, json},
 		{"--markdown", o.Markdown, func(w io.Writer) error { return measure.WriteMarkdown(w, tables) }},
+		{"--figures", o.Figures, measure.WithMember(o.Figures, member, figures)},
 	}, func(w io.Writer) error { return measure.WriteText(w, tables) }, json}
 }
 
@@ -168,7 +185,7 @@ func benchable() (names []string) {
 
 func (c *BenchLocksCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
 	redis.SetLogger(redisLog{slog.New(slog.DiscardHandler)}) // errors are returned
-	if err := c.BenchOutput.of(nil, nil).prepare(); err != nil {
+	if err := c.of(&bench.Report{}).prepare(); err != nil {
 		return err
 	}
 	infos, err := c.ours()
@@ -197,7 +214,7 @@ func (c *BenchLocksCmd) Run(ctx context.Context, stdout io.Writer, stderr stderr
 	report, err := bench.Run(ctx, options)
 	clear()
 	report.Command, report.Servers = commandLine(), l.Backends()
-	if _, written := c.BenchOutput.of(report.Tables(), report.WriteJSON).write(stdout); written != nil {
+	if _, written := c.of(report).write(stdout); written != nil {
 		return errors.Join(err, written)
 	}
 	switch {

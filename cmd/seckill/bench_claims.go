@@ -50,7 +50,11 @@ func (c *BenchClaimsCmd) Validate() error {
 	case c.Given.SQLitePath != "":
 		return errors.New("--sqlite-path: no lock lives in SQLite; give --mysql-dsn, or nothing")
 	}
-	return c.BenchOutput.of(nil, nil).check()
+	return c.of(&bench.Claims{Report: &bench.Report{}}).check()
+}
+
+func (c *BenchClaimsCmd) of(r *bench.Claims) result {
+	return c.BenchOutput.of("claims", r.AsTables(), r.Figures(), r.WriteJSON)
 }
 
 func lockNamed(name string) (catalog.Info, bool) {
@@ -74,7 +78,7 @@ func (c *BenchClaimsCmd) polling() (catalog.Info, error) {
 
 func (c *BenchClaimsCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
 	redis.SetLogger(redisLog{slog.New(slog.DiscardHandler)}) // errors are returned
-	if err := c.BenchOutput.of(nil, nil).prepare(); err != nil {
+	if err := c.of(&bench.Claims{Report: &bench.Report{}}).prepare(); err != nil {
 		return err
 	}
 	polling, err := c.polling()
@@ -119,7 +123,7 @@ func (c *BenchClaimsCmd) Run(ctx context.Context, stdout io.Writer, stderr stder
 	}
 	clear()
 	claims.Judge(c.Task)
-	if _, written := c.BenchOutput.of(claims.AsTables(), claims.WriteJSON).write(stdout); written != nil {
+	if _, written := c.of(&claims).write(stdout); written != nil {
 		return errors.Join(err, written)
 	}
 	if err != nil {

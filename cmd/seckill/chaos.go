@@ -34,15 +34,13 @@ type ChaosCmd struct {
 	Wait   time.Duration `default:"500ms" help:"How long a buyer waits for a lock." group:"sale"`
 	Seed   *uint64       `help:"Repeats the same buyers in the same order. Default: a new seed each time." group:"sale" placeholder:"N"`
 
-	Tries  int           `default:"3" help:"How often a sale is run that proves nothing, or stood still against its promise: a busy machine does both." group:"rounds"`
 	Within time.Duration `default:"0" help:"Begin no sale after this long; 0: run all." group:"rounds"`
-	Resume bool          `help:"Go on with the result in --json: what it has is not run again." group:"rounds"`
+	Resume bool          `help:"Go on with the result in --json: what it has is not run again, unless it proved nothing." group:"rounds"`
 
-	Join []string `help:"Results with the same settings that were run beside this one, by comma: what they have is not run again." group:"rounds" placeholder:"FILE"`
-
-	HTML     string `name:"html" default:"seckill-chaos.html" help:"The report, one self-contained page; --html= writes none." group:"output" placeholder:"FILE"`
 	JSON     string `name:"json" placeholder:"FILE" help:"Write the result as JSON, also after each sale; - is standard output, in place of the table." group:"output"`
 	Markdown string `placeholder:"FILE" help:"Write the tables as Markdown; - is standard output." group:"output"`
+	Readme   string `placeholder:"FILE" help:"Put the table between the <!-- chaos --> marks of a Markdown file." group:"output"`
+	Figures  string `placeholder:"FILE" help:"Write what the screen of the page shows, as JSON." group:"output"`
 	Quiet    bool   `short:"q" help:"No progress." group:"output"`
 	TopologyFlag
 
@@ -82,14 +80,16 @@ func (c *ChaosCmd) Validate() (err error) {
 	if err := c.settings.Check(); err != nil {
 		return err
 	}
-	if c.Tries < 1 || c.Tries > 20 {
-		return errors.New("--tries must be from 1 to 20")
-	}
 	if c.Within < 0 {
 		return errors.New("--within must be from 0 (run all), such as 30m")
 	}
 	if c.matrix, err = guarantees(); err != nil {
 		return err
+	}
+	if c.Readme != "" {
+		if err := measure.CheckBlock(c.Readme, "chaos"); err != nil {
+			return fmt.Errorf("--readme: %w", err)
+		}
 	}
 	if err := c.of(&chaos.Result{}).check(); err != nil {
 		return err
@@ -103,46 +103,42 @@ func (c *ChaosCmd) continued() error {
 	if c.Seed != nil {
 		c.settings.Seed = *c.Seed
 	}
-	if c.Resume {
-		if c.JSON == "" || c.JSON == "-" {
-			return errors.New("--resume goes on with the file of --json: give one")
-		}
-		if err := c.takeOver("--resume", c.JSON); err != nil && !errors.Is(err, fs.ErrNotExist) { // nothing was run yet
-			return err
-		}
+	if !c.Resume {
+		return nil
 	}
-	for _, file := range c.Join {
-		if err := c.takeOver("--join", file); err != nil {
-			return err
-		}
+	if c.JSON == "" || c.JSON == "-" {
+		return errors.New("--resume goes on with the file of --json: give one")
+	}
+	if err := c.takeOver(); err != nil && !errors.Is(err, fs.ErrNotExist) { // nothing was run yet
+		return fmt.Errorf("--resume: %w", err)
 	}
 	return nil
 }
 
-// takeOver adds the cells of another result, and its seed if none is given.
-func (c *ChaosCmd) takeOver(flag, file string) error {
-	f, err := os.Open(file)
+// takeOver takes the cells of the earlier result, and its seed if none is given.
+func (c *ChaosCmd) takeOver() error {
+	f, err := os.Open(c.JSON)
 	if err != nil {
-		return fmt.Errorf("%s: %w", flag, err)
+		return err
 	}
 	defer f.Close()
 	r, err := chaos.Read(f)
 	if err != nil {
-		return fmt.Errorf("%s: %s: %w", flag, file, err)
+		return fmt.Errorf("%s: %w", c.JSON, err)
 	}
 	wanted := c.settings
-	if c.Seed == nil && len(c.earlier) == 0 {
+	if c.Seed == nil {
 		wanted.Seed = r.Settings.Seed
 	}
 	if wanted != r.Settings {
-		return fmt.Errorf("%s: %s has sales with other settings: give the same flags (%s), or another file", flag, file, r.Command)
+		return fmt.Errorf("%s has sales with other settings: give the same flags (%s), or another file", c.JSON, r.Command)
 	}
 	for _, cell := range r.Cells {
 		if !slices.ContainsFunc(c.chosen, func(i catalog.Info) bool { return i.Name == cell.Strategy }) || !slices.Contains(c.faults, cell.Fault) {
-			return fmt.Errorf("%s: %s has a sale of %s with %s, which is not asked for and would be lost: name it, too, or give another file", flag, file, cell.Strategy, cell.Fault)
+			return fmt.Errorf("%s has a sale of %s with %s, which is not asked for and would be lost: name it, too, or give another file", c.JSON, cell.Strategy, cell.Fault)
 		}
 	}
-	c.settings, c.earlier = wanted, chaos.Join(c.earlier, r.Cells)
+	c.settings, c.earlier = wanted, r.Cells
 	return nil
 }
 
@@ -171,7 +167,8 @@ func chosenFaults(names []string) (chosen []fault.Name, err error) {
 }
 
 func (c *ChaosCmd) of(r *chaos.Result) result {
-	return result{"chaos", []form{{"--json", c.JSON, r.WriteJSON}, {"--html", c.HTML, r.WriteHTML}, {"--markdown", c.Markdown, r.WriteMarkdown}},
+	return result{"chaos", []form{{"--json", c.JSON, r.WriteJSON}, {"--markdown", c.Markdown, r.WriteMarkdown},
+		{"--readme", c.Readme, measure.WithBlock(c.Readme, "chaos", r.WriteTable)}, {"--figures", c.Figures, r.WritePage}},
 		r.WriteText, r.WriteJSON}
 }
 
@@ -183,9 +180,8 @@ func (c *ChaosCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 		return err
 	}
 	c.warn(stderr, c.chosen...)
-	options := chaos.Options{Strategies: c.chosen, Faults: c.faults, Settings: c.settings, Matrix: c.matrix, Within: c.Within, Tries: c.Tries,
+	options := chaos.Options{Strategies: c.chosen, Faults: c.faults, Settings: c.settings, Matrix: c.matrix, Within: c.Within, Earlier: c.earlier,
 		Services: lab.ServiceSettings{Services: c.settings.Procs, Lease: c.settings.Lease, Wait: c.settings.Wait, Poll: 10}}
-	options.Earlier = c.earlier
 	where, own, err := startToHarm(ctx, lab.Options{Host: host(), Topology: c.Topology, Links: true,
 		ServiceArgs: []string{"--zookeeper-session", c.Lease.String()}}, options.Services)
 	if err != nil {
@@ -205,11 +201,7 @@ func (c *ChaosCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 	clear()
 	c.about(r)
 	r.Servers = where.servers
-	printed, err := c.of(r).write(stdout)
-	if err == nil && printed && c.HTML != "" {
-		fmt.Fprintf(stdout, "Report: %s\n", c.HTML)
-	}
-	if err != nil {
+	if _, err := c.of(r).write(stdout); err != nil {
 		return err
 	}
 	if status := r.ExitStatus(); status != 0 {

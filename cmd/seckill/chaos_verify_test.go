@@ -44,7 +44,7 @@ func chaosCells(t *testing.T, flags ...string) []chaos.Cell {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "chaos.json")
 	var out, progress bytes.Buffer
-	status := run(t.Context(), func() {}, append([]string{"chaos", "--seed", "1", "--json", file, "--html="}, flags...), &out, &progress)
+	status := run(t.Context(), func() {}, append([]string{"chaos", "--seed", "1", "--json", file}, flags...), &out, &progress)
 	if status != chaos.ExitAsKnown {
 		t.Errorf("%v: exit status %d:\n%s%s", flags, status, out.String(), progress.String())
 	}

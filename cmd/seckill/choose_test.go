@@ -137,6 +137,14 @@ func unfit(c chosen, info catalog.Info, cells map[string]matrixCell) string {
 
 type matrixCell struct{ Answer, Text string }
 
+func readJSON(file string, to any) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, to)
+}
+
 // chooserData are the cells of the matrix, and the figures that say anything.
 func chooserData(t *testing.T) (rows map[string]map[string]matrixCell, figures map[string]float64) {
 	var matrix struct {

@@ -19,6 +19,8 @@ type CompareOutput struct {
 	JSON     string `name:"json" placeholder:"FILE" help:"Write the result as JSON; - is standard output, in place of the table." group:"output"`
 	CSV      string `name:"csv" placeholder:"FILE" help:"Write the figures of every round as CSV; - is standard output." group:"output"`
 	Markdown string `placeholder:"FILE" help:"Write the tables as Markdown; - is standard output." group:"output"`
+	Readme   string `placeholder:"FILE" help:"Put the table of strategies between the <!-- compare --> marks of a Markdown file." group:"output"`
+	Figures  string `placeholder:"FILE" help:"Put the medians into a JSON file, as the lessons read them." group:"output"`
 	Matrix   string `placeholder:"FILE" help:"A matrix of seckill prove --json for the report. Default: the one built into the program." group:"output"`
 	Quiet    bool   `short:"q" help:"No progress." group:"output"`
 
@@ -37,12 +39,19 @@ func (o *CompareOutput) of(r *compare.Result) result {
 		}},
 		{"--markdown", o.Markdown, r.WriteMarkdown},
 		{"--csv", o.CSV, r.WriteCSV},
+		{"--readme", o.Readme, measure.WithBlock(o.Readme, "compare", r.WriteTable)},
+		{"--figures", o.Figures, measure.WithMember(o.Figures, "compare", r.Figures())},
 	}, r.WriteText, r.WriteJSON}
 }
 
 func (o *CompareOutput) check() (err error) {
 	if err := o.of(&compare.Result{}).check(); err != nil {
 		return err
+	}
+	if o.Readme != "" {
+		if err := measure.CheckBlock(o.Readme, "compare"); err != nil {
+			return fmt.Errorf("--readme: %w", err)
+		}
 	}
 	o.matrix, err = o.readMatrix()
 	return err

@@ -29,8 +29,7 @@ type commands struct {
 	Chaos      ChaosCmd      `cmd:"" help:"Run a sale of every strategy with every fault in its middle."`
 	Play       PlayCmd       `cmd:"" help:"Be the scheduler: choose whose command runs next, and break a strategy."`
 	Level      LevelCmd      `cmd:"" help:"List and check the levels of the game."`
-	Bench      BenchCmd      `cmd:"" help:"Measure a hot row, and the locks, beside what others have made."`
-	Figures    FiguresCmd    `cmd:"" help:"Put results that were measured into the lessons and a README."`
+	Bench      BenchCmd      `cmd:"" help:"Measure the locks beside those of others, and what the articles say about them."`
 	Lock       LockCmd       `cmd:"" help:"Hold a lock while a command runs."`
 	Strategies StrategiesCmd `cmd:"" help:"List the strategies: what each needs, which are broken."`
 	Reconcile  ReconcileCmd  `cmd:"" help:"Compare stock, counters and locks with the orders, and mend what can be mended, also beside a sale."`

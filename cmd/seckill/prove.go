@@ -21,6 +21,7 @@ import (
 	"seckill/internal/explore"
 	"seckill/internal/httpapi"
 	"seckill/internal/lab"
+	"seckill/internal/measure"
 	"seckill/internal/prove"
 	"seckill/strategies"
 	"seckill/web"
@@ -105,7 +106,7 @@ func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 	}
 	// Where the results go is tried before the work, not after it.
 	if c.Readme != "" {
-		if err := prove.CheckReadme(c.Readme); err != nil {
+		if err := measure.CheckBlock(c.Readme, prove.Block); err != nil {
 			return err
 		}
 	}
@@ -376,7 +377,7 @@ func (c *ProveCmd) write(m *prove.Matrix, stdout io.Writer) error {
 	}
 	errs := []error{write(c.HTML, page), write(c.JSON, m.WriteJSON)}
 	if c.Readme != "" {
-		errs = append(errs, m.PutIntoReadme(c.Readme))
+		errs = append(errs, replace(c.Readme, m.ForReadme(c.Readme)))
 	}
 	if c.JSON != "-" {
 		errs = append(errs, m.WriteText(stdout))

@@ -41,18 +41,8 @@ type Scene struct {
 	Error      string  `json:"error,omitempty"` // why it could not be measured
 }
 
-// SceneFigures summarize a Scene's rounds.
-type SceneFigures struct {
-	Rate, WaitP50, WaitP99, Fairness measure.Spread
-}
-
-// Figures of a scene; ok is false if it could not be measured.
-func (s Scene) Figures() (f SceneFigures, ok bool) {
-	if s.Error != "" || len(s.Passes) == 0 || s.lost() > 0 {
-		return f, false
-	}
-	return SceneFigures{s.spread(rate), s.spread(waitP50), s.spread(waitP99), s.spread(fairness)}, true
-}
+// valid reports that it was measured in full, and that its lock let no two in.
+func (s Scene) valid() bool { return s.Error == "" && len(s.Passes) > 0 && s.lost() == 0 }
 
 // A Result is what was measured of one lock.
 type Result struct {

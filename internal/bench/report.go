@@ -80,8 +80,7 @@ func (r *Report) scene(lock string, contenders int) (Scene, bool) {
 	for _, l := range r.Locks {
 		for _, s := range l.Scenes {
 			if l.Name == lock && s.Contenders == contenders {
-				_, ok := s.Figures()
-				return s, ok
+				return s, s.valid()
 			}
 		}
 	}

@@ -7,17 +7,15 @@ import (
 	"seckill/internal/measure"
 )
 
-// Tables are the report for people: one for each number of contenders, one of
-// the goals, and one of the other ratios.
+// Tables are the report for people: one for each number of contenders, and one of
+// the ratios.
 func (r *Report) Tables() []measure.Table {
 	var all []measure.Table
 	for _, n := range r.crowds() {
 		all = append(all, r.sceneTable(n))
 	}
-	for _, t := range []measure.Table{r.goalTable(), r.ratioTable()} {
-		if len(t.Rows) > 0 {
-			all = append(all, t)
-		}
+	if t := r.ratioTable(); len(t.Rows) > 0 {
+		all = append(all, t)
 	}
 	if len(all) > 0 {
 		last := &all[len(all)-1]
@@ -73,47 +71,15 @@ func (s Scene) row(name string, width int) []string {
 	return row
 }
 
-// goalTable shows what our locks aim at beside others.
-func (r *Report) goalTable() measure.Table {
-	t := measure.Table{
-		Title: "Goals: ratios within this run",
-		Head:  []string{"ratio", "of", "contenders", "measured", "goal", "met"}, Words: 2,
-	}
-	for _, x := range r.Ratios {
-		if x.Goal == 0 {
-			continue
-		}
-		bound, met := "≥", "yes"
-		if x.AtMost {
-			bound = "≤"
-		}
-		if !x.Met() {
-			met = "no"
-		}
-		t.Rows = append(t.Rows, append(x.row(), fmt.Sprintf("%s %v", bound, x.Goal), met))
-	}
-	return t
-}
-
 func (r *Report) ratioTable() measure.Table {
 	t := measure.Table{
-		Title: "Other ratios within this run",
+		Title: "Ratios within this run",
 		Head:  []string{"ratio", "of", "contenders", "measured"}, Words: 2,
 	}
 	for _, x := range r.Ratios {
-		if x.Goal == 0 {
-			t.Rows = append(t.Rows, x.row())
-		}
+		t.Rows = append(t.Rows, []string{x.Ours + " / " + x.Foreign, x.Measure, fmt.Sprint(x.Contenders), x.Ratio.String()})
 	}
 	return t
-}
-
-func (x Ratio) row() []string {
-	pair := x.Ours
-	if x.Foreign != "" {
-		pair += " / " + x.Foreign
-	}
-	return []string{pair, x.Measure, fmt.Sprint(x.Contenders), x.Ratio.String()}
 }
 
 // remarks say how and where the figures were measured.

@@ -17,9 +17,6 @@ type Cell struct {
 	Seed     uint64     `json:"seed,string"` // of its buyers
 	Command  string     `json:"command"`     // runs it again
 
-	// Tried are the words of earlier tries, which proved nothing or stood still.
-	Tried []string `json:"tried,omitempty"`
-
 	// NotTested says why nothing was tested: the fault cannot be had, took no effect,
 	// or could not matter. The verdict is then of a sale without it.
 	NotTested string           `json:"not_tested,omitempty"`
@@ -64,15 +61,6 @@ func (c Cell) onlyAnswers() bool {
 // Wrong: it broke, or stood still, and promises not to.
 func (c Cell) Wrong() bool {
 	return !c.May && (c.Broken() || c.Verdict == loadtest.Blocked || c.Tested() && !c.GoesOn)
-}
-
-// again is Tried with this try, if a busy machine may have been the cause of what it
-// came to; nil if not.
-func (c Cell) again() []string {
-	if c.Verdict == ledger.NotValid || c.Wrong() && !c.Broken() {
-		return append(slices.Clone(c.Tried), c.Word())
-	}
-	return nil
 }
 
 // Tested: a sale was judged, with the fault if there is one.

@@ -45,11 +45,9 @@ type Options struct {
 	Sale     loadtest.Config
 	Settings Settings
 	Matrix   *measure.Matrix // what is known of the strategies; nil: nothing
-	// Earlier are cells of a run that was broken off: they are not run again.
+	// Earlier are cells of a run that was broken off: they are not run again, unless
+	// they prove nothing.
 	Earlier []Cell
-	// Tries is how often a cell is run that proves nothing, or stood still although it
-	// promises not to: a busy machine does both. 0 means once. Damage is never run again.
-	Tries int
 	// Within bounds the time in which cells are begun; 0: no bound.
 	Within time.Duration
 
@@ -86,41 +84,26 @@ func Run(ctx context.Context, o Options) *Result {
 	total, done := len(o.Strategies)*len(o.Faults), 0
 	for _, info := range o.Strategies {
 		for _, name := range o.Faults {
-			var tried []string
 			before := slices.IndexFunc(o.Earlier, func(c Cell) bool { return c.Strategy == info.Name && c.Fault == name })
-			if before >= 0 {
+			if before >= 0 && o.Earlier[before].Verdict != ledger.NotValid {
 				o.Earlier[before].May = o.mayHave(info, o.Earlier[before]) // the matrix may have changed since
-				if tried = o.Earlier[before].again(); tried == nil || len(tried) >= o.Tries {
-					r.Cells = append(r.Cells, o.Earlier[before])
-					done++
-					continue
-				}
+				r.Cells = append(r.Cells, o.Earlier[before])
+				done++
+				continue
 			}
 			r.Interrupted = ctx.Err() != nil
 			if r.Interrupted || o.Within > 0 && time.Since(begun) > o.Within {
-				if r.Left++; before >= 0 {
-					r.Cells = append(r.Cells, o.Earlier[before])
-					r.Left--
-				}
+				r.Left++
 				continue
 			}
 			if o.OnStep != nil {
 				o.OnStep(done, total, fmt.Sprintf("%s, %s", info.Name, name))
 			}
 			c := o.cell(ctx, info, name)
-			c.Tried = tried
-			for more := c.again(); ctx.Err() == nil && more != nil && len(more) < o.Tries; more = c.again() {
-				c = o.cell(ctx, info, name)
-				c.Tried = more
-			}
 			done++
 			if ctx.Err() != nil {
 				r.Interrupted = true
-				if before >= 0 {
-					r.Cells = append(r.Cells, o.Earlier[before])
-				} else {
-					r.Left++
-				}
+				r.Left++
 				continue
 			}
 			r.Cells = append(r.Cells, c)
@@ -133,24 +116,6 @@ func Run(ctx context.Context, o Options) *Result {
 	r.conclude(o.Strategies)
 	return r
 }
-
-// Join adds the cells of another result. Of two for the same sale the one that says
-// more stays: damage before a sale that stood still, that before one that held, and
-// any of them before one that proves nothing.
-func Join(all, more []Cell) []Cell {
-	for _, c := range more {
-		i := slices.IndexFunc(all, func(known Cell) bool { return known.ID() == c.ID() })
-		switch {
-		case i < 0:
-			all = append(all, c)
-		case slices.Index(telling, c.Verdict) > slices.Index(telling, all[i].Verdict):
-			all[i] = c
-		}
-	}
-	return all
-}
-
-var telling = []ledger.Verdict{"", ledger.NotValid, ledger.Held, loadtest.Blocked, ledger.Lost, ledger.Oversold}
 
 // applies says why a fault need not be tried with a strategy; "" if it must be.
 func (o Options) applies(info catalog.Info, name fault.Name) string {

@@ -41,7 +41,6 @@ type PageCell struct {
 	Not    string    `json:"not,omitempty"`   // or in English
 	Rules  []string  `json:"rules,omitempty"` // that were broken,
 	Said   string    `json:"said,omitempty"`  // and what it came to, in English
-	Tried  int       `json:"tried,omitempty"` // earlier tries
 	Seed   string    `json:"seed,omitempty"`
 	Units  [5]int64  `json:"units,omitzero"` // told sold, unknown, at first, left after the first part, in the ledger
 	After  int       `json:"after,omitempty"`
@@ -86,7 +85,6 @@ func (c Cell) short() PageCell {
 	}
 	s := PageCell{Word: c.Word(), Wrong: c.Wrong(), May: c.May, Seed: fmt.Sprint(c.Seed), After: c.SoldAfter, Stood: tenth(c.Stood),
 		Units: [5]int64{int64(c.Sold), int64(c.Unknown), c.Initial, c.Left, c.InLedger}, Said: c.What()}
-	s.Tried = len(c.Tried)
 	for _, v := range c.Violations {
 		s.Rules = append(s.Rules, v.Rule)
 	}

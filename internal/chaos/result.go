@@ -252,9 +252,6 @@ func (c Cell) What() string {
 	if c.Wrong() {
 		said = append(said, "It promises to withstand this.")
 	}
-	if stood := slices.DeleteFunc(slices.Clone(c.Tried), func(word string) bool { return word == wordNotValid }); len(stood) > 0 {
-		said = append(said, fmt.Sprintf("%s at try %d; before: %s", c.Word(), len(c.Tried)+1, strings.Join(stood, ", ")))
-	}
 	return strings.Join(said, "; ")
 }
 
@@ -291,6 +288,16 @@ func (r *Result) WriteText(w io.Writer) error {
 	fmt.Fprintf(&b, "\n%s.\n", r.Summary())
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// WriteTable writes the table for a page, and where it comes from.
+func (r *Result) WriteTable(w io.Writer) error {
+	_, err := fmt.Fprintf(w, "\n`%s`, %s, %d processors, %s: %s.\n\n", r.Command, r.Begun.UTC().Format("2006-01-02"), r.Machine.CPUs,
+		strings.Join(r.Servers, ", "), r.Summary())
+	if err != nil {
+		return err
+	}
+	return measure.WriteMarkdown(w, []measure.Table{r.table()})
 }
 
 // WriteMarkdown writes the tables for a page.

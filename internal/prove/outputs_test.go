@@ -189,6 +189,15 @@ const (
 	ends   = "<!-- /matrix -->"
 )
 
+// put writes the matrix into a file.
+func put(file string) error {
+	var b bytes.Buffer
+	if err := byHand().ForReadme(file)(&b); err != nil {
+		return err
+	}
+	return os.WriteFile(file, b.Bytes(), 0o666)
+}
+
 func TestReadme(t *testing.T) {
 	const table = `| strategy | no oversell | dead holder | how it waits |
 |---|:-:|:-:|:-:|
@@ -199,7 +208,7 @@ func TestReadme(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "README.md")
 	for _, old := range []string{"", "| what was there before |\n", table} {
 		write(t, file, "# Title\n\n"+begins+old+ends+"\n\nThe rest.\n")
-		if err := byHand().PutIntoReadme(file); err != nil {
+		if err := put(file); err != nil {
 			t.Fatal(err)
 		}
 		if got, want := read(t, file), "# Title\n\n"+begins+table+ends+"\n\nThe rest.\n"; got != want {
@@ -220,7 +229,7 @@ func TestLinksAreRelativeToThePage(t *testing.T) {
 		"docs/../docs/./other.md": "[✗](../counterexamples/naive.oversell.json)",
 	} {
 		write(t, page, begins+ends)
-		if err := byHand().PutIntoReadme(page); err != nil {
+		if err := put(page); err != nil {
 			t.Fatal(err)
 		}
 		if got := read(t, page); !strings.Contains(got, link) {
@@ -247,7 +256,7 @@ func TestReadmeWithoutAPlace(t *testing.T) {
 	} {
 		file := filepath.Join(t.TempDir(), "README.md")
 		write(t, file, c.text)
-		err := byHand().PutIntoReadme(file)
+		err := put(file)
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), file) {
 			t.Errorf("%s: %v, want an error that names the file and says %q", name, err, c.want)
 		}
@@ -255,7 +264,7 @@ func TestReadmeWithoutAPlace(t *testing.T) {
 			t.Errorf("%s: the file was changed to %q", name, got)
 		}
 	}
-	if err := byHand().PutIntoReadme(filepath.Join(t.TempDir(), "nowhere.md")); err == nil {
+	if err := put(filepath.Join(t.TempDir(), "nowhere.md")); err == nil {
 		t.Error("a file that is not there was written")
 	}
 }

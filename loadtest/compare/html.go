@@ -16,9 +16,6 @@ var reportPage string
 //go:embed style.html
 var pageStyle string
 
-// PageStyle is the template "style" of all reports.
-func PageStyle() string { return pageStyle }
-
 // An HTML says how the report is written.
 type HTML struct {
 	Matrix   *measure.Matrix // of the guarantees; nil: none is shown

@@ -79,8 +79,9 @@ func TestGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, write := range map[string]func(io.Writer) error{
-		"result.txt": r.WriteText, "result.md": r.WriteMarkdown, "result.csv": r.WriteCSV, "result.json": r.WriteJSON,
-		"result.html": func(w io.Writer) error { return r.WriteHTML(w, HTML{Matrix: matrix}) },
+		"result.txt": r.WriteText, "result.md": r.WriteMarkdown, "result.csv": r.WriteCSV, "result.json": r.WriteJSON, "table.md": r.WriteTable,
+		"figures.json": func(w io.Writer) error { return measure.WriteShortJSON(w, r.Figures()) },
+		"result.html":  func(w io.Writer) error { return r.WriteHTML(w, HTML{Matrix: matrix}) },
 	} {
 		var got bytes.Buffer
 		if err := write(&got); err != nil {

@@ -70,7 +70,6 @@ declare namespace Json {
     not?: string;
     rules?: string[];
     said?: string;
-    tried?: number; // earlier tries
     seed?: string;
     units?: number[]; // told sold, unknown, at first, left after the first part, in the ledger
     after?: number;

@@ -20,7 +20,6 @@ export function CellDialog({ all, strategy, fault, cell, close }) {
       <p class="hint">${hintOf(fault)}</p>
       <p><span class=${`mark ${kinds[word]}`} aria-hidden="true">${signs[word]}</span> <strong>${w.words[word]}</strong> ${w.means[word]}</p>
       ${word !== 'held' && cell.said && html`<p class=${cell.wrong ? 'wrong' : 'hint'} lang="en">${cell.said}</p>`}
-      ${cell.tried && html`<p class="hint">${w.tried(cell.tried)}</p>`}
       ${cell.not && html`<p class="hint">${labWords().effects.why[cell.why] ?? cell.not}</p>`}
       ${word && fault !== 'none' && html`<p class=${cell.wrong ? 'wrong' : 'hint'}>${cell.wrong ? w.wrong : cell.may ? w.may : word === 'held' ? w.promises : ''}</p>`}
       <${Course} cell=${cell} />

@@ -23,7 +23,6 @@ export default {
     'proves nothing': 'The sale itself was not valid.',
   },
   may: 'It promises nothing about this, or is known to break by it.', wrong: 'It promises to withstand this.', promises: 'It promises to withstand this, and it did.',
-  tried: (n) => `Tried ${count(n)} ${n === 1 ? 'time' : 'times'} before: a sale that proves nothing, or stands still, is run again, since a busy machine does that, too.`,
   seconds: (n) => `${n.toFixed(1)} s`,
   legend: 'The small number is the longest time without a sale, in seconds. A frame marks a promise that was broken.',
   link: (what, server) => ({

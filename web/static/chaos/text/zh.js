@@ -23,7 +23,6 @@ export default {
     'proves nothing': '这场销售本身无效。',
   },
   may: '它对此没有承诺，或者已知会因此出错。', wrong: '它承诺能经受这种故障。', promises: '它承诺能经受这种故障，也做到了。',
-  tried: (n) => `之前已试过 ${count(n)} 次：无效的或停住的销售会重跑，因为机器太忙时也会这样。`,
   seconds: (n) => `${n.toFixed(1)} 秒`,
   legend: '小字是最长多少秒没有成交。加框的格子违背了承诺。',
   link: (what, server) => ({

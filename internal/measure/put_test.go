@@ -1,0 +1,61 @@
+package measure
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func file(t *testing.T, text string) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// A block stands between its own marks, and the blocks of others stay.
+func TestWithBlock(t *testing.T) {
+	const text = "before\n<!-- a: x -->\nold\n<!-- /a -->\nbetween\n<!-- b: y -->\nkept\n<!-- /b -->\nafter\n"
+	var b bytes.Buffer
+	if err := WithBlock(file(t, text), "a", func(w io.Writer) error { _, err := io.WriteString(w, "new\n"); return err })(&b); err != nil {
+		t.Fatal(err)
+	}
+	if want := strings.Replace(text, "old", "new", 1); b.String() != want {
+		t.Errorf("%s, want %s", &b, want)
+	}
+	if err := CheckBlock(file(t, text), "c"); err == nil || !strings.Contains(err.Error(), "<!-- c: … -->") {
+		t.Errorf("without a place: %v", err)
+	}
+}
+
+// A member takes the place of the one of its name, and the others stay.
+func TestWithMember(t *testing.T) {
+	for old, want := range map[string]string{
+		`{"b":{"x":1.50},"a":0}`: "{\"a\":7,\n\"b\":{\"x\":1.50}}\n",
+		`{}`:                     "{\"a\":7}\n",
+	} {
+		var b bytes.Buffer
+		if err := WithMember(file(t, old), "a", 7)(&b); err != nil || b.String() != want {
+			t.Errorf("%s: %s (%v), want %s", old, &b, err, want)
+		}
+	}
+	if err := WithMember(filepath.Join(t.TempDir(), "nowhere"), "a", 7)(io.Discard); err != nil {
+		t.Errorf("a file that is not there yet: %v", err)
+	}
+	if err := WithMember(file(t, "text"), "a", 7)(io.Discard); err == nil {
+		t.Error("what is no JSON was written over")
+	}
+}
+
+func TestDigits(t *testing.T) {
+	for x, want := range map[float64]float64{1451.26: 1451, 0.61234: 0.6123, 0: 0} {
+		if got := Digits(x); got != want {
+			t.Errorf("%v became %v, want %v", x, got, want)
+		}
+	}
+}
