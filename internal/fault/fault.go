@@ -42,11 +42,10 @@ type Fault struct {
 
 // All are the faults, in the order in which they are shown.
 var All = []Fault{pauseHolder, hangHolder, killHolder, cutHolder, pauseService, killService, jumpClock,
-	restartRedis, pauseRedis, fullRedis, restartMySQL, pauseMySQL, readOnlyMySQL, lockRow, deadlock, fewConnections,
+	restartRedis, pauseRedis, fullRedis, restartMySQL, pauseMySQL, lockRow,
 	restartZooKeeper, restartEtcd, fullEtcd, restartJetStream, cutSession,
-	partMySQL, lateMySQL, muteMySQL, halfMySQL, slowMySQL, partRedis, lateRedis, muteRedis, halfRedis, slowRedis,
-	partZooKeeper, muteZooKeeper, partEtcd, muteEtcd, partJetStream, muteJetStream,
-	loseZooKeeper, loseEtcd, loseZooKeeperQuorum, loseEtcdQuorum, failoverRedis, loseShard, pauseShard, loseMySQL}
+	muteMySQL, partRedis, muteRedis, partZooKeeper, partEtcd,
+	loseZooKeeper, loseEtcd, failoverRedis, loseShard, pauseShard, loseMySQL}
 
 // Find finds a fault by its name.
 func Find(name Name) (Fault, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -97,11 +98,8 @@ var groups = map[string]string{backend.NameRedis: Sentinel, backend.NameMySQL: G
 // group is an ensemble as a fault sees it.
 type group struct{ e *Ensemble }
 
-func (g group) Nodes() (all []fault.Process) {
-	for _, p := range g.e.Nodes {
-		all = append(all, victim{p})
-	}
-	return all
+func (g group) Whole() bool {
+	return !slices.ContainsFunc(g.e.Nodes, func(p *Process) bool { return !p.Alive() })
 }
 
 func (g group) Leader(ctx context.Context) (fault.Process, error) {

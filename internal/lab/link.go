@@ -74,7 +74,7 @@ func (h harmed) Link(service int, server string) (fault.Link, *fault.Lack) {
 		r := h.lab.links[linkOf{serviceName(service), server}]
 		h.lab.mu.Unlock()
 		if r != nil {
-			return r, nil
+			return networkLink{r}, nil
 		}
 	}
 	return nil, fault.NewLack(fault.LackLink, map[string]any{"name": server},
@@ -96,13 +96,8 @@ func (h harmed) Database() (*sql.DB, *fault.Lack) {
 	if err != nil {
 		return nil, fault.NewLack(fault.LackMariaDB, nil, "MariaDB's administrator: %v", err)
 	}
-	db := sql.OpenDB(connector)
-	db.SetMaxIdleConns(administrators)
-	return db, nil
+	return sql.OpenDB(connector), nil
 }
-
-// administrators bounds the connections that a fault keeps open.
-const administrators = 16
 
 func (h harmed) Redis(ctx context.Context, command ...any) (said any, err error) {
 	err = h.onRedis(ctx, func(in *backend.Instance) error {
@@ -122,32 +117,22 @@ func (h harmed) Etcd(ctx context.Context, path, body string, answer any) error {
 	return askEtcd(ctx, http.MethodPost, p.Address()+path, body, answer)
 }
 
-// Begin has something go wrong on a link.
-func (r *relay) Begin(t fault.Trouble) (ended int64) {
-	r.Met()
-	switch {
-	case t.Gone:
-		ended = r.Leave()
-	case t.Requests && t.Replies:
-		r.Hold(requests, replies)
-	case t.Requests:
-		r.Hold(requests)
-	case t.Replies:
-		r.Hold(replies)
+// networkLink is a relay as a fault sees it.
+type networkLink struct{ *relay }
+
+func (l networkLink) Hold(both bool) {
+	l.Held()
+	if both {
+		l.relay.Hold(requests, replies)
+	} else {
+		l.relay.Hold(replies)
 	}
-	r.Delay(t.Late)
-	return ended
 }
 
-// End has everything pass again. What was held back arrives, or is lost with the
-// connections.
-func (r *relay) End(lost bool) (met int64) {
+func (l networkLink) Pass(lost bool) (held int64) {
 	if lost {
-		r.mu.Lock()
-		to := r.to
-		r.mu.Unlock()
-		r.cut(to)
+		l.Drop()
 	}
-	r.Flow()
-	return r.Met()
+	l.Flow()
+	return l.Held()
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -25,13 +26,21 @@ func TestLinks(t *testing.T) {
 	if direct := process(t, l, "redis").Login(); addr == "" || addr == direct {
 		t.Errorf("the service finds Redis at %q, and it is at %s itself", addr, direct)
 	}
-	client := redis.NewClient(redisOptions(t, addr)) // as the service has one
+	options := redisOptions(t, addr)
+	options.ReadTimeout, options.MaxRetries = time.Second, -1
+	client := redis.NewClient(options) // as the service has one
 	defer client.Close()
 	must(t, "ping through the link", client.Ping(t.Context()).Err())
-	trouble, err := l.Inject(t.Context(), "half_open_redis", fault.Aim{Service: 1})
-	must(t, "have Redis close its connections", err)
+	trouble, err := l.Inject(t.Context(), "lose_replies_redis", fault.Aim{Service: 1})
+	must(t, "lose Redis' replies", err)
+	if err := client.Set(t.Context(), "asked", "yes", 0).Err(); err == nil {
+		t.Error("the reply has arrived")
+	}
 	effect, err := trouble.Undo(t.Context())
 	must(t, "undo it", err)
+	if got, err := client.Get(t.Context(), "asked").Result(); err != nil || got != "yes" {
+		t.Errorf("what was asked came to %q, %v; want that Redis did it", got, err)
+	}
 	if !effect.Took {
 		t.Errorf("it came to %+v", effect)
 	}

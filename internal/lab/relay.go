@@ -4,27 +4,25 @@ import (
 	"fmt"
 	"net"
 	"sync"
-	"time"
 )
 
 // A relay forwards connections to a server, which can be exchanged. What is sent
-// can be held back or delayed, in each direction.
+// can be held back, in each direction.
 type relay struct {
 	listener net.Listener
 	work     sync.WaitGroup
 
 	mu     sync.Mutex
 	to     string
-	ways   [2]way            // of requests, of replies
-	conns  map[net.Conn]bool // true: the server's end
+	ways   [2]way // of requests, of replies
+	conns  map[net.Conn]bool
 	closed bool
 }
 
 // A way is one direction of a relay.
 type way struct {
 	flows chan struct{} // open while data is held back
-	late  time.Duration // after which data goes on
-	met   int64         // bytes that were held back or delayed
+	held  int64         // bytes that were
 }
 
 const requests, replies = 0, 1
@@ -62,11 +60,9 @@ func listenRelay(port int) (*relay, error) {
 // Addr is where clients connect to.
 func (r *relay) Addr() string { return r.listener.Addr().String() }
 
-// Point forwards to another server from now on and ends existing connections.
-func (r *relay) Point(to string) { r.cut(to) }
-
-// lead points to a server unless it does already.
-func (r *relay) lead(to string) {
+// Lead forwards to a server from now on, and ends existing connections if that is
+// another than before.
+func (r *relay) Lead(to string) {
 	r.mu.Lock()
 	same := r.to == to
 	r.mu.Unlock()
@@ -75,8 +71,19 @@ func (r *relay) lead(to string) {
 	}
 }
 
+// Point forwards to a server from now on and ends existing connections.
+func (r *relay) Point(to string) { r.cut(to) }
+
 // Cut ends every connection, with what was held back on it. New ones fail.
 func (r *relay) Cut() { r.cut("") }
+
+// Drop ends every connection, with what was held back on it. New ones go on.
+func (r *relay) Drop() {
+	r.mu.Lock()
+	to := r.to
+	r.mu.Unlock()
+	r.cut(to)
+}
 
 func (r *relay) cut(to string) {
 	r.mu.Lock()
@@ -85,7 +92,7 @@ func (r *relay) cut(to string) {
 	for c := range r.conns {
 		c.Close()
 	}
-	r.conns = map[net.Conn]bool{}
+	clear(r.conns)
 	for i := range r.ways {
 		r.ways[i].open()
 	}
@@ -102,34 +109,9 @@ func (r *relay) Hold(directions ...int) {
 	}
 }
 
-// Leave ends every connection at the server, and has clients wait for what it
-// would say until Flow. It returns how many it ended.
-func (r *relay) Leave() (n int64) {
-	r.Hold(requests, replies)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for c, server := range r.conns {
-		if server {
-			c.Close()
-			n++
-		}
-	}
-	return n
-}
-
-// Delay has everything arrive later by d from now on.
-func (r *relay) Delay(d time.Duration) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for i := range r.ways {
-		r.ways[i].late = d
-	}
-}
-
 // Flow lets everything pass again: what was held back arrives, as TCP sends again
 // what was not acknowledged.
 func (r *relay) Flow() {
-	r.Delay(0)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i := range r.ways {
@@ -137,13 +119,13 @@ func (r *relay) Flow() {
 	}
 }
 
-// Met returns how many bytes were held back or delayed since the last call.
-func (r *relay) Met() (n int64) {
+// Held returns how many bytes were held back since the last call.
+func (r *relay) Held() (n int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i := range r.ways {
-		n += r.ways[i].met
-		r.ways[i].met = 0
+		n += r.ways[i].held
+		r.ways[i].held = 0
 	}
 	return n
 }
@@ -190,7 +172,7 @@ func (r *relay) keep(to string, client, server net.Conn) bool {
 	if r.closed || r.to != to {
 		return false
 	}
-	r.conns[client], r.conns[server] = false, true
+	r.conns[client], r.conns[server] = true, true
 	return true
 }
 
@@ -217,19 +199,12 @@ func (r *relay) pass(to, from net.Conn, direction int) {
 func (r *relay) wait(direction, n int) {
 	r.mu.Lock()
 	w := &r.ways[direction]
-	flows, late := w.flows, w.late
-	held := false
+	flows := w.flows
 	select {
 	case <-flows:
 	default:
-		held = true
-	}
-	if held || late > 0 {
-		w.met += int64(n)
+		w.held += int64(n)
 	}
 	r.mu.Unlock()
 	<-flows
-	if late > 0 {
-		time.Sleep(late)
-	}
 }

@@ -7,8 +7,6 @@ import (
 	"os"
 	"testing"
 	"time"
-
-	"seckill/internal/fault"
 )
 
 // echo is a server that says what it was told, and tells the test.
@@ -86,32 +84,31 @@ func hear(t *testing.T, c net.Conn) string {
 	return string(buffer[:n]) // "" if the connection has ended
 }
 
-// met waits until data has met the trouble.
-func met(t *testing.T, r *relay) int64 {
+// heldBack waits until data is held back.
+func heldBack(t *testing.T, r *relay) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); {
 		r.mu.Lock()
-		n := r.ways[requests].met + r.ways[replies].met
+		n := r.ways[requests].held + r.ways[replies].held
 		r.mu.Unlock()
 		if n > 0 {
-			return n
+			return
 		}
 		time.Sleep(time.Millisecond)
 	}
 	t.Fatal("nothing was held back")
-	return 0
 }
 
 func TestTroubles(t *testing.T) {
 	t.Run("partition", func(t *testing.T) {
 		e, r, c := throughRelay(t)
-		r.Begin(fault.Trouble{Requests: true, Replies: true})
+		networkLink{r}.Hold(true)
 		say(t, c, "now")
-		met(t, r)
+		heldBack(t, r)
 		if len(e.told) > 0 {
 			t.Errorf("the server was told %q", <-e.told)
 		}
-		if n := r.End(false); n != 3 {
+		if n := (networkLink{r}).Pass(false); n != 3 {
 			t.Errorf("%d bytes were held back, want 3", n)
 		}
 		if got := hear(t, c); got != "now" || <-e.told != "now" {
@@ -120,50 +117,23 @@ func TestTroubles(t *testing.T) {
 	})
 	t.Run("replies are lost", func(t *testing.T) {
 		e, r, c := throughRelay(t)
-		r.Begin(fault.Trouble{Replies: true, Lost: true})
+		networkLink{r}.Hold(false)
 		say(t, c, "do")
 		if did := <-e.told; did != "do" {
 			t.Errorf("the server was told %q", did)
 		}
-		met(t, r)
-		if n := r.End(true); n != 2 {
+		heldBack(t, r)
+		if n := (networkLink{r}).Pass(true); n != 2 {
 			t.Errorf("%d bytes were lost, want 2", n)
 		}
 		if got := hear(t, c); got != "" {
 			t.Errorf("the client hears %q", got)
 		}
 	})
-	t.Run("half open", func(t *testing.T) {
-		e, r, c := throughRelay(t)
-		if n := r.Begin(fault.Trouble{Gone: true}); n != 1 {
-			t.Errorf("%d connections were ended, want 1", n)
-		}
-		say(t, c, "there?") // it is not told
-		r.End(false)
-		if got := hear(t, c); got != "" {
-			t.Errorf("the client hears %q", got)
-		}
-		if len(e.told) > 0 && <-e.told != "" {
-			t.Error("the server was told something")
-		}
-	})
-	t.Run("slow", func(t *testing.T) {
-		const late = 30 * time.Millisecond
-		_, r, c := throughRelay(t)
-		r.Begin(fault.Trouble{Late: late})
-		begun := time.Now()
-		say(t, c, "soon?")
-		if got, took := hear(t, c), time.Since(begun); got != "soon?" || took < 2*late {
-			t.Errorf("%q after %v, want %v", got, took, 2*late)
-		}
-		if n := r.End(false); n != 10 {
-			t.Errorf("%d bytes were delayed, want 10", n)
-		}
-	})
 	t.Run("nothing is sent", func(t *testing.T) {
 		_, r, _ := throughRelay(t)
-		r.Begin(fault.Trouble{Requests: true, Replies: true})
-		if n := r.End(false); n != 0 {
+		networkLink{r}.Hold(true)
+		if n := (networkLink{r}).Pass(false); n != 0 {
 			t.Errorf("%d bytes met it", n)
 		}
 	})

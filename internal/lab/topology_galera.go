@@ -194,7 +194,7 @@ func (g *galera) node(ctx context.Context, _ string) (first *Process, err error)
 			if !in[i] {
 				to = first
 			}
-			door.lead(to.Addr)
+			door.Lead(to.Addr)
 		}
 		return nil
 	})

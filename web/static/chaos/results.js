@@ -39,7 +39,7 @@ export const filtered = ({ rows }, query) => rows.filter((row) => row.strategy.i
 export const columnsOf = ({ faults, rows }) => faults.map((fault, i) => ({ fault, i })).filter(({ i }) => rows.some((row) => row.cells[i]?.word));
 
 /** A fault of a link is called by what happens, and at which server. */
-const ofLink = /^(none|partition|delay_requests|lose_replies|half_open|slow)_?(\w*)$/;
+const ofLink = /^(none|partition|lose_replies)_?(\w*)$/;
 
 /** @param {string} fault @returns {string} */
 export const titleOf = (fault) => t.faults.kinds[fault] ?? words().link(...partsOf(fault)) ?? fault;

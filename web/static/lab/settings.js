@@ -19,10 +19,9 @@ const holders = ['pause_holder', 'hang_holder', 'kill_holder', 'cut_holder'];
 /** Whether the fault waits for a holder, in any process. */
 export const isHolders = (kind) => holders.includes(kind);
 /** Of a server that stays, and does not answer or refuses. */
-const hurtServers = ['pause_redis', 'pause_mysql', 'full_redis', 'full_etcd', ...['read_only', 'lock_row', 'deadlock', 'few_connections'].map((f) => `${f}_mysql`)];
+const hurtServers = ['pause_redis', 'pause_mysql', 'full_redis', 'full_etcd', 'lock_row_mysql'];
 /** Of several servers of one backend. */
-const lostServers = ['lose_zookeeper', 'lose_etcd', 'lose_zookeeper_quorum', 'lose_etcd_quorum', 'failover_redis',
-  'lose_shard', 'pause_shard', 'lose_mysql'];
+const lostServers = ['lose_zookeeper', 'lose_etcd', 'failover_redis', 'lose_shard', 'pause_shard', 'lose_mysql'];
 const ofService = ['pause_service', 'kill_service', 'jump_clock', 'cut_zookeeper_session'];
 const lasting = ['pause_service', 'jump_clock', 'pause_holder', 'hang_holder', 'cut_holder', ...hurtServers, ...lostServers];
 /** The fields of a fault, by kind. */

@@ -166,11 +166,9 @@ export default {
       restart_zookeeper: 'Kill and restart ZooKeeper', restart_etcd: 'Kill and restart etcd', restart_jetstream: 'Kill and restart NATS',
       cut_zookeeper_session: 'End a ZooKeeper session',
       lose_zookeeper: 'Kill one of three ZooKeeper', lose_etcd: 'Kill one of three etcd',
-      lose_zookeeper_quorum: 'Kill two of three ZooKeeper', lose_etcd_quorum: 'Kill two of three etcd',
       failover_redis: 'Redis failover before replication', lose_shard: 'Kill a shard of Redis', pause_shard: 'Pause a shard of Redis',
       lose_mysql: 'Kill one of three database nodes',
-      read_only_mysql: 'Make MySQL read-only', lock_row_mysql: 'Lock the row', deadlock_mysql: 'Cause deadlocks',
-      few_connections_mysql: 'Use up MySQL’s connections', full_redis: 'Fill Redis’ memory', full_etcd: 'Fill etcd',
+      lock_row_mysql: 'Lock the row', full_redis: 'Fill Redis’ memory', full_etcd: 'Fill etcd',
     },
   },
 

@@ -238,11 +238,9 @@ export default {
       restart_zookeeper: '杀死并重启 ZooKeeper', restart_etcd: '杀死并重启 etcd', restart_jetstream: '杀死并重启 NATS',
       cut_zookeeper_session: '结束 ZooKeeper 会话',
       lose_zookeeper: '杀死三台 ZooKeeper 之一', lose_etcd: '杀死三台 etcd 之一',
-      lose_zookeeper_quorum: '杀死三台 ZooKeeper 中的两台', lose_etcd_quorum: '杀死三台 etcd 中的两台',
       failover_redis: '复制之前的 Redis 故障转移', lose_shard: '杀死一个 Redis 分片', pause_shard: '暂停一个 Redis 分片',
       lose_mysql: '杀死三个数据库节点之一',
-      read_only_mysql: 'MySQL 只读', lock_row_mysql: '占住这一行', deadlock_mysql: '制造死锁',
-      few_connections_mysql: '用尽连接', full_redis: '写满 Redis', full_etcd: '写满 etcd',
+      lock_row_mysql: '占住这一行', full_redis: '写满 Redis', full_etcd: '写满 etcd',
     },
   },
 

@@ -26,16 +26,12 @@ export default {
   seconds: (n) => `${n.toFixed(1)} s`,
   legend: 'The small number is the longest time without a sale, in seconds. A frame marks a promise that was broken.',
   link: (what, server) => ({
-    none: 'No fault: the control run', partition: `Partition from ${servers[server]}`, delay_requests: `Late requests to ${servers[server]}`, lose_replies: `Lost replies of ${servers[server]}`,
-    half_open: `Half-open connections to ${servers[server]}`, slow: `Slow link to ${servers[server]}`,
+    none: 'No fault: the control run', partition: `Partition from ${servers[server]}`, lose_replies: `Lost replies of ${servers[server]}`,
   })[what],
   linkHint: (what, server) => ({
     none: 'The same sale without a fault.',
     partition: `Nothing passes between one service process and ${servers[server]}. What was sent arrives when it is over.`,
-    delay_requests: `What one service process asks ${servers[server]} arrives only when the fault is over.`,
     lose_replies: `${servers[server]} does what one service process asks, and the replies are lost.`,
-    half_open: `${servers[server]} has closed the connections of one service process, which is not told and waits.`,
-    slow: `Everything between one service process and ${servers[server]} comes 60 ms later.`,
   })[what],
   course: 'The course of the first part', sold: 'sold', trouble: 'without an answer, or with an error', band: 'the fault',
   says: (sold, trouble, seconds) => `${count(sold)} sold in ${seconds.toFixed(1)} s, ${count(trouble)} without an answer or with an error`,

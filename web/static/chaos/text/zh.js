@@ -26,16 +26,12 @@ export default {
   seconds: (n) => `${n.toFixed(1)} 秒`,
   legend: '小字是最长多少秒没有成交。加框的格子违背了承诺。',
   link: (what, server) => ({
-    none: '没有故障：对照', partition: `与 ${servers[server]} 网络分区`, delay_requests: `发给 ${servers[server]} 的请求迟到`, lose_replies: `${servers[server]} 的应答丢失`,
-    half_open: `与 ${servers[server]} 的半开连接`, slow: `到 ${servers[server]} 的慢链路`,
+    none: '没有故障：对照', partition: `与 ${servers[server]} 网络分区`, lose_replies: `${servers[server]} 的应答丢失`,
   })[what],
   linkHint: (what, server) => ({
     none: '同样的销售，没有故障。',
     partition: `一个服务进程与 ${servers[server]} 之间什么也传不过去；故障结束时，已发出的数据才到达。`,
-    delay_requests: `一个服务进程发给 ${servers[server]} 的请求，到故障结束时才到达。`,
     lose_replies: `${servers[server]} 执行了一个服务进程的请求，但应答丢失。`,
-    half_open: `${servers[server]} 已经关闭了一个服务进程的连接，而那个进程并不知道，还在等待。`,
-    slow: `一个服务进程与 ${servers[server]} 之间的一切都晚到 60 毫秒。`,
   })[what],
   course: '第一阶段的过程', sold: '已售', trouble: '没有应答或出错', band: '故障',
   says: (sold, trouble, seconds) => `${seconds.toFixed(1)} 秒内售出 ${count(sold)}，没有应答或出错 ${count(trouble)}`,
