@@ -44,8 +44,6 @@ verify: build ready
 	@SECKILL_TEST_MYSQL_DSN= $(MAKE) --no-print-directory verify-once
 	@if [ -n "$$SECKILL_TEST_MYSQL_DSN" ]; then echo "Now on the MySQL that was given:"; $(MAKE) --no-print-directory verify-once; \
 	else echo "Not run on Oracle MySQL: SECKILL_TEST_MYSQL_DSN is not set."; fi
-	cd deploy/kubernetes/strict && $(GO) test ./...
-	cd deploy/compose/strict && $(GO) test ./...
 .PHONY: verify-once
 verify-once:
 	$(RUN) -timeout 60m $(PACKAGES)
@@ -133,12 +131,6 @@ fuzz:
 			$(GO) test "$$(dirname "$$file")" -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) || exit 1; \
 		done; \
 	done
-
-## sbom: the bill of materials of bin/seckill in bin/sbom.json: modules, versions, sums, licences
-.PHONY: sbom
-sbom:
-	@mkdir -p bin
-	$(GO) run ./deploy/sbom >bin/sbom.json
 
 ## clean: remove what was built here; installed servers and the history of runs stay
 clean:

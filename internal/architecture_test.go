@@ -22,7 +22,6 @@ var mayImport = map[string][]string{
 	"internal/linear":      {},
 	"internal/history":     {},
 	"internal/web":         {},
-	"internal/together":    {},
 	"internal/yamlfile":    {},
 	"internal/backend":     {"internal/tap"},
 	"internal/ledger":      {"internal/seckill", "internal/tap"},
@@ -32,7 +31,7 @@ var mayImport = map[string][]string{
 	"internal/fault/point": {"internal/seckill", "internal/tap"},
 	"internal/lab":         {"internal/backend", "internal/fault", "internal/fault/point"},
 	"internal/observe":     {"internal/seckill", "internal/lock", "internal/catalog", "internal/tap"},
-	"internal/probe":       {"internal/backend", "internal/ledger", "internal/catalog", "internal/together"},
+	"internal/probe":       {"internal/backend", "internal/ledger", "internal/catalog"},
 	"internal/explore": {"internal/seckill", "internal/backend", "internal/ledger", "internal/lock", "internal/catalog",
 		"internal/tap", "internal/fault", "internal/observe", "internal/probe"},
 	"internal/prove": {"internal/fault", "internal/observe", "internal/probe",
@@ -43,10 +42,9 @@ var mayImport = map[string][]string{
 	"internal/trace": {"internal/seckill", "internal/backend", "internal/ledger", "internal/lock", "internal/catalog",
 		"internal/tap", "internal/explore", "internal/observe", "internal/probe"},
 	"internal/game":      {"internal/backend", "internal/catalog", "internal/explore", "internal/fault", "internal/probe", "internal/seckill", "internal/yamlfile"},
-	"internal/gate":      {"internal/seckill"},
 	"internal/reconcile": {"internal/seckill", "internal/ledger", "internal/catalog"},
-	"internal/httpapi": {"internal/gate", "internal/seckill", "internal/backend", "internal/ledger", "internal/catalog",
-		"internal/tap", "internal/lock", "internal/web", "internal/fault/point", "internal/together"},
+	"internal/httpapi": {"internal/seckill", "internal/backend", "internal/ledger", "internal/catalog",
+		"internal/tap", "internal/lock", "internal/web", "internal/fault/point"},
 	// The page starts load runs and comparisons in its own process, and keeps their results.
 	"internal/labapi": {"internal/backend", "internal/fault", "internal/game", "internal/ledger", "internal/lab", "internal/catalog",
 		"internal/history", "internal/measure", "internal/numbers", "internal/seckill", "internal/trace", "internal/web", "loadtest",
@@ -63,7 +61,6 @@ var mayImport = map[string][]string{
 	"loadtest/examples/vegeta": {},
 	"web":                      {},
 	"web/course":               {},
-	"deploy/sbom":              {},
 }
 
 // A family of strategies imports the contracts, and no other family.

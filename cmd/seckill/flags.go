@@ -9,7 +9,6 @@ import (
 	"github.com/alecthomas/kong"
 
 	"seckill/internal/catalog"
-	"seckill/internal/gate"
 	"seckill/internal/prove"
 	"seckill/loadtest"
 )
@@ -18,7 +17,7 @@ import (
 // their tags, whose defaults are those packages' own.
 func newParser(grammar any, options ...kong.Option) (*kong.Kong, error) {
 	return kong.New(grammar, append(options, kong.NamedMapper("addresses", kong.MapperFunc(addresses)),
-		kong.Vars{"HelpAll": "Show also the rare flags, and variables."}, defaults("", catalog.DefaultSettings()), defaults("Gate", gate.DefaultSettings()), defaults("Load", loadtest.DefaultScenario()), defaults("Prove", prove.DefaultOptions()))...)
+		kong.Vars{"HelpAll": "Show also the rare flags, and variables."}, defaults("", catalog.DefaultSettings()), defaults("Load", loadtest.DefaultScenario()), defaults("Prove", prove.DefaultOptions()))...)
 }
 
 // defaults are the fields of a struct, as ${prefixField}.

@@ -16,7 +16,6 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/fault/point"
-	"seckill/internal/gate"
 	"seckill/internal/httpapi"
 	"seckill/internal/ledger"
 	"seckill/strategies"
@@ -34,8 +33,6 @@ type ServeCmd struct {
 
 	SecureFlags
 	Settings catalog.Settings `embed:""`
-	Gates    gate.Settings    `embed:""`
-	Limits   httpapi.Limits   `embed:""`
 	TokenFlags
 	AdminAddr        string        `env:"SECKILL_ADMIN_ADDR" placeholder:"ADDR" help:"Take admin calls without a token here: 127.0.0.1:PORT, for every user of this machine, or unix:/path."`
 	FaultPoints      bool          `env:"SECKILL_FAULT_POINTS" help:"Let --admin-addr stop a purchase between its read and its write, and cut connections. For labs, never for a shop."`
@@ -73,7 +70,7 @@ func (c *ServeCmd) Validate() error {
 			return fmt.Errorf("%s must be %s", flag.name, flag.want)
 		}
 	}
-	if err := errors.Join(c.TokenFlags.check(), c.SecureFlags.check(), checkLockTimes(c.Settings.LockTimes), c.Gates.Check(), c.Limits.Check()); err != nil {
+	if err := errors.Join(c.TokenFlags.check(), c.SecureFlags.check(), checkLockTimes(c.Settings.LockTimes)); err != nil {
 		return err
 	}
 	names := backend.Names()
@@ -152,7 +149,7 @@ func (c *ServeCmd) Run(ctx context.Context, stderr stderrWriter) error {
 	}
 	server, err := httpapi.New(httpapi.Config{
 		Instance: in, Points: points, Infos: strategies.All(), Default: c.Strategy, Token: token, Log: log, LogLevel: level,
-		Settings: c.Settings, Gates: c.Gates, Limits: c.Limits, PurchaseTimeout: c.PurchaseTimeout, ShutdownTimeout: c.ShutdownTimeout,
+		Settings: c.Settings, PurchaseTimeout: c.PurchaseTimeout, ShutdownTimeout: c.ShutdownTimeout,
 	})
 	if err != nil {
 		return err

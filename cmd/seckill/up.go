@@ -16,7 +16,6 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/game"
-	"seckill/internal/gate"
 	"seckill/internal/lab"
 	"seckill/internal/labapi"
 	"seckill/internal/ledger"
@@ -39,7 +38,6 @@ type UpCmd struct {
 	Token    string  `env:"SECKILL_TOKEN" help:"Token that every call must have that changes something. Needed to listen on other addresses than this machine's own."`
 
 	catalog.LockTimes `group:"rare"`
-	Gates             gate.Settings `embed:""`
 	TopologyFlag
 	Given backend.Config `embed:"" group:"rare"`
 }
@@ -98,7 +96,7 @@ func (u *UpCmd) Validate() error {
 	if u.Embedded {
 		elsewhere = "--embedded starts no servers: leave out one of them"
 	}
-	return errors.Join(checkToken(u.Token), checkLockTimes(u.LockTimes), u.Gates.Check(), u.TopologyFlag.check(elsewhere, u.Given))
+	return errors.Join(checkToken(u.Token), checkLockTimes(u.LockTimes), u.TopologyFlag.check(elsewhere, u.Given))
 }
 
 func isLoopback(host string) bool {
@@ -125,7 +123,7 @@ func (u *UpCmd) startLab(ctx context.Context) (*lab.Lab, error) {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
 	l, err := lab.Start(ctx, lab.Options{Host: host(), Given: u.Given, Embedded: u.Embedded, Folder: u.Folder, Token: u.Token, Topology: u.Topology,
-		ServiceArgs: append([]string{"--strategy", u.Strategy}, u.Gates.Args()...)})
+		ServiceArgs: []string{"--strategy", u.Strategy}})
 	if err != nil {
 		return nil, err
 	}

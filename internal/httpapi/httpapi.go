@@ -18,7 +18,6 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/fault/point"
-	"seckill/internal/gate"
 	"seckill/internal/ledger"
 	"seckill/internal/web"
 )
@@ -30,8 +29,6 @@ type Config struct {
 	Infos    []catalog.Info
 	Default  string // the strategy of purchases that name none
 	Settings catalog.Settings
-	Gates    gate.Settings // in front of every strategy; none by default
-	Limits   Limits        // of clients; none by default
 
 	// Token must come with every admin call to Handler, wherever the call
 	// comes from. Without one there are none, but for AdminHandler's.
@@ -60,8 +57,6 @@ type Server struct {
 	byName   map[string]*seller
 	standard *seller
 	starts   *starts
-	gates    gates
-	limits   limits
 	checks   checks         // of the backends
 	claims   *ledger.Claims // of idempotency keys
 	looks    *ledger.Looks  // at those of refused requests
@@ -98,10 +93,6 @@ func New(c Config) (*Server, error) {
 	s.metrics = newMetrics(s)
 	s.checks.ask, s.checks.now = s.Instance.Status, time.Now
 	s.starts = newStarts(s.Ledger.Start, s.Log)
-	s.openLimits()
-	if err := s.openGates(); err != nil {
-		return nil, err
-	}
 	for _, info := range c.Infos {
 		if s.byName[info.Name] != nil {
 			return nil, fmt.Errorf("two strategies are called %q", info.Name)
@@ -117,11 +108,7 @@ func New(c Config) (*Server, error) {
 	if s.standard, err = s.available(c.Default); err != nil {
 		return nil, fmt.Errorf("the default strategy: %w", err)
 	}
-	var guards []gin.HandlerFunc
-	if s.limits.clients != nil {
-		guards = append(guards, s.handle(s.limitClients))
-	}
-	s.public, s.private = s.route(guards...), s.route(s.handle(s.asAdmin))
+	s.public, s.private = s.route(), s.route(s.handle(s.asAdmin))
 	s.routePoints(s.private)
 	return s, nil
 }
@@ -147,19 +134,19 @@ func (s *Server) route(guards ...gin.HandlerFunc) *gin.Engine {
 
 	v1 := r.Group("/api/v1")
 	v1.POST("/seckill", s.handle(s.purchase))
-	v1.GET("/strategies", s.plain(s.listStrategies))
-	v1.GET("/strategies/:name", s.plain(s.showStrategy))
-	v1.GET("/skus", s.plain(s.listSKUs))
-	v1.GET("/skus/:id", s.plain(s.showSKU))
+	v1.GET("/strategies", s.handle(s.listStrategies))
+	v1.GET("/strategies/:name", s.handle(s.showStrategy))
+	v1.GET("/skus", s.handle(s.listSKUs))
+	v1.GET("/skus/:id", s.handle(s.showSKU))
 	v1.PUT("/skus/:id", s.handle(s.putSKU))
-	v1.POST("/skus/:id/close", s.plain(s.closeSKU))
-	v1.GET("/orders", s.plain(s.listOrders))
-	v1.GET("/orders/events", s.plain(s.orderEvents))
-	v1.DELETE("/orders/:id", s.plain(s.cancelOrder))
+	v1.POST("/skus/:id/close", s.handle(s.closeSKU))
+	v1.GET("/orders", s.handle(s.listOrders))
+	v1.GET("/orders/events", s.handle(s.orderEvents))
+	v1.DELETE("/orders/:id", s.handle(s.cancelOrder))
 	v1.POST("/reservations", s.handle(s.reserve))
-	v1.GET("/reservations/:id", s.plain(s.showReservation))
-	v1.POST("/reservations/:id/pay", s.plain(s.payReservation))
-	v1.DELETE("/reservations/:id", s.plain(s.cancelReservation))
+	v1.GET("/reservations/:id", s.handle(s.showReservation))
+	v1.POST("/reservations/:id/pay", s.handle(s.payReservation))
+	v1.DELETE("/reservations/:id", s.handle(s.cancelReservation))
 	v1.GET("/audit", s.guarded(s.audit))
 	v1.GET("/backends", s.guarded(s.backends))
 	s.routeAdmin(r)
@@ -167,17 +154,6 @@ func (s *Server) route(guards ...gin.HandlerFunc) *gin.Engine {
 }
 
 func (s *Server) handle(h func(*gin.Context) error) gin.HandlerFunc { return web.Handle(s.refuse, h) }
-
-// plain is handle for calls without a body. One that comes all the same is read: only
-// then is the request whole, and its connection safe (web.Conns).
-func (s *Server) plain(h func(*gin.Context) error) gin.HandlerFunc {
-	return s.handle(func(c *gin.Context) error {
-		if err := web.Drain(c.Writer, c.Request); err != nil {
-			return err
-		}
-		return h(c)
-	})
-}
 
 //go:embed openapi.json
 var openAPI []byte

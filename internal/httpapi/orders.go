@@ -123,7 +123,6 @@ func (s *Server) cancelOrder(c *gin.Context) error {
 		return err
 	}
 	err = sl.strategy.Restore(ctx, id)
-	s.gates.Refilled(o.SKUID) // whatever came of it
 	if err != nil && seckill.NothingTaken(err) {
 		return err
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"seckill/internal/gate"
 	"seckill/internal/seckill"
 	"seckill/internal/web"
 )
@@ -65,7 +64,6 @@ var answers = []answer{
 	{errMediaType, http.StatusUnsupportedMediaType, "unsupported_media_type", ""},
 	{seckill.ErrMismatch, http.StatusUnprocessableEntity, "idempotency_mismatch",
 		"This Idempotency-Key was used for another quantity of this SKU. Use a new key for a new purchase."},
-	{gate.ErrRateLimited, http.StatusTooManyRequests, "rate_limited", ""},
 	{seckill.ErrBusy, http.StatusTooManyRequests, "busy",
 		"Too many buyers were before you. Nothing was taken: try again after Retry-After seconds."},
 	{errTooManyStreams, http.StatusServiceUnavailable, "too_many_streams", ""},

@@ -117,7 +117,6 @@ func (s *Server) sellBy(c *gin.Context, sl *seller, p seckill.Purchase, keyed, a
 		}
 		return r, false, err
 	}
-	came := time.Now()
 	if keyed && !async { // an Acceptor knows the requests that it has accepted
 		order, release, err := s.claims.Take(ctx, p.User, p.RequestID)
 		defer release()
@@ -132,7 +131,7 @@ func (s *Server) sellBy(c *gin.Context, sl *seller, p seckill.Purchase, keyed, a
 			return r, err == nil, err
 		}
 	}
-	r, err = s.pass(ctx, sl, p, came, sl.measured(deduct))
+	r, err = sl.deduct(ctx, p, deduct)
 	switch {
 	case err == nil:
 		replayed = async
@@ -142,7 +141,7 @@ func (s *Server) sellBy(c *gin.Context, sl *seller, p seckill.Purchase, keyed, a
 		return r, false, s.late(ctx, p.SKU)
 	case !seckill.NothingTaken(err):
 		return s.settle(c, p, err)
-	case keyed && mayHide(err) && !errors.Is(err, errSettled):
+	case keyed && mayHide(err):
 		return s.afterRefusal(ctx, p, err)
 	}
 	return r, replayed, err
@@ -179,19 +178,17 @@ func readPurchase(c *gin.Context, more ...web.Field) (p seckill.Purchase, keyed 
 // A deduction is how a purchase reaches its strategy: Deduct, Reserve or Accept.
 type deduction func(context.Context, seckill.Purchase) (seckill.Receipt, error)
 
-// measured counts the commands and the time that a deduction takes.
-func (sl *seller) measured(deduct deduction) deduction {
-	return func(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
-		begun := time.Now()
-		defer func() {
-			sl.metrics.duration.Observe(time.Since(begun).Seconds())
-			sl.metrics.purchases.Inc()
-		}()
-		if tap.From(ctx) == nil { // a proof brings its own tap
-			ctx = tap.With(ctx, sl.points.Watch(&sl.commands, sl.info.Name, sl.info.Key, p))
-		}
-		return deduct(ctx, p)
+// deduct counts the commands and the time that a deduction takes.
+func (sl *seller) deduct(ctx context.Context, p seckill.Purchase, by deduction) (seckill.Receipt, error) {
+	begun := time.Now()
+	defer func() {
+		sl.metrics.duration.Observe(time.Since(begun).Seconds())
+		sl.metrics.purchases.Inc()
+	}()
+	if tap.From(ctx) == nil { // a proof brings its own tap
+		ctx = tap.With(ctx, sl.points.Watch(&sl.commands, sl.info.Name, sl.info.Key, p))
 	}
+	return by(ctx, p)
 }
 
 // replay is the answer that p's request was given before. Only sales are kept:

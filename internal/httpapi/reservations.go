@@ -236,9 +236,6 @@ func (s *Server) atDesk(c *gin.Context, do func(context.Context, seckill.Reserve
 		return refused(errStrategyUnavailable, fmt.Sprintf("The reservation was made by the strategy %q, which cannot run here.", o.Strategy))
 	}
 	r, err := do(ctx, desk, id)
-	if r.State != seckill.Reserved && r.State != seckill.Paid {
-		s.gates.Refilled(o.SKUID) // whatever came of it
-	}
 	switch {
 	case errors.Is(err, seckill.ErrUnknownOrder): // the sale was reset meanwhile
 		return none

@@ -48,7 +48,7 @@ func (r *replica) run() {
 		r.addr = l.Addr().String()
 	}
 	r.stop, r.end = cancel, make(chan error, 1)
-	s := serverWith(r.t, nil, httpapi.Config{Instance: in, Limits: httpapi.Limits{Conns: 1000}})
+	s := serverWith(r.t, nil, httpapi.Config{Instance: in})
 	go func(end chan<- error) {
 		err := s.Serve(ctx, l)
 		end <- errors.Join(err, in.Close())

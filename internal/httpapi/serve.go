@@ -20,7 +20,7 @@ const bodyTimeout = 10 * time.Second
 // how many they were as an error.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	endWork := s.work(ctx)
-	err := s.serve(ctx, s.limits.conns.Listen(l), s.limits.conns.Handler(s.Handler()))
+	err := s.serve(ctx, l, s.Handler())
 	endWork()
 	if err == nil {
 		s.stop(ctx)
@@ -53,7 +53,6 @@ func (s *Server) ServeAdmin(ctx context.Context, l net.Listener) error {
 func (s *Server) serve(ctx context.Context, l net.Listener, h http.Handler) error {
 	longest := max(s.PurchaseTimeout, resetTimeout, auditTimeout) + lookTimeout // of all handlers
 	server := web.NewServer(web.BoundBody(bodyTimeout, h), longest+bodyTimeout, s.Log, slog.LevelWarn)
-	server.ConnContext = s.limits.conns.Context
 	sweeping, stop := context.WithCancel(ctx)
 	swept := make(chan struct{})
 	go func() {

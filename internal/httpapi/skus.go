@@ -124,12 +124,10 @@ func (s *Server) putSKU(c *gin.Context) error {
 	_, err = s.Ledger.Schedule(ctx, id, want.name, want.stock, want.startsAt)
 	s.starts.forget(id)
 	if err != nil {
-		s.gates.Reset(id) // it may have been set
 		return err
 	}
 	s.sweepSoon(id)
 	sl, err := s.resetOutside(ctx, id, want.stock)
-	s.gates.Reset(id)
 	if err != nil {
 		return s.halfReset(c, sl, err)
 	}

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"seckill/internal/together"
 )
 
 // A Wait is a connection that waits for a lock, by the SQL server's own word.
@@ -45,11 +43,42 @@ const (
 // cache rest after it.
 const cacheRests = 110 * time.Millisecond
 
-func rests(time.Duration) time.Duration { return cacheRests }
+// sharedWaits are what one server shows. A caller needs rows that were read after it
+// came, so it may share a query that has not begun, and never one under way.
+type sharedWaits struct {
+	mu     sync.Mutex
+	began  time.Time
+	rested time.Time // no query begins before
+	rows   []waitRow
+}
+
+func (s *sharedWaits) since(
+	ctx context.Context, came time.Time, read func(context.Context) ([]waitRow, error),
+) ([]waitRow, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.began.After(came) {
+		return s.rows, nil
+	}
+	pause := time.NewTimer(time.Until(s.rested))
+	defer pause.Stop()
+	select {
+	case <-pause.C:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	began := time.Now()
+	rows, err := read(ctx)
+	s.rested = time.Now().Add(cacheRests)
+	if err == nil {
+		s.began, s.rows = began, rows
+	}
+	return rows, err
+}
 
 type waitRow struct{ DB, Port, Mode, Name, Idx, Holder string }
 
-var shown sync.Map // of *together.Reading[[]waitRow], by the server's name and port
+var shown sync.Map // of *sharedWaits, by the server's name and port
 
 // Waits lists the connections of this database that wait for a row or a user lock
 // now. What the server does not show is left out. It takes a tenth of a second
@@ -92,7 +121,7 @@ func (s *SQL) waitRows(ctx context.Context) []waitRow {
 		return rows
 	}
 	query = waitsInMariaDB
-	last, _ := shown.LoadOrStore(s.server, new(together.Reading[[]waitRow]))
-	rows, _ := last.(*together.Reading[[]waitRow]).Since(ctx, time.Now(), read, rests)
+	last, _ := shown.LoadOrStore(s.server, new(sharedWaits))
+	rows, _ := last.(*sharedWaits).since(ctx, time.Now(), read)
 	return rows
 }

@@ -69,15 +69,6 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return body, unread(w, err)
 }
 
-// Drain reads a body that nothing is expected in, for the same reason.
-func Drain(w http.ResponseWriter, r *http.Request) error {
-	if r.Body == nil || r.Body == http.NoBody {
-		return nil
-	}
-	_, err := io.Copy(io.Discard, http.MaxBytesReader(w, r.Body, MaxBody))
-	return unread(w, err)
-}
-
 func unread(w http.ResponseWriter, err error) error {
 	var large *http.MaxBytesError
 	switch {

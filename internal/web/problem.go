@@ -25,8 +25,7 @@ type Problem struct {
 	Code      string       `json:"code"`
 	Detail    string       `json:"detail"`
 	RequestID string       `json:"request_id"`
-	Ask       string       `json:"ask,omitempty"`      // the call that tells what became of the request
-	Position  int64        `json:"position,omitempty"` // in a waiting room
+	Ask       string       `json:"ask,omitempty"` // the call that tells what became of the request
 	Errors    []FieldError `json:"errors,omitempty"`
 
 	RetryAfter int64 `json:"-"` // seconds; 0: no such header

@@ -22,7 +22,6 @@ var contract = map[string]meaning{
 	"in_progress":            {http.StatusConflict, ledger.OutcomeInProgress},
 	"conflict":               {http.StatusConflict, ledger.OutcomeConflict},
 	"busy":                   {http.StatusTooManyRequests, ledger.OutcomeBusy},
-	"rate_limited":           {http.StatusTooManyRequests, ledger.OutcomeBusy},
 	"not_started":            {http.StatusConflict, ledger.OutcomeError},
 	"expired":                {http.StatusConflict, ledger.OutcomeExpired},
 	"cancelled":              {http.StatusConflict, ledger.OutcomeError},

@@ -51,7 +51,6 @@ func TestClassify(t *testing.T) {
 		{409, problem, `{"code":"not_started"}`, ledger.OutcomeError, "not_started"},
 		{409, problem, `{"code":"too_many_units"}`, ledger.OutcomeError, "too_many_units"},
 		{429, problem, `{"code":"busy"}`, ledger.OutcomeBusy, "busy"},
-		{429, problem, `{"code":"rate_limited"}`, ledger.OutcomeBusy, "rate_limited"},
 		{400, problem, `{"code":"invalid"}`, ledger.OutcomeError, "invalid"},
 		{403, problem, `{"code":"forbidden"}`, ledger.OutcomeError, "forbidden"},
 		{404, problem, `{"code":"not_found"}`, ledger.OutcomeError, "not_found"},

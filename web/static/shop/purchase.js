@@ -28,7 +28,7 @@ export const attempt = (sale, user, way) => ({ key: crypto.randomUUID?.() ?? uni
 const unique = () => [...crypto.getRandomValues(new Uint8Array(16))].map((b) => b.toString(16).padStart(2, '0')).join('');
 
 /** Refusals after which certainly nothing was sold. */
-const refusals = new Set(['sold_out', 'duplicate', 'busy', 'rate_limited', 'conflict', 'not_started', 'too_many_units', 'backend_unavailable',
+const refusals = new Set(['sold_out', 'duplicate', 'busy', 'conflict', 'not_started', 'too_many_units', 'backend_unavailable',
   'strategy_unavailable', 'unknown_sku', 'unknown_strategy', 'invalid', 'forbidden', 'idempotency_mismatch']);
 
 /**

@@ -10,7 +10,7 @@ import { lookups, patience, pause, timeout } from './purchase.js';
  */
 
 /** Answers after which the call has certainly changed nothing. */
-const refusals = new Set(['expired', 'cancelled', 'paid', 'unknown_order', 'busy', 'rate_limited', 'conflict', 'backend_unavailable',
+const refusals = new Set(['expired', 'cancelled', 'paid', 'unknown_order', 'busy', 'conflict', 'backend_unavailable',
   'strategy_unavailable', 'forbidden', 'invalid']);
 
 /**

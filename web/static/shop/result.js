@@ -3,7 +3,7 @@ import { html } from '../ui.js';
 import { words } from './text.js';
 
 /** @type {Record<string, string>} */
-const kinds = { rate_limited: 'busy', conflict: 'busy', backend_unavailable: 'unavailable', strategy_unavailable: 'unavailable' };
+const kinds = { conflict: 'busy', backend_unavailable: 'unavailable', strategy_unavailable: 'unavailable' };
 /** @type {Record<string, keyof typeof signs>} */
 const looks = { sold: 'good', looking: 'open', unknown: 'open', accepted: 'open', busy: 'open', unavailable: 'open', not_started: 'open' };
 const signs = { good: 'M5 13l5 5L20 6', bad: 'M6 6l12 12M18 6L6 18', open: 'M12 5v9M12 18.5v.1' };
