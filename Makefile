@@ -76,7 +76,7 @@ exhaust: build
 ## figures: measure the figures of docs/figures.md and the lessons anew (over half an hour, on an idle machine)
 figures: build
 	@scripts/deps.sh
-	$(BIN) compare --strategies all --html= --readme docs/figures.md --figures web/static/figures.json
+	$(BIN) compare --strategies all --readme docs/figures.md --figures web/static/figures.json
 	$(BIN) bench locks --contenders 8,64 --for 1s --readme docs/figures.md --figures web/static/figures.json
 	$(BIN) bench claims --figures web/static/figures.json
 

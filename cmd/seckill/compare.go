@@ -207,7 +207,7 @@ func (c *CompareCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWri
 	if c.older != nil {
 		result.CompareWith(c.older, c.Limit)
 	}
-	if err := c.CompareOutput.write(stdout, result); err != nil {
+	if _, err := c.CompareOutput.of(result).write(stdout); err != nil {
 		return err
 	}
 	if status := result.ExitStatus(); status != 0 {

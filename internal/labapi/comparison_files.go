@@ -7,12 +7,9 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/gin-gonic/gin"
 
-	"seckill/internal/catalog"
-	"seckill/internal/measure"
 	"seckill/internal/web"
 	"seckill/loadtest/compare"
 )
@@ -20,79 +17,34 @@ import (
 // A download is one form of a result.
 type download struct {
 	name, mime string
-	write      func(s *Server, r *compare.Result, language string, w io.Writer) error
+	write      func(r *compare.Result, w io.Writer) error
 }
 
 var downloads = []download{
-	{"report.html", "text/html; charset=utf-8", (*Server).writeReport},
-	{"result.json", "application/json", func(_ *Server, r *compare.Result, _ string, w io.Writer) error { return r.WriteJSON(w) }},
-	{"table.csv", "text/csv; charset=utf-8", func(_ *Server, r *compare.Result, _ string, w io.Writer) error { return r.WriteCSV(w) }},
-	{"table.md", "text/markdown; charset=utf-8", func(_ *Server, r *compare.Result, _ string, w io.Writer) error { return r.WriteMarkdown(w) }},
+	{"result.json", "application/json", (*compare.Result).WriteJSON},
+	{"table.csv", "text/csv; charset=utf-8", (*compare.Result).WriteCSV},
+	{"table.md", "text/markdown; charset=utf-8", (*compare.Result).WriteMarkdown},
 }
-
-// reportPolicy lets the report use its own style and nothing else: no script, no
-// request, and no origin whose lab it could drive. It quotes what services and
-// servers said.
-const reportPolicy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox"
 
 func (s *Server) downloadComparison(c *gin.Context) error {
 	i := slices.IndexFunc(downloads, func(d download) bool { return d.name == c.Param("file") })
 	if i < 0 {
 		return notFound(c)
 	}
-	language := c.DefaultQuery("language", compare.Languages[0])
-	if !slices.Contains(compare.Languages, language) {
-		p := web.BadRequest("")
-		p.Blame("language", "unknown_language", nil, "give one of "+strings.Join(compare.Languages, ", "))
-		return p
-	}
 	whole, err := s.findResult(c.Param("id"))
 	if err != nil {
 		return err
 	}
 	var text bytes.Buffer // an answer that broke off would look whole
-	if err := downloads[i].write(s, whole.Result, language, &text); err != nil {
+	if err := downloads[i].write(whole.Result, &text); err != nil {
 		s.Log.Error("write a result", "comparison", whole.ID, "as", downloads[i].name, "error", err)
 		return &web.Problem{Code: "internal", Status: http.StatusInternalServerError,
 			Detail: "The result could not be written in this form: " + err.Error() + "."}
 	}
-	place := "attachment"
-	if downloads[i].name == "report.html" {
-		place = "inline"
-		c.Header("Content-Security-Policy", reportPolicy)
-	}
-	c.Header("Content-Disposition", fmt.Sprintf(`%s; filename="seckill-compare-%s-%s"`, place,
+	c.Header("Content-Disposition", fmt.Sprintf(`attachment; filename="seckill-compare-%s-%s"`,
 		whole.Started.UTC().Format("20060102-150405"), downloads[i].name))
 	c.Data(http.StatusOK, downloads[i].mime, text.Bytes())
 	return nil
-}
-
-func (s *Server) writeReport(r *compare.Result, language string, w io.Writer) error {
-	said, _ := measure.ReadSentences(s.Page, language) // the report goes without them, in English
-	return r.WriteHTML(w, compare.HTML{Matrix: s.matrix(), Language: language, Proof: said, Title: func(name string) string {
-		i := slices.IndexFunc(s.Strategies, func(info catalog.Info) bool { return info.Name == name })
-		if i < 0 {
-			return ""
-		}
-		return s.Strategies[i].TitleIn(language)
-	}})
-}
-
-// matrix is the guarantee matrix that the program was built with, if any.
-func (s *Server) matrix() *measure.Matrix {
-	if s.Guarantees == nil {
-		return nil
-	}
-	f, err := s.Guarantees.Open("matrix.json")
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	m, err := measure.ReadMatrix(f)
-	if err != nil {
-		return nil // the report goes without it
-	}
-	return m
 }
 
 // pairsOfComparison compares each strategy of a result with one of them: with the

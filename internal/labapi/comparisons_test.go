@@ -193,7 +193,7 @@ func TestComparisonIsSeenByAllPages(t *testing.T) {
 			t.Errorf("POST %s: %d %s", path, status, answer)
 		}
 	}
-	for _, file := range []string{"report.html", "result.json"} {
+	for _, file := range []string{"table.md", "result.json"} {
 		if status, answer, _ := (call{method: "GET", path: comparisonsPath + "/" + begun.ID + "/" + file}).do(t, h.URL); status != 409 || !strings.Contains(answer, "not_ended") {
 			t.Errorf("GET %s: %d %s", file, status, answer)
 		}
@@ -305,8 +305,8 @@ func TestHistoryOutlivesTheLab(t *testing.T) {
 		t.Errorf("skipped %v, want 4 files", list.History.Skipped)
 	}
 	path := comparisonsPath + "/" + begun.ID
-	if status, body, _ := (call{method: "GET", path: path + "/report.html"}).do(t, again.URL); status != 200 || !strings.Contains(body, "conditional") {
-		t.Errorf("the report in the next lab: %d %.200s", status, body)
+	if status, body, _ := (call{method: "GET", path: path + "/table.md"}).do(t, again.URL); status != 200 || !strings.Contains(body, "conditional") {
+		t.Errorf("the table in the next lab: %d %.200s", status, body)
 	}
 	if err := folder.Remove(history.Comparison, begun.ID); err != nil {
 		t.Fatal(err)

@@ -9,16 +9,8 @@ import (
 // A Matrix is what reports and claims use of the guarantee matrix that
 // `seckill prove --json` wrote. A nil Matrix answers nothing.
 type Matrix struct {
-	Format    int         `json:"format"`
-	Questions []Question  `json:"questions"`
-	Rows      []MatrixRow `json:"rows"`
-}
-
-// A Question of the matrix.
-type Question struct {
-	ID    string `json:"id"`
-	Title string `json:"title"`
-	Asks  string `json:"asks"`
+	Format int         `json:"format"`
+	Rows   []MatrixRow `json:"rows"`
 }
 
 // A MatrixRow has a strategy's cells by question.
@@ -34,17 +26,17 @@ type Cell struct {
 	Wait   float64 `json:"wait_s"`
 }
 
-// Formats of the matrix that have what is used here.
-const oldestMatrix, newestMatrix = 1, 2
+// matrixFormat is the one that has what is used here.
+const matrixFormat = 2
 
-// ReadMatrix reads a matrix of any known format.
+// ReadMatrix reads what prove wrote.
 func ReadMatrix(r io.Reader) (*Matrix, error) {
 	var m Matrix
 	if err := ReadJSON(r, &m); err != nil {
 		return nil, fmt.Errorf("this is no matrix of seckill prove --json: %w", err)
 	}
-	if m.Format < oldestMatrix || m.Format > newestMatrix || len(m.Questions) == 0 {
-		return nil, fmt.Errorf("this is no matrix of seckill prove --json of format %d or %d", oldestMatrix, newestMatrix)
+	if m.Format != matrixFormat || len(m.Rows) == 0 {
+		return nil, fmt.Errorf("this is no matrix of seckill prove --json of format %d", matrixFormat)
 	}
 	return &m, nil
 }

@@ -28,7 +28,7 @@ func Claimed(chosen []string) (all []string) {
 }
 
 // claims answers the statements whose strategies all ran.
-func (r *Result) claims(in tongue) []Claim {
+func (r *Result) claims() []Claim {
 	all := []Claim{}
 	for _, s := range measure.Purchases {
 		var parts []string
@@ -37,29 +37,26 @@ func (r *Result) claims(in tongue) []Claim {
 			if few == nil || many == nil || few.Sales.Median == 0 || many.Sales.Median == 0 {
 				break
 			}
-			parts = append(parts, in.sayf("%s %s → %s (p99 %s → %s ms)%s", name,
+			parts = append(parts, fmt.Sprintf("%s %s → %s (p99 %s → %s ms)%s", name,
 				measure.Number(few.Sales.Median), measure.Number(many.Sales.Median),
-				measure.Number(few.P99.Median), measure.Number(many.P99.Median), in.unless(worst(few.Verdict, many.Verdict))))
+				measure.Number(few.P99.Median), measure.Number(many.P99.Median), unless(worst(few.Verdict, many.Verdict))))
 		}
 		if len(parts) < len(s.Strategies) {
 			continue
 		}
 		few, many := r.sparse(s.Strategies[0]).Concurrency, r.Settings.Concurrency
 		all = append(all, Claim{s,
-			in.sayf("sales/s with %d → %d buyers at a time: %s", few, many, strings.Join(parts, in.say("; "))),
+			fmt.Sprintf("sales/s with %d → %d buyers at a time: %s", few, many, strings.Join(parts, "; ")),
 			fmt.Sprintf("seckill compare --strategies %s --few %d --concurrency %d", s.Names(), few, many)})
 	}
 	return all
 }
 
-func (in tongue) unless(v ledger.Verdict) string {
-	switch {
-	case v == ledger.Held:
+func unless(v ledger.Verdict) string {
+	if v == ledger.Held {
 		return ""
-	case in == nil:
-		return ", " + strings.ReplaceAll(string(v), "_", " ")
 	}
-	return in.say(", ") + in.say((&Entry{Verdict: v}).Word())
+	return ", " + strings.ReplaceAll(string(v), "_", " ")
 }
 
 func (r *Result) sparse(strategy string) *Entry { return entry(r.Sparse, strategy) }

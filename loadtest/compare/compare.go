@@ -135,8 +135,8 @@ func newComparison(o Options) *comparison {
 func newEntry(k Candidate, concurrency int) *Entry {
 	return &Entry{Strategy: k.Name, Title: k.Title, Family: k.Family, Breaks: k.Breaks, Hangs: k.Hangs, Concurrency: concurrency,
 		Violations: []Violation{}, Problems: []string{}, Ratios: map[string]measure.Spread{}, Commands: []loadtest.Commands{},
-		Curve: []loadtest.Percentile{}, Course: []loadtest.Point{}, Rounds: []Round{},
-		times: hdrhistogram.New(1, (2 * time.Hour).Microseconds(), 3)}
+		Rounds: []Round{},
+		times:  hdrhistogram.New(1, (2 * time.Hour).Microseconds(), 3)}
 }
 
 type step struct {

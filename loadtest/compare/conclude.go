@@ -25,7 +25,7 @@ func (c *comparison) conclude() {
 	for _, e := range r.entries() {
 		e.conclude(r.measuredBaselines(e.Concurrency), r.Settings.Stock)
 	}
-	r.Claims = r.claims(nil)
+	r.Claims = r.claims()
 }
 
 // entries are all of them, also those at other numbers of buyers than the comparison's own.
@@ -65,7 +65,7 @@ func (e *Entry) conclude(baselines []*BaselineResult, stock int64) {
 	e.spent()
 	e.Latency = latencyOf(e.times)
 	if m := e.median(); m != nil {
-		e.Curve, e.Course, e.Commands = m.curve, m.course, m.commands
+		e.Commands = m.commands
 	}
 }
 

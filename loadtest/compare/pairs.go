@@ -62,17 +62,15 @@ func (r *Result) Pairs(with string) []Pair {
 	return all
 }
 
-func (p Pair) String() string { return p.in(nil) }
-
-func (p Pair) in(in tongue) string {
+func (p Pair) String() string {
 	interval := ""
 	if p.High > 0 {
-		interval = in.sayf(" (%s–%s)", times(p.Low), times(p.High))
+		interval = fmt.Sprintf(" (%s–%s)", times(p.Low), times(p.High))
 	}
 	if !p.Apart && p.High > 0 {
-		return in.sayf("%s and %s cannot be told apart%s", p.Faster, p.Slower, interval)
+		return fmt.Sprintf("%s and %s cannot be told apart%s", p.Faster, p.Slower, interval)
 	}
-	return in.sayf("%s is %s × %s%s", p.Faster, times(p.Times), p.Slower, interval)
+	return fmt.Sprintf("%s is %s × %s%s", p.Faster, times(p.Times), p.Slower, interval)
 }
 
 // times shows a ratio with two decimals, a large one with fewer.
@@ -87,10 +85,10 @@ const pairNote = "Sales per second, compared round by round: the geometric mean 
 	"Each interval stands alone: of twenty, one may be wrong."
 
 // pairTable sets each strategy beside the fastest that held.
-func (r *Result) pairTable(in tongue) measure.Table {
+func (r *Result) pairTable() measure.Table {
 	t := measure.Table{Title: "Beside the fastest that held", Words: 1, Head: []string{"sales per second"}, Notes: []string{pairNote}}
 	for _, p := range r.Pairs(r.Fastest()) {
-		t.Rows = append(t.Rows, []string{p.in(in)})
+		t.Rows = append(t.Rows, []string{p.String()})
 	}
 	if t.Rows == nil {
 		t.Notes = nil

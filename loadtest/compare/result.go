@@ -1,7 +1,7 @@
 // Package compare runs the same seeded sale with one strategy after the other,
 // beside baselines: the same work without a strategy, measured in the same
-// rounds. Run returns a Result; its Write methods make text, Markdown, CSV, JSON
-// and one HTML page of it.
+// rounds. Run returns a Result; its Write methods make text, Markdown, CSV and JSON of
+// it.
 package compare
 
 import (
@@ -47,12 +47,12 @@ const Format = 1
 //
 // An Entry has strategy, title, family, breaks, concurrency, verdict, expected,
 // and of its rounds the medians: sales_per_second, service_us_per_sale,
-// requests_per_second, p50_ms, p99_ms, each {median, low, high}; ratios by the id of a baseline;
-// lock_wait_ms, commands, sold_share, sell_out_s. asked, failed_share, busy_share,
-// processor (milliseconds per request of services, servers and the generator)
-// and latency (percentiles and a histogram) are of all rounds together. latency_curve and course are those of its
-// median round; rounds has every round's figures; violations what the judge
-// found, by rule; problems why a run by itself proves nothing.
+// requests_per_second, p50_ms, p99_ms, each {median, low, high}; ratios by the id
+// of a baseline; lock_wait_ms, commands, sold_share, sell_out_s. asked,
+// failed_share, busy_share, processor (milliseconds per request of services,
+// servers and the generator) and latency (percentiles and a histogram) are of all
+// rounds together. rounds has every round's figures; violations what the judge found, by rule; problems why a run by
+// itself proves nothing.
 type Result struct {
 	Format      int       `json:"format"`
 	Command     string    `json:"command"`
@@ -126,9 +126,7 @@ type Entry struct {
 	Processor *Processor `json:"processor,omitempty"`
 	Latency   *Latency   `json:"latency,omitempty"`
 
-	Curve  []loadtest.Percentile `json:"latency_curve"`
-	Course []loadtest.Point      `json:"course"`
-	Rounds []Round               `json:"rounds"`
+	Rounds []Round `json:"rounds"`
 
 	times *hdrhistogram.Histogram // of all requests, in microseconds
 }
@@ -182,8 +180,6 @@ type Round struct {
 	Busy      int        `json:"busy,omitempty"`   // of them: refused as busy or conflict
 	Processor *Processor `json:"processor,omitempty"`
 
-	curve    []loadtest.Percentile
-	course   []loadtest.Point
 	commands []loadtest.Commands
 }
 

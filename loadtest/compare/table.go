@@ -31,17 +31,15 @@ func (e *Entry) Word() string {
 }
 
 // Why says in a sentence what the judge found.
-func (e *Entry) Why() string { return strings.Join(append(e.found(nil), e.Problems...), ", ") }
-
-// found is what the judge found, without the run's own problems.
-func (e *Entry) found(in tongue) (parts []string) {
+func (e *Entry) Why() string {
+	var parts []string
 	if over := e.Oversold(); over > 0 {
-		parts = append(parts, in.sayf("%s units too many", numbers.Thousands(over)))
+		parts = append(parts, numbers.Thousands(over)+" units too many")
 	}
 	for _, v := range e.Violations {
-		parts = append(parts, in.say(strings.ReplaceAll(v.Rule, "_", " ")))
+		parts = append(parts, strings.ReplaceAll(v.Rule, "_", " "))
 	}
-	return parts
+	return strings.Join(append(parts, e.Problems...), ", ")
 }
 
 // baselinesWith are those with so many buyers at a time.
@@ -143,15 +141,12 @@ func (r *Result) claimTable() measure.Table {
 	return t
 }
 
-func (r *Result) changeTable(in tongue) measure.Table {
+func (r *Result) changeTable() measure.Table {
 	t := measure.Table{Title: "Since the older result", Head: []string{"strategy", "change", "of", "was", "is", ""}, Words: 1}
 	for _, c := range r.Against.Changes {
 		mark := c.Verdict
-		if in != nil && mark != "" {
-			mark = in.say("another verdict")
-		}
 		if c.Failed && c.Percent < -r.Against.Limit {
-			mark = strings.TrimPrefix(mark+", "+in.say("SLOWER"), ", ")
+			mark = strings.TrimPrefix(mark+", SLOWER", ", ")
 		}
 		by := strings.TrimPrefix(shortBaseline[c.By], "of ")
 		if by == "" {
@@ -164,63 +159,58 @@ func (r *Result) changeTable(in tongue) measure.Table {
 		t.Rows = append(t.Rows, []string{c.Strategy, fmt.Sprintf("%+.1f %%", c.Percent), by, show(c.Was), show(c.Is), mark})
 	}
 	if len(r.Against.Gone) > 0 {
-		t.Notes = append(t.Notes, in.say("Not in this result: ")+strings.Join(r.Against.Gone, ", "))
+		t.Notes = append(t.Notes, "Not in this result: "+strings.Join(r.Against.Gone, ", "))
 	}
 	if len(r.Against.Added) > 0 {
-		t.Notes = append(t.Notes, in.say("Not in the older one: ")+strings.Join(r.Against.Added, ", "))
+		t.Notes = append(t.Notes, "Not in the older one: "+strings.Join(r.Against.Added, ", "))
 	}
-	t.Notes = append(t.Notes, in.sayf("More than %g %% slower, or another verdict, fails. It was: %s",
+	t.Notes = append(t.Notes, fmt.Sprintf("More than %g %% slower, or another verdict, fails. It was: %s",
 		r.Against.Limit, r.Against.Command))
 	return t
 }
 
 // Facts describe the run, by name.
-func (r *Result) Facts() [][2]string { return r.facts(nil) }
-
-func (r *Result) facts(in tongue) [][2]string {
+func (r *Result) Facts() [][2]string {
 	s := r.Settings
 	facts := [][2]string{
 		{"command", r.Command},
-		{"sale", in.sayf("%s units, %s buyers × %d, %d at a time, seed %d",
+		{"sale", fmt.Sprintf("%s units, %s buyers × %d, %d at a time, seed %d",
 			numbers.Thousands(s.Stock), numbers.Thousands(s.Buyers), s.Quantity, s.Concurrency, s.Seed)},
-		{"rounds", in.sayf("%d in alternating order, at least %s measured of each in each",
+		{"rounds", fmt.Sprintf("%d in alternating order, at least %s measured of each in each",
 			r.Repeats, time.Duration(r.TurnSeconds*float64(time.Second)))},
 		{"when", fmt.Sprintf("%s, %s", r.Begun.UTC().Format("2006-01-02 15:04 MST"),
 			time.Duration(r.Seconds*float64(time.Second)).Round(time.Second))},
-		{"machine", in.sayf("%s, seckill %s", in.sayf("%d processors, %s/%s, %s", r.Machine.CPUs, r.Machine.OS, r.Machine.Arch, r.Machine.Go), r.Version)},
+		{"machine", fmt.Sprintf("%s, seckill %s", r.Machine, r.Version)},
 		{"services", fmt.Sprintf("%d: %s", len(r.Targets), strings.Join(r.Targets, ", "))},
 	}
 	if s.Async {
-		facts = append(facts, [2]string{"answers", in.say("when accepted, by strategies that can; buyers ask for the order")})
+		facts = append(facts, [2]string{"answers", "when accepted, by strategies that can; buyers ask for the order"})
 	}
 	if s.ReserveSeconds > 0 {
-		facts = append(facts, [2]string{"buyers", in.sayf("reserve for %g s and then pay; %s never pay, %s pay late",
+		facts = append(facts, [2]string{"buyers", fmt.Sprintf("reserve for %g s and then pay; %s never pay, %s pay late",
 			s.ReserveSeconds, loadtest.Fraction(s.Forget), loadtest.Fraction(s.PayLate))})
 	}
 	if l := r.Locks; l != nil {
 		ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
-		facts = append(facts, [2]string{"locks", in.sayf("lease %s, wait %s, poll %s", ms(l.Lease), ms(l.Wait), ms(l.Poll))})
+		facts = append(facts, [2]string{"locks", fmt.Sprintf("lease %s, wait %s, poll %s", ms(l.Lease), ms(l.Wait), ms(l.Poll))})
 	}
 	for _, b := range r.Servers {
-		facts = append(facts, [2]string{b.Name, in.server(b)})
-	}
-	for i := range facts {
-		facts[i][0] = in.say(facts[i][0])
+		facts = append(facts, [2]string{b.Name, server(b)})
 	}
 	var each []string
 	for _, d := range r.Durability {
 		each = append(each, fmt.Sprintf("%s %s=%s", d.Backend, d.Name, d.Value))
 	}
 	if each != nil {
-		facts = append(facts, [2]string{in.say("durability"), strings.Join(each, " · ")})
+		facts = append(facts, [2]string{"durability", strings.Join(each, " · ")})
 	}
 	return facts
 }
 
-func (in tongue) server(b backend.Status) string {
-	text := strings.Join([]string{b.Version, in.say(string(b.Tier)), b.Address}, in.say(", "))
+func server(b backend.Status) string {
+	text := strings.Join([]string{b.Version, string(b.Tier), b.Address}, ", ")
 	if !b.OK {
-		text += in.say(", DOWN: ") + b.Error
+		text += ", DOWN: " + b.Error
 	}
 	return text
 }
@@ -250,22 +240,20 @@ func (r *Result) Tally() Tally {
 }
 
 // Summary is the outcome in a sentence.
-func (r *Result) Summary() string { return r.summary(nil) }
-
-func (r *Result) summary(in tongue) string {
+func (r *Result) Summary() string {
 	t := r.Tally()
-	text := in.sayf("%d held as they must, %d broken ones were caught", t.Held, t.Caught)
-	if t.Caught == 1 && in == nil {
+	text := fmt.Sprintf("%d held as they must, %d broken ones were caught", t.Held, t.Caught)
+	if t.Caught == 1 {
 		text = strings.Replace(text, "broken ones were", "broken one was", 1)
 	}
 	if t.Other > 0 {
-		text += in.sayf(", %d CAME OUT OTHERWISE", t.Other)
+		text += fmt.Sprintf(", %d CAME OUT OTHERWISE", t.Other)
 	}
 	if len(r.NotRun) > 0 {
-		text += in.sayf(", %d not run", len(r.NotRun))
+		text += fmt.Sprintf(", %d not run", len(r.NotRun))
 	}
 	if r.Interrupted {
-		text += in.say("; interrupted: what is here was measured until then")
+		text += "; interrupted: what is here was measured until then"
 	}
 	return text
 }

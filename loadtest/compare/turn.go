@@ -111,7 +111,7 @@ func (t *turn) finish() Round {
 		r.LockWait = t.waited / float64(t.locks)
 	}
 	if t.last != nil {
-		r.curve, r.course, r.commands = t.last.LatencyCurve, t.last.Course, t.last.Commands
+		r.commands = t.last.Commands
 	}
 	return r
 }

@@ -12,9 +12,9 @@ import (
 
 // tables of the report; those without rows are left out.
 func (r *Result) tables() (all []measure.Table) {
-	candidates := []measure.Table{r.strategyTable(), r.costTable(), r.pairTable(nil), r.salesTable(), r.serviceTable(), r.baselineTable(), r.findingTable(), r.claimTable()}
+	candidates := []measure.Table{r.strategyTable(), r.costTable(), r.pairTable(), r.salesTable(), r.serviceTable(), r.baselineTable(), r.findingTable(), r.claimTable()}
 	if r.Against != nil {
-		candidates = append(candidates, r.changeTable(nil))
+		candidates = append(candidates, r.changeTable())
 	}
 	for _, t := range candidates {
 		if len(t.Rows) > 0 || len(t.Notes) > 0 && t.Title != "Strategies" {

@@ -2,17 +2,10 @@ package compare
 
 import (
 	"bytes"
-	"encoding/json"
 	"flag"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -72,16 +65,9 @@ func fixed(t *testing.T) *Result {
 
 func TestGolden(t *testing.T) {
 	r := fixed(t)
-	matrix, err := measure.ReadMatrix(strings.NewReader(`{"format":1,"questions":[{"id":"oversell","title":"no oversell","asks":"Is it <ever>?"}],
-		"rows":[{"strategy":"naive","cells":{"oversell":{"answer":"breaks","text":"a lost update"}}},
-		{"strategy":"conditional","cells":{"oversell":{"answer":"holds"}}},{"strategy":"unrelated","cells":{}}]}`))
-	if err != nil {
-		t.Fatal(err)
-	}
 	for name, write := range map[string]func(io.Writer) error{
 		"result.txt": r.WriteText, "result.md": r.WriteMarkdown, "result.csv": r.WriteCSV, "result.json": r.WriteJSON, "table.md": r.WriteTable,
 		"figures.json": func(w io.Writer) error { return measure.WriteShortJSON(w, r.Figures()) },
-		"result.html":  func(w io.Writer) error { return r.WriteHTML(w, HTML{Matrix: matrix}) },
 	} {
 		var got bytes.Buffer
 		if err := write(&got); err != nil {
@@ -114,25 +100,11 @@ func firstDifference(want, got []byte) string {
 	return "one ends where the other goes on"
 }
 
-// The page needs no network, and no name becomes markup.
-func TestHTMLIsSelfContained(t *testing.T) {
-	var page bytes.Buffer
-	if err := fixed(t).WriteHTML(&page, HTML{}); err != nil {
-		t.Fatal(err)
-	}
-	for _, bad := range []string{`<script`, `<link`, ` src=`, `@import`, `url(`, `<b>`, `<one row>`, `<problem>`, `ZgotmplZ`, "NaN", "Inf"} {
-		if strings.Contains(page.String(), bad) {
-			t.Errorf("the page has %q", bad)
-		}
-	}
-}
-
 // An empty result is a report, too: Ctrl-C may come at once.
 func TestNothingMeasured(t *testing.T) {
 	ctx := canceled(t)
 	r := Run(ctx, options(&script{}, Candidate{Name: "a"}))
-	for _, write := range []func(io.Writer) error{r.WriteText, r.WriteMarkdown, r.WriteCSV, r.WriteJSON,
-		func(w io.Writer) error { return r.WriteHTML(w, HTML{}) }} {
+	for _, write := range []func(io.Writer) error{r.WriteText, r.WriteMarkdown, r.WriteCSV, r.WriteJSON} {
 		var out bytes.Buffer
 		if err := write(&out); err != nil || out.Len() == 0 {
 			t.Errorf("%v, %d bytes", err, out.Len())
@@ -144,54 +116,4 @@ func TestNothingMeasured(t *testing.T) {
 	if r.ExitStatus() != ExitNotValid {
 		t.Errorf("exit status %d", r.ExitStatus())
 	}
-}
-
-// Every field of Result's JSON form is in its doc comment, and the other way
-// round, at the first level and of an Entry.
-func TestSchemaIsDocumented(t *testing.T) {
-	var data bytes.Buffer
-	if err := fixed(t).WriteJSON(&data); err != nil {
-		t.Fatal(err)
-	}
-	var top map[string]json.RawMessage
-	if err := json.Unmarshal(data.Bytes(), &top); err != nil {
-		t.Fatal(err)
-	}
-	doc := commentOf(t, "result.go", "Result")
-	schema, entry, _ := strings.Cut(doc, "An Entry has")
-	documented := map[string]bool{}
-	for _, m := range regexp.MustCompile(`(?m)^\t([a-z_]+) |; ([a-z_]+):`).FindAllStringSubmatch(schema, -1) {
-		documented[m[1]+m[2]] = true
-	}
-	if got, want := slices.Sorted(maps.Keys(documented)), slices.Sorted(maps.Keys(top)); !slices.Equal(got, want) {
-		t.Errorf("documented are %v, and there are %v", got, want)
-	}
-	var strategies []map[string]json.RawMessage
-	if err := json.Unmarshal(top["strategies"], &strategies); err != nil {
-		t.Fatal(err)
-	}
-	for _, s := range strategies {
-		for field := range s {
-			if !regexp.MustCompile(`\b` + field + `\b`).MatchString(entry) {
-				t.Errorf("an entry's field %s is not documented", field)
-			}
-		}
-	}
-}
-
-func commentOf(t *testing.T, file, name string) string {
-	t.Helper()
-	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, d := range parsed.Decls {
-		if g, ok := d.(*ast.GenDecl); ok && len(g.Specs) == 1 {
-			if spec, ok := g.Specs[0].(*ast.TypeSpec); ok && spec.Name.Name == name {
-				return g.Doc.Text()
-			}
-		}
-	}
-	t.Fatalf("%s has no type %s", file, name)
-	return ""
 }

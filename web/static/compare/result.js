@@ -33,9 +33,8 @@ function Downloads({ id }) {
   const w = words();
   return html`
     <p class="downloads">
-      <a class="report" href=${file(id, 'report.html')} target="_blank" rel="noopener">${w.report}</a>
       <span>${w.download}</span>
-      ${[['report.html', 'HTML'], ['result.json', 'JSON'], ['table.csv', 'CSV'], ['table.md', 'Markdown']].map(([name, label]) => html`
+      ${[['result.json', 'JSON'], ['table.csv', 'CSV'], ['table.md', 'Markdown']].map(([name, label]) => html`
         <a key=${name} href=${file(id, name)} download="">${label}</a>`)}
     </p>`;
 }

@@ -96,7 +96,7 @@ export const against = (id, older) => call('GET', `${path}/${encodeURIComponent(
 export const pairs = (id, name) => call('GET', `${path}/${encodeURIComponent(id)}/pairs${name && `?with=${encodeURIComponent(name)}`}`);
 
 /**
- * The address of a result file: report.html, result.json, table.csv, table.md.
+ * The address of a result file: result.json, table.csv, table.md.
  * @param {string} id @param {string} name
  */
-export const file = (id, name) => `${path}/${encodeURIComponent(id)}/${name}${name === 'report.html' ? `?language=${preferences().language}` : ''}`;
+export const file = (id, name) => `${path}/${encodeURIComponent(id)}/${name}`;
