@@ -40,7 +40,7 @@ type ServeCmd struct {
 	PurchaseTimeout  time.Duration `default:"10s" env:"SECKILL_PURCHASE_TIMEOUT" help:"How long a purchase may take."`
 	ShutdownTimeout  time.Duration `default:"15s" env:"SECKILL_SHUTDOWN_TIMEOUT" help:"How long a shutdown waits for purchases in flight."`
 
-	LogLevel  slog.Level `default:"info" env:"SECKILL_LOG_LEVEL" help:"debug (with an access log), info, warn or error. PUT /debug/log-level changes it later."`
+	LogLevel  slog.Level `default:"info" env:"SECKILL_LOG_LEVEL" help:"debug (with an access log), info, warn or error."`
 	LogFormat string     `default:"text" enum:"text,json" env:"SECKILL_LOG_FORMAT" help:"text or json."`
 }
 
@@ -101,9 +101,7 @@ func (c *ServeCmd) validateAddr() error {
 
 // Run serves until ctx ends, and then until the purchases in flight are done.
 func (c *ServeCmd) Run(ctx context.Context, stderr stderrWriter) error {
-	level := &slog.LevelVar{}
-	level.Set(c.LogLevel)
-	log := c.logger(stderr, level)
+	log := c.logger(stderr)
 	slog.SetDefault(log)
 	// Errors of connections are returned, and logged once by the caller.
 	redis.SetLogger(redisLog{log})
@@ -148,7 +146,7 @@ func (c *ServeCmd) Run(ctx context.Context, stderr stderrWriter) error {
 		defer context.AfterFunc(ctx, points.Close)() // a shutdown does not wait for faults
 	}
 	server, err := httpapi.New(httpapi.Config{
-		Instance: in, Points: points, Infos: strategies.All(), Default: c.Strategy, Token: token, Log: log, LogLevel: level,
+		Instance: in, Points: points, Infos: strategies.All(), Default: c.Strategy, Token: token, Log: log,
 		Settings: c.Settings, PurchaseTimeout: c.PurchaseTimeout, ShutdownTimeout: c.ShutdownTimeout,
 	})
 	if err != nil {
@@ -182,8 +180,8 @@ func cannotListen(flag, addr string, err error) error {
 	return fmt.Errorf("cannot listen on %s %s: %w", flag, addr, err)
 }
 
-func (c *ServeCmd) logger(stderr stderrWriter, level slog.Leveler) *slog.Logger {
-	options := &slog.HandlerOptions{Level: level}
+func (c *ServeCmd) logger(stderr stderrWriter) *slog.Logger {
+	options := &slog.HandlerOptions{Level: c.LogLevel}
 	if c.LogFormat == "json" {
 		return slog.New(slog.NewJSONHandler(stderr, options))
 	}

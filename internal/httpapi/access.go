@@ -60,8 +60,6 @@ func (s *Server) adminOf(c *gin.Context) (sku int64, err error) {
 // routeAdmin adds the calls that are the operator's alone.
 func (s *Server) routeAdmin(r *gin.Engine) {
 	r.GET("/debug/pprof/*name", s.guarded(profile))
-	r.GET("/debug/log-level", s.guarded(s.logLevel))
-	r.PUT("/debug/log-level", s.guarded(s.setLogLevel))
 	for _, route := range s.AdminRoutes {
 		r.Handle(route.Method, route.Path, s.guarded(route.Handle))
 	}

@@ -23,7 +23,6 @@ func FuzzRequest(f *testing.F) {
 		{"GET", "/api/v1/orders?request_id=%00", "Authorization", "Bearer x", ""},
 		{"DELETE", "/api/v1/orders/%2e%2e", "Authorization", "Basic x", ""},
 		{"PUT", "/api/v1/skus/1", "Authorization", "Bearer ", `{"stock":1}`},
-		{"PUT", "/debug/log-level", "X-Forwarded-For", "127.0.0.1", `{"level":"debug"}`},
 		{"GET", "/debug/pprof/heap", "Content-Encoding", "gzip", ""},
 		{"GET", "/api/v1/skus?after=-1", "X-Request-Id", "a b", ""},
 		{"GET", "/api/v1/audit?sku_id=1", "Content-Type", "text/plain; charset=utf-7", ""},
@@ -33,9 +32,6 @@ func FuzzRequest(f *testing.F) {
 		f.Add(c.method, c.target, c.header, c.value, c.body)
 	}
 	f.Fuzz(func(t *testing.T, method, target, header, value, body string) {
-		if strings.HasPrefix(target, "/api/v1/orders/events") { // streams until the buyer hangs up
-			return
-		}
 		u, err := url.ParseRequestURI(target)
 		if err != nil || !strings.HasPrefix(target, "/") || !isToken(method) || !isToken(header) {
 			return // net/http would refuse it

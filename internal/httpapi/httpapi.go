@@ -43,8 +43,6 @@ type Config struct {
 	PurchaseTimeout time.Duration // a purchase ends after this long; 0 means 10 s
 	ShutdownTimeout time.Duration // requests in flight have so long to end; 0 means 15 s
 	Log             *slog.Logger
-	// LogLevel is the level of Log, for the operator to change. Nil: it is fixed.
-	LogLevel *slog.LevelVar
 }
 
 // A Server answers requests. It neither opens nor closes the instance.
@@ -64,7 +62,6 @@ type Server struct {
 	resets   chan struct{}  // holds a token while a SKU is being reset
 	audits   chan struct{}  // holds a token for each audit under way
 	stale    chan int64     // SKUs whose reset has left orders to remove
-	streams  orderStreams
 }
 
 // New builds every strategy that has its backends. It fails when the default
@@ -86,7 +83,7 @@ func New(c Config) (*Server, error) {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{Config: c, byName: map[string]*seller{}, resets: make(chan struct{}, 1),
-		audits: make(chan struct{}, mostAudits), stale: make(chan int64, mostStale), streams: newOrderStreams()}
+		audits: make(chan struct{}, mostAudits), stale: make(chan int64, mostStale)}
 	s.claims = ledger.NewClaims(s.Ledger, s.Instance.KeyDB, s.PurchaseTimeout)
 	skips, _ := s.Instance.Has(backend.SkipLocked) // one that does knows NOWAIT, too
 	s.looks = ledger.NewLooks(s.Ledger, skips)
@@ -141,7 +138,6 @@ func (s *Server) route(guards ...gin.HandlerFunc) *gin.Engine {
 	v1.PUT("/skus/:id", s.handle(s.putSKU))
 	v1.POST("/skus/:id/close", s.handle(s.closeSKU))
 	v1.GET("/orders", s.handle(s.listOrders))
-	v1.GET("/orders/events", s.handle(s.orderEvents))
 	v1.DELETE("/orders/:id", s.handle(s.cancelOrder))
 	v1.POST("/reservations", s.handle(s.reserve))
 	v1.GET("/reservations/:id", s.handle(s.showReservation))

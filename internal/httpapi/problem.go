@@ -21,7 +21,6 @@ var (
 	errMediaType           = errors.New("unsupported media type")
 	errInProgress          = errors.New("a copy of this request is in progress")
 	errStrategyUnavailable = errors.New("this strategy cannot run here")
-	errTooManyStreams      = errors.New("too many event streams")
 	errInternal            = errors.New("internal error")
 )
 
@@ -66,7 +65,6 @@ var answers = []answer{
 		"This Idempotency-Key was used for another quantity of this SKU. Use a new key for a new purchase."},
 	{seckill.ErrBusy, http.StatusTooManyRequests, "busy",
 		"Too many buyers were before you. Nothing was taken: try again after Retry-After seconds."},
-	{errTooManyStreams, http.StatusServiceUnavailable, "too_many_streams", ""},
 	{errStrategyUnavailable, http.StatusServiceUnavailable, "strategy_unavailable", ""},
 	{seckill.ErrUnavailable, http.StatusServiceUnavailable, "backend_unavailable",
 		"A backend does not answer. Nothing was taken: try again when /readyz says that all is well."},

@@ -67,7 +67,6 @@ func (s *Server) serve(ctx context.Context, l net.Listener, h http.Handler) erro
 		return err
 	case <-ctx.Done():
 	}
-	s.streams.end() // they would keep the server open
 	s.Log.Info("shutting down", "purchases_in_flight", s.inFlight.Load())
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.ShutdownTimeout)
 	defer cancel()

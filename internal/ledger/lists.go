@@ -116,11 +116,3 @@ func (s *Store) SKUs(ctx context.Context, after int64, limit int) ([]Stock, erro
 	err := s.db.WithContext(ctx).Where("id > ?", after).Order("id").Limit(limit).Find(&all).Error
 	return all, before(err)
 }
-
-// LatestOrders are a user's orders of current runs, the latest first.
-func (s *Store) LatestOrders(ctx context.Context, user int64, limit int) ([]Order, error) {
-	list := []Order{}
-	err := s.db.WithContext(ctx).Raw("SELECT * FROM orders WHERE user_id = ?"+ofThisRun+" ORDER BY created_at DESC, id DESC LIMIT ?",
-		user, limit).Scan(&list).Error
-	return list, before(err)
-}

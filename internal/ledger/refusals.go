@@ -75,14 +75,6 @@ func (s *Store) Refused(ctx context.Context, sku, user int64, requestID string) 
 	return r.Reason, unknownOrder(err)
 }
 
-// RefusalsOf are a user's refusals in current runs, the latest first.
-func (s *Store) RefusalsOf(ctx context.Context, user int64, limit int) ([]Refusal, error) {
-	list := []Refusal{}
-	err := s.db.WithContext(ctx).Raw("SELECT * FROM refusals WHERE user_id = ? "+
-		"AND run = (SELECT stock.run FROM stock WHERE stock.id = refusals.sku_id) ORDER BY refused_at DESC LIMIT ?", user, limit).Scan(&list).Error
-	return list, before(err)
-}
-
 // Refusals are those of a SKU's current run.
 func (s *Store) Refusals(ctx context.Context, sku int64) (list []Refusal, err error) {
 	err = refusals(s.db.WithContext(ctx), sku, &list)

@@ -217,8 +217,7 @@ func TestShopAnswersWhenAccepted(t *testing.T) {
 
 	t.Log("while the order is not there yet")
 	tb.become("812")
-	tb.eval(`window.EventSource = class { addEventListener() {} close() {} };
-		window.fetch = (path, init) => (String(path).includes("request_id=")
+	tb.eval(`window.fetch = (path, init) => (String(path).includes("request_id=")
 			? Promise.resolve(new Response(JSON.stringify({orders: [], request: {status: "pending"}}), {headers: {"Content-Type": "application/json"}}))
 			: sent(path, init))`)
 	tb.click("button.buy")
@@ -231,12 +230,13 @@ func TestShopAnswersWhenAccepted(t *testing.T) {
 
 	t.Log("a refusal that comes later")
 	tb.become("813")
-	tb.eval(`window.sent = window.fetch; window.EventSource = class {
-			addEventListener(name, hear) { if (name === "refused") setTimeout(() => hear({data: JSON.stringify({request_id: window.key, code: "sold_out"})}), 100); }
-			close() {}
-		};
+	tb.eval(`window.sent = window.fetch;
 		window.fetch = (path, init) => {
+			if (window.refusal && String(path).includes("request_id=")) {
+				return Promise.resolve(new Response(JSON.stringify({orders: [], request: refusal}), {headers: {"Content-Type": "application/json"}}));
+			}
 			if (init?.method !== "POST") return sent(path, init);
+			window.refusal = window.forgets ? undefined : {status: "refused", code: "sold_out"};
 			window.key = init.headers["Idempotency-Key"];
 			return Promise.resolve(new Response(JSON.stringify({request_id: key, status: "accepted", ask: ""}), {status: 202, headers: {"Content-Type": "application/json"}}));
 		}`)
@@ -244,7 +244,7 @@ func TestShopAnswersWhenAccepted(t *testing.T) {
 	tb.answer("sold_out")
 
 	t.Log("accepted, and forgotten")
-	tb.eval(`window.EventSource = class { addEventListener() {} close() {} }`)
+	tb.eval(`window.forgets = true`)
 	tb.click("button.buy")
 	tb.answer("accepted")
 	tb.answer("forgotten")

@@ -82,36 +82,21 @@ export async function lookUp(a) {
   return { code: 'unknown' };
 }
 
-const following = { first: 300, next: 1000, most: 30 }; // look-ups beside the events, in ms
+const following = { first: 300, next: 1000, most: 30 }; // look-ups, in ms
 
 /**
- * Waits for the final answer of an attempt that was accepted: the events bring it at
- * once, and looking it up brings it where events do not come.
+ * Waits for the final answer of an attempt that was accepted.
  * @param {Attempt} a
  * @returns {Promise<Result>} "accepted": not yet; "forgotten": accepted, and the service knows nothing of it any more
  */
 export async function follow(a) {
-  /** @type {(final: Result) => void} */
-  let heard = () => {};
-  const news = /** @type {Promise<Result>} */ (new Promise((done) => { heard = done; }));
-  const events = new EventSource(`/api/v1/orders/events?user_id=${a.user}`);
-  /** @param {string} name @param {(said: any) => Result} means */
-  const on = (name, means) => events.addEventListener(name, (e) => {
-    const said = JSON.parse(/** @type {MessageEvent} */ (e).data);
-    if (said.request_id === a.key) heard(means(said));
-  });
-  on('order', (order) => ({ code: 'sold', order }));
-  on('refused', ({ code }) => ({ code }));
   let missing = 0;
-  try {
-    for (let n = 0; n < following.most; n++) {
-      const known = await Promise.race([news, pause(n ? following.next : following.first).then(() => ask(a))]);
-      missing = known.code === 'none' ? missing + 1 : 0;
-      if (missing > 2) return { code: 'forgotten' };
-      if (!['accepted', 'unknown', 'none'].includes(known.code)) return known;
-    }
-    return { code: 'accepted' };
-  } finally {
-    events.close();
+  for (let n = 0; n < following.most; n++) {
+    await pause(n ? following.next : following.first);
+    const known = await ask(a);
+    missing = known.code === 'none' ? missing + 1 : 0;
+    if (missing > 2) return { code: 'forgotten' };
+    if (!['accepted', 'unknown', 'none'].includes(known.code)) return known;
   }
+  return { code: 'accepted' };
 }
