@@ -24,7 +24,9 @@ type Ensemble struct {
 
 	backend string
 	turn    chan struct{} // holds one element while it is taken
-	kind    interface {
+	// kind may also configure clients, if they need more than the nodes' addresses;
+	// see Config.
+	kind interface {
 		// node finds a node that has a role now.
 		node(ctx context.Context, role string) (*Process, error)
 		// heal is called when every node runs again.
@@ -70,7 +72,7 @@ func (l *Lab) Ensemble(ctx context.Context, name string) (*Ensemble, error) {
 		return nil, err
 	}
 	begun := time.Now()
-	e, err := k.ensemble(ctx, program)
+	e, err := k.ensemble(ctx, program, ensembleOf(name))
 	if err != nil {
 		return nil, fmt.Errorf("start an ensemble of %s: %w", name, err)
 	}
@@ -85,17 +87,8 @@ func (l *Lab) Ensemble(ctx context.Context, name string) (*Ensemble, error) {
 
 func (e *Ensemble) named(name string) { e.backend, e.turn = name, make(chan struct{}, 1) }
 
-// addGroup enters the servers of a backend that the topology makes several.
-// l.mu is held.
-func (l *Lab) addGroup(name string, e *Ensemble) {
-	e.named(name)
-	if l.groups == nil {
-		l.groups = map[string]*Ensemble{}
-	}
-	l.groups[name] = e
-}
-
-// group are those servers; nil if the backend is one server.
+// group are the servers of a backend that the topology makes several; nil if it is one
+// server.
 func (l *Lab) group(name string) *Ensemble {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -166,20 +159,15 @@ func (e *Ensemble) NodeWith(ctx context.Context, role, key, part string) (*Proce
 // Config is c with the ensemble as its backend. Clients try the node first
 // before the others.
 func (e *Ensemble) Config(c backend.Config, first *Process) backend.Config {
-	switch k := e.kind.(type) {
-	case *galera:
-		c.MySQLDSN = k.dsn(max(0, slices.Index(e.Nodes, first)))
-		return c
-	case interface{ configure(*backend.Config) }:
-		k.configure(&c)
+	if k, ok := e.kind.(interface {
+		configure(c *backend.Config, first *Process)
+	}); ok {
+		k.configure(&c, first)
 		return c
 	}
 	addrs := e.addrs()
 	if i := slices.Index(e.Nodes, first); i > 0 && e.backend != backend.NameRedlock {
 		addrs[0], addrs[i] = addrs[i], addrs[0]
-	}
-	if pair, ok := e.kind.(*redisPair); ok {
-		addrs = []string{pair.door.Addr()}
 	}
 	e.Nodes[0].lab.setPrivate(&c, e.backend, addrs...)
 	return c
@@ -205,23 +193,23 @@ func (e *Ensemble) Lose(ctx context.Context, p *Process) error {
 	return nil
 }
 
-// launchAll starts servers that must know each other's ports before the first
-// one starts. If another process takes one of the ports, all start again.
+// launchAll starts n servers, on so many ports each, that must know each other's
+// ports before the first one starts. If another process takes one of the ports, all start again.
 func (l *Lab) launchAll(
-	ctx context.Context, n, each int, servers func(ports [][]int) []server,
+	ctx context.Context, n, each int, build func(i int, ports [][]int) server,
 ) ([]*Process, error) {
 	for attempt := 1; ; attempt++ {
 		free, err := l.ports.free(n * each)
 		if err != nil {
 			return nil, err
 		}
-		made := servers(slices.Collect(slices.Chunk(free, each)))
+		ports := slices.Collect(slices.Chunk(free, each))
 		processes := make([]*Process, n)
 		together, failed := errgroup.WithContext(ctx)
-		for i, s := range made {
-			ports := free[i*each : (i+1)*each]
-			p := &Process{Name: s.name, lab: l, server: s, ports: ports, Log: l.logFile(s.name),
-				Addr: net.JoinHostPort("127.0.0.1", strconv.Itoa(ports[0]))}
+		for i := range processes {
+			s := build(i, ports)
+			p := &Process{Name: s.name, lab: l, server: s, ports: ports[i], Log: l.logFile(s.name),
+				Addr: net.JoinHostPort("127.0.0.1", strconv.Itoa(ports[i][0]))}
 			processes[i] = p
 			together.Go(func() error { return p.start(failed) })
 		}
@@ -259,6 +247,8 @@ func ensembleOf(name string) string { return name + " ensemble" }
 // member names a node.
 func member(of string, i int) string { return fmt.Sprintf("%s-%d", of, i+1) }
 
+const three = 3
+
 // Roles of nodes.
 const (
 	Primary  = "primary"
@@ -271,14 +261,9 @@ const (
 type quorum struct{ nodes []*Process }
 
 // redisFive are five in addition to the lab's own, which may be in use.
-func (l *Lab) redisFive(ctx context.Context, program Program) (*Ensemble, error) {
-	const n = 5
-	nodes, err := l.launchAll(ctx, n, 1, func([][]int) []server {
-		five := make([]server, n)
-		for i := range five {
-			five[i] = l.redisServer(program, member("quorum", i), ensembleOf(backend.NameRedlock))
-		}
-		return five
+func (l *Lab) redisFive(ctx context.Context, program Program, of string) (*Ensemble, error) {
+	nodes, err := l.launchAll(ctx, 5, 1, func(i int, _ [][]int) server {
+		return l.redisServer(program, member("quorum", i), of)
 	})
 	if err != nil {
 		return nil, err
@@ -289,53 +274,6 @@ func (l *Lab) redisFive(ctx context.Context, program Program) (*Ensemble, error)
 func (q *quorum) node(context.Context, string) (*Process, error) { return q.nodes[len(q.nodes)/2], nil }
 func (q *quorum) heal(context.Context) error                     { return nil }
 func (q *quorum) goOn() bool                                     { return mostLive(q.nodes) }
-
-// Voters elect a leader.
-type voters struct {
-	nodes []*Process
-	leads func(ctx context.Context, p *Process) (bool, error)
-}
-
-const elected = 20 * time.Second
-
-func (v *voters) node(ctx context.Context, role string) (*Process, error) {
-	leader, err := v.leader(ctx)
-	if err != nil || role == Leader {
-		return leader, err
-	}
-	i := slices.IndexFunc(v.nodes, func(p *Process) bool { return p != leader && p.Alive() })
-	if i < 0 {
-		return nil, errors.New("the leader has no follower")
-	}
-	return v.nodes[i], nil
-}
-
-func (v *voters) heal(ctx context.Context) error {
-	_, err := v.leader(ctx)
-	return err
-}
-
-func (v *voters) goOn() bool { return mostLive(v.nodes) }
-
-// leader waits until there is one.
-func (v *voters) leader(ctx context.Context) (leader *Process, err error) {
-	err = await(ctx, elected, func(ctx context.Context) error {
-		leader = nil
-		var errs []error
-		for _, p := range v.nodes {
-			leads, err := v.leads(ctx, p)
-			if leads {
-				leader = p
-			}
-			errs = append(errs, err)
-		}
-		if leader == nil {
-			return errors.Join(append(errs, errors.New("there is no leader"))...)
-		}
-		return nil
-	})
-	return leader, err
-}
 
 // await calls check until it succeeds.
 func await(ctx context.Context, limit time.Duration, check func(context.Context) error) error {

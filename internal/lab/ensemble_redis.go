@@ -2,9 +2,6 @@ package lab
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"net"
 
 	"seckill/internal/backend"
 )
@@ -18,40 +15,27 @@ type redisPair struct {
 	door, link       *relay
 }
 
-func (l *Lab) redisPair(ctx context.Context, program Program) (_ *Ensemble, err error) {
+func (l *Lab) redisPair(ctx context.Context, program Program, of string) (_ *Ensemble, err error) {
 	pair := &redisPair{}
-	defer func() {
-		if err != nil {
-			pair.close()
-		}
-	}()
 	for _, r := range []**relay{&pair.door, &pair.link} {
-		free, err := l.ports.free(1)
-		if err != nil {
-			return nil, err
-		}
-		if *r, err = listenRelay(free[0]); err != nil {
+		if *r, err = l.door(); err != nil {
 			return nil, err
 		}
 	}
-	// By default a primary waits five seconds for more replicas.
-	soon := []string{"--repl-diskless-sync", "no", "--repl-diskless-sync-delay", "0"}
-	nodes, err := l.launchAll(ctx, 2, 1, func([][]int) []server {
-		of := ensembleOf(backend.NameRedis)
-		return []server{l.redisServer(program, "redis-primary", of, soon...), l.redisServer(program, "redis-replica", of, soon...)}
+	names := []string{"redis-primary", "redis-replica"}
+	nodes, err := l.launchAll(ctx, len(names), 1, func(i int, _ [][]int) server {
+		// By default a primary waits five seconds for more replicas.
+		return l.redisServer(program, names[i], of, "--repl-diskless-sync", "no", "--repl-diskless-sync-delay", "0")
 	})
 	if err != nil {
 		return nil, err
 	}
 	pair.primary, pair.replica = nodes[0], nodes[1]
-	l.mu.Lock()
-	l.closers = append(l.closers, pair.close)
-	l.mu.Unlock()
 	return &Ensemble{Nodes: nodes, Roles: []string{Primary}, kind: pair}, nil
 }
 
-func (r *redisPair) close() error {
-	return errors.Join(r.door.Close(), r.link.Close())
+func (r *redisPair) configure(c *backend.Config, _ *Process) {
+	r.primary.lab.setPrivate(c, backend.NameRedis, r.door.Addr())
 }
 
 func (r *redisPair) node(context.Context, string) (*Process, error) { return r.primary, nil }
@@ -62,35 +46,15 @@ func (r *redisPair) goOn() bool { return r.primary.Alive() || r.replica.Alive() 
 // becomes empty, too.
 func (r *redisPair) heal(ctx context.Context) error {
 	r.link.Point(r.primary.Addr)
-	host, port, _ := net.SplitHostPort(r.link.Addr())
-	if err := makeReplica(ctx, r.replica.Login(), host, port); err != nil {
+	if err := makeReplica(ctx, r.replica.Login(), "127.0.0.1", port(r.link.Addr())); err != nil {
 		return err
 	}
 	r.door.Point(r.primary.Addr)
-	return r.caughtUp(ctx)
-}
-
-// caughtUp waits until the replica has everything the primary has.
-func (r *redisPair) caughtUp(ctx context.Context) error {
-	return await(ctx, answerLimit, func(ctx context.Context) error {
-		of, err := askRedis(ctx, r.primary.Login(), "Replication")
-		if err != nil {
-			return err
-		}
-		by, err := askRedis(ctx, r.replica.Login(), "Replication")
-		switch {
-		case err != nil:
-			return err
-		case by["master_link_status"] != "up" || by["slave_repl_offset"] != of["master_repl_offset"]:
-			return fmt.Errorf("the replica is %s and at %s, the primary at %s",
-				by["master_link_status"], by["slave_repl_offset"], of["master_repl_offset"])
-		}
-		return nil
-	})
+	return caughtUp(ctx, r.primary, port(r.link.Addr()), r.replica)
 }
 
 func (r *redisPair) lag(ctx context.Context) error {
-	if err := r.caughtUp(ctx); err != nil {
+	if err := caughtUp(ctx, r.primary, port(r.link.Addr()), r.replica); err != nil {
 		return err
 	}
 	r.link.Hold(replies)

@@ -124,6 +124,39 @@ func (g group) Heal(ctx context.Context) error {
 	return err
 }
 
+// Shard finds a shard of the ring, and says why there is none.
+func (h harmed) Shard(ctx context.Context, address string) (fault.Process, error) {
+	s := h.shards()
+	var p *Process
+	var err error
+	if address != "" {
+		p, err = s.at(address)
+	} else {
+		p, err = s.busiest(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return victim{p}, nil
+}
+
+// shards is the lab's ring; nil if there is none.
+func (h harmed) shards() *shards {
+	if e := h.lab.group(backend.NameRedis); e != nil {
+		s, _ := e.kind.(*shards)
+		return s
+	}
+	return nil
+}
+
+func (h harmed) NoShards() *fault.Lack {
+	if h.shards() != nil {
+		return nil
+	}
+	return fault.NewLack(fault.LackTopology, map[string]any{"name": backend.NameRedis, "topology": Ring},
+		"Redis is not shards here: start the lab with --topology %s", Ring)
+}
+
 func (h harmed) NoPoints() *fault.Lack { return h.lab.NoFaultPoints() }
 
 const redisMark = "seckill:lab:mark"

@@ -18,11 +18,9 @@ type kind struct {
 	servers func(Program) []server
 	// embedded starts an engine in this process; nil: there is none.
 	embedded func(context.Context) (backend.Status, error)
-	// ensemble starts servers of which one can be lost; nil: there is none.
-	ensemble func(context.Context, Program) (*Ensemble, error)
-	// voters starts three servers that elect a leader, as servers of a backend;
-	// nil: it has none that do.
-	voters func(ctx context.Context, program Program, of string) (*Ensemble, error)
+	// ensemble starts servers of which one can be lost, as servers of a backend; nil:
+	// there is none.
+	ensemble func(ctx context.Context, program Program, of string) (*Ensemble, error)
 	// version asks a server at an address of the form of the flags.
 	version func(ctx context.Context, address string) (string, error)
 	// address is that form of a private server's host:port; nil: the same.
@@ -41,17 +39,14 @@ func (l *Lab) kindNamed(name string) (kind, error) {
 		backend.NameRedlock: {tool: Redis, servers: l.redlockServers,
 			ensemble: l.redisFive, version: redisVersion, address: l.redisURL},
 		backend.NameZooKeeper: {tool: ZooKeeper, servers: l.zookeeperServers,
-			voters: l.zookeeperThree, version: zookeeperVersion},
+			ensemble: l.zookeeperThree, version: zookeeperVersion},
 		backend.NameEtcd: {tool: Etcd, servers: l.etcdServers,
-			voters: l.etcdThree, version: etcdVersion, megabytes: 160},
+			ensemble: l.etcdThree, version: etcdVersion, megabytes: 160},
 		backend.NameJetStream: {ours: true, servers: l.jetstreamServers, version: jetstreamVersion, megabytes: 64},
 	}[name]
 	var known bool
 	if k.Kind, known = backend.KindNamed(name); !known {
 		return kind{}, fmt.Errorf("no backend is called %q: choose from %v", name, backend.Names())
-	}
-	if k.voters != nil {
-		k.ensemble = l.ensembleOfVoters(k)
 	}
 	if l.options.Given.SQLitePath != "" && name == backend.NameMySQL {
 		k.version = sqliteVersion

@@ -138,7 +138,7 @@ func Start(ctx context.Context, o Options) (*Lab, error) {
 	if err := o.checkTopology(); err != nil {
 		return nil, err
 	}
-	l := &Lab{options: o, config: o.Given, passwords: makePasswords(), statuses: map[string]backend.Status{}}
+	l := &Lab{options: o, config: o.Given, passwords: makePasswords(), statuses: map[string]backend.Status{}, groups: map[string]*Ensemble{}}
 	l.config.Tiers = map[string]backend.Tier{}
 	if l.programs = o.Programs; l.programs == nil {
 		l.programs = map[Tool]Program{}

@@ -46,11 +46,8 @@ func (l *Lab) link(of linkOf, to string) (*relay, error) {
 	if r != nil {
 		return r, nil
 	}
-	free, err := l.ports.free(1)
+	r, err := l.door()
 	if err != nil {
-		return nil, err
-	}
-	if r, err = listenRelay(free[0]); err != nil {
 		return nil, err
 	}
 	r.Point(to)
@@ -60,6 +57,21 @@ func (l *Lab) link(of linkOf, to string) (*relay, error) {
 		l.links = map[linkOf]*relay{}
 	}
 	l.links[of] = r
+	return r, nil
+}
+
+// door is a relay at a free port, which ends with the lab.
+func (l *Lab) door() (*relay, error) {
+	free, err := l.ports.free(1)
+	if err != nil {
+		return nil, err
+	}
+	r, err := listenRelay(free[0])
+	if err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.closers = append(l.closers, r.Close)
 	return r, nil
 }

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"strconv"
+	"strings"
 	"sync"
 )
 
@@ -43,6 +44,9 @@ func (p *ports) free(n int) ([]int, error) {
 	return nil, fmt.Errorf("no free port on 127.0.0.1 between %d and %d: may this program listen at all?",
 		lowestPort, highestPort)
 }
+
+// port is that of an address.
+func port(addr string) string { return addr[strings.LastIndexByte(addr, ':')+1:] }
 
 func taken(port int) bool {
 	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))

@@ -38,14 +38,16 @@ func (l *Lab) redisServer(program Program, name, of string, more ...string) serv
 				"--port", strconv.Itoa(ports[0]), "--bind", "127.0.0.1",
 				"--save", "", "--appendonly", "no", "--dbfilename", name + ".rdb"}, more...)}, err
 		},
-		check: func(ctx context.Context, addr string, pid int) (string, error) {
-			info, err := askRedis(ctx, l.redisURL(addr), "Server")
-			if err == nil && info["process_id"] != strconv.Itoa(pid) {
-				return "", errors.New("another server has this port")
-			}
-			return redisName(info), err
-		},
+		check: l.checkRedis,
 	}
+}
+
+func (l *Lab) checkRedis(ctx context.Context, addr string, pid int) (version string, err error) {
+	info, err := askRedis(ctx, l.redisURL(addr), "Server")
+	if err == nil && info["process_id"] != strconv.Itoa(pid) {
+		return "", errors.New("another server has this port")
+	}
+	return redisName(info), err
 }
 
 // redisSecrets writes the passwords to a configuration file of mode 0600 and
@@ -106,4 +108,25 @@ func makeReplica(ctx context.Context, address, host, port string) error {
 		return fmt.Errorf("have Redis at %s follow %s:%s: %w", backend.ShowAddresses([]string{address}), host, port, err)
 	}
 	return nil
+}
+
+// caughtUp waits until replicas that follow a port have all that the primary has.
+func caughtUp(ctx context.Context, primary *Process, port string, replicas ...*Process) error {
+	return await(ctx, answerLimit, func(ctx context.Context) error {
+		of, err := askRedis(ctx, primary.Login(), "Replication")
+		if err != nil {
+			return err
+		}
+		for _, p := range replicas {
+			by, err := askRedis(ctx, p.Login(), "Replication")
+			if err != nil {
+				return err
+			}
+			if by["master_link_status"] != "up" || by["master_port"] != port || by["slave_repl_offset"] != of["master_repl_offset"] {
+				return fmt.Errorf("%s is %s and at %s, the primary at %s", p.Name, by["master_link_status"],
+					by["slave_repl_offset"], of["master_repl_offset"])
+			}
+		}
+		return nil
+	})
 }

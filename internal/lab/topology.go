@@ -3,13 +3,9 @@ package lab
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
-
-	"github.com/redis/go-redis/v9"
 
 	"seckill/internal/backend"
 )
@@ -29,13 +25,18 @@ const (
 // Topologies are all of them.
 var Topologies = []string{Single, Cluster, Ensembles, Sentinel, Ring, RingRehash, Galera}
 
-// arranged are the backends of which a topology starts several servers.
-var arranged = map[string][]string{
-	Cluster:   {backend.NameRedis},
-	Ensembles: {backend.NameZooKeeper, backend.NameEtcd},
-	Sentinel:  {backend.NameRedis},
-	Ring:      {backend.NameRedis}, RingRehash: {backend.NameRedis},
-	Galera: {backend.NameMySQL},
+// arranged are the backends of which a topology starts several servers, and what
+// they are called, with their maker and version.
+var arranged = map[string]struct {
+	backends []string
+	shape    string
+}{
+	Cluster:    {[]string{backend.NameRedis}, "%s Cluster of 6 (3 masters), %s"},
+	Ensembles:  {[]string{backend.NameZooKeeper, backend.NameEtcd}, "%s of 3, %s"},
+	Sentinel:   {[]string{backend.NameRedis}, "%s with 2 replicas and 3 sentinels, %s"},
+	Ring:       {[]string{backend.NameRedis}, "%s %s, 3 shards"},
+	RingRehash: {[]string{backend.NameRedis}, "%s %s, 3 shards"},
+	Galera:     {[]string{backend.NameMySQL}, "%s %s Galera of 3"},
 }
 
 // CheckTopology says why a topology cannot be had beside backends that are
@@ -44,7 +45,7 @@ func CheckTopology(topology string, given backend.Config) error {
 	if topology != "" && !slices.Contains(Topologies, topology) {
 		return fmt.Errorf("there is no topology %q: choose from %s", topology, strings.Join(Topologies, ", "))
 	}
-	for _, name := range arranged[topology] {
+	for _, name := range arranged[topology].backends {
 		k, _ := backend.KindNamed(name)
 		if len(k.In(given)) == 0 {
 			continue
@@ -67,7 +68,7 @@ func (o Options) checkTopology() error {
 	if err := CheckTopology(o.Topology, o.Given); err != nil {
 		return err
 	}
-	if o.Embedded && len(arranged[o.Topology]) > 0 {
+	if o.Embedded && len(arranged[o.Topology].backends) > 0 {
 		return fmt.Errorf("topology %s needs real servers: start the lab without --embedded", o.Topology)
 	}
 	return nil
@@ -75,7 +76,7 @@ func (o Options) checkTopology() error {
 
 // isArranged: the lab's topology starts several servers of this backend.
 func (l *Lab) isArranged(name string) bool {
-	return slices.Contains(arranged[l.options.Topology], name)
+	return slices.Contains(arranged[l.options.Topology].backends, name)
 }
 
 // addArranged starts a backend as the topology has it.
@@ -86,150 +87,36 @@ func (l *Lab) addArranged(ctx context.Context, k kind, program Program) (backend
 	if err := l.hasRoom(three * k.megabytes); err != nil {
 		return backend.Status{}, err
 	}
-	switch l.options.Topology {
-	case Cluster:
-		return l.addRedisCluster(ctx, program)
-	case Sentinel:
-		return l.addSentinel(ctx, program)
-	case Ring, RingRehash:
-		return l.addRing(ctx, program)
-	case Galera:
-		return l.addGalera(ctx, program)
-	}
-	return l.addVoters(ctx, k, program)
-}
-
-const (
-	clusterMasters = 3
-	clusterNodes   = 2 * clusterMasters
-	clusterSlots   = 16384
-
-	// A Cluster forms quickly if its nodes ping each other often. Later a node
-	// under load must not be mistaken for a dead one.
-	formingTimeout = "1000"
-	runningTimeout = "5000"
-	forming        = 30 * time.Second
-)
-
-// addRedisCluster starts six servers and makes a Cluster of them.
-func (l *Lab) addRedisCluster(ctx context.Context, program Program) (backend.Status, error) {
-	nodes, err := l.launchAll(ctx, clusterNodes, 2, func(ports [][]int) []server {
-		all := make([]server, clusterNodes)
-		for i := range all {
-			name := member(backend.NameRedis, i)
-			all[i] = l.redisServer(program, name, backend.NameRedis, "--cluster-enabled", "yes",
-				"--cluster-config-file", name+".nodes", "--cluster-port", fmt.Sprint(ports[i][1]),
-				"--cluster-node-timeout", formingTimeout, "--repl-diskless-sync-delay", "0")
-			all[i].ports = 2
-		}
-		return all
-	})
+	e, err := l.arrange(ctx, k, program)
 	if err != nil {
-		return backend.Status{}, fmt.Errorf("start a Redis Cluster (Redis 7 or later is needed): %w", err)
+		return backend.Status{}, fmt.Errorf("start %s with topology %s: %w", k.Title, l.options.Topology, err)
 	}
-	if err := formCluster(ctx, nodes, l.passwords.redis); err != nil {
-		return backend.Status{}, fmt.Errorf("form a Redis Cluster: %w", err)
-	}
-	addrs := make([]string, len(nodes))
-	for i, p := range nodes {
-		addrs[i] = p.Addr
-	}
-	maker, version, _ := strings.Cut(nodes[0].version, " ")
-	status := backend.Status{Name: backend.NameRedis, Tier: backend.Private, OK: true, Address: strings.Join(addrs, ","),
-		Version: fmt.Sprintf("%s Cluster of %d (%d masters), %s", maker, clusterNodes, clusterMasters, version)}
+	e.named(k.Name)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.setPrivate(&l.config, backend.NameRedis, addrs...)
-	return status, nil
+	if len(e.Roles) > 0 {
+		l.groups[k.Name] = e
+	}
+	l.config = e.Config(l.config, nil)
+	maker, version, _ := strings.Cut(e.Nodes[0].version, " ")
+	return backend.Status{Name: k.Name, Tier: backend.Private, OK: true, Address: strings.Join(e.addrs(), ","),
+		Version: fmt.Sprintf(arranged[l.options.Topology].shape, maker, version)}, nil
 }
 
-// formCluster gives each master its slots and a replica, and returns when every
-// node reports that the Cluster is complete.
-func formCluster(ctx context.Context, nodes []*Process, password string) error {
-	clients := make([]*redis.Client, len(nodes))
-	for i, p := range nodes {
-		clients[i] = redis.NewClient(&redis.Options{Addr: p.Addr, Password: password, DisableIdentity: true})
-		defer clients[i].Close()
+func (l *Lab) arrange(ctx context.Context, k kind, program Program) (*Ensemble, error) {
+	switch l.options.Topology {
+	case Cluster:
+		return l.redisCluster(ctx, program)
+	case Sentinel:
+		return l.redisSentinels(ctx, program)
+	case Ring, RingRehash:
+		return l.redisRing(ctx, program)
+	case Galera:
+		return l.galera(ctx, program)
 	}
-	masters := clients[:clusterMasters]
-	for i, m := range masters {
-		from, to := i*clusterSlots/clusterMasters, (i+1)*clusterSlots/clusterMasters-1
-		if err := errors.Join(m.Do(ctx, "CLUSTER", "SET-CONFIG-EPOCH", i+1).Err(),
-			m.ClusterAddSlotsRange(ctx, from, to).Err()); err != nil {
-			return err
-		}
+	e, err := k.ensemble(ctx, program, k.Name)
+	if err == nil {
+		_, err = e.Node(ctx, Leader)
 	}
-	for _, p := range nodes[1:] {
-		if err := clients[0].Do(ctx, "CLUSTER", "MEET", "127.0.0.1", p.ports[0], p.ports[1]).Err(); err != nil {
-			return err
-		}
-	}
-	if err := eachNode(ctx, clients, "cluster_known_nodes", fmt.Sprint(clusterNodes)); err != nil {
-		return err
-	}
-	for i, r := range clients[clusterMasters:] {
-		id, err := masters[i].Do(ctx, "CLUSTER", "MYID").Text()
-		if err != nil {
-			return err
-		}
-		// Refused until the node knows its master.
-		if err := await(ctx, forming, func(ctx context.Context) error { return r.ClusterReplicate(ctx, id).Err() }); err != nil {
-			return err
-		}
-	}
-	if err := eachNode(ctx, clients, "cluster_state", "ok"); err != nil {
-		return err
-	}
-	for i, c := range clients {
-		err := await(ctx, forming, func(ctx context.Context) error {
-			return settled(ctx, c, i < clusterMasters)
-		})
-		if err == nil {
-			err = c.ConfigSet(ctx, "cluster-node-timeout", runningTimeout).Err()
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", nodes[i].Name, err)
-		}
-	}
-	return nil
-}
-
-// eachNode waits until a field of CLUSTER INFO has the value on every node.
-func eachNode(ctx context.Context, nodes []*redis.Client, field, want string) error {
-	for _, c := range nodes {
-		err := await(ctx, forming, func(ctx context.Context) error {
-			info, err := c.ClusterInfo(ctx).Result()
-			if err == nil && !strings.Contains(info, field+":"+want+"\r\n") {
-				err = fmt.Errorf("%s is not %s yet: %s", field, want, strings.ReplaceAll(info, "\r\n", " "))
-			}
-			return err
-		})
-		if err != nil {
-			return fmt.Errorf("%s: %w", c.Options().Addr, err)
-		}
-	}
-	return nil
-}
-
-// settled checks that a node knows all others, and a replica its master's data.
-func settled(ctx context.Context, c *redis.Client, master bool) error {
-	shards, err := c.ClusterShards(ctx).Result()
-	if err != nil {
-		return err
-	}
-	parts := 0
-	for _, s := range shards {
-		parts += len(s.Nodes)
-	}
-	if parts != clusterNodes {
-		return fmt.Errorf("it knows %d nodes, not all %d", parts, clusterNodes)
-	}
-	if master {
-		return nil
-	}
-	info, err := c.Info(ctx, "replication").Result()
-	if err == nil && !strings.Contains(info, "master_link_status:up") {
-		err = errors.New("it does not follow its master yet")
-	}
-	return err
+	return e, err
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -30,83 +31,46 @@ type galera struct {
 	formed bool
 }
 
-// Scripts that the servers run: how a node starts, and how it gets its data.
-var (
-	//go:embed galera_start.sh
-	galeraStart string
-	//go:embed galera_copy.sh
-	galeraCopy string
-)
+// The server runs this script to bring a node's data to another. It must be called
+// so: the server puts the name of --wsrep-sst-method behind the last underscore.
+//
+//go:embed galera_copy.sh
+var galeraCopy string
 
-const (
-	galeraStartScript = "galera_start"
-	// galeraCopyScript must be called so: the server puts the name of
-	// --wsrep-sst-method behind the last underscore.
-	galeraCopyScript = "wsrep_sst_seckill"
-)
+const galeraCopyScript = "wsrep_sst_seckill"
 
-func (l *Lab) addGalera(ctx context.Context, program Program) (backend.Status, error) {
+func (l *Lab) galera(ctx context.Context, program Program) (*Ensemble, error) {
 	library := l.programs[GaleraLibrary]
 	switch {
 	case !isMariaDB(program.Path):
-		return backend.Status{}, fmt.Errorf("topology %s needs MariaDB, and %s is MySQL", Galera, program.Path)
+		return nil, fmt.Errorf("it needs MariaDB, and %s is MySQL", program.Path)
 	case !library.Found():
-		return backend.Status{}, fmt.Errorf("topology %s: %s", Galera, library.Missing())
+		return nil, errors.New(library.Missing())
 	}
-	for name, text := range map[string]string{galeraStartScript: galeraStart, galeraCopyScript: galeraCopy} {
-		if err := os.WriteFile(filepath.Join(l.folder, name), []byte(text), 0o700); err != nil {
-			return backend.Status{}, err
-		}
+	if err := os.WriteFile(filepath.Join(l.folder, galeraCopyScript), []byte(galeraCopy), 0o700); err != nil {
+		return nil, err
 	}
 	g := &galera{lab: l}
-	if err := g.start(ctx, program, library); err != nil {
-		return backend.Status{}, errors.Join(fmt.Errorf("start three nodes of MariaDB: %w", err), g.close())
+	if err := l.prepareMySQL(ctx, l.mysqlServer(program, member(backend.NameMySQL, 0))); err != nil {
+		return nil, err
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.closers = append(l.closers, g.close)
-	l.addGroup(backend.NameMySQL, &Ensemble{Nodes: g.nodes, Roles: []string{AnyOne}, kind: g})
-	g.configure(&l.config)
-	e := l.groups[backend.NameMySQL]
-	return backend.Status{Name: backend.NameMySQL, Tier: backend.Private, OK: true, Address: strings.Join(e.addrs(), ","),
-		Version: fmt.Sprintf("%s Galera of %d", g.nodes[0].version, three)}, nil
-}
-
-func (g *galera) start(ctx context.Context, program, library Program) (err error) {
-	l := g.lab
-	first := l.mysqlServer(program, member(backend.NameMySQL, 0))
-	if err := l.prepareMySQL(ctx, first); err != nil {
-		return err
-	}
-	g.nodes, err = l.launchAll(ctx, three, 3, func(ports [][]int) []server {
-		all := make([]server, three)
-		for i := range all {
-			all[i] = g.server(program, library.Path, i, ports)
-		}
-		return all
+	var err error
+	g.nodes, err = l.launchAll(ctx, three, 3, func(i int, ports [][]int) server {
+		return g.server(program, library.Path, i, ports)
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	g.formed = true
 	for _, p := range g.nodes {
 		door, err := l.door()
 		if err != nil {
-			return err
+			return nil, err
 		}
 		g.doors = append(g.doors, door)
 		door.Point(p.Addr)
 	}
-	return g.heal(ctx)
-}
-
-// door is a relay at a free port.
-func (l *Lab) door() (*relay, error) {
-	free, err := l.ports.free(1)
-	if err != nil {
-		return nil, err
-	}
-	return listenRelay(free[0])
+	return &Ensemble{Nodes: g.nodes, Roles: []string{AnyOne}, kind: g}, g.heal(ctx)
 }
 
 // server is a node. Its ports are those of clients, of the group, and of what a
@@ -115,25 +79,18 @@ func (g *galera) server(program Program, library string, i int, ports [][]int) s
 	l, name := g.lab, member(backend.NameMySQL, i)
 	m := l.mysqlServer(program, name)
 	s := l.ofMySQL(m, name)
-	s.ports = 3
 	var group []string
 	for _, p := range ports {
 		group = append(group, "127.0.0.1:"+strconv.Itoa(p[1]))
 	}
 	s.command = func(ports []int) (command, error) {
 		at := func(i int) string { return "127.0.0.1:" + strconv.Itoa(ports[i]) }
-		args := append([]string{"sh", filepath.Join(l.folder, galeraStartScript)}, m.serveArgs(ports[0])...)
-		args = append(args, "--binlog-format=ROW", "--innodb-autoinc-lock-mode=2", "--wsrep-on=ON", "--wsrep-provider="+library,
+		args := append(m.serveArgs(ports[0]), "--binlog-format=ROW", "--innodb-autoinc-lock-mode=2", "--wsrep-on=ON", "--wsrep-provider="+library,
 			"--wsrep-cluster-name="+filepath.Base(l.folder), "--wsrep-cluster-address=gcomm://"+strings.Join(group, ","),
 			"--wsrep-node-name="+name, "--wsrep-node-address="+at(1), "--wsrep-sst-method=seckill", "--wsrep-sst-receive-address="+at(2),
 			"--wsrep-provider-options=base_host=127.0.0.1;base_port="+strconv.Itoa(ports[1])+
 				";gmcast.listen_addr=tcp://"+at(1)+";ist.recv_addr="+at(2)+";gcache.size=64M")
-		env := l.serverEnv()
-		for i, entry := range env {
-			if path, is := strings.CutPrefix(entry, "PATH="); is {
-				env[i] = "PATH=" + l.folder + string(os.PathListSeparator) + path
-			}
-		}
+		env := append(l.serverEnv(), "PATH="+l.folder+string(os.PathListSeparator)+l.options.Host.Getenv("PATH"))
 		c := command{Args: args, Env: env, Dir: l.folder}
 		if i > 0 || g.formed {
 			return c, errors.Join(os.MkdirAll(m.data, 0o700), os.MkdirAll(m.filesFolder(), 0o700))
@@ -214,16 +171,9 @@ func (g *galera) heal(ctx context.Context) error {
 
 func (g *galera) goOn() bool { return mostLive(g.nodes) }
 
-func (g *galera) close() error {
-	var errs []error
-	for _, door := range g.doors {
-		errs = append(errs, door.Close())
-	}
-	return errors.Join(errs...)
+func (g *galera) configure(c *backend.Config, first *Process) {
+	c.MySQLDSN = g.dsn(max(0, slices.Index(g.nodes, first)))
 }
-
-// configure is for clients that belong to no node, such as the judge.
-func (g *galera) configure(c *backend.Config) { c.MySQLDSN = g.dsn(0) }
 
 // dsn leads to a node. A read waits until the node has what others had committed
 // before (wsrep_sync_wait): without it, a buyer who has the lock may read the stock

@@ -10,13 +10,10 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"seckill/internal/backend"
-	"seckill/internal/fault"
 )
 
 // A ring is three Redis that know nothing of each other: clients choose a key's
 // server.
-const shardCount = 3
-
 type shards struct {
 	nodes []*Process
 	lost  string // backend.RingRefuse, backend.RingRehash
@@ -25,33 +22,20 @@ type shards struct {
 // Shard is the role of a node of a ring.
 const Shard = "shard"
 
-func (l *Lab) addRing(ctx context.Context, program Program) (backend.Status, error) {
+func (l *Lab) redisRing(ctx context.Context, program Program) (*Ensemble, error) {
 	s := &shards{lost: backend.RingRefuse}
 	if l.options.Topology == RingRehash {
 		s.lost = backend.RingRehash
 	}
 	var err error
-	s.nodes, err = l.launchAll(ctx, shardCount, 1, func([][]int) []server {
-		all := make([]server, shardCount)
-		for i := range all {
-			all[i] = l.redisServer(program, member(Shard, i), backend.NameRedis)
-		}
-		return all
+	s.nodes, err = l.launchAll(ctx, three, 1, func(i int, _ [][]int) server {
+		return l.redisServer(program, member(Shard, i), backend.NameRedis)
 	})
-	if err != nil {
-		return backend.Status{}, fmt.Errorf("start three shards of Redis: %w", err)
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.addGroup(backend.NameRedis, &Ensemble{Nodes: s.nodes, Roles: []string{Shard}, kind: s})
-	s.configure(&l.config)
-	return backend.Status{Name: backend.NameRedis, Tier: backend.Private, OK: true,
-		Address: backend.ShowAddresses(l.config.RedisRing),
-		Version: fmt.Sprintf("%s, %d shards", s.nodes[0].version, shardCount)}, nil
+	return &Ensemble{Nodes: s.nodes, Roles: []string{Shard}, kind: s}, err
 }
 
 // configure is how clients reach the shards.
-func (s *shards) configure(c *backend.Config) {
+func (s *shards) configure(c *backend.Config, _ *Process) {
 	c.RedisAddrs, c.RedisSentinels, c.RedisMasterName = nil, nil, ""
 	c.RedisRing, c.RedisRingLost = nil, s.lost
 	for _, p := range s.nodes {
@@ -84,7 +68,7 @@ func (s *shards) with(ctx context.Context, key, part string) (*Process, error) {
 		}
 	}
 	var c backend.Config
-	s.configure(&c)
+	s.configure(&c, nil)
 	host, err := backend.ShardOf(c, key)
 	if err != nil {
 		return nil, err
@@ -157,37 +141,4 @@ func (s *shards) commands(ctx context.Context) ([]int, error) {
 		}
 	}
 	return all, nil
-}
-
-// Shard finds a shard of the ring, and says why there is none.
-func (h harmed) Shard(ctx context.Context, address string) (fault.Process, error) {
-	s := h.shards()
-	var p *Process
-	var err error
-	if address != "" {
-		p, err = s.at(address)
-	} else {
-		p, err = s.busiest(ctx)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return victim{p}, nil
-}
-
-// shards is the lab's ring; nil if there is none.
-func (h harmed) shards() *shards {
-	if e := h.lab.group(backend.NameRedis); e != nil {
-		s, _ := e.kind.(*shards)
-		return s
-	}
-	return nil
-}
-
-func (h harmed) NoShards() *fault.Lack {
-	if h.shards() != nil {
-		return nil
-	}
-	return fault.NewLack(fault.LackTopology, map[string]any{"name": backend.NameRedis, "topology": Ring},
-		"Redis is not shards here: start the lab with --topology %s", Ring)
 }

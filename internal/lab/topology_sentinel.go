@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/redis/go-redis/v9"
 
@@ -21,8 +19,6 @@ import (
 // acknowledges a write before a replica has it, and sentinels promote a replica
 // whatever it lacks.
 const (
-	sentinelCount = 3
-
 	// A primary that does not answer for so long is down. It is longer than a
 	// busy machine lets a living one wait.
 	sentinelDown     = "2000"
@@ -34,52 +30,34 @@ type sentinels struct {
 	nodes    []*Process // primary and replicas
 	watching []*Process
 	password string
-	cut      bool // the replicas have lost the primary: see lag
 }
 
-// addSentinel starts the servers, then those that watch them.
-func (l *Lab) addSentinel(ctx context.Context, program Program) (backend.Status, error) {
+// redisSentinels starts the servers, then those that watch them.
+func (l *Lab) redisSentinels(ctx context.Context, program Program) (_ *Ensemble, err error) {
 	s := &sentinels{password: l.passwords.redis}
-	var err error
-	s.nodes, err = l.launchAll(ctx, three, 1, func(ports [][]int) []server {
-		all := make([]server, three)
-		for i := range all {
-			more := []string{"--repl-diskless-sync", "no", "--repl-diskless-sync-delay", "0"}
-			if i > 0 {
-				more = append(more, "--replicaof", "127.0.0.1 "+strconv.Itoa(ports[0][0]))
-			}
-			all[i] = l.redisServer(program, member(backend.NameRedis, i), backend.NameRedis, more...)
+	s.nodes, err = l.launchAll(ctx, three, 1, func(i int, ports [][]int) server {
+		more := []string{"--repl-diskless-sync", "no", "--repl-diskless-sync-delay", "0"}
+		if i > 0 {
+			more = append(more, "--replicaof", "127.0.0.1 "+strconv.Itoa(ports[0][0]))
 		}
-		return all
+		return l.redisServer(program, member(backend.NameRedis, i), backend.NameRedis, more...)
 	})
 	if err != nil {
-		return backend.Status{}, fmt.Errorf("start Redis and two replicas: %w", err)
+		return nil, err
 	}
 	if err := s.follow(ctx, s.nodes[0]); err != nil {
-		return backend.Status{}, fmt.Errorf("have two Redis follow a third: %w", err)
+		return nil, err
 	}
-	s.watching, err = l.launchAll(ctx, sentinelCount, 1, func([][]int) []server {
-		all := make([]server, sentinelCount)
-		for i := range all {
-			all[i] = l.sentinelServer(program, member("sentinel", i), s.nodes[0].ports[0])
-		}
-		return all
+	s.watching, err = l.launchAll(ctx, three, 1, func(i int, _ [][]int) server {
+		return l.sentinelServer(program, member("sentinel", i), s.nodes[0].ports[0])
 	})
 	if err != nil {
-		return backend.Status{}, fmt.Errorf("start three sentinels: %w", err)
+		return nil, err
 	}
 	if err := s.know(ctx); err != nil {
-		return backend.Status{}, fmt.Errorf("have three sentinels know each other: %w", err)
+		return nil, fmt.Errorf("have three sentinels know each other: %w", err)
 	}
-	e := &Ensemble{Nodes: s.nodes, Roles: []string{Primary}, kind: s}
-	maker, version, _ := strings.Cut(s.nodes[0].version, " ")
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.addGroup(backend.NameRedis, e)
-	s.configure(&l.config)
-	return backend.Status{Name: backend.NameRedis, Tier: backend.Private, OK: true,
-		Address: backend.ShowAddresses(l.config.RedisSentinels),
-		Version: fmt.Sprintf("%s with %d replicas and %d sentinels, %s", maker, three-1, sentinelCount, version)}, nil
+	return &Ensemble{Nodes: s.nodes, Roles: []string{Primary}, kind: s}, nil
 }
 
 // sentinelServer watches the primary at a port. A sentinel rewrites its own file:
@@ -87,7 +65,7 @@ func (l *Lab) addSentinel(ctx context.Context, program Program) (backend.Status,
 // primary's port, so that another attempt to start has another file.
 func (l *Lab) sentinelServer(program Program, name string, primary int) server {
 	return server{
-		name: name, backend: backend.NameRedis, ports: 1, login: l.redisURL,
+		name: name, backend: backend.NameRedis, login: l.redisURL,
 		command: func(ports []int) (command, error) {
 			file := filepath.Join(l.folder, fmt.Sprintf("%s-%d.conf", name, ports[0]))
 			c := command{Env: l.serverEnv(), Dir: l.folder, Args: []string{program.Path, file, "--sentinel"}}
@@ -100,18 +78,12 @@ func (l *Lab) sentinelServer(program Program, name string, primary int) server {
 				ports[0], l.folder, l.passwords.redis, backend.DefaultMaster, primary)
 			return c, os.WriteFile(file, []byte(text), 0o600)
 		},
-		check: func(ctx context.Context, addr string, pid int) (string, error) {
-			info, err := askRedis(ctx, l.redisURL(addr), "Server")
-			if err == nil && info["process_id"] != strconv.Itoa(pid) {
-				return "", errors.New("another server has this port")
-			}
-			return redisName(info), err
-		},
+		check: l.checkRedis,
 	}
 }
 
 // configure is how clients reach the primary: through the sentinels.
-func (s *sentinels) configure(c *backend.Config) {
+func (s *sentinels) configure(c *backend.Config, _ *Process) {
 	c.RedisAddrs, c.RedisRing, c.RedisRingLost, c.RedisSentinels = nil, nil, "", nil
 	for _, p := range s.watching {
 		c.RedisSentinels = append(c.RedisSentinels, p.Login())
@@ -124,96 +96,78 @@ func (s *sentinels) goOn() bool {
 	return mostLive(s.watching) && slices.ContainsFunc(s.nodes, (*Process).Alive)
 }
 
-// node is the primary that all sentinels name which live, two at least. Until all
-// have heard of a failover, one of them sends clients to the old primary.
-func (s *sentinels) node(ctx context.Context, _ string) (primary *Process, err error) {
-	err = await(ctx, elected, func(ctx context.Context) error {
-		says, asked := map[string]int{}, 0
-		for _, p := range s.watching {
-			if !p.Alive() {
-				continue
-			}
-			asked++
-			if addr, err := s.namedBy(ctx, p); err == nil {
-				says[addr]++
-			}
+// say is what the sentinels that live know of the primary: two of them, at least.
+func (s *sentinels) say(ctx context.Context) (all []map[string]string, err error) {
+	for _, p := range s.watching {
+		if !p.Alive() {
+			continue
 		}
-		for _, p := range s.nodes {
-			if says[p.Addr] == asked && asked > sentinelCount/2 && p.Alive() {
-				role, err := askRedis(ctx, p.Login(), "Replication")
-				if err == nil && role["role"] == "master" {
-					primary = p
-					return nil
-				}
-			}
+		said := redis.NewMapStringStringCmd(ctx, "SENTINEL", "MASTER", backend.DefaultMaster)
+		err := withRedis(ctx, p.Login(), func(c *redis.Client) error { return c.Process(ctx, said) })
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", p.Name, err)
 		}
-		return fmt.Errorf("the sentinels name %v, of which none is a primary that lives", says)
-	})
-	return primary, err
+		all = append(all, said.Val())
+	}
+	if len(all) <= three/2 {
+		return nil, errors.New("most of the sentinels are dead")
+	}
+	return all, nil
 }
 
-// namedBy is the address that a sentinel gives to clients.
-func (s *sentinels) namedBy(ctx context.Context, p *Process) (addr string, err error) {
-	err = withRedis(ctx, p.Login(), func(c *redis.Client) error {
-		named, err := c.Do(ctx, "SENTINEL", "GET-MASTER-ADDR-BY-NAME", backend.DefaultMaster).StringSlice()
-		if err == nil && len(named) == 2 {
-			addr = net.JoinHostPort(named[0], named[1])
+// node is the primary that all sentinels name which live. Until all have heard of
+// a failover, one of them sends clients to the old primary.
+func (s *sentinels) node(ctx context.Context, _ string) (primary *Process, err error) {
+	err = await(ctx, elected, func(ctx context.Context) error {
+		said, err := s.say(ctx)
+		if err != nil {
+			return err
 		}
-		return err
+		for _, p := range s.nodes {
+			other := func(m map[string]string) bool { return m["port"] != port(p.Addr) }
+			if !p.Alive() || slices.ContainsFunc(said, other) {
+				continue
+			}
+			role, err := askRedis(ctx, p.Login(), "Replication")
+			if err == nil && role["role"] == "master" {
+				primary = p
+				return nil
+			}
+		}
+		return fmt.Errorf("the sentinels do not all name one primary that lives: %v", said)
 	})
-	return addr, err
+	return primary, err
 }
 
 // know waits until each sentinel that lives knows the other two and both replicas,
 // and has done with its last failover: until then it takes no part in another.
 func (s *sentinels) know(ctx context.Context) error {
-	for _, p := range s.watching {
-		if !p.Alive() {
-			continue
+	return await(ctx, forming, func(ctx context.Context) error {
+		said, err := s.say(ctx)
+		for _, m := range said {
+			if m["num-slaves"] != "2" || m["num-other-sentinels"] != "2" || m["flags"] != "master" {
+				return fmt.Errorf("one knows %s replicas and %s other sentinels; the primary is %s",
+					m["num-slaves"], m["num-other-sentinels"], m["flags"])
+			}
 		}
-		err := await(ctx, forming, func(ctx context.Context) error {
-			return withRedis(ctx, p.Login(), func(c *redis.Client) error {
-				m := redis.NewMapStringStringCmd(ctx, "SENTINEL", "MASTER", backend.DefaultMaster)
-				if err := c.Process(ctx, m); err != nil {
-					return err
-				}
-				if m.Val()["num-slaves"] != "2" || m.Val()["num-other-sentinels"] != "2" || m.Val()["flags"] != "master" {
-					return fmt.Errorf("it knows %s replicas and %s other sentinels; the primary is %s",
-						m.Val()["num-slaves"], m.Val()["num-other-sentinels"], m.Val()["flags"])
-				}
-				return nil
-			})
-		})
-		if err != nil {
-			return fmt.Errorf("%s: %w", p.Name, err)
-		}
-	}
-	return nil
+		return err
+	})
 }
 
-// follow waits until all others have what the primary has.
+// follow has all others follow the primary, and waits until they have what it has. A
+// server that was restarted is empty, and does not know that it is none any more.
 func (s *sentinels) follow(ctx context.Context, primary *Process) error {
-	return await(ctx, forming, func(ctx context.Context) error {
-		of, err := askRedis(ctx, primary.Login(), "Replication")
-		if err != nil {
+	var others []*Process
+	for _, p := range s.nodes {
+		if p == primary {
+			continue
+		}
+		if err := makeReplica(ctx, p.Login(), "127.0.0.1", port(primary.Addr)); err != nil {
 			return err
 		}
-		for _, p := range s.nodes {
-			if p == primary {
-				continue
-			}
-			by, err := askRedis(ctx, p.Login(), "Replication")
-			if err != nil {
-				return err
-			}
-			if by["master_link_status"] != "up" || by["master_port"] != strconv.Itoa(primary.ports[0]) ||
-				by["slave_repl_offset"] != of["master_repl_offset"] {
-				return fmt.Errorf("%s is %s and at %s, the primary at %s", p.Name, by["master_link_status"],
-					by["slave_repl_offset"], of["master_repl_offset"])
-			}
-		}
-		return nil
-	})
+		others = append(others, p)
+	}
+	return caughtUp(ctx, primary, port(primary.Addr), others...)
 }
 
 // lag cuts the replicas off: they forget the primary's password, and the primary
@@ -223,7 +177,6 @@ func (s *sentinels) lag(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.cut = true
 	if err := s.login(ctx, "no longer known"); err != nil {
 		return err
 	}
@@ -262,31 +215,18 @@ func (s *sentinels) failOver(ctx context.Context) error {
 	if err := s.login(ctx, s.password); err != nil { // the others follow the new one
 		return err
 	}
-	s.cut = false
 	_, err := s.node(ctx, Primary)
 	return err
 }
 
-// heal has all follow the primary, with what it has. A server that was restarted
-// is empty, and does not know that it is none any more.
+// heal has all follow the primary, with what it has.
 func (s *sentinels) heal(ctx context.Context) error {
 	primary, err := s.node(ctx, Primary)
 	if err != nil {
 		return err
 	}
-	if s.cut {
-		if err := s.login(ctx, s.password); err != nil {
-			return err
-		}
-		s.cut = false
-	}
-	for _, p := range s.nodes {
-		if p == primary {
-			continue
-		}
-		if err := makeReplica(ctx, p.Login(), "127.0.0.1", strconv.Itoa(primary.ports[0])); err != nil {
-			return err
-		}
+	if err := s.login(ctx, s.password); err != nil { // see lag
+		return err
 	}
 	if err := s.follow(ctx, primary); err != nil {
 		return err
