@@ -28,7 +28,7 @@ func TestConformanceOnACluster(t *testing.T) {
 // And with three shards of Redis: what a strategy keeps of a SKU in several keys
 // must be on one of them.
 func TestConformanceOnARing(t *testing.T) {
-	l := labtest.Ring(t, lab.Ring)
+	l := labtest.Own(t, lab.Ring, backend.NameRedis)
 	for i, info := range strategies.All() {
 		if !slices.Contains(info.Needs, backend.Redis) {
 			continue

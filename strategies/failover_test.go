@@ -9,6 +9,7 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/fault"
+	"seckill/internal/lab"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
@@ -21,7 +22,7 @@ import (
 // lock that is held is granted again, and a counter goes back. What has its last
 // word in the database holds. One failover for all of them.
 func TestAFailoverForgets(t *testing.T) {
-	l := labtest.Sentinel(t)
+	l := labtest.Own(t, lab.Sentinel, backend.NameRedis)
 	processes := openTwo(t, labtest.On(t, l, backend.SQL, backend.Redis))
 	patient := catalog.Settings{LockTimes: catalog.LockTimes{LockWait: time.Minute, LockLease: 2 * time.Minute, LockPoll: 10 * time.Millisecond}}
 	const stock = 5

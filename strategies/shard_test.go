@@ -31,7 +31,7 @@ func TestALostShardForgets(t *testing.T) {
 		moves    bool // keys go to other shards while the fault lasts
 	}{{lab.Ring, fault.LoseShard, false}, {lab.RingRehash, fault.PauseShard, true}} {
 		t.Run(c.topology, func(t *testing.T) {
-			l := labtest.Ring(t, c.topology)
+			l := labtest.Own(t, c.topology, backend.NameRedis)
 			config := labtest.On(t, l, backend.SQL, backend.Redis)
 			config.RedisTimeout = 2 * time.Second
 			processes := openTwo(t, config)

@@ -133,8 +133,8 @@ func TestNothingThatMayHaveRunIsRepeated(t *testing.T) {
 	for topology, config := range map[string]backend.Config{
 		"single":   labtest.Config(t, backend.Redis),
 		"cluster":  labtest.OnCluster(t, backend.Redis),
-		"sentinel": labtest.Sentinel(t).Config(),
-		"ring":     labtest.Ring(t, lab.Ring).Config(),
+		"sentinel": labtest.Own(t, lab.Sentinel, backend.NameRedis).Config(),
+		"ring":     labtest.Own(t, lab.Ring, backend.NameRedis).Config(),
 	} {
 		server, err := backend.Open(t.Context(), config)
 		if err != nil {

@@ -103,52 +103,6 @@ func answering(addrs []string) (answer []string) {
 	return answer
 }
 
-// Two of three elect a leader, know what was written and take more.
-func TestTwoOfThreeGoOn(t *testing.T) {
-	l := emptyLab(t)
-	for name, writer := range map[string]func(*testing.T, *backend.Instance, string) error{
-		backend.NameZooKeeper: func(t *testing.T, in *backend.Instance, key string) error {
-			_, err := in.ZooKeeper.Create(t.Context(), "/"+key, nil, 0)
-			return err
-		},
-		backend.NameEtcd: func(t *testing.T, in *backend.Instance, key string) error {
-			_, err := in.Etcd.Put(t.Context(), key, "")
-			return err
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			e := ensemble(t, l, name)
-			for _, role := range e.Roles {
-				give := take(t, e)
-				lost := node(t, e, role)
-				in, err := backend.Open(t.Context(), e.Config(backend.Config{}, lost))
-				must(t, "open an instance", err)
-				must(t, "write", writer(t, in, role+"-before"))
-				must(t, "lose the "+role, e.Lose(t.Context(), lost))
-				begun := time.Now()
-				for err = errors.New("not yet"); err != nil && time.Since(begun) < 20*time.Second; {
-					err = writer(t, in, role+"-after")
-				}
-				if err != nil {
-					t.Errorf("nothing can be written without the %s: %v", role, err)
-				}
-				t.Logf("written %v after the loss of the %s", time.Since(begun).Round(time.Millisecond), role)
-				if p := node(t, e, lab.Leader); p == lost {
-					t.Errorf("%s leads, and is dead", p.Name)
-				}
-				in.Close()
-				give()
-			}
-			defer take(t, e)()
-			for _, p := range e.Nodes {
-				if !p.Alive() {
-					t.Errorf("%s is dead in an ensemble that was made whole", p.Name)
-				}
-			}
-		})
-	}
-}
-
 // Servers of an ensemble are neither backends nor services of the lab.
 func TestEnsemblesStandBeside(t *testing.T) {
 	l := emptyLab(t)

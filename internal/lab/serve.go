@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/go-sql-driver/mysql"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -129,19 +128,11 @@ func (l *Lab) poolSize(ctx context.Context, services int) (int, error) {
 	if dsn == "" || services < 1 {
 		return 0, nil
 	}
-	config, err := mysql.ParseDSN(dsn)
-	if err != nil {
-		return 0, err
-	}
-	config.DBName = "" // it may not exist yet
-	connector, err := mysql.NewConnector(config)
-	if err != nil {
-		return 0, err
-	}
-	db := sql.OpenDB(connector)
-	defer db.Close()
 	var all, ofUser int
-	if err := db.QueryRowContext(ctx, "SELECT @@max_connections, @@max_user_connections").Scan(&all, &ofUser); err != nil {
+	err := onMySQL(ctx, dsn, func(db *sql.DB) error {
+		return db.QueryRowContext(ctx, "SELECT @@max_connections, @@max_user_connections").Scan(&all, &ofUser)
+	})
+	if err != nil {
 		return 0, fmt.Errorf("ask the database how many connections it accepts: %w", err)
 	}
 	if ofUser > 0 {

@@ -305,25 +305,3 @@ func TestAShardIsLost(t *testing.T) {
 		}
 	}
 }
-
-// Nothing of the servers that a topology starts is left: no process, no port, no
-// folder.
-func TestStopLeavesNothingOfTopologies(t *testing.T) {
-	for topology, want := range map[string]int{lab.Ensembles: 6, lab.Sentinel: 6, lab.Ring: 3} {
-		names := map[string][]string{lab.Ensembles: {backend.NameZooKeeper, backend.NameEtcd},
-			lab.Sentinel: {backend.NameRedis}, lab.Ring: {backend.NameRedis}}[topology]
-		folder, err := os.MkdirTemp("", "lab") // t.TempDir's name is too long for the socket of a database
-		must(t, "make a folder", err)
-		t.Cleanup(func() { must(t, "remove the folder", os.RemoveAll(folder)) })
-		l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: folder, Backends: names, Topology: topology})
-		must(t, "start a lab", err)
-		v := observe(l)
-		if len(v.PIDs) != want {
-			t.Errorf("topology %s has %d processes, want %d", topology, len(v.PIDs), want)
-		}
-		must(t, "stop", l.Stop(context.Background()))
-		if err := v.gone(true); err != nil {
-			t.Errorf("topology %s: %v", topology, err)
-		}
-	}
-}

@@ -34,15 +34,8 @@ func OnCluster(t testing.TB, needs ...backend.Capability) backend.Config {
 	return On(t, Cluster(t), needs...)
 }
 
-// Sentinel starts a lab for one test whose Redis is a primary with two replicas,
-// watched by sentinels. Failovers change it, so it is not shared.
-func Sentinel(t testing.TB) *lab.Lab { return Own(t, lab.Sentinel, backend.NameRedis) }
-
-// Ring starts a lab for one test whose Redis is three shards. A lost one changes
-// it, so it is not shared. topology is lab.Ring or lab.RingRehash.
-func Ring(t testing.TB, topology string) *lab.Lab { return Own(t, topology, backend.NameRedis) }
-
-// Own starts a lab for one test, with a backend of several servers.
+// Own starts a lab for one test, with a backend of several servers. What the test
+// loses changes it, so it is not shared.
 func Own(t testing.TB, topology, name string) *lab.Lab {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
