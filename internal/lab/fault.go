@@ -20,6 +20,7 @@ type FaultStatus struct {
 	Missing   string      `json:"missing"`        // why not, in English,
 	Lack      *fault.Lack `json:"lack,omitempty"` // and by a code
 	Holder    bool        `json:"holder"`         // it waits for the holder of a lock
+	Service   bool        `json:"service"`        // it hits the service process that is named
 	Lasts     bool        `json:"lasts"`          // it ends by itself
 	Uses      string      `json:"uses,omitempty"` // it matters only where this backend is used
 }
@@ -28,7 +29,7 @@ type FaultStatus struct {
 func (l *Lab) Faults() (list []FaultStatus) {
 	for _, f := range fault.All {
 		why := f.Missing(harmed{l})
-		list = append(list, FaultStatus{f.Name, why == nil, why.String(), why, f.Holder, f.Lasts, f.Uses})
+		list = append(list, FaultStatus{f.Name, why == nil, why.String(), why, f.Holder, !f.Holder && !f.Everywhere, f.Lasts, f.Uses})
 	}
 	return list
 }

@@ -11,7 +11,6 @@ import (
 	"seckill/internal/catalog"
 	"seckill/internal/history"
 	"seckill/internal/web"
-	"seckill/loadtest"
 	"seckill/loadtest/compare"
 )
 
@@ -69,8 +68,6 @@ type ComparisonSettings struct {
 	Few         int      `json:"few"`              // buyers at a time of the second run of some; 0: none
 	Crowds      []int    `json:"crowds,omitempty"` // numbers of buyers at a time of further runs of all
 	Seed        uint64   `json:"seed,string"`
-
-	Buying
 }
 
 // comparisonDefaults are those of `seckill compare`.
@@ -85,11 +82,10 @@ type ComparisonLimits struct {
 	Quantity    int64 `json:"quantity"`
 	Repeats     int   `json:"repeats"`
 	TurnMS      int   `json:"turn_ms"`
-	Reserve     int   `json:"reserve_seconds"`
 }
 
 var comparisonLimits = ComparisonLimits{Stock: limits.Stock, Buyers: limits.Buyers, Concurrency: limits.Concurrency,
-	Quantity: limits.Quantity, Repeats: 100, TurnMS: 600_000, Reserve: mostReserve}
+	Quantity: limits.Quantity, Repeats: 100, TurnMS: 600_000}
 
 const everyStrategy = "all"
 
@@ -103,11 +99,9 @@ func (s ComparisonSettings) command() string {
 	for i, n := range s.Crowds {
 		crowds += []string{" --crowds ", ","}[min(i, 1)] + strconv.Itoa(n)
 	}
-	sale := loadtest.Scenario{}
-	s.Buying.apply(&sale)
 	return fmt.Sprintf("seckill compare --strategies %s --stock %d --buyers %d --concurrency %d --quantity %d "+
-		"--repeats %d --turn %s --few %d%s%s --seed %d", strings.Join(s.Strategies, ","), s.Stock, s.Buyers, s.Concurrency,
-		s.Quantity, s.Repeats, time.Duration(s.TurnMS)*time.Millisecond, s.Few, crowds, sale.BuyingFlags(), s.Seed)
+		"--repeats %d --turn %s --few %d%s --seed %d", strings.Join(s.Strategies, ","), s.Stock, s.Buyers, s.Concurrency,
+		s.Quantity, s.Repeats, time.Duration(s.TurnMS)*time.Millisecond, s.Few, crowds, s.Seed)
 }
 
 // what names the comparison for the turn.
@@ -159,7 +153,6 @@ func (s *Server) checkComparison(w *ComparisonSettings, seed string) (chosen []c
 		p.Blame(field, code, params, fmt.Sprintf(format, args...))
 	}
 	chosen = s.chosen(*w, p)
-	w.Buying.check(chosen, s.Strategies, p)
 	most := comparisonLimits
 	for _, f := range []ranged{
 		{"stock", w.Stock, 1, most.Stock}, {"buyers", int64(w.Buyers), 1, int64(most.Buyers)},

@@ -27,13 +27,13 @@ func (s *Server) listComparisons(c *gin.Context) {
 
 func (s *Server) startComparison(c *gin.Context) error {
 	wanted, seed := comparisonDefaults, strconv.FormatUint(randv2.Uint64(), 10)
-	if err := web.ReadJSON(c.Writer, c.Request, append(wanted.Buying.fields(),
+	if err := web.ReadJSON(c.Writer, c.Request,
 		web.Field{Name: "strategies", Into: &wanted.Strategies}, web.Field{Name: "stock", Into: &wanted.Stock},
 		web.Field{Name: "buyers", Into: &wanted.Buyers}, web.Field{Name: "concurrency", Into: &wanted.Concurrency},
 		web.Field{Name: "quantity", Into: &wanted.Quantity}, web.Field{Name: "repeats", Into: &wanted.Repeats},
 		web.Field{Name: "turn_ms", Into: &wanted.TurnMS}, web.Field{Name: "few", Into: &wanted.Few},
 		web.Field{Name: "crowds", Into: &wanted.Crowds},
-		web.Field{Name: "seed", Into: &seed})...,
+		web.Field{Name: "seed", Into: &seed},
 	); err != nil {
 		return err
 	}
@@ -85,7 +85,6 @@ func (s *Server) compare(ctx context.Context, e *comparisonEntry, begun Comparis
 	sale.Copies, sale.Retry = 0, 0 // as in seckill compare
 	sale.SKU, sale.Stock, sale.Buyers, sale.Concurrency, sale.Quantity = sku, w.Stock, w.Buyers, w.Concurrency, w.Quantity
 	sale.Seed = w.Seed
-	w.Buying.apply(&sale)
 	serving := s.Lab.ServiceSettings()
 	result := s.Compare(ctx, chosen, compare.Options{
 		Locks:   &compare.Locks{Lease: serving.Lease, Wait: serving.Wait, Poll: serving.Poll},

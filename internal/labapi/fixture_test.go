@@ -136,7 +136,6 @@ func start(t *testing.T, change func(*Config)) (*Server, *httptest.Server, *fake
 		Lab: newFakeLab(),
 		Strategies: []catalog.Info{
 			{Name: "good"}, {Name: "far", Needs: []backend.Capability{backend.Etcd}},
-			{Name: "desk", Reserves: true}, {Name: "wide", Accepts: true},
 		},
 		Missing: func(i catalog.Info) []string {
 			if len(i.Needs) > 0 {

@@ -78,7 +78,8 @@ type Server struct {
 	comparisons *store[Comparison, *Comparison]
 	traces      *store[LiveTrace, *LiveTrace]
 	shop        shop
-	turn        turn // at driving the lab
+	notice      time.Duration // of rivals
+	turn        turn          // at driving the lab
 	streams     streams
 	// counterexamples of the guarantee matrix.
 	counterexamples fault.Counterexamples
@@ -95,7 +96,7 @@ func New(c Config) *Server {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	closing := make(chan struct{})
-	s := &Server{Config: c, id: rand.Text(), router: web.NewRouter(), closing: closing,
+	s := &Server{Config: c, id: rand.Text(), router: web.NewRouter(), closing: closing, notice: usualNotice,
 		close: sync.OnceFunc(func() { close(closing) })}
 	if s.History == nil {
 		s.History = history.Open("")

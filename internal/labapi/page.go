@@ -42,9 +42,8 @@ func newPage(dir fs.FS) *page {
 
 // entrances are the addresses that people open.
 var entrances = map[string]string{
-	"/":           "index.html",
-	"/shop":       "shop/index.html",
-	"/shop/admin": "shop/admin.html",
+	"/":     "index.html",
+	"/shop": "shop/index.html",
 }
 
 func (p *page) serve(c *gin.Context) error {

@@ -27,10 +27,9 @@ const (
 	mostRivals    = 5000
 	rivalsAtATime = 64
 
-	// Rivals come a moment after they were sent, so that a visitor can get ready;
-	// in ms.
-	usualNotice = 3000
-	mostNotice  = 10_000
+	// usualNotice is how long after they were sent rivals come, so that a visitor can
+	// get ready.
+	usualNotice = 3 * time.Second
 	// longestWait is how long before the start of the sale they may be sent.
 	longestWait = time.Minute
 	readingSale = 3 * time.Second
@@ -38,15 +37,18 @@ const (
 
 // startRivals sends them: soon, or at the start of the sale.
 func (s *Server) startRivals(c *gin.Context) error {
-	buyers, notice, err := readRivals(c)
-	if err != nil {
+	buyers, p := usualRivals, web.BadRequest("")
+	if err := web.ReadJSON(c.Writer, c.Request, web.Field{Name: "buyers", Into: &buyers}); err != nil {
 		return err
+	}
+	if within(p, "buyers", int64(buyers), leastRivals, mostRivals); p.Errors != nil {
+		return p
 	}
 	sale, err := s.shopSale(c.Request.Context())
 	if err != nil {
 		return err
 	}
-	comes := time.Now().Add(notice)
+	comes := time.Now().Add(s.notice)
 	if sale.StartsAt != nil && sale.StartsAt.Time().After(comes) {
 		comes = sale.StartsAt.Time()
 	}
@@ -57,7 +59,6 @@ func (s *Server) startRivals(c *gin.Context) error {
 	s.shop.mu.Lock()
 	defer s.shop.mu.Unlock()
 	info := s.shop.strategy
-	p := web.BadRequest("")
 	if s.strategy("strategy", info.Name, p); p.Errors != nil {
 		return p
 	}
@@ -68,17 +69,6 @@ func (s *Server) startRivals(c *gin.Context) error {
 		s.shop.rivals, s.shop.joined = e, sale.Run
 	}
 	return err
-}
-
-func readRivals(c *gin.Context) (buyers int, notice time.Duration, err error) {
-	buyers, ms := usualRivals, usualNotice
-	if err := web.ReadJSON(c.Writer, c.Request, web.Field{Name: "buyers", Into: &buyers}, web.Field{Name: "in_ms", Into: &ms}); err != nil {
-		return 0, 0, err
-	}
-	p := web.BadRequest("")
-	within(p, "buyers", int64(buyers), leastRivals, mostRivals)
-	within(p, "in_ms", int64(ms), 0, mostNotice)
-	return buyers, time.Duration(ms) * time.Millisecond, anyWrong(p)
 }
 
 // shopSale is the stock row of the shop, if there is anything to be sold and a
@@ -114,7 +104,7 @@ func (s *Server) readShop(ctx context.Context) (ledger.Snapshot, error) {
 
 var (
 	nothingOnSale = &web.Problem{Code: "nothing_on_sale", Status: http.StatusConflict,
-		Detail: "The shop has nothing on sale: put something on sale first, at /shop/admin."}
+		Detail: "The shop has nothing on sale: start a sale first."}
 	noLedger = &web.Problem{Code: "ledger_unavailable", Status: http.StatusServiceUnavailable,
 		Detail: "The ledger's database does not answer. The lab's status says what runs."}
 )
@@ -135,38 +125,14 @@ func (r Run) await(ctx context.Context) {
 	}
 }
 
-// rivals are what all visitors of the shop are told of them.
-type rivals struct {
-	Run      string          `json:"run"`
-	State    State           `json:"state"`
-	Stopped  bool            `json:"stopped"`
-	Sale     int64           `json:"sale"` // the run of the SKU that they joined
-	Strategy string          `json:"strategy"`
-	Buyers   int             `json:"buyers"`
-	ComesAt  time.Time       `json:"comes_at"`
-	Answered int             `json:"answered"`
-	Sold     int             `json:"sold"`
-	Verdict  *ledger.Verdict `json:"verdict,omitempty"`
-	Error    string          `json:"error,omitempty"`
-}
-
 // lastRivals of this lab; nil: there were none. The caller holds shop.mu.
-func (s *Server) lastRivals() *rivals {
+func (s *Server) lastRivals() *Run {
 	if s.shop.rivals == nil {
 		return nil
 	}
-	r := s.runs.read(s.shop.rivals)
+	r := s.runs.read(s.shop.rivals).summary()
 	if r.State == Removed {
 		return nil
 	}
-	lane := r.Lanes[0]
-	told := rivals{Run: r.ID, State: r.State, Stopped: r.Stopped, Sale: s.shop.joined, Strategy: lane.Strategy, Buyers: r.Settings.Buyers,
-		ComesAt: r.ComesAt, Error: r.Error}
-	if p := lane.Progress; p != nil {
-		told.Answered, told.Sold = p.Requests, p.Counts[ledger.OutcomeSold]
-	}
-	if result := lane.Result; result != nil {
-		told.Answered, told.Sold, told.Verdict = result.Requests, result.Counts[ledger.OutcomeSold], &result.Verdict
-	}
-	return &told
+	return &r
 }

@@ -68,7 +68,7 @@ func post(t *testing.T, base, body string) (int, string) {
 func shopNow(t *testing.T, base string) (shop struct {
 	Now      time.Time
 	Strategy string
-	Rivals   *rivals
+	Rivals   *Run
 }) {
 	t.Helper()
 	_, body, _ := call{method: "GET", path: "/api/lab/v1/shop"}.do(t, base)
@@ -79,13 +79,14 @@ func shopNow(t *testing.T, base string) (shop struct {
 }
 
 func TestRivals(t *testing.T) {
-	_, base, load, _ := startShop(t, nil)
+	s, base, load, _ := startShop(t, nil)
+	s.notice = 0
 	page := watch(t, base)
 	page.next("hello")
 	if shop := shopNow(t, base); shop.Rivals != nil || time.Since(shop.Now) > time.Minute {
 		t.Errorf("the shop before: %+v", shop)
 	}
-	status, body := post(t, base, `{"buyers":500,"in_ms":0}`)
+	status, body := post(t, base, `{"buyers":500}`)
 	var begun Run
 	json.Unmarshal([]byte(body), &begun)
 	if status != 201 || !begun.Shop || begun.ID == "" {
@@ -107,12 +108,12 @@ func TestRivals(t *testing.T) {
 	for range 2 { // the second is taken when the first has been told
 		load.progress <- loadtest.Progress{Requests: 70, Counts: map[ledger.Outcome]int{ledger.OutcomeSold: 60}}
 	}
-	if r := shopNow(t, base).Rivals; r == nil || r.State != Running || r.Answered != 70 || r.Sold != 60 || r.Buyers != 500 {
+	if r := shopNow(t, base).Rivals; r == nil || r.State != Running || r.Lanes[0].Progress.Requests != 70 || r.Settings.Buyers != 500 {
 		t.Errorf("the shop meanwhile: %+v", r)
 	}
 	load.results <- &loadtest.Result{Verdict: ledger.Oversold, Requests: 500, Counts: map[ledger.Outcome]int{ledger.OutcomeSold: 131}}
 	page.until(ended)
-	if r := shopNow(t, base).Rivals; r.State != Done || *r.Verdict != ledger.Oversold || r.Answered != 500 || r.Sold != 131 || r.Run != begun.ID {
+	if r := shopNow(t, base).Rivals; r.State != Done || r.Lanes[0].Result.Verdict != ledger.Oversold || r.ID != begun.ID {
 		t.Errorf("the shop afterwards: %+v", r)
 	}
 	if status, body, _ := (call{method: "PUT", path: "/api/lab/v1/shop", body: `{"strategy":"good"}`}).do(t, base); status != 200 {
@@ -137,7 +138,6 @@ func TestRivalsAreRefused(t *testing.T) {
 	refuse(`{"buyers":-1}`, 400, "from 100 to 5000")
 	refuse(`{"buyers":"many"}`, 400, "must be a whole number")
 	refuse(`{"buyers":200.5}`, 400, "must be a whole number")
-	refuse(`{"in_ms":10001}`, 400, "from 0 to 10000")
 	refuse(`{"strategy":"good"}`, 400, "is not a field")
 	for _, c := range []struct {
 		change func(*fakeShop)
@@ -183,9 +183,10 @@ func TestRivalsNeedServersAndARight(t *testing.T) {
 // goroutine stays.
 func TestRivalsEnd(t *testing.T) {
 	s, base, load, _ := startShop(t, nil)
+	s.notice = time.Minute / 2
 	page := watch(t, base)
 	page.next("hello")
-	_, body := post(t, base, `{"in_ms":10000}`)
+	_, body := post(t, base, `{}`)
 	var begun Run
 	json.Unmarshal([]byte(body), &begun)
 	<-load.configs
@@ -195,7 +196,7 @@ func TestRivalsEnd(t *testing.T) {
 	if r := page.until(ended); !r.Stopped {
 		t.Errorf("they ended as %+v", r)
 	}
-	post(t, base, `{"in_ms":10000}`)
+	post(t, base, `{}`)
 	<-load.configs
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()

@@ -31,8 +31,6 @@ type Settings struct {
 	ToRate      int              `json:"to_rate,omitempty"`     // where Ramp ends
 	Seconds     int              `json:"seconds,omitempty"`     // of Constant and Ramp
 
-	Buying
-
 	// Seed gives all lanes the same buyers in the same order.
 	Seed uint64 `json:"seed,string"` // more than JavaScript's numbers hold
 
@@ -60,7 +58,6 @@ type Limits struct {
 	At          int   `json:"at_ms"`
 	For         int   `json:"for_ms"`
 	Repeats     int   `json:"repeats"`
-	Reserve     int   `json:"reserve_seconds"`
 }
 
 // The longest pause ends before a run's audit gives up waiting for purchases
@@ -68,7 +65,7 @@ type Limits struct {
 // it.
 var limits = Limits{Stock: 1_000_000, Buyers: 200_000, Concurrency: 1024, Quantity: 1000,
 	Strategies: len(laneSKUs), Rate: 50_000, Seconds: 120,
-	Services: 8, Lease: 20_000, Wait: 10_000, Poll: 1000, Faults: 8, At: 120_000, For: 25_000, Repeats: 20, Reserve: mostReserve}
+	Services: 8, Lease: 20_000, Wait: 10_000, Poll: 1000, Faults: 8, At: 120_000, For: 25_000, Repeats: 20}
 
 const (
 	leastLease = 100
@@ -81,7 +78,7 @@ const (
 func (s *Server) readSettings(c *gin.Context) (Settings, error) {
 	w := Settings{Profile: loadtest.Closed, Quantity: 1, Repeats: 1, ServiceSettings: s.Lab.ServiceSettings(), Faults: []fault.Planned{}}
 	seed := ""
-	if err := web.ReadJSON(c.Writer, c.Request, append(w.Buying.fields(),
+	if err := web.ReadJSON(c.Writer, c.Request,
 		web.Field{Name: "strategies", Into: &w.Strategies}, web.Field{Name: "stock", Into: &w.Stock},
 		web.Field{Name: "buyers", Into: &w.Buyers}, web.Field{Name: "quantity", Into: &w.Quantity},
 		web.Field{Name: "profile", Into: (*string)(&w.Profile)}, web.Field{Name: "concurrency", Into: &w.Concurrency},
@@ -93,7 +90,7 @@ func (s *Server) readSettings(c *gin.Context) (Settings, error) {
 			w.Faults = append(w.Faults, fault.Planned{Service: anyService})
 			f := &w.Faults[len(w.Faults)-1]
 			return append(faultFields(f), web.Field{Name: "at_ms", Into: &f.At})
-		})})...,
+		})},
 	); err != nil {
 		return w, err
 	}
@@ -133,8 +130,7 @@ func readSeed(text string, p *web.Problem) uint64 {
 
 // check finds everything that is wrong with a run's settings.
 func (s *Server) check(w *Settings, p *web.Problem) {
-	chosen := s.checkStrategies(w.Strategies, p)
-	w.Buying.check(chosen, s.Strategies, p)
+	s.checkStrategies(w.Strategies, p)
 	within(p, "stock", w.Stock, 1, limits.Stock)
 	within(p, "quantity", w.Quantity, 1, limits.Quantity)
 	within(p, "repeats", int64(w.Repeats), 1, int64(limits.Repeats))
@@ -165,23 +161,22 @@ func (s *Server) check(w *Settings, p *web.Problem) {
 	}
 }
 
-func (s *Server) checkStrategies(names []string, p *web.Problem) (chosen []catalog.Info) {
+func (s *Server) checkStrategies(names []string, p *web.Problem) {
 	switch n := len(names); {
 	case n == 0:
 		p.Blame("strategies", "none", nil, "name a strategy")
 	case n > limits.Strategies:
 		p.Blame("strategies", "too_many", map[string]any{"max": limits.Strategies},
 			fmt.Sprintf("give at most %d at once", limits.Strategies))
-		return nil
+		return
 	}
 	for i, name := range names {
 		if slices.Index(names, name) < i {
 			p.Blame("strategies", "repeated", map[string]any{"name": name}, name+" is named more than once")
 			continue
 		}
-		chosen = append(chosen, s.strategy("strategies", name, p))
+		s.strategy("strategies", name, p)
 	}
-	return chosen
 }
 
 var labProfiles = []string{string(loadtest.Closed), string(loadtest.Spike), string(loadtest.Constant), string(loadtest.Ramp)}
@@ -247,14 +242,12 @@ func within(p *web.Problem, field string, value, least, most int64) {
 
 // scenario is what a lane's buyers do.
 func (w *Settings) scenario(lane int) loadtest.Scenario {
-	sale := loadtest.Scenario{
+	return loadtest.Scenario{
 		Strategy: w.Strategies[lane], SKU: laneSKUs[lane], Stock: w.Stock, Quantity: w.Quantity,
 		Profile: w.Profile, Buyers: w.Buyers, Concurrency: w.Concurrency,
 		Rate: float64(w.Rate), ToRate: float64(w.ToRate), Duration: time.Duration(w.Seconds) * time.Second,
 		Timeout: buyerTimeout, Seed: w.Seed, Copies: loadtest.UsualCopies, Retry: loadtest.UsualRetry,
 	}
-	w.Buying.apply(&sale)
-	return sale
 }
 
 // strategy finds the strategy that a field names, or blames the field.

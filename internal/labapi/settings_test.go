@@ -16,9 +16,6 @@ func TestWrongSettingsAreRefusedByField(t *testing.T) {
 	sale := func(more string) string {
 		return `{"strategies":["good"],"stock":100,"buyers":2000,"concurrency":64` + more + `}`
 	}
-	desk := func(more string) string {
-		return `{"strategies":["desk"],"stock":100,"buyers":2000,"concurrency":64,"buying":"reserve"` + more + `}`
-	}
 	rated := func(more string) string { return `{"strategies":["good"],"stock":100` + more + `}` }
 	many := strings.Repeat(`{"kind":"kill_service"},`, 9)
 	for _, c := range []struct {
@@ -70,14 +67,6 @@ func TestWrongSettingsAreRefusedByField(t *testing.T) {
 		{rated(`,"profile":"constant","rate":100,"seconds":1`), 400, "rate", "no_demand_rate", `"least":100`},
 		{rated(`,"profile":"constant","rate":5000,"seconds":100`), 400, "rate", "too_many_requests", `"requests":500000`},
 		{rated(`,"profile":"ramp","rate":100,"seconds":2`), 400, "to_rate", "range", ""},
-		{sale(`,"buying":"stealing"`), 400, "buying", "one_of", "reserve"},
-		{sale(`,"buying":"async"`), 400, "buying", "cannot_accept", "add wide"},
-		{sale(`,"buying":"reserve","reserve_seconds":2`), 400, "buying", "cannot_reserve", "choose desk alone"},
-		{sale(`,"reserve_seconds":2`), 400, "reserve_seconds", "only_reserving", ""},
-		{sale(`,"buying":"at_once","pay_late_percent":2`), 400, "pay_late_percent", "only_reserving", ""},
-		{desk(`,"reserve_seconds":0`), 400, "reserve_seconds", "range", `"max":30`},
-		{desk(`,"reserve_seconds":2,"forget_percent":101`), 400, "forget_percent", "range", ""},
-		{desk(`,"reserve_seconds":2,"forget_percent":60,"pay_late_percent":41`), 400, "pay_late_percent", "both_shares", ""},
 		{sale(`,"services":9`), 400, "services", "range", `"max":8`},
 		{sale(`,"services":0`), 400, "services", "range", ""},
 		{sale(`,"lease_ms":99`), 400, "lease_ms", "range", `"min":100`},

@@ -44,8 +44,8 @@ func (s *Server) showShop(c *gin.Context) {
 	s.shop.mu.Lock()
 	defer s.shop.mu.Unlock()
 	info := s.shop.strategy
-	c.JSON(http.StatusOK, gin.H{"now": time.Now(), "rivals": s.lastRivals(), "sku_id": shopSKU, "strategy": info.Name, "stock": countedIn(info),
-		"reserves": info.Reserves, "accepts": info.Accepts})
+	c.JSON(http.StatusOK, gin.H{"now": time.Now(), "rivals": s.lastRivals(), "joined": s.shop.joined, "sku_id": shopSKU, "strategy": info.Name,
+		"stock": countedIn(info), "reserves": info.Reserves})
 }
 
 // changeStrategy waits for no rivals: they would go on in the next sale.
@@ -54,7 +54,7 @@ func (s *Server) changeStrategy(info catalog.Info) error {
 	defer s.shop.mu.Unlock()
 	if r := s.lastRivals(); r != nil && !r.State.Ended() {
 		return &web.Problem{Code: "run_in_progress", Status: http.StatusConflict, Detail: fmt.Sprintf(
-			"There are %s on. Stop them, or wait for their end.", numbers.Count(r.Buyers, "rival"))}
+			"There are %s on. Stop them, or wait for their end.", numbers.Count(r.Settings.Buyers, "rival"))}
 	}
 	s.shop.strategy = info
 	return nil

@@ -119,10 +119,10 @@ func (f *fake) Serve(ctx context.Context, _ lab.ServiceSettings) error {
 
 func (f *fake) Faults() []lab.FaultStatus {
 	return []lab.FaultStatus{
-		{Kind: fault.PauseService, Available: true, Lasts: true}, {Kind: fault.KillService, Available: true},
-		{Kind: fault.PauseHolder, Available: true, Lasts: true},
+		{Kind: fault.PauseService, Available: true, Service: true, Lasts: true}, {Kind: fault.KillService, Available: true, Service: true},
+		{Kind: fault.PauseHolder, Available: true, Holder: true, Lasts: true},
 		{Kind: fault.RestartRedis, Missing: "redis is embedded", Lack: fault.NewLack(fault.LackEmbedded, map[string]any{"name": "redis"}, "redis is embedded")},
-		{Kind: fault.CutZooKeeperSession, Missing: "the lab has no zookeeper", Uses: "ZooKeeper"},
+		{Kind: fault.CutZooKeeperSession, Missing: "the lab has no zookeeper", Service: true, Uses: "ZooKeeper"},
 	}
 }
 

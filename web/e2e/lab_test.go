@@ -260,7 +260,6 @@ func (tb *tab) run(strategy, stock, buyers string) {
 	tb.t.Helper()
 	tb.await(`!document.querySelector("button.stop")`)
 	tb.choose(strategy)
-	tb.set("#buying", "at_once") // the form may be that of a run before
 	tb.click(".segments label:first-child")
 	tb.fill("#stock", stock)
 	tb.fill("#buyers", buyers)

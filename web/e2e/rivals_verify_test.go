@@ -10,22 +10,6 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// on puts the shop's next sale on, as the operator's screen does.
-func (tb *tab) on(strategy string, stock int) {
-	tb.t.Helper()
-	tb.eval(fmt.Sprintf(`window.isOn = ""; {
-		const put = (path, body) => fetch(path, {method: "PUT", headers: {"Content-Type": "application/json"}, body: JSON.stringify(body)})
-			.then(async (r) => { if (!r.ok) throw new Error(await r.text()); });
-		put("/api/lab/v1/shop", {strategy: %q}).then(() => put("/api/v1/skus/2", {stock: %d, name: "Bicycle"}))
-			.then(() => { isOn = "yes"; }, (e) => { isOn = e.message; });
-	}`, strategy, stock))
-	tb.await(`isOn !== ""`)
-	if !tb.is(`isOn === "yes"`) {
-		tb.fail(tb.text("body"))
-	}
-	tb.left(fmt.Sprint(stock))
-}
-
 // told waits until what a promise came to, as text, has a part.
 func (tb *tab) told(promise, part string) {
 	tb.t.Helper()
@@ -44,29 +28,17 @@ const rivalsOfShop = `fetch("/api/lab/v1/shop").then((r) => r.json()).then(({riv
 func TestRivals(t *testing.T) {
 	shop := strings.TrimSuffix(sharedLab(t).page, "/") + "/shop"
 	b := startBrowser(t)
-	buyer, class := b.open(shop, wide), b.open(shop+"?split", wide)
-	for _, tb := range []*tab{buyer, class} {
-		tb.forgive(refusedInThePage)
-		tb.forgive("the server responded with a status of 503")
-	}
+	buyer := b.open(shop, wide)
+	buyer.forgive(refusedInThePage)
+	buyer.forgive("the server responded with a status of 503")
 	buyer.await(`document.querySelector(".shelf") !== null`)
-	buyer.on("naive", 100)
-
-	t.Log("how many is said in place")
-	for _, n := range []string{"99", "5001", "many", "-1"} {
-		buyer.fill("#rivals", n)
-		buyer.click(".send")
-		buyer.says("#rivals-wrong", "from 100 to 5,000")
-		buyer.await(`document.activeElement.id === "rivals"`)
-	}
-	buyer.wellLaidOut("shop, wrong number of rivals")
+	buyer.sells("naive", 100, 0)
 
 	t.Log("what the lab refuses is said")
 	buyer.eval(`window.sent = window.fetch; window.fetch = (path, init) => path.endsWith("/rivals")
 		? Promise.resolve(new Response(JSON.stringify({code: window.refusal, detail: "because"}), {status: 409})) : sent(path, init); undefined`)
-	buyer.fill("#rivals", "2000")
 	for code, says := range map[string]string{"run_in_progress": "busy with a run", "backend_unavailable": "servers do not answer",
-		"forbidden": "the lab’s token", "not_found": "belongs to no lab", "not_started": "too early", "something": "because"} {
+		"forbidden": "the lab’s token", "not_started": "too early", "something": "because"} {
 		buyer.eval(fmt.Sprintf(`window.refusal = %q`, code))
 		buyer.click(".send")
 		buyer.says(".refused", says)
@@ -85,29 +57,21 @@ func TestRivals(t *testing.T) {
 	buyer.await(`Number(document.querySelector(".coming progress")?.value) > 100`)
 	buyer.click("button.buy")
 	buyer.answer("sold")
-	class.await(`document.querySelectorAll(".stream tr.bad").length > 10 && document.querySelectorAll(".stream tbody tr").length <= 60`)
-	class.shot("split-running")
+	buyer.await(`document.querySelectorAll(".stream tr.bad").length > 10 && document.querySelectorAll(".stream tbody tr").length <= 60`)
 	buyer.shot("rivals-here")
 	buyer.await(`document.querySelector(".story")?.dataset.verdict === "oversold"`)
 	buyer.told(`fetch("/api/lab/v1/shop/ledger?user_id=" + document.querySelector("[data-user]").dataset.user).then((r) => r.json())
 		.then(({yours, sold, twice}) => [sold > 100, twice > 0, document.querySelector(".story").dataset.yours === (yours.holders > 1 ? "shared" : "got"),
 			yours.holders === 1 || document.querySelector(".story .word").innerText.includes(`+"`${yours.holders - 1} others hold unit ${yours.remaining + 1}`"+`)])`,
 		"true,true,true,true")
-	buyer.await(`document.querySelector('.links a[href^="/#/trace/naive"]') && document.querySelector('.links a[href="/shop/admin?strategy=conditional"]')`)
+	buyer.await(`document.querySelector('.links a[href^="/#/trace/naive"]') && document.querySelector('.links [data-next=conditional]')`)
 	buyer.inEveryLook("story broken")
 	buyer.wellLaidOut("shop, a story")
-	class.await(`Number(document.querySelector("[data-ledger-twice]").innerText) > 0`)
-	class.inEveryLook("split broken")
-	class.wellLaidOut("shop and ledger")
+	buyer.await(`Number(document.querySelector("[data-ledger-twice]").innerText) > 0`)
 
-	t.Log("the link puts the one that holds on")
-	buyer.click(`.links a[href="/shop/admin?strategy=conditional"]`)
-	buyer.await(`document.querySelector("#strategy")?.value === "conditional" && document.querySelector("[data-strategy]")`)
-	buyer.click("button.run")
-	buyer.says(".settings > .wrong", "Its orders end with it")
-	buyer.click("button.run")
-	buyer.says(".done", "Done")
-	buyer.do(chromedp.Navigate(shop))
+	t.Log("a button puts the one that holds on")
+	buyer.click(".links [data-next=conditional]")
+	buyer.says("[data-strategy]", "conditional")
 	buyer.left("100")
 	buyer.await(`!document.querySelector(".story")`)
 	buyer.click(".send")
@@ -124,14 +88,11 @@ func TestRivals(t *testing.T) {
 	buyer.speak("zh-CN")
 	buyer.says(".story", "已售罄：2,000 名对手来过")
 	buyer.shot("story-late-zh")
-	class.speak("zh-CN")
-	class.shot("split-held-zh")
-	class.speak("en")
 
 	t.Log("in time")
-	buyer.on("conditional", 3000)
+	buyer.sells("conditional", 3000, 0)
 	buyer.speak("en")
-	buyer.fill("#rivals", "500")
+	buyer.set("#rivals", "500")
 	buyer.click(".send")
 	buyer.await(`document.querySelector('[data-rivals="here"]') !== null`)
 	buyer.click("button.buy")
@@ -142,7 +103,7 @@ func TestRivals(t *testing.T) {
 	buyer.shot("story-got")
 
 	t.Log("an answer that is lost is no “sold out”")
-	buyer.on("conditional", 100)
+	buyer.sells("conditional", 100, 0)
 	buyer.eval(`window.sent = window.fetch; window.fetch = (path, init) => path.includes("/seckill")
 		? Promise.reject(new TypeError("lost")) : sent(path, init); undefined`)
 	buyer.click("button.buy")
@@ -157,7 +118,7 @@ func TestRivals(t *testing.T) {
 	buyer.do(chromedp.Navigate(shop))
 
 	t.Log("rivals end when they are stopped, and when their page is closed")
-	buyer.on("naive", 100)
+	buyer.sells("naive", 100, 0)
 	buyer.click(".send")
 	buyer.click(".coming button")
 	buyer.told(rivalsOfShop+`.then((r) => r.stopped)`, "true")
@@ -165,6 +126,7 @@ func TestRivals(t *testing.T) {
 	buyer.click(".send")
 	buyer.await(`document.querySelector('[data-rivals="waiting"]') !== null`)
 	buyer.do(chromedp.Navigate("about:blank"))
-	class.await(`(window.now ??= { state: "" }, ` + rivalsOfShop + `.then((r) => { now = r; }), now.state === "done" && !now.stopped)`)
-	class.await(`now.answered === 500`)
+	buyer.do(chromedp.Navigate(shop))
+	buyer.await(`(window.now ??= { state: "" }, ` + rivalsOfShop + `.then((r) => { now = r; }), now.state === "done" && !now.stopped)`)
+	buyer.await(`now.lanes[0].result.requests === 2000`)
 }

@@ -12,221 +12,290 @@ import (
 // that are no success, whatever the page makes of them.
 const refusedInThePage = "the server responded with a status of 4"
 
+// losing has calls that change something counted, and lets a test lose some:
+// window.loses(path) says which requests never arrive, forgets(path) which answers.
+const losing = `window.sent = window.fetch; window.keys = []; window.posts = []; window.loses = window.forgets = () => false;
+	window.fetch = async (path, init) => {
+		if (!init?.method || init.method === "GET") return sent(path, init);
+		posts.push(init.method + " " + path);
+		keys.push(init.headers["Idempotency-Key"]);
+		if (loses(path)) throw new TypeError("the request is lost");
+		const answer = await sent(path, init);
+		if (forgets(path)) throw new TypeError("the answer is lost");
+		return answer;
+	}`
+
 // The shop of a real lab, with two service processes behind it.
 func TestShop(t *testing.T) {
-	u := sharedLab(t)
-	shop := strings.TrimSuffix(u.page, "/") + "/shop"
-	b := startBrowser(t)
-	buyer, operator := b.open(shop, wide), b.open(shop+"/admin", wide)
-	buyer.forgive(refusedInThePage)
-	operator.forgive(refusedInThePage)
+	tb := startBrowser(t).open(strings.TrimSuffix(sharedLab(t).page, "/")+"/shop", wide)
+	tb.forgive(refusedInThePage)
 
 	t.Log("a whole purchase")
-	buyer.says("h1", "demo")
-	buyer.left("100")
-	buyer.inEveryLook("shop open")
-	buyer.click("button.buy")
-	buyer.answer("sold")
-	buyer.says(".answer", "It is yours")
-	buyer.left("99")
-	buyer.await(`document.querySelectorAll('.orders li[data-status="active"]').length === 1`)
-	buyer.await(`document.querySelector(".answer code").innerText === document.querySelector(".orders li code").innerText`)
-	buyer.inEveryLook("shop sold")
+	tb.says("h1", "demo")
+	tb.left("100")
+	tb.inEveryLook("shop open")
+	tb.click("button.buy")
+	tb.answer("sold")
+	tb.says(".answer", "It is yours")
+	tb.left("99")
+	tb.await(`document.querySelectorAll('.orders li[data-status="active"]').length === 1`)
+	tb.await(`document.querySelector(".answer code").innerText === document.querySelector(".orders li code").innerText`)
+	tb.ledgerSays("sold", "1")
+	tb.says(".stream tr.mine", "you")
+	tb.inEveryLook("shop sold")
 
 	t.Log("a duplicate")
-	buyer.click("button.buy")
-	buyer.answer("duplicate")
-	buyer.says(".answer", "One per person")
+	tb.click("button.buy")
+	tb.answer("duplicate")
+	tb.says(".answer", "One per person")
 
 	t.Log("cancel, and buy again")
-	buyer.click("button.cancel")
-	buyer.says(".orders", "for sale again")
-	buyer.await(`document.querySelectorAll('.orders li[data-status="cancelled"]').length === 1`)
-	buyer.left("100")
-	buyer.click("button.buy")
-	buyer.answer("sold")
-	buyer.left("99")
+	tb.click("button.cancel")
+	tb.says(".orders", "for sale again")
+	tb.await(`document.querySelectorAll('.orders li[data-status="cancelled"]').length === 1`)
+	tb.left("100")
+	tb.click("button.buy")
+	tb.answer("sold")
+	tb.left("99")
 
-	t.Log("wrong settings are said in place")
-	operator.await(`document.querySelector("#strategy option:enabled") && document.querySelector("[data-strategy]")`)
-	for field, c := range map[string][2]string{
-		"name": {"   ", "1 to 255"}, "stock": {"many", "from 0 to 1,000,000,000"},
-	} {
-		before, good := c[0], map[string]string{"name": "demo", "stock": "100"}[field]
-		operator.fill("#"+field, before)
-		operator.click("button.run")
-		operator.says("#"+field+"-wrong", c[1])
-		operator.await(fmt.Sprintf(`document.activeElement.id === %q`, field))
-		operator.fill("#"+field, good)
-	}
-	operator.set("#start", "at")
-	operator.click("button.run")
-	operator.says("#time-wrong", "date and a time")
-	operator.inEveryLook("shop admin")
-
-	t.Log("the countdown, and an early request by hand")
-	operator.fill("#name", "Ein Fahrrad — 自行车 <b>")
-	operator.fill("#stock", "1")
-	operator.set("#start", "s10")
-	operator.set("#strategy", "for-update")
-	operator.await(`document.querySelector("[data-sold]").innerText === "1"`) // it has heard of the sale
-	operator.click("button.run")
-	operator.says(".settings > .wrong", "Buyers have taken 1 of this sale.")
-	operator.click("button.run")
-	operator.says(".done", "Done. Buyers see it")
-	operator.says("[data-strategy]", "for-update")
-	buyer.says("h1", "Ein Fahrrad — 自行车 <b>")
-	buyer.says(".countdown", "The sale starts in")
-	buyer.await(`document.querySelector("button.buy").ariaDisabled === "true" && !document.querySelector(".said")`)
-	buyer.eval(`window.early = []; for (let user = 1; user <= 6; user++) fetch("/api/v1/seckill?strategy=for-update", {method: "POST",
-		headers: {"Content-Type": "application/json"}, body: JSON.stringify({sku_id: 2, user_id: user})})
-		.then(async (r) => early.push([r.status, (await r.json()).code, Number(r.headers.get("Retry-After")) > 0].join()))`)
-	buyer.await(`early.length === 6`)
-	buyer.await(`early.every((said) => said === "409,not_started,true")`)
-	buyer.left("1")
-	buyer.eval(`window.seen = new Set(); new MutationObserver(() => {
-		const clock = document.querySelector("[data-seconds]"); if (clock) seen.add(clock.dataset.seconds);
-	}).observe(document.body, {subtree: true, childList: true, attributes: true, characterData: true})`)
-	buyer.shot("shop-countdown")
-	buyer.accessible("shop countdown")
-	buyer.await(`!document.querySelector("button.buy").ariaDisabled`)
-	buyer.await(`seen.has("2") && seen.has("1")`) // it counted, and not past the end
-	buyer.click("button.buy")
-	buyer.answer("sold")
-	buyer.left("0")
+	t.Log("the next sale, with another strategy")
+	tb.await(`document.querySelectorAll("#strategy option").length > 1`)
+	tb.set("#strategy", "for-update")
+	tb.fill("#stock", "1")
+	tb.click(".next button")
+	tb.left("1")
+	tb.says("[data-strategy]", "for-update")
+	tb.await(`!document.querySelector(".said")`)
+	tb.says(".orders", "None yet")
+	tb.click("button.buy")
+	tb.answer("sold")
+	tb.left("0")
 
 	t.Log("another buyer comes too late")
-	buyer.click(".buyer button")
-	buyer.fill("#user", "nobody")
-	buyer.click(".buyer form button")
-	buyer.says("#user-wrong", "whole number")
-	buyer.fill("#user", "4711")
-	buyer.click(".buyer form button")
-	buyer.says(".buyer", "4711")
-	buyer.says(".orders", "None yet")
-	buyer.click("button.buy")
-	buyer.answer("sold_out")
-	buyer.says(".shelf", "None left")
-	buyer.await(`!document.querySelector("button.run")`) // buying is not what to do
-	buyer.inEveryLook("shop sold out")
+	tb.click(".buyer button")
+	tb.fill("#user", "nobody")
+	tb.click(".buyer form button")
+	tb.says("#user-wrong", "whole number")
+	tb.fill("#user", "4711")
+	tb.click(".buyer form button")
+	tb.says(".buyer", "4711")
+	tb.says(".orders", "None yet")
+	tb.click("button.buy")
+	tb.answer("sold_out")
+	tb.says(".shelf", "None left")
+	tb.await(`document.querySelector("button.buy").matches(".offer")`) // to buy is not what to do
+	tb.inEveryLook("shop sold out")
 
 	t.Log("an answer that is lost is looked up")
-	operator.fill("#stock", "50")
-	operator.set("#start", "now")
-	operator.click("button.run")
-	operator.says("button.run", "End this sale")
-	operator.click("button.run")
-	buyer.left("50")
-	buyer.eval(`window.sent = window.fetch; window.keys = []; window.fetch = async (path, init) => {
-		const answer = sent(path, init);
-		if (init?.method !== "POST") return answer;
-		keys.push(init.headers["Idempotency-Key"]);
-		await answer;
-		throw new TypeError("the answer is lost");
-	}`)
-	buyer.click("button.buy")
-	buyer.answer("sold")
-	buyer.left("49")
-	buyer.await(`keys.length === 1`)
+	tb.sells("conditional", 50, 0)
+	tb.eval(losing + `; window.forgets = (path) => path.includes("/seckill")`)
+	tb.click("button.buy")
+	tb.answer("sold")
+	tb.left("49")
+	tb.await(`posts.length === 1`)
 
 	t.Log("a request that is lost is asked again with its key, also after a reload")
-	buyer.click("button.cancel")
-	buyer.left("50")
-	buyer.eval(`window.fetch = async (path, init) => {
-		if (init?.method !== "POST") return sent(path, init);
-		keys.push(init.headers["Idempotency-Key"]);
-		throw new TypeError("the request is lost");
-	}`)
-	buyer.click("button.buy")
-	buyer.answer("looking")
-	buyer.says(".answer", "Looking it up")
-	buyer.answer("unknown")
-	buyer.shot("shop-unknown")
-	buyer.accessible("shop unknown")
-	buyer.eval(`sessionStorage.setItem("key", keys[1])`)
-	buyer.await(`keys.length === 2 && keys[0] !== keys[1]`) // a key for each wish
-	buyer.do(chromedp.Reload())
-	buyer.answer("looking")
-	buyer.answer("unknown")
-	buyer.click(".answer .offer")
-	buyer.answer("sold")
-	buyer.left("49")
-	buyer.await(`(window.asked ??= (fetch("/api/v1/orders?user_id=4711&request_id=" + sessionStorage.getItem("key"))
+	tb.click("button.cancel")
+	tb.left("50")
+	tb.eval(`window.loses = (path) => path.includes("/seckill")`)
+	tb.click("button.buy")
+	tb.answer("looking")
+	tb.says(".answer", "Looking it up")
+	tb.answer("unknown")
+	tb.accessible("shop unknown")
+	tb.eval(`sessionStorage.setItem("key", keys.at(-1))`)
+	tb.await(`keys.length === 3 && keys[0] !== keys[2]`) // a key for each wish
+	tb.do(chromedp.Reload())
+	tb.answer("looking")
+	tb.answer("unknown")
+	tb.click(".answer .offer")
+	tb.answer("sold")
+	tb.left("49")
+	tb.await(`(window.asked ??= (fetch("/api/v1/orders?user_id=4711&request_id=" + sessionStorage.getItem("key"))
 		.then((r) => r.json()).then((r) => { window.mine = r.orders.length; }), true)) && window.mine === 1`)
 
+	t.Log("a sale that starts in a moment, and an early request by hand")
+	tb.sells("for-update", 1, 8)
+	tb.says(".clock", "The sale starts in")
+	tb.await(`document.querySelector("button.buy").ariaDisabled === "true"`)
+	tb.eval(`window.early = ""; fetch("/api/v1/seckill?strategy=for-update", {method: "POST",
+		headers: {"Content-Type": "application/json"}, body: JSON.stringify({sku_id: 2, user_id: 6})})
+		.then(async (r) => { early = [r.status, (await r.json()).code, Number(r.headers.get("Retry-After")) > 0].join(); })`)
+	tb.await(`early === "409,not_started,true"`)
+	tb.accessible("shop countdown")
+	tb.await(`!document.querySelector("button.buy").ariaDisabled`)
+	tb.click("button.buy")
+	tb.answer("sold")
+
 	t.Log("Chinese, remembered")
-	buyer.click("#language")
-	buyer.says(".orders h2", "我的订单")
-	buyer.await(`document.title === "限时秒杀" && document.documentElement.lang === "zh-CN"`)
-	buyer.do(chromedp.Reload())
-	buyer.says("button.buy", "抢一件")
-	buyer.inEveryLook("shop zh")
-	operator.do(chromedp.Reload())
-	operator.says("button.run", "重置并上架")
-	operator.inEveryLook("shop admin zh")
-	buyer.click("#language")
-	buyer.says("button.buy", "Buy one")
+	tb.click("#language")
+	tb.says(".orders h2", "我的订单")
+	tb.await(`document.title === "限时秒杀" && document.documentElement.lang === "zh-CN"`)
+	tb.do(chromedp.Reload())
+	tb.says("button.buy", "抢一件")
+	tb.inEveryLook("shop zh")
+	tb.click("#language")
+	tb.says("button.buy", "Buy one")
+	tb.sells("conditional", 100, 0)
 }
 
-// With a token the operator needs it, and buyers do not.
+// A reservation: paid, cancelled, expired, over a reload, a double click and lost
+// answers.
+func TestShopReserves(t *testing.T) {
+	shop := strings.TrimSuffix(sharedLab(t).page, "/") + "/shop"
+	b := startBrowser(t)
+	tb := b.open(shop, wide)
+	tb.forgive(refusedInThePage)
+	tb.await(`document.querySelector(".shelf")`)
+	tb.sells("reserve", 20, 0)
+	tb.says("button.buy", "Reserve one")
+
+	t.Log("reserve, by a double click")
+	tb.become("801")
+	tb.eval(losing)
+	tb.eval(`document.querySelector("button.buy").focus(); document.querySelector("button.buy").click(); document.querySelector("button.buy").click()`)
+	tb.held("reserved")
+	tb.await(`posts.length === 1`)
+	tb.await(`document.activeElement.matches(".reservation")`) // the button is gone, and no other one gets its keys
+	tb.left("19")
+	tb.ledgerSays("reserved", "1")
+	tb.ledgerSays("sold", "0")
+	tb.says(".orders li", "reserved")
+	tb.await(`(() => { const s = Number(document.querySelector(".reservation [data-seconds]").dataset.seconds); return s > 5 && s <= 20; })()`)
+	tb.accessible("shop reserved")
+	tb.wellLaidOut("shop reserved")
+
+	t.Log("another page of the same buyer finds it; a clock that is an hour off does not matter")
+	other := b.open(shop, wide)
+	other.eval(`Date.now = () => 0`)
+	other.held("reserved")
+	other.await(`Number(document.querySelector(".reservation [data-seconds]").dataset.seconds) <= 20`)
+
+	t.Log("a payment whose answer is lost may be sent again, and a double click pays once")
+	tb.eval(`window.loses = (path) => path.endsWith("/pay"); posts.length = 0`)
+	tb.click(".pay")
+	tb.says(".reservation", "It is not known whether it is paid")
+	tb.eval(`window.loses = () => false; window.forgets = () => true; posts.length = 0;
+		document.querySelector(".pay").click(); document.querySelector(".pay").click()`)
+	tb.held("paid")
+	tb.says(".reservation", "Paid: it is yours")
+	tb.await(`posts.length === 1 && posts[0].endsWith("/pay")`)
+	tb.ledgerSays("reserved", "0")
+	tb.ledgerSays("sold", "1")
+	tb.says(".orders li", "bought")
+	other.held("paid") // the other page hears of it
+	tb.inEveryLook("shop paid")
+
+	t.Log("cancelled: the stock is back")
+	tb.eval(`window.forgets = () => false`)
+	tb.become("803")
+	tb.click("button.buy")
+	tb.held("reserved")
+	tb.left("18")
+	tb.click(".give-back")
+	tb.held("cancelled")
+	tb.left("19")
+	tb.says(".orders li", "cancelled")
+
+	t.Log("not paid in time: it expires, and the stock is back")
+	tb.become("804")
+	tb.click("button.buy")
+	tb.held("reserved")
+	tb.held("expired")
+	tb.says(".reservation", "It was not paid in time")
+	tb.says(".orders li", "expired")
+	tb.left("19")
+
+	t.Log("paid after the deadline: refused, in plain words")
+	tb.eval(`window.plain = window.fetch`)
+	tb.click("button.buy")
+	tb.held("reserved")
+	tb.eval(`window.fetch = async (path, init) => {
+		if (!String(path).includes("/reservations/") || init.method !== "POST") return plain(path, init);
+		await new Promise((done) => { // the request is on its way until the sweeper has been there
+			const look = async () => ((await (await plain("/api/v1/orders?sku_id=2&user_id=804")).json()).orders.at(-1).status === "expired" ? done() : setTimeout(look, 300));
+			look();
+		});
+		return plain(path, init);
+	}`)
+	tb.click(".pay")
+	tb.says(".reservation", "Paying …")
+	tb.held("expired")
+	tb.says(".reservation", "Your payment came after the deadline and was refused")
+	tb.left("19")
+	tb.speak("zh-CN")
+	tb.says(".reservation", "已过期")
+	tb.noEnglish("a reservation")
+	tb.speak("en")
+	tb.sells("conditional", 100, 0)
+	tb.says("button.buy", "Buy one")
+}
+
+// With a token the next sale and rivals need it, and buyers do not.
 func TestShopWithToken(t *testing.T) {
 	u := startUp(t, buildProgram(t), "--addr", "127.0.0.1:0", "--embedded", "--token", "s3cret")
 	shop, _, _ := strings.Cut(u.page, "#")
-	shop = strings.TrimSuffix(shop, "/") + "/shop"
-	b := startBrowser(t)
-	operator := b.open(shop+"/admin", wide)
-	operator.forgive(refusedInThePage)
-	operator.await(`document.querySelector("#strategy option:enabled") && document.querySelector("#token") && document.querySelector("[data-strategy]")`)
-	operator.fill("#stock", "7")
-	operator.click("button.run")
-	operator.says("#token-wrong", "Enter the token")
-	operator.fill("#token", "wrong")
-	operator.click("button.run")
-	operator.says(".settings > .wrong", "Not set")
-	operator.fill("#token", "s3cret")
-	operator.click("button.run")
-	operator.says(".done", "Done. Buyers see it")
-	buyer := b.open(shop, wide)
-	buyer.left("7")
-	buyer.click("button.buy")
-	buyer.answer("sold")
-	buyer.left("6")
-	operator.says("[data-sold]", "1")
-
-	t.Log("so it is with rivals")
-	buyer.forgive(refusedInThePage)
-	buyer.fill("#rivals", "100")
-	buyer.click(".send")
-	buyer.says(".refused", "the lab’s token")
-	operator.do(chromedp.Navigate(shop + "?split"))
-	operator.left("6")
-	operator.fill("#rivals", "100")
-	operator.click(".send")
-	operator.says(".coming", "100 rivals come in")
-	buyer.says(".coming", "100 rivals")
-	buyer.await(`document.querySelector(".story")?.dataset.verdict === "held"`)
-	buyer.says(".story", "You got it, with the 1st order")
-	buyer.says(".story", "7 of 7 units sold, each to one buyer")
-	operator.says(".story", "You got it, with the 1st order") // it is the same buyer
-	operator.await(`document.querySelectorAll(".stream tbody tr:not(.bad)").length === 7 && document.querySelector("[data-ledger-twice]").innerText === "0"`)
+	tb := startBrowser(t).open(strings.TrimSuffix(shop, "/")+"/shop", wide)
+	tb.forgive(refusedInThePage)
+	tb.left("100")
+	tb.await(`document.querySelector("#strategy option")`)
+	tb.fill("#stock", "7")
+	tb.click(".next button")
+	tb.says(".next .wrong", "the lab’s token")
+	tb.set("#rivals", "100")
+	tb.click(".send")
+	tb.says(".refused", "the lab’s token")
+	tb.eval(`sessionStorage.setItem("token", "s3cret")`) // as the Lab's form does
+	tb.click(".next button")
+	tb.left("7")
+	tb.click("button.buy")
+	tb.answer("sold")
+	tb.left("6")
+	tb.click(".send")
+	tb.says(".coming", "100 rivals come in")
+	tb.await(`document.querySelector(".story")?.dataset.verdict === "held"`)
+	tb.says(".story", "You got it, with the 1st order")
+	tb.says(".story", "7 of 7 units sold, each to one buyer")
+	tb.await(`document.querySelectorAll(".stream tbody tr:not(.bad)").length === 7 && document.querySelector("[data-ledger-twice]").innerText === "0"`)
 }
 
 // The keyboard is enough to buy.
 func TestShopByKeyboard(t *testing.T) {
 	tb := startBrowser(t).open(strings.TrimSuffix(sharedLab(t).page, "/")+"/shop", wide)
 	tb.await(`Number(document.querySelector(".shelf")?.dataset.left) > 0 && !document.querySelector("button.buy").ariaDisabled`)
-	tb.eval(`document.querySelector(".places li:last-child a").focus()`)
+	tb.eval(`document.querySelector("#large").focus()`)
 	tb.do(chromedp.KeyEvent("\t"))
 	tb.await(`document.activeElement.matches("button.buy")`)
 	tb.do(chromedp.KeyEvent("\r"))
 	tb.answer("sold")
 	tb.do(chromedp.KeyEvent("\t"))
 	tb.await(`document.activeElement.id === "rivals"`)
-	tb.do(chromedp.KeyEvent("\t"), chromedp.KeyEvent("\t"), chromedp.KeyEvent("\r"))
+	tb.eval(`document.querySelector(".buyer button").focus()`)
+	tb.do(chromedp.KeyEvent("\r"))
 	tb.await(`document.activeElement.id === "user"`)
 	tb.do(chromedp.KeyEvent("77"), chromedp.KeyEvent("\r"))
 	tb.says(".buyer", "77")
 	tb.await(`document.activeElement.matches(".buyer button")`)
+}
+
+// sells puts a sale on that starts in so many seconds.
+func (tb *tab) sells(strategy string, stock, seconds int) {
+	tb.t.Helper()
+	tb.eval(fmt.Sprintf(`window.isOn = "";
+		(async () => {
+			const put = (path, body) => (window.sent ?? fetch)(path, {method: "PUT", headers: {"Content-Type": "application/json"}, body: JSON.stringify(body)});
+			const starts = %d ? new Date(Date.now() + 1000 * %[1]d).toISOString() : undefined;
+			for (const [path, body] of [["/api/lab/v1/shop", {strategy: %q}], ["/api/v1/skus/2", {name: "demo", stock: %d, starts_at: starts}]]) {
+				const answer = await put(path, body);
+				if (!answer.ok) isOn = await answer.text();
+			}
+			isOn ||= "yes";
+		})()`, seconds, strategy, stock))
+	tb.await(`isOn !== ""`)
+	if !tb.is(`isOn === "yes"`) {
+		tb.fail("the sale is not on")
+	}
+	tb.left(fmt.Sprint(stock))
 }
 
 // left waits until the shelf shows so many.
@@ -239,6 +308,27 @@ func (tb *tab) left(n string) {
 func (tb *tab) answer(code string) {
 	tb.t.Helper()
 	tb.await(fmt.Sprintf(`document.querySelector(".answer")?.dataset.code === %q`, code))
+}
+
+// held waits until the shop shows a reservation in a state.
+func (tb *tab) held(state string) {
+	tb.t.Helper()
+	tb.await(fmt.Sprintf(`document.querySelector(".reservation")?.dataset.state === %q`, state))
+}
+
+// ledgerSays waits for a figure of the ledger beside the shop.
+func (tb *tab) ledgerSays(figure, n string) {
+	tb.t.Helper()
+	tb.await(fmt.Sprintf(`document.querySelector("[data-ledger-%s]")?.innerText === %q`, figure, n))
+}
+
+// become has the page used by another buyer.
+func (tb *tab) become(user string) {
+	tb.t.Helper()
+	tb.click(".buyer button")
+	tb.fill("#user", user)
+	tb.click(".buyer form button")
+	tb.says(".buyer", user)
 }
 
 // set chooses from a list.

@@ -1,6 +1,6 @@
 // The lab's JSON: comparisons and their results.
 declare namespace Json {
-  interface ComparisonSettings extends Buyers {
+  interface ComparisonSettings {
     strategies: string[];
     stock: number;
     buyers: number;
@@ -49,7 +49,7 @@ declare namespace Json {
   interface Comparisons {
     comparisons: Comparison[];
     limits: Record<string, number>;
-    defaults: Omit<ComparisonSettings, 'strategies' | 'crowds' | 'seed' | keyof Buyers>;
+    defaults: Omit<ComparisonSettings, 'strategies' | 'crowds' | 'seed'>;
     history: { folder: string; most: number; skipped: string[] | null };
   }
 
@@ -106,6 +106,7 @@ declare namespace Json {
     machine: { os: string; arch: string; cpus: number; go: string };
     servers: Backend[];
     durability: { backend: string; name: string; value: string }[];
+    settings: { concurrency: number };
     targets: string[];
     locks?: Omit<ServiceSettings, 'services'>; // that the service processes ran with; absent: not known
     floors: { id: string; title: string; concurrency: number; per_second: Spread; rounds: { per_second: number }[]; missing?: string }[];

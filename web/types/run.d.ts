@@ -30,6 +30,7 @@ declare namespace Json {
     missing: string; // why not, in English,
     lack?: Blame; // and by a code
     holder: boolean; // it waits for the holder of a lock
+    service: boolean; // it hits the service process that is named
     lasts: boolean; // it has an end of its own
     uses?: string; // it matters only for strategies that need this
   }
@@ -104,17 +105,7 @@ declare namespace Json {
     effect?: Effect;
   }
 
-  type Buying = 'at_once' | 'async' | 'reserve';
-
-  /** How the buyers of a run or a comparison buy; at once without any. */
-  interface Buyers {
-    buying?: Buying;
-    reserve_seconds?: number;
-    forget_percent?: number;
-    pay_late_percent?: number;
-  }
-
-  interface Settings extends ServiceSettings, Buyers {
+  interface Settings extends ServiceSettings {
     strategies: string[];
     stock: number;
     quantity: number;
@@ -200,8 +191,6 @@ declare namespace Json {
     copies?: number;
     retries?: number;
     cancellations?: { done: number; refused: number; unknown: number };
-    reservations?: Record<'paid' | 'forgotten' | 'late' | 'expired' | 'refused' | 'unknown', number>;
-    two_steps?: Record<'accepted' | 'ordered' | 'refused' | 'open', number> & Record<'to_accepted_us' | 'to_order_us', { p50: number }>;
     selling_seconds: number;
     start?: string;
     course?: { at: number; requests: number }[];
@@ -269,6 +258,7 @@ declare namespace Json {
     version?: string; // none of older labs
     machine?: { os: string; arch: string; cpus: number; go: string };
     not_kept?: string;
+    comes_at?: string; // of a run that joins the shop's sale: when its buyers come
   }
 
   /** What is wrong with a field of what was sent. */

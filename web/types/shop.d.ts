@@ -5,25 +5,10 @@ declare namespace Json {
     sku_id: number;
     strategy: string;
     stock: string;
-    reserves: boolean; // its strategy has reservations,
-    accepts: boolean; // or answers in two steps
-    now: string; // by the lab's clock, as are the times of rivals
-    rivals: Rivals | null; // the last that were sent
-  }
-
-  /** Buyers of a run that joined the shop's sale. */
-  interface Rivals {
-    run: string;
-    state: RunState;
-    stopped: boolean;
-    sale: number; // SKU.run
-    strategy: string;
-    buyers: number;
-    comes_at: string;
-    answered: number;
-    sold: number;
-    verdict?: Verdict;
-    error?: string;
+    reserves: boolean; // its strategy has reservations
+    now: string; // by the lab's clock, by which rivals come
+    rivals: Run | null; // the last that were sent
+    joined: number; // the run of the SKU that they joined
   }
 
   /** GET /api/lab/v1/shop/ledger */
@@ -78,12 +63,4 @@ declare namespace Json {
   }
 
   type ReservationState = 'reserved' | 'paid' | 'expired' | 'cancelled';
-
-  /** POST /api/v1/reservations, and GET /api/v1/reservations/ID */
-  interface Reservation {
-    reservation_id: string; // its order's
-    state: ReservationState;
-    expires_at: string;
-    expires_in_ms: number; // until then, by the database's clock
-  }
 }

@@ -1,15 +1,14 @@
 // The form of a comparison: strategies, sale, rounds. Its settings are kept in
 // the address, so that a link restores them.
 import { Refused } from '../api.js';
-import { BuyingField, NumberField, TokenField } from '../lab/fields.js';
+import { NumberField, TokenField } from '../lab/fields.js';
 import { useFailure } from '../loaded.js';
 import { isOn } from '../records.js';
 import { link, read, stay } from '../route.js';
-import { t } from '../text.js';
 import { html, useEffect, useRef, useState } from '../ui.js';
 import { Choice } from './choice.js';
 import { Copy } from './copy.js';
-import { command, estimate, findWrong, fromQuery, named, numbers, reserving, toQuery, toSettings, worded } from './settings.js';
+import { command, estimate, findWrong, fromQuery, named, numbers, toQuery, toSettings, worded } from './settings.js';
 import { because, end, running, start } from './store.js';
 import { words } from './text.js';
 
@@ -76,7 +75,7 @@ export function CompareForm({ route, lab, comparisons, opened }) {
    */
   function blame(found) {
     setWrong(found);
-    const first = ['strategies', ...numbers, 'buying', ...reserving, 'crowds', 'seed', 'token'].find((name) => found[name]);
+    const first = ['strategies', ...numbers, 'crowds', 'seed', 'token'].find((name) => found[name]);
     if (first) document.getElementById(first)?.focus();
     return first;
   }
@@ -91,13 +90,6 @@ export function CompareForm({ route, lab, comparisons, opened }) {
           <${NumberField} key=${name} name=${name} label=${w.fields[name][0]} hint=${w.fields[name][1]} value=${form[name]}
             placeholder=${{ seed: w.anySeed, crowds: w.noCrowds }[name]} blame=${worded(wrong[name])} onInput=${(value) => edit({ [name]: value })} />`)}
       </div>
-      <${BuyingField} form=${form} wrong=${wrong} set=${(name, value) => edit({ [name]: value })} />
-      ${form.buying === 'reserve' && html`
-        <div class="numbers">
-          ${reserving.map((name) => html`
-            <${NumberField} key=${name} name=${name} label=${t.form[name]} hint=${t.form[`${name}Hint`]} value=${form[name]}
-              blame=${wrong[name]} onInput=${(value) => edit({ [name]: value })} />`)}
-        </div>`}
       ${lab.status?.token_needed && html`<${TokenField} blame=${worded(wrong.token)} />`}
       <${Estimate} form=${form} lab=${lab} comparisons=${comparisons} />
       <div class="buttons">

@@ -63,7 +63,7 @@ function Row({ c, shown, picked, pick, look, query, failed }) {
       <td>${!on && html`<input type="checkbox" class="pick" checked=${picked} onChange=${pick} aria-label=${w.list.pick(time)} />`}</td>
       <td><a href=${link('compare', c.id)} onClick=${look}>${time}</a></td>
       <td class="wrapping" title=${s.strategies.join(', ')}>${w.list.names(s.strategies)}</td>
-      <td>${w.list.saleOf(s)}${t.about.buying(s)}</td>
+      <td>${w.list.saleOf(s)}</td>
       <td>${w.list.roundsOf(s.repeats, s.turn_ms)}</td>
       <td>${on ? w.list.on : html`<${Counts} verdicts=${c.verdicts} />${c.stopped && ` ${w.list.stopped}`}${c.not_kept && html` <span class="badge warn" title=${t.reason(c.not_kept)}>${w.list.inMemory}</span>`}`}</td>
       <td>${on ? '' : w.duration(c.seconds)}</td>

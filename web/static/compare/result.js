@@ -20,7 +20,7 @@ export function Result({ summary }) {
   return html`
     <div class=${`banner ${verdicts.other ? 'oversold' : summary.stopped || !(verdicts.held + verdicts.caught) ? '' : 'held'}`} data-outcome>
       <p class="word small">${w.outcome(verdicts)}</p>
-      <p>${moment(summary.started)} · ${w.duration(summary.seconds)}${t.about.buying(summary.settings)}${summary.stopped && html` · ${w.wasStopped}`}</p>
+      <p>${moment(summary.started)} · ${w.duration(summary.seconds)}${summary.stopped && html` · ${w.wasStopped}`}</p>
       <${Downloads} id=${summary.id} />
     </div>
     ${summary.not_kept && html`<p class="lesson" role="status">${w.notKept} ${t.reason(summary.not_kept)}</p>`}

@@ -18,22 +18,7 @@ const each = (of) => /** @type {Record<Name, T>} */ (Object.fromEntries(numbers.
 /** The form's first choice: one strategy of each kind, so that it ends soon. */
 const offered = ['naive', 'conditional', 'for-update', 'redis-watchdog', 'redis-counter-mysql'];
 
-/** @typedef {'reserve_seconds' | 'forget_percent' | 'pay_late_percent'} Term of those who reserve */
-/** @type {Term[]} */
-export const reserving = ['reserve_seconds', 'forget_percent', 'pay_late_percent'];
-/** @type {Record<Term, string>} */
-const usualTerms = { reserve_seconds: '2', forget_percent: '10', pay_late_percent: '5' };
-/** @type {Json.Buying[]} */
-const ways = ['at_once', 'async', 'reserve'];
-
-/** @typedef {Record<Name | Term, string> & {strategies: string[], buying: Json.Buying, crowds: string, seed: string}} Form crowds: numbers by comma */
-
-/**
- * The numbers of those who reserve.
- * @template T
- * @param {{buying?: string}} form @param {(name: Term) => T} of
- */
-const terms = (form, of) => (form.buying === 'reserve' ? Object.fromEntries(reserving.map((name) => [name, of(name)])) : {});
+/** @typedef {Record<Name, string> & {strategies: string[], crowds: string, seed: string}} Form crowds: numbers by comma */
 
 /** @param {string} text */
 const crowdsOf = (text) => text.split(/[\s,，、]+/).filter(Boolean);
@@ -46,8 +31,6 @@ export function fromQuery(query, defaults, strategies) {
     strategies: named.join() === 'all' ? here : [...new Set(named)],
     seed: query.seed ?? '',
     crowds: query.crowds ?? '',
-    buying: ways.find((way) => way === query.buying) ?? ways[0],
-    ...usualTerms, ...Object.fromEntries(reserving.filter((name) => name in query).map((name) => [name, query[name]])),
     ...each((name) => query[name] ?? String(defaults[name])),
   };
 }
@@ -57,8 +40,6 @@ export const toQuery = (settings, defaults) => ({
   strategies: settings.strategies.join(),
   ...Object.fromEntries(numbers.filter((name) => String(settings[name]) !== String(defaults[name])).map((name) => [name, String(settings[name])])),
   crowds: crowdsOf(String(settings.crowds ?? '')).join(),
-  buying: settings.buying === ways[0] ? '' : settings.buying ?? '',
-  ...terms(settings, (name) => String(settings[name] ?? 0)),
   seed: settings.seed,
 });
 
@@ -73,12 +54,11 @@ export function named(form, strategies) {
 
 /**
  * The body of the lab's request.
- * @param {Form} form @param {Json.Strategy[]} strategies @returns {Numbers & {strategies: string[], buying?: Json.Buying, crowds?: number[], seed?: string} & Partial<Record<Term, number>>}
+ * @param {Form} form @param {Json.Strategy[]} strategies @returns {Numbers & {strategies: string[], crowds?: number[], seed?: string}}
  */
 export const toSettings = (form, strategies) => ({
   strategies: named(form, strategies),
   ...each((name) => Number(form[name])),
-  ...(form.buying !== ways[0] && { buying: form.buying }), ...terms(form, (name) => Number(form[name])),
   ...(form.crowds.trim() && { crowds: crowdsOf(form.crowds).map(Number) }),
   ...(form.seed.trim() && { seed: form.seed.trim() }),
 });
@@ -104,17 +84,11 @@ export function findWrong(form, limits, defaults) {
     || crowds.some((n) => !/^\d+$/.test(n) || Number(n) < 1 || Number(n) > limits.concurrency)) {
     wrong.crowds = { code: 'crowds', params: { max: limits.concurrency, most: mostCrowds } };
   }
-  for (const name of form.buying === 'reserve' ? reserving : []) {
-    const [min, max] = name === 'reserve_seconds' ? [1, limits[name] ?? 30] : [0, 100];
-    const text = form[name].trim();
-    if (!/^\d+$/.test(text) || Number(text) < min || Number(text) > max) wrong[name] = { code: 'range', params: { min, max } };
-  }
   const seed = form.seed.trim();
   if (seed && (!/^\d{1,20}$/.test(seed) || BigInt(seed) > mostSeed)) wrong.seed = { code: 'seed' };
   if (Object.keys(wrong).length) return wrong;
   const [stock, buyers, concurrency, quantity, , , few] = numbers.map((name) => Number(form[name]));
-  if (form.buying === 'reserve' && Number(form.forget_percent) + Number(form.pay_late_percent) > 100) wrong.pay_late_percent = { code: 'both_shares' };
-  else if (quantity > stock) wrong.quantity = { code: 'too_much', params: { stock } };
+  if (quantity > stock) wrong.quantity = { code: 'too_much', params: { stock } };
   else if (buyers * quantity <= stock) wrong.buyers = { code: 'no_demand', params: { least: Math.floor(stock / quantity) } };
   else if (few >= concurrency && few !== defaults.few) wrong.few = { code: 'few', params: { concurrency } };
   return wrong;
@@ -136,13 +110,7 @@ export function worded(blame) {
 export function command(form, strategies) {
   const s = toSettings(form, strategies);
   return `seckill compare --strategies ${s.strategies.join()} --stock ${s.stock} --buyers ${s.buyers} --concurrency ${s.concurrency}`
-    + ` --quantity ${s.quantity} --repeats ${s.repeats} --turn ${duration(s.turn_ms)} --few ${s.few}${s.crowds ? ` --crowds ${s.crowds.join()}` : ''}${buyingFlags(s)}${s.seed ? ` --seed ${s.seed}` : ''}`;
-}
-
-/** @param {ReturnType<typeof toSettings>} s */
-function buyingFlags({ buying, reserve_seconds: held, forget_percent: forget, pay_late_percent: late }) {
-  if (buying === 'async') return ' --async';
-  return buying === 'reserve' ? ` --reserve ${held}s${forget ? ` --forget ${forget}%` : ''}${late ? ` --pay-late ${late}%` : ''}` : '';
+    + ` --quantity ${s.quantity} --repeats ${s.repeats} --turn ${duration(s.turn_ms)} --few ${s.few}${s.crowds ? ` --crowds ${s.crowds.join()}` : ''}${s.seed ? ` --seed ${s.seed}` : ''}`;
 }
 
 /**
@@ -171,7 +139,6 @@ export function estimate(form, strategies, all) {
   const bare = s.repeats * baselines * (1 + (s.crowds ?? []).length) * Math.min(Math.max(turn, 0.2), 2) * 1.6;
   const like = all.find((c) => c.state === 'done' && !c.stopped && c.done > 0
     && alike.every((name) => c.settings[name] === s[name]) && String(c.settings.crowds ?? '') === String(s.crowds ?? '')
-    && [...reserving, 'buying'].every((name) => (c.settings[name] || 0) === (s[name] || 0))
     && named(form, strategies).join() === c.settings.strategies.join());
   if (like) {
     const seconds = (like.seconds / like.settings.repeats) * s.repeats;
@@ -180,8 +147,6 @@ export function estimate(form, strategies, all) {
   // Slow locks answer some hundred requests per second, one statement some
   // thousand. A reset, a small warm-up sale and an audit come on top.
   const crowds = [s.concurrency, ...(s.crowds ?? []).filter((n) => n !== s.concurrency)];
-  // A sale with those who never pay, or pay late, waits for their deadline.
-  const waits = Number(s.forget_percent ?? 0) + Number(s.pay_late_percent ?? 0) > 0 ? (s.reserve_seconds ?? 0) + 0.5 : 0;
-  const sale = (/** @type {number} */ rate) => waits + crowds.reduce((sum, n) => sum + 0.25 + (1.5 * n) / rate + Math.max(turn, s.buyers / rate), 0);
+  const sale = (/** @type {number} */ rate) => crowds.reduce((sum, n) => sum + 0.25 + (1.5 * n) / rate + Math.max(turn, s.buyers / rate), 0);
   return { from: bare + turns * sale(4000), to: bare + turns * sale(300) * 1.3, measured: false };
 }

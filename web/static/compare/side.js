@@ -20,8 +20,8 @@ export function Side({ one, other }) {
   return html`
     <section class="panel side" aria-labelledby="side-title">
       <h2 id="side-title">${w.side.title}</h2>
-      <p>${w.side.from} <a href=${link('compare', older.id)}>${moment(older.started)}</a> (${w.list.saleOf(older.settings)}${t.about.buying(older.settings)})
-        ${' '}${w.side.to} <a href=${link('compare', newer.id)}>${moment(newer.started)}</a> (${w.list.saleOf(newer.settings)}${t.about.buying(newer.settings)})</p>
+      <p>${w.side.from} <a href=${link('compare', older.id)}>${moment(older.started)}</a> (${w.list.saleOf(older.settings)})
+        ${' '}${w.side.to} <a href=${link('compare', newer.id)}>${moment(newer.started)}</a> (${w.list.saleOf(newer.settings)})</p>
       <${Verdict} answer=${answer} />
       ${answer.caveats.length > 0 && html`
         <p class="lesson">${w.side.caveats} ${answer.caveats.map((c) => w.side.caveat[c] ?? c).join(w.side.comma)}</p>`}

@@ -3,7 +3,6 @@
 import { call } from '../api.js';
 import { news } from '../lab.js';
 import { useLoaded } from '../loaded.js';
-import { preferences } from '../preferences.js';
 import { isOn, keep, taken } from '../records.js';
 import { useEffect } from '../ui.js';
 import { words } from './text.js';

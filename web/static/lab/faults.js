@@ -7,7 +7,7 @@ import { useFailure } from '../loaded.js';
 import { t } from '../text.js';
 import { html, styled, useState } from '../ui.js';
 import { Effect, explain, lacking, words } from './effect.js';
-import { besides, here, isHolders, ofFault, whose } from './settings.js';
+import { besides, here, whose } from './settings.js';
 
 await styled('lab/faults.css');
 
@@ -29,12 +29,12 @@ function ByHand({ run, status, strategies }) {
   const [strategy, setStrategy] = useState('');
   const [failure, setFailure] = useFailure();
   const f = t.faults;
-  const make = async (/** @type {Json.FaultKind} */ { kind, available }) => {
-    if (!available) return;
+  const make = async (/** @type {Json.FaultKind} */ fault) => {
+    if (!fault.available) return;
     setFailure('');
     try {
-      const holder = whose({ kind, strategy }, run.settings.strategies);
-      await inject(run, { kind, ...(ofFault(kind).includes('service') && { service }), ...(holder && { strategy: holder }) });
+      const holder = whose(fault, strategy, run.settings.strategies);
+      await inject(run, { kind: fault.kind, ...(fault.service && { service }), ...(holder && { strategy: holder }) });
     } catch (error) {
       const blamed = error instanceof Refused && Object.values(error.blames)[0];
       if (blamed && blamed.params?.lack) explain(blamed.params);
@@ -68,7 +68,7 @@ const Happened = ({ faults, several }) => (faults.length === 0 ? html`<p class="
     ${faults.map((fault, i) => html`
       <li key=${i} class=${fault.state}>
         <span class="fault-sign" aria-hidden="true">${i + 1}</span>
-        <span><strong>${isHolders(fault.kind) && !fault.service ? t.faults.kinds[fault.kind] : words().faults.past(fault)}</strong>${several && fault.strategy && ` · ${fault.strategy}`} · ${words().faults.when(fault)}
+        <span><strong>${fault.service === 0 ? t.faults.kinds[fault.kind] : words().faults.past(fault)}</strong>${several && fault.strategy && ` · ${fault.strategy}`} · ${words().faults.when(fault)}
           ${fault.error && html` <span class="wrong">${fault.error}</span>`}
           ${fault.effect && html`<${Effect} effect=${fault.effect} on=${fault.state === 'on'} />`}</span>
       </li>`)}

@@ -32,14 +32,6 @@ export function Choice({ name, label, value, options, blame, onChange, hint = ''
     </div>`;
 }
 
-/** How buyers buy, by the lab's names. */
-export function BuyingField({ form, wrong, set }) {
-  const b = t.form.ways;
-  return html`
-    <${Choice} name="buying" label=${t.form.buying} value=${form.buying} blame=${wrong.buying} onChange=${(way) => set('buying', way)}
-      options=${Object.keys(b).map((way) => [way, b[way].name])} hint=${b[form.buying]?.hint} />`;
-}
-
 export function TokenField({ blame }) {
   return html`
     <div class="field">

@@ -8,10 +8,10 @@ import { isOn } from '../records.js';
 import { link, read, stay } from '../route.js';
 import { t } from '../text.js';
 import { classes, html, useEffect, useRef, useState } from '../ui.js';
-import { BuyingField, NumberField, ProfileField, TokenField } from './fields.js';
+import { NumberField, ProfileField, TokenField } from './fields.js';
 import { More } from './more.js';
 import { StrategyPicker } from './picker.js';
-import { address, another, defaultLimits, defaults, findWrong, fromAddress, profiles, repeats, request, reserving } from './settings.js';
+import { address, another, defaults, findWrong, fromAddress, profiles, repeats, request } from './settings.js';
 import { showStage } from './stage.js';
 
 /** The settings of an address; which run it shows is not one. */
@@ -54,12 +54,12 @@ export function RunForm({ lab, query }) {
   const [failure, setFailure] = useFailure();
   const [sending, setSending] = useState(false);
   const node = useRef(/** @type {HTMLElement | null} */ (null));
-  const limits = { ...defaultLimits, ...lab.status?.limits };
+  const { limits = {}, faults: kinds = [] } = lab.status ?? {};
 
   const set = (name, value) => {
     change({ ...form, [name]: value });
     // Fields with an error are checked on input, the others on Run.
-    const found = findWrong({ ...form, [name]: value }, limits);
+    const found = findWrong({ ...form, [name]: value }, limits, kinds);
     setWrong(Object.fromEntries(Object.keys(wrong).filter((field) => found[field]).map((field) => [field, found[field]])));
   };
   const refuse = (/** @type {Record<string, Json.Blame>} */ blames) => {
@@ -72,12 +72,12 @@ export function RunForm({ lab, query }) {
     e.preventDefault();
     if (isOn(run) || sending) return;
     setFailure('');
-    const found = findWrong(form, limits);
+    const found = findWrong(form, limits, kinds);
     refuse(found);
     if (Object.keys(found).length) return;
     setSending(true);
     try {
-      await start(request(form));
+      await start(request(form, kinds));
       showStage();
     } catch (error) {
       const blames = error instanceof Refused ? error.blames : {};
@@ -98,8 +98,6 @@ export function RunForm({ lab, query }) {
       <${Numbers} names=${['stock', 'quantity']} form=${form} wrong=${wrong} set=${set} />
       <${ProfileField} value=${form.profile} options=${Object.keys(profiles)} onChange=${(profile) => set('profile', profile)} />
       <${Numbers} names=${profiles[form.profile]} form=${form} wrong=${wrong} set=${set} />
-      <${BuyingField} form=${form} wrong=${wrong} set=${set} />
-      ${form.buying === 'reserve' && html`<${Numbers} names=${reserving} form=${form} wrong=${wrong} set=${set} />`}
       <${More} form=${form} wrong=${wrong} status=${lab.status} limits=${limits} all=${lab.strategies} set=${set} />
       ${lab.status?.token_needed && html`<${TokenField} blame=${wrong.token} />`}
       <div class="buttons">

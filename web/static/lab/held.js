@@ -22,7 +22,7 @@ function tried({ settings, faults }, { strategy, result }) {
   const bit = own.filter((f) => f.effect?.could_matter);
   const harmless = own.length - bit.length;
   return [
-    w.buyers(t.about.load(settings) + t.about.buying(settings), result?.targets.length ?? settings.services),
+    w.buyers(t.about.load(settings), result?.targets.length ?? settings.services),
     w.again(result?.copies ?? 0, result?.retries ?? 0),
     w.cancelled(result?.cancellations?.done ?? 0),
     ...bit.map((f) => w.fault(words().faults.past(f), f.at_ms)),

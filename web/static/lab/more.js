@@ -4,7 +4,7 @@ import { say } from '../blame.js';
 import { t } from '../text.js';
 import { classes, html, useEffect, useState } from '../ui.js';
 import { Choice, NumberField } from './fields.js';
-import { besides, here, ofFault, services, whose } from './settings.js';
+import { besides, faultOf, here, ofFault, services, whose } from './settings.js';
 
 const concerns = (field) => services.includes(field) || field === 'seed' || field.startsWith('faults');
 
@@ -43,16 +43,18 @@ function Planned({ faults, wrong, status, most, strategies, all, set }) {
     const number = (name, placeholder) => html`
       <${NumberField} key=${name} name=${at(name)} label=${f[name]} placeholder=${placeholder} value=${fault[name]}
         blame=${wrong[at(name)]} onInput=${(text) => change(i, name, text)} />`;
-    const backend = besides(kinds.find(({ kind }) => kind === fault.kind), strategies, all);
+    const kind = faultOf(kinds, fault.kind);
+    const holder = whose(kind, fault.strategy, strategies);
+    const backend = besides(kind, strategies, all);
     return html`
       <div key=${i} class="fault-row">
         <${Choice} name=${at('kind')} label=${f.number(i + 1)} value=${fault.kind} blame=${wrong[at('kind')]} onChange=${(kind) => change(i, 'kind', kind)}
           options=${[...new Set([...kinds.map((k) => k.kind), fault.kind])].map((kind) => [kind, f.kinds[kind] ?? kind])} />
-        ${whose(fault, strategies) && html`
-          <${Choice} name=${at('strategy')} label=${f.strategy} value=${whose(fault, strategies)} blame=${wrong[at('strategy')]}
+        ${holder && html`
+          <${Choice} name=${at('strategy')} label=${f.strategy} value=${holder} blame=${wrong[at('strategy')]}
             onChange=${(strategy) => change(i, 'strategy', strategy)} options=${strategies.map((name) => [name, name])} />`}
         <div class="numbers">
-          ${ofFault(fault.kind).map((name) => number(name, usual[name]))}
+          ${ofFault(kind).map((name) => number(name, usual[name]))}
         </div>
         ${backend && html`<p class="hint besides">${f.besides(backend)}</p>`}
         <button type="button" class="link" onClick=${() => set(faults.filter((_, j) => j !== i))}>${f.remove(i + 1)}</button>

@@ -9,32 +9,28 @@ export const profiles = {
   closed: ['buyers', 'concurrency'], spike: ['buyers'], constant: ['rate', 'seconds'], ramp: ['rate', 'to_rate', 'seconds'],
 };
 const sale = ['stock', 'quantity'];
-/** How buyers buy, and the numbers of those who reserve. */
-export const ways = ['at_once', 'async', 'reserve'];
-export const reserving = ['reserve_seconds', 'forget_percent', 'pay_late_percent'];
-const ofWay = (form) => (form.buying === 'reserve' ? reserving : []);
 /** Settings of the service processes; empty: unchanged. */
 export const services = ['services', 'lease_ms', 'wait_ms', 'poll_ms'];
-const holders = ['pause_holder', 'hang_holder', 'kill_holder', 'cut_holder'];
-/** Whether the fault waits for a holder, in any process. */
-export const isHolders = (kind) => holders.includes(kind);
-/** Of a server that stays, and does not answer or refuses. */
-const hurtServers = ['pause_redis', 'pause_mysql', 'full_redis', 'full_etcd', 'lock_row_mysql'];
-/** Of several servers of one backend. */
-const lostServers = ['lose_zookeeper', 'lose_etcd', 'failover_redis', 'lose_shard', 'pause_shard', 'lose_mysql'];
-const ofService = ['pause_service', 'kill_service', 'jump_clock', 'cut_zookeeper_session'];
-const lasting = ['pause_service', 'jump_clock', 'pause_holder', 'hang_holder', 'cut_holder', ...hurtServers, ...lostServers];
-/** The fields of a fault, by kind. */
-export const ofFault = (kind) => ['at_ms', ...(ofService.includes(kind) ? ['service'] : []), ...(lasting.includes(kind) ? ['for_ms'] : [])];
+/** @typedef {Json.FaultKind[]} Kinds what the lab says of its faults */
 
+/** @param {Kinds} kinds @param {string} kind */
+export const faultOf = (kinds, kind) => kinds.find((k) => k.kind === kind);
+
+/**
+ * The fields of a fault.
+ * @param {Json.FaultKind | undefined} kind
+ */
+export const ofFault = (kind) => ['at_ms', ...(kind?.service ? ['service'] : []), ...(kind?.lasts ? ['for_ms'] : [])];
+
+/** @param {Kinds} [all] @returns {Kinds} those that a lab can have at all */
 export const here = (all = []) => all.filter(({ lack }) => lack?.code !== 'no_link');
 
 /**
  * The strategy whose holder a fault waits for; '' if there is no choice.
- * @param {{kind: string, strategy?: string}} fault @param {string[]} strategies
+ * @param {Json.FaultKind | undefined} kind @param {string | undefined} strategy @param {string[]} strategies
  */
-export const whose = ({ kind, strategy = '' }, strategies) => (!isHolders(kind) || strategies.length < 2 ? ''
-  : strategies.includes(strategy) ? strategy : strategies[0]);
+export const whose = (kind, strategy, strategies) => (!kind?.holder || strategies.length < 2 ? ''
+  : strategy && strategies.includes(strategy) ? strategy : strategies[0]);
 
 /**
  * The backend that a fault is about, if none of the strategies uses it: then it
@@ -50,29 +46,20 @@ export const besides = (fault, chosen, all) => {
 export const defaults = {
   strategies: ['conditional'], stock: '100', quantity: '1', profile: 'closed', buyers: '2000', concurrency: '64',
   rate: '1000', to_rate: '3000', seconds: '5', seed: '', services: '', lease_ms: '', wait_ms: '', poll_ms: '', repeats: '1', faults: [],
-  buying: 'at_once', reserve_seconds: '2', forget_percent: '10', pay_late_percent: '5',
 };
 /** How often a sale may be repeated. */
 export const repeats = ['1', '5', '10', '20'];
 
-/** Until the lab has sent its own. */
-export const defaultLimits = {
-  strategies: 4, stock: 1000000, buyers: 200000, concurrency: 1024, quantity: 1000, rate: 50000, seconds: 120,
-  services: 8, lease_ms: 20000, wait_ms: 10000, poll_ms: 1000, faults: 8, at_ms: 120000, for_ms: 25000,
-  reserve_seconds: 30,
-};
-
-const smallest = { at_ms: 0, lease_ms: 100, forget_percent: 0, pay_late_percent: 0 };
-const shares = { forget_percent: 100, pay_late_percent: 100 };
+const smallest = { at_ms: 0, lease_ms: 100 };
 
 /**
  * Every number of the form; those under More may be empty.
- * @param {Form} form
+ * @param {Form} form @param {Kinds} kinds
  */
-function numbers(form) {
-  const needed = [...sale, ...(profiles[form.profile] ?? []), ...ofWay(form)].map((name) => ({ field: name, name, text: form[name], needed: true }));
+function numbers(form, kinds) {
+  const needed = [...sale, ...(profiles[form.profile] ?? [])].map((name) => ({ field: name, name, text: form[name], needed: true }));
   const more = services.map((name) => ({ field: name, name, text: form[name], needed: false }));
-  const faults = form.faults.flatMap((fault, i) => ofFault(fault.kind).map((name) => ({
+  const faults = form.faults.flatMap((fault, i) => ofFault(faultOf(kinds, fault.kind)).map((name) => ({
     field: `faults[${i}].${name}`, name: name === 'service' ? 'services' : name, text: fault[name], needed: name === 'at_ms',
   })));
   return [...needed, ...more, ...faults];
@@ -80,40 +67,37 @@ function numbers(form) {
 
 /**
  * What cannot be sent, by field. The lab checks everything else.
- * @param {Form} form @param {Record<string, number>} limits
+ * @param {Form} form @param {Record<string, number>} limits none until the lab has sent them @param {Kinds} kinds
  */
-export function findWrong(form, limits) {
+export function findWrong(form, limits, kinds) {
   const wrong = /** @type {Record<string, Json.Blame>} */ ({});
   if (!form.strategies.length) wrong.strategies = { code: 'none' };
   if (!/^\d{0,20}$/.test(form.seed.trim())) wrong.seed = { code: 'seed' };
-  for (const { field, name, text, needed } of numbers(form)) {
-    const [least, most] = [smallest[name] ?? 1, shares[name] ?? limits[name]];
+  for (const { field, name, text, needed } of numbers(form, kinds)) {
+    const [least, most] = [smallest[name] ?? 1, limits[name]];
     const typed = text.trim();
     if (!typed && !needed) continue;
     if (!/^\d+$/.test(typed) || Number(typed) < least || Number(typed) > most) {
       wrong[field] = { code: 'range', params: { min: least, max: most } };
     }
   }
-  if (ofWay(form).length && !wrong.forget_percent && !wrong.pay_late_percent && Number(form.forget_percent) + Number(form.pay_late_percent) > 100) {
-    wrong.pay_late_percent = { code: 'both_shares' };
-  }
   return wrong;
 }
 
 /**
  * The body of the request.
- * @param {Form} form
+ * @param {Form} form @param {Kinds} kinds of its faults
  */
-export function request(form) {
+export function request(form, kinds) {
   const given = (from, names) => Object.fromEntries(names.filter((name) => from[name].trim()).map((name) => [name, Number(from[name])]));
   return {
     strategies: form.strategies, profile: form.profile,
-    ...(form.buying !== 'at_once' && { buying: form.buying }),
-    ...given(form, [...sale, ...profiles[form.profile], ...ofWay(form), ...services]),
+    ...given(form, [...sale, ...profiles[form.profile], ...services]),
     ...(form.seed.trim() && { seed: form.seed.trim() }), ...(form.repeats !== '1' && { repeats: Number(form.repeats) }),
     faults: form.faults.map((fault) => {
-      const strategy = whose(fault, form.strategies);
-      return { kind: fault.kind, ...given(fault, ofFault(fault.kind)), ...(strategy && { strategy }) };
+      const kind = faultOf(kinds, fault.kind);
+      const strategy = whose(kind, fault.strategy, form.strategies);
+      return { kind: fault.kind, ...given(fault, ofFault(kind)), ...(strategy && { strategy }) };
     }),
   };
 }
@@ -124,10 +108,9 @@ export function request(form) {
  */
 export const address = (form) => ({
   strategies: form.strategies.join(','), profile: form.profile,
-  ...Object.fromEntries([...sale, ...profiles[form.profile], ...ofWay(form), 'seed', ...services].map((name) => [name, form[name].trim()])),
-  buying: form.buying === 'at_once' ? '' : form.buying,
+  ...Object.fromEntries([...sale, ...profiles[form.profile], 'seed', ...services].map((name) => [name, form[name].trim()])),
   repeats: form.repeats === '1' ? '' : form.repeats,
-  faults: form.faults.map((f) => [f.kind, f.service, f.at_ms, f.for_ms, whose(f, form.strategies)].join('.')).join(','),
+  faults: form.faults.map((f) => [f.kind, f.service, f.at_ms, f.for_ms, f.strategy].join('.')).join(','),
 });
 
 /**
@@ -142,7 +125,6 @@ export function fromAddress(query) {
   return {
     ...form,
     profile: form.profile in profiles ? form.profile : defaults.profile,
-    buying: ways.includes(form.buying) ? form.buying : defaults.buying,
     strategies: 'strategies' in query ? [...new Set(list(query.strategies))] : defaults.strategies,
     faults: list(query.faults).map((text) => {
       const [kind = '', service = '', at_ms = '', for_ms = '', strategy = ''] = text.split('.');
@@ -160,7 +142,6 @@ export function fromRun(settings) {
   return {
     ...Object.fromEntries(Object.keys(defaults).map((name) => [name, text(settings[name], defaults[name])])),
     strategies: settings.strategies, profile: settings.profile,
-    ...(settings.buying === 'reserve' && Object.fromEntries(reserving.map((name) => [name, String(settings[name] ?? 0)]))),
     faults: (settings.faults ?? []).map((f) => ({
       kind: f.kind, service: text(f.service, '1'), at_ms: String(f.at_ms), for_ms: text(f.for_ms, ''), strategy: f.strategy ?? '',
     })),

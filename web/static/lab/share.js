@@ -83,7 +83,7 @@ function Foot({ run, report }) {
   return html`
     <h2>${w.again}</h2>
     <pre><code>${run.lanes.map((lane) => lane.command).join('\n')}</code></pre>
-    <p>${t.about.services(run.settings)}${t.about.buying(run.settings)}${run.faults.length > 0 && html` · ${w.withoutFaults}`}</p>
+    <p>${t.about.services(run.settings)}${run.faults.length > 0 && html` · ${w.withoutFaults}`}</p>
     <h2>${w.ranOn}</h2>
     <p>seckill ${run.version}${machine && html` · ${w.machine(machine.cpus)} · ${machine.os}/${machine.arch} · ${machine.go}`}</p>
     <h2>${w.report}</h2>

@@ -108,9 +108,7 @@ export function Figures({ result }) {
       <div><dt>${figures.p50}</dt><dd>${ms(result.latency_us.p50 / 1000)}</dd></div>
       <div><dt>${figures.p99}</dt><dd>${ms(result.latency_us.p99 / 1000)}</dd></div>
       <div><dt>${figures.seconds}</dt><dd>${t.verdict.took(result.seconds)}</dd></div>
-    </dl>
-    ${result.reservations && html`<p class="buying">${t.verdict.reservations(result.reservations)}</p>`}
-    ${result.two_steps && html`<p class="buying">${t.verdict.twoSteps(result.two_steps)}</p>`}`;
+    </dl>`;
 }
 
 /** @param {{result: Json.Result}} props */
@@ -135,7 +133,7 @@ export function About({ run }) {
   const [failure, setFailure] = useFailure();
   const share = () => import('./share.js').then((it) => it.share(run)).catch((error) => setFailure(error.message));
   return html`
-    <p class="hint about-run">${t.about.load(s)}${t.about.buying(s)} · ${t.about.services(s)} · ${t.about.seed(s.seed, s.strategies.length)}
+    <p class="hint about-run">${t.about.load(s)} · ${t.about.services(s)} · ${t.about.seed(s.seed, s.strategies.length)}
       <span class="links"> · <a href=${link('lab', '', { ...address({ ...fromRun(s), repeats: '1' }), run: id })}>${t.about.again}</a> · <a href=${link('lab', '', { run: id })}>${t.about.itself}</a>
       ${run.state === 'done' && run.lanes[0].command && html` · <button type="button" class="link" onClick=${share}>${t.about.share}</button>`}</span>
       <span role="alert" class="wrong">${failure}</span>

@@ -49,7 +49,7 @@ function Because({ run, lane, lab }) {
     setSending(true);
     setFailure('');
     try {
-      await start(request({ ...another(run.settings), strategies: [next ?? ''], repeats: '1' }));
+      await start(request({ ...another(run.settings), strategies: [next ?? ''], repeats: '1' }, []));
       go('lab');
     } catch (error) {
       setFailure(error.code === 'forbidden' && lab.status?.token_needed ? t.wrong.token : error.message);

@@ -1,13 +1,13 @@
-// The ledger beside the shop, live: for a classroom.
+// The ledger beside the shop, live.
+import { call } from '../api.js';
 import { classes, count, html, useEffect, useState } from '../ui.js';
-import { readLedger } from './story.js';
 import { clockTime, words } from './text.js';
 
 const pace = 500; // between two readings, in ms; the lab reads no oftener
 
 /**
  * Hook: the ledger, read as long as the page is seen.
- * @param {number | ''} user with this one's own order; '': with none
+ * @param {number} user with this one's own order
  */
 export function useLedger(user) {
   const [state, setState] = useState(/** @type {{ledger: Json.ShopLedger | null, lost: boolean}} */ ({ ledger: null, lost: false }));
@@ -17,7 +17,7 @@ export function useLedger(user) {
     const read = async () => {
       clearTimeout(timer);
       try {
-        const ledger = await readLedger(String(user));
+        const ledger = await call('GET', `/api/lab/v1/shop/ledger?user_id=${user}`);
         if (here) setState({ ledger, lost: false });
       } catch {
         if (here) setState((now) => ({ ...now, lost: true }));
@@ -36,9 +36,8 @@ export function useLedger(user) {
   return state;
 }
 
-/** @param {{sale: import('./sale.js').Sale, user: number}} props */
-export function Ledger({ sale, user }) {
-  const { ledger, lost } = useLedger(user);
+/** @param {{sale: import('./sale.js').Sale, user: number, state: ReturnType<typeof useLedger>}} props */
+export function Ledger({ sale, user, state: { ledger, lost } }) {
   const w = words().ledger;
   const extra = ledger ? ledger.sold + ledger.reserved - ledger.initial : 0;
   const reserves = sale.reserves || (ledger?.reserved ?? 0) > 0;
@@ -53,7 +52,7 @@ export function Ledger({ sale, user }) {
         <div class=${classes(ledger && ledger.twice > 0 && 'bad')}><dt>${w.twice}</dt>
           <dd data-ledger-twice>${ledger?.holders_known ? count(ledger.twice) : '–'}</dd></div>
       </dl>
-      <p class=${extra > 0 ? 'wrong' : 'hint'} role="status">${extra > 0 ? w.tooMany(extra) : ledger && !ledger.holders_known ? w.givenBack : reserves ? w.introReserving : w.intro}</p>
+      <p class=${extra > 0 ? 'wrong' : 'hint'} role="status">${extra > 0 ? w.tooMany(extra) : ledger && !ledger.holders_known ? w.givenBack : w.intro}</p>
       ${ledger && html`
         <div class="scroll stream" tabindex="0" role="region" aria-label=${w.orders}>
           <table>

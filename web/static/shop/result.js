@@ -5,30 +5,27 @@ import { words } from './text.js';
 /** @type {Record<string, string>} */
 const kinds = { conflict: 'busy', backend_unavailable: 'unavailable', strategy_unavailable: 'unavailable' };
 /** @type {Record<string, keyof typeof signs>} */
-const looks = { sold: 'good', looking: 'open', unknown: 'open', accepted: 'open', busy: 'open', unavailable: 'open', not_started: 'open' };
+const looks = { sold: 'good', looking: 'open', unknown: 'open', busy: 'open', unavailable: 'open', not_started: 'open' };
 const signs = { good: 'M5 13l5 5L20 6', bad: 'M6 6l12 12M18 6L6 18', open: 'M12 5v9M12 18.5v.1' };
 
 /** @param {{look: string}} props */
 export const Sign = ({ look }) => html`<svg class="sign" viewBox="0 0 24 24" aria-hidden="true"><path d=${signs[look]} /></svg>`;
 
-/** @param {{purchase: Pick<ReturnType<typeof import('./purchase-state.js').usePurchase>, 'result' | 'again' | 'busy'>}} props */
-export function Result({ purchase: { result, again, busy } }) {
+/** @param {{purchase: ReturnType<typeof import('./purchase.js').usePurchase>}} props */
+export function Result({ purchase: { result, buy, busy } }) {
   const w = words();
-  if (result?.code === 'reserved') return html`<div class="answer" role="status" data-code="reserved"></div>`; // Reserved says it
-  const kind = kinds[result?.code ?? ''] ?? result?.code ?? '';
+  if (!result || result.code === 'reserved') return html`<div class="answer" role="status" data-code=${result?.code}></div>`; // Reserved says it
+  const kind = kinds[result.code] ?? result.code;
   const said = w.results[kind] ?? w.results.refused;
   const look = looks[kind] ?? 'bad';
   return html`
-    <div class="answer" role="status" data-code=${result?.code}>
-      ${result && html`
-        <div class="said ${look}">
-          <p class="word"><${Sign} look=${look} />${said.title}</p>
-          <p>${said.text}</p>
-          ${result.order && html`<p>${w.order} <code>${result.order.order_id}</code></p>`}
-          ${result.accepted !== undefined && result.order && html`<p class="two-steps">${w.twoSteps(result.accepted, result.took)}</p>`}
-          ${!w.results[kind] && result.detail && html`<p lang="en">${result.detail}</p>`}
-          ${['unknown', 'accepted', 'forgotten'].includes(result.code) && !busy && html`
-            <p><button type="button" class="offer" onClick=${again}>${w.ask}</button></p>`}
-        </div>`}
+    <div class="answer" role="status" data-code=${result.code}>
+      <div class="said ${look}">
+        <p class="word"><${Sign} look=${look} />${said.title}</p>
+        <p>${said.text}</p>
+        ${result.order && html`<p>${w.order} <code>${result.order}</code></p>`}
+        ${!w.results[kind] && result.detail && html`<p lang="en">${result.detail}</p>`}
+        ${result.code === 'unknown' && !busy && html`<p><button type="button" class="offer" onClick=${buy}>${w.ask}</button></p>`}
+      </div>
     </div>`;
 }

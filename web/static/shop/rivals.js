@@ -1,75 +1,60 @@
 // Rivals: thousands of buyers who want the same units as this visitor.
 import { call } from '../api.js';
-import { remember, remembered } from '../preferences.js';
 import { isOn } from '../records.js';
 import { count, html, useState } from '../ui.js';
-import { refresh, useArrival } from './sale.js';
+import { refresh, until, useTicking } from './sale.js';
 import { words } from './text.js';
 
-const least = 100;
-const most = 5000; // the lab checks it again
+const choices = [100, 500, 2000, 5000];
+const usual = 2000;
 
-/** @param {string} text @returns {number | null} */
-const howMany = (text) => (/^[0-9]{1,5}$/.test(text.trim()) && Number(text) >= least && Number(text) <= most ? Number(text) : null);
-
-/** @typedef {ReturnType<typeof words>} Words */
-
-/** @param {{sale: import('./sale.js').Sale, rivals: Json.Rivals | null}} props */
+/** @param {{sale: import('./sale.js').Sale, rivals: Json.Run | null}} props */
 export function Rivals({ sale, rivals }) {
-  const [text, setText] = useState(remembered('shop.rivals') || '2000');
-  const [wrong, setWrong] = useState(false);
-  const [state, setState] = useState(/** @type {{busy?: boolean, failed?: (w: Words) => string}} */ ({}));
+  const [n, setN] = useState(usual);
+  const [busy, setBusy] = useState(false);
+  const [failed, setFailed] = useState(/** @type {(Error & {code?: string}) | null} */ (null));
   const w = words();
-  const n = howMany(text);
   const does = async (/** @type {() => Promise<unknown>} */ it) => {
-    if (state.busy) return;
-    setState({ busy: true });
-    try {
-      await it();
-      await refresh();
-      setState({});
-    } catch (e) {
-      setState({ failed: (w) => w.rivals.refused[e.code] ?? w.rivals.failed(e.message) });
-    }
+    if (busy) return;
+    setBusy(true);
+    await it().then(refresh).then(() => setFailed(null), setFailed);
+    setBusy(false);
   };
   const submit = (/** @type {Event} */ e) => {
     e.preventDefault();
-    setWrong(n === null);
-    if (n === null) {
-      document.getElementById('rivals')?.focus();
-      return;
-    }
-    remember('shop.rivals', String(n));
     does(() => call('POST', '/api/lab/v1/shop/rivals', { buyers: n }));
   };
   return html`
     <section class="rivals" aria-labelledby="rivals-title">
       <h2 id="rivals-title">${w.rivals.title}</h2>
-      ${rivals && isOn(rivals) ? html`<${Coming} rivals=${rivals} reserves=${sale.reserves} stop=${() => does(() => call('DELETE', `/api/lab/v1/runs/${rivals.run}`))} />` : html`
-        <form onSubmit=${submit} noValidate>
+      ${rivals && isOn(rivals) ? html`<${Coming} rivals=${rivals} stop=${() => does(() => call('DELETE', `/api/lab/v1/runs/${rivals.id}`))} />` : html`
+        <form onSubmit=${submit}>
           <div class="field">
             <label for="rivals">${w.rivals.how}</label>
-            <input id="rivals" inputmode="numeric" autocomplete="off" value=${text} onInput=${(e) => setText(e.currentTarget.value)}
-              aria-invalid=${wrong && n === null ? 'true' : undefined} aria-describedby="rivals-hint rivals-wrong" />
+            <select id="rivals" aria-describedby="rivals-hint" onChange=${(e) => setN(Number(e.currentTarget.value))}>
+              ${choices.map((c) => html`<option key=${c} value=${c} selected=${c === n}>${count(c)}</option>`)}
+            </select>
           </div>
-          <button class="offer send" aria-disabled=${state.busy ? 'true' : undefined}>${w.rivals.send(n)}</button>
-          <p class="wrong" id="rivals-wrong" role="alert">${wrong && n === null && w.rivals.wrong(least, most)}</p>
-          <p class="hint" id="rivals-hint">${sale.left <= 0 ? w.rivals.late : sale.reserves ? w.rivals.hintReserving : w.rivals.hint}</p>
+          <button class="offer send" aria-disabled=${busy ? 'true' : undefined}>${w.rivals.send(n)}</button>
+          <p class="hint" id="rivals-hint">${sale.left <= 0 ? w.rivals.late : w.rivals.hint}</p>
         </form>`}
-      <div class="refused" role="alert">${state.failed && html`<p class="wrong">${state.failed(w)}</p>`}</div>
+      <div class="refused" role="alert">${failed && html`<p class="wrong">${w.refused[failed.code ?? ''] ?? w.rivals.failed(failed.message)}</p>`}</div>
     </section>`;
 }
 
-/** @param {{rivals: Json.Rivals, reserves: boolean, stop: () => void}} props */
-function Coming({ rivals, reserves, stop }) {
-  const left = useArrival(rivals);
+/** @param {{rivals: Json.Run, stop: () => void}} props */
+function Coming({ rivals, stop }) {
+  const left = until('lab', rivals.comes_at ?? '');
+  useTicking(left);
   const w = words().rivals;
+  const { buyers = 0 } = rivals.settings;
+  const { requests = 0, counts } = rivals.lanes[0].progress ?? {};
   return html`
     <div class="coming" data-rivals=${left > 0 ? 'waiting' : 'here'}>
-      <p class="shout" role="status">${left > 0 ? w.come(rivals.buyers) : (reserves ? w.hereReserving : w.here)(rivals.buyers)}</p>
+      <p class="shout" role="status">${(left > 0 ? w.come : w.here)(buyers)}</p>
       ${left > 0 ? html`<p class="number" role="timer">${count(Math.ceil(left / 1000))}</p>` : html`
-        <progress max=${rivals.buyers} value=${rivals.answered} aria-label=${w.answered}></progress>
-        <p class="hint">${rivals.answered >= rivals.buyers ? w.judging : w.progress(rivals.answered, rivals.sold)}</p>`}
+        <progress max=${buyers} value=${requests} aria-label=${w.answered}></progress>
+        <p class="hint">${requests >= buyers ? w.judging : w.progress(requests, counts?.sold ?? 0)}</p>`}
       <button type="button" class="quiet" onClick=${stop}>${w.stop}</button>
     </div>`;
 }

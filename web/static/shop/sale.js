@@ -1,72 +1,47 @@
-// The current sale, polled, and the time by the server's clock.
+// The sale that is on and the rivals in it, polled.
 import { call } from '../api.js';
-import { isOn } from '../records.js';
+import { isOn, keep } from '../records.js';
 import { useEffect, useState } from '../ui.js';
 
 /**
- * @typedef {{sku: number, strategy: string, name: string, initial: number, left: number,
- *   run: number, startsAt: number | null, reserves: boolean, accepts: boolean}} Sale startsAt is in milliseconds since 1970; reserves,
- *   accepts: what its strategy can
+ * reserves: what its strategy can.
+ * @typedef {{sku: number, strategy: string, name: string, initial: number, left: number, run: number, startsAt: string | null, reserves: boolean}} Sale
+ */
+/**
+ * joined: the run of the sale that the rivals joined; lost: the shop does not answer; missing: nothing is on sale.
+ * @typedef {{sale: Sale | null, rivals: Json.Run | null, joined: number, lost: boolean, missing: boolean}} State
  */
 
 const pace = { quiet: 1000, busy: 300 }; // between two polls, in ms
-const samples = 8; // of the server's clock
 
-/** @type {{sale: Sale | null, rivals: Json.Rivals | null, lost: boolean, missing: boolean}} */
-let state = { sale: null, rivals: null, lost: false, missing: false };
-/** @type {Set<(now: typeof state) => void>} */
-const watchers = new Set();
-/** @param {Partial<typeof state>} change */
-const tell = (change) => {
-  state = { ...state, ...change };
-  watchers.forEach((look) => look(state));
-};
+const { get, set, use } = keep(/** @type {State} */ ({ sale: null, rivals: null, joined: 0, lost: false, missing: false }));
 
-// The offset of another machine's clock to this one's monotonic clock. An answer is
-// about half a round trip old, so the fastest of the last few is best.
-function distant() {
-  /** @type {{ahead: number, trip: number}[]} */
-  let seen = [];
-  const best = () => seen.reduce((a, b) => (b.trip < a.trip ? b : a));
-  return {
-    /** @param {string} now @param {number} sent by this machine's clock */
-    hear(now, sent) {
-      const trip = performance.now() - sent;
-      seen = [...seen.slice(1 - samples), { ahead: Date.parse(now) + trip / 2 - performance.now(), trip }];
-    },
-    now: () => (seen.length ? performance.now() + best().ahead : NaN),
-    error: () => (seen.length ? best().trip / 2 : NaN),
-  };
-}
-const ofSale = distant();
-const ofLab = distant();
+/** Hook: the state. */
+export const useSale = use;
 
-/** The server's time, in milliseconds since 1970; NaN before the first answer. */
-export const serverNow = ofSale.now;
+/** How far the clocks of the lab and of its database are ahead of performance.now(), in ms. */
+const ahead = { lab: NaN, database: NaN };
 
-/** The error bound of serverNow, in milliseconds. */
-export const clockError = ofSale.error;
-
-/** The lab's time, by which rivals come. */
-export const labNow = ofLab.now;
+/**
+ * Milliseconds until a moment by one of these clocks, so that the browser's own does not
+ * matter; 0 when it has come, or before the clock is known.
+ * @param {keyof typeof ahead} clock @param {string} moment
+ */
+export const until = (clock, moment) => Math.max(0, Date.parse(moment) - ahead[clock] - performance.now()) || 0;
 
 async function look() {
-  const asked = performance.now();
   /** @type {Json.Shop} */
   const shop = await call('GET', '/api/lab/v1/shop');
-  ofLab.hear(shop.now, asked);
-  const sent = performance.now();
+  ahead.lab = Date.parse(shop.now) - performance.now();
   /** @type {Json.SKU} */
   const sku = await call('GET', `/api/v1/skus/${shop.sku_id}`);
-  ofSale.hear(sku.now, sent);
+  ahead.database = Date.parse(sku.now) - performance.now();
   const outside = shop.stock === 'row' ? undefined : sku.homes?.[shop.stock];
   const sale = {
-    sku: sku.id, strategy: shop.strategy, name: sku.name, initial: sku.initial, run: sku.run,
-    left: outside ?? sku.num,
-    startsAt: sku.starts_at ? Date.parse(sku.starts_at) : null,
-    reserves: shop.reserves, accepts: shop.accepts,
+    sku: sku.id, strategy: shop.strategy, name: sku.name, initial: sku.initial, left: outside ?? sku.num, run: sku.run,
+    startsAt: sku.starts_at, reserves: shop.reserves,
   };
-  return { sale, rivals: shop.rivals };
+  return { sale, rivals: shop.rivals, joined: shop.joined };
 }
 
 let timer = 0;
@@ -78,46 +53,28 @@ export async function refresh() {
   const mine = ++turn;
   try {
     const seen = await look();
-    if (mine === turn) tell({ ...seen, lost: false, missing: false });
+    if (mine === turn) set({ ...seen, lost: false, missing: false });
   } catch (e) {
-    if (mine === turn) tell(e.code === 'unknown_sku' ? { sale: null, missing: true, lost: false } : { lost: true });
+    if (mine === turn) set(e.code === 'unknown_sku' ? { sale: null, missing: true, lost: false } : { lost: true });
   }
-  if (mine === turn && !document.hidden) timer = setTimeout(refresh, isOn(state.rivals) ? pace.busy : pace.quiet);
+  if (mine === turn && !document.hidden) timer = setTimeout(refresh, isOn(get().rivals) ? pace.busy : pace.quiet);
 }
 
 document.addEventListener('visibilitychange', () => { if (!document.hidden) refresh(); });
 
-/** Hook: the current sale, and the rivals in it. */
-export function useSale() {
-  const [now, setNow] = useState(state);
-  useEffect(() => {
-    watchers.add(setNow);
-    setNow(state);
-    return () => { watchers.delete(setNow); };
-  }, []);
-  return now;
+/**
+ * Puts the next sale on: the strategy first, because purchases in between belong to
+ * the sale that ends.
+ * @param {string} strategy @param {number} stock
+ */
+export async function putOn(strategy, stock) {
+  const { sku_id: sku } = await call('PUT', '/api/lab/v1/shop', { strategy });
+  await call('PUT', `/api/v1/skus/${sku}`, { stock });
+  await refresh();
 }
 
 /**
- * Milliseconds until the start; 0 when the sale is on.
- * @param {Sale | null} sale
- */
-export const untilStart = (sale) => (sale?.startsAt ? Math.max(0, sale.startsAt - serverNow()) || 0 : 0);
-
-/**
- * Hook: untilStart, updated every second.
- * @param {Sale | null} sale
- */
-export const useCountdown = (sale) => useTicking(untilStart(sale));
-
-/**
- * Hook: until the rivals come, updated every second; 0 when they are there.
- * @param {Json.Rivals | null} rivals
- */
-export const useArrival = (rivals) => useTicking(isOn(rivals) && rivals ? Math.max(0, Date.parse(rivals.comes_at) - labNow()) || 0 : 0);
-
-/**
- * Hook: draws again whenever a second of it has passed.
+ * Hook: draws again whenever a second of what is left has passed.
  * @param {number} left in milliseconds
  */
 export function useTicking(left) {
@@ -127,5 +84,4 @@ export function useTicking(left) {
     const next = setTimeout(() => draw((n) => n + 1), left % 1000 + 1);
     return () => clearTimeout(next);
   });
-  return left;
 }

@@ -1,103 +1,78 @@
-// The shop's screen for buyers.
+// The shop: one product, one button, rivals, and the ledger beside it.
 import { usePreferences } from '../preferences.js';
+import { Header } from '../shell.js';
 import { classes, html, render, useEffect } from '../ui.js';
-import { Buyer } from './buyer-form.js';
-import { useBuyer } from './buyer.js';
-import { Desk } from './desk.js';
-import { Frame } from './frame.js';
-import { Ledger } from './ledger.js';
-import { Orders } from './orders.js';
-import { usePurchase } from './purchase-state.js';
-import { useReservation } from './reservation-state.js';
-import { Reserved } from './reserved.js';
+import { Buyer, useBuyer } from './buyer.js';
+import { Ledger, useLedger } from './ledger.js';
+import { Next, useStrategies } from './next.js';
+import { Orders, Reserved, useOrders } from './orders.js';
+import { usePurchase } from './purchase.js';
 import { Result } from './result.js';
 import { Rivals } from './rivals.js';
-import { clockError, refresh, useCountdown, useSale } from './sale.js';
+import { refresh, until, useSale, useTicking } from './sale.js';
 import { Story } from './story.js';
-import { clockTime, words } from './text.js';
-
-const split = new URLSearchParams(location.search).has('split');
-
-function Shop() {
-  usePreferences();
-  const { sale, rivals, lost, missing } = useSale();
-  const user = useBuyer();
-  const purchase = usePurchase(sale, user);
-  const reservation = useReservation(sale, user);
-  useEffect(() => {
-    const { code, reservation: id } = purchase.result ?? {};
-    if (code === 'reserved' && id) reservation.made(id);
-    else if (code === 'duplicate' && sale?.reserves) reservation.search(); // it may be that of another page
-  }, [purchase.result]);
-  const w = words();
-  return html`
-    <${Frame} title=${() => words().title} here=${split ? 'split' : 'shop'}>
-      <div role="alert">${lost && html`<p class="lost-connection">${w.lost}</p>`}</div>
-      ${sale ? html`<${Product} sale=${sale} rivals=${rivals} user=${user} purchase=${purchase} reservation=${reservation} />`
-    : html`<section class="panel product"><p>${missing ? w.nothing : w.loading}</p></section>`}
-      ${split && sale && html`<${Ledger} sale=${sale} user=${user} />`}
-      <aside class="side">
-        <${Buyer} user=${user} />
-        ${sale && html`<${Orders} key=${`${user}/${sale.run}`} user=${user} sale=${sale} news=${purchase.result}
-          state=${reservation.held?.state} changed=${reservation.look} />`}
-      </aside>
-    <//>`;
-}
+import { words } from './text.js';
 
 /** @typedef {import('./sale.js').Sale} Sale */
-/** @typedef {ReturnType<typeof usePurchase>} Purchase */
 
-/** @param {{sale: Sale, rivals: Json.Rivals | null, user: number, purchase: Purchase, reservation: ReturnType<typeof useReservation>}} props */
-function Product({ sale, rivals, user, purchase, reservation }) {
-  const left = useCountdown(sale);
+function Shop() {
+  const { language } = usePreferences();
+  const { sale, rivals, joined, lost, missing } = useSale();
+  const user = useBuyer();
+  const strategies = useStrategies() ?? [];
+  const purchase = usePurchase(sale, user);
+  const orders = useOrders(sale, user, purchase.result);
+  const ledger = useLedger(user);
   const w = words();
+  useEffect(() => { document.title = words().title; }, [language]);
   return html`
-    <section class="panel product" aria-labelledby="name">
-      <${Picture} />
-      <div class="words">
-        <h1 id="name">${sale.name}</h1>
-        <p class="price"><strong>${w.price}</strong> <s aria-label=${w.wasLabel}>${w.was}</s> <span class="hint">${w.priceHint}</span></p>
-        ${left > 0 ? html`<${Countdown} left=${left} startsAt=${sale.startsAt} />`
-    : sale.left > 0 ? html`<p class="badge good on">${w.on}</p>` : html`<p class="badge bad on">${w.over}</p>`}
-        <${Shelf} sale=${sale} />
-        <${Reserved} reservation=${reservation} over=${purchase.busy || (purchase.result !== null && purchase.result.code !== 'reserved')} />
-        <${Desk} sale=${sale} waits=${left > 0} purchase=${purchase} reservation=${reservation} />
-        <p class="hint">${w.onePerPerson} ${w.soldBy} <code>${sale.strategy}</code></p>
-        <${Result} purchase=${purchase} />
-        <div aria-live="polite"><${Story} sale=${sale} rivals=${rivals} user=${user} result=${purchase.result} /></div>
-        <${Rivals} sale=${sale} rivals=${rivals} />
+    <a class="skip" href="#content">${w.skip}</a>
+    <${Header} screen="shop" home="/" />
+    <main id="content" tabindex="-1">
+      <div role="alert">${lost && html`<p class="lost-connection">${w.lost}</p>`}</div>
+      ${sale ? html`
+        <section class="panel product" aria-labelledby="name">
+          <${Picture} />
+          <div class="words">
+            <${Product} sale=${sale} purchase=${purchase} orders=${orders} />
+            <div aria-live="polite"><${Story} sale=${sale} rivals=${rivals} joined=${joined} ledger=${ledger.ledger} result=${purchase.result} strategies=${strategies} /></div>
+            <${Rivals} sale=${sale} rivals=${rivals} />
+          </div>
+        </section>
+        <${Ledger} sale=${sale} user=${user} state=${ledger} />` : html`<section class="panel product"><p>${missing ? w.nothing : w.loading}</p></section>`}
+      <div class="side">
+        <${Buyer} user=${user} />
+        <${Orders} orders=${orders} />
+        <${Next} sale=${sale} strategies=${strategies} />
       </div>
-    </section>`;
+    </main>`;
 }
 
-/**
- * Days and hours only if there are any.
- * @param {{left: number, startsAt: number}} props
- */
-function Countdown({ left, startsAt }) {
-  const w = words();
+/** @param {{sale: Sale, purchase: ReturnType<typeof usePurchase>, orders: ReturnType<typeof useOrders>}} props */
+function Product({ sale, purchase, orders }) {
+  const left = sale.startsAt ? until('database', sale.startsAt) : 0;
+  useTicking(left);
   const seconds = Math.ceil(left / 1000);
-  /** @type {[unit: string, n: number][]} */
-  const parts = [
-    ['days', Math.floor(seconds / 86400)], ['hours', Math.floor(seconds / 3600) % 24],
-    ['minutes', Math.floor(seconds / 60) % 60], ['seconds', seconds % 60],
-  ];
-  const first = Math.min(2, parts.findIndex(([, n]) => n > 0) >>> 0);
+  const idle = !left && !purchase.busy;
+  const bought = purchase.result?.code === 'sold' || purchase.result?.code === 'duplicate';
+  const look = sale.left <= 0 || bought ? 'offer' : 'run'; // an offer: it can only be refused
+  const w = words();
   return html`
-    <div class="countdown">
-      <p id="starts">${w.startsIn}</p>
-      <p class="clock" role="timer" aria-labelledby="starts" data-seconds=${seconds}>
-        ${parts.slice(first).map(([unit, n]) => html`
-          <span key=${unit}><b>${String(n).padStart(2, '0')}</b> <small>${w.units[unit]}</small></span>`)}
-      </p>
-      <p class="hint">${w.startsAt(clockTime(startsAt), clockError())}</p>
-    </div>`;
+    <h1 id="name">${sale.name}</h1>
+    <p class="price"><strong>${w.price}</strong> <s aria-label=${w.wasLabel}>${w.was}</s> <span class="hint">${w.priceHint}</span></p>
+    ${left ? html`<p class="clock" role="timer" data-seconds=${seconds}>${w.starts} <b>${seconds}</b> ${w.seconds(seconds)}</p>`
+    : sale.left > 0 ? html`<p class="badge good on">${w.on}</p>` : html`<p class="badge bad on">${w.over}</p>`}
+    <${Shelf} sale=${sale} />
+    <${Reserved} orders=${orders} purchase=${purchase} />
+    ${!orders.reserved && html`<button type="button" class="${look} buy" aria-disabled=${idle ? undefined : 'true'} onClick=${() => idle && purchase.buy()}>
+      ${left ? w.wait : purchase.busy ? w.buying : sale.reserves ? w.reserve : w.buy}</button>`}
+    <p class="hint">${w.onePerPerson} ${w.soldBy} <code data-strategy>${sale.strategy}</code></p>
+    <${Result} purchase=${purchase} />`;
 }
 
 /** @param {{sale: Sale}} props */
-function Shelf({ sale }) {
+function Shelf({ sale: { left, initial } }) {
   const w = words();
-  const { left, initial } = sale;
   const part = initial > 0 ? Math.min(1, Math.max(0, left / initial)) : 0;
   return html`
     <div class=${classes('shelf', left < 0 && 'negative', left > 0 && part <= 0.1 && 'few')} data-left=${left}>

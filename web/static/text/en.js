@@ -1,5 +1,5 @@
 // All texts of the page in English. zh.js has the same keys.
-import { count, ms as time } from '../ui.js';
+import { count } from '../ui.js';
 
 const plural = (n, one, many = one + 's') => `${count(n)} ${n === 1 ? one : many}`;
 const pause = (ms) => (ms < 1000 ? `${ms.toFixed(0)} ms` : `${(ms / 1000).toFixed(1)} s`);
@@ -45,15 +45,6 @@ export default {
     rate: 'Rate', rateHint: 'buyers per second',
     to_rate: 'Up to', to_rateHint: 'buyers per second, at the end',
     seconds: 'For', secondsHint: 'seconds',
-    buying: 'How they buy',
-    ways: {
-      at_once: { name: 'At once', hint: 'One call: the answer comes when the order is durable.' },
-      async: { name: 'Answer when accepted', hint: 'In two steps, where the strategy can: accepted first, the order later. Nothing accepted may get lost.' },
-      reserve: { name: 'Reserve, then pay', hint: 'Two calls, by strategies that reserve. What is not paid in time goes back on sale.' },
-    },
-    reserve_seconds: 'Held for', reserve_secondsHint: 'seconds',
-    forget_percent: 'Never pay', forget_percentHint: 'percent',
-    pay_late_percent: 'Pay late', pay_late_percentHint: 'percent',
     more: 'More: lease, processes, seed, faults',
     services: 'Service processes', lease_ms: 'Lease, ms', wait_ms: 'Wait, ms', poll_ms: 'Poll, ms',
     servicesHint: 'How long a lock lives without renewal, how long a buyer waits for it, and how long the pause between two attempts is. '
@@ -94,10 +85,6 @@ export default {
     no_demand: ({ least }) => `Enter more than ${count(least)}: if there is enough for every buyer, nothing can go wrong and nothing is proven.`,
     no_demand_rate: ({ requests, least }) => `That makes ${plural(requests, 'buyer')}. With ${count(least)} or fewer, nothing can go wrong and nothing is proven.`,
     too_many_requests: ({ requests, max }) => `That makes ${plural(requests, 'buyer')}, and the limit is ${count(max)}. Lower the rate or the duration.`,
-    cannot_accept: ({ names }) => `None of these strategies answers in two steps.${names.length ? ` Add ${names.join(' or ')}.` : ''}`,
-    cannot_reserve: ({ name, names }) => `${name} has no reservations.${names.length ? ` Choose ${names.join(' or ')} alone.` : ''}`,
-    only_reserving: () => 'This has no effect unless buyers reserve.',
-    both_shares: () => 'Those who never pay and those who pay late are 100 percent at most.',
     run_ended: () => 'The run is over.',
     too_late: () => 'The run is over.',
   },
@@ -210,12 +197,6 @@ export default {
     figures: {
       orders: 'Orders', rate: 'Answers per second', sales: 'Sales per second, to the last', p50: 'Median', p99: '99th percentile', seconds: 'Took',
     },
-    /** @param {NonNullable<Json.Result['reservations']>} r */
-    reservations: ({ paid, forgotten, expired, refused, unknown }) => `Reservations: ${count(paid)} paid, ${count(forgotten)} never paid, ${count(expired)} told “expired” when they paid`
-      + `${refused ? `, ${count(refused)} refused` : ''}${unknown ? `, ${count(unknown)} unknown` : ''}.`,
-    /** @param {NonNullable<Json.Result['two_steps']>} s */
-    twoSteps: (s) => (s.accepted ? `In two steps: ${count(s.accepted)} accepted, after ${time(s.to_accepted_us.p50 / 1000)} (median); ${count(s.ordered)} have their order, after ${time(s.to_order_us.p50 / 1000)}`
-      + `${s.refused ? `; ${count(s.refused)} were refused later` : ''}${s.open ? `; ${count(s.open)} are open` : ''}.` : 'Nothing was answered in two steps: this strategy always waits for the order.'),
     took: (s) => `${s < 10 ? s.toFixed(1) : count(s)} s`,
   },
   rules: {
@@ -245,11 +226,6 @@ export default {
       closed: `${plural(buyers, 'buyer')}, ${count(concurrency)} at a time`, spike: `${plural(buyers, 'buyer')} at the same instant`,
       constant: `${count(rate)} per second for ${count(seconds)} s`, ramp: `${count(rate)} to ${count(to)} per second in ${count(seconds)} s`,
     })[profile],
-    /** @param {Json.Buyers} buyers */
-    buying: ({ buying = 'at_once', reserve_seconds: held = 0, forget_percent: forget = 0, pay_late_percent: late = 0 }) => ({
-      async: ' · answered when accepted', reserve: ` · reserved for ${held} s, ${forget} % never pay, ${late} % pay late`,
-      at_once: '',
-    })[buying],
     services: ({ services, lease_ms: lease, wait_ms: wait, poll_ms: poll }) =>
       `${plural(services, 'service process', 'service processes')}, lease ${count(lease)} ms, wait ${count(wait)} ms, poll ${count(poll)} ms`,
     seed: (seed, lanes) => `${lanes > 1 ? 'the same buyers, seed' : 'seed'} ${seed}`,

@@ -81,15 +81,6 @@ export default {
     rate: '速率', rateHint: '每秒到达的买家',
     to_rate: '升到', to_rateHint: '结束时每秒到达的买家',
     seconds: '持续', secondsHint: '秒',
-    buying: '购买方式',
-    ways: {
-      at_once: { name: '一步购买', hint: '一次调用：订单持久化之后才答复。' },
-      async: { name: '受理即答复', hint: '能两步答复的策略先答复“已受理”，订单随后写入。受理过的不能丢。' },
-      reserve: { name: '先预留，再付款', hint: '两次调用，只用于能预留的策略。到期未付款的重新上架。' },
-    },
-    reserve_seconds: '预留', reserve_secondsHint: '秒',
-    forget_percent: '从不付款', forget_percentHint: '百分比',
-    pay_late_percent: '付款过晚', pay_late_percentHint: '百分比',
     more: '更多：租约、进程、种子、故障',
     services: '服务进程', lease_ms: '租约（毫秒）', wait_ms: '等待（毫秒）', poll_ms: '轮询（毫秒）',
     servicesHint: '锁不续期时的有效时间、买家等锁的时间、两次尝试之间的停顿。留空则沿用现有的值；修改会重启服务进程。',
@@ -123,7 +114,7 @@ export default {
     not_ended: '这次对比还在进行。请先停止它，或者等它结束。',
     not_found: '这个地址什么也没有。',
     ledger_unavailable: '账本所在的数据库没有响应，实验室的状态里写着哪些服务器在运行。',
-    nothing_on_sale: '商店里还没有商品在卖，请先到 /shop/admin 上架。',
+    nothing_on_sale: '商店里还没有商品在卖，请先开始一场。',
     not_started: '这一场开抢还早，请在最后一分钟内放出对手。',
     not_removed: '没有删掉，它仍在历史记录里。',
     result_gone: '结果已经不在历史记录里。',
@@ -159,10 +150,6 @@ export default {
     unknown_strategy: ({ name }) => `没有 ${name} 这个策略，请去掉它。`,
     strategy_unavailable: ({ name, why }) => `${name} 在这里无法运行：${why}`,
     fault_unavailable: ({ why }) => `这里不可用：${why}`,
-    cannot_accept: ({ names }) => `这些策略都不能两步答复。${names.length ? `请加上 ${names.join(' 或 ')}。` : ''}`,
-    cannot_reserve: ({ name, names }) => `${name} 不能预留。${names.length ? `请只选 ${names.join(' 或 ')}。` : ''}`,
-    only_reserving: () => '只有先预留时才有作用。',
-    both_shares: () => '从不付款的与付款过晚的，合计最多百分之百。',
     one_of: ({ values }) => `请从 ${values.join('、')} 中选一个。`,
     unused: () => '这一项在这里不起作用，请留空。',
     seed: () => '请填 0 到 18446744073709551615 之间的整数，或者留空。',
@@ -282,12 +269,6 @@ export default {
     figures: {
       orders: '订单', rate: '每秒答复数', sales: '每秒售出（到最后一件）', p50: '中位数', p99: '99 分位', seconds: '用时',
     },
-    /** @param {NonNullable<Json.Result['reservations']>} r */
-    reservations: ({ paid, forgotten, expired, refused, unknown }) => `预留：${count(paid)} 笔付款，${count(forgotten)} 笔从不付款，${count(expired)} 笔付款时已过期`
-      + `${refused ? `，${count(refused)} 笔被拒绝` : ''}${unknown ? `，${count(unknown)} 笔结果未知` : ''}。`,
-    /** @param {NonNullable<Json.Result['two_steps']>} s */
-    twoSteps: (s) => (s.accepted ? `两步答复：${count(s.accepted)} 个请求受理，中位 ${count(s.to_accepted_us.p50 / 1000)} 毫秒；${count(s.ordered)} 个得到订单，中位 ${count(s.to_order_us.p50 / 1000)} 毫秒`
-      + `${s.refused ? `；${count(s.refused)} 个后来被拒绝` : ''}${s.open ? `；${count(s.open)} 个还没有结果` : ''}。` : '没有两步答复：这个策略总是等订单写入。'),
     took: (s) => `${s < 10 ? s.toFixed(1) : count(s)} 秒`,
   },
   rules: {
@@ -317,11 +298,6 @@ export default {
       closed: `${count(buyers)} 位买家，并发 ${count(concurrency)}`, spike: `${count(buyers)} 位买家同时到达`,
       constant: `每秒 ${count(rate)} 位，共 ${count(seconds)} 秒`, ramp: `${count(seconds)} 秒内从每秒 ${count(rate)} 位升到 ${count(to)} 位`,
     })[profile],
-    /** @param {Json.Buyers} buyers */
-    buying: ({ buying = 'at_once', reserve_seconds: held = 0, forget_percent: forget = 0, pay_late_percent: late = 0 }) => ({
-      async: ' · 受理即答复', reserve: ` · 预留 ${held} 秒，${forget}% 从不付款，${late}% 付款过晚`,
-      at_once: '',
-    })[buying],
     services: ({ services, lease_ms: lease, wait_ms: wait, poll_ms: poll }) =>
       `${count(services)} 个服务进程，租约 ${count(lease)} 毫秒，等待 ${count(wait)} 毫秒，轮询 ${count(poll)} 毫秒`,
     seed: (seed, lanes) => `${lanes > 1 ? '买家相同，种子' : '种子'} ${seed}`,

@@ -1,6 +1,5 @@
 // All texts of the shop in English. zh.js has the same keys.
 import { count, ms } from '../../ui.js';
-import { placeOf } from '../place.js';
 
 const units = (n) => `${count(n)} ${n === 1 ? 'unit' : 'units'}`;
 const others = (n) => (n === 1 ? 'one other buyer' : `${count(n)} others`);
@@ -11,18 +10,15 @@ const lastUnit = (all) => (all?.selling_seconds ? `The rivals had their last uni
 export default {
   title: 'Flash sale',
   skip: 'Skip to the product',
-  places: { shop: 'Shop', split: 'Shop and ledger', admin: 'Shop admin' },
 
   price: '$49', was: '$199', wasLabel: 'before: $199', priceHint: 'for show: you pay nothing',
 
   loading: 'Loading the sale …',
-  nothing: 'Nothing is on sale yet.',
+  nothing: 'Nothing is on sale yet. Start a sale below.',
   lost: 'The shop does not answer. Trying again …',
   soldBy: 'Sold by the strategy',
 
-  startsIn: 'The sale starts in',
-  startsAt: (time, off) => `on ${time}, by the shop’s clock (± ${Math.ceil(off)} ms)`,
-  units: { days: 'days', hours: 'hours', minutes: 'minutes', seconds: 'seconds' },
+  starts: 'The sale starts in', seconds: (/** @type {number} */ n) => (n === 1 ? 'second' : 'seconds'),
   on: 'The sale is on',
   left: (n, all) => `${count(n)} of ${count(all)} left`,
   below: (n) => `${count(-n)} more sold than there were`,
@@ -30,13 +26,10 @@ export default {
   gone: 'None left. If a buyer cancels, the unit is for sale again.',
   onePerPerson: 'One per person.',
 
-  buy: 'Buy one',
-  buying: 'Buying …',
+  buy: 'Buy one', reserve: 'Reserve one',
+  buying: 'One moment …',
   wait: 'Not yet',
   ask: 'Ask again',
-  accepted: 'Accepted …',
-  early: 'Answer as soon as it is accepted; the order follows',
-  twoSteps: (accepted, took) => `Accepted after ${time(accepted)}, in the ledger after ${time(took)}.`,
 
   results: {
     sold: { title: 'It is yours', text: 'The order is in the ledger.' },
@@ -46,37 +39,24 @@ export default {
     not_started: { title: 'Not started', text: 'The shop’s server says that the sale has not started. Nothing was sold to you.' },
     unavailable: { title: 'The shop cannot sell right now', text: 'Nothing was sold to you. Try again in a moment.' },
     looking: { title: 'Looking it up', text: 'The answer was lost. Checking the ledger for your purchase …' },
-    accepted: { title: 'Accepted', text: 'The unit is taken for you, and the order is being written. This page waits for it.' },
-    forgotten: { title: 'Accepted, and forgotten', text: 'You were told “accepted”, and now the service knows nothing of it. Ask again: the same idempotency key cannot buy twice.' },
     unknown: { title: 'Not known yet', text: 'There is no order so far, but it may still appear. Ask again: the same idempotency key cannot buy twice.' },
     refused: { title: 'Refused', text: 'The shop did not accept this order.' },
   },
   order: 'Order',
 
   reservation: {
-    term: 'Hold it for', terms: (s) => (s < 60 ? `${s} seconds` : s === 60 ? '1 minute' : `${s / 60} minutes`),
-    reserve: 'Reserve one', reserving: 'Reserving …', buyAtOnce: 'Reserve and pay in one step',
-    left: 'Time left to pay',
-    until: (time) => `until ${time}; the shop’s clock decides, not yours`,
-    due: 'Time is up. Asking the shop …',
-    soon: (n) => `At most ${n} seconds left to pay.`,
-    pay: 'Pay', paying: 'Paying …', cancel: 'Cancel', cancelling: 'Cancelling …',
+    left: 'Time left to pay', seconds: (n) => (n > 0 ? `${n === 1 ? 'second' : 'seconds'} left to pay` : 'time is up; asking the shop …'),
+    pay: 'Pay', cancel: 'Cancel', doing: { pay: 'Paying …', cancel: 'Cancelling …' },
     states: {
-      reserved: { title: 'Reserved for you', text: 'The unit is held for you. Pay before the time is up, or it goes back on sale.' },
+      reserved: { title: 'Reserved for you', text: 'Pay before the time is up, or the unit goes back on sale. The shop’s clock decides.' },
       paid: { title: 'Paid: it is yours', text: 'The order is in the ledger.' },
       expired: { title: 'Expired', text: 'It was not paid in time. Nothing was paid, and the unit is for sale again.' },
       cancelled: { title: 'Cancelled', text: 'The unit is for sale again.' },
     },
-    looking: 'The answer was lost. Asking the shop what became of it …',
-    said: {
-      late: () => 'Your payment came after the deadline and was refused.',
-      was_cancelled: () => 'It had been cancelled before you paid: your payment was refused.',
-      was_paid: () => 'It is paid already, so it was not given back. You can cancel the order, under Your orders.',
-      unknown_pay: () => 'It is not known whether it is paid. Press Pay again: paying twice is paying once.',
-      unknown_cancel: () => 'It is not known whether it is cancelled. Press Cancel again: that does no harm.',
-      failed_pay: () => 'Not paid, and nothing has changed. Try again.',
-      failed_cancel: () => 'Not cancelled, and nothing has changed. Try again.',
-      gone: () => 'A new sale has begun, and your reservation ended with the old one. Nothing was paid.',
+    late: 'Your payment came after the deadline and was refused.',
+    unknown: {
+      pay: 'It is not known whether it is paid. Press Pay again: paying twice is paying once.',
+      cancel: 'It is not known whether it is cancelled. Press Cancel again: that does no harm.',
     },
   },
 
@@ -94,35 +74,30 @@ export default {
   cancelling: 'Cancelling …',
   cancelOrder: (id) => `Cancel order ${id}`,
   wasCancelled: 'Cancelled. The unit is for sale again.',
-  cancelFailed: (detail) => `Probably not cancelled: ${detail}`,
   ordersLost: 'Your orders cannot be read right now.',
 
   rivals: {
     title: 'Rivals',
     how: 'How many',
-    send: (n) => (n === null ? 'Send rivals' : `Send ${count(n)} rivals`),
-    hint: 'They want these units, too, and press three seconds later, or when the sale starts. Press Buy when they do.',
-    hintReserving: 'They want these units, too, and press three seconds later, or when the sale starts. They pay at once. Reserve when they come.',
-    late: 'Nothing is left to compete for. Shop admin puts the next sale on.',
-    wrong: (least, most) => `Enter a whole number from ${count(least)} to ${count(most)}.`,
+    send: (n) => `Send ${count(n)} rivals`,
+    hint: 'They want these units, too, and press three seconds later, or when the sale starts. Press your button when they do.',
+    late: 'Nothing is left to compete for: start the next sale.',
     come: (n) => `${count(n)} rivals come in`,
-    here: (n) => `${count(n)} rivals are pressing. Press Buy!`,
-    hereReserving: (n) => `${count(n)} rivals are pressing. Reserve one!`,
+    here: (n) => `${count(n)} rivals are pressing. Press, too!`,
     answered: 'Rivals who have an answer',
     progress: (answered, sold) => `${count(answered)} have an answer, ${count(sold)} have bought.`,
     judging: 'All have an answer. The ledger is being judged …',
     stop: 'Stop the rivals',
     failed: (detail) => `No rivals came: ${detail}`,
-    refused: {
-      run_in_progress: 'The lab is busy with a run. Rivals can come when it has ended.',
-      not_started: 'It is too early: send rivals in the last minute before the start.',
-      nothing_on_sale: 'Nothing is on sale. Put something on sale first, under Shop admin.',
-      backend_unavailable: 'The shop’s servers do not answer. The Lab shows which ones run.',
-      ledger_unavailable: 'The ledger’s database does not answer. The Lab shows which servers run.',
-      forbidden: 'Only the machine of the lab may send rivals, or a page that has the lab’s token: enter it under Shop admin.',
-      lab_closes: 'The lab is being stopped.',
-      not_found: 'This shop belongs to no lab, and only a lab has rivals.',
-    },
+  },
+  refused: {
+    run_in_progress: 'The lab is busy with a run. Wait until it has ended.',
+    not_started: 'It is too early: send rivals in the last minute before the start.',
+    nothing_on_sale: 'Nothing is on sale. Start a sale first.',
+    backend_unavailable: 'The shop’s servers do not answer. The Lab shows which ones run.',
+    ledger_unavailable: 'The ledger’s database does not answer. The Lab shows which servers run.',
+    forbidden: 'Only the machine of the lab may do that, or a page that has the lab’s token: enter it in the Lab.',
+    lab_closes: 'The lab is being stopped.',
   },
   story: {
     title: 'What happened',
@@ -140,11 +115,8 @@ export default {
     },
     held: { title: () => 'You have reserved one', text: () => 'It is yours when you have paid. Until the deadline no rival can buy it.' },
     late: {
-      title: (_, all) => `Sold out: ${count(all.requests)} rivals were here`,
-      text: (_, all, { at, took }) => {
-        const place = placeOf(all, at);
-        return `You were told after ${time(took)}. ${place ? `You pressed ${time(at - Date.parse(all.start))} after the rivals came, about as the ${nth(place)}. ` : ''}${lastUnit(all)}`;
-      },
+      title: (_, all) => `Sold out: ${count(all?.requests ?? 0)} rivals were here`,
+      text: (_, all, { took }) => `You were told after ${time(took)}. ${lastUnit(all)}`,
     },
     unknown: { title: () => 'Not known', text: () => 'Your answer was lost or took too long. That is not “sold out”: you may still have bought. Ask again.' },
     refused: { title: () => 'Nothing was sold to you', text: () => 'The shop refused you for another reason than the stock; the answer above says which.' },
@@ -155,7 +127,6 @@ export default {
       lost: () => 'The books do not balance: the run in the Lab has the details.',
       blocked: () => 'The sale stood still while units were left.',
       not_valid: () => 'This run proves nothing: the run in the Lab says why.',
-      failed: null,
     },
     play: 'See how it breaks, step by step',
     lesson: (name) => `The lesson on ${name}`,
@@ -165,8 +136,7 @@ export default {
   },
   ledger: {
     title: 'The ledger',
-    intro: 'Every order, as it is written. Newest first.',
-    introReserving: 'Every reservation and order, as it is written. Newest first.',
+    intro: 'Every order and reservation, as it is written. Newest first.',
     lost: 'The ledger cannot be read right now. Trying again …',
     left: 'Units left', sold: 'Units sold', reserved: 'Reserved', twice: 'Sold twice',
     tooMany: (n) => `${units(n)} more sold than there were.`,
@@ -179,37 +149,9 @@ export default {
     none: 'No orders yet.',
   },
 
-  operator: {
-    title: 'Shop admin',
-    intro: 'Sets what is on sale. This ends the sale that is on, and its orders with it.',
-    now: 'On sale now',
-    sold: 'Sold', reserved: 'Reserved, not paid', expired: 'Reservations expired', left: 'Left', starts: 'Starts', strategyNow: 'Strategy', atOnce: 'it has started',
-    product: 'Product',
-    stock: 'Stock',
-    stockHint: 'units for sale',
-    start: 'Start',
-    starting: { now: 'now', s10: 'in 10 seconds', s60: 'in a minute', s600: 'in ten minutes', at: 'at a time …' },
-    time: 'Time',
-    timeHint: 'in this machine’s time zone; the server’s clock decides',
-    strategy: 'Strategy',
-    strategyHint: 'how the service deducts the stock for this shop',
-    broken: 'broken on purpose',
-    unavailable: 'not available',
-    token: 'Token',
-    tokenHint: 'this lab was started with a token',
-    put: 'Reset and put on sale',
-    putAnyway: 'End this sale and start the next',
-    sure: (n) => `Buyers have taken ${count(n)} of this sale. Their orders and reservations end with it. Press again to go on.`,
-    putting: 'Waiting for purchases in progress …',
-    done: 'Done. Buyers see it within a second.',
-    half: (detail) => `Perhaps only partly set: ${detail} Set it again.`,
-    failed: (detail) => `Not set: ${detail}`,
-    wrong: {
-      name: 'Enter 1 to 255 characters.',
-      stock: 'Enter a whole number from 0 to 1,000,000,000.',
-      time: 'Enter a date and a time.',
-      token: 'Enter the token that this lab was started with.',
-      strategy: 'Choose a strategy that is available.',
-    },
+  next: {
+    title: 'The next sale', strategy: 'Strategy', stock: 'Units', broken: 'broken on purpose',
+    put: 'Start the next sale', putting: 'Waiting for purchases in progress …', hint: 'Ends the sale that is on, and its orders with it.',
+    failed: (detail) => `Not started: ${detail}`,
   },
 };

@@ -1,6 +1,5 @@
 // 商店的全部文字（中文）。键与 en.js 相同。
 import { count } from '../../ui.js';
-import { placeOf } from '../place.js';
 
 const time = (n) => (n < 1000 ? `${count(n)} 毫秒` : `${(n / 1000).toFixed(1)} 秒`);
 const lastUnit = (all) => (all?.selling_seconds ? `对手到来 ${time(1000 * all.selling_seconds)}后，他们买走了最后一件。` : '');
@@ -8,18 +7,15 @@ const lastUnit = (all) => (all?.selling_seconds ? `对手到来 ${time(1000 * al
 export default {
   title: '限时秒杀',
   skip: '跳到商品',
-  places: { shop: '商店', split: '商店与账本', admin: '商店后台' },
 
   price: '¥349', was: '¥1,399', wasLabel: '原价 ¥1,399', priceHint: '仅供展示，不用付款',
 
   loading: '正在加载……',
-  nothing: '还没有商品在卖。',
+  nothing: '还没有商品在卖，请在下面开始一场。',
   lost: '商店没有响应，正在重试……',
   soldBy: '扣减库存的策略：',
 
-  startsIn: '距离开抢还有',
-  startsAt: (time, off) => `${time} 开始，以商店的时钟为准（± ${Math.ceil(off)} 毫秒）`,
-  units: { days: '天', hours: '时', minutes: '分', seconds: '秒' },
+  starts: '距离开抢还有', seconds: () => '秒',
   on: '正在抢购',
   left: (n, all) => `还剩 ${count(n)} 件，共 ${count(all)} 件`,
   below: (n) => `超卖了 ${count(-n)} 件`,
@@ -27,13 +23,10 @@ export default {
   gone: '一件不剩。有人取消，就会多出一件。',
   onePerPerson: '每人限购一件。',
 
-  buy: '抢一件',
-  buying: '正在下单……',
+  buy: '抢一件', reserve: '预留一件',
+  buying: '请稍候……',
   wait: '还没开始',
   ask: '再问一次',
-  accepted: '已受理……',
-  early: '一受理就答复，订单随后写入',
-  twoSteps: (accepted, took) => `${time(accepted)}后受理，${time(took)}后订单写入账本。`,
 
   results: {
     sold: { title: '抢到了', text: '订单已经记入账本。' },
@@ -43,37 +36,24 @@ export default {
     not_started: { title: '还没开始', text: '服务器说秒杀还没开始。没有为你下单。' },
     unavailable: { title: '商店暂时无法出售', text: '没有为你下单，过一会儿再试。' },
     looking: { title: '正在查询', text: '答复丢失了，正在账本里查询这一单……' },
-    accepted: { title: '已受理', text: '这一件已经为你留下，订单正在写入，请稍候。' },
-    forgotten: { title: '受理过，却查不到了', text: '之前的答复是“已受理”，现在服务却查不到它。可以再问一次：幂等键相同，不会买两次。' },
     unknown: { title: '还不知道', text: '目前没有订单，但它仍可能出现。可以再问一次：幂等键相同，不会买两次。' },
     refused: { title: '被拒绝', text: '商店没有接受这一单。' },
   },
   order: '订单',
 
   reservation: {
-    term: '预留多久', terms: (s) => (s < 60 ? `${s} 秒` : `${s / 60} 分钟`),
-    reserve: '预留一件', reserving: '正在预留……', buyAtOnce: '预留并付款，一步完成',
-    left: '剩余付款时间',
-    until: (time) => `${time} 截止，以商店的时钟为准`,
-    due: '时间到了，正在询问商店……',
-    soon: (n) => `付款时间只剩不到 ${n} 秒。`,
-    pay: '付款', paying: '正在付款……', cancel: '取消', cancelling: '正在取消……',
+    left: '剩余付款时间', seconds: (n) => (n > 0 ? '秒内付款' : '时间到了，正在询问商店……'),
+    pay: '付款', cancel: '取消', doing: { pay: '正在付款……', cancel: '正在取消……' },
     states: {
-      reserved: { title: '已为你预留', text: '这一件给你留着。请在截止前付款，否则它会重新上架。' },
+      reserved: { title: '已为你预留', text: '请在截止前付款，否则这一件会重新上架。以商店的时钟为准。' },
       paid: { title: '已付款，归你了', text: '订单已经记入账本。' },
       expired: { title: '已过期', text: '没有在截止前付款。你没有付钱，这一件重新可卖。' },
       cancelled: { title: '已取消', text: '这一件重新可卖。' },
     },
-    looking: '答复丢失了，正在询问商店结果……',
-    said: {
-      late: () => '你的付款晚于截止时间，已被拒绝。',
-      was_cancelled: () => '付款之前它已经取消，付款被拒绝。',
-      was_paid: () => '它已经付款，因此没有退回。可以在“我的订单”里取消。',
-      unknown_pay: () => '还不知道是否付款成功。请再按一次“付款”：付两次也只算一次。',
-      unknown_cancel: () => '还不知道是否取消成功。请再按一次“取消”，不会有坏处。',
-      failed_pay: () => '没有付款，什么都没有改变，请再试一次。',
-      failed_cancel: () => '没有取消，什么都没有改变，请再试一次。',
-      gone: () => '新的一场已经开始，你的预留随上一场结束。你没有付钱。',
+    late: '你的付款晚于截止时间，已被拒绝。',
+    unknown: {
+      pay: '还不知道是否付款成功。请再按一次“付款”：付两次也只算一次。',
+      cancel: '还不知道是否取消成功。请再按一次“取消”，不会有坏处。',
     },
   },
 
@@ -91,35 +71,30 @@ export default {
   cancelling: '正在取消……',
   cancelOrder: (id) => `取消订单 ${id}`,
   wasCancelled: '已取消，这一件重新可卖。',
-  cancelFailed: (detail) => `可能没有取消：${detail}`,
   ordersLost: '暂时无法读取你的订单。',
 
   rivals: {
     title: '对手',
     how: '人数',
-    send: (n) => (n === null ? '放出对手' : `放出 ${count(n)} 名对手`),
-    hint: '他们也要抢这些商品：三秒后，或者开抢的那一刻，一起下单。等他们动手，你就按“抢一件”。',
-    hintReserving: '他们也要抢这些商品：三秒后，或者开抢的那一刻，一起下单并立即付款。等他们动手，你就按“预留一件”。',
-    late: '已经没有商品可抢。请在商店后台开始下一场。',
-    wrong: (least, most) => `请填 ${count(least)} 到 ${count(most)} 之间的整数。`,
+    send: (n) => `放出 ${count(n)} 名对手`,
+    hint: '他们也要抢这些商品：三秒后，或者开抢的那一刻，一起下单。等他们动手，你也按下按钮。',
+    late: '已经没有商品可抢，请开始下一场。',
     come: (n) => `${count(n)} 名对手即将到来`,
-    here: (n) => `${count(n)} 名对手正在抢，快按“抢一件”！`,
-    hereReserving: (n) => `${count(n)} 名对手正在抢，快按“预留一件”！`,
+    here: (n) => `${count(n)} 名对手正在抢，快按按钮！`,
     answered: '已得到答复的对手',
     progress: (answered, sold) => `${count(answered)} 人已得到答复，${count(sold)} 人买到。`,
     judging: '全部得到答复，正在核对账本……',
     stop: '叫停对手',
     failed: (detail) => `对手没有来：${detail}`,
-    refused: {
-      run_in_progress: '实验室正忙着另一场压测，等它结束再放出对手。',
-      not_started: '太早了：请在开抢前最后一分钟内放出对手。',
-      nothing_on_sale: '还没有商品在卖，请先到商店后台上架。',
-      backend_unavailable: '商店的服务器没有响应，实验室页面会显示哪些在运行。',
-      ledger_unavailable: '账本所在的数据库没有响应，实验室页面会显示哪些服务器在运行。',
-      forbidden: '只有实验室所在的机器，或者持有令牌的页面，才能放出对手：请在商店后台填写令牌。',
-      lab_closes: '实验室正在关闭。',
-      not_found: '这个商店不属于任何实验室，而对手只在实验室里有。',
-    },
+  },
+  refused: {
+    run_in_progress: '实验室正忙着另一场压测，请等它结束。',
+    not_started: '太早了：请在开抢前最后一分钟内放出对手。',
+    nothing_on_sale: '还没有商品在卖，请先开始一场。',
+    backend_unavailable: '商店的服务器没有响应，实验室页面会显示哪些在运行。',
+    ledger_unavailable: '账本所在的数据库没有响应，实验室页面会显示哪些服务器在运行。',
+    forbidden: '只有实验室所在的机器，或者持有令牌的页面，才能这样做：请在实验室里填写令牌。',
+    lab_closes: '实验室正在关闭。',
   },
   story: {
     title: '结果',
@@ -137,11 +112,8 @@ export default {
     },
     held: { title: () => '你预留了一件', text: () => '付款之后它才归你。截止之前，对手买不到它。' },
     late: {
-      title: (_, all) => `已售罄：${count(all.requests)} 名对手来过`,
-      text: (_, all, { at, took }) => {
-        const place = placeOf(all, at);
-        return `${time(took)}后得到答复。${place ? `对手到来 ${time(at - Date.parse(all.start))}后你才按下，大约排在第 ${count(place)} 位。` : ''}${lastUnit(all)}`;
-      },
+      title: (_, all) => `已售罄：${count(all?.requests ?? 0)} 名对手来过`,
+      text: (_, all, { took }) => `${time(took)}后得到答复。${lastUnit(all)}`,
     },
     unknown: { title: () => '还不知道', text: () => '答复丢失了，或者等得太久。这不等于“已售罄”：你可能已经买到。请再问一次。' },
     refused: { title: () => '没有为你下单', text: () => '你被拒绝不是因为库存，原因见上面的答复。' },
@@ -152,7 +124,6 @@ export default {
       lost: () => '账对不上，详情见实验室里的这场压测。',
       blocked: () => '还有库存，秒杀却停住了。',
       not_valid: () => '这场压测不能证明什么，原因见实验室。',
-      failed: null,
     },
     play: '一步一步看它怎样出错',
     lesson: (name) => `${name} 的课程`,
@@ -162,8 +133,7 @@ export default {
   },
   ledger: {
     title: '账本',
-    intro: '订单一写入就出现在这里，最新的在最上面。',
-    introReserving: '预留和订单一写入就出现在这里，最新的在最上面。',
+    intro: '订单和预留一写入就出现在这里，最新的在最上面。',
     lost: '暂时无法读取账本，正在重试……',
     left: '剩余', sold: '已售', reserved: '已预留', twice: '一件多卖',
     tooMany: (n) => `多卖了 ${count(n)} 件。`,
@@ -176,37 +146,9 @@ export default {
     none: '还没有订单。',
   },
 
-  operator: {
-    title: '商店后台',
-    intro: '设定要卖的商品。这会结束正在进行的一场，它的订单也随之结束。',
-    now: '正在卖',
-    sold: '已售', reserved: '已预留，未付款', expired: '过期的预留', left: '剩余', starts: '开始', strategyNow: '策略', atOnce: '已经开始',
-    product: '商品',
-    stock: '库存',
-    stockHint: '待售件数',
-    start: '开始',
-    starting: { now: '立即', s10: '10 秒后', s60: '一分钟后', s600: '十分钟后', at: '指定时间……' },
-    time: '时间',
-    timeHint: '按本机时区；以服务器的时钟为准',
-    strategy: '策略',
-    strategyHint: '服务怎样为这个商店扣减库存',
-    broken: '故意写错',
-    unavailable: '不可用',
-    token: '令牌',
-    tokenHint: '这个实验室启动时设了令牌',
-    put: '重置并上架',
-    putAnyway: '结束这一场，开始下一场',
-    sure: (n) => `这一场已有 ${count(n)} 件被买走或预留。订单和预留随这一场一起结束。再按一次就继续。`,
-    putting: '正在等进行中的购买结束……',
-    done: '已设定，买家一秒内就能看到。',
-    half: (detail) => `可能只设定了一部分：${detail} 请再设一次。`,
-    failed: (detail) => `设定失败：${detail}`,
-    wrong: {
-      name: '请填 1 到 255 个字符。',
-      stock: '请填 0 到 1,000,000,000 之间的整数。',
-      time: '请填日期和时间。',
-      token: '请填实验室启动时的令牌。',
-      strategy: '请选一个可用的策略。',
-    },
+  next: {
+    title: '下一场', strategy: '策略', stock: '件数', broken: '故意写错',
+    put: '开始下一场', putting: '正在等进行中的购买结束……', hint: '这会结束正在进行的一场，它的订单也随之结束。',
+    failed: (detail) => `没有开始：${detail}`,
   },
 };

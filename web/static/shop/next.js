@@ -1,0 +1,47 @@
+// The next sale: a strategy and a number of units. The lab resets the stock.
+import { call } from '../api.js';
+import { useLoaded } from '../loaded.js';
+import { html, useState } from '../ui.js';
+import { putOn } from './sale.js';
+import { words } from './text.js';
+
+/** @returns {Promise<Json.Strategy[]>} */
+const loadStrategies = () => call('GET', '/api/v1/strategies').then((all) => all.strategies);
+
+/** Hook: all strategies; null until they are known. */
+export const useStrategies = () => useLoaded(loadStrategies, []).value;
+
+/** Hook: puts a sale on, and what became of it. */
+export function usePutOn() {
+  const [state, setState] = useState(/** @type {{busy: boolean, failed?: Error & {code?: string}}} */ ({ busy: false }));
+  const begin = (/** @type {string} */ strategy, /** @type {number} */ stock) => {
+    if (state.busy) return;
+    setState({ busy: true });
+    putOn(strategy, stock).then(() => setState({ busy: false }), (failed) => setState({ busy: false, failed }));
+  };
+  const w = words();
+  return { busy: state.busy, begin, failed: state.failed && (w.refused[state.failed.code ?? ''] ?? w.next.failed(state.failed.message)) };
+}
+
+/** @param {{sale: import('./sale.js').Sale | null, strategies: Json.Strategy[]}} props */
+export function Next({ sale, strategies }) {
+  const { busy, begin, failed } = usePutOn();
+  const w = words().next;
+  const submit = (/** @type {Event & {currentTarget: HTMLFormElement}} */ e) => {
+    e.preventDefault();
+    const said = new FormData(e.currentTarget);
+    begin(String(said.get('strategy')), Number(said.get('stock')));
+  };
+  return html`
+    <form class="panel next" aria-labelledby="next" onSubmit=${submit}>
+      <h2 id="next">${w.title}</h2>
+      <div class="field"><label for="strategy">${w.strategy}</label>
+        <select id="strategy" name="strategy">${strategies.filter((s) => s.available).map((s) => html`
+          <option key=${s.name} value=${s.name} selected=${s.name === sale?.strategy}>${s.name}${s.broken ? ` – ${w.broken}` : ''}</option>`)}</select></div>
+      <div class="field"><label for="stock">${w.stock}</label>
+        <input id="stock" name="stock" type="number" required min="1" max="1000000" defaultValue=${String(sale?.initial ?? 100)} /></div>
+      <button class="offer" aria-disabled=${busy ? 'true' : undefined}>${busy ? w.putting : w.put}</button>
+      <p class="hint">${w.hint}</p>
+      <p class="wrong" role="alert">${failed}</p>
+    </form>`;
+}
