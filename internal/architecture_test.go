@@ -41,8 +41,7 @@ var mayImport = map[string][]string{
 	"internal/bench":   {"internal/backend", "internal/lock", "internal/catalog", "internal/tap", "internal/measure"},
 	"internal/trace": {"internal/seckill", "internal/backend", "internal/ledger", "internal/lock", "internal/catalog",
 		"internal/tap", "internal/explore", "internal/observe", "internal/probe"},
-	"internal/game":      {"internal/backend", "internal/catalog", "internal/explore", "internal/fault", "internal/probe", "internal/seckill", "internal/yamlfile"},
-	"internal/reconcile": {"internal/seckill", "internal/ledger", "internal/catalog"},
+	"internal/game": {"internal/backend", "internal/catalog", "internal/explore", "internal/fault", "internal/probe", "internal/seckill", "internal/yamlfile"},
 	"internal/httpapi": {"internal/seckill", "internal/backend", "internal/ledger", "internal/catalog",
 		"internal/tap", "internal/lock", "internal/web", "internal/fault/point"},
 	// The page starts load runs and comparisons in its own process, and keeps their results.
@@ -54,13 +53,11 @@ var mayImport = map[string][]string{
 	"loadtest/adapter": {"internal/ledger"},
 	"loadtest": {"internal/seckill", "internal/fault", "internal/ledger", "internal/backend", "internal/linear", "internal/numbers",
 		"internal/tap", "internal/yamlfile", "loadtest/adapter"},
-	"loadtest/join":            {"loadtest"},
-	"loadtest/report":          {"internal/fault", "internal/ledger", "internal/numbers", "loadtest", "loadtest/adapter"},
-	"loadtest/told":            {"internal/ledger", "internal/seckill"},
-	"loadtest/compare":         {"internal/ledger", "internal/backend", "internal/measure", "internal/numbers", "loadtest"},
-	"loadtest/examples/vegeta": {},
-	"web":                      {},
-	"web/course":               {},
+	"loadtest/join":    {"loadtest"},
+	"loadtest/report":  {"internal/fault", "internal/ledger", "internal/numbers", "loadtest", "loadtest/adapter"},
+	"loadtest/compare": {"internal/ledger", "internal/backend", "internal/measure", "internal/numbers", "loadtest"},
+	"web":              {},
+	"web/course":       {},
 }
 
 // A family of strategies imports the contracts, and no other family.

@@ -180,8 +180,6 @@ func TestExitStatusesOfThePages(t *testing.T) {
 			"--against": compare.ExitChanged, "stood still": loadtest.ExitBlocked, "interrupted": loadtest.ExitNotValid},
 		"docs/proof.md#seckill prove": {"otherwise": statusDiffers, "no longer fits": statusDiverged, "could not be finished": statusFailed,
 			"wrong command line": statusUsage},
-		"docs/cli.md#seckill lock": {"busy": statusBusy, "lost": statusLost, "unavailable": statusUnavailable, "wrong command line": statusLockUsage,
-			"cannot be executed": statusNoExec, "was not found": statusNotFound},
 	} {
 		file, command, _ := strings.Cut(name, "#")
 		_, rest, found := strings.Cut(page(t, file), "| exit status of `"+command+"`")

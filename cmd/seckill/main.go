@@ -23,16 +23,13 @@ type commands struct {
 	Up         UpCmd         `cmd:"" help:"Start the lab: backends, two service processes and the page."`
 	Serve      ServeCmd      `cmd:"" help:"Run one service process on configured backends."`
 	Load       LoadCmd       `cmd:"" help:"Send the purchases of many buyers to a sale and judge it from the ledger."`
-	Judge      JudgeCmd      `cmd:"" help:"Judge what any load generator recorded against the ledger."`
 	Compare    CompareCmd    `cmd:"" help:"Run the same sale with every strategy, beside baselines."`
 	Prove      ProveCmd      `cmd:"" help:"Compute the guarantee matrix: run every strategy through the orders of its commands."`
 	Chaos      ChaosCmd      `cmd:"" help:"Run a sale of every strategy with every fault in its middle."`
 	Play       PlayCmd       `cmd:"" help:"Be the scheduler: choose whose command runs next, and break a strategy."`
 	Level      LevelCmd      `cmd:"" help:"List and check the levels of the game."`
 	Bench      BenchCmd      `cmd:"" help:"Measure the locks beside those of others, and what the articles say about them."`
-	Lock       LockCmd       `cmd:"" help:"Hold a lock while a command runs."`
 	Strategies StrategiesCmd `cmd:"" help:"List the strategies: what each needs, which are broken."`
-	Reconcile  ReconcileCmd  `cmd:"" help:"Compare stock, counters and locks with the orders, and mend what can be mended, also beside a sale."`
 	Doctor     DoctorCmd     `cmd:"" help:"Say what is found, in which version, and what to do about the rest."`
 }
 
@@ -44,7 +41,7 @@ func (s exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)
 
 const (
 	statusFailed = 1 // the command could not do its work
-	statusUsage  = 2 // the command line is wrong; a command with a usageStatus has its own
+	statusUsage  = 2 // the command line is wrong
 )
 
 func main() {
@@ -95,7 +92,7 @@ func run(ctx context.Context, stop func(), args []string, stdout, stderr io.Writ
 	command, err := parser.Parse(args)
 	if err != nil {
 		fmt.Fprintf(stderr, "seckill: %v\nTry: seckill --help\n", err)
-		return usageStatus(err)
+		return statusUsage
 	}
 	go func() {
 		<-ctx.Done()
@@ -112,20 +109,6 @@ func run(ctx context.Context, stop func(), args []string, stdout, stderr io.Writ
 		fmt.Fprintf(stderr, "seckill: %v\n", err)
 		return statusFailed
 	}
-}
-
-// usageStatus is the exit status for a wrong command line: the command's own, if
-// it has one.
-func usageStatus(err error) int {
-	var wrong *kong.ParseError
-	if errors.As(err, &wrong) && wrong.Context != nil {
-		if meant := wrong.Context.Selected(); meant != nil {
-			if c, ok := meant.Target.Addr().Interface().(interface{ usageStatus() int }); ok {
-				return c.usageStatus()
-			}
-		}
-	}
-	return statusUsage
 }
 
 // stderrWriter takes output that is not a command's result.

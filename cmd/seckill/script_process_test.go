@@ -2,7 +2,6 @@ package main
 
 import (
 	"io"
-	"os"
 	"os/exec"
 	"regexp"
 	"strconv"
@@ -23,7 +22,6 @@ const patience = 60 * time.Second
 // A process runs beside the script.
 type process struct {
 	*exec.Cmd
-	in        io.WriteCloser
 	out, said stream
 	done      chan struct{}
 }
@@ -67,24 +65,13 @@ func (o *stream) String() string {
 	return string(o.text)
 }
 
-// start [-tty] NAME PROGRAM ARGS... starts a program beside the script, at a
-// terminal of its own with -tty.
+// start NAME PROGRAM ARGS... starts a program beside the script.
 func start(ts *testscript.TestScript, _ bool, args []string) {
-	tty := args[0] == "-tty"
-	if tty {
-		args = args[1:]
-	}
 	p := &process{Cmd: exec.Command(args[1], args[2:]...), done: make(chan struct{})}
 	p.Dir, p.Env, p.SysProcAttr = ts.MkAbs("."), environment(ts), labtest.Together()
 	p.WaitDelay = time.Second // the program may have left a child with our pipe
-	if tty {
-		p.onTerminal(ts)
-	} else {
-		in, err := p.StdinPipe()
-		ts.Check(err)
-		p.in, p.Stdout, p.Stderr = in, &p.out, &p.said
-		ts.Check(p.Start())
-	}
+	p.Stdout, p.Stderr = &p.out, &p.said
+	ts.Check(p.Start())
 	go func() {
 		defer close(p.done)
 		_ = p.Wait()
@@ -94,22 +81,6 @@ func start(ts *testscript.TestScript, _ bool, args []string) {
 		<-p.done
 	})
 	of(ts).processes[args[0]] = p
-}
-
-func (p *process) onTerminal(ts *testscript.TestScript) {
-	pty, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
-	ts.Check(err)
-	ts.Defer(func() { pty.Close() })
-	ts.Check(unix.IoctlSetPointerInt(int(pty.Fd()), unix.TIOCSPTLCK, 0))
-	n, err := unix.IoctlGetInt(int(pty.Fd()), unix.TIOCGPTN)
-	ts.Check(err)
-	tty, err := os.OpenFile("/dev/pts/"+strconv.Itoa(n), os.O_RDWR|syscall.O_NOCTTY, 0)
-	ts.Check(err)
-	defer tty.Close()
-	p.in, p.Stdin, p.Stdout, p.Stderr = pty, tty, tty, tty
-	p.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	ts.Check(p.Start())
-	go func() { _, _ = io.Copy(&p.out, pty) }()
 }
 
 // named finds the process that the first argument names.
@@ -153,54 +124,12 @@ func (p *process) expect(ts *testscript.TestScript, pattern string, variables []
 	}
 }
 
-// reads NAME PATTERN [VARIABLE...] waits for the next line of the process's
-// standard output, which must match.
-func reads(ts *testscript.TestScript, _ bool, args []string) {
-	p := named(ts, args)
-	p.expect(ts, `\A([^\n]*)\n`, []string{"line"}, &p.out)
-	line := ts.Getenv("line")
-	groups := regexp.MustCompile(`\A(?:` + args[1] + `)\z`).FindStringSubmatch(line)
-	if groups == nil {
-		ts.Fatalf("%v wrote %q, want %q:\n%s", p.Args, line, args[1], &p.said)
-	}
-	for i, name := range args[2:] {
-		ts.Setenv(name, groups[min(i+1, len(groups)-1)])
-	}
-}
-
 // awaits NAME PATTERN [VARIABLE...] waits until the process has written the
 // pattern, to standard output or to standard error.
 func awaits(ts *testscript.TestScript, _ bool, args []string) {
 	p := named(ts, args)
 	p.expect(ts, args[1], args[2:], &p.out, &p.said)
 }
-
-// silent NAME DURATION checks that for so long the process writes nothing.
-func silent(ts *testscript.TestScript, _ bool, args []string) {
-	d, err := time.ParseDuration(args[1])
-	ts.Check(err)
-	time.Sleep(d)
-	p := named(ts, args)
-	if text, _ := p.out.find(regexp.MustCompile(`(?s).+`)); text != nil {
-		ts.Fatalf("%v wrote %q", p.Args, text[0])
-	}
-}
-
-// writes NAME TEXT writes a line to the process. \x followed by two digits is
-// a character, at a terminal a key, and there is no end of the line then.
-func writes(ts *testscript.TestScript, _ bool, args []string) {
-	text := args[1] + "\n"
-	if strings.HasPrefix(args[1], `\x`) {
-		var err error
-		text, err = strconv.Unquote(`"` + args[1] + `"`)
-		ts.Check(err)
-	}
-	_, err := io.WriteString(named(ts, args).in, text)
-	ts.Check(err)
-}
-
-// closes NAME ends the standard input of the process.
-func closes(ts *testscript.TestScript, _ bool, args []string) { ts.Check(named(ts, args).in.Close()) }
 
 // signal NAME SIGNAL
 func signals(ts *testscript.TestScript, _ bool, args []string) {
@@ -230,7 +159,6 @@ func ends(ts *testscript.TestScript, _ bool, args []string) {
 // runs STATUS PROGRAM ARGS... runs a program and checks its exit status.
 func runs(ts *testscript.TestScript, neg bool, args []string) {
 	start(ts, neg, append([]string{"run"}, args[1:]...))
-	closes(ts, neg, []string{"run"})
 	ends(ts, neg, []string{"run", args[0]})
 }
 
@@ -240,17 +168,4 @@ func (p *process) status() string {
 		return strconv.Itoa(-int(s.Signal()))
 	}
 	return strconv.Itoa(p.ProcessState.ExitCode())
-}
-
-// gone PID... waits until the process groups are gone.
-func gone(ts *testscript.TestScript, _ bool, args []string) {
-	for _, arg := range args {
-		pid, err := strconv.Atoi(arg)
-		ts.Check(err)
-		for end := time.Now().Add(patience); syscall.Kill(-pid, 0) != syscall.ESRCH; time.Sleep(5 * time.Millisecond) {
-			if time.Now().After(end) {
-				ts.Fatalf("the process group %d is still there", pid)
-			}
-		}
-	}
 }

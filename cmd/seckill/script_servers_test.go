@@ -2,12 +2,10 @@ package main
 
 import (
 	"database/sql"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
 
-	"github.com/redis/go-redis/v9"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"seckill/internal/backend"
@@ -15,25 +13,14 @@ import (
 	"seckill/strategies"
 )
 
-// servers [-wired] NEED... has the test program's lab run servers, and names
-// them, and no others, in the script's environment. A strategy's name stands
-// for what it needs. With -wired, cut cuts the connections to them.
+// servers NEED... has the test program's lab run servers, and names them, and no
+// others, in the script's environment. A strategy's name stands for what it needs.
 func useServers(ts *testscript.TestScript, _ bool, args []string) {
-	s := of(ts)
-	wire := args[0] == "-wired"
-	if wire {
-		args = args[1:]
-	}
 	var needs []backend.Capability
 	for _, name := range args {
 		needs = append(needs, needsOf(name)...)
 	}
-	config := labtest.Config(s, needs...)
-	if wire {
-		config, s.cut = wired(s, config)
-	}
-	for _, v := range inEnvironment(config) {
-		name, value, _ := strings.Cut(v, "=")
+	for name, value := range labtest.Config(of(ts), needs...).Environment() {
 		ts.Setenv(name, value)
 	}
 }
@@ -46,8 +33,6 @@ func needsOf(name string) []backend.Capability {
 	}
 	return []backend.Capability{backend.Capability(name)}
 }
-
-func cutServers(ts *testscript.TestScript, _ bool, _ []string) { of(ts).cut() }
 
 // ledgers is locked by a script that sells on the servers of all tests, which
 // have one ledger.
@@ -89,18 +74,4 @@ func execSQL(ts *testscript.TestScript, _ bool, args []string) {
 		fmt.Fprintln(out, strings.Join(values, "\t"))
 	}
 	ts.Check(rows.Err())
-}
-
-// redis COMMAND prints what Redis answers.
-func execRedis(ts *testscript.TestScript, _ bool, args []string) {
-	c := redisAt(of(ts), ts.Getenv("SECKILL_REDIS_ADDRS"))
-	var command []any
-	for _, arg := range args {
-		command = append(command, arg)
-	}
-	answer, err := c.Do(of(ts).Context(), command...).Result()
-	if !errors.Is(err, redis.Nil) {
-		ts.Check(err)
-	}
-	fmt.Fprintln(ts.Stdout(), answer)
 }

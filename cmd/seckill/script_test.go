@@ -28,24 +28,21 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	runScripts(t, testscript.Params{Files: files}, nil)
+	runScripts(t, testscript.Params{Files: files})
 }
 
 type scriptCommand = func(ts *testscript.TestScript, neg bool, args []string)
 
 var scriptCommands = map[string]scriptCommand{
 	"exits": exits, "empties": empties, "busy": busyAddress, "http": httpCall, "capture": capture, "json": checkJSON, "alter": alterJSON,
-	"start": start, "runs": runs, "reads": reads, "awaits": awaits, "silent": silent, "writes": writes, "closes": closes,
-	"signal": signals, "ends": ends, "gone": gone,
-	"servers": useServers, "cut": cutServers, "alone": alone, "services": useServices, "sql": execSQL, "redis": execRedis,
-	"bakery": openBakery, "sell": sell,
+	"start": start, "runs": runs, "awaits": awaits, "signal": signals, "ends": ends,
+	"servers": useServers, "alone": alone, "services": useServices, "sql": execSQL,
 }
 
 // A script is what the commands know of the script that runs them.
 type script struct {
 	testing.TB
 	processes map[string]*process
-	cut       func() // see servers
 }
 
 type scriptKey struct{}
@@ -53,24 +50,20 @@ type scriptKey struct{}
 func of(ts *testscript.TestScript) *script { return ts.Value(scriptKey{}).(*script) }
 
 // runScripts runs scripts. Their environment is that of the tests without
-// seckill's own variables, and vars.
-func runScripts(t *testing.T, p testscript.Params, vars func(testing.TB) []string) {
+// seckill's own variables.
+func runScripts(t *testing.T, p testscript.Params) {
 	t.Helper()
 	commands := maps.Clone(scriptCommands)
 	maps.Copy(commands, p.Cmds)
 	p.Cmds, p.RequireUniqueNames = commands, true
 	p.Setup = func(env *testscript.Env) error {
-		s := &script{TB: env.T().(testing.TB), processes: map[string]*process{}}
-		env.Values[scriptKey{}] = s
+		env.Values[scriptKey{}] = &script{TB: env.T().(testing.TB), processes: map[string]*process{}}
 		outer := slices.DeleteFunc(os.Environ(), func(v string) bool {
 			return strings.HasPrefix(v, "SECKILL_") && !strings.HasPrefix(v, "SECKILL_TEST_")
 		})
 		state := filepath.Join(env.WorkDir, ".state")
 		env.Vars = slices.Concat(outer, env.Vars, []string{"HOME=" + os.Getenv("HOME"), "SECKILL_STATE=" + state,
 			"XDG_DATA_HOME=" + filepath.Join(env.WorkDir, ".data"), `ABOVE0=0*\.?0*[1-9].*`})
-		if vars != nil {
-			env.Vars = append(env.Vars, vars(s)...)
-		}
 		return os.Mkdir(state, 0o700)
 	}
 	testscript.Run(t, p)

@@ -19,7 +19,7 @@ import (
 
 // TestSecretsStayHidden runs testdata/secrets.
 func TestSecretsStayHidden(t *testing.T) {
-	runScripts(t, testscript.Params{Dir: "testdata/secrets", Cmds: map[string]scriptCommand{"apart": apart, "hidden": hidden}}, nil)
+	runScripts(t, testscript.Params{Dir: "testdata/secrets", Cmds: map[string]scriptCommand{"apart": apart, "hidden": hidden}})
 }
 
 // apart names the servers of all tests without passwords. MySQL's is in the file

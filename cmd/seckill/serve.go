@@ -165,10 +165,6 @@ func (c *ServeCmd) Run(ctx context.Context, stderr stderrWriter) error {
 		together.Go(func() error { return server.ServeAdmin(ctx, admin) })
 	}
 	together.Go(func() error { return server.Serve(ctx, l) })
-	together.Go(func() error {
-		reportAtStart(ctx, log, ledger.NewStore(in.DB), server.Sellers())
-		return nil
-	})
 	log.Info("serving", "address", "http://"+l.Addr().String(), "strategy", c.Strategy)
 	return together.Wait()
 }

@@ -64,9 +64,6 @@ func (s *Server) closeSKU(c *gin.Context) error {
 	return s.answerSKU(c, ctx, id)
 }
 
-// Sellers are the strategies, as this server offers them.
-func (s *Server) Sellers() []catalog.Seller { return s.catalogued() }
-
 // catalogued is what the judge must know of the strategies here.
 func (s *Server) catalogued() []catalog.Seller {
 	all := make([]catalog.Seller, len(s.sellers))
