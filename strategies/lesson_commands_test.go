@@ -32,7 +32,6 @@ var showsNoPurchase = map[string]string{
 	"merged-early":      "a batch of three buyers",
 	"unit-rows-hasty":   "a purchase that is refused",
 	"reserve-late":      "a sweeper",
-	"jetstream-window":  "one purchase, sent twice",
 }
 
 // Fenced blocks, counted from 0, of other things than the buyer's own commands.
@@ -43,7 +42,6 @@ var otherBlocks = map[string][]int{
 	"queued-unbounded": {0},    // the queue of jobs
 	"bucketed":         {1},    // a bucket is short
 	"unit-rows":        {1},    // too few units are free
-	"jetstream":        {0},    // the stream is made at the reset
 	"detail-merge":     {2, 3}, // the merger; a lost counter
 	"half-message":     {3, 4}, // the consumer; the check-back
 }
@@ -81,7 +79,6 @@ var sentOtherwise = map[string]map[string]string{
 	"zk-node":       {"get -w": "the node is there", "create -e": "the node has gone"},
 	"etcd":          {"leasegrant": "once per process", "watch": "another is first", "txn": "told of a change"},
 	"etcd-node":     {"leasegrant": "once per process", "watch": "the key is there"},
-	"jetstream":     {"delete": "the row refused"},
 }
 
 // What a lesson lists is what its strategy sends: a purchase alone, recorded,
@@ -335,10 +332,6 @@ func spoken(text string, c *tap.Command, scripts map[string]string) []string {
 		}
 	case tap.Etcd:
 		text = regexp.MustCompile(`t\d+-\d+`).ReplaceAllString(text, "<me>")
-	case tap.JetStream:
-		if len(words) == 4 {
-			text = fmt.Sprint(words[0], " ", words[1], " Nats-Msg-Id: ", words[2], " ", words[3])
-		}
 	}
 	return []string{plain(text)}
 }

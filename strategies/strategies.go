@@ -38,6 +38,5 @@ func All() []catalog.Info {
 		hotsku.RedisStream, hotsku.RedisStreamTwoCalls,
 		hotsku.Reserve, hotsku.ReserveLate,
 		hotsku.DetailMerge, hotsku.DetailMergeHasty, hotsku.HalfMessage, hotsku.HalfMessageHasty,
-		hotsku.JetStream, hotsku.JetStreamWindow,
 	}
 }

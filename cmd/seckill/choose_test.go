@@ -126,7 +126,7 @@ func unfit(c chosen, info catalog.Info, cells map[string]matrixCell) string {
 	}
 	offer := map[backend.Capability][]string{backend.RowLocks: {"mysql"}, backend.Procedures: {"mysql"},
 		backend.SkipLocked: {"mysql"}, backend.Redis: {"redis", "redis5"},
-		backend.RedisQuorum: {"redis5"}, backend.ZooKeeper: {"zookeeper"}, backend.Etcd: {"etcd"}, backend.JetStream: {"jetstream"}}
+		backend.RedisQuorum: {"redis5"}, backend.ZooKeeper: {"zookeeper"}, backend.Etcd: {"etcd"}}
 	for _, need := range info.Needs {
 		if need != backend.SQL && !slices.ContainsFunc(offer[need], func(s string) bool { return slices.Contains(c.Answers.Have, s) }) {
 			return "needs " + string(need)

@@ -69,7 +69,7 @@ func useProgram() (remove func(), err error) {
 }
 
 var everything = []backend.Capability{backend.SQL, backend.RowLocks, backend.Redis, backend.RedisQuorum,
-	backend.ZooKeeper, backend.Etcd, backend.JetStream}
+	backend.ZooKeeper, backend.Etcd}
 
 // everyones are two service processes without arguments, for all tests that
 // neither stop nor kill one.

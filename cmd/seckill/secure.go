@@ -21,7 +21,6 @@ type SecureFlags struct {
 	Redlock   LoginFlags `embed:"" prefix:"redlock-" envprefix:"SECKILL_REDLOCK_"`
 	ZooKeeper LoginFlags `embed:"" prefix:"zookeeper-" envprefix:"SECKILL_ZOOKEEPER_"`
 	Etcd      LoginFlags `embed:"" prefix:"etcd-" envprefix:"SECKILL_ETCD_"`
-	JetStream LoginFlags `embed:"" prefix:"jetstream-" envprefix:"SECKILL_JETSTREAM_"`
 
 	DialTimeout  time.Duration `default:"3s" env:"SECKILL_DIAL_TIMEOUT" help:"How long a connection to a backend may take to open."`
 	RedisTimeout time.Duration `placeholder:"3s" env:"SECKILL_REDIS_TIMEOUT" help:"How long Redis may take to answer. Without it 3s, and 1s for each node of a quorum."`
@@ -41,7 +40,7 @@ type LoginFlags struct {
 func (f *SecureFlags) all() []namedLogin {
 	return []namedLogin{{backend.NameMySQL, "mysql", &f.MySQL}, {backend.NameRedis, "redis", &f.Redis},
 		{backend.NameRedlock, "redlock", &f.Redlock}, {backend.NameZooKeeper, "zookeeper", &f.ZooKeeper},
-		{backend.NameEtcd, "etcd", &f.Etcd}, {backend.NameJetStream, "jetstream", &f.JetStream}}
+		{backend.NameEtcd, "etcd", &f.Etcd}}
 }
 
 type namedLogin struct {

@@ -93,7 +93,7 @@ func parseRedisList(addresses []string) (hosts []string, login RedisAddress, err
 	return hosts, login, nil
 }
 
-var credentialsOfURL = regexp.MustCompile(`((?:^|[\s,=])(?:rediss?|https?|nats)://)[^\s,]*@`)
+var credentialsOfURL = regexp.MustCompile(`((?:^|[\s,=])(?:rediss?|https?)://)[^\s,]*@`)
 
 // Redact hides passwords: the credentials of every Redis and HTTP URL in text, and the
 // password of a MySQL address.

@@ -1,5 +1,5 @@
-// Package backend opens MySQL/MariaDB (or SQLite), Redis, ZooKeeper, etcd and
-// NATS JetStream for one instance of the service: one set of pools and sessions, all of them
+// Package backend opens MySQL/MariaDB (or SQLite), Redis, ZooKeeper and etcd
+// for one instance of the service: one set of pools and sessions, all of them
 // dialled through one Dialer and watched by the tap. A service process has one
 // Instance; a test may have several.
 package backend
@@ -29,7 +29,6 @@ const (
 	RedisQuorum Capability = "RedisQuorum" // five independent Redis nodes
 	ZooKeeper   Capability = "ZooKeeper"
 	Etcd        Capability = "Etcd"
-	JetStream   Capability = "JetStream" // streams of NATS
 )
 
 // A Tier says where a backend came from. It is shown wherever a result is.
@@ -48,7 +47,6 @@ const (
 	NameRedlock   = "redlock"
 	NameZooKeeper = "zookeeper"
 	NameEtcd      = "etcd"
-	NameJetStream = "jetstream"
 )
 
 // A Config says which backends an instance uses. Empty: not configured. The
@@ -66,7 +64,6 @@ type Config struct {
 	RedlockAddrs   []string `name:"redlock-addrs" type:"addresses" env:"SECKILL_REDLOCK_ADDRS" placeholder:"HOST:PORT,..." help:"Five independent Redis nodes, each host:port or redis://:password@host:port."`
 	ZooKeeperAddrs []string `name:"zookeeper-addrs" type:"addresses" env:"SECKILL_ZOOKEEPER_ADDRS" placeholder:"HOST:PORT,..." help:"ZooKeeper servers: host:port."`
 	EtcdEndpoints  []string `name:"etcd-endpoints" type:"addresses" env:"SECKILL_ETCD_ENDPOINTS" placeholder:"HOST:PORT,..." help:"etcd servers: host:port."`
-	JetStreamURLs  []string `name:"jetstream-urls" type:"addresses" env:"SECKILL_JETSTREAM_URLS" placeholder:"HOST:PORT,..." help:"NATS servers with JetStream: host:port or nats://user:password@host:port."`
 
 	// Tiers by backend name; a backend that is missing here was given.
 	Tiers map[string]Tier `kong:"-"`
@@ -106,7 +103,6 @@ type Instance struct {
 	RedisNodes []*redis.Client // the independent nodes of RedlockAddrs
 	ZooKeeper  *ZooKeeperClient
 	Etcd       *clientv3.Client
-	JetStream  *JetStreamClient
 
 	noProcedures string // why this database has none for us
 	noSkipLocked string // why this server does not skip locked rows
@@ -145,7 +141,7 @@ func Open(ctx context.Context, c Config) (_ *Instance, err error) {
 		return nil, err
 	}
 	for _, open := range []func(context.Context) error{
-		in.openSQL, in.openRedis, in.openRedlock, in.openZooKeeper, in.openEtcd, in.openJetStream,
+		in.openSQL, in.openRedis, in.openRedlock, in.openZooKeeper, in.openEtcd,
 	} {
 		if err := open(ctx); err != nil {
 			return nil, err

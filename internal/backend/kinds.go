@@ -39,7 +39,6 @@ var Kinds = []Kind{
 	{Name: NameRedlock, Title: "quorum of five Redis nodes", Offers: []Capability{RedisQuorum}, Addresses: []Address{address("RedlockAddrs")}},
 	{Name: NameZooKeeper, Title: "ZooKeeper", Offers: []Capability{ZooKeeper}, Addresses: []Address{address("ZooKeeperAddrs")}},
 	{Name: NameEtcd, Title: "etcd", Offers: []Capability{Etcd}, Addresses: []Address{address("EtcdEndpoints")}},
-	{Name: NameJetStream, Title: "NATS JetStream", Offers: []Capability{JetStream}, Addresses: []Address{address("JetStreamURLs")}},
 }
 
 // In returns the addresses in c.
@@ -155,8 +154,6 @@ func (c Config) Has(need Capability) (ok bool, why string) {
 		return false, "SQLite has no stored procedures: install MariaDB or MySQL (seckill doctor says how), or give --mysql-dsn"
 	case need == SkipLocked && c.SQLitePath != "":
 		return false, "SQLite has no SKIP LOCKED: install MariaDB or MySQL (seckill doctor says how), or give --mysql-dsn"
-	case need == JetStream:
-		return len(addresses) > 0, "no NATS JetStream is configured: give --jetstream-urls (seckill up starts one by itself)"
 	case need == RedisQuorum:
 		return len(addresses) >= quorumNodes, "five independent Redis nodes are needed: give --redlock-addrs"
 	}

@@ -9,8 +9,8 @@ import (
 
 func TestKinds(t *testing.T) {
 	all := Config{MySQLDSN: "dsn", RedisAddrs: []string{"r"}, RedlockAddrs: []string{"1", "2", "3", "4", "5"},
-		ZooKeeperAddrs: []string{"z"}, EtcdEndpoints: []string{"e"}, JetStreamURLs: []string{"n"}, MaxSQLConns: 3}
-	for _, need := range []Capability{SQL, RowLocks, Procedures, SkipLocked, Redis, RedisQuorum, ZooKeeper, Etcd, JetStream} {
+		ZooKeeperAddrs: []string{"z"}, EtcdEndpoints: []string{"e"}, MaxSQLConns: 3}
+	for _, need := range []Capability{SQL, RowLocks, Procedures, SkipLocked, Redis, RedisQuorum, ZooKeeper, Etcd} {
 		kind, known := KindOf(need)
 		if !known {
 			t.Errorf("no backend offers %s", need)
@@ -35,7 +35,7 @@ func TestKinds(t *testing.T) {
 			t.Errorf("only %s: settings besides addresses changed", need)
 		}
 	}
-	if got := (Config{}).Or(all).Only(RowLocks, Redis, RedisQuorum, ZooKeeper, Etcd, JetStream); !reflect.DeepEqual(got.Environment(), all.Environment()) {
+	if got := (Config{}).Or(all).Only(RowLocks, Redis, RedisQuorum, ZooKeeper, Etcd); !reflect.DeepEqual(got.Environment(), all.Environment()) {
 		t.Errorf("got %v, want %v", got.Environment(), all.Environment())
 	}
 	given := Config{SQLitePath: "file", RedisAddrs: []string{"mine"}}.Or(all)

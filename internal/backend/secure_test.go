@@ -22,7 +22,6 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/go-zookeeper/zk"
-	natsserver "github.com/nats-io/nats-server/v2/server"
 
 	"seckill/internal/backend"
 	"seckill/internal/lab"
@@ -159,19 +158,6 @@ func TestEveryBackendByTLS(t *testing.T) {
 		}
 		nodes[i] = inFront(t, ours.server(t), node.Host)
 	}
-	nats, err := natsserver.NewServer(&natsserver.Options{Host: "127.0.0.1", Port: -1, NoSigs: true, NoLog: true, JetStream: true,
-		StoreDir: t.TempDir(), Username: "seckill", Password: secret, TLSConfig: ours.server(t), TLSVerify: true, TLSTimeout: 10})
-	if err != nil {
-		t.Fatal(err)
-	}
-	nats.Start()
-	t.Cleanup(func() { // after the subtests
-		nats.Shutdown()
-		nats.WaitForShutdown()
-	})
-	if !nats.ReadyForConnections(time.Minute) {
-		t.Fatal("the NATS server does not start")
-	}
 	database, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Backends: []string{backend.NameMySQL}, MySQLCerts: ours.files(t)})
 	if err != nil {
 		t.Fatal(err)
@@ -201,7 +187,6 @@ func TestEveryBackendByTLS(t *testing.T) {
 		backend.NameRedlock:   {backend.Config{RedlockAddrs: nodes}, "", plain.Password, false, nil},
 		backend.NameZooKeeper: {backend.Config{ZooKeeperAddrs: []string{inFront(t, ours.server(t), all.ZooKeeperAddrs[0])}}, "", "", false, nil},
 		backend.NameEtcd:      {backend.Config{EtcdEndpoints: []string{inFront(t, ours.server(t), all.EtcdEndpoints[0])}}, "", "", false, nil},
-		backend.NameJetStream: {backend.Config{JetStreamURLs: []string{nats.Addr().String()}}, "seckill", secret, false, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

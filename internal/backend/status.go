@@ -111,9 +111,6 @@ func (in *Instance) configured() []asked {
 	if in.Etcd != nil {
 		all = append(all, asked{NameEtcd, withoutUser(strings.Join(in.Config.EtcdEndpoints, ",")), in.askEtcd})
 	}
-	if in.JetStream != nil {
-		all = append(all, asked{NameJetStream, ShowAddresses(in.Config.JetStreamURLs), in.JetStream.Ask})
-	}
 	return all
 }
 

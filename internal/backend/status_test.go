@@ -11,7 +11,7 @@ import (
 )
 
 func TestStatus(t *testing.T) {
-	needs := []backend.Capability{backend.SQL, backend.Redis, backend.RedisQuorum, backend.ZooKeeper, backend.Etcd, backend.JetStream}
+	needs := []backend.Capability{backend.SQL, backend.Redis, backend.RedisQuorum, backend.ZooKeeper, backend.Etcd}
 	lab := labtest.Start(t, needs...)
 	in := labtest.Instance(t, needs...)
 	// until waits until Status says of every backend whether it is well.

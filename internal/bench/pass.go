@@ -188,7 +188,7 @@ func (c Candidate) commands(ctx context.Context, b backend.Config, s shape) (flo
 	var seen tap.Counter
 	pass, err := s.run(tap.With(ctx, &seen), p)
 	sent := p.sent.commands.Load()
-	for _, name := range []string{tap.SQL, tap.Redis, tap.ZooKeeper, tap.Etcd, tap.JetStream} {
+	for _, name := range []string{tap.SQL, tap.Redis, tap.ZooKeeper, tap.Etcd} {
 		sent += seen.Count(name)
 	}
 	if pass.Taken == 0 {

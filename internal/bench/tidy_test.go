@@ -30,7 +30,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	}
 	o := short(t, all...)
 	o.Contenders, o.Rounds, o.For = []int{3}, 1, 50*time.Millisecond
-	in := labtest.Instance(t, backend.SQL, backend.RowLocks, backend.Redis, backend.RedisQuorum, backend.ZooKeeper, backend.Etcd, backend.JetStream)
+	in := labtest.Instance(t, backend.SQL, backend.RowLocks, backend.Redis, backend.RedisQuorum, backend.ZooKeeper, backend.Etcd)
 	before, goroutines := left(t, in), runtime.NumGoroutine()
 	if _, err := Run(t.Context(), o); err != nil {
 		t.Fatal(err)

@@ -46,8 +46,6 @@ func mayBeLate(c *tap.Command) bool {
 		return c.Name != "SUBSCRIBE"
 	case tap.Etcd:
 		return c.Name != "watch" && c.Name != "keepalive"
-	case tap.JetStream:
-		return c.Name == "publish" || c.Name == "delete"
 	}
 	return false
 }

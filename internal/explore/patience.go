@@ -41,7 +41,7 @@ func (r *run) moved(a *actor, backend string) {
 
 // everythingMoved: a fault may have changed anything.
 func (r *run) everythingMoved() {
-	for _, b := range []string{tap.SQL, tap.Redis, tap.ZooKeeper, tap.Etcd, tap.JetStream} {
+	for _, b := range []string{tap.SQL, tap.Redis, tap.ZooKeeper, tap.Etcd} {
 		r.moves = append(r.moves, move{backend: b})
 	}
 }

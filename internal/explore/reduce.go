@@ -28,7 +28,7 @@ func (r *run) touches(c *tap.Command) string {
 			return "BEGIN"
 		}
 		return tap.SQL
-	case tap.Redis, tap.ZooKeeper, tap.Etcd, tap.JetStream:
+	case tap.Redis, tap.ZooKeeper, tap.Etcd:
 		return c.Backend
 	}
 	return ""

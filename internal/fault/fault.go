@@ -43,7 +43,7 @@ type Fault struct {
 // All are the faults, in the order in which they are shown.
 var All = []Fault{pauseHolder, hangHolder, killHolder, cutHolder, pauseService, killService, jumpClock,
 	restartRedis, pauseRedis, fullRedis, restartMySQL, pauseMySQL, lockRow,
-	restartZooKeeper, restartEtcd, fullEtcd, restartJetStream, cutSession,
+	restartZooKeeper, restartEtcd, fullEtcd, cutSession,
 	muteMySQL, partRedis, muteRedis, partZooKeeper, partEtcd,
 	loseZooKeeper, loseEtcd, failoverRedis, loseShard, pauseShard, loseMySQL}
 

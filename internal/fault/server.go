@@ -13,7 +13,6 @@ const (
 	RestartMySQL     Name = "restart_mysql"
 	RestartZooKeeper Name = "restart_zookeeper"
 	RestartEtcd      Name = "restart_etcd"
-	RestartJetStream Name = "restart_jetstream"
 	// PauseMySQL: the database stands still. Its sockets stay open, and what was
 	// sent runs when it goes on.
 	PauseMySQL Name = "pause_mysql"
@@ -27,8 +26,6 @@ var (
 		"ZooKeeper is killed, and comes back with its data")
 	restartEtcd = restarts(RestartEtcd, "etcd", leaseEnd, "Etcd",
 		"etcd is killed, and comes back with its data")
-	restartJetStream = restarts(RestartJetStream, "jetstream", lostReply, "JetStream",
-		"NATS is killed, and comes back with its data")
 	pauseMySQL = standsStill(PauseMySQL, "mysql", lateCommand, "",
 		"MySQL stands still")
 	pauseRedis = standsStill(PauseRedis, redisServer, leaseEnd, "Redis",

@@ -120,7 +120,7 @@ type BuyerState struct {
 
 // A Command is one that is really sent.
 type Command struct {
-	// Backend is "sql", "redis", "zookeeper", "etcd" or "jetstream"; "work" is a
+	// Backend is "sql", "redis", "zookeeper" or "etcd"; "work" is a
 	// step under a lock that sends nothing.
 	Backend string `json:"backend"`
 	// Text is the command, with its arguments in place. The SKU is written as 1,

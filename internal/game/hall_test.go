@@ -80,11 +80,6 @@ func leftovers(t *testing.T, in *backend.Instance) (list []string) {
 		t.Fatal(err)
 	}
 	list = append(list, databases...)
-	streams, err := in.JetStream.Streams(t.Context(), "seckill.stock.*.*.*")
-	if err != nil {
-		t.Fatal(err)
-	}
-	list = append(list, streams...)
 	keys, err := in.Redis.Keys(t.Context(), "*:7?????????*").Result()
 	if err != nil {
 		t.Fatal(err)
@@ -107,9 +102,9 @@ func leftovers(t *testing.T, in *backend.Instance) (list []string) {
 // was, and leaves nothing on the servers.
 func TestIdleGamesLeaveNothing(t *testing.T) {
 	clock := &alarms{}
-	used := []string{"redis-setnx", "redis-blpop", "zk", "etcd", "get-lock", "jetstream"}
+	used := []string{"redis-setnx", "redis-blpop", "zk", "etcd", "get-lock"}
 	h := hall(t, func(h *game.Hall) { h.Clock = clock }, used...)
-	in := labtest.Instance(t, backend.SQL, backend.Redis, backend.ZooKeeper, backend.Etcd, backend.JetStream)
+	in := labtest.Instance(t, backend.SQL, backend.Redis, backend.ZooKeeper, backend.Etcd)
 	for _, name := range used {
 		id, s, err := h.Begin(t.Context(), game.Request{Strategy: name, Buyers: 2, Stock: 2, Schedule: "aab"})
 		if err != nil {
@@ -209,8 +204,8 @@ func TestGamesAreBounded(t *testing.T) {
 // A lab that is killed cannot end its games: the next one does, and leaves the games
 // of others alone.
 func TestGamesOfAKilledLabAreSwept(t *testing.T) {
-	in := labtest.Instance(t, backend.SQL, backend.Redis, backend.ZooKeeper, backend.Etcd, backend.JetStream)
-	with := []string{"redis-setnx", "zk", "etcd", "jetstream"}
+	in := labtest.Instance(t, backend.SQL, backend.Redis, backend.ZooKeeper, backend.Etcd)
+	with := []string{"redis-setnx", "zk", "etcd"}
 	alive := hall(t, nil, with...)
 	other, _, err := alive.Begin(t.Context(), game.Request{Strategy: "redis-setnx", Buyers: 2, Stock: 2, Schedule: "aab"})
 	if err != nil {

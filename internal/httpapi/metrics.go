@@ -96,7 +96,7 @@ func (m *metrics) register(sl *seller) {
 	for _, o := range outcomes {
 		sl.metrics.outcomes[o] = m.requests.WithLabelValues(name, o)
 	}
-	for _, to := range []string{tap.SQL, tap.Redis, tap.ZooKeeper, tap.Etcd, tap.JetStream, tap.Waiting} {
+	for _, to := range []string{tap.SQL, tap.Redis, tap.ZooKeeper, tap.Etcd, tap.Waiting} {
 		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: "seckill_backend_commands_total", Help: "Commands that purchases sent, and waits without a command.",
 			ConstLabels: prometheus.Labels{"strategy": name, "backend": to},

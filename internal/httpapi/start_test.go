@@ -69,7 +69,7 @@ func TestStartThatOnlyTheLedgerKnew(t *testing.T) {
 // everything is every backend there is, for one more process.
 func everything(t *testing.T) *backend.Instance {
 	in := labtest.Instance(t, backend.SQL, backend.RowLocks, backend.Redis, backend.RedisQuorum,
-		backend.ZooKeeper, backend.Etcd, backend.JetStream)
+		backend.ZooKeeper, backend.Etcd)
 	migrate(t, in)
 	return in
 }

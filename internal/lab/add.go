@@ -59,7 +59,7 @@ func (l *Lab) add(ctx context.Context, name string) (backend.Status, error) {
 	if err != nil {
 		return backend.Status{}, err
 	}
-	program := l.program(k)
+	program := l.programs[k.tool]
 	switch {
 	case len(k.In(l.options.Given)) > 0:
 		return l.checkGiven(ctx, k)
@@ -77,17 +77,9 @@ func (l *Lab) add(ctx context.Context, name string) (backend.Status, error) {
 	return backend.Status{Name: name, Error: why}, nil
 }
 
-// program is what a private server of this kind runs on.
-func (l *Lab) program(k kind) Program {
-	if k.ours {
-		return Program{Name: k.Title, Path: l.options.Executable}
-	}
-	return l.programs[k.tool]
-}
-
 // isPrivate reports whether the backend is started as a server of this machine.
 func (l *Lab) isPrivate(k kind) bool {
-	return len(k.In(l.options.Given)) == 0 && l.program(k).Found() && (k.ours || !l.options.Embedded)
+	return len(k.In(l.options.Given)) == 0 && l.programs[k.tool].Found() && !l.options.Embedded
 }
 
 func (l *Lab) addPrivate(ctx context.Context, k kind, program Program) (backend.Status, error) {

@@ -61,7 +61,7 @@ func (l *Lab) Ensemble(ctx context.Context, name string) (*Ensemble, error) {
 	if err != nil {
 		return nil, err
 	}
-	program := l.program(k)
+	program := l.programs[k.tool]
 	if !program.Found() {
 		return nil, fmt.Errorf("%w: %s", ErrNoServer, program.Missing())
 	}

@@ -12,8 +12,6 @@ import (
 type kind struct {
 	backend.Kind
 	tool Tool // the program it runs on
-	// ours is a server that this very program runs, in a process of its own.
-	ours bool
 	// servers are the processes of a private one.
 	servers func(Program) []server
 	// embedded starts an engine in this process; nil: there is none.
@@ -42,7 +40,6 @@ func (l *Lab) kindNamed(name string) (kind, error) {
 			ensemble: l.zookeeperThree, version: zookeeperVersion},
 		backend.NameEtcd: {tool: Etcd, servers: l.etcdServers,
 			ensemble: l.etcdThree, version: etcdVersion, megabytes: 160},
-		backend.NameJetStream: {ours: true, servers: l.jetstreamServers, version: jetstreamVersion, megabytes: 64},
 	}[name]
 	var known bool
 	if k.Kind, known = backend.KindNamed(name); !known {

@@ -12,7 +12,7 @@ import (
 	"seckill/internal/lab/labtest"
 )
 
-var everything = []backend.Capability{backend.RowLocks, backend.Redis, backend.RedisQuorum, backend.ZooKeeper, backend.Etcd, backend.JetStream}
+var everything = []backend.Capability{backend.RowLocks, backend.Redis, backend.RedisQuorum, backend.ZooKeeper, backend.Etcd}
 
 // ownLab is for tests that break it.
 func ownLab(t *testing.T, backends ...string) *lab.Lab {
@@ -125,7 +125,6 @@ func TestGivenBackendThatDoesNotAnswer(t *testing.T) {
 		backend.NameRedlock:   {RedlockAddrs: []string{"127.0.0.1:1"}},
 		backend.NameZooKeeper: {ZooKeeperAddrs: []string{"127.0.0.1:1"}},
 		backend.NameEtcd:      {EtcdEndpoints: []string{"127.0.0.1:1"}},
-		backend.NameJetStream: {JetStreamURLs: []string{"nats://me:secret@127.0.0.1:1"}},
 	} {
 		l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: t.TempDir(), Given: c, Backends: []string{name}})
 		if err == nil {

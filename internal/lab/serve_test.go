@@ -146,7 +146,7 @@ func TestFaultsThatCannotBeHad(t *testing.T) {
 			t.Errorf("%+v, at a service that is not there: %v", f, err)
 		}
 		want := map[fault.Name]string{fault.CutZooKeeperSession: "no zookeeper"}[f.Kind]
-		for server, why := range map[string]string{"redis": "embedded", "mysql": "no mysql", "zookeeper": "no zookeeper", "etcd": "no etcd", "jetstream": "no jetstream"} {
+		for server, why := range map[string]string{"redis": "embedded", "mysql": "no mysql", "zookeeper": "no zookeeper", "etcd": "no etcd"} {
 			if strings.HasSuffix(string(f.Kind), "_"+server) {
 				want = why
 			}

@@ -110,7 +110,7 @@ var guards = append([]string{"SECKILL_TOKEN_FILE", "SECKILL_ADMIN_ADDR"},
 // logins are variables that say how to log in to backends: the lab's addresses
 // have that in them.
 func logins() (names []string) {
-	for _, of := range []string{"MYSQL", "REDIS", "REDLOCK", "ZOOKEEPER", "ETCD", "JETSTREAM"} {
+	for _, of := range []string{"MYSQL", "REDIS", "REDLOCK", "ZOOKEEPER", "ETCD"} {
 		for _, what := range []string{"USER", "PASSWORD", "PASSWORD_FILE", "TLS", "CA", "CERT", "KEY"} {
 			names = append(names, "SECKILL_"+of+"_"+what)
 		}

@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"runtime"
-	"strings"
 	"syscall"
 	"time"
 )
@@ -29,13 +28,10 @@ const supervisorArg = "lab-supervisor"
 // start its program again and again instead of a supervisor.
 var hooked bool
 
-// RunSupervisorIfAsked turns this process into a supervisor, or into a server that
-// this program has in it, and never returns, if a lab started it as one. It is the first line of main and of TestMain.
+// RunSupervisorIfAsked turns this process into a supervisor, and never returns, if a
+// lab started it as one. It is the first line of main and of TestMain.
 func RunSupervisorIfAsked() {
 	hooked = true
-	if len(os.Args) == 2 && strings.HasPrefix(os.Args[1], jetstreamArg) {
-		os.Exit(runJetStream(os.Args[1]))
-	}
 	if len(os.Args) != 2 || os.Args[1] != supervisorArg {
 		return
 	}

@@ -77,9 +77,6 @@ func Of(ctx context.Context, in *backend.Instance, info catalog.Info) (Set, erro
 	if in.Etcd != nil {
 		set = append(set, etcd{client: in.Etcd})
 	}
-	if in.JetStream != nil {
-		set = append(set, jetstream{client: in.JetStream})
-	}
 	return set, nil
 }
 

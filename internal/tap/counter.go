@@ -9,7 +9,7 @@ import (
 // under Waiting. The zero value is ready, one Counter may serve any number of
 // purchases at once.
 type Counter struct {
-	sql, redis, zookeeper, etcd, jetstream, waiting, other atomic.Uint64
+	sql, redis, zookeeper, etcd, waiting, other atomic.Uint64
 }
 
 func (n *Counter) Before(context.Context, *Command) error { return nil }
@@ -39,8 +39,6 @@ func (n *Counter) of(backend string) *atomic.Uint64 {
 		return &n.zookeeper
 	case Etcd:
 		return &n.etcd
-	case JetStream:
-		return &n.jetstream
 	case Waiting:
 		return &n.waiting
 	}

@@ -1,6 +1,6 @@
 // Package tap sees every command that one purchase sends to every backend:
-// each SQL statement with BEGIN, COMMIT and ROLLBACK, each Redis, ZooKeeper,
-// etcd and JetStream command, and each wait that is not a command (a mutex, a message, a
+// each SQL statement with BEGIN, COMMIT and ROLLBACK, each Redis, ZooKeeper
+// and etcd command, and each wait that is not a command (a mutex, a message, a
 // back-off).
 //
 // A Tap travels in the context. Without one a command pays for a single
@@ -22,13 +22,12 @@ const (
 	Redis     = "redis"
 	ZooKeeper = "zookeeper"
 	Etcd      = "etcd"
-	JetStream = "jetstream"
 	Waiting   = "wait" // not a backend: the caller waits without a command
 )
 
 // A Command is one command on its way to a backend, or one wait.
 type Command struct {
-	Backend string // SQL, Redis, ZooKeeper, Etcd, JetStream or Waiting
+	Backend string // SQL, Redis, ZooKeeper, Etcd or Waiting
 	Name    string // the verb: "BEGIN", "UPDATE", "SET", "create", "txn", "back-off"
 	Text    string // the whole command, arguments as the backend's own syntax has them
 	Args    []any  // values that Text leaves as placeholders

@@ -6,7 +6,7 @@ import { elsewhere, listed, meets } from '../guarantees/rows.js';
 export const stocks = [100, 1000, 10000, 100000];
 export const rates = [0, 100, 1000, 3000, 10000]; // 0: not known
 /** What each server offers. A SQL database for the ledger is always there. */
-export const servers = { mysql: ['RowLocks', 'Procedures', 'SkipLocked'], redis: ['Redis'], redis5: ['Redis', 'RedisQuorum'], zookeeper: ['ZooKeeper'], etcd: ['Etcd'], jetstream: ['JetStream'] };
+export const servers = { mysql: ['RowLocks', 'Procedures', 'SkipLocked'], redis: ['Redis'], redis5: ['Redis', 'RedisQuorum'], zookeeper: ['ZooKeeper'], etcd: ['Etcd'] };
 /** What readers may have: servers, and more than one service process. */
 export const having = [...Object.keys(servers), 'processes'];
 /** Failures are questions of the matrix. */

@@ -150,7 +150,7 @@ export default {
       pause_holder: 'Pause the holder', hang_holder: 'Hang the holder', kill_holder: 'Kill the holder', cut_holder: 'Disconnect the holder',
       pause_service: 'Pause a service', kill_service: 'Kill a service', jump_clock: 'Jump a service’s clock', restart_redis: 'Restart Redis',
       pause_redis: 'Pause Redis', restart_mysql: 'Kill and restart MySQL', pause_mysql: 'Pause MySQL',
-      restart_zookeeper: 'Kill and restart ZooKeeper', restart_etcd: 'Kill and restart etcd', restart_jetstream: 'Kill and restart NATS',
+      restart_zookeeper: 'Kill and restart ZooKeeper', restart_etcd: 'Kill and restart etcd',
       cut_zookeeper_session: 'End a ZooKeeper session',
       lose_zookeeper: 'Kill one of three ZooKeeper', lose_etcd: 'Kill one of three etcd',
       failover_redis: 'Redis failover before replication', lose_shard: 'Kill a shard of Redis', pause_shard: 'Pause a shard of Redis',

@@ -222,7 +222,7 @@ export default {
       pause_holder: '暂停持有者', hang_holder: '挂起持有者', kill_holder: '杀死持有者', cut_holder: '断开持有者',
       pause_service: '暂停一个服务进程', kill_service: '杀死服务进程', jump_clock: '服务进程的时钟跳变', restart_redis: '重启 Redis',
       pause_redis: '暂停 Redis', restart_mysql: '杀死并重启 MySQL', pause_mysql: '暂停 MySQL',
-      restart_zookeeper: '杀死并重启 ZooKeeper', restart_etcd: '杀死并重启 etcd', restart_jetstream: '杀死并重启 NATS',
+      restart_zookeeper: '杀死并重启 ZooKeeper', restart_etcd: '杀死并重启 etcd',
       cut_zookeeper_session: '结束 ZooKeeper 会话',
       lose_zookeeper: '杀死三台 ZooKeeper 之一', lose_etcd: '杀死三台 etcd 之一',
       failover_redis: '复制之前的 Redis 故障转移', lose_shard: '杀死一个 Redis 分片', pause_shard: '暂停一个 Redis 分片',

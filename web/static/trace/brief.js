@@ -24,7 +24,6 @@ const shapes = [
   [/^multi; (.*?)(?:; exec)?$/is, (m) => `MULTI ${named(m[1])}`],
   [/^txn if .*? then (put|delete)\b/i, (m) => `txn: ${m[1]} ${words().short('seckill:lock:stock:1')}`],
   [/^txn if .*? then get\b/i, () => `txn: create ${words().short('seckill:lock:stock:1')}`],
-  [/^(publish|delete|get|create|remove) seckill[.-]\S+ ?(.*)$/s, (m) => `${m[1]} ${m[2]}`],
   [/^(set|get|del|getset|setnx|psetex|pexpire|watch|exists|mget|decrby|incr)\b (.*)$/is, (m) => `${m[1].toUpperCase()} ${named(m[2]).replace(/\b(nx|ex|px)\b/g, (o) => o.toUpperCase())}`],
 ];
 
@@ -53,7 +52,6 @@ export const briefly = (reply) => (/^(1 rows?|OK|ok|succeeded)?$/.test(reply) ? 
  * @param {string} name @param {string[]} servers
  */
 function homeOf(name, servers) {
-  if (name.startsWith('stream ')) return 'jetstream';
   if (/^(stock|distributed_lock|lock_record)\./.test(name)) return 'sql';
   return name.startsWith('/') ? servers.find((s) => s === 'zookeeper' || s === 'etcd') : 'redis';
 }

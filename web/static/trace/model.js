@@ -2,7 +2,7 @@
 // which locks are held. Computed once, drawn often.
 
 /** @type {Record<string, string>} */
-export const servers = { sql: 'MySQL', redis: 'Redis', zookeeper: 'ZooKeeper', etcd: 'etcd', jetstream: 'NATS' };
+export const servers = { sql: 'MySQL', redis: 'Redis', zookeeper: 'ZooKeeper', etcd: 'etcd' };
 /** @type {Record<string, string>} */
 export const narrow = { ...servers, sql: 'SQL', zookeeper: 'ZK' }; // for narrow lanes
 

@@ -1,7 +1,7 @@
 // All texts of the screen of faults in English. zh.js has the same keys.
 import { count } from '../../ui.js';
 
-const servers = { mysql: 'MySQL', redis: 'Redis', zookeeper: 'ZooKeeper', etcd: 'etcd', jetstream: 'NATS' };
+const servers = { mysql: 'MySQL', redis: 'Redis', zookeeper: 'ZooKeeper', etcd: 'etcd' };
 
 export default {
   what: 'Each cell is a sale on real servers with a fault in its middle: buyers come while it happens, and others buy up what is left when it is over. '

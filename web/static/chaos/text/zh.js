@@ -1,7 +1,7 @@
 // 故障页面的全部中文文字。键与 en.js 相同。
 import { count } from '../../ui.js';
 
-const servers = { mysql: 'MySQL', redis: 'Redis', zookeeper: 'ZooKeeper', etcd: 'etcd', jetstream: 'NATS' };
+const servers = { mysql: 'MySQL', redis: 'Redis', zookeeper: 'ZooKeeper', etcd: 'etcd' };
 
 export default {
   what: '每一格是真实服务器上的一场销售，中途发生一次故障：故障期间一批买家在抢购，结束后另一批买家买走剩下的库存。'

@@ -6,7 +6,7 @@ const strategies = (/** @type {number} */ n) => plural(n, 'strategy', 'strategie
 const figure = (/** @type {number} */ n) => (n < 10 ? n.toFixed(1) : count(n));
 
 const offers = {
-  SQL: 'a SQL database', RowLocks: 'MySQL or MariaDB', Procedures: 'stored procedures', SkipLocked: 'SKIP LOCKED', Redis: 'Redis', RedisQuorum: 'five independent Redis servers', ZooKeeper: 'ZooKeeper', Etcd: 'etcd', JetStream: 'NATS JetStream',
+  SQL: 'a SQL database', RowLocks: 'MySQL or MariaDB', Procedures: 'stored procedures', SkipLocked: 'SKIP LOCKED', Redis: 'Redis', RedisQuorum: 'five independent Redis servers', ZooKeeper: 'ZooKeeper', Etcd: 'etcd',
 };
 const when = {
   'dead-holder': 'when a buyer’s process dies', 'lease-end': 'when a holder pauses past its lease', 'lost-reply': 'when a reply is lost',
@@ -29,7 +29,7 @@ export default {
   },
   rate: (n) => (n ? count(n) : 'not known'),
   have: {
-    mysql: 'MySQL or MariaDB', redis: 'Redis', redis5: 'five independent Redis servers', zookeeper: 'ZooKeeper', etcd: 'etcd', jetstream: 'NATS JetStream',
+    mysql: 'MySQL or MariaDB', redis: 'Redis', redis5: 'five independent Redis servers', zookeeper: 'ZooKeeper', etcd: 'etcd',
     processes: 'more than one service process',
   },
   fails: {

@@ -4,7 +4,7 @@ import { count } from '../../ui.js';
 const figure = (/** @type {number} */ n) => (n < 10 ? n.toFixed(1) : count(n));
 
 const offers = {
-  SQL: 'SQL 数据库', RowLocks: 'MySQL 或 MariaDB', Procedures: '存储过程', SkipLocked: 'SKIP LOCKED', Redis: 'Redis', RedisQuorum: '五台互相独立的 Redis', ZooKeeper: 'ZooKeeper', Etcd: 'etcd', JetStream: 'NATS JetStream',
+  SQL: 'SQL 数据库', RowLocks: 'MySQL 或 MariaDB', Procedures: '存储过程', SkipLocked: 'SKIP LOCKED', Redis: 'Redis', RedisQuorum: '五台互相独立的 Redis', ZooKeeper: 'ZooKeeper', Etcd: 'etcd',
 };
 const when = {
   'dead-holder': '买家的进程死亡时', 'lease-end': '持有者停顿超过租约时', 'lost-reply': '答复丢失时',
@@ -26,7 +26,7 @@ export default {
   },
   rate: (n) => (n ? count(n) : '不知道'),
   have: {
-    mysql: 'MySQL 或 MariaDB', redis: 'Redis', redis5: '五台互相独立的 Redis', zookeeper: 'ZooKeeper', etcd: 'etcd', jetstream: 'NATS JetStream',
+    mysql: 'MySQL 或 MariaDB', redis: 'Redis', redis5: '五台互相独立的 Redis', zookeeper: 'ZooKeeper', etcd: 'etcd',
     processes: '不止一个服务进程',
   },
   fails: {

@@ -52,7 +52,6 @@ export default {
   "not a lock": "不是锁",
   "nothing renews it by commands of its own": "没有专门的命令给它续期",
   "the lock lives in one process: there is no node but itself": "锁只在一个进程里：除了它自己没有别的节点",
-  "there is no server for it: there is no ensemble of jetstream": "没有可用的服务器：这里没有 jetstream 的集群",
   "there is nothing that could end or be lost": "没有什么会到期或丢失",
   "@ gets the lock while @ has it": "{1} 还持有锁，{0} 也拿到了锁",
   "sales that buyers were told of and the ledger does not have": "买家被告知买到了，账本里却没有这张订单",
