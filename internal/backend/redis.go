@@ -1,7 +1,9 @@
 package backend
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -15,16 +17,46 @@ import (
 // follows.
 const mostRedirects = 5
 
+// DefaultMaster is the name of a Redis that sentinels watch, if none is given:
+// that of the configuration which comes with Redis.
+const DefaultMaster = "mymaster"
+
+// RedisAddresses are those of Redis, of its sentinels or of its shards,
+// whichever is configured.
+func (c Config) RedisAddresses() []string {
+	kind, _ := KindNamed(NameRedis)
+	return kind.In(c)
+}
+
+// checkRedis finds settings that exclude each other.
+func (c Config) checkRedis() error {
+	kind, _ := KindNamed(NameRedis)
+	ways := 0
+	for _, a := range kind.Addresses {
+		if len(a.In(c)) > 0 {
+			ways++
+		}
+	}
+	switch {
+	case ways > 1:
+		return fmt.Errorf("%s are given: give --redis-addrs; or --redis-sentinels, which know where Redis is; or --redis-ring, which has several", kind.Flags(c))
+	case len(c.RedisSentinels) == 0 && c.RedisMasterName != "":
+		return errors.New("--redis-master-name is a name that sentinels know: give --redis-sentinels as well")
+	case len(c.RedisRing) == 0 && c.RedisRingLost != "":
+		return errors.New("--redis-ring-lost is about shards: give --redis-ring as well")
+	case c.RedisRingLost != "" && c.RedisRingLost != RingRefuse && c.RedisRingLost != RingRehash:
+		return fmt.Errorf("--redis-ring-lost is %s or %s, not %q", RingRefuse, RingRehash, c.RedisRingLost)
+	}
+	return nil
+}
+
 func (in *Instance) openRedis(ctx context.Context) error {
 	addresses := in.Config.RedisAddresses()
 	if len(addresses) == 0 {
 		return nil
 	}
 	open := in.newRedis
-	switch {
-	case len(in.Config.RedisSentinels) > 0:
-		open = in.newFailover
-	case len(in.Config.RedisRing) > 0:
+	if len(in.Config.RedisRing) > 0 {
 		open = in.newRing
 	}
 	c, err := open()
@@ -46,16 +78,9 @@ func (in *Instance) openRedis(ctx context.Context) error {
 	return nil
 }
 
-// newRedis is a client of one server or of a Cluster.
-func (in *Instance) newRedis() (redis.UniversalClient, error) {
-	hosts, login, err := parseRedisList(in.Config.RedisAddrs)
-	if err != nil {
-		return nil, err
-	}
-	given := in.Config.Logins[NameRedis]
-	login.User, login.Password = given.or(login.User, login.Password)
-	wait := orElse(in.Config.RedisTimeout, 3*time.Second)
-	c := redis.NewUniversalClient(&redis.UniversalOptions{
+// redisOptions are those of one server, of a Cluster and of what sentinels watch.
+func (in *Instance) redisOptions(hosts []string, login RedisAddress, given Login, wait time.Duration) *redis.UniversalOptions {
+	return &redis.UniversalOptions{
 		Addrs: hosts, Username: login.User, Password: login.Password, Dialer: in.dialRedis(given.TLS),
 		MaxRetries:            -1, // a silent retry deducts twice: see dialRedis
 		MaxRedirects:          mostRedirects,
@@ -65,7 +90,35 @@ func (in *Instance) newRedis() (redis.UniversalClient, error) {
 		ContextTimeoutEnabled: true,
 		PoolSize:              orElse(in.Config.RedisConns, 64),
 		DisableIdentity:       true,
-	})
+	}
+}
+
+// newRedis is a client of one server, of a Cluster, or of the primary that sentinels
+// name. It asks these when it opens a connection, and closes all connections to the
+// old primary when they name another: what an open connection had not answered is an
+// unknown outcome, as on one server.
+func (in *Instance) newRedis() (redis.UniversalClient, error) {
+	watched := len(in.Config.RedisSentinels) > 0
+	addresses := in.Config.RedisAddrs
+	if watched {
+		addresses = in.Config.RedisSentinels
+	}
+	hosts, login, err := parseRedisList(addresses)
+	if err != nil && watched {
+		err = fmt.Errorf("--redis-sentinels: %w", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	given, sentinels := in.Config.Logins[NameRedis], login
+	login.User, login.Password = given.or(login.User, login.Password)
+	o := in.redisOptions(hosts, login, given, orElse(in.Config.RedisTimeout, 3*time.Second))
+	if watched {
+		o.MasterName = cmp.Or(in.Config.RedisMasterName, DefaultMaster)
+		o.SentinelUsername, o.SentinelPassword = sentinels.User, sentinels.Password
+		o.DialerRetries = 1 // a primary that is gone is not waited for: the sentinels are asked again
+	}
+	c := redis.NewUniversalClient(o)
 	if cluster, ok := c.(*redis.ClusterClient); ok {
 		watchCluster(cluster)
 	} else {
@@ -86,17 +139,9 @@ func (in *Instance) openRedlock(ctx context.Context) error {
 			return err
 		}
 		a.User, a.Password = given.or(a.User, a.Password)
-		c := redis.NewClient(&redis.Options{
-			Addr: a.Host, Username: a.User, Password: a.Password, Dialer: in.dialRedis(given.TLS),
-			MaxRetries:            -1,
-			DialTimeout:           in.dialTimeout(),
-			DialerRetries:         1, // a node that is down costs a vote, not a wait
-			ReadTimeout:           wait,
-			WriteTimeout:          wait,
-			ContextTimeoutEnabled: true, // redsync bounds each node by its context
-			PoolSize:              orElse(in.Config.RedisConns, 64),
-			DisableIdentity:       true,
-		})
+		o := in.redisOptions([]string{a.Host}, a, given, wait) // redsync bounds each node by its context
+		o.DialerRetries = 1                                    // a node that is down costs a vote, not a wait
+		c := redis.NewClient(o.Simple())
 		c.AddHook(tap.RedisHook{Node: fmt.Sprint("node ", i+1)})
 		in.closers = append(in.closers, c.Close)
 		in.RedisNodes = append(in.RedisNodes, c)
