@@ -177,10 +177,6 @@ func without(rule string, r ledger.Report) ledger.Report {
 	return r
 }
 
-// mistells names strategies that tell a buyer who leaves busy, and sell to them
-// later.
-var mistells = map[string]bool{"queued-unbounded": true}
-
 // undersells: the strategy tells buyers sold out too early, with all well, when
 // others hold or ask for the rest.
 func (h *harness) undersells() bool { return h.info.Guarantees[catalog.SoldOut] == catalog.Breaks }
@@ -511,11 +507,7 @@ func (h *harness) surviving(t *testing.T, act func(n int, cancel context.CancelF
 			t.Errorf("%s: the next buyer was told %v", reached, err)
 		}
 		heard = append(heard, told(second, r, err))
-		report := h.judge(t, 5, heard)
-		if mistells[h.info.Name] {
-			report = without(ledger.RuleUnacknowledged, report)
-		}
-		h.heldOrLost(t, reached, report)
+		h.heldOrLost(t, reached, h.judge(t, 5, heard))
 		return hit
 	})
 }

@@ -36,29 +36,19 @@ var showsNoPurchase = map[string]string{
 
 // Fenced blocks, counted from 0, of other things than the buyer's own commands.
 var otherBlocks = map[string][]int{
-	"redis-lua":        {1},    // the script
-	"one-trip":         {1},    // the procedure
-	"queued":           {1},    // the line in the process
-	"queued-unbounded": {0},    // the queue of jobs
-	"bucketed":         {1},    // a bucket is short
-	"unit-rows":        {1},    // too few units are free
-	"detail-merge":     {2, 3}, // the merger; a lost counter
-	"half-message":     {3, 4}, // the consumer; the check-back
+	"redis-lua": {1}, // the script
+	"one-trip":  {1}, // the procedure
+	"queued":    {1}, // the line in the process
+	"bucketed":  {1}, // a bucket is short
+	"unit-rows": {1}, // too few units are free
 }
 
 // Lessons that leave commands out and say whose they are.
 var leavesOut = map[string]string{
 	"bucketed-hasty":         "bucketed",
-	"detail-merge-hasty":     "detail-merge",
-	"half-message-hasty":     "half-message",
 	"redis-stream-two-calls": "redis-stream",
-	"slot-lease-unfenced":    "slot-lease",
 	"reserve":                "order-first, and what reads a reservation",
 }
-
-// Lessons that show the sale of one unit; the others', two.
-var ofOneUnit = []string{"slot-lease", "slot-lease-unfenced", "detail-merge", "detail-merge-hasty", "half-message",
-	"half-message-hasty"}
 
 // What a lesson lists besides the commands of one buyer who is alone: how it
 // begins, and when it is sent.
@@ -259,9 +249,6 @@ func sent(t *testing.T, info catalog.Info, config backend.Config, sku int64) (li
 	}
 	h.reset(t, 100)
 	p := seckill.Purchase{SKU: sku, User: 42, Quantity: 2, RequestID: "r1"}
-	if slices.Contains(ofOneUnit, info.Name) {
-		p.Quantity = 1
-	}
 	record := &commands{observe.NewRecorder(observe.NewNames(sku), 0)}
 	ctx := tap.With(t.Context(), record)
 	if r, ok := h.strategies[0].(seckill.Reserver); ok {

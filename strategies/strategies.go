@@ -32,11 +32,9 @@ func All() []catalog.Info {
 		etcdlock.Etcd, etcdlock.EtcdNode,
 		redislock.RedisFenced, zklock.ZKFenced, etcdlock.EtcdFenced,
 		counter.RedisCounter, counter.RedisMulti, counter.RedisCounterMySQL,
-		hotsku.OrderFirst, hotsku.OneTrip, hotsku.Queued, hotsku.QueuedUnbounded, hotsku.Merged, hotsku.MergedEarly,
+		hotsku.OrderFirst, hotsku.OneTrip, hotsku.Queued, hotsku.Merged, hotsku.MergedEarly,
 		hotsku.Bucketed, hotsku.BucketedHasty, hotsku.UnitRows, hotsku.UnitRowsHasty,
-		hotsku.SlotLease, hotsku.SlotLeaseUnfenced,
 		hotsku.RedisStream, hotsku.RedisStreamTwoCalls,
 		hotsku.Reserve, hotsku.ReserveLate,
-		hotsku.DetailMerge, hotsku.DetailMergeHasty, hotsku.HalfMessage, hotsku.HalfMessageHasty,
 	}
 }

@@ -2,8 +2,6 @@ package catalog
 
 import (
 	"maps"
-
-	"seckill/internal/ledger"
 )
 
 // A Question that the proof (internal/prove) asks of every strategy, by the ID
@@ -92,36 +90,3 @@ func (i Info) BreaksIn(processes int) bool {
 // Hangs reports whether the strategy is a lock that stays locked when a reply to its
 // holder is lost.
 func (i Info) Hangs() bool { return i.Locker != nil && i.Guarantees[LostReply] == Breaks }
-
-// Lapses reports whether the strategy leases stock for longer than one purchase, and
-// breaks when such a lease ends: a sale that is slower than the lease breaks it
-// without any fault.
-func (i Info) Lapses() bool { return i.Stock == ledger.InSlots && i.Guarantees[LeaseEnd] == Breaks }
-
-// A Letter is what the API called a guarantee before there were questions. It
-// stays for one release.
-type Letter string
-
-// letters of the questions that have one.
-var letters = map[Question]Letter{
-	Oversell: "S", LostUpdate: "S", Processes: "M", DeadHolder: "C", LeaseEnd: "P", Owner: "O", OtherSKUs: "I", NodeLoss: "N",
-}
-
-// Letter of a question, "" if it has none.
-func (q Question) Letter() Letter { return letters[q] }
-
-// Letters derives the guarantees by letter. One with several questions breaks
-// when any of them breaks, and is open when none is expected.
-func (g Guarantees) Letters() map[Letter]Expectation {
-	by := map[Letter]Expectation{}
-	for q, e := range g {
-		if l := q.Letter(); l != "" && by[l] != Breaks {
-			by[l] = e
-		}
-	}
-	return by
-}
-
-// Follows reports whether the strategy lets the stock row follow its orders later
-// (seckill.Settler).
-func (i Info) Follows() bool { return i.Stock == ledger.InDetails }

@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"context"
-	"slices"
 
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
@@ -74,21 +73,16 @@ func Audit(ctx context.Context, store *ledger.Store, sku int64, sellers []Seller
 }
 
 // Close writes the row of a sale that is sold aside from it (in Redis, in pieces)
-// from its orders: no purchase of such a sale touches the row. Where the row
-// follows the orders (seckill.Settler) it writes what the row lacks. The row of any
-// other sale, and of one in which a
-// strategy of another stock store sold, is what was sold from: it stays. Close when
-// the sale has come to rest, and again after whatever is sold or cancelled
-// later; until then the audit says that counter and row differ.
+// from its orders: no purchase of such a sale touches the row. The row of any other
+// sale, and of one in which a strategy of another stock store sold, is what was sold
+// from: it stays. Close when the sale has come to rest, and again after whatever is sold
+// or cancelled later; until then the audit says that counter and row differ.
 func Close(ctx context.Context, store *ledger.Store, sku int64, sellers []Seller) error {
 	names, err := store.Sellers(ctx, sku)
 	if err != nil {
 		return err
 	}
 	storeOf := StockStoreOf(sellers)
-	if s := settler(names, sellers); s != nil {
-		return s.Settle(ctx, sku)
-	}
 	for _, name := range names {
 		if stockStore, ok := storeOf(name); !ok || !stockStore.Aside() {
 			return nil
@@ -98,21 +92,4 @@ func Close(ctx context.Context, store *ledger.Store, sku int64, sellers []Seller
 		return nil
 	}
 	return store.Follow(ctx, sku)
-}
-
-// settler is what brings the row of a sale up to date in which only strategies of
-// InDetails sold; nil: there is none.
-func settler(names []string, sellers []Seller) (found seckill.Settler) {
-	storeOf := StockStoreOf(sellers)
-	for _, name := range names {
-		if stockStore, ok := storeOf(name); !ok || stockStore != ledger.InDetails {
-			return nil
-		}
-	}
-	for _, s := range sellers {
-		if one, ok := s.Strategy.(seckill.Settler); ok && slices.Contains(names, s.Info.Name) {
-			found = one
-		}
-	}
-	return found
 }

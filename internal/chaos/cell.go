@@ -83,7 +83,7 @@ func (o Options) mayHave(info catalog.Info, c Cell) bool {
 // may reports whether a strategy breaks by itself, is known to break by a fault,
 // or promises nothing about it.
 func (o Options) may(info catalog.Info, name fault.Name) bool {
-	if info.BreaksIn(o.Settings.Procs) || info.Lapses() || info.Unfit(o.Settings.Where) != "" {
+	if info.BreaksIn(o.Settings.Procs) || info.Unfit(o.Settings.Where) != "" {
 		return true
 	}
 	known, err := fault.Find(name)

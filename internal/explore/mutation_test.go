@@ -34,8 +34,6 @@ func TestMutationsAreCaught(t *testing.T) {
 	expiring := withFault(two(explore.Locks), fault.LeaseEnds)
 	expiring.Name = "two contenders, a lease ends"
 	all, twice, once := explore.Limits{Preemptions: -1}, explore.Limits{Preemptions: 2}, explore.Limits{Preemptions: 1}
-	leasing, serial := withFault(two(explore.Buys), fault.LeaseEnds), explore.Limits{}
-	leasing.Name, leasing.Stock = "two buyers, enough for one, a lease ends", 2
 	const early, always, forAll = "unlocks before its COMMIT", "takes a busy lock for its own", "names the lock after the buyer"
 	const blind = "deletes the key, whoever holds it"
 	zk := recipe(zklock.ZK, func(d catalog.Deps) lock.Locker { return &zkQueue{zk: d.ZooKeeper} })
@@ -56,8 +54,6 @@ func TestMutationsAreCaught(t *testing.T) {
 			strategy(sqlrow.Version, func(d catalog.Deps) seckill.Strategy { return &hopeful{store: d.Ledger} }), crowd, once, nil},
 		{sqlrow.ForUpdate, "reads before it locks",
 			strategy(sqlrow.ForUpdate, func(d catalog.Deps) seckill.Strategy { return &snapshot{store: d.Ledger} }), buy, all, nil},
-		{hotsku.SlotLease, "frees the slots of a cancelled order again", freesTwice(), lastSlot(), serial, nil},
-		{hotsku.SlotLease, "has no unique key", hotsku.SlotLeaseUnfenced, leasing, serial, nil},
 		{hotsku.Reserve, "pays what has expired", reserving(paysAnyway), atOne("one pays, a sweeper comes", explore.Pays, explore.Sweeps), once, nil},
 		{hotsku.Reserve, "gives a cancelled reservation back again", reserving(releasesTwice), atOne("two cancel", explore.Releases, explore.Releases), once, nil},
 		{hotsku.Reserve, "lets a reservation expire by what it has read", hotsku.ReserveLate, atOne("two sweepers", explore.Sweeps, explore.Sweeps), once, nil},

@@ -200,8 +200,6 @@ func (t *Trial) checkRun() {
 // sold aside from the row (Aside) no purchase touches it: it has what was
 // set until the sale is closed, and what was left from then on. Anything else
 // was written by others, or something was sold or given back after the close.
-// Where the row follows the orders (InDetails), the two are compared once the sale
-// is closed; until then what is left is the row's number and what it lacks.
 func (t *Trial) checkBalance() {
 	t.report.Remaining = t.Snapshot.Stock.Num
 	initial, sold := t.Initial, t.taken() // a reservation has taken its units
@@ -221,8 +219,7 @@ func (t *Trial) checkBalance() {
 		}
 		row := t.Snapshot.Stock.Num
 		untouched := t.report.StockStore.Aside() && row == t.Snapshot.Stock.Initial
-		behind := !t.Closed && (untouched || t.report.StockStore == InDetails)
-		if counted != row && !behind {
+		if counted != row && (t.Closed || !untouched) {
 			t.violate(RuleCounterDisagrees, fmt.Sprintf("%s says that %d are left, the stock row says %d",
 				c, counted, row), Params{"home": c, "counted": counted, "row": row}, examples{})
 		}

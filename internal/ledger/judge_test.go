@@ -38,7 +38,7 @@ func clean() Evidence {
 			},
 		},
 		StockStoreOf: func(strategy string) (StockStore, bool) {
-			stockStore, ok := map[string]StockStore{"conditional": InRow, "version": InRow, "redis-lua": InRedis, "front": InRowAndRedis, "pieces": InBuckets, "details": InDetails}[strategy]
+			stockStore, ok := map[string]StockStore{"conditional": InRow, "version": InRow, "redis-lua": InRedis, "front": InRowAndRedis, "pieces": InBuckets}[strategy]
 			return stockStore, ok
 		},
 		Told: []Told{
@@ -72,15 +72,6 @@ func inPieces(e *Evidence) {
 	e.Snapshot.StockStores = map[StockStore]int64{InBuckets: 0}
 }
 
-// byDetails is the same sale, and a row that has followed none of its orders.
-func byDetails(e *Evidence) {
-	inPieces(e)
-	for i := range e.Snapshot.Orders {
-		e.Snapshot.Orders[i].Strategy = "details"
-	}
-	e.Snapshot.StockStores = map[StockStore]int64{InDetails: 0}
-}
-
 // behindRedis is the same sale from the row, with a number in Redis in front.
 func behindRedis(e *Evidence) {
 	inRedis(e)
@@ -103,9 +94,6 @@ func TestJudgeCleanSales(t *testing.T) {
 		{"stock in the row, Redis in front", behindRedis},
 		{"a stock in pieces", inPieces},
 		{"a stock in pieces, closed", func(e *Evidence) { inPieces(e); e.Snapshot.Stock.Num, e.Closed = 0, true }},
-		{"a row that follows later", byDetails},
-		{"a row that follows later, in between", func(e *Evidence) { byDetails(e); e.Snapshot.Stock.Num = 4 }},
-		{"a row that has followed, closed", func(e *Evidence) { byDetails(e); e.Snapshot.Stock.Num, e.Closed = 0, true }},
 		{"a counter that nobody used", func(e *Evidence) { e.Snapshot.StockStores = map[StockStore]int64{InRedis: 10, InLockTable: 10} }},
 		{"stock in Redis, another counter unused", func(e *Evidence) {
 			inRedis(e)
@@ -251,14 +239,6 @@ func TestJudgeViolations(t *testing.T) {
 			inPieces(e)
 			e.Snapshot.Stock.Num--
 		}, Lost, []string{RuleCounterDisagrees}},
-		{"a row that never followed, closed", func(e *Evidence) {
-			byDetails(e)
-			e.Snapshot.Stock.Num, e.Closed = 2, true
-		}, Lost, []string{RuleCounterDisagrees}},
-		{"a row that followed twice", func(e *Evidence) {
-			byDetails(e)
-			e.Snapshot.Stock.Num, e.Snapshot.StockStores[InDetails] = 1, -3
-		}, Lost, []string{RuleNegative, RuleLostUnits}},
 		{"pieces and the row in one run", func(e *Evidence) {
 			inPieces(e)
 			e.Snapshot.Orders[2].Strategy = "conditional"

@@ -19,22 +19,19 @@ const (
 	InRowAndRedis StockStore = "row+redis"  // stock.num, with the number in Redis in front of it
 	InBuckets     StockStore = "buckets"    // several rows of stock_buckets, which together have what is left; stock.num follows from the orders (Follow)
 	InUnits       StockStore = "units"      // one row of stock_units for each unit; stock.num follows from the orders (Follow)
-	InSlots       StockStore = "slots"      // numbered units, of which slot_sold has each that is sold; stock.num follows from the orders (Follow)
 	InStream      StockStore = "stream"     // stock.num, with a number and a stream of accepted purchases in Redis in front of it
-	InDetails     StockStore = "details"    // stock.num less what stock_details has and stock.num has not yet (Settler)
 )
 
 // Aside reports whether purchases leave the stock row as it is: it has what was
 // set until the sale is closed.
 func (h StockStore) Aside() bool {
-	return h == InRedis || h == InBuckets || h == InUnits || h == InSlots
+	return h == InRedis || h == InBuckets || h == InUnits
 }
 
-// Split reports whether the stock is in pieces, or dealt out in advance, so that
-// buyers take from it side by side. What an order says remained is then what its
-// buyer saw, and names no units.
+// Split reports whether the stock is in pieces, so that buyers take from it side by
+// side. What an order says remained is then what its buyer saw, and names no units.
 func (h StockStore) Split() bool {
-	return h == InBuckets || h == InUnits || h == InSlots || h == InDetails
+	return h == InBuckets || h == InUnits
 }
 
 // Counter is the stock store outside the row whose count belongs to h, as the key of

@@ -110,7 +110,7 @@ func Migrate(ctx context.Context, db *gorm.DB) error {
 func migrate(ctx context.Context, db *gorm.DB) error {
 	db = db.WithContext(ctx)
 	sqlite := db.Name() == "sqlite"
-	schema := slices.Concat(mysqlSchema, splitSchema, slotSchema, reservationSchema, detailSchema, mysqlRefusals)
+	schema := slices.Concat(mysqlSchema, splitSchema, reservationSchema, mysqlRefusals)
 	if sqlite {
 		schema = slices.Concat(sqliteSchema, sqliteRefusals)
 	}

@@ -34,12 +34,10 @@ func (s *Store) Sweep(ctx context.Context) (removed int64, err error) {
 }
 
 // SweepSKU removes the orders and refusals of a SKU's runs that are over, with their
-// units, slots and details (StockStore InUnits, InSlots, InDetails) and
-// reservations, in small pieces. It
-// pauses after each piece for as long as that took, so that buyers have at least
-// half of the database. It returns how many orders it removed, and the context's
-// error when that ends first: what is left is for the next call. Several
-// processes may sweep at once.
+// units (StockStore InUnits) and reservations, in small pieces. It pauses after each
+// piece for as long as that took, so that buyers have at least half of the database.
+// It returns how many orders it removed, and the context's error when that ends first:
+// what is left is for the next call. Several processes may sweep at once.
 func (s *Store) SweepSKU(ctx context.Context, sku int64) (removed int64, err error) {
 	st, err := s.SKU(ctx, sku)
 	if err != nil {
@@ -55,7 +53,7 @@ func (s *Store) SweepSKU(ctx context.Context, sku int64) (removed int64, err err
 	if err != nil || s.db.Name() == "sqlite" {
 		return removed, err
 	}
-	for _, table := range []string{"stock_units", "slot_sold", "slot_lease", "reservations", "stock_details"} {
+	for _, table := range []string{"stock_units", "reservations"} {
 		if _, err = s.remove(ctx, table, st); err != nil {
 			return removed, err
 		}
@@ -85,13 +83,8 @@ func (s *Store) remove(ctx context.Context, table string, st Stock) (removed int
 // before the current run's first order, and with it the first buyers.
 func (s *Store) removePiece(ctx context.Context, table string, sku, current int64) (removed int64, err error) {
 	key := "id"
-	switch table {
-	case "slot_sold":
-		key = "slot"
-	case "refusals":
+	if table == "refusals" {
 		key = "user_id, request_id"
-	case "stock_details":
-		key = "epoch, unit"
 	}
 	statement, view := "DELETE FROM "+table+" WHERE sku_id = ? AND run < ? ORDER BY run, "+key+" LIMIT ?", &sql.TxOptions{Isolation: sql.LevelReadCommitted}
 	if s.db.Name() == "sqlite" {

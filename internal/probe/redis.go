@@ -78,9 +78,8 @@ func (p *redisProbe) Waiting(ctx context.Context) (total int, err error) {
 	return total, err
 }
 
-// Expire removes the lock's key, or the lease of what was read from a stream, or
-// that of half messages. On each of several nodes only what the holder wrote there
-// ends with its lease.
+// Expire removes the lock's key, or the lease of what was read from a stream. On
+// each of several nodes only what the holder wrote there ends with its lease.
 func (p *redisProbe) Expire(ctx context.Context, key string, h *Holder) (did string, err error) {
 	for _, c := range p.nodes {
 		ttl, err := c.PTTL(ctx, key).Result()
@@ -101,11 +100,7 @@ func (p *redisProbe) Expire(ctx context.Context, key string, h *Holder) (did str
 	if did != "" {
 		return did, nil
 	}
-	did, err = p.idle(ctx, key)
-	if did != "" || err != nil {
-		return did, err
-	}
-	return p.askable(ctx, key)
+	return p.idle(ctx, key)
 }
 
 // GiveUp: keys end by their own time.

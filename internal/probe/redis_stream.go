@@ -44,31 +44,3 @@ func (p *redisProbe) idle(ctx context.Context, key string) (did string, err erro
 	}
 	return fmt.Sprintf("%d entries of the stream may be taken over", aged), nil
 }
-
-// askable makes a SKU's half messages look as if they had been sent long ago: the
-// broker may ask back. It says for how many it did so.
-func (p *redisProbe) askable(ctx context.Context, key string) (did string, err error) {
-	sku, ours := strings.CutPrefix(key, "seckill:lock:stock:")
-	if !ours || p.one == nil {
-		return "", nil
-	}
-	halves := "{seckill:details:" + sku + "}:halves"
-	sent, err := p.one.HGetAll(ctx, halves).Result()
-	if err != nil {
-		return "", err
-	}
-	aged := 0
-	for name, at := range sent {
-		if at == "0" {
-			continue
-		}
-		if err := p.one.HSet(ctx, halves, name, "0").Err(); err != nil {
-			return "", err
-		}
-		aged++
-	}
-	if aged == 0 {
-		return "", nil
-	}
-	return fmt.Sprintf("the broker may ask about %d half messages", aged), nil
-}

@@ -2,7 +2,6 @@ package probe
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"maps"
 	"net"
@@ -69,9 +68,6 @@ func (s *SQL) Waiting(ctx context.Context) (n int, err error) {
 // deadline in lock_record is compared with the processes' own, which have been
 // moved on: nothing is written, as a buyer may stand there with the row locked.
 func (s *SQL) Expire(ctx context.Context, key string, _ *Holder) (did string, err error) {
-	if s.stock == ledger.InSlots {
-		return s.expireSlots(ctx, key)
-	}
 	if !s.locks {
 		return "", nil
 	}
@@ -99,26 +95,6 @@ func (s *SQL) Expire(ctx context.Context, key string, _ *Holder) (did string, er
 	return did, nil
 }
 
-// expireSlots ends the leases of a SKU's slots. A buyer who leases may stand there
-// with rows locked: those are not leased yet, or not any more.
-func (s *SQL) expireSlots(ctx context.Context, key string) (did string, err error) {
-	err = s.db.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
-		var live []struct{ Run, ID int64 }
-		err := tx.Raw("SELECT run, id FROM slot_lease WHERE sku_id = ? AND ends_at > UTC_TIMESTAMP(6) FOR UPDATE SKIP LOCKED", skuOf(key)).Scan(&live).Error
-		for _, l := range live {
-			did = "the leases of slots are past"
-			if err == nil { // by the whole key: no other row is looked at
-				err = tx.Exec("UPDATE slot_lease SET ends_at = '2000-01-01' WHERE sku_id = ? AND run = ? AND id = ?", skuOf(key), l.Run, l.ID).Error
-			}
-		}
-		return err
-	}, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
-	return did, err
-}
-
-// skuOf is the SKU in the name that Key gives its lock.
-func skuOf(key string) string { return key[strings.LastIndex(key, ":")+1:] }
-
 // GiveUp: the server sees connections close by itself.
 func (s *SQL) GiveUp(context.Context, string, *Holder) ([]string, error) { return nil, nil }
 
@@ -129,8 +105,6 @@ func (s *SQL) Wake(context.Context) (bool, error) { return false, nil }
 var pieces = map[ledger.StockStore]struct{ name, list, of string }{
 	ledger.InBuckets: {"stock_buckets.num", "num ORDER BY bucket", "stock_buckets WHERE 1"},
 	ledger.InUnits:   {"free stock_units", "id ORDER BY id", "stock_units WHERE order_id IS NULL"},
-	ledger.InSlots:   {"slot_sold", "slot ORDER BY slot", "slot_sold WHERE 1"},
-	ledger.InDetails: {"open stock_details", "change_by ORDER BY epoch, unit", "stock_details WHERE merged = 0"},
 }
 
 // Look shows the row of the stock and the records of the lock.

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"seckill/internal/catalog"
 	"seckill/internal/explore"
 )
 
@@ -15,8 +14,6 @@ type Question struct {
 	ID    string `json:"id"` // as a catalog.Question, where strategies say what they expect
 	Title string `json:"title"`
 	Asks  string `json:"asks"`
-	// Letter is derived from the ID, and stays for one release.
-	Letter catalog.Letter `json:"letter,omitempty"`
 
 	column int // its place
 	ask    func(*bench, context.Context) (Cell, error)
@@ -25,7 +22,6 @@ type Question struct {
 var questions []Question
 
 func addQuestion(q Question) Question {
-	q.Letter = catalog.Question(q.ID).Letter()
 	questions = append(questions, q)
 	slices.SortFunc(questions, func(a, b Question) int { return a.column - b.column })
 	return q

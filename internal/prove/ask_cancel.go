@@ -18,9 +18,7 @@ var _ = addQuestion(Question{
 			beside := buyers(processes, explore.Buys, explore.Cancels)
 			beside[1].Again = 1
 			more := append(b.shared(2, explore.Cancels, explore.Scenario{Name: "a shared transaction beside one who cancels", Stock: 6}),
-				b.followed(processes, explore.Scenario{Name: "a worker beside one who buys and one who cancels; a reply or a command is lost, or one dies",
-					Stock: 4, Faults: faults, MaxFaults: 1}, explore.Buys, explore.Cancels, explore.Settles)...)
-			more = append(more, b.reserved(faults)...)
+				b.reserved(faults)...)
 			return b.search(ctx, "cancel", wrongStock, something, append(more,
 				&explore.Scenario{Name: "two cancel the same order", Stock: 4, Next: true, Buyers: twice(processes, 0, explore.Cancels)},
 				&explore.Scenario{Name: "two cancel the same order, and again; a reply or a command is lost, or one dies", Stock: 4, Next: true,

@@ -26,8 +26,6 @@ func (b *bench) deadHolder(ctx context.Context) (Cell, error) {
 	}
 	scenarios = append(scenarios, b.shared(2, explore.Buys, explore.Scenario{Name: "a shared transaction, one process may die, or one buyer leave",
 		Stock: 6, Faults: []explore.Fault{fault.Dies, fault.Leaves}})...)
-	scenarios = append(scenarios, b.followed(2, explore.Scenario{Name: "two workers beside one who cancels, one may die", Stock: 4,
-		Faults: []explore.Fault{fault.Dies}}, explore.Cancels, explore.Settles, explore.Settles)...)
 	if b.info.Locker != nil {
 		contenders := buyers(3, explore.Locks, explore.Locks, explore.Locks)
 		scenarios = append(scenarios,

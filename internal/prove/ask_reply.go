@@ -14,10 +14,8 @@ var (
 		ask: func(b *bench, ctx context.Context) (Cell, error) {
 			return b.stands(ctx, "it breaks with every reply heard", func(processes int) (Cell, error) {
 				lost := []explore.Fault{fault.ReplyLost, fault.CommandLost}
-				more := append(b.shared(processes, explore.Buys, explore.Scenario{
-					Name: "a shared transaction, a reply or a command is lost", Stock: 6, Faults: lost}),
-					b.followed(processes, explore.Scenario{Name: "two workers beside one who cancels, a reply or a command is lost",
-						Stock: 4, Faults: lost}, explore.Cancels, explore.Settles, explore.Settles)...)
+				more := b.shared(processes, explore.Buys, explore.Scenario{
+					Name: "a shared transaction, a reply or a command is lost", Stock: 6, Faults: lost})
 				return b.faulty(ctx, "lost-reply", notOverlap, append(more,
 					&explore.Scenario{Name: "two buyers, a reply or a command is lost", Stock: 5, Next: true,
 						Buyers: buyers(processes, explore.Buys, explore.Buys), Faults: lost})...)
@@ -31,10 +29,8 @@ var (
 		ask: func(b *bench, ctx context.Context) (Cell, error) {
 			return b.stands(ctx, "it breaks with every command in time", func(processes int) (Cell, error) {
 				late := []explore.Fault{fault.Delayed}
-				more := append(b.shared(processes, explore.Buys, explore.Scenario{
-					Name: "a shared transaction, a command is late", Stock: 6, Faults: late}),
-					b.followed(processes, explore.Scenario{Name: "two workers beside one who cancels, a command is late",
-						Stock: 4, Faults: late}, explore.Cancels, explore.Settles, explore.Settles)...)
+				more := b.shared(processes, explore.Buys, explore.Scenario{
+					Name: "a shared transaction, a command is late", Stock: 6, Faults: late})
 				return b.faulty(ctx, "late-command", explore.LedgerRule, append(more,
 					&explore.Scenario{Name: "two buyers, a command is late", Stock: 5, Next: true,
 						Buyers: buyers(processes, explore.Buys, explore.Buys), Faults: late})...)

@@ -26,8 +26,6 @@ var _ = addQuestion(Question{
 			}
 			scenarios = append(scenarios, b.shared(2, explore.Resets, explore.Scenario{
 				Name: "a shared transaction while the sale is set anew", Stock: 6})...)
-			scenarios = append(scenarios, b.followed(processes, explore.Scenario{Name: "a worker beside one who cancels, while the sale is set anew",
-				Stock: 4}, explore.Cancels, explore.Settles, explore.Resets)...)
 			return b.search(ctx, "reset", wrongStock, something, scenarios...)
 		})
 	},

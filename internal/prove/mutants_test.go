@@ -43,7 +43,7 @@ func TestQuestionsCatchMutants(t *testing.T) {
 		{"reset", sqlrow.Conditional, restoring(givesToAnyRun), "Restore does not ask which sale the order is of", false, nil},
 		{"reset", sqlrow.Conditional, deducting(&starter{}), "Deduct opens the sale itself", false, nil},
 		{"sold-out", hotsku.UnitRows, hotsku.UnitRowsHasty, "who finds the rest held does not wait", false, nil},
-		{"leaves", hotsku.Queued, hotsku.QueuedUnbounded, "a job outlives its buyer", true, nil},
+		{"leaves", hotsku.RedisStream, hotsku.RedisStreamTwoCalls, "units are taken, and the purchase is not written down", true, nil},
 		{"cancel", hotsku.Reserve, hotsku.ReserveLate, "a reservation expires by what was read", false, nil},
 		{"owner", withLock(redislock.RedisRegistry, perTurn), withLock(redislock.RedisRegistry, perProcess), "the lock's value is the process's", true, nil},
 		{"renewal", renewing, withLock(renewing, func(d catalog.Deps) lock.Locker { return &renewed{redis: d.Redis, blind: true} }), "the renewer does not ask whose the lock is", true, nil},

@@ -143,11 +143,6 @@ var lossBuyers = []explore.Buyer{
 	{Name: explore.NextBuyer, Process: 2, Quantity: 1, Does: explore.Buys},
 }
 
-// Where the stock row follows the orders, C buys between A and the loss, and
-// leaves: the row has not heard of their order. C comes after A, so a counter that
-// is set back does not deal C's units to B, which would bring their order to light.
-var lossFollowed = explore.Buyer{Name: "C", Process: 3, Quantity: 2, Does: explore.Buys}
-
 // lastLossSKU: no server has seen it before, in any bench.
 var lastLossSKU atomic.Int64
 
@@ -176,15 +171,11 @@ func (l *loss) play(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	buyers, stock := lossBuyers, int64(lossStock)
-	if l.bench.info.Follows() {
-		buyers, stock = append(slices.Clone(buyers), lossFollowed), stock+lossFollowed.Quantity
-	}
-	l.story = newStory(lastLossSKU.Add(1), &explore.Scenario{Name: l.loses() + ", while A is inside", Stock: stock,
-		Buyers: slices.DeleteFunc(slices.Clone(buyers), func(b explore.Buyer) bool { return b.Name == explore.NextBuyer }),
+	l.story = newStory(lastLossSKU.Add(1), &explore.Scenario{Name: l.loses() + ", while A is inside", Stock: lossStock,
+		Buyers: slices.DeleteFunc(slices.Clone(lossBuyers), func(b explore.Buyer) bool { return b.Name == explore.NextBuyer }),
 		Faults: []explore.Fault{fault.NodeLost}, MaxFaults: 1, Next: true})
 	var all []*shopper
-	for _, b := range buyers {
+	for _, b := range lossBuyers {
 		s, err := l.enter(ctx, b, lost)
 		if err != nil {
 			return err
@@ -200,7 +191,7 @@ func (l *loss) play(ctx context.Context) error {
 	if lost, err = l.ensemble.NodeWith(ctx, l.role, key, fmt.Sprint(":", l.story.sku)); err != nil {
 		return err
 	}
-	if err := l.shop(ctx, lost, all[0], all[1], all[2], all[3:]...); err != nil {
+	if err := l.shop(ctx, lost, all[0], all[1], all[2]); err != nil {
 		return err
 	}
 	return l.judge(ctx, run, all)
@@ -261,7 +252,7 @@ func (l *loss) open(ctx context.Context, s *shopper) (run int64, err error) {
 }
 
 // shop has the buyers come in turn; those before come and leave before the loss.
-func (l *loss) shop(ctx context.Context, lost *lab.Process, a, b, next *shopper, before ...*shopper) error {
+func (l *loss) shop(ctx context.Context, lost *lab.Process, a, b, next *shopper) error {
 	if err := l.ensemble.Lag(ctx); err != nil {
 		return err
 	}
@@ -275,12 +266,6 @@ func (l *loss) shop(ctx context.Context, lost *lab.Process, a, b, next *shopper,
 		return fmt.Errorf("buyer A never came to a write: %w", a.outcome.Err)
 	}
 	l.look(ctx)
-	for _, s := range before {
-		if s.goShopping(ctx, lossWait); s.outcome.Err != nil {
-			return fmt.Errorf("buyer %s, before the loss: %w", s.Name, s.outcome.Err)
-		}
-		l.look(ctx)
-	}
 
 	begun := time.Now()
 	what, with := l.describe()
@@ -325,12 +310,6 @@ func (l *loss) look(ctx context.Context) {
 func (l *loss) judge(ctx context.Context, run int64, all []*shopper) error {
 	last := all[slices.IndexFunc(all, func(s *shopper) bool { return s.Name == explore.NextBuyer })]
 	sellers := []catalog.Seller{{Info: l.bench.info, Strategy: last.strategy}}
-	follows := l.bench.info.Follows()
-	if follows {
-		if err := catalog.Close(ctx, last.store, l.story.sku, sellers); err != nil {
-			return fmt.Errorf("let the stock row follow: %w", err)
-		}
-	}
 	snap, err := catalog.Snapshot(ctx, last.store, l.story.sku, sellers)
 	if err != nil {
 		return fmt.Errorf("audit the sale: %w", err)
@@ -342,7 +321,7 @@ func (l *loss) judge(ctx context.Context, run int64, all []*shopper) error {
 		told = append(told, explore.Tell(s.purchase(), s.outcome))
 	}
 	o.Audit = ledger.Judge(ledger.Evidence{Snapshot: snap, Initial: o.Scenario.Stock, Run: run,
-		StockStoreOf: catalog.StockStoreOf(sellers), Told: told, Closed: follows})
+		StockStoreOf: catalog.StockStoreOf(sellers), Told: told})
 	for _, v := range o.Audit.Violations {
 		o.Problems = append(o.Problems, explore.Problem{Rule: v.Rule, Message: v.Message})
 	}

@@ -14,8 +14,8 @@ import (
 
 // byHand is a matrix with each kind of answer.
 func byHand() *prove.Matrix {
-	questions := []prove.Question{{ID: "oversell", Title: "no oversell", Asks: "Is ever more sold than there was?", Letter: "S"},
-		{ID: "dead-holder", Title: "dead holder", Letter: "C"}, {ID: "waits", Title: "how it waits"}}
+	questions := []prove.Question{{ID: "oversell", Title: "no oversell", Asks: "Is ever more sold than there was?"},
+		{ID: "dead-holder", Title: "dead holder"}, {ID: "waits", Title: "how it waits"}}
 	return &prove.Matrix{Format: 2, Questions: questions, Seed: 7, Schedules: 80, Took: "12m0s",
 		Backends: []backend.Status{{Name: "mysql", OK: true, Version: "MariaDB 11"}, {Name: "redlock", OK: true, Version: "Redis 7"},
 			{Name: "etcd", Error: "not found", Version: ""}},
@@ -116,19 +116,18 @@ func TestAnOldMatrixSaysWhatToDo(t *testing.T) {
 
 // Each question is compared by itself: one that breaks excuses no other.
 func TestDifferencesAreByQuestion(t *testing.T) {
-	m := &prove.Matrix{Questions: []prove.Question{{ID: "oversell", Letter: "S"}, {ID: "lost-update", Letter: "S"}, {ID: "late-command"}}}
+	m := &prove.Matrix{Questions: []prove.Question{{ID: "oversell"}, {ID: "lost-update"}, {ID: "late-command"}}}
 	for name, c := range map[string]struct {
 		expected map[string]bool
 		answers  [3]prove.Answer
 		want     string
 	}{
-		"as expected":       {map[string]bool{"oversell": false, "lost-update": true}, [3]prove.Answer{prove.Breaks, prove.Holds, prove.Breaks}, ""},
-		"half of a letter":  {map[string]bool{"oversell": false, "lost-update": false}, [3]prove.Answer{prove.Breaks, prove.Holds, prove.Holds}, "lost-update breaks"},
-		"without a letter":  {map[string]bool{"late-command": true}, [3]prove.Answer{prove.Holds, prove.Holds, prove.Breaks}, "late-command holds"},
-		"open":              {nil, [3]prove.Answer{prove.Breaks, prove.Holds, prove.Breaks}, ""},
-		"does not apply":    {map[string]bool{"late-command": false}, [3]prove.Answer{prove.Holds, prove.Holds, prove.NotAsked}, ""},
-		"could not be said": {nil, [3]prove.Answer{prove.Holds, prove.Failed, prove.Holds}, "lost-update can be asked"},
-		"keyed by letters":  {map[string]bool{"S": true}, [3]prove.Answer{prove.Breaks, prove.Holds, prove.Holds}, ""},
+		"as expected":          {map[string]bool{"oversell": false, "lost-update": true}, [3]prove.Answer{prove.Breaks, prove.Holds, prove.Breaks}, ""},
+		"one of two":           {map[string]bool{"oversell": false, "lost-update": false}, [3]prove.Answer{prove.Breaks, prove.Holds, prove.Holds}, "lost-update breaks"},
+		"better than expected": {map[string]bool{"late-command": true}, [3]prove.Answer{prove.Holds, prove.Holds, prove.Breaks}, "late-command holds"},
+		"open":                 {nil, [3]prove.Answer{prove.Breaks, prove.Holds, prove.Breaks}, ""},
+		"does not apply":       {map[string]bool{"late-command": false}, [3]prove.Answer{prove.Holds, prove.Holds, prove.NotAsked}, ""},
+		"could not be said":    {nil, [3]prove.Answer{prove.Holds, prove.Failed, prove.Holds}, "lost-update can be asked"},
 	} {
 		cells := map[string]prove.Cell{}
 		for i, q := range m.Questions {

@@ -22,11 +22,7 @@ func (b *bench) faultless(processes int) []*explore.Scenario {
 			Buyers: buyers(processes, explore.Buys, explore.Buys)},
 		{Name: "one buys, one cancels, " + where, Stock: 4, Next: true,
 			Buyers: buyers(processes, explore.Buys, explore.Cancels)},
-	}, few, many, copied(few, "A"), copied(many, "B"),
-		b.followed(processes, explore.Scenario{Name: "a worker beside two buyers, " + where, Stock: 3},
-			explore.Buys, explore.Buys, explore.Settles),
-		b.followed(processes, explore.Scenario{Name: "two workers beside one who cancels, " + where, Stock: 4},
-			explore.Cancels, explore.Settles, explore.Settles))
+	}, few, many, copied(few, "A"), copied(many, "B"))
 }
 
 // soundness is what the searches without faults found.

@@ -102,13 +102,6 @@ type Acceptor interface {
 	Became(ctx context.Context, sku, user int64, requestID string) error
 }
 
-// A Settler is a Strategy whose stock row follows its orders later. Settle writes
-// what the row of sku lacks into it, and leaves out what is not committed yet. It
-// may be called at any time, by several processes at once.
-type Settler interface {
-	Settle(ctx context.Context, sku int64) error
-}
-
 // The outcomes a Strategy may report. They are wrapped with %w and tested
 // with errors.Is.
 var (

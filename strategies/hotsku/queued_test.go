@@ -13,7 +13,6 @@ import (
 	"seckill/internal/explore"
 	"seckill/internal/fault"
 	"seckill/internal/lab/labtest"
-	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
 )
@@ -167,9 +166,9 @@ func TestTheQueueRefusesWhomItWouldNotReach(t *testing.T) {
 
 // leftWaiting has a buyer's client go while another's CALL waits for the row, and
 // a third buyer waits behind. It returns what the one who left is told.
-func leftWaiting(t *testing.T, i catalog.Info) (s *sale, sent *steps, told error) {
+func leftWaiting(t *testing.T) (s *sale, sent *steps, told error) {
 	t.Helper()
-	s, sent = open(t, i, 10), newSteps()
+	s, sent = open(t, Queued, 10), newSteps()
 	behind, third := newSteps(), make(chan error, 1)
 	first := s.meanwhile(t, t.Context(), func(*gorm.DB) error {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -214,53 +213,13 @@ func (s *steps) After(_ context.Context, c *tap.Command, err error) error {
 }
 
 func TestABuyerWhoLeavesTheQueueCostsNoCommand(t *testing.T) {
-	s, sent, told := leftWaiting(t, Queued)
+	s, sent, told := leftWaiting(t)
 	if !errors.Is(told, seckill.ErrBusy) {
 		t.Errorf("who left is told %v, want %v", told, seckill.ErrBusy)
 	}
 	if snap := s.held(t); len(snap.Orders) != 2 || len(sent.calls) != 0 {
 		t.Errorf("%d orders, and %d commands for the one who left; want 2 and none", len(snap.Orders), len(sent.calls))
 	}
-}
-
-// The job stays, is worked on, and makes an order for one who was told busy.
-func TestAJobOutlivesItsBuyer(t *testing.T) {
-	s, sent, told := leftWaiting(t, QueuedUnbounded)
-	if !errors.Is(told, seckill.ErrBusy) {
-		t.Errorf("who left is told %v, want %v", told, seckill.ErrBusy)
-	}
-	<-sent.calls
-	snap := s.held(t) // the stock is right; the answer was not
-	r := ledger.Judge(ledger.Evidence{Snapshot: snap, Initial: s.stock, Run: s.run,
-		StockStoreOf: func(string) (ledger.StockStore, bool) { return s.info.Stock, true },
-		Told: []ledger.Told{
-			{RequestID: s.purchase(1, 1, "").RequestID, User: 1, Quantity: 1, Outcome: ledger.OutcomeUnknown},
-			{RequestID: s.purchase(2, 1, "").RequestID, User: 2, Quantity: 1, Outcome: ledger.OutcomeError},
-			{RequestID: s.purchase(3, 1, "").RequestID, User: 3, Quantity: 1, Outcome: ledger.OutcomeUnknown}}})
-	if len(snap.Orders) != 3 || len(r.Violations) != 1 || r.Violations[0].Rule != ledger.RuleUnacknowledged {
-		t.Errorf("%d orders, and the judge says %+v; want 3 and an order that no buyer was told of", len(snap.Orders), r.Violations)
-	}
-}
-
-// Orders go to those who left long ago, and who is there is told sold out.
-func TestJobsOfThoseWhoLeftTakeTheStock(t *testing.T) {
-	const left = 5
-	s := open(t, QueuedUnbounded, left)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	sent := newSteps()
-	for user := range int64(left) {
-		if _, err := s.buy(tap.With(ctx, sent), user+1, 1, ""); !errors.Is(err, seckill.ErrBusy) {
-			t.Errorf("user %d, who has left already, is told %v", user+1, err)
-		}
-	}
-	for range left {
-		<-sent.calls
-	}
-	if _, err := s.buy(t.Context(), 99, 1, ""); !errors.Is(err, seckill.ErrSoldOut) {
-		t.Errorf("the one who waits is told %v", err)
-	}
-	s.held(t)
 }
 
 // keepsPlace is queued where a buyer who leaves stays in the line.
@@ -296,7 +255,6 @@ func TestTheExplorerHasBuyersLeaveTheLine(t *testing.T) {
 		rule string // that it breaks; "": none
 	}{
 		{"queued", Queued, ""},
-		{"queued-unbounded", QueuedUnbounded, ledger.RuleUnacknowledged},
 		{"a line that is not left", mutant, explore.RuleStuck},
 	} {
 		w, err := explore.Open(t.Context(), c.info, labtest.Config(t, c.info.Uses()...), explore.Options{})

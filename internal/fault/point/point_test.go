@@ -33,9 +33,8 @@ var everything = []backend.Capability{backend.SQL, backend.RowLocks, backend.Red
 // writesBlind write the stock row without having read it, or do not touch it:
 // what others do meanwhile cannot make that wrong, so there is nothing to stop
 // them at.
-var writesBlind = []string{"conditional", "conditional-scan", "one-trip", "queued", "queued-unbounded", "merged", "merged-early",
-	"unit-rows", "unit-rows-hasty", "slot-lease", "slot-lease-unfenced", "redis-stream", "redis-stream-two-calls",
-	"detail-merge", "detail-merge-hasty", "half-message", "half-message-hasty"}
+var writesBlind = []string{"conditional", "conditional-scan", "one-trip", "queued", "merged", "merged-early",
+	"unit-rows", "unit-rows-hasty", "redis-stream", "redis-stream-two-calls"}
 
 // commitsAlone write nothing but the order, with one command.
 var commitsAlone = []string{"redis-counter", "redis-multi"}

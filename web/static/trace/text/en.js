@@ -71,7 +71,7 @@ export default {
       asks: b.same ? `sends a copy of ${b.same}’s request, with the same idempotency key` : `asks the service for${units || ' units'}, with an idempotency key`,
       locks: 'takes the lock and releases it', pays: `pays ${b.same ? `${b.same}’s` : 'a'} reservation`,
       releases: `cancels ${b.same ? `${b.same}’s` : 'a'} reservation`, sweeps: 'has the deadline pass, and sweeps',
-      resets: 'resets the sale', starts: 'starts the sale', settles: 'lets the stock row follow the orders',
+      resets: 'resets the sale', starts: 'starts the sale',
     }[b.does] ?? b.does;
     return [doing, b.other && 'of another SKU', b.process > 0 && this.process(b.process + 1),
       b.again > 0 && `retries without a final answer (${count(b.again)}×)`].filter(Boolean).join(', ');

@@ -74,7 +74,7 @@ export default {
       asks: b.same ? `发出 ${b.same} 的请求的副本，幂等键相同` : `带幂等键向服务请求${units}`,
       locks: '加锁，再释放', pays: `为${b.same ? ` ${b.same} 的` : '一条'}预留付款`,
       releases: `取消${b.same ? ` ${b.same} 的` : '一条'}预留`, sweeps: '让截止时间过去，然后清理',
-      resets: '重置这场销售', starts: '开始这场销售', settles: '让库存行跟上订单',
+      resets: '重置这场销售', starts: '开始这场销售',
     }[b.does] ?? b.does;
     return [doing, b.other && '另一件商品', b.process > 0 && this.process(b.process + 1),
       b.again > 0 && `没有最终答复就重试（${count(b.again)} 次）`].filter(Boolean).join('，');
