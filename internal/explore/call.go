@@ -63,14 +63,11 @@ func (c *call) text(names *observe.Names) string {
 	if !c.local() {
 		text = observe.Describe(c.command)
 	}
-	if renews(c.helper) {
+	if c.helper != nil {
 		text = renewerMark + text
 	}
 	return names.Plain(text)
 }
-
-// renews: it is no job of the buyer's, but beside them, as a lock's renewer.
-func renews(h *tap.Helper) bool { return h != nil && !h.IsJob() }
 
 const renewerMark = "(renewer) "
 

@@ -144,7 +144,7 @@ func (e Example) Choices() []Choice {
 
 func (e Example) chosen() (choices []Choice, steps []Step) {
 	for _, s := range e.Steps {
-		if s.Who != NextBuyer && s.Fault != fault.TimePasses && s.Result != gaveUp && s.Result != gaveUpOnce && !s.ByItself {
+		if s.Who != NextBuyer && s.Fault != fault.TimePasses && s.Result != gaveUp && !s.ByItself {
 			choices, steps = append(choices, s.Choice), append(steps, s)
 		}
 	}

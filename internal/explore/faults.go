@@ -64,7 +64,7 @@ func (r *run) fail(c *call, step Step, result string, err error) {
 // aimed is the call that a fault befalls.
 func (r *run) aimed(c Choice) *call {
 	for _, t := range r.actor(c.Who).threads {
-		if renews(t.helper) == c.Renewer && t.next() != nil {
+		if (t.helper != nil) == c.Renewer && t.next() != nil {
 			return t.next()
 		}
 	}

@@ -24,7 +24,7 @@ func (r *run) ready() (list []*thread) {
 			continue
 		}
 		for _, t := range a.threads {
-			if t.next() != nil && (!renews(t.helper) || r.scenario.Renewals > 0 || !a.done()) {
+			if t.next() != nil && (t.helper == nil || r.scenario.Renewals > 0 || !a.done()) {
 				list = append(list, t)
 			}
 		}
@@ -44,7 +44,7 @@ func (r *run) rank(t *thread) int {
 	return 1
 }
 
-func (t *thread) choice() Choice { return Choice{Who: t.actor.Name, Renewer: renews(t.helper)} }
+func (t *thread) choice() Choice { return Choice{Who: t.actor.Name, Renewer: t.helper != nil} }
 
 // options are all choices at this moment.
 func (r *run) options() (list []option) {

@@ -89,11 +89,7 @@ func (r *run) ringTimers(ctx context.Context) (any bool, err error) {
 // often before they give up.
 const maxIdleTries = 3
 
-const (
-	gaveUp = "gives up: nothing will ever wake them"
-	// gaveUpOnce is what older counterexamples say instead.
-	gaveUpOnce = "gives up: nothing will ever wake them"
-)
+const gaveUp = "gives up: nothing will ever wake them"
 
 // wakesLate reports whether a thread that seemed to wait goes on after all. A
 // thread of the SQL server that was given its row counts as waiting until it runs,
@@ -102,7 +98,7 @@ const (
 func (r *run) wakesLate(ctx context.Context) bool {
 	waits, away := r.inside()
 	for _, c := range append(waits, away...) {
-		if !renews(c.helper) && (!c.local() || !c.command.Asks) {
+		if c.helper == nil && (!c.local() || !c.command.Asks) {
 			return r.await(ctx, lateness) == nil
 		}
 	}

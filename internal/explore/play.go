@@ -202,9 +202,6 @@ func (r *run) through(ctx context.Context, choose chooser) error {
 			// renewers of locks that are free.
 			options, chosen = r.leftovers(), false
 			if len(options) == 0 {
-				if r.jobsWait() && r.wakesLate(ctx) {
-					continue
-				}
 				return nil
 			}
 		}
@@ -241,11 +238,6 @@ func (r *run) through(ctx context.Context, choose chooser) error {
 // leftovers is what still happens when every program has ended.
 func (r *run) leftovers() []option {
 	list := arrives.at(r, nil)
-	for _, t := range r.ready() {
-		if t.helper != nil && t.helper.IsJob() {
-			list = append(list, option{Choice: t.choice()})
-		}
-	}
 	if r.scenario.Renewals > 0 {
 		for _, t := range r.ready() {
 			list = append(list, option{Choice: t.choice()})
@@ -253,12 +245,6 @@ func (r *run) leftovers() []option {
 		list = append(list, r.renewersToWake()...)
 	}
 	return list
-}
-
-// jobsWait: a job waits in its process for a turn that may just have come.
-func (r *run) jobsWait() bool {
-	waits, _ := r.inside()
-	return slices.ContainsFunc(waits, func(c *call) bool { return c.helper != nil && c.helper.IsJob() })
 }
 
 func (r *run) finished() bool {

@@ -76,7 +76,7 @@ func (r *run) heed(e event) {
 			return
 		}
 		a.threadOf(c.helper).add(c)
-		if e.kind == evSleeps && !renews(c.helper) {
+		if e.kind == evSleeps && c.helper == nil {
 			a.attempt.failed, a.outcome.Waited = true, true
 		}
 	case evEnters:
@@ -178,7 +178,7 @@ func (r *run) take(ctx context.Context, o option, chosen bool) error {
 	}
 	a := r.actor(o.Who)
 	for _, t := range a.threads {
-		if renews(t.helper) != o.Renewer {
+		if (t.helper != nil) != o.Renewer {
 			continue
 		}
 		if c := t.next(); c != nil {

@@ -91,7 +91,7 @@ func (r *run) settle(ctx context.Context) error {
 			if c.state != passing {
 				c.state = blocked
 			}
-			c.actor.outcome.Waited = c.actor.outcome.Waited || !renews(c.helper) && !r.mayMove(c.actor)
+			c.actor.outcome.Waited = c.actor.outcome.Waited || c.helper == nil
 		}
 		return ctx.Err()
 	}
@@ -117,12 +117,6 @@ func (r *run) seen(ctx context.Context, away []*call) bool {
 		left = slices.Delete(left, i, i+1)
 	}
 	return true
-}
-
-// mayMove: a buyer who waits for their own job does not wait for another while the
-// job may take its next step.
-func (r *run) mayMove(a *actor) bool {
-	return slices.ContainsFunc(r.ready(), func(t *thread) bool { return t.actor == a && !renews(t.helper) })
 }
 
 // drain heeds the events that are there.

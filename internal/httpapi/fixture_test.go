@@ -28,7 +28,6 @@ type fake struct {
 	deduct  func(context.Context, seckill.Purchase) (seckill.Receipt, error)
 	restore func(context.Context, string) error
 	reset   func(ctx context.Context, sku, stock int64) error
-	stop    func(context.Context) error
 	observe seckill.Observer
 	ledger  *ledger.Store
 }
@@ -44,13 +43,6 @@ func (f *fake) Reset(ctx context.Context, sku, stock int64) error {
 		return nil
 	}
 	return f.reset(ctx, sku, stock)
-}
-
-func (f *fake) Stop(ctx context.Context) error {
-	if f.stop == nil {
-		return nil
-	}
-	return f.stop(ctx)
 }
 
 const fakeName = "fake"

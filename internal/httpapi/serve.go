@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"time"
 
-	"seckill/internal/seckill"
 	"seckill/internal/web"
 )
 
@@ -22,24 +21,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	endWork := s.work(ctx)
 	err := s.serve(ctx, l, s.Handler())
 	endWork()
-	if err == nil {
-		s.stop(ctx)
-	}
 	return err
-}
-
-// stop lets strategies give back what they keep for this process's next buyers.
-// What is not given back is free when its lease ends.
-func (s *Server) stop(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.ShutdownTimeout)
-	defer cancel()
-	for _, sl := range s.sellers {
-		if strategy, ok := sl.strategy.(seckill.Stopper); ok {
-			if err := strategy.Stop(ctx); err != nil {
-				s.Log.Warn("give back what this process has leased", "strategy", sl.info.Name, "error", err)
-			}
-		}
-	}
 }
 
 // ServeAdmin does the same for admins, on a listener of ListenAdmin.

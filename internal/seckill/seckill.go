@@ -65,12 +65,6 @@ type Resetter interface {
 	Reset(ctx context.Context, sku, stock int64) error
 }
 
-// A Stopper is a Strategy whose process keeps something for its next buyers. Stop
-// gives it back, when no purchase is under way any more and none will come.
-type Stopper interface {
-	Stop(ctx context.Context) error
-}
-
 // A Counter is a Strategy that keeps the stock somewhere else than in the stock
 // row, or in two places: Count is what that stock store says is left of sku. A counter
 // that was never seeded, or that its server lost, is ErrUnknownSKU.

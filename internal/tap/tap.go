@@ -108,7 +108,6 @@ type helperKey struct{}
 // purchase it belongs to. Its identity tells helpers of one purchase apart.
 type Helper struct {
 	over func(*Helper)
-	job  bool
 }
 
 // A Minder is a Tap that must know when helpers come and go.
@@ -118,13 +117,8 @@ type Minder interface {
 }
 
 // Background marks the commands of a helper. Call Over when it has ended.
-func Background(ctx context.Context) (context.Context, *Helper) { return help(ctx, &Helper{}) }
-
-// Job marks the commands of work that goes on when its buyer has left: that of an
-// executor. They are the purchase's own. Call Over when it has ended.
-func Job(ctx context.Context) (context.Context, *Helper) { return help(ctx, &Helper{job: true}) }
-
-func help(ctx context.Context, h *Helper) (context.Context, *Helper) {
+func Background(ctx context.Context) (context.Context, *Helper) {
+	h := &Helper{}
 	if m, ok := From(ctx).(Minder); ok {
 		h.over = m.Over
 		m.Began(h)
@@ -139,20 +133,16 @@ func (h *Helper) Over() {
 	}
 }
 
-// HelperOf is the helper that Background or Job marked ctx with; nil for what a
+// HelperOf is the helper that Background marked ctx with; nil for what a
 // purchase sends itself.
 func HelperOf(ctx context.Context) *Helper {
 	h, _ := ctx.Value(helperKey{}).(*Helper)
 	return h
 }
 
-// IsJob reports whether it was made by Job.
-func (h *Helper) IsJob() bool { return h.job }
-
 // IsBackground reports whether ctx was marked by Background.
 func IsBackground(ctx context.Context) bool {
-	h := HelperOf(ctx)
-	return h != nil && !h.job
+	return HelperOf(ctx) != nil
 }
 
 type fanKey struct{}

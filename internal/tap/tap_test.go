@@ -429,15 +429,3 @@ func TestRepliesAreForReaders(t *testing.T) {
 	}
 	r.want(t, "sql SELECT")
 }
-
-// A job's commands are the purchase's own; a helper's are not.
-func TestAJobIsNoBackground(t *testing.T) {
-	job, h := tap.Job(t.Context())
-	if tap.IsBackground(job) || tap.HelperOf(job) != h || !h.IsJob() {
-		t.Error("a job is taken for a helper beside the purchase")
-	}
-	beside, h := tap.Background(t.Context())
-	if !tap.IsBackground(beside) || h.IsJob() {
-		t.Error("a helper beside the purchase is taken for a job")
-	}
-}
