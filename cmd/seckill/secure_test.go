@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -22,8 +21,9 @@ func TestSecretsStayHidden(t *testing.T) {
 	runScripts(t, testscript.Params{Dir: "testdata/secrets", Cmds: map[string]scriptCommand{"apart": apart, "hidden": hidden}})
 }
 
-// apart names the servers of all tests without passwords. MySQL's is in the file
-// password, Redis's in the environment; $SECRETS has both.
+// apart gives the addresses of the servers of all tests, with their passwords, in the
+// environment; $SECRETS has the passwords, and the variables with WRONG_ before
+// their names the same addresses with another.
 func apart(ts *testscript.TestScript, _ bool, _ []string) {
 	config := labtest.Config(of(ts), backend.SQL, backend.Redis)
 	dsn, err := mysql.ParseDSN(config.MySQLDSN)
@@ -33,14 +33,13 @@ func apart(ts *testscript.TestScript, _ bool, _ []string) {
 	if len(dsn.Passwd) < 8 || len(redis.Password) < 8 {
 		ts.Fatalf("the servers have no passwords to look for")
 	}
-	ts.Check(os.WriteFile(ts.MkAbs("password"), []byte(dsn.Passwd+"\n"), 0o600))
-	ts.Check(os.Chmod(ts.MkAbs("nothing"), 0o600))
-	ts.Setenv("SECRETS", dsn.Passwd+" "+redis.Password)
-	ts.Setenv("SECKILL_MYSQL_USER", dsn.User)
-	ts.Setenv("SECKILL_REDIS_PASSWORD", redis.Password)
-	dsn.User, dsn.Passwd = "", ""
+	const wrong = "hunter2"
+	ts.Setenv("SECRETS", dsn.Passwd+" "+redis.Password+" "+wrong)
 	ts.Setenv("SECKILL_MYSQL_DSN", dsn.FormatDSN())
-	ts.Setenv("SECKILL_REDIS_ADDRS", redis.Host)
+	ts.Setenv("SECKILL_REDIS_ADDRS", redis.String())
+	dsn.Passwd, redis.Password = wrong, wrong
+	ts.Setenv("WRONG_MYSQL", dsn.FormatDSN())
+	ts.Setenv("WRONG_REDIS", redis.String())
 }
 
 // hidden NAME URL... looks for the secrets, and the admin token, in what a

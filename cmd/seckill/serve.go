@@ -29,9 +29,7 @@ type ServeCmd struct {
 	Given      backend.Config          `embed:""`
 	Tiers      map[string]backend.Tier `mapsep:"," env:"SECKILL_TIERS" placeholder:"mysql=private" help:"Where backends come from (given, private, embedded), to be shown."`
 	MySQLConns int                     `name:"mysql-conns" default:"32" env:"SECKILL_MYSQL_CONNS" help:"Most connections to the SQL database."`
-	MySQLText  bool                    `name:"mysql-text" env:"SECKILL_MYSQL_TEXT" help:"Prepare no statements: for a pooler in front of MySQL that cannot keep them."`
 
-	SecureFlags
 	Settings catalog.Settings `embed:""`
 	TokenFlags
 	AdminAddr        string        `env:"SECKILL_ADMIN_ADDR" placeholder:"ADDR" help:"Take admin calls without a token here: 127.0.0.1:PORT, for every user of this machine, or unix:/path."`
@@ -70,7 +68,7 @@ func (c *ServeCmd) Validate() error {
 			return fmt.Errorf("%s must be %s", flag.name, flag.want)
 		}
 	}
-	if err := errors.Join(c.TokenFlags.check(), c.SecureFlags.check(), checkLockTimes(c.Settings.LockTimes)); err != nil {
+	if err := errors.Join(c.TokenFlags.check(), checkLockTimes(c.Settings.LockTimes)); err != nil {
 		return err
 	}
 	names := backend.Names()
@@ -123,11 +121,8 @@ func (c *ServeCmd) Run(ctx context.Context, stderr stderrWriter) error {
 	}
 	defer forget()
 	config := c.Given
-	config.Tiers, config.MaxSQLConns, config.SQLAsText = c.Tiers, c.MySQLConns, c.MySQLText
+	config.Tiers, config.MaxSQLConns = c.Tiers, c.MySQLConns
 	config.RowLockWait, config.ZooKeeperSession = c.Settings.LockWait, c.ZooKeeperSession
-	if err := c.SecureFlags.into(&config); err != nil {
-		return err
-	}
 	in, err := backend.Open(ctx, config)
 	if err != nil {
 		return err

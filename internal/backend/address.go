@@ -1,8 +1,10 @@
 package backend
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"regexp"
 	"strings"
@@ -15,11 +17,13 @@ type RedisAddress struct {
 	Host     string // host:port
 	User     string // empty: Redis' default user
 	Password string // empty: none is needed
+	TLS      bool   // rediss://
 }
 
-// ParseRedis reads host:port or redis://[user]:password@host:port. Anything else
-// a Redis URL can contain (a database, options such as max_retries, TLS) is an
-// error: the service decides it. The error does not repeat the password.
+// ParseRedis reads host:port or redis://[user]:password@host:port; rediss:// is with
+// TLS. Anything else a Redis URL can contain (a database, options such as
+// max_retries) is an error: the service decides it. The error does not repeat the
+// password.
 func ParseRedis(address string) (a RedisAddress, err error) {
 	address = strings.TrimSpace(address)
 	if !strings.Contains(address, "://") {
@@ -32,14 +36,14 @@ func ParseRedis(address string) (a RedisAddress, err error) {
 	switch {
 	case err != nil: // it repeats the address
 		return a, wrongRedis(address, "it is no URL (write %40 for @, %2F for / and %2C for a comma in the password)")
-	case u.Scheme != "redis":
-		return a, wrongRedis(address, "only redis:// is supported, without TLS")
+	case u.Scheme != "redis" && u.Scheme != "rediss":
+		return a, wrongRedis(address, "only redis:// and, with TLS, rediss:// are supported")
 	case u.Hostname() == "":
 		return a, wrongRedis(address, "the host is missing")
 	case strings.Trim(u.Path, "/") != "", u.RawQuery != "", u.Fragment != "":
 		return a, wrongRedis(address, "database numbers and options are not supported")
 	}
-	a.Host, a.User = u.Host, u.User.Username()
+	a.Host, a.User, a.TLS = u.Host, u.User.Username(), u.Scheme == "rediss"
 	if u.Port() == "" {
 		a.Host += ":6379"
 	}
@@ -63,15 +67,36 @@ func wrongRedis(address, why string) error {
 
 // String is what ParseRedis reads.
 func (a RedisAddress) String() string {
-	if a.User == "" && a.Password == "" {
+	u := url.URL{Scheme: "redis", Host: a.Host}
+	if a.User != "" || a.Password != "" {
+		u.User = url.UserPassword(a.User, a.Password)
+	}
+	switch {
+	case a.TLS:
+		u.Scheme = "rediss"
+	case u.User == nil:
 		return a.Host
 	}
-	return (&url.URL{Scheme: "redis", User: url.UserPassword(a.User, a.Password), Host: a.Host}).String()
+	return u.String()
 }
 
 // Options has the address and the credentials only.
 func (a RedisAddress) Options() *redis.Options {
-	return &redis.Options{Addr: a.Host, Username: a.User, Password: a.Password}
+	o := &redis.Options{Addr: a.Host, Username: a.User, Password: a.Password}
+	if a.TLS {
+		o.TLSConfig = trusting(a.Host)
+	}
+	return o
+}
+
+// trusting is TLS with a server whose certificate must be for the host of addr, by one
+// of the system's authorities.
+func trusting(addr string) *tls.Config {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		host = addr
+	}
+	return &tls.Config{MinVersion: tls.VersionTLS12, ServerName: host}
 }
 
 // parseRedisList reads one address or several that belong together. A Cluster's
@@ -86,11 +111,35 @@ func parseRedisList(addresses []string) (hosts []string, login RedisAddress, err
 		hosts = append(hosts, a.Host)
 		a.Host = ""
 		if i > 0 && a != login {
-			return nil, login, errors.New("the Redis addresses of a Cluster, of its sentinels or of a ring must have the same user and password")
+			return nil, login, errors.New("the Redis addresses of a Cluster, of its sentinels or of a ring must have the same user and password, and all TLS or none")
 		}
 		login = a
 	}
 	return hosts, login, nil
+}
+
+// parseEtcd reads http[s]://user:password@host:port or host:port. All endpoints of a
+// cluster have the same login. Errors do not repeat the password.
+func parseEtcd(addresses []string) (endpoints []string, user, password string, err error) {
+	for i, address := range addresses {
+		u, err := url.Parse(address)
+		if err != nil || u.User == nil { // HOST:PORT is no URL
+			if strings.Contains(address, "@") {
+				return nil, "", "", fmt.Errorf("the etcd address %q: a login needs the form http://user:password@host:port, with %%40 for @ in the password",
+					"…"+address[strings.LastIndexByte(address, '@'):])
+			}
+			u = &url.URL{User: &url.Userinfo{}}
+		} else {
+			address = u.Scheme + "://" + u.Host
+		}
+		own, _ := u.User.Password()
+		if i > 0 && (u.User.Username() != user || own != password) {
+			return nil, "", "", errors.New("the etcd addresses must have the same user and password")
+		}
+		user, password = u.User.Username(), own
+		endpoints = append(endpoints, address)
+	}
+	return endpoints, user, password, nil
 }
 
 var credentialsOfURL = regexp.MustCompile(`((?:^|[\s,=])(?:rediss?|https?)://)[^\s,]*@`)

@@ -17,6 +17,8 @@ func TestParseRedis(t *testing.T) {
 		"redis://shop:p%40%2F%2C@[::1]:1": {Host: "[::1]:1", User: "shop", Password: "p@/,"},
 		"redis://host":                    {Host: "host:6379"},
 		"redis://:pw@host/":               {Host: "host:6379", Password: "pw"},
+		"rediss://:pw@host:1":             {Host: "host:1", Password: "pw", TLS: true},
+		"rediss://host:1":                 {Host: "host:1", TLS: true},
 	} {
 		got, err := backend.ParseRedis(address)
 		if err != nil || got != want {
@@ -28,7 +30,7 @@ func TestParseRedis(t *testing.T) {
 	}
 	for address, want := range map[string]string{
 		":hidden@host:1":                       "redis://:password@host:port",
-		"rediss://:hidden@host:1":              "only redis://",
+		"unix://:hidden@host:1":                "only redis://",
 		"redis://:hidden@host:1/3":             "database numbers",
 		"redis://:hidden@host:1?max_retries=9": "options",
 		"redis://:hid/den@host:1":              "%2F",

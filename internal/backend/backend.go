@@ -52,18 +52,18 @@ const (
 // A Config says which backends an instance uses. Empty: not configured. The
 // addresses are flags of the commands; Kinds reads their names from the tags.
 type Config struct {
-	MySQLDSN   string   `name:"mysql-dsn" env:"SECKILL_MYSQL_DSN" placeholder:"DSN" help:"MySQL or MariaDB: user:password@tcp(host:port)/database."`
+	MySQLDSN   string   `name:"mysql-dsn" env:"SECKILL_MYSQL_DSN" placeholder:"DSN" help:"MySQL or MariaDB: user:password@tcp(host:port)/database?tls=true."`
 	SQLitePath string   `name:"sqlite-path" env:"SECKILL_SQLITE_PATH" placeholder:"FILE" help:"SQLite file, instead of MySQL."`
-	RedisAddrs []string `name:"redis-addrs" type:"addresses" env:"SECKILL_REDIS_ADDRS" placeholder:"HOST:PORT,..." help:"Redis: host:port or redis://:password@host:port; several addresses are a Cluster."`
+	RedisAddrs []string `name:"redis-addrs" type:"addresses" env:"SECKILL_REDIS_ADDRS" placeholder:"HOST:PORT,..." help:"Redis: host:port or redis://:password@host:port (with TLS rediss://); several are a Cluster."`
 	// Instead of RedisAddrs: the primary is the one that these name.
-	RedisSentinels  []string `name:"redis-sentinels" type:"addresses" env:"SECKILL_REDIS_SENTINELS" placeholder:"HOST:PORT,..." help:"Redis Sentinels, instead of --redis-addrs: host:port or redis://:password@host:port of each. The Redis that they name has the same login, unless one is given for it."`
+	RedisSentinels  []string `name:"redis-sentinels" type:"addresses" env:"SECKILL_REDIS_SENTINELS" placeholder:"HOST:PORT,..." help:"Redis Sentinels, instead of --redis-addrs: host:port or redis://:password@host:port of each. The Redis that they name has the same login."`
 	RedisMasterName string   `name:"redis-master-name" env:"SECKILL_REDIS_MASTER_NAME" placeholder:"NAME" help:"How the sentinels call the Redis to use. Default: mymaster."`
 	// Instead of RedisAddrs: each has the keys that hash to its name.
 	RedisRing      []string `name:"redis-ring" type:"addresses" env:"SECKILL_REDIS_RING" placeholder:"NAME=HOST:PORT,..." help:"Independent Redis servers which share the keys by consistent hashing, instead of --redis-addrs. All services must give the same names."`
 	RedisRingLost  string   `name:"redis-ring-lost" env:"SECKILL_REDIS_RING_LOST" placeholder:"refuse" help:"The keys of a shard that does not answer: refuse, they are unavailable; rehash, they move to other shards, which know nothing of locks and counters: for what may be forgotten alone."`
-	RedlockAddrs   []string `name:"redlock-addrs" type:"addresses" env:"SECKILL_REDLOCK_ADDRS" placeholder:"HOST:PORT,..." help:"Five independent Redis nodes, each host:port or redis://:password@host:port."`
+	RedlockAddrs   []string `name:"redlock-addrs" type:"addresses" env:"SECKILL_REDLOCK_ADDRS" placeholder:"HOST:PORT,..." help:"Five independent Redis nodes, each as in --redis-addrs."`
 	ZooKeeperAddrs []string `name:"zookeeper-addrs" type:"addresses" env:"SECKILL_ZOOKEEPER_ADDRS" placeholder:"HOST:PORT,..." help:"ZooKeeper servers: host:port."`
-	EtcdEndpoints  []string `name:"etcd-endpoints" type:"addresses" env:"SECKILL_ETCD_ENDPOINTS" placeholder:"HOST:PORT,..." help:"etcd servers: host:port."`
+	EtcdEndpoints  []string `name:"etcd-endpoints" type:"addresses" env:"SECKILL_ETCD_ENDPOINTS" placeholder:"HOST:PORT,..." help:"etcd servers: host:port or https://user:password@host:port."`
 
 	// Tiers by backend name; a backend that is missing here was given.
 	Tiers map[string]Tier `kong:"-"`
@@ -71,22 +71,15 @@ type Config struct {
 	// MaxSQLConns bounds each of the two SQL pools, the business's and the
 	// locks'. 0 means 32.
 	MaxSQLConns int `kong:"-"`
-	// SQLAsText: no statement is prepared.
-	SQLAsText bool `kong:"-"`
 	// RowLockWait bounds how long the SQL server lets a statement wait for a
 	// row; MySQL counts in whole seconds, so it is rounded up. 0 means 3 s.
 	RowLockWait time.Duration `kong:"-"`
 	// WrapConn wraps every connection that is opened; tests lose replies with
 	// it. Nil: none is wrapped.
 	WrapConn func(net.Conn) net.Conn `json:"-" kong:"-"`
-	// Logins by backend name: user, password and TLS, where they are not those of
-	// the address.
-	Logins map[string]Login `json:"-" kong:"-"`
-	// DialTimeout bounds the dial of a connection; 0 means 3 s. RedisTimeout bounds
-	// the wait for an answer of Redis; 0 means 3 s, and 1 s for each node of a quorum.
-	DialTimeout, RedisTimeout time.Duration `kong:"-"`
-	// RedisConns bounds the connections to each Redis. 0 means 64.
-	RedisConns int `kong:"-"`
+	// RedisTimeout bounds the wait for an answer of Redis; 0 means 3 s, and 1 s for
+	// each node of a quorum.
+	RedisTimeout time.Duration `kong:"-"`
 	// ZooKeeperSession is the session time-out asked for. 0 means 6 s.
 	ZooKeeperSession time.Duration `kong:"-"`
 }
@@ -128,7 +121,7 @@ type Status struct {
 // address of the first that cannot be reached. After a success each client
 // reconnects by itself whenever its server comes back.
 func Open(ctx context.Context, c Config) (_ *Instance, err error) {
-	in := &Instance{Config: c, Dialer: &Dialer{wrap: c.WrapConn, timeout: c.DialTimeout}, versions: map[string]string{}}
+	in := &Instance{Config: c, Dialer: &Dialer{wrap: c.WrapConn}, versions: map[string]string{}}
 	defer func() {
 		if err != nil {
 			in.Close()

@@ -16,15 +16,15 @@ var ErrKilled = errors.New("this instance was killed")
 // its process can be simulated: Kill closes the sockets as a crash would and
 // refuses every later connection.
 type Dialer struct {
-	wrap    func(net.Conn) net.Conn // see Config.WrapConn
-	timeout time.Duration           // of a dial; 0: the usual
+	wrap func(net.Conn) net.Conn // see Config.WrapConn
 
 	mu    sync.Mutex
 	conns map[net.Conn]struct{}
 	dead  bool
 }
 
-const usualDialTimeout = 3 * time.Second
+// dialTimeout bounds every dial.
+const dialTimeout = 3 * time.Second
 
 // DialContext connects like net.Dialer.DialContext.
 func (d *Dialer) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -34,7 +34,7 @@ func (d *Dialer) DialContext(ctx context.Context, network, addr string) (net.Con
 	if dead {
 		return nil, ErrKilled
 	}
-	c, err := (&net.Dialer{Timeout: orElse(d.timeout, usualDialTimeout)}).DialContext(ctx, network, addr)
+	c, err := (&net.Dialer{Timeout: dialTimeout}).DialContext(ctx, network, addr)
 	if err != nil {
 		return nil, err
 	}

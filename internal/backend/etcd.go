@@ -19,9 +19,12 @@ import (
 // The etcd client never repeats a write that may have reached the server, so a
 // command passes the tap as often as it is sent.
 func (in *Instance) openEtcd(ctx context.Context) error {
-	endpoints := in.Config.EtcdEndpoints
-	if len(endpoints) == 0 {
+	if len(in.Config.EtcdEndpoints) == 0 {
 		return nil
+	}
+	endpoints, user, password, err := parseEtcd(in.Config.EtcdEndpoints)
+	if err != nil {
+		return err
 	}
 	// While we open, a refused connection ends the attempt. Later the client
 	// tries again for ever.
@@ -35,20 +38,18 @@ func (in *Instance) openEtcd(ctx context.Context) error {
 	}
 	soon := backoff.DefaultConfig
 	soon.MaxDelay = time.Second // not two minutes: a server that is back is used at once
-	login := in.Config.Logins[NameEtcd]
 	c, err := clientv3.New(clientv3.Config{
 		Endpoints:   endpoints,
-		Username:    login.User,
-		Password:    login.Password,
-		TLS:         login.TLS,
-		DialTimeout: in.dialTimeout(),
+		Username:    user,
+		Password:    password,
+		DialTimeout: dialTimeout,
 		// A server without power closes no connection: probe it.
 		DialKeepAliveTime:    10 * time.Second,
-		DialKeepAliveTimeout: in.dialTimeout(),
+		DialKeepAliveTimeout: dialTimeout,
 		Logger:               zap.NewNop(), // errors are returned
 		DialOptions: []grpc.DialOption{
 			grpc.WithContextDialer(dial),
-			grpc.WithConnectParams(grpc.ConnectParams{Backoff: soon, MinConnectTimeout: in.dialTimeout()}),
+			grpc.WithConnectParams(grpc.ConnectParams{Backoff: soon, MinConnectTimeout: dialTimeout}),
 		},
 	})
 	if err != nil {

@@ -13,6 +13,9 @@ import (
 	"seckill/internal/tap"
 )
 
+// redisConns bounds the connections to each Redis.
+const redisConns = 64
+
 // mostRedirects is how many redirections of one command a Cluster's client
 // follows.
 const mostRedirects = 5
@@ -79,16 +82,16 @@ func (in *Instance) openRedis(ctx context.Context) error {
 }
 
 // redisOptions are those of one server, of a Cluster and of what sentinels watch.
-func (in *Instance) redisOptions(hosts []string, login RedisAddress, given Login, wait time.Duration) *redis.UniversalOptions {
+func (in *Instance) redisOptions(hosts []string, login RedisAddress, wait time.Duration) *redis.UniversalOptions {
 	return &redis.UniversalOptions{
-		Addrs: hosts, Username: login.User, Password: login.Password, Dialer: in.dialRedis(given.TLS),
+		Addrs: hosts, Username: login.User, Password: login.Password, Dialer: in.dialRedis(login.TLS),
 		MaxRetries:            -1, // a silent retry deducts twice: see dialRedis
 		MaxRedirects:          mostRedirects,
-		DialTimeout:           in.dialTimeout(),
+		DialTimeout:           dialTimeout,
 		ReadTimeout:           wait,
 		WriteTimeout:          wait,
 		ContextTimeoutEnabled: true,
-		PoolSize:              orElse(in.Config.RedisConns, 64),
+		PoolSize:              redisConns,
 		DisableIdentity:       true,
 	}
 }
@@ -110,12 +113,10 @@ func (in *Instance) newRedis() (redis.UniversalClient, error) {
 	if err != nil {
 		return nil, err
 	}
-	given, sentinels := in.Config.Logins[NameRedis], login
-	login.User, login.Password = given.or(login.User, login.Password)
-	o := in.redisOptions(hosts, login, given, orElse(in.Config.RedisTimeout, 3*time.Second))
+	o := in.redisOptions(hosts, login, cmp.Or(in.Config.RedisTimeout, 3*time.Second))
 	if watched {
 		o.MasterName = cmp.Or(in.Config.RedisMasterName, DefaultMaster)
-		o.SentinelUsername, o.SentinelPassword = sentinels.User, sentinels.Password
+		o.SentinelUsername, o.SentinelPassword = login.User, login.Password
 		o.DialerRetries = 1 // a primary that is gone is not waited for: the sentinels are asked again
 	}
 	c := redis.NewUniversalClient(o)
@@ -131,16 +132,15 @@ func (in *Instance) newRedis() (redis.UniversalClient, error) {
 // start while a minority is down.
 func (in *Instance) openRedlock(ctx context.Context) error {
 	var lost error
-	given, wait := in.Config.Logins[NameRedlock], orElse(in.Config.RedisTimeout, time.Second)
+	wait := cmp.Or(in.Config.RedisTimeout, time.Second)
 	reached := 0
 	for i, address := range in.Config.RedlockAddrs {
 		a, err := ParseRedis(address)
 		if err != nil {
 			return err
 		}
-		a.User, a.Password = given.or(a.User, a.Password)
-		o := in.redisOptions([]string{a.Host}, a, given, wait) // redsync bounds each node by its context
-		o.DialerRetries = 1                                    // a node that is down costs a vote, not a wait
+		o := in.redisOptions([]string{a.Host}, a, wait) // redsync bounds each node by its context
+		o.DialerRetries = 1                             // a node that is down costs a vote, not a wait
 		c := redis.NewClient(o.Simple())
 		c.AddHook(tap.RedisHook{Node: fmt.Sprint("node ", i+1)})
 		in.closers = append(in.closers, c.Close)

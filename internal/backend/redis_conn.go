@@ -24,19 +24,21 @@ import (
 // failed dial, and refusals such as MOVED and ASK.
 
 // dialRedis opens connections whose errors are noAnswer.
-func (in *Instance) dialRedis(config *tls.Config) func(ctx context.Context, network, addr string) (net.Conn, error) {
+func (in *Instance) dialRedis(encrypted bool) func(ctx context.Context, network, addr string) (net.Conn, error) {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		c, err := in.Dialer.DialContext(ctx, network, addr)
 		if err != nil {
 			return nil, err
 		}
-		if c, err = secure(ctx, c, addr, config); err != nil {
+		if !encrypted {
+			return redisConn{c}, nil
+		}
+		t := tls.Client(c, trusting(addr))
+		if err := t.HandshakeContext(ctx); err != nil {
+			c.Close()
 			return nil, err
 		}
-		if config != nil {
-			return redisTLS{redisConn{c}}, nil
-		}
-		return redisConn{c}, nil
+		return redisTLS{redisConn{t}}, nil
 	}
 }
 

@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -69,23 +70,21 @@ func (in *Instance) newRing() (redis.UniversalClient, error) {
 	for name, host := range hosts {
 		names[host] = name
 	}
-	given := in.Config.Logins[NameRedis]
-	login.User, login.Password = given.or(login.User, login.Password)
-	wait := orElse(in.Config.RedisTimeout, 3*time.Second)
+	wait := cmp.Or(in.Config.RedisTimeout, 3*time.Second)
 	o := &redis.RingOptions{
-		Addrs: hosts, Username: login.User, Password: login.Password, Dialer: in.dialRedis(given.TLS),
+		Addrs: hosts, Username: login.User, Password: login.Password, Dialer: in.dialRedis(login.TLS),
 		NewClient: func(o *redis.Options) *redis.Client {
 			c := redis.NewClient(o)
 			c.AddHook(tap.RedisHook{Node: names[o.Addr]})
 			return c
 		},
 		MaxRetries:            -1, // 0 would be three
-		DialTimeout:           in.dialTimeout(),
+		DialTimeout:           dialTimeout,
 		DialerRetries:         1, // a shard that is gone is not waited for
 		ReadTimeout:           wait,
 		WriteTimeout:          wait,
 		ContextTimeoutEnabled: true,
-		PoolSize:              orElse(in.Config.RedisConns, 64),
+		PoolSize:              redisConns,
 		DisableIdentity:       true,
 	}
 	if in.Config.RedisRingLost != RingRehash {

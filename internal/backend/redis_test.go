@@ -13,7 +13,7 @@ func TestSentinelsThatCannotBe(t *testing.T) {
 		"--redis-addrs and --redis-sentinels are given": {RedisAddrs: []string{"127.0.0.1:1"}, RedisSentinels: sentinels},
 		"--redis-master-name is a name":                 {RedisAddrs: []string{"127.0.0.1:1"}, RedisMasterName: "x"},
 		"must have the same user and password":          {RedisSentinels: []string{"127.0.0.1:1", "redis://:secret@127.0.0.1:2"}},
-		"redis at 127.0.0.1:1,127.0.0.1:2":              {RedisSentinels: sentinels, Logins: map[string]backend.Login{backend.NameRedis: {Password: "secret"}}}, // none listens
+		"redis at 127.0.0.1:1,127.0.0.1:2":              {RedisSentinels: []string{"redis://:secret@127.0.0.1:1", "redis://:secret@127.0.0.1:2"}}, // none listens
 	} {
 		in, err := backend.Open(t.Context(), c)
 		if err == nil {

@@ -45,11 +45,7 @@ func (in *Instance) openMySQL(ctx context.Context) error {
 	if err := in.createDatabase(ctx, cfg); err != nil {
 		return err
 	}
-	inner := in.mysqlConnector(cfg)
-	if !in.Config.SQLAsText {
-		inner = preparing{inner}
-	}
-	connector := tap.Connector(inner, tap.SQLOptions{})
+	connector := tap.Connector(in.mysqlConnector(cfg), tap.SQLOptions{})
 	db := in.openPool(connector, in.mostConns())
 	err = in.openGorm(ctx, gormmysql.New(gormmysql.Config{Conn: db}), "SELECT VERSION()", func(v string) string {
 		if strings.Contains(v, "MariaDB") {
@@ -109,20 +105,14 @@ func (in *Instance) mysqlConnector(cfg *mysql.Config) sqldriver.Connector {
 		wait = 3 * time.Second
 	}
 	cfg = cfg.Clone()
-	login := in.Config.Logins[NameMySQL]
-	cfg.User, cfg.Passwd = login.or(cfg.User, cfg.Passwd)
-	if login.TLS != nil {
-		cfg.TLS = login.TLS
-	}
 	cfg.Logger = &mysql.NopLogger{} // errors are returned
 	cfg.DialFunc = in.Dialer.DialContext
-	cfg.Timeout = in.dialTimeout()
+	cfg.Timeout = dialTimeout
 	cfg.ReadTimeout = wait + 10*time.Second
 	cfg.WriteTimeout = 5 * time.Second
 	cfg.ParseTime = true
 	cfg.Loc = time.UTC
-	// One round trip per statement instead of two (prepare, execute); what comes
-	// again and again is prepared (preparing).
+	// One round trip per statement instead of two (prepare, execute).
 	cfg.InterpolateParams = true
 	// RowsAffected counts matching rows, as SQLite does. Otherwise writing an
 	// equal value reports none, and checking that number would repair strategies

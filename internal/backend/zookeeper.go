@@ -27,7 +27,6 @@ type ZooKeeperClient struct {
 	conn   *zk.Conn
 	events <-chan zk.Event // closed when conn's last goroutine has ended
 	dialer *Dialer
-	login  Login
 	life   context.Context // ends at Close
 	end    context.CancelFunc
 	work   sync.WaitGroup // goroutines of CleanUp
@@ -82,7 +81,7 @@ func (in *Instance) openZooKeeper(ctx context.Context) error {
 		return nil
 	}
 	c := &ZooKeeperClient{
-		dialer: in.Dialer, login: in.Config.Logins[NameZooKeeper], asked: in.Config.ZooKeeperSession,
+		dialer: in.Dialer, asked: in.Config.ZooKeeperSession,
 		up: make(chan struct{}), rounds: make(chan error, 1),
 	}
 	if c.asked <= 0 {
@@ -105,9 +104,6 @@ func (in *Instance) openZooKeeper(ctx context.Context) error {
 	case err = <-c.rounds:
 	case <-ctx.Done():
 		err = context.Cause(ctx)
-	}
-	if err == nil && c.login.User != "" { // it is sent again in every session
-		err = c.conn.AddAuth("digest", []byte(c.login.User+":"+c.login.Password))
 	}
 	if err != nil {
 		return unreachable(NameZooKeeper, strings.Join(addrs, ","), err)
@@ -250,9 +246,6 @@ func (c *ZooKeeperClient) dial(network, addr string, timeout time.Duration) (net
 	ctx, cancel := context.WithTimeout(c.life, timeout)
 	defer cancel()
 	conn, err := c.dialer.DialContext(ctx, network, addr)
-	if err == nil {
-		conn, err = secure(ctx, conn, addr, c.login.TLS)
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.link != nil {

@@ -19,16 +19,8 @@ import (
 // refusals (zk.ErrNoNode, zk.ErrNodeExists, …) says nothing about the outcome.
 func (c *ZooKeeperClient) Create(ctx context.Context, path string, data []byte, flags int32) (string, error) {
 	return zkDo(ctx, c, "create", path+createKind(flags), func() (string, error) {
-		return c.conn.Create(path, data, flags, c.acl())
+		return c.conn.Create(path, data, flags, zk.WorldACL(zk.PermAll))
 	})
-}
-
-// acl lets those with our login at a node, or all where we have none.
-func (c *ZooKeeperClient) acl() []zk.ACL {
-	if c.login.User != "" {
-		return zk.AuthACL(zk.PermAll)
-	}
-	return zk.WorldACL(zk.PermAll)
 }
 
 // EnsurePath makes path and its parents as persistent nodes.

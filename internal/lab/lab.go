@@ -62,9 +62,8 @@ type Options struct {
 	Log      *slog.Logger
 }
 
-// Certs are files (PEM) of a server: who signs its clients' certificates, and its
-// own certificate and key.
-type Certs struct{ CA, Cert, Key string }
+// Certs are files (PEM): a server's certificate and its key.
+type Certs struct{ Cert, Key string }
 
 // A Lab is a set of running backends and service processes.
 type Lab struct {

@@ -82,7 +82,7 @@ func (m mysqlServer) serveArgs(port int) []string {
 		"--local-infile=OFF",
 	)
 	if m.certs != (Certs{}) {
-		args = append(args, "--ssl-ca="+m.certs.CA, "--ssl-cert="+m.certs.Cert, "--ssl-key="+m.certs.Key)
+		args = append(args, "--ssl-cert="+m.certs.Cert, "--ssl-key="+m.certs.Key)
 	}
 	if m.volatile {
 		args = append(args, "--innodb-flush-log-at-trx-commit=0", "--sync-binlog=0")

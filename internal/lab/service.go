@@ -104,19 +104,7 @@ func (l *Lab) serviceEnv(c backend.Config, ours []string) []string {
 
 // guards are variables of one `seckill serve` that must not reach all services
 // of a lab.
-var guards = append([]string{"SECKILL_TOKEN_FILE", "SECKILL_ADMIN_ADDR"},
-	logins()...)
-
-// logins are variables that say how to log in to backends: the lab's addresses
-// have that in them.
-func logins() (names []string) {
-	for _, of := range []string{"MYSQL", "REDIS", "REDLOCK", "ZOOKEEPER", "ETCD"} {
-		for _, what := range []string{"USER", "PASSWORD", "PASSWORD_FILE", "TLS", "CA", "CERT", "KEY"} {
-			names = append(names, "SECKILL_"+of+"_"+what)
-		}
-	}
-	return names
-}
+var guards = []string{"SECKILL_TOKEN_FILE", "SECKILL_ADMIN_ADDR"}
 
 // adminEnv has a service take admin calls and fault points at a socket that only
 // this user can reach.

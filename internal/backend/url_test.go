@@ -1,0 +1,196 @@
+package backend_test
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"errors"
+	"io"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"seckill/internal/backend"
+	"seckill/internal/lab"
+	"seckill/internal/lab/labtest"
+)
+
+// certificate makes a certificate for 127.0.0.1 that is its own authority, in files.
+func certificate(t *testing.T) (pair tls.Certificate, files lab.Certs) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	like := &x509.Certificate{SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: "server"},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), BasicConstraintsValid: true, IsCA: true,
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
+	der, err := x509.CreateCertificate(rand.Reader, like, like, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := x509.MarshalECPrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	write := func(name, kind string, der []byte) string {
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key},
+		lab.Certs{Cert: write("cert.pem", "CERTIFICATE", der), Key: write("key.pem", "EC PRIVATE KEY", private)}
+}
+
+// inFront speaks TLS in front of a server that does not, until the test ends.
+func inFront(t *testing.T, pair tls.Certificate, of string) string {
+	t.Helper()
+	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{pair}, NextProtos: []string{"h2"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer c.Close()
+				to, err := net.Dial("tcp", of)
+				if err != nil {
+					return
+				}
+				defer to.Close()
+				go func() { io.Copy(to, c); to.Close() }()
+				io.Copy(c, to)
+			}()
+		}
+	}()
+	return l.Addr().String()
+}
+
+func opens(t *testing.T, c backend.Config) (*backend.Instance, error) {
+	t.Helper()
+	in, err := backend.Open(t.Context(), c)
+	if err == nil {
+		t.Cleanup(func() { in.Close() })
+	}
+	return in, err
+}
+
+// An address says who logs in, and that the connection is encrypted: nothing opens
+// with a wrong password, and none where the system trusts no authority of the
+// certificate. No error has the password.
+func TestAddressesSayLoginAndTLS(t *testing.T) {
+	trusted, files := certificate(t)
+	stranger, _ := certificate(t)
+	t.Setenv("SSL_CERT_FILE", files.Cert) // the system's authorities, which a process reads once
+	const secret = "hunter2-secret"
+
+	own, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Backends: []string{backend.NameMySQL, backend.NameRedis, backend.NameEtcd},
+		MySQLCerts: files})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { own.Stop(context.Background()) })
+	at := own.Config()
+	dsn, err := mysql.ParseDSN(at.MySQLDSN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	redis, err := backend.ParseRedis(at.RedisAddrs[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	etcd := strings.TrimPrefix(at.EtcdEndpoints[0], "http://")
+	askForLogin(t, etcd, secret)
+
+	mysqlAt := func(password string) backend.Config {
+		return backend.Config{MySQLDSN: dsn.User + ":" + password + "@tcp(" + dsn.Addr + ")/seckill?tls=true"}
+	}
+	redisAt := func(password string, pair tls.Certificate) backend.Config {
+		return backend.Config{RedisAddrs: []string{"rediss://:" + password + "@" + inFront(t, pair, redis.Host)}}
+	}
+	redlockAt := func(password string, pair tls.Certificate) backend.Config {
+		return backend.Config{RedlockAddrs: redisAt(password, pair).RedisAddrs}
+	}
+	etcdAt := func(password string, pair tls.Certificate) backend.Config {
+		return backend.Config{EtcdEndpoints: []string{"https://root:" + password + "@" + inFront(t, pair, etcd)}}
+	}
+	const wrong = "hunter2-wrong"
+	for name, c := range map[string]struct{ right, login, authority backend.Config }{
+		backend.NameMySQL:   {mysqlAt(dsn.Passwd), mysqlAt(wrong), backend.Config{}},
+		backend.NameRedis:   {redisAt(redis.Password, trusted), redisAt(wrong, trusted), redisAt(redis.Password, stranger)},
+		backend.NameRedlock: {redlockAt(redis.Password, trusted), redlockAt(wrong, trusted), redlockAt(redis.Password, stranger)},
+		backend.NameEtcd:    {etcdAt(secret, trusted), etcdAt(wrong, trusted), etcdAt(secret, stranger)},
+	} {
+		in, err := opens(t, c.right)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if in.DB != nil {
+			var cipher struct{ Value string }
+			if err := in.DB.Raw("SHOW STATUS LIKE 'Ssl_cipher'").Scan(&cipher).Error; err != nil || cipher.Value == "" {
+				t.Errorf("%s: the session has no cipher: %v", name, err)
+			}
+		}
+		for what, c := range map[string]backend.Config{"a wrong password": c.login, "an authority that is not trusted": c.authority} {
+			if what != "a wrong password" && name == backend.NameMySQL {
+				continue // its driver decides that
+			}
+			_, err := opens(t, c)
+			if err == nil {
+				t.Errorf("%s opens with %s", name, what)
+			} else if text := err.Error(); strings.Contains(text, "hunter2") || strings.Contains(text, redis.Password) || strings.Contains(text, dsn.Passwd) {
+				t.Errorf("%s with %s: the error has the password: %v", name, what, err)
+			}
+		}
+	}
+}
+
+// askForLogin has an etcd ask for the password of its root.
+func askForLogin(t *testing.T, etcd, password string) {
+	t.Helper()
+	in, err := opens(t, backend.Config{EtcdEndpoints: []string{etcd}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := t.Context()
+	_, err = in.Etcd.UserAdd(ctx, "root", password)
+	_, err2 := in.Etcd.UserGrantRole(ctx, "root", "root")
+	_, err3 := in.Etcd.AuthEnable(ctx)
+	if err := errors.Join(err, err2, err3); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestEtcdAddressesThatAreWrong(t *testing.T) {
+	for address, want := range map[string]string{
+		"root:hidden@host:1":                                  "http://user:password@host:port",
+		"http://root:hid/den@host:1":                          "http://user:password@host:port",
+		"http://root:hidden@host:1,http://root:hid-2@other:1": "the same user and password",
+	} {
+		_, err := opens(t, backend.Config{EtcdEndpoints: strings.Split(address, ",")})
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hid") {
+			t.Errorf("%q: %v; want %q, and no password", address, err, want)
+		}
+	}
+}
