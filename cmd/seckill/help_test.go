@@ -17,7 +17,7 @@ func TestHelpFitsOnAScreen(t *testing.T) {
 		}
 		return out.String()
 	}
-	for _, command := range []string{"load"} {
+	for _, command := range []string{"load", "serve"} {
 		short, all := help(command, "--help"), help(command, "--help-all")
 		if n := strings.Count(short, "\n"); n > screen {
 			t.Errorf("seckill %s --help has %d lines, want at most %d:\n%s", command, n, screen, short)

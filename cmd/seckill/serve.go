@@ -23,23 +23,22 @@ import (
 
 // ServeCmd is one service process on backends that run already.
 type ServeCmd struct {
-	Addr     string `default:"127.0.0.1:8081" env:"SECKILL_ADDR" help:"Address to listen on."`
-	Strategy string `default:"conditional" env:"SECKILL_STRATEGY" help:"Strategy of purchases that name none."`
+	HelpAll  helpAll `help:"${HelpAll}"`
+	Addr     string  `default:"127.0.0.1:8081" env:"SECKILL_ADDR" help:"Address to listen on."`
+	Strategy string  `default:"conditional" env:"SECKILL_STRATEGY" help:"Strategy of purchases that name none."`
 
 	Given      backend.Config          `embed:""`
-	Tiers      map[string]backend.Tier `mapsep:"," env:"SECKILL_TIERS" placeholder:"mysql=private" help:"Where backends come from (given, private, embedded), to be shown."`
-	MySQLConns int                     `name:"mysql-conns" default:"32" env:"SECKILL_MYSQL_CONNS" help:"Most connections to the SQL database."`
+	Tiers      map[string]backend.Tier `group:"rare" mapsep:"," env:"SECKILL_TIERS" placeholder:"mysql=private" help:"Where backends come from (given, private, embedded), to be shown."`
+	MySQLConns int                     `group:"rare" name:"mysql-conns" default:"32" env:"SECKILL_MYSQL_CONNS" help:"Most connections to the SQL database."`
 
 	Settings catalog.Settings `embed:""`
 	TokenFlags
 	AdminAddr        string        `env:"SECKILL_ADMIN_ADDR" placeholder:"ADDR" help:"Take admin calls without a token here: 127.0.0.1:PORT, for every user of this machine, or unix:/path."`
-	FaultPoints      bool          `env:"SECKILL_FAULT_POINTS" help:"Let --admin-addr stop a purchase between its read and its write, and cut connections. For labs, never for a shop."`
-	ZooKeeperSession time.Duration `name:"zookeeper-session" default:"6s" env:"SECKILL_ZOOKEEPER_SESSION" help:"Session time-out to ask ZooKeeper for: how long a dead holder blocks the others."`
+	FaultPoints      bool          `group:"rare" env:"SECKILL_FAULT_POINTS" help:"Let --admin-addr stop a purchase between its read and its write, and cut connections. For labs, never for a shop."`
+	ZooKeeperSession time.Duration `group:"rare" name:"zookeeper-session" default:"6s" env:"SECKILL_ZOOKEEPER_SESSION" help:"Session time-out to ask ZooKeeper for: how long a dead holder blocks the others."`
 	PurchaseTimeout  time.Duration `default:"10s" env:"SECKILL_PURCHASE_TIMEOUT" help:"How long a purchase may take."`
 	ShutdownTimeout  time.Duration `default:"15s" env:"SECKILL_SHUTDOWN_TIMEOUT" help:"How long a shutdown waits for purchases in flight."`
-
-	LogLevel  slog.Level `default:"info" env:"SECKILL_LOG_LEVEL" help:"debug (with an access log), info, warn or error."`
-	LogFormat string     `default:"text" enum:"text,json" env:"SECKILL_LOG_FORMAT" help:"text or json."`
+	LogLevel         slog.Level    `default:"info" env:"SECKILL_LOG_LEVEL" help:"debug (with an access log), info, warn or error."`
 }
 
 // Validate checks the flags before anything is opened.
@@ -172,11 +171,7 @@ func cannotListen(flag, addr string, err error) error {
 }
 
 func (c *ServeCmd) logger(stderr stderrWriter) *slog.Logger {
-	options := &slog.HandlerOptions{Level: c.LogLevel}
-	if c.LogFormat == "json" {
-		return slog.New(slog.NewJSONHandler(stderr, options))
-	}
-	return slog.New(slog.NewTextHandler(stderr, options))
+	return slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: c.LogLevel}))
 }
 
 // redisLog logs the messages of go-redis at debug level.
