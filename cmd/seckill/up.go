@@ -33,7 +33,7 @@ type UpCmd struct {
 	Services int     `default:"2" help:"Number of service processes."`
 	Strategy string  `default:"conditional" env:"SECKILL_STRATEGY" help:"Strategy of purchases that name none."`
 	Embedded bool    `help:"Use the embedded engines even where servers are installed."`
-	Folder   string  `aliases:"dir" env:"SECKILL_FOLDER" help:"Where the lab makes its folder. Default: the system's folder for temporary files."`
+	Folder   string  `env:"SECKILL_FOLDER" help:"Where the lab makes its folder. Default: the system's folder for temporary files."`
 	History  *string `env:"SECKILL_HISTORY" placeholder:"DIR" help:"Where runs and comparisons are kept. Default: seckill in $$XDG_DATA_HOME or in ~/.local/share. Empty: nowhere."`
 	Token    string  `env:"SECKILL_TOKEN" help:"Token that every call must have that changes something. Needed to listen on other addresses than this machine's own."`
 

@@ -13,9 +13,7 @@ import (
 var procedures = map[string]string{}
 
 // AddProcedure has every instance on MySQL or MariaDB make sure that the
-// database has the procedure. text creates it. The name says its version: who
-// changes the text changes the name, so that processes of both versions, old and
-// new, call their own.
+// database has the procedure. text creates it.
 func AddProcedure(name, text string) string {
 	procedures[name] = text
 	return name
@@ -28,22 +26,35 @@ const (
 	errWrongArguments = 1318
 )
 
-// openProcedures creates what is missing. Several processes may do so at once.
-// An account that may not is no error: the instance lacks Procedures then.
+// openProcedures creates what is missing, and what another build made with another
+// text anew. Several processes may do so at once. An account that may not is no
+// error: the instance lacks Procedures then.
 func (in *Instance) openProcedures(ctx context.Context) {
 	for name, text := range procedures {
-		if in.callable(ctx, name) == nil {
-			continue
-		}
-		err := in.DB.WithContext(ctx).Exec(text).Error
-		if err == nil || isMySQL(err, errProcedureThere) { // another process was faster
-			err = in.callable(ctx, name)
-		}
-		if err != nil {
+		if err := in.openProcedure(ctx, name, text); err != nil {
 			in.noProcedures = in.mayNot(ctx, err)
 			return
 		}
 	}
+}
+
+func (in *Instance) openProcedure(ctx context.Context, name, text string) error {
+	db := in.DB.WithContext(ctx)
+	var body string // empty where there is none, or where another account made it
+	err := db.Raw("SELECT COALESCE(routine_definition, '') FROM information_schema.routines "+
+		"WHERE routine_schema = DATABASE() AND routine_name = ?", name).Scan(&body).Error
+	if err == nil && !strings.HasSuffix(strings.TrimSpace(text), strings.TrimSpace(body)) {
+		err = db.Exec("DROP PROCEDURE IF EXISTS " + name).Error
+	} else if in.callable(ctx, name) == nil {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := db.Exec(text).Error; err != nil && !isMySQL(err, errProcedureThere) { // another process was faster
+		return err
+	}
+	return in.callable(ctx, name)
 }
 
 // callable calls a procedure without arguments, which does nothing: that their

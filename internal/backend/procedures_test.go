@@ -13,7 +13,7 @@ import (
 	"seckill/internal/lab/labtest"
 )
 
-var probed = backend.AddProcedure("seckill_test_v1", "CREATE PROCEDURE seckill_test_v1(p BIGINT) SELECT p")
+var probed = backend.AddProcedure("seckill_test", "CREATE PROCEDURE seckill_test(p BIGINT)\nBEGIN\n  -- what it does\n  SELECT p;\nEND\n")
 
 // An account that may not create procedures is told what to grant, and has them
 // once that is granted; every other backend works meanwhile.
@@ -70,6 +70,30 @@ func TestAnAccountWithoutProcedures(t *testing.T) {
 		if ok, why := has(); !ok {
 			t.Errorf("with the right: %q", why)
 		}
+	}
+	poor, err := sql.Open("mysql", address.FormatDSN())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer poor.Close()
+	for _, statement := range []string{"DROP PROCEDURE seckill_test", "CREATE PROCEDURE seckill_test(p BIGINT) SELECT p + 1"} {
+		if _, err := poor.Exec(statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, comment := range []string{"", "it was kept"} {
+		if ok, why := has(); !ok {
+			t.Errorf("where another build's was: %q", why)
+		}
+		var body, said string
+		if err := poor.QueryRow("SELECT routine_definition, routine_comment FROM information_schema.routines "+
+			"WHERE routine_schema = 'shop'").Scan(&body, &said); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(body, "-- what it does") || said != comment {
+			t.Errorf("the procedure is %q, with the comment %q; want this build's, made once", body, said)
+		}
+		do("ALTER PROCEDURE shop.seckill_test COMMENT 'it was kept'")
 	}
 	do("REVOKE CREATE ROUTINE ON shop.* FROM 'poor'@'127.0.0.1'")
 	if ok, why := has(); !ok {

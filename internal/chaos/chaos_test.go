@@ -350,7 +350,7 @@ func TestStockIsGone(t *testing.T) {
 		o := options(l, sale(ledger.NotValid, 31, 31, ledger.RuleUnknownStore), sale(ledger.NotValid, 0, 31, ledger.RuleUnknownStore))
 		o.Faults, o.Strategies[0].Needs = []fault.Name{name}, []backend.Capability{backend.Redis}
 		c := Run(t.Context(), o).Cells[0]
-		if c.Word() != want || want == "stopped" && !strings.Contains(c.What(), "unknown_home was broken") {
+		if c.Word() != want || want == "stopped" && !strings.Contains(c.What(), "unknown_stock was broken") {
 			t.Errorf("%s: %s (%s), want %s", name, c.Word(), c.What(), want)
 		}
 	}

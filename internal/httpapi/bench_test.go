@@ -144,8 +144,8 @@ func bareTransaction(ctx context.Context, db *sql.DB, user int64) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, "INSERT INTO orders (public_id, request_id, user_id, sku_id, quantity, remaining, strategy, run, status) "+
-		"VALUES (?, ?, ?, ?, ?, ?, ?, (SELECT run FROM stock WHERE id = ?), (SELECT CASE WHEN starts_at IS NULL OR starts_at <= "+
+	_, err = tx.ExecContext(ctx, "INSERT INTO orders (id, public_id, request_id, user_id, sku_id, quantity, remaining, strategy, run, status) "+
+		"VALUES (UUID_SHORT(), ?, ?, ?, ?, ?, ?, ?, (SELECT run FROM stock WHERE id = ?), (SELECT CASE WHEN starts_at IS NULL OR starts_at <= "+
 		"(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) DIV 1000) THEN ? END FROM stock WHERE id = ?))",
 		rand.Text(), rand.Text(), user, 1, 1, left, "bare", 1, "active", 1)
 	if err != nil {

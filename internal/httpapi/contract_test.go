@@ -158,7 +158,7 @@ func TestStrategies(t *testing.T) {
 	s := serverWith(t, nil, httpapi.Config{})
 	type strategy struct {
 		Name, Title, Family, Source, Idea, Promises, Breaks, Stock string
-		Expected                                                   catalog.Guarantees `json:"guarantees_by_question"`
+		Guarantees                                                 catalog.Guarantees
 		Needs, Missing                                             []string
 		Options                                                    []struct{ Flag, Doc string }
 		Broken, Available, Default                                 bool
@@ -174,7 +174,7 @@ func TestStrategies(t *testing.T) {
 		got := list.Strategies[i]
 		if got.Name != info.Name || got.Title != info.Title || got.Idea == "" || got.Promises == "" || got.Breaks == "" ||
 			got.Stock != string(info.Stock) || got.Broken != info.Broken() || got.Default != (info.Name == "conditional") ||
-			!maps.Equal(got.Expected, info.Guarantees) || len(got.Options) != len(info.Options) ||
+			!maps.Equal(got.Guarantees, info.Guarantees) || len(got.Options) != len(info.Options) ||
 			got.Titles["en"] != info.Title || got.Titles["zh"] == "" || got.Titles["zh"] != info.TitleIn("zh") ||
 			got.Files != nil || got.Lesson != nil {
 			t.Errorf("%s is listed as %+v", info.Name, got)

@@ -18,26 +18,27 @@ import (
 
 // A strategy is a catalog entry with what this server can say about it.
 type strategy struct {
-	Name      string               `json:"name"`
-	Title     string               `json:"title"`
-	Titles    map[string]string    `json:"titles"` // by language
-	Family    string               `json:"family"`
-	Source    string               `json:"source"` // the article it comes from
-	Idea      string               `json:"idea"`
-	Promises  string               `json:"promises"`
-	Breaks    string               `json:"breaks"`
-	Expected  catalog.Guarantees   `json:"guarantees_by_question"`
-	Repair    string               `json:"repair,omitempty"` // the strategy to try next when this one breaks
-	Needs     []backend.Capability `json:"needs"`
-	Stock     ledger.StockStore    `json:"stock"`
-	Options   []option             `json:"options"`
-	Reserves  bool                 `json:"reserves"` // POST /reservations works
-	Accepts   bool                 `json:"accepts"`  // Prefer: respond-async is heard
-	Broken    bool                 `json:"broken"`
-	Default   bool                 `json:"default"`
-	Available bool                 `json:"available"`
-	Missing   []string             `json:"missing"`  // why it is not available, and what to do
-	UnfitOn   []string             `json:"unfit_on"` // topologies of the lab on which it is not right
+	Name     string            `json:"name"`
+	Title    string            `json:"title"`
+	Titles   map[string]string `json:"titles"` // by language
+	Family   string            `json:"family"`
+	Source   string            `json:"source"` // the article it comes from
+	Idea     string            `json:"idea"`
+	Promises string            `json:"promises"`
+	Breaks   string            `json:"breaks"`
+	// Guarantees by question; one that is missing is open.
+	Guarantees catalog.Guarantees   `json:"guarantees"`
+	Repair     string               `json:"repair,omitempty"` // the strategy to try next when this one breaks
+	Needs      []backend.Capability `json:"needs"`
+	Stock      ledger.StockStore    `json:"stock"`
+	Options    []option             `json:"options"`
+	Reserves   bool                 `json:"reserves"` // POST /reservations works
+	Accepts    bool                 `json:"accepts"`  // Prefer: respond-async is heard
+	Broken     bool                 `json:"broken"`
+	Default    bool                 `json:"default"`
+	Available  bool                 `json:"available"`
+	Missing    []string             `json:"missing"`  // why it is not available, and what to do
+	UnfitOn    []string             `json:"unfit_on"` // topologies of the lab on which it is not right
 
 	// Only when one strategy is asked for.
 	Files  []file            `json:"files,omitempty"`  // the source that runs
@@ -58,7 +59,7 @@ func (s *Server) describe(sl *seller) strategy {
 	i := sl.info
 	d := strategy{
 		Name: i.Name, Title: i.Title, Titles: map[string]string{}, Family: i.Family, Source: i.Source, Idea: i.Idea,
-		Promises: i.Promises, Breaks: i.Breaks, Expected: i.Guarantees, Stock: i.Stock,
+		Promises: i.Promises, Breaks: i.Breaks, Guarantees: i.Guarantees, Stock: i.Stock,
 		Needs:   append([]backend.Capability{}, i.Needs...),
 		Options: []option{}, Missing: append([]string{}, sl.missing...), UnfitOn: i.UnfitOn(),
 		Repair: i.Repair, Reserves: i.Reserves, Accepts: i.Accepts, Broken: i.Broken(), Default: sl == s.standard, Available: sl.strategy != nil,

@@ -18,7 +18,7 @@ type Run struct {
 	Settings Settings `json:"settings"`
 	Error    string   `json:"error,omitempty"`
 	Series   *Series  `json:"series,omitempty"` // nil: it is the only run of its sale
-	// Version of this program, and Machine on which it ran; runs of older labs have none.
+	// Version of this program, and Machine on which it ran.
 	Version string           `json:"version,omitempty"`
 	Machine *measure.Machine `json:"machine,omitempty"`
 	// Shop: its buyers join the shop's sale as it is, from ComesAt on, and no service

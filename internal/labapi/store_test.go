@@ -51,7 +51,7 @@ func TestNewsOfTheNewestRunGoOn(t *testing.T) {
 	}
 }
 
-// A page is shown no run that it could not make sense of, also if an older version wrote it.
+// A page is shown no run that it could not make sense of.
 func TestForeignRunsAreLeftOut(t *testing.T) {
 	dir := t.TempDir()
 	folder := history.Open(dir)

@@ -27,9 +27,9 @@ const (
 	RuleUndersold        = "undersold"              // no buyer is told sold out while their quantity stays
 	RuleNothingSold      = "nothing_sold"           // demand without any order
 	RuleInitialChanged   = "initial_changed"        // the ledger's initial stock is the one that was set
-	RuleMixedStores      = "mixed_homes"            // one run, one stock store
+	RuleMixedStores      = "mixed_stocks"           // one run, one stock store
 	RuleStraggler        = "straggler"              // orders belong to this run
-	RuleUnknownStore     = "unknown_home"           // the stock store's own count could be read
+	RuleUnknownStore     = "unknown_stock"          // the stock store's own count could be read
 	RuleCounterDisagrees = "counter_and_row_differ" // a counter agrees with the row that follows it, or stands behind it
 	RuleUnusedCounter    = "unused_counter_changed" // a counter that no order of the run used has what was set
 	RuleNotLinearizable  = "not_linearizable"       // some order of the purchases, one at a time, explains every answer
@@ -117,9 +117,9 @@ type Report struct {
 	// left. Expired counts the orders that were not paid in time.
 	Reserved   int64      `json:"reserved,omitempty"`
 	Expired    int        `json:"expired,omitempty"`
-	StockStore StockStore `json:"home"`
+	StockStore StockStore `json:"stock_store"`
 	// Served is the second axis: whether buyers who asked were served while there
-	// were units. nil without Told, and in reports of older versions.
+	// were units. nil without Told.
 	Served *Served `json:"served,omitempty"`
 	// Accepted counts the requests that were told accepted; nil when none was, or
 	// when single requests were not recorded.

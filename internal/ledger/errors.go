@@ -18,14 +18,10 @@ import (
 const (
 	errDuplicateEntry   = 1062
 	errNullColumn       = 1048
-	errDuplicateColumn  = 1060
-	errNoSuchKey        = 1091
-	errNoTable          = 1146
 	errLockWaitTimeout  = 1205
 	errDeadlock         = 1213
 	errSnapshotConflict = 1020 // MariaDB 11.6 and later, where older ones lose an update
 	errNowait           = 3572 // MySQL 8; MariaDB answers 1205
-	errNoSuchTable      = 1146
 	errNoProcedure      = 1305
 	errWrongArguments   = 1318
 	errMayNotCall       = 1370

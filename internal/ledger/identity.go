@@ -3,8 +3,10 @@ package ledger
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 
 	"gorm.io/gorm"
@@ -16,28 +18,48 @@ import (
 // Every database draws an identity once. What strategies keep elsewhere (a
 // number in Redis) carries it: runs of different databases have equal numbers.
 // A copy of a database has the identity of the original.
-var identityTable = []string{
-	`CREATE TABLE IF NOT EXISTS seckill_identity (
-	one INTEGER     NOT NULL PRIMARY KEY,
-	id  VARCHAR(64) NOT NULL
-)`,
-}
+//
+// The table also says which schema the other tables have. It is written before
+// they are made: where there is a stock, and no word of its schema, another build
+// made it.
+const identityTable = `CREATE TABLE IF NOT EXISTS seckill_identity (
+	one      INTEGER     NOT NULL PRIMARY KEY,
+	id       VARCHAR(64) NOT NULL,
+	made_for VARCHAR(64) NOT NULL
+)`
 
-func migrateIdentity(ctx context.Context, db *gorm.DB) error {
-	for _, statement := range identityTable {
-		if err := db.WithContext(ctx).Exec(statement).Error; err != nil {
-			return fmt.Errorf("create the table seckill_identity: %w (may this database user create tables?)", err)
+// ErrOtherBuild is Migrate's answer to a database that it will not touch.
+var ErrOtherBuild = errors.New("this database has the tables of another build of seckill")
+
+// writeIdentity draws the database's identity if it has none, and refuses tables
+// of another schema.
+func writeIdentity(db *gorm.DB, schema []string) error {
+	made := db.Migrator().HasTable("stock")
+	if err := db.Exec(identityTable).Error; err != nil {
+		return fmt.Errorf("create the table seckill_identity: %w (may this database user create tables?)", err)
+	}
+	ours := fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(schema, ";"))))
+	if !made {
+		insert := "INSERT IGNORE"
+		if db.Name() == "sqlite" {
+			insert = "INSERT OR IGNORE"
+		}
+		if err := db.Exec(insert+" INTO seckill_identity (one, id, made_for) VALUES (1, ?, ?)", rand.Text(), ours).Error; err != nil {
+			return fmt.Errorf("write the database's identity: %w (may this database user insert?)", err)
 		}
 	}
-	insert := "INSERT IGNORE"
+	var found struct{ MadeFor string }
+	if err := db.Raw("SELECT * FROM seckill_identity WHERE one = 1").Scan(&found).Error; err != nil {
+		return fmt.Errorf("read the database's identity: %w", err)
+	}
+	if found.MadeFor == ours {
+		return nil
+	}
 	if db.Name() == "sqlite" {
-		insert = "INSERT OR IGNORE"
+		return fmt.Errorf("%w: remove the file, or name another", ErrOtherBuild)
 	}
-	err := db.WithContext(ctx).Exec(insert+" INTO seckill_identity (one, id) VALUES (1, ?)", rand.Text()).Error
-	if err != nil {
-		return fmt.Errorf("write the database's identity: %w (may this database user insert?)", err)
-	}
-	return nil
+	name := db.Migrator().CurrentDatabase()
+	return fmt.Errorf("%w: drop it (DROP DATABASE `%s`; CREATE DATABASE `%[2]s`), or name another", ErrOtherBuild, name)
 }
 
 // identity is what a Store has read of its database.

@@ -214,14 +214,14 @@ func (t *Trial) checkBalance() {
 	if c := t.report.StockStore.Counter(); c != "" {
 		counted, ok := t.Snapshot.StockStores[c]
 		if !ok {
-			t.violate(RuleUnknownStore, fmt.Sprintf("what is left in %s could not be read", c), Params{"home": c}, examples{})
+			t.violate(RuleUnknownStore, fmt.Sprintf("what is left in %s could not be read", c), Params{"store": c}, examples{})
 			return
 		}
 		row := t.Snapshot.Stock.Num
 		untouched := t.report.StockStore.Aside() && row == t.Snapshot.Stock.Initial
 		if counted != row && (t.Closed || !untouched) {
 			t.violate(RuleCounterDisagrees, fmt.Sprintf("%s says that %d are left, the stock row says %d",
-				c, counted, row), Params{"home": c, "counted": counted, "row": row}, examples{})
+				c, counted, row), Params{"store": c, "counted": counted, "row": row}, examples{})
 		}
 		if t.report.StockStore != InRowAndRedis && t.report.StockStore != InStream { // there the row has the last word
 			t.report.Remaining = counted
@@ -259,7 +259,7 @@ func (t *Trial) checkUnused() {
 	for _, stockStore := range slices.Sorted(maps.Keys(t.Snapshot.StockStores)) {
 		if counted := t.Snapshot.StockStores[stockStore]; stockStore != t.report.StockStore.Counter() && counted != t.Initial {
 			t.violate(RuleUnusedCounter, fmt.Sprintf("%s was set to %d and says %d, but no order of this run was sold from there",
-				stockStore, t.Initial, counted), Params{"home": stockStore, "stock": t.Initial, "counted": counted}, examples{})
+				stockStore, t.Initial, counted), Params{"store": stockStore, "stock": t.Initial, "counted": counted}, examples{})
 		}
 	}
 }

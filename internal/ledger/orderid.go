@@ -31,8 +31,7 @@ func newOrderID() int64 {
 
 // A public id is publicPrefix and, in base 32: the order's id, a tag of random
 // bytes, and the SKU. Id and SKU find the row; the tag keeps others from
-// guessing the ids of orders. Public ids of earlier versions are random capital
-// letters and digits.
+// guessing the ids of orders.
 const (
 	publicPrefix = "o"
 	idBytes      = 8
@@ -49,8 +48,8 @@ func newPublicID(sku, id int64) string {
 	return publicPrefix + publicText.EncodeToString(raw[:idBytes+tagBytes+n])
 }
 
-// parsePublicID is the SKU and the id in a public id; ok is false for one of an
-// earlier version, and for a text that is none.
+// parsePublicID is the SKU and the id in a public id; ok is false for a text that
+// is none.
 func parsePublicID(text string) (sku, id int64, ok bool) {
 	coded, ok := strings.CutPrefix(text, publicPrefix)
 	if !ok {

@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"gorm.io/gorm"
@@ -81,13 +80,8 @@ func (s *Store) Refusals(ctx context.Context, sku int64) (list []Refusal, err er
 	return list, before(err)
 }
 
-// refusals are none in a ledger that is older than the table.
 func refusals(db *gorm.DB, sku int64, into *[]Refusal) error {
-	err := db.Raw("SELECT * FROM refusals WHERE sku_id = ? AND run = (SELECT run FROM stock WHERE id = ?)", sku, sku).Scan(into).Error
-	if mysqlNumber(err) == errNoTable || err != nil && strings.Contains(err.Error(), "no such table") {
-		return nil
-	}
-	return err
+	return db.Raw("SELECT * FROM refusals WHERE sku_id = ? AND run = (SELECT run FROM stock WHERE id = ?)", sku, sku).Scan(into).Error
 }
 
 // forgetRefusals removes refusals of the current run that have stood long

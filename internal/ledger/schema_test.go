@@ -1,6 +1,7 @@
 package ledger_test
 
 import (
+	"errors"
 	"testing"
 
 	"golang.org/x/sync/errgroup"
@@ -8,19 +9,20 @@ import (
 	"seckill/internal/ledger"
 )
 
-// A ledger that is older than stock.code and stock.starts_at, and several
-// processes that start on it at once.
-func TestColumnsAreAddedToATableThatIsThere(t *testing.T) {
+// Processes that start on an empty database at once all find their tables; one
+// of another build is refused, and told what to do.
+func TestOtherBuildsTablesAreRefused(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, s *ledger.Store) {
 		db := s.DB(t.Context())
-		for _, statement := range []string{
-			"DELETE FROM stock", "ALTER TABLE stock DROP COLUMN code", "ALTER TABLE stock DROP COLUMN starts_at",
-			"INSERT INTO stock (id, name, initial, num, run) VALUES (7003, 'from before', 5, 5, 1)",
-		} {
-			if err := db.Exec(statement).Error; err != nil {
-				t.Fatal(err)
+		empty := func() {
+			for _, table := range []string{"stock", "orders", "seckill_identity"} {
+				if err := db.Migrator().DropTable(table); err != nil {
+					t.Fatal(err)
+				}
 			}
 		}
+		defer empty()
+		empty()
 		var g errgroup.Group
 		for range 8 {
 			g.Go(func() error { return ledger.Migrate(t.Context(), db) })
@@ -28,16 +30,22 @@ func TestColumnsAreAddedToATableThatIsThere(t *testing.T) {
 		if err := g.Wait(); err != nil {
 			t.Fatal(err)
 		}
-		if old, err := s.Start(t.Context(), sku+2); err != nil || old.StartsAt != nil {
-			t.Errorf("a sale from before starts at %+v (%v), want at once", old, err)
-		}
-		if _, err := s.Reset(t.Context(), sku+3, "from after", 5); err != nil {
-			t.Fatal(err)
-		}
-		for _, id := range []int64{sku + 2, sku + 3} {
-			var found []int64
-			if err := db.Raw("SELECT id FROM stock WHERE code = ?", id).Scan(&found).Error; err != nil || len(found) != 1 || found[0] != id {
-				t.Errorf("code %d finds the rows %v (%v), want the one of that id", id, found, err)
+		for what, statement := range map[string]string{
+			"another schema": "UPDATE seckill_identity SET made_for = 'another'",
+			"no row":         "DELETE FROM seckill_identity",
+			"no such column": "ALTER TABLE seckill_identity DROP COLUMN made_for",
+			"no such table":  "DROP TABLE seckill_identity",
+		} {
+			if err := db.Exec(statement).Error; err != nil {
+				t.Fatal(err)
+			}
+			err := ledger.Migrate(t.Context(), db)
+			if !errors.Is(err, ledger.ErrOtherBuild) || !contains(err.Error(), "DROP DATABASE `") && !contains(err.Error(), "remove the file") {
+				t.Errorf("%s: %v, want it refused, with what to do", what, err)
+			}
+			empty()
+			if err := ledger.Migrate(t.Context(), db); err != nil {
+				t.Fatalf("%s, and dropped: %v", what, err)
 			}
 		}
 	})

@@ -274,13 +274,13 @@ func unknownOrder(err error) error {
 	return err
 }
 
-// order finds an order by its public id. One of an earlier version has an index
-// of its own, as long as there are any (rekeyOrders).
+// order finds an order by its public id.
 func order(db *gorm.DB, publicID string) (Order, error) {
-	if sku, id, ok := parsePublicID(publicID); ok {
-		return oneOrder(db, "sku_id = ? AND run = (SELECT run FROM stock WHERE id = ?) AND id = ? AND public_id = ?", sku, sku, id, publicID)
+	sku, id, ok := parsePublicID(publicID)
+	if !ok {
+		return Order{}, seckill.ErrUnknownOrder
 	}
-	return oneOrder(db, "public_id = ?", publicID)
+	return oneOrder(db, "sku_id = ? AND run = (SELECT run FROM stock WHERE id = ?) AND id = ? AND public_id = ?", sku, sku, id, publicID)
 }
 
 // Order finds an order of the current run by its public id; ErrUnknownOrder if

@@ -1,7 +1,6 @@
 package prove
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -123,18 +122,8 @@ func (m *Matrix) WriteJSON(w io.Writer) error {
 
 // ReadMatrix reads what WriteJSON wrote.
 func ReadMatrix(r io.Reader) (*Matrix, error) {
-	text, err := io.ReadAll(r)
-	if err != nil {
-		return nil, fmt.Errorf("read the matrix: %w", err)
-	}
 	var m Matrix
-	var old struct {
-		Format int `json:"format"`
-	}
-	if json.Unmarshal(text, &old) == nil && old.Format != 0 && old.Format != matrixFormat {
-		return nil, fmt.Errorf("this is no matrix that this program knows: it has format %d, not %d; compute it anew (make prove)", old.Format, matrixFormat)
-	}
-	dec := json.NewDecoder(bytes.NewReader(text))
+	dec := json.NewDecoder(r)
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&m); err != nil {
 		return nil, fmt.Errorf("this is no matrix of seckill prove: %w", err)

@@ -108,7 +108,7 @@ func TestJSON(t *testing.T) {
 
 // An old matrix has other fields, too: its format says what to do.
 func TestAnOldMatrixSaysWhatToDo(t *testing.T) {
-	m, err := prove.ReadMatrix(strings.NewReader(`{"format":1,"budget":"1m","rows":[]}`))
+	m, err := prove.ReadMatrix(strings.NewReader(`{"format":1,"rows":[]}`))
 	if m != nil || err == nil || !strings.Contains(err.Error(), "format 1") || !strings.Contains(err.Error(), "make prove") {
 		t.Errorf("%v, %v; want an error that says to compute it anew", m, err)
 	}

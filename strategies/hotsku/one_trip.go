@@ -20,10 +20,8 @@ var oneTripFiles embed.FS
 //go:embed one_trip.sql
 var oneTripSQL string
 
-// Its text never changes under this name: processes of another version, which
-// run beside this one, have theirs.
 var oneTripProcedure = backend.AddProcedure(
-	"seckill_one_trip_v2", oneTripSQL)
+	"seckill_one_trip", oneTripSQL)
 
 // OneTrip moves the transaction into the server.
 var OneTrip = catalog.Info{

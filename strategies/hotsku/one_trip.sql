@@ -1,4 +1,4 @@
-CREATE PROCEDURE seckill_one_trip_v2(
+CREATE PROCEDURE seckill_one_trip(
   p_id BIGINT, p_public VARCHAR(64), p_request VARCHAR(128), p_user BIGINT,
   p_sku BIGINT, p_quantity BIGINT, p_strategy VARCHAR(64))
   MODIFIES SQL DATA SQL SECURITY INVOKER

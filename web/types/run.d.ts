@@ -54,7 +54,7 @@ declare namespace Json {
     title: string;
     titles: Record<string, string>;
     family: string;
-    guarantees_by_question: Record<string, string>;
+    guarantees: Record<string, string>;
     repair?: string;
     needs: string[];
     broken: boolean;
@@ -117,7 +117,7 @@ declare namespace Json {
     seconds?: number;
     seed: string; // more than a number holds
     faults: PlannedFault[];
-    repeats?: number; // none of older labs
+    repeats?: number;
   }
 
   type RunState = 'preparing' | 'running' | 'stopping' | 'done' | 'failed';
@@ -202,7 +202,7 @@ declare namespace Json {
     problems: string[] | null; // in English,
     causes?: Blame[]; // and each by a code
     verdict: Verdict;
-    signs?: Signs; // none of older labs
+    signs?: Signs;
   }
 
   type YesOrNo = 'yes' | 'no' | 'not_known';
@@ -219,7 +219,7 @@ declare namespace Json {
   interface Lane {
     strategy: string;
     sku: number;
-    command?: string; // none of older labs
+    command?: string;
     progress?: Progress;
     result?: Result;
     error?: string;
@@ -255,7 +255,7 @@ declare namespace Json {
     lanes: Lane[];
     faults: Fault[];
     series?: Series;
-    version?: string; // none of older labs
+    version?: string;
     machine?: { os: string; arch: string; cpus: number; go: string };
     not_kept?: string;
     comes_at?: string; // of a run that joins the shop's sale: when its buyers come

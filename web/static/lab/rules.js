@@ -9,7 +9,7 @@ const dictionaries = { en, zh };
 
 /**
  * A violation in words. Falls back to the judge's message if the page has no
- * text, or if the numbers are missing, as in runs of older labs.
+ * text, or if the numbers are missing.
  * @param {Json.Violation} violation
  */
 function say({ rule, message, params }) {

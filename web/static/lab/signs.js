@@ -17,7 +17,7 @@ const promised = (matrix) => (matrix?.questions ?? []).filter((q) => shown.inclu
 /** @param {Json.Strategy} strategy @param {Json.Question} question @param {Json.Matrix} matrix @returns {string} its mark: all, tried, breaks …, or ''; holds, if it is only expected */
 function answerOf(strategy, question, matrix) {
   const cell = matrix.rows.find((row) => row.strategy === strategy.name)?.cells[question.id];
-  return markOf(cell) || strategy.guarantees_by_question?.[question.id] || '';
+  return markOf(cell) || strategy.guarantees?.[question.id] || '';
 }
 
 /** Hook: the matrix, loaded on demand because of its size. */

@@ -132,12 +132,12 @@ export default {
     nothing_sold: ({ requests, stock }) => `${plural(requests, 'request')} for a stock of ${count(stock)}, and nothing was sold.`,
     initial_changed: ({ initial, run, found, found_run: foundRun }) =>
       `Another client reset the sale: it was set to ${count(initial)} units in run ${run}, the ledger says ${count(found)} in run ${foundRun}.`,
-    mixed_homes: 'Strategies that keep their stock in different places sold in one run.',
+    mixed_stocks: 'Strategies that keep their stock in different places sold in one run.',
     straggler: ({ run }) => `Orders that do not belong to run ${run}.`,
-    unknown_home: ({ home }) => `What is left in ${home} could not be read.`,
-    counter_and_row_differ: ({ home, counted, row }) => `${home} says that ${count(counted)} are left, the stock row says ${count(row)}.`,
-    unused_counter_changed: ({ home, stock, counted }) =>
-      `${home} was set to ${count(stock)} and says ${count(counted)}, but no order of this run was sold from there.`,
+    unknown_stock: ({ store }) => `What is left in ${store} could not be read.`,
+    counter_and_row_differ: ({ store, counted, row }) => `${store} says that ${count(counted)} are left, the stock row says ${count(row)}.`,
+    unused_counter_changed: ({ store, stock, counted }) =>
+      `${store} was set to ${count(stock)} and says ${count(counted)}, but no order of this run was sold from there.`,
     fewer_than_told: ({ told, sold }) => `Buyers were told of ${count(told)} units sold, but ${count(sold)} were: ${count(told - sold)} fewer.`,
     more_than_told: ({ sold, told, unknown }) =>
       `${count(sold)} units were sold, but buyers were told of at most ${count(told)}, including ${count(unknown)} whose outcome is unknown: ${count(sold - told)} more.`,

@@ -154,12 +154,12 @@ export default {
     nothing_sold: ({ requests, stock }) => `库存 ${count(stock)} 件，请求 ${count(requests)} 次，却什么也没卖出。`,
     initial_changed: ({ initial, run, found, found_run: foundRun }) =>
       `销售被别的客户端重置了：第 ${run} 场设定的库存是 ${count(initial)} 件，账本里却是第 ${foundRun} 场的 ${count(found)} 件。`,
-    mixed_homes: '同一次运行里，参与销售的策略把库存放在了不同的地方。',
+    mixed_stocks: '同一次运行里，参与销售的策略把库存放在了不同的地方。',
     straggler: ({ run }) => `有订单不属于第 ${run} 场。`,
-    unknown_home: ({ home }) => `读不出 ${home} 里还剩多少库存。`,
-    counter_and_row_differ: ({ home, counted, row }) => `${home} 记着剩 ${count(counted)} 件，库存行记着剩 ${count(row)} 件。`,
-    unused_counter_changed: ({ home, stock, counted }) =>
-      `${home} 设定为 ${count(stock)}，现在是 ${count(counted)}，可本次运行没有订单从它卖出。`,
+    unknown_stock: ({ store }) => `读不出 ${store} 里还剩多少库存。`,
+    counter_and_row_differ: ({ store, counted, row }) => `${store} 记着剩 ${count(counted)} 件，库存行记着剩 ${count(row)} 件。`,
+    unused_counter_changed: ({ store, stock, counted }) =>
+      `${store} 设定为 ${count(stock)}，现在是 ${count(counted)}，可本次运行没有订单从它卖出。`,
     fewer_than_told: ({ told, sold }) => `告知买家已售 ${count(told)} 件，实际只卖出 ${count(sold)} 件：少了 ${count(told - sold)} 件。`,
     more_than_told: ({ sold, told, unknown }) =>
       `卖出了 ${count(sold)} 件，而告知买家的连同 ${count(unknown)} 件结果不明的，最多只有 ${count(told)} 件：多了 ${count(sold - told)} 件。`,
