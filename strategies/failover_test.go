@@ -1,8 +1,10 @@
 package strategies_test
 
 import (
+	"context"
 	"errors"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -123,3 +125,22 @@ func (f *forgetting) judged(t *testing.T, stock int64, breaks bool, rule string)
 		t.Errorf("%s: the audit says %s, %+v of %+v; want %s: %t", f.info.Name, report.Verdict, report.Violations, f.heard, rule, breaks)
 	}
 }
+
+// A pause holds a buyer before the first command of that name.
+type pause struct {
+	before     string
+	begun, end chan struct{}
+	once       sync.Once
+}
+
+func (p *pause) Before(_ context.Context, c *tap.Command) error {
+	if c.Name == p.before {
+		p.once.Do(func() {
+			close(p.begun)
+			<-p.end
+		})
+	}
+	return nil
+}
+
+func (*pause) After(_ context.Context, _ *tap.Command, err error) error { return err }

@@ -416,3 +416,65 @@ func (l *etcdQueue) untilGone(ctx context.Context, key string, from int64) error
 	})
 	return err
 }
+
+// A looseFence is the fenced purchase of package lock, with guards to remove.
+type looseFence struct {
+	*lock.Guarded
+	unchecked bool // the write does not compare the fence
+	afterRead bool // the fence is raised when the stock was read already
+	atWrite   bool // the fence is raised by the write, and not before
+}
+
+func (s *looseFence) Deduct(ctx context.Context, p seckill.Purchase) (r seckill.Receipt, err error) {
+	lease, err := s.Locker.Acquire(ctx, s.Key(p.SKU), s.Options)
+	if err != nil {
+		return r, err
+	}
+	defer func() { _ = lease.Release(context.WithoutCancel(ctx)) }()
+	ctx = lease.Context()
+	raise := func() error {
+		n, err := s.Ledger.Write(ctx, "UPDATE stock SET fence = ? WHERE id = ? AND fence < ?", lease.Fence(), p.SKU, lease.Fence())
+		if err == nil && n == 0 {
+			err = seckill.ErrConflict
+		}
+		return err
+	}
+	if !s.afterRead && !s.atWrite {
+		if err := raise(); err != nil {
+			return r, err
+		}
+	}
+	var now struct{ Num, Run int64 }
+	if err := s.Ledger.Read(ctx, &now, "SELECT num, run FROM stock WHERE id = ?", p.SKU); err != nil {
+		return r, err
+	}
+	if now.Num < p.Quantity {
+		return r, seckill.ErrSoldOut
+	}
+	if s.afterRead {
+		if err := raise(); err != nil {
+			return r, err
+		}
+	}
+	left := now.Num - p.Quantity
+	query, args := "UPDATE stock SET num = ? WHERE id = ? AND fence = ?", []any{left, p.SKU, lease.Fence()}
+	switch {
+	case s.unchecked:
+		query, args = "UPDATE stock SET num = ? WHERE id = ?", []any{left, p.SKU}
+	case s.atWrite:
+		query = "UPDATE stock SET num = ?, fence = ? WHERE id = ? AND fence <= ?"
+		args = []any{left, lease.Fence(), p.SKU, lease.Fence()}
+	}
+	err = s.Ledger.Tx(ctx, func(tx *gorm.DB) error {
+		n, _, err := s.Ledger.Exec(tx, query, args...)
+		if err == nil && n == 0 {
+			err = seckill.ErrConflict
+		}
+		if err != nil {
+			return err
+		}
+		r, err = s.Ledger.Record(tx, p, now.Run, left)
+		return err
+	})
+	return r, err
+}

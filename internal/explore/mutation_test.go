@@ -8,6 +8,7 @@ import (
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
 	"seckill/internal/fault"
+	"seckill/internal/lab/labtest"
 	"seckill/internal/lock"
 	"seckill/internal/seckill"
 	"seckill/strategies/counter"
@@ -34,6 +35,17 @@ func TestMutationsAreCaught(t *testing.T) {
 	expiring := withFault(two(explore.Locks), fault.LeaseEnds)
 	expiring.Name = "two contenders, a lease ends"
 	all, twice, once := explore.Limits{Preemptions: -1}, explore.Limits{Preemptions: 2}, explore.Limits{Preemptions: 1}
+	fenced := func(f looseFence) catalog.Info {
+		return guarded(redislock.RedisFenced, func(g *lock.Guarded) seckill.Strategy {
+			f.Guarded = g
+			return &f
+		})
+	}
+	under, sample := withFault(two(explore.Buys), fault.LeaseEnds), explore.Limits{Preemptions: 1}
+	under.Name = "two buyers, a lease ends"
+	if !labtest.Verify {
+		sample.Schedules = 120 // the mutants need 52 to 96
+	}
 	const early, always, forAll = "unlocks before its COMMIT", "takes a busy lock for its own", "names the lock after the buyer"
 	const blind = "deletes the key, whoever holds it"
 	zk := recipe(zklock.ZK, func(d catalog.Deps) lock.Locker { return &zkQueue{zk: d.ZooKeeper} })
@@ -63,6 +75,9 @@ func TestMutationsAreCaught(t *testing.T) {
 		{redislock.RedisWatchdog, blind, locker(redislock.RedisWatchdog, byDelete), expiring, twice, []string{explore.RuleStolen}},
 		{redislock.Redsync, blind, locker(redislock.Redsync, byDelete), expiring, twice, []string{explore.RuleStolen}},
 		{redislock.RedisRegistry, "has no local lock", ungated(), together, all, nil},
+		{redislock.RedisFenced, "does not check the fence when it writes", fenced(looseFence{unchecked: true}), under, sample, nil},
+		{redislock.RedisFenced, "raises the fence after its read", fenced(looseFence{afterRead: true}), under, sample, nil},
+		{redislock.RedisFenced, "raises the fence with its write", fenced(looseFence{atWrite: true}), under, sample, nil},
 
 		{redislock.Redsync, early, guarded(redislock.Redsync, tooEarly), buy, all, nil},
 		{redislock.RedisWatchdog, early, guarded(redislock.RedisWatchdog, tooEarly), buy, twice, nil},
