@@ -14,7 +14,7 @@ import (
 	"seckill/internal/seckill"
 )
 
-//go:embed bucketed.go buckets.go
+//go:embed bucketed.go
 //go:embed bucketed.en.md bucketed.zh.md
 var bucketedFiles embed.FS
 
@@ -87,4 +87,122 @@ func (s *bucketed) takeAny(
 		"SET num = "+evenly("?", "bucket")+" WHERE sku_id = ? AND run = ?",
 		*all.Units-p.Quantity, p.SKU, seen.Run)
 	return err
+}
+
+// buckets is how many rows a stock is spread over. More of them shorten the
+// queues of a server with more cores, and scatter the last units wider. All
+// processes must agree.
+const buckets = 4
+
+// bucketStock is a stock in rows of stock_buckets.
+type bucketStock struct{ store *ledger.Store }
+
+// own is the bucket in which a buyer begins, in whatever process. The
+// multiplication scatters numbers that are alike.
+func own(user int64) int64 {
+	return int64(uint64(user) * 0x9E3779B97F4A7C15 >> 32 % buckets)
+}
+
+// look sees what is left in all buckets, and the first one, from the buyer's own
+// on, that has enough. No lock: the units may be gone in a moment.
+func (s *bucketStock) look(
+	ctx context.Context, p seckill.Purchase,
+) (ledger.Sight, error) {
+	return s.store.LookAside(ctx, p, `
+(SELECT SUM(b.num) FROM stock_buckets b
+  WHERE b.sku_id = stock.id AND b.run = stock.run) AS units,
+(SELECT b.bucket FROM stock_buckets b
+  WHERE b.sku_id = stock.id AND b.run = stock.run AND b.num >= ?
+  ORDER BY b.bucket < ?, b.bucket LIMIT 1) AS piece`,
+		p.Quantity, own(p.User))
+}
+
+// sell writes the order, and has take take its units, in one transaction. Of
+// what the buyer saw, the units that they take are not left.
+func (s *bucketStock) sell(
+	ctx context.Context, p seckill.Purchase, seen ledger.Sight,
+	take func(tx *gorm.DB) error,
+) (r seckill.Receipt, err error) {
+	err = s.store.Tx(ctx, func(tx *gorm.DB) (err error) {
+		_, r, err = s.store.PlaceLeaving(tx, p, seen.Run,
+			*seen.Units-p.Quantity)
+		if err != nil {
+			return err
+		}
+		return take(tx)
+	})
+	return r, err
+}
+
+// errTooFew: fewer units were found than the look has seen.
+var errTooFew = errors.New("too few units")
+
+// takeOne takes all units from the bucket that the look found.
+func (s *bucketStock) takeOne(
+	tx *gorm.DB, p seckill.Purchase, seen ledger.Sight,
+) error {
+	rows, _, err := s.store.Exec(tx, "UPDATE stock_buckets "+
+		"SET num = num - ? "+
+		"WHERE sku_id = ? AND bucket = ? AND run = ? AND num >= ?",
+		p.Quantity, p.SKU, *seen.Piece, seen.Run, p.Quantity)
+	if err == nil && rows == 0 {
+		err = errTooFew
+	}
+	return err
+}
+
+// Restore gives the units to the buyer's own bucket. It takes the locks in the
+// same order as Deduct: the order, then the bucket.
+func (s *bucketStock) Restore(ctx context.Context, orderID string) error {
+	return s.store.Tx(ctx, func(tx *gorm.DB) error {
+		o, back, err := s.store.Cancel(tx, orderID)
+		if err != nil || !back {
+			return err
+		}
+		return s.store.GiveBack(tx, "UPDATE stock_buckets "+
+			"SET num = num + ? WHERE sku_id = ? AND bucket = ? AND run = ?",
+			o.Quantity, o.SKUID, own(o.UserID), o.Run)
+	})
+}
+
+// Reset spreads what the ledger has set over the buckets, once a run: the reset
+// that it belongs to may have been overtaken, and the new sale may have begun.
+// It waits for buyers of the run before who are in a bucket; the others find
+// that their run is over.
+func (s *bucketStock) Reset(ctx context.Context, sku, _ int64) error {
+	return s.store.Tx(ctx, func(tx *gorm.DB) error {
+		_, _, err := s.store.Exec(tx, `
+INSERT INTO stock_buckets (sku_id, bucket, run, num)
+SELECT s.id, b.bucket, s.run, `+evenly("s.initial", "b.bucket")+`
+  FROM stock s JOIN (SELECT 0 AS bucket UNION ALL SELECT 1
+    UNION ALL SELECT 2 UNION ALL SELECT 3) b
+ WHERE s.id = ? ORDER BY b.bucket
+ON DUPLICATE KEY UPDATE
+  num = IF(stock_buckets.run = VALUES(run), stock_buckets.num, VALUES(num)),
+  run = VALUES(run)`, sku)
+		return err
+	})
+}
+
+// evenly is a bucket's part of so many units: those that do not divide evenly are
+// in the first buckets.
+func evenly(units, bucket string) string {
+	return fmt.Sprintf("(%s + %d - %s) DIV %d",
+		units, buckets-1, bucket, buckets)
+}
+
+// Count is what the buckets of the current run have.
+func (s *bucketStock) Count(ctx context.Context, sku int64) (int64, error) {
+	var left struct{ Units *int64 }
+	err := s.store.Read(ctx, &left, "SELECT SUM(num) AS units "+
+		"FROM stock_buckets WHERE sku_id = ? "+
+		"AND run = (SELECT run FROM stock WHERE id = ?)", sku, sku)
+	if err == nil && left.Units == nil {
+		err = fmt.Errorf("%w: the buckets of SKU %d were not set for its run",
+			seckill.ErrUnknownSKU, sku)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return *left.Units, nil
 }

@@ -14,7 +14,7 @@ import (
 	"seckill/internal/seckill"
 )
 
-//go:embed bucketed_hasty.go buckets.go
+//go:embed bucketed_hasty.go bucketed.go
 //go:embed bucketed_hasty.en.md bucketed_hasty.zh.md
 var bucketedHastyFiles embed.FS
 

@@ -5,6 +5,9 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
+	"time"
 
 	"gorm.io/gorm"
 
@@ -15,7 +18,7 @@ import (
 	"seckill/internal/tap"
 )
 
-//go:embed merged.go batches.go
+//go:embed merged.go
 //go:embed merged.en.md merged.zh.md
 var mergedFiles embed.FS
 
@@ -153,4 +156,233 @@ func (s *merged) write(tx *gorm.DB, b *batch) (left int64, err error) {
 		err = s.store.Shift(tx, b.run, off, b.orders)
 	}
 	return left, err
+}
+
+const (
+	// mostBatch bounds the purchases of one batch.
+	mostBatch = 256
+	// mostWaiting bounds those who wait for a batch of one SKU in this process.
+	// More are told busy at once.
+	mostWaiting = 4096
+	// longestBatch bounds what a batch does in the database.
+	longestBatch = time.Minute
+)
+
+// batches gathers the buyers of one process, SKU by SKU. A buyer who finds no
+// batch of their SKU under way leads one at once: nothing waits for a batch to
+// fill up. Those who come meanwhile wait; when the batch is over, the first of them
+// leads all of them.
+//
+// There is no goroutine and no timer: every command is one buyer's own.
+type batches struct{ shards [64]shard }
+
+// A shard has the groups of some SKUs, so that buyers of different SKUs rarely
+// meet at one mutex.
+type shard struct {
+	mu     sync.Mutex
+	groups map[int64]*group
+}
+
+// A group is there while a batch of its SKU is under way.
+type group struct{ waiting []*buyer }
+
+// A buyer in a batch, or on the way to one.
+type buyer struct {
+	ledger.Entry
+	ctx   context.Context
+	state state     // the shard's mutex guards it
+	told  chan bool // true: lead; false: what follows is set
+	err   error
+	alone bool // this purchase is not for a batch
+	done  bool // it has been told
+}
+
+type state int
+
+const (
+	waits state = iota
+	leads
+	taken // into a batch
+)
+
+func newBuyer(ctx context.Context, p seckill.Purchase) *buyer {
+	return &buyer{Entry: ledger.Entry{Purchase: p}, ctx: ctx,
+		told: make(chan bool, 1)}
+}
+
+func (q *batches) shard(sku int64) *shard {
+	return &q.shards[uint64(sku)%uint64(len(q.shards))]
+}
+
+// enter returns when b is to lead a batch, or was in one.
+func (q *batches) enter(b *buyer) (lead bool, err error) {
+	s := q.shard(b.Purchase.SKU)
+	if lead, err = s.join(b); err == nil && !lead {
+		lead, err = tap.Wait(b.ctx, "the next batch of this process", b.told)
+		if err != nil {
+			return false, s.leave(b, err)
+		}
+	}
+	if lead && b.ctx.Err() != nil {
+		s.next(b.Purchase.SKU)
+		return false, gone(context.Cause(b.ctx))
+	}
+	return lead, err
+}
+
+// join makes b the leader if there is no batch under way, or lets it wait.
+func (s *shard) join(b *buyer) (lead bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.groups[b.Purchase.SKU]
+	switch {
+	case l == nil:
+		if s.groups == nil {
+			s.groups = map[int64]*group{}
+		}
+		s.groups[b.Purchase.SKU] = &group{}
+		b.state = leads
+		return true, nil
+	case len(l.waiting) == mostWaiting:
+		return false, fmt.Errorf("%w: %d buyers wait", seckill.ErrBusy,
+			mostWaiting)
+	}
+	l.waiting = append(l.waiting, b)
+	return false, nil
+}
+
+// leave is for a buyer who does not wait any longer. Whether their purchase is
+// in a batch decides what that means.
+func (s *shard) leave(b *buyer, cause error) error {
+	s.mu.Lock()
+	was := b.state
+	if l := s.groups[b.Purchase.SKU]; was == waits && l != nil {
+		l.waiting = slices.DeleteFunc(l.waiting,
+			func(other *buyer) bool { return other == b })
+	}
+	s.mu.Unlock()
+	switch was {
+	case taken:
+		return fmt.Errorf("%w: left while the batch was on its way: %w",
+			seckill.ErrUnknown, cause)
+	case leads:
+		s.next(b.Purchase.SKU)
+	}
+	return gone(cause)
+}
+
+// gone: the buyer's time was up, or they left, and nothing was sent.
+func gone(cause error) error {
+	if errors.Is(cause, context.DeadlineExceeded) {
+		return fmt.Errorf("%w: %w", seckill.ErrBusy, cause)
+	}
+	return fmt.Errorf("%w: %w", seckill.ErrUnavailable, cause)
+}
+
+// take returns the batch of a leader: those who wait, in the order in which
+// they came, without those who have left.
+func (s *shard) take(b *buyer) []*buyer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.groups[b.Purchase.SKU]
+	batch, n := append(make([]*buyer, 0, 1+min(len(l.waiting), mostBatch)), b), 0
+	for ; n < len(l.waiting) && len(batch) < mostBatch; n++ {
+		if other := l.waiting[n]; other.ctx.Err() == nil {
+			other.state = taken
+			batch = append(batch, other)
+		}
+	}
+	l.waiting = slices.Delete(l.waiting, 0, n)
+	return batch
+}
+
+// next hands over to the first who waits.
+func (s *shard) next(sku int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.groups[sku]
+	if len(l.waiting) == 0 {
+		delete(s.groups, sku)
+		return
+	}
+	b := l.waiting[0]
+	l.waiting = slices.Delete(l.waiting, 0, 1)
+	b.state = leads
+	b.told <- true
+}
+
+// A batch is what a leader sells in one transaction.
+type batch struct {
+	buyers   []*buyer
+	run, num int64           // of the stock row, when it was looked at
+	orders   []*ledger.Entry // of those who fit, in the order of their coming
+	users    map[int64]bool  // theirs
+	sum      int64           // of their units
+}
+
+// choose puts into orders the purchases that fit, one of each user. A buyer who
+// asks for more than there are is told at once.
+func (b *batch) choose(run, num int64) {
+	b.run, b.num, b.sum = run, num, 0
+	b.orders, b.users = b.orders[:0], make(map[int64]bool, len(b.buyers))
+	for _, m := range b.buyers {
+		q, user := m.Purchase.Quantity, m.Purchase.User
+		switch {
+		case m.done:
+		case m.Refused:
+			m.goAlone()
+		case q > num:
+			m.tell(seckill.ErrSoldOut)
+		case q <= num-b.sum && !b.users[user]:
+			b.orders, b.users[user] = append(b.orders, &m.Entry), true
+			b.sum += q
+		}
+	}
+}
+
+// sold tells everyone, when the orders stand and so many units are left.
+func (b *batch) sold(left int64) {
+	for i, m := 0, 0; m < len(b.buyers); m++ {
+		one := b.buyers[m]
+		switch {
+		case one.done:
+		case i < len(b.orders) && b.orders[i] == &one.Entry:
+			i++
+			one.tell(nil)
+		case b.users[one.Purchase.User]:
+			one.tell(seckill.ErrDuplicate)
+		case one.Purchase.Quantity > left:
+			one.tell(seckill.ErrSoldOut)
+		default: // a cancellation has come between
+			one.goAlone()
+		}
+	}
+}
+
+// fail tells everyone who has not been told.
+func (b *batch) fail(err error) {
+	for _, m := range b.buyers {
+		m.tell(err)
+	}
+}
+
+func (b *batch) eachAlone() {
+	for _, m := range b.buyers {
+		m.goAlone()
+	}
+}
+
+func (m *buyer) tell(err error) {
+	if m.done {
+		return
+	}
+	m.err, m.done = err, true
+	m.told <- false
+}
+
+// goAlone has a buyer sell to themselves. What a batch cannot decide for one of
+// it, a transaction of their own does.
+func (m *buyer) goAlone() {
+	m.alone = m.alone || !m.done
+	m.tell(nil)
 }

@@ -12,7 +12,7 @@ import (
 	"seckill/internal/seckill"
 )
 
-//go:embed merged_early.go merged.go batches.go
+//go:embed merged_early.go merged.go
 //go:embed merged_early.en.md merged_early.zh.md
 var mergedEarlyFiles embed.FS
 

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"seckill/internal/catalog"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
 )
@@ -275,69 +274,6 @@ func TestMergedGivesUpWhenOthersAreAlwaysFaster(t *testing.T) {
 	s.held(t)
 }
 
-func TestMergedMeetsAReset(t *testing.T) {
-	s := open(t, Merged, 10)
-	c := crowd{sale: s, first: s.purchase(1, 1, ""), others: s.purchases(1, 1), seen: meets("UPDATE", func() { s.reset(t, 20) })}
-	says(t, c.buy(t), seckill.ErrConflict, seckill.ErrConflict)
-	if left := s.held(t).Stock.Num; left != 20 {
-		t.Errorf("%d units are left of the new sale's 20", left)
-	}
-}
-
-// A buyer who leaves while they wait is not in the batch. The leader may leave, too.
-func TestMergedABuyerLeavesBeforeTheBatch(t *testing.T) {
-	for _, who := range []int{0, 1} {
-		s := open(t, Merged, 10)
-		c := crowd{sale: s, first: s.purchase(1, 1, ""), others: s.purchases(1, 2, 3),
-			meanwhile: func(leave []context.CancelFunc) { leave[who]() }}
-		want := []any{8, 6, 3}
-		want[who] = seckill.ErrUnavailable
-		for i := who + 1; i < 3; i++ {
-			want[i] = want[i].(int) + who + 1
-		}
-		if who == 0 {
-			want[1], want[2] = 7, 4
-		} else {
-			want[2] = 5
-		}
-		says(t, c.buy(t), want...)
-		s.held(t)
-	}
-}
-
-// Once the batch is sent, it is sold to all of it: who leaves does not know, and
-// the others do not notice, whichever of them leads.
-func TestMergedABuyerLeavesTheBatch(t *testing.T) {
-	for _, who := range []int{0, 1} {
-		s := open(t, Merged, 10)
-		var leave []context.CancelFunc
-		c := crowd{sale: s, first: s.purchase(1, 1, ""), others: s.purchases(1, 2, 3),
-			meanwhile: func(all []context.CancelFunc) { leave = all }, seen: meets("UPDATE", func() { leave[who]() })}
-		want := []any{8, 6, 3}
-		if who != 0 { // the leader hears the answer in any case
-			want[who] = seckill.ErrUnknown
-		}
-		says(t, c.buy(t), want...)
-		if orders := len(s.held(t).Orders); orders != 4 {
-			t.Errorf("there are %d orders, want 4", orders)
-		}
-	}
-}
-
-// A COMMIT without an answer is unknown to all whom it may have sold to.
-func TestMergedLosesTheReplyOfItsCommit(t *testing.T) {
-	s := open(t, Merged, 10)
-	c := crowd{sale: s, first: s.purchase(1, 1, ""), others: s.purchases(1, 20, 3),
-		seen: &watcher{after: func(c *tap.Command, err error) error {
-			if c.Name == "COMMIT" {
-				return errors.New("reply lost")
-			}
-			return err
-		}}}
-	says(t, c.buy(t), seckill.ErrUnknown, seckill.ErrSoldOut, seckill.ErrUnknown)
-	s.held(t)
-}
-
 // Whatever happens to a leader, the others are told, and the next one leads.
 func TestMergedItsLeaderPanics(t *testing.T) {
 	s := open(t, Merged, 10)
@@ -380,20 +316,6 @@ func units(n int) []int64 {
 		list[i] = 1
 	}
 	return list
-}
-
-// The twin tells of orders that are not there.
-func TestMergedEarlyTellsOfOrdersThatAreNotThere(t *testing.T) {
-	for _, info := range []catalog.Info{Merged, MergedEarly} {
-		s := open(t, info, 10)
-		c := crowd{sale: s, first: s.purchase(1, 1, ""), others: s.purchases(1, 1), seen: &watcher{loses: "COMMIT"}}
-		told := c.buy(t)
-		_, err := s.store.Requested(t.Context(), 3, c.others[1].RequestID)
-		there := err == nil
-		if lied := told[1].err == nil && !there; lied != (info.Name == MergedEarly.Name) {
-			t.Errorf("%s: the second of the batch was told %v, and the order is there: %t", info.Name, told[1].err, there)
-		}
-	}
 }
 
 // The lesson of merged-early says that who cancels at once may hear that there is

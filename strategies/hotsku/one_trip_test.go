@@ -3,7 +3,6 @@ package hotsku
 import (
 	"context"
 	"errors"
-	"strings"
 	"testing"
 	"time"
 
@@ -134,23 +133,6 @@ func TestOneTripIsTheVictimOfADeadlock(t *testing.T) {
 	if snap := s.held(t); len(snap.Orders) != 1 {
 		t.Errorf("the orders are %+v, want one", snap.Orders)
 	}
-}
-
-// The CALL has sold, and its reply is lost: that is not known, and the ledger
-// tells.
-func TestOneTripLosesItsReply(t *testing.T) {
-	s := open(t, OneTrip, 3)
-	seen := &lossy{}
-	if _, err := s.buy(tap.With(t.Context(), seen), 1, 1, ""); !errors.Is(err, seckill.ErrUnknown) {
-		t.Errorf("got %v, want %v", err, seckill.ErrUnknown)
-	}
-	if len(seen.commands) != 1 || !strings.HasPrefix(seen.commands[0], "CALL ") {
-		t.Errorf("a purchase sends %q, want one CALL", seen.commands)
-	}
-	if _, err := s.store.Requested(t.Context(), 1, s.purchase(1, 1, "").RequestID); err != nil {
-		t.Errorf("the order: %v", err)
-	}
-	s.held(t)
 }
 
 type lossy struct{ commands []string }

@@ -64,22 +64,6 @@ func TestARefusedBuyerLeavesNothingBehind(t *testing.T) {
 	})
 }
 
-// The last unit goes to another between the look and the UPDATE.
-func TestSoldOutMeanwhile(t *testing.T) {
-	s := open(t, OrderFirst, 1)
-	_, err := s.buy(taptest.Before(t.Context(), "UPDATE (", func() {
-		if _, err := s.processes[1].Deduct(t.Context(), s.purchase(2, 1, "")); err != nil {
-			t.Errorf("another buyer, while this one has only written the order: %v", err)
-		}
-	}), 1, 1, "")
-	if !errors.Is(err, seckill.ErrSoldOut) {
-		t.Errorf("got %v, want %v", err, seckill.ErrSoldOut)
-	}
-	if snap := s.held(t); len(snap.Orders) != 1 || snap.Orders[0].UserID != 2 {
-		t.Errorf("the orders are %+v, want the one of user 2", snap.Orders)
-	}
-}
-
 // A buyer who comes when all is sold is told so while others hold the row.
 func TestSoldOutWithoutAQueue(t *testing.T) {
 	each(t, 1, func(t *testing.T, s *sale, _ string) {

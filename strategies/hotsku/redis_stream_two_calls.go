@@ -51,7 +51,7 @@ var RedisStreamTwoCalls = catalog.Info{
 	Files:   redisStreamTwoCallsFiles,
 	Accepts: true,
 	New: func(d catalog.Deps) (seckill.Strategy, error) {
-		s := &redisStream{stream: newStream(d)}
+		s := newRedisStream(d)
 		s.accept = s.acceptInTwoCalls
 		return s, nil
 	},

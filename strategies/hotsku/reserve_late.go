@@ -9,7 +9,7 @@ import (
 	"seckill/internal/seckill"
 )
 
-//go:embed reserve_late.go reserve.go reserve_sweep.go order_first.go
+//go:embed reserve_late.go reserve.go order_first.go
 //go:embed reserve_late.en.md reserve_late.zh.md
 var reserveLateFiles embed.FS
 

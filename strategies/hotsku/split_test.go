@@ -92,24 +92,6 @@ func TestBuyersAndCancellationsMeetAReset(t *testing.T) {
 	})
 }
 
-// A purchase that has looked at a sale before its reset takes nothing from the
-// new one, nor from what the old one left.
-func TestAResetBetweenLookAndPurchase(t *testing.T) {
-	eachSplit(t, 8, func(t *testing.T, s *sale, takes string) {
-		old := s.run
-		_, err := s.buy(taptest.Before(t.Context(), takes, func() { s.reset(t, 8) }), 1, 2, "")
-		if err != nil && !errors.Is(err, seckill.ErrConflict) {
-			t.Errorf("got %v, want %v or a sale of the new run", err, seckill.ErrConflict)
-		}
-		var late int64
-		s.store.DB(t.Context()).Raw("SELECT COUNT(*) FROM orders WHERE sku_id = ? AND run = ?", s.sku, old).Scan(&late)
-		if late > 0 {
-			t.Error("an order was written into the sale that is over")
-		}
-		s.held(t)
-	})
-}
-
 // A reset waits for a buyer of the run before who has units in hand.
 func TestAResetWaitsForABuyerInHand(t *testing.T) {
 	eachSplit(t, 8, func(t *testing.T, s *sale, _ string) {
@@ -267,25 +249,4 @@ func TestHalfAResetSellsNothing(t *testing.T) {
 		}
 		s.held(t)
 	})
-}
-
-// Orders of both stores in one run prove nothing.
-func TestTwoStoresInOneRun(t *testing.T) {
-	s := open(t, Bucketed, 4)
-	in := open(t, UnitRows, 4)
-	s.sku = in.sku
-	s.reset(t, 4)
-	if err := in.processes[0].(seckill.Resetter).Reset(t.Context(), in.sku, 4); err != nil {
-		t.Fatal(err)
-	}
-	sellers := []catalog.Seller{{Info: Bucketed, Strategy: s.processes[0]}, {Info: UnitRows, Strategy: in.processes[0]}}
-	for i, seller := range sellers {
-		if _, err := seller.Strategy.Deduct(t.Context(), s.purchase(int64(i+1), 1, "")); err != nil {
-			t.Fatal(err)
-		}
-	}
-	r, err := catalog.Audit(t.Context(), s.store, s.sku, sellers)
-	if err != nil || r.Verdict != ledger.NotValid {
-		t.Errorf("the audit says %s: %+v, %v", r.Verdict, r.Violations, err)
-	}
 }

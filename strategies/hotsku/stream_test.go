@@ -3,7 +3,6 @@ package hotsku
 import (
 	"context"
 	"errors"
-	"fmt"
 	"testing"
 	"time"
 
@@ -117,35 +116,6 @@ func (d *dies) Before(_ context.Context, c *tap.Command) error {
 }
 
 func (d *dies) After(_ context.Context, _ *tap.Command, err error) error { return err }
-
-// What was accepted is written although its buyer is dead, wherever they died:
-// before the order was written, and after the COMMIT.
-func TestStreamTakesOverFromTheDead(t *testing.T) {
-	for _, verb := range []string{"BEGIN", "COMMIT", "settle"} {
-		t.Run(verb, func(t *testing.T) {
-			s := openStream(t, RedisStream, 5)
-			ctx := tap.With(t.Context(), &dies{verb: verb})
-			if verb == "settle" {
-				ctx = tap.With(t.Context(), &diesAfter{"COMMIT", false})
-			}
-			if _, err := s.of[0].Deduct(ctx, s.purchase(1, 2, "")); (err == nil) != (verb == "settle") || seckill.NothingTaken(err) {
-				t.Errorf("the dead was told %v", err)
-			}
-			s.wantHeld(t, "before it is taken over")
-			if !s.drain(t, 1) {
-				t.Error("the entry of a writer that may be alive was taken over")
-			}
-			s.age(t)
-			if s.drain(t, 1) {
-				t.Error("an entry is left")
-			}
-			if o, ok := s.order(t, 1); !ok || o.Remaining != 3 {
-				t.Errorf("the order is %+v, %t", o, ok)
-			}
-			s.wantHeld(t, "after it was taken over")
-		})
-	}
-}
 
 // diesAfter lets one command through, and nothing after it.
 type diesAfter struct {
@@ -326,49 +296,6 @@ func TestStreamIsRebuilt(t *testing.T) {
 	s.wantHeld(t, "after a cancellation")
 }
 
-// Two writers die before they settle, and a third finds a sale and a
-// cancellation written: each counts once.
-func TestStreamCancelsOnce(t *testing.T) {
-	s := openStream(t, RedisStream, 5)
-	r, err := s.buy(t.Context(), 1, 2, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.age(t)
-	for n := range 2 {
-		if err := s.of[n].Restore(tap.With(t.Context(), &diesAfter{"COMMIT", false}), r.OrderID); err != nil {
-			t.Errorf("cancellation %d: %v", n, err)
-		}
-		s.wantHeld(t, "before it is settled")
-	}
-	if err := s.of[0].Restore(t.Context(), r.OrderID); err != nil {
-		t.Error(err)
-	}
-	s.wantHeld(t, "after the cancellation")
-	if _, err := s.buy(t.Context(), 1, 5, "anew"); err != nil {
-		t.Error(err)
-	}
-}
-
-// Buyers who ask while their answer depends on entries of others help to write
-// them, and are told the truth.
-func TestStreamUndecided(t *testing.T) {
-	s := openStream(t, RedisStream, 2)
-	s.accepted(t, 1, 2)
-	if _, err := s.buy(t.Context(), 2, 1, ""); !errors.Is(err, seckill.ErrSoldOut) {
-		t.Errorf("user 2 was told %v", err)
-	}
-	if _, ok := s.order(t, 1); !ok {
-		t.Error("the order of user 1 is not written")
-	}
-	s.begin(t, 2)
-	s.accepted(t, 1, 1)
-	if _, err := s.buy(t.Context(), 1, 1, "other"); !errors.Is(err, seckill.ErrDuplicate) {
-		t.Errorf("user 1 was told %v", err)
-	}
-	s.wantHeld(t, "in the end")
-}
-
 // No answer in time is unknown, and the order comes later.
 func TestStreamTimeIsUp(t *testing.T) {
 	s := openStream(t, RedisStream, 2)
@@ -392,67 +319,6 @@ func TestStreamTimeIsUp(t *testing.T) {
 	s.wantHeld(t, "in the end")
 }
 
-// A reset drops what the old stream had, and tells those who wait.
-func TestStreamReset(t *testing.T) {
-	s := openStream(t, RedisStream, 2)
-	s.accepted(t, 9, 1)
-	ctx := taptest.Before(t.Context(), "BEGIN", func() { s.begin(t, 7) })
-	if _, err := s.of[0].Deduct(ctx, s.purchase(1, 1, "")); !errors.Is(err, seckill.ErrConflict) {
-		t.Errorf("got %v, want %v", err, seckill.ErrConflict)
-	}
-	s.wantHeld(t, "after a reset")
-	if _, ok := s.order(t, 9); ok {
-		t.Error("a purchase of the old sale is in the new one")
-	}
-	ctx = taptest.Before(t.Context(), "BEGIN", func() { s.reset(t, 5) }) // and Redis is not set yet
-	if _, err := s.of[0].Deduct(ctx, s.purchase(2, 1, "")); !errors.Is(err, seckill.ErrConflict) {
-		t.Errorf("half a reset: got %v, want %v", err, seckill.ErrConflict)
-	}
-}
-
-// Before the start the database refuses, and the same request may come again.
-func TestStreamNotStarted(t *testing.T) {
-	s := openStream(t, RedisStream, 2)
-	s.write(t, "UPDATE stock SET starts_at = 99999999999999 WHERE id = ?")
-	if _, err := s.buy(t.Context(), 1, 1, ""); !errors.Is(err, seckill.ErrNotStarted) {
-		t.Errorf("got %v, want %v", err, seckill.ErrNotStarted)
-	}
-	s.write(t, "UPDATE stock SET starts_at = NULL WHERE id = ?")
-	if _, err := s.buy(t.Context(), 1, 1, ""); err != nil {
-		t.Errorf("after the start: %v", err)
-	}
-	s.wantHeld(t, "in the end")
-}
-
-// Buyers in two processes leave at any time; what they leave is written, and
-// who waits is answered.
-func TestStreamBuyersLeave(t *testing.T) {
-	s := openStream(t, RedisStream, 1000)
-	var g errgroup.Group
-	for i := range 120 {
-		g.Go(func() error {
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			if i%3 == 0 {
-				ctx = taptest.Before(ctx, []string{"BEGIN", "INSERT", "UPDATE stock", "COMMIT"}[i/3%4], cancel)
-			}
-			_, err := s.of[i%2].Deduct(ctx, s.purchase(int64(i+1), 1, ""))
-			if err != nil && i%3 != 0 {
-				return fmt.Errorf("user %d: %w", i+1, err)
-			}
-			return nil
-		})
-	}
-	if err := g.Wait(); err != nil {
-		t.Error(err)
-	}
-	s.age(t)
-	s.drain(t, 0)
-	if r := s.report(t); r.Verdict != ledger.Held || r.Orders < 80 {
-		t.Errorf("%d orders, and the audit says %s: %+v", r.Orders, r.Verdict, r.Violations)
-	}
-}
-
 // The worker writes what buyers have left, its own process's and that of one
 // that died, and at the end what came last.
 func TestStreamWorker(t *testing.T) {
@@ -474,25 +340,5 @@ func TestStreamWorker(t *testing.T) {
 	s.wantHeld(t, "in the end")
 	if len(s.of[0].desks.by) > 0 || s.of[0].desks.used[s.sku] {
 		t.Errorf("the worker keeps %v and %v", s.of[0].desks.by, s.of[0].desks.used)
-	}
-}
-
-// The twin dies between its two calls: units are gone, and the user is locked
-// out.
-func TestTwoCallsLoseUnits(t *testing.T) {
-	s := openStream(t, RedisStreamTwoCalls, 5)
-	if _, err := s.of[0].Deduct(tap.With(t.Context(), &dies{verb: "XADD"}), s.purchase(1, 2, "")); !errors.Is(err, seckill.ErrUnknown) {
-		t.Errorf("the dead was told %v", err)
-	}
-	s.age(t)
-	s.drain(t, 1)
-	s.accepted(t, 3, 1)
-	s.drain(t, 1)
-	if r := s.report(t); r.Verdict != ledger.Lost {
-		t.Errorf("the audit says %s: %+v", r.Verdict, r.Violations)
-	}
-	s.of[0].deps.Settings.LockWait = 30 * time.Millisecond
-	if _, err := s.buy(t.Context(), 1, 1, "anew"); !errors.Is(err, seckill.ErrBusy) {
-		t.Errorf("the user comes again and is told %v", err)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"gorm.io/gorm"
 
@@ -14,7 +16,7 @@ import (
 	"seckill/internal/seckill"
 )
 
-//go:embed unit_rows.go units.go
+//go:embed unit_rows.go
 //go:embed unit_rows.en.md unit_rows.zh.md
 var unitRowsFiles embed.FS
 
@@ -84,4 +86,183 @@ func (s *unitRows) wait(
 ) ([]int64, error) {
 	return s.find(tx, "id >= 1 ORDER BY id LIMIT ? FOR UPDATE",
 		p.SKU, seen.Run, p.Quantity)
+}
+
+const (
+	// mostUnits is the largest sale that gets a row for each unit: so many are
+	// written within a reset, whichever strategy sells them.
+	mostUnits = 20_000
+	// mostCounted is how far a look counts beyond what the buyer wants: a
+	// purchase must not cost more because more is left.
+	mostCounted = 1000
+	// mostMarked units are marked in one statement.
+	mostMarked = 1000
+)
+
+// unitStock is a stock of rows in stock_units, one for each unit. They are read
+// as committed (ReadCommitted): then only rows are locked that are found.
+type unitStock struct{ store *ledger.Store }
+
+// look counts the units that are free, held ones among them. No lock: they may
+// be sold in a moment.
+func (s *unitStock) look(
+	ctx context.Context, p seckill.Purchase,
+) (ledger.Sight, error) {
+	const ofSale = " FROM stock_units WHERE sku_id = ? " +
+		"AND run = (SELECT s.run FROM stock s WHERE s.id = ?)"
+	seen, err := s.store.LookAside(ctx, p, "(SELECT IF(initial = 0 OR "+
+		"EXISTS (SELECT 1"+ofSale+"), COUNT(*), NULL) FROM "+
+		"(SELECT 1"+ofSale+" AND order_id IS NULL LIMIT ?) free) AS units",
+		p.SKU, p.SKU, p.SKU, p.SKU, p.Quantity+mostCounted)
+	if seen.Initial > mostUnits {
+		err = fmt.Errorf("%w: %s keeps a row for each unit, %d at most, "+
+			"and the sale has %d", seckill.ErrTooManyUnits,
+			s.store.Strategy(), mostUnits, seen.Initial)
+	}
+	return seen, err
+}
+
+// sell writes the order, and marks the units that find has locked for it as its
+// own, in one transaction.
+func (s *unitStock) sell(
+	ctx context.Context, p seckill.Purchase, seen ledger.Sight,
+	find func(tx *gorm.DB) (units []int64, err error),
+) (r seckill.Receipt, err error) {
+	err = s.store.ReadCommitted().Tx(ctx, func(tx *gorm.DB) error {
+		order, receipt, err := s.store.PlaceLeaving(tx, p, seen.Run,
+			*seen.Units-p.Quantity)
+		if err != nil {
+			return err
+		}
+		units, err := find(tx)
+		if err == nil && int64(len(units)) < p.Quantity {
+			err = errTooFew
+		}
+		if err != nil {
+			return err
+		}
+		r = receipt
+		return s.mark(tx, p.SKU, seen.Run, order, units)
+	})
+	return r, err
+}
+
+// first is the unit at which a buyer begins: buyers who begin at one place read
+// past each other's units.
+func first(user, units int64) int64 {
+	return 1 + int64(uint64(user)*0x9E3779B97F4A7C15>>32)%max(1, units)
+}
+
+// free are units that no order has and that no one holds, from the buyer's first
+// on, and then from the beginning. A held unit is passed over, not waited for.
+func (s *unitStock) free(
+	tx *gorm.DB, p seckill.Purchase, seen ledger.Sight,
+) ([]int64, error) {
+	start := first(p.User, seen.Initial)
+	units, err := s.find(tx, "id >= ? ORDER BY id LIMIT ? "+
+		"FOR UPDATE SKIP LOCKED", p.SKU, seen.Run, start, p.Quantity)
+	short := p.Quantity - int64(len(units))
+	if err != nil || short == 0 || start == 1 {
+		return units, err
+	}
+	more, err := s.find(tx, "id < ? ORDER BY id LIMIT ? "+
+		"FOR UPDATE SKIP LOCKED", p.SKU, seen.Run, start, short)
+	return append(units, more...), err
+}
+
+// find names the index: one without the id would have the server sort, and lock
+// every free unit before it has sorted them.
+func (s *unitStock) find(
+	tx *gorm.DB, which string, args ...any,
+) (units []int64, err error) {
+	err = tx.Raw("SELECT id FROM stock_units FORCE INDEX (stock_units_free) "+
+		"WHERE sku_id = ? AND run = ? AND order_id IS NULL AND "+which,
+		args...).Scan(&units).Error
+	return units, err
+}
+
+func (s *unitStock) mark(
+	tx *gorm.DB, sku, run, order int64, units []int64,
+) error {
+	for some := range slices.Chunk(units, mostMarked) {
+		args := []any{order, sku, run}
+		for _, id := range some {
+			args = append(args, id)
+		}
+		_, _, err := s.store.Exec(tx, "UPDATE stock_units "+
+			"FORCE INDEX (PRIMARY) SET order_id = ? "+
+			"WHERE sku_id = ? AND run = ? AND id IN (?"+
+			strings.Repeat(", ?", len(some)-1)+")", args...)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Restore frees the units of an order. It takes the locks in the same order as
+// Deduct: the order, then units, and these are no one else's.
+func (s *unitStock) Restore(ctx context.Context, orderID string) error {
+	return s.store.ReadCommitted().Tx(ctx, func(tx *gorm.DB) error {
+		o, back, err := s.store.Cancel(tx, orderID)
+		if err != nil || !back {
+			return err
+		}
+		return s.store.GiveBack(tx, "UPDATE stock_units "+
+			"FORCE INDEX (stock_units_free) SET order_id = NULL "+
+			"WHERE sku_id = ? AND run = ? AND order_id = ?",
+			o.SKUID, o.Run, o.ID)
+	})
+}
+
+// Reset removes the free units of earlier runs, for which it waits for the
+// buyers who hold some, and writes those of this run in one statement, once.
+// Sold units of earlier runs are left to the sweeper (Store.Sweep).
+func (s *unitStock) Reset(ctx context.Context, sku, _ int64) error {
+	var set struct {
+		Run, Initial int64
+		There        bool
+	}
+	err := s.store.Read(ctx, &set, "SELECT run, initial, EXISTS ("+
+		"SELECT 1 FROM stock_units u WHERE u.sku_id = stock.id "+
+		"AND u.run = stock.run) AS there FROM stock WHERE id = ?", sku)
+	if err != nil {
+		return err
+	}
+	return s.store.ReadCommitted().Tx(ctx, func(tx *gorm.DB) error {
+		_, _, err := s.store.Exec(tx, "DELETE FROM stock_units "+
+			"WHERE sku_id = ? AND run < ? AND order_id IS NULL",
+			sku, set.Run)
+		if err != nil || set.There || set.Initial > mostUnits ||
+			set.Initial == 0 {
+			return err
+		}
+		// A thousand times so many thousands; neither counts further than a
+		// server lets a query count.
+		_, _, err = s.store.Exec(tx, `
+INSERT IGNORE INTO stock_units (sku_id, run, id)
+WITH RECURSIVE
+  ones (n) AS (SELECT 1 UNION ALL
+    SELECT n + 1 FROM ones WHERE n < LEAST(1000, ?)),
+  thousands (n) AS (SELECT 0 UNION ALL
+    SELECT n + 1000 FROM thousands WHERE n + 1000 < ?)
+SELECT ?, ?, thousands.n + ones.n FROM thousands JOIN ones
+ WHERE thousands.n + ones.n <= ?`,
+			set.Initial, set.Initial, sku, set.Run, set.Initial)
+		return err
+	})
+}
+
+// Count is how many units of the current run are free.
+func (s *unitStock) Count(ctx context.Context, sku int64) (int64, error) {
+	const units = "(SELECT COUNT(*) FROM stock_units u " +
+		"WHERE u.sku_id = stock.id AND u.run = stock.run"
+	var left struct{ Initial, Units, Free int64 }
+	err := s.store.Read(ctx, &left, "SELECT initial, "+units+") AS units, "+
+		units+" AND u.order_id IS NULL) AS free FROM stock WHERE id = ?", sku)
+	if err == nil && left.Units != left.Initial {
+		err = fmt.Errorf("%w: the sale of SKU %d has %d units and %d rows",
+			seckill.ErrUnknownSKU, sku, left.Initial, left.Units)
+	}
+	return left.Free, err
 }

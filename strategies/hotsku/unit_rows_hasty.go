@@ -13,7 +13,7 @@ import (
 	"seckill/internal/seckill"
 )
 
-//go:embed unit_rows_hasty.go units.go
+//go:embed unit_rows_hasty.go unit_rows.go
 //go:embed unit_rows_hasty.en.md unit_rows_hasty.zh.md
 var unitRowsHastyFiles embed.FS
 
