@@ -184,7 +184,6 @@ func TestKeysOutliveTheirSession(t *testing.T) {
 	}
 }
 
-// A claim replaces the look-up of the key: it costs no command more.
 // A copy whose time is up before its key could be looked up is looked up once more:
 // busy would say that nothing was taken.
 func TestACopyThatCannotClaimItsKey(t *testing.T) {
@@ -219,6 +218,7 @@ func TestACopyThatCannotClaimItsKey(t *testing.T) {
 	}
 }
 
+// A claim replaces the look-up of the key: it costs no command more.
 func TestWhatAKeyCosts(t *testing.T) {
 	servers, ins := twoProcesses(t, strategies.All(), backend.SQL, backend.RowLocks)
 	questions := func() (n int64) {

@@ -173,22 +173,3 @@ func TestHammeringAcrossTheStart(t *testing.T) {
 		})
 	}
 }
-
-// A sale that another process has opened meanwhile is soon on here.
-func TestSaleThatAnotherProcessOpens(t *testing.T) {
-	first := serverWith(t, nil, httpapi.Config{Instance: everything(t)})
-	second := serverWith(t, nil, httpapi.Config{Instance: everything(t)})
-	ask(t, first, "PUT", "/api/v1/skus/1", scheduled(9, time.Now().Add(ahead))).want(t, "setting a start", 200, "")
-	ask(t, second, "POST", "/api/v1/seckill", purchase(1, 1)).want(t, "buying early", 409, "not_started")
-	ask(t, first, "PUT", "/api/v1/skus/1", `{"stock":9}`).want(t, "opening the sale", 200, "")
-	giveUp := time.Now().Add(time.Minute)
-	for {
-		r := ask(t, second, "POST", "/api/v1/seckill", purchase(1, 1))
-		if r.status == http.StatusOK {
-			return
-		}
-		if r.Code != "not_started" || time.Now().After(giveUp) {
-			t.Fatalf("a sale that is open is answered %s", r.body)
-		}
-	}
-}
