@@ -48,9 +48,9 @@ func TestCommandsOfThePages(t *testing.T) {
 	}
 }
 
-// lacking is said of a command line whose files, and servers are the
+// lacking is said of a command line whose files, servers and strategies are the
 // reader's to fill in.
-var lacking = regexp.MustCompile(`no such file or directory|the ledger (is missing|needs)`)
+var lacking = regexp.MustCompile(`no such file or directory|the ledger (is missing|needs)|"my-lock"`)
 
 // quietParser is made once: that takes longer than a hundred command lines.
 var quietParser = sync.OnceValues(func() (*kong.Kong, error) {
