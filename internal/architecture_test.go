@@ -47,7 +47,7 @@ var mayImport = map[string][]string{
 	// The page starts load runs and comparisons in its own process, and keeps their results.
 	"internal/labapi": {"internal/backend", "internal/fault", "internal/game", "internal/ledger", "internal/lab", "internal/catalog",
 		"internal/history", "internal/measure", "internal/numbers", "internal/seckill", "internal/trace", "internal/web", "loadtest",
-		"loadtest/compare", "loadtest/report", "web/course"},
+		"loadtest/compare", "web/course"},
 	"internal/chaos":   {"internal/catalog", "internal/fault", "internal/lab", "internal/ledger", "internal/measure", "internal/numbers", "loadtest"},
 	"internal/numbers": {},
 	"loadtest/adapter": {"internal/ledger"},

@@ -189,10 +189,8 @@ func TestComparisonIsSeenByAllPages(t *testing.T) {
 			t.Errorf("POST %s: %d %s", path, status, answer)
 		}
 	}
-	for _, file := range []string{"table.md", "result.json"} {
-		if status, answer, _ := (call{method: "GET", path: comparisonsPath + "/" + begun.ID + "/" + file}).do(t, h.URL); status != 409 || !strings.Contains(answer, "not_ended") {
-			t.Errorf("GET %s: %d %s", file, status, answer)
-		}
+	if status, answer, _ := (call{method: "GET", path: comparisonsPath + "/" + begun.ID + "/pairs"}).do(t, h.URL); status != 409 || !strings.Contains(answer, "not_ended") {
+		t.Errorf("its pairs: %d %s", status, answer)
 	}
 
 	t.Log("how it goes")
@@ -301,8 +299,8 @@ func TestHistoryOutlivesTheLab(t *testing.T) {
 		t.Errorf("skipped %v, want 4 files", list.History.Skipped)
 	}
 	path := comparisonsPath + "/" + begun.ID
-	if status, body, _ := (call{method: "GET", path: path + "/table.md"}).do(t, again.URL); status != 200 || !strings.Contains(body, "conditional") {
-		t.Errorf("the table in the next lab: %d %.200s", status, body)
+	if status, body, _ := (call{method: "GET", path: path}).do(t, again.URL); status != 200 || !strings.Contains(body, "conditional") {
+		t.Errorf("the result in the next lab: %d %.200s", status, body)
 	}
 	if err := folder.Remove(history.Comparison, begun.ID); err != nil {
 		t.Fatal(err)
@@ -344,8 +342,8 @@ func TestResultThatCannotBeKeptStaysInMemory(t *testing.T) {
 	if why, _ := last["not_kept"].(string); !strings.Contains(why, file) {
 		t.Errorf("the last event is %v, want it to say why it was not kept", last)
 	}
-	status, body, _ := call{method: "GET", path: comparisonsPath + "/" + begun.ID + "/table.md"}.do(t, h.URL)
+	status, body, _ := call{method: "GET", path: comparisonsPath + "/" + begun.ID}.do(t, h.URL)
 	if status != 200 || !strings.Contains(body, "conditional") {
-		t.Errorf("the table: %d %.200s", status, body)
+		t.Errorf("the result: %d %.200s", status, body)
 	}
 }

@@ -138,7 +138,6 @@ func (s *Server) route() {
 	lab.GET("/runs", s.listRuns)
 	lab.POST("/runs", s.handle(s.startRun))
 	lab.GET("/runs/:id", s.handle(s.showRun))
-	lab.GET("/runs/:id/report.txt", s.handle(s.reportRun))
 	lab.DELETE("/runs/:id", s.handle(s.stopRun))
 	lab.POST("/runs/:id/faults", s.handle(s.addFault))
 	lab.GET("/comparisons", s.listComparisons)
@@ -146,7 +145,6 @@ func (s *Server) route() {
 	lab.GET("/comparisons/:id", s.handle(s.showComparison))
 	lab.DELETE("/comparisons/:id", s.handle(s.endComparison))
 	lab.GET("/comparisons/:id/pairs", s.handle(s.pairsOfComparison))
-	lab.GET("/comparisons/:id/:file", s.handle(s.downloadComparison))
 	lab.GET("/comparisons/:id/against/:older", s.handle(s.compareComparisons))
 
 	s.routeGames(lab)

@@ -1,7 +1,6 @@
 package labapi
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
@@ -15,7 +14,6 @@ import (
 	"seckill/internal/fault"
 	"seckill/internal/measure"
 	"seckill/internal/web"
-	"seckill/loadtest/report"
 )
 
 // sku is what comparisons and the first lane of a run sell.
@@ -31,28 +29,6 @@ func (s *Server) showRun(c *gin.Context) error {
 		c.JSON(http.StatusOK, s.runs.read(e))
 	}
 	return err
-}
-
-// reportRun is what seckill load says of the same sale, lane by lane.
-func (s *Server) reportRun(c *gin.Context) error {
-	e, err := s.findRun(c)
-	if err != nil {
-		return err
-	}
-	var text bytes.Buffer
-	for _, l := range s.runs.read(e).Lanes {
-		fmt.Fprintf(&text, "$ %s\n", l.Command)
-		if l.Result == nil {
-			fmt.Fprintf(&text, "no result: %s\n\n", l.Error)
-			continue
-		}
-		if err := report.Write(&text, l.Result, false); err != nil {
-			return err
-		}
-		fmt.Fprintln(&text)
-	}
-	c.Data(http.StatusOK, "text/plain; charset=utf-8", text.Bytes())
-	return nil
 }
 
 // stopRun lets no more buyers in. What happened so far is audited, so the run

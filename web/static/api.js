@@ -25,7 +25,7 @@ export class Refused extends Error {
 }
 
 /** No answer at all, or one that broke off. */
-export class Unreachable extends Error {
+class Unreachable extends Error {
   /** @override In the language of the moment. */
   get message() { return t?.wrong.unreachable ?? ''; }
 }

@@ -38,7 +38,7 @@ export const addressOf = (a) => ({
  * and "unproven" are no answer's fault.
  * @param {Answers} a @param {Json.Strategy} strategy @param {Json.Row} [row]
  */
-export function objections(a, strategy, row) {
+function objections(a, strategy, row) {
   if (!row) return ['unproven'];
   const offered = ['SQL', ...a.have.flatMap((s) => servers[s] ?? [])];
   return [

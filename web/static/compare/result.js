@@ -1,4 +1,4 @@
-// The result of a comparison: a sentence, the chart, the table, the downloads.
+// The result of a comparison: a sentence, the chart, the table.
 import { t } from '../text.js';
 import { count, html } from '../ui.js';
 import { Bars } from './bars.js';
@@ -6,7 +6,7 @@ import { Crowds } from './crowds.js';
 import { Failure } from './failure.js';
 import { Latency } from './latency.js';
 import { Pairs } from './pairs.js';
-import { file, useAnswer, whole } from './store.js';
+import { useAnswer, whole } from './store.js';
 import { Table } from './table.js';
 import { moment, words } from './text.js';
 
@@ -21,22 +21,10 @@ export function Result({ summary }) {
     <div class=${`banner ${verdicts.other ? 'oversold' : summary.stopped || !(verdicts.held + verdicts.caught) ? '' : 'held'}`} data-outcome>
       <p class="word small">${w.outcome(verdicts)}</p>
       <p>${moment(summary.started)} · ${w.duration(summary.seconds)}${summary.stopped && html` · ${w.wasStopped}`}</p>
-      <${Downloads} id=${summary.id} />
     </div>
     ${summary.not_kept && html`<p class="lesson" role="status">${w.notKept} ${t.reason(summary.not_kept)}</p>`}
     ${failure && html`<section class="panel"><${Failure} why=${failure} again=${again} /></section>`}
     ${comparison?.result ? html`<${Measured} id=${summary.id} result=${comparison.result} />` : !failure && html`<p class="hint">${t.nav.loading}</p>`}`;
-}
-
-/** @param {{id: string}} props */
-function Downloads({ id }) {
-  const w = words();
-  return html`
-    <p class="downloads">
-      <span>${w.download}</span>
-      ${[['result.json', 'JSON'], ['table.csv', 'CSV'], ['table.md', 'Markdown']].map(([name, label]) => html`
-        <a key=${name} href=${file(id, name)} download="">${label}</a>`)}
-    </p>`;
 }
 
 /** @param {{id: string, result: Json.ComparisonResult}} props */

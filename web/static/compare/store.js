@@ -93,9 +93,3 @@ export const against = (id, older) => call('GET', `${path}/${encodeURIComponent(
  * @param {string} id @param {string} name @returns {Promise<Json.Pairs>}
  */
 export const pairs = (id, name) => call('GET', `${path}/${encodeURIComponent(id)}/pairs${name && `?with=${encodeURIComponent(name)}`}`);
-
-/**
- * The address of a result file: result.json, table.csv, table.md.
- * @param {string} id @param {string} name
- */
-export const file = (id, name) => `${path}/${encodeURIComponent(id)}/${name}`;

@@ -64,7 +64,7 @@ function kept() {
   }
 }
 
-// The other baselines are in the downloads: their ratios say much the same.
+// The ratios to the other baselines say much the same.
 /** @param {{result: Json.ComparisonResult}} props */
 export function Table({ result }) {
   const [look, setLook] = useState(kept);

@@ -1,6 +1,5 @@
-// A finished run as one file: the page as it is drawn, in the reader's language,
-// with the report of the command line; it needs no network.
-import { ask } from '../api.js';
+// A finished run as one file: the page as it is drawn, in the reader's language. It
+// needs no network.
 import { t } from '../text.js';
 import { html, render } from '../ui.js';
 import { words } from './effect.js';
@@ -9,20 +8,16 @@ import { verdictOf } from './verdict.js';
 const policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
 
 /** @param {Json.Run} run */
-export async function share(run) {
-  const report = await ask(`/api/lab/v1/runs/${run.id}/report.txt`, {}, async (answer) => {
-    if (!answer.ok) throw new Error(`HTTP ${answer.status}`);
-    return answer.text();
-  });
-  const file = new Blob([page(run, report)], { type: 'text/html' });
+export function share(run) {
+  const file = new Blob([page(run)], { type: 'text/html' });
   const started = run.started.slice(0, 19).replace(/[-:]/g, '').replace('T', '-');
   const address = URL.createObjectURL(file);
   Object.assign(document.createElement('a'), { href: address, download: `seckill-run-${run.settings.strategies.join('-')}-${started}.html` }).click();
   setTimeout(() => URL.revokeObjectURL(address), 60_000); // Firefox reads it later
 }
 
-/** @param {Json.Run} run @param {string} report */
-function page(run, report) {
+/** @param {Json.Run} run */
+function page(run) {
   const root = document.implementation.createHTMLDocument(title(run));
   const theme = document.documentElement.dataset.theme;
   root.documentElement.lang = document.documentElement.lang;
@@ -37,7 +32,7 @@ function page(run, report) {
   const head = root.createElement('main');
   const foot = root.createElement('section');
   render(html`<h1>${title(run)}</h1>`, head);
-  render(html`<${Foot} run=${run} report=${report} />`, foot);
+  render(html`<${Foot} run=${run} />`, foot);
   head.append(drawn());
   root.body.append(head, foot);
   // As a text: the page's own policy forbids a style in a document that it makes.
@@ -76,8 +71,8 @@ function drawn() {
   return copy;
 }
 
-/** @param {{run: Json.Run, report: string}} props */
-function Foot({ run, report }) {
+/** @param {{run: Json.Run}} props */
+function Foot({ run }) {
   const w = words().share;
   const { machine } = run;
   return html`
@@ -85,7 +80,5 @@ function Foot({ run, report }) {
     <pre><code>${run.lanes.map((lane) => lane.command).join('\n')}</code></pre>
     <p>${t.about.services(run.settings)}${run.faults.length > 0 && html` · ${w.withoutFaults}`}</p>
     <h2>${w.ranOn}</h2>
-    <p>seckill ${run.version}${machine && html` · ${w.machine(machine.cpus)} · ${machine.os}/${machine.arch} · ${machine.go}`}</p>
-    <h2>${w.report}</h2>
-    <pre lang="en"><code>${report}</code></pre>`;
+    <p>seckill ${run.version}${machine && html` · ${w.machine(machine.cpus)} · ${machine.os}/${machine.arch} · ${machine.go}`}</p>`;
 }

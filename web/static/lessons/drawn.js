@@ -11,7 +11,7 @@ import { html, useState } from '../ui.js';
 import { words as lessonWords } from './text.js';
 
 /** @param {{name: string, says: string}} props its name, and what the link to its steps says */
-export function Drawn({ name, says }) {
+function Drawn({ name, says }) {
   const { value: trace, error, again } = useLoaded(() => fetchExample(name), [name]);
   return html`
     <figure class="drawn-example" data-example=${name}>

@@ -57,7 +57,7 @@ function toDecisiveLine(pre, source) {
  * A small row of the matrix; cells that break can be played.
  * @param {{row: Json.Row, questions: Json.Question[]}} props
  */
-export function Marks({ row, questions }) {
+function Marks({ row, questions }) {
   const g = t.guarantees;
   return html`
     <ul class="marks" aria-label=${g.title}>

@@ -86,7 +86,6 @@ export default {
     no_demand_rate: ({ requests, least }) => `That makes ${plural(requests, 'buyer')}. With ${count(least)} or fewer, nothing can go wrong and nothing is proven.`,
     too_many_requests: ({ requests, max }) => `That makes ${plural(requests, 'buyer')}, and the limit is ${count(max)}. Lower the rate or the duration.`,
     run_ended: () => 'The run is over.',
-    too_late: () => 'The run is over.',
   },
   families: {
     sqlrow: 'One SQL row', local: 'Inside one process', mysqllock: 'Locks in MySQL', redislock: 'Locks in Redis',

@@ -158,7 +158,6 @@ export default {
     no_demand_rate: ({ requests, least }) => `这样只有 ${count(requests)} 位买家。不超过 ${count(least)} 位就不会出错，也证明不了什么。`,
     too_many_requests: ({ requests, max }) => `这样有 ${count(requests)} 位买家，上限是 ${count(max)} 位。请降低速率，或缩短时间。`,
     run_ended: () => '这次运行已经结束。',
-    too_late: () => '这次运行已经结束。',
   },
   families: {
     sqlrow: '一行 SQL', local: '单个进程之内', mysqllock: 'MySQL 里的锁', redislock: 'Redis 里的锁',

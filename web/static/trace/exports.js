@@ -11,10 +11,10 @@ const width = 960;
 const largest = 32000; // pixels of a canvas in either direction
 
 /** @param {Trace} trace @param {string} kind of file */
-export const fileName = ({ strategy, question, live, started }, kind) => `${[strategy, question || (live ? `live-${(started ?? '').slice(0, 19)}` : 'trace')].join('.').replace(/[^\w.-]+/g, '-')}.${kind}`;
+const fileName = ({ strategy, question, live, started }, kind) => `${[strategy, question || (live ? `live-${(started ?? '').slice(0, 19)}` : 'trace')].join('.').replace(/[^\w.-]+/g, '-')}.${kind}`;
 
 /** @param {Trace} trace @returns {string} a file of its own, in the language and the theme of the page */
-export const svgOf = (trace) => `<?xml version="1.0" encoding="UTF-8"?>\n${diagram(trace, { width, heading: true, dark: isDark() })}\n`;
+const svgOf = (trace) => `<?xml version="1.0" encoding="UTF-8"?>\n${diagram(trace, { width, heading: true, dark: isDark() })}\n`;
 
 /** @param {string} svg @returns {Promise<Blob>} twice as large, as screens are */
 export async function pngOf(svg) {

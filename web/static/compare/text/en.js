@@ -84,8 +84,7 @@ export default {
   ].filter(Boolean).join(', ') || 'Nothing was measured',
   wasStopped: 'stopped early: these are the results until then',
   duration: (s) => (s < 60 ? `${s < 10 ? s.toFixed(1) : Math.round(s)} s` : `${Math.floor(s / 60)} min ${Math.floor(s % 60)} s`),
-  notKept: 'This result is kept in memory only and is lost when the lab stops: download it. Reason:',
-  download: 'Download:',
+  notKept: 'This result is kept in memory only and is lost when the lab stops. Reason:',
   bars: {
     title: 'Sales per second',
     hint: (rounds) => (rounds > 1 ? `Bar: median of ${plural(rounds, 'round')}; dot: a round. Dashed: the same transaction without a strategy.` : 'One round. Dashed: the same transaction without a strategy.'),

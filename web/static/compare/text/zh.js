@@ -83,8 +83,7 @@ export default {
   ].filter(Boolean).join('，') || '没有结果',
   wasStopped: '提前停止：这里是停止之前的结果',
   duration: (s) => (s < 60 ? `${s < 10 ? s.toFixed(1) : Math.round(s)} 秒` : `${Math.floor(s / 60)} 分 ${Math.floor(s % 60)} 秒`),
-  notKept: '这个结果只在内存里，实验室停止后就没有了：请先下载。原因：',
-  download: '下载：',
+  notKept: '这个结果只在内存里，实验室停止后就没有了。原因：',
   bars: {
     title: '每秒售出',
     hint: (rounds) => (rounds > 1 ? `条形是 ${count(rounds)} 轮的中位数，每个点是一轮。虚线：不用策略的同一个事务。` : '只有一轮。虚线：不用策略的同一个事务。'),

@@ -245,7 +245,7 @@ export default {
   },
   share: {
     again: 'To repeat it', withoutFaults: 'the command has no faults: those happen in the Lab only',
-    ranOn: 'Version and machine', machine: (n) => plural(n, 'processor'), report: 'The report of the command line',
+    ranOn: 'Version and machine', machine: (n) => plural(n, 'processor'),
   },
   of: (sku, sentence) => `SKU ${sku}: ${sentence}`,
 };

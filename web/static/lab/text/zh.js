@@ -267,7 +267,7 @@ export default {
   },
   share: {
     again: '重复这次运行', withoutFaults: '命令不含故障：故障只在实验室里发生',
-    ranOn: '版本与机器', machine: (n) => `${count(n)} 个处理器`, report: '命令行的报告（英文）',
+    ranOn: '版本与机器', machine: (n) => `${count(n)} 个处理器`,
   },
   of: (sku, sentence) => `SKU ${sku}：${sentence}`,
 };

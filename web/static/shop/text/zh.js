@@ -15,7 +15,7 @@ export default {
   lost: '商店没有响应，正在重试……',
   soldBy: '扣减库存的策略：',
 
-  starts: '距离开抢还有', seconds: () => '秒',
+  starts: '距离开抢还有', seconds: (_) => '秒',
   on: '正在抢购',
   left: (n, all) => `还剩 ${count(n)} 件，共 ${count(all)} 件`,
   below: (n) => `超卖了 ${count(-n)} 件`,

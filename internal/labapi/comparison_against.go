@@ -1,9 +1,6 @@
 package labapi
 
 import (
-	"bytes"
-	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strconv"
@@ -13,39 +10,6 @@ import (
 	"seckill/internal/web"
 	"seckill/loadtest/compare"
 )
-
-// A download is one form of a result.
-type download struct {
-	name, mime string
-	write      func(r *compare.Result, w io.Writer) error
-}
-
-var downloads = []download{
-	{"result.json", "application/json", (*compare.Result).WriteJSON},
-	{"table.csv", "text/csv; charset=utf-8", (*compare.Result).WriteCSV},
-	{"table.md", "text/markdown; charset=utf-8", (*compare.Result).WriteMarkdown},
-}
-
-func (s *Server) downloadComparison(c *gin.Context) error {
-	i := slices.IndexFunc(downloads, func(d download) bool { return d.name == c.Param("file") })
-	if i < 0 {
-		return notFound(c)
-	}
-	whole, err := s.findResult(c.Param("id"))
-	if err != nil {
-		return err
-	}
-	var text bytes.Buffer // an answer that broke off would look whole
-	if err := downloads[i].write(whole.Result, &text); err != nil {
-		s.Log.Error("write a result", "comparison", whole.ID, "as", downloads[i].name, "error", err)
-		return &web.Problem{Code: "internal", Status: http.StatusInternalServerError,
-			Detail: "The result could not be written in this form: " + err.Error() + "."}
-	}
-	c.Header("Content-Disposition", fmt.Sprintf(`attachment; filename="seckill-compare-%s-%s"`,
-		whole.Started.UTC().Format("20060102-150405"), downloads[i].name))
-	c.Data(http.StatusOK, downloads[i].mime, text.Bytes())
-	return nil
-}
 
 // pairsOfComparison compares each strategy of a result with one of them: with the
 // fastest that held, unless the query names another.

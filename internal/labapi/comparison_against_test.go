@@ -5,35 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"seckill/internal/history"
 	"seckill/loadtest/compare"
 )
-
-func TestDownloads(t *testing.T) {
-	_, h, f := startComparing(t, history.Open(t.TempDir()))
-	page := watch(t, h.URL)
-	page.next("hello")
-	begun, _ := f.begin(t, h.URL, goodComparison)
-	f.end <- measured(100)
-	page.ended()
-	for file, want := range map[string]struct{ mime, says string }{
-		"result.json": {"application/json", `"format": 1`},
-		"table.csv":   {"text/csv; charset=utf-8", "kind,name,concurrency"},
-		"table.md":    {"text/markdown; charset=utf-8", "## Strategies compared"},
-	} {
-		status, body, header := call{method: "GET", path: comparisonsPath + "/" + begun.ID + "/" + file}.do(t, h.URL)
-		name := `attachment; filename="seckill-compare-` + begun.Started.UTC().Format("20060102-150405") + "-" + file + `"`
-		if status != 200 || header.Get("Content-Type") != want.mime || header.Get("Content-Disposition") != name ||
-			!strings.Contains(body, want.says) {
-			t.Errorf("GET %s: %d %v %.200s", file, status, header, body)
-		}
-	}
-	for _, path := range []string{"/" + begun.ID + "/nope.exe", "/none/result.json"} {
-		if status, body, _ := (call{method: "GET", path: comparisonsPath + path}).do(t, h.URL); status != 404 {
-			t.Errorf("GET %s: %d %s", path, status, body)
-		}
-	}
-}
 
 func TestPairsOfAComparison(t *testing.T) {
 	_, h, f := startComparing(t, nil)
