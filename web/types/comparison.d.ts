@@ -109,7 +109,6 @@ declare namespace Json {
     settings: { concurrency: number };
     targets: string[];
     locks?: Omit<ServiceSettings, 'services'>; // that the service processes ran with; absent: not known
-    settings: { concurrency: number };
     floors: { id: string; title: string; concurrency: number; per_second: Spread; rounds: { per_second: number }[]; missing?: string }[];
     strategies: Entry[];
     crowds?: Entry[];
