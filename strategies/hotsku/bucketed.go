@@ -103,8 +103,8 @@ func own(user int64) int64 {
 	return int64(uint64(user) * 0x9E3779B97F4A7C15 >> 32 % buckets)
 }
 
-// look sees what is left in all buckets, and the first one, from the buyer's own
-// on, that has enough. No lock: the units may be gone in a moment.
+// look sees what is left in all buckets, and the first one, from the buyer's
+// own on, that has enough. No lock: the units may be gone in a moment.
 func (s *bucketStock) look(
 	ctx context.Context, p seckill.Purchase,
 ) (ledger.Sight, error) {
@@ -184,8 +184,8 @@ ON DUPLICATE KEY UPDATE
 	})
 }
 
-// evenly is a bucket's part of so many units: those that do not divide evenly are
-// in the first buckets.
+// evenly is a bucket's part of so many units: those that do not divide evenly
+// are in the first buckets.
 func evenly(units, bucket string) string {
 	return fmt.Sprintf("(%s + %d - %s) DIV %d",
 		units, buckets-1, bucket, buckets)

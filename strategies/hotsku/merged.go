@@ -170,8 +170,8 @@ const (
 
 // batches gathers the buyers of one process, SKU by SKU. A buyer who finds no
 // batch of their SKU under way leads one at once: nothing waits for a batch to
-// fill up. Those who come meanwhile wait; when the batch is over, the first of them
-// leads all of them.
+// fill up. Those who come meanwhile wait; when the batch is over, the first of
+// them leads all of them.
 //
 // There is no goroutine and no timer: every command is one buyer's own.
 type batches struct{ shards [64]shard }
@@ -285,7 +285,8 @@ func (s *shard) take(b *buyer) []*buyer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := s.groups[b.Purchase.SKU]
-	batch, n := append(make([]*buyer, 0, 1+min(len(l.waiting), mostBatch)), b), 0
+	batch, n := append(
+		make([]*buyer, 0, 1+min(len(l.waiting), mostBatch)), b), 0
 	for ; n < len(l.waiting) && len(batch) < mostBatch; n++ {
 		if other := l.waiting[n]; other.ctx.Err() == nil {
 			other.state = taken

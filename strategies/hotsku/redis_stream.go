@@ -406,7 +406,9 @@ func (e entry) who() string {
 	return who(e.Purchase)
 }
 
-func who(p seckill.Purchase) string { return fmt.Sprint(p.User, " ", p.RequestID) }
+func who(p seckill.Purchase) string {
+	return fmt.Sprint(p.User, " ", p.RequestID)
+}
 
 // entriesOf reads what a script says of entries: id and fields, each.
 func entriesOf(sku int64, found any) (list []entry) {

@@ -265,7 +265,8 @@ func (s *reserve) Work(ctx context.Context) {
 			n, err := s.Expire(swept)
 			cancel()
 			if err != nil && !failed { // once, not twice a second
-				s.log.Warn("expired reservations are not given back", "error", err)
+				s.log.Warn("expired reservations are not given back",
+					"error", err)
 			}
 			if failed = err != nil; failed || n < mostSwept {
 				break
@@ -280,7 +281,8 @@ func (s *reserve) Work(ctx context.Context) {
 func (s *reserve) Expire(ctx context.Context) (released int, err error) {
 	var due []ledger.Order
 	err = s.store.DB(ctx).Raw("SELECT r.sku_id, r.run, r.id, r.quantity "+
-		"FROM reservations r JOIN stock s ON s.id = r.sku_id AND s.run = r.run "+
+		"FROM reservations r JOIN stock s ON s.id = r.sku_id "+
+		"AND s.run = r.run "+
 		"WHERE r.strategy = ? AND r.state = 'reserved' "+
 		"AND r.ends_at <= UTC_TIMESTAMP(6) ORDER BY r.ends_at LIMIT ?",
 		s.store.Strategy(), mostSwept).Scan(&due).Error

@@ -153,8 +153,9 @@ func first(user, units int64) int64 {
 	return 1 + int64(uint64(user)*0x9E3779B97F4A7C15>>32)%max(1, units)
 }
 
-// free are units that no order has and that no one holds, from the buyer's first
-// on, and then from the beginning. A held unit is passed over, not waited for.
+// free are units that no order has and that no one holds, from the buyer's
+// first on, and then from the beginning. A held unit is passed over, not waited
+// for.
 func (s *unitStock) free(
 	tx *gorm.DB, p seckill.Purchase, seen ledger.Sight,
 ) ([]int64, error) {
