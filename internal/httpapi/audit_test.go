@@ -36,9 +36,9 @@ func TestAuditOfALargeSale(t *testing.T) {
 	for from := 0; from < orders; from += piece {
 		var values []string
 		for n := from; n < from+piece; n++ {
-			values = append(values, fmt.Sprintf("('large-%d','large-%d',%d,500,1,%d,'conditional',%d,'active')", n, n, n+1, orders-n-1, set.Run))
+			values = append(values, fmt.Sprintf("(%d,'large-%d','large-%d',%d,500,1,%d,'conditional',%d,'active')", n+1, n, n, n+1, orders-n-1, set.Run))
 		}
-		if err := in.DB.Exec("INSERT INTO orders (public_id, request_id, user_id, sku_id, quantity, remaining, strategy, run, status) VALUES " +
+		if err := in.DB.Exec("INSERT INTO orders (id, public_id, request_id, user_id, sku_id, quantity, remaining, strategy, run, status) VALUES " +
 			strings.Join(values, ",")).Error; err != nil {
 			t.Fatal(err)
 		}

@@ -100,12 +100,13 @@ func (w *bareWork) sell(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	user := w.users.Add(1) // buys once: their order has the same number
 	_, err = tx.ExecContext(ctx, "INSERT INTO "+w.orders+
-		" (public_id, request_id, user_id, sku_id, quantity, remaining, strategy, run, status) "+
-		"VALUES (?, ?, ?, ?, ?, ?, ?, (SELECT run FROM "+w.stock+" WHERE id = ?), (SELECT CASE WHEN starts_at IS NULL OR "+
+		" (id, public_id, request_id, user_id, sku_id, quantity, remaining, strategy, run, status) "+
+		"VALUES (?, ?, ?, ?, ?, ?, ?, ?, (SELECT run FROM "+w.stock+" WHERE id = ?), (SELECT CASE WHEN starts_at IS NULL OR "+
 		"starts_at <= (TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) DIV 1000) THEN ? END "+
 		"FROM "+w.stock+" WHERE id = ?))",
-		rand.Text(), rand.Text(), w.users.Add(1), 1, 1, left, bareStrategy, 1, "active", 1)
+		user, rand.Text(), rand.Text(), user, 1, 1, left, bareStrategy, 1, "active", 1)
 	if err != nil {
 		return err
 	}
@@ -127,9 +128,10 @@ func (w *bareWork) insert(ctx context.Context, p barePurchase) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
+	user := w.users.Add(1)
 	_, err = w.db.ExecContext(ctx, "INSERT INTO "+w.orders+
-		" (public_id, request_id, user_id, sku_id, quantity, remaining, strategy, run, status) VALUES (?, ?, ?, ?, ?, ?, ?, 1, ?)",
-		rand.Text(), rand.Text(), w.users.Add(1), p.SKU, p.Quantity, left, bareStrategy, "active")
+		" (id, public_id, request_id, user_id, sku_id, quantity, remaining, strategy, run, status) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1, ?)",
+		user, rand.Text(), rand.Text(), user, p.SKU, p.Quantity, left, bareStrategy, "active")
 	return left, err
 }
 
