@@ -53,7 +53,6 @@ var mayImport = map[string][]string{
 	"loadtest/adapter": {"internal/ledger"},
 	"loadtest": {"internal/seckill", "internal/fault", "internal/ledger", "internal/backend", "internal/linear", "internal/numbers",
 		"internal/tap", "internal/yamlfile", "loadtest/adapter"},
-	"loadtest/join":    {"loadtest"},
 	"loadtest/report":  {"internal/fault", "internal/ledger", "internal/numbers", "loadtest", "loadtest/adapter"},
 	"loadtest/compare": {"internal/ledger", "internal/backend", "internal/measure", "internal/numbers", "loadtest"},
 	"web":              {},

@@ -38,11 +38,6 @@ type load struct {
 	copies  sync.WaitGroup // in flight
 	stopped <-chan struct{}
 
-	// Of one of several workers: start is called when the first connections are
-	// open, and says whether to begin; going when the clock has started.
-	start func() bool
-	going func()
-
 	all  sync.WaitGroup
 	loop openLoop
 
@@ -89,18 +84,6 @@ func (l *load) run(ctx context.Context) {
 	}
 }
 
-// begin starts the clock; false: the run does not take place.
-func (l *load) begin() bool {
-	if l.start != nil && !l.start() {
-		return false
-	}
-	l.begun = time.Now()
-	if l.going != nil {
-		l.going()
-	}
-	return true
-}
-
 func (l *load) elapsed() time.Duration { return time.Since(l.begun) }
 
 func (l *load) worker() *worker {
@@ -117,7 +100,7 @@ func (l *load) worker() *worker {
 // runClosed has every worker send its next request when it has an answer.
 func (l *load) runClosed(ctx context.Context) {
 	var next atomic.Int64
-	workers := make([]*worker, min(l.Concurrency, l.own(l.requests)))
+	workers := make([]*worker, min(l.Concurrency, l.requests))
 	var connecting sync.WaitGroup
 	for i := range workers {
 		workers[i] = l.worker()
@@ -126,19 +109,15 @@ func (l *load) runClosed(ctx context.Context) {
 		}
 	}
 	connecting.Wait()
-	if !l.begin() {
-		return
-	}
+	l.begun = time.Now()
 	for _, w := range workers {
 		l.all.Go(func() {
 			defer w.close()
 			for ctx.Err() == nil {
-				k := int(next.Add(1)) - 1
-				if k >= l.own(l.requests) {
+				i := int(next.Add(1)) - 1
+				if i >= l.requests {
 					return
 				}
-				i := l.index(k)
-				l.sendStrays(i)
 				now := l.elapsed()
 				w.request(i, timing{due: now, sent: now, waited: true}) // nothing is due in a closed loop
 			}

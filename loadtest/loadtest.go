@@ -51,9 +51,6 @@ type Config struct {
 	// targets have used so far, and whether that is known.
 	ServersTime func() (time.Duration, bool)
 
-	// Workers, if not nil, send the load in place of this process.
-	Workers Workers
-
 	// OnProgress, if not nil, is called about ten times a second and once at
 	// the end, from one goroutine.
 	OnProgress func(Progress)

@@ -16,7 +16,7 @@ import (
 // sends. When no worker is free there is no leader until one is; requests that
 // become due meanwhile wait, and the wait counts as their latency.
 type openLoop struct {
-	next       int           // request of the part; the leader's
+	next       int           // request; the leader's
 	workers    int           // there are
 	most       int           // there may be
 	free       []*openWorker // the last became free last
@@ -37,11 +37,8 @@ const fewWarm = 8
 
 func (l *load) runOpen(ctx context.Context) {
 	o := &l.loop
-	own := l.own(l.requests)
-	o.most = min(l.Connections, own)
-	if own > 0 {
-		o.lastIsDue = l.due(l.index(own - 1))
-	}
+	o.most = min(l.Connections, l.requests)
+	o.lastIsDue = l.due(l.requests - 1)
 	warm := min(o.most, fewWarm)
 	if l.Profile == Spike {
 		warm = o.most // the crowd has connected before the sale opens
@@ -56,13 +53,7 @@ func (l *load) runOpen(ctx context.Context) {
 	for _, w := range o.free {
 		l.all.Go(func() { w.work(ctx) })
 	}
-	if !l.begin() {
-		for _, w := range o.free {
-			w.lead <- false
-		}
-		l.all.Wait()
-		return
-	}
+	l.begun = time.Now()
 	l.promote(ctx)
 	l.all.Wait()
 }
@@ -83,7 +74,6 @@ func (w *openWorker) work(ctx context.Context) {
 				return
 			}
 			w.promote(ctx)
-			w.sendStrays(i)
 			w.request(i, at)
 			if leads, ok = w.rejoin(); !ok {
 				return
@@ -95,10 +85,10 @@ func (w *openWorker) work(ctx context.Context) {
 // take waits for the next request. ok is false when no more are to be sent.
 func (w *openWorker) take(ctx context.Context) (i int, at timing, ok bool) {
 	o := &w.loop
-	if o.next >= w.own(w.requests) || ctx.Err() != nil {
+	if o.next >= w.requests || ctx.Err() != nil {
 		return i, at, false
 	}
-	i = w.index(o.next)
+	i = o.next
 	now := w.elapsed()
 	if now > o.lastIsDue+w.Drain {
 		return i, at, false
@@ -173,10 +163,10 @@ func (w *openWorker) end(ctx context.Context) {
 		other.lead <- false
 	}
 	o.free = nil
-	left := w.own(w.requests) - o.next
+	left := w.requests - o.next
 	if ctx.Err() != nil {
 		now := w.elapsed()
-		left = sort.Search(left, func(k int) bool { return w.due(w.index(o.next+k)) > now })
+		left = sort.Search(left, func(k int) bool { return w.due(o.next+k) > now })
 	}
 	w.tally.drop(left)
 }

@@ -12,7 +12,6 @@ import (
 type plan struct {
 	Scenario
 	pacing
-	part            // of the requests that this process sends
 	runs  []int64   // of each SKU
 	sku   []float64 // cumulated shares
 	units []float64 // of Quantities
@@ -33,19 +32,6 @@ func newPlan(s Scenario, runs []int64) *plan {
 		p.units = append(p.units, sum)
 	}
 	return p
-}
-
-// A part is what one of several workers sends: its own number, from 0, of so many
-// requests that follow each other. The zero value is everything.
-type part struct{ mine, workers int }
-
-// index is the k-th request of the part.
-func (p part) index(k int) int { return k*max(1, p.workers) + p.mine }
-
-// own is how many of so many requests are the part's.
-func (p part) own(requests int) int {
-	n := max(1, p.workers)
-	return (requests - p.mine + n - 1) / n
 }
 
 // Each kind of draw has a random stream of its own.

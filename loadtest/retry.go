@@ -118,28 +118,6 @@ func (l *load) ask(w *worker, p purchase, key []byte, sent time.Duration) (*work
 // proxy resends a slow request.
 const CopiesEach = 3
 
-// sendStrays sends a copy of every copied request that other workers send at about
-// the time of request i: copies come from several machines, too. Their worker counts
-// the request. Without a history a copy could not be told from a request.
-func (l *load) sendStrays(i int) {
-	if l.workers < 2 || l.Copies == 0 || l.NoHistory {
-		return
-	}
-	first := i - l.mine
-	for of := first; of < min(first+l.workers, l.requests); of++ {
-		p := l.purchase(of)
-		if of == i || !p.copied {
-			continue
-		}
-		l.copies.Go(func() {
-			p.turn = CopiesEach + l.mine
-			w := l.takeSpare()
-			w, _ = l.ask(w, p, l.plan.key(nil, p.index, p.sku), l.elapsed())
-			l.putSpare(w)
-		})
-	}
-}
-
 // A copied request has several calls in flight under one key.
 type copied struct {
 	*load

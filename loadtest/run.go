@@ -43,11 +43,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 		return nil, err
 	}
 	if ready {
-		send := r.send
-		if r.Workers != nil {
-			send = r.sendByWorkers
-		}
-		finish := send(ctx)
+		finish := r.send(ctx)
 		r.judge(context.WithoutCancel(ctx), sale)
 		r.result.Course = finish()
 	}

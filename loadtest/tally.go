@@ -41,8 +41,7 @@ type tally struct {
 	// from when it was sent; lag is what the generator itself was late.
 	all, sold, service, lag, recent *hdrhistogram.Histogram
 
-	steps    twoSteps
-	followed *Progress // of workers that count for this process; nil: there are none
+	steps twoSteps
 }
 
 // longest is the longest time that a histogram tells apart, in microseconds.
@@ -246,10 +245,6 @@ func (t *tally) progress() (p Progress, p50, p99 float64) {
 	}
 	for _, left := range t.left {
 		p.Left += left
-	}
-	if f := t.followed; f != nil {
-		p = *f
-		return p, f.P50, f.P99
 	}
 	p50, p99 = float64(t.recent.ValueAtQuantile(50))/1000, float64(t.recent.ValueAtQuantile(99))/1000
 	t.recent.Reset()

@@ -33,12 +33,6 @@ type LoadCmd struct {
 	PlaceFlags
 	JSON bool `name:"json" help:"Write the result as JSON."`
 
-	Workers    int    `group:"rare" placeholder:"N" help:"Send nothing: wait for N seckill load --join, on this machine or others, have them send the load together, and judge it as one run."`
-	Listen     string `group:"rare" default:"127.0.0.1:7711" placeholder:"ADDR" help:"With --workers: where they join (${default}); :7711 for those of other machines, in a network that can be trusted."`
-	Join       string `group:"rare" placeholder:"ADDR" help:"Send a part of the load of the seckill load --workers at this address. Besides it give --join-secret, and --ca where the targets need it: all else comes from there."`
-	JoinSecret string `group:"rare" env:"SECKILL_JOIN_SECRET" placeholder:"FILE" help:"The secret that both sides of a join must know, 32 bytes or more; it is not sent."`
-
-	given       []string               // names of the flags on the command line
 	file        *loadtest.ScenarioFile // nil: none is given
 	authorities *x509.CertPool
 }
@@ -52,9 +46,6 @@ func (c *LoadCmd) Help() string {
 
 // Validate checks the scenario and the flags.
 func (c *LoadCmd) Validate() (err error) {
-	if err := c.checkWorkers(); err != nil {
-		return err
-	}
 	if err := c.complete(); err != nil {
 		return err
 	}
@@ -93,9 +84,6 @@ func readAuthorities(file string) (*x509.CertPool, error) {
 }
 
 func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
-	if c.Join != "" {
-		return c.work(ctx, stderr)
-	}
 	config := loadtest.Config{Scenario: c.Scenario, Authorities: c.authorities}
 	var err error
 	if config.Counterexamples, err = counterexamples(); err != nil {
@@ -112,14 +100,6 @@ func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 	config.Targets, config.AdminToken = where.targets, where.token
 	if err := where.openLedger(ctx, &config); err != nil {
 		return err
-	}
-	if c.Workers > 0 {
-		crew, err := c.assemble(ctx, stderr)
-		if err != nil {
-			return err
-		}
-		defer crew.Close()
-		config.Workers = crew
 	}
 	if c.Repeats > 1 {
 		return c.repeat(ctx, config, stdout, stderr)

@@ -17,11 +17,8 @@ import (
 // override them.
 func (c *LoadCmd) BeforeApply(line *kong.Context) (err error) {
 	c.Scenario = loadtest.DefaultScenario()
-	c.Scenario.Seed, c.given = rand.Uint64(), nil
+	c.Scenario.Seed = rand.Uint64()
 	for _, given := range line.Path {
-		if given.Flag != nil {
-			c.given = append(c.given, given.Flag.Name)
-		}
 		if given.Flag == nil || given.Flag.Name != "scenario" {
 			continue
 		}

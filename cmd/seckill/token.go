@@ -41,46 +41,37 @@ func checkToken(token string) error {
 	return nil
 }
 
+const longestToken = 64 << 10 // bytes of its file
+
+// readToken reads a file that only its owner, and perhaps a group, may read.
 func readToken(path string) (string, error) {
-	text, err := readSecret("--token-file", path)
-	if err != nil {
-		return "", err
-	}
-	token := strings.TrimSpace(string(text))
-	if token == "" {
-		return "", fmt.Errorf("--token-file: there is no token in %s: put one there, or remove the file", path)
-	}
-	if checkToken(token) != nil {
-		return "", fmt.Errorf("--token-file: %s must hold one line of visible ASCII characters, as a header has", path)
-	}
-	return token, nil
-}
-
-const mostSecret = 64 << 10 // bytes
-
-// readSecret reads a file that only its owner, and perhaps a group, may read.
-func readSecret(flag, path string) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", flag, err)
+		return "", fmt.Errorf("--token-file: %w", err)
 	}
 	defer file.Close()
 	info, err := file.Stat()
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", flag, err)
+		return "", fmt.Errorf("--token-file: %w", err)
 	}
 	if info.Mode().Perm()&0o007 != 0 {
-		return nil, fmt.Errorf("%s: every user of this machine can reach %s: run chmod 600 %s, and choose another secret if it was there for long",
-			flag, path, path)
+		return "", fmt.Errorf("--token-file: every user of this machine can reach %s: run chmod 600 %s, and choose another secret if it was there for long",
+			path, path)
 	}
-	text, err := io.ReadAll(io.LimitReader(file, mostSecret+1))
+	text, err := io.ReadAll(io.LimitReader(file, longestToken+1))
+	if err != nil {
+		return "", fmt.Errorf("--token-file: %w", err)
+	}
+	token := strings.TrimSpace(string(text))
 	switch {
-	case err != nil:
-		return nil, fmt.Errorf("%s: %w", flag, err)
-	case len(text) > mostSecret:
-		return nil, fmt.Errorf("%s: %s is larger than %d bytes, and so no secret", flag, path, mostSecret)
+	case len(text) > longestToken:
+		return "", fmt.Errorf("--token-file: %s is larger than %d bytes, and so no token", path, longestToken)
+	case token == "":
+		return "", fmt.Errorf("--token-file: there is no token in %s: put one there, or remove the file", path)
+	case checkToken(token) != nil:
+		return "", fmt.Errorf("--token-file: %s must hold one line of visible ASCII characters, as a header has", path)
 	}
-	return text, nil
+	return token, nil
 }
 
 // serviceToken is the token of a service: the one that was given, or a new one in
