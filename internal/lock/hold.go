@@ -2,6 +2,7 @@ package lock
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -17,9 +18,10 @@ type Hold struct {
 	fence uint64
 	once  sync.Once
 
-	warning *alarm // when the lease is over
+	warning *time.Timer // rings when the lease is over; nil: there is no deadline
 
-	renewer *renewer // nil: it is not renewed
+	stopRenewing context.CancelFunc // nil: it is not renewed
+	renewerOver  chan struct{}      // closed when the renewer has ended
 }
 
 // NewHold is a lease under ctx. free gives the lock back; it is called once.
@@ -37,10 +39,53 @@ func NewHold(ctx context.Context, fence uint64, free func(context.Context) error
 // It is not for two goroutines at once; the renewer may call it.
 func (h *Hold) Until(deadline time.Time) {
 	if h.warning == nil {
-		h.warning = alarms.at(deadline, h.Lost)
+		h.warning = time.AfterFunc(time.Until(deadline), h.Lost)
 		return
 	}
-	h.warning.reset(deadline)
+	h.warning.Reset(time.Until(deadline))
+}
+
+// Renew calls renew after each period until the lease is lost or released, in
+// a goroutine of its own, which Release joins. renew says whether the lock is
+// still ours: if not, it is lost. An error may pass; Until has the last word.
+// A limit other than 0 ends the renewing after so long, for a holder that
+// hangs. The renewer goes on when only the buyer has gone: the lock is theirs
+// until it is released.
+//
+// A tap sees it as a helper that backs off between two commands, so a proof
+// decides when it acts. It is called once.
+func (h *Hold) Renew(
+	period, limit time.Duration, renew func(context.Context) (ours bool, err error),
+) {
+	lost := func() bool { return errors.Is(context.Cause(h.ctx), ErrLost) }
+	if lost() {
+		return
+	}
+	began := time.Now()
+	ctx, helper := tap.Background(context.WithoutCancel(h.ctx))
+	ctx, h.stopRenewing = context.WithCancel(ctx)
+	stop, over := h.stopRenewing, make(chan struct{})
+	h.renewerOver = over
+	forget := context.AfterFunc(h.ctx, func() {
+		if lost() {
+			stop()
+		}
+	})
+	go func() {
+		defer helper.Over() // last: until then the tap knows that there may be news
+		defer close(over)
+		defer stop()
+		defer forget()
+		for tap.Sleep(ctx, period) == nil && ctx.Err() == nil {
+			if limit > 0 && time.Since(began) >= limit {
+				return
+			}
+			if ours, err := renew(ctx); err == nil && !ours {
+				h.Lost()
+				return
+			}
+		}
+	}()
 }
 
 // Lost ends the lease's context with ErrLost. What was called lost is not
@@ -63,15 +108,14 @@ func (h *Hold) Release(ctx context.Context) error {
 
 func (h *Hold) release(ctx context.Context) error {
 	defer h.end(context.Canceled)
-	if h.renewer != nil {
-		if stopped := h.renewer.stop(); stopped != nil {
-			if _, err := tap.Wait(ctx, "the lock's renewer", stopped); err != nil {
-				return err // the lock ends with its lease
-			}
+	if h.stopRenewing != nil {
+		h.stopRenewing()
+		if _, err := tap.Wait(ctx, "the lock's renewer", h.renewerOver); err != nil {
+			return err // the lock ends with its lease
 		}
 	}
 	if h.warning != nil {
-		h.warning.stop()
+		h.warning.Stop()
 	}
 	return h.free(ctx)
 }

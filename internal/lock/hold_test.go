@@ -10,41 +10,34 @@ import (
 	"seckill/internal/tap"
 )
 
-// With and without somebody who watches: a lease is renewed until it is
-// released, and never after that.
+// A lease is renewed until it is released, and never after that.
 func TestRenewedUntilReleased(t *testing.T) {
-	for name, ctx := range map[string]context.Context{
-		"free": t.Context(), "watched": tap.With(t.Context(), &tap.Counter{}),
-	} {
-		t.Run(name, func(t *testing.T) {
-			for range 50 {
-				var renewed atomic.Int64
-				third := make(chan struct{})
-				h := NewHold(ctx, 0, func(context.Context) error { return nil })
-				h.Until(time.Now().Add(time.Hour))
-				h.Renew(time.Millisecond, 0, func(ctx context.Context) (bool, error) {
-					if !tap.IsBackground(ctx) {
-						t.Error("the renewer is taken for the buyer himself")
-					}
-					if renewed.Add(1) == 3 {
-						close(third)
-					}
-					return true, nil
-				})
-				<-third
-				if err := h.Release(t.Context()); err != nil {
-					t.Fatal(err)
-				}
-				was := renewed.Load()
-				time.Sleep(3 * time.Millisecond)
-				if n := renewed.Load(); n != was {
-					t.Fatalf("renewed %d times after the release", n-was)
-				}
-				if !errors.Is(h.Release(t.Context()), ErrNotHeld) {
-					t.Error("released twice")
-				}
+	for range 50 {
+		var renewed atomic.Int64
+		third := make(chan struct{})
+		h := NewHold(t.Context(), 0, func(context.Context) error { return nil })
+		h.Until(time.Now().Add(time.Hour))
+		h.Renew(time.Millisecond, 0, func(ctx context.Context) (bool, error) {
+			if !tap.IsBackground(ctx) {
+				t.Error("the renewer is taken for the buyer")
 			}
+			if renewed.Add(1) == 3 {
+				close(third)
+			}
+			return true, nil
 		})
+		<-third
+		if err := h.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		was := renewed.Load()
+		time.Sleep(3 * time.Millisecond)
+		if n := renewed.Load(); n != was {
+			t.Fatalf("renewed %d times after the release", n-was)
+		}
+		if !errors.Is(h.Release(t.Context()), ErrNotHeld) {
+			t.Error("released twice")
+		}
 	}
 }
 
@@ -70,7 +63,7 @@ func TestReleasedWhenRenewalIsDue(t *testing.T) {
 	}
 }
 
-// The holder is told, by the renewer or by his own clock.
+// The holder is told, by the renewer or by their own clock.
 func TestLost(t *testing.T) {
 	for name, watch := range map[string]func(*Hold){
 		"renewer": func(h *Hold) {
