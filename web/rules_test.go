@@ -122,7 +122,7 @@ func TestWhatTheLabSaysHasChinese(t *testing.T) {
 		least                          int
 	}{
 		{"../internal/labapi/*.go", `Code: "(\w+)"`, "static/text/zh.js", "\n  problem: (", "\n  }[code]", 15},
-		{"../internal/ledger/examples.go", `form\{"(\w+)"`, "static/lab/text/zh.js", "\nconst cases = {", "\n};", 15},
+		{"../internal/ledger/report.go", `form\{"(\w+)"`, "static/lab/text/zh.js", "\nconst cases = {", "\n};", 15},
 		{"../internal/linear/linear.go", `because\("(\w+)"`, "static/lab/text/zh.js", "\nconst unexplained = {", "\n};", 6},
 	} {
 		words, err := os.ReadFile(list.words)

@@ -45,8 +45,7 @@ func StockStores(ctx context.Context, sku int64, sellers []Seller) map[ledger.St
 }
 
 // Snapshot is everything that is known of one SKU's run: its row, its orders,
-// and what the counters of sellers say. It changes nothing, and holds every
-// order: Audit is for sales of any size.
+// and what the counters of sellers say. It changes nothing.
 //
 // StockStores are no part of the database's consistent view, so while buyers are
 // between the counter and their order, units seem to be missing: read it when
@@ -59,17 +58,20 @@ func Snapshot(ctx context.Context, store *ledger.Store, sku int64, sellers []Sel
 	return snap, err
 }
 
-// Audit judges one SKU's run from the ledger and the counters alone, order by
-// order: it holds a few dozen bytes of each. It changes nothing.
+// Audit judges one SKU's run from the ledger and the counters alone. It changes
+// nothing. Orders of higher runs are evidence, too: they show that the row was put
+// back to an older state.
 func Audit(ctx context.Context, store *ledger.Store, sku int64, sellers []Seller) (ledger.Report, error) {
-	var trial *ledger.Trial
-	err := store.Walk(ctx, sku, func(s ledger.Stock) {
-		trial = ledger.NewTrial(ledger.Evidence{Snapshot: ledger.Snapshot{Stock: s}, Initial: s.Initial, Run: s.Run, StockStoreOf: StockStoreOf(sellers)})
-	}, func(o *ledger.Order) { trial.Order(o) })
+	stragglers, err := store.Stragglers(ctx, sku)
 	if err != nil {
 		return ledger.Report{}, err
 	}
-	return trial.Report(StockStores(ctx, sku, sellers)), nil
+	snap, err := Snapshot(ctx, store, sku, sellers)
+	if err != nil {
+		return ledger.Report{}, err
+	}
+	snap.Orders = append(stragglers, snap.Orders...)
+	return ledger.Judge(ledger.Evidence{Snapshot: snap, Initial: snap.Stock.Initial, Run: snap.Stock.Run, StockStoreOf: StockStoreOf(sellers)}), nil
 }
 
 // Close writes the row of a sale that is sold aside from it (in Redis, in pieces)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"os"
+	"slices"
 	"testing"
 
 	"gorm.io/gorm"
@@ -107,6 +108,33 @@ func TestCloseWritesTheRowOfASaleInPieces(t *testing.T) {
 		if before.Verdict != ledger.Held || after.Verdict != ledger.Held || now.Num != 9 {
 			t.Errorf("%s: the judge says %s, and after the close %s, with %d in the row", stock, before.Verdict, after.Verdict, now.Num)
 		}
+	}
+}
+
+// The row is put back to an older state beneath its orders, as by a backup.
+func TestAuditSeesOrdersOfHigherRuns(t *testing.T) {
+	in, err := backend.Open(t.Context(), backend.Config{SQLitePath: t.TempDir() + "/ledger.db"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	if err := ledger.Migrate(t.Context(), in.DB); err != nil {
+		t.Fatal(err)
+	}
+	store := ledger.NewStore(in.DB)
+	_, first := store.Reset(t.Context(), 1, "", 10)
+	set, second := store.Reset(t.Context(), 1, "", 10)
+	sold := store.Tx(t.Context(), func(tx *gorm.DB) error {
+		_, err := store.Record(tx, seckill.Purchase{SKU: 1, User: 1, Quantity: 1, RequestID: "r"}, set.Run, 9)
+		return err
+	})
+	back := in.DB.Exec("UPDATE stock SET run = run - 1 WHERE id = 1").Error
+	r, err := catalog.Audit(t.Context(), store, 1, nil)
+	if err := errors.Join(first, second, sold, back, err); err != nil {
+		t.Fatal(err)
+	}
+	if r.Verdict != ledger.NotValid || !slices.ContainsFunc(r.Violations, func(v ledger.Violation) bool { return v.Rule == ledger.RuleStraggler }) {
+		t.Errorf("an order of a higher run: %+v", r)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 
 // An audit reads every order of a run, so it has time of its own: a sale of a
 // million orders takes some seconds. mostAudits of them run at a time, since
-// each holds some tens of megabytes of such a sale; others wait for their turn
+// each holds some hundred megabytes of such a sale; others wait for their turn
 // within the same time.
 const (
 	auditTimeout = time.Minute

@@ -1,265 +1,615 @@
 package ledger
 
 import (
-	"fmt"
+	"cmp"
 	"maps"
 	"slices"
+	"time"
+
+	"seckill/internal/seckill"
 )
+
+// Rules, by the names that violations carry.
+const (
+	RuleOversold         = "oversold"               // Σ active ≤ initial
+	RuleNegative         = "negative_stock"         // remaining ≥ 0
+	RuleLostUpdate       = "lost_update"            // remaining + Σ active ≤ initial
+	RuleLostUnits        = "lost_units"             // remaining + Σ active ≥ initial
+	RuleTwice            = "bought_twice"           // one active order a user
+	RuleBadOrder         = "bad_order"              // an order has a quantity of at least 1 and a known state
+	RuleMissingOrder     = "missing_order"          // every acknowledged sale has its order
+	RuleWrongReceipt     = "wrong_receipt"          // … and the order says what the buyer was told
+	RuleUnacknowledged   = "unacknowledged_order"   // every order was acknowledged or unknown
+	RuleInvented         = "invented_order"         // every order was asked for
+	RuleUndersold        = "undersold"              // no buyer is told sold out while their quantity stays
+	RuleNothingSold      = "nothing_sold"           // demand without any order
+	RuleInitialChanged   = "initial_changed"        // the ledger's initial stock is the one that was set
+	RuleMixedStores      = "mixed_stocks"           // one run, one stock store
+	RuleStraggler        = "straggler"              // orders belong to this run
+	RuleUnknownStore     = "unknown_stock"          // the stock store's own count could be read
+	RuleCounterDisagrees = "counter_and_row_differ" // a counter agrees with the row that follows it, or stands behind it
+	RuleUnusedCounter    = "unused_counter_changed" // a counter that no order of the run used has what was set
+	RuleNotLinearizable  = "not_linearizable"       // some order of the purchases, one at a time, explains every answer
+	RuleTwoAnswers       = "two_answers"            // every acknowledgement of one request says the same
+	RuleKeyRefused       = "key_refused"            // a request that has the order is not refused in a copy
+	RuleFalseDuplicate   = "false_duplicate"        // a buyer told duplicate has another order
+	RuleNotCancelled     = "not_cancelled"          // every acknowledged cancellation took place
+	RuleCancelledUnasked = "cancelled_unasked"      // every cancelled order was cancelled by its buyer
+	RuleLostRequest      = "lost_request"           // every accepted request has an order or a refusal in the end
+	RulePaidReleased     = "paid_released"          // what was paid, or is told to be, does not expire
+	RulePaidLate         = "paid_late"              // no payment succeeds after the deadline
+	RuleNotPaid          = "not_paid"               // every acknowledged payment took place
+	RulePaidUnasked      = "paid_unasked"           // every payment was asked for
+	RuleExpiredEarly     = "expired_early"          // nothing expires before its deadline
+	RuleExpiredHeld      = "expired_held"           // what has expired holds no units
+	RuleReleasedTwice    = "released_twice"         // a reservation gives back what it held, and no more
+)
+
+// A rule is checked against the evidence by itself. Its message is a format whose
+// first arguments have the names in params.
+type rule struct {
+	name         string
+	verdict      Verdict // what breaking it alone makes of a run
+	says, params string
+	check        check
+}
+
+// A check tells each breach: the examples of it, and what the message says.
+type check func(h *hearing, tell func(broken examples, args ...any))
+
+// rules are all, in the order in which a report has them.
+//
+// Reservations have an end for each way in which pay, cancel and expire can meet:
+//
+//	the buyer was told      the order must be
+//	paid                    active and paid, or cancelled by the buyer
+//	expired (of a payment)  expired, or cancelled: never active
+//	cancelled               cancelled or expired: never active (RuleNotCancelled)
+//	nothing                 anything but cancelled (RuleCancelledUnasked), and paid
+//	                        only if a payment was asked for
+//
+// The balance is an equation: what is left and what was sold make up what was there.
+// What is left is what the run's stock store says: the row, or a counter. A counter is
+// compared with the row besides, where each comparison can fail by itself.
+var rules = []rule{
+	{RuleBadOrder, Lost, "orders that cannot be: no units, or an unknown state", "", orders(badOrder)},
+	{RuleTwice, Lost, "users with more than one active order", "", shown(boughtTwice)},
+
+	{RuleNotPaid, Lost, "payments that buyers were told of and the ledger does not have", "", shown(notPaid)},
+	{RulePaidLate, Lost, "payments that succeeded after the deadline", "", answered(paidLate)},
+	{RuleExpiredEarly, Lost, "reservations that were said to have expired before their deadline", "", answered(expiredEarly)},
+	{RulePaidUnasked, Lost, "reservations that are paid and whose buyers did not pay", "", answered(paidUnasked)},
+	{RulePaidReleased, Lost, "reservations that were paid, and whose units were given back", "", orders(paidReleased)},
+	{RuleReleasedTwice, Lost, "reservations that gave back more than they held", "", orders(releasedTwice)},
+	{RuleExpiredHeld, Lost, "reservations that have expired and still hold their units", "", orders(expiredHeld)},
+
+	{RuleInitialChanged, NotValid, "the sale was reset by another client: it was set to %d units in run %d, the ledger says %d units in run %d",
+		"initial run found found_run", initialChanged},
+	{RuleStraggler, NotValid, "orders of other runs than %d", "run", stragglers},
+	{RuleMixedStores, NotValid, "strategies that keep their stock in different places sold in one run", "", shown(mixedStores)},
+
+	{RuleOversold, Oversold, "%d units sold out of %d: %d too many", "sold stock", oversold},
+	{RuleUnusedCounter, Lost, "%s was set to %d and says %d, but no order of this run was sold from there", "store stock counted", unusedCounters},
+	{RuleUnknownStore, NotValid, "what is left in %s could not be read", "store", unknownStore},
+	{RuleCounterDisagrees, Lost, "%s says that %d are left, the stock row says %d", "store counted row", counterDisagrees},
+	{RuleNegative, Lost, "the stock is %d", "left", negative},
+	{RuleLostUpdate, Lost, "%d left + %d sold = %[4]d, %[5]d more than the %[3]d there were: " +
+		"deductions were overwritten, or units given back twice", "left sold stock", lostUpdate},
+	{RuleLostUnits, Lost, "%d left + %d sold = %[4]d, %[5]d fewer than the %[3]d there were: units vanished without an order",
+		"left sold stock", lostUnits},
+
+	{RuleMissingOrder, Lost, "sales that buyers were told of and the ledger does not have", "", requests(missingOrder)},
+	{RuleWrongReceipt, Lost, "sales that the ledger has otherwise than the buyer was told", "", answered(wrongReceipt)},
+	{RuleTwoAnswers, Lost, "requests that were acknowledged twice, with different answers", "", requests(twoAnswers)},
+	{RuleUnacknowledged, Lost, "orders of buyers who were told that they got nothing", "", answered(unacknowledged)},
+	{RuleKeyRefused, Lost, "requests that have an order and were refused in a copy or when they were sent again", "", requests(keyRefused)},
+	{RuleFalseDuplicate, Lost, "buyers who were told that they have an order already, and had none", "", requests(falseDuplicate)},
+	{RuleNotCancelled, Lost, "cancellations that buyers were told of and that did not take place", "", shown(notCancelled)},
+	{RuleCancelledUnasked, Lost, "cancelled orders that their buyers did not cancel", "", answered(cancelledUnasked)},
+	{RuleInvented, Lost, "orders that no buyer of this run asked for", "", answered(invented)},
+	{RuleUndersold, Lost, "buyers told sold out while at least %d units were there to the end", "left", undersold},
+	{RuleNothingSold, Lost, "%d requests for a stock of %d, and not one order", "requests stock", nothingSold},
+	{RuleLostRequest, Lost, "accepted requests that have neither an order nor a refusal", "", requests(lostRequest)},
+}
 
 // Judge is the one judge of the project. It is pure: the same evidence always
 // gets the same report, with every violation in it, not only the first.
 func Judge(e Evidence) Report {
-	t := NewTrial(e)
-	for i := range e.Snapshot.Orders {
-		t.Order(&e.Snapshot.Orders[i])
+	h := hear(e)
+	h.check()
+	if e.Sums != nil {
+		h.checkSums(h.taken()-h.ofOthers(), false)
 	}
-	return t.Report(e.Snapshot.StockStores)
-}
-
-// A Trial is Judge for a sale too large to hold: it takes the orders one by one,
-// in the order of their ids, and keeps about 50 bytes of each.
-type Trial struct {
-	Evidence
-	report       Report
-	gaveBack     int64 // Σ quantity of cancelled orders
-	expired      int64 // Σ quantity of expired orders
-	others       int64 // Σ quantity of active orders that are not ours
-	storesDiffer bool
-	totalsOnly   bool                  // there are no orders to read
-	holders      []int64               // users of active orders
-	stockStores  map[StockStore]string // with a strategy that uses it
-	storeOf      map[string]StockStore // what StockStoreOf said
-	reserved     reserved              // what is wrong with reservations
-	bad          examples              // orders that cannot be
-	stragglers   examples              // orders of other runs
-	beyond       examples              // orders past the initial stock
-	units        unitBook              // the order that sold each unit
-	buyers       *buyers               // nil without Told
-}
-
-// NewTrial begins with all evidence but the orders and what the counters say.
-func NewTrial(e Evidence) *Trial {
-	t := &Trial{Evidence: e, stockStores: map[StockStore]string{}, storeOf: map[string]StockStore{}}
-	t.report = Report{Violations: []Violation{}, SKU: e.Snapshot.Stock.ID, Run: e.Snapshot.Stock.Run, Initial: e.Initial}
 	if e.Told != nil {
-		t.buyers = listen(e.Told, e.Patience)
+		h.report.Served = h.served()
 	}
-	return t
+	return h.report
 }
 
-// Order takes the next order. It keeps nothing of o itself.
-func (t *Trial) Order(o *Order) {
-	if o.Run != t.Snapshot.Stock.Run {
-		t.stragglers.add(orderOfRun, o.PublicID, o.Run)
+func (h *hearing) check() {
+	for _, r := range rules {
+		r.check(h, func(broken examples, args ...any) { h.report.add(r, broken, args) })
 	}
-	t.stockStores[t.stockStore(o.Strategy)] = o.Strategy
-	switch {
-	case o.Quantity < 1 || o.Status != Active && o.Status != Cancelled && o.Status != Expired:
-		t.bad.add(badOrder, o.PublicID, o.Quantity, o.Status)
-	case o.Status == Cancelled:
-		t.report.Cancelled++
-		t.gaveBack += o.Quantity
-	case o.Status == Expired:
-		t.report.Expired++
-		t.expired += o.Quantity
-	default:
-		t.report.Orders++
-		if o.unpaid() {
-			t.report.Reserved += o.Quantity
-		} else {
-			t.report.Sold += o.Quantity
-		}
-		t.holders = append(t.holders, o.UserID)
-		if sold := t.taken(); sold > t.Initial {
-			t.beyond.add(soldBeyond, o.PublicID, o.UserID, sold-o.Quantity+1, sold, t.Initial)
+}
+
+// shown is the check of a rule that each example breaks.
+func shown(look func(h *hearing, broken *examples)) check {
+	return func(h *hearing, tell func(examples, ...any)) {
+		var broken examples
+		if look(h, &broken); broken.count > 0 {
+			tell(broken)
 		}
 	}
-	t.units.add(o)
-	t.reserved.order(o)
-	ours := t.Ours == nil || t.Ours(o)
-	if !ours && o.Status == Active {
-		t.others += o.Quantity
-	}
-	switch {
-	case t.buyers == nil:
-	case ours:
-		t.buyers.order(o)
-	default:
-		t.buyers.other(o)
+}
+
+// orders is shown for a rule about each order by itself.
+func orders(look func(s *sale, broken *examples)) check {
+	return shown(func(h *hearing, broken *examples) {
+		for _, s := range h.sales {
+			look(s, broken)
+		}
+	})
+}
+
+// answered is orders for those of the buyers whose answers are known.
+func answered(look func(s *sale, broken *examples)) check {
+	return orders(func(s *sale, broken *examples) {
+		if s.ours {
+			look(s, broken)
+		}
+	})
+}
+
+// requests is shown for a rule about each request.
+func requests(look func(h *hearing, r *request, broken *examples)) check {
+	return shown(func(h *hearing, broken *examples) {
+		for i := range h.requests {
+			look(h, &h.requests[i], broken)
+		}
+	})
+}
+
+func (s *sale) show(broken *examples) { broken.add(orderOf, s.PublicID, s.UserID) }
+
+// bad: no order can be like this.
+func (o *Order) bad() bool {
+	return o.Quantity < 1 || o.Status != Active && o.Status != Cancelled && o.Status != Expired
+}
+
+func badOrder(s *sale, broken *examples) {
+	if s.bad() {
+		broken.add(badOrderIs, s.PublicID, s.Quantity, s.Status)
 	}
 }
 
-func (t *Trial) stockStore(strategy string) StockStore {
-	if stockStore, ok := t.storeOf[strategy]; ok {
-		return stockStore
-	}
-	stockStore, ok := InRow, true
-	if t.StockStoreOf != nil {
-		stockStore, ok = t.StockStoreOf(strategy)
-	}
-	if !ok {
-		stockStore = StockStore("of " + strategy)
-	}
-	t.storeOf[strategy] = stockStore
-	return stockStore
-}
-
-// Report ends the trial. stockStores is what the counters outside the row say is
-// left, read after the orders.
-func (t *Trial) Report(stockStores map[StockStore]int64) Report {
-	t.Snapshot.StockStores = stockStores
-	t.checkOrders()
-	t.checkReserved()
-	t.checkRun()
-	t.checkBalance()
-	if t.buyers != nil {
-		t.checkTold()
-		t.checkAccepted()
-		t.report.Served = t.served()
-	}
-	if t.Sums != nil {
-		t.checkSums(t.taken() - t.others)
-	}
-	return t.conclude()
-}
-
-// taken are the units that active orders hold, paid or not.
-func (t *Trial) taken() int64 { return t.report.Sold + t.report.Reserved }
-
-// conclude gives the verdict: that of the worst violation.
-func (t *Trial) conclude() Report {
-	t.report.Verdict = Held
-	for _, v := range t.report.Violations {
-		if rank(v.Verdict) > rank(t.report.Verdict) {
-			t.report.Verdict = v.Verdict
+func boughtTwice(h *hearing, broken *examples) {
+	orders := make(map[int64]int, len(h.active))
+	for _, o := range h.active {
+		if orders[o.UserID]++; orders[o.UserID] == 2 {
+			broken.add(twoOrders, o.UserID)
 		}
 	}
-	return t.report
 }
 
-// A run that proves nothing outranks what it seems to prove.
-func rank(v Verdict) int {
-	return slices.Index([]Verdict{Held, Lost, Oversold, NotValid}, v)
+// overdueGrace is how long after its deadline a reservation may hold its units, in
+// microseconds: sweepers come twice a second.
+const overdueGrace = 5_000_000
+
+// unpaid: the order is a reservation that its buyer has not paid.
+func (o *Order) unpaid() bool {
+	return o.Reservation != nil && o.Status == Active && o.Reservation.State != seckill.Paid
 }
 
-func (t *Trial) violate(rule, message string, params Params, e examples) {
-	verdict, ok := verdictOf[rule]
-	if !ok {
-		verdict = Lost
-	}
-	t.report.Violations = append(t.report.Violations,
-		Violation{Rule: rule, Verdict: verdict, Message: message, Params: params, Count: max(1, e.count), Examples: e.first, Cases: e.cases})
+// paid: the order began as a reservation, and the ledger says that it is paid.
+func (o *Order) paid() bool { return o.Reservation != nil && o.Reservation.State == seckill.Paid }
+
+// Undecided: the order is a reservation that may yet be paid, or that a sweeper
+// may yet give back in time.
+func (o *Order) Undecided() bool { return o.unpaid() && o.Reservation.Left >= -overdueGrace }
+
+// toldPaid: the buyer was told so, of a payment or of a purchase that was no
+// reservation.
+func (s *sale) toldPaid() bool {
+	return heard(s.pays, OutcomeSold) || s.request != nil && heard(s.request.calls, OutcomeSold)
 }
 
-// breach is violate for rules that only examples can break.
-func (t *Trial) breach(rule, message string, params Params, e examples) {
-	if e.count > 0 {
-		t.violate(rule, message, params, e)
-	}
-}
-
-func (t *Trial) checkOrders() {
-	t.breach(RuleBadOrder, "orders that cannot be: no units, or an unknown state", nil, t.bad)
-	slices.Sort(t.holders)
-	var twice examples
-	for i, user := range t.holders {
-		if i > 0 && user == t.holders[i-1] && (i == 1 || user != t.holders[i-2]) {
-			twice.add(twoOrders, user)
+func notPaid(h *hearing, broken *examples) {
+	for _, s := range h.sales {
+		if s.unpaid() && s.toldPaid() {
+			s.show(broken)
 		}
 	}
-	t.breach(RuleTwice, "users with more than one active order", nil, twice)
-}
-
-// checkRun asks whether the ledger is about one run of one kind at all.
-func (t *Trial) checkRun() {
-	s := t.Snapshot.Stock
-	if s.Initial != t.Initial || t.Run != 0 && s.Run != t.Run {
-		t.violate(RuleInitialChanged, fmt.Sprintf(
-			"the sale was reset by another client: it was set to %d units in run %d, the ledger says %d units in run %d",
-			t.Initial, t.Run, s.Initial, s.Run),
-			Params{"initial": t.Initial, "run": t.Run, "found": s.Initial, "found_run": s.Run}, examples{})
-	}
-	t.breach(RuleStraggler, fmt.Sprintf("orders of other runs than %d", s.Run), Params{"run": s.Run}, t.stragglers)
-	t.report.StockStore = InRow
-	var used examples
-	for _, stockStore := range slices.Sorted(maps.Keys(t.stockStores)) {
-		t.report.StockStore = stockStore
-		used.add(keepsStockIn, t.stockStores[stockStore], stockStore)
-	}
-	if t.storesDiffer = used.count > 1; t.storesDiffer {
-		t.violate(RuleMixedStores, "strategies that keep their stock in different places sold in one run", nil, used)
+	for _, t := range h.unmet {
+		if t.Call == CallPay && t.Outcome == OutcomeSold {
+			broken.add(notInLedger, t.order(), t.User)
+		}
 	}
 }
 
-// checkBalance is the equation: what is left and what was sold make up what
-// was there. What is left is what the run's stock store says: the row, or a counter.
-//
-// A counter is compared with the row besides, where each comparison can fail by
-// itself. Where the row is written by every purchase (a lock table's count, the
-// row behind a number in Redis) the two are two witnesses. Where the stock is
-// sold aside from the row (Aside) no purchase touches it: it has what was
-// set until the sale is closed, and what was left from then on. Anything else
-// was written by others, or something was sold or given back after the close.
-func (t *Trial) checkBalance() {
-	t.report.Remaining = t.Snapshot.Stock.Num
-	initial, sold := t.Initial, t.taken() // a reservation has taken its units
-	if sold > initial {                   // wherever the stock is kept
-		t.violate(RuleOversold, fmt.Sprintf("%d units sold out of %d: %d too many", sold, initial, sold-initial),
-			Params{"sold": sold, "stock": initial}, t.beyond)
+func paidLate(s *sale, broken *examples) {
+	if slices.ContainsFunc(s.pays, func(t *Told) bool { return t.Late && t.Outcome == OutcomeSold }) {
+		s.show(broken)
 	}
-	if t.storesDiffer {
+}
+
+func expiredEarly(s *sale, broken *examples) {
+	if slices.ContainsFunc(s.pays, func(t *Told) bool { return t.Early && t.Outcome == OutcomeExpired }) {
+		s.show(broken)
+	}
+}
+
+// paidUnasked leaves it to expiredHeld and paidReleased that a payment was asked
+// for, and said to have come too late.
+func paidUnasked(s *sale, broken *examples) {
+	if !s.paid() || s.request == nil || heard(s.pays, OutcomeInProgress, OutcomeExpired) || slices.ContainsFunc(s.pays, (*Told).took) {
 		return
 	}
-	t.checkUnused()
-	if c := t.report.StockStore.Counter(); c != "" {
-		counted, ok := t.Snapshot.StockStores[c]
-		if !ok {
-			t.violate(RuleUnknownStore, fmt.Sprintf("what is left in %s could not be read", c), Params{"store": c}, examples{})
-			return
-		}
-		row := t.Snapshot.Stock.Num
-		untouched := t.report.StockStore.Aside() && row == t.Snapshot.Stock.Initial
-		if counted != row && (t.Closed || !untouched) {
-			t.violate(RuleCounterDisagrees, fmt.Sprintf("%s says that %d are left, the stock row says %d",
-				c, counted, row), Params{"store": c, "counted": counted, "row": row}, examples{})
-		}
-		if t.report.StockStore != InRowAndRedis && t.report.StockStore != InStream { // there the row has the last word
-			t.report.Remaining = counted
-		}
-	}
-	left := t.report.Remaining
-	if left < 0 {
-		t.report.Witness = t.units.belowZero()
-		t.violate(RuleNegative, fmt.Sprintf("the stock is %d", left), Params{"left": left}, examples{})
-	}
-	params := Params{"left": left, "sold": sold, "stock": initial}
-	switch sum := left + sold; {
-	case sum > initial:
-		var twice examples
-		if t.gaveBack+t.expired == 0 && !t.report.StockStore.Split() { // units that were given back may be sold again
-			var witness *Witness
-			if twice, witness = t.units.soldTwice(); witness != nil {
-				t.report.Witness = witness
-			}
-		}
-		t.violate(RuleLostUpdate, fmt.Sprintf(
-			"%d left + %d sold = %d, %d more than the %d there were: deductions were overwritten, or units given back twice",
-			left, sold, sum, sum-initial, initial), params, twice)
-	case sum < initial:
-		t.violate(RuleLostUnits, fmt.Sprintf(
-			"%d left + %d sold = %d, %d fewer than the %d there were: units vanished without an order",
-			left, sold, sum, initial-sum, initial), params, examples{})
+	if !slices.ContainsFunc(s.request.calls, func(t *Told) bool { return t.took() && t.Outcome != OutcomeReserved }) {
+		s.show(broken)
 	}
 }
 
-// checkUnused looks at the counters that no order of the run was sold from: a
-// buyer who took units there and died before the order was written left no
-// other trace.
-func (t *Trial) checkUnused() {
-	for _, stockStore := range slices.Sorted(maps.Keys(t.Snapshot.StockStores)) {
-		if counted := t.Snapshot.StockStores[stockStore]; stockStore != t.report.StockStore.Counter() && counted != t.Initial {
-			t.violate(RuleUnusedCounter, fmt.Sprintf("%s was set to %d and says %d, but no order of this run was sold from there",
-				stockStore, t.Initial, counted), Params{"store": stockStore, "stock": t.Initial, "counted": counted}, examples{})
+func paidReleased(s *sale, broken *examples) {
+	if s.Status == Expired && (s.paid() || s.toldPaid()) || s.paid() && s.Reservation.Released > 0 {
+		s.show(broken)
+	}
+}
+
+func releasedTwice(s *sale, broken *examples) {
+	if has := s.Reservation; has != nil && has.Released > s.Quantity {
+		broken.add(releasedMore, s.PublicID, s.UserID, s.Quantity, has.Released)
+	}
+}
+
+func expiredHeld(s *sale, broken *examples) {
+	if s.unpaid() && s.Reservation.Left < -overdueGrace || s.Status == Active && heard(s.pays, OutcomeExpired) {
+		broken.add(heldTo, s.PublicID, s.UserID, s.Quantity)
+	}
+}
+
+func initialChanged(h *hearing, tell func(examples, ...any)) {
+	if s := h.Snapshot.Stock; s.Initial != h.Initial || h.Run != 0 && s.Run != h.Run {
+		tell(examples{}, h.Initial, h.Run, s.Initial, s.Run)
+	}
+}
+
+func stragglers(h *hearing, tell func(examples, ...any)) {
+	var broken examples
+	for _, s := range h.sales {
+		if s.Run != h.Snapshot.Stock.Run {
+			broken.add(orderOfRun, s.PublicID, s.Run)
 		}
 	}
+	if broken.count > 0 {
+		tell(broken, h.Snapshot.Stock.Run)
+	}
+}
+
+func mixedStores(h *hearing, broken *examples) {
+	if !h.mixed() {
+		return
+	}
+	for _, stockStore := range slices.Sorted(maps.Keys(h.stores)) {
+		broken.add(keepsStockIn, h.stores[stockStore], stockStore)
+	}
+}
+
+// oversold counts wherever the stock is kept. A reservation has taken its units.
+func oversold(h *hearing, tell func(examples, ...any)) {
+	var beyond examples
+	sold := int64(0)
+	for _, o := range h.active {
+		if sold += o.Quantity; sold > h.Initial {
+			beyond.add(soldBeyond, o.PublicID, o.UserID, sold-o.Quantity+1, sold, h.Initial)
+		}
+	}
+	if sold := h.taken(); sold > h.Initial {
+		tell(beyond, sold, h.Initial, sold-h.Initial)
+	}
+}
+
+// unusedCounters looks at the counters that no order of the run was sold from: a
+// buyer who took units there and died before the order was written left no
+// other trace.
+func unusedCounters(h *hearing, tell func(examples, ...any)) {
+	for _, stockStore := range slices.Sorted(maps.Keys(h.Snapshot.StockStores)) {
+		counted := h.Snapshot.StockStores[stockStore]
+		if !h.mixed() && stockStore != h.report.StockStore.Counter() && counted != h.Initial {
+			tell(examples{}, stockStore, h.Initial, counted)
+		}
+	}
+}
+
+func unknownStore(h *hearing, tell func(examples, ...any)) {
+	if !h.known && !h.mixed() {
+		tell(examples{}, h.report.StockStore.Counter())
+	}
+}
+
+// counterDisagrees: where the row is written by every purchase (a lock table's
+// count, the row behind a number in Redis) counter and row are two witnesses.
+// Where the stock is sold aside from the row (Aside) no purchase touches it: it
+// has what was set until the sale is closed, and what was left from then on.
+// Anything else was written by others, or something was sold or given back after
+// the close.
+func counterDisagrees(h *hearing, tell func(examples, ...any)) {
+	counter, row := h.report.StockStore.Counter(), h.Snapshot.Stock.Num
+	untouched := h.report.StockStore.Aside() && row == h.Snapshot.Stock.Initial
+	if h.known && counter != "" && h.counted != row && (h.Closed || !untouched) {
+		tell(examples{}, counter, h.counted, row)
+	}
+}
+
+func negative(h *hearing, tell func(examples, ...any)) {
+	if h.known && h.report.Remaining < 0 {
+		h.report.Witness = belowZero(h.Snapshot.Orders)
+		tell(examples{}, h.report.Remaining)
+	}
+}
+
+func lostUpdate(h *hearing, tell func(examples, ...any)) {
+	left, sold := h.report.Remaining, h.taken()
+	if more := left + sold - h.Initial; h.known && more > 0 {
+		twice, witness := HoldersOf(h.Snapshot.Orders, h.report.StockStore).pairs()
+		if witness != nil {
+			h.report.Witness = witness
+		}
+		tell(twice, left, sold, h.Initial, left+sold, more)
+	}
+}
+
+func lostUnits(h *hearing, tell func(examples, ...any)) {
+	left, sold := h.report.Remaining, h.taken()
+	if fewer := h.Initial - left - sold; h.known && fewer > 0 {
+		tell(examples{}, left, sold, h.Initial, left+sold, fewer)
+	}
+}
+
+// got is the first call of r that was told that it got the units; nil if none was.
+func (r *request) got() *Told {
+	if i := slices.IndexFunc(r.calls, (*Told).got); i >= 0 {
+		return r.calls[i]
+	}
+	return nil
+}
+
+func missingOrder(_ *hearing, r *request, broken *examples) {
+	if t := r.got(); t != nil && r.sale == nil {
+		broken.add(gotNoOrder, t.User, t.OrderID)
+	}
+}
+
+func wrongReceipt(s *sale, broken *examples) {
+	if s.request == nil {
+		return
+	}
+	for _, t := range s.request.calls {
+		if t.got() && (s.PublicID != t.OrderID || s.Quantity != t.Quantity || s.Remaining != t.Remaining) {
+			broken.add(toldOther, t.User, t.OrderID, t.Quantity, t.Remaining, s.PublicID, s.Quantity, s.Remaining)
+		}
+	}
+}
+
+func twoAnswers(_ *hearing, r *request, broken *examples) {
+	first := r.got()
+	for _, t := range r.calls {
+		if t.got() && (first.OrderID != t.OrderID || first.Remaining != t.Remaining) {
+			broken.add(toldTwice, t.User, first.OrderID, first.Remaining, t.OrderID, t.Remaining, t.RequestID)
+		}
+	}
+}
+
+// unacknowledged: a request that was only ever told in progress does not know.
+func unacknowledged(s *sale, broken *examples) {
+	if s.request != nil && slices.ContainsFunc(s.request.calls, func(t *Told) bool { return t.Outcome != OutcomeInProgress }) &&
+		!slices.ContainsFunc(s.request.calls, (*Told).took) {
+		s.show(broken)
+	}
+}
+
+// onItsWay is longer than a call or its answer takes between buyer and service,
+// also on a machine that is full. Of two copies sent at once, one may be
+// refused as busy before the other one arrives.
+//
+// It is a bound and not exact, although all times are of one clock: they say
+// when a call left the buyer and when its answer was there, and not when the
+// service had it. All that they prove of two calls that overlap is nothing: the
+// call that was sold may have reached the service after the refusal was written,
+// however long ago it was sent. (sold_out is different. It is a claim about the
+// stock, which cannot come back by itself.) A judge without a bound would count
+// only refusals that were sent after the order had been acknowledged, and miss a
+// service that keeps a copy waiting for its own key and then calls it busy.
+const onItsWay = 50 * time.Millisecond
+
+// keyRefused finds the calls of one request that were refused although the
+// request has the order, or was getting it. That is so for a refusal that
+// overlaps or follows the call that got the order; it is not when the refusal
+// had ended before a later call that may have got the order was sent.
+//
+//   - A call without an answer may have got the order at any time after it was
+//     sent, also after the refusal (its process was paused). It counts against
+//     sold_out and duplicate only, whose reason does not pass.
+//   - sold_out beside the call that got the order is no proof when a buyer
+//     cancelled meanwhile: the unit may have come back.
+//   - duplicate is none when the buyer had an order of another request.
+//   - busy and conflict pass within a moment: they count when the order had been
+//     acknowledged before, or had been on its way for longer than onItsWay.
+//   - What a buyer is told after cancelling the order is not counted.
+//   - A refusal without times is never counted, nor is one beside calls without
+//     times: it may have come before the retry that succeeded.
+//   - Of a refusal whose Answered alone is unknown, Sent is taken: it may have
+//     ended at once.
+func keyRefused(h *hearing, r *request, broken *examples) {
+	if r.got() == nil && r.sale == nil || slices.ContainsFunc(r.calls, func(t *Told) bool { return t.took() && !t.timed() }) {
+		return
+	}
+	acknowledged, gone := never, never // when the request was first told sold, and when its order was cancelled
+	for _, t := range r.calls {
+		if t.got() {
+			acknowledged = min(acknowledged, t.end())
+		}
+	}
+	if r.sale != nil {
+		gone = r.sale.gone()
+	}
+	for _, t := range r.calls {
+		if t.timed() && (gone == never || t.end() < gone) && h.refusedWrongly(r, t, acknowledged) {
+			broken.add(requestBought, t.User, t.Outcome, t.RequestID)
+		}
+	}
+}
+
+// refusedWrongly: t was refused although its request had the order, or was getting
+// it. acknowledged is when the request was first told so.
+func (h *hearing) refusedWrongly(r *request, t *Told, acknowledged time.Duration) bool {
+	ended := cmp.Or(t.Answered, t.Sent)
+	under, underLong := false, false // way: a call that may have got the order
+	for _, c := range r.calls {
+		if !c.took() {
+			continue
+		}
+		if c.Sent >= ended && c.Sent <= acknowledged {
+			return false // a retry, which may have got it
+		}
+		under = true
+		underLong = underLong || c.got() && t.Sent >= c.Sent+onItsWay && t.Sent <= c.end()
+	}
+	if !under {
+		return false
+	}
+	follows := t.Sent >= acknowledged
+	switch t.Outcome {
+	case OutcomeSoldOut:
+		return follows || !h.mayComeBack(t.Sent, acknowledged)
+	case OutcomeDuplicate:
+		return !slices.ContainsFunc(h.doubtful[t.User].sales, func(s *sale) bool { return s.RequestID != t.RequestID })
+	case OutcomeBusy, OutcomeConflict:
+		return follows || underLong || acknowledged < never && ended >= acknowledged+onItsWay
+	}
+	return false
+}
+
+// mayComeBack: units of an order may have been given back between two times.
+func (h *hearing) mayComeBack(from, to time.Duration) bool {
+	return h.anyBack || slices.ContainsFunc(h.backs, func(b span) bool { return b.from <= to && b.to >= from })
+}
+
+// falseDuplicate finds buyers who were told that they have an order already and can
+// have had none: no order of another request that was active during the call,
+// and no other call of theirs that may have held the place for a while. (One
+// that overlaps may have, whatever it was told in the end; one without an answer
+// may have from when it was sent.) A refusal of the very request that has the
+// order is a matter of keyRefused.
+func falseDuplicate(h *hearing, r *request, broken *examples) {
+	for _, t := range r.calls {
+		if t.Outcome == OutcomeDuplicate && !h.doubtful[t.User].had(t) && !h.doubtful[t.User].mayHaveHad(t) {
+			broken.add(byRequest, t.User, t.RequestID)
+		}
+	}
+}
+
+// had: b had an order of another request than t's while t was under way.
+func (b *buyer) had(t *Told) bool {
+	return slices.ContainsFunc(b.sales, func(s *sale) bool {
+		born := time.Duration(0) // at the earliest; 0 also where that is not known
+		if s.request != nil {
+			born = s.request.calls[0].Sent
+		}
+		return s.RequestID != t.RequestID && (!t.timed() || t.end() >= born && t.Sent <= s.until())
+	})
+}
+
+// mayHaveHad: another call of b may have held the place of an order meanwhile.
+func (b *buyer) mayHaveHad(t *Told) bool {
+	return slices.ContainsFunc(b.calls, func(c *Told) bool {
+		switch {
+		case c == t || c.Outcome == OutcomeDuplicate:
+			return false
+		case !c.timed() || !t.timed() || c.RequestID == t.RequestID && c.got():
+			return true
+		}
+		return c.Sent <= t.end() && (t.Sent <= c.end() || c.took() && !c.got())
+	})
+}
+
+func notCancelled(h *hearing, broken *examples) {
+	for _, s := range h.sales {
+		if s.Status != Cancelled && s.Status != Expired && heard(s.cancels, OutcomeCancelled) {
+			broken.add(orderIs, s.PublicID, s.UserID, s.Status)
+		}
+	}
+	for _, t := range h.unmet {
+		if t.Outcome == OutcomeCancelled {
+			broken.add(notInLedger, t.order(), t.User)
+		}
+	}
+}
+
+func cancelledUnasked(s *sale, broken *examples) {
+	if s.Status == Cancelled && len(s.cancels) == 0 {
+		s.show(broken)
+	}
+}
+
+func invented(s *sale, broken *examples) {
+	if s.request == nil {
+		s.show(broken)
+	}
+}
+
+// undersold: a stock only shrinks, but for what comes back, so what is left at the
+// end and was not given back was there all the time.
+func undersold(h *hearing, tell func(examples, ...any)) {
+	always := h.report.Remaining - max(h.cancelled, h.later) - h.expired
+	var broken examples
+	for _, t := range h.buys {
+		if t.Outcome == OutcomeSoldOut && t.Quantity <= always && !h.mixed() {
+			broken.add(turnedAwayOf, t.User, t.Quantity)
+		}
+	}
+	if broken.count > 0 {
+		tell(broken, always)
+	}
+}
+
+func nothingSold(h *hearing, tell func(examples, ...any)) {
+	demand := slices.ContainsFunc(h.buys, func(t *Told) bool { return t.Quantity <= h.Initial })
+	if demand && len(h.Snapshot.Orders) == 0 {
+		tell(examples{}, len(h.buys), h.Initial)
+	}
+}
+
+// lostRequest counts the requests that were accepted, and looks for those of them
+// that came to nothing.
+func lostRequest(h *hearing, r *request, broken *examples) {
+	i := slices.IndexFunc(r.calls, func(t *Told) bool { return t.Outcome == OutcomeAccepted })
+	if i < 0 {
+		return
+	}
+	if h.report.Accepted == nil {
+		h.report.Accepted = &Accepteds{}
+	}
+	count := h.report.Accepted
+	count.Requests++
+	switch {
+	case r.sale != nil:
+		count.Ordered++
+	case h.refused[name{request: r.key, user: r.user}], r.refusedAfter(r.calls[i]):
+		count.Refused++
+	default:
+		count.Lost++
+		broken.add(byRequest, r.user, r.key)
+	}
+}
+
+// refusedAfter: a call of the request was refused for good, and not before it
+// was accepted. busy, conflict and error say nothing about what was accepted.
+func (r *request) refusedAfter(accepted *Told) bool {
+	return slices.ContainsFunc(r.calls, func(t *Told) bool {
+		switch t.Outcome {
+		case OutcomeSoldOut, OutcomeDuplicate, OutcomeExpired:
+			return !t.timed() || !accepted.timed() || t.end() >= accepted.Sent
+		}
+		return false
+	})
 }

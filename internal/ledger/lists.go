@@ -116,3 +116,23 @@ func (s *Store) SKUs(ctx context.Context, after int64, limit int) ([]Stock, erro
 	err := s.db.WithContext(ctx).Where("id > ?", after).Order("id").Limit(limit).Find(&all).Error
 	return all, before(err)
 }
+
+const mostStragglers = 100 // one is enough to make a run prove nothing
+
+// Stragglers are orders of higher runs than the SKU's current one, up to 100: the
+// stock row was put back to an older state beneath them, and nothing that it says
+// can be trusted. Orders of earlier runs stay in the table for a while and are no
+// concern of this run: Record refuses to write into them once the run has moved on.
+func (s *Store) Stragglers(ctx context.Context, sku int64) (found []Order, err error) {
+	err = s.db.WithContext(ctx).Where("sku_id = ? AND run > (SELECT run FROM stock WHERE id = ?)", sku, sku).
+		Order("run, id").Limit(mostStragglers).Find(&found).Error
+	return found, before(err)
+}
+
+// Sellers names the strategies that wrote orders of the SKU's current run.
+func (s *Store) Sellers(ctx context.Context, sku int64) ([]string, error) {
+	names := []string{}
+	err := s.db.WithContext(ctx).Raw("SELECT DISTINCT strategy FROM orders WHERE sku_id = ? AND run = (SELECT run FROM stock WHERE id = ?)",
+		sku, sku).Scan(&names).Error
+	return names, before(err)
+}

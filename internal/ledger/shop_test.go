@@ -227,8 +227,8 @@ func changed(status string, change func(*shop, *Order)) plant {
 	}}
 }
 
-// answered is a plant in the answer to a purchase.
-func answered(outcome Outcome, change func(*Told)) plant {
+// answerOf is a plant in the answer to a purchase.
+func answerOf(outcome Outcome, change func(*Told)) plant {
 	return plant{anyRule, func(s *shop) bool {
 		i := s.find(func(t Told) bool { return t.Call.Is(CallBuy) && t.Outcome == outcome })
 		if i >= 0 {
@@ -256,9 +256,9 @@ var facts = map[string]plant{
 	"the stock shrinks by one":             changed(Active, func(s *shop, _ *Order) { s.Snapshot.Stock.Num-- }),
 	"the initial stock was another":        changed(Active, func(s *shop, _ *Order) { s.Snapshot.Stock.Initial++ }),
 	"the run is another":                   changed(Active, func(s *shop, _ *Order) { s.Snapshot.Stock.Run++ }),
-	"a receipt names another order":        answered(OutcomeSold, func(t *Told) { t.OrderID += "x" }),
-	"a receipt has another remaining":      answered(OutcomeSold, func(t *Told) { t.Remaining-- }),
-	"a refused buyer was sold something":   answered(OutcomeBusy, func(t *Told) { t.Outcome, t.OrderID = OutcomeSold, "x" }),
+	"a receipt names another order":        answerOf(OutcomeSold, func(t *Told) { t.OrderID += "x" }),
+	"a receipt has another remaining":      answerOf(OutcomeSold, func(t *Told) { t.Remaining-- }),
+	"a refused buyer was sold something":   answerOf(OutcomeBusy, func(t *Told) { t.Outcome, t.OrderID = OutcomeSold, "x" }),
 	"a buyer was told busy and has an order": changed(Active, func(s *shop, o *Order) {
 		for i, t := range s.Told {
 			if t.Call.Is(CallBuy) && t.RequestID == o.RequestID {

@@ -1,9 +1,6 @@
 package ledger
 
-import (
-	"fmt"
-	"maps"
-)
+import "fmt"
 
 // Rules about sums. They need no record of single requests: where one was
 // kept, they are a second opinion from other numbers.
@@ -46,17 +43,16 @@ type Totals struct {
 // after the run, those before, and what buyers were told. initial is the stock
 // that was set for the run.
 func JudgeTotals(sku, initial int64, before, after Totals, told Sums) Report {
-	t := NewTrial(Evidence{Snapshot: Snapshot{Stock: Stock{ID: sku, Initial: after.Initial, Num: after.Remaining}},
+	t := hear(Evidence{Snapshot: Snapshot{Stock: Stock{ID: sku, Initial: after.Initial, Num: after.Remaining}},
 		Initial: initial, Sums: &told})
-	t.report.Sold, t.totalsOnly = after.Sold, true
-	t.checkRun()
-	t.checkBalance()
-	t.checkSums(after.Sold - before.Sold)
-	return t.conclude()
+	t.report.Sold = after.Sold
+	t.check()
+	t.checkSums(after.Sold-before.Sold, true)
+	return t.report
 }
 
 // checkSums compares what was sold during the run with what buyers were told.
-func (t *Trial) checkSums(sold int64) {
+func (t *hearing) checkSums(sold int64, totalsOnly bool) {
 	s := *t.Sums
 	if least := s.Least(); sold < least {
 		t.violate(RuleFewerThanTold, fmt.Sprintf("buyers were told of %d units sold, and %d were: %d fewer", least, sold, least-sold),
@@ -69,16 +65,16 @@ func (t *Trial) checkSums(sold int64) {
 	if t.Told != nil { // says the same of single buyers
 		return
 	}
-	t.checkGivenBack()
+	t.checkGivenBack(totalsOnly)
 	t.checkAcceptedSums(sold)
 	// A stock only shrinks, but for cancellations, of which those of unknown
 	// requests may be some.
-	always := t.report.Remaining - max(t.gaveBack, s.Cancelled+s.MaybeCancelled) - t.expired
-	if s.SoldOut > 0 && s.SoldOut <= always && !t.storesDiffer {
+	always := t.report.Remaining - max(t.cancelled, s.Cancelled+s.MaybeCancelled) - t.expired
+	if s.SoldOut > 0 && s.SoldOut <= always && !t.mixed() {
 		t.violate(RuleUndersold, fmt.Sprintf("buyers who wanted %d were told sold out while at least %d units were there to the end",
 			s.SoldOut, always), Params{"wanted": s.SoldOut, "left": always}, examples{})
 	}
-	if s.Requests > 0 && s.Wanted <= t.Initial && sold == 0 && t.gaveBack+t.expired == 0 && s.Cancelled+s.MaybeCancelled == 0 {
+	if s.Requests > 0 && s.Wanted <= t.Initial && sold == 0 && t.cancelled+t.expired == 0 && s.Cancelled+s.MaybeCancelled == 0 {
 		t.violate(RuleNothingSold, fmt.Sprintf("%d requests for a stock of %d, and nothing was sold", s.Requests, t.Initial),
 			Params{"requests": s.Requests, "stock": t.Initial}, examples{})
 	}
@@ -88,53 +84,44 @@ func (t *Trial) checkSums(sold int64) {
 // cancellations: an unknown purchase may hide a cancellation that never
 // happened from the sums of what was sold, but not from these. An unknown
 // purchase may have been cancelled besides.
-func (t *Trial) checkGivenBack() {
-	if t.totalsOnly { // which do not say what was given back
+func (t *hearing) checkGivenBack(totalsOnly bool) {
+	if totalsOnly { // which do not say what was given back
 		return
 	}
 	s := *t.Sums
-	if t.gaveBack < s.Cancelled {
+	if t.cancelled < s.Cancelled {
 		t.violate(RuleNotCancelled, fmt.Sprintf("buyers were told of %d units given back, and %d were: %d fewer",
-			s.Cancelled, t.gaveBack, s.Cancelled-t.gaveBack), Params{"told": s.Cancelled, "back": t.gaveBack}, examples{})
+			s.Cancelled, t.cancelled, s.Cancelled-t.cancelled), Params{"told": s.Cancelled, "back": t.cancelled}, examples{})
 	}
-	if most := s.Cancelled + s.MaybeCancelled + s.Unknown; t.gaveBack > most {
+	if most := s.Cancelled + s.MaybeCancelled + s.Unknown; t.cancelled > most {
 		t.violate(RuleCancelledUnasked, fmt.Sprintf("%d units were given back, and buyers asked for %d at most: %d more",
-			t.gaveBack, most, t.gaveBack-most), Params{"told": most, "back": t.gaveBack}, examples{})
+			t.cancelled, most, t.cancelled-most), Params{"told": most, "back": t.cancelled}, examples{})
 	}
 }
 
-// Sum is the report on a sale of several SKUs: the worst verdict, and every
-// violation with its SKU.
-func Sum(reports []Report) Report {
-	if len(reports) == 1 {
-		return reports[0]
+// checkAcceptedSums looks for broken promises without a record of single requests.
+func (t *hearing) checkAcceptedSums(sold int64) {
+	promised := t.Sums.Accepted
+	for _, r := range t.Snapshot.Refusals {
+		promised -= r.Quantity
 	}
-	all := Report{Verdict: Held, Violations: []Violation{}}
-	for i, r := range reports {
-		if i == 0 {
-			all.SKU, all.Run, all.StockStore = r.SKU, r.Run, r.StockStore
-		}
-		all.Initial += r.Initial
-		all.Remaining += r.Remaining
-		all.Sold += r.Sold
-		all.Orders += r.Orders
-		all.Cancelled += r.Cancelled
-		all.Reserved += r.Reserved
-		all.Expired += r.Expired
-		all.Served = all.Served.and(r.Served)
-		all.Accepted = all.Accepted.and(r.Accepted)
-		if rank(r.Verdict) > rank(all.Verdict) {
-			all.Verdict = r.Verdict
-		}
-		for _, v := range r.Violations {
-			v.Message = fmt.Sprintf("SKU %d: %s", r.SKU, v.Message)
-			v.Params = maps.Clone(v.Params)
-			if v.Params == nil {
-				v.Params = Params{}
-			}
-			v.Params["sku"] = r.SKU
-			all.Violations = append(all.Violations, v)
+	least := t.Sums.Least()
+	if missing := least + promised - sold; promised > 0 && sold >= least && missing > 0 {
+		t.violate(RuleLostRequest, fmt.Sprintf("%d units were accepted and have neither an order nor a refusal", missing),
+			Params{"units": missing}, examples{})
+	}
+}
+
+func (t *hearing) violate(rule, message string, params Params, _ examples) {
+	t.report = t.report.Add(rule, message, params)
+}
+
+// ofOthers are the units of active orders that are not ours.
+func (t *hearing) ofOthers() (units int64) {
+	for _, o := range t.active {
+		if t.Ours != nil && !t.Ours(o) {
+			units += o.Quantity
 		}
 	}
-	return all
+	return units
 }

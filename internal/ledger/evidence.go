@@ -1,0 +1,490 @@
+package ledger
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Evidence is everything the judge looks at.
+type Evidence struct {
+	Snapshot Snapshot
+	// Initial is the stock that was *set* for this run, by its caller.
+	Initial int64
+	// Run is the number of the run that is judged; 0: whichever is current.
+	Run int64
+	// StockStoreOf says where a strategy keeps its stock.
+	StockStoreOf func(strategy string) (StockStore, bool)
+	// Closed: the sale was closed (catalog.Close) after it had come to rest, so the
+	// row must say what was left, also where no purchase writes it.
+	Closed bool
+	// Told holds what buyers were told, call by call; nil when the ledger is
+	// judged alone. An empty, non-nil slice is a run without demand.
+	Told []Told
+	// Sums add up what buyers were told, counted apart from Told; nil when
+	// they were not counted.
+	Sums *Sums
+	// Ours tells the orders of Told's buyers from those of others who buy in the
+	// same sale; nil: all are ours. Those of others are neither invented nor
+	// unasked for, and count in the balance like any.
+	Ours func(*Order) bool
+	// Patience is the longest wait for a lock plus the longest lease (and what
+	// else may rightly keep buyers waiting, such as an outage that was planned):
+	// a sale that stands still for longer is blocked. 0: Report.Served is
+	// ServedNotKnown.
+	Patience time.Duration
+	// Started is when the sale was on, by the clock of Told; 0: from the start
+	// of the run. A sale with a start of its own (Stock.StartsAt) and Started 0
+	// is looked at from its first order on.
+	Started time.Duration
+}
+
+// Told is what a buyer was told about one call. Copies and retries of one
+// request are calls of their own with the same user and request id, and so is
+// a cancellation.
+type Told struct {
+	Call Call // "": CallBuy
+	// RequestID is the idempotency key of the purchase. A cancellation names its
+	// order by OrderID, or by the user and the key of the purchase.
+	RequestID string
+	User      int64
+	Quantity  int64 // units asked for; of a cancellation: units of its order
+	Outcome   Outcome
+	OrderID   string // of a purchase that was told sold or reserved; of other calls: its order
+	Remaining int64  // of a purchase that was told sold or reserved
+	// Late: of CallPay: it was sent when the deadline had certainly passed.
+	Late bool
+	// Early: of CallPay: it was answered when the deadline had certainly not passed.
+	Early bool
+	// Sent and Answered are times since the start of the run, by one clock.
+	// Answered 0: no answer, or its time is not known. Both 0: neither is known.
+	Sent, Answered time.Duration
+}
+
+// A Call is what a buyer asked for.
+type Call string
+
+const (
+	CallBuy    Call = "buy"
+	CallCancel Call = "cancel"
+	CallPay    Call = "pay" // a reservation, named as a cancellation names its order
+)
+
+// Is compares calls; "" is CallBuy.
+func (c Call) Is(other Call) bool { return c == other || c == "" && other == CallBuy }
+
+// An Outcome is what a buyer was told.
+type Outcome string
+
+const (
+	OutcomeSold       Outcome = "sold"     // of CallPay: the reservation is paid
+	OutcomeReserved   Outcome = "reserved" // of CallBuy: the units are held until they are paid
+	OutcomeSoldOut    Outcome = "sold_out"
+	OutcomeBusy       Outcome = "busy"
+	OutcomeConflict   Outcome = "conflict"
+	OutcomeDuplicate  Outcome = "duplicate"
+	OutcomeInProgress Outcome = "in_progress" // another copy of the request is under way
+	OutcomeAccepted   Outcome = "accepted"    // the answer comes later
+	OutcomeExpired    Outcome = "expired"     // of CallPay: it came after the deadline
+	OutcomeCancelled  Outcome = "cancelled"   // of CallCancel: the order is cancelled
+	OutcomeUnknown    Outcome = "unknown"     // no answer, or one that says so
+	OutcomeError      Outcome = "error"       // an answer that says that nothing was taken, or given back
+)
+
+const never = time.Duration(math.MaxInt64)
+
+// timed: the call's times are known, at least when it was sent.
+func (t *Told) timed() bool { return t.Sent != 0 || t.Answered != 0 }
+
+// end is when the call was answered; never if it was not, or at an unknown time.
+func (t *Told) end() time.Duration {
+	if t.Answered == 0 {
+		return never
+	}
+	return t.Answered
+}
+
+// took: the call got what it asked for, or may have.
+func (t *Told) took() bool {
+	switch t.Outcome {
+	case OutcomeSold, OutcomeReserved, OutcomeCancelled, OutcomeUnknown, OutcomeAccepted:
+		return true
+	}
+	return false
+}
+
+// got: the call was told that the units are the buyer's, for good or until they
+// are paid.
+func (t *Told) got() bool { return t.Outcome == OutcomeSold || t.Outcome == OutcomeReserved }
+
+// order is how a call that is no purchase calls its order, in an example.
+func (t *Told) order() string { return cmp.Or(t.OrderID, "of request "+t.RequestID) }
+
+// A hearing is the evidence put in order: the totals of the orders, each order with
+// the calls that name it, and each request with its order.
+type hearing struct {
+	Evidence
+	report    Report
+	active    []*Order
+	cancelled int64                 // Σ quantity of cancelled orders
+	expired   int64                 // Σ quantity of expired orders
+	stores    map[StockStore]string // with a strategy that uses it
+	counted   int64                 // what the counter of the stock store says
+	known     bool                  // what is left is known: one stock store, and its counter could be read
+	sales     []*sale
+
+	// Without Told these are empty.
+	buys     []*Told // calls to buy, by user, request and time
+	requests []request
+	doubtful map[int64]*buyer // those who were told duplicate
+	unmet    []*Told          // cancellations and payments whose order is not there
+	later    int64            // units of orders that buyers cancelled, or may have
+	backs    []span           // when they did
+	anyBack  bool             // an order was given back, and no call says when
+	refused  map[name]bool    // requests that the ledger remembers as refused
+}
+
+// A sale is an order with all that was said about it.
+type sale struct {
+	*Order
+	ours    bool     // its buyer is one of Told's
+	request *request // nil: none of them asked for it
+	cancels []*Told  // its cancellations, but for those that were told that nothing was done
+	pays    []*Told  // payments of it
+}
+
+// A request is what one buyer asked for with one key.
+type request struct {
+	user  int64
+	key   string
+	calls []*Told // at least one
+	sale  *sale   // nil: it has no order
+}
+
+// A buyer is one of Told's with all their calls to buy and orders.
+type buyer struct {
+	calls []*Told
+	sales []*sale
+}
+
+// A name is how a cancellation or a payment names its order: by the order's id, or
+// by the request.
+type name struct {
+	order, request string
+	user           int64
+}
+
+func (t *Told) name() name {
+	if t.OrderID != "" {
+		return name{order: t.OrderID}
+	}
+	return name{request: t.RequestID, user: t.User}
+}
+
+func hear(e Evidence) *hearing {
+	s := &e.Snapshot
+	h := &hearing{Evidence: e, stores: map[StockStore]string{}, report: Report{
+		Verdict: Held, Violations: []Violation{}, SKU: s.Stock.ID, Run: s.Stock.Run, Initial: e.Initial}}
+	for i := range s.Orders {
+		o := &s.Orders[i]
+		h.sales = append(h.sales, &sale{Order: o, ours: e.Told != nil && (e.Ours == nil || e.Ours(o))})
+		h.count(o)
+	}
+	h.findStock()
+	if e.Told != nil {
+		h.listen()
+	}
+	return h
+}
+
+func (h *hearing) count(o *Order) {
+	h.stores[h.storeOf(o.Strategy)] = o.Strategy
+	switch {
+	case o.bad():
+	case o.Status == Cancelled:
+		h.report.Cancelled++
+		h.cancelled += o.Quantity
+	case o.Status == Expired:
+		h.report.Expired++
+		h.expired += o.Quantity
+	default:
+		h.active = append(h.active, o)
+		h.report.Orders++
+		if o.unpaid() {
+			h.report.Reserved += o.Quantity
+		} else {
+			h.report.Sold += o.Quantity
+		}
+	}
+}
+
+// storeOf gives a strategy that is not known a store of its own.
+func (h *hearing) storeOf(strategy string) StockStore {
+	if h.StockStoreOf == nil {
+		return InRow
+	}
+	if stockStore, ok := h.StockStoreOf(strategy); ok {
+		return stockStore
+	}
+	return StockStore("of " + strategy)
+}
+
+// findStock finds out where the stock is kept, and what is left of it: by the row,
+// or by the counter that a sale is sold from.
+func (h *hearing) findStock() {
+	h.report.StockStore, h.report.Remaining = InRow, h.Snapshot.Stock.Num
+	if len(h.stores) > 0 {
+		h.report.StockStore = slices.Max(slices.Collect(maps.Keys(h.stores)))
+	}
+	counter := h.report.StockStore.Counter()
+	if h.known = !h.mixed(); !h.known || counter == "" {
+		return
+	}
+	h.counted, h.known = h.Snapshot.StockStores[counter]
+	behind := h.report.StockStore == InRowAndRedis || h.report.StockStore == InStream // there the row has the last word
+	if h.known && !behind {
+		h.report.Remaining = h.counted
+	}
+}
+
+// mixed: the orders are of strategies that keep their stock in different places.
+func (h *hearing) mixed() bool { return len(h.stores) > 1 }
+
+// taken are the units that active orders hold, paid or not.
+func (h *hearing) taken() int64 { return h.report.Sold + h.report.Reserved }
+
+// listen brings orders and calls together.
+func (h *hearing) listen() {
+	h.refused = make(map[name]bool, len(h.Snapshot.Refusals))
+	for _, r := range h.Snapshot.Refusals {
+		h.refused[name{request: r.RequestID, user: r.UserID}] = true
+	}
+	naming, met := map[name][]*Told{}, map[name]bool{}
+	for i := range h.Told {
+		if t := &h.Told[i]; t.Call.Is(CallBuy) {
+			h.buys = append(h.buys, t)
+		} else {
+			naming[t.name()] = append(naming[t.name()], t)
+		}
+	}
+	h.findRequests()
+	for _, s := range h.sales {
+		if s.ours {
+			for _, n := range []name{{order: s.PublicID}, {request: s.RequestID, user: s.UserID}} {
+				met[n] = true
+				s.hear(naming[n])
+			}
+			if s.request = h.requestOf(s.Order); s.request != nil {
+				s.request.sale = s
+			}
+		}
+		h.hearSale(s)
+	}
+	for i := range h.Told {
+		t := &h.Told[i]
+		if t.Call.Is(CallBuy) || met[t.name()] {
+			continue
+		}
+		h.unmet = append(h.unmet, t)
+		if t.Call == CallCancel && t.took() {
+			h.later += t.Quantity
+		}
+	}
+}
+
+// findRequests sorts the calls to buy into requests.
+func (h *hearing) findRequests() {
+	slices.SortStableFunc(h.buys, func(a, b *Told) int {
+		return cmp.Or(cmp.Compare(a.User, b.User), strings.Compare(a.RequestID, b.RequestID), cmp.Compare(a.Sent, b.Sent))
+	})
+	h.doubtful = map[int64]*buyer{}
+	for begin, end := 0, 0; begin < len(h.buys); begin = end {
+		first := h.buys[begin]
+		for end = begin; end < len(h.buys) && h.buys[end].User == first.User && h.buys[end].RequestID == first.RequestID; end++ {
+			if h.buys[end].Outcome == OutcomeDuplicate {
+				h.doubtful[first.User] = &buyer{}
+			}
+		}
+		h.requests = append(h.requests, request{user: first.User, key: first.RequestID, calls: h.buys[begin:end]})
+	}
+	for _, t := range h.buys {
+		if b := h.doubtful[t.User]; b != nil {
+			b.calls = append(b.calls, t)
+		}
+	}
+}
+
+// requestOf is the request that an order answers; nil if no buyer asked for it.
+func (h *hearing) requestOf(o *Order) *request {
+	at, found := slices.BinarySearchFunc(h.requests, o, func(r request, o *Order) int {
+		return cmp.Or(cmp.Compare(r.user, o.UserID), strings.Compare(r.key, o.RequestID))
+	})
+	if !found {
+		return nil
+	}
+	return &h.requests[at]
+}
+
+// hearSale notes when s came back, or may have.
+func (h *hearing) hearSale(s *sale) {
+	if b := h.doubtful[s.UserID]; b != nil {
+		b.sales = append(b.sales, s)
+	}
+	if len(s.cancels) > 0 {
+		h.later += s.Quantity
+	}
+	for _, t := range s.cancels {
+		back := span{t.Sent, never} // without an answer it may take place at any time
+		if t.Outcome == OutcomeCancelled {
+			back.to = t.end()
+		}
+		h.backs = append(h.backs, back)
+	}
+	h.anyBack = h.anyBack || s.anyTime()
+}
+
+func (s *sale) hear(calls []*Told) {
+	for _, t := range calls {
+		switch {
+		case t.Call == CallPay:
+			s.pays = append(s.pays, t)
+		case t.Call == CallCancel && (t.took() || t.Outcome == OutcomeInProgress):
+			s.cancels = append(s.cancels, t)
+		}
+	}
+}
+
+// gone is when the first cancellation of s was sent; never if none was.
+func (s *sale) gone() time.Duration {
+	first := never
+	for _, t := range s.cancels {
+		first = min(first, t.Sent)
+	}
+	return first
+}
+
+// until is when s had certainly been given back: when a cancellation of it was
+// acknowledged. never if none was, or if it did not take place.
+func (s *sale) until() time.Duration {
+	first := never
+	for _, t := range s.cancels {
+		if t.Outcome == OutcomeCancelled && s.Status != Active {
+			first = min(first, t.end())
+		}
+	}
+	return first
+}
+
+// anyTime: s was given back, and no call says when.
+func (s *sale) anyTime() bool {
+	return s.Status == Expired || s.Status == Cancelled && len(s.cancels) == 0
+}
+
+// heard reports whether one of some calls had one of some outcomes.
+func heard(calls []*Told, outcomes ...Outcome) bool {
+	return slices.ContainsFunc(calls, func(t *Told) bool { return slices.Contains(outcomes, t.Outcome) })
+}
+
+// Holders say which orders hold which units. An active order of q units that was
+// told that r are left holds the units r+1 to r+q, counted from the last: a unit
+// with two holders was sold twice, and a unit below 1 never was there.
+type Holders struct {
+	orders []*Order // active ones, from the highest unit on
+	given  bool     // units were given back, and may rightly be sold again; or orders do not say which they have
+}
+
+// HoldersOf takes all orders of a run that was sold from stock.
+func HoldersOf(orders []Order, stock StockStore) *Holders {
+	h := &Holders{given: stock.Split()}
+	for i := range orders {
+		if o := &orders[i]; o.Status == Active {
+			h.orders = append(h.orders, o)
+		} else {
+			h.given = true
+		}
+	}
+	slices.SortStableFunc(h.orders, func(a, b *Order) int { return cmp.Compare(b.highest(), a.highest()) })
+	return h
+}
+
+// highest is the first of the units that o holds.
+func (o *Order) highest() int64 { return o.Remaining + o.Quantity }
+
+// Known is false once units were given back, and where the stock is in pieces
+// (StockStore.Split): then two orders may rightly have been told the same.
+func (h *Holders) Known() bool { return !h.given }
+
+// Of is how many active orders share a unit with o, and o itself; 0 if that is
+// not known.
+func (h *Holders) Of(o Order) (orders int) {
+	if h.given || o.Status != Active {
+		return 0
+	}
+	for _, other := range h.orders {
+		if o.Remaining < other.highest() && other.Remaining < o.highest() {
+			orders++
+		}
+	}
+	return orders
+}
+
+// Twice is how many units have two holders or more; 0 if that is not known.
+func (h *Holders) Twice() (units int64) {
+	h.share(func(_, _ *Order, shared int64) { units += shared })
+	return units
+}
+
+// pairs names orders that hold the same unit. The witness is the first two, or nil.
+func (h *Holders) pairs() (found examples, first *Witness) {
+	h.share(func(a, b *Order, _ int64) {
+		unit := min(a.highest(), b.highest())
+		found.add(soldTwice, a.PublicID, b.PublicID, unit, a.Remaining, b.Remaining)
+		if first == nil {
+			first = &Witness{"twice", []WitnessOrder{a.witness(), b.witness()}, unit}
+		}
+	})
+	return found, first
+}
+
+// share visits each order b that holds a unit which a earlier one, a, holds too,
+// with the number of such units that had one holder before. Orders come by their
+// highest unit, so what is held above it down to the lowest unit so far is held
+// without a gap, and so are the units with two holders.
+func (h *Holders) share(visit func(a, b *Order, units int64)) {
+	if h.given {
+		return
+	}
+	var lowest *Order
+	twice := int64(math.MaxInt64) // units above it have two holders
+	for _, o := range h.orders {
+		if lowest != nil && o.highest() > lowest.Remaining {
+			both := max(o.Remaining, lowest.Remaining)
+			visit(lowest, o, max(0, min(o.highest(), twice)-both))
+			twice = min(twice, both)
+		}
+		if lowest == nil || o.Remaining < lowest.Remaining {
+			lowest = o
+		}
+	}
+}
+
+// belowZero is the order that was told first of less than nothing left, or nil.
+func belowZero(orders []Order) *Witness {
+	var first *Order
+	for i := range orders {
+		if o := &orders[i]; o.Remaining < 0 && (first == nil || o.Remaining > first.Remaining) {
+			first = o
+		}
+	}
+	if first == nil {
+		return nil
+	}
+	return &Witness{Kind: "below", Orders: []WitnessOrder{first.witness()}}
+}
+
+func (o *Order) witness() WitnessOrder {
+	return WitnessOrder{o.PublicID, o.UserID, o.Quantity, o.Remaining}
+}

@@ -1,0 +1,464 @@
+package ledger
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+)
+
+// A Verdict is the audit's judgement of one run.
+type Verdict string
+
+const (
+	Held     Verdict = "held"      // nothing oversold, lost or invented
+	Oversold Verdict = "oversold"  // more was sold than there was (also when both)
+	Lost     Verdict = "lost"      // units or orders vanished, appeared from nowhere, or stayed unsold
+	NotValid Verdict = "not_valid" // the run itself proves nothing
+)
+
+// rank orders verdicts: a run that proves nothing outranks what it seems to prove.
+func rank(v Verdict) int {
+	return slices.Index([]Verdict{Held, Lost, Oversold, NotValid}, v)
+}
+
+// A Violation is one broken rule with a few examples.
+type Violation struct {
+	Rule     string   `json:"rule"`
+	Verdict  Verdict  `json:"verdict"` // what this violation alone makes of the run
+	Message  string   `json:"message"`
+	Params   Params   `json:"params,omitempty"`
+	Count    int      `json:"count"`
+	Examples []string `json:"examples,omitempty"` // order ids, users, requests
+	Cases    []Case   `json:"cases,omitempty"`    // each of Examples, in the same order
+}
+
+// Params are what a violation's message says, for callers that say it in another
+// language: numbers, and the name of a stock store. Their names are fixed for each
+// rule; "sku" is there when several were sold.
+type Params map[string]any
+
+// A Report is the judge's finding.
+type Report struct {
+	Verdict   Verdict `json:"verdict"`
+	SKU       int64   `json:"sku_id"`
+	Run       int64   `json:"run"`
+	Initial   int64   `json:"initial"`
+	Remaining int64   `json:"remaining"`
+	Sold      int64   `json:"sold"`      // Σ quantity of active orders, less Reserved
+	Orders    int     `json:"orders"`    // active ones
+	Cancelled int     `json:"cancelled"` // cancelled ones
+	// Reserved are units of active orders that are not paid yet: neither sold nor
+	// left. Expired counts the orders that were not paid in time.
+	Reserved   int64      `json:"reserved,omitempty"`
+	Expired    int        `json:"expired,omitempty"`
+	StockStore StockStore `json:"stock_store"`
+	// Served is the second axis: whether buyers who asked were served while there
+	// were units. nil without Told.
+	Served *Served `json:"served,omitempty"`
+	// Accepted counts the requests that were told accepted; nil when none was, or
+	// when single requests were not recorded.
+	Accepted   *Accepteds  `json:"accepted,omitempty"`
+	Violations []Violation `json:"violations"`
+	// Witness are orders that show how the stock broke, if there are such.
+	Witness *Witness `json:"witness,omitempty"`
+}
+
+func (r *Report) add(broken rule, e examples, args []any) {
+	v := Violation{Rule: broken.name, Verdict: broken.verdict, Message: fmt.Sprintf(broken.says, args...),
+		Params: named(broken.params, args), Count: max(1, e.count), Examples: e.first, Cases: e.cases}
+	r.Violations = append(r.Violations, v)
+	if rank(v.Verdict) > rank(r.Verdict) {
+		r.Verdict = v.Verdict
+	}
+}
+
+// Add is r with a violation that was found in what the judge does not look at:
+// the times of the answers.
+func (r Report) Add(rule, message string, params Params) Report {
+	r.Violations = append(slices.Clip(r.Violations), Violation{Rule: rule, Verdict: Lost, Message: message, Params: params, Count: 1})
+	if rank(Lost) > rank(r.Verdict) {
+		r.Verdict = Lost
+	}
+	return r
+}
+
+// Sum is the report on a sale of several SKUs: the worst verdict, and every
+// violation with its SKU.
+func Sum(reports []Report) Report {
+	if len(reports) == 1 {
+		return reports[0]
+	}
+	all := Report{Verdict: Held, Violations: []Violation{}}
+	for i, r := range reports {
+		if i == 0 {
+			all.SKU, all.Run, all.StockStore = r.SKU, r.Run, r.StockStore
+		}
+		all.Initial += r.Initial
+		all.Remaining += r.Remaining
+		all.Sold += r.Sold
+		all.Orders += r.Orders
+		all.Cancelled += r.Cancelled
+		all.Reserved += r.Reserved
+		all.Expired += r.Expired
+		all.Served = all.Served.and(r.Served)
+		all.Accepted = all.Accepted.and(r.Accepted)
+		if rank(r.Verdict) > rank(all.Verdict) {
+			all.Verdict = r.Verdict
+		}
+		for _, v := range r.Violations {
+			v.Message = fmt.Sprintf("SKU %d: %s", r.SKU, v.Message)
+			v.Params = maps.Clone(v.Params)
+			if v.Params == nil {
+				v.Params = Params{}
+			}
+			v.Params["sku"] = r.SKU
+			all.Violations = append(all.Violations, v)
+		}
+	}
+	return all
+}
+
+// Accepteds counts the requests whose buyers were told accepted, by what became
+// of them. An accepted request is a promise: Lost ones break it.
+type Accepteds struct {
+	Requests int `json:"requests"`
+	Ordered  int `json:"ordered"` // have an order, which may have been cancelled since
+	Refused  int `json:"refused"` // afterwards, as the ledger remembers or the buyer was told
+	Lost     int `json:"lost"`    // neither
+}
+
+func (a *Accepteds) and(o *Accepteds) *Accepteds {
+	if a == nil || o == nil {
+		return cmp.Or(a, o)
+	}
+	return &Accepteds{a.Requests + o.Requests, a.Ordered + o.Ordered, a.Refused + o.Refused, a.Lost + o.Lost}
+}
+
+// A Witness is one or two orders of the run that show how the stock broke.
+type Witness struct {
+	// Kind: "twice", two orders that sold one unit; "below", one that was told
+	// of less than nothing left.
+	Kind   string         `json:"kind"`
+	Orders []WitnessOrder `json:"orders"`
+	Unit   int64          `json:"unit,omitempty"` // of "twice"
+}
+
+// A WitnessOrder is what its buyer was told. Remaining and Quantity together
+// are what the buyer's purchase found.
+type WitnessOrder struct {
+	OrderID   string `json:"order_id"`
+	UserID    int64  `json:"user_id"`
+	Quantity  int64  `json:"quantity"`
+	Remaining int64  `json:"remaining"`
+}
+
+// A Case is an example as a code with parameters, for callers that say it in
+// another language.
+type Case struct {
+	Code   string `json:"code"`
+	Params Params `json:"params"`
+}
+
+// A form is a kind of example. Each word of params names an argument of format.
+type form struct{ code, format, params string }
+
+var (
+	orderOf      = form{"order", "order %s of user %d", "order user"}
+	orderOfRun   = form{"order_of_run", "order %s of run %d", "order run"}
+	badOrderIs   = form{"bad_order", "order %s: quantity %d, state %q", "order quantity state"}
+	soldBeyond   = form{"beyond", "order %s of user %d sold units %d to %d of %d", "order user from to stock"}
+	soldTwice    = form{"twice", "orders %s and %s both sold unit %d: they were told %d and %d left", "order other unit left other_left"}
+	twoOrders    = form{"user", "user %d", "user"}
+	keepsStockIn = form{"keeps_stock_in", "%s keeps its stock in %s", "strategy store"}
+	toldOther    = form{"told_other", "user %d was told order %s, %d units, %d left; the ledger has order %s, %d units, %d left",
+		"user order quantity left found found_quantity found_left"}
+	orderIs   = form{"order_is", "order %s of user %d is %s", "order user state"}
+	toldTwice = form{"told_twice", "user %d was told order %s with %d left and order %s with %d left by the same request %s",
+		"user order left other other_left request"}
+	gotNoOrder    = form{"no_order", "user %d was given order %s", "user order"}
+	turnedAwayOf  = form{"turned_away", "user %d wanted %d", "user quantity"}
+	notInLedger   = form{"not_in_ledger", "order %s of user %d is not in the ledger", "order user"}
+	requestBought = form{"request_bought", "user %d was told %s, and request %s has the order", "user told request"}
+	heldTo        = form{"held_to", "order %s of user %d still holds %d units", "order user quantity"}
+	releasedMore  = form{"released_more", "order %s of user %d held %d units and gave back %d", "order user quantity released"}
+	byRequest     = form{"by_request", "user %d by request %s", "user request"}
+)
+
+// examples counts what breaks a rule, and shows the first few.
+type examples struct {
+	count int
+	first []string
+	cases []Case
+}
+
+const maxExamples = 5
+
+func (e *examples) add(f form, args ...any) {
+	if e.count++; len(e.first) >= maxExamples {
+		return
+	}
+	e.first = append(e.first, fmt.Sprintf(f.format, args...))
+	e.cases = append(e.cases, Case{f.code, named(f.params, args)})
+}
+
+// named gives the first of args their names; nil if there are none.
+func named(params string, args []any) (all Params) {
+	for i, name := range strings.Fields(params) {
+		if all == nil {
+			all = Params{}
+		}
+		all[name] = args[i]
+	}
+	return all
+}
+
+// A ServedState is the judge's word on the second axis: right is one question,
+// served another. A sale that stands still can be right to the last unit.
+type ServedState string
+
+const (
+	ServedYes      ServedState = "served"    // while units were there, no buyers asked for longer than Patience without a sale
+	ServedBlocked  ServedState = "blocked"   // they did
+	ServedNotKnown ServedState = "not_known" // no times, no patience, or no stock that can be trusted
+)
+
+// Served says how buyers were served. Times are milliseconds since the start of
+// the run, by the clock of Told.
+type Served struct {
+	State      ServedState `json:"state"`
+	PatienceMs float64     `json:"patience_ms"` // what was allowed
+	// The longest stretch without a sale during which buyers asked for no more
+	// than there was, all the time: where it began, how long it was, the calls
+	// in it (answered or not), and the units that were there at least. All 0 if
+	// there was none. The end of the stretch is the last answer or the next sale.
+	LongestMs float64 `json:"longest_ms"`
+	FromMs    float64 `json:"from_ms"`
+	Asked     int     `json:"asked"`
+	Left      int64   `json:"left"`
+	// Calls to buy, and what they came to.
+	Calls   int             `json:"calls"`
+	Answers map[Outcome]int `json:"answers"`
+}
+
+// Rate is the share of the calls to buy that were answered with o.
+func (s *Served) Rate(o Outcome) float64 {
+	if s == nil || s.Calls == 0 {
+		return 0
+	}
+	return float64(s.Answers[o]) / float64(s.Calls)
+}
+
+// Blocked is false also for nil.
+func (s *Served) Blocked() bool { return s != nil && s.State == ServedBlocked }
+
+// and is the word on two SKUs: blocked if one is.
+func (s *Served) and(o *Served) *Served {
+	if s == nil || o == nil {
+		return cmp.Or(s, o)
+	}
+	worse := []ServedState{ServedYes, ServedNotKnown, ServedBlocked}
+	both, calls := *s, s.Calls+o.Calls
+	if a, b := slices.Index(worse, s.State), slices.Index(worse, o.State); b > a || a == b && o.LongestMs > s.LongestMs {
+		both = *o
+	}
+	both.Calls, both.Answers = calls, map[Outcome]int{}
+	for _, one := range []*Served{s, o} {
+		for outcome, n := range one.Answers {
+			both.Answers[outcome] += n
+		}
+	}
+	return &both
+}
+
+// A span is a stretch of time.
+type span struct{ from, to time.Duration }
+
+func (s span) long() time.Duration { return s.to - s.from }
+
+// changes say how many units changed hands after a time.
+type changes struct {
+	sorted []change
+	after  []int64 // Σ units of sorted[i:]
+}
+
+type change struct {
+	at    time.Duration
+	units int64
+}
+
+func sum(all []change) changes {
+	slices.SortFunc(all, func(a, b change) int { return cmp.Compare(a.at, b.at) })
+	c := changes{all, make([]int64, len(all)+1)}
+	for i := len(all) - 1; i >= 0; i-- {
+		c.after[i] = c.after[i+1] + all[i].units
+	}
+	return c
+}
+
+func (c changes) later(than time.Duration) int64 {
+	return c.after[sort.Search(len(c.sorted), func(i int) bool { return c.sorted[i].at > than })]
+}
+
+// traffic is when units went and came back, and when buyers asked for some.
+type traffic struct {
+	sales   []change        // by when the buyer was told
+	unsaid  []change        // orders that a call without an answer may have got, by when they were asked for
+	returns []change        // by when the unit was back at the latest
+	sold    []span          // the moments of sales, and all the time in which unsaid ones may have been sold
+	untimed bool            // a sale has no time
+	asks    []ask           // by when they began
+	latest  []time.Duration // the last end of asks[:i+1]
+}
+
+// An ask is a call that waited for units.
+type ask struct {
+	span
+	units int64
+}
+
+// traffic collects what is certain:
+//
+//   - A sale is a moment: when its buyer was told. An order that a call without
+//     an answer may have got may have been sold at any time from when it was
+//     first asked for until its buyer was told by a retry, or else until Patience
+//     after the buyer gave up: all that time counts as sold.
+//   - Buyers ask from when they send a call until it is answered. A buyer who was
+//     told duplicate has an order and does not count. One who waited and bought
+//     in the end does: until then they got nothing.
+func (h *hearing) traffic() *traffic {
+	t := &traffic{}
+	for _, s := range h.sales {
+		switch {
+		case s.anyTime():
+			t.returns = append(t.returns, change{never, s.Quantity})
+		case s.Status == Cancelled:
+			t.returns = append(t.returns, change{s.until(), s.Quantity})
+		}
+		if s.request != nil {
+			t.sell(s, h.Patience)
+		}
+	}
+	for _, c := range h.buys {
+		if c.timed() && c.Outcome != OutcomeDuplicate {
+			t.asks = append(t.asks, ask{span{c.Sent, max(c.Sent, c.Answered)}, c.Quantity})
+		}
+	}
+	slices.SortFunc(t.sold, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	slices.SortFunc(t.asks, func(a, b ask) int { return cmp.Compare(a.from, b.from) })
+	last := time.Duration(0)
+	for _, a := range t.asks {
+		last = max(last, a.to)
+		t.latest = append(t.latest, last)
+	}
+	return t
+}
+
+func (t *traffic) sell(s *sale, patience time.Duration) {
+	asked, told, latest, doubt := never, never, time.Duration(0), false
+	for _, c := range s.request.calls {
+		asked, latest = min(asked, c.Sent), max(latest, c.Sent, c.Answered)
+		if c.got() {
+			told = min(told, c.end())
+			t.untimed = t.untimed || c.Answered == 0
+		} else {
+			doubt = doubt || c.took()
+		}
+	}
+	switch {
+	case told == never:
+		t.unsaid = append(t.unsaid, change{asked, s.Quantity})
+		t.sold = append(t.sold, span{asked, latest + patience})
+	case doubt: // sold by a call without an answer, and told again by its retry
+		t.unsaid = append(t.unsaid, change{asked, s.Quantity})
+		t.sold = append(t.sold, span{asked, told})
+	default:
+		t.sales = append(t.sales, change{told, s.Quantity})
+		t.sold = append(t.sold, span{told, told})
+	}
+}
+
+// begun is when the sale was on; never if that is not known.
+func (h *hearing) begun(t *traffic) time.Duration {
+	if h.Snapshot.Stock.StartsAt == nil || h.Started != 0 {
+		return h.Started
+	}
+	first := never
+	for _, sale := range t.sales {
+		first = min(first, sale.at)
+	}
+	return first
+}
+
+// served looks for the longest stretch in which the sale stood still while buyers
+// asked for no more units than were there; a pause between such calls of up to a
+// quarter of Patience is still asking. It is blocked only by what is certain: the
+// units that were there at a time are those that were left or sold later, less
+// those that came back later. What may have been sold before counts as sold
+// before, what may have come back later as come back later.
+func (h *hearing) served() *Served {
+	t := h.traffic()
+	s := &Served{State: ServedNotKnown, PatienceMs: ms(h.Patience), Calls: len(h.buys), Answers: map[Outcome]int{}}
+	for _, c := range h.buys {
+		s.Answers[c.Outcome]++
+	}
+	from := h.begun(t)
+	if h.Patience <= 0 || len(t.asks) == 0 || t.untimed || !h.known || from == never {
+		return s
+	}
+	sold, unsaid, back := sum(t.sales), sum(t.unsaid), sum(t.returns)
+	least := min(h.report.Remaining, h.Initial-h.taken())
+	left := func(at time.Duration) int64 { return least + sold.later(at) + unsaid.later(at) - back.later(at) }
+	s.State = ServedYes
+	longest := span{}
+	for _, sold := range append(t.sold, span{never, never}) {
+		if gap := (span{from, sold.from}); gap.long() > longest.long() {
+			t.stretches(gap, h.Patience/4, left, func(asked span, calls int, units int64) {
+				if asked.long() > longest.long() {
+					longest, s.Asked, s.Left = asked, calls, units
+				}
+			})
+		}
+		from = max(from, sold.to)
+	}
+	if longest.long() > h.Patience {
+		s.State = ServedBlocked
+	}
+	s.LongestMs, s.FromMs = ms(longest.long()), ms(longest.from)
+	return s
+}
+
+// stretches finds those of a gap between two sales in which buyers asked without a
+// pause for units that were there: how long, in how many calls, and how many units.
+func (t *traffic) stretches(gap span, pause time.Duration, left func(time.Duration) int64, found func(asked span, calls int, units int64)) {
+	var now span
+	calls, units := 0, int64(0)
+	first := sort.Search(len(t.asks), func(i int) bool { return t.latest[i] > gap.from })
+	for _, a := range t.asks[first:] {
+		if a.from >= gap.to {
+			break
+		}
+		asked := span{max(a.from, gap.from), min(a.to, gap.to)}
+		there := left(asked.from)
+		if a.to <= gap.from || a.units > there {
+			continue
+		}
+		if calls > 0 && asked.from > now.to+pause {
+			found(now, calls, units)
+			calls = 0
+		}
+		if calls == 0 {
+			now, units = asked, there
+		}
+		calls++
+		now.to, units = max(now.to, asked.to), min(units, there)
+	}
+	if calls > 0 {
+		found(now, calls, units)
+	}
+}
+
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
