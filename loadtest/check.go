@@ -4,14 +4,14 @@ import (
 	"fmt"
 	"math"
 	"net/url"
+	"strings"
 	"time"
 
 	"seckill/internal/seckill"
-	"seckill/loadtest/adapter"
 )
 
 // Check finds what makes a run impossible or pointless, without calling any
-// service; the error is an ErrConfig and an *adapter.FieldError.
+// service; the error is an ErrConfig and an *FieldError.
 func (s Scenario) Check() error {
 	if err := s.possible(); err != nil {
 		return err
@@ -29,10 +29,8 @@ func (s Scenario) possible() error {
 		return err
 	}
 	switch n := s.Requests(); {
-	case s.Strategy == "" && s.Service == nil:
+	case s.Strategy == "":
 		return wrong("strategy", "no strategy: name one")
-	case s.Strategy != "" && s.Service != nil:
-		return wrong("strategy", "a foreign service has no strategies of ours: leave it out")
 	case s.SKU < 1:
 		return wrong("sku", "SKU %d: ids start at 1", s.SKU)
 	case s.SKUs < 1 || s.SKUs > maxSKUs:
@@ -47,8 +45,6 @@ func (s Scenario) possible() error {
 		return wrong("timeout", "a time-out of %s: give the buyers some time, with its unit: 10s", s.Timeout)
 	case s.Timeout > maxDuration:
 		return wrong("timeout", "a time-out of %s: give at most %s", s.Timeout, maxDuration)
-	case s.Async && s.Service != nil:
-		return wrong("async", "answers in two steps are this project's: leave async out for a foreign service")
 	case s.FinalWithin < shortest || s.FinalWithin > maxDuration:
 		return wrong("final_within", "%s to ask for the final answer: give 1ms to %s", s.FinalWithin, maxDuration)
 	case s.Drain < shortest || s.Drain > maxDuration:
@@ -58,12 +54,6 @@ func (s Scenario) possible() error {
 		if _, err := ParseRequirement(text); err != nil {
 			return wrong("require", "%v", err)
 		}
-	}
-	if s.Service != nil {
-		if _, err := s.Service.Protocol(s.Cancellations > 0); err != nil {
-			return fmt.Errorf("%w: %w", ErrConfig, err)
-		}
-		return s.checkKeyed()
 	}
 	return nil
 }
@@ -103,12 +93,14 @@ func (s Scenario) checkProfile() error {
 			return wrong(unused.field, "%s means nothing with the profile %q", unused.field, s.Profile)
 		}
 	}
-	for _, p := range profiles {
+	names := make([]string, len(profiles))
+	for i, p := range profiles {
 		if s.Profile == p {
 			return nil
 		}
+		names[i] = string(p)
 	}
-	return wrong("profile", "a profile %q: there are %s", s.Profile, adapter.Join(profiles))
+	return wrong("profile", "a profile %q: there are %s", s.Profile, strings.Join(names, ", "))
 }
 
 func (s Scenario) checkMix() error {
@@ -123,8 +115,6 @@ func (s Scenario) checkMix() error {
 	switch {
 	case s.Reserve != 0 && (s.Reserve < time.Second || s.Reserve > maxReserve || s.Reserve%time.Second != 0):
 		return wrong("reserve", "reservations for %s: give whole seconds, 1s to %s", s.Reserve, maxReserve)
-	case s.Reserve != 0 && s.Service != nil:
-		return wrong("reserve", "another service is not asked for reservations: leave it out")
 	case s.Reserve == 0 && s.Forget != 0:
 		return wrong("forget", "only who reserves can forget to pay: give --reserve, such as 2s")
 	case s.Reserve == 0 && s.PayLate != 0:
@@ -176,25 +166,17 @@ func (s Scenario) checkDemand() error {
 	return nil
 }
 
-// checkKeyed refuses copies and retries where no key tells them from further
-// requests.
-func (s Scenario) checkKeyed() error {
-	if s.Service.Keyed() {
-		return nil
-	}
-	const why = "the service's request has no {{.RequestID}}: without an idempotency key every call is another purchase; give 0"
-	switch {
-	case s.Copies > 0:
-		return wrong("copies", why)
-	case s.Retry > 0:
-		return wrong("retry", why)
-	}
-	return nil
+// A FieldError says which field of a scenario is wrong, and how.
+type FieldError struct {
+	Field string // as scenario files name it
+	Text  string
 }
+
+func (e *FieldError) Error() string { return e.Text }
 
 // wrong is an ErrConfig that names the scenario's field.
 func wrong(field, format string, args ...any) error {
-	return fmt.Errorf("%w: %w", ErrConfig, adapter.Wrong(field, format, args...))
+	return fmt.Errorf("%w: %w", ErrConfig, &FieldError{field, fmt.Sprintf(format, args...)})
 }
 
 func checkTarget(t string) error {

@@ -6,8 +6,10 @@ import (
 	"crypto/x509"
 	"errors"
 	"net"
+	"net/http"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -19,10 +21,12 @@ import (
 // A client knows the targets and how to ask them. Each of its buyers has
 // connections of its own.
 type client struct {
-	protocol *adapter.Protocol
 	targets  []*endpoint
 	strategy string
 	timeout  time.Duration
+	buyPath  string        // with the strategy, unless it is the targets' own
+	async    bool          // answers in two steps
+	reserve  time.Duration // buyers reserve for so long; 0: they buy at once
 
 	interrupted atomic.Bool
 	mu          sync.Mutex
@@ -38,24 +42,24 @@ type endpoint struct {
 }
 
 func newClient(c Config) *client {
-	cl := &client{protocol: c.protocol, strategy: c.Strategy, timeout: c.Timeout, open: map[net.Conn]bool{}}
-	switch {
-	case cl.protocol != nil:
-	case c.Service != nil:
-		cl.protocol, _ = c.Service.Protocol(c.Cancellations > 0) // checked
-	case c.Reserve > 0:
-		cl.protocol = adapter.OursReserving(c.Strategy, c.ByDefault, c.Reserve)
-	default:
-		cl.protocol = adapter.Ours(c.Strategy, c.ByDefault)
-		if c.Async {
-			cl.protocol = cl.protocol.InTwoSteps()
-		}
+	cl := &client{strategy: c.Strategy, timeout: c.Timeout, buyPath: "/api/v1/seckill", async: c.Async, reserve: c.Reserve,
+		open: map[net.Conn]bool{}}
+	if c.Reserve > 0 {
+		cl.buyPath = reservations
+	}
+	if !c.ByDefault {
+		cl.buyPath += "?" + url.Values{"strategy": {c.Strategy}}.Encode()
 	}
 	for _, t := range c.Targets {
 		cl.targets = append(cl.targets, newEndpoint(t, c.Authorities))
 	}
 	return cl
 }
+
+const (
+	orders       = "/api/v1/orders"
+	reservations = "/api/v1/reservations"
+)
 
 // newEndpoint takes an address that has been checked.
 func newEndpoint(target string, authorities *x509.CertPool) *endpoint {
@@ -91,9 +95,8 @@ var longAgo = time.Unix(1, 0)
 type buyer struct {
 	client *client
 	lines  []link // one a target
-	out    []byte // the request that is being sent
-	body   []byte
-	values adapter.Values
+	// The request that is being sent: all of it, its own header lines, its body.
+	out, header, body []byte
 }
 
 // A link is a connection that stays open from purchase to purchase.
@@ -117,44 +120,63 @@ func (b *buyer) close() {
 // buy sends one purchase and says what the buyer was told. The reply is valid
 // until the next request.
 func (b *buyer) buy(p purchase, key []byte) adapter.Reply {
-	a, err := b.exchange(&b.client.protocol.Buy, p, key, "")
-	if err != nil {
-		return b.noAnswer(err)
+	c := b.client
+	b.header = append(b.header[:0], "Content-Type: application/json\r\nIdempotency-Key: "...)
+	b.header = append(append(b.header, key...), "\r\n"...)
+	if c.async {
+		b.header = append(b.header, "Prefer: respond-async\r\n"...)
 	}
-	r := b.client.protocol.Bought(adapter.Order{SKU: p.sku, Quantity: p.quantity, Strategy: b.client.strategy}, a)
-	r.Status, r.RetryAfter = a.Status, a.RetryAfter
-	return r
+	b.body = strconv.AppendInt(append(b.body[:0], `{"sku_id":`...), p.sku, 10)
+	b.body = strconv.AppendInt(append(b.body, `,"user_id":`...), p.user, 10)
+	b.body = strconv.AppendInt(append(b.body, `,"quantity":`...), p.quantity, 10)
+	means := c.order(p).Bought
+	if c.reserve > 0 {
+		b.body = strconv.AppendInt(append(b.body, `,"expires_in":`...), int64(c.reserve.Seconds()), 10)
+		means = c.order(p).Reserved
+	}
+	b.body = append(b.body, '}')
+	return b.ask(p, means, http.MethodPost, c.buyPath)
 }
 
-// cancel cancels an order.
-func (b *buyer) cancel(p purchase, key []byte, orderID string) adapter.Reply {
-	a, err := b.exchange(&b.client.protocol.Cancel, p, key, orderID)
-	if err != nil {
-		return b.noAnswer(err)
+func (c *client) order(p purchase) adapter.Order {
+	return adapter.Order{SKU: p.sku, Quantity: p.quantity, Strategy: c.strategy}
+}
+
+// cancel cancels an order, or the reservation.
+func (b *buyer) cancel(p purchase, id string) adapter.Reply {
+	b.header, b.body = b.header[:0], b.body[:0]
+	if b.client.reserve > 0 {
+		return b.ask(p, adapter.Released, http.MethodDelete, reservations, "/", id)
 	}
-	r := b.client.protocol.Cancelled(a)
-	r.Status, r.RetryAfter = a.Status, a.RetryAfter
-	return r
+	return b.ask(p, adapter.Cancelled, http.MethodDelete, orders, "/", id)
+}
+
+// pay pays a reservation.
+func (b *buyer) pay(p purchase, id string) adapter.Reply {
+	b.header, b.body = b.header[:0], b.body[:0]
+	return b.ask(p, adapter.Paid, http.MethodPost, reservations, "/", id, "/pay")
 }
 
 // became asks what an accepted purchase came to. Without an answer it is open.
 func (b *buyer) became(p purchase, key []byte) (r adapter.Reply, final bool) {
-	a, err := b.exchange(&b.client.protocol.Ask, p, key, "")
+	b.header, b.body = b.header[:0], b.body[:0]
+	a, err := b.exchange(p, http.MethodGet, orders, "?user_id=", strconv.FormatInt(p.user, 10), "&request_id=", string(key),
+		"&sku_id=", strconv.FormatInt(p.sku, 10))
 	if err != nil {
 		return adapter.Reply{}, false
 	}
-	r, final = b.client.protocol.Became(adapter.Order{SKU: p.sku, Quantity: p.quantity, Strategy: b.client.strategy}, a)
+	r, final = b.client.order(p).Became(a)
 	r.Status = a.Status
 	return r, final
 }
 
-// pay pays a reservation.
-func (b *buyer) pay(p purchase, key []byte, id string) adapter.Reply {
-	a, err := b.exchange(&b.client.protocol.Pay, p, key, id)
+// ask sends a request, and says what its answer means.
+func (b *buyer) ask(p purchase, means func(adapter.Response) adapter.Reply, method string, path ...string) adapter.Reply {
+	a, err := b.exchange(p, method, path...)
 	if err != nil {
 		return b.noAnswer(err)
 	}
-	r := b.client.protocol.Paid(a)
+	r := means(a)
 	r.Status, r.RetryAfter = a.Status, a.RetryAfter
 	return r
 }
@@ -170,8 +192,9 @@ func (b *buyer) noAnswer(err error) adapter.Reply {
 	return adapter.NoAnswer(err)
 }
 
-// exchange sends a request to the target whose turn it is, and reads the answer.
-func (b *buyer) exchange(m *adapter.Message, p purchase, key []byte, orderID string) (a adapter.Response, err error) {
+// exchange sends a request with b.header and b.body to the target whose turn it
+// is, and reads the answer. The path is given in parts.
+func (b *buyer) exchange(p purchase, method string, path ...string) (a adapter.Response, err error) {
 	turn := (p.index + p.turn) % len(b.lines)
 	at, l := b.client.targets[turn], &b.lines[turn]
 	begun := time.Now()
@@ -188,9 +211,7 @@ func (b *buyer) exchange(m *adapter.Message, p purchase, key []byte, orderID str
 	if b.client.interrupted.Load() { // perhaps before the line above
 		_ = l.conn.SetDeadline(longAgo)
 	}
-	b.values.SKU, b.values.User, b.values.Quantity = p.sku, p.user, p.quantity
-	b.values.RequestID, b.values.OrderID = key, orderID
-	b.out, b.body = m.Append(b.out[:0], b.body, at.host, at.prefix, &b.values)
+	b.write(at, method, path)
 	last := false
 	if _, err = l.conn.Write(b.out); err == nil {
 		a, last, err = l.wire.receive()
@@ -200,6 +221,21 @@ func (b *buyer) exchange(m *adapter.Message, p purchase, key []byte, orderID str
 	}
 	l.used = begun
 	return a, err
+}
+
+func (b *buyer) write(at *endpoint, method string, path []string) {
+	b.out = append(append(b.out[:0], method...), ' ')
+	b.out = append(b.out, at.prefix...)
+	for _, part := range path {
+		b.out = append(b.out, part...)
+	}
+	b.out = append(append(append(b.out, " HTTP/1.1\r\nHost: "...), at.host...), "\r\n"...)
+	b.out = append(b.out, b.header...)
+	if method == http.MethodPost {
+		b.out = strconv.AppendInt(append(b.out, "Content-Length: "...), int64(len(b.body)), 10)
+		b.out = append(b.out, "\r\n"...)
+	}
+	b.out = append(append(b.out, "\r\n"...), b.body...)
 }
 
 // idle is how long a connection may be quiet before it is checked: a service may

@@ -19,8 +19,10 @@ const interruptGrace = time.Second
 // its own; *buyer is one.
 type caller interface {
 	buy(p purchase, key []byte) adapter.Reply
-	cancel(p purchase, key []byte, orderID string) adapter.Reply
-	pay(p purchase, key []byte, id string) adapter.Reply
+	cancel(p purchase, id string) adapter.Reply
+	pay(p purchase, id string) adapter.Reply
+	// became asks what an accepted purchase came to; false: it is open.
+	became(p purchase, key []byte) (r adapter.Reply, final bool)
 	connect(turn int) // in advance; it may fail
 	close()
 }
@@ -141,28 +143,27 @@ func (w *worker) request(i int, at timing) {
 		return
 	}
 	w.tally.record(p, final, at)
-	w.afterwards(p, w.key, final)
+	w.afterwards(p, final)
 }
 
 // afterwards is what a buyer does with what they got.
-func (w *worker) afterwards(p purchase, key []byte, final finalReply) {
+func (w *worker) afterwards(p purchase, final finalReply) {
 	if w.Reserve > 0 {
-		w.payOrNot(p, key, final)
+		w.payOrNot(p, final)
 	}
-	w.cancelOrder(p, key, final)
+	w.cancelOrder(p, final)
 }
 
 // cancelOrder cancels the order of a buyer who cancels: cancelling twice is
 // cancelling once.
-func (w *worker) cancelOrder(p purchase, key []byte, final finalReply) {
+func (w *worker) cancelOrder(p purchase, final finalReply) {
 	if !p.cancels || final.Outcome != ledger.OutcomeSold && final.Outcome != ledger.OutcomeReserved {
 		return
 	}
 	if w.Reserve > 0 {
 		w.tally.had(p)
 	}
-	r, doubt, _ := w.insist(p, slices.Clone(final.OrderID), flagCancel, 0, ledger.OutcomeCancelled, w.tally.cancelAgain,
-		func(p purchase, id string) adapter.Reply { return w.cancel(p, key, id) })
+	r, doubt, _ := w.insist(p, slices.Clone(final.OrderID), flagCancel, 0, ledger.OutcomeCancelled, w.tally.cancelAgain, w.cancel)
 	w.tally.cancelled(p, r, doubt)
 }
 

@@ -16,12 +16,14 @@ var anOrder = []byte("JBSWY3DPEHPK3PXPJBSWY3DPEH")
 func (atOnce) buy(purchase, []byte) adapter.Reply {
 	return adapter.Reply{Outcome: ledger.OutcomeSold, OrderID: anOrder, Remaining: 7}
 }
-func (atOnce) cancel(purchase, []byte, string) adapter.Reply {
+func (atOnce) cancel(purchase, string) adapter.Reply {
 	return adapter.Reply{Outcome: ledger.OutcomeCancelled}
 }
-func (atOnce) pay(purchase, []byte, string) adapter.Reply {
+func (atOnce) pay(purchase, string) adapter.Reply {
 	return adapter.Reply{Outcome: ledger.OutcomeSold}
 }
+
+func (atOnce) became(purchase, []byte) (adapter.Reply, bool) { return adapter.Reply{}, false }
 
 func (atOnce) connect(int) {}
 func (atOnce) close()      {}

@@ -41,12 +41,15 @@ func (s *slow) buy(purchase, []byte) adapter.Reply {
 	return adapter.Reply{Outcome: ledger.OutcomeSoldOut, Code: "sold_out"}
 }
 
-func (*slow) pay(purchase, []byte, string) adapter.Reply {
+func (*slow) pay(purchase, string) adapter.Reply {
 	panic("no one reserves here")
 }
 
-func (*slow) cancel(purchase, []byte, string) adapter.Reply {
+func (*slow) cancel(purchase, string) adapter.Reply {
 	return adapter.Reply{Outcome: ledger.OutcomeCancelled}
+}
+func (*slow) became(purchase, []byte) (adapter.Reply, bool) {
+	panic("no one asks for two steps here")
 }
 func (*slow) connect(int) {}
 func (*slow) close()      {}

@@ -15,7 +15,6 @@ import (
 
 	"seckill/internal/fault"
 	"seckill/internal/ledger"
-	"seckill/loadtest/adapter"
 )
 
 // A Config is one load run: a Scenario, and against what.
@@ -36,8 +35,6 @@ type Config struct {
 
 	// Ledger reads the database. Nil: the service is asked for its ledger.
 	Ledger Ledger
-	// Totals sends a scenario's audit query to the database.
-	Totals func(ctx context.Context, query string) (ledger.Totals, error)
 	// Patience is how long a sale may stand still while units are left and buyers
 	// ask for them; 0: as long as the targets say that a buyer waits for a lock
 	// and a lease lasts. Outage, if not nil, is called after the sale and added:
@@ -60,8 +57,7 @@ type Config struct {
 	// Neither is called if no load is sent.
 	Begin, End func()
 
-	protocol *adapter.Protocol // nil: what the scenario says
-	settling settling          // zero: the default
+	settling settling // zero: the default
 }
 
 // A Ledger is where the verdict comes from; *ledger.Store is one.

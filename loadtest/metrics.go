@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"runtime"
@@ -108,16 +107,6 @@ func startMeter(ctx context.Context, services []service, strategy string) *meter
 	m := &meter{services: services, strategy: strategy}
 	m.before, m.err = m.read(ctx)
 	return m
-}
-
-var errForeign = errors.New("only our own service counts them")
-
-// startMeter does not ask a service that is not ours.
-func (r *run) startMeter(ctx context.Context) *meter {
-	if r.Service != nil {
-		return &meter{err: errForeign}
-	}
-	return startMeter(ctx, r.services, r.Strategy)
 }
 
 func (m *meter) read(ctx context.Context) ([]cost, error) {

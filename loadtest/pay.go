@@ -14,7 +14,7 @@ const lateAtMost = 600 * time.Millisecond
 
 // payOrNot pays a reservation, at once or when its deadline is past, or forgets
 // it. A buyer who cancels does not pay.
-func (w *worker) payOrNot(p purchase, key []byte, final finalReply) {
+func (w *worker) payOrNot(p purchase, final finalReply) {
 	switch {
 	case final.Outcome != ledger.OutcomeReserved || p.cancels:
 	case p.forgets:
@@ -22,25 +22,24 @@ func (w *worker) payOrNot(p purchase, key []byte, final finalReply) {
 	case p.paysLate:
 		// The deadline is counted from a time before the answer, so by then it is past.
 		due := final.at + w.Reserve + time.Duration(w.share(p.index, drawPay+drawPause)*float64(lateAtMost))
-		id, key := slices.Clone(final.OrderID), slices.Clone(key)
+		id := slices.Clone(final.OrderID)
 		w.copies.Go(func() {
 			if !w.pause(due - w.elapsed()) {
 				w.tally.forgot()
 				return
 			}
 			late := w.takeSpare()
-			late.payFor(p, key, id, flagPay|flagLate, 0)
+			late.payFor(p, id, flagPay|flagLate, 0)
 			w.putSpare(late)
 		})
 	default:
-		w.payFor(p, key, slices.Clone(final.OrderID), flagPay, final.holds)
+		w.payFor(p, slices.Clone(final.OrderID), flagPay, final.holds)
 	}
 }
 
 // payFor pays: paying twice is paying once.
-func (w *worker) payFor(p purchase, key, id []byte, flags uint8, holds time.Duration) {
-	r, doubt, at := w.insist(p, id, flags, holds, ledger.OutcomeSold, w.tally.payAgain,
-		func(p purchase, id string) adapter.Reply { return w.pay(p, key, id) })
+func (w *worker) payFor(p purchase, id []byte, flags uint8, holds time.Duration) {
+	r, doubt, at := w.insist(p, id, flags, holds, ledger.OutcomeSold, w.tally.payAgain, w.pay)
 	w.tally.paid(p, r, doubt, flags&flagLate != 0, at)
 }
 

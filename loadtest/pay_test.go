@@ -19,7 +19,7 @@ func (h *hasty) buy(purchase, []byte) adapter.Reply {
 	return adapter.Reply{Outcome: ledger.OutcomeReserved, Code: "reserved", OrderID: []byte("o")}
 }
 
-func (h *hasty) pay(purchase, []byte, string) adapter.Reply {
+func (h *hasty) pay(purchase, string) adapter.Reply {
 	time.Sleep(h.answers)
 	return adapter.Reply{Outcome: ledger.OutcomeExpired, Code: "expired"}
 }

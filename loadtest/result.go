@@ -73,7 +73,7 @@ type Result struct {
 	// several SKUs it is their sum, and Audits has each.
 	Audit        *ledger.Report  `json:"audit"`
 	Audits       []ledger.Report `json:"audits"`
-	LedgerSource string          `json:"ledger_source"` // SourceSQL, SourceService or SourceQuery
+	LedgerSource string          `json:"ledger_source"` // SourceSQL or SourceService
 	// Told is what buyers were told, added up by SKU: told sold ≤ sold ≤ told
 	// sold + unknown. History: every request was recorded besides, and the
 	// verdict looks at each; else it is from sums and the ledger alone.
@@ -100,7 +100,6 @@ type Result struct {
 const (
 	SourceSQL     = "SQL"         // the database itself
 	SourceService = "the service" // what the service says of its database
-	SourceQuery   = "its query"   // the scenario's own query on the database
 )
 
 // Settings repeat what was asked for, so that a run can be run again.
@@ -244,7 +243,7 @@ type LockWait struct {
 // A Cause is one of a run's problems as a code with parameters, for clients that
 // word it themselves.
 type Cause struct {
-	Code   string         `json:"code"` // empty: there is only the sentence in English
+	Code   string         `json:"code"`
 	Params map[string]any `json:"params,omitempty"`
 }
 
@@ -266,11 +265,8 @@ const (
 	CauseNonsense      = "nonsense" // count, sample
 )
 
-// problem adds a reason why the run proves nothing.
-func (r *run) problem(format string, args ...any) { r.problemOf("", nil, format, args...) }
-
-// problemOf is problem with its code.
-func (r *run) problemOf(code string, params map[string]any, format string, args ...any) {
+// problem adds a reason why the run proves nothing, with its code.
+func (r *run) problem(code string, params map[string]any, format string, args ...any) {
 	r.result.Problems = append(r.result.Problems, fmt.Sprintf(format, args...))
 	r.result.Causes = append(r.result.Causes, Cause{code, params})
 }

@@ -180,7 +180,7 @@ func (c *copied) end(w *worker, final finalReply) {
 			return
 		}
 		c.tally.record(c.p, c.best, c.at)
-		w.afterwards(c.p, c.key, c.best)
+		w.afterwards(c.p, c.best)
 	}
 }
 

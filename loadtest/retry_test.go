@@ -243,33 +243,22 @@ func TestNoAnswerAndThenAnError(t *testing.T) {
 	}
 }
 
-// Without a key nothing tells a retry from another purchase.
-func TestCopiesNeedAKey(t *testing.T) {
-	const file = `service:
-  request: {path: "/buy/{{.SKU}}/{{.User}}"}
-  answers: [{status: 200, means: sold}]
-  audit: SELECT 1
-`
-	base := DefaultScenario()
-	base.Strategy = ""
+// What a scenario says of copies and retries, in a file.
+func TestCopiesAndRetriesInAFile(t *testing.T) {
 	for text, want := range map[string]string{
-		file:                    "",
-		file + "copies: 5%\n":   "x.yaml:5: copies: the service's request has no {{.RequestID}}",
-		file + "retry: 2\n":     "x.yaml:5: retry: the service's request has no {{.RequestID}}",
-		file + "copies: 150%\n": "no share",
-		file + "copies: 0.5x\n": "no share",
-		file + "retry: 21\n":    "x.yaml:5: retry: 21 retries",
+		"copies: 150%\n": "no share",
+		"copies: 0.5x\n": "no share",
+		"retry: 21\n":    "x.yaml:1: retry: 21 retries",
 	} {
-		f, err := ParseScenario("x.yaml", []byte(text), base)
+		f, err := ParseScenario("x.yaml", []byte(text), DefaultScenario())
 		if err == nil {
 			err = f.Explain(f.Scenario.Check())
 		}
-		if want == "" && (err != nil || f.Scenario.Copies != 0 || f.Scenario.Retry != 0) ||
-			want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}
 	}
-	f, err := ParseScenario("x.yaml", []byte("copies: 5%\nretry: 3"), base)
+	f, err := ParseScenario("x.yaml", []byte("copies: 5%\nretry: 3"), DefaultScenario())
 	if err != nil || f.Scenario.Copies != .05 || f.Scenario.Retry != 3 {
 		t.Errorf("%+v: %v", f, err)
 	}

@@ -24,9 +24,6 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	if len(c.Targets) == 0 {
 		return nil, configError("no target: give the address of at least one service")
 	}
-	if c.Service != nil && c.Totals == nil {
-		return nil, configError("no database for the audit of this service: give its address")
-	}
 	if c.settling == (settling{}) {
 		c.settling = defaultSettling
 	}
@@ -34,26 +31,22 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	r := newRun(c)
 	defer r.transport.CloseIdleConnections()
 
-	var sale sale = &ourSale{run: r, stockStores: map[string]ledger.StockStore{}}
-	if c.Service != nil {
-		sale = &foreignSale{run: r}
-	}
-	ready, err := sale.prepare(ctx)
+	ready, err := r.prepare(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if ready {
 		finish := r.send(ctx)
-		r.judge(context.WithoutCancel(ctx), sale)
+		r.judge(context.WithoutCancel(ctx))
 		r.result.Course = finish()
 	}
 	if r.result.Interrupted = ctx.Err() != nil && r.result.Requests < r.plan.requests; r.result.Interrupted {
-		r.problemOf(CauseInterrupted, params{"sent": r.result.Requests, "of": r.plan.requests}, "interrupted after %s of %s buyers", numbers.Thousands(r.result.Requests), numbers.Thousands(r.plan.requests))
+		r.problem(CauseInterrupted, params{"sent": r.result.Requests, "of": r.plan.requests}, "interrupted after %s of %s buyers", numbers.Thousands(r.result.Requests), numbers.Thousands(r.plan.requests))
 	}
 	if err := r.result.conclude(c.Require); err != nil {
 		return nil, err
 	}
-	if r.result.Verdict == ledger.Held && c.Service == nil {
+	if r.result.Verdict == ledger.Held {
 		r.result.Known = c.Counterexamples.Breaking(r.result.Strategy.Name, len(c.Targets))
 	}
 	return r.result, nil
@@ -65,16 +58,6 @@ func call(f func()) {
 	}
 }
 
-// A sale is what the buyers buy at: ours, or that of another service.
-type sale interface {
-	// prepare checks the targets, resets the sale, and sets the plan's runs. If
-	// ready is false, the result's problems say why.
-	prepare(ctx context.Context) (ready bool, err error)
-	// audit judges each SKU once nothing changes any more. nil: the result's
-	// problems say why it could not.
-	audit(ctx context.Context, told [][]ledger.Told) []ledger.Report
-}
-
 type run struct {
 	Config
 	plan      *plan
@@ -84,6 +67,9 @@ type run struct {
 	tally     *tally
 	history   history
 	result    *Result
+
+	source      string                       // of the ledger
+	stockStores map[string]ledger.StockStore // where each strategy keeps its stock
 }
 
 func newRun(c Config) *run {
@@ -101,7 +87,7 @@ func newRun(c Config) *run {
 // send sends the load. Progress is reported until finish, which returns the
 // run's course.
 func (r *run) send(ctx context.Context) (finish func() []Point) {
-	meter := r.startMeter(ctx)
+	meter := startMeter(ctx, r.services, r.Strategy)
 	client := newClient(r.Config)
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(interruptGrace, client.interrupt) })()
 	l := &load{plan: r.plan, tally: r.tally, open: func() caller { return client.newBuyer() }}
@@ -118,7 +104,7 @@ func (r *run) send(ctx context.Context) (finish func() []Point) {
 	call(r.End)
 	meter.stop(context.WithoutCancel(ctx), r.result)
 	if why, cause := r.result.bottleneck(); why != "" {
-		r.problemOf(cause.Code, cause.Params, "the generator was the bottleneck: %s", why)
+		r.problem(cause.Code, cause.Params, "the generator was the bottleneck: %s", why)
 	}
 	r.neverSent(ctx)
 	return finish
@@ -127,13 +113,13 @@ func (r *run) send(ctx context.Context) (finish func() []Point) {
 // neverSent says that requests which were due were not sent, unless ctx ended the run.
 func (r *run) neverSent(ctx context.Context) {
 	if r.result.Dropped > 0 && ctx.Err() == nil {
-		r.problemOf(CauseNeverSent, params{"count": r.result.Dropped, "seconds": r.Drain.Seconds()}, "%s never sent, %s after the last was due: the service cannot keep up, and the latencies lack the worst",
+		r.problem(CauseNeverSent, params{"count": r.result.Dropped, "seconds": r.Drain.Seconds()}, "%s never sent, %s after the last was due: the service cannot keep up, and the latencies lack the worst",
 			numbers.WasOrWere(r.result.Dropped, "request"), r.Drain)
 	}
 }
 
 // judge audits the sale with what was recorded of the buyers.
-func (r *run) judge(ctx context.Context, sale sale) {
+func (r *run) judge(ctx context.Context) {
 	var told [][]ledger.Told
 	if r.result.History = !r.NoHistory; r.result.History {
 		told = r.history.told(r.plan)
@@ -142,16 +128,16 @@ func (r *run) judge(ctx context.Context, sale sale) {
 		r.result.Linearizable = Linearizability{Answer: LinearNotChecked, Why: "no history was kept"}
 	}
 	r.result.Told = r.tally.sums
-	if r.result.Audits = sale.audit(ctx, told); r.result.Audits != nil {
+	if r.result.Audits = r.audit(ctx, told); r.result.Audits != nil {
 		all := ledger.Sum(r.result.Audits)
 		r.result.Audit = &all
 	}
 	if r.result.definite() == 0 {
-		r.problemOf(CauseNoAnswer, nil, "no buyer got a definite answer")
+		r.problem(CauseNoAnswer, nil, "no buyer got a definite answer")
 	}
 	for _, a := range r.result.Answers {
 		if a.Code == adapter.CodeNonsense || a.Code == "cancel_"+adapter.CodeNonsense || a.Code == "pay_"+adapter.CodeNonsense {
-			r.problemOf(CauseNonsense, params{"count": a.Count, "sample": a.Sample}, "%s not what the service's contract allows: %s", numbers.WasOrWere(a.Count, "answer"), a.Sample)
+			r.problem(CauseNonsense, params{"count": a.Count, "sample": a.Sample}, "%s not what the service's contract allows: %s", numbers.WasOrWere(a.Count, "answer"), a.Sample)
 		}
 	}
 }

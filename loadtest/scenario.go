@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"seckill/loadtest/adapter"
 )
 
 // A Scenario says what load is sent to which sale. It is plain data, written by
@@ -70,8 +68,6 @@ type Scenario struct {
 	// NoHistory: memory does not grow with the number of requests.
 	NoHistory bool `yaml:"no_history" group:"rare" help:"Keep no record of single requests: the verdict is from sums and the ledger alone."`
 
-	// Service describes a service that is not ours; nil: ours.
-	Service *adapter.Service `yaml:"service" kong:"-"`
 }
 
 // A Profile says when requests are sent.

@@ -15,7 +15,6 @@ import (
 	"github.com/goccy/go-yaml/token"
 
 	"seckill/internal/yamlfile"
-	"seckill/loadtest/adapter"
 )
 
 // A ScenarioFile is a Scenario read from YAML, with the fields' names from their
@@ -70,25 +69,7 @@ func ParseScenario(name string, data []byte, base Scenario) (*ScenarioFile, erro
 	if err := yamlfile.Decode(data, &f.Scenario); err != nil {
 		return nil, f.inLine(err)
 	}
-	if s := &f.Scenario; s.Service != nil && !s.Service.Keyed() { // the defaults are for services with keys
-		if !f.says("copies") {
-			s.Copies = 0
-		}
-		if !f.says("retry") {
-			s.Retry = 0
-		}
-	}
 	return f, nil
-}
-
-// says reports whether the file has the field.
-func (f *ScenarioFile) says(field string) bool {
-	p, err := yaml.PathString("$." + field)
-	if err != nil {
-		return false
-	}
-	node, err := p.FilterFile(f.file)
-	return err == nil && node != nil
 }
 
 // inLine says which field could not be read, without the decoder's terms.
@@ -182,7 +163,7 @@ func (f *finder) Visit(n ast.Node) ast.Visitor {
 
 // Explain adds to an error of Check the line of its field, if the file has it.
 func (f *ScenarioFile) Explain(err error) error {
-	var field *adapter.FieldError
+	var field *FieldError
 	if !errors.As(err, &field) {
 		return err
 	}

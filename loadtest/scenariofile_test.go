@@ -6,12 +6,10 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"seckill/internal/ledger"
-	"seckill/loadtest/adapter"
 )
 
-const wholeFile = `# a foreign shop
+const wholeFile = `# many SKUs
+strategy: zk
 sku: 7
 skus: 3
 zipf: 1.1
@@ -31,18 +29,6 @@ drain: 5s
 seed: 18446744073709551615
 no_history: true
 require: ["p99<50ms", "errors==0"]
-service:
-  request:
-    method: POST
-    path: /buy/{{.SKU}}
-    headers: {Content-Type: application/json, X-Request: "{{.RequestID}}"}
-    body: '{"user": {{.User}}, "n": {{.Quantity}}}'
-  answers:
-    - {status: 200, json: {code: 0}, means: sold}
-    - {status: 200, json: {code: 1}, means: sold_out}
-  order_id: data.id
-  remaining: data.left
-  audit: SELECT 50, left_over, 50 - left_over FROM shelf WHERE id = {{.SKU}}
 `
 
 func TestParseScenario(t *testing.T) {
@@ -50,15 +36,9 @@ func TestParseScenario(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Scenario{SKU: 7, SKUs: 3, Zipf: 1.1, Stock: 50, Quantity: 1, Quantities: []Share{{1, 9}, {3, 1}}, Duplicates: 0.1,
+	want := Scenario{Strategy: "zk", SKU: 7, SKUs: 3, Zipf: 1.1, Stock: 50, Quantity: 1, Quantities: []Share{{1, 9}, {3, 1}}, Duplicates: 0.1,
 		Profile: Stepped, Steps: []Step{{100, 2 * time.Second}, {200.5, 1500 * time.Millisecond}}, Connections: 32,
-		Timeout: 3 * time.Second, Drain: 5 * time.Second, Seed: 1<<64 - 1, NoHistory: true, Require: []string{"p99<50ms", "errors==0"},
-		Service: &adapter.Service{
-			Request: adapter.Request{Method: "POST", Path: "/buy/{{.SKU}}", Headers: map[string]string{"Content-Type": "application/json",
-				"X-Request": "{{.RequestID}}"}, Body: `{"user": {{.User}}, "n": {{.Quantity}}}`},
-			Answers: []adapter.AnswerRule{{Status: 200, JSON: map[string]any{"code": uint64(0)}, Means: ledger.OutcomeSold},
-				{Status: 200, JSON: map[string]any{"code": uint64(1)}, Means: ledger.OutcomeSoldOut}},
-			OrderID: "data.id", Remaining: "data.left", Audit: "SELECT 50, left_over, 50 - left_over FROM shelf WHERE id = {{.SKU}}"}}
+		Timeout: 3 * time.Second, Drain: 5 * time.Second, Seed: 1<<64 - 1, NoHistory: true, Require: []string{"p99<50ms", "errors==0"}}
 	if !reflect.DeepEqual(f.Scenario, want) {
 		t.Errorf("read\n%+v, want\n%+v", f.Scenario, want)
 	}
@@ -77,7 +57,7 @@ func TestWrongScenarioFiles(t *testing.T) {
 		{"empty", "", "shop.yaml: there is nothing in it"},
 		{"comments only", "# nothing\n", "shop.yaml: there is nothing in it"},
 		{"an unknown field", "stock: 5\nstok: 6\n", `shop.yaml:2: unknown field "stok"`},
-		{"an unknown field inside", "service:\n  request:\n    url: /x\n", `shop.yaml:3: unknown field "url"`},
+		{"an unknown field inside", "profile: steps\nsteps:\n  - {rate: 1, how: 1s}\n", `shop.yaml:3: unknown field "how"`},
 		{"a field twice", "stock: 5\nbuyers: 9\nstock: 6\n", `shop.yaml:3: mapping key "stock" already defined`},
 		{"a text for a number", "buyers: 9\nstock: many\n", `shop.yaml:2: stock: "many" is no whole number`},
 		{"a number for a time", "buyers: 9\n\ntimeout: soon\n", `shop.yaml:3: timeout: "soon" is no time with its unit, such as`},
@@ -86,7 +66,7 @@ func TestWrongScenarioFiles(t *testing.T) {
 		{"a text for a number inside", "steps:\n  - {rate: 1, for: 1s}\n  - {for: 1s,\n     rate: fast}\n", `shop.yaml:4: steps[1].rate: "fast" is no number`},
 		{"a number for a list", "require: 5\n", `shop.yaml:1: require: "5" is no list`},
 		{"a text for yes or no", "no_history: perhaps\n", `shop.yaml:1: no_history: "perhaps" is neither true nor false`},
-		{"a list for fields", "service:\n  request: 5\n", `shop.yaml:2: service.request: "5" is no set of fields`},
+		{"a number for fields", "steps:\n  - 5\n", `shop.yaml:2: steps[0]: "5" is no set of fields`},
 		{"a list", "- stock\n", "shop.yaml:1: "},
 		{"not YAML", "stock: [1\n", "shop.yaml:"},
 		{"two documents", "stock: 5\n---\nstock: 6\n", "shop.yaml: 2 documents"},
@@ -102,17 +82,6 @@ func TestWrongScenarioFiles(t *testing.T) {
 		{"too little demand", "stock: 100\nbuyers: 100\n", "shop.yaml:2: buyers: 100 buyers × 1 = 100"},
 		{"too much", "profile: constant\nrate: 1000000\nduration: 24h\n", "buyers: give 1 to 10000000"},
 		{"a wrong requirement", "require: [p98<1ms]\n", `shop.yaml:1: require: a requirement on "p98"`},
-		{"a strategy of theirs", "strategy: x\nservice: {request: {path: /}}\n", "strategy: a foreign service has no"},
-		{"an unknown blank", "strategy: ''\nservice:\n  request:\n    path: /{{.Sku}}\n", "shop.yaml:4: service.request.path: {{.Sku}} is not known here"},
-		{"no sale", "strategy: ''\nservice:\n  request: {path: /}\n  answers:\n  - {status: 200, means: busy}\n",
-			`service.answers: no answer means "sold"`},
-		{"no audit", "strategy: ''\nservice:\n  request: {path: /}\n  answers:\n  - {status: 200, means: sold}\n", "service.audit: no query"},
-		{"an unknown meaning", "strategy: ''\nservice:\n  request: {path: /}\n  answers:\n  - {status: 200, means: gone}\n",
-			`shop.yaml:5: service.answers[0].means: an answer that means "gone"`},
-		{"a header of ours", "strategy: ''\nservice:\n  request: {path: /, headers: {Host: x}}\n", `the header "Host" cannot be given`},
-		{"two lines in a header", "strategy: ''\nservice:\n  request: {path: /, headers: {A: \"x\\r\\nB: y\"}}\n", "more than one line"},
-		{"no cancellation", "cancellations: 0.5\nstrategy: ''\nservice:\n  request: {path: /}\n  answers:\n  - {status: 200, means: sold}\n  audit: x\n",
-			"service.cancel: cancellations are asked for"},
 	} {
 		f, err := ParseScenario("shop.yaml", []byte(test.file), DefaultScenario())
 		if err == nil {

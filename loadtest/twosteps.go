@@ -10,7 +10,6 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"seckill/internal/ledger"
-	"seckill/loadtest/adapter"
 )
 
 const (
@@ -55,11 +54,6 @@ func (q *byNext) Pop() any {
 	(*q)[last] = promise{}
 	*q = (*q)[:last]
 	return x
-}
-
-// An asker can ask what became of a purchase; *buyer is one.
-type asker interface {
-	became(p purchase, key []byte) (r adapter.Reply, final bool)
 }
 
 // promised takes over a request that was accepted.
@@ -164,10 +158,9 @@ func (l *load) until(wait time.Duration) {
 
 // askOnce asks; false: the request is open, and its buyer may go on asking.
 func (l *load) askOnce(w *worker, one promise, goOn bool) (ended bool) {
-	a, able := w.caller.(asker)
 	final := one.first
-	if able && goOn {
-		if r, known := a.became(one.purchase, one.key); known {
+	if goOn {
+		if r, known := w.became(one.purchase, one.key); known {
 			final.Reply = r
 		} else if l.elapsed() < one.at.answered+l.FinalWithin {
 			return false
@@ -179,7 +172,7 @@ func (l *load) askOnce(w *worker, one promise, goOn bool) (ended bool) {
 	}
 	final.Reply = final.Reply.Clone()
 	l.tally.became(one.purchase, final, one.at)
-	w.cancelOrder(one.purchase, one.key, final)
+	w.cancelOrder(one.purchase, final)
 	return true
 }
 

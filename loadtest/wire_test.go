@@ -115,30 +115,6 @@ func FuzzReceive(f *testing.F) {
 	})
 }
 
-// Neither a request nor reading its answer allocates.
-func TestReceiveAllocatesNothing(t *testing.T) {
-	w := newWire(&endless{text: answeredSale()})
-	plan := newPlan(Scenario{SKU: 1, Quantity: 2, Buyers: 9}, []int64{1})
-	protocol, at := adapter.Ours("version", false), newEndpoint("http://127.0.0.1:1", nil)
-	var out, scratch, key []byte
-	got := testing.AllocsPerRun(100, func() {
-		p := plan.purchase(5)
-		key = plan.key(key[:0], 5, 1)
-		v := adapter.Values{SKU: p.sku, User: p.user, Quantity: p.quantity, RequestID: key}
-		out, scratch = protocol.Buy.Append(out[:0], scratch, at.host, at.prefix, &v)
-		if a, last, err := w.receive(); err != nil || last || string(a.Body) != saleBody || string(a.ContentType) != "application/json" {
-			t.Fatalf("%+v last %t, %v", a, last, err)
-		}
-	})
-	if got > 0 {
-		t.Errorf("%g allocations a purchase, want none", got)
-	}
-	if want := "POST /api/v1/seckill?strategy=version HTTP/1.1\r\nHost: 127.0.0.1:1\r\nContent-Type: application/json\r\n" +
-		"Idempotency-Key: load-0-1-1-5\r\nContent-Length: "; !strings.HasPrefix(string(out), want) {
-		t.Errorf("sent %q, want %q…", out, want)
-	}
-}
-
 const saleBody = `{"order_id":"JBSWY3DPEHPK3PXPJBSWY3DPEH","sku_id":1,"quantity":2,"remaining":7,"strategy":"version"}`
 
 func answeredSale() []byte {

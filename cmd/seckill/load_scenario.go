@@ -26,9 +26,6 @@ func (c *LoadCmd) BeforeApply(line *kong.Context) (err error) {
 			return err
 		}
 		c.Scenario = c.file.Scenario
-		if c.Scenario.Service != nil && c.Scenario.Strategy == loadtest.DefaultScenario().Strategy {
-			c.Scenario.Strategy = "" // the default is for our own service
-		}
 	}
 	return nil
 }

@@ -120,17 +120,5 @@ func (p *place) openLedger(ctx context.Context, c *loadtest.Config) error {
 	}
 	p.closers = append(p.closers, func() { _ = in.Close() })
 	c.Ledger = ledger.NewStore(in.DB)
-	c.Totals = totals(in)
 	return nil
-}
-
-// totals sends a scenario's audit query to the ledger's database.
-func totals(in *backend.Instance) func(ctx context.Context, query string) (ledger.Totals, error) {
-	return func(ctx context.Context, query string) (t ledger.Totals, err error) {
-		row := in.DB.WithContext(ctx).Raw(query).Row()
-		if err = row.Scan(&t.Initial, &t.Remaining, &t.Sold); err != nil {
-			err = fmt.Errorf("the query must answer initial, remaining and sold: %w", err)
-		}
-		return t, err
-	}
 }

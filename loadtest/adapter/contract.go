@@ -1,8 +1,10 @@
+// Package adapter says what the answers of the service mean to a buyer.
 package adapter
 
 import (
 	"fmt"
 	"net/http"
+	"slices"
 
 	"github.com/go-json-experiment/json"
 
@@ -63,9 +65,16 @@ func (p Problem) Message() string {
 	return p.Title
 }
 
-// bought says what an answer means. What deviates from the contract proves
-// nothing, so its outcome is unknown.
-func (o Order) bought(a Response) Reply {
+// An Order is what a buyer asks for, and so what a sale must say.
+type Order struct {
+	SKU, Quantity int64
+	Strategy      string
+}
+
+// Bought says what a purchase was told. What deviates from the contract proves
+// nothing, so its outcome is unknown. The reply is valid as long as the response
+// is.
+func (o Order) Bought(a Response) Reply {
 	switch a.Status {
 	case http.StatusOK:
 		return o.sold(a)
@@ -134,8 +143,8 @@ func accepted(a Response) Reply {
 	return Reply{Outcome: ledger.OutcomeAccepted, Code: string(ledger.OutcomeAccepted)}
 }
 
-// cancelled says what became of a cancellation.
-func cancelled(a Response) Reply {
+// Cancelled says what became of a cancellation.
+func Cancelled(a Response) Reply {
 	var o struct {
 		Status string `json:"status"`
 	}
@@ -145,7 +154,97 @@ func cancelled(a Response) Reply {
 		}
 		return Nonsense("a cancelled order with status %q: %s", o.Status, Excerpt(a.Body))
 	}
-	return Order{}.bought(a)
+	return Order{}.Bought(a)
+}
+
+// Became reads a look-up of an accepted purchase; false: it is open, as after an
+// answer that says nothing, such as of a backend that does not answer. A request that is not known any
+// more is final and stays accepted: the judge finds out what became of it.
+func (o Order) Became(a Response) (r Reply, final bool) {
+	var page struct {
+		Orders  []sale `json:"orders"`
+		Request struct {
+			Status string `json:"status"`
+			Code   string `json:"code"`
+			Detail string `json:"detail"`
+		} `json:"request"`
+	}
+	open := Reply{Outcome: ledger.OutcomeAccepted, Code: string(ledger.OutcomeAccepted)}
+	if a.Status != http.StatusOK {
+		return open, false
+	}
+	if !isType(a.ContentType, typeJSON) || json.Unmarshal(a.Body, &page) != nil {
+		return Nonsense("a look-up of type %q: %s", a.ContentType, Excerpt(a.Body)), true
+	}
+	switch page.Request.Status {
+	case "pending", "unknown":
+		return open, false
+	case "none":
+		return open, true
+	case "refused":
+		if known, ok := contract[page.Request.Code]; ok && known.outcome != ledger.OutcomeUnknown {
+			return Reply{Outcome: known.outcome, Code: page.Request.Code, Message: []byte(page.Request.Detail)}, true
+		}
+	case "ordered":
+		if len(page.Orders) == 1 {
+			return o.receipt(page.Orders[0], a), true
+		}
+	}
+	return Nonsense("a look-up that says %s", Excerpt(a.Body)), true
+}
+
+// A reservation is our service's answer 200; pointers tell what is there.
+type reservation struct {
+	ID        string `json:"reservation_id"`
+	SKU       *int64 `json:"sku_id"`
+	Quantity  *int64 `json:"quantity"`
+	Remaining *int64 `json:"remaining"`
+	Strategy  string `json:"strategy"`
+	State     string `json:"state"`
+}
+
+// Reserved says what a buyer was told who reserves. A copy may be told what became
+// of the reservation since; it was theirs all the same.
+func (o Order) Reserved(a Response) Reply {
+	if a.Status != http.StatusOK {
+		return o.Bought(a)
+	}
+	r, ok := readReservation(a)
+	switch {
+	case !ok || r.SKU == nil || r.Quantity == nil || r.Remaining == nil:
+		return Nonsense("a reservation without all its fields: %s", Excerpt(a.Body))
+	case *r.SKU != o.SKU || *r.Quantity != o.Quantity:
+		return Nonsense("asked for %d of SKU %d, reserved %d of SKU %d", o.Quantity, o.SKU, *r.Quantity, *r.SKU)
+	case r.Strategy != o.Strategy:
+		return Nonsense("asked for strategy %q, was served by %q", o.Strategy, r.Strategy)
+	}
+	return Reply{Outcome: ledger.OutcomeReserved, OrderID: []byte(r.ID), Remaining: *r.Remaining}
+}
+
+// Paid says what became of a payment.
+func Paid(a Response) Reply { return reservationIn(a, ledger.OutcomeSold, "paid") }
+
+// Released says what became of the cancellation of a reservation.
+func Released(a Response) Reply {
+	return reservationIn(a, ledger.OutcomeCancelled, "cancelled", "expired")
+}
+
+// reservationIn is the outcome, if the answer says that the reservation is in one
+// of the states.
+func reservationIn(a Response, outcome ledger.Outcome, states ...string) Reply {
+	if a.Status != http.StatusOK {
+		return Order{}.Bought(a)
+	}
+	r, ok := readReservation(a)
+	if ok && slices.Contains(states, r.State) {
+		return Reply{Outcome: outcome}
+	}
+	return Nonsense("a reservation in the state %q: %s", r.State, Excerpt(a.Body))
+}
+
+func readReservation(a Response) (r reservation, ok bool) {
+	ok = isType(a.ContentType, typeJSON) && json.Unmarshal(a.Body, &r) == nil && r.ID != ""
+	return r, ok
 }
 
 // serverError is the reply of a 5xx that says nothing else: unknown.

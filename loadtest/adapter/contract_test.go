@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -75,7 +76,7 @@ func TestClassify(t *testing.T) {
 		{503, problem, `{}`, ledger.OutcomeUnknown, "http_503"},
 	} {
 		o := Order{SKU: 1, Quantity: 2, Strategy: "version"}
-		r := o.bought(Response{Status: test.status, ContentType: []byte(test.contentType), Body: []byte(test.body)})
+		r := o.Bought(Response{Status: test.status, ContentType: []byte(test.contentType), Body: []byte(test.body)})
 		if r.Outcome != test.outcome || r.Code != test.code {
 			t.Errorf("%d %s %s\n\tis %s %q (%s), want %s %q", test.status, test.contentType, test.body,
 				r.Outcome, r.Code, r.Message, test.outcome, test.code)
@@ -107,7 +108,48 @@ func TestNoAnswer(t *testing.T) {
 	}
 }
 
-// BenchmarkSale reads a sale as bought does, and with encoding/json.
+// What buyers who reserve are told, and what is none of the contract.
+func TestRepliesToThoseWhoReserve(t *testing.T) {
+	buy := Order{SKU: 1, Quantity: 3, Strategy: "reserve"}.Reserved
+	in := func(state string) string {
+		return `{"reservation_id":"o1","sku_id":1,"user_id":42,"quantity":3,"remaining":7,"strategy":"reserve","state":"` + state + `"}`
+	}
+	problem := func(code string) string { return `{"code":"` + code + `","detail":"d"}` }
+	for _, c := range []struct {
+		what   string
+		reply  func(Response) Reply
+		status int
+		body   string
+		want   ledger.Outcome
+	}{
+		{"reserved", buy, 200, in("reserved"), ledger.OutcomeReserved},
+		{"a copy, when it has expired", buy, 200, in("expired"), ledger.OutcomeReserved},
+		{"another quantity", buy, 200, strings.Replace(in("reserved"), `"quantity":3`, `"quantity":2`, 1), ledger.OutcomeUnknown},
+		{"another strategy", buy, 200, strings.Replace(in("reserved"), `"strategy":"reserve"`, `"strategy":"version"`, 1), ledger.OutcomeUnknown},
+		{"no id", buy, 200, strings.Replace(in("reserved"), "o1", "", 1), ledger.OutcomeUnknown},
+		{"sold out", buy, 409, problem("sold_out"), ledger.OutcomeSoldOut},
+		{"paid", Paid, 200, in("paid"), ledger.OutcomeSold},
+		{"paid, it says, and it is not", Paid, 200, in("reserved"), ledger.OutcomeUnknown},
+		{"too late", Paid, 409, problem("expired"), ledger.OutcomeExpired},
+		{"expired with another status", Paid, 404, problem("expired"), ledger.OutcomeUnknown},
+		{"cancelled before", Paid, 409, problem("cancelled"), ledger.OutcomeError},
+		{"released", Released, 200, in("cancelled"), ledger.OutcomeCancelled},
+		{"released by the deadline", Released, 200, in("expired"), ledger.OutcomeCancelled},
+		{"released, it says, and it is not", Released, 200, in("reserved"), ledger.OutcomeUnknown},
+		{"paid before", Released, 409, problem("paid"), ledger.OutcomeError},
+		{"not known", Paid, 504, problem("unknown_outcome"), ledger.OutcomeUnknown},
+	} {
+		kind := typeProblem
+		if c.status == 200 {
+			kind = typeJSON
+		}
+		if r := c.reply(Response{Status: c.status, ContentType: []byte(kind), Body: []byte(c.body)}); r.Outcome != c.want {
+			t.Errorf("%s: %s (%s), want %s", c.what, r.Outcome, r.Message, c.want)
+		}
+	}
+}
+
+// BenchmarkSale reads a sale as Bought does, and with encoding/json.
 func BenchmarkSale(b *testing.B) {
 	body := []byte(`{"order_id":"JBSWY3DPEHPK3PXPJBSWY3DPEH","sku_id":1,"quantity":2,"remaining":7,"strategy":"version"}`)
 	for _, reader := range []struct {

@@ -17,12 +17,8 @@ func (t *text) verdict(r *loadtest.Result) {
 		if a.Cancelled > 0 {
 			cancelled = fmt.Sprintf(", %d cancelled", a.Cancelled)
 		}
-		orders, from := " in "+numbers.Count(a.Orders, "order"), fmt.Sprintf("%s, run %d", r.LedgerSource, a.Run)
-		if r.LedgerSource == loadtest.SourceQuery { // which knows sums only
-			orders, from = "", r.LedgerSource
-		}
-		t.row("ledger", "%s sold%s%s, %s left of %s (from %s)", numbers.Count(a.Sold, "unit"), orders,
-			cancelled, numbers.Thousands(a.Remaining), numbers.Thousands(a.Initial), from)
+		t.row("ledger", "%s sold in %s%s, %s left of %s (from %s, run %d)", numbers.Count(a.Sold, "unit"), numbers.Count(a.Orders, "order"),
+			cancelled, numbers.Thousands(a.Remaining), numbers.Thousands(a.Initial), r.LedgerSource, a.Run)
 	}
 	if r.Audit != nil && len(r.Told) > 0 {
 		least, most, unknown := int64(0), int64(0), int64(0)

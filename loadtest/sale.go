@@ -16,15 +16,9 @@ import (
 	"seckill/internal/numbers"
 )
 
-// An ourSale is a sale by this project's service.
-type ourSale struct {
-	*run
-	source      string                       // of the ledger
-	stockStores map[string]ledger.StockStore // where each strategy keeps its stock
-	set         []ledger.Stock               // what the resets answered
-}
-
-func (r *ourSale) prepare(ctx context.Context) (ready bool, err error) {
+// prepare checks the targets, resets the sale, and sets the plan's runs. If ready
+// is false, the result's problems say why.
+func (r *run) prepare(ctx context.Context) (ready bool, err error) {
 	r.source = SourceSQL
 	if r.Ledger == nil {
 		r.source, r.Ledger = SourceService, serviceLedger(r.services)
@@ -33,7 +27,7 @@ func (r *ourSale) prepare(ctx context.Context) (ready bool, err error) {
 	for i, s := range r.services {
 		backends, err := s.ready(ctx)
 		if err != nil {
-			r.problemOf(CauseUnusable, params{"target": s.base, "error": err.Error()}, "%s cannot be used: %v (is it running, and is the address right?)", s.base, err)
+			r.problem(CauseUnusable, params{"target": s.base, "error": err.Error()}, "%s cannot be used: %v (is it running, and is the address right?)", s.base, err)
 			continue
 		}
 		r.result.Targets[i].Backends = backends
@@ -44,16 +38,17 @@ func (r *ourSale) prepare(ctx context.Context) (ready bool, err error) {
 	if len(r.result.Problems) > 0 {
 		return false, nil
 	}
+	var reset []ledger.Stock
 	for k := range r.SKUs {
 		sku := r.SKU + int64(k)
 		set, err := r.begin(ctx, sku)
 		if err != nil || len(r.result.Problems) > 0 {
 			return false, err
 		}
-		r.set = append(r.set, set)
+		reset = append(reset, set)
 		r.plan.runs[k] = set.Run
 	}
-	for k, set := range r.set {
+	for k, set := range reset {
 		if r.agree(ctx, r.SKU+int64(k), set); len(r.result.Problems) > 0 {
 			break
 		}
@@ -62,24 +57,24 @@ func (r *ourSale) prepare(ctx context.Context) (ready bool, err error) {
 }
 
 // begin resets the SKU, or joins the sale that is on.
-func (r *ourSale) begin(ctx context.Context, sku int64) (ledger.Stock, error) {
+func (r *run) begin(ctx context.Context, sku int64) (ledger.Stock, error) {
 	if r.Joins {
 		return r.join(ctx, sku)
 	}
 	set, err := r.services[0].reset(ctx, sku, r.Stock)
 	if err != nil {
 		err = r.needsToken(err)
-		r.problemOf(CauseNotReset, params{"sku": sku, "error": err.Error()}, "SKU %d could not be reset: %v", sku, err)
+		r.problem(CauseNotReset, params{"sku": sku, "error": err.Error()}, "SKU %d could not be reset: %v", sku, err)
 	}
 	return set, nil
 }
 
-func (r *ourSale) join(ctx context.Context, sku int64) (ledger.Stock, error) {
+func (r *run) join(ctx context.Context, sku int64) (ledger.Stock, error) {
 	now, err := r.services[0].stock(ctx, sku)
 	switch {
 	case err != nil:
 		where := r.services[0].base
-		r.problemOf(CauseStockUnread, params{"sku": sku, "where": where, "error": err.Error()}, "SKU %d cannot be read from %s: %v", sku, where, err)
+		r.problem(CauseStockUnread, params{"sku": sku, "where": where, "error": err.Error()}, "SKU %d cannot be read from %s: %v", sku, where, err)
 	case now.Stock.Initial != r.Stock:
 		return now.Stock, configError("the sale of SKU %d was reset meanwhile, from %d units to %d: try again", sku, r.Stock, now.Stock.Initial)
 	}
@@ -87,7 +82,7 @@ func (r *ourSale) join(ctx context.Context, sku int64) (ledger.Stock, error) {
 }
 
 // needsToken says what to do about a reset that the service refused.
-func (r *ourSale) needsToken(err error) error {
+func (r *run) needsToken(err error) error {
 	var refused *refusal
 	switch {
 	case !errors.As(err, &refused) || refused.status != http.StatusForbidden:
@@ -100,10 +95,10 @@ func (r *ourSale) needsToken(err error) error {
 }
 
 // learn reads the strategies of one target.
-func (r *ourSale) learn(ctx context.Context, s service) error {
+func (r *run) learn(ctx context.Context, s service) error {
 	all, locks, err := s.strategies(ctx)
 	if err != nil {
-		r.problemOf(CauseNoStrategies, params{"target": s.base, "error": err.Error()}, "%s does not tell its strategies: %v", s.base, err)
+		r.problem(CauseNoStrategies, params{"target": s.base, "error": err.Error()}, "%s does not tell its strategies: %v", s.base, err)
 		return nil
 	}
 	r.locks = append(r.locks, locks)
@@ -134,13 +129,13 @@ func (r *ourSale) learn(ctx context.Context, s service) error {
 
 // agree checks that the reset is seen wherever this run sells or reads: services
 // on different databases would each sell a stock of their own.
-func (r *ourSale) agree(ctx context.Context, sku int64, set ledger.Stock) {
+func (r *run) agree(ctx context.Context, sku int64, set ledger.Stock) {
 	isSet := func(where string, now ledger.Stock, err error) {
 		switch {
 		case err != nil:
-			r.problemOf(CauseStockUnread, params{"sku": sku, "where": where, "error": err.Error()}, "SKU %d cannot be read from %s: %v", sku, where, err)
+			r.problem(CauseStockUnread, params{"sku": sku, "where": where, "error": err.Error()}, "SKU %d cannot be read from %s: %v", sku, where, err)
 		case now.Run != set.Run || now.Initial != r.Stock || now.Num != r.Stock && !r.Joins:
-			r.problemOf(CauseDisagree, params{"target": r.services[0].base, "sku": sku, "stock": r.Stock, "run": set.Run,
+			r.problem(CauseDisagree, params{"target": r.services[0].base, "sku": sku, "stock": r.Stock, "run": set.Run,
 				"where": where, "left": now.Num, "found": now.Initial, "found_run": now.Run},
 				"%s reset SKU %d to %d units in run %d, but %s says %d of %d units in run %d: do they share a database?",
 				r.services[0].base, sku, r.Stock, set.Run, where, now.Num, now.Initial, now.Run)
@@ -156,8 +151,9 @@ func (r *ourSale) agree(ctx context.Context, sku int64, set ledger.Stock) {
 	}
 }
 
-// audit judges each SKU from the ledger, the reset, and what buyers were told.
-func (r *ourSale) audit(ctx context.Context, told [][]ledger.Told) (reports []ledger.Report) {
+// audit judges each SKU from the ledger, the reset, and what buyers were told,
+// once nothing changes any more. nil: the result's problems say why it could not.
+func (r *run) audit(ctx context.Context, told [][]ledger.Told) (reports []ledger.Report) {
 	from := r.Ledger
 	counter := r.stockStores[r.Strategy].Counter()
 	open := r.Joins || r.Rest // others buy on: it is not closed
@@ -175,7 +171,7 @@ func (r *ourSale) audit(ctx context.Context, told [][]ledger.Told) (reports []le
 		sku := r.SKU + int64(k)
 		snap, settled, err := r.settling.wait(ctx, r.services, from, sku, answered, sums.Accepted > 0)
 		if r.result.Settled = r.result.Settled && settled; err != nil {
-			r.problemOf(CauseLedgerUnread, params{"source": r.source, "error": err.Error()}, "the ledger could not be read from %s: %v", r.source, err)
+			r.problem(CauseLedgerUnread, params{"source": r.source, "error": err.Error()}, "the ledger could not be read from %s: %v", r.source, err)
 			return nil
 		}
 		reports = append(reports, ledger.Judge(ledger.Evidence{
@@ -188,7 +184,7 @@ func (r *ourSale) audit(ctx context.Context, told [][]ledger.Told) (reports []le
 		}))
 		r.strangers(snap)
 		if !settled {
-			r.problemOf(CauseStillRunning, params{"seconds": r.settling.limit.Seconds()}, "purchases without an answer were still running %s after the load ended, so the ledger was read too early", r.settling.limit)
+			r.problem(CauseStillRunning, params{"seconds": r.settling.limit.Seconds()}, "purchases without an answer were still running %s after the load ended, so the ledger was read too early", r.settling.limit)
 		} else if r.result.History && !r.Joins && r.Reserve == 0 {
 			linear.add(&reports[k], r.Stock, r.history.ops(r.plan, sku, ordersOf(snap)))
 		}
@@ -205,7 +201,7 @@ func (r *ourSale) audit(ctx context.Context, told [][]ledger.Told) (reports []le
 }
 
 // ours tells this run's orders from those of others; nil: all are ours.
-func (r *ourSale) ours(sku int64) func(*ledger.Order) bool {
+func (r *run) ours(sku int64) func(*ledger.Order) bool {
 	if !r.Joins {
 		return nil
 	}
@@ -214,7 +210,7 @@ func (r *ourSale) ours(sku int64) func(*ledger.Order) bool {
 }
 
 // strangers reports orders written by a strategy that this run did not ask for.
-func (r *ourSale) strangers(snap ledger.Snapshot) {
+func (r *run) strangers(snap ledger.Snapshot) {
 	others := map[string]int{}
 	ours := r.ours(snap.Stock.ID)
 	for i := range snap.Orders {
@@ -223,7 +219,7 @@ func (r *ourSale) strangers(snap ledger.Snapshot) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(others)) {
-		r.problemOf(CauseOtherStrategy, params{"count": others[name], "found": name, "strategy": r.Strategy}, "%s written by strategy %q instead of %q", numbers.WasOrWere(others[name], "order"), name, r.Strategy)
+		r.problem(CauseOtherStrategy, params{"count": others[name], "found": name, "strategy": r.Strategy}, "%s written by strategy %q instead of %q", numbers.WasOrWere(others[name], "order"), name, r.Strategy)
 	}
 }
 
