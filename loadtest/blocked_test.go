@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"seckill/internal/fault"
 	"seckill/internal/ledger"
 )
 
@@ -75,7 +74,7 @@ func TestASaleThatStandsStill(t *testing.T) {
 // the commands that replay them; one that broke need not, nor does one whose
 // strategy nothing is known of.
 func TestRunThatHeldNamesWhatBreaksIt(t *testing.T) {
-	known := fault.Counterexamples{
+	known := Counterexamples{
 		"conditional": {"lease-end": "conditional.lease-end", "processes": "conditional.processes", "node-loss": "conditional.node-loss"},
 		"other":       {"oversell": "other.oversell"},
 	}
@@ -85,14 +84,14 @@ func TestRunThatHeldNamesWhatBreaksIt(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		plant func(*fake)
-		known fault.Counterexamples
+		known Counterexamples
 		says  bool
 	}{
 		{"held", func(*fake) {}, known, true},
 		{"oversold", func(f *fake) {
 			f.purchase = func(_ int, p asked, w http.ResponseWriter) bool { respond(w, f.take(p)); return true }
 		}, known, false},
-		{"nothing is known", func(*fake) {}, fault.Counterexamples{"other": known["other"]}, false},
+		{"nothing is known", func(*fake) {}, Counterexamples{"other": known["other"]}, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f := &fake{}
@@ -103,7 +102,7 @@ func TestRunThatHeldNamesWhatBreaksIt(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if text := "\n" + fault.HeldThisTime(r.Strategy.Name, r.Known) + "\n"; strings.Contains(text, says) != test.says || !test.says && (strings.Contains(text, "this time") || r.Known != nil) {
+			if text := "\n" + HeldThisTime(r.Strategy.Name, r.Known) + "\n"; strings.Contains(text, says) != test.says || !test.says && (strings.Contains(text, "this time") || r.Known != nil) {
 				t.Errorf("%+v\n%s", r.Known, text)
 			}
 		})

@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"time"
 
-	"seckill/internal/fault"
 	"seckill/internal/ledger"
 )
 
@@ -43,7 +42,7 @@ type Config struct {
 	Outage   func() time.Duration
 	// Counterexamples are schedules known to break our strategies. A run that
 	// held names those of its strategy.
-	Counterexamples fault.Counterexamples
+	Counterexamples Counterexamples
 	// ServersTime, if not nil, is the processor time that the servers behind the
 	// targets have used so far, and whether that is known.
 	ServersTime func() (time.Duration, bool)

@@ -7,7 +7,6 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"seckill/internal/backend"
-	"seckill/internal/fault"
 	"seckill/internal/ledger"
 )
 
@@ -91,7 +90,7 @@ type Result struct {
 	Verdict ledger.Verdict `json:"verdict"`
 	Signs   Signs          `json:"signs"`
 	// Known are orders of commands that break the strategy, of a run that held.
-	Known []fault.Known `json:"known,omitempty"`
+	Known []Known `json:"known,omitempty"`
 	// Checks are the scenario's requirements; ExitStatus has all of it.
 	Checks []Check `json:"requirements"`
 }

@@ -39,7 +39,7 @@ func TestAFailoverForgets(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	failover, err := l.Inject(t.Context(), fault.FailoverRedis, fault.Aim{})
+	failover, err := fault.In(l).Inject(t.Context(), fault.FailoverRedis, fault.Aim{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -210,7 +210,7 @@ func aNodeIsLost(t *testing.T, l *lab.Lab, two [2]*backend.Instance) {
 	for user := range int64(4) {
 		f.sell(t, user+1)
 	}
-	lost, err := l.Inject(t.Context(), fault.LoseMySQL, fault.Aim{})
+	lost, err := fault.In(l).Inject(t.Context(), fault.LoseMySQL, fault.Aim{})
 	if err != nil || !lost.Effect.Took {
 		t.Fatalf("the loss of a node came to %+v, %v", lost, err)
 	}

@@ -57,7 +57,7 @@ func TestALostShardForgets(t *testing.T) {
 				f.hold(t)
 			}
 
-			happened, err := l.Inject(t.Context(), c.fault, fault.Aim{Shard: lost})
+			happened, err := fault.In(l).Inject(t.Context(), c.fault, fault.Aim{Shard: lost})
 			if err != nil {
 				t.Fatal(err)
 			}

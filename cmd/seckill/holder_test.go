@@ -44,7 +44,7 @@ func loadRunOn(t *testing.T, sale loadtest.Scenario, kind fault.Name, last time.
 	defer cancel()
 	inject := func() {
 		defer close(happened)
-		i, err := l.Inject(ctx, kind, fault.Aim{Service: first, Strategy: sale.Strategy, SKU: 1, For: last})
+		i, err := fault.In(l).Inject(ctx, kind, fault.Aim{Service: first, Strategy: sale.Strategy, SKU: 1, For: last})
 		if err != nil {
 			t.Errorf("%s: %v", kind, err)
 			return
@@ -138,7 +138,7 @@ func TestFaultAfterTheSale(t *testing.T) {
 	loadRun(t, loadtest.Config{Targets: urls, Ledger: store, Scenario: loadtest.Scenario{Strategy: "redis-lua", Stock: 5, Buyers: 30}})
 	first := len(l.Services()) - len(urls) + 1
 	for _, kind := range []fault.Name{fault.PauseHolder, fault.HangHolder, fault.KillHolder, fault.CutHolder, fault.PauseService} {
-		i, err := l.Inject(t.Context(), kind, fault.Aim{Service: first, Strategy: "redis-lua", SKU: 1, For: time.Second})
+		i, err := fault.In(l).Inject(t.Context(), kind, fault.Aim{Service: first, Strategy: "redis-lua", SKU: 1, For: time.Second})
 		if err != nil {
 			t.Fatalf("%s: %v", kind, err)
 		}

@@ -10,7 +10,6 @@ import (
 	"os"
 	"strings"
 
-	"seckill/internal/fault"
 	"seckill/loadtest"
 	"seckill/loadtest/report"
 	"seckill/web"
@@ -117,13 +116,13 @@ func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter
 }
 
 // counterexamples are those of the matrix that the program was built with.
-func counterexamples() (fault.Counterexamples, error) {
+func counterexamples() (loadtest.Counterexamples, error) {
 	f, err := web.Guarantees().Open("matrix.json")
 	if err != nil {
 		return nil, fmt.Errorf("the guarantee matrix cannot be read: %w", err)
 	}
 	defer f.Close()
-	return fault.ReadCounterexamples(f)
+	return loadtest.ReadCounterexamples(f)
 }
 
 // rescue writes a result elsewhere when standard output fails, such as with a full

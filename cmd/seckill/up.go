@@ -15,6 +15,7 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
+	"seckill/internal/fault"
 	"seckill/internal/game"
 	"seckill/internal/lab"
 	"seckill/internal/labapi"
@@ -182,7 +183,7 @@ func (u *UpCmd) host(ctx context.Context, l *lab.Lab, listener net.Listener, std
 	missing := func(i catalog.Info) []string { return i.Missing(in) }
 	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	api := labapi.New(labapi.Config{
-		Lab: l, Strategies: strategies.All(), Missing: missing,
+		Lab: fault.In(l), Strategies: strategies.All(), Missing: missing,
 		Load: loadtest.Run, Ledger: store, Page: web.Files(), Guarantees: web.Guarantees(), Strategy: u.Strategy,
 		Compare: func(ctx context.Context, chosen []catalog.Info, o compare.Options) *compare.Result {
 			p := &place{targets: o.Sale.Targets, sql: l.Config(), serversTime: l.ServersTime}

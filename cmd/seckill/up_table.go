@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 
 	"seckill/internal/catalog"
+	"seckill/internal/fault"
 	"seckill/internal/lab"
 	"seckill/strategies"
 )
@@ -46,7 +47,7 @@ func printTable(out io.Writer, l *lab.Lab, not reasons, page, token string) {
 	if not != nil {
 		fmt.Fprintln(out)
 	}
-	if why := l.NoFaultPoints(); why != nil {
+	if why := fault.In(l).NoPoints(); why != nil {
 		fmt.Fprintf(out, "\nNo faults at the holder of a lock: %s\n", why)
 	}
 	printClients(out, l)

@@ -141,7 +141,7 @@ type upStatus struct {
 	Backends []backend.Status
 	Services []lab.Service
 	Settings lab.ServiceSettings `json:"services_settings"`
-	Faults   []lab.FaultStatus
+	Faults   []fault.Status
 }
 
 func (u *upLab) status() (s upStatus) {

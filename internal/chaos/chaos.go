@@ -30,7 +30,7 @@ const None fault.Name = "none"
 // A Lab is what faults happen to; *lab.Lab is one.
 type Lab interface {
 	fault.Place
-	Faults() []lab.FaultStatus
+	Faults() []fault.Status
 	Services() []lab.Service
 	Serve(context.Context, lab.ServiceSettings) error
 }
@@ -123,7 +123,7 @@ func (o Options) applies(info catalog.Info, name fault.Name) string {
 		return ""
 	}
 	all := o.Lab.Faults()
-	i := slices.IndexFunc(all, func(f lab.FaultStatus) bool { return f.Kind == name })
+	i := slices.IndexFunc(all, func(f fault.Status) bool { return f.Kind == name })
 	switch {
 	case i < 0:
 		return "there is no such fault"

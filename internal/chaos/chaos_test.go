@@ -33,8 +33,8 @@ func (l *paperLab) Inject(_ context.Context, name fault.Name, a fault.Aim) (*fau
 	return fault.NewInjection(l.effect, nil), l.fails
 }
 
-func (l *paperLab) Faults() []lab.FaultStatus {
-	return []lab.FaultStatus{{Kind: fault.KillService, Available: true}, {Kind: fault.RestartMySQL, Available: true},
+func (l *paperLab) Faults() []fault.Status {
+	return []fault.Status{{Kind: fault.KillService, Available: true}, {Kind: fault.RestartMySQL, Available: true},
 		{Kind: fault.RestartRedis, Available: true, Uses: "Redis"}, {Kind: fault.PauseMySQL, Missing: "it is embedded"},
 		{Kind: fault.JumpClock, Available: true}}
 }

@@ -8,8 +8,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-
-	"seckill/internal/fault"
 )
 
 // An Example is one schedule of a strategy in a file: what was done, what came of
@@ -109,7 +107,7 @@ func (w *World) Replay(ctx context.Context, e Example) (*Schedule, error) {
 	if err := w.check(&e.Scenario); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDiverged, err)
 	}
-	if slices.Contains(e.Scenario.Faults, fault.NodeLost) {
+	if slices.Contains(e.Scenario.Faults, NodeLost) {
 		return nil, errors.New("the counterexample needs servers of which one can be lost")
 	}
 	choices, want := e.chosen()
@@ -144,7 +142,7 @@ func (e Example) Choices() []Choice {
 
 func (e Example) chosen() (choices []Choice, steps []Step) {
 	for _, s := range e.Steps {
-		if s.Who != NextBuyer && s.Fault != fault.TimePasses && s.Result != gaveUp && !s.ByItself {
+		if s.Who != NextBuyer && s.Fault != TimePasses && s.Result != gaveUp && !s.ByItself {
 			choices, steps = append(choices, s.Choice), append(steps, s)
 		}
 	}

@@ -3,19 +3,17 @@ package explore
 import (
 	"context"
 	"strings"
-
-	"seckill/internal/fault"
 )
 
 // A buyer's process dies; later the servers end what they keep for it.
 var (
 	_ = addFault(faultKind{
-		name: fault.Dies,
+		name: Dies,
 		at: func(r *run, _ []*thread) (list []option) {
 			die := map[*process]bool{}
 			for _, a := range r.actors {
 				if !a.done() && a.life == alive && !die[a.process] {
-					list = append(list, option{Choice: Choice{Who: a.Name, Fault: fault.Dies}})
+					list = append(list, option{Choice: Choice{Who: a.Name, Fault: Dies}})
 					die[a.process] = true // and with it the others in it
 				}
 			}
@@ -37,12 +35,12 @@ var (
 		},
 	})
 	_ = addFault(faultKind{
-		name:    fault.GivenUp,
+		name:    GivenUp,
 		follows: true,
 		at: func(r *run, can []*thread) (list []option) {
 			for _, a := range r.actors {
 				if len(can) > 0 && a.life == dead && r.world.keepsSessions() {
-					list = append(list, option{Choice: Choice{Who: a.Name, Fault: fault.GivenUp}})
+					list = append(list, option{Choice: Choice{Who: a.Name, Fault: GivenUp}})
 				}
 			}
 			return list
@@ -77,7 +75,7 @@ func (r *run) bury(ctx context.Context, a *actor, chosen bool) error {
 	if did == nil {
 		did = []string{"nothing of theirs is left"}
 	}
-	r.schedule.Steps = append(r.schedule.Steps, Step{Choice: Choice{Who: a.Name, Fault: fault.GivenUp},
+	r.schedule.Steps = append(r.schedule.Steps, Step{Choice: Choice{Who: a.Name, Fault: GivenUp},
 		Command: r.world.names.Plain(strings.Join(did, "; ")), chosen: chosen, ByItself: !chosen})
 	r.everythingMoved()
 	return err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"seckill/internal/fault"
 	"seckill/internal/tap"
 )
 
@@ -15,10 +14,10 @@ import (
 // On a connection to the SQL server nothing follows it, as its sender closes
 // the connection: what was open there stays open until then.
 var _ = addFault(faultKind{
-	name: fault.Delayed,
+	name: Delayed,
 	aims: true,
 	at: func(r *run, can []*thread) (list []option) {
-		for _, o := range atCommands(fault.Delayed)(r, can) {
+		for _, o := range atCommands(Delayed)(r, can) {
 			if mayBeLate(r.aimed(o.Choice).command) {
 				list = append(list, o)
 			}
@@ -59,12 +58,12 @@ type late struct {
 
 // arrives lets the first delayed command of a buyer reach its server.
 var arrives = addFault(faultKind{
-	name:    fault.Arrives,
+	name:    Arrives,
 	follows: true,
 	at: func(r *run, _ []*thread) (list []option) {
 		for _, a := range r.actors {
 			if len(a.late) > 0 {
-				list = append(list, option{Choice: Choice{Who: a.Name, Fault: fault.Arrives}})
+				list = append(list, option{Choice: Choice{Who: a.Name, Fault: Arrives}})
 			}
 		}
 		return list

@@ -8,7 +8,6 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/fault"
 	"seckill/internal/lock"
 )
 
@@ -16,15 +15,15 @@ import (
 // lock, a transaction ends with its connection: that of the buyer who is named or,
 // without a name, of the last of them.
 var _ = addFault(faultKind{
-	name: fault.LeaseEnds,
+	name: LeaseEnds,
 	at: func(r *run, _ []*thread) (list []option) {
 		all := r.leaseholders()
 		if len(all) > 0 || r.world.info.Locker == nil && r.world.AsksTime() {
-			list = append(list, option{Choice: Choice{Fault: fault.LeaseEnds}})
+			list = append(list, option{Choice: Choice{Fault: LeaseEnds}})
 		}
 		if r.world.info.Locker == nil && len(all) > 1 {
 			for _, a := range all[:len(all)-1] {
-				list = append(list, option{Choice: Choice{Who: a.Name, Fault: fault.LeaseEnds}})
+				list = append(list, option{Choice: Choice{Who: a.Name, Fault: LeaseEnds}})
 			}
 		}
 		return list

@@ -2,18 +2,16 @@ package explore
 
 import (
 	"context"
-
-	"seckill/internal/fault"
 )
 
 // A buyer leaves: they close their connection, or their time is up. Their process
 // lives on; whatever it does for them under their context is refused.
 var _ = addFault(faultKind{
-	name: fault.Leaves,
+	name: Leaves,
 	at: func(r *run, _ []*thread) (list []option) {
 		for _, a := range r.actors {
 			if !a.done() && a.life == alive && a.ctx.Err() == nil {
-				list = append(list, option{Choice: Choice{Who: a.Name, Fault: fault.Leaves}})
+				list = append(list, option{Choice: Choice{Who: a.Name, Fault: Leaves}})
 			}
 		}
 		return list

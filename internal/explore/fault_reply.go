@@ -2,16 +2,14 @@ package explore
 
 import (
 	"context"
-
-	"seckill/internal/fault"
 )
 
 // A connection is lost: behind a command that takes effect, or before it.
 var (
 	_ = addFault(faultKind{
-		name: fault.ReplyLost,
+		name: ReplyLost,
 		aims: true,
-		at:   atCommands(fault.ReplyLost),
+		at:   atCommands(ReplyLost),
 		happens: func(_ context.Context, r *run, step Step) error {
 			c := r.aimed(step.Choice)
 			r.cuts(c.actor.process)
@@ -22,9 +20,9 @@ var (
 		},
 	})
 	_ = addFault(faultKind{
-		name: fault.CommandLost,
+		name: CommandLost,
 		aims: true,
-		at:   atCommands(fault.CommandLost),
+		at:   atCommands(CommandLost),
 		happens: func(_ context.Context, r *run, step Step) error {
 			c := r.aimed(step.Choice)
 			r.cuts(c.actor.process)

@@ -2,8 +2,6 @@ package explore
 
 import (
 	"context"
-
-	"seckill/internal/fault"
 )
 
 // A faultKind makes one fault happen between two commands. Each is a file of its
@@ -37,7 +35,7 @@ func addFault(k faultKind) faultKind {
 // known reports whether a step of an example may have this fault.
 func known(f Fault) bool {
 	_, ok := kinds[f]
-	return ok || f == fault.TimePasses || f == fault.NodeLost
+	return ok || f == TimePasses || f == NodeLost
 }
 
 // atCommands is every command that could be sent now, of a buyer or a renewer.

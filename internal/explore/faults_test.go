@@ -8,7 +8,6 @@ import (
 
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
-	"seckill/internal/fault"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 	"seckill/strategies/local"
@@ -54,12 +53,12 @@ func sent(o *explore.Schedule, who string, i int) (list []string) {
 // A process that dies sends nothing more, no ROLLBACK and no release: what it
 // had in the servers stays until they end it.
 func TestTheDeadDoNotCleanUp(t *testing.T) {
-	s := withFault(two(explore.Buys), fault.Dies)
+	s := withFault(two(explore.Buys), explore.Dies)
 	s.Next = true
 	t.Run("a lock with a lease", func(t *testing.T) {
 		w := open(t, redislock.RedisLua)
 		choices := before(t, w, s, "COMMIT")
-		o := again(t, w, s, happens(choices, "A", fault.Dies)...)
+		o := again(t, w, s, happens(choices, "A", explore.Dies)...)
 		if !o.Buyers[0].Dead || len(sent(o, "A", len(choices))) > 0 {
 			t.Errorf("A died, and then sent %q:\n%s", sent(o, "A", len(choices)), table(o))
 		}
@@ -74,7 +73,7 @@ func TestTheDeadDoNotCleanUp(t *testing.T) {
 	t.Run("a row", func(t *testing.T) {
 		w := open(t, sqlrow.ForUpdate)
 		choices := before(t, w, s, "COMMIT")
-		o := again(t, w, s, happens(choices, "A", fault.Dies)...)
+		o := again(t, w, s, happens(choices, "A", explore.Dies)...)
 		if len(sent(o, "A", len(choices))) > 0 {
 			t.Errorf("A died, and then sent %q", sent(o, "A", len(choices)))
 		}
@@ -84,7 +83,7 @@ func TestTheDeadDoNotCleanUp(t *testing.T) {
 	})
 	t.Run("a lock without a lease", func(t *testing.T) {
 		w := open(t, redislock.RedisSetNX)
-		o := again(t, w, s, happens(before(t, w, s, "COMMIT"), "A", fault.Dies)...)
+		o := again(t, w, s, happens(before(t, w, s, "COMMIT"), "A", explore.Dies)...)
 		left := slices.ContainsFunc(o.Left, func(v explore.Value) bool { return v.Name == "seckill:lock:stock:1" && v.Value != "—" })
 		if b := o.Buyers[1]; !left || !b.GaveUp || !broke(o, explore.RuleStuck) {
 			t.Errorf("B: %+v (left: %v), want an endless wait:\n%s", b, o.Left, table(o))
@@ -95,7 +94,7 @@ func TestTheDeadDoNotCleanUp(t *testing.T) {
 // A search that lets buyers die finds the lock that stays, and none where the
 // server cleans up; and it has let them die.
 func TestSearchLetsThemDie(t *testing.T) {
-	s := withFault(two(explore.Buys), fault.Dies)
+	s := withFault(two(explore.Buys), explore.Dies)
 	s.Next = true
 	res := search(t, open(t, redislock.RedisSetNX), s, explore.Limits{Preemptions: 2})
 	if res.First == nil || !broke(res.First, explore.RuleStuck) || res.Faulty == 0 {
@@ -111,7 +110,7 @@ func TestSearchLetsThemDie(t *testing.T) {
 // COMMIT itself is lost: nothing is sold, and the buyer cannot know it either.
 func TestLostCommit(t *testing.T) {
 	w := open(t, sqlrow.Conditional)
-	for fault, left := range map[explore.Fault]int64{fault.ReplyLost: 2, fault.CommandLost: 4} {
+	for fault, left := range map[explore.Fault]int64{explore.ReplyLost: 2, explore.CommandLost: 4} {
 		s := withFault(two(explore.Buys), fault)
 		o := again(t, w, s, happens(before(t, w, s, "COMMIT"), "A", fault)...)
 		a, b := o.Buyers[0], o.Buyers[1]
@@ -131,8 +130,8 @@ func TestLostCommit(t *testing.T) {
 // for its row.
 func TestLostReplyRollsBack(t *testing.T) {
 	w := open(t, sqlrow.Conditional)
-	s := withFault(two(explore.Buys), fault.ReplyLost)
-	o := again(t, w, s, happens(before(t, w, s, "UPDATE"), "A", fault.ReplyLost)...)
+	s := withFault(two(explore.Buys), explore.ReplyLost)
+	o := again(t, w, s, happens(before(t, w, s, "UPDATE"), "A", explore.ReplyLost)...)
 	if a := o.Buyers[0]; a.Err == nil || !a.NothingTaken() || o.Buyers[1].Receipt.Remaining != 4 || len(o.Problems) > 0 {
 		t.Errorf("A was told %v, want nothing sold; B's receipt is %+v:\n%s", a.Err, o.Buyers[1].Receipt, table(o))
 	}
@@ -143,8 +142,8 @@ func TestLostReplyRollsBack(t *testing.T) {
 // lock's then.
 func TestLeaseEndsUnderItsHolder(t *testing.T) {
 	w := open(t, redislock.RedisLua)
-	s := withFault(two(explore.Buys), fault.LeaseEnds)
-	choices := append(happens(before(t, w, s, "BEGIN"), "", fault.LeaseEnds), turns(strings.Repeat("B", 6))...)
+	s := withFault(two(explore.Buys), explore.LeaseEnds)
+	choices := append(happens(before(t, w, s, "BEGIN"), "", explore.LeaseEnds), turns(strings.Repeat("B", 6))...)
 	o := again(t, w, s, choices...)
 	if !broke(o, ledger.RuleLostUpdate) || broke(o, explore.RuleOverlap) || broke(o, explore.RuleStuck) {
 		t.Errorf("problems %+v, want a lost update alone:\n%s", o.Problems, table(o))
@@ -183,15 +182,15 @@ func TestTwoCleanUpAfterTheDead(t *testing.T) {
 // A process dies with everyone in it; a buyer who leaves takes no one along.
 func TestADeathTakesTheWholeProcess(t *testing.T) {
 	w := open(t, local.MutexPerSKU)
-	s := withFault(two(explore.Buys), fault.Dies)
+	s := withFault(two(explore.Buys), explore.Dies)
 	s.Next = true
 	s.Buyers[1].Process = s.Buyers[0].Process
-	o := again(t, w, s, happens(before(t, w, s, "COMMIT"), "A", fault.Dies)...)
+	o := again(t, w, s, happens(before(t, w, s, "COMMIT"), "A", explore.Dies)...)
 	if !o.Buyers[0].Dead || !o.Buyers[1].Dead || o.Buyers[2].Err != nil {
 		t.Errorf("A and B share a process that died: %+v", o.Buyers)
 	}
-	s.Faults = []explore.Fault{fault.Leaves}
-	o = again(t, w, s, happens(before(t, w, s, "COMMIT"), "B", fault.Leaves)...)
+	s.Faults = []explore.Fault{explore.Leaves}
+	o = again(t, w, s, happens(before(t, w, s, "COMMIT"), "B", explore.Leaves)...)
 	if o.Buyers[0].Err != nil || o.Buyers[1].Err == nil || o.Buyers[1].Dead || len(o.Problems) > 0 {
 		t.Errorf("B has left while they waited for A: %+v %+v", o.Buyers, o.Problems)
 	}
@@ -202,10 +201,10 @@ func TestADeathTakesTheWholeProcess(t *testing.T) {
 // of it.
 func TestAClockJumps(t *testing.T) {
 	run := func(w *explore.World, jumps bool) *explore.Schedule {
-		s := withFault(two(explore.Buys), fault.ClockJumps)
+		s := withFault(two(explore.Buys), explore.ClockJumps)
 		choices := before(t, w, s, "UPDATE stock")
 		if jumps {
-			choices = happens(choices, "B", fault.ClockJumps)
+			choices = happens(choices, "B", explore.ClockJumps)
 		}
 		return again(t, w, s, append(choices, turns("B")...)...)
 	}

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"seckill/internal/catalog"
-	"seckill/internal/fault"
 	"seckill/internal/ledger"
 	"seckill/internal/lock"
 	"seckill/internal/seckill"
@@ -62,8 +61,8 @@ func (w *World) ofThisRun(ctx context.Context, told []ledger.Told, run int64) ([
 // Faulty reports whether a fault happened in the schedule.
 func (s *Schedule) Faulty() bool {
 	return slices.ContainsFunc(s.Steps, func(step Step) bool {
-		nothing := step.Fault == fault.LeaseEnds && step.Command == "" // there was no lease
-		return step.Fault != "" && step.Fault != fault.TimePasses && !nothing
+		nothing := step.Fault == LeaseEnds && step.Command == "" // there was no lease
+		return step.Fault != "" && step.Fault != TimePasses && !nothing
 	})
 }
 
@@ -115,7 +114,7 @@ func problems(s *Schedule) (list []Problem) {
 
 // left reports whether a buyer hung up.
 func (s *Schedule) left(who string) bool {
-	return slices.ContainsFunc(s.Steps, func(step Step) bool { return step.Fault == fault.Leaves && step.Who == who })
+	return slices.ContainsFunc(s.Steps, func(step Step) bool { return step.Fault == Leaves && step.Who == who })
 }
 
 // onlyLeft: buyers hung up, and nothing else went wrong. Their processes could
@@ -123,10 +122,10 @@ func (s *Schedule) left(who string) bool {
 func (s *Schedule) onlyLeft() bool {
 	left := false
 	for _, step := range s.Steps {
-		if step.Fault != "" && step.Fault != fault.Leaves && step.Fault != fault.TimePasses {
+		if step.Fault != "" && step.Fault != Leaves && step.Fault != TimePasses {
 			return false
 		}
-		left = left || step.Fault == fault.Leaves
+		left = left || step.Fault == Leaves
 	}
 	return left
 }

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"seckill/internal/explore"
-	"seckill/internal/fault"
 	"seckill/strategies"
 )
 
@@ -56,7 +55,7 @@ func replayed(t *testing.T, w *explore.World, file string) {
 		t.Errorf("%s: %v", file, err)
 		return
 	}
-	if slices.Contains(e.Scenario.Faults, fault.NodeLost) {
+	if slices.Contains(e.Scenario.Faults, explore.NodeLost) {
 		return // needs servers of which one can be lost
 	}
 	o, err := w.Replay(t.Context(), e)

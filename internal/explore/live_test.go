@@ -11,7 +11,6 @@ import (
 
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
-	"seckill/internal/fault"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
@@ -44,7 +43,7 @@ func TestChosenByHand(t *testing.T) {
 	if len(v.Options) != 2 || v.Actors[0].State != explore.StateReady || v.Actors[0].Next == nil {
 		t.Fatalf("at the beginning: %+v", v)
 	}
-	if _, err := l.Choose(t.Context(), explore.Choice{Who: "A", Fault: fault.Dies}); !errors.Is(err, explore.ErrImpossible) {
+	if _, err := l.Choose(t.Context(), explore.Choice{Who: "A", Fault: explore.Dies}); !errors.Is(err, explore.ErrImpossible) {
 		t.Errorf("a fault that is not allowed: %v", err)
 	}
 	v = chooseAll(t, l, v, turns("ABBBBBAAAA")...)
@@ -127,12 +126,12 @@ func TestEndsWithTwoDelayedCommands(t *testing.T) {
 		return explore.Buyer{Name: name, Quantity: 1, Process: process, Does: explore.Buys}
 	}
 	s := &explore.Scenario{Name: "by hand", Stock: 3, Buyers: []explore.Buyer{buys("A", 0), buys("B", 1), buys("C", 2)},
-		Faults: []explore.Fault{fault.Delayed}, MaxFaults: 2}
+		Faults: []explore.Fault{explore.Delayed}, MaxFaults: 2}
 	l, v, err := w.Begin(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	late := func(who string) explore.Choice { return explore.Choice{Who: who, Fault: fault.Delayed} }
+	late := func(who string) explore.Choice { return explore.Choice{Who: who, Fault: explore.Delayed} }
 	b, a := explore.Choice{Who: "B"}, explore.Choice{Who: "A"}
 	chooseAll(t, l, v, b, b, late("B"), a, late("A"))
 	ended := make(chan bool)
@@ -173,7 +172,7 @@ func TestALeaverDoesNotHideACommand(t *testing.T) {
 	}
 	w := open(t, info)
 	s := two(explore.Buys)
-	s.Faults, s.MaxFaults = []explore.Fault{fault.Leaves}, 1
+	s.Faults, s.MaxFaults = []explore.Fault{explore.Leaves}, 1
 	l, v, err := w.Begin(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
@@ -183,7 +182,7 @@ func TestALeaverDoesNotHideACommand(t *testing.T) {
 	if v.Actors[1].State != explore.StateWaits {
 		t.Fatalf("B does not wait: %+v", v.Actors[1])
 	}
-	v = chooseAll(t, l, v, explore.Choice{Who: "B", Fault: fault.Leaves}, explore.Choice{Who: "A"}, explore.Choice{Who: "A"})
+	v = chooseAll(t, l, v, explore.Choice{Who: "B", Fault: explore.Leaves}, explore.Choice{Who: "A"}, explore.Choice{Who: "A"})
 	if last := v.Steps[len(v.Steps)-1]; v.Actors[0].State != explore.StateReady || last.Result != "" {
 		t.Errorf("%q came to %q, and A %s", last.Command, last.Result, v.Actors[0].State)
 	}
@@ -196,13 +195,13 @@ func TestAnyTransactionMayEnd(t *testing.T) {
 		lost int
 	}{{"", 1}, {"A", 0}} {
 		w := open(t, sqlrow.ForUpdate)
-		s := withFault(two(explore.Buys), fault.LeaseEnds)
+		s := withFault(two(explore.Buys), explore.LeaseEnds)
 		l, v, err := w.Begin(t.Context(), s)
 		if err != nil {
 			t.Fatal(err)
 		}
 		v = chooseAll(t, l, v, turns("ABAB")...) // A has the row, and B waits for it
-		v = chooseAll(t, l, v, explore.Choice{Who: c.who, Fault: fault.LeaseEnds})
+		v = chooseAll(t, l, v, explore.Choice{Who: c.who, Fault: explore.LeaseEnds})
 		for n := 0; v.Schedule == nil && n < 30; n++ {
 			v = chooseAll(t, l, v, v.Options[0].Choice)
 		}

@@ -7,7 +7,6 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
-	"seckill/internal/fault"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/lock"
 	"seckill/internal/seckill"
@@ -32,7 +31,7 @@ func TestMutationsAreCaught(t *testing.T) {
 	crowd := two(explore.Buys)
 	crowd.Name = "three buyers"
 	crowd.Buyers = append(crowd.Buyers, explore.Buyer{Name: "C", Quantity: 1, Process: 2, Does: explore.Buys})
-	expiring := withFault(two(explore.Locks), fault.LeaseEnds)
+	expiring := withFault(two(explore.Locks), explore.LeaseEnds)
 	expiring.Name = "two contenders, a lease ends"
 	all, twice, once := explore.Limits{Preemptions: -1}, explore.Limits{Preemptions: 2}, explore.Limits{Preemptions: 1}
 	fenced := func(f looseFence) catalog.Info {
@@ -41,7 +40,7 @@ func TestMutationsAreCaught(t *testing.T) {
 			return &f
 		})
 	}
-	under, sample := withFault(two(explore.Buys), fault.LeaseEnds), explore.Limits{Preemptions: 1}
+	under, sample := withFault(two(explore.Buys), explore.LeaseEnds), explore.Limits{Preemptions: 1}
 	under.Name = "two buyers, a lease ends"
 	if !labtest.Verify {
 		sample.Schedules = 120 // the mutants need 52 to 96

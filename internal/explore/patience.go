@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"seckill/internal/fault"
 	"seckill/internal/tap"
 )
 
@@ -142,7 +141,7 @@ func (r *run) stuck(ctx context.Context) error {
 		}
 	}
 	if what != "" {
-		r.schedule.Steps = append(r.schedule.Steps, Step{Choice: Choice{Fault: fault.TimePasses}, Command: what})
+		r.schedule.Steps = append(r.schedule.Steps, Step{Choice: Choice{Fault: TimePasses}, Command: what})
 		for _, a := range unserved {
 			a.outcome.WaitedFor++
 		}

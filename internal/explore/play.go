@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"seckill/internal/fault"
 	"seckill/internal/tap"
 )
 
@@ -158,7 +157,7 @@ func (r *run) untilDeath(ctx context.Context, choose chooser) error {
 		if a.life != alive || a.program().next() == nil {
 			break
 		}
-		options := []option{{Choice: Choice{Who: a.Name}}, {Choice: Choice{Who: a.Name, Fault: fault.Dies}}}
+		options := []option{{Choice: Choice{Who: a.Name}}, {Choice: Choice{Who: a.Name, Fault: Dies}}}
 		i, err := choose(options, r.schedule.Preemptions)
 		if err != nil {
 			return err
@@ -179,7 +178,7 @@ func (r *run) untilDeath(ctx context.Context, choose chooser) error {
 	if what == "" {
 		what = "clocks move on by a lease"
 	}
-	r.schedule.Steps = append(r.schedule.Steps, Step{Choice: Choice{Fault: fault.TimePasses}, Command: what})
+	r.schedule.Steps = append(r.schedule.Steps, Step{Choice: Choice{Fault: TimePasses}, Command: what})
 	return err
 }
 
@@ -209,7 +208,7 @@ func (r *run) through(ctx context.Context, choose chooser) error {
 			if r.wakesLate(ctx) {
 				continue
 			}
-			options = []option{{Choice: Choice{Fault: fault.TimePasses}}}
+			options = []option{{Choice: Choice{Fault: TimePasses}}}
 		}
 		if len(options) == 0 {
 			if err := r.stuck(ctx); err != nil {

@@ -12,7 +12,6 @@ import (
 
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
-	"seckill/internal/fault"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
@@ -28,7 +27,7 @@ import (
 func TestReducedSearchReachesTheSameEnds(t *testing.T) {
 	enough, scarce := two(explore.Buys), two(explore.Buys)
 	scarce.Name, scarce.Stock = "enough for one", 2
-	ending := withFault(two(explore.Buys), fault.LeaseEnds)
+	ending := withFault(two(explore.Buys), explore.LeaseEnds)
 	ending.Name, ending.Stock = "the lease ends", 2
 	for _, c := range []struct {
 		info     catalog.Info

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"seckill/internal/fault"
 	"seckill/internal/probe"
 	"seckill/internal/tap"
 )
@@ -166,7 +165,7 @@ func (r *run) take(ctx context.Context, o option, chosen bool) error {
 	}
 	step := Step{Choice: o.Choice, chosen: chosen, ByItself: !chosen}
 	r.forced = r.forced || !chosen
-	if o.Fault == fault.TimePasses {
+	if o.Fault == TimePasses {
 		return r.stuck(ctx)
 	}
 	if o.Fault != "" {

@@ -15,7 +15,6 @@
 package explore
 
 import (
-	"seckill/internal/fault"
 	"seckill/internal/ledger"
 	"seckill/internal/observe"
 	"seckill/internal/probe"
@@ -62,9 +61,40 @@ type Buyer struct {
 	Again int `json:"again,omitempty"`
 }
 
-// A Fault is something that goes wrong at a moment of the scheduler's choice:
-// one of the names in package fault.
-type Fault = fault.Name
+// A Fault is something that goes wrong between two commands of a buyer, at a
+// moment of the scheduler's choice.
+type Fault string
+
+const (
+	// LeaseEnds: the holder of the lock loses it, as the server sees it: the key
+	// expires, the session's nodes go, the lease is revoked, the connection is
+	// killed. The holder has not heard of it: they were paused.
+	LeaseEnds Fault = "lease ends"
+	// Dies: the buyer's process ends before its next command, and with it all other
+	// buyers in it. No clean-up runs, its connections close.
+	Dies Fault = "dies"
+	// Leaves: the buyer goes, or their time is up. Their process lives on.
+	Leaves Fault = "leaves"
+	// GivenUp: the server ends the session or the lease of a process that has
+	// died. It follows Dies at any later moment, and is no fault of its own.
+	GivenUp Fault = "given up by the server"
+	// ReplyLost: the next command takes effect, the buyer sees an error.
+	ReplyLost Fault = "reply lost"
+	// CommandLost: the next command never arrives, the buyer sees an error.
+	CommandLost Fault = "command lost"
+	// Delayed: the next command stays in the network, the buyer sees an error
+	// and goes on.
+	Delayed Fault = "delayed"
+	// Arrives: a delayed command reaches its server. It follows Delayed at any
+	// later moment, and is no fault of its own.
+	Arrives Fault = "arrives late"
+	// ClockJumps: the clock of the buyer's process jumps ahead by more than a lease.
+	ClockJumps Fault = "clock jumps"
+	// NodeLost: a server of several is lost, with what it has not replicated.
+	NodeLost Fault = "a node is lost"
+	// TimePasses: no buyer could go on, so leases ended.
+	TimePasses Fault = "time passes"
+)
 
 // A Choice is one step of a schedule: whose turn it is and, with a Fault, what
 // happens instead. LeaseEnds belongs to no buyer.

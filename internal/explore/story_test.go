@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"seckill/internal/explore"
-	"seckill/internal/fault"
 	"seckill/internal/seckill"
 	"seckill/strategies/zklock"
 )
@@ -52,10 +51,10 @@ func TestTheStoryOfTheFencedLock(t *testing.T) {
 }
 
 func writeStory(t *testing.T, w *explore.World) {
-	s := withFault(two(explore.Buys), fault.LeaseEnds)
+	s := withFault(two(explore.Buys), explore.LeaseEnds)
 	s.Name, s.Stock, s.Next = "two buyers, the holder's lease ends", 2, true
 	whole := len(sent(again(t, w, s), "A", 0)) // of a purchase: B's is as long
-	choices := happens(before(t, w, s, "BEGIN"), "", fault.LeaseEnds)
+	choices := happens(before(t, w, s, "BEGIN"), "", explore.LeaseEnds)
 	o := again(t, w, s, append(choices, turns(strings.Repeat("B", whole))...)...)
 	if len(o.Problems) > 0 {
 		t.Fatalf("this is no story of a lock that holds:\n%s", table(o))

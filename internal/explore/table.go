@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"seckill/internal/fault"
 )
 
 // Width of a buyer's lane in a table, in characters.
@@ -70,21 +68,21 @@ func (e Example) WriteTable(w io.Writer) error {
 
 func (s Step) text() string {
 	switch {
-	case s.Fault == fault.Dies:
+	case s.Fault == Dies:
 		return "† dies"
-	case s.Fault == fault.Leaves:
+	case s.Fault == Leaves:
 		return "leaves"
-	case s.Fault == fault.ClockJumps:
+	case s.Fault == ClockJumps:
 		return "their clock jumps ahead"
-	case s.Fault == fault.GivenUp:
+	case s.Fault == GivenUp:
 		return "† " + s.Command
-	case s.Fault == fault.ReplyLost:
+	case s.Fault == ReplyLost:
 		return s.Command + " [reply lost]"
-	case s.Fault == fault.CommandLost:
+	case s.Fault == CommandLost:
 		return s.Command + " [never arrives]"
-	case s.Fault == fault.Delayed:
+	case s.Fault == Delayed:
 		return s.Command + " [is delayed]"
-	case s.Fault == fault.Arrives:
+	case s.Fault == Arrives:
 		return "→ arrives: " + s.Command
 	case s.Result == "":
 		return s.Command

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"seckill/internal/fault/point"
+	"seckill/internal/lab"
 )
 
 // An Effect is what became of a fault.
@@ -56,11 +57,8 @@ func (e *Effect) weigh() {
 	}
 }
 
-// before is what a process says just before it comes to harm; what it does not
-// say is not known.
-func before(ctx context.Context, p Process, number int, a Aim) Effect {
-	return busy(ctx, a, func() Effect { return look(ctx, p, number, a) })
-}
+// void: it took no effect after all.
+func (e *Effect) void(why Why) { e.Took, e.Matters, e.Why = false, false, why }
 
 // busy looks again while no purchase is under way and units are left, if the aim
 // says so.
@@ -74,18 +72,39 @@ func busy(ctx context.Context, a Aim, look func() Effect) (seen Effect) {
 	return seen
 }
 
-func look(ctx context.Context, p Process, number int, a Aim) Effect {
+// look is what a service process says just before it comes to harm; what it does
+// not say is not known.
+func (s *scene) look(ctx context.Context, p *lab.Process, number int) Effect {
 	e := Effect{Service: number}
-	client := p.Points()
-	if client == nil {
+	if p.Paused() || !s.lab.HasSockets() {
 		return e
 	}
 	ctx, cancel := context.WithTimeout(ctx, looking)
 	defer cancel()
-	if said, err := client.State(ctx, a.Strategy, a.SKU); err == nil {
+	if said, err := points(p).State(ctx, s.aim.Strategy, s.aim.SKU); err == nil {
 		e.InFlight, e.Left = &said.InFlight, said.Left
 	}
 	return e
+}
+
+// lookEverywhere adds up what all processes have under way.
+func (s *scene) lookEverywhere(ctx context.Context) Effect {
+	var all Effect
+	for i, p := range s.lab.ServiceProcesses() {
+		if !p.Alive() || p.Paused() {
+			continue
+		}
+		one := s.look(ctx, p, i+1)
+		if one.InFlight == nil {
+			return Effect{}
+		}
+		if all.InFlight == nil {
+			all.InFlight = new(int64)
+		}
+		*all.InFlight += *one.InFlight
+		all.Left = one.Left
+	}
+	return all
 }
 
 // looking bounds how long a fault waits to hear what is left.

@@ -1,22 +1,19 @@
 // Package fault is what can go wrong for real with the processes of a lab. A
-// Fault is a value: a name, whether it can be had here, how it is injected, and
-// what it can say afterwards: whether it took effect, and whether that could
-// matter. A new one is a file of its own and a line in All.
-//
-// Faults at a service befall a process whatever it does; faults at the holder
-// wait for a purchase that has read the stock and is about to write it, and
-// befall the process that has it.
+// Fault is a value in one table: its name, what it aims at, how long it lasts, what
+// it can matter for, and how it is injected. It says afterwards whether it took
+// effect, and whether that could matter.
 package fault
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"seckill/internal/backend"
 	"seckill/internal/fault/point"
+	"seckill/internal/lab"
 )
 
 // A Name of a fault.
@@ -26,6 +23,8 @@ type Name string
 type Fault struct {
 	Name     Name
 	Describe string // in one line
+	// Question is the column of the guarantee matrix that asks the same; "": none does.
+	Question string
 	// Holder: it befalls the process that has a purchase at a point. Everywhere:
 	// it befalls a server, and so all processes. Else the process that is named.
 	Holder, Everywhere bool
@@ -33,19 +32,157 @@ type Fault struct {
 	// Uses is the backend that the fault is about, as strategies name it in
 	// their needs: it cannot matter for those that do not use it. "": for all.
 	Uses string
-	// Question is the column of the guarantee matrix that asks the same.
-	Question string
 
-	missing func(Env) *Lack
-	inject  func(context.Context, Env, Aim) (*Injection, error)
+	at   place
+	harm harm
+	// missing says why the place is not enough; nil: it is.
+	missing func(*lab.Lab) *Lack
 }
 
+// Columns of the guarantee matrix that ask what a fault does.
+const (
+	deadHolder  = "dead-holder"
+	leaseEnd    = "lease-end"
+	nodeLoss    = "node-loss"
+	lostReply   = "lost-reply"
+	lateCommand = "late-command"
+	clocks      = "clocks"
+)
+
+const (
+	// A fault at the holder of a lock waits for a purchase that has read the stock
+	// and is about to write it.
+	PauseHolder Name = "pause_holder"
+	// HangHolder: the purchase stands still; its process goes on, and renews
+	// leases and sessions.
+	HangHolder Name = "hang_holder"
+	KillHolder Name = "kill_holder"
+	CutHolder  Name = "cut_holder"
+
+	// PauseService: as in a long garbage collection, or when its machine is
+	// suspended. Its sockets stay open.
+	PauseService        Name = "pause_service"
+	KillService         Name = "kill_service"
+	JumpClock           Name = "jump_clock"
+	CutZooKeeperSession Name = "cut_zookeeper_session"
+
+	RestartRedis Name = "restart_redis"
+	// RestartMySQL does not test fsync: what the system has in memory survives a
+	// kill. Each command that a server had taken, and not answered, is an unknown
+	// outcome.
+	RestartMySQL     Name = "restart_mysql"
+	RestartZooKeeper Name = "restart_zookeeper"
+	RestartEtcd      Name = "restart_etcd"
+	// PauseMySQL: its sockets stay open, and what was sent runs when it goes on.
+	PauseMySQL Name = "pause_mysql"
+	PauseRedis Name = "pause_redis"
+	FullRedis  Name = "full_redis"
+	FullEtcd   Name = "full_etcd"
+	LockRow    Name = "lock_row_mysql"
+
+	// Of the link between one service process and a server: the other processes
+	// reach it.
+	LoseRepliesMySQL   Name = "lose_replies_mysql"
+	LoseRepliesRedis   Name = "lose_replies_redis"
+	PartitionRedis     Name = "partition_redis"
+	PartitionZooKeeper Name = "partition_zookeeper"
+	PartitionEtcd      Name = "partition_etcd"
+
+	// Of one of several servers. What most of those that vote acknowledged, most of
+	// them have; the other two elect another leader.
+	LoseZooKeeper Name = "lose_zookeeper"
+	LoseEtcd      Name = "lose_etcd"
+	FailoverRedis Name = "failover_redis"
+	// LoseShard, PauseShard: of several Redis among which clients divide the keys.
+	// Sales whose keys are elsewhere go on.
+	LoseShard  Name = "lose_shard"
+	PauseShard Name = "pause_shard"
+	// LoseMySQL: services are led to another node of the Galera cluster until it is
+	// back.
+	LoseMySQL Name = "lose_mysql"
+)
+
+// Which backend strategies name in their needs.
+const (
+	usesRedis     = string(backend.Redis)
+	usesZooKeeper = string(backend.ZooKeeper)
+	usesEtcd      = string(backend.Etcd)
+)
+
 // All are the faults, in the order in which they are shown.
-var All = []Fault{pauseHolder, hangHolder, killHolder, cutHolder, pauseService, killService, jumpClock,
-	restartRedis, pauseRedis, fullRedis, restartMySQL, pauseMySQL, lockRow,
-	restartZooKeeper, restartEtcd, fullEtcd, cutSession,
-	muteMySQL, partRedis, muteRedis, partZooKeeper, partEtcd,
-	loseZooKeeper, loseEtcd, failoverRedis, loseShard, pauseShard, loseMySQL}
+var All = []Fault{
+	{Name: PauseHolder, Question: leaseEnd, Holder: true, Lasts: true, at: holder(point.BeforeCommit), harm: pauseHolder,
+		Describe: "the process that holds the lock stands still before it commits"},
+	{Name: HangHolder, Question: leaseEnd, Holder: true, Lasts: true, at: holder(point.BeforeCommit), harm: hang,
+		Describe: "the purchase that holds the lock stands still before it commits, while its process goes on"},
+	{Name: KillHolder, Question: deadHolder, Holder: true, at: holder(point.BeforeWrite), harm: kill,
+		Describe: "the process that holds the lock is killed between its read and its write"},
+	{Name: CutHolder, Question: leaseEnd, Holder: true, Lasts: true, at: holder(point.BeforeCommit), harm: cut,
+		Describe: "the process that holds the lock loses its connections, or its ZooKeeper session if the lock is there"},
+
+	{Name: PauseService, Question: leaseEnd, Lasts: true, at: service, harm: pause,
+		Describe: "a service process stands still, whatever it is doing"},
+	{Name: KillService, Question: deadHolder, at: service, harm: kill,
+		Describe: "a service process is killed, whatever it is doing"},
+	{Name: JumpClock, Question: clocks, Lasts: true, at: service, harm: jump, missing: noPoints,
+		Describe: "the clock of a service process jumps ahead by ten minutes"},
+
+	{Name: RestartRedis, Question: nodeLoss, Everywhere: true, Uses: usesRedis, at: server(backend.NameRedis), harm: restartEmpty,
+		Describe: "Redis crashes, and comes back without its data"},
+	{Name: PauseRedis, Question: leaseEnd, Everywhere: true, Lasts: true, Uses: usesRedis, at: server(backend.NameRedis), harm: pause,
+		Describe: "Redis stands still, while leases run out"},
+	{Name: FullRedis, Question: lostReply, Everywhere: true, Lasts: true, Uses: usesRedis, at: server(backend.NameRedis), harm: fillRedis,
+		Describe: "Redis' memory is full: it refuses every write that could need more"},
+	{Name: RestartMySQL, Question: lostReply, Everywhere: true, at: server(backend.NameMySQL), harm: restart,
+		Describe: "MySQL is killed, and recovers with its data"},
+	{Name: PauseMySQL, Question: lateCommand, Everywhere: true, Lasts: true, at: server(backend.NameMySQL), harm: pause,
+		Describe: "MySQL stands still"},
+	{Name: LockRow, Question: lateCommand, Everywhere: true, Lasts: true, at: server(backend.NameMySQL), harm: lockRow, missing: noAdministrator,
+		Describe: "another session holds the row for longer than statements wait for it"},
+	{Name: RestartZooKeeper, Question: leaseEnd, Everywhere: true, Uses: usesZooKeeper, at: server(backend.NameZooKeeper), harm: restart,
+		Describe: "ZooKeeper is killed, and comes back with its data"},
+	{Name: RestartEtcd, Question: leaseEnd, Everywhere: true, Uses: usesEtcd, at: server(backend.NameEtcd), harm: restart,
+		Describe: "etcd is killed, and comes back with its data"},
+	{Name: FullEtcd, Question: leaseEnd, Everywhere: true, Lasts: true, Uses: usesEtcd, at: server(backend.NameEtcd), harm: fillEtcd,
+		Describe: "etcd's space is used up: it refuses every write but deletions"},
+	{Name: CutZooKeeperSession, Question: leaseEnd, Uses: usesZooKeeper, at: service, harm: cutSession, missing: noSession,
+		Describe: "ZooKeeper ends the session of a service process, and with it its locks"},
+
+	{Name: LoseRepliesMySQL, Question: lostReply, Lasts: true, at: service,
+		harm: loseReplies(backend.NameMySQL), missing: noLink(backend.NameMySQL),
+		Describe: "MySQL does what a service process asks, and its replies are lost"},
+	{Name: PartitionRedis, Question: leaseEnd, Lasts: true, Uses: usesRedis, at: service,
+		harm: partition(backend.NameRedis), missing: noLink(backend.NameRedis),
+		Describe: "nothing passes between a service process and Redis; what was sent arrives in the end"},
+	{Name: LoseRepliesRedis, Question: lostReply, Lasts: true, Uses: usesRedis, at: service,
+		harm: loseReplies(backend.NameRedis), missing: noLink(backend.NameRedis),
+		Describe: "Redis does what a service process asks, and its replies are lost"},
+	{Name: PartitionZooKeeper, Question: leaseEnd, Lasts: true, Uses: usesZooKeeper, at: service,
+		harm: partition(backend.NameZooKeeper), missing: noLink(backend.NameZooKeeper),
+		Describe: "nothing passes between a service process and ZooKeeper; what was sent arrives in the end"},
+	{Name: PartitionEtcd, Question: leaseEnd, Lasts: true, Uses: usesEtcd, at: service,
+		harm: partition(backend.NameEtcd), missing: noLink(backend.NameEtcd),
+		Describe: "nothing passes between a service process and etcd; what was sent arrives in the end"},
+
+	{Name: LoseZooKeeper, Question: nodeLoss, Everywhere: true, Lasts: true, Uses: usesZooKeeper,
+		at: leader(backend.NameZooKeeper, lab.Ensembles), harm: lose,
+		Describe: "one of three ZooKeeper servers is killed, the leader"},
+	{Name: LoseEtcd, Question: nodeLoss, Everywhere: true, Lasts: true, Uses: usesEtcd,
+		at: leader(backend.NameEtcd, lab.Ensembles), harm: lose,
+		Describe: "one of three etcd servers is killed, the leader"},
+	{Name: FailoverRedis, Question: nodeLoss, Everywhere: true, Lasts: true, Uses: usesRedis,
+		at: leader(backend.NameRedis, lab.Sentinel), harm: failover,
+		Describe: "replication to Redis' replicas stops, then the primary dies and one of them takes over without the last writes"},
+	{Name: LoseShard, Question: nodeLoss, Everywhere: true, Lasts: true, Uses: usesRedis, at: shard, harm: kill,
+		Describe: "the shard of Redis that has the sale's keys is killed, and comes back without its data"},
+	{Name: PauseShard, Question: leaseEnd, Everywhere: true, Lasts: true, Uses: usesRedis, at: shard, harm: pause,
+		Describe: "the shard of Redis that has the sale's keys stands still, and goes on with its data"},
+	{Name: LoseMySQL, Everywhere: true, Lasts: true, at: leader(backend.NameMySQL, lab.Galera), harm: lose,
+		Describe: "one of three nodes of the database is killed, at which buyers write"},
+}
+
+// LosesData reports whether a server loses what it had.
+func (f Fault) LosesData() bool { return f.Question == nodeLoss }
 
 // Find finds a fault by its name.
 func Find(name Name) (Fault, error) {
@@ -60,56 +197,6 @@ func Find(name Name) (Fault, error) {
 	return All[i], nil
 }
 
-// An Env is where faults happen; a lab is one.
-type Env interface {
-	Services() []Process
-	// Server is a server that the lab started itself, by its name; why says
-	// why there is none that may come to harm.
-	Server(name string) (p Process, why *Lack)
-	// Group is the servers of a backend that has several in this lab; why says
-	// why there are none.
-	Group(name string) (g Group, why *Lack)
-	// Shard is a shard of Redis: the one at an address, or at "" the one to which most
-	// commands go. NoShards says why there are none; nil: there are.
-	Shard(ctx context.Context, address string) (Process, error)
-	NoShards() *Lack
-	// Link is the network between a service process, counted from 1, and a server;
-	// why says why it cannot be harmed.
-	Link(service int, server string) (l Link, why *Lack)
-	// Database is a connection to MySQL as its administrator, who closes it; why says
-	// why there is none.
-	Database() (db *sql.DB, why *Lack)
-	// Redis runs a command on the lab's Redis.
-	Redis(ctx context.Context, command ...any) (any, error)
-	// Etcd asks the lab's etcd over its gateway for HTTP and JSON. What it refuses is
-	// an error.
-	Etcd(ctx context.Context, path, body string, answer any) error
-	// NoPoints says why no service has fault points; nil: they have.
-	NoPoints() *Lack
-	// RedisMarked reads whether Redis still has the mark that MarkRedis wrote.
-	MarkRedis(ctx context.Context) error
-	RedisMarked(ctx context.Context) (bool, error)
-}
-
-// A Process can come to harm. Its Lock is held while it does, or recovers.
-type Process interface {
-	Lock()
-	Unlock()
-	Title() string
-	Address() string // host:port
-	Alive() bool
-	Paused() bool
-	// Stands reports whether the system says that it stands still.
-	Stands() bool
-	Run() any // changes when it is started again
-	Pause(context.Context) error
-	Resume(context.Context) error
-	Kill(context.Context) error
-	Restart(context.Context) error
-	// Points are those of a service; nil if it was started without.
-	Points() *point.Client
-}
-
 // An Aim says what a fault is to hit.
 type Aim struct {
 	Service  int           // the number of a process, from 1
@@ -121,6 +208,81 @@ type Aim struct {
 	// without one it could not matter.
 	Busy bool
 }
+
+// A Lab is one in which things go wrong.
+type Lab struct{ *lab.Lab }
+
+// In is for faults of a lab.
+func In(l *lab.Lab) Lab { return Lab{l} }
+
+// A Status says whether a fault can be injected here, and what it is like.
+type Status struct {
+	Kind      Name   `json:"kind"`
+	Available bool   `json:"available"`
+	Missing   string `json:"missing"`        // why not, in English,
+	Lack      *Lack  `json:"lack,omitempty"` // and by a code
+	Holder    bool   `json:"holder"`         // it waits for the holder of a lock
+	Service   bool   `json:"service"`        // it hits the service process that is named
+	Lasts     bool   `json:"lasts"`          // it ends by itself
+	Uses      string `json:"uses,omitempty"` // it matters only where this backend is used
+}
+
+// Faults are all faults, also those that are not available here.
+func (l Lab) Faults() (list []Status) {
+	for _, f := range All {
+		why := f.lacks(l.Lab)
+		list = append(list, Status{f.Name, why == nil, why.String(), why, f.Holder, !f.Holder && !f.Everywhere, f.Lasts, f.Uses})
+	}
+	return list
+}
+
+func (f Fault) lacks(l *lab.Lab) *Lack {
+	if why := f.at.missing(l); why != nil || f.missing == nil {
+		return why
+	}
+	return f.missing(l)
+}
+
+// Inject makes it go wrong in real processes, and returns when it has. Faults may
+// overlap; those of one process are sequential. A fault at a holder waits for one,
+// until ctx ends or the stock is gone: that is no error, and the Effect says so.
+func (l Lab) Inject(ctx context.Context, name Name, a Aim) (*Injection, error) {
+	f, err := Find(name)
+	if err != nil {
+		return nil, err
+	}
+	if why := f.lacks(l.Lab); why != nil {
+		return nil, fmt.Errorf("%s is not to be had here: %s", f.Name, why)
+	}
+	s := &scene{lab: l.Lab, aim: a}
+	if err := f.at.find(ctx, s); err != nil {
+		return nil, err
+	}
+	if s.process == nil {
+		return &Injection{Effect: s.seen}, nil
+	}
+	defer s.process.Harm.Unlock()
+	if f.Holder { // half a fault at a purchase that is held could not be undone
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), harming)
+		defer cancel()
+	} else {
+		s.seen = busy(ctx, a, func() Effect {
+			if f.Everywhere {
+				return s.lookEverywhere(ctx)
+			}
+			return s.look(ctx, s.process, a.Service)
+		})
+	}
+	i, err := f.harm(ctx, s)
+	if err != nil && f.Holder {
+		_ = s.letGo(ctx)
+	}
+	return i, err
+}
+
+// harming bounds what is done once a purchase is caught.
+const harming = 20 * time.Second
 
 // An Injection is a fault that was injected, or that waited in vain.
 type Injection struct {
@@ -147,53 +309,4 @@ func (i *Injection) Undo(ctx context.Context) (Effect, error) {
 	i.undo = nil
 	err := undo(ctx, &i.Effect)
 	return i.Effect, err
-}
-
-// Missing says why a fault cannot be had; nil if it can.
-func (f Fault) Missing(e Env) *Lack { return f.missing(e) }
-
-// LosesData reports whether a server loses what it had.
-func (f Fault) LosesData() bool { return f.Question == nodeLoss }
-
-// Inject makes it go wrong, and returns when it has. A fault at a holder waits
-// for one, until ctx ends or the stock is gone: that is no error, and the
-// Effect says so.
-func (f Fault) Inject(ctx context.Context, e Env, a Aim) (*Injection, error) {
-	if why := f.missing(e); why != nil {
-		return nil, fmt.Errorf("%s is not to be had here: %s", f.Name, why)
-	}
-	return f.inject(ctx, e, a)
-}
-
-func always(Env) *Lack { return nil }
-
-// atService does harm to the process that is aimed at, which is locked, after a look
-// at what it has under way.
-func atService(harm func(context.Context, Process, Effect) (*Injection, error)) func(context.Context, Env, Aim) (*Injection, error) {
-	return func(ctx context.Context, e Env, a Aim) (*Injection, error) {
-		p, err := service(e, a.Service)
-		if err != nil {
-			return nil, err
-		}
-		defer p.Unlock()
-		if p.Paused() {
-			return nil, fmt.Errorf("%s is paused already", p.Title())
-		}
-		return harm(ctx, p, before(ctx, p, a.Service, a))
-	}
-}
-
-// service finds the process that is aimed at, and locks it.
-func service(e Env, number int) (Process, error) {
-	all := e.Services()
-	if number < 1 || number > len(all) {
-		return nil, fmt.Errorf("there is no service process %d: the lab runs %d", number, len(all))
-	}
-	p := all[number-1]
-	p.Lock()
-	if !p.Alive() {
-		p.Unlock()
-		return nil, fmt.Errorf("%s is dead already", p.Title())
-	}
-	return p, nil
 }

@@ -7,135 +7,191 @@ import (
 	"time"
 
 	"seckill/internal/fault/point"
+	"seckill/internal/lab"
 )
 
 const (
-	// PauseHolder: the whole process that holds the lock stands still.
-	PauseHolder Name = "pause_holder"
-	// HangHolder: the purchase that holds the lock stands still; its process
-	// goes on, and renews leases and sessions.
-	HangHolder Name = "hang_holder"
-	// KillHolder: the process that holds the lock is gone.
-	KillHolder Name = "kill_holder"
-	// CutHolder: the process that holds the lock loses its connections to all
-	// backends, or its session with ZooKeeper if the lock lives there, and the
-	// purchase goes on a while later.
-	CutHolder Name = "cut_holder"
+	// releasing is how much longer than planned a purchase is held, for the
+	// call that lets it go.
+	releasing = 2 * time.Second
+	// A purchase is held no longer than maxHold, and no shorter than minHold: until
+	// its process has been stopped.
+	maxHold = time.Minute
+	minHold = 500 * time.Millisecond
+	// lookAgain is how often a wait for a purchase checks whether
+	// there is anything left to buy.
+	lookAgain = 200 * time.Millisecond
 )
 
-var (
-	pauseHolder = Fault{Name: PauseHolder, Question: leaseEnd, Holder: true, Lasts: true, missing: noPoints,
-		Describe: "the process that holds the lock stands still before it commits",
-		inject:   atHolder(point.BeforeCommit, (*catch).pause)}
-	hangHolder = Fault{Name: HangHolder, Question: leaseEnd, Holder: true, Lasts: true, missing: noPoints,
-		Describe: "the purchase that holds the lock stands still before it commits, while its process goes on",
-		inject:   atHolder(point.BeforeCommit, (*catch).hang)}
-	killHolder = Fault{Name: KillHolder, Question: deadHolder, Holder: true, missing: noPoints,
-		Describe: "the process that holds the lock is killed between its read and its write",
-		inject:   atHolder(point.BeforeWrite, (*catch).kill)}
-	cutHolder = Fault{Name: CutHolder, Question: leaseEnd, Holder: true, Lasts: true, missing: noPoints,
-		Describe: "the process that holds the lock loses its connections, or its ZooKeeper session if the lock is there",
-		inject:   atHolder(point.BeforeCommit, (*catch).cut)}
-)
-
-func noPoints(e Env) *Lack {
-	if why := e.NoPoints(); why != nil {
-		return why
+// catch waits until a purchase of any process stands at the point, or ctx ends, or
+// there is nothing left to buy.
+func (s *scene) catch(ctx context.Context, at point.Name) error {
+	waiting, stop := context.WithCancel(ctx)
+	defer stop()
+	type caught struct {
+		scene scene
+		err   error
 	}
-	for _, p := range e.Services() {
-		if p.Points() == nil {
-			return NewLack(LackPoints, map[string]any{"process": p.Title()}, "%s was started without --fault-points", p.Title())
+	all := make(chan caught)
+	n := 0
+	for i, p := range s.lab.ServiceProcesses() {
+		if !p.Alive() || p.Paused() {
+			continue
 		}
+		n++
+		go func() {
+			one := *s
+			err := one.catchIn(waiting, p, i+1, at)
+			all <- caught{one, err}
+		}()
 	}
-	return nil
+	if n == 0 {
+		return errors.New("no service process is alive and well")
+	}
+	var failed error
+	answered := false
+	for range n {
+		c := <-all
+		switch {
+		case c.err != nil:
+			failed = c.err
+			continue
+		case c.scene.process != nil && s.process != nil: // two at once: one is enough
+			_ = c.scene.letGo(ctx)
+			c.scene.process.Harm.Unlock()
+		case c.scene.process != nil, s.process == nil && (!answered || c.scene.seen.Why != NotReached):
+			*s = c.scene
+		}
+		answered = true
+		stop()
+	}
+	if answered {
+		return nil
+	}
+	return failed
 }
 
-// leastHold is how long a purchase is held at least: until its process has
-// been stopped.
-const leastHold = 500 * time.Millisecond
+// catchIn waits in one process.
+func (s *scene) catchIn(ctx context.Context, p *lab.Process, number int, at point.Name) error {
+	s.seen.At = at
+	left := s.left(ctx, p)
+	if left != nil && *left <= 0 {
+		s.seen.Why, s.seen.Left = NoUnits, left
+		return nil
+	}
+	hold := maxHold
+	if s.aim.For > 0 {
+		hold = min(max(s.aim.For, minHold), maxHold)
+	}
+	trap, err := points(p).Arm(ctx, point.Order{Point: at, Strategy: s.aim.Strategy, SKU: s.aim.SKU, For: int(hold.Milliseconds())})
+	if err != nil {
+		return fmt.Errorf("set a trap in %s: %w", p.Name, err)
+	}
+	s.caught = trap.ID
+	if trap, err = s.await(ctx, p); err != nil {
+		_ = s.remove(ctx, p)
+		return fmt.Errorf("wait for a purchase in %s: %w", p.Name, err)
+	}
+	if trap.Holder != nil || trap.State == point.Caught {
+		p.Harm.Lock()
+		s.process = p
+		s.seen = busy(context.WithoutCancel(ctx), s.aim, func() Effect { return s.look(context.WithoutCancel(ctx), p, number) })
+		s.seen.Holder, s.seen.At = trap.Holder, at
+		return nil
+	}
+	s.seen.Left, s.seen.Why = s.left(ctx, p), NotReached
+	switch {
+	case trap.State == point.NoPoint:
+		s.seen.Why = NoPoint
+	case s.seen.Left != nil && *s.seen.Left <= 0:
+		s.seen.Why = NoUnits
+	}
+	return s.remove(ctx, p)
+}
 
-// atHolder catches a purchase and does harm to its process.
-func atHolder(at point.Name, harm func(*catch, context.Context, Env, Aim) (*Injection, error)) func(context.Context, Env, Aim) (*Injection, error) {
-	return func(ctx context.Context, e Env, a Aim) (*Injection, error) {
-		hold := longest
-		if a.For > 0 {
-			hold = max(a.For, leastHold)
+// await returns the trap when a purchase is in it or will not come.
+func (s *scene) await(ctx context.Context, p *lab.Process) (trap point.Trap, err error) {
+	for {
+		trap, err = points(p).Await(ctx, s.caught, lookAgain)
+		switch {
+		case ctx.Err() != nil:
+			return point.Trap{}, nil
+		case err != nil || trap.State != point.Armed:
+			return trap, err
 		}
-		c, err := catchOne(ctx, e, a, at, hold)
-		if err != nil {
-			return nil, err
+		if left := s.left(ctx, p); left != nil && *left <= 0 {
+			// A buyer that has just come may be taking the last unit.
+			return points(p).Await(ctx, s.caught, 0)
 		}
-		if c.p == nil {
-			return &Injection{Effect: c.seen}, nil
-		}
-		defer c.p.Unlock()
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), harming)
-		defer cancel()
-		i, err := harm(c, ctx, e, a)
-		if err != nil {
-			_ = c.remove(ctx)
-			return nil, err
-		}
-		return i, nil
 	}
 }
 
-// harming bounds what is done once a purchase is caught.
-const harming = 20 * time.Second
+// left is how many units the sale has; nil if that is not known.
+func (s *scene) left(ctx context.Context, p *lab.Process) *int64 {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), looking)
+	defer cancel()
+	said, err := points(p).State(ctx, s.aim.Strategy, s.aim.SKU)
+	if err != nil {
+		return nil
+	}
+	return said.Left
+}
 
-// pause: the trap is over when the pause is. So when the process goes on, the
+// letGo has the purchase that is held go on.
+func (s *scene) letGo(ctx context.Context) error { return s.remove(ctx, s.process) }
+
+func (s *scene) remove(ctx context.Context, p *lab.Process) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releasing)
+	defer cancel()
+	_, err := points(p).Remove(ctx, s.caught)
+	return err
+}
+
+// pauseHolder: the trap is over when the pause is. So when the process goes on, the
 // purchase does, too, before a warning can reach it.
-func (c *catch) pause(ctx context.Context, _ Env, _ Aim) (*Injection, error) {
-	if c.p.Paused() {
-		return nil, fmt.Errorf("%s is paused already", c.p.Title())
-	}
-	i, err := pause(ctx, c.p, c.seen)
+func pauseHolder(ctx context.Context, s *scene) (*Injection, error) {
+	i, err := pause(ctx, s)
 	if err != nil {
 		return nil, err
 	}
 	resume := i.undo
 	i.undo = func(ctx context.Context, e *Effect) error {
-		return errors.Join(resume(ctx, e), c.remove(ctx))
+		return errors.Join(resume(ctx, e), s.letGo(ctx))
 	}
 	return i, nil
 }
 
-func (c *catch) hang(context.Context, Env, Aim) (*Injection, error) {
+func hang(_ context.Context, s *scene) (*Injection, error) {
 	begun := time.Now()
-	c.seen.Took = true
-	c.seen.weigh()
-	return &Injection{c.seen, func(ctx context.Context, e *Effect) error {
+	return s.injected(true, func(ctx context.Context, e *Effect) error {
 		e.Stood = int(time.Since(begun).Milliseconds())
-		if err := c.remove(ctx); err != nil && !c.p.Alive() {
-			e.Took, e.Matters, e.Why = false, false, WentOn
+		if err := s.letGo(ctx); err != nil && !s.process.Alive() {
+			e.void(WentOn)
 		}
 		return nil
-	}}, nil
+	})
 }
 
-func (c *catch) kill(ctx context.Context, _ Env, _ Aim) (*Injection, error) {
-	return kill(ctx, c.p, c.seen)
-}
-
-// cut leaves the purchase where it stands for a while: its successor is to
-// come first.
-func (c *catch) cut(ctx context.Context, e Env, a Aim) (*Injection, error) {
-	said, err := c.p.Points().State(ctx, a.Strategy, a.SKU)
+// cut takes the connections of the holder's process, or its session with ZooKeeper
+// if the lock is there. It leaves the purchase where it stands for a while: its
+// successor is to come first.
+func cut(ctx context.Context, s *scene) (*Injection, error) {
+	said, err := points(s.process).State(ctx, s.aim.Strategy, s.aim.SKU)
 	if err != nil {
 		return nil, err
 	}
 	if said.ZooKeeper {
-		if err = endSession(ctx, e, c.p, said.Session); err != nil {
+		if err = s.endSession(ctx, said.Session); err != nil {
 			return nil, err
 		}
-		return c.hang(ctx, e, a)
+		return hang(ctx, s)
 	}
-	closed, err := c.p.Points().Cut(ctx)
+	closed, err := points(s.process).Cut(ctx)
 	if err == nil && closed == 0 {
-		err = fmt.Errorf("%s had no connection to cut", c.p.Title())
+		err = fmt.Errorf("%s had no connection to cut", s.process.Name)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return c.hang(ctx, e, a)
+	return hang(ctx, s)
 }

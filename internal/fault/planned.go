@@ -56,7 +56,7 @@ const Most = 50
 // server has 30 s to answer.
 const injecting = 40 * time.Second
 
-// A Place is where an Injector injects; a lab is one.
+// A Place is where an Injector injects; a Lab is one.
 type Place interface {
 	Inject(context.Context, Name, Aim) (*Injection, error)
 }

@@ -11,67 +11,52 @@ import (
 	"net"
 	"strconv"
 	"time"
+
+	"seckill/internal/backend"
 )
 
-// CutZooKeeperSession: the server ends the session of one service. Its
-// ephemeral nodes, and so its locks, are gone.
-const CutZooKeeperSession Name = "cut_zookeeper_session"
+// cutSession ends the session of a service process. Its ephemeral nodes, and so
+// its locks, are gone.
+func cutSession(ctx context.Context, s *scene) (*Injection, error) {
+	if s.process.Paused() {
+		return nil, fmt.Errorf("%s is paused: it would not learn of it", s.process.Name)
+	}
+	said, err := points(s.process).State(ctx, "", 0)
+	if err == nil {
+		err = s.endSession(ctx, said.Session)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.injected(true, nil)
+}
 
-const zookeeperServer = "zookeeper"
-
-var cutSession = Fault{Name: CutZooKeeperSession, Question: leaseEnd, Uses: "ZooKeeper",
-	Describe: "ZooKeeper ends the session of a service process, and with it its locks",
-	missing: func(e Env) *Lack {
-		if _, why := e.Server(zookeeperServer); why != nil {
-			return why
-		}
-		return noPoints(e)
-	},
-	inject: func(ctx context.Context, e Env, a Aim) (*Injection, error) {
-		p, err := service(e, a.Service)
-		if err != nil {
-			return nil, err
-		}
-		defer p.Unlock()
-		if p.Paused() {
-			return nil, fmt.Errorf("%s is paused: it would not learn of it", p.Title())
-		}
-		seen := before(ctx, p, a.Service, a)
-		said, err := p.Points().State(ctx, "", 0)
-		if err == nil {
-			err = endSession(ctx, e, p, said.Session)
-		}
-		if err != nil {
-			return nil, err
-		}
-		seen.Took = true
-		seen.weigh()
-		return &Injection{Effect: seen}, nil
-	}}
-
-// endSession ends the very session of a service, as the server does when it
-// has not heard of it for long enough. It returns when the service has been
+// endSession ends the very session of the process, as the server does when it
+// has not heard of it for long enough. It returns when the process has been
 // told that its session expired, and has another.
-func endSession(ctx context.Context, e Env, p Process, session string) error {
-	server, why := e.Server(zookeeperServer)
-	if why != nil {
+func (s *scene) endSession(ctx context.Context, session string) error {
+	if why := notOurs(s.lab, backend.NameZooKeeper); why != nil {
 		return errors.New(why.String())
+	}
+	server, err := s.lab.Process(backend.NameZooKeeper)
+	if err != nil {
+		return err
 	}
 	before, err := strconv.ParseUint(session, 0, 64)
 	if err != nil {
-		return fmt.Errorf("%s has no session with ZooKeeper", p.Title())
+		return fmt.Errorf("%s has no session with ZooKeeper", s.process.Name)
 	}
-	if err := closeZooKeeperSession(ctx, server.Address(), before); err != nil {
+	if err := closeZooKeeperSession(ctx, server.Addr, before); err != nil {
 		return fmt.Errorf("end ZooKeeper's session %#x: %w", before, err)
 	}
 	return retry(ctx, 15*time.Second, func(ctx context.Context) error {
-		said, err := p.Points().State(ctx, "", 0)
+		said, err := points(s.process).State(ctx, "", 0)
 		switch {
 		case err != nil:
 		case said.Session == session:
-			err = fmt.Errorf("%s goes on with its session %s", p.Title(), session)
+			err = fmt.Errorf("%s goes on with its session %s", s.process.Name, session)
 		case said.Session == "":
-			err = fmt.Errorf("%s has no session with ZooKeeper", p.Title())
+			err = fmt.Errorf("%s has no session with ZooKeeper", s.process.Name)
 		}
 		return err
 	})

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"seckill/internal/backend"
+	"seckill/internal/fault"
 	"seckill/internal/game"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/labapi"
@@ -25,7 +26,7 @@ func BenchmarkMove(b *testing.B) {
 	servers := labtest.Start(b, backend.SQL, backend.RowLocks).Config()
 	hall := &game.Hall{Servers: func() backend.Config { return servers }, Strategies: strategies.All()}
 	b.Cleanup(func() { _ = hall.Close(context.WithoutCancel(b.Context())) })
-	server := httptest.NewServer(labapi.New(labapi.Config{Lab: labtest.Start(b), Strategies: strategies.All(), Addr: "127.0.0.1:8080",
+	server := httptest.NewServer(labapi.New(labapi.Config{Lab: fault.In(labtest.Start(b)), Strategies: strategies.All(), Addr: "127.0.0.1:8080",
 		Page: fstest.MapFS{}, Guarantees: fstest.MapFS{"matrix.json": {Data: []byte(`{"format":1}`)}}, Games: hall}))
 	b.Cleanup(server.Close)
 	ask := func(path, body string) (s game.State) {

@@ -184,7 +184,7 @@ func TestCodeIsHashed(t *testing.T) {
 		t.Error("two searches have one hash")
 	}
 	hashed := withImports(t, "../../strategies/redislock", "../../internal/explore")
-	for _, dir := range []string{"backend", "catalog", "fault", "ledger", "lock", "observe", "probe", "seckill", "tap"} {
+	for _, dir := range []string{"backend", "catalog", "ledger", "lock", "observe", "probe", "seckill", "tap"} {
 		if !slices.Contains(hashed, "../../internal/"+dir) {
 			t.Errorf("what is in %s does not count: %v", dir, hashed)
 		}

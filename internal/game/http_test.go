@@ -10,6 +10,7 @@ import (
 	"testing/fstest"
 
 	"seckill/internal/backend"
+	"seckill/internal/fault"
 	"seckill/internal/game"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/labapi"
@@ -20,7 +21,7 @@ import (
 // code.
 func TestGameOverHTTP(t *testing.T) {
 	labtest.Start(t, named(t, "naive").Uses()...)
-	c := labapi.Config{Lab: labtest.Start(t), Strategies: strategies.All(), Addr: "127.0.0.1:8080",
+	c := labapi.Config{Lab: fault.In(labtest.Start(t)), Strategies: strategies.All(), Addr: "127.0.0.1:8080",
 		Page: fstest.MapFS{}, Guarantees: fstest.MapFS{"matrix.json": {Data: []byte(`{"format":1}`)}},
 		Games: hall(t, func(h *game.Hall) { h.Most = 2 }, "naive")}
 	s := labapi.New(c)

@@ -5,22 +5,21 @@ import (
 	"strings"
 
 	"seckill/internal/explore"
-	"seckill/internal/fault"
 )
 
 // letters of the moves that are no command of a buyer.
 var letters = map[byte]explore.Fault{
-	'L': fault.LeaseEnds,
-	'K': fault.LeaseEnds, // of a buyer who is named
-	'T': fault.TimePasses,
-	'D': fault.Dies,
-	'J': fault.ClockJumps,
-	'G': fault.GivenUp,
-	'Q': fault.Leaves,
-	'R': fault.ReplyLost,
-	'C': fault.CommandLost,
-	'W': fault.Delayed,
-	'V': fault.Arrives,
+	'L': explore.LeaseEnds,
+	'K': explore.LeaseEnds, // of a buyer who is named
+	'T': explore.TimePasses,
+	'D': explore.Dies,
+	'J': explore.ClockJumps,
+	'G': explore.GivenUp,
+	'Q': explore.Leaves,
+	'R': explore.ReplyLost,
+	'C': explore.CommandLost,
+	'W': explore.Delayed,
+	'V': explore.Arrives,
 }
 
 // alone are letters without a buyer behind them.

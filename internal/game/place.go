@@ -15,7 +15,6 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
-	"seckill/internal/fault"
 	"seckill/internal/probe"
 )
 
@@ -204,7 +203,7 @@ func (p *place) byHand(ctx context.Context, s *explore.Scenario, choices []explo
 	defer live.End()
 	for view.Schedule == nil && len(made) < longest {
 		next := view.Options[0].Choice
-		if len(choices) > 0 && next.Fault != fault.TimePasses {
+		if len(choices) > 0 && next.Fault != explore.TimePasses {
 			next, choices = choices[0], choices[1:]
 		}
 		if view, err = live.Choose(ctx, next); err != nil {

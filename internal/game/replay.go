@@ -9,7 +9,6 @@ import (
 
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
-	"seckill/internal/fault"
 )
 
 // Codes of mistakes of a replay.
@@ -31,7 +30,7 @@ func (h *Hall) Replay(ctx context.Context, text io.Reader) (now explore.Example,
 		return now, &Mistake{UnknownStrategy, fmt.Sprintf("There is no strategy %q: /api/v1/strategies lists them.", clip(e.Strategy))}
 	}
 	info := h.Strategies[i]
-	if slices.Contains(e.Scenario.Faults, fault.NodeLost) {
+	if slices.Contains(e.Scenario.Faults, explore.NodeLost) {
 		return now, &Mistake{NotReplayable, "A server is lost in it, and the lab's servers are shared. " +
 			"seckill prove --replay starts servers of its own."}
 	}

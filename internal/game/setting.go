@@ -7,7 +7,6 @@ import (
 
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
-	"seckill/internal/fault"
 )
 
 const (
@@ -16,8 +15,8 @@ const (
 )
 
 // faults are those that may be allowed, in the order in which they are listed.
-var faults = []string{string(fault.LeaseEnds), string(fault.Dies), string(fault.Leaves), string(fault.ReplyLost),
-	string(fault.CommandLost), string(fault.Delayed), string(fault.ClockJumps)}
+var faults = []string{string(explore.LeaseEnds), string(explore.Dies), string(explore.Leaves), string(explore.ReplyLost),
+	string(explore.CommandLost), string(explore.Delayed), string(explore.ClockJumps)}
 
 // doings are what a buyer of a game may do.
 var doings = []string{string(explore.Buys), string(explore.Cancels), string(explore.Locks), string(explore.Pays),

@@ -63,7 +63,7 @@ func (l *Lab) add(ctx context.Context, name string) (backend.Status, error) {
 	switch {
 	case len(k.In(l.options.Given)) > 0:
 		return l.checkGiven(ctx, k)
-	case l.isArranged(name):
+	case l.IsArranged(name):
 		return l.addArranged(ctx, k, program)
 	case l.isPrivate(k):
 		return l.addPrivate(ctx, k, program)

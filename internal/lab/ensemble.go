@@ -54,7 +54,7 @@ func (l *Lab) Ensemble(ctx context.Context, name string) (*Ensemble, error) {
 	if e := l.ensembles.all[name]; e != nil {
 		return e, nil
 	}
-	if e := l.group(name); e != nil {
+	if e := l.Group(name); e != nil {
 		return e, nil
 	}
 	k, err := l.kindNamed(name)
@@ -87,9 +87,9 @@ func (l *Lab) Ensemble(ctx context.Context, name string) (*Ensemble, error) {
 
 func (e *Ensemble) named(name string) { e.backend, e.turn = name, make(chan struct{}, 1) }
 
-// group are the servers of a backend that the topology makes several; nil if it is one
-// server.
-func (l *Lab) group(name string) *Ensemble {
+// Group are the servers of a backend that the topology makes several, each of which can be
+// lost; nil if it is one server.
+func (l *Lab) Group(name string) *Ensemble {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.groups[name]
@@ -140,6 +140,36 @@ func (e *Ensemble) Take(ctx context.Context) (give func(), err error) {
 		return nil, fmt.Errorf("make the ensemble of %s whole again: %w", e.backend, err)
 	}
 	return give, nil
+}
+
+// Heal restarts lost nodes. It waits for its turn; see Take.
+func (e *Ensemble) Heal(ctx context.Context) error {
+	give, err := e.Take(ctx)
+	if err == nil {
+		give()
+	}
+	return err
+}
+
+// Whole reports whether every node lives.
+func (e *Ensemble) Whole() bool {
+	return !slices.ContainsFunc(e.Nodes, func(p *Process) bool { return !p.Alive() })
+}
+
+// Leader finds the node whose loss matters most, and waits for an election.
+func (e *Ensemble) Leader(ctx context.Context) (*Process, error) { return e.Node(ctx, e.Roles[0]) }
+
+// Shard is the node, of servers that share the keys, at an address; at "" the one to
+// which most commands go now.
+func (e *Ensemble) Shard(ctx context.Context, address string) (*Process, error) {
+	s, ok := e.kind.(*shards)
+	switch {
+	case !ok:
+		return nil, fmt.Errorf("the servers of %s do not share its keys", e.backend)
+	case address != "":
+		return s.at(address)
+	}
+	return s.busiest(ctx)
 }
 
 // Node finds a node that has a role now.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"seckill/internal/backend"
 )
@@ -72,6 +73,14 @@ func etcdVersion(ctx context.Context, endpoint string) (string, error) {
 		return "", err
 	}
 	return "etcd " + version.EtcdServer, nil
+}
+
+// AskEtcd asks the gateway for gRPC and JSON of a server. What it refuses is an
+// error.
+func AskEtcd(ctx context.Context, url, body string, answer any) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	return askEtcd(ctx, http.MethodPost, url, body, answer)
 }
 
 // askEtcd asks a server over HTTP, or its gateway for gRPC.

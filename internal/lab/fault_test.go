@@ -22,12 +22,12 @@ func TestFaultsOfOneProcessAtOnce(t *testing.T) {
 	killed := make(chan error, many)
 	for i := range many {
 		together.Go(func() error {
-			_, err := l.Inject(t.Context(), fault.RestartRedis, fault.Aim{})
+			_, err := fault.In(l).Inject(t.Context(), fault.RestartRedis, fault.Aim{})
 			return err
 		})
 		go func() {
 			var err error
-			undo[i], err = l.Inject(t.Context(), fault.KillService, fault.Aim{Service: 1})
+			undo[i], err = fault.In(l).Inject(t.Context(), fault.KillService, fault.Aim{Service: 1})
 			killed <- err
 		}()
 	}
@@ -66,9 +66,9 @@ func TestFaultsOfOneProcessAtOnce(t *testing.T) {
 func TestOnePauseAtATime(t *testing.T) {
 	l := ownLab(t, []string{}...)
 	must(t, "start a service", l.StartServices(t.Context(), 1))
-	pause, err := l.Inject(t.Context(), fault.PauseService, fault.Aim{Service: 1})
+	pause, err := fault.In(l).Inject(t.Context(), fault.PauseService, fault.Aim{Service: 1})
 	must(t, "pause", err)
-	if _, err := l.Inject(t.Context(), fault.PauseService, fault.Aim{Service: 1}); err == nil || !strings.Contains(err.Error(), "paused already") {
+	if _, err := fault.In(l).Inject(t.Context(), fault.PauseService, fault.Aim{Service: 1}); err == nil || !strings.Contains(err.Error(), "paused already") {
 		t.Errorf("a second pause: %v", err)
 	}
 	effect, err := pause.Undo(t.Context())
@@ -90,7 +90,7 @@ func TestEtcdIsFull(t *testing.T) {
 	defer in.Close()
 	_, err = in.Etcd.Put(t.Context(), "kept", "1")
 	must(t, "put before", err)
-	full, err := l.Inject(t.Context(), fault.FullEtcd, fault.Aim{})
+	full, err := fault.In(l).Inject(t.Context(), fault.FullEtcd, fault.Aim{})
 	must(t, "fill", err)
 	if _, err := in.Etcd.Put(t.Context(), "more", "1"); err == nil || !strings.Contains(err.Error(), "database space exceeded") {
 		t.Errorf("put into a full etcd: %v", err)

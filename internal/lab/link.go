@@ -1,17 +1,6 @@
 package lab
 
-import (
-	"context"
-	"database/sql"
-	"errors"
-	"net/http"
-	"time"
-
-	"github.com/go-sql-driver/mysql"
-
-	"seckill/internal/backend"
-	"seckill/internal/fault"
-)
+import "seckill/internal/backend"
 
 // linkOf is what a link joins.
 type linkOf struct{ service, backend string }
@@ -26,7 +15,7 @@ func (l *Lab) linked(service string) (backend.Config, error) {
 	}
 	for _, name := range backend.Names() {
 		p, err := l.Process(name)
-		if err != nil || c.Tiers[name] != backend.Private || l.isArranged(name) {
+		if err != nil || c.Tiers[name] != backend.Private || l.IsArranged(name) {
 			continue
 		}
 		r, err := l.link(linkOf{service, name}, p.Addr)
@@ -76,64 +65,23 @@ func (l *Lab) door() (*relay, error) {
 	return r, nil
 }
 
-// Link finds the network between a service process and a server.
-func (h harmed) Link(service int, server string) (fault.Link, *fault.Lack) {
-	if _, why := h.Server(server); why != nil {
-		return nil, why
+// A Link is the network between a service process and a server.
+type Link struct{ relay *relay }
+
+// Link finds the network between a service process, counted from 1, and a server;
+// nil: the process reaches it directly.
+func (l *Lab) Link(service int, server string) *Link {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if r := l.links[linkOf{serviceName(service), server}]; r != nil {
+		return &Link{r}
 	}
-	if h.lab.options.Links {
-		h.lab.mu.Lock()
-		r := h.lab.links[linkOf{serviceName(service), server}]
-		h.lab.mu.Unlock()
-		if r != nil {
-			return networkLink{r}, nil
-		}
-	}
-	return nil, fault.NewLack(fault.LackLink, map[string]any{"name": server},
-		"service processes of this lab reach %s directly: seckill chaos starts one with links in between", server)
+	return nil
 }
 
-// Database is the lab's own MariaDB, as its administrator.
-func (h harmed) Database() (*sql.DB, *fault.Lack) {
-	if _, why := h.Server(backend.NameMySQL); why != nil {
-		return nil, why
-	}
-	dsn, ok := h.lab.AdminDSN()
-	c, err := mysql.ParseDSN(dsn)
-	if !ok || err != nil {
-		return nil, fault.NewLack(fault.LackMariaDB, nil, "only of MariaDB does the lab have an administrator's account: install mariadb-server")
-	}
-	c.DBName, c.Logger = "seckill", &mysql.NopLogger{}
-	connector, err := mysql.NewConnector(c)
-	if err != nil {
-		return nil, fault.NewLack(fault.LackMariaDB, nil, "MariaDB's administrator: %v", err)
-	}
-	return sql.OpenDB(connector), nil
-}
-
-func (h harmed) Redis(ctx context.Context, command ...any) (said any, err error) {
-	err = h.onRedis(ctx, func(in *backend.Instance) error {
-		said, err = in.Redis.Do(ctx, command...).Result()
-		return err
-	})
-	return said, err
-}
-
-func (h harmed) Etcd(ctx context.Context, path, body string, answer any) error {
-	p, why := h.Server(backend.NameEtcd)
-	if why != nil {
-		return errors.New(why.String())
-	}
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	return askEtcd(ctx, http.MethodPost, p.Address()+path, body, answer)
-}
-
-// networkLink is a relay as a fault sees it.
-type networkLink struct{ *relay }
-
-func (l networkLink) Hold(both bool) {
-	l.Held()
+// Hold holds back replies from now on, and requests, too, if both is set.
+// Connections stay open at the service.
+func (l Link) Hold(both bool) {
 	if both {
 		l.relay.Hold(requests, replies)
 	} else {
@@ -141,10 +89,12 @@ func (l networkLink) Hold(both bool) {
 	}
 }
 
-func (l networkLink) Pass(lost bool) (held int64) {
+// Pass has everything pass again, and returns how many bytes were held back. They
+// arrive, unless they are lost with their connections.
+func (l Link) Pass(lost bool) (held int64) {
 	if lost {
-		l.Drop()
+		l.relay.Drop()
 	}
-	l.Flow()
-	return l.Held()
+	l.relay.Flow()
+	return l.relay.Held()
 }

@@ -31,7 +31,7 @@ func TestLinks(t *testing.T) {
 	client := redis.NewClient(options) // as the service has one
 	defer client.Close()
 	must(t, "ping through the link", client.Ping(t.Context()).Err())
-	trouble, err := l.Inject(t.Context(), "lose_replies_redis", fault.Aim{Service: 1})
+	trouble, err := fault.In(l).Inject(t.Context(), "lose_replies_redis", fault.Aim{Service: 1})
 	must(t, "lose Redis' replies", err)
 	if err := client.Set(t.Context(), "asked", "yes", 0).Err(); err == nil {
 		t.Error("the reply has arrived")
@@ -44,7 +44,7 @@ func TestLinks(t *testing.T) {
 	if !effect.Took {
 		t.Errorf("it came to %+v", effect)
 	}
-	if _, err := l.Inject(t.Context(), "partition_redis", fault.Aim{Service: 2}); err == nil || !strings.Contains(err.Error(), "no service process 2") {
+	if _, err := fault.In(l).Inject(t.Context(), "partition_redis", fault.Aim{Service: 2}); err == nil || !strings.Contains(err.Error(), "no service process 2") {
 		t.Errorf("at a service that is not there: %v", err)
 	}
 }
@@ -54,7 +54,7 @@ func TestLinks(t *testing.T) {
 func TestNoLinks(t *testing.T) {
 	l := ownLab(t, backend.NameRedis)
 	must(t, "start a service", l.StartServices(t.Context(), 1))
-	for _, f := range l.Faults() {
+	for _, f := range fault.In(l).Faults() {
 		if f.Kind == "partition_redis" && (f.Available || f.Lack.Code != fault.LackLink) {
 			t.Errorf("%+v: want it to lack a link", f)
 		}

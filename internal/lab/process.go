@@ -36,7 +36,8 @@ type Process struct {
 	server  server
 	ports   []int
 	version string
-	harm    sync.Mutex // held while a fault is injected or reverted
+
+	Harm sync.Mutex // held while a fault is injected or reverted
 
 	mu     sync.Mutex
 	run    *running
@@ -145,7 +146,10 @@ func (p *Process) current() *running {
 // PID of the current run.
 func (p *Process) PID() int { return p.current().pid }
 
-// Done is closed when the current run ends.
+// Stands reports whether the system says that the process stands still.
+func (p *Process) Stands() bool { return standsStill(p.PID()) }
+
+// Done is closed when the current run ends. Each run has another.
 func (p *Process) Done() <-chan struct{} { return p.current().done }
 
 // Alive: the process has not ended. It may be paused.

@@ -102,13 +102,13 @@ func heldBack(t *testing.T, r *relay) {
 func TestTroubles(t *testing.T) {
 	t.Run("partition", func(t *testing.T) {
 		e, r, c := throughRelay(t)
-		networkLink{r}.Hold(true)
+		Link{r}.Hold(true)
 		say(t, c, "now")
 		heldBack(t, r)
 		if len(e.told) > 0 {
 			t.Errorf("the server was told %q", <-e.told)
 		}
-		if n := (networkLink{r}).Pass(false); n != 3 {
+		if n := (Link{r}).Pass(false); n != 3 {
 			t.Errorf("%d bytes were held back, want 3", n)
 		}
 		if got := hear(t, c); got != "now" || <-e.told != "now" {
@@ -117,13 +117,13 @@ func TestTroubles(t *testing.T) {
 	})
 	t.Run("replies are lost", func(t *testing.T) {
 		e, r, c := throughRelay(t)
-		networkLink{r}.Hold(false)
+		Link{r}.Hold(false)
 		say(t, c, "do")
 		if did := <-e.told; did != "do" {
 			t.Errorf("the server was told %q", did)
 		}
 		heldBack(t, r)
-		if n := (networkLink{r}).Pass(true); n != 2 {
+		if n := (Link{r}).Pass(true); n != 2 {
 			t.Errorf("%d bytes were lost, want 2", n)
 		}
 		if got := hear(t, c); got != "" {
@@ -132,8 +132,8 @@ func TestTroubles(t *testing.T) {
 	})
 	t.Run("nothing is sent", func(t *testing.T) {
 		_, r, _ := throughRelay(t)
-		networkLink{r}.Hold(true)
-		if n := (networkLink{r}).Pass(false); n != 0 {
+		Link{r}.Hold(true)
+		if n := (Link{r}).Pass(false); n != 0 {
 			t.Errorf("%d bytes met it", n)
 		}
 	})

@@ -74,7 +74,7 @@ func (l *Lab) serve(ctx context.Context, s ServiceSettings, anew bool) error {
 	if pool > 0 {
 		args = append(args, "--mysql-conns", strconv.Itoa(pool))
 	}
-	there := l.serviceProcesses()
+	there := l.ServiceProcesses()
 	keep := min(len(there), s.Services)
 	together, starting := errgroup.WithContext(ctx)
 	for _, p := range there[keep:] {

@@ -119,10 +119,10 @@ func TestFolderTooLongForFaultPoints(t *testing.T) {
 		must(t, "start", err)
 		defer l.Stop(context.Background())
 		must(t, "start a service", l.StartServices(t.Context(), 1))
-		if lab.RoomForSockets(folder) != room || (l.NoFaultPoints() == nil) != room {
-			t.Errorf("%s: room %v, and %v: want %v", folder, lab.RoomForSockets(folder), l.NoFaultPoints(), room)
+		if lab.RoomForSockets(folder) != room || (fault.In(l).NoPoints() == nil) != room {
+			t.Errorf("%s: room %v, and %v: want %v", folder, lab.RoomForSockets(folder), fault.In(l).NoPoints(), room)
 		}
-		for _, f := range l.Faults() {
+		for _, f := range fault.In(l).Faults() {
 			if f.Kind != fault.KillHolder {
 				continue
 			}
@@ -140,8 +140,8 @@ func TestFaultsThatCannotBeHad(t *testing.T) {
 	defer l.Stop(context.Background())
 	must(t, "start a service", l.StartServices(t.Context(), 1))
 	ctx := t.Context()
-	for _, f := range l.Faults() {
-		_, err := l.Inject(ctx, f.Kind, fault.Aim{Service: 2, Strategy: "x", SKU: 1})
+	for _, f := range fault.In(l).Faults() {
+		_, err := fault.In(l).Inject(ctx, f.Kind, fault.Aim{Service: 2, Strategy: "x", SKU: 1})
 		if err == nil || f.Available == (f.Missing != "") || !f.Available && !strings.Contains(err.Error(), f.Missing) {
 			t.Errorf("%+v, at a service that is not there: %v", f, err)
 		}
@@ -158,7 +158,7 @@ func TestFaultsThatCannotBeHad(t *testing.T) {
 			t.Errorf("%+v: want it to say %q", f, want)
 		}
 	}
-	if _, err := l.Inject(ctx, "earthquake", fault.Aim{Service: 1}); err == nil || !strings.Contains(err.Error(), "earthquake") {
+	if _, err := fault.In(l).Inject(ctx, "earthquake", fault.Aim{Service: 1}); err == nil || !strings.Contains(err.Error(), "earthquake") {
 		t.Errorf("an unknown fault: %v", err)
 	}
 }

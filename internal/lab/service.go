@@ -160,13 +160,14 @@ func checkReady(ctx context.Context, addr string) error {
 // Services are the service processes in the order of their start.
 func (l *Lab) Services() []Service {
 	var list []Service
-	for _, p := range l.serviceProcesses() {
+	for _, p := range l.ServiceProcesses() {
 		list = append(list, p.asService())
 	}
 	return list
 }
 
-func (l *Lab) serviceProcesses() (list []*Process) {
+// ServiceProcesses are the processes of Services.
+func (l *Lab) ServiceProcesses() (list []*Process) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, p := range l.processes {
@@ -191,7 +192,7 @@ func (l *Lab) WhenServiceDies(tell func(Service)) {
 	l.mu.Lock()
 	l.died = tell
 	l.mu.Unlock()
-	for _, p := range l.serviceProcesses() {
+	for _, p := range l.ServiceProcesses() {
 		if !p.Alive() && !p.current().asked.Load() {
 			tell(p.asService())
 		}

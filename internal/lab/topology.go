@@ -74,8 +74,9 @@ func (o Options) checkTopology() error {
 	return nil
 }
 
-// isArranged: the lab's topology starts several servers of this backend.
-func (l *Lab) isArranged(name string) bool {
+// IsArranged reports that the lab's topology starts several servers of a
+// backend.
+func (l *Lab) IsArranged(name string) bool {
 	return slices.Contains(arranged[l.options.Topology].backends, name)
 }
 

@@ -189,7 +189,7 @@ func (g *galera) dsn(i int) string {
 
 // ownDatabase has each service process write at another node.
 func (l *Lab) ownDatabase(service string) []string {
-	e := l.group(backend.NameMySQL)
+	e := l.Group(backend.NameMySQL)
 	if e == nil {
 		return nil
 	}

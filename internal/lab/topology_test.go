@@ -102,7 +102,7 @@ func TestServersOfThreeAreLost(t *testing.T) {
 		name fault.Name
 		of   string
 	}{{fault.LoseZooKeeper, backend.NameZooKeeper}, {fault.LoseEtcd, backend.NameEtcd}} {
-		happened, err := l.Inject(t.Context(), f.name, fault.Aim{})
+		happened, err := fault.In(l).Inject(t.Context(), f.name, fault.Aim{})
 		must(t, string(f.name), err)
 		if !happened.Effect.Took {
 			t.Errorf("%s took no effect: %+v", f.name, happened.Effect)
@@ -127,7 +127,7 @@ func TestServersOfThreeAreLost(t *testing.T) {
 	if backendOK(t, l, backend.NameEtcd) || writes(t, time.Second, "of-two", write[backend.NameEtcd]) {
 		t.Error("two of three etcd servers are not missed")
 	}
-	if _, err := l.Inject(t.Context(), fault.RestartEtcd, fault.Aim{}); err == nil || !strings.Contains(err.Error(), "--topology single") {
+	if _, err := fault.In(l).Inject(t.Context(), fault.RestartEtcd, fault.Aim{}); err == nil || !strings.Contains(err.Error(), "--topology single") {
 		t.Errorf("the restart of one server: %v, want that there are several", err)
 	}
 }
@@ -162,7 +162,7 @@ func writes(t *testing.T, limit time.Duration, key string, write func(ctx contex
 // say which topology they need.
 func TestFaultsOfSeveralServersNeedThem(t *testing.T) {
 	l := emptyLab(t)
-	for _, f := range l.Faults() {
+	for _, f := range fault.In(l).Faults() {
 		want := "--topology ensemble"
 		switch {
 		case strings.HasSuffix(string(f.Kind), "_shard"):
@@ -195,7 +195,7 @@ func TestASentinelFailoverForgets(t *testing.T) {
 	for _, round := range []string{"first", "second"} {
 		must(t, "write", set(t.Context(), round+"-replicated"))
 		must(t, "wait for the replicas", in.Redis.Do(t.Context(), "WAIT", 2, 10_000).Err())
-		happened, err := l.Inject(t.Context(), fault.FailoverRedis, fault.Aim{})
+		happened, err := fault.In(l).Inject(t.Context(), fault.FailoverRedis, fault.Aim{})
 		must(t, "stop replication", err)
 		must(t, "write", set(t.Context(), round+"-acknowledged"))
 		begun := time.Now()
@@ -259,7 +259,7 @@ func TestAShardIsLost(t *testing.T) {
 			then string // what the key has when the shard is back
 		}{{fault.PauseShard, "before"}, {fault.LoseShard, ""}} {
 			must(t, "write", in.Redis.Set(t.Context(), key, "before", 0).Err())
-			happened, err := l.Inject(t.Context(), f.name, fault.Aim{Shard: at})
+			happened, err := fault.In(l).Inject(t.Context(), f.name, fault.Aim{Shard: at})
 			must(t, string(f.name), err)
 			if !happened.Effect.Took {
 				t.Errorf("%s took no effect: %+v", f.name, happened.Effect)

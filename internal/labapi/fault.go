@@ -6,16 +6,16 @@ import (
 	"strings"
 
 	"seckill/internal/fault"
-	"seckill/internal/lab"
 	"seckill/internal/ledger"
 	"seckill/internal/web"
+	"seckill/loadtest"
 )
 
 // checkFault finds what is wrong with a fault, and sets how long it lasts; at
 // goes before the names of its fields.
 func (s *Server) checkFault(at string, f *fault.Planned, of Settings, p *web.Problem) {
 	all := s.Lab.Faults()
-	i := slices.IndexFunc(all, func(here lab.FaultStatus) bool { return here.Kind == f.Kind })
+	i := slices.IndexFunc(all, func(here fault.Status) bool { return here.Kind == f.Kind })
 	switch {
 	case i < 0:
 		var kinds []string
@@ -59,7 +59,7 @@ func (s *Server) checkFault(at string, f *fault.Planned, of Settings, p *web.Pro
 const anyService = -1
 
 // readKnown reads the counterexamples of the guarantee matrix, if there is one.
-func (s *Server) readKnown() (fault.Counterexamples, error) {
+func (s *Server) readKnown() (loadtest.Counterexamples, error) {
 	if s.Guarantees == nil {
 		return nil, nil
 	}
@@ -68,21 +68,22 @@ func (s *Server) readKnown() (fault.Counterexamples, error) {
 		return nil, fmt.Errorf("the guarantee matrix cannot be read: %w", err)
 	}
 	defer f.Close()
-	return fault.ReadCounterexamples(f)
+	return loadtest.ReadCounterexamples(f)
 }
 
 // known are the schedules that break the strategy of a lane that held.
-func (s *Server) known(r Run, lane int) []fault.Known {
+func (s *Server) known(r Run, lane int) []loadtest.Known {
 	l := r.Lanes[lane]
 	if l.Result == nil || l.Result.Verdict != ledger.Held {
 		return nil
 	}
-	var met []fault.Name
-	for _, f := range r.Faults {
-		elsewhere := fault.Planned{Kind: f.Kind}.AtHolder() && f.Strategy != "" && f.Strategy != l.Strategy
+	asked := map[string]string{}
+	for _, f := range slices.Backward(r.Faults) {
+		kind, _ := fault.Find(f.Kind)
+		elsewhere := kind.Holder && f.Strategy != "" && f.Strategy != l.Strategy
 		if f.Effect != nil && f.Effect.Matters && !elsewhere {
-			met = append(met, f.Kind)
+			asked[kind.Question] = string(f.Kind)
 		}
 	}
-	return s.counterexamples.Breaking(l.Strategy, r.Settings.Services, met...)
+	return s.counterexamples.Breaking(l.Strategy, r.Settings.Services, asked)
 }

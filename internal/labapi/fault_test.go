@@ -149,7 +149,7 @@ func TestFaultsAtTheHolder(t *testing.T) {
 		switch {
 		case f.State != fault.IsOver || f.Effect == nil || f.Effect.Took != comes:
 			t.Errorf("the fault ended as %+v", f)
-		case comes && (f.Service != 2 || f.Effect.Stood != 7 || len(known) != 1 || known[0] != fault.Known{Strategy: "good", Question: "lease-end", Fault: fault.PauseHolder, Example: "good.lease-end"}):
+		case comes && (f.Service != 2 || f.Effect.Stood != 7 || len(known) != 1 || known[0] != loadtest.Known{Strategy: "good", Question: "lease-end", Fault: "pause_holder", Example: "good.lease-end"}):
 			t.Errorf("the fault is %+v %+v, known is %+v", f, f.Effect, known)
 		case !comes && (f.Effect.Why != fault.NoUnits || len(known) != 1 || known[0].Fault != ""):
 			t.Errorf("nobody came, and the fault is %+v, known is %+v: want the order, and no fault that met it", f.Effect, known)

@@ -75,8 +75,8 @@ func (l *fakeLab) Serve(_ context.Context, s lab.ServiceSettings) error {
 
 const unluckyPoll = 13
 
-func (*fakeLab) Faults() []lab.FaultStatus {
-	return []lab.FaultStatus{{Kind: fault.PauseService, Available: true}, {Kind: fault.KillService, Available: true},
+func (*fakeLab) Faults() []fault.Status {
+	return []fault.Status{{Kind: fault.PauseService, Available: true}, {Kind: fault.KillService, Available: true},
 		{Kind: fault.PauseHolder, Available: true}, {Kind: fault.RestartRedis, Missing: "redis was given"}}
 }
 

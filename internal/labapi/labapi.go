@@ -17,7 +17,6 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"seckill/internal/catalog"
-	"seckill/internal/fault"
 	"seckill/internal/game"
 	"seckill/internal/history"
 	"seckill/internal/trace"
@@ -82,7 +81,7 @@ type Server struct {
 	turn        turn          // at driving the lab
 	streams     streams
 	// counterexamples of the guarantee matrix.
-	counterexamples fault.Counterexamples
+	counterexamples loadtest.Counterexamples
 
 	beginning sync.Mutex     // held while something begins that outlives its request,
 	ongoing   sync.WaitGroup // for which Close waits

@@ -54,7 +54,7 @@ type Lane struct {
 	Result   *loadtest.Result   `json:"result,omitempty"`
 	Error    string             `json:"error,omitempty"` // why it has none
 	// Known are schedules that break the strategy, though the run held.
-	Known []fault.Known `json:"known,omitempty"`
+	Known []loadtest.Known `json:"known,omitempty"`
 
 	// From is the place of the first of Points in the lane's course, in news of
 	// its progress; else 0.

@@ -21,7 +21,7 @@ type Lab interface {
 	ServiceSettings() lab.ServiceSettings
 	Serve(context.Context, lab.ServiceSettings) error
 	// Inject injects one of Faults.
-	Faults() []lab.FaultStatus
+	Faults() []fault.Status
 	Inject(context.Context, fault.Name, fault.Aim) (*fault.Injection, error)
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"seckill/internal/explore"
-	"seckill/internal/fault"
 	"seckill/internal/ledger"
 )
 
@@ -21,7 +20,7 @@ var _ = addQuestion(Question{
 			return Cell{Answer: NotAsked, Text: "it answers when the order is written"}, err
 		}
 		return b.stands(ctx, "it breaks when every buyer waits", func(processes int) (Cell, error) {
-			faults := []explore.Fault{fault.Dies, fault.ReplyLost, fault.CommandLost}
+			faults := []explore.Fault{explore.Dies, explore.ReplyLost, explore.CommandLost}
 			var scenarios []*explore.Scenario
 			for _, s := range []explore.Scenario{
 				{Name: "one is accepted, one buys, and writes for both", Buyers: accepting(processes, explore.Accepts, explore.Buys)},

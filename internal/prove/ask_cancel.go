@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"seckill/internal/explore"
-	"seckill/internal/fault"
 	"seckill/internal/ledger"
 )
 
@@ -14,7 +13,7 @@ var _ = addQuestion(Question{
 		"is each order given back once, and only once? Reservations, where there are any, are paid, cancelled and swept, too.",
 	ask: func(b *bench, ctx context.Context) (Cell, error) {
 		return b.stands(ctx, "it breaks when nothing is cancelled", func(processes int) (Cell, error) {
-			faults := []explore.Fault{fault.ReplyLost, fault.CommandLost, fault.Dies}
+			faults := []explore.Fault{explore.ReplyLost, explore.CommandLost, explore.Dies}
 			beside := buyers(processes, explore.Buys, explore.Cancels)
 			beside[1].Again = 1
 			more := append(b.shared(2, explore.Cancels, explore.Scenario{Name: "a shared transaction beside one who cancels", Stock: 6}),

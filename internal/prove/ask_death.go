@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"seckill/internal/explore"
-	"seckill/internal/fault"
 )
 
 var _ = addQuestion(Question{
@@ -22,16 +21,16 @@ var _ = addQuestion(Question{
 
 func (b *bench) deadHolder(ctx context.Context) (Cell, error) {
 	scenarios := []*explore.Scenario{
-		{Name: "two buyers, one may die", Stock: 5, Next: true, Buyers: buyers(2, explore.Buys, explore.Buys), Faults: []explore.Fault{fault.Dies}},
+		{Name: "two buyers, one may die", Stock: 5, Next: true, Buyers: buyers(2, explore.Buys, explore.Buys), Faults: []explore.Fault{explore.Dies}},
 	}
 	scenarios = append(scenarios, b.shared(2, explore.Buys, explore.Scenario{Name: "a shared transaction, one process may die, or one buyer leave",
-		Stock: 6, Faults: []explore.Fault{fault.Dies, fault.Leaves}})...)
+		Stock: 6, Faults: []explore.Fault{explore.Dies, explore.Leaves}})...)
 	if b.info.Locker != nil {
 		contenders := buyers(3, explore.Locks, explore.Locks, explore.Locks)
 		scenarios = append(scenarios,
 			&explore.Scenario{Name: "a third contender dies first; two find what it left behind", Buyers: contenders, DiesFirst: true},
 			&explore.Scenario{Name: "one has the lock, two wait for it, one may die", Buyers: contenders, InLine: true,
-				Faults: []explore.Fault{fault.Dies}})
+				Faults: []explore.Fault{explore.Dies}})
 	}
 	c, err := b.faulty(ctx, "dead-holder", anyRule, scenarios...)
 	if err != nil || c.Answer != Holds {

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"seckill/internal/explore"
-	"seckill/internal/fault"
 )
 
 var _ = addQuestion(Question{
@@ -19,7 +18,7 @@ var _ = addQuestion(Question{
 			return b.search(ctx, "same-key", explore.LedgerRule, something,
 				&explore.Scenario{Name: "two copies of one request, for the last units", Stock: 2, Buyers: twice(processes, 1, explore.Asks)},
 				&explore.Scenario{Name: "two copies of one request, and again; a reply or a command is lost", Stock: 4, Buyers: twice(processes, 1, explore.Asks),
-					Faults: []explore.Fault{fault.ReplyLost, fault.CommandLost}, MaxFaults: 1})
+					Faults: []explore.Fault{explore.ReplyLost, explore.CommandLost}, MaxFaults: 1})
 		})
 	},
 })

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"seckill/internal/explore"
-	"seckill/internal/fault"
 )
 
 var (
@@ -13,7 +12,7 @@ var (
 		Asks: "The lease (or session, or connection) ends at any moment while its holder is paused: is the stock right, also when one cancels?",
 		ask: func(b *bench, ctx context.Context) (Cell, error) {
 			return b.stands(ctx, "it breaks with every lease alive", func(processes int) (Cell, error) {
-				ends := []explore.Fault{fault.LeaseEnds}
+				ends := []explore.Fault{explore.LeaseEnds}
 				return b.search(ctx, "lease-end", notOverlap, func(r explore.Result) string {
 					if r.Faulty == 0 {
 						return "it holds nothing between two commands that could end"
@@ -59,7 +58,7 @@ func (b *bench) clocks(ctx context.Context) (Cell, error) {
 		}
 		return ""
 	}, &explore.Scenario{Name: "two buyers, the clock of one jumps ahead by more than a lease", Stock: 2,
-		Buyers: buyers(2, explore.Buys, explore.Buys), Faults: []explore.Fault{fault.ClockJumps}, MaxFaults: 1})
+		Buyers: buyers(2, explore.Buys, explore.Buys), Faults: []explore.Fault{explore.ClockJumps}, MaxFaults: 1})
 }
 
 // neighbours are two contenders of one process and one of another.
@@ -85,13 +84,13 @@ func (b *bench) owner(ctx context.Context) (Cell, error) {
 	// third gets in beside it.
 	c, err := b.faulty(ctx, "owner", atTheLock,
 		&explore.Scenario{Name: "two contenders, the lock is lost under its holder", Clears: true,
-			Buyers: buyers(processes, explore.Locks, explore.Locks), Faults: []explore.Fault{fault.LeaseEnds}},
+			Buyers: buyers(processes, explore.Locks, explore.Locks), Faults: []explore.Fault{explore.LeaseEnds}},
 		&explore.Scenario{Name: "one has the lock, two wait for it, and it is lost under its holder", Clears: true, InLine: true,
-			Buyers: buyers(processes, explore.Locks, explore.Locks, explore.Locks), Faults: []explore.Fault{fault.LeaseEnds}},
+			Buyers: buyers(processes, explore.Locks, explore.Locks, explore.Locks), Faults: []explore.Fault{explore.LeaseEnds}},
 		// Two of one process and one of another: a lock may know its processes
 		// apart, and not their buyers.
 		&explore.Scenario{Name: "one has the lock, two wait for it, a command is late", InLine: true,
-			Buyers: neighbours(processes), Faults: []explore.Fault{fault.Delayed}})
+			Buyers: neighbours(processes), Faults: []explore.Fault{explore.Delayed}})
 	if err != nil || c.Answer == Breaks {
 		return c, err
 	}

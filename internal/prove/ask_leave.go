@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"seckill/internal/explore"
-	"seckill/internal/fault"
 )
 
 // What a buyer who leaves is told goes to the log, and to the copy of the request
@@ -16,7 +15,7 @@ var _ = addQuestion(Question{
 		"is what they are told true, is the stock right, and do the others get through?",
 	ask: func(b *bench, ctx context.Context) (Cell, error) {
 		return b.stands(ctx, "it breaks when every buyer stays", func(int) (Cell, error) {
-			leaves := []explore.Fault{fault.Leaves}
+			leaves := []explore.Fault{explore.Leaves}
 			return b.faulty(ctx, "leaves", notOverlap,
 				&explore.Scenario{Name: "two buyers in one process, enough for one, one may leave", Stock: 2,
 					Buyers: buyers(1, explore.Buys, explore.Buys), Faults: leaves},

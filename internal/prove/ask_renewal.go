@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"seckill/internal/explore"
-	"seckill/internal/fault"
 )
 
 var _ = addQuestion(Question{
@@ -33,6 +32,6 @@ var _ = addQuestion(Question{
 		return b.search(ctx, "renewal", func(rule string) bool { return atTheLock(rule) || rule == explore.RuleStuck }, acts,
 			&explore.Scenario{Name: "two contenders, renewers act", Renewals: 2, Next: true, Buyers: two},
 			&explore.Scenario{Name: "two contenders, renewers act, and the lease ends or a reply is lost", InLine: true, Renewals: 1, MaxFaults: 1, Next: true,
-				Buyers: two, Faults: []explore.Fault{fault.LeaseEnds, fault.ReplyLost, fault.CommandLost}})
+				Buyers: two, Faults: []explore.Fault{explore.LeaseEnds, explore.ReplyLost, explore.CommandLost}})
 	},
 })

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"seckill/internal/explore"
-	"seckill/internal/fault"
 )
 
 var (
@@ -13,7 +12,7 @@ var (
 		Asks: "Any one command takes effect and its reply is lost, or it never arrives: is the stock right, and is no buyer blocked for ever?",
 		ask: func(b *bench, ctx context.Context) (Cell, error) {
 			return b.stands(ctx, "it breaks with every reply heard", func(processes int) (Cell, error) {
-				lost := []explore.Fault{fault.ReplyLost, fault.CommandLost}
+				lost := []explore.Fault{explore.ReplyLost, explore.CommandLost}
 				more := b.shared(processes, explore.Buys, explore.Scenario{
 					Name: "a shared transaction, a reply or a command is lost", Stock: 6, Faults: lost})
 				return b.faulty(ctx, "lost-reply", notOverlap, append(more,
@@ -28,7 +27,7 @@ var (
 			"Is the stock right?",
 		ask: func(b *bench, ctx context.Context) (Cell, error) {
 			return b.stands(ctx, "it breaks with every command in time", func(processes int) (Cell, error) {
-				late := []explore.Fault{fault.Delayed}
+				late := []explore.Fault{explore.Delayed}
 				more := b.shared(processes, explore.Buys, explore.Scenario{
 					Name: "a shared transaction, a command is late", Stock: 6, Faults: late})
 				return b.faulty(ctx, "late-command", explore.LedgerRule, append(more,

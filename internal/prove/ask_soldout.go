@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"seckill/internal/explore"
-	"seckill/internal/fault"
 	"seckill/internal/ledger"
 )
 
@@ -24,7 +23,7 @@ var _ = addQuestion(Question{
 			}
 			if processes > 1 { // a process takes all its buyers along
 				scenarios = append(scenarios, &explore.Scenario{Name: "two buyers each want all units, one may die", Stock: 2,
-					Buyers: all, Faults: []explore.Fault{fault.Dies}, MaxFaults: 1})
+					Buyers: all, Faults: []explore.Fault{explore.Dies}, MaxFaults: 1})
 			}
 			return b.search(ctx, "sold-out", toldWrongly, something, scenarios...)
 		})

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"seckill/internal/explore"
-	"seckill/internal/fault"
 )
 
 // survived are the faults that a strategy survives, by the questions that asked.
@@ -12,10 +11,10 @@ var survived = []struct {
 	question string
 	faults   []explore.Fault
 }{
-	{"dead-holder", []explore.Fault{fault.Dies}},
-	{"lease-end", []explore.Fault{fault.LeaseEnds}},
-	{"lost-reply", []explore.Fault{fault.ReplyLost, fault.CommandLost}},
-	{"late-command", []explore.Fault{fault.Delayed}},
+	{"dead-holder", []explore.Fault{explore.Dies}},
+	{"lease-end", []explore.Fault{explore.LeaseEnds}},
+	{"lost-reply", []explore.Fault{explore.ReplyLost, explore.CommandLost}},
+	{"late-command", []explore.Fault{explore.Delayed}},
 }
 
 var _ = addQuestion(Question{

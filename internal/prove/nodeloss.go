@@ -13,7 +13,6 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
-	"seckill/internal/fault"
 	"seckill/internal/lab"
 	"seckill/internal/ledger"
 	"seckill/internal/observe"
@@ -173,7 +172,7 @@ func (l *loss) play(ctx context.Context) error {
 	}
 	l.story = newStory(lastLossSKU.Add(1), &explore.Scenario{Name: l.loses() + ", while A is inside", Stock: lossStock,
 		Buyers: slices.DeleteFunc(slices.Clone(lossBuyers), func(b explore.Buyer) bool { return b.Name == explore.NextBuyer }),
-		Faults: []explore.Fault{fault.NodeLost}, MaxFaults: 1, Next: true})
+		Faults: []explore.Fault{explore.NodeLost}, MaxFaults: 1, Next: true})
 	var all []*shopper
 	for _, b := range lossBuyers {
 		s, err := l.enter(ctx, b, lost)
@@ -269,7 +268,7 @@ func (l *loss) shop(ctx context.Context, lost *lab.Process, a, b, next *shopper)
 
 	begun := time.Now()
 	what, with := l.describe()
-	l.story.tell(explore.Step{Choice: explore.Choice{Fault: fault.NodeLost}, Command: what + with})
+	l.story.tell(explore.Step{Choice: explore.Choice{Fault: explore.NodeLost}, Command: what + with})
 	if err := l.ensemble.Lose(ctx, lost); err != nil {
 		return err
 	}

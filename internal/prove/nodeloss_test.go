@@ -11,7 +11,6 @@ import (
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
-	"seckill/internal/fault"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/prove"
@@ -65,7 +64,7 @@ func TestFailoverLosesTheLock(t *testing.T) {
 		if !slices.ContainsFunc(e.Problems, func(p explore.Problem) bool { return p.Rule == explore.RuleOverlap }) {
 			t.Errorf("%s: problems %+v, want two holders among them", name, e.Problems)
 		}
-		lost := slices.IndexFunc(e.Steps, func(s explore.Step) bool { return s.Fault == fault.NodeLost })
+		lost := slices.IndexFunc(e.Steps, func(s explore.Step) bool { return s.Fault == explore.NodeLost })
 		if lost < 1 {
 			t.Fatalf("%s: no node is lost in %+v", name, e.Steps)
 		}

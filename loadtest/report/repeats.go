@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 
-	"seckill/internal/fault"
 	"seckill/internal/ledger"
 	"seckill/internal/numbers"
 	"seckill/loadtest"
@@ -41,7 +40,7 @@ func WriteRepeats(w io.Writer, a *loadtest.Repeats) error {
 	}
 	if held := a.Verdicts[0]; held.Runs > 0 && held.Runs == held.Of {
 		last := a.Runs[len(a.Runs)-1]
-		if known := fault.HeldThisTime(last.Strategy.Name, last.Known); known != "" {
+		if known := loadtest.HeldThisTime(last.Strategy.Name, last.Known); known != "" {
 			fmt.Fprintf(t, "\n%s\n", known)
 		}
 	}

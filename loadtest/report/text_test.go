@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"seckill/internal/backend"
-	"seckill/internal/fault"
 	"seckill/internal/ledger"
 	"seckill/loadtest"
 	"seckill/loadtest/adapter"
@@ -96,7 +95,7 @@ func TestWrite(t *testing.T) {
 		}, false},
 		{"held-by-luck", func(r *loadtest.Result) {
 			r.Strategy = loadtest.StrategyInfo{Name: "naive", Title: "Read, compute, write", Broken: true}
-			r.Known = []fault.Known{{Strategy: "naive", Question: "oversell", Example: "naive.oversell"}, {Strategy: "naive", Question: "processes", Example: "naive.processes"}}
+			r.Known = []loadtest.Known{{Strategy: "naive", Question: "oversell", Example: "naive.oversell"}, {Strategy: "naive", Question: "processes", Example: "naive.processes"}}
 		}, false},
 		{"oversold", func(r *loadtest.Result) {
 			r.Strategy = loadtest.StrategyInfo{Name: "naive", Title: "Read, compute, write", Broken: true}

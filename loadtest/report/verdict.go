@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strconv"
 
-	"seckill/internal/fault"
 	"seckill/internal/ledger"
 	"seckill/internal/numbers"
 	"seckill/loadtest"
@@ -58,7 +57,7 @@ func (t *text) verdict(r *loadtest.Result) {
 			fmt.Fprintf(t, "\n%s is shipped to break like this: compare it with the strategies that hold.\n", r.Strategy.Name)
 		}
 	case ledger.Held:
-		if known := fault.HeldThisTime(r.Strategy.Name, r.Known); known != "" {
+		if known := loadtest.HeldThisTime(r.Strategy.Name, r.Known); known != "" {
 			fmt.Fprintf(t, "\n%s\n", known)
 		}
 	}

@@ -9,7 +9,6 @@ import (
 
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
-	"seckill/internal/fault"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
@@ -31,7 +30,7 @@ func TestMutantsOfMergedAreCaught(t *testing.T) {
 	copied := &explore.Scenario{Name: "B comes twice", Stock: 9, Next: true, Buyers: three()}
 	copied.Buyers[2].Same, copied.Buyers[2].Quantity = "B", 1
 	dies := &explore.Scenario{Name: "the process may die", Stock: 6, Next: true, Buyers: three(),
-		Faults: []explore.Fault{fault.Dies}, MaxFaults: 1}
+		Faults: []explore.Fault{explore.Dies}, MaxFaults: 1}
 
 	clean := map[*explore.Scenario]bool{}
 	for _, m := range []struct {

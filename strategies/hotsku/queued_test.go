@@ -11,7 +11,6 @@ import (
 
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
-	"seckill/internal/fault"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
@@ -240,7 +239,7 @@ func (s keepsPlace) Deduct(ctx context.Context, p seckill.Purchase) (r seckill.R
 // A buyer leaves the line: those behind them get through, and nothing is sold to
 // them. The explorer finds what is missing where either is not so.
 func TestTheExplorerHasBuyersLeaveTheLine(t *testing.T) {
-	scenario := &explore.Scenario{Name: "three buyers, one may leave", Stock: 6, Next: true, Faults: []explore.Fault{fault.Leaves}, MaxFaults: 1}
+	scenario := &explore.Scenario{Name: "three buyers, one may leave", Stock: 6, Next: true, Faults: []explore.Fault{explore.Leaves}, MaxFaults: 1}
 	for _, name := range []string{"A", "B", "C"} {
 		scenario.Buyers = append(scenario.Buyers, explore.Buyer{Name: name, Quantity: 1, Does: explore.Buys})
 	}

@@ -11,7 +11,6 @@ import (
 
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
-	"seckill/internal/fault"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
@@ -139,7 +138,7 @@ func TestTheExplorerFindsLostPromises(t *testing.T) {
 		client.AddHook(&meddler{on: own, meddles: acksEarly})
 		s.redis = client
 	})
-	lost := []explore.Fault{fault.Dies, fault.ReplyLost, fault.CommandLost}
+	lost := []explore.Fault{explore.Dies, explore.ReplyLost, explore.CommandLost}
 	for _, c := range []struct {
 		what   string
 		info   catalog.Info

@@ -117,8 +117,8 @@ func (f *fake) Serve(ctx context.Context, _ lab.ServiceSettings) error {
 	}
 }
 
-func (f *fake) Faults() []lab.FaultStatus {
-	return []lab.FaultStatus{
+func (f *fake) Faults() []fault.Status {
+	return []fault.Status{
 		{Kind: fault.PauseService, Available: true, Service: true, Lasts: true}, {Kind: fault.KillService, Available: true, Service: true},
 		{Kind: fault.PauseHolder, Available: true, Holder: true, Lasts: true},
 		{Kind: fault.RestartRedis, Missing: "redis is embedded", Lack: fault.NewLack(fault.LackEmbedded, map[string]any{"name": "redis"}, "redis is embedded")},

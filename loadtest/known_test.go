@@ -1,4 +1,4 @@
-package fault
+package loadtest
 
 import (
 	"slices"
@@ -25,30 +25,21 @@ func TestBreaking(t *testing.T) {
 	for _, test := range []struct {
 		strategy  string
 		processes int
-		met       []Name
+		asked     map[string]string
 		want      []Known
 	}{
 		{"leased", 1, nil, []Known{{"leased", "lease-end", "", "leased.lease-end"}}},
 		{"leased", 2, nil, []Known{processes, {"leased", "lease-end", "", "leased.lease-end"}}},
-		{"leased", 2, []Name{KillHolder, RestartRedis, CutHolder, PauseHolder}, []Known{processes,
-			{"leased", "lease-end", CutHolder, "leased.lease-end"}, {"leased", "node-loss", RestartRedis, "leased.node-loss"}}},
-		{"sound", 2, []Name{PauseHolder}, nil},
-		{"unknown", 2, []Name{PauseHolder}, nil},
+		{"leased", 2, map[string]string{"dead-holder": "kill_holder", "node-loss": "restart_redis", "lease-end": "cut_holder"}, []Known{processes,
+			{"leased", "lease-end", "cut_holder", "leased.lease-end"}, {"leased", "node-loss", "restart_redis", "leased.node-loss"}}},
+		{"sound", 2, map[string]string{"lease-end": "pause_holder"}, nil},
+		{"unknown", 2, map[string]string{"lease-end": "pause_holder"}, nil},
 	} {
-		if got := all.Breaking(test.strategy, test.processes, test.met...); !slices.Equal(got, test.want) {
-			t.Errorf("%s with %d processes after %v: %+v, want %+v", test.strategy, test.processes, test.met, got, test.want)
+		if got := all.Breaking(test.strategy, test.processes, test.asked); !slices.Equal(got, test.want) {
+			t.Errorf("%s with %d processes after %v: %+v, want %+v", test.strategy, test.processes, test.asked, got, test.want)
 		}
 	}
-	if said := HeldThisTime("leased", all.Breaking("sound", 2)); said != "" {
+	if said := HeldThisTime("leased", all.Breaking("sound", 2, nil)); said != "" {
 		t.Errorf("nothing is known, and it says %q", said)
-	}
-	notAsked := []Name{LoseMySQL} // the matrix asks nothing about the loss of a database
-	for _, f := range All {
-		if slices.Contains(notAsked, f.Name) != (f.Question == "") {
-			t.Errorf("%s asks %q", f.Name, f.Question)
-		}
-		if f.Question != "" && (Known{Question: f.Question}).When() == f.Question {
-			t.Errorf("%s asks %q, and there are no words for it", f.Name, f.Question)
-		}
 	}
 }

@@ -1,49 +1,36 @@
-package fault
+package loadtest
 
 import (
 	"encoding/json"
 	"fmt"
 	"io"
 	"path"
-	"slices"
 	"strings"
 )
 
-// Columns of the guarantee matrix that ask what a fault does.
-const (
-	deadHolder = "dead-holder"
-	leaseEnd   = "lease-end"
-	nodeLoss   = "node-loss"
-	processes  = "processes"
-	// What is lost or late on the way.
-	lostReply   = "lost-reply"
-	lateCommand = "late-command"
-	clocks      = "clocks"
-)
-
-// damaging are the questions whose “breaks” sells wrongly or stops the sale,
-// what happens in them, and how many processes it takes. Those of a server count
-// in runs only that had such a fault.
+// damaging are the questions of the guarantee matrix whose “breaks” sells wrongly
+// or stops the sale, what happens in them, and how many processes it takes. Those
+// of a server count in runs only that had such a fault.
 var damaging = []struct {
 	question, when string
 	processes      int
 	server         bool
 }{
 	{"oversell", "two buyers at once", 1, false},
-	{processes, "buyers at two service processes", 2, false},
-	{leaseEnd, "a holder that is paused past its lease", 1, false},
-	{deadHolder, "a holder that dies", 1, false},
-	{nodeLoss, "a server that loses its data", 1, true},
-	{lostReply, "a reply that is lost", 1, true},
-	{lateCommand, "a command that comes late", 1, true},
-	{clocks, "a clock that jumps", 2, true},
+	{"processes", "buyers at two service processes", 2, false},
+	{"lease-end", "a holder that is paused past its lease", 1, false},
+	{"dead-holder", "a holder that dies", 1, false},
+	{"node-loss", "a server that loses its data", 1, true},
+	{"lost-reply", "a reply that is lost", 1, true},
+	{"late-command", "a command that comes late", 1, true},
+	{"clocks", "a clock that jumps", 2, true},
 }
 
 // A Known order of commands breaks a strategy, whatever one run says.
 type Known struct {
 	Strategy string `json:"strategy"`
 	Question string `json:"question"`        // the column of the guarantee matrix
-	Fault    Name   `json:"fault,omitempty"` // of the run, if it had one that asks the same and could matter
+	Fault    string `json:"fault,omitempty"` // of the run, if it had one that asks the same and could matter
 	Example  string `json:"example"`         // the page plays it at #/trace/EXAMPLE
 }
 
@@ -110,15 +97,9 @@ func ReadCounterexamples(r io.Reader) (Counterexamples, error) {
 
 // Breaking are the orders that a run names that held: those that break its
 // strategy with that many processes, with all alive or with a holder that
-// is paused or dies, whether or not the run had such a fault; other faults
-// count if they are among met, which could matter in it.
-func (c Counterexamples) Breaking(strategy string, processes int, met ...Name) (known []Known) {
-	asked := map[string]Name{}
-	for _, name := range slices.Backward(met) {
-		if f, err := Find(name); err == nil {
-			asked[f.Question] = name
-		}
-	}
+// is paused or dies, whether or not the run had such a fault. Others count if the
+// run had a fault that could matter; asked has each by the question that it asks.
+func (c Counterexamples) Breaking(strategy string, processes int, asked map[string]string) (known []Known) {
 	for _, d := range damaging {
 		example := c[strategy][d.question]
 		if example == "" || processes < d.processes || d.server && asked[d.question] == "" {

@@ -1,0 +1,247 @@
+package fault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"seckill/internal/backend"
+)
+
+// A harm is done to the process of a scene, which is locked.
+type harm func(context.Context, *scene) (*Injection, error)
+
+// injected is a fault that took effect or not. undo, unless nil, ends what lasts.
+func (s *scene) injected(took bool, undo func(context.Context, *Effect) error) (*Injection, error) {
+	s.seen.Took = took
+	s.seen.weigh()
+	return &Injection{s.seen, undo}, nil
+}
+
+func pause(ctx context.Context, s *scene) (*Injection, error) {
+	p := s.process
+	if p.Paused() {
+		return nil, fmt.Errorf("%s is paused already", p.Name)
+	}
+	run, begun := p.Done(), time.Now()
+	if err := p.Pause(ctx); err != nil {
+		return nil, err
+	}
+	return s.injected(await(ctx, p.Stands), func(ctx context.Context, e *Effect) error {
+		p.Harm.Lock()
+		defer p.Harm.Unlock()
+		if p.Done() != run || !p.Alive() || !p.Paused() {
+			e.void(WentOn)
+			return nil
+		}
+		if !e.Took || !p.Stands() {
+			e.void(WentOn)
+		}
+		e.Stood = int(time.Since(begun).Milliseconds())
+		return p.Resume(ctx)
+	})
+}
+
+// kill ends the process until it is undone.
+func kill(ctx context.Context, s *scene) (*Injection, error) {
+	p := s.process
+	run := p.Done()
+	if err := p.Kill(ctx); err != nil {
+		return nil, err
+	}
+	return s.injected(!p.Alive(), func(ctx context.Context, _ *Effect) error {
+		p.Harm.Lock()
+		defer p.Harm.Unlock()
+		if p.Done() != run {
+			return nil
+		}
+		return p.Restart(ctx)
+	})
+}
+
+// restart kills a server and starts it again, on its data.
+func restart(ctx context.Context, s *scene) (*Injection, error) {
+	run := s.process.Done()
+	if err := s.process.Kill(ctx); err != nil {
+		return nil, err
+	}
+	// It comes back whatever becomes of the caller: there is only one.
+	if err := s.process.Restart(context.WithoutCancel(ctx)); err != nil {
+		return nil, err
+	}
+	return s.injected(s.process.Done() != run, nil)
+}
+
+// restartEmpty restarts Redis, which took effect if the mark in it is gone.
+func restartEmpty(ctx context.Context, s *scene) (*Injection, error) {
+	if err := s.markRedis(ctx); err != nil {
+		return nil, fmt.Errorf("leave a mark in Redis: %w", err)
+	}
+	i, err := restart(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	kept, err := s.redisMarked(context.WithoutCancel(ctx))
+	if err != nil {
+		return nil, fmt.Errorf("look for the mark in Redis: %w", err)
+	}
+	if kept {
+		i.Effect.void(DataKept)
+	}
+	return i, nil
+}
+
+// clockJump is longer than any lease of a lab.
+const clockJump = 10 * time.Minute
+
+// jump sets the clock of a process ahead, as a wrong time server does, and later
+// back. Servers' clocks stay as they are.
+func jump(ctx context.Context, s *scene) (*Injection, error) {
+	p := s.process
+	if p.Paused() {
+		return nil, fmt.Errorf("%s is paused already", p.Name)
+	}
+	run, begun := p.Done(), time.Now()
+	said, err := points(p).Jump(ctx, clockJump)
+	if err != nil {
+		return nil, fmt.Errorf("set the clock of %s: %w", p.Name, err)
+	}
+	return s.injected(time.Until(said.Now) > clockJump/2, func(ctx context.Context, e *Effect) error {
+		p.Harm.Lock()
+		defer p.Harm.Unlock()
+		if p.Done() != run || !p.Alive() {
+			e.void(WentOn)
+			return nil
+		}
+		said, err := points(p).Jump(ctx, 0)
+		if err == nil && said.Looks == 0 {
+			e.Matters, e.Why = false, NoLook
+		}
+		e.Stood = int(time.Since(begun).Milliseconds())
+		return err
+	})
+}
+
+// partition holds back what passes between a process and a server, both ways. It
+// arrives in the end.
+func partition(server string) harm { return hold(server, true) }
+
+// loseReplies holds back what a server answers, and loses it.
+func loseReplies(server string) harm { return hold(server, false) }
+
+func hold(server string, both bool) harm {
+	return func(_ context.Context, s *scene) (*Injection, error) {
+		link, begun := s.lab.Link(s.aim.Service, server), time.Now()
+		if link == nil {
+			return nil, fmt.Errorf("%s reaches %s directly", s.process.Name, server)
+		}
+		link.Hold(both)
+		return s.injected(true, func(_ context.Context, e *Effect) error {
+			held := link.Pass(!both)
+			e.Stood = int(time.Since(begun).Milliseconds())
+			if held == 0 {
+				e.void(NothingPassed)
+			}
+			return nil
+		})
+	}
+}
+
+// lose kills the leader of several, and starts it again when it is undone.
+func lose(ctx context.Context, s *scene) (*Injection, error) {
+	if !s.servers.Whole() {
+		return nil, fmt.Errorf("one of the servers beside %s is lost already", s.process.Name)
+	}
+	p, run := s.process, s.process.Done()
+	if err := p.Kill(ctx); err != nil {
+		return nil, err
+	}
+	restart := func(ctx context.Context) error {
+		if p.Done() == run {
+			if err := p.Restart(ctx); err != nil {
+				return err
+			}
+		}
+		_, err := s.servers.Leader(ctx)
+		return err
+	}
+	next, err := s.servers.Leader(ctx) // the others must go on
+	if err != nil {
+		return nil, errors.Join(err, restart(context.WithoutCancel(ctx)))
+	}
+	return s.injected(next != p, func(ctx context.Context, _ *Effect) error {
+		p.Harm.Lock()
+		defer p.Harm.Unlock()
+		return restart(ctx)
+	})
+}
+
+// failover stops replication while the primary goes on to acknowledge writes, of
+// which the mark is one. Then it loses the primary: sentinels promote a replica
+// that does not have them. The old primary comes back as a replica.
+func failover(ctx context.Context, s *scene) (*Injection, error) {
+	primary := s.process
+	err := s.servers.Lag(ctx)
+	if err == nil {
+		if err = s.markRedis(ctx); err != nil {
+			err = fmt.Errorf("leave a mark in Redis: %w", err)
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.servers.Heal(context.WithoutCancel(ctx)))
+	}
+	return s.injected(true, func(ctx context.Context, e *Effect) error {
+		primary.Harm.Lock()
+		err := s.servers.Lose(ctx, primary)
+		primary.Harm.Unlock()
+		if err != nil {
+			return errors.Join(fmt.Errorf("have a replica take over: %w", err), s.servers.Heal(ctx))
+		}
+		kept, err := s.redisMarked(ctx)
+		if err == nil && kept {
+			e.void(DataKept)
+		}
+		return errors.Join(err, s.servers.Heal(ctx))
+	})
+}
+
+const redisMark = "seckill:lab:mark"
+
+func (s *scene) markRedis(ctx context.Context) error {
+	return s.onRedis(ctx, func(in *backend.Instance) error { return in.Redis.Set(ctx, redisMark, 1, 0).Err() })
+}
+
+func (s *scene) redisMarked(ctx context.Context) (there bool, err error) {
+	err = s.onRedis(ctx, func(in *backend.Instance) error {
+		n, err := in.Redis.Exists(ctx, redisMark).Result()
+		there = n > 0
+		return err
+	})
+	return there, err
+}
+
+func (s *scene) onRedis(ctx context.Context, do func(*backend.Instance) error) error {
+	in, err := backend.Open(ctx, s.lab.Config().Only(backend.Redis))
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	return do(in)
+}
+
+// await asks until it is so, for a second at most.
+func await(ctx context.Context, so func() bool) bool {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	again := time.NewTicker(time.Millisecond)
+	defer again.Stop()
+	for !so() {
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return so()
+		}
+	}
+	return true
+}
