@@ -20,7 +20,7 @@ tidy() { for _ in 1 2 3 4 5 6 7 8 9 10; do rm -rf "$$folder" 2>/dev/null && retu
 trap tidy EXIT; trap 'exit 129' HUP; trap 'exit 130' INT; trap 'exit 143' TERM; \
 TMPDIR=$$folder $(GOTESTSUM) -- $(TESTFLAGS)
 endef
-PACKAGES  := ./cmd/seckill ./strategies ./web/e2e ./loadtest ./internal/prove ./internal/bench ./internal/lab ./...
+PACKAGES  := ./cmd/seckill ./strategies ./strategies/contract ./web/e2e ./loadtest ./internal/prove ./internal/bench ./internal/lab ./...
 
 .PHONY: help demo test verify prove build bench figures clean
 

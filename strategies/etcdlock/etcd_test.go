@@ -10,7 +10,6 @@ import (
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.etcd.io/etcd/client/v3/concurrency"
 
 	"seckill/internal/backend"
 	"seckill/internal/backend/backendtest"
@@ -29,59 +28,7 @@ const (
 	short = 2 * time.Second // the smallest lease that etcd grants
 )
 
-func TestContract(t *testing.T) {
-	const can = locktest.Tells | locktest.Undoes | locktest.Fences | locktest.Decides
-	for _, c := range []struct {
-		info    catalog.Info
-		can     locktest.Can
-		foreign []locktest.Foreign
-	}{
-		{Etcd, can | locktest.Queues, []locktest.Foreign{{Name: "concurrency.Mutex", Take: takeMutex}}},
-		{EtcdNode, can, nil},
-		{EtcdFenced, can | locktest.Queues, nil},
-	} {
-		t.Run(c.info.Name, func(t *testing.T) {
-			etcd := labtest.Instance(t, backend.Etcd).Etcd
-			t.Parallel()
-			locktest.Run(t, locktest.Harness{
-				Key: "/test/locks/" + c.info.Name, Open: locktest.Open(c.info), Can: c.can, Lease: short,
-				Waiting: waits, Foreign: c.foreign, Commands: []string{"TXN", "TXN"},
-				Wire: func(t testing.TB, s catalog.Settings) (*locktest.Process, *backendtest.Wire) {
-					b, w := wired(t, c.info, s.LockLease)
-					return b.Process, w
-				},
-				Seen: func(t testing.TB, key string) []string { return keysOf(t, etcd, key) },
-				End: func(t testing.TB, key string, _ lock.Lease) func() {
-					return func() {
-						if keys := keysOf(t, etcd, key); len(keys) > 0 {
-							_, _ = etcd.Delete(context.Background(), keys[0])
-						}
-					}
-				},
-			})
-		})
-	}
-}
-
 func waits(c *tap.Command) bool { return strings.HasPrefix(c.Text, "end of") }
-
-// takeMutex locks as `etcdctl lock` and concurrency.Mutex do.
-func takeMutex(t testing.TB, key string) (free func(), ok bool) {
-	s, err := concurrency.NewSession(labtest.Instance(t, backend.Etcd).Etcd, concurrency.WithTTL(60))
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := concurrency.NewMutex(s, key)
-	free = func() {
-		_ = m.Unlock(context.Background())
-		s.Close()
-	}
-	if err := m.TryLock(context.Background()); err != nil {
-		s.Close()
-		return nil, false
-	}
-	return free, true
-}
 
 // A bench is a lock on an instance of its own, and the etcd behind it.
 type bench struct {
@@ -161,42 +108,6 @@ func keysOf(t testing.TB, etcd *clientv3.Client, key string) (keys []string) {
 func (b *bench) queued(t *testing.T, n int) {
 	t.Helper()
 	locktest.Soon(t, fmt.Sprintf("%d keys", n), func() bool { return len(b.keys(t)) == n })
-}
-
-// `etcdctl lock` and concurrency.Mutex queue behind two buyers of one process,
-// who share a lease.
-func TestForeignMutexQueuesWithOurs(t *testing.T) {
-	b := newBench(t, Etcd, long)
-	c := labtest.Instance(t, backend.Etcd).Etcd
-	s, err := concurrency.NewSession(c, concurrency.WithTTL(60))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	m := concurrency.NewMutex(s, b.key)
-	if err := m.Lock(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	one, two := b.contend(t), b.contend(t)
-	if err := m.Unlock(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	l := <-one.In
-	got := make(chan error, 1)
-	go func() { got <- m.Lock(context.Background()) }()
-	b.queued(t, 3)
-	locktest.Free(t, l)
-	l = <-two.In // the foreign one came last
-	if len(got) > 0 {
-		t.Error("the foreign client is in beside us")
-	}
-	locktest.Free(t, l)
-	if err := <-got; err != nil {
-		t.Error(err)
-	}
-	if err := m.Unlock(t.Context()); err != nil {
-		t.Error(err)
-	}
 }
 
 // Within the lease a lost connection is nothing: it is taken up again, renewed.

@@ -11,9 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/lab/labtest"
 	"seckill/internal/lock"
 	"seckill/internal/lock/locktest"
 	"seckill/internal/seckill"
@@ -129,35 +127,6 @@ func TestBuyerLeavesWhileTheServerIsSilent(t *testing.T) {
 		stat, err := other.zk.Exists(t.Context(), b.key)
 		return err == nil && stat != nil && stat.Cversion >= 4 && stat.NumChildren == 0
 	})
-}
-
-// The server itself dies and comes back, with its queue and its sessions.
-func TestServerRestarts(t *testing.T) {
-	b, _ := longLived(t)
-	process, err := labtest.Start(t, backend.ZooKeeper).Process(backend.NameZooKeeper)
-	if err != nil {
-		t.Fatal(err)
-	}
-	l := b.acquire(t, 0)
-	if err := process.Kill(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := b.Acquire(t.Context(), b.key, lock.Options{}); !errors.Is(err, seckill.ErrUnavailable) {
-		t.Errorf("without a server it said %v", err)
-	}
-	if err := process.Restart(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	locktest.Soon(t, "the server is there again", b.zk.Connected)
-	if l.Context().Err() == nil { // the session was taken up again in time
-		locktest.Free(t, l)
-	}
-	next := b.acquire(t, time.Minute)
-	if next.Fence() <= l.Fence() {
-		t.Errorf("the fencing token %d follows %d", next.Fence(), l.Fence())
-	}
-	locktest.Free(t, next)
-	b.queued(t, 0)
 }
 
 // Nodes that somebody else removes, as an operator may: those who wait queue
@@ -286,22 +255,4 @@ func TestHerdWakesEverybody(t *testing.T) {
 	if n := looks(ZKHerd); n != waiters {
 		t.Errorf("zk-herd: %d looks at the queue for one release, want %d", n, waiters)
 	}
-}
-
-// The holder acquires the lock again without asking ZooKeeper.
-func TestReentryIsFree(t *testing.T) {
-	b := newBench(t, ZK)
-	outer := b.acquire(t, 0)
-	n := &tap.Counter{}
-	inner, err := b.Acquire(tap.With(outer.Context(), n), b.key, lock.Options{})
-	if err != nil || n.Count(tap.ZooKeeper) != 0 {
-		t.Fatalf("acquiring again cost %d commands, %v", n.Count(tap.ZooKeeper), err)
-	}
-	locktest.Free(t, inner)
-	locktest.Free(t, outer)
-}
-
-func BenchmarkZK(b *testing.B) {
-	p := locktest.Open(ZK)(b, catalog.Settings{})
-	locktest.Benchmark(b, p, "/test/locks/bench", tap.ZooKeeper)
 }

@@ -1,24 +1,25 @@
-// Package locktest is the contract of lock.Locker as one suite of tests. Every
-// lock describes itself in a Harness and calls Run. What the harness declares
-// decides what is asked. A promise that a lock is known to break is asked as
-// well: the suite fails unless it sees the promise broken.
+// Package locktest has what tests of locks share: a lock opened on the test's
+// servers, one that waits, and a tap that acts between two commands.
 package locktest
 
 import (
 	"context"
-	"fmt"
-	"runtime"
-	"slices"
-	"sync"
-	"sync/atomic"
+	"errors"
+	"strings"
 	"testing"
 	"time"
 
 	"seckill/internal/backend"
-	"seckill/internal/backend/backendtest"
 	"seckill/internal/catalog"
+	"seckill/internal/lab/labtest"
 	"seckill/internal/lock"
+	"seckill/internal/seckill"
 	"seckill/internal/tap"
+)
+
+const (
+	Long     = 10 * time.Minute // a lease that no test outlasts
+	Patience = time.Minute      // for what has to happen
 )
 
 // A Process is one service process with its own connections. Two processes
@@ -29,198 +30,150 @@ type Process struct {
 	Kill func()            // closes its connections for good
 }
 
-// A Harness describes one lock to the suite.
-type Harness struct {
-	// Key begins the names of the keys that the suite locks.
-	Key string
-	// Open starts a process. Its s.LockLease is the lease of locks that are
-	// renewed, or the length of the session that carries them.
-	Open func(t testing.TB, s catalog.Settings) *Process
-
-	Can    Can
-	Breaks []Promise // known flaws
-
-	// Lease is a short lease or session; 0: the lock has neither.
-	Lease time.Duration
-	// Renewed is the lease of a lock that is renewed; 0: 900 ms.
-	Renewed time.Duration
-	// Waits are further limits to try, where the server counts the wait.
-	Waits []time.Duration
-	// Waiting reports that a contender is about to wait. Nil: a wait that
-	// passes the tap.
-	Waiting func(*tap.Command) bool
-	// Seen lists what the backend has for a key: the holder, those who wait and
-	// what they left behind. Nil: nothing can be seen from outside.
-	Seen func(t testing.TB, key string) []string
-	// End prepares to end the lock under its holder, as its expiry, the server
-	// or an operator would.
-	End func(t testing.TB, key string, l lock.Lease) (end func())
-	// Foreign clients lock the same key in their own way.
-	Foreign []Foreign
-	// Wire opens a process that reaches the backend through a wire.
-	Wire func(t testing.TB, s catalog.Settings) (*Process, *backendtest.Wire)
-	// Commands are those of taking and releasing a free lock. Nil: not asked.
-	Commands []string
-	// Alone asks one promise at a time: other keys slow this lock's down.
-	Alone bool
-	// Patience bounds the wait for what has to happen; 0: one minute.
-	Patience time.Duration
-
-	only []Promise // nil: all that apply
-}
-
-// A Foreign client takes the key and reports whether it got it.
-type Foreign struct {
-	Name string
-	Take func(t testing.TB, key string) (free func(), ok bool)
-}
-
-// Can is a set of capabilities.
-type Can uint
-
-const (
-	Expires  Can = 1 << iota // Options.Lease ends the lock under a living holder
-	Bound                    // the lock ends with its holder's connection, at once
-	Tells                    // the lease's context ends, with ErrLost, when the lock is lost
-	Undoes                   // an attempt whose reply was lost is taken back at once
-	Renews                   // Options.Lease 0 renews the lock with commands of its own
-	Limits                   // Settings.MaxHold ends the renewal
-	Reenters                 // the lease's context acquires the lock again
-	Queues                   // first come, first served
-	Fences                   // fencing tokens grow with every grant
-	Clears                   // lock.Clearer removes it by force
-	Decides                  // of several who try once, one gets the lock
-)
-
-func (h *Harness) can(c Can) bool { return h.Can&c == c }
-
-func (h *Harness) breaks(p Promise) bool { return slices.Contains(h.Breaks, p) }
-
-// Run asks the lock for every promise that applies to it.
-func Run(t *testing.T, h Harness) {
-	for _, c := range ask(t, h) {
-		t.Run(string(c.promise), func(t *testing.T) {
-			for _, f := range c.flaws {
-				t.Log(f)
-			}
-			for _, f := range c.failures() {
-				t.Error(f)
-			}
-		})
+// Open starts processes of a strategy's lock on the backends of this test.
+func Open(info catalog.Info) func(testing.TB, catalog.Settings) *Process {
+	return func(t testing.TB, s catalog.Settings) *Process {
+		t.Helper()
+		return On(t, labtest.Instance(t, info.Needs...), info, s)
 	}
 }
 
-// ask puts all questions, most of which are waiting, at the same time.
-func ask(t *testing.T, h Harness) (trials []*trial) {
-	if h.Patience == 0 {
-		h.Patience = patience
+// On builds a strategy's lock on an instance.
+func On(t testing.TB, in *backend.Instance, info catalog.Info, s catalog.Settings) *Process {
+	t.Helper()
+	l, err := catalog.NewLocker(info, catalog.Deps{Instance: in, Settings: s})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if h.Renewed == 0 {
-		h.Renewed = 900 * time.Millisecond
+	return &Process{l, in, in.Kill}
+}
+
+// Take acquires a lock that has to be granted.
+func Take(t testing.TB, l lock.Locker, key string, o lock.Options) lock.Lease {
+	t.Helper()
+	lease, err := l.Acquire(t.Context(), key, o)
+	if err != nil {
+		t.Fatalf("acquire %s: %v", key, err)
 	}
-	var all sync.WaitGroup
-	a, b := h.Open(t, settings(long)), h.Open(t, settings(long))
-	for _, q := range questions {
-		if h.only != nil && !slices.Contains(h.only, q.promise) {
-			continue
-		}
-		c := &trial{TB: t, question: q, h: &h, a: a, b: b, known: h.breaks(q.promise)}
-		if !q.applies(&h) || h.breaks(Exclusion) && !q.unguarded {
-			if c.known {
-				t.Errorf("%q is declared as broken, and is not asked", q.promise)
-			}
-			continue
-		}
-		c.ctx, c.over = context.WithCancel(t.Context())
-		c.key = c.fresh()
-		trials = append(trials, c)
-		all.Go(func() {
-			defer c.over()
-			q.ask(c)
-		})
-		if h.Alone {
-			all.Wait()
+	return lease
+}
+
+// Free releases a lock that has to be held.
+func Free(t testing.TB, l lock.Lease) {
+	t.Helper()
+	if err := l.Release(context.Background()); err != nil {
+		t.Errorf("release: %v", err)
+	}
+}
+
+// Busy checks that the lock is held.
+func Busy(t testing.TB, l lock.Locker, key string) {
+	t.Helper()
+	if _, err := l.Acquire(t.Context(), key, lock.Options{Lease: Long}); !errors.Is(err, seckill.ErrBusy) {
+		t.Errorf("%s is held, and another was told %v, want busy", key, err)
+	}
+}
+
+// Lost waits for the end of the lease's context and returns its cause.
+func Lost(t testing.TB, l lock.Lease) error {
+	t.Helper()
+	select {
+	case <-l.Context().Done():
+		return context.Cause(l.Context())
+	case <-time.After(Patience):
+		t.Fatal("the holder was not told")
+		return nil
+	}
+}
+
+// Soon polls for what a server does by itself.
+func Soon(t testing.TB, what string, f func() bool) {
+	t.Helper()
+	for end := time.Now().Add(Patience); !f(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("still waiting after %v: %s", Patience, what)
 		}
 	}
-	all.Wait()
-	return trials
 }
 
-// A trial asks one promise, in a goroutine of its own. It stands in for the
-// test, so that what fails is known before it is reported.
-type trial struct {
-	testing.TB
-	question
-	h     *Harness
-	a, b  *Process
-	key   string
-	known bool // the lock is known to break the promise
-	ctx   context.Context
-	over  context.CancelFunc
-
-	mu     sync.Mutex
-	flaws  []string // of the lock
-	errors []string // of the test's surroundings
+// A Tap acts before and after commands. Its error is what the caller sees.
+type Tap struct {
+	OnBefore func(c *tap.Command) error
+	OnAfter  func(c *tap.Command, err error) error
 }
 
-// failures are what the test fails by: flaws that were not declared, or a
-// declared one that did not show.
-func (c *trial) failures() []string {
-	switch {
-	case !c.known:
-		return append(c.errors, c.flaws...)
-	case len(c.flaws) == 0:
-		return append(c.errors, "declared as broken, and not seen to break")
+func (m *Tap) Before(_ context.Context, c *tap.Command) error {
+	if m.OnBefore != nil {
+		return m.OnBefore(c)
 	}
-	return c.errors
+	return nil
 }
 
-// broken notes that the lock has not kept its promise.
-func (c *trial) broken(format string, args ...any) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.flaws = append(c.flaws, fmt.Sprintf(format, args...))
+func (m *Tap) After(_ context.Context, c *tap.Command, err error) error {
+	if m.OnAfter != nil {
+		return m.OnAfter(c, err)
+	}
+	return err
 }
 
-// stop notes it and ends the trial.
-func (c *trial) stop(format string, args ...any) {
-	c.broken(format, args...)
-	runtime.Goexit()
+// ErrLostReply is what a caller sees of a command whose reply is lost.
+var ErrLostReply = errors.New("the reply was lost")
+
+// A Waiter waits for a lock.
+type Waiter struct {
+	In    chan lock.Lease
+	Err   chan error
+	Leave context.CancelFunc
 }
 
-func (c *trial) failed() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return len(c.flaws) > 0
+// Contend asks for a lock and returns when the wait begins, as waiting says;
+// nil: with the first wait that passes the tap.
+func Contend(t testing.TB, l lock.Locker, key string, waiting func(*tap.Command) bool) *Waiter {
+	t.Helper()
+	if waiting == nil {
+		waiting = PassesTap
+	}
+	ctx, leave := context.WithCancel(t.Context())
+	w := &Waiter{make(chan lock.Lease, 1), make(chan error, 1), leave}
+	begun := make(chan struct{}, 1)
+	ctx = tap.With(ctx, &Tap{OnBefore: func(c *tap.Command) error {
+		if waiting(c) {
+			select {
+			case begun <- struct{}{}:
+			default:
+			}
+		}
+		return nil
+	}})
+	go func() {
+		lease, err := l.Acquire(ctx, key, lock.Options{Wait: -1, Lease: Long})
+		if err != nil {
+			w.Err <- err
+			return
+		}
+		w.In <- lease
+	}()
+	select {
+	case <-begun:
+	case err := <-w.Err:
+		w.Err <- err
+	case lease := <-w.In:
+		w.In <- lease
+	case <-time.After(Patience):
+		t.Fatalf("no contender waits for %s", key)
+	}
+	return w
 }
 
-func (c *trial) Errorf(format string, args ...any) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.errors = append(c.errors, fmt.Sprintf(format, args...))
-}
+// PassesTap reports a wait that passes the tap, and not a command that waits.
+func PassesTap(c *tap.Command) bool { return c.Backend == tap.Waiting }
 
-func (c *trial) Fatalf(format string, args ...any) {
-	c.Errorf(format, args...)
-	runtime.Goexit()
-}
-
-func (c *trial) Error(args ...any) { c.Errorf("%s", fmt.Sprintln(args...)) }
-func (c *trial) Fatal(args ...any) { c.Fatalf("%s", fmt.Sprintln(args...)) }
-
-func (c *trial) Context() context.Context { return c.ctx }
-
-func (c *trial) open(lease time.Duration) *Process {
-	return c.h.Open(c, settings(lease))
-}
-
-func settings(lease time.Duration) catalog.Settings {
-	return catalog.Settings{LockTimes: catalog.LockTimes{LockWait: 3 * time.Second, LockLease: lease, LockPoll: 5 * time.Millisecond}}
-}
-
-var keys atomic.Int64
-
-// fresh is an unused key.
-func (c *trial) fresh() string {
-	return fmt.Sprintf("%s-%05d", c.h.Key, keys.Add(1))
+// Names records the verbs of commands, without waits.
+func Names(into *[]string) *Tap {
+	return &Tap{OnBefore: func(c *tap.Command) error {
+		if c.Backend != tap.Waiting {
+			*into = append(*into, strings.ToUpper(c.Name))
+		}
+		return nil
+	}}
 }

@@ -1,4 +1,4 @@
-package locktest
+package contract
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
+	"seckill/internal/lock/locktest"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
 )
@@ -37,9 +38,9 @@ type client struct {
 	dead *bool
 }
 
-func (m *memory) open(_ testing.TB, s catalog.Settings) *Process {
+func (m *memory) open(_ testing.TB, s catalog.Settings) *locktest.Process {
 	dead := false
-	return &Process{Locker: &client{m, s, &dead}, Kill: func() {
+	return &locktest.Process{Locker: &client{m, s, &dead}, Kill: func() {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		dead = true

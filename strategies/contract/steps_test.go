@@ -1,4 +1,4 @@
-package locktest
+package contract
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"seckill/internal/lock"
+	"seckill/internal/lock/locktest"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
 )
@@ -16,9 +17,9 @@ import (
 const most = 40
 
 // nth acts before the nth command, counted from 1.
-func nth(n int, act func()) *Tap {
+func nth(n int, act func()) *locktest.Tap {
 	var seen atomic.Int64
-	return &Tap{OnBefore: func(c *tap.Command) error {
+	return &locktest.Tap{OnBefore: func(c *tap.Command) error {
 		if c.Backend != tap.Waiting && seen.Add(1) == int64(n) {
 			act()
 		}
@@ -30,10 +31,10 @@ func (c *trial) waiting(cmd *tap.Command) bool {
 	if c.h.Waiting != nil {
 		return c.h.Waiting(cmd)
 	}
-	return passesTap(cmd)
+	return locktest.PassesTap(cmd)
 }
 
-func (c *trial) take(p *Process, key string, lease time.Duration) lock.Lease {
+func (c *trial) take(p *locktest.Process, key string, lease time.Duration) lock.Lease {
 	c.Helper()
 	l, err := p.Acquire(c.Context(), key, lock.Options{Wait: c.h.Patience, Lease: lease})
 	if err != nil {
@@ -49,7 +50,7 @@ func (c *trial) free(l lock.Lease) {
 }
 
 func (c *trial) busy(key string) {
-	if _, err := c.b.Acquire(c.Context(), key, lock.Options{Lease: long}); !errors.Is(err, seckill.ErrBusy) {
+	if _, err := c.b.Acquire(c.Context(), key, lock.Options{Lease: locktest.Long}); !errors.Is(err, seckill.ErrBusy) {
 		c.broken("the lock is held, and another was told %v, want busy", err)
 	}
 }
@@ -67,8 +68,8 @@ func (c *trial) releasedTooLate(l lock.Lease) {
 	}
 }
 
-func (c *trial) contend(p *Process, key string) *Waiter {
-	return Contend(c, p, key, c.waiting)
+func (c *trial) contend(p *locktest.Process, key string) *locktest.Waiter {
+	return locktest.Contend(c, p, key, c.waiting)
 }
 
 // limit is how long to wait for what has to happen, or for what is known not
@@ -81,7 +82,7 @@ func (c *trial) limit() time.Duration {
 }
 
 // in waits until a waiter is in.
-func (c *trial) in(w *Waiter) lock.Lease {
+func (c *trial) in(w *locktest.Waiter) lock.Lease {
 	limit := c.limit()
 	select {
 	case l := <-w.In:
@@ -95,7 +96,7 @@ func (c *trial) in(w *Waiter) lock.Lease {
 	return nil
 }
 
-func (c *trial) refused(w *Waiter) error {
+func (c *trial) refused(w *locktest.Waiter) error {
 	select {
 	case err := <-w.Err:
 		return err
@@ -113,10 +114,10 @@ func (c *trial) end(key string, l lock.Lease) { c.h.End(c, key, l)() }
 // usurp ends a lock and takes it; a renewer may be faster.
 func (c *trial) usurp(key string, l lock.Lease) (next lock.Lease) {
 	end := c.h.End(c, key, l)
-	Soon(c, "the lock changes hands", func() bool {
+	locktest.Soon(c, "the lock changes hands", func() bool {
 		end()
 		var err error
-		next, err = c.b.Acquire(c.Context(), key, lock.Options{Wait: 50 * time.Millisecond, Lease: long})
+		next, err = c.b.Acquire(c.Context(), key, lock.Options{Wait: 50 * time.Millisecond, Lease: locktest.Long})
 		return err == nil
 	})
 	return next

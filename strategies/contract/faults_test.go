@@ -1,4 +1,4 @@
-package locktest
+package contract
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"seckill/internal/backend/backendtest"
 	"seckill/internal/lock"
+	"seckill/internal/lock/locktest"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
 )
@@ -45,7 +46,7 @@ func leaseEnd(c *trial) {
 func death(c *trial) {
 	lease := c.h.Lease
 	if lease == 0 {
-		lease = long
+		lease = locktest.Long
 	}
 	victim, l := c.victim(lease)
 	waiter := c.contend(c.b, c.key)
@@ -63,7 +64,7 @@ func death(c *trial) {
 	if !errors.Is(err, want) && !byClock {
 		c.broken("the dead holder's release gave %v, want %v", err, want)
 	}
-	if _, err := victim.Acquire(c.Context(), c.key, lock.Options{Lease: long}); !errors.Is(err, seckill.ErrUnavailable) {
+	if _, err := victim.Acquire(c.Context(), c.key, lock.Options{Lease: locktest.Long}); !errors.Is(err, seckill.ErrUnavailable) {
 		c.broken("the dead process acquired and was told %v", err)
 	}
 	c.stillHeld(next, "the dead holder's release")
@@ -72,7 +73,7 @@ func death(c *trial) {
 // victim is a process that has the lock and is about to die. On a busy machine
 // one with a short session may lose it before it has the lock: then another is
 // opened. The lock is free meanwhile, so nothing else may refuse it.
-func (c *trial) victim(lease time.Duration) (*Process, lock.Lease) {
+func (c *trial) victim(lease time.Duration) (*locktest.Process, lock.Lease) {
 	for tries := 1; ; tries++ {
 		p := c.open(lease)
 		l, err := p.Acquire(c.Context(), c.key, lock.Options{Wait: c.h.Patience, Lease: lease})
@@ -118,11 +119,11 @@ func lostReply(c *trial) {
 func (c *trial) acquireLossy(a lossy) (reached bool) {
 	key, lease, wait := c.fresh(), c.h.Lease, 20*time.Millisecond
 	if c.h.can(Undoes) || lease == 0 {
-		lease = long
+		lease = locktest.Long
 	}
 	var holder lock.Lease
 	if a.held {
-		holder = c.take(c.b, key, long)
+		holder = c.take(c.b, key, locktest.Long)
 	}
 	released := make(chan struct{})
 	if a.until > 0 {
@@ -136,13 +137,13 @@ func (c *trial) acquireLossy(a lossy) (reached bool) {
 	defer leave()
 	var seen atomic.Int64
 	var hit atomic.Bool
-	t := &Tap{OnAfter: func(cmd *tap.Command, err error) error {
+	t := &locktest.Tap{OnAfter: func(cmd *tap.Command, err error) error {
 		if cmd.Backend == tap.Waiting || seen.Add(1) != int64(a.n) {
 			return err
 		}
 		hit.Store(true)
 		if a.fault == "reply lost" {
-			return ErrLostReply
+			return locktest.ErrLostReply
 		}
 		leave()
 		return err
@@ -167,7 +168,7 @@ func (c *trial) acquireLossy(a lossy) (reached bool) {
 	case a.held:
 		c.free(holder)
 	}
-	next, err := c.b.Acquire(c.Context(), key, lock.Options{Wait: min(c.limit(), 10*time.Second), Lease: long})
+	next, err := c.b.Acquire(c.Context(), key, lock.Options{Wait: min(c.limit(), 10*time.Second), Lease: locktest.Long})
 	if err != nil {
 		c.broken("after %+v the next was told %v", a, err)
 		return hit.Load()
@@ -188,7 +189,7 @@ func (r *renewals) Before(ctx context.Context, c *tap.Command) (err error) {
 		return nil
 	}
 	if r.fail.Add(-1) >= 0 {
-		err = ErrLostReply
+		err = locktest.ErrLostReply
 	}
 	select {
 	case r.seen <- err:
@@ -261,7 +262,7 @@ func renewalFails(c *trial) {
 	_ = l.Release(context.Background())
 }
 
-func (c *trial) takeRenewed(p *Process, t tap.Tap) lock.Lease {
+func (c *trial) takeRenewed(p *locktest.Process, t tap.Tap) lock.Lease {
 	ctx := c.Context()
 	if t != nil {
 		ctx = tap.With(ctx, t)
@@ -278,7 +279,7 @@ func maxHold(c *trial) {
 	s := settings(300 * time.Millisecond)
 	s.MaxHold = 500 * time.Millisecond
 	hung := c.takeRenewed(c.h.Open(c, s), nil)
-	next, err := c.b.Acquire(c.Context(), c.key, lock.Options{Wait: 5 * time.Second, Lease: long})
+	next, err := c.b.Acquire(c.Context(), c.key, lock.Options{Wait: 5 * time.Second, Lease: locktest.Long})
 	if err != nil {
 		c.stop("the holder hangs, and the next was told %v", err)
 	}
@@ -310,7 +311,7 @@ func outage(c *trial) {
 			}
 		}
 		wire.Pass()
-		Soon(c, "the lock is there again", func() bool { return attempt(long) == nil })
+		locktest.Soon(c, "the lock is there again", func() bool { return attempt(locktest.Long) == nil })
 	}
 }
 
@@ -335,15 +336,15 @@ func holderCutOff(c *trial) {
 			next := c.in(waiter)
 			c.toldFirst(l)
 			wire.Pass()
-			Soon(c, "the late release says so", func() bool {
+			locktest.Soon(c, "the late release says so", func() bool {
 				return errors.Is(l.Release(c.Context()), lock.ErrNotHeld)
 			})
 			if c.h.can(Fences) && next.Fence() <= l.Fence() {
 				c.broken("token %d follows %d", next.Fence(), l.Fence())
 			}
 			c.stillHeld(next, "a holder that was cut off")
-			Soon(c, "the process gets locks again", func() bool {
-				l, err := p.Acquire(c.Context(), key, lock.Options{Lease: long})
+			locktest.Soon(c, "the process gets locks again", func() bool {
+				l, err := p.Acquire(c.Context(), key, lock.Options{Lease: locktest.Long})
 				return err == nil && l.Release(c.Context()) == nil
 			})
 			c.nothingLeft(key)

@@ -1,4 +1,4 @@
-package locktest
+package contract
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"seckill/internal/lock"
+	"seckill/internal/lock/locktest"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
 )
@@ -16,7 +17,7 @@ import (
 // Two processes contend. The count is guarded by the lock alone, so that the
 // race detector checks it as well.
 func exclusion(c *trial) {
-	processes := []*Process{c.a, c.b}
+	processes := []*locktest.Process{c.a, c.b}
 	var inside atomic.Int32
 	var last atomic.Uint64
 	count, counts := 0, c.h.only == nil && !c.known // a lock that fails would race
@@ -30,7 +31,7 @@ func exclusion(c *trial) {
 	for i := range 16 {
 		all.Go(func() {
 			for range 5 {
-				l, err := processes[i%2].Acquire(ctx, c.key, lock.Options{Wait: wait, Lease: long})
+				l, err := processes[i%2].Acquire(ctx, c.key, lock.Options{Wait: wait, Lease: locktest.Long})
 				switch {
 				case err != nil && c.known:
 					continue
@@ -66,7 +67,7 @@ func exclusion(c *trial) {
 // One contender stands before its nth command while another tries; also where
 // both find the lock of a dead holder.
 func overtaking(c *trial) {
-	elder := c.open(long) // the dead holder's process
+	elder := c.open(locktest.Long) // the dead holder's process
 	for _, dead := range []bool{false, true} {
 		if dead && c.h.End == nil {
 			return
@@ -74,7 +75,7 @@ func overtaking(c *trial) {
 		for n, reached := 1, true; reached && n <= most; n++ {
 			key := c.fresh()
 			if dead {
-				c.end(key, c.take(elder, key, long))
+				c.end(key, c.take(elder, key, locktest.Long))
 			}
 			var other lock.Lease
 			var hit bool
@@ -82,7 +83,7 @@ func overtaking(c *trial) {
 				hit = true
 				other = c.tryBeside(key)
 			}))
-			l, err := c.a.Acquire(ctx, key, lock.Options{Lease: long})
+			l, err := c.a.Acquire(ctx, key, lock.Options{Lease: locktest.Long})
 			if err == nil && other != nil {
 				c.broken("overtaken before command %d (dead holder: %v): two holders", n, dead)
 			}
@@ -100,16 +101,16 @@ func overtaking(c *trial) {
 }
 
 // Of all who find a dead holder's lock, one takes it over.
-func (c *trial) oneTakesOver(elder *Process) {
+func (c *trial) oneTakesOver(elder *locktest.Process) {
 	key := c.fresh()
 	for range 20 {
-		dead := c.take(elder, key, long)
+		dead := c.take(elder, key, locktest.Long)
 		c.end(key, dead)
 		won := make(chan lock.Lease, 8) // a broken lock has more than one winner
 		var all sync.WaitGroup
 		for range cap(won) {
 			all.Go(func() {
-				l, err := c.a.Acquire(c.Context(), key, lock.Options{Lease: long})
+				l, err := c.a.Acquire(c.Context(), key, lock.Options{Lease: locktest.Long})
 				switch {
 				case err == nil:
 					won <- l
@@ -130,11 +131,11 @@ func (c *trial) oneTakesOver(elder *Process) {
 }
 
 func waitLimit(c *trial) {
-	holder := c.take(c.a, c.key, long)
+	holder := c.take(c.a, c.key, locktest.Long)
 	before := c.seen(c.key)
 	for _, wait := range append([]time.Duration{0, 50 * time.Millisecond}, c.h.Waits...) {
 		begun := time.Now()
-		_, err := c.b.Acquire(c.Context(), c.key, lock.Options{Wait: wait, Lease: long})
+		_, err := c.b.Acquire(c.Context(), c.key, lock.Options{Wait: wait, Lease: locktest.Long})
 		// A database looks about once a second for waits that are over.
 		if took := time.Since(begun); !errors.Is(err, seckill.ErrBusy) || took < wait || took > wait+1500*time.Millisecond {
 			c.broken("waiting %v gave %v after %v, want busy", wait, err, took)
@@ -144,21 +145,21 @@ func waitLimit(c *trial) {
 	// No deadline: a socket may notice that before the context does.
 	ctx, cancel := context.WithCancel(c.Context())
 	time.AfterFunc(100*time.Millisecond, cancel)
-	if _, err := c.b.Acquire(ctx, c.key, lock.Options{Wait: -1, Lease: long}); !errors.Is(err, context.Canceled) {
+	if _, err := c.b.Acquire(ctx, c.key, lock.Options{Wait: -1, Lease: locktest.Long}); !errors.Is(err, context.Canceled) {
 		c.broken("waiting until the context ends gave %v", err)
 	}
 	c.sees(c.key, before)
 	c.free(holder)
 	c.nothingLeft(c.key)
-	c.free(c.take(c.b, c.key, long))
+	c.free(c.take(c.b, c.key, locktest.Long))
 }
 
 func leaving(c *trial) {
 	why := errors.New("had enough")
-	holder := c.take(c.a, c.key, long)
+	holder := c.take(c.a, c.key, locktest.Long)
 	before := c.seen(c.key)
 	gone, leave := context.WithCancelCause(c.Context())
-	ctx := tap.With(gone, &Tap{OnBefore: func(cmd *tap.Command) error {
+	ctx := tap.With(gone, &locktest.Tap{OnBefore: func(cmd *tap.Command) error {
 		switch {
 		case !c.waiting(cmd):
 		case cmd.Backend == tap.Waiting:
@@ -168,22 +169,22 @@ func leaving(c *trial) {
 		}
 		return nil
 	}})
-	if _, err := c.b.Acquire(ctx, c.key, lock.Options{Wait: -1, Lease: long}); !errors.Is(err, why) {
+	if _, err := c.b.Acquire(ctx, c.key, lock.Options{Wait: -1, Lease: locktest.Long}); !errors.Is(err, why) {
 		c.broken("a buyer who left while waiting was told %v", err)
 	}
 	c.sees(c.key, before)
 	c.free(holder)
 	for range 20 { // the lock is free: a choice at random would take it at times
-		if _, err := c.b.Acquire(gone, c.key, lock.Options{Wait: -1, Lease: long}); !errors.Is(err, why) {
+		if _, err := c.b.Acquire(gone, c.key, lock.Options{Wait: -1, Lease: locktest.Long}); !errors.Is(err, why) {
 			c.stop("a buyer who had left before was told %v", err)
 		}
 	}
-	c.free(c.take(c.b, c.key, long))
+	c.free(c.take(c.b, c.key, locktest.Long))
 	c.nothingLeft(c.key)
 }
 
 func handover(c *trial) {
-	holder := c.take(c.a, c.key, long)
+	holder := c.take(c.a, c.key, locktest.Long)
 	next := c.contend(c.b, c.key)
 	if len(next.In) > 0 {
 		c.broken("a contender is in beside the holder")
@@ -196,15 +197,15 @@ func handover(c *trial) {
 // The middle one of three leaves, or dies. The last must not take that for the
 // end of the holder.
 func givingUp(c *trial) {
-	c.middleGoes(c.fresh(), c.b, func(w *Waiter) { w.Leave() }, context.Canceled)
+	c.middleGoes(c.fresh(), c.b, func(w *locktest.Waiter) { w.Leave() }, context.Canceled)
 	if c.a.Kill != nil && !c.known {
 		victim := c.open(max(c.h.Lease, 100*time.Millisecond))
-		c.middleGoes(c.fresh(), victim, func(*Waiter) { victim.Kill() }, seckill.ErrUnavailable)
+		c.middleGoes(c.fresh(), victim, func(*locktest.Waiter) { victim.Kill() }, seckill.ErrUnavailable)
 	}
 }
 
-func (c *trial) middleGoes(key string, p *Process, goes func(*Waiter), want error) {
-	holder := c.take(c.a, key, long)
+func (c *trial) middleGoes(key string, p *locktest.Process, goes func(*locktest.Waiter), want error) {
+	holder := c.take(c.a, key, locktest.Long)
 	middle := c.contend(p, key)
 	before := len(c.seen(key))
 	last := c.contend(c.a, key)
@@ -213,7 +214,7 @@ func (c *trial) middleGoes(key string, p *Process, goes func(*Waiter), want erro
 		c.broken("a waiter who went was told %v, want %v", err, want)
 	}
 	if c.h.can(Queues) && c.h.Seen != nil {
-		Soon(c, "the waiter's place is gone", func() bool { return len(c.seen(key)) == before })
+		locktest.Soon(c, "the waiter's place is gone", func() bool { return len(c.seen(key)) == before })
 	}
 	first := c.contend(c.b, key) // by now the last has been told
 	if c.known {
@@ -241,9 +242,9 @@ func (c *trial) middleGoes(key string, p *Process, goes func(*Waiter), want erro
 }
 
 func queue(c *trial) {
-	processes := []*Process{c.a, c.b}
-	holder := c.take(c.a, c.key, long)
-	var line []*Waiter
+	processes := []*locktest.Process{c.a, c.b}
+	holder := c.take(c.a, c.key, locktest.Long)
+	var line []*locktest.Waiter
 	for i := range 6 {
 		line = append(line, c.contend(processes[i%2], c.key))
 	}

@@ -1,4 +1,4 @@
-package locktest
+package contract
 
 // A Promise is what the suite asks of a lock.
 type Promise string

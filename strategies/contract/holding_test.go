@@ -1,4 +1,4 @@
-package locktest
+package contract
 
 import (
 	"context"
@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"seckill/internal/lock"
+	"seckill/internal/lock/locktest"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
 )
 
 func releaseOnce(c *trial) {
-	first := c.take(c.a, c.key, long)
+	first := c.take(c.a, c.key, locktest.Long)
 	c.free(first)
 	again := func(when string) {
 		if err := first.Release(c.Context()); !errors.Is(err, lock.ErrNotHeld) {
@@ -23,7 +24,7 @@ func releaseOnce(c *trial) {
 	if cause := context.Cause(first.Context()); cause == nil || errors.Is(cause, lock.ErrLost) {
 		c.broken("the context of a released lease ended with %v", cause)
 	}
-	second := c.take(c.a, c.key, long)
+	second := c.take(c.a, c.key, locktest.Long)
 	again("another's lock")
 	c.busy(c.key)
 	c.free(second)
@@ -32,7 +33,7 @@ func releaseOnce(c *trial) {
 // The lock changes hands while its holder releases it: before that, and before
 // each command of the release.
 func owner(c *trial) {
-	late := c.take(c.a, c.key, long)
+	late := c.take(c.a, c.key, locktest.Long)
 	next := c.usurp(c.key, late)
 	if err := late.Release(c.Context()); !errors.Is(err, lock.ErrNotHeld) {
 		c.broken("the release of a lost lock gave %v, want %v", err, lock.ErrNotHeld)
@@ -40,7 +41,7 @@ func owner(c *trial) {
 	c.stillHeld(next, "a late release")
 	for n, reached := 1, true; reached && n <= most; n++ {
 		key, next := c.fresh(), lock.Lease(nil)
-		l := c.take(c.a, key, long)
+		l := c.take(c.a, key, locktest.Long)
 		end := c.h.End(c, key, l)
 		reached = false
 		_ = l.Release(tap.With(c.Context(), nth(n, func() {
@@ -61,7 +62,7 @@ func (c *trial) tryBeside(key string) lock.Lease {
 	ctx, cancel := context.WithCancel(c.Context())
 	late := time.AfterFunc(300*time.Millisecond, cancel)
 	defer late.Stop()
-	l, err := c.b.Acquire(ctx, key, lock.Options{Wait: 200 * time.Millisecond, Lease: long})
+	l, err := c.b.Acquire(ctx, key, lock.Options{Wait: 200 * time.Millisecond, Lease: locktest.Long})
 	if err != nil {
 		cancel()
 		return nil
@@ -70,9 +71,9 @@ func (c *trial) tryBeside(key string) lock.Lease {
 }
 
 func otherKeys(c *trial) {
-	one := c.take(c.a, c.key, long)
-	for _, p := range []*Process{c.a, c.b} {
-		l, err := p.Acquire(c.Context(), c.key+" other", lock.Options{Lease: long})
+	one := c.take(c.a, c.key, locktest.Long)
+	for _, p := range []*locktest.Process{c.a, c.b} {
+		l, err := p.Acquire(c.Context(), c.key+" other", lock.Options{Lease: locktest.Long})
 		if err != nil {
 			c.broken("while one key is held, another gave %v", err)
 			continue
@@ -84,8 +85,14 @@ func otherKeys(c *trial) {
 
 func fence(c *trial) {
 	last := uint64(0)
-	for i := range 6 {
-		l := c.take([]*Process{c.a, c.b}[i%2], c.key, long)
+	for i := range 8 {
+		if i >= 4 && c.h.Forget != nil {
+			c.h.Forget(c, c.key)
+		}
+		l, err := []*locktest.Process{c.a, c.b}[i%2].Acquire(c.Context(), c.key, lock.Options{Lease: locktest.Long, Above: last})
+		if err != nil {
+			c.stop("a lock that is free was refused: %v", err)
+		}
 		switch f := l.Fence(); {
 		case !c.h.can(Fences) && f != 0:
 			c.broken("a lock without fencing tokens gave %d", f)
@@ -111,7 +118,7 @@ func foreign(c *trial) {
 			c.Fatalf("%s: a free lock was refused", f.Name)
 		}
 		for _, wait := range []time.Duration{0, 20 * time.Millisecond} {
-			if _, err := c.a.Acquire(c.Context(), key, lock.Options{Wait: wait, Lease: long}); !errors.Is(err, seckill.ErrBusy) {
+			if _, err := c.a.Acquire(c.Context(), key, lock.Options{Wait: wait, Lease: locktest.Long}); !errors.Is(err, seckill.ErrBusy) {
 				c.broken("%s holds the lock, and waiting %v gave %v", f.Name, wait, err)
 			}
 		}
@@ -133,7 +140,7 @@ func foreign(c *trial) {
 		if err := l.Release(c.Context()); !errors.Is(err, lock.ErrNotHeld) {
 			c.broken("the release of a lock that became that of %s gave %v", f.Name, err)
 		}
-		if _, err := c.a.Acquire(c.Context(), key, lock.Options{Lease: long}); !errors.Is(err, seckill.ErrBusy) {
+		if _, err := c.a.Acquire(c.Context(), key, lock.Options{Lease: locktest.Long}); !errors.Is(err, seckill.ErrBusy) {
 			c.broken("a late release freed the lock of %s: %v", f.Name, err)
 		}
 		free()
@@ -142,13 +149,13 @@ func foreign(c *trial) {
 
 func reentry(c *trial) {
 	again := func(ctx context.Context) lock.Lease {
-		l, err := c.a.Acquire(ctx, c.key, lock.Options{Lease: long})
+		l, err := c.a.Acquire(ctx, c.key, lock.Options{Lease: locktest.Long})
 		if err != nil {
 			c.stop("the holder asked again and was told %v", err)
 		}
 		return l
 	}
-	outer := c.take(c.a, c.key, long)
+	outer := c.take(c.a, c.key, locktest.Long)
 	inner := again(outer.Context())
 	innermost := again(inner.Context())
 	for _, l := range []lock.Lease{innermost, inner} {
@@ -161,22 +168,22 @@ func reentry(c *trial) {
 		}
 		c.busy(c.key) // an inner release frees nothing
 	}
-	for who, p := range map[string]*Process{"another process": c.b, "another buyer": c.a} {
+	for who, p := range map[string]*locktest.Process{"another process": c.b, "another buyer": c.a} {
 		ctx := c.Context()
 		if p == c.b {
 			ctx = outer.Context()
 		}
-		if _, err := p.Acquire(ctx, c.key, lock.Options{Lease: long}); !errors.Is(err, seckill.ErrBusy) {
+		if _, err := p.Acquire(ctx, c.key, lock.Options{Lease: locktest.Long}); !errors.Is(err, seckill.ErrBusy) {
 			c.broken("%s was told %v, want busy", who, err)
 		}
 	}
-	other, err := c.a.Acquire(outer.Context(), c.key+"x", lock.Options{Lease: long})
+	other, err := c.a.Acquire(outer.Context(), c.key+"x", lock.Options{Lease: locktest.Long})
 	if err != nil {
 		c.stop("the holder asked for another key and was told %v", err)
 	}
 	c.free(other)
 	c.free(outer)
-	if _, err := c.a.Acquire(outer.Context(), c.key, lock.Options{Lease: long}); !errors.Is(err, context.Canceled) {
+	if _, err := c.a.Acquire(outer.Context(), c.key, lock.Options{Lease: locktest.Long}); !errors.Is(err, context.Canceled) {
 		c.broken("the context of a released lease gave %v", err)
 	}
 	stranger := again(context.WithoutCancel(outer.Context())) // and the lock is free
@@ -185,19 +192,19 @@ func reentry(c *trial) {
 }
 
 func clearing(c *trial) {
-	c.take(c.a, c.key, long)
+	c.take(c.a, c.key, locktest.Long)
 	c.busy(c.key)
 	if err := c.b.Locker.(lock.Clearer).Clear(c.Context(), c.key); err != nil {
 		c.broken("clear: %v", err)
 	}
-	c.free(c.take(c.b, c.key, long))
+	c.free(c.take(c.b, c.key, locktest.Long))
 }
 
 func cost(c *trial) {
-	c.free(c.take(c.a, c.key, long)) // the first use loads scripts and makes parents
+	c.free(c.take(c.a, c.key, locktest.Long)) // the first use loads scripts and makes parents
 	var names []string
-	ctx := tap.With(c.Context(), Names(&names))
-	l, err := c.a.Acquire(ctx, c.key, lock.Options{Lease: long})
+	ctx := tap.With(c.Context(), locktest.Names(&names))
+	l, err := c.a.Acquire(ctx, c.key, lock.Options{Lease: locktest.Long})
 	if err == nil {
 		err = l.Release(ctx)
 	}

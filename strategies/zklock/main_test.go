@@ -22,51 +22,6 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
 
-func TestContract(t *testing.T) {
-	const can = locktest.Tells | locktest.Undoes | locktest.Decides
-	const queue = can | locktest.Queues | locktest.Reenters | locktest.Fences
-	for _, c := range []struct {
-		info   catalog.Info
-		can    locktest.Can
-		breaks []locktest.Promise
-	}{
-		{ZK, queue, nil},
-		{ZKNoRecheck, can | locktest.Reenters, []locktest.Promise{locktest.GivingUp}},
-		{ZKHerd, queue, nil},
-		{ZKNode, can, []locktest.Promise{locktest.Owner}},
-		{ZKFenced, queue, nil},
-	} {
-		t.Run(c.info.Name, func(t *testing.T) {
-			operator := labtest.Instance(t, backend.ZooKeeper).ZooKeeper
-			h := locktest.Harness{
-				Key: "/test/locks/" + c.info.Name, Can: c.can, Breaks: c.breaks, Lease: 100 * time.Millisecond,
-				Open: func(t testing.TB, s catalog.Settings) *locktest.Process {
-					return session(t, c.info, labtest.Instance(t, backend.ZooKeeper).Config.ZooKeeperAddrs[0], s.LockLease)
-				},
-				Wire: func(t testing.TB, s catalog.Settings) (*locktest.Process, *backendtest.Wire) {
-					return wired(t, c.info, s.LockLease)
-				},
-				Seen: func(t testing.TB, key string) []string { return contenders(t, operator, key) },
-				End: func(t testing.TB, key string, _ lock.Lease) func() {
-					return func() {
-						if names := contenders(t, operator, key); len(names) > 0 {
-							_ = operator.Delete(context.Background(), names[0])
-						}
-					}
-				},
-				Foreign: []locktest.Foreign{{Name: "another client", Take: func(t testing.TB, key string) (func(), bool) {
-					return takeNode(t, operator, key, c.info.Name == ZKNode.Name)
-				}}},
-			}
-			if c.info.Name == ZK.Name {
-				h.Commands = []string{"CREATE", "GETCHILDREN", "DELETE"}
-			}
-			t.Parallel()
-			locktest.Run(t, h)
-		})
-	}
-}
-
 // session is a process with a session of that length, within what the server
 // allows.
 func session(t testing.TB, info catalog.Info, address string, length time.Duration) *locktest.Process {
@@ -122,33 +77,6 @@ func contenders(t testing.TB, c *backend.ZooKeeperClient, key string) (nodes []s
 		nodes = append(nodes, key+"/"+name)
 	}
 	return nodes
-}
-
-// takeNode locks as another client would: a name of its own in the queue, or
-// the node itself.
-func takeNode(t testing.TB, c *backend.ZooKeeperClient, key string, single bool) (free func(), ok bool) {
-	t.Helper()
-	ctx := context.Background()
-	node, parent, flag := key+"/x-216-", key, int32(zk.FlagEphemeralSequential)
-	if single {
-		node, parent, flag = key, key[:strings.LastIndex(key, "/")], zk.FlagEphemeral
-	}
-	if err := c.EnsurePath(ctx, parent); err != nil {
-		t.Fatal(err)
-	}
-	node, err := c.Create(ctx, node, nil, flag)
-	if errors.Is(err, zk.ErrNodeExists) {
-		return nil, false
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	free = func() { _ = c.Delete(ctx, node) }
-	if contenders(t, c, key)[0] != node {
-		free()
-		return nil, false
-	}
-	return free, true
 }
 
 // A bench is a lock on an instance, and the ZooKeeper behind it.

@@ -1,0 +1,106 @@
+package contract
+
+import (
+	"os"
+	"slices"
+	"testing"
+
+	"seckill/internal/catalog"
+	"seckill/internal/lab/labtest"
+	"seckill/strategies"
+)
+
+func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
+
+// A row is what one lock says of itself.
+type row struct {
+	can    Can
+	breaks []Promise
+}
+
+const (
+	told   = Tells | Undoes | Decides
+	leased = Expires | Tells | Undoes
+)
+
+var (
+	excludesNone = []Promise{Exclusion}
+	anybodyFrees = []Promise{Owner} // DEL frees whoever's lock it is
+	freesByName  = []Promise{Owner, ReleaseOnce}
+)
+
+// Every lock of the program.
+var locks = map[string]row{
+	"mutex-per-request": {0, excludesNone},
+	"mutex":             {0, []Promise{OtherKeys}},
+	"mutex-per-sku":     {0, nil},
+
+	"lock-insert-plain":    {Clears, with(freesByName, Death, LostReply)},
+	"lock-insert-by-name":  {Expires | Clears, freesByName},
+	"lock-insert":          {leased | Renews | Limits | Reenters | Decides, nil},
+	"lock-table-v1":        {Clears, with(freesByName, Death, LostReply)},
+	"lock-table-central":   {Expires | Clears, freesByName},
+	"lock-table-segmented": {Expires | Clears, freesByName},
+	"lock-row":             {Undoes | Bound, nil},
+	"get-lock":             {Undoes | Bound, nil},
+
+	"redis-get-set":         {Clears, excludesNone},
+	"redis-random-key":      {0, excludesNone},
+	"redis-setnx":           {Clears, with(anybodyFrees, Death, LostReply)},
+	"redis-setnx-expire":    {Expires | Clears, with(anybodyFrees, LostReply)},
+	"redis-setex":           {Expires, excludesNone},
+	"redis-setnx-timestamp": {Expires | Clears, with(anybodyFrees, Overtaking)},
+	"redis-getset":          {Expires | Clears, anybodyFrees},
+	"redis-set-nx-px":       {Expires, anybodyFrees},
+	"redis-renew":           {Expires | Renews | Limits, with(anybodyFrees, RenewalLost, RenewalFails)},
+	"redis-token":           {Expires, anybodyFrees},
+	"redis-lua":             {leased | Decides, nil},
+	"redis-registry":        {leased | Reenters, nil},
+	"redis-watchdog":        {leased | Renews | Limits | Reenters, nil},
+	// Renewed at two thirds, so one renewal that fails is one too many.
+	"redis-blpop":      {leased | Renews | Limits, []Promise{RenewalFails}},
+	"redsync":          {leased | Renews | Decides, nil},
+	"redlock":          {Expires | Tells, nil},
+	"redis-multi-lock": {Expires, anybodyFrees},
+	"redis-fenced":     {leased | Fences | Decides, nil},
+
+	"zk":           {told | Queues | Reenters | Fences, nil},
+	"zk-norecheck": {told | Reenters, []Promise{GivingUp}},
+	"zk-herd":      {told | Queues | Reenters | Fences, nil},
+	"zk-node":      {told, []Promise{Owner}},
+	"zk-fenced":    {told | Queues | Reenters | Fences, nil},
+
+	"etcd":        {told | Queues | Fences, nil},
+	"etcd-node":   {told | Fences, nil},
+	"etcd-fenced": {told | Queues | Fences, nil},
+}
+
+func with(flaws []Promise, more ...Promise) []Promise { return slices.Concat(flaws, more) }
+
+func TestLocks(t *testing.T) {
+	for _, info := range strategies.All() {
+		if info.Locker == nil {
+			continue
+		}
+		c, known := locks[info.Name]
+		if !known {
+			t.Errorf("%s is a lock without a row in this table", info.Name)
+			continue
+		}
+		if info.Name == "redlock" && !labtest.Verify {
+			continue // its time-outs are short for a machine that is busy with other tests
+		}
+		t.Run(info.Name, func(t *testing.T) {
+			h := harnesses[info.Family](t, info)
+			h.Can, h.Breaks = c.can, c.breaks
+			if !h.Alone {
+				t.Parallel()
+			}
+			Run(t, h)
+		})
+	}
+}
+
+var harnesses = map[string]func(*testing.T, catalog.Info) Harness{
+	"local": inProcess, "mysqllock": inMySQL, "redislock": inRedis, "zklock": inZooKeeper, "etcdlock": inEtcd,
+}

@@ -1,0 +1,390 @@
+package contract
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/redis/go-redis/v9"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/client/v3/concurrency"
+	"gorm.io/gorm"
+
+	"seckill/internal/backend"
+	"seckill/internal/backend/backendtest"
+	"seckill/internal/catalog"
+	"seckill/internal/lab/labtest"
+	"seckill/internal/lock"
+	"seckill/internal/lock/locktest"
+	"seckill/internal/tap"
+	"seckill/strategies"
+)
+
+// A mutex has one process.
+func inProcess(t *testing.T, info catalog.Info) Harness {
+	l, err := catalog.NewLocker(info, catalog.Deps{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Harness{Key: "stock", Open: func(testing.TB, catalog.Settings) *locktest.Process { return &locktest.Process{Locker: l} }}
+}
+
+// through opens a process on an instance that reaches its server through a wire.
+func through(info catalog.Info, wire func(testing.TB, catalog.Settings) (*backendtest.Wire, backend.Config)) wired {
+	return func(t testing.TB, s catalog.Settings) (*locktest.Process, *backendtest.Wire) {
+		w, config := wire(t, s)
+		return locktest.On(t, open(t, config), info, s), w
+	}
+}
+
+type wired func(testing.TB, catalog.Settings) (*locktest.Process, *backendtest.Wire)
+
+// open tries again where a session of 100 ms ends before a busy server has
+// answered.
+func open(t testing.TB, config backend.Config) (in *backend.Instance) {
+	t.Helper()
+	var err error
+	for range 100 {
+		if in, err = backend.Open(t.Context(), config); err == nil {
+			t.Cleanup(func() { in.Close() })
+			return in
+		}
+		if t.Context().Err() != nil {
+			break
+		}
+	}
+	t.Fatal(err)
+	return nil
+}
+
+func inMySQL(t *testing.T, info catalog.Info) Harness {
+	db := labtest.Instance(t, info.Needs...).DB.WithContext(context.Background())
+	h := Harness{Key: "test:" + info.Name, Open: locktest.Open(info), Alone: true} // deadlocks between keys
+	if locks[info.Name].can&Expires != 0 {
+		h.Lease = 200 * time.Millisecond
+	}
+	for _, other := range []string{"lock-insert", "lock-table-central"} { // all tables are there
+		locktest.Open(named(other))(t, catalog.Settings{})
+	}
+	h.Seen = func(t testing.TB, key string) (seen []string) {
+		err := db.Raw("SELECT CONCAT('row of ', owner) FROM distributed_lock WHERE name = ? "+
+			"UNION ALL SELECT 'record' FROM lock_record WHERE name = ? AND status = 1 "+
+			"UNION ALL SELECT CONCAT('lock of ', IS_USED_LOCK(?)) FROM DUAL WHERE IS_USED_LOCK(?) IS NOT NULL "+
+			"UNION ALL SELECT 'statement' FROM information_schema.PROCESSLIST WHERE INFO LIKE ? AND ID <> CONNECTION_ID()",
+			key, key, key, key, "%"+key+"%").Scan(&seen).Error
+		if err != nil {
+			t.Fatal(err)
+		}
+		return seen
+	}
+	h.End = func(_ testing.TB, key string, _ lock.Lease) func() {
+		if h.Lease == 0 {
+			return func() { // an operator
+				db.Exec("DELETE FROM distributed_lock WHERE name = ?", key)
+				db.Exec("DELETE FROM lock_record WHERE name = ?", key)
+			}
+		}
+		return func() {
+			db.Exec("UPDATE distributed_lock SET expire = '2000-01-01' WHERE name = ?", key)
+			db.Exec("UPDATE lock_record SET deadline = '2000-01-01' WHERE name = ?", key)
+		}
+	}
+	switch info.Name {
+	case "lock-row", "get-lock": // whose waits the server counts, in seconds
+		h.Alone = false
+		h.Waits = []time.Duration{1100 * time.Millisecond, 3 * time.Second}
+		h.Waiting = func(c *tap.Command) bool {
+			return strings.Contains(c.Text, "FOR UPDATE") || strings.Contains(c.Text, "GET_LOCK")
+		}
+		h.End = func(t testing.TB, _ string, l lock.Lease) func() {
+			kill := fmt.Sprint("KILL ", connectionOf(t, l))
+			return func() { db.Exec(kill) }
+		}
+		if info.Name == "get-lock" {
+			h.Foreign = []Foreign{{"GET_LOCK", func(t testing.TB, key string) (func(), bool) { return getLock(t, db, key) }}}
+		}
+	case "lock-insert", "lock-insert-plain", "lock-insert-by-name":
+		h.Alone = info.Name != "lock-insert"
+		h.Foreign = []Foreign{{"a row without an end", func(_ testing.TB, key string) (func(), bool) {
+			err := db.Exec("INSERT INTO distributed_lock (name) VALUES (?)", key).Error
+			return func() { db.Exec("DELETE FROM distributed_lock WHERE name = ?", key) }, err == nil
+		}}}
+	}
+	return h
+}
+
+func named(name string) catalog.Info {
+	all := strategies.All()
+	return all[slices.IndexFunc(all, func(i catalog.Info) bool { return i.Name == name })]
+}
+
+func connectionOf(t testing.TB, l lock.Lease) (id int64) {
+	t.Helper()
+	session := l.(lock.SessionLease).Session()
+	if err := session.WithContext(context.Background()).Raw("SELECT CONNECTION_ID()").Scan(&id).Error; err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// getLock is a foreign client of GET_LOCK on a connection of its own; it also
+// tries to release a lock that is not its own.
+func getLock(t testing.TB, db *gorm.DB, key string) (free func(), ok bool) {
+	pool, err := db.DB()
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := pool.Conn(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(query string) (answer int) {
+		if err := conn.QueryRowContext(context.Background(), query, key).Scan(&answer); err != nil {
+			t.Error(err)
+		}
+		return answer
+	}
+	if ask("SELECT GET_LOCK(?, 0)") == 1 {
+		return func() {
+			ask("SELECT RELEASE_LOCK(?)")
+			conn.Close()
+		}, true
+	}
+	if ask("SELECT COALESCE(RELEASE_LOCK(?), 0)") != 0 { // NULL: it is free by now
+		t.Error("a foreign client freed our lock")
+	}
+	conn.Close()
+	return nil, false
+}
+
+func inRedis(t *testing.T, info catalog.Info) Harness {
+	in := labtest.Instance(t, info.Needs...)
+	nodes := []redis.UniversalClient{in.Redis}
+	h := Harness{Key: "test:" + info.Name, Open: locktest.Open(info), Lease: 300 * time.Millisecond}
+	switch info.Name {
+	case "redlock":
+		nodes, h.Lease, h.Alone = nil, 4*time.Second, true // of which a node gets a twentieth
+		for _, n := range in.RedisNodes {
+			nodes = append(nodes, n)
+		}
+	case "redis-blpop":
+		h.Waiting = func(c *tap.Command) bool { return c.Backend == tap.Waiting || strings.EqualFold(c.Name, "BLPOP") }
+	case "redsync":
+		h.Lease = 2 * time.Second // of which an attempt gets a quarter
+		h.Commands = []string{"SET", "EVALSHA"}
+		h.Wire = through(info, func(t testing.TB, _ catalog.Settings) (*backendtest.Wire, backend.Config) {
+			w, address := backendtest.NewRedisWire(t, in.Config.RedisAddrs[0])
+			return w, backend.Config{RedisAddrs: []string{address}}
+		})
+	case "redis-setnx":
+		h.Lease = 0
+	case "redis-fenced":
+		h.Forget = func(t testing.TB, key string) {
+			if in.Redis.Del(context.Background(), "{"+key+"}:grants").Val() != 1 {
+				t.Error("there is no count of grants to forget")
+			}
+		}
+	}
+	h.Seen = func(t testing.TB, key string) (seen []string) {
+		for _, n := range nodes {
+			value, err := n.Dump(context.Background(), key).Result()
+			if err == nil {
+				seen = append(seen, value)
+			} else if !errors.Is(err, redis.Nil) {
+				t.Fatal(err)
+			}
+		}
+		return seen
+	}
+	h.End = func(_ testing.TB, key string, _ lock.Lease) func() {
+		return func() {
+			for _, n := range nodes {
+				if info.Name == "redis-setnx-timestamp" || info.Name == "redis-getset" {
+					n.Set(context.Background(), key, 1, 0) // an end long past
+				} else {
+					n.Del(context.Background(), key)
+				}
+			}
+		}
+	}
+	h.Foreign = []Foreign{
+		{"a key of another type", takeOn(nodes, func(n redis.UniversalClient, key string) bool {
+			return n.LPush(context.Background(), key, "waiter").Err() == nil
+		})},
+		{"another program's text", takeOn(nodes, func(n redis.UniversalClient, key string) bool {
+			return n.SetNX(context.Background(), key, "another's", 0).Val()
+		})},
+	}
+	return h
+}
+
+// takeOn takes a key on the majority of nodes.
+func takeOn(nodes []redis.UniversalClient, take func(n redis.UniversalClient, key string) bool) func(testing.TB, string) (func(), bool) {
+	return func(_ testing.TB, key string) (free func(), ok bool) {
+		var taken []redis.UniversalClient
+		for _, n := range nodes {
+			if take(n, key) {
+				taken = append(taken, n)
+			}
+		}
+		return func() {
+			for _, n := range taken {
+				n.Del(context.Background(), key)
+			}
+		}, len(taken) > len(nodes)/2
+	}
+}
+
+// inZooKeeper: a process has a session of its own length, within what the
+// server allows.
+func inZooKeeper(t *testing.T, info catalog.Info) Harness {
+	operator := labtest.Instance(t, backend.ZooKeeper)
+	server := operator.Config.ZooKeeperAddrs[0]
+	h := Harness{
+		Key: "/test/locks/" + info.Name, Lease: 100 * time.Millisecond,
+		Open: func(t testing.TB, s catalog.Settings) *locktest.Process {
+			in := open(t, backend.Config{ZooKeeperAddrs: []string{server}, ZooKeeperSession: s.LockLease})
+			return locktest.On(t, in, info, catalog.Settings{})
+		},
+		Wire: through(info, func(t testing.TB, s catalog.Settings) (*backendtest.Wire, backend.Config) {
+			w := backendtest.NewWire(t, server)
+			return w, backend.Config{ZooKeeperAddrs: []string{w.Addr}, ZooKeeperSession: s.LockLease}
+		}),
+		Seen: func(t testing.TB, key string) []string { return contenders(t, operator.ZooKeeper, key) },
+		End: func(t testing.TB, key string, _ lock.Lease) func() {
+			return func() {
+				if names := contenders(t, operator.ZooKeeper, key); len(names) > 0 {
+					_ = operator.ZooKeeper.Delete(context.Background(), names[0])
+				}
+			}
+		},
+		Foreign: []Foreign{{"another client", func(t testing.TB, key string) (func(), bool) {
+			return takeNode(t, operator.ZooKeeper, key, info.Name == "zk-node")
+		}}},
+	}
+	switch info.Name {
+	case "zk":
+		h.Commands = []string{"CREATE", "GETCHILDREN", "DELETE"}
+	case "zk-fenced":
+		h.Forget = func(t testing.TB, key string) { // and sequence numbers begin anew
+			if err := operator.ZooKeeper.Delete(context.Background(), key); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	return h
+}
+
+// contenders lists the nodes of those who hold a lock or wait for it, the
+// first who came first.
+func contenders(t testing.TB, c *backend.ZooKeeperClient, key string) (nodes []string) {
+	t.Helper()
+	stat, err := c.Exists(context.Background(), key)
+	if err == nil && stat != nil && stat.EphemeralOwner != 0 {
+		return []string{key}
+	}
+	names, _, err := c.Children(context.Background(), key)
+	if err != nil && !errors.Is(err, zk.ErrNoNode) {
+		t.Fatal(err)
+	}
+	number := func(name string) int {
+		n, err := strconv.Atoi(name[strings.LastIndex(name, "-")+1:])
+		if err != nil {
+			t.Fatalf("%s has no number", name)
+		}
+		return n
+	}
+	slices.SortFunc(names, func(a, b string) int { return number(a) - number(b) })
+	for _, name := range names {
+		nodes = append(nodes, key+"/"+name)
+	}
+	return nodes
+}
+
+// takeNode locks as another client would: a name of its own in the queue, or
+// the node itself.
+func takeNode(t testing.TB, c *backend.ZooKeeperClient, key string, single bool) (free func(), ok bool) {
+	t.Helper()
+	ctx := context.Background()
+	node, parent, flag := key+"/x-216-", key, int32(zk.FlagEphemeralSequential)
+	if single {
+		node, parent, flag = key, key[:strings.LastIndex(key, "/")], zk.FlagEphemeral
+	}
+	if err := c.EnsurePath(ctx, parent); err != nil {
+		t.Fatal(err)
+	}
+	node, err := c.Create(ctx, node, nil, flag)
+	if errors.Is(err, zk.ErrNodeExists) {
+		return nil, false
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	free = func() { _ = c.Delete(ctx, node) }
+	if contenders(t, c, key)[0] != node {
+		free()
+		return nil, false
+	}
+	return free, true
+}
+
+func inEtcd(t *testing.T, info catalog.Info) Harness {
+	operator := labtest.Instance(t, backend.Etcd)
+	etcd, server := operator.Etcd, strings.TrimPrefix(operator.Config.EtcdEndpoints[0], "http://")
+	keys := func(t testing.TB, key string) (keys []string) {
+		got, err := etcd.Get(context.Background(), key, clientv3.WithPrefix(),
+			clientv3.WithSort(clientv3.SortByCreateRevision, clientv3.SortAscend))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, kv := range got.Kvs {
+			keys = append(keys, string(kv.Key))
+		}
+		return keys
+	}
+	h := Harness{
+		Key: "/test/locks/" + info.Name, Open: locktest.Open(info),
+		Lease:    2 * time.Second, // the smallest that etcd grants
+		Waiting:  func(c *tap.Command) bool { return strings.HasPrefix(c.Text, "end of") },
+		Commands: []string{"TXN", "TXN"}, Seen: keys,
+		Wire: through(info, func(t testing.TB, _ catalog.Settings) (*backendtest.Wire, backend.Config) {
+			w := backendtest.NewWire(t, server)
+			return w, backend.Config{EtcdEndpoints: []string{w.Addr}}
+		}),
+		End: func(t testing.TB, key string, _ lock.Lease) func() {
+			return func() {
+				if keys := keys(t, key); len(keys) > 0 {
+					_, _ = etcd.Delete(context.Background(), keys[0])
+				}
+			}
+		},
+	}
+	if info.Name == "etcd" {
+		h.Foreign = []Foreign{{"concurrency.Mutex", func(t testing.TB, key string) (func(), bool) { return takeMutex(t, etcd, key) }}}
+	}
+	return h
+}
+
+// takeMutex locks as `etcdctl lock` and concurrency.Mutex do.
+func takeMutex(t testing.TB, etcd *clientv3.Client, key string) (free func(), ok bool) {
+	s, err := concurrency.NewSession(etcd, concurrency.WithTTL(60))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := concurrency.NewMutex(s, key)
+	free = func() {
+		_ = m.Unlock(context.Background())
+		s.Close()
+	}
+	if err := m.TryLock(context.Background()); err != nil {
+		s.Close()
+		return nil, false
+	}
+	return free, true
+}
