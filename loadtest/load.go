@@ -66,7 +66,6 @@ func Send(ctx context.Context, c Config) (*Result, error) {
 		return nil, configError("no target: give the address of at least one handler")
 	}
 	c.Scenario = c.normal()
-	c.NoHistory = true
 	r := newRun(c)
 	r.services = nil // a bare handler has no metrics
 	defer r.transport.CloseIdleConnections()
@@ -89,13 +88,10 @@ func (l *load) run(ctx context.Context) {
 func (l *load) elapsed() time.Duration { return time.Since(l.begun) }
 
 func (l *load) worker() *worker {
-	w := &worker{load: l, caller: l.open()}
-	if !l.NoHistory {
-		w.calls = &callLog{}
-		l.mu.Lock()
-		l.history = append(l.history, w.calls)
-		l.mu.Unlock()
-	}
+	w := &worker{load: l, caller: l.open(), calls: &callLog{}}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.history = append(l.history, w.calls)
 	return w
 }
 
@@ -160,9 +156,6 @@ func (w *worker) cancelOrder(p purchase, final finalReply) {
 	if !p.cancels || final.Outcome != ledger.OutcomeSold && final.Outcome != ledger.OutcomeReserved {
 		return
 	}
-	if w.Reserve > 0 {
-		w.tally.had(p)
-	}
 	r, doubt, _ := w.insist(p, slices.Clone(final.OrderID), flagCancel, 0, ledger.OutcomeCancelled, w.tally.cancelAgain, w.cancel)
 	w.tally.cancelled(p, r, doubt)
 }
@@ -177,15 +170,12 @@ func (w *worker) insist(
 		sent := w.elapsed()
 		r = call(p, string(id))
 		at = w.elapsed()
-		if w.calls != nil {
-			logged := r
-			logged.OrderID, logged.Remaining = id, 0
-			early := uint8(0)
-			if r.Outcome == ledger.OutcomeExpired && at < holds {
-				early = flagEarly
-			}
-			w.calls.add(p, logged, flags|early, sent, at)
+		logged, early := r, uint8(0)
+		logged.OrderID, logged.Remaining = id, 0
+		if r.Outcome == ledger.OutcomeExpired && at < holds {
+			early = flagEarly
 		}
+		w.calls.add(p, logged, flags|early, sent, at)
 		if r.Outcome == done || !r.Again() || try >= w.Retry {
 			return r, doubt, at
 		}

@@ -45,10 +45,10 @@ func (w *worker) payFor(p purchase, id []byte, flags uint8, holds time.Duration)
 
 // paid counts a payment. doubt: one of its calls had no answer and may have paid.
 func (t *tally) paid(p purchase, r adapter.Reply, doubt, late bool, at time.Duration) {
-	s := &t.sums[p.sku-t.firstSKU]
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.silent[p.sku-t.firstSKU] = t.silent[p.sku-t.firstSKU] || doubt
+	doubt = doubt || r.Outcome == ledger.OutcomeUnknown
+	t.unsure[p.sku-t.firstSKU] = t.unsure[p.sku-t.firstSKU] || doubt
 	if late {
 		t.reserved.Late++
 	}
@@ -56,16 +56,14 @@ func (t *tally) paid(p purchase, r adapter.Reply, doubt, late bool, at time.Dura
 		t.reserved.Paid++
 		t.units += p.quantity
 		t.lastSale = max(t.lastSale, at)
-		s.Sold += p.quantity
 		return
 	}
 	t.answer(r, "pay_")
 	switch {
 	case r.Outcome == ledger.OutcomeExpired:
 		t.reserved.Expired++ // and then no earlier call has paid
-	case doubt || r.Outcome == ledger.OutcomeUnknown:
+	case doubt:
 		t.reserved.Unknown++
-		s.Unknown += p.quantity
 	default:
 		t.reserved.Refused++
 	}
@@ -83,12 +81,4 @@ func (t *tally) forgot() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.reserved.Forgotten++
-}
-
-// had counts units that were reserved and are about to be cancelled: they come and
-// go, as those of a sale do.
-func (t *tally) had(p purchase) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.sums[p.sku-t.firstSKU].Sold += p.quantity
 }

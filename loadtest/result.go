@@ -73,11 +73,6 @@ type Result struct {
 	Audit        *ledger.Report  `json:"audit"`
 	Audits       []ledger.Report `json:"audits"`
 	LedgerSource string          `json:"ledger_source"` // SourceSQL or SourceService
-	// Told is what buyers were told, added up by SKU: told sold ≤ sold ≤ told
-	// sold + unknown. History: every request was recorded besides, and the
-	// verdict looks at each; else it is from sums and the ledger alone.
-	Told         []ledger.Sums   `json:"told"`
-	History      bool            `json:"history"`
 	Linearizable Linearizability `json:"linearizable"`
 	// Settled: no purchase was still running when the ledger was read.
 	Settled bool `json:"settled"`

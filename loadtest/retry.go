@@ -15,9 +15,6 @@ type finalReply struct {
 	at time.Duration // of the answer
 	// holds: until then a reservation has certainly not expired; 0: not known.
 	holds time.Duration
-	// doubt: a call had no answer and none was told sold, so the request may have
-	// bought whatever its other calls were told.
-	doubt bool
 	// counted: the tally has all its calls. Else it lacks the last.
 	counted bool
 }
@@ -66,19 +63,15 @@ func (l *load) ask(w *worker, p purchase, key []byte, sent time.Duration) (*work
 	for try := 0; ; try++ {
 		r := w.buy(p, key)
 		at := l.elapsed()
-		var logged *record
-		if w.calls != nil {
-			logged = w.calls.add(p, r, flags, sent, at)
-		}
-		if logged != nil && r.Outcome == ledger.OutcomeAccepted {
+		logged := w.calls.add(p, r, flags, sent, at)
+		if r.Outcome == ledger.OutcomeAccepted {
 			logged.flags |= flagSeveral // the look-up is another
 		}
 		final := finalReply{Reply: r, at: at, holds: holds, counted: w.forCopies}
 		again := try < l.Retry && r.Again()
 		doubt = doubt || r.Outcome == ledger.OutcomeUnknown
-		final.doubt = doubt && r.Outcome != ledger.OutcomeSold && r.Outcome != ledger.OutcomeReserved
 		// An earlier call may have bought, which this answer does not tell.
-		unsettled := final.doubt && !r.Definite() && r.Outcome != ledger.OutcomeUnknown
+		unsettled := doubt && !r.Definite() && r.Outcome != ledger.OutcomeUnknown
 		if again || unsettled || w.forCopies {
 			final.Reply, final.counted = r.Clone(), true
 			l.tally.call(p, final.Reply)
@@ -94,9 +87,7 @@ func (l *load) ask(w *worker, p purchase, key []byte, sent time.Duration) (*work
 		if !again {
 			return w, final
 		}
-		if logged != nil {
-			logged.flags |= flagSeveral
-		}
+		logged.flags |= flagSeveral
 		flags = flagSeveral
 		if w.forCopies {
 			l.putSpare(w)
@@ -192,11 +183,9 @@ var ranking = []ledger.Outcome{ledger.OutcomeSold, ledger.OutcomeReserved, ledge
 // orBetter is what the buyer knows after two copies of one request.
 func (f finalReply) orBetter(other finalReply) finalReply {
 	a, b := slices.Index(ranking, f.Outcome), slices.Index(ranking, other.Outcome)
-	doubt := f.doubt || other.doubt
 	if b >= 0 && (b < a || b == a && other.at < f.at) {
-		f = other
+		return other
 	}
-	f.doubt = doubt
 	return f
 }
 

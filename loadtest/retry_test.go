@@ -36,7 +36,6 @@ func TestRetriesAndCopies(t *testing.T) {
 		adjust  func(*Config)
 		verdict ledger.Verdict
 		rules   []string // among those violated; none where it held
-		history []string // the same, where single calls were recorded; else the run seems to hold
 		retries bool     // some calls were made again
 	}{
 		{name: "keeps its word to copies", plant: func(*fake) {}, verdict: ledger.Held},
@@ -99,7 +98,7 @@ func TestRetriesAndCopies(t *testing.T) {
 				}
 				return false
 			}
-		}, verdict: ledger.Lost, history: []string{ledger.RuleKeyRefused}},
+		}, verdict: ledger.Lost, rules: []string{ledger.RuleKeyRefused}},
 		{name: "loses cancellations", plant: func(f *fake) {
 			f.giveBack = func(n int, w http.ResponseWriter) bool {
 				if n == 2 {
@@ -117,50 +116,40 @@ func TestRetriesAndCopies(t *testing.T) {
 			}
 		}, adjust: func(c *Config) { c.Cancellations, c.Copies, c.Retry = .5, 0, 3 }, verdict: ledger.Held},
 	} {
-		for _, noHistory := range []bool{false, true} {
-			name := test.name
-			if noHistory {
-				name += ", without history"
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			f := &fake{token: "secret"}
+			test.plant(f)
+			c := serve(t, f)
+			c.Targets = append(c.Targets, c.Targets[0]) // two processes, one database
+			c.Ledger, c.Copies, c.Retry = f, .5, 2
+			if test.adjust != nil {
+				test.adjust(&c)
 			}
-			t.Run(name, func(t *testing.T) {
-				t.Parallel()
-				f := &fake{token: "secret"}
-				test.plant(f)
-				c := serve(t, f)
-				c.Targets = append(c.Targets, c.Targets[0]) // two processes, one database
-				c.Ledger, c.Copies, c.Retry, c.NoHistory = f, .5, 2, noHistory
-				if test.adjust != nil {
-					test.adjust(&c)
+			r, err := Run(t.Context(), c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Verdict != test.verdict {
+				t.Errorf("verdict %s, want %s\n%s", r.Verdict, test.verdict, show(r))
+			}
+			for _, rule := range test.rules {
+				if !slices.Contains(rules(r), rule) {
+					t.Errorf("violated %v, want %s among them\n%s", rules(r), rule, show(r))
 				}
-				r, err := Run(t.Context(), c)
-				if err != nil {
-					t.Fatal(err)
-				}
-				verdict, broken := test.verdict, append(test.history, test.rules...)
-				if noHistory && test.history != nil { // sums do not show it
-					verdict, broken = ledger.Held, nil
-				}
-				if r.Verdict != verdict {
-					t.Errorf("verdict %s, want %s\n%s", r.Verdict, verdict, show(r))
-				}
-				for _, rule := range broken {
-					if !slices.Contains(rules(r), rule) {
-						t.Errorf("violated %v, want %s among them\n%s", rules(r), rule, show(r))
-					}
-				}
-				calls := 0
-				for _, n := range r.Calls {
-					calls += n
-				}
-				if r.Requests != c.Buyers || calls != f.seen || calls != r.Requests+r.Copies+r.Retries {
-					t.Errorf("%d requests in %d calls, of them %d copies and %d retries; the service saw %d",
-						r.Requests, calls, r.Copies, r.Retries, f.seen)
-				}
-				if c.Copies > 0 && (r.Copies < 20 || r.Copies%(CopiesEach-1) != 0) || test.retries && r.Retries == 0 {
-					t.Errorf("%d copies, %d retries", r.Copies, r.Retries)
-				}
-			})
-		}
+			}
+			calls := 0
+			for _, n := range r.Calls {
+				calls += n
+			}
+			if r.Requests != c.Buyers || calls != f.seen || calls != r.Requests+r.Copies+r.Retries {
+				t.Errorf("%d requests in %d calls, of them %d copies and %d retries; the service saw %d",
+					r.Requests, calls, r.Copies, r.Retries, f.seen)
+			}
+			if c.Copies > 0 && (r.Copies < 20 || r.Copies%(CopiesEach-1) != 0) || test.retries && r.Retries == 0 {
+				t.Errorf("%d copies, %d retries", r.Copies, r.Retries)
+			}
+		})
 	}
 }
 

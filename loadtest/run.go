@@ -120,15 +120,7 @@ func (r *run) neverSent(ctx context.Context) {
 
 // judge audits the sale with what was recorded of the buyers.
 func (r *run) judge(ctx context.Context) {
-	var told [][]ledger.Told
-	if r.result.History = !r.NoHistory; r.result.History {
-		told = r.history.told(r.plan)
-	} else {
-		told = make([][]ledger.Told, r.SKUs)
-		r.result.Linearizable = Linearizability{Answer: LinearNotChecked, Why: "no history was kept"}
-	}
-	r.result.Told = r.tally.sums
-	if r.result.Audits = r.audit(ctx, told); r.result.Audits != nil {
+	if r.result.Audits = r.audit(ctx); r.result.Audits != nil {
 		all := ledger.Sum(r.result.Audits)
 		r.result.Audit = &all
 	}
@@ -155,7 +147,7 @@ func newResult(c Config) *Result {
 		Counts:   named(make([]int, len(adapter.Outcomes))),
 		Calls:    named(make([]int, len(adapter.Outcomes))),
 		Answers:  []Answer{}, Commands: []Commands{}, Problems: []string{},
-		LatencyCurve: []Percentile{}, ServiceCurve: []Percentile{}, Course: []Point{}, Told: []ledger.Sums{},
+		LatencyCurve: []Percentile{}, ServiceCurve: []Percentile{}, Course: []Point{},
 		Linearizable: Linearizability{Answer: LinearNotChecked},
 		Start:        time.Now(),
 	}

@@ -153,7 +153,7 @@ func (r *run) agree(ctx context.Context, sku int64, set ledger.Stock) {
 
 // audit judges each SKU from the ledger, the reset, and what buyers were told,
 // once nothing changes any more. nil: the result's problems say why it could not.
-func (r *run) audit(ctx context.Context, told [][]ledger.Told) (reports []ledger.Report) {
+func (r *run) audit(ctx context.Context) (reports []ledger.Report) {
 	from := r.Ledger
 	counter := r.stockStores[r.Strategy].Counter()
 	open := r.Joins || r.Rest // others buy on: it is not closed
@@ -164,18 +164,18 @@ func (r *run) audit(ctx context.Context, told [][]ledger.Told) (reports []ledger
 	if r.Reserve > 0 {
 		r.settling.limit += r.Reserve // the last reservation expires, and is given back
 	}
+	told := r.history.told(r.plan)
 	var linear linearResult
 	for k := range r.SKUs {
-		sums := r.tally.sums[k]
-		answered := r.tally.heard(k) && !r.Joins // others may be buying still
+		answered := !r.tally.unsure[k] && !r.Joins // then nothing runs any more; others may be buying still
 		sku := r.SKU + int64(k)
-		snap, settled, err := r.settling.wait(ctx, r.services, from, sku, answered, sums.Accepted > 0)
+		snap, settled, err := r.settling.wait(ctx, r.services, from, sku, answered, r.tally.open[k])
 		if r.result.Settled = r.result.Settled && settled; err != nil {
 			r.problem(CauseLedgerUnread, params{"source": r.source, "error": err.Error()}, "the ledger could not be read from %s: %v", r.source, err)
 			return nil
 		}
 		reports = append(reports, ledger.Judge(ledger.Evidence{
-			Snapshot: snap, Initial: r.Stock, Run: r.plan.runs[k], Told: told[k], Sums: &sums, Closed: counter != "" && !open, Ours: r.ours(sku),
+			Snapshot: snap, Initial: r.Stock, Run: r.plan.runs[k], Told: told[k], Closed: counter != "" && !open, Ours: r.ours(sku),
 			Patience: r.longestStand(),
 			StockStoreOf: func(strategy string) (ledger.StockStore, bool) {
 				stockStore, ok := r.stockStores[strategy]
@@ -185,7 +185,7 @@ func (r *run) audit(ctx context.Context, told [][]ledger.Told) (reports []ledger
 		r.strangers(snap)
 		if !settled {
 			r.problem(CauseStillRunning, params{"seconds": r.settling.limit.Seconds()}, "purchases without an answer were still running %s after the load ended, so the ledger was read too early", r.settling.limit)
-		} else if r.result.History && !r.Joins && r.Reserve == 0 {
+		} else if !r.Joins && r.Reserve == 0 {
 			linear.add(&reports[k], r.Stock, r.history.ops(r.plan, sku, ordersOf(snap)))
 		}
 	}
@@ -194,7 +194,7 @@ func (r *run) audit(ctx context.Context, told [][]ledger.Told) (reports []ledger
 		r.result.Linearizable.Why = "others bought in the same sale, and what they were told is not known"
 	case r.Reserve > 0:
 		r.result.Linearizable.Why = "reservations come back by the clock, which no sequence of purchases has"
-	case r.result.History:
+	default:
 		r.result.Linearizable = linear.verdict()
 	}
 	return reports

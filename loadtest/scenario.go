@@ -65,9 +65,6 @@ type Scenario struct {
 
 	// Require are read by ParseRequirement.
 	Require []string `yaml:"require" placeholder:"METRIC<VALUE" help:"What must hold besides, such as p99<50ms or errors==0."`
-	// NoHistory: memory does not grow with the number of requests.
-	NoHistory bool `yaml:"no_history" group:"rare" help:"Keep no record of single requests: the verdict is from sums and the ledger alone."`
-
 }
 
 // A Profile says when requests are sent.

@@ -27,7 +27,7 @@ connections: 32
 timeout: 3s
 drain: 5s
 seed: 18446744073709551615
-no_history: true
+async: true
 require: ["p99<50ms", "errors==0"]
 `
 
@@ -38,7 +38,7 @@ func TestParseScenario(t *testing.T) {
 	}
 	want := Scenario{Strategy: "zk", SKU: 7, SKUs: 3, Zipf: 1.1, Stock: 50, Quantity: 1, Quantities: []Share{{1, 9}, {3, 1}}, Duplicates: 0.1,
 		Profile: Stepped, Steps: []Step{{100, 2 * time.Second}, {200.5, 1500 * time.Millisecond}}, Connections: 32,
-		Timeout: 3 * time.Second, Drain: 5 * time.Second, Seed: 1<<64 - 1, NoHistory: true, Require: []string{"p99<50ms", "errors==0"}}
+		Timeout: 3 * time.Second, Drain: 5 * time.Second, Seed: 1<<64 - 1, Async: true, Require: []string{"p99<50ms", "errors==0"}}
 	if !reflect.DeepEqual(f.Scenario, want) {
 		t.Errorf("read\n%+v, want\n%+v", f.Scenario, want)
 	}
@@ -65,7 +65,7 @@ func TestWrongScenarioFiles(t *testing.T) {
 		{"a number that is too large", "stock: 99999999999999999999\n", `shop.yaml:1: stock: 99999999999999999999 is too large`},
 		{"a text for a number inside", "steps:\n  - {rate: 1, for: 1s}\n  - {for: 1s,\n     rate: fast}\n", `shop.yaml:4: steps[1].rate: "fast" is no number`},
 		{"a number for a list", "require: 5\n", `shop.yaml:1: require: "5" is no list`},
-		{"a text for yes or no", "no_history: perhaps\n", `shop.yaml:1: no_history: "perhaps" is neither true nor false`},
+		{"a text for yes or no", "async: perhaps\n", `shop.yaml:1: async: "perhaps" is neither true nor false`},
 		{"a number for fields", "steps:\n  - 5\n", `shop.yaml:2: steps[0]: "5" is no set of fields`},
 		{"a list", "- stock\n", "shop.yaml:1: "},
 		{"not YAML", "stock: [1\n", "shop.yaml:"},

@@ -26,9 +26,9 @@ type tally struct {
 	copies   int                // calls that went out at once with another of their request
 	retries  int                // calls that came after another of their request
 	answers  map[string]*Answer // of calls, by code
-	sums     []ledger.Sums      // by SKU
-	silent   []bool             // a call had no answer, whatever a later one was told
 	left     []int64            // by SKU, as last told
+	unsure   []bool             // by SKU: a call had no answer, whatever a later one was told
+	open     []bool             // by SKU: a request that was accepted has no final answer
 	units    int64
 	late     int
 	dropped  int
@@ -50,8 +50,8 @@ var longest = (2 * time.Hour).Microseconds()
 func newTally(s Scenario) *tally {
 	s = s.normal()
 	h := func() *hdrhistogram.Histogram { return hdrhistogram.New(1, longest, 3) }
-	t := &tally{firstSKU: s.SKU, answers: map[string]*Answer{}, sums: make([]ledger.Sums, s.SKUs), silent: make([]bool, s.SKUs), left: make([]int64, s.SKUs),
-		all: h(), sold: h(), service: h(), lag: h(), recent: h()}
+	t := &tally{firstSKU: s.SKU, answers: map[string]*Answer{}, left: make([]int64, s.SKUs), unsure: make([]bool, s.SKUs),
+		open: make([]bool, s.SKUs), all: h(), sold: h(), service: h(), lag: h(), recent: h()}
 	if s.Async {
 		t.steps.accepted, t.steps.ordered = h(), h()
 	}
@@ -102,39 +102,24 @@ func (t *tally) answered(p purchase, r finalReply, at timing) {
 	if !at.waited {
 		_ = t.lag.RecordValue(micros(at.sent - at.due))
 	}
-	s := &t.sums[p.sku-t.firstSKU]
-	s.Requests++
-	if s.Wanted == 0 || p.quantity < s.Wanted {
-		s.Wanted = p.quantity
-	}
 }
 
 // came counts what a request came to in the end. t.mu is held.
 func (t *tally) came(p purchase, r finalReply, at timing) {
 	k := p.sku - t.firstSKU
-	s := &t.sums[k]
 	switch r.Outcome {
 	case ledger.OutcomeSold:
-		s.Sold += p.quantity
 		t.units += p.quantity
 		t.left[k] = r.Remaining
 		t.lastSale = max(t.lastSale, at.answered)
 		_ = t.sold.RecordValue(micros(at.answered - at.due))
-		return
 	case ledger.OutcomeReserved: // what becomes of it is added up later
 		t.left[k] = r.Remaining
 		_ = t.sold.RecordValue(micros(at.answered - at.due))
-		return
 	case ledger.OutcomeAccepted:
-		s.Accepted += p.quantity
-		s.Unknown += p.quantity
-		return
+		t.open[k], t.unsure[k] = true, true
 	case ledger.OutcomeUnknown:
-		s.Unknown += p.quantity
-		return
-	}
-	if r.doubt {
-		s.Unknown += p.quantity
+		t.unsure[k] = true
 	}
 }
 
@@ -147,23 +132,13 @@ func (t *tally) call(p purchase, r adapter.Reply) {
 
 func (t *tally) countCall(p purchase, r adapter.Reply, outcome uint8) {
 	t.calls[outcome]++
-	if r.Outcome == ledger.OutcomeUnknown {
-		t.silent[p.sku-t.firstSKU] = true
-	}
-	if r.Outcome == ledger.OutcomeSold || r.Outcome == ledger.OutcomeReserved {
+	switch r.Outcome {
+	case ledger.OutcomeSold, ledger.OutcomeReserved:
 		return
-	}
-	if s := &t.sums[p.sku-t.firstSKU]; r.Outcome == ledger.OutcomeSoldOut && (s.SoldOut == 0 || p.quantity < s.SoldOut) {
-		s.SoldOut = p.quantity
+	case ledger.OutcomeUnknown: // a retry that is told sold says nothing about this call
+		t.unsure[p.sku-t.firstSKU] = true
 	}
 	t.answer(r, "")
-}
-
-// heard reports whether every call for a SKU was answered: then nothing of it
-// runs any more. A retry that was told sold says nothing about the call before it.
-func (t *tally) heard(k int) bool {
-	s := t.sums[k]
-	return s.Unknown == 0 && s.MaybeCancelled == 0 && !t.silent[k]
 }
 
 // sentMore counts calls beside the first of a request.
@@ -190,19 +165,17 @@ func (t *tally) answer(r adapter.Reply, prefix string) {
 // cancelled counts a cancellation. doubt: one of its calls had no answer and may
 // have done it, whatever the last was told.
 func (t *tally) cancelled(p purchase, r adapter.Reply, doubt bool) {
-	s := &t.sums[p.sku-t.firstSKU]
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.silent[p.sku-t.firstSKU] = t.silent[p.sku-t.firstSKU] || doubt
+	doubt = doubt || r.Outcome == ledger.OutcomeUnknown
+	t.unsure[p.sku-t.firstSKU] = t.unsure[p.sku-t.firstSKU] || doubt
 	if r.Outcome == ledger.OutcomeCancelled {
 		t.cancels.Done++
-		s.Cancelled += p.quantity
 		return
 	}
 	t.answer(r, "cancel_")
-	if doubt || r.Outcome == ledger.OutcomeUnknown {
+	if doubt {
 		t.cancels.Unknown++
-		s.MaybeCancelled += p.quantity
 		return
 	}
 	t.cancels.Refused++

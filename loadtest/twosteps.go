@@ -167,7 +167,7 @@ func (l *load) askOnce(w *worker, one promise, goOn bool) (ended bool) {
 		}
 	}
 	final.at = l.elapsed()
-	if w.calls != nil && final.Outcome != ledger.OutcomeAccepted {
+	if final.Outcome != ledger.OutcomeAccepted {
 		w.calls.add(one.purchase, final.Reply, flagSeveral, one.at.sent, final.at)
 	}
 	final.Reply = final.Reply.Clone()

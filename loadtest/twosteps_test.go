@@ -96,47 +96,44 @@ func TestAnswersInTwoSteps(t *testing.T) {
 		{"loses requests", 0, loses, nil, ledger.RuleLostRequest, TwoSteps{Accepted: 20, Ordered: 16, Open: 4}},
 		{"never says", 0, waits, nil, ledger.RuleLostRequest, TwoSteps{Accepted: 20, Open: 20}},
 	} {
-		for _, noHistory := range []bool{false, true} {
-			s := newPromising(test.more, test.decides)
-			c := serve(t, s.fake)
-			c.Ledger, c.Async, c.FinalWithin, c.NoHistory = s.fake, true, time.Minute, noHistory
-			if test.want.Open > 0 {
-				c.FinalWithin = 2 * time.Second // those who are not told ask for so long
-			}
-			if test.adjust != nil {
-				test.adjust(&c)
-			}
-			r, err := Run(t.Context(), c)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := *r.TwoSteps
-			if got.Accepted > 0 && (got.PerSecond <= 0 || got.ToAccepted.Max <= 0) || got.Ordered > 0 && got.ToOrder.Max < got.ToAccepted.P50 {
-				t.Errorf("%s: measured %+v", test.name, got)
-			}
-			got.PerSecond, got.ToAccepted, got.ToOrder = 0, Latency{}, Latency{}
-			if got != test.want {
-				t.Errorf("%s: counts %+v, want %+v", test.name, got, test.want)
-			}
-			if r.Counts[ledger.OutcomeSold] != test.want.Ordered || r.Counts[ledger.OutcomeAccepted] != test.want.Open || r.Requests != testBuyers {
-				t.Errorf("%s: the requests came to %v", test.name, r.Counts)
-			}
-			broken := slices.ContainsFunc(r.Audit.Violations, func(v ledger.Violation) bool { return v.Rule == test.rule })
-			// On a busy machine an open loop is late, which is no judgement on the service.
-			late := r.Verdict == ledger.NotValid && len(r.Audit.Violations) == 0 &&
-				!slices.ContainsFunc(r.Causes, func(c Cause) bool { return c.Code != CauseLate })
-			if (r.Verdict == ledger.Held || late) != (test.rule == "") || test.rule != "" && !broken {
-				t.Errorf("%s, history %t: %s, %+v %v", test.name, !noHistory, r.Verdict, r.Audit.Violations, r.Problems)
-			}
-			if a := r.Audit.Accepted; !noHistory && (a == nil || a.Requests != got.Accepted || a.Refused != got.Refused || a.Lost != got.Open) {
-				t.Errorf("%s: the judge counts %+v", test.name, a)
-			}
+		s := newPromising(test.more, test.decides)
+		c := serve(t, s.fake)
+		c.Ledger, c.Async, c.FinalWithin = s.fake, true, time.Minute
+		if test.want.Open > 0 {
+			c.FinalWithin = 2 * time.Second // those who are not told ask for so long
+		}
+		if test.adjust != nil {
+			test.adjust(&c)
+		}
+		r, err := Run(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := *r.TwoSteps
+		if got.Accepted > 0 && (got.PerSecond <= 0 || got.ToAccepted.Max <= 0) || got.Ordered > 0 && got.ToOrder.Max < got.ToAccepted.P50 {
+			t.Errorf("%s: measured %+v", test.name, got)
+		}
+		got.PerSecond, got.ToAccepted, got.ToOrder = 0, Latency{}, Latency{}
+		if got != test.want {
+			t.Errorf("%s: counts %+v, want %+v", test.name, got, test.want)
+		}
+		if r.Counts[ledger.OutcomeSold] != test.want.Ordered || r.Counts[ledger.OutcomeAccepted] != test.want.Open || r.Requests != testBuyers {
+			t.Errorf("%s: the requests came to %v", test.name, r.Counts)
+		}
+		broken := slices.ContainsFunc(r.Audit.Violations, func(v ledger.Violation) bool { return v.Rule == test.rule })
+		// On a busy machine an open loop is late, which is no judgement on the service.
+		late := r.Verdict == ledger.NotValid && len(r.Audit.Violations) == 0 &&
+			!slices.ContainsFunc(r.Causes, func(c Cause) bool { return c.Code != CauseLate })
+		if (r.Verdict == ledger.Held || late) != (test.rule == "") || test.rule != "" && !broken {
+			t.Errorf("%s: %s, %+v %v", test.name, r.Verdict, r.Audit.Violations, r.Problems)
+		}
+		if a := r.Audit.Accepted; a == nil || a.Requests != got.Accepted || a.Refused != got.Refused || a.Lost != got.Open {
+			t.Errorf("%s: the judge counts %+v", test.name, a)
 		}
 	}
 }
 
-// Without the preference no request is accepted, and a service of others cannot be
-// asked for it.
+// A service that does not know the preference accepts no request.
 func TestAsyncIsChecked(t *testing.T) {
 	c := serve(t, &fake{token: "secret"})
 	c.Async = true

@@ -87,7 +87,7 @@ func (r *Result) proven(v ledger.Violation) bool {
 	case v.Rule == ledger.RuleNothingSold: // perhaps no request arrived
 		return false
 	case !r.Settled: // what still runs can take units, but not remove orders
-		return v.Rule == ledger.RuleOversold || v.Rule == ledger.RuleMoreThanTold
+		return v.Rule == ledger.RuleOversold || v.Rule == ledger.RuleInvented || v.Rule == ledger.RuleUnacknowledged
 	}
 	return true
 }

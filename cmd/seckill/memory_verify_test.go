@@ -23,7 +23,7 @@ func TestMemoryOfALargeSale(t *testing.T) {
 	_, urls, _ := services(t)
 	var course []float64 // MB of both processes, for each twentieth of the sale
 	r := loadRun(t, loadtest.Config{Targets: urls, Ledger: store,
-		Scenario: loadtest.Scenario{Strategy: "merged", Stock: stock, Buyers: buyers, Concurrency: 512, NoHistory: true},
+		Scenario: loadtest.Scenario{Strategy: "merged", Stock: stock, Buyers: buyers, Concurrency: 512},
 		OnProgress: func(p loadtest.Progress) {
 			if p.Requests >= (len(course)+1)*buyers/20 {
 				course = append(course, residentMB(t, urls))

@@ -24,9 +24,6 @@ type Evidence struct {
 	// Told holds what buyers were told, call by call; nil when the ledger is
 	// judged alone. An empty, non-nil slice is a run without demand.
 	Told []Told
-	// Sums add up what buyers were told, counted apart from Told; nil when
-	// they were not counted.
-	Sums *Sums
 	// Ours tells the orders of Told's buyers from those of others who buy in the
 	// same sale; nil: all are ours. Those of others are neither invented nor
 	// unasked for, and count in the balance like any.

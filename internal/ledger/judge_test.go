@@ -428,3 +428,18 @@ func TestJudgeReport(t *testing.T) {
 func below(id string, user, quantity, remaining int64) *Witness {
 	return &Witness{Kind: "below", Orders: []WitnessOrder{{id, user, quantity, remaining}}}
 }
+
+// The report on several SKUs has the worst verdict, and says which SKU it is.
+func TestSum(t *testing.T) {
+	a := Report{Verdict: Held, SKU: 1, Run: 4, Initial: 10, Remaining: 1, Sold: 9, Orders: 8, Cancelled: 2, Violations: []Violation{}}
+	b := Report{Verdict: Lost, SKU: 2, Initial: 10, Sold: 9, Orders: 9, Violations: []Violation{{Rule: RuleLostUnits, Message: "gone"}}}
+	got := Sum([]Report{a, b})
+	if got.Verdict != Lost || got.SKU != 1 || got.Initial != 20 || got.Remaining != 1 || got.Sold != 18 || got.Orders != 17 ||
+		got.Cancelled != 2 || len(got.Violations) != 1 || got.Violations[0].Message != "SKU 2: gone" {
+		t.Errorf("%+v", got)
+	}
+	b.Verdict = NotValid
+	if got := Sum([]Report{{Verdict: Oversold}, b, {Verdict: Oversold}}); got.Verdict != NotValid {
+		t.Errorf("%s, want the worst", got.Verdict)
+	}
+}

@@ -70,30 +70,3 @@ func TestJudgeAccepted(t *testing.T) {
 		t.Errorf("nobody was told accepted, and the report counts %+v", r.Accepted)
 	}
 }
-
-// Without a record of single requests, units say the same.
-func TestJudgeAcceptedSums(t *testing.T) {
-	for _, test := range []struct {
-		name           string
-		sold, refused  int64
-		accepted, told int64
-		want           []string
-	}{
-		{"all have orders", 10, 0, 4, 6, nil},
-		{"one is lost", 9, 0, 4, 6, []string{RuleLostRequest}},
-		{"one is refused", 9, 1, 4, 6, nil},
-		{"none was accepted", 6, 0, 0, 6, nil},
-	} {
-		e := Evidence{Snapshot: Snapshot{Stock: Stock{ID: 1, Initial: 20, Num: 20 - test.sold}}, Initial: 20,
-			Sums: &Sums{Requests: 10, Sold: test.told, Unknown: test.accepted, Accepted: test.accepted, Wanted: 1}}
-		for i := range test.sold {
-			e.Snapshot.Orders = append(e.Snapshot.Orders, Order{ID: i, PublicID: "o", UserID: i + 1, Quantity: 1, Status: Active, Remaining: 19 - i})
-		}
-		if test.refused > 0 {
-			e.Snapshot.Refusals = []Refusal{{Quantity: test.refused}}
-		}
-		if got := broken(Judge(e)); !slices.Equal(got, test.want) {
-			t.Errorf("%s: breaks %v, want %v", test.name, got, test.want)
-		}
-	}
-}

@@ -19,14 +19,7 @@ func (t *text) verdict(r *loadtest.Result) {
 		t.row("ledger", "%s sold in %s%s, %s left of %s (from %s, run %d)", numbers.Count(a.Sold, "unit"), numbers.Count(a.Orders, "order"),
 			cancelled, numbers.Thousands(a.Remaining), numbers.Thousands(a.Initial), r.LedgerSource, a.Run)
 	}
-	if r.Audit != nil && len(r.Told) > 0 {
-		least, most, unknown := int64(0), int64(0), int64(0)
-		for _, told := range r.Told {
-			least, most, unknown = least+told.Least(), most+told.Most(), unknown+told.Unknown
-		}
-		t.row("buyers say", "%s at least, %s at most (%s unknown)%s", numbers.Thousands(least), numbers.Thousands(most), numbers.Thousands(unknown), historyNote(r))
-	}
-	if l := r.Linearizable; l.Answer == loadtest.LinearYes || l.Answer == loadtest.LinearNotChecked && r.History && l.Why != "" {
+	if l := r.Linearizable; l.Answer == loadtest.LinearYes || l.Answer == loadtest.LinearNotChecked && l.Why != "" {
 		t.row("answers", "%s", linearizable(l)) // not linearizable is a violation, below
 	}
 	fmt.Fprintf(t, "\n%s  %s\n", t.stamp(r.Verdict), r.Summary())
@@ -77,13 +70,6 @@ func (t *text) stamp(v ledger.Verdict) string {
 		return s.color + " " + s.word + " \x1b[0m"
 	}
 	return s.word
-}
-
-func historyNote(r *loadtest.Result) string {
-	if r.History {
-		return ""
-	}
-	return "; no history was kept: the verdict is from these sums and the ledger alone"
 }
 
 func linearizable(l loadtest.Linearizability) string {

@@ -138,9 +138,6 @@ export default {
     counter_and_row_differ: ({ store, counted, row }) => `${store} says that ${count(counted)} are left, the stock row says ${count(row)}.`,
     unused_counter_changed: ({ store, stock, counted }) =>
       `${store} was set to ${count(stock)} and says ${count(counted)}, but no order of this run was sold from there.`,
-    fewer_than_told: ({ told, sold }) => `Buyers were told of ${count(told)} units sold, but ${count(sold)} were: ${count(told - sold)} fewer.`,
-    more_than_told: ({ sold, told, unknown }) =>
-      `${count(sold)} units were sold, but buyers were told of at most ${count(told)}, including ${count(unknown)} whose outcome is unknown: ${count(sold - told)} more.`,
     two_answers: 'Requests that were confirmed twice, with different answers.',
     key_refused: 'Requests that have an order, but whose copy or retry was refused.',
     false_duplicate: 'Buyers who were told that they already have an order, but had none.',

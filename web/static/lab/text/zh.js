@@ -160,9 +160,6 @@ export default {
     counter_and_row_differ: ({ store, counted, row }) => `${store} 记着剩 ${count(counted)} 件，库存行记着剩 ${count(row)} 件。`,
     unused_counter_changed: ({ store, stock, counted }) =>
       `${store} 设定为 ${count(stock)}，现在是 ${count(counted)}，可本次运行没有订单从它卖出。`,
-    fewer_than_told: ({ told, sold }) => `告知买家已售 ${count(told)} 件，实际只卖出 ${count(sold)} 件：少了 ${count(told - sold)} 件。`,
-    more_than_told: ({ sold, told, unknown }) =>
-      `卖出了 ${count(sold)} 件，而告知买家的连同 ${count(unknown)} 件结果不明的，最多只有 ${count(told)} 件：多了 ${count(sold - told)} 件。`,
     two_answers: '同一请求得到了两次确认，内容却不同。',
     key_refused: '有的请求已经有了订单，它的副本或重发却被拒绝。',
     false_duplicate: '买家被告知已有订单，其实一个也没有。',
