@@ -83,28 +83,23 @@ func (l *Lab) isPrivate(k kind) bool {
 }
 
 func (l *Lab) addPrivate(ctx context.Context, k kind, program Program) (backend.Status, error) {
-	servers := k.servers(program)
-	processes := make([]*Process, len(servers))
-	starting, ctx := errgroup.WithContext(ctx)
-	for i, s := range servers {
-		starting.Go(func() (err error) {
-			processes[i], err = l.launch(ctx, s)
-			return err
-		})
-	}
-	if err := starting.Wait(); err != nil {
+	processes, err := k.start(ctx, program)
+	if err != nil {
 		return backend.Status{}, err
 	}
-	var addrs []string
-	for _, p := range processes {
-		addrs = append(addrs, p.Addr)
-	}
+	addrs := addrsOf(processes)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.processes = append(l.processes, processes...)
 	l.setPrivate(&l.config, k.Name, addrs...)
 	return backend.Status{Name: k.Name, Tier: backend.Private, OK: true, Address: strings.Join(addrs, ","),
 		Version: processes[0].version}, nil
+}
+
+func addrsOf(processes []*Process) (addrs []string) {
+	for _, p := range processes {
+		addrs = append(addrs, p.Addr)
+	}
+	return addrs
 }
 
 // checkGiven makes sure that a backend that was given answers: the lab cannot
@@ -127,9 +122,7 @@ func (l *Lab) checkGiven(ctx context.Context, k kind) (backend.Status, error) {
 
 // checkRoom fails when the disk is too full for what is to be started: servers
 // on a full disk crash without saying why.
-func (l *Lab) checkRoom(names []string) error {
-	return l.hasRoom(l.megabytes(names))
-}
+func (l *Lab) checkRoom(names []string) error { return l.hasRoom(l.megabytes(names)) }
 
 func (l *Lab) megabytes(names []string) (needed uint64) {
 	for _, name := range names {

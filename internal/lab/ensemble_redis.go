@@ -23,7 +23,7 @@ func (l *Lab) redisPair(ctx context.Context, program Program, of string) (_ *Ens
 		}
 	}
 	names := []string{"redis-primary", "redis-replica"}
-	nodes, err := l.launchAll(ctx, len(names), 1, func(i int, _ [][]int) server {
+	nodes, err := l.launch(ctx, len(names), 1, func(i int, _ [][]int) server {
 		// By default a primary waits five seconds for more replicas.
 		return l.redisServer(program, names[i], of, "--repl-diskless-sync", "no", "--repl-diskless-sync-delay", "0")
 	})
@@ -31,26 +31,25 @@ func (l *Lab) redisPair(ctx context.Context, program Program, of string) (_ *Ens
 		return nil, err
 	}
 	pair.primary, pair.replica = nodes[0], nodes[1]
-	return &Ensemble{Nodes: nodes, Roles: []string{Primary}, kind: pair}, nil
+	return &Ensemble{Nodes: nodes, Roles: []string{Primary}, heal: pair.heal, lag: pair.lag, failOver: pair.failOver,
+		node:      func(context.Context, string) (*Process, error) { return pair.primary, nil },
+		configure: func(c *backend.Config, _ *Process) { l.setPrivate(c, backend.NameRedis, pair.door.Addr()) }}, nil
 }
 
-func (r *redisPair) configure(c *backend.Config, _ *Process) {
-	r.primary.lab.setPrivate(c, backend.NameRedis, r.door.Addr())
+// redisFive are five in addition to the lab's own, which may be in use.
+func (l *Lab) redisFive(ctx context.Context, program Program, of string) (*Ensemble, error) {
+	nodes, err := l.launch(ctx, 5, 1, func(i int, _ [][]int) server {
+		return l.redisServer(program, member("quorum", i), of)
+	})
+	return &Ensemble{Nodes: nodes, Roles: []string{AnyOne}}, err
 }
-
-func (r *redisPair) node(context.Context, string) (*Process, error) { return r.primary, nil }
-
-func (r *redisPair) goOn() bool { return r.primary.Alive() || r.replica.Alive() }
 
 // heal restores the roles. A primary that was restarted is empty, and its replica
 // becomes empty, too.
 func (r *redisPair) heal(ctx context.Context) error {
 	r.link.Point(r.primary.Addr)
-	if err := makeReplica(ctx, r.replica.Login(), "127.0.0.1", port(r.link.Addr())); err != nil {
-		return err
-	}
 	r.door.Point(r.primary.Addr)
-	return caughtUp(ctx, r.primary, port(r.link.Addr()), r.replica)
+	return follow(ctx, r.primary, port(r.link.Addr()), r.replica)
 }
 
 func (r *redisPair) lag(ctx context.Context) error {

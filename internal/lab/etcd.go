@@ -14,10 +14,10 @@ import (
 	"seckill/internal/backend"
 )
 
-func (l *Lab) etcdServers(program Program) []server {
+func (l *Lab) startEtcd(ctx context.Context, program Program) ([]*Process, error) {
 	member := filepath.Base(l.folder) // unique
-	return []server{{
-		name: backend.NameEtcd, backend: backend.NameEtcd, ports: 2,
+	return l.launch(ctx, 1, 2, alone(server{
+		name: backend.NameEtcd, backend: backend.NameEtcd,
 		command: func(ports []int) (command, error) {
 			return command{Env: l.serverEnv(), Dir: l.folder,
 				Args: etcdArgs(program.Path, member, filepath.Join(l.folder, "etcd"), ports,
@@ -26,7 +26,7 @@ func (l *Lab) etcdServers(program Program) []server {
 		check: func(ctx context.Context, addr string, _ int) (string, error) {
 			return checkEtcd(ctx, addr, member)
 		},
-	}}
+	}))
 }
 
 // etcdArgs are those of a cluster's member. A cluster of one listens for peers,

@@ -12,8 +12,8 @@ import (
 type kind struct {
 	backend.Kind
 	tool Tool // the program it runs on
-	// servers are the processes of a private one.
-	servers func(Program) []server
+	// start starts a private one.
+	start func(context.Context, Program) ([]*Process, error)
 	// embedded starts an engine in this process; nil: there is none.
 	embedded func(context.Context) (backend.Status, error)
 	// ensemble starts servers of which one can be lost, as servers of a backend; nil:
@@ -27,33 +27,41 @@ type kind struct {
 	megabytes uint64
 }
 
-// kindNamed is the lab's one table of backends.
-func (l *Lab) kindNamed(name string) (kind, error) {
-	k := map[string]kind{
-		backend.NameMySQL: {tool: MariaDB, servers: l.mysqlServers, embedded: l.addSQLite,
+// makeKinds is the lab's one table of backends.
+func (l *Lab) makeKinds() map[string]kind {
+	all := map[string]kind{
+		backend.NameMySQL: {tool: MariaDB, start: l.startMySQL, embedded: l.addSQLite,
 			version: mysqlVersion, address: func(addr string) string { return l.mysqlDSN(addr, "seckill") }, megabytes: 256},
-		backend.NameRedis: {tool: Redis, servers: l.redisServers, embedded: l.addMiniredis,
+		backend.NameRedis: {tool: Redis, start: l.startRedis, embedded: l.addMiniredis,
 			ensemble: l.redisPair, version: redisVersion, address: l.redisURL},
-		backend.NameRedlock: {tool: Redis, servers: l.redlockServers,
+		backend.NameRedlock: {tool: Redis, start: l.startRedlock,
 			ensemble: l.redisFive, version: redisVersion, address: l.redisURL},
-		backend.NameZooKeeper: {tool: ZooKeeper, servers: l.zookeeperServers,
+		backend.NameZooKeeper: {tool: ZooKeeper, start: l.startZooKeeper,
 			ensemble: l.zookeeperThree, version: zookeeperVersion},
-		backend.NameEtcd: {tool: Etcd, servers: l.etcdServers,
+		backend.NameEtcd: {tool: Etcd, start: l.startEtcd,
 			ensemble: l.etcdThree, version: etcdVersion, megabytes: 160},
-	}[name]
-	var known bool
-	if k.Kind, known = backend.KindNamed(name); !known {
-		return kind{}, fmt.Errorf("no backend is called %q: choose from %v", name, backend.Names())
 	}
-	if l.options.Given.SQLitePath != "" && name == backend.NameMySQL {
-		k.version = sqliteVersion
+	for name, k := range all {
+		k.Kind, _ = backend.KindNamed(name)
+		if l.options.Given.SQLitePath != "" && name == backend.NameMySQL {
+			k.version = sqliteVersion
+		}
+		all[name] = k
+	}
+	return all
+}
+
+func (l *Lab) kindNamed(name string) (kind, error) {
+	k, known := l.kinds[name]
+	if !known {
+		return kind{}, fmt.Errorf("no backend is called %q: choose from %v", name, backend.Names())
 	}
 	return k, nil
 }
 
 // setPrivate enters the lab's own servers into a configuration.
 func (l *Lab) setPrivate(c *backend.Config, name string, addrs ...string) {
-	k, _ := l.kindNamed(name)
+	k := l.kinds[name]
 	addresses := make([]string, len(addrs))
 	for i, addr := range addrs {
 		if addresses[i] = addr; k.address != nil {

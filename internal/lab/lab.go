@@ -68,6 +68,8 @@ type Certs struct{ Cert, Key string }
 // A Lab is a set of running backends and service processes.
 type Lab struct {
 	options    Options
+	kinds      map[string]kind // by their names
+	topology   topology
 	programs   map[Tool]Program
 	supervisor *supervisor
 	folder     string
@@ -134,11 +136,12 @@ func Start(ctx context.Context, o Options) (*Lab, error) {
 	if o.Token == "" {
 		o.Token = rand.Text()
 	}
-	if err := o.checkTopology(); err != nil {
-		return nil, err
-	}
 	l := &Lab{options: o, config: o.Given, passwords: makePasswords(), statuses: map[string]backend.Status{}, groups: map[string]*Ensemble{}}
 	l.config.Tiers = map[string]backend.Tier{}
+	l.kinds = l.makeKinds()
+	if err := l.setTopology(o); err != nil {
+		return nil, err
+	}
 	if l.programs = o.Programs; l.programs == nil {
 		l.programs = map[Tool]Program{}
 		search := NewSearch(o.Host.Getenv)
@@ -198,7 +201,7 @@ func (l *Lab) Backends() []backend.Status {
 			continue
 		}
 		for _, p := range l.processes {
-			if p.server.backend == name && status.OK && !p.Alive() && !l.groups[name].goOn() {
+			if p.server.backend == name && status.OK && !p.Alive() && !l.groups[name].goesOn() {
 				status.OK, status.Error = false, p.Name+" has ended: "+p.Ended()
 			}
 		}

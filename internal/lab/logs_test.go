@@ -24,6 +24,7 @@ func TestLastWordsHaveNoStackTrace(t *testing.T) {
 func TestRoom(t *testing.T) {
 	folder := t.TempDir()
 	l := &Lab{folder: folder, options: Options{Folder: folder}, programs: map[Tool]Program{MariaDB: {Path: "x"}}}
+	l.kinds = l.makeKinds()
 	if needed := l.megabytes(backend.Names()); needed != 256 {
 		t.Errorf("%d MB are needed, want MariaDB's 256", needed)
 	}

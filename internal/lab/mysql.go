@@ -17,11 +17,12 @@ import (
 	"seckill/internal/backend"
 )
 
-func (l *Lab) mysqlServers(program Program) []server {
+func (l *Lab) startMySQL(ctx context.Context, program Program) ([]*Process, error) {
 	m := l.mysqlServer(program, backend.NameMySQL)
-	s := l.ofMySQL(m, backend.NameMySQL)
-	s.prepare = func(ctx context.Context) error { return l.prepareMySQL(ctx, m) }
-	return []server{s}
+	if err := l.prepareMySQL(ctx, m); err != nil {
+		return nil, err
+	}
+	return l.launch(ctx, 1, 1, alone(l.ofMySQL(m, backend.NameMySQL)))
 }
 
 // mysqlServer is one that has its data in a folder of that name.
@@ -33,7 +34,7 @@ func (l *Lab) mysqlServer(program Program, name string) mysqlServer {
 // ofMySQL is the server as a process of the lab.
 func (l *Lab) ofMySQL(m mysqlServer, name string) server {
 	return server{
-		name: name, backend: backend.NameMySQL, ports: 1,
+		name: name, backend: backend.NameMySQL,
 		login: func(addr string) string { return l.mysqlDSN(addr, "") },
 		command: func(ports []int) (command, error) {
 			err := os.WriteFile(m.accountsFile(), []byte(m.accounts(l.passwords.mysql)), 0o600)

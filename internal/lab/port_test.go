@@ -55,10 +55,11 @@ func TestAPortThatIsLostIsReplaced(t *testing.T) {
 		}
 		return original(ports)
 	}
-	p, err := l.launch(t.Context(), s)
+	all, err := l.launch(t.Context(), 1, 1, alone(s))
 	if err != nil {
 		t.Fatal(err)
 	}
+	p := all[0]
 	if len(lost) != 2 || p.ports[0] == lost[0] || p.ports[0] == lost[1] {
 		t.Errorf("it runs on %v after losing %v: want a third port", p.ports, lost)
 	}

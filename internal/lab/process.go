@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"net"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // A server says how to run one process.
@@ -16,9 +19,7 @@ type server struct {
 	name    string
 	backend string                   // of backend.Name…; empty for a service
 	login   func(addr string) string // the address with a password; nil: none is needed
-	ports   int                      // how many it listens on; its address is the first
-	// prepare runs once before the first start; nil: nothing to do.
-	prepare func(context.Context) error
+	// command is for the ports that it listens on; its address is the first.
 	command func(ports []int) (command, error)
 	// check asks the server at addr for its version. It fails if the answer is
 	// not from process pid but from a stranger on the same port.
@@ -52,28 +53,53 @@ const (
 	checkLimit  = time.Second
 )
 
-// launch starts a server on free ports. If another process takes one of them
-// first, it tries others.
-func (l *Lab) launch(ctx context.Context, s server) (*Process, error) {
-	if s.prepare != nil {
-		if err := s.prepare(ctx); err != nil {
-			return nil, err
-		}
+// launch starts n servers on so many free ports each, which build may tell all of
+// them: some must know each other's before the first one starts. If another process
+// takes a port first, all start again on others. All or none of them run when it
+// returns.
+func (l *Lab) launch(ctx context.Context, n, each int, build func(i int, ports [][]int) server) ([]*Process, error) {
+	if n < 1 {
+		return nil, nil
 	}
 	for attempt := 1; ; attempt++ {
-		ports, err := l.ports.free(s.ports)
+		free, err := l.ports.free(n * each)
 		if err != nil {
 			return nil, err
 		}
-		p := &Process{Name: s.name, lab: l, server: s, ports: ports, Log: l.logFile(s.name),
-			Addr: net.JoinHostPort("127.0.0.1", strconv.Itoa(ports[0]))}
-		if err = p.start(ctx); err == nil {
-			return p, nil
+		ports := slices.Collect(slices.Chunk(free, each))
+		processes := make([]*Process, n)
+		together, failed := errgroup.WithContext(ctx)
+		for i := range processes {
+			s := build(i, ports)
+			p := &Process{Name: s.name, lab: l, server: s, ports: ports[i], Log: l.logFile(s.name),
+				Addr: net.JoinHostPort("127.0.0.1", strconv.Itoa(ports[i][0]))}
+			processes[i] = p
+			together.Go(func() error { return p.start(failed) })
 		}
-		if attempt == 5 || !anyTaken(ports) {
+		if err = together.Wait(); err == nil {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			l.processes = append(l.processes, processes...)
+			return processes, nil
+		}
+		killAll(processes)
+		if attempt == 5 || !anyTaken(free) {
 			return nil, err
 		}
-		l.options.Log.Warn("another process took the port first; trying others", "name", s.name, "port", ports)
+		l.options.Log.Warn("another process took a port first; trying others", "name", processes[0].Name, "ports", free)
+	}
+}
+
+// alone is a build for one server.
+func alone(s server) func(int, [][]int) server { return func(int, [][]int) server { return s } }
+
+func killAll(processes []*Process) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*checkLimit)
+	defer cancel()
+	for _, p := range processes {
+		if p.current() != nil {
+			p.end(ctx, kill)
+		}
 	}
 }
 

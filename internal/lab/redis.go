@@ -15,28 +15,55 @@ import (
 	"seckill/internal/backend"
 )
 
-func (l *Lab) redisServers(program Program) []server {
-	return []server{l.redisServer(program, backend.NameRedis, backend.NameRedis)}
+func (l *Lab) startRedis(ctx context.Context, program Program) ([]*Process, error) {
+	return l.launch(ctx, 1, 1, alone(l.redisServer(program, backend.NameRedis, backend.NameRedis)))
 }
 
-func (l *Lab) redlockServers(program Program) []server {
-	nodes := make([]server, l.options.RedlockNodes)
-	for i := range nodes {
-		nodes[i] = l.redisServer(program, member(backend.NameRedlock, i), backend.NameRedlock)
-	}
-	return nodes
+func (l *Lab) startRedlock(ctx context.Context, program Program) ([]*Process, error) {
+	return l.launch(ctx, l.options.RedlockNodes, 1, func(i int, _ [][]int) server {
+		return l.redisServer(program, member(backend.NameRedlock, i), backend.NameRedlock)
+	})
 }
 
 // redisServer keeps nothing on disk: after a restart it is empty. Clients,
 // replicas and the other nodes of a Cluster need the lab's password.
 func (l *Lab) redisServer(program Program, name, of string, more ...string) server {
 	return server{
-		name: name, backend: of, ports: 1, login: l.redisURL,
+		name: name, backend: of, login: l.redisURL,
 		command: func(ports []int) (command, error) {
 			secrets, err := l.redisSecrets(name)
 			return command{Env: l.serverEnv(), Dir: l.folder, Args: append([]string{program.Path, secrets,
 				"--port", strconv.Itoa(ports[0]), "--bind", "127.0.0.1",
 				"--save", "", "--appendonly", "no", "--dbfilename", name + ".rdb"}, more...)}, err
+		},
+		check: l.checkRedis,
+	}
+}
+
+const (
+	// A primary that does not answer for so long is down. It is longer than a
+	// busy machine lets a living one wait.
+	sentinelDown     = "2000"
+	sentinelFailover = "6000" // milliseconds; after them a failover that fails is tried again
+)
+
+// sentinelServer watches the primary at a port. A sentinel rewrites its own file:
+// what it has learned is there when it is started again. The name has the
+// primary's port, so that another attempt to start has another file.
+func (l *Lab) sentinelServer(program Program, name string, primary int) server {
+	return server{
+		name: name, backend: backend.NameRedis, login: l.redisURL,
+		command: func(ports []int) (command, error) {
+			file := filepath.Join(l.folder, fmt.Sprintf("%s-%d.conf", name, ports[0]))
+			c := command{Env: l.serverEnv(), Dir: l.folder, Args: []string{program.Path, file, "--sentinel"}}
+			if _, err := os.Stat(file); err == nil {
+				return c, nil
+			}
+			text := fmt.Sprintf("port %[1]d\nbind 127.0.0.1\ndir %[2]q\nrequirepass %[3]s\nsentinel monitor %[4]s 127.0.0.1 %[5]d 2\n"+
+				"sentinel auth-pass %[4]s %[3]s\nsentinel down-after-milliseconds %[4]s "+sentinelDown+
+				"\nsentinel failover-timeout %[4]s "+sentinelFailover+"\nsentinel parallel-syncs %[4]s 2\n",
+				ports[0], l.folder, l.passwords.redis, backend.DefaultMaster, primary)
+			return c, os.WriteFile(file, []byte(text), 0o600)
 		},
 		check: l.checkRedis,
 	}
@@ -91,6 +118,19 @@ func withRedis(ctx context.Context, address string, do func(*redis.Client) error
 	return do(client)
 }
 
+// onEach runs do on each server that lives.
+func onEach(ctx context.Context, servers []*Process, do func(*Process, *redis.Client) error) error {
+	for _, p := range servers {
+		if !p.Alive() {
+			continue
+		}
+		if err := withRedis(ctx, p.Login(), func(c *redis.Client) error { return do(p, c) }); err != nil {
+			return fmt.Errorf("%s: %w", p.Name, err)
+		}
+	}
+	return nil
+}
+
 // askRedis reads one section of INFO, such as "Server".
 func askRedis(ctx context.Context, address, section string) (info map[string]string, err error) {
 	err = withRedis(ctx, address, func(c *redis.Client) error {
@@ -108,6 +148,16 @@ func makeReplica(ctx context.Context, address, host, port string) error {
 		return fmt.Errorf("have Redis at %s follow %s:%s: %w", backend.ShowAddresses([]string{address}), host, port, err)
 	}
 	return nil
+}
+
+// follow has replicas follow a primary at a port, and waits until they have what it has.
+func follow(ctx context.Context, primary *Process, port string, replicas ...*Process) error {
+	for _, p := range replicas {
+		if err := makeReplica(ctx, p.Login(), "127.0.0.1", port); err != nil {
+			return err
+		}
+	}
+	return caughtUp(ctx, primary, port, replicas...)
 }
 
 // caughtUp waits until replicas that follow a port have all that the primary has.

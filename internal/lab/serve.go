@@ -94,15 +94,10 @@ func (l *Lab) serve(ctx context.Context, s ServiceSettings, anew bool) error {
 			return p.start(starting)
 		})
 	}
-	var more []*Process
-	together.Go(func() (err error) {
-		more, err = l.launchServices(starting, keep, s.Services-keep, args)
-		return err
-	})
+	together.Go(func() error { return l.launchServices(starting, keep, s.Services-keep, args) })
 	err = together.Wait()
 	l.mu.Lock()
 	l.processes = slices.DeleteFunc(l.processes, func(p *Process) bool { return slices.Contains(there[keep:], p) && !p.Alive() })
-	l.processes = append(l.processes, more...)
 	l.mu.Unlock()
 	return err
 }

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"seckill/internal/backend"
 )
 
@@ -33,41 +31,17 @@ const finishing = 10 * time.Second
 // StartServices starts n more service processes on the lab's backends and waits
 // until they are ready. args go to `seckill serve`.
 func (l *Lab) StartServices(ctx context.Context, n int, args ...string) error {
-	processes, err := l.launchServices(ctx, len(l.Services()), n, args)
-	if err != nil {
-		return err
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.processes = append(l.processes, processes...)
-	return nil
+	return l.launchServices(ctx, len(l.Services()), n, args)
 }
 
-// launchServices starts n processes in addition to those there are. All or none
-// of them run when it returns.
-func (l *Lab) launchServices(ctx context.Context, there, n int, args []string) ([]*Process, error) {
-	processes := make([]*Process, n)
-	together, starting := errgroup.WithContext(ctx)
-	for i := range processes {
-		together.Go(func() (err error) {
-			begun := time.Now()
-			name := serviceName(there + i + 1)
-			if processes[i], err = l.launch(starting, l.service(name, args)); err == nil {
-				l.progress(name, time.Since(begun))
-			}
-			return err
-		})
-	}
-	err := together.Wait()
-	if err == nil {
-		return processes, nil
-	}
+// launchServices starts n processes in addition to those there are.
+func (l *Lab) launchServices(ctx context.Context, there, n int, args []string) error {
+	begun := time.Now()
+	processes, err := l.launch(ctx, n, 1, func(i int, _ [][]int) server { return l.service(serviceName(there+i+1), args) })
 	for _, p := range processes {
-		if p != nil {
-			p.endSurely(context.WithoutCancel(ctx))
-		}
+		l.progress(p.Name, time.Since(begun))
 	}
-	return nil, err
+	return err
 }
 
 const serviceFormat = "service-%d"
@@ -76,7 +50,7 @@ func serviceName(i int) string { return fmt.Sprintf(serviceFormat, i) }
 
 func (l *Lab) service(name string, args []string) server {
 	return server{
-		name: name, ports: 1,
+		name: name,
 		command: func(ports []int) (command, error) {
 			c, err := l.linked(name)
 			return command{
@@ -114,6 +88,18 @@ func (l *Lab) adminEnv(service string) []string {
 		return []string{"SECKILL_ADMIN_ADDR=", "SECKILL_FAULT_POINTS=false"}
 	}
 	return []string{"SECKILL_ADMIN_ADDR=" + addr, "SECKILL_FAULT_POINTS=true"}
+}
+
+// ownDatabase has each service process write at another node of a database that is
+// several.
+func (l *Lab) ownDatabase(service string) []string {
+	e := l.Group(backend.NameMySQL)
+	if e == nil {
+		return nil
+	}
+	n := 1
+	_, _ = fmt.Sscanf(service, serviceFormat, &n)
+	return []string{"SECKILL_MYSQL_DSN=" + e.Config(backend.Config{}, e.Nodes[(n-1)%len(e.Nodes)]).MySQLDSN}
 }
 
 // environment is a configuration as `seckill serve` reads it. Variables of

@@ -22,37 +22,62 @@ const (
 	Galera     = "galera" // the database is three MariaDB servers, and each takes writes
 )
 
-// Topologies are all of them.
-var Topologies = []string{Single, Cluster, Ensembles, Sentinel, Ring, RingRehash, Galera}
-
-// arranged are the backends of which a topology starts several servers, and what
-// they are called, with their maker and version.
-var arranged = map[string]struct {
+// A topology has several servers of some backends.
+type topology struct {
+	name     string
 	backends []string
-	shape    string
-}{
-	Cluster:    {[]string{backend.NameRedis}, "%s Cluster of 6 (3 masters), %s"},
-	Ensembles:  {[]string{backend.NameZooKeeper, backend.NameEtcd}, "%s of 3, %s"},
-	Sentinel:   {[]string{backend.NameRedis}, "%s with 2 replicas and 3 sentinels, %s"},
-	Ring:       {[]string{backend.NameRedis}, "%s %s, 3 shards"},
-	RingRehash: {[]string{backend.NameRedis}, "%s %s, 3 shards"},
-	Galera:     {[]string{backend.NameMySQL}, "%s %s Galera of 3"},
+	// shape is what they are called, with their maker and version.
+	shape string
+	start func(l *Lab, ctx context.Context, k kind, program Program) (*Ensemble, error)
+}
+
+// topologies is the one table of them.
+func topologies() []topology {
+	redis := []string{backend.NameRedis}
+	return []topology{
+		{name: Single},
+		{Cluster, redis, "%s Cluster of 6 (3 masters), %s", (*Lab).redisCluster},
+		{Ensembles, []string{backend.NameZooKeeper, backend.NameEtcd}, "%s of 3, %s", (*Lab).elect},
+		{Sentinel, redis, "%s with 2 replicas and 3 sentinels, %s", (*Lab).redisSentinels},
+		{Ring, redis, "%s %s, 3 shards", (*Lab).redisRing},
+		{RingRehash, redis, "%s %s, 3 shards", (*Lab).redisRing},
+		{Galera, []string{backend.NameMySQL}, "%s %s Galera of 3", (*Lab).galera},
+	}
+}
+
+// Topologies are the names of all of them.
+var Topologies = func() (names []string) {
+	for _, t := range topologies() {
+		names = append(names, t.name)
+	}
+	return names
+}()
+
+// topologyNamed is Single for "".
+func topologyNamed(name string) (topology, error) {
+	for _, t := range topologies() {
+		if t.name == cmp.Or(name, Single) {
+			return t, nil
+		}
+	}
+	return topology{}, fmt.Errorf("there is no topology %q: choose from %s", name, strings.Join(Topologies, ", "))
 }
 
 // CheckTopology says why a topology cannot be had beside backends that are
 // given.
-func CheckTopology(topology string, given backend.Config) error {
-	if topology != "" && !slices.Contains(Topologies, topology) {
-		return fmt.Errorf("there is no topology %q: choose from %s", topology, strings.Join(Topologies, ", "))
+func CheckTopology(name string, given backend.Config) error {
+	t, err := topologyNamed(name)
+	if err != nil {
+		return err
 	}
-	for _, name := range arranged[topology].backends {
-		k, _ := backend.KindNamed(name)
+	for _, of := range t.backends {
+		k, _ := backend.KindNamed(of)
 		if len(k.In(given)) == 0 {
 			continue
 		}
 		err := fmt.Errorf("--topology %s starts several servers of %s, and %s names others: leave out one of them",
-			topology, k.Title, k.Flags(given))
-		if topology == Cluster {
+			name, k.Title, k.Flags(given))
+		if name == Cluster {
 			err = fmt.Errorf("%w (several --redis-addrs are used as a Cluster as they are)", err)
 		}
 		return err
@@ -61,38 +86,37 @@ func CheckTopology(topology string, given backend.Config) error {
 }
 
 // Topology is how the lab's servers stand to each other.
-func (l *Lab) Topology() string { return cmp.Or(l.options.Topology, Single) }
-
-// checkTopology rejects combinations that cannot work.
-func (o Options) checkTopology() error {
-	if err := CheckTopology(o.Topology, o.Given); err != nil {
-		return err
-	}
-	if o.Embedded && len(arranged[o.Topology].backends) > 0 {
-		return fmt.Errorf("topology %s needs real servers: start the lab without --embedded", o.Topology)
-	}
-	return nil
-}
+func (l *Lab) Topology() string { return l.topology.name }
 
 // IsArranged reports that the lab's topology starts several servers of a
 // backend.
-func (l *Lab) IsArranged(name string) bool {
-	return slices.Contains(arranged[l.options.Topology].backends, name)
+func (l *Lab) IsArranged(name string) bool { return slices.Contains(l.topology.backends, name) }
+
+// setTopology rejects combinations that cannot work.
+func (l *Lab) setTopology(o Options) (err error) {
+	if err := CheckTopology(o.Topology, o.Given); err != nil {
+		return err
+	}
+	l.topology, err = topologyNamed(o.Topology)
+	if err == nil && o.Embedded && len(l.topology.backends) > 0 {
+		err = fmt.Errorf("topology %s needs real servers: start the lab without --embedded", o.Topology)
+	}
+	return err
 }
 
 // addArranged starts a backend as the topology has it.
 func (l *Lab) addArranged(ctx context.Context, k kind, program Program) (backend.Status, error) {
+	t := l.topology
 	if !program.Found() {
-		return backend.Status{}, fmt.Errorf("topology %s needs %s: %s", l.options.Topology, k.Title, program.Missing())
+		return backend.Status{}, fmt.Errorf("topology %s needs %s: %s", t.name, k.Title, program.Missing())
 	}
-	if err := l.hasRoom(three * k.megabytes); err != nil {
-		return backend.Status{}, err
-	}
-	e, err := l.arrange(ctx, k, program)
+	e, err := l.startEnsemble(ctx, k, program, k.Name,
+		func(ctx context.Context, program Program, _ string) (*Ensemble, error) {
+			return t.start(l, ctx, k, program)
+		})
 	if err != nil {
-		return backend.Status{}, fmt.Errorf("start %s with topology %s: %w", k.Title, l.options.Topology, err)
+		return backend.Status{}, fmt.Errorf("start %s with topology %s: %w", k.Title, t.name, err)
 	}
-	e.named(k.Name)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(e.Roles) > 0 {
@@ -100,24 +124,6 @@ func (l *Lab) addArranged(ctx context.Context, k kind, program Program) (backend
 	}
 	l.config = e.Config(l.config, nil)
 	maker, version, _ := strings.Cut(e.Nodes[0].version, " ")
-	return backend.Status{Name: k.Name, Tier: backend.Private, OK: true, Address: strings.Join(e.addrs(), ","),
-		Version: fmt.Sprintf(arranged[l.options.Topology].shape, maker, version)}, nil
-}
-
-func (l *Lab) arrange(ctx context.Context, k kind, program Program) (*Ensemble, error) {
-	switch l.options.Topology {
-	case Cluster:
-		return l.redisCluster(ctx, program)
-	case Sentinel:
-		return l.redisSentinels(ctx, program)
-	case Ring, RingRehash:
-		return l.redisRing(ctx, program)
-	case Galera:
-		return l.galera(ctx, program)
-	}
-	e, err := k.ensemble(ctx, program, k.Name)
-	if err == nil {
-		_, err = e.Node(ctx, Leader)
-	}
-	return e, err
+	return backend.Status{Name: k.Name, Tier: backend.Private, OK: true, Address: strings.Join(addrsOf(e.Nodes), ","),
+		Version: fmt.Sprintf(t.shape, maker, version)}, nil
 }

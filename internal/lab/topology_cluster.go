@@ -26,20 +26,20 @@ const (
 
 // redisCluster starts six servers and makes a Cluster of them. It has no roles: none
 // of them is lost.
-func (l *Lab) redisCluster(ctx context.Context, program Program) (*Ensemble, error) {
-	nodes, err := l.launchAll(ctx, clusterNodes, 2, func(i int, ports [][]int) server {
+func (l *Lab) redisCluster(ctx context.Context, _ kind, program Program) (*Ensemble, error) {
+	nodes, err := l.launch(ctx, clusterNodes, 2, func(i int, ports [][]int) server {
 		name := member(backend.NameRedis, i)
 		return l.redisServer(program, name, backend.NameRedis, "--cluster-enabled", "yes",
 			"--cluster-config-file", name+".nodes", "--cluster-port", fmt.Sprint(ports[i][1]),
 			"--cluster-node-timeout", formingTimeout, "--repl-diskless-sync-delay", "0")
 	})
 	if err != nil {
-		return nil, fmt.Errorf("Redis 7 or later is needed: %w", err)
+		return nil, fmt.Errorf("a Cluster needs Redis 7 or later: %w", err)
 	}
 	if err := formCluster(ctx, nodes, l.passwords.redis); err != nil {
 		return nil, fmt.Errorf("form a Cluster: %w", err)
 	}
-	return &Ensemble{Nodes: nodes, kind: &quorum{nodes}}, nil
+	return &Ensemble{Nodes: nodes}, nil
 }
 
 // formCluster gives each master its slots and a replica, and returns when every

@@ -23,13 +23,23 @@ type voters struct {
 // elected bounds the wait for an election.
 const elected = 20 * time.Second
 
+// elect starts the ensemble of a backend, and returns when it has a leader.
+func (l *Lab) elect(ctx context.Context, k kind, program Program) (*Ensemble, error) {
+	e, err := k.ensemble(ctx, program, k.Name)
+	if err == nil {
+		_, err = e.Leader(ctx)
+	}
+	return e, err
+}
+
 // voters starts three.
 func (l *Lab) voters(ctx context.Context, leads func(context.Context, *Process) (bool, error), ports int, build func(int, [][]int) server) (*Ensemble, error) {
-	nodes, err := l.launchAll(ctx, three, ports, build)
-	if err != nil {
-		return nil, err
-	}
-	return &Ensemble{Nodes: nodes, Roles: []string{Leader, Follower}, kind: &voters{nodes, leads}}, nil
+	nodes, err := l.launch(ctx, three, ports, build)
+	v := &voters{nodes, leads}
+	return &Ensemble{Nodes: nodes, Roles: []string{Leader, Follower}, node: v.node, heal: func(ctx context.Context) error {
+		_, err := v.leader(ctx)
+		return err
+	}}, err
 }
 
 func (v *voters) node(ctx context.Context, role string) (*Process, error) {
@@ -43,13 +53,6 @@ func (v *voters) node(ctx context.Context, role string) (*Process, error) {
 	}
 	return v.nodes[i], nil
 }
-
-func (v *voters) heal(ctx context.Context) error {
-	_, err := v.leader(ctx)
-	return err
-}
-
-func (v *voters) goOn() bool { return mostLive(v.nodes) }
 
 // leader waits until there is one.
 func (v *voters) leader(ctx context.Context) (leader *Process, err error) {

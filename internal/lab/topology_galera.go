@@ -39,7 +39,7 @@ var galeraCopy string
 
 const galeraCopyScript = "wsrep_sst_seckill"
 
-func (l *Lab) galera(ctx context.Context, program Program) (*Ensemble, error) {
+func (l *Lab) galera(ctx context.Context, _ kind, program Program) (*Ensemble, error) {
 	library := l.programs[GaleraLibrary]
 	switch {
 	case !isMariaDB(program.Path):
@@ -55,7 +55,7 @@ func (l *Lab) galera(ctx context.Context, program Program) (*Ensemble, error) {
 		return nil, err
 	}
 	var err error
-	g.nodes, err = l.launchAll(ctx, three, 3, func(i int, ports [][]int) server {
+	g.nodes, err = l.launch(ctx, three, 3, func(i int, ports [][]int) server {
 		return g.server(program, library.Path, i, ports)
 	})
 	if err != nil {
@@ -70,7 +70,8 @@ func (l *Lab) galera(ctx context.Context, program Program) (*Ensemble, error) {
 		g.doors = append(g.doors, door)
 		door.Point(p.Addr)
 	}
-	return &Ensemble{Nodes: g.nodes, Roles: []string{AnyOne}, kind: g}, g.heal(ctx)
+	return &Ensemble{Nodes: g.nodes, Roles: []string{AnyOne}, node: g.node, heal: g.heal,
+		configure: func(c *backend.Config, first *Process) { c.MySQLDSN = g.dsn(max(0, slices.Index(g.nodes, first))) }}, g.heal(ctx)
 }
 
 // server is a node. Its ports are those of clients, of the group, and of what a
@@ -169,35 +170,14 @@ func (g *galera) heal(ctx context.Context) error {
 	return err
 }
 
-func (g *galera) goOn() bool { return mostLive(g.nodes) }
-
-func (g *galera) configure(c *backend.Config, first *Process) {
-	c.MySQLDSN = g.dsn(max(0, slices.Index(g.nodes, first)))
-}
-
 // dsn leads to a node. A read waits until the node has what others had committed
 // before (wsrep_sync_wait): without it, a buyer who has the lock may read the stock
 // as it was before the last holder's write.
 func (g *galera) dsn(i int) string {
-	c, err := mysql.ParseDSN(g.lab.mysqlDSN(g.doors[i%len(g.doors)].Addr(), "seckill"))
+	c, err := mysql.ParseDSN(g.lab.mysqlDSN(g.doors[i].Addr(), "seckill"))
 	if err != nil { // our own
 		panic(err)
 	}
 	c.Params = map[string]string{"wsrep_sync_wait": "1"}
 	return c.FormatDSN()
-}
-
-// ownDatabase has each service process write at another node.
-func (l *Lab) ownDatabase(service string) []string {
-	e := l.Group(backend.NameMySQL)
-	if e == nil {
-		return nil
-	}
-	g, ok := e.kind.(*galera)
-	if !ok {
-		return nil
-	}
-	n := 1
-	_, _ = fmt.Sscanf(service, serviceFormat, &n)
-	return []string{"SECKILL_MYSQL_DSN=" + g.dsn(n-1)}
 }

@@ -19,19 +19,18 @@ type shards struct {
 	lost  string // backend.RingRefuse, backend.RingRehash
 }
 
-// Shard is the role of a node of a ring.
-const Shard = "shard"
-
-func (l *Lab) redisRing(ctx context.Context, program Program) (*Ensemble, error) {
+func (l *Lab) redisRing(ctx context.Context, _ kind, program Program) (*Ensemble, error) {
 	s := &shards{lost: backend.RingRefuse}
-	if l.options.Topology == RingRehash {
+	if l.topology.name == RingRehash {
 		s.lost = backend.RingRehash
 	}
 	var err error
-	s.nodes, err = l.launchAll(ctx, three, 1, func(i int, _ [][]int) server {
+	s.nodes, err = l.launch(ctx, three, 1, func(i int, _ [][]int) server {
 		return l.redisServer(program, member(Shard, i), backend.NameRedis)
 	})
-	return &Ensemble{Nodes: s.nodes, Roles: []string{Shard}, kind: s}, err
+	e := &Ensemble{Nodes: s.nodes, Roles: []string{Shard}, configure: s.configure, failOver: s.failOver, keys: s}
+	e.goOn = e.Whole // each has keys that no other has
+	return e, err
 }
 
 // configure is how clients reach the shards.
@@ -43,29 +42,19 @@ func (s *shards) configure(c *backend.Config, _ *Process) {
 	}
 }
 
-func (s *shards) node(context.Context, string) (*Process, error) { return s.nodes[0], nil }
-func (s *shards) heal(context.Context) error                     { return nil }
-
-// goOn: each has keys that no other has.
-func (s *shards) goOn() bool {
-	return !slices.ContainsFunc(s.nodes, func(p *Process) bool { return !p.Alive() })
-}
-
 // with is the shard that has keys whose names contain part, or else the one to
 // which key belongs.
 func (s *shards) with(ctx context.Context, key, part string) (*Process, error) {
-	for _, p := range s.nodes {
-		var keys []string
-		err := withRedis(ctx, p.Login(), func(c *redis.Client) (err error) {
-			keys, err = c.Keys(ctx, "*"+part+"*").Result()
-			return err
-		})
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", p.Name, err)
-		}
+	var has *Process
+	err := onEach(ctx, s.nodes, func(p *Process, c *redis.Client) error {
+		keys, err := c.Keys(ctx, "*"+part+"*").Result()
 		if len(keys) > 0 {
-			return p, nil
+			has = p
 		}
+		return err
+	})
+	if err != nil || has != nil {
+		return has, err
 	}
 	var c backend.Config
 	s.configure(&c, nil)
@@ -83,8 +72,6 @@ func (s *shards) at(host string) (*Process, error) {
 	}
 	return s.nodes[i], nil
 }
-
-func (*shards) lag(context.Context) error { return nil }
 
 // failOver: a shard that is lost comes back empty, as a supervisor would have it,
 // unless its keys go elsewhere.

@@ -15,10 +15,10 @@ import (
 	"seckill/internal/backend"
 )
 
-func (l *Lab) zookeeperServers(program Program) []server {
+func (l *Lab) startZooKeeper(ctx context.Context, program Program) ([]*Process, error) {
 	home := filepath.Join(l.folder, "zookeeper")
-	return []server{{
-		name: backend.NameZooKeeper, backend: backend.NameZooKeeper, ports: 1,
+	return l.launch(ctx, 1, 1, alone(server{
+		name: backend.NameZooKeeper, backend: backend.NameZooKeeper,
 		command: func(ports []int) (command, error) {
 			args := zookeeperArgs(program, home, "org.apache.zookeeper.server.ZooKeeperServerMain")
 			return command{Args: args, Env: l.serverEnv(), Dir: l.folder}, configureZooKeeper(home, ports[0])
@@ -26,7 +26,7 @@ func (l *Lab) zookeeperServers(program Program) []server {
 		check: func(ctx context.Context, addr string, _ int) (string, error) {
 			return checkZooKeeper(ctx, addr, home)
 		},
-	}}
+	}))
 }
 
 // checkZooKeeper fails while a server waits for the rest of its ensemble, and so
