@@ -4,8 +4,63 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
+	"time"
+
+	"seckill/internal/seckill"
 )
+
+// bought is an order, and what its buyer was told.
+func (e *Evidence) bought(user, quantity, remaining int64, status string, outcome Outcome) {
+	id, key := fmt.Sprintf("o%d", user), fmt.Sprintf("r%d", user)
+	e.Snapshot.Orders = append(e.Snapshot.Orders, Order{PublicID: id, RequestID: key, Run: e.Snapshot.Stock.Run, UserID: user, SKUID: 1,
+		Quantity: quantity, Remaining: remaining, Status: status, Strategy: "conditional"})
+	t := Told{RequestID: key, User: user, Quantity: quantity, Outcome: outcome}
+	if t.got() {
+		t.OrderID, t.Remaining = id, remaining
+	}
+	e.Told = append(e.Told, t)
+}
+
+// sell is one more purchase that went as it should.
+func (e *Evidence) sell(user, quantity int64) {
+	e.Snapshot.Stock.Num -= quantity
+	e.bought(user, quantity, e.Snapshot.Stock.Num, Active, OutcomeSold)
+}
+
+// says is one more call, of a buyer who has no order for it.
+func (e *Evidence) says(user, quantity int64, outcome Outcome) *Told {
+	e.Told = append(e.Told, Told{RequestID: fmt.Sprintf("r%d", user), User: user, Quantity: quantity, Outcome: outcome})
+	return &e.Told[len(e.Told)-1]
+}
+
+// later is a call of another kind about a user's order.
+func (e *Evidence) later(user int64, call Call, outcome Outcome) *Told {
+	t := e.says(user, e.order(user).Quantity, outcome)
+	t.Call, t.OrderID = call, e.order(user).PublicID
+	return t
+}
+
+func (e *Evidence) order(user int64) *Order {
+	return &e.Snapshot.Orders[slices.IndexFunc(e.Snapshot.Orders, func(o Order) bool { return o.UserID == user })]
+}
+
+// told is the first call of a kind.
+func (e *Evidence) told(user int64, call Call) *Told {
+	return &e.Told[slices.IndexFunc(e.Told, func(t Told) bool { return t.User == user && t.Call.Is(call) })]
+}
+
+// drop removes a user's order, and gives its units back.
+func (e *Evidence) drop(user int64) {
+	e.Snapshot.Stock.Num += e.order(user).Quantity
+	e.Snapshot.Orders = slices.DeleteFunc(e.Snapshot.Orders, func(o Order) bool { return o.UserID == user })
+}
+
+// at gives a call its times, in milliseconds.
+func (t *Told) at(sent, answered int) {
+	t.Sent, t.Answered = time.Duration(sent)*time.Millisecond, time.Duration(answered)*time.Millisecond
+}
 
 // clean is the evidence of a small sale of 10 units that went as it should:
 //
@@ -13,336 +68,404 @@ import (
 //	user 2  buys 3                       user 6  got no answer, but 1 unit
 //	user 3  buys 3                       user 7  was told busy
 //	user 4  comes too late: sold out     user 8  bought 2 early on and cancelled
-func clean() Evidence {
-	order := func(user, quantity, remaining int64, status string) Order {
-		return Order{PublicID: fmt.Sprintf("o%d", user), RequestID: fmt.Sprintf("r%d", user), Run: 4, UserID: user, SKUID: 1,
-			Quantity: quantity, Remaining: remaining, Status: status, Strategy: "conditional"}
-	}
-	told := func(user, quantity int64, outcome Outcome) Told {
-		return Told{RequestID: fmt.Sprintf("r%d", user), User: user, Quantity: quantity, Outcome: outcome}
-	}
-	sold := func(user, quantity, remaining int64) Told {
-		t := told(user, quantity, OutcomeSold)
-		t.OrderID, t.Remaining = fmt.Sprintf("o%d", user), remaining
-		return t
-	}
-	regret := sold(8, 2, 8)
-	cancelled := Told{Call: CallCancel, RequestID: "r8", User: 8, Quantity: 2, Outcome: OutcomeCancelled, OrderID: "o8"}
-	return Evidence{
-		Initial: 10, Run: 4,
-		Snapshot: Snapshot{
-			Stock: Stock{ID: 1, Initial: 10, Num: 0, Run: 4},
-			Orders: []Order{
-				order(8, 2, 8, Cancelled), order(1, 3, 7, Active), order(2, 3, 4, Active),
-				order(3, 3, 1, Active), order(6, 1, 0, Active),
-			},
-		},
+func clean() *Evidence {
+	e := &Evidence{Initial: 10, Run: 4, Snapshot: Snapshot{Stock: Stock{ID: 1, Initial: 10, Num: 0, Run: 4}},
 		StockStoreOf: func(strategy string) (StockStore, bool) {
 			stockStore, ok := map[string]StockStore{"conditional": InRow, "version": InRow, "redis-lua": InRedis, "front": InRowAndRedis, "pieces": InBuckets}[strategy]
 			return stockStore, ok
-		},
-		Told: []Told{
-			regret, sold(1, 3, 7), sold(2, 3, 4), sold(3, 3, 1), told(4, 1, OutcomeSoldOut),
-			told(5, 1, OutcomeUnknown), told(6, 1, OutcomeUnknown), told(7, 1, OutcomeBusy), cancelled,
-		},
+		}}
+	e.bought(8, 2, 8, Cancelled, OutcomeSold)
+	e.bought(1, 3, 7, Active, OutcomeSold)
+	e.bought(2, 3, 4, Active, OutcomeSold)
+	e.bought(3, 3, 1, Active, OutcomeSold)
+	e.bought(6, 1, 0, Active, OutcomeUnknown)
+	e.says(4, 1, OutcomeSoldOut)
+	e.says(5, 1, OutcomeUnknown)
+	e.says(7, 1, OutcomeBusy)
+	e.later(8, CallCancel, OutcomeCancelled)
+	return e
+}
+
+// by has the sale of clean sold by a strategy with a counter that says counted.
+func by(strategy string, counter StockStore, counted int64) func(*Evidence) {
+	return func(e *Evidence) {
+		for i := range e.Snapshot.Orders {
+			e.Snapshot.Orders[i].Strategy = strategy
+		}
+		e.Snapshot.StockStores = map[StockStore]int64{counter: counted}
 	}
 }
 
-// inRedis is the same sale with its stock kept in Redis.
-func inRedis(e *Evidence) {
-	for i := range e.Snapshot.Orders {
-		e.Snapshot.Orders[i].Strategy = "redis-lua"
+// inPieces is the sale of clean, not closed yet, from a stock in pieces: what
+// orders say remained names no units.
+func inPieces(counted int64) func(*Evidence) {
+	return func(e *Evidence) {
+		by("pieces", InBuckets, counted)(e)
+		for i := range e.Snapshot.Orders {
+			e.Snapshot.Orders[i].Remaining = 1
+		}
+		for i := range e.Told {
+			e.Told[i].Remaining = 1
+		}
+		e.Snapshot.Stock.Num = e.Initial
 	}
-	e.Snapshot.StockStores = map[StockStore]int64{InRedis: 0}
 }
 
-// inPieces is the same sale, not closed yet, from a stock in pieces: what orders
-// say remained names no units.
-func inPieces(e *Evidence) {
-	for i := range e.Snapshot.Orders {
-		o := &e.Snapshot.Orders[i]
-		o.Strategy, o.Remaining = "pieces", 1
-		for k := range e.Told {
-			if e.Told[k].OrderID == o.PublicID && e.Told[k].Call != CallCancel {
-				e.Told[k].Remaining = 1
+// copied has user 1 buy from 100 to 200 ms and send a copy, long after user 8 cancelled.
+func copied(o Outcome, sent, answered int) func(*Evidence) {
+	return func(e *Evidence) {
+		e.told(1, CallBuy).at(100, 200)
+		e.says(1, 3, o).at(sent, answered)
+		e.told(8, CallCancel).at(1, 2)
+	}
+}
+
+// doubted has user 8 buy from 100 to 200 ms, cancel until 400 ms, and be told
+// duplicate by another request.
+func doubted(sent, answered int) func(*Evidence) {
+	return func(e *Evidence) {
+		e.told(8, CallBuy).at(100, 200)
+		e.told(8, CallCancel).at(300, 400)
+		t := e.says(8, 2, OutcomeDuplicate)
+		t.RequestID = "another"
+		t.at(sent, answered)
+	}
+}
+
+// accepted has user 7 told accepted from 100 to 110 ms, and then something else.
+func accepted(o Outcome, sent, answered int) func(*Evidence) {
+	return func(e *Evidence) {
+		e.told(7, CallBuy).Outcome = OutcomeAccepted
+		e.told(7, CallBuy).at(100, 110)
+		if o != "" {
+			e.says(7, 1, o).at(sent, answered)
+		}
+	}
+}
+
+// tells changes what a user was told of a purchase.
+func tells(user int64, outcome Outcome) func(*Evidence) {
+	return func(e *Evidence) {
+		t := e.told(user, CallBuy)
+		if t.Outcome = outcome; !t.got() {
+			t.OrderID, t.Remaining = "", 0
+		}
+	}
+}
+
+func all(changes ...func(*Evidence)) func(*Evidence) {
+	return func(e *Evidence) {
+		for _, change := range changes {
+			change(e)
+		}
+	}
+}
+
+func stock(initial, left int64) func(*Evidence) {
+	return func(e *Evidence) { e.Initial, e.Snapshot.Stock.Initial, e.Snapshot.Stock.Num = initial, initial, left }
+}
+
+func row(num int64) func(*Evidence) { return func(e *Evidence) { e.Snapshot.Stock.Num = num } }
+
+func oneMore(e *Evidence) { e.sell(9, 1) }
+
+func stillActive(e *Evidence) {
+	e.order(8).Status = Active
+	stock(12, 0)(e)
+}
+
+// A test of the judge changes one thing in a sale. The rules are all that this
+// breaks, in the order of the report.
+type planted struct {
+	name   string
+	change func(*Evidence)
+	rules  string
+}
+
+// What each change of clean breaks, and nothing else.
+func TestJudge(t *testing.T) {
+	judged(t, clean, []planted{
+		{"as it should be", all(), ""},
+		{"whichever run is current", func(e *Evidence) { e.Run = 0 }, ""},
+		{"the ledger alone", func(e *Evidence) { e.Told = nil }, ""},
+		{"no one came", func(e *Evidence) { e.Snapshot.Orders, e.Snapshot.Stock.Num, e.Told = nil, 10, []Told{} }, ""},
+		{"no one could be served", func(e *Evidence) {
+			e.Snapshot.Orders, e.Snapshot.Stock.Num, e.Told = nil, 10, nil
+			e.says(1, 11, OutcomeSoldOut)
+		}, ""},
+		{"demand for all there is, and nothing sold", func(e *Evidence) {
+			e.Snapshot.Orders, e.Snapshot.Stock.Num, e.Told = nil, 10, nil
+			e.says(1, 10, OutcomeUnknown)
+		}, "nothing_sold"},
+		{"all units, and not one more", all(row(1), oneMore, stock(11, 0)), ""},
+
+		// The balance.
+		{"one order too many, deduction overwritten", all(oneMore, row(0)), "oversold lost_update"},
+		{"one order too many, below zero", oneMore, "oversold negative_stock"},
+		{"below zero without a sale", row(-1), "negative_stock lost_units"},
+		{"a deduction was overwritten", all(row(1), tells(4, OutcomeBusy)), "lost_update"},
+		{"units vanished", stock(11, 0), "lost_units"},
+		{"one user, two orders", func(e *Evidence) { e.order(2).UserID, e.told(2, CallBuy).User = 1, 1 }, "bought_twice"},
+		{"bought again after cancelling", func(e *Evidence) { e.order(6).UserID, e.told(6, CallBuy).User = 8, 8 }, ""},
+		{"an order of nothing", func(e *Evidence) { e.sell(9, 0) }, "bad_order"},
+		{"an order in no state", func(e *Evidence) { e.order(6).Status = "paid?" }, "bad_order lost_units"},
+		{"reset to another stock", func(e *Evidence) { e.Initial = 12 }, "initial_changed lost_units"},
+		{"reset to the same stock", func(e *Evidence) { e.Run = 3 }, "initial_changed"},
+		{"an order of an earlier run", func(e *Evidence) { e.order(6).Run = 3 }, "straggler"},
+		{"oversold in a run that proves nothing", all(oneMore, func(e *Evidence) { e.order(8).Run = 1 }), "straggler oversold negative_stock"},
+
+		// Where the stock is kept.
+		{"two strategies with one store", func(e *Evidence) { e.order(1).Strategy = "version" }, ""},
+		{"two stores", func(e *Evidence) { e.order(6).Strategy = "redis-lua" }, "mixed_stocks"},
+		{"two stores, of which nothing else is asked", all(row(-1), func(e *Evidence) { e.order(6).Strategy = "redis-lua" }), "mixed_stocks"},
+		{"a strategy beside one that is not known", func(e *Evidence) { e.order(6).Strategy = "magic" }, "mixed_stocks"},
+		{"a strategy that is not known", by("magic", InRedis, 10), "unknown_stock"},
+		{"all strategies have one store", func(e *Evidence) { e.StockStoreOf = nil }, ""},
+		{"the counter could not be read", by("redis-lua", InLockTable, 10), "unknown_stock"},
+		{"oversold, and the counter could not be read", all(oneMore, by("redis-lua", InLockTable, 10)), "oversold unknown_stock"},
+		{"stock in Redis", by("redis-lua", InRedis, 0), ""},
+		{"Redis and the row differ", all(by("redis-lua", InRedis, 0), row(1)), "counter_and_row_differ"},
+		{"Redis lost units", by("redis-lua", InRedis, -2), "counter_and_row_differ negative_stock lost_units"},
+		{"Redis went back to an older number", by("redis-lua", InRedis, 4), "counter_and_row_differ lost_update undersold"},
+		{"stock in the row, Redis in front", by("front", InRedis, 0), ""},
+		{"taken from Redis in front only", by("front", InRedis, -1), "counter_and_row_differ"},
+		{"the row behind Redis lost an update", all(by("front", InRedis, 0), row(1), tells(4, OutcomeBusy)), "counter_and_row_differ lost_update"},
+		{"both sold too much", all(oneMore, by("front", InRedis, -1)), "oversold negative_stock"},
+		{"in pieces", inPieces(0), ""},
+		{"in pieces, closed", all(inPieces(0), row(0), func(e *Evidence) { e.Closed = true }), ""},
+		{"in pieces, closed, and the row does not follow", all(inPieces(0), func(e *Evidence) { e.Closed = true }), "counter_and_row_differ"},
+		{"in pieces, given back twice", inPieces(2), "lost_update"},
+		{"in pieces, and a purchase touched the row", all(inPieces(0), row(9)), "counter_and_row_differ"},
+		{"counters that were not used", func(e *Evidence) { e.Snapshot.StockStores = map[StockStore]int64{InRedis: 10, InLockTable: 10} }, ""},
+		{"units vanished from a counter that was not used", func(e *Evidence) { e.Snapshot.StockStores = map[StockStore]int64{InRedis: 8} }, "unused_counter_changed"},
+		{"units vanished from another counter", all(by("redis-lua", InRedis, 0), func(e *Evidence) { e.Snapshot.StockStores[InLockTable] = 9 }), "unused_counter_changed"},
+
+		// Sales and their answers.
+		{"a sale without its order", all(tells(4, OutcomeBusy), func(e *Evidence) { e.drop(3) }), "missing_order"},
+		{"the receipt names another order", func(e *Evidence) { e.told(1, CallBuy).OrderID = "o2" }, "wrong_receipt"},
+		{"the receipt has another quantity", func(e *Evidence) { e.told(1, CallBuy).Quantity = 2 }, "wrong_receipt"},
+		{"the receipt has another remaining", func(e *Evidence) { e.told(1, CallBuy).Remaining++ }, "wrong_receipt"},
+		{"unknown, then acknowledged", func(e *Evidence) { e.Told = append(e.Told, e.Told[1]); e.Told[1].Outcome = OutcomeUnknown }, ""},
+		{"one request, two orders", func(e *Evidence) {
+			e.Told = append(e.Told, e.Told[1])
+			e.Told[1].OrderID = "another"
+		}, "wrong_receipt two_answers"},
+		{"one request, two numbers left", func(e *Evidence) {
+			e.Told = append(e.Told, e.Told[1])
+			e.Told[1].Remaining = 6
+		}, "wrong_receipt two_answers"},
+		{"an order of one who was told busy", tells(6, OutcomeBusy), "unacknowledged_order"},
+		{"an order of one who was told conflict", tells(6, OutcomeConflict), "unacknowledged_order"},
+		{"an order of one who was told sold out", tells(6, OutcomeSoldOut), "unacknowledged_order"},
+		{"an order of one who got an error", tells(6, OutcomeError), "unacknowledged_order"},
+		{"in progress, and nothing else was heard", tells(6, OutcomeInProgress), ""},
+		{"in progress beside a refusal, and there is an order", all(tells(6, OutcomeInProgress), func(e *Evidence) { e.says(6, 1, OutcomeBusy) }), "unacknowledged_order"},
+		{"an order of another user", func(e *Evidence) { e.order(6).UserID = 99 }, "invented_order"},
+		{"an order under another request", func(e *Evidence) { e.order(6).RequestID = "r99" }, "invented_order"},
+		{"an order of others who buy there", func(e *Evidence) {
+			e.order(6).UserID = 99
+			e.Ours = func(o *Order) bool { return o.UserID != 99 }
+		}, ""},
+		{"sold out with just enough left", func(e *Evidence) { e.drop(6); e.drop(8); row(1)(e); tells(8, OutcomeBusy)(e); e.Told = e.Told[:8] }, "undersold"},
+		{"sold out with less left than was wanted", func(e *Evidence) {
+			e.drop(6)
+			e.drop(8)
+			row(1)(e)
+			tells(8, OutcomeBusy)(e)
+			e.told(4, CallBuy).Quantity, e.Told = 2, e.Told[:8]
+		}, ""},
+		{"sold out before a cancellation gave units back", func(e *Evidence) {
+			e.order(3).Status, e.Snapshot.Stock.Num = Cancelled, 3
+			e.later(3, CallCancel, OutcomeCancelled)
+		}, ""},
+
+		// Cancellations.
+		{"told cancelled, and active", stillActive, "not_cancelled"},
+		{"told cancelled by the key, and active", all(stillActive, func(e *Evidence) { e.told(8, CallCancel).OrderID = "" }), "not_cancelled"},
+		{"told cancelled, and missing", func(e *Evidence) { e.Snapshot.Orders = e.Snapshot.Orders[1:] }, "missing_order not_cancelled"},
+		{"told cancelled, and never there", func(e *Evidence) { e.says(9, 1, OutcomeCancelled).Call = CallCancel }, "not_cancelled"},
+		{"a cancellation without an answer, and active", all(stillActive, func(e *Evidence) { e.told(8, CallCancel).Outcome = OutcomeUnknown }), ""},
+		{"a cancellation without an answer, of a sale", func(e *Evidence) { e.later(1, CallCancel, OutcomeUnknown) }, ""},
+		{"a cancellation that was refused, and cancelled", func(e *Evidence) { e.told(8, CallCancel).Outcome = OutcomeBusy }, "cancelled_unasked"},
+		{"cancelled again, refused the second time", func(e *Evidence) { e.later(8, CallCancel, OutcomeBusy) }, ""},
+		{"no cancellation, and cancelled", func(e *Evidence) { e.order(6).Status, e.Snapshot.Stock.Num = Cancelled, 1 }, "cancelled_unasked"},
+
+		// Duplicates.
+		{"duplicate without an order", tells(7, OutcomeDuplicate), "false_duplicate"},
+		{"duplicate in all copies, without an order", all(tells(7, OutcomeDuplicate), func(e *Evidence) { e.says(7, 1, OutcomeDuplicate) }), "false_duplicate"},
+		{"duplicate by another request", func(e *Evidence) { e.says(1, 3, OutcomeDuplicate).RequestID = "another" }, ""},
+		{"duplicate before the order was asked for", doubted(50, 99), "false_duplicate"},
+		{"duplicate when the order was asked for", doubted(50, 100), ""},
+		{"duplicate while the cancellation was under way", doubted(400, 410), ""},
+		{"duplicate after the cancellation was acknowledged", doubted(401, 410), "false_duplicate"},
+		{"duplicate beside another request that may have held the place", func(e *Evidence) {
+			e.told(5, CallBuy).at(100, 0)
+			t := e.says(5, 1, OutcomeDuplicate)
+			t.RequestID = "another"
+			t.at(900, 910)
+		}, ""},
+
+		// Refusals of a request that has the order.
+		{"a copy sold out while the order is got", copied(OutcomeSoldOut, 110, 120), "key_refused"},
+		{"a copy sold out, while another buyer cancels", all(copied(OutcomeSoldOut, 110, 120), func(e *Evidence) { e.told(8, CallCancel).at(115, 118) }), ""},
+		{"a copy sold out after the order", copied(OutcomeSoldOut, 200, 210), "key_refused"},
+		{"a copy sold out before the retry that got the order", copied(OutcomeSoldOut, 90, 100), ""},
+		{"a copy told duplicate while the order is got", copied(OutcomeDuplicate, 90, 101), "key_refused"},
+		{"a copy busy after the order", copied(OutcomeBusy, 200, 210), "key_refused"},
+		{"a copy busy as soon as a quick order is got", all(copied(OutcomeBusy, 120, 130), func(e *Evidence) { e.told(1, CallBuy).at(100, 120) }), "key_refused"},
+		{"a copy in conflict after the order", copied(OutcomeConflict, 250, 0), "key_refused"},
+		{"a copy busy until long after the order", copied(OutcomeBusy, 110, 250), "key_refused"},
+		{"a copy busy until soon after the order", copied(OutcomeBusy, 110, 249), ""},
+		{"a copy busy while the order has long been asked for", copied(OutcomeBusy, 150, 160), "key_refused"},
+		{"a copy busy, maybe before the other one came", copied(OutcomeBusy, 149, 160), ""},
+		{"a copy in progress", copied(OutcomeInProgress, 110, 120), ""},
+		{"a refusal without times", copied(OutcomeSoldOut, 0, 0), ""},
+		{"a refusal after the buyer cancelled", all(copied(OutcomeSoldOut, 310, 320), func(e *Evidence) { e.later(1, CallCancel, OutcomeUnknown).at(300, 0) }), ""},
+		{"a retry sold out, and the first call got the order and no answer", func(e *Evidence) {
+			e.told(6, CallBuy).at(100, 0)
+			e.says(6, 1, OutcomeSoldOut).at(300, 310)
+			e.told(8, CallCancel).at(1, 2)
+		}, "key_refused"},
+		{"a retry busy, while the first call may be in a process that is paused", func(e *Evidence) {
+			e.told(6, CallBuy).at(100, 0)
+			e.says(6, 1, OutcomeBusy).at(300, 310)
+		}, ""},
+
+		// Accepted requests.
+		{"accepted, and has its order", tells(1, OutcomeAccepted), ""},
+		{"accepted, and its order is cancelled", tells(8, OutcomeAccepted), ""},
+		{"accepted, and lost", accepted("", 0, 0), "lost_request"},
+		{"accepted, and refused as the buyer was told", accepted(OutcomeSoldOut, 100, 300), ""},
+		{"accepted after it was refused", accepted(OutcomeSoldOut, 10, 20), "lost_request"},
+		{"accepted, and a copy told busy", accepted(OutcomeBusy, 200, 210), "lost_request"},
+		{"accepted, and refused as the ledger says", all(accepted("", 0, 0), func(e *Evidence) {
+			e.Snapshot.Refusals = []Refusal{{UserID: 7, RequestID: "r7", Quantity: 1}}
+		}), ""},
+		{"accepted, and another request was refused", all(accepted("", 0, 0), func(e *Evidence) {
+			e.Snapshot.Refusals = []Refusal{{UserID: 7, RequestID: "r7x", Quantity: 1}}
+		}), "lost_request"},
+	})
+}
+
+// reservations is a sale of 10 units in which every end of a reservation occurs:
+//
+//	user 1  paid 2                        user 4  cancelled 2
+//	user 2  forgot, and 2 expired         user 5  has 2, and may pay yet
+//	user 3  paid 2 late: told expired     user 6  bought 2 in one call
+func reservations() *Evidence {
+	e := &Evidence{Initial: 10, Run: 1, Snapshot: Snapshot{Stock: Stock{ID: 1, Initial: 10, Num: 10, Run: 1}}}
+	for user := range int64(5) {
+		e.bought(user+1, 2, 8, Active, OutcomeReserved)
+	}
+	e.bought(6, 2, 8, Active, OutcomeSold)
+	e.later(1, CallPay, OutcomeSold)
+	e.later(3, CallPay, OutcomeExpired)
+	e.later(4, CallCancel, OutcomeCancelled)
+	for user, state := range []seckill.ReservationState{seckill.Paid, seckill.ReservationExpired, seckill.ReservationExpired,
+		seckill.ReservationReleased, seckill.Reserved, seckill.Paid} {
+		e.Snapshot.Orders[user].Reservation = &Reservation{Left: 1_000_000}
+		e.Snapshot.Stock.Num -= 2
+		ends(int64(user+1), state)(e)
+	}
+	return e
+}
+
+// ends gives a reservation another end, with the stock to it.
+func ends(user int64, state seckill.ReservationState) func(*Evidence) {
+	return func(e *Evidence) {
+		o := e.order(user)
+		if o.Status != Active {
+			e.Snapshot.Stock.Num -= o.Quantity
+		}
+		o.Status, o.Reservation.State, o.Reservation.Released = Active, state, 0
+		switch state {
+		case seckill.ReservationExpired:
+			o.Status, o.Reservation.Released = Expired, o.Quantity
+		case seckill.ReservationReleased:
+			o.Status, o.Reservation.Released = Cancelled, o.Quantity
+		}
+		if o.Status != Active {
+			e.Snapshot.Stock.Num += o.Quantity
+		}
+	}
+}
+
+func left(microseconds int64) func(*Evidence) {
+	return func(e *Evidence) { e.order(5).Reservation.Left = microseconds }
+}
+
+func paymentTold(user int64, outcome Outcome) func(*Evidence) {
+	return func(e *Evidence) { e.told(user, CallPay).Outcome = outcome }
+}
+
+func TestJudgeReservations(t *testing.T) {
+	if r := Judge(*reservations()); r.Sold != 4 || r.Reserved != 2 || r.Expired != 2 || r.Cancelled != 1 || r.Orders != 3 {
+		t.Fatalf("the sale as it should be: %+v", r)
+	}
+	judged(t, reservations, []planted{
+		{"as it should be", all(), ""},
+		{"told paid, and expired", ends(1, seckill.ReservationExpired), "paid_released"},
+		{"told paid by its key, and expired", all(ends(1, seckill.ReservationExpired), func(e *Evidence) { e.told(1, CallPay).OrderID = "" }), "paid_released"},
+		{"bought in one call, and expired", ends(6, seckill.ReservationExpired), "paid_released"},
+		{"paid in the ledger, and given back", func(e *Evidence) { e.Told, e.order(1).Reservation.Released = nil, 1 }, "paid_released"},
+		{"told paid, and not paid", ends(1, seckill.Reserved), "not_paid"},
+		{"told paid, and never there", func(e *Evidence) { e.says(9, 1, OutcomeSold).Call = CallPay }, "not_paid"},
+		{"told paid, and cancelled by the buyer later", all(ends(1, seckill.ReservationReleased), func(e *Evidence) { e.later(1, CallCancel, OutcomeCancelled) }), ""},
+		{"told paid, and cancelled by no one", ends(1, seckill.ReservationReleased), "cancelled_unasked"},
+		{"paid when the deadline had passed", func(e *Evidence) { e.told(1, CallPay).Late = true }, "paid_late"},
+		{"refused when the deadline had passed", func(e *Evidence) { e.told(3, CallPay).Late = true }, ""},
+		{"told expired before the deadline", func(e *Evidence) { e.told(3, CallPay).Early = true }, "expired_early"},
+		{"forgotten, and paid", ends(2, seckill.Paid), "paid_unasked"},
+		{"a payment without an answer, and paid", paymentTold(1, OutcomeUnknown), ""},
+		{"a payment that was refused, and paid", paymentTold(1, OutcomeBusy), "paid_unasked"},
+		{"a payment without an answer, and expired", all(paymentTold(1, OutcomeUnknown), ends(1, seckill.ReservationExpired)), ""},
+		{"told expired, and paid", ends(3, seckill.Paid), "expired_held"},
+		{"told expired, and still held", ends(3, seckill.Reserved), "expired_held"},
+		{"past its deadline for a moment", left(-overdueGrace), ""},
+		{"past its deadline for long", left(-overdueGrace - 1), "expired_held"},
+		{"told cancelled, and expired", ends(4, seckill.ReservationExpired), ""},
+		{"told cancelled, and held", ends(4, seckill.Reserved), "not_cancelled"},
+		{"given back twice", func(e *Evidence) { e.order(2).Reservation.Released, e.Snapshot.Stock.Num = 4, 6 }, "released_twice lost_update"},
+		{"expired, and nothing came back", row(2), "lost_units"},
+		{"more reserved than there is", all(ends(2, seckill.Reserved), ends(3, seckill.Reserved), ends(4, seckill.Reserved),
+			paymentTold(3, OutcomeUnknown), func(e *Evidence) { e.told(4, CallCancel).Outcome = OutcomeUnknown }), "oversold negative_stock"},
+		{"reserved, and not there", func(e *Evidence) { e.drop(5) }, "missing_order"},
+		{"told sold out while reservations expired", func(e *Evidence) { e.says(9, 4, OutcomeSoldOut) }, ""},
+	})
+}
+
+func judged(t *testing.T, sale func() *Evidence, plants []planted) {
+	for _, p := range plants {
+		e := sale()
+		p.change(e)
+		want := strings.Fields(p.rules)
+		r := Judge(*e)
+		if got := broken(r); !slices.Equal(got, want) {
+			t.Errorf("%s: broken are %v, want %v: %+v", p.name, got, want, r.Violations)
+		}
+		verdict := Held
+		for _, v := range r.Violations {
+			if rank(v.Verdict) > rank(verdict) {
+				verdict = v.Verdict
+			}
+			if v.Message == "" || strings.Contains(v.Message, "%!") || v.Count < 1 || len(v.Cases) != len(v.Examples) {
+				t.Errorf("%s: %s is told badly: %+v", p.name, v.Rule, v)
+			}
+			kinds := map[string]Verdict{RuleOversold: Oversold, RuleMixedStores: NotValid, RuleStraggler: NotValid, RuleUnknownStore: NotValid, RuleInitialChanged: NotValid}
+			if kind, other := kinds[v.Rule]; other && v.Verdict != kind || !other && v.Verdict != Lost {
+				t.Errorf("%s: %s makes the run %s", p.name, v.Rule, v.Verdict)
+			}
+		}
+		if r.Verdict != verdict {
+			t.Errorf("%s: the verdict is %s, want %s", p.name, r.Verdict, verdict)
+		}
+		e.Told = nil // without the buyers the judge sees less, but nothing else
+		for _, rule := range broken(Judge(*e)) {
+			if !slices.Contains(want, rule) {
+				t.Errorf("%s: without the buyers %s is broken too", p.name, rule)
 			}
 		}
 	}
-	e.Snapshot.Stock.Num = e.Initial
-	e.Snapshot.StockStores = map[StockStore]int64{InBuckets: 0}
-}
-
-// behindRedis is the same sale from the row, with a number in Redis in front.
-func behindRedis(e *Evidence) {
-	inRedis(e)
-	for i := range e.Snapshot.Orders {
-		e.Snapshot.Orders[i].Strategy = "front"
-	}
-}
-
-func TestJudgeCleanSales(t *testing.T) {
-	for _, test := range []struct {
-		name   string
-		change func(*Evidence)
-	}{
-		{"as it should be", func(*Evidence) {}},
-		{"without the buyers", func(e *Evidence) { e.Told = nil }},
-		{"whichever run is current", func(e *Evidence) { e.Run = 0 }},
-		{"two strategies with one home", func(e *Evidence) { e.Snapshot.Orders[1].Strategy = "version" }},
-		{"all strategies have one home", func(e *Evidence) { e.StockStoreOf = nil }},
-		{"stock in Redis", inRedis},
-		{"stock in the row, Redis in front", behindRedis},
-		{"a stock in pieces", inPieces},
-		{"a stock in pieces, closed", func(e *Evidence) { inPieces(e); e.Snapshot.Stock.Num, e.Closed = 0, true }},
-		{"a counter that nobody used", func(e *Evidence) { e.Snapshot.StockStores = map[StockStore]int64{InRedis: 10, InLockTable: 10} }},
-		{"stock in Redis, another counter unused", func(e *Evidence) {
-			inRedis(e)
-			e.Snapshot.StockStores[InLockTable] = 10
-		}},
-		{"nobody came, nor to the counters", func(e *Evidence) {
-			e.Snapshot.Orders, e.Snapshot.Stock.Num, e.Told = nil, 10, []Told{}
-			e.Snapshot.StockStores = map[StockStore]int64{InRedis: 10}
-		}},
-		{"an acknowledged sale asked for again", func(e *Evidence) { e.Told = append(e.Told, e.Told[1]) }},
-		{"unknown, then acknowledged", func(e *Evidence) {
-			e.Told[6], e.Told = Told{RequestID: "r6", User: 6, Quantity: 1, Outcome: OutcomeSold, OrderID: "o6"}, append(e.Told, e.Told[6])
-		}},
-		{"a cancellation whose outcome is unknown", func(e *Evidence) { e.cancel(1, OutcomeUnknown) }},
-		{"bought again after cancelling", func(e *Evidence) {
-			e.Snapshot.Orders[4] = Order{PublicID: "again", RequestID: "again", Run: 4, UserID: 8, SKUID: 1, Quantity: 1, Status: Active, Strategy: "conditional"}
-			e.Told[6] = Told{RequestID: "again", User: 8, Quantity: 1, Outcome: OutcomeSold, OrderID: "again"}
-		}},
-		{"units left because buyers were told busy", func(e *Evidence) {
-			e.Snapshot.Orders, e.Snapshot.Stock.Num = e.Snapshot.Orders[:4], 1
-			e.Told[4].Outcome = OutcomeConflict
-		}},
-		{"sold out for one who wants more than there is", func(e *Evidence) {
-			e.Snapshot.Orders, e.Snapshot.Stock.Num = e.Snapshot.Orders[:4], 1
-			e.Told[4].Quantity = 2
-		}},
-		{"sold out before a cancellation gave units back", func(e *Evidence) {
-			e.Snapshot.Orders[3].Status, e.Snapshot.Stock.Num = Cancelled, 3
-			e.cancel(3, OutcomeCancelled)
-		}},
-		{"nobody came", func(e *Evidence) {
-			e.Snapshot.Orders, e.Snapshot.Stock.Num, e.Told = nil, 10, []Told{}
-		}},
-		{"nobody could be served", func(e *Evidence) {
-			e.Snapshot.Orders, e.Snapshot.Stock.Num = nil, 10
-			e.Told = []Told{{RequestID: "r", User: 1, Quantity: 11, Outcome: OutcomeSoldOut}}
-		}},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			e := clean()
-			test.change(&e)
-			if r := Judge(e); r.Verdict != Held || len(r.Violations) != 0 {
-				t.Errorf("verdict %s, want %s without violations: %+v", r.Verdict, Held, r.Violations)
-			}
-		})
-	}
-}
-
-// A judge is worth what it catches: each violation, planted alone.
-func TestJudgeViolations(t *testing.T) {
-	for _, test := range []struct {
-		name    string
-		plant   func(*Evidence)
-		verdict Verdict
-		rules   []string // all that this breaks, in the order of the report
-	}{
-		{"one order too many, deduction overwritten", func(e *Evidence) {
-			e.sell(9, 1)
-			e.Snapshot.Stock.Num++
-		}, Oversold, []string{RuleOversold, RuleLostUpdate}},
-		{"one order too many, below zero", func(e *Evidence) { e.sell(9, 1) },
-			Oversold, []string{RuleOversold, RuleNegative}},
-		{"below zero without a sale", func(e *Evidence) { e.Snapshot.Stock.Num = -1 },
-			Lost, []string{RuleNegative, RuleLostUnits}},
-		{"a deduction was overwritten, not yet oversold", func(e *Evidence) {
-			e.Snapshot.Stock.Num = 1
-			e.Told[4].Outcome = OutcomeBusy
-		}, Lost, []string{RuleLostUpdate}},
-		{"units given back twice", func(e *Evidence) {
-			e.Snapshot.Stock.Num = 2 // to the row, twice
-		}, Lost, []string{RuleLostUpdate}},
-		{"units vanished", func(e *Evidence) {
-			e.Initial, e.Snapshot.Stock.Initial = 11, 11
-		}, Lost, []string{RuleLostUnits}},
-		{"one user, two orders", func(e *Evidence) {
-			e.Snapshot.Orders[2].UserID, e.Told[2].User = 1, 1
-		}, Lost, []string{RuleTwice}},
-		{"an order of nothing", func(e *Evidence) { e.sell(9, 0) }, Lost, []string{RuleBadOrder}},
-		{"an order of less than nothing", func(e *Evidence) {
-			e.sell(9, -1)
-			e.Snapshot.Stock.Num--
-		}, Lost, []string{RuleBadOrder}},
-		{"an order in no state", func(e *Evidence) {
-			e.Snapshot.Orders[4].Status = "paid?"
-		}, Lost, []string{RuleBadOrder, RuleLostUnits}},
-		{"an acknowledged sale without its order", func(e *Evidence) {
-			e.Snapshot.Orders = slices.Delete(e.Snapshot.Orders, 3, 4)
-			e.Snapshot.Stock.Num = 3
-			e.Told[4].Outcome = OutcomeBusy
-		}, Lost, []string{RuleMissingOrder}},
-		{"somebody else cancelled an acknowledged order", func(e *Evidence) {
-			e.Snapshot.Orders[3].Status, e.Snapshot.Stock.Num = Cancelled, 3
-		}, Lost, []string{RuleCancelledUnasked}},
-		{"the receipt names another order", func(e *Evidence) { e.Told[1].OrderID = "o2" }, Lost, []string{RuleWrongReceipt}},
-		{"the receipt has another quantity", func(e *Evidence) { e.Told[1].Quantity = 2 }, Lost, []string{RuleWrongReceipt}},
-		{"the receipt has another remaining", func(e *Evidence) { e.Told[1].Remaining++ }, Lost, []string{RuleWrongReceipt}},
-		{"an order of one who was told busy", func(e *Evidence) { e.Told[6].Outcome = OutcomeBusy }, Lost, []string{RuleUnacknowledged}},
-		{"an order of one who was told conflict", func(e *Evidence) { e.Told[6].Outcome = OutcomeConflict }, Lost, []string{RuleUnacknowledged}},
-		{"an order of one who was told sold out", func(e *Evidence) { e.Told[6].Outcome = OutcomeSoldOut }, Lost, []string{RuleUnacknowledged}},
-		{"an order of one who got an error", func(e *Evidence) { e.Told[6].Outcome = OutcomeError }, Lost, []string{RuleUnacknowledged}},
-		{"an order that nobody asked for", func(e *Evidence) { e.Snapshot.Orders[4].UserID = 99 }, Lost, []string{RuleInvented}},
-		{"an order under another request", func(e *Evidence) { e.Snapshot.Orders[4].RequestID = "r99" }, Lost, []string{RuleInvented}},
-		{"sold out with units left", func(e *Evidence) {
-			e.Snapshot.Orders, e.Snapshot.Stock.Num = e.Snapshot.Orders[1:4], 1
-			e.Told[0].Outcome, e.Told = OutcomeBusy, e.Told[:8]
-		}, Lost, []string{RuleUndersold}},
-		{"demand, and nothing sold", func(e *Evidence) {
-			e.Snapshot.Orders, e.Snapshot.Stock.Num, e.Told = nil, 10, e.Told[5:6]
-		}, Lost, []string{RuleNothingSold}},
-		{"reset by somebody else to another stock", func(e *Evidence) {
-			e.Initial = 12
-		}, NotValid, []string{RuleInitialChanged, RuleLostUnits}},
-		{"reset by somebody else to the same stock", func(e *Evidence) {
-			e.Run = 3
-		}, NotValid, []string{RuleInitialChanged}},
-		{"an order of an earlier run", func(e *Evidence) { e.Snapshot.Orders[4].Run = 3 }, NotValid, []string{RuleStraggler}},
-		{"two homes in one run", func(e *Evidence) { e.Snapshot.Orders[4].Strategy = "redis-lua" }, NotValid, []string{RuleMixedStores}},
-		{"a strategy that nobody knows beside one that is known", func(e *Evidence) {
-			e.Snapshot.Orders[4].Strategy = "magic"
-		}, NotValid, []string{RuleMixedStores}},
-		{"a strategy that nobody knows", func(e *Evidence) {
-			for i := range e.Snapshot.Orders {
-				e.Snapshot.Orders[i].Strategy = "magic"
-			}
-		}, NotValid, []string{RuleUnknownStore}},
-		{"a home that could not be read", func(e *Evidence) {
-			inRedis(e)
-			e.Snapshot.StockStores = nil
-		}, NotValid, []string{RuleUnknownStore}},
-		{"Redis and the row differ", func(e *Evidence) {
-			inRedis(e)
-			e.Snapshot.Stock.Num = 1
-		}, Lost, []string{RuleCounterDisagrees}},
-		{"pieces that a cancellation gave back twice", func(e *Evidence) {
-			inPieces(e)
-			e.Snapshot.StockStores[InBuckets] = 2
-		}, Lost, []string{RuleLostUpdate}},
-		{"pieces that vanished", func(e *Evidence) {
-			inPieces(e)
-			e.Snapshot.StockStores[InBuckets] = -1
-		}, Lost, []string{RuleNegative, RuleLostUnits}},
-		{"pieces, and a purchase that touched the row", func(e *Evidence) {
-			inPieces(e)
-			e.Snapshot.Stock.Num--
-		}, Lost, []string{RuleCounterDisagrees}},
-		{"pieces and the row in one run", func(e *Evidence) {
-			inPieces(e)
-			e.Snapshot.Orders[2].Strategy = "conditional"
-		}, NotValid, []string{RuleMixedStores}},
-		{"Redis lost units", func(e *Evidence) {
-			inRedis(e)
-			e.Snapshot.StockStores[InRedis] = -2
-		}, Lost, []string{RuleCounterDisagrees, RuleNegative, RuleLostUnits}},
-		{"Redis went back to an older number", func(e *Evidence) {
-			inRedis(e)
-			e.Snapshot.StockStores[InRedis] = 4
-		}, Lost, []string{RuleCounterDisagrees, RuleLostUpdate, RuleUndersold}},
-		{"Redis went back, and it was sold again; the row follows", func(e *Evidence) {
-			inRedis(e)
-			e.sell(9, 4)
-			e.Snapshot.Orders[5].Strategy = "redis-lua"
-		}, Oversold, []string{RuleOversold, RuleCounterDisagrees, RuleLostUpdate}},
-		{"oversold, and Redis cannot be read", func(e *Evidence) {
-			inRedis(e)
-			e.sell(9, 1)
-			e.Snapshot.Orders[5].Strategy, e.Snapshot.StockStores = "redis-lua", nil
-		}, NotValid, []string{RuleOversold, RuleUnknownStore}},
-		{"taken from Redis in front, not from the row", func(e *Evidence) {
-			behindRedis(e)
-			e.Snapshot.StockStores[InRedis] = -1
-		}, Lost, []string{RuleCounterDisagrees}},
-		{"given back to Redis in front, not to the row", func(e *Evidence) {
-			behindRedis(e)
-			e.Snapshot.StockStores[InRedis] = 1
-		}, Lost, []string{RuleCounterDisagrees}},
-		{"the row behind Redis lost an update", func(e *Evidence) {
-			behindRedis(e)
-			e.Snapshot.Stock.Num = 1
-			e.Told[4].Outcome = OutcomeBusy
-		}, Lost, []string{RuleCounterDisagrees, RuleLostUpdate}},
-		{"both sold too much", func(e *Evidence) {
-			behindRedis(e)
-			e.sell(9, 1)
-			e.Snapshot.Orders[5].Strategy, e.Snapshot.StockStores[InRedis] = "front", -1
-		}, Oversold, []string{RuleOversold, RuleNegative}},
-		{"front and no front in one run", func(e *Evidence) {
-			behindRedis(e)
-			e.Snapshot.Orders[4].Strategy = "conditional"
-		}, NotValid, []string{RuleMixedStores}},
-		{"the number in front could not be read", func(e *Evidence) {
-			behindRedis(e)
-			e.Snapshot.StockStores = nil
-		}, NotValid, []string{RuleUnknownStore}},
-		{"units vanished from a counter that no order used", func(e *Evidence) {
-			e.Snapshot.StockStores = map[StockStore]int64{InRedis: 8}
-		}, Lost, []string{RuleUnusedCounter}},
-		{"units vanished from a counter, and no order at all", func(e *Evidence) {
-			e.Snapshot.Orders, e.Snapshot.Stock.Num = nil, 10
-			e.Snapshot.StockStores, e.Told = map[StockStore]int64{InRedis: 8}, e.Told[5:6]
-		}, Lost, []string{RuleUnusedCounter, RuleNothingSold}},
-		{"oversold and lost", func(e *Evidence) {
-			e.sell(9, 1)
-			e.Told[1].OrderID = "another"
-		}, Oversold, []string{RuleOversold, RuleNegative, RuleWrongReceipt}},
-		{"oversold in a run that proves nothing", func(e *Evidence) {
-			e.sell(9, 1)
-			e.Snapshot.Orders[0].Run = 1
-		}, NotValid, []string{RuleStraggler, RuleOversold, RuleNegative}},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			e := clean()
-			test.plant(&e)
-			r := Judge(e)
-			if r.Verdict != test.verdict {
-				t.Errorf("verdict %s, want %s", r.Verdict, test.verdict)
-			}
-			if got := broken(r); !slices.Equal(got, test.rules) {
-				t.Errorf("broken rules %v, want %v: %+v", got, test.rules, r.Violations)
-			}
-			for _, v := range r.Violations {
-				if v.Message == "" || v.Count < 1 {
-					t.Errorf("%s says too little: %+v", v.Rule, v)
-				}
-			}
-			// Without the buyers the judge sees less, but nothing else.
-			e.Told = nil
-			for _, rule := range broken(Judge(e)) {
-				if !slices.Contains(test.rules, rule) {
-					t.Errorf("without the buyers %s is broken too", rule)
-				}
-			}
-		})
-	}
-}
-
-// sell adds a sale to the evidence, on both sides.
-func (e *Evidence) sell(user, quantity int64) {
-	e.Snapshot.Stock.Num -= quantity
-	id := fmt.Sprintf("o%d", user)
-	left := e.Snapshot.Stock.Num
-	e.Snapshot.Orders = append(e.Snapshot.Orders, Order{PublicID: id, RequestID: "r" + id, Run: e.Snapshot.Stock.Run, UserID: user, SKUID: 1,
-		Quantity: quantity, Remaining: left, Status: Active, Strategy: "conditional"})
-	e.Told = append(e.Told, Told{RequestID: "r" + id, User: user, Quantity: quantity, Outcome: OutcomeSold, OrderID: id, Remaining: left})
-}
-
-// cancel adds a cancellation of what the i-th call bought.
-func (e *Evidence) cancel(i int, o Outcome) {
-	t := e.Told[i]
-	e.Told = append(e.Told, Told{Call: CallCancel, RequestID: t.RequestID, User: t.User, Quantity: t.Quantity, OrderID: t.OrderID, Outcome: o})
 }
 
 func broken(r Report) (rules []string) {
@@ -352,81 +475,146 @@ func broken(r Report) (rules []string) {
 	return rules
 }
 
-func TestJudgeCountsAllAndShowsFew(t *testing.T) {
+// The report counts, shows a few examples, and names the orders that a violation
+// is about.
+func TestJudgeReport(t *testing.T) {
+	got := Judge(*clean())
+	got.Served = nil
+	if want := (Report{Verdict: Held, SKU: 1, Run: 4, Initial: 10, Sold: 10, Orders: 4, Cancelled: 1, StockStore: InRow, Violations: []Violation{}}); !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
 	e := clean()
-	for user := range int64(30) {
-		e.sell(100+user, 1)
+	all(tells(1, OutcomeAccepted), tells(6, OutcomeAccepted), accepted(OutcomeSoldOut, 200, 210))(e)
+	tells(5, OutcomeAccepted)(e)
+	if r := Judge(*e); r.Accepted == nil || *r.Accepted != (Accepteds{Requests: 4, Ordered: 2, Refused: 1, Lost: 1}) {
+		t.Errorf("accepted are %+v", r.Accepted)
 	}
-	e.Told = e.Told[:len(e.Told)-30]
-	i := slices.IndexFunc(Judge(e).Violations, func(v Violation) bool { return v.Rule == RuleInvented })
-	if v := Judge(e).Violations[i]; v.Count != 30 || len(v.Examples) != maxExamples {
-		t.Errorf("%d counted, %d shown; want 30 and %d", v.Count, len(v.Examples), maxExamples)
-	}
-}
-
-// The orders that a violation is about are named.
-func TestJudgeNamesOrders(t *testing.T) {
+	pair := func(e *Evidence) { e.Snapshot.Orders, e.Snapshot.Stock.Num = e.Snapshot.Orders[1:], 3 }
 	for _, test := range []struct {
 		name, rule string
 		plant      func(*Evidence)
-		want       []string
+		want       string
 		witness    *Witness
 	}{
-		{"past the initial stock", RuleOversold, func(e *Evidence) {
-			e.sell(9, 1)
-			e.sell(10, 2)
-		}, []string{"order o9 of user 9 sold units 11 to 11 of 10", "order o10 of user 10 sold units 12 to 13 of 10"},
-			below("o9", 9, 1, -1)},
-		{"half of it past the initial stock", RuleOversold, func(e *Evidence) {
-			e.Initial, e.Snapshot.Stock.Initial = 8, 8
-		}, []string{"order o3 of user 3 sold units 7 to 9 of 8", "order o6 of user 6 sold units 10 to 10 of 8"}, nil},
-		{"the same number left told twice", RuleLostUpdate, func(e *Evidence) {
-			e.Snapshot.Orders, e.Snapshot.Stock.Num = e.Snapshot.Orders[1:], 3
-			e.Snapshot.Orders[1].Remaining = 7 // as o1: both read 10
-		}, []string{"orders o1 and o2 both sold unit 10: they were told 7 and 7 left"},
-			&Witness{"twice", []WitnessOrder{{"o1", 1, 3, 7}, {"o2", 2, 3, 7}}, 10}},
-		{"quantities that differ", RuleLostUpdate, func(e *Evidence) {
-			e.Snapshot.Orders, e.Snapshot.Stock.Num = e.Snapshot.Orders[1:], 3
-			e.Snapshot.Orders[3].Remaining = 6 // one of 7, beside o2, which went from 7 to 4
-		}, []string{"orders o2 and o6 both sold unit 7: they were told 4 and 6 left"},
-			&Witness{"twice", []WitnessOrder{{"o2", 2, 3, 4}, {"o6", 6, 1, 6}}, 7}},
-		{"below zero", RuleNegative, func(e *Evidence) { e.sell(9, 1) }, nil, below("o9", 9, 1, -1)},
-		{"after a cancellation units may be sold again", RuleLostUpdate, func(e *Evidence) {
-			e.Snapshot.Stock.Num = 3
-			e.Snapshot.Orders[2].Remaining = 7
-		}, nil, nil},
+		{"past the initial stock", RuleOversold, func(e *Evidence) { e.sell(9, 1); e.sell(10, 2) },
+			"order o9 of user 9 sold units 11 to 11 of 10, order o10 of user 10 sold units 12 to 13 of 10", below("o9", 9, 1, -1)},
+		{"half of it past the initial stock", RuleOversold, stock(8, 0),
+			"order o3 of user 3 sold units 7 to 9 of 8, order o6 of user 6 sold units 10 to 10 of 8", nil},
+		{"the same number left told twice", RuleLostUpdate, all(pair, func(e *Evidence) { e.order(2).Remaining = 7 }),
+			"orders o1 and o2 both sold unit 10: they were told 7 and 7 left", &Witness{"twice", []WitnessOrder{{"o1", 1, 3, 7}, {"o2", 2, 3, 7}}, 10}},
+		{"quantities that differ", RuleLostUpdate, all(pair, func(e *Evidence) { e.order(6).Remaining = 6 }),
+			"orders o2 and o6 both sold unit 7: they were told 4 and 6 left", &Witness{"twice", []WitnessOrder{{"o2", 2, 3, 4}, {"o6", 6, 1, 6}}, 7}},
+		{"below zero", RuleNegative, oneMore, "", below("o9", 9, 1, -1)},
+		{"after a cancellation units may be sold again", RuleLostUpdate, all(row(3), func(e *Evidence) { e.order(2).Remaining = 7 }), "", nil},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			e := clean()
-			test.plant(&e)
-			e.Told = nil
-			r := Judge(e)
-			i := slices.IndexFunc(r.Violations, func(v Violation) bool { return v.Rule == test.rule })
-			if i < 0 {
-				t.Fatalf("%s was not noticed: %+v", test.rule, r.Violations)
-			}
-			if !reflect.DeepEqual(r.Witness, test.witness) {
-				t.Errorf("the witness is %+v, want %+v", r.Witness, test.witness)
-			}
-			if v := r.Violations[i]; !slices.Equal(v.Examples, test.want) || v.Count != max(1, len(test.want)) {
-				t.Errorf("%d counted, examples %q, want %q", v.Count, v.Examples, test.want)
-			}
-		})
+		e := clean()
+		test.plant(e)
+		e.Told = nil
+		r := Judge(*e)
+		i := slices.IndexFunc(r.Violations, func(v Violation) bool { return v.Rule == test.rule })
+		if i < 0 || strings.Join(r.Violations[i].Examples, ", ") != test.want || !reflect.DeepEqual(r.Witness, test.witness) {
+			t.Errorf("%s: %+v, the witness is %+v", test.name, r.Violations, r.Witness)
+		}
 	}
-}
-
-func TestJudgeReport(t *testing.T) {
-	got := Judge(clean())
-	got.Served = nil // see TestServed
-	want := Report{Verdict: Held, SKU: 1, Run: 4, Initial: 10, Remaining: 0, Sold: 10, Orders: 4, Cancelled: 1, StockStore: InRow, Violations: []Violation{}}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got  %+v\nwant %+v", got, want)
+	for user := range int64(30) {
+		e.bought(100+user, 1, 0, Active, OutcomeSold)
+	}
+	e.Told = e.Told[:9]
+	i := slices.Index(broken(Judge(*e)), RuleInvented)
+	if v := Judge(*e).Violations[i]; v.Count != 30 || len(v.Examples) != maxExamples {
+		t.Errorf("%d counted, %d shown; want 30 and %d", v.Count, len(v.Examples), maxExamples)
 	}
 }
 
 // below is the witness of one order that went below zero.
 func below(id string, user, quantity, remaining int64) *Witness {
 	return &Witness{Kind: "below", Orders: []WitnessOrder{{id, user, quantity, remaining}}}
+}
+
+// A stall is a sale of ten units, one a second for five seconds, with 25 buyers
+// after that who are told busy, one each second until the 30th.
+func stall() *Evidence {
+	e := &Evidence{Initial: 10, Run: 1, Patience: 6 * time.Second, Snapshot: Snapshot{Stock: Stock{ID: 1, Initial: 10, Num: 10, Run: 1}}}
+	for i := range int64(30) {
+		if i < 5 {
+			e.sell(i+1, 1)
+		} else {
+			e.says(i+1, 1, OutcomeBusy)
+		}
+		e.Told[i].at(int(i)*1000, int(i)*1000+900)
+	}
+	return e
+}
+
+// waiting changes each call after the last sale.
+func waiting(change func(i int, t *Told)) func(*Evidence) {
+	return func(e *Evidence) {
+		for i := range e.Told[5:] {
+			change(i, &e.Told[5+i])
+		}
+	}
+}
+
+// comesBack has the first unit of five given back, at a time in seconds.
+func comesBack(at int) func(*Evidence) {
+	return func(e *Evidence) {
+		stock(5, 1)(e)
+		e.order(1).Status = Cancelled
+		e.later(1, CallCancel, OutcomeCancelled).at(at*1000-1000, at*1000)
+	}
+}
+
+func TestServed(t *testing.T) {
+	moment := Moment(1)
+	for _, test := range []struct {
+		name    string
+		change  func(*Evidence)
+		want    ServedState
+		longest float64 // seconds
+	}{
+		{"nothing is sold any more", all(), ServedBlocked, 24.9},
+		{"allowed to wait so long", func(e *Evidence) { e.Patience = 24900 * time.Millisecond }, ServedYes, 24.9},
+		{"no patience is known", func(e *Evidence) { e.Patience = 0 }, ServedNotKnown, 0},
+		{"a sale has no time", func(e *Evidence) { e.Told[0].Sent, e.Told[0].Answered = 0, 0 }, ServedNotKnown, 0},
+		{"there was nothing left", stock(5, 0), ServedYes, 0.9},
+		{"they want more than is left", waiting(func(_ int, t *Told) { t.Quantity = 6 }), ServedYes, 0.9},
+		{"they want all that is left", waiting(func(_ int, t *Told) { t.Quantity = 5 }), ServedBlocked, 24.9},
+		{"they hold orders already", waiting(func(_ int, t *Told) { t.User, t.RequestID, t.Outcome = 1, "another", OutcomeDuplicate }), ServedYes, 0.9},
+		{"told unknown, error, in progress", waiting(func(i int, t *Told) { t.Outcome = []Outcome{OutcomeUnknown, OutcomeError, OutcomeInProgress}[i%3] }), ServedBlocked, 24.9},
+		{"no one asked any more", func(e *Evidence) { e.Told = e.Told[:6] }, ServedYes, 0.9},
+		{"they ask with pauses", func(e *Evidence) { e.Told = append(e.Told[:6], e.Told[12], e.Told[20], e.Told[28]) }, ServedYes, 0.9},
+		{"one buyer waits all the time, and is served in the end", func(e *Evidence) {
+			e.Told = e.Told[:5]
+			e.sell(6, 1)
+			e.Told[5].at(5000, 29_000)
+		}, ServedBlocked, 24},
+		{"a sale without an answer in between", func(e *Evidence) {
+			e.sell(13, 1)
+			e.told(13, CallBuy).Outcome = OutcomeUnknown
+			e.Told = e.Told[:19] // the last answer is at 18.9 s; sold until 12.9+6
+		}, ServedBlocked, 6.9},
+		{"the sale starts after them", func(e *Evidence) { e.Started = 26 * time.Second }, ServedYes, 3.9},
+		{"a start of its own, and nothing sold", func(e *Evidence) {
+			e.Snapshot.Stock.StartsAt, e.Snapshot.Orders, e.Snapshot.Stock.Num, e.Told = &moment, nil, 10, e.Told[5:]
+		}, ServedNotKnown, 0},
+		{"a unit comes back at the end only", comesBack(27), ServedYes, 2.9},
+		{"a unit comes back, and no buyer gets it", comesBack(10), ServedBlocked, 19.9},
+	} {
+		e := stall()
+		test.change(e)
+		r := Judge(*e)
+		if s := r.Served; s.State != test.want || s.LongestMs != test.longest*1000 {
+			t.Errorf("%s: %+v, want %s with %v s (%v)", test.name, s, test.want, test.longest, broken(r))
+		}
+	}
+	s := Judge(*stall()).Served
+	if s.FromMs != 5000 || s.Asked != 25 || s.Left != 5 || s.Calls != 30 || s.Answers[OutcomeBusy] != 25 || s.Rate(OutcomeSold) != 5.0/30 {
+		t.Errorf("%+v", s)
+	}
+	both := Sum([]Report{Judge(*stall()), {Verdict: Held, Served: &Served{State: ServedYes, LongestMs: 1, Calls: 2, Answers: map[Outcome]int{OutcomeSold: 2}}}})
+	if !both.Served.Blocked() || both.Served.Calls != 32 || both.Served.Answers[OutcomeSold] != 7 || both.Served.LongestMs != s.LongestMs {
+		t.Errorf("the sum of two: %+v", both.Served)
+	}
 }
 
 // The report on several SKUs has the worst verdict, and says which SKU it is.
