@@ -3,7 +3,6 @@ package counter_test
 import (
 	"context"
 	"fmt"
-	"sync"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
@@ -99,81 +98,6 @@ func TestCancelBeforeTheNumberIsMadeAnew(t *testing.T) {
 	sh.settled(t, 4)
 }
 
-func TestCancelAtOnce(t *testing.T) {
-	for name, forgets := range map[string]bool{"forgotten": true, "known": false} {
-		t.Run(name, func(t *testing.T) {
-			sh := open(t, counter.RedisCounterMySQL, 5)
-			before := sh.mustBuy(t, 1, 2)
-			if forgets {
-				sh.flush(t)
-				sh.mustBuy(t, 2, 1)
-				sh.cancels(t, t.Context(), sh.lastReceipt(t, 2))
-			}
-			other := sh.other(t)
-			var all sync.WaitGroup
-			for i := range 8 {
-				all.Go(func() { _ = []*shop{sh, other}[i%2].Restore(t.Context(), before.OrderID) })
-			}
-			all.Wait()
-			sh.cancels(t, t.Context(), before)
-			sh.settled(t, 5)
-		})
-	}
-}
-
-func (sh *shop) lastReceipt(t *testing.T, user int64) seckill.Receipt {
-	t.Helper()
-	o, err := sh.store.Requested(t.Context(), user, fmt.Sprintf("r%d-%d", sh.sku, user))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return o.Receipt()
-}
-
-// Another canceller has read the order as active and comes late: his mark does
-// not give the same units back again.
-func TestCancelComesLate(t *testing.T) {
-	for name, forgets := range map[string]bool{"forgotten": true, "known": false} {
-		t.Run(name, func(t *testing.T) {
-			sh := open(t, counter.RedisCounterMySQL, 5)
-			before := sh.mustBuy(t, 1, 2)
-			if forgets {
-				sh.flush(t)
-			}
-			sh.mustBuy(t, 2, 1)
-			other := sh.other(t)
-			m := &meddler{fits: named("EVALSHA"), before: func() error {
-				other.cancels(t, t.Context(), before)
-				return nil
-			}}
-			sh.cancels(t, m.with(t), before)
-			sh.settled(t, 4)
-		})
-	}
-}
-
-// The reply of each script is lost, and each script is lost, in turn.
-func TestCancelLosesAReply(t *testing.T) {
-	for nth := 1; nth <= 2; nth++ {
-		for name, m := range map[string]*meddler{
-			"the reply":   {nth: nth, fits: named("EVALSHA"), after: lost},
-			"the command": {nth: nth, fits: named("EVALSHA"), before: lost},
-		} {
-			t.Run(fmt.Sprint(name, " of script ", nth), func(t *testing.T) {
-				sh, before := loses(t)
-				sh.mustBuy(t, 8, 1)
-				sh.cancels(t, t.Context(), sh.lastReceipt(t, 8)) // loads the scripts
-				if err := sh.Restore(m.with(t), before.OrderID); err != nil {
-					sh.cancels(t, t.Context(), before)
-				}
-				sh.later()
-				sh.mustBuy(t, 9, 4) // who depends on it looks
-				sh.settled(t, 0)
-			})
-		}
-	}
-}
-
 // Dead between the COMMIT and Redis: found after a lease, and given back once.
 func TestDeadWhileCancellingWhatRedisForgot(t *testing.T) {
 	sh, before := loses(t)
@@ -190,31 +114,4 @@ func TestDeadWhileCancellingWhatRedisForgot(t *testing.T) {
 	alive.settled(t, 0)
 	alive.cancels(t, t.Context(), before)
 	alive.settled(t, 0)
-}
-
-// The cancellation fails: the order stays, and so does the number.
-func TestCancelIsUndone(t *testing.T) {
-	sh, before := loses(t)
-	m := &meddler{fits: named("COMMIT"), before: lost}
-	if err := sh.Restore(m.with(t), before.OrderID); err == nil {
-		t.Error("cancelled without a COMMIT")
-	}
-	sh.later()
-	sh.refused(t, 9, 3, seckill.ErrSoldOut)
-	sh.settled(t, 2)
-	sh.cancels(t, t.Context(), before)
-	sh.settled(t, 4)
-}
-
-// A buyer whose order is being cancelled buys again meanwhile: one does not
-// close the other.
-func TestCancelBesideAPurchase(t *testing.T) {
-	sh, before := loses(t)
-	other := sh.other(t)
-	m := &meddler{fits: named("BEGIN"), before: func() error {
-		_, _ = other.Deduct(t.Context(), seckill.Purchase{SKU: sh.sku, User: 1, Quantity: 1, RequestID: fmt.Sprint("anew", sh.sku)})
-		return nil
-	}}
-	sh.cancels(t, m.with(t), before)
-	sh.settled(t, 4)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
@@ -72,32 +71,6 @@ func TestAResetOfAnOlderRunChangesNothing(t *testing.T) {
 		}
 		other.numberIs(t, "5")
 		judged(t, other.audit(t), ledger.Held)
-	})
-}
-
-// Resets of one run keep coming from two processes while the sale is on.
-func TestResetsDuringTheSale(t *testing.T) {
-	onEach(t, func(t *testing.T, info catalog.Info) {
-		sh := open(t, info, 10)
-		other := sh.other(t)
-		ctx, cancel := context.WithCancel(t.Context())
-		var resets sync.WaitGroup
-		for _, by := range []*shop{sh, other} {
-			resets.Go(func() {
-				for range 300 {
-					if by.seedAgain(t) != nil || ctx.Err() != nil {
-						return
-					}
-				}
-			})
-		}
-		for user := range int64(30) {
-			_, _ = []*shop{sh, other}[user%2].buy(t.Context(), user+1, 1)
-		}
-		cancel()
-		resets.Wait()
-		sh.numberIs(t, "0")
-		judged(t, sh.audit(t, other), ledger.Held)
 	})
 }
 

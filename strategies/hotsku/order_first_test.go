@@ -3,7 +3,6 @@ package hotsku
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -12,10 +11,8 @@ import (
 	"gorm.io/gorm"
 
 	"seckill/internal/catalog"
-	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
-	"seckill/internal/tap/taptest"
 )
 
 // all are the strategies of the family. The command in which each comes to the
@@ -29,39 +26,6 @@ func each(t *testing.T, stock int64, test func(t *testing.T, s *sale, takes stri
 	for _, c := range all {
 		t.Run(c.info.Name, func(t *testing.T) { test(t, open(t, c.info, stock), c.takes) })
 	}
-}
-
-// Whatever a buyer is refused for, they are told, and nothing of them is left.
-func TestARefusedBuyerLeavesNothingBehind(t *testing.T) {
-	each(t, 2, func(t *testing.T, s *sale, takes string) {
-		refused := func(what string, want, err error) {
-			t.Helper()
-			if !errors.Is(err, want) {
-				t.Errorf("%s: got %v, want %v", what, err, want)
-			}
-			if snap := s.held(t); len(snap.Orders) > 0 {
-				t.Errorf("%s: an order is left: %+v", what, snap.Orders)
-			}
-		}
-		_, err := s.buy(t.Context(), 1, 3, "more than there are")
-		refused("more than there are", seckill.ErrSoldOut, err)
-		_, err = s.processes[0].Deduct(t.Context(), seckill.Purchase{SKU: 1 << 40, User: 1, Quantity: 1, RequestID: "x"})
-		refused("a SKU that is not there", seckill.ErrUnknownSKU, err)
-
-		_, err = s.buy(taptest.Before(t.Context(), takes, func() { s.reset(t, 3) }), 1, 1, "old")
-		if takes != "CALL" { // which reads the run by itself
-			refused("a reset before the row is taken", seckill.ErrConflict, err)
-		}
-
-		later := ledger.MomentOf(time.Now().Add(time.Hour))
-		set, err := s.store.Schedule(t.Context(), s.sku, "later", 3, &later)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.run = set.Run
-		_, err = s.buy(t.Context(), 1, 1, "early")
-		refused("before the start", seckill.ErrNotStarted, err)
-	})
 }
 
 // A buyer who comes when all is sold is told so while others hold the row.
@@ -126,35 +90,6 @@ func TestRemainingIsExact(t *testing.T) {
 			}
 			left = next
 		}
-	})
-}
-
-// The same user buys and cancels in both processes at once. Copies that meet at
-// the unique key may deadlock; the victim is run again, and no one is told
-// anything but sold, duplicate or try again.
-func TestOneUserManyTimesAtOnce(t *testing.T) {
-	each(t, 1000, func(t *testing.T, s *sale, _ string) {
-		var g errgroup.Group
-		for worker := range 8 {
-			g.Go(func() error {
-				for n := range 15 {
-					p := s.purchase(int64(worker%2+1), 1, fmt.Sprint(worker, "/", n))
-					r, err := s.processes[worker%2].Deduct(t.Context(), p)
-					if err == nil {
-						err = s.processes[n%2].Restore(t.Context(), r.OrderID)
-					}
-					if err != nil && !errors.Is(err, seckill.ErrDuplicate) && !errors.Is(err, seckill.ErrConflict) {
-						return fmt.Errorf("worker %d, purchase %d: %w", worker, n, err)
-					}
-				}
-				return nil
-			})
-		}
-		if err := g.Wait(); err != nil {
-			t.Error(err)
-		}
-		s.held(t)
-		t.Logf("%d transactions were run again", s.retried.n)
 	})
 }
 

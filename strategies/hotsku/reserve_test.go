@@ -1,13 +1,9 @@
 package hotsku
 
 import (
-	"context"
 	"errors"
-	"sync/atomic"
 	"testing"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"seckill/internal/seckill"
 	"seckill/internal/tap/taptest"
@@ -109,70 +105,6 @@ func TestEndsOfAReservation(t *testing.T) {
 	if s.store.DB(t.Context()).Raw("SELECT COUNT(*) FROM reservations WHERE sku_id = ?", s.sku).Scan(&rows); rows > 0 {
 		t.Errorf("%d reservations of the run before are left", rows)
 	}
-}
-
-// Buyers of two processes pay, cancel, come late and forget, while both sweep.
-// Every unit is sold or back in the end, and each was given back once.
-func TestReservationsMeetSweepers(t *testing.T) {
-	s := open(t, Reserve, 40)
-	ctx, stop := context.WithCancel(t.Context())
-	var sweepers errgroup.Group
-	for n := range s.processes {
-		sweepers.Go(func() error {
-			s.processes[n].(seckill.Worker).Work(ctx)
-			return nil
-		})
-	}
-	var buyers errgroup.Group
-	var paid atomic.Int64
-	for i := range int64(80) {
-		buyers.Go(func() error {
-			here := s.reserver(int(i % 2))
-			hold := longHold
-			if i%4 > 1 {
-				hold = time.Millisecond
-			}
-			r, err := here.Reserve(t.Context(), s.purchase(i+1, 1, ""), hold)
-			if err != nil {
-				if errors.Is(err, seckill.ErrSoldOut) {
-					return nil
-				}
-				return err
-			}
-			switch i % 4 {
-			case 0:
-				if _, err = here.Pay(t.Context(), r.OrderID); err == nil {
-					paid.Add(1)
-				}
-			case 1:
-				_, err = here.Release(t.Context(), r.OrderID)
-			case 2:
-				for err == nil { // until the deadline is past
-					if _, err = here.Pay(t.Context(), r.OrderID); err == nil {
-						paid.Add(1)
-						return nil
-					}
-				}
-				if errors.Is(err, seckill.ErrExpired) {
-					err = nil
-				}
-			}
-			return err
-		})
-	}
-	if err := buyers.Wait(); err != nil {
-		t.Error(err)
-	}
-	for end := time.Now().Add(20 * time.Second); s.num(t) != 40-paid.Load(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("%d are left and %d paid of 40", s.num(t), paid.Load())
-		}
-	}
-	stop()
-	if err := sweepers.Wait(); err != nil {
-		t.Error(err)
-	}
-	s.held(t)
 }
 
 // A sweeper leaves a reservation whose sale was set anew after it looked.

@@ -3,17 +3,13 @@ package hotsku
 import (
 	"context"
 	"errors"
-	"sync"
 	"testing"
 	"time"
 
-	"golang.org/x/sync/errgroup"
 	"gorm.io/gorm"
 
 	"seckill/internal/catalog"
-	"seckill/internal/ledger"
 	"seckill/internal/seckill"
-	"seckill/internal/tap/taptest"
 )
 
 // split are the strategies whose stock is in pieces. The command follows in
@@ -37,81 +33,6 @@ func (s *sale) left(t *testing.T) int64 {
 		t.Fatal(err)
 	}
 	return left
-}
-
-// A quantity that no piece has alone is sold, to the last unit, and what remains
-// is told exactly while no one else buys.
-func TestPiecesAreSoldTogether(t *testing.T) {
-	eachSplit(t, 10, func(t *testing.T, s *sale, _ string) {
-		for user, want := range []int64{7, 2, 1} {
-			r, err := s.buy(t.Context(), int64(user+1), want, "")
-			if err != nil || r.Remaining != s.left(t) {
-				t.Errorf("buying %d: %+v, %v; %d are left", want, r, err, s.left(t))
-			}
-		}
-		if _, err := s.buy(t.Context(), 9, 1, ""); !errors.Is(err, seckill.ErrSoldOut) {
-			t.Errorf("when all is sold: %v", err)
-		}
-		s.held(t)
-	})
-}
-
-// Buyers and cancellations of two processes meet resets: every order is of the
-// sale that it was sold in, and no deadlock is left to the caller.
-func TestBuyersAndCancellationsMeetAReset(t *testing.T) {
-	eachSplit(t, 40, func(t *testing.T, s *sale, _ string) {
-		var g errgroup.Group
-		g.SetLimit(16)
-		var turns sync.Mutex // of the resets
-		for i := range int64(120) {
-			g.Go(func() error {
-				if i%40 == 20 {
-					turns.Lock()
-					defer turns.Unlock()
-					s.reset(t, 40)
-					return nil
-				}
-				here := s.processes[i%2]
-				r, err := here.Deduct(t.Context(), s.purchase(i+1, 1+i%3, ""))
-				if err == nil && i%3 == 0 {
-					err = here.Restore(t.Context(), r.OrderID)
-				}
-				if errors.Is(err, seckill.ErrUnavailable) {
-					return err
-				}
-				if err != nil && !seckill.NothingTaken(err) {
-					return err
-				}
-				return nil
-			})
-		}
-		if err := g.Wait(); err != nil {
-			t.Error(err)
-		}
-		s.held(t)
-	})
-}
-
-// A reset waits for a buyer of the run before who has units in hand.
-func TestAResetWaitsForABuyerInHand(t *testing.T) {
-	eachSplit(t, 8, func(t *testing.T, s *sale, _ string) {
-		waits := map[ledger.StockStore]string{ledger.InBuckets: "%INTO stock_buckets%", ledger.InUnits: "DELETE FROM stock_units%"}[s.info.Stock]
-		reset := make(chan struct{})
-		_, err := s.buy(taptest.Before(t.Context(), "COMMIT", func() {
-			go func() {
-				defer close(reset)
-				s.reset(t, 8)
-			}()
-			s.awaitStatement(t, waits)
-		}), 1, 2, "")
-		if err != nil {
-			t.Errorf("the buyer who came first: %v", err)
-		}
-		<-reset
-		if left := s.left(t); left != 8 {
-			t.Errorf("%d are left after the reset, want 8", left)
-		}
-	})
 }
 
 // Another holds all that is left. A buyer who comes then is told neither sold out nor
@@ -141,31 +62,6 @@ func TestWhoFindsAllHeldWaits(t *testing.T) {
 		}
 		s.held(t)
 	})
-}
-
-// The twin of the same is told sold out, and all is left.
-func TestUnitRowsHastyDoesNotWait(t *testing.T) {
-	s := open(t, UnitRowsHasty, 4)
-	err := s.store.Tx(t.Context(), func(tx *gorm.DB) error {
-		if err := tx.Exec("SELECT * FROM stock_units WHERE sku_id = ? FOR UPDATE", s.sku).Error; err != nil {
-			return err
-		}
-		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second) // a row is waited for longer
-		defer cancel()
-		_, err := s.buy(ctx, 1, 4, "")
-		return err
-	})
-	if left := s.left(t); !errors.Is(err, seckill.ErrSoldOut) || left != 4 {
-		t.Errorf("got %v with %d left, want %v with 4", err, left, seckill.ErrSoldOut)
-	}
-}
-
-// The twin cannot sell 3 of 5, and says sold out.
-func TestBucketedHastyCannotAdd(t *testing.T) {
-	s := open(t, BucketedHasty, 5)
-	if _, err := s.buy(t.Context(), 1, 3, ""); !errors.Is(err, seckill.ErrSoldOut) || s.left(t) != 5 {
-		t.Errorf("got %v with %d left", err, s.left(t))
-	}
 }
 
 // A buyer who needs several units spreads what is in one bucket only over all.

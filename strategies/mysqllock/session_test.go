@@ -1,7 +1,6 @@
 package mysqllock
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -87,57 +86,6 @@ func TestCommit(t *testing.T) {
 			}
 			locktest.Free(t, l)
 			locktest.Free(t, b.acquire(t, lock.Options{Lease: time.Minute}))
-		})
-	}
-}
-
-// A spy knows which connection has the lock.
-type spy struct {
-	lock.Locker
-	t      *testing.T
-	holder *int64
-}
-
-func (s *spy) Acquire(ctx context.Context, key string, o lock.Options) (lock.Lease, error) {
-	l, err := s.Locker.Acquire(ctx, key, o)
-	if err == nil {
-		*s.holder = connectionOf(s.t, l)
-	}
-	return l, err
-}
-
-// A server that closes the connection ends lock and business together.
-func TestConnectionIsKilledUnderAPurchase(t *testing.T) {
-	for i, info := range sessionInfos {
-		t.Run(info.Name, func(t *testing.T) {
-			sku := int64(100 + i)
-			holder := int64(0)
-			inner := info.Locker
-			info.Locker = func(d catalog.Deps) (lock.Locker, error) {
-				l, err := inner(d)
-				return &spy{l, t, &holder}, err
-			}
-			s, store := sale(t, info, sku, 5)
-			killed := false
-			m := &locktest.Tap{OnBefore: func(c *tap.Command) error {
-				if c.Name == "COMMIT" && !killed {
-					killed = true
-					if err := store.DB(t.Context()).Exec("KILL ?", holder).Error; err != nil {
-						t.Error(err)
-					}
-				}
-				return nil
-			}}
-			r, err := s.Deduct(tap.With(t.Context(), m), purchase(sku, 1, 2))
-			if err == nil {
-				t.Errorf("a purchase without its lock: %+v", r)
-			}
-			if _, err := s.Deduct(t.Context(), purchase(sku, 2, 3)); err != nil {
-				t.Errorf("the next buyer: %v", err)
-			}
-			if row, err := store.SKU(t.Context(), sku); err != nil || row.Num != 2 {
-				t.Errorf("%d left of 5 after one sale of 3, %v", row.Num, err)
-			}
 		})
 	}
 }
