@@ -61,18 +61,6 @@ func startBrowser(t *testing.T) *browser {
 	return &browser{t, ctx}
 }
 
-// ownBrowser is for a test that measures the browser itself.
-func ownBrowser(t *testing.T) *browser {
-	t.Helper()
-	ctx, stop := startChromium(t)
-	t.Cleanup(func() {
-		if err := stop(); err != nil {
-			t.Errorf("close the browser: %v", err)
-		}
-	})
-	return &browser{t, ctx}
-}
-
 var chromium struct {
 	once sync.Once
 	ctx  context.Context

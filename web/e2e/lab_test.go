@@ -170,8 +170,7 @@ func (tb *tab) shots(moment string) {
 	tb.do(wide.set())
 }
 
-// The page of a real lab, as a newcomer uses it. What is rarer follows in
-// TestRealLabToItsEnd.
+// The page of a real lab, as a newcomer uses it.
 func TestRealLab(t *testing.T) {
 	u := sharedLab(t)
 	for _, name := range []string{"mysql", "redis", "zookeeper"} {
