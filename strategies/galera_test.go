@@ -152,11 +152,11 @@ func oneRequestAtTwoNodes(t *testing.T, two [2]*backend.Instance) {
 	p := h.purchase(1, 1)
 	for i, in := range two {
 		claims := ledger.NewClaims(ledger.NewStore(in.DB), in.KeyDB, time.Minute)
-		order, release, err := claims.Take(t.Context(), p.User, p.RequestID)
-		defer release()
-		if order != nil || err != nil {
-			t.Errorf("the claim at node %d: %v, %v; want that both are granted", i+1, order, err)
+		claim, err := claims.Take(t.Context(), p.User, p.RequestID)
+		if err != nil || claim.Order != nil {
+			t.Fatalf("the claim at node %d: %v, %v; want that both are granted", i+1, claim, err)
 		}
+		defer claim.Release(t.Context())
 	}
 	copies := make(chan error, len(h.strategies))
 	for _, s := range h.strategies {

@@ -84,7 +84,7 @@ func (w *World) untold(ctx context.Context, p *process, s *Schedule) (list []Pro
 			continue
 		}
 		buy := w.purchase(o.Buyer)
-		_, err := p.store.Requested(ctx, buy.User, buy.RequestID)
+		_, err := p.store.Requested(ctx, buy.SKU, buy.User, buy.RequestID)
 		if errors.Is(err, seckill.ErrUnknownOrder) {
 			err = p.strategy.(seckill.Acceptor).Became(ctx, buy.SKU, buy.User, buy.RequestID)
 		}

@@ -57,7 +57,6 @@ type Server struct {
 	starts   *starts
 	checks   checks         // of the backends
 	claims   *ledger.Claims // of idempotency keys
-	looks    *ledger.Looks  // at those of refused requests
 	inFlight atomic.Int64   // purchases
 	resets   chan struct{}  // holds a token while a SKU is being reset
 	audits   chan struct{}  // holds a token for each audit under way
@@ -85,11 +84,9 @@ func New(c Config) (*Server, error) {
 	s := &Server{Config: c, byName: map[string]*seller{}, resets: make(chan struct{}, 1),
 		audits: make(chan struct{}, mostAudits), stale: make(chan int64, mostStale)}
 	s.claims = ledger.NewClaims(s.Ledger, s.Instance.KeyDB, s.PurchaseTimeout)
-	skips, _ := s.Instance.Has(backend.SkipLocked) // one that does knows NOWAIT, too
-	s.looks = ledger.NewLooks(s.Ledger, skips)
 	s.metrics = newMetrics(s)
 	s.checks.ask, s.checks.now = s.Instance.Status, time.Now
-	s.starts = newStarts(s.Ledger.Start, s.Log)
+	s.starts = newStarts(s.Ledger.Start)
 	for _, info := range c.Infos {
 		if s.byName[info.Name] != nil {
 			return nil, fmt.Errorf("two strategies are called %q", info.Name)
@@ -156,11 +153,11 @@ var openAPI []byte
 
 func serveOpenAPI(c *gin.Context) { c.Data(http.StatusOK, "application/json", openAPI) }
 
-// identify gives every answer an X-Request-Id, the caller's own if it is fit
-// to be logged, and writes the access log.
+// identify gives every answer an X-Request-Id, what is fit to be logged of the
+// caller's own, and writes the access log.
 func (s *Server) identify(c *gin.Context) {
-	id := c.GetHeader(web.HeaderRequestID)
-	if !web.IsKey(id) {
+	id := web.Visible(c.GetHeader(web.HeaderRequestID), maxRequestID)
+	if id == "" {
 		id = rand.Text()
 	}
 	c.Writer.Header().Set(web.HeaderRequestID, id)
@@ -172,6 +169,9 @@ func (s *Server) identify(c *gin.Context) {
 	c.Next()
 	s.log(c, slog.LevelDebug, "request", "status", c.Writer.Status(), "took", time.Since(begun))
 }
+
+// maxRequestID bounds what is logged of a caller's X-Request-Id, in characters.
+const maxRequestID = 64
 
 func requestID(c *gin.Context) string { return c.Writer.Header().Get(web.HeaderRequestID) }
 

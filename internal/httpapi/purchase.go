@@ -35,8 +35,8 @@ const (
 	outcomeGone     = "gone"     // the buyer hung up before the answer
 )
 
-// purchase counts every purchase and its outcome, and answers.
-func (s *Server) purchase(c *gin.Context) error {
+// purchase sells, and answers.
+func (s *Server) purchase(c *gin.Context) (err error) {
 	sl, err := s.selected(c)
 	if err != nil {
 		s.metrics.refused(codeOf(err))
@@ -44,35 +44,47 @@ func (s *Server) purchase(c *gin.Context) error {
 	}
 	outcome := internal.code // of a panic
 	s.inFlight.Add(1)
-	defer func() {
-		s.inFlight.Add(-1)
-		sl.metrics.count(outcome)
-	}()
-	r, replayed, err := s.sell(c, sl)
-	var first *acceptance
-	switch {
-	case errors.As(err, &first):
-		outcome = outcomeAccepted
-		c.Header("Preference-Applied", respondAsync)
-		c.JSON(http.StatusAccepted, first)
-		return nil
-	case err == nil && replayed:
-		outcome = outcomeReplayed
-		c.Header("Idempotency-Replayed", "true")
-	case err == nil:
-		outcome = outcomeSold
-	case hungUp(c):
-		outcome = outcomeGone
-	default:
-		outcome = codeOf(err)
-	}
+	defer func() { s.ended(c, sl, outcome, err) }()
+	p, keyed, err := readPurchase(c)
 	if err != nil {
 		return err
 	}
-	c.JSON(http.StatusOK, sale{r.OrderID, r.SKU, r.Quantity, r.Remaining, r.Strategy})
-	return nil
+	if a, ok := sl.strategy.(seckill.Acceptor); ok && keyed && prefersAsync(c.Request.Header) {
+		return s.accept(c, sl, a, p, &outcome)
+	}
+	r, replayed, err := s.sell(c, sl, p, keyed, sl.strategy.Deduct)
+	if err == nil && replayed {
+		err = s.notReserved(c.Request.Context(), r)
+	}
+	if err == nil {
+		outcome = s.answerSale(c, r, replayed)
+	}
+	return err
 }
 
+// ended counts a purchase and its outcome.
+func (s *Server) ended(c *gin.Context, sl *seller, outcome string, err error) {
+	s.inFlight.Add(-1)
+	switch {
+	case err != nil && hungUp(c):
+		outcome = outcomeGone
+	case err != nil:
+		outcome = codeOf(err)
+	}
+	sl.metrics.count(outcome)
+}
+
+func (s *Server) answerSale(c *gin.Context, r seckill.Receipt, replayed bool) (outcome string) {
+	outcome = outcomeSold
+	if replayed {
+		outcome = outcomeReplayed
+		c.Header("Idempotency-Replayed", "true")
+	}
+	c.JSON(http.StatusOK, sale{r.OrderID, r.SKU, r.Quantity, r.Remaining, r.Strategy})
+	return outcome
+}
+
+// hungUp reports whether the caller has closed the connection, or its half of it.
 func hungUp(c *gin.Context) bool { return errors.Is(c.Request.Context().Err(), context.Canceled) }
 
 // selected is the strategy that the buyer asks for.
@@ -87,64 +99,56 @@ func (s *Server) selected(c *gin.Context) (*seller, error) {
 	return s.available(q.Get("strategy"))
 }
 
-// sell gives every copy of a request with an idempotency key one final answer:
-// its order. A copy that comes while another is in progress, in any process,
-// is told so. An error for which seckill.NothingTaken is false means that the
-// ledger, too, could not say what became of the purchase.
-func (s *Server) sell(c *gin.Context, sl *seller) (r seckill.Receipt, replayed bool, err error) {
-	p, keyed, err := readPurchase(c)
-	if err != nil {
-		return r, false, err
-	}
-	deduct, async := deduction(sl.strategy.Deduct), false
-	if a, ok := sl.strategy.(seckill.Acceptor); ok && keyed && prefersAsync(c.Request.Header) {
-		deduct, async = accepts(a), true
-	}
-	if r, replayed, err = s.sellBy(c, sl, p, keyed, async, deduct); err == nil && replayed {
-		err = s.notReserved(c.Request.Context(), r)
-	}
-	return r, replayed, err
-}
+// A deduction is how a purchase reaches its strategy.
+type deduction func(context.Context, seckill.Purchase) (seckill.Receipt, error)
 
-// sellBy is sell for a purchase that was read, by one of the strategy's ways;
-// async: the buyer does not wait for the order.
-func (s *Server) sellBy(c *gin.Context, sl *seller, p seckill.Purchase, keyed, async bool, deduct deduction) (r seckill.Receipt, replayed bool, err error) {
+// sell buys, and gives every copy of a request with an idempotency key one final
+// answer, its order (ledger.Claims). An error for which seckill.NothingTaken is
+// false means that the ledger, too, could not say what became of the purchase.
+func (s *Server) sell(
+	c *gin.Context, sl *seller, p seckill.Purchase, keyed bool, deduct deduction,
+) (r seckill.Receipt, replayed bool, err error) {
 	ctx, cancel := context.WithTimeout(c.Request.Context(), s.PurchaseTimeout)
 	defer cancel()
 	if err := s.started(ctx, p.SKU); err != nil {
-		if keyed && errors.Is(err, seckill.ErrBusy) { // an earlier call may have bought
-			return s.afterRefusal(ctx, p, err)
-		}
 		return r, false, err
 	}
-	if keyed && !async { // an Acceptor knows the requests that it has accepted
-		order, release, err := s.claims.Take(ctx, p.User, p.RequestID)
-		defer release()
-		switch {
-		case errors.Is(err, seckill.ErrBusy): // whether there is an order was not found out
-			return s.afterRefusal(ctx, p, err)
-		case err != nil:
-			return r, false, inProgress(err)
+	if keyed {
+		claim, refusal := s.claims.Take(ctx, p.User, p.RequestID)
+		if refusal != nil {
+			return r, false, inProgress(refusal)
 		}
-		if order != nil {
-			r, err = replay(order, p)
+		defer func() { err = s.unclaim(ctx, claim, err) }()
+		if claim.Order != nil {
+			r, err = replay(claim.Order, p)
 			return r, err == nil, err
 		}
+		p.Fence = claim.Fence
 	}
 	r, err = sl.deduct(ctx, p, deduct)
 	switch {
 	case err == nil:
-		replayed = async
-	case errors.Is(err, seckill.ErrPending):
-		err = accepted(p)
 	case errors.Is(err, seckill.ErrNotStarted):
-		return r, false, s.late(ctx, p.SKU)
+		err = s.late(ctx, p.SKU)
 	case !seckill.NothingTaken(err):
-		return s.settle(c, p, err)
-	case keyed && mayHide(err):
-		return s.afterRefusal(ctx, p, err)
+		r, err = s.settle(c, p, err)
+	case keyed && errors.Is(err, seckill.ErrDuplicate): // of a copy that no claim kept out: at another node of Galera
+		r, err = s.earlier(ctx, p, err)
+		return r, err == nil, err
 	}
-	return r, replayed, err
+	return r, false, inProgress(err)
+}
+
+// earlier looks for the order that another copy of a refused purchase got.
+func (s *Server) earlier(ctx context.Context, p seckill.Purchase, refusal error) (r seckill.Receipt, err error) {
+	o, err := s.Ledger.Undecided(context.WithoutCancel(ctx), p.User, p.RequestID)
+	switch {
+	case errors.Is(err, seckill.ErrUnknownOrder):
+		return r, refusal
+	case err != nil:
+		return r, inProgress(ledger.ErrInProgress)
+	}
+	return replay(&o, p)
 }
 
 // readPurchase reads the body and the Idempotency-Key, if there is one.
@@ -175,9 +179,6 @@ func readPurchase(c *gin.Context, more ...web.Field) (p seckill.Purchase, keyed 
 	return p, keyed, nil
 }
 
-// A deduction is how a purchase reaches its strategy: Deduct, Reserve or Accept.
-type deduction func(context.Context, seckill.Purchase) (seckill.Receipt, error)
-
 // deduct counts the commands and the time that a deduction takes.
 func (sl *seller) deduct(ctx context.Context, p seckill.Purchase, by deduction) (seckill.Receipt, error) {
 	begun := time.Now()
@@ -185,9 +186,7 @@ func (sl *seller) deduct(ctx context.Context, p seckill.Purchase, by deduction) 
 		sl.metrics.duration.Observe(time.Since(begun).Seconds())
 		sl.metrics.purchases.Inc()
 	}()
-	if tap.From(ctx) == nil { // a proof brings its own tap
-		ctx = tap.With(ctx, sl.points.Watch(&sl.commands, sl.info.Name, sl.info.Key, p))
-	}
+	ctx = tap.Default(ctx, func() tap.Tap { return sl.points.Watch(&sl.commands, sl.info.Name, sl.info.Key, p) })
 	return by(ctx, p)
 }
 
@@ -199,6 +198,15 @@ func replay(o *ledger.Order, p seckill.Purchase) (seckill.Receipt, error) {
 			"This Idempotency-Key was used for %d of SKU %d. Use a new key for a new purchase.", o.Quantity, o.SKUID))
 	}
 	return o.Receipt(), nil
+}
+
+// unclaim releases a claim. A refusal counts if the claim was held until then: else
+// another copy may have got the order meanwhile.
+func (s *Server) unclaim(ctx context.Context, claim *ledger.Claim, err error) error {
+	if held := claim.Release(ctx); !held && mayHide(err) {
+		return inProgress(ledger.ErrInProgress)
+	}
+	return err
 }
 
 // copyAfter is when a copy may ask again, in seconds: a purchase rarely takes
@@ -228,41 +236,21 @@ func mayHide(err error) bool {
 // the purchase's may be what ran out.
 const lookTimeout = 3 * time.Second
 
-// afterRefusal looks once whether the refused request has an order: an earlier
-// attempt whose COMMIT got no answer may have left one. If that COMMIT is still
-// under way, the look waits for it.
-func (s *Server) afterRefusal(ctx context.Context, p seckill.Purchase, cause error) (r seckill.Receipt, replayed bool, err error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
-	defer cancel()
-	o, err := s.looks.Undecided(ctx, p.SKU, p.User, p.RequestID)
-	switch {
-	case errors.Is(err, seckill.ErrUnknownOrder):
-		return r, false, cause
-	case errors.Is(err, seckill.ErrBusy):
-		return r, false, inProgress(ledger.ErrInProgress)
-	case err != nil:
-		return r, false, err
-	}
-	r, err = replay(&o, p)
-	return r, err == nil, err
-}
-
 // settle looks up a purchase whose strategy does not know what became of it.
 // An order in the ledger is a sale. A missing one may still come: the server
 // may be committing it.
-func (s *Server) settle(c *gin.Context, p seckill.Purchase, cause error) (seckill.Receipt, bool, error) {
+func (s *Server) settle(c *gin.Context, p seckill.Purchase, cause error) (seckill.Receipt, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), lookTimeout)
 	defer cancel()
-	o, err := s.Ledger.RequestedOf(ctx, p.SKU, p.User, p.RequestID)
+	o, err := s.Ledger.Requested(ctx, p.SKU, p.User, p.RequestID)
 	if err == nil {
 		s.log(c, slog.LevelWarn, "unknown outcome, and the ledger has the order", "error", cause)
-		r, err := replay(&o, p)
-		return r, false, err
+		return replay(&o, p)
 	}
 	s.log(c, slog.LevelWarn, "unknown outcome", "error", cause, "look-up", err)
 	ask := askOf(p)
 	unknown := refused(seckill.ErrUnknown, "The purchase may have happened or not. GET "+ask+" tells, once the backends answer again; "+
 		"sent again with this request_id as its Idempotency-Key, it will not be sold twice.")
 	unknown.RequestID, unknown.Ask = p.RequestID, ask
-	return seckill.Receipt{}, false, unknown
+	return seckill.Receipt{}, unknown
 }

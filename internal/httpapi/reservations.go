@@ -47,7 +47,7 @@ func answerHeld(c *gin.Context, r seckill.Reservation) {
 
 // reserve holds units for a buyer, as purchase sells them. A copy of the request
 // is answered with the reservation as it is by then.
-func (s *Server) reserve(c *gin.Context) error {
+func (s *Server) reserve(c *gin.Context) (err error) {
 	sl, err := s.selected(c)
 	if err != nil {
 		s.metrics.refused(codeOf(err))
@@ -59,26 +59,18 @@ func (s *Server) reserve(c *gin.Context) error {
 	}
 	outcome := internal.code // of a panic
 	s.inFlight.Add(1)
-	defer func() {
-		s.inFlight.Add(-1)
-		sl.metrics.count(outcome)
-	}()
+	defer func() { s.ended(c, sl, outcome, err) }()
 	r, replayed, err := s.hold(c, sl, desk)
-	switch {
-	case err == nil && replayed:
+	if err != nil {
+		return err
+	}
+	outcome = outcomeReserved
+	if replayed {
 		outcome = outcomeReplayed
 		c.Header("Idempotency-Replayed", "true")
-	case err == nil:
-		outcome = outcomeReserved
-	case hungUp(c):
-		outcome = outcomeGone
-	default:
-		outcome = codeOf(err)
 	}
-	if err == nil {
-		answerHeld(c, r)
-	}
-	return err
+	answerHeld(c, r)
+	return nil
 }
 
 func (s *Server) hold(c *gin.Context, sl *seller, desk seckill.Reserver) (r seckill.Reservation, replayed bool, err error) {
@@ -87,7 +79,7 @@ func (s *Server) hold(c *gin.Context, sl *seller, desk seckill.Reserver) (r seck
 	if err != nil {
 		return r, false, err
 	}
-	receipt, replayed, err := s.sellBy(c, sl, p, keyed, false, func(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
+	receipt, replayed, err := s.sell(c, sl, p, keyed, func(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
 		r, err := desk.Reserve(ctx, p, time.Duration(hold)*time.Second)
 		return r.Receipt, err
 	})

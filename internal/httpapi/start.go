@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
+	"maps"
+	"strconv"
 	"sync"
-	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/singleflight"
 
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
@@ -17,10 +19,10 @@ const (
 	// startFresh is how long the start of a sale is taken from memory. Another
 	// process may set it: a buyer is refused, at worst, by a reading this old.
 	startFresh = 250 * time.Millisecond
-	// startTimeout bounds a reading in the background.
+	// startTimeout bounds a reading.
 	startTimeout = 2 * time.Second
-	// mostStarts bounds the memory that buyers of SKUs that do not exist cost.
-	mostStarts = 4096
+	// maxStarts bounds the memory that buyers of SKUs that do not exist cost.
+	maxStarts = 4096
 )
 
 // starts turns early buyers away before they reach a strategy, without asking
@@ -29,16 +31,10 @@ const (
 // process that missed a new start, or was suspended, does not sell early.
 type starts struct {
 	read func(ctx context.Context, sku int64) (ledger.Start, error)
-	log  *slog.Logger
+	now  singleflight.Group // readings under way, by SKU
 
 	mu    sync.RWMutex
-	bySKU map[int64]*start
-}
-
-// A start is what is known of one SKU's.
-type start struct {
-	last    atomic.Pointer[reading]
-	reading chan struct{} // holds a token while it is read
+	bySKU map[int64]reading
 }
 
 // A reading is what the database said.
@@ -47,29 +43,56 @@ type reading struct {
 	opens time.Time // by this process's monotonic clock; in the past: the sale is on
 }
 
-func (r *reading) fresh(now time.Time) bool { return r != nil && now.Sub(r.asked) < startFresh }
-
-func newStarts(read func(context.Context, int64) (ledger.Start, error), log *slog.Logger) *starts {
-	return &starts{read: read, log: log, bySKU: map[int64]*start{}}
+func newStarts(read func(context.Context, int64) (ledger.Start, error)) *starts {
+	return &starts{read: read, bySKU: map[int64]reading{}}
 }
 
-// in is how long buyers of sku have to wait; 0 when the sale is on. A fresh
-// reading decides. An old one lets buyers in while the next is read in the
-// background, and never refuses.
+// in is how long buyers of sku have to wait; not above 0 when the sale is on. A
+// fresh reading decides. An old one lets buyers in while the next is read, and
+// never refuses.
 func (s *starts) in(ctx context.Context, sku int64) (time.Duration, error) {
-	st := s.of(sku)
-	r := st.last.Load()
-	switch now := time.Now(); {
-	case r.fresh(now):
-	case r != nil && !r.opens.After(now):
-		s.readAside(st, sku)
-	default:
-		var err error
-		if r, err = s.readNow(ctx, st, sku); err != nil {
-			return 0, err
-		}
+	s.mu.RLock()
+	r, known := s.bySKU[sku]
+	s.mu.RUnlock()
+	if known && time.Since(r.asked) < startFresh {
+		return time.Until(r.opens), nil
 	}
-	return max(0, time.Until(r.opens)), nil
+	next := s.now.DoChan(strconv.FormatInt(sku, 10), func() (any, error) { return s.ask(sku) })
+	if known && time.Until(r.opens) <= 0 {
+		return 0, nil
+	}
+	select {
+	case got := <-next:
+		if got.Err != nil {
+			return 0, got.Err
+		}
+		return time.Until(got.Val.(reading).opens), nil
+	case <-ctx.Done():
+		return 0, fmt.Errorf("%w: the start of the sale: %w", seckill.ErrUnavailable, ctx.Err())
+	}
+}
+
+// ask counts the wait from the moment the answer is here: the database's clock
+// is then as late as it said, or later, and no buyer is let in early.
+func (s *starts) ask(sku int64) (r reading, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+	defer cancel()
+	s.mu.RLock()
+	all := s.bySKU
+	s.mu.RUnlock()
+	r.asked = time.Now()
+	said, err := s.read(ctx, sku)
+	if err != nil && !errors.Is(err, seckill.ErrUnknownSKU) { // that is for the strategy to say
+		return r, err
+	}
+	r.opens = time.Now().Add(said.In())
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.bySKU) == maxStarts {
+		clear(s.bySKU)
+	}
+	all[sku] = r // lost, if what was known was forgotten meanwhile
+	return r, nil
 }
 
 // forget lets the next buyer read sku's start anew. A reading that is under way
@@ -77,69 +100,9 @@ func (s *starts) in(ctx context.Context, sku int64) (time.Duration, error) {
 func (s *starts) forget(sku int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.now.Forget(strconv.FormatInt(sku, 10))
+	s.bySKU = maps.Clone(s.bySKU)
 	delete(s.bySKU, sku)
-}
-
-func (s *starts) of(sku int64) *start {
-	s.mu.RLock()
-	st := s.bySKU[sku]
-	s.mu.RUnlock()
-	if st != nil {
-		return st
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if st = s.bySKU[sku]; st == nil {
-		if len(s.bySKU) == mostStarts {
-			clear(s.bySKU)
-		}
-		st = &start{reading: make(chan struct{}, 1)}
-		s.bySKU[sku] = st
-	}
-	return st
-}
-
-// readNow lets one buyer ask; the others wait for the same answer.
-func (s *starts) readNow(ctx context.Context, st *start, sku int64) (*reading, error) {
-	select {
-	case st.reading <- struct{}{}:
-		defer func() { <-st.reading }()
-	case <-ctx.Done():
-		return nil, fmt.Errorf("%w: waited for the start of the sale: %w", seckill.ErrBusy, ctx.Err())
-	}
-	if r := st.last.Load(); r.fresh(time.Now()) {
-		return r, nil
-	}
-	return s.ask(ctx, st, sku)
-}
-
-func (s *starts) readAside(st *start, sku int64) {
-	select {
-	case st.reading <- struct{}{}:
-	default:
-		return // it is being read
-	}
-	go func() {
-		defer func() { <-st.reading }()
-		ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
-		defer cancel()
-		if _, err := s.ask(ctx, st, sku); err != nil {
-			s.log.Debug("read the start of a sale", "sku", sku, "error", err)
-		}
-	}()
-}
-
-// ask counts the wait from the moment the answer is here: the database's clock
-// is then as late as it said, or later, and no buyer is let in early.
-func (s *starts) ask(ctx context.Context, st *start, sku int64) (*reading, error) {
-	r := &reading{asked: time.Now()}
-	said, err := s.read(ctx, sku)
-	if err != nil && !errors.Is(err, seckill.ErrUnknownSKU) { // that is for the strategy to say
-		return nil, err
-	}
-	r.opens = time.Now().Add(said.In())
-	st.last.Store(r)
-	return r, nil
 }
 
 // started refuses purchases of a sale that has not.

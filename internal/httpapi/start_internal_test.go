@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -46,10 +45,10 @@ func in(t *testing.T, s *starts) time.Duration {
 func TestBuyersOfAnOpenSaleDoNotAskTheDatabase(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &clockwork{startsAt: time.Now(), takes: 10 * time.Millisecond}
-		s := newStarts(c.read, slog.New(slog.DiscardHandler))
+		s := newStarts(c.read)
 		for range 20_000 { // in 2 s
 			begun := time.Now()
-			if wait := in(t, s); wait != 0 {
+			if wait := in(t, s); wait > 0 {
 				t.Fatalf("an open sale opens in %s", wait)
 			}
 			if took := time.Since(begun); took > 0 && c.reads.Load() > 1 {
@@ -69,7 +68,7 @@ func TestBuyersOfAnOpenSaleDoNotAskTheDatabase(t *testing.T) {
 func TestBuyersAreLetInAtTheStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &clockwork{startsAt: time.Now().Add(time.Second), takes: 10 * time.Millisecond}
-		s := newStarts(c.read, slog.New(slog.DiscardHandler))
+		s := newStarts(c.read)
 		var buyers sync.WaitGroup
 		for range 100 {
 			buyers.Go(func() {
@@ -93,7 +92,7 @@ func TestBuyersAreLetInAtTheStart(t *testing.T) {
 func TestNewsOfAnotherProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &clockwork{startsAt: time.Now().Add(time.Hour)}
-		s := newStarts(c.read, slog.New(slog.DiscardHandler))
+		s := newStarts(c.read)
 		if wait := in(t, s); wait < time.Hour {
 			t.Errorf("opens in %s, want an hour", wait)
 		}
@@ -109,7 +108,7 @@ func TestNewsOfAnotherProcess(t *testing.T) {
 func TestForgettingAStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &clockwork{startsAt: time.Now(), takes: 100 * time.Millisecond}
-		s := newStarts(c.read, slog.New(slog.DiscardHandler))
+		s := newStarts(c.read)
 		in(t, s)
 		time.Sleep(startFresh)
 		in(t, s) // reads aside
@@ -132,7 +131,7 @@ func TestForgettingAStart(t *testing.T) {
 func TestStartThatCannotBeRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &clockwork{startsAt: time.Now(), err: seckill.ErrUnavailable}
-		s := newStarts(c.read, slog.New(slog.DiscardHandler))
+		s := newStarts(c.read)
 		if _, err := s.in(t.Context(), 1); !errors.Is(err, seckill.ErrUnavailable) {
 			t.Errorf("a start that cannot be read: %v", err)
 		}
@@ -140,13 +139,13 @@ func TestStartThatCannotBeRead(t *testing.T) {
 		in(t, s)
 		c.err = seckill.ErrUnavailable
 		time.Sleep(2 * time.Minute)
-		if wait := in(t, s); wait != 0 { // it was known to start by now; the ledger has the last word
+		if wait := in(t, s); wait > 0 { // it was known to start by now; the ledger has the last word
 			t.Errorf("opens in %s", wait)
 		}
 		c.takes = time.Hour
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := s.in(ctx, 2); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := s.in(ctx, 2); !errors.Is(err, seckill.ErrUnavailable) || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("a database that hangs: %v", err)
 		}
 		time.Sleep(startTimeout)
@@ -157,13 +156,13 @@ func TestStartThatCannotBeRead(t *testing.T) {
 func TestUnknownSKUsAreNotRememberedForEver(t *testing.T) {
 	s := newStarts(func(context.Context, int64) (ledger.Start, error) {
 		return ledger.Start{}, seckill.ErrUnknownSKU
-	}, slog.New(slog.DiscardHandler))
-	for sku := range int64(3 * mostStarts) {
-		if wait, err := s.in(t.Context(), sku); wait != 0 || err != nil {
+	})
+	for sku := range int64(3 * maxStarts) {
+		if wait, err := s.in(t.Context(), sku); wait > 0 || err != nil {
 			t.Fatalf("SKU %d opens in %s: %v", sku, wait, err)
 		}
 	}
-	if len(s.bySKU) > mostStarts {
-		t.Errorf("%d SKUs are remembered, want at most %d", len(s.bySKU), mostStarts)
+	if len(s.bySKU) > maxStarts {
+		t.Errorf("%d SKUs are remembered, want at most %d", len(s.bySKU), maxStarts)
 	}
 }

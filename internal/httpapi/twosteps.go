@@ -32,35 +32,48 @@ func prefersAsync(h http.Header) bool {
 	return false
 }
 
-// An acceptance is the first of two answers. As an error it is ErrPending.
+// An acceptance is the first of two answers.
 type acceptance struct {
 	RequestID string `json:"request_id"`
 	Status    string `json:"status"`
 	Ask       string `json:"ask"`
 }
 
-func (*acceptance) Error() string { return seckill.ErrPending.Error() }
-func (*acceptance) Unwrap() error { return seckill.ErrPending }
-
-func accepted(p seckill.Purchase) *acceptance {
-	return &acceptance{RequestID: p.RequestID, Status: outcomeAccepted, Ask: askOf(p) + "&sku_id=" + strconv.FormatInt(p.SKU, 10)}
+// accept answers before the order is written. No claim is taken: an Acceptor knows
+// the requests that it has accepted.
+func (s *Server) accept(c *gin.Context, sl *seller, a seckill.Acceptor, p seckill.Purchase, outcome *string) error {
+	ctx, cancel := context.WithTimeout(c.Request.Context(), s.PurchaseTimeout)
+	defer cancel()
+	if err := s.started(ctx, p.SKU); err != nil {
+		return err
+	}
+	written := false
+	r, err := sl.deduct(ctx, p, func(ctx context.Context, p seckill.Purchase) (r seckill.Receipt, err error) {
+		r, written, err = a.Accept(ctx, p)
+		return r, err
+	})
+	switch {
+	case err == nil && !written:
+		*outcome = outcomeAccepted
+		c.Header("Preference-Applied", respondAsync)
+		c.JSON(http.StatusAccepted, acceptance{p.RequestID, outcomeAccepted, askOf(p) + "&sku_id=" + strconv.FormatInt(p.SKU, 10)})
+		return nil
+	case errors.Is(err, seckill.ErrNotStarted):
+		return s.late(ctx, p.SKU)
+	case err != nil && !seckill.NothingTaken(err):
+		r, err = s.settle(c, p, err)
+	case mayHide(err):
+		r, err = s.earlier(ctx, p, err)
+	}
+	if err == nil {
+		*outcome = s.answerSale(c, r, true)
+	}
+	return err
 }
 
 // askOf is the call that tells what became of a request.
 func askOf(p seckill.Purchase) string {
 	return "/api/v1/orders?user_id=" + strconv.FormatInt(p.User, 10) + "&request_id=" + url.QueryEscape(p.RequestID)
-}
-
-// accepts is deduct for a buyer who does not wait for the order: ErrPending
-// when it comes later.
-func accepts(a seckill.Acceptor) deduction {
-	return func(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
-		r, written, err := a.Accept(ctx, p)
-		if err == nil && !written {
-			err = seckill.ErrPending
-		}
-		return r, err
-	}
 }
 
 // isRefusal: err is the database's word on a purchase, and not that it could not
@@ -123,7 +136,8 @@ func (s *Server) became(ctx context.Context, c *gin.Context, f ledger.Filter, or
 		}
 	}
 	if state.Status == requestNone && f.SKU != 0 { // its COMMIT may be under way: that is waited for
-		switch _, err := s.looks.Undecided(ctx, f.SKU, f.User, f.RequestID); {
+		switch o, err := s.Ledger.Undecided(ctx, f.User, f.RequestID); {
+		case err == nil && o.SKUID != f.SKU:
 		case err == nil:
 			if orders, err = s.Ledger.Orders(ctx, f); err != nil {
 				return nil, nil, err

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"gorm.io/gorm"
 
@@ -119,36 +118,6 @@ func TestLookUpDuringACommit(t *testing.T) {
 	ask(t, s, "GET", "/api/v1/orders?user_id=1&request_id=committing&sku_id=1", "").into(t, &afterwards)
 	if during.Request.Status != "unknown" || afterwards.Request.Status != "ordered" {
 		t.Errorf("during the COMMIT %q, want unknown; afterwards %q", during.Request.Status, afterwards.Request.Status)
-	}
-}
-
-// slowStart: the database answers everything but the look at the start of the sale.
-type slowStart struct{}
-
-func (slowStart) Before(ctx context.Context, c *tap.Command) error {
-	if strings.HasPrefix(c.Text, "SELECT starts_at") {
-		<-ctx.Done()
-		return ctx.Err()
-	}
-	return nil
-}
-
-func (slowStart) After(_ context.Context, _ *tap.Command, err error) error { return err }
-
-// A key that has an order gets it, also where the start of the sale cannot be read.
-func TestAKeyWhoseStartIsNotRead(t *testing.T) {
-	in := labtest.Instance(t, backend.SQL, backend.RowLocks)
-	migrate(t, in)
-	s := serverWith(t, nil, httpapi.Config{Instance: in})
-	ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":10}`).want(t, "reset", 200, "")
-	ask(t, s, "POST", "/api/v1/seckill", purchase(1, 1), "Idempotency-Key: started-k").want(t, "buy", 200, "")
-	fresh := serverWith(t, nil, httpapi.Config{Instance: in, PurchaseTimeout: 300 * time.Millisecond})
-	for key, want := range map[string]struct {
-		status int
-		code   string
-	}{"started-k": {200, ""}, "started-other": {429, "busy"}} {
-		req := newRequest("POST", "/api/v1/seckill", purchase(1, 1), "Idempotency-Key: "+key)
-		do(t, fresh, req.WithContext(tap.With(req.Context(), slowStart{}))).want(t, key, want.status, want.code)
 	}
 }
 

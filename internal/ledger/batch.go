@@ -62,12 +62,19 @@ func (s *Store) PlaceAll(tx *gorm.DB, run, num int64, batch []*Entry) (ok bool, 
 	if !ok {
 		return false, nil
 	}
-	statement, args := insertAll("INSERT IGNORE", run, batch)
-	rows, _, err := s.Exec(tx, string(statement), args...)
-	if err != nil || rows == int64(len(batch)) {
-		return true, err
+	statement, args := insertAll("INSERT", run, batch, fenced)
+	_, _, err = s.Exec(tx, string(statement), args...)
+	switch brokenKey(err) {
+	case keyClaim:
+		return false, s.markLost(tx, batch)
+	case keyActive, keyRequest, keyID:
+		statement, args = insertAll("INSERT IGNORE", run, batch, unfenced)
+		if _, _, err = s.Exec(tx, string(statement), args...); err == nil {
+			err = s.markMissing(tx, run, batch)
+		}
+		return false, err
 	}
-	return false, s.markMissing(tx, run, batch)
+	return true, err
 }
 
 func fits(requestID string) bool {
@@ -76,25 +83,38 @@ func fits(requestID string) bool {
 
 // insertAll is one INSERT of all orders. Numbers and public ids, which are made
 // here, are written into it: a placeholder costs more.
-func insertAll(verb string, run int64, batch []*Entry) (statement []byte, args []any) {
+func insertAll(verb string, run int64, batch []*Entry, request func(seckill.Purchase) (string, []any)) (statement []byte, args []any) {
 	b := append(make([]byte, 0, 200+150*len(batch)), verb...)
 	b = append(b, " INTO orders (id, public_id, request_id, user_id, sku_id, quantity, remaining, strategy, run, status) VALUES "...)
-	args = make([]any, 0, 2*len(batch)+1)
+	args = make([]any, 0, 3*len(batch)+1)
 	byUser := slices.SortedFunc(slices.Values(batch), func(a, b *Entry) int { return cmp.Compare(a.Purchase.User, b.Purchase.User) })
 	for i, e := range byUser {
 		if i > 0 {
 			b = append(b, ", "...)
 		}
 		b = strconv.AppendInt(append(b, '('), e.id, 10)
-		b = append(append(append(b, ", '"...), e.Receipt.OrderID...), "', ?"...)
+		expression, requested := request(e.Purchase)
+		b = append(append(append(append(b, ", '"...), e.Receipt.OrderID...), "', "...), expression...)
 		for _, n := range []int64{e.Purchase.User, e.Purchase.SKU, e.Purchase.Quantity, e.Receipt.Remaining} {
 			b = strconv.AppendInt(append(b, ", "...), n, 10)
 		}
 		b = strconv.AppendInt(append(b, ", ?, "...), run, 10)
 		b = append(b, ", '"+Active+"')"...)
-		args = append(args, e.Purchase.RequestID, e.Receipt.Strategy)
+		args = append(append(args, requested...), e.Receipt.Strategy)
 	}
 	return b, args
+}
+
+// markLost refuses the entries whose claims are not held any more.
+func (s *Store) markLost(tx *gorm.DB, batch []*Entry) error {
+	for _, e := range batch {
+		var held bool
+		if err := tx.Raw("SELECT IS_USED_LOCK(?) IS NOT NULL", e.Purchase.Fence).Scan(&held).Error; err != nil {
+			return err
+		}
+		e.Refused = e.Purchase.Fence != "" && !held
+	}
+	return nil
 }
 
 // markMissing refuses the entries whose order is not there. Another process may
@@ -119,7 +139,7 @@ func (s *Store) markMissing(tx *gorm.DB, run int64, batch []*Entry) error {
 // a list of ids may be run as a scan of the whole sale: it would wait for orders of
 // other batches, which wait for the row that this one holds.
 func (s *Store) Shift(tx *gorm.DB, run, by int64, batch []*Entry) error {
-	statement, args := insertAll("INSERT", run, batch)
+	statement, args := insertAll("INSERT", run, batch, unfenced)
 	statement = append(statement, " ON DUPLICATE KEY UPDATE remaining = orders.remaining + ?"...)
 	_, _, err := s.Exec(tx, string(statement), append(args, by)...)
 	for _, e := range batch {

@@ -16,8 +16,8 @@ import (
 
 // SellBy sells by a stored procedure that begins and ends the transaction by
 // itself, and returns its answer: what it says the outcome is, and the receipt of
-// the order if that was a sale. call names it with seven placeholders: the
-// order's id and public id, request, user, SKU, quantity, strategy.
+// the order if that was a sale. call names it with eight placeholders: the
+// order's id and public id, request, fence, user, SKU, quantity, strategy.
 //
 // One command takes and commits, so a CALL without an answer is ErrUnknown, as a
 // COMMIT is. A deadlock inside undid everything and is tried again.
@@ -25,7 +25,7 @@ func (s *Store) SellBy(ctx context.Context, call string, p seckill.Purchase) (ou
 	for attempt, ids := 0, 1; ; {
 		id := newOrderID()
 		r = seckill.Receipt{OrderID: newPublicID(p.SKU, id), SKU: p.SKU, Quantity: p.Quantity, Strategy: s.strategy}
-		outcome, r.Remaining, err = s.call(ctx, call, id, r.OrderID, p.RequestID, p.User, p.SKU, p.Quantity, s.strategy)
+		outcome, r.Remaining, err = s.call(ctx, call, id, r.OrderID, p.RequestID, p.Fence, p.User, p.SKU, p.Quantity, s.strategy)
 		switch {
 		case err == nil:
 			return outcome, r, nil
@@ -105,7 +105,7 @@ func answer(rows *sql.Rows, err error) func(dest ...any) error {
 // Errors after which everything was rolled back, by the server or by a
 // procedure's handler, and those that come before anything ran.
 var (
-	undoneInside = []uint16{errDeadlock, errSnapshotConflict, errLockWaitTimeout, errNowait, errDuplicateEntry}
+	undoneInside = []uint16{errDeadlock, errSnapshotConflict, errLockWaitTimeout, errNowait, errDuplicateEntry, errNullColumn}
 	neverRan     = []uint16{errNoProcedure, errMayNotCall, errWrongArguments}
 )
 

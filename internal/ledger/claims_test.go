@@ -1,15 +1,273 @@
 package ledger_test
 
 import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"gorm.io/gorm"
 
 	"seckill/internal/backend"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
+	"seckill/internal/seckill"
 )
+
+// twoClaims are of two processes on one database, whose SKU has 5 units.
+func twoClaims(t *testing.T) (here, there *ledger.Claims, in *backend.Instance, s *ledger.Store, run int64) {
+	t.Helper()
+	in = labtest.Instance(t, backend.SQL, backend.RowLocks)
+	other, err := backend.Open(t.Context(), in.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { other.Close() })
+	if err := ledger.Migrate(t.Context(), in.DB); err != nil {
+		t.Fatal(err)
+	}
+	s = ledger.NewStore(in.DB).For("test", seckill.NopObserver{})
+	set, err := s.Reset(t.Context(), sku, "", 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ledger.NewClaims(s, in.KeyDB, 10*time.Second), ledger.NewClaims(ledger.NewStore(other.DB), other.KeyDB, 10*time.Second), in, s, set.Run
+}
+
+func take(t *testing.T, c *ledger.Claims, user int64, key string) *ledger.Claim {
+	t.Helper()
+	claim, err := c.Take(t.Context(), user, key)
+	if err != nil {
+		t.Fatalf("claim %s of user %d: %v", key, user, err)
+	}
+	return claim
+}
+
+// A key is one copy's at a time, in its process and in another one.
+func TestAKeyIsClaimedOnce(t *testing.T) {
+	here, there, _, _, _ := twoClaims(t)
+	claim := take(t, here, 1, "k")
+	for name, c := range map[string]*ledger.Claims{"this process": here, "the other process": there} {
+		if _, err := c.Take(t.Context(), 1, "k"); !errors.Is(err, ledger.ErrInProgress) {
+			t.Errorf("a copy in %s: %v, want %v", name, err, ledger.ErrInProgress)
+		}
+	}
+	take(t, there, 2, "k").Release(t.Context()) // another user's
+	if !claim.Release(t.Context()) {
+		t.Error("a claim that nothing disturbed was not held until its release")
+	}
+	take(t, there, 1, "k").Release(t.Context())
+}
+
+// An order is written only while its claim is held: by every way of writing one.
+func TestAnOrderNeedsItsClaim(t *testing.T) {
+	here, there, in, s, run := twoClaims(t)
+	ways := map[string]func(p seckill.Purchase) error{
+		"Record": func(p seckill.Purchase) error {
+			return s.Tx(t.Context(), func(tx *gorm.DB) error { _, err := s.Record(tx, p, run, 1); return err })
+		},
+		"RecordAlone": func(p seckill.Purchase) error { _, err := s.RecordAlone(t.Context(), p, run, 1); return err },
+		"Place": func(p seckill.Purchase) error {
+			return s.Tx(t.Context(), func(tx *gorm.DB) error { _, _, err := s.Place(tx, p, run); return err })
+		},
+		"PlaceAll": func(p seckill.Purchase) error {
+			other := p
+			other.User, other.RequestID, other.Fence = p.User+1000, "without a key", ""
+			batch := []*ledger.Entry{{Purchase: other}, {Purchase: p}}
+			return s.Tx(t.Context(), func(tx *gorm.DB) error {
+				ok, err := s.PlaceAll(tx, run, 5, batch)
+				if err == nil && !ok {
+					if batch[0].Refused || !batch[1].Refused {
+						t.Errorf("PlaceAll refuses %t the purchase without a key, %t the one whose claim is lost", batch[0].Refused, batch[1].Refused)
+					}
+					err = ledger.ErrInProgress
+				}
+				return err
+			})
+		},
+	}
+	user := int64(0)
+	for way, write := range ways {
+		user += 2
+		kept := take(t, here, user, way)
+		if err := write(seckill.Purchase{SKU: sku, User: user, Quantity: 1, RequestID: way, Fence: kept.Fence}); err != nil {
+			t.Errorf("%s with a claim: %v", way, err)
+		}
+		kept.Release(t.Context())
+
+		lost := take(t, here, user+1, way)
+		var session int64
+		if err := in.DB.Raw("SELECT IS_USED_LOCK(?)", lost.Fence).Scan(&session).Error; err != nil {
+			t.Fatal(err)
+		}
+		if err := in.DB.Exec(fmt.Sprintf("KILL %d", session)).Error; err != nil {
+			t.Fatal(err)
+		}
+		late := seckill.Purchase{SKU: sku, User: user + 1, Quantity: 1, RequestID: way, Fence: lost.Fence}
+		var copied *ledger.Claim // the server ends a session in its own time
+		for copied == nil && t.Context().Err() == nil {
+			copied, _ = there.Take(t.Context(), user+1, way)
+		}
+		err := write(late)
+		if !errors.Is(err, ledger.ErrInProgress) || way != "PlaceAll" && !seckill.NothingTaken(err) {
+			t.Errorf("%s when the session is lost: %v, want %v", way, err, ledger.ErrInProgress)
+		}
+		copied.Release(t.Context())
+		if err := write(late); !errors.Is(err, ledger.ErrInProgress) {
+			t.Errorf("%s when the copy has ended: %v, want %v", way, err, ledger.ErrInProgress)
+		}
+		if lost.Release(t.Context()) {
+			t.Errorf("%s: the claim of a lost session was held until its release", way)
+		}
+		again := take(t, here, user+1, way) // on a new session
+		if again.Order != nil {
+			t.Errorf("%s: the late purchase has written %+v", way, again.Order)
+		}
+		if err := write(late); !errors.Is(err, ledger.ErrInProgress) {
+			t.Errorf("%s of an earlier claim of the same process: %v, want %v", way, err, ledger.ErrInProgress)
+		}
+		again.Release(t.Context())
+	}
+}
+
+// An earlier copy has written its order, and its COMMIT is under way: the next
+// copy waits for it.
+func TestAClaimWaitsForAnOrderThatMayCome(t *testing.T) {
+	here, there, _, s, run := twoClaims(t)
+	for user, commits := range map[int64]bool{1: true, 2: false} {
+		const key = "k"
+		first := take(t, here, user, key)
+		written, end, done := make(chan struct{}), make(chan struct{}), make(chan error)
+		go func() {
+			done <- s.Tx(context.Background(), func(tx *gorm.DB) error {
+				_, err := s.Record(tx, seckill.Purchase{SKU: sku, User: user, Quantity: 1, RequestID: key, Fence: first.Fence}, run, 4)
+				close(written)
+				<-end
+				if err == nil && !commits {
+					err = seckill.ErrConflict
+				}
+				return err
+			})
+		}()
+		<-written
+		first.Release(t.Context()) // it does not wait for an answer any longer
+		got := make(chan *ledger.Claim)
+		go func() { got <- take(t, there, user, key) }()
+		select {
+		case c := <-got:
+			t.Fatalf("a copy did not wait for an order that is not committed: %+v", c.Order)
+		case <-time.After(100 * time.Millisecond):
+		}
+		close(end)
+		if err := <-done; (err == nil) != commits {
+			t.Fatal(err)
+		}
+		second := <-got
+		if (second.Order != nil) != commits {
+			t.Errorf("committed: %t; the copy was given %+v", commits, second.Order)
+		}
+		second.Release(t.Context())
+	}
+}
+
+// The server may end a statement when it has granted some of its keys. All of the
+// session are free then, for other processes, too.
+func TestKeysOfAStatementThatFails(t *testing.T) {
+	here, there, in, _, _ := twoClaims(t)
+	type request struct {
+		user int64
+		key  string
+	}
+	var mu sync.Mutex
+	var failed []request
+	for round := 0; round < 60 && len(failed) < 300; round++ {
+		var all sync.WaitGroup
+		for n := range 250 {
+			r := request{int64(n + 1), fmt.Sprint("k-", round, "-", n)}
+			all.Go(func() {
+				claim, err := here.Take(t.Context(), r.user, r.key)
+				if err == nil {
+					claim.Release(t.Context())
+					return
+				}
+				mu.Lock()
+				failed = append(failed, r)
+				mu.Unlock()
+			})
+		}
+		// In the middle of some statements only; each is tried on two sessions.
+		for range 4 {
+			var session int64
+			in.DB.Raw("SELECT id FROM information_schema.processlist WHERE info LIKE 'SELECT k.got%' LIMIT 1").Scan(&session)
+			in.DB.Exec(fmt.Sprintf("KILL %d", session))
+		}
+		all.Wait()
+	}
+	if len(failed) == 0 {
+		t.Fatal("no statement failed")
+	}
+	for _, r := range failed {
+		if claim, err := there.Take(t.Context(), r.user, r.key); err != nil {
+			t.Errorf("the key %s, whose claim failed: %v at another process", r.key, err)
+		} else {
+			claim.Release(t.Context())
+		}
+	}
+}
+
+// silent is a database that answers nothing, as one behind a dead network.
+type silent struct{}
+
+func (silent) Connect(context.Context) (driver.Conn, error) { return silentConn{}, nil }
+func (silent) Driver() driver.Driver                        { return nil }
+
+type silentConn struct{}
+
+func (silentConn) Prepare(string) (driver.Stmt, error) { return nil, errors.New("no") }
+func (silentConn) Close() error                        { return nil }
+func (silentConn) Begin() (driver.Tx, error)           { return nil, errors.New("no") }
+func (silentConn) ExecContext(ctx context.Context, _ string, _ []driver.NamedValue) (driver.Result, error) {
+	<-ctx.Done()
+	return nil, driver.ErrBadConn
+}
+
+// Buyers who leave while the server hangs leave nothing behind: the next one who
+// comes is the only one who asks.
+func TestClaimsOfBuyersWhoLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db := sql.OpenDB(silent{})
+		defer db.Close()
+		db.SetMaxOpenConns(1)
+		const limit = 3 * time.Second
+		c := ledger.NewClaims(nil, db, limit)
+		ask := func(user int64) error {
+			ctx, cancel := context.WithTimeout(t.Context(), limit/2)
+			defer cancel()
+			_, err := c.Take(ctx, user, "key")
+			return err
+		}
+		var all sync.WaitGroup
+		for n := range 5000 {
+			all.Go(func() {
+				if err := ask(int64(n + 1)); !errors.Is(err, seckill.ErrUnavailable) {
+					t.Errorf("claimed at a server that is silent: %v", err)
+				}
+			})
+		}
+		all.Wait()
+		time.Sleep(3 * limit) // the statement that was under way, and the one of those who waited, end
+		synctest.Wait()
+		if err := ask(1); errors.Is(err, ledger.ErrInProgress) {
+			t.Error("a buyer who left is still in progress")
+		}
+		time.Sleep(3 * limit)
+	})
+}
 
 // A claim finds its own order and reads no others, also while the server's
 // statistics do not know yet how many there are.
@@ -26,7 +284,7 @@ func TestClaimsReadTheirOwnOrders(t *testing.T) {
 	const first, orders, sent = 9_000_000, 20_000, 200
 	fill(t, s, sku+7, set.Run, first, orders)
 	rowsRead := func() (sum int64) {
-		rows, err := in.KeyDB.QueryContext(t.Context(), "SHOW SESSION STATUS LIKE 'Handler_read%'")
+		rows, err := in.DB.Raw("SHOW GLOBAL STATUS LIKE 'Handler_read%'").Rows()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,11 +308,13 @@ func TestClaimsReadTheirOwnOrders(t *testing.T) {
 			if n%2 == 1 {
 				key = fmt.Sprint("new-", n)
 			}
-			order, release, err := claims.Take(t.Context(), user, key)
-			defer release()
-			switch {
-			case err != nil:
+			claim, err := claims.Take(t.Context(), user, key)
+			if err != nil {
 				t.Error(err)
+				return
+			}
+			defer claim.Release(t.Context())
+			switch order := claim.Order; {
 			case (order != nil) != (n%2 == 0):
 				t.Errorf("key %s: order %v", key, order)
 			case order != nil && (order.PublicID != fmt.Sprintf("o%d-%d", sku+7, first+n) || order.UserID != user || order.RequestID != key):
@@ -63,11 +323,11 @@ func TestClaimsReadTheirOwnOrders(t *testing.T) {
 		})
 	}
 	all.Wait()
-	order, release, err := claims.Take(t.Context(), 1, "last") // sent after those that only give up claims
-	release()
-	if err != nil || order != nil {
-		t.Errorf("one more: %v, %v", order, err)
+	claim, err := claims.Take(t.Context(), 1, "last") // sent after those that only give up claims
+	if err != nil || claim.Order != nil {
+		t.Fatalf("one more: %v, %v", claim, err)
 	}
+	claim.Release(t.Context())
 	if read := rowsRead() - before; read > orders/2 { // one scan, by any of the statements, reads them all
 		t.Errorf("%d claims read %d rows of %d orders", sent, read, orders)
 	}

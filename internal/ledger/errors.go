@@ -76,6 +76,7 @@ const (
 	keyID      = "id"
 	keyActive  = "active"
 	keyRequest = "request"
+	keyClaim   = "claim"
 	keyRun     = "run"
 	keyStatus  = "status"
 )
@@ -90,6 +91,7 @@ func brokenKey(err error) string {
 	for _, key := range []struct{ in, name string }{
 		{"orders_one_active", keyActive}, {"orders.user_id, orders.sku_id", keyActive},
 		{"orders_request", keyRequest}, {"orders.request_id, orders.user_id", keyRequest},
+		{"'request_id' cannot be null", keyClaim},
 		{"'run' cannot be null", keyRun}, {"NOT NULL constraint failed: orders.run", keyRun},
 		{"'status' cannot be null", keyStatus}, {"NOT NULL constraint failed: orders.status", keyStatus},
 		{"PRIMARY'", keyID}, {"UNIQUE constraint failed: orders.id", keyID},

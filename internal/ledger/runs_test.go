@@ -57,10 +57,9 @@ func TestOrdersBelongToTheirRun(t *testing.T) {
 			t.Errorf("%d rows after the reset, want the old order's, untouched", rows())
 		}
 		for what, err := range map[string]error{
-			"Order":       second1(s.Order(ctx, old.OrderID)),
-			"Requested":   second1(s.Requested(ctx, 1, "a")),
-			"RequestedOf": second1(s.RequestedOf(ctx, sku, 1, "a")),
-			"Undecided":   second1(s.Undecided(ctx, sku, 1, "a")),
+			"Order":     second1(s.Order(ctx, old.OrderID)),
+			"Requested": second1(s.Requested(ctx, sku, 1, "a")),
+			"Undecided": second1(s.Undecided(ctx, 1, "a")),
 			"Cancel": s.Tx(ctx, func(tx *gorm.DB) error {
 				_, _, err := s.Cancel(tx, old.OrderID)
 				return err

@@ -200,13 +200,14 @@ const mostIDs = 3
 
 // insert writes an order. in are the expressions of its run and its status.
 func (s *Store) insert(tx *gorm.DB, p seckill.Purchase, remaining int64, in string, args ...any) (int64, seckill.Receipt, error) {
+	request, requested := fenced(p)
 	statement := "INSERT INTO orders (id, public_id, request_id, user_id, sku_id, quantity, remaining, strategy, run, status) " +
-		"VALUES (?, ?, ?, ?, ?, ?, ?, ?, " + in + ")"
+		"VALUES (?, ?, " + request + ", ?, ?, ?, ?, ?, " + in + ")"
 	for try := 1; ; try++ {
 		id := newOrderID()
 		public := newPublicID(p.SKU, id)
-		_, err := execute(tx, statement, slices.Concat(
-			[]any{id, public, p.RequestID, p.User, p.SKU, p.Quantity, remaining, s.strategy}, args)...)
+		_, err := execute(tx, statement, slices.Concat([]any{id, public}, requested,
+			[]any{p.User, p.SKU, p.Quantity, remaining, s.strategy}, args)...)
 		if err == nil {
 			return id, seckill.Receipt{OrderID: public, SKU: p.SKU, Quantity: p.Quantity,
 				Remaining: remaining, Strategy: s.strategy}, nil
@@ -217,11 +218,24 @@ func (s *Store) insert(tx *gorm.DB, p seckill.Purchase, remaining int64, in stri
 	}
 }
 
+// fenced is the request of an order as an expression: NULL, and so refused, if the
+// purchase's claim is not held any more.
+func fenced(p seckill.Purchase) (expression string, args []any) {
+	if p.Fence == "" {
+		return unfenced(p)
+	}
+	return "CASE WHEN IS_USED_LOCK(?) IS NOT NULL THEN ? END", []any{p.Fence, p.RequestID}
+}
+
+func unfenced(p seckill.Purchase) (expression string, args []any) { return "?", []any{p.RequestID} }
+
 // notRecorded is what an order that could not be written means.
 func notRecorded(err error) error {
 	switch brokenKey(err) {
 	case keyActive, keyRequest:
 		return seckill.ErrDuplicate
+	case keyClaim:
+		return errClaimLost
 	case keyRun:
 		return errReset
 	case keyStatus:
@@ -230,7 +244,11 @@ func notRecorded(err error) error {
 	return err
 }
 
-var errReset = fmt.Errorf("%w: the sale was reset meanwhile", seckill.ErrConflict)
+var (
+	errReset = fmt.Errorf("%w: the sale was reset meanwhile", seckill.ErrConflict)
+	// Another copy may be at work.
+	errClaimLost = fmt.Errorf("%w: the claim of its key was lost: %w", seckill.ErrConflict, ErrInProgress)
+)
 
 // Cancel marks an order cancelled in the transaction that gives its units
 // back, and returns it as it was. back is false when it was cancelled before.
@@ -289,28 +307,23 @@ func (s *Store) Order(ctx context.Context, id string) (Order, error) {
 	return order(s.db.WithContext(ctx), id)
 }
 
-// Requested finds the order of the current run that a user's request led to,
-// of whichever SKU; ErrUnknownOrder if there is none.
-func (s *Store) Requested(ctx context.Context, user int64, requestID string) (Order, error) {
-	return oneOrder(s.db.WithContext(ctx), "request_id = ? AND user_id = ?", requestID, user)
+// Requested finds the order of the current run that a user's request for a SKU
+// led to; ErrUnknownOrder if there is none.
+func (s *Store) Requested(ctx context.Context, sku, user int64, requestID string) (Order, error) {
+	return oneOrder(s.db.WithContext(ctx), "request_id = ? AND user_id = ? AND sku_id = ?", requestID, user, sku)
 }
 
-// RequestedOf is Requested for the purchase of one SKU.
-func (s *Store) RequestedOf(ctx context.Context, sku, user int64, requestID string) (Order, error) {
-	return oneOrder(s.db.WithContext(ctx), "request_id = ? AND user_id = ? AND sku_id = ?",
-		requestID, user, sku)
-}
-
-// Undecided is RequestedOf for a request that another copy may be about to
-// write: it waits for a transaction that has written the order and not ended
-// yet. ErrBusy when that takes longer than a row may be waited for.
-func (s *Store) Undecided(ctx context.Context, sku, user int64, requestID string) (Order, error) {
-	if s.db.Name() == "sqlite" { // there a writer has the whole file
-		return s.RequestedOf(ctx, sku, user, requestID)
+// Undecided finds the order of the current run that a user's request led to, of
+// whichever SKU. It waits for a transaction that has written such an order and
+// not ended yet; ErrBusy when that takes longer than a row may be waited for.
+func (s *Store) Undecided(ctx context.Context, user int64, requestID string) (Order, error) {
+	wait := " LOCK IN SHARE MODE" // of the order; the row of the stock, which all buyers want, is not locked
+	if s.db.Name() == "sqlite" {  // there a writer has the whole file
+		wait = ""
 	}
-	var o Order // the row of the stock, which all buyers want, is not locked
-	err := s.Read(ctx, &o, "SELECT * FROM orders WHERE request_id = ? AND user_id = ? AND sku_id = ? "+
-		"AND run = (SELECT run FROM stock WHERE id = ?) LOCK IN SHARE MODE", requestID, user, sku, sku)
+	var o Order
+	err := s.Read(ctx, &o, "SELECT * FROM orders WHERE request_id = ? AND user_id = ?"+ofThisRun+" ORDER BY id LIMIT 1"+wait,
+		requestID, user)
 	return o, unknownOrder(err)
 }
 

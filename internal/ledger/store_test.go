@@ -71,11 +71,11 @@ func TestRecordKeepsTheReceipt(t *testing.T) {
 		if err != nil || r.Remaining != 6 {
 			t.Fatalf("sold %+v, %v, want 6 left", r, err)
 		}
-		o, err := s.Requested(t.Context(), 1, "a")
+		o, err := s.Requested(t.Context(), sku, 1, "a")
 		if err != nil || o.Receipt() != r || o.Run != st.Run || o.CreatedAt.IsZero() {
 			t.Errorf("the ledger has %+v, %v, want %+v", o, err, r)
 		}
-		if _, err := s.Requested(t.Context(), 2, "a"); !errors.Is(err, seckill.ErrUnknownOrder) {
+		if _, err := s.Requested(t.Context(), sku, 2, "a"); !errors.Is(err, seckill.ErrUnknownOrder) {
 			t.Errorf("another user's request: %v, want %v", err, seckill.ErrUnknownOrder)
 		}
 	})
@@ -147,7 +147,7 @@ func TestUnknownCommitIsUnknown(t *testing.T) {
 		if !errors.Is(err, seckill.ErrUnknown) || seckill.NothingTaken(err) {
 			t.Errorf("a COMMIT without an answer: %v, want %v", err, seckill.ErrUnknown)
 		}
-		if _, err := s.Requested(t.Context(), 1, "a"); err != nil {
+		if _, err := s.Requested(t.Context(), sku, 1, "a"); err != nil {
 			t.Errorf("the order was committed and cannot be found: %v", err)
 		}
 		p = seckill.Purchase{SKU: sku, User: 2, Quantity: 1, RequestID: "b"}

@@ -199,7 +199,7 @@ func (s *insistent) Deduct(ctx context.Context, p seckill.Purchase) (seckill.Rec
 	if err == nil || seckill.NothingTaken(err) {
 		return r, err
 	}
-	o, lost := s.store.RequestedOf(ctx, p.SKU, p.User, p.RequestID)
+	o, lost := s.store.Requested(ctx, p.SKU, p.User, p.RequestID)
 	switch {
 	case lost == nil:
 		return o.Receipt(), nil

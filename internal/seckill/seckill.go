@@ -26,6 +26,10 @@ type Purchase struct {
 	// purchase reaches a Strategy. The same purchase sent again carries the
 	// same RequestID.
 	RequestID string
+
+	// Fence, if there is one, names what the ledger must still find held when it
+	// writes the order: the claim of the copy that buys.
+	Fence string
 }
 
 // A Receipt is what a buyer holds after a sale.

@@ -96,6 +96,15 @@ func With(ctx context.Context, t Tap) context.Context {
 	return context.WithValue(ctx, key{}, t)
 }
 
+// Default is With, unless the context has a Tap already: a proof looks with its own
+// where the service counts.
+func Default(ctx context.Context, t func() Tap) context.Context {
+	if From(ctx) != nil {
+		return ctx
+	}
+	return With(ctx, t())
+}
+
 // From returns the context's Tap, or nil.
 func From(ctx context.Context) Tap {
 	t, _ := ctx.Value(key{}).(Tap)

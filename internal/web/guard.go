@@ -45,6 +45,18 @@ func IsKey(text string) bool {
 	return true
 }
 
+// Visible is text without all but its visible ASCII characters, the first ones at
+// most.
+func Visible(text string, most int) string {
+	visible := make([]byte, 0, most)
+	for i := 0; i < len(text) && len(visible) < most; i++ {
+		if text[i] > ' ' && text[i] <= '~' {
+			visible = append(visible, text[i])
+		}
+	}
+	return string(visible)
+}
+
 // NotLocal says why a request may come from another machine, or "". The peer's
 // address is not enough: what a reverse proxy on this machine forwards comes
 // from 127.0.0.1. Proxies show by a header, by the Host of the site they serve,

@@ -173,7 +173,7 @@ const (
 func (n *number) known(
 	ctx context.Context, sku int64, h holding,
 ) (string, error) {
-	o, err := n.store.RequestedOf(ctx, sku, h.user, h.request)
+	o, err := n.store.Requested(ctx, sku, h.user, h.request)
 	switch {
 	case errors.Is(err, seckill.ErrUnknownOrder):
 		return absent, nil

@@ -133,7 +133,7 @@ func (s *redisCounterMySQL) lookUp(
 ) (seckill.Receipt, error) {
 	asking, cancel := after(ctx)
 	defer cancel()
-	o, err := s.store.RequestedOf(asking, p.SKU, p.User, p.RequestID)
+	o, err := s.store.Requested(asking, p.SKU, p.User, p.RequestID)
 	if err != nil || o.Run != run {
 		return seckill.Receipt{}, unknown
 	}

@@ -53,7 +53,7 @@ func (s *oneTrip) Deduct(
 	ctx context.Context, p seckill.Purchase,
 ) (seckill.Receipt, error) {
 	outcome, r, err := s.store.SellBy(ctx,
-		"CALL "+oneTripProcedure+"(?, ?, ?, ?, ?, ?, ?)", p)
+		"CALL "+oneTripProcedure+"(?, ?, ?, ?, ?, ?, ?, ?)", p)
 	switch {
 	case err != nil:
 		return seckill.Receipt{}, err

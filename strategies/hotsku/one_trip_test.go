@@ -89,7 +89,7 @@ func TestOneTripMeanwhile(t *testing.T) {
 			if !errors.Is(err, c.want) || c.want == nil && err != nil {
 				t.Errorf("got %v, want %v", err, c.want)
 			}
-			_, err = s.store.Requested(t.Context(), 1, s.purchase(1, 1, "").RequestID)
+			_, err = s.store.Requested(t.Context(), s.sku, 1, s.purchase(1, 1, "").RequestID)
 			if sold := err == nil; sold != (c.want == nil) {
 				t.Errorf("there is an order: %t (%v)", sold, err)
 			}

@@ -95,7 +95,7 @@ func (s *streamed) age(t *testing.T) {
 
 func (s *streamed) order(t *testing.T, user int64) (ledger.Order, bool) {
 	t.Helper()
-	o, err := s.store.Requested(t.Context(), user, s.purchase(user, 1, "").RequestID)
+	o, err := s.store.Requested(t.Context(), s.sku, user, s.purchase(user, 1, "").RequestID)
 	if err != nil && !errors.Is(err, seckill.ErrUnknownOrder) {
 		t.Fatal(err)
 	}
