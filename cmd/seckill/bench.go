@@ -55,8 +55,8 @@ const statusOverlap = 10
 func (BenchLocksCmd) Help() string {
 	return fmt.Sprintf(`Servers that are not given are started for this run and stopped after it. Given servers must not be used by others meanwhile.
 
-Locks of other libraries: %s. The report's table of ratios compares ours with them; with few locks
-it is quick, as in --locks etcd --foreign etcd-mutex --contenders 8.
+Locks of other libraries: %s. With few locks it is quick, as in
+--locks etcd --foreign etcd-mutex --contenders 8.
 
 Every holder increments a counter that only the lock protects. If the counter is not exact, the lock is not valid.
 

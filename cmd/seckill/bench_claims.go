@@ -26,7 +26,6 @@ type BenchClaimsCmd struct {
 	Rounds  int           `default:"3" help:"How often everything is measured, in alternating order."`
 	For     time.Duration `default:"1s" help:"How long one setting is measured at a time."`
 	Workers int           `default:"50" help:"Goroutines of article B's experiment with the lock table."`
-	Each    int           `default:"100" help:"Lock operations of each of them."`
 	BenchOutput
 	Given backend.Config `embed:""`
 }
@@ -45,8 +44,6 @@ func (c *BenchClaimsCmd) Validate() error {
 		return errors.New("--for must be from 10ms to 1h, such as 1s")
 	case c.Workers < 1 || c.Workers > 100:
 		return errors.New("--workers must be 1 to 100")
-	case c.Each < 1 || c.Each > 100_000:
-		return errors.New("--each must be 1 to 100000")
 	case c.Given.SQLitePath != "":
 		return errors.New("--sqlite-path: no lock lives in SQLite; give --mysql-dsn, or nothing")
 	}
@@ -104,30 +101,16 @@ func (c *BenchClaimsCmd) Run(ctx context.Context, stdout io.Writer, stderr stder
 	if err != nil {
 		return err
 	}
-	claims := bench.Claims{Matrix: matrix, Swept: fmt.Sprintf("%s, 8 contenders, a task of %v", polling.Name, c.Task)}
-	claims.Report, err = bench.Run(ctx, options)
-	claims.Report.Command, claims.Report.Servers = commandLine(), l.Backends()
-	if err == nil {
-		tables := bench.LockTables{Backends: options.Backends, Settings: settings, V1: mysqllock.LockTableV1,
-			Central: mysqllock.LockTableCentral, Segmented: mysqllock.LockTableSegmented,
-			Workers: c.Workers, Each: c.Each, Rounds: c.Rounds, Progress: onStep}
-		claims.Tables, claims.Runs, err = tables.Run(ctx)
-	}
-	sweeps := bench.Sweeps{Backends: options.Backends, Info: polling, Contenders: 8, Hold: c.Task, For: c.For,
-		Rounds: c.Rounds, Progress: options.Progress}
-	if err == nil {
-		claims.Polls, err = sweeps.Polls(ctx)
-	}
-	if err == nil {
-		claims.Leases, err = sweeps.Leases(ctx)
-	}
+	claims := bench.Claims{Matrix: matrix}
+	err = claims.Measure(ctx, options, bench.Experiment{Central: mysqllock.LockTableCentral,
+		Segmented: mysqllock.LockTableSegmented, Polling: polling, Settings: settings, Workers: c.Workers})
 	clear()
-	claims.Judge(c.Task)
+	claims.Report.Command, claims.Report.Servers = commandLine(), l.Backends()
 	if _, written := c.of(&claims).write(stdout); written != nil {
 		return errors.Join(err, written)
 	}
 	if err != nil {
-		return fmt.Errorf("interrupted; the figures are those until then: %w", err)
+		return fmt.Errorf("not everything could be measured: %w", err)
 	}
 	if len(claims.Report.Overlaps()) > 0 {
 		return exitStatus(statusOverlap)

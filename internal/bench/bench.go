@@ -1,5 +1,5 @@
 // Package bench measures locks on real servers: the program's own beside those
-// of other libraries, in one run.
+// of other libraries, in one run, and what the articles say about locks.
 //
 // Every holder increments a counter that only the lock protects. A lock whose
 // counter is not exact let two holders in, and its figures are void.
@@ -8,6 +8,8 @@ package bench
 import (
 	"context"
 	"fmt"
+	"io"
+	"slices"
 	"time"
 
 	"seckill/internal/backend"
@@ -29,82 +31,73 @@ type Options struct {
 	Progress func(done, total int, what string) `kong:"-"`
 }
 
-// turns is how often each contender of a fair lock gets it in one pass, at
-// least; with fewer, fewest/most says nothing.
-const turns = 10
-
-// A Scene is a lock under one number of contenders.
+// A Scene is one lock under one load.
 type Scene struct {
-	Contenders int     `json:"contenders"` // 1: uncontended, acquired and released without a pause
-	Commands   float64 `json:"commands_per_acquisition"`
-	Passes     []Pass  `json:"passes"`
-	Error      string  `json:"error,omitempty"` // why it could not be measured
+	Lock       string `json:"lock"`
+	Foreign    bool   `json:"foreign"`
+	Contenders int    `json:"contenders"` // 1: uncontended, acquired and released without a pause
+	Passes     []Pass `json:"passes"`
+	Error      string `json:"error,omitempty"` // why it could not be measured
+
+	candidate Candidate
+	shape     shape
+}
+
+func (c Candidate) under(s shape) *Scene {
+	return &Scene{Lock: c.Name, Foreign: c.Foreign, Contenders: s.contenders, candidate: c, shape: s}
 }
 
 // valid reports that it was measured in full, and that its lock let no two in.
-func (s Scene) valid() bool { return s.Error == "" && len(s.Passes) > 0 && s.lost() == 0 }
+func (s *Scene) valid() bool { return s.Error == "" && len(s.Passes) > 0 && s.lost() == 0 }
 
-// A Result is what was measured of one lock.
-type Result struct {
-	Name    string  `json:"name"`
-	Foreign bool    `json:"foreign"`
-	Terms   string  `json:"terms,omitempty"`
-	Scenes  []Scene `json:"scenes"`
+func (s *Scene) lost() (n int) {
+	for _, p := range s.Passes {
+		n += p.Lost
+	}
+	return n
 }
 
-// Run measures all candidates. If ctx ends first, Run returns the figures until
-// then with the error. A lock that fails has an error in its Scene and does not
-// stop the others.
+func (s *Scene) series(of figure) measure.Series {
+	return measure.SeriesOf(s.Passes, func(p Pass) (int, float64, bool) { return p.Round, of(p), true })
+}
+
+func (s *Scene) spread(of figure) measure.Spread { return s.series(of).Spread() }
+
+// A Report is what one run measured of locks.
+type Report struct {
+	Command   string           `json:"command"`
+	Began     time.Time        `json:"began"`
+	Machine   measure.Machine  `json:"machine"`
+	Servers   []backend.Status `json:"servers"`
+	HoldMS    float64          `json:"hold_ms"`
+	Instances int              `json:"instances"`
+	Rounds    int              `json:"rounds"`
+	Scenes    []*Scene         `json:"scenes"`
+}
+
+// Run measures all candidates, alone and contended. If ctx ends first, Run
+// returns the figures until then with the error. A lock that fails has an error
+// in its Scene and does not stop the others.
 func Run(ctx context.Context, o Options) (*Report, error) {
-	r := newReport(o)
-	defer r.compare()
-	crowds := append([]int{1}, o.Contenders...)
-	for _, c := range o.Candidates {
-		result := &Result{Name: c.Name, Foreign: c.Foreign, Terms: c.Terms}
-		for _, n := range crowds {
-			result.Scenes = append(result.Scenes, Scene{Contenders: n})
-		}
-		r.Locks = append(r.Locks, result)
-	}
-	for turn := range measure.Turns(o.Rounds+1, len(crowds)*len(o.Candidates)) { // the last round counts commands
-		s, i := turn.Subject/len(o.Candidates), turn.Subject%len(o.Candidates)
-		c, scene := o.Candidates[i], &r.Locks[i].Scenes[s]
-		o.Progress(turn.Done, turn.Total, c.Name+", "+crowd(scene.Contenders))
-		if scene.Error != "" {
-			continue
-		}
-		err := c.turn(ctx, o.Backends, o.shape(scene.Contenders), turn.Round, turn.Round > o.Rounds, scene)
-		if ctx.Err() != nil {
-			return r, context.Cause(ctx)
-		}
-		if err != nil {
-			scene.Error = err.Error()
-		}
-	}
-	return r, nil
+	r := o.report()
+	return r, o.measure(ctx, r.Scenes)
 }
 
-// turn measures a pass, or counts commands.
-func (c Candidate) turn(ctx context.Context, b backend.Config, s shape, round int, count bool, scene *Scene) (err error) {
-	if count {
-		s.measured /= 4
-		scene.Commands, err = c.commands(ctx, b, s)
-		return err
+// report has a scene for each candidate and number of contenders.
+func (o Options) report() *Report {
+	r := &Report{Began: time.Now(), Machine: measure.ThisMachine(), HoldMS: measure.Milliseconds(o.Hold),
+		Instances: o.Instances, Rounds: o.Rounds}
+	for _, n := range append([]int{1}, o.Contenders...) {
+		for _, c := range o.Candidates {
+			r.Scenes = append(r.Scenes, c.under(o.shape(n)))
+		}
 	}
-	pass, err := c.pass(ctx, b, s)
-	if err == nil {
-		pass.Round = round
-		scene.Passes = append(scene.Passes, pass)
-	}
-	return err
+	return r
 }
 
-func crowd(contenders int) string {
-	if contenders == 1 {
-		return "uncontended"
-	}
-	return fmt.Sprint(contenders, " contenders")
-}
+// turns is how often each contender of a fair lock gets it in one pass, at
+// least; with fewer, fewest/most says nothing.
+const turns = 10
 
 func (o Options) shape(contenders int) shape {
 	if contenders == 1 {
@@ -117,3 +110,62 @@ func (o Options) shape(contenders int) shape {
 		warm: max(o.For/10, round*3/2), measured: max(o.For, turns*round),
 	}
 }
+
+func (o Options) measure(ctx context.Context, scenes []*Scene) error {
+	for turn := range measure.Turns(o.Rounds, len(scenes)) {
+		s := scenes[turn.Subject]
+		o.Progress(turn.Done, turn.Total, s.Lock+", "+crowd(s.Contenders))
+		if s.Error != "" {
+			continue
+		}
+		pass, err := s.candidate.pass(ctx, o.Backends, s.shape)
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case err != nil:
+			s.Error = err.Error()
+		default:
+			pass.Round = turn.Round
+			s.Passes = append(s.Passes, pass)
+		}
+	}
+	return nil
+}
+
+func crowd(contenders int) string {
+	if contenders == 1 {
+		return "uncontended"
+	}
+	return fmt.Sprint(contenders, " contenders")
+}
+
+// Overlaps names the locks that let two holders in at a time.
+func (r *Report) Overlaps() []string {
+	return r.locks(func(s *Scene) bool { return s.lost() > 0 })
+}
+
+// Failed names the locks that could not be measured in full.
+func (r *Report) Failed() []string {
+	return r.locks(func(s *Scene) bool { return s.Error != "" })
+}
+
+func (r *Report) locks(with func(*Scene) bool) (names []string) {
+	for _, s := range r.Scenes {
+		if with(s) && !slices.Contains(names, s.Lock) {
+			names = append(names, s.Lock)
+		}
+	}
+	return names
+}
+
+// scene is what was measured of a lock, if that is valid.
+func (r *Report) scene(lock string, contenders int) (*Scene, bool) {
+	i := slices.IndexFunc(r.Scenes, func(s *Scene) bool { return s.Lock == lock && s.Contenders == contenders })
+	if i < 0 {
+		return nil, false
+	}
+	return r.Scenes[i], r.Scenes[i].valid()
+}
+
+// WriteJSON writes the report for programs.
+func (r *Report) WriteJSON(w io.Writer) error { return measure.WriteJSON(w, r) }

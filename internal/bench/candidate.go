@@ -8,6 +8,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/go-zookeeper/zk"
+	"gorm.io/gorm"
+
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lock"
@@ -22,7 +25,9 @@ type Candidate struct {
 	Terms string
 	Needs []backend.Capability
 
-	open func(context.Context, *place) error
+	// open is called for each instance of a place, and what it returns for each
+	// contender of that instance.
+	open func(context.Context, *place, *backend.Instance) (func() (taker, error), error)
 }
 
 // A taker acquires the lock for one contender and returns how to release it.
@@ -34,18 +39,17 @@ var errNotHeld = lock.ErrNotHeld
 // A place is what one pass is measured on: its own connections, and a lock name
 // that was never used.
 type place struct {
-	sku        int64
-	contenders int
-	instances  []*backend.Instance
-	takers     []taker // one per contender
-	sent       wire    // commands of clients that the tap does not see
-	closers    []func() error
+	sku       int64
+	instances []*backend.Instance
+	takers    []taker       // one per contender
+	sent      atomic.Uint64 // commands of clients that the tap does not see
+	closers   []func() error
 }
 
 // at opens a place for a number of contenders, spread over instances that each
 // have the pools and sessions of one process.
 func (c Candidate) at(ctx context.Context, config backend.Config, contenders, instances int) (p *place, err error) {
-	p = &place{sku: time.Now().UnixNano(), contenders: contenders}
+	p = &place{sku: time.Now().UnixNano()}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, p.close())
@@ -68,7 +72,22 @@ func (c Candidate) at(ctx context.Context, config backend.Config, contenders, in
 		}
 	}
 	p.closers = append(p.closers, p.tidy) // after the candidate's own clients are closed
-	return p, c.open(ctx, p)
+	var contend []func() (taker, error)
+	for _, in := range p.instances {
+		another, err := c.open(ctx, p, in)
+		if err != nil {
+			return p, err
+		}
+		contend = append(contend, another)
+	}
+	for i := range contenders {
+		take, err := contend[i%len(contend)]()
+		if err != nil {
+			return p, err
+		}
+		p.takers = append(p.takers, take)
+	}
+	return p, nil
 }
 
 func (p *place) close() error {
@@ -79,55 +98,99 @@ func (p *place) close() error {
 	return errors.Join(errs...)
 }
 
-// each calls open once per instance, and its result once per contender of that
-// instance.
-func (p *place) each(open func(*backend.Instance) (func() (taker, error), error)) error {
-	var contend []func() (taker, error)
-	for _, in := range p.instances {
-		c, err := open(in)
-		if err != nil {
-			return err
-		}
-		contend = append(contend, c)
-	}
-	for i := range p.contenders {
-		take, err := contend[i%len(contend)]()
-		if err != nil {
-			return err
-		}
-		p.takers = append(p.takers, take)
-	}
-	return nil
-}
-
 // Ours is one of the program's own locks, with the settings and lease of a
 // purchase, but no limit on the wait.
 func Ours(info catalog.Info, s catalog.Settings) Candidate {
+	return ours(info, s, func(p *place) func() string {
+		key := info.Key(p.sku)
+		return func() string { return key }
+	})
+}
+
+// onManyNames has few contenders wait for a lock, and all of them for what its
+// table does beside.
+func onManyNames(info catalog.Info, s catalog.Settings, names int64) Candidate {
+	return ours(info, s, func(p *place) func() string {
+		key, last := lockName(p.sku), atomic.Int64{}
+		return func() string { return fmt.Sprint(key, ":", last.Add(1)%names) }
+	})
+}
+
+func ours(info catalog.Info, s catalog.Settings, keys func(*place) func() string) Candidate {
 	o := info.LockOptions(s)
 	o.Wait = -1
-	return Candidate{Name: info.Name, Key: info.Name, Needs: info.Needs, open: func(_ context.Context, p *place) error {
-		return p.each(func(in *backend.Instance) (func() (taker, error), error) {
+	return Candidate{
+		Name: info.Name, Key: info.Name, Needs: info.Needs,
+		open: func(_ context.Context, p *place, in *backend.Instance) (func() (taker, error), error) {
 			locker, err := catalog.NewLocker(info, catalog.Deps{Instance: in, Settings: s})
-			take := func(ctx context.Context) (func(context.Context) error, error) {
-				lease, err := locker.Acquire(ctx, info.Key(p.sku), o)
+			key := keys(p)
+			return every(func(ctx context.Context) (func(context.Context) error, error) {
+				lease, err := locker.Acquire(ctx, key(), o)
 				if err != nil {
 					return nil, err
 				}
 				return lease.Release, nil
-			}
-			return func() (taker, error) { return take, nil }, err
-		})
-	}}
+			}), err
+		},
+	}
 }
 
-// An unprotected counter loses increments that overlap.
-type unprotected struct{ n atomic.Int64 }
-
-func (u *unprotected) increment(work func()) {
-	n := u.n.Load()
-	work()
-	u.n.Store(n + 1)
+// every contender takes the lock in the same way.
+func every(take taker) func() (taker, error) {
+	return func() (taker, error) { return take, nil }
 }
 
 func lockName(sku int64) string { return fmt.Sprint("seckill:lock:stock:", sku) }
 func lockPath(sku int64) string { return fmt.Sprint("/seckill/locks/stock-", sku) }
+
+// tidy removes what released locks leave on the servers: the parent of a queue's
+// nodes, rows kept for the next acquisition, and the number of the last grant.
+func (p *place) tidy() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	in := p.instances[0]
+	err := errors.Join(p.tidyNodes(ctx, in.ZooKeeper), p.tidyRows(ctx, in.LockDB))
+	if in.Redis != nil {
+		err = errors.Join(err, in.Redis.Del(ctx, "{"+lockName(p.sku)+"}:grants").Err())
+	}
+	if err != nil {
+		return fmt.Errorf("clean up the servers: %w", err)
+	}
+	return nil
+}
+
+func (p *place) tidyNodes(ctx context.Context, c *backend.ZooKeeperClient) error {
+	if c == nil {
+		return nil
+	}
+	queue := lockPath(p.sku)
+	if err := c.Sweep(ctx, queue, ""); err != nil { // of contenders still waiting
+		return err
+	}
+	for _, node := range []string{queue, "/seckill/locks", "/seckill"} {
+		err := c.Delete(ctx, node)
+		switch {
+		case errors.Is(err, zk.ErrNotEmpty): // others' locks
+			return nil
+		case err != nil && !errors.Is(err, zk.ErrNoNode):
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *place) tidyRows(ctx context.Context, db *gorm.DB) error {
+	if db == nil {
+		return nil
+	}
+	for _, table := range []string{"distributed_lock", "lock_row", "lock_record"} {
+		if !db.Migrator().HasTable(table) {
+			continue
+		}
+		name := lockName(p.sku)
+		if err := db.WithContext(ctx).Exec("DELETE FROM "+table+" WHERE name = ? OR name LIKE ?", name, name+":%").Error; err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -28,7 +28,6 @@ type Pass struct {
 	// From the start of a release until the next holder, already waiting, had
 	// the lock.
 	HandoverP50 float64 `json:"handover_p50_ms"`
-	HandoverP99 float64 `json:"handover_p99_ms"`
 
 	Fewest int `json:"fewest_per_contender"`
 	Most   int `json:"most_per_contender"`
@@ -40,15 +39,36 @@ type Pass struct {
 	Lost int `json:"lost_updates"`
 	// Gone counts holders whose lock had ended before they released it.
 	Gone int `json:"gone_before_release"`
+	// Commands were sent to the backends for each acquisition.
+	Commands float64 `json:"commands_per_acquisition"`
 }
 
-// Fairness is fewest/most locks per contender: 1 is even, 0 means that one got
+// A figure of a pass.
+type figure func(Pass) float64
+
+func rate(p Pass) float64     { return p.Rate }
+func waitP50(p Pass) float64  { return p.WaitP50 }
+func waitP99(p Pass) float64  { return p.WaitP99 }
+func handover(p Pass) float64 { return p.HandoverP50 }
+func commands(p Pass) float64 { return p.Commands }
+
+// fairness is fewest/most locks per contender: 1 is even, 0 means that one got
 // none.
-func (p Pass) Fairness() float64 {
+func fairness(p Pass) float64 {
 	if p.Most == 0 {
 		return 0
 	}
 	return float64(p.Fewest) / float64(p.Most)
+}
+
+// percent is a part of all acquisitions.
+func percent(part func(Pass) int) figure {
+	return func(p Pass) float64 {
+		if p.Taken == 0 {
+			return 0
+		}
+		return 100 * float64(part(p)) / float64(p.Taken)
+	}
 }
 
 // A shape is what the contenders of a pass do, and how long.
@@ -65,6 +85,15 @@ type race struct {
 	counter    unprotected
 	all, gone  atomic.Int64
 	freed      atomic.Int64 // start of the last release, in nanoseconds since begin
+}
+
+// An unprotected counter loses increments that overlap.
+type unprotected struct{ n atomic.Int64 }
+
+func (u *unprotected) increment(work func()) {
+	n := u.n.Load()
+	work()
+	u.n.Store(n + 1)
 }
 
 // A lane is what one contender measured.
@@ -139,7 +168,7 @@ func (r *race) result(lanes []lane) Pass {
 	}
 	pass.Rate = float64(pass.Locks) / r.measured.Seconds()
 	pass.WaitP50, pass.WaitP99 = percentile(waits, 50), percentile(waits, 99)
-	pass.HandoverP50, pass.HandoverP99 = percentile(handover, 50), percentile(handover, 99)
+	pass.HandoverP50 = percentile(handover, 50)
 	return pass
 }
 
@@ -160,39 +189,23 @@ const grace = 20 * time.Second
 
 var errStalled = errors.New("it stalled: a contender did not get the lock, or could not release it")
 
-func (s shape) limit(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(ctx, s.warm+s.measured+grace, errStalled)
-}
-
 // pass measures a lock once.
-func (c Candidate) pass(ctx context.Context, b backend.Config, s shape) (Pass, error) {
-	ctx, cancel := s.limit(ctx)
+func (c Candidate) pass(ctx context.Context, b backend.Config, s shape) (pass Pass, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, s.warm+s.measured+grace, errStalled)
 	defer cancel()
 	p, err := c.at(ctx, b, s.contenders, s.instances)
 	if err != nil {
-		return Pass{}, err
+		return pass, err
 	}
-	pass, err := s.run(ctx, p)
-	return pass, errors.Join(err, p.close())
-}
-
-// commands counts what is sent to the backends per acquisition, in a separate
-// pass because counting takes time.
-func (c Candidate) commands(ctx context.Context, b backend.Config, s shape) (float64, error) {
-	ctx, cancel := s.limit(ctx)
-	defer cancel()
-	p, err := c.at(ctx, b, s.contenders, s.instances)
-	if err != nil {
-		return 0, err
-	}
+	defer func() { err = errors.Join(err, p.close()) }()
 	var seen tap.Counter
-	pass, err := s.run(tap.With(ctx, &seen), p)
-	sent := p.sent.commands.Load()
+	pass, err = s.run(tap.With(ctx, &seen), p)
+	sent := p.sent.Load()
 	for _, name := range []string{tap.SQL, tap.Redis, tap.ZooKeeper, tap.Etcd} {
 		sent += seen.Count(name)
 	}
-	if pass.Taken == 0 {
-		return 0, errors.Join(err, p.close())
+	if pass.Taken > 0 {
+		pass.Commands = float64(sent) / float64(pass.Taken)
 	}
-	return float64(sent) / float64(pass.Taken), errors.Join(err, p.close())
+	return pass, err
 }

@@ -2,56 +2,50 @@ package bench
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"seckill/internal/measure"
 )
 
-// Tables are the report for people: one for each number of contenders, and one of
-// the ratios.
-func (r *Report) Tables() []measure.Table {
-	var all []measure.Table
-	for _, n := range r.crowds() {
-		all = append(all, r.sceneTable(n))
-	}
-	if t := r.ratioTable(); len(t.Rows) > 0 {
-		all = append(all, t)
+// Tables are the report for people: one for each number of contenders.
+func (r *Report) Tables() (all []measure.Table) {
+	var crowds []int
+	for _, s := range r.Scenes {
+		if !slices.Contains(crowds, s.Contenders) {
+			crowds = append(crowds, s.Contenders)
+			all = append(all, r.table(s.Contenders))
+		}
 	}
 	if len(all) > 0 {
-		last := &all[len(all)-1]
-		last.Notes = append(last.Notes, r.remarks()...)
+		all[len(all)-1].Notes = r.remarks()
 	}
 	return all
 }
 
-func (r *Report) sceneTable(n int) measure.Table {
+func (r *Report) table(contenders int) measure.Table {
 	t := measure.Table{
 		Title: "Uncontended: acquire and release, one after the other",
 		Head:  []string{"lock", "locks/s", "p50 ms", "p99 ms", "commands"}, Words: 1,
 	}
-	if n > 1 {
-		t.Title = fmt.Sprintf("%d contenders, each holding %v ms", n, r.HoldMS)
+	figures := []figure{rate, waitP50, waitP99, commands}
+	if contenders > 1 {
+		t.Title = fmt.Sprintf("%d contenders, each holding %v ms", contenders, r.HoldMS)
 		if r.Instances > 1 {
-			t.Title += fmt.Sprintf(", with the connections of %d processes", min(n, r.Instances))
+			t.Title += fmt.Sprintf(", with the connections of %d processes", min(contenders, r.Instances))
 		}
 		t.Head = []string{"lock", "locks/s", "p50 wait ms", "p99 wait ms", "hand-over ms", "fewest/most", "commands"}
+		figures = []figure{rate, waitP50, waitP99, handover, fairness, commands}
 	}
-	for _, l := range r.Locks {
-		for _, s := range l.Scenes {
-			if s.Contenders == n {
-				t.Rows = append(t.Rows, s.row(l.Name, len(t.Head)))
-			}
+	for _, s := range r.Scenes {
+		if s.Contenders == contenders {
+			t.Rows = append(t.Rows, append([]string{s.Lock}, s.row(figures)...))
 		}
 	}
 	return t
 }
 
-func (s Scene) row(name string, width int) []string {
-	row := []string{name}
-	figures := []figure{rate, waitP50, waitP99}
-	if s.Contenders > 1 {
-		figures = append(figures, handover, fairness)
-	}
+func (s *Scene) row(figures []figure) (row []string) {
 	switch {
 	case s.Error != "":
 		row = append(row, "failed")
@@ -61,25 +55,11 @@ func (s Scene) row(name string, width int) []string {
 		for _, f := range figures {
 			row = append(row, s.spread(f).String())
 		}
-		if s.Commands > 0 {
-			row = append(row, measure.Number(s.Commands))
-		}
 	}
-	for len(row) < width {
+	for len(row) < len(figures) {
 		row = append(row, measure.None)
 	}
 	return row
-}
-
-func (r *Report) ratioTable() measure.Table {
-	t := measure.Table{
-		Title: "Ratios within this run",
-		Head:  []string{"ratio", "of", "contenders", "measured"}, Words: 2,
-	}
-	for _, x := range r.Ratios {
-		t.Rows = append(t.Rows, []string{x.Ours + " / " + x.Foreign, x.Measure, fmt.Sprint(x.Contenders), x.Ratio.String()})
-	}
-	return t
 }
 
 // remarks say how and where the figures were measured.
@@ -88,16 +68,14 @@ func (r *Report) remarks() (notes []string) {
 	if r.Rounds == 1 {
 		figures = "One round only: the spread of these figures is unknown."
 	}
-	notes = append(notes, figures+" Ratios are taken within a round.")
+	notes = append(notes, figures)
 	var terms []string
-	for _, l := range r.Locks {
-		if l.Terms != "" {
-			terms = append(terms, l.Name+": "+l.Terms)
+	for _, s := range r.Scenes {
+		if s.Contenders == 1 && s.candidate.Terms != "" {
+			terms = append(terms, s.Lock+": "+s.candidate.Terms)
 		}
-		for _, s := range l.Scenes {
-			if s.Error != "" {
-				notes = append(notes, fmt.Sprintf("Failed: %s, %s: %s", l.Name, crowd(s.Contenders), s.Error))
-			}
+		if s.Error != "" {
+			notes = append(notes, fmt.Sprintf("Failed: %s, %s: %s", s.Lock, crowd(s.Contenders), s.Error))
 		}
 	}
 	if len(terms) > 0 {
@@ -110,3 +88,45 @@ func (r *Report) remarks() (notes []string) {
 	return append(notes, fmt.Sprintf("%s; %s; %s.\n%s", r.Began.Format("2006-01-02 15:04"), r.Machine,
 		strings.Join(measure.Versions(r.Servers), ", "), r.Command))
 }
+
+// LockFigures are what the lessons read of a run of locks; those that failed are
+// left out.
+type LockFigures struct {
+	measure.Run
+	HoldMS float64                 `json:"hold_ms"`
+	Locks  map[string]CrowdFigures `json:"locks"`
+}
+
+// CrowdFigures are those of one lock by the number of contenders; a single one
+// acquires and releases without a pause.
+type CrowdFigures struct {
+	Foreign bool                     `json:"foreign,omitempty"`
+	Crowds  map[int]ContenderFigures `json:"crowds"`
+}
+
+// ContenderFigures are medians with the lowest and the highest round.
+type ContenderFigures struct {
+	Rate     [3]float64 `json:"locks_per_second"`
+	P50      [3]float64 `json:"p50_ms"` // of waiting
+	P99      [3]float64 `json:"p99_ms"`
+	Fairness [3]float64 `json:"fairness"` // fewest/most locks per contender
+	Sent     float64    `json:"commands"`
+}
+
+// Figures extracts them.
+func (r *Report) Figures() LockFigures {
+	f := LockFigures{Run: r.run(), HoldMS: r.HoldMS, Locks: map[string]CrowdFigures{}}
+	for _, s := range r.Scenes {
+		if !s.valid() {
+			continue
+		}
+		if f.Locks[s.Lock].Crowds == nil {
+			f.Locks[s.Lock] = CrowdFigures{s.Foreign, map[int]ContenderFigures{}}
+		}
+		f.Locks[s.Lock].Crowds[s.Contenders] = ContenderFigures{s.spread(rate).Short(), s.spread(waitP50).Short(),
+			s.spread(waitP99).Short(), s.spread(fairness).Short(), measure.Digits(s.spread(commands).Median)}
+	}
+	return f
+}
+
+func (r *Report) run() measure.Run { return measure.RunOf(r.Command, r.Began, r.Machine, r.Servers) }
