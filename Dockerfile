@@ -6,7 +6,7 @@ COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
 RUN mkdir /token
-RUN CGO_ENABLED=0 go build -trimpath -ldflags="-s -w" -o /seckill ./cmd/seckill
+RUN CGO_ENABLED=0 go build -trimpath -tags nomsgpack -ldflags="-s -w" -o /seckill ./cmd/seckill
 
 FROM gcr.io/distroless/static-debian12:nonroot
 COPY --from=build /seckill /seckill
