@@ -13,6 +13,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"golang.org/x/sync/singleflight"
 	"gorm.io/gorm"
 )
 
@@ -50,7 +51,7 @@ const (
 )
 
 // A Config says which backends an instance uses. Empty: not configured. The
-// addresses are flags of the commands; Kinds reads their names from the tags.
+// addresses are flags of the commands, which Kinds lists.
 type Config struct {
 	MySQLDSN   string   `name:"mysql-dsn" env:"SECKILL_MYSQL_DSN" placeholder:"DSN" help:"MySQL or MariaDB: user:password@tcp(host:port)/database?tls=true."`
 	SQLitePath string   `name:"sqlite-path" env:"SECKILL_SQLITE_PATH" placeholder:"FILE" help:"SQLite file, instead of MySQL."`
@@ -102,7 +103,7 @@ type Instance struct {
 
 	versions  map[string]string
 	closers   []func() error
-	questions questions // of Status
+	questions singleflight.Group // of Status, by the names of backends
 }
 
 // A Status is the state of one configured backend.

@@ -2,7 +2,6 @@ package backend
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 )
@@ -17,37 +16,53 @@ type Kind struct {
 	More      []Address // what else clients must know; no address
 }
 
-// An Address is one way to say where a backend is: a field of Config.
+// An Address is one way to say where a backend is: a field of Config, which is a
+// list or a text.
 type Address struct {
 	Flag, Env string
-	field     int
+	list      func(*Config) *[]string
+	text      func(*Config) *string
 }
-
-func address(name string) Address {
-	field, _ := reflect.TypeFor[Config]().FieldByName(name)
-	return Address{Flag: "--" + field.Tag.Get("name"), Env: field.Tag.Get("env"), field: field.Index[0]}
-}
-
-func (a Address) of(c *Config) reflect.Value { return reflect.ValueOf(c).Elem().Field(a.field) }
 
 // Kinds are all backends, in the order of tables.
 var Kinds = []Kind{
-	{Name: NameMySQL, Title: "MySQL or MariaDB", Offers: []Capability{SQL, RowLocks, Procedures, SkipLocked}, Addresses: []Address{
-		address("MySQLDSN"), address("SQLitePath")}}, // SQLite offers SQL only
-	{Name: NameRedis, Title: "Redis", Offers: []Capability{Redis}, Addresses: []Address{
-		address("RedisAddrs"), address("RedisSentinels"), address("RedisRing")}, More: []Address{address("RedisMasterName"), address("RedisRingLost")}},
-	{Name: NameRedlock, Title: "quorum of five Redis nodes", Offers: []Capability{RedisQuorum}, Addresses: []Address{address("RedlockAddrs")}},
-	{Name: NameZooKeeper, Title: "ZooKeeper", Offers: []Capability{ZooKeeper}, Addresses: []Address{address("ZooKeeperAddrs")}},
-	{Name: NameEtcd, Title: "etcd", Offers: []Capability{Etcd}, Addresses: []Address{address("EtcdEndpoints")}},
+	{Name: NameMySQL, Title: "MySQL or MariaDB", Offers: []Capability{SQL, RowLocks, Procedures, SkipLocked}, // SQLite: SQL only
+		Addresses: []Address{
+			{Flag: "--mysql-dsn", Env: "SECKILL_MYSQL_DSN", text: func(c *Config) *string { return &c.MySQLDSN }},
+			{Flag: "--sqlite-path", Env: "SECKILL_SQLITE_PATH", text: func(c *Config) *string { return &c.SQLitePath }}}},
+	{Name: NameRedis, Title: "Redis", Offers: []Capability{Redis},
+		Addresses: []Address{
+			{Flag: "--redis-addrs", Env: "SECKILL_REDIS_ADDRS", list: func(c *Config) *[]string { return &c.RedisAddrs }},
+			{Flag: "--redis-sentinels", Env: "SECKILL_REDIS_SENTINELS", list: func(c *Config) *[]string { return &c.RedisSentinels }},
+			{Flag: "--redis-ring", Env: "SECKILL_REDIS_RING", list: func(c *Config) *[]string { return &c.RedisRing }}},
+		More: []Address{
+			{Flag: "--redis-master-name", Env: "SECKILL_REDIS_MASTER_NAME", text: func(c *Config) *string { return &c.RedisMasterName }},
+			{Flag: "--redis-ring-lost", Env: "SECKILL_REDIS_RING_LOST", text: func(c *Config) *string { return &c.RedisRingLost }}}},
+	{Name: NameRedlock, Title: "quorum of five Redis nodes", Offers: []Capability{RedisQuorum}, Addresses: []Address{
+		{Flag: "--redlock-addrs", Env: "SECKILL_REDLOCK_ADDRS", list: func(c *Config) *[]string { return &c.RedlockAddrs }}}},
+	{Name: NameZooKeeper, Title: "ZooKeeper", Offers: []Capability{ZooKeeper}, Addresses: []Address{
+		{Flag: "--zookeeper-addrs", Env: "SECKILL_ZOOKEEPER_ADDRS", list: func(c *Config) *[]string { return &c.ZooKeeperAddrs }}}},
+	{Name: NameEtcd, Title: "etcd", Offers: []Capability{Etcd}, Addresses: []Address{
+		{Flag: "--etcd-endpoints", Env: "SECKILL_ETCD_ENDPOINTS", list: func(c *Config) *[]string { return &c.EtcdEndpoints }}}},
 }
 
 // In returns the addresses in c.
 func (a Address) In(c Config) []string {
-	list, _ := a.of(&c).Interface().([]string)
-	if text, ok := a.of(&c).Interface().(string); ok && text != "" {
+	if a.list != nil {
+		return *a.list(&c)
+	}
+	if text := *a.text(&c); text != "" {
 		return []string{text}
 	}
-	return list
+	return nil
+}
+
+func (a Address) set(c *Config, to []string) {
+	if a.list != nil {
+		*a.list(c) = to
+	} else {
+		*a.text(c) = strings.Join(to, ",")
+	}
 }
 
 // In returns the addresses of a backend in c; nil if it is not configured.
@@ -71,7 +86,7 @@ func (k Kind) Flags(c Config) string {
 
 func (k Kind) copy(to, from *Config) {
 	for _, a := range slices.Concat(k.Addresses, k.More) {
-		a.of(to).Set(a.of(from))
+		a.set(to, a.In(*from))
 	}
 }
 
@@ -81,16 +96,16 @@ func (k Kind) offersAny(needs []Capability) bool {
 
 // KindOf finds the backend that offers a capability.
 func KindOf(need Capability) (k Kind, ok bool) {
-	i := slices.IndexFunc(Kinds, func(k Kind) bool { return slices.Contains(k.Offers, need) })
-	if i < 0 {
-		return Kind{}, false
-	}
-	return Kinds[i], true
+	return find(func(k Kind) bool { return slices.Contains(k.Offers, need) })
 }
 
 // KindNamed finds a backend by its name.
 func KindNamed(name string) (k Kind, ok bool) {
-	i := slices.IndexFunc(Kinds, func(k Kind) bool { return k.Name == name })
+	return find(func(k Kind) bool { return k.Name == name })
+}
+
+func find(is func(Kind) bool) (k Kind, ok bool) {
+	i := slices.IndexFunc(Kinds, is)
 	if i < 0 {
 		return Kind{}, false
 	}
@@ -174,10 +189,4 @@ func (c Config) Environment() map[string]string {
 }
 
 // Set configures a backend by its first kind of address.
-func (k Kind) Set(c *Config, addresses ...string) {
-	if field := k.Addresses[0].of(c); field.Kind() == reflect.Slice {
-		field.Set(reflect.ValueOf(addresses))
-	} else {
-		field.SetString(strings.Join(addresses, ","))
-	}
-}
+func (k Kind) Set(c *Config, addresses ...string) { k.Addresses[0].set(c, addresses) }

@@ -10,7 +10,7 @@ import (
 // A client that hangs whatever its context says is asked once; those who want
 // to know are told that it does not answer.
 func TestHangingBackendIsAskedOnce(t *testing.T) {
-	var q questions
+	var in Instance
 	var asked atomic.Int64
 	release, asking := make(chan error), make(chan bool, 99)
 	b := askedBy(func(context.Context) error {
@@ -21,7 +21,7 @@ func TestHangingBackendIsAskedOnce(t *testing.T) {
 	for range 50 {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if err := q.ask(ctx, b); err == nil {
+		if err := in.ask(ctx, b); err == nil {
 			t.Error("it is well, and it hangs")
 		}
 	}
@@ -33,7 +33,7 @@ func TestHangingBackendIsAskedOnce(t *testing.T) {
 	release <- down
 	go func() { release <- nil }()
 	for n := 0; asked.Load() < 2; n++ { // the first answer may still be on its way
-		if err := q.ask(t.Context(), b); err != nil && !errors.Is(err, down) || n > 1 {
+		if err := in.ask(t.Context(), b); err != nil && !errors.Is(err, down) || n > 1 {
 			t.Fatalf("after %d: %v", n, err)
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"net"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -46,16 +45,7 @@ func (in *Instance) dialRedis(encrypted bool) func(ctx context.Context, network,
 // go-redis would take for an answer without a question. A connection that
 // was closed while it was idle is noticed by the next command, whose outcome is
 // then unknown.
-type redisTLS struct{ c redisConn }
-
-func (t redisTLS) Read(b []byte) (int, error)          { return t.c.Read(b) }
-func (t redisTLS) Write(b []byte) (int, error)         { return t.c.Write(b) }
-func (t redisTLS) Close() error                        { return t.c.Close() }
-func (t redisTLS) LocalAddr() net.Addr                 { return t.c.LocalAddr() }
-func (t redisTLS) RemoteAddr() net.Addr                { return t.c.RemoteAddr() }
-func (t redisTLS) SetDeadline(at time.Time) error      { return t.c.SetDeadline(at) }
-func (t redisTLS) SetReadDeadline(at time.Time) error  { return t.c.SetReadDeadline(at) }
-func (t redisTLS) SetWriteDeadline(at time.Time) error { return t.c.SetWriteDeadline(at) }
+type redisTLS struct{ net.Conn }
 
 type redisConn struct{ net.Conn }
 

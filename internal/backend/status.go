@@ -25,7 +25,7 @@ func (in *Instance) Status(ctx context.Context) []Status {
 	all := make([]Status, len(backends))
 	for i, b := range backends {
 		asking.Go(func() {
-			err := in.questions.ask(ctx, b)
+			err := in.ask(ctx, b)
 			all[i] = Status{Name: b.name, Tier: in.Tier(b.name), Address: b.address,
 				Version: in.versions[b.name], OK: err == nil}
 			if err != nil {
@@ -43,42 +43,16 @@ func (in *Instance) Status(ctx context.Context) []Status {
 	return all
 }
 
-// questions are the calls in progress, at most one per backend.
-type questions struct {
-	mu sync.Mutex
-	on map[string]*question
-}
-
-type question struct {
-	answered chan struct{} // closed when err is set
-	err      error
-}
-
 // ask calls b.ask, or waits for the call in progress.
-func (q *questions) ask(ctx context.Context, b asked) error {
-	q.mu.Lock()
-	on := q.on[b.name]
-	if on == nil {
-		on = &question{answered: make(chan struct{})}
-		if q.on == nil {
-			q.on = map[string]*question{}
-		}
-		q.on[b.name] = on
-		go func() { // several callers may share it
-			limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), statusTimeout)
-			defer cancel()
-			err := b.ask(limited)
-			q.mu.Lock()
-			defer q.mu.Unlock()
-			on.err = err
-			delete(q.on, b.name)
-			close(on.answered)
-		}()
-	}
-	q.mu.Unlock()
+func (in *Instance) ask(ctx context.Context, b asked) error {
+	answer := in.questions.DoChan(b.name, func() (any, error) { // several callers may share it
+		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), statusTimeout)
+		defer cancel()
+		return nil, b.ask(limited)
+	})
 	select {
-	case <-on.answered:
-		return on.err
+	case said := <-answer:
+		return said.Err
 	case <-ctx.Done():
 		return fmt.Errorf("it has not answered in time (%w)", context.Cause(ctx))
 	}

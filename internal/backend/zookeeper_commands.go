@@ -66,21 +66,6 @@ func (c *ZooKeeperClient) Exists(ctx context.Context, path string) (*zk.Stat, er
 	})
 }
 
-// ExistsW is Exists, and a channel that yields when the node is created, removed
-// or changed. The watch on a node that never comes stays for ever: to wait for
-// the end of a node that will not come back, use GetW.
-func (c *ZooKeeperClient) ExistsW(ctx context.Context, path string) (*zk.Stat, <-chan zk.Event, error) {
-	a, err := zkDo(ctx, c, "exists", path+" watch", func() (a zkAnswer, err error) {
-		ok, stat, change, err := c.conn.ExistsW(path)
-		if ok {
-			a.stat = stat
-		}
-		a.change = change
-		return a, err
-	})
-	return a.stat, a.change, err
-}
-
 // Get returns a node's data and stat.
 func (c *ZooKeeperClient) Get(ctx context.Context, path string) ([]byte, *zk.Stat, error) {
 	a, err := zkDo(ctx, c, "getData", path, func() (a zkAnswer, err error) {
