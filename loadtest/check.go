@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"seckill/internal/numbers"
 	"seckill/internal/seckill"
 )
 
@@ -39,8 +40,12 @@ func (s Scenario) possible() error {
 		return wrong("stock", "a stock of %d: give 1 to %d units", s.Stock, seckill.MaxStock)
 	case s.Quantity < 1 || s.Quantity > seckill.MaxQuantity:
 		return wrong("quantity", "a quantity of %d: give 1 to %d units", s.Quantity, seckill.MaxQuantity)
-	case n < 1 || n > maxBuyers:
-		return wrong("buyers", "%d buyers: give 1 to %d", n, maxBuyers)
+	case n < 1 || n > maxRequests:
+		return wrong("buyers", "%d buyers: give 1 to %d", n, maxRequests)
+	case s.memory() > MaxMemory:
+		return wrong("buyers", "%s of %s units: what every buyer is told is kept and judged, which would take about %.1f GB of memory, "+
+			"and %.1f GB is the limit; give fewer buyers, a lower rate or a shorter duration, or split the sale into several runs",
+			numbers.Count(n, "buyer"), numbers.Thousands(s.Stock*int64(s.SKUs)), s.memory()/(1<<30), float64(MaxMemory)/(1<<30))
 	case s.Timeout < shortest:
 		return wrong("timeout", "a time-out of %s: give the buyers some time, with its unit: 10s", s.Timeout)
 	case s.Timeout > maxDuration:

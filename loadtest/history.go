@@ -3,6 +3,7 @@ package loadtest
 import (
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"seckill/internal/ledger"
@@ -95,44 +96,69 @@ func (l *callLog) add(p purchase, r adapter.Reply, flags uint8, sent, answered t
 // A history is every call of a run.
 type history []*callLog
 
-// told is what the judge needs to know, by SKU from the first.
-func (h history) told(p *plan) [][]ledger.Told {
-	all := make([][]ledger.Told, p.SKUs)
-	for k, n := range h.perSKU(p) {
-		all[k] = make([]ledger.Told, 0, n) // nil would mean: not known
-	}
-	var key []byte
-	for l, r := range h.records {
-		asked := p.purchase(int(r.index))
-		key = p.key(key[:0], asked.index, asked.sku)
-		k := asked.sku - p.SKU
-		t := ledger.Told{RequestID: string(key), User: asked.user, Quantity: asked.quantity, Outcome: recorded[r.outcome],
-			OrderID: string(l.idOf(r)), Remaining: int64(r.remaining), Sent: time.Duration(r.sent), Answered: time.Duration(r.answered)}
-		switch {
-		case r.is(flagCancel):
-			t.Call = ledger.CallCancel
-		case r.is(flagPay):
-			t.Call, t.Late, t.Early = ledger.CallPay, r.is(flagLate), r.is(flagEarly)
+// A logged call is a record, and the log that has its order's id.
+type loggedCall struct {
+	*record
+	log *callLog
+}
+
+// bySKU sorts the calls by what they asked for, from the first SKU on.
+func (h history) bySKU(p *plan) [][]loggedCall {
+	counts, all := make([]int, p.SKUs), make([][]loggedCall, p.SKUs)
+	skuOf := func(r *record) int {
+		if p.SKUs == 1 {
+			return 0
 		}
-		all[k] = append(all[k], t)
+		return p.skuIndex(p.original(int(r.index)))
+	}
+	for _, r := range h.records {
+		counts[skuOf(r)]++
+	}
+	for k, n := range counts {
+		all[k] = make([]loggedCall, 0, n)
+	}
+	for l, r := range h.records {
+		k := skuOf(r)
+		all[k] = append(all[k], loggedCall{r, l})
 	}
 	return all
 }
 
-// perSKU counts the calls of each SKU.
-func (h history) perSKU(p *plan) []int {
-	n := make([]int, p.SKUs)
-	for _, r := range h.records {
-		k := 0
-		if p.SKUs > 1 {
-			k = p.skuIndex(p.original(int(r.index)))
-		}
-		n[k]++
+// told is what the judge needs to know of the calls for one SKU.
+func told(p *plan, calls []loggedCall) []ledger.Told {
+	all := make([]ledger.Told, 0, len(calls)) // nil would mean: not known
+	// One text holds the ids of all calls: a million small ones take half as much
+	// again, and long to collect.
+	var ids strings.Builder
+	keep := func(id []byte) string {
+		from := ids.Len()
+		ids.Write(id)
+		return ids.String()[from:]
 	}
-	return n
+	var key []byte
+	for i, c := range calls {
+		asked := p.purchase(int(c.index))
+		key = p.key(key[:0], asked.index, asked.sku)
+		if i == 0 {
+			ids.Grow(len(calls) * (len(key) + keyGrows))
+		}
+		t := ledger.Told{RequestID: keep(key), User: asked.user, Quantity: asked.quantity, Outcome: recorded[c.outcome],
+			OrderID: keep(c.log.idOf(c.record)), Remaining: int64(c.remaining), Sent: time.Duration(c.sent), Answered: time.Duration(c.answered)}
+		switch {
+		case c.is(flagCancel):
+			t.Call = ledger.CallCancel
+		case c.is(flagPay):
+			t.Call, t.Late, t.Early = ledger.CallPay, c.is(flagLate), c.is(flagEarly)
+		}
+		all = append(all, t)
+	}
+	return all
 }
 
-// records ranges over the calls, each with the log that has its order's id.
+// keyGrows is by how much later keys may be longer than the first.
+const keyGrows = 7
+
+// records ranges over the calls, each with its log.
 func (h history) records(yield func(*callLog, *record) bool) {
 	for _, l := range h {
 		for _, page := range l.pages {

@@ -38,7 +38,7 @@ func TestHistory(t *testing.T) {
 	long := []byte(strings.Repeat("x", 40_000))
 	d.add(purchase{index: 7}, adapter.Reply{Outcome: ledger.OutcomeCancelled, OrderID: long, Remaining: 1 << 40}, flagCancel, 1, 2)
 	d.add(purchase{index: 8}, adapter.NoAnswer(context.DeadlineExceeded), 0, 3, 4)
-	told := history{d}.told(p)[0]
+	told := told(p, history{d}.bySKU(p)[0])
 	t.Logf("%.0f bytes a call while it is judged", float64(heap()-before)/calls)
 	if len(told) != calls+2 {
 		t.Fatalf("%d calls, want %d", len(told), calls+2)

@@ -34,17 +34,15 @@ const (
 	gaveBack
 )
 
-// ops is what the history of one SKU says about its stock. A request without an
+// opsOf is what the calls for one SKU say about its stock. A request without an
 // answer did what the ledger says, at some time after it was sent. The calls of
 // one request are one operation, which took effect between its first call and
 // the first answer that says sold. Each call told sold out is its own operation.
-func (h history) ops(p *plan, sku int64, became lookup) (ops []linear.Op) {
+func opsOf(p *plan, calls []loggedCall, became lookup) []linear.Op {
 	many := map[uint32]*requestOps{} // by index: those with more than one call
-	for _, r := range h.records {
+	ops := make([]linear.Op, 0, len(calls))
+	for _, r := range calls {
 		asked := p.purchase(int(r.index))
-		if asked.sku != sku {
-			continue
-		}
 		if outcome := recorded[r.outcome]; outcome == ledger.OutcomeSoldOut && !r.is(flagCancel) {
 			ops = append(ops, linear.Op{Client: asked.index, Kind: linear.SoldOut, Quantity: asked.quantity,
 				Call: r.sent, Return: r.answered, Name: buyerName(asked.user)})
@@ -54,7 +52,7 @@ func (h history) ops(p *plan, sku int64, became lookup) (ops []linear.Op) {
 		}
 		if p.Cancellations == 0 && !r.is(flagSeveral) {
 			one := requestOps{sent: r.sent}
-			one.add(r)
+			one.add(r.record)
 			ops = one.append(ops, p, asked, became)
 			continue
 		}
@@ -63,7 +61,7 @@ func (h history) ops(p *plan, sku int64, became lookup) (ops []linear.Op) {
 			q = &requestOps{sent: r.sent}
 			many[r.index] = q
 		}
-		q.add(r)
+		q.add(r.record)
 	}
 	for _, i := range slices.Sorted(maps.Keys(many)) {
 		ops = many[i].append(ops, p, p.purchase(int(i)), became)
@@ -130,11 +128,14 @@ func ordersOf(snap ledger.Snapshot) lookup {
 		user int64
 		id   string
 	}
-	orders := make(map[request]int64, len(snap.Orders))
-	for _, o := range snap.Orders {
-		orders[request{o.UserID, o.RequestID}] = o.Remaining
-	}
+	var orders map[request]int64 // most runs look nothing up
 	return func(user int64, id string) (int64, bool) {
+		if orders == nil {
+			orders = make(map[request]int64, len(snap.Orders))
+			for _, o := range snap.Orders {
+				orders[request{o.UserID, o.RequestID}] = o.Remaining
+			}
+		}
 		remaining, sold := orders[request{user, id}]
 		return remaining, sold
 	}

@@ -39,7 +39,7 @@ func (s Scenario) pacing() pacing {
 		begin += g.length
 		// A product such as 0.1 × 30 must not lose its last request to rounding.
 		n := math.Ceil((g.from+g.to)/2*g.length - 1e-9)
-		p.requests += int(min(n, maxBuyers+1)) // more is refused
+		p.requests += int(min(n, maxRequests+1)) // more is refused
 		p.segments = append(p.segments, g)
 	}
 	return p

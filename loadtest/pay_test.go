@@ -37,7 +37,7 @@ func TestExpiredBeforeTheDeadline(t *testing.T) {
 				open: func() caller { return &hasty{answers: c.answers} }}
 			l.run(t.Context())
 			pays := 0
-			for _, told := range l.history.told(l.plan)[0] {
+			for _, told := range told(l.plan, l.history.bySKU(l.plan)[0]) {
 				if told.Call == ledger.CallPay {
 					pays++
 					if told.Early != c.early {

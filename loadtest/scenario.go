@@ -136,10 +136,24 @@ const (
 	UsualRetry  = 1
 )
 
+// Every call of a run is kept until it has been judged, in at most MaxMemory bytes.
+// A run that would need more is not started.
+const (
+	MaxMemory   = 1 << 30
+	bytesACall  = 400 // its record, and what the judge makes of it
+	bytesAnUnit = 550 // of the orders in the ledger: one a unit
+)
+
+// memory is about what judging takes if every call is answered.
+func (s Scenario) memory() float64 {
+	requests := float64(s.Requests())
+	return requests*(1+float64(s.Copies)*(CopiesEach-1))*bytesACall + min(requests, float64(s.Stock)*float64(s.SKUs))*bytesAnUnit
+}
+
 // Limits of a scenario: what is beyond is a typing error, and would exhaust the
 // machine.
 const (
-	maxBuyers      = 10_000_000 // distinct users, and requests
+	maxRequests    = 10_000_000
 	maxSKUs        = 10_000
 	maxConnections = 50_000
 	maxRate        = 1_000_000

@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
+	"runtime/debug"
 	"strings"
 
 	"seckill/loadtest"
@@ -76,6 +78,9 @@ func readAuthorities(file string) (*x509.CertPool, error) {
 }
 
 func (c *LoadCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWriter) error {
+	if debug.SetMemoryLimit(-1) == math.MaxInt64 { // GOMEMLIMIT is not set
+		debug.SetMemoryLimit(loadtest.MaxMemory * 9 / 10) // the garbage of a large run is collected before it is past MaxMemory
+	}
 	config := loadtest.Config{Scenario: c.Scenario, Authorities: c.authorities}
 	var err error
 	if config.Counterexamples, err = counterexamples(); err != nil {

@@ -185,6 +185,7 @@ func hear(e Evidence) *hearing {
 	s := &e.Snapshot
 	h := &hearing{Evidence: e, stores: map[StockStore]string{}, report: Report{
 		Verdict: Held, Violations: []Violation{}, SKU: s.Stock.ID, Run: s.Stock.Run, Initial: e.Initial}}
+	h.sales = make([]*sale, 0, len(s.Orders))
 	for i := range s.Orders {
 		o := &s.Orders[i]
 		h.sales = append(h.sales, &sale{Order: o, ours: e.Told != nil && (e.Ours == nil || e.Ours(o))})
@@ -260,6 +261,7 @@ func (h *hearing) listen() {
 		h.refused[name{request: r.RequestID, user: r.UserID}] = true
 	}
 	naming, met := map[name][]*Told{}, map[name]bool{}
+	h.buys = make([]*Told, 0, len(h.Told))
 	for i := range h.Told {
 		if t := &h.Told[i]; t.Call.Is(CallBuy) {
 			h.buys = append(h.buys, t)
@@ -271,8 +273,10 @@ func (h *hearing) listen() {
 	for _, s := range h.sales {
 		if s.ours {
 			for _, n := range []name{{order: s.PublicID}, {request: s.RequestID, user: s.UserID}} {
-				met[n] = true
-				s.hear(naming[n])
+				if calls := naming[n]; calls != nil {
+					met[n] = true
+					s.hear(calls)
+				}
 			}
 			if s.request = h.requestOf(s.Order); s.request != nil {
 				s.request.sale = s
@@ -298,6 +302,7 @@ func (h *hearing) findRequests() {
 		return cmp.Or(cmp.Compare(a.User, b.User), strings.Compare(a.RequestID, b.RequestID), cmp.Compare(a.Sent, b.Sent))
 	})
 	h.doubtful = map[int64]*buyer{}
+	h.requests = make([]request, 0, len(h.buys))
 	for begin, end := 0, 0; begin < len(h.buys); begin = end {
 		first := h.buys[begin]
 		for end = begin; end < len(h.buys) && h.buys[end].User == first.User && h.buys[end].RequestID == first.RequestID; end++ {

@@ -330,7 +330,7 @@ type ask struct {
 //     told duplicate has an order and does not count. One who waited and bought
 //     in the end does: until then they got nothing.
 func (h *hearing) traffic() *traffic {
-	t := &traffic{}
+	t := &traffic{sales: make([]change, 0, len(h.sales)), sold: make([]span, 0, len(h.sales)), asks: make([]ask, 0, len(h.buys)), latest: make([]time.Duration, 0, len(h.buys))}
 	for _, s := range h.sales {
 		switch {
 		case s.anyTime():

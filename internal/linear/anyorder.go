@@ -20,13 +20,8 @@ func Saw(ops []Op) []Op {
 // hindered by that unless more was sold than there was. A sold out is told
 // at the last moment, when the answer comes.
 func inAnyOrder(initial int64, ops []Op) reason {
-	var sales []Op
-	for _, o := range ops {
-		if o.Kind == Sold {
-			sales = append(sales, o)
-		}
-	}
-	slices.SortStableFunc(sales, func(a, b Op) int { return cmp.Compare(a.Call, b.Call) })
+	sales := salesOf(ops)
+	slices.SortStableFunc(sales, func(a, b *Op) int { return cmp.Compare(a.Call, b.Call) })
 	course := []moment{{initial, math.MinInt64}}
 	left := initial
 	for _, s := range sales {

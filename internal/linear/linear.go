@@ -108,16 +108,21 @@ const largest = 5000
 // known and one pass decides. When units come back the order has to be
 // searched for, and the first window of the history is.
 func Check(initial int64, ops []Op, limit time.Duration) Finding {
-	ops = slices.DeleteFunc(slices.Clone(ops), func(o Op) bool { return o.Kind == Nothing })
+	nothing := func(o Op) bool { return o.Kind == Nothing }
 	if !slices.ContainsFunc(ops, func(o Op) bool { return o.Kind == GaveBack }) {
-		check := inOrder
-		if slices.ContainsFunc(ops, func(o Op) bool { return o.Saw }) {
-			check = inAnyOrder
+		check, checked := inOrder, 0
+		for i := range ops {
+			if !nothing(ops[i]) {
+				checked++
+			}
+			if ops[i].Saw {
+				check = inAnyOrder
+			}
 		}
 		why := check(initial, ops)
-		return Finding{Linearizable: why.text == "", Decided: true, Checked: len(ops), Why: why.text, Params: why.params}
+		return Finding{Linearizable: why.text == "", Decided: true, Checked: checked, Why: why.text, Params: why.params}
 	}
-	ops = window(ops, largest)
+	ops = window(slices.DeleteFunc(slices.Clone(ops), nothing), largest)
 	f := Finding{Checked: len(ops)}
 	switch porcupine.CheckOperationsTimeout(Model(initial), Operations(ops), limit) {
 	case porcupine.Ok:
@@ -134,18 +139,13 @@ func Check(initial int64, ops []Op, limit time.Duration) Finding {
 // Sale after sale takes place as early as it can: when it was asked for, or
 // right after the one before.
 func inOrder(initial int64, ops []Op) reason {
-	var sales []Op
-	for _, o := range ops {
-		if o.Kind == Sold {
-			sales = append(sales, o)
-		}
-	}
-	slices.SortStableFunc(sales, func(a, b Op) int {
+	sales := salesOf(ops)
+	slices.SortStableFunc(sales, func(a, b *Op) int {
 		return cmp.Or(cmp.Compare(b.Remaining+b.Quantity, a.Remaining+a.Quantity), cmp.Compare(b.Remaining, a.Remaining))
 	})
 	left, now := initial, int64(math.MinInt64)
 	course := []moment{{left, now}}
-	var before Op // the sale that now comes from
+	var before *Op // the sale that now comes from
 	for _, s := range sales {
 		switch {
 		case s.Remaining+s.Quantity != left:
@@ -166,6 +166,16 @@ func inOrder(initial int64, ops []Op) reason {
 		course = append(course, moment{left, now})
 	}
 	return soldOutInTime(course, ops)
+}
+
+// salesOf points to the sales of a history, which may be large.
+func salesOf(ops []Op) (sales []*Op) {
+	for i := range ops {
+		if ops[i].Kind == Sold {
+			sales = append(sales, &ops[i])
+		}
+	}
+	return sales
 }
 
 // A moment is when so few units were left, at the earliest.

@@ -1,0 +1,96 @@
+//go:build verify
+
+package loadtest
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"testing"
+	"time"
+
+	"seckill/internal/ledger"
+	"seckill/loadtest/adapter"
+)
+
+// A shop sells at once, and is its own ledger.
+type shop struct {
+	atOnce
+	*ledger.Snapshot
+}
+
+func (s shop) buy(p purchase, key []byte) adapter.Reply {
+	if s.Stock.Num == 0 {
+		return adapter.Reply{Outcome: ledger.OutcomeSoldOut, Code: "sold_out", Status: 409}
+	}
+	s.Stock.Num--
+	o := ledger.Order{ID: int64(len(s.Orders) + 1), PublicID: fmt.Sprintf("JBSWY3DPEHPK3PXP%010d", len(s.Orders)), RequestID: string(key), Run: 1,
+		UserID: p.user, SKUID: 1, Quantity: 1, Remaining: s.Stock.Num, Status: ledger.Active, Strategy: testStrategy}
+	s.Orders = append(s.Orders, o)
+	return adapter.Reply{Outcome: ledger.OutcomeSold, OrderID: []byte(o.PublicID), Remaining: o.Remaining}
+}
+
+type shopLedger struct{ shop }
+
+func (s shopLedger) Snapshot(context.Context, int64) (ledger.Snapshot, error) {
+	return *s.shop.Snapshot, nil
+}
+
+// The largest sales that are allowed, and one of a million requests, are judged in
+// MaxMemory, with the limit of seckill load.
+func TestVerdictInMemory(t *testing.T) {
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(MaxMemory * 9 / 10))
+	for _, test := range []struct{ buyers, stock int }{
+		{1_000_000, 100_000}, {1_000_000, 999_000}, {2_600_000, 1000},
+	} {
+		s := Scenario{Strategy: testStrategy, SKU: 1, Stock: int64(test.stock), Buyers: test.buyers, Concurrency: 1, Quantity: 1, Timeout: time.Second}.normal()
+		if err := s.Check(); err != nil {
+			t.Error(err)
+		}
+		debug.FreeOSMemory()
+		peak := startPeak(t)
+		book := shop{Snapshot: &ledger.Snapshot{Stock: ledger.Stock{ID: 1, Initial: s.Stock, Num: s.Stock, Run: 1}}}
+		r := newRun(Config{Scenario: s, Ledger: shopLedger{book}, settling: defaultSettling})
+		r.plan.runs[0], r.stockStores = 1, map[string]ledger.StockStore{testStrategy: ledger.InRow}
+		l := &load{plan: r.plan, tally: r.tally, open: func() caller { return book }}
+		l.run(t.Context())
+		r.history = l.history
+		reports := r.audit(t.Context())
+		if reports[0].Verdict != ledger.Held || reports[0].Sold != s.Stock || r.result.Linearizable.Checked != test.buyers {
+			t.Errorf("%+v, linearizable %+v", reports[0], r.result.Linearizable)
+		}
+		most := peak()
+		t.Logf("%d buyers of %d units: %.0f MB, expected %.0f MB", test.buyers, test.stock, most/1e6, s.memory()/1e6)
+		if most > MaxMemory {
+			t.Errorf("%d buyers of %d units took %.0f MB", test.buyers, test.stock, most/1e6)
+		}
+	}
+}
+
+// startPeak looks every few milliseconds how much memory the program has; the
+// function that it returns says the most.
+func startPeak(t *testing.T) (most func() float64) {
+	t.Helper()
+	stop, found := make(chan struct{}), make(chan float64)
+	go func() {
+		peak := 0.0
+		tick := time.NewTicker(5 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			var now runtime.MemStats
+			runtime.ReadMemStats(&now)
+			peak = max(peak, float64(now.Sys-now.HeapReleased))
+			select {
+			case <-tick.C:
+			case <-stop:
+				found <- peak
+				return
+			}
+		}
+	}()
+	return func() float64 {
+		close(stop)
+		return <-found
+	}
+}
