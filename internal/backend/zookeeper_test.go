@@ -137,6 +137,7 @@ func TestZooKeeperCommandsPassTheTap(t *testing.T) {
 	want := []string{
 		"zookeeper create " + dir + "/n- ephemeral sequential",
 		"zookeeper getData " + node + " watch", "zookeeper getChildren " + dir,
+		"zookeeper getChildren " + dir + " watch",
 		"zookeeper delete " + node, "wait node", "zookeeper exists " + node,
 	}
 	if !slices.Equal(r.seen, want) {
