@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -193,20 +192,6 @@ func TestExitStatusesOfThePages(t *testing.T) {
 			if !row.MatchString(table) {
 				t.Errorf("%s: %s: no row %d that says %q in\n%s", file, command, status, says, table)
 			}
-		}
-	}
-}
-
-// The README's map of the code leads to folders that are there.
-func TestMapOfTheReadme(t *testing.T) {
-	_, rest, _ := strings.Cut(page(t, "README.md"), "## Map of the code\n")
-	folders := firstColumns(fence.FindString(rest))
-	if len(folders) < 8 {
-		t.Fatalf("the map has only %q", folders)
-	}
-	for _, folder := range folders {
-		if info, err := os.Stat(filepath.Join(root, folder)); err != nil || !info.IsDir() {
-			t.Errorf("the map leads to %s: %v", folder, err)
 		}
 	}
 }

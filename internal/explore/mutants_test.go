@@ -227,36 +227,6 @@ func (l *ungatedLock) Acquire(ctx context.Context, key string, o lock.Options) (
 	}), nil
 }
 
-// turnless is redis-registry as it was: the value in Redis is the process, and
-// does not tell its buyers apart. A release that arrives late frees the next
-// one's lock.
-func turnless() catalog.Info {
-	return recipe(redislock.RedisRegistry, func(d catalog.Deps) lock.Locker {
-		return &turnlessLock{ungated: &ungatedLock{d.Redis, rand.Text()}}
-	})
-}
-
-type turnlessLock struct {
-	ungated *ungatedLock
-	local   lock.Gate[struct{}]
-}
-
-func (l *turnlessLock) Acquire(ctx context.Context, key string, o lock.Options) (lock.Lease, error) {
-	room, err := l.local.Enter(ctx, key, o.Wait)
-	if err != nil {
-		return nil, err
-	}
-	lease, err := l.ungated.Acquire(ctx, key, o)
-	if err != nil {
-		room.Leave()
-		return nil, err
-	}
-	return lock.NewHold(ctx, 0, func(ctx context.Context) error {
-		defer room.Leave()
-		return lease.Release(ctx)
-	}), nil
-}
-
 // byBuyer takes a lock of the buyer's own.
 func byBuyer(g *lock.Guarded) seckill.Strategy { return &buyersOwn{g} }
 

@@ -67,7 +67,6 @@ func TestMutationsAreCaught(t *testing.T) {
 			strategy(sqlrow.ForUpdate, func(d catalog.Deps) seckill.Strategy { return &snapshot{store: d.Ledger} }), buy, all, nil},
 		{hotsku.Reserve, "pays what has expired", reserving(paysAnyway), atOne("one pays, a sweeper comes", explore.Pays, explore.Sweeps), once, nil},
 		{hotsku.Reserve, "gives a cancelled reservation back again", reserving(releasesTwice), atOne("two cancel", explore.Releases, explore.Releases), once, nil},
-		{hotsku.Reserve, "lets a reservation expire by what it has read", hotsku.ReserveLate, atOne("two sweepers", explore.Sweeps, explore.Sweeps), once, nil},
 		{counter.RedisMulti, "does not WATCH", unwatching(), buy, once, nil},
 
 		{redislock.RedisLua, blind, locker(redislock.RedisLua, byDelete), expiring, twice, []string{explore.RuleStolen}},

@@ -192,24 +192,6 @@ func TestWrongMoves(t *testing.T) {
 	}
 }
 
-// Two games of a strategy that locks its whole table do not wait for each other.
-func TestTwoGamesAtOnce(t *testing.T) {
-	one, two := begin(t, "for-update-scan", "aa"), begin(t, "for-update-scan", "")
-	s := play(t, two, "aaaa")
-	for !s.Over {
-		var err error
-		if s, err = two.Move(t.Context(), s.Moves[0].Move, -1); err != nil {
-			t.Fatalf("%v, %s", err, show(s))
-		}
-	}
-	if s.Verdict.Broken || s.Verdict.Sold != 2 {
-		t.Errorf("%s", show(s))
-	}
-	if s := one.State(); s.Schedule != "aa" || s.Buyers[0].State != "ready" {
-		t.Errorf("the first game has moved: %s", show(s))
-	}
-}
-
 var update = flag.Bool("update", false, "write what a test found into its testdata")
 
 // golden compares text with a file of testdata. What differs from server to server

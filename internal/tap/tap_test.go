@@ -261,53 +261,6 @@ func TestCounter(t *testing.T) {
 	}
 }
 
-// BenchmarkAbsent shows what the tap costs a command: nothing to speak of when
-// there is none in the context (compare bare and absent), little when there is.
-func BenchmarkAbsent(b *testing.B) {
-	send := func() error { return nil }
-	describe := func() *tap.Command { return &tap.Command{Name: "SELECT"} }
-	b.Run("do/bare", func(b *testing.B) {
-		for b.Loop() {
-			_ = send()
-		}
-	})
-	for name, ctx := range map[string]context.Context{
-		"do/absent":   b.Context(),
-		"do/counting": tap.With(b.Context(), &tap.Counter{}),
-	} {
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				_ = tap.Do(ctx, tap.SQL, describe, func(context.Context) error { return send() })
-			}
-		})
-	}
-	inner, err := (&sqlite.SQLite{}).OpenConnector("file:" + b.TempDir() + "/bare.db")
-	if err != nil {
-		b.Fatal(err)
-	}
-	bare := sql.OpenDB(inner)
-	defer bare.Close()
-	tapped := openSQL(b)
-	for _, c := range []struct {
-		name string
-		db   *sql.DB
-		ctx  context.Context
-	}{
-		{"sqlite/bare", bare, b.Context()},
-		{"sqlite/absent", tapped, b.Context()},
-		{"sqlite/counting", tapped, tap.With(b.Context(), &tap.Counter{})},
-	} {
-		b.Run(c.name, func(b *testing.B) {
-			var n int
-			for b.Loop() {
-				if err := c.db.QueryRowContext(c.ctx, "SELECT 1").Scan(&n); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
 func TestVerbIsTheFirstWord(t *testing.T) {
 	db, r := openSQL(t), &recorder{}
 	for _, q := range []string{"\n select 1", "SELECT(1)", "select\t1"} {

@@ -1,7 +1,6 @@
 package sqlrow
 
 import (
-	"context"
 	"errors"
 	"testing"
 	"time"
@@ -79,28 +78,5 @@ func TestAutocommitWaitsForAWriter(t *testing.T) {
 	}), 0, 1, 1)
 	if got := s.judge(t); err != nil || got.Verdict != ledger.Held {
 		t.Errorf("got %v, and the audit says %s", err, got.Verdict)
-	}
-}
-
-// A buyer who gives up leaves nothing behind.
-func TestABuyerWhoGivesUpHoldsNothing(t *testing.T) {
-	for _, i := range []catalog.Info{ConditionalScan, ForUpdateNowait, ForUpdateScan} {
-		s := open(t, i, 10, catalog.Deps{})
-		ctx, leave := context.WithCancel(t.Context())
-		if err := s.buy(taptest.Before(ctx, "INSERT", leave), 0, 1, 1); err == nil || !seckill.NothingTaken(err) {
-			t.Errorf("%s: a buyer who left was told %v, want that nothing was taken", i.Name, err)
-		}
-		for deadline := time.Now().Add(time.Minute); ; { // until the server has seen him go
-			err := s.buy(t.Context(), 0, 2, 1)
-			if err == nil {
-				break
-			}
-			if !errors.Is(err, seckill.ErrBusy) || time.Now().After(deadline) {
-				t.Fatalf("%s: the next was told %v", i.Name, err)
-			}
-		}
-		if got := s.judge(t); got.Verdict != ledger.Held || got.Remaining != 9 {
-			t.Errorf("%s: the audit says %s, %d left, want held and 9", i.Name, got.Verdict, got.Remaining)
-		}
 	}
 }

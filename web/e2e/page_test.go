@@ -324,28 +324,6 @@ func TestWhatBrokeIsSaidWhateverCannotBeLoaded(t *testing.T) {
 	}
 }
 
-func TestServiceProcessesAreStartedAnew(t *testing.T) {
-	f := startFake(t)
-	f.serving = make(chan struct{})
-	tb := startBrowser(t).open(f.url+"#/lab?strategies=naive&lease_ms=500", wide)
-	tb.await(`document.querySelectorAll(".picker .chosen .title").length === 1`)
-	tb.click("button.run")
-	tb.says(".banner.busy", "Restarting the service processes")
-	<-f.serving
-	tb.says(".banner.busy", "naive: selling")
-	tb.click("button.stop")
-	tb.says(".banner", "NOT VALID")
-}
-
-func TestServiceThatDied(t *testing.T) {
-	f := startFake(t)
-	f.services = append(f.services, f.services[0])
-	f.services[1].Up, f.services[1].Error = false, "it ended by itself (killed); its log is /tmp/x.log"
-	tb := startBrowser(t).open(f.url, wide)
-	tb.says(".machines", "down")
-	tb.says(".machines", "/tmp/x.log")
-}
-
 func TestReloadAndSecondTabShowTheSameRun(t *testing.T) {
 	f := startFake(t)
 	b := startBrowser(t)
@@ -372,22 +350,6 @@ func TestReloadAndSecondTabShowTheSameRun(t *testing.T) {
 	for _, tb := range []*tab{first, second} {
 		tb.says(".banner .word", "HELD")
 	}
-}
-
-func TestLabThatIsRestarted(t *testing.T) {
-	f, stop := startFakeAt(t, "127.0.0.1:0", "")
-	tb := startBrowser(t).open(f.url, wide)
-	tb.forgive("net::ERR_")
-	tb.choose("conditional")
-	tb.click("button.run")
-	f.results <- fakeResult(ledger.Held)
-	tb.says(".banner .word", "HELD")
-	stop()
-	tb.says(".lost-connection", "lost")
-	tb.shot("fake-lost-connection")
-	startFakeAt(t, strings.TrimPrefix(f.url, "http://"), "")
-	tb.await(`!document.querySelector(".lost-connection")`)
-	tb.says(".stage", "Nothing has run yet")
 }
 
 // What could not be loaded says so in the reader's language, can be tried again,

@@ -121,48 +121,6 @@ func TestLateCommandIsPlayed(t *testing.T) {
 	tb.inEveryLook("trace late zh")
 }
 
-// Each kind of actor and step has its words.
-func TestActorsHaveWords(t *testing.T) {
-	f := startFake(t)
-	tb := startBrowser(t).open(f.url+"/#/trace", wide)
-	const file = `{"format":1,"strategy":"redis-lua","question":"renewal","scenario":{"name":"each of them","stock":4,"renewals":2,"buyers":[
-		{"name":"A","process":0,"quantity":2,"does":"cancels","again":1}, {"name":"B","process":1,"quantity":2,"does":"cancels","same":"A"},
-		{"name":"C","process":0,"quantity":2,"does":"asks"}, {"name":"D","process":1,"quantity":2,"does":"asks","same":"C"},
-		{"name":"E","process":0,"does":"resets"}, {"name":"F","process":0,"does":"starts"}, {"name":"G","process":0,"does":"locks"}]},
-		"steps":[{"who":"G","backend":"redis","command":"set lock t1 nx","values":[]},
-		{"who":"G","renewer":true,"command":"(renewer) its time has come"},
-		{"who":"G","renewer":true,"backend":"redis","command":"(renewer) evalsha 1 lock t1"},
-		{"who":"G","backend":"work","command":"works under the lock"},
-		{"who":"G","result":"gives up: nothing will ever wake them"}],
-		"problems":[{"rule":"early","message":"one sold"}],"told":[]}`
-	path := filepath.Join(t.TempDir(), "actors.json")
-	if err := os.WriteFile(path, []byte(file), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	tb.do(chromedp.SetUploadFiles(chromedp.CSS("#file"), []string{path}))
-	for _, says := range []string{"A cancels an order of 2, retries without a final answer (1×)", "B cancels A’s order, too, in process 2",
-		"C asks the service for 2, with an idempotency key", "D sends a copy of C’s request, with the same idempotency key", "E resets the sale", "F starts the sale",
-		"G takes the lock and releases it", "renewers may act, at most 2 times"} {
-		tb.says(".cast", says)
-	}
-	tb.await(`[2, 3].every((n) => document.querySelector(".step:nth-child(" + n + ") .dot.renewer").innerText === "↻")`)
-	tb.says(".step:nth-child(2) .says", "the time to renew has come")
-	tb.click(".step:nth-child(3) > button")
-	tb.says(".details", "evalsha 1 lock t1")
-	tb.await(`!document.querySelector(".steps").innerText.includes("(renewer)")`)
-	tb.says(".details", "the lock’s renewer acts")
-	tb.click("#language")
-	for _, says := range []string{"A 取消一个 2 件的订单，没有最终答复就重试（1 次）", "B 也取消 A 的订单", "D 发出 C 的请求的副本，幂等键相同", "E 重置这场销售",
-		"F 开始这场销售", "续期线程可以执行，最多 2 次"} {
-		tb.says(".cast", says)
-	}
-	tb.says(".steps", "持锁工作")
-	tb.says(".steps", "放弃：不会再被唤醒")
-	tb.click(`.controls button:nth-of-type(5)`) // to the end
-	tb.says(".ending", "开售之前就卖出")
-	tb.inEveryLook("trace actors zh")
-}
-
 func TestHostileFiles(t *testing.T) {
 	f := startFake(t)
 	tb := startBrowser(t).open(f.url+"/#/trace", wide)
