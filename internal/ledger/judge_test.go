@@ -317,6 +317,9 @@ func TestJudge(t *testing.T) {
 		// Refusals of a request that has the order.
 		{"a copy sold out while the order is got", copied(OutcomeSoldOut, 110, 120), "key_refused"},
 		{"a copy sold out, while another buyer cancels", all(copied(OutcomeSoldOut, 110, 120), func(e *Evidence) { e.told(8, CallCancel).at(115, 118) }), ""},
+		{"a copy sold out, and an order came back at a time that no call says", all(copied(OutcomeSoldOut, 110, 120), func(e *Evidence) {
+			e.order(2).Status, e.Snapshot.Stock.Num = Cancelled, 3
+		}), "cancelled_unasked"},
 		{"a copy sold out after the order", copied(OutcomeSoldOut, 200, 210), "key_refused"},
 		{"a copy sold out before the retry that got the order", copied(OutcomeSoldOut, 90, 100), ""},
 		{"a copy told duplicate while the order is got", copied(OutcomeDuplicate, 90, 101), "key_refused"},
