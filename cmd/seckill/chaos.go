@@ -2,12 +2,9 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -34,21 +31,16 @@ type ChaosCmd struct {
 	Wait   time.Duration `default:"500ms" help:"How long a buyer waits for a lock." group:"sale"`
 	Seed   *uint64       `help:"Repeats the same buyers in the same order. Default: a new seed each time." group:"sale" placeholder:"N"`
 
-	Within time.Duration `default:"0" help:"Begin no sale after this long; 0: run all." group:"rounds"`
-	Resume bool          `help:"Go on with the result in --json: what it has is not run again, unless it proved nothing." group:"rounds"`
-
-	JSON     string `name:"json" placeholder:"FILE" help:"Write the result as JSON, also after each sale; - is standard output, in place of the table." group:"output"`
-	Markdown string `placeholder:"FILE" help:"Write the tables as Markdown; - is standard output." group:"output"`
-	Readme   string `placeholder:"FILE" help:"Put the table between the <!-- chaos --> marks of a Markdown file." group:"output"`
-	Figures  string `placeholder:"FILE" help:"Write what the screen of the page shows, as JSON." group:"output"`
-	Quiet    bool   `short:"q" help:"No progress." group:"output"`
+	JSON    string `name:"json" placeholder:"FILE" help:"Write the result as JSON; - is standard output, in place of the table." group:"output"`
+	Readme  string `placeholder:"FILE" help:"Put the table between the <!-- chaos --> marks of a Markdown file." group:"output"`
+	Figures string `placeholder:"FILE" help:"Write what the screen of the page shows, as JSON." group:"output"`
+	Quiet   bool   `short:"q" help:"No progress." group:"output"`
 	TopologyFlag
 
 	chosen   []catalog.Info
 	faults   []fault.Name
 	settings chaos.Settings
 	matrix   *measure.Matrix
-	earlier  []chaos.Cell
 }
 
 // Help is what seckill chaos --help says below its flags.
@@ -57,7 +49,7 @@ func (ChaosCmd) Help() string {
 nothing else.
 
 Exit status: %d strategies held that must, and broken ones were caught, %d one oversold that promises not to, %d one lost or undersold,
-%d one stood still, or did not go on after the fault, %d no sale caught a broken one, %d interrupted, not all was run, or a sale proves nothing,
+%d one stood still, or did not go on after the fault, %d no sale caught a broken one, %d interrupted, or a sale proves nothing,
 %d the result could not be written, %d wrong command line.`,
 		chaos.ExitAsKnown, chaos.ExitOversold, chaos.ExitLost, chaos.ExitBlocked, chaos.ExitMissed, chaos.ExitNotValid, statusFailed, statusUsage)
 }
@@ -80,9 +72,6 @@ func (c *ChaosCmd) Validate() (err error) {
 	if err := c.settings.Check(); err != nil {
 		return err
 	}
-	if c.Within < 0 {
-		return errors.New("--within must be from 0 (run all), such as 30m")
-	}
 	if c.matrix, err = guarantees(); err != nil {
 		return err
 	}
@@ -91,55 +80,11 @@ func (c *ChaosCmd) Validate() (err error) {
 			return fmt.Errorf("--readme: %w", err)
 		}
 	}
-	if err := c.of(&chaos.Result{}).check(); err != nil {
-		return err
-	}
-	return c.continued()
-}
-
-// continued sets the seed, which is the earlier result's if there is one.
-func (c *ChaosCmd) continued() error {
 	c.settings.Seed = rand.Uint64()
 	if c.Seed != nil {
 		c.settings.Seed = *c.Seed
 	}
-	if !c.Resume {
-		return nil
-	}
-	if c.JSON == "" || c.JSON == "-" {
-		return errors.New("--resume goes on with the file of --json: give one")
-	}
-	if err := c.takeOver(); err != nil && !errors.Is(err, fs.ErrNotExist) { // nothing was run yet
-		return fmt.Errorf("--resume: %w", err)
-	}
-	return nil
-}
-
-// takeOver takes the cells of the earlier result, and its seed if none is given.
-func (c *ChaosCmd) takeOver() error {
-	f, err := os.Open(c.JSON)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	r, err := chaos.Read(f)
-	if err != nil {
-		return fmt.Errorf("%s: %w", c.JSON, err)
-	}
-	wanted := c.settings
-	if c.Seed == nil {
-		wanted.Seed = r.Settings.Seed
-	}
-	if wanted != r.Settings {
-		return fmt.Errorf("%s has sales with other settings: give the same flags (%s), or another file", c.JSON, r.Command)
-	}
-	for _, cell := range r.Cells {
-		if !slices.ContainsFunc(c.chosen, func(i catalog.Info) bool { return i.Name == cell.Strategy }) || !slices.Contains(c.faults, cell.Fault) {
-			return fmt.Errorf("%s has a sale of %s with %s, which is not asked for and would be lost: name it, too, or give another file", c.JSON, cell.Strategy, cell.Fault)
-		}
-	}
-	c.settings, c.earlier = wanted, r.Cells
-	return nil
+	return c.of(&chaos.Result{}).check()
 }
 
 // chosenFaults reads --faults. All of them begin with the control run.
@@ -167,7 +112,7 @@ func chosenFaults(names []string) (chosen []fault.Name, err error) {
 }
 
 func (c *ChaosCmd) of(r *chaos.Result) result {
-	return result{"chaos", []form{{"--json", c.JSON, r.WriteJSON}, {"--markdown", c.Markdown, r.WriteMarkdown},
+	return result{"chaos", []form{{"--json", c.JSON, r.WriteJSON},
 		{"--readme", c.Readme, measure.WithBlock(c.Readme, "chaos", r.WriteTable)}, {"--figures", c.Figures, r.WritePage}},
 		r.WriteText, r.WriteJSON}
 }
@@ -180,7 +125,7 @@ func (c *ChaosCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 		return err
 	}
 	c.warn(stderr, c.chosen...)
-	options := chaos.Options{Strategies: c.chosen, Faults: c.faults, Settings: c.settings, Matrix: c.matrix, Within: c.Within, Earlier: c.earlier,
+	options := chaos.Options{Strategies: c.chosen, Faults: c.faults, Settings: c.settings, Matrix: c.matrix,
 		Services: lab.ServiceSettings{Services: c.settings.Procs, Lease: c.settings.Lease, Wait: c.settings.Wait, Poll: 10}}
 	where, own, err := startToHarm(ctx, lab.Options{Host: host(), Topology: c.Topology, Links: true,
 		ServiceArgs: []string{"--zookeeper-session", c.Lease.String()}}, options.Services)
@@ -194,13 +139,9 @@ func (c *ChaosCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 	}
 	onStep, clear := steps(stderr, c.Quiet)
 	options.OnStep = onStep
-	if c.JSON != "" && c.JSON != "-" {
-		options.OnCell = c.saver(options, stderr)
-	}
 	r := chaos.Run(ctx, options)
 	clear()
-	c.about(r)
-	r.Servers = where.servers
+	r.Command, r.Version, r.Servers = commandLine(), buildVersion(), where.servers
 	if _, err := c.of(r).write(stdout); err != nil {
 		return err
 	}
@@ -208,23 +149,6 @@ func (c *ChaosCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 		return exitStatus(status)
 	}
 	return nil
-}
-
-func (c *ChaosCmd) about(r *chaos.Result) { r.Command, r.Version = commandLine(), buildVersion() }
-
-// saver writes what there is after each sale, so that a run that is broken off can
-// go on.
-func (c *ChaosCmd) saver(o chaos.Options, stderr io.Writer) func(chaos.Cell) {
-	so := &chaos.Result{Format: chaos.Format, Begun: time.Now().Round(time.Second), Machine: measure.ThisMachine(),
-		Settings: o.Settings, Faults: o.Faults, Cells: slices.Clone(o.Earlier), Interrupted: true, Problems: []string{}}
-	c.about(so)
-	return func(cell chaos.Cell) {
-		so.Cells = slices.DeleteFunc(so.Cells, func(c chaos.Cell) bool { return c.ID() == cell.ID() }) // an earlier try
-		so.Cells = append(so.Cells, cell)
-		if err := replace(c.JSON, so.WriteJSON); err != nil {
-			fmt.Fprintf(stderr, "seckill: --json: %v\n", err)
-		}
-	}
 }
 
 // startToHarm starts a lab that faults may harm, with these service processes.

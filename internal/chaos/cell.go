@@ -47,9 +47,6 @@ type Cell struct {
 	Blocked string `json:"blocked,omitempty"`
 }
 
-// ID names a cell in reports.
-func (c Cell) ID() string { return c.Strategy + "." + string(c.Fault) }
-
 // Broken: more was sold than there was, or something was lost or invented.
 func (c Cell) Broken() bool { return c.Verdict == ledger.Oversold || c.Verdict == ledger.Lost }
 

@@ -44,15 +44,8 @@ type Options struct {
 	// Sale is where the load goes; its scenario is Settings'.
 	Sale     loadtest.Config
 	Settings Settings
-	Matrix   *measure.Matrix // what is known of the strategies; nil: nothing
-	// Earlier are cells of a run that was broken off: they are not run again, unless
-	// they prove nothing.
-	Earlier []Cell
-	// Within bounds the time in which cells are begun; 0: no bound.
-	Within time.Duration
-
-	OnStep func(done, total int, what string) // before each cell; nil: not called
-	OnCell func(Cell)                         // after each; nil: not called
+	Matrix   *measure.Matrix                    // what is known of the strategies; nil: nothing
+	OnStep   func(done, total int, what string) // before each cell; nil: not called
 
 	load func(context.Context, loadtest.Config) (*loadtest.Result, error) // nil: loadtest.Run
 }
@@ -81,37 +74,22 @@ func Run(ctx context.Context, o Options) *Result {
 	begun := time.Now()
 	r := &Result{Format: Format, Begun: begun.Round(time.Second), Machine: measure.ThisMachine(), Settings: o.Settings,
 		Faults: o.Faults, Cells: []Cell{}, Problems: []string{}}
-	total, done := len(o.Strategies)*len(o.Faults), 0
+	total := len(o.Strategies) * len(o.Faults)
 	for _, info := range o.Strategies {
 		for _, name := range o.Faults {
-			before := slices.IndexFunc(o.Earlier, func(c Cell) bool { return c.Strategy == info.Name && c.Fault == name })
-			if before >= 0 && o.Earlier[before].Verdict != ledger.NotValid {
-				o.Earlier[before].May = o.mayHave(info, o.Earlier[before]) // the matrix may have changed since
-				r.Cells = append(r.Cells, o.Earlier[before])
-				done++
-				continue
-			}
-			r.Interrupted = ctx.Err() != nil
-			if r.Interrupted || o.Within > 0 && time.Since(begun) > o.Within {
-				r.Left++
+			if ctx.Err() != nil {
 				continue
 			}
 			if o.OnStep != nil {
-				o.OnStep(done, total, fmt.Sprintf("%s, %s", info.Name, name))
+				o.OnStep(len(r.Cells), total, fmt.Sprintf("%s, %s", info.Name, name))
 			}
-			c := o.cell(ctx, info, name)
-			done++
-			if ctx.Err() != nil {
-				r.Interrupted = true
-				r.Left++
-				continue
-			}
-			r.Cells = append(r.Cells, c)
-			if o.OnCell != nil {
-				o.OnCell(c)
+			if c := o.cell(ctx, info, name); ctx.Err() == nil {
+				r.Cells = append(r.Cells, c)
 			}
 		}
 	}
+	r.Left = total - len(r.Cells)
+	r.Interrupted = r.Left > 0
 	r.Seconds = time.Since(begun).Seconds()
 	r.conclude(o.Strategies)
 	return r
@@ -183,8 +161,7 @@ func (o Options) first(ctx context.Context, c *Cell) *loadtest.Result {
 	sale.Scenario, sale.Rest = s.scenario(*c), true
 	watch := &watch{}
 	sale.OnProgress = watch.see
-	faults := newJournal()
-	in := fault.NewInjector(ctx, o.Lab, []fault.Sale{{Strategy: c.Strategy, SKU: s.SKU}}, faults.told)
+	in := fault.NewInjector(ctx, o.Lab, []fault.Sale{{Strategy: c.Strategy, SKU: s.SKU}}, nil)
 	if c.Fault != None {
 		in.Add(s.planned(c.Fault))
 	}
@@ -193,7 +170,7 @@ func (o Options) first(ctx context.Context, c *Cell) *loadtest.Result {
 		in.Begin()
 	}
 	sale.Patience = s.patience()
-	sale.Outage = func() time.Duration { return in.Outage(faults.all()) }
+	sale.Outage = in.Outage
 	first, err := o.load(ctx, sale)
 	in.End()
 	if err != nil {
@@ -205,7 +182,7 @@ func (o Options) first(ctx context.Context, c *Cell) *loadtest.Result {
 		return nil
 	}
 	c.Course = watch.until(s.lasts())
-	if all := faults.all(); len(all) > 0 {
+	if all := in.Faults(); len(all) > 0 {
 		c.Happened = &all[0]
 	}
 	c.stood()

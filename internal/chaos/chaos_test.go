@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -154,52 +155,19 @@ func TestCells(t *testing.T) {
 	}
 }
 
-// What was run is not run again, and a run that is broken off says what is left.
-func TestResume(t *testing.T) {
-	held := func() *loadtest.Result { return sale(ledger.Held, 100, 720) }
-	l := &paperLab{effect: fault.Effect{Took: true, Matters: true}}
-	o := options(l, held(), held())
+// A run that is broken off keeps what it has, and says what is left.
+func TestInterrupted(t *testing.T) {
+	o := options(&paperLab{effect: fault.Effect{Took: true, Matters: true}}, sale(ledger.Held, 100, 720), sale(ledger.Held, 100, 720))
 	o.Faults = []fault.Name{None, fault.KillService, fault.RestartMySQL}
 	ctx, stop := context.WithCancel(t.Context())
-	o.OnCell = func(Cell) { stop() }
-	r := Run(ctx, o)
-	if len(r.Cells) != 1 || !r.Interrupted || r.Left != 2 || r.ExitStatus() != ExitNotValid {
-		t.Fatalf("%d cells, interrupted %t, %d left", len(r.Cells), r.Interrupted, r.Left)
-	}
-	var file bytes.Buffer
-	if err := r.WriteJSON(&file); err != nil {
-		t.Fatal(err)
-	}
-	earlier, err := Read(&file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	again := options(l, held(), held(), held(), held())
-	again.Faults, again.Earlier = o.Faults, earlier.Cells
-	var ran []string
-	again.OnStep = func(_, _ int, what string) { ran = append(ran, what) }
-	r = Run(t.Context(), again)
-	if want := []string{"sound, kill_service", "sound, restart_mysql"}; !slices.Equal(ran, want) || len(r.Cells) != 3 || r.ExitStatus() != ExitAsKnown {
-		t.Errorf("ran %q with %d cells, exit status %d; want %q, 3, %d", ran, len(r.Cells), r.ExitStatus(), want, ExitAsKnown)
-	}
-	// What breaks a promise is judged by what is promised now.
-	broke := earlier.Cells[0]
-	broke.May, broke.Verdict = false, ledger.Oversold
-	again = options(l)
-	again.Faults, again.Earlier = []fault.Name{None}, []Cell{broke}
-	again.Strategies[0].Guarantees = catalog.Unsound
-	if r = Run(t.Context(), again); !r.Cells[0].May {
-		t.Errorf("it is known to oversell by itself: %+v", r.Cells[0])
-	}
-	again = options(l, held(), held())
-	again.Faults, again.Within = o.Faults, 1
-	if r = Run(t.Context(), again); r.Left != 3 || r.Interrupted || r.ExitStatus() != ExitNotValid {
-		t.Errorf("%d left when the time was over, exit status %d, want 3, %d", r.Left, r.ExitStatus(), ExitNotValid)
-	}
-	for _, wrong := range []string{"{}", "[]", `{"format":2}`} {
-		if _, err := Read(strings.NewReader(wrong)); err == nil {
-			t.Errorf("%s was read as a result", wrong)
+	o.OnStep = func(done, _ int, _ string) {
+		if done == 1 {
+			stop()
 		}
+	}
+	r := Run(ctx, o)
+	if len(r.Cells) != 1 || r.Cells[0].Fault != None || !r.Interrupted || r.Left != 2 || r.ExitStatus() != ExitNotValid {
+		t.Fatalf("%d cells, interrupted %t, %d left, exit status %d", len(r.Cells), r.Interrupted, r.Left, r.ExitStatus())
 	}
 }
 
@@ -256,15 +224,18 @@ func TestReports(t *testing.T) {
 	r := Run(t.Context(), o)
 	r.Command, r.Servers = "seckill chaos", []string{"MariaDB"}
 	r.Cells[0].Course, r.Cells[0].Recovered = []Point{{0.1, 5, 0}, {0.2, 9, 1}}, new(float64)
-	for name, write := range map[string]func(*Result, *bytes.Buffer) error{
-		"text":     func(r *Result, b *bytes.Buffer) error { return r.WriteText(b) },
-		"Markdown": func(r *Result, b *bytes.Buffer) error { return r.WriteMarkdown(b) },
+	for name, c := range map[string]struct {
+		write func(io.Writer) error
+		wants []string
+	}{
+		"text":     {r.WriteText, []string{"sound", "lost", "kill", "promises to withstand", "seckill chaos --strategies sound --faults"}},
+		"Markdown": {r.WriteTable, []string{"| sound | lost", "kill", "MariaDB"}},
 	} {
 		var b bytes.Buffer
-		if err := write(r, &b); err != nil {
+		if err := c.write(&b); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		for _, want := range []string{"sound", "lost", "kill", "promises to withstand", "seckill chaos --strategies sound --faults"} {
+		for _, want := range c.wants {
 			if !strings.Contains(strings.ReplaceAll(b.String(), `\_`, "_"), want) {
 				t.Errorf("%s lacks %q:\n%s", name, want, b.String())
 			}
@@ -288,17 +259,6 @@ func TestNoSecondPart(t *testing.T) {
 	c := Run(t.Context(), o).Cells[0]
 	if asked != 1 || c.Verdict != ledger.NotValid || c.Tested() || !strings.Contains(strings.Join(c.Problems, ""), "could not be reset") {
 		t.Errorf("%d parts, and %+v", asked, c)
-	}
-}
-
-// A run that goes on takes over what there is, and runs again what proved nothing.
-func TestGoesOn(t *testing.T) {
-	for verdict, word := range map[ledger.Verdict]string{ledger.Oversold: "oversold", loadtest.Blocked: "blocked", ledger.NotValid: "held"} {
-		o := options(&paperLab{effect: fault.Effect{Took: true, Matters: true}}, sale(ledger.Held, 600, 600), sale(ledger.Held, 600, 600))
-		o.Earlier = []Cell{{Strategy: "sound", Fault: fault.KillService, Verdict: verdict}}
-		if cell := Run(t.Context(), o).Cells[0]; cell.Word() != word {
-			t.Errorf("%s of before: %s, want %s", verdict, cell.Word(), word)
-		}
 	}
 }
 

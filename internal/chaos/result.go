@@ -38,18 +38,6 @@ type Result struct {
 	Missed []string `json:"missed"`
 }
 
-// Read reads what WriteJSON wrote.
-func Read(r io.Reader) (*Result, error) {
-	var result Result
-	if err := measure.ReadJSON(r, &result); err != nil {
-		return nil, fmt.Errorf("this is no result of seckill chaos --json: %w", err)
-	}
-	if result.Format != Format {
-		return nil, fmt.Errorf("this is no result of seckill chaos --json of format %d", Format)
-	}
-	return &result, nil
-}
-
 // WriteJSON writes everything.
 func (r *Result) WriteJSON(w io.Writer) error { return measure.WriteJSON(w, r) }
 
@@ -81,7 +69,7 @@ const (
 	ExitAsKnown  = loadtest.ExitHeld     // what must hold held, what is broken was caught
 	ExitOversold = loadtest.ExitOversold // a strategy oversold that promises not to
 	ExitLost     = loadtest.ExitLost     // one lost, or undersold
-	ExitNotValid = loadtest.ExitNotValid // interrupted, not all or nothing was run, or a cell proves nothing
+	ExitNotValid = loadtest.ExitNotValid // interrupted, nothing was run, or a cell proves nothing
 	ExitBlocked  = loadtest.ExitBlocked  // one stood still, or did not go on after the fault
 	ExitMissed   = 13                    // no cell caught a broken one
 )
@@ -94,7 +82,7 @@ func (r *Result) ExitStatus() int {
 		return ExitOversold
 	case has(func(c Cell) bool { return c.Wrong() && c.Verdict == ledger.Lost }):
 		return ExitLost
-	case r.Interrupted, r.Left > 0, !has(Cell.Tested), has(func(c Cell) bool { return c.Verdict == ledger.NotValid }):
+	case r.Interrupted, !has(Cell.Tested), has(func(c Cell) bool { return c.Verdict == ledger.NotValid }):
 		return ExitNotValid
 	case has(Cell.Wrong):
 		return ExitBlocked
@@ -125,9 +113,12 @@ func (r *Result) Summary() string {
 		}
 	}
 	said := []string{numbers.Count(tested, "sale") + " tested"}
-	if broke > 0 {
-		said = append(said, fmt.Sprintf("%d broke as they may", broke))
+	add := func(n int, format string) {
+		if n > 0 {
+			said = append(said, fmt.Sprintf(format, n))
+		}
 	}
+	add(broke, "%d broke as they may")
 	if len(wrong) > 0 {
 		said = append(said, "not as they must be: "+strings.Join(wrong, ", "))
 	} else if tested > 0 {
@@ -136,18 +127,10 @@ func (r *Result) Summary() string {
 	if len(r.Missed) > 0 {
 		said = append(said, "not seen breaking: "+strings.Join(r.Missed, ", "))
 	}
-	if not > 0 {
-		said = append(said, fmt.Sprintf("%d not tested", not))
-	}
-	if apart > 0 {
-		said = append(said, fmt.Sprintf("%d not applicable", apart))
-	}
-	if void > 0 {
-		said = append(said, fmt.Sprintf("%d prove nothing", void))
-	}
-	if r.Left > 0 {
-		said = append(said, fmt.Sprintf("%d not run", r.Left))
-	}
+	add(not, "%d not tested")
+	add(apart, "%d not applicable")
+	add(void, "%d prove nothing")
+	add(r.Left, "%d not run")
 	return strings.Join(said, "; ")
 }
 
@@ -279,7 +262,11 @@ func (r *Result) WriteText(w io.Writer) error {
 		fmt.Fprintf(&b, "%-12s%s\n", fact[0], fact[1])
 	}
 	b.WriteString("\n")
-	if err := measure.WriteText(&b, r.tables()); err != nil {
+	tables := []measure.Table{r.table()}
+	if found := r.findings(); len(found.Rows) > 0 {
+		tables = append(tables, found)
+	}
+	if err := measure.WriteText(&b, tables); err != nil {
 		return err
 	}
 	for _, p := range r.Problems {
@@ -298,15 +285,4 @@ func (r *Result) WriteTable(w io.Writer) error {
 		return err
 	}
 	return measure.WriteMarkdown(w, []measure.Table{r.table()})
-}
-
-// WriteMarkdown writes the tables for a page.
-func (r *Result) WriteMarkdown(w io.Writer) error { return measure.WriteMarkdown(w, r.tables()) }
-
-func (r *Result) tables() []measure.Table {
-	all := []measure.Table{r.table()}
-	if found := r.findings(); len(found.Rows) > 0 {
-		all = append(all, found)
-	}
-	return all
 }

@@ -2,10 +2,8 @@ package chaos
 
 import (
 	"slices"
-	"sync"
 	"time"
 
-	"seckill/internal/fault"
 	"seckill/internal/ledger"
 	"seckill/loadtest"
 )
@@ -50,27 +48,4 @@ func (w *watch) firstSale() (time.Duration, bool) {
 		}
 	}
 	return 0, false
-}
-
-// A journal keeps how far faults have come.
-type journal struct {
-	mu     sync.Mutex
-	faults []fault.Happening
-}
-
-func newJournal() *journal { return &journal{} }
-
-func (j *journal) told(i int, h fault.Happening) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if i == len(j.faults) {
-		j.faults = append(j.faults, h)
-	}
-	j.faults[i] = h
-}
-
-func (j *journal) all() []fault.Happening {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return append([]fault.Happening(nil), j.faults...)
 }

@@ -72,13 +72,13 @@ type Sale struct {
 type Injector struct {
 	place Place
 	of    []Sale
-	told  func(i int, h Happening) // how far a fault has come
+	told  func(i int, h Happening) // how far a fault has come; nil: not called
 	ctx   context.Context          // done: the sales were stopped
 
-	mu    sync.Mutex
-	count int
-	over  bool
-	all   sync.WaitGroup
+	mu     sync.Mutex
+	faults []Happening
+	over   bool
+	all    sync.WaitGroup
 
 	sale  time.Time     // when the buyers came,
 	began chan struct{} // and this was closed
@@ -86,8 +86,8 @@ type Injector struct {
 	begin func()        // the buyers come now; once
 }
 
-// NewInjector injects until ctx ends. told, called from several goroutines,
-// hears of every change of the i-th fault, counted from 0.
+// NewInjector injects until ctx ends. told, unless nil, hears of every change of the
+// i-th fault, counted from 0, from several goroutines.
 func NewInjector(ctx context.Context, at Place, of []Sale, told func(i int, h Happening)) *Injector {
 	in := &Injector{place: at, of: of, told: told, ctx: ctx, began: make(chan struct{}), ended: make(chan struct{})}
 	in.begin = sync.OnceFunc(func() {
@@ -105,7 +105,7 @@ func (in *Injector) Begin() { in.begin() }
 func (in *Injector) Add(p Planned) (h Happening, ok bool) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if in.over || in.ctx.Err() != nil || in.count == Most {
+	if in.over || in.ctx.Err() != nil || len(in.faults) == Most {
 		return h, false
 	}
 	select {
@@ -117,11 +117,30 @@ func (in *Injector) Add(p Planned) (h Happening, ok bool) {
 	if p.For > 0 {
 		h.Until = p.At + p.For
 	}
-	i := in.count
-	in.count++
-	in.told(i, h)
+	i := len(in.faults)
+	in.faults = append(in.faults, h)
+	if in.told != nil {
+		in.told(i, h)
+	}
 	in.all.Go(func() { in.perform(i, h, p) })
 	return h, true
+}
+
+// Faults are all that were added, as far as they have come.
+func (in *Injector) Faults() []Happening {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return slices.Clone(in.faults)
+}
+
+// tell notes how far a fault has come.
+func (in *Injector) tell(i int, h Happening) {
+	in.mu.Lock()
+	in.faults[i] = h
+	in.mu.Unlock()
+	if in.told != nil {
+		in.told(i, h)
+	}
 }
 
 // End undoes what lasts, and returns when nothing does. It is called once.
@@ -140,7 +159,7 @@ func (in *Injector) elapsed() int { return int(time.Since(in.sale).Milliseconds(
 func (in *Injector) perform(i int, h Happening, p Planned) {
 	if !in.awaitSale() || !in.wait(time.Until(in.sale.Add(time.Duration(p.At)*time.Millisecond))) {
 		h.State, h.Error, h.Until = HasFailed, "the run ended before", 0
-		in.told(i, h)
+		in.tell(i, h)
 		return
 	}
 	h.State, h.At, h.Until = IsOn, in.elapsed(), 0
@@ -149,7 +168,7 @@ func (in *Injector) perform(i int, h Happening, p Planned) {
 	} else if p.For > 0 {
 		h.Until = h.At + p.For
 	}
-	in.told(i, h)
+	in.tell(i, h)
 	happened, err := in.inject(p)
 	if err == nil {
 		h, err = in.last(i, h, p, happened)
@@ -158,7 +177,7 @@ func (in *Injector) perform(i int, h Happening, p Planned) {
 	if err != nil {
 		h.State, h.Error = HasFailed, err.Error()
 	}
-	in.told(i, h)
+	in.tell(i, h)
 }
 
 // last reports a fault that is on, and undoes it in the end.
@@ -174,7 +193,7 @@ func (in *Injector) last(i int, h Happening, p Planned, happened *Injection) (Ha
 	if h.State = IsOn; p.For > 0 {
 		h.Until = h.At + p.For
 	}
-	in.told(i, h)
+	in.tell(i, h)
 	if p.For > 0 {
 		in.wait(time.Duration(p.For) * time.Millisecond)
 	} else {
@@ -233,10 +252,10 @@ func (in *Injector) wait(d time.Duration) bool {
 
 // Outage is how long faults lasted that end by themselves: meanwhile a sale that
 // stands still is not blocked. One that stands still because of a kill is.
-func (in *Injector) Outage(faults []Happening) time.Duration {
+func (in *Injector) Outage() time.Duration {
 	type span struct{ from, to int }
 	var spans []span
-	for _, f := range faults {
+	for _, f := range in.Faults() {
 		known, _ := Find(f.Kind)
 		switch {
 		case !known.Lasts && !known.Everywhere:

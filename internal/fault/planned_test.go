@@ -31,7 +31,8 @@ func TestOutage(t *testing.T) {
 			{Kind: PauseService, At: 100, Until: 900, State: HasFailed}}, 0},
 		{"killed", []Happening{{Kind: KillHolder, At: 100, Until: 9000, State: IsOver, Effect: took}}, 0},
 	} {
-		if got := m.Outage(test.faults); got < test.want || got > test.want+2*time.Second || got != test.want && test.name != "one that goes on" {
+		m.faults = test.faults
+		if got := m.Outage(); got < test.want || got > test.want+2*time.Second || got != test.want && test.name != "one that goes on" {
 			t.Errorf("%s: %v, want %v", test.name, got, test.want)
 		}
 	}

@@ -108,7 +108,7 @@ func (s *Server) sell(ctx context.Context, e *runEntry, begun Run) {
 			scenario.SKU = begun.Lanes[i].SKU
 			c := s.config(ctx, e, scenario, i, targets)
 			c.Joins = begun.Shop
-			c.Outage = func() time.Duration { return begun.injector.Outage(s.runs.read(e).Faults) }
+			c.Outage = begun.injector.Outage
 			c.Begin = func() {
 				comes()
 				<-begin.open
