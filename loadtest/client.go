@@ -1,14 +1,15 @@
 package loadtest
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -19,7 +20,9 @@ import (
 )
 
 // A client knows the targets and how to ask them. Each of its buyers has
-// connections of its own.
+// connections of its own, and writes to them itself: net/http's transport, with
+// two goroutines a connection, takes twice the processor time for a purchase (see
+// BenchmarkClient).
 type client struct {
 	targets  []*endpoint
 	strategy string
@@ -56,11 +59,6 @@ func newClient(c Config) *client {
 	return cl
 }
 
-const (
-	orders       = "/api/v1/orders"
-	reservations = "/api/v1/reservations"
-)
-
 // newEndpoint takes an address that has been checked.
 func newEndpoint(target string, authorities *x509.CertPool) *endpoint {
 	u, _ := url.Parse(target)
@@ -89,107 +87,14 @@ func (c *client) interrupt() {
 
 var longAgo = time.Unix(1, 0)
 
-// A buyer sends calls one after the other, each exactly once. It never resends
-// by itself: what became of a call whose connection broke is unknown, and a retry
-// is the scenario's to make.
-type buyer struct {
-	client *client
-	lines  []link // one a target
-	// The request that is being sent: all of it, its own header lines, its body.
-	out, header, body []byte
-}
-
 // A link is a connection that stays open from purchase to purchase.
 type link struct {
-	conn net.Conn // nil when there is none
-	wire wire
-	used time.Time // last
-}
-
-func (c *client) newBuyer() *buyer {
-	return &buyer{client: c, lines: make([]link, len(c.targets))}
-}
-
-// close hangs up everywhere.
-func (b *buyer) close() {
-	for i := range b.lines {
-		b.hangUp(&b.lines[i])
-	}
-}
-
-// buy sends one purchase and says what the buyer was told. The reply is valid
-// until the next request.
-func (b *buyer) buy(p purchase, key []byte) adapter.Reply {
-	c := b.client
-	b.header = append(b.header[:0], "Content-Type: application/json\r\nIdempotency-Key: "...)
-	b.header = append(append(b.header, key...), "\r\n"...)
-	if c.async {
-		b.header = append(b.header, "Prefer: respond-async\r\n"...)
-	}
-	b.body = strconv.AppendInt(append(b.body[:0], `{"sku_id":`...), p.sku, 10)
-	b.body = strconv.AppendInt(append(b.body, `,"user_id":`...), p.user, 10)
-	b.body = strconv.AppendInt(append(b.body, `,"quantity":`...), p.quantity, 10)
-	means := c.order(p).Bought
-	if c.reserve > 0 {
-		b.body = strconv.AppendInt(append(b.body, `,"expires_in":`...), int64(c.reserve.Seconds()), 10)
-		means = c.order(p).Reserved
-	}
-	b.body = append(b.body, '}')
-	return b.ask(p, means, http.MethodPost, c.buyPath)
-}
-
-func (c *client) order(p purchase) adapter.Order {
-	return adapter.Order{SKU: p.sku, Quantity: p.quantity, Strategy: c.strategy}
-}
-
-// cancel cancels an order, or the reservation.
-func (b *buyer) cancel(p purchase, id string) adapter.Reply {
-	b.header, b.body = b.header[:0], b.body[:0]
-	if b.client.reserve > 0 {
-		return b.ask(p, adapter.Released, http.MethodDelete, reservations, "/", id)
-	}
-	return b.ask(p, adapter.Cancelled, http.MethodDelete, orders, "/", id)
-}
-
-// pay pays a reservation.
-func (b *buyer) pay(p purchase, id string) adapter.Reply {
-	b.header, b.body = b.header[:0], b.body[:0]
-	return b.ask(p, adapter.Paid, http.MethodPost, reservations, "/", id, "/pay")
-}
-
-// became asks what an accepted purchase came to. Without an answer it is open.
-func (b *buyer) became(p purchase, key []byte) (r adapter.Reply, final bool) {
-	b.header, b.body = b.header[:0], b.body[:0]
-	a, err := b.exchange(p, http.MethodGet, orders, "?user_id=", strconv.FormatInt(p.user, 10), "&request_id=", string(key),
-		"&sku_id=", strconv.FormatInt(p.sku, 10))
-	if err != nil {
-		return adapter.Reply{}, false
-	}
-	r, final = b.client.order(p).Became(a)
-	r.Status = a.Status
-	return r, final
-}
-
-// ask sends a request, and says what its answer means.
-func (b *buyer) ask(p purchase, means func(adapter.Response) adapter.Reply, method string, path ...string) adapter.Reply {
-	a, err := b.exchange(p, method, path...)
-	if err != nil {
-		return b.noAnswer(err)
-	}
-	r := means(a)
-	r.Status, r.RetryAfter = a.Status, a.RetryAfter
-	return r
-}
-
-func (b *buyer) noAnswer(err error) adapter.Reply {
-	var o oddity
-	if errors.As(err, &o) {
-		return adapter.Nonsense("%s", o)
-	}
-	if b.client.interrupted.Load() && errors.Is(err, os.ErrDeadlineExceeded) {
-		err = context.Canceled
-	}
-	return adapter.NoAnswer(err)
+	conn     net.Conn      // nil when there is none
+	used     time.Time     // last
+	buffered *bufio.Reader // of the link
+	body     bytes.Buffer
+	left     int   // bytes that the answer may still have
+	err      error // that ended reading from conn
 }
 
 // exchange sends a request with b.header and b.body to the target whose turn it
@@ -214,7 +119,7 @@ func (b *buyer) exchange(p purchase, method string, path ...string) (a adapter.R
 	b.write(at, method, path)
 	last := false
 	if _, err = l.conn.Write(b.out); err == nil {
-		a, last, err = l.wire.receive()
+		a, last, err = l.receive()
 	}
 	if err != nil || last {
 		b.hangUp(l)
@@ -223,19 +128,58 @@ func (b *buyer) exchange(p purchase, method string, path ...string) (a adapter.R
 	return a, err
 }
 
-func (b *buyer) write(at *endpoint, method string, path []string) {
-	b.out = append(append(b.out[:0], method...), ' ')
-	b.out = append(b.out, at.prefix...)
-	for _, part := range path {
-		b.out = append(b.out, part...)
+const mostHead = 8 << 10 // bytes, of an answer
+
+// connect begins with a new connection.
+func (l *link) connect(conn net.Conn) {
+	l.conn, l.buffered = conn, bufio.NewReader(l)
+}
+
+// Read reads from the connection. It remembers why that ended: an error of the
+// connection means that the answer is lost, any other that it is not HTTP.
+func (l *link) Read(p []byte) (n int, err error) {
+	if l.left <= 0 {
+		return 0, oddity("an answer that does not end")
 	}
-	b.out = append(append(append(b.out, " HTTP/1.1\r\nHost: "...), at.host...), "\r\n"...)
-	b.out = append(b.out, b.header...)
-	if method == http.MethodPost {
-		b.out = strconv.AppendInt(append(b.out, "Content-Length: "...), int64(len(b.body)), 10)
-		b.out = append(b.out, "\r\n"...)
+	n, l.err = l.conn.Read(p[:min(len(p), l.left)])
+	l.left -= n
+	return n, l.err
+}
+
+// An oddity is an answer that is not HTTP/1.1 as it was asked for.
+type oddity string
+
+func (o oddity) Error() string { return string(o) }
+
+// receive reads the next answer. last: the connection cannot be used again. The
+// error is an oddity, or that of the connection.
+func (l *link) receive() (a adapter.Response, last bool, err error) {
+	l.left, l.err = mostHead+adapter.MaxBody, nil
+	r, err := http.ReadResponse(l.buffered, nil)
+	for err == nil && r.StatusCode == http.StatusEarlyHints {
+		r, err = http.ReadResponse(l.buffered, nil)
 	}
-	b.out = append(append(b.out, "\r\n"...), b.body...)
+	if err == nil {
+		l.body.Reset()
+		_, err = l.body.ReadFrom(io.LimitReader(r.Body, adapter.MaxBody+1))
+	}
+	switch {
+	case err != nil && l.err == nil:
+		return a, true, oddity(adapter.Excerpt([]byte(err.Error())))
+	case err != nil:
+		return a, true, l.err
+	case r.StatusCode < http.StatusOK || r.StatusCode > 599:
+		return a, true, oddity("a status of " + strconv.Itoa(r.StatusCode))
+	case r.Header.Get("Content-Encoding") != "":
+		return a, true, oddity("a Content-Encoding of " + r.Header.Get("Content-Encoding") + ", which was not asked for")
+	case l.body.Len() > adapter.MaxBody:
+		return a, true, oddity("a body of more than " + strconv.Itoa(adapter.MaxBody) + " bytes")
+	}
+	a = adapter.Response{Status: r.StatusCode, ContentType: r.Header.Get("Content-Type"), Body: l.body.Bytes()}
+	if seconds, err := strconv.ParseUint(r.Header.Get("Retry-After"), 10, 30); err == nil {
+		a.RetryAfter = time.Duration(seconds) * time.Second
+	}
+	return a, r.Close || l.err != nil || l.buffered.Buffered() > 0, nil
 }
 
 // idle is how long a connection may be quiet before it is checked: a service may
@@ -258,8 +202,7 @@ func (b *buyer) dial(at *endpoint, l *link, deadline time.Time) error {
 		}
 		conn = secure
 	}
-	l.conn = conn
-	l.wire.connect(conn)
+	l.connect(conn)
 	b.client.mu.Lock()
 	b.client.open[conn] = true
 	b.client.mu.Unlock()

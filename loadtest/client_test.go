@@ -2,11 +2,14 @@ package loadtest
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"seckill/internal/ledger"
@@ -72,24 +75,6 @@ func TestClientNeverSendsTwice(t *testing.T) {
 	}
 }
 
-func TestClientWithATooLongAnswer(t *testing.T) {
-	target := listen(t, func(conn net.Conn) {
-		_, _ = readPurchase(bufio.NewReader(conn))
-		_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")
-		for {
-			if _, err := io.WriteString(conn, "[[[[[[[["); err != nil {
-				return
-			}
-		}
-	})
-	c := newClient(Config{Targets: []string{target}, Scenario: Scenario{Strategy: testStrategy, SKU: 1, Quantity: 1, Concurrency: 1, Timeout: 5 * time.Second}})
-	b := c.newBuyer()
-	defer b.close()
-	if r := b.buy(purchase{sku: 1, quantity: 1, user: 1}, []byte("key")); r.Code != adapter.CodeNonsense {
-		t.Errorf("got %+v, want nonsense", r)
-	}
-}
-
 // What buyers send, byte by byte.
 func TestWhatBuyersSend(t *testing.T) {
 	const target = "http://127.0.0.1:1/shop"
@@ -122,8 +107,8 @@ func TestWhatBuyersSend(t *testing.T) {
 	} {
 		here, there := net.Pipe()
 		b := newClient(Config{Scenario: test.scenario, Targets: []string{target}}).newBuyer()
-		b.lines[0].conn, b.lines[0].used = here, time.Now()
-		b.lines[0].wire.connect(here)
+		b.lines[0].used = time.Now()
+		b.lines[0].connect(here)
 		got := make(chan string)
 		go func() {
 			sent := make([]byte, 4<<10)
@@ -173,3 +158,67 @@ func listen(t *testing.T, f func(net.Conn)) (target string) {
 	})
 	return "http://" + l.Addr().String()
 }
+
+// Each answer, whole and byte by byte; what is odd is never guessed at.
+func TestReceive(t *testing.T) {
+	const ok = "HTTP/1.1 200 OK\r\n"
+	long := strings.Repeat("x", adapter.MaxBody)
+	for _, test := range []struct {
+		name, sent string
+		body       string
+		last       bool
+		odd        string // part of the oddity
+		lost       bool
+	}{
+		{name: "with a length", sent: ok + "Content-Length: 5\r\n\r\nhello", body: "hello"},
+		{name: "chunks", sent: ok + "Transfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2;a=b\r\nlo\r\n0\r\n\r\n", body: "hello"},
+		{name: "after early hints", sent: "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n" + ok + "Content-Length: 1\r\n\r\nx", body: "x"},
+		{name: "up to the end", sent: ok + "\r\nhello", body: "hello", last: true},
+		{name: "closing", sent: ok + "Connection: Close\r\nContent-Length: 2\r\n\r\nok", body: "ok", last: true},
+		{name: "HTTP/1.0", sent: "HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok", body: "ok", last: true},
+		{name: "the longest", sent: ok + "Content-Length: 65536\r\n\r\n" + long, body: long},
+
+		{name: "nothing", sent: "", lost: true},
+		{name: "cut in the status", sent: "HTTP/1.1 20", lost: true},
+		{name: "cut in a header", sent: ok + "Content-Le", lost: true},
+		{name: "cut in the body", sent: ok + "Content-Length: 5\r\n\r\nhell", lost: true},
+		{name: "without the last chunk", sent: ok + "Transfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n", lost: true},
+
+		{name: "another protocol", sent: "SSH-2.0-OpenSSH_9.2\r\n", odd: "malformed HTTP"},
+		{name: "a status out of range", sent: "HTTP/1.1 600 X\r\n\r\n", odd: "a status of 600"},
+		{name: "switching", sent: "HTTP/1.1 101 Switching Protocols\r\n\r\n", odd: "a status of 101"},
+		{name: "no header", sent: ok + "hello\r\n\r\n", odd: "malformed MIME header"},
+		{name: "a wrong length", sent: ok + "Content-Length: -1\r\n\r\n", odd: "bad Content-Length"},
+		{name: "too long", sent: ok + "Content-Length: 65537\r\n\r\n" + long + "x", odd: "a body of more than 65536 bytes"},
+		{name: "headers without an end", sent: ok + strings.Repeat("X: y\r\n", 20_000), odd: "malformed MIME header"},
+		{name: "gzip", sent: ok + "Content-Encoding: gzip\r\nContent-Length: 1\r\n\r\nx", odd: "a Content-Encoding of gzip"},
+	} {
+		for how, from := range map[string]io.Reader{
+			"whole": strings.NewReader(test.sent), "byte by byte": iotest.OneByteReader(strings.NewReader(test.sent))} {
+			l := &link{}
+			l.connect(readConn{Reader: from})
+			a, last, err := l.receive()
+			var o oddity
+			switch {
+			case test.odd != "":
+				if !errors.As(err, &o) || !strings.Contains(err.Error(), test.odd) {
+					t.Errorf("%s, %s: %v, want an oddity with %q", test.name, how, err, test.odd)
+				}
+			case test.lost:
+				if !errors.Is(err, io.EOF) {
+					t.Errorf("%s, %s: %v, want the end of the connection", test.name, how, err)
+				}
+			case err != nil || a.Status != http.StatusOK || string(a.Body) != test.body || last != test.last:
+				t.Errorf("%s, %s: %d %.40q last %t, %v; want %.40q last %t", test.name, how, a.Status, a.Body, last, err, test.body, test.last)
+			}
+		}
+	}
+}
+
+// A readConn is a connection that is only read.
+type readConn struct {
+	io.Reader
+	net.Conn
+}
+
+func (c readConn) Read(p []byte) (int, error) { return c.Reader.Read(p) }

@@ -1,8 +1,14 @@
 package loadtest
 
 import (
+	"bytes"
 	"context"
+	"io"
+	"net/http"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"seckill/internal/ledger"
 	"seckill/loadtest/adapter"
@@ -34,4 +40,66 @@ func BenchmarkLoad(b *testing.B) {
 	s := Scenario{Strategy: testStrategy, SKU: 1, Stock: 1, Buyers: b.N, Concurrency: 1, Quantity: 1}
 	l := &load{plan: newPlan(s.normal(), []int64{1}), tally: newTally(s), open: func() caller { return atOnce{} }}
 	l.run(context.Background())
+}
+
+// BenchmarkClient is what a purchase costs the generator with its own connections,
+// and with net/http's: cpu-ns/op is the processor time of this process alone, the
+// service has its own.
+func BenchmarkClient(b *testing.B) {
+	target, _ := startService(b, "bare")
+	p := newPlan(Scenario{SKU: 1, Quantity: 1, Buyers: b.N}, []int64{1})
+	own := newClient(Config{Scenario: Scenario{Strategy: "bare", Timeout: 5 * time.Second}, Targets: []string{target}})
+	b.Run("own", func(b *testing.B) {
+		benchmarkClient(b, p, func() func(purchase) (adapter.Reply, error) {
+			buyer, key := own.newBuyer(), []byte(nil)
+			return func(q purchase) (adapter.Reply, error) {
+				key = p.key(key[:0], q.index, q.sku)
+				return buyer.buy(q, key), nil
+			}
+		})
+	})
+	b.Run("net-http", func(b *testing.B) {
+		benchmarkClient(b, p, func() func(purchase) (adapter.Reply, error) {
+			transport := &http.Transport{MaxConnsPerHost: 1, MaxIdleConnsPerHost: 1, DisableCompression: true}
+			writes, answer := own.newBuyer(), bytes.Buffer{}
+			return func(q purchase) (adapter.Reply, error) {
+				writes.body = appendPurchase(writes.body[:0], q)
+				r, _ := http.NewRequest(http.MethodPost, target+own.buyPath, bytes.NewReader(writes.body))
+				r.Header.Set("Content-Type", "application/json")
+				r.Header.Set("Idempotency-Key", string(p.key(nil, q.index, q.sku)))
+				a, err := transport.RoundTrip(r)
+				if err != nil {
+					return adapter.Reply{}, err
+				}
+				defer a.Body.Close()
+				answer.Reset()
+				_, err = answer.ReadFrom(io.LimitReader(a.Body, adapter.MaxBody))
+				return own.order(q).Bought(adapter.Response{Status: a.StatusCode, ContentType: a.Header.Get("Content-Type"), Body: answer.Bytes()}), err
+			}
+		})
+	})
+}
+
+// benchmarkClient has 64 buyers buy b.N times.
+func benchmarkClient(b *testing.B, p *plan, open func() func(purchase) (adapter.Reply, error)) {
+	var all sync.WaitGroup
+	var next atomic.Int64
+	buyers := make([]func(purchase) (adapter.Reply, error), 64)
+	for i := range buyers {
+		buyers[i] = open()
+		_, _ = buyers[i](p.purchase(0)) // connects
+	}
+	before := cpuTime()
+	for _, buy := range buyers {
+		all.Go(func() {
+			for i := int(next.Add(1)); i <= b.N; i = int(next.Add(1)) {
+				if r, err := buy(p.purchase(i)); r.Outcome != ledger.OutcomeSold {
+					b.Errorf("%+v, %v", r, err)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	b.ReportMetric(float64(cpuTime()-before)/float64(b.N), "cpu-ns/op")
 }

@@ -76,7 +76,7 @@ func TestClassify(t *testing.T) {
 		{503, problem, `{}`, ledger.OutcomeUnknown, "http_503"},
 	} {
 		o := Order{SKU: 1, Quantity: 2, Strategy: "version"}
-		r := o.Bought(Response{Status: test.status, ContentType: []byte(test.contentType), Body: []byte(test.body)})
+		r := o.Bought(Response{Status: test.status, ContentType: test.contentType, Body: []byte(test.body)})
 		if r.Outcome != test.outcome || r.Code != test.code {
 			t.Errorf("%d %s %s\n\tis %s %q (%s), want %s %q", test.status, test.contentType, test.body,
 				r.Outcome, r.Code, r.Message, test.outcome, test.code)
@@ -143,7 +143,7 @@ func TestRepliesToThoseWhoReserve(t *testing.T) {
 		if c.status == 200 {
 			kind = typeJSON
 		}
-		if r := c.reply(Response{Status: c.status, ContentType: []byte(kind), Body: []byte(c.body)}); r.Outcome != c.want {
+		if r := c.reply(Response{Status: c.status, ContentType: kind, Body: []byte(c.body)}); r.Outcome != c.want {
 			t.Errorf("%s: %s (%s), want %s", c.what, r.Outcome, r.Message, c.want)
 		}
 	}

@@ -1,7 +1,6 @@
 package adapter
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -32,10 +31,10 @@ const (
 // MaxBody bounds the body of an answer, in bytes.
 const MaxBody = 64 << 10
 
-// A Response is an HTTP answer. Its slices are valid until the next one is read.
+// A Response is an HTTP answer. Its body is valid until the next one is read.
 type Response struct {
 	Status      int
-	ContentType []byte
+	ContentType string
 	Body        []byte
 	RetryAfter  time.Duration // 0: none, or a date
 }
@@ -106,9 +105,9 @@ func Nonsense(format string, args ...any) Reply {
 }
 
 // isType compares a Content-Type without its parameters; want is lower case.
-func isType(contentType []byte, want string) bool {
-	t, _, _ := bytes.Cut(contentType, []byte(";"))
-	return strings.EqualFold(string(bytes.TrimSpace(t)), want)
+func isType(contentType, want string) bool {
+	t, _, _ := strings.Cut(contentType, ";")
+	return strings.EqualFold(strings.TrimSpace(t), want)
 }
 
 // Excerpt makes any body fit into one line of a report.
