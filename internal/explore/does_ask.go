@@ -8,11 +8,13 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"time"
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
+	"seckill/internal/tap"
 )
 
 // A Service makes the HTTP service of a process. close ends what it started.
@@ -48,8 +50,11 @@ var Asks = addDoing("asks", doing{
 		return nil
 	},
 	perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
+		r := tap.From(ctx).(*actor).run
 		for n := 0; n <= o.Again && ctx.Err() == nil; n++ {
+			sent := r.sends()
 			told, again := ask(ctx, p.service, w.purchase(o.Buyer), o)
+			told.Sent, told.Answered = sent, r.answers()
 			o.Told = append(o.Told, told)
 			if !again {
 				return
@@ -66,6 +71,12 @@ var Asks = addDoing("asks", doing{
 		return fmt.Sprintf("sold %d, %d left", o.Receipt.Quantity, o.Receipt.Remaining)
 	},
 })
+
+// The judge compares times. Those of a schedule are its steps, each shorter than
+// what it grants a call on its way. What happens beside each other, within one
+// step, counts as answered before it was sent: then it proves nothing.
+func (r *run) answers() time.Duration { return time.Duration(r.steps.Load()+1) * time.Microsecond }
+func (r *run) sends() time.Duration   { return r.answers() + time.Microsecond/2 }
 
 // strangeUser is no actor's.
 const strangeUser = 98

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"seckill/internal/probe"
@@ -25,8 +26,9 @@ type run struct {
 	calls  map[*tap.Command]*call // under way
 	timers map[*tap.Command]chan time.Time
 
-	last     *thread // whose turn it was
-	paused   *actor  // whose lease has ended, until it goes on
+	steps    atomic.Int64 // that were taken when the actors were last let go
+	last     *thread      // whose turn it was
+	paused   *actor       // whose lease has ended, until it goes on
 	faults   int
 	renewals int
 	cut      *process // whose connections a fault has cut, perhaps

@@ -34,6 +34,7 @@ const (
 // server, backs off, or has ended.
 func (r *run) settle(ctx context.Context) error {
 	begun := time.Now()
+	r.steps.Store(int64(len(r.schedule.Steps)))
 	r.waits = nil
 	for barriers := false; ; {
 		if r.drain() {
