@@ -136,6 +136,10 @@ func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 	if m == nil {
 		return err
 	}
+	changes, perr := c.changes(m, places[0])
+	if perr != nil {
+		return errors.Join(err, perr)
+	}
 	switch {
 	case old == nil:
 	case places[0].topology == lab.Single && m.SameProduct(old):
@@ -164,16 +168,39 @@ func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 	if werr := c.write(m, stdout); werr != nil {
 		return errors.Join(err, werr)
 	}
+	if len(changes) > 0 && !c.Quiet {
+		fmt.Fprintln(stderr, "\nWhat came out otherwise than in the published matrix")
+		for _, d := range changes {
+			fmt.Fprintf(stderr, "  %s\n", d)
+		}
+	}
 	if old != nil && err == nil {
 		c.drop(m.Dropped(old))
 	}
 	switch {
 	case err != nil:
 		return fmt.Errorf("the proof was not finished: %w", err)
-	case len(m.Differences()) > 0:
+	case len(m.Differences())+len(changes) > 0:
 		return exitStatus(statusDiffers)
 	}
 	return nil
+}
+
+// changes are answers that are not those of the matrix in this program.
+func (c *ProveCmd) changes(m *prove.Matrix, p provingPlace) ([]prove.Difference, error) {
+	if p.topology != lab.Single {
+		return nil, nil
+	}
+	f, err := web.Guarantees().Open("matrix.json")
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	published, err := prove.ReadMatrix(f)
+	if err != nil {
+		return nil, fmt.Errorf("the published matrix: %w", err)
+	}
+	return m.Changes(published), nil
 }
 
 // exploredService is the service of one process, as buyers with a key ask it.

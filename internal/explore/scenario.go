@@ -57,6 +57,8 @@ type Buyer struct {
 	// Same names the buyer whose order is cancelled, or whose request this is a
 	// copy of; "" is its own.
 	Same string `json:"same,omitempty"`
+	// User names the buyer who sends this one's requests, too; "" is its own.
+	User string `json:"user,omitempty"`
 	// Again is how often a request is sent again that got no final answer.
 	Again int `json:"again,omitempty"`
 }

@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -270,7 +271,7 @@ func (b Buyer) owner() string {
 func (w *World) purchase(b Buyer) seckill.Purchase {
 	user := int64(99)
 	if b.Name != NextBuyer {
-		user = int64(b.owner()[0]-'A') + 1
+		user = int64(cmp.Or(b.User, b.owner())[0]-'A') + 1
 	}
 	sku := w.sku
 	if b.Other {

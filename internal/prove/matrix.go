@@ -112,6 +112,42 @@ func (m *Matrix) Differences() (list []Difference) {
 	return list
 }
 
+// Changes are answers of searches that are not those of a published matrix of the
+// same servers, in either direction. A search with a smaller bound may miss what
+// breaks: that is no change.
+func (m *Matrix) Changes(published *Matrix) (list []Difference) {
+	if !m.SameProduct(published) {
+		return nil
+	}
+	for _, row := range m.Rows {
+		before := published.row(row.Strategy)
+		if before == nil {
+			continue
+		}
+		for _, q := range m.Questions {
+			was, is := before.Cells[q.ID], row.Cells[q.ID]
+			smaller := m.Schedules != 0 && (published.Schedules == 0 || m.Schedules < published.Schedules)
+			switch {
+			case was.Schedules+is.Schedules == 0, was.Answer == is.Answer, was.Answer == Missing, is.Answer == Missing, is.Answer == Failed:
+			case was.Answer == Breaks && smaller:
+			default:
+				list = append(list, Difference{row.Strategy, q, string(was.Answer), is})
+			}
+		}
+	}
+	return list
+}
+
+// row is a strategy's; nil: it has none.
+func (m *Matrix) row(strategy string) *Row {
+	for i := range m.Rows {
+		if m.Rows[i].Strategy == strategy {
+			return &m.Rows[i]
+		}
+	}
+	return nil
+}
+
 // WriteJSON writes the matrix for programs.
 func (m *Matrix) WriteJSON(w io.Writer) error {
 	enc := json.NewEncoder(w)

@@ -50,6 +50,8 @@ func TestQuestionsCatchMutants(t *testing.T) {
 		{"renewal", renewing, withLock(renewing, func(d catalog.Deps) lock.Locker { return &renewed{redis: d.Redis, deaf: true} }), "the renewer outlives the release", false, nil},
 		{"renewal", renewing, withLock(renewing, func(d catalog.Deps) lock.Locker { return &renewed{redis: d.Redis, tidy: true} }), "the renewer deletes the key when it fails", false, nil},
 		{"same-key", sqlrow.Conditional, sqlrow.Conditional, "the service does not read the key", true, keyless},
+		{"same-key", sqlrow.Conditional, sqlrow.Conditional, "a claim of another process does not count", true, alone},
+		{"same-key", sqlrow.Conditional, deducting(&swallows{}), "a second order of the user is told sold, and not written", true, nil},
 		{"two-faults", sqlrow.Conditional, deducting(&insistent{}), "sells again when it cannot ask what became of the first try", false, nil},
 	}
 	for _, m := range mutants {
@@ -108,6 +110,14 @@ func keyless(in *backend.Instance, info catalog.Info, settings catalog.Settings)
 	}), end, err
 }
 
+// alone claims keys within its process only.
+func alone(in *backend.Instance, info catalog.Info, settings catalog.Settings) (http.Handler, func() error, error) {
+	keys := in.KeyDB
+	in.KeyDB = nil
+	defer func() { in.KeyDB = keys }()
+	return service(in, info, settings)
+}
+
 // restoring is conditional with another Restore.
 func restoring(restore func(context.Context, *ledger.Store, string) error) catalog.Info {
 	i := sqlrow.Conditional
@@ -161,6 +171,24 @@ func deducting(s interface {
 		return s.on(inner, d.Ledger), err
 	}
 	return i
+}
+
+// swallows takes the units, and does not mind that the order is refused.
+type swallows struct {
+	seckill.Strategy
+	store *ledger.Store
+}
+
+func (*swallows) on(s seckill.Strategy, store *ledger.Store) seckill.Strategy {
+	return &swallows{s, store}
+}
+
+func (s *swallows) Deduct(ctx context.Context, p seckill.Purchase) (r seckill.Receipt, err error) {
+	if r, err = s.Strategy.Deduct(ctx, p); !errors.Is(err, seckill.ErrDuplicate) {
+		return r, err
+	}
+	_, err = s.store.Write(ctx, "UPDATE stock SET num = num - ? WHERE id = ?", p.Quantity, p.SKU)
+	return seckill.Receipt{OrderID: "none", SKU: p.SKU, Quantity: p.Quantity}, err
 }
 
 // starter does not wait for the start.

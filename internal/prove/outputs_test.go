@@ -144,6 +144,48 @@ func TestDifferencesAreByQuestion(t *testing.T) {
 	}
 }
 
+// An answer that is not the published one is a change, whichever way it turned, and
+// whether or not the strategy says a word on the question.
+func TestChanges(t *testing.T) {
+	matrix := func(bound int, answers ...prove.Answer) *prove.Matrix {
+		m := &prove.Matrix{Schedules: bound, Backends: []backend.Status{{Name: backend.NameMySQL, Version: "MariaDB 11"}}}
+		cells := map[string]prove.Cell{}
+		for i, a := range answers {
+			id := string(rune('a' + i))
+			m.Questions = append(m.Questions, prove.Question{ID: id})
+			cells[id] = prove.Cell{Answer: a, Schedules: 9}
+		}
+		m.Rows = []prove.Row{{Strategy: "x", Cells: cells}}
+		return m
+	}
+	published := matrix(60, prove.Holds, prove.Breaks, prove.Holds, prove.NotAsked, prove.Missing, prove.Breaks)
+	for name, c := range map[string]struct {
+		now  *prove.Matrix
+		want string
+	}{
+		"the same":                 {published, ""},
+		"either way":               {matrix(60, prove.Breaks, prove.Holds, prove.NotAsked, prove.Breaks, prove.Breaks, prove.Breaks), "a holds, b breaks, c holds, d n/a"},
+		"a smaller bound":          {matrix(5, prove.Breaks, prove.Holds, prove.Holds, prove.NotAsked, prove.Holds, prove.Holds), "a holds"},
+		"one that has no bound":    {matrix(0, prove.Holds, prove.Holds, prove.Holds, prove.NotAsked, prove.Holds, prove.Breaks), "b breaks"},
+		"fewer questions":          {matrix(60, prove.Holds, prove.Breaks), ""},
+		"a question not answered":  {matrix(60, prove.Missing, prove.Breaks), ""},
+		"a search that has failed": {matrix(60, prove.Failed, prove.Breaks), ""}, // Differences has it
+	} {
+		var got []string
+		for _, d := range c.now.Changes(published) {
+			got = append(got, d.Question.ID+" "+d.Expected)
+		}
+		if strings.Join(got, ", ") != c.want {
+			t.Errorf("%s: changes %q, want %q", name, got, c.want)
+		}
+	}
+	elsewhere := matrix(60, prove.Breaks)
+	elsewhere.Backends[0].Version = "MySQL 8"
+	if d := elsewhere.Changes(published); d != nil {
+		t.Errorf("another product's answers are changes: %v", d)
+	}
+}
+
 func TestHTML(t *testing.T) {
 	got := written(t, func(b *bytes.Buffer) error { return byHand().WriteHTML(b, prove.Drawings{}) })
 	for _, want := range []string{"MariaDB 11, Redis 7 (five nodes)", "Seed 7", "Read, &lt;b&gt;compute", "the server &lt;died&gt;",
