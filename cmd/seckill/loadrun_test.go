@@ -254,29 +254,6 @@ func inOrder(t *testing.T, r *loadtest.Result) {
 	}
 }
 
-func TestKilledServiceLosesNoAcknowledgedOrder(t *testing.T) {
-	store := books(t)
-	_, urls, processes := services(t)
-	buyers := 2000
-	if labtest.Verify {
-		buyers = 6000
-	}
-	r := loadRun(t, loadtest.Config{Targets: urls, Ledger: store,
-		Scenario: loadtest.Scenario{Strategy: "conditional", Stock: int64(buyers / 2), Buyers: buyers},
-		OnProgress: midway(buyers, func() {
-			if err := processes[0].Kill(context.Background()); err != nil {
-				t.Error(err)
-			}
-		})})
-	if processes[0].Alive() {
-		t.Fatal("the run ended before a service was killed")
-	}
-	if r.Counts[ledger.OutcomeSold] == 0 || r.Counts[ledger.OutcomeError]+r.Counts[ledger.OutcomeUnknown] == 0 {
-		t.Errorf("no buyer met the dead process: %v", r.Counts)
-	}
-	inOrder(t, r)
-}
-
 // A server that stops in mid-run gives clear errors, or unknown where that is
 // the truth; the services recover by themselves when it is back. In make test
 // that is the database; the others are in make verify.

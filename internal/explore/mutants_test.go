@@ -12,7 +12,6 @@ import (
 
 	"github.com/go-zookeeper/zk"
 	"github.com/redis/go-redis/v9"
-	clientv3 "go.etcd.io/etcd/client/v3"
 	"gorm.io/gorm"
 
 	"seckill/internal/backend"
@@ -20,7 +19,6 @@ import (
 	"seckill/internal/ledger"
 	"seckill/internal/lock"
 	"seckill/internal/seckill"
-	"seckill/internal/tap"
 	"seckill/strategies/counter"
 	"seckill/strategies/redislock"
 )
@@ -323,68 +321,6 @@ func (l *zkQueue) Acquire(ctx context.Context, key string, _ lock.Options) (lock
 		}
 		return err
 	}), nil
-}
-
-// An etcdQueue is the recipe in few lines, and one way to get it wrong.
-type etcdQueue struct {
-	etcd        *clientv3.Client
-	looksBehind bool
-}
-
-func (l *etcdQueue) Acquire(ctx context.Context, key string, _ lock.Options) (lock.Lease, error) {
-	lease, err := l.etcd.Grant(ctx, 60)
-	if err != nil {
-		return nil, err
-	}
-	put, err := l.etcd.Put(ctx, fmt.Sprintf("%s/%x", key, lease.ID), "", clientv3.WithLease(lease.ID))
-	if err != nil {
-		return nil, err
-	}
-	before := clientv3.WithMaxCreateRev(put.Header.Revision - 1)
-	if l.looksBehind {
-		before = clientv3.WithMinCreateRev(put.Header.Revision + 1)
-	}
-	for {
-		got, err := l.etcd.Get(ctx, key+"/", append(clientv3.WithLastCreate(), before)...)
-		if err == nil && len(got.Kvs) > 0 {
-			err = l.untilGone(ctx, string(got.Kvs[0].Key), got.Header.Revision+1)
-		} else if err == nil {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return lock.NewHold(ctx, 0, func(ctx context.Context) error {
-		_, err := l.etcd.Revoke(ctx, lease.ID)
-		return err
-	}), nil
-}
-
-func (l *etcdQueue) untilGone(ctx context.Context, key string, from int64) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	gone, changes := make(chan struct{}), l.etcd.Watch(ctx, key, clientv3.WithRev(from), clientv3.WithFilterPut())
-	go func() {
-		defer close(gone)
-		for change := range changes {
-			if len(change.Events) > 0 {
-				return
-			}
-		}
-	}()
-	_, err := tap.WaitFor(ctx, "key ahead", gone, func(ctx context.Context) error {
-		got, err := l.etcd.Get(ctx, key)
-		if err != nil || len(got.Kvs) > 0 {
-			return err
-		}
-		select { // the news is under way
-		case <-gone:
-		case <-ctx.Done():
-		}
-		return ctx.Err()
-	})
-	return err
 }
 
 // A looseFence is the fenced purchase of package lock, with guards to remove.

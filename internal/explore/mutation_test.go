@@ -48,7 +48,6 @@ func TestMutationsAreCaught(t *testing.T) {
 	const early, always, forAll = "unlocks before its COMMIT", "takes a busy lock for its own", "names the lock after the buyer"
 	const blind = "deletes the key, whoever holds it"
 	zk := recipe(zklock.ZK, func(d catalog.Deps) lock.Locker { return &zkQueue{zk: d.ZooKeeper} })
-	etcd := recipe(etcdlock.Etcd, func(d catalog.Deps) lock.Locker { return &etcdQueue{etcd: d.Etcd} })
 
 	clean := map[string]explore.Result{}
 	for _, m := range []struct {
@@ -94,9 +93,6 @@ func TestMutationsAreCaught(t *testing.T) {
 		{zk, "watches its own node", recipe(zk, func(d catalog.Deps) lock.Locker {
 			return &zkQueue{zk: d.ZooKeeper, watchesOwn: true}
 		}), buy, twice, []string{explore.RuleStuck}},
-		{etcd, "waits for the key behind", recipe(etcd, func(d catalog.Deps) lock.Locker {
-			return &etcdQueue{etcd: d.Etcd, looksBehind: true}
-		}), buy, all, nil},
 	} {
 		t.Run(m.original.Name+" "+m.fault, func(t *testing.T) {
 			first, done := clean[m.original.Name+m.scenario.Name]

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -33,22 +32,6 @@ func onEach(t *testing.T, f func(t *testing.T, info catalog.Info)) {
 	for _, info := range all {
 		t.Run(info.Name, func(t *testing.T) { f(t, info) })
 	}
-}
-
-func TestSourceFitsThePage(t *testing.T) {
-	onEach(t, func(t *testing.T, info catalog.Info) {
-		for _, name := range []string{strings.ReplaceAll(info.Name, "-", "_") + ".go", "number.go", "seed.lua", "count.lua", "give_back.lua"} {
-			source, err := info.Files.ReadFile(name)
-			if err != nil {
-				t.Error(err)
-			}
-			for i, line := range strings.Split(string(source), "\n") {
-				if len([]rune(strings.ReplaceAll(line, "\t", "    "))) > 80 {
-					t.Errorf("%s:%d is too wide: %s", name, i+1, line)
-				}
-			}
-		}
-	})
 }
 
 const lease = time.Minute

@@ -49,50 +49,6 @@ func TestSoldOutWithoutAQueue(t *testing.T) {
 	})
 }
 
-// What the receipt and the order say remained is what the row had then, also
-// among many.
-func TestRemainingIsExact(t *testing.T) {
-	each(t, 300, func(t *testing.T, s *sale, _ string) {
-		const buyers = 100
-		receipts := make([]seckill.Receipt, buyers)
-		var g errgroup.Group
-		g.SetLimit(24)
-		for i := range receipts {
-			g.Go(func() (err error) {
-				receipts[i], err = s.processes[i%2].Deduct(t.Context(), s.purchase(int64(i+1), int64(1+i%3), ""))
-				return err
-			})
-		}
-		if err := g.Wait(); err != nil {
-			t.Fatal(err)
-		}
-		snap := s.held(t)
-		sold, remained := map[string]seckill.Receipt{}, map[int64]int64{}
-		for _, r := range receipts {
-			sold[r.OrderID] = r
-		}
-		for _, o := range snap.Orders {
-			if o.Receipt() != sold[o.PublicID] {
-				t.Errorf("the order says %+v, the receipt %+v", o.Receipt(), sold[o.PublicID])
-			}
-			remained[o.Remaining] = o.Quantity
-		}
-		left := int64(300)
-		for left > snap.Stock.Num { // one buyer after the other, from the first
-			next := left
-			for q := int64(1); q <= 3 && next == left; q++ {
-				if remained[left-q] == q {
-					next = left - q
-				}
-			}
-			if next == left {
-				t.Fatalf("no order comes after %d", left)
-			}
-			left = next
-		}
-	})
-}
-
 // Different users never deadlock, whether they buy or cancel: in order-first
 // each transaction locks its own order first and the row last; in the others,
 // which lock the row first, a cancellation locks no gap that a purchase inserts

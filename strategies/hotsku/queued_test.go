@@ -7,8 +7,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"gorm.io/gorm"
-
 	"seckill/internal/catalog"
 	"seckill/internal/explore"
 	"seckill/internal/lab/labtest"
@@ -160,64 +158,6 @@ func TestTheQueueRefusesWhomItWouldNotReach(t *testing.T) {
 	}
 	if err := s.enter(t.Context(), 7); err == nil || errors.Is(err, tap.ErrTimeUp) {
 		t.Errorf("one more than the line holds is told %v", err)
-	}
-}
-
-// leftWaiting has a buyer's client go while another's CALL waits for the row, and
-// a third buyer waits behind. It returns what the one who left is told.
-func leftWaiting(t *testing.T) (s *sale, sent *steps, told error) {
-	t.Helper()
-	s, sent = open(t, Queued, 10), newSteps()
-	behind, third := newSteps(), make(chan error, 1)
-	first := s.meanwhile(t, t.Context(), func(*gorm.DB) error {
-		ctx, cancel := context.WithCancel(t.Context())
-		answer := make(chan error, 1)
-		go func() {
-			_, err := s.buy(tap.With(ctx, sent), 2, 1, "")
-			answer <- err
-		}()
-		<-sent.waits
-		go func() {
-			_, err := s.buy(tap.With(t.Context(), behind), 3, 1, "")
-			third <- err
-		}()
-		<-behind.waits
-		cancel()
-		told = <-answer
-		return nil
-	})
-	if err := errors.Join(first, <-third); err != nil {
-		t.Errorf("the two who stayed: %v", err)
-	}
-	return s, sent, told
-}
-
-// steps is a tap that tells of waits and of calls.
-type steps struct{ waits, calls chan struct{} }
-
-func newSteps() *steps { return &steps{make(chan struct{}, 10), make(chan struct{}, 10)} }
-
-func (s *steps) Before(_ context.Context, c *tap.Command) error {
-	if c.Backend == tap.Waiting {
-		s.waits <- struct{}{}
-	}
-	return nil
-}
-
-func (s *steps) After(_ context.Context, c *tap.Command, err error) error {
-	if c.Backend != tap.Waiting {
-		s.calls <- struct{}{}
-	}
-	return err
-}
-
-func TestABuyerWhoLeavesTheQueueCostsNoCommand(t *testing.T) {
-	s, sent, told := leftWaiting(t)
-	if !errors.Is(told, seckill.ErrBusy) {
-		t.Errorf("who left is told %v, want %v", told, seckill.ErrBusy)
-	}
-	if snap := s.held(t); len(snap.Orders) != 2 || len(sent.calls) != 0 {
-		t.Errorf("%d orders, and %d commands for the one who left; want 2 and none", len(snap.Orders), len(sent.calls))
 	}
 }
 

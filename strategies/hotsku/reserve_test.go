@@ -41,73 +41,8 @@ func (s *sale) num(t *testing.T) int64 {
 	return row.Num
 }
 
-// A reservation takes its units, is the user's only one, and ends in one way.
-func TestEndsOfAReservation(t *testing.T) {
-	s := open(t, Reserve, 10)
-	r := s.reserver(1)
-	state := func(what string, got seckill.Reservation, err error, want seckill.ReservationState, wantErr error, left int64) {
-		t.Helper()
-		if got.State != want || !errors.Is(err, wantErr) || s.num(t) != left {
-			t.Errorf("%s: %+v, %v with %d left; want %s, %v with %d", what, got, err, s.num(t), want, wantErr, left)
-		}
-	}
-	first, err := s.reserver(0).Reserve(t.Context(), s.purchase(1, 3, ""), longHold)
-	state("reserving 3 of 10", first, err, seckill.Reserved, nil, 7)
-	if _, err := r.Reserve(t.Context(), s.purchase(1, 1, "again"), longHold); !errors.Is(err, seckill.ErrDuplicate) {
-		t.Errorf("a second reservation: %v", err)
-	}
-	if _, err := r.Reserve(t.Context(), s.purchase(2, 8, ""), longHold); !errors.Is(err, seckill.ErrSoldOut) {
-		t.Errorf("8 of 7: %v", err)
-	}
-	now, err := r.Reservation(t.Context(), first.OrderID)
-	state("looking", now, err, seckill.Reserved, nil, 7)
-	if now.User != 1 || now.Remaining != 7 || now.Quantity != 3 || now.Left <= 0 || now.Left > longHold || time.Until(now.Ends) > longHold+time.Second {
-		t.Errorf("it is %+v", now)
-	}
-	for range 2 {
-		paid, err := r.Pay(t.Context(), first.OrderID)
-		state("paying", paid, err, seckill.Paid, nil, 7)
-	}
-	kept, err := r.Release(t.Context(), first.OrderID)
-	state("cancelling what is paid", kept, err, seckill.Paid, seckill.ErrPaid, 7)
-
-	second := s.hold(t, 2, 2)
-	for range 2 {
-		back, err := r.Release(t.Context(), second)
-		state("cancelling", back, err, seckill.ReservationReleased, nil, 7)
-	}
-	none, err := r.Pay(t.Context(), second)
-	state("paying what is cancelled", none, err, seckill.ReservationReleased, seckill.ErrCancelled, 7)
-
-	third := s.hold(t, 3, 2)
-	s.pass(t)
-	for range 2 {
-		late, err := r.Pay(t.Context(), third)
-		state("paying late", late, err, seckill.ReservationExpired, seckill.ErrExpired, 7)
-	}
-	gone, err := r.Release(t.Context(), third)
-	state("cancelling what has expired", gone, err, seckill.ReservationExpired, nil, 7)
-	if n, err := r.Expire(t.Context()); n != 0 || err != nil {
-		t.Errorf("a sweep after it gave %d back, %v", n, err)
-	}
-	if err := s.processes[0].Restore(t.Context(), first.OrderID); err != nil || s.num(t) != 10 {
-		t.Errorf("cancelling the paid order: %v, %d left", err, s.num(t))
-	}
-	s.held(t)
-	s.reset(t, 5)
-	if _, err := r.Pay(t.Context(), first.OrderID); !errors.Is(err, seckill.ErrUnknownOrder) {
-		t.Errorf("paying a reservation of the run before: %v", err)
-	}
-	if n, err := s.store.SweepSKU(t.Context(), s.sku); err != nil || n != 3 {
-		t.Errorf("the sweeper of old runs removed %d orders, %v", n, err)
-	}
-	var rows int64
-	if s.store.DB(t.Context()).Raw("SELECT COUNT(*) FROM reservations WHERE sku_id = ?", s.sku).Scan(&rows); rows > 0 {
-		t.Errorf("%d reservations of the run before are left", rows)
-	}
-}
-
-// A sweeper leaves a reservation whose sale was set anew after it looked.
+// A sweeper leaves a reservation whose sale was set anew after it looked; it goes
+// with the orders of its run.
 func TestASweepMeetsAReset(t *testing.T) {
 	s := open(t, Reserve, 5)
 	s.hold(t, 1, 2)
@@ -115,6 +50,13 @@ func TestASweepMeetsAReset(t *testing.T) {
 	ctx := taptest.Before(t.Context(), "UPDATE reservations SET state = ?", func() { s.reset(t, 9) })
 	if n, err := s.reserver(0).Expire(ctx); n != 0 || err != nil || s.num(t) != 9 {
 		t.Errorf("gave %d back, %v, with %d left", n, err, s.num(t))
+	}
+	if n, err := s.store.SweepSKU(t.Context(), s.sku); err != nil || n != 1 {
+		t.Errorf("the sweeper of old runs removed %d orders, %v", n, err)
+	}
+	var rows int64
+	if s.store.DB(t.Context()).Raw("SELECT COUNT(*) FROM reservations WHERE sku_id = ?", s.sku).Scan(&rows); rows > 0 {
+		t.Errorf("%d reservations of the run before are left", rows)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -99,22 +98,4 @@ func (r *retries) Retried() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.n++
-}
-
-func TestInfoSaysEverything(t *testing.T) {
-	for _, i := range []catalog.Info{Naive, Atomic, Conditional, ConditionalScan, Version, Timestamp,
-		ForUpdate, ForUpdateNowait, ForUpdateAutocommit, ForUpdateScan} {
-		source, err := i.Files.ReadFile(strings.ReplaceAll(i.Name, "-", "_") + ".go")
-		if err != nil || !strings.Contains(string(source), "package sqlrow") {
-			t.Errorf("%s does not show its source: %v", i.Name, err)
-		}
-		for n, line := range strings.Split(string(source), "\n") {
-			if len([]rune(strings.ReplaceAll(line, "\t", "    "))) > 80 {
-				t.Errorf("%s, line %d, is too wide for the page: %s", i.Name, n+1, line)
-			}
-		}
-		if i.Family != "sqlrow" || i.Stock != ledger.InRow {
-			t.Errorf("%s: family %q, stock in %q", i.Name, i.Family, i.Stock)
-		}
-	}
 }

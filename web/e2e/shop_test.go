@@ -231,34 +231,6 @@ func TestShopReserves(t *testing.T) {
 	tb.says("button.buy", "Buy one")
 }
 
-// With a token the next sale and rivals need it, and buyers do not.
-func TestShopWithToken(t *testing.T) {
-	u := startUp(t, buildProgram(t), "--addr", "127.0.0.1:0", "--embedded", "--token", "s3cret")
-	shop, _, _ := strings.Cut(u.page, "#")
-	tb := startBrowser(t).open(strings.TrimSuffix(shop, "/")+"/shop", wide)
-	tb.forgive(refusedInThePage)
-	tb.left("100")
-	tb.await(`document.querySelector("#strategy option")`)
-	tb.fill("#stock", "7")
-	tb.click(".next button")
-	tb.says(".next .wrong", "the lab’s token")
-	tb.set("#rivals", "100")
-	tb.click(".send")
-	tb.says(".refused", "the lab’s token")
-	tb.eval(`sessionStorage.setItem("token", "s3cret")`) // as the Lab's form does
-	tb.click(".next button")
-	tb.left("7")
-	tb.click("button.buy")
-	tb.answer("sold")
-	tb.left("6")
-	tb.click(".send")
-	tb.says(".coming", "100 rivals come in")
-	tb.await(`document.querySelector(".story")?.dataset.verdict === "held"`)
-	tb.says(".story", "You got it, with the 1st order")
-	tb.says(".story", "7 of 7 units sold, each to one buyer")
-	tb.await(`document.querySelectorAll(".stream tbody tr:not(.bad)").length === 7 && document.querySelector("[data-ledger-twice]").innerText === "0"`)
-}
-
 // The keyboard is enough to buy.
 func TestShopByKeyboard(t *testing.T) {
 	tb := startBrowser(t).open(strings.TrimSuffix(sharedLab(t).page, "/")+"/shop", wide)
