@@ -138,31 +138,20 @@ func (c *Comparison) stood(s compare.Standing) {
 	c.Standings = append(kept, s)
 }
 
-// A ranged setting is checked to be from low to high.
-type ranged struct {
-	name      string
-	value     int64
-	low, high int64
-}
-
 // checkComparison finds everything that is wrong with a comparison's settings,
 // and which strategies they choose.
 func (s *Server) checkComparison(w *ComparisonSettings, seed string) (chosen []catalog.Info, _ uint64, _ error) {
-	p := web.BadRequest("")
+	p, most := web.BadRequest(""), comparisonLimits
+	chosen = s.chosen(*w, p)
+	within(p, "stock", w.Stock, 1, most.Stock)
+	within(p, "buyers", int64(w.Buyers), 1, int64(most.Buyers))
+	within(p, "concurrency", int64(w.Concurrency), 1, int64(most.Concurrency))
+	within(p, "quantity", w.Quantity, 1, most.Quantity)
+	within(p, "repeats", int64(w.Repeats), 1, int64(most.Repeats))
+	within(p, "turn_ms", int64(w.TurnMS), 0, int64(most.TurnMS))
+	within(p, "few", int64(w.Few), 0, int64(most.Concurrency))
 	wrong := func(field, code string, params map[string]any, format string, args ...any) {
 		p.Blame(field, code, params, fmt.Sprintf(format, args...))
-	}
-	chosen = s.chosen(*w, p)
-	most := comparisonLimits
-	for _, f := range []ranged{
-		{"stock", w.Stock, 1, most.Stock}, {"buyers", int64(w.Buyers), 1, int64(most.Buyers)},
-		{"concurrency", int64(w.Concurrency), 1, int64(most.Concurrency)}, {"quantity", w.Quantity, 1, most.Quantity},
-		{"repeats", int64(w.Repeats), 1, int64(most.Repeats)}, {"turn_ms", int64(w.TurnMS), 0, int64(most.TurnMS)},
-		{"few", int64(w.Few), 0, int64(most.Concurrency)},
-	} {
-		if f.value < f.low || f.value > f.high {
-			wrong(f.name, "range", map[string]any{"min": f.low, "max": f.high}, "give a whole number from %d to %d", f.low, f.high)
-		}
 	}
 	if err := compare.CheckCrowds(w.Crowds); err != nil {
 		wrong("crowds", "crowds", map[string]any{"max": compare.MaxCrowd, "most": compare.MaxCrowds}, "%s", err)

@@ -97,11 +97,12 @@ func (s *Server) serve(ctx context.Context, e *runEntry, w Settings) error {
 // sell runs all lanes; their buyers come, and their results are taken, together.
 func (s *Server) sell(ctx context.Context, e *runEntry, begun Run) {
 	targets, lanes := s.live(), len(begun.Lanes)
-	begin, end := newLine(lanes), newLine(lanes)
-	var all sync.WaitGroup
+	var come, gone, all sync.WaitGroup // a lane that fails has come and gone
+	come.Add(lanes)
+	gone.Add(lanes)
 	for i := range lanes {
 		all.Go(func() {
-			comes, goes := sync.OnceFunc(begin.pass), sync.OnceFunc(end.pass)
+			comes, goes := sync.OnceFunc(come.Done), sync.OnceFunc(gone.Done)
 			defer goes()
 			defer comes() // the others do not wait for a lane that failed before
 			scenario := begun.Settings.scenario(i)
@@ -111,13 +112,13 @@ func (s *Server) sell(ctx context.Context, e *runEntry, begun Run) {
 			c.Outage = begun.injector.Outage
 			c.Begin = func() {
 				comes()
-				<-begin.open
+				come.Wait()
 				begun.await(ctx)
 				begun.injector.Begin()
 			}
 			c.End = func() {
 				goes()
-				<-end.open
+				gone.Wait()
 			}
 			result, err := s.Load(ctx, c)
 			s.runs.change(e, func(r *Run) {
@@ -170,23 +171,5 @@ func (s *Server) look(ctx context.Context, p *loadtest.Progress, sale loadtest.S
 	defer cancel()
 	if left, err := s.Left(ctx, sale.SKU); err == nil {
 		p.Left = left
-	}
-}
-
-// A line is where several lanes wait for each other.
-type line struct {
-	mu      sync.Mutex
-	missing int
-	open    chan struct{}
-}
-
-func newLine(n int) *line { return &line{missing: n, open: make(chan struct{})} }
-
-// pass counts a lane that has come, or will not come.
-func (l *line) pass() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.missing--; l.missing == 0 {
-		close(l.open)
 	}
 }
