@@ -25,13 +25,8 @@ import (
 // MySQL, three Redis, ZooKeeper, etcd and two services.
 func startVictim(t *testing.T) (*exec.Cmd, victim) {
 	t.Helper()
-	return startVictimOf(t, 9)
-}
-
-func startVictimOf(t *testing.T, processes int, env ...string) (*exec.Cmd, victim) {
-	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(append(os.Environ(), victimEnv+"="+t.TempDir(), "SECKILL_STATE="+t.TempDir()), env...)
+	cmd.Env = append(os.Environ(), victimEnv+"="+t.TempDir(), "SECKILL_STATE="+t.TempDir())
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -45,8 +40,8 @@ func startVictimOf(t *testing.T, processes int, env ...string) (*exec.Cmd, victi
 	if err := json.NewDecoder(out).Decode(&v); err != nil {
 		t.Fatalf("the victim did not report: %v", err)
 	}
-	if len(v.PIDs) != processes {
-		t.Fatalf("the victim reported %d processes, want %d", len(v.PIDs), processes)
+	if len(v.PIDs) != 9 {
+		t.Fatalf("the victim reported %d processes, want 9", len(v.PIDs))
 	}
 	return cmd, v
 }
@@ -219,7 +214,7 @@ func TestCancelledStartLeavesNothing(t *testing.T) {
 func TestStopLeavesNothingOfEnsembles(t *testing.T) {
 	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: t.TempDir(), Backends: []string{}})
 	must(t, "start a lab", err)
-	for _, name := range ensembleNames {
+	for _, name := range []string{backend.NameRedis, backend.NameRedlock, backend.NameZooKeeper, backend.NameEtcd} {
 		ensemble(t, l, name)
 	}
 	v := observe(l)
@@ -230,33 +225,6 @@ func TestStopLeavesNothingOfEnsembles(t *testing.T) {
 	door, err := backend.ParseRedis(pair.Config(backend.Config{}, nil).RedisAddrs[0])
 	must(t, "read the pair's address", err)
 	v.Addrs = append(v.Addrs, door.Host)
-	must(t, "stop", l.Stop(context.Background()))
-	if err := v.gone(true); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestKill9LeavesNothingOfEnsembles(t *testing.T) {
-	cmd, v := startVictimOf(t, 1+13, ensemblesEnv+"=1")
-	cmd.Process.Kill()
-	cmd.Wait()
-	if err := v.gone(true); err != nil {
-		t.Error(err)
-	}
-}
-
-// A start that is given up halfway leaves nothing either.
-func TestCancelledEnsembleLeavesNothing(t *testing.T) {
-	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: t.TempDir(), Backends: []string{}})
-	must(t, "start a lab", err)
-	for _, name := range ensembleNames {
-		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
-		if _, err := l.Ensemble(ctx, name); err != nil && !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("%s: %v", name, err)
-		}
-		cancel()
-	}
-	v := observe(l)
 	must(t, "stop", l.Stop(context.Background()))
 	if err := v.gone(true); err != nil {
 		t.Error(err)

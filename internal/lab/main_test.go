@@ -14,7 +14,6 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"seckill/internal/backend"
 	"seckill/internal/lab"
 	"seckill/internal/lab/labtest"
 )
@@ -54,12 +53,7 @@ func serve(args []string) {
 	os.Exit(0)
 }
 
-const (
-	victimEnv    = "SECKILL_TEST_VICTIM"
-	ensemblesEnv = "SECKILL_TEST_VICTIM_ENSEMBLES" // it has these instead of the usual
-)
-
-var ensembleNames = []string{backend.NameRedis, backend.NameRedlock, backend.NameZooKeeper, backend.NameEtcd}
+const victimEnv = "SECKILL_TEST_VICTIM"
 
 // A victim is what a program with a lab reports before it is killed.
 type victim struct {
@@ -71,17 +65,8 @@ type victim struct {
 func beVictim() {
 	ctx := context.Background()
 	o := lab.Options{Host: labtest.Host(), Folder: os.Getenv(victimEnv), RedlockNodes: 2}
-	var ensembles []string
-	if os.Getenv(ensemblesEnv) != "" {
-		o.Backends, ensembles = []string{}, ensembleNames
-	}
 	l, err := lab.Start(ctx, o)
-	for _, name := range ensembles {
-		if err == nil {
-			_, err = l.Ensemble(ctx, name)
-		}
-	}
-	if err == nil && ensembles == nil {
+	if err == nil {
 		err = l.StartServices(ctx, 2)
 	}
 	if err == nil {
