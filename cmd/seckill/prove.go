@@ -63,9 +63,9 @@ func (ProveCmd) Help() string {
 ✓ holds in all schedules of the question's scenarios: each was run. (✓) holds in the schedules that were tried, and there are
 others: --schedules tries more of them, --full all. ✗ breaks, and a counterexample is kept. • was measured, – does not apply.
 
-Exit status: 0 when every strategy came out as it says of itself (or a replayed counterexample still breaks),
-1 when the proof could not be finished, 2 for a wrong command line, %d when a strategy came out otherwise than it says
-(or a replayed counterexample does not break any more), %d when a replayed counterexample does not fit any more.`,
+Exit status: 0 when every strategy came out as it says of itself and as the matrix in this program has it (or a replayed
+counterexample still breaks), 1 when the proof could not be finished, 2 for a wrong command line, %d when a strategy came out
+otherwise (or a replayed counterexample does not break any more), %d when a replayed counterexample does not fit any more.`,
 		statusDiffers, statusDiverged)
 }
 

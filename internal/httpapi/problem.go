@@ -117,7 +117,11 @@ func codeOf(err error) string {
 
 func (s *Server) refuse(c *gin.Context, err error) {
 	var p *web.Problem
-	if !errors.As(err, &p) {
+	switch {
+	case hungUp(c) && (errors.Is(err, seckill.ErrUnavailable) || errors.Is(err, seckill.ErrBusy)): // a caller who closed only their half reads the answer
+		p = web.BadRequest("The connection was closed on your side before the answer was ready. Nothing was taken: " +
+			"keep it open until you have the answer.")
+	case !errors.As(err, &p):
 		p = refused(err, answerTo(err).detail)
 		s.logFailure(c, p)
 	}

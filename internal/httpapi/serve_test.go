@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -129,6 +131,35 @@ func TestShutdownHasALimit(t *testing.T) {
 	s.stop()
 	if err := s.end(); err == nil || !strings.Contains(err.Error(), "1 purchases in flight") {
 		t.Errorf("Serve: %v, want it to say that one purchase was cut off", err)
+	}
+}
+
+// A caller who closes one half of the connection and reads on is told so, and not
+// that a backend does not answer.
+func TestHalfClosed(t *testing.T) {
+	f := sells()
+	begun := make(chan struct{})
+	f.deduct = func(ctx context.Context, _ seckill.Purchase) (seckill.Receipt, error) {
+		close(begun)
+		<-ctx.Done()
+		return seckill.Receipt{}, fmt.Errorf("%w: %w", seckill.ErrUnavailable, ctx.Err())
+	}
+	s := httptest.NewServer(serverWith(t, f, httpapi.Config{}).Handler())
+	defer s.Close()
+	conn, err := net.Dial("tcp", s.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	body := purchase(1, 1)
+	fmt.Fprintf(conn, "POST /api/v1/seckill HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+	<-begun
+	if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := io.ReadAll(conn)
+	if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 400 ") || !strings.Contains(string(answer), "closed on your side") {
+		t.Errorf("answered %q, %v; want 400 with the cause", answer, err)
 	}
 }
 
