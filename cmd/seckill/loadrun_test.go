@@ -157,35 +157,17 @@ func TestLoadRunOverTwoProcesses(t *testing.T) {
 		if !labtest.Verify && !loadTested[info.Name] {
 			continue
 		}
-		t.Run(info.Name, func(t *testing.T) { loadRunOf(t, info, store, urls, false) })
+		t.Run(info.Name, func(t *testing.T) { loadRunOf(t, info, store, urls) })
 	}
 }
 
-// The same with services that were started for one strategy: one of each
-// family, and the bad example; in make test the bad example alone, which is not
-// what a service sells with unless it is told.
-func TestLoadRunByFlag(t *testing.T) {
-	store := books(t)
-	families := map[string]bool{}
-	for _, info := range strategies.All() {
-		if families[info.Family] || !labtest.Verify && len(families) > 0 {
-			continue
-		}
-		families[info.Family] = true
-		t.Run(info.Name, func(t *testing.T) {
-			_, urls, _ := services(t, "--strategy", info.Name)
-			loadRunOf(t, info, store, urls, true)
-		})
-	}
-}
-
-func loadRunOf(t *testing.T, info catalog.Info, store *ledger.Store, urls []string, byFlag bool) {
+func loadRunOf(t *testing.T, info catalog.Info, store *ledger.Store, urls []string) {
 	stock := int64(100)
 	if !labtest.Verify && !breaks(info) {
 		stock = 15 // the conformance suite has a load run of its own
 	}
 	r := loadRun(t, loadtest.Config{Targets: unhurried(t, info, urls), Ledger: store,
-		Scenario: loadtest.Scenario{Strategy: info.Name, ByDefault: byFlag, Stock: stock, Buyers: 6 * int(stock)}})
+		Scenario: loadtest.Scenario{Strategy: info.Name, Stock: stock, Buyers: 6 * int(stock)}})
 	if asShipped(t, info, r, ledger.Oversold); breaks(info) {
 		return
 	}

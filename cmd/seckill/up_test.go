@@ -16,8 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"seckill/internal/backend"
 	"seckill/internal/fault"
 	"seckill/internal/lab"
@@ -240,33 +238,6 @@ func TestRunsOfARealLab(t *testing.T) {
 		}
 	})
 
-	t.Run("restart of Redis", func(t *testing.T) {
-		u.t = t
-		client := redis.NewClient(redisOptions(t))
-		defer client.Close()
-		if err := client.Set(t.Context(), "probe", 1, 0).Err(); err != nil {
-			t.Fatal(err)
-		}
-		r := u.perform(`{"strategies":["conditional","redis-counter"],"stock":400,"buyers":500,"concurrency":16,"faults":[{"kind":"restart_redis"}]}`)
-		u.judged(r.Lanes[0], ledger.Held)
-		u.judged(r.Lanes[1], ledger.Lost, ledger.NotValid) // its counter is gone, in mid-sale or before
-		if n, err := client.Exists(t.Context(), "probe").Result(); n != 0 || err != nil {
-			t.Errorf("Redis has %d of what it had before its restart, %v", n, err)
-		}
-	})
-
-	t.Run("cut of a ZooKeeper session", func(t *testing.T) {
-		u.t = t
-		first := u.status().Services
-		sessions := []string{session(t, first[0].URL), session(t, first[1].URL)}
-		r := u.perform(`{"strategies":["zk"],"stock":50,"buyers":150,"concurrency":16,"faults":[{"kind":"cut_zookeeper_session","service":2}]}`)
-		u.judged(r.Lanes[0], anything...)
-		now := []string{session(t, first[0].URL), session(t, first[1].URL)}
-		if now[0] != sessions[0] || now[1] == sessions[1] {
-			t.Errorf("the sessions %v became %v, want another of service 2 alone", sessions, now)
-		}
-	})
-
 	t.Run("other services", func(t *testing.T) {
 		u.t = t
 		r := u.perform(`{"strategies":["conditional"],"stock":50,"buyers":200,"concurrency":8,"services":3,"lease_ms":900,"wait_ms":700,"poll_ms":5}`)
@@ -322,45 +293,4 @@ func TestRunsOfARealLab(t *testing.T) {
 			t.Errorf("%v, %v are left in the lab's folder", left, err)
 		}
 	})
-}
-
-// runningNow is what the lab says of itself to programs of the same user.
-func runningNow(t *testing.T) *lab.State {
-	t.Helper()
-	running, err := lab.Running(host())
-	if err != nil || running == nil {
-		t.Fatalf("no lab runs: %v", err)
-	}
-	return running
-}
-
-// redisOptions are those of a foreign client.
-func redisOptions(t *testing.T) *redis.Options {
-	t.Helper()
-	o, err := redis.ParseURL(runningNow(t).Config.RedisAddrs[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	return o
-}
-
-// session is what a service says that its ZooKeeper session is.
-func session(t *testing.T, service string) string {
-	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, service+"/api/v1/backends", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.Header.Set("Authorization", "Bearer "+runningNow(t).Token)
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	var s upStatus
-	if err := json.NewDecoder(answer.Body).Decode(&s); err != nil || len(s.Backends) == 0 {
-		t.Fatalf("the service answers %s with %+v (%v)", answer.Status, s, err)
-	}
-	i := slices.IndexFunc(s.Backends, func(b backend.Status) bool { return b.Name == backend.NameZooKeeper })
-	return s.Backends[i].Session
 }

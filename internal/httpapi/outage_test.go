@@ -3,23 +3,17 @@ package httpapi_test
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
-	"sync"
 	"testing"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"seckill/internal/backend"
 	"seckill/internal/httpapi"
 	"seckill/internal/lab/labtest"
-	"seckill/internal/ledger"
 )
 
-// MySQL dies in the middle of a sale. No buyer is told sold out for that, the
-// service sells again by itself when MySQL is back, and the ledger agrees with
-// every answer.
+// While MySQL is down the service says so, and is alive; it is ready again by itself.
+// (What buyers are told of it, a load run over two processes sees.)
 func TestMySQLGoesAndComesBack(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -30,63 +24,10 @@ func TestMySQLGoesAndComesBack(t *testing.T) {
 	}
 	migrate(t, in)
 	s := serverWith(t, nil, httpapi.Config{Instance: in, PurchaseTimeout: 5 * time.Second})
-	const stock = 1_000_000
-	ask(t, s, "PUT", "/api/v1/skus/1", fmt.Sprintf(`{"stock":%d}`, stock))
-
-	var (
-		mu     sync.Mutex
-		told   []ledger.Told
-		counts = map[ledger.Outcome]int{}
-	)
-	buy := func(user int) ledger.Outcome {
-		id := fmt.Sprint("request-", user)
-		r := ask(t, s, "POST", "/api/v1/seckill", purchase(user, 1), "Idempotency-Key: "+id)
-		was := ledger.Told{RequestID: id, User: int64(user), Quantity: 1, Outcome: ledger.OutcomeError}
-		switch {
-		case r.status == http.StatusOK:
-			var got sale
-			r.into(t, &got)
-			was.Outcome, was.OrderID, was.Remaining = ledger.OutcomeSold, got.OrderID, got.Remaining
-		case r.status == 504 && r.Code == "unknown_outcome":
-			was.Outcome = ledger.OutcomeUnknown
-		case r.status != 503 || r.Code != "backend_unavailable":
-			t.Errorf("with MySQL down a buyer is answered %d %s", r.status, r.body)
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		told = append(told, was)
-		counts[was.Outcome]++
-		return was.Outcome
-	}
-	const buyers = 8
-	down := make(chan struct{}) // closed when everybody was refused once
-	var warm, refused sync.WaitGroup
-	warm.Add(buyers)
-	refused.Add(buyers)
-	var g errgroup.Group
-	for b := range buyers {
-		g.Go(func() error {
-			was := ledger.OutcomeSold
-			user := b + 1
-			for n := 0; was == ledger.OutcomeSold && ctx.Err() == nil; user += buyers {
-				was = buy(user)
-				if n++; n == 20 {
-					warm.Done()
-				}
-			}
-			refused.Done()
-			<-down
-			for ; was != ledger.OutcomeSold && ctx.Err() == nil; user += buyers {
-				was = buy(user)
-			}
-			return ctx.Err()
-		})
-	}
-	warm.Wait()
+	ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":10}`).want(t, "reset", http.StatusOK, "")
 	if err := mysql.Kill(ctx); err != nil {
 		t.Fatal(err)
 	}
-	refused.Wait()
 	var ready struct {
 		Ready    bool
 		Strategy string
@@ -97,18 +38,13 @@ func TestMySQLGoesAndComesBack(t *testing.T) {
 		len(ready.Backends) != 1 || ready.Backends[0].OK || ready.Backends[0].Error == "" {
 		t.Errorf("with MySQL down /readyz says %d %s", r.status, r.body)
 	}
-	if r := ask(t, s, "GET", "/healthz", ""); r.status != 200 {
-		t.Errorf("with MySQL down the process says that it is not alive: %s", r.body)
-	}
+	ask(t, s, "GET", "/healthz", "").want(t, "being alive with MySQL down", http.StatusOK, "")
+	ask(t, s, "POST", "/api/v1/seckill", purchase(1, 1)).want(t, "buying with MySQL down", 503, "backend_unavailable")
 	ask(t, s, "GET", "/api/v1/orders", "").want(t, "reading with MySQL down", 503, "backend_unavailable")
 	ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":1}`).want(t, "resetting with MySQL down", 503, "backend_unavailable")
 
 	if err := mysql.Restart(ctx); err != nil {
 		t.Fatal(err)
-	}
-	close(down)
-	if err := g.Wait(); err != nil {
-		t.Fatalf("it does not sell again after MySQL is back: %v (%v)", err, counts)
 	}
 	for r = ask(t, s, "GET", "/readyz", ""); r.status != 200 && ctx.Err() == nil; r = ask(t, s, "GET", "/readyz", "") {
 		time.Sleep(10 * time.Millisecond) // what it said is kept for a second
@@ -117,13 +53,5 @@ func TestMySQLGoesAndComesBack(t *testing.T) {
 		ready.Backends[0].Name != "mysql" || ready.Backends[0].Version == "" || ready.Backends[0].Address == "" {
 		t.Errorf("with MySQL back /readyz says %s", r.body)
 	}
-	snap, err := ledger.NewStore(in.DB).Snapshot(ctx, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	report := ledger.Judge(ledger.Evidence{Snapshot: snap, Initial: stock, Told: told})
-	if report.Verdict != ledger.Held || counts[ledger.OutcomeSold] == 0 {
-		t.Errorf("%v were told; the audit says %+v", counts, report)
-	}
-	t.Logf("%v", counts)
+	ask(t, s, "POST", "/api/v1/seckill", purchase(1, 1)).want(t, "buying with MySQL back", http.StatusOK, "")
 }

@@ -217,7 +217,9 @@ func TestJudge(t *testing.T) {
 		// Where the stock is kept.
 		{"two strategies with one store", func(e *Evidence) { e.order(1).Strategy = "version" }, ""},
 		{"two stores", func(e *Evidence) { e.order(6).Strategy = "redis-lua" }, "mixed_stocks"},
-		{"two stores, of which nothing else is asked", all(row(-1), func(e *Evidence) { e.order(6).Strategy = "redis-lua" }), "mixed_stocks"},
+		{"two stores, of which nothing else is asked", all(row(-1), func(e *Evidence) {
+			e.order(6).Strategy, e.Snapshot.StockStores = "redis-lua", map[StockStore]int64{InRedis: 8, InLockTable: 8}
+		}), "mixed_stocks"},
 		{"a strategy beside one that is not known", func(e *Evidence) { e.order(6).Strategy = "magic" }, "mixed_stocks"},
 		{"a strategy that is not known", by("magic", InRedis, 10), "unknown_stock"},
 		{"all strategies have one store", func(e *Evidence) { e.StockStoreOf = nil }, ""},
