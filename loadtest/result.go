@@ -13,7 +13,7 @@ import (
 // A Result is one finished run. Its JSON form is stable: fields are added,
 // never renamed.
 type Result struct {
-	Settings Settings     `json:"settings"`
+	Settings Scenario     `json:"settings"` // what was asked for, so that it can be run again
 	Strategy StrategyInfo `json:"strategy"`
 	Targets  []Target     `json:"targets"`
 
@@ -95,37 +95,6 @@ const (
 	SourceSQL     = "SQL"         // the database itself
 	SourceService = "the service" // what the service says of its database
 )
-
-// Settings repeat what was asked for, so that a run can be run again.
-type Settings struct {
-	Strategy       string  `json:"strategy"`
-	SKU            int64   `json:"sku_id"`
-	Stock          int64   `json:"stock"`
-	Buyers         int     `json:"buyers"`
-	Concurrency    int     `json:"concurrency"`
-	Quantity       int64   `json:"quantity"`
-	TimeoutSeconds float64 `json:"timeout_seconds"`
-	Seed           uint64  `json:"seed"`
-
-	Profile         Profile  `json:"profile"`
-	SKUs            int      `json:"skus"`
-	Zipf            float64  `json:"zipf,omitempty"`
-	Quantities      []Share  `json:"quantities,omitempty"`
-	Duplicates      float64  `json:"duplicates,omitempty"`
-	Cancellations   float64  `json:"cancellations,omitempty"`
-	ReserveSeconds  float64  `json:"reserve_seconds,omitempty"`  // buyers reserve for so long, and pay
-	Forget          float64  `json:"forget,omitempty"`           // share of reservations that are never paid
-	PayLate         float64  `json:"pay_late,omitempty"`         // … that are paid after their deadline
-	Copies          float64  `json:"copies,omitempty"`           // share of requests that are sent several times at once
-	Retry           int      `json:"retry,omitempty"`            // how often a call is made again at most
-	Async           bool     `json:"async,omitempty"`            // answers in two steps
-	Connections     int      `json:"connections,omitempty"`      // at most, of an open loop
-	Rate            float64  `json:"rate,omitempty"`             // requests a second
-	ToRate          float64  `json:"to_rate,omitempty"`          // of a ramp
-	DurationSeconds float64  `json:"duration_seconds,omitempty"` // of a constant rate or a ramp
-	Steps           []Step   `json:"steps,omitempty"`
-	Require         []string `json:"require,omitempty"`
-}
 
 // Cancellations are what became of the orders that buyers gave back.
 type Cancellations struct {

@@ -136,13 +136,7 @@ func (r *run) judge(ctx context.Context) {
 
 func newResult(c Config) *Result {
 	r := &Result{
-		Settings: Settings{
-			Strategy: c.Strategy, SKU: c.SKU, Stock: c.Stock, Buyers: c.Requests(), Concurrency: c.Concurrency,
-			Quantity: c.Quantity, TimeoutSeconds: c.Timeout.Seconds(), Seed: c.Seed,
-			Profile: c.Profile, SKUs: c.SKUs, Zipf: c.Zipf, Quantities: c.Quantities, Duplicates: c.Duplicates,
-			Cancellations: c.Cancellations, ReserveSeconds: c.Reserve.Seconds(), Forget: float64(c.Forget), PayLate: float64(c.PayLate), Copies: float64(c.Copies), Retry: c.Retry, Async: c.Async, Rate: c.Rate, ToRate: c.ToRate, DurationSeconds: c.Duration.Seconds(),
-			Steps: c.Steps, Require: c.Require,
-		},
+		Settings: c.Scenario,
 		Strategy: StrategyInfo{Name: c.Strategy},
 		Counts:   named(make([]int, len(adapter.Outcomes))),
 		Calls:    named(make([]int, len(adapter.Outcomes))),
@@ -150,9 +144,6 @@ func newResult(c Config) *Result {
 		LatencyCurve: []Percentile{}, ServiceCurve: []Percentile{}, Course: []Point{},
 		Linearizable: Linearizability{Answer: LinearNotChecked},
 		Start:        time.Now(),
-	}
-	if c.Open() {
-		r.Settings.Connections = c.Connections
 	}
 	for _, t := range c.Targets {
 		r.Targets = append(r.Targets, Target{URL: t, Backends: []backend.Status{}})

@@ -8,63 +8,63 @@ import (
 )
 
 // A Scenario says what load is sent to which sale. It is plain data, written by
-// scenario files and flags, in this order. Everything random follows from Seed:
+// scenario files and flags, in this order, and repeated in results. Everything random follows from Seed:
 // the same Scenario sends the same purchases in the same order.
 type Scenario struct {
-	Strategy string `yaml:"strategy" group:"sale" placeholder:"NAME" help:"How the stock is deducted (${LoadStrategy})."`
+	Strategy string `json:"strategy" yaml:"strategy" group:"sale" placeholder:"NAME" help:"How the stock is deducted (${LoadStrategy})."`
 	// ByDefault names no strategy in the requests: Strategy must be the one
 	// that the targets were started with, and every answer is checked for it.
-	ByDefault bool `yaml:"by_default" kong:"-"`
+	ByDefault bool `json:"by_default,omitempty" yaml:"by_default" kong:"-"`
 
-	Stock int64 `yaml:"stock" group:"sale" placeholder:"N" help:"Units that each SKU is reset to (${LoadStock})."`
-	SKU   int64 `yaml:"sku" name:"sku" group:"sale" placeholder:"ID" help:"What is sold (${LoadSKU})."`
+	Stock int64 `json:"stock" yaml:"stock" group:"sale" placeholder:"N" help:"Units that each SKU is reset to (${LoadStock})."`
+	SKU   int64 `json:"sku_id" yaml:"sku" name:"sku" group:"sale" placeholder:"ID" help:"What is sold (${LoadSKU})."`
 	// SKUs 0 is 1.
-	SKUs int     `yaml:"skus" name:"skus" group:"sale" placeholder:"N" help:"How many SKUs are sold, from --sku on (${LoadSKUs})."`
-	Zipf float64 `yaml:"zipf" group:"sale" placeholder:"S" help:"Demand for the k-th SKU: 1/k^S; 0 is even (${LoadZipf})."`
+	SKUs int     `json:"skus" yaml:"skus" name:"skus" group:"sale" placeholder:"N" help:"How many SKUs are sold, from --sku on (${LoadSKUs})."`
+	Zipf float64 `json:"zipf,omitempty" yaml:"zipf" group:"sale" placeholder:"S" help:"Demand for the k-th SKU: 1/k^S; 0 is even (${LoadZipf})."`
 
 	// Buyers is how many requests are made, where no rate and duration say so.
 	// But for duplicates each is of another user.
-	Buyers   int   `yaml:"buyers" group:"sale" placeholder:"N" help:"Distinct users, one purchase each (${LoadBuyers})."`
-	Quantity int64 `yaml:"quantity" group:"sale" placeholder:"N" help:"Units that each buyer asks for (${LoadQuantity})."`
+	Buyers   int   `json:"buyers" yaml:"buyers" group:"sale" placeholder:"N" help:"Distinct users, one purchase each (${LoadBuyers})."`
+	Quantity int64 `json:"quantity" yaml:"quantity" group:"sale" placeholder:"N" help:"Units that each buyer asks for (${LoadQuantity})."`
 	// Quantities, if any, are asked for instead of Quantity.
-	Quantities []Share `yaml:"quantities" kong:"-"`
+	Quantities []Share `json:"quantities,omitempty" yaml:"quantities" kong:"-"`
 	// Duplicates are asked with another request id. Only one may succeed.
-	Duplicates    float64 `yaml:"duplicates" group:"sale" placeholder:"SHARE" help:"Share of buyers who ask a second time (${LoadDuplicates})."`
-	Cancellations float64 `yaml:"cancellations" group:"sale" placeholder:"SHARE" help:"Share of sales that are cancelled at once (${LoadCancellations})."`
+	Duplicates    float64 `json:"duplicates,omitempty" yaml:"duplicates" group:"sale" placeholder:"SHARE" help:"Share of buyers who ask a second time (${LoadDuplicates})."`
+	Cancellations float64 `json:"cancellations,omitempty" yaml:"cancellations" group:"sale" placeholder:"SHARE" help:"Share of sales that are cancelled at once (${LoadCancellations})."`
 	// Reserve has buyers reserve, and pay by a second call; 0: they buy at once. Those
 	// who cancel do not pay.
-	Reserve time.Duration `yaml:"reserve" group:"sale" placeholder:"D" help:"Buyers reserve for 1s to 60s, and pay later."`
-	Forget  Fraction      `yaml:"forget" group:"sale" placeholder:"SHARE" help:"Share of reservations that are never paid."`
-	PayLate Fraction      `yaml:"pay_late" group:"sale" placeholder:"SHARE" help:"Share of reservations paid past their deadline."`
+	Reserve time.Duration `json:"reserve_ns,omitempty" yaml:"reserve" group:"sale" placeholder:"D" help:"Buyers reserve for 1s to 60s, and pay later."`
+	Forget  Fraction      `json:"forget,omitempty" yaml:"forget" group:"sale" placeholder:"SHARE" help:"Share of reservations that are never paid."`
+	PayLate Fraction      `json:"pay_late,omitempty" yaml:"pay_late" group:"sale" placeholder:"SHARE" help:"Share of reservations paid past their deadline."`
 	// Copies go to different targets where there are several.
-	Copies Fraction `yaml:"copies" group:"sale" placeholder:"SHARE" help:"Share of requests that are sent three times (${LoadCopies})."`
-	Retry  int      `yaml:"retry" group:"sale" placeholder:"N" help:"Calls again, under the same key (${LoadRetry})."`
+	Copies Fraction `json:"copies,omitempty" yaml:"copies" group:"sale" placeholder:"SHARE" help:"Share of requests that are sent three times (${LoadCopies})."`
+	Retry  int      `json:"retry,omitempty" yaml:"retry" group:"sale" placeholder:"N" help:"Calls again, under the same key (${LoadRetry})."`
 	// Async: the strategy must be able to accept, or every answer is final as without.
-	Async bool `yaml:"async" group:"sale" help:"Ask for answers in two steps."`
+	Async bool `json:"async,omitempty" yaml:"async" group:"sale" help:"Ask for answers in two steps."`
 	// FinalWithin 0 is half a minute.
-	FinalWithin time.Duration `yaml:"final_within" group:"rare" placeholder:"D" help:"With --async: how long buyers ask for the final answer (30s)."`
+	FinalWithin time.Duration `json:"final_within_ns,omitempty" yaml:"final_within" group:"rare" placeholder:"D" help:"With --async: how long buyers ask for the final answer (30s)."`
 	// AskLater: buyers ask when all purchases have been sent, so that asking takes
 	// nothing from a rate that is measured.
-	AskLater bool `yaml:"-" kong:"-"`
+	AskLater bool `json:"-" yaml:"-" kong:"-"`
 
-	Profile     Profile       `yaml:"profile" group:"time" placeholder:"NAME" help:"closed (--concurrency buyers at a time), spike (all at once), constant (--rate), ramp (to --to-rate) or steps."` // empty: Closed
-	Concurrency int           `yaml:"concurrency" group:"time" placeholder:"N" help:"Buyers at a time, of the profile closed (${LoadConcurrency})."`
-	Rate        float64       `yaml:"rate" group:"time" placeholder:"R" help:"Requests a second."` // of Constant, and where Ramp begins
-	ToRate      float64       `yaml:"to_rate" group:"time" placeholder:"R" help:"Where a ramp ends."`
-	Duration    time.Duration `yaml:"duration" group:"time" placeholder:"D" help:"How long requests become due."`
-	Steps       []Step        `yaml:"steps" kong:"-"`
+	Profile     Profile       `json:"profile" yaml:"profile" group:"time" placeholder:"NAME" help:"closed (--concurrency buyers at a time), spike (all at once), constant (--rate), ramp (to --to-rate) or steps."` // empty: Closed
+	Concurrency int           `json:"concurrency" yaml:"concurrency" group:"time" placeholder:"N" help:"Buyers at a time, of the profile closed (${LoadConcurrency})."`
+	Rate        float64       `json:"rate,omitempty" yaml:"rate" group:"time" placeholder:"R" help:"Requests a second."` // of Constant, and where Ramp begins
+	ToRate      float64       `json:"to_rate,omitempty" yaml:"to_rate" group:"time" placeholder:"R" help:"Where a ramp ends."`
+	Duration    time.Duration `json:"duration_ns,omitempty" yaml:"duration" group:"time" placeholder:"D" help:"How long requests become due."`
+	Steps       []Step        `json:"steps,omitempty" yaml:"steps" kong:"-"`
 	// Connected: a closed loop's buyers connect before the first request is sent, so
 	// that a short run does not measure handshakes.
-	Connected bool `yaml:"-" kong:"-"`
+	Connected bool `json:"-" yaml:"-" kong:"-"`
 	// Connections are opened when a request is due and none is free. 0: 1000.
-	Connections int           `yaml:"connections" group:"rare" placeholder:"N" help:"The most connections that an open loop opens (1000)."`
-	Timeout     time.Duration `yaml:"timeout" group:"time" placeholder:"D" help:"A buyer gives up after this long (${LoadTimeout})."` // the outcome is unknown
+	Connections int           `json:"connections,omitempty" yaml:"connections" group:"rare" placeholder:"N" help:"The most connections that an open loop opens (1000)."`
+	Timeout     time.Duration `json:"timeout_ns" yaml:"timeout" group:"time" placeholder:"D" help:"A buyer gives up after this long (${LoadTimeout})."` // the outcome is unknown
 	// Drain drops what is later. 0: a minute.
-	Drain time.Duration `yaml:"drain" group:"rare" placeholder:"D" help:"How long late requests are still sent after the last was due (1m)."`
-	Seed  uint64        `yaml:"seed" group:"time" placeholder:"N" help:"Repeats the buyers in their order (random)."`
+	Drain time.Duration `json:"drain_ns,omitempty" yaml:"drain" group:"rare" placeholder:"D" help:"How long late requests are still sent after the last was due (1m)."`
+	Seed  uint64        `json:"seed" yaml:"seed" group:"time" placeholder:"N" help:"Repeats the buyers in their order (random)."`
 
 	// Require are read by ParseRequirement.
-	Require []string `yaml:"require" placeholder:"METRIC<VALUE" help:"What must hold besides, such as p99<50ms or errors==0."`
+	Require []string `json:"require,omitempty" yaml:"require" placeholder:"METRIC<VALUE" help:"What must hold besides, such as p99<50ms or errors==0."`
 }
 
 // A Profile says when requests are sent.
@@ -120,6 +120,12 @@ func (f *Fraction) UnmarshalText(text []byte) error {
 func (f Fraction) MarshalText() ([]byte, error) {
 	return strconv.AppendFloat(nil, float64(f), 'g', -1, 64), nil
 }
+
+// MarshalJSON writes a number.
+func (f Fraction) MarshalJSON() ([]byte, error) { return f.MarshalText() }
+
+// UnmarshalJSON reads one.
+func (f *Fraction) UnmarshalJSON(number []byte) error { return f.UnmarshalText(number) }
 
 func (f Fraction) String() string { return strconv.FormatFloat(100*float64(f), 'g', 4, 64) + "%" }
 

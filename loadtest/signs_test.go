@@ -10,7 +10,7 @@ import (
 // Each limit of what counts as served, one step inside it and one outside.
 func TestRightAndServedAreTwoSigns(t *testing.T) {
 	good := func() *Result {
-		return &Result{Settled: true, Requests: 1000, Settings: Settings{Quantity: 1, SKUs: 1},
+		return &Result{Settled: true, Requests: 1000, Settings: Scenario{Quantity: 1, SKUs: 1},
 			Counts:  map[ledger.Outcome]int{ledger.OutcomeSold: 100, ledger.OutcomeSoldOut: 900},
 			Latency: Latency{P99: 2_000_000},
 			Audit:   &ledger.Report{Verdict: ledger.Held, Initial: 100, Sold: 100, Served: &ledger.Served{State: ledger.ServedYes}}}
@@ -58,7 +58,7 @@ func TestRightAndServedAreTwoSigns(t *testing.T) {
 
 // The command line says it, too.
 func TestSummarySaysThatBuyersWereNotServed(t *testing.T) {
-	r := &Result{Settled: true, Requests: 1000, Settings: Settings{Quantity: 1}, Latency: Latency{P99: 3_100_000},
+	r := &Result{Settled: true, Requests: 1000, Settings: Scenario{Quantity: 1}, Latency: Latency{P99: 3_100_000},
 		Audit: &ledger.Report{Verdict: ledger.Held, Initial: 100, Sold: 100, Served: &ledger.Served{State: ledger.ServedYes}}}
 	if err := r.conclude(nil); err != nil {
 		t.Fatal(err)

@@ -164,9 +164,7 @@ func (c *CompareCmd) readOlder() (*compare.Result, error) {
 	defer f.Close()
 	older, err := compare.Read(f)
 	if err == nil {
-		sale := loadtest.Settings{Stock: c.Stock, Buyers: c.Buyers, Concurrency: c.Concurrency, Quantity: c.Quantity,
-			Async: c.Async, ReserveSeconds: c.Reserve.Seconds(), Forget: float64(c.Forget), PayLate: float64(c.PayLate)}
-		if different := older.Differences(sale); different != nil {
+		if different := older.Differences(c.sale); different != nil {
 			err = different[0]
 		}
 	}

@@ -202,7 +202,7 @@ func (o Options) second(ctx context.Context, c *Cell, first *loadtest.Result, he
 	sale.Joins, sale.Concurrency = true, afterwards
 	sale.Buyers = max(int(left), s.crowd()) + more
 	sale.Patience = s.patience()
-	sale.Seed = loadtest.SeedAfter(sale.Seed, first.Settings.Buyers)
+	sale.Seed = loadtest.SeedAfter(sale.Seed, first.Settings.Requests())
 	watch := &watch{}
 	sale.OnProgress, sale.Begin = watch.see, watch.begin
 	short, cancel := context.WithTimeout(ctx, time.Duration(s.Second)*time.Millisecond)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"time"
 
 	"seckill/internal/measure"
 	"seckill/loadtest"
@@ -88,12 +89,13 @@ func (d Difference) Error() string {
 
 // Differences of r, the older result, to another sale. The seed may differ: it
 // decides which buyers come first, not how much work they are.
-func (r *Result) Differences(is loadtest.Settings) (all []Difference) {
+func (r *Result) Differences(is loadtest.Scenario) (all []Difference) {
 	was := r.Settings
-	percent := func(share float64) int64 { return int64(math.Round(100 * share)) }
+	percent := func(share loadtest.Fraction) int64 { return int64(math.Round(100 * float64(share))) }
+	seconds := func(d time.Duration) int64 { return int64(d.Seconds()) }
 	for _, d := range []Difference{{"stock", was.Stock, is.Stock}, {"buyers", int64(was.Buyers), int64(is.Buyers)},
 		{"concurrency", int64(was.Concurrency), int64(is.Concurrency)}, {"quantity", was.Quantity, is.Quantity},
-		{"async", one(was.Async), one(is.Async)}, {"reserve", int64(was.ReserveSeconds), int64(is.ReserveSeconds)},
+		{"async", one(was.Async), one(is.Async)}, {"reserve", seconds(was.Reserve), seconds(is.Reserve)},
 		{"forget", percent(was.Forget), percent(is.Forget)}, {"pay-late", percent(was.PayLate), percent(is.PayLate)}} {
 		if d.Was != d.Is {
 			all = append(all, d)

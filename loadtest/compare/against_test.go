@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"seckill/internal/ledger"
 	"seckill/internal/measure"
@@ -96,13 +97,13 @@ func TestReadWhatWasWritten(t *testing.T) {
 		t.Errorf("another sale: %v", d)
 	}
 	for _, other := range []struct {
-		change func(*loadtest.Settings)
+		change func(*loadtest.Scenario)
 		says   string
 	}{
-		{func(s *loadtest.Settings) { s.Async = true }, "without --async"},
-		{func(s *loadtest.Settings) { s.ReserveSeconds = 2 }, "--reserve 0s, not 2s"},
-		{func(s *loadtest.Settings) { s.Forget = .1 }, "--forget 0%, not 10%"},
-		{func(s *loadtest.Settings) { s.PayLate = .05 }, "--pay-late 0%, not 5%"},
+		{func(s *loadtest.Scenario) { s.Async = true }, "without --async"},
+		{func(s *loadtest.Scenario) { s.Reserve = 2 * time.Second }, "--reserve 0s, not 2s"},
+		{func(s *loadtest.Scenario) { s.Forget = .1 }, "--forget 0%, not 10%"},
+		{func(s *loadtest.Scenario) { s.PayLate = .05 }, "--pay-late 0%, not 5%"},
 	} {
 		same = again.Settings
 		other.change(&same)

@@ -93,14 +93,12 @@ type comparison struct {
 func newComparison(o Options) *comparison {
 	o.Sale.Connected = true // a large crowd must not be measured while it connects
 	sale := o.Sale
+	sale.Strategy = "" // the candidates have theirs
 	c := &comparison{Options: o, gone: map[string]bool{}, result: &Result{
 		Format: Format, Begun: time.Now().Round(time.Second), Targets: sale.Targets, Locks: o.Locks,
 		Repeats: o.Repeats, TurnSeconds: o.Turn.Seconds(),
-		Machine: measure.ThisMachine(),
-		Settings: loadtest.Settings{SKU: sale.SKU, SKUs: max(sale.SKUs, 1), Stock: sale.Stock, Buyers: sale.Requests(),
-			Concurrency: sale.Concurrency, Quantity: sale.Quantity, TimeoutSeconds: sale.Timeout.Seconds(), Seed: sale.Seed,
-			Profile: loadtest.Closed, Async: sale.Async, ReserveSeconds: sale.Reserve.Seconds(),
-			Forget: float64(sale.Forget), PayLate: float64(sale.PayLate)},
+		Machine:    measure.ThisMachine(),
+		Settings:   sale.Scenario,
 		Strategies: []*Entry{}, Sparse: []*Entry{}, NotRun: append([]NotRun{}, o.NotRun...),
 		Problems: []string{}, Claims: []Claim{},
 		Baselines: []*BaselineResult{}, Servers: []backend.Status{}, Durability: []measure.ServerSetting{},

@@ -35,7 +35,7 @@ func (b *script) load(_ context.Context, c loadtest.Config) (*loadtest.Result, e
 		b.sales = append(b.sales, fmt.Sprintf("%s × %d", c.Strategy, c.Concurrency))
 	}
 	r := &loadtest.Result{Requests: c.Buyers, Seconds: .5, SellingSeconds: .4, Verdict: ledger.Held,
-		Settings: loadtest.Settings{Stock: c.Stock}, Targets: []loadtest.Target{{URL: "http://127.0.0.1:1", Backends: []backend.Status{
+		Settings: loadtest.Scenario{Stock: c.Stock}, Targets: []loadtest.Target{{URL: "http://127.0.0.1:1", Backends: []backend.Status{
 			{Name: "mysql", Tier: backend.Private, Address: "127.0.0.1:3306", Version: "MariaDB 10.11.19", OK: true}}}},
 		Counts:       map[ledger.Outcome]int{ledger.OutcomeSold: int(c.Stock), ledger.OutcomeSoldOut: c.Buyers - int(c.Stock)},
 		Latency:      loadtest.Latency{P50: 4000, P90: 9000, P99: 20_000},
@@ -295,7 +295,7 @@ func TestReservationsAreCompared(t *testing.T) {
 	if len(measured) == 0 || len(warm) == 0 {
 		t.Errorf("%d sales, %d warm-ups", len(measured), len(warm))
 	}
-	if said := fmt.Sprint(r.Facts()); !strings.Contains(said, "reserve for 2 s and then pay; 15% never pay, 5% pay late") {
+	if said := fmt.Sprint(r.Facts()); !strings.Contains(said, "reserve for 2s and then pay; 15% never pay, 5% pay late") {
 		t.Errorf("the facts do not say how buyers bought: %s", said)
 	}
 	o.Sale.Reserve, o.Sale.Forget, o.Sale.PayLate, o.Sale.Async = 0, 0, 0, true

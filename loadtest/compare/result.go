@@ -65,7 +65,7 @@ type Result struct {
 	Servers    []backend.Status        `json:"servers"`
 	Durability []measure.ServerSetting `json:"durability"`
 
-	Settings    loadtest.Settings `json:"settings"`
+	Settings    loadtest.Scenario `json:"settings"`
 	Targets     []string          `json:"targets"`
 	Locks       *Locks            `json:"locks,omitempty"`
 	Repeats     int               `json:"repeats"`

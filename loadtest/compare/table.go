@@ -186,9 +186,8 @@ func (r *Result) Facts() [][2]string {
 	if s.Async {
 		facts = append(facts, [2]string{"answers", "when accepted, by strategies that can; buyers ask for the order"})
 	}
-	if s.ReserveSeconds > 0 {
-		facts = append(facts, [2]string{"buyers", fmt.Sprintf("reserve for %g s and then pay; %s never pay, %s pay late",
-			s.ReserveSeconds, loadtest.Fraction(s.Forget), loadtest.Fraction(s.PayLate))})
+	if s.Reserve > 0 {
+		facts = append(facts, [2]string{"buyers", fmt.Sprintf("reserve for %s and then pay; %s never pay, %s pay late", s.Reserve, s.Forget, s.PayLate)})
 	}
 	if l := r.Locks; l != nil {
 		ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }

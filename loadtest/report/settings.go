@@ -4,22 +4,19 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"seckill/internal/numbers"
 	"seckill/loadtest"
 )
 
-func open(s loadtest.Settings) bool { return s.Profile != "" && s.Profile != loadtest.Closed }
-
-func skus(s loadtest.Settings) string {
+func skus(s loadtest.Scenario) string {
 	if s.SKUs < 2 {
 		return fmt.Sprintf("SKU %d", s.SKU)
 	}
 	return fmt.Sprintf("SKUs %d to %d, each", s.SKU, s.SKU+int64(s.SKUs)-1)
 }
 
-func quantity(s loadtest.Settings) string {
+func quantity(s loadtest.Scenario) string {
 	if len(s.Quantities) == 0 {
 		return strconv.FormatInt(s.Quantity, 10)
 	}
@@ -30,15 +27,14 @@ func quantity(s loadtest.Settings) string {
 	return strings.Join(each, ",")
 }
 
-func pace(s loadtest.Settings) string {
-	took := time.Duration(s.DurationSeconds * float64(time.Second))
+func pace(s loadtest.Scenario) string {
 	switch s.Profile {
 	case loadtest.Spike:
 		return "all at once"
 	case loadtest.Constant:
-		return fmt.Sprintf("%g/s for %s", s.Rate, took)
+		return fmt.Sprintf("%g/s for %s", s.Rate, s.Duration)
 	case loadtest.Ramp:
-		return fmt.Sprintf("from %g/s to %g/s in %s", s.Rate, s.ToRate, took)
+		return fmt.Sprintf("from %g/s to %g/s in %s", s.Rate, s.ToRate, s.Duration)
 	case loadtest.Stepped:
 		var each []string
 		for _, step := range s.Steps {
@@ -50,7 +46,7 @@ func pace(s loadtest.Settings) string {
 }
 
 // mix lists what buyers do besides buying once.
-func mix(s loadtest.Settings) string {
+func mix(s loadtest.Scenario) string {
 	var parts []string
 	if s.SKUs > 1 {
 		parts = append(parts, fmt.Sprintf("Zipf %g", s.Zipf))
@@ -61,11 +57,11 @@ func mix(s loadtest.Settings) string {
 	if s.Cancellations > 0 {
 		parts = append(parts, fmt.Sprintf("%g%% of sales are cancelled", 100*s.Cancellations))
 	}
-	if s.ReserveSeconds > 0 {
-		parts = append(parts, fmt.Sprintf("reserved for %gs, %s never paid, %s paid late", s.ReserveSeconds, loadtest.Fraction(s.Forget), loadtest.Fraction(s.PayLate)))
+	if s.Reserve > 0 {
+		parts = append(parts, fmt.Sprintf("reserved for %s, %s never paid, %s paid late", s.Reserve, s.Forget, s.PayLate))
 	}
 	if s.Copies > 0 {
-		parts = append(parts, fmt.Sprintf("%s sent %d times at once", loadtest.Fraction(s.Copies), loadtest.CopiesEach))
+		parts = append(parts, fmt.Sprintf("%s sent %d times at once", s.Copies, loadtest.CopiesEach))
 	}
 	if s.Retry > 0 {
 		parts = append(parts, "up to "+numbers.CountOf(s.Retry, "retry", "retries"))
@@ -73,7 +69,7 @@ func mix(s loadtest.Settings) string {
 	if s.Async {
 		parts = append(parts, "answers in two steps")
 	}
-	if open(s) {
+	if s.Open() {
 		parts = append(parts, fmt.Sprintf("at most %s", numbers.Count(s.Connections, "connection")))
 	}
 	return strings.Join(parts, " · ")

@@ -94,7 +94,7 @@ func (t *text) speed(r *loadtest.Result) {
 		t.row("  of sales", "%s", latency(r.SoldLatency))
 	}
 	t.twoSteps(r)
-	if open(r.Settings) { // above: from when a request was due
+	if r.Settings.Open() { // above: from when a request was due
 		t.row("  once sent", "%s", latency(r.ServiceTime))
 		t.row("lateness", "%s sent late · %s dropped · the generator's own p99 %s", numbers.Thousands(r.Late), numbers.Thousands(r.Dropped), numbers.Duration(r.Lag.P99))
 	}

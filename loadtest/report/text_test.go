@@ -43,7 +43,7 @@ func example() *loadtest.Result {
 		{Name: "redis", Tier: backend.Embedded, Address: "127.0.0.1:45678", Version: "miniredis", OK: true},
 	}
 	return &loadtest.Result{
-		Settings: loadtest.Settings{Strategy: "conditional", SKU: 1, Stock: 500, Buyers: 3000, Concurrency: 64, Quantity: 1, TimeoutSeconds: 10, Seed: 42,
+		Settings: loadtest.Scenario{Strategy: "conditional", SKU: 1, Stock: 500, Buyers: 3000, Concurrency: 64, Quantity: 1, Timeout: 10 * time.Second, Seed: 42,
 			Profile: loadtest.Closed, SKUs: 1},
 		Strategy: loadtest.StrategyInfo{Name: "conditional", Title: "One conditional UPDATE", StockStore: ledger.InRow},
 		Targets:  []loadtest.Target{{URL: "http://127.0.0.1:8081", Backends: backends}, {URL: "http://127.0.0.1:8082", Backends: backends}},
@@ -137,7 +137,7 @@ func TestWrite(t *testing.T) {
 			r.Verdict = ledger.NotValid
 		}, true},
 		{"open-loop", func(r *loadtest.Result) {
-			r.Settings.Profile, r.Settings.Rate, r.Settings.DurationSeconds, r.Settings.Connections = loadtest.Constant, 2400, 1.25, 1000
+			r.Settings.Profile, r.Settings.Rate, r.Settings.Duration, r.Settings.Connections = loadtest.Constant, 2400, 1250*time.Millisecond, 1000
 			r.Settings.SKUs, r.Settings.Zipf, r.Settings.Duplicates, r.Settings.Cancellations = 3, 1.1, 0.2, 0.05
 			r.Settings.Quantities = []loadtest.Share{{Quantity: 1, Share: 9}, {Quantity: 3, Share: 1}}
 			r.Late, r.Dropped, r.Lag, r.Cancellations = 12, 3, loadtest.Latency{P99: 850}, loadtest.Cancellations{Done: 20, Refused: 1, Unknown: 2}
