@@ -8,10 +8,8 @@ import (
 
 	"gorm.io/gorm"
 
-	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/httpapi"
-	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 )
@@ -100,37 +98,4 @@ func TestStockOutsideTheRow(t *testing.T) {
 	judged("a unit vanished", 3, ledger.RuleCounterDisagrees, ledger.RuleLostUnits)
 	c.left = 5
 	judged("a unit came from nowhere", 5, ledger.RuleCounterDisagrees, ledger.RuleLostUpdate)
-}
-
-// With the real strategies and a real Redis: a reset sets the counter, a sale
-// from Redis and one from the row with Redis in front are held.
-func TestCountersOfTheRealStrategies(t *testing.T) {
-	in := labtest.Instance(t, backend.SQL, backend.Redis)
-	migrate(t, in)
-	s := serverWith(t, nil, httpapi.Config{Instance: in})
-	for i, name := range []string{"redis-counter", "redis-multi", "redis-counter-mysql", "conditional"} {
-		if r := ask(t, s, "PUT", "/api/v1/skus/9077", `{"stock":10}`); r.status != 200 {
-			t.Fatalf("%d %s", r.status, r.body)
-		}
-		for user := range int64(4) {
-			r := ask(t, s, "POST", "/api/v1/seckill?strategy="+name, fmt.Sprintf(`{"sku_id":9077,"user_id":%d,"quantity":3}`, user+1))
-			if want := 200; user < 3 && r.status != want || user == 3 && r.Code != "sold_out" {
-				t.Errorf("%s: buyer %d was answered %d %s", name, user+1, r.status, r.body)
-			}
-		}
-		var report ledger.Report
-		ask(t, s, "GET", "/api/v1/audit?sku_id=9077", "").into(t, &report)
-		if report.Verdict != ledger.Held || report.Remaining != 1 || report.Sold != 9 || report.Run != int64(i+1) {
-			t.Errorf("%s: %+v", name, report)
-		}
-		counted := int64(1)
-		if name == "conditional" {
-			counted = 10
-		}
-		var got shelf
-		ask(t, s, "POST", "/api/v1/skus/9077/close", "").into(t, &got)
-		if got.Num != 1 || got.StockStores[ledger.InRedis] != counted {
-			t.Errorf("%s: %+v, want 1 in the row and %d counted", name, got, counted)
-		}
-	}
 }

@@ -1,13 +1,10 @@
 package e2e
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
 
-	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -302,56 +299,6 @@ func TestRunAsTheLabTellsIt(t *testing.T) {
 	tb.shot("fake-wide-dark")
 }
 
-// The sentences are loaded when something broke, and that can fail: what broke
-// is said all the same.
-func TestWhatBrokeIsSaidWhateverCannotBeLoaded(t *testing.T) {
-	f := startFake(t)
-	tb := startBrowser(t).open(f.url, wide)
-	tb.forgive("rules.js")
-	tb.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
-		_, err := cdp.Call(ctx, t, network.SetBlockedURLs, network.SetBlockedURLsParams{
-			URLPatterns: []*network.BlockPattern{{URLPattern: "*://*:*/static/lab/rules.js", Block: true}}})
-		return err
-	}))
-	tb.choose("naive")
-	tb.click("button.run")
-	tb.says(".banner.busy", "naive: selling")
-	f.results <- fakeResult(ledger.Oversold, ledger.Violation{Rule: ledger.RuleOversold, Verdict: ledger.Oversold,
-		Message: "131 units sold out of 100", Count: 1})
-	tb.says(".rules", "131 units sold out of 100")
-	if said := tb.text(".rules"); strings.Contains(said, ledger.RuleOversold) {
-		t.Errorf("rules.js was loaded, so nothing was tested: %s", said)
-	}
-}
-
-func TestReloadAndSecondTabShowTheSameRun(t *testing.T) {
-	f := startFake(t)
-	b := startBrowser(t)
-	first := b.open(f.url, wide)
-	first.choose("naive")
-	first.fill("#stock", "70")
-	first.click("button.run")
-	for i := range 9 {
-		f.progress <- fakeProgress(i, 70-i, i)
-	}
-	first.says(".left .number", "62")
-	second := b.open(f.url, wide)
-	first.do(chromedp.Reload())
-	for _, tb := range []*tab{first, second} {
-		tb.says(".banner.busy", "naive: selling")
-		tb.says(".left .number", "62")
-		tb.await(`document.querySelector("#stock").value === "70" && document.querySelector(".picker .chosen a").innerText === "naive"`)
-	}
-	f.progress <- fakeProgress(10, 1, 69)
-	for _, tb := range []*tab{first, second} {
-		tb.says(".left .number", "1")
-	}
-	f.results <- fakeResult(ledger.Held)
-	for _, tb := range []*tab{first, second} {
-		tb.says(".banner .word", "HELD")
-	}
-}
-
 // What could not be loaded says so in the reader's language, can be tried again,
 // and comes by itself once the lab is back.
 func TestWhatCouldNotBeLoadedComesBack(t *testing.T) {
@@ -376,18 +323,6 @@ func TestWhatCouldNotBeLoadedComesBack(t *testing.T) {
 	startFakeAt(t, strings.TrimPrefix(f.url, "http://"), "")
 	tb.says(".title-of h2", "naive · across processes")
 	tb.await(`!document.querySelector(".failed, .lost-connection")`)
-}
-
-// The keyboard is enough.
-func TestKeyboardAlone(t *testing.T) {
-	f := startFake(t)
-	tb := startBrowser(t).open(f.url, wide)
-	tb.choose("conditional")
-	tb.eval(`document.querySelector(".more summary").focus()`)
-	tb.do(chromedp.KeyEvent("\t"), chromedp.KeyEvent("\t"), chromedp.KeyEvent("\r")) // past the number of runs
-	tb.says(".banner.busy", "conditional: selling")
-	tb.do(chromedp.KeyEvent("\t"), chromedp.KeyEvent("\r"))
-	tb.says(".banner .word", "NOT VALID")
 }
 
 func TestLabWithToken(t *testing.T) {
