@@ -15,6 +15,7 @@ import (
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
+	"seckill/internal/wire"
 )
 
 // A Service makes the HTTP service of a process. close ends what it started.
@@ -81,20 +82,21 @@ func (r *run) sends() time.Duration   { return r.answers() + time.Microsecond/2 
 // strangeUser is no actor's.
 const strangeUser = 98
 
-// outcomes are the service's codes, as a judge and a strategy's caller know
-// them, and whether a client sends the request again.
-var outcomes = map[string]struct {
-	outcome ledger.Outcome
-	err     error
-	again   bool
-}{
-	"sold_out":            {ledger.OutcomeSoldOut, seckill.ErrSoldOut, false},
-	"duplicate":           {ledger.OutcomeDuplicate, seckill.ErrDuplicate, false},
-	"busy":                {ledger.OutcomeBusy, seckill.ErrBusy, true},
-	"conflict":            {ledger.OutcomeConflict, seckill.ErrConflict, true},
-	"in_progress":         {ledger.OutcomeInProgress, seckill.ErrBusy, true},
-	"unknown_outcome":     {ledger.OutcomeUnknown, seckill.ErrUnknown, true},
-	"backend_unavailable": {ledger.OutcomeError, seckill.ErrUnavailable, true},
+// conclude is what a strategy's caller knows of a refusal, and whether a client
+// sends the request again.
+func conclude(code string) (outcome ledger.Outcome, err error, again bool) {
+	r, known := wire.Coded(code)
+	if !known {
+		r = wire.Internal
+	}
+	switch r.Outcome {
+	case ledger.OutcomeInProgress:
+		return r.Outcome, seckill.ErrBusy, true
+	case ledger.OutcomeUnknown:
+		return r.Outcome, seckill.ErrUnknown, true
+	}
+	again = r.Outcome == ledger.OutcomeBusy || r.Outcome == ledger.OutcomeConflict || errors.Is(r.Err, seckill.ErrUnavailable)
+	return r.Outcome, r.Err, again
 }
 
 // ask sends one request and reads its answer.
@@ -123,11 +125,8 @@ func ask(ctx context.Context, service http.Handler, p seckill.Purchase, o *Outco
 		told.Outcome, told.OrderID, told.Remaining = ledger.OutcomeSold, answer.OrderID, answer.Remaining
 		return told, false
 	}
-	as, known := outcomes[answer.Code]
-	if !known {
-		as.outcome, as.err, as.again = ledger.OutcomeUnknown, seckill.ErrUnknown, true
-	}
-	told.Outcome = as.outcome
-	o.Err = fmt.Errorf("%w: %s (%s)", as.err, answer.Detail, answer.Code)
-	return told, as.again
+	var refusal error
+	told.Outcome, refusal, again = conclude(answer.Code)
+	o.Err = fmt.Errorf("%w: %s (%s)", refusal, answer.Detail, answer.Code)
+	return told, again
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"seckill/internal/web"
+	"seckill/internal/wire"
 )
 
 // An AdminRoute is an admin call that this package does not know by itself.
@@ -29,7 +30,7 @@ func (s *Server) admin(c *gin.Context) error {
 		return nil
 	}
 	c.Header("WWW-Authenticate", "Bearer")
-	return refused(errForbidden, "This needs the service's token, as “Authorization: Bearer TOKEN”, or its admin listener (--admin-addr).")
+	return refused(wire.ErrForbidden, "This needs the service's token, as “Authorization: Bearer TOKEN”, or its admin listener (--admin-addr).")
 }
 
 func (s *Server) isAdmin(c *gin.Context) bool {
@@ -88,10 +89,10 @@ func (s *Server) asAdmin(c *gin.Context) error {
 	local, _ := c.Request.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	if local == nil || local.Network() != "unix" {
 		if why := web.NotLocal(c.Request); why != "" {
-			return refused(errForbidden, "The admin listener is for this machine alone, and "+why+".")
+			return refused(wire.ErrForbidden, "The admin listener is for this machine alone, and "+why+".")
 		}
 		if page := web.ForeignPage(c.Request); page != "" {
-			return refused(errForbidden, page+" may not make admin calls.")
+			return refused(wire.ErrForbidden, page+" may not make admin calls.")
 		}
 	}
 	c.Set(adminMark, true)
@@ -105,5 +106,5 @@ func (s *Server) mayList(c *gin.Context, user int64) error {
 		return nil
 	}
 	c.Header("WWW-Authenticate", "Bearer")
-	return refused(errForbidden, "Orders of all buyers need the service's token, as “Authorization: Bearer TOKEN”. Name a user_id to see that buyer's.")
+	return refused(wire.ErrForbidden, "Orders of all buyers need the service's token, as “Authorization: Bearer TOKEN”. Name a user_id to see that buyer's.")
 }

@@ -10,6 +10,7 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/tap"
+	"seckill/internal/wire"
 )
 
 // metrics are one server's own: two servers in one process do not mix.
@@ -89,9 +90,9 @@ func (m *metrics) register(sl *seller) {
 		lockWait:  m.lockWait.WithLabelValues(name),
 		retries:   m.retries.WithLabelValues(name),
 	}
-	outcomes := []string{outcomeSold, outcomeReserved, outcomeReplayed, outcomeAccepted, outcomeGone, internal.code}
-	for _, a := range answers {
-		outcomes = append(outcomes, a.code)
+	outcomes := []string{outcomeSold, outcomeReserved, outcomeReplayed, outcomeAccepted, outcomeGone}
+	for _, r := range wire.Refusals {
+		outcomes = append(outcomes, r.Code)
 	}
 	for _, o := range outcomes {
 		sl.metrics.outcomes[o] = m.requests.WithLabelValues(name, o)

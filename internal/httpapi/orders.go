@@ -12,6 +12,7 @@ import (
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 	"seckill/internal/web"
+	"seckill/internal/wire"
 )
 
 const (
@@ -116,8 +117,8 @@ func (s *Server) cancelOrder(c *gin.Context) error {
 		return err
 	}
 	sl, err := s.available(o.Strategy)
-	if errors.Is(err, errUnknownStrategy) {
-		return refused(errStrategyUnavailable, fmt.Sprintf("The order was sold by the strategy %q, which is not here.", o.Strategy))
+	if errors.Is(err, wire.ErrUnknownStrategy) {
+		return refused(wire.ErrStrategyUnavailable, fmt.Sprintf("The order was sold by the strategy %q, which is not here.", o.Strategy))
 	}
 	if err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"seckill/internal/fault/point"
 	"seckill/internal/seckill"
 	"seckill/internal/web"
+	"seckill/internal/wire"
 )
 
 const (
@@ -156,7 +157,7 @@ func (s *Server) removePoint(c *gin.Context) error {
 func showTrap(c *gin.Context, look func() (point.Trap, bool)) error {
 	t, found := look()
 	if !found {
-		return refused(errNotFound, "There is no such trap: it was removed, or this process was started anew.")
+		return refused(wire.ErrNotFound, "There is no such trap: it was removed, or this process was started anew.")
 	}
 	c.JSON(http.StatusOK, t)
 	return nil

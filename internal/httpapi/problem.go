@@ -7,92 +7,27 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 	"seckill/internal/web"
+	"seckill/internal/wire"
 )
 
-// Refusals that the domain has no error for.
-var (
-	errForbidden           = errors.New("forbidden")
-	errNotFound            = errors.New("not found")
-	errUnknownStrategy     = errors.New("unknown strategy")
-	errMethod              = errors.New("method not allowed")
-	errTooLarge            = errors.New("body too large")
-	errMediaType           = errors.New("unsupported media type")
-	errInProgress          = errors.New("a copy of this request is in progress")
-	errStrategyUnavailable = errors.New("this strategy cannot run here")
-	errInternal            = errors.New("internal error")
-)
-
-// An answer is what an error becomes over HTTP.
-type answer struct {
-	err    error // its text is the problem's title
-	status int
-	code   string
-	detail string // for errors that bring no words for the caller
-}
-
-// The first row that errors.Is matches counts, so that an unknown outcome stays
-// unknown. An error without a row is internal.
-var answers = []answer{
-	{seckill.ErrUnknown, http.StatusGatewayTimeout, "unknown_outcome",
-		"This may have happened or not: look before you try again."},
-	{seckill.ErrInvalid, http.StatusBadRequest, "invalid", "The purchase is not valid."},
-	{errForbidden, http.StatusForbidden, "forbidden", ""},
-	{errNotFound, http.StatusNotFound, "not_found", ""},
-	{errUnknownStrategy, http.StatusNotFound, "unknown_strategy", ""},
-	{seckill.ErrUnknownSKU, http.StatusNotFound, "unknown_sku",
-		"There is no such SKU. PUT /api/v1/skus/ID creates one."},
-	{seckill.ErrUnknownOrder, http.StatusNotFound, "unknown_order", "There is no such order."},
-	{errMethod, http.StatusMethodNotAllowed, "method_not_allowed", ""},
-	{seckill.ErrNotStarted, http.StatusConflict, "not_started", "The sale has not started. Nothing was taken."},
-	{seckill.ErrSoldOut, http.StatusConflict, "sold_out", "Fewer units are left than were asked for."},
-	{seckill.ErrDuplicate, http.StatusConflict, "duplicate",
-		"This user has an active order for this SKU already. Cancelling it makes room for another."},
-	{seckill.ErrConflict, http.StatusConflict, "conflict",
-		"Another buyer changed the stock meanwhile. Nothing was taken: try again."},
-	{seckill.ErrTooManyUnits, http.StatusConflict, "too_many_units",
-		"The strategy keeps a row for each unit, and this sale has more units than it keeps rows. " +
-			"Nothing was taken: reset the sale with fewer units, or choose a strategy without this limit, such as bucketed."},
-	{seckill.ErrExpired, http.StatusConflict, "expired",
-		"The deadline is past, and the units are given back. Nothing was paid: reserve again."},
-	{seckill.ErrCancelled, http.StatusConflict, "cancelled", "The reservation is cancelled. Nothing was paid: reserve again."},
-	{seckill.ErrPaid, http.StatusConflict, "paid", "The reservation is paid. DELETE /api/v1/orders/ID, with the same id, cancels the order."},
-	{errInProgress, http.StatusConflict, "in_progress", ""},
-	{errTooLarge, http.StatusRequestEntityTooLarge, "too_large", ""},
-	{errMediaType, http.StatusUnsupportedMediaType, "unsupported_media_type", ""},
-	{seckill.ErrMismatch, http.StatusUnprocessableEntity, "idempotency_mismatch",
-		"This Idempotency-Key was used for another quantity of this SKU. Use a new key for a new purchase."},
-	{seckill.ErrBusy, http.StatusTooManyRequests, "busy",
-		"Too many buyers were before you. Nothing was taken: try again after Retry-After seconds."},
-	{errStrategyUnavailable, http.StatusServiceUnavailable, "strategy_unavailable", ""},
-	{seckill.ErrUnavailable, http.StatusServiceUnavailable, "backend_unavailable",
-		"A backend does not answer. Nothing was taken: try again when /readyz says that all is well."},
-}
-
-var internal = answer{errInternal, http.StatusInternalServerError, "internal",
-	"Something is wrong in the service itself. Its log has more under this request_id."}
-
-func answerTo(err error) answer {
-	for _, a := range answers {
-		if errors.Is(err, a.err) {
-			return a
-		}
-	}
-	return internal
-}
-
-// busyAfter, in seconds, is a guess: a queue that was full for as long as a
-// buyer may wait is rarely empty at once.
-const busyAfter = 1
+// When a buyer may ask again, in seconds. busyAfter is a guess: a queue that was full
+// for as long as a buyer may wait is rarely empty at once. A purchase rarely takes
+// longer than copyAfter.
+const busyAfter, copyAfter = 1, 1
 
 // refused is err with words for the caller. All other errors may hold secrets:
 // they are logged, and not shown.
 func refused(err error, detail string) *web.Problem {
-	a := answerTo(err)
-	p := &web.Problem{Title: a.err.Error(), Status: a.status, Code: a.code, Detail: detail, Err: err}
-	if errors.Is(a.err, seckill.ErrBusy) {
+	r := wire.Of(err)
+	p := &web.Problem{Title: r.Err.Error(), Status: r.Status, Code: r.Code, Detail: detail, Err: err}
+	switch r.Outcome {
+	case ledger.OutcomeBusy:
 		p.RetryAfter = busyAfter
+	case ledger.OutcomeInProgress:
+		p.RetryAfter = copyAfter
 	}
 	return p
 }
@@ -112,7 +47,7 @@ func codeOf(err error) string {
 	if errors.As(err, &p) {
 		return p.Code
 	}
-	return answerTo(err).code
+	return wire.Of(err).Code
 }
 
 func (s *Server) refuse(c *gin.Context, err error) {
@@ -122,13 +57,11 @@ func (s *Server) refuse(c *gin.Context, err error) {
 		p = web.BadRequest("The connection was closed on your side before the answer was ready. Nothing was taken: " +
 			"keep it open until you have the answer.")
 	case !errors.As(err, &p):
-		p = refused(err, answerTo(err).detail)
+		p = refused(err, wire.Of(err).Detail)
 		s.logFailure(c, p)
 	}
-	for _, a := range answers { // problems of web bring no title
-		if p.Title == "" && a.code == p.Code {
-			p.Title = a.err.Error()
-		}
+	if r, ok := wire.Coded(p.Code); ok && p.Title == "" { // problems of web bring no title
+		p.Title = r.Err.Error()
 	}
 	p.Write(c.Writer)
 	c.Abort()
@@ -146,9 +79,9 @@ func (s *Server) logFailure(c *gin.Context, p *web.Problem) {
 }
 
 func notFound(c *gin.Context) error {
-	return refused(errNotFound, "There is nothing at "+c.Request.URL.Path+". /openapi.json lists what there is.")
+	return refused(wire.ErrNotFound, "There is nothing at "+c.Request.URL.Path+". /openapi.json lists what there is.")
 }
 
 func methodNotAllowed(c *gin.Context) error {
-	return refused(errMethod, c.Request.Method+" does not work here; the header Allow says what does.")
+	return refused(wire.ErrMethod, c.Request.Method+" does not work here; the header Allow says what does.")
 }

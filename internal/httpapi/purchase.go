@@ -15,6 +15,7 @@ import (
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
 	"seckill/internal/web"
+	"seckill/internal/wire"
 )
 
 // A sale is the answer to a purchase that worked.
@@ -42,7 +43,7 @@ func (s *Server) purchase(c *gin.Context) (err error) {
 		s.metrics.refused(codeOf(err))
 		return err
 	}
-	outcome := internal.code // of a panic
+	outcome := wire.Internal.Code // of a panic
 	s.inFlight.Add(1)
 	defer func() { s.ended(c, sl, outcome, err) }()
 	p, keyed, err := readPurchase(c)
@@ -116,7 +117,7 @@ func (s *Server) sell(
 	if keyed {
 		claim, refusal := s.claims.Take(ctx, p.User, p.RequestID)
 		if refusal != nil {
-			return r, false, inProgress(refusal)
+			return r, false, refusal
 		}
 		defer func() { err = s.unclaim(ctx, claim, err) }()
 		if claim.Order != nil {
@@ -136,7 +137,7 @@ func (s *Server) sell(
 		r, err = s.earlier(ctx, p, err)
 		return r, err == nil, err
 	}
-	return r, false, inProgress(err)
+	return r, false, err
 }
 
 // earlier looks for the order that another copy of a refused purchase got.
@@ -146,7 +147,7 @@ func (s *Server) earlier(ctx context.Context, p seckill.Purchase, refusal error)
 	case errors.Is(err, seckill.ErrUnknownOrder):
 		return r, refusal
 	case err != nil:
-		return r, inProgress(ledger.ErrInProgress)
+		return r, ledger.ErrInProgress
 	}
 	return replay(&o, p)
 }
@@ -204,25 +205,9 @@ func replay(o *ledger.Order, p seckill.Purchase) (seckill.Receipt, error) {
 // another copy may have got the order meanwhile.
 func (s *Server) unclaim(ctx context.Context, claim *ledger.Claim, err error) error {
 	if held := claim.Release(ctx); !held && mayHide(err) {
-		return inProgress(ledger.ErrInProgress)
+		return ledger.ErrInProgress
 	}
 	return err
-}
-
-// copyAfter is when a copy may ask again, in seconds: a purchase rarely takes
-// longer.
-const copyAfter = 1
-
-// inProgress is the answer to a copy of a request that is in progress. Other
-// errors stay as they are.
-func inProgress(err error) error {
-	if !errors.Is(err, ledger.ErrInProgress) {
-		return err
-	}
-	p := refused(errInProgress, "Another copy of this request is in progress. Send it again after Retry-After seconds: "+
-		"you then get its order, or a chance of your own.")
-	p.RetryAfter = copyAfter
-	return p
 }
 
 // mayHide: a copy must not be told these while its own request has the order,

@@ -14,6 +14,7 @@ import (
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 	"seckill/internal/web"
+	"seckill/internal/wire"
 )
 
 // How long units may be held for a buyer, in seconds.
@@ -57,7 +58,7 @@ func (s *Server) reserve(c *gin.Context) (err error) {
 	if !ok {
 		return invalid("strategy", fmt.Sprintf("must be one that reserves, and %s does not: %s", sl.info.Name, s.reservers()))
 	}
-	outcome := internal.code // of a panic
+	outcome := wire.Internal.Code // of a panic
 	s.inFlight.Add(1)
 	defer func() { s.ended(c, sl, outcome, err) }()
 	r, replayed, err := s.hold(c, sl, desk)
@@ -225,7 +226,7 @@ func (s *Server) atDesk(c *gin.Context, do func(context.Context, seckill.Reserve
 	}
 	desk := s.desk(o.Strategy)
 	if desk == nil {
-		return refused(errStrategyUnavailable, fmt.Sprintf("The reservation was made by the strategy %q, which cannot run here.", o.Strategy))
+		return refused(wire.ErrStrategyUnavailable, fmt.Sprintf("The reservation was made by the strategy %q, which cannot run here.", o.Strategy))
 	}
 	r, err := do(ctx, desk, id)
 	switch {

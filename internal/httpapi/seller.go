@@ -8,6 +8,7 @@ import (
 	"seckill/internal/fault/point"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
+	"seckill/internal/wire"
 )
 
 // A seller is a strategy as this server offers it.
@@ -47,9 +48,9 @@ func (s *Server) available(name string) (*seller, error) {
 	sl := s.byName[name]
 	switch {
 	case sl == nil:
-		return nil, refused(errUnknownStrategy, fmt.Sprintf("There is no strategy %.64q; there are: %s.", name, s.names()))
+		return nil, refused(wire.ErrUnknownStrategy, fmt.Sprintf("There is no strategy %.64q; there are: %s.", name, s.names()))
 	case sl.strategy == nil:
-		return nil, refused(errStrategyUnavailable,
+		return nil, refused(wire.ErrStrategyUnavailable,
 			fmt.Sprintf("The strategy %s cannot run here: %s.", name, strings.Join(sl.missing, "; ")))
 	}
 	return sl, nil

@@ -17,6 +17,7 @@ import (
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 	"seckill/internal/web"
+	"seckill/internal/wire"
 )
 
 func (s *Server) listSKUs(c *gin.Context) error {
@@ -209,7 +210,7 @@ func (s *Server) currentName(ctx context.Context, id int64) (string, error) {
 
 func (s *Server) halfReset(c *gin.Context, sl *seller, err error) error {
 	s.log(c, slog.LevelWarn, "a reset is incomplete", "strategy", sl.info.Name, "error", err)
-	is := answerTo(err).err
+	is := wire.Of(err).Err
 	if !errors.Is(is, seckill.ErrBusy) {
 		is = seckill.ErrUnavailable
 	}

@@ -14,6 +14,7 @@ import (
 	"seckill/internal/catalog"
 	"seckill/internal/ledger"
 	"seckill/internal/lock"
+	"seckill/internal/wire"
 )
 
 // A strategy is a catalog entry with what this server can say about it.
@@ -94,7 +95,7 @@ func (s *Server) showStrategy(c *gin.Context) error {
 	}
 	sl := s.byName[c.Param("name")]
 	if sl == nil {
-		return refused(errUnknownStrategy, fmt.Sprintf("There is no strategy %.64q; there are: %s.", c.Param("name"), s.names()))
+		return refused(wire.ErrUnknownStrategy, fmt.Sprintf("There is no strategy %.64q; there are: %s.", c.Param("name"), s.names()))
 	}
 	d := s.describe(sl)
 	own := strings.ReplaceAll(sl.info.Name, "-", "_") + ".go"

@@ -14,6 +14,7 @@ import (
 
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
+	"seckill/internal/wire"
 )
 
 // respondAsync is the preference of RFC 7240 by which buyers ask for an answer
@@ -128,8 +129,8 @@ func (s *Server) became(ctx context.Context, c *gin.Context, f ledger.Filter, or
 		case errors.Is(err, seckill.ErrPending):
 			return orders, &requestState{Status: requestPending}, nil
 		case isRefusal(err):
-			a := answerTo(err)
-			return orders, &requestState{Status: requestRefused, Code: a.code, Detail: a.detail}, nil
+			r := wire.Of(err)
+			return orders, &requestState{Status: requestRefused, Code: r.Code, Detail: r.Detail}, nil
 		default:
 			s.log(c, slog.LevelWarn, "look a request up", "strategy", sl.info.Name, "error", err)
 			state.Status = requestUnknown

@@ -9,41 +9,8 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"seckill/internal/ledger"
+	"seckill/internal/wire"
 )
-
-// A meaning is the status a code comes with, and what the buyer was told.
-type meaning struct {
-	status  int
-	outcome ledger.Outcome
-}
-
-// contract is every refusal that our service may answer.
-var contract = map[string]meaning{
-	"sold_out":               {http.StatusConflict, ledger.OutcomeSoldOut},
-	"duplicate":              {http.StatusConflict, ledger.OutcomeDuplicate},
-	"in_progress":            {http.StatusConflict, ledger.OutcomeInProgress},
-	"conflict":               {http.StatusConflict, ledger.OutcomeConflict},
-	"busy":                   {http.StatusTooManyRequests, ledger.OutcomeBusy},
-	"not_started":            {http.StatusConflict, ledger.OutcomeError},
-	"expired":                {http.StatusConflict, ledger.OutcomeExpired},
-	"cancelled":              {http.StatusConflict, ledger.OutcomeError},
-	"paid":                   {http.StatusConflict, ledger.OutcomeError},
-	"too_many_units":         {http.StatusConflict, ledger.OutcomeError},
-	"invalid":                {http.StatusBadRequest, ledger.OutcomeError},
-	"forbidden":              {http.StatusForbidden, ledger.OutcomeError},
-	"not_found":              {http.StatusNotFound, ledger.OutcomeError},
-	"unknown_strategy":       {http.StatusNotFound, ledger.OutcomeError},
-	"unknown_sku":            {http.StatusNotFound, ledger.OutcomeError},
-	"unknown_order":          {http.StatusNotFound, ledger.OutcomeError},
-	"method_not_allowed":     {http.StatusMethodNotAllowed, ledger.OutcomeError},
-	"too_large":              {http.StatusRequestEntityTooLarge, ledger.OutcomeError},
-	"unsupported_media_type": {http.StatusUnsupportedMediaType, ledger.OutcomeError},
-	"idempotency_mismatch":   {http.StatusUnprocessableEntity, ledger.OutcomeError},
-	"strategy_unavailable":   {http.StatusServiceUnavailable, ledger.OutcomeError},
-	"backend_unavailable":    {http.StatusServiceUnavailable, ledger.OutcomeError},
-	"unknown_outcome":        {http.StatusGatewayTimeout, ledger.OutcomeUnknown},
-	"internal":               {http.StatusInternalServerError, ledger.OutcomeUnknown},
-}
 
 const (
 	typeJSON    = "application/json"
@@ -88,11 +55,11 @@ func (o Order) Bought(a Response) Reply {
 		}
 		return Nonsense("status %d, %s: %s", a.Status, a.ContentType, Excerpt(a.Body))
 	}
-	known, ok := contract[p.Code]
-	if !ok || known.status != a.Status {
+	known, ok := wire.Coded(p.Code)
+	if !ok || known.Status != a.Status {
 		return Nonsense("status %d with code %q: %s", a.Status, p.Code, p.Message())
 	}
-	return Reply{Outcome: known.outcome, Code: p.Code, Message: []byte(p.Message())}
+	return Reply{Outcome: known.Outcome, Code: p.Code, Message: []byte(p.Message())}
 }
 
 // A sale is our service's answer 200; pointers tell what is there.
@@ -182,8 +149,8 @@ func (o Order) Became(a Response) (r Reply, final bool) {
 	case "none":
 		return open, true
 	case "refused":
-		if known, ok := contract[page.Request.Code]; ok && known.outcome != ledger.OutcomeUnknown {
-			return Reply{Outcome: known.outcome, Code: page.Request.Code, Message: []byte(page.Request.Detail)}, true
+		if known, ok := wire.Coded(page.Request.Code); ok && known.Outcome != ledger.OutcomeUnknown {
+			return Reply{Outcome: known.Outcome, Code: page.Request.Code, Message: []byte(page.Request.Detail)}, true
 		}
 	case "ordered":
 		if len(page.Orders) == 1 {
