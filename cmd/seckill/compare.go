@@ -23,13 +23,13 @@ type CompareCmd struct {
 	Target     []string `help:"Addresses of service processes, by comma. Default: the running lab, else one started for this run." placeholder:"URL,…"`
 	Strategies []string `default:"all" help:"Strategies by comma, or all." placeholder:"NAME"`
 
-	Stock       int64         `default:"400" help:"Units for sale." group:"sale"`
-	Buyers      int           `default:"500" help:"Distinct users, one purchase each." group:"sale"`
-	Concurrency int           `default:"64" help:"Buyers at a time." group:"sale"`
-	Few         int           `default:"2" help:"Buyers at a time in a second run of the strategies that the articles' statements are about; 0: no such run." group:"sale"`
+	Stock       int64         `default:"${ComparedStock}" help:"Units for sale." group:"sale"`
+	Buyers      int           `default:"${ComparedBuyers}" help:"Distinct users, one purchase each." group:"sale"`
+	Concurrency int           `default:"${ComparedConcurrency}" help:"Buyers at a time." group:"sale"`
+	Few         int           `default:"${CompareFew}" help:"Buyers at a time in a second run of the strategies that the articles' statements are about; 0: no such run." group:"sale"`
 	Crowds      []int         `help:"Further numbers of buyers at a time, by comma, such as 1,16,256: all strategies run with these, too." group:"sale" placeholder:"N,…"`
 	Baselines   []string      `default:"gin,redis_incr,hot_row,transaction" help:"Baselines by comma, all or none: work without a strategy, measured in the same rounds with the same numbers of buyers." group:"sale" placeholder:"NAME,…"`
-	Quantity    int64         `default:"1" help:"Units that each buyer asks for." group:"sale"`
+	Quantity    int64         `default:"${ComparedQuantity}" help:"Units that each buyer asks for." group:"sale"`
 	Async       bool          `help:"Ask for answers in two steps (Prefer: respond-async): accepted, and later the order or the refusal. One of the strategies must be able to." group:"sale"`
 	FinalWithin time.Duration `help:"With --async: how long buyers ask for the final answer (30s)." group:"sale" placeholder:"D"`
 	// What is reserved is as in seckill load.
@@ -37,12 +37,12 @@ type CompareCmd struct {
 	Forget  loadtest.Fraction `help:"Share of reservations, 0.1 or 10%, that are never paid." group:"sale" placeholder:"SHARE"`
 	PayLate loadtest.Fraction `help:"Share of reservations that are paid after their deadline." group:"sale" placeholder:"SHARE"`
 
-	SKU     int64         `name:"sku" default:"1" help:"The SKU that is sold." group:"sale"`
-	Timeout time.Duration `default:"10s" help:"A buyer gives up after this long." group:"sale"`
+	SKU     int64         `name:"sku" default:"${ComparedSKU}" help:"The SKU that is sold." group:"sale"`
+	Timeout time.Duration `default:"${ComparedTimeout}" help:"A buyer gives up after this long." group:"sale"`
 	Seed    *uint64       `help:"Repeats the same buyers in the same order. Default: a new seed each time." group:"sale" placeholder:"N"`
 
-	Repeats int           `default:"3" help:"Rounds; every other one runs backwards." group:"rounds"`
-	Turn    time.Duration `default:"500ms" help:"In its turn a strategy repeats the sale until so much was measured, at least once." group:"rounds"`
+	Repeats int           `default:"${CompareRepeats}" help:"Rounds; every other one runs backwards." group:"rounds"`
+	Turn    time.Duration `default:"${CompareTurn}" help:"In its turn a strategy repeats the sale until so much was measured, at least once." group:"rounds"`
 
 	Against string  `placeholder:"FILE" help:"A result of --json to compare with." group:"older"`
 	Limit   float64 `default:"20" help:"Fail if a strategy is slower than in --against by more than so many percent." group:"older"`
@@ -84,7 +84,7 @@ func (c *CompareCmd) Validate() (err error) {
 		return err
 	}
 	switch {
-	case c.Few < 0 || c.Few > c.Concurrency && c.Few != 2:
+	case c.Few < 0 || c.Few > c.Concurrency && c.Few != compare.DefaultOptions().Few:
 		return errors.New("--few must be from 0 (no such run) to less than --concurrency")
 	case c.Repeats < 1 || c.Repeats > 100:
 		return errors.New("--repeats must be 1 to 100")
@@ -105,8 +105,7 @@ func (c *CompareCmd) Validate() (err error) {
 	if err := compare.CheckCrowds(c.Crowds); err != nil {
 		return fmt.Errorf("--crowds: %w", err)
 	}
-	c.sale = loadtest.DefaultScenario()
-	c.sale.Copies, c.sale.Retry = 0, 0 // rates of one call each can be compared
+	c.sale = compare.DefaultOptions().Sale.Scenario
 	c.sale.Stock, c.sale.Buyers, c.sale.Concurrency, c.sale.Quantity = c.Stock, c.Buyers, c.Concurrency, c.Quantity
 	c.sale.SKU, c.sale.Timeout, c.sale.Seed = c.SKU, c.Timeout, rand.Uint64()
 	c.sale.Async, c.sale.FinalWithin = c.Async, c.FinalWithin

@@ -11,13 +11,15 @@ import (
 	"seckill/internal/catalog"
 	"seckill/internal/prove"
 	"seckill/loadtest"
+	"seckill/loadtest/compare"
 )
 
 // newParser reads flags into grammar. Structs of other packages are flags by
 // their tags, whose defaults are those packages' own.
 func newParser(grammar any, options ...kong.Option) (*kong.Kong, error) {
 	return kong.New(grammar, append(options, kong.NamedMapper("addresses", kong.MapperFunc(addresses)),
-		kong.Vars{"HelpAll": "Show also the rare flags, and variables."}, defaults("", catalog.DefaultSettings()), defaults("Load", loadtest.DefaultScenario()), defaults("Prove", prove.DefaultOptions()))...)
+		kong.Vars{"HelpAll": "Show also the rare flags, and variables."}, defaults("", catalog.DefaultSettings()), defaults("Load", loadtest.DefaultScenario()), defaults("Compare", compare.DefaultOptions()), defaults("Compared", compare.DefaultOptions().Sale.Scenario),
+		defaults("Prove", prove.DefaultOptions()))...)
 }
 
 // defaults are the fields of a struct, as ${prefixField}.

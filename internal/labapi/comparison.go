@@ -71,8 +71,12 @@ type ComparisonSettings struct {
 }
 
 // comparisonDefaults are those of `seckill compare`.
-var comparisonDefaults = ComparisonSettings{Stock: 400, Buyers: 500, Concurrency: 64, Quantity: 1,
-	Repeats: 3, TurnMS: 500, Few: 2}
+var comparisonDefaults = settingsOf(compare.DefaultOptions())
+
+func settingsOf(o compare.Options) ComparisonSettings {
+	return ComparisonSettings{Stock: o.Sale.Stock, Buyers: o.Sale.Buyers, Concurrency: o.Sale.Concurrency, Quantity: o.Sale.Quantity,
+		Repeats: o.Repeats, TurnMS: int(o.Turn.Milliseconds()), Few: o.Few}
+}
 
 // ComparisonLimits are the maxima of the settings.
 type ComparisonLimits struct {

@@ -81,8 +81,7 @@ func (s *Server) startComparison(c *gin.Context) error {
 // compare performs a comparison and keeps what it came to.
 func (s *Server) compare(ctx context.Context, e *comparisonEntry, begun Comparison, chosen []catalog.Info, targets []string) Comparison {
 	w := begun.Settings
-	sale := loadtest.DefaultScenario()
-	sale.Copies, sale.Retry = 0, 0 // as in seckill compare
+	sale := compare.DefaultOptions().Sale.Scenario
 	sale.SKU, sale.Stock, sale.Buyers, sale.Concurrency, sale.Quantity = sku, w.Stock, w.Buyers, w.Concurrency, w.Quantity
 	sale.Seed = w.Seed
 	serving := s.Lab.ServiceSettings()

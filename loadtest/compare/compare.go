@@ -40,6 +40,15 @@ type Options struct {
 	load func(context.Context, loadtest.Config) (*loadtest.Result, error) // nil: loadtest.Run
 }
 
+// DefaultOptions are what seckill compare and the page compare with when nothing
+// else is asked for. Calls are made once: rates of copies and retries cannot be
+// compared.
+func DefaultOptions() Options {
+	sale := loadtest.DefaultScenario()
+	sale.Stock, sale.Buyers, sale.Copies, sale.Retry = 400, 500, 0, 0
+	return Options{Sale: loadtest.Config{Scenario: sale}, Repeats: 3, Turn: 500 * time.Millisecond, Few: 2}
+}
+
 // A Candidate is a strategy that takes part.
 type Candidate struct {
 	Name, Title, Family string
