@@ -38,24 +38,23 @@ func (s Scenario) Command() string {
 	if s.Timeout != usual.Timeout {
 		add("timeout", s.Timeout)
 	}
-	return strings.Join(line, " ") + s.BuyingFlags() + fmt.Sprintf(" --seed %d", s.Seed)
+	return strings.Join(line, " ") + s.Buying.flags() + fmt.Sprintf(" --seed %d", s.Seed)
 }
 
-// BuyingFlags are the flags that say how the buyers of s buy, each after a space;
-// none if they buy at once.
-func (s Scenario) BuyingFlags() string {
+// flags are those of b, each after a space; none if buyers buy at once.
+func (b Buying) flags() string {
 	flags := ""
-	if s.Async {
+	if b.Async {
 		flags += " --async"
 	}
-	if s.Reserve > 0 {
-		flags += fmt.Sprintf(" --reserve %s", s.Reserve)
+	if b.Reserve > 0 {
+		flags += fmt.Sprintf(" --reserve %s", b.Reserve)
 	}
-	if s.Forget > 0 {
-		flags += fmt.Sprintf(" --forget %s", s.Forget)
+	if b.Forget > 0 {
+		flags += fmt.Sprintf(" --forget %s", b.Forget)
 	}
-	if s.PayLate > 0 {
-		flags += fmt.Sprintf(" --pay-late %s", s.PayLate)
+	if b.PayLate > 0 {
+		flags += fmt.Sprintf(" --pay-late %s", b.PayLate)
 	}
 	return flags
 }

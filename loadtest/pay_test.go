@@ -32,7 +32,7 @@ func TestExpiredBeforeTheDeadline(t *testing.T) {
 		early   bool
 	}{{time.Second, true}, {3 * time.Second, false}} {
 		synctest.Test(t, func(t *testing.T) {
-			s := Scenario{SKU: 1, SKUs: 1, Stock: 1, Quantity: 1, Profile: Constant, Rate: 1, Duration: time.Second, Connections: 1, Timeout: time.Minute, Reserve: 2 * time.Second}.normal()
+			s := Scenario{SKU: 1, SKUs: 1, Stock: 1, Quantity: 1, Profile: Constant, Rate: 1, Duration: time.Second, Connections: 1, Timeout: time.Minute, Buying: Buying{Reserve: 2 * time.Second}}.normal()
 			l := &load{plan: newPlan(s, []int64{1}), tally: newTally(s),
 				open: func() caller { return &hasty{answers: c.answers} }}
 			l.run(t.Context())

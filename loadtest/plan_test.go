@@ -113,7 +113,7 @@ func TestSchedule(t *testing.T) {
 // were asked for, and no buyer does two of them.
 func TestWhoPays(t *testing.T) {
 	const n = 20_000
-	s := Scenario{SKU: 1, SKUs: 1, Stock: 1, Quantity: 1, Buyers: n, Seed: 7, Cancellations: .1, Reserve: time.Second, Forget: .2, PayLate: .3}
+	s := Scenario{SKU: 1, SKUs: 1, Stock: 1, Quantity: 1, Buyers: n, Seed: 7, Cancellations: .1, Buying: Buying{Reserve: time.Second, Forget: .2, PayLate: .3}}
 	p, again := newPlan(s, make([]int64, 1)), newPlan(s, make([]int64, 1))
 	var forget, late, cancel int
 	for i := range n {

@@ -31,21 +31,10 @@ type Scenario struct {
 	// Duplicates are asked with another request id. Only one may succeed.
 	Duplicates    float64 `json:"duplicates,omitempty" yaml:"duplicates" group:"sale" placeholder:"SHARE" help:"Share of buyers who ask a second time (${LoadDuplicates})."`
 	Cancellations float64 `json:"cancellations,omitempty" yaml:"cancellations" group:"sale" placeholder:"SHARE" help:"Share of sales that are cancelled at once (${LoadCancellations})."`
-	// Reserve has buyers reserve, and pay by a second call; 0: they buy at once. Those
-	// who cancel do not pay.
-	Reserve time.Duration `json:"reserve_ns,omitempty" yaml:"reserve" group:"sale" placeholder:"D" help:"Buyers reserve for 1s to 60s, and pay later."`
-	Forget  Fraction      `json:"forget,omitempty" yaml:"forget" group:"sale" placeholder:"SHARE" help:"Share of reservations that are never paid."`
-	PayLate Fraction      `json:"pay_late,omitempty" yaml:"pay_late" group:"sale" placeholder:"SHARE" help:"Share of reservations paid past their deadline."`
+	Buying        `yaml:",inline"`
 	// Copies go to different targets where there are several.
 	Copies Fraction `json:"copies,omitempty" yaml:"copies" group:"sale" placeholder:"SHARE" help:"Share of requests that are sent three times (${LoadCopies})."`
 	Retry  int      `json:"retry,omitempty" yaml:"retry" group:"sale" placeholder:"N" help:"Calls again, under the same key (${LoadRetry})."`
-	// Async: the strategy must be able to accept, or every answer is final as without.
-	Async bool `json:"async,omitempty" yaml:"async" group:"sale" help:"Ask for answers in two steps."`
-	// FinalWithin 0 is half a minute.
-	FinalWithin time.Duration `json:"final_within_ns,omitempty" yaml:"final_within" group:"rare" placeholder:"D" help:"With --async: how long buyers ask for the final answer (30s)."`
-	// AskLater: buyers ask when all purchases have been sent, so that asking takes
-	// nothing from a rate that is measured.
-	AskLater bool `json:"-" yaml:"-" kong:"-"`
 
 	Profile     Profile       `json:"profile" yaml:"profile" group:"time" placeholder:"NAME" help:"closed (--concurrency buyers at a time), spike (all at once), constant (--rate), ramp (to --to-rate) or steps."` // empty: Closed
 	Concurrency int           `json:"concurrency" yaml:"concurrency" group:"time" placeholder:"N" help:"Buyers at a time, of the profile closed (${LoadConcurrency})."`
@@ -65,6 +54,22 @@ type Scenario struct {
 
 	// Require are read by ParseRequirement.
 	Require []string `json:"require,omitempty" yaml:"require" placeholder:"METRIC<VALUE" help:"What must hold besides, such as p99<50ms or errors==0."`
+}
+
+// Buying is how buyers buy: at once, or in two steps of one kind or the other.
+type Buying struct {
+	// Reserve has buyers reserve, and pay by a second call; 0: they buy at once. Those
+	// who cancel do not pay.
+	Reserve time.Duration `json:"reserve_ns,omitempty" yaml:"reserve" group:"sale" placeholder:"D" help:"Buyers reserve for 1s to 60s, and pay later."`
+	Forget  Fraction      `json:"forget,omitempty" yaml:"forget" group:"sale" placeholder:"SHARE" help:"Share of reservations that are never paid."`
+	PayLate Fraction      `json:"pay_late,omitempty" yaml:"pay_late" group:"sale" placeholder:"SHARE" help:"Share of reservations paid past their deadline."`
+	// Async: the strategy must be able to accept, or every answer is final as without.
+	Async bool `json:"async,omitempty" yaml:"async" group:"sale" help:"Ask for answers in two steps."`
+	// FinalWithin 0 is half a minute.
+	FinalWithin time.Duration `json:"final_within_ns,omitempty" yaml:"final_within" group:"rare" placeholder:"D" help:"With --async: how long buyers ask for the final answer (30s)."`
+	// AskLater: buyers ask when all purchases have been sent, so that asking takes
+	// nothing from a rate that is measured.
+	AskLater bool `json:"-" yaml:"-" kong:"-"`
 }
 
 // A Profile says when requests are sent.

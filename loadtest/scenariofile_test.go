@@ -38,7 +38,7 @@ func TestParseScenario(t *testing.T) {
 	}
 	want := Scenario{Strategy: "zk", SKU: 7, SKUs: 3, Zipf: 1.1, Stock: 50, Quantity: 1, Quantities: []Share{{1, 9}, {3, 1}}, Duplicates: 0.1,
 		Profile: Stepped, Steps: []Step{{100, 2 * time.Second}, {200.5, 1500 * time.Millisecond}}, Connections: 32,
-		Timeout: 3 * time.Second, Drain: 5 * time.Second, Seed: 1<<64 - 1, Async: true, Require: []string{"p99<50ms", "errors==0"}}
+		Timeout: 3 * time.Second, Drain: 5 * time.Second, Seed: 1<<64 - 1, Buying: Buying{Async: true}, Require: []string{"p99<50ms", "errors==0"}}
 	if !reflect.DeepEqual(f.Scenario, want) {
 		t.Errorf("read\n%+v, want\n%+v", f.Scenario, want)
 	}

@@ -23,19 +23,14 @@ type CompareCmd struct {
 	Target     []string `help:"Addresses of service processes, by comma. Default: the running lab, else one started for this run." placeholder:"URL,…"`
 	Strategies []string `default:"all" help:"Strategies by comma, or all." placeholder:"NAME"`
 
-	Stock       int64         `default:"${ComparedStock}" help:"Units for sale." group:"sale"`
-	Buyers      int           `default:"${ComparedBuyers}" help:"Distinct users, one purchase each." group:"sale"`
-	Concurrency int           `default:"${ComparedConcurrency}" help:"Buyers at a time." group:"sale"`
-	Few         int           `default:"${CompareFew}" help:"Buyers at a time in a second run of the strategies that the articles' statements are about; 0: no such run." group:"sale"`
-	Crowds      []int         `help:"Further numbers of buyers at a time, by comma, such as 1,16,256: all strategies run with these, too." group:"sale" placeholder:"N,…"`
-	Baselines   []string      `default:"gin,redis_incr,hot_row,transaction" help:"Baselines by comma, all or none: work without a strategy, measured in the same rounds with the same numbers of buyers." group:"sale" placeholder:"NAME,…"`
-	Quantity    int64         `default:"${ComparedQuantity}" help:"Units that each buyer asks for." group:"sale"`
-	Async       bool          `help:"Ask for answers in two steps (Prefer: respond-async): accepted, and later the order or the refusal. One of the strategies must be able to." group:"sale"`
-	FinalWithin time.Duration `help:"With --async: how long buyers ask for the final answer (30s)." group:"sale" placeholder:"D"`
-	// What is reserved is as in seckill load.
-	Reserve time.Duration     `help:"Buyers reserve for so long, 1s to 60s, and pay by a second call; the strategies must be ones that reserve." group:"sale" placeholder:"D"`
-	Forget  loadtest.Fraction `help:"Share of reservations, 0.1 or 10%, that are never paid." group:"sale" placeholder:"SHARE"`
-	PayLate loadtest.Fraction `help:"Share of reservations that are paid after their deadline." group:"sale" placeholder:"SHARE"`
+	Stock       int64    `default:"${ComparedStock}" help:"Units for sale." group:"sale"`
+	Buyers      int      `default:"${ComparedBuyers}" help:"Distinct users, one purchase each." group:"sale"`
+	Concurrency int      `default:"${ComparedConcurrency}" help:"Buyers at a time." group:"sale"`
+	Few         int      `default:"${CompareFew}" help:"Buyers at a time in a second run of the strategies that the articles' statements are about; 0: no such run." group:"sale"`
+	Crowds      []int    `help:"Further numbers of buyers at a time, by comma, such as 1,16,256: all strategies run with these, too." group:"sale" placeholder:"N,…"`
+	Baselines   []string `default:"gin,redis_incr,hot_row,transaction" help:"Baselines by comma, all or none: work without a strategy, measured in the same rounds with the same numbers of buyers." group:"sale" placeholder:"NAME,…"`
+	Quantity    int64    `default:"${ComparedQuantity}" help:"Units that each buyer asks for." group:"sale"`
+	loadtest.Buying
 
 	SKU     int64         `name:"sku" default:"${ComparedSKU}" help:"The SKU that is sold." group:"sale"`
 	Timeout time.Duration `default:"${ComparedTimeout}" help:"A buyer gives up after this long." group:"sale"`
@@ -108,8 +103,7 @@ func (c *CompareCmd) Validate() (err error) {
 	c.sale = compare.DefaultOptions().Sale.Scenario
 	c.sale.Stock, c.sale.Buyers, c.sale.Concurrency, c.sale.Quantity = c.Stock, c.Buyers, c.Concurrency, c.Quantity
 	c.sale.SKU, c.sale.Timeout, c.sale.Seed = c.SKU, c.Timeout, rand.Uint64()
-	c.sale.Async, c.sale.FinalWithin = c.Async, c.FinalWithin
-	c.sale.Reserve, c.sale.Forget, c.sale.PayLate = c.Reserve, c.Forget, c.PayLate
+	c.sale.Buying = c.Buying
 	if c.Seed != nil {
 		c.sale.Seed = *c.Seed
 	}
