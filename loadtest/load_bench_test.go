@@ -46,7 +46,7 @@ func BenchmarkLoad(b *testing.B) {
 // and with net/http's: cpu-ns/op is the processor time of this process alone, the
 // service has its own.
 func BenchmarkClient(b *testing.B) {
-	target, _ := startService(b, "bare")
+	target := startService(b)
 	p := newPlan(Scenario{SKU: 1, Quantity: 1, Buyers: b.N}, []int64{1})
 	own := newClient(Config{Scenario: Scenario{Strategy: "bare", Timeout: 5 * time.Second}, Targets: []string{target}})
 	b.Run("own", func(b *testing.B) {

@@ -12,18 +12,13 @@ import (
 	"time"
 )
 
-// asService makes this test binary a service process: what is measured or
-// stopped must not be the process that measures.
+// asService makes this test binary a service process that sells at once: what is
+// measured must not be the process that measures.
 const asService = "SECKILL_TEST_AS_SERVICE"
 
-var services = map[string]func() http.Handler{
-	"bare": bare,
-	"fake": func() http.Handler { return (&fake{}).handler() },
-}
-
 func TestMain(m *testing.M) {
-	if name := os.Getenv(asService); name != "" {
-		if err := beService(name); err != nil {
+	if os.Getenv(asService) != "" {
+		if err := beService(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -32,22 +27,22 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func beService(name string) error {
+func beService() error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
 	fmt.Println("http://" + l.Addr().String())
-	go func() { _ = http.Serve(l, services[name]()) }()
+	go func() { _ = http.Serve(l, http.HandlerFunc(sellAtOnce)) }()
 	_, _ = os.Stdin.Read(make([]byte, 1)) // ends with its parent
 	return nil
 }
 
-// startService starts this binary as the named service.
-func startService(t testing.TB, name string) (target string, p *os.Process) {
+// startService starts this binary as a service.
+func startService(t testing.TB) (target string) {
 	t.Helper()
 	c := exec.Command(os.Args[0], "-test.run=^$")
-	c.Env = append(os.Environ(), asService+"="+name)
+	c.Env = append(os.Environ(), asService+"=1")
 	c.Stderr = os.Stderr
 	stdin, err := c.StdinPipe()
 	if err != nil {
@@ -69,13 +64,10 @@ func startService(t testing.TB, name string) (target string, p *os.Process) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.TrimSpace(target), c.Process
+	return strings.TrimSpace(target)
 }
 
-// bare sells at once.
-func bare() http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write([]byte(`{"order_id":"JBSWY3DPEHPK3PXPJBSWY3DPEH","sku_id":1,"quantity":1,"remaining":7,"strategy":"bare"}`))
-	})
+func sellAtOnce(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write([]byte(`{"order_id":"JBSWY3DPEHPK3PXPJBSWY3DPEH","sku_id":1,"quantity":1,"remaining":7,"strategy":"bare"}`))
 }

@@ -3,7 +3,6 @@ package loadtest
 import (
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -229,26 +228,5 @@ func TestNoAnswerAndThenAnError(t *testing.T) {
 	}
 	if r.Verdict != ledger.Held || r.Counts[ledger.OutcomeUnknown] != 1 || r.Counts[ledger.OutcomeError] != 0 {
 		t.Errorf("%v\n%s", r.Counts, show(r))
-	}
-}
-
-// What a scenario says of copies and retries, in a file.
-func TestCopiesAndRetriesInAFile(t *testing.T) {
-	for text, want := range map[string]string{
-		"copies: 150%\n": "no share",
-		"copies: 0.5x\n": "no share",
-		"retry: 21\n":    "x.yaml:1: retry: 21 retries",
-	} {
-		f, err := ParseScenario("x.yaml", []byte(text), DefaultScenario())
-		if err == nil {
-			err = f.Explain(f.Scenario.Check())
-		}
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", text, err, want)
-		}
-	}
-	f, err := ParseScenario("x.yaml", []byte("copies: 5%\nretry: 3"), DefaultScenario())
-	if err != nil || f.Scenario.Copies != .05 || f.Scenario.Retry != 3 {
-		t.Errorf("%+v: %v", f, err)
 	}
 }

@@ -19,6 +19,8 @@ quantities:
   - {quantity: 1, share: 9}
   - {quantity: 3, share: 1}
 duplicates: 0.1
+copies: 5%
+retry: 3
 profile: steps
 steps:
   - {rate: 100, for: 2s}
@@ -36,7 +38,7 @@ func TestParseScenario(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Scenario{Strategy: "zk", SKU: 7, SKUs: 3, Zipf: 1.1, Stock: 50, Quantity: 1, Quantities: []Share{{1, 9}, {3, 1}}, Duplicates: 0.1,
+	want := Scenario{Strategy: "zk", SKU: 7, SKUs: 3, Zipf: 1.1, Stock: 50, Quantity: 1, Quantities: []Share{{1, 9}, {3, 1}}, Duplicates: 0.1, Copies: .05, Retry: 3,
 		Profile: Stepped, Steps: []Step{{100, 2 * time.Second}, {200.5, 1500 * time.Millisecond}}, Connections: 32,
 		Timeout: 3 * time.Second, Drain: 5 * time.Second, Seed: 1<<64 - 1, Buying: Buying{Async: true}, Require: []string{"p99<50ms", "errors==0"}}
 	if !reflect.DeepEqual(f.Scenario, want) {
@@ -73,6 +75,9 @@ func TestWrongScenarioFiles(t *testing.T) {
 		{"too long", strings.Repeat("#", maxScenarioFile+1), "bytes are no scenario"},
 
 		{"an impossible number", "buyers: 500\nstock: -4\n", "shop.yaml:2: stock: a stock of -4"},
+		{"a share of too many percent", "copies: 150%\n", "no share"},
+		{"a share in another unit", "copies: 0.5x\n", "no share"},
+		{"too many retries", "retry: 21\n", "shop.yaml:1: retry: 21 retries"},
 		{"an impossible share", "duplicates: 1.5\n", "shop.yaml:1: duplicates: duplicates of 1.5"},
 		{"not a number", "zipf: .nan\n", "shop.yaml:1: zipf: a Zipf exponent of NaN"},
 		{"an impossible step", "profile: steps\nsteps:\n  - {rate: 10, for: 1s}\n  - {rate: -1, for: 1s}\n", "shop.yaml:4: steps[1]: -1 requests"},
