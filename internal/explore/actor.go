@@ -57,6 +57,8 @@ type thread struct {
 	over   bool
 	fan    int // commands that are expected side by side
 	began  int // of them
+	// foreign: the last command was answered while another had the lock; nil: not so.
+	foreign *Overlap
 }
 
 // threadState is what the scheduler must know of a thread.

@@ -104,7 +104,7 @@ func turns(who string) (list []explore.Choice) {
 // fromLedger: the rule is one of the audit's.
 func fromLedger(rule string) bool {
 	return !slices.Contains([]string{explore.RuleOverlap, explore.RuleUnknown, explore.RuleStuck, explore.RuleError,
-		explore.RuleHindered, explore.RuleStolen}, rule)
+		explore.RuleHindered, explore.RuleStolen, explore.RuleKept}, rule)
 }
 
 func broke(o *explore.Schedule, rule string) bool {

@@ -88,6 +88,9 @@ func problems(s *Schedule) (list []Problem) {
 			add(RuleOverlap, "after step %d both %s and %s hold the lock", v.Step+1, v.First, v.Second)
 		}
 	}
+	for _, v := range s.Kept {
+		add(RuleKept, "after step %d the renewer of %s goes on, though %s has the lock", v.Step+1, v.First, v.Second)
+	}
 	for _, b := range s.Buyers {
 		if errors.Is(b.Err, lock.ErrNotHeld) && !b.Expired {
 			add(RuleStolen, "%s held the lock, its lease had not ended, and when they were done it was gone", b.Name)

@@ -76,9 +76,14 @@ func (r *run) heed(e event) {
 			c.answer <- errDead
 			return
 		}
-		a.threadOf(c.helper).add(c)
-		if e.kind == evSleeps && c.helper == nil {
+		t := a.threadOf(c.helper)
+		t.add(c)
+		switch {
+		case e.kind == evCalls:
+		case t.helper == nil:
 			a.attempt.failed, a.outcome.Waited = true, true
+		case t.foreign != nil:
+			r.schedule.Kept = append(r.schedule.Kept, *t.foreign)
 		}
 	case evEnters:
 		a.threadOf(c.helper).add(c)
@@ -131,6 +136,12 @@ func (r *run) left(c *call, err error) {
 	if c.local() || c.state == passing {
 		return
 	}
+	if c.helper != nil {
+		c.thread.foreign = nil
+		if err == nil && !c.loseReply {
+			c.thread.foreign = r.anotherHolds(c)
+		}
+	}
 	step := &r.schedule.Steps[c.step]
 	if r.peek && !c.loseReply {
 		step.Reply = r.world.names.Reply(c.command)
@@ -143,6 +154,17 @@ func (r *run) left(c *call, err error) {
 	case c.state != blocked:
 		step.Result = ""
 	}
+}
+
+// anotherHolds finds a buyer other than the sender of c who has the lock, and
+// does not only believe so.
+func (r *run) anotherHolds(c *call) *Overlap {
+	for _, other := range r.actors {
+		if other != c.actor && other.grip == holding && !other.expired {
+			return &Overlap{Step: c.step, First: c.actor.Name, Second: other.Name, Excused: c.actor.expired}
+		}
+	}
+	return nil
 }
 
 // woke notes that the last step let a go on. A turn of their own does not.

@@ -151,6 +151,9 @@ type Schedule struct {
 	Audit       ledger.Report
 	// Overlaps are moments at which two buyers held the lock.
 	Overlaps []Overlap
+	// Kept are moments at which the renewer of First was answered, though Second
+	// had the lock, and went on.
+	Kept []Overlap
 	// Held says when buyers believed that they had the lock.
 	Held []Belief
 	// Left is what the servers still kept for the lock after a death, before
@@ -233,13 +236,14 @@ const (
 	RuleError    = "error"       // without a fault no buyer sees a backend's error
 	RuleHindered = "hindered"    // buyers of different SKUs do not wait for each other
 	RuleStolen   = "stolen"      // only its holder frees a lock
+	RuleKept     = "kept"        // a renewer that has asked knows when the lock is another's
 	RuleEarly    = "early"       // nothing is sold before the sale starts
 )
 
 // LedgerRule reports whether a rule is one of the audit's.
 func LedgerRule(rule string) bool {
 	switch rule {
-	case RuleOverlap, RuleUnknown, RuleStuck, RuleError, RuleHindered, RuleStolen:
+	case RuleOverlap, RuleUnknown, RuleStuck, RuleError, RuleHindered, RuleStolen, RuleKept:
 		return false
 	}
 	return true

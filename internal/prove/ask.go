@@ -80,9 +80,11 @@ func twice(processes, again int, does explore.Does) []explore.Buyer {
 func anyRule(string) bool { return true }
 
 // notOverlap leaves two holders out: the question is whether the stock is right.
-func notOverlap(rule string) bool { return rule != explore.RuleOverlap && rule != explore.RuleStolen }
+func notOverlap(rule string) bool {
+	return !slices.Contains([]string{explore.RuleOverlap, explore.RuleStolen, explore.RuleKept}, rule)
+}
 
-// atTheLock is two holders, or a lock that another has freed.
+// atTheLock is two holders, or a lock that another has freed or renewed.
 func atTheLock(rule string) bool { return !notOverlap(rule) }
 
 // search runs scenarios in turn and stops at the first that breaks a rule that

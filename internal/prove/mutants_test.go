@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -49,6 +51,8 @@ func TestQuestionsCatchMutants(t *testing.T) {
 		{"renewal", renewing, withLock(renewing, func(d catalog.Deps) lock.Locker { return &renewed{redis: d.Redis, blind: true} }), "the renewer does not ask whose the lock is", true, nil},
 		{"renewal", renewing, withLock(renewing, func(d catalog.Deps) lock.Locker { return &renewed{redis: d.Redis, deaf: true} }), "the renewer outlives the release", false, nil},
 		{"renewal", renewing, withLock(renewing, func(d catalog.Deps) lock.Locker { return &renewed{redis: d.Redis, tidy: true} }), "the renewer deletes the key when it fails", false, nil},
+		{"renewal", redislock.RedisWatchdog, rewritten(redislock.RedisWatchdog, "watchdog_renew.lua", "redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1", "true"),
+			"the watchdog does not ask whose the lock is", true, nil},
 		{"same-key", sqlrow.Conditional, sqlrow.Conditional, "the service does not read the key", true, keyless},
 		{"same-key", sqlrow.Conditional, sqlrow.Conditional, "a claim of another process does not count", true, alone},
 		{"same-key", sqlrow.Conditional, deducting(&swallows{}), "a second order of the user is told sold, and not written", true, nil},
@@ -241,6 +245,43 @@ func (s *insistent) Deduct(ctx context.Context, p seckill.Purchase) (seckill.Rec
 func withLock(i catalog.Info, build func(catalog.Deps) lock.Locker) catalog.Info {
 	i.Locker = func(d catalog.Deps) (lock.Locker, error) { return build(d), nil }
 	return i
+}
+
+// rewritten is a shipped lock that sends Redis another script in place of one
+// of its own.
+func rewritten(i catalog.Info, file, was, is string) catalog.Info {
+	build := i.Locker
+	i.Locker = func(d catalog.Deps) (lock.Locker, error) {
+		source, err := i.Files.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		other := strings.Replace(string(source), was, is, 1)
+		if other == string(source) {
+			return nil, fmt.Errorf("%s has no %q", file, was)
+		}
+		d.Redis.AddHook(rewriter{redis.NewScript(string(source)).Hash(), other})
+		return build(d)
+	}
+	return i
+}
+
+// A rewriter sends other in place of the script with this hash.
+type rewriter struct{ hash, other string }
+
+func (rewriter) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (h rewriter) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, c redis.Cmder) error {
+		if args := c.Args(); args[0] == "evalsha" && args[1] == h.hash {
+			args[0], args[1] = "eval", h.other
+		}
+		return next(ctx, c)
+	}
+}
+
+func (rewriter) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
 }
 
 // renewed is a lock with a renewer in few lines, and three ways to get it wrong.

@@ -105,7 +105,7 @@ func lostReply(c *trial) {
 				if c.acquireLossy(a) {
 					reached = true
 				}
-				if c.known && c.failed() {
+				if c.failed() {
 					return
 				}
 			}

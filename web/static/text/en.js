@@ -216,7 +216,7 @@ export default {
     not_linearizable: 'Answers that cannot all be true',
     two_holders: 'Two holders of one lock', unknown: 'Outcome unknown', blocked: 'Blocked for ever',
     error: 'An unexpected error', hindered: 'Delayed by another SKU', stolen: 'Lock taken from its holder', early: 'Sold before the sale started',
-    untold: 'Accepted, and not told what became of it',
+    untold: 'Accepted, and not told what became of it', kept: 'The lock of another renewed',
   },
 
   about: {

@@ -288,7 +288,7 @@ export default {
     not_linearizable: '这些答复不可能同时为真',
     two_holders: '一把锁，两个持有者', unknown: '结果不明', blocked: '永远被挡住',
     error: '意外的错误', hindered: '被别的商品阻塞', stolen: '锁被别人释放', early: '开售之前就卖出',
-    untold: '受理之后查不到结果',
+    untold: '受理之后查不到结果', kept: '续了别人的锁',
   },
 
   about: {
