@@ -190,7 +190,7 @@ func (c *trial) sees(key string, want []string) {
 			return
 		}
 	}
-	c.broken("the backend has %q, want %q", now, want)
+	c.stop("the backend has %q, want %q", now, want)
 }
 
 func (c *trial) nothingLeft(key string) { c.sees(key, nil) }
