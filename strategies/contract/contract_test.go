@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -95,8 +96,8 @@ func (h *Harness) breaks(p Promise) bool { return slices.Contains(h.Breaks, p) }
 func Run(t *testing.T, h Harness) {
 	for _, c := range ask(t, h) {
 		t.Run(string(c.promise), func(t *testing.T) {
-			for _, f := range c.flaws {
-				t.Log(f)
+			if c.known {
+				t.Log(strings.Join(c.flaws, "\n"))
 			}
 			for _, f := range c.failures() {
 				t.Error(f)
