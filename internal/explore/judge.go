@@ -100,6 +100,8 @@ func problems(s *Schedule) (list []Problem) {
 			add(RuleStuck, "%s waits, and nothing will ever wake them", b.Name)
 		case s.onlyLeft() && b.WaitedFor > 0 && !s.left(b.Name):
 			add(RuleStuck, "%s waited until a lease ended, or their time was up, though all others had left and their processes live", b.Name)
+		case s.onlyLeft() && !s.left(b.Name) && (errors.Is(b.Err, seckill.ErrUnavailable) || b.Err != nil && !seckill.NothingTaken(b.Err)):
+			add(RuleError, "%s failed, though all that happened is that another left: %v", b.Name, b.Err)
 		case s.Faulty():
 		case b.WaitedFor > 0:
 			add(RuleStuck, "%s waited until a lease ended, though all others had left", b.Name)
