@@ -40,11 +40,20 @@ var (
 		answer: func(Outcome) string { return "cancelled" },
 	}, ledger.CallCancel, ledger.OutcomeCancelled)
 
+	// PaysLate pays it when the deadline has passed.
+	PaysLate = addReserving(paysLate, doing{
+		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
+			if o.Err = w.overdue(ctx, p); o.Err == nil {
+				_, o.Err = p.strategy.(seckill.Reserver).Pay(ctx, w.placed[o.owner()].OrderID)
+			}
+		},
+		answer: func(Outcome) string { return "paid" },
+	}, ledger.CallPay, ledger.OutcomeSold)
+
 	// Sweeps has the deadline pass, and sweeps.
 	Sweeps = addReserving("sweeps", doing{
 		perform: func(ctx context.Context, w *World, p *process, o *Outcome) {
-			err := p.in.DB.WithContext(ctx).Exec("UPDATE reservations SET ends_at = '2000-01-01' "+
-				"WHERE sku_id = ? AND state = 'reserved' AND ends_at > '2000-01-02'", w.sku).Error
+			err := w.overdue(ctx, p)
 			if err == nil {
 				_, err = p.strategy.(seckill.Reserver).Expire(ctx)
 			}
@@ -56,6 +65,14 @@ var (
 		answer: func(Outcome) string { return "swept" },
 	}, "", "")
 )
+
+const paysLate = "pays late"
+
+// overdue has the deadline of what is still reserved pass.
+func (w *World) overdue(ctx context.Context, p *process) error {
+	return p.in.DB.WithContext(ctx).Exec("UPDATE reservations SET ends_at = '2000-01-01' "+
+		"WHERE sku_id = ? AND state = 'reserved' AND ends_at > '2000-01-02'", w.sku).Error
+}
 
 // addReserving adds an actor at a reservation. call is what it asks of it, and
 // done what it is told when that worked.
@@ -90,7 +107,7 @@ func addReserving(name Does, d doing, call ledger.Call, done ledger.Outcome) Doe
 		if call == "" {
 			return told
 		}
-		t.Call, t.Outcome = call, ledger.OutcomeUnknown
+		t.Call, t.Outcome, t.Late = call, ledger.OutcomeUnknown, name == paysLate
 		switch {
 		case o.Err == nil && !o.Dead:
 			t.Outcome = done

@@ -46,6 +46,7 @@ func (b *bench) reserved(faults []explore.Fault) (list []*explore.Scenario) {
 	}
 	for _, s := range []explore.Scenario{
 		{Name: "one pays, a sweeper comes", Buyers: at(0, explore.Pays, explore.Sweeps)},
+		{Name: "one pays after the deadline", Buyers: at(0, explore.PaysLate)},
 		{Name: "one cancels, a sweeper comes", Buyers: at(0, explore.Releases, explore.Sweeps)},
 		{Name: "one pays, one cancels", Buyers: at(0, explore.Pays, explore.Releases)},
 		{Name: "two sweepers", Buyers: at(0, explore.Sweeps, explore.Sweeps)},
