@@ -59,15 +59,19 @@ func (c *clerk) Release(ctx context.Context, id string) (seckill.Reservation, er
 	return c.Reserver.Release(ctx, id)
 }
 
-// paysAnyway does not ask whether the reservation is still there to be paid.
-func paysAnyway(c *clerk) {
+// paysAnyway does not ask whether the reservation is still there to be paid, and
+// paysReserved not for its deadline.
+func paysAnyway(c *clerk)   { c.paysIf("") }
+func paysReserved(c *clerk) { c.paysIf(" AND state = 'reserved'") }
+
+func (c *clerk) paysIf(condition string) {
 	c.pay = func(ctx context.Context, id string) (r seckill.Reservation, err error) {
 		o, err := c.store.Reservation(ctx, id)
 		if err != nil {
 			return r, err
 		}
 		err = c.store.Tx(ctx, func(tx *gorm.DB) error {
-			return tx.Exec("UPDATE reservations SET state = 'paid' WHERE sku_id = ? AND run = ? AND id = ?", o.SKUID, o.Run, o.ID).Error
+			return tx.Exec("UPDATE reservations SET state = 'paid' WHERE sku_id = ? AND run = ? AND id = ?"+condition, o.SKUID, o.Run, o.ID).Error
 		})
 		return r, err
 	}

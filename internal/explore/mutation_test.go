@@ -64,6 +64,7 @@ func TestMutationsAreCaught(t *testing.T) {
 			strategy(sqlrow.Version, func(d catalog.Deps) seckill.Strategy { return &hopeful{store: d.Ledger} }), crowd, once, nil},
 		{sqlrow.ForUpdate, "reads before it locks",
 			strategy(sqlrow.ForUpdate, func(d catalog.Deps) seckill.Strategy { return &snapshot{store: d.Ledger} }), buy, all, nil},
+		{hotsku.Reserve, "pays after the deadline", reserving(paysReserved), atOne("one pays after the deadline", explore.PaysLate), once, nil},
 		{hotsku.Reserve, "pays what has expired", reserving(paysAnyway), atOne("one pays, a sweeper comes", explore.Pays, explore.Sweeps), once, nil},
 		{hotsku.Reserve, "gives a cancelled reservation back again", reserving(releasesTwice), atOne("two cancel", explore.Releases, explore.Releases), once, nil},
 		{counter.RedisMulti, "does not WATCH", unwatching(), buy, once, nil},
