@@ -329,7 +329,20 @@ type looseFence struct {
 	unchecked bool // the write does not compare the fence
 	afterRead bool // the fence is raised when the stock was read already
 	atWrite   bool // the fence is raised by the write, and not before
+	equal     bool // it is also raised to the token that it has
 }
+
+// repeating gives every holder the same token, as a lock may that has forgotten.
+type repeating struct{ lock.Locker }
+
+func (l repeating) Acquire(ctx context.Context, key string, o lock.Options) (lock.Lease, error) {
+	lease, err := l.Locker.Acquire(ctx, key, o)
+	return &numbered{lease}, err
+}
+
+type numbered struct{ lock.Lease }
+
+func (*numbered) Fence() uint64 { return 7 }
 
 func (s *looseFence) Deduct(ctx context.Context, p seckill.Purchase) (r seckill.Receipt, err error) {
 	lease, err := s.Locker.Acquire(ctx, s.Key(p.SKU), s.Options)
@@ -339,7 +352,11 @@ func (s *looseFence) Deduct(ctx context.Context, p seckill.Purchase) (r seckill.
 	defer func() { _ = lease.Release(context.WithoutCancel(ctx)) }()
 	ctx = lease.Context()
 	raise := func() error {
-		n, err := s.Ledger.Write(ctx, "UPDATE stock SET fence = ? WHERE id = ? AND fence < ?", lease.Fence(), p.SKU, lease.Fence())
+		query := "UPDATE stock SET fence = ? WHERE id = ? AND fence < ?"
+		if s.equal {
+			query = "UPDATE stock SET fence = ? WHERE id = ? AND fence <= ?"
+		}
+		n, err := s.Ledger.Write(ctx, query, lease.Fence(), p.SKU, lease.Fence())
 		if err == nil && n == 0 {
 			err = seckill.ErrConflict
 		}

@@ -34,12 +34,14 @@ func TestMutationsAreCaught(t *testing.T) {
 	expiring := withFault(two(explore.Locks), explore.LeaseEnds)
 	expiring.Name = "two contenders, a lease ends"
 	all, twice, once := explore.Limits{Preemptions: -1}, explore.Limits{Preemptions: 2}, explore.Limits{Preemptions: 1}
-	fenced := func(f looseFence) catalog.Info {
-		return guarded(redislock.RedisFenced, func(g *lock.Guarded) seckill.Strategy {
+	fenced := func(i catalog.Info, f looseFence) catalog.Info {
+		return guarded(i, func(g *lock.Guarded) seckill.Strategy {
 			f.Guarded = g
 			return &f
 		})
 	}
+	again := locker(redislock.RedisFenced, func(l lock.Locker, _ *backend.Instance) lock.Locker { return repeating{l} })
+	again.Name = "redis-fenced-again"
 	under, sample := withFault(two(explore.Buys), explore.LeaseEnds), explore.Limits{Preemptions: 1}
 	under.Name = "two buyers, a lease ends"
 	if !labtest.Verify {
@@ -73,9 +75,10 @@ func TestMutationsAreCaught(t *testing.T) {
 		{redislock.RedisWatchdog, blind, locker(redislock.RedisWatchdog, byDelete), expiring, twice, []string{explore.RuleStolen}},
 		{redislock.Redsync, blind, locker(redislock.Redsync, byDelete), expiring, twice, []string{explore.RuleStolen}},
 		{redislock.RedisRegistry, "has no local lock", ungated(), together, all, nil},
-		{redislock.RedisFenced, "does not check the fence when it writes", fenced(looseFence{unchecked: true}), under, sample, nil},
-		{redislock.RedisFenced, "raises the fence after its read", fenced(looseFence{afterRead: true}), under, sample, nil},
-		{redislock.RedisFenced, "raises the fence with its write", fenced(looseFence{atWrite: true}), under, sample, nil},
+		{redislock.RedisFenced, "does not check the fence when it writes", fenced(redislock.RedisFenced, looseFence{unchecked: true}), under, sample, nil},
+		{redislock.RedisFenced, "raises the fence after its read", fenced(redislock.RedisFenced, looseFence{afterRead: true}), under, sample, nil},
+		{redislock.RedisFenced, "raises the fence with its write", fenced(redislock.RedisFenced, looseFence{atWrite: true}), under, sample, nil},
+		{again, "raises the fence to the token that it has", fenced(again, looseFence{equal: true}), under, sample, nil},
 
 		{redislock.Redsync, early, guarded(redislock.Redsync, tooEarly), buy, all, nil},
 		{redislock.RedisWatchdog, early, guarded(redislock.RedisWatchdog, tooEarly), buy, twice, nil},
