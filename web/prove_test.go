@@ -141,7 +141,7 @@ func TestExplorerHasWords(t *testing.T) {
 	reader := source(t, "static/trace/read.js")
 	for _, language := range []string{"en", "zh"} {
 		words, rules := source(t, "static/trace/text/"+language+".js"), source(t, "static/text/"+language+".js")
-		for _, name := range names("../internal/fault/between.go", `(?m)^\t\w+ Name = "([^"]+)"`, 9) {
+		for _, name := range names("../internal/explore/scenario.go", `(?m)^\t\w+ Fault = "([^"]+)"`, 9) {
 			if !strings.Contains(reader, "'"+name+"'") {
 				t.Errorf("static/trace/read.js refuses the fault %q", name)
 			}

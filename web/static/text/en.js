@@ -154,6 +154,8 @@ export default {
       lose_zookeeper: 'Kill one of three ZooKeeper', lose_etcd: 'Kill one of three etcd',
       failover_redis: 'Redis failover before replication', lose_shard: 'Kill a shard of Redis', pause_shard: 'Pause a shard of Redis',
       lose_mysql: 'Kill one of three database nodes',
+      partition_redis: 'Partition from Redis', partition_zookeeper: 'Partition from ZooKeeper', partition_etcd: 'Partition from etcd',
+      lose_replies_redis: 'Lose replies of Redis', lose_replies_mysql: 'Lose replies of MySQL',
       lock_row_mysql: 'Lock the row', full_redis: 'Fill Redis’ memory', full_etcd: 'Fill etcd',
     },
   },

@@ -226,6 +226,8 @@ export default {
       lose_zookeeper: '杀死三台 ZooKeeper 之一', lose_etcd: '杀死三台 etcd 之一',
       failover_redis: '复制之前的 Redis 故障转移', lose_shard: '杀死一个 Redis 分片', pause_shard: '暂停一个 Redis 分片',
       lose_mysql: '杀死三个数据库节点之一',
+      partition_redis: '与 Redis 网络分区', partition_zookeeper: '与 ZooKeeper 网络分区', partition_etcd: '与 etcd 网络分区',
+      lose_replies_redis: '丢失 Redis 的应答', lose_replies_mysql: '丢失 MySQL 的应答',
       lock_row_mysql: '占住这一行', full_redis: '写满 Redis', full_etcd: '写满 etcd',
     },
   },

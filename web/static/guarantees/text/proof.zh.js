@@ -12,6 +12,7 @@ export default {
   "@ was sold # units before the sale started": "开售之前，{0} 就买到了 {1} 件",
   "a second release frees the @ holder's lock": "第二次释放会释放下一个持有者的锁",
   "after step # both @ and @ hold the lock": "第 {0} 步之后，{1} 和 {2} 同时持有锁",
+  "after step # the renewer of @ goes on, though @ has the lock": "第 {0} 步之后，锁已属于 {2}，{1} 的续期线程仍在续期",
   "buyers told sold out while at least # units were there to the end": "买家被告知售罄，而直到最后至少还剩 {0} 件",
   "# requests for a stock of #, and not one order": "库存 {1} 件，来了 {0} 个请求，一张订单也没有",
   "redis was set to # and says #, but no order of this run was sold from there": "redis 设为 {0}，现在是 {1}，而本场没有一张订单是从那里卖出的",

@@ -74,6 +74,11 @@ export default {
       lose_shard: 'The shard of Redis that the sale uses is killed, and comes back without its data.',
       pause_shard: 'The shard of Redis that the sale uses is paused, and goes on with its data.',
       lose_mysql: 'The database node at which service 1 writes is killed; the service is led to another.',
+      partition_redis: 'One service process and Redis do not reach each other.',
+      partition_zookeeper: 'One service process and ZooKeeper do not reach each other.',
+      partition_etcd: 'One service process and etcd do not reach each other.',
+      lose_replies_redis: 'Redis does what one service process asks, and the replies are lost.',
+      lose_replies_mysql: 'MySQL does what one service process asks, and the replies are lost.',
     },
     past: ({ kind, service }) => ({
       pause_holder: `Holder paused, ${at(service)}`, hang_holder: `Holder hung, ${at(service)}`,
@@ -84,6 +89,9 @@ export default {
       lose_zookeeper: 'One of three ZooKeeper servers killed', lose_etcd: 'One of three etcd servers killed',
       failover_redis: 'Redis failover, without the last writes', lose_shard: 'Shard of Redis lost, with its data', pause_shard: 'Shard of Redis paused',
       lose_mysql: 'One of three database nodes killed',
+      partition_redis: `Service process ${service} cut off from Redis`, partition_zookeeper: `Service process ${service} cut off from ZooKeeper`,
+      partition_etcd: `Service process ${service} cut off from etcd`,
+      lose_replies_redis: `Replies of Redis to service process ${service} lost`, lose_replies_mysql: `Replies of MySQL to service process ${service} lost`,
       lock_row_mysql: 'The row locked by another session', full_redis: 'Redis’ memory full', full_etcd: 'etcd full',
     })[kind] ?? kind,
     /** @param {Json.Fault} fault */

@@ -96,6 +96,11 @@ export default {
       lose_shard: '这场售卖用到的 Redis 分片被杀死，回来时没有数据。',
       pause_shard: '这场售卖用到的 Redis 分片暂停，之后带着原来的数据继续。',
       lose_mysql: '服务进程 1 所写的数据库节点被杀死，该进程被引到另一个节点。',
+      partition_redis: '一个服务进程与 Redis 互相不可达。',
+      partition_zookeeper: '一个服务进程与 ZooKeeper 互相不可达。',
+      partition_etcd: '一个服务进程与 etcd 互相不可达。',
+      lose_replies_redis: 'Redis 执行了一个服务进程的请求，但应答丢失。',
+      lose_replies_mysql: 'MySQL 执行了一个服务进程的请求，但应答丢失。',
     },
     past: ({ kind, service }) => ({
       pause_holder: `持有者被暂停，${at(service)}`, hang_holder: `持有者被挂起，${at(service)}`,
@@ -106,6 +111,9 @@ export default {
       lose_zookeeper: '三台 ZooKeeper 之一被杀死', lose_etcd: '三台 etcd 之一被杀死',
       failover_redis: 'Redis 故障转移，最后几次写入丢失', lose_shard: 'Redis 分片丢失，连同数据', pause_shard: 'Redis 分片被暂停',
       lose_mysql: '三个数据库节点之一被杀死',
+      partition_redis: `服务进程 ${service} 与 Redis 隔断`, partition_zookeeper: `服务进程 ${service} 与 ZooKeeper 隔断`,
+      partition_etcd: `服务进程 ${service} 与 etcd 隔断`,
+      lose_replies_redis: `Redis 给服务进程 ${service} 的应答丢失`, lose_replies_mysql: `MySQL 给服务进程 ${service} 的应答丢失`,
       lock_row_mysql: '这一行被另一个会话占住', full_redis: 'Redis 内存写满', full_etcd: 'etcd 写满',
     })[kind] ?? kind,
     /** @param {Json.Fault} fault */
