@@ -1,4 +1,4 @@
-package explore_test
+package prove_test
 
 import (
 	"cmp"
@@ -6,11 +6,8 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
-	"github.com/go-zookeeper/zk"
 	"github.com/redis/go-redis/v9"
 	"gorm.io/gorm"
 
@@ -20,17 +17,13 @@ import (
 	"seckill/internal/lock"
 	"seckill/internal/seckill"
 	"seckill/strategies/counter"
+	"seckill/strategies/hotsku"
 	"seckill/strategies/redislock"
 )
 
-// final: no cancellations in these scenarios.
-type final struct{}
-
-func (final) Restore(context.Context, string) error { return errors.ErrUnsupported }
-
 // careless is conditional without its look at the affected rows.
 type careless struct {
-	final
+	seckill.Strategy
 	store *ledger.Store
 }
 
@@ -47,43 +40,9 @@ func (s *careless) Deduct(ctx context.Context, p seckill.Purchase) (r seckill.Re
 	return r, err
 }
 
-// hopeful is version: it looks at the affected rows the first time.
-type hopeful struct {
-	final
-	store *ledger.Store
-}
-
-func (s *hopeful) Deduct(ctx context.Context, p seckill.Purchase) (r seckill.Receipt, err error) {
-	for n := range 2 {
-		var now struct{ Num, Version, Run int64 }
-		if err := s.store.Read(ctx, &now, "SELECT num, version, run FROM stock WHERE id = ?", p.SKU); err != nil {
-			return r, err
-		}
-		if now.Num < p.Quantity {
-			return r, seckill.ErrSoldOut
-		}
-		err = s.store.Tx(ctx, func(tx *gorm.DB) error {
-			rows, _, err := s.store.Exec(tx, "UPDATE stock SET num = ?, version = version + 1 WHERE id = ? AND version = ?",
-				now.Num-p.Quantity, p.SKU, now.Version)
-			if err != nil {
-				return err
-			}
-			if rows == 0 && n == 0 {
-				return seckill.ErrConflict
-			}
-			r, err = s.store.Record(tx, p, now.Run, now.Num-p.Quantity)
-			return err
-		})
-		if !errors.Is(err, seckill.ErrConflict) {
-			return r, err
-		}
-	}
-	return r, err
-}
-
 // snapshot is for-update with a plain read before its lock, which it believes.
 type snapshot struct {
-	final
+	seckill.Strategy
 	store *ledger.Store
 }
 
@@ -196,7 +155,7 @@ func (l deafLock) Acquire(ctx context.Context, key string, o lock.Options) (lock
 // ungated is redis-registry without the local lock: all buyers of a process
 // have its one name in Redis.
 func ungated() catalog.Info {
-	return recipe(redislock.RedisRegistry, func(d catalog.Deps) lock.Locker {
+	return withLock(redislock.RedisRegistry, func(d catalog.Deps) lock.Locker {
 		return &ungatedLock{d.Redis, rand.Text()}
 	})
 }
@@ -267,60 +226,6 @@ func (s *hasty) Deduct(ctx context.Context, p seckill.Purchase) (r seckill.Recei
 		return free(tx)
 	})
 	return r, err
-}
-
-// A zkQueue is the recipe in few lines, and one way to get it wrong.
-type zkQueue struct {
-	zk         *backend.ZooKeeperClient
-	watchesOwn bool // off by one: the node that it watches is its own
-}
-
-func (l *zkQueue) Acquire(ctx context.Context, key string, _ lock.Options) (lock.Lease, error) {
-	path, err := l.zk.Create(ctx, key+"/lock-", nil, zk.FlagEphemeralSequential)
-	if errors.Is(err, zk.ErrNoNode) { // the first buyer ever
-		if err = l.zk.EnsurePath(ctx, key); err == nil {
-			path, err = l.zk.Create(ctx, key+"/lock-", nil, zk.FlagEphemeralSequential)
-		}
-	}
-	if err != nil {
-		return nil, err
-	}
-	own := strings.TrimPrefix(path, key+"/")
-	for {
-		names, _, err := l.zk.Children(ctx, key)
-		if err != nil {
-			return nil, err
-		}
-		slices.Sort(names)
-		i := slices.Index(names, own)
-		if i < 0 {
-			return nil, lock.ErrLost
-		}
-		if i == 0 {
-			break
-		}
-		if !l.watchesOwn {
-			i--
-		}
-		_, _, gone, err := l.zk.GetW(ctx, key+"/"+names[i])
-		if errors.Is(err, zk.ErrNoNode) {
-			continue
-		}
-		if err == nil {
-			err = l.zk.Wait(ctx, "node ahead", gone)
-		}
-		if err != nil {
-			_ = l.zk.Delete(context.WithoutCancel(ctx), path)
-			return nil, err
-		}
-	}
-	return lock.NewHold(ctx, 0, func(ctx context.Context) error {
-		err := l.zk.Delete(ctx, path)
-		if errors.Is(err, zk.ErrNoNode) {
-			return lock.ErrNotHeld
-		}
-		return err
-	}), nil
 }
 
 // A looseFence is the fenced purchase of package lock, with guards to remove.
@@ -400,4 +305,110 @@ func (s *looseFence) Deduct(ctx context.Context, p seckill.Purchase) (r seckill.
 		return err
 	})
 	return r, err
+}
+
+// reserving is reserve with a careless call.
+func reserving(careless func(*clerk)) catalog.Info {
+	i := hotsku.Reserve
+	build := i.New
+	i.New = func(d catalog.Deps) (seckill.Strategy, error) {
+		inner, err := build(d)
+		c := &clerk{Strategy: inner, Reserver: inner.(seckill.Reserver), store: d.Ledger}
+		careless(c)
+		return c, err
+	}
+	return i
+}
+
+type clerk struct {
+	seckill.Strategy
+	seckill.Reserver
+	store        *ledger.Store
+	pay, release func(context.Context, string) (seckill.Reservation, error)
+}
+
+func (c *clerk) Pay(ctx context.Context, id string) (seckill.Reservation, error) {
+	if c.pay != nil {
+		return c.pay(ctx, id)
+	}
+	return c.Reserver.Pay(ctx, id)
+}
+
+func (c *clerk) Release(ctx context.Context, id string) (seckill.Reservation, error) {
+	if c.release != nil {
+		return c.release(ctx, id)
+	}
+	return c.Reserver.Release(ctx, id)
+}
+
+// paysAnyway does not ask whether the reservation is still there to be paid, and
+// paysReserved not for its deadline.
+func paysAnyway(c *clerk)   { c.paysIf("") }
+func paysReserved(c *clerk) { c.paysIf(" AND state = 'reserved'") }
+
+func (c *clerk) paysIf(condition string) {
+	c.pay = func(ctx context.Context, id string) (r seckill.Reservation, err error) {
+		o, err := c.store.Reservation(ctx, id)
+		if err != nil {
+			return r, err
+		}
+		err = c.store.Tx(ctx, func(tx *gorm.DB) error {
+			return tx.Exec("UPDATE reservations SET state = 'paid' WHERE sku_id = ? AND run = ? AND id = ?"+condition, o.SKUID, o.Run, o.ID).Error
+		})
+		return r, err
+	}
+}
+
+// releasesTwice looks at the state in a SELECT, and gives back after it.
+func releasesTwice(c *clerk) {
+	c.release = func(ctx context.Context, id string) (r seckill.Reservation, err error) {
+		o, err := c.store.Reservation(ctx, id)
+		if err != nil || o.Reservation.State != seckill.Reserved {
+			return r, err
+		}
+		err = c.store.Tx(ctx, func(tx *gorm.DB) error {
+			for _, statement := range []string{
+				"UPDATE reservations SET state = 'cancelled', released = released + quantity WHERE sku_id = ? AND run = ? AND id = ?",
+				"UPDATE orders SET status = 'cancelled' WHERE sku_id = ? AND run = ? AND id = ?",
+			} {
+				if err := tx.Exec(statement, o.SKUID, o.Run, o.ID).Error; err != nil {
+					return err
+				}
+			}
+			return c.store.GiveBack(tx, "UPDATE stock SET num = num + ? WHERE id = ? AND run = ?", o.Quantity, o.SKUID, o.Run)
+		})
+		return r, err
+	}
+}
+
+// strategy is i with another Deduct round its own.
+func strategy(i catalog.Info, round func(seckill.Strategy, *ledger.Store) seckill.Strategy) catalog.Info {
+	build := i.New
+	i.New = func(d catalog.Deps) (seckill.Strategy, error) {
+		inner, err := build(d)
+		return round(inner, d.Ledger), err
+	}
+	return i
+}
+
+// locker is i with something round its lock.
+func locker(i catalog.Info, round func(lock.Locker, *backend.Instance) lock.Locker) catalog.Info {
+	inner := i.Locker
+	i.Locker = func(d catalog.Deps) (lock.Locker, error) {
+		l, err := inner(d)
+		return round(l, d.Instance), err
+	}
+	return i
+}
+
+// guarded is i with another way of using its lock.
+func guarded(i catalog.Info, use func(*lock.Guarded) seckill.Strategy) catalog.Info {
+	inner := i.Locker
+	i.Locker = nil
+	i.New = func(d catalog.Deps) (seckill.Strategy, error) {
+		l, err := inner(d)
+		return use(&lock.Guarded{Locker: l, Key: i.Key, Options: i.LockOptions(d.Settings),
+			Outlives: d.Settings.LockLease, Ledger: d.Ledger, Observe: d.Observe}), err
+	}
+	return i
 }
