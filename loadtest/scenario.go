@@ -24,7 +24,7 @@ type Scenario struct {
 
 	// Buyers is how many requests are made, where no rate and duration say so.
 	// But for duplicates each is of another user.
-	Buyers   int   `json:"buyers" yaml:"buyers" group:"sale" placeholder:"N" help:"Distinct users, one purchase each (${LoadBuyers})."`
+	Buyers   int   `json:"buyers" yaml:"buyers" group:"sale" placeholder:"N" help:"Purchases, each by another user but for duplicates (${LoadBuyers})."`
 	Quantity int64 `json:"quantity" yaml:"quantity" group:"sale" placeholder:"N" help:"Units that each buyer asks for (${LoadQuantity})."`
 	// Quantities, if any, are asked for instead of Quantity.
 	Quantities []Share `json:"quantities,omitempty" yaml:"quantities" kong:"-"`
@@ -137,14 +137,15 @@ func (f Fraction) String() string { return strconv.FormatFloat(100*float64(f), '
 // DefaultScenario is what `seckill load` runs when nothing else is asked for.
 func DefaultScenario() Scenario {
 	return Scenario{Strategy: "conditional", SKU: 1, SKUs: 1, Stock: 100, Buyers: 2000, Quantity: 1,
-		Profile: Closed, Concurrency: 64, Timeout: 10 * time.Second, Copies: UsualCopies, Retry: UsualRetry}
+		Profile: Closed, Concurrency: 64, Timeout: 10 * time.Second, Duplicates: usualDuplicates, Copies: UsualCopies, Retry: UsualRetry}
 }
 
-// Defaults of a load run, so that every run tests exactly-once. Comparisons of
-// rates use neither.
+// Defaults of a load run, so that every run tests exactly-once, and one order per
+// user. Comparisons of rates use none.
 const (
-	UsualCopies = Fraction(0.01)
-	UsualRetry  = 1
+	UsualCopies     = Fraction(0.01)
+	UsualRetry      = 1
+	usualDuplicates = 0.05
 )
 
 // Every call of a run is kept until it has been judged, in at most MaxMemory bytes.

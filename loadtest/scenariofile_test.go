@@ -84,7 +84,7 @@ func TestWrongScenarioFiles(t *testing.T) {
 		{"no step", "profile: steps\n", "no steps"},
 		{"a rate of nothing", "rate: 5\n", `shop.yaml:1: rate: rate means nothing with the profile "closed"`},
 		{"an unknown profile", "profile: wave\n", `shop.yaml:1: profile: a profile "wave"`},
-		{"too little demand", "stock: 100\nbuyers: 100\n", "shop.yaml:2: buyers: 100 buyers × 1 = 100"},
+		{"too little demand", "stock: 100\nbuyers: 100\nduplicates: 0\n", "shop.yaml:2: buyers: 100 buyers × 1 = 100"},
 		{"too much", "profile: constant\nrate: 1000000\nduration: 24h\n", "buyers: give 1 to 10000000"},
 		{"a wrong requirement", "require: [p98<1ms]\n", `shop.yaml:1: require: a requirement on "p98"`},
 	} {

@@ -42,7 +42,7 @@ func (s Settings) scenario(c Cell) loadtest.Scenario {
 	sale.Strategy, sale.SKU, sale.Stock, sale.Seed = c.Strategy, s.SKU, s.stock(), c.Seed
 	sale.Buyers, sale.Concurrency = 0, 0
 	sale.Profile, sale.Rate, sale.Duration = loadtest.Constant, s.Rate, s.lasts()
-	sale.Copies, sale.Cancellations, sale.Retry = 0.02, 0.02, 1
+	sale.Duplicates, sale.Copies, sale.Cancellations, sale.Retry = 0, 0.02, 0.02, 1
 	sale.Timeout = time.Duration(s.For)*time.Millisecond + 3*time.Second
 	return sale
 }

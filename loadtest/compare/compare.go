@@ -45,7 +45,7 @@ type Options struct {
 // compared.
 func DefaultOptions() Options {
 	sale := loadtest.DefaultScenario()
-	sale.Stock, sale.Buyers, sale.Copies, sale.Retry = 400, 500, 0, 0
+	sale.Stock, sale.Buyers, sale.Duplicates, sale.Copies, sale.Retry = 400, 500, 0, 0, 0
 	return Options{Sale: loadtest.Config{Scenario: sale}, Repeats: 3, Turn: 500 * time.Millisecond, Few: 2}
 }
 

@@ -70,7 +70,7 @@ func oversells(c loadtest.Config, r *loadtest.Result) error {
 
 func sale() loadtest.Config {
 	s := loadtest.DefaultScenario()
-	s.Stock, s.Buyers, s.Concurrency, s.Seed = testStock, testBuyers, testCrowd, 7
+	s.Stock, s.Buyers, s.Concurrency, s.Seed, s.Duplicates = testStock, testBuyers, testCrowd, 7, 0
 	return loadtest.Config{Scenario: s, Targets: []string{"http://127.0.0.1:1", "http://127.0.0.1:2"}}
 }
 
