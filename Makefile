@@ -31,7 +31,7 @@ help:
 
 ## demo: install what is missing, start everything, show the page
 demo: build
-	@scripts/deps.sh --best-effort
+	@deploy/deps.sh --best-effort
 	@exec $(BIN) up
 
 ## test: install what is missing, run the tests with the race detector (thirteen to twenty minutes on two cores)
@@ -51,7 +51,7 @@ verify-once:
 # ready: what the tests need is installed; what go test would do silently, checking and compiling, says what it does.
 .PHONY: ready check-vet check-staticcheck compile
 ready: build
-	@scripts/deps.sh --tests
+	@deploy/deps.sh --tests
 	@$(MAKE) --no-print-directory -j2 compile check-vet check-staticcheck
 check-vet:
 	$(GO) vet -tags verify ./...
@@ -62,7 +62,7 @@ compile:
 
 ## prove: compute the guarantee matrix anew, with its counterexamples (half an hour; with PROVE_MYSQL_DSN also on that MySQL)
 prove: build
-	@scripts/deps.sh
+	@deploy/deps.sh
 	@touch bin/prove.begun
 	$(BIN) prove --topology single,cluster $(if $(PROVE_MYSQL_DSN),--mysql-dsn private --mysql-dsn '$(PROVE_MYSQL_DSN)') --examples web/guarantees --json web/guarantees/matrix.json --readme docs/guarantees.md
 	@find web/guarantees -name '*.json' ! -newer bin/prove.begun -delete
@@ -70,12 +70,12 @@ prove: build
 ## exhaust: search the impossible levels exhaustively, and keep certificates (several minutes)
 .PHONY: exhaust
 exhaust: build
-	@scripts/deps.sh
+	@deploy/deps.sh
 	$(GO) test -count=1 -tags verify -timeout 60m -parallel 6 -v ./internal/game -run '^TestImpossibleLevels$$' -update
 
 ## figures: measure the figures of docs/figures.md and the lessons anew (over half an hour, on an idle machine)
 figures: build
-	@scripts/deps.sh
+	@deploy/deps.sh
 	$(BIN) compare --strategies all --readme docs/figures.md --figures web/static/figures.json
 	$(BIN) bench locks --contenders 8,64 --for 1s --readme docs/figures.md --figures web/static/figures.json
 	$(BIN) bench claims --figures web/static/figures.json
@@ -83,12 +83,12 @@ figures: build
 ## chaos: run every strategy with every fault into docs/chaos.md and the page (about three hours)
 .PHONY: chaos
 chaos: build
-	@scripts/deps.sh
+	@deploy/deps.sh
 	$(BIN) chaos --seed 1 --json bin/chaos.json --readme docs/chaos.md --figures web/static/chaos/results.json
 
 ## bench: run the Go benchmarks on real servers
 bench: build
-	@scripts/deps.sh
+	@deploy/deps.sh
 	$(GO) test -run '^$$' -bench . -benchtime 2s ./...
 
 ## build: compile bin/seckill
@@ -99,7 +99,7 @@ $(BIN): $(SOURCES) # without gin's MessagePack, a tenth of the program that noth
 ## screenshots: pictures of every screen, at three widths, in both languages and themes and in large type, in bin/screens; small ones in docs/screens (five minutes)
 .PHONY: screenshots
 screenshots: build
-	@scripts/deps.sh --tests
+	@deploy/deps.sh --tests
 	@mkdir -p bin/screens docs/screens
 	SECKILL_SCREENSHOTS=$(abspath bin/screens) $(GO) test -count=1 -tags verify ./web/e2e -run '^TestScreenshots$$'
 	cp bin/screens/docs/*.png docs/screens/

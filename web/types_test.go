@@ -13,7 +13,7 @@ import (
 func TestTypes(t *testing.T) {
 	tsc, err := exec.LookPath("tsc")
 	if err != nil {
-		t.Fatalf("no tsc was found (run: scripts/deps.sh --tests): %v", err)
+		t.Fatalf("no tsc was found (run: deploy/deps.sh --tests): %v", err)
 	}
 	said, err := exec.CommandContext(t.Context(), tsc, "--project", "tsconfig.json", "--pretty", "false", "--listFiles").CombinedOutput()
 	var wrong []string

@@ -189,7 +189,7 @@ func chosenBy(t *testing.T, all []catalog.Info) (answered []chosen) {
 	t.Helper()
 	node, err := exec.LookPath("node")
 	if err != nil {
-		t.Fatal("node was not found; run: scripts/deps.sh --tests")
+		t.Fatal("node was not found; run: deploy/deps.sh --tests")
 	}
 	type listed struct {
 		Name  string               `json:"name"`

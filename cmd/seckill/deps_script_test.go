@@ -58,7 +58,7 @@ func TestDepsScript(t *testing.T) {
 			if err := os.WriteFile(policy, []byte(before), 0o755); err != nil {
 				t.Fatal(err)
 			}
-			cmd := exec.CommandContext(t.Context(), "sh", strings.Fields("../../scripts/deps.sh "+c.argument)...)
+			cmd := exec.CommandContext(t.Context(), "sh", strings.Fields("../../deploy/deps.sh "+c.argument)...)
 			cmd.Env = []string{"PATH=" + bin, "POLICY_RC_D=" + policy, "SAW=" + saw}
 			said, err := cmd.CombinedOutput()
 			if (err == nil) != c.ok || !strings.Contains(string(said), c.says) {

@@ -46,10 +46,10 @@ func (c DoctorCmd) Run(ctx context.Context, stdout io.Writer) error {
 func examine(ctx context.Context) (findings []finding) {
 	search := lab.NewSearch(os.Getenv)
 	for _, tool := range lab.ServerTools {
-		findings = append(findings, program(ctx, search.Find(tool), "scripts/deps.sh"))
+		findings = append(findings, program(ctx, search.Find(tool), "deploy/deps.sh"))
 	}
 	for _, tool := range lab.TestTools {
-		findings = append(findings, program(ctx, search.Find(tool), "scripts/deps.sh --tests"))
+		findings = append(findings, program(ctx, search.Find(tool), "deploy/deps.sh --tests"))
 	}
 	return append(findings, temporaryFolder(), adminToken(), runningLab())
 }

@@ -25,7 +25,7 @@ func TestDoctor(t *testing.T) {
 	}
 	for _, f := range findings[:4] { // the servers, which the tests need
 		if !f.Found || f.Version == "" || f.Where == "" {
-			t.Errorf("%+v: want it found, with a version (run: scripts/deps.sh)", f)
+			t.Errorf("%+v: want it found, with a version (run: deploy/deps.sh)", f)
 		}
 	}
 	for _, f := range findings {
@@ -71,7 +71,7 @@ func TestDoctorsToken(t *testing.T) {
 }
 
 func TestDoctorsTable(t *testing.T) {
-	missing := program(t.Context(), lab.Program{Name: "ZooKeeper", ByHand: "set ZOOKEEPER_HOME"}, "scripts/deps.sh")
+	missing := program(t.Context(), lab.Program{Name: "ZooKeeper", ByHand: "set ZOOKEEPER_HOME"}, "deploy/deps.sh")
 	var out bytes.Buffer
 	if err := writeFindings(&out, []finding{missing, {What: "Redis", Found: true, Version: "Redis 7", Where: "/bin/redis"}}); err != nil {
 		t.Fatal(err)
@@ -81,7 +81,7 @@ func TestDoctorsTable(t *testing.T) {
 	if !strings.HasPrefix(lines[1], "--  ZooKeeper") || lines[1][column] != '-' || !strings.HasPrefix(lines[2][column:], "Redis 7") {
 		t.Errorf("the table is\n%s", out.String())
 	}
-	for _, want := range []string{"run scripts/deps.sh", "or set ZOOKEEPER_HOME"} {
+	for _, want := range []string{"run deploy/deps.sh", "or set ZOOKEEPER_HOME"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("it does not say %q:\n%s", want, out.String())
 		}

@@ -26,7 +26,7 @@ const (
 )
 
 // ServerTools are the programs that the lab runs; TestTools are those that only
-// tests use. scripts/deps.sh looks for the same ones, in the same places.
+// tests use. deploy/deps.sh looks for the same ones, in the same places.
 var (
 	ServerTools = []Tool{MariaDB, Redis, ZooKeeper, Etcd, GaleraLibrary}
 	TestTools   = []Tool{Chromium, Compiler, TypeScript}

@@ -37,7 +37,7 @@ func findBrowser(t *testing.T) string {
 			return path
 		}
 	}
-	t.Fatal("no Chromium was found; run: scripts/deps.sh --tests")
+	t.Fatal("no Chromium was found; run: deploy/deps.sh --tests")
 	return ""
 }
 

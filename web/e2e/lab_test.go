@@ -175,7 +175,7 @@ func TestRealLab(t *testing.T) {
 	u := sharedLab(t)
 	for _, name := range []string{"mysql", "redis", "zookeeper"} {
 		if !strings.Contains(u.table, name+" ") || strings.Contains(u.table, "embedded") {
-			t.Fatalf("this test needs real servers; run: scripts/deps.sh\n%s", u.table)
+			t.Fatalf("this test needs real servers; run: deploy/deps.sh\n%s", u.table)
 		}
 	}
 	before := u.runs()

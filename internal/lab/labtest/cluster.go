@@ -21,7 +21,7 @@ func Cluster(t testing.TB) *lab.Lab {
 		defer cancel()
 		l, err := lab.Start(ctx, lab.Options{Host: Host(), Backends: []string{backend.NameRedis}, Topology: lab.Cluster})
 		if err != nil {
-			t.Fatalf("start a Redis Cluster: %v (run: scripts/deps.sh)", err)
+			t.Fatalf("start a Redis Cluster: %v (run: deploy/deps.sh)", err)
 		}
 		shared.cluster = l
 	}
@@ -42,7 +42,7 @@ func Own(t testing.TB, topology, name string) *lab.Lab {
 	defer cancel()
 	l, err := lab.Start(ctx, lab.Options{Host: Host(), Backends: []string{name}, Topology: topology})
 	if err != nil {
-		t.Fatalf("start %s with topology %s: %v (run: scripts/deps.sh)", name, topology, err)
+		t.Fatalf("start %s with topology %s: %v (run: deploy/deps.sh)", name, topology, err)
 	}
 	t.Cleanup(func() {
 		if err := l.Stop(context.Background()); err != nil {

@@ -126,7 +126,7 @@ func lacking(names []string, statuses []backend.Status) string {
 			continue
 		}
 		if !s.OK || s.Tier == backend.Embedded {
-			return fmt.Sprintf("this test needs a real %s; there is %q (%s); run: scripts/deps.sh", s.Name, s.Version, s.Error)
+			return fmt.Sprintf("this test needs a real %s; there is %q (%s); run: deploy/deps.sh", s.Name, s.Version, s.Error)
 		}
 	}
 	return ""

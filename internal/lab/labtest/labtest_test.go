@@ -15,7 +15,7 @@ func TestMain(m *testing.M) { os.Exit(Main(m)) }
 func TestWhatIsMissingFails(t *testing.T) {
 	for want, s := range map[string]backend.Status{
 		"":                     {Name: backend.NameRedis, Tier: backend.Private, OK: true},
-		"run: scripts/deps.sh": {Name: backend.NameRedis, Error: "not found"},
+		"run: deploy/deps.sh": {Name: backend.NameRedis, Error: "not found"},
 		"needs a real redis":   {Name: backend.NameRedis, Tier: backend.Embedded, OK: true},
 	} {
 		got := lacking([]string{backend.NameRedis}, []backend.Status{{Name: backend.NameEtcd}, s})
