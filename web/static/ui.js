@@ -15,6 +15,19 @@ const numbers = new Intl.NumberFormat('en');
 export const count = (n) => numbers.format(Math.round(n)).replace('-', '−');
 
 /**
+ * A number with its noun, in English.
+ * @param {number} n @param {string} one @param {string} [many]
+ */
+export const plural = (n, one, many = one + 's') => `${count(n)} ${n === 1 ? one : many}`;
+
+/**
+ * A day and a time, in the language of the page.
+ * @param {number | string} time
+ */
+export const moment = (time) => new Date(time).toLocaleString(document.documentElement.lang,
+  { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false });
+
+/**
  * Formats milliseconds.
  * @param {number} ms
  */

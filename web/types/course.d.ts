@@ -10,7 +10,6 @@ declare namespace Json {
     preemptions?: number; // -1: no bound that could be told
     cut?: number; // turns not taken
     pruned?: number; // schedules left off, as others are the same
-    wait_s?: number;
     example?: string;
   }
 
@@ -54,7 +53,6 @@ declare namespace Json {
     left?: number;
     faults: string[];
     rows: ChaosRow[];
-    tally: Record<string, number>;
   }
 
   interface ChaosRow {

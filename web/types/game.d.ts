@@ -17,7 +17,6 @@ declare namespace Json {
     faults: string[];
     max_faults: number;
     renewals?: number;
-    clears?: boolean;
   }
 
   interface GameCommand {

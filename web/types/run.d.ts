@@ -153,12 +153,9 @@ declare namespace Json {
 
   interface Served {
     state: 'served' | 'blocked' | 'not_known';
-    patience_ms: number;
     longest_ms: number; // without a sale, while buyers asked for what there was
-    from_ms: number;
     asked: number; // calls in that time
     left: number; // units, at least
-    calls: number;
     answers: Record<string, number>;
   }
 
@@ -187,7 +184,6 @@ declare namespace Json {
     seconds: number;
     requests: number;
     counts: Record<string, number>; // of requests, by their final answer
-    calls?: Record<string, number>; // of all calls: further ones are copies and retries
     copies?: number;
     retries?: number;
     cancellations?: { done: number; refused: number; unknown: number };

@@ -4,10 +4,10 @@ import { useFailure } from '../loaded.js';
 import { isOn } from '../records.js';
 import { go, link } from '../route.js';
 import { t } from '../text.js';
-import { classes, html, useState } from '../ui.js';
+import { classes, html, moment, useState } from '../ui.js';
 import { toQuery } from './settings.js';
 import { because, end } from './store.js';
-import { moment, words } from './text.js';
+import { words } from './text.js';
 
 /** @param {{comparisons: import('./form.js').Ready, shown?: string, look: () => void}} props */
 export function List({ comparisons, shown, look }) {

@@ -1,6 +1,6 @@
 // The result of a comparison: a sentence, the chart, the table.
 import { t } from '../text.js';
-import { count, html } from '../ui.js';
+import { count, html, moment } from '../ui.js';
 import { Bars } from './bars.js';
 import { Crowds } from './crowds.js';
 import { Failure } from './failure.js';
@@ -8,7 +8,7 @@ import { Latency } from './latency.js';
 import { Pairs } from './pairs.js';
 import { useAnswer, whole } from './store.js';
 import { Table } from './table.js';
-import { moment, words } from './text.js';
+import { words } from './text.js';
 
 /** @typedef {Json.Comparison & Required<Pick<Json.Comparison, 'verdicts'>>} Ended */
 

@@ -2,11 +2,11 @@
 // --against reports it, or why they cannot be compared.
 import { link } from '../route.js';
 import { t } from '../text.js';
-import { classes, count, html } from '../ui.js';
+import { classes, count, html, moment } from '../ui.js';
 import { Badge } from './badge.js';
 import { Failure } from './failure.js';
 import { against, useAnswer, whole } from './store.js';
-import { moment, words } from './text.js';
+import { words } from './text.js';
 
 /** @param {{one: Json.Comparison, other: Json.Comparison}} props */
 export function Side({ one, other }) {

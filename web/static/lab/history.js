@@ -2,17 +2,8 @@
 import { isOn } from '../records.js';
 import { link } from '../route.js';
 import { t } from '../text.js';
-import { classes, count, html, ms } from '../ui.js';
+import { classes, count, html, moment, ms } from '../ui.js';
 import { Sign, verdictOf } from './verdict.js';
-
-const clock = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' });
-const day = new Intl.DateTimeFormat('sv'); // 2026-11-21
-
-/** The time, with the day unless it is today. */
-function when(started) {
-  const at = new Date(started);
-  return `${day.format(at) === day.format(new Date()) ? '' : `${day.format(at)} `}${clock.format(at)}`;
-}
 
 /** @param {{lab: import('../lab.js').State, shown: Json.Run | null, query: Record<string, string>}} props */
 export function History({ lab, shown, query }) {
@@ -47,7 +38,7 @@ function Row({ run, lane, first, href }) {
   const { settings } = run;
   const { audit } = lane.result ?? {};
   const verdict = verdictOf(run, lane);
-  const time = when(run.started);
+  const time = moment(run.started);
   return html`
     <tr>
       <td><span class="badge ${verdict}"><${Sign} verdict=${verdict} />${t.verdicts[verdict]}</span></td>

@@ -1,7 +1,7 @@
 // The ledger beside the shop, live.
 import { call } from '../api.js';
-import { classes, count, html, useEffect, useState } from '../ui.js';
-import { clockTime, words } from './text.js';
+import { classes, count, html, moment, useEffect, useState } from '../ui.js';
+import { words } from './text.js';
 
 const pace = 500; // between two readings, in ms; the lab reads no oftener
 
@@ -70,7 +70,7 @@ function Row({ order: o, mine }) {
   const w = words();
   const wrong = o.holders > 1 || o.remaining < 0;
   return html`
-    <tr class=${classes(wrong && 'bad', mine && 'mine', o.reservation === 'reserved' && o.status === 'active' && 'waits')} title=${clockTime(o.at)}>
+    <tr class=${classes(wrong && 'bad', mine && 'mine', o.reservation === 'reserved' && o.status === 'active' && 'waits')} title=${moment(o.at)}>
       <td class="n">${count(o.place)}</td>
       <td class="n">${count(o.remaining)}</td>
       <td>${o.status !== 'active' ? w[o.status] ?? o.status : o.holders > 1 ? w.ledger.shared(o.remaining + o.quantity, o.holders)

@@ -2,10 +2,10 @@
 // paid. What the shop says of them is the ledger's word.
 import { call, Refused } from '../api.js';
 import { useLoaded } from '../loaded.js';
-import { html, useEffect, useRef, useState } from '../ui.js';
+import { html, moment, useEffect, useRef, useState } from '../ui.js';
 import { Sign } from './result.js';
 import { refresh, until, useTicking } from './sale.js';
-import { clockTime, words } from './text.js';
+import { words } from './text.js';
 
 /** @typedef {ReturnType<typeof words>} Words */
 /** @typedef {{what: 'pay' | 'cancel', id: string, failed?: boolean, unknown?: boolean, says: (w: Words) => string}} Note of what was done last */
@@ -73,7 +73,7 @@ export function Orders({ orders: { all, lost, reserved, doing, note, act } }) {
           <li key=${o.order_id} data-status=${isReserved(o) ? 'reserved' : o.status}>
             <div>
               <code>${o.order_id}</code>
-              <p class="hint">${clockTime(o.created_at)} · <code>${o.strategy}</code></p>
+              <p class="hint">${moment(o.created_at)} · <code>${o.strategy}</code></p>
             </div>
             <span class="badge ${isReserved(o) ? 'open' : o.status === 'active' ? 'good' : ''}">${isReserved(o) ? w.reserved : w[o.status] ?? o.status}</span>
             ${o.status === 'active' && html`

@@ -1,7 +1,6 @@
 // All texts of the page in English. zh.js has the same keys.
-import { count } from '../ui.js';
+import { count, plural } from '../ui.js';
 
-const plural = (n, one, many = one + 's') => `${count(n)} ${n === 1 ? one : many}`;
 const pause = (ms) => (ms < 1000 ? `${ms.toFixed(0)} ms` : `${(ms / 1000).toFixed(1)} s`);
 
 export default {

@@ -1,7 +1,6 @@
 // All texts of the chooser in English. zh.js has the same keys.
-import { count } from '../../ui.js';
+import { count, plural } from '../../ui.js';
 
-const plural = (/** @type {number} */ n, /** @type {string} */ one, many = one + 's') => `${count(n)} ${n === 1 ? one : many}`;
 const strategies = (/** @type {number} */ n) => plural(n, 'strategy', 'strategies');
 const figure = (/** @type {number} */ n) => (n < 10 ? n.toFixed(1) : count(n));
 

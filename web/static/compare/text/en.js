@@ -1,7 +1,6 @@
 // All texts of the comparisons in English. zh.js has the same keys.
-import { count } from '../../ui.js';
+import { count, plural } from '../../ui.js';
 
-const plural = (n, one, many = one + 's') => `${count(n)} ${n === 1 ? one : many}`;
 const tidy = (s) => (s < 90 ? `${Math.max(1, Math.round(s))} s` : `${count(Math.round(s / 60))} min`);
 
 export default {
@@ -26,7 +25,6 @@ export default {
     turn_ms: ['Turn, ms', 'at least, in each round'],
     crowds: ['Also with', 'so many at a time, by comma: 1, 16, 256'],
     few: ['Few', 'concurrent buyers, in a second run; 0: none'],
-    async: ['In two steps (1: yes)', ''], reserve: ['Reserved, s', ''], forget: ['Never pay, %', ''], 'pay-late': ['Pay late, %', ''],
     seed: ['Seed', 'gives the same buyers in the same order'],
   },
   anySeed: 'random', noCrowds: 'none',

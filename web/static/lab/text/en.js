@@ -1,7 +1,5 @@
 // Texts of faults and verdicts in English, by code and rule. zh.js has the same keys.
-import { count } from '../../ui.js';
-
-const plural = (n, one, many = one + 's') => `${count(n)} ${n === 1 ? one : many}`;
+import { count, plural } from '../../ui.js';
 
 const at = (service) => `in service process ${service}`;
 const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`;

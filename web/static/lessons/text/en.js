@@ -1,7 +1,5 @@
 // The texts of the lessons in English.
-import { count, html } from '../../ui.js';
-
-const plural = (/** @type {number} */ n, /** @type {string} */ one, many = one + 's') => `${count(n)} ${n === 1 ? one : many}`;
+import { count, html, plural } from '../../ui.js';
 
 export default {
   title: 'Lessons', chapters: 'Chapters', turn: 'Turn the page',

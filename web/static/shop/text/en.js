@@ -1,7 +1,7 @@
 // All texts of the shop in English. zh.js has the same keys.
-import { count, ms } from '../../ui.js';
+import { count, ms, plural } from '../../ui.js';
 
-const units = (n) => `${count(n)} ${n === 1 ? 'unit' : 'units'}`;
+const units = (n) => plural(n, 'unit');
 const others = (n) => (n === 1 ? 'one other buyer' : `${count(n)} others`);
 const nth = (n) => `${count(n)}${{ one: 'st', two: 'nd', few: 'rd' }[new Intl.PluralRules('en', { type: 'ordinal' }).select(n)] ?? 'th'}`;
 const time = (n) => (n < 1000 ? ms(n) : `${(n / 1000).toFixed(1)} s`);

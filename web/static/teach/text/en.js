@@ -1,7 +1,5 @@
 // The texts of the teacher's pack in English.
-import { count } from '../../ui.js';
-
-const plural = (/** @type {number} */ n, /** @type {string} */ one, many = one + 's') => `${count(n)} ${n === 1 ? one : many}`;
+import { count, plural } from '../../ui.js';
 
 export default {
   title: 'Teach with it', intro: 'Each chapter as slides, as a plan for 45 or 90 minutes, and as a sheet of exercises.',

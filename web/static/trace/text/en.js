@@ -1,7 +1,5 @@
 // All texts of the trace in English. zh.js has the same keys.
-import { count } from '../../ui.js';
-
-const plural = (/** @type {number} */ n, /** @type {string} */ one, many = one + 's') => `${count(n)} ${n === 1 ? one : many}`;
+import { count, plural } from '../../ui.js';
 
 export default {
   title: 'Trace',
