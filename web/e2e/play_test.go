@@ -54,8 +54,8 @@ func TestLevelIsSolvedWithTheKeyboard(t *testing.T) {
 	tb.eval(`navigator.clipboard.writeText = async (text) => { window.copied = text; }`)
 	tb.press("uuu")
 	tb.moves(5)
-	tb.click(`[data-do=share]`)
-	tb.says(".shared", "Copied")
+	tb.click(`.play-tools .copy button`)
+	tb.says(".play-tools .copy", "Copied")
 	link, err := chromedp.Run(tb.ctx, chromedp.Evaluate[string](`window.copied`))
 	if err != nil || !strings.HasSuffix(link, "#/play/first?s=abbbb") {
 		t.Fatalf("the link is %q, %v", link, err)

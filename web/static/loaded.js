@@ -1,6 +1,7 @@
 // What a screen loads: tried again on demand, and by itself once the lab answers
 // again. A failure names no language: its message is read when it is drawn.
 import { answers } from './api.js';
+import { useLab } from './lab.js';
 import { t } from './text.js';
 import { html, useEffect, useRef, useState } from './ui.js';
 
@@ -51,14 +52,34 @@ export const Failed = ({ error, again, title, said }) => html`
     <p><button type="button" class="offer small" onClick=${again}>${t.nav.again}</button></p></section>`;
 
 /**
- * Hook: why an action failed; forgotten when the lab answers again.
- * @returns {[string, (failure: string) => void]}
+ * Hook: actions, one at a time, and why the last one failed; that is forgotten when the
+ * lab answers again. said: what an error means here, '' if it is shown elsewhere; without,
+ * the error's own words.
+ * @param {(error: any) => string | Promise<string>} [said]
  */
-export function useFailure() {
+export function useAction(said) {
   const [failure, setFailure] = useState('');
+  const [busy, setBusy] = useState(false);
+  const { status } = useLab();
   useEffect(() => (failure ? whenBack(() => setFailure('')) : undefined), [failure]);
-  return [failure, setFailure];
+  const act = async (/** @type {() => unknown} */ does) => {
+    if (busy) return;
+    setBusy(true);
+    setFailure('');
+    try {
+      await does();
+    } catch (error) {
+      if (said) setFailure(await said(error));
+      else setFailure(error.code === 'forbidden' && status?.token_needed ? t.wrong.token : error.message);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return { busy, failure, act };
 }
+
+/** @param {{failure: string}} props */
+export const Wrong = ({ failure }) => html`<div role="alert">${failure && html`<p class="wrong">${failure}</p>`}</div>`;
 
 /**
  * A part of a screen that is loaded when it is first drawn.

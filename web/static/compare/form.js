@@ -1,15 +1,15 @@
 // The form of a comparison: strategies, sale, rounds. Its settings are kept in
 // the address, so that a link restores them.
 import { Refused } from '../api.js';
+import { Copy } from '../copy.js';
 import { NumberField, TokenField } from '../lab/fields.js';
-import { useFailure } from '../loaded.js';
+import { useAction, Wrong } from '../loaded.js';
 import { isOn } from '../records.js';
 import { link, read, stay } from '../route.js';
 import { html, useEffect, useRef, useState } from '../ui.js';
 import { Choice } from './choice.js';
-import { Copy } from './copy.js';
 import { command, estimate, findWrong, fromQuery, named, numbers, toQuery, toSettings, worded } from './settings.js';
-import { because, end, running, start } from './store.js';
+import { end, running, start } from './store.js';
 import { words } from './text.js';
 
 /** @typedef {import('./settings.js').Form} Form */
@@ -20,8 +20,11 @@ export function CompareForm({ route, lab, comparisons, opened }) {
   const { defaults, limits } = comparisons;
   const [form, setForm] = useState(() => fromQuery(route.query, defaults, lab.strategies));
   const [wrong, setWrong] = useState(/** @type {Record<string, Json.Blame | undefined>} */ ({}));
-  const [failure, setFailure] = useFailure();
-  const [sending, setSending] = useState(false);
+  const { busy: sending, failure, act } = useAction((error) => {
+    const blames = error instanceof Refused ? error.blames : {};
+    if (error.code === 'forbidden' && lab.status?.token_needed) blames.token = { code: 'token' };
+    return blame(blames) ? '' : error.message;
+  });
   const on = running(comparisons.all);
   const busy = on || isOn(lab.newest);
   const w = words();
@@ -36,8 +39,6 @@ export function CompareForm({ route, lab, comparisons, opened }) {
     setWrong({});
   }, [JSON.stringify(route.query), lab.strategies.length]);
 
-  useEffect(() => { if (lab.connected) setFailure(''); }, [lab.connected]); // it may have been the cause
-
   const query = toQuery({ ...form, strategies: named(form, lab.strategies) }, defaults);
   const edit = (/** @type {Partial<Form>} */ change) => {
     const next = { ...form, ...change };
@@ -51,22 +52,12 @@ export function CompareForm({ route, lab, comparisons, opened }) {
   };
 
   /** @param {Event} e */
-  async function submit(e) {
+  function submit(e) {
     e.preventDefault();
-    if (busy || sending) return;
-    const found = findWrong(form, limits, defaults);
-    setFailure('');
-    if (blame(found)) return;
-    setSending(true);
-    try {
-      opened(await start(toSettings(form, lab.strategies)));
-    } catch (error) {
-      const blamed = error instanceof Refused ? error.blames : {};
-      if (error.code === 'forbidden' && lab.status?.token_needed) blamed.token = { code: 'token' };
-      if (!blame(blamed)) setFailure(because(error));
-    } finally {
-      setSending(false);
-    }
+    if (busy) return;
+    act(async () => {
+      if (!blame(findWrong(form, limits, defaults))) opened(await start(toSettings(form, lab.strategies)));
+    });
   }
 
   /**
@@ -96,10 +87,10 @@ export function CompareForm({ route, lab, comparisons, opened }) {
         <button type="submit" class="run" aria-disabled=${busy || sending ? 'true' : undefined}>${w.start}</button>
         ${on && html`
           <button type="button" class="stop" disabled=${on.state === 'stopping'}
-            onClick=${() => end(on).catch((error) => setFailure(because(error)))}>${on.state === 'stopping' ? w.stopping : w.stop}</button>`}
+            onClick=${() => act(() => end(on))}>${on.state === 'stopping' ? w.stopping : w.stop}</button>`}
       </div>
-      ${!on && busy && html`<p class="hint">${w.refused.run_in_progress}</p>`}
-      <div role="alert">${failure && html`<p class="wrong">${failure}</p>`}</div>
+      ${!on && busy && html`<p class="hint">${w.busy}</p>`}
+      <${Wrong} failure=${failure} />
       <div class="same">
         <p class="hint">${w.sameCommand}</p>
         <pre tabindex="0" class="command"><code>${command(form, lab.strategies)}</code></pre>

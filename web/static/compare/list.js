@@ -1,18 +1,18 @@
 // The history of comparisons, including earlier labs. Any two can be put side
 // by side.
-import { useFailure } from '../loaded.js';
+import { useAction, Wrong } from '../loaded.js';
 import { isOn } from '../records.js';
 import { go, link } from '../route.js';
 import { t } from '../text.js';
 import { classes, html, moment, useState } from '../ui.js';
 import { toQuery } from './settings.js';
-import { because, end } from './store.js';
+import { end } from './store.js';
 import { words } from './text.js';
 
 /** @param {{comparisons: import('./form.js').Ready, shown?: string, look: () => void}} props */
 export function List({ comparisons, shown, look }) {
   const [picked, setPicked] = useState(/** @type {string[]} */ ([]));
-  const [failure, setFailure] = useFailure();
+  const { failure, act } = useAction();
   const { all, history, defaults } = comparisons;
   const w = words();
   const pair = all.filter((c) => picked.includes(c.id)); // newest first
@@ -36,10 +36,10 @@ export function List({ comparisons, shown, look }) {
             </tr></thead>
             <tbody>${all.map((c) => html`
               <${Row} key=${c.id} c=${c} shown=${c.id === shown} picked=${picked.includes(c.id)} pick=${() => pick(c.id)} look=${look}
-                query=${toQuery(c.settings, defaults)} failed=${setFailure} />`)}</tbody>
+                query=${toQuery(c.settings, defaults)} remove=${() => act(() => end(c))} />`)}</tbody>
           </table>
         </div>`}
-      <div role="alert">${failure && html`<p class="wrong">${failure}</p>`}</div>
+      <${Wrong} failure=${failure} />
       <p class="hint">${history.folder ? w.list.kept(history.folder, history.most) : w.list.notKept}</p>
       ${history.skipped && history.skipped.length > 0 && html`
         <details class="hint"><summary>${w.list.skipped(history.skipped.length)}</summary>
@@ -47,17 +47,13 @@ export function List({ comparisons, shown, look }) {
     </section>`;
 }
 
-/** @param {{c: Json.Comparison, shown: boolean, picked: boolean, pick: () => void, look: () => void, query: Record<string, string>, failed: (why: string) => void}} props */
-function Row({ c, shown, picked, pick, look, query, failed }) {
+/** @param {{c: Json.Comparison, shown: boolean, picked: boolean, pick: () => void, look: () => void, query: Record<string, string>, remove: () => void}} props */
+function Row({ c, shown, picked, pick, look, query, remove }) {
   const [sure, setSure] = useState(false);
   const w = words();
   const s = c.settings;
   const time = moment(c.started);
   const on = isOn(c);
-  const remove = () => {
-    failed('');
-    return sure ? end(c).catch((error) => failed(because(error))) : setSure(true);
-  };
   return html`
     <tr class=${classes(shown && 'shown')} aria-current=${shown ? 'true' : undefined}>
       <td>${!on && html`<input type="checkbox" class="pick" checked=${picked} onChange=${pick} aria-label=${w.list.pick(time)} />`}</td>
@@ -69,7 +65,7 @@ function Row({ c, shown, picked, pick, look, query, failed }) {
       <td>${on ? '' : w.duration(c.seconds)}</td>
       <td class="row-buttons">
         <a class="quiet" href=${link('compare', '', query)}>${w.list.reuse}</a>
-        ${!on && html`<button type="button" class=${classes('quiet', sure && 'sure')} onClick=${remove} onBlur=${() => setSure(false)}
+        ${!on && html`<button type="button" class=${classes('quiet', sure && 'sure')} onClick=${() => (sure ? remove() : setSure(true))} onBlur=${() => setSure(false)}
           aria-label=${`${sure ? w.list.sure : w.list.remove}: ${time}`}>${sure ? w.list.sure : w.list.remove}</button>`}
       </td>
     </tr>`;

@@ -1,9 +1,9 @@
 // How many times one strategy is another: a sentence for each pair, with the
 // interval that the lab computes from the rounds that both have.
+import { Failed, useLoaded } from '../loaded.js';
 import { t } from '../text.js';
 import { classes, html, useState } from '../ui.js';
-import { Failure } from './failure.js';
-import { pairs, useAnswer } from './store.js';
+import { pairs } from './store.js';
 import { words } from './text.js';
 
 const first = 8; // sentences that are shown at once
@@ -12,7 +12,7 @@ const first = 8; // sentences that are shown at once
 export function Pairs({ id, result }) {
   const [chosen, setChosen] = useState('');
   const names = result.strategies.filter((e) => e.sales_per_second.median > 0).map((e) => e.strategy);
-  const { answer, failure, again } = useAnswer(`${id} ${chosen}`, () => pairs(id, chosen));
+  const { value: answer, error, again } = useLoaded(() => pairs(id, chosen), [id, chosen]);
   const w = words().pairs;
   if (names.length < 2) return null;
   const all = answer?.pairs ?? [];
@@ -24,7 +24,7 @@ export function Pairs({ id, result }) {
           <option value="" selected=${!chosen}>${w.fastest(chosen ? '' : answer?.with ?? '')}</option>
           ${names.map((name) => html`<option key=${name} value=${name} selected=${name === chosen}>${name}</option>`)}
         </select></p>
-      ${failure ? html`<${Failure} why=${failure} again=${again} />` : !answer && html`<p class="hint">${t.nav.loading}</p>`}
+      ${error ? html`<${Failed} error=${error} again=${again} />` : !answer && html`<p class="hint">${t.nav.loading}</p>`}
       ${answer && all.length === 0 && html`<p class="hint">${w.none}</p>`}
       <${Sentences} pairs=${all.slice(0, first)} />
       ${all.length > first && html`<details><summary>${w.more(all.length - first)}</summary><${Sentences} pairs=${all.slice(first)} /></details>`}

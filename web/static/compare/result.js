@@ -1,12 +1,12 @@
 // The result of a comparison: a sentence, the chart, the table.
+import { Failed, useLoaded } from '../loaded.js';
 import { t } from '../text.js';
 import { count, html, moment } from '../ui.js';
 import { Bars } from './bars.js';
 import { Crowds } from './crowds.js';
-import { Failure } from './failure.js';
 import { Latency } from './latency.js';
 import { Pairs } from './pairs.js';
-import { useAnswer, whole } from './store.js';
+import { whole } from './store.js';
 import { Table } from './table.js';
 import { words } from './text.js';
 
@@ -14,7 +14,7 @@ import { words } from './text.js';
 
 /** @param {{summary: Ended}} props */
 export function Result({ summary }) {
-  const { answer: comparison, failure, again } = useAnswer(summary.id, () => whole(summary.id));
+  const { value: comparison, error, again } = useLoaded(() => whole(summary.id), [summary.id]);
   const w = words();
   const { verdicts } = summary;
   return html`
@@ -23,8 +23,8 @@ export function Result({ summary }) {
       <p>${moment(summary.started)} · ${w.duration(summary.seconds)}${summary.stopped && html` · ${w.wasStopped}`}</p>
     </div>
     ${summary.not_kept && html`<p class="lesson" role="status">${w.notKept} ${t.reason(summary.not_kept)}</p>`}
-    ${failure && html`<section class="panel"><${Failure} why=${failure} again=${again} /></section>`}
-    ${comparison?.result ? html`<${Measured} id=${summary.id} result=${comparison.result} />` : !failure && html`<p class="hint">${t.nav.loading}</p>`}`;
+    ${error && html`<${Failed} error=${error} again=${again} />`}
+    ${comparison?.result ? html`<${Measured} id=${summary.id} result=${comparison.result} />` : !error && html`<p class="hint">${t.nav.loading}</p>`}`;
 }
 
 /** @param {{id: string, result: Json.ComparisonResult}} props */

@@ -1,5 +1,6 @@
 // The comparison screen: start one, watch it, and look at earlier results.
 import { useLab } from '../lab.js';
+import { Failed } from '../loaded.js';
 import { isOn } from '../records.js';
 import { go, stay } from '../route.js';
 import { t } from '../text.js';
@@ -33,10 +34,7 @@ export function Compare({ route }) {
   }, [on?.id]);
 
   if (!all || !lab.status) {
-    return failure ? html`
-      <section class="panel" role="alert"><h1>${w.title}</h1><p class="wrong">${failure}</p>
-        <p><button type="button" class="offer" onClick=${load}>${t.nav.again}</button></p></section>`
-      : html`<p class="hint">${t.nav.loading}</p>`;
+    return failure ? html`<${Failed} title=${w.title} error=${failure} again=${load} />` : html`<p class="hint">${t.nav.loading}</p>`;
   }
   return html`
     <h1>${w.title}</h1>

@@ -1,20 +1,19 @@
 // Two comparisons side by side: what changed from the older to the newer, as
 // --against reports it, or why they cannot be compared.
+import { Failed, useLoaded } from '../loaded.js';
 import { link } from '../route.js';
 import { t } from '../text.js';
 import { classes, count, html, moment } from '../ui.js';
 import { Badge } from './badge.js';
-import { Failure } from './failure.js';
-import { against, useAnswer, whole } from './store.js';
+import { against, whole } from './store.js';
 import { words } from './text.js';
 
 /** @param {{one: Json.Comparison, other: Json.Comparison}} props */
 export function Side({ one, other }) {
   const [older, newer] = [one, other].sort((a, b) => Date.parse(a.started) - Date.parse(b.started));
-  const { answer: got, failure, again } = useAnswer(`${newer.id} ${older.id}`,
-    () => Promise.all([against(newer.id, older.id), whole(older.id), whole(newer.id)]));
+  const { value: got, error, again } = useLoaded(() => Promise.all([against(newer.id, older.id), whole(older.id), whole(newer.id)]), [newer.id, older.id]);
   const w = words();
-  if (failure) return html`<section class="panel"><${Failure} why=${failure} again=${again} /></section>`;
+  if (error) return html`<${Failed} error=${error} again=${again} />`;
   const [answer, was, is] = got ?? [];
   if (!answer || !was?.result || !is?.result) return html`<p class="hint">${t.nav.loading}</p>`;
   return html`

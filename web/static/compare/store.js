@@ -2,20 +2,18 @@
 // results are fetched on demand.
 import { call } from '../api.js';
 import { news } from '../lab.js';
-import { useLoaded } from '../loaded.js';
 import { isOn, keep, taken } from '../records.js';
 import { useEffect } from '../ui.js';
-import { words } from './text.js';
 
 const path = '/api/lab/v1/comparisons';
 
 /**
  * @typedef {{all: null} | {all: Json.Comparison[]} & Omit<Json.Comparisons, 'comparisons'>} Known
  *   newest first, without results; null: not asked for yet
- * @typedef {Known & {failure: string}} State
+ * @typedef {Known & {failure: Error | null}} State
  */
 
-const { get, set, use } = keep(/** @type {State} */ ({ all: null, failure: '' }));
+const { get, set, use } = keep(/** @type {State} */ ({ all: null, failure: null }));
 
 /**
  * The comparison in progress, if any.
@@ -30,34 +28,17 @@ export function useComparisons() {
 }
 
 export async function load() {
-  set({ failure: '' });
+  set({ failure: null });
   try {
     const { comparisons, ...rest } = await call('GET', path);
     set({ all: comparisons, ...rest });
   } catch (error) {
-    set({ failure: because(error) });
+    set({ failure: error });
   }
 }
 
 news.addEventListener('connected', () => { if (get().all || get().failure) load(); }); // it may be another lab
 news.addEventListener('comparison', (e) => { if (e instanceof CustomEvent) take(e.detail); });
-
-/**
- * Why a call failed, in the chosen language where the reason is known.
- * @param {any} error
- */
-export const because = (error) => words().refused[error.code] ?? error.message;
-
-/**
- * Hook: what ask answers, asked anew when key changes, on again(), and, after a
- * failure, when the lab is there again.
- * @template T
- * @param {string} key @param {() => Promise<T>} ask
- */
-export function useAnswer(key, ask) {
-  const { value, error, again } = useLoaded(ask, [key]);
-  return { answer: value, failure: error && because(error), again };
-}
 
 /** @param {Json.Comparison} changed */
 function take(changed) {

@@ -3,7 +3,7 @@
 import { Refused } from '../api.js';
 import { say } from '../blame.js';
 import { inject } from '../lab.js';
-import { useFailure } from '../loaded.js';
+import { useAction, Wrong } from '../loaded.js';
 import { t } from '../text.js';
 import { html, styled, useState } from '../ui.js';
 import { Effect, explain, lacking, words } from './effect.js';
@@ -27,20 +27,16 @@ export function Faults({ run, status, strategies }) {
 function ByHand({ run, status, strategies }) {
   const [service, setService] = useState(1);
   const [strategy, setStrategy] = useState('');
-  const [failure, setFailure] = useFailure();
+  const { failure, act } = useAction((error) => {
+    const blamed = error instanceof Refused && Object.values(error.blames)[0];
+    if (blamed && blamed.params?.lack) explain(blamed.params);
+    return (blamed && say(blamed)) || t.blamed[error.code]?.({}) || error.message;
+  });
   const f = t.faults;
-  const make = async (/** @type {Json.FaultKind} */ fault) => {
-    if (!fault.available) return;
-    setFailure('');
-    try {
-      const holder = whose(fault, strategy, run.settings.strategies);
-      await inject(run, { kind: fault.kind, ...(fault.service && { service }), ...(holder && { strategy: holder }) });
-    } catch (error) {
-      const blamed = error instanceof Refused && Object.values(error.blames)[0];
-      if (blamed && blamed.params?.lack) explain(blamed.params);
-      setFailure((blamed && say(blamed)) || t.blamed[error.code]?.({}) || error.message);
-    }
-  };
+  const make = (/** @type {Json.FaultKind} */ fault) => fault.available && act(() => {
+    const holder = whose(fault, strategy, run.settings.strategies);
+    return inject(run, { kind: fault.kind, ...(fault.service && { service }), ...(holder && { strategy: holder }) });
+  });
   const all = here(status?.faults).filter((fault) => !besides(fault, run.settings.strategies, strategies));
   return html`
     <div class="by-hand">
@@ -59,7 +55,7 @@ function ByHand({ run, status, strategies }) {
     </div>
     ${all.filter((fault) => !fault.available).map((fault) => html`
       <p key=${fault.kind} id=${`missing-${fault.kind}`} class="hint">${words().faults.unavailable(f.kinds[fault.kind] ?? fault.kind)}: ${lacking(fault.lack, fault.missing)}</p>`)}
-    <div role="alert">${failure && html`<p class="wrong">${failure}</p>`}</div>`;
+    <${Wrong} failure=${failure} />`;
 }
 
 /** @param {{faults: Json.Fault[], several: boolean}} props */

@@ -2,8 +2,9 @@
 // restores them; without any, it starts from the last run.
 import { Refused } from '../api.js';
 import { say } from '../blame.js';
+import { Copy } from '../copy.js';
 import { start, stop } from '../lab.js';
-import { useFailure } from '../loaded.js';
+import { useAction, Wrong } from '../loaded.js';
 import { isOn } from '../records.js';
 import { link, read, stay } from '../route.js';
 import { t } from '../text.js';
@@ -51,8 +52,6 @@ export function RunForm({ lab, query }) {
   const run = lab.newest;
   const [wrong, setWrong] = useState(/** @type {Record<string, Json.Blame>} */ ({}));
   const [form, change] = useForm(query, run, () => setWrong({}));
-  const [failure, setFailure] = useFailure();
-  const [sending, setSending] = useState(false);
   const node = useRef(/** @type {HTMLElement | null} */ (null));
   const { limits = {}, faults: kinds = [] } = lab.status ?? {};
 
@@ -67,27 +66,25 @@ export function RunForm({ lab, query }) {
     if (Object.keys(blames).length) requestAnimationFrame(() => /** @type {HTMLElement | null} */ (node.current?.querySelector('[aria-invalid]'))?.focus());
   };
 
+  const { busy, failure, act } = useAction(async (error) => {
+    const blames = error instanceof Refused ? error.blames : {};
+    if (error.code === 'forbidden' && lab.status?.token_needed) blames.token = { code: 'token', detail: t.wrong.token };
+    for (const { params } of Object.values(blames)) if (params?.lack) (await import('./effect.js')).explain(params);
+    refuse(blames);
+    return Object.keys(blames).length ? '' : error.message;
+  });
+
   /** @param {Event} e */
-  async function submit(e) {
+  function submit(e) {
     e.preventDefault();
-    if (isOn(run) || sending) return;
-    setFailure('');
-    const found = findWrong(form, limits, kinds);
-    refuse(found);
-    if (Object.keys(found).length) return;
-    setSending(true);
-    try {
+    if (isOn(run)) return;
+    act(async () => {
+      const found = findWrong(form, limits, kinds);
+      refuse(found);
+      if (Object.keys(found).length) return;
       await start(request(form, kinds));
       showStage();
-    } catch (error) {
-      const blames = error instanceof Refused ? error.blames : {};
-      if (error.code === 'forbidden' && lab.status?.token_needed) blames.token = { code: 'token', detail: t.wrong.token };
-      for (const { params } of Object.values(blames)) if (params?.lack) (await import('./effect.js')).explain(params);
-      refuse(blames);
-      if (!Object.keys(blames).length) setFailure(error.message);
-    } finally {
-      setSending(false);
-    }
+    });
   }
 
   return html`
@@ -104,16 +101,16 @@ export function RunForm({ lab, query }) {
         <select id="repeats" aria-label=${t.form.repeats} title=${t.form.repeats} onChange=${(e) => set('repeats', e.currentTarget.value)}>
           ${[...new Set([...repeats, form.repeats])].map((n) => html`<option key=${n} value=${n} selected=${n === form.repeats}>${t.form.times(n)}</option>`)}
         </select>
-        <button type="submit" class="run" aria-disabled=${isOn(run) || sending ? 'true' : undefined}>${t.form.run}</button>
+        <button type="submit" class="run" aria-disabled=${isOn(run) || busy ? 'true' : undefined}>${t.form.run}</button>
         ${run && isOn(run) && html`
           <button type="button" class="stop" disabled=${run.state === 'stopping'}
-            onClick=${() => stop(run).catch((error) => setFailure(error.message))}>
+            onClick=${() => act(() => stop(run))}>
             ${run.state === 'stopping' ? t.form.stopping : t.form.stop}
           </button>`}
       </div>
       <p class=${classes('wrong', !wrong.repeats && 'none')}>${say(wrong.repeats)}</p>
-      <div role="alert">${failure && html`<p class="wrong">${failure}</p>`}</div>
-      <${CopyLink} form=${form} />
+      <${Wrong} failure=${failure} />
+      <p><${Copy} look="link" label=${t.form.copy} text=${`${location.origin}${location.pathname}${link('lab', '', address(form))}`} /></p>
     </form>`;
 }
 
@@ -123,21 +120,3 @@ const Numbers = ({ names, form, wrong, set }) => html`
       <${NumberField} key=${name} name=${name} label=${t.form[name]} hint=${t.form[`${name}Hint`]} value=${form[name]}
         blame=${wrong[name]} onInput=${(text) => set(name, text)} />`)}
   </div>`;
-
-/** A link to these settings. */
-function CopyLink({ form }) {
-  const [copied, setCopied] = useState(/** @type {string | null} */ (null));
-  const url = `${location.origin}${location.pathname}${link('lab', '', address(form))}`;
-  // Browsers allow the clipboard for https and localhost only.
-  const copy = async () => {
-    try {
-      await navigator.clipboard.writeText(url);
-      setCopied(url);
-    } catch {
-      setCopied('');
-    }
-  };
-  return html`
-    <p class="copy"><button type="button" class="link" onClick=${copy}>${t.form.copy}</button>
-      <span role="status">${copied === url ? t.form.copied : copied === '' && html`${t.form.copyYourself} <code>${url}</code>`}</span></p>`;
-}

@@ -1,5 +1,5 @@
 // The verdict, with the evidence for it.
-import { useFailure } from '../loaded.js';
+import { useAction } from '../loaded.js';
 import { link } from '../route.js';
 import { t } from '../text.js';
 import { count, html, ms, useEffect, useState } from '../ui.js';
@@ -130,8 +130,8 @@ function RanOn({ result }) {
  */
 export function About({ run }) {
   const { id, settings: s, not_kept: notKept } = run;
-  const [failure, setFailure] = useFailure();
-  const share = () => import('./share.js').then((it) => it.share(run)).catch((error) => setFailure(error.message));
+  const { failure, act } = useAction();
+  const share = () => act(async () => (await import('./share.js')).share(run));
   return html`
     <p class="hint about-run">${t.about.load(s)} · ${t.about.services(s)} · ${t.about.seed(s.seed, s.strategies.length)}
       <span class="links"> · <a href=${link('lab', '', { ...address({ ...fromRun(s), repeats: '1' }), run: id })}>${t.about.again}</a> · <a href=${link('lab', '', { run: id })}>${t.about.itself}</a>

@@ -3,10 +3,9 @@
 // play, and the strategy to run next.
 import { exampleOf, loadMatrix } from '../guarantees/matrix.js';
 import { start } from '../lab.js';
-import { useFailure } from '../loaded.js';
+import { useAction, Wrong } from '../loaded.js';
 import { isOn } from '../records.js';
 import { go, link } from '../route.js';
-import { t } from '../text.js';
 import { html, styled, useEffect, useState } from '../ui.js';
 import { Blocked } from './blocked.js';
 import { words } from './effect.js';
@@ -32,8 +31,7 @@ function Because({ run, lane, lab }) {
   const verdict = lane.result?.verdict ?? '';
   const w = words().why;
   const [matrix, setMatrix] = useState(/** @type {Json.Matrix | null} */ (null));
-  const [failure, setFailure] = useFailure();
-  const [sending, setSending] = useState(false);
+  const { busy, failure, act } = useAction();
   useEffect(() => { loadMatrix().then(setMatrix, () => { /* there is no button then */ }); }, []);
   const row = matrix?.rows.find((r) => r.strategy === lane.strategy);
   if (verdict === 'held') return html`<section class="panel why-it-broke" data-explains="held"><${Held} run=${run} lane=${lane} matrix=${matrix} row=${row} /></section>`;
@@ -43,28 +41,19 @@ function Because({ run, lane, lab }) {
   const next = lab.strategies.find((s) => s.name === repair && s.available)?.name;
   const witness = lane.result?.audit?.witness;
   if (!tells[verdict] || (verdict !== 'blocked' && !witness && !question && !next)) return null;
-  const busy = sending || isOn(lab.newest);
-  const runNext = async () => {
-    if (busy) return;
-    setSending(true);
-    setFailure('');
-    try {
-      await start(request({ ...another(run.settings), strategies: [next ?? ''], repeats: '1' }, []));
-      go('lab');
-    } catch (error) {
-      setFailure(error.code === 'forbidden' && lab.status?.token_needed ? t.wrong.token : error.message);
-    } finally {
-      setSending(false);
-    }
-  };
+  const on = busy || isOn(lab.newest);
+  const runNext = () => on || act(async () => {
+    await start(request({ ...another(run.settings), strategies: [next ?? ''], repeats: '1' }, []));
+    go('lab');
+  });
   return html`
     <section class="panel why-it-broke" data-explains=${verdict}>
       ${verdict === 'blocked' && html`<${Blocked} run=${run} lane=${lane} family=${row?.family} />`}
       ${witness && html`<h3>${w.title}</h3><p>${w[witness.kind]?.(witness)}</p><${Drawing} witness=${witness} />`}
       <p class="buttons">
         ${question && html`<a class="offer" href=${link('trace', exampleOf(cells[question]))}>${w.play}</a>`}
-        ${next && html`<button type="button" class="offer" aria-disabled=${busy ? 'true' : undefined} onClick=${runNext}>${w.run(next)}</button>`}
+        ${next && html`<button type="button" class="offer" aria-disabled=${on ? 'true' : undefined} onClick=${runNext}>${w.run(next)}</button>`}
       </p>
-      <div role="alert">${failure && html`<p class="wrong">${failure}</p>`}</div>
+      <${Wrong} failure=${failure} />
     </section>`;
 }

@@ -4,7 +4,7 @@ import { call } from '../api.js';
 import { exampleOf } from '../guarantees/matrix.js';
 import { Stage } from '../lab/stage.js';
 import { start } from '../lab.js';
-import { useFailure } from '../loaded.js';
+import { useAction, Wrong } from '../loaded.js';
 import { isOn } from '../records.js';
 import { link } from '../route.js';
 import { t } from '../text.js';
@@ -45,26 +45,16 @@ function Counterexample({ strategy, question, row, matrix }) {
  */
 function Live({ example, says }) {
   const [now, setNow] = useState(/** @type {import('../trace/model.js').Trace | null} */ (null));
-  const [failure, setFailure] = useFailure();
-  const [sending, setSending] = useState(false);
-  const go = async () => {
-    if (sending) return;
-    setFailure('');
-    setSending(true);
-    try {
-      setNow(readExample(JSON.stringify(await call('POST', '/api/lab/v1/replays', { example }))));
-    } catch (error) {
-      setNow(null);
-      setFailure(/** @type {Record<string, string>} */ (lessonWords().liveWrong)[error.code] ?? error.message);
-    } finally {
-      setSending(false);
-    }
-  };
   const l = lessonWords();
+  const { busy, failure, act } = useAction((error) => {
+    setNow(null);
+    return /** @type {Record<string, string>} */ (l.liveWrong)[error.code] ?? error.message;
+  });
+  const go = () => act(async () => setNow(readExample(JSON.stringify(await call('POST', '/api/lab/v1/replays', { example })))));
   return html`
-    <button type="button" class="run" aria-disabled=${sending ? 'true' : undefined} onClick=${go}>${says}</button>
-    <p class="live-said" role="status">${sending ? l.liveRuns : now && html`<strong class=${now.problems.length ? 'broke' : ''}>${now.problems.length ? l.liveBroke(t.list(now.problems.map((p) => t.rules[p.rule] ?? p.rule))) : l.liveHeld}</strong>`}</p>
-    <div role="alert">${failure && html`<p class="wrong">${failure}</p>`}</div>
+    <button type="button" class="run" aria-disabled=${busy ? 'true' : undefined} onClick=${go}>${says}</button>
+    <p class="live-said" role="status">${busy ? l.liveRuns : now && html`<strong class=${now.problems.length ? 'broke' : ''}>${now.problems.length ? l.liveBroke(t.list(now.problems.map((p) => t.rules[p.rule] ?? p.rule))) : l.liveHeld}</strong>`}</p>
+    <${Wrong} failure=${failure} />
     ${now && html`<figure class="drawn-example live"><${Picture} trace=${now} brief />
       <figcaption><${InWords} trace=${now} /></figcaption></figure>`}`;
 }
@@ -77,29 +67,17 @@ function Live({ example, says }) {
 function Run({ chapter, lab }) {
   const { strategy, stock, buyers } = chapter.break;
   const [started, setStarted] = useState('');
-  const [failure, setFailure] = useFailure();
-  const [sending, setSending] = useState(false);
-  const on = isOn(lab.newest) || sending;
+  const { busy, failure, act } = useAction();
+  const on = isOn(lab.newest) || busy;
   const run = lab.newest?.id === started ? lab.newest : null;
   const theirs = isOn(lab.newest) && lab.newest?.settings;
   const same = theirs && String(theirs.strategies) === strategy && theirs.stock === stock && theirs.buyers === buyers;
   useEffect(() => { if (same && lab.newest) setStarted(lab.newest.id); }, [same, lab.newest?.id]);
-  const go = async () => {
-    if (on) return;
-    setFailure('');
-    setSending(true);
-    try {
-      setStarted((await start({ strategies: [strategy], stock, buyers, concurrency: 64 })).id);
-    } catch (error) {
-      setFailure(error.code === 'forbidden' && lab.status?.token_needed ? t.wrong.token : error.message);
-    } finally {
-      setSending(false);
-    }
-  };
+  const go = () => on || act(async () => setStarted((await start({ strategies: [strategy], stock, buyers, concurrency: 64 })).id));
   return html`
     <${Predict} chapter=${chapter} audit=${run?.lanes[0].result?.audit} />
     <button type="button" class="run" aria-disabled=${on ? 'true' : undefined} onClick=${go}>${lessonWords().breakIt(strategy, stock, buyers)}</button>
     ${lab.newest && isOn(lab.newest) && !run && html`<p class="hint">${lessonWords().other(t.list(lab.newest.settings.strategies))}</p>`}
-    <div role="alert">${failure && html`<p class="wrong">${failure}</p>`}</div>
+    <${Wrong} failure=${failure} />
     ${run && html`<${Stage} run=${run} lab=${lab} />`}`;
 }

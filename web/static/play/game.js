@@ -1,4 +1,5 @@
 // One game: the task, the buyers, what happened, what the servers keep, the end.
+import { Copy } from '../copy.js';
 import { Failed } from '../loaded.js';
 import { link, stay } from '../route.js';
 import { t } from '../text.js';
@@ -14,7 +15,6 @@ import { movesOf, traceOf } from './model.js';
 import { solve } from './progress.js';
 import { announce } from './say.js';
 import { useSession } from './session.js';
-import { Share } from './share.js';
 import { words } from './text.js';
 
 /**
@@ -111,7 +111,7 @@ function Board({ game, session, level, next, line, view, look }) {
       <div class="panel play-tools">
         <button type="button" class="quiet" data-do="undo" aria-keyshortcuts="u" aria-disabled=${game.moves_made ? undefined : 'true'} onClick=${() => session.undo(1)}><kbd>U</kbd> ${w.undo}</button>
         <button type="button" class="quiet" data-do="again" aria-disabled=${game.moves_made ? undefined : 'true'} onClick=${() => session.undo()}>${w.again}</button>
-        <${Share} />
+        <${Copy} text=${location.href} label=${w.share} />
         ${level && html`<button type="button" class="quiet" data-do="impossible" title=${w.impossibleHint} aria-disabled=${game.grade?.won ? 'true' : undefined} onClick=${() => game.grade?.won || session.sayImpossible()}>${w.impossible}</button>`}
         <span class="hint count" data-moves=${game.moves_made} title=${w.switchHint}>${w.moves(game.moves_made, game.switches)}</span>
         <p class="hint keys">${w.keys}</p>

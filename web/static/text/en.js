@@ -12,6 +12,7 @@ export default {
   footer: 'seckill lab',
   version: (v) => `version ${v}`,
   list: (names) => new Intl.ListFormat('en').format(names),
+  copied: 'Copied.', copyYourself: 'The browser does not allow it. Copy it yourself:',
   lostConnection: 'Connection to the lab lost. Trying again …',
 
   nav: {
@@ -51,7 +52,7 @@ export default {
     seed: 'Seed', seedHint: 'the same seed gives the same buyers; empty: random',
     repeats: 'How often, each time reset and with other buyers', times: (n) => (n === '1' ? 'once' : `${n} times`),
     run: 'Run', stop: 'Stop', stopping: 'Stopping …',
-    copy: 'Copy a link to these settings', copied: 'Copied.', copyYourself: 'The browser does not allow it. Copy the link yourself:',
+    copy: 'Copy a link to these settings',
     token: 'Token', tokenHint: 'this lab was started with a token',
     broken: 'broken on purpose', unavailable: 'not available',
     unfit: { galera: 'not right here: its lock is local to one node', sentinel: 'not right here: a failover forgets' },

@@ -49,6 +49,7 @@ export default {
   footer: 'seckill lab',
   version: (v) => `版本 ${v}`,
   list: (names) => names.join('、'),
+  copied: '已复制。', copyYourself: '浏览器不允许，请自己复制：',
   lostConnection: '与实验室的连接断了，正在重连……',
 
   nav: {
@@ -87,7 +88,7 @@ export default {
     seed: '种子', seedHint: '种子相同，买家就相同；留空则随机',
     repeats: '运行几次，每次重置，买家不同', times: (n) => `${n} 次`,
     run: '运行', stop: '停止', stopping: '正在停止……',
-    copy: '复制这些设置的链接', copied: '已复制。', copyYourself: '浏览器不允许，请自己复制链接：',
+    copy: '复制这些设置的链接',
     token: '令牌', tokenHint: '这个实验室启动时设了令牌',
     broken: '故意写错', unavailable: '不可用',
     unfit: { galera: '在这里不成立：它的锁只在一个节点上有效', sentinel: '在这里不成立：故障切换会丢掉刚写的内容' },

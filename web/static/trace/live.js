@@ -1,7 +1,7 @@
 // A live purchase, recorded by the lab.
 import { call } from '../api.js';
 import { useLab } from '../lab.js';
-import { useFailure } from '../loaded.js';
+import { useAction, Wrong } from '../loaded.js';
 import { go } from '../route.js';
 import { t } from '../text.js';
 import { words } from './text.js';
@@ -31,30 +31,19 @@ export function Live({ chosen }) {
   const lab = useLab();
   const ready = lab.strategies.filter((s) => s.available);
   const [strategy, setStrategy] = useState(chosen);
-  const [asking, setAsking] = useState(false);
-  const [failure, setFailure] = useFailure();
+  const { busy, failure, act } = useAction();
   const name = ready.some((s) => s.name === strategy) ? strategy : (ready[0]?.name ?? '');
-  const make = async (/** @type {number} */ buyers) => {
-    if (asking || !name) return;
-    setAsking(true);
-    setFailure('');
-    try {
-      go('trace', `live.${(await call('POST', '/api/lab/v1/traces', { strategy: name, buyers })).id}`);
-    } catch (error) {
-      setFailure(error.code === 'forbidden' && lab.status?.token_needed ? t.wrong.token : error.message);
-    } finally {
-      setAsking(false);
-    }
-  };
+  const make = (/** @type {number} */ buyers) => name && act(
+    async () => go('trace', `live.${(await call('POST', '/api/lab/v1/traces', { strategy: name, buyers })).id}`));
   return html`
     <div class="field live"><label for="live">${words().live}</label>
       <select id="live" onChange=${(e) => setStrategy(e.currentTarget.value)} aria-describedby="live-hint">
         ${ready.map((s) => html`<option key=${s.name} value=${s.name} selected=${s.name === name}>${s.name}</option>`)}
       </select>
       <p class="buttons">
-        ${[1, 2].map((n) => html`<button key=${n} type="button" class="offer" aria-disabled=${asking || !name ? 'true' : undefined} onClick=${() => make(n)}>
+        ${[1, 2].map((n) => html`<button key=${n} type="button" class="offer" aria-disabled=${busy || !name ? 'true' : undefined} onClick=${() => make(n)}>
           ${n === 1 ? words().one : words().two}</button>`)}</p>
       <p id="live-hint" class="hint">${ready.length ? words().liveHint : t.form.noStrategies}</p>
-      <div role="alert">${failure && html`<p class="wrong">${failure}</p>`}</div>
+      <${Wrong} failure=${failure} />
     </div>`;
 }

@@ -34,14 +34,7 @@ export default {
     crowds: ({ max, most }) => `Enter at most ${most} different whole numbers from 1 to ${count(max)}, by comma.`,
     token: () => 'Enter the token that this lab was started with.',
   },
-  refused: {
-    not_compared: 'This comparison has no such strategy.',
-    run_in_progress: 'The lab is busy with a run, a comparison or a trace. Wait until it ends, or stop it.',
-    unknown_comparison: 'This comparison no longer exists.',
-    result_gone: 'The result of this comparison is no longer in the history folder, or cannot be read.',
-    not_ended: 'This comparison is still in progress.',
-    backend_unavailable: 'No service process answers, so nothing can be compared.',
-  },
+  busy: 'The lab is busy with a run, a comparison or a trace. Wait until it ends, or stop it.',
   estimate: {
     guessed: (from, to) => `Takes about ${tidy(from)} to ${tidy(to)}, depending on the machine and the strategies.`,
     measured: (s) => `Takes about ${tidy(s)}, like an earlier comparison of this kind.`,
@@ -49,7 +42,6 @@ export default {
   start: 'Compare', stop: 'Stop', stopping: 'Stopping …',
   sameCommand: 'The same on the command line:',
   copyCommand: 'Copy command', copyLink: 'Copy link',
-  copied: 'copied', notCopied: 'this browser does not let pages copy',
 
   progress: {
     begins: 'Starting to measure …',

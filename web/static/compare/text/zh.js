@@ -34,14 +34,7 @@ export default {
     crowds: ({ max, most }) => `请填最多 ${most} 个互不相同的整数，1 到 ${count(max)}，用逗号分开。`,
     token: () => '请填实验室启动时设的令牌。',
   },
-  refused: {
-    not_compared: '这场对比里没有这种策略。',
-    run_in_progress: '实验室正忙：有运行、对比或轨迹在进行。请等它结束，或者停止它。',
-    unknown_comparison: '这场对比已经不存在。',
-    result_gone: '这场对比的结果已经不在历史文件夹里，或者无法读取。',
-    not_ended: '这场对比还没有结束。',
-    backend_unavailable: '没有服务进程响应，无法对比。',
-  },
+  busy: '实验室正忙：有运行、对比或轨迹在进行。请等它结束，或者停止它。',
   estimate: {
     guessed: (from, to) => `大约要 ${tidy(from)}到 ${tidy(to)}，取决于机器和策略。`,
     measured: (s) => `大约要 ${tidy(s)}，与以前同样的对比相近。`,
@@ -49,7 +42,6 @@ export default {
   start: '开始对比', stop: '停止', stopping: '正在停止……',
   sameCommand: '等价的命令行：',
   copyCommand: '复制命令', copyLink: '复制链接',
-  copied: '已复制', notCopied: '这个浏览器不让网页复制',
 
   progress: {
     begins: '开始测量……',

@@ -48,8 +48,7 @@ export default {
   notNow: 'not possible now', spent: 'no fault is left',
   everyone: 'For all',
 
-  undo: 'Undo', again: 'From the start', share: 'Copy the link', copied: 'Copied: the link leads to this very state.',
-  copyYourself: 'The browser does not allow it. Copy the link yourself:',
+  undo: 'Undo', again: 'From the start', share: 'Copy the link',
   impossible: 'It cannot be done', impossibleHint: 'Say this when no schedule does what the level asks for.',
   keys: 'Keys: A, B, C run a buyer’s command, U takes the last move back, ← and → look at earlier steps.',
   moves: (n, switches) => `${plural(n, 'move')}, ${plural(switches, 'switch', 'switches')}`,

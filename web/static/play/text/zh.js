@@ -47,8 +47,7 @@ export default {
   notNow: '现在不可能', spent: '故障已经用完',
   everyone: '对所有人',
 
-  undo: '撤销', again: '从头再来', share: '复制链接', copied: '已复制：打开链接就是现在的状态。',
-  copyYourself: '浏览器不允许，请自己复制链接：',
+  undo: '撤销', again: '从头再来', share: '复制链接',
   impossible: '做不到', impossibleHint: '如果没有任何调度能完成这一关的要求，就这样回答。',
   keys: '按键：A、B、C 执行买家的命令，U 撤销上一步，← 和 → 查看之前的步骤。',
   moves: (n, switches) => `${count(n)} 步，${count(switches)} 次切换`,
