@@ -40,15 +40,3 @@ func TestHangingBackendIsAskedOnce(t *testing.T) {
 }
 
 func askedBy(ask func(context.Context) error) asked { return asked{name: "it", ask: ask} }
-
-func TestAddressesHaveNoPasswords(t *testing.T) {
-	for text, want := range map[string]string{
-		"http://root:hunter2@127.0.0.1:2379,https://u@etcd:2379": "http://127.0.0.1:2379,https://etcd:2379",
-		"dial http://a:b@c: refused":                             "dial http://c: refused",
-		"127.0.0.1:2379":                                         "127.0.0.1:2379",
-	} {
-		if got := withoutUser(text); got != want {
-			t.Errorf("%s becomes %s, want %s", text, got, want)
-		}
-	}
-}

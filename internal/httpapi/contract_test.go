@@ -90,21 +90,6 @@ func TestASale(t *testing.T) {
 	ask(t, s, "DELETE", "/api/v1/orders/"+first.OrderID, "").want(t, "an order of the sale before", 404, "unknown_order")
 }
 
-func TestTheAuditNamesWhatIsWrong(t *testing.T) {
-	in := embedded(t)
-	s := serverWith(t, nil, httpapi.Config{Instance: in})
-	ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":5}`)
-	ask(t, s, "POST", "/api/v1/seckill", purchase(1, 2))
-	if err := in.DB.Exec("UPDATE stock SET num = 5").Error; err != nil {
-		t.Fatal(err)
-	}
-	var report ledger.Report
-	ask(t, s, "GET", "/api/v1/audit?sku_id=1", "").into(t, &report)
-	if report.Verdict != ledger.Lost || len(report.Violations) != 1 || report.Violations[0].Rule != ledger.RuleLostUpdate {
-		t.Errorf("an overwritten deduction is judged %+v", report)
-	}
-}
-
 func TestListingOrders(t *testing.T) {
 	s := serverWith(t, nil, httpapi.Config{})
 	ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":500}`)

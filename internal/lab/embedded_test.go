@@ -51,18 +51,6 @@ func TestEmbeddedTier(t *testing.T) {
 	}
 }
 
-func TestMissingSaysWhatToDo(t *testing.T) {
-	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: t.TempDir(), Programs: map[lab.Tool]lab.Program{lab.ZooKeeper: {}},
-		Backends: []string{backend.NameZooKeeper}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Stop(context.Background())
-	if s := l.Backends()[0]; s.OK || !strings.Contains(s.Error, "seckill doctor") {
-		t.Errorf("%+v: want it to name seckill doctor", s)
-	}
-}
-
 // Miniredis alone never lets a lease end.
 func TestEmbeddedRedisHasAClock(t *testing.T) {
 	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: t.TempDir(), Embedded: true, Backends: []string{backend.NameRedis}})

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"seckill/internal/backend"
 	"seckill/internal/lab"
@@ -140,22 +139,5 @@ func TestGivenBackendThatDoesNotAnswer(t *testing.T) {
 	both := backend.Config{MySQLDSN: "root@tcp(127.0.0.1:1)/x", SQLitePath: "y"}
 	if _, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Given: both}); err == nil || !strings.Contains(err.Error(), "give one") {
 		t.Errorf("both MySQL and SQLite: %v", err)
-	}
-}
-
-func BenchmarkStart(b *testing.B) {
-	for b.Loop() {
-		var slowest time.Duration
-		var name string
-		l, err := lab.Start(b.Context(), lab.Options{Host: labtest.Host(), Folder: b.TempDir(), Progress: func(n string, took time.Duration) {
-			if took > slowest {
-				slowest, name = took, n
-			}
-		}})
-		if err != nil {
-			b.Fatal(err)
-		}
-		b.ReportMetric(float64(slowest.Milliseconds()), name+"-ms")
-		l.Stop(context.Background())
 	}
 }

@@ -158,26 +158,6 @@ func writes(t *testing.T, limit time.Duration, key string, write func(ctx contex
 	return false
 }
 
-// Where there is one server each, the faults of several are not to be had, and
-// say which topology they need.
-func TestFaultsOfSeveralServersNeedThem(t *testing.T) {
-	l := emptyLab(t)
-	for _, f := range fault.In(l).Faults() {
-		want := "--topology ensemble"
-		switch {
-		case strings.HasSuffix(string(f.Kind), "_shard"):
-			want = "--topology ring"
-		case f.Kind == fault.LoseMySQL:
-			want = "--topology galera"
-		case !strings.HasPrefix(string(f.Kind), "lose_"), strings.HasPrefix(string(f.Kind), "lose_replies_"):
-			continue
-		}
-		if f.Available || f.Lack == nil || f.Lack.Code != fault.LackTopology || !strings.Contains(f.Missing, want) {
-			t.Errorf("%s in a lab of single servers: %+v", f.Kind, f)
-		}
-	}
-}
-
 // What the primary acknowledged while replication stood still is gone after a
 // failover, and what was replicated is not. The client follows the sentinels,
 // again and again, and the old primary comes back as a replica.

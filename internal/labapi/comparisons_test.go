@@ -103,16 +103,10 @@ func TestWrongComparisonsAreRefusedByField(t *testing.T) {
 		says        string
 	}{
 		{`{}`, 400, "strategies", "none", "all"},
-		{`{"strategies":[]}`, 400, "strategies", "none", ""},
-		{`{"strategies":"all"}`, 400, "strategies", "", ""},
 		{`{"strategies":["nope"]}`, 404, "strategies", "unknown_strategy", `\"nope\"`},
 		{`{"strategies":["all","good"]}`, 404, "strategies", "unknown_strategy", ""},
 		{`{"strategies":["good","good"]}`, 400, "strategies", "repeated", `"name":"good"`},
-		{`{"strategies":["good","far"]}`, 503, "strategies", "strategy_unavailable", "no etcd"},
 		{`{"strategies":["good"],"stock":0}`, 400, "stock", "range", `"max":1000000`},
-		{`{"strategies":["good"],"buyers":200001}`, 400, "buyers", "range", ""},
-		{`{"strategies":["good"],"concurrency":1025}`, 400, "concurrency", "range", ""},
-		{`{"strategies":["good"],"quantity":-1}`, 400, "quantity", "range", ""},
 		{`{"strategies":["good"],"repeats":0}`, 400, "repeats", "range", `"min":1`},
 		{`{"strategies":["good"],"turn_ms":600001}`, 400, "turn_ms", "range", ""},
 		{`{"strategies":["good"],"few":-1}`, 400, "few", "range", ""},
@@ -120,12 +114,9 @@ func TestWrongComparisonsAreRefusedByField(t *testing.T) {
 		{`{"strategies":["good"],"crowds":[1,1025]}`, 400, "crowds", "crowds", "1025 buyers"},
 		{`{"strategies":["good"],"crowds":[4,4]}`, 400, "crowds", "crowds", "more than once"},
 		{`{"strategies":["good"],"crowds":[1,2,3,4,5,6,7,8,9]}`, 400, "crowds", "crowds", "at most 8"},
-		{`{"strategies":["good"],"crowds":"1"}`, 400, "crowds", "", ""},
 		{`{"strategies":["good"],"seed":"-1"}`, 400, "seed", "seed", ""},
-		{`{"strategies":["good"],"seed":7}`, 400, "seed", "", "text"},
 		{`{"strategies":["good"],"quantity":401}`, 400, "quantity", "too_much", ""},
 		{`{"strategies":["good"],"buyers":400}`, 400, "buyers", "no_demand", `"least":400`},
-		{`{"strategies":["good"],"colour":1}`, 400, "colour", "", ""},
 	} {
 		status, body, header := call{method: "POST", path: comparisonsPath, body: c.body}.do(t, h.URL)
 		var p web.Problem

@@ -79,13 +79,3 @@ func TestProxyNeverSendsTwice(t *testing.T) {
 		t.Errorf("GET: got %d %s", status, body)
 	}
 }
-
-func TestProxyWithoutServices(t *testing.T) {
-	_, h, _ := start(t, func(c *Config) {
-		c.Lab = &fakeLab{services: []lab.Service{{URL: nobody(t), Up: true}, {URL: nobody(t), Up: true}}}
-	})
-	status, body, _ := call{method: "POST", path: "/api/v1/seckill", body: "{}"}.do(t, h.URL)
-	if status != 503 || !strings.Contains(body, "backend_unavailable") {
-		t.Errorf("got %d %s", status, body)
-	}
-}

@@ -1,8 +1,6 @@
 package labapi
 
 import (
-	"encoding/json"
-	"strings"
 	"testing"
 	"time"
 
@@ -81,20 +79,6 @@ func TestSeriesEnds(t *testing.T) {
 		s.number, s.began = c.number, s.began.Add(-c.began)
 		if got := s.end(c.run); got != c.want {
 			t.Errorf("after run %d of 3, %s after the start: %q, want %q", c.number, c.began, got, c.want)
-		}
-	}
-}
-
-func TestRepeatsAreBounded(t *testing.T) {
-	_, h, _ := start(t, nil)
-	for _, n := range []string{"0", "21", "-1"} {
-		status, body, _ := call{method: "POST", path: "/api/lab/v1/runs", body: strings.Replace(repeatedRun, `"repeats":3`, `"repeats":`+n, 1)}.do(t, h.URL)
-		var p struct {
-			Errors []struct{ Field, Code string }
-		}
-		json.Unmarshal([]byte(body), &p)
-		if status != 400 || len(p.Errors) != 1 || p.Errors[0].Field != "repeats" || p.Errors[0].Code != "range" {
-			t.Errorf("%s repeats: %d %s", n, status, body)
 		}
 	}
 }

@@ -194,20 +194,6 @@ func TestWriteSaysThatItCannot(t *testing.T) {
 	}
 }
 
-// What is written down is read again: a kept run, an older result.
-func TestResultIsReadAgain(t *testing.T) {
-	r := example()
-	r.Settings.Copies, r.Settings.Retry, r.Copies, r.Verdict = .01, 1, 24, loadtest.Blocked
-	data, err := json.Marshal(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var again loadtest.Result
-	if err := json.Unmarshal(data, &again); err != nil || again.Settings.Copies != .01 || again.Copies != 24 || again.Verdict != loadtest.Blocked {
-		t.Errorf("%v: %+v", err, again)
-	}
-}
-
 func TestRepeats(t *testing.T) {
 	runs := []*loadtest.Result{example(), example(), example(), example()}
 	runs[2].Verdict = ledger.Oversold

@@ -40,17 +40,3 @@ func TestChooserOffersWhatFits(t *testing.T) {
 	tb.click(".questions .offer")
 	tb.await(`location.hash === "#/choose"`)
 }
-
-// What could not be fetched is fetched when the lab is back, or at a wish.
-func TestMatrixIsFetchedAgain(t *testing.T) {
-	f := startFake(t)
-	tb := startBrowser(t).open(f.url, wide)
-	tb.says(".sale", "Strategies")
-	tb.forgive("matrix.json")
-	tb.eval(`{ globalThis.whole = fetch; fetch = (path, more) => path.includes("matrix.json") ? Promise.reject(new TypeError("Failed to fetch")) : whole(path, more); }`)
-	tb.eval(`location.hash = "#/guarantees"`)
-	tb.says("[role=alert] .wrong", "does not answer")
-	tb.eval(`fetch = whole`)
-	tb.eval(`import("/static/lab.js").then(({ refresh }) => refresh())`) // as when it is connected
-	tb.says("main", "5 strategies")
-}

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -180,25 +179,4 @@ func TestComparisonIsWatched(t *testing.T) {
 	tb.await(`document.querySelectorAll(".history tbody tr").length === 1`)
 	second.await(`document.querySelectorAll(".history tbody tr").length === 1`)
 	tb.says("#stage", "There is no such comparison here")
-}
-
-// A disk that is full, or a folder that may not be written: nothing is lost
-// while the lab lives, and the page says so.
-func TestComparisonThatCannotBeKept(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "in the way")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	url, f := startComparing(t, file)
-	tb := startBrowser(t).open(url+"/#/compare?strategies=naive,gone", wide)
-	tb.says(".compare-form", "This lab does not know gone")
-	tb.forgive("404 (Not Found)")
-	tb.click(".compare-form .run")
-	tb.says("#strategies-wrong", "There is no strategy gone")
-	tb.click(".choice .link")
-	tb.click(".compare-form .run")
-	f.ends <- goldenResult()
-	tb.says("#stage", "in memory only and is lost when the lab stops")
-	tb.says(".history", "not on disk")
-	tb.says(".results", "conditional")
 }

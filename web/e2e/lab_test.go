@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -47,14 +46,6 @@ type up struct {
 	page    string
 	table   string
 	said    bytes.Buffer
-}
-
-// startUp starts a lab for one test, which ends with it.
-func startUp(t *testing.T, program string, args ...string) *up {
-	t.Helper()
-	u := begin(t, program, t.TempDir(), args...)
-	t.Cleanup(u.stop)
-	return u
 }
 
 // shared is the lab of the tests that leave one as others can use it.
@@ -228,42 +219,4 @@ func (tb *tab) run(strategy, stock, buyers string) {
 	tb.eval(`window.rows = document.querySelectorAll(".history tbody").length`)
 	tb.click("button.run")
 	tb.await(`document.querySelectorAll(".history tbody").length === window.rows + 1`)
-}
-
-func TestUpWithoutServers(t *testing.T) {
-	u := startUp(t, buildProgram(t), "--addr", "127.0.0.1:0", "--embedded")
-	tb := startBrowser(t).open(u.page, wide)
-	tb.says(".machines", "SQLite")
-	tb.says(".machines", "embedded")
-	tb.fill("#strategies", "zk")
-	tb.says("#option-zk", "not available")
-	tb.run("conditional", "20", "200")
-	tb.says(".banner .word", "HELD")
-	tb.says(".ran-on", "embedded")
-}
-
-func TestUpWhereItCannot(t *testing.T) {
-	program := buildProgram(t)
-	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer taken.Close()
-	for _, c := range []struct {
-		args []string
-		says string
-	}{
-		{[]string{"--addr", taken.Addr().String()}, "--addr 127.0.0.1:0"},
-		{[]string{"--addr", "0.0.0.0:0"}, "--token"},
-		{[]string{"--addr", "nonsense"}, "host:port"},
-		{[]string{"--services", "0"}, "--services"},
-		{[]string{"--addr", "127.0.0.1:0", "--folder", "/proc/none"}, "/proc/none"},
-		{[]string{"--addr", "127.0.0.1:0", "--embedded", "--strategy", "nope"}, "nope"},
-		{[]string{"--addr", "127.0.0.1:0", "--redis-addrs", "127.0.0.1:1"}, "127.0.0.1:1"},
-	} {
-		said, err := exec.Command(program, append([]string{"up"}, c.args...)...).CombinedOutput()
-		if err == nil || !strings.Contains(string(said), c.says) || strings.Contains(string(said), "goroutine") {
-			t.Errorf("seckill up %v: %v\n%s\nwant an error that says %q", c.args, err, said, c.says)
-		}
-	}
 }

@@ -32,23 +32,16 @@ func TestWrongInputIsSaidInPlace(t *testing.T) {
 	good := "stock=100&buyers=2000&concurrency=64&quantity=1"
 	for _, c := range []struct{ settings, field, en, zh string }{
 		{good + "&stock=many", "stock", "whole number from 1 to 1,000,000", "1 到 1,000,000 之间的整数"},
-		{good + "&stock=1.5", "stock", "whole number", "整数"},
-		{good + "&buyers=999999999999999999999", "buyers", "from 1 to 200,000", "1 到 200,000"},
-		{good + "&concurrency=-1", "concurrency", "from 1 to 1,024", "1 到 1,024"},
 		{good + "&buyers=100", "buyers", "more than 100", "大于 100"},
 		{good + "&quantity=101", "quantity", "the stock is 100", "库存只有 100"},
-		{good + "&lease_ms=99", "lease_ms", "from 100 to 20,000", "100 到 20,000"},
 		{good + "&services=9", "services", "from 1 to 8", "1 到 8"},
 		{good + "&seed=dice", "seed", "or nothing", "或者留空"},
-		{good + "&seed=99999999999999999999", "seed", "or nothing", "或者留空"},
 		{"profile=constant&rate=10&seconds=5", "rate", "That makes 50 buyers", "只有 50 位买家"},
 		{"profile=ramp&rate=50000&to_rate=50000&seconds=100", "rate", "the limit is 200,000", "上限是 200,000 位"},
-		{"profile=ramp&rate=10&to_rate=20&seconds=0", "seconds", "from 1 to 120", "1 到 120"},
 		{good + "&faults=pause_service.3.100.", "faults[0].service", "from 1 to 2", "1 到 2"},
 		{good + "&faults=pause_service.1.soon.", "faults[0].at_ms", "from 0 to 120,000", "0 到 120,000"},
 		{good + "&faults=restart_redis.1.100.", "faults[0].kind", "redis is embedded in the lab", "redis 内嵌在实验室里"},
 		{good + "&strategies=nope", "strategies", "no strategy nope", "没有 nope 这个策略"},
-		{good + "&strategies=zk,naive", "strategies", "cannot run here", "在这里无法运行"},
 	} {
 		tb.eval(`location.hash = "#/lab?strategies=conditional&` + c.settings + `"`)
 		wrong := fmt.Sprintf(`document.getElementById(%q)`, c.field+"-wrong")
@@ -156,44 +149,6 @@ func TestSettingsAreInTheAddress(t *testing.T) {
 	tb.eval(`navigator.clipboard.writeText = async () => { throw new Error("no"); }`)
 	tb.click(".copy button")
 	tb.says(".copy code", "stock=77")
-}
-
-func TestSideBySide(t *testing.T) {
-	f := startFake(t)
-	tb := startBrowser(t).open(f.url, wide)
-	tb.choose("naive", "conditional")
-	tb.click("button.run")
-	tb.says(".banner.busy", "naive and conditional: selling")
-	for i := range 60 { // either of them gets some
-		f.progress <- fakeProgress(i+1, 70-2*i, 30+i)
-	}
-	tb.await(`[...document.querySelectorAll(".lane-card progress")].filter((p) => p.value > 0).length === 2`)
-
-	t.Log("a fault by hand")
-	tb.says(".faults", "redis is embedded in the lab")
-	tb.await(`!document.querySelector("[data-fault=cut_zookeeper_session]")`) // neither of them uses ZooKeeper
-	tb.click("[data-fault=restart_redis]")                                    // cannot be done here
-	tb.click("[data-fault=kill_service]")
-	tb.says(".happened", "Service process 1 killed")
-	tb.says(".happened li:nth-child(1) .effect", "It took effect.")
-	tb.eval(`{ const s = document.querySelector("#whose"); s.value = "conditional"; s.dispatchEvent(new Event("change", {bubbles: true})); }`)
-	tb.click("[data-fault=pause_holder]")
-	tb.says(".happened li:nth-child(2)", "Holder paused, in service process 2 · conditional")
-	tb.says(".happened li:nth-child(2) .effect", "It took effect: it hit the purchase of user 7 between its read and its write, holding a-lock; 1 unit left just before it. It is still in effect.")
-	tb.inEveryLook("side by side on")
-	for range 2 {
-		f.results <- fakeResult(ledger.Oversold, ledger.Violation{Rule: ledger.RuleOversold, Verdict: ledger.Oversold,
-			Message: "31 too many", Count: 31, Examples: []string{"order ABC"}})
-	}
-	tb.await(`document.querySelectorAll('.lane-card [data-verdict="oversold"]').length === 2`)
-	tb.await(`document.querySelectorAll(".happened li").length === 2`)
-	tb.says(".happened", "dead to the end")
-	tb.says(".lane-card .rules", "order ABC")
-	tb.says(".about-run", "the same buyers, seed")
-	tb.await(`document.querySelectorAll(".history tbody tr").length === 2`)
-	tb.inEveryLook("side by side")
-	tb.click("#language")
-	tb.says(".happened", "服务进程 1 被杀死")
 }
 
 func TestRunAsTheLabTellsIt(t *testing.T) {

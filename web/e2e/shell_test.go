@@ -65,12 +65,6 @@ func TestUnknownScreen(t *testing.T) {
 	tb.says(".sale", "Strategies")
 }
 
-func TestLabIsAccessible(t *testing.T) {
-	tb := startBrowser(t).open(startFake(t).url, wide)
-	tb.choose("naive")
-	tb.inEveryLook("lab")
-}
-
 // The Tab key goes through the page as eyes do, and past the frame at a wish.
 func TestFocusOrder(t *testing.T) {
 	tb := startBrowser(t).open(startFake(t).url+"/#/guarantees", wide)
