@@ -14,8 +14,9 @@ import (
 // The diagram's modules, in a page that has no server: what they take from the
 // rest of the page is here in its place. Such pages are in English.
 var standsIn = map[string]string{
-	"preferences.js":              "export const preferences = () => ({ language: 'en', theme: 'auto', type: 'normal' });",
-	"ui.js":                       "export const count = (n) => new Intl.NumberFormat('en').format(Math.round(n)).replace('-', '−');\nexport const ms = (n) => (n < 10 ? n.toFixed(1) : count(n)) + ' ms';",
+	"preferences.js": "export const preferences = () => ({ language: 'en', theme: 'auto', type: 'normal' });",
+	"ui.js": "export const count = (n) => new Intl.NumberFormat('en').format(Math.round(n)).replace('-', '−');\n" +
+		"export const plural = (n, one, many = one + 's') => `${count(n)} ${n === 1 ? one : many}`;\nexport const ms = (n) => (n < 10 ? n.toFixed(1) : count(n)) + ' ms';",
 	"text.js":                     "import t from './text/en.js';\nexport { t };",
 	"trace/text/zh.js":            "export default {};",
 	"guarantees/text/proof.zh.js": "export default {};",

@@ -39,8 +39,8 @@ func (s *scene) catch(ctx context.Context, at point.Name) error {
 			continue
 		}
 		n++
+		one := *s
 		go func() {
-			one := *s
 			err := one.catchIn(waiting, p, i+1, at)
 			all <- caught{one, err}
 		}()

@@ -142,6 +142,7 @@ func TestStartThatCannotBeRead(t *testing.T) {
 		if wait := in(t, s); wait > 0 { // it was known to start by now; the ledger has the last word
 			t.Errorf("opens in %s", wait)
 		}
+		synctest.Wait() // the reading that it began
 		c.takes = time.Hour
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()

@@ -32,7 +32,8 @@ func inProcess(t *testing.T, info catalog.Info) Harness {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Harness{Key: "stock", Open: func(testing.TB, catalog.Settings) *locktest.Process { return &locktest.Process{Locker: l} }}
+	return Harness{Key: "stock", Alone: true, // "mutex" is one lock for all keys
+		Open: func(testing.TB, catalog.Settings) *locktest.Process { return &locktest.Process{Locker: l} }}
 }
 
 // through opens a process on an instance that reaches its server through a wire.
