@@ -34,7 +34,7 @@ demo: build
 	@deploy/deps.sh --best-effort
 	@exec $(BIN) up
 
-## test: install what is missing, run the tests with the race detector (thirteen to twenty minutes on two cores)
+## test: install what is missing, run the tests with the race detector (twelve to fifteen minutes on two cores)
 test: build ready
 	$(RUN) -timeout 25m $(PACKAGES)
 
