@@ -14,9 +14,9 @@ func TestMain(m *testing.M) { os.Exit(Main(m)) }
 
 func TestWhatIsMissingFails(t *testing.T) {
 	for want, s := range map[string]backend.Status{
-		"":                     {Name: backend.NameRedis, Tier: backend.Private, OK: true},
+		"":                    {Name: backend.NameRedis, Tier: backend.Private, OK: true},
 		"run: deploy/deps.sh": {Name: backend.NameRedis, Error: "not found"},
-		"needs a real redis":   {Name: backend.NameRedis, Tier: backend.Embedded, OK: true},
+		"needs a real redis":  {Name: backend.NameRedis, Tier: backend.Embedded, OK: true},
 	} {
 		got := lacking([]string{backend.NameRedis}, []backend.Status{{Name: backend.NameEtcd}, s})
 		if want == "" && got != "" || !strings.Contains(got, want) {
