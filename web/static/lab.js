@@ -57,10 +57,19 @@ function welcome({ runs }) {
   news.dispatchEvent(new Event('connected'));
 }
 
+let wanted = false; // the list of strategies is most of what there is to load, and the first view does without
+
+/** Has the strategies loaded, and kept current from then on. */
+export function wantStrategies() {
+  if (wanted) return;
+  wanted = true;
+  refresh();
+}
+
 /** Fetches what no event reports: the servers and strategies. */
-export async function refresh() {
+async function refresh() {
   const [status, known] = await Promise.allSettled([
-    call('GET', '/api/lab/v1/status'), call('GET', '/api/v1/strategies'),
+    call('GET', '/api/lab/v1/status'), wanted ? call('GET', '/api/v1/strategies') : Promise.reject(),
   ]);
   if (status.status === 'fulfilled') set({ status: status.value });
   if (known.status === 'fulfilled') set({ strategies: known.value.strategies });

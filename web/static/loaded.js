@@ -43,6 +43,23 @@ export function useLoaded(load, of) {
 }
 
 /**
+ * A load that is done once, and again after it failed.
+ * @template T
+ * @param {() => Promise<T>} load @returns {() => Promise<T>}
+ */
+export function once(load) {
+  /** @type {Promise<T> | null} */
+  let asked = null;
+  return () => {
+    asked ??= load().catch((error) => {
+      asked = null;
+      throw error;
+    });
+    return asked;
+  };
+}
+
+/**
  * A failed load, with a button to try again.
  * @param {{error: Error, again: () => void, title?: string, said?: string}} props said: in place of the error's own words
  */

@@ -1,4 +1,4 @@
-import { connect, useLab } from './lab.js';
+import { connect, useLab, wantStrategies } from './lab.js';
 import { Lab } from './lab/screen.js';
 import { whenBack } from './loaded.js';
 import { usePreferences } from './preferences.js';
@@ -31,6 +31,7 @@ function App() {
   const before = useRef(route.screen);
 
   useEffect(() => {
+    if (route.screen !== 'lab') wantStrategies();
     document.title = load[route.screen] ? `${t.nav[route.screen]} · ${t.name}` : t.name;
     if (before.current === route.screen) return;
     before.current = route.screen;

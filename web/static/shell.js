@@ -1,32 +1,38 @@
-// The frame around every screen: navigation and preferences.
+// The frame around every screen: the doors, the tabs behind each, and preferences.
 import { prefer, usePreferences } from './preferences.js';
 import { link } from './route.js';
 import { t } from './text.js';
 import { html } from './ui.js';
 
-/** In the order of the navigation. */
-export const screens = ['lab', 'compare', 'trace', 'guarantees', 'lessons', 'play'];
+/** The doors, with the screens behind each: its tabs. The first is where the door leads. */
+const doors = { run: ['lab', 'compare'], which: ['choose', 'guarantees', 'chaos'], learn: ['lessons', 'play'] };
+/** Screens that others lead to, by the door they belong to. */
+const details = /** @type {Record<string, string>} */ ({ trace: 'which', teach: 'learn' });
 
-/** @type {Record<string, string>} */
-const within = { choose: 'guarantees', chaos: 'guarantees', teach: 'lessons' };
+/** @param {string} screen */
+const doorOf = (screen) => Object.entries(doors).find(([, tabs]) => tabs.includes(screen))?.[0] ?? details[screen];
 
 /**
  * home is the page of the screens, where that is another one.
  * @param {{screen: string, home?: string}} props
  */
 export function Header({ screen, home = '' }) {
+  const door = doorOf(screen);
   return html`
     <header class="top">
       <a class="brand" href=${home + link('lab')}><img src="/static/icon.svg" alt="" width="30" height="30" />${t.name}</a>
       <nav aria-label=${t.nav.label}>
         <ul>
-          ${screens.map((name) => html`
-            <li key=${name}><a href=${home + link(name)} aria-current=${name === (within[screen] ?? screen) ? 'page' : undefined}>${t.nav[name]}</a></li>`)}
-          <li><a href="/shop" aria-current=${screen === 'shop' ? 'page' : undefined}>${t.nav.shop}</a></li>
+          ${Object.entries(doors).map(([name, [first]]) => html`
+            <li key=${name}><a href=${home + link(first)} aria-current=${name === door ? 'page' : undefined}>${t.nav.doors[name]}</a></li>`)}
+          <li><a href="/shop" aria-current=${screen === 'shop' ? 'page' : undefined}>${t.nav.doors.shop}</a></li>
         </ul>
       </nav>
       <${Preferences} />
-    </header>`;
+    </header>
+    ${door && html`
+      <nav class="tabs" aria-label=${t.nav.doors[door]}>${doors[door].map((name) => html`
+        <a key=${name} href=${link(name)} aria-current=${name === screen ? 'page' : undefined}>${t.nav[name]}</a>`)}</nav>`}`;
 }
 
 function Preferences() {
@@ -36,11 +42,11 @@ function Preferences() {
     <div class="preferences">
       <button type="button" class="quiet" id="language" lang=${language === 'zh' ? 'en' : 'zh-CN'} title=${t.nav.languageHint}
         onClick=${() => prefer('language', language === 'zh' ? 'en' : 'zh')}>${t.nav.language}</button>
-      <label class="hidden" for="theme">${t.nav.theme}</label>
-      <select id="theme" class="quiet" title=${t.nav.theme} onChange=${(e) => prefer('theme', e.currentTarget.value)}>
-        ${['auto', 'light', 'dark'].map((name) => html`
-          <option key=${name} value=${name} selected=${name === theme}>${t.nav.themes[name]}</option>`)}
-      </select>
+      <label class="theme"><span>${t.nav.theme}</span>
+        <select id="theme" class="quiet" onChange=${(e) => prefer('theme', e.currentTarget.value)}>
+          ${['auto', 'light', 'dark'].map((name) => html`
+            <option key=${name} value=${name} selected=${name === theme}>${t.nav.themes[name]}</option>`)}
+        </select></label>
       <button type="button" class="quiet" id="large" aria-pressed=${String(large)} title=${t.nav.largeHint}
         onClick=${() => prefer('type', large ? 'normal' : 'large')}>${t.nav.large}</button>
     </div>`;

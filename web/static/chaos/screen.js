@@ -1,63 +1,134 @@
-// What faults under load did to each strategy, as `seckill chaos` measured it.
-import { Failed, useLoaded } from '../loaded.js';
+// What faults under load did to each strategy, as `seckill chaos` measured it, with the
+// signs of the proof.
+import { Dialog } from '../guarantees/dialog.js';
+import { Grid, Ways } from '../guarantees/grid.js';
+import { brokenOf, kinds, signs } from '../guarantees/marks.js';
+import { loadMatrix } from '../guarantees/matrix.js';
+import { isLock } from '../guarantees/rows.js';
+import { words as proofWords } from '../guarantees/text.js';
+import { words as labWords } from '../lab/effect.js';
+import { useLab } from '../lab.js';
+import { Failed, once, useLoaded } from '../loaded.js';
+import { call } from '../api.js';
 import { link, stay } from '../route.js';
 import { t } from '../text.js';
-import { html, styled } from '../ui.js';
-import { useNarrow } from '../guarantees/narrow.js';
-import { CellDialog } from './cell.js';
-import { columnsOf, filtered, kinds, loadChaos, signs } from './results.js';
-import { Cards, Table } from './table.js';
+import { count, html, styled } from '../ui.js';
 import { words } from './text.js';
 
 await Promise.all([styled('guarantees/screen.css'), styled('chaos/chaos.css')]);
 
-const legend = ['held', 'oversold', 'blocked', 'stopped', 'not tested', 'proves nothing'];
+/** What `seckill chaos` came to, and which strategies are locks. */
+const load = once(() => Promise.all([call('GET', '/static/chaos/results.json'), loadMatrix()]));
+
+/** @type {Record<string, keyof typeof signs>} the proof's answer that a word stands for */
+const answers = { held: 'all', oversold: 'breaks', lost: 'breaks', blocked: 'breaks', stopped: 'breaks', 'not tested': 'n/a', 'proves nothing': 'failed', '': 'n/a' };
 
 /** @param {{route: import('../route.js').Route}} props */
-export function Chaos({ route }) {
-  const { value: all, error, again } = useLoaded(loadChaos, []);
-  const narrow = useNarrow();
+export function Chaos({ route: { query } }) {
+  const { value, error, again } = useLoaded(load, []);
+  const { strategies } = useLab();
   const w = words();
-  if (!all) return error ? html`<${Failed} title=${t.nav.chaos} error=${error} again=${again} />` : html`<p class="hint">${t.nav.loading}</p>`;
-  const rows = filtered(all, route.query);
-  const shown = cellOf(all, route.query.cell);
-  const put = (/** @type {Record<string, string>} */ change) => stay('chaos', '', { ...route.query, ...change });
-  const Cells = narrow ? Cards : Table;
+  if (!value) return error ? html`<${Failed} title=${t.nav.chaos} error=${error} again=${again} />` : html`<p class="hint">${t.nav.loading}</p>`;
+  const [all, matrix] = /** @type {[Json.Chaos, Json.Matrix]} */ (value);
+  const put = (/** @type {Record<string, string>} */ change) => stay('chaos', '', { ...query, ...change });
+  const cellOf = (/** @type {string} */ name, /** @type {string} */ fault) => all.rows.find((r) => r.strategy === name)?.cells[all.faults.indexOf(fault)] ?? null;
+  const broken = (/** @type {Json.ChaosRow} */ row) => row.cells.filter((c) => answers[c?.word ?? ''] === 'breaks').length;
+  const rows = all.rows.filter((row) => !query.show || row.cells.some((c) => (query.show === 'wrong' ? c?.wrong : answers[c?.word ?? ''] === 'breaks'))).sort((a, b) => broken(a) - broken(b));
+  const proven = (/** @type {string} */ name) => matrix.rows.find((r) => r.strategy === name);
+  const titleOf = (/** @type {string} */ name) => strategies.find((s) => s.name === name)?.titles?.[t.code] ?? proven(name)?.title ?? '';
+  const [name = '', fault = ''] = (query.cell ?? '').split('.');
+  const shown = cellOf(name, fault);
   return html`
-    <h1>${t.nav.chaos}</h1>
-    <p class="intro">${w.what} <a href=${link('guarantees')}>${w.matrix}</a></p>
-    <form class="panel filter" onSubmit=${(/** @type {Event} */ e) => e.preventDefault()}>
-      <div class="field"><label for="show">${w.show}</label>
-        <select id="show" onChange=${(e) => put({ show: e.currentTarget.value })}>
-          ${Object.entries(w.shows).map(([key, text]) => html`<option key=${key} value=${key} selected=${key === (route.query.show ?? '')}>${text}</option>`)}
-        </select></div>
-      <div class="field"><label for="name">${w.name}</label>
-        <input id="name" value=${route.query.name ?? ''} onInput=${(e) => put({ name: e.currentTarget.value })} autocomplete="off" spellcheck=${false} /></div>
-    </form>
-    <div class="answers-key">
-      <ul class="legend-line">${legend.map((word) => html`
-        <li key=${word}><span class=${`mark ${kinds[word]}`} aria-hidden="true">${signs[word]}</span> ${word === 'oversold' ? `${w.words.oversold}, ${w.words.lost}` : w.words[word]}</li>`)}</ul>
-      <p class="hint">${w.legend}</p>
-    </div>
-    <p class=${rows.length ? 'hint' : 'wrong'} role="status">${w.shown(rows.length, all.rows.length)}${all.left ? ` ${w.left(all.left)}` : ''}</p>
-    ${rows.length > 0 && html`<${Cells} rows=${rows} columns=${columnsOf(all)} open=${(strategy, fault) => put({ cell: `${strategy}.${fault}` })} />`}
-    <p class="hint">${w.sale(all.settings)}</p>
-    <p class="hint">${w.ran(all.begun, all.machine, (all.servers ?? []).join(', '))} ${w.command} <code class="chaos-command">${breakable(all.command)}</code></p>
-    ${shown && html`<${CellDialog} key=${route.query.cell} all=${all} ...${shown} close=${() => put({ cell: '' })} />`}`;
+    <h1 class="hidden">${t.nav.chaos}</h1>
+    <p class="intro">${w.what}</p>
+    <p class="presets" role="group" aria-label=${w.show}>${Object.entries(w.shows).map(([key, text]) => html`
+      <button key=${key} type="button" class="quiet" aria-pressed=${String(key === (query.show ?? ''))} onClick=${() => put({ show: key })}>${text}</button>`)}
+      <span class="hint" role="status">${w.shown(rows.length, all.rows.length)}${all.left ? ` ${w.left(all.left)}` : ''}</span></p>
+    <ul class="legend-line">${['held', 'oversold', 'not tested', 'proves nothing'].map((word) => html`
+      <li key=${word}><span class=${`mark ${kinds[answers[word]]}`} aria-hidden="true">${signs[answers[word]]}</span> ${word === 'oversold' ? w.didNotHold : w.words[word]}</li>`)}</ul>
+    <${Grid} label=${t.nav.chaos} rows=${rows.map(({ strategy }) => ({ name: strategy, title: titleOf(strategy), lock: isLock(proven(strategy) ?? /** @type {any} */ ({ cells: {} })) }))}
+      columns=${all.faults.map((id) => ({ id, title: faultTitle(id), asks: faultHint(id) }))}
+      answer=${(/** @type {string} */ row, /** @type {string} */ id) => answerOf(cellOf(row, id), link('chaos', '', { ...query, cell: `${row}.${id}` }))}
+      to=${(/** @type {string} */ cell) => link('guarantees', '', { cell })} />
+    <p class="hint">${w.sale(all.settings)} ${w.ran(all.begun, all.machine, (all.servers ?? []).join(', '))} ${w.command} <code class="chaos-command">${all.command.split(/(?<=,)/).map((part) => html`${part}<wbr />`)}</code></p>
+    ${shown?.word && html`<${Sale} key=${query.cell} all=${all} name=${name} fault=${fault} cell=${shown} close=${() => put({ cell: '' })} />`}`;
 }
 
-/**
- * A command that may break after each comma: its lists are long.
- * @param {string} command
- */
-const breakable = (command) => command.split(/(?<=,)/).map((part) => html`${part}<wbr />`);
+/** @param {Json.ChaosCell | null} cell @param {string} href @returns {import('../guarantees/grid.js').Answer} */
+function answerOf(cell, href) {
+  const w = words();
+  const word = cell?.word ?? '';
+  const answer = answers[word];
+  const broke = answer === 'breaks';
+  return {
+    sign: signs[answer], kind: kinds[answer], says: `${w.words[word]}${cell?.wrong ? `. ${w.wrong}` : ''}`, href: broke ? href : undefined,
+    what: broke ? (word === 'blocked' || word === 'stopped' ? w.stuck : proofWords().about[brokenOf(cell?.rules?.[0])]) : undefined,
+  };
+}
+
+/** A fault of a link is called by what happens, and at which server. */
+const partsOf = (/** @type {string} */ fault) => /** @type {[string, string]} */ ((/^(none|partition|lose_replies)_?(\w*)$/.exec(fault) ?? ['', '', '']).slice(1));
+
+/** @param {string} fault @returns {string} */
+const faultTitle = (fault) => t.faults.kinds[fault] ?? words().link(...partsOf(fault)) ?? fault;
+
+/** @param {string} fault @returns {string} */
+const faultHint = (fault) => labWords().faults.hints[fault] ?? words().linkHint(...partsOf(fault)) ?? '';
 
 /**
- * The cell that an address names, as in redis-lua.pause_holder.
- * @param {Json.Chaos} all
+ * One sale: what became of it, its course, its figures and its command.
+ * @param {{all: Json.Chaos, name: string, fault: string, cell: Json.ChaosCell, close: () => void}} props
  */
-function cellOf(all, name = '') {
-  const [strategy, fault] = name.split('.');
-  const cell = all.rows.find((row) => row.strategy === strategy)?.cells[all.faults.indexOf(fault)];
-  return cell?.word ? { strategy, fault, cell } : null;
+function Sale({ all, name, fault, cell, close }) {
+  const w = words();
+  const f = w.figures;
+  const word = cell.word ?? '';
+  const [told, unknown, initial, left, ledger] = cell.units ?? [];
+  const rows = /** @type {[string, unknown][]} */ (cell.units ? [
+    [f.told, count(told)], [f.unknown, count(unknown)], [f.ledger, f.of(ledger, initial)],
+    cell.rules && [f.broken, cell.rules.map((rule) => t.rules[rule] ?? rule).join(', ')],
+    [f.stood, w.seconds(cell.stood ?? 0)],
+    fault !== 'none' && [f.recovered, cell.recovered === undefined ? w.nothing : w.seconds(cell.recovered)],
+    [f.after, f.left(cell.after ?? 0, left)], [f.seed, cell.seed],
+  ].filter(Boolean) : []);
+  return html`
+    <${Dialog} title=${html`<code>${name}</code> · ${faultTitle(fault)}`} close=${close}
+      ways=${html`<${Ways} name=${name} /><a class="offer small" href=${link('guarantees', '', { cell: name })}>${w.guarantee}</a>`}>
+      <p class="hint">${faultHint(fault)}</p>
+      <p><span class=${`mark ${kinds[answers[word]]}`} aria-hidden="true">${signs[answers[word]]}</span> <strong>${w.words[word]}</strong> ${w.means[word]}</p>
+      ${word !== 'held' && cell.said && html`<p class=${cell.wrong ? 'wrong' : 'hint'} lang="en">${cell.said}</p>`}
+      ${cell.not && html`<p class="hint">${labWords().effects.why[cell.why ?? ''] ?? cell.not}</p>`}
+      ${word && fault !== 'none' && html`<p class=${cell.wrong ? 'wrong' : 'hint'}>${cell.wrong ? w.wrong : cell.may ? w.may : word === 'held' ? w.promises : ''}</p>`}
+      <${Course} cell=${cell} />
+      <dl class="chaos-figures">${rows.map(([title, value]) => html`<div key=${title}><dt>${title}</dt><dd>${value}</dd></div>`)}</dl>
+      <p>${f.command}<br /><code class="command">${all.repeat.replace('STRATEGY', name).replace('FAULT', fault)}</code></p>
+    <//>`;
+}
+
+const [width, height] = [600, 130];
+
+/**
+ * The course of a sale: sold, and without an answer, with the fault as a band.
+ * @param {{cell: Json.ChaosCell}} props
+ */
+function Course({ cell }) {
+  const points = cell.course ?? [];
+  if (points.length < 2) return null;
+  const w = words();
+  const [end, sold, trouble] = points[points.length - 1];
+  const most = Math.max(1, sold, trouble);
+  const x = (/** @type {number} */ tenths) => (Math.min(tenths, end) / end) * width;
+  const line = (/** @type {number} */ of) => points.map((p) => `${x(p[0]).toFixed(0)},${(height - (p[of] / most) * height).toFixed(0)}`).join(' ');
+  const [from, until] = cell.fault ?? [0, 0];
+  return html`
+    <figure class="chaos-course">
+      <figcaption class="hint">${w.course}: <span class="key-sold">${w.sold}</span>, <span class="key-trouble">${w.trouble}</span>${cell.fault && html`, <span class="key-band">${w.band}</span>`}</figcaption>
+      <svg viewBox=${`-2 -4 ${width + 4} ${height + 24}`} role="img" aria-label=${w.says(sold, trouble, end / 10)}>
+        <rect class="frame" x="0" y="0" width=${width} height=${height} />
+        ${cell.fault && from <= end && html`<rect class="band" x=${x(from)} y="0" width=${Math.max(3, x(until) - x(from))} height=${height} />`}
+        <polyline class="sold" points=${line(1)} /><polyline class="trouble" points=${line(2)} />
+        <text x="0" y=${height + 16}>0</text><text x=${width} y=${height + 16} text-anchor="end">${w.seconds(end / 10)}</text>
+        <text x="4" y="14">${most}</text>
+      </svg>
+    </figure>`;
 }

@@ -1,62 +1,84 @@
-// Five questions that lead to strategies. The answers live in the address.
-import { Failed, useLoaded } from '../loaded.js';
-import { loadMatrix } from '../guarantees/matrix.js';
+// Five questions that lead to three cards. The answers live in the address.
+import { brokenOf, kinds, markOf, signs } from '../guarantees/marks.js';
+import { exampleOf, loadMatrix } from '../guarantees/matrix.js';
+import { useTitles } from '../guarantees/screen.js';
+import { words as proofWords } from '../guarantees/text.js';
 import { useLab } from '../lab.js';
 import { loadFigures } from '../lessons/measured.js';
+import { Failed, useLoaded } from '../loaded.js';
 import { link, stay } from '../route.js';
 import { t } from '../text.js';
-import { count, html, styled } from '../ui.js';
-import { addressOf, answersOf, choose, failures, having, rates, stocks } from './choose.js';
-import { Results } from './results.js';
+import { html, styled } from '../ui.js';
+import { addressOf, answersOf, askedOf, choose, failures, rates, servers, waysOut } from './choose.js';
 import { words } from './text.js';
 
-await Promise.all([styled('guarantees/screen.css'), styled('choose/choose.css')]);
+await styled('guarantees/screen.css');
 
 const load = () => Promise.all([loadMatrix(), loadFigures()]);
+const most = 3; // cards
 
 /** @param {{route: import('../route.js').Route}} props */
 export function Chooser({ route }) {
   const { value, error, again } = useLoaded(load, []);
   const lab = useLab();
   const w = words();
-  if (!value) return error ? html`<${Failed} title=${w.title} error=${error} again=${again} />` : html`<p class="hint">${t.nav.loading}</p>`;
+  if (!value || !lab.strategies.length) {
+    return error ? html`<${Failed} title=${t.nav.choose} error=${error} again=${again} />` : html`<p class="hint" role="status">${value && lab.status ? t.form.noStrategies : t.nav.loading}</p>`;
+  }
   const [matrix, figures] = value;
   const answers = answersOf(route.query);
+  const fitting = (/** @type {import('./choose.js').Answers} */ a) => choose(a, lab.strategies, matrix, figures);
+  const fits = fitting(answers);
+  const ways = fits.length ? [] : waysOut(answers, fitting);
   return html`
-    <h1>${w.title}</h1>
-    <p class="intro">${w.what} <a href=${link('guarantees')}>${w.matrix}</a></p>
+    <h1 class="hidden">${t.nav.doors.which}</h1>
     <div class="choosing">
       <${Questions} answers=${answers} />
-      ${lab.strategies.length
-    ? html`<${Results} answers=${answers} choice=${choose(answers, lab.strategies, matrix, figures)} all=${lab.strategies} matrix=${matrix} figures=${figures} />`
-    : html`<p class="panel" role="status">${lab.status ? t.form.noStrategies : t.nav.loading}</p>`}
+      <section class="results" aria-label=${w.results}>
+        <p role="status">${w.found(fits.length)} <span class="hint">${w.order}</span></p>
+        ${fits.slice(0, most).map((fit) => html`<${Card} key=${fit.strategy.name} fit=${fit} asked=${askedOf(answers)} matrix=${matrix} />`)}
+        ${fits.length > most && html`<p class="hint">${w.more} ${fits.slice(most).map((f, i) => html`${i > 0 && ', '}<a href=${link('guarantees', '', { cell: f.strategy.name })}>${f.strategy.name}</a>`)}</p>`}
+        ${ways.length > 0 && html`<ul class="panel ways">${ways.map(({ answers: other, what, fits: found }) => html`
+          <li key=${what}><a href=${link('choose', '', addressOf(other))}>${w.way(what)}</a> <code>${found[0].strategy.name}</code></li>`)}</ul>`}
+        ${figures.compare && html`<p class="hint">${w.figures(figures.compare.begun.slice(0, 10), figures.compare.cpus)} <a href=${link('compare')}>${w.measure}</a></p>`}
+      </section>
     </div>`;
 }
 
 /** @param {{answers: import('./choose.js').Answers}} props */
-function Questions({ answers }) {
+function Questions({ answers: a }) {
   const w = words();
-  const put = (/** @type {Partial<import('./choose.js').Answers>} */ change) => stay('choose', '', addressOf({ ...answers, ...change }));
-  const toggled = (/** @type {string[]} */ list, /** @type {string} */ one) => (list.includes(one) ? list.filter((x) => x !== one) : [...list, one]);
+  const put = (/** @type {Partial<import('./choose.js').Answers>} */ change) => stay('choose', '', addressOf({ ...a, ...change }));
+  const one = (/** @type {keyof typeof a} */ name, /** @type {any[]} */ values) => html`
+    <fieldset><legend>${w.questions[name]}</legend><div>${values.map((v) => html`
+      <label key=${v}><input type="radio" name=${name} value=${String(v)} checked=${a[name] === v} onChange=${() => put({ [name]: v })} /> ${w.answers[name](v)}</label>`)}</div></fieldset>`;
+  const many = (/** @type {'have' | 'fails'} */ name, /** @type {string[]} */ values) => html`
+    <fieldset><legend>${w.questions[name]}</legend><div>${values.map((v) => html`
+      <label key=${v}><input type="checkbox" name=${name} value=${v} checked=${a[name].includes(v)}
+        onChange=${() => put({ [name]: a[name].includes(v) ? a[name].filter((x) => x !== v) : [...a[name], v] })} /> ${w.answers[name](v)}</label>`)}</div></fieldset>`;
   return html`
-    <form class="panel questions" onSubmit=${(e) => e.preventDefault()}>
-      <${Question} name="stock" options=${stocks.map((n) => ({ id: n, text: count(n), on: n === answers.stock, set: () => put({ stock: n }) }))} />
-      <${Question} name="rate" options=${rates.map((n) => ({ id: n, text: w.rate(n), on: n === answers.rate, set: () => put({ rate: n }) }))} />
-      <${Question} name="have" many options=${having.map((s) => ({ id: s, text: w.have[s], on: answers.have.includes(s), set: () => put({ have: toggled(answers.have, s) }) }))} />
-      <${Question} name="fails" many options=${failures.map((q) => ({ id: q, text: w.fails[q], on: answers.fails.includes(q), set: () => put({ fails: toggled(answers.fails, q) }) }))} />
-      <${Question} name="order" options=${[false, true].map((yes) => ({ id: yes, text: w.order[yes ? 'yes' : 'no'], on: yes === answers.order, set: () => put({ order: yes }) }))} />
-      <p class="hint">${w.copy}</p>
-      <p><button type="button" class="offer small" onClick=${() => stay('choose')}>${w.reset}</button></p>
+    <form class="panel questions" onSubmit=${(/** @type {Event} */ e) => e.preventDefault()}>
+      ${one('need', ['stock', 'lock'])}${one('rate', rates)}${many('have', Object.keys(servers))}${one('processes', [true, false])}${many('fails', failures)}
     </form>`;
 }
 
-/** @param {{name: string, many?: boolean, options: {id: any, text: string, on: boolean, set: () => void}[]}} props */
-const Question = ({ name, many = false, options }) => html`
-  <fieldset aria-describedby=${`${name}-hint`}>
-    <legend>${words().questions[name]}</legend>
-    <div class=${many ? 'many' : 'one'}>
-      ${options.map(({ id, text, on, set }) => html`
-        <label key=${id}><input type=${many ? 'checkbox' : 'radio'} name=${name} value=${String(id)} checked=${on} onChange=${set} /> ${text}</label>`)}
-    </div>
-    <p class="hint" id=${`${name}-hint`}>${words().hints[name]}</p>
-  </fieldset>`;
+/** @param {{fit: import('./choose.js').Fit, asked: string[], matrix: Json.Matrix}} props */
+function Card({ fit: { strategy, row, speed, breaks }, asked, matrix }) {
+  const w = words();
+  const titleOf = useTitles();
+  const name = (/** @type {string} */ id) => t.guarantees.titleOf(matrix.questions.find((q) => q.id === id) ?? { id, title: id, asks: '' });
+  const sure = ['all', 'tried'].map((mark) => ({ mark, of: asked.filter((q) => markOf(row.cells[q]) === mark) })).filter(({ of }) => of.length);
+  const sign = (/** @type {string} */ mark) => html`<span class=${`mark ${kinds[mark]}`} aria-hidden="true">${signs[mark]}</span>`;
+  return html`
+    <article class="panel fit" aria-labelledby=${`fit-${strategy.name}`}>
+      <h2 id=${`fit-${strategy.name}`}><code>${strategy.name}</code> <span class="hint">${titleOf(row)}</span></h2>
+      <ul>
+        ${sure.map(({ mark, of }) => html`<li key=${mark}>${sign(mark)} ${t.guarantees.answers[mark]}: ${t.list(of.map(name))}</li>`)}
+        <li>${sign('measured')} ${[w.needs(strategy.needs), speed && w.speed(speed[0]), !strategy.available && w.notHere].filter(Boolean).join(' ')}</li>
+        ${breaks.length > 0 && html`<li>${sign('breaks')} ${w.breaks} ${breaks.map((q, i) => html`${i > 0 && ' · '}${exampleOf(row.cells[q])
+    ? html`<a href=${link('trace', exampleOf(row.cells[q]))}>${name(q)}</a>` : name(q)} (${proofWords().about[brokenOf(row.cells[q].rule)]})`)}</li>`}
+      </ul>
+      <p class="buttons"><a class="offer small" href=${link('lab', '', { strategies: strategy.name })}>${w.run}</a> <a href=${link('lessons', strategy.name)}>${w.lesson}</a>
+        <a href=${link('guarantees', '', { cell: strategy.name })}>${w.proof}</a></p>
+    </article>`;
+}

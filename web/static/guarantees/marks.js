@@ -13,3 +13,14 @@ export const kinds = {
  * @returns {string}
  */
 export const markOf = (cell) => (cell?.answer === 'holds' ? (cell.exhausted ? 'all' : 'tried') : cell?.answer ?? '');
+
+const about = /** @type {Record<string, string[]>} */ ({
+  lock: ['stolen', 'two_holders', 'blocked', 'hindered', 'kept'], counter: ['counter_and_row_differ', 'unused_counter_changed'],
+  answer: ['linearizable', 'not_linearizable', 'undersold', 'missing_order', 'lost_request'],
+});
+
+/**
+ * What a rule that was broken is about: the stock, unless it is another's.
+ * @param {string} [rule]
+ */
+export const brokenOf = (rule = '') => Object.keys(about).find((what) => about[what].includes(rule)) ?? 'stock';

@@ -1,17 +1,9 @@
 // The guarantee matrix that `make prove` computed, fetched once.
 import { call } from '../api.js';
+import { once } from '../loaded.js';
 
-/** @type {Promise<Json.Matrix> | null} */
-let asked = null;
-
-/** @returns {Promise<Json.Matrix>} */
-export function loadMatrix() {
-  asked ??= call('GET', '/guarantees/matrix.json').catch((error) => {
-    asked = null; // retry next time
-    throw error;
-  });
-  return asked;
-}
+/** @type {() => Promise<Json.Matrix>} */
+export const loadMatrix = once(() => call('GET', '/guarantees/matrix.json'));
 
 /**
  * The name of a cell's counterexample, "" if there is none.

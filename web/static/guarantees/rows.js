@@ -1,6 +1,4 @@
 // Which rows and columns of the matrix are shown. Pure functions.
-import { markOf } from './marks.js';
-
 /** The groups of columns, in order. Questions in no group are under "more". */
 const groups = {
   sound: ['oversell', 'lost-update', 'processes', 'other-skus', 'history'],
@@ -49,25 +47,18 @@ export const meets = (row, question) => {
 export const listed = (text = '') => [...new Set(text.split(',').filter(Boolean))];
 
 /**
- * The rows that match a filter. `holds` matches both `all` and `tried`.
+ * Whether buyers wait for one another at something that one of them holds.
+ * @param {Json.Row} row
+ */
+export const isLock = (row) => row.cells.waits?.answer === 'measured';
+
+/** @param {Json.Row} row */
+const broken = (row) => Object.values(row.cells).filter((c) => c.answer === 'breaks').length;
+
+/**
+ * The rows that match a filter: what breaks least comes first.
  * @param {Json.Matrix} matrix @param {Record<string, string>} filter
  */
-export const filtered = (matrix, { family = '', answer = '', question = '', name = '', must = '' }) => matrix.rows.filter((row) => {
-  const asks = matrix.questions.filter((q) => !question || q.id === question);
-  return (!family || row.family === family)
-    && listed(must).every((q) => meets(row, q))
-    && (!answer || asks.some((q) => (row.cells[q.id]?.answer ?? '') === answer || markOf(row.cells[q.id]) === answer))
-    && (!name || `${row.strategy} ${row.title}`.toLowerCase().includes(name.trim().toLowerCase()));
-});
-
-/**
- * What two answers are compared by: how far a search went is no difference.
- * @param {Json.Cell} [cell]
- */
-const gist = (cell) => (cell?.answer === 'measured' ? cell.text : cell?.answer ?? '');
-
-/**
- * The questions that the rows do not all answer alike.
- * @param {Json.Question[]} questions @param {Json.Row[]} rows
- */
-export const differing = (questions, rows) => questions.filter((q) => new Set(rows.map((row) => gist(row.cells[q.id]))).size > 1);
+export const filtered = (matrix, { name = '', must = '' }) => matrix.rows
+  .filter((row) => listed(must).every((q) => meets(row, q)) && `${row.strategy} ${row.title}`.toLowerCase().includes(name.trim().toLowerCase()))
+  .sort((a, b) => broken(a) - broken(b));

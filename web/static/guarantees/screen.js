@@ -1,83 +1,73 @@
-// The guarantee matrix, computed on real servers. Cells that break have a
-// counterexample to play.
+// The proof: the matrix, computed on real servers. A cell that breaks leads to its
+// counterexample, a strategy to all its answers.
+import { useLab } from '../lab.js';
 import { Failed, useLoaded } from '../loaded.js';
 import { link, stay } from '../route.js';
 import { t } from '../text.js';
 import { html, styled } from '../ui.js';
-import { Cards } from './cards.js';
-import { CellDialog } from './cell.js';
-import { Chosen, Differences } from './compare.js';
-import { Filter, Left } from './filter.js';
-import { kinds, signs } from './marks.js';
-import { loadMatrix } from './matrix.js';
-import { useNarrow } from './narrow.js';
-import { Reading } from './reading.js';
-import { filtered, listed } from './rows.js';
-import { Table } from './table.js';
+import { inWords, RowDialog } from './dialog.js';
+import { Grid } from './grid.js';
+import { brokenOf, kinds, markOf, signs } from './marks.js';
+import { exampleOf, loadMatrix } from './matrix.js';
+import { elsewhere, filtered, grouped, isLock, listed, presets } from './rows.js';
+import { say } from './say.js';
 import { words } from './text.js';
 
 await styled('guarantees/screen.css');
 
 const legend = ['all', 'tried', 'breaks', 'n/a', 'failed']; // what was measured stands there in words
+
 /** @param {{route: import('../route.js').Route}} props */
-export function Guarantees({ route }) {
+export function Guarantees({ route: { query } }) {
   const { value: matrix, error, again } = useLoaded(loadMatrix, []);
-  const g = t.guarantees;
+  const titleOf = useTitles();
   const w = words();
-  if (!matrix) return error ? html`<${Failed} title=${g.title} error=${error} again=${again} />` : html`<p class="hint">${t.nav.loading}</p>`;
-  const open = cellOf(matrix, route.query.cell);
-  const show = (/** @type {string} */ cell) => stay('guarantees', '', { ...route.query, cell });
-  return html`
-    <h1>${g.title}</h1>
-    <p class="intro">${w.what}</p>
-    <p class="to-chooser"><a class="offer" href=${link('choose')}>${w.choose}</a> <a class="offer" href=${link('chaos')}>${t.nav.chaos}</a></p>
-    <${Filter} matrix=${matrix} query=${route.query} />
-    <div class="answers-key">
-      <ul class="legend-line">${legend.map((a) => html`
-        <li key=${a}><span class=${`mark ${kinds[a]}`} aria-hidden="true">${signs[a]}</span> ${g.answers[a]}</li>`)}</ul>
-      <p class="hint">${w.legend}</p>
-    </div>
-    <${Rows} matrix=${matrix} query=${route.query} open=${({ row, question }) => show(`${row.strategy}.${question.id}`)} />
-    <p class="hint">${w.computed(matrix.schedules, matrix.seed)} ${[...new Set(matrix.backends.map((b) => b.version || b.name))].join(', ')}</p>
-    ${(matrix.also ?? []).map((a) => html`<p key=${a.servers} class="hint">${w.also(a.servers, sum(Object.values(a.asked)), differing(a))}</p>`)}
-    ${open && html`<${CellDialog} key=${route.query.cell} ...${open} matrix=${matrix} close=${() => show('')} />`}`;
-}
-
-/**
- * The cell that an address names, as in redis-lua.lease-end.
- * @param {Json.Matrix} matrix @param {string | undefined} name
- */
-function cellOf(matrix, name = '') {
-  const row = matrix.rows.find((r) => name.startsWith(`${r.strategy}.`));
-  const question = matrix.questions.find((q) => name === `${row?.strategy}.${q.id}`);
-  return row && question && { row, question, cell: row.cells[question.id] ?? { answer: '' } };
-}
-
-/**
- * The rows that the filter leaves, or the differences of those that are chosen.
- * @param {{matrix: Json.Matrix, query: Record<string, string>, open: (asked: import('./table.js').Asked) => void}} props
- */
-function Rows({ matrix, query, open }) {
-  const isNarrow = useNarrow();
-  const named = listed(query.rows);
-  const chosen = matrix.rows.filter((r) => named.includes(r.strategy)).map((r) => r.strategy);
-  const comparing = Boolean(query.diff) && chosen.length > 1;
+  if (!matrix) return error ? html`<${Failed} title=${t.nav.guarantees} error=${error} again=${again} />` : html`<p class="hint">${t.nav.loading}</p>`;
   const rows = filtered(matrix, query);
-  const choose = (/** @type {string} */ name) => stay('guarantees', '', {
-    ...query, rows: (named.includes(name) ? named.filter((n) => n !== name) : [...named, name]).join(),
-  });
-  const shown = { matrix, rows, chosen, choose, open, asked: [...listed(query.must), query.question] };
-  const Matrix = isNarrow ? Cards : Table;
+  const must = listed(query.must);
+  const parts = grouped(matrix.questions);
+  const put = (/** @type {Record<string, string>} */ change) => stay('guarantees', '', { ...query, ...change });
+  const [name = '', question = ''] = (query.cell ?? '').split('.');
+  const open = matrix.rows.find((r) => r.strategy === name);
   return html`
-    ${!comparing && html`<${Left} matrix=${matrix} query=${query} left=${rows.length} />`}
-    <${Chosen} query=${query} chosen=${chosen} unknown=${named.filter((n) => !chosen.includes(n))} comparing=${comparing} />
-    ${(comparing || rows.length > 0) && html`<${Reading} matrix=${matrix}>
-      ${comparing ? html`<${Differences} matrix=${matrix} rows=${matrix.rows.filter((r) => chosen.includes(r.strategy))} open=${open} />` : html`<${Matrix} ...${shown} />`}
-    <//>`}`;
+    <h1 class="hidden">${t.nav.guarantees}</h1>
+    <p class="intro">${w.what}</p>
+    <form class="presets" onSubmit=${(/** @type {Event} */ e) => e.preventDefault()} role="group" aria-label=${w.presetsLabel}>
+      ${presets.map((q) => html`
+        <button key=${q} type="button" class="quiet" aria-pressed=${String(must.includes(q))} onClick=${() => put({ must: (must.includes(q) ? must.filter((one) => one !== q) : [...must, q]).join() })}>${w.presets[q]}</button>`)}
+      <input id="name" class="quiet" aria-label=${w.name} placeholder=${w.name} value=${query.name ?? ''} onInput=${(e) => put({ name: e.currentTarget.value })} autocomplete="off" spellcheck=${false} />
+      <span class=${rows.length ? 'hint' : 'wrong'} role="status">${w.shown(rows.length, matrix.rows.length)}</span>
+    </form>
+    <ul class="legend-line">${legend.map((a) => html`
+      <li key=${a}><span class=${`mark ${kinds[a]}`} aria-hidden="true">${signs[a]}</span> ${t.guarantees.answers[a]}${a === 'breaks' && html` <span class="hint">${w.broke}</span>`}</li>`)}</ul>
+    ${rows.length > 0 && html`<${Grid} label=${t.nav.guarantees} rows=${rows.map((r) => ({ name: r.strategy, title: titleOf(r), lock: isLock(r) }))}
+      groups=${parts.map((p) => ({ title: w.groups[p.group], columns: p.questions.length }))}
+      columns=${parts.flatMap((p) => p.questions.map((q, i) => ({ id: q.id, title: t.guarantees.titleOf(q), asks: w.asksOf(q), begins: i === 0, chosen: must.includes(q.id) })))}
+      answer=${(/** @type {string} */ row, /** @type {string} */ id) => answerOf(matrix, row, id)} to=${(/** @type {string} */ cell) => link('guarantees', '', { ...query, cell })} />`}
+    <p class="hint">${w.computed(matrix.schedules, matrix.seed)} ${[...new Set(matrix.backends.map((b) => b.version || b.name))].join(', ')}.
+      ${(matrix.also ?? []).map((a) => html` ${w.also(a.servers, sum(Object.values(a.asked)), sum(Object.values(a.differs ?? {}).map((cells) => Object.keys(cells).length)))}`)}</p>
+    ${open && html`<${RowDialog} key=${query.cell} matrix=${matrix} row=${open} title=${titleOf(open)} question=${question} close=${() => put({ cell: '' })} />`}`;
+}
+
+/** @param {Json.Matrix} matrix @param {string} name @param {string} id @returns {import('./grid.js').Answer} */
+function answerOf(matrix, name, id) {
+  const cell = matrix.rows.find((r) => r.strategy === name)?.cells[id] ?? { answer: '' };
+  const mark = markOf(cell);
+  const differs = elsewhere(matrix, name, id).length > 0;
+  const text = !cell.text ? '' : mark === 'measured' ? inWords(cell.text) : say(cell.text);
+  return {
+    sign: signs[mark] ?? '?', kind: kinds[mark], differs, seen: mark === 'measured' ? inWords(cell.text ?? '', 1) : undefined,
+    says: [t.guarantees.says(cell), cell.rule && (t.rules[cell.rule] ?? cell.rule), text, differs && words().differs].filter(Boolean).join(words().semicolon),
+    what: mark === 'breaks' ? words().about[brokenOf(cell.rule)] : undefined,
+    href: exampleOf(cell) ? link('trace', exampleOf(cell)) : undefined,
+  };
+}
+
+/** Hook: the strategies' titles in the page's language; the matrix has the English ones. */
+export function useTitles() {
+  const { strategies } = useLab();
+  return (/** @type {Json.Row} */ row) => strategies.find((s) => s.name === row.strategy)?.titles?.[t.code] ?? row.title;
 }
 
 /** @param {number[]} numbers */
 const sum = (numbers) => numbers.reduce((all, n) => all + n, 0);
-
-/** @param {Json.Also} also */
-const differing = ({ differs }) => sum(Object.values(differs ?? {}).map((cells) => Object.keys(cells).length));

@@ -3,16 +3,13 @@
 // changes.
 import { onLookChange } from '../preferences.js';
 import { t } from '../text.js';
-import { count, html, ms, useEffect, useMemo, useRef } from '../ui.js';
+import { count, html, ms, styled, useEffect, useMemo, useRef } from '../ui.js';
+import { dashes, LineSample } from './line.js';
 import uPlot from '../vendor/uplot.mjs';
 
-/** Dash patterns, so that lines differ by more than colour. */
-const dashes = [[], [9, 4], [2, 3], [12, 4, 2, 4]];
-const line = (i, more) => ({ color: `--stroke-${i + 1}`, dash: dashes[i], at: i, ...more });
+await styled('vendor/uplot.css');
 
-/** A strategy's line in the legend. */
-export const LineSample = ({ line: i }) => html`
-  <svg viewBox="0 0 28 4" aria-hidden="true" class=${`line-sample stroke-${i + 1}`}><path d="M0 2h28" stroke-dasharray=${dashes[i].join(' ')} /></svg>`;
+const line = (i, more) => ({ color: `--stroke-${i + 1}`, dash: dashes[i], at: i, ...more });
 
 /** @param {{lanes: Json.Lane[], faults: Json.Fault[]}} props */
 export function Charts({ lanes, faults }) {

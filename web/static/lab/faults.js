@@ -2,23 +2,30 @@
 // signs are those of the charts.
 import { Refused } from '../api.js';
 import { say } from '../blame.js';
-import { inject } from '../lab.js';
+import { inject, wantStrategies } from '../lab.js';
 import { useAction, Wrong } from '../loaded.js';
 import { t } from '../text.js';
-import { html, styled, useState } from '../ui.js';
+import { html, useEffect, useState } from '../ui.js';
 import { Effect, explain, lacking, words } from './effect.js';
 import { besides, here, whose } from './settings.js';
 
-await styled('lab/faults.css');
+const soon = 1; // seconds: who is served sooner has no use for a fault
 
-/** @param {{run: Json.Run, status: Json.Status | null, strategies: Json.Strategy[]}} props */
+/**
+ * Faults to inject, into runs that last long enough to feel them, and what happened.
+ * @param {{run: Json.Run, status: Json.Status | null, strategies: Json.Strategy[]}} props
+ */
 export function Faults({ run, status, strategies }) {
-  const byHand = run.state === 'running';
-  if (!byHand && !run.faults.length) return null;
+  const [offered, setOffered] = useState(false);
+  useEffect(wantStrategies, []);
+  const [{ progress, points }] = run.lanes;
+  const long = (points?.at(-1)?.at ?? 0) >= soon && (progress?.requests ?? 0) < (progress?.buyers ?? 0) / 2;
+  useEffect(() => { if (long) setOffered(true); }, [long]); // and then for good: nothing goes from under a pointer
+  if (!offered && !run.faults.length) return null;
   return html`
     <div class="panel faults">
-      <h3>${byHand ? t.faults.title : t.faults.happened}</h3>
-      ${byHand && html`<${ByHand} run=${run} status=${status} strategies=${strategies} />`}
+      <h3>${t.faults.title}</h3>
+      ${offered && html`<${ByHand} run=${run} status=${status} strategies=${strategies} />`}
       <${Happened} faults=${run.faults} several=${run.lanes.length > 1} />
     </div>`;
 }
@@ -59,7 +66,7 @@ function ByHand({ run, status, strategies }) {
 }
 
 /** @param {{faults: Json.Fault[], several: boolean}} props */
-const Happened = ({ faults, several }) => (faults.length === 0 ? html`<p class="hint">${words().faults.none}</p>` : html`
+export const Happened = ({ faults, several }) => (faults.length === 0 ? html`<p class="hint">${words().faults.none}</p>` : html`
   <div role="log" aria-label=${t.faults.happened}><ol class="happened">
     ${faults.map((fault, i) => html`
       <li key=${i} class=${fault.state}>

@@ -3,17 +3,19 @@
 import { Refused } from '../api.js';
 import { say } from '../blame.js';
 import { Copy } from '../copy.js';
-import { start, stop } from '../lab.js';
+import { start, wantStrategies } from '../lab.js';
 import { useAction, Wrong } from '../loaded.js';
 import { isOn } from '../records.js';
 import { link, read, stay } from '../route.js';
 import { t } from '../text.js';
-import { classes, html, useEffect, useRef, useState } from '../ui.js';
+import { classes, html, styled, useEffect, useRef, useState } from '../ui.js';
 import { NumberField, ProfileField, TokenField } from './fields.js';
 import { More } from './more.js';
 import { StrategyPicker } from './picker.js';
 import { address, another, defaults, findWrong, fromAddress, profiles, repeats, request } from './settings.js';
-import { showStage } from './stage.js';
+import { showStage } from './start.js';
+
+await styled('lab/lab.css');
 
 /** The settings of an address; which run it shows is not one. */
 const said = (query) => JSON.stringify({ ...query, run: undefined });
@@ -47,11 +49,16 @@ function useForm(query, run, taken) {
   return [form, change];
 }
 
-/** @param {{lab: import('../lab.js').State, query: Record<string, string>}} props */
-export function RunForm({ lab, query }) {
+/**
+ * guide: back to the guided start.
+ * @param {{lab: import('../lab.js').State, query: Record<string, string>, open: boolean, guide: () => void}} props
+ */
+export function RunForm({ lab, query, open, guide }) {
   const run = lab.newest;
   const [wrong, setWrong] = useState(/** @type {Record<string, Json.Blame>} */ ({}));
   const [form, change] = useForm(query, run, () => setWrong({}));
+  const [shown, setShown] = useState(open);
+  useEffect(wantStrategies, []);
   const node = useRef(/** @type {HTMLElement | null} */ (null));
   const { limits = {}, faults: kinds = [] } = lab.status ?? {};
 
@@ -63,6 +70,7 @@ export function RunForm({ lab, query }) {
   };
   const refuse = (/** @type {Record<string, Json.Blame>} */ blames) => {
     setWrong(blames);
+    if (Object.keys(blames).length) setShown(true);
     if (Object.keys(blames).length) requestAnimationFrame(() => /** @type {HTMLElement | null} */ (node.current?.querySelector('[aria-invalid]'))?.focus());
   };
 
@@ -87,30 +95,34 @@ export function RunForm({ lab, query }) {
     });
   }
 
+  const names = form.strategies.join(', ');
   return html`
-    <form class="panel sale" ref=${node} novalidate onSubmit=${submit} aria-labelledby="sale-title">
-      <h2 id="sale-title">${t.form.title}</h2>
-      <${StrategyPicker} strategies=${lab.strategies} chosen=${form.strategies} most=${limits.strategies} blame=${wrong.strategies}
-        answering=${lab.status !== null} topology=${lab.status?.topology ?? ''} onChange=${(strategies) => set('strategies', strategies)} />
-      <${Numbers} names=${['stock', 'quantity']} form=${form} wrong=${wrong} set=${set} />
-      <${ProfileField} value=${form.profile} options=${Object.keys(profiles)} onChange=${(profile) => set('profile', profile)} />
-      <${Numbers} names=${profiles[form.profile]} form=${form} wrong=${wrong} set=${set} />
-      <${More} form=${form} wrong=${wrong} status=${lab.status} limits=${limits} all=${lab.strategies} set=${set} />
-      ${lab.status?.token_needed && html`<${TokenField} blame=${wrong.token} />`}
-      <div class="buttons">
-        <select id="repeats" aria-label=${t.form.repeats} title=${t.form.repeats} onChange=${(e) => set('repeats', e.currentTarget.value)}>
-          ${[...new Set([...repeats, form.repeats])].map((n) => html`<option key=${n} value=${n} selected=${n === form.repeats}>${t.form.times(n)}</option>`)}
-        </select>
-        <button type="submit" class="run" aria-disabled=${isOn(run) || busy ? 'true' : undefined}>${t.form.run}</button>
-        ${run && isOn(run) && html`
-          <button type="button" class="stop" disabled=${run.state === 'stopping'}
-            onClick=${() => act(() => stop(run))}>
-            ${run.state === 'stopping' ? t.form.stopping : t.form.stop}
-          </button>`}
-      </div>
-      <p class=${classes('wrong', !wrong.repeats && 'none')}>${say(wrong.repeats)}</p>
+    <form class="panel start" id="sale" ref=${node} novalidate onSubmit=${submit} aria-label=${t.form.title}>
+      <p class="buttons"><button type="submit" class="run" aria-disabled=${isOn(run) || busy ? 'true' : undefined}>${t.form.runNamed(names)}</button>
+        <a href=${link('lab')} onClick=${guide}>${t.start.guided}</a></p>
       <${Wrong} failure=${failure} />
-      <p><${Copy} look="link" label=${t.form.copy} text=${`${location.origin}${location.pathname}${link('lab', '', address(form))}`} /></p>
+      <details class="settings" open=${shown} onToggle=${(e) => setShown(e.currentTarget.open)}>
+        <summary>${t.start.settings} <span class="hint">${!shown && t.form.summary(form, t.about.load(/** @type {any} */ (form)))}</span></summary>
+        <div class="sale">
+          <${StrategyPicker} strategies=${lab.strategies} chosen=${form.strategies} most=${limits.strategies} blame=${wrong.strategies}
+            answering=${lab.status !== null} topology=${lab.status?.topology ?? ''} onChange=${(strategies) => set('strategies', strategies)} />
+          <div>
+            <${Numbers} names=${['stock', 'quantity']} form=${form} wrong=${wrong} set=${set} />
+            <${ProfileField} value=${form.profile} options=${Object.keys(profiles)} onChange=${(profile) => set('profile', profile)} />
+            <${Numbers} names=${profiles[form.profile]} form=${form} wrong=${wrong} set=${set} />
+          </div>
+          <div>
+            <div class="field"><label for="repeats">${t.form.repeats}</label>
+              <select id="repeats" onChange=${(e) => set('repeats', e.currentTarget.value)}>
+                ${[...new Set([...repeats, form.repeats])].map((n) => html`<option key=${n} value=${n} selected=${n === form.repeats}>${t.form.times(n)}</option>`)}
+              </select>
+              <p class=${classes('wrong', !wrong.repeats && 'none')}>${say(wrong.repeats)}</p></div>
+            <${More} form=${form} wrong=${wrong} status=${lab.status} limits=${limits} all=${lab.strategies} set=${set} />
+            ${lab.status?.token_needed && html`<${TokenField} blame=${wrong.token} />`}
+            <p><${Copy} look="link" label=${t.form.copy} text=${`${location.origin}${location.pathname}${link('lab', '', address(form))}`} /></p>
+          </div>
+        </div>
+      </details>
     </form>`;
 }
 

@@ -8,9 +8,8 @@ import { Sign, verdictOf } from './verdict.js';
 /** @param {{lab: import('../lab.js').State, shown: Json.Run | null, query: Record<string, string>}} props */
 export function History({ lab, shown, query }) {
   return html`
-    <section class="panel" aria-labelledby="history-title">
-      <h2 id="history-title">${t.history.title}</h2>
-      ${lab.runs.length === 0 ? html`<p class="hint">${t.history.empty}</p>` : html`
+    <details class="panel runs">
+      <summary id="history-title">${t.history.title} <span class="hint">${count(lab.runs.length)}</span></summary>
         <div class="scroll" tabindex="0" role="region" aria-labelledby="history-title">
           <table class="history">
             <thead><tr>
@@ -21,8 +20,8 @@ export function History({ lab, shown, query }) {
             </tr></thead>
             ${lab.runs.map((run) => html`<${Rows} key=${run.id} run=${run} shown=${run.id === shown?.id} href=${link('lab', '', { ...query, run: run.id })} />`)}
           </table>
-        </div>`}
-    </section>`;
+        </div>
+    </details>`;
 }
 
 /** @param {{run: Json.Run, shown: boolean, href: string}} props */

@@ -87,7 +87,7 @@ export function StrategyPicker({ strategies, chosen, most, blame, onChange, answ
           <div class="options-head"><span role="status">${p.found(found.length, strategies.length)}</span><${SignHeads} matrix=${matrix} /></div>
           <${Options} found=${found} chosen=${chosen} active=${found[at]} matrix=${matrix} takes=${takes} toggle=${toggle} most=${most} topology=${topology} />
         </div>`}
-      <p id="strategies-hint" class="hint">${!strategies.length && answering ? t.form.noStrategies : p.hint(most)} <a href=${link('choose')}>${t.nav.choose}</a></p>
+      <p id="strategies-hint" class="hint">${!strategies.length && answering ? t.form.noStrategies : p.hint(most)} <a href=${link('choose')}>${t.nav.doors.which}</a></p>
       <p id="strategies-wrong" class=${classes('wrong', !blame && 'none')}>${say(blame)}</p>
     </div>`;
 }

@@ -1,38 +1,41 @@
-// The lab: a sale is set up, run and judged here. The address may name a run of
-// the history: #/lab?run=ID.
+// Run: a sale is started, run and judged here. The address may have its settings, and
+// may name a run of the history: #/lab?run=ID.
 import { news, useLab, whole } from '../lab.js';
 import { Failed, later, useLoaded } from '../loaded.js';
 import { link, read, stay } from '../route.js';
 import { t } from '../text.js';
-import { html, useEffect } from '../ui.js';
-import { RunForm } from './form.js';
-import { Machines } from './machines.js';
-import { Stage, showStage } from './stage.js';
+import { html, useEffect, useState } from '../ui.js';
+import { Meaning, showStage, Steps } from './start.js';
 
-// Below the first view.
+// The first view does without.
+const RunForm = later(() => import('./form.js'), 'RunForm');
+const Stage = later(() => import('./stage.js'), 'Stage');
 const History = later(() => import('./history.js'), 'History');
 
 /** @param {{route: import('../route.js').Route}} props */
 export function Lab({ route }) {
   const lab = useLab();
+  const [edits, setEdits] = useState(false);
   const id = route.query.run ?? '';
   const isOld = id !== '' && id !== lab.newest?.id;
   const old = useLoaded(() => (isOld && lab.connected ? whole(id) : Promise.resolve(null)), [id, isOld, lab.connected]);
   const run = isOld ? old.value : lab.newest;
+  const asked = Object.keys(route.query).some((name) => name !== 'run');
   useEffect(() => { if (id && run) showStage(); }, [id, !run]);
   useEffect(() => {
     news.addEventListener('begun', toNewest);
     return () => news.removeEventListener('begun', toNewest);
   }, []);
+  const guided = !asked && !edits;
   return html`
-    <p class="intro">${t.what}</p>
-    <h1 class="hidden">${t.nav.lab}</h1>
-    <div class="lab">
-      <${RunForm} lab=${lab} query=${route.query} />
-      ${isOld && !run ? html`<div id="stage" class="stage" tabindex="-1"><${Awaited} ...${old} /></div>` : html`<${Stage} run=${run} lab=${lab} />`}
-      <${Machines} status=${lab.status} />
-    </div>
-    <${History} lab=${lab} shown=${run} query=${route.query} />`;
+    <h1 class="hidden">${t.nav.doors.run}</h1>
+    ${!run && html`<p class="intro">${t.what}</p>`}
+    ${guided ? html`<${Steps} lab=${lab} edit=${() => setEdits(true)} />`
+    : html`<${RunForm} lab=${lab} query=${route.query} open=${edits} guide=${() => setEdits(false)} />`}
+    ${isOld && !run ? html`<div id="stage" class="stage" tabindex="-1"><${Awaited} ...${old} /></div>`
+    : run ? html`<${Stage} run=${run} lab=${lab} />` : html`<${Meaning} />`}
+    ${lab.runs.length > 0 && html`<${History} lab=${lab} shown=${run} query=${route.query} />`}
+    ${lab.status && html`<${Machines} status=${lab.status} />`}`;
 }
 
 /**
@@ -51,3 +54,31 @@ const Awaited = ({ error, again }) => (error ? html`
   <${Failed} error=${error} again=${again} said=${error.code === 'unknown_run' ? t.history.gone : undefined} />
   <p><a href=${link('lab', '', { ...read().query, run: '' })}>${t.history.newest}</a></p>`
   : html`<p class="hint">${t.nav.loading}</p>`);
+
+/**
+ * The servers of the lab: a result means nothing without them.
+ * @param {{status: Json.Status}} props
+ */
+const Machines = ({ status: { backends, services } }) => html`
+  <details class="panel machines">
+    <summary>${t.machines.title} <span class="hint">${[...new Set(backends.filter((b) => b.ok).map((b) => b.version || b.name))].join(', ')}</span></summary>
+    <ul>
+      ${backends.map((b) => html`
+        <${Machine} key=${b.name} name=${b.version || b.name} state=${b.ok ? 'up' : b.tier ? 'down' : 'missing'} error=${b.error}>
+          ${b.tier && html`${b.name}, <span title=${t.machines.tierHints[b.tier]}>${t.machines.tiers[b.tier] ?? b.tier}</span> `}
+          ${b.address.split(',').map((address) => html`<code>${address}</code> `)}
+        <//>`)}
+      ${services.map((s, i) => html`
+        <${Machine} key=${s.url} name=${t.machines.service(i + 1)} state=${s.up ? 'up' : 'down'} error=${s.error}><code>${s.url}</code><//>`)}
+    </ul>
+  </details>`;
+
+const badges = { up: 'good', down: 'bad', missing: '' };
+
+/** @param {{name: string, state: 'up' | 'down' | 'missing', error?: string, children?: unknown}} props */
+const Machine = ({ name, state, error, children }) => html`
+  <li>
+    <p><strong>${name}</strong> <span class="badge ${badges[state]}">${t.machines[state]}</span></p>
+    <p>${children}</p>
+    ${error && html`<p class=${state === 'down' ? 'wrong' : 'hint'}>${t.reason(error)}</p>`}
+  </li>`;

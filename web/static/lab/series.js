@@ -2,11 +2,9 @@
 import { isOn } from '../records.js';
 import { link, read } from '../route.js';
 import { t } from '../text.js';
-import { classes, html, styled } from '../ui.js';
+import { classes, html } from '../ui.js';
 import { words } from './effect.js';
 import { Sign, verdictOf } from './verdict.js';
-
-await styled('lab/series.css');
 
 /** @param {{run: Json.Run, lab: import('../lab.js').State}} props */
 export function Series({ run, lab }) {

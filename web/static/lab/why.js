@@ -1,20 +1,21 @@
-// A verdict explained: two buyers of a sale that broke, who died with the lock of
-// one that is blocked, what one that held has withstood; the counterexample to
-// play, and the strategy to run next.
+// What stands beside a verdict: two buyers of a sale that broke, who died with the lock
+// of one that is blocked, what one that held has withstood; and what to run next.
+import { markOf } from '../guarantees/marks.js';
 import { exampleOf, loadMatrix } from '../guarantees/matrix.js';
-import { start } from '../lab.js';
-import { useAction, Wrong } from '../loaded.js';
+import { start, wantStrategies } from '../lab.js';
+import { useAction, useLoaded, Wrong } from '../loaded.js';
+import { preferences } from '../preferences.js';
 import { isOn } from '../records.js';
 import { go, link } from '../route.js';
-import { html, styled, useEffect, useState } from '../ui.js';
-import { Blocked } from './blocked.js';
+import { t } from '../text.js';
+import { html, useEffect, useMemo } from '../ui.js';
+import { Picture } from '../trace/picture.js';
 import { words } from './effect.js';
-import { Held } from './held.js';
+import { Problems } from './rules.js';
 import { another, request } from './settings.js';
-import { TwoSigns } from './twosigns.js';
-import { Drawing } from './witness.js';
 
-await styled('lab/why.css');
+/** @typedef {{run: Json.Run, lane: Json.Lane, lab: import('../lab.js').State}} Shown */
+/** @typedef {Json.Witness['orders'][number]} Order */
 
 /** The questions whose counterexamples explain a verdict best, in order. */
 const tells = /** @type {Record<string, string[]>} */ ({
@@ -23,37 +24,155 @@ const tells = /** @type {Record<string, string[]>} */ ({
   blocked: ['dead-holder', 'lost-reply', 'two-faults'],
 });
 
-/** @param {{run: Json.Run, lane: Json.Lane, lab: import('../lab.js').State}} props */
-export const Why = (props) => html`<${TwoSigns} signs=${props.lane.result?.signs} /><${Because} ...${props} />`;
-
-/** @param {{run: Json.Run, lane: Json.Lane, lab: import('../lab.js').State}} props */
-function Because({ run, lane, lab }) {
-  const verdict = lane.result?.verdict ?? '';
-  const w = words().why;
-  const [matrix, setMatrix] = useState(/** @type {Json.Matrix | null} */ (null));
-  const { busy, failure, act } = useAction();
-  useEffect(() => { loadMatrix().then(setMatrix, () => { /* there is no button then */ }); }, []);
+/** @param {Shown} props */
+export function Because({ run, lane }) {
+  const { value: matrix } = useLoaded(loadMatrix, []);
+  const { result } = lane;
+  const verdict = result?.verdict ?? '';
   const row = matrix?.rows.find((r) => r.strategy === lane.strategy);
-  if (verdict === 'held') return html`<section class="panel why-it-broke" data-explains="held"><${Held} run=${run} lane=${lane} matrix=${matrix} row=${row} /></section>`;
-  const cells = row?.cells ?? {};
-  const question = tells[verdict]?.find((q) => exampleOf(cells[q]));
+  const inside = (/** @type {unknown} */ it) => html`<section class="panel because-of" data-explains=${verdict}>${it}</section>`;
+  if (verdict === 'not_valid' && result) return inside(html`<${Problems} result=${result} />`);
+  if (verdict === 'held') return inside(html`<${Held} run=${run} lane=${lane} matrix=${matrix} row=${row} />`);
+  const question = tells[verdict]?.find((q) => exampleOf(row?.cells[q]));
+  const play = question && html`<p class="buttons"><a class="offer small" href=${link('trace', exampleOf(row?.cells[question]))}>${words().why.play}</a></p>`;
+  const witness = result?.audit?.witness;
+  if (verdict === 'blocked') return inside(html`<${Blocked} run=${run} lane=${lane} family=${row?.family} />${play}`);
+  return (witness || play) && inside(html`
+    ${witness && html`<h3>${words().why.title}</h3><p>${words().why[witness.kind]?.(witness)}</p><${Drawing} witness=${witness} />`}${play}`);
+}
+
+/**
+ * What to run next: one that holds after one that broke, and then both side by side.
+ * @param {Shown} props
+ */
+export function Next({ run, lane, lab }) {
+  const { busy, failure, act } = useAction();
+  useEffect(wantStrategies, []);
+  const { result } = lane;
+  const w = words().why;
+  const broke = tells[result?.verdict ?? ''] !== undefined;
   const repair = lab.strategies.find((s) => s.name === lane.strategy)?.repair;
   const next = lab.strategies.find((s) => s.name === repair && s.available)?.name;
-  const witness = lane.result?.audit?.witness;
-  if (!tells[verdict] || (verdict !== 'blocked' && !witness && !question && !next)) return null;
+  const broken = lab.strategies.filter((s) => s.repair === lane.strategy).map((s) => s.name);
+  const ran = lab.runs.find((r) => r.settings.strategies.length === 1 && broken.includes(r.settings.strategies[0]))?.settings.strategies[0];
+  const names = run.lanes.length > 1 ? [] : broke && next ? [next] : result?.verdict === 'held' && ran ? [ran, lane.strategy] : [];
   const on = busy || isOn(lab.newest);
   const runNext = () => on || act(async () => {
-    await start(request({ ...another(run.settings), strategies: [next ?? ''], repeats: '1' }, []));
+    await start(request({ ...another(run.settings), strategies: names, repeats: '1' }, []));
     go('lab');
   });
+  const short = result?.signs?.right === 'yes' && result.signs.served === 'no' ? result.signs : null;
+  const remark = result?.strategy.broken && (result.verdict === 'held' ? t.verdict.brokenHeld : broke && t.verdict.brokenBroke);
   return html`
-    <section class="panel why-it-broke" data-explains=${verdict}>
-      ${verdict === 'blocked' && html`<${Blocked} run=${run} lane=${lane} family=${row?.family} />`}
-      ${witness && html`<h3>${w.title}</h3><p>${w[witness.kind]?.(witness)}</p><${Drawing} witness=${witness} />`}
-      <p class="buttons">
-        ${question && html`<a class="offer" href=${link('trace', exampleOf(cells[question]))}>${w.play}</a>`}
-        ${next && html`<button type="button" class="offer" aria-disabled=${on ? 'true' : undefined} onClick=${runNext}>${w.run(next)}</button>`}
-      </p>
-      <${Wrong} failure=${failure} />
-    </section>`;
+    ${short && html`<p class="wrong" data-sign="served" data-answer="no">${words().signs.says.served.no}: ${missed(short)}${t.verdict.stop}</p>`}
+    ${remark && html`<p class="lesson">${remark(lane.strategy)} <a href=${link('lessons', lane.strategy)}>${t.verdict.why}</a></p>`}
+    ${names.length > 0 && html`<p><button type="button" class="run next" aria-disabled=${on ? 'true' : undefined} onClick=${runNext}>${names.length > 1 ? w.both : w.run(names[0])}</button></p>`}
+    <${Wrong} failure=${failure} />`;
+}
+
+/**
+ * In what buyers were served short.
+ * @param {Json.Signs} signs
+ */
+export const missed = ({ short, limits }) => (short ?? []).map(({ code, params }) => words().signs.short[code]?.(params, limits) ?? code).join(words().effects.semicolon);
+
+/**
+ * Two orders of a broken sale, drawn as a trace is.
+ * @param {{witness: Json.Witness}} props
+ */
+function Drawing({ witness }) {
+  const trace = useMemo(() => traceOf(witness), [witness, preferences().language]);
+  return html`<${Picture} trace=${trace} zoom=${1.3} />`;
+}
+
+/**
+ * What the buyers found and left. Which of them wrote first is not known.
+ * @param {Json.Witness} witness @returns {import('../trace/model.js').Trace}
+ */
+function traceOf({ orders: [a, b] }) {
+  const w = words().why;
+  const found = (/** @type {Order} */ o) => o.remaining + o.quantity;
+  const step = (/** @type {Order} */ o, /** @type {string} */ command, reply = '') => (
+    { who: w.user(o.user_id), fault: '', backend: 'sql', command, result: '', reply, woke: [], values: [] });
+  const steps = b ? [step(a, w.looks, w.reads(found(a))), step(b, w.looks, w.reads(found(b))), step(a, w.writes(a.remaining)), step(b, w.writes(b.remaining))]
+    : [step(a, w.takes(a.quantity), w.leaves(a.remaining))];
+  return { title: w.drawn, strategy: '', question: '', name: '', stock: found(a), before: [], named: { sql: w.stock }, steps, told: [], problems: [],
+    buyers: [a, b].filter(Boolean).map((o) => ({ name: w.user(o.user_id), process: 0 })) };
+}
+
+/** Faults that can leave a lock behind, the likeliest first. */
+const leaving = ['kill_holder', 'kill_service', 'cut_holder', 'hang_holder', 'pause_holder', 'pause_service'];
+
+/**
+ * The fault of the run after which the lane's sale stood still, if there was one.
+ * @param {Json.Run} run @param {Json.Lane} lane
+ */
+function culprit(run, lane) {
+  const own = (/** @type {Json.Fault} */ f) => (f.strategy ?? run.lanes[0].strategy) === lane.strategy || !f.effect?.holder;
+  const had = run.faults.filter((f) => leaving.includes(f.kind) && f.effect?.took_effect && f.effect.could_matter && own(f));
+  return leaving.flatMap((kind) => had.filter((f) => f.kind === kind))[0];
+}
+
+/**
+ * Who died with what, what waits for it, and what would free it.
+ * @param {{run: Json.Run, lane: Json.Lane, family?: string}} props
+ */
+function Blocked({ run, lane, family = '' }) {
+  const w = words().blocked;
+  const served = lane.result?.audit?.served;
+  const fault = culprit(run, lane);
+  if (!served) return null;
+  const key = fault?.effect?.holder?.lock_key;
+  const parts = [fault ? w.died(fault) : w.unknown, w.waits(served), fault ? (w.frees[family] ?? w.frees.other)(key) : w.lookFor];
+  return html`
+    <h3>${w.title}</h3>
+    <p class="because">${parts.join(words().effects.semicolon)}${t.verdict.stop}</p>
+    <p class="hint">${w.over(run.settings)}</p>`;
+}
+
+/**
+ * What a run that held has tried, and what is known to break its strategy.
+ * @param {{run: Json.Run, lane: Json.Lane, matrix: Json.Matrix | null, row?: Json.Row}} props
+ */
+function Held({ run, lane, matrix, row }) {
+  const w = words().held;
+  return html`
+    <h3>${w.title}</h3>
+    <ul class="tried">${tried(run, lane).map((line) => html`<li key=${line}>${line}</li>`)}</ul>
+    ${matrix && row && html`<${Known} lane=${lane} matrix=${matrix} row=${row} />`}`;
+}
+
+/** @param {Json.Run} run @param {Json.Lane} lane @returns {string[]} */
+function tried({ settings, faults }, { strategy, result }) {
+  const w = words().held;
+  const own = faults.filter((f) => f.effect?.took_effect && (!f.strategy || f.strategy === strategy));
+  const bit = own.filter((f) => f.effect?.could_matter);
+  return [
+    w.buyers(t.about.load(settings), result?.targets.length ?? settings.services),
+    result?.copies ? w.copies(result.copies) : '', result?.retries ? w.retries(result.retries) : '',
+    result?.cancellations?.done ? w.cancelled(result.cancellations.done) : '',
+    ...bit.map((f) => w.fault(words().faults.past(f), f.at_ms)),
+    own.length === 0 ? w.noFault : '', own.length > bit.length ? w.harmless(own.length - bit.length) : '',
+  ].filter(Boolean);
+}
+
+/**
+ * The questions of the matrix that the strategy does not survive, as chips.
+ * @param {{lane: Json.Lane, matrix: Json.Matrix, row: Json.Row}} props
+ */
+function Known({ lane, matrix, row }) {
+  const w = words().held;
+  const cells = matrix.questions.map((q) => ({ q, cell: row.cells[q.id] })).filter(({ cell }) => cell);
+  const broken = cells.filter(({ cell }) => cell.answer === 'breaks');
+  const count = (/** @type {string} */ mark) => cells.filter(({ cell }) => markOf(cell) === mark).length;
+  const had = (/** @type {string} */ id) => lane.known?.some((k) => k.question === id && k.fault);
+  return html`
+    <h3>${w.breaks}</h3>
+    ${broken.length ? html`<ul class="chips">${broken.map(({ q, cell }) => {
+    const text = `✗ ${t.guarantees.titleOf(q)}${had(q.id) ? w.had : ''}`;
+    return html`<li key=${q.id}>${exampleOf(cell) ? html`<a class="badge bad" href=${link('trace', exampleOf(cell))}>${text}</a>`
+      : html`<span class="badge bad">${text}</span>`}</li>`;
+  })}</ul>
+      <p class="hint">${w.chips}</p>`
+    : html`<p>${w.none(count('all'), count('tried'))} <a href=${link('guarantees', '', { cell: row.strategy })}>${w.cells}</a></p>`}`;
 }

@@ -1,6 +1,7 @@
 // Figures measured by `make figures` on one machine, for the chapters. They are
 // fetched once, on demand.
 import { call } from '../api.js';
+import { once } from '../loaded.js';
 import { t } from '../text.js';
 import { count, html, useEffect, useState } from '../ui.js';
 import { words as lessonWords } from './text.js';
@@ -8,20 +9,13 @@ import { words as lessonWords } from './text.js';
 /** @typedef {Words['lessons']['measured']} Labels */
 /** @typedef {import('../text.js').Words} Words */
 
-/** @type {Promise<Json.Figures> | null} */
-let asked = null;
+const ask = once(() => call('GET', '/static/figures.json'));
 
 /**
  * Figures that were not measured are missing.
  * @returns {Promise<Json.Figures>}
  */
-export function loadFigures() {
-  asked ??= call('GET', '/static/figures.json').catch(() => {
-    asked = null; // retry next time
-    return {};
-  });
-  return asked;
-}
+export const loadFigures = () => ask().catch(() => ({}));
 
 /** @param {{command: string}} props */
 export function Measured({ command }) {

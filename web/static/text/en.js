@@ -17,7 +17,9 @@ export default {
 
   nav: {
     label: 'Screens',
-    lab: 'Lab', compare: 'Compare', trace: 'Trace', guarantees: 'Guarantees', lessons: 'Lessons', play: 'Play', shop: 'Shop', choose: 'Choose a strategy', teach: 'Teach', chaos: 'Faults under load',
+    doors: { run: 'Run', which: 'Which one?', learn: 'Learn', shop: 'Shop' },
+    lab: 'One sale', compare: 'Compare', choose: 'Five questions', guarantees: 'The proof', chaos: 'Faults under load', lessons: 'Chapters', play: 'Levels',
+    trace: 'Step by step', teach: 'Plan and exercises',
     main: 'Skip to the content',
     language: '中文', languageHint: 'Show the page in Chinese',
     theme: 'Theme', themes: { auto: 'auto', light: 'light', dark: 'dark' },
@@ -26,11 +28,11 @@ export default {
     failed: 'This screen could not be loaded: the lab does not answer.',
     again: 'Try again',
     unknown: (name) => `There is no screen “${name}”.`,
-    home: 'Go to the lab',
+    home: 'Go to the start',
   },
 
   form: {
-    title: 'The sale',
+    title: 'The sale', summary: (form, load) => (form.strategies.length ? `${form.strategies.join(', ')} · ${form.stock} units · ${load}` : ''),
     stock: 'Stock', stockHint: 'units for sale',
     quantity: 'Units each', quantityHint: 'per buyer',
     profile: 'Pacing',
@@ -45,13 +47,13 @@ export default {
     rate: 'Rate', rateHint: 'buyers per second',
     to_rate: 'Up to', to_rateHint: 'buyers per second, at the end',
     seconds: 'For', secondsHint: 'seconds',
-    more: 'More: lease, processes, seed, faults',
+    more: 'Lease, processes, seed, faults',
     services: 'Service processes', lease_ms: 'Lease, ms', wait_ms: 'Wait, ms', poll_ms: 'Poll, ms',
     servicesHint: 'How long a lock lives without renewal, how long a buyer waits for it, and how long the pause between two attempts is. '
       + 'Empty keeps the current values; a change restarts the service processes.',
     seed: 'Seed', seedHint: 'the same seed gives the same buyers; empty: random',
-    repeats: 'How often, each time reset and with other buyers', times: (n) => (n === '1' ? 'once' : `${n} times`),
-    run: 'Run', stop: 'Stop', stopping: 'Stopping …',
+    repeats: 'How often', times: (n) => (n === '1' ? 'once' : `${n} times`),
+    runNamed: (names) => `Run ${names}`, stop: 'Stop', stopping: 'Stopping …',
     copy: 'Copy a link to these settings',
     token: 'Token', tokenHint: 'this lab was started with a token',
     broken: 'broken on purpose', unavailable: 'not available',
@@ -92,13 +94,13 @@ export default {
     zklock: 'Locks in ZooKeeper', etcdlock: 'Locks in etcd', counter: 'Counters', hotsku: 'The hot SKU',
   },
 
-  idle: {
-    title: 'Nothing has run yet',
-    text: 'First see it go wrong, then see it hold:',
-    run: (name) => `Run ${name}`,
-    breaksHint: 'reads the stock, subtracts, writes it back',
-    holdsHint: 'one statement that checks and subtracts',
-    bothHint: 'side by side, for the same buyers',
+  start: {
+    title: 'Start', settings: 'Settings', guided: 'Guided start',
+    steps: [
+      { title: 'See it break', hint: 'naive reads the stock, subtracts, writes it back' },
+      { title: 'See it hold', hint: 'conditional checks and subtracts in one statement' },
+      { title: 'Side by side', hint: 'both, for the same buyers' },
+    ],
     meaning: {
       held: 'No more units were sold than there were, and the ledger agrees with what every buyer was told.',
       oversold: 'More units were sold than there were, or the stock went below zero.',
@@ -112,20 +114,15 @@ export default {
   stoppingRun: (names) => `${names}: stopped, counting what was sold …`,
   auditing: (names) => `${names}: all buyers have an answer, auditing the ledger …`,
   answered: (n, all) => `${count(n)} of ${plural(all, 'buyer')} answered`,
-  abreast: 'These strategies sold at the same time and shared this machine. For their speed, use', abreastLink: 'Compare',
   startedAnnouncement: (names) => `The run of ${names} has started.`,
 
-  stock: {
-    label: 'Stock left',
-    of: (n) => `of ${plural(n, 'unit')}`, ofSold: (n) => `of ${plural(n, 'unit')}`, but: (n) => `units, and there were ${count(n)}`,
-    below: 'below zero',
-    sold: 'Sold',
-    bar: (sold, stock) => `${plural(sold, 'unit')} sold of ${count(stock)}`,
-    tooMany: (n) => `${plural(n, 'unit')} too many`,
+  numbers: {
+    sold: 'Sold', of: (n) => `of ${plural(n, 'unit')}`, left: 'Left', units: 'units', below: 'below zero',
+    told: 'Told “sold”', nothingElse: 'all of the buyers', time: 'Time', took: (s) => `${s < 10 ? s.toFixed(1) : count(s)} s`,
+    p99: (time) => `99 % within ${time}`,
   },
   outcomes: {
-    title: 'What buyers were told',
-    sold: 'sold', sold_out: 'sold out', busy: 'busy', conflict: 'conflict',
+    sold_out: 'sold out', busy: 'busy', conflict: 'conflict',
     duplicate: 'duplicate', in_progress: 'in progress', reserved: 'reserved', accepted: 'accepted', unknown: 'unknown', error: 'error',
   },
   charts: {
@@ -146,17 +143,17 @@ export default {
     number: (n) => `Fault ${n}`, add: 'Add a fault', remove: (n) => `Remove fault ${n}`,
     happened: 'What happened, and when',
     kinds: {
-      pause_holder: 'Pause the holder', hang_holder: 'Hang the holder', kill_holder: 'Kill the holder', cut_holder: 'Disconnect the holder',
-      pause_service: 'Pause a service', kill_service: 'Kill a service', jump_clock: 'Jump a service’s clock', restart_redis: 'Restart Redis',
-      pause_redis: 'Pause Redis', restart_mysql: 'Kill and restart MySQL', pause_mysql: 'Pause MySQL',
+      pause_holder: 'Freeze the lock’s holder past its lease', hang_holder: 'Hang the holder’s purchase, not its process', kill_holder: 'Kill the lock’s holder', cut_holder: 'Cut the holder’s connections',
+      pause_service: 'Freeze a service process', kill_service: 'Kill a service process', jump_clock: 'Set a service’s clock ahead', restart_redis: 'Restart Redis without its data',
+      pause_redis: 'Freeze Redis', restart_mysql: 'Kill and restart MySQL', pause_mysql: 'Freeze MySQL',
       restart_zookeeper: 'Kill and restart ZooKeeper', restart_etcd: 'Kill and restart etcd',
-      cut_zookeeper_session: 'End a ZooKeeper session',
+      cut_zookeeper_session: 'End a service’s ZooKeeper session',
       lose_zookeeper: 'Kill one of three ZooKeeper', lose_etcd: 'Kill one of three etcd',
-      failover_redis: 'Redis failover before replication', lose_shard: 'Kill a shard of Redis', pause_shard: 'Pause a shard of Redis',
+      failover_redis: 'Fail Redis over before it replicates', lose_shard: 'Kill a shard of Redis', pause_shard: 'Freeze a shard of Redis',
       lose_mysql: 'Kill one of three database nodes',
-      partition_redis: 'Partition from Redis', partition_zookeeper: 'Partition from ZooKeeper', partition_etcd: 'Partition from etcd',
-      lose_replies_redis: 'Lose replies of Redis', lose_replies_mysql: 'Lose replies of MySQL',
-      lock_row_mysql: 'Lock the row', full_redis: 'Fill Redis’ memory', full_etcd: 'Fill etcd',
+      partition_redis: 'Cut a service off from Redis', partition_zookeeper: 'Cut a service off from ZooKeeper', partition_etcd: 'Cut a service off from etcd',
+      lose_replies_redis: 'Lose the replies of Redis', lose_replies_mysql: 'Lose the replies of MySQL',
+      lock_row_mysql: 'Lock the stock row from outside', full_redis: 'Fill Redis’ memory', full_etcd: 'Fill etcd',
     },
   },
 
@@ -165,40 +162,29 @@ export default {
     preparing: 'preparing', running: 'running', stopping: 'stopping',
   },
   verdict: {
-    held: (a, r) => `${count(a.sold)} of ${plural(a.initial, 'unit')} sold, and the ledger agrees with what ${plural(r.requests, 'buyer')} were told${
-      r.copies ? `, with ${plural(r.copies, 'copy', 'copies')}` : ''}${r.retries ? `, with ${plural(r.retries, 'retry', 'retries')}` : ''}.${
-      a.served?.state === 'served' ? ` Longest pause while units were left: ${pause(a.served.longest_ms)}.` : ''}`,
-    blocked: (a) => `Nothing was oversold or lost, but after ${count(a.sold)} of ${plural(a.initial, 'unit')} none was sold for ${
-      pause(a.served?.longest_ms ?? 0)} while buyers were asking.`,
-    oversold: (a) => (a.sold > a.initial
-      ? `${plural(a.sold, 'unit')} sold, and there were ${count(a.initial)}: ${count(a.sold - a.initial)} too many.`
-      : `The stock of ${count(a.initial)} went to ${count(a.remaining)}.`),
-    lost: (a) => `Not oversold, but the ledger does not add up: ${count(a.sold)} sold and ${count(a.remaining)} left of ${plural(a.initial, 'unit')}.`,
-    not_valid: () => 'This run proves nothing, neither good nor bad.',
+    held: (a, r) => `the ledger agrees with what ${plural(r.requests, 'buyer')} were told.${a.remaining > 0 ? ' Units are left.' : ''}`,
+    blocked: (a) => `nothing was oversold or lost, but none was sold for ${pause(a.served?.longest_ms ?? 0)} while units were left and buyers were asking.`,
+    oversold: (a) => (a.sold > a.initial ? `${plural(a.sold - a.initial, 'unit')} more than there were.` : 'the stock went below zero.'),
+    lost: (a) => `nothing was oversold, but the ledger does not add up${a.sold + a.remaining === a.initial ? '' : `: sold and left make ${count(a.sold + a.remaining)}, not ${count(a.initial)}`}.`,
+    not_valid: () => 'this run proves nothing, neither good nor bad.',
     heldThisTime: 'Held this time; a schedule that breaks it is known:', and: ' · ', stop: '.', gap: ' ',
     when: {
       oversell: 'two concurrent buyers', processes: 'buyers in two service processes', 'lease-end': 'a holder that is paused past its lease',
       'dead-holder': 'a holder that dies', 'node-loss': 'a server that loses its data',
     },
-    left: (n, told) => `${plural(n, 'unit')} left. Buyers were told: ${told}.`,
-    told: {
-      sold_out: (n) => `sold out ${count(n)}`, busy: (n) => `busy ${count(n)}`, conflict: (n) => `conflict ${count(n)}`,
-      duplicate: (n) => `duplicate ${count(n)}`, in_progress: (n) => `in progress ${count(n)}`, reserved: (n) => `reserved ${count(n)}`, accepted: (n) => `accepted ${count(n)}`,
-      unknown: (n) => `outcome unknown ${count(n)}`, error: (n) => `error ${count(n)}`,
-    },
     announcement: (name, word, text) => `${name}: ${word}. ${text}`,
     why: 'Read why.',
-    brokenBroke: (name) => `${name} is meant to break like this. Now run one that holds.`,
-    brokenHeld: (name) => `${name} is meant to break, and was lucky this time. Try more concurrent buyers.`,
+    brokenBroke: (name) => `${name} is broken on purpose.`,
+    brokenHeld: (name) => `${name} is broken on purpose, and was lucky this time. Try more concurrent buyers.`,
+    evidence: 'Evidence', evidenceHint: 'broken rules, orders, figures, charts, servers, how to repeat it',
     rules: 'Broken rules', orders: 'The orders concerned',
     problems: 'Why it proves nothing',
     more: (n) => `… and ${count(n)} more`,
     ranOn: 'Ran on',
     commands: 'Commands per purchase',
     figures: {
-      orders: 'Orders', rate: 'Answers per second', sales: 'Sales per second, to the last', p50: 'Median', p99: '99th percentile', seconds: 'Took',
+      orders: 'Orders', rate: 'Answers per second', sales: 'Sales per second, to the last', p50: 'Median', p99: '99th percentile',
     },
-    took: (s) => `${s < 10 ? s.toFixed(1) : count(s)} s`,
   },
   rules: {
     oversold: 'Sold more than there were', negative_stock: 'Stock below zero', lost_update: 'Lost updates',
@@ -216,7 +202,7 @@ export default {
     paid_released: 'Paid, and given back', paid_late: 'Paid after the deadline', not_paid: 'A payment that never happened', paid_unasked: 'Paid, but not by the buyer',
     expired_early: 'Expired before the deadline', expired_held: 'Expired, and still held', released_twice: 'Given back twice',
     not_linearizable: 'Answers that cannot all be true',
-    two_holders: 'Two holders of one lock', unknown: 'Outcome unknown', blocked: 'Blocked for ever',
+    linearizable: 'Answers that cannot all be true', two_holders: 'Two holders of one lock', unknown: 'Outcome unknown', blocked: 'Blocked for ever',
     error: 'An unexpected error', hindered: 'Delayed by another SKU', stolen: 'Lock taken from its holder', early: 'Sold before the sale started',
     untold: 'Accepted, and not told what became of it', kept: 'The lock of another renewed',
   },
@@ -233,7 +219,7 @@ export default {
     notKept: (why) => `This run is not kept: ${why}`,
   },
   history: {
-    title: 'Runs', empty: 'Runs are listed and kept here.',
+    title: 'Earlier runs',
     verdict: 'Verdict', strategy: 'Strategy', stock: 'Stock', load: 'Load',
     sold: 'Sold', left: 'Left', rate: 'Answers/s', p99: 'p99', time: 'Started',
     nth: ({ number, of }) => `run ${number} of ${of}`,

@@ -54,7 +54,9 @@ export default {
 
   nav: {
     label: '页面',
-    lab: '实验室', compare: '对比', trace: '轨迹', guarantees: '保证', lessons: '课程', play: '调度', shop: '商店', choose: '选择策略', teach: '教学', chaos: '故障',
+    doors: { run: '运行', which: '选哪个？', learn: '学习', shop: '商店' },
+    lab: '一场秒杀', compare: '对比', choose: '五个问题', guarantees: '证明', chaos: '负载下的故障', lessons: '章节', play: '关卡',
+    trace: '逐步播放', teach: '教案与练习',
     main: '跳到正文',
     language: 'English', languageHint: '用英文显示',
     theme: '主题', themes: { auto: '自动', light: '浅色', dark: '深色' },
@@ -63,11 +65,11 @@ export default {
     failed: '这个页面加载失败：实验室没有响应。',
     again: '再试一次',
     unknown: (name) => `没有“${name}”这个页面。`,
-    home: '回到实验室',
+    home: '回到开头',
   },
 
   form: {
-    title: '一场秒杀',
+    title: '一场秒杀', summary: (form, load) => (form.strategies.length ? `${form.strategies.join('、')} · ${form.stock} 件 · ${load}` : ''),
     stock: '库存', stockHint: '待售件数',
     quantity: '每人件数', quantityHint: '每个买家要买几件',
     profile: '到达节奏',
@@ -82,12 +84,12 @@ export default {
     rate: '速率', rateHint: '每秒到达的买家',
     to_rate: '升到', to_rateHint: '结束时每秒到达的买家',
     seconds: '持续', secondsHint: '秒',
-    more: '更多：租约、进程、种子、故障',
+    more: '租约、进程、种子、故障',
     services: '服务进程', lease_ms: '租约（毫秒）', wait_ms: '等待（毫秒）', poll_ms: '轮询（毫秒）',
     servicesHint: '锁不续期时的有效时间、买家等锁的时间、两次尝试之间的停顿。留空则沿用现有的值；修改会重启服务进程。',
     seed: '种子', seedHint: '种子相同，买家就相同；留空则随机',
-    repeats: '运行几次，每次重置，买家不同', times: (n) => `${n} 次`,
-    run: '运行', stop: '停止', stopping: '正在停止……',
+    repeats: '运行几次', times: (n) => `${n} 次`,
+    runNamed: (names) => `运行 ${names}`, stop: '停止', stopping: '正在停止……',
     copy: '复制这些设置的链接',
     token: '令牌', tokenHint: '这个实验室启动时设了令牌',
     broken: '故意写错', unavailable: '不可用',
@@ -165,13 +167,13 @@ export default {
     zklock: 'ZooKeeper 里的锁', etcdlock: 'etcd 里的锁', counter: '计数器', hotsku: '热点 SKU',
   },
 
-  idle: {
-    title: '还没有运行过',
-    text: '先看它出错，再看它守住：',
-    run: (name) => `运行 ${name}`,
-    breaksHint: '读出库存，相减，再写回去',
-    holdsHint: '一条语句，既检查又扣减',
-    bothHint: '并排运行，买家完全相同',
+  start: {
+    title: '开始', settings: '设置', guided: '回到引导',
+    steps: [
+      { title: '看它出错', hint: 'naive：读出库存，相减，再写回去' },
+      { title: '看它守住', hint: 'conditional：一条语句，既检查又扣减' },
+      { title: '并排比一比', hint: '两个一起，买家完全相同' },
+    ],
     meaning: {
       held: '卖出的不多于原有的，账本也和每个买家得到的答复一致。',
       oversold: '卖出的多于原有的，或者库存变成了负数。',
@@ -185,20 +187,15 @@ export default {
   stoppingRun: (names) => `${names}：已停止，正在清点……`,
   auditing: (names) => `${names}：所有买家都已得到答复，正在审计账本……`,
   answered: (n, all) => `${count(all)} 位买家中的 ${count(n)} 位已得到答复`,
-  abreast: '这些策略同时出售，共用这台机器。要比较速度，请用', abreastLink: '对比',
   startedAnnouncement: (names) => `${names} 开始运行。`,
 
-  stock: {
-    label: '剩余库存',
-    of: (n) => `共 ${count(n)} 件`, ofSold: (n) => `件，共 ${count(n)} 件`, but: (n) => `件，而库存只有 ${count(n)} 件`,
-    below: '低于零',
-    sold: '已售',
-    bar: (sold, stock) => `${count(stock)} 件中已售 ${count(sold)} 件`,
-    tooMany: (n) => `多卖了 ${count(n)} 件`,
+  numbers: {
+    sold: '卖出', of: (n) => `库存 ${count(n)} 件`, left: '剩余', units: '件', below: '低于零',
+    told: '被告知买到', nothingElse: '全部买家', time: '用时', took: (s) => `${s < 10 ? s.toFixed(1) : count(s)} 秒`,
+    p99: (time) => `99% 在 ${time} 内`,
   },
   outcomes: {
-    title: '买家得到的答复',
-    sold: '买到', sold_out: '售罄', busy: '繁忙', conflict: '冲突',
+    sold_out: '售罄', busy: '繁忙', conflict: '冲突',
     duplicate: '重复', in_progress: '处理中', reserved: '已预留', accepted: '已受理', unknown: '结果不明', error: '错误',
   },
   charts: {
@@ -219,17 +216,17 @@ export default {
     number: (n) => `故障 ${n}`, add: '添加故障', remove: (n) => `去掉故障 ${n}`,
     happened: '什么时候发生了什么',
     kinds: {
-      pause_holder: '暂停持有者', hang_holder: '挂起持有者', kill_holder: '杀死持有者', cut_holder: '断开持有者',
-      pause_service: '暂停一个服务进程', kill_service: '杀死服务进程', jump_clock: '服务进程的时钟跳变', restart_redis: '重启 Redis',
+      pause_holder: '让持锁者停顿到租约过期', hang_holder: '卡住持锁的那次购买', kill_holder: '杀死持锁者', cut_holder: '切断持锁者的连接',
+      pause_service: '暂停一个服务进程', kill_service: '杀死一个服务进程', jump_clock: '把一个服务的时钟拨快', restart_redis: '重启 Redis，丢掉数据',
       pause_redis: '暂停 Redis', restart_mysql: '杀死并重启 MySQL', pause_mysql: '暂停 MySQL',
       restart_zookeeper: '杀死并重启 ZooKeeper', restart_etcd: '杀死并重启 etcd',
-      cut_zookeeper_session: '结束 ZooKeeper 会话',
+      cut_zookeeper_session: '结束一个服务的 ZooKeeper 会话',
       lose_zookeeper: '杀死三台 ZooKeeper 之一', lose_etcd: '杀死三台 etcd 之一',
-      failover_redis: '复制之前的 Redis 故障转移', lose_shard: '杀死一个 Redis 分片', pause_shard: '暂停一个 Redis 分片',
+      failover_redis: '复制之前就切换 Redis', lose_shard: '杀死一个 Redis 分片', pause_shard: '暂停一个 Redis 分片',
       lose_mysql: '杀死三个数据库节点之一',
-      partition_redis: '与 Redis 网络分区', partition_zookeeper: '与 ZooKeeper 网络分区', partition_etcd: '与 etcd 网络分区',
-      lose_replies_redis: '丢失 Redis 的应答', lose_replies_mysql: '丢失 MySQL 的应答',
-      lock_row_mysql: '占住这一行', full_redis: '写满 Redis', full_etcd: '写满 etcd',
+      partition_redis: '让一个服务连不上 Redis', partition_zookeeper: '让一个服务连不上 ZooKeeper', partition_etcd: '让一个服务连不上 etcd',
+      lose_replies_redis: '丢掉 Redis 的应答', lose_replies_mysql: '丢掉 MySQL 的应答',
+      lock_row_mysql: '从外面锁住库存行', full_redis: '写满 Redis 的内存', full_etcd: '写满 etcd',
     },
   },
 
@@ -238,40 +235,29 @@ export default {
     preparing: '准备中', running: '运行中', stopping: '停止中',
   },
   verdict: {
-    held: (a, r) => `${count(a.initial)} 件卖出 ${count(a.sold)} 件，账本与 ${count(r.requests)} 位买家得到的答复一致${
-      r.copies ? `，含 ${count(r.copies)} 个副本` : ''}${r.retries ? `，${count(r.retries)} 次重试` : ''}。${
-      a.served?.state === 'served' ? `有库存时最长停顿 ${pause(a.served.longest_ms)}。` : ''}`,
-    blocked: (a) => `没有超卖也没有丢失，但 ${count(a.initial)} 件只卖出 ${count(a.sold)} 件，随后 ${
-      pause(a.served?.longest_ms ?? 0)}内一件也没卖出，而买家一直在购买。`,
-    oversold: (a) => (a.sold > a.initial
-      ? `只有 ${count(a.initial)} 件，却卖出 ${count(a.sold)} 件：多卖 ${count(a.sold - a.initial)} 件。`
-      : `${count(a.initial)} 件的库存变成了 ${count(a.remaining)}。`),
-    lost: (a) => `没有超卖，但账对不上：共 ${count(a.initial)} 件，卖出 ${count(a.sold)}，剩下 ${count(a.remaining)}。`,
+    held: (a, r) => `账本与 ${count(r.requests)} 位买家得到的答复一致。${a.remaining > 0 ? '库存没有卖完。' : ''}`,
+    blocked: (a) => `没有超卖，也没有丢失，但在有库存、买家也在购买时，${pause(a.served?.longest_ms ?? 0)}内一件也没卖出。`,
+    oversold: (a) => (a.sold > a.initial ? `多卖了 ${count(a.sold - a.initial)} 件。` : '库存变成了负数。'),
+    lost: (a) => `没有超卖，但账对不上${a.sold + a.remaining === a.initial ? '' : `：卖出加剩余是 ${count(a.sold + a.remaining)} 件，不是 ${count(a.initial)} 件`}。`,
     not_valid: () => '这次运行无效，既不能证明对，也不能证明错。',
     heldThisTime: '这次守住了，但已知有一种调度会打破它：', and: '；', stop: '。', gap: '',
     when: {
       oversell: '两个买家同时购买', processes: '买家分在两个服务进程', 'lease-end': '持有者停顿超过租约',
       'dead-holder': '持有者死亡', 'node-loss': '服务器丢失数据',
     },
-    left: (n, told) => `剩下 ${count(n)} 件。买家得到的答复：${told}。`,
-    told: {
-      sold_out: (n) => `售罄 ${count(n)}`, busy: (n) => `繁忙 ${count(n)}`, conflict: (n) => `冲突 ${count(n)}`,
-      duplicate: (n) => `重复 ${count(n)}`, in_progress: (n) => `处理中 ${count(n)}`, reserved: (n) => `已预留 ${count(n)}`, accepted: (n) => `已受理 ${count(n)}`,
-      unknown: (n) => `结果不明 ${count(n)}`, error: (n) => `错误 ${count(n)}`,
-    },
     announcement: (name, word, text) => `${name}：${word}。${text}`,
     why: '看看为什么。',
-    brokenBroke: (name) => `${name} 本来就会这样出错。现在运行一个守得住的。`,
-    brokenHeld: (name) => `${name} 本来会出错，这次是运气好。把并发调高再试试。`,
+    brokenBroke: (name) => `${name} 是故意写错的。`,
+    brokenHeld: (name) => `${name} 是故意写错的，这次只是运气好。把并发调高再试试。`,
+    evidence: '证据', evidenceHint: '被破坏的规则、订单、数据、图表、服务器，以及怎样重复',
     rules: '被破坏的规则', orders: '相关的订单',
     problems: '为什么无效',
     more: (n) => `……还有 ${count(n)} 条`,
     ranOn: '运行环境',
     commands: '每次购买的命令数',
     figures: {
-      orders: '订单', rate: '每秒答复数', sales: '每秒售出（到最后一件）', p50: '中位数', p99: '99 分位', seconds: '用时',
+      orders: '订单', rate: '每秒答复数', sales: '每秒售出（到最后一件）', p50: '中位数', p99: '99 分位',
     },
-    took: (s) => `${s < 10 ? s.toFixed(1) : count(s)} 秒`,
   },
   rules: {
     oversold: '卖出的多于原有的', negative_stock: '库存低于零', lost_update: '丢失更新',
@@ -289,7 +275,7 @@ export default {
     paid_released: '付了款，却被退回', paid_late: '过期之后还付了款', not_paid: '付款没有生效', paid_unasked: '付了款，却不是买家付的',
     expired_early: '还没到期就被当成过期', expired_held: '过期了，却还占着库存', released_twice: '退还了两次',
     not_linearizable: '这些答复不可能同时为真',
-    two_holders: '一把锁，两个持有者', unknown: '结果不明', blocked: '永远被挡住',
+    linearizable: '这些答复不可能同时为真', two_holders: '一把锁，两个持有者', unknown: '结果不明', blocked: '永远被挡住',
     error: '意外的错误', hindered: '被别的商品阻塞', stolen: '锁被别人释放', early: '开售之前就卖出',
     untold: '受理之后查不到结果', kept: '续了别人的锁',
   },
@@ -306,7 +292,7 @@ export default {
     notKept: (why) => `这次运行没有保存：${why}`,
   },
   history: {
-    title: '运行记录', empty: '运行过的都列在这里，并且会保存。',
+    title: '以前的运行',
     verdict: '结论', strategy: '策略', stock: '库存', load: '负载',
     sold: '已售', left: '剩余', rate: '答复/秒', p99: 'p99', time: '开始',
     nth: ({ number, of }) => `第 ${number} 次，共 ${of} 次`,

@@ -1,6 +1,6 @@
 // The trace screen: a counterexample of `seckill prove`, or a live purchase,
 // command by command.
-import { Found } from '../guarantees/cell.js';
+import { Found } from '../guarantees/dialog.js';
 import { exampleOf, examplesOf, loadMatrix } from '../guarantees/matrix.js';
 import { say } from '../guarantees/say.js';
 import { words as matrixWords } from '../guarantees/text.js';

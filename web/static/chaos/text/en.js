@@ -4,10 +4,8 @@ import { count } from '../../ui.js';
 const servers = { mysql: 'MySQL', redis: 'Redis', zookeeper: 'ZooKeeper', etcd: 'etcd' };
 
 export default {
-  what: 'Each cell is a sale on real servers with a fault in its middle: buyers come while it happens, and others buy up what is left when it is over. '
-    + 'Select a cell for its course. One sale with one fault is a sample; the guarantees try every order.',
-  matrix: 'To the guarantees',
-  strategy: 'Strategy', name: 'Strategy', show: 'Show', reset: 'Reset the filter',
+  what: 'Each cell is a sale on real servers with a fault in its middle. One sale with one fault is a sample; the proof tries every schedule.',
+  show: 'Show', didNotHold: 'did not hold, and what broke', stuck: 'stuck',
   shows: { '': 'all', broke: 'what did not hold', wrong: 'what broke a promise' },
   shown: (n, all) => (n === all ? `${count(all)} strategies` : n ? `${count(n)} of ${count(all)} strategies` : 'No strategy matches.'),
   words: {
@@ -24,7 +22,6 @@ export default {
   },
   may: 'It promises nothing about this, or is known to break by it.', wrong: 'It promises to withstand this.', promises: 'It promises to withstand this, and it did.',
   seconds: (n) => `${n.toFixed(1)} s`,
-  legend: 'The small number is the longest time without a sale, in seconds. A frame marks a promise that was broken.',
   link: (what, server) => ({
     none: 'No fault: the control run', partition: `Partition from ${servers[server]}`, lose_replies: `Lost replies of ${servers[server]}`,
   })[what],
@@ -41,5 +38,5 @@ export default {
   },
   nothing: 'no sale', ran: (begun, machine, servers) => `Run on ${begun}, ${machine}: ${servers}.`, command: 'The whole table:', left: (n) => `${count(n)} cells were not run.`,
   sale: (s) => `${s.rate} buyers a second for ${((s.before_ms + s.fault_ms + s.after_ms) / 1000).toFixed(1)} s, ${s.services} service processes; lease ${s.lease_ms} ms, wait ${s.wait_ms} ms; a fault that lasts, lasts ${s.fault_ms} ms. A process that is killed does not test fsync.`,
-  lesson: 'Its lesson', guarantee: 'Its guarantees', close: 'Close', cards: 'What each fault did to each strategy',
+  guarantee: 'All its answers',
 };

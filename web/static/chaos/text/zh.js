@@ -4,10 +4,8 @@ import { count } from '../../ui.js';
 const servers = { mysql: 'MySQL', redis: 'Redis', zookeeper: 'ZooKeeper', etcd: 'etcd' };
 
 export default {
-  what: '每一格是真实服务器上的一场销售，中途发生一次故障：故障期间一批买家在抢购，结束后另一批买家买走剩下的库存。'
-    + '选中一格可以看它的过程。一种故障只跑一场销售，只是一个样本；“保证”里尝试的是所有的命令次序。',
-  matrix: '去看保证',
-  strategy: '策略', name: '策略', show: '显示', reset: '清除筛选',
+  what: '每一格是真实服务器上的一场销售，中途发生一次故障。一种故障只跑一场销售，只是一个样本；“证明”里尝试的是所有的先后。',
+  show: '显示', didNotHold: '没有守住，以及坏在哪里', stuck: '卡住',
   shows: { '': '全部', broke: '没有守住的', wrong: '违背承诺的' },
   shown: (n, all) => (n === all ? `${count(all)} 个策略` : n ? `${count(all)} 个策略中的 ${count(n)} 个` : '没有符合的策略。'),
   words: {
@@ -24,7 +22,6 @@ export default {
   },
   may: '它对此没有承诺，或者已知会因此出错。', wrong: '它承诺能经受这种故障。', promises: '它承诺能经受这种故障，也做到了。',
   seconds: (n) => `${n.toFixed(1)} 秒`,
-  legend: '小字是最长多少秒没有成交。加框的格子违背了承诺。',
   link: (what, server) => ({
     none: '没有故障：对照', partition: `与 ${servers[server]} 网络分区`, lose_replies: `${servers[server]} 的应答丢失`,
   })[what],
@@ -41,5 +38,5 @@ export default {
   },
   nothing: '没有成交', ran: (begun, machine, servers) => `运行于 ${begun}，${machine}：${servers}。`, command: '整张表：', left: (n) => `有 ${count(n)} 格没有运行。`,
   sale: (s) => `每秒 ${s.rate} 个买家，共 ${((s.before_ms + s.fault_ms + s.after_ms) / 1000).toFixed(1)} 秒，${s.services} 个服务进程；租约 ${s.lease_ms} 毫秒，等锁 ${s.wait_ms} 毫秒；会自行结束的故障持续 ${s.fault_ms} 毫秒。杀死进程并不能检验 fsync。`,
-  lesson: '它的课程', guarantee: '它的保证', close: '关闭', cards: '每种故障对每个策略的影响',
+  guarantee: '它的全部答案',
 };

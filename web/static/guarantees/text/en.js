@@ -2,25 +2,14 @@
 import { count, plural } from '../../ui.js';
 
 export default {
-  what: 'Every cell was computed: the commands of two or three actors were run in many schedules on real servers, and the ledger '
-    + 'was judged. A cell that breaks has a counterexample: select the cell, and play it step by step.',
-  choose: 'Choose by five questions',
+  what: 'Every cell was computed: the commands of two or three actors, in many schedules, on real servers. Select a ✗ to see it break step by step, a strategy for all its answers.',
   groups: { sound: 'Without faults', one: 'One thing goes wrong', more: 'More', measured: 'Measured' },
-  legend: 'The small number is how many schedules were run. A schedule is one interleaving of the actors’ commands.',
-  filter: 'Filter', family: 'Family', question: 'Question', answer: 'Answer', name: 'Strategy', any: 'any', semicolon: '; ', stop: '.', reset: 'Reset the filter',
-  presetsLabel: 'Show what', noSuch: (value) => `“${value}” (there is none)`, is: (what, value) => `${what}: ${value}`,
+  locks: 'Locks', lockless: 'Ways without a lock', broke: 'and what: the stock, the lock, the counter, or an answer', nothing: 'nothing breaks it', all: (n) => `Show all ${count(n)}`,
+  about: { stock: 'stock', lock: 'lock', counter: 'counter', answer: 'answer' },
+  name: 'Strategy', semicolon: '; ', presetsLabel: 'Show what',
   presets: {
     oversell: 'never oversells', processes: 'several processes', 'dead-holder': 'survives a dead holder', 'lease-end': 'survives a pause', order: 'fair',
   },
-  asked: (conditions) => `The filter asks for: ${conditions.join('; ')}.`,
-  take: (name) => `Compare ${name}`, takeShort: 'compare', chooseRows: 'Tick two strategies or more to compare them by their differences.',
-  chosenRows: 'Strategies to compare', chosen: (n) => `${plural(n, 'strategy', 'strategies')} ticked:`, oneMore: 'Tick one more to compare.',
-  unknownRows: (names) => `The matrix has no strategy ${names}.`,
-  differences: 'Compare by their differences', wholeTable: 'Back to the table', chooseNone: 'Untick all',
-  differIn: (n, all) => (n ? `Their answers differ in ${count(n)} of ${plural(all, 'question')}.` : `They answer all ${count(all)} questions alike. How many schedules were tried is no difference.`),
-  alike: (titles) => `Answered alike: ${titles}.`,
-  pointAt: 'Point at a cell, or move to it with Tab, to read it here.',
-  verdict: { holds: 'holds', breaks: 'breaks', measured: 'measured', failed: 'could not be determined', 'n/a': 'does not apply', '': 'not computed' },
   shown: (n, all) => (n === all ? plural(all, 'strategy', 'strategies') : n === 0 ? 'No strategy matches.' : `${count(n)} of ${plural(all, 'strategy', 'strategies')}.`),
   asksOf: (q) => q.asks,
   /** Which schedules were tried: one sentence each. */
@@ -67,7 +56,7 @@ export default {
     'no': ['no', 'no'],
     'the holder would wait for itself': ['the holder would wait for itself'],
   },
-  play: 'Play the counterexample', lesson: 'Read its lesson', run: 'Run it in the Lab',
+  play: 'See it break, step by step', lesson: 'Read its lesson', run: 'Run it',
   close: 'Close',
   computed: (schedules, seed) => `Computed by seckill prove, ${schedules ? `at most ${plural(schedules, 'schedule')}` : 'all schedules'} of each search, seed ${seed}, on`,
 };

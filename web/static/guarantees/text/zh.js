@@ -8,22 +8,12 @@ const inChinese = (servers) => servers.replace(/Cluster of (\d+) \((\d+) masters
   .replace(/ with (\d+) replicas and (\d+) sentinels/, '（$1 个副本，$2 个哨兵）').replace(/(\d+) shards/, '$1 个分片');
 
 export default {
-  what: '每一格都是算出来的：两三个参与者的命令在真实的服务器上按许多种调度运行，再根据账本判定。出错的格子都有反例：点开格子，一步一步播放。',
-  choose: '回答五个问题来选',
+  what: '每一格都是算出来的：两三个参与者的命令，按许多种先后，在真实的服务器上运行。点 ✗ 一步一步看它怎么出错，点策略看它的全部答案。',
   groups: { sound: '没有故障', one: '一处出错', more: '更多', measured: '只测量' },
-  legend: '小号数字是运行过多少种调度。一种调度就是各参与者命令的一种交错顺序。',
-  filter: '筛选', family: '类别', question: '问题', answer: '答案', name: '策略', any: '不限', semicolon: '；', stop: '。', reset: '清除筛选',
-  presetsLabel: '只看', noSuch: (value) => `“${value}”（没有）`, is: (what, value) => `${what}：${value}`,
+  locks: '锁', lockless: '不用锁的做法', broke: '以及坏在哪里：库存、锁、计数器，还是答复', nothing: '没有什么会打破它', all: (n) => `显示全部 ${count(n)} 个`,
+  about: { stock: '库存', lock: '锁', counter: '计数', answer: '答复' },
+  name: '策略', semicolon: '；', presetsLabel: '只看',
   presets: { oversell: '不超卖', processes: '可用于多个进程', 'dead-holder': '持有者死亡也不怕', 'lease-end': '持有者停顿也不怕', order: '先到先得' },
-  asked: (conditions) => `筛选条件：${conditions.join('；')}。`,
-  take: (name) => `对比 ${name}`, takeShort: '对比', chooseRows: '勾选两个或更多策略，就可以对比它们的不同。',
-  chosenRows: '要对比的策略', chosen: (n) => `已勾选 ${count(n)} 个策略：`, oneMore: '再勾选一个就可以对比。',
-  unknownRows: (names) => `矩阵里没有 ${names} 这个策略。`,
-  differences: '对比它们的不同', wholeTable: '回到整张表', chooseNone: '全部取消',
-  differIn: (n, all) => (n ? `${count(all)} 个问题中，它们有 ${count(n)} 个答案不同。` : `${count(all)} 个问题的答案全都相同。试过多少种调度不算不同。`),
-  alike: (titles) => `答案相同的：${titles}。`,
-  pointAt: '把鼠标移到一个格子上，或用 Tab 键移过去，这里就会读出它。',
-  verdict: { holds: '成立', breaks: '会出错', measured: '只测量', failed: '无法判定', 'n/a': '不适用', '': '没有计算' },
   shown: (n, all) => (n === all ? `${count(all)} 个策略` : n === 0 ? '没有这样的策略。' : `${count(all)} 个策略中的 ${count(n)} 个。`),
   asksOf: (q) => asks[q.id] ?? q.asks,
   /** 试了什么，一句一条。 */
@@ -45,7 +35,7 @@ export default {
   also: (servers, asked, n) => `在 ${inChinese(servers)} 上：算了 ${count(asked)} 格，${n === 0 ? '结果全部相同' : `有 ${count(n)} 格不同（≠）`}。`,
   /** 测到了什么：完整的，和格子里的。 */
   measured,
-  play: '播放反例', lesson: '读它的课程', run: '在实验室运行',
+  play: '一步一步看它出错', lesson: '读它的课程', run: '运行它',
   close: '关闭',
   computed: (schedules, seed) => `由 seckill prove 算出，每次搜索${schedules ? `最多 ${count(schedules)} 种调度` : '运行全部调度'}，种子 ${seed}，运行于`,
 };

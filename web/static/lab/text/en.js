@@ -176,7 +176,7 @@ export default {
     below: ({ orders: [o] }) => `When the deduction of user ${o.user_id} ran, ${count(o.remaining + o.quantity)} were left, and it took ${count(o.quantity)}: its check had seen an older number.`,
     drawn: 'What each buyer found and left; which of them wrote first is not known', user: (id) => `user ${id}`, stock: 'stock', looks: 'looks',
     reads: (n) => `finds ${count(n)}`, writes: (n) => `leaves ${count(n)}`, takes: (n) => `takes ${count(n)}`, leaves: (n) => `${count(n)} left`,
-    play: 'Play it step by step', run: (name) => `Run one that holds: ${name}`,
+    play: 'Play it step by step', run: (name) => `Run one that holds: ${name}`, both: 'Run both side by side',
   },
   /** An order that broke a rule: the judge's own words. */
   example: (text, _said) => text,
@@ -206,15 +206,15 @@ export default {
   held: {
     title: 'What this run tried',
     buyers: (load, n) => `${load}, in ${plural(n, 'service process', 'service processes')}`,
-    again: (copies, retries) => `${copies ? plural(copies, 'copy', 'copies') : 'no copies'} and ${retries ? plural(retries, 'retry', 'retries') : 'no retries'} of the same requests`,
-    cancelled: (n) => (n ? plural(n, 'cancellation') : 'no cancellations'),
+    copies: (n) => `${plural(n, 'request')} sent twice, as a double click does`, retries: (n) => `${plural(n, 'request')} sent again after no answer`,
+    cancelled: (n) => `${plural(n, 'order')} cancelled again`,
     fault: (what, at) => `${what}, at ${(at / 1000).toFixed(1)} s`,
-    noFault: 'no fault that could matter',
-    harmless: (n) => `${plural(n, 'fault')} that took effect and could not matter`,
-    breaks: 'Questions of the proof that are known to break it',
+    noFault: 'no fault: nothing was killed, paused or cut off',
+    harmless: (n) => `${plural(n, 'fault')} at a moment when it could not do harm`,
+    breaks: 'What would break it',
     had: ' (this run had such a fault)',
-    chips: 'Select one to play the schedule that breaks it.',
-    none: (all, some) => `No schedule is known. The proof asked: it holds in all schedules of ${plural(all, 'question')}, and in those tried of ${count(some)} more.`,
+    chips: 'The proof found it: select one to see it step by step.',
+    none: (all, some) => `Nothing that is known. The proof tried every schedule for ${plural(all, 'question')}, and many for ${count(some)} more.`,
     cells: 'See its row.',
   },
   signs: {
@@ -223,8 +223,9 @@ export default {
       served: { yes: 'Served', no: 'Not served', not_known: 'Served? Not known' },
     },
     why: {
-      right: { yes: 'Nothing was oversold, lost or invented.', no: 'The ledger is wrong: see the broken rules.', not_known: 'The run proves nothing.' },
+      right: { yes: 'Nothing was oversold, lost or invented.', no: 'The ledger is wrong.', not_known: 'The run proves nothing.' },
       served: { yes: 'Buyers got their answers in time, and the units were sold.', no: '', not_known: 'Nothing says whether the sale stood still.' },
+      useless: 'Answers came in time, and were wrong.',
     },
     /** @type {Record<string, (p: Record<string, number>, limits: Json.Signs['limits']) => string>} */
     short: {
@@ -233,7 +234,6 @@ export default {
       uncertain: ({ errors, unknown, of }) => `${count(errors + unknown)} of ${plural(of, 'buyer')} have no certain answer: ${plural(errors, 'error')}, ${count(unknown)} unknown`,
       unsold: ({ sold, of }) => `Only ${count(sold)} of ${plural(of, 'unit')} that buyers asked for were sold`,
     },
-    means: 'What right and served mean',
     right: 'Right: nothing was oversold, lost or invented, by the ledger and by what every buyer was told.',
     served: ({ late_ms: late, uncertain, sold }) => `Served: the sale never stood still for longer than a wait and a lease while buyers asked for units that were there, `
       + `99 of 100 answers came within ${seconds(late)}, at most ${percent(uncertain)} of the buyers ended without a certain answer, and at least ${percent(sold)} of the units that were there and asked for were sold.`,

@@ -200,7 +200,7 @@ export default {
     below: ({ orders: [o] }) => `用户 ${o.user_id} 扣减时只剩 ${count(o.remaining + o.quantity)} 件，还是扣了 ${count(o.quantity)} 件：检查时看到的是旧的数字。`,
     drawn: '每个买家扣减前后的库存；谁先写无从得知', user: (id) => `用户 ${id}`, stock: '库存', looks: '查看',
     reads: (n) => `扣减前 ${count(n)}`, writes: (n) => `扣减后 ${count(n)}`, takes: (n) => `扣减 ${count(n)}`, leaves: (n) => `剩 ${count(n)}`,
-    play: '逐步播放', run: (name) => `换一个守得住的：${name}`,
+    play: '逐步播放', run: (name) => `换一个守得住的：${name}`, both: '两个并排运行',
   },
   /** 违反规则的订单，按代码；旧的运行没有代码，显示原文。 */
   example: (text, said) => (said && cases[said.code]?.(said.params)) ?? text,
@@ -230,15 +230,15 @@ export default {
   held: {
     title: '本场试过什么',
     buyers: (load, n) => `${load}，${count(n)} 个服务进程`,
-    again: (copies, retries) => `同一请求的副本：${copies ? `${count(copies)} 个` : '无'}；重试：${retries ? `${count(retries)} 次` : '无'}`,
-    cancelled: (n) => `取消：${n ? `${count(n)} 次` : '无'}`,
+    copies: (n) => `${count(n)} 个请求发了两遍，就像连点两下`, retries: (n) => `${count(n)} 个请求没等到答复，又发了一遍`,
+    cancelled: (n) => `${count(n)} 个订单后来取消了`,
     fault: (what, at) => `第 ${(at / 1000).toFixed(1)} 秒：${what}`,
-    noFault: '没有可能有影响的故障',
-    harmless: (n) => `${count(n)} 个故障已生效，但不可能有影响`,
-    breaks: '已知会打破它的问题',
+    noFault: '没有注入故障：没有杀死、暂停或切断什么',
+    harmless: (n) => `${count(n)} 个故障发生在不会有影响的时刻`,
+    breaks: '什么会打破它',
     had: '（本场有这样的故障）',
-    chips: '点开一个，看打破它的调度。',
-    none: (all, some) => `没有已知的调度会打破它。证明问过：${count(all)} 个问题在全部调度下成立，另外 ${count(some)} 个在试过的调度下成立。`,
+    chips: '这些是证明找到的：点开一个，一步一步看。',
+    none: (all, some) => `目前没有。证明对 ${count(all)} 个问题试遍了命令的每一种先后，另外 ${count(some)} 个问题试了很多种。`,
     cells: '看它的那一行。',
   },
   signs: {
@@ -247,8 +247,9 @@ export default {
       served: { yes: '服务到位', no: '服务不到位', not_known: '服务是否到位：不明' },
     },
     why: {
-      right: { yes: '没有超卖，没有丢失，也没有凭空多出什么。', no: '账本是错的：见被破坏的规则。', not_known: '这次运行证明不了什么。' },
+      right: { yes: '没有超卖，没有丢失，也没有凭空多出什么。', no: '账本是错的。', not_known: '这次运行证明不了什么。' },
       served: { yes: '买家及时得到了答复，货也卖出去了。', no: '', not_known: '看不出这场销售有没有停滞。' },
+      useless: '答复来得及时，却是错的。',
     },
     /** @type {Record<string, (p: Record<string, number>, limits: Json.Signs['limits']) => string>} */
     short: {
@@ -257,7 +258,6 @@ export default {
       uncertain: ({ errors, unknown, of }) => `${count(of)} 位买家中有 ${count(errors + unknown)} 位没有确定的答复：错误 ${count(errors)}，结果不明 ${count(unknown)}`,
       unsold: ({ sold, of }) => `买家想买的 ${count(of)} 件里只卖出 ${count(sold)} 件`,
     },
-    means: '“账对”和“服务到位”是什么意思',
     right: '账对：按账本和每个买家得到的答复，没有超卖，没有丢失，也没有凭空多出什么。',
     served: ({ late_ms: late, uncertain, sold }) => '服务到位：在有货、买家也在购买时，销售的停顿从不超过一次等待加一个租约；'
       + `100 个答复里有 99 个在 ${seconds(late)}内；没有确定答复的买家不超过 ${percent(uncertain)}；有货又有人买的，至少卖出 ${percent(sold)}。`,

@@ -1,0 +1,67 @@
+// A dialog: of one strategy's answers, or of one sale with a fault.
+import { exampleOf } from './matrix.js';
+import { kinds, markOf, signs } from './marks.js';
+import { elsewhere, grouped } from './rows.js';
+import { say } from './say.js';
+import { words } from './text.js';
+import { Ways } from './grid.js';
+import { link } from '../route.js';
+import { t } from '../text.js';
+import { html, useEffect, useRef } from '../ui.js';
+
+/** @param {{title: unknown, close: () => void, children?: unknown, ways: unknown}} props */
+export function Dialog({ title, close, children, ways }) {
+  const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null));
+  useEffect(() => dialog.current.showModal(), []);
+  return html`
+    <dialog ref=${dialog} class="panel cell" aria-labelledby="cell-title" onClose=${close}
+      onClick=${(/** @type {Event} */ e) => e.target === dialog.current && dialog.current.close()}>
+      <h2 id="cell-title">${title}</h2>
+      ${children}
+      <div class="buttons">${ways}<button type="button" class="offer small" onClick=${() => dialog.current.close()}>${words().close}</button></div>
+    </dialog>`;
+}
+
+/**
+ * All answers of a strategy; question: the one to begin with.
+ * @param {{matrix: Json.Matrix, row: Json.Row, title: string, question: string, close: () => void}} props
+ */
+export const RowDialog = ({ matrix, row, title, question, close }) => html`
+  <${Dialog} title=${html`<code>${row.strategy}</code> ${title}`} close=${close} ways=${html`<${Ways} name=${row.strategy} />`}>
+    ${grouped(matrix.questions).map(({ group, questions }) => html`
+      <section key=${group}><h3>${words().groups[group]}</h3>
+        ${questions.map((q) => html`<${Question} key=${q.id} matrix=${matrix} row=${row} question=${q} open=${q.id === question} />`)}</section>`)}
+  <//>`;
+
+/** @param {{matrix: Json.Matrix, row: Json.Row, question: Json.Question, open: boolean}} props */
+function Question({ matrix, row, question, open }) {
+  const cell = row.cells[question.id] ?? { answer: '' };
+  const box = useRef(/** @type {HTMLElement | null} */ (null));
+  useEffect(() => { if (open) box.current?.scrollIntoView(); }, []);
+  const w = words();
+  return html`
+    <details ref=${box} data-question=${question.id} open=${open}><summary><span class=${`mark ${kinds[markOf(cell)]}`} aria-hidden="true">${signs[markOf(cell)] ?? '?'}</span>
+      ${' '}${t.guarantees.titleOf(question)} <span class="hint">${t.guarantees.says(cell)}</span></summary>
+      <p class="hint">${w.asksOf(question)}</p>
+      <${Found} cell=${cell} />
+      ${exampleOf(cell) && html`<p><a href=${link('trace', exampleOf(cell))}>${w.play}</a></p>`}
+      ${elsewhere(matrix, row.strategy, question.id).map(({ servers, cell: other }) => html`
+        <h4 key=${servers}>${w.elsewhere(servers)}</h4><${Found} cell=${other} />`)}</details>`;
+}
+
+/** @param {string} text of a measured cell: its parts are fixed @param {number} [form] 1: for a cell of the table */
+export const inWords = (text, form = 0) => text.split('; ').map((part) => (words().measured[part] ?? [part, part])[form]).filter(Boolean).join(form ? ' ' : words().semicolon);
+
+/**
+ * The answer and its bounds.
+ * @param {{cell: Json.Cell}} props
+ */
+export function Found({ cell }) {
+  const w = words();
+  return html`
+    <p><strong>${t.guarantees.says(cell)}</strong>${cell.rule && html` · ${t.rules[cell.rule] ?? cell.rule}`}
+      ${cell.text && html`<br />${cell.answer === 'measured' ? inWords(cell.text) : say(cell.text)}`}</p>
+    ${(cell.orders ?? 0) > 0 && html`
+      <ul class="tried-list">${w.tried(cell).map((line) => html`<li key=${line}>${line}</li>`)}</ul>
+      ${cell.answer === 'holds' && html`<p class="hint">${w.schedule}</p>`}`}`;
+}

@@ -1,0 +1,84 @@
+// Strategies by what they are asked: a table, or on a narrow screen a card each. Locks
+// stand apart from ways without one.
+import { link } from '../route.js';
+import { t } from '../text.js';
+import { classes, html, useState } from '../ui.js';
+import { words } from './text.js';
+import { useNarrow } from './narrow.js';
+
+/**
+ * says: the answer in words; what: what broke; href: where it is shown in full.
+ * @typedef {{sign: string, kind: string, says: string, what?: string, href?: string, differs?: boolean, seen?: string}} Answer
+ */
+/** @typedef {{id: string, title: string, asks?: string, begins?: boolean, chosen?: boolean}} Column */
+/**
+ * @typedef {object} Grid
+ * @property {string} label
+ * @property {{name: string, title: string, lock: boolean}[]} rows
+ * @property {Column[]} columns
+ * @property {{title: string, columns: number}[]} [groups]
+ * @property {(name: string, id: string) => Answer} answer
+ * @property {(name: string) => string} to the address of a row
+ */
+
+const few = 4; // cards of a part, until all are asked for
+
+/** @param {Grid} props */
+export function Grid(props) {
+  const [all, setAll] = useState(false);
+  const isNarrow = useNarrow();
+  const { rows } = props;
+  const parts = [{ title: words().locks, rows: rows.filter((r) => r.lock) }, { title: words().lockless, rows: rows.filter((r) => !r.lock) }].filter((p) => p.rows.length);
+  if (!isNarrow) return html`<${Table} ...${props} parts=${parts} />`;
+  const left = parts.reduce((n, p) => n + Math.max(0, p.rows.length - few), 0);
+  return html`
+    ${parts.map((p) => html`<h2 key=${p.title}>${p.title}</h2>
+      <ul class="cards" aria-label=${p.title}>${p.rows.slice(0, all ? undefined : few).map((row) => html`<${Card} key=${row.name} row=${row} ...${props} />`)}</ul>`)}
+    ${!all && left > 0 && html`<p><button type="button" class="offer" id="all" onClick=${() => setAll(true)}>${words().all(rows.length)}</button></p>`}`;
+}
+
+/** @param {Grid & {parts: {title: string, rows: Grid['rows']}[]}} props */
+const Table = ({ label, columns, groups, answer, to, parts }) => html`
+  <div class="matrix" tabindex="0" role="region" aria-label=${label}>
+    <table>
+      <thead>
+        ${groups && html`<tr class="groups"><th rowspan="2" scope="col">${t.history.strategy}</th>
+          ${groups.map((g) => html`<th key=${g.title} class="begins" colspan=${g.columns} scope="colgroup">${g.title}</th>`)}</tr>`}
+        <tr>${!groups && html`<th scope="col">${t.history.strategy}</th>`}${columns.map((c) => html`
+          <th key=${c.id} scope="col" class=${classes('asks', c.begins && 'begins', c.chosen && 'chosen')} title=${c.asks}><span>${c.title}</span></th>`)}</tr>
+      </thead>
+      ${parts.map((p) => html`
+        <tbody key=${p.title}>
+          <tr class="family"><th colspan=${columns.length + 1} scope="rowgroup"><span>${p.title}</span></th></tr>
+          ${p.rows.map((row) => html`
+            <tr key=${row.name}><th scope="row" title=${row.title}><a href=${to(row.name)}>${row.name}</a></th>
+              ${columns.map((c) => html`<td key=${c.id} class=${classes(c.begins && 'begins', c.chosen && 'chosen')}><${Cell} ...${answer(row.name, c.id)} of=${`${row.name}, ${c.title}`} /></td>`)}</tr>`)}
+        </tbody>`)}
+    </table>
+  </div>`;
+
+/** @param {Answer & {of: string}} props */
+function Cell({ sign, kind, says, what, href, differs, seen, of }) {
+  const inside = html`<span aria-hidden="true">${seen ?? sign}${differs && html`<sup>≠</sup>`}</span>${what && html`<small aria-hidden="true">${what}</small>`}`;
+  const look = { class: `mark ${kind}`, title: says, 'aria-label': `${of}: ${says}` };
+  return href ? html`<a ...${look} href=${href}>${inside}</a>` : html`<span ...${look} role="img">${inside}</span>`;
+}
+
+/** @param {{row: Grid['rows'][number]} & Grid} props */
+function Card({ row, columns, answer, to }) {
+  const broken = columns.map((c) => ({ c, a: answer(row.name, c.id) })).filter(({ a }) => a.kind === 'bad');
+  return html`
+    <li class="panel"><h3><a href=${to(row.name)}><code>${row.name}</code></a></h3>
+      <p class="hint">${row.title}</p>
+      ${broken.length ? html`<ul>${broken.map(({ c, a }) => html`
+        <li key=${c.id}><span class="mark bad" aria-hidden="true">✗</span> ${a.href ? html`<a href=${a.href}>${c.title}</a>` : c.title} <span class="hint">${a.what}</span></li>`)}</ul>`
+    : html`<p><span class="mark good" aria-hidden="true">✓</span> ${words().nothing}</p>`}</li>`;
+}
+
+/**
+ * The way from a dialog to where a strategy is read and run.
+ * @param {{name: string}} props
+ */
+export const Ways = ({ name }) => html`
+  <a class="offer small" href=${link('lessons', name)}>${words().lesson}</a>
+  <a class="offer small" href=${link('lab', '', { strategies: name })}>${words().run}</a>`;
