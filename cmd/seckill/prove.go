@@ -33,13 +33,10 @@ type ProveCmd struct {
 	Options    prove.Options `embed:""`
 
 	JSON     string `name:"json" placeholder:"FILE" help:"Write the matrix as JSON; - is standard output, in place of the table."`
-	HTML     string `name:"html" placeholder:"FILE" help:"Write the matrix as one page, with its counterexamples drawn."`
 	Readme   string `placeholder:"FILE" help:"Put the matrix between the <!-- matrix --> marks of a Markdown file."`
 	Examples string `default:"counterexamples" placeholder:"FOLDER" help:"Where counterexamples are kept."`
 
 	Merge string `placeholder:"FILE" help:"Keep the cells of this matrix (JSON) that are not computed now, and write all of them. On other servers than its own: add what differs there."`
-
-	Histories string `placeholder:"FOLDER" help:"Keep the history of each load run there, as a page that shows how it was, or was not, explained."`
 
 	Replay string `placeholder:"FILE" help:"Run one counterexample again, step by step, and show it."`
 	Quiet  bool   `short:"q" help:"No progress."`
@@ -110,7 +107,7 @@ func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 			return err
 		}
 	}
-	for _, file := range []string{c.JSON, c.HTML, c.Readme} {
+	for _, file := range []string{c.JSON, c.Readme} {
 		if err := writable(file); err != nil {
 			return err
 		}
@@ -118,14 +115,8 @@ func (c *ProveCmd) Run(ctx context.Context, stdout io.Writer, stderr stderrWrite
 	if err := os.MkdirAll(c.Examples, 0o777); err != nil {
 		return fmt.Errorf("the folder for counterexamples: %w (give another with --examples)", err)
 	}
-	if c.Histories != "" {
-		if err := os.MkdirAll(c.Histories, 0o777); err != nil {
-			return fmt.Errorf("the folder for histories: %w", err)
-		}
-	}
 	var losing ensembles
 	defer losing.stop()
-	options.History = c.keepHistory
 	options.Progress = func(done, total int, strategy string, q prove.Question, cell prove.Cell) {
 		if !c.Quiet {
 			fmt.Fprintf(stderr, "%4d/%d  %-22s %-26s %s\n", done, total, strategy, q.Title, cell.Summary())
@@ -368,19 +359,6 @@ func (c *ProveCmd) writeKept() error {
 	return nil
 }
 
-// keepHistory writes the view of a load run and returns its file's name.
-func (c *ProveCmd) keepHistory(strategy string, page func(io.Writer) error) (string, error) {
-	if c.Histories == "" {
-		return "", nil
-	}
-	file := filepath.Join(c.Histories, strategy+".history.html")
-	f, err := os.Create(file)
-	if err != nil {
-		return "", fmt.Errorf("keep a history: %w", err)
-	}
-	return filepath.ToSlash(file), errors.Join(page(f), f.Close())
-}
-
 func (c *ProveCmd) write(m *prove.Matrix, stdout io.Writer) error {
 	write := func(file string, to func(io.Writer) error) error {
 		if file == "" {
@@ -395,14 +373,7 @@ func (c *ProveCmd) write(m *prove.Matrix, stdout io.Writer) error {
 		}
 		return errors.Join(to(f), f.Close())
 	}
-	page := func(w io.Writer) error {
-		script, err := web.Drawing()
-		if err != nil {
-			return err
-		}
-		return m.WriteHTML(w, prove.Drawings{Script: script, Example: func(file string) ([]byte, error) { return os.ReadFile(filepath.FromSlash(file)) }})
-	}
-	errs := []error{write(c.HTML, page), write(c.JSON, m.WriteJSON)}
+	errs := []error{write(c.JSON, m.WriteJSON)}
 	if c.Readme != "" {
 		errs = append(errs, replace(c.Readme, m.ForReadme(c.Readme)))
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -58,8 +57,7 @@ func (b *bench) history(ctx context.Context) (Cell, error) {
 	if b.info.Stock.Split() {
 		h.ops = linear.Saw(h.ops)
 	}
-	model := linear.Model(historyStock)
-	result, info := porcupine.CheckOperationsVerbose(model, linear.Operations(h.ops), historyLimit)
+	result := porcupine.CheckOperationsTimeout(linear.Model(historyStock), linear.Operations(h.ops), historyLimit)
 	c := Cell{Text: fmt.Sprintf("%d answers of %d buyers at a time", len(h.ops), historyWorkers)}
 	switch result {
 	case porcupine.Ok:
@@ -70,10 +68,7 @@ func (b *bench) history(ctx context.Context) (Cell, error) {
 	default:
 		c.Answer, c.Text = Failed, fmt.Sprintf("not decided within %v", historyLimit)
 	}
-	if b.options.History != nil {
-		c.Example, err = b.options.History(b.info.Name, func(w io.Writer) error { return porcupine.Visualize(model, info, w) })
-	}
-	return c, err
+	return c, nil
 }
 
 // loadRun has buyers ask side by side for more than there is.

@@ -186,45 +186,6 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-func TestHTML(t *testing.T) {
-	got := written(t, func(b *bytes.Buffer) error { return byHand().WriteHTML(b, prove.Drawings{}) })
-	for _, want := range []string{"MariaDB 11, Redis 7 (five nodes)", "Seed 7", "Read, &lt;b&gt;compute", "the server &lt;died&gt;",
-		`href="counterexamples/naive.oversell.json"`, `class="breaks">✗ <i>breaks</i>`, `class="none">– <i>n/a</i>`, "all 24 schedules",
-		`class="holds">✓ <i>holds</i>`, `class="holds bounded">(✓) <i>holds</i>`, "said that it can be asked", `title="Is ever more sold than there was?"`} {
-		if !strings.Contains(got, want) {
-			t.Errorf("the page does not say %q", want)
-		}
-	}
-	if n := strings.Count(got, "<td>"); n != 9 {
-		t.Errorf("%d cells, want 9: one that was not computed has its place, too", n)
-	}
-	if strings.Contains(got, "<died>") || strings.Contains(got, "src=") {
-		t.Error("the page holds injected markup, or needs another file")
-	}
-}
-
-// A counterexample that can be read is in the page, and its cell leads there.
-func TestHTMLDrawsCounterexamples(t *testing.T) {
-	got := written(t, func(b *bytes.Buffer) error {
-		return byHand().WriteHTML(b, prove.Drawings{Script: "<script>draw()</script>", Example: func(file string) ([]byte, error) {
-			if file != "counterexamples/naive.oversell.json" {
-				return nil, os.ErrNotExist
-			}
-			return []byte("{\n  \"strategy\": \"</script><b>\"\n}"), nil
-		}})
-	})
-	for _, want := range []string{`<a href="#naive.oversell">counterexample</a>`, `<details class="example" id="naive.oversell">`,
-		`<script type="application/json">{"strategy":"\u003c/script\u003e\u003cb\u003e"}</script>`, "<script>draw()</script>",
-		"seckill prove --replay counterexamples/naive.oversell.json"} {
-		if !strings.Contains(got, want) {
-			t.Errorf("the page does not have %s", want)
-		}
-	}
-	if n := strings.Count(got, "<details"); n != 1 {
-		t.Errorf("%d counterexamples are drawn, want 1", n)
-	}
-}
-
 const (
 	begins = "<!-- matrix: computed by make prove, do not edit -->\n"
 	ends   = "<!-- /matrix -->"

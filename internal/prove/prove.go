@@ -11,7 +11,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"sync"
 	"time"
@@ -42,9 +41,6 @@ type Options struct {
 	Service explore.Service `kong:"-"`
 	// Example keeps a counterexample and returns where. Nil keeps none.
 	Example func(explore.Example) (string, error) `kong:"-"`
-	// History keeps the view of a load run's history, a page, and returns where.
-	// Nil keeps none.
-	History func(strategy string, page func(io.Writer) error) (string, error) `kong:"-"`
 	// Progress is told of each cell that was computed.
 	Progress func(done, total int, strategy string, q Question, c Cell) `kong:"-"`
 	Log      *slog.Logger                                               `kong:"-"`
