@@ -3,17 +3,19 @@ package explore
 import (
 	"context"
 	"strings"
+
+	"seckill/internal/explore/policy"
 )
 
 // A buyer's process dies; later the servers end what they keep for it.
 var (
 	_ = addFault(faultKind{
 		name: Dies,
-		at: func(r *run, _ []*thread) (list []option) {
+		at: func(r *run, _ []*thread) (list []policy.Option) {
 			die := map[*process]bool{}
 			for _, a := range r.actors {
 				if !a.done() && a.life == alive && !die[a.process] {
-					list = append(list, option{Choice: Choice{Who: a.Name, Fault: Dies}})
+					list = append(list, policy.Option{Choice: Choice{Who: a.Name, Fault: Dies}})
 					die[a.process] = true // and with it the others in it
 				}
 			}
@@ -37,10 +39,10 @@ var (
 	_ = addFault(faultKind{
 		name:    GivenUp,
 		follows: true,
-		at: func(r *run, can []*thread) (list []option) {
+		at: func(r *run, can []*thread) (list []policy.Option) {
 			for _, a := range r.actors {
 				if len(can) > 0 && a.life == dead && r.world.keepsSessions() {
-					list = append(list, option{Choice: Choice{Who: a.Name, Fault: GivenUp}})
+					list = append(list, policy.Option{Choice: Choice{Who: a.Name, Fault: GivenUp}})
 				}
 			}
 			return list

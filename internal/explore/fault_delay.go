@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"seckill/internal/explore/policy"
 	"seckill/internal/tap"
 )
 
@@ -16,7 +17,7 @@ import (
 var _ = addFault(faultKind{
 	name: Delayed,
 	aims: true,
-	at: func(r *run, can []*thread) (list []option) {
+	at: func(r *run, can []*thread) (list []policy.Option) {
 		for _, o := range atCommands(Delayed)(r, can) {
 			if mayBeLate(r.aimed(o.Choice).command) {
 				list = append(list, o)
@@ -60,10 +61,10 @@ type late struct {
 var arrives = addFault(faultKind{
 	name:    Arrives,
 	follows: true,
-	at: func(r *run, _ []*thread) (list []option) {
+	at: func(r *run, _ []*thread) (list []policy.Option) {
 		for _, a := range r.actors {
 			if len(a.late) > 0 {
-				list = append(list, option{Choice: Choice{Who: a.Name, Fault: Arrives}})
+				list = append(list, policy.Option{Choice: Choice{Who: a.Name, Fault: Arrives}})
 			}
 		}
 		return list

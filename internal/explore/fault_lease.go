@@ -8,6 +8,7 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
+	"seckill/internal/explore/policy"
 	"seckill/internal/lock"
 )
 
@@ -16,14 +17,14 @@ import (
 // without a name, of the last of them.
 var _ = addFault(faultKind{
 	name: LeaseEnds,
-	at: func(r *run, _ []*thread) (list []option) {
+	at: func(r *run, _ []*thread) (list []policy.Option) {
 		all := r.leaseholders()
 		if len(all) > 0 || r.world.info.Locker == nil && r.world.AsksTime() {
-			list = append(list, option{Choice: Choice{Fault: LeaseEnds}})
+			list = append(list, policy.Option{Choice: Choice{Fault: LeaseEnds}})
 		}
 		if r.world.info.Locker == nil && len(all) > 1 {
 			for _, a := range all[:len(all)-1] {
-				list = append(list, option{Choice: Choice{Who: a.Name, Fault: LeaseEnds}})
+				list = append(list, policy.Option{Choice: Choice{Who: a.Name, Fault: LeaseEnds}})
 			}
 		}
 		return list

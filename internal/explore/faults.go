@@ -2,6 +2,8 @@ package explore
 
 import (
 	"context"
+
+	"seckill/internal/explore/policy"
 )
 
 // A faultKind makes one fault happen between two commands. Each is a file of its
@@ -14,7 +16,7 @@ type faultKind struct {
 	// aims: it befalls the next command.
 	aims bool
 	// at lists where it could happen now; can are the threads that could go.
-	at func(r *run, can []*thread) []option
+	at func(r *run, can []*thread) []policy.Option
 	// happens lets it happen, and adds the step.
 	happens func(ctx context.Context, r *run, step Step) error
 }
@@ -39,12 +41,12 @@ func known(f Fault) bool {
 }
 
 // atCommands is every command that could be sent now, of a buyer or a renewer.
-func atCommands(f Fault) func(*run, []*thread) []option {
-	return func(r *run, can []*thread) (list []option) {
+func atCommands(f Fault) func(*run, []*thread) []policy.Option {
+	return func(r *run, can []*thread) (list []policy.Option) {
 		for _, t := range can {
 			c := t.choice()
 			c.Fault = f
-			list = append(list, option{Choice: c, preempts: t != r.last && can[0] == r.last})
+			list = append(list, policy.Option{Choice: c, Preempts: t != r.last && can[0] == r.last})
 		}
 		return list
 	}

@@ -1,8 +1,9 @@
 package explore
 
 import (
-	"errors"
 	"time"
+
+	"seckill/internal/explore/policy"
 )
 
 // Limits bound a search. The zero value is no limit.
@@ -49,4 +50,4 @@ type Result struct {
 func (r Result) Exhausted() bool { return r.Cut == 0 && r.Diverged == 0 }
 
 // ErrDiverged: a replay met another command than the one it was made of.
-var ErrDiverged = errors.New("the schedule does not fit any more")
+var ErrDiverged = policy.ErrDiverged

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"seckill/internal/explore/policy"
 )
 
 // A Live is one schedule that a person chooses, step by step. While they think
@@ -121,7 +123,7 @@ func (l *Live) End() {
 
 // choose is the chooser: it stops the schedule until a choice comes.
 func (l *Live) choose(ctx context.Context) chooser {
-	return func(options []option, _ int) (int, error) {
+	return func(options []policy.Option, _ int) (int, error) {
 		r := l.run
 		if l.pending != nil {
 			l.pending <- l.view(ctx, options)
@@ -130,7 +132,7 @@ func (l *Live) choose(ctx context.Context) chooser {
 		for {
 			select {
 			case req := <-l.requests:
-				i := slices.IndexFunc(options, func(o option) bool { return o.Choice == req.choice })
+				i := slices.IndexFunc(options, func(o policy.Option) bool { return o.Choice == req.choice })
 				if i < 0 {
 					// One that seemed to wait may have been on its way, and a helper
 					// may just have begun.

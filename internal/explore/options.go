@@ -1,20 +1,11 @@
 package explore
 
-import "slices"
+import (
+	"slices"
 
-// An option is a choice that could be made, and whether it takes the turn from
-// a thread that could go on.
-type option struct {
-	Choice
-	preempts bool
-	// touches is the backend of the command that would go; "" for what may
-	// touch anything.
-	touches string
-	// process is the number of the buyer's.
-	process int
-	// forced: something happened before that was not chosen.
-	forced bool
-}
+	"seckill/internal/explore/policy"
+	"seckill/internal/tap"
+)
 
 // ready are the threads whose turn it could be. The one that went last goes on,
 // unless it cannot.
@@ -47,11 +38,11 @@ func (r *run) rank(t *thread) int {
 func (t *thread) choice() Choice { return Choice{Who: t.actor.Name, Renewer: t.helper != nil} }
 
 // options are all choices at this moment.
-func (r *run) options() (list []option) {
+func (r *run) options() (list []policy.Option) {
 	can := r.ready()
 	preempts := func(t *thread) bool { return t != r.last && can[0] == r.last }
 	for _, t := range can {
-		list = append(list, option{Choice: t.choice(), preempts: preempts(t), touches: r.touches(t.next().command), process: t.actor.Process})
+		list = append(list, policy.Option{Choice: t.choice(), Preempts: preempts(t), Touches: r.touches(t), Process: t.actor.Process})
 	}
 	for _, f := range follow {
 		list = append(list, f.at(r, can)...)
@@ -70,14 +61,14 @@ func (r *run) options() (list []option) {
 }
 
 // renewersToWake are renewers whose time has come, if it may come.
-func (r *run) renewersToWake() (list []option) {
+func (r *run) renewersToWake() (list []policy.Option) {
 	if r.renewals >= r.scenario.Renewals {
 		return nil
 	}
 	for _, a := range r.actors {
 		for _, t := range a.threads[1:] {
 			if t.sleeper() != nil && a.life == alive {
-				list = append(list, option{Choice: t.choice()})
+				list = append(list, policy.Option{Choice: t.choice()})
 				break
 			}
 		}
@@ -92,4 +83,25 @@ func (r *run) actor(name string) *actor {
 		}
 	}
 	return nil
+}
+
+// touches is what a thread's next command may change or see: its backend. A buyer
+// who backs off is woken by what others do at its backends: then their order is seen.
+func (r *run) touches(t *thread) string {
+	c := t.next().command
+	for _, a := range r.actors {
+		if a.sleeper() != nil && a.attempt.used[c.Backend] {
+			return ""
+		}
+	}
+	switch c.Backend {
+	case tap.SQL:
+		if c.Name == "BEGIN" { // a transaction sees nothing before its first read
+			return "nothing of " + t.choice().String()
+		}
+		return tap.SQL
+	case tap.Redis, tap.ZooKeeper, tap.Etcd:
+		return c.Backend
+	}
+	return ""
 }

@@ -7,11 +7,12 @@ import (
 	"sync"
 	"time"
 
+	"seckill/internal/explore/policy"
 	"seckill/internal/tap"
 )
 
 // chooser picks one of the options; an error ends the schedule.
-type chooser func(options []option, preemptions int) (int, error)
+type chooser func(options []policy.Option, preemptions int) (int, error)
 
 // play runs one schedule to its end.
 func (w *World) play(ctx context.Context, s *Scenario, peek bool, choose chooser) (*Schedule, error) {
@@ -68,7 +69,7 @@ func (r *run) play(ctx context.Context, choose chooser) (*Schedule, error) {
 		if err := r.enter(ctx, next); err != nil {
 			return r.schedule, err
 		}
-		if err := r.through(ctx, undisturbed); err != nil {
+		if err := r.through(ctx, policy.Undisturbed); err != nil {
 			return r.schedule, err
 		}
 	}
@@ -136,7 +137,7 @@ func (r *run) intoLine(ctx context.Context, a *actor, choose chooser) error {
 			r.last = nil // to go next takes no turn away
 			return nil
 		}
-		only := []option{{Choice: Choice{Who: a.Name}}}
+		only := []policy.Option{{Choice: Choice{Who: a.Name}}}
 		if _, err := choose(only, r.schedule.Preemptions); err != nil {
 			return err
 		}
@@ -157,7 +158,7 @@ func (r *run) untilDeath(ctx context.Context, choose chooser) error {
 		if a.life != alive || a.program().next() == nil {
 			break
 		}
-		options := []option{{Choice: Choice{Who: a.Name}}, {Choice: Choice{Who: a.Name, Fault: Dies}}}
+		options := []policy.Option{{Choice: Choice{Who: a.Name}}, {Choice: Choice{Who: a.Name, Fault: Dies}}}
 		i, err := choose(options, r.schedule.Preemptions)
 		if err != nil {
 			return err
@@ -208,7 +209,7 @@ func (r *run) through(ctx context.Context, choose chooser) error {
 			if r.wakesLate(ctx) {
 				continue
 			}
-			options = []option{{Choice: Choice{Fault: TimePasses}}}
+			options = []policy.Option{{Choice: Choice{Fault: TimePasses}}}
 		}
 		if len(options) == 0 {
 			if err := r.stuck(ctx); err != nil {
@@ -219,7 +220,7 @@ func (r *run) through(ctx context.Context, choose chooser) error {
 		i := 0
 		if chosen {
 			var err error
-			options[0].forced, r.forced = r.forced, false
+			options[0].Forced, r.forced = r.forced, false
 			i, err = choose(options, r.schedule.Preemptions)
 			if errors.Is(err, errNews) {
 				continue
@@ -235,11 +236,11 @@ func (r *run) through(ctx context.Context, choose chooser) error {
 }
 
 // leftovers is what still happens when every program has ended.
-func (r *run) leftovers() []option {
+func (r *run) leftovers() []policy.Option {
 	list := arrives.at(r, nil)
 	if r.scenario.Renewals > 0 {
 		for _, t := range r.ready() {
-			list = append(list, option{Choice: t.choice()})
+			list = append(list, policy.Option{Choice: t.choice()})
 		}
 		list = append(list, r.renewersToWake()...)
 	}

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"seckill/internal/explore/policy"
 	"seckill/internal/probe"
 	"seckill/internal/tap"
 )
@@ -183,8 +184,8 @@ func (r *run) woke(a *actor) {
 }
 
 // take makes one choice. The servers have settled before.
-func (r *run) take(ctx context.Context, o option, chosen bool) error {
-	if o.preempts {
+func (r *run) take(ctx context.Context, o policy.Option, chosen bool) error {
+	if o.Preempts {
 		r.schedule.Preemptions++
 	}
 	step := Step{Choice: o.Choice, chosen: chosen, ByItself: !chosen}

@@ -5,16 +5,14 @@
 // and a scheduler lets one buyer go at a time. A command that waits inside a
 // server (for a row, GET_LOCK, BLPOP, a watch) is recognised by the server's own
 // word, and the others go on. One run, from a fresh SKU to the audit, is a
-// Schedule; the search replays a prefix of a schedule that it has seen and
-// takes another turn, until no turn is left, those with the fewest preemptions
-// first (Musuvathi and Qadeer, "Iterative context bounding for systematic
-// testing of multithreaded programs", PLDI 2007), so that the first
-// counterexample that is found is a short one.
+// Schedule. Which schedules are run is for a policy (package policy), which
+// knows no servers.
 //
 // What an actor does is a file does_….go, what may go wrong a file fault_….go.
 package explore
 
 import (
+	"seckill/internal/explore/policy"
 	"seckill/internal/ledger"
 	"seckill/internal/observe"
 	"seckill/internal/probe"
@@ -65,7 +63,7 @@ type Buyer struct {
 
 // A Fault is something that goes wrong between two commands of a buyer, at a
 // moment of the scheduler's choice.
-type Fault string
+type Fault = policy.Fault
 
 const (
 	// LeaseEnds: the holder of the lock loses it, as the server sees it: the key
@@ -100,25 +98,7 @@ const (
 
 // A Choice is one step of a schedule: whose turn it is and, with a Fault, what
 // happens instead. LeaseEnds belongs to no buyer.
-type Choice struct {
-	Who     string `json:"who,omitempty"`
-	Renewer bool   `json:"renewer,omitempty"` // of its lock
-	Fault   Fault  `json:"fault,omitempty"`
-}
-
-func (c Choice) String() string {
-	who := c.Who
-	if c.Renewer {
-		who += "'s renewer"
-	}
-	switch {
-	case c.Fault == "":
-		return who
-	case who == "":
-		return string(c.Fault)
-	}
-	return who + ": " + string(c.Fault)
-}
+type Choice = policy.Choice
 
 // A Step is a choice and what came of it.
 type Step struct {

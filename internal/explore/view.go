@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"seckill/internal/explore/policy"
 	"seckill/internal/probe"
 	"seckill/internal/tap"
 )
@@ -66,7 +67,7 @@ type OptionView struct {
 }
 
 // view is called by the schedule's own goroutine, or after its end.
-func (l *Live) view(ctx context.Context, options []option) View {
+func (l *Live) view(ctx context.Context, options []policy.Option) View {
 	r := l.run
 	v := View{Steps: slices.Clone(r.schedule.Steps), Chosen: slices.Clone(l.chosen),
 		Preemptions: r.schedule.Preemptions, Faults: r.faults}
@@ -183,8 +184,8 @@ func (r *run) reasons(ctx context.Context) map[*call]probe.Wait {
 	return why
 }
 
-func (r *run) optionView(o option) OptionView {
-	v := OptionView{Choice: o.Choice, Preempts: o.preempts}
+func (r *run) optionView(o policy.Option) OptionView {
+	v := OptionView{Choice: o.Choice, Preempts: o.Preempts}
 	kind, isFault := kinds[o.Fault]
 	v.Costs = isFault && !kind.follows
 	if o.Who == "" {

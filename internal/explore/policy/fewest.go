@@ -1,0 +1,218 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Fewest runs every schedule once, those with the fewest preemptions first
+// (Musuvathi and Qadeer, "Iterative context bounding for systematic testing of
+// multithreaded programs", PLDI 2007), so that the first one that breaks
+// something is a simple one.
+type Fewest struct {
+	// Most preemptions of a schedule; below 0: any number.
+	Most int
+	// Reduce leaves out schedules that differ from one that is run only in the
+	// order of independent steps. Preemptions say nothing then.
+	Reduce bool
+
+	Same     int // schedules that ended with ErrSame
+	Diverged int // that were given up with ErrDiverged
+
+	started bool
+	todo    [][]*turn // turns that were not taken, by the fewest preemptions of their schedules
+	least   int       // of schedules that were given up
+
+	// Of the schedule that runs:
+	first  *turn
+	level  int // index in todo that first was taken from
+	tries  int
+	prefix []Choice
+	made   int
+	here   *turn
+	asleep sleepers
+	others []branch
+}
+
+// A turn that was not taken yet: the choices up to it, and it. Prefixes share memory.
+type turn struct {
+	before *turn
+	choice Choice
+	length int
+	asleep sleepers // behind it
+}
+
+func (t *turn) choices() []Choice {
+	if t == nil {
+		return nil
+	}
+	list := make([]Choice, t.length)
+	for ; t != nil; t = t.before {
+		list[t.length-1] = t.choice
+	}
+	return list
+}
+
+func (t *turn) then(c Choice, asleep sleepers) *turn {
+	n := 1
+	if t != nil {
+		n = t.length + 1
+	}
+	return &turn{before: t, choice: c, length: n, asleep: asleep}
+}
+
+// A branch is a turn that the running schedule did not take.
+type branch struct {
+	turn        *turn
+	preemptions int
+}
+
+// maxTries: a schedule that does not repeat itself is begun so often.
+const maxTries = 3
+
+// Begin implements Policy.
+func (p *Fewest) Begin() bool {
+	if !p.started {
+		p.started, p.least = true, math.MaxInt
+		p.todo = [][]*turn{{nil}}
+	}
+	if p.tries == 0 && !p.take() {
+		return false
+	}
+	p.tries++
+	p.prefix, p.made, p.here, p.others, p.asleep = p.first.choices(), 0, nil, nil, nil
+	if p.first != nil {
+		p.asleep = p.first.asleep
+	}
+	return true
+}
+
+func (p *Fewest) take() bool {
+	for n, list := range p.todo {
+		if len(list) > 0 && (p.Most < 0 || n <= p.Most) {
+			p.first, p.level, p.todo[n] = list[0], n, list[1:]
+			return true
+		}
+	}
+	return false
+}
+
+// Choose implements Policy.
+func (p *Fewest) Choose(options []Option, preemptions int) (i int, err error) {
+	if p.made < len(p.prefix) {
+		if i = find(options, p.prefix[p.made]); i < 0 {
+			return 0, fmt.Errorf("%w: step %d is %s's, and there is only %v", ErrDiverged, p.made+1, p.prefix[p.made], options)
+		}
+	} else if i, err = p.branch(options, preemptions); err != nil {
+		return 0, err
+	}
+	p.made++
+	p.here = p.here.then(options[i].Choice, nil)
+	return i, nil
+}
+
+// branch takes the first option that does not sleep, and notes the others.
+func (p *Fewest) branch(options []Option, preemptions int) (int, error) {
+	if options[0].Forced {
+		p.asleep = nil
+	}
+	awake := p.asleep.awake(options)
+	if len(awake) == 0 {
+		return 0, ErrSame
+	}
+	before := p.asleep
+	for n, i := range awake {
+		o := options[i]
+		if n > 0 {
+			most := preemptions
+			if o.Preempts {
+				most++
+			}
+			p.others = append(p.others, branch{p.here.then(o.Choice, before.after(o)), most})
+		}
+		if p.Reduce {
+			before = append(slices.Clone(before), o)
+		}
+	}
+	p.asleep = p.asleep.after(options[awake[0]])
+	return awake[0], nil
+}
+
+// End implements Policy.
+func (p *Fewest) End(err error) {
+	switch {
+	case errors.Is(err, ErrDiverged) && p.tries < maxTries:
+		return // Begin begins it again
+	case errors.Is(err, ErrDiverged):
+		p.Diverged++
+		p.least = min(p.least, p.level)
+	case errors.Is(err, ErrSame):
+		p.Same++
+		p.keep()
+	case err == nil:
+		p.keep()
+	}
+	p.tries = 0
+}
+
+func (p *Fewest) keep() {
+	for _, b := range p.others {
+		for len(p.todo) <= b.preemptions {
+			p.todo = append(p.todo, nil)
+		}
+		p.todo[b.preemptions] = append(p.todo[b.preemptions], b.turn)
+	}
+}
+
+// Open counts the turns that were not taken: the search was stopped, or Most
+// forbids them.
+func (p *Fewest) Open() (n int) {
+	for _, list := range p.todo {
+		n += len(list)
+	}
+	return n
+}
+
+// Complete is the number of preemptions up to which every schedule was run; -1:
+// not even those without one, or all there are, or it is not known (Reduce).
+func (p *Fewest) Complete() int {
+	least := p.least
+	for n, list := range p.todo {
+		if len(list) > 0 {
+			least = min(least, n)
+			break
+		}
+	}
+	if p.Reduce || least == math.MaxInt {
+		return -1
+	}
+	return least - 1
+}
+
+// A sleep set names the turns that need not be taken at a state, because a
+// schedule that begins with them is run elsewhere (Godefroid, "Partial-Order
+// Methods for the Verification of Concurrent Systems", LNCS 1032, 1996, chapter 5).
+// Removing a turn from it too early costs schedules, and loses none.
+type sleepers []Option
+
+// after is what still sleeps when a turn was taken.
+func (z sleepers) after(o Option) (next sleepers) {
+	for _, s := range z {
+		if independent(s, o) {
+			next = append(next, s)
+		}
+	}
+	return next
+}
+
+// awake are the options that do not sleep.
+func (z sleepers) awake(options []Option) (list []int) {
+	for i, o := range options {
+		if find(z, o.Choice) < 0 {
+			list = append(list, i)
+		}
+	}
+	return list
+}

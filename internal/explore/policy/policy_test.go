@@ -1,0 +1,320 @@
+package policy_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"seckill/internal/explore/policy"
+)
+
+// A toy is a world of threads that read and write two counters, x and y. A step is
+// "x=" (write what was read, plus one) or "x?" (read x).
+type toy struct {
+	threads []string // steps of A, B, …, by blanks
+	apart   bool     // each thread is a process
+	fault   policy.Fault
+	mood    func(thread, step int) bool // false: the thread does not offer this step now
+
+	counters map[string]int
+	trace    string // whose turn it was, as in "AABB"; "!" is the fault
+	preempts int
+	stopped  bool // by the fault, A ends
+}
+
+// play plays one schedule.
+func (w *toy) play(choose func([]policy.Option, int) (int, error)) error {
+	w.counters, w.trace, w.preempts, w.stopped = map[string]int{}, "", 0, false
+	at, read := make([]int, len(w.threads)), make([]map[string]int, len(w.threads))
+	last, faulted := -1, w.fault == ""
+	for {
+		var options []policy.Option
+		var who []int
+		for _, n := range w.order(last) {
+			steps := strings.Fields(w.threads[n])
+			if at[n] == len(steps) || w.stopped && n == 0 || w.mood != nil && !w.mood(n, at[n]) {
+				continue
+			}
+			o := policy.Option{Choice: policy.Choice{Who: string(rune('A' + n))}, Touches: steps[at[n]][:1]}
+			if w.apart {
+				o.Process = n
+			}
+			o.Preempts = len(who) > 0 && who[0] == last && n != last
+			options, who = append(options, o), append(who, n)
+		}
+		if len(options) == 0 {
+			return nil
+		}
+		if !faulted {
+			options = append(options, policy.Option{Choice: policy.Choice{Fault: w.fault}})
+		}
+		i, err := choose(options, w.preempts)
+		if err != nil {
+			return err
+		}
+		if options[i].Fault != "" {
+			faulted, w.stopped = true, true
+			w.trace += "!"
+			continue
+		}
+		if options[i].Preempts {
+			w.preempts++
+		}
+		n := who[i]
+		step := strings.Fields(w.threads[n])[at[n]]
+		if read[n] == nil {
+			read[n] = map[string]int{}
+		}
+		if counter := step[:1]; step[1] == '?' {
+			read[n][counter] = w.counters[counter]
+		} else {
+			w.counters[counter] = read[n][counter] + 1
+		}
+		at[n]++
+		last = n
+		w.trace += options[i].Who
+	}
+}
+
+// order: the thread that went last comes first.
+func (w *toy) order(last int) (list []int) {
+	if last >= 0 {
+		list = append(list, last)
+	}
+	for n := range w.threads {
+		if n != last {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+// run plays all schedules of a policy, so many at most.
+func (w *toy) run(t *testing.T, p policy.Policy, most int, each func()) {
+	t.Helper()
+	for range most {
+		if !p.Begin() {
+			return
+		}
+		err := w.play(p.Choose)
+		p.End(err)
+		switch {
+		case err == nil:
+			each()
+		case !errors.Is(err, policy.ErrSame) && !errors.Is(err, policy.ErrDiverged):
+			t.Fatal(err)
+		}
+	}
+	t.Fatalf("after %d schedules there are more", most)
+}
+
+// interleavings are all ways to merge a A's and b B's.
+func interleavings(a, b int) (list []string) {
+	if a+b == 0 {
+		return []string{""}
+	}
+	if a > 0 {
+		for _, rest := range interleavings(a-1, b) {
+			list = append(list, "A"+rest)
+		}
+	}
+	if b > 0 {
+		for _, rest := range interleavings(a, b-1) {
+			list = append(list, "B"+rest)
+		}
+	}
+	return list
+}
+
+// preemptions of two threads with so many steps: turns taken from one that could go on.
+func preemptions(trace string, steps int) (n int) {
+	for i := 1; i < len(trace); i++ {
+		if trace[i] != trace[i-1] && strings.Count(trace[:i], trace[i-1:i]) < steps {
+			n++
+		}
+	}
+	return n
+}
+
+func TestEveryInterleavingIsRunOnce(t *testing.T) {
+	w := &toy{threads: []string{"x? x= x? x=", "x? x= x? x="}}
+	p := &policy.Fewest{Most: -1}
+	var seen []string
+	so := 0
+	w.run(t, p, 100, func() {
+		if w.preempts < so || w.preempts != preemptions(w.trace, 4) {
+			t.Errorf("%s has %d preemptions and comes after a schedule with %d", w.trace, w.preempts, so)
+		}
+		so = w.preempts
+		seen = append(seen, w.trace)
+	})
+	slices.Sort(seen)
+	if want := interleavings(4, 4); !slices.Equal(seen, want) {
+		t.Errorf("%d schedules %v, want %d: %v", len(seen), seen, len(want), want)
+	}
+	if p.Open() != 0 || p.Complete() != -1 || p.Same != 0 || p.Diverged != 0 {
+		t.Errorf("open %d, complete to %d, same %d, diverged %d; want that nothing is left",
+			p.Open(), p.Complete(), p.Same, p.Diverged)
+	}
+}
+
+func TestABoundOfPreemptions(t *testing.T) {
+	for most := range 4 {
+		w := &toy{threads: []string{"x? x= x?", "x? x= x?"}}
+		p := &policy.Fewest{Most: most}
+		var seen []string
+		w.run(t, p, 100, func() { seen = append(seen, w.trace) })
+		slices.Sort(seen)
+		want := slices.DeleteFunc(interleavings(3, 3), func(trace string) bool { return preemptions(trace, 3) > most })
+		if !slices.Equal(seen, want) || p.Complete() != most || p.Open() == 0 {
+			t.Errorf("at most %d: %v, complete to %d; want %v", most, seen, p.Complete(), want)
+		}
+	}
+}
+
+// Leaving out orders of independent steps leaves out no end.
+func TestReductionReachesTheSameEnds(t *testing.T) {
+	for _, threads := range [][]string{
+		{"x? x= y? y=", "y? y= x? x="},
+		{"x? x= x? x=", "y? y= y? y="},
+		{"x? x=", "x? x=", "y? y="},
+		{"x? y? x=", "y? x? y=", "x? x="},
+	} {
+		ends := func(reduce bool) (list []string, runs int) {
+			w := &toy{threads: threads, apart: true}
+			p := &policy.Fewest{Most: -1, Reduce: reduce}
+			w.run(t, p, 10_000, func() {
+				runs++
+				if end := fmt.Sprint(w.counters); !slices.Contains(list, end) {
+					list = append(list, end)
+				}
+			})
+			slices.Sort(list)
+			return list, runs
+		}
+		whole, n := ends(false)
+		fewer, m := ends(true)
+		if !slices.Equal(whole, fewer) || m >= n {
+			t.Errorf("%v: %d schedules end in %v, and %d reduced ones in %v", threads, n, whole, m, fewer)
+		}
+	}
+}
+
+// Threads of one process share memory that no step shows: all their orders are run.
+func TestOneProcessIsNotReduced(t *testing.T) {
+	w := &toy{threads: []string{"x? x=", "y? y="}}
+	runs := 0
+	w.run(t, &policy.Fewest{Most: -1, Reduce: true}, 100, func() { runs++ })
+	if want := len(interleavings(2, 2)); runs != want {
+		t.Errorf("%d schedules, want %d", runs, want)
+	}
+}
+
+// Schedules that do not repeat themselves are begun three times, and told.
+func TestDivergence(t *testing.T) {
+	calls := 0
+	w := &toy{threads: []string{"x? x=", "x? x="}}
+	p := &policy.Fewest{Most: -1}
+	// B comes only in the first schedule and in one more.
+	w.mood = func(thread, _ int) bool { return thread == 0 || calls == 0 }
+	w.run(t, p, 100, func() { calls++ })
+	if p.Diverged == 0 || p.Complete() > 0 {
+		t.Errorf("%d diverged, complete to %d; want that what begins with B is told", p.Diverged, p.Complete())
+	}
+	calls, tries := 0, 0
+	w.mood = func(thread, step int) bool {
+		if thread == 0 && step == 0 {
+			tries++
+		}
+		return thread == 0 || calls != 1 || tries > 3
+	}
+	p = &policy.Fewest{Most: -1}
+	w.run(t, p, 100, func() { calls++ })
+	if p.Diverged != 0 || calls != len(interleavings(2, 2)) {
+		t.Errorf("%d diverged, %d were run; want that a second try is enough", p.Diverged, calls)
+	}
+}
+
+func TestReplay(t *testing.T) {
+	w := &toy{threads: []string{"x? x=", "x? x="}}
+	again := func(who string) error {
+		p := &policy.Replay{}
+		for _, c := range who {
+			p.Choices = append(p.Choices, policy.Choice{Who: string(c)})
+		}
+		return w.play(p.Choose)
+	}
+	if err := again("ABB"); err != nil || w.trace != "ABBA" || w.counters["x"] != 1 {
+		t.Errorf("%v: %s ends in %v, want the lost update of ABBA", err, w.trace, w.counters)
+	}
+	if err := again(""); err != nil || w.trace != "AABB" {
+		t.Errorf("%v: undisturbed it is %s", err, w.trace)
+	}
+	if err := again("AAA"); !errors.Is(err, policy.ErrDiverged) {
+		t.Errorf("a third step of A: %v", err)
+	}
+}
+
+// What is not needed in the middle goes, too.
+func TestShorten(t *testing.T) {
+	w := &toy{threads: []string{"x? x= x? x=", "x? x=", "y? y="}, fault: "A stops"}
+	breaks := func(choices []policy.Choice) (bool, error) {
+		err := w.play((&policy.Replay{Choices: choices}).Choose)
+		if errors.Is(err, policy.ErrDiverged) {
+			return false, nil
+		}
+		return w.counters["x"] < 3 && !w.stopped, err
+	}
+	long := []policy.Choice{{Who: "C"}, {Who: "A"}, {Who: "C"}, {Who: "B"}, {Who: "B"}, {Who: "A"}}
+	short, err := policy.Shorten(long, breaks)
+	if want := []policy.Choice{{Who: "A"}, {Who: "B"}}; err != nil || !slices.Equal(short, want) {
+		t.Errorf("%v is shortened to %v (%v), want %v", long, short, err, want)
+	}
+	stop := errors.New("a server stopped")
+	if _, err := policy.Shorten(long, func([]policy.Choice) (bool, error) { return false, stop }); !errors.Is(err, stop) {
+		t.Errorf("the error of a schedule is lost: %v", err)
+	}
+}
+
+// One seed draws the same schedules again, and in the end all with few preemptions.
+func TestRandom(t *testing.T) {
+	draw := func(seed uint64, n int) (list []string) {
+		w := &toy{threads: []string{"x? x= x?", "x? x= x?"}, fault: "A stops"}
+		p := policy.NewRandom(rand.New(rand.NewPCG(seed, 1)))
+		for range n {
+			if !p.Begin() {
+				t.Fatal("there is always another schedule")
+			}
+			err := w.play(p.Choose)
+			p.End(err)
+			if err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, w.trace)
+		}
+		return list
+	}
+	if a, b := draw(1, 50), draw(1, 50); !slices.Equal(a, b) {
+		t.Errorf("one seed draws %v, and %v", a, b)
+	}
+	if slices.Equal(draw(1, 50), draw(2, 50)) {
+		t.Error("two seeds draw the same")
+	}
+	seen := map[string]bool{}
+	for _, trace := range draw(1, 2_000) {
+		seen[trace] = true
+	}
+	for _, trace := range interleavings(3, 3) {
+		if preemptions(trace, 3) <= 3 && !seen[trace] {
+			t.Errorf("%s was never drawn", trace)
+		}
+	}
+	for n := range 3 {
+		if trace := strings.Repeat("A", n) + "!BBB"; !seen[trace] {
+			t.Errorf("%s was never drawn", trace)
+		}
+	}
+}

@@ -1,0 +1,37 @@
+package policy
+
+import "fmt"
+
+// Replay makes the choices of one schedule again; the rest goes undisturbed. It
+// runs once.
+type Replay struct {
+	Choices []Choice
+	began   bool
+	made    int
+}
+
+// Undisturbed chooses so that each thread goes on as long as it can.
+func Undisturbed([]Option, int) (int, error) { return 0, nil }
+
+// Begin implements Policy.
+func (p *Replay) Begin() bool {
+	first := !p.began
+	p.began, p.made = true, 0
+	return first
+}
+
+// Choose implements Policy.
+func (p *Replay) Choose(options []Option, _ int) (int, error) {
+	if p.made >= len(p.Choices) {
+		return 0, nil
+	}
+	i := find(options, p.Choices[p.made])
+	if i < 0 {
+		return 0, fmt.Errorf("%w: step %d should be %s's, and there is only %v", ErrDiverged, p.made+1, p.Choices[p.made], options)
+	}
+	p.made++
+	return i, nil
+}
+
+// End implements Policy.
+func (p *Replay) End(error) {}
