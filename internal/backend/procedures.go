@@ -82,7 +82,7 @@ func (in *Instance) mayNot(ctx context.Context, cause error) string {
 // database, and what the server said.
 func (in *Instance) Public(reason string) string {
 	if reason == in.noProcedures {
-		return "this database's account may not make or call stored procedures (GET /api/v1/backends tells its administrator what to grant)"
+		return "this database's account may not make or call stored procedures (GET /readyz with the service's token tells its administrator what to grant)"
 	}
 	return reason
 }

@@ -75,14 +75,14 @@ type seat struct {
 
 // A Request is for a game: of a level, of a counterexample, or in free play.
 type Request struct {
-	Level     string
-	Strategy  string
-	Buyers    int
-	Stock     int64
-	Processes int // 1: the buyers share one; 0: each has their own
-	Schedule  string
+	Level     string `json:"level"`
+	Strategy  string `json:"strategy"`
+	Buyers    int    `json:"buyers"`
+	Stock     int64  `json:"stock"`
+	Processes int    `json:"processes"` // 1: the buyers share one; 0: each has their own
+	Schedule  string `json:"schedule"`
 	// Counterexample of the proof, by the name of its file. It brings its Line.
-	Counterexample string
+	Counterexample string `json:"counterexample"`
 }
 
 // setting is what is asked for.

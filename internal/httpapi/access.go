@@ -3,21 +3,12 @@ package httpapi
 import (
 	"net"
 	"net/http"
-	"net/http/pprof"
 
 	"github.com/gin-gonic/gin"
 
 	"seckill/internal/web"
 	"seckill/internal/wire"
 )
-
-// An AdminRoute is an admin call that this package does not know by itself.
-// Its path is one of gin's. What Handle returns is answered like any other
-// error.
-type AdminRoute struct {
-	Method, Path string
-	Handle       func(*gin.Context) error
-}
 
 // adminMark is set in the context of requests to the admin listener.
 const adminMark = "seckill.admin"
@@ -52,34 +43,10 @@ func (s *Server) adminOf(c *gin.Context) (sku int64, err error) {
 	if err := s.admin(c); err != nil {
 		return 0, err
 	}
-	if _, err := readQuery(c); err != nil {
+	if _, err := web.ReadQuery(c.Request); err != nil {
 		return 0, err
 	}
-	return web.ParseInteger("SKU", c.Param("id"), 1, maxID)
-}
-
-// routeAdmin adds the calls that are the operator's alone.
-func (s *Server) routeAdmin(r *gin.Engine) {
-	r.GET("/debug/pprof/*name", s.guarded(profile))
-	for _, route := range s.AdminRoutes {
-		r.Handle(route.Method, route.Path, s.guarded(route.Handle))
-	}
-}
-
-func profile(c *gin.Context) error {
-	serve := pprof.Index // of named profiles, too
-	switch c.Param("name") {
-	case "/cmdline":
-		serve = pprof.Cmdline
-	case "/profile":
-		serve = pprof.Profile
-	case "/symbol":
-		serve = pprof.Symbol
-	case "/trace":
-		serve = pprof.Trace
-	}
-	serve(c.Writer, c.Request)
-	return nil
+	return web.ParseInteger("SKU", c.Param("id"), 1, web.MaxID)
 }
 
 // asAdmin marks requests of the admin listener. Any web site can lead a browser

@@ -9,6 +9,7 @@ import (
 
 	"seckill/internal/catalog"
 	"seckill/internal/seckill"
+	"seckill/internal/web"
 )
 
 // An audit reads every order of a run, so it has time of its own: a sale of a
@@ -23,14 +24,14 @@ const (
 // audit judges the run from the ledger and the counters alone: what buyers were
 // told is not known here.
 func (s *Server) audit(c *gin.Context) error {
-	q, err := readQuery(c, "sku_id")
+	q, err := web.ReadQuery(c.Request, "sku_id")
 	if err != nil {
 		return err
 	}
 	if !q.Has("sku_id") {
 		return invalid("sku_id", "is missing: say which SKU is to be judged")
 	}
-	sku, err := queryInteger(q, "sku_id", 0, 1, maxID)
+	sku, err := web.QueryInteger(q, "sku_id", 0, 1, web.MaxID)
 	if err != nil {
 		return err
 	}

@@ -33,8 +33,6 @@ type Config struct {
 	// Token must come with every admin call to Handler, wherever the call
 	// comes from. Without one there are none, but for AdminHandler's.
 	Token string
-	// AdminRoutes are further admin calls.
-	AdminRoutes []AdminRoute
 
 	// Points, if not nil, are where a fault can stop a purchase; the admin
 	// listener arms them.
@@ -55,7 +53,7 @@ type Server struct {
 	byName   map[string]*seller
 	standard *seller
 	starts   *starts
-	checks   checks         // of the backends
+	checked  checked        // the backends
 	claims   *ledger.Claims // of idempotency keys
 	inFlight atomic.Int64   // purchases
 	resets   chan struct{}  // holds a token while a SKU is being reset
@@ -85,7 +83,6 @@ func New(c Config) (*Server, error) {
 		audits: make(chan struct{}, mostAudits), stale: make(chan int64, mostStale)}
 	s.claims = ledger.NewClaims(s.Ledger, s.Instance.KeyDB, s.PurchaseTimeout)
 	s.metrics = newMetrics(s)
-	s.checks.ask, s.checks.now = s.Instance.Status, time.Now
 	s.starts = newStarts(s.Ledger.Start)
 	for _, info := range c.Infos {
 		if s.byName[info.Name] != nil {
@@ -141,8 +138,6 @@ func (s *Server) route(guards ...gin.HandlerFunc) *gin.Engine {
 	v1.POST("/reservations/:id/pay", s.handle(s.payReservation))
 	v1.DELETE("/reservations/:id", s.handle(s.cancelReservation))
 	v1.GET("/audit", s.guarded(s.audit))
-	v1.GET("/backends", s.guarded(s.backends))
-	s.routeAdmin(r)
 	return r
 }
 

@@ -6,9 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
-	"github.com/redis/go-redis/v9"
 
-	"seckill/internal/backend"
 	"seckill/internal/tap"
 	"seckill/internal/wire"
 )
@@ -48,12 +46,6 @@ func newMetrics(s *Server) *metrics {
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	if db, err := s.Instance.DB.DB(); err == nil {
 		m.registry.MustRegister(collectors.NewDBStatsCollector(db, "ledger"))
-	}
-	if s.Instance.Redis != nil {
-		m.registerPool(backend.ShowAddresses(s.Instance.Config.RedisAddresses()), s.Instance.Redis.PoolStats)
-	}
-	for i, node := range s.Instance.RedisNodes {
-		m.registerPool(backend.ShowAddresses(s.Instance.Config.RedlockAddrs[i:i+1]), node.PoolStats)
 	}
 	return m
 }
@@ -103,20 +95,4 @@ func (m *metrics) register(sl *seller) {
 			ConstLabels: prometheus.Labels{"strategy": name, "backend": to},
 		}, func() float64 { return float64(sl.commands.Count(to)) }))
 	}
-}
-
-func (m *metrics) registerPool(address string, stats func() *redis.PoolStats) {
-	for state, read := range map[string]func(*redis.PoolStats) uint32{
-		"open": func(s *redis.PoolStats) uint32 { return s.TotalConns },
-		"idle": func(s *redis.PoolStats) uint32 { return s.IdleConns },
-	} {
-		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "seckill_redis_pool_connections", Help: "Connections to Redis.",
-			ConstLabels: prometheus.Labels{"address": address, "state": state},
-		}, func() float64 { return float64(read(stats())) }))
-	}
-	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
-		Name: "seckill_redis_pool_timeouts_total", Help: "Commands that found no free connection in time.",
-		ConstLabels: prometheus.Labels{"address": address},
-	}, func() float64 { return float64(stats().Timeouts) }))
 }

@@ -69,7 +69,7 @@ func (s *Server) listOrders(c *gin.Context) error {
 }
 
 func readFilter(c *gin.Context) (f ledger.Filter, err error) {
-	q, err := readQuery(c, "sku_id", "user_id", "request_id", "after", "limit")
+	q, err := web.ReadQuery(c.Request, "sku_id", "user_id", "request_id", "after", "limit")
 	if err != nil {
 		return f, err
 	}
@@ -87,11 +87,11 @@ func readFilter(c *gin.Context) (f ledger.Filter, err error) {
 		into                *int64
 		fallback, low, high int64
 	}{
-		{"sku_id", &f.SKU, 0, 1, maxID},
-		{"user_id", &f.User, 0, 1, maxID},
+		{"sku_id", &f.SKU, 0, 1, web.MaxID},
+		{"user_id", &f.User, 0, 1, web.MaxID},
 		{"limit", &limit, usualOrders, 1, mostOrders},
 	} {
-		*number.into, err = queryInteger(q, number.name, number.fallback, number.low, number.high)
+		*number.into, err = web.QueryInteger(q, number.name, number.fallback, number.low, number.high)
 		if err != nil {
 			return f, err
 		}
@@ -103,7 +103,7 @@ func readFilter(c *gin.Context) (f ledger.Filter, err error) {
 // cancelOrder cancels by the strategy that sold: only that knows the guard
 // under which units are given back.
 func (s *Server) cancelOrder(c *gin.Context) error {
-	if _, err := readQuery(c); err != nil {
+	if _, err := web.ReadQuery(c.Request); err != nil {
 		return err
 	}
 	id := c.Param("id")

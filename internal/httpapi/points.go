@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -41,7 +42,7 @@ func (s *Server) routePoints(r *gin.Engine) {
 
 // faultState answers ?strategy=NAME&sku_id=ID, both or neither.
 func (s *Server) faultState(c *gin.Context) error {
-	q, err := readQuery(c, "strategy", "sku_id")
+	q, err := web.ReadQuery(c.Request, "strategy", "sku_id")
 	if err != nil {
 		return err
 	}
@@ -53,7 +54,7 @@ func (s *Server) faultState(c *gin.Context) error {
 		if err != nil {
 			return err
 		}
-		sku, err := queryInteger(q, "sku_id", 1, 1, maxID)
+		sku, err := web.QueryInteger(q, "sku_id", 1, 1, web.MaxID)
 		if err != nil {
 			return err
 		}
@@ -82,7 +83,7 @@ func (s *Server) unitsLeft(ctx context.Context, sl *seller, sku int64) (int64, e
 
 // cutSockets closes this process's connections to every backend.
 func (s *Server) cutSockets(c *gin.Context) error {
-	if _, err := readQuery(c); err != nil {
+	if _, err := web.ReadQuery(c.Request); err != nil {
 		return err
 	}
 	c.JSON(http.StatusOK, gin.H{"closed": s.Instance.Dialer.Cut()})
@@ -91,11 +92,17 @@ func (s *Server) cutSockets(c *gin.Context) error {
 
 // jumpClock sets the clock that strategies ask ahead; "ahead_ms" 0 sets it right.
 func (s *Server) jumpClock(c *gin.Context) error {
-	if _, err := readQuery(c); err != nil {
+	if _, err := web.ReadQuery(c.Request); err != nil {
 		return err
 	}
-	var ahead int
-	if err := web.ReadJSON(c.Writer, c.Request, web.Field{Name: "ahead_ms", Into: &ahead, Required: true, Min: 0, Max: mostJump}); err != nil {
+	var body struct {
+		Ahead *int64 `json:"ahead_ms"`
+	}
+	if err := web.ReadJSON(c.Writer, c.Request, &body); err != nil {
+		return err
+	}
+	ahead, err := web.Needed("ahead_ms", body.Ahead, 0, mostJump)
+	if err != nil {
 		return err
 	}
 	c.JSON(http.StatusOK, s.Points.Jump(time.Duration(ahead)*time.Millisecond))
@@ -103,16 +110,14 @@ func (s *Server) jumpClock(c *gin.Context) error {
 }
 
 func (s *Server) armPoint(c *gin.Context) error {
-	if _, err := readQuery(c); err != nil {
+	if _, err := web.ReadQuery(c.Request); err != nil {
 		return err
 	}
 	o := point.Order{SKU: 1, For: usualHold}
-	err := web.ReadJSON(c.Writer, c.Request,
-		web.Field{Name: "point", Into: (*string)(&o.Point)},
-		web.Field{Name: "strategy", Into: &o.Strategy},
-		web.Field{Name: "sku_id", Into: &o.SKU, Min: 1, Max: maxID},
-		web.Field{Name: "for_ms", Into: &o.For, Min: 1, Max: mostHold})
-	if err != nil {
+	if err := web.ReadJSON(c.Writer, c.Request, &o); err != nil {
+		return err
+	}
+	if err := cmp.Or(web.Within("sku_id", o.SKU, 1, web.MaxID), web.Within("for_ms", int64(o.For), 1, mostHold)); err != nil {
 		return err
 	}
 	if !slices.Contains(point.Names, o.Point) {
@@ -133,11 +138,11 @@ func (s *Server) armPoint(c *gin.Context) error {
 // awaitPoint answers once the trap is not armed any more, after ?wait_ms=N at
 // the latest.
 func (s *Server) awaitPoint(c *gin.Context) error {
-	q, err := readQuery(c, "wait_ms")
+	q, err := web.ReadQuery(c.Request, "wait_ms")
 	if err != nil {
 		return err
 	}
-	wait, err := queryInteger(q, "wait_ms", 0, 0, mostAwait)
+	wait, err := web.QueryInteger(q, "wait_ms", 0, 0, mostAwait)
 	if err != nil {
 		return err
 	}
@@ -148,7 +153,7 @@ func (s *Server) awaitPoint(c *gin.Context) error {
 
 // removePoint lets the purchase go on.
 func (s *Server) removePoint(c *gin.Context) error {
-	if _, err := readQuery(c); err != nil {
+	if _, err := web.ReadQuery(c.Request); err != nil {
 		return err
 	}
 	return showTrap(c, func() (point.Trap, bool) { return s.Points.Remove(c.Param("id")) })

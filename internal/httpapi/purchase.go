@@ -18,6 +18,13 @@ import (
 	"seckill/internal/wire"
 )
 
+// A purchaseBody is what a buyer sends.
+type purchaseBody struct {
+	SKU      *int64 `json:"sku_id"`
+	User     *int64 `json:"user_id"`
+	Quantity int64  `json:"quantity"`
+}
+
 // A sale is the answer to a purchase that worked.
 type sale struct {
 	OrderID   string `json:"order_id"`
@@ -46,7 +53,8 @@ func (s *Server) purchase(c *gin.Context) (err error) {
 	outcome := wire.Internal.Code // of a panic
 	s.inFlight.Add(1)
 	defer func() { s.ended(c, sl, outcome, err) }()
-	p, keyed, err := readPurchase(c)
+	var body purchaseBody
+	p, keyed, err := readPurchase(c, &body, &body)
 	if err != nil {
 		return err
 	}
@@ -90,7 +98,7 @@ func hungUp(c *gin.Context) bool { return errors.Is(c.Request.Context().Err(), c
 
 // selected is the strategy that the buyer asks for.
 func (s *Server) selected(c *gin.Context) (*seller, error) {
-	q, err := readQuery(c, "strategy")
+	q, err := web.ReadQuery(c.Request, "strategy")
 	if err != nil {
 		return nil, err
 	}
@@ -154,14 +162,20 @@ func (s *Server) earlier(ctx context.Context, p seckill.Purchase, refusal error)
 
 // readPurchase reads the body and the Idempotency-Key, if there is one.
 // Without it, the request id is made here: a caller's own X-Request-Id may not
-// be unique. more are fields that the body may have besides.
-func readPurchase(c *gin.Context, more ...web.Field) (p seckill.Purchase, keyed bool, err error) {
-	p.Quantity = 1
-	err = web.ReadJSON(c.Writer, c.Request, append([]web.Field{
-		{Name: "sku_id", Into: &p.SKU, Min: 1, Max: maxID, Required: true},
-		{Name: "user_id", Into: &p.User, Min: 1, Max: maxID, Required: true},
-		{Name: "quantity", Into: &p.Quantity, Min: 1, Max: seckill.MaxQuantity}}, more...)...)
-	if err != nil {
+// be unique. body is b, or embeds it.
+func readPurchase(c *gin.Context, body any, b *purchaseBody) (p seckill.Purchase, keyed bool, err error) {
+	b.Quantity = 1
+	if err = web.ReadJSON(c.Writer, c.Request, body); err != nil {
+		return p, false, err
+	}
+	p.Quantity = b.Quantity
+	if p.SKU, err = web.Needed("sku_id", b.SKU, 1, web.MaxID); err != nil {
+		return p, false, err
+	}
+	if p.User, err = web.Needed("user_id", b.User, 1, web.MaxID); err != nil {
+		return p, false, err
+	}
+	if err = web.Within("quantity", p.Quantity, 1, seckill.MaxQuantity); err != nil {
 		return p, false, err
 	}
 	const header = "Idempotency-Key"

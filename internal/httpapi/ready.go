@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -17,87 +18,38 @@ type readiness struct {
 	Backends []backend.Status `json:"backends"`
 }
 
-func (s *Server) readiness(backends []backend.Status) (r readiness, status int) {
-	r, status = readiness{Ready: true, Strategy: s.Default, Backends: backends}, http.StatusOK
-	for _, b := range backends {
+// ready says whether every configured backend answers. A process whose database
+// is down is alive (/healthz) and recovers by itself. To the operator alone it
+// shows sessions, which help to take one over, and what the account may not do.
+func (s *Server) ready(c *gin.Context) {
+	r, status := readiness{Ready: true, Strategy: s.Default, Backends: s.checked.backends(c.Request.Context(), s.Instance)}, http.StatusOK
+	for i := range r.Backends {
+		b := &r.Backends[i]
+		if !s.isAdmin(c) {
+			b.Session, b.Lacks = "", ""
+		}
 		if !b.OK {
 			r.Ready, status = false, http.StatusServiceUnavailable
 		}
 	}
-	return r, status
-}
-
-// ready says whether every configured backend answers. A process whose database
-// is down is alive (/healthz) and recovers by itself. The call is public, so the
-// backends are asked once a second at most, and sessions are not shown: they
-// help to take one over. Nor is what the account may not do.
-func (s *Server) ready(c *gin.Context) {
-	backends, err := s.checks.read(c.Request.Context())
-	if err != nil {
-		return // the caller hung up
-	}
-	public := make([]backend.Status, len(backends))
-	for i, b := range backends {
-		b.Session, b.Lacks = "", ""
-		public[i] = b
-	}
-	r, status := s.readiness(public)
 	c.JSON(status, r)
-}
-
-// backends is the operator's view, asked for now.
-func (s *Server) backends(c *gin.Context) error {
-	if _, err := readQuery(c); err != nil {
-		return err
-	}
-	r, _ := s.readiness(s.Instance.Status(c.Request.Context()))
-	c.JSON(http.StatusOK, r)
-	return nil
 }
 
 const checkAge = time.Second
 
-// checks keeps what the backends said for checkAge. All callers meanwhile share
-// it, also while it is being asked for.
-type checks struct {
-	ask func(context.Context) []backend.Status // returns in bounded time
-	now func() time.Time
-
-	mu   sync.Mutex
-	last *check
+// checked is what the backends said. The call is public, so they are asked once in
+// checkAge at most.
+type checked struct {
+	mu   sync.Mutex // also held while they are asked, which takes bounded time
+	at   time.Time
+	said []backend.Status
 }
 
-type check struct {
-	begun time.Time
-	done  chan struct{} // closed when said is set
-	said  []backend.Status
-}
-
-func (k *checks) read(ctx context.Context) ([]backend.Status, error) {
+func (k *checked) backends(ctx context.Context, in *backend.Instance) []backend.Status {
 	k.mu.Lock()
-	on := k.last
-	if on == nil || on.over() && k.now().Sub(on.begun) >= checkAge {
-		on = &check{begun: k.now(), done: make(chan struct{})}
-		k.last = on
-		go func() {
-			defer close(on.done)
-			on.said = k.ask(context.WithoutCancel(ctx)) // it is no single caller's
-		}()
+	defer k.mu.Unlock()
+	if begun := time.Now(); k.at.IsZero() || begun.Sub(k.at) >= checkAge {
+		k.said, k.at = in.Status(context.WithoutCancel(ctx)), begun
 	}
-	k.mu.Unlock()
-	select {
-	case <-on.done:
-		return on.said, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-func (c *check) over() bool {
-	select {
-	case <-c.done:
-		return true
-	default:
-		return false
-	}
+	return slices.Clone(k.said)
 }

@@ -75,13 +75,19 @@ func (s *Server) reserve(c *gin.Context) (err error) {
 }
 
 func (s *Server) hold(c *gin.Context, sl *seller, desk seckill.Reserver) (r seckill.Reservation, replayed bool, err error) {
-	hold := int64(usualTerm)
-	p, keyed, err := readPurchase(c, web.Field{Name: "expires_in", Into: &hold, Min: 1, Max: longestTerm})
+	body := struct {
+		purchaseBody
+		ExpiresIn int64 `json:"expires_in"` // seconds
+	}{ExpiresIn: usualTerm}
+	p, keyed, err := readPurchase(c, &body, &body.purchaseBody)
+	if err == nil {
+		err = web.Within("expires_in", body.ExpiresIn, 1, longestTerm)
+	}
 	if err != nil {
 		return r, false, err
 	}
 	receipt, replayed, err := s.sell(c, sl, p, keyed, func(ctx context.Context, p seckill.Purchase) (seckill.Receipt, error) {
-		r, err := desk.Reserve(ctx, p, time.Duration(hold)*time.Second)
+		r, err := desk.Reserve(ctx, p, time.Duration(body.ExpiresIn)*time.Second)
 		return r.Receipt, err
 	})
 	if err != nil {
@@ -207,7 +213,7 @@ func (s *Server) settled(ctx context.Context, desk seckill.Reserver, id string,
 
 // atDesk finds the reservation that a call names.
 func (s *Server) atDesk(c *gin.Context, do func(context.Context, seckill.Reserver, string) (seckill.Reservation, error)) error {
-	if _, err := readQuery(c); err != nil {
+	if _, err := web.ReadQuery(c.Request); err != nil {
 		return err
 	}
 	id := c.Param("id")

@@ -21,15 +21,15 @@ import (
 )
 
 func (s *Server) listSKUs(c *gin.Context) error {
-	q, err := readQuery(c, "after", "limit")
+	q, err := web.ReadQuery(c.Request, "after", "limit")
 	if err != nil {
 		return err
 	}
-	after, err := queryInteger(q, "after", 0, 0, maxID)
+	after, err := web.QueryInteger(q, "after", 0, 0, web.MaxID)
 	if err != nil {
 		return err
 	}
-	limit, err := queryInteger(q, "limit", usualSKUs, 1, mostOrders)
+	limit, err := web.QueryInteger(q, "limit", usualSKUs, 1, mostOrders)
 	if err != nil {
 		return err
 	}
@@ -57,10 +57,10 @@ type skuPage struct {
 }
 
 func (s *Server) showSKU(c *gin.Context) error {
-	if _, err := readQuery(c); err != nil {
+	if _, err := web.ReadQuery(c.Request); err != nil {
 		return err
 	}
-	id, err := web.ParseInteger("SKU", c.Param("id"), 1, maxID)
+	id, err := web.ParseInteger("SKU", c.Param("id"), 1, web.MaxID)
 	if err != nil {
 		return err
 	}
@@ -175,29 +175,32 @@ type setting struct {
 }
 
 func readSKU(c *gin.Context) (want setting, err error) {
-	err = web.ReadJSON(c.Writer, c.Request,
-		web.Field{Name: "name", Into: want.setName},
-		web.Field{Name: "stock", Into: &want.stock, Min: 0, Max: seckill.MaxStock, Required: true},
-		web.Field{Name: "starts_at", Into: want.setStart})
-	return want, err
-}
-
-func (w *setting) setName(name string) error {
-	if name == "" || utf8.RuneCountInString(name) > maxName || strings.ContainsFunc(name, unicode.IsControl) {
-		return invalid("name", fmt.Sprintf("must have 1 to %d characters and no control characters", maxName))
+	var body struct {
+		Name     *string `json:"name"`
+		Stock    *int64  `json:"stock"`
+		StartsAt *string `json:"starts_at"`
 	}
-	w.name = name
-	return nil
-}
-
-func (w *setting) setStart(text string) error {
-	var t time.Time
-	if t.UnmarshalText([]byte(text)) != nil { // stricter than time.Parse
-		return invalid("starts_at", "must be a date and a time with its zone, such as 2026-11-11T00:00:00+08:00")
+	if err = web.ReadJSON(c.Writer, c.Request, &body); err != nil {
+		return want, err
 	}
-	m := ledger.MomentOf(t)
-	w.startsAt = &m
-	return nil
+	if want.stock, err = web.Needed("stock", body.Stock, 0, seckill.MaxStock); err != nil {
+		return want, err
+	}
+	if body.Name != nil {
+		want.name = *body.Name
+		if want.name == "" || utf8.RuneCountInString(want.name) > maxName || strings.ContainsFunc(want.name, unicode.IsControl) {
+			return want, invalid("name", fmt.Sprintf("must have 1 to %d characters and no control characters", maxName))
+		}
+	}
+	if body.StartsAt != nil {
+		var t time.Time
+		if t.UnmarshalText([]byte(*body.StartsAt)) != nil { // stricter than time.Parse
+			return want, invalid("starts_at", "must be a date and a time with its zone, such as 2026-11-11T00:00:00+08:00")
+		}
+		m := ledger.MomentOf(t)
+		want.startsAt = &m
+	}
+	return want, nil
 }
 
 func (s *Server) currentName(ctx context.Context, id int64) (string, error) {

@@ -14,6 +14,7 @@ import (
 	"seckill/internal/catalog"
 	"seckill/internal/ledger"
 	"seckill/internal/lock"
+	"seckill/internal/web"
 	"seckill/internal/wire"
 )
 
@@ -75,7 +76,7 @@ func (s *Server) describe(sl *seller) strategy {
 }
 
 func (s *Server) listStrategies(c *gin.Context) error {
-	if _, err := readQuery(c); err != nil {
+	if _, err := web.ReadQuery(c.Request); err != nil {
 		return err
 	}
 	all := []strategy{}
@@ -90,7 +91,7 @@ func (s *Server) listStrategies(c *gin.Context) error {
 
 // showStrategy adds the source that runs, and the lesson beside it.
 func (s *Server) showStrategy(c *gin.Context) error {
-	if _, err := readQuery(c); err != nil {
+	if _, err := web.ReadQuery(c.Request); err != nil {
 		return err
 	}
 	sl := s.byName[c.Param("name")]

@@ -26,18 +26,15 @@ func (s *Server) listComparisons(c *gin.Context) {
 }
 
 func (s *Server) startComparison(c *gin.Context) error {
-	wanted, seed := comparisonDefaults, strconv.FormatUint(randv2.Uint64(), 10)
-	if err := web.ReadJSON(c.Writer, c.Request,
-		web.Field{Name: "strategies", Into: &wanted.Strategies}, web.Field{Name: "stock", Into: &wanted.Stock},
-		web.Field{Name: "buyers", Into: &wanted.Buyers}, web.Field{Name: "concurrency", Into: &wanted.Concurrency},
-		web.Field{Name: "quantity", Into: &wanted.Quantity}, web.Field{Name: "repeats", Into: &wanted.Repeats},
-		web.Field{Name: "turn_ms", Into: &wanted.TurnMS}, web.Field{Name: "few", Into: &wanted.Few},
-		web.Field{Name: "crowds", Into: &wanted.Crowds},
-		web.Field{Name: "seed", Into: &seed},
-	); err != nil {
+	wanted := comparisonDefaults
+	body := struct {
+		*ComparisonSettings
+		Seed string `json:"seed"`
+	}{&wanted, strconv.FormatUint(randv2.Uint64(), 10)}
+	if err := web.ReadJSON(c.Writer, c.Request, &body); err != nil {
 		return err
 	}
-	chosen, number, err := s.checkComparison(&wanted, seed)
+	chosen, number, err := s.checkComparison(&wanted, body.Seed)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package labapi
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"net/http"
@@ -101,10 +102,11 @@ func (s *Server) beginGame(c *gin.Context) error {
 		return err
 	}
 	r := game.Request{Buyers: 2, Stock: 2}
-	if err := web.ReadJSON(c.Writer, c.Request, web.Field{Name: "level", Into: &r.Level}, web.Field{Name: "strategy", Into: &r.Strategy},
-		web.Field{Name: "buyers", Into: &r.Buyers, Min: 2, Max: 3}, web.Field{Name: "stock", Into: &r.Stock, Min: 1, Max: 100},
-		web.Field{Name: "processes", Into: &r.Processes, Min: 0, Max: 1}, web.Field{Name: "schedule", Into: &r.Schedule},
-		web.Field{Name: "counterexample", Into: &r.Counterexample}); err != nil {
+	if err := web.ReadJSON(c.Writer, c.Request, &r); err != nil {
+		return err
+	}
+	if err := cmp.Or(web.Within("buyers", int64(r.Buyers), 2, 3), web.Within("stock", r.Stock, 1, 100),
+		web.Within("processes", int64(r.Processes), 0, 1)); err != nil {
 		return err
 	}
 	given := 0
@@ -126,14 +128,19 @@ func (s *Server) replay(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	var name string
-	if err := web.ReadJSON(c.Writer, c.Request, web.Field{Name: "example", Into: &name, Required: true}); err != nil {
+	var body struct {
+		Example string `json:"example"`
+	}
+	if err := web.ReadJSON(c.Writer, c.Request, &body); err != nil {
 		return err
+	}
+	if body.Example == "" {
+		return web.Invalid("example", "missing", nil, "is missing")
 	}
 	err = fs.ErrNotExist
 	var text fs.File
 	if s.Guarantees != nil {
-		text, err = s.Guarantees.Open(name + ".json")
+		text, err = s.Guarantees.Open(body.Example + ".json")
 	}
 	if err != nil {
 		return &web.Problem{Code: "unknown_example", Status: http.StatusNotFound,
@@ -174,12 +181,17 @@ func (s *Server) moveInGame(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	move, after := "", -1
-	if err := web.ReadJSON(c.Writer, c.Request, web.Field{Name: "move", Into: &move, Required: true},
-		web.Field{Name: "after", Into: &after, Min: 0, Max: 1000}); err != nil {
+	body := struct {
+		Move  string `json:"move"`
+		After int    `json:"after"` // moves; none: however many there are
+	}{After: -1}
+	if err := web.ReadJSON(c.Writer, c.Request, &body); err != nil {
 		return err
 	}
-	state, err := hall.Move(c.Request.Context(), c.Param("id"), move, after)
+	if err := web.Within("after", int64(body.After), -1, 1000); err != nil {
+		return err
+	}
+	state, err := hall.Move(c.Request.Context(), c.Param("id"), body.Move, body.After)
 	return s.answer(c, http.StatusOK, state, err)
 }
 
@@ -188,11 +200,16 @@ func (s *Server) undoInGame(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	n := 1
-	if err := web.ReadJSON(c.Writer, c.Request, web.Field{Name: "moves", Into: &n, Min: 1, Max: 1000}); err != nil {
+	body := struct {
+		Moves int `json:"moves"`
+	}{1}
+	if err := web.ReadJSON(c.Writer, c.Request, &body); err != nil {
 		return err
 	}
-	state, err := hall.Undo(c.Request.Context(), c.Param("id"), n)
+	if err := web.Within("moves", int64(body.Moves), 1, 1000); err != nil {
+		return err
+	}
+	state, err := hall.Undo(c.Request.Context(), c.Param("id"), body.Moves)
 	return s.answer(c, http.StatusOK, state, err)
 }
 
@@ -201,7 +218,7 @@ func (s *Server) sayImpossible(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := web.ReadJSON(c.Writer, c.Request); err != nil {
+	if err := web.ReadJSON(c.Writer, c.Request, &struct{}{}); err != nil {
 		return err
 	}
 	state, err := hall.SayImpossible(c.Param("id"))

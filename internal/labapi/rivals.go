@@ -37,10 +37,13 @@ const (
 
 // startRivals sends them: soon, or at the start of the sale.
 func (s *Server) startRivals(c *gin.Context) error {
-	buyers, p := usualRivals, web.BadRequest("")
-	if err := web.ReadJSON(c.Writer, c.Request, web.Field{Name: "buyers", Into: &buyers}); err != nil {
+	body := struct {
+		Buyers int `json:"buyers"`
+	}{usualRivals}
+	if err := web.ReadJSON(c.Writer, c.Request, &body); err != nil {
 		return err
 	}
+	buyers, p := body.Buyers, web.BadRequest("")
 	if within(p, "buyers", int64(buyers), leastRivals, mostRivals); p.Errors != nil {
 		return p
 	}

@@ -141,10 +141,11 @@ func (s *Server) addFault(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	wanted := fault.Planned{Service: anyService}
-	if err := web.ReadJSON(c.Writer, c.Request, faultFields(&wanted)...); err != nil {
+	var body wantedFault
+	if err := web.ReadJSON(c.Writer, c.Request, &body); err != nil {
 		return err
 	}
+	wanted := body.at(0)
 	run, p := s.runs.read(e), web.BadRequest("")
 	s.checkFault("", &wanted, run.Settings, p)
 	if err := anyWrong(p); err != nil {

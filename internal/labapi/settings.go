@@ -77,25 +77,22 @@ const (
 // service processes run now.
 func (s *Server) readSettings(c *gin.Context) (Settings, error) {
 	w := Settings{Profile: loadtest.Closed, Quantity: 1, Repeats: 1, ServiceSettings: s.Lab.ServiceSettings(), Faults: []fault.Planned{}}
-	seed := ""
-	if err := web.ReadJSON(c.Writer, c.Request,
-		web.Field{Name: "strategies", Into: &w.Strategies}, web.Field{Name: "stock", Into: &w.Stock},
-		web.Field{Name: "buyers", Into: &w.Buyers}, web.Field{Name: "quantity", Into: &w.Quantity},
-		web.Field{Name: "profile", Into: (*string)(&w.Profile)}, web.Field{Name: "concurrency", Into: &w.Concurrency},
-		web.Field{Name: "rate", Into: &w.Rate}, web.Field{Name: "to_rate", Into: &w.ToRate},
-		web.Field{Name: "seconds", Into: &w.Seconds}, web.Field{Name: "seed", Into: &seed},
-		web.Field{Name: "services", Into: &w.Services}, web.Field{Name: "lease_ms", Into: &w.Lease},
-		web.Field{Name: "repeats", Into: &w.Repeats}, web.Field{Name: "wait_ms", Into: &w.Wait}, web.Field{Name: "poll_ms", Into: &w.Poll},
-		web.Field{Name: "faults", Into: web.Objects(func() []web.Field {
-			w.Faults = append(w.Faults, fault.Planned{Service: anyService})
-			f := &w.Faults[len(w.Faults)-1]
-			return append(faultFields(f), web.Field{Name: "at_ms", Into: &f.At})
-		})},
-	); err != nil {
+	body := struct {
+		*Settings
+		Seed   string `json:"seed"`
+		Faults []struct {
+			wantedFault
+			At int `json:"at_ms"`
+		} `json:"faults"`
+	}{Settings: &w}
+	if err := web.ReadJSON(c.Writer, c.Request, &body); err != nil {
 		return w, err
 	}
+	for _, f := range body.Faults {
+		w.Faults = append(w.Faults, f.at(f.At))
+	}
 	p := web.BadRequest("")
-	w.Seed = readSeed(seed, p)
+	w.Seed = readSeed(body.Seed, p)
 	s.check(&w, p)
 	return w, anyWrong(p)
 }
@@ -108,10 +105,20 @@ func anyWrong(p *web.Problem) error {
 	return p
 }
 
-// faultFields are what a request may say of a fault, but for its time.
-func faultFields(f *fault.Planned) []web.Field {
-	return []web.Field{{Name: "kind", Into: (*string)(&f.Kind)}, {Name: "service", Into: &f.Service},
-		{Name: "for_ms", Into: &f.For}, {Name: "strategy", Into: &f.Strategy}}
+// A wantedFault is what a request says of a fault, but for its time.
+type wantedFault struct {
+	Kind     fault.Name `json:"kind"`
+	Service  *int       `json:"service"` // none: any
+	For      int        `json:"for_ms"`
+	Strategy string     `json:"strategy"`
+}
+
+func (f wantedFault) at(ms int) fault.Planned {
+	planned := fault.Planned{Kind: f.Kind, Service: anyService, At: ms, For: f.For, Strategy: f.Strategy}
+	if f.Service != nil {
+		planned.Service = *f.Service
+	}
+	return planned
 }
 
 func newSeed() uint64 { return rand.Uint64() }

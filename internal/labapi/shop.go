@@ -71,12 +71,14 @@ func countedIn(i catalog.Info) ledger.StockStore {
 // setShop changes the strategy of future purchases. The SKU must be reset
 // afterwards: a sale from two stock stores at once cannot be judged.
 func (s *Server) setShop(c *gin.Context) error {
-	var name string
-	if err := web.ReadJSON(c.Writer, c.Request, web.Field{Name: "strategy", Into: &name}); err != nil {
+	var body struct {
+		Strategy string `json:"strategy"`
+	}
+	if err := web.ReadJSON(c.Writer, c.Request, &body); err != nil {
 		return err
 	}
 	p := web.BadRequest("")
-	info := s.strategy("strategy", name, p)
+	info := s.strategy("strategy", body.Strategy, p)
 	if err := anyWrong(p); err != nil {
 		return err
 	}

@@ -72,7 +72,7 @@ func (s *Server) shopLedger(c *gin.Context) error {
 	}
 	user := int64(0)
 	if text := query.Get("user_id"); text != "" {
-		if user, err = web.ParseInteger("user_id", text, 1, 1<<63-1); err != nil {
+		if user, err = web.ParseInteger("user_id", text, 1, web.MaxID); err != nil {
 			return err
 		}
 	}

@@ -57,14 +57,15 @@ const traceTimeout = 20 * time.Second
 // command they sent. It runs beside the service processes, on a SKU of its own,
 // while nothing else drives the lab and disturbs its times.
 func (s *Server) makeTrace(c *gin.Context) error {
-	var strategy string
-	var buyers int
-	err := web.ReadJSON(c.Writer, c.Request, web.Field{Name: "strategy", Into: &strategy}, web.Field{Name: "buyers", Into: &buyers})
-	if err != nil {
+	var body struct {
+		Strategy string `json:"strategy"`
+		Buyers   int    `json:"buyers"`
+	}
+	if err := web.ReadJSON(c.Writer, c.Request, &body); err != nil {
 		return err
 	}
-	p := web.BadRequest("")
-	info := s.strategy("strategy", strategy, p)
+	buyers, p := body.Buyers, web.BadRequest("")
+	info := s.strategy("strategy", body.Strategy, p)
 	if buyers < 1 || buyers > 2 {
 		p.Blame("buyers", "range", map[string]any{"min": 1, "max": 2}, "give 1 or 2")
 	}
@@ -89,6 +90,6 @@ func (s *Server) makeTrace(c *gin.Context) error {
 		return &web.Problem{Code: "trace_failed", Status: http.StatusGatewayTimeout, Detail: fmt.Sprintf(
 			"The purchase was not over in %s: another client may hold its lock, or a backend does not answer.", traceTimeout)}
 	}
-	s.Log.Warn("trace", "strategy", strategy, "error", err)
+	s.Log.Warn("trace", "strategy", body.Strategy, "error", err)
 	return &web.Problem{Code: "trace_failed", Status: http.StatusServiceUnavailable, Detail: "The trace could not be made: " + err.Error()}
 }

@@ -1,0 +1,248 @@
+package web
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+const (
+	// MaxBody bounds the body of every call, in bytes.
+	MaxBody = 16 << 10
+	// MaxID is the largest whole number that JavaScript holds exactly.
+	MaxID = 1<<53 - 1
+)
+
+// ReadJSON reads a body that is one JSON object into a struct, whose fields are the
+// members that it may have. It is as strict as a purchase needs: encoding/json
+// takes "SKU_ID" for "sku_id", the last of two members, null for any value, and
+// broken UTF-8. The error is a *Problem.
+func ReadJSON(w http.ResponseWriter, r *http.Request, into any) error {
+	body, err := readBody(w, r)
+	if err != nil {
+		return err
+	}
+	if len(bytes.TrimSpace(body)) == 0 {
+		return BadRequest("The body is empty: send a JSON object.")
+	}
+	return wrong(json.Unmarshal(body, into, strict))
+}
+
+var (
+	strict  = json.JoinOptions(json.RejectUnknownMembers(true), json.WithUnmarshalers(noNull))
+	errNull = errors.New("null")
+	noNull  = json.UnmarshalFromFunc(func(d *jsontext.Decoder, _ any) error {
+		if d.PeekKind() == 'n' {
+			return errNull
+		}
+		return errors.ErrUnsupported // as usual
+	})
+)
+
+// readBody reads to the end: only then does net/http notice that a caller
+// hangs up.
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	if t := r.Header.Get("Content-Type"); t != "application/json" && !isJSON(t) {
+		return nil, unsupported("Send JSON in UTF-8, with the header Content-Type: application/json.")
+	}
+	if e := r.Header.Get("Content-Encoding"); e != "" && e != "identity" {
+		return nil, unsupported("Send the body as it is, without a Content-Encoding.")
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		w.Header().Set("Connection", "close") // or net/http would wait for the rest before it answers
+		return nil, &Problem{Code: "too_large", Status: http.StatusRequestEntityTooLarge,
+			Detail: fmt.Sprintf("Send at most %d bytes.", MaxBody)}
+	case err != nil:
+		return nil, BadRequest("The body could not be read to its end.")
+	}
+	return body, nil
+}
+
+func isJSON(contentType string) bool {
+	t, params, err := mime.ParseMediaType(contentType)
+	charset := params["charset"]
+	return err == nil && t == "application/json" && (charset == "" || strings.EqualFold(charset, "utf-8"))
+}
+
+func unsupported(detail string) *Problem {
+	return &Problem{Code: "unsupported_media_type", Status: http.StatusUnsupportedMediaType, Detail: detail}
+}
+
+// wrong is nil for nil, else what is wrong with a body.
+func wrong(err error) error {
+	var syntax *jsontext.SyntacticError
+	var value *json.SemanticError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &syntax) && errors.Is(err, jsontext.ErrDuplicateName):
+		return Invalid(fieldAt(syntax.JSONPointer), "repeated_field", nil, "is given more than once")
+	case errors.As(err, &syntax):
+		return BadRequest(fmt.Sprintf("The body is not one whole JSON object: %v, after byte %d.", syntax.Err, syntax.ByteOffset))
+	case !errors.As(err, &value):
+		return BadRequest("The body is not one whole JSON object: " + err.Error())
+	case value.JSONPointer == "":
+		return BadRequest("The body is not one whole JSON object, but " + kinds[value.JSONKind] + ".")
+	}
+	field := fieldAt(value.JSONPointer)
+	switch expected := expects(value.GoType); {
+	case errors.Is(err, json.ErrUnknownName):
+		return UnknownField(field, members(value.GoType)...)
+	case errors.Is(err, errNull):
+		return Invalid(field, "wrong_type", nil, "must not be null")
+	case value.JSONKind == '0' && expected == aNumber:
+		return Invalid(field, "wrong_type", nil, "must be a whole number of 64 bits at most, without fraction or exponent")
+	default:
+		return Invalid(field, "wrong_type", nil, "must be "+expected+", not "+kinds[value.JSONKind])
+	}
+}
+
+const aNumber = "a whole number"
+
+// expects says what a member of a type must be.
+func expects(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.String:
+		return "a text"
+	case reflect.Slice:
+		return "a list"
+	case reflect.Struct:
+		return "an object"
+	}
+	return aNumber
+}
+
+// kinds says what a value is.
+var kinds = map[jsontext.Kind]string{'"': "a text", '0': "a number", '{': "an object", '[': "an array",
+	't': "true", 'f': "false", 'n': "null"}
+
+// fieldAt is a place in a body as people write it, such as faults[0].kind.
+func fieldAt(place jsontext.Pointer) (name string) {
+	for token := range place.Tokens() {
+		switch {
+		case name == "":
+			name = short(token)
+		case isDigits(token):
+			name += "[" + token + "]"
+		default:
+			name += "." + short(token)
+		}
+	}
+	return name
+}
+
+// members are the names that an object read into a struct may have.
+func members(t reflect.Type) (names []string) {
+	for _, f := range reflect.VisibleFields(t) {
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" && name != "-" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// UnknownField refuses a name that is not among known.
+func UnknownField(field string, known ...string) error {
+	for _, k := range known {
+		if strings.EqualFold(k, field[strings.LastIndexByte(field, '.')+1:]) {
+			return Invalid(field, "unknown_field", nil, "must be written "+k)
+		}
+	}
+	return Invalid(field, "unknown_field", nil, "is not a field here; known are: "+strings.Join(known, ", "))
+}
+
+// short cuts a name that a caller made up.
+func short(name string) string {
+	if r := []rune(name); len(r) > 64 {
+		return string(r[:64]) + "…"
+	}
+	return name
+}
+
+// ReadQuery refuses parameters that are unknown, repeated or empty: a mistyped
+// filter must not select everything.
+func ReadQuery(r *http.Request, known ...string) (url.Values, error) {
+	if r.URL.RawQuery == "" {
+		return nil, nil
+	}
+	q, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, BadRequest("The query after the question mark cannot be read.")
+	}
+	for name, values := range q {
+		switch {
+		case len(known) == 0:
+			return nil, BadRequest("No query parameters are known here.")
+		case !slices.Contains(known, name):
+			return nil, UnknownField(short(strings.ToValidUTF8(name, "�")), known...)
+		case len(values) > 1:
+			return nil, Invalid(name, "repeated_field", nil, "is given more than once")
+		case values[0] == "":
+			return nil, Invalid(name, "missing", nil, "is empty: leave it out or give it a value")
+		}
+	}
+	return q, nil
+}
+
+// QueryInteger reads a number, or returns fallback when there is none.
+func QueryInteger(q url.Values, name string, fallback, low, high int64) (int64, error) {
+	if !q.Has(name) {
+		return fallback, nil
+	}
+	return ParseInteger(name, q.Get(name), low, high)
+}
+
+// ParseInteger reads decimal digits without leading zeros.
+func ParseInteger(field, text string, low, high int64) (int64, error) {
+	if !isDigits(strings.TrimPrefix(text, "-")) {
+		return 0, Invalid(field, "wrong_type", nil, "must be a whole number without fraction, exponent or sign")
+	}
+	n, err := strconv.ParseInt(text, 10, 64) // the nearest, if it is out of range
+	if err != nil {
+		high = min(high, MaxID)
+	}
+	return n, Within(field, n, low, high)
+}
+
+// Needed is the number of a member that must be there.
+func Needed(field string, given *int64, low, high int64) (int64, error) {
+	if given == nil {
+		return 0, Invalid(field, "missing", nil, "is missing")
+	}
+	return *given, Within(field, *given, low, high)
+}
+
+// Within refuses a number out of its range.
+func Within(field string, n, low, high int64) error {
+	bounds := func() map[string]any { return map[string]any{"min": low, "max": high} }
+	switch {
+	case n < low:
+		return Invalid(field, "range", bounds(), fmt.Sprintf("must be at least %d", low))
+	case n > high:
+		return Invalid(field, "range", bounds(), fmt.Sprintf("must be at most %d", high))
+	}
+	return nil
+}
+
+func isDigits(text string) bool {
+	for i := range len(text) {
+		if text[i] < '0' || text[i] > '9' {
+			return false
+		}
+	}
+	return text == "0" || text != "" && text[0] != '0'
+}
