@@ -6,9 +6,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
-
-	"seckill/internal/tap"
-	"seckill/internal/wire"
 )
 
 // metrics are one server's own: two servers in one process do not mix.
@@ -58,41 +55,3 @@ func (m *metrics) handler() http.Handler {
 
 // refused counts what never got as far as a strategy.
 func (m *metrics) refused(code string) { m.requests.WithLabelValues("none", code).Inc() }
-
-// sellerMetrics are looked up once, so that a purchase pays for additions
-// only. It is the seckill.Observer of its strategy.
-type sellerMetrics struct {
-	outcomes  map[string]prometheus.Counter // all there are; never written again
-	purchases prometheus.Counter
-	duration  prometheus.Observer
-	lockWait  prometheus.Observer
-	retries   prometheus.Counter
-}
-
-func (m *sellerMetrics) LockWaited(seconds float64) { m.lockWait.Observe(seconds) }
-func (m *sellerMetrics) Retried()                   { m.retries.Inc() }
-func (m *sellerMetrics) count(outcome string)       { m.outcomes[outcome].Inc() }
-
-func (m *metrics) register(sl *seller) {
-	name := sl.info.Name
-	sl.metrics = sellerMetrics{
-		outcomes:  map[string]prometheus.Counter{},
-		purchases: m.purchases.WithLabelValues(name),
-		duration:  m.duration.WithLabelValues(name),
-		lockWait:  m.lockWait.WithLabelValues(name),
-		retries:   m.retries.WithLabelValues(name),
-	}
-	outcomes := []string{outcomeSold, outcomeReserved, outcomeReplayed, outcomeAccepted, outcomeGone}
-	for _, r := range wire.Refusals {
-		outcomes = append(outcomes, r.Code)
-	}
-	for _, o := range outcomes {
-		sl.metrics.outcomes[o] = m.requests.WithLabelValues(name, o)
-	}
-	for _, to := range []string{tap.SQL, tap.Redis, tap.ZooKeeper, tap.Etcd, tap.Waiting} {
-		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
-			Name: "seckill_backend_commands_total", Help: "Commands that purchases sent, and waits without a command.",
-			ConstLabels: prometheus.Labels{"strategy": name, "backend": to},
-		}, func() float64 { return float64(sl.commands.Count(to)) }))
-	}
-}

@@ -13,7 +13,6 @@ import (
 
 	"seckill/internal/ledger"
 	"seckill/internal/seckill"
-	"seckill/internal/tap"
 	"seckill/internal/web"
 	"seckill/internal/wire"
 )
@@ -33,15 +32,6 @@ type sale struct {
 	Remaining int64  `json:"remaining"`
 	Strategy  string `json:"strategy"`
 }
-
-// Outcomes, as the metrics name them, beside the codes of problems.
-const (
-	outcomeSold     = "sold"
-	outcomeReserved = "reserved"
-	outcomeReplayed = "replayed" // answered again from the ledger
-	outcomeAccepted = "accepted" // the order, or the refusal, comes later
-	outcomeGone     = "gone"     // the buyer hung up before the answer
-)
 
 // purchase sells, and answers.
 func (s *Server) purchase(c *gin.Context) (err error) {
@@ -107,9 +97,6 @@ func (s *Server) selected(c *gin.Context) (*seller, error) {
 	}
 	return s.available(q.Get("strategy"))
 }
-
-// A deduction is how a purchase reaches its strategy.
-type deduction func(context.Context, seckill.Purchase) (seckill.Receipt, error)
 
 // sell buys, and gives every copy of a request with an idempotency key one final
 // answer, its order (ledger.Claims). An error for which seckill.NothingTaken is
@@ -192,17 +179,6 @@ func readPurchase(c *gin.Context, body any, b *purchaseBody) (p seckill.Purchase
 		p.RequestID = rand.Text()
 	}
 	return p, keyed, nil
-}
-
-// deduct counts the commands and the time that a deduction takes.
-func (sl *seller) deduct(ctx context.Context, p seckill.Purchase, by deduction) (seckill.Receipt, error) {
-	begun := time.Now()
-	defer func() {
-		sl.metrics.duration.Observe(time.Since(begun).Seconds())
-		sl.metrics.purchases.Inc()
-	}()
-	ctx = tap.Default(ctx, func() tap.Tap { return sl.points.Watch(&sl.commands, sl.info.Name, sl.info.Key, p) })
-	return by(ctx, p)
 }
 
 // replay is the answer that p's request was given before. Only sales are kept:

@@ -1,8 +1,12 @@
 package httpapi
 
 import (
+	"context"
 	"fmt"
 	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"seckill/internal/catalog"
 	"seckill/internal/fault/point"
@@ -62,4 +66,70 @@ func (s *Server) names() string {
 		names[i] = sl.info.Name
 	}
 	return strings.Join(names, ", ")
+}
+
+// A deduction is how a purchase reaches its strategy.
+type deduction func(context.Context, seckill.Purchase) (seckill.Receipt, error)
+
+// deduct counts the commands and the time that a deduction takes.
+func (sl *seller) deduct(ctx context.Context, p seckill.Purchase, by deduction) (seckill.Receipt, error) {
+	begun := time.Now()
+	defer func() {
+		sl.metrics.duration.Observe(time.Since(begun).Seconds())
+		sl.metrics.purchases.Inc()
+	}()
+	ctx = tap.Default(ctx, func() tap.Tap {
+		if sl.points == nil {
+			return &sl.commands
+		}
+		return sl.points.Watch(&sl.commands, sl.info.Name, sl.info.Key, p)
+	})
+	return by(ctx, p)
+}
+
+// Outcomes, as the metrics name them, beside the codes of problems.
+const (
+	outcomeSold     = "sold"
+	outcomeReserved = "reserved"
+	outcomeReplayed = "replayed" // answered again from the ledger
+	outcomeAccepted = "accepted" // the order, or the refusal, comes later
+	outcomeGone     = "gone"     // the buyer hung up before the answer
+)
+
+// sellerMetrics are looked up once, so that a purchase pays for additions
+// only. It is the seckill.Observer of its strategy.
+type sellerMetrics struct {
+	outcomes  map[string]prometheus.Counter // all there are; never written again
+	purchases prometheus.Counter
+	duration  prometheus.Observer
+	lockWait  prometheus.Observer
+	retries   prometheus.Counter
+}
+
+func (m *sellerMetrics) LockWaited(seconds float64) { m.lockWait.Observe(seconds) }
+func (m *sellerMetrics) Retried()                   { m.retries.Inc() }
+func (m *sellerMetrics) count(outcome string)       { m.outcomes[outcome].Inc() }
+
+func (m *metrics) register(sl *seller) {
+	name := sl.info.Name
+	sl.metrics = sellerMetrics{
+		outcomes:  map[string]prometheus.Counter{},
+		purchases: m.purchases.WithLabelValues(name),
+		duration:  m.duration.WithLabelValues(name),
+		lockWait:  m.lockWait.WithLabelValues(name),
+		retries:   m.retries.WithLabelValues(name),
+	}
+	outcomes := []string{outcomeSold, outcomeReserved, outcomeReplayed, outcomeAccepted, outcomeGone}
+	for _, r := range wire.Refusals {
+		outcomes = append(outcomes, r.Code)
+	}
+	for _, o := range outcomes {
+		sl.metrics.outcomes[o] = m.requests.WithLabelValues(name, o)
+	}
+	for _, to := range []string{tap.SQL, tap.Redis, tap.ZooKeeper, tap.Etcd, tap.Waiting} {
+		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "seckill_backend_commands_total", Help: "Commands that purchases sent, and waits without a command.",
+			ConstLabels: prometheus.Labels{"strategy": name, "backend": to},
+		}, func() float64 { return float64(sl.commands.Count(to)) }))
+	}
 }

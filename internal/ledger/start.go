@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"math"
 	"time"
-
-	"gorm.io/gorm"
 )
 
 // A Moment is a time of the database's clock in milliseconds since 1970, UTC.
@@ -35,14 +33,6 @@ func (m *Moment) UnmarshalJSON(text []byte) error {
 	}
 	*m = MomentOf(t)
 	return nil
-}
-
-// nowIn is the database's clock as an expression of its SQL.
-func nowIn(db *gorm.DB) string {
-	if db.Name() == "sqlite" {
-		return "CAST(unixepoch('now', 'subsec') * 1000 AS INTEGER)"
-	}
-	return "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) DIV 1000)"
 }
 
 // A Start is when a SKU's sale starts, and what time it was when that was read.

@@ -2,10 +2,17 @@ package ledger
 
 import (
 	"context"
+	"crypto/rand"
 	"database/sql"
+	"encoding/base32"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	mathrand "math/rand/v2"
 	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
 
 	"gorm.io/gorm"
 
@@ -92,6 +99,36 @@ func (s *Store) try(ctx context.Context, f func(tx *gorm.DB) error) error {
 	}
 	committed = true // or it will be settled by the server; a ROLLBACK has no meaning any more
 	return after(tx.Commit().Error)
+}
+
+// begin is gorm's Begin for a purchase: gorm copies its session three times on
+// the way to a transaction, this does so once. Like there, the error is in
+// tx.Error.
+func begin(ctx context.Context, db *gorm.DB, o ...*sql.TxOptions) *gorm.DB {
+	pool, ok := db.Statement.ConnPool.(gorm.TxBeginner)
+	if !ok { // a pool of another kind, which gorm may know
+		return db.WithContext(ctx).Begin(o...)
+	}
+	var options *sql.TxOptions
+	if len(o) > 0 {
+		options = o[0]
+	}
+	tx := db.Session(&gorm.Session{Context: ctx, NewDB: true})
+	begun, err := pool.BeginTx(ctx, options)
+	if err != nil {
+		_ = tx.AddError(err)
+		return tx
+	}
+	tx.Statement.ConnPool = begun
+	return tx
+}
+
+// nowIn is the database's clock as an expression of its SQL.
+func nowIn(db *gorm.DB) string {
+	if db.Name() == "sqlite" {
+		return "CAST(unixepoch('now', 'subsec') * 1000 AS INTEGER)"
+	}
+	return "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) DIV 1000)"
 }
 
 // Read runs one statement outside a transaction and returns its domain error.
@@ -216,6 +253,62 @@ func (s *Store) insert(tx *gorm.DB, p seckill.Purchase, remaining int64, in stri
 			return 0, seckill.Receipt{}, notRecorded(err)
 		}
 	}
+}
+
+// An order's id is a time in microseconds with nodeBits random bits behind it.
+// In one process every id is later than the one before. Two processes can make
+// the same id in the same microsecond; the primary key then refuses the second,
+// and Record tries another one.
+const nodeBits = 10
+
+var lastTick atomic.Int64
+
+func newOrderID() int64 {
+	now := time.Now().UnixMicro()
+	for {
+		last := lastTick.Load()
+		tick := max(now, last+1)
+		if lastTick.CompareAndSwap(last, tick) {
+			return tick<<nodeBits | mathrand.Int64N(1<<nodeBits)
+		}
+	}
+}
+
+// A public id is publicPrefix and, in base 32: the order's id, a tag of random
+// bytes, and the SKU. Id and SKU find the row; the tag keeps others from
+// guessing the ids of orders.
+const (
+	publicPrefix = "o"
+	idBytes      = 8
+	tagBytes     = 8
+)
+
+var publicText = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
+
+func newPublicID(sku, id int64) string {
+	var raw [idBytes + tagBytes + binary.MaxVarintLen64]byte
+	binary.BigEndian.PutUint64(raw[:], uint64(id))
+	_, _ = rand.Read(raw[idBytes : idBytes+tagBytes]) // never fails
+	n := binary.PutUvarint(raw[idBytes+tagBytes:], uint64(sku))
+	return publicPrefix + publicText.EncodeToString(raw[:idBytes+tagBytes+n])
+}
+
+// parsePublicID is the SKU and the id in a public id; ok is false for a text that
+// is none.
+func parsePublicID(text string) (sku, id int64, ok bool) {
+	coded, ok := strings.CutPrefix(text, publicPrefix)
+	if !ok {
+		return 0, 0, false
+	}
+	raw, err := publicText.DecodeString(coded)
+	if err != nil || len(raw) <= idBytes+tagBytes {
+		return 0, 0, false
+	}
+	of, n := binary.Uvarint(raw[idBytes+tagBytes:])
+	if n != len(raw)-idBytes-tagBytes {
+		return 0, 0, false
+	}
+	return int64(of), int64(binary.BigEndian.Uint64(raw)), true
 }
 
 // fenced is the request of an order as an expression: NULL, and so refused, if the

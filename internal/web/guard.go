@@ -31,32 +31,6 @@ func SameToken(given, want string) bool {
 	return subtle.ConstantTimeCompare(a[:], b[:]) == 1 && want != ""
 }
 
-// IsKey reports whether text can be a request id or an idempotency key: 1 to
-// 128 visible ASCII characters.
-func IsKey(text string) bool {
-	if text == "" || len(text) > 128 {
-		return false
-	}
-	for i := range len(text) {
-		if text[i] <= ' ' || text[i] > '~' {
-			return false
-		}
-	}
-	return true
-}
-
-// Visible is text without all but its visible ASCII characters, the first ones at
-// most.
-func Visible(text string, most int) string {
-	visible := make([]byte, 0, most)
-	for i := 0; i < len(text) && len(visible) < most; i++ {
-		if text[i] > ' ' && text[i] <= '~' {
-			visible = append(visible, text[i])
-		}
-	}
-	return string(visible)
-}
-
 // NotLocal says why a request may come from another machine, or "". The peer's
 // address is not enough: what a reverse proxy on this machine forwards comes
 // from 127.0.0.1. Proxies show by a header, by the Host of the site they serve,

@@ -246,3 +246,29 @@ func isDigits(text string) bool {
 	}
 	return text == "0" || text != "" && text[0] != '0'
 }
+
+// IsKey reports whether text can be a request id or an idempotency key: 1 to
+// 128 visible ASCII characters.
+func IsKey(text string) bool {
+	if text == "" || len(text) > 128 {
+		return false
+	}
+	for i := range len(text) {
+		if text[i] <= ' ' || text[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// Visible is text without all but its visible ASCII characters, the first ones at
+// most.
+func Visible(text string, most int) string {
+	visible := make([]byte, 0, most)
+	for i := 0; i < len(text) && len(visible) < most; i++ {
+		if text[i] > ' ' && text[i] <= '~' {
+			visible = append(visible, text[i])
+		}
+	}
+	return string(visible)
+}

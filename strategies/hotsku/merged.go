@@ -80,13 +80,20 @@ func (s *merged) Deduct(
 // alone: it goes on when the leader leaves.
 func (s *merged) lead(b *buyer) {
 	here := s.shard(b.Purchase.SKU)
-	defer here.next(b.Purchase.SKU)
-	all := here.take(b)
+	all, expected := here.take(b)
+	together := &batch{buyers: all, seen: expected}
+	handedOver := false
+	together.handOver = func(left *sight) {
+		if !handedOver {
+			handedOver = true
+			here.next(b.Purchase.SKU, left)
+		}
+	}
+	defer together.handOver(nil)
 	if len(all) == 1 {
 		b.Receipt, b.err = s.oneTrip.Deduct(b.ctx, b.Purchase)
 		return
 	}
-	together := &batch{buyers: all}
 	defer together.fail(seckill.ErrUnknown) // of a panic: the others are told
 	ctx, cancel := tap.WithTimeout(
 		context.WithoutCancel(b.ctx), longestBatch)
@@ -102,18 +109,29 @@ const mostTries = 4
 var errAgain = fmt.Errorf("%w: the batch is to be chosen again",
 	seckill.ErrConflict)
 
+// sell takes what the batch before is to leave for granted at first, and looks
+// when that does not come true.
 func (s *merged) sell(ctx context.Context, b *batch) {
-	for try := range mostTries {
-		// A plain read, which waits for no one.
-		run, num, err := s.store.Left(ctx, b.buyers[0].Purchase.SKU)
-		if err == nil && try > 0 && run != b.run {
-			err = refusal("reset")
-		}
-		if err == nil {
-			b.choose(run, num)
-			if len(b.orders) == 0 {
+	looked := false
+	for range mostTries {
+		if b.seen == nil {
+			// A plain read, which waits for no one.
+			run, num, err := s.store.Left(ctx, b.buyers[0].Purchase.SKU)
+			if err == nil && looked && run != b.run {
+				err = refusal("reset")
+			}
+			if err != nil {
+				b.fail(err)
 				return
 			}
+			b.seen, looked = &sight{run, num, true}, true
+		}
+		b.choose()
+		if len(b.orders) == 0 && looked {
+			return
+		}
+		err := errAgain
+		if len(b.orders) > 0 {
 			err = s.commit(ctx, b)
 		}
 		if !errors.Is(err, errAgain) {
@@ -136,7 +154,9 @@ func (s *merged) commitThenTell(ctx context.Context, b *batch) error {
 	return err
 }
 
-// write writes the orders, then takes their units. The row comes last.
+// write writes the orders, then takes their units. The row comes last: only the
+// COMMIT is missing then, and the next batch may write its orders meanwhile. It
+// waits for the row until this one has committed.
 func (s *merged) write(tx *gorm.DB, b *batch) (left int64, err error) {
 	ok, err := s.store.PlaceAll(tx, b.run, b.num, b.orders)
 	if err == nil && !ok {
@@ -155,6 +175,9 @@ func (s *merged) write(tx *gorm.DB, b *batch) (left int64, err error) {
 	if off := left - (b.num - b.sum); err == nil && off != 0 {
 		err = s.store.Shift(tx, b.run, off, b.orders)
 	}
+	if err == nil {
+		b.handOver(&sight{b.run, left, false})
+	}
 	return left, err
 }
 
@@ -169,8 +192,8 @@ const (
 )
 
 // batches gathers the buyers of one process, SKU by SKU. A buyer who finds no
-// batch of their SKU under way leads one at once: nothing waits for a batch to
-// fill up. Those who come meanwhile wait; when the batch is over, the first of
+// batch of their SKU at work leads one at once: nothing waits for a batch to
+// fill up. Those who come meanwhile wait; when the batch has written, the first of
 // them leads all of them.
 //
 // There is no goroutine and no timer: every command is one buyer's own.
@@ -183,8 +206,18 @@ type shard struct {
 	groups map[int64]*group
 }
 
-// A group is there while a batch of its SKU is under way.
-type group struct{ waiting []*buyer }
+// A group is there while a batch of its SKU is at work.
+type group struct {
+	waiting  []*buyer
+	expected *sight // of the next leader
+}
+
+// A sight is a stock row as it was read or, if it is not certain, as it will be
+// once the batch before is committed. No one is told sold out by that.
+type sight struct {
+	run, num int64
+	certain  bool
+}
 
 // A buyer in a batch, or on the way to one.
 type buyer struct {
@@ -224,13 +257,13 @@ func (q *batches) enter(b *buyer) (lead bool, err error) {
 		}
 	}
 	if lead && b.ctx.Err() != nil {
-		s.next(b.Purchase.SKU)
+		s.next(b.Purchase.SKU, nil)
 		return false, gone(context.Cause(b.ctx))
 	}
 	return lead, err
 }
 
-// join makes b the leader if there is no batch under way, or lets it wait.
+// join makes b the leader if there is no batch at work, or lets it wait.
 func (s *shard) join(b *buyer) (lead bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -266,7 +299,7 @@ func (s *shard) leave(b *buyer, cause error) error {
 		return fmt.Errorf("%w: left while the batch was on its way: %w",
 			seckill.ErrUnknown, cause)
 	case leads:
-		s.next(b.Purchase.SKU)
+		s.next(b.Purchase.SKU, nil)
 	}
 	return gone(cause)
 }
@@ -280,8 +313,8 @@ func gone(cause error) error {
 }
 
 // take returns the batch of a leader: those who wait, in the order in which
-// they came, without those who have left.
-func (s *shard) take(b *buyer) []*buyer {
+// they came, without those who have left; and what the batch before is to leave.
+func (s *shard) take(b *buyer) ([]*buyer, *sight) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := s.groups[b.Purchase.SKU]
@@ -294,11 +327,11 @@ func (s *shard) take(b *buyer) []*buyer {
 		}
 	}
 	l.waiting = slices.Delete(l.waiting, 0, n)
-	return batch
+	return batch, l.expected
 }
 
 // next hands over to the first who waits.
-func (s *shard) next(sku int64) {
+func (s *shard) next(sku int64, left *sight) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := s.groups[sku]
@@ -307,7 +340,7 @@ func (s *shard) next(sku int64) {
 		return
 	}
 	b := l.waiting[0]
-	l.waiting = slices.Delete(l.waiting, 0, 1)
+	l.waiting, l.expected = slices.Delete(l.waiting, 0, 1), left
 	b.state = leads
 	b.told <- true
 }
@@ -315,16 +348,19 @@ func (s *shard) next(sku int64) {
 // A batch is what a leader sells in one transaction.
 type batch struct {
 	buyers   []*buyer
-	run, num int64           // of the stock row, when it was looked at
-	orders   []*ledger.Entry // of those who fit, in the order of their coming
-	users    map[int64]bool  // theirs
-	sum      int64           // of their units
+	handOver func(left *sight) // once; more calls do nothing
+	seen     *sight            // nil: look
+	run, num int64             // of the stock row, as it was seen
+	orders   []*ledger.Entry   // of those who fit, in the order of their coming
+	users    map[int64]bool    // theirs
+	sum      int64             // of their units
 }
 
 // choose puts into orders the purchases that fit, one of each user. A buyer who
-// asks for more than there are is told at once.
-func (b *batch) choose(run, num int64) {
-	b.run, b.num, b.sum = run, num, 0
+// asks for more than there are for certain is told at once.
+func (b *batch) choose() {
+	num, certain := b.seen.num, b.seen.certain
+	b.run, b.num, b.sum, b.seen = b.seen.run, num, 0, nil
 	b.orders, b.users = b.orders[:0], make(map[int64]bool, len(b.buyers))
 	for _, m := range b.buyers {
 		q, user := m.Purchase.Quantity, m.Purchase.User
@@ -332,7 +368,7 @@ func (b *batch) choose(run, num int64) {
 		case m.done:
 		case m.Refused:
 			m.goAlone()
-		case q > num:
+		case q > num && certain:
 			m.tell(seckill.ErrSoldOut)
 		case q <= num-b.sum && !b.users[user]:
 			b.orders, b.users[user] = append(b.orders, &m.Entry), true

@@ -3,6 +3,7 @@ package hotsku
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	"gorm.io/gorm"
@@ -31,6 +32,8 @@ func TestMutantsOfMergedAreCaught(t *testing.T) {
 	copied.Buyers[2].Same, copied.Buyers[2].Quantity = "B", 1
 	dies := &explore.Scenario{Name: "the process may die", Stock: 6, Next: true, Buyers: three(),
 		Faults: []explore.Fault{explore.Dies}, MaxFaults: 1}
+	leaves := &explore.Scenario{Name: "one may leave", Stock: 6, Next: true, Buyers: three(),
+		Faults: []explore.Fault{explore.Leaves}, MaxFaults: 1}
 
 	clean := map[*explore.Scenario]bool{}
 	for _, m := range []struct {
@@ -41,6 +44,7 @@ func TestMutantsOfMergedAreCaught(t *testing.T) {
 		quick    bool // in make test, too
 	}{
 		{"the COMMIT before the answers", dies, ledger.RuleMissingOrder, (*merged).tellThenCommit, false},
+		{"a life of its own, without its leader", leaves, explore.RuleError, (*merged).leavesWithItsLeader, true},
 		{"the last one's units in the sum", crowd, "", (*merged).forgetsTheLast, true},
 		{"the condition", beside, "", (*merged).takesAnyway, true},
 		{"the run in the condition", anew, "", (*merged).takesOfAnyRun, false},
@@ -80,11 +84,19 @@ func explored(t *testing.T, info catalog.Info, s *explore.Scenario) explore.Resu
 		t.Fatal(err)
 	}
 	defer w.Close()
-	r, err := w.Search(t.Context(), s, explore.Limits{Preemptions: -1, Reduce: true, Stop: explore.LedgerRule})
+	stops := explore.LedgerRule
+	if slices.Contains(s.Faults, explore.Leaves) { // who stays sees no error
+		stops = nil
+	}
+	r, err := w.Search(t.Context(), s, explore.Limits{Preemptions: -1, Reduce: true, Stop: stops})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
+}
+
+func (s *merged) leavesWithItsLeader(_ context.Context, b *batch) error {
+	return s.commitThenTell(b.buyers[0].ctx, b)
 }
 
 func (s *merged) forgetsTheLast(ctx context.Context, b *batch) error {

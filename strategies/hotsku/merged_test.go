@@ -274,6 +274,93 @@ func TestMergedGivesUpWhenOthersAreAlwaysFaster(t *testing.T) {
 	s.held(t)
 }
 
+// nextBatch has two more buyers wait while the batch of the crowd is at work, and
+// returns what they are told in the end.
+func (c *crowd) nextBatch(t *testing.T, seen *watcher) func() []answer {
+	told := make([]answer, 2)
+	var all sync.WaitGroup
+	c.seen.before = func(was func(*tap.Command), once *sync.Once) func(*tap.Command) {
+		return func(command *tap.Command) {
+			if command.Name == "UPDATE" {
+				once.Do(func() {
+					m := c.processes[0].(*merged)
+					for i := range told {
+						all.Go(func() {
+							told[i].Receipt, told[i].err = m.Deduct(tap.With(t.Context(), seen), c.purchase(int64(50+i), 1, ""))
+						})
+						m.await(t, c.sku, i+1)
+					}
+				})
+			}
+			if was != nil {
+				was(command)
+			}
+		}
+	}(c.seen.before, &sync.Once{})
+	return func() []answer {
+		all.Wait()
+		return told
+	}
+}
+
+// A batch writes its orders while the one before commits, and needs neither a look
+// nor a correction.
+func TestMergedWritesWhileTheBatchBeforeCommits(t *testing.T) {
+	s := open(t, Merged, 100)
+	written := make(chan struct{})
+	c := crowd{sale: s, first: s.purchase(1, 1, ""), others: s.purchases(1, 1), seen: &watcher{before: func(c *tap.Command) {
+		if c.Name != "COMMIT" {
+			return
+		}
+		select {
+		case <-written:
+		case <-time.After(10 * time.Second):
+			t.Error("the next batch does not write before this one is committed")
+		}
+	}}}
+	next := &watcher{after: func(c *tap.Command, err error) error {
+		if c.Name == "INSERT" {
+			close(written)
+		}
+		return err
+	}}
+	told := c.nextBatch(t, next)
+	says(t, c.buy(t), 98, 97)
+	says(t, told(), 96, 95)
+	if next.count["SELECT"] != 0 || next.count["INSERT"] != 1 {
+		t.Errorf("the next batch sent %v", next.count)
+	}
+	s.held(t)
+}
+
+// Only what is committed is sold out: the batch that has the last units may yet be
+// rolled back. A mutant that tells by what it expects is caught by the same sale.
+func TestMergedTellsSoldOutByWhatIsCommitted(t *testing.T) {
+	for _, mutant := range []bool{false, true} {
+		s := open(t, Merged, 3)
+		if m := s.processes[0].(*merged); mutant {
+			m.commit = func(ctx context.Context, b *batch) error {
+				handOver := b.handOver
+				b.handOver = func(left *sight) {
+					if left != nil {
+						left.certain = true
+					}
+					handOver(left)
+				}
+				return m.commitThenTell(ctx, b)
+			}
+		}
+		c := crowd{sale: s, first: s.purchase(1, 1, ""), others: s.purchases(1, 1), seen: &watcher{loses: "COMMIT"}}
+		told := c.nextBatch(t, &watcher{})
+		says(t, c.buy(t), seckill.ErrUnknown, seckill.ErrUnknown)
+		if mutant {
+			says(t, told(), seckill.ErrSoldOut, seckill.ErrSoldOut)
+		} else {
+			says(t, told(), 1, 0)
+		}
+	}
+}
+
 // Whatever happens to a leader, the others are told, and the next one leads.
 func TestMergedItsLeaderPanics(t *testing.T) {
 	s := open(t, Merged, 10)

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"gorm.io/gorm"
+
+	"seckill/internal/backend"
+	"seckill/internal/lab"
+	"seckill/internal/lab/labtest"
+	"seckill/loadtest"
+)
+
+// trouble is what may happen to two service processes in the middle of a sale.
+type trouble struct {
+	t         *testing.T
+	random    *rand.Rand
+	processes []*lab.Process
+	mysql     *lab.Process // nil: it was given, and is not ours to stop
+	db        *gorm.DB
+}
+
+// Two service processes sell while buyers send copies and call again. Processes are
+// killed or stand still, their sessions are ended by the database, and that is
+// restarted: whatever was under way, each key has one final answer, and the ledger
+// agrees with what buyers were told. One sale in make test, ten minutes of them in
+// make verify.
+func TestTwoServicesInTrouble(t *testing.T) {
+	seed, err := strconv.ParseUint(os.Getenv("SECKILL_TEST_SEED"), 10, 64)
+	if err != nil {
+		seed = rand.Uint64()
+	}
+	t.Logf("to repeat what happened, and in which order: SECKILL_TEST_SEED=%d", seed)
+	l, urls, processes := services(t, "--purchase-timeout=3s")
+	in := trouble{t: t, random: rand.New(rand.NewPCG(seed, 0)), processes: processes,
+		db: labtest.Instance(t, backend.SQL).DB}
+	if os.Getenv("SECKILL_TEST_MYSQL_DSN") == "" {
+		if in.mysql, err = l.Process(backend.NameMySQL); err != nil {
+			t.Fatal(err)
+		}
+	}
+	end := time.Now()
+	if labtest.Verify {
+		end = end.Add(10 * time.Minute)
+	}
+	for sale := 0; sale == 0 || time.Now().Before(end); sale++ {
+		strategy := []string{"conditional", "merged", "one-trip", "order-first"}[in.random.IntN(4)]
+		t.Run(fmt.Sprintf("%d %s", sale, strategy), func(t *testing.T) {
+			in.t = t
+			in.sell(loadtest.Config{Targets: urls, Scenario: loadtest.Scenario{Strategy: strategy, Stock: 500,
+				Profile: loadtest.Constant, Rate: 200, Duration: 5 * time.Second, Copies: 0.5, Retry: 6,
+				Duplicates: 0.05, Cancellations: 0.05}})
+		})
+		if t.Failed() {
+			return
+		}
+	}
+}
+
+// sell has something go wrong every half second, each thing at least once.
+func (in *trouble) sell(c loadtest.Config) {
+	over, gone := make(chan struct{}), make(chan struct{})
+	c.Begin = func() {
+		go func() {
+			defer close(gone)
+			things := []func(*lab.Process){in.kill, in.pause, in.endSessions, in.restart}
+			in.random.Shuffle(len(things), func(i, j int) { things[i], things[j] = things[j], things[i] })
+			for _, do := range append(things, in.endSessions, in.kill) {
+				select {
+				case <-over:
+					return
+				case <-time.After(time.Second / 2): // of the sale, which is what is tested
+				}
+				do(in.processes[in.random.IntN(len(in.processes))])
+			}
+		}()
+	}
+	r := loadRun(in.t, c)
+	close(over)
+	<-gone
+	clean(in.t, r)
+	in.t.Logf("%s: %d sold, %d copies, %d retries, by request %v", r.Verdict, r.Audit.Sold, r.Copies, r.Retries, r.Counts)
+	if r.Copies == 0 || r.Retries == 0 || r.Audit.Sold == 0 {
+		in.t.Error("nothing is tested")
+	}
+}
+
+func (in *trouble) must(what string, err error) {
+	if err != nil {
+		in.t.Errorf("%s: %v", what, err)
+	}
+}
+
+func (in *trouble) kill(p *lab.Process) {
+	in.must("kill -9", p.Kill(context.Background()))
+	in.must("start again", p.Restart(context.Background()))
+}
+
+// pause is SIGSTOP for longer than a purchase may take, now and then.
+func (in *trouble) pause(p *lab.Process) {
+	in.must("SIGSTOP", p.Pause(context.Background()))
+	time.Sleep(time.Duration(200+in.random.IntN(3500)) * time.Millisecond) // the pause itself
+	in.must("SIGCONT", p.Resume(context.Background()))
+}
+
+// endSessions has the database end those sessions that have a claim, or a row.
+func (in *trouble) endSessions(*lab.Process) {
+	var sessions []int64
+	in.must("list the sessions", in.db.Raw("SELECT id FROM information_schema.processlist WHERE id <> CONNECTION_ID() "+
+		"AND db = DATABASE() AND command <> 'Daemon'").Scan(&sessions).Error)
+	for _, id := range sessions {
+		if in.random.IntN(2) == 0 {
+			_ = in.db.Exec("KILL CONNECTION ?", id).Error // it may have ended
+		}
+	}
+}
+
+func (in *trouble) restart(*lab.Process) {
+	if in.mysql == nil {
+		return
+	}
+	in.must("kill the database", in.mysql.Kill(context.Background()))
+	in.must("start the database", in.mysql.Restart(context.Background()))
+}
