@@ -29,6 +29,7 @@ export default {
   "the leader of three is lost: the @ is answered within # s; a follower of three is lost: the @ is answered within # s": "三个节点丢失 leader：下一个在 {1} 秒内得到答复；丢失一个 follower：{3} 秒内",
   "the primary is lost with what it had not replicated: the @ is answered within # s": "丢失主节点和它尚未复制的数据：下一个在 {1} 秒内得到答复",
   "a dead process takes the lock with it; across processes it locks nothing": "进程死了，锁也跟着没了；跨进程时它什么也锁不住",
+  "what its CALL does inside the server is one step": "它的 CALL 在服务器里做的一切算作一步",
   "it asks no clock of its own": "它不看自己的时钟",
   "it breaks across processes whatever their clocks say": "跨进程时它总会出错，与时钟无关",
   "it breaks whatever the clocks say": "它总会出错，与时钟无关",
