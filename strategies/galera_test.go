@@ -12,7 +12,6 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
-	"seckill/internal/fault"
 	"seckill/internal/lab"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
@@ -34,7 +33,6 @@ func TestSeveralNodes(t *testing.T) {
 		mysqllock.LockInsert, sqlrow.ForUpdate, sqlrow.Conditional, sqlrow.Version} {
 		t.Run(info.Name, func(t *testing.T) { aHolderAtAnotherNode(t, info, two, int64(98_010+i)) })
 	}
-	t.Run("a node is lost", func(t *testing.T) { aNodeIsLost(t, l, two) })
 }
 
 func connection(t *testing.T, in *backend.Instance) *sql.Conn {
@@ -199,44 +197,5 @@ func aHolderAtAnotherNode(t *testing.T, info catalog.Info, two [2]*backend.Insta
 	f.judged(t, 5, info.OneNode, ledger.RuleLostUpdate)
 	if (info.Unfit(lab.Galera) != "") != info.OneNode {
 		t.Errorf("%s is unfit for several nodes: %q", info.Name, info.Unfit(lab.Galera))
-	}
-}
-
-// The process whose node dies is led to another, where everything is that was sold.
-func aNodeIsLost(t *testing.T, l *lab.Lab, two [2]*backend.Instance) {
-	h := newHarness(t, sqlrow.Conditional, two, brief, 98_020)
-	h.reset(t, 20)
-	f := &forgetting{harness: h}
-	for user := range int64(4) {
-		f.sell(t, user+1)
-	}
-	lost, err := fault.In(l).Inject(t.Context(), fault.LoseMySQL, fault.Aim{})
-	if err != nil || !lost.Effect.Took {
-		t.Fatalf("the loss of a node came to %+v, %v", lost, err)
-	}
-	store := ledger.NewStore(two[0].DB)
-	for begun := time.Now(); time.Since(begun) < 30*time.Second; {
-		if _, err = store.SKU(t.Context(), h.sku); err == nil {
-			break
-		}
-	}
-	if err != nil {
-		t.Fatalf("the process of the lost node is not led to another: %v", err)
-	}
-	h.strategies[1] = h.strategies[0] // whose node is lost
-	for user := range int64(4) {
-		f.sell(t, user+10)
-	}
-	if _, err := lost.Undo(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	f.judged(t, 20, false, ledger.RuleLostUpdate)
-	if n := len(f.heard); n != 8 {
-		t.Errorf("%d answers, want 8", n)
-	}
-	for _, heard := range f.heard {
-		if heard.Outcome != ledger.OutcomeSold {
-			t.Errorf("a buyer was told %+v, want that they buy", heard)
-		}
 	}
 }

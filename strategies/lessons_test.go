@@ -119,18 +119,3 @@ func unanswered(text, section string) string {
 	}
 	return ""
 }
-
-func TestUnansweredIsSeen(t *testing.T) {
-	const answer = "No, and the reason for that is as long as a reason has to be."
-	for text, good := range map[string]bool{
-		"\n## Q\n\nIs it?\n\n> answer: " + answer + "\n> And more.\n": true,
-		"\n## Q\n\nIs it?\n":                                     false,
-		"\n## Q\n\nIt is.\n\n> answer: " + answer + "\n":         false,
-		"\n## Q\n\nIs it?\n\n> answer: No.\n":                    false,
-		"\n## Q\n\nIs it?\n\n> answer: " + answer + "\n\nWhy?\n": false,
-	} {
-		if got := unanswered(text, "Q"); (got == "") != good {
-			t.Errorf("%q: %q", text, got)
-		}
-	}
-}

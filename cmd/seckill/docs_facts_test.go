@@ -11,8 +11,6 @@ import (
 
 	"seckill/internal/catalog"
 	"seckill/internal/prove"
-	"seckill/loadtest"
-	"seckill/loadtest/compare"
 	"seckill/strategies"
 )
 
@@ -168,30 +166,4 @@ func shown(x float64) string {
 		return fmt.Sprintf("%.0f", x)
 	}
 	return fmt.Sprintf("%.1f", x)
-}
-
-func TestExitStatusesOfThePages(t *testing.T) {
-	for name, statuses := range map[string]map[string]int{
-		"docs/load.md#seckill load": {"held": loadtest.ExitHeld, "oversold": loadtest.ExitOversold, "lost": loadtest.ExitLost,
-			"--require": loadtest.ExitUnmet, "blocked": loadtest.ExitBlocked, "not valid": loadtest.ExitNotValid, "wrong command line": statusUsage,
-			"anything else": statusFailed},
-		"docs/load.md#seckill compare": {"oversold": loadtest.ExitOversold, "undersold": loadtest.ExitLost, "not caught": compare.ExitMissed,
-			"--against": compare.ExitChanged, "stood still": loadtest.ExitBlocked, "interrupted": loadtest.ExitNotValid},
-		"docs/proof.md#seckill prove": {"otherwise": statusDiffers, "no longer fits": statusDiverged, "could not be finished": statusFailed,
-			"wrong command line": statusUsage},
-	} {
-		file, command, _ := strings.Cut(name, "#")
-		_, rest, found := strings.Cut(page(t, file), "| exit status of `"+command+"`")
-		table, _, ended := strings.Cut(rest, "\n\n")
-		if !found || !ended && table == "" {
-			t.Errorf("%s has no table of the exit statuses of %s", file, command)
-			continue
-		}
-		for says, status := range statuses {
-			row := regexp.MustCompile(fmt.Sprintf(`(?m)^\|[^|]*\b%d\b[^|]*\|[^|\n]*%s`, status, regexp.QuoteMeta(says)))
-			if !row.MatchString(table) {
-				t.Errorf("%s: %s: no row %d that says %q in\n%s", file, command, status, says, table)
-			}
-		}
-	}
 }

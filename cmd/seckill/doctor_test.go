@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"seckill/internal/lab"
 )
 
 func TestDoctor(t *testing.T) {
@@ -66,24 +64,6 @@ func TestDoctorsToken(t *testing.T) {
 		}
 		if strings.Contains(fmt.Sprint(f), "t0psecret") {
 			t.Errorf("it shows the token: %+v", f)
-		}
-	}
-}
-
-func TestDoctorsTable(t *testing.T) {
-	missing := program(t.Context(), lab.Program{Name: "ZooKeeper", ByHand: "set ZOOKEEPER_HOME"}, "deploy/deps.sh")
-	var out bytes.Buffer
-	if err := writeFindings(&out, []finding{missing, {What: "Redis", Found: true, Version: "Redis 7", Where: "/bin/redis"}}); err != nil {
-		t.Fatal(err)
-	}
-	lines := strings.Split(out.String(), "\n")
-	column := strings.Index(lines[0], "VERSION")
-	if !strings.HasPrefix(lines[1], "--  ZooKeeper") || lines[1][column] != '-' || !strings.HasPrefix(lines[2][column:], "Redis 7") {
-		t.Errorf("the table is\n%s", out.String())
-	}
-	for _, want := range []string{"run deploy/deps.sh", "or set ZOOKEEPER_HOME"} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("it does not say %q:\n%s", want, out.String())
 		}
 	}
 }

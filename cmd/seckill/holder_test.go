@@ -2,13 +2,11 @@ package main
 
 import (
 	"context"
-	"slices"
 	"testing"
 	"time"
 
 	"seckill/internal/fault"
 	"seckill/internal/fault/point"
-	"seckill/internal/lab"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
 	"seckill/loadtest"
@@ -128,32 +126,5 @@ func TestKilledHolder(t *testing.T) {
 				t.Errorf("no order after the holder was killed, %d units left", run.result.Audit.Remaining)
 			}
 		})
-	}
-}
-
-// A fault that comes when nothing is left says so, and does not wait.
-func TestFaultAfterTheSale(t *testing.T) {
-	store := books(t)
-	l, urls, _ := services(t)
-	loadRun(t, loadtest.Config{Targets: urls, Ledger: store, Scenario: loadtest.Scenario{Strategy: "redis-lua", Stock: 5, Buyers: 30}})
-	first := len(l.Services()) - len(urls) + 1
-	for _, kind := range []fault.Name{fault.PauseHolder, fault.HangHolder, fault.KillHolder, fault.CutHolder, fault.PauseService} {
-		i, err := fault.In(l).Inject(t.Context(), kind, fault.Aim{Service: first, Strategy: "redis-lua", SKU: 1, For: time.Second})
-		if err != nil {
-			t.Fatalf("%s: %v", kind, err)
-		}
-		e, err := i.Undo(t.Context())
-		if err != nil {
-			t.Errorf("end %s: %v", kind, err)
-		}
-		if e.Matters || e.Why != fault.NoUnits || e.Left == nil || *e.Left != 0 {
-			t.Errorf("%s came to %+v, want that it could not matter: no units", kind, e)
-		}
-		if atHolder := kind != fault.PauseService; e.Took == atHolder {
-			t.Errorf("%s took effect: %v", kind, e.Took)
-		}
-	}
-	if up := slices.DeleteFunc(l.Services(), func(s lab.Service) bool { return !s.Up }); len(up) < len(urls) {
-		t.Errorf("a process was harmed: %+v", l.Services())
 	}
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"testing"
 	"time"
 
@@ -28,27 +27,5 @@ func TestLoadRunWithReservations(t *testing.T) {
 	if c.Late > c.Expired || a.Sold != int64(c.Paid) || a.Reserved != 0 || a.Expired != c.Forgotten+c.Expired || a.Cancelled != r.Cancellations.Done ||
 		a.Remaining != 60-a.Sold || r.Counts[ledger.OutcomeReserved] != c.Paid+c.Forgotten+c.Expired+r.Cancellations.Done {
 		t.Errorf("the ledger and the buyers differ: %+v, %+v, %+v", c, r.Cancellations, a)
-	}
-}
-
-func TestReservationsNeedAStrategyThatReserves(t *testing.T) {
-	_, urls := sharedServices(t)
-	s := loadtest.DefaultScenario()
-	s.Reserve = time.Second
-	_, err := loadtest.Run(t.Context(), loadtest.Config{Targets: urls, Ledger: books(t), Scenario: s})
-	if !errors.Is(err, loadtest.ErrConfig) {
-		t.Errorf("reserving by conditional: %v", err)
-	}
-	for _, wrong := range []func(*loadtest.Scenario){
-		func(s *loadtest.Scenario) { s.Reserve = 1500 * time.Millisecond },
-		func(s *loadtest.Scenario) { s.Reserve = time.Hour },
-		func(s *loadtest.Scenario) { s.Reserve, s.Forget = 0, .5 },
-		func(s *loadtest.Scenario) { s.Reserve, s.PayLate = 0, .5 },
-		func(s *loadtest.Scenario) { s.Forget, s.PayLate = .6, .6 },
-	} {
-		bad := s
-		if wrong(&bad); !errors.Is(bad.Check(), loadtest.ErrConfig) {
-			t.Errorf("%v for %s, %s forget, %s late: no error", bad.Reserve, bad.Strategy, bad.Forget, bad.PayLate)
-		}
 	}
 }

@@ -6,21 +6,6 @@ import (
 	"seckill/internal/catalog"
 )
 
-func TestGuarantees(t *testing.T) {
-	g := catalog.Sound.Holds(catalog.Owner).Breaks(catalog.Processes, catalog.LateCommand)
-	for q, want := range map[catalog.Question]catalog.Expectation{
-		catalog.Oversell: catalog.Holds, catalog.Owner: catalog.Holds, catalog.Processes: catalog.Breaks,
-		catalog.LateCommand: catalog.Breaks, catalog.NodeLoss: "",
-	} {
-		if g[q] != want {
-			t.Errorf("%s: %q, want %q", q, g[q], want)
-		}
-	}
-	if catalog.Sound[catalog.Processes] != catalog.Holds || catalog.Sound[catalog.Owner] != "" {
-		t.Errorf("what one strategy says changed what all say: %v", catalog.Sound)
-	}
-}
-
 func TestBrokenFollowsFromTheQuestions(t *testing.T) {
 	for name, c := range map[string]struct {
 		says        catalog.Guarantees

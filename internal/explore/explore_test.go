@@ -1,8 +1,6 @@
 package explore_test
 
 import (
-	"context"
-	"errors"
 	"net/http"
 	"os"
 	"slices"
@@ -16,15 +14,10 @@ import (
 	"seckill/internal/httpapi"
 	"seckill/internal/lab/labtest"
 	"seckill/internal/ledger"
-	"seckill/internal/seckill"
-	"seckill/strategies"
-	"seckill/strategies/local"
 	"seckill/strategies/mysqllock"
 	"seckill/strategies/redislock"
 	"seckill/strategies/sqlrow"
 	"seckill/strategies/zklock"
-
-	"gorm.io/gorm"
 )
 
 func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
@@ -54,17 +47,6 @@ func service(in *backend.Instance, info catalog.Info, settings catalog.Settings)
 		return nil, nil, err
 	}
 	return s.Handler(), func() error { return nil }, nil
-}
-
-func named(t *testing.T, name string) catalog.Info {
-	t.Helper()
-	for _, info := range strategies.All() {
-		if info.Name == name {
-			return info
-		}
-	}
-	t.Fatalf("there is no strategy %q", name)
-	return catalog.Info{}
 }
 
 // two is a scenario of two buyers, each in a process of their own, with enough
@@ -209,18 +191,6 @@ func TestWaitersAreBlocked(t *testing.T) {
 	}
 }
 
-// A poll fails as the last one did unless something changed: it is no new turn.
-func TestPollersTreeIsFinite(t *testing.T) {
-	w := open(t, redislock.RedisLua)
-	first := search(t, w, two(explore.Buys), explore.Limits{Preemptions: -1, All: true})
-	if first.Broken != 0 || first.Preemptions != -1 || first.Cut != 0 || first.Schedules < 2 {
-		t.Errorf("%+v, want that all orders hold", first)
-	}
-	if second := search(t, w, two(explore.Buys), explore.Limits{Preemptions: -1, All: true}); second.Schedules != first.Schedules {
-		t.Errorf("%d orders, and %d in the second search", first.Schedules, second.Schedules)
-	}
-}
-
 func TestLimits(t *testing.T) {
 	w := open(t, sqlrow.Conditional)
 	res := search(t, w, two(explore.Buys), explore.Limits{Preemptions: -1, All: true, Schedules: 7})
@@ -238,33 +208,6 @@ func TestLimits(t *testing.T) {
 	if _, err := w.Search(t.Context(), two(explore.Locks), explore.Limits{}); err == nil ||
 		!strings.Contains(err.Error(), "is not a lock") {
 		t.Errorf("a strategy that is no lock was locked: %v", err)
-	}
-}
-
-// Buyers of one process share a mutex, and buyers of two do not.
-func TestProcessesShareNothing(t *testing.T) {
-	w := open(t, local.Mutex)
-	apart := search(t, w, two(explore.Buys), explore.Limits{Preemptions: 1})
-	if apart.First == nil {
-		t.Errorf("a mutex guards two processes: %+v", apart)
-	}
-	together := two(explore.Buys)
-	together.Buyers[1].Process = 0
-	if res := search(t, w, together, explore.Limits{Preemptions: -1, All: true}); res.Broken != 0 {
-		t.Errorf("a mutex does not guard one process:\n%s", table(res.First))
-	}
-}
-
-// One mutex for all SKUs makes their buyers wait for each other; one each does
-// not.
-func TestHindered(t *testing.T) {
-	s := two(explore.Buys)
-	s.Buyers[1].Process, s.Buyers[1].Other = 0, true
-	for name, want := range map[string]bool{"mutex": true, "mutex-per-sku": false} {
-		res := search(t, open(t, named(t, name)), s, explore.Limits{Preemptions: 1, All: true})
-		if got := res.Rules[explore.RuleHindered] != nil; got != want {
-			t.Errorf("%s: buyers of different SKUs hinder each other: %v, want %v", name, got, want)
-		}
 	}
 }
 
@@ -289,56 +232,4 @@ func TestSKUsOfAnEarlierProofAreLeftOut(t *testing.T) {
 	if err := in.DB.Raw("SELECT MAX(sku_id) FROM orders").Scan(&last).Error; err != nil || last <= earlier {
 		t.Errorf("the last SKU is %d (%v), want one after %d", last, err, earlier)
 	}
-}
-
-// Some guards fail only when a third buyer comes in between, which no question of the
-// proof has: the search must see that, too.
-func TestAThirdBuyerIsSeen(t *testing.T) {
-	crowd := two(explore.Buys)
-	crowd.Buyers = append(crowd.Buyers, explore.Buyer{Name: "C", Quantity: 1, Process: 2, Does: explore.Buys})
-	mutant := sqlrow.Version
-	mutant.New = func(d catalog.Deps) (seckill.Strategy, error) {
-		inner, err := sqlrow.Version.New(d)
-		return &hopeful{inner, d.Ledger}, err
-	}
-	if res := search(t, open(t, sqlrow.Version), crowd, explore.Limits{Preemptions: 1, All: true}); res.Broken > 0 || res.Schedules == 0 {
-		t.Errorf("version: %+v:\n%s", res, table(res.First))
-	}
-	if res := search(t, open(t, mutant), crowd, explore.Limits{Preemptions: 1, Stop: fromLedger}); res.First == nil {
-		t.Errorf("the mutant passes: %+v", res)
-	}
-}
-
-// hopeful is version: it looks at the affected rows the first time.
-type hopeful struct {
-	seckill.Strategy
-	store *ledger.Store
-}
-
-func (s *hopeful) Deduct(ctx context.Context, p seckill.Purchase) (r seckill.Receipt, err error) {
-	for n := range 2 {
-		var now struct{ Num, Version, Run int64 }
-		if err := s.store.Read(ctx, &now, "SELECT num, version, run FROM stock WHERE id = ?", p.SKU); err != nil {
-			return r, err
-		}
-		if now.Num < p.Quantity {
-			return r, seckill.ErrSoldOut
-		}
-		err = s.store.Tx(ctx, func(tx *gorm.DB) error {
-			rows, _, err := s.store.Exec(tx, "UPDATE stock SET num = ?, version = version + 1 WHERE id = ? AND version = ?",
-				now.Num-p.Quantity, p.SKU, now.Version)
-			if err != nil {
-				return err
-			}
-			if rows == 0 && n == 0 {
-				return seckill.ErrConflict
-			}
-			r, err = s.store.Record(tx, p, now.Run, now.Num-p.Quantity)
-			return err
-		})
-		if !errors.Is(err, seckill.ErrConflict) {
-			return r, err
-		}
-	}
-	return r, err
 }

@@ -91,21 +91,6 @@ func TestTheDeadDoNotCleanUp(t *testing.T) {
 	})
 }
 
-// A search that lets buyers die finds the lock that stays, and none where the
-// server cleans up; and it has let them die.
-func TestSearchLetsThemDie(t *testing.T) {
-	s := withFault(two(explore.Buys), explore.Dies)
-	s.Next = true
-	res := search(t, open(t, redislock.RedisSetNX), s, explore.Limits{Preemptions: 2})
-	if res.First == nil || !broke(res.First, explore.RuleStuck) || res.Faulty == 0 {
-		t.Errorf("redis-setnx: %+v, want a stuck buyer", res)
-	}
-	res = search(t, open(t, sqlrow.Conditional), s, explore.Limits{Preemptions: 0})
-	if res.Broken != 0 || res.Faulty < 8 {
-		t.Errorf("conditional: %+v, want a death before each of A's four commands and B's four, and no harm", res)
-	}
-}
-
 // The reply to COMMIT is lost: the buyer must not be told that nothing was sold.
 // COMMIT itself is lost: nothing is sold, and the buyer cannot know it either.
 func TestLostCommit(t *testing.T) {
@@ -126,17 +111,6 @@ func TestLostCommit(t *testing.T) {
 	}
 }
 
-// The reply to UPDATE is lost: the transaction is rolled back, and no one waits
-// for its row.
-func TestLostReplyRollsBack(t *testing.T) {
-	w := open(t, sqlrow.Conditional)
-	s := withFault(two(explore.Buys), explore.ReplyLost)
-	o := again(t, w, s, happens(before(t, w, s, "UPDATE"), "A", explore.ReplyLost)...)
-	if a := o.Buyers[0]; a.Err == nil || !a.NothingTaken() || o.Buyers[1].Receipt.Remaining != 4 || len(o.Problems) > 0 {
-		t.Errorf("A was told %v, want nothing sold; B's receipt is %+v:\n%s", a.Err, o.Buyers[1].Receipt, table(o))
-	}
-}
-
 // The lease ends while the holder is paused before the write: the successor
 // gets in, and one of them writes over the other. Two holders are no lie of the
 // lock's then.
@@ -154,28 +128,6 @@ func TestLeaseEndsUnderItsHolder(t *testing.T) {
 	res := search(t, w, s, explore.Limits{Preemptions: 2, Stop: fromLedger})
 	if res.First == nil || res.First.Preemptions > 1 {
 		t.Errorf("the search did not find it, or not with one preemption: %+v", res)
-	}
-}
-
-// Of two who find the timestamp of a third, who has died, each removes what he
-// takes for the third's.
-func TestTwoCleanUpAfterTheDead(t *testing.T) {
-	s := &explore.Scenario{Name: "two find what a third has left", DiesFirst: true, Buyers: []explore.Buyer{
-		{Name: "A", Does: explore.Locks}, {Name: "B", Process: 1, Does: explore.Locks}, {Name: "C", Process: 2, Does: explore.Locks},
-	}}
-	res := search(t, open(t, redislock.RedisSetNXTimestamp), s, explore.Limits{Preemptions: 2,
-		Stop: func(rule string) bool { return rule == explore.RuleOverlap }})
-	if res.First == nil || !broke(res.First, explore.RuleOverlap) || !res.First.Buyers[0].Dead {
-		t.Fatalf("redis-setnx-timestamp: %+v, want two holders after a death", res)
-	}
-	for _, v := range res.First.Overlaps {
-		if v.Excused || v.First == "A" || v.Second == "A" {
-			t.Errorf("overlap %+v, want B and C:\n%s", v, table(res.First))
-		}
-	}
-	res = search(t, open(t, redislock.RedisLua), s, explore.Limits{Preemptions: 2, All: true, Schedules: 200})
-	if res.Broken > 0 || res.Faulty == 0 {
-		t.Errorf("redis-lua: %+v, want no harm:\n%s", res, table(res.First))
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -88,20 +87,6 @@ func code(err error) string {
 	return m.Code
 }
 
-func TestSold3Of2(t *testing.T) {
-	g := begin(t, "naive", "")
-	s := play(t, g, "abbbbbaaaa")
-	if !s.Over || s.Verdict == nil || s.Verdict.Sold != 3 || s.Verdict.Stock != 2 || s.Verdict.Told != 3 || !s.Verdict.Broken {
-		t.Fatalf("not 3 of 2: %s", show(s))
-	}
-	if s.Buyers[0].Told != "sold 2, 0 left" || s.Buyers[0].Outcome != "sold" || len(s.Moves) > 0 || s.Switches != 1 {
-		t.Errorf("%s", show(s))
-	}
-	if s.Schedule != "abbbbbaaaa" {
-		t.Errorf("the schedule is %q", s.Schedule)
-	}
-}
-
 // A player whose schedule breaks nothing has lost, and may undo it.
 func TestUndo(t *testing.T) {
 	g := begin(t, "naive", "")
@@ -118,46 +103,6 @@ func TestUndo(t *testing.T) {
 	}
 	if _, err := g.Undo(t.Context(), 3); code(err) != game.NothingToUndo {
 		t.Errorf("to undo 3 of 2 moves: %v", err)
-	}
-}
-
-// The same schedule leads to the same state elsewhere.
-// Where the servers fail in the middle of an undo, no move is lost.
-func TestAFailedUndoKeepsTheMoves(t *testing.T) {
-	in := labtest.Instance(t, backend.SQL, backend.RowLocks)
-	const games = "SELECT SCHEMA_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME LIKE 'seckill\\_game\\_%'"
-	var before, now []string
-	if err := in.DB.Raw(games).Scan(&before).Error; err != nil {
-		t.Fatal(err)
-	}
-	g := begin(t, "naive", "aabb")
-	if err := in.DB.Raw(games).Scan(&now).Error; err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range now {
-		if !slices.Contains(before, name) {
-			if err := in.DB.Exec("DROP DATABASE " + name).Error; err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	if s, err := g.Undo(t.Context(), 1); err == nil {
-		t.Fatalf("an undo without a database: %s", show(s))
-	}
-	if s := g.State(); s.MovesMade != 4 || s.Schedule != "aabb" {
-		t.Errorf("after an undo that failed the moves are %q", s.Schedule)
-	}
-}
-
-func TestReplay(t *testing.T) {
-	one := play(t, begin(t, "for-update", ""), "abab")
-	two := begin(t, "for-update", "abab").State()
-	if show(one) != show(two) {
-		t.Errorf("one\n%s\nand its replay\n%s", show(one), show(two))
-	}
-	b := two.Buyers[1]
-	if b.State != "waits" || b.Next != nil || b.Waiting == nil || !slices.Equal(b.Waiting.For, []string{"A"}) || !strings.Contains(b.Waiting.Why, "lock") {
-		t.Errorf("B waits for A: %s", show(two))
 	}
 }
 

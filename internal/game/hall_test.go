@@ -173,34 +173,6 @@ func TestIdleGamesGiveWay(t *testing.T) {
 	}
 }
 
-func TestGamesAreBounded(t *testing.T) {
-	h := hall(t, func(h *game.Hall) { h.Most = 1 }, "naive")
-	first, _, err := h.Begin(t.Context(), game.Request{Level: "first-lost-update"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := h.Begin(t.Context(), game.Request{Level: "first-lost-update"}); code(err) != game.TooManyGames {
-		t.Errorf("a second game of one: %v", err)
-	}
-	if err := h.End(first); err != nil {
-		t.Fatal(err)
-	}
-	for want, r := range map[string]game.Request{
-		game.UnknownLevel:    {Level: "no-such"},
-		game.UnknownStrategy: {Strategy: "no-such", Buyers: 2, Stock: 2},
-		game.Invalid:         {Strategy: "naive", Buyers: 9, Stock: 2},
-		game.BadSchedule:     {Strategy: "naive", Buyers: 2, Stock: 2, Schedule: "z"},
-	} {
-		if _, _, err := h.Begin(t.Context(), r); code(err) != want {
-			t.Errorf("%+v: %v", r, err)
-		}
-	}
-	// What did not begin has kept no place.
-	if _, _, err := h.Begin(t.Context(), game.Request{Level: "first-lost-update", Schedule: "abbb"}); err != nil {
-		t.Error(err)
-	}
-}
-
 // A lab that is killed cannot end its games: the next one does, and leaves the games
 // of others alone.
 func TestGamesOfAKilledLabAreSwept(t *testing.T) {

@@ -156,34 +156,3 @@ func TestSchedulesReadAndWrite(t *testing.T) {
 		t.Errorf("%q became %q", all, got)
 	}
 }
-
-// Every level that can be won can be lost: by letting each buyer end, in turn.
-func TestLevelsCanBeLost(t *testing.T) {
-	var used []string
-	for _, task := range game.Tasks() {
-		used = append(used, task.Setting.Strategy)
-	}
-	h := hall(t, nil, used...)
-	for _, task := range game.Tasks() {
-		if task.Impossible {
-			continue
-		}
-		id, s, err := h.Begin(t.Context(), game.Request{Level: task.Name})
-		for n := 0; err == nil && !s.Over && n < 100; n++ {
-			i := slices.IndexFunc(s.Moves, func(m game.Move) bool { return !m.Costs && !m.Renewer })
-			if i < 0 {
-				t.Fatalf("%s: no move is left: %s", task.Name, show(s))
-			}
-			s, err = h.Move(t.Context(), id, s.Moves[i].Move, -1)
-		}
-		switch {
-		case err != nil:
-			t.Errorf("%s: %v", task.Name, err)
-		case s.Grade == nil || s.Grade.Won:
-			t.Errorf("%s is won by no thought: %s", task.Name, show(s))
-		}
-		if err := h.End(id); err != nil {
-			t.Error(err)
-		}
-	}
-}

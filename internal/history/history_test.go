@@ -62,18 +62,6 @@ func TestEntriesOutliveTheLab(t *testing.T) {
 	}
 }
 
-func TestNothingIsKeptWithoutAFolder(t *testing.T) {
-	f := history.Open("")
-	must(t, f.Put(history.Run, "a", entry{}))
-	must(t, f.Remove(history.Run, "a"))
-	if err := f.Get(history.Run, "a", &entry{}); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("got %v, want ErrNotExist", err)
-	}
-	if found, skipped := names(t, f, history.Run); found != nil || skipped != nil {
-		t.Errorf("got %v, %v", found, skipped)
-	}
-}
-
 func TestForeignAndBrokenFilesAreSkippedAndNamed(t *testing.T) {
 	dir := t.TempDir()
 	f := history.Open(dir)

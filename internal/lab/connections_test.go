@@ -49,13 +49,6 @@ func fill(t *testing.T, c backend.Config, services, pool int) error {
 	return taking.Wait()
 }
 
-// As many services as a lab may have, each with all of its connections.
-func TestSixteenServicesFindConnections(t *testing.T) {
-	l := ownLab(t, backend.NameMySQL)
-	must(t, "take every connection", fill(t, l.Config(), lab.MostServices, 32))
-	must(t, "come in beside them", mysqlAt(t, l.Config().MySQLDSN).Ping())
-}
-
 // A database that was given is asked how many connections it has.
 func TestServicesShareWhatAGivenDatabaseAccepts(t *testing.T) {
 	server := ownLab(t, backend.NameMySQL)

@@ -7,9 +7,6 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-
-	"seckill/internal/lab"
-	"seckill/internal/lab/labtest"
 )
 
 // What the servers used grows with what they do.
@@ -28,15 +25,5 @@ func TestServersTime(t *testing.T) {
 	defer cancel()
 	for after := before; after-before < 10*time.Millisecond; after, _ = l.ServersTime() {
 		must(t, "ping while its time stands still", client.Ping(ctx).Err())
-	}
-}
-
-// An engine inside this process has no time of its own.
-func TestEmbeddedServersHaveNoTime(t *testing.T) {
-	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: labtest.Folder(t), Backends: []string{"redis"}, Embedded: true})
-	must(t, "start", err)
-	defer l.Stop(context.Background())
-	if used, known := l.ServersTime(); known {
-		t.Errorf("it used %s", used)
 	}
 }

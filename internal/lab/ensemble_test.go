@@ -3,13 +3,9 @@ package lab_test
 import (
 	"context"
 	"errors"
-	"net"
-	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 
 	"seckill/internal/backend"
 	"seckill/internal/lab"
@@ -41,66 +37,6 @@ func node(t *testing.T, e *lab.Ensemble, role string) *lab.Process {
 	p, err := e.Node(t.Context(), role)
 	must(t, "find the "+role, err)
 	return p
-}
-
-// What Redis acknowledged and had not replicated is lost in a failover; what it
-// had replicated is not. Clients keep their address.
-func TestRedisFailsOverWithoutTheLastWrites(t *testing.T) {
-	e := ensemble(t, emptyLab(t), backend.NameRedis)
-	var before []string
-	for round := range 2 { // the second on a pair that was made whole again
-		give := take(t, e)
-		addrs := e.Config(backend.Config{}, nil).RedisAddrs
-		if round > 0 && !slices.Equal(addrs, before) {
-			t.Errorf("the pair is at %v, and was at %v", addrs, before)
-		}
-		before = addrs
-		c := redis.NewClient(redisOptions(t, addrs[0]))
-		if n, err := c.DBSize(t.Context()).Result(); err != nil || n != 0 {
-			t.Errorf("round %d begins with %d keys, %v; want none", round, n, err)
-		}
-		must(t, "write", c.Set(t.Context(), "replicated", "yes", 0).Err())
-		must(t, "let the replica lag", e.Lag(t.Context()))
-		must(t, "write", c.Set(t.Context(), "acknowledged", "yes", 0).Err())
-		must(t, "lose the primary", e.Lose(t.Context(), node(t, e, lab.Primary)))
-		got, err := c.MGet(t.Context(), "replicated", "acknowledged").Result()
-		if err != nil || got[0] != "yes" || got[1] != nil {
-			t.Errorf("after the failover: %v, %v; want the first write and not the second", got, err)
-		}
-		must(t, "write to the new primary", c.Set(t.Context(), "new", "yes", 0).Err())
-		c.Close()
-		give()
-	}
-}
-
-func TestFourOfFiveRedisGoOn(t *testing.T) {
-	e := ensemble(t, emptyLab(t), backend.NameRedlock)
-	give := take(t, e)
-	c := e.Config(backend.Config{}, nil)
-	lost := node(t, e, lab.AnyOne)
-	must(t, "lose one", e.Lose(t.Context(), lost))
-	if answer := answering(c.RedlockAddrs); len(answer) != 4 || slices.Contains(answer, lost.Login()) {
-		t.Errorf("%v answer, without %s; want four", answer, lost.Addr)
-	}
-	give()
-	defer take(t, e)()
-	if answer := answering(c.RedlockAddrs); len(answer) != 5 {
-		t.Errorf("%v answer when it was made whole, want five", answer)
-	}
-}
-
-func answering(addrs []string) (answer []string) {
-	for _, addr := range addrs {
-		a, err := backend.ParseRedis(addr)
-		if err != nil {
-			continue
-		}
-		if c, err := net.Dial("tcp", a.Host); err == nil {
-			c.Close()
-			answer = append(answer, addr)
-		}
-	}
-	return answer
 }
 
 // Servers of an ensemble are neither backends nor services of the lab.

@@ -64,37 +64,6 @@ func TestMySQLThatCannotMakeItsData(t *testing.T) {
 	}
 }
 
-func TestProgramThatCannotRun(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "etcd")
-	must(t, "write", os.WriteFile(path, []byte("no program"), 0o755))
-	_, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: t.TempDir(), Backends: []string{backend.NameEtcd},
-		Programs: map[lab.Tool]lab.Program{lab.Etcd: {Path: path}}})
-	if err == nil || !strings.Contains(err.Error(), path) {
-		t.Errorf("%v: want the program's path", err)
-	}
-}
-
-func TestFolderThatCannotBeUsed(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "file")
-	must(t, "write", os.WriteFile(file, nil, 0o600))
-	readOnly := "/proc" // nobody makes folders there, not even root
-	if _, err := os.Stat(readOnly); err != nil {
-		readOnly = filepath.Join(t.TempDir(), "read-only")
-		must(t, "mkdir", os.Mkdir(readOnly, 0o500))
-	}
-	for _, folder := range []string{file, readOnly, filepath.Join(t.TempDir(), "no", "such", "folder")} {
-		l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: folder, Backends: []string{}})
-		if err == nil {
-			l.Stop(context.Background())
-			t.Errorf("a lab in %s was started", folder)
-			continue
-		}
-		if !strings.Contains(err.Error(), folder) || !strings.Contains(err.Error(), "--folder") {
-			t.Errorf("%q: want the folder %s and what to do", err, folder)
-		}
-	}
-}
-
 // A Unix socket's path has hardly 100 bytes, a folder's may have thousands.
 func TestLongFolder(t *testing.T) {
 	t.Chdir(t.TempDir())

@@ -61,26 +61,6 @@ func TestFaultsOfOneProcessAtOnce(t *testing.T) {
 	}
 }
 
-// A pause lasts as long as was said: a shorter one of the same process does not
-// end it.
-func TestOnePauseAtATime(t *testing.T) {
-	l := ownLab(t, []string{}...)
-	must(t, "start a service", l.StartServices(t.Context(), 1))
-	pause, err := fault.In(l).Inject(t.Context(), fault.PauseService, fault.Aim{Service: 1})
-	must(t, "pause", err)
-	if _, err := fault.In(l).Inject(t.Context(), fault.PauseService, fault.Aim{Service: 1}); err == nil || !strings.Contains(err.Error(), "paused already") {
-		t.Errorf("a second pause: %v", err)
-	}
-	effect, err := pause.Undo(t.Context())
-	must(t, "resume", err)
-	if !effect.Took {
-		t.Errorf("the pause came to %+v", effect)
-	}
-	if l.Services()[0].Paused {
-		t.Error("it is still paused")
-	}
-}
-
 // etcd that is full refuses what could need more, keeps what it has, and goes on when
 // the fault is over.
 func TestEtcdIsFull(t *testing.T) {

@@ -3,7 +3,6 @@ package lab
 import (
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -36,19 +35,6 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-func TestGaleraIsALibrary(t *testing.T) {
-	folder := t.TempDir()
-	s := Search{libraries: []string{t.TempDir(), folder}}
-	if p := s.Find(GaleraLibrary); p.Found() || !strings.Contains(p.Missing(), "seckill doctor") || p.ByHand == "" {
-		t.Errorf("without the library: %+v, want it missing", p)
-	}
-	touch(t, filepath.Join(folder, galeraFile))
-	p := s.Find(GaleraLibrary)
-	if version, err := p.Version(t.Context()); p.Path != filepath.Join(folder, galeraFile) || version != "Galera" || err != nil {
-		t.Errorf("found %s, version %q, %v; want the library", p.Path, version, err)
-	}
-}
-
 func TestZooKeeperHomes(t *testing.T) {
 	bin := t.TempDir()
 	touch(t, filepath.Join(bin, "java"))
@@ -78,20 +64,6 @@ func TestZooKeeperHomes(t *testing.T) {
 		if version, err := p.Version(t.Context()); err != nil || !strings.HasPrefix(version, "ZooKeeper 3.") {
 			t.Errorf("%s: version %q, %v", name, version, err)
 		}
-	}
-}
-
-func TestZooKeeperTakesJava(t *testing.T) {
-	home := t.TempDir()
-	touch(t, filepath.Join(home, "lib", "zookeeper-3.9.2.jar"))
-	if runtime.GOOS == "darwin" {
-		t.Log("a Homebrew Java may be here")
-		return
-	}
-	s := Search{folders: []string{t.TempDir()}, javaHome: t.TempDir(), zookeeper: home}
-	p := s.Find(ZooKeeper)
-	if p.Found() || !strings.Contains(p.Missing(), "Java") || !strings.Contains(p.ByHand, "adoptium") || strings.Contains(p.ByHand, "ZOOKEEPER_HOME") {
-		t.Errorf("%+v: want it missing for lack of Java alone", p)
 	}
 }
 

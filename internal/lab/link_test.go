@@ -48,15 +48,3 @@ func TestLinks(t *testing.T) {
 		t.Errorf("at a service that is not there: %v", err)
 	}
 }
-
-// Services of a lab without links reach their servers directly: faults of links
-// say so.
-func TestNoLinks(t *testing.T) {
-	l := ownLab(t, backend.NameRedis)
-	must(t, "start a service", l.StartServices(t.Context(), 1))
-	for _, f := range fault.In(l).Faults() {
-		if f.Kind == "partition_redis" && (f.Available || f.Lack.Code != fault.LackLink) {
-			t.Errorf("%+v: want it to lack a link", f)
-		}
-	}
-}

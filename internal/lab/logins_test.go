@@ -17,7 +17,6 @@ import (
 
 	"seckill/internal/backend"
 	"seckill/internal/lab"
-	"seckill/internal/lab/labtest"
 )
 
 func mysqlAt(t *testing.T, dsn string) *sql.DB {
@@ -92,17 +91,6 @@ func TestPrivateMySQLLetsNoStrangerIn(t *testing.T) {
 	must(t, "come in again", mysqlAt(t, l.Config().MySQLDSN).Ping())
 }
 
-// Whoever runs the lab may administer it, by the socket.
-func TestSocketIsTheAdministrators(t *testing.T) {
-	l := ownLab(t, backend.NameMySQL)
-	var grants string
-	admin := administrator(t, l)
-	must(t, "ask for grants", admin.QueryRow("SHOW GRANTS").Scan(&grants))
-	if !strings.Contains(grants, "ALL PRIVILEGES ON *.*") {
-		t.Errorf("it may only %s", grants)
-	}
-}
-
 // administrator is this user's session over the socket.
 func administrator(t *testing.T, l *lab.Lab) *sql.DB {
 	t.Helper()
@@ -143,20 +131,6 @@ func TestPrivateRedisLetsNoStrangerIn(t *testing.T) {
 			t.Errorf("a stranger at %s: %v, want that it must log in", o.Addr, err)
 		}
 		stranger.Close()
-	}
-}
-
-func TestEmbeddedRedisWantsThePassword(t *testing.T) {
-	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: t.TempDir(), Embedded: true, Backends: []string{backend.NameRedis}})
-	must(t, "start", err)
-	defer l.Stop(t.Context())
-	o := redisOptions(t, l.Config().RedisAddrs[0])
-	friend, stranger := redis.NewClient(o), redis.NewClient(&redis.Options{Addr: o.Addr})
-	defer friend.Close()
-	defer stranger.Close()
-	must(t, "ping", friend.Ping(t.Context()).Err())
-	if err := stranger.Ping(t.Context()).Err(); err == nil {
-		t.Error("a stranger came in")
 	}
 }
 

@@ -90,16 +90,6 @@ func TestMainMustCallTheHook(t *testing.T) {
 	}
 }
 
-func TestExecutableThatIsNoSupervisor(t *testing.T) {
-	for _, program := range []string{"/bin/true", "/bin/echo", "/no/such/program"} {
-		l, err := Start(t.Context(), Options{Folder: t.TempDir(), Executable: program})
-		if err == nil {
-			l.Stop(context.Background())
-			t.Errorf("%s passes for a supervisor", program)
-		}
-	}
-}
-
 func TestSweepLeavesTheLivingAndTheUnborn(t *testing.T) {
 	base := t.TempDir()
 	unborn, _ := os.MkdirTemp(base, folderPattern)

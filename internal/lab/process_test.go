@@ -2,7 +2,6 @@ package lab_test
 
 import (
 	"net"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -41,19 +40,6 @@ func TestPauseAndResume(t *testing.T) {
 	must(t, "terminate what has ended", p.Terminate(t.Context()))
 }
 
-func TestBackendsTellOfADeath(t *testing.T) {
-	l := ownLab(t, backend.NameRedlock)
-	must(t, "kill", process(t, l, "redlock-3").Kill(t.Context()))
-	s := l.Backends()[0]
-	if s.OK || !strings.Contains(s.Error, "redlock-3") || !strings.Contains(s.Error, "killed") {
-		t.Errorf("%+v: want it not OK, because redlock-3 was killed", s)
-	}
-	must(t, "restart", process(t, l, "redlock-3").Restart(t.Context()))
-	if s := l.Backends()[0]; !s.OK {
-		t.Errorf("%+v after the restart: want it OK", s)
-	}
-}
-
 // A server that comes back has its address and its data, however it ended.
 func TestRestartKeepsAddressAndData(t *testing.T) {
 	l := ownLab(t, backend.NameMySQL, backend.NameZooKeeper, backend.NameEtcd)
@@ -89,14 +75,5 @@ func TestRestartKeepsAddressAndData(t *testing.T) {
 	must(t, "read from etcd", err)
 	if id != 42 || len(keys.Kvs) != 1 {
 		t.Errorf("after kill and restart MySQL has %d and etcd %d keys, want 42 and 1", id, len(keys.Kvs))
-	}
-}
-
-func TestLogIsWhereItIsSaid(t *testing.T) {
-	l := ownLab(t, backend.NameRedis)
-	text, err := os.ReadFile(process(t, l, "redis").Log)
-	must(t, "read the log", err)
-	if !strings.Contains(string(text), "Ready to accept connections") {
-		t.Errorf("the log of Redis says %q", text)
 	}
 }

@@ -84,18 +84,3 @@ func get(t *testing.T, url string) string {
 	}
 	return string(text)
 }
-
-func TestServiceThatFails(t *testing.T) {
-	l, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Folder: t.TempDir(), Backends: []string{}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Stop(context.Background())
-	err = l.StartServices(t.Context(), 2, "--broken")
-	if err == nil || !strings.Contains(err.Error(), "exit status 3") || !strings.Contains(err.Error(), "--broken it is") {
-		t.Errorf("%v: want how it ended and what it said", err)
-	}
-	if s := l.Services(); len(s) != 0 {
-		t.Errorf("%+v: want none", s)
-	}
-}

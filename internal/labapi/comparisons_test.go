@@ -151,14 +151,6 @@ func TestComparedServicesAreAllThere(t *testing.T) {
 	}
 }
 
-func TestAllStrategiesMayBeCompared(t *testing.T) {
-	_, h, f := startComparing(t, nil)
-	begun, o := f.begin(t, h.URL, `{"strategies":["all"]}`)
-	if len(f.chosen) != 2 || o.Sale.Stock != 400 || o.Sale.Buyers != 500 || o.Repeats != 3 || o.Sale.Seed != begun.Settings.Seed {
-		t.Errorf("compared %v with %+v, and %+v was said", f.chosen, o, begun.Settings)
-	}
-}
-
 func TestComparisonIsSeenByAllPages(t *testing.T) {
 	s, h, f := startComparing(t, history.Open(t.TempDir()))
 	page := watch(t, h.URL)
@@ -315,26 +307,5 @@ func TestClosingKeepsWhatWasMeasured(t *testing.T) {
 	}
 	if kept.State != Done || !kept.Stopped || kept.Result == nil || !kept.Result.Interrupted {
 		t.Errorf("kept %+v", kept)
-	}
-}
-
-// The folder cannot be written: what was measured is there until the lab ends.
-func TestResultThatCannotBeKeptStaysInMemory(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "a file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	_, h, f := startComparing(t, history.Open(file))
-	page := watch(t, h.URL)
-	page.next("hello")
-	begun, _ := f.begin(t, h.URL, goodComparison)
-	f.end <- measured(100)
-	last := page.ended()
-	if why, _ := last["not_kept"].(string); !strings.Contains(why, file) {
-		t.Errorf("the last event is %v, want it to say why it was not kept", last)
-	}
-	status, body, _ := call{method: "GET", path: comparisonsPath + "/" + begun.ID}.do(t, h.URL)
-	if status != 200 || !strings.Contains(body, "conditional") {
-		t.Errorf("the result: %d %.200s", status, body)
 	}
 }

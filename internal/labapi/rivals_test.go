@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -159,56 +158,6 @@ func TestRivalsAreRefused(t *testing.T) {
 	c := <-load.configs
 	if r := shopNow(t, base).Rivals; !r.ComesAt.Equal(soon.Time()) || c.Buyers != usualRivals {
 		t.Errorf("%d rivals come at %s, want %d at %s", c.Buyers, r.ComesAt, usualRivals, soon.Time())
-	}
-}
-
-func TestRivalsNeedServersAndARight(t *testing.T) {
-	lab := newFakeLab()
-	_, base, _, _ := startShop(t, func(c *Config) { c.Lab, c.Token = lab, "s3cret" })
-	if status, body := post(t, base, `{}`); status != 403 || !strings.Contains(body, "forbidden") {
-		t.Errorf("without the token: %d %s", status, body)
-	}
-	given := map[string]string{"Authorization": "Bearer s3cret"}
-	lab.services[0].Up = false
-	if status, body, _ := (call{"POST", rivalsPath, `{}`, given}).do(t, base); status != 503 || !strings.Contains(body, "backend_unavailable") {
-		t.Errorf("without servers: %d %s", status, body)
-	}
-	given["Origin"] = "http://evil.example"
-	if status, body, _ := (call{"POST", rivalsPath, `{}`, given}).do(t, base); status != 403 || !strings.Contains(body, "may not drive") {
-		t.Errorf("from another site: %d %s", status, body)
-	}
-}
-
-// Rivals that are stopped, or whose lab closes, end, also while they wait; no
-// goroutine stays.
-func TestRivalsEnd(t *testing.T) {
-	s, base, load, _ := startShop(t, nil)
-	s.notice = time.Minute / 2
-	page := watch(t, base)
-	page.next("hello")
-	_, body := post(t, base, `{}`)
-	var begun Run
-	json.Unmarshal([]byte(body), &begun)
-	<-load.configs
-	if status, body, _ := (call{method: "DELETE", path: "/api/lab/v1/runs/" + begun.ID}).do(t, base); status != 202 {
-		t.Fatalf("DELETE: %d %s", status, body)
-	}
-	if r := page.until(ended); !r.Stopped {
-		t.Errorf("they ended as %+v", r)
-	}
-	post(t, base, `{}`)
-	<-load.configs
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-	defer cancel()
-	if err := s.Close(ctx); err != nil {
-		t.Error(err)
-	}
-	all := make([]byte, 1<<20)
-	if all = all[:runtime.Stack(all, true)]; strings.Contains(string(all), "labapi.(*Server).perform") {
-		t.Errorf("a goroutine of theirs stays:\n%s", all)
-	}
-	if status, body := post(t, base, `{}`); status != 503 || !strings.Contains(body, "lab_closes") {
-		t.Errorf("to a lab that closes: %d %s", status, body)
 	}
 }
 

@@ -44,26 +44,6 @@ func TestSeries(t *testing.T) {
 	}
 }
 
-// Stopping any run of a series stops it all.
-func TestSeriesIsStopped(t *testing.T) {
-	s, h, load := start(t, nil)
-	page := watch(t, h.URL)
-	page.next("hello")
-	first := begin(t, h.URL, repeatedRun)
-	<-load.configs
-	load.results <- &loadtest.Result{Verdict: ledger.Held}
-	page.runEnded()
-	<-load.configs // the second is on
-	if status, body, _ := (call{method: "DELETE", path: "/api/lab/v1/runs/" + first.ID}).do(t, h.URL); status != 202 {
-		t.Fatalf("DELETE: %d %s", status, body)
-	}
-	page.runEnded()
-	all := s.runs.list()
-	if len(all) != 2 || all[0].Series.Ended != SeriesStopped || all[0].Series.Shares[0][0].Of != 1 {
-		t.Errorf("a stopped series has %d runs, the last says %+v", len(all), all[0].Series)
-	}
-}
-
 // A series does not go on for ever, nor after a run that had no result.
 func TestSeriesEnds(t *testing.T) {
 	measured := Run{Lanes: []Lane{{Result: &loadtest.Result{}}}}

@@ -42,19 +42,3 @@ func TestShop(t *testing.T) {
 		}
 	}
 }
-
-// The operator's calls need the token, the buyers' do not.
-func TestShopWithToken(t *testing.T) {
-	_, h, _ := start(t, func(c *Config) { c.Token, c.Strategies = "s3cret", []catalog.Info{{Name: "naive"}} })
-	set := call{"PUT", "/api/lab/v1/shop", `{"strategy":"naive"}`, nil}
-	if status, body, _ := set.do(t, h.URL); status != 403 {
-		t.Errorf("without the token: %d %s", status, body)
-	}
-	set.header = map[string]string{"Authorization": "Bearer s3cret"}
-	if status, body, _ := set.do(t, h.URL); status != 200 {
-		t.Errorf("with the token: %d %s", status, body)
-	}
-	if status, body, _ := (call{"GET", "/api/lab/v1/shop", "", nil}).do(t, h.URL); status != 200 {
-		t.Errorf("a buyer: %d %s", status, body)
-	}
-}

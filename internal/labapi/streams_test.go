@@ -119,12 +119,6 @@ func TestReaderThatNeverReadsIsCutOff(t *testing.T) {
 	}
 }
 
-func TestShutdownWithAReaderThatNeverReads(t *testing.T) {
-	s, server, addr := served(t, nil)
-	stuck(t, s, addr)
-	shutsDownWithin(t, server, slowest/2)
-}
-
 func (s *streams) count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -3,10 +3,8 @@ package prove_test
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 	"gorm.io/gorm"
@@ -152,38 +150,6 @@ func (l deafLock) Acquire(ctx context.Context, key string, o lock.Options) (lock
 	return lease, err
 }
 
-// ungated is redis-registry without the local lock: all buyers of a process
-// have its one name in Redis.
-func ungated() catalog.Info {
-	return withLock(redislock.RedisRegistry, func(d catalog.Deps) lock.Locker {
-		return &ungatedLock{d.Redis, rand.Text()}
-	})
-}
-
-type ungatedLock struct {
-	redis  redis.UniversalClient
-	client string
-}
-
-var (
-	takeOrExtend = redis.NewScript(`if redis.call('GET', KEYS[1]) == ARGV[1] then return 1 end
-return redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', 60000) and 1 or 0`)
-	compareAndDelete = redis.NewScript(`return redis.call('GET', KEYS[1]) == ARGV[1] and redis.call('DEL', KEYS[1]) or 0`)
-)
-
-func (l *ungatedLock) Acquire(ctx context.Context, key string, o lock.Options) (lock.Lease, error) {
-	err := lock.Poll(ctx, o.Wait, lock.Every(time.Millisecond), func() (bool, error) {
-		n, err := takeOrExtend.Run(ctx, l.redis, []string{key}, l.client).Int64()
-		return n == 1, err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return lock.NewHold(ctx, 0, func(ctx context.Context) error {
-		return compareAndDelete.Run(ctx, l.redis, []string{key}, l.client).Err()
-	}), nil
-}
-
 // byBuyer takes a lock of the buyer's own.
 func byBuyer(g *lock.Guarded) seckill.Strategy { return &buyersOwn{g} }
 
@@ -233,7 +199,6 @@ type looseFence struct {
 	*lock.Guarded
 	unchecked bool // the write does not compare the fence
 	afterRead bool // the fence is raised when the stock was read already
-	atWrite   bool // the fence is raised by the write, and not before
 	equal     bool // it is also raised to the token that it has
 }
 
@@ -267,7 +232,7 @@ func (s *looseFence) Deduct(ctx context.Context, p seckill.Purchase) (r seckill.
 		}
 		return err
 	}
-	if !s.afterRead && !s.atWrite {
+	if !s.afterRead {
 		if err := raise(); err != nil {
 			return r, err
 		}
@@ -286,12 +251,8 @@ func (s *looseFence) Deduct(ctx context.Context, p seckill.Purchase) (r seckill.
 	}
 	left := now.Num - p.Quantity
 	query, args := "UPDATE stock SET num = ? WHERE id = ? AND fence = ?", []any{left, p.SKU, lease.Fence()}
-	switch {
-	case s.unchecked:
+	if s.unchecked {
 		query, args = "UPDATE stock SET num = ? WHERE id = ?", []any{left, p.SKU}
-	case s.atWrite:
-		query = "UPDATE stock SET num = ?, fence = ? WHERE id = ? AND fence <= ?"
-		args = []any{left, lease.Fence(), p.SKU, lease.Fence()}
 	}
 	err = s.Ledger.Tx(ctx, func(tx *gorm.DB) error {
 		n, _, err := s.Ledger.Exec(tx, query, args...)
@@ -307,78 +268,27 @@ func (s *looseFence) Deduct(ctx context.Context, p seckill.Purchase) (r seckill.
 	return r, err
 }
 
-// reserving is reserve with a careless call.
-func reserving(careless func(*clerk)) catalog.Info {
-	i := hotsku.Reserve
-	build := i.New
-	i.New = func(d catalog.Deps) (seckill.Strategy, error) {
-		inner, err := build(d)
-		c := &clerk{Strategy: inner, Reserver: inner.(seckill.Reserver), store: d.Ledger}
-		careless(c)
-		return c, err
-	}
-	return i
+// latePayer is reserve whose payments do not ask for the deadline.
+func latePayer() catalog.Info {
+	return strategy(hotsku.Reserve, func(s seckill.Strategy, l *ledger.Store) seckill.Strategy {
+		return &paysReserved{s, s.(seckill.Reserver), l}
+	})
 }
 
-type clerk struct {
+type paysReserved struct {
 	seckill.Strategy
 	seckill.Reserver
-	store        *ledger.Store
-	pay, release func(context.Context, string) (seckill.Reservation, error)
+	store *ledger.Store
 }
 
-func (c *clerk) Pay(ctx context.Context, id string) (seckill.Reservation, error) {
-	if c.pay != nil {
-		return c.pay(ctx, id)
-	}
-	return c.Reserver.Pay(ctx, id)
-}
-
-func (c *clerk) Release(ctx context.Context, id string) (seckill.Reservation, error) {
-	if c.release != nil {
-		return c.release(ctx, id)
-	}
-	return c.Reserver.Release(ctx, id)
-}
-
-// paysAnyway does not ask whether the reservation is still there to be paid, and
-// paysReserved not for its deadline.
-func paysAnyway(c *clerk)   { c.paysIf("") }
-func paysReserved(c *clerk) { c.paysIf(" AND state = 'reserved'") }
-
-func (c *clerk) paysIf(condition string) {
-	c.pay = func(ctx context.Context, id string) (r seckill.Reservation, err error) {
-		o, err := c.store.Reservation(ctx, id)
-		if err != nil {
-			return r, err
-		}
-		err = c.store.Tx(ctx, func(tx *gorm.DB) error {
-			return tx.Exec("UPDATE reservations SET state = 'paid' WHERE sku_id = ? AND run = ? AND id = ?"+condition, o.SKUID, o.Run, o.ID).Error
-		})
+func (s *paysReserved) Pay(ctx context.Context, id string) (r seckill.Reservation, err error) {
+	o, err := s.store.Reservation(ctx, id)
+	if err != nil {
 		return r, err
 	}
-}
-
-// releasesTwice looks at the state in a SELECT, and gives back after it.
-func releasesTwice(c *clerk) {
-	c.release = func(ctx context.Context, id string) (r seckill.Reservation, err error) {
-		o, err := c.store.Reservation(ctx, id)
-		if err != nil || o.Reservation.State != seckill.Reserved {
-			return r, err
-		}
-		err = c.store.Tx(ctx, func(tx *gorm.DB) error {
-			for _, statement := range []string{
-				"UPDATE reservations SET state = 'cancelled', released = released + quantity WHERE sku_id = ? AND run = ? AND id = ?",
-				"UPDATE orders SET status = 'cancelled' WHERE sku_id = ? AND run = ? AND id = ?",
-			} {
-				if err := tx.Exec(statement, o.SKUID, o.Run, o.ID).Error; err != nil {
-					return err
-				}
-			}
-			return c.store.GiveBack(tx, "UPDATE stock SET num = num + ? WHERE id = ? AND run = ?", o.Quantity, o.SKUID, o.Run)
-		})
-		return r, err
-	}
+	return r, s.store.Tx(ctx, func(tx *gorm.DB) error {
+		return tx.Exec("UPDATE reservations SET state = 'paid' WHERE sku_id = ? AND run = ? AND id = ? AND state = 'reserved'", o.SKUID, o.Run, o.ID).Error
+	})
 }
 
 // strategy is i with another Deduct round its own.

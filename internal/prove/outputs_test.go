@@ -106,14 +106,6 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// An old matrix has other fields, too: its format says what to do.
-func TestAnOldMatrixSaysWhatToDo(t *testing.T) {
-	m, err := prove.ReadMatrix(strings.NewReader(`{"format":1,"rows":[]}`))
-	if m != nil || err == nil || !strings.Contains(err.Error(), "format 1") || !strings.Contains(err.Error(), "make prove") {
-		t.Errorf("%v, %v; want an error that says to compute it anew", m, err)
-	}
-}
-
 // Each question is compared by itself: one that breaks excuses no other.
 func TestDifferencesAreByQuestion(t *testing.T) {
 	m := &prove.Matrix{Questions: []prove.Question{{ID: "oversell"}, {ID: "lost-update"}, {ID: "late-command"}}}

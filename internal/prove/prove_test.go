@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
@@ -188,56 +187,6 @@ func TestMissingBackend(t *testing.T) {
 type sqlOnly struct{ servers }
 
 func (s sqlOnly) Config() backend.Config { return s.servers.Config().Only(backend.SQL) }
-
-// A server that dies in mid-proof ends neither the proof nor what it has found.
-func TestServerDiesInMidProof(t *testing.T) {
-	for _, victim := range []string{backend.NameRedis, backend.NameMySQL} {
-		t.Run(victim, func(t *testing.T) {
-			own, err := lab.Start(t.Context(), lab.Options{Host: labtest.Host(), Backends: []string{backend.NameMySQL, backend.NameRedis}, Volatile: true})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer own.Stop(context.Background())
-			p, err := own.Process(victim)
-			if err != nil {
-				t.Fatal(err)
-			}
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-			defer cancel()
-			m, err := prove.Run(ctx, prove.Options{Infos: []catalog.Info{redislock.RedisLua},
-				Questions: []string{"oversell", "processes", "other-skus"}, Workers: 1, Schedules: 30,
-				Servers: func(context.Context) (prove.Servers, error) { return servers{own}, nil },
-				Progress: func(done, _ int, _ string, _ prove.Question, _ prove.Cell) {
-					if done == 1 {
-						if err := p.Kill(t.Context()); err != nil {
-							t.Error(err)
-						}
-					}
-				}})
-			if err != nil {
-				t.Fatalf("%v, want that the proof ends by itself", err)
-			}
-			cells := m.Rows[0].Cells
-			if cells["oversell"].Answer != prove.Holds || cells["oversell"].Schedules == 0 {
-				t.Errorf("what was computed before: %+v, want that it is kept", cells["oversell"])
-			}
-			for _, id := range []string{"processes", "other-skus"} {
-				if c := cells[id]; c.Answer != prove.Failed || c.Text == "" || c.Schedules > 0 {
-					t.Errorf("%s: %+v, want failed, and why", id, c)
-				}
-			}
-			failed := 0
-			for _, d := range m.Differences() {
-				if d.Cell.Answer == prove.Failed {
-					failed++
-				}
-			}
-			if failed != 2 {
-				t.Errorf("%d failures among the differences, want 2: a proof with holes is no proof", failed)
-			}
-		})
-	}
-}
 
 // A cancelled caller gets what was computed so far.
 func TestProofIsInterrupted(t *testing.T) {

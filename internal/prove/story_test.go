@@ -32,25 +32,3 @@ func TestStorySeesTwoHolders(t *testing.T) {
 		tell()
 	}
 }
-
-// A poller repeats commands; the story does not.
-func TestStoryLeavesRepetitionsOut(t *testing.T) {
-	s := newStory(77, &explore.Scenario{})
-	for _, command := range []string{"get stock:77", "get stock:77", "set stock:77", "get stock:77"} {
-		n := s.tell(explore.Step{Choice: explore.Choice{Who: "A"}, Command: command})
-		s.result(n, "")
-	}
-	var got []string
-	for _, step := range s.schedule.Steps {
-		got = append(got, step.Command)
-	}
-	if len(got) != 3 || got[0] != "get stock:1" || got[1] != "set stock:1" {
-		t.Errorf("the story is %q, want three steps, with the SKU as 1", got)
-	}
-	for n := range 2 * storyLimit {
-		s.tell(explore.Step{Choice: explore.Choice{Who: []string{"A", "B"}[n%2]}, Command: string(rune('a' + n%7))})
-	}
-	if len(s.schedule.Steps) != storyLimit {
-		t.Errorf("%d steps, want %d", len(s.schedule.Steps), storyLimit)
-	}
-}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"os"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -98,20 +97,6 @@ func TestSQLTransactionPassesCommandByCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.want(t, "sql BEGIN", "sql INSERT", "sql SELECT", "sql COMMIT", "sql BEGIN", "sql ROLLBACK")
-}
-
-func TestSQLPinnedConnectionPasses(t *testing.T) {
-	db, r := openSQL(t), &recorder{}
-	ctx := tap.With(t.Context(), r)
-	c, err := db.Conn(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	if _, err := c.ExecContext(ctx, "DELETE FROM t"); err != nil {
-		t.Fatal(err)
-	}
-	r.want(t, "sql DELETE")
 }
 
 func TestStoppedCommandIsNeverSent(t *testing.T) {
@@ -242,35 +227,6 @@ func TestSleeperOwnsTheClock(t *testing.T) {
 	}
 }
 
-func TestWaitAtMostKeepsItsLimit(t *testing.T) {
-	if _, err := tap.WaitAtMost(t.Context(), "nothing", time.Millisecond, make(chan int), nil); !errors.Is(err, tap.ErrTimeUp) {
-		t.Errorf("a wait of a millisecond at most ended with %v", err)
-	}
-}
-
-func TestCounter(t *testing.T) {
-	db, n := openSQL(t), &tap.Counter{}
-	ctx := tap.With(t.Context(), n)
-	for range 3 {
-		db.ExecContext(ctx, "DELETE FROM t")
-	}
-	tap.Sleep(ctx, time.Nanosecond)
-	if n.Count(tap.SQL) != 3 || n.Count(tap.Waiting) != 1 || n.Count(tap.Redis) != 0 {
-		t.Errorf("counted %d sql, %d waits, %d redis, want 3, 1, 0",
-			n.Count(tap.SQL), n.Count(tap.Waiting), n.Count(tap.Redis))
-	}
-}
-
-func TestVerbIsTheFirstWord(t *testing.T) {
-	db, r := openSQL(t), &recorder{}
-	for _, q := range []string{"\n select 1", "SELECT(1)", "select\t1"} {
-		db.QueryRowContext(tap.With(t.Context(), r), q).Scan(new(int))
-	}
-	if got := strings.Join(r.seen, ","); got != "sql SELECT,sql SELECT,sql SELECT" {
-		t.Errorf("verbs %q", got)
-	}
-}
-
 // A reader is a Tap that wants replies.
 type reader struct {
 	recorder
@@ -365,20 +321,4 @@ func TestRedisReplies(t *testing.T) {
 	if !slices.Equal(r.replies, want) {
 		t.Errorf("the replies are %q, want %q", r.replies, want)
 	}
-}
-
-// A Tap that does not read finds none: it costs nothing then.
-func TestRepliesAreForReaders(t *testing.T) {
-	db := openSQL(t)
-	r := &recorder{after: func(c *tap.Command, err error) error {
-		if c.Reply != "" {
-			t.Errorf("%s has the reply %q", c.Name, c.Reply)
-		}
-		return err
-	}}
-	var n int
-	if err := db.QueryRowContext(tap.With(t.Context(), r), "SELECT 1").Scan(&n); err != nil || n != 1 {
-		t.Fatal(n, err)
-	}
-	r.want(t, "sql SELECT")
 }

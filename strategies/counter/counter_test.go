@@ -13,8 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
-
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lab/labtest"
@@ -53,7 +51,6 @@ var nextSKU atomic.Int64
 func open(t *testing.T, info catalog.Info, stock int64) *shop {
 	t.Helper()
 	sh := openOn(t, labtest.Instance(t, backend.SQL, backend.Redis), info)
-	sh.in.Redis.AddHook(repeat{})
 	sh.sku = nextSKU.Add(1)
 	sh.reset(t, stock)
 	return sh
@@ -356,117 +353,6 @@ func TestNumberIsNone(t *testing.T) {
 		sh.in.Redis.RPush(t.Context(), key, "one", "two")
 		sh.refused(t, 2, 1, seckill.ErrUnavailable)
 	})
-}
-
-// An order that is refused was counted until its unit went back: no order of the
-// sales explains what others were told is left.
-func TestRefusedOrderWasCounted(t *testing.T) {
-	sh := open(t, counter.RedisCounter, 5)
-	other := sh.other(t)
-	m := &meddler{fits: named("INSERT"), before: func() error {
-		if r := other.mustBuy(t, 2, 1); r.Remaining != 3 {
-			t.Errorf("%d are left beside a unit that is on its way, want 3", r.Remaining)
-		}
-		return &mysql.MySQLError{Number: 1205, Message: "Lock wait timeout exceeded"}
-	}}
-	if _, err := sh.buy(m.with(t), 1, 1); err == nil {
-		t.Error("the order was refused, and its buyer told sold")
-	}
-	if n := other.number(t); n != "4" {
-		t.Errorf("the number is %s, want 4", n)
-	}
-	judged(t, sh.audit(t, other), ledger.Held)
-}
-
-// EXEC is refused when the number changed since it was read.
-func TestWatchedNumberChanges(t *testing.T) {
-	for retries, want := range map[int]error{0: seckill.ErrConflict, 1: nil} {
-		sh := open(t, counter.RedisMulti, 5)
-		other := sh.other(t)
-		sh.build(t, catalog.Settings{Retries: retries})
-		m := &meddler{fits: named("MULTI"), before: func() error {
-			other.mustBuy(t, 2, 1)
-			return nil
-		}}
-		if _, err := sh.buy(m.with(t), 1, 2); !errors.Is(err, want) {
-			t.Errorf("with %d retries: %v, want %v", retries, err, want)
-		}
-		judged(t, sh.audit(t, other), ledger.Held)
-	}
-}
-
-// The strategies share the number: each seeds it at a reset, and the second to
-// do so must not overwrite what has been sold since the first.
-func TestOneResetSeedsOnce(t *testing.T) {
-	sh := open(t, counter.RedisCounter, 5)
-	sh.mustBuy(t, 1, 2)
-	for _, info := range all {
-		s, err := catalog.Build(info, catalog.Deps{Instance: sh.in, Ledger: sh.store})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := s.(seckill.Resetter).Reset(t.Context(), sh.sku, 5); err != nil {
-			t.Error(err)
-		}
-		judged(t, sh.audit(t), ledger.Held)
-	}
-	sh.reset(t, 7)
-	if n := sh.number(t); n != "7" {
-		t.Errorf("the next reset left %s", n)
-	}
-	if _, err := sh.store.Reset(t.Context(), sh.sku, "reset by somebody without Redis", 9); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := sh.Strategy.(seckill.Counter).Count(t.Context(), sh.sku); !errors.Is(err, seckill.ErrUnknownSKU) {
-		t.Errorf("the count of another run: %v, want unknown SKU", err)
-	}
-}
-
-// The same user twice at once: the second waits for what becomes of the first.
-func TestSecondPurchaseOfAUserWaits(t *testing.T) {
-	for name, fails := range map[string]bool{"sold": false, "refused": true} {
-		t.Run(name, func(t *testing.T) {
-			sh := open(t, counter.RedisCounterMySQL, 5)
-			other := sh.other(t)
-			other.build(t, catalog.Settings{LockTimes: catalog.LockTimes{LockWait: time.Minute, LockPoll: time.Millisecond, LockLease: lease}})
-			second := make(chan error, 1)
-			waits := make(chan struct{})
-			var once sync.Once
-			waiter := &meddler{fits: func(c *tap.Command) bool {
-				if c.Backend == tap.Waiting {
-					once.Do(func() { close(waits) })
-				}
-				return false
-			}}
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			m := &meddler{fits: orderBegins, before: func() error {
-				go func() {
-					_, err := other.Deduct(tap.With(t.Context(), waiter),
-						seckill.Purchase{SKU: sh.sku, User: 1, Quantity: 1, RequestID: fmt.Sprint("second", sh.sku)})
-					second <- err
-				}()
-				<-waits
-				if fails {
-					cancel()
-				}
-				return nil
-			}}
-			_, err := sh.Deduct(tap.With(ctx, m), sh.purchase(1, 2))
-			sh.told = nil
-			if fails != (err != nil) {
-				t.Errorf("the first was told %v", err)
-			}
-			want := seckill.ErrDuplicate
-			if fails {
-				want = nil
-			}
-			if err := <-second; !errors.Is(err, want) {
-				t.Errorf("the second was told %v, want %v", err, want)
-			}
-			judged(t, sh.audit(t), ledger.Held)
-		})
-	}
 }
 
 // A request's id belongs to a user, not to a SKU: what it bought elsewhere is

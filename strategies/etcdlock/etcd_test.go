@@ -110,21 +110,6 @@ func (b *bench) queued(t *testing.T, n int) {
 	locktest.Soon(t, fmt.Sprintf("%d keys", n), func() bool { return len(b.keys(t)) == n })
 }
 
-// Within the lease a lost connection is nothing: it is taken up again, renewed.
-func TestConnectionBreaksForAMoment(t *testing.T) {
-	b, wire := wired(t, Etcd, short)
-	l := b.acquire(t, 0)
-	wire.Cut()
-	wire.Pass()
-	timer := time.After(2 * short)
-	select {
-	case <-l.Context().Done():
-		t.Errorf("the holder was told %v", context.Cause(l.Context()))
-	case <-timer:
-	}
-	locktest.Free(t, l)
-}
-
 // Somebody revokes the lease: its holder is told at his next renewal, or when
 // his process is about to queue again, which it does under a new lease.
 func TestLeaseIsRevoked(t *testing.T) {

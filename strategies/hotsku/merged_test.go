@@ -3,7 +3,6 @@ package hotsku
 import (
 	"context"
 	"errors"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -173,49 +172,36 @@ func TestMergedSellsToManyByOneTransaction(t *testing.T) {
 	}
 }
 
-// Those who fit are served in the order of coming; the others keep no one else out.
-func TestMergedWhenTheStockIsShort(t *testing.T) {
-	s := open(t, Merged, 7)
-	c := crowd{sale: s, first: s.purchase(1, 1, ""), others: s.purchases(3, 9, 2, 2, 1, 1)}
-	out := seckill.ErrSoldOut
-	says(t, c.buy(t), 3, out, 1, out, 0, out)
-	s.held(t)
-}
-
-// A duplicate does not fail its neighbours, whether the first order of the user
-// is in the batch or before it, and gets an answer of its own.
-func TestMergedWithDuplicates(t *testing.T) {
-	s := open(t, Merged, 100)
-	again := s.purchases(2, 1, 4, 1, 3, 2)
-	again[2] = again[0]                              // a copy in the batch
-	again[3].User = 1                                // who has an order already
-	again[4].User, again[4].RequestID = 3, "another" // and by another request
-	c := crowd{sale: s, first: s.purchase(1, 5, ""), others: again}
-	twice := seckill.ErrDuplicate
-	says(t, c.buy(t), 93, 92, twice, twice, twice, 90)
-	s.held(t)
-}
-
-// The first of a user's two purchases asks for too much: the second is sold.
-func TestMergedDecidesEachPurchaseOfAUserByItself(t *testing.T) {
-	s := open(t, Merged, 10)
-	others := s.purchases(20, 2, 2)
-	others[1].User = others[0].User
-	c := crowd{sale: s, first: s.purchase(1, 1, ""), others: others}
-	says(t, c.buy(t), seckill.ErrSoldOut, 7, 5)
-	s.held(t)
-}
-
-// A request's id that the orders table would change is not written, and the answer
-// is that of one-trip.
-func TestMergedWritesNoOtherRequest(t *testing.T) {
-	s := open(t, Merged, 10)
-	others := s.purchases(1, 1, 1)
-	others[0].RequestID = strings.Repeat("x", 129)
-	others[2].RequestID = "käse"
-	c := crowd{sale: s, first: s.purchase(1, 1, ""), others: others}
-	says(t, c.buy(t), seckill.ErrUnknown, 8, seckill.ErrUnknown)
-	s.held(t)
+// What the buyers of one batch are told, in the order in which they come.
+func TestMergedAnswersEach(t *testing.T) {
+	out, twice := seckill.ErrSoldOut, seckill.ErrDuplicate
+	for what, c := range map[string]struct {
+		stock      int64
+		quantities []int64
+		change     func(p []seckill.Purchase)
+		want       []any
+	}{
+		"those who fit are served": {7, []int64{3, 9, 2, 2, 1, 1}, nil, []any{3, out, 1, out, 0, out}},
+		"duplicates fail no neighbour": {96, []int64{2, 1, 4, 1, 3, 2}, func(p []seckill.Purchase) {
+			p[2] = p[0]                              // a copy in the batch
+			p[3].User = 1                            // who has an order already
+			p[4].User, p[4].RequestID = 3, "another" // and by another request
+		}, []any{93, 92, twice, twice, twice, 90}},
+		"a user's first purchase asks for too much": {10, []int64{20, 2, 2}, func(p []seckill.Purchase) {
+			p[1].User = p[0].User
+		}, []any{out, 7, 5}},
+	} {
+		t.Run(what, func(t *testing.T) {
+			s := open(t, Merged, c.stock)
+			others := s.purchases(c.quantities...)
+			if c.change != nil {
+				c.change(others)
+			}
+			crowd := crowd{sale: s, first: s.purchase(1, 1, ""), others: others}
+			says(t, crowd.buy(t), c.want...)
+			s.held(t)
+		})
+	}
 }
 
 func TestMergedBesideAnotherProcess(t *testing.T) {

@@ -8,9 +8,6 @@ import (
 
 	"gorm.io/gorm"
 
-	"seckill/internal/backend"
-	"seckill/internal/lab/labtest"
-	"seckill/internal/ledger"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
 )
@@ -162,38 +159,5 @@ func TestOneTripIsKilledInTheServer(t *testing.T) {
 	}
 	if snap := s.held(t); len(snap.Orders) != 3 {
 		t.Errorf("the orders are %+v, want those of users 2, 3 and 4", snap.Orders)
-	}
-}
-
-// The server gives up a wait for the row: busy, and nothing is left behind, on
-// the connection either.
-func TestOneTripWaitsTooLong(t *testing.T) {
-	s := open(t, OneTrip, 3)
-	config := labtest.Config(t, OneTrip.Needs...)
-	config.RowLockWait, config.MaxSQLConns = time.Second, 1
-	in, err := backend.Open(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer in.Close()
-	short := ledger.NewStore(in.DB).For(OneTrip.Name, &s.retried)
-	s.processes[0] = &oneTrip{short}
-	told := s.meanwhile(t, t.Context(), func(*gorm.DB) error {
-		_, err := s.processes[0].Deduct(t.Context(), s.purchase(2, 1, ""))
-		if !errors.Is(err, seckill.ErrBusy) {
-			t.Errorf("user 2 was told %v, want %v", err, seckill.ErrBusy)
-		}
-		return nil
-	})
-	if told != nil && !errors.Is(told, seckill.ErrBusy) {
-		t.Errorf("user 1 was told %v", told)
-	}
-	if _, err := s.buy(t.Context(), 3, 1, ""); err != nil { // on that connection
-		t.Errorf("user 3: %v", err)
-	}
-	for _, o := range s.held(t).Orders {
-		if o.UserID == 2 {
-			t.Errorf("user 2 was refused and has an order: %+v", o)
-		}
 	}
 }

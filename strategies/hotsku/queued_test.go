@@ -7,9 +7,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"seckill/internal/catalog"
-	"seckill/internal/explore"
-	"seckill/internal/lab/labtest"
 	"seckill/internal/seckill"
 	"seckill/internal/tap"
 )
@@ -158,58 +155,5 @@ func TestTheQueueRefusesWhomItWouldNotReach(t *testing.T) {
 	}
 	if err := s.enter(t.Context(), 7); err == nil || errors.Is(err, tap.ErrTimeUp) {
 		t.Errorf("one more than the line holds is told %v", err)
-	}
-}
-
-// keepsPlace is queued where a buyer who leaves stays in the line.
-type keepsPlace struct{ *queued }
-
-func (s keepsPlace) Deduct(ctx context.Context, p seckill.Purchase) (r seckill.Receipt, err error) {
-	_, place, err := s.join(p.SKU)
-	if err == nil && place != nil {
-		_, err = tap.WaitAtMost(ctx, "the turn", s.wait, place.Value.(turn), nil)
-	}
-	if err != nil {
-		return r, errors.Join(seckill.ErrBusy, err)
-	}
-	defer s.leave(p.SKU, time.Now())
-	return s.oneTrip.Deduct(ctx, p)
-}
-
-// A buyer leaves the line: those behind them get through, and nothing is sold to
-// them. The explorer finds what is missing where either is not so.
-func TestTheExplorerHasBuyersLeaveTheLine(t *testing.T) {
-	scenario := &explore.Scenario{Name: "three buyers, one may leave", Stock: 6, Next: true, Faults: []explore.Fault{explore.Leaves}, MaxFaults: 1}
-	for _, name := range []string{"A", "B", "C"} {
-		scenario.Buyers = append(scenario.Buyers, explore.Buyer{Name: name, Quantity: 1, Does: explore.Buys})
-	}
-	mutant := Queued
-	mutant.New = func(d catalog.Deps) (seckill.Strategy, error) {
-		inner, err := Queued.New(d)
-		return keepsPlace{inner.(*queued)}, err
-	}
-	for _, c := range []struct {
-		what string
-		info catalog.Info
-		rule string // that it breaks; "": none
-	}{
-		{"queued", Queued, ""},
-		{"a line that is not left", mutant, explore.RuleStuck},
-	} {
-		w, err := explore.Open(t.Context(), c.info, labtest.Config(t, c.info.Uses()...), explore.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := w.Search(t.Context(), scenario, explore.Limits{Preemptions: -1})
-		if err = errors.Join(err, w.Close()); err != nil {
-			t.Fatal(err)
-		}
-		switch {
-		case c.rule == "" && (r.First != nil || !r.Exhausted() || r.Faulty == 0):
-			t.Errorf("%s: %+v, want every schedule clean", c.what, r)
-		case c.rule != "" && (r.First == nil || r.Rules[c.rule] == nil):
-			t.Errorf("%s: %+v, want %s broken", c.what, r, c.rule)
-		}
-		t.Logf("%s: %d schedules", c.what, r.Schedules)
 	}
 }

@@ -43,43 +43,6 @@ func (s *streamed) promises(t *testing.T, users ...int64) (told []ledger.Told) {
 	return told
 }
 
-// judged says what the judge finds broken, and counts what was accepted.
-func (s *streamed) judged(t *testing.T, told []ledger.Told) (rules []string, count ledger.Accepteds) {
-	t.Helper()
-	sellers := []catalog.Seller{{Info: s.info, Strategy: s.of[1]}}
-	snap, err := catalog.Snapshot(t.Context(), s.store, s.sku, sellers)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := ledger.Judge(ledger.Evidence{Snapshot: snap, Initial: s.stock, Run: s.run, Told: told, StockStoreOf: catalog.StockStoreOf(sellers)})
-	for _, v := range r.Violations {
-		rules = append(rules, v.Rule)
-	}
-	if r.Accepted == nil {
-		t.Fatal("the judge counts nothing as accepted")
-	}
-	return rules, *r.Accepted
-}
-
-// Redis loses the stream with what it had accepted, and the judge sees it.
-func TestStreamLostWithItsPromises(t *testing.T) {
-	s := openStream(t, RedisStream, 5)
-	told := s.promises(t, 1)
-	if err := s.of[0].redis.Del(t.Context(), append(keysOf(s.sku), beside(s.sku, "epoch"), beside(s.sku, "runs"))...).Err(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.of[1].Deduct(t.Context(), s.purchase(3, 1, "")); err != nil { // the stream is made anew
-		t.Fatal(err)
-	}
-	told = append(told, ledger.Told{RequestID: s.purchase(3, 1, "").RequestID, User: 3, Quantity: 1, Outcome: ledger.OutcomeUnknown})
-	if rules, count := s.judged(t, told); !slices.Equal(rules, []string{ledger.RuleLostRequest}) || count.Lost != 1 {
-		t.Errorf("Redis lost the stream, and the judge finds %v broken and counts %+v", rules, count)
-	}
-	if err := s.of[1].Became(t.Context(), 0, 1, told[0].RequestID); !errors.Is(err, seckill.ErrUnknownOrder) {
-		t.Errorf("the lost request became %v", err)
-	}
-}
-
 // What is known of a request, by its SKU and without.
 func TestStreamKnowsWhatBecame(t *testing.T) {
 	s := openStream(t, RedisStream, 5)

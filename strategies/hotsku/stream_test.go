@@ -117,24 +117,6 @@ func (d *dies) Before(_ context.Context, c *tap.Command) error {
 
 func (d *dies) After(_ context.Context, _ *tap.Command, err error) error { return err }
 
-// diesAfter lets one command through, and nothing after it.
-type diesAfter struct {
-	name string
-	dead bool
-}
-
-func (d *diesAfter) Before(context.Context, *tap.Command) error {
-	if d.dead {
-		return errors.New("dead")
-	}
-	return nil
-}
-
-func (d *diesAfter) After(_ context.Context, c *tap.Command, err error) error {
-	d.dead = d.dead || c.Name == d.name
-	return err
-}
-
 // A process that lives and cannot reach its database keeps trying. After a lease
 // another one writes what it has read, and not before.
 func TestStreamTakesOverFromTheCutOff(t *testing.T) {
@@ -270,30 +252,6 @@ func TestStreamOverAForgetfulRedis(t *testing.T) {
 	if num := s.of[0].redis.Get(t.Context(), streamKey(s.sku)).Val(); num != "3" {
 		t.Errorf("the number is %s; three of four were given back", num)
 	}
-}
-
-// Redis loses all: the stream is made anew from the row.
-func TestStreamIsRebuilt(t *testing.T) {
-	s := openStream(t, RedisStream, 3)
-	r, err := s.buy(t.Context(), 1, 1, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	lose := func() {
-		if err := s.of[0].redis.Del(t.Context(), keysOf(s.sku)...).Err(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	lose()
-	if _, err := s.buy(t.Context(), 2, 1, ""); err != nil {
-		t.Error(err)
-	}
-	s.wantHeld(t, "after a purchase")
-	lose()
-	if err := s.of[1].Restore(t.Context(), r.OrderID); err != nil {
-		t.Error(err)
-	}
-	s.wantHeld(t, "after a cancellation")
 }
 
 // No answer in time is unknown, and the order comes later.

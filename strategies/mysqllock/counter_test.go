@@ -59,31 +59,6 @@ func TestCounterFollowsItsRun(t *testing.T) {
 	}
 }
 
-func TestCounterThatIsNone(t *testing.T) {
-	const sku = 201
-	s, store := sale(t, MySQLCounter, sku, 5)
-	for what, statement := range map[string]string{
-		"not a counter": "UPDATE lock_record SET description = 'a lock' WHERE name = ?",
-		"not there":     "DELETE FROM lock_record WHERE name = ?",
-	} {
-		if err := store.DB(t.Context()).Exec(statement, counterKey(sku)).Error; err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.Deduct(t.Context(), purchase(sku, 1, 1)); !errors.Is(err, seckill.ErrUnknownSKU) {
-			t.Errorf("%s: %v, want %v", what, err, seckill.ErrUnknownSKU)
-		}
-	}
-	if err := s.(seckill.Resetter).Reset(t.Context(), sku, 5); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Deduct(t.Context(), purchase(sku, 1, 1)); err != nil {
-		t.Errorf("after a reset: %v", err)
-	}
-	if err := s.(seckill.Resetter).Reset(t.Context(), 1<<40, 5); !errors.Is(err, seckill.ErrUnknownSKU) {
-		t.Errorf("reset a SKU that is not there: %v", err)
-	}
-}
-
 // Without its central rows a lock table says so, and sells nothing.
 func TestCentralRowsAreGone(t *testing.T) {
 	const sku = 202

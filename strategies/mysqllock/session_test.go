@@ -2,7 +2,6 @@ package mysqllock
 
 import (
 	"errors"
-	"strings"
 	"testing"
 	"time"
 
@@ -13,7 +12,6 @@ import (
 	"seckill/internal/lock"
 	"seckill/internal/lock/locktest"
 	"seckill/internal/seckill"
-	"seckill/internal/tap"
 )
 
 var sessionInfos = []catalog.Info{LockRow, GetLock}
@@ -148,38 +146,6 @@ func TestLockRowIsMadeAgain(t *testing.T) {
 	}
 	l := b.acquire(t, lock.Options{Lease: time.Minute})
 	b.busy(t)
-	locktest.Free(t, l)
-}
-
-func TestNoWait(t *testing.T) {
-	b := newBench(t, LockRow, func(d *catalog.Deps) { d.Settings.NoWait = true })
-	l := b.acquire(t, lock.Options{Wait: time.Minute, Lease: time.Minute})
-	begun := time.Now()
-	_, err := b.Acquire(t.Context(), b.key, lock.Options{Wait: time.Minute, Lease: time.Minute})
-	if took := time.Since(begun); !errors.Is(err, seckill.ErrBusy) || took > 20*time.Second { // the server would end the wait after 50
-		t.Errorf("with NOWAIT: %v after %v, want busy at once", err, took)
-	}
-	locktest.Free(t, l)
-}
-
-// The plain read of the stock comes after the lock, or it would show the row
-// as it was before the last holder's COMMIT.
-func TestLockRowReadsNothingBeforeTheLock(t *testing.T) {
-	b := newBench(t, LockRow)
-	var inside []string
-	m := &locktest.Tap{OnBefore: func(c *tap.Command) error {
-		if c.Name == "BEGIN" || inside != nil {
-			inside = append(inside, c.Text)
-		}
-		return nil
-	}}
-	l, err := b.Acquire(tap.With(t.Context(), m), b.key, lock.Options{Lease: time.Minute})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(inside) != 2 || !strings.Contains(inside[1], "FOR UPDATE") {
-		t.Errorf("the transaction began with %q", inside)
-	}
 	locktest.Free(t, l)
 }
 
