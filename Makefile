@@ -4,10 +4,16 @@ GO      ?= go
 BIN     := bin/seckill
 SOURCES := $(shell git ls-files -co --exclude-standard 'cmd' 'internal' 'strategies' 'web' 'loadtest' go.mod go.sum 2>/dev/null)
 
-# One line for each test that has ended. Results are never taken from the cache: servers are no part of its key. The
-# packages that take longest begin first, and three at a time, as they wait for leases and time-outs more than they compute.
-GOTESTSUM := $(GO) tool gotestsum --format testname --format-hide-empty-pkg
-TESTFLAGS := -race -count=1 -vet=off -ldflags='-s -w' -p 3 -parallel 4
+# One line for each package that has ended, then the ten slowest tests. Results are never taken from the cache: servers are no
+# part of its key. The packages that take longest begin first, and three at a time, as they wait for leases and time-outs more
+# than they compute.
+GOTESTSUM := $(GO) tool gotestsum --format pkgname --format-hide-empty-pkg
+TESTFLAGS := -count=1 -vet=off -ldflags=-s -p 3 -parallel 4
+# The race detector is for packages whose goroutines share memory: strategies and locks, the service, ledger, lab, generator and
+# explorer. The others send commands to programs, servers and browsers, or compute alone, with the code of those packages.
+UNRACED := ./cmd/seckill ./web/e2e ./internal/prove ./internal/game ./loadtest/compare ./web ./web/course ./internal \
+	./internal/catalog ./internal/chaos ./internal/fault ./internal/history ./internal/lab/labtest ./internal/linear ./internal/measure \
+	./internal/trace ./internal/yamlfile ./loadtest/adapter ./loadtest/report
 # The run has a folder for all temporary files, which goes with it: a test program that is killed, or ended by Ctrl-C, runs no
 # cleanup. Servers end by themselves then, within moments. The folder is in memory where there are eight gigabytes to spare: no
 # test measures a disk, and a slow one makes servers so late that their sessions end.
@@ -18,9 +24,11 @@ folder=$$(mktemp -d "$$within/sk.XXXXXX") || exit; \
 echo "The tests' servers keep their data in $$folder."; \
 tidy() { for _ in 1 2 3 4 5 6 7 8 9 10; do rm -rf "$$folder" 2>/dev/null && return; sleep 1; done; echo "left behind: $$folder"; }; \
 trap tidy EXIT; trap 'exit 129' HUP; trap 'exit 130' INT; trap 'exit 143' TERM; \
-TMPDIR=$$folder $(GOTESTSUM) -- $(TESTFLAGS)
+export TMPDIR=$$folder; $(GOTESTSUM) --jsonfile-timing-events $$folder/ended --raw-command -- sh -c ' \
+	unraced=$$($(GO) list $(UNRACED)); raced=$$($(GO) list ./strategies ./strategies/contract ./internal/lab ./... | grep -vxF "$$unraced"); \
+	$(GO) test -json -race $(TESTFLAGS) $(1) $$raced; failed=$$?; $(GO) test -json $(TESTFLAGS) $(1) $$unraced && exit $$failed'; status=$$?; \
+echo "The slowest tests:"; $(GO) tool gotestsum tool slowest --num 10 --jsonfile $$folder/ended; exit $$status
 endef
-PACKAGES  := ./cmd/seckill ./strategies ./strategies/contract ./web/e2e ./loadtest ./internal/prove ./internal/bench ./internal/lab ./...
 
 .PHONY: help demo test verify prove build bench figures clean
 
@@ -36,7 +44,7 @@ demo: build
 
 ## test: install what is missing, run the tests with the race detector (twelve to fifteen minutes on two cores)
 test: build ready
-	$(RUN) -timeout 25m $(PACKAGES)
+	$(call RUN,-timeout 25m)
 
 ## verify: run these and the slow tests (an hour); with SECKILL_TEST_MYSQL_DSN all of them again on that MySQL
 verify: export GOFLAGS += -tags=verify
@@ -46,7 +54,7 @@ verify: build ready
 	else echo "Not run on Oracle MySQL: SECKILL_TEST_MYSQL_DSN is not set."; fi
 .PHONY: verify-once
 verify-once:
-	$(RUN) -timeout 60m $(PACKAGES)
+	$(call RUN,-timeout 60m)
 
 # ready: what the tests need is installed; what go test would do silently, checking and compiling, says what it does.
 .PHONY: ready check-vet check-staticcheck compile
@@ -113,7 +121,7 @@ lint:
 
 ## cover: the tests' coverage by package, and bin/cover.html
 cover: build ready
-	@$(MAKE) --no-print-directory test TESTFLAGS="$(TESTFLAGS) -coverpkg=./... -coverprofile=bin/cover.out"
+	$(GO) test $(TESTFLAGS) -coverpkg=./... -coverprofile=bin/cover.out ./...
 	$(GO) tool cover -html bin/cover.out -o bin/cover.html
 	$(GO) tool cover -func bin/cover.out | tail -1
 

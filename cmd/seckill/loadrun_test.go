@@ -2,10 +2,7 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -34,38 +31,14 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
-	testscript.Main(tests{m}, map[string]func(){"seckill": main}) // a link to this binary; but see useProgram
+	testscript.Main(tests{m}, map[string]func(){"seckill": main}) // a link to this binary
 }
 
 type tests struct{ *testing.M }
 
 func (t tests) Run() int {
 	os.Setenv(asProgram, "1")
-	if !labtest.Verify && testing.CoverMode() == "" {
-		remove, err := useProgram()
-		defer remove()
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-	}
 	return labtest.Main(t.M)
-}
-
-// useProgram has scripts run the program as it is built for people: with the
-// race detector it takes half a second of processor time to begin, and scripts
-// begin it hundreds of times. Service processes outside of scripts have the
-// detector, and so has everything in make verify.
-func useProgram() (remove func(), err error) {
-	folder, err := os.MkdirTemp("", "seckill-program-")
-	if err != nil {
-		return func() {}, err
-	}
-	remove = func() { os.RemoveAll(folder) }
-	if said, err := exec.Command("go", "build", "-o", filepath.Join(folder, "seckill"), "seckill/cmd/seckill").CombinedOutput(); err != nil {
-		return remove, fmt.Errorf("build the program: %w\n%s", err, said)
-	}
-	return remove, os.Setenv("PATH", folder+string(os.PathListSeparator)+os.Getenv("PATH"))
 }
 
 var everything = []backend.Capability{backend.SQL, backend.RowLocks, backend.Redis, backend.RedisQuorum,

@@ -15,12 +15,10 @@ type redisPair struct {
 	door, link       *relay
 }
 
-func (l *Lab) redisPair(ctx context.Context, program Program, of string) (_ *Ensemble, err error) {
-	pair := &redisPair{}
-	for _, r := range []**relay{&pair.door, &pair.link} {
-		if *r, err = l.door(); err != nil {
-			return nil, err
-		}
+func (l *Lab) redisPair(ctx context.Context, program Program, of string) (*Ensemble, error) {
+	relays, err := l.doors(2)
+	if err != nil {
+		return nil, err
 	}
 	names := []string{"redis-primary", "redis-replica"}
 	nodes, err := l.launch(ctx, len(names), 1, func(i int, _ [][]int) server {
@@ -30,7 +28,7 @@ func (l *Lab) redisPair(ctx context.Context, program Program, of string) (_ *Ens
 	if err != nil {
 		return nil, err
 	}
-	pair.primary, pair.replica = nodes[0], nodes[1]
+	pair := &redisPair{nodes[0], nodes[1], relays[0], relays[1]}
 	return &Ensemble{Nodes: nodes, Roles: []string{Primary}, heal: pair.heal, lag: pair.lag, failOver: pair.failOver,
 		node:      func(context.Context, string) (*Process, error) { return pair.primary, nil },
 		configure: func(c *backend.Config, _ *Process) { l.setPrivate(c, backend.NameRedis, pair.door.Addr()) }}, nil

@@ -35,10 +35,11 @@ func (l *Lab) link(of linkOf, to string) (*relay, error) {
 	if r != nil {
 		return r, nil
 	}
-	r, err := l.door()
+	doors, err := l.doors(1)
 	if err != nil {
 		return nil, err
 	}
+	r = doors[0]
 	r.Point(to)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -49,20 +50,23 @@ func (l *Lab) link(of linkOf, to string) (*relay, error) {
 	return r, nil
 }
 
-// door is a relay at a free port, which ends with the lab.
-func (l *Lab) door() (*relay, error) {
-	free, err := l.ports.free(1)
-	if err != nil {
-		return nil, err
-	}
-	r, err := listenRelay(free[0])
+// doors are relays at free ports, which end with the lab.
+func (l *Lab) doors(n int) (doors []*relay, err error) {
+	free, err := l.ports.free(n)
 	if err != nil {
 		return nil, err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.closers = append(l.closers, r.Close)
-	return r, nil
+	for _, port := range free {
+		r, err := listenRelay(port)
+		if err != nil {
+			return nil, err
+		}
+		l.closers = append(l.closers, r.Close)
+		doors = append(doors, r)
+	}
+	return doors, nil
 }
 
 // A Link is the network between a service process and a server.

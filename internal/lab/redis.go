@@ -141,6 +141,21 @@ func askRedis(ctx context.Context, address, section string) (info map[string]str
 	return info, err
 }
 
+// askSentinels reads what the sentinels that live know of the primary: most of them
+// must.
+func askSentinels(ctx context.Context, sentinels []*Process) (all []map[string]string, err error) {
+	err = onEach(ctx, sentinels, func(_ *Process, c *redis.Client) error {
+		said := redis.NewMapStringStringCmd(ctx, "SENTINEL", "MASTER", backend.DefaultMaster)
+		err := c.Process(ctx, said)
+		all = append(all, said.Val())
+		return err
+	})
+	if err == nil && len(all) <= len(sentinels)/2 {
+		err = errors.New("most of the sentinels are dead")
+	}
+	return all, err
+}
+
 // makeReplica has a Redis follow another; "NO", "ONE" makes it a primary.
 func makeReplica(ctx context.Context, address, host, port string) error {
 	err := withRedis(ctx, address, func(c *redis.Client) error { return c.ReplicaOf(ctx, host, port).Err() })

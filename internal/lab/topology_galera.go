@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	_ "embed"
@@ -11,8 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/go-sql-driver/mysql"
 
 	"seckill/internal/backend"
 )
@@ -27,8 +26,6 @@ type galera struct {
 	lab   *Lab
 	nodes []*Process
 	doors []*relay
-	// formed: there is a cluster, which servers that start join.
-	formed bool
 }
 
 // The server runs this script to bring a node's data to another. It must be called
@@ -39,7 +36,7 @@ var galeraCopy string
 
 const galeraCopyScript = "wsrep_sst_seckill"
 
-func (l *Lab) galera(ctx context.Context, _ kind, program Program) (*Ensemble, error) {
+func (l *Lab) galera(ctx context.Context, _ kind, program Program) (_ *Ensemble, err error) {
 	library := l.programs[GaleraLibrary]
 	switch {
 	case !isMariaDB(program.Path):
@@ -50,25 +47,18 @@ func (l *Lab) galera(ctx context.Context, _ kind, program Program) (*Ensemble, e
 	if err := os.WriteFile(filepath.Join(l.folder, galeraCopyScript), []byte(galeraCopy), 0o700); err != nil {
 		return nil, err
 	}
-	g := &galera{lab: l}
 	if err := l.prepareMySQL(ctx, l.mysqlServer(program, member(backend.NameMySQL, 0))); err != nil {
 		return nil, err
 	}
-	var err error
+	g := &galera{lab: l}
 	g.nodes, err = l.launch(ctx, three, 3, func(i int, ports [][]int) server {
 		return g.server(program, library.Path, i, ports)
 	})
 	if err != nil {
 		return nil, err
 	}
-	g.formed = true
-	for _, p := range g.nodes {
-		door, err := l.door()
-		if err != nil {
-			return nil, err
-		}
-		g.doors = append(g.doors, door)
-		door.Point(p.Addr)
+	if g.doors, err = l.doors(three); err != nil {
+		return nil, err
 	}
 	return &Ensemble{Nodes: g.nodes, Roles: []string{AnyOne}, node: g.node, heal: g.heal,
 		configure: func(c *backend.Config, first *Process) { c.MySQLDSN = g.dsn(max(0, slices.Index(g.nodes, first))) }}, g.heal(ctx)
@@ -93,24 +83,19 @@ func (g *galera) server(program Program, library string, i int, ports [][]int) s
 				";gmcast.listen_addr=tcp://"+at(1)+";ist.recv_addr="+at(2)+";gcache.size=64M")
 		env := append(l.serverEnv(), "PATH="+l.folder+string(os.PathListSeparator)+l.options.Host.Getenv("PATH"))
 		c := command{Args: args, Env: env, Dir: l.folder}
-		if i > 0 || g.formed {
+		if i > 0 || g.nodes != nil { // it joins
 			return c, errors.Join(os.MkdirAll(m.data, 0o700), os.MkdirAll(m.filesFolder(), 0o700))
 		}
 		// It makes the cluster, and the accounts, which the others copy. An attempt
 		// before this one may have left its state.
-		if err := os.Remove(filepath.Join(m.data, "grastate.dat")); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return c, err
-		}
 		c.Args = append(c.Args, "--wsrep-new-cluster", "--init-file="+m.accountsFile())
-		return c, os.WriteFile(m.accountsFile(), []byte(m.accounts(l.passwords.mysql)), 0o600)
+		return c, errors.Join(os.RemoveAll(filepath.Join(m.data, "grastate.dat")),
+			os.WriteFile(m.accountsFile(), []byte(m.accounts(l.passwords.mysql)), 0o600))
 	}
 	answers := s.check
 	s.check = func(ctx context.Context, addr string, pid int) (string, error) {
 		version, err := answers(ctx, addr, pid)
-		if err == nil {
-			err = g.synced(ctx, addr)
-		}
-		return version, err
+		return version, cmp.Or(err, g.synced(ctx, addr))
 	}
 	return s
 }
@@ -127,57 +112,39 @@ func (g *galera) synced(ctx context.Context, addr string) error {
 	return err
 }
 
-// node is the first that lives and is in the cluster. A door whose node is not
-// leads there.
+// node is the first that is in the cluster. A door whose node is not leads there.
 func (g *galera) node(ctx context.Context, _ string) (first *Process, err error) {
 	err = await(ctx, elected, func(ctx context.Context) error {
-		in := make([]bool, len(g.nodes))
-		first = nil
+		in := make([]*Process, len(g.nodes))
 		var errs []error
+		first = nil
 		for i, p := range g.nodes {
-			if !p.Alive() {
+			if err := g.synced(ctx, p.Addr); err != nil {
+				errs = append(errs, fmt.Errorf("%s: %w", p.Name, err))
 				continue
 			}
-			err := g.synced(ctx, p.Addr)
-			if in[i] = err == nil; in[i] && first == nil {
-				first = p
-			}
-			errs = append(errs, err)
+			in[i], first = p, cmp.Or(first, p)
 		}
 		if first == nil {
-			return errors.Join(append(errs, errors.New("no node is in the cluster"))...)
+			return errors.Join(errs...)
 		}
 		for i, door := range g.doors {
-			to := g.nodes[i]
-			if !in[i] {
-				to = first
-			}
-			door.Lead(to.Addr)
+			door.Lead(cmp.Or(in[i], first).Addr)
 		}
 		return nil
 	})
 	return first, err
 }
 
-// heal waits until the cluster is whole.
+// heal leads every door to its own node: one that was started again is in the cluster.
 func (g *galera) heal(ctx context.Context) error {
-	for _, p := range g.nodes {
-		if err := await(ctx, answerLimit, func(ctx context.Context) error { return g.synced(ctx, p.Addr) }); err != nil {
-			return fmt.Errorf("%s: %w", p.Name, err)
-		}
-	}
 	_, err := g.node(ctx, AnyOne)
 	return err
 }
 
 // dsn leads to a node. A read waits until the node has what others had committed
-// before (wsrep_sync_wait): without it, a buyer who has the lock may read the stock
-// as it was before the last holder's write.
+// before: without that, a buyer who has the lock may read the stock as it was before
+// the last holder's write.
 func (g *galera) dsn(i int) string {
-	c, err := mysql.ParseDSN(g.lab.mysqlDSN(g.doors[i].Addr(), "seckill"))
-	if err != nil { // our own
-		panic(err)
-	}
-	c.Params = map[string]string{"wsrep_sync_wait": "1"}
-	return c.FormatDSN()
+	return g.lab.mysqlDSN(g.doors[i].Addr(), "seckill") + "?wsrep_sync_wait=1"
 }

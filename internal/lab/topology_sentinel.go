@@ -2,7 +2,6 @@ package lab
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -34,23 +33,20 @@ func (l *Lab) redisSentinels(ctx context.Context, _ kind, program Program) (_ *E
 	if err != nil {
 		return nil, err
 	}
-	if err := s.follow(ctx, s.nodes[0]); err != nil {
+	if err := follow(ctx, s.nodes[0], port(s.nodes[0].Addr), s.nodes[1:]...); err != nil {
 		return nil, err
 	}
 	s.watching, err = l.launch(ctx, three, 1, func(i int, _ [][]int) server {
 		return l.sentinelServer(program, member("sentinel", i), s.nodes[0].ports[0])
 	})
-	if err != nil {
-		return nil, err
-	}
-	if err := s.know(ctx); err != nil {
-		return nil, fmt.Errorf("have three sentinels know each other: %w", err)
+	if err == nil {
+		err = s.know(ctx)
 	}
 	return &Ensemble{Nodes: s.nodes, Roles: []string{Primary}, configure: s.configure,
 		node: func(ctx context.Context, _ string) (*Process, error) { return s.primary(ctx) },
 		heal: s.heal, lag: s.lag, failOver: s.failOver,
 		// The sentinels can elect one of themselves, and there is a Redis.
-		goOn: func() bool { return mostLive(s.watching) && slices.ContainsFunc(s.nodes, (*Process).Alive) }}, nil
+		goOn: func() bool { return mostLive(s.watching) && slices.ContainsFunc(s.nodes, (*Process).Alive) }}, err
 }
 
 // configure is how clients reach the primary: through the sentinels.
@@ -62,35 +58,17 @@ func (s *sentinels) configure(c *backend.Config, _ *Process) {
 	c.RedisMasterName = backend.DefaultMaster
 }
 
-// say is what the sentinels that live know of the primary: two of them, at least.
-func (s *sentinels) say(ctx context.Context) (all []map[string]string, err error) {
-	err = onEach(ctx, s.watching, func(_ *Process, c *redis.Client) error {
-		said := redis.NewMapStringStringCmd(ctx, "SENTINEL", "MASTER", backend.DefaultMaster)
-		err := c.Process(ctx, said)
-		all = append(all, said.Val())
-		return err
-	})
-	if err == nil && len(all) <= three/2 {
-		err = errors.New("most of the sentinels are dead")
-	}
-	return all, err
-}
-
 // primary is the one that all sentinels name which live. Until all have heard of
 // a failover, one of them sends clients to the old primary.
 func (s *sentinels) primary(ctx context.Context) (primary *Process, err error) {
 	err = await(ctx, elected, func(ctx context.Context) error {
-		said, err := s.say(ctx)
+		said, err := askSentinels(ctx, s.watching)
 		if err != nil {
 			return err
 		}
 		for _, p := range s.nodes {
 			other := func(m map[string]string) bool { return m["port"] != port(p.Addr) }
-			if !p.Alive() || slices.ContainsFunc(said, other) {
-				continue
-			}
-			role, err := askRedis(ctx, p.Login(), "Replication")
-			if err == nil && role["role"] == "master" {
+			if p.Alive() && !slices.ContainsFunc(said, other) {
 				primary = p
 				return nil
 			}
@@ -104,7 +82,7 @@ func (s *sentinels) primary(ctx context.Context) (primary *Process, err error) {
 // and has done with its last failover: until then it takes no part in another.
 func (s *sentinels) know(ctx context.Context) error {
 	return await(ctx, forming, func(ctx context.Context) error {
-		said, err := s.say(ctx)
+		said, err := askSentinels(ctx, s.watching)
 		for _, m := range said {
 			if m["num-slaves"] != "2" || m["num-other-sentinels"] != "2" || m["flags"] != "master" {
 				return fmt.Errorf("one knows %s replicas and %s other sentinels; the primary is %s",
@@ -115,13 +93,6 @@ func (s *sentinels) know(ctx context.Context) error {
 	})
 }
 
-// follow has all others follow the primary. A server that was restarted is empty, and
-// does not know that it is none any more.
-func (s *sentinels) follow(ctx context.Context, primary *Process) error {
-	others := slices.DeleteFunc(slices.Clone(s.nodes), func(p *Process) bool { return p == primary })
-	return follow(ctx, primary, port(primary.Addr), others...)
-}
-
 // lag cuts the replicas off: they forget the primary's password, and the primary
 // closes their connections. Sentinels still reach all of them.
 func (s *sentinels) lag(ctx context.Context) error {
@@ -129,20 +100,17 @@ func (s *sentinels) lag(ctx context.Context) error {
 	if err == nil {
 		err = s.login(ctx, "no longer known")
 	}
-	if err == nil {
-		err = onEach(ctx, []*Process{primary}, func(_ *Process, c *redis.Client) error {
-			return c.Do(ctx, "CLIENT", "KILL", "TYPE", "replica").Err()
-		})
-	}
 	if err != nil {
 		return err
 	}
 	return await(ctx, answerLimit, func(ctx context.Context) error {
-		of, err := askRedis(ctx, primary.Login(), "Replication")
-		if err == nil && of["connected_slaves"] != "0" {
-			err = fmt.Errorf("%s replicas still follow", of["connected_slaves"])
-		}
-		return err
+		return onEach(ctx, []*Process{primary}, func(_ *Process, c *redis.Client) error {
+			closed, err := c.Do(ctx, "CLIENT", "KILL", "TYPE", "replica").Int()
+			if err == nil && closed > 0 {
+				err = fmt.Errorf("%d replicas still followed", closed)
+			}
+			return err
+		})
 	})
 }
 
@@ -163,14 +131,16 @@ func (s *sentinels) failOver(ctx context.Context) error {
 	return err
 }
 
-// heal has all follow the primary, with what it has, after a lag, too.
+// heal has all others follow the primary, after a lag, too. A server that was
+// restarted is empty, and does not know that it is no primary any more.
 func (s *sentinels) heal(ctx context.Context) error {
 	primary, err := s.primary(ctx)
 	if err == nil {
 		err = s.login(ctx, s.password)
 	}
 	if err == nil {
-		err = s.follow(ctx, primary)
+		others := slices.DeleteFunc(slices.Clone(s.nodes), func(p *Process) bool { return p == primary })
+		err = follow(ctx, primary, port(primary.Addr), others...)
 	}
 	if err != nil {
 		return err

@@ -16,7 +16,6 @@ import (
 	"seckill/internal/seckill"
 	"seckill/strategies/counter"
 	"seckill/strategies/hotsku"
-	"seckill/strategies/redislock"
 )
 
 // careless is conditional without its look at the affected rows.
