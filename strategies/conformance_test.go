@@ -52,14 +52,7 @@ func TestConformance(t *testing.T) {
 // conform uses two SKUs, from this one on.
 func conform(t *testing.T, info catalog.Info, config backend.Config, sku int64) {
 	instances := openTwo(t, config)
-	calm := patient
-	switch info.Name {
-	case "zk-norecheck": // where a waiter gives up, the next walks in
-		calm.LockWait = time.Minute
-	case "redis-get-set": // the last waiters wait for a lock that no one takes again
-		calm.LockWait = 3 * time.Second
-	}
-	h := newHarness(t, info, instances, calm, sku)
+	h := newHarness(t, info, instances, calm(info), sku)
 	t.Run("one buyer after the other", h.oneByOne)
 	t.Run("cancelling gives back once", h.givesBackOnce)
 	t.Run("load run over two processes", func(t *testing.T) { h.loadRun(t, 2, h.expected(t)) })
@@ -71,6 +64,18 @@ func conform(t *testing.T, info catalog.Info, config backend.Config, sku int64) 
 	t.Run("buyer goes before a command", h.buyerGoes)
 	t.Run("reply lost after a command", h.replyLost)
 	t.Run("reset before a command", h.resetMeanwhile)
+}
+
+// calm are the times of load runs.
+func calm(info catalog.Info) catalog.Settings {
+	s := patient
+	switch info.Name {
+	case "zk-norecheck": // where a waiter gives up, the next walks in
+		s.LockWait = time.Minute
+	case "redis-get-set": // the last waiters wait for a lock that no one takes again
+		s.LockWait = 3 * time.Second
+	}
+	return s
 }
 
 type harness struct {

@@ -145,7 +145,7 @@ func theSecondCommitIsRefused(t *testing.T, two [2]*backend.Instance) {
 // through by the claim, which is a GET_LOCK. The keys of the orders decide: one
 // order, and the other copy is told that there is one.
 func oneRequestAtTwoNodes(t *testing.T, two [2]*backend.Instance) {
-	h := newHarness(t, sqlrow.Conditional, two, brief, 98_003)
+	h := newHarness(t, sqlrow.Conditional, two, patient, 98_003)
 	h.reset(t, 5)
 	p := h.purchase(1, 1)
 	for i, in := range two {

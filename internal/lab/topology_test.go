@@ -2,16 +2,12 @@ package lab_test
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"maps"
 	"os"
 	"os/exec"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 
 	"seckill/internal/backend"
 	"seckill/internal/fault"
@@ -218,70 +214,4 @@ func inShell(t *testing.T, l *lab.Lab, command string) string {
 	said, err := shell.CombinedOutput()
 	must(t, command+": "+string(said), err)
 	return strings.TrimSpace(string(said))
-}
-
-// The keys of a shard that is lost are refused, or move to another shard, which
-// knows nothing of them; those of the others are served. It comes back: empty if
-// it was killed, and as it was if it stood still.
-func TestAShardIsLost(t *testing.T) {
-	for topology, moves := range map[string]bool{lab.Ring: false, lab.RingRehash: true} {
-		l := labOf(t, topology, backend.NameRedis)
-		c := l.Config()
-		c.RedisTimeout = time.Second
-		in, err := backend.Open(t.Context(), c)
-		must(t, "open an instance", err)
-		defer in.Close()
-		key := "seckill:stock:1"
-		at, err := backend.ShardOf(c, key)
-		must(t, "find the shard", err)
-		for _, f := range []struct {
-			name fault.Name
-			then string // what the key has when the shard is back
-		}{{fault.PauseShard, "before"}, {fault.LoseShard, ""}} {
-			must(t, "write", in.Redis.Set(t.Context(), key, "before", 0).Err())
-			happened, err := fault.In(l).Inject(t.Context(), f.name, fault.Aim{Shard: at})
-			must(t, string(f.name), err)
-			if !happened.Effect.Took {
-				t.Errorf("%s took no effect: %+v", f.name, happened.Effect)
-			}
-			limit := 20 * time.Second
-			if !moves {
-				limit = 3 * time.Second
-			}
-			wrote := writes(t, limit, key, func(ctx context.Context, key string) error {
-				return in.Redis.SetNX(ctx, key, "meanwhile", 0).Err()
-			})
-			if wrote != moves {
-				t.Errorf("%s, %s: the key of the lost shard was written: %t", topology, f.name, wrote)
-			}
-			for i := 2; ; i++ {
-				other := fmt.Sprint("seckill:stock:", i)
-				if host, err := backend.ShardOf(c, other); err == nil && host != at {
-					must(t, "write to another shard", in.Redis.Set(t.Context(), other, 1, 0).Err())
-					break
-				}
-			}
-			if ok := backendOK(t, l, backend.NameRedis); ok == (f.name == fault.LoseShard) {
-				t.Errorf("after %s the lab says of Redis: OK %t", f.name, ok)
-			}
-			effect, err := happened.Undo(t.Context())
-			must(t, "undo "+string(f.name), err)
-			if !effect.Took {
-				t.Errorf("%s took no effect: %+v", f.name, effect)
-			}
-			var got string
-			if !writes(t, 20*time.Second, key, func(ctx context.Context, key string) error {
-				text, err := in.Redis.Get(ctx, key).Result()
-				if err != nil && !errors.Is(err, redis.Nil) {
-					return err
-				}
-				if got = text; got == "meanwhile" { // the client has not heard yet that it is back
-					return errors.New("it is still elsewhere")
-				}
-				return nil
-			}) || got != f.then {
-				t.Errorf("%s: after %s the key has %q, want %q", topology, f.name, got, f.then)
-			}
-		}
-	}
 }

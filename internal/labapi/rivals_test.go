@@ -129,14 +129,8 @@ func TestRivalsAreRefused(t *testing.T) {
 			t.Errorf("%s: %d %s, want %d with %q", body, got, answer, status, says)
 		}
 	}
-	refuse(``, 415, "Send JSON")
-	refuse(` `, 400, "body is empty")
-	refuse(`[]`, 400, "not one whole JSON object")
 	refuse(`{"buyers":99}`, 400, "from 100 to 5000")
 	refuse(`{"buyers":5001}`, 400, "from 100 to 5000")
-	refuse(`{"buyers":-1}`, 400, "from 100 to 5000")
-	refuse(`{"buyers":"many"}`, 400, "must be a whole number")
-	refuse(`{"buyers":200.5}`, 400, "must be a whole number")
 	refuse(`{"strategy":"good"}`, 400, "is not a field")
 	for _, c := range []struct {
 		change func(*fakeShop)
