@@ -18,7 +18,7 @@ func All() []catalog.Info {
 	return []catalog.Info{
 		sqlrow.Naive, sqlrow.Atomic, sqlrow.Conditional, sqlrow.ConditionalScan, sqlrow.Version, sqlrow.Timestamp,
 		sqlrow.ForUpdate, sqlrow.ForUpdateNowait, sqlrow.ForUpdateAutocommit, sqlrow.ForUpdateScan,
-		local.MutexPerRequest, local.Mutex, local.MutexPerSKU,
+		local.MutexPerRequest, local.Mutex, local.MutexPerSKU, local.UnlockBeforeCommit,
 		mysqllock.LockInsertPlain, mysqllock.LockInsertByName, mysqllock.LockInsert, mysqllock.LockRow,
 		mysqllock.LockTableV1, mysqllock.LockTableCentral, mysqllock.LockTableSegmented, mysqllock.GetLock,
 		mysqllock.SnapshotFirst,

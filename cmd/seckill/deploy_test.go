@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// docker-compose.yml sets what seckill serve reads.
+// docker-compose.yml sets what seckill up reads.
 func TestVariablesOfCompose(t *testing.T) {
 	variables := map[string]bool{}
-	for _, f := range flagsOf(t, &ServeCmd{}) {
+	for _, f := range flagsOf(t, &UpCmd{}) {
 		for _, name := range f.Envs {
 			variables[name] = true
 		}
@@ -21,7 +21,7 @@ func TestVariablesOfCompose(t *testing.T) {
 	}
 	for _, name := range regexp.MustCompile(`SECKILL_[A-Z_]+`).FindAllString(string(text), -1) {
 		if !variables[name] {
-			t.Errorf("docker-compose.yml sets %s, which seckill serve does not read", name)
+			t.Errorf("docker-compose.yml sets %s, which seckill up does not read", name)
 		}
 	}
 }

@@ -128,10 +128,10 @@ func TestTargetsOfThePages(t *testing.T) {
 
 var command = regexp.MustCompile("`((?:seckill prove|go test) [^`]+)`")
 
-// Every command of the page of bugs can be typed: its questions are known, the
+// Every command of the bugs found can be typed: its questions are known, the
 // counterexample is kept, the test is there.
 func TestCommandsOfBugsFound(t *testing.T) {
-	commands := command.FindAllStringSubmatch(page(t, "docs/bugs-found.md"), -1)
+	commands := command.FindAllStringSubmatch(page(t, "docs/proof.md"), -1)
 	if len(commands) < 10 {
 		t.Fatalf("%d commands, want more", len(commands))
 	}

@@ -110,7 +110,8 @@ func TestFindingsOfTheReadme(t *testing.T) {
 	said := map[string]float64{
 		"`conditional` makes %s sales/s": sales["conditional"].Rate[0], "`for-update` %s,": sales["for-update"].Rate[0],
 		"(`redis-lua`) %s,": sales["redis-lua"].Rate[0], "(`zk`)\n%s,": sales["zk"].Rate[0],
-		"`redlock` sends %s commands": sales["redlock"].Sent, "makes %s sales/s; `redis-lua`": sales["redlock"].Rate[0],
+		"`redis-watchdog`, whose waiters are told, %s.": sales["redis-watchdog"].Rate[0],
+		"`redlock` sends %s commands":                   sales["redlock"].Sent, "makes %s sales/s; `redis-lua`": sales["redlock"].Rate[0],
 		"sends %s and makes": sales["redis-lua"].Sent, "and makes\n%s.": sales["redis-lua"].Rate[0],
 		"grants %s locks/s": locks["redis-lua"].Crowds[8].Rate[0], "server) %s.": locks["get-lock"].Crowds[8].Rate[0],
 		"wait %s ms": locks["redis-lua"].Crowds[8].P99[0], "and %s ms with the other": locks["get-lock"].Crowds[8].P99[0],
@@ -132,8 +133,11 @@ func TestFindingsOfTheReadme(t *testing.T) {
 			late++
 		}
 	}
-	if want := fmt.Sprintf("%d of the %d strategies break", late, len(strategies.All())); !strings.Contains(flat, want) {
-		t.Errorf("README.md does not say %q", want)
+	for _, want := range []string{fmt.Sprintf("%d of the %d strategies break", late, len(strategies.All())),
+		fmt.Sprintf("**%d ways to deduct stock**", len(strategies.All()))} {
+		if !strings.Contains(flat, want) {
+			t.Errorf("README.md does not say %q", want)
+		}
 	}
 	for _, q := range prove.Questions() {
 		if answer("conditional", q.ID) == prove.Breaks {

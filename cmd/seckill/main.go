@@ -24,7 +24,7 @@ type commands struct {
 	Serve      ServeCmd      `cmd:"" help:"Run one service process on configured backends."`
 	Load       LoadCmd       `cmd:"" help:"Send the purchases of many buyers to a sale and judge it from the ledger."`
 	Compare    CompareCmd    `cmd:"" help:"Run the same sale with every strategy, beside baselines."`
-	Prove      ProveCmd      `cmd:"" help:"Compute the guarantee matrix: run every strategy through the orders of its commands."`
+	Prove      ProveCmd      `cmd:"" help:"Compute the guarantee matrix: run every strategy through the schedules of its commands."`
 	Chaos      ChaosCmd      `cmd:"" help:"Run a sale of every strategy with every fault in its middle."`
 	Play       PlayCmd       `cmd:"" help:"Be the scheduler: choose whose command runs next, and break a strategy."`
 	Level      LevelCmd      `cmd:"" help:"List and check the levels of the game."`

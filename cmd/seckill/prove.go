@@ -56,7 +56,7 @@ const (
 
 // Help is what seckill prove --help says below its flags.
 func (ProveCmd) Help() string {
-	return fmt.Sprintf(`A schedule is one order of the actors' backend commands, run to its end on real servers. In the table
+	return fmt.Sprintf(`A schedule is one interleaving of the actors' backend commands, run to its end on real servers. In the table
 ✓ holds in all schedules of the question's scenarios: each was run. (✓) holds in the schedules that were tried, and there are
 others: --schedules tries more of them, --full all. ✗ breaks, and a counterexample is kept. • was measured, – does not apply.
 

@@ -14,7 +14,7 @@ import (
 	"seckill/internal/yamlfile"
 )
 
-// One file is one level: levels/NUMBER-NAME.yaml. docs/game.md says how to write
+// One file is one level: levels/NUMBER-NAME.yaml. docs/teaching.md says how to write
 // one.
 //
 //go:embed levels/*.yaml

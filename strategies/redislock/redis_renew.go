@@ -24,7 +24,8 @@ var RedisRenew = catalog.Info{
 	Name:   "redis-renew",
 	Title:  "SET NX PX, renewed by EXPIRE",
 	Family: "redislock",
-	Source: "A, seventh idea; E: periodic renewal by SETEX or EXPIRE",
+	Source: "A, sixth idea, there at two thirds of the lease; E: periodic " +
+		"renewal by SETEX or EXPIRE",
 	Idea: "As redis-set-nx-px, but at each third of the lease EXPIRE sets " +
 		"the key's end anew, until the lock is freed.",
 	Promises: "One holder at a time, with any number of processes, while the " +

@@ -31,6 +31,7 @@ type Chapter struct {
 	Name       string            `json:"name"`       // of its files: "01-lost-update"
 	Title      map[string]string `json:"title"`      // by language
 	Text       map[string]string `json:"text"`       // by language: Markdown, with the title
+	Core       bool              `json:"core"`       // of the day's course; the others are further reading
 	Strategies []string          `json:"strategies"` // whose source and lesson it shows, in order
 	Break      Break             `json:"break"`
 }
@@ -55,30 +56,30 @@ func counterexample(strategy, question string) Break {
 
 // chapters in teaching order, without their texts.
 var chapters = []Chapter{
-	{Name: "01-lost-update", Strategies: []string{"naive"}, Break: run("naive")},
-	{Name: "02-one-statement", Strategies: []string{"atomic", "conditional", "conditional-scan"}, Break: run("atomic")},
+	{Name: "01-lost-update", Core: true, Strategies: []string{"naive"}, Break: run("naive")},
+	{Name: "02-one-statement", Core: true, Strategies: []string{"atomic", "conditional", "conditional-scan"}, Break: run("atomic")},
 	{Name: "03-optimistic", Strategies: []string{"version", "timestamp"}, Break: run("timestamp")},
-	{Name: "04-row-lock", Strategies: []string{"for-update", "for-update-nowait", "for-update-autocommit",
+	{Name: "04-row-lock", Core: true, Strategies: []string{"for-update", "for-update-nowait", "for-update-autocommit",
 		"for-update-scan"}, Break: run("for-update-autocommit")},
-	{Name: "05-mutex", Strategies: []string{"mutex-per-request", "mutex", "mutex-per-sku"}, Break: run("mutex")},
+	{Name: "05-mutex", Strategies: []string{"mutex-per-request", "mutex", "mutex-per-sku", "unlock-before-commit"}, Break: run("mutex")},
 	{Name: "06-lock-table", Strategies: []string{"lock-insert-plain", "lock-insert-by-name", "lock-insert",
 		"lock-table-v1", "lock-table-central", "lock-table-segmented"},
 		Break: counterexample("lock-insert-by-name", "owner")},
 	{Name: "07-session-lock", Strategies: []string{"lock-row", "get-lock", "snapshot-first"},
 		Break: counterexample("lock-insert", "lease-end")},
-	{Name: "08-redis-first", Strategies: []string{"redis-get-set", "redis-random-key", "redis-setnx",
+	{Name: "08-redis-first", Core: true, Strategies: []string{"redis-get-set", "redis-random-key", "redis-setnx",
 		"redis-setnx-expire", "redis-setex", "redis-setnx-timestamp", "redis-getset", "redis-set-nx-px"},
 		Break: counterexample("redis-setnx-expire", "dead-holder")},
-	{Name: "09-redis-owner", Strategies: []string{"redis-renew", "redis-token", "redis-lua", "redis-multi-lock",
+	{Name: "09-redis-owner", Core: true, Strategies: []string{"redis-renew", "redis-token", "redis-lua", "redis-multi-lock",
 		"redis-registry", "redis-watchdog", "redis-blpop", "redsync"},
 		Break: counterexample("redis-token", "owner")},
 	{Name: "10-two-systems", Strategies: []string{"redis-counter", "redis-multi", "mysql-counter",
 		"redis-lock-mysql", "redis-counter-mysql"},
 		Break: counterexample("redis-counter", "dead-holder")},
-	{Name: "11-fencing", Strategies: []string{"redlock", "zk", "zk-norecheck", "zk-herd", "zk-node", "etcd",
+	{Name: "11-fencing", Core: true, Strategies: []string{"redlock", "zk", "zk-norecheck", "zk-herd", "zk-node", "etcd",
 		"etcd-node", "redis-fenced", "zk-fenced", "etcd-fenced"},
 		Break: Break{Strategy: "zk", Question: "lease-end", Held: "zk-fenced"}},
-	{Name: "12-which", Strategies: []string{"conditional", "version", "for-update", "redis-counter-mysql", "zk",
+	{Name: "12-which", Core: true, Strategies: []string{"conditional", "version", "for-update", "redis-counter-mysql", "zk",
 		"etcd", "redis-lua"}, Break: counterexample("redis-lua", "lease-end")},
 	{Name: "13-hot-sku", Strategies: []string{"order-first", "one-trip", "queued", "merged", "merged-early"}, Break: counterexample("merged-early", "dead-holder")},
 	{Name: "14-splitting-the-stock", Strategies: []string{"bucketed", "bucketed-hasty", "unit-rows", "unit-rows-hasty"}, Break: counterexample("unit-rows-hasty", "sold-out")},

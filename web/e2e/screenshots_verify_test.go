@@ -20,7 +20,7 @@ import (
 )
 
 // A screen to be looked at: where it is, when it is ready, what is at its top,
-// and the look that docs/screens.md shows.
+// and the look that docs/teaching.md shows.
 type screen struct {
 	name, where string
 	ready       string // an expression
@@ -110,7 +110,7 @@ func (tb *tab) picture(s screen, width int64, language, theme string) {
 	}
 }
 
-// small keeps a picture for docs/screens.md: scaled, with 256 colours.
+// small keeps a picture for docs/teaching.md: scaled, with 256 colours.
 func (tb *tab) small(dir, name string, width, height int64) {
 	tb.t.Helper()
 	scale := 0.65

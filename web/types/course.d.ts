@@ -81,6 +81,7 @@ declare namespace Json {
     name: string;
     title: Record<string, string>;
     text: Record<string, string>;
+    core: boolean;
     strategies: string[];
     break: { strategy: string; stock?: number; buyers?: number; question?: string; held?: string };
   }

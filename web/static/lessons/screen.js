@@ -68,7 +68,7 @@ export function Lessons({ route }) {
         <p class="hint">${l.progress(chapters.filter((c) => read.has(c.name)).length, chapters.length)}</p>
         <ol>${chapters.map((c, i) => html`
           <li key=${c.name}><a href=${link('lessons', c.name)} aria-current=${c === chapter ? 'page' : undefined} class=${classes(read.has(c.name) && 'read')}>
-            <span class="n">${i + 1}</span> ${titleOf(c)}${read.has(c.name) && html`<span class="tick" role="img" aria-label=${l.read}>✓</span>`}</a></li>`)}</ol>
+            <span class="n">${i + 1}</span> ${titleOf(c)}${c.core && html` <small>${l.core}</small>`}${read.has(c.name) && html`<span class="tick" role="img" aria-label=${l.read}>✓</span>`}</a></li>`)}</ol>
       </nav>
       <${Chapter} key=${chapter.name} chapter=${chapter} chapters=${chapters} part=${route.part} unknown=${at < 0} lab=${lab} matrix=${matrix} done=${done} />
     </div>`;

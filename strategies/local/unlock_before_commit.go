@@ -1,0 +1,135 @@
+package local
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"time"
+
+	"gorm.io/gorm"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/ledger"
+	"seckill/internal/lock"
+	"seckill/internal/seckill"
+)
+
+//go:embed unlock_before_commit.go mutex_per_sku.go mutex.go
+//go:embed unlock_before_commit.en.md unlock_before_commit.zh.md
+var unlockBeforeCommitFiles embed.FS
+
+// UnlockBeforeCommit takes the mutex of mutex-per-sku inside the transaction,
+// and frees it there, too: before the COMMIT.
+var UnlockBeforeCommit = catalog.Info{
+	Name:   "unlock-before-commit",
+	Title:  "A mutex inside the transaction",
+	Family: "local",
+	Source: "ours: the commonest bug of such programs, a lock inside a " +
+		"method that the framework wraps in a transaction; A, second " +
+		"idea, names synchronized and Spring, and not this",
+	Idea: "The framework sends BEGIN. The method takes the SKU's mutex, " +
+		"reads, computes, writes, and frees the mutex as it returns. Then " +
+		"the framework sends COMMIT.",
+	Promises: "Nothing once two buyers overlap, unless the server has " +
+		"innodb_snapshot_isolation on.",
+	Breaks: "Between the release and the COMMIT the next buyer reads the " +
+		"old stock, and overwrites the sale: a lost update.",
+	Guarantees: catalog.Unsound.Holds(catalog.OtherSKUs),
+	Needs:      []backend.Capability{backend.SQL, backend.RowLocks},
+	Repair:     "conditional",
+	Stock:      ledger.InRow,
+	Options: []catalog.Option{{Flag: "--lock-wait",
+		Doc: "how long a buyer waits before being told busy"}},
+	Files: unlockBeforeCommitFiles,
+	New: func(d catalog.Deps) (seckill.Strategy, error) {
+		return &unlockBeforeCommit{mutexes{byKey: map[string]*counted{}},
+			d.Settings.LockWait, d.Ledger, d.Observe}, nil
+	},
+}
+
+type unlockBeforeCommit struct {
+	locks   mutexes
+	wait    time.Duration
+	store   *ledger.Store
+	observe seckill.Observer
+}
+
+func (s *unlockBeforeCommit) Deduct(
+	ctx context.Context, p seckill.Purchase,
+) (r seckill.Receipt, err error) {
+	// Tx is the framework: BEGIN, the method, COMMIT.
+	err = s.store.Tx(ctx, func(tx *gorm.DB) error {
+		unlock, err := s.lock(ctx, p.SKU)
+		if err != nil {
+			return err
+		}
+		defer unlock() // the mistake: the COMMIT has not been sent
+		num, run, err := s.look(tx, p.SKU)
+		if err != nil {
+			return err
+		}
+		left := num - p.Quantity
+		if left < 0 {
+			return seckill.ErrSoldOut
+		}
+		err = tx.Exec("UPDATE stock SET num = ? WHERE id = ?",
+			left, p.SKU).Error
+		if err != nil {
+			return err
+		}
+		r, err = s.store.Record(tx, p, run, left)
+		return err
+	})
+	return r, err
+}
+
+// Restore gives back in the same way, and loses updates in the same way.
+func (s *unlockBeforeCommit) Restore(
+	ctx context.Context, orderID string,
+) error {
+	o, err := s.store.Order(ctx, orderID)
+	if err != nil {
+		return err
+	}
+	return s.store.Tx(ctx, func(tx *gorm.DB) error {
+		unlock, err := s.lock(ctx, o.SKUID)
+		if err != nil {
+			return err
+		}
+		defer unlock()
+		num, _, err := s.look(tx, o.SKUID)
+		if err != nil {
+			return err
+		}
+		o, back, err := s.store.Cancel(tx, orderID)
+		if err != nil || !back {
+			return err
+		}
+		return s.store.GiveBack(tx,
+			"UPDATE stock SET num = ? WHERE id = ? AND run = ?",
+			num+o.Quantity, o.SKUID, o.Run)
+	})
+}
+
+func (s *unlockBeforeCommit) lock(
+	ctx context.Context, sku int64,
+) (unlock func(), err error) {
+	asked := time.Now()
+	lease, err := s.locks.Acquire(ctx, fmt.Sprint("stock ", sku),
+		lock.Options{Wait: s.wait})
+	s.observe.LockWaited(time.Since(asked).Seconds())
+	if err != nil {
+		return nil, err
+	}
+	return func() { _ = lease.Release(ctx) }, nil
+}
+
+func (s *unlockBeforeCommit) look(
+	tx *gorm.DB, sku int64,
+) (num, run int64, err error) {
+	var now struct{ Num, Run int64 }
+	err = s.store.ReadIn(tx, &now,
+		"SELECT num, run FROM stock WHERE id = ?", sku)
+	return now.Num, now.Run, err
+}

@@ -1,0 +1,98 @@
+package redislock
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"seckill/internal/backend"
+	"seckill/internal/catalog"
+	"seckill/internal/lab/labtest"
+	"seckill/internal/lock"
+	"seckill/internal/seckill"
+)
+
+func TestMain(m *testing.M) { os.Exit(labtest.Main(m)) }
+
+// A Redis that is full evicts a lock that is held, and grants it again. With
+// noeviction it refuses what is new and keeps the lock.
+func TestAFullRedisForgetsALock(t *testing.T) {
+	in := labtest.Instance(t, backend.Redis)
+	ctx, key := t.Context(), "seckill:lock:evicted"
+	l, err := catalog.NewLocker(RedisLua, catalog.Deps{Instance: in, Settings: catalog.DefaultSettings()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := func(name, value string) {
+		t.Helper()
+		if err := in.Redis.ConfigSet(ctx, name, value).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() { // the other tests of the package share the server
+		in.Redis.ConfigSet(t.Context(), "maxmemory", "0")
+		in.Redis.FlushAll(t.Context())
+	})
+	// fill writes until the lock is gone or the server refuses: 64 MB at most.
+	fill := func() (held bool, err error) {
+		filler := strings.Repeat("x", 4096)
+		for i := range 16_384 {
+			if err := in.Redis.Set(ctx, "cache:"+time.Duration(i).String(), filler, time.Hour).Err(); err != nil {
+				return in.Redis.Exists(ctx, key).Val() == 1, err
+			}
+			if in.Redis.Exists(ctx, key).Val() == 0 {
+				return false, nil
+			}
+		}
+		return true, nil
+	}
+	for policy, keeps := range map[string]bool{"noeviction": true, "allkeys-random": false, "volatile-ttl": false} {
+		t.Run(policy, func(t *testing.T) {
+			set("maxmemory", "0")
+			if err := in.Redis.FlushAll(ctx).Err(); err != nil {
+				t.Fatal(err)
+			}
+			lease, err := l.Acquire(ctx, key, lock.Options{Lease: time.Minute})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer lease.Release(ctx)
+			set("maxmemory-policy", policy)
+			set("maxmemory", "8mb")
+			held, err := fill()
+			if full := err != nil && strings.Contains(err.Error(), "OOM"); held != keeps || full != keeps {
+				t.Fatalf("the lock is held: %t, the server says %v", held, err)
+			}
+			set("maxmemory", "0")
+			second, err := l.Acquire(ctx, key, lock.Options{Lease: time.Minute})
+			if keeps && !errors.Is(err, seckill.ErrBusy) || !keeps && err != nil {
+				t.Errorf("the second buyer is told %v", err)
+			}
+			if err == nil {
+				_ = second.Release(ctx)
+			}
+		})
+	}
+}
+
+// SETEX as the second command, or as a renewal, takes a lock that was lost, and
+// one that is another's by now. EXPIRE says that there is no key.
+func TestSetexBringsALostLockBack(t *testing.T) {
+	in := labtest.Instance(t, backend.Redis)
+	ctx, key := t.Context(), "seckill:lock:setex"
+	if !in.Redis.SetNX(ctx, key, "A", 0).Val() {
+		t.Fatal("the lock is not free")
+	}
+	in.Redis.Del(ctx, key) // lost: evicted, or freed by an operator
+	if in.Redis.Expire(ctx, key, time.Minute).Val() {
+		t.Error("EXPIRE renewed a lock that is not there")
+	}
+	if !in.Redis.SetNX(ctx, key, "B", time.Minute).Val() {
+		t.Fatal("B did not get the lock that A has lost")
+	}
+	if err := in.Redis.SetEx(ctx, key, "A", time.Minute).Err(); err != nil || in.Redis.Get(ctx, key).Val() != "A" {
+		t.Errorf("after A's SETEX the lock is %s's: %v", in.Redis.Get(ctx, key).Val(), err)
+	}
+}
