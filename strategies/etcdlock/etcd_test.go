@@ -154,7 +154,7 @@ func TestLeaseEndsUnderAWaiter(t *testing.T) {
 		t.Error("he is in beside the holder")
 	}
 	locktest.Free(t, holder)
-	locktest.Free(t, <-waiter.In)
+	locktest.Free(t, locktest.In(t, waiter))
 }
 
 // A transaction that arrives when its sender has already left meets his grave.
@@ -219,7 +219,7 @@ func TestToldAtOnceBesideOtherWrites(t *testing.T) {
 			return nil
 		}})
 		go func() {
-			l, err := other.Acquire(ctx, b.key, lock.Options{Wait: -1})
+			l, err := other.Acquire(ctx, b.key, lock.Options{Wait: locktest.Patience})
 			if err != nil {
 				t.Error(err)
 			}

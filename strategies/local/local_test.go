@@ -30,7 +30,7 @@ func TestQueue(t *testing.T) {
 						t.Fatalf("after release %d, waiter %d holds %d locks", n+1, other+1, in)
 					}
 				}
-				holder = <-w.In
+				holder = locktest.In(t, w)
 			}
 			locktest.Free(t, holder)
 		})

@@ -61,7 +61,7 @@ func TestSessionEndsUnderAWaiter(t *testing.T) {
 	holder := other.acquire(t, 0)
 	got := make(chan error, 1)
 	go func() {
-		l, err := b.Acquire(t.Context(), b.key, lock.Options{Wait: -1})
+		l, err := b.Acquire(t.Context(), b.key, lock.Options{Wait: locktest.Patience})
 		if err == nil {
 			err = l.Release(t.Context())
 		}

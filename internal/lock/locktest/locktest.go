@@ -165,6 +165,20 @@ func Contend(t testing.TB, l lock.Locker, key string, waiting func(*tap.Command)
 	return w
 }
 
+// In waits until a waiter has the lock.
+func In(t testing.TB, w *Waiter) lock.Lease {
+	t.Helper()
+	select {
+	case l := <-w.In:
+		return l
+	case err := <-w.Err:
+		t.Fatalf("a waiter was told %v", err)
+	case <-time.After(Patience):
+		t.Fatalf("a waiter is not admitted within %v", Patience)
+	}
+	return nil
+}
+
 // PassesTap reports a wait that passes the tap, and not a command that waits.
 func PassesTap(c *tap.Command) bool { return c.Backend == tap.Waiting }
 
