@@ -299,10 +299,19 @@ func (tb *tab) fill(selector, text string) {
 	tb.do(chromedp.SendKeys(chromedp.CSS(selector), text))
 }
 
+// settings opens the form of a sale.
+func (tb *tab) settings() {
+	tb.t.Helper()
+	tb.await(`document.querySelector("#settings, #strategies") !== null`)
+	tb.eval(`document.querySelector("#settings")?.click()`)
+	tb.await(`document.querySelector("#strategies") !== null`)
+	tb.eval(`document.querySelector("details.settings").open = true`)
+}
+
 // choose selects these strategies and no others, as people do who type.
 func (tb *tab) choose(strategies ...string) {
 	tb.t.Helper()
-	tb.await(`document.querySelector("#strategies") !== null`)
+	tb.settings()
 	chosen := func(n int) string {
 		return fmt.Sprintf(`document.querySelectorAll(".picker .chosen li").length === %d`, n)
 	}
@@ -351,6 +360,13 @@ func (tb *tab) shot(name string) {
 	if err != nil {
 		tb.t.Error(err)
 	}
+}
+
+// evidence unfolds what a verdict rests on.
+func (tb *tab) evidence() {
+	tb.t.Helper()
+	tb.eval(`document.querySelector(".evidence").open = true`)
+	tb.await(`document.querySelector(".about-run") !== null`)
 }
 
 // saveFile keeps the page that window.saved holds beside the pictures.

@@ -1,14 +1,12 @@
 package e2e
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"fmt"
-	"image/png"
 	"io"
 	"io/fs"
 	"strings"
@@ -69,10 +67,6 @@ func TestDiagram(t *testing.T) {
 		URL.revokeObjectURL = () => {};
 	}`)
 	tb.standsAlone("svg", string(tb.file("redis-lua.lease-end.svg")))
-	picture, err := png.DecodeConfig(bytes.NewReader(tb.file("redis-lua.lease-end.png"))) // checks the signature
-	if err != nil || picture.Width != 1920 || picture.Height < 1500 || picture.Height > 4000 {
-		t.Errorf("the PNG is %d × %d: %v", picture.Width, picture.Height, err)
-	}
 	tb.await(`document.querySelector(".downloads a").download === "redis-lua.lease-end.json"`)
 }
 

@@ -127,6 +127,7 @@ func TestLayout(t *testing.T) {
 	tb.wellLaidOut("lab, one lane")
 
 	t.Log("the orders that broke its rules, open")
+	tb.evidence()
 	tb.eval(`document.querySelectorAll("details").forEach((d) => { d.open = true; })`)
 	tb.await(`document.querySelector(".rules .examples li") !== null`)
 	tb.speak("zh-CN")

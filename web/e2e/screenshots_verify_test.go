@@ -28,7 +28,7 @@ type screen struct {
 }
 
 var screens = []screen{
-	{"lab-broken", "lab?strategies=naive&stock=100&buyers=2000", there(".why-it-broke .drawing svg"), "body", "1440-en-light"},
+	{"lab-broken", "lab?strategies=naive&stock=100&buyers=2000", there(".because-of .drawing svg"), "body", "1440-en-light"},
 	{"lab-side-by-side", "lab?strategies=naive,conditional&stock=100&buyers=2000", `document.querySelectorAll(".lane-card [data-verdict]").length === 2`, "body", "1440-en-dark"},
 	{"compare", "compare?strategies=naive,conditional&stock=60&buyers=90&concurrency=16&repeats=2&turn_ms=0&few=0", there(".sales-bars li"), "#stage", "1440-en-light"},
 	{"guarantees", "guarantees", there(".matrix tbody tr, .cards li"), "body", "1440-en-light"},
@@ -56,7 +56,7 @@ func there(selector string) string {
 func TestScreenshots(t *testing.T) {
 	u := sharedLab(t)
 	tb := startBrowser(t).open(u.page, wide)
-	tb.await(`document.querySelector(".sale") !== null`)
+	tb.await(`document.querySelector(".start") !== null`)
 	for _, s := range screens {
 		t.Log(s.name)
 		if s.name == "shop" {
@@ -67,10 +67,10 @@ func TestScreenshots(t *testing.T) {
 		switch s.name {
 		case "lab-broken":
 			tb.await(`document.querySelectorAll(".picker .chosen li").length === 1`)
-			tb.click(".sale .run")
+			tb.click(".start .run")
 		case "lab-side-by-side":
 			tb.await(`document.querySelectorAll(".picker .chosen li").length === 2`)
-			tb.click(".sale .run")
+			tb.click(".start .run")
 		case "compare":
 			tb.says(".compare-form", "2 of ")
 			tb.click(".compare-form .run")

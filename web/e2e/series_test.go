@@ -21,12 +21,13 @@ func TestASaleIsRepeated(t *testing.T) {
 
 	t.Log("one looks at the first while others go on")
 	tb.click(".strip a")
-	tb.says(".banner .word", "OVERSOLD")
+	tb.says("[data-verdict] .word", "OVERSOLD")
 	f.results <- fakeResult(ledger.Held)
 	tb.await(`document.querySelectorAll(".strip a").length === 2`)
 	tb.says(".shares", "1 of 2 held (9–91 %) and 1 of 2 oversold (9–91 %)")
-	tb.says(".banner .word", "OVERSOLD")
+	tb.says("[data-verdict] .word", "OVERSOLD")
 	tb.await(`document.querySelector(".strip li:nth-child(2) a").ariaLabel === "Run 2: HELD"`)
+	tb.eval(`document.querySelector(".runs").open = true`)
 	tb.says(".history", "run 2 of 5")
 	tb.inEveryLook("series")
 

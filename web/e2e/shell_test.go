@@ -10,7 +10,7 @@ import (
 // A new text is added twice.
 func TestDictionariesHaveTheSameKeys(t *testing.T) {
 	tb := startBrowser(t).open(startFake(t).url, wide)
-	for _, folder := range []string{"text", "lab/text", "compare/text", "shop/text", "guarantees/text", "choose/text", "chaos/text", "play/text"} {
+	for _, folder := range []string{"text", "lab/text", "compare/text", "shop/text", "guarantees/text", "choose/text", "chaos/text", "play/text", "teach/text", "lessons/text", "trace/text"} {
 		tb.sameKeys("/static/" + folder + "/")
 	}
 	tb.await(`window.words > 400`)
@@ -39,10 +39,10 @@ func TestPreferencesAreRemembered(t *testing.T) {
 	f := startFake(t)
 	b := startBrowser(t)
 	tb := b.open(f.url, wide)
-	tb.says(".sale", "Strategies")
+	tb.says(".start", "See it break")
 	tb.click("#language")
-	tb.says(".sale", "策略")
-	tb.await(`document.documentElement.lang === "zh-CN" && document.title.startsWith("实验室")`)
+	tb.says(".start", "看它出错")
+	tb.await(`document.documentElement.lang === "zh-CN" && document.title.startsWith("一场秒杀")`)
 	tb.eval(`{ const s = document.querySelector("#theme"); s.value = "dark"; s.dispatchEvent(new Event("change", {bubbles: true})); }`)
 	tb.await(`getComputedStyle(document.documentElement).backgroundColor === "rgb(15, 18, 22)"`)
 	tb.click("#large")
@@ -51,31 +51,31 @@ func TestPreferencesAreRemembered(t *testing.T) {
 	tb.shot("lab-zh-dark-large")
 
 	tb.do(chromedp.Reload())
-	tb.says(".sale", "策略")
+	tb.says(".start", "看它出错")
 	tb.await(`getComputedStyle(document.documentElement).backgroundColor === "rgb(15, 18, 22)"`)
 	tb.await(`document.querySelector("#theme").value === "dark" && document.querySelector("#large").ariaPressed === "true"`)
 	tb.click("#language")
-	tb.says(".sale", "Strategies")
+	tb.says(".start", "See it break")
 }
 
 func TestUnknownScreen(t *testing.T) {
 	tb := startBrowser(t).open(startFake(t).url+"/#/nowhere", wide)
 	tb.says("main", "There is no screen “nowhere”")
 	tb.click("main a")
-	tb.says(".sale", "Strategies")
+	tb.says(".start", "See it break")
 }
 
 // The Tab key goes through the page as eyes do, and past the frame at a wish.
 func TestFocusOrder(t *testing.T) {
 	tb := startBrowser(t).open(startFake(t).url+"/#/guarantees", wide)
 	tb.says("main", "5 strategies")
-	for _, want := range []string{"Skip to the content", "seckill lab", "Lab", "Compare", "Trace", "Guarantees", "Lessons", "Play", "Shop", "中文", "auto", "Large type"} {
+	for _, want := range []string{"Skip to the content", "seckill lab", "Run", "Which one?", "Learn", "Shop", "中文", "auto", "Large type", "Five questions", "The proof", "Faults under load"} {
 		tb.do(chromedp.KeyEvent("\t"))
 		tb.await(fmt.Sprintf(`document.activeElement.innerText.includes(%q)`, want))
 		tb.await(`(() => { const s = getComputedStyle(document.activeElement); return s.outlineStyle === "solid" && parseFloat(s.outlineWidth) >= 2; })()`)
 	}
 	tb.do(chromedp.KeyEvent("\t"))
-	tb.await(`document.activeElement.hash === "#/choose"`)
+	tb.await(`document.activeElement.matches(".presets button")`)
 
 	tb.eval(`document.querySelector(".skip").focus()`)
 	tb.do(chromedp.KeyEvent("\r"))
@@ -84,8 +84,8 @@ func TestFocusOrder(t *testing.T) {
 	t.Log("another screen takes the focus along")
 	tb.eval(`document.querySelector("nav a").focus()`)
 	tb.do(chromedp.KeyEvent("\r"))
-	tb.says(".sale", "Strategies")
-	tb.await(`document.activeElement.id === "content" && document.title.startsWith("Lab")`)
+	tb.says(".start", "See it break")
+	tb.await(`document.activeElement.id === "content" && document.title.startsWith("One sale")`)
 }
 
 // A screen that completes its address when its data comes does not bring back those

@@ -180,11 +180,9 @@ func TestTeachersPack(t *testing.T) {
 	tb.says("[data-task=level] .sheet-answer", "Both read 2")
 	tb.inEveryLook("teach solutions")
 
-	t.Log("every chapter is there")
+	t.Log("without a chapter it leads to the chapters")
 	tb.eval(`location.hash = "#/teach"`)
-	tb.await(`document.querySelectorAll(".teach-chapters > li").length >= 16`)
-	tb.inEveryLook("teach")
-	tb.wellLaidOut("teach")
+	tb.await(`location.hash.startsWith("#/lessons") && document.querySelector(".to-teach a") !== null`)
 	tb.eval(`location.hash = "#/teach/nothing"`)
 	tb.says("main [role=alert]", "There is no chapter “nothing”")
 }

@@ -20,11 +20,12 @@ const Evidence = later(() => import('./evidence.js'), 'Evidence');
 export function Stage({ run, lab }) {
   const { lanes } = run;
   const on = isOn(run);
+  const busy = on ? run : lab.newest && isOn(lab.newest) ? lab.newest : null; // also while an earlier one is looked at
   return html`
     <section id="stage" class="stage" tabindex="-1">
       <${Announcer} run=${lab.newest} />
       ${run.series && html`<${Series} run=${run} lab=${lab} />`}
-      ${on && html`<${Busy} run=${run} />`}
+      ${busy && html`<${Busy} run=${busy} />`}
       <div class=${classes('lanes', `of-${lanes.length}`)}>${lanes.map((lane, i) => html`<${Lane} key=${lane.strategy} run=${run} lane=${lane} lab=${lab} line=${i} />`)}</div>
       ${on ? html`
         ${run.state === 'running' && html`<${Faults} key=${`faults-${run.id}`} run=${run} status=${lab.status} strategies=${lab.strategies} />`}

@@ -1,6 +1,5 @@
 // The course: chapters, each with the source that runs and a button that
 // breaks it.
-import { call } from '../api.js';
 import { loadMatrix } from '../guarantees/matrix.js';
 import { useLab } from '../lab.js';
 import { Failed, useLoaded } from '../loaded.js';
@@ -15,12 +14,12 @@ import { Blocks, inline, sections } from './markdown.js';
 import { partOf } from './parts.js';
 import { chaptersRead, finish, lastOpened, opened } from './progress.js';
 import { StrategyLesson } from './strategy.js';
+import { textOf } from '../play/levels.js';
+import { loadChapters, titleOf, useLevels } from '../teach/load.js';
+import { Ways } from '../teach/ways.js';
 import { words as lessonWords } from './text.js';
 
 await styled('lessons/lessons.css');
-
-/** @returns {Promise<Json.Chapter[]>} */
-const loadChapters = () => call('GET', '/api/lab/v1/course').then((c) => c.chapters);
 
 /** @param {{route: import('../route.js').Route}} props */
 export function Lessons({ route }) {
@@ -98,9 +97,6 @@ function answersInPrint() {
   };
 }
 
-/** @param {Json.Chapter} c */
-const titleOf = (c) => c.title[preferences().language] ?? c.title.en;
-
 /** @param {Json.Chapter[]} chapters @param {string} part */
 function find(chapters, part) {
   const named = chapters.findIndex((c) => c.name === part);
@@ -129,7 +125,7 @@ function Chapter({ chapter, chapters, part, unknown, lab, matrix, done }) {
     <article class="chapter">
       ${unknown && part && html`<p class="panel wrong" role="alert">${l.unknown(part)}</p>`}
       <header><p class="hint">${l.chapter(number + 1, chapters.length)}</p><h1 tabindex="-1">${titleOf(chapter)}</h1>
-        <p class="hint to-teach"><a href=${link('lessons', chapter.name, { present: 1 })}>${l.present}</a> · <a href=${link('teach', chapter.name)}>${l.teach}</a></p></header>
+        <div class="to-teach"><${Ways} name=${chapter.name} /></div></header>
       ${blocks(intro[1])}
       ${rest.map(([heading, list], i) => html`
         <section key=${i} class=${classes(partOf(heading) === 'think' && 'think')}>
@@ -137,12 +133,25 @@ function Chapter({ chapter, chapters, part, unknown, lab, matrix, done }) {
           ${blocks(list)}
           ${partOf(heading) === 'break' && html`<${BreakIt} chapter=${chapter} lab=${lab} matrix=${matrix} />`}
         </section>`)}
+      <${Levels} number=${number + 1} />
       <${Strategies} chapter=${chapter} lab=${lab} matrix=${matrix} part=${part} known=${known} />
       <nav class="turn" ref=${end} aria-label=${l.turn}>
         ${before ? html`<a class="offer" rel="prev" href=${link('lessons', before.name)}>← ${titleOf(before)}</a>` : html`<span></span>`}
         ${after && html`<a class="offer next" rel="next" href=${link('lessons', after.name)}>${titleOf(after)} →</a>`}
       </nav>
     </article>`;
+}
+
+/**
+ * The levels of a chapter.
+ * @param {{number: number}} props
+ */
+function Levels({ number }) {
+  const { value } = useLevels();
+  const own = (value ?? []).filter((level) => level.chapter === number);
+  return own.length > 0 && html`
+    <section class="of-chapter"><h2>${t.nav.play}</h2>
+      <ul class="items">${own.map((level) => html`<li key=${level.name}><a href=${link('play', level.name)}>${textOf(level).title}</a>: ${textOf(level).goal}</li>`)}</ul></section>`;
 }
 
 /** @param {{chapter: Json.Chapter, lab: import('../lab.js').State, matrix: Json.Matrix | null, part: string, known: Set<string>}} props */

@@ -16,18 +16,20 @@ export function Levels({ levels, chapters }) {
   const w = words();
   const solved = solvedLevels();
   const titled = (/** @type {number} */ n) => (n ? w.chapter(n, chapters[n - 1]?.title[preferences().language] ?? chapters[n - 1]?.title.en ?? '') : w.noChapter);
-  const groups = [...new Set(levels.map((l) => l.chapter))];
+  const [first, ...others] = levels;
+  const groups = [...new Set(others.map((l) => l.chapter))];
   return html`
     <h1>${w.title}</h1>
     <p class="intro">${w.what}</p>
-    <${Free} />
+    ${first && html`<ol class="first-level"><${Entry} level=${first} solved=${solved[first.name]} /></ol>`}
     <section class="levels" aria-labelledby="levels-title">
       <h2 id="levels-title">${w.levels}</h2>
       ${levels.length ? html`<p class="hint" data-solved=${Object.keys(solved).length}>${w.solved(levels.filter((l) => l.name in solved).length, levels.length)}</p>` : html`<p class="hint">${w.noLevels}</p>`}
       ${groups.map((n) => html`
-        <section key=${n} class="level-group"><h3>${titled(n)}</h3>
-          <ol>${levels.filter((l) => l.chapter === n).map((l) => html`<${Entry} key=${l.name} level=${l} solved=${solved[l.name]} />`)}</ol></section>`)}
-    </section>`;
+        <details key=${n} class="level-group"><summary>${titled(n)} <span class="hint">${t.list(others.filter((l) => l.chapter === n).map((l) => textOf(l).title))}</span></summary>
+          <ol>${others.filter((l) => l.chapter === n).map((l) => html`<${Entry} key=${l.name} level=${l} solved=${solved[l.name]} />`)}</ol></details>`)}
+    </section>
+    <${Free} />`;
 }
 
 /** @param {{level: Json.Level, solved?: boolean}} props solved: true: as short as the best known solution */

@@ -1,20 +1,14 @@
 // The game: a person is the scheduler of two or three buyers. Without a level or
 // a strategy in its address, the list of levels.
-import { call } from '../api.js';
 import { Failed, useLoaded } from '../loaded.js';
 import { t } from '../text.js';
 import { html, styled } from '../ui.js';
 import { Game } from './game.js';
 import { Levels } from './levels.js';
+import { loadChapters, loadLevels } from '../teach/load.js';
 import { words } from './text.js';
 
 await Promise.all([styled('trace/trace.css'), styled('play/play.css')]);
-
-/** @returns {Promise<Json.Level[]>} */
-const loadLevels = () => call('GET', '/api/lab/v1/levels').then((l) => l.levels ?? []);
-
-/** @returns {Promise<Json.Chapter[]>} the levels can be listed without */
-const loadChapters = () => call('GET', '/api/lab/v1/course').then((c) => c.chapters, () => []);
 
 /** @param {{route: import('../route.js').Route}} props */
 export function Play({ route }) {

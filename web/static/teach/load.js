@@ -1,17 +1,20 @@
 // What the teacher's pack is made of: the chapters and the game's levels.
 import { call } from '../api.js';
-import { useLoaded } from '../loaded.js';
+import { once, useLoaded } from '../loaded.js';
 import { preferences } from '../preferences.js';
 
-/** @returns {Promise<Json.Chapter[]>} */
-const loadChapters = () => call('GET', '/api/lab/v1/course').then((c) => c.chapters);
+/** @type {() => Promise<Json.Chapter[]>} */
+export const loadChapters = once(() => call('GET', '/api/lab/v1/course').then((c) => c.chapters));
 
-/** @returns {Promise<Json.Level[]>} a lab without games has none */
-const loadLevels = () => call('GET', '/api/lab/v1/levels').then((l) => l.levels ?? [], () => []);
+/** @type {() => Promise<Json.Level[]>} */
+export const loadLevels = once(() => call('GET', '/api/lab/v1/levels').then((l) => l.levels ?? []));
+
+/** A chapter can be read and taught without them. */
+const levelsOrNone = () => loadLevels().catch(() => []);
 
 /** @returns {Promise<{chapters: Json.Chapter[], levels: Json.Level[]}>} */
 const loadAll = async () => {
-  const [chapters, levels] = await Promise.all([loadChapters(), loadLevels()]);
+  const [chapters, levels] = await Promise.all([loadChapters(), levelsOrNone()]);
   return { chapters, levels };
 };
 
@@ -19,7 +22,7 @@ const loadAll = async () => {
 export const usePack = () => useLoaded(loadAll, []);
 
 /** Hook: the levels. */
-export const useLevels = () => useLoaded(loadLevels, []);
+export const useLevels = () => useLoaded(levelsOrNone, []);
 
 /** @param {Json.Chapter} c */
 export const titleOf = (c) => c.title[preferences().language] ?? c.title.en;

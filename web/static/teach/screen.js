@@ -1,50 +1,35 @@
-// The teacher's pack: every chapter's slides, plan and sheets.
+// A chapter's plan and its sheets, for those who teach it.
 import { Failed } from '../loaded.js';
 import { inline } from '../lessons/markdown.js';
 import { textOf } from '../play/levels.js';
 import { preferences } from '../preferences.js';
-import { link, stay } from '../route.js';
+import { go, link, stay } from '../route.js';
 import { t } from '../text.js';
-import { html, styled } from '../ui.js';
+import { html, styled, useEffect } from '../ui.js';
 import { levelsOf, titleOf, usePack } from './load.js';
 import { planOf } from './plan.js';
 import { Sheet } from './sheet.js';
 import { slidesOf } from './slides.js';
 import { words } from './text.js';
+import { Ways } from './ways.js';
 
 await styled('teach/teach.css');
 
 /** @param {{route: import('../route.js').Route}} props */
 export function Teach({ route }) {
   const { value, error, again } = usePack();
+  useEffect(() => { if (!route.part) go('lessons'); }, [route.part]); // its chapters have all that there is
   const w = words();
   if (error) return html`<${Failed} error=${error} again=${again} title=${w.title} />`;
-  if (!value) return html`<p class="hint">${t.nav.loading}</p>`;
+  if (!value || !route.part) return html`<p class="hint">${t.nav.loading}</p>`;
   const { chapters, levels } = value;
   const { part, query } = route;
   const chapter = chapters.find((c) => c.name === part);
-  if (chapter) {
-    const own = levelsOf(levels, chapters, chapter);
-    return html`<p class="by-hand"><a href=${link('teach')}>${w.back}</a></p>
-      ${query.sheet ? html`<${Sheet} chapter=${chapter} levels=${own} solved=${query.sheet === 'solutions'} />`
-    : html`<${Plan} chapter=${chapter} number=${chapters.indexOf(chapter) + 1} levels=${own} minutes=${query.minutes === '90' ? 90 : 45} />`}`;
-  }
-  return html`
-    ${part && html`<p class="panel wrong" role="alert">${w.unknown(part)}</p>`}
-    <h1>${w.title}</h1><p class="intro">${w.intro}</p>
-    <section aria-labelledby="teach-chapters"><h2 id="teach-chapters">${w.chapters}</h2>
-      <ol class="teach-chapters">${chapters.map((c, i) => html`
-        <li key=${c.name} class="panel"><h3><span class="hint">${i + 1}</span> ${titleOf(c)}</h3><${Ways} chapter=${c} /></li>`)}</ol></section>`;
+  if (!chapter) return html`<p class="panel wrong" role="alert">${w.unknown(part)} <a href=${link('lessons')}>${w.back}</a></p>`;
+  const own = levelsOf(levels, chapters, chapter);
+  return query.sheet ? html`<${Sheet} chapter=${chapter} levels=${own} solved=${query.sheet === 'solutions'} />`
+    : html`<${Plan} chapter=${chapter} number=${chapters.indexOf(chapter) + 1} levels=${own} minutes=${query.minutes === '90' ? 90 : 45} />`;
 }
-
-/** @param {{chapter: Json.Chapter}} props */
-const Ways = ({ chapter: { name } }) => {
-  const w = words();
-  return html`<p class="teach-ways">
-    <a href=${link('lessons', name, { present: 1 })}>${w.present}</a> <a href=${link('teach', name)}>${w.plan}</a>
-    <a href=${link('teach', name, { sheet: 'questions' })}>${w.sheet}</a> <a href=${link('teach', name, { sheet: 'solutions' })}>${w.solutions}</a>
-    <a href=${link('lessons', name)}>${w.read}</a></p>`;
-};
 
 /** @param {{chapter: Json.Chapter, number: number, levels: Json.Level[], minutes: number}} props */
 function Plan({ chapter, number, levels, minutes }) {
@@ -68,6 +53,6 @@ function Plan({ chapter, number, levels, minutes }) {
           <th scope="row">${w.span(s.from, s.to)}</th><td class="teach-does">${title(s.part)}</td>
           <td>${s.slides && html`<a href=${link('lessons', chapter.name, { present: s.slides[0] })}>${w.range(...s.slides)}</a>`}</td></tr>`)}</tbody>
       </table></div>
-      <${Ways} chapter=${chapter} />
+      <${Ways} name=${chapter.name} />
     </article>`;
 }

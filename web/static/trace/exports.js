@@ -1,48 +1,70 @@
-// A trace as a file: SVG and PNG of its diagram, and its JSON.
-import { usePreferences } from '../preferences.js';
-import { html, useState } from '../ui.js';
+// A trace as a file: one page that plays without a lab, its drawing, and its JSON.
+import { useAction, Wrong } from '../loaded.js';
+import { preferences } from '../preferences.js';
+import { html } from '../ui.js';
 import { diagram } from './diagram.js';
+import { escape } from './drawing.js';
 import { isDark } from './picture.js';
 import { words } from './text.js';
 
 /** @typedef {import('./model.js').Trace} Trace */
 
-const width = 960;
-const largest = 32000; // pixels of a canvas in either direction
-
 /** @param {Trace} trace @param {string} kind of file */
 const fileName = ({ strategy, question, live, started }, kind) => `${[strategy, question || (live ? `live-${(started ?? '').slice(0, 19)}` : 'trace')].join('.').replace(/[^\w.-]+/g, '-')}.${kind}`;
 
-/** @param {Trace} trace @returns {string} a file of its own, in the language and the theme of the page */
-const svgOf = (trace) => `<?xml version="1.0" encoding="UTF-8"?>\n${diagram(trace, { width, heading: true, dark: isDark() })}\n`;
+/** @param {Trace} trace @returns {string} in the language and the theme of the page */
+const svgOf = (trace) => `<?xml version="1.0" encoding="UTF-8"?>\n${diagram(trace, { width: 960, heading: true, dark: isDark() })}\n`;
 
-/** @param {string} svg @returns {Promise<Blob>} twice as large, as screens are */
-export async function pngOf(svg) {
-  const image = new Image();
-  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
-  await image.decode();
-  const scale = Math.min(2, largest / Math.max(image.width, image.height));
-  const canvas = Object.assign(document.createElement('canvas'), { width: image.width * scale, height: image.height * scale });
-  canvas.getContext('2d')?.drawImage(image, 0, 0, canvas.width, canvas.height);
-  return new Promise((done, fail) => canvas.toBlob((blob) => (blob ? done(blob) : fail(new Error('no PNG'))), 'image/png'));
+/** @param {string} text */
+const data = (text) => `data:text/javascript;base64,${btoa(String.fromCharCode(...new TextEncoder().encode(text)))}`;
+
+/**
+ * The player's modules, as an import map: each by its name, with its source in the address.
+ * @param {string} entry @param {string} language the only one that the file speaks
+ */
+async function modules(entry, language) {
+  const imports = /** @type {Record<string, string>} */ ({});
+  const next = [entry];
+  for (let name = next.pop(); name; name = next.pop()) {
+    if (imports[name]) continue;
+    const source = name === '/static/text.js' ? `import t from './text/${language}.js';\nexport { t };\nexport const speak = async () => {};`
+      : await fetch(name).then((answer) => answer.text());
+    const at = name;
+    imports[name] = data(source.replace(/^((?:import|export|\}) .*?from |import )'(\.[^']+)';$/gm, (_, begin, other) => {
+      const target = new URL(other, location.origin + at).pathname;
+      next.push(target);
+      return `${begin}'${target}';`;
+    }));
+  }
+  return imports;
 }
 
-/** @param {Blob} blob @param {string} name */
-function save(blob, name) {
-  const href = URL.createObjectURL(blob);
+/** @param {Trace} trace @param {string} title */
+async function page(trace, title) {
+  const { theme, language } = preferences();
+  const imports = await modules('/static/trace/alone.js', language);
+  const styles = [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules].map((rule) => rule.cssText)).join('\n');
+  const json = (/** @type {unknown} */ value) => JSON.stringify(value).replace(/</g, '\\u003c');
+  return `<!doctype html>\n<html lang="${document.documentElement.lang}" data-theme="${theme}"><head><meta charset="utf-8"><title>${escape(title)}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1"><style>${styles}</style><script type="importmap">${json({ imports })}</script></head>
+<body><main><h1>${escape(title)}</h1><div id="player"></div></main><script type="application/json" id="trace">${json(trace)}</script>
+<script type="module">import '/static/trace/alone.js';</script></body></html>\n`;
+}
+
+/** @param {BlobPart} text @param {string} type @param {string} name */
+function save(text, type, name) {
+  const href = URL.createObjectURL(new Blob([text], { type }));
   Object.assign(document.createElement('a'), { href, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(href), 60_000); // the browser reads it meanwhile
 }
 
-/** @param {{trace: Trace, file: string}} props */
-export function Downloads({ trace, file }) {
-  usePreferences();
-  const [failure, setFailure] = useState('');
-  const svg = () => save(new Blob([svgOf(trace)], { type: 'image/svg+xml' }), fileName(trace, 'svg'));
-  const png = () => pngOf(svgOf(trace)).then((blob) => { setFailure(''); save(blob, fileName(trace, 'png')); }, () => setFailure(words().notDrawn));
+/** @param {{trace: Trace, title: string, file: string}} props */
+export function Downloads({ trace, title, file }) {
+  const { failure, act } = useAction();
+  const share = () => act(async () => save(await page(trace, title), 'text/html', fileName(trace, 'html')));
   return html`
-    <p class="downloads">${words().download} <button type="button" class="link" data-file="svg" onClick=${svg}>SVG</button>
-      <button type="button" class="link" data-file="png" onClick=${png}>PNG</button>
+    <p class="downloads buttons"><button type="button" class="offer small" data-file="html" onClick=${share}>${words().share}</button>
+      <span class="hint">${words().download}</span> <button type="button" class="link" data-file="svg" onClick=${() => save(svgOf(trace), 'image/svg+xml', fileName(trace, 'svg'))}>SVG</button>
       ${file && html`<a href=${file} download=${fileName(trace, 'json')}>JSON</a>`}</p>
-    <div role="alert">${failure && html`<p class="wrong">${failure}</p>`}</div>`;
+    <${Wrong} failure=${failure} />`;
 }

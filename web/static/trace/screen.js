@@ -1,6 +1,5 @@
 // The trace screen: a counterexample of `seckill prove`, or a live purchase,
 // command by command.
-import { Found } from '../guarantees/dialog.js';
 import { exampleOf, examplesOf, loadMatrix } from '../guarantees/matrix.js';
 import { say } from '../guarantees/say.js';
 import { words as matrixWords } from '../guarantees/text.js';
@@ -63,16 +62,14 @@ export function Trace({ route }) {
   const played = name ? trace : own?.trace;
   const view = route.query.view === 'diagram' ? 'diagram' : '';
   return html`
-    <h1>${words().title}</h1>
-    <p class="intro">${words().what}</p>
-    <${Chooser} matrix=${matrix} name=${name} openFile=${openFile} />
     <div role="alert">${wrong && html`<p class="panel wrong">${said(wrong)}</p>`}</div>
     ${failed?.error && html`<${Failed} error=${failed.error} again=${failed.again} said=${said(failed.error)} />`}
     ${played && html`
       <${Title} trace=${played} title=${name ? '' : own?.title} file=${name && fileOf(name)} matrix=${matrix} />
       <${Player} key=${name || own?.title} trace=${played} at=${name ? place(route.query.step, played) : at} view=${view}
         move=${(n) => (name ? stay('trace', name, { view, step: played.live ? n : n || '' }) : setAt(n))}
-        look=${(next) => stay('trace', name, { ...route.query, view: next })} />`}`;
+        look=${(next) => stay('trace', name, { ...route.query, view: next })} />`}
+    <${Chooser} matrix=${matrix} name=${name} openFile=${openFile} />`;
 }
 
 /**
@@ -109,7 +106,7 @@ function Chooser({ matrix, name, openFile }) {
     return () => kinds.forEach((kind) => removeEventListener(kind, drag));
   }, []);
   return html`
-    <div class=${classes('panel chooser', over && 'over')}>
+    <section class=${classes('panel chooser', over && 'over')} aria-label=${words().others}>
       <div class="field"><label for="example">${words().example}</label>
         <select id="example" onChange=${(e) => go('trace', e.currentTarget.value)}>
           <option value="" selected=${!name}>${words().choose}</option>
@@ -121,29 +118,36 @@ function Chooser({ matrix, name, openFile }) {
   })}
             </optgroup>`)}
         </select></div>
-      <div class="field"><label for="file">${words().file}</label>
-        <input id="file" type="file" accept=".json,application/json" aria-describedby="file-hint"
+      <div class="field file"><label for="file" class="offer small">${words().file}</label>
+        <input id="file" class="hidden" type="file" accept=".json,application/json" aria-describedby="file-hint"
           onChange=${(e) => { const [file] = e.currentTarget.files; e.currentTarget.value = ''; if (file) openFile(file); }} />
         <p id="file-hint" class="hint">${words().fileHint}</p></div>
       <${Live} chosen=${name.split('.')[0] || 'naive'} />
-    </div>`;
+    </section>`;
+}
+
+/**
+ * What happened, in a few words: how many were sold of how many, or else the rule that broke.
+ * @param {Played} trace
+ */
+function happened({ strategy, problems: [first] }) {
+  const [, sold, stock] = /^(\d+) units sold out of (\d+)/.exec(first?.message ?? '') ?? [];
+  return sold ? words().sells(strategy, sold, stock) : first ? words().breaks(strategy, t.rules[first.rule] ?? first.rule) : words().withstands(strategy);
 }
 
 /** @param {{trace: Played, title?: string, file: string, matrix: Json.Matrix | null}} props */
 function Title({ trace, title, file, matrix }) {
-  const row = matrix?.rows.find((r) => r.strategy === trace.strategy);
   const question = matrix?.questions.find((q) => q.id === trace.question);
-  const cell = question && row?.cells[question.id];
   return html`
     <section class="title-of">
-      <h2><a href=${link('lessons', trace.strategy)}><code>${trace.strategy}</code></a>${question && ` · ${t.guarantees.titleOf(question)}`}</h2>
-      <p class="hint">${[title, trace.live && words().liveTitle(trace.buyers.length, new Date(trace.started ?? 0).toLocaleTimeString('en-GB')), say(trace.name), question && matrixWords().asksOf(question)].filter(Boolean).join(' · ')}</p>
-      <${Downloads} trace=${trace} file=${file} />
+      <h1>${happened(trace)}</h1>
+      <p class="hint">${[title, trace.live && words().liveTitle(trace.buyers.length, new Date(trace.started ?? 0).toLocaleTimeString('en-GB')), say(trace.name), question && matrixWords().asksOf(question)].filter(Boolean).join(' · ')}
+        ${' '}<a href=${link('lessons', trace.strategy)}>${words().lesson}</a>${question && html` · <a href=${link('guarantees', '', { cell: `${trace.strategy}.${question.id}` })}>${words().proof}</a>`}</p>
+      <${Downloads} trace=${trace} title=${happened(trace)} file=${file} />
       ${trace.buyers.some((b) => b.does) && html`<ul class="cast">
         ${trace.buyers.map((b) => html`<li key=${b.name}><b>${b.name}</b> ${words().does(b)}</li>`)}
         ${(trace.renewals ?? 0) > 0 && html`<li><b>↻</b> ${words().renewals(trace.renewals)}</li>`}
         ${trace.steps.some((s) => s.who === 'next') && html`<li><b>${words().who('next')}</b> ${words().next}</li>`}</ul>`}
       ${trace.cut && html`<p class="hint">${words().cut(trace.steps.length)}</p>`}
-      ${cell && !title && html`<${Found} cell=${cell} />`}
     </section>`;
 }

@@ -5,7 +5,7 @@ export default {
   title: 'Lessons', chapters: 'Chapters', turn: 'Turn the page',
   chapter: (n, all) => `Chapter ${count(n)} of ${count(all)}`,
   progress: (n, all) => `${count(n)} of ${plural(all, 'chapter')} read`,
-  read: 'read', core: 'core', present: 'Present it as slides', teach: 'Plan and exercises',
+  read: 'read', core: 'core',
   unknown: (name) => `There is no chapter and no strategy “${name}”. This is the first chapter.`,
   source: 'The source code that runs', answer: 'A model answer',
   predict: {

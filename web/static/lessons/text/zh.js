@@ -5,7 +5,7 @@ export default {
   title: '课程', chapters: '章节', turn: '翻页',
   chapter: (n, all) => `第 ${count(n)} 章，共 ${count(all)} 章`,
   progress: (n, all) => `${count(all)} 章中已读 ${count(n)} 章`,
-  read: '已读', core: '核心', present: '放映幻灯片', teach: '教案和练习',
+  read: '已读', core: '核心',
   unknown: (name) => `没有叫“${name}”的章节或策略。这是第一章。`,
   source: '实际运行的源码', answer: '参考答案',
   predict: {

@@ -2,10 +2,10 @@
 import { count, plural } from '../../ui.js';
 
 export default {
-  title: 'Teach with it', intro: 'Each chapter as slides, as a plan for 45 or 90 minutes, and as a sheet of exercises.',
-  chapters: 'Chapters', chapterOf: (n) => `Chapter ${count(n)}`,
-  present: 'Present', plan: 'Plan', sheet: 'Exercises', solutions: 'Solutions', read: 'Read it', back: '← All chapters',
-  unknown: (name) => `There is no chapter “${name}”. Choose one below.`,
+  title: 'Teach with it',
+  chapterOf: (n) => `Chapter ${count(n)}`,
+  present: 'Present', plan: 'Plan', sheet: 'Exercises', solutions: 'Solutions', back: 'All chapters',
+  unknown: (name) => `There is no chapter “${name}”.`,
 
   slides: {
     label: (title) => `Slides: ${title}`, at: (n, all) => `${count(n)} / ${count(all)}`, of: (n, all) => `Slide ${count(n)} of ${count(all)}`,

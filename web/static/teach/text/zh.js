@@ -2,10 +2,10 @@
 import { count } from '../../ui.js';
 
 export default {
-  title: '用它来教学', intro: '每一章都有投影用的幻灯片、45 分钟或 90 分钟的教案，以及一份练习。',
-  chapters: '章节', chapterOf: (n) => `第 ${count(n)} 章`,
-  present: '放映', plan: '教案', sheet: '练习', solutions: '答案', read: '阅读', back: '← 所有章节',
-  unknown: (name) => `没有叫“${name}”的章节，请从下面选一章。`,
+  title: '用它来教学',
+  chapterOf: (n) => `第 ${count(n)} 章`,
+  present: '放映', plan: '教案', sheet: '练习', solutions: '答案', back: '所有章节',
+  unknown: (name) => `没有叫“${name}”的章节。`,
 
   slides: {
     label: (title) => `幻灯片：${title}`, at: (n, all) => `${count(n)} / ${count(all)}`, of: (n, all) => `第 ${count(n)} 页，共 ${count(all)} 页`,

@@ -2,15 +2,14 @@
 import { count, plural } from '../../ui.js';
 
 export default {
-  title: 'Trace',
-  what: 'One purchase, or two that race, command by command. A counterexample is a schedule that breaks a strategy; '
-    + 'step through it in both directions, and watch the row and the key at every step.',
-  example: 'A counterexample of seckill prove', choose: 'choose one …',
-  file: 'Or one from a file', fileHint: 'written by seckill prove --examples; drop it anywhere here',
+  sells: (name, sold, stock) => `${name} sells ${sold} of ${stock}`, breaks: (name, rule) => `${name}: ${rule[0].toLowerCase()}${rule.slice(1)}`, withstands: (name) => `${name} stays right`,
+  lesson: 'Its lesson', proof: 'The proof of it', share: 'Save as a page that plays without a lab', others: 'Another one',
+  example: 'Another counterexample', choose: 'choose one …',
+  file: 'Open a file', fileHint: 'written by seckill prove --examples; or drop it anywhere here',
   live: 'Or a purchase now, in this lab', one: 'One buyer', two: 'Two that race',
   liveHint: 'of a separate product: A wants 2 of 2 units, B wants 1',
   liveTitle: (n, time) => `${n === 1 ? 'One purchase' : 'Two purchases that raced'} at ${time}`,
-  download: 'Download:', notDrawn: 'This browser cannot make a PNG of that drawing. Download the SVG.',
+  download: 'Or:',
   view: 'View', steps: 'Steps', diagram: 'Diagram', diagramHint: 'Time runs downwards, not to scale. Select a command to see it in full.',
   cut: (n) => `Only the first ${count(n)} commands are kept.`,
   wrong: {

@@ -2,14 +2,14 @@
 import { count } from '../../ui.js';
 
 export default {
-  title: '轨迹',
-  what: '逐条命令地看一次购买，或两个买家的竞争。反例是让策略出错的调度：可以前进、后退，看每一步的库存行和 key。',
-  example: 'seckill prove 找到的反例', choose: '请选一个……',
-  file: '或者打开文件', fileHint: 'seckill prove --examples 写出的文件；也可以直接拖到这里',
+  sells: (name, sold, stock) => `${name}：${stock} 件卖出了 ${sold} 件`, breaks: (name, rule) => `${name}：${rule}`, withstands: (name) => `${name} 没有出错`,
+  lesson: '它的课程', proof: '它的证明', share: '保存为不用实验室也能播放的网页', others: '换一个',
+  example: '换一个反例', choose: '请选一个……',
+  file: '打开文件', fileHint: 'seckill prove --examples 写出的文件；也可以直接拖到这里',
   live: '或者现在在实验室里购买一次', one: '一个买家', two: '两个买家竞争',
   liveHint: '用单独的商品：共 2 件，A 要 2 件，B 要 1 件',
   liveTitle: (n, time) => `${time} 的${n === 1 ? '一次购买' : '两个买家竞争'}`,
-  download: '下载：', notDrawn: '这个浏览器无法把这张图转成 PNG，请下载 SVG。',
+  download: '或者：',
   view: '视图', steps: '步骤', diagram: '时空图', diagramHint: '时间从上往下，不按比例。点一条命令，就能看到它的全文。',
   cut: (n) => `只保留了前 ${count(n)} 条命令。`,
   wrong: {
