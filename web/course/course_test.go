@@ -5,6 +5,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -247,6 +248,28 @@ func TestNotesForTeachers(t *testing.T) {
 	}
 	if noted < 16 {
 		t.Errorf("%d chapters have a note", noted)
+	}
+}
+
+// The core is a day's course: each of its chapters says so, by the same numbers, and
+// has a note for who teaches.
+func TestTheCore(t *testing.T) {
+	var core []string
+	for i, c := range chapters(t) {
+		if c.Core {
+			core = append(core, strconv.Itoa(i+1))
+		}
+	}
+	says := map[string]string{"en": "(" + strings.Join(core, ", ") + ")", "zh": "（第 " + strings.Join(core, "、") + " 章）"}
+	for _, c := range chapters(t) {
+		for _, language := range course.Languages {
+			if got := strings.Contains(c.Text[language], says[language]); got != c.Core {
+				t.Errorf("%s in %s says that it is of the core, %s: %t; it is: %t", c.Name, language, says[language], got, c.Core)
+			}
+			if c.Core && !strings.Contains(c.Text[language], "\n> note: ") {
+				t.Errorf("%s in %s has no note for who teaches", c.Name, language)
+			}
+		}
 	}
 }
 

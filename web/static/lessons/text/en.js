@@ -27,7 +27,7 @@ export default {
     about: 'About', theirs: 'The article says', ours: 'The proof and the measurements say',
     alone: 'Alone:', crowd: 'Eight contenders:', and: '; ', holds: 'nothing that the proof tries breaks it',
     on: (date, cpus) => `Figures: medians, measured on ${date} with ${plural(cpus, 'processor')}; each mark leads to its counterexample.`,
-    locks: (n) => html`${n} locks/s`, sales: (n) => html`${n} sales/s`, breaks: (what) => `breaks: ${what}`, times: (n) => html`${n} times`,
+    locks: (n) => html`${n} locks/s`, sales: (n, crowd) => html`${n} sales/s with ${count(crowd)} buyers at once`, breaks: (what) => `breaks: ${what}`, times: (n) => html`${n} times`,
     commands: (n) => `${n} commands per lock`, lease: (n, lost) => `${n} times the task: ${lost} % of updates lost`, pause: (n, rate, commands) => `${n} of the task: ${rate} locks/s, ${commands} commands each`,
     says: {
       D: { title: 'Java distributed locking schemes and differences', rows: {
