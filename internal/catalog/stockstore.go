@@ -59,18 +59,12 @@ func Snapshot(ctx context.Context, store *ledger.Store, sku int64, sellers []Sel
 }
 
 // Audit judges one SKU's run from the ledger and the counters alone. It changes
-// nothing. Orders of higher runs are evidence, too: they show that the row was put
-// back to an older state.
+// nothing.
 func Audit(ctx context.Context, store *ledger.Store, sku int64, sellers []Seller) (ledger.Report, error) {
-	stragglers, err := store.Stragglers(ctx, sku)
-	if err != nil {
-		return ledger.Report{}, err
-	}
 	snap, err := Snapshot(ctx, store, sku, sellers)
 	if err != nil {
 		return ledger.Report{}, err
 	}
-	snap.Orders = append(stragglers, snap.Orders...)
 	return ledger.Judge(ledger.Evidence{Snapshot: snap, Initial: snap.Stock.Initial, Run: snap.Stock.Run, StockStoreOf: StockStoreOf(sellers)}), nil
 }
 

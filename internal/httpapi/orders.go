@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net/http"
+	"strconv"
 
 	"github.com/gin-gonic/gin"
 
@@ -62,7 +64,7 @@ func (s *Server) listOrders(c *gin.Context) error {
 	p.Orders = orders
 	if len(orders) > limit {
 		p.Orders = orders[:limit]
-		p.Next = ledger.CursorAt(orders[limit-1]).String()
+		p.Next = strconv.FormatInt(orders[limit-1].ID, 10)
 	}
 	c.JSON(http.StatusOK, p)
 	return nil
@@ -76,11 +78,6 @@ func readFilter(c *gin.Context) (f ledger.Filter, err error) {
 	if f.RequestID = q.Get("request_id"); q.Has("request_id") && !web.IsKey(f.RequestID) {
 		return f, invalid("request_id", "must have 1 to 128 visible ASCII characters")
 	}
-	if q.Has("after") {
-		if f.After, err = ledger.ParseCursor(q.Get("after")); err != nil {
-			return f, invalid("after", "must be the “next” of the page before")
-		}
-	}
 	limit := int64(0)
 	for _, number := range []struct {
 		name                string
@@ -89,12 +86,16 @@ func readFilter(c *gin.Context) (f ledger.Filter, err error) {
 	}{
 		{"sku_id", &f.SKU, 0, 1, web.MaxID},
 		{"user_id", &f.User, 0, 1, web.MaxID},
+		{"after", &f.After, 0, 0, math.MaxInt64},
 		{"limit", &limit, usualOrders, 1, mostOrders},
 	} {
 		*number.into, err = web.QueryInteger(q, number.name, number.fallback, number.low, number.high)
 		if err != nil {
 			return f, err
 		}
+	}
+	if f.SKU == 0 && f.User == 0 {
+		return f, invalid("", "Say of which SKU, or of which user: sku_id, user_id, or both.")
 	}
 	f.Limit = int(limit)
 	return f, nil

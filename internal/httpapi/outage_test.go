@@ -40,7 +40,7 @@ func TestMySQLGoesAndComesBack(t *testing.T) {
 	}
 	ask(t, s, "GET", "/healthz", "").want(t, "being alive with MySQL down", http.StatusOK, "")
 	ask(t, s, "POST", "/api/v1/seckill", purchase(1, 1)).want(t, "buying with MySQL down", 503, "backend_unavailable")
-	ask(t, s, "GET", "/api/v1/orders", "").want(t, "reading with MySQL down", 503, "backend_unavailable")
+	ask(t, s, "GET", "/api/v1/orders?sku_id=1", "").want(t, "reading with MySQL down", 503, "backend_unavailable")
 	ask(t, s, "PUT", "/api/v1/skus/1", `{"stock":1}`).want(t, "resetting with MySQL down", 503, "backend_unavailable")
 
 	if err := mysql.Restart(ctx); err != nil {

@@ -74,12 +74,7 @@ func (s *Store) Refused(ctx context.Context, sku, user int64, requestID string) 
 	return r.Reason, unknownOrder(err)
 }
 
-// Refusals are those of a SKU's current run.
-func (s *Store) Refusals(ctx context.Context, sku int64) (list []Refusal, err error) {
-	err = refusals(s.db.WithContext(ctx), sku, &list)
-	return list, before(err)
-}
-
+// refusals are those of a SKU's current run.
 func refusals(db *gorm.DB, sku int64, into *[]Refusal) error {
 	return db.Raw("SELECT * FROM refusals WHERE sku_id = ? AND run = (SELECT run FROM stock WHERE id = ?)", sku, sku).Scan(into).Error
 }

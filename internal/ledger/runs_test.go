@@ -165,16 +165,14 @@ func TestPages(t *testing.T) {
 			of   ledger.Filter
 			want int
 		}{
-			"all":           {ledger.Filter{}, 50},
-			"a SKU":         {ledger.Filter{SKU: sku + 2}, 25},
-			"none":          {ledger.Filter{SKU: sku + 1}, 0},
-			"a user":        {ledger.Filter{User: 7}, 2},
-			"a SKU's user":  {ledger.Filter{User: 7, SKU: sku}, 1},
-			"a request":     {ledger.Filter{RequestID: "k3", User: 3}, 2},
-			"any's request": {ledger.Filter{RequestID: "k3"}, 2},
+			"a SKU":        {ledger.Filter{SKU: sku + 2}, 25},
+			"none":         {ledger.Filter{SKU: sku + 1}, 0},
+			"a user":       {ledger.Filter{User: 7}, 2},
+			"a SKU's user": {ledger.Filter{User: 7, SKU: sku}, 1},
+			"a request":    {ledger.Filter{RequestID: "k3", User: 3}, 2},
 		} {
 			for _, limit := range []int{1, 7, 25, 60} {
-				c.of.Limit, c.of.After = limit, ledger.Cursor{}
+				c.of.Limit, c.of.After = limit, 0
 				seen := map[string]bool{}
 				for pages := 0; ; pages++ {
 					list, err := s.Orders(ctx, c.of)
@@ -187,19 +185,11 @@ func TestPages(t *testing.T) {
 					if len(list) < limit {
 						break
 					}
-					text := ledger.CursorAt(list[len(list)-1]).String()
-					if c.of.After, err = ledger.ParseCursor(text); err != nil {
-						t.Fatal(err)
-					}
+					c.of.After = list[len(list)-1].ID
 				}
 				if len(seen) != c.want {
 					t.Errorf("%s by %d: %d orders, want %d", what, limit, len(seen), c.want)
 				}
-			}
-		}
-		for _, bad := range []string{"", "1", "1.", ".1", "x y.1", "1.2.3"} {
-			if c, err := ledger.ParseCursor(bad); err == nil {
-				t.Errorf("the cursor %q is read as %+v", bad, c)
 			}
 		}
 	})

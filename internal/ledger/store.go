@@ -470,7 +470,8 @@ func (s *Store) create(ctx context.Context, id int64) error {
 }
 
 // Snapshot reads one SKU's stock and the orders of its run in one consistent
-// view.
+// view. Orders of higher runs are evidence, too: the stock row was put back to an
+// older state beneath them, and nothing that it says can be trusted.
 func (s *Store) Snapshot(ctx context.Context, sku int64) (Snapshot, error) {
 	var snap Snapshot
 	view := &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
@@ -485,7 +486,7 @@ func (s *Store) Snapshot(ctx context.Context, sku int64) (Snapshot, error) {
 		if err := refusals(tx, sku, &snap.Refusals); err != nil {
 			return err
 		}
-		if err := tx.Where("sku_id = ? AND run = ?", sku, snap.Stock.Run).Order("id").Find(&snap.Orders).Error; err != nil {
+		if err := tx.Where("sku_id = ? AND run >= ?", sku, snap.Stock.Run).Order("run, id").Find(&snap.Orders).Error; err != nil {
 			return err
 		}
 		reserved, err := reservationsOf(tx, sku, snap.Stock.Run)
