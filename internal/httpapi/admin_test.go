@@ -181,7 +181,7 @@ func TestAdminSocket(t *testing.T) {
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, "unix", path)
 		}}}
-	resp, err := client.Get("http://any.name/api/v1/orders")
+	resp, err := client.Get("http://any.name/api/v1/orders?sku_id=1")
 	if err != nil {
 		t.Fatal(err)
 	}
