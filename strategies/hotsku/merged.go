@@ -193,8 +193,8 @@ const (
 
 // batches gathers the buyers of one process, SKU by SKU. A buyer who finds no
 // batch of their SKU at work leads one at once: nothing waits for a batch to
-// fill up. Those who come meanwhile wait; when the batch has written, the first of
-// them leads all of them.
+// fill up. Those who come meanwhile wait; when the batch has written, the first
+// of them leads all of them.
 //
 // There is no goroutine and no timer: every command is one buyer's own.
 type batches struct{ shards [64]shard }
@@ -313,7 +313,8 @@ func gone(cause error) error {
 }
 
 // take returns the batch of a leader: those who wait, in the order in which
-// they came, without those who have left; and what the batch before is to leave.
+// they came, without those who have left; and what the batch before is to
+// leave.
 func (s *shard) take(b *buyer) ([]*buyer, *sight) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
