@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"seckill/internal/backend"
 	"seckill/internal/explore"
 )
 
@@ -114,9 +113,6 @@ func (b *bench) search(
 		if why := none(res); why != "" {
 			return Cell{Answer: NotAsked, Text: why}, nil
 		}
-	}
-	if slices.Contains(b.info.Needs, backend.Procedures) {
-		c.Text = "what its CALL does inside the server is one step"
 	}
 	return c, nil
 }
