@@ -16,7 +16,7 @@ import (
 const formHasAddress = `(() => {
 	const said = Object.fromEntries(new URLSearchParams(location.hash.split("?")[1]));
 	const value = (id) => document.getElementById(id)?.value;
-	const chosen = [...document.querySelectorAll(".picker .chosen a")].map((a) => a.innerText).join();
+	const chosen = [...document.querySelectorAll(".picker .chosen a")].map((a) => a.textContent).join();
 	const fault = ["kind", "service", "at_ms"].map((name) => value("faults[0]." + name));
 	const profile = document.querySelector("input[name=profile]:checked")?.value;
 	return chosen === said.strategies && profile === (said.profile ?? "closed")

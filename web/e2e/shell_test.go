@@ -10,7 +10,7 @@ import (
 // A new text is added twice.
 func TestDictionariesHaveTheSameKeys(t *testing.T) {
 	tb := startBrowser(t).open(startFake(t).url, wide)
-	for _, folder := range []string{"text", "lab/text", "compare/text", "shop/text", "guarantees/text", "choose/text", "chaos/text", "play/text", "teach/text", "lessons/text", "trace/text"} {
+	for _, folder := range []string{"text", "lab/text", "compare/text", "shop/text", "guarantees/text", "choose/text", "chaos/text", "play/text", "teach/text", "lessons/text"} {
 		tb.sameKeys("/static/" + folder + "/")
 	}
 	tb.await(`window.words > 400`)

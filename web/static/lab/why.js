@@ -38,7 +38,7 @@ export function Because({ run, lane }) {
   const witness = result?.audit?.witness;
   if (verdict === 'blocked') return inside(html`<${Blocked} run=${run} lane=${lane} family=${row?.family} />${play}`);
   return (witness || play) && inside(html`
-    ${witness && html`<h3>${words().why.title}</h3><p>${words().why[witness.kind]?.(witness)}</p><${Drawing} witness=${witness} />`}${play}`);
+    ${witness && html`<h3>${words().why.title}</h3><p>${words().why[witness.kind]?.(witness)}</p><${Drawing} witness=${witness} zoom=${run.lanes.length > 1 ? 1 : 1.3} />`}${play}`);
 }
 
 /**
@@ -78,11 +78,11 @@ export const missed = ({ short, limits }) => (short ?? []).map(({ code, params }
 
 /**
  * Two orders of a broken sale, drawn as a trace is.
- * @param {{witness: Json.Witness}} props
+ * @param {{witness: Json.Witness, zoom: number}} props
  */
-function Drawing({ witness }) {
+function Drawing({ witness, zoom }) {
   const trace = useMemo(() => traceOf(witness), [witness, preferences().language]);
-  return html`<${Picture} trace=${trace} zoom=${1.3} />`;
+  return html`<${Picture} trace=${trace} zoom=${zoom} />`;
 }
 
 /**

@@ -19,6 +19,12 @@ const svgOf = (trace) => `<?xml version="1.0" encoding="UTF-8"?>\n${diagram(trac
 const data = (text) => `data:text/javascript;base64,${btoa(String.fromCharCode(...new TextEncoder().encode(text)))}`;
 
 /**
+ * A module's name in the file, where no address is relative to another.
+ * @param {string} path
+ */
+const bare = (path) => `seckill${path}`;
+
+/**
  * The player's modules, as an import map: each by its name, with its source in the address.
  * @param {string} entry @param {string} language the only one that the file speaks
  */
@@ -26,14 +32,14 @@ async function modules(entry, language) {
   const imports = /** @type {Record<string, string>} */ ({});
   const next = [entry];
   for (let name = next.pop(); name; name = next.pop()) {
-    if (imports[name]) continue;
+    if (imports[bare(name)]) continue;
     const source = name === '/static/text.js' ? `import t from './text/${language}.js';\nexport { t };\nexport const speak = async () => {};`
       : await fetch(name).then((answer) => answer.text());
     const at = name;
-    imports[name] = data(source.replace(/^((?:import|export|\}) .*?from |import )'(\.[^']+)';$/gm, (_, begin, other) => {
+    imports[bare(name)] = data(source.replace(/(\bfrom\s*|^import\s*)(['"])(\.[^'"]+)\2/gm, (_, begin, quote, other) => {
       const target = new URL(other, location.origin + at).pathname;
       next.push(target);
-      return `${begin}'${target}';`;
+      return begin + quote + bare(target) + quote;
     }));
   }
   return imports;
@@ -48,7 +54,7 @@ async function page(trace, title) {
   return `<!doctype html>\n<html lang="${document.documentElement.lang}" data-theme="${theme}"><head><meta charset="utf-8"><title>${escape(title)}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><style>${styles}</style><script type="importmap">${json({ imports })}</script></head>
 <body><main><h1>${escape(title)}</h1><div id="player"></div></main><script type="application/json" id="trace">${json(trace)}</script>
-<script type="module">import '/static/trace/alone.js';</script></body></html>\n`;
+<script type="module">import '${bare('/static/trace/alone.js')}';</script></body></html>\n`;
 }
 
 /** @param {BlobPart} text @param {string} type @param {string} name */
