@@ -365,6 +365,7 @@ func (tb *tab) shot(name string) {
 // evidence unfolds what a verdict rests on.
 func (tb *tab) evidence() {
 	tb.t.Helper()
+	tb.await(`document.querySelector(".evidence") !== null`) // it is loaded when it is first drawn
 	tb.eval(`document.querySelector(".evidence").open = true`)
 	tb.await(`document.querySelector(".about-run") !== null`)
 }
