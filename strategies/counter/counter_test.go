@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-sql-driver/mysql"
+
 	"seckill/internal/backend"
 	"seckill/internal/catalog"
 	"seckill/internal/lab/labtest"
@@ -51,6 +53,7 @@ var nextSKU atomic.Int64
 func open(t *testing.T, info catalog.Info, stock int64) *shop {
 	t.Helper()
 	sh := openOn(t, labtest.Instance(t, backend.SQL, backend.Redis), info)
+	sh.in.Redis.AddHook(repeat{})
 	sh.sku = nextSKU.Add(1)
 	sh.reset(t, stock)
 	return sh
@@ -353,6 +356,73 @@ func TestNumberIsNone(t *testing.T) {
 		sh.in.Redis.RPush(t.Context(), key, "one", "two")
 		sh.refused(t, 2, 1, seckill.ErrUnavailable)
 	})
+}
+
+// An order that is refused was counted until its unit went back: no order of the
+// sales explains what others were told is left.
+func TestRefusedOrderWasCounted(t *testing.T) {
+	sh := open(t, counter.RedisCounter, 5)
+	other := sh.other(t)
+	m := &meddler{fits: named("INSERT"), before: func() error {
+		if r := other.mustBuy(t, 2, 1); r.Remaining != 3 {
+			t.Errorf("%d are left beside a unit that is on its way, want 3", r.Remaining)
+		}
+		return &mysql.MySQLError{Number: 1205, Message: "Lock wait timeout exceeded"}
+	}}
+	if _, err := sh.buy(m.with(t), 1, 1); err == nil {
+		t.Error("the order was refused, and its buyer told sold")
+	}
+	if n := other.number(t); n != "4" {
+		t.Errorf("the number is %s, want 4", n)
+	}
+	judged(t, sh.audit(t, other), ledger.Held)
+}
+
+// The same user twice at once: the second waits for what becomes of the first.
+func TestSecondPurchaseOfAUserWaits(t *testing.T) {
+	for name, fails := range map[string]bool{"sold": false, "refused": true} {
+		t.Run(name, func(t *testing.T) {
+			sh := open(t, counter.RedisCounterMySQL, 5)
+			other := sh.other(t)
+			other.build(t, catalog.Settings{LockTimes: catalog.LockTimes{LockWait: time.Minute, LockPoll: time.Millisecond, LockLease: lease}})
+			second := make(chan error, 1)
+			waits := make(chan struct{})
+			var once sync.Once
+			waiter := &meddler{fits: func(c *tap.Command) bool {
+				if c.Backend == tap.Waiting {
+					once.Do(func() { close(waits) })
+				}
+				return false
+			}}
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			m := &meddler{fits: orderBegins, before: func() error {
+				go func() {
+					_, err := other.Deduct(tap.With(t.Context(), waiter),
+						seckill.Purchase{SKU: sh.sku, User: 1, Quantity: 1, RequestID: fmt.Sprint("second", sh.sku)})
+					second <- err
+				}()
+				<-waits
+				if fails {
+					cancel()
+				}
+				return nil
+			}}
+			_, err := sh.Deduct(tap.With(ctx, m), sh.purchase(1, 2))
+			sh.told = nil
+			if fails != (err != nil) {
+				t.Errorf("the first was told %v", err)
+			}
+			want := seckill.ErrDuplicate
+			if fails {
+				want = nil
+			}
+			if err := <-second; !errors.Is(err, want) {
+				t.Errorf("the second was told %v, want %v", err, want)
+			}
+			judged(t, sh.audit(t), ledger.Held)
+		})
+	}
 }
 
 // A request's id belongs to a user, not to a SKU: what it bought elsewhere is

@@ -1,6 +1,7 @@
 package counter_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -152,5 +153,38 @@ func TestADatabaseThatWasSetBack(t *testing.T) {
 	}
 	if err := sh.seedAgain(t); !errors.Is(err, seckill.ErrUnavailable) {
 		t.Errorf("told %v, want unavailable, and what to do", err)
+	}
+}
+
+// Giving back may be repeated: a lost reply does not tell whether it ran.
+func TestGivingBackTwiceGivesOnce(t *testing.T) {
+	for _, info := range []catalog.Info{counter.RedisCounter, counter.RedisMulti} {
+		for name, gives := range map[string]func(sh *shop, ctx context.Context) error{
+			"an order": func(sh *shop, ctx context.Context) error {
+				return sh.Restore(ctx, sh.mustBuy(t, 1, 2).OrderID)
+			},
+			"a refused purchase": func(sh *shop, ctx context.Context) error {
+				sh.mustBuy(t, 1, 2)
+				if err := sh.Restore(t.Context(), sh.mustBuy(t, 3, 2).OrderID); err != nil {
+					return err
+				}
+				_, err := sh.Deduct(ctx, seckill.Purchase{SKU: sh.sku, User: 1, Quantity: 1,
+					RequestID: fmt.Sprint("again", sh.sku)})
+				if errors.Is(err, seckill.ErrDuplicate) {
+					return nil
+				}
+				return err
+			},
+		} {
+			t.Run(info.Name+": "+name, func(t *testing.T) {
+				sh := open(t, info, 5)
+				r := &repeater{}
+				if err := gives(sh, r.with(t)); err != nil {
+					t.Error(err)
+				}
+				sh.told = nil
+				judged(t, sh.audit(t), ledger.Held)
+			})
+		}
 	}
 }
